@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Bound: the three limits between which a rest is legal, as pure functions.
+ */
+#ifndef LULL_BOUND_H
+#define LULL_BOUND_H
+
+#include <lull/idle.h>
+
+#include "calibration.h"
+
+/** Arrival limit of one ring by the stated mode, packets per second; 0: nothing known yet. */
+uint64_t lull_bound_pps(const struct lull_idle_limits *limits, uint64_t learned_pps);
+
+/**
+ * Longest rest to *request* so that the fullest ring cannot overflow:
+ * (ring - held - backlog) / pps - overshoot. UINT64_MAX when pps is 0,
+ * 0 when not even the shortest rest fits.
+ */
+uint64_t lull_bound_ring_ns(const struct lull_idle_limits *limits, uint64_t pps,
+			    uint64_t overshoot_ns);
+
+/**
+ * Longest *real* rest that keeps P(wait > T) <= e if overshoot were constant:
+ * S = T / (1 - e (1 - rho) / f), at most T / rho, UINT64_MAX when f <= e (1 - rho).
+ * A packet arriving u into a rest of length S waits S - u (1 - rho).
+ */
+uint64_t lull_bound_latency_ns(const struct lull_idle_limits *limits, uint32_t busy_ppm,
+			       uint32_t resting_ppm);
+
+/**
+ * Longest rest to *request* for the same, with the overshoot distribution that
+ * was measured: the largest r with
+ *   f * sum_o p(o) max(0, r + o - T)  <=  e (1 - rho) * sum_o p(o) (r + o).
+ * 0 when even the shortest request breaks the objective.
+ */
+uint64_t lull_bound_request_ns(const struct lull_idle_limits *limits,
+			       const struct lull_calibration *calibration, uint32_t busy_ppm,
+			       uint32_t resting_ppm, uint64_t request_ns_max);
+
+/** Added wait at the percentile when requesting @p request_ns; never below the truth of the model. */
+uint64_t lull_bound_predict_ns(const struct lull_idle_limits *limits,
+			       const struct lull_calibration *calibration, uint32_t resting_ppm,
+			       uint64_t request_ns);
+
+/** Shortest request worth making: its real length saves a fifth of the CPU that it spans. */
+uint64_t lull_bound_break_even_ns(const struct lull_calibration *calibration);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Calibration: what one rest costs on this machine and how late it ends.
+ *
+ * Learned from every rest of a loop; old rests fade by halving, so about the
+ * last LULL_CALIBRATION_WEIGHT rests count.
+ * Memory: one fixed struct per rest depth.
+ */
+#ifndef LULL_CALIBRATION_H
+#define LULL_CALIBRATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LULL_CALIBRATION_SUB_BITS 2
+#define LULL_CALIBRATION_OCTAVES 26 /* overshoots from 0 to 2^30 ns */
+#define LULL_CALIBRATION_BINS ((LULL_CALIBRATION_OCTAVES + 1) << LULL_CALIBRATION_SUB_BITS)
+#define LULL_CALIBRATION_WEIGHT 16384
+#define LULL_CALIBRATION_READY 32 /* rests before anything is promised */
+
+struct lull_calibration {
+	uint64_t count;           /* rests measured in all */
+	uint64_t cost_ns;         /* CPU time of one rest, smoothed; a cautious guess at first */
+	uint32_t weight;          /* sum of bins */
+	uint32_t late_ppm;        /* share of late wake-ups, smoothed over about 256 rests */
+	uint64_t p50_ns, p99_ns, p9999_ns; /* overshoot, refreshed every 64 rests */
+	uint32_t bins[LULL_CALIBRATION_BINS];
+};
+
+void lull_calibration_init(struct lull_calibration *calibration);
+/** Add one rest; true when it counts as late. @p cpu_ns 0: not measured. */
+bool lull_calibration_add(struct lull_calibration *calibration, uint64_t overshoot_ns, uint64_t cpu_ns);
+/** Overshoot that @p ppm of rests do not exceed (upper edge of the bin). */
+uint64_t lull_calibration_quantile(const struct lull_calibration *calibration, uint32_t ppm);
+/** Upper edge of a bin, the overshoot the bounds reckon with. */
+uint64_t lull_calibration_high(uint32_t bin);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Rest: carry out a rest on this machine, and the small services around it.
+ *
+ * The half of the library that touches Linux: clock, timer slack, CPU time,
+ * stolen time. No DPDK. Ways that need a device (monitor, interrupt) are added
+ * by the engine through the same table.
+ * Threads: call from the thread that rests; readers of another thread's CPU say so.
+ * Memory:  only lull_idle_create() allocates.
+ */
+#ifndef LULL_REST_H
+#define LULL_REST_H
+
+#include "idle.h"
+
+/** A way to rest. */
+struct lull_rest_way {
+	enum lull_rest_depth depth;
+	const char *summary;
+	/** 0 when this machine (and context) offers it, else a negative errno. */
+	int (*probe)(void *context);
+	/** Rest up to limit_ns; returns what ended it. */
+	enum lull_wake_reason (*run)(void *context, uint64_t limit_ns);
+};
+
+extern const struct lull_rest_way lull_rest_pause, lull_rest_sleep_timer;
+
+/** CLOCK_MONOTONIC in ns: comparable across processes of one machine. */
+uint64_t lull_clock_ns(void);
+
+/** Set this thread's timer slack to 1 ns (default 50 us). Once per thread, before it rests. 0 or -errno. */
+int lull_rest_thread_init(void);
+
+/**
+ * Rest with @p way as asked and fill in @p wake. Measures the CPU time of one
+ * rest in 64 (the reading itself costs 0.3 us).
+ */
+void lull_rest_run(const struct lull_rest_way *way, void *context, const struct lull_rest *rest,
+		   struct lull_wake *wake);
+
+/** An idle object with memory of its own, its clock started; also prepares the calling thread. 0, -EINVAL, -ENOMEM. */
+int lull_idle_create(const char *governor, const struct lull_idle_limits *limits,
+		     struct lull_idle **idle);
+/** Free an object of lull_idle_create(); NULL is ignored. */
+void lull_idle_destroy(struct lull_idle *idle);
+
+/**
+ * A whole turn for loops with one queue and no wish of their own: plan, rest
+ * (pause or sleep), wake. @p now_ns is the clock before the receive.
+ */
+void lull_idle_turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count);
+
+/** CPU time of a thread of this process (gettid() number), ns; 0 when it is gone. Any thread. */
+uint64_t lull_thread_cpu_ns(int tid);
+/** Time the hypervisor kept from CPU @p cpu, ns (from /proc/stat, 10 ms steps); 0 if unknown. Any thread. */
+uint64_t lull_steal_ns(int cpu);
+
+/** Write the verdict as one English sentence into @p text; returns @p text. */
+char *lull_verdict_explain(const struct lull_verdict *verdict, const struct lull_idle_limits *limits,
+			   char *text, size_t size);
+
+#endif
