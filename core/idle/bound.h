@@ -10,13 +10,17 @@
 
 #include "calibration.h"
 
-/** Arrival limit of one ring by the stated mode, packets per second; 0: nothing known yet. */
+/**
+ * Arrival limit of one ring by the stated mode, packets per second, never 0:
+ * learned is twice the largest rate seen and at least LULL_BOUND_PPS_FLOOR.
+ */
+#define LULL_BOUND_PPS_FLOOR 1000000ULL
 uint64_t lull_bound_pps(const struct lull_idle_limits *limits, uint64_t learned_pps);
 
 /**
  * Longest rest to *request* so that the fullest ring cannot overflow:
- * (ring - held - backlog) / pps - overshoot. UINT64_MAX when pps is 0,
- * 0 when not even the shortest rest fits.
+ * (ring - held - burst) / pps - overshoot, the burst standing for what may
+ * arrive between the last poll and the rest. 0 when not even the shortest fits.
  */
 uint64_t lull_bound_ring_ns(const struct lull_idle_limits *limits, uint64_t pps,
 			    uint64_t overshoot_ns);
@@ -39,10 +43,10 @@ uint64_t lull_bound_request_ns(const struct lull_idle_limits *limits,
 			       const struct lull_calibration *calibration, uint32_t busy_ppm,
 			       uint32_t resting_ppm, uint64_t request_ns_max);
 
-/** Added wait at the percentile when requesting @p request_ns; never below the truth of the model. */
+/** Added wait at the percentile when requesting @p request_ns: the same model solved for T, bins rounded up. */
 uint64_t lull_bound_predict_ns(const struct lull_idle_limits *limits,
-			       const struct lull_calibration *calibration, uint32_t resting_ppm,
-			       uint64_t request_ns);
+			       const struct lull_calibration *calibration, uint32_t busy_ppm,
+			       uint32_t resting_ppm, uint64_t request_ns);
 
 /** Shortest request worth making: its real length saves a fifth of the CPU that it spans. */
 uint64_t lull_bound_break_even_ns(const struct lull_calibration *calibration);

@@ -20,6 +20,7 @@ struct lull_idle_view {
 	const struct lull_idle_limits *limits;
 	const struct lull_calibration *calibration; /* one per depth, by index */
 	const struct lull_load *load;
+	struct lull_idle_counters *counters; /* a governor adds to backoffs, no more */
 };
 
 /** A turn as a governor sees it. */

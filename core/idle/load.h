@@ -17,6 +17,7 @@ struct lull_load {
 	uint64_t arrival_pps;   /* all queues, smoothed */
 	uint32_t busy_ppm;      /* rho: share of time spent on turns that carried packets */
 	uint32_t resting_ppm;   /* f: share of packets that arrived during a rest, over about 2048 packets */
+	uint64_t serve_ns;      /* mean length of a turn that carried packets */
 	uint64_t envelope_pps;  /* largest rate of one queue seen over a rest, fading by half in about 10 s */
 	uint32_t backlog_pkts;  /* largest backlog of one queue found after a rest, fading likewise */
 	/* current window */

@@ -56,7 +56,7 @@ enum lull_loss {
 enum lull_envelope {
 	LULL_ENVELOPE_LINK,    /**< link rate at 84 B on the wire: proven */
 	LULL_ENVELOPE_STATED,  /**< the user's figure: as good as the figure */
-	LULL_ENVELOPE_LEARNED, /**< largest rate seen, doubled: not proven */
+	LULL_ENVELOPE_LEARNED, /**< largest rate seen, doubled, at least 1 Mpps: not proven */
 };
 const char *lull_envelope_name(enum lull_envelope envelope);
 
@@ -116,7 +116,7 @@ struct lull_idle_counters {
 	uint64_t overshoot_ns;       /**< rests beyond their limit */
 	uint64_t rests[LULL_REST_DEPTH_COUNT];
 	uint64_t wakes_packet;       /**< rests ended by a packet */
-	uint64_t wakes_late;         /**< wake-ups beyond twice the usual p99 overshoot */
+	uint64_t wakes_late;         /**< wake-ups beyond 4 x the usual overshoot + 50 us */
 	uint64_t rests_cut;          /**< plans that a limit shortened */
 	uint64_t misses;             /**< packets lost in an Rx ring after a rest */
 	uint64_t misses_other;       /**< packets lost in an Rx ring, no rest to blame */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bound.h"
+
+/* Sums run over 16384 rests of up to 2^30 ns times parts per million: count in 64 ns to fit 64 bits. */
+#define UNIT_SHIFT 6
+
+uint64_t
+lull_bound_pps(const struct lull_idle_limits *limits, uint64_t learned_pps)
+{
+	if (limits->envelope != LULL_ENVELOPE_LEARNED && limits->pps_max > 0)
+		return limits->pps_max;
+	return LULL_MAX(2 * learned_pps, LULL_BOUND_PPS_FLOOR);
+}
+
+uint64_t
+lull_bound_ring_ns(const struct lull_idle_limits *limits, uint64_t pps, uint64_t overshoot_ns)
+{
+	uint64_t kept_pkts = (uint64_t)limits->held_pkts + limits->burst_pkts;
+	uint64_t fill_ns;
+
+	if (pps == 0)
+		return UINT64_MAX;
+	if (limits->ring_pkts <= kept_pkts)
+		return 0;
+	fill_ns = (limits->ring_pkts - kept_pkts) * LULL_NS_PER_S / pps;
+	return fill_ns > overshoot_ns ? fill_ns - overshoot_ns : 0;
+}
+
+/* e (1 - rho), parts per million, rounded down: a tighter budget than allowed. */
+static uint64_t
+bound_budget_ppm(const struct lull_idle_limits *limits, uint32_t busy_ppm)
+{
+	uint64_t error_ppm = LULL_PPM - limits->percentile_ppm;
+
+	return error_ppm * (LULL_PPM - LULL_MIN(busy_ppm, LULL_PPM)) / LULL_PPM;
+}
+
+/* The most a packet arriving during the drain waits is rho S: keep that below T as well. */
+static uint64_t
+bound_drain_ns(const struct lull_idle_limits *limits, uint32_t busy_ppm)
+{
+	return busy_ppm == 0 ? UINT64_MAX : limits->latency_ns * LULL_PPM / busy_ppm;
+}
+
+uint64_t
+lull_bound_latency_ns(const struct lull_idle_limits *limits, uint32_t busy_ppm,
+		      uint32_t resting_ppm)
+{
+	uint64_t budget_ppm = bound_budget_ppm(limits, busy_ppm);
+	uint64_t drain_ns = bound_drain_ns(limits, busy_ppm);
+
+	if (resting_ppm <= budget_ppm)
+		return drain_ns;
+	return LULL_MIN(drain_ns, limits->latency_ns * resting_ppm / (resting_ppm - budget_ppm));
+}
+
+/* Mean of max(0, request + overshoot - floor) over the measured overshoots, times their weight. */
+static uint64_t
+bound_excess(const struct lull_calibration *calibration, uint64_t request_ns, uint64_t floor_ns)
+{
+	uint64_t excess = 0;
+	uint64_t real_ns;
+	uint32_t bin;
+
+	for (bin = 0; bin < LULL_CALIBRATION_BINS; bin++) {
+		real_ns = request_ns + lull_calibration_high(bin);
+		if (calibration->bins[bin] > 0 && real_ns > floor_ns)
+			excess += calibration->bins[bin] * (((real_ns - floor_ns) >> UNIT_SHIFT) + 1);
+	}
+	return excess;
+}
+
+/* Share of packets waiting longer than floor_ns stays within e? */
+static bool
+bound_holds(const struct lull_calibration *calibration, uint64_t request_ns, uint64_t floor_ns,
+	    uint64_t budget_ppm, uint32_t resting_ppm)
+{
+	return resting_ppm * bound_excess(calibration, request_ns, floor_ns) <=
+	       budget_ppm * bound_excess(calibration, request_ns, 0);
+}
+
+uint64_t
+lull_bound_request_ns(const struct lull_idle_limits *limits,
+		      const struct lull_calibration *calibration, uint32_t busy_ppm,
+		      uint32_t resting_ppm, uint64_t request_ns_max)
+{
+	uint64_t budget_ppm = bound_budget_ppm(limits, busy_ppm);
+	uint64_t drain_ns = bound_drain_ns(limits, busy_ppm);
+	uint64_t low_ns, high_ns, middle_ns, usual_ns;
+
+	drain_ns = drain_ns > calibration->p99_ns ? drain_ns - calibration->p99_ns : 0;
+	high_ns = LULL_MIN(request_ns_max, drain_ns);
+	if (resting_ppm <= budget_ppm)
+		return high_ns;
+
+	/*
+	 * Excess minus budget is convex in the request; its minimum lies where the share of
+	 * rests longer than T equals budget / f. Right of it the condition only gets worse.
+	 */
+	usual_ns = lull_calibration_quantile(
+		calibration, (uint32_t)(LULL_PPM - budget_ppm * LULL_PPM / resting_ppm));
+	low_ns = limits->latency_ns > usual_ns ? limits->latency_ns - usual_ns : 0;
+	low_ns = LULL_MIN(low_ns, high_ns);
+	if (!bound_holds(calibration, low_ns, limits->latency_ns, budget_ppm, resting_ppm))
+		return 0;
+	while (high_ns - low_ns > LULL_NS_PER_US / 2) {
+		middle_ns = low_ns + (high_ns - low_ns) / 2;
+		if (bound_holds(calibration, middle_ns, limits->latency_ns, budget_ppm, resting_ppm))
+			low_ns = middle_ns;
+		else
+			high_ns = middle_ns;
+	}
+	return low_ns;
+}
+
+uint64_t
+lull_bound_predict_ns(const struct lull_idle_limits *limits,
+		      const struct lull_calibration *calibration, uint32_t busy_ppm,
+		      uint32_t resting_ppm, uint64_t request_ns)
+{
+	uint64_t budget_ppm = bound_budget_ppm(limits, busy_ppm);
+	uint64_t drain_ns = (request_ns + calibration->p99_ns) * busy_ppm / LULL_PPM;
+	uint64_t low_ns = 0;
+	uint64_t high_ns = request_ns + lull_calibration_high(LULL_CALIBRATION_BINS - 1);
+	uint64_t middle_ns;
+
+	if (calibration->weight == 0)
+		return LULL_MAX(drain_ns, request_ns + calibration->p99_ns);
+	while (high_ns - low_ns > LULL_NS_PER_US / 4) {
+		middle_ns = low_ns + (high_ns - low_ns) / 2;
+		if (bound_holds(calibration, request_ns, middle_ns, budget_ppm, resting_ppm))
+			high_ns = middle_ns;
+		else
+			low_ns = middle_ns;
+	}
+	return LULL_MAX(drain_ns, high_ns);
+}
+
+uint64_t
+lull_bound_break_even_ns(const struct lull_calibration *calibration)
+{
+	uint64_t real_ns = calibration->cost_ns * 5 / 4;
+
+	return real_ns > calibration->p50_ns ? real_ns - calibration->p50_ns : 1;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "calibration.h"
+
+#include <lull/base.h>
+
+/* Before anything is measured: twice what a virtual machine needs at 1 us timer slack. */
+#define GUESS_COST_NS (20 * LULL_NS_PER_US)
+#define GUESS_OVERSHOOT_NS (40 * LULL_NS_PER_US)
+
+#define REFRESH_RESTS 64
+#define LATE_SLACK_NS (50 * LULL_NS_PER_US)
+#define LATE_SMOOTH_SHIFT 8 /* about 256 rests */
+#define COST_SMOOTH_SHIFT 3 /* costs are sampled, one rest in 64 */
+
+static uint32_t
+calibration_bin(uint64_t ns)
+{
+	uint32_t octave;
+
+	if (ns < (1u << LULL_CALIBRATION_SUB_BITS))
+		return (uint32_t)ns;
+	octave = 63u - (uint32_t)__builtin_clzll(ns) - LULL_CALIBRATION_SUB_BITS;
+	if (octave >= LULL_CALIBRATION_OCTAVES)
+		return LULL_CALIBRATION_BINS - 1;
+	return ((octave + 1) << LULL_CALIBRATION_SUB_BITS) +
+	       ((uint32_t)(ns >> octave) & ((1u << LULL_CALIBRATION_SUB_BITS) - 1));
+}
+
+uint64_t
+lull_calibration_high(uint32_t bin)
+{
+	uint32_t octave = bin >> LULL_CALIBRATION_SUB_BITS;
+	uint64_t sub = bin & ((1u << LULL_CALIBRATION_SUB_BITS) - 1);
+
+	if (octave == 0)
+		return bin;
+	octave--;
+	return (((1ULL << LULL_CALIBRATION_SUB_BITS) + sub + 1) << octave) - 1;
+}
+
+void
+lull_calibration_init(struct lull_calibration *calibration)
+{
+	*calibration = (struct lull_calibration){
+		.cost_ns = GUESS_COST_NS,
+		.p50_ns = GUESS_OVERSHOOT_NS,
+		.p99_ns = GUESS_OVERSHOOT_NS,
+		.p999_ns = GUESS_OVERSHOOT_NS,
+		.p9999_ns = GUESS_OVERSHOOT_NS,
+	};
+}
+
+uint64_t
+lull_calibration_quantile(const struct lull_calibration *calibration, uint32_t ppm)
+{
+	/* Rests that may lie above the answer; rounding down errs to the safe side. */
+	uint64_t above = (uint64_t)calibration->weight * (LULL_PPM - ppm) / LULL_PPM;
+	uint32_t bin = LULL_CALIBRATION_BINS;
+
+	if (calibration->count < LULL_CALIBRATION_READY)
+		return GUESS_OVERSHOOT_NS;
+	while (bin > 0) {
+		bin--;
+		if (calibration->bins[bin] > above)
+			return lull_calibration_high(bin);
+		above -= calibration->bins[bin];
+	}
+	return 0;
+}
+
+static void
+calibration_fade(struct lull_calibration *calibration)
+{
+	uint32_t bin;
+
+	calibration->weight = 0;
+	for (bin = 0; bin < LULL_CALIBRATION_BINS; bin++) {
+		calibration->bins[bin] /= 2;
+		calibration->weight += calibration->bins[bin];
+	}
+}
+
+static void
+calibration_refresh(struct lull_calibration *calibration)
+{
+	calibration->p50_ns = lull_calibration_quantile(calibration, 500000);
+	calibration->p99_ns = lull_calibration_quantile(calibration, 990000);
+	calibration->p999_ns = lull_calibration_quantile(calibration, 999000);
+	calibration->p9999_ns = lull_calibration_quantile(calibration, 999900);
+}
+
+bool
+lull_calibration_add(struct lull_calibration *calibration, uint64_t overshoot_ns, uint64_t cpu_ns)
+{
+	bool late = calibration->count >= LULL_CALIBRATION_READY &&
+		    overshoot_ns > 4 * calibration->p50_ns + LATE_SLACK_NS;
+	uint32_t goal_ppm = late ? LULL_PPM : 0;
+
+	calibration->bins[calibration_bin(overshoot_ns)]++;
+	calibration->weight++;
+	calibration->count++;
+	if (calibration->weight >= LULL_CALIBRATION_WEIGHT)
+		calibration_fade(calibration);
+	if (calibration->count % REFRESH_RESTS == 0 || calibration->count == LULL_CALIBRATION_READY)
+		calibration_refresh(calibration);
+
+	calibration->late_ppm += goal_ppm >> LATE_SMOOTH_SHIFT;
+	calibration->late_ppm -= calibration->late_ppm >> LATE_SMOOTH_SHIFT;
+
+	if (cpu_ns > 0 && !calibration->cost_measured) {
+		calibration->cost_measured = true;
+		calibration->cost_ns = cpu_ns;
+	} else if (cpu_ns > 0) {
+		/* One disturbed sample must not move the break-even far. */
+		cpu_ns = LULL_MIN(cpu_ns, 4 * calibration->cost_ns);
+		calibration->cost_ns += (cpu_ns >> COST_SMOOTH_SHIFT);
+		calibration->cost_ns -= (calibration->cost_ns >> COST_SMOOTH_SHIFT);
+	}
+	return late;
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * objective: hold "added latency at the percentile <= T, no loss" at the least CPU, or say that it
+ * cannot be done. Ours.
+ *
+ * Whenever every queue is drained it rests, under load as well as when idle, for
+ *	min(latency bound, ring bound, cap)		(bound.h)
+ * and only if that is above break-even. Falling bounds act at once, rising ones are approached step
+ * by step; a late wake-up cuts the rest by a quarter, a lost packet halves the ring bound for
+ * seconds. Where no sleep fits, the lightest wait that a packet ends takes over, then the pause.
+ */
+#include "bound.h"
+#include "governor.h"
+
+#define UPDATE_NS (2 * LULL_NS_PER_MS)
+#define PAUSE_NS LULL_NS_PER_US
+#define EVENT_NS (10 * LULL_NS_PER_MS)
+#define CALIBRATION_NS_MAX (50 * LULL_NS_PER_US)
+#define PROBE_NS (20 * LULL_NS_PER_MS)
+
+#define RELEASE_SHIFT 3 /* an eighth of the way up per update */
+#define GUARD_MIN_PPM 10000
+#define GUARD_RELEASE_NS (100 * LULL_NS_PER_MS)
+
+/* Suspend when late wake-ups alone would use thrice the error budget, resume at half of it. */
+#define SUSPEND_FACTOR 3
+#define RESUME_DIVISOR 2
+
+struct objective {
+	const struct lull_idle_view *view;
+	uint64_t update_ns;   /* when to reckon again */
+	uint64_t rest_ns;     /* what to ask for when drained */
+	uint64_t probe_ns;    /* next trial rest while sleeping is out of the question */
+	uint64_t guard_ns;    /* when the guard was last released */
+	uint32_t guard_ppm;   /* share of the ring bound in use; a lost packet halves it */
+	enum lull_rest_depth depth;
+	enum lull_verdict_state state;
+	enum lull_bound binding;
+};
+
+static void
+objective_init(void *state, const struct lull_idle_view *view)
+{
+	struct objective *objective = state;
+
+	objective->view = view;
+	objective->guard_ppm = LULL_PPM;
+	objective->depth = LULL_REST_SLEEP;
+	objective->state = LULL_VERDICT_CALIBRATING;
+}
+
+static bool
+objective_offers(const struct objective *objective, enum lull_rest_depth depth)
+{
+	return (objective->view->limits->depths & LULL_REST_BIT(depth)) != 0;
+}
+
+/* What is left of the objective after serving a burst, less a 32nd for what no model sees. */
+static struct lull_idle_limits
+objective_tightened(const struct objective *objective)
+{
+	struct lull_idle_limits limits = *objective->view->limits;
+	uint64_t spent_ns = objective->view->load->serve_ns + limits.latency_ns / 32;
+
+	limits.latency_ns = limits.latency_ns > spent_ns ? limits.latency_ns - spent_ns : 1;
+	return limits;
+}
+
+static uint64_t
+objective_ring_ns(const struct objective *objective)
+{
+	const struct lull_idle_limits *limits = objective->view->limits;
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	/* A proof needs the rarest wake-ups; a learned rate is no proof anyway. */
+	uint64_t overshoot_ns = limits->envelope == LULL_ENVELOPE_LEARNED ?
+					calibration->p999_ns :
+					calibration->p9999_ns;
+	uint64_t ring_ns;
+
+	if (limits->loss == LULL_LOSS_TOLERATE)
+		return UINT64_MAX;
+	ring_ns = lull_bound_ring_ns(
+		limits, lull_bound_pps(limits, objective->view->load->envelope_pps), overshoot_ns);
+	return ring_ns / LULL_PPM * objective->guard_ppm +
+	       ring_ns % LULL_PPM * objective->guard_ppm / LULL_PPM;
+}
+
+/* An interrupt wakes about as late as a timer does. */
+static bool
+objective_interrupt_fits(const struct objective *objective)
+{
+	uint64_t late_ns = objective->view->calibration[LULL_REST_SLEEP].p99_ns;
+
+	return objective_offers(objective, LULL_REST_INTERRUPT) &&
+	       late_ns < objective->view->limits->latency_ns && objective_ring_ns(objective) > 0;
+}
+
+/* No sleep fits: take what a packet ends, else spare the core's power at least. */
+static void
+objective_fall_back(struct objective *objective, enum lull_verdict_state state,
+		    enum lull_bound binding)
+{
+	objective->state = state;
+	objective->binding = binding;
+	objective->rest_ns = 0;
+	if (objective_offers(objective, LULL_REST_MONITOR))
+		objective->depth = LULL_REST_MONITOR;
+	else if (binding != LULL_BOUND_OVERSHOOT && objective_interrupt_fits(objective))
+		objective->depth = LULL_REST_INTERRUPT;
+	else if (objective_offers(objective, LULL_REST_PAUSE))
+		objective->depth = LULL_REST_PAUSE;
+	else
+		objective->depth = LULL_REST_NONE;
+}
+
+/* Are late wake-ups frequent enough to break the objective by themselves? With hysteresis. */
+static bool
+objective_suspended(const struct objective *objective)
+{
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	uint32_t budget_ppm = LULL_PPM - objective->view->limits->percentile_ppm;
+
+	/* Below one rest in 128 the smoothed share cannot tell a single late wake-up from a habit. */
+	budget_ppm = LULL_MAX(budget_ppm, 8000);
+	if (objective->state == LULL_VERDICT_SUSPENDED)
+		return calibration->late_ppm > budget_ppm / RESUME_DIVISOR;
+	return calibration->late_ppm > budget_ppm * SUSPEND_FACTOR;
+}
+
+/* Go down at once, up slowly. */
+static void
+objective_approach(struct objective *objective, uint64_t goal_ns)
+{
+	uint64_t step_ns;
+
+	if (goal_ns <= objective->rest_ns) {
+		objective->rest_ns = goal_ns;
+		return;
+	}
+	step_ns = ((goal_ns - objective->rest_ns) >> RELEASE_SHIFT) + LULL_NS_PER_US;
+	objective->rest_ns = LULL_MIN(goal_ns, objective->rest_ns + step_ns);
+}
+
+static void
+objective_guard_release(struct objective *objective, uint64_t now_ns)
+{
+	if (objective->guard_ppm == LULL_PPM || now_ns < objective->guard_ns + GUARD_RELEASE_NS)
+		return;
+	objective->guard_ns = now_ns;
+	objective->guard_ppm += objective->guard_ppm / 64 + 1;
+	objective->guard_ppm = LULL_MIN(objective->guard_ppm, LULL_PPM);
+}
+
+/* Fewer than one packet in ten rests: waiting for the packet itself is cheaper. */
+static bool
+objective_prefers_interrupt(const struct objective *objective)
+{
+	const struct lull_load *load = objective->view->load;
+
+	return objective_interrupt_fits(objective) &&
+	       load->arrival_pps * objective->rest_ns < LULL_NS_PER_S / 10;
+}
+
+static void
+objective_update(struct objective *objective, uint64_t now_ns)
+{
+	const struct lull_load *load = objective->view->load;
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	struct lull_idle_limits limits = objective_tightened(objective);
+	uint64_t ring_ns = objective_ring_ns(objective);
+	uint64_t least_ns = lull_bound_break_even_ns(calibration);
+	enum lull_bound binding = LULL_BOUND_CAP;
+	uint64_t latency_ns, goal_ns;
+
+	objective->update_ns = now_ns + UPDATE_NS;
+	objective_guard_release(objective, now_ns);
+	if (!objective_offers(objective, LULL_REST_SLEEP)) {
+		objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, LULL_BOUND_NONE);
+		return;
+	}
+	goal_ns = limits.rest_ns_max;
+	if (ring_ns < goal_ns) {
+		goal_ns = ring_ns;
+		binding = LULL_BOUND_RING;
+	}
+	if (calibration->count < LULL_CALIBRATION_READY) {
+		objective->state = LULL_VERDICT_CALIBRATING;
+		objective->depth = LULL_REST_SLEEP;
+		objective->rest_ns = LULL_CLAMP(limits.latency_ns / 4, 1, CALIBRATION_NS_MAX);
+		objective->rest_ns = LULL_MIN(objective->rest_ns, goal_ns);
+		if (objective->rest_ns == 0)
+			objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, binding);
+		return;
+	}
+	if (objective_suspended(objective)) {
+		objective_fall_back(objective, LULL_VERDICT_SUSPENDED, LULL_BOUND_OVERSHOOT);
+		return;
+	}
+	latency_ns = lull_bound_request_ns(&limits, calibration, load->busy_ppm, load->resting_ppm,
+					   goal_ns);
+	if (latency_ns < goal_ns) {
+		goal_ns = latency_ns;
+		binding = latency_ns == 0 ? LULL_BOUND_OVERSHOOT : LULL_BOUND_LATENCY;
+	}
+	if (objective->state == LULL_VERDICT_INFEASIBLE)
+		least_ns += least_ns / 4;
+	if (goal_ns == 0 || goal_ns < least_ns) {
+		objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, binding);
+		return;
+	}
+	objective->state = LULL_VERDICT_FEASIBLE;
+	objective->binding = binding;
+	objective_approach(objective, goal_ns);
+	if (objective->rest_ns < least_ns)
+		objective->rest_ns = least_ns;
+	objective->depth =
+		objective_prefers_interrupt(objective) ? LULL_REST_INTERRUPT : LULL_REST_SLEEP;
+}
+
+/* While not sleeping, a short trial rest now and then on an idle queue keeps the calibration alive. */
+static bool
+objective_probes(struct objective *objective, const struct lull_idle_turn *turn)
+{
+	if (objective->depth == LULL_REST_SLEEP || objective->state == LULL_VERDICT_FEASIBLE ||
+	    turn->pkt_count > 0 || turn->now_ns < objective->probe_ns ||
+	    !objective_offers(objective, LULL_REST_SLEEP) || objective_ring_ns(objective) == 0)
+		return false;
+	objective->probe_ns = turn->now_ns + PROBE_NS;
+	return true;
+}
+
+static struct lull_rest
+objective_plan(void *state, const struct lull_idle_turn *turn)
+{
+	struct objective *objective = state;
+
+	if (turn->now_ns >= objective->update_ns)
+		objective_update(objective, turn->now_ns);
+	if (!turn->drained)
+		return lull_rest_none();
+	if (objective_probes(objective, turn))
+		return lull_rest_sleep(1);
+	switch (objective->depth) {
+	case LULL_REST_SLEEP:
+		return lull_rest_sleep(objective->rest_ns);
+	case LULL_REST_INTERRUPT:
+	case LULL_REST_MONITOR:
+		return (struct lull_rest){ objective->depth, EVENT_NS };
+	case LULL_REST_PAUSE:
+		return (struct lull_rest){ LULL_REST_PAUSE, PAUSE_NS };
+	default:
+		return lull_rest_none();
+	}
+}
+
+static void
+objective_wake(void *state, const struct lull_wake *wake)
+{
+	struct objective *objective = state;
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	uint64_t real_ns = wake->end_ns - wake->begin_ns;
+
+	if (wake->rest.depth != LULL_REST_SLEEP || objective->state != LULL_VERDICT_FEASIBLE)
+		return;
+	if (real_ns > wake->rest.limit_ns + 4 * calibration->p99_ns &&
+	    real_ns > objective->view->limits->latency_ns) {
+		objective->rest_ns -= objective->rest_ns / 4;
+		LULL_COUNTER_ADD(objective->view->counters->backoffs, 1);
+	}
+}
+
+static void
+objective_miss(void *state, uint64_t now_ns, uint64_t pkts)
+{
+	struct objective *objective = state;
+
+	(void)pkts;
+	if (objective->view->limits->loss == LULL_LOSS_TOLERATE)
+		return;
+	objective->guard_ppm = LULL_MAX(objective->guard_ppm / 2, GUARD_MIN_PPM);
+	objective->guard_ns = now_ns;
+	objective->update_ns = now_ns;
+	LULL_COUNTER_ADD(objective->view->counters->backoffs, 1);
+}
+
+static void
+objective_verdict(const void *state, struct lull_verdict *verdict)
+{
+	const struct objective *objective = state;
+
+	verdict->state = objective->state;
+	verdict->binding = objective->binding;
+	verdict->depth = objective->depth;
+	verdict->rest_ns = objective->rest_ns;
+}
+
+const struct lull_idle_governor lull_idle_objective = {
+	.name = "objective",
+	.summary = "hold the stated added latency and loss at the least CPU, or say that it cannot",
+	.state_size = sizeof(struct objective),
+	.init = objective_init,
+	.plan = objective_plan,
+	.wake = objective_wake,
+	.miss = objective_miss,
+	.verdict = objective_verdict,
+};
