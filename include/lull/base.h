@@ -13,6 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define LULL_NS_PER_US 1000ULL
 #define LULL_NS_PER_MS 1000000ULL
 #define LULL_NS_PER_S 1000000000ULL
@@ -56,5 +60,9 @@ typedef void lull_assert_hook(const char *expression, const char *file, int line
 
 /** Set the hook for the whole process; NULL restores the trap. Any thread. */
 void lull_assert_hook_set(lull_assert_hook *hook);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -25,6 +25,10 @@
 #include "idle.h"
 #include "rest.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define LULL_ERROR_SIZE 256
 #define LULL_NAME_SIZE 32
 #define LULL_LOOPS_MAX 64
@@ -184,5 +188,9 @@ struct lull_telemetry_config {
 };
 /** Register the /lull commands. Call before the loops start, once; the config is borrowed until lull_engine_fini(). */
 int lull_telemetry_start(const struct lull_telemetry_config *config);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

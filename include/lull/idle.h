@@ -31,6 +31,10 @@
 #include "base.h"
 #include "histogram.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define LULL_IDLE_QUEUES_MAX 64
 
 /** Ways to rest, from the lightest to the deepest. */
@@ -223,5 +227,9 @@ void lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdic
 uint32_t lull_idle_empty_ppm(const struct lull_idle_counters *counters);
 /** CPU usage of the time model U = 1 - T_sleep / T, parts per million. */
 uint32_t lull_idle_usage_ppm(const struct lull_idle_counters *counters);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

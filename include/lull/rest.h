@@ -14,6 +14,10 @@
 
 #include "idle.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /** A way to rest. */
 struct lull_rest_way {
 	enum lull_rest_depth depth;
@@ -59,5 +63,9 @@ uint64_t lull_steal_ns(int cpu);
 /** Write the verdict as one English sentence into @p text; returns @p text. */
 char *lull_verdict_explain(const struct lull_verdict *verdict, const struct lull_idle_limits *limits,
 			   char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
