@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Short names for what one does here; meson and ninja do the building. `make help` lists them.
+
+MAKEFLAGS += --no-print-directory
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+.DEFAULT_GOAL := help
+.PHONY: help run test bench install clean distclean setup build check format fuzz rehearse
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+run: setup build ## install what is missing, build, and run the demo on this machine
+	./lull demo
+
+test: ## install what is missing, build all variants, run all tests; ends with their numbers
+	@devtools/setup run test
+	@devtools/test
+
+test-%: ## one variant of it: gcc-release, gcc-debug, clang-release, clang-debug, threads
+	@devtools/setup run test
+	@devtools/test $*
+
+bench: ## side by side with the peers: prints numbers, judges nothing
+	@devtools/setup run test bench
+	@devtools/build tests
+	meson test -C build --benchmark --no-rebuild --verbose
+
+install: setup build ## into PREFIX (/usr/local), below DESTDIR
+	devtools/install $(PREFIX)
+
+setup: ## install the Debian packages and Python libraries that are missing
+	@devtools/setup run
+
+build: ## optimized build in build/
+	@devtools/build
+
+check: ## what CI checks besides tests: layers, headers, format, spelling, style, Python, manual
+	@devtools/setup run test
+	@devtools/build tests
+	meson test -C build --no-rebuild --suite check --print-errorlogs
+
+format: ## mend the format of C and Python files
+	devtools/check-format --fix
+	-devtools/check-python --fix
+
+fuzz: ## let libFuzzer look for new inputs, FUZZ_SECONDS (60) for each reader
+	@devtools/setup run test
+	@devtools/fuzz $(FUZZ_SECONDS)
+
+rehearse: ## as root: make test and make run on a fresh Debian 12 in a chroot
+	devtools/rehearse
+
+clean: ## remove what was built; installed libraries (.venv) and results (out) stay
+	rm -rf build build-* .mypy_cache .ruff_cache .pytest_cache
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+
+distclean: clean ## remove everything that is not in git
+	rm -rf .venv out
