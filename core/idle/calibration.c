@@ -9,8 +9,7 @@
 
 #define REFRESH_RESTS 64
 #define LATE_SLACK_NS (50 * LULL_NS_PER_US)
-#define LATE_SMOOTH_SHIFT 8 /* about 256 rests */
-#define COST_SMOOTH_SHIFT 3 /* costs are sampled, one rest in 64 */
+#define LATE_SMOOTH_RESTS 256
 
 static uint32_t
 calibration_bin(uint64_t ns)
@@ -104,8 +103,9 @@ lull_calibration_add(struct lull_calibration *calibration, uint64_t overshoot_ns
 	if (calibration->count % REFRESH_RESTS == 0 || calibration->count == LULL_CALIBRATION_READY)
 		calibration_refresh(calibration);
 
-	calibration->late_ppm += goal_ppm >> LATE_SMOOTH_SHIFT;
-	calibration->late_ppm -= calibration->late_ppm >> LATE_SMOOTH_SHIFT;
+	calibration->late_ppm =
+		(uint32_t)(((uint64_t)calibration->late_ppm * (LATE_SMOOTH_RESTS - 1) + goal_ppm) /
+			   LATE_SMOOTH_RESTS);
 
 	if (cpu_ns > 0 && !calibration->cost_measured) {
 		calibration->cost_measured = true;
@@ -113,8 +113,7 @@ lull_calibration_add(struct lull_calibration *calibration, uint64_t overshoot_ns
 	} else if (cpu_ns > 0) {
 		/* One disturbed sample must not move the break-even far. */
 		cpu_ns = LULL_MIN(cpu_ns, 4 * calibration->cost_ns);
-		calibration->cost_ns += (cpu_ns >> COST_SMOOTH_SHIFT);
-		calibration->cost_ns -= (calibration->cost_ns >> COST_SMOOTH_SHIFT);
+		calibration->cost_ns = (7 * calibration->cost_ns + cpu_ns) / 8;
 	}
 	return late;
 }

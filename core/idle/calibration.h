@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define LULL_CALIBRATION_SUB_BITS 2
-#define LULL_CALIBRATION_OCTAVES 26 /* overshoots from 0 to 2^30 ns */
+#define LULL_CALIBRATION_OCTAVES 28 /* overshoots from 0 to 2^30 ns */
 #define LULL_CALIBRATION_BINS ((LULL_CALIBRATION_OCTAVES + 1) << LULL_CALIBRATION_SUB_BITS)
 #define LULL_CALIBRATION_WEIGHT 16384
 #define LULL_CALIBRATION_READY 32 /* rests before anything is promised */

@@ -279,7 +279,7 @@ lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn)
 
 	proposed = idle->governor->plan(idle->governor_state, &seen);
 	rest = idle_cut(idle, proposed, turn);
-	if (rest.depth != proposed.depth || rest.limit_ns < proposed.limit_ns)
+	if (proposed.depth != LULL_REST_NONE && rest.limit_ns < proposed.limit_ns)
 		LULL_COUNTER_ADD(counters->rests_cut, 1);
 	idle->planned_depth = rest.depth;
 	idle->planned_ns = rest.limit_ns;

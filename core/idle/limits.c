@@ -56,7 +56,7 @@ lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_config
 	CHECK(rest_ns_max, 1, LULL_NS_PER_S);
 	CHECK(rest_ns, 1, LULL_NS_PER_S);
 	CHECK(ring_pkts, 1, 1u << 20);
-	CHECK(envelope + 1u, 1, LULL_ENVELOPE_LEARNED + 1u);
+	CHECK(envelope + 1u, 1, LULL_ENVELOPE_STATED + 1u);
 	CHECK(burst_pkts, 1, 65535);
 	if (full.held_pkts >= full.ring_pkts)
 		return limits_refuse(error, "held_pkts", full.held_pkts, 0, full.ring_pkts - 1);

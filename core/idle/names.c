@@ -25,7 +25,7 @@ lull_envelope_name(enum lull_envelope envelope)
 		[LULL_ENVELOPE_LEARNED] = "learned",
 	};
 
-	LULL_ASSERT(envelope <= LULL_ENVELOPE_LEARNED);
+	LULL_ASSERT(envelope <= LULL_ENVELOPE_STATED);
 	return names[envelope];
 }
 

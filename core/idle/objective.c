@@ -17,20 +17,27 @@
 #define EVENT_NS (10 * LULL_NS_PER_MS)
 #define CALIBRATION_NS_MAX (50 * LULL_NS_PER_US)
 #define PROBE_NS (20 * LULL_NS_PER_MS)
+#define PROBE_EARLY_NS (200 * LULL_NS_PER_US) /* one hiccup among few rests looks like a habit */
+#define PROBE_EARLY_COUNT 1024
+#define PROBE_PROVEN_NS (200 * LULL_NS_PER_MS)
 
 #define RELEASE_SHIFT 3 /* an eighth of the way up per update */
 #define GUARD_MIN_PPM 10000
 #define GUARD_RELEASE_NS (100 * LULL_NS_PER_MS)
 
-/* Suspend when late wake-ups alone would use thrice the error budget, resume at half of it. */
+/* Suspend when the last rests use thrice the error budget, resume at half of it. */
 #define SUSPEND_FACTOR 3
 #define RESUME_DIVISOR 2
+#define RECENT_SHIFT 7       /* the last 128 rests */
+#define BUDGET_PPM_MIN 8000  /* one hiccup among 128 */
 
 struct objective {
 	const struct lull_idle_view *view;
 	uint64_t update_ns;   /* when to reckon again */
 	uint64_t rest_ns;     /* what to ask for when drained */
 	uint64_t probe_ns;    /* next trial rest while sleeping is out of the question */
+	uint64_t asked_ns;    /* the last rest asked for while the objective was held */
+	uint64_t recent_excess_ns, recent_real_ns; /* sums over the last rests, fading */
 	uint64_t guard_ns;    /* when the guard was last released */
 	uint32_t guard_ppm;   /* share of the ring bound in use; a lost packet halves it */
 	enum lull_rest_depth depth;
@@ -47,6 +54,8 @@ objective_init(void *state, const struct lull_idle_view *view)
 	objective->guard_ppm = LULL_PPM;
 	objective->depth = LULL_REST_SLEEP;
 	objective->state = LULL_VERDICT_CALIBRATING;
+	/* As if the last rests had all been good ones: the first hiccup must not look like a habit. */
+	objective->recent_real_ns = view->limits->latency_ns << RECENT_SHIFT;
 }
 
 static bool
@@ -66,21 +75,26 @@ objective_tightened(const struct objective *objective)
 	return limits;
 }
 
+/*
+ * Longest request that the ring survives. Link and stated rates are a promise, so the rarest
+ * wake-ups count in full. A learned rate is none: its doubling covers the usual wake-ups, and the
+ * rare ones are set against the rate as it was seen.
+ */
 static uint64_t
 objective_ring_ns(const struct objective *objective)
 {
 	const struct lull_idle_limits *limits = objective->view->limits;
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
-	/* A proof needs the rarest wake-ups; a learned rate is no proof anyway. */
-	uint64_t overshoot_ns = limits->envelope == LULL_ENVELOPE_LEARNED ?
-					calibration->p999_ns :
-					calibration->p9999_ns;
+	uint64_t pps = lull_bound_pps(limits, objective->view->load->envelope_pps);
 	uint64_t ring_ns;
 
 	if (limits->loss == LULL_LOSS_TOLERATE)
 		return UINT64_MAX;
-	ring_ns = lull_bound_ring_ns(
-		limits, lull_bound_pps(limits, objective->view->load->envelope_pps), overshoot_ns);
+	if (limits->envelope == LULL_ENVELOPE_LEARNED)
+		ring_ns = LULL_MIN(lull_bound_ring_ns(limits, pps, calibration->p99_ns),
+				   lull_bound_ring_ns(limits, pps / 2, calibration->p9999_ns));
+	else
+		ring_ns = lull_bound_ring_ns(limits, pps, calibration->p9999_ns);
 	return ring_ns / LULL_PPM * objective->guard_ppm +
 	       ring_ns % LULL_PPM * objective->guard_ppm / LULL_PPM;
 }
@@ -113,18 +127,36 @@ objective_fall_back(struct objective *objective, enum lull_verdict_state state,
 		objective->depth = LULL_REST_NONE;
 }
 
-/* Are late wake-ups frequent enough to break the objective by themselves? With hysteresis. */
+/*
+ * The request bound learns from thousands of rests; this notices within a hundred that the host has
+ * begun to wake the thread late: the share of packets that the last rests must have made wait
+ * beyond T. One rest counts for T at most, so a single hiccup is no habit. With hysteresis.
+ */
 static bool
 objective_suspended(const struct objective *objective)
 {
-	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
-	uint32_t budget_ppm = LULL_PPM - objective->view->limits->percentile_ppm;
+	uint64_t budget_ppm = LULL_PPM - objective->view->limits->percentile_ppm;
+	uint64_t share_ppm;
 
-	/* Below one rest in 128 the smoothed share cannot tell a single late wake-up from a habit. */
-	budget_ppm = LULL_MAX(budget_ppm, 8000);
+	share_ppm = objective->recent_excess_ns * LULL_PPM / objective->recent_real_ns;
+	budget_ppm = LULL_MAX(budget_ppm, BUDGET_PPM_MIN);
 	if (objective->state == LULL_VERDICT_SUSPENDED)
-		return calibration->late_ppm > budget_ppm / RESUME_DIVISOR;
-	return calibration->late_ppm > budget_ppm * SUSPEND_FACTOR;
+		return share_ppm > budget_ppm / RESUME_DIVISOR;
+	return share_ppm > budget_ppm * SUSPEND_FACTOR;
+}
+
+/* A rest, or a trial taken for one of the length that was last asked for. */
+static void
+objective_recent(struct objective *objective, uint64_t overshoot_ns)
+{
+	uint64_t latency_ns = objective->view->limits->latency_ns;
+	uint64_t real_ns = objective->asked_ns + overshoot_ns;
+	uint64_t excess_ns = real_ns > latency_ns ? real_ns - latency_ns : 0;
+
+	objective->recent_excess_ns += LULL_MIN(excess_ns, latency_ns);
+	objective->recent_excess_ns -= objective->recent_excess_ns >> RECENT_SHIFT;
+	objective->recent_real_ns += LULL_MIN(real_ns, 2 * latency_ns);
+	objective->recent_real_ns -= objective->recent_real_ns >> RECENT_SHIFT;
 }
 
 /* Go down at once, up slowly. */
@@ -192,10 +224,6 @@ objective_update(struct objective *objective, uint64_t now_ns)
 			objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, binding);
 		return;
 	}
-	if (objective_suspended(objective)) {
-		objective_fall_back(objective, LULL_VERDICT_SUSPENDED, LULL_BOUND_OVERSHOOT);
-		return;
-	}
 	latency_ns = lull_bound_request_ns(&limits, calibration, load->busy_ppm, load->resting_ppm,
 					   goal_ns);
 	if (latency_ns < goal_ns) {
@@ -208,6 +236,10 @@ objective_update(struct objective *objective, uint64_t now_ns)
 		objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, binding);
 		return;
 	}
+	if (objective_suspended(objective)) {
+		objective_fall_back(objective, LULL_VERDICT_SUSPENDED, LULL_BOUND_OVERSHOOT);
+		return;
+	}
 	objective->state = LULL_VERDICT_FEASIBLE;
 	objective->binding = binding;
 	objective_approach(objective, goal_ns);
@@ -217,15 +249,28 @@ objective_update(struct objective *objective, uint64_t now_ns)
 		objective_prefers_interrupt(objective) ? LULL_REST_INTERRUPT : LULL_REST_SLEEP;
 }
 
-/* While not sleeping, a short trial rest now and then on an idle queue keeps the calibration alive. */
+/*
+ * While not sleeping, a trial rest now and then on an idle queue keeps the calibration alive; far
+ * between where a promise of no loss forbids even that one, never where none was made before.
+ */
 static bool
 objective_probes(struct objective *objective, const struct lull_idle_turn *turn)
 {
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	bool proven = objective->view->limits->loss == LULL_LOSS_ZERO &&
+		      objective->view->limits->envelope != LULL_ENVELOPE_LEARNED;
+
 	if (objective->depth == LULL_REST_SLEEP || objective->state == LULL_VERDICT_FEASIBLE ||
 	    turn->pkt_count > 0 || turn->now_ns < objective->probe_ns ||
-	    !objective_offers(objective, LULL_REST_SLEEP) || objective_ring_ns(objective) == 0)
+	    !objective_offers(objective, LULL_REST_SLEEP) || (proven && calibration->count == 0))
 		return false;
-	objective->probe_ns = turn->now_ns + PROBE_NS;
+	if (proven)
+		objective->probe_ns = turn->now_ns + PROBE_PROVEN_NS;
+	else if (calibration->count < PROBE_EARLY_COUNT &&
+		 objective->state != LULL_VERDICT_SUSPENDED)
+		objective->probe_ns = turn->now_ns + PROBE_EARLY_NS;
+	else
+		objective->probe_ns = turn->now_ns + PROBE_NS;
 	return true;
 }
 
@@ -242,6 +287,7 @@ objective_plan(void *state, const struct lull_idle_turn *turn)
 		return lull_rest_sleep(1);
 	switch (objective->depth) {
 	case LULL_REST_SLEEP:
+		objective->asked_ns = objective->rest_ns;
 		return lull_rest_sleep(objective->rest_ns);
 	case LULL_REST_INTERRUPT:
 	case LULL_REST_MONITOR:
@@ -260,7 +306,10 @@ objective_wake(void *state, const struct lull_wake *wake)
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
 	uint64_t real_ns = wake->end_ns - wake->begin_ns;
 
-	if (wake->rest.depth != LULL_REST_SLEEP || objective->state != LULL_VERDICT_FEASIBLE)
+	if (wake->rest.depth != LULL_REST_SLEEP || wake->reason != LULL_WAKE_TIMER)
+		return;
+	objective_recent(objective, real_ns > wake->rest.limit_ns ? real_ns - wake->rest.limit_ns : 0);
+	if (objective->state != LULL_VERDICT_FEASIBLE)
 		return;
 	if (real_ns > wake->rest.limit_ns + 4 * calibration->p99_ns &&
 	    real_ns > objective->view->limits->latency_ns) {

@@ -58,9 +58,9 @@ enum lull_loss {
 
 /** Where the arrival limit of the zero-loss bound comes from. */
 enum lull_envelope {
+	LULL_ENVELOPE_LEARNED, /**< largest rate seen, doubled, at least 1 Mpps: not proven */
 	LULL_ENVELOPE_LINK,    /**< link rate at 84 B on the wire: proven */
 	LULL_ENVELOPE_STATED,  /**< the user's figure: as good as the figure */
-	LULL_ENVELOPE_LEARNED, /**< largest rate seen, doubled, at least 1 Mpps: not proven */
 };
 const char *lull_envelope_name(enum lull_envelope envelope);
 
@@ -73,7 +73,7 @@ struct lull_idle_limits {
 	uint64_t rest_ns;         /**< fixed: the rest; metronome: the vacation target [50 us] */
 	uint32_t ring_pkts;       /**< descriptors of the smallest Rx ring, up to 2^20 [512] */
 	uint32_t held_pkts;       /**< descriptors the driver keeps for rearming, below ring_pkts [0] */
-	enum lull_envelope envelope;
+	enum lull_envelope envelope; /**< [learned] */
 	uint64_t pps_max;         /**< per ring, for link and stated, up to 10^12; ignored when learned */
 	uint32_t burst_pkts;      /**< a receive shorter than this emptied its queue [32] */
 	uint32_t depths;          /**< LULL_REST_BIT() of the depths on offer [pause, sleep] */

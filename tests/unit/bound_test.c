@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "idle/bound.h"
+
+static const struct lull_idle_limits usual = {
+	.latency_ns = 200000,
+	.percentile_ppm = 990000,
+	.ring_pkts = 1024,
+	.burst_pkts = 32,
+	.envelope = LULL_ENVELOPE_LINK,
+	.pps_max = 14880952,
+};
+
+/* A calibration that knows only these overshoots. */
+static void
+learn(struct lull_calibration *calibration, uint32_t count, uint64_t overshoot_ns)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		lull_calibration_add(calibration, overshoot_ns, 5000);
+}
+
+static void
+pps__learned_is_doubled_and_has_a_floor(void **state)
+{
+	struct lull_idle_limits limits = usual;
+
+	(void)state;
+	assert_int_equal(lull_bound_pps(&limits, 5000000), 14880952);
+	limits.envelope = LULL_ENVELOPE_LEARNED;
+	assert_int_equal(lull_bound_pps(&limits, 5000000), 10000000);
+	assert_int_equal(lull_bound_pps(&limits, 10), LULL_BOUND_PPS_FLOOR);
+}
+
+/* ring time for link rate x descriptors, within 1 % of (n - burst) / pps - overshoot. */
+static void
+ring_ns__clamp_table(void **state)
+{
+	static const double gbps[] = { 0.1, 1, 2.5, 10, 25, 40, 100, 400 };
+	static const uint32_t rings[] = { 64, 128, 512, 1024, 4096, 8192 };
+	struct lull_idle_limits limits = usual;
+	uint32_t g, r;
+
+	(void)state;
+	for (g = 0; g < sizeof(gbps) / sizeof(gbps[0]); g++) {
+		for (r = 0; r < sizeof(rings) / sizeof(rings[0]); r++) {
+			uint64_t pps = (uint64_t)(gbps[g] * 1e9 / (84 * 8));
+			double exact = (rings[r] - 32) / (gbps[g] * 1e9 / 672) * 1e9 - 20000;
+			uint64_t got;
+
+			limits.ring_pkts = rings[r];
+			got = lull_bound_ring_ns(&limits, pps, 20000);
+			if (exact <= 0) {
+				assert_int_equal(got, 0);
+			} else {
+				assert_true((double)got <= exact * 1.01 + 1);
+				assert_true((double)got >= exact * 0.99 - 1);
+			}
+		}
+	}
+}
+
+static void
+ring_ns__held_descriptors_count(void **state)
+{
+	struct lull_idle_limits limits = usual;
+
+	(void)state;
+	limits.held_pkts = 1024 - 32;
+	assert_int_equal(lull_bound_ring_ns(&limits, 1000000, 0), 0);
+	limits.held_pkts = 1024 - 33;
+	assert_int_equal(lull_bound_ring_ns(&limits, 1000000, 0), 1000);
+}
+
+static void
+latency_ns__is_the_formula(void **state)
+{
+	(void)state;
+	/* S = T / (1 - e (1 - rho) / f) */
+	assert_in_range(lull_bound_latency_ns(&usual, 0, 1000000), 202020 - 1, 202020 + 1);
+	assert_in_range(lull_bound_latency_ns(&usual, 500000, 100000), 210526 - 1, 210526 + 1);
+	/* few packets meet a rest: only the drain bounds it, T / rho */
+	assert_int_equal(lull_bound_latency_ns(&usual, 100000, 5000), 2000000);
+	assert_true(lull_bound_latency_ns(&usual, 0, 5000) == UINT64_MAX);
+	/* never beyond T / rho */
+	assert_int_equal(lull_bound_latency_ns(&usual, 999999, 1000000), 200000);
+}
+
+static void
+request_ns__constant_overshoot_gives_the_formula(void **state)
+{
+	struct lull_calibration calibration;
+	uint64_t request;
+
+	(void)state;
+	lull_calibration_init(&calibration);
+	learn(&calibration, 1000, 20000);
+	request = lull_bound_request_ns(&usual, &calibration, 0, 1000000, 1000000);
+	/* bins are an eighth wide at most: the real rest is within that of T / (1 - e) */
+	assert_in_range(request, 202020 - 20000 * 5 / 4, 202020 - 20000);
+}
+
+static void
+request_ns__late_wakeups_shorten_and_forbid(void **state)
+{
+	struct lull_calibration calibration;
+	uint64_t good, fair;
+
+	(void)state;
+	lull_calibration_init(&calibration);
+	learn(&calibration, 980, 6000);
+	good = lull_bound_request_ns(&usual, &calibration, 0, 1000000, 1000000);
+	learn(&calibration, 20, 106000);
+	fair = lull_bound_request_ns(&usual, &calibration, 0, 1000000, 1000000);
+	assert_true(fair < good);
+	assert_true(fair > good / 2);
+	learn(&calibration, 50, 1000000);
+	assert_int_equal(lull_bound_request_ns(&usual, &calibration, 0, 1000000, 1000000), 0);
+}
+
+static void
+predict_ns__request_at_the_bound_predicts_the_objective(void **state)
+{
+	struct lull_calibration calibration;
+	uint32_t busy_ppm;
+
+	(void)state;
+	lull_calibration_init(&calibration);
+	learn(&calibration, 900, 6000);
+	learn(&calibration, 95, 20000);
+	learn(&calibration, 5, 90000);
+	for (busy_ppm = 0; busy_ppm <= 900000; busy_ppm += 100000) {
+		uint32_t resting_ppm = 1000000 - busy_ppm;
+		uint64_t request = lull_bound_request_ns(&usual, &calibration, busy_ppm,
+							 resting_ppm, 1000000);
+		uint64_t predicted = lull_bound_predict_ns(&usual, &calibration, busy_ppm,
+							   resting_ppm, request);
+
+		assert_true(request > 0);
+		assert_in_range(predicted, 0, 200000 * 101 / 100);
+	}
+}
+
+static void
+predict_ns__grows_with_the_request(void **state)
+{
+	struct lull_calibration calibration;
+	uint64_t request, last = 0;
+
+	(void)state;
+	lull_calibration_init(&calibration);
+	learn(&calibration, 1000, 10000);
+	for (request = 1000; request < 1000000; request += 50000) {
+		uint64_t predicted = lull_bound_predict_ns(&usual, &calibration, 0, 1000000, request);
+
+		assert_true(predicted > last);
+		assert_in_range(predicted, request, request + 20000);
+		last = predicted;
+	}
+}
+
+static void
+break_even_ns__saves_a_fifth(void **state)
+{
+	struct lull_calibration calibration;
+
+	(void)state;
+	lull_calibration_init(&calibration);
+	calibration.cost_ns = 16000;
+	calibration.p50_ns = 5000;
+	assert_int_equal(lull_bound_break_even_ns(&calibration), 15000);
+	calibration.p50_ns = 30000;
+	assert_int_equal(lull_bound_break_even_ns(&calibration), 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pps__learned_is_doubled_and_has_a_floor),
+		cmocka_unit_test(ring_ns__clamp_table),
+		cmocka_unit_test(ring_ns__held_descriptors_count),
+		cmocka_unit_test(latency_ns__is_the_formula),
+		cmocka_unit_test(request_ns__constant_overshoot_gives_the_formula),
+		cmocka_unit_test(request_ns__late_wakeups_shorten_and_forbid),
+		cmocka_unit_test(predict_ns__request_at_the_bound_predicts_the_objective),
+		cmocka_unit_test(predict_ns__grows_with_the_request),
+		cmocka_unit_test(break_even_ns__saves_a_fifth),
+	};
+
+	return cmocka_run_group_tests_name("bound", tests, NULL, NULL);
+}

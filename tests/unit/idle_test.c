@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <errno.h>
+#include <cmocka.h>
+
+#include "idle/governor.h"
+
+#define US LULL_NS_PER_US
+
+/* One idle object with a governor whose answer the test sets. */
+struct stand {
+	void *memory;
+	struct lull_idle *idle;
+};
+
+static struct lull_rest answer;
+
+static void
+puppet_init(void *state, const struct lull_idle_view *view)
+{
+	(void)state;
+	(void)view;
+}
+
+static struct lull_rest
+puppet_plan(void *state, const struct lull_idle_turn *turn)
+{
+	(void)state;
+	(void)turn;
+	return answer;
+}
+
+static const struct lull_idle_governor puppet = {
+	.name = "puppet",
+	.summary = "answers what the test wants",
+	.state_size = 1,
+	.init = puppet_init,
+	.plan = puppet_plan,
+	.wake = lull_governor_wake_none,
+	.miss = lull_governor_miss_none,
+	.verdict = lull_governor_verdict_none,
+};
+
+static void
+stand_begin(struct stand *stand, const struct lull_idle_limits *limits)
+{
+	stand->memory = aligned_alloc(LULL_CACHE_LINE, (lull_idle_size() + 63) / 64 * 64);
+	memset(stand->memory, 0xa5, lull_idle_size());
+	assert_int_equal(lull_idle_init(stand->memory, &puppet, limits, 1000 * US, &stand->idle), 0);
+}
+
+static struct lull_rest
+turn(struct stand *stand, uint64_t now_ns, uint16_t pkts, uint64_t deadline_ns)
+{
+	struct lull_turn t = { now_ns, deadline_ns, &pkts, 1 };
+
+	return lull_idle_plan(stand->idle, &t);
+}
+
+static void
+wake(struct stand *stand, struct lull_rest rest, uint64_t begin_ns, uint64_t end_ns,
+     enum lull_wake_reason reason)
+{
+	struct lull_wake w = { rest, begin_ns, end_ns, 0, reason };
+
+	lull_idle_wake(stand->idle, &w);
+}
+
+static void
+config_check__names_field_value_and_range(void **state)
+{
+	struct lull_idle_limits limits = { 0 };
+	struct lull_config_error error;
+
+	(void)state;
+	assert_int_equal(lull_idle_config_check(&limits, &error), 0);
+	limits.latency_ns = 999;
+	assert_int_equal(lull_idle_config_check(&limits, &error), -EINVAL);
+	assert_string_equal(error.field, "latency_ns");
+	assert_int_equal(error.value, 999);
+	assert_int_equal(error.low, 1000);
+	limits.latency_ns = 0;
+	limits.percentile_ppm = 1000000;
+	assert_int_equal(lull_idle_config_check(&limits, &error), -EINVAL);
+	assert_string_equal(error.field, "percentile_ppm");
+	limits.percentile_ppm = 0;
+	limits.held_pkts = 512;
+	assert_int_equal(lull_idle_config_check(&limits, &error), -EINVAL);
+	assert_string_equal(error.field, "held_pkts");
+	limits.held_pkts = 0;
+	limits.envelope = LULL_ENVELOPE_STATED;
+	assert_int_equal(lull_idle_config_check(&limits, &error), -EINVAL);
+	assert_string_equal(error.field, "pps_max");
+	limits.envelope = (enum lull_envelope)7;
+	assert_int_equal(lull_idle_config_check(&limits, NULL), -EINVAL);
+}
+
+static void
+init__refuses_what_cannot_work(void **state)
+{
+	struct lull_idle_limits limits = { 0 };
+	struct lull_idle *idle;
+	uint8_t *memory = aligned_alloc(LULL_CACHE_LINE, (lull_idle_size() + 127) / 64 * 64);
+
+	(void)state;
+	assert_int_equal(lull_idle_init(NULL, &puppet, &limits, 0, &idle), -EINVAL);
+	assert_int_equal(lull_idle_init(memory + 8, &puppet, &limits, 0, &idle), -EINVAL);
+	assert_int_equal(lull_idle_init(memory, NULL, &limits, 0, &idle), -EINVAL);
+	limits.rest_ns_max = 2 * LULL_NS_PER_S;
+	assert_int_equal(lull_idle_init(memory, &puppet, &limits, 0, &idle), -EINVAL);
+	free(memory);
+}
+
+static void
+plan__cuts_to_cap_deadline_and_offer(void **state)
+{
+	struct lull_idle_limits limits = {
+		.rest_ns_max = 100 * US,
+		.envelope = LULL_ENVELOPE_LEARNED,
+		.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP),
+	};
+	struct stand stand;
+	struct lull_rest rest;
+
+	(void)state;
+	stand_begin(&stand, &limits);
+	answer = (struct lull_rest){ LULL_REST_SLEEP, 500 * US };
+	rest = turn(&stand, 1001 * US, 0, 0);
+	assert_int_equal(rest.depth, LULL_REST_SLEEP);
+	assert_int_equal(rest.limit_ns, 100 * US);
+	/* a deadline 90 us away, a wake-up up to 40 us late */
+	rest = turn(&stand, 1002 * US, 0, 1092 * US);
+	assert_int_equal(rest.limit_ns, 50 * US);
+	/* too close, or over already */
+	assert_int_equal(turn(&stand, 1003 * US, 0, 1043 * US).depth, LULL_REST_NONE);
+	assert_int_equal(turn(&stand, 1004 * US, 0, 900 * US).depth, LULL_REST_NONE);
+	/* not on offer */
+	answer.depth = LULL_REST_MONITOR;
+	assert_int_equal(turn(&stand, 1005 * US, 0, 0).depth, LULL_REST_PAUSE);
+	/* zero limit: poll again at once */
+	answer = (struct lull_rest){ LULL_REST_SLEEP, 0 };
+	assert_int_equal(turn(&stand, 1006 * US, 0, 0).depth, LULL_REST_NONE);
+	assert_int_equal(lull_idle_counters(stand.idle)->rests_cut, 5);
+	free(stand.memory);
+}
+
+static void
+plan__time_adds_up(void **state)
+{
+	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
+	const struct lull_idle_counters *counters;
+	struct stand stand;
+	struct lull_rest rest;
+
+	(void)state;
+	stand_begin(&stand, &limits);
+	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+	rest = turn(&stand, 1000 * US, 0, 0);                        /* empty turn of 1 us */
+	wake(&stand, rest, 1001 * US, 1061 * US, LULL_WAKE_TIMER);   /* rest of 60, asked for 50 */
+	answer = lull_rest_none();
+	turn(&stand, 1061 * US, 5, 0);                               /* busy turn of 4 us */
+	turn(&stand, 1065 * US, 0, 0);                               /* empty turn of 2 us */
+	turn(&stand, 1067 * US, 0, 0);
+	counters = lull_idle_counters(stand.idle);
+	assert_int_equal(counters->turns, 4);
+	assert_int_equal(counters->turns_empty, 3);
+	assert_int_equal(counters->pkts, 5);
+	assert_int_equal(counters->busy_ns, 4 * US);
+	assert_int_equal(counters->empty_ns, 3 * US);
+	assert_int_equal(counters->rest_ns, 60 * US);
+	assert_int_equal(counters->rest_requested_ns, 50 * US);
+	assert_int_equal(counters->overshoot_ns, 10 * US);
+	/* eta = 3 / 67, U = 1 - 60 / 67 */
+	assert_int_equal(lull_idle_empty_ppm(counters), 3 * 1000000 / 67);
+	assert_int_equal(lull_idle_usage_ppm(counters), 1000000 - 60 * 1000000 / 67);
+	free(stand.memory);
+}
+
+static void
+wait__bounded_from_last_known_empty_to_end_of_turn(void **state)
+{
+	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED, .burst_pkts = 32 };
+	const struct lull_histogram *waits;
+	struct stand stand;
+	struct lull_rest rest;
+
+	(void)state;
+	stand_begin(&stand, &limits);
+	waits = lull_idle_wait_histogram(stand.idle);
+	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+	rest = turn(&stand, 2000 * US, 0, 0);          /* empty here: t_0 */
+	wake(&stand, rest, 2001 * US, 2060 * US, LULL_WAKE_TIMER);
+	answer = lull_rest_none();
+	turn(&stand, 2060 * US, 32, 0);                /* a full burst: not short yet */
+	assert_int_equal(waits->count, 0);             /* its turn has not ended */
+	turn(&stand, 2063 * US, 10, 0);                /* the ring runs short here */
+	assert_int_equal(waits->count, 32);
+	assert_int_equal(waits->max, 63 * US);
+	turn(&stand, 2065 * US, 1, 0);                 /* arrived after 2063 */
+	assert_int_equal(waits->count, 42);
+	assert_int_equal(waits->max, 65 * US);
+	lull_idle_mark(stand.idle);
+	turn(&stand, 2066 * US, 0, 0);
+	assert_int_equal(waits->count, 1);
+	assert_int_equal(waits->max, 3 * US);
+	free(stand.memory);
+}
+
+static void
+wait__queues_are_bounded_each_by_itself(void **state)
+{
+	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED, .burst_pkts = 32 };
+	const struct lull_histogram *waits;
+	struct stand stand;
+	uint16_t pkts[2] = { 32, 0 };
+	struct lull_turn t = { 2000 * US, 0, pkts, 2 };
+
+	(void)state;
+	answer = lull_rest_none();
+	stand_begin(&stand, &limits);
+	waits = lull_idle_wait_histogram(stand.idle);
+	lull_idle_plan(stand.idle, &t);  /* queue 0 is behind since 1000 us, queue 1 is empty */
+	t.now_ns = 2010 * US;
+	pkts[0] = 0;
+	pkts[1] = 1;
+	lull_idle_plan(stand.idle, &t);
+	t.now_ns = 2012 * US;
+	pkts[1] = 0;
+	lull_idle_plan(stand.idle, &t);
+	assert_int_equal(waits->count, 33);
+	assert_int_equal(waits->max, 1010 * US);
+	assert_int_equal(waits->bins[lull_histogram_bin(12 * US)], 1);
+	free(stand.memory);
+}
+
+static void
+wait__packet_that_ends_a_rest_waits_for_the_wakeup_only(void **state)
+{
+	struct lull_idle_limits limits = {
+		.envelope = LULL_ENVELOPE_LEARNED,
+		.depths = LULL_REST_BIT(LULL_REST_INTERRUPT),
+	};
+	struct stand stand;
+	struct lull_rest rest;
+
+	(void)state;
+	stand_begin(&stand, &limits);
+	answer = (struct lull_rest){ LULL_REST_INTERRUPT, 10000 * US };
+	rest = turn(&stand, 2000 * US, 0, 0);
+	assert_int_equal(rest.limit_ns, 10000 * US);
+	wake(&stand, rest, 2000 * US, 9000 * US, LULL_WAKE_PACKET);
+	answer = lull_rest_none();
+	turn(&stand, 9000 * US, 1, 0);
+	turn(&stand, 9001 * US, 0, 0);
+	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 41 * US);
+	assert_int_equal(lull_idle_counters(stand.idle)->wakes_packet, 1);
+	free(stand.memory);
+}
+
+static void
+miss__charged_to_a_rest_only_when_there_was_one(void **state)
+{
+	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
+	struct stand stand;
+	struct lull_rest rest;
+
+	(void)state;
+	stand_begin(&stand, &limits);
+	lull_idle_miss(stand.idle, 1000 * US, 7);
+	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+	rest = turn(&stand, 2000 * US, 0, 0);
+	wake(&stand, rest, 2000 * US, 2050 * US, LULL_WAKE_TIMER);
+	lull_idle_miss(stand.idle, 2050 * US, 3);
+	lull_idle_miss(stand.idle, 2060 * US, 2);
+	assert_int_equal(lull_idle_counters(stand.idle)->misses, 3);
+	assert_int_equal(lull_idle_counters(stand.idle)->misses_other, 9);
+	free(stand.memory);
+}
+
+static void
+share__packets_that_met_a_rest_are_told_from_those_that_did_not(void **state)
+{
+	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED, .burst_pkts = 32 };
+	struct lull_verdict verdict;
+	struct stand stand;
+	struct lull_rest rest;
+	uint64_t now_ns = 2000 * US;
+	int i;
+
+	(void)state;
+	stand_begin(&stand, &limits);
+	/* half the packets come in a rest, half in polls that follow one another */
+	for (i = 0; i < 5000; i++) {
+		answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+		rest = turn(&stand, now_ns, 0, 0);
+		wake(&stand, rest, now_ns, now_ns + 50 * US, LULL_WAKE_TIMER);
+		now_ns += 50 * US;
+		answer = lull_rest_none();
+		turn(&stand, now_ns, 4, 0);
+		now_ns += US;
+		turn(&stand, now_ns, 4, 0);
+		now_ns += US;
+	}
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_in_range(verdict.resting_ppm, 480000, 520000);
+	assert_in_range(verdict.arrival_pps, 150000, 158000);
+	free(stand.memory);
+}
+
+static void
+change__takes_effect_and_bad_limits_change_nothing(void **state)
+{
+	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand, &limits);
+	limits.rest_ns_max = 10 * US;
+	assert_int_equal(lull_idle_change(stand.idle, &lull_idle_spin, &limits), 0);
+	assert_ptr_equal(lull_idle_governor(stand.idle), &lull_idle_spin);
+	assert_int_equal(lull_idle_limits(stand.idle)->rest_ns_max, 10 * US);
+	assert_int_equal(lull_idle_limits(stand.idle)->latency_ns, 200 * US);
+	limits.latency_ns = 1;
+	assert_int_equal(lull_idle_change(stand.idle, &puppet, &limits), -EINVAL);
+	assert_ptr_equal(lull_idle_governor(stand.idle), &lull_idle_spin);
+	limits.latency_ns = 0;
+	assert_int_equal(lull_idle_change(stand.idle, NULL, &limits), 0);
+	assert_ptr_equal(lull_idle_governor(stand.idle), &lull_idle_spin);
+	free(stand.memory);
+}
+
+static void
+counters__table_covers_the_struct(void **state)
+{
+	uint64_t seen = 0;
+	uint32_t i, count = 0;
+
+	(void)state;
+	for (i = 0; lull_idle_counter_table[i].name != NULL; i++, count++) {
+		assert_true(lull_idle_counter_table[i].offset < sizeof(struct lull_idle_counters));
+		seen |= 1ULL << (lull_idle_counter_table[i].offset / 8);
+	}
+	/* every member once, except rests[none], which never happens */
+	assert_int_equal(count, sizeof(struct lull_idle_counters) / 8 - 1);
+	assert_int_equal(__builtin_popcountll(seen), count);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(config_check__names_field_value_and_range),
+		cmocka_unit_test(init__refuses_what_cannot_work),
+		cmocka_unit_test(plan__cuts_to_cap_deadline_and_offer),
+		cmocka_unit_test(plan__time_adds_up),
+		cmocka_unit_test(wait__bounded_from_last_known_empty_to_end_of_turn),
+		cmocka_unit_test(wait__queues_are_bounded_each_by_itself),
+		cmocka_unit_test(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only),
+		cmocka_unit_test(miss__charged_to_a_rest_only_when_there_was_one),
+		cmocka_unit_test(share__packets_that_met_a_rest_are_told_from_those_that_did_not),
+		cmocka_unit_test(change__takes_effect_and_bad_limits_change_nothing),
+		cmocka_unit_test(counters__table_covers_the_struct),
+	};
+
+	return cmocka_run_group_tests_name("idle", tests, NULL, NULL);
+}

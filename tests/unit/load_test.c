@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <lull/base.h>
+
+#include "idle/load.h"
+
+static void
+turn__rates_are_means_over_time(void **state)
+{
+	struct lull_load load;
+	uint64_t now_ns;
+
+	(void)state;
+	lull_load_init(&load, 0);
+	/* every 10 us a turn of 1 us with 3 packets */
+	for (now_ns = 10000; now_ns < 100000000; now_ns += 10000)
+		lull_load_turn(&load, now_ns, 3, 1000);
+	assert_in_range(load.arrival_pps, 299000, 301000);
+	assert_in_range(load.busy_ppm, 99000, 101000);
+	assert_in_range(load.serve_ns, 980, 1000);
+	/* silence */
+	for (; now_ns < 200000000; now_ns += 10000)
+		lull_load_turn(&load, now_ns, 0, 0);
+	assert_in_range(load.arrival_pps, 0, 10);
+}
+
+static void
+share__follows_packets_not_time(void **state)
+{
+	struct lull_load load;
+	uint32_t i;
+
+	(void)state;
+	lull_load_init(&load, 0);
+	assert_int_equal(load.resting_ppm, LULL_PPM);
+	for (i = 0; i < 1000; i++)
+		lull_load_share(&load, 32, 0);
+	assert_in_range(load.resting_ppm, 0, 3000);
+	lull_load_share(&load, 4096, 4096);
+	assert_int_equal(load.resting_ppm, LULL_PPM);
+	lull_load_share(&load, 0, 5);
+	assert_int_equal(load.resting_ppm, LULL_PPM);
+}
+
+static void
+backlog__peak_fades_by_half_in_ten_seconds(void **state)
+{
+	struct lull_load load;
+
+	(void)state;
+	lull_load_init(&load, 0);
+	lull_load_backlog(&load, 1000000, 200, 100000);
+	assert_int_equal(load.envelope_pps, 2000000);
+	assert_int_equal(load.backlog_pkts, 200);
+	lull_load_backlog(&load, 9 * LULL_NS_PER_S, 1, 100000);
+	assert_in_range(load.envelope_pps, 900000, 1100000);
+	/* a jump of hours costs no more than a bounded number of steps */
+	lull_load_backlog(&load, 36000 * LULL_NS_PER_S, 1, 100000);
+	assert_in_range(load.envelope_pps, 10000, 20000);
+	assert_in_range(load.backlog_pkts, 1, 2);
+}
+
+static void
+backlog__spans_too_short_to_tell_a_rate_are_ignored(void **state)
+{
+	struct lull_load load;
+
+	(void)state;
+	lull_load_init(&load, 0);
+	lull_load_backlog(&load, 1000, 32, 100);
+	assert_int_equal(load.envelope_pps, 0);
+	lull_load_backlog(&load, 1000, 32, 0);
+	assert_int_equal(load.envelope_pps, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(turn__rates_are_means_over_time),
+		cmocka_unit_test(share__follows_packets_not_time),
+		cmocka_unit_test(backlog__peak_fades_by_half_in_ten_seconds),
+		cmocka_unit_test(backlog__spans_too_short_to_tell_a_rate_are_ignored),
+	};
+
+	return cmocka_run_group_tests_name("load", tests, NULL, NULL);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The objective governor in virtual time: what it promises is compared with what happened. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "world.h"
+
+#define US LULL_NS_PER_US
+#define MS LULL_NS_PER_MS
+
+static const struct world_config usual = {
+	.governor = "objective",
+	.limits = { .latency_ns = 200 * US, .ring_pkts = 1024, .envelope = LULL_ENVELOPE_LEARNED },
+	.pps = 50000,
+	.turn_ns = 60,
+	.pkt_ns = 50,
+	.overshoot_ns = 6 * US,
+	.cost_ns = 5500,
+	.ring_pkts = 1024,
+	.duration_ns = 200 * MS,
+	.seed = 7,
+};
+
+static uint64_t
+p99(const struct lull_histogram *histogram)
+{
+	return lull_histogram_quantile(histogram, 990000);
+}
+
+/* Let it calibrate, then measure. */
+static void
+settle_and_run(struct world *world, const struct world_config *config)
+{
+	world_begin(world, config);
+	world_run(world, 100 * MS);
+	world_mark(world);
+	world_run(world, config->duration_ns);
+}
+
+static double
+cpu_share(const struct world *world)
+{
+	return (double)world->cpu_ns / (double)world->config.duration_ns;
+}
+
+static void
+plan__keeps_every_objective_at_every_load(void **state)
+{
+	static const uint64_t objectives_us[] = { 50, 100, 200, 500 };
+	static const double rates[] = { 100, 1e3, 5e4, 3e5, 1e6, 5e6, 1.5e7 };
+	struct world world;
+	uint32_t o, r, constant;
+
+	(void)state;
+	for (o = 0; o < 4; o++) {
+		for (r = 0; r < 7; r++) {
+			for (constant = 0; constant < 2; constant++) {
+				struct world_config config = usual;
+
+				config.limits.latency_ns = objectives_us[o] * US;
+				config.pps = rates[r];
+				config.constant = constant;
+				if (rates[r] > 2e6)
+					config.duration_ns = 50 * MS;
+				settle_and_run(&world, &config);
+				assert_int_equal(world.lost, 0);
+				assert_true(p99(&world.waits) <= config.limits.latency_ns);
+				/* the bound that needs no stamps is one */
+				assert_true(p99(lull_idle_wait_histogram(world.idle)) >=
+					    p99(&world.waits) * 98 / 100);
+				if (rates[r] <= 1e6)
+					assert_int_equal(world.verdict.state, LULL_VERDICT_FEASIBLE);
+				world_end(&world);
+			}
+		}
+	}
+}
+
+static void
+plan__uses_the_latency_it_was_given(void **state)
+{
+	struct world world;
+
+	(void)state;
+	settle_and_run(&world, &usual);
+	/* within 10 % of the objective: anything less would waste CPU */
+	assert_in_range(p99(&world.waits), 180 * US, 200 * US);
+	assert_true(cpu_share(&world) < 0.05);
+	assert_in_range(world.verdict.predicted_ns, p99(&world.waits) * 98 / 100, 200 * US);
+	world_end(&world);
+}
+
+static void
+plan__rests_under_load_too(void **state)
+{
+	struct world_config config = usual, ramp = usual;
+	struct world objective_world, ramp_world;
+
+	(void)state;
+	config.pps = 300000;
+	ramp.pps = 300000;
+	ramp.governor = "ramp";
+	ramp.limits.rest_ns_max = 200 * US;
+	settle_and_run(&objective_world, &config);
+	settle_and_run(&ramp_world, &ramp);
+	assert_true(cpu_share(&objective_world) < cpu_share(&ramp_world) / 2);
+	world_end(&objective_world);
+	world_end(&ramp_world);
+}
+
+static void
+plan__idle_costs_little(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.pps = 0;
+	settle_and_run(&world, &config);
+	assert_true(cpu_share(&world) < 0.04);
+	world_end(&world);
+}
+
+static void
+verdict__proven_loss_bound_says_infeasible_and_never_sleeps(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.limits.envelope = LULL_ENVELOPE_LINK;
+	config.limits.pps_max = 148809523; /* 100 Gb/s: the ring fills in 6.9 us */
+	settle_and_run(&world, &config);
+	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
+	assert_int_equal(world.verdict.binding, LULL_BOUND_RING);
+	assert_int_equal(world.verdict.depth, LULL_REST_PAUSE);
+	assert_int_equal(LULL_COUNTER_READ(lull_idle_counters(world.idle)->rests[LULL_REST_SLEEP]), 0);
+	world_end(&world);
+}
+
+static void
+verdict__ring_binds_at_ten_gigabit(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.limits.envelope = LULL_ENVELOPE_LINK;
+	config.limits.pps_max = 14880952;
+	settle_and_run(&world, &config);
+	assert_int_equal(world.verdict.state, LULL_VERDICT_FEASIBLE);
+	assert_int_equal(world.verdict.binding, LULL_BOUND_RING);
+	/* (1024 - 32) / 14.88 Mpps = 66.7 us, less the rarest overshoot of at least 9 us */
+	assert_in_range(world.verdict.rest_ns, 50 * US, 58 * US);
+	assert_true(world.rest_ns_longest <= 667 * US / 10);
+	world_end(&world);
+}
+
+static void
+plan__line_rate_burst_after_silence_loses_nothing(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.limits.envelope = LULL_ENVELOPE_LINK;
+	config.limits.pps_max = 14880952;
+	config.pps = 14880952;
+	config.constant = true;
+	config.on_ns = 1 * MS;
+	config.off_ns = 20 * MS;
+	settle_and_run(&world, &config);
+	assert_true(world.sent > 100000);
+	assert_int_equal(world.lost, 0);
+	assert_true(cpu_share(&world) < 0.25);
+	world_end(&world);
+}
+
+static void
+verdict__late_host_suspends_within_100_ms_and_resumes(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+	uint32_t i;
+
+	(void)state;
+	settle_and_run(&world, &config);
+	assert_int_equal(world.verdict.state, LULL_VERDICT_FEASIBLE);
+	world.config.late_ppm = 50000;
+	world.config.late_ns = 1 * MS;
+	world_run(&world, 100 * MS);
+	assert_int_not_equal(world.verdict.state, LULL_VERDICT_FEASIBLE);
+	assert_int_equal(world.verdict.binding, LULL_BOUND_OVERSHOOT);
+	world_mark(&world);
+	world_run(&world, 1000 * MS);
+	assert_true(p99(&world.waits) <= 200 * US);
+	/* the host recovers, and so does the saving; slowly */
+	world.config.late_ppm = 0;
+	for (i = 0; i < 60 && world.verdict.state != LULL_VERDICT_FEASIBLE; i++)
+		world_run(&world, 1000 * MS);
+	assert_in_range(i, 1, 59);
+	world_run(&world, 1000 * MS);
+	assert_int_equal(world.verdict.state, LULL_VERDICT_FEASIBLE);
+	assert_true(world.verdict.rest_ns > 100 * US);
+	world_end(&world);
+}
+
+static void
+verdict__healthy_host_does_not_flap(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+	uint32_t i, changes = 0;
+	enum lull_verdict_state last;
+	uint64_t low_ns = UINT64_MAX, high_ns = 0;
+
+	(void)state;
+	config.late_ppm = 500;
+	config.late_ns = 100 * US;
+	settle_and_run(&world, &config);
+	last = world.verdict.state;
+	for (i = 0; i < 600; i++) {
+		world_run(&world, 50 * MS);
+		changes += world.verdict.state != last;
+		last = world.verdict.state;
+		low_ns = LULL_MIN(low_ns, world.verdict.rest_ns);
+		high_ns = LULL_MAX(high_ns, world.verdict.rest_ns);
+	}
+	assert_int_equal(changes, 0);
+	assert_true(low_ns > 100 * US);
+	assert_true(high_ns < 200 * US);
+	world_end(&world);
+}
+
+static void
+miss__halves_the_ring_bound_and_lets_go_slowly(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+	uint64_t before_ns;
+
+	(void)state;
+	config.limits.envelope = LULL_ENVELOPE_STATED;
+	config.limits.pps_max = 10000000;
+	settle_and_run(&world, &config);
+	before_ns = world.verdict.rest_ns;
+	lull_idle_miss(world.idle, world.now_ns, 3);
+	world_run(&world, 3 * MS);
+	assert_in_range(world.verdict.rest_ns, before_ns / 3, before_ns * 6 / 10);
+	assert_int_equal(LULL_COUNTER_READ(lull_idle_counters(world.idle)->misses), 3);
+	assert_true(LULL_COUNTER_READ(lull_idle_counters(world.idle)->backoffs) >= 1);
+	world_run(&world, 1000 * MS);
+	assert_true(world.verdict.rest_ns < before_ns * 8 / 10);
+	world_run(&world, 20000 * MS);
+	assert_true(world.verdict.rest_ns > before_ns * 9 / 10);
+	world_end(&world);
+}
+
+static void
+plan__small_ring_overflow_is_answered(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+	uint64_t lost_early;
+
+	(void)state;
+	/* the envelope is stated far too low: the promise is wrong, the loss audit must save what it can */
+	config.limits.envelope = LULL_ENVELOPE_STATED;
+	config.limits.pps_max = 100000;
+	config.limits.ring_pkts = 128;
+	config.ring_pkts = 128;
+	config.pps = 2000000;
+	world_begin(&world, &config);
+	world_run(&world, 100 * MS);
+	lost_early = world.lost;
+	world_mark(&world);
+	world_run(&world, 100 * MS);
+	assert_true(lost_early > 0);
+	assert_true(world.lost < lost_early);
+	assert_true(LULL_COUNTER_READ(lull_idle_counters(world.idle)->backoffs) > 0);
+	world_end(&world);
+}
+
+static void
+plan__tolerated_loss_ignores_the_ring(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.limits.envelope = LULL_ENVELOPE_LINK;
+	config.limits.pps_max = 148809523;
+	config.limits.loss = LULL_LOSS_TOLERATE;
+	settle_and_run(&world, &config);
+	assert_int_equal(world.verdict.state, LULL_VERDICT_FEASIBLE);
+	assert_int_equal(world.verdict.binding, LULL_BOUND_LATENCY);
+	world_end(&world);
+}
+
+static void
+verdict__objective_below_overshoot_is_infeasible(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.limits.latency_ns = 5 * US;
+	settle_and_run(&world, &config);
+	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
+	assert_int_equal(world.verdict.depth, LULL_REST_PAUSE);
+	assert_true(p99(&world.waits) <= 5 * US);
+	world_end(&world);
+}
+
+static void
+plan__monitor_or_interrupt_take_over_where_offered(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.limits.latency_ns = 5 * US;
+	config.limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP) |
+			       LULL_REST_BIT(LULL_REST_MONITOR);
+	settle_and_run(&world, &config);
+	assert_int_equal(world.verdict.depth, LULL_REST_MONITOR);
+	world_end(&world);
+
+	/* idle and with interrupts on offer: wait for the packet itself */
+	config = usual;
+	config.pps = 0;
+	config.limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP) |
+			       LULL_REST_BIT(LULL_REST_INTERRUPT);
+	settle_and_run(&world, &config);
+	assert_int_equal(world.verdict.depth, LULL_REST_INTERRUPT);
+	world_end(&world);
+}
+
+static void
+plan__load_steps_are_followed(void **state)
+{
+	static const double rates[] = { 1e3, 1e6, 1e3, 5e6, 0, 3e5 };
+	struct world world;
+	uint32_t i;
+
+	(void)state;
+	settle_and_run(&world, &usual);
+	for (i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		world.config.pps = rates[i];
+		world.next_ns = world.now_ns;
+		world_next(&world);
+		world_mark(&world);
+		world_run(&world, 200 * MS);
+		assert_int_equal(world.lost, 0);
+		assert_true(p99(&world.waits) <= 200 * US);
+	}
+	world_end(&world);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plan__keeps_every_objective_at_every_load),
+		cmocka_unit_test(plan__uses_the_latency_it_was_given),
+		cmocka_unit_test(plan__rests_under_load_too),
+		cmocka_unit_test(plan__idle_costs_little),
+		cmocka_unit_test(verdict__proven_loss_bound_says_infeasible_and_never_sleeps),
+		cmocka_unit_test(verdict__ring_binds_at_ten_gigabit),
+		cmocka_unit_test(plan__line_rate_burst_after_silence_loses_nothing),
+		cmocka_unit_test(verdict__late_host_suspends_within_100_ms_and_resumes),
+		cmocka_unit_test(verdict__healthy_host_does_not_flap),
+		cmocka_unit_test(miss__halves_the_ring_bound_and_lets_go_slowly),
+		cmocka_unit_test(plan__small_ring_overflow_is_answered),
+		cmocka_unit_test(plan__tolerated_loss_ignores_the_ring),
+		cmocka_unit_test(verdict__objective_below_overshoot_is_infeasible),
+		cmocka_unit_test(plan__monitor_or_interrupt_take_over_where_offered),
+		cmocka_unit_test(plan__load_steps_are_followed),
+	};
+
+	return cmocka_run_group_tests_name("objective", tests, NULL, NULL);
+}
