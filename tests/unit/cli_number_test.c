@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/error.h"
+#include "cli/number.h"
+
+static int
+count(const char *text, uint64_t *value)
+{
+	return lull_number_parse(text, strlen(text), lull_count_units, 1, value);
+}
+
+static void
+number_parse__counts(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t value;
+	} good[] = {
+		{ "0", 0 },
+		{ "7", 7 },
+		{ "007", 7 },
+		{ "300k", 300000 },
+		{ "300K", 300000 },
+		{ "14.88M", 14880000 },
+		{ "1.5 k", 1500 },
+		{ "0.001k", 1 },
+		{ "1.000000000000000000000000", 1 },
+		{ "18446744073709551615", UINT64_MAX },
+		{ "18446744073.709551615G", UINT64_MAX },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		uint64_t value = 99;
+
+		assert_int_equal(count(good[i].text, &value), 0);
+		assert_int_equal(value, good[i].value);
+	}
+}
+
+static void
+number_parse__refuses(void **state)
+{
+	static const struct {
+		const char *text;
+		int result;
+	} bad[] = {
+		{ "", -EINVAL },
+		{ "-1", -EINVAL },
+		{ "+1", -EINVAL },
+		{ " 1", -EINVAL },
+		{ "1k ", -EINVAL },
+		{ ".5", -EINVAL },
+		{ "5.", -EINVAL },
+		{ "1e3", -EINVAL },
+		{ "0x10", -EINVAL },
+		{ "1,000", -EINVAL },
+		{ "k", -EINVAL },
+		{ "1m", -EINVAL },
+		{ "1kk", -EINVAL },
+		{ "1.5", -EDOM },
+		{ "1.2345k", -EDOM },
+		{ "18446744073709551616", -ERANGE },
+		{ "18446744073.709551616G", -ERANGE },
+		{ "99999999999G", -ERANGE },
+		{ "99999999999999999999999999", -ERANGE },
+	};
+	uint64_t value = 42;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(count(bad[i].text, &value), bad[i].result);
+		assert_int_equal(value, 42);
+	}
+}
+
+static void
+number_parse__times(void **state)
+{
+	uint64_t ns = 0;
+
+	(void)state;
+	assert_int_equal(lull_number_parse("200", 3, lull_time_units, 1000, &ns), 0);
+	assert_int_equal(ns, 200000);
+	assert_int_equal(lull_number_parse("1.5ms", 5, lull_time_units, 1000, &ns), 0);
+	assert_int_equal(ns, 1500000);
+	assert_int_equal(lull_number_parse("0.5h", 4, lull_time_units, 1000, &ns), 0);
+	assert_int_equal(ns, 1800000000000);
+	assert_int_equal(lull_number_parse("1.5ns", 5, lull_time_units, 1000, &ns), -EDOM);
+	assert_int_equal(lull_number_parse("1us", 2, lull_time_units, 1000, &ns), -EINVAL);
+	/* No unit to fall back on. */
+	assert_int_equal(lull_number_parse("5", 1, lull_time_units, 0, &ns), -EINVAL);
+	assert_int_equal(lull_number_parse("0", 1, lull_time_units, 0, &ns), 0);
+	assert_int_equal(ns, 0);
+}
+
+static void
+number_parse_real__exact(void **state)
+{
+	double value = 0;
+
+	(void)state;
+	assert_int_equal(lull_number_parse_real("99.9999", 7, &value), 0);
+	assert_true(value == 99.9999);
+	assert_int_equal(lull_number_parse_real("14.88M", 6, &value), 0);
+	assert_true(value == 14.88e6);
+	assert_int_equal(lull_number_parse_real("0.1k", 4, &value), 0);
+	assert_true(value == 100.0);
+	assert_int_equal(lull_number_parse_real("0.123456789012345", 17, &value), 0);
+	assert_int_equal(lull_number_parse_real("0.1234567890123456", 18, &value), -EDOM);
+	assert_int_equal(lull_number_parse_real("1234567890123456", 16, &value), -EDOM);
+	assert_int_equal(lull_number_parse_real("nan", 3, &value), -EINVAL);
+	assert_int_equal(lull_number_parse_real("inf", 3, &value), -EINVAL);
+	assert_int_equal(lull_number_parse_real("1.5x", 4, &value), -EINVAL);
+}
+
+static void
+number_print__shortest(void **state)
+{
+	char text[LULL_NUMBER_TEXT];
+
+	(void)state;
+	assert_string_equal(lull_time_print(0, text, sizeof(text)), "0");
+	assert_string_equal(lull_time_print(1, text, sizeof(text)), "1ns");
+	assert_string_equal(lull_time_print(200000, text, sizeof(text)), "200us");
+	assert_string_equal(lull_time_print(1500000, text, sizeof(text)), "1500us");
+	assert_string_equal(lull_time_print(90000000000, text, sizeof(text)), "90s");
+	assert_string_equal(lull_time_print(UINT64_MAX, text, sizeof(text)),
+			    "18446744073709551615ns");
+	assert_string_equal(lull_real_print(0, text, sizeof(text)), "0");
+	assert_string_equal(lull_real_print(0.5, text, sizeof(text)), "0.5");
+	assert_string_equal(lull_real_print(99.9999, text, sizeof(text)), "99.9999");
+	assert_string_equal(lull_real_print(300e3, text, sizeof(text)), "300k");
+	assert_string_equal(lull_real_print(14.88e6, text, sizeof(text)), "14.88M");
+}
+
+static void
+error_set__one_clean_line(void **state)
+{
+	struct lull_error error;
+	char invalid[] = "a\xff\xc3(\xe2\x82\xac)\xed\xa0\x80\xf0\x9f\x98\x80\xc2\x9b\x7f";
+
+	(void)state;
+	assert_int_equal(lull_error_set(&error, -EINVAL, "'%s'\n", "x\ty\033[1m"), -EINVAL);
+	assert_string_equal(error.text, "'x?y?[1m'?");
+	lull_error_prefix(&error, "%s: ", "file");
+	assert_string_equal(error.text, "file: 'x?y?[1m'?");
+	assert_string_equal(lull_text_clean(invalid), "a?"
+						      "?(\xe2\x82\xac)?"
+						      "??\xf0\x9f\x98\x80?"
+						      "??");
+}
+
+static void
+error_set__cuts(void **state)
+{
+	struct lull_error error;
+	char longer[2000];
+
+	(void)state;
+	memset(longer, 'x', sizeof(longer));
+	longer[sizeof(longer) - 1] = '\0';
+	lull_error_set(&error, -EINVAL, "%s", longer);
+	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
+	lull_error_prefix(&error, "%s", longer);
+	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(number_parse__counts),
+		cmocka_unit_test(number_parse__refuses),
+		cmocka_unit_test(number_parse__times),
+		cmocka_unit_test(number_parse_real__exact),
+		cmocka_unit_test(number_print__shortest),
+		cmocka_unit_test(error_set__one_clean_line),
+		cmocka_unit_test(error_set__cuts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
