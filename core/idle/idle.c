@@ -31,6 +31,7 @@ struct lull_idle {
 	struct lull_idle_view view;
 	uint64_t settled_ns;    /* time is accounted up to here */
 	uint64_t turn_pkts;     /* of the turn not yet settled */
+	uint64_t empty_turn_ns; /* length of an empty turn, where turns are not timed one by one */
 	bool turn_open;
 	uint32_t pending_count;
 	uint32_t queue_count;   /* of the last turn */
@@ -333,6 +334,39 @@ lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake)
 		idle->queues[i].backlog = true;
 	idle->rested = true;
 	idle->governor->wake(idle->governor_state, wake);
+}
+
+void
+lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64_t turns_empty,
+		 uint64_t pkts)
+{
+	struct lull_idle_counters *counters = &idle->counters;
+	uint64_t span_ns, empty_ns;
+
+	if (turns == 0) {
+		idle_settle(idle, now_ns);
+		return;
+	}
+	/* What led up to these turns ended when they began, which nobody timed. */
+	idle_settle(idle, idle->settled_ns);
+	span_ns = now_ns > idle->settled_ns ? now_ns - idle->settled_ns : 0;
+	if (turns == turns_empty) {
+		empty_ns = span_ns;
+		idle->empty_turn_ns = idle->empty_turn_ns == 0 ?
+					      span_ns / turns :
+					      (7 * idle->empty_turn_ns + span_ns / turns) / 8;
+	} else {
+		empty_ns = LULL_MIN(span_ns, turns_empty * idle->empty_turn_ns);
+	}
+	LULL_COUNTER_ADD(counters->turns, turns);
+	LULL_COUNTER_ADD(counters->turns_empty, turns_empty);
+	LULL_COUNTER_ADD(counters->pkts, pkts);
+	LULL_COUNTER_ADD(counters->empty_ns, empty_ns);
+	LULL_COUNTER_ADD(counters->busy_ns, span_ns - empty_ns);
+	idle->settled_ns += span_ns;
+	lull_load_turn(&idle->load, idle->settled_ns, pkts, span_ns - empty_ns);
+	lull_load_share(&idle->load, pkts, 0);
+	lull_histogram_add(&idle->wait_histogram, 0, pkts);
 }
 
 void

@@ -195,6 +195,15 @@ struct lull_rest lull_idle_plan(struct lull_idle *idle, const struct lull_turn *
 /** After each rest. */
 void lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake);
 /**
+ * For loops that do not time every turn: since the last plan, wake or call of this, @p turns turns
+ * ended, @p turns_empty of which received nothing and the others @p pkts packets in all. None of
+ * them followed a rest, so their packets waited for nothing that lull did. The time up to
+ * @p now_ns is split by what an empty turn takes, which runs of empty turns tell.
+ * With no turns it only says that the last planned turn has ended.
+ */
+void lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns,
+		      uint64_t turns_empty, uint64_t pkts);
+/**
  * The Rx rings lost packets since the last call: @p pkts is the rise of the
  * ports' missed counters. Charged to resting when a rest has ended since the
  * last call, otherwise counted as misses_other.

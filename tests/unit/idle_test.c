@@ -335,6 +335,35 @@ change__takes_effect_and_bad_limits_change_nothing(void **state)
 }
 
 static void
+polled__splits_untimed_turns_by_what_an_empty_one_takes(void **state)
+{
+	struct lull_idle_limits limits = { 0 };
+	const struct lull_idle_counters *counters;
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand, &limits);
+	counters = lull_idle_counters(stand.idle);
+	/* 100 empty turns in 10 us, then 10 empty and 10 busy ones in 11 us */
+	lull_idle_polled(stand.idle, 1010 * US, 100, 100, 0);
+	lull_idle_polled(stand.idle, 1021 * US, 20, 10, 320);
+	assert_int_equal(counters->turns, 120);
+	assert_int_equal(counters->turns_empty, 110);
+	assert_int_equal(counters->empty_ns, 11 * US);
+	assert_int_equal(counters->busy_ns, 10 * US);
+	/* nobody kept them waiting */
+	assert_int_equal(lull_idle_wait_histogram(stand.idle)->count, 320);
+	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 0);
+	/* no turns: only the end of the planned one */
+	answer = lull_rest_none();
+	turn(&stand, 1021 * US, 5, 0);
+	lull_idle_polled(stand.idle, 1024 * US, 0, 0, 0);
+	assert_int_equal(counters->turns, 121);
+	assert_int_equal(counters->busy_ns, 13 * US);
+	free(stand.memory);
+}
+
+static void
 counters__table_covers_the_struct(void **state)
 {
 	uint64_t seen = 0;
@@ -364,6 +393,7 @@ main(void)
 		cmocka_unit_test(miss__charged_to_a_rest_only_when_there_was_one),
 		cmocka_unit_test(share__packets_that_met_a_rest_are_told_from_those_that_did_not),
 		cmocka_unit_test(change__takes_effect_and_bad_limits_change_nothing),
+		cmocka_unit_test(polled__splits_untimed_turns_by_what_an_empty_one_takes),
 		cmocka_unit_test(counters__table_covers_the_struct),
 	};
 
