@@ -301,6 +301,8 @@ idle_woken_by_packet(struct lull_idle *idle, const struct lull_wake *wake)
 	uint32_t i;
 
 	LULL_COUNTER_ADD(idle->counters.wakes_packet, 1);
+	if (since_ns <= wake->begin_ns)
+		return; /* at once: the packet may have come during the turn before */
 	for (i = 0; i < idle->queue_count; i++)
 		idle->queues[i].empty_ns = LULL_MAX(idle->queues[i].empty_ns, since_ns);
 }
