@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "governor_stand.h"
+#include "idle/metronome.h"
+
+#define V (50 * LULL_NS_PER_US)
+
+/* TS = N V (1 - rho) / (1 - rho^N), by hand. */
+static void
+metronome_rest_ns__formula(void **state)
+{
+	(void)state;
+	/* one thread: V at any load */
+	for (uint32_t rho_ppm = 0; rho_ppm <= LULL_PPM; rho_ppm += 12500)
+		assert_int_equal(lull_metronome_rest_ns(1, V, rho_ppm), V);
+	/* no load: each of N threads takes its turn once in N V */
+	assert_int_equal(lull_metronome_rest_ns(3, V, 0), 3 * V);
+	/* full load, where the fraction is 0 / 0 and its limit V */
+	assert_int_equal(lull_metronome_rest_ns(3, V, LULL_PPM), V);
+	/* 3 V 0.5 / 0.875 and 2 V 0.2 / 0.36 */
+	assert_int_equal(lull_metronome_rest_ns(3, V, 500000), 85714);
+	assert_int_equal(lull_metronome_rest_ns(2, V, 800000), 55555);
+	/* the largest of everything does not overflow */
+	assert_int_equal(lull_metronome_rest_ns(64, 100 * LULL_NS_PER_S, 0), 6400 * LULL_NS_PER_S);
+}
+
+static void
+metronome_plan__target_at_any_load(void **state)
+{
+	struct governor_stand stand;
+
+	(void)state;
+	stand_init(&stand, &lull_idle_metronome);
+	for (int load = 0; load < 4; load++)
+		for (int i = 0; i < 100; i++) {
+			assert_int_equal(stand_turn(&stand, 0), V);
+			for (int busy = 0; busy < load * 100; busy++)
+				assert_int_equal(stand_turn(&stand, 32), 0);
+		}
+}
+
+static void
+metronome_plan__asks_for_less_by_the_usual_overshoot(void **state)
+{
+	struct governor_stand stand;
+
+	(void)state;
+	stand_init(&stand, &lull_idle_metronome);
+	stand.calibration[LULL_REST_SLEEP].p50_ns = 20000;
+	assert_int_equal(stand_turn(&stand, 0), 30000);
+	/* a target below the shortest sleep: that one */
+	stand.calibration[LULL_REST_SLEEP].p50_ns = V;
+	assert_int_equal(stand_turn(&stand, 0), 1);
+	stand.calibration[LULL_REST_SLEEP].p50_ns = V + 1;
+	assert_int_equal(stand_turn(&stand, 0), 1);
+}
+
+/*
+ * Real vacations against the target, the calibration learning along: sleeps end
+ * floor_ns late, up to a quarter more by chance, and late_ns in one of 200.
+ */
+static double
+metronome_mean_vacation(uint64_t target_ns, uint64_t floor_ns, uint64_t late_ns)
+{
+	struct governor_stand stand;
+	struct lull_prng prng;
+	uint64_t sum_ns = 0, count = 0;
+
+	lull_prng_init(&prng, 1, 0);
+	stand_init(&stand, &lull_idle_metronome);
+	stand.limits.rest_ns = target_ns;
+	lull_calibration_init(&stand.calibration[LULL_REST_SLEEP]);
+	for (int i = 0; i < 20000; i++) {
+		uint64_t rest_ns = stand_turn_of(&stand, lull_prng_below(&prng, 3) == 0, 200);
+		uint64_t over_ns = floor_ns + lull_prng_below(&prng, floor_ns / 4);
+
+		if (rest_ns == 0)
+			continue;
+		if (lull_prng_below(&prng, 200) == 0)
+			over_ns += late_ns;
+		stand_rest(&stand, rest_ns, rest_ns + over_ns);
+		lull_calibration_add(&stand.calibration[LULL_REST_SLEEP], over_ns, 0);
+		if (i < 1000)
+			continue;
+		sum_ns += rest_ns + over_ns;
+		count++;
+	}
+	return (double)sum_ns / (double)count;
+}
+
+static void
+metronome_plan__real_vacation_within_a_fifth(void **state)
+{
+	static const uint64_t floors[] = { 1000, 4096, 5000, 17000, 20480, 32768, 60000 };
+	uint64_t target_ns;
+	double share;
+
+	(void)state;
+	for (size_t f = 0; f < sizeof(floors) / sizeof(floors[0]); f++)
+		for (uint64_t times = 2; times <= 32; times *= 2) {
+			/* the floor is what the shortest sleep really takes, on average */
+			target_ns = times * floors[f] * 9 / 8;
+			share = metronome_mean_vacation(target_ns, floors[f], 0) /
+				(double)target_ns;
+			assert_true(share > 0.8 && share < 1.2);
+			/* late wake-ups of a busy host: 0.5 % by 8 floors */
+			share = metronome_mean_vacation(target_ns, floors[f], 8 * floors[f]) /
+				(double)target_ns;
+			assert_true(share > 0.8 && share < 1.2);
+		}
+}
+
+/* No wake in between (the rest was cut away): nothing is learned, nothing breaks. */
+static void
+metronome_plan__rests_not_carried_out(void **state)
+{
+	struct governor_stand stand;
+
+	(void)state;
+	stand_init(&stand, &lull_idle_metronome);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(stand_turn_of(&stand, 0, 100), V);
+	stand_rest(&stand, V, 0);
+	assert_int_equal(stand_turn(&stand, 0), V);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(metronome_rest_ns__formula),
+		cmocka_unit_test(metronome_plan__target_at_any_load),
+		cmocka_unit_test(metronome_plan__asks_for_less_by_the_usual_overshoot),
+		cmocka_unit_test(metronome_plan__real_vacation_within_a_fifth),
+		cmocka_unit_test(metronome_plan__rests_not_carried_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
