@@ -75,26 +75,38 @@ objective_tightened(const struct objective *objective)
 	return limits;
 }
 
+/* A learned rate: twice the largest seen against the usual wake-ups, once against the rare ones. */
+static uint64_t
+objective_learned_ring_ns(const struct objective *objective)
+{
+	const struct lull_idle_limits *limits = objective->view->limits;
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	uint64_t seen_pps = objective->view->load->envelope_pps;
+	uint64_t pps = lull_bound_pps(limits, seen_pps);
+
+	return LULL_MIN(lull_bound_ring_ns(limits, pps, calibration->p99_ns),
+			lull_bound_ring_ns(limits, LULL_MAX(seen_pps, LULL_BOUND_PPS_FLOOR / 4),
+					   calibration->p999_ns));
+}
+
 /*
  * Longest request that the ring survives. Link and stated rates are a promise, so the rarest
- * wake-ups count in full. A learned rate is none: its doubling covers the usual wake-ups, and the
- * rare ones are set against the rate as it was seen.
+ * wake-ups count in full; a learned rate is none.
  */
 static uint64_t
 objective_ring_ns(const struct objective *objective)
 {
 	const struct lull_idle_limits *limits = objective->view->limits;
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
-	uint64_t pps = lull_bound_pps(limits, objective->view->load->envelope_pps);
 	uint64_t ring_ns;
 
 	if (limits->loss == LULL_LOSS_TOLERATE)
 		return UINT64_MAX;
 	if (limits->envelope == LULL_ENVELOPE_LEARNED)
-		ring_ns = LULL_MIN(lull_bound_ring_ns(limits, pps, calibration->p99_ns),
-				   lull_bound_ring_ns(limits, pps / 2, calibration->p9999_ns));
+		ring_ns = objective_learned_ring_ns(objective);
 	else
-		ring_ns = lull_bound_ring_ns(limits, pps, calibration->p9999_ns);
+		ring_ns = lull_bound_ring_ns(limits, lull_bound_pps(limits, 0),
+					     calibration->p9999_ns);
 	return ring_ns / LULL_PPM * objective->guard_ppm +
 	       ring_ns % LULL_PPM * objective->guard_ppm / LULL_PPM;
 }
@@ -341,6 +353,7 @@ objective_verdict(const void *state, struct lull_verdict *verdict)
 	verdict->binding = objective->binding;
 	verdict->depth = objective->depth;
 	verdict->rest_ns = objective->rest_ns;
+	verdict->ring_bound_ns = objective_ring_ns(objective);
 }
 
 const struct lull_idle_governor lull_idle_objective = {
