@@ -10,6 +10,8 @@
 #define REFRESH_RESTS 64
 #define LATE_SLACK_NS (50 * LULL_NS_PER_US)
 #define LATE_SMOOTH_RESTS 256
+#define OUTDATED_RESTS 256
+#define OUTDATED_PPM 1000
 
 static uint32_t
 calibration_bin(uint64_t ns)
@@ -79,6 +81,31 @@ calibration_fade(struct lull_calibration *calibration)
 	}
 }
 
+/* Share of remembered rests that count as late. */
+static uint64_t
+calibration_remembered_late_ppm(const struct lull_calibration *calibration)
+{
+	uint64_t late = 0;
+	uint32_t bin;
+
+	for (bin = calibration_bin(4 * calibration->p50_ns + LATE_SLACK_NS) + 1;
+	     bin < LULL_CALIBRATION_BINS; bin++)
+		late += calibration->bins[bin];
+	return late * LULL_PPM / calibration->weight;
+}
+
+/*
+ * Where rests are rare, because they were found too late, memory would outlive the trouble by
+ * minutes. When hundreds of rests in a row contradict it, it fades faster.
+ */
+static bool
+calibration_outdated(const struct lull_calibration *calibration)
+{
+	return calibration->count % OUTDATED_RESTS == 0 && calibration->weight > OUTDATED_RESTS &&
+	       calibration_remembered_late_ppm(calibration) >
+		       8ULL * calibration->late_ppm + OUTDATED_PPM;
+}
+
 static void
 calibration_refresh(struct lull_calibration *calibration)
 {
@@ -98,7 +125,7 @@ lull_calibration_add(struct lull_calibration *calibration, uint64_t overshoot_ns
 	calibration->bins[calibration_bin(overshoot_ns)]++;
 	calibration->weight++;
 	calibration->count++;
-	if (calibration->weight >= LULL_CALIBRATION_WEIGHT)
+	if (calibration->weight >= LULL_CALIBRATION_WEIGHT || calibration_outdated(calibration))
 		calibration_fade(calibration);
 	if (calibration->count % REFRESH_RESTS == 0 || calibration->count == LULL_CALIBRATION_READY)
 		calibration_refresh(calibration);

@@ -18,7 +18,7 @@
 #define CALIBRATION_NS_MAX (50 * LULL_NS_PER_US)
 #define PROBE_NS (20 * LULL_NS_PER_MS)
 #define PROBE_EARLY_NS (200 * LULL_NS_PER_US) /* one hiccup among few rests looks like a habit */
-#define PROBE_EARLY_COUNT 1024
+#define PROBE_EARLY_COUNT 4096
 #define PROBE_PROVEN_NS (200 * LULL_NS_PER_MS)
 
 #define RELEASE_SHIFT 3 /* an eighth of the way up per update */
