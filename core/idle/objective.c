@@ -139,6 +139,17 @@ objective_fall_back(struct objective *objective, enum lull_verdict_state state,
 		objective->depth = LULL_REST_NONE;
 }
 
+/* Have the last rests used more than factor / divisor of the error budget? */
+static bool
+objective_recent_budgets(const struct objective *objective, uint32_t factor, uint32_t divisor)
+{
+	uint64_t budget_ppm =
+		LULL_MAX(LULL_PPM - objective->view->limits->percentile_ppm, BUDGET_PPM_MIN);
+
+	return objective->recent_excess_ns * LULL_PPM / objective->recent_real_ns >
+	       budget_ppm * factor / divisor;
+}
+
 /*
  * The request bound learns from thousands of rests; this notices within a hundred that the host has
  * begun to wake the thread late: the share of packets that the last rests must have made wait
@@ -147,14 +158,9 @@ objective_fall_back(struct objective *objective, enum lull_verdict_state state,
 static bool
 objective_suspended(const struct objective *objective)
 {
-	uint64_t budget_ppm = LULL_PPM - objective->view->limits->percentile_ppm;
-	uint64_t share_ppm;
-
-	share_ppm = objective->recent_excess_ns * LULL_PPM / objective->recent_real_ns;
-	budget_ppm = LULL_MAX(budget_ppm, BUDGET_PPM_MIN);
 	if (objective->state == LULL_VERDICT_SUSPENDED)
-		return share_ppm > budget_ppm / RESUME_DIVISOR;
-	return share_ppm > budget_ppm * SUSPEND_FACTOR;
+		return objective_recent_budgets(objective, 1, RESUME_DIVISOR);
+	return objective_recent_budgets(objective, SUSPEND_FACTOR, 1);
 }
 
 /* A rest, or a trial taken for one of the length that was last asked for. */
@@ -279,7 +285,7 @@ objective_probes(struct objective *objective, const struct lull_idle_turn *turn)
 	if (proven)
 		objective->probe_ns = turn->now_ns + PROBE_PROVEN_NS;
 	else if (calibration->count < PROBE_EARLY_COUNT &&
-		 objective->state != LULL_VERDICT_SUSPENDED)
+		 !objective_recent_budgets(objective, 1, 1))
 		objective->probe_ns = turn->now_ns + PROBE_EARLY_NS;
 	else
 		objective->probe_ns = turn->now_ns + PROBE_NS;
