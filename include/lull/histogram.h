@@ -14,15 +14,19 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define LULL_HISTOGRAM_SUB_BITS 6
 #define LULL_HISTOGRAM_VALUE_BITS 36
-#define LULL_HISTOGRAM_BINS \
+#define LULL_HISTOGRAM_BINS                                                                        \
 	((LULL_HISTOGRAM_VALUE_BITS - LULL_HISTOGRAM_SUB_BITS + 1) << LULL_HISTOGRAM_SUB_BITS)
 
 struct lull_histogram {
-	uint64_t count;   /**< sum of all weights */
-	uint64_t sum;     /**< sum of value * weight, wraps after 584 years of ns */
-	uint64_t max;     /**< largest value added, exact */
+	uint64_t count; /**< sum of all weights */
+	uint64_t sum;   /**< sum of value * weight, wraps after 584 years of ns */
+	uint64_t max;   /**< largest value added, exact */
 	uint64_t bins[LULL_HISTOGRAM_BINS];
 };
 
@@ -44,5 +48,9 @@ void lull_histogram_merge(struct lull_histogram *into, const struct lull_histogr
  * percentile never lies below the true one. 0 when empty.
  */
 uint64_t lull_histogram_quantile(const struct lull_histogram *histogram, uint32_t ppm);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
