@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+
+#include <lull/traffic.h>
+
+#define PPS_MIN 1e-6
+#define PPS_MAX 2e8
+#define SIZE_BYTES_MAX 9600
+#define HOUR_NS (3600 * LULL_NS_PER_S)
+
+static int
+config_range(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
+	     uint64_t high)
+{
+	if (value >= low && value <= high)
+		return 0;
+	if (error != NULL)
+		*error = (struct lull_config_error){ field, value, low, high };
+	return -EINVAL;
+}
+
+static int
+config_rate(struct lull_config_error *error, const char *field, double pps, bool zero_allowed)
+{
+	if ((pps >= PPS_MIN && pps <= PPS_MAX) || (zero_allowed && fpclassify(pps) == FP_ZERO))
+		return 0;
+	if (error != NULL) {
+		*error = (struct lull_config_error){ field, 0, !zero_allowed, (uint64_t)PPS_MAX };
+		if (pps > PPS_MAX)
+			error->value = pps < 0x1p63 ? (uint64_t)pps : UINT64_MAX;
+	}
+	return -EINVAL;
+}
+
+static bool
+config_swings(const struct lull_arrival_config *config)
+{
+	return config->kind == LULL_ARRIVAL_TIDAL || config->kind == LULL_ARRIVAL_RAMP ||
+	       config->kind == LULL_ARRIVAL_STEP;
+}
+
+static int
+config_check_rates(const struct lull_arrival_config *config, struct lull_config_error *error)
+{
+	int rc = config_rate(error, "pps", config->pps, config_swings(config));
+
+	if (rc == 0 && config_swings(config)) {
+		bool zero_allowed = config->pps > 0;
+
+		rc = config_rate(error, "pps_high", config->pps_high, zero_allowed);
+		if (rc == 0)
+			rc = config_range(error, "period_ns", config->period_ns, LULL_NS_PER_MS,
+					  24 * HOUR_NS);
+	}
+	if (rc == 0 && config->kind == LULL_ARRIVAL_ONOFF) {
+		rc = config_range(error, "on_ns", config->on_ns, LULL_NS_PER_US, HOUR_NS);
+		if (rc == 0)
+			rc = config_range(error, "off_ns", config->off_ns, LULL_NS_PER_US, HOUR_NS);
+	}
+	return rc;
+}
+
+static int
+config_check_sizes(const struct lull_arrival_config *config, struct lull_config_error *error)
+{
+	int rc = config_range(error, "size_count", config->size_count, 1, LULL_SIZE_MIX_MAX);
+
+	for (uint32_t i = 0; rc == 0 && i < config->size_count; i++) {
+		rc = config_range(error, "size_bytes", config->size_bytes[i], LULL_PROBE_FRAME_MIN,
+				  SIZE_BYTES_MAX);
+		if (rc == 0)
+			rc = config_range(error, "size_weight", config->size_weight[i], 1,
+					  UINT16_MAX);
+	}
+	return rc;
+}
+
+int
+lull_arrival_config_check(const struct lull_arrival_config *config, struct lull_config_error *error)
+{
+	int rc = config_range(error, "kind", (uint64_t)config->kind, 0, LULL_ARRIVAL_STEP);
+
+	if (rc != 0 || config->kind == LULL_ARRIVAL_OFF)
+		return rc;
+	rc = config_check_rates(config, error);
+	if (rc == 0)
+		rc = config_check_sizes(config, error);
+	return rc;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+
+#include <lull/traffic.h>
+
+static struct lull_arrival_config
+usual(enum lull_arrival_kind kind, double pps)
+{
+	return (struct lull_arrival_config){
+		.kind = kind,
+		.pps = pps,
+		.on_ns = 5 * LULL_NS_PER_MS,
+		.off_ns = 20 * LULL_NS_PER_MS,
+		.period_ns = 10 * LULL_NS_PER_S,
+		.size_count = 1,
+		.size_bytes = { 60 },
+		.size_weight = { 1 },
+		.seed = 1,
+	};
+}
+
+static void
+check_refuses(const struct lull_arrival_config *config, const char *field, uint64_t value)
+{
+	struct lull_config_error error = { 0 };
+
+	assert_int_equal(lull_arrival_config_check(config, NULL), -EINVAL);
+	assert_int_equal(lull_arrival_config_check(config, &error), -EINVAL);
+	assert_string_equal(error.field, field);
+	assert_int_equal(error.value, value);
+	assert_true(error.value < error.low || error.value > error.high);
+}
+
+static void
+config_check__rates(void **state)
+{
+	struct lull_arrival_config config = usual(LULL_ARRIVAL_CONSTANT, 1000);
+
+	(void)state;
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.pps_high = NAN; /* not looked at */
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.pps = 0.5;
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.pps = 0;
+	check_refuses(&config, "pps", 0);
+	config.pps = -5;
+	check_refuses(&config, "pps", 0);
+	config.pps = NAN;
+	check_refuses(&config, "pps", 0);
+	config.pps = 3e8;
+	check_refuses(&config, "pps", 300000000);
+	config.pps = INFINITY;
+	check_refuses(&config, "pps", UINT64_MAX);
+}
+
+static void
+config_check__swings(void **state)
+{
+	struct lull_arrival_config config = usual(LULL_ARRIVAL_TIDAL, 0);
+
+	(void)state;
+	check_refuses(&config, "pps_high", 0);
+	config.pps_high = 1e6;
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.period_ns = 1;
+	check_refuses(&config, "period_ns", 1);
+	config = usual(LULL_ARRIVAL_RAMP, 10);
+	config.pps_high = 0;
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.period_ns = 25 * 3600 * LULL_NS_PER_S;
+	check_refuses(&config, "period_ns", 25 * 3600 * LULL_NS_PER_S);
+	config = usual(LULL_ARRIVAL_ONOFF, 10);
+	config.off_ns = 999;
+	check_refuses(&config, "off_ns", 999);
+	config.on_ns = 0;
+	check_refuses(&config, "on_ns", 0);
+}
+
+static void
+config_check__sizes_and_kind(void **state)
+{
+	struct lull_arrival_config config = usual(LULL_ARRIVAL_POISSON, 10);
+
+	(void)state;
+	config.size_count = 9;
+	check_refuses(&config, "size_count", 9);
+	config.size_count = 2;
+	check_refuses(&config, "size_bytes", 0);
+	config.size_bytes[1] = 9600;
+	check_refuses(&config, "size_weight", 0);
+	config.size_weight[1] = 1;
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.size_bytes[0] = 59;
+	check_refuses(&config, "size_bytes", 59);
+	config.kind = LULL_ARRIVAL_OFF;
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.kind = LULL_ARRIVAL_STEP + 1;
+	check_refuses(&config, "kind", LULL_ARRIVAL_STEP + 1);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(config_check__rates),
+		cmocka_unit_test(config_check__swings),
+		cmocka_unit_test(config_check__sizes_and_kind),
+	};
+
+	return cmocka_run_group_tests_name("arrival_config", tests, NULL, NULL);
+}
