@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Capture: read packets out of a pcap or pcapng file that lies in memory.
+ *
+ * The caller maps the file; nothing is copied, data views point into it.
+ * Classic pcap: both byte orders, us and ns. pcapng: both byte orders, any
+ * if_tsresol and if_tsoffset, several interfaces and sections; enhanced,
+ * simple and (obsolete) packet blocks; other blocks are skipped.
+ * Threads: a capture belongs to one thread.
+ * Memory:  caller's struct; the bytes are borrowed as long as it is used.
+ *
+ *     lull_capture_open(&capture, bytes, len);
+ *     while ((result = lull_capture_next(&capture, &packet)) == LULL_CAPTURE_PACKET)
+ *             ...
+ *     if (result != LULL_CAPTURE_END)
+ *             complain(capture.reason, capture.offset);
+ */
+#ifndef LULL_CAPTURE_H
+#define LULL_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LULL_CAPTURE_INTERFACES_MAX 64
+/** Longest packet believed; a longer length field means a broken file. */
+#define LULL_CAPTURE_PACKET_BYTES_MAX 262144
+#define LULL_CAPTURE_LINK_ETHERNET 1
+
+enum lull_capture_result {
+	LULL_CAPTURE_PACKET,      /**< a packet was read */
+	LULL_CAPTURE_END,         /**< the file ends where a record ends */
+	LULL_CAPTURE_TRUNCATED,   /**< the file ends inside the record at the offset */
+	LULL_CAPTURE_MALFORMED,   /**< the record at the offset contradicts itself */
+	LULL_CAPTURE_UNSUPPORTED, /**< neither pcap nor pcapng, or a version not read here */
+};
+/** "packet", "end", "truncated", ... */
+const char *lull_capture_result_name(enum lull_capture_result result);
+
+struct lull_capture_packet {
+	uint64_t timestamp_ns;    /**< since 1970; 0 when not timed */
+	bool timed;               /**< false: the record carries no time (simple packet block) */
+	uint16_t link_type;       /**< LINKTYPE_ value, LULL_CAPTURE_LINK_ETHERNET */
+	uint32_t interface_index; /**< within its section; 0 in classic pcap */
+	uint32_t captured_bytes;  /**< bytes at data, may be 0 */
+	uint32_t original_bytes;  /**< on the wire, as the file says */
+	const uint8_t *data;
+};
+
+/** How one interface of a section stamps its packets. */
+struct lull_capture_interface {
+	uint16_t link_type;
+	bool binary;         /**< 2^exponent ticks per second, else 10^exponent */
+	uint8_t exponent;    /**< 0..127 */
+	uint32_t snap_bytes; /**< 0: no limit */
+	int64_t offset_s;    /**< added to every time */
+};
+
+/** Look at offset, result and reason; the rest is private. */
+struct lull_capture {
+	size_t offset;      /**< of the next record, or of the one that failed */
+	const char *reason; /**< what is wrong there, a few words; NULL while nothing is */
+	enum lull_capture_result result; /**< of the last call; all but PACKET are final */
+	const uint8_t *data;
+	size_t len;
+	bool blocks; /* pcapng */
+	bool big_endian;
+	uint32_t interface_count;
+	struct lull_capture_interface interfaces[LULL_CAPTURE_INTERFACES_MAX];
+};
+
+/**
+ * Start reading @p len bytes at @p data. A bad file header shows in
+ * capture->result at once and as the result of every lull_capture_next().
+ */
+void lull_capture_open(struct lull_capture *capture, const uint8_t *data, size_t len);
+/** Read the next packet; @p packet is filled in only for LULL_CAPTURE_PACKET. */
+enum lull_capture_result lull_capture_next(struct lull_capture *capture,
+					   struct lull_capture_packet *packet);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
