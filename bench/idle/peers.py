@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Peers: the forwarders that stand side by side, each started the way its users do.
+
+    lull-GOVERNOR[-macswap][:KEY=VALUE...]   lull-fwd, further options by key
+    testpmd-io, testpmd-macswap              polls without end
+    ovs-MAXSLEEP                             Open vSwitch with pmd-maxsleep, in us
+
+All have one polling thread on the same CPU, bursts of 32, rings of the same
+size, and memory without hugepages, so that no peer gains from its pages.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import machine
+import openvswitch
+from ports import RING_PKTS, Wire
+from program import FORWARDER, BenchError, Place, Program, Telemetry, pin_others, wait_for
+
+BURST_PKTS = 32
+MEMORY_MB = 512
+MBUFS = 16384
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A forwarder to measure; name is what the user typed."""
+
+    name: str
+    family: str  # lull, testpmd, ovs
+    setting: str  # governor, forward mode, longest sleep
+    mode: str = "io"
+    options: dict[str, str] = field(default_factory=dict)
+
+    def option_text(self) -> str:
+        """What was set, for the caption."""
+        return " ".join(f"{key}={value}" for key, value in self.options.items())
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What all peers of a run share."""
+
+    lull_fwd: Path
+    cpu: int  # of the polling thread
+    other_cpu: int  # of everything else
+    lull_options: dict[str, str]  # max-latency and the like
+
+
+@dataclass
+class Running:
+    """A forwarder at work."""
+
+    program: Program
+    tid: int  # polling thread
+    thread_name: str
+
+
+def parse(text: str) -> Peer:
+    """Read one entry of --peers."""
+    name, *pairs = text.split(":")
+    options = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+    family, _, setting = name.partition("-")
+    mode = "io"
+    if family == "lull":
+        setting, _, tail = setting.partition("-")
+        mode = tail or mode
+    elif family == "testpmd":
+        mode = setting
+    right = {
+        "lull": bool(re.fullmatch(r"[a-z]+", setting)) and mode in ("io", "macswap"),
+        "testpmd": setting in ("io", "macswap"),
+        "ovs": setting.isdigit() and int(setting) <= openvswitch.MAXSLEEP_MOST_US,
+    }
+    if not right.get(family) or len(options) != len(pairs) or (pairs and family != "lull"):
+        raise BenchError(
+            f"no peer {text!r}: lull-GOVERNOR[-macswap][:KEY=VALUE], testpmd-io,"
+            f" testpmd-macswap, or ovs-MAXSLEEP (0..{openvswitch.MAXSLEEP_MOST_US} us)"
+        )
+    return Peer(text, family, setting, mode, options)
+
+
+def missing(peer: Peer, setup: Setup) -> str:
+    """Why a peer cannot take part, with the way out; "" when it can."""
+    if peer.family == "lull" and not setup.lull_fwd.exists():
+        return f"{setup.lull_fwd} is not built: run make build"
+    if peer.family == "testpmd" and shutil.which("dpdk-testpmd") is None:
+        return "dpdk-testpmd is not installed: apt-get install dpdk"
+    if peer.family == "ovs" and not openvswitch.VSWITCHD.exists():
+        return "Open vSwitch with DPDK is not installed: apt-get install openvswitch-switch-dpdk"
+    return ""
+
+
+def start(peer: Peer, setup: Setup, place: Place, wire: Wire) -> Running:
+    """Start a peer on the wire; it polls when this returns."""
+    starter = {"lull": _start_lull, "testpmd": _start_testpmd, "ovs": _start_ovs}[peer.family]
+    program, pattern = starter(peer, setup, place, wire)
+    tid, name = wait_for(
+        f"a thread {pattern} of {peer.name} on CPU {setup.cpu}",
+        lambda: _polling_thread(program, pattern, setup.cpu),
+    )
+    pin_others(program.pid, tid, setup.other_cpu)
+    return Running(program, tid, name)
+
+
+def _polling_thread(program: Program, pattern: str, cpu: int) -> tuple[int, str] | None:
+    program.check_alive()
+    found = [
+        (tid, name)
+        for tid, name in machine.threads(program.pid).items()
+        if re.fullmatch(pattern, name) and os.sched_getaffinity(tid) == {cpu}
+    ]
+    if len(found) > 1:
+        raise BenchError(f"{program.name} has {len(found)} polling threads: {found}")
+    return found[0] if found else None
+
+
+def _start_lull(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[Program, str]:
+    options = {
+        "mode": peer.mode,
+        "cpus": str(setup.cpu),
+        "ring": str(RING_PKTS),
+        "burst": str(BURST_PKTS),
+        "governor": peer.setting,
+        "eal": f"--no-huge --no-shconf -m {MEMORY_MB}",
+        "stats": "0",
+        **setup.lull_options,
+        **peer.options,
+    }
+    arguments = [f"--vdev={vdev}" for vdev in wire.forwarder_vdevs]
+    arguments += [f"--{key}={value}" for key, value in options.items()]
+    program = place.start(FORWARDER, "lull-fwd", [str(setup.lull_fwd), *arguments])
+    Telemetry(program, place.dpdk_socket(f"lull-fwd-{program.pid}")).ready()
+    return program, r"fwd0|(rte|lcore)-worker-?\d+"
+
+
+def _start_testpmd(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[Program, str]:
+    eal = ["--lcores", f"0@{setup.other_cpu},1@{setup.cpu}", "--no-huge", "--no-shconf"]
+    eal += ["--no-pci", "-m", str(MEMORY_MB), "--file-prefix", "testpmd"]
+    for vdev in wire.forwarder_vdevs:
+        eal += ["--vdev", vdev]
+    options = [f"--forward-mode={peer.mode}", "--nb-cores=1", "--auto-start"]
+    options += [f"--rxd={RING_PKTS}", f"--txd={RING_PKTS}", f"--burst={BURST_PKTS}"]
+    options += [f"--total-num-mbufs={MBUFS}"]
+    program = place.start(FORWARDER, "testpmd", ["dpdk-testpmd", *eal, "--", *options])
+    return program, r"(rte|lcore)-worker-?\d+"
+
+
+def _start_ovs(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[Program, str]:
+    program = openvswitch.start(
+        place,
+        wire,
+        openvswitch.Settings(
+            maxsleep_us=int(peer.setting),
+            cpu=setup.cpu,
+            other_cpu=setup.other_cpu,
+            memory_mb=MEMORY_MB,
+            ring_pkts=RING_PKTS,
+        ),
+    )
+    return program, r"pmd-c\d+/id:\d+"

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ports: the two kinds of wire between the traffic generator and a forwarder.
+
+    generator port 0  ->  forwarder port 0  =  forwarder port 1  ->  generator port 1
+
+veth:  kernel interfaces, opened by both sides with DPDK's af_packet driver.
+vhost: shared memory; the generator is the guest (virtio_user, owns the socket),
+       the forwarder the host (eth_vhost or dpdkvhostuserclient, connects to it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from program import FORWARDER, SOURCE, Place, wait_for
+
+RING_PKTS = 1024
+
+
+@dataclass(frozen=True)
+class Wire:
+    """What each side has to open."""
+
+    kind: str
+    generator_vdevs: list[str]
+    forwarder_vdevs: list[str]  # for a DPDK program
+    devargs: list[str]  # for Open vSwitch, by type
+    open_vswitch_type: str
+    generator_listens: Callable[[], None]  # wait until a forwarder may connect
+
+
+def _nothing() -> None:
+    pass
+
+
+def open_veth(place: Place) -> Wire:
+    """Two veth pairs: g0-f0 and f1-g1."""
+    for index in (0, 1):
+        peer = [f"f{index}", "netns", place.namespaces[FORWARDER]]
+        place.run(SOURCE, *f"ip link add g{index} type veth peer name".split(), *peer)
+        for side, interface in ((SOURCE, f"g{index}"), (FORWARDER, f"f{index}")):
+            place.run(side, "ip", "link", "set", interface, "arp", "off", "up")
+
+    def vdev(index: int, interface: str) -> str:
+        return f"net_af_packet{index},iface={interface},framecnt={RING_PKTS}"
+
+    forwarder = [vdev(index, f"f{index}") for index in (0, 1)]
+    return Wire(
+        kind="veth",
+        generator_vdevs=[vdev(index, f"g{index}") for index in (0, 1)],
+        forwarder_vdevs=forwarder,
+        devargs=[f"options:dpdk-devargs={devargs}" for devargs in forwarder],
+        open_vswitch_type="dpdk",
+        generator_listens=_nothing,
+    )
+
+
+def open_vhost(place: Place) -> Wire:
+    """Two sockets; a new generator makes them anew."""
+    sockets = [place.path(f"vhost{index}") for index in (0, 1)]
+    for path in sockets:
+        path.unlink(missing_ok=True)
+
+    def listens() -> None:
+        wait_for("the generator listens", sockets[0].exists)
+
+    return Wire(
+        kind="vhost",
+        generator_vdevs=[
+            f"net_virtio_user{index},path={path},server=1,queue_size={RING_PKTS}"
+            for index, path in enumerate(sockets)
+        ],
+        forwarder_vdevs=[
+            f"eth_vhost{index},iface={path},client=1" for index, path in enumerate(sockets)
+        ],
+        devargs=[f"options:vhost-server-path={path}" for path in sockets],
+        open_vswitch_type="dpdkvhostuserclient",
+        generator_listens=listens,
+    )
+
+
+KINDS: dict[str, Callable[[Place], Wire]] = {"veth": open_veth, "vhost": open_vhost}
+
+
+def close(place: Place, wire: Wire) -> None:
+    """Take the interfaces away again; sockets go with the generator."""
+    if wire.kind == "veth":
+        for interface in ("g0", "g1"):
+            place.run(SOURCE, "ip", "link", "del", interface)
