@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <lull/rest.h>
+
+#include "idle/calibration.h"
+#include "idle/limits.h"
+
+struct text {
+	char *bytes;
+	size_t size, used;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+text_add(struct text *text, const char *format, ...)
+{
+	va_list args;
+	int length;
+
+	if (text->used >= text->size)
+		return;
+	va_start(args, format);
+	length = vsnprintf(text->bytes + text->used, text->size - text->used, format, args);
+	va_end(args);
+	if (length > 0)
+		text->used += (size_t)length;
+}
+
+/* Three digits at most; integers, so that no locale puts a comma into it. */
+static void
+text_add_scaled(struct text *text, uint64_t value, const char *const units[4])
+{
+	uint64_t tenths;
+	int unit = 0;
+
+	if (value < 1000) {
+		text_add(text, "%" PRIu64 " %s", value, units[0]);
+		return;
+	}
+	while (unit < 2 && value >= 999950) {
+		value /= 1000;
+		unit++;
+	}
+	tenths = (value + 50) / 100;
+	if (tenths < 1000 && tenths % 10 != 0)
+		text_add(text, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10,
+			 units[unit + 1]);
+	else
+		text_add(text, "%" PRIu64 " %s", (tenths + 5) / 10, units[unit + 1]);
+}
+
+static void
+text_add_time(struct text *text, uint64_t ns)
+{
+	static const char *const units[4] = { "ns", "us", "ms", "s" };
+
+	text_add_scaled(text, ns, units);
+}
+
+static void
+text_add_rate(struct text *text, uint64_t pps)
+{
+	static const char *const units[4] = { "pps", "kpps", "Mpps", "Gpps" };
+
+	text_add_scaled(text, pps, units);
+}
+
+/* 990000 is p99, 999900 is p99.99. */
+static void
+text_add_percentile(struct text *text, uint32_t ppm)
+{
+	uint32_t fraction = ppm % 10000;
+	int digits = 4;
+
+	text_add(text, "p%" PRIu32, ppm / 10000);
+	if (fraction == 0)
+		return;
+	while (fraction % 10 == 0) {
+		fraction /= 10;
+		digits--;
+	}
+	text_add(text, ".%0*" PRIu32, digits, fraction);
+}
+
+/* What the loop does where it would rather sleep. */
+static const char *
+explain_fallback(enum lull_rest_depth depth)
+{
+	switch (depth) {
+	case LULL_REST_PAUSE:
+		return "pausing the core";
+	case LULL_REST_MONITOR:
+		return "waiting on the ring's memory";
+	case LULL_REST_SLEEP:
+		return "sleeping all the same";
+	case LULL_REST_INTERRUPT:
+		return "waiting for interrupts";
+	default:
+		return "spinning";
+	}
+}
+
+static void
+explain_ring(struct text *text, const struct lull_verdict *verdict,
+	     const struct lull_idle_limits *limits)
+{
+	uint64_t room_pkts = limits->ring_pkts - limits->held_pkts;
+	/* Ring at which the shortest rest worth making fits, and the power of two above it. */
+	uint64_t rest_ns = verdict->break_even_ns + verdict->overshoot_p9999_ns;
+	uint64_t need_pkts = (uint64_t)((double)rest_ns * (double)verdict->pps_max / 1e9) +
+			     limits->held_pkts + limits->burst_pkts + 1;
+	uint64_t ring_pkts = 64;
+
+	while (ring_pkts < need_pkts)
+		ring_pkts *= 2;
+	text_add(text, "the ring of %" PRIu32 " packets fills in ", limits->ring_pkts);
+	text_add_time(text,
+		      (uint64_t)((double)room_pkts * 1e9 / (double)LULL_MAX(verdict->pps_max, 1)));
+	text_add(text, " at ");
+	text_add_rate(text, verdict->pps_max);
+	text_add(text, " but a wake-up comes up to ");
+	text_add_time(text, verdict->overshoot_p9999_ns);
+	text_add(text, " late; %s instead; raise the ring to %" PRIu64 " or choose loss=tolerate",
+		 explain_fallback(verdict->depth), ring_pkts);
+}
+
+static void
+explain_latency(struct text *text, const struct lull_verdict *verdict,
+		const struct lull_idle_limits *limits)
+{
+	text_add_percentile(text, limits->percentile_ppm);
+	text_add(text, " added wait of ");
+	text_add_time(text, limits->latency_ns);
+	text_add(text, " leaves no room for a rest that saves CPU, at least ");
+	text_add_time(text, verdict->break_even_ns);
+	text_add(text, " with wake-ups ");
+	text_add_time(text, verdict->overshoot_p99_ns);
+	text_add(text, " late; %s instead; a max-latency of about ",
+		 explain_fallback(verdict->depth));
+	text_add_time(text, (verdict->break_even_ns + verdict->overshoot_p99_ns) * 5 / 4);
+	text_add(text, " would do");
+}
+
+static void
+explain_infeasible(struct text *text, const struct lull_verdict *verdict,
+		   const struct lull_idle_limits *limits)
+{
+	text_add(text, "infeasible: ");
+	switch (verdict->binding) {
+	case LULL_BOUND_RING:
+		explain_ring(text, verdict, limits);
+		return;
+	case LULL_BOUND_CAP:
+		text_add(text, "max-rest allows ");
+		text_add_time(text, limits->rest_ns_max);
+		text_add(text, " but a rest saves CPU only from ");
+		text_add_time(text, verdict->break_even_ns);
+		text_add(text, " on; %s instead; raise max-rest", explain_fallback(verdict->depth));
+		return;
+	case LULL_BOUND_LATENCY:
+	case LULL_BOUND_BREAK_EVEN:
+	case LULL_BOUND_OVERSHOOT:
+		explain_latency(text, verdict, limits);
+		return;
+	default:
+		text_add(text, "this loop cannot sleep; %s instead",
+			 explain_fallback(verdict->depth));
+	}
+}
+
+static void
+explain_feasible(struct text *text, const struct lull_verdict *verdict,
+		 const struct lull_idle_limits *limits)
+{
+	text_add(text, "feasible: ");
+	if (verdict->depth == LULL_REST_INTERRUPT || verdict->depth == LULL_REST_MONITOR)
+		text_add(text, "%s", explain_fallback(verdict->depth));
+	else {
+		text_add(text, "rests ");
+		text_add_time(text, verdict->rest_ns);
+		text_add(text, " at a time, bound by %s", lull_bound_name(verdict->binding));
+	}
+	text_add(text, "; predicts ");
+	text_add_percentile(text, limits->percentile_ppm);
+	text_add(text, " added wait ");
+	text_add_time(text, verdict->predicted_ns);
+	text_add(text, " at %" PRIu32 " %% CPU", (verdict->predicted_cpu_ppm + 5000) / 10000);
+	if (limits->loss != LULL_LOSS_ZERO || verdict->ring_bound_ns == UINT64_MAX)
+		return;
+	text_add(text, "; no loss up to ");
+	text_add_rate(text, verdict->pps_max);
+	text_add(text, verdict->envelope == LULL_ENVELOPE_LEARNED ? " (%s, not proven)" : " (%s)",
+		 lull_envelope_name(verdict->envelope));
+}
+
+static void
+explain_none(struct text *text, const struct lull_verdict *verdict)
+{
+	text_add(text, "no objective: ");
+	if (verdict->depth == LULL_REST_NONE) {
+		text_add(text, "the governor polls again at once");
+		return;
+	}
+	text_add(text, "the governor asks for rests of ");
+	text_add_time(text, verdict->rest_ns);
+	if (verdict->overshoot_p99_ns == 0)
+		return;
+	text_add(text, "; wake-ups come ");
+	text_add_time(text, verdict->overshoot_p50_ns);
+	text_add(text, " late, p99 ");
+	text_add_time(text, verdict->overshoot_p99_ns);
+}
+
+char *
+lull_verdict_explain(const struct lull_verdict *verdict, const struct lull_idle_limits *limits,
+		     char *bytes, size_t size)
+{
+	struct lull_idle_limits full = *limits;
+	struct text text = { .bytes = bytes, .size = size };
+
+	lull_limits_default(&full);
+	if (size > 0)
+		bytes[0] = '\0';
+	switch (verdict->state) {
+	case LULL_VERDICT_CALIBRATING:
+		text_add(&text, "calibrating: %" PRIu64 " of %d rests measured; rests of ",
+			 verdict->calibration_count, LULL_CALIBRATION_READY);
+		text_add_time(&text, verdict->rest_ns);
+		text_add(&text, " until then, promising nothing");
+		break;
+	case LULL_VERDICT_FEASIBLE:
+		explain_feasible(&text, verdict, &full);
+		break;
+	case LULL_VERDICT_INFEASIBLE:
+		explain_infeasible(&text, verdict, &full);
+		break;
+	case LULL_VERDICT_SUSPENDED:
+		text_add(&text,
+			 "suspended: this host wakes the thread too late too often (p99.99 ");
+		text_add_time(&text, verdict->overshoot_p9999_ns);
+		text_add(&text, "); %s until it does better", explain_fallback(verdict->depth));
+		break;
+	default:
+		explain_none(&text, verdict);
+	}
+	return bytes;
+}

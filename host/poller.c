@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+
+#include <lull/rest.h>
+
+/* What a loop without a device can do. */
+#define POLLER_DEPTHS (LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP))
+
+int
+lull_idle_create(const char *governor, const struct lull_idle_limits *limits,
+		 struct lull_idle **idle)
+{
+	const struct lull_idle_governor *found = lull_idle_governor_find(governor);
+	struct lull_idle_limits own = { .latency_ns = 0 };
+	size_t size = (lull_idle_size() + LULL_CACHE_LINE - 1) & ~(size_t)(LULL_CACHE_LINE - 1);
+	void *memory;
+	int rc;
+
+	if (found == NULL)
+		return -EINVAL;
+	if (limits != NULL)
+		own = *limits;
+	own.depths = own.depths == 0 ? POLLER_DEPTHS : own.depths & POLLER_DEPTHS;
+	if (own.depths == 0)
+		return -EINVAL;
+	memory = aligned_alloc(LULL_CACHE_LINE, size);
+	if (memory == NULL)
+		return -ENOMEM;
+	rc = lull_idle_init(memory, found, &own, lull_clock_ns(), idle);
+	if (rc == 0)
+		rc = lull_rest_thread_init();
+	if (rc != 0)
+		free(memory);
+	return rc;
+}
+
+void
+lull_idle_destroy(struct lull_idle *idle)
+{
+	free(idle);
+}
+
+void
+lull_idle_turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count)
+{
+	struct lull_turn turn = { .now_ns = now_ns, .queue_pkts = &pkt_count, .queue_count = 1 };
+	struct lull_rest rest = lull_idle_plan(idle, &turn);
+	struct lull_wake wake;
+
+	if (rest.depth == LULL_REST_NONE)
+		return;
+	lull_rest_run(rest.depth == LULL_REST_PAUSE ? &lull_rest_pause : &lull_rest_sleep_timer,
+		      NULL, &rest, &wake);
+	lull_idle_wake(idle, &wake);
+}
