@@ -143,6 +143,23 @@ explain_latency(struct text *text, const struct lull_verdict *verdict,
 	text_add(text, " would do");
 }
 
+/* Usual wake-ups would fit; the late ones alone make too many packets wait. */
+static void
+explain_late(struct text *text, const struct lull_verdict *verdict,
+	     const struct lull_idle_limits *limits)
+{
+	text_add(text, "wake-ups come up to ");
+	text_add_time(text, verdict->overshoot_p9999_ns);
+	text_add(text, " late (usually ");
+	text_add_time(text, verdict->overshoot_p50_ns);
+	text_add(text, "), too often for ");
+	text_add_percentile(text, limits->percentile_ppm);
+	text_add(text, " added wait of ");
+	text_add_time(text, limits->latency_ns);
+	text_add(text, "; %s instead; keep other work off this CPU or raise max-latency",
+		 explain_fallback(verdict->depth));
+}
+
 static void
 explain_infeasible(struct text *text, const struct lull_verdict *verdict,
 		   const struct lull_idle_limits *limits)
@@ -159,9 +176,14 @@ explain_infeasible(struct text *text, const struct lull_verdict *verdict,
 		text_add_time(text, verdict->break_even_ns);
 		text_add(text, " on; %s instead; raise max-rest", explain_fallback(verdict->depth));
 		return;
+	case LULL_BOUND_OVERSHOOT:
+		if (verdict->overshoot_p99_ns + verdict->break_even_ns < limits->latency_ns)
+			explain_late(text, verdict, limits);
+		else
+			explain_latency(text, verdict, limits);
+		return;
 	case LULL_BOUND_LATENCY:
 	case LULL_BOUND_BREAK_EVEN:
-	case LULL_BOUND_OVERSHOOT:
 		explain_latency(text, verdict, limits);
 		return;
 	default:
