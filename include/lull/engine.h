@@ -52,6 +52,8 @@ struct lull_engine_config {
 int lull_engine_init(const struct lull_engine_config *config, char *error);
 /** Close every port, leave nothing in the runtime directory. */
 void lull_engine_fini(void);
+/** "22.11.11", of the DPDK in use. */
+const char *lull_engine_dpdk_version(void);
 
 /* ---- ports ---- */
 
@@ -74,6 +76,10 @@ struct lull_port {
 	bool hardware;              /**< the link rate means something: a PCI device with a link speed */
 	bool interrupt;             /**< Rx interrupts granted */
 };
+/** Ids of the ports EAL has probed, at most @p count_max; returns how many there are. */
+uint32_t lull_port_ids(uint16_t *port_ids, uint32_t count_max);
+/** Any thread. */
+bool lull_port_link_up(const struct lull_port *port);
 /** Packets per second of 64-byte frames (84 B on the wire) on this link; 0 when unknown. */
 uint64_t lull_link_pps(uint32_t link_mbps);
 /** Configure and start a port that EAL has probed. */
@@ -163,6 +169,14 @@ const char *lull_loop_name(const struct lull_loop *loop);
 const char *lull_loop_kind(const struct lull_loop *loop);
 int lull_loop_cpu(const struct lull_loop *loop);
 int lull_loop_tid(const struct lull_loop *loop);
+/** Name of its thread, as the operating system knows it. */
+const char *lull_loop_thread(const struct lull_loop *loop);
+/** Does its thread exist? */
+bool lull_loop_alive(const struct lull_loop *loop);
+/** Packets its ports lost for want of descriptors and of mbufs. Any thread. */
+void lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf);
+/** Counter table of its stage, and the counters. */
+const struct lull_counter_info *lull_loop_stage_counters(const struct lull_loop *loop, const void **counters);
 const struct lull_stage *lull_loop_stage(const struct lull_loop *loop);
 /** Stage state: only its counters and histograms may be read from outside. */
 const void *lull_loop_stage_state(const struct lull_loop *loop);
@@ -188,6 +202,8 @@ struct lull_telemetry_config {
 };
 /** Register the /lull commands. Call before the loops start, once; the config is borrowed until lull_engine_fini(). */
 int lull_telemetry_start(const struct lull_telemetry_config *config);
+/** No handler runs from here on: loops may be destroyed. Also part of lull_engine_fini(). */
+void lull_telemetry_stop(void);
 
 #ifdef __cplusplus
 }

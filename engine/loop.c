@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one loop. A turn reads the clock once, receives, lets the stage finish, plans, rests, wakes.
+ */
+#include "loop.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_ethdev.h>
+
+#define CHORES_NS (10 * LULL_NS_PER_MS)
+#define PUBLISH_BEFORE_REST_NS LULL_NS_PER_MS
+
+void
+lull_loop_publish(struct lull_loop *loop, uint64_t now_ns)
+{
+	struct lull_loop_snapshot snapshot;
+
+	memset(&snapshot, 0, sizeof(snapshot));
+	snapshot.now_ns = now_ns;
+	snapshot.window_begin_ns = loop->window_begin_ns;
+	snapshot.window = loop->window;
+	snapshot.governor = lull_idle_governor(loop->idle);
+	snapshot.limits = *lull_idle_limits(loop->idle);
+	lull_idle_verdict(loop->idle, &snapshot.verdict);
+	lull_snapshot_write(&loop->snapshot, &snapshot);
+}
+
+/* ---- chores: every 10 ms ---- */
+
+/* Loss audit: a port shared with other loops charges each of them. */
+static void
+loop_audit(struct lull_loop *loop, uint64_t now_ns)
+{
+	uint64_t risen = 0;
+
+	for (uint32_t i = 0; i < loop->port_count; i++) {
+		struct lull_port port = { .port_id = loop->port_ids[i] };
+		uint64_t missed = lull_port_missed(&port);
+
+		if (missed > loop->port_missed[i])
+			risen += missed - loop->port_missed[i];
+		loop->port_missed[i] = missed;
+	}
+	lull_idle_miss(loop->idle, now_ns, risen);
+}
+
+static void
+loop_chores(struct lull_loop *loop, uint64_t now_ns)
+{
+	loop->chores_ns = now_ns + CHORES_NS;
+	loop_audit(loop, now_ns);
+	lull_loop_publish(loop, now_ns);
+}
+
+/* ---- commands ---- */
+
+static void
+loop_mark(struct lull_loop *loop, uint32_t window, uint64_t now_ns)
+{
+	loop->window = window;
+	loop->window_begin_ns = now_ns;
+	lull_idle_mark(loop->idle);
+	loop->stage->mark(loop->stage_state, now_ns);
+}
+
+static void
+loop_obey(struct lull_loop *loop, const struct lull_message *message, uint64_t now_ns)
+{
+	const struct loop_change *change = (const void *)message->data;
+	uint32_t window;
+
+	switch (message->kind) {
+	case LOOP_MESSAGE_CHANGE:
+		/* Checked before it was posted. */
+		lull_idle_change(loop->idle, change->governor, &change->limits);
+		break;
+	case LOOP_MESSAGE_MARK:
+		memcpy(&window, message->data, sizeof(window));
+		loop_mark(loop, window, now_ns);
+		break;
+	case LOOP_MESSAGE_STAGE:
+		loop->stage->command(loop->stage_state, message->data, message->size, now_ns);
+		break;
+	}
+}
+
+/* At most one mailbox full, however fast others post. */
+static void
+loop_read_mailbox(struct lull_loop *loop, uint64_t now_ns)
+{
+	const struct lull_message *message = lull_mailbox_peek(&loop->mailbox);
+
+	if (message == NULL)
+		return;
+	for (int i = 0; i < LULL_MAILBOX_SLOTS && message != NULL; i++) {
+		loop_obey(loop, message, now_ns);
+		lull_mailbox_pop(&loop->mailbox);
+		message = lull_mailbox_peek(&loop->mailbox);
+	}
+	lull_loop_publish(loop, now_ns);
+}
+
+/* ---- the turn ---- */
+
+static uint16_t
+loop_receive_queue(struct lull_loop *loop, uint32_t i, struct rte_mbuf **pkts)
+{
+	struct lull_rest_device *device = &loop->device;
+	uint16_t count;
+
+	if (device->stash_count == 0 || device->stash_queue != i)
+		return rte_eth_rx_burst(loop->queues[i].port_id, loop->queues[i].queue_id, pkts,
+					loop->burst_pkts);
+	/* The last rest received these when it looked again. */
+	count = device->stash_count;
+	memcpy(pkts, device->stash, count * sizeof(*pkts));
+	device->stash_count = 0;
+	return count;
+}
+
+static void
+loop_receive(struct lull_loop *loop, uint64_t now_ns)
+{
+	struct rte_mbuf *pkts[LULL_BURST_MAX];
+
+	for (uint32_t i = 0; i < loop->queue_count; i++) {
+		uint16_t count = loop_receive_queue(loop, i, pkts);
+
+		loop->queue_pkts[i] = count;
+		if (count > 0)
+			loop->stage->burst(loop->stage_state, i, pkts, count, now_ns);
+	}
+}
+
+/* Returns the clock after the rest. */
+static uint64_t
+loop_rest(struct lull_loop *loop, const struct lull_turn *turn, const struct lull_rest *rest)
+{
+	struct lull_wake wake;
+
+	if (rest->limit_ns >= PUBLISH_BEFORE_REST_NS)
+		lull_loop_publish(loop, turn->now_ns);
+	lull_rest_run(loop->ways[rest->depth], &loop->device, rest, &wake);
+	lull_idle_wake(loop->idle, &wake);
+	if (loop->trace != NULL)
+		loop->trace(loop->trace_arg, turn, rest, &wake);
+	return wake.end_ns;
+}
+
+/* Returns the clock for the next turn. */
+static uint64_t
+loop_turn(struct lull_loop *loop, uint64_t now_ns)
+{
+	struct lull_turn turn = {
+		.now_ns = now_ns,
+		.queue_pkts = loop->queue_pkts,
+		/* A loop that only sends has one queue that stays empty. */
+		.queue_count = LULL_MAX(loop->queue_count, 1u),
+	};
+	struct lull_rest rest;
+
+	loop_read_mailbox(loop, now_ns);
+	if (now_ns >= loop->chores_ns)
+		loop_chores(loop, now_ns);
+	loop_receive(loop, now_ns);
+	turn.deadline_ns = loop->stage->turn(loop->stage_state, now_ns);
+	rest = lull_idle_plan(loop->idle, &turn);
+	if (loop->trace != NULL)
+		loop->trace(loop->trace_arg, &turn, &rest, NULL);
+	if (rest.depth == LULL_REST_NONE)
+		return lull_clock_ns();
+	return loop_rest(loop, &turn, &rest);
+}
+
+int
+lull_loop_main(void *arg)
+{
+	struct lull_loop *loop = arg;
+	uint64_t now_ns;
+
+	__atomic_store_n(&loop->tid, gettid(), __ATOMIC_RELAXED);
+	lull_rest_thread_init(); /* without it every sleep is 50 us longer; calibration sees that */
+	now_ns = lull_clock_ns();
+	/* Once more, now that the clock starts: nothing has been learned yet. */
+	lull_idle_init(loop->idle_memory, loop->governor, &loop->limits, now_ns, &loop->idle);
+	loop_mark(loop, loop->window, now_ns);
+	loop_chores(loop, now_ns);
+	while (!__atomic_load_n(&loop->stop, __ATOMIC_RELAXED))
+		now_ns = loop_turn(loop, now_ns);
+	loop_audit(loop, now_ns);
+	lull_loop_publish(loop, now_ns);
+	return 0;
+}

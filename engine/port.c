@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "port.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_bus.h>
+#include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+
+#include "error.h"
+
+#define WIRE_BITS_MIN (84 * 8) /* 64 bytes, preamble and gap */
+#define LINK_WAIT_MS 3000
+#define LINK_STEP_MS 50
+#define RSS_WANTED (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP)
+
+uint64_t
+lull_link_pps(uint32_t link_mbps)
+{
+	return link_mbps * 1000000ULL / WIRE_BITS_MIN;
+}
+
+uint32_t
+lull_port_ids(uint16_t *port_ids, uint32_t count_max)
+{
+	uint32_t count = 0;
+	uint16_t port_id;
+
+	RTE_ETH_FOREACH_DEV(port_id)
+	{
+		if (count < count_max)
+			port_ids[count] = port_id;
+		count++;
+	}
+	return count;
+}
+
+bool
+lull_port_link_up(const struct lull_port *port)
+{
+	struct rte_eth_link link;
+
+	return rte_eth_link_get_nowait(port->port_id, &link) == 0 &&
+	       link.link_status == RTE_ETH_LINK_UP;
+}
+
+uint64_t
+lull_port_missed(const struct lull_port *port)
+{
+	struct rte_eth_stats stats;
+	uint64_t missed = lull_port_pair_missed(port->port_id);
+
+	if (rte_eth_stats_get(port->port_id, &stats) == 0)
+		missed += stats.imissed + stats.rx_nombuf;
+	return missed;
+}
+
+static int
+port_describe(struct lull_port *port, struct rte_eth_dev_info *info, char *error)
+{
+	int rc;
+
+	if (!rte_eth_dev_is_valid_port(port->port_id))
+		return lull_engine_error(error, -ENODEV, "port %u does not exist, there are %u",
+					 port->port_id, rte_eth_dev_count_avail());
+	rc = rte_eth_dev_info_get(port->port_id, info);
+	if (rc != 0)
+		return lull_engine_error(error, rc, "port %u does not describe itself: %s",
+					 port->port_id, strerror(-rc));
+	rte_eth_dev_get_name_by_port(port->port_id, port->name);
+	snprintf(port->driver, sizeof(port->driver), "%s", info->driver_name);
+	return 0;
+}
+
+static int
+port_check(const struct lull_port *port, const struct rte_eth_dev_info *info,
+	   const struct lull_port_config *config, char *error)
+{
+	uint16_t queues_max = LULL_MIN(info->max_rx_queues, info->max_tx_queues);
+
+	if (config->queues == 0 || config->queues > queues_max)
+		return lull_engine_error(error, -EINVAL,
+					 "queues: %u is not in 1..%u, what port %s offers",
+					 config->queues, queues_max, port->name);
+	if (config->mtu != 0 && (config->mtu < info->min_mtu || config->mtu > info->max_mtu))
+		return lull_engine_error(error, -EINVAL,
+					 "mtu: %u is not in %u..%u, what port %s offers",
+					 config->mtu, info->min_mtu, info->max_mtu, port->name);
+	if (config->burst_pkts == 0 || config->burst_pkts > LULL_BURST_MAX)
+		return lull_engine_error(error, -EINVAL, "burst: %u is not in 1..%d",
+					 config->burst_pkts, LULL_BURST_MAX);
+	return 0;
+}
+
+static int
+port_configure(const struct lull_port *port, const struct rte_eth_dev_info *info,
+	       const struct lull_port_config *config, bool interrupt)
+{
+	struct rte_eth_conf conf = { .rxmode = { .mtu = config->mtu } };
+
+	if (config->queues > 1 && (info->flow_type_rss_offloads & RSS_WANTED) != 0) {
+		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+		conf.rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & RSS_WANTED;
+	}
+	conf.intr_conf.rxq = interrupt;
+	return rte_eth_dev_configure(port->port_id, config->queues, config->queues, &conf);
+}
+
+/* Buffers for full rings both ways, what caches hold back and what loops have in hand. */
+static struct rte_mempool *
+port_pool(const struct lull_port *port, const struct lull_port_config *config, uint16_t rx_desc,
+	  uint16_t tx_desc, char *error)
+{
+	uint32_t held = (port->ring_pkts > rx_desc ? port->ring_pkts : rx_desc) + tx_desc;
+	uint32_t count = config->queues * (held + 2u * config->burst_pkts) + 2048;
+	struct rte_mempool *pool;
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	/* A port opened again gets its buffers back if there are enough. */
+	snprintf(name, sizeof(name), "lull_port%u_%u_%u", port->port_id, count, config->mtu);
+	pool = rte_mempool_lookup(name);
+	if (pool != NULL)
+		return pool;
+	return lull_pool_create(name, count, config->mtu == 0 ? 0 : config->mtu + 26, error);
+}
+
+static int
+port_queues(struct lull_port *port, const struct lull_port_config *config, char *error)
+{
+	uint16_t rx_desc = config->ring_pkts, tx_desc = config->ring_pkts;
+	int socket = rte_eth_dev_socket_id(port->port_id);
+	struct rte_mempool *pool;
+	int rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->port_id, &rx_desc, &tx_desc);
+
+	if (rc != 0)
+		return lull_engine_error(error, rc, "port %s: ring of %u packets: %s", port->name,
+					 config->ring_pkts, strerror(-rc));
+	if (port->ring_pkts == 0)
+		port->ring_pkts = rx_desc;
+	pool = port_pool(port, config, rx_desc, tx_desc, error);
+	if (pool == NULL)
+		return -ENOMEM;
+	for (uint16_t i = 0; rc == 0 && i < config->queues; i++) {
+		rc = rte_eth_rx_queue_setup(port->port_id, i, rx_desc, (unsigned int)socket, NULL,
+					    pool);
+		if (rc == 0)
+			rc = rte_eth_tx_queue_setup(port->port_id, i, tx_desc, (unsigned int)socket,
+						    NULL);
+	}
+	if (rc != 0)
+		return lull_engine_error(error, rc, "port %s: %u queues of %u descriptors: %s",
+					 port->name, config->queues, rx_desc, strerror(-rc));
+	return 0;
+}
+
+static bool
+port_has_interrupt(const struct lull_port *port)
+{
+	return rte_eth_dev_rx_intr_enable(port->port_id, 0) == 0 &&
+	       rte_eth_dev_rx_intr_disable(port->port_id, 0) == 0;
+}
+
+static int
+port_start(struct lull_port *port, const struct rte_eth_dev_info *info,
+	   const struct lull_port_config *config, bool interrupt, char *error)
+{
+	int rc = port_configure(port, info, config, interrupt);
+
+	if (rc != 0)
+		return lull_engine_error(error, rc, "port %s cannot be configured: %s", port->name,
+					 strerror(-rc));
+	rc = port_queues(port, config, error);
+	if (rc != 0)
+		return rc;
+	rc = rte_eth_dev_start(port->port_id);
+	if (rc != 0)
+		return lull_engine_error(error, rc, "port %s does not start: %s", port->name,
+					 strerror(-rc));
+	port->interrupt = interrupt && port_has_interrupt(port);
+	return 0;
+}
+
+/* What the driver granted, where it tells. */
+static void
+port_read_ring(struct lull_port *port)
+{
+	struct rte_eth_rxq_info info;
+
+	if (rte_eth_rx_queue_info_get(port->port_id, 0, &info) != 0 || info.nb_desc == 0)
+		return;
+	port->ring_pkts = info.nb_desc;
+	if (info.conf.rx_free_thresh < info.nb_desc)
+		port->held_pkts = info.conf.rx_free_thresh;
+}
+
+static int
+port_read_link(struct lull_port *port, const struct rte_eth_dev_info *info, char *error)
+{
+	bool hardware = lull_port_driver_hardware(info);
+	struct rte_eth_link link = { .link_status = RTE_ETH_LINK_DOWN };
+	int waited_ms = 0;
+
+	rte_eth_link_get_nowait(port->port_id, &link);
+	while (hardware && link.link_status != RTE_ETH_LINK_UP && waited_ms < LINK_WAIT_MS) {
+		rte_delay_ms(LINK_STEP_MS);
+		waited_ms += LINK_STEP_MS;
+		rte_eth_link_get_nowait(port->port_id, &link);
+	}
+	if (hardware && link.link_status != RTE_ETH_LINK_UP)
+		return lull_engine_error(error, -ENETDOWN, "port %s has no link after %d s",
+					 port->name, LINK_WAIT_MS / 1000);
+	if (link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
+		port->link_mbps = link.link_speed;
+	port->hardware = hardware && port->link_mbps != 0;
+	return 0;
+}
+
+int
+lull_port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
+	       char *error)
+{
+	struct rte_eth_dev_info info;
+	int rc;
+
+	*port = (struct lull_port){ .port_id = port_id, .queues = config->queues };
+	rc = port_describe(port, &info, error);
+	if (rc == 0)
+		rc = port_check(port, &info, config, error);
+	if (rc != 0)
+		return rc;
+	port->ring_pkts = lull_port_driver_ring(&info);
+	rc = port_start(port, &info, config, config->interrupt, error);
+	if (rc != 0 && config->interrupt)
+		rc = port_start(port, &info, config, false, error);
+	if (rc != 0)
+		return rc;
+	if (config->promiscuous)
+		rte_eth_promiscuous_enable(port_id); /* a driver without it receives all anyway */
+	port_read_ring(port);
+	rc = port_read_link(port, &info, error);
+	if (rc != 0)
+		rte_eth_dev_stop(port_id);
+	return rc;
+}
+
+void
+lull_port_close(struct lull_port *port)
+{
+	rte_eth_dev_stop(port->port_id);
+	rte_eth_dev_close(port->port_id);
+	lull_port_pair_forget(port->port_id);
+}

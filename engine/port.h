@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Port: what the files of the engine know of ports beyond lull/engine.h.
+ */
+#ifndef LULL_PORT_H
+#define LULL_PORT_H
+
+#include <lull/engine.h>
+
+struct rte_eth_dev_info;
+
+/**
+ * Packets the Rx ring of a virtual driver holds, from its arguments or the
+ * kernel; 0 when this driver goes by the descriptors asked for.
+ */
+uint32_t lull_port_driver_ring(const struct rte_eth_dev_info *info);
+/** Does its link rate limit what arrives? */
+bool lull_port_driver_hardware(const struct rte_eth_dev_info *info);
+/** Value of "key=<number>" in comma-separated device arguments, else @p otherwise. */
+uint32_t lull_port_driver_argument(const char *args, const char *key, uint32_t otherwise);
+
+/**
+ * A sender found the ring behind @p tx_port_id full and gives up @p pkts
+ * packets: the port at the other end missed them. No effect on ports that are
+ * not half of a lull_port_pair(). Any thread.
+ */
+void lull_port_pair_refused(uint16_t tx_port_id, uint64_t pkts);
+/** Packets missed that way at @p port_id. Any thread. */
+uint64_t lull_port_pair_missed(uint16_t port_id);
+/** @p port_id has been closed; frees the rings when both ends are. */
+void lull_port_pair_forget(uint16_t port_id);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rest_device.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <rte_ethdev.h>
+
+void
+lull_rest_device_init(struct lull_rest_device *device, const struct lull_loop_queue *queues,
+		      uint32_t queue_count, uint16_t burst_pkts)
+{
+	memset(device, 0, sizeof(*device));
+	device->queues = queues;
+	device->queue_count = queue_count;
+	device->burst_pkts = burst_pkts;
+	device->epoll_fd = -1;
+	device->kick_fd = -1;
+}
+
+void
+lull_rest_device_fini(struct lull_rest_device *device)
+{
+	rte_pktmbuf_free_bulk(device->stash, device->stash_count);
+	device->stash_count = 0;
+	if (device->epoll_fd >= 0)
+		close(device->epoll_fd);
+	if (device->kick_fd >= 0)
+		close(device->kick_fd);
+	device->epoll_fd = -1;
+	device->kick_fd = -1;
+}
+
+bool
+lull_rest_device_recheck(struct lull_rest_device *device)
+{
+	for (uint32_t i = 0; i < device->queue_count; i++) {
+		const struct lull_loop_queue *queue = &device->queues[i];
+		int waiting = rte_eth_rx_queue_count(queue->port_id, queue->queue_id);
+
+		if (waiting > 0)
+			return true;
+		if (waiting == 0)
+			continue;
+		/* This driver cannot count: receive, and stop at the first packets. */
+		device->stash_count = rte_eth_rx_burst(queue->port_id, queue->queue_id,
+						       device->stash, device->burst_pkts);
+		device->stash_queue = i;
+		if (device->stash_count > 0)
+			return true;
+	}
+	return false;
+}
+
+void
+lull_rest_device_kick(struct lull_rest_device *device)
+{
+	if (device->kick_fd >= 0)
+		eventfd_write(device->kick_fd, 1);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Telemetry: what the engine itself must know of it.
+ */
+#ifndef LULL_TELEMETRY_H
+#define LULL_TELEMETRY_H
+
+#include <lull/histogram.h>
+
+/** No handler runs from here on: loops may go. */
+void lull_telemetry_stop(void);
+
+/** Pairs (smallest value, count) of the non-empty bins. */
+struct lull_telemetry_bins {
+	uint32_t count;
+	struct {
+		uint64_t low, count;
+	} bins[LULL_HISTOGRAM_BINS];
+};
+
+/** At most @p count_max pairs: neighbours are merged until they fit. */
+void lull_telemetry_bins(const struct lull_histogram *histogram, uint32_t count_max,
+			 struct lull_telemetry_bins *bins);
+
+#endif

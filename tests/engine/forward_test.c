@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The forward stage in a real loop over ring ports: every packet sent comes back once, in order,
+ * under every governor and in every mode; what cannot be sent is counted.
+ */
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_mempool.h>
+
+#include "base/prng.h"
+#include "stand.h"
+
+#define PKTS 4000
+#define BURST 64
+
+/* What the stage counted; its table is the way in, as for telemetry. */
+static uint64_t
+counter(const struct lull_loop *loop, const char *name)
+{
+	const struct lull_stage *stage = lull_loop_stage(loop);
+	const uint8_t *counters =
+		(const uint8_t *)lull_loop_stage_state(loop) + stage->counters_offset;
+
+	for (const struct lull_counter_info *row = stage->counters; row->name != NULL; row++) {
+		if (strcmp(row->name, name) == 0)
+			return LULL_COUNTER_READ(
+				*(const uint64_t *)(const void *)(counters + row->offset));
+	}
+	fail_msg("no counter %s", name);
+	return 0;
+}
+
+struct flight {
+	const struct lull_port *near;
+	uint32_t sent, received;
+	bool swapped;
+};
+
+static void
+flight_receive(struct flight *flight)
+{
+	struct rte_mbuf *pkts[BURST];
+	uint16_t count = rte_eth_rx_burst(flight->near->port_id, 0, pkts, BURST);
+
+	for (uint16_t i = 0; i < count; i++)
+		assert_int_equal(stand_take(pkts[i], flight->swapped), flight->received++);
+}
+
+static void
+flight_send(struct flight *flight, uint32_t count)
+{
+	struct rte_mbuf *pkts[BURST];
+	uint16_t made = 0, sent = 0;
+
+	while (made < count &&
+	       (pkts[made] = stand_frame(stand_pool(), flight->sent + made)) != NULL)
+		made++;
+	while (sent < made) {
+		sent = (uint16_t)(sent + rte_eth_tx_burst(flight->near->port_id, 0, pkts + sent,
+							  (uint16_t)(made - sent)));
+		flight_receive(flight);
+	}
+	flight->sent += made;
+}
+
+/* Bursts of all sizes with pauses of all lengths in between. */
+static void
+flight_fly(struct flight *flight, struct lull_prng *prng)
+{
+	while (flight->sent < PKTS) {
+		flight_send(flight, 1 + (uint32_t)lull_prng_below(prng, BURST));
+		if (lull_prng_below(prng, 4) == 0)
+			rte_delay_us_sleep((unsigned int)lull_prng_below(prng, 400));
+		flight_receive(flight);
+	}
+}
+
+static void
+conserve(const struct lull_idle_governor *governor, enum lull_forward_mode mode, uint64_t seed)
+{
+	struct lull_forward_config forward;
+	struct lull_port near, far;
+	struct lull_loop_config config;
+	struct lull_prng prng;
+	struct lull_loop *loop;
+	struct flight flight = { .near = &near, .swapped = mode == LULL_FORWARD_MACSWAP };
+
+	lull_prng_init(&prng, seed, 0);
+	stand_pair("forward", 1, 512, &near, &far);
+	config = stand_loop("fwd0", 1, &far, &forward);
+	config.governor = governor;
+	forward.mode = mode;
+	loop = stand_run(&config);
+	flight_fly(&flight, &prng);
+	if (mode == LULL_FORWARD_SINK)
+		STAND_WAIT(counter(loop, "rx_pkts") == flight.sent);
+	else
+		STAND_WAIT((flight_receive(&flight), flight.received == flight.sent));
+	lull_loop_stop(loop);
+	assert_int_equal(counter(loop, "rx_pkts"), flight.sent);
+	assert_int_equal(counter(loop, "rx_bytes"), flight.sent * 60);
+	assert_int_equal(counter(loop, "tx_pkts"), flight.received);
+	assert_int_equal(counter(loop, "tx_drops"), 0);
+	assert_int_equal(lull_loop_counters(loop)->pkts, flight.sent);
+	lull_loop_destroy(loop);
+	lull_port_close(&near);
+	lull_port_close(&far);
+	/* All buffers are back. */
+	assert_int_equal(rte_mempool_in_use_count(stand_pool()), 0);
+}
+
+static void
+forward__conserves_packets_under_every_governor_in_every_mode(void **state)
+{
+	const char *given = getenv("LULL_SEED");
+	uint64_t seed = given != NULL ? strtoull(given, NULL, 10) : lull_clock_ns();
+
+	(void)state;
+	print_message("   LULL_SEED=%llu\n", (unsigned long long)seed);
+	for (int i = 0; lull_idle_governors[i] != NULL; i++) {
+		for (int mode = LULL_FORWARD_IO; mode <= LULL_FORWARD_SINK; mode++)
+			conserve(lull_idle_governors[i], (enum lull_forward_mode)mode, seed);
+	}
+}
+
+/* Two pairs and two queues each: what comes on queue i leaves on tx[i], nowhere else. */
+static void
+forward__keeps_queues_apart(void **state)
+{
+	struct lull_port in_near, in_far, out_near, out_far;
+	struct lull_forward_config forward;
+	struct lull_loop_config config;
+	struct lull_loop *loop;
+	uint32_t received[2] = { 0, 0 };
+
+	(void)state;
+	stand_pair("in", 2, 512, &in_near, &in_far);
+	stand_pair("out", 2, 512, &out_near, &out_far);
+	config = stand_loop("fwd0", 1, &in_far, &forward);
+	config.queue_count = 2;
+	config.queues[1] = (struct lull_loop_queue){ in_far.port_id, 1 };
+	forward.queue_count = 2;
+	/* Crossed over. */
+	forward.tx[0].port_id = out_far.port_id;
+	forward.tx[0].queue_id = 1;
+	forward.tx[1].port_id = out_far.port_id;
+	forward.tx[1].queue_id = 0;
+	loop = stand_run(&config);
+	for (uint16_t queue = 0; queue < 2; queue++) {
+		for (uint32_t i = 0; i < 100u + queue; i++) {
+			struct rte_mbuf *pkt = stand_frame(stand_pool(), i);
+
+			assert_int_equal(rte_eth_tx_burst(in_near.port_id, queue, &pkt, 1), 1);
+		}
+	}
+	for (uint16_t queue = 0; queue < 2; queue++) {
+		struct rte_mbuf *pkt;
+
+		STAND_WAIT(received[queue] == 100u + (queue == 0) ||
+			   (rte_eth_rx_burst(out_near.port_id, queue, &pkt, 1) == 1 &&
+			    (assert_int_equal(stand_take(pkt, false), received[queue]),
+			     received[queue]++, false)));
+	}
+	lull_loop_destroy(loop);
+	lull_port_close(&in_near);
+	lull_port_close(&in_far);
+	lull_port_close(&out_near);
+	lull_port_close(&out_far);
+}
+
+/* Nobody takes what is sent: the ring fills, retries end, every packet is counted and freed. */
+static void
+forward__counts_what_it_cannot_send(void **state)
+{
+	struct lull_forward_config forward;
+	struct lull_port near, far;
+	struct lull_loop_config config;
+	struct lull_loop *loop;
+
+	(void)state;
+	stand_pair("full", 1, 64, &near, &far);
+	config = stand_loop("fwd0", 1, &far, &forward);
+	loop = stand_run(&config);
+	for (uint32_t i = 0; i < 300; i++) {
+		struct rte_mbuf *pkt = stand_frame(stand_pool(), i);
+
+		STAND_WAIT(rte_eth_tx_burst(near.port_id, 0, &pkt, 1) == 1);
+	}
+	STAND_WAIT(counter(loop, "tx_pkts") + counter(loop, "tx_drops") == 300);
+	assert_int_equal(counter(loop, "tx_pkts"), 64);
+	assert_true(counter(loop, "tx_retries") >= 64);
+	lull_loop_destroy(loop);
+	lull_port_close(&near);
+	lull_port_close(&far);
+	assert_int_equal(rte_mempool_in_use_count(stand_pool()), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(forward__conserves_packets_under_every_governor_in_every_mode),
+		cmocka_unit_test(forward__keeps_queues_apart),
+		cmocka_unit_test(forward__counts_what_it_cannot_send),
+	};
+
+	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
+}

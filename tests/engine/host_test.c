@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* host/: clock, rests, CPU time, stolen time, the sentence about a verdict. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <lull/rest.h>
+
+#include "steal.h"
+
+static void
+steal_parse__reads_the_eighth_column(void **state)
+{
+	uint64_t ticks = 99;
+
+	(void)state;
+	assert_true(lull_steal_parse("cpu12 1 2 3 4 5 6 7 42 9 10\n", 12, &ticks));
+	assert_int_equal(ticks, 42);
+}
+
+static void
+steal_parse__refuses_other_lines(void **state)
+{
+	static const char *const lines[] = {
+		"cpu  1 2 3 4 5 6 7 42 9 10\n",
+		"cpu1 1 2 3 4 5 6 7 42\n",
+		"cpu12 1 2 3\n",
+		"cpu12x 1",
+		"intr 1 2 3",
+		"cpu-1 1 2 3 4 5 6 7 8",
+		"cpu",
+		"",
+		"cpu12",
+		"cpu012y 1 2 3 4 5 6 7 8",
+		"cp",
+	};
+	uint64_t ticks;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		assert_false(lull_steal_parse(lines[i], 12, &ticks));
+	assert_false(lull_steal_parse("cpu-1 1 2 3 4 5 6 7 8", -1, &ticks));
+}
+
+static void
+steal_ns__unknown_cpu_is_zero(void **state)
+{
+	(void)state;
+	assert_int_equal(lull_steal_ns(-1), 0);
+	assert_int_equal(lull_steal_ns(1 << 20), 0);
+}
+
+static void
+thread_cpu__grows_with_work_and_ends_with_the_thread(void **state)
+{
+	uint64_t before_ns = lull_thread_cpu_ns(gettid());
+
+	(void)state;
+	assert_true(before_ns > 0);
+	while (lull_thread_cpu_ns(gettid()) < before_ns + LULL_NS_PER_MS)
+		;
+	assert_int_equal(lull_thread_cpu_ns(0), 0);
+	assert_int_equal(lull_thread_cpu_ns(-1), 0);
+	assert_int_equal(lull_thread_cpu_ns(1), 0); /* not one of ours */
+}
+
+static void
+rest_run__reaches_its_limit(void **state)
+{
+	static const struct lull_rest_way *const ways[] = { &lull_rest_pause,
+							    &lull_rest_sleep_timer };
+	(void)state;
+	assert_int_equal(lull_rest_thread_init(), 0);
+	for (int i = 0; i < 2; i++) {
+		struct lull_rest rest = { ways[i]->depth, 300000 };
+		struct lull_wake wake;
+
+		assert_int_equal(ways[i]->probe(NULL), 0);
+		lull_rest_run(ways[i], NULL, &rest, &wake);
+		assert_int_equal(wake.reason, LULL_WAKE_TIMER);
+		assert_int_equal(wake.rest.limit_ns, rest.limit_ns);
+		assert_true(wake.end_ns - wake.begin_ns >= rest.limit_ns);
+	}
+}
+
+static void
+rest_run__measures_cpu_time_of_one_in_64(void **state)
+{
+	struct lull_rest rest = { LULL_REST_PAUSE, 1 };
+	int measured = 0;
+
+	(void)state;
+	for (int i = 0; i < 640; i++) {
+		struct lull_wake wake;
+
+		lull_rest_run(&lull_rest_pause, NULL, &rest, &wake);
+		measured += wake.cpu_ns > 0;
+	}
+	assert_int_equal(measured, 10);
+}
+
+static void
+kick(int number)
+{
+	(void)number;
+}
+
+static void *
+rest_long(void *wake)
+{
+	struct lull_rest rest = { LULL_REST_SLEEP, 60 * LULL_NS_PER_S };
+
+	lull_rest_run(&lull_rest_sleep_timer, NULL, &rest, wake);
+	return NULL;
+}
+
+static void
+rest_sleep__a_signal_ends_it(void **state)
+{
+	struct sigaction action = { .sa_handler = kick };
+	struct lull_wake wake;
+	pthread_t thread;
+
+	(void)state;
+	sigaction(SIGUSR1, &action, NULL);
+	assert_int_equal(pthread_create(&thread, NULL, rest_long, &wake), 0);
+	do
+		pthread_kill(thread, SIGUSR1);
+	while (pthread_tryjoin_np(thread, NULL) != 0 && usleep(1000) == 0);
+	assert_int_equal(wake.reason, LULL_WAKE_KICK);
+}
+
+static void
+poller__rests_and_counts(void **state)
+{
+	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
+	struct lull_idle *idle;
+
+	(void)state;
+	assert_int_not_equal(lull_idle_create("no such", &limits, &idle), 0);
+	limits.depths = LULL_REST_BIT(LULL_REST_INTERRUPT);
+	assert_int_not_equal(lull_idle_create("fixed", &limits, &idle), 0);
+	limits.depths = 0;
+	assert_int_equal(lull_idle_create("fixed", &limits, &idle), 0);
+	for (int i = 0; i < 20; i++)
+		lull_idle_turn(idle, lull_clock_ns(), (uint16_t)(i % 2));
+	assert_int_equal(lull_idle_counters(idle)->pkts, 10);
+	assert_true(lull_idle_counters(idle)->rests[LULL_REST_SLEEP] > 0);
+	lull_idle_destroy(idle);
+	lull_idle_destroy(NULL);
+}
+
+static void
+expect_sentence(const struct lull_verdict *verdict, const struct lull_idle_limits *limits,
+		const char *sentence)
+{
+	char text[300], cut[20];
+
+	assert_string_equal(lull_verdict_explain(verdict, limits, text, sizeof(text)), sentence);
+	/* A short buffer gets the beginning. */
+	lull_verdict_explain(verdict, limits, cut, sizeof(cut));
+	assert_memory_equal(cut, sentence, sizeof(cut) - 1);
+	assert_int_equal(strlen(cut), sizeof(cut) - 1);
+}
+
+static void
+explain__feasible(void **state)
+{
+	struct lull_idle_limits limits = { .loss = LULL_LOSS_TOLERATE };
+	struct lull_verdict verdict = {
+		.state = LULL_VERDICT_FEASIBLE,
+		.binding = LULL_BOUND_LATENCY,
+		.depth = LULL_REST_SLEEP,
+		.rest_ns = 176000,
+		.predicted_ns = 199400,
+		.predicted_cpu_ppm = 52000,
+		.ring_bound_ns = UINT64_MAX,
+		.pps_max = 2980000,
+		.envelope = LULL_ENVELOPE_LEARNED,
+	};
+
+	(void)state;
+	expect_sentence(&verdict, &limits,
+			"feasible: rests 176 us at a time, bound by latency; "
+			"predicts p99 added wait 199 us at 5 % CPU");
+	limits.loss = LULL_LOSS_ZERO;
+	limits.percentile_ppm = 999500;
+	verdict.ring_bound_ns = 344000;
+	expect_sentence(&verdict, &limits,
+			"feasible: rests 176 us at a time, bound by latency; predicts p99.95 added "
+			"wait 199 us at 5 % CPU; no loss up to 3 Mpps (learned, not proven)");
+}
+
+static void
+explain__infeasible_ring_names_the_way_out(void **state)
+{
+	struct lull_idle_limits limits = { .ring_pkts = 1024, .pps_max = 148809523 };
+	struct lull_verdict verdict = {
+		.state = LULL_VERDICT_INFEASIBLE,
+		.binding = LULL_BOUND_RING,
+		.depth = LULL_REST_NONE,
+		.pps_max = 148809523,
+		.break_even_ns = 10000,
+		.overshoot_p9999_ns = 20000,
+	};
+
+	(void)state;
+	expect_sentence(&verdict, &limits,
+			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps but a "
+			"wake-up comes up to 20 us late; spinning instead; raise the ring to 8192 "
+			"or choose loss=tolerate");
+}
+
+/* Whatever the verdict holds, there is a sentence and it ends inside the buffer. */
+static void
+explain__says_something_about_every_verdict(void **state)
+{
+	struct lull_idle_limits limits = { .latency_ns = 0 };
+	char text[300];
+
+	(void)state;
+	for (int verdict_state = 0; verdict_state <= LULL_VERDICT_SUSPENDED; verdict_state++) {
+		for (int binding = 0; binding <= LULL_BOUND_OVERSHOOT; binding++) {
+			for (int depth = 0; depth < LULL_REST_DEPTH_COUNT; depth++) {
+				struct lull_verdict verdict = {
+					.state = (enum lull_verdict_state)verdict_state,
+					.binding = (enum lull_bound)binding,
+					.depth = (enum lull_rest_depth)depth,
+					.rest_ns = 999999999,
+					.ring_bound_ns = 12345678,
+					.overshoot_p99_ns = 123456,
+					.overshoot_p9999_ns = 999999,
+					.break_even_ns = 12345,
+					.pps_max = 999999999999,
+					.predicted_cpu_ppm = 1000000,
+				};
+
+				lull_verdict_explain(&verdict, &limits, text, sizeof(text));
+				assert_in_range(strlen(text), 20, 254);
+				lull_verdict_explain(&verdict, &limits, text, 0);
+			}
+		}
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steal_parse__reads_the_eighth_column),
+		cmocka_unit_test(steal_parse__refuses_other_lines),
+		cmocka_unit_test(steal_ns__unknown_cpu_is_zero),
+		cmocka_unit_test(thread_cpu__grows_with_work_and_ends_with_the_thread),
+		cmocka_unit_test(rest_run__reaches_its_limit),
+		cmocka_unit_test(rest_run__measures_cpu_time_of_one_in_64),
+		cmocka_unit_test(rest_sleep__a_signal_ends_it),
+		cmocka_unit_test(poller__rests_and_counts),
+		cmocka_unit_test(explain__feasible),
+		cmocka_unit_test(explain__infeasible_ring_names_the_way_out),
+		cmocka_unit_test(explain__says_something_about_every_verdict),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

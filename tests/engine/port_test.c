@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports: what opening them says about wrong wishes, what virtual drivers hide, a flood. */
+#include <errno.h>
+
+#include <rte_ethdev.h>
+
+#include "port.h"
+#include "stand.h"
+
+static const struct lull_port_config plain = { .queues = 1, .ring_pkts = 256, .burst_pkts = 32 };
+
+static void
+expect_refusal(uint16_t port_id, const struct lull_port_config *config, const char *words)
+{
+	char error[LULL_ERROR_SIZE] = "";
+	struct lull_port port;
+
+	assert_true(lull_port_open(port_id, config, &port, error) < 0);
+	print_message("   %s\n", error);
+	assert_non_null(strstr(error, words));
+}
+
+static void
+port_open__names_what_is_wrong(void **state)
+{
+	struct lull_port_config config = plain;
+
+	(void)state;
+	expect_refusal(77, &config, "port 77 does not exist, there are 2");
+	config.queues = 2000;
+	expect_refusal(0, &config, "queues: 2000 is not in 1..1024, what port net_null0 offers");
+	config.queues = 0;
+	expect_refusal(0, &config, "queues: 0 ");
+	config = plain;
+	config.burst_pkts = LULL_BURST_MAX + 1;
+	expect_refusal(0, &config, "burst: 257 ");
+	config = plain;
+	config.mtu = 20;
+	expect_refusal(0, &config, "mtu: 20 ");
+	config = plain;
+	config.ring_pkts = 65535;
+	config.queues = 32;
+	expect_refusal(0, &config, "no memory for ");
+}
+
+static void
+port_pair__names_what_is_wrong(void **state)
+{
+	struct lull_port_config config = plain;
+	char error[LULL_ERROR_SIZE] = "";
+	struct lull_port a, b;
+
+	(void)state;
+	config.queues = 17;
+	assert_int_equal(lull_port_pair("p", &config, &a, &b, error), -EINVAL);
+	assert_non_null(strstr(error, "queues: 17 is not in 1..16"));
+	/* A name in use; the first pair stays whole. */
+	stand_pair("p", 1, 64, &a, &b);
+	assert_true(lull_port_pair("p", &plain, &a, &b, error) < 0);
+	print_message("   %s\n", error);
+	assert_int_equal(lull_port_ids(NULL, 0), 4);
+	lull_port_close(&a);
+	lull_port_close(&b);
+	assert_int_equal(lull_port_ids(NULL, 0), 2);
+}
+
+static void
+port_pair__holds_exactly_its_ring(void **state)
+{
+	struct rte_mbuf *pkts[101];
+	struct lull_port a, b;
+
+	(void)state;
+	stand_pair("exact", 1, 100, &a, &b);
+	assert_int_equal(a.ring_pkts, 100);
+	assert_false(a.hardware);
+	assert_true(lull_port_link_up(&a));
+	for (uint32_t i = 0; i < 101; i++)
+		pkts[i] = stand_frame(stand_pool(), i);
+	assert_int_equal(rte_eth_tx_burst(a.port_id, 0, pkts, 101), 100);
+	rte_pktmbuf_free(pkts[100]);
+	/* The 100 are freed with the rings. */
+	lull_port_close(&b);
+	lull_port_close(&a);
+	assert_int_equal(rte_mempool_in_use_count(stand_pool()), 0);
+}
+
+static void
+link_pps__is_what_84_bytes_allow(void **state)
+{
+	(void)state;
+	assert_int_equal(lull_link_pps(0), 0);
+	assert_int_equal(lull_link_pps(10), 14880);
+	assert_int_equal(lull_link_pps(10000), 14880952);
+	assert_int_equal(lull_link_pps(100000), 148809523);
+	assert_int_equal(lull_link_pps(400000), 595238095);
+}
+
+static void
+driver_argument__is_found_or_not(void **state)
+{
+	(void)state;
+	assert_int_equal(lull_port_driver_argument("iface=lo,framecnt=64", "framecnt", 512), 64);
+	assert_int_equal(lull_port_driver_argument("framecnt=0x10,iface=lo", "framecnt", 512), 16);
+	assert_int_equal(lull_port_driver_argument("xframecnt=1,framecnt=", "framecnt", 512), 512);
+	assert_int_equal(lull_port_driver_argument("framecnt", "framecnt", 512), 512);
+	assert_int_equal(lull_port_driver_argument("framecnt=-4", "framecnt", 512), 512);
+	assert_int_equal(lull_port_driver_argument("", "framecnt", 512), 512);
+	assert_int_equal(lull_port_driver_argument(NULL, "framecnt", 512), 512);
+}
+
+/* Two ports that always have packets and take any: the loop never falls behind its own books. */
+static void
+null_ports__flood(void **state)
+{
+	struct lull_forward_config forward;
+	struct lull_loop_config config;
+	struct lull_port ports[2];
+	struct rte_eth_stats stats;
+	struct lull_loop *loop;
+	char error[LULL_ERROR_SIZE] = "";
+	uint64_t pkts;
+
+	(void)state;
+	for (uint16_t i = 0; i < 2; i++)
+		assert_int_equal(lull_port_open(i, &plain, &ports[i], error), 0);
+	config = stand_loop("fwd0", 1, &ports[0], &forward);
+	config.queue_count = 2;
+	config.queues[1].port_id = ports[1].port_id;
+	config.governor = lull_idle_governor_find("objective");
+	forward.queue_count = 2;
+	forward.tx[0].port_id = ports[1].port_id;
+	forward.tx[1].port_id = ports[0].port_id;
+	loop = stand_run(&config);
+	STAND_WAIT(LULL_COUNTER_READ(lull_loop_counters(loop)->pkts) > 1000000);
+	lull_loop_stop(loop);
+	pkts = lull_loop_counters(loop)->pkts;
+	assert_int_equal(lull_loop_counters(loop)->turns_empty, 0);
+	assert_int_equal(lull_loop_counters(loop)->rest_ns, 0);
+	rte_eth_stats_get(ports[0].port_id, &stats);
+	assert_int_equal(stats.ipackets, pkts / 2);
+	rte_eth_stats_get(ports[1].port_id, &stats);
+	assert_int_equal(stats.opackets, pkts / 2);
+	lull_loop_destroy(loop);
+}
+
+static void
+loop_create__names_what_is_wrong(void **state)
+{
+	struct lull_port port = { .port_id = 0 };
+	struct lull_forward_config forward;
+	struct lull_loop_config config = stand_loop("fwd0", 0, &port, &forward);
+	char error[LULL_ERROR_SIZE] = "";
+	struct lull_loop *loop;
+
+	(void)state;
+	assert_int_equal(lull_loop_create(&config, &loop, error), -EINVAL);
+	assert_non_null(strstr(error, "lcore 0 is not a worker"));
+	config.lcore_id = 1;
+	config.limits.percentile_ppm = 1000000;
+	assert_int_equal(lull_loop_create(&config, &loop, error), -EINVAL);
+	assert_string_equal(error, "percentile_ppm: 1000000 is not in 500000..999999");
+	lull_loop_destroy(NULL);
+}
+
+static int
+setup(void **state)
+{
+	static const char *const vdevs[] = { "net_null0", "net_null1", NULL };
+
+	(void)state;
+	return stand_start(vdevs);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(port_open__names_what_is_wrong),
+		cmocka_unit_test(port_pair__names_what_is_wrong),
+		cmocka_unit_test(port_pair__holds_exactly_its_ring),
+		cmocka_unit_test(link_pps__is_what_84_bytes_allow),
+		cmocka_unit_test(driver_argument__is_found_or_not),
+		cmocka_unit_test(null_ports__flood),
+		cmocka_unit_test(loop_create__names_what_is_wrong),
+	};
+
+	return cmocka_run_group_tests(tests, setup, stand_stop);
+}
