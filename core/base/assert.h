@@ -8,9 +8,10 @@
 
 #include <lull/base.h>
 
-void lull_assert_fail(const char *expression, const char *file, int line) __attribute__((noreturn, cold));
+void lull_assert_fail(const char *expression, const char *file, int line)
+	__attribute__((noreturn, cold));
 
-#define LULL_ASSERT(expression) \
+#define LULL_ASSERT(expression)                                                                    \
 	((expression) ? (void)0 : lull_assert_fail(#expression, __FILE__, __LINE__))
 
 #ifdef LULL_DEBUG

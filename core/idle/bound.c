@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bound.h"
 
-/* Sums run over 16384 rests of up to 2^30 ns times parts per million: count in 64 ns to fit 64 bits. */
+/*
+ * Sums run over 16384 rests of up to 2^30 ns times parts per million: count in 64 ns to fit 64
+ * bits.
+ */
 #define UNIT_SHIFT 6
 
 uint64_t
@@ -65,7 +68,8 @@ bound_excess(const struct lull_calibration *calibration, uint64_t request_ns, ui
 	for (bin = 0; bin < LULL_CALIBRATION_BINS; bin++) {
 		real_ns = request_ns + lull_calibration_high(bin);
 		if (calibration->bins[bin] > 0 && real_ns > floor_ns)
-			excess += calibration->bins[bin] * (((real_ns - floor_ns) >> UNIT_SHIFT) + 1);
+			excess +=
+				calibration->bins[bin] * (((real_ns - floor_ns) >> UNIT_SHIFT) + 1);
 	}
 	return excess;
 }
@@ -105,7 +109,8 @@ lull_bound_request_ns(const struct lull_idle_limits *limits,
 		return 0;
 	while (high_ns - low_ns > LULL_NS_PER_US / 2) {
 		middle_ns = low_ns + (high_ns - low_ns) / 2;
-		if (bound_holds(calibration, middle_ns, limits->latency_ns, budget_ppm, resting_ppm))
+		if (bound_holds(calibration, middle_ns, limits->latency_ns, budget_ppm,
+				resting_ppm))
 			low_ns = middle_ns;
 		else
 			high_ns = middle_ns;

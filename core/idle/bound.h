@@ -43,7 +43,10 @@ uint64_t lull_bound_request_ns(const struct lull_idle_limits *limits,
 			       const struct lull_calibration *calibration, uint32_t busy_ppm,
 			       uint32_t resting_ppm, uint64_t request_ns_max);
 
-/** Added wait at the percentile when requesting @p request_ns: the same model solved for T, bins rounded up. */
+/**
+ * Added wait at the percentile when requesting @p request_ns: the same model solved for T, bins
+ * rounded up.
+ */
 uint64_t lull_bound_predict_ns(const struct lull_idle_limits *limits,
 			       const struct lull_calibration *calibration, uint32_t busy_ppm,
 			       uint32_t resting_ppm, uint64_t request_ns);

@@ -20,19 +20,26 @@
 #define LULL_CALIBRATION_READY 32 /* rests before anything is promised */
 
 struct lull_calibration {
-	uint64_t count;           /* rests measured in all */
-	uint64_t cost_ns;         /* CPU time of one rest, smoothed; a cautious guess at first */
-	uint32_t weight;          /* sum of bins */
-	uint32_t late_ppm;        /* share of late wake-ups, smoothed over about 256 rests */
-	bool cost_measured;       /* cost_ns is a measurement, not the first guess */
+	uint64_t count;     /* rests measured in all */
+	uint64_t cost_ns;   /* CPU time of one rest, smoothed; a cautious guess at first */
+	uint32_t weight;    /* sum of bins */
+	uint32_t late_ppm;  /* share of late wake-ups, smoothed over about 256 rests */
+	bool cost_measured; /* cost_ns is a measurement, not the first guess */
 	uint64_t p50_ns, p99_ns, p999_ns, p9999_ns; /* overshoot, refreshed every 64 rests */
 	uint32_t bins[LULL_CALIBRATION_BINS];
 };
 
 void lull_calibration_init(struct lull_calibration *calibration);
-/** Add one rest; true when it counts as late: more than 4 x p50 + 50 us beyond its limit. @p cpu_ns 0: not measured. */
-bool lull_calibration_add(struct lull_calibration *calibration, uint64_t overshoot_ns, uint64_t cpu_ns);
-/** Overshoot that @p ppm of rests do not exceed (upper edge of the bin); a guess of 40 us until ready. */
+/**
+ * Add one rest; true when it counts as late: more than 4 x p50 + 50 us beyond its limit. @p cpu_ns
+ * 0: not measured.
+ */
+bool lull_calibration_add(struct lull_calibration *calibration, uint64_t overshoot_ns,
+			  uint64_t cpu_ns);
+/**
+ * Overshoot that @p ppm of rests do not exceed (upper edge of the bin); a guess of 40 us until
+ * ready.
+ */
 uint64_t lull_calibration_quantile(const struct lull_calibration *calibration, uint32_t ppm);
 /** Upper edge of a bin, the overshoot the bounds reckon with. */
 uint64_t lull_calibration_high(uint32_t bin);

@@ -33,11 +33,15 @@ struct lull_idle_turn {
 
 #define LULL_GOVERNOR_STATE_SIZE 512
 
-struct lull_idle_governor { /* every member is required */
+struct lull_idle_governor {  /* every member is required */
 	const char *name;    /* what the user types after --governor */
 	const char *summary; /* one line for --help and the man page */
-	size_t state_size;   /* at most LULL_GOVERNOR_STATE_SIZE, given zeroed and cache-line aligned */
-	/* Also called after a live change, with the state zeroed again; learned things live in the view. */
+	/* at most LULL_GOVERNOR_STATE_SIZE, given zeroed and cache-line aligned */
+	size_t state_size;
+	/*
+	 * Also called after a live change, with the state zeroed again; learned things live in the
+	 * view.
+	 */
 	void (*init)(void *state, const struct lull_idle_view *view);
 	/* After each turn: how to rest now. */
 	struct lull_rest (*plan)(void *state, const struct lull_idle_turn *turn);

@@ -40,7 +40,7 @@ struct lull_idle {
 	uint64_t drain_pkts;
 	uint64_t planned_ns;
 	enum lull_rest_depth planned_depth;
-	bool rested;            /* since the last call of lull_idle_miss() */
+	bool rested; /* since the last call of lull_idle_miss() */
 	struct lull_idle_limits limits;
 	struct lull_load load;
 	struct queue queues[LULL_IDLE_QUEUES_MAX];
@@ -162,11 +162,10 @@ idle_settle(struct lull_idle *idle, uint64_t end_ns)
 	LULL_COUNTER_ADD(counters->busy_ns, span_ns);
 	lull_load_turn(&idle->load, idle->settled_ns, idle->turn_pkts, span_ns);
 	for (i = 0; i < idle->pending_count; i++)
-		lull_histogram_add(&idle->wait_histogram,
-				   end_ns > idle->pending[i].since_ns ?
-					   end_ns - idle->pending[i].since_ns :
-					   0,
-				   idle->pending[i].pkts);
+		lull_histogram_add(
+			&idle->wait_histogram,
+			end_ns > idle->pending[i].since_ns ? end_ns - idle->pending[i].since_ns : 0,
+			idle->pending[i].pkts);
 	idle->pending_count = 0;
 }
 

@@ -53,8 +53,8 @@ lull_load_share(struct lull_load *load, uint64_t pkts, uint64_t resting)
 	if (pkts == 0)
 		return;
 	share_ppm = (int64_t)(LULL_MIN(resting, pkts) * LULL_PPM / pkts);
-	step_ppm = (share_ppm - (int64_t)load->resting_ppm) *
-		   (int64_t)LULL_MIN(pkts, SHARE_PKTS) / SHARE_PKTS;
+	step_ppm = (share_ppm - (int64_t)load->resting_ppm) * (int64_t)LULL_MIN(pkts, SHARE_PKTS) /
+		   SHARE_PKTS;
 	load->resting_ppm = (uint32_t)((int64_t)load->resting_ppm + step_ppm);
 }
 
@@ -78,6 +78,5 @@ lull_load_backlog(struct lull_load *load, uint64_t now_ns, uint32_t pkts, uint64
 	load_fade(load, now_ns);
 	load->backlog_pkts = LULL_MAX(load->backlog_pkts, pkts);
 	if (span_ns >= RATE_SPAN_NS_MIN)
-		load->envelope_pps =
-			LULL_MAX(load->envelope_pps, pkts * LULL_NS_PER_S / span_ns);
+		load->envelope_pps = LULL_MAX(load->envelope_pps, pkts * LULL_NS_PER_S / span_ns);
 }

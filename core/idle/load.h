@@ -14,12 +14,17 @@
 #define LULL_LOAD_WINDOW_NS 2000000ULL /* rates are means of windows of 2 ms, then smoothed */
 
 struct lull_load {
-	uint64_t arrival_pps;   /* all queues, smoothed */
-	uint32_t busy_ppm;      /* rho: share of time spent on turns that carried packets */
-	uint32_t resting_ppm;   /* f: share of packets that arrived during a rest, over about 2048 packets */
-	uint64_t serve_ns;      /* mean length of a turn that carried packets */
-	uint64_t envelope_pps;  /* largest rate of one queue seen over a rest, fading by half in about 10 s */
-	uint32_t backlog_pkts;  /* largest backlog of one queue found after a rest, fading likewise */
+	uint64_t arrival_pps; /* all queues, smoothed */
+	uint32_t busy_ppm;    /* rho: share of time spent on turns that carried packets */
+	uint32_t
+		/* f: share of packets that arrived during a rest, over about 2048 packets */
+		resting_ppm;
+	uint64_t serve_ns; /* mean length of a turn that carried packets */
+	uint64_t
+		/* largest rate of one queue seen over a rest, fading by half in about 10 s */
+		envelope_pps;
+	uint32_t
+		backlog_pkts; /* largest backlog of one queue found after a rest, fading likewise */
 	/* current window */
 	uint64_t window_begin_ns;
 	uint64_t window_pkts;

@@ -7,8 +7,8 @@ const char *
 lull_rest_depth_name(enum lull_rest_depth depth)
 {
 	static const char *const names[LULL_REST_DEPTH_COUNT] = {
-		[LULL_REST_NONE] = "none",	 [LULL_REST_PAUSE] = "pause",
-		[LULL_REST_MONITOR] = "monitor", [LULL_REST_SLEEP] = "sleep",
+		[LULL_REST_NONE] = "none",           [LULL_REST_PAUSE] = "pause",
+		[LULL_REST_MONITOR] = "monitor",     [LULL_REST_SLEEP] = "sleep",
 		[LULL_REST_INTERRUPT] = "interrupt",
 	};
 
@@ -33,10 +33,8 @@ const char *
 lull_verdict_state_name(enum lull_verdict_state state)
 {
 	static const char *const names[] = {
-		[LULL_VERDICT_NONE] = "none",
-		[LULL_VERDICT_CALIBRATING] = "calibrating",
-		[LULL_VERDICT_FEASIBLE] = "feasible",
-		[LULL_VERDICT_INFEASIBLE] = "infeasible",
+		[LULL_VERDICT_NONE] = "none",           [LULL_VERDICT_CALIBRATING] = "calibrating",
+		[LULL_VERDICT_FEASIBLE] = "feasible",   [LULL_VERDICT_INFEASIBLE] = "infeasible",
 		[LULL_VERDICT_SUSPENDED] = "suspended",
 	};
 
@@ -48,9 +46,12 @@ const char *
 lull_bound_name(enum lull_bound bound)
 {
 	static const char *const names[] = {
-		[LULL_BOUND_NONE] = "none",	[LULL_BOUND_LATENCY] = "latency",
-		[LULL_BOUND_RING] = "ring",	[LULL_BOUND_CAP] = "cap",
-		[LULL_BOUND_BREAK_EVEN] = "break-even", [LULL_BOUND_OVERSHOOT] = "overshoot",
+		[LULL_BOUND_NONE] = "none",
+		[LULL_BOUND_LATENCY] = "latency",
+		[LULL_BOUND_RING] = "ring",
+		[LULL_BOUND_CAP] = "cap",
+		[LULL_BOUND_BREAK_EVEN] = "break-even",
+		[LULL_BOUND_OVERSHOOT] = "overshoot",
 	};
 
 	LULL_ASSERT(bound <= LULL_BOUND_OVERSHOOT);

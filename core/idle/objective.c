@@ -28,18 +28,18 @@
 /* Suspend when the last rests use thrice the error budget, resume at half of it. */
 #define SUSPEND_FACTOR 3
 #define RESUME_DIVISOR 2
-#define RECENT_SHIFT 7       /* the last 128 rests */
-#define BUDGET_PPM_MIN 8000  /* one hiccup among 128 */
+#define RECENT_SHIFT 7      /* the last 128 rests */
+#define BUDGET_PPM_MIN 8000 /* one hiccup among 128 */
 
 struct objective {
 	const struct lull_idle_view *view;
-	uint64_t update_ns;   /* when to reckon again */
-	uint64_t rest_ns;     /* what to ask for when drained */
-	uint64_t probe_ns;    /* next trial rest while sleeping is out of the question */
-	uint64_t asked_ns;    /* the last rest asked for while the objective was held */
+	uint64_t update_ns; /* when to reckon again */
+	uint64_t rest_ns;   /* what to ask for when drained */
+	uint64_t probe_ns;  /* next trial rest while sleeping is out of the question */
+	uint64_t asked_ns;  /* the last rest asked for while the objective was held */
 	uint64_t recent_excess_ns, recent_real_ns; /* sums over the last rests, fading */
-	uint64_t guard_ns;    /* when the guard was last released */
-	uint32_t guard_ppm;   /* share of the ring bound in use; a lost packet halves it */
+	uint64_t guard_ns;                         /* when the guard was last released */
+	uint32_t guard_ppm; /* share of the ring bound in use; a lost packet halves it */
 	enum lull_rest_depth depth;
 	enum lull_verdict_state state;
 	enum lull_bound binding;
@@ -54,7 +54,9 @@ objective_init(void *state, const struct lull_idle_view *view)
 	objective->guard_ppm = LULL_PPM;
 	objective->depth = LULL_REST_SLEEP;
 	objective->state = LULL_VERDICT_CALIBRATING;
-	/* As if the last rests had all been good ones: the first hiccup must not look like a habit. */
+	/*
+	 * As if the last rests had all been good ones: the first hiccup must not look like a habit.
+	 */
 	objective->recent_real_ns = view->limits->latency_ns << RECENT_SHIFT;
 }
 
@@ -326,7 +328,8 @@ objective_wake(void *state, const struct lull_wake *wake)
 
 	if (wake->rest.depth != LULL_REST_SLEEP || wake->reason != LULL_WAKE_TIMER)
 		return;
-	objective_recent(objective, real_ns > wake->rest.limit_ns ? real_ns - wake->rest.limit_ns : 0);
+	objective_recent(objective,
+			 real_ns > wake->rest.limit_ns ? real_ns - wake->rest.limit_ns : 0);
 	if (objective->state != LULL_VERDICT_FEASIBLE)
 		return;
 	if (real_ns > wake->rest.limit_ns + 4 * calibration->p99_ns &&

@@ -34,22 +34,21 @@ extern "C" {
  * Counters have one writer and any number of relaxed readers; these two
  * compile to plain loads and stores on every 64-bit machine.
  */
-#define LULL_COUNTER_ADD(counter, n) \
-	__atomic_store_n(&(counter), (counter) + (n), __ATOMIC_RELAXED)
+#define LULL_COUNTER_ADD(counter, n) __atomic_store_n(&(counter), (counter) + (n), __ATOMIC_RELAXED)
 #define LULL_COUNTER_READ(counter) __atomic_load_n(&(counter), __ATOMIC_RELAXED)
 
 /** One row of a module's counter table: telemetry, views and docs walk it. */
 struct lull_counter_info {
-	const char *name;   /**< as it stands in JSON */
-	const char *unit;   /**< "packets", "ns", "1" ... */
-	const char *help;   /**< one line */
-	uint32_t offset;    /**< of a uint64_t in the module's counter struct */
+	const char *name; /**< as it stands in JSON */
+	const char *unit; /**< "packets", "ns", "1" ... */
+	const char *help; /**< one line */
+	uint32_t offset;  /**< of a uint64_t in the module's counter struct */
 };
 
 /** What a lull_<module>_config_check() found wrong. */
 struct lull_config_error {
-	const char *field;          /**< member of the configuration */
-	uint64_t value, low, high;  /**< what it is and the range it must lie in */
+	const char *field;         /**< member of the configuration */
+	uint64_t value, low, high; /**< what it is and the range it must lie in */
 };
 
 /**

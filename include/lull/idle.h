@@ -66,31 +66,32 @@ const char *lull_envelope_name(enum lull_envelope envelope);
 
 /** What the user and the machine allow. Zero means the default in brackets. */
 struct lull_idle_limits {
-	uint64_t latency_ns;      /**< objective: added latency at the percentile, 1 us..1 s [200 us] */
-	uint32_t percentile_ppm;  /**< 500000..999999 [990000 = p99] */
-	enum lull_loss loss;      /**< [zero] */
-	uint64_t rest_ns_max;     /**< no rest is requested longer than this, up to 1 s [1 ms] */
-	uint64_t rest_ns;         /**< fixed: the rest; metronome: the vacation target [50 us] */
-	uint32_t ring_pkts;       /**< descriptors of the smallest Rx ring, up to 2^20 [512] */
-	uint32_t held_pkts;       /**< descriptors the driver keeps for rearming, below ring_pkts [0] */
+	uint64_t latency_ns; /**< objective: added latency at the percentile, 1 us..1 s [200 us] */
+	uint32_t percentile_ppm; /**< 500000..999999 [990000 = p99] */
+	enum lull_loss loss;     /**< [zero] */
+	/** No timed rest is longer, up to 1 s [1 ms]; one that a packet ends may take 10 ms. */
+	uint64_t rest_ns_max;
+	uint64_t rest_ns;   /**< fixed: the rest; metronome: the vacation target [50 us] */
+	uint32_t ring_pkts; /**< descriptors of the smallest Rx ring, up to 2^20 [512] */
+	uint32_t held_pkts; /**< descriptors the driver keeps for rearming, below ring_pkts [0] */
 	enum lull_envelope envelope; /**< [learned] */
-	uint64_t pps_max;         /**< per ring, for link and stated, up to 10^12; ignored when learned */
-	uint32_t burst_pkts;      /**< a receive shorter than this emptied its queue [32] */
-	uint32_t depths;          /**< LULL_REST_BIT() of the depths on offer [pause, sleep] */
+	uint64_t pps_max; /**< per ring, for link and stated, up to 10^12; ignored when learned */
+	uint32_t burst_pkts; /**< a receive shorter than this emptied its queue [32] */
+	uint32_t depths;     /**< LULL_REST_BIT() of the depths on offer [pause, sleep] */
 };
 
 /** What one turn of the loop did. */
 struct lull_turn {
-	uint64_t now_ns;             /**< before the first receive of the turn; never goes back */
-	uint64_t deadline_ns;        /**< the loop's own next duty: rest no longer; 0: none */
-	const uint16_t *queue_pkts;  /**< packets received from each queue in this turn */
-	uint32_t queue_count;        /**< 1..LULL_IDLE_QUEUES_MAX, the same queues each turn */
+	uint64_t now_ns;            /**< before the first receive of the turn; never goes back */
+	uint64_t deadline_ns;       /**< the loop's own next duty: rest no longer; 0: none */
+	const uint16_t *queue_pkts; /**< packets received from each queue in this turn */
+	uint32_t queue_count;       /**< 1..LULL_IDLE_QUEUES_MAX, the same queues each turn */
 };
 
 /** How to rest now. */
 struct lull_rest {
 	enum lull_rest_depth depth;
-	uint64_t limit_ns;           /**< longest rest asked for, > 0 unless depth is NONE */
+	uint64_t limit_ns; /**< longest rest asked for, > 0 unless depth is NONE */
 };
 
 enum lull_wake_reason {
@@ -101,10 +102,10 @@ enum lull_wake_reason {
 
 /** What became of a rest. */
 struct lull_wake {
-	struct lull_rest rest;       /**< what was asked for */
-	uint64_t begin_ns;           /**< clock right before resting */
-	uint64_t end_ns;             /**< clock right after */
-	uint64_t cpu_ns;             /**< CPU time the rest itself used; 0: not measured this time */
+	struct lull_rest rest; /**< what was asked for */
+	uint64_t begin_ns;     /**< clock right before resting */
+	uint64_t end_ns;       /**< clock right after */
+	uint64_t cpu_ns;       /**< CPU time the rest itself used; 0: not measured this time */
 	enum lull_wake_reason reason;
 };
 
@@ -113,29 +114,30 @@ struct lull_idle_counters {
 	uint64_t turns;
 	uint64_t turns_empty;
 	uint64_t pkts;
-	uint64_t busy_ns;            /**< turns that carried packets: T_io + T_proc */
-	uint64_t empty_ns;           /**< turns that did not: T_empty */
-	uint64_t rest_ns;            /**< resting: T_sleep */
-	uint64_t rest_requested_ns;  /**< the same as asked for */
-	uint64_t overshoot_ns;       /**< rests beyond their limit */
+	uint64_t busy_ns;           /**< turns that carried packets: T_io + T_proc */
+	uint64_t empty_ns;          /**< turns that did not: T_empty */
+	uint64_t rest_ns;           /**< resting: T_sleep */
+	uint64_t rest_requested_ns; /**< the same as asked for */
+	uint64_t overshoot_ns;      /**< rests beyond their limit */
 	uint64_t rests[LULL_REST_DEPTH_COUNT];
-	uint64_t wakes_packet;       /**< rests ended by a packet */
-	uint64_t wakes_late;         /**< wake-ups beyond 4 x the usual overshoot + 50 us */
-	uint64_t rests_cut;          /**< plans that a limit shortened */
-	uint64_t misses;             /**< packets lost in an Rx ring after a rest */
-	uint64_t misses_other;       /**< packets lost in an Rx ring, no rest to blame */
-	uint64_t backoffs;           /**< times a late wake-up or a miss shortened the rest */
+	uint64_t wakes_packet; /**< rests ended by a packet */
+	uint64_t wakes_late;   /**< wake-ups beyond 4 x the usual overshoot + 50 us */
+	uint64_t rests_cut;    /**< plans that a limit shortened */
+	uint64_t misses;       /**< packets lost in an Rx ring after a rest */
+	uint64_t misses_other; /**< packets lost in an Rx ring, no rest to blame */
+	uint64_t backoffs;     /**< times a late wake-up or a miss shortened the rest */
 };
 /** The table of the struct above, ended by a NULL name. */
 extern const struct lull_counter_info lull_idle_counter_table[];
 
 /** What a governor can promise. */
 enum lull_verdict_state {
-	LULL_VERDICT_NONE,        /**< the governor takes no objective */
-	LULL_VERDICT_CALIBRATING, /**< too few rests measured yet: resting shortly, promising nothing */
-	LULL_VERDICT_FEASIBLE,    /**< the objective holds with the rest stated */
-	LULL_VERDICT_INFEASIBLE,  /**< no sleep fits: the depth stated is the fallback */
-	LULL_VERDICT_SUSPENDED,   /**< this host wakes the thread too late too often */
+	LULL_VERDICT_NONE, /**< the governor takes no objective */
+	/** too few rests measured yet: resting shortly, promising nothing */
+	LULL_VERDICT_CALIBRATING,
+	LULL_VERDICT_FEASIBLE,   /**< the objective holds with the rest stated */
+	LULL_VERDICT_INFEASIBLE, /**< no sleep fits: the depth stated is the fallback */
+	LULL_VERDICT_SUSPENDED,  /**< this host wakes the thread too late too often */
 };
 const char *lull_verdict_state_name(enum lull_verdict_state state);
 
@@ -153,21 +155,21 @@ const char *lull_bound_name(enum lull_bound bound);
 struct lull_verdict {
 	enum lull_verdict_state state;
 	enum lull_bound binding;
-	enum lull_rest_depth depth;   /**< how the loop rests now */
-	uint64_t rest_ns;             /**< rest asked for now */
-	uint64_t latency_bound_ns;    /**< longest real rest the percentile allows */
-	uint64_t ring_bound_ns;       /**< longest rest the ring allows; UINT64_MAX: any */
-	uint64_t break_even_ns;       /**< shortest rest that saves CPU */
-	uint64_t predicted_ns;        /**< added wait at the percentile with this rest */
-	uint32_t predicted_cpu_ppm;   /**< share of the core */
+	enum lull_rest_depth depth; /**< how the loop rests now */
+	uint64_t rest_ns;           /**< rest asked for now */
+	uint64_t latency_bound_ns;  /**< longest real rest the percentile allows */
+	uint64_t ring_bound_ns;     /**< longest rest the ring allows; UINT64_MAX: any */
+	uint64_t break_even_ns;     /**< shortest rest that saves CPU */
+	uint64_t predicted_ns;      /**< added wait at the percentile with this rest */
+	uint32_t predicted_cpu_ppm; /**< share of the core */
 	uint64_t overshoot_p50_ns, overshoot_p99_ns, overshoot_p9999_ns;
-	uint64_t cost_ns;             /**< CPU time of one rest */
-	uint32_t load_ppm;            /**< rho: share of time that serving the arrivals takes */
-	uint32_t resting_ppm;         /**< f: share of the packets that arrive during a rest */
+	uint64_t cost_ns;     /**< CPU time of one rest */
+	uint32_t load_ppm;    /**< rho: share of time that serving the arrivals takes */
+	uint32_t resting_ppm; /**< f: share of the packets that arrive during a rest */
 	uint64_t arrival_pps;
 	enum lull_envelope envelope;
-	uint64_t pps_max;             /**< arrival limit behind ring_bound_ns */
-	uint64_t calibration_count;   /**< rests measured */
+	uint64_t pps_max;           /**< arrival limit behind ring_bound_ns */
+	uint64_t calibration_count; /**< rests measured */
 };
 
 struct lull_idle_governor; /* core/idle/governor.h */
@@ -201,8 +203,8 @@ void lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake);
  * @p now_ns is split by what an empty turn takes, which runs of empty turns tell.
  * With no turns it only says that the last planned turn has ended.
  */
-void lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns,
-		      uint64_t turns_empty, uint64_t pkts);
+void lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64_t turns_empty,
+		      uint64_t pkts);
 /**
  * The Rx rings lost packets since the last call: @p pkts is the rise of the
  * ports' missed counters. Charged to resting when a rest has ended since the
@@ -210,7 +212,10 @@ void lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns,
  */
 void lull_idle_miss(struct lull_idle *idle, uint64_t now_ns, uint64_t pkts);
 
-/** Change the governor (NULL: keep) and limits of a running loop; what was learned stays. 0 or -EINVAL. */
+/**
+ * Change the governor (NULL: keep) and limits of a running loop; what was learned stays. 0 or
+ * -EINVAL.
+ */
 int lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *governor,
 		     const struct lull_idle_limits *limits);
 /** Start a new measurement window: clears the window histograms, nothing else. */

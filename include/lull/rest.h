@@ -33,7 +33,10 @@ extern const struct lull_rest_way lull_rest_pause, lull_rest_sleep_timer;
 /** CLOCK_MONOTONIC in ns: comparable across processes of one machine. */
 uint64_t lull_clock_ns(void);
 
-/** Set this thread's timer slack to 1 ns (default 50 us). Once per thread, before it rests. 0 or -errno. */
+/**
+ * Set this thread's timer slack to 1 ns (default 50 us). Once per thread, before it rests. 0 or
+ * -errno.
+ */
 int lull_rest_thread_init(void);
 
 /**
@@ -43,7 +46,10 @@ int lull_rest_thread_init(void);
 void lull_rest_run(const struct lull_rest_way *way, void *context, const struct lull_rest *rest,
 		   struct lull_wake *wake);
 
-/** An idle object with memory of its own, its clock started; also prepares the calling thread. 0, -EINVAL, -ENOMEM. */
+/**
+ * An idle object with memory of its own, its clock started; also prepares the calling thread. 0,
+ * -EINVAL, -ENOMEM.
+ */
 int lull_idle_create(const char *governor, const struct lull_idle_limits *limits,
 		     struct lull_idle **idle);
 /** Free an object of lull_idle_create(); NULL is ignored. */
@@ -57,12 +63,15 @@ void lull_idle_turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count)
 
 /** CPU time of a thread of this process (gettid() number), ns; 0 when it is gone. Any thread. */
 uint64_t lull_thread_cpu_ns(int tid);
-/** Time the hypervisor kept from CPU @p cpu, ns (from /proc/stat, 10 ms steps); 0 if unknown. Any thread. */
+/**
+ * Time the hypervisor kept from CPU @p cpu, ns (from /proc/stat, 10 ms steps); 0 if unknown. Any
+ * thread.
+ */
 uint64_t lull_steal_ns(int cpu);
 
 /** Write the verdict as one English sentence into @p text; returns @p text. */
-char *lull_verdict_explain(const struct lull_verdict *verdict, const struct lull_idle_limits *limits,
-			   char *text, size_t size);
+char *lull_verdict_explain(const struct lull_verdict *verdict,
+			   const struct lull_idle_limits *limits, char *text, size_t size);
 
 #ifdef __cplusplus
 }

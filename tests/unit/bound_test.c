@@ -137,10 +137,10 @@ predict_ns__request_at_the_bound_predicts_the_objective(void **state)
 	learn(&calibration, 5, 90000);
 	for (busy_ppm = 0; busy_ppm <= 900000; busy_ppm += 100000) {
 		uint32_t resting_ppm = 1000000 - busy_ppm;
-		uint64_t request = lull_bound_request_ns(&usual, &calibration, busy_ppm,
-							 resting_ppm, 1000000);
-		uint64_t predicted = lull_bound_predict_ns(&usual, &calibration, busy_ppm,
-							   resting_ppm, request);
+		uint64_t request =
+			lull_bound_request_ns(&usual, &calibration, busy_ppm, resting_ppm, 1000000);
+		uint64_t predicted =
+			lull_bound_predict_ns(&usual, &calibration, busy_ppm, resting_ppm, request);
 
 		assert_true(request > 0);
 		assert_in_range(predicted, 0, 200000 * 101 / 100);
@@ -157,7 +157,8 @@ predict_ns__grows_with_the_request(void **state)
 	lull_calibration_init(&calibration);
 	learn(&calibration, 1000, 10000);
 	for (request = 1000; request < 1000000; request += 50000) {
-		uint64_t predicted = lull_bound_predict_ns(&usual, &calibration, 0, 1000000, request);
+		uint64_t predicted =
+			lull_bound_predict_ns(&usual, &calibration, 0, 1000000, request);
 
 		assert_true(predicted > last);
 		assert_in_range(predicted, request, request + 20000);

@@ -51,7 +51,8 @@ stand_begin(struct stand *stand, const struct lull_idle_limits *limits)
 {
 	stand->memory = aligned_alloc(LULL_CACHE_LINE, (lull_idle_size() + 63) / 64 * 64);
 	memset(stand->memory, 0xa5, lull_idle_size());
-	assert_int_equal(lull_idle_init(stand->memory, &puppet, limits, 1000 * US, &stand->idle), 0);
+	assert_int_equal(lull_idle_init(stand->memory, &puppet, limits, 1000 * US, &stand->idle),
+			 0);
 }
 
 static struct lull_rest
@@ -160,11 +161,11 @@ plan__time_adds_up(void **state)
 	(void)state;
 	stand_begin(&stand, &limits);
 	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
-	rest = turn(&stand, 1000 * US, 0, 0);                        /* empty turn of 1 us */
-	wake(&stand, rest, 1001 * US, 1061 * US, LULL_WAKE_TIMER);   /* rest of 60, asked for 50 */
+	rest = turn(&stand, 1000 * US, 0, 0);                      /* empty turn of 1 us */
+	wake(&stand, rest, 1001 * US, 1061 * US, LULL_WAKE_TIMER); /* rest of 60, asked for 50 */
 	answer = lull_rest_none();
-	turn(&stand, 1061 * US, 5, 0);                               /* busy turn of 4 us */
-	turn(&stand, 1065 * US, 0, 0);                               /* empty turn of 2 us */
+	turn(&stand, 1061 * US, 5, 0); /* busy turn of 4 us */
+	turn(&stand, 1065 * US, 0, 0); /* empty turn of 2 us */
 	turn(&stand, 1067 * US, 0, 0);
 	counters = lull_idle_counters(stand.idle);
 	assert_int_equal(counters->turns, 4);
@@ -193,15 +194,15 @@ wait__bounded_from_last_known_empty_to_end_of_turn(void **state)
 	stand_begin(&stand, &limits);
 	waits = lull_idle_wait_histogram(stand.idle);
 	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
-	rest = turn(&stand, 2000 * US, 0, 0);          /* empty here: t_0 */
+	rest = turn(&stand, 2000 * US, 0, 0); /* empty here: t_0 */
 	wake(&stand, rest, 2001 * US, 2060 * US, LULL_WAKE_TIMER);
 	answer = lull_rest_none();
-	turn(&stand, 2060 * US, 32, 0);                /* a full burst: not short yet */
-	assert_int_equal(waits->count, 0);             /* its turn has not ended */
-	turn(&stand, 2063 * US, 10, 0);                /* the ring runs short here */
+	turn(&stand, 2060 * US, 32, 0);    /* a full burst: not short yet */
+	assert_int_equal(waits->count, 0); /* its turn has not ended */
+	turn(&stand, 2063 * US, 10, 0);    /* the ring runs short here */
 	assert_int_equal(waits->count, 32);
 	assert_int_equal(waits->max, 63 * US);
-	turn(&stand, 2065 * US, 1, 0);                 /* arrived after 2063 */
+	turn(&stand, 2065 * US, 1, 0); /* arrived after 2063 */
 	assert_int_equal(waits->count, 42);
 	assert_int_equal(waits->max, 65 * US);
 	lull_idle_mark(stand.idle);
@@ -224,7 +225,7 @@ wait__queues_are_bounded_each_by_itself(void **state)
 	answer = lull_rest_none();
 	stand_begin(&stand, &limits);
 	waits = lull_idle_wait_histogram(stand.idle);
-	lull_idle_plan(stand.idle, &t);  /* queue 0 is behind since 1000 us, queue 1 is empty */
+	lull_idle_plan(stand.idle, &t); /* queue 0 is behind since 1000 us, queue 1 is empty */
 	t.now_ns = 2010 * US;
 	pkts[0] = 0;
 	pkts[1] = 1;

@@ -73,7 +73,8 @@ plan__keeps_every_objective_at_every_load(void **state)
 				assert_true(p99(lull_idle_wait_histogram(world.idle)) >=
 					    p99(&world.waits) * 98 / 100);
 				if (rates[r] <= 1e6)
-					assert_int_equal(world.verdict.state, LULL_VERDICT_FEASIBLE);
+					assert_int_equal(world.verdict.state,
+							 LULL_VERDICT_FEASIBLE);
 				world_end(&world);
 			}
 		}
@@ -138,7 +139,8 @@ verdict__proven_loss_bound_says_infeasible_and_never_sleeps(void **state)
 	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
 	assert_int_equal(world.verdict.binding, LULL_BOUND_RING);
 	assert_int_equal(world.verdict.depth, LULL_REST_PAUSE);
-	assert_int_equal(LULL_COUNTER_READ(lull_idle_counters(world.idle)->rests[LULL_REST_SLEEP]), 0);
+	assert_int_equal(LULL_COUNTER_READ(lull_idle_counters(world.idle)->rests[LULL_REST_SLEEP]),
+			 0);
 	world_end(&world);
 }
 
@@ -268,7 +270,10 @@ plan__small_ring_overflow_is_answered(void **state)
 	uint64_t lost_early;
 
 	(void)state;
-	/* the envelope is stated far too low: the promise is wrong, the loss audit must save what it can */
+	/*
+	 * the envelope is stated far too low: the promise is wrong, the loss audit must save what
+	 * it can
+	 */
 	config.limits.envelope = LULL_ENVELOPE_STATED;
 	config.limits.pps_max = 100000;
 	config.limits.ring_pkts = 128;

@@ -39,7 +39,7 @@ struct world {
 	void *memory;
 	uint64_t random;
 	uint64_t now_ns, next_ns;
-	uint64_t *ring;         /* arrival times */
+	uint64_t *ring; /* arrival times */
 	uint32_t head, count, size;
 	uint64_t lost, sent, cpu_ns;
 	uint64_t rests, rest_ns_longest;
