@@ -18,6 +18,7 @@
 #include <rte_version.h>
 
 #include <lull/engine.h>
+#include <lull/generator.h>
 
 #define BINS_MAX 250
 #define TEXT_MAX (RTE_TEL_MAX_STRING_LEN - 1)
@@ -347,6 +348,8 @@ histogram_find(const struct lull_loop *loop, const char *params)
 		return lull_loop_wait_histogram(loop);
 	if (strcmp(kind, ",rest") == 0)
 		return lull_loop_rest_histogram(loop);
+	if (strcmp(kind, ",latency") == 0 && lull_loop_stage(loop) == &lull_stage_traffic)
+		return lull_traffic_histogram(lull_loop_stage_state(loop), LULL_TRAFFIC_LATENCY);
 	return NULL;
 }
 

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The traffic stage, turned by hand: the test is the loop at one end of a pair of ring ports and
+ * whatever is wired to the other end. The last tests let real loops run.
+ */
+#include <errno.h>
+#include <stdalign.h>
+#include <stdlib.h>
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include <lull/generator.h>
+
+#include "port.h"
+#include "stand.h"
+
+#define RING_PKTS 512
+#define BURST_PKTS 32
+#define RUN 4711
+
+/* The stage at one end, the test at the other. */
+struct bench {
+	struct lull_port near, far;
+	struct rte_mempool *pool;
+	struct lull_traffic_config config;
+	void *state;
+};
+
+static struct lull_arrival_config
+constant(double pps)
+{
+	return (struct lull_arrival_config){
+		.kind = LULL_ARRIVAL_CONSTANT,
+		.pps = pps,
+		.size_count = 1,
+		.size_bytes = { LULL_PROBE_FRAME_MIN },
+		.size_weight = { 1 },
+		.seed = 1,
+	};
+}
+
+static void
+bench_ports(struct bench *bench, uint32_t mbuf_count)
+{
+	static unsigned int count;
+	char name[16], error[LULL_ERROR_SIZE] = "";
+
+	snprintf(name, sizeof(name), "bench%u", count++);
+	stand_pair(name, 1, RING_PKTS, &bench->near, &bench->far);
+	bench->config = (struct lull_traffic_config){
+		.source = true,
+		.sink = true,
+		.tx_port_id = bench->near.port_id,
+		.burst_pkts = BURST_PKTS,
+		.run = RUN,
+		.flow_count = 1,
+		.arrival = constant(1e6),
+	};
+	bench->pool =
+		lull_traffic_pool_create(name, mbuf_count, &bench->config.arrival, NULL, error);
+	if (bench->pool == NULL)
+		fail_msg("%s", error);
+	bench->config.pool = bench->pool;
+}
+
+static void
+bench_stage(struct bench *bench)
+{
+	const struct lull_stage *stage = &lull_stage_traffic;
+	uint64_t now_ns = lull_clock_ns();
+
+	bench->state = aligned_alloc(LULL_CACHE_LINE, (stage->state_size + LULL_CACHE_LINE - 1) /
+							      LULL_CACHE_LINE * LULL_CACHE_LINE);
+	assert_non_null(bench->state);
+	memset(bench->state, 0, stage->state_size);
+	assert_int_equal(stage->init(bench->state, &bench->config, now_ns), 0);
+}
+
+static void
+bench_close(struct bench *bench)
+{
+	lull_port_close(&bench->near);
+	lull_port_close(&bench->far);
+	/* nothing got lost between pool, rings and stage */
+	assert_int_equal(rte_mempool_in_use_count(bench->pool), 0);
+	rte_mempool_free(bench->pool);
+	free(bench->state);
+}
+
+/* One turn of a loop: receive, then let the stage send. */
+static uint64_t
+bench_turn(struct bench *bench)
+{
+	struct rte_mbuf *pkts[BURST_PKTS];
+	uint64_t now_ns = lull_clock_ns();
+	uint16_t count = rte_eth_rx_burst(bench->near.port_id, 0, pkts, BURST_PKTS);
+
+	if (count > 0)
+		lull_stage_traffic.burst(bench->state, 0, pkts, count, now_ns);
+	return lull_stage_traffic.turn(bench->state, now_ns);
+}
+
+/* What has arrived at the far end, at most @p count_max. */
+static uint16_t
+bench_take(struct bench *bench, struct rte_mbuf **pkts, uint16_t count_max)
+{
+	return rte_eth_rx_burst(bench->far.port_id, 0, pkts, count_max);
+}
+
+static void
+bench_give(struct bench *bench, struct rte_mbuf **pkts, uint16_t count)
+{
+	assert_int_equal(rte_eth_tx_burst(bench->far.port_id, 0, pkts, count), count);
+}
+
+/* Send everything back. */
+static void
+bench_echo(struct bench *bench)
+{
+	struct rte_mbuf *pkts[BURST_PKTS];
+	uint16_t count = bench_take(bench, pkts, BURST_PKTS);
+
+	bench_give(bench, pkts, count);
+}
+
+/* Throw everything away. */
+static uint32_t
+bench_drop(struct bench *bench)
+{
+	struct rte_mbuf *pkts[RING_PKTS];
+	uint16_t count = bench_take(bench, pkts, RING_PKTS);
+
+	rte_pktmbuf_free_bulk(pkts, count);
+	return count;
+}
+
+static void
+bench_send_all(struct bench *bench)
+{
+	while (!lull_traffic_done(bench->state))
+		bench_turn(bench);
+}
+
+static const struct lull_traffic_counters *
+counters(const struct bench *bench)
+{
+	return lull_traffic_counters(bench->state);
+}
+
+static const struct lull_tally_counters *
+tally(const struct bench *bench)
+{
+	return lull_traffic_tally(bench->state);
+}
+
+/* ---- conservation ---- */
+
+static void
+traffic__nobody_listens(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_ports(&bench, 4 * RING_PKTS);
+	bench.config.count_max = 3000;
+	bench_stage(&bench);
+	bench_send_all(&bench);
+	assert_int_equal(counters(&bench)->offered, 3000);
+	assert_int_equal(counters(&bench)->sent, RING_PKTS);
+	assert_int_equal(counters(&bench)->rejected, 3000 - RING_PKTS);
+	assert_int_equal(counters(&bench)->no_buffer, 0);
+	assert_int_equal(counters(&bench)->sent_bytes, RING_PKTS * LULL_PROBE_FRAME_MIN);
+	assert_int_equal(tally(&bench)->received, 0);
+	assert_int_equal(lull_traffic_lost(bench.state), 3000);
+	assert_int_equal(lull_traffic_in_flight(bench.state), RING_PKTS);
+	/* who should have received them is told */
+	assert_int_equal(lull_port_missed(&bench.far), 3000 - RING_PKTS);
+	assert_int_equal(bench_drop(&bench), RING_PKTS);
+	bench_close(&bench);
+}
+
+static void
+traffic__everything_comes_back(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_ports(&bench, 4 * RING_PKTS);
+	bench.config.count_max = 100000;
+	bench.config.arrival.pps = 5e6;
+	bench_stage(&bench);
+	while (!lull_traffic_done(bench.state) || lull_traffic_in_flight(bench.state) > 0) {
+		bench_turn(&bench);
+		bench_echo(&bench);
+	}
+	assert_int_equal(counters(&bench)->offered, 100000);
+	assert_int_equal(counters(&bench)->sent + counters(&bench)->rejected, 100000);
+	assert_int_equal(tally(&bench)->received, counters(&bench)->sent);
+	assert_int_equal(counters(&bench)->rx_pkts, counters(&bench)->sent);
+	assert_int_equal(counters(&bench)->rx_bytes, counters(&bench)->sent_bytes);
+	assert_int_equal(lull_traffic_lost(bench.state), counters(&bench)->rejected);
+	assert_int_equal(tally(&bench)->duplicates + tally(&bench)->reordered, 0);
+	assert_int_equal(tally(&bench)->foreign + tally(&bench)->stale, 0);
+	assert_int_equal(lull_traffic_histogram(bench.state, LULL_TRAFFIC_LATENCY)->count,
+			 tally(&bench)->received);
+	assert_int_equal(lull_traffic_histogram(bench.state, LULL_TRAFFIC_GAP)->count,
+			 tally(&bench)->received);
+	assert_int_equal(lull_traffic_histogram(bench.state, LULL_TRAFFIC_LATE)->count, 100000);
+	assert_true(lull_traffic_latency_min_ns(bench.state) > 0);
+	bench_close(&bench);
+}
+
+static void
+traffic__pool_runs_out(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_ports(&bench, 127);
+	bench.config.count_max = 1000;
+	bench_stage(&bench);
+	bench_send_all(&bench);
+	assert_int_equal(counters(&bench)->offered, 1000);
+	assert_true(counters(&bench)->no_buffer > 0);
+	assert_int_equal(counters(&bench)->sent + counters(&bench)->no_buffer, 1000);
+	assert_int_equal(bench_drop(&bench), counters(&bench)->sent);
+	bench_close(&bench);
+}
+
+/* ---- what the sink finds ---- */
+
+static void
+traffic__losses_swaps_and_copies_are_found(void **state)
+{
+	struct rte_mbuf *pkts[100], *swapped;
+	struct bench bench;
+
+	(void)state;
+	bench_ports(&bench, 4 * RING_PKTS);
+	bench.config.count_max = 100;
+	bench_stage(&bench);
+	bench_send_all(&bench);
+	assert_int_equal(bench_take(&bench, pkts, 100), 100);
+	/* 10 and 11 change places; 20 to 29 are lost; 40 comes twice */
+	swapped = pkts[10];
+	pkts[10] = pkts[11];
+	pkts[11] = swapped;
+	rte_pktmbuf_free_bulk(&pkts[20], 10);
+	bench_give(&bench, pkts, 20);
+	bench_give(&bench, &pkts[30], 11);
+	swapped = rte_pktmbuf_copy(pkts[40], bench.pool, 0, UINT32_MAX);
+	assert_non_null(swapped);
+	bench_give(&bench, &swapped, 1);
+	bench_give(&bench, &pkts[41], 59);
+	while (lull_traffic_in_flight(bench.state) > 0)
+		bench_turn(&bench);
+	assert_int_equal(tally(&bench)->received, 90);
+	assert_int_equal(tally(&bench)->gaps, 10);
+	assert_int_equal(tally(&bench)->duplicates, 1);
+	assert_int_equal(tally(&bench)->reordered, 1);
+	assert_int_equal(lull_traffic_lost(bench.state), 10);
+	bench_close(&bench);
+}
+
+static void
+traffic__strangers_do_not_count(void **state)
+{
+	const struct lull_probe other = { .run = RUN + 1, .seq = 7 };
+	struct rte_mbuf *pkts[2];
+	struct bench bench;
+
+	(void)state;
+	bench_ports(&bench, 4 * RING_PKTS);
+	bench.config.arrival.kind = LULL_ARRIVAL_OFF;
+	bench_stage(&bench);
+	bench_turn(&bench);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(bench.pool, pkts, 2), 0);
+	memset(rte_pktmbuf_append(pkts[0], 42), 0x55, 42);
+	lull_probe_write((uint8_t *)rte_pktmbuf_append(pkts[1], 60), 60, &other, 0);
+	bench_give(&bench, pkts, 2);
+	bench_turn(&bench);
+	assert_int_equal(counters(&bench)->rx_pkts, 2);
+	assert_int_equal(counters(&bench)->other_run, 1);
+	assert_int_equal(tally(&bench)->foreign, 1);
+	assert_int_equal(tally(&bench)->received, 0);
+	bench_close(&bench);
+}
+
+static void
+traffic__a_sink_alone_joins_any_run(void **state)
+{
+	struct lull_probe probe = { .run = 9, .seq = 1000 };
+	struct rte_mbuf *pkts[3];
+	struct bench bench;
+
+	(void)state;
+	bench_ports(&bench, 4 * RING_PKTS);
+	bench.config.source = false;
+	bench_stage(&bench);
+	assert_int_equal(bench_turn(&bench), 0);
+	assert_true(lull_traffic_silent(bench.state));
+	assert_int_equal(rte_pktmbuf_alloc_bulk(bench.pool, pkts, 3), 0);
+	for (int i = 0; i < 3; i++, probe.seq += 2)
+		lull_probe_write((uint8_t *)rte_pktmbuf_append(pkts[i], 60), 60, &probe, 0);
+	bench_give(&bench, pkts, 3);
+	bench_turn(&bench);
+	assert_int_equal(lull_traffic_received(bench.state), 3);
+	assert_int_equal(lull_traffic_lost(bench.state), 2);
+	assert_int_equal(lull_traffic_in_flight(bench.state), 0);
+	bench_close(&bench);
+}
+
+/* ---- windows and commands ---- */
+
+static void
+traffic__a_mark_begins_anew(void **state)
+{
+	struct rte_mbuf *pkts[RING_PKTS];
+	struct lull_traffic_times times;
+	uint16_t before, after;
+	struct bench bench;
+
+	(void)state;
+	bench_ports(&bench, 4 * RING_PKTS);
+	bench.config.flow_count = 5;
+	bench_stage(&bench);
+	while (counters(&bench)->sent < 100)
+		bench_turn(&bench);
+	before = (uint16_t)counters(&bench)->sent;
+	lull_stage_traffic.mark(bench.state, lull_clock_ns());
+	assert_int_equal(counters(&bench)->sent, 0);
+	assert_int_equal(lull_traffic_in_flight(bench.state), 0);
+	assert_int_equal(lull_traffic_histogram(bench.state, LULL_TRAFFIC_LATE)->count, 0);
+	lull_traffic_times(bench.state, &times);
+	assert_true(times.begin_ns > 0 && times.last_sent_ns == 0);
+	while (counters(&bench)->sent < 100)
+		bench_turn(&bench);
+	after = (uint16_t)counters(&bench)->sent;
+	assert_int_equal(bench_take(&bench, pkts, RING_PKTS), before + after);
+	/* the last of the old window comes when the new one has begun */
+	bench_give(&bench, &pkts[before - 1], after + 1);
+	while (tally(&bench)->received < after)
+		bench_turn(&bench);
+	assert_int_equal(tally(&bench)->stale, 1);
+	assert_int_equal(tally(&bench)->gaps, 0);
+	assert_int_equal(tally(&bench)->reordered, 0);
+	assert_int_equal(lull_traffic_histogram(bench.state, LULL_TRAFFIC_LATENCY)->count, after);
+	rte_pktmbuf_free_bulk(pkts, before - 1);
+	bench_drop(&bench);
+	bench_close(&bench);
+}
+
+static void
+bench_command(struct bench *bench, const struct lull_arrival_config *arrival)
+{
+	const struct lull_traffic_command command = { .arrival = *arrival };
+
+	lull_stage_traffic.command(bench->state, &command, sizeof(command), lull_clock_ns());
+}
+
+static void
+traffic__obeys_at_once(void **state)
+{
+	struct lull_arrival_config arrival = constant(1e6);
+	struct bench bench;
+	uint64_t offered, next_ns;
+
+	(void)state;
+	bench_ports(&bench, 4 * RING_PKTS);
+	bench_stage(&bench);
+	next_ns = bench_turn(&bench);
+	assert_true(next_ns > 0);
+	while (counters(&bench)->sent < 10)
+		bench_turn(&bench);
+	arrival.kind = LULL_ARRIVAL_OFF;
+	bench_command(&bench, &arrival);
+	offered = counters(&bench)->offered;
+	assert_int_equal(bench_turn(&bench), 0);
+	assert_true(lull_traffic_silent(bench.state));
+	assert_false(lull_traffic_done(bench.state));
+	assert_int_equal(counters(&bench)->offered, offered);
+	/* one packet per second: the next is one second away, not what was missed meanwhile */
+	arrival = constant(1);
+	bench_command(&bench, &arrival);
+	next_ns = bench_turn(&bench);
+	assert_int_equal(counters(&bench)->offered, offered);
+	assert_true(next_ns > lull_clock_ns());
+	assert_true(next_ns <= lull_clock_ns() + LULL_NS_PER_S);
+	/* a command that makes no sense changes nothing */
+	arrival.pps = -1;
+	bench_command(&bench, &arrival);
+	assert_int_equal(bench_turn(&bench), next_ns);
+	bench_drop(&bench);
+	bench_close(&bench);
+}
+
+/* ---- what is in the frames ---- */
+
+static void
+traffic__sizes_and_flows(void **state)
+{
+	struct rte_mbuf *pkts[300];
+	uint32_t sizes[2] = { 0, 0 }, next_seq[LULL_TALLY_STREAMS] = { 0 };
+	struct lull_probe probe;
+	struct bench bench;
+	uint16_t port;
+
+	(void)state;
+	bench_ports(&bench, 4 * RING_PKTS);
+	bench.config.flow_count = 20;
+	bench.config.count_max = 300;
+	bench.config.arrival.size_count = 2;
+	bench.config.arrival.size_bytes[1] = 1514;
+	bench.config.arrival.size_weight[1] = 1;
+	bench_stage(&bench);
+	bench_send_all(&bench);
+	assert_int_equal(bench_take(&bench, pkts, 300), 300);
+	for (uint32_t i = 0; i < 300; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(pkts[i], const uint8_t *);
+
+		assert_true(lull_probe_read(frame, pkts[i]->data_len, &probe));
+		assert_int_equal(pkts[i]->pkt_len, pkts[i]->data_len);
+		sizes[pkts[i]->data_len == 1514]++;
+		assert_true(pkts[i]->data_len == 60 || pkts[i]->data_len == 1514);
+		assert_int_equal(probe.run, RUN);
+		assert_int_equal(probe.stream, i % 20 % LULL_TALLY_STREAMS);
+		assert_int_equal(probe.seq, next_seq[probe.stream]++);
+		port = (uint16_t)(frame[34] << 8 | frame[35]);
+		assert_int_equal((uint16_t)(port - 49152), i % 20);
+		for (uint16_t at = 60; at < pkts[i]->data_len; at++)
+			assert_int_equal(frame[at], 0);
+	}
+	assert_true(sizes[0] > 100 && sizes[1] > 100);
+	rte_pktmbuf_free_bulk(pkts, 300);
+	bench_close(&bench);
+}
+
+static void
+config_check__names_the_member(void **state)
+{
+	struct lull_traffic_config config = { .burst_pkts = 32, .flow_count = 1 };
+	struct lull_config_error error;
+
+	(void)state;
+	assert_int_equal(lull_traffic_config_check(&config, &error), -EINVAL);
+	assert_string_equal(error.field, "source");
+	config.sink = true;
+	assert_int_equal(lull_traffic_config_check(&config, &error), 0);
+	config.burst_pkts = 0;
+	assert_int_equal(lull_traffic_config_check(&config, &error), -EINVAL);
+	assert_string_equal(error.field, "burst_pkts");
+	config.burst_pkts = 32;
+	config.source = true;
+	config.arrival = constant(1000);
+	assert_int_equal(lull_traffic_config_check(&config, &error), 0);
+	config.flow_count = 65537;
+	assert_int_equal(lull_traffic_config_check(&config, &error), -EINVAL);
+	assert_string_equal(error.field, "flow_count");
+	config.flow_count = 65536;
+	config.arrival.size_bytes[0] = 59;
+	assert_int_equal(lull_traffic_config_check(&config, NULL), -EINVAL);
+}
+
+/* ---- real loops ---- */
+
+static struct lull_loop_config
+traffic_loop(const struct bench *bench)
+{
+	struct lull_loop_config config = {
+		.name = "gen0",
+		.kind = "traffic",
+		.lcore_id = 2,
+		.queue_count = 1,
+		.queues = { { .port_id = bench->near.port_id } },
+		.burst_pkts = BURST_PKTS,
+		.governor = lull_idle_governor_find("yield"),
+		.limits = stand_limits(),
+		.stage = &lull_stage_traffic,
+		.stage_config = &bench->config,
+	};
+
+	return config;
+}
+
+static struct lull_loop *
+loop_start(const struct lull_loop_config *config)
+{
+	char error[LULL_ERROR_SIZE] = "";
+	struct lull_loop *loop;
+
+	if (lull_loop_create(config, &loop, error) != 0)
+		fail_msg("%s", error);
+	assert_int_equal(lull_loop_start(loop), 0);
+	return loop;
+}
+
+/* Under load, through a forwarder, with marks in between: nothing is lost without being counted. */
+static void
+traffic__loops_conserve_packets(void **state)
+{
+	struct lull_loop_config forward_config, traffic_config;
+	const struct lull_forward_counters *forwarded;
+	struct lull_forward_config forward;
+	struct lull_loop *far, *near;
+	struct bench bench;
+	const void *found;
+	uint64_t dropped;
+
+	(void)state;
+	bench_ports(&bench, 8 * RING_PKTS);
+	bench.config.count_max = 300000;
+	bench.config.arrival.pps = 600e3;
+	forward_config = stand_loop("fwd0", 1, &bench.far, &forward);
+	forward_config.governor = lull_idle_governor_find("yield");
+	traffic_config = traffic_loop(&bench);
+	far = loop_start(&forward_config);
+	near = loop_start(&traffic_config);
+	bench.state = (void *)(uintptr_t)lull_loop_stage_state(near);
+	STAND_WAIT(lull_traffic_done(bench.state));
+	found = (const char *)lull_loop_stage_state(far) + lull_stage_forward.counters_offset;
+	forwarded = found;
+	STAND_WAIT(LULL_COUNTER_READ(forwarded->rx_pkts) == counters(&bench)->sent);
+	STAND_WAIT(LULL_COUNTER_READ(forwarded->tx_pkts) + LULL_COUNTER_READ(forwarded->tx_drops) ==
+		   counters(&bench)->sent);
+	dropped = LULL_COUNTER_READ(forwarded->tx_drops);
+	STAND_WAIT(LULL_COUNTER_READ(tally(&bench)->received) == counters(&bench)->sent - dropped);
+	assert_int_equal(counters(&bench)->offered, 300000);
+	assert_int_equal(counters(&bench)->sent + counters(&bench)->rejected +
+				 counters(&bench)->no_buffer,
+			 300000);
+	assert_int_equal(tally(&bench)->duplicates + tally(&bench)->reordered, 0);
+	assert_int_equal(lull_traffic_lost(bench.state),
+			 counters(&bench)->rejected + counters(&bench)->no_buffer + dropped);
+	lull_loop_destroy(near);
+	lull_loop_destroy(far);
+	bench.state = NULL;
+	bench_close(&bench);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(config_check__names_the_member),
+		cmocka_unit_test(traffic__nobody_listens),
+		cmocka_unit_test(traffic__everything_comes_back),
+		cmocka_unit_test(traffic__pool_runs_out),
+		cmocka_unit_test(traffic__losses_swaps_and_copies_are_found),
+		cmocka_unit_test(traffic__strangers_do_not_count),
+		cmocka_unit_test(traffic__a_sink_alone_joins_any_run),
+		cmocka_unit_test(traffic__a_mark_begins_anew),
+		cmocka_unit_test(traffic__obeys_at_once),
+		cmocka_unit_test(traffic__sizes_and_flows),
+		cmocka_unit_test(traffic__loops_conserve_packets),
+	};
+
+	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
+}
