@@ -14,6 +14,7 @@
 
 #define PKTS 4000
 #define BURST 64
+#define RING 512
 
 /* What the stage counted; its table is the way in, as for telemetry. */
 static uint64_t
@@ -36,6 +37,7 @@ struct flight {
 	const struct lull_port *near;
 	uint32_t sent, received;
 	bool swapped;
+	bool returns; /* what is sent comes back */
 };
 
 static void
@@ -54,6 +56,10 @@ flight_send(struct flight *flight, uint32_t count)
 	struct rte_mbuf *pkts[BURST];
 	uint16_t made = 0, sent = 0;
 
+	/* Never more under way than the ring on the way back holds: nothing may be dropped. */
+	if (flight->returns)
+		STAND_WAIT(
+			(flight_receive(flight), flight->sent + count - flight->received <= RING));
 	while (made < count &&
 	       (pkts[made] = stand_frame(stand_pool(), flight->sent + made)) != NULL)
 		made++;
@@ -85,10 +91,12 @@ conserve(const struct lull_idle_governor *governor, enum lull_forward_mode mode,
 	struct lull_loop_config config;
 	struct lull_prng prng;
 	struct lull_loop *loop;
-	struct flight flight = { .near = &near, .swapped = mode == LULL_FORWARD_MACSWAP };
+	struct flight flight = { .near = &near,
+				 .swapped = mode == LULL_FORWARD_MACSWAP,
+				 .returns = mode != LULL_FORWARD_SINK };
 
 	lull_prng_init(&prng, seed, 0);
-	stand_pair("forward", 1, 512, &near, &far);
+	stand_pair("forward", 1, RING, &near, &far);
 	config = stand_loop("fwd0", 1, &far, &forward);
 	config.governor = governor;
 	forward.mode = mode;
