@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Atomic: a file appears complete or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from lull.errors import LullError
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file next to its final place and move it there; leaves nothing behind on failure."""
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+        temporary = None
+    except OSError as error:
+        raise LullError(f"{path}: cannot write ({error.strerror or error}): "
+                        "free some space or choose another place with --out or -o") from None
+    finally:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def check_writable(directory: Path) -> None:
+    """Complain before hours of work, not after, when a directory cannot take files."""
+    existing = next(one for one in (directory.absolute(), *directory.absolute().parents)
+                    if one.exists())
+    if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
+        raise LullError(f"{directory}: cannot write there: choose another place with --out")

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Command line: what the user types, checked and handed on."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+
+from lull import (
+    __version__,
+    atomic,
+    demo_settings,
+    doctor,
+    doctor_view,
+    explain_view,
+    loops_view,
+    result,
+    result_table,
+    sleep_probe,
+)
+from lull.child import CHECKOUT, Child, find_program
+from lull.demo import Demo, View
+from lull.demo_view import LiveView, PlainView, SilentView
+from lull.energy import EnergyMeter
+from lull.errors import Interrupted, LullError
+from lull.machine import describe
+from lull.pace import RealPace
+from lull.programs import Choice, connect
+from lull.replies import Info
+from lull.seat import step_aside
+from lull.telemetry import Telemetry, TelemetryError
+from lull.tree import Tree
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command; whatever goes wrong becomes one line and an exit status."""
+    for number in SIGNALS:
+        signal.signal(number, _interrupt)
+    try:
+        status = cli.main(args=list(arguments), prog_name="lull", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx is not None else "lull"
+        return _fail(f"{error.format_message().rstrip('.')}; see '{path} --help'", 2)
+    except click.ClickException as error:
+        return _fail(error.format_message(), error.exit_code)
+    except LullError as error:
+        return _fail(str(error), error.status)
+    except BrokenPipeError:
+        # Whoever read our output has had enough; nothing more may be flushed to it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _fail(f"{error.filename or 'output'}: {error.strerror}", 1)
+    except Interrupted as error:
+        return error.status
+    except (click.Abort, KeyboardInterrupt):
+        return 128 + signal.SIGINT
+
+
+def _interrupt(number: int, _frame: FrameType | None) -> None:
+    raise Interrupted(number)
+
+
+def _fail(message: str, status: int) -> int:
+    print(f"lull: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def choosing(command: Command) -> Command:
+    """Options of every command that speaks to a running program."""
+    for option in (
+        click.option("--socket", type=click.Path(path_type=Path), help="Its telemetry socket."),
+        click.option("--program", help="Its name, such as lull-fwd or lull-gen."),
+        click.option("--pid", type=int, help="Its process id."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="lull %(version)s")
+def cli() -> None:
+    """Let DPDK loops rest without breaking their latency promise.
+
+    Start with 'lull demo': it shows on this machine what resting saves and what it costs.
+    """
+
+
+@cli.command(short_help="Compare governors on this machine.")
+@click.option("--duration", type=float, default=demo_settings.DURATION_S, show_default=True,
+              metavar="S", help="Time the whole demo takes, in seconds.")
+@click.option("--governors", default=",".join(demo_settings.GOVERNORS), show_default=True,
+              metavar="A,B", help="Governors to compare.")
+@click.option("--phases", default=",".join(phase.name for phase in demo_settings.PHASES),
+              show_default=True, metavar="A,B", help="Kinds of traffic.")
+@click.option("--max-latency", type=float, default=demo_settings.MAX_LATENCY_US, show_default=True,
+              metavar="US", help="Objective: p99 of the added latency, in microseconds.")
+@click.option("--json", "as_json", is_flag=True,
+              help="Print the result as JSON on standard output, nothing else.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False),
+              default=demo_settings.OUT, show_default=True, metavar="DIR",
+              help="Where result.json and report.html go.")
+@click.option("--root", type=click.Path(path_type=Path), default="/", hidden=True)
+def demo(duration: float, governors: str, phases: str, max_latency: float, as_json: bool,
+         out: Path, root: Path) -> None:
+    """Compare governors on this machine, with traffic made in memory.
+
+    Starts one lull-fwd, sends it idle, low, medium, high and bursty traffic and lets each
+    governor handle it in turn. Needs no network card, no hugepages and no configuration.
+    """
+    settings = demo_settings.plan(
+        duration, demo_settings.choose_governors(_names(governors)),
+        demo_settings.choose_phases(_names(phases)), max_latency)
+    executable = find_program("lull-fwd")
+    json_path, html_path = out / "result.json", out / "report.html"
+    atomic.check_writable(out)
+    pace, tree = RealPace(), Tree(root)
+    arguments = ["--traffic", "off", "--governor", settings.governors[0], "--stats", "0"]
+    try:
+        with Child(executable, arguments, pace) as child:
+            telemetry = child.connect()
+            with telemetry:
+                try:
+                    outcome = _demonstrate(telemetry, settings, as_json, tree)
+                except TelemetryError:
+                    child.check()  # says why the program ended, when it has
+                    raise
+    except Interrupted as error:
+        raise LullError("interrupted: lull-fwd is stopped, the partial result is dropped",
+                        error.status) from None
+    result.save(outcome, json_path)
+    from lull import report  # takes a second to load: not before it is needed
+
+    report.save(outcome, html_path)
+    if as_json:
+        sys.stdout.write(result.to_json(outcome))
+        return
+    console = Console(highlight=False)
+    result_table.print_result(outcome, console)
+    console.print(f"\n[dim]figures[/]  {json_path}\n[dim]report [/]  {html_path}", soft_wrap=True)
+
+
+def _demonstrate(telemetry: Telemetry, settings: demo_settings.Settings, as_json: bool,
+                 tree: Tree) -> result.Result:
+    info = telemetry.info()
+    spare = step_aside(telemetry.loops(info))
+    pace, energy = RealPace(), EnergyMeter(tree)
+    stream = sys.stderr if as_json else sys.stdout
+
+    def run(view: View) -> list[result.Sample]:
+        return Demo(telemetry, settings, view, pace, energy, tree).run()
+
+    if stream.isatty():
+        with LiveView(Console(file=stream, highlight=False), spare) as view:
+            samples = run(view)
+    else:
+        samples = run(SilentView() if as_json else PlainView(stream))
+    return result.Result(
+        machine=describe(tree, info.dpdk, info.version, CHECKOUT), settings=settings,
+        runs=result.summarise(samples), samples=samples)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()] or [""]
+
+
+@cli.command(context_settings={"ignore_unknown_options": True},
+             short_help="Start lull-fwd with a configuration and watch it.")
+@click.argument("config", type=click.Path(path_type=Path))
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+@click.option("--program", default="lull-fwd", show_default=True, help="What to run.")
+@click.option("--interval", type=click.FloatRange(0.1, 60), default=1.0, show_default=True,
+              metavar="S", help="Time between two looks, in seconds.")
+def run(config: Path, options: tuple[str, ...], program: str, interval: float) -> int:
+    """Start lull-fwd with a configuration file and watch it; Ctrl-C ends both.
+
+    Further OPTIONS go to the program.
+    """
+    if not config.is_file():
+        raise LullError(f"{config}: no such file: write one, 'man {program}' lists the keys")
+    pace = RealPace()
+    with Child(find_program(program), ["--config", str(config), "--stats", "0", *options],
+               pace) as child:
+        try:
+            with child.connect() as telemetry:
+                loops_view.watch(telemetry, pace, sys.stdout, interval, check=child.check)
+        except LullError:
+            status = child.ended()
+            if status is None:
+                raise
+            if status != 0:
+                raise child.failure(status) from None
+        except Interrupted:
+            return child.stop()
+    return 0
+
+
+@cli.command(short_help="Watch a running program.")
+@choosing
+@click.option("--interval", type=click.FloatRange(0.1, 60), default=1.0, show_default=True,
+              metavar="S", help="Time between two looks, in seconds.")
+@click.option("--count", type=click.IntRange(1), metavar="N", help="Looks until it ends.")
+def top(pid: int | None, socket: Path | None, program: str | None, interval: float,
+        count: int | None) -> None:
+    """Watch a running program: CPU, rests, waits and verdict of each loop."""
+    with connect(Choice(pid, socket, program)) as telemetry:
+        try:
+            loops_view.watch(telemetry, RealPace(), sys.stdout, interval, count)
+        except Interrupted as error:
+            if error.status != 128 + signal.SIGINT:
+                raise
+
+
+@cli.command(short_help="Show a running program once.")
+@choosing
+@click.option("--interval", type=click.FloatRange(0.05, 60), default=0.5, show_default=True,
+              metavar="S", help="Time over which rates are taken, in seconds.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything known as JSON.")
+def show(pid: int | None, socket: Path | None, program: str | None, interval: float,
+         as_json: bool) -> None:
+    """Show a running program once: settings and loops."""
+    pace = RealPace()
+    with connect(Choice(pid, socket, program)) as telemetry:
+        seen = loops_view.Watch(telemetry)
+        pace.sleep(interval)
+        seen.look()
+        settings = telemetry.settings()
+        if as_json:
+            print(_json(loops_view.as_data(seen, settings)))
+            return
+        console = Console(highlight=False)
+        console.print(loops_view.render(seen, console.width))
+        words = "  ".join(f"[dim]{key}[/] {value}" for key, value in settings.items())
+        console.print(f"\n {words}")
+
+
+@cli.command(short_help="Say why a loop rests as it does.")
+@choosing
+@click.argument("loop", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def explain(pid: int | None, socket: Path | None, program: str | None, loop: str | None,
+            as_json: bool) -> None:
+    """Say why a running loop rests as it does, and what it promises."""
+    with connect(Choice(pid, socket, program)) as telemetry:
+        info = telemetry.info()
+        if loop is not None and loop not in info.loops:
+            raise _no_loop(loop, info)
+        loops = [telemetry.loop(name) for name in ([loop] if loop else info.loops)]
+        chosen = [one for one in loops if loop or one.kind != "traffic"] or loops
+        if as_json:
+            print(_json({one.name: telemetry.explain(one.name).model_dump() for one in chosen}))
+            return
+        console = Console(highlight=False)
+        for one in chosen:
+            explain_view.print_explain(one, telemetry.explain(one.name), console)
+
+
+@cli.command("set", short_help="Change settings of a running program.")
+@choosing
+@click.argument("changes", nargs=-1, required=True, metavar="[GOVERNOR] [KEY=VALUE]...")
+@click.option("--loop", default="", metavar="NAME", help="Only this loop.")
+def set_command(pid: int | None, socket: Path | None, program: str | None,
+                changes: tuple[str, ...], loop: str) -> None:
+    """Change settings of a running program; effective within one rest.
+
+    'lull set objective max-latency=200' is short for governor=objective max-latency=200.
+    """
+    pairs = [("governor", change) if index == 0 and "=" not in change else _pair(change)
+             for index, change in enumerate(changes)]
+    with connect(Choice(pid, socket, program)) as telemetry:
+        info = telemetry.info()
+        if loop and loop not in info.loops:
+            raise _no_loop(loop, info)
+        before = telemetry.settings()
+        done: list[str] = []
+        for key, value in pairs:
+            try:
+                telemetry.set(key, value, loop)
+            except LullError as error:
+                if done:
+                    raise LullError(f"{error} (already set: {', '.join(done)})") from None
+                raise
+            done.append(f"{key}={value}")
+            old = before.get(key)
+            was = f" (was {old})" if old not in (None, value) and not loop else ""
+            where = f" of {loop}" if loop else ""
+            print(f"{info.program} {info.pid}: {key}{where} = {value}{was}")
+
+
+def _pair(change: str) -> tuple[str, str]:
+    key, equals, value = change.partition("=")
+    if not equals or not key:
+        raise LullError(f"{change}: not KEY=VALUE, as in max-latency=200", 2)
+    return key, value
+
+
+def _no_loop(name: str, info: Info) -> LullError:
+    return LullError(f"{info.program} (pid {info.pid}) has no loop {name}: "
+                     f"it has {', '.join(info.loops)}")
+
+
+@cli.command("report", short_help="Draw a result as one HTML page.")
+@click.argument("source", type=click.Path(path_type=Path), metavar="RESULT.json")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False),
+              metavar="FILE", help="The page; '-' for standard output.  "
+              "[default: report.html next to the result]")
+def report_command(source: Path, output: Path | None) -> None:
+    """Draw the result of a demo as one HTML page that needs nothing else."""
+    from lull import report  # takes a second to load: not before it is needed
+
+    outcome = result.load(source)
+    if output == Path("-"):
+        sys.stdout.write(report.render(outcome))
+        return
+    path = output or source.parent / "report.html"
+    report.save(outcome, path)
+    print(path)
+
+
+@cli.command("doctor", short_help="Look at this machine.")
+@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+@click.option("--root", type=click.Path(path_type=Path), default="/", hidden=True)
+def doctor_command(as_json: bool, root: Path) -> int:
+    """Look at what helps or hinders resting on this machine, with a remedy for each trouble."""
+    checks = doctor.examine(Tree(root), RealPace(), sleep_probe.measure_sleeps,
+                            doctor.installed_dpdk)
+    if as_json:
+        print(doctor_view.to_json(checks))
+    else:
+        doctor_view.print_checks(checks, Console(highlight=False))
+    return 1 if any(check.status == "fail" for check in checks) else 0
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False)

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Demo: drive one lull-fwd through phases and governors, and judge what it did.
+
+Each round visits every phase, and in each phase every governor one after the
+other, so that governors are compared under the same weather. The order of the
+governors turns by one from round to round; round 1 begins with the first.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from lull.demo_settings import Phase, Settings
+from lull.energy import EnergyMeter
+from lull.errors import LullError
+from lull.measurement import Readings, check_conservation, make_sample
+from lull.pace import Pace
+from lull.replies import Info, Loop, Traffic
+from lull.result import Sample
+from lull.runqueue import DISTURBED_PCT, waited_ns, waited_pct
+from lull.telemetry import Telemetry
+from lull.tree import Tree
+
+
+class View(Protocol):
+    """Who watches a demo."""
+
+    #: May the view draw, and may we ask the program, while a measurement runs?
+    live: bool
+
+    def started(self, settings: Settings, info: Info) -> None:
+        """The program answers."""
+        ...
+
+    def stage(self, what: str, done_s: float) -> None:
+        """Something begins; done_s of the planned time is over."""
+        ...
+
+    def running(self, governor: str, phase: Phase, round_number: int, done_s: float) -> None:
+        """A measurement begins."""
+        ...
+
+    def tick(self, governor: str, cpu_pct: float, done_s: float) -> None:
+        """A measurement goes on; only when the view is live."""
+        ...
+
+    def measured(self, sample: Sample, done_s: float) -> None:
+        """A measurement is complete."""
+        ...
+
+    def warn(self, what: str) -> None:
+        """Something will make the figures worth less."""
+        ...
+
+
+class Demo:
+    """One demo on one program."""
+
+    def __init__(self, telemetry: Telemetry, settings: Settings, view: View, pace: Pace,
+                 energy: EnergyMeter, tree: Tree) -> None:
+        self._telemetry = telemetry
+        self._settings = settings
+        self._view = view
+        self._pace = pace
+        self._energy = energy
+        self._tree = tree
+        self._tids: list[int] = []
+        self._forward = ""
+        self._traffic = ""
+        self._done_s = 0.0
+
+    def run(self) -> list[Sample]:
+        """Everything; the program is left without traffic."""
+        info = self._telemetry.info()
+        self._find_loops(info)
+        self._view.started(self._settings, info)
+        self._set("max-latency", f"{self._settings.max_latency_us:g}", self._forward)
+        self._set("percentile", self._settings.percentile, self._forward)
+        self._set("loss", self._settings.loss, self._forward)
+        self._warm_up()
+        samples = []
+        for round_number in range(1, self._settings.rounds + 1):
+            for phase in self._settings.phases:
+                for governor in self.order(round_number):
+                    sample = self._measure(governor, phase, round_number)
+                    samples.append(sample)
+                    self._done_s = self._settings.warm_up_s() + (
+                        len(samples) * self._settings.run_s())
+                    self._view.measured(sample, self._done_s)
+        return samples
+
+    def order(self, round_number: int) -> tuple[str, ...]:
+        """Governors in the order of this round."""
+        names = self._settings.governors
+        first = (round_number - 1) % len(names)
+        return names[first:] + names[:first]
+
+    def _find_loops(self, info: Info) -> None:
+        loops = self._telemetry.loops(info)
+        for kind in ("forward", "traffic"):
+            names = [loop.name for loop in loops if loop.kind == kind]
+            if len(names) != 1:
+                raise LullError(f"{info.program} (pid {info.pid}) has {len(names)} {kind} loops, "
+                                "the demo needs one: start it with --traffic off --threads 1")
+            if kind == "forward":
+                self._forward = names[0]
+            else:
+                self._traffic = names[0]
+        self._tids = [loop.tid for loop in loops if loop.name in (self._forward, self._traffic)]
+
+    def _warm_up(self) -> None:
+        """Learn what a rest costs and how fast packets can come, before anything counts."""
+        self._view.stage("warm-up: learning the largest rate", 0.0)
+        self._set("governor", "spin", self._forward)
+        self._set("traffic", self._settings.phases[-1].traffic)
+        waited = self._waited()
+        self._pace.sleep(self._settings.warm_up_rate_s)
+        share = waited_pct(waited, self._waited(), round(self._settings.warm_up_rate_s * 1e9))
+        if share > DISTURBED_PCT:
+            self._view.warn(f"other programs use these CPUs: a loop waits {share:.0f} % of the "
+                            "time; stop them for figures that mean something")
+        if "objective" in self._settings.governors:
+            self._view.stage("warm-up: measuring how long rests take",
+                             self._settings.warm_up_rate_s)
+            self._set("traffic", self._settings.phases[0].traffic)
+            self._set("governor", "objective", self._forward)
+            self._wait("calibration", self._settings.warm_up_calibration_s, self._calibrated,
+                       required=False)
+        self._set("traffic", "off")
+        self._drain()
+        self._done_s = self._settings.warm_up_s()
+
+    def _calibrated(self) -> bool:
+        return self._telemetry.explain(self._forward).state not in ("calibrating", "none")
+
+    def _measure(self, governor: str, phase: Phase, round_number: int) -> Sample:
+        self._view.running(governor, phase, round_number, self._done_s)
+        quiet = self._telemetry.loop(self._forward)
+        self._set("governor", governor, self._forward)
+        self._set("traffic", phase.traffic)
+        self._pace.sleep(self._settings.settle_s)
+        window = self._mark()
+        source_begin = self._telemetry.loop(self._traffic)
+        joules_begin = self._energy.joules()
+        waited_begin = self._waited()
+        begin = self._telemetry.loop(self._forward)
+        self._watch(governor, begin)
+        end = self._telemetry.loop(self._forward)
+        waited_end = self._waited()
+        joules_end = self._energy.joules()
+        source_end = self._telemetry.loop(self._traffic)
+        explain = self._telemetry.explain(self._forward)
+        self._set("traffic", "off")
+        traffic = self._drain()
+        final = self._telemetry.loop(self._forward)
+        self._check_window(window, final, traffic)
+        check_conservation(traffic, quiet, final, f"{phase.name} with {governor}")
+        return make_sample(governor, phase.name, round_number, Readings(
+            begin=begin, end=end, final=final, source_begin=source_begin, source_end=source_end,
+            traffic=traffic, explain=explain,
+            waited_pct=waited_pct(waited_begin, waited_end, end.now_ns - begin.now_ns),
+            latency_bins=self._telemetry.histogram(self._traffic, "latency").bins,
+            energy_j=(None if joules_begin is None or joules_end is None
+                      else round(joules_end - joules_begin, 6))))
+
+    def _watch(self, governor: str, begin: Loop) -> None:
+        """Let the measurement run; look on only when that disturbs nobody."""
+        end_s = self._pace.now() + self._settings.window_s
+        last = begin
+        while self._view.live and end_s - self._pace.now() > 1.5 * self._settings.tick_s:
+            self._pace.sleep(self._settings.tick_s)
+            loop = self._telemetry.loop(self._forward)
+            passed_ns = loop.now_ns - last.now_ns
+            if passed_ns > 0:
+                share = 100 * (loop.thread_cpu_ns - last.thread_cpu_ns) / passed_ns
+                left_s = max(0.0, end_s - self._pace.now())
+                self._view.tick(governor, share, self._done_s + self._settings.settle_s
+                                + self._settings.window_s - left_s)
+            last = loop
+        self._pace.sleep(end_s - self._pace.now())
+
+    def _waited(self) -> int:
+        """Both loops together: the measurement suffers from either."""
+        return sum(waited_ns(self._tree, tid) for tid in self._tids)
+
+    def _mark(self) -> int:
+        window = self._telemetry.mark()
+
+        def begun() -> bool:
+            return all(self._telemetry.loop(name).window == window
+                       for name in (self._forward, self._traffic))
+
+        self._wait(f"measurement window {window}", self._settings.mark_timeout_s, begun)
+        return window
+
+    def _drain(self) -> Traffic:
+        """Wait for the last packet. One that was lost never comes: then silence must do."""
+        state: dict[str, Traffic | float] = {}
+
+        def drained() -> bool:
+            now = self._pace.now()
+            traffic = self._telemetry.traffic(self._traffic)
+            last = state.get("traffic")
+            same = isinstance(last, Traffic) and _figures(last) == _figures(traffic)
+            since = state.get("since")
+            state["traffic"] = traffic
+            if not same or not isinstance(since, float):
+                state["since"] = now
+                return False
+            return traffic.in_flight == 0 or now - since >= self._settings.drain_quiet_s
+
+        self._pace.sleep(self._settings.poll_s)
+        self._wait("the last packets after traffic=off", self._settings.drain_timeout_s, drained)
+        traffic = state["traffic"]
+        assert isinstance(traffic, Traffic)
+        return traffic
+
+    def _wait(self, what: str, timeout_s: float, done: Callable[[], bool],
+              required: bool = True) -> None:
+        deadline = self._pace.now() + timeout_s
+        while not done():
+            if self._pace.now() >= deadline:
+                if not required:
+                    return
+                raise LullError(f"{self._telemetry.path}: waited {timeout_s:g} s for {what}: "
+                                "a loop does not get its turn; are its CPUs taken by other work? "
+                                "'lull doctor' looks")
+            self._pace.sleep(self._settings.poll_s)
+
+    def _check_window(self, window: int, loop: Loop, traffic: Traffic) -> None:
+        found = {loop.window, traffic.window}
+        if found != {window}:
+            raise LullError(f"{self._telemetry.path}: window {window} became "
+                            f"{', '.join(map(str, sorted(found)))}: someone else measures with "
+                            "this program; let it be the only one")
+
+    def _set(self, key: str, value: str, loop: str = "") -> None:
+        self._telemetry.set(key, value, loop)
+
+
+def _figures(traffic: Traffic) -> dict[str, object]:
+    return traffic.model_dump(exclude={"now_ns"})

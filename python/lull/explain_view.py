@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Explain view: why a loop rests as it does."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lull.quantities import micros, percent, si
+from lull.replies import UINT64_MAX, Explain, Loop
+from lull.result_table import verdict_text
+
+MEANING = {
+    "binding": "the limit that decides",
+    "depth": "how the loop rests now",
+    "rest_ns": "rest asked for now",
+    "latency_bound_ns": "longest real rest that the percentile allows",
+    "ring_bound_ns": "longest rest that the Rx ring allows",
+    "break_even_ns": "shortest rest that saves CPU",
+    "predicted_ns": "added wait at the percentile with this rest",
+    "predicted_cpu_ppm": "share of the core with this rest",
+    "overshoot_p50_ns": "wake-ups come this late, half of them later",
+    "overshoot_p99_ns": "... one in 100 later",
+    "overshoot_p9999_ns": "... one in 10 000 later",
+    "cost_ns": "CPU time of one rest",
+    "load_ppm": "share of time that the packets take",
+    "resting_ppm": "share of the packets that come during a rest",
+    "arrival_pps": "packets per second that come",
+    "envelope": "where the arrival limit comes from",
+    "pps_max": "arrival limit behind the ring bound",
+    "calibration_count": "rests measured",
+}
+
+
+def value_text(name: str, value: object) -> str:
+    """A member of the verdict in its unit, which its name tells."""
+    if not isinstance(value, int):
+        return str(value)
+    if value == UINT64_MAX:
+        return "any"
+    if name.endswith("_ns"):
+        return micros(value / 1e3)
+    if name.endswith("_ppm"):
+        return percent(value / 1e4)
+    return si(value) + ("/s" if "pps" in name else "")
+
+
+def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
+    """One loop."""
+    console.print(Text.assemble((loop.name, "bold"), f"  governor {loop.governor}  ",
+                                verdict_text(explain.state)))
+    sentence = explain.sentence()
+    if sentence:
+        console.print(sentence, highlight=False)
+    members = explain.model_dump()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False)
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    for name, value in members.items():
+        if name in ("state", "text", "text_more") or value in ("", None):
+            continue
+        table.add_row(name, value_text(name, value), MEANING.get(name, ""))
+    if explain.state != "none":
+        console.print(table)
+    else:
+        console.print(f"{loop.governor} takes no objective and promises nothing; "
+                      "'lull set objective max-latency=200' does", style="dim")

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops view: the loops of a running program, once or over and over."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TextIO
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from lull.pace import Pace
+from lull.palette import ink
+from lull.quantities import clock, micros, percent, si, spark
+from lull.rates import Rates, between
+from lull.replies import Explain, Info, Loop
+from lull.result_table import verdict_text
+from lull.runqueue import DISTURBED_PCT, waited_ns, waited_pct
+from lull.telemetry import Telemetry
+from lull.tree import Tree
+
+BAR_WIDTH = 12
+SPARK_WIDTH = 16
+WIDE = 120    # columns of a terminal from which everything fits
+NARROW = 96   # below this the verdict has no column of its own
+SHARES = (("busy", "█", "bright_white"), ("empty", "▒", "yellow"), ("rest", "░", "cyan"))
+
+
+@dataclass
+class Watched:
+    """A loop and what we remember of it."""
+
+    loop: Loop
+    explain: Explain
+    rates: Rates | None = None
+    history: list[float] = field(default_factory=list)
+    waited_ns: int = 0
+
+
+class Watch:
+    """Looks at all loops of a program again and again."""
+
+    def __init__(self, telemetry: Telemetry, tree: Tree | None = None) -> None:
+        self._telemetry = telemetry
+        self._tree = tree or Tree()
+        self.info: Info = telemetry.info()
+        self.loops: list[Watched] = []
+        self.look()
+
+    def look(self) -> None:
+        """Read every loop once more."""
+        before = {watched.loop.name: watched for watched in self.loops}
+        self.info = self._telemetry.info()
+        self.loops = [self._one(name, before.get(name)) for name in self.info.loops]
+
+    def _one(self, name: str, last: Watched | None) -> Watched:
+        loop = self._telemetry.loop(name)
+        explain = self._telemetry.explain(name)
+        waited = waited_ns(self._tree, loop.tid)
+        if last is None:
+            return Watched(loop, explain, waited_ns=waited)
+        rates = between(last.loop, loop)
+        if rates is None:
+            return replace(last, loop=loop, explain=explain, waited_ns=waited)
+        rates = replace(rates, waited_pct=waited_pct(last.waited_ns, waited,
+                                                     round(rates.seconds * 1e9)))
+        return Watched(loop, explain, rates, [*last.history, rates.cpu_pct][-SPARK_WIDTH:], waited)
+
+
+def watch(telemetry: Telemetry, pace: Pace, file: TextIO, interval_s: float,
+          count: int | None = None, check: Callable[[], None] | None = None) -> None:
+    """Show a program until it ends, count looks are over, or the user has seen enough."""
+    console = Console(file=file, highlight=False)
+    seen = Watch(telemetry)
+    looks = 0
+
+    def one() -> bool:
+        nonlocal looks
+        pace.sleep(interval_s)
+        if check is not None:
+            check()
+        seen.look()
+        looks += 1
+        return count is None or looks < count
+
+    if not console.is_terminal:
+        while True:
+            more = one()
+            for line in plain_lines(seen):
+                print(line, file=file, flush=True)
+            if not more:
+                return
+    with Live(console=console, auto_refresh=False, screen=count is None) as live:
+        live.update(render(seen, console.width), refresh=True)
+        while True:
+            more = one()
+            live.update(render(seen, console.width), refresh=True)
+            if not more:
+                return
+
+
+def plain_lines(seen: Watch) -> list[str]:
+    """A line for each loop."""
+    lines = []
+    for watched in seen.loops:
+        loop, rates = watched.loop, watched.rates
+        if rates is None:
+            continue
+        lines.append(
+            f"{loop.name:<6} cpu {loop.cpu:<2} {loop.governor:<9} CPU {rates.cpu_pct:5.1f} %  "
+            f"{si(rates.pps):>5} packets/s  rest {100 * rates.rest_share:5.1f} %  "
+            f"{si(rates.wakes_per_s):>5} wakes/s  wait p50 {micros(loop.wait_p50_ns / 1e3)} "
+            f"p99 {micros(loop.wait_p99_ns / 1e3)}  {watched.explain.state}")
+    return lines
+
+
+def render(seen: Watch, width: int) -> RenderableType:
+    """The whole picture."""
+    info = seen.info
+    since = clock((info.now_ns - info.started_ns) / 1e9)
+    head = Text.assemble((info.program, "bold"), f" {info.version}   pid {info.pid}",
+                         (f"   running for {since}" if info.now_ns else "", "dim"),
+                         (f"   {info.dpdk}" if width >= WIDE else "", "dim"))
+    return Padding(Group(head, Text(), loops_table(seen, width), *legend(),
+                         *verdict_lines(seen, width < NARROW)), (1, 1, 0, 1))
+
+
+def loops_table(seen: Watch, width: int) -> Table:
+    """A row for each loop."""
+    wide = width >= WIDE
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("loop", no_wrap=True)
+    table.add_column("cpu", justify="right", no_wrap=True)
+    table.add_column("governor", no_wrap=True)
+    table.add_column("CPU", justify="right", min_width=7, no_wrap=True)
+    if wide:
+        table.add_column("history", min_width=SPARK_WIDTH, no_wrap=True)
+    table.add_column("time", min_width=BAR_WIDTH, no_wrap=True)
+    for title in ("packets/s", "wakes/s") if wide else ("pkts/s", "wakes/s"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for title in ("wait p50", "p99", "max") if wide else ("p50", "p99"):
+        table.add_column(title, justify="right", no_wrap=True)
+    if wide:
+        table.add_column("rest", justify="right", no_wrap=True)
+    if width >= NARROW:
+        table.add_column("verdict", no_wrap=True)
+    for watched in seen.loops:
+        table.add_row(*loop_cells(watched, wide)[:len(table.columns)])
+    return table
+
+
+def loop_cells(watched: Watched, wide: bool) -> list[RenderableType]:
+    """Cells of one loop."""
+    loop, rates = watched.loop, watched.rates
+    style = ink(loop.governor).terminal
+    cells: list[RenderableType] = [Text(loop.name, "bold"), str(loop.cpu),
+                                   Text(loop.governor, style)]
+    if rates is None:
+        return [*cells, Text("…", "dim")]
+    cells.append(Text(percent(rates.cpu_pct), "bold"))
+    if wide:
+        cells.append(Text(spark(watched.history, 100, SPARK_WIDTH), style))
+    cells += [share_bar(rates), si(rates.pps), si(rates.wakes_per_s)]
+    waits = [loop.wait_p50_ns, loop.wait_p99_ns] + ([loop.wait_max_ns] if wide else [])
+    cells += [Text(micros(wait / 1e3) if loop.wait_count else "–", wait_style(wait, loop))
+              for wait in waits]
+    if wide:
+        cells.append(micros(rates.rest_mean_us) if rates.rests_per_s else Text("–", "dim"))
+    cells.append(verdict_text(watched.explain.state))
+    return cells
+
+
+def wait_style(wait_ns: int, loop: Loop) -> str:
+    """Red beyond an objective that the loop has."""
+    over = loop.governor == "objective" and 0 < loop.max_latency_us * 1000 < wait_ns
+    return "red" if over else ""
+
+
+def share_bar(rates: Rates) -> Text:
+    """Where the time of the loop went."""
+    bar = Text()
+    drawn, reached = 0, 0.0
+    for (_, block, style), share in zip(
+            SHARES, (rates.busy_share, rates.empty_share, rates.rest_share), strict=True):
+        reached += share
+        end = round(reached * BAR_WIDTH)
+        bar.append(block * (end - drawn), style)
+        drawn = end
+    return bar
+
+
+def legend() -> list[RenderableType]:
+    """What the bar means."""
+    line = Text("time: ", "dim")
+    for name, block, style in SHARES:
+        line.append(block * 2, style)
+        line.append(f" {name}  ", "dim")
+    wait = Text("wait: upper bound of what resting added to a packet, this window", "dim")
+    return [Text(), line, wait]
+
+
+def verdict_lines(seen: Watch, with_state: bool) -> list[RenderableType]:
+    """The sentence of every loop that promises something."""
+    lines: list[RenderableType] = [Text()]
+    for watched in seen.loops:
+        sentence = watched.explain.sentence()
+        if sentence and watched.explain.state != "none":
+            line = Text.assemble((f"{watched.loop.name}  ", "bold"))
+            if with_state:
+                line.append_text(verdict_text(watched.explain.state)).append(": ")
+            lines.append(line.append(sentence))
+        if watched.rates and watched.rates.waited_pct > DISTURBED_PCT:
+            lines.append(Text.assemble(
+                (f"{watched.loop.name}  ", "bold"),
+                (f"waits for CPU {watched.loop.cpu} {watched.rates.waited_pct:.0f} % of the time: "
+                 "other programs use it", "yellow")))
+    return lines if len(lines) > 1 else []
+
+
+def as_data(seen: Watch, settings: dict[str, str]) -> dict[str, Any]:
+    """Everything known, for JSON."""
+    return {
+        "info": seen.info.model_dump(),
+        "settings": settings,
+        "loops": [watched.loop.model_dump()
+                  | {"rates": asdict(watched.rates) if watched.rates else None,
+                     "explain": watched.explain.model_dump()} for watched in seen.loops],
+    }

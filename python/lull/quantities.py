@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Quantities: numbers as people like to read them."""
+
+SPARK_LEVELS = "▁▂▃▄▅▆▇█"
+
+
+def si(value: float) -> str:
+    """A count or rate with three digits: 0, 100, 49.9k, 1.23M."""
+    for limit, factor, suffix in ((1e3, 1.0, ""), (1e6, 1e3, "k"), (1e9, 1e6, "M")):
+        if abs(value) < limit * 0.9995:
+            return digits(value / factor) + suffix
+    return digits(value / 1e9) + "G"
+
+
+def digits(value: float) -> str:
+    """Three digits that count, no exponent: 0.12, 4.56, 12.3, 456."""
+    size = abs(value)
+    if size == 0:
+        return "0"
+    places = 0 if size >= 99.95 else 1 if size >= 9.995 else 2
+    text = f"{value:.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def micros(us: float) -> str:
+    """A time given in us, in the unit that suits it."""
+    if us >= 999_500:
+        return f"{digits(us / 1e6)} s"
+    if us >= 9_995:
+        return f"{digits(us / 1e3)} ms"
+    return f"{digits(us)} µs"
+
+
+def percent(value: float) -> str:
+    """A share of one CPU."""
+    return f"{value:.1f} %" if value < 99.95 else "100 %"
+
+
+def clock(seconds: float) -> str:
+    """Minutes and seconds."""
+    whole = max(0, round(seconds))
+    return f"{whole // 60}:{whole % 60:02d}"
+
+
+def spark(values: list[float], top: float, width: int) -> str:
+    """The last values as a bar of characters; top is the height of a full block."""
+    last = values[-width:]
+    steps = len(SPARK_LEVELS) - 1
+    return "".join(SPARK_LEVELS[max(0, min(steps, round(value / top * steps)))] for value in last)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Replies: what a lull program says by telemetry, as typed plain data.
+
+Unknown members are kept: a newer program may say more.
+"""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+UINT64_MAX = 2**64 - 1
+# Depths that hand the CPU back to the kernel; leaving one is a wake-up.
+WAKING_DEPTHS = ("sleep", "interrupt")
+DEPTHS = ("pause", "monitor", "sleep", "interrupt")
+
+
+class Reply(BaseModel):
+    """Base of all replies."""
+
+    model_config = ConfigDict(extra="allow")
+
+    def count(self, name: str) -> int:
+        """A counter by its name in the C table; 0 when the program does not have it."""
+        value = getattr(self, name, None)
+        return value if isinstance(value, int) else 0
+
+
+class Greeting(Reply):
+    """First packet on a telemetry socket."""
+
+    version: str
+    pid: int
+    max_output_len: int
+
+
+class Info(Reply):
+    """/lull/info."""
+
+    program: str
+    version: str
+    pid: int
+    loops: list[str]
+    dpdk: str = ""
+    started_ns: int = 0
+    now_ns: int = 0
+
+
+class Loop(Reply):
+    """/lull/loop,NAME; counters run since the start, percentiles since the window began."""
+
+    name: str
+    kind: str
+    cpu: int = -1
+    tid: int = 0
+    now_ns: int
+    thread_cpu_ns: int
+    steal_ns: int = 0
+    window: int = 0
+    window_begin_ns: int = 0
+    governor: str = ""
+    max_latency_us: float = 0
+    percentile: str = ""
+    loss: str = ""
+    empty_ppm: int = 0
+    usage_ppm: int = 0
+    turns: int = 0
+    turns_empty: int = 0
+    pkts: int = 0
+    rest_ns: int = 0
+    wait_count: int = 0
+    wait_p50_ns: int = 0
+    wait_p99_ns: int = 0
+    wait_p995_ns: int = 0
+    wait_p999_ns: int = 0
+    wait_max_ns: int = 0
+
+    def rests(self) -> int:
+        """Rests of every depth since the start."""
+        return sum(self.count(f"rests_{depth}") for depth in DEPTHS)
+
+    def wakes(self) -> int:
+        """Rests that gave the CPU away, since the start."""
+        return sum(self.count(f"rests_{depth}") for depth in WAKING_DEPTHS)
+
+
+class Explain(Reply):
+    """/lull/explain,NAME: the verdict of the loop's governor."""
+
+    state: str = "none"
+    binding: str = "none"
+    depth: str = "none"
+    rest_ns: int = 0
+    text: str = ""
+    # A string of a DPDK reply holds 127 characters, so a long sentence continues here.
+    text_more: str = ""
+
+    def sentence(self) -> str:
+        """The whole explanation."""
+        return f"{self.text}{self.text_more}".strip()
+
+
+class Traffic(Reply):
+    """/lull/traffic,NAME; everything of this window."""
+
+    now_ns: int = 0
+    window: int = 0
+    offered: int
+    sent: int
+    rejected: int = 0
+    no_buffer: int = 0
+    received: int
+    duplicates: int = 0
+    reordered: int = 0
+    gaps: int = 0
+    foreign: int = 0
+    stale: int = 0
+    lost: int = 0
+    in_flight: int = 0
+    latency_count: int = 0
+    latency_min_ns: int = 0
+    latency_p50_ns: int = 0
+    latency_p99_ns: int = 0
+    latency_p999_ns: int = 0
+    latency_max_ns: int = 0
+    latency_mean_ns: int = 0
+    sink_gap_p995_ns: int = 0
+    late_p99_ns: int = 0
+
+
+class Histogram(Reply):
+    """/lull/histogram,NAME,WHICH: low edge and count in turn, ascending, empty bins left out."""
+
+    bins: list[int] = Field(default_factory=list)
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """(low edge in ns, count) of each bin."""
+        return list(zip(self.bins[0::2], self.bins[1::2], strict=True))
+
+
+class SetReply(Reply):
+    """/lull/set."""
+
+    ok: int = 0
+    error: str = ""
+
+
+class MarkReply(Reply):
+    """/lull/mark."""
+
+    window: int

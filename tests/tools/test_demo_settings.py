@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import pytest
+
+from lull.demo_settings import (
+    GOVERNOR_SUMMARY,
+    GOVERNORS,
+    PHASES,
+    choose_governors,
+    choose_phases,
+    plan,
+)
+from lull.errors import LullError
+
+
+def test_default_plan() -> None:
+    settings = plan()
+    assert settings.rounds == 3
+    assert settings.window_s >= 1
+    assert settings.total_s() == pytest.approx(90, abs=0.5)
+
+
+@pytest.mark.parametrize("duration", [15, 30, 60, 120, 300, 3600])
+def test_time_is_used_and_not_exceeded(duration: float) -> None:
+    settings = plan(duration)
+    assert settings.total_s() == pytest.approx(duration, abs=0.5)
+    assert settings.rounds == 1 or settings.window_s >= 1
+
+
+def test_too_short_or_long() -> None:
+    with pytest.raises(LullError, match=r"duration: 5 is not in 14\.\.3600 \(s\)") as caught:
+        plan(5)
+    assert caught.value.status == 2
+    with pytest.raises(LullError, match="duration: 4000"):
+        plan(4000)
+    with pytest.raises(LullError, match="duration: nan"):
+        plan(float("nan"))
+
+
+def test_choices() -> None:
+    assert choose_governors(["ramp", "spin", "ramp"]) == ("ramp", "spin")
+    assert [phase.name for phase in choose_phases(["burst", "idle"])] == ["idle", "burst"]
+    with pytest.raises(LullError, match="governors: fast is none of spin, "):
+        choose_governors(["fast"])
+    with pytest.raises(LullError, match="phases: peak is none of idle, low, mid, high, burst"):
+        choose_phases(["peak"])
+
+
+def test_table() -> None:
+    assert set(GOVERNORS) <= set(GOVERNOR_SUMMARY)
+    assert [phase.name for phase in PHASES] == ["idle", "low", "mid", "high", "burst"]

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from conftest import ObedientPace
+from lull import doctor
+from lull.doctor import Check, examine
+from lull.doctor_view import print_checks, to_json
+from lull.machine import describe
+from lull.sleep_probe import SleepRow, measure_sleeps
+from lull.tree import Tree
+from machine_tree import CPU, FLAGS, bare_metal, stat, write
+
+SLEEPS = [SleepRow(1, 1, 100, 5, 9, 4), SleepRow(50, 1, 100, 54, 60, 5),
+          SleepRow(50, 50_000, 100, 105, 130, 5)]
+
+
+class Busy(ObedientPace):
+    """While the doctor waits, CPUs work."""
+
+    def __init__(self, root: Path, *cpus: tuple[int, int, int]) -> None:
+        super().__init__()
+        self.root, self.cpus = root, cpus
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        write(self.root, {"proc/stat": stat(*self.cpus)})
+
+
+def look(root: Path, cpus: tuple[tuple[int, int, int], ...] = ((2, 98, 0), (0, 100, 0)),
+         sleeps: list[SleepRow] = SLEEPS, dpdk: str = "22.11.11") -> dict[str, Check]:
+    checks = examine(Tree(root), Busy(root, *cpus), lambda: sleeps, lambda _: dpdk)
+    return {check.name: check for check in checks}
+
+
+@pytest.fixture
+def metal(tmp_path: Path, build: Path) -> Path:
+    assert build.exists()
+    root = tmp_path / "root"
+    root.mkdir()
+    bare_metal(root)
+    (root / "var/run/dpdk").mkdir(parents=True)
+    return root
+
+
+def test_a_good_machine(metal: Path) -> None:
+    checks = look(metal)
+    assert {name: check.found for name, check in checks.items() if check.status != "ok"} == {}
+    assert checks["energy"].found == "RAPL: package-0"
+
+
+@pytest.mark.parametrize(("files", "name", "status", "words"), [
+    ({f"{CPU}/cpuidle/current_driver": "haltpoll",
+      "sys/module/haltpoll/parameters/guest_halt_poll_ns": "200000"},
+     "guest haltpoll", "warn", "200 µs before it halts"),
+    ({"sys/module/haltpoll/parameters/guest_halt_poll_ns": "200000"},
+     "guest haltpoll", "ok", "not in use"),
+    ({f"{CPU}/cpu0/cpuidle/state2/name": "C6", f"{CPU}/cpu0/cpuidle/state2/latency": "133",
+      f"{CPU}/cpu0/cpuidle/state2/disable": "0"}, "C-states", "warn", "C6 133 µs"),
+    ({f"{CPU}/cpu0/cpuidle/state2/name": "C6", f"{CPU}/cpu0/cpuidle/state2/latency": "133",
+      f"{CPU}/cpu0/cpuidle/state2/disable": "1"}, "C-states", "ok", "C1 2 µs"),
+    ({f"{CPU}/cpuidle/current_driver": "none"}, "C-states", "note", "just halts"),
+    ({f"{CPU}/cpu1/cpufreq/scaling_governor": "powersave"}, "cpufreq", "warn",
+     "performance, powersave"),
+    ({"proc/self/timerslack_ns": "1000000"}, "timer slack", "warn", "1000 µs is inherited"),
+    ({f"{CPU}/isolated": "", f"{CPU}/nohz_full": "(null)"}, "isolation", "note", "no CPU"),
+    ({"proc/sys/kernel/sched_rt_runtime_us": "950000"}, "RT throttling", "note", "50 ms each"),
+    ({"proc/sys/kernel/sched_rt_runtime_us": "-1"}, "RT throttling", "note", "locks up"),
+    ({f"{CPU}/cpu0/topology/thread_siblings_list": "0,1"}, "SMT", "note", "0,1"),
+    ({"proc/cpuinfo": f"flags : {FLAGS}"}, "WAITPKG", "note", "not offered"),
+    ({"proc/cpuinfo": "flags : tsc"}, "clock", "warn", "not known to be constant"),
+    ({"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet"},
+     "clock", "warn", "slow system call"),
+    ({"sys/devices/system/clocksource/clocksource0/current_clocksource": "kvm-clock"},
+     "clock", "ok", "kvm-clock"),
+    ({"proc/mounts": "proc /proc proc rw 0 0"}, "hugepages", "warn", "no hugetlbfs mounted"),
+    ({"sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages": "0"}, "hugepages", "warn",
+     "none of 1024 MB free"),
+    ({"sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages": "0",
+      "sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages": "0"}, "hugepages", "note", "none"),
+    ({"proc/stat": stat((0, 0, 0))}, "CPUs", "fail", "1 on line"),
+])
+def test_one_trouble(metal: Path, files: dict[str, str], name: str, status: str,
+                     words: str) -> None:
+    write(metal, files)
+    cpus = ((2, 98, 0),) if name == "CPUs" else ((2, 98, 0), (0, 100, 0))
+    check = look(metal, cpus)[name]
+    assert (check.status, words in check.found) == (status, True), check.found
+    if status in ("warn", "fail"):
+        assert check.remedy
+
+
+def test_contention_and_steal(metal: Path) -> None:
+    check = look(metal, ((60, 40, 0), (0, 100, 0)))["contention"]
+    assert (check.status, check.found) == ("warn", "CPU 0: 60.0 % busy; CPU 1: 0.0 % busy")
+    write(metal, {"proc/stat": stat((0, 0, 0), (0, 0, 0))})
+    check = look(metal, ((0, 95, 5), (0, 100, 0)))["contention"]
+    assert check.status == "warn"
+    assert "CPU 0: 0.0 % busy, 5.0 % stolen" in check.found
+    assert "overcommitted" in check.remedy
+    assert check.data["steal"] == {"0": 0.05, "1": 0.0}
+
+
+def test_late_wakeups(metal: Path) -> None:
+    rows = [SleepRow(50, 1, 100, 55, 900, 5)]
+    check = look(metal, sleeps=rows)["sleep"]
+    assert check.status == "warn"
+    assert "objectives below 900 µs may not hold here" in check.remedy
+    assert look(metal, sleeps=[])["sleep"].status == "note"
+
+
+def test_dpdk(metal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert look(metal, dpdk="")["DPDK"].status == "fail"
+    assert look(metal, dpdk="24.11.1")["DPDK"].status == "warn"
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    assert doctor.installed_dpdk(Tree(metal)) == ""
+    write(metal, {"usr/lib/x86_64-linux-gnu/librte_eal.so.23": ""})
+    assert doctor.installed_dpdk(Tree(metal)) == "ABI 23"
+
+
+def test_program_not_built(metal: Path, build: Path) -> None:
+    shutil.rmtree(build)
+    check = look(metal)["lull-fwd"]
+    assert check.status == "fail"
+    assert check.remedy == "build it, or unset LULL_BUILD"
+
+
+def test_nothing_known(tmp_path: Path, build: Path) -> None:
+    """Even where nothing can be read every check has its say."""
+    assert build.exists()
+    root = tmp_path / "empty"
+    root.mkdir()
+    checks = examine(Tree(root), ObedientPace(), lambda: SLEEPS, lambda _: "22.11.11")
+    assert len(checks) == 17
+    assert all(check.found for check in checks)
+
+
+def test_output(metal: Path) -> None:
+    checks = list(look(metal, ((60, 40, 0), (0, 100, 0))).values())
+    console = Console(file=io.StringIO(), width=90, highlight=False)
+    print_checks(checks, console)
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert "→ stop other work" in text
+    assert "0 failed, 1 to look at, 0 notes" in text
+    assert "default slack" in text
+    data = json.loads(to_json(checks))
+    assert {"name", "status", "found", "remedy", "data"} == set(data["checks"][0])
+
+
+def test_sleeps_are_really_measured() -> None:
+    rows = measure_sleeps()
+    assert {row.slack_ns for row in rows} == {1, 50_000}
+    for row in rows:
+        assert row.median_us >= row.request_us
+        assert row.p99_us >= row.median_us
+        assert row.cpu_us > 0
+
+
+def test_machine(metal: Path) -> None:
+    machine = describe(Tree(metal), "DPDK 22.11.11", "0.1.0", metal)
+    assert (machine.cpu, machine.cores, machine.kernel) == ("Metal", 2, "6.1.0")
+    assert (machine.hypervisor, machine.rapl, machine.commit) == ("none", True, "")
+    assert machine.haltpoll_ns() == 0
+    write(metal, {"proc/cpuinfo": f"flags : {FLAGS} hypervisor",
+                  f"{CPU}/cpuidle/current_driver": "haltpoll",
+                  "sys/module/haltpoll/parameters/guest_halt_poll_ns": "200000",
+                  "sys/class/dmi/id/sys_vendor": "Microsoft Corporation"})
+    guest = describe(Tree(metal), "", "", metal)
+    assert (guest.hypervisor, guest.haltpoll_ns()) == ("Microsoft Corporation", 200_000)
+    write(metal, {"sys/devices/system/clocksource/clocksource0/available_clocksource":
+                  "kvm-clock tsc"})
+    assert describe(Tree(metal), "", "", metal).hypervisor == "KVM"

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from conftest import Bench
+from lull.demo_view import LiveView, PlainView
+from lull.loops_view import Watch, as_data, plain_lines, render
+from lull.quantities import clock, digits, micros, percent, si, spark
+from lull.rates import between
+from lull.replies import Info
+from lull.result import Result
+from lull.result_table import print_result
+from lull.telemetry import Telemetry
+from lull.tree import Tree
+
+
+def terminal(width: int = 100) -> Console:
+    return Console(file=io.StringIO(), force_terminal=True, width=width, height=60,
+                   color_system=None, legacy_windows=False)
+
+
+def drawn(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (0, "0"), (0.5, "0.5"), (100, "100"), (999.6, "1k"), (49_940, "49.9k"), (300_000, "300k"),
+    (1_913_565, "1.91M"), (14.88e6, "14.9M"), (2e9, "2G")])
+def test_si(value: float, text: str) -> None:
+    assert si(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (0, "0 µs"), (0.123, "0.12 µs"), (9.996, "10 µs"), (187.4, "187 µs"), (1090, "1090 µs"),
+    (12_345, "12.3 ms"), (2_000_000, "2 s")])
+def test_micros(value: float, text: str) -> None:
+    assert micros(value) == text
+
+
+def test_other_quantities() -> None:
+    assert digits(99.96) == "100"
+    assert percent(99.97) == "100 %"
+    assert percent(3.14159) == "3.1 %"
+    assert clock(89.6) == "1:30"
+    assert clock(-1) == "0:00"
+    assert spark([0, 50, 100, 200], 100, 3) == "▅██"
+
+
+def test_plain_view(outcome: Result) -> None:
+    file = io.StringIO()
+    view = PlainView(file)
+    view.started(outcome.settings, Info(program="lull-fwd", version="0.1.0", pid=7, loops=[]))
+    view.measured(outcome.samples[0], 3.0)
+    lines = file.getvalue().splitlines()
+    assert "45 measurements in 3 rounds, about 1:30" in lines[0]
+    assert "idle  spin       CPU 100.0 %" in lines[1]
+    assert "(1:27 left)" in lines[1]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 160])
+def test_live_view_fits(outcome: Result, width: int) -> None:
+    console = terminal(width)
+    view = LiveView(console, live=False)
+    view.started(outcome.settings, Info(program="lull-fwd", version="0.1.0", pid=7, loops=[]))
+    for sample in outcome.samples:
+        view.measured(sample, 3.0)
+    console.print(view.render())
+    lines = drawn(console).splitlines()
+    assert max(map(len, lines)) <= width
+    if width >= 80:
+        text = "\n".join(lines)
+        for words in ("spin", "ramp", "objective", "feasible", "median", "burst", "█"):
+            assert words in text
+
+
+def test_live_view_before_anything(outcome: Result) -> None:
+    console = terminal()
+    with LiveView(console, live=True) as view:
+        view.stage("warm-up: measuring how long rests take", 0.0)
+        view.running("spin", outcome.settings.phases[0], 1, 1.0)
+        view.tick("spin", 99.0, 2.0)
+    assert "warm-up" in drawn(console)
+
+
+def test_final_table(outcome: Result) -> None:
+    console = terminal(140)
+    print_result(outcome, console)
+    text = drawn(console)
+    for phase in outcome.settings.phases:
+        assert phase.name in text
+    assert "lost none of" in text
+    assert "† the host or other programs took CPU time" in text
+
+
+def test_loops_view(bench: Bench) -> None:
+    bench.program.settings.update({"governor": "objective", "traffic": "poisson:50k"})
+    with Telemetry(bench.server.path) as telemetry:
+        seen = Watch(telemetry, Tree(Path("/nonexistent")))
+        assert plain_lines(seen) == []
+        first = terminal()
+        first.print(render(seen, 100))
+        assert "…" in drawn(first)
+        for _ in range(3):
+            bench.pace.sleep(1)
+            seen.look()
+    forward, source = seen.loops
+    assert forward.rates is not None
+    assert forward.rates.pps == pytest.approx(50_000, rel=0.01)
+    assert forward.rates.cpu_pct < 10
+    assert forward.rates.rest_share > 0.9
+    assert forward.rates.wakes_per_s == pytest.approx(5444, rel=0.02)
+    assert len(forward.history) == 3
+    assert source.rates is not None
+    assert source.rates.cpu_pct == pytest.approx(100)
+    for width in (80, 140):
+        console = terminal(width)
+        console.print(render(seen, width))
+        text = drawn(console)
+        assert max(map(len, text.splitlines())) <= width
+        for words in ("lull-fwd", "pid 4711", "fwd0", "gen0", "50k", "the latency objective binds"):
+            assert words in text
+    data = as_data(seen, {"a": "b"})
+    assert data["loops"][0]["rates"]["pps"] == forward.rates.pps
+    assert len(plain_lines(seen)) == 2
+
+
+def test_rates_need_time(bench: Bench) -> None:
+    with Telemetry(bench.server.path) as telemetry:
+        loop = telemetry.loop("fwd0")
+        assert between(loop, loop) is None
+        bench.pace.sleep(1)
+        later = telemetry.loop("fwd0")
+        assert between(loop, later.model_copy(update={"tid": 1})) is None
+        assert between(loop, later) is not None
