@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/number.h"
+#include "fwd.h"
+
+static uint64_t
+progress_rests(const struct lull_idle_counters *counters)
+{
+	uint64_t rests = 0;
+
+	for (int depth = 0; depth < LULL_REST_DEPTH_COUNT; depth++)
+		rests += LULL_COUNTER_READ(counters->rests[depth]);
+	return rests;
+}
+
+/* "fwd0 300k/s 12 % CPU 5.4k rests/s p99 wait 199 us" */
+static void
+progress_loop(const struct lull_loop *loop, struct fwd_progress *last, uint32_t index,
+	      double seconds)
+{
+	const struct lull_idle_counters *counters = lull_loop_counters(loop);
+	uint64_t pkts = LULL_COUNTER_READ(counters->pkts), rests = progress_rests(counters);
+	uint64_t cpu_ns = lull_thread_cpu_ns(lull_loop_tid(loop));
+	char rate[LULL_NUMBER_TEXT], rest_rate[LULL_NUMBER_TEXT];
+
+	lull_real_print((double)(uint64_t)((double)(pkts - last->loops[index].pkts) / seconds),
+			rate, sizeof(rate));
+	lull_real_print((double)(uint64_t)((double)(rests - last->loops[index].rests) / seconds),
+			rest_rate, sizeof(rest_rate));
+	fprintf(stderr, "  %s %s pkt/s %.0f %% CPU", lull_loop_name(loop), rate,
+		(double)(cpu_ns - last->loops[index].cpu_ns) / seconds / 1e7);
+	if (rests > 0)
+		fprintf(stderr, " %s rests/s, p99 wait %.0f us", rest_rate,
+			(double)lull_histogram_quantile(lull_loop_wait_histogram(loop), 990000) /
+				1e3);
+	last->loops[index].pkts = pkts;
+	last->loops[index].rests = rests;
+	last->loops[index].cpu_ns = cpu_ns;
+}
+
+void
+fwd_progress_print(const struct fwd *fwd, struct fwd_progress *last)
+{
+	uint64_t now_ns = lull_clock_ns();
+	double seconds = (double)(now_ns - last->now_ns) / LULL_NS_PER_S;
+
+	fprintf(stderr, "%6.1f s", (double)(now_ns - fwd->begin_ns) / LULL_NS_PER_S);
+	for (uint32_t i = 0; i < fwd->loop_count; i++) {
+		if (last->loops[i].cpu_ns == 0)
+			last->loops[i].cpu_ns = fwd->begin[i].cpu_ns;
+		progress_loop(fwd->loops[i], last, i, seconds);
+	}
+	fprintf(stderr, "\n");
+	last->now_ns = now_ns;
+}
+
+static void
+summary_traffic(const struct lull_loop *loop)
+{
+	const void *state = lull_loop_stage_state(loop);
+	const struct lull_histogram *latency = lull_traffic_histogram(state, LULL_TRAFFIC_LATENCY);
+
+	fprintf(stderr,
+		"lull-fwd: %s offered %" PRIu64 ", received %" PRIu64 ", lost %" PRIu64
+		", latency p50 %.1f us p99 %.1f us max %.1f us\n",
+		lull_loop_name(loop), lull_traffic_counters(state)->offered,
+		lull_traffic_received(state), lull_traffic_lost(state),
+		(double)lull_histogram_quantile(latency, 500000) / 1e3,
+		(double)lull_histogram_quantile(latency, 990000) / 1e3, (double)latency->max / 1e3);
+}
+
+static void
+summary_thread(const struct fwd *fwd, uint32_t index)
+{
+	const struct lull_loop *loop = fwd->loops[index];
+	const struct lull_idle_counters *counters = lull_loop_counters(loop);
+	struct lull_loop_snapshot snapshot;
+	uint64_t missed, nombuf;
+	char text[256];
+
+	lull_loop_snapshot(loop, &snapshot);
+	lull_loop_missed(loop, &missed, &nombuf);
+	fprintf(stderr,
+		"lull-fwd: %s on CPU %d forwarded %" PRIu64
+		" packets at %.1f %% CPU, missed %" PRIu64 ", rested %" PRIu64
+		" times, p99 wait %.1f us\n",
+		lull_loop_name(loop), lull_loop_cpu(loop), counters->pkts,
+		(double)(lull_thread_cpu_ns(lull_loop_tid(loop)) - fwd->begin[index].cpu_ns) * 100 /
+			(double)(fwd->end_ns - fwd->begin[index].now_ns),
+		missed + nombuf, progress_rests(counters),
+		(double)lull_histogram_quantile(lull_loop_wait_histogram(loop), 990000) / 1e3);
+	fprintf(stderr, "lull-fwd: %s %s\n", lull_loop_name(loop),
+		lull_verdict_explain(&snapshot.verdict, &snapshot.limits, text, sizeof(text)));
+}
+
+void
+fwd_summary_print(const struct fwd *fwd)
+{
+	for (uint32_t i = 0; i < fwd->thread_count; i++)
+		summary_thread(fwd, i);
+	if (fwd->traffic != NULL)
+		summary_traffic(fwd->traffic);
+}
