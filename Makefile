@@ -18,7 +18,7 @@ test: ## install what is missing, build all variants, run all tests; ends with t
 	@devtools/setup run test
 	@devtools/test
 
-test-%: ## one variant of it: gcc-release, gcc-debug, clang-release, clang-debug, threads
+test-%: ## one variant of it: gcc-release, gcc-debug, clang-release, clang-debug
 	@devtools/setup run test
 	@devtools/test $*
 

@@ -1,0 +1,16 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The lull command as installed: its libraries lie next to it where `make install` put them;
+# a package may rely on those of the system instead.
+prefix=$(dirname "$(dirname "$(readlink -f "$0")")")
+python=$prefix/lib/lull/bin/python
+if [ ! -x "$python" ]; then
+	python=/usr/bin/python3
+	"$python" -c 'import click, jinja2, matplotlib, pydantic, rich' || {
+		echo "lull: a Python library is missing (above); to install all of them:" >&2
+		echo "  python3 -m venv $prefix/lib/lull &&" \
+			"$prefix/lib/lull/bin/pip install -r $prefix/share/lull/requirements.txt" >&2
+		exit 1
+	}
+fi
+PYTHONPATH=$prefix/share/lull/python${PYTHONPATH:+:$PYTHONPATH} exec "$python" -m lull "$@"
