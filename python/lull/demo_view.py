@@ -142,7 +142,7 @@ class LiveView(SilentView):
 
     def warn(self, what: str) -> None:
         """Keep it in sight."""
-        self._warning = f"! {what}"
+        self._warning = f"{what}"
         self._draw()
 
     def _draw(self) -> None:

@@ -41,10 +41,20 @@ def headline(result: Result) -> str:
     cpu = f"With {name} the loop used {percent(mean_cpu(runs))} of its core on average"
     if name != BASELINE and result.of(BASELINE):
         cpu += f", with {BASELINE} {percent(mean_cpu(result.of(BASELINE)))}"
-    which = "every phase" if kept == len(runs) else f"{kept} of {len(runs)} phases"
+    which = ("every phase" if kept == len(runs) else
+             f"{kept or 'none'} of {len(runs)} phases")
     loss = f"{f'{lost:,}' if lost else 'none'} of {offered:,} packets".replace(",", "\u202f")
     latency = f"kept p{result.settings.percentile} within {objective} in {which}"
     return f"{cpu}. It {latency} and lost {loss}."
+
+
+def warning(result: Result) -> str:
+    """What makes the whole result worth little; "" as a rule."""
+    worst = max(run.waited_pct for run in result.runs)
+    if worst <= DISTURBED_PCT:
+        return ""
+    return (f"Other programs held the CPUs of the loops up to {digits(worst)} % of the time: "
+            "stop them and repeat for figures that mean something.")
 
 
 def caveats(result: Result) -> list[Caveat]:

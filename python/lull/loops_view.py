@@ -23,10 +23,11 @@ from lull.telemetry import Telemetry
 from lull.tree import Tree
 
 BAR_WIDTH = 12
-SPARK_WIDTH = 16
-WIDE = 120    # columns of a terminal from which everything fits
+SPARK_WIDTH = 12
+WIDE = 128    # columns of a terminal from which everything fits
 NARROW = 96   # below this the verdict has no column of its own
-SHARES = (("busy", "█", "bright_white"), ("empty", "▒", "yellow"), ("rest", "░", "cyan"))
+BUSY, EMPTY = ("busy", "█", "bright_white"), ("empty", "▓", "yellow")
+PAUSE, REST = ("pause", "▒", "magenta"), ("rest", "░", "cyan")
 
 
 @dataclass
@@ -139,7 +140,7 @@ def loops_table(seen: Watch, width: int) -> Table:
     if wide:
         table.add_column("history", min_width=SPARK_WIDTH, no_wrap=True)
     table.add_column("time", min_width=BAR_WIDTH, no_wrap=True)
-    for title in ("packets/s", "wakes/s") if wide else ("pkts/s", "wakes/s"):
+    for title in ("pkts/s", "wakes/s"):
         table.add_column(title, justify="right", no_wrap=True)
     for title in ("wait p50", "p99", "max") if wide else ("p50", "p99"):
         table.add_column(title, justify="right", no_wrap=True)
@@ -183,8 +184,10 @@ def share_bar(rates: Rates) -> Text:
     """Where the time of the loop went."""
     bar = Text()
     drawn, reached = 0, 0.0
-    for (_, block, style), share in zip(
-            SHARES, (rates.busy_share, rates.empty_share, rates.rest_share), strict=True):
+    # A loop keeps one clock for all its rests; what most of them are names the time.
+    rest = REST if rates.wakes_per_s >= rates.rests_per_s / 2 else PAUSE
+    for (_, block, style), share in ((BUSY, rates.busy_share), (EMPTY, rates.empty_share),
+                                     (rest, rates.rest_share)):
         reached += share
         end = round(reached * BAR_WIDTH)
         bar.append(block * (end - drawn), style)
@@ -195,7 +198,7 @@ def share_bar(rates: Rates) -> Text:
 def legend() -> list[RenderableType]:
     """What the bar means."""
     line = Text("time: ", "dim")
-    for name, block, style in SHARES:
+    for name, block, style in (BUSY, EMPTY, PAUSE, REST):
         line.append(block * 2, style)
         line.append(f" {name}  ", "dim")
     wait = Text("wait: upper bound of what resting added to a packet, this window", "dim")

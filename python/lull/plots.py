@@ -6,21 +6,26 @@ variable, so that one drawing serves light and dark pages.
 """
 
 import io
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
 from lull.palette import ink
 from lull.quantities import micros
 from lull.result import Result, Run
+
+# Matplotlib tells of its first run on a machine and of a home that cannot be written; before it is
+# loaded is the time to say that nobody wants to know.
+logging.getLogger("matplotlib").setLevel(logging.ERROR)
+
+import matplotlib as mpl  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.backends.backend_svg import FigureCanvasSVG  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.lines import Line2D  # noqa: E402
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
 
 INK, MUTED, GRID, BAD, PAPER = "#000001", "#000002", "#000003", "#000004", "#000005"
 PAGE_COLOURS = {INK: "ink", MUTED: "muted", GRID: "grid", BAD: "bad", PAPER: "paper"}
@@ -67,7 +72,7 @@ def plots(result: Result) -> list[Plot]:
 
 
 def ladder(run: Run) -> list[tuple[int, float]]:
-    """(share in ppm, latency in us not exceeded by it) while enough packets lie beyond."""
+    """(share in ppm, latency in us where that share ends, to within a bin) while packets are many."""
     bins = run.bins()
     total = sum(count for _, count in bins)
     steps: list[tuple[int, float]] = []

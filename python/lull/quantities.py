@@ -26,7 +26,7 @@ def micros(us: float) -> str:
     """A time given in us, in the unit that suits it."""
     if us >= 999_500:
         return f"{digits(us / 1e6)} s"
-    if us >= 9_995:
+    if us >= 1_999.5:
         return f"{digits(us / 1e3)} ms"
     return f"{digits(us)} µs"
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from lull import atomic
 from lull.demo_settings import GOVERNOR_SUMMARY
-from lull.judgement import BASELINE, caveats, cell_class, headline, held, mean_cpu
+from lull.judgement import BASELINE, caveats, cell_class, headline, held, mean_cpu, warning
 from lull.palette import ink
 from lull.plots import plots
 from lull.quantities import micros, percent, si
@@ -68,7 +68,8 @@ def render(result: Result) -> str:
     environment.filters.update(micros=micros, percent=percent, si=si)
     return environment.get_template("report.html.j2").render(
         result=result, settings=result.settings, machine=result.machine,
-        headline=unbroken(headline(result)), tiles=tiles(result), plots=plots(result),
+        headline=unbroken(headline(result)), warning=unbroken(warning(result)),
+        tiles=tiles(result), plots=plots(result),
         caveats=caveats(result), held=held, cell_class=cell_class,
         inks={name: ink(name) for name in result.settings.governors},
         disturbed=any(run.disturbed for run in result.runs))

@@ -3,11 +3,12 @@
 
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from lull.demo_settings import Settings
-from lull.judgement import headline
+from lull.judgement import headline, warning
 from lull.palette import ink
 from lull.quantities import micros, percent, si
 from lull.result import Result, Run
@@ -47,7 +48,12 @@ def print_result(result: Result, console: Console) -> None:
     if any(run.disturbed for run in result.runs):
         console.print(f"{DISTURBED_MARK} the host or other programs took CPU time", style="dim")
     console.print()
-    console.print(headline(result), style="bold", highlight=False)
+    console.print(headline(result), style="bold")
+    for run in result.runs:
+        if run.verdict in ("infeasible", "suspended"):
+            console.print(f"[bold]{run.phase}[/]  {escape(run.verdict_text)}", style="dim")
+    if warning(result):
+        console.print(warning(result), style="yellow")
 
 
 def result_table(result: Result, width: int) -> Table:

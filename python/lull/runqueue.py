@@ -22,4 +22,4 @@ def waited_ns(tree: Tree, tid: int) -> int:
 
 def waited_pct(before_ns: int, after_ns: int, passed_ns: int) -> float:
     """Share of an interval spent waiting."""
-    return 100 * max(0, after_ns - before_ns) / passed_ns if passed_ns > 0 else 0.0
+    return min(100.0, 100 * max(0, after_ns - before_ns) / passed_ns) if passed_ns > 0 else 0.0

@@ -179,12 +179,12 @@ def test_other_programs_on_the_cpus(bench: Bench, tmp_path: Path) -> None:
             warnings.append(what)
 
     sleep = bench.pace.sleep
-    tids = (bench.program.pid + 1, bench.program.pid + 2)
+    tids = {bench.program.pid + 1: 0.1, bench.program.pid + 2: 0.2}
 
     def share_cpus(seconds: float) -> None:
         sleep(seconds)
-        for tid in tids:
-            waited_ns = round(0.1 * bench.pace.now() * 1e9)
+        for tid, share in tids.items():
+            waited_ns = round(share * bench.pace.now() * 1e9)
             write(tmp_path, {f"proc/{tid}/schedstat": f"5 {waited_ns} 7"})
 
     bench.pace.sleep = share_cpus  # type: ignore[method-assign]

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import re
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import pytest
 
 from lull import report
 from lull.plots import ladder, plots
 from lull.result import Result
-
-XHTML_VOID = "br|meta"
 
 
 @pytest.fixture(scope="module")
@@ -93,11 +90,6 @@ def test_one_governor_one_phase_all_lost(outcome: Result) -> None:
 
 def test_same_data_same_page(outcome: Result, page: str) -> None:
     assert report.render(outcome) == page
-
-
-def test_saved_whole(outcome: Result, tmp_path: Path) -> None:
-    report.save(outcome, tmp_path / "report.html")
-    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_ladder_ends_where_packets_are_few(outcome: Result) -> None:
