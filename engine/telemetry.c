@@ -18,7 +18,6 @@
 #include <rte_version.h>
 
 #include <lull/engine.h>
-#include <lull/generator.h>
 
 #define BINS_MAX 250
 #define TEXT_MAX (RTE_TEL_MAX_STRING_LEN - 1)
@@ -340,6 +339,7 @@ traffic_reply(struct rte_tel_data *data, const char *params)
 static const struct lull_histogram *
 histogram_find(const struct lull_loop *loop, const char *params)
 {
+	const struct lull_telemetry_config *config = telemetry.config;
 	const char *kind = strchr(params, ',');
 
 	if (kind == NULL)
@@ -348,8 +348,9 @@ histogram_find(const struct lull_loop *loop, const char *params)
 		return lull_loop_wait_histogram(loop);
 	if (strcmp(kind, ",rest") == 0)
 		return lull_loop_rest_histogram(loop);
-	if (strcmp(kind, ",latency") == 0 && lull_loop_stage(loop) == &lull_stage_traffic)
-		return lull_traffic_histogram(lull_loop_stage_state(loop), LULL_TRAFFIC_LATENCY);
+	if (strcmp(kind, ",latency") == 0 && config->latency != NULL &&
+	    strcmp(lull_loop_kind(loop), "traffic") == 0)
+		return config->latency(config->arg, loop);
 	return NULL;
 }
 

@@ -60,14 +60,14 @@ control_change_traffic(struct fwd *fwd, const struct fwd_settings *settings, con
 	if (loop[0] != '\0' && strcmp(loop, lull_loop_name(fwd->traffic)) != 0)
 		return lull_error_set(error, -ENOENT, "traffic: it is made by %s, not by %.*s",
 				      lull_loop_name(fwd->traffic), LULL_ERROR_SHOWN, loop);
-	if (!settings->traffic)
+	if (!settings->traffic.wanted)
 		return lull_error_set(error, -EPERM,
 				      "traffic: none cannot be chosen at run time, off can");
-	rc = control_post_traffic(fwd, &settings->arrival);
+	rc = control_post_traffic(fwd, &settings->traffic.arrival);
 	if (rc != 0)
 		return lull_error_set(error, rc, "traffic: %s does not take the change: %s",
 				      lull_loop_name(fwd->traffic), strerror(-rc));
-	fwd->settings.arrival = settings->arrival;
+	fwd->settings.traffic.arrival = settings->traffic.arrival;
 	return 0;
 }
 
@@ -176,6 +176,13 @@ control_traffic(void *arg, const struct lull_loop *loop,
 	lull_traffic_report(lull_loop_stage_state(loop), put, put_arg);
 }
 
+static const struct lull_histogram *
+control_latency(void *arg, const struct lull_loop *loop)
+{
+	(void)arg;
+	return lull_traffic_histogram(lull_loop_stage_state(loop), LULL_TRAFFIC_LATENCY);
+}
+
 void
 fwd_control_init(struct fwd *fwd)
 {
@@ -187,6 +194,7 @@ fwd_control_init(struct fwd *fwd)
 		.set = control_set,
 		.settings = control_settings,
 		.traffic = control_traffic,
+		.latency = control_latency,
 		.arg = fwd,
 	};
 }
@@ -197,7 +205,7 @@ fwd_control_traffic_off(struct fwd *fwd)
 	struct lull_arrival_config arrival;
 
 	pthread_mutex_lock(&fwd->lock);
-	arrival = fwd->settings.arrival;
+	arrival = fwd->settings.traffic.arrival;
 	arrival.kind = LULL_ARRIVAL_OFF;
 	control_post_traffic(fwd, &arrival);
 	pthread_mutex_unlock(&fwd->lock);

@@ -32,10 +32,10 @@ main_run(struct fwd *fwd, struct lull_error *error)
 		rc = fwd_open(fwd, error);
 	if (rc == 0)
 		rc = fwd_run(fwd, error);
-	if (rc == 0)
-		fwd_summary_print(fwd);
 	if (rc == 0 && json)
 		rc = main_result(fwd, error);
+	if (rc == 0)
+		fwd_summary_print(fwd);
 	fwd_close(fwd);
 	return rc;
 }

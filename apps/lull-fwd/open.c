@@ -28,15 +28,15 @@ open_traffic_mbufs(const struct fwd_settings *settings)
 static uint32_t
 open_memory_mb(const struct fwd_settings *settings)
 {
-	const struct lull_arrival_config *arrival = &settings->arrival;
-	uint64_t ports = settings->traffic ? 2 : settings->vdev.count + settings->pci.count;
+	const struct lull_arrival_config *arrival = &settings->traffic.arrival;
+	uint64_t ports = settings->traffic.wanted ? 2 : settings->vdev.count + settings->pci.count;
 	uint64_t bytes =
 		ports * (settings->queues * (2ULL * settings->ring + 1024) + 2048) * MBUF_BYTES;
 	uint32_t frame = 0;
 
-	for (uint32_t i = 0; settings->traffic && i < arrival->size_count; i++)
+	for (uint32_t i = 0; settings->traffic.wanted && i < arrival->size_count; i++)
 		frame = LULL_MAX(frame, (uint32_t)arrival->size_bytes[i]);
-	if (settings->traffic)
+	if (settings->traffic.wanted)
 		bytes += (uint64_t)open_traffic_mbufs(settings) * (MBUF_BYTES + frame);
 	return LULL_MAX(MEMORY_MB_LEAST,
 			(uint32_t)(2 * bytes / BYTES_PER_MB) + MEMORY_MB_LEAST / 2);
@@ -64,7 +64,7 @@ open_engine(const struct fwd_settings *settings, struct lull_error *error)
 	config.pcis = pcis;
 	config.pci_count = settings->pci.count;
 	config.cpus = cpus;
-	config.cpu_count = settings->threads + settings->traffic;
+	config.cpu_count = settings->threads + settings->traffic.wanted;
 	config.main_cpu = seats.rest;
 	config.eal = settings->eal[0] != '\0' ? settings->eal : NULL;
 	config.memory_mb = open_memory_mb(settings);
@@ -89,7 +89,7 @@ open_ports(struct fwd *fwd, struct lull_error *error)
 	char text[LULL_ERROR_SIZE];
 	int rc;
 
-	if (fwd->settings.traffic) {
+	if (fwd->settings.traffic.wanted) {
 		rc = lull_port_pair("traffic", &config, &fwd->traffic_port, &fwd->ports[0], text);
 		fwd->port_count = 1;
 		return rc == 0 ? 0 : open_wrong(error, rc, text);
@@ -251,11 +251,11 @@ open_traffic(struct fwd *fwd, struct lull_error *error)
 		.burst_pkts = (uint16_t)fwd->settings.burst,
 		.run = open_run_number(),
 		.flow_count = fwd->settings.flows,
-		.arrival = fwd->settings.arrival,
+		.arrival = fwd->settings.traffic.arrival,
 	};
 	fwd->traffic_config.pool =
 		lull_traffic_pool_create("lull_traffic", open_traffic_mbufs(&fwd->settings),
-					 &fwd->settings.arrival, NULL, text);
+					 &fwd->settings.traffic.arrival, NULL, text);
 	if (fwd->traffic_config.pool == NULL)
 		return open_wrong(error, -ENOMEM, text);
 	rc = lull_loop_create(&config, &fwd->traffic, text);
@@ -274,7 +274,7 @@ open_loops(struct fwd *fwd, struct lull_error *error)
 
 	for (; rc == 0 && fwd->thread_count < fwd->settings.threads; fwd->thread_count++)
 		rc = open_thread(fwd, fwd->thread_count, error);
-	if (rc == 0 && fwd->settings.traffic)
+	if (rc == 0 && fwd->settings.traffic.wanted)
 		rc = open_traffic(fwd, error);
 	if (rc != 0)
 		return rc;

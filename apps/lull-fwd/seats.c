@@ -29,14 +29,14 @@ seats_taken(const struct fwd_seats *seats, const struct fwd_settings *settings, 
 		if (seats->threads[i] == cpu)
 			return true;
 	}
-	return settings->traffic && seats->traffic == cpu;
+	return settings->traffic.wanted && seats->traffic == cpu;
 }
 
 static void
 seats_warn(const struct fwd_settings *settings, const struct fwd_seats *seats)
 {
 	for (uint32_t i = 0; i < settings->threads; i++) {
-		bool shared = settings->traffic && seats->traffic == seats->threads[i];
+		bool shared = settings->traffic.wanted && seats->traffic == seats->threads[i];
 
 		for (uint32_t j = 0; j < i; j++)
 			shared |= seats->threads[j] == seats->threads[i];

@@ -198,6 +198,8 @@ struct lull_telemetry_config {
 	void (*settings)(void *arg, void (*put)(void *put_arg, const char *key, const char *value), void *put_arg);
 	/** /lull/traffic: for loops of kind "traffic"; fills values through @p put; NULL when the program has none. */
 	void (*traffic)(void *arg, const struct lull_loop *loop, void (*put)(void *put_arg, const char *key, uint64_t value), void *put_arg);
+	/** /lull/histogram,NAME,latency: for loops of kind "traffic"; NULL when the program has none. */
+	const struct lull_histogram *(*latency)(void *arg, const struct lull_loop *loop);
 	void *arg;
 };
 /** Register the /lull commands. Call before the loops start, once; the config is borrowed until lull_engine_fini(). */
