@@ -72,7 +72,7 @@ def plots(result: Result) -> list[Plot]:
 
 
 def ladder(run: Run) -> list[tuple[int, float]]:
-    """(share in ppm, latency in us where that share ends, to within a bin) while packets are many."""
+    """(share in ppm, latency in us where it ends, to within a bin) while packets are many."""
     bins = run.bins()
     total = sum(count for _, count in bins)
     steps: list[tuple[int, float]] = []
