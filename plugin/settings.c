@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * EAL hands a plugin no arguments, so settings come from the environment (LULL_MAX_LATENCY=100) or
+ * from a file (LULL_CONFIG, else /etc/lull/plugin.yaml), the environment winning. LULL says whether
+ * to do anything at all: without it and without a file the plugin stays inert.
+ */
+#include "plugin.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/number.h"
+#include "cli/options.h"
+
+#define SYSTEM_FILE "/etc/lull/plugin.yaml"
+
+static const char *const mode_names[] = { "off", "passive", "shadow", "on", NULL };
+static const char *const loss_names[] = { "zero", "tolerate", NULL };
+
+static const char *
+governor_name(uint32_t index)
+{
+	uint32_t i;
+
+	for (i = 0; i < index && lull_idle_governors[i] != NULL; i++)
+		;
+	return lull_idle_governors[i] == NULL ? NULL :
+						lull_idle_governor_name(lull_idle_governors[i]);
+}
+
+static int
+pps_max_parse(const char *text, void *member, struct lull_error *error)
+{
+	uint64_t *pps_max = member;
+	uint64_t pps;
+
+	if (strcmp(text, "auto") == 0) {
+		pps_max[0] = 0;
+	} else if (strcmp(text, "link") == 0) {
+		pps_max[0] = LULL_ENVELOPE_LINK + 1;
+	} else if (strcmp(text, "learned") == 0) {
+		pps_max[0] = LULL_ENVELOPE_LEARNED + 1;
+	} else if (lull_number_parse(text, strlen(text), lull_count_units, 1, &pps) == 0 &&
+		   pps >= 1 && pps <= 1000000000000ULL) {
+		pps_max[0] = LULL_ENVELOPE_STATED + 1;
+		pps_max[1] = pps;
+	} else {
+		return lull_error_set(
+			error, -EINVAL,
+			"%.*s is neither auto, link, learned nor packets/s in 1..1000G",
+			LULL_ERROR_SHOWN, text);
+	}
+	return 0;
+}
+
+static char *
+pps_max_print(const void *member, char *text, size_t size)
+{
+	const uint64_t *pps_max = member;
+
+	if (pps_max[0] == 0)
+		snprintf(text, size, "auto");
+	else if (pps_max[0] == LULL_ENVELOPE_STATED + 1)
+		snprintf(text, size, "%llu", (unsigned long long)pps_max[1]);
+	else
+		snprintf(text, size, "%s",
+			 lull_envelope_name((enum lull_envelope)(pps_max[0] - 1)));
+	return text;
+}
+
+#define MEMBER(member) LULL_OPTION_MEMBER(struct plugin_settings, member)
+static const struct lull_option options[] = {
+	{ .key = "mode",
+	  .type = LULL_OPTION_CHOICE,
+	  .choices = mode_names,
+	  .value = "on",
+	  .live = true,
+	  .help = "Rest, only reckon, only count, or nothing.",
+	  MEMBER(mode) },
+	{ .key = "governor",
+	  .type = LULL_OPTION_CHOICE,
+	  .choice = governor_name,
+	  .value = "objective",
+	  .live = true,
+	  .help = "Who decides.",
+	  MEMBER(governor) },
+	{ .key = "max-latency",
+	  .type = LULL_OPTION_DURATION,
+	  .unit = "us",
+	  .low = LULL_NS_PER_US,
+	  .high = LULL_NS_PER_S,
+	  .value = "100",
+	  .live = true,
+	  .help = "Added latency at the percentile.",
+	  MEMBER(max_latency_ns) },
+	{ .key = "percentile",
+	  .type = LULL_OPTION_REAL,
+	  .real_low = 50,
+	  .real_high = 99.9999,
+	  .value = "99",
+	  .live = true,
+	  .help = "Of the objective.",
+	  MEMBER(percentile) },
+	{ .key = "loss",
+	  .type = LULL_OPTION_CHOICE,
+	  .choices = loss_names,
+	  .value = "zero",
+	  .live = true,
+	  .help = "May a rest lose packets?",
+	  MEMBER(loss) },
+	{ .key = "max-rest",
+	  .type = LULL_OPTION_DURATION,
+	  .unit = "us",
+	  .low = 1,
+	  .high = LULL_NS_PER_S,
+	  .value = "100",
+	  .live = true,
+	  .help = "No rest longer than this: the program may have timers, a Tx drain or other "
+		  "duties the plugin cannot see.",
+	  MEMBER(max_rest_ns) },
+	{ .key = "rest",
+	  .type = LULL_OPTION_DURATION,
+	  .unit = "us",
+	  .low = 1,
+	  .high = LULL_NS_PER_S,
+	  .value = "50",
+	  .live = true,
+	  .help = "For fixed and metronome.",
+	  MEMBER(rest_ns) },
+	{ .key = "pps-max",
+	  .type = LULL_OPTION_CUSTOM,
+	  .parse = pps_max_parse,
+	  .print = pps_max_print,
+	  .value = "auto",
+	  .live = true,
+	  .help = "Arrival limit of the zero-loss bound.",
+	  MEMBER(pps_max) },
+	{ .key = "ring",
+	  .type = LULL_OPTION_COUNT,
+	  .unit = "packets",
+	  .low = 0,
+	  .high = 1u << 20,
+	  .value = "0",
+	  .live = true,
+	  .help = "Descriptors per Rx ring; 0: as the port says.",
+	  MEMBER(ring_pkts) },
+	{ .key = "report",
+	  .type = LULL_OPTION_TEXT,
+	  .value = "-",
+	  .file = true,
+	  .help = "Where the final report goes: a file, - for stderr, or none.",
+	  MEMBER(report) },
+	{ .key = NULL },
+};
+
+static const struct lull_program program = {
+	.name = "lull-plugin",
+	.version = "",
+	.summary = "settings of the lull plugin",
+	.options = options,
+};
+
+const char *
+plugin_mode_name(uint32_t mode)
+{
+	return mode_names[mode];
+}
+
+const struct lull_idle_governor *
+plugin_settings_governor(const struct plugin_settings *settings)
+{
+	return lull_idle_governors[settings->governor];
+}
+
+/* max-latency is LULL_MAX_LATENCY */
+static const char *
+settings_environment(const char *key)
+{
+	char name[64] = "LULL_";
+	size_t length = strlen(name);
+
+	for (; *key != '\0' && length + 1 < sizeof(name); key++)
+		name[length++] = *key == '-' ? '_' : (char)toupper((unsigned char)*key);
+	name[length] = '\0';
+	return getenv(name);
+}
+
+static int
+settings_from_environment(struct plugin_settings *settings, struct lull_error *error)
+{
+	const struct lull_option *option;
+
+	for (option = options; option->key != NULL; option++) {
+		const char *value = settings_environment(option->key);
+		int rc;
+
+		if (value == NULL)
+			continue;
+		rc = lull_options_set(options, settings, option->key, value, error);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+int
+plugin_settings_load(struct plugin_settings *settings, char *text, size_t size)
+{
+	const char *mode = getenv("LULL");
+	const char *file = getenv("LULL_CONFIG");
+	struct lull_error error;
+	const struct lull_option *option;
+	int rc = 0;
+
+	if (file == NULL && access(SYSTEM_FILE, R_OK) == 0)
+		file = SYSTEM_FILE;
+	if ((mode == NULL && file == NULL) || (mode != NULL && strcmp(mode, "off") == 0))
+		return 1;
+	memset(settings, 0, sizeof(*settings));
+	for (option = options; rc == 0 && option->key != NULL; option++)
+		rc = lull_options_set(options, settings, option->key, option->value, &error);
+	if (rc == 0 && file != NULL)
+		rc = lull_options_load(&program, file, settings, &error);
+	if (rc == 0)
+		rc = settings_from_environment(settings, &error);
+	if (rc == 0 && mode != NULL && mode[0] != '\0')
+		rc = lull_options_set(options, settings, "mode",
+				      strcmp(mode, "1") == 0 ? "on" : mode, &error);
+	if (rc != 0)
+		snprintf(text, size, "%s", error.text);
+	return rc;
+}
+
+int
+plugin_settings_change(struct plugin_settings *settings, const char *assignment, char *loop,
+		       char *text, size_t size)
+{
+	struct lull_error error;
+	int rc = lull_options_change(options, settings, assignment, loop, &error);
+
+	if (rc != 0)
+		snprintf(text, size, "%s", error.text);
+	return rc;
+}
+
+void
+plugin_settings_print(const struct plugin_settings *settings,
+		      void (*put)(void *arg, const char *key, const char *value), void *arg)
+{
+	char text[LULL_OPTION_VALUE_TEXT];
+	const struct lull_option *option;
+
+	for (option = options; option->key != NULL; option++)
+		if (option->live)
+			put(arg, option->key,
+			    lull_option_print(option, settings, text, sizeof(text)));
+}
