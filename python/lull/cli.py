@@ -130,7 +130,8 @@ def demo(duration: float, governors: str, phases: str, max_latency: float, as_js
     json_path, html_path = out / "result.json", out / "report.html"
     atomic.check_writable(out)
     pace, tree = RealPace(), Tree(root)
-    arguments = ["--traffic", "off", "--governor", settings.governors[0], "--stats", "0"]
+    arguments = ["--traffic", "off", "--ring", str(settings.ring_pkts),
+                 "--governor", settings.governors[0], "--stats", "0"]
     try:
         with Child(executable, arguments, pace) as child:
             telemetry = child.connect()

@@ -74,6 +74,8 @@ class Demo:
         self._find_loops(info)
         self._view.started(self._settings, info)
         self._set("max-latency", f"{self._settings.max_latency_us:g}", self._forward)
+        # The same cap for governors that only know one: ramp, halve and drain.
+        self._set("max-rest", f"{self._settings.max_latency_us:g}", self._forward)
         self._set("percentile", self._settings.percentile, self._forward)
         self._set("loss", self._settings.loss, self._forward)
         self._warm_up()

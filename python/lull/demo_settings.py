@@ -56,6 +56,8 @@ class Settings(BaseModel):
     max_latency_us: float = MAX_LATENCY_US
     percentile: str = "99"
     loss: str = "zero"
+    # As large NIC rings are; a busy neighbour on a small machine would overflow a small one.
+    ring_pkts: int = 4096
     rounds: int = 3
     window_s: float = 1.4
     # From a change of governor and traffic until the measurement begins.
