@@ -83,14 +83,17 @@ summary_thread(const struct fwd *fwd, uint32_t index)
 	lull_loop_snapshot(loop, &snapshot);
 	lull_loop_missed(loop, &missed, &nombuf);
 	fprintf(stderr,
-		"lull-fwd: %s on CPU %d forwarded %" PRIu64
-		" packets at %.1f %% CPU, missed %" PRIu64 ", rested %" PRIu64
-		" times, p99 wait %.1f us\n",
+		"lull-fwd: %s on CPU %d took %" PRIu64 " packets at %.1f %% CPU, missed %" PRIu64
+		", rested %" PRIu64 " times",
 		lull_loop_name(loop), lull_loop_cpu(loop), counters->pkts,
 		(double)(lull_thread_cpu_ns(lull_loop_tid(loop)) - fwd->begin[index].cpu_ns) * 100 /
 			(double)(fwd->end_ns - fwd->begin[index].now_ns),
-		missed + nombuf, progress_rests(counters),
-		(double)lull_histogram_quantile(lull_loop_wait_histogram(loop), 990000) / 1e3);
+		missed + nombuf, progress_rests(counters));
+	if (progress_rests(counters) > 0)
+		fprintf(stderr, ", p99 wait below %.1f us",
+			(double)lull_histogram_quantile(lull_loop_wait_histogram(loop), 990000) /
+				1e3);
+	fprintf(stderr, "\n");
 	fprintf(stderr, "lull-fwd: %s %s\n", lull_loop_name(loop),
 		lull_verdict_explain(&snapshot.verdict, &snapshot.limits, text, sizeof(text)));
 }
