@@ -23,6 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import generator
 import machine
 import peers
 import ports
@@ -32,7 +33,6 @@ from program import BenchError, Place
 
 TREE = Path(__file__).resolve().parent.parent.parent
 SKIP = 77  # meson's exit status for a test that cannot run here
-SATURATED = "sat"
 PEERS = (
     "lull-spin,lull-ramp:max-rest=500,lull-objective,lull-spin-macswap,"
     "testpmd-io,testpmd-macswap,ovs-0,ovs-100,ovs-500"
@@ -49,11 +49,12 @@ def options() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--rounds", type=int, default=5, help="times through all peers [5]")
     add("--seconds", type=float, default=3.0, help="of one measurement [3]")
-    add("--ports", default="veth,vhost", help="kinds of ports [veth,vhost]")
+    add("--ports", default="veth,vhost,null", help="kinds of ports [veth,vhost,null]")
     add("--peers", default=PEERS, help=f"forwarders [{PEERS}]")
     add("--rates", default="0,1k,10k,100k,sat", help="packets/s [0,1k,10k,100k,sat]")
     add("--saturation", default="20M", help="packets/s offered for sat [20M]")
     add("--max-latency", default="200", help="objective of lull, us [200]")
+    add("--nice", type=int, default=0, help="of forwarder and generator, -20..19 [0]")
     add("--baseline", default="testpmd-io", help="peer that ratios refer to [testpmd-io]")
     add("--build", type=Path, default=TREE / "build", help="where lull-fwd and lull-gen lie")
     add("--out", type=Path, default=TREE / "out" / "bench", help="where results go [out/bench]")
@@ -72,15 +73,17 @@ def packets_per_second(text: str) -> int:
         raise BenchError(f"no rate: {text!r}") from None
 
 
-def rates(wanted: str, saturation: str) -> list[session.Rate]:
+def rates(wanted: str, saturation: str) -> list[generator.Rate]:
     """Read --rates."""
     return [
-        session.Rate(label, packets_per_second(saturation if label == SATURATED else label))
+        generator.Rate(
+            label, packets_per_second(saturation if label == generator.SATURATED else label)
+        )
         for label in wanted.split(",")
     ]
 
 
-def plan(chosen: argparse.Namespace) -> session.Plan:
+def plan(chosen: argparse.Namespace) -> generator.Plan:
     """What all sessions have in common."""
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
@@ -93,9 +96,10 @@ def plan(chosen: argparse.Namespace) -> session.Plan:
         lull_fwd=apps / "lull-fwd" / "lull-fwd",
         cpu=cpus[-1],
         other_cpu=cpus[0],
+        nice=chosen.nice,
         lull_options={"max-latency": chosen.max_latency},
     )
-    return session.Plan(lull_gen, setup, rates(chosen.rates, chosen.saturation), chosen.seconds)
+    return generator.Plan(lull_gen, setup, rates(chosen.rates, chosen.saturation), chosen.seconds)
 
 
 def one_of(wanted: str, known: dict[str, Any]) -> list[str]:
@@ -161,7 +165,7 @@ class Comparison:
                 progress(sample)
                 samples.append(sample)
         setup = self.plan.setup
-        present = [peer.name for peer in self.peers]
+        present = [sample.peer for sample in samples]
         asked = self.chosen.baseline
         settings = {
             "command": command(),
@@ -169,6 +173,7 @@ class Comparison:
             "seconds": self.chosen.seconds,
             "cpu": setup.cpu,
             "other_cpu": setup.other_cpu,
+            "nice": setup.nice,
             "lull_options": " ".join(f"{key}={text}" for key, text in setup.lull_options.items()),
             "baseline": asked if asked in present else next(iter(present), asked),
             "minutes": round((time.monotonic() - begin) / 60, 1),

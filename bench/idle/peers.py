@@ -20,7 +20,7 @@ from pathlib import Path
 import machine
 import openvswitch
 from ports import RING_PKTS, Wire
-from program import FORWARDER, BenchError, Place, Program, Telemetry, pin_others, wait_for
+from program import FORWARDER, BenchError, Place, Program, Telemetry, place_threads, wait_for
 
 BURST_PKTS = 32
 MEMORY_MB = 512
@@ -49,6 +49,7 @@ class Setup:
     lull_fwd: Path
     cpu: int  # of the polling thread
     other_cpu: int  # of everything else
+    nice: int  # of forwarder and generator
     lull_options: dict[str, str]  # max-latency and the like
 
 
@@ -59,6 +60,7 @@ class Running:
     program: Program
     tid: int  # polling thread
     thread_name: str
+    socket: Path  # of DPDK's telemetry
 
 
 def parse(text: str) -> Peer:
@@ -104,8 +106,9 @@ def start(peer: Peer, setup: Setup, place: Place, wire: Wire) -> Running:
         f"a thread {pattern} of {peer.name} on CPU {setup.cpu}",
         lambda: _polling_thread(program, pattern, setup.cpu),
     )
-    pin_others(program.pid, tid, setup.other_cpu)
-    return Running(program, tid, name)
+    place_threads(program.pid, tid, setup.other_cpu, setup.nice)
+    prefix = {"lull": f"lull-fwd-{program.pid}", "testpmd": "testpmd", "ovs": "rte"}[peer.family]
+    return Running(program, tid, name, place.dpdk_socket(prefix))
 
 
 def _polling_thread(program: Program, pattern: str, cpu: int) -> tuple[int, str] | None:

@@ -45,8 +45,8 @@ def _panel(axes: Axes, cells: list[Cell], name: str, title: str, scale: float = 
     rates = list(dict.fromkeys(cell.rate for cell in cells))
     peers = list(dict.fromkeys(cell.peer for cell in cells))
     if name != "cpu_pct":  # silence has neither latency nor throughput
-        cells = [cell for cell in cells if cell.medians["offered"] > 0]
-        axes.set_yscale("log")
+        cells = [cell for cell in cells if cell.medians[name] > 0]
+        axes.set_yscale("log" if cells else "linear")
     for peer in peers:
         own = [cell for cell in cells if cell.peer == peer]
         if own:
@@ -62,7 +62,8 @@ def _panel(axes: Axes, cells: list[Cell], name: str, title: str, scale: float = 
 def draw(result: Result) -> Figure:
     """All panels."""
     cells = result.cells()
-    kinds = list(dict.fromkeys(cell.ports for cell in cells))
+    # Null ports know one load only; the table says it all, unless there is nothing else.
+    kinds = list(dict.fromkeys(cell.ports for cell in cells if cell.ports != "null")) or ["null"]
     figure, grid = plt.subplots(
         len(kinds),
         3,

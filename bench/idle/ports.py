@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Ports: the two kinds of wire between the traffic generator and a forwarder.
+"""Ports: the kinds of wire between the traffic generator and a forwarder.
 
     generator port 0  ->  forwarder port 0  =  forwarder port 1  ->  generator port 1
 
 veth:  kernel interfaces, opened by both sides with DPDK's af_packet driver.
 vhost: shared memory; the generator is the guest (virtio_user, owns the socket),
        the forwarder the host (eth_vhost or dpdkvhostuserclient, connects to it).
+null:  no wire and no generator; the driver makes packets and drops them, so that
+       nothing but the forwarder itself is left. Only saturation can be asked.
 """
 
 from __future__ import annotations
@@ -23,11 +25,16 @@ class Wire:
     """What each side has to open."""
 
     kind: str
-    generator_vdevs: list[str]
+    generator_vdevs: list[str]  # none: endless
     forwarder_vdevs: list[str]  # for a DPDK program
     devargs: list[str]  # for Open vSwitch, by type
     open_vswitch_type: str
     generator_listens: Callable[[], None]  # wait until a forwarder may connect
+
+    @property
+    def endless(self) -> bool:
+        """Packets never run out."""
+        return not self.generator_vdevs
 
 
 def _nothing() -> None:
@@ -80,7 +87,24 @@ def open_vhost(place: Place) -> Wire:
     )
 
 
-KINDS: dict[str, Callable[[Place], Wire]] = {"veth": open_veth, "vhost": open_vhost}
+def open_null(_place: Place) -> Wire:
+    """Ports that need nothing."""
+    vdevs = [f"net_null{index},size=60" for index in (0, 1)]
+    return Wire(
+        kind="null",
+        generator_vdevs=[],
+        forwarder_vdevs=vdevs,
+        devargs=[f"options:dpdk-devargs={vdev}" for vdev in vdevs],
+        open_vswitch_type="dpdk",
+        generator_listens=_nothing,
+    )
+
+
+KINDS: dict[str, Callable[[Place], Wire]] = {
+    "veth": open_veth,
+    "vhost": open_vhost,
+    "null": open_null,
+}
 
 
 def close(place: Place, wire: Wire) -> None:

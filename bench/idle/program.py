@@ -26,7 +26,7 @@ import machine
 
 PATIENCE_S = 30.0
 GRACE_S = 5.0
-NAMESPACE_PREFIX = "lull-idle-"
+PREFIX = "lull-idle-"  # of what must not outlive us: PREFIX, process id, a dash, anything
 SOURCE, FORWARDER = "source", "forwarder"  # sides of a place
 PR_SET_PDEATHSIG = 1
 LOG_TAIL_LINES = 12
@@ -175,10 +175,8 @@ class Place:
     """
 
     def __init__(self) -> None:
-        self.namespaces = {
-            side: f"{NAMESPACE_PREFIX}{os.getpid()}-{side}" for side in (SOURCE, FORWARDER)
-        }
-        self.directory = Path(tempfile.mkdtemp(prefix="lull-idle-"))
+        self.namespaces = {side: f"{PREFIX}{os.getpid()}-{side}" for side in (SOURCE, FORWARDER)}
+        self.directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         self.programs: list[Program] = []
         self.env = dict(os.environ, RUNTIME_DIRECTORY=str(self.directory))
 
@@ -237,20 +235,30 @@ class Place:
         return self.directory / "dpdk" / prefix / "dpdk_telemetry.v2"
 
 
+def _ownerless(name: str) -> bool:
+    """Made by a benchmark that is no more."""
+    owner = name.removeprefix(PREFIX).partition("-")[0]
+    return name.startswith(PREFIX) and owner.isdigit() and not (machine.PROC / owner).exists()
+
+
 def remove_left_over() -> None:
-    """Remove the namespaces of benchmarks that were killed."""
-    for name in run("ip", "netns", "list").split():
-        owner = name.removeprefix(NAMESPACE_PREFIX).partition("-")[0]
-        ours = name.startswith(NAMESPACE_PREFIX) and owner.isdigit()
-        if ours and not (machine.PROC / owner).exists():
-            run("ip", "netns", "del", name)
+    """Remove what benchmarks left that were killed."""
+    for name in filter(_ownerless, run("ip", "netns", "list").split()):
+        run("ip", "netns", "del", name)
+    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        if _ownerless(path.name):
+            shutil.rmtree(path, ignore_errors=True)
 
 
-def pin_others(pid: int, except_tid: int, cpu: int) -> None:
-    """Keep every other thread of a process on one CPU."""
+def place_threads(pid: int, polling_tid: int, other_cpu: int, nice: int) -> None:
+    """Keep every thread but the polling one on one CPU; all with the same priority."""
+    group = machine.PROC / str(pid) / "autogroup"
+    if group.exists() and nice != 0:  # the kernel shares CPU time by session first
+        group.write_text(str(nice), encoding="utf-8")
     for tid in machine.threads(pid):
-        if tid != except_tid:
-            try:
-                os.sched_setaffinity(tid, {cpu})
-            except OSError:
-                continue  # ended meanwhile
+        try:
+            if tid != polling_tid:
+                os.sched_setaffinity(tid, {other_cpu})
+            os.setpriority(os.PRIO_PROCESS, tid, nice)
+        except OSError:
+            continue  # ended meanwhile

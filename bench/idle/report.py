@@ -39,6 +39,7 @@ class Result:
         return Result(data["machine"], data["settings"], data["left_out"], samples)
 
 
+WAITED_PCT = 1.0  # of the time; less is what any machine does
 HEAD = (
     "peer",
     "CPU %",
@@ -73,6 +74,7 @@ def percent(part: float, whole: float) -> str:
 
 def _row(cell: Cell) -> list[str]:
     medians, traffic = cell.medians, cell.medians["offered"] > 0
+    judged = traffic and cell.ports != "null"
 
     def ratio(name: str) -> str:
         return f"{cell.ratios[name]:.2f}" if name in cell.ratios else ""
@@ -84,10 +86,10 @@ def _row(cell: Cell) -> list[str]:
         cell.peer,
         number(medians["cpu_pct"]),
         ratio("cpu_pct"),
-        when(traffic, number(medians["p50_us"])),
-        when(traffic, number(medians["p99_us"])),
+        when(judged, number(medians["p50_us"])),
+        when(judged, number(medians["p99_us"])),
         ratio("p99_us"),
-        when(traffic, percent(medians["lost"], medians["offered"])),
+        when(judged, percent(medians["lost"], medians["offered"])),
         when(traffic, number(medians["received_pps"] / 1000)),
         ratio("received_pps"),
         when(traffic, number(medians["cpu_ns_per_pkt"])),
@@ -99,6 +101,8 @@ def _row(cell: Cell) -> list[str]:
 
 def _title(ports: str, rate: str, group: list[Cell]) -> str:
     offered = group[0].medians["offered_pps"]
+    if ports == "null":
+        return "null, saturated (the driver makes packets and drops them)"
     if rate == "sat":
         return f"{ports}, saturated ({offered / 1000:.0f} kpps offered)"
     return f"{ports}, {rate} packets/s"
@@ -116,7 +120,7 @@ def captions(result: Result) -> list[str]:
         " CPU % and ns/pkt: CPU time of the polling thread alone, by time and by packet;"
         f" x is the median of the ratios to {result.baseline} in the same round."
         f" Polling thread on CPU {settings['cpu']}, everything else on CPU"
-        f" {settings['other_cpu']}. lull: {settings['lull_options']}.",
+        f" {settings['other_cpu']}, nice {settings['nice']}. lull: {settings['lull_options']}.",
     ]
     lines += [f"Left out: {peer}: {reason}" for peer, reason in result.left_out.items()]
     return lines
@@ -126,15 +130,22 @@ def notes(found: list[Cell]) -> list[str]:
     """What the figures cannot say."""
     lines = []
     for cell in found:
-        if cell.rate == "sat" and cell.medians["lost"] < 0.01 * cell.medians["offered"]:
+        medians, where = cell.medians, f"{cell.ports}, {cell.rate}: {cell.peer}"
+        if (
+            cell.rate == "sat"
+            and cell.ports != "null"
+            and medians["lost"] < 0.01 * medians["offered"]
+        ):
+            lines.append(f"{where} took all that came; its capacity lies above the figure.")
+        if medians["waited_pct"] > WAITED_PCT:
             lines.append(
-                f"{cell.ports}: {cell.peer} took all that the generator could send;"
-                " its capacity lies above the figure."
+                f"{where} waited {medians['waited_pct']:.1f} % of the time for its CPU,"
+                " which others used."
             )
-        if cell.medians["waited_pct"] > 1:
+        if cell.rate != "sat" and medians["sink_gap_p99_us"] > medians["p99_us"] / 2 > 0:
             lines.append(
-                f"{cell.ports}, {cell.rate}: {cell.peer} waited"
-                f" {cell.medians['waited_pct']:.1f} % of the time for its CPU; others used it."
+                f"{where}: up to {number(medians['sink_gap_p99_us'])} us of the p99 are the"
+                " sink's own."
             )
     return lines
 

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Generator: where packets come from and who judges what comes back.
+
+Generator: lull-gen at the other end of both wires.
+Endless:   the null driver in the forwarder itself, which never runs out; then
+           the forwarder's own port counters are all there is.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import peers
+import ports
+from program import SOURCE, Place, Telemetry, place_threads, wait_for
+
+MEMORY_MB = 512
+DRAIN_S = 3.0
+PROOF_PPS = 1000
+SATURATED = "sat"
+COUNTS = ("offered", "received", "lost", "rejected", "duplicates", "reordered")
+TIMES = {  # ours in us: lull-gen's in ns
+    "p50_us": "latency_p50_ns",
+    "p99_us": "latency_p99_ns",
+    "p999_us": "latency_p999_ns",
+    "max_us": "latency_max_ns",
+    "sink_gap_p99_us": "sink_gap_p99_ns",
+}
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A load: label as the user typed it."""
+
+    label: str
+    pps: int  # offered; 0: silence
+
+    @property
+    def saturates(self) -> bool:
+        """More than gets through."""
+        return self.label == SATURATED
+
+    @property
+    def spec(self) -> str:
+        """For lull-gen."""
+        return f"constant:{self.pps}" if self.pps > 0 else "off"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all sessions share."""
+
+    lull_gen: Path
+    setup: peers.Setup
+    rates: list[Rate]
+    seconds: float
+
+
+class Source(Protocol):
+    """What a session needs of it."""
+
+    def ready(self, running: peers.Running) -> None:
+        """Wait until packets get through; switches learn their flows."""
+
+    def send(self, rate: Rate) -> None:
+        """Change the load."""
+
+    def mark(self) -> None:
+        """Begin a measurement window."""
+
+    def traffic(self) -> dict[str, int]:
+        """Figures of this window: now_ns, offered, received and more."""
+
+    def drain(self) -> dict[str, int]:
+        """Stop; the figures once nothing is under way, with all of COUNTS and TIMES."""
+
+
+class Generator:
+    """lull-gen, source and sink on CPU setup.other_cpu."""
+
+    def __init__(self, place: Place, wire: ports.Wire, plan: Plan) -> None:
+        cpu = plan.setup.other_cpu
+        arguments = [f"--vdev={vdev}" for vdev in wire.generator_vdevs]
+        arguments += [f"--cpus={cpu}", f"--ring={ports.RING_PKTS}", "--traffic=off", "--stats=0"]
+        arguments += [f"--eal=--no-huge --no-shconf -m {MEMORY_MB}", "--link-wait=20s"]
+        self.cpu = cpu
+        self.nice = plan.setup.nice
+        self.program = place.start(SOURCE, "lull-gen", [str(plan.lull_gen), *arguments])
+        self.telemetry = Telemetry(self.program, place.dpdk_socket(f"lull-gen-{self.program.pid}"))
+        self.loop = ""
+
+    def ready(self, running: peers.Running) -> None:
+        """Wait until a packet comes back."""
+        running.program.check_alive()
+        self.loop = self.telemetry.ready()[0]
+        place_threads(self.program.pid, 0, self.cpu, self.nice)
+        self.send(Rate("", PROOF_PPS))
+        wait_for("the first packet comes back", lambda: self.traffic()["received"])
+        self.drain()
+
+    def send(self, rate: Rate) -> None:
+        """Change the load."""
+        self.telemetry.set(f"traffic={rate.spec}")
+
+    def mark(self) -> None:
+        """Begin a measurement window and wait for it."""
+        window = self.telemetry.ask("/lull/mark")["window"]
+        wait_for("a new window", lambda: self.traffic()["window"] >= window)
+
+    def traffic(self) -> dict[str, int]:
+        """Figures of this window."""
+        answer: dict[str, int] = self.telemetry.ask(f"/lull/traffic,{self.loop}")
+        return answer
+
+    def drain(self) -> dict[str, int]:
+        """Stop sending; the figures once nothing is under way, or nothing more comes."""
+        self.send(Rate("0", 0))
+        end = time.monotonic() + DRAIN_S
+        before = self.traffic()
+        while True:
+            time.sleep(0.1)
+            now = self.traffic()
+            still = now["received"] == before["received"]
+            if (still and now["in_flight"] == 0) or time.monotonic() > end:
+                return now
+            before = now
+
+
+class Endless:
+    """Null ports of the forwarder: every receive is full, every send succeeds."""
+
+    def __init__(self) -> None:
+        self.telemetry: Telemetry | None = None
+        self.sent_before = 0
+
+    def ready(self, running: peers.Running) -> None:
+        """Wait until packets flow."""
+        self.telemetry = Telemetry(running.program, running.socket)
+
+        def flow() -> bool:
+            running.program.check_alive()
+            return running.socket.exists() and self._sent() > 0
+
+        wait_for("packets flow", flow)
+
+    def _sent(self) -> int:
+        assert self.telemetry is not None
+        ports_stats: list[dict[str, Any]] = [
+            self.telemetry.ask(f"/ethdev/stats,{port}")
+            for port in self.telemetry.ask("/ethdev/list")
+        ]
+        return sum(int(stats["opackets"]) for stats in ports_stats)
+
+    def send(self, rate: Rate) -> None:
+        """Nothing to change."""
+
+    def mark(self) -> None:
+        """Count from here."""
+        self.sent_before = self._sent()
+
+    def traffic(self) -> dict[str, int]:
+        """What left the ports."""
+        sent, now_ns = self._sent() - self.sent_before, time.monotonic_ns()
+        return {"now_ns": now_ns, "offered": sent, "received": sent}
+
+    def drain(self) -> dict[str, int]:
+        """Nothing is ever under way, or lost, or timed."""
+        return {**dict.fromkeys((*COUNTS, *TIMES.values()), 0), **self.traffic()}
+
+
+def open_source(place: Place, wire: ports.Wire, plan: Plan) -> Source:
+    """Start what the wire asks for."""
+    return Generator(place, wire, plan) if wire.generator_vdevs else Endless()
