@@ -7,10 +7,10 @@ python=$prefix/lib/lull/bin/python
 if [ ! -x "$python" ]; then
 	python=/usr/bin/python3
 	"$python" -c 'import click, jinja2, matplotlib, pydantic, rich' || {
-		echo "lull: a Python library is missing (above); to install all of them:" >&2
-		echo "  python3 -m venv $prefix/lib/lull &&" \
-			"$prefix/lib/lull/bin/pip install -r $prefix/share/lull/requirements.txt" >&2
+		echo "lull: a Python library is missing (above); to install all of them:"
+		echo "  python3 -m venv $prefix/lib/lull"
+		echo "  $prefix/lib/lull/bin/pip install -r $prefix/share/lull/requirements.txt"
 		exit 1
-	}
+	} >&2
 fi
 PYTHONPATH=$prefix/share/lull/python${PYTHONPATH:+:$PYTHONPATH} exec "$python" -m lull "$@"
