@@ -119,6 +119,12 @@ lull_eal_log_hold(bool verbose)
 	return 0;
 }
 
+bool
+lull_eal_log_verbose(void)
+{
+	return eal_log.verbose;
+}
+
 void
 lull_eal_log_release(bool show)
 {

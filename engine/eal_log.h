@@ -14,8 +14,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Call before rte_eal_init(). @p verbose: pass all through to stderr, hold nothing. */
+/**
+ * Begin holding: around rte_eal_init() and whatever else may complain at length.
+ * @p verbose: pass all through to stderr, hold nothing.
+ */
 int lull_eal_log_hold(bool verbose);
+/** What it was told last. */
+bool lull_eal_log_verbose(void);
 /** End of holding: errors held back are shown when @p show, forgotten otherwise. */
 void lull_eal_log_release(bool show);
 /**

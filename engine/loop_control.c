@@ -265,13 +265,11 @@ lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombu
 	*missed = 0;
 	*nombuf = 0;
 	for (uint32_t i = 0; i < loop->port_count; i++) {
-		struct rte_eth_stats stats;
+		uint64_t port_missed, port_nombuf;
 
-		*missed += lull_port_pair_missed(loop->port_ids[i]);
-		if (rte_eth_stats_get(loop->port_ids[i], &stats) != 0)
-			continue;
-		*missed += stats.imissed;
-		*nombuf += stats.rx_nombuf;
+		lull_port_lost(loop->port_ids[i], &port_missed, &port_nombuf);
+		*missed += port_missed;
+		*nombuf += port_nombuf;
 	}
 }
 

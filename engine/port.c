@@ -11,10 +11,12 @@
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 
+#include "eal_log.h"
 #include "error.h"
 
 #define WIRE_BITS_MIN (84 * 8) /* 64 bytes, preamble and gap */
 #define LINK_WAIT_MS 3000
+#define QUOTE_SIZE 160
 #define LINK_STEP_MS 50
 #define RSS_WANTED (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP)
 
@@ -48,15 +50,24 @@ lull_port_link_up(const struct lull_port *port)
 	       link.link_status == RTE_ETH_LINK_UP;
 }
 
+void
+lull_port_lost(uint16_t port_id, uint64_t *missed, uint64_t *nombuf)
+{
+	struct rte_eth_stats stats = { .imissed = 0 };
+
+	/* A failing driver leaves zeros. */
+	rte_eth_stats_get(port_id, &stats);
+	*missed = stats.imissed + lull_port_pair_missed(port_id) + lull_port_packet_missed(port_id);
+	*nombuf = stats.rx_nombuf;
+}
+
 uint64_t
 lull_port_missed(const struct lull_port *port)
 {
-	struct rte_eth_stats stats;
-	uint64_t missed = lull_port_pair_missed(port->port_id);
+	uint64_t missed, nombuf;
 
-	if (rte_eth_stats_get(port->port_id, &stats) == 0)
-		missed += stats.imissed + stats.rx_nombuf;
-	return missed;
+	lull_port_lost(port->port_id, &missed, &nombuf);
+	return missed + nombuf;
 }
 
 static int
@@ -219,9 +230,9 @@ port_read_link(struct lull_port *port, const struct rte_eth_dev_info *info, char
 	return 0;
 }
 
-int
-lull_port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
-	       char *error)
+static int
+port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
+	  char *error)
 {
 	struct rte_eth_dev_info info;
 	int rc;
@@ -241,15 +252,43 @@ lull_port_open(uint16_t port_id, const struct lull_port_config *config, struct l
 	if (config->promiscuous)
 		rte_eth_promiscuous_enable(port_id); /* a driver without it receives all anyway */
 	port_read_ring(port);
+	lull_port_packet_open(port_id, &info);
 	rc = port_read_link(port, &info, error);
 	if (rc != 0)
 		rte_eth_dev_stop(port_id);
 	return rc;
 }
 
+/* What the driver complained about belongs into the sentence, not in front of it. */
+static void
+port_quote(char *error)
+{
+	size_t used = error != NULL ? strlen(error) : LULL_ERROR_SIZE;
+	char quote[QUOTE_SIZE];
+
+	if (used + 2 < LULL_ERROR_SIZE && lull_eal_log_last(quote, sizeof(quote))[0] != '\0')
+		snprintf(error + used, LULL_ERROR_SIZE - used, ": %s", quote);
+}
+
+int
+lull_port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
+	       char *error)
+{
+	int rc = lull_eal_log_hold(lull_eal_log_verbose());
+
+	if (rc != 0)
+		return lull_engine_error(error, rc, "cannot divert DPDK's log: %s", strerror(-rc));
+	rc = port_open(port_id, config, port, error);
+	if (rc != 0)
+		port_quote(error);
+	lull_eal_log_release(rc == 0);
+	return rc;
+}
+
 void
 lull_port_close(struct lull_port *port)
 {
+	lull_port_packet_close(port->port_id);
 	rte_eth_dev_stop(port->port_id);
 	rte_eth_dev_close(port->port_id);
 	lull_port_pair_forget(port->port_id);

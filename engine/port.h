@@ -31,4 +31,13 @@ uint64_t lull_port_pair_missed(uint16_t port_id);
 /** @p port_id has been closed; frees the rings when both ends are. */
 void lull_port_pair_forget(uint16_t port_id);
 
+/** Find the sockets behind an af_packet port; other ports have none. Main thread. */
+void lull_port_packet_open(uint16_t port_id, const struct rte_eth_dev_info *info);
+/** Packets the kernel dropped for want of room in their rings. Any thread. */
+uint64_t lull_port_packet_missed(uint16_t port_id);
+void lull_port_packet_close(uint16_t port_id);
+
+/** What lull_port_missed() adds up: lost for want of descriptors, of mbufs. Any thread. */
+void lull_port_lost(uint16_t port_id, uint64_t *missed, uint64_t *nombuf);
+
 #endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An af_packet port on the loopback of a network namespace of its own: what the kernel drops
+ * because nobody polls is known to the port, and charged by a loop. Root only.
+ */
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "stand.h"
+
+#define RING 64
+#define SKIP 77
+
+static struct lull_port port;
+
+static void
+lo_up(void)
+{
+	struct ifreq request = { .ifr_name = "lo" };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (fd < 0 || ioctl(fd, SIOCGIFFLAGS, &request) != 0)
+		exit(SKIP);
+	request.ifr_flags |= IFF_UP;
+	if (ioctl(fd, SIOCSIFFLAGS, &request) != 0)
+		exit(SKIP);
+	close(fd);
+}
+
+static void
+send_datagrams(int count)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons(9),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	for (int i = 0; i < count; i++)
+		sendto(fd, "x", 1, 0, (const void *)&address, sizeof(address));
+	close(fd);
+}
+
+static void
+missed__counts_what_the_kernel_dropped(void **state)
+{
+	uint64_t missed;
+
+	(void)state;
+	assert_int_equal(port.ring_pkts, RING);
+	assert_int_equal(lull_port_missed(&port), 0);
+	send_datagrams(RING / 4);
+	assert_int_equal(lull_port_missed(&port), 0);
+	send_datagrams(4 * RING);
+	missed = lull_port_missed(&port);
+	/* Each passes the loopback once or twice as the socket sees it, and some call back. */
+	assert_true(missed >= RING);
+	assert_int_equal(lull_port_missed(&port), missed);
+}
+
+static void
+audit__charges_what_the_kernel_dropped(void **state)
+{
+	struct lull_forward_config forward;
+	struct lull_loop_config config = stand_loop("fwd0", 1, &port, &forward);
+	const struct lull_idle_counters *counters;
+	struct lull_loop *loop;
+
+	(void)state;
+	forward.mode = LULL_FORWARD_SINK;
+	config.governor = lull_idle_governor_find("fixed");
+	config.limits.rest_ns = 100 * LULL_NS_PER_MS;
+	config.limits.rest_ns_max = LULL_NS_PER_S;
+	loop = stand_run(&config);
+	counters = lull_loop_counters(loop);
+	STAND_WAIT(LULL_COUNTER_READ(counters->rests[LULL_REST_SLEEP]) > 2);
+	/* Far more than the ring holds, for as long as it takes to meet a rest. */
+	STAND_WAIT((send_datagrams(4 * RING), LULL_COUNTER_READ(counters->misses) > 0));
+	lull_loop_destroy(loop);
+}
+
+static int
+setup(void **state)
+{
+	static const char *const vdevs[] = {
+		"net_af_packet0,iface=lo,framecnt=64,framesz=2048,blocksz=4096", NULL
+	};
+	const struct lull_port_config config = { .queues = 1, .ring_pkts = 1024, .burst_pkts = 32 };
+	char error[LULL_ERROR_SIZE] = "";
+
+	(void)state;
+	if (unshare(CLONE_NEWNET) != 0)
+		exit(SKIP);
+	lo_up();
+	if (stand_start(vdevs) != 0)
+		return -1;
+	if (lull_port_open(0, &config, &port, error) == 0)
+		return 0;
+	fprintf(stderr, "%s\n", error);
+	return -1;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(missed__counts_what_the_kernel_dropped),
+		cmocka_unit_test(audit__charges_what_the_kernel_dropped),
+	};
+
+	return cmocka_run_group_tests(tests, setup, stand_stop);
+}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lull-fwd from its command line to its result, as root and as anybody, until told to end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+NULL_PORTS = ["--vdev", "net_null0", "--vdev", "net_null1"]
+PATIENCE_S = 30
+
+
+def check(good: bool, what: str, seen: object = "") -> None:
+    if not good:
+        sys.exit(f"program: {what}: {seen}")
+
+
+def runtime_dirs() -> set[Path]:
+    """What running programs have left or hold."""
+    bases = (Path("/var/run/dpdk"), Path("/tmp/dpdk"))
+    return {path for base in bases for path in base.glob("lull-fwd-*")}
+
+
+def finished(command: list[str], json_path: str) -> dict[str, Any]:
+    run = subprocess.run([*command, "--json", json_path], capture_output=True, text=True,
+                         timeout=PATIENCE_S, check=False)
+    check(run.returncode == 0, " ".join(command), run.stderr)
+    text = run.stdout if json_path == "-" else Path(json_path).read_text(encoding="utf-8")
+    result: dict[str, Any] = json.loads(text)
+    return result
+
+
+def check_flood(result: dict[str, Any]) -> None:
+    loop = result["loops"][0]
+    check(result["end"] == "duration", "ends by itself", result["end"])
+    check(len(result["ports"]) == 2, "two ports", result["ports"])
+    check(loop["pkts"] > 0 and loop["rx_pkts"] == loop["tx_pkts"], "forwards all", loop)
+    check(loop["verdict"]["text"] != "", "says why it rests or not")
+    check(result["traffic"] is None, "makes no traffic")
+
+
+def floods(fwd: str, scratch: str) -> None:
+    command = [fwd, *NULL_PORTS, "--duration", "0.3"]
+    check_flood(finished(command, f"{scratch}/flood.json"))
+    if os.getuid() == 0 and subprocess.run([*NOBODY, fwd, "--version"], check=False,
+                                           capture_output=True).returncode == 0:
+        check_flood(finished([*NOBODY, *command], "-"))
+
+
+def makes_traffic(fwd: str, scratch: str) -> None:
+    command = [fwd, "--traffic", "poisson:20k", "--duration", "1"]
+    result = finished(command, f"{scratch}/traffic.json")
+    traffic = result["traffic"]
+    check(traffic["received"] > 0, "traffic comes back", traffic)
+    check(traffic["offered"] == traffic["received"] + traffic["lost"], "all accounted", traffic)
+    check(traffic["duplicates"] == 0 and traffic["reordered"] == 0, "each once, in order", traffic)
+    check(result["loops"][0]["pkts"] == traffic["rx_pkts"], "forwarded what came back", result)
+
+
+def ends_by_signal(fwd: str, scratch: str) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        path = Path(scratch, f"{number}.json")
+        before = runtime_dirs()
+        with subprocess.Popen([fwd, "--vdev", "net_ring0", "--json", str(path)],
+                              stderr=subprocess.PIPE, text=True) as run:
+            # Its runtime directory appears before its loops run; either is a good moment.
+            while not runtime_dirs() - before and run.poll() is None:
+                time.sleep(0.01)
+            run.send_signal(number)
+            _, stderr = run.communicate(timeout=PATIENCE_S)
+        if run.returncode == -number:
+            continue  # it came before the program took signals
+        check(run.returncode == 0, f"ends well by {number.name}", stderr)
+        check(json.loads(path.read_text(encoding="utf-8"))["end"] == "signal", "says why")
+        check(not Path(f"/var/run/dpdk/lull-fwd-{run.pid}").exists(), "leaves nothing behind")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        for test in (floods, makes_traffic, ends_by_signal):
+            test(sys.argv[1], scratch)
+            print(f"{test.__name__}: ok")
+
+
+main()
