@@ -71,7 +71,7 @@ struct fwd_seats {
 	int threads[FWD_THREADS_MAX];
 	int traffic, rest;
 };
-/** From the settings, or the last, the first and one in between; warns on stderr when loops share one. */
+/** From the settings, or the last, the first and one between; warns when loops share one. */
 void fwd_seats_choose(const struct fwd_settings *settings, struct fwd_seats *seats);
 
 /** Limits of a thread as its settings and ports have it; -EINVAL and the sentence. */

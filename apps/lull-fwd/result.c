@@ -118,7 +118,7 @@ result_verdict(const struct lull_loop_snapshot *snapshot)
 	return object;
 }
 
-/* CPU time and stolen time from the start to now: the loop has stopped, its thread is still there. */
+/* CPU time and stolen time since the start: the loop has stopped, its thread is still there. */
 static void
 result_cpu(const struct fwd *fwd, uint32_t index, json_t *object)
 {

@@ -37,18 +37,22 @@ extern "C" {
 /* ---- environment ---- */
 
 struct lull_engine_config {
-	const char *program;        /**< file prefix and telemetry name: <program>-<pid> */
-	const char *const *vdevs;   /**< --vdev arguments */
+	const char *program;      /**< file prefix and telemetry name: <program>-<pid> */
+	const char *const *vdevs; /**< --vdev arguments */
 	uint32_t vdev_count;
-	const char *const *pcis;    /**< -a arguments; none: --no-pci */
+	const char *const *pcis; /**< -a arguments; none: --no-pci */
 	uint32_t pci_count;
-	const int *cpus;            /**< lcore i + 1 runs on cpus[i]; lcore 0 (main) on main_cpu */
+	const int *cpus; /**< lcore i + 1 runs on cpus[i]; lcore 0 (main) on main_cpu */
 	uint32_t cpu_count;
 	int main_cpu;
-	const char *eal;            /**< further EAL arguments, split like a shell does; may be NULL */
-	uint32_t memory_mb;         /**< without hugepages [256] */
+	const char *eal;    /**< further EAL arguments, split like a shell does; may be NULL */
+	uint32_t memory_mb; /**< without hugepages [256] */
 };
-/** Start EAL: hugepages when enough are free, ordinary memory otherwise; EAL's own log to stderr only for errors. */
+/**
+ * Start EAL: hugepages when enough are free, ordinary memory otherwise. EAL's own log goes to
+ * stderr only for errors. SIGPIPE is ignored from here on, unless the program handles it: DPDK's
+ * telemetry writes to clients that may be gone.
+ */
 int lull_engine_init(const struct lull_engine_config *config, char *error);
 /** Close every port, leave nothing in the runtime directory. */
 void lull_engine_fini(void);
@@ -58,11 +62,11 @@ const char *lull_engine_dpdk_version(void);
 /* ---- ports ---- */
 
 struct lull_port_config {
-	uint16_t queues;            /**< Rx and Tx queues each */
-	uint16_t ring_pkts;         /**< descriptors asked for, rounded as the driver wants */
+	uint16_t queues;    /**< Rx and Tx queues each */
+	uint16_t ring_pkts; /**< descriptors asked for, rounded as the driver wants */
 	uint16_t burst_pkts;
-	uint16_t mtu;               /**< 0: the driver's */
-	bool interrupt;             /**< also ask for Rx interrupts if the driver has them */
+	uint16_t mtu;   /**< 0: the driver's */
+	bool interrupt; /**< also ask for Rx interrupts if the driver has them */
 	bool promiscuous;
 };
 struct lull_port {
@@ -70,11 +74,11 @@ struct lull_port {
 	char name[64];
 	char driver[LULL_NAME_SIZE];
 	uint16_t queues;
-	uint32_t ring_pkts;         /**< as granted, or as configured when the driver does not tell */
-	uint32_t held_pkts;         /**< rearm threshold the driver may keep empty */
-	uint32_t link_mbps;         /**< 0: unknown */
-	bool hardware;              /**< the link rate means something: a PCI device with a link speed */
-	bool interrupt;             /**< Rx interrupts granted */
+	uint32_t ring_pkts; /**< as granted, or as configured when the driver does not tell */
+	uint32_t held_pkts; /**< rearm threshold the driver may keep empty */
+	uint32_t link_mbps; /**< 0: unknown */
+	bool hardware;      /**< the link rate means something: a PCI device with a link speed */
+	bool interrupt;     /**< Rx interrupts granted */
 };
 /** Ids of the ports EAL has probed, at most @p count_max; returns how many there are. */
 uint32_t lull_port_ids(uint16_t *port_ids, uint32_t count_max);
@@ -83,14 +87,24 @@ bool lull_port_link_up(const struct lull_port *port);
 /** Packets per second of 64-byte frames (84 B on the wire) on this link; 0 when unknown. */
 uint64_t lull_link_pps(uint32_t link_mbps);
 /** Configure and start a port that EAL has probed. */
-int lull_port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port, char *error);
-/** Two started ports wired back to back by two rte_rings of @p ring_pkts: what one sends the other receives. */
-int lull_port_pair(const char *name, const struct lull_port_config *config, struct lull_port *a, struct lull_port *b, char *error);
+int lull_port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
+		   char *error);
+/**
+ * Two started ports wired back to back by two rte_rings of exactly @p ring_pkts per queue: what
+ * one sends the other receives.
+ */
+int lull_port_pair(const char *name, const struct lull_port_config *config, struct lull_port *a,
+		   struct lull_port *b, char *error);
 void lull_port_close(struct lull_port *port);
-/** Packets the port lost for want of descriptors or mbufs since start (imissed + rx_nombuf). Any thread. */
+/**
+ * Packets the port lost for want of descriptors or mbufs since start: imissed + rx_nombuf, what
+ * the kernel dropped (af_packet), what the other half of a pair gave up. memif, vhost and tap tell
+ * nothing. Any thread.
+ */
 uint64_t lull_port_missed(const struct lull_port *port);
 /** Mbufs for @p mbuf_count packets of up to @p len_bytes. Freed by lull_engine_fini(). */
-struct rte_mempool *lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes, char *error);
+struct rte_mempool *lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
+				     char *error);
 
 /* ---- stages ---- */
 
@@ -98,11 +112,12 @@ struct rte_mempool *lull_pool_create(const char *name, uint32_t mbuf_count, uint
 struct lull_stage {
 	const char *name;
 	const char *summary;
-	size_t state_size;  /**< given zeroed and cache-line aligned */
+	size_t state_size; /**< given zeroed and cache-line aligned */
 	int (*init)(void *state, const void *config, uint64_t now_ns);
 	/** A burst from queue @p queue_index of the loop; takes all packets. */
-	void (*burst)(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t count, uint64_t now_ns);
-	/** End of a turn: flush, send what is due. Returns when it must run next at the latest, 0: no wish. */
+	void (*burst)(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t count,
+		      uint64_t now_ns);
+	/** End of a turn: flush, send what is due. Returns when it must run next, 0: no wish. */
 	uint64_t (*turn)(void *state, uint64_t now_ns);
 	/** A new measurement window begins. */
 	void (*mark)(void *state, uint64_t now_ns);
@@ -112,32 +127,42 @@ struct lull_stage {
 	size_t counters_offset;                   /**< of the uint64_t counters in the state */
 };
 
-/** Forward: what is received on queue i leaves on tx[i]; packets the driver refuses after bounded retries are counted drops. */
+/**
+ * Forward: what is received on queue i leaves on tx[i]; packets the driver refuses after bounded
+ * retries are counted drops.
+ */
 enum lull_forward_mode { LULL_FORWARD_IO, LULL_FORWARD_MACSWAP, LULL_FORWARD_SINK };
 struct lull_forward_config {
 	enum lull_forward_mode mode;
 	uint32_t queue_count;
-	struct { uint16_t port_id, queue_id; } tx[LULL_IDLE_QUEUES_MAX];
+	struct {
+		uint16_t port_id, queue_id;
+	} tx[LULL_IDLE_QUEUES_MAX];
 };
-struct lull_forward_counters { uint64_t rx_pkts, rx_bytes, tx_pkts, tx_drops, tx_retries; };
+struct lull_forward_counters {
+	uint64_t rx_pkts, rx_bytes, tx_pkts, tx_drops, tx_retries;
+};
 extern const struct lull_stage lull_stage_forward;
 
 /* ---- loops ---- */
 
-struct lull_loop_queue { uint16_t port_id, queue_id; };
+struct lull_loop_queue {
+	uint16_t port_id, queue_id;
+};
 struct lull_loop_config {
-	char name[LULL_NAME_SIZE];   /**< "fwd0", "gen0" */
-	const char *kind;            /**< "forward", "traffic" */
+	char name[LULL_NAME_SIZE]; /**< "fwd0", "gen0" */
+	const char *kind;          /**< "forward", "traffic" */
 	unsigned int lcore_id;
-	uint32_t queue_count;        /**< may be 0 for a loop that only sends */
+	uint32_t queue_count; /**< may be 0 for a loop that only sends */
 	struct lull_loop_queue queues[LULL_IDLE_QUEUES_MAX];
 	uint16_t burst_pkts;
 	const struct lull_idle_governor *governor;
 	struct lull_idle_limits limits; /**< depths is filled in from the ways that probe well */
 	const struct lull_stage *stage;
 	const void *stage_config;
-	/** Test hook, may be NULL: called on the loop's thread with every plan and wake (wake NULL after a plan). */
-	void (*trace)(void *arg, const struct lull_turn *turn, const struct lull_rest *rest, const struct lull_wake *wake);
+	/** Test hook, may be NULL: called on the loop's thread after every plan (wake NULL) and wake. */
+	void (*trace)(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
+		      const struct lull_wake *wake);
 	void *trace_arg;
 };
 struct lull_loop; /* opaque; owns the idle object and stage state */
@@ -149,7 +174,8 @@ void lull_loop_stop(struct lull_loop *loop);
 void lull_loop_destroy(struct lull_loop *loop);
 
 /** Change governor (NULL: keep) and limits; takes effect within one rest. -EAGAIN: mailbox full. */
-int lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *governor, const struct lull_idle_limits *limits);
+int lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *governor,
+			  const struct lull_idle_limits *limits);
 /** Begin measurement window @p window. */
 int lull_loop_post_mark(struct lull_loop *loop, uint32_t window);
 /** A command for the stage, copied; up to 4096 bytes. */
@@ -157,7 +183,7 @@ int lull_loop_post_stage(struct lull_loop *loop, const void *data, size_t size);
 
 /** What other threads may know of a loop; a consistent copy at most 10 ms (or one rest) old. */
 struct lull_loop_snapshot {
-	uint64_t now_ns;            /**< when the copy was made */
+	uint64_t now_ns; /**< when the copy was made */
 	uint64_t window_begin_ns;
 	uint32_t window;
 	const struct lull_idle_governor *governor;
@@ -176,7 +202,8 @@ bool lull_loop_alive(const struct lull_loop *loop);
 /** Packets its ports lost for want of descriptors and of mbufs. Any thread. */
 void lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf);
 /** Counter table of its stage, and the counters. */
-const struct lull_counter_info *lull_loop_stage_counters(const struct lull_loop *loop, const void **counters);
+const struct lull_counter_info *lull_loop_stage_counters(const struct lull_loop *loop,
+							 const void **counters);
 const struct lull_stage *lull_loop_stage(const struct lull_loop *loop);
 /** Stage state: only its counters and histograms may be read from outside. */
 const void *lull_loop_stage_state(const struct lull_loop *loop);
@@ -192,17 +219,22 @@ struct lull_telemetry_config {
 	const char *program, *version;
 	struct lull_loop *const *loops;
 	uint32_t loop_count;
-	/** /lull/set: apply "KEY[@LOOP]=VALUE"; 0 or -errno and a sentence. Runs on a telemetry thread. */
+	/** /lull/set: apply "KEY[@LOOP]=VALUE"; 0 or -errno and a sentence. On a telemetry thread. */
 	int (*set)(void *arg, const char *assignment, char *error, size_t error_size);
 	/** /lull/settings: write key and value pairs through @p put. */
-	void (*settings)(void *arg, void (*put)(void *put_arg, const char *key, const char *value), void *put_arg);
-	/** /lull/traffic: for loops of kind "traffic"; fills values through @p put; NULL when the program has none. */
-	void (*traffic)(void *arg, const struct lull_loop *loop, void (*put)(void *put_arg, const char *key, uint64_t value), void *put_arg);
-	/** /lull/histogram,NAME,latency: for loops of kind "traffic"; NULL when the program has none. */
+	void (*settings)(void *arg, void (*put)(void *put_arg, const char *key, const char *value),
+			 void *put_arg);
+	/** /lull/traffic: for loops of kind "traffic"; values through @p put; NULL: has none. */
+	void (*traffic)(void *arg, const struct lull_loop *loop,
+			void (*put)(void *put_arg, const char *key, uint64_t value), void *put_arg);
+	/** /lull/histogram,NAME,latency: for loops of kind "traffic"; NULL: has none. */
 	const struct lull_histogram *(*latency)(void *arg, const struct lull_loop *loop);
 	void *arg;
 };
-/** Register the /lull commands. Call before the loops start, once; the config is borrowed until lull_engine_fini(). */
+/**
+ * Register the /lull commands. Call before the loops start, once; the config is borrowed until
+ * lull_telemetry_stop(). Callbacks run one at a time.
+ */
 int lull_telemetry_start(const struct lull_telemetry_config *config);
 /** No handler runs from here on: loops may be destroyed. Also part of lull_engine_fini(). */
 void lull_telemetry_stop(void);
