@@ -92,7 +92,7 @@ def missing(peer: Peer, setup: Setup) -> str:
     if peer.family == "lull" and not setup.lull_fwd.exists():
         return f"{setup.lull_fwd} is not built: run make build"
     if peer.family == "testpmd" and shutil.which("dpdk-testpmd") is None:
-        return "dpdk-testpmd is not installed: apt-get install dpdk"
+        return "dpdk-testpmd is not installed: apt-get install dpdk-dev"
     if peer.family == "ovs" and not openvswitch.VSWITCHD.exists():
         return "Open vSwitch with DPDK is not installed: apt-get install openvswitch-switch-dpdk"
     return ""
