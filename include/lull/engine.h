@@ -160,7 +160,7 @@ struct lull_loop_config {
 	struct lull_idle_limits limits; /**< depths is filled in from the ways that probe well */
 	const struct lull_stage *stage;
 	const void *stage_config;
-	/** Test hook, may be NULL: called on the loop's thread after every plan (wake NULL) and wake. */
+	/** Test hook, may be NULL: on the loop's thread, after every plan (wake NULL) and wake. */
 	void (*trace)(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
 		      const struct lull_wake *wake);
 	void *trace_arg;
@@ -219,7 +219,7 @@ struct lull_telemetry_config {
 	const char *program, *version;
 	struct lull_loop *const *loops;
 	uint32_t loop_count;
-	/** /lull/set: apply "KEY[@LOOP]=VALUE"; 0 or -errno and a sentence. On a telemetry thread. */
+	/** /lull/set: apply "KEY[@LOOP]=VALUE"; 0 or -errno and a sentence. Telemetry thread. */
 	int (*set)(void *arg, const char *assignment, char *error, size_t error_size);
 	/** /lull/settings: write key and value pairs through @p put. */
 	void (*settings)(void *arg, void (*put)(void *put_arg, const char *key, const char *value),
