@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/number.h"
+#include "cli/traffic_spec.h"
+
+#define SPEED_LEAST 0.001
+#define SPEED_MOST 1000000.0
+
+static int
+speed_parse(const char *text, void *member, struct lull_error *error)
+{
+	double speed;
+
+	if (strcmp(text, "original") == 0) {
+		speed = 1;
+	} else if (strcmp(text, "max") == 0) {
+		speed = 0;
+	} else if (lull_number_parse_real(text, strlen(text), &speed) != 0 ||
+		   !(speed >= SPEED_LEAST && speed <= SPEED_MOST)) {
+		return lull_error_set(error, -EINVAL,
+				      "'%.*s' is neither original, nor max, nor a factor in "
+				      "0.001..1000000",
+				      LULL_ERROR_SHOWN, text);
+	}
+	*(double *)member = speed;
+	return 0;
+}
+
+static char *
+speed_print(const void *member, char *text, size_t size)
+{
+	double speed = *(const double *)member;
+
+	if (speed == 0)
+		snprintf(text, size, "max");
+	else if (speed == 1)
+		snprintf(text, size, "original");
+	else
+		lull_real_print(speed, text, size);
+	return text;
+}
+
+#define MEMBER(member) LULL_OPTION_MEMBER(struct gen_settings, member)
+
+static const struct lull_option gen_options[] = {
+	{
+		.key = "vdev",
+		.group = "Ports",
+		.argument = "DEVICE",
+		.help = "DPDK virtual device, like net_af_packet0,iface=veth0 or "
+			"net_memif0,role=client."
+			" May stand more than once; ports count from 0 in this order.",
+		.type = LULL_OPTION_LIST,
+		MEMBER(vdev),
+	},
+	{
+		.key = "pci",
+		.argument = "ADDRESS",
+		.help = "PCI address of a NIC bound to a driver for DPDK. May stand more than "
+			"once.",
+		.type = LULL_OPTION_LIST,
+		MEMBER(pci),
+	},
+	{
+		.key = "eal",
+		.argument = "ARGUMENTS",
+		.help = "Further arguments for DPDK's environment, split like a shell does.",
+		.type = LULL_OPTION_TEXT,
+		MEMBER(eal),
+	},
+	{
+		.key = "tx-port",
+		.argument = "N",
+		.help = "Port to send on.",
+		.type = LULL_OPTION_COUNT,
+		.value = "0",
+		.high = GEN_PORTS_MAX - 1,
+		MEMBER(tx_port),
+	},
+	{
+		.key = "rx-port",
+		.argument = "N",
+		.help = "Port to receive on.",
+		.type = LULL_OPTION_COUNT,
+		.value_help = "the last port",
+		.high = GEN_PORTS_MAX - 1,
+		MEMBER(rx_port),
+	},
+	{
+		.key = "ring",
+		.argument = "PACKETS",
+		.help = "Descriptors per queue.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1024",
+		.low = 32,
+		.high = 32768,
+		MEMBER(ring),
+	},
+	{
+		.key = "burst",
+		.argument = "PACKETS",
+		.help = "Most packets of one receive or send.",
+		.type = LULL_OPTION_COUNT,
+		.value = "32",
+		.low = 1,
+		.high = 256,
+		MEMBER(burst),
+	},
+	{
+		.key = "cpus",
+		.argument = "CPU",
+		.help = "CPU of the thread that sends and receives; it never rests.",
+		.type = LULL_OPTION_CUSTOM,
+		.value_help = "the first CPU",
+		.parse = lull_cpus_parse,
+		.print = lull_cpus_print,
+		MEMBER(cpus),
+	},
+	{
+		.key = "traffic",
+		.group = "Traffic",
+		.argument = "SPEC",
+		.help = "What to send: " LULL_TRAFFIC_SPEC_GRAMMAR
+			". Rates are packets/s and take k, M, G; times take ns, us, ms, s, m, h.",
+		.type = LULL_OPTION_CUSTOM,
+		.value = "constant:10k",
+		.parse = lull_traffic_spec_parse,
+		.print = lull_traffic_spec_print,
+		.live = true,
+		MEMBER(arrival),
+	},
+	{
+		.key = "traffic-size",
+		.argument = "SIZES",
+		.help = "Sizes on the wire with CRC, and weights: 64 or 64:7,594:4,1518:1.",
+		.type = LULL_OPTION_CUSTOM,
+		.value = "64",
+		.parse = lull_traffic_size_parse,
+		.print = lull_traffic_size_print,
+		.joined = true,
+		MEMBER(arrival),
+	},
+	{
+		.key = "flows",
+		.argument = "N",
+		.help = "UDP source ports, taken in turn. Up to 16 have a sequence of their own;"
+			" beyond that flows share sequences, and a path that keeps order only per"
+			" flow shows reordering.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1",
+		.low = 1,
+		.high = 65536,
+		MEMBER(flows),
+	},
+	{
+		.key = "seed",
+		.argument = "N",
+		.help = "Seed of times and sizes: the same seed makes the same traffic.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1",
+		MEMBER(arrival.seed),
+	},
+	{
+		.key = "pcap",
+		.argument = "FILE",
+		.help = "Send the Ethernet frames of this pcap or pcapng file instead, as they were"
+			" captured. They carry no probe: what comes back is counted, not judged.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(pcap),
+	},
+	{
+		.key = "pcap-speed",
+		.argument = "SPEED",
+		.help = "original timing, a factor (2: twice as fast), or max: as fast as the port"
+			" takes them, waiting for it.",
+		.type = LULL_OPTION_CUSTOM,
+		.value = "original",
+		.parse = speed_parse,
+		.print = speed_print,
+		MEMBER(pcap_speed),
+	},
+	{
+		.key = "pcap-loop",
+		.argument = "N",
+		.help = "Times through the file, 0: without end.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1",
+		MEMBER(pcap_loop),
+	},
+	{
+		.key = "rx-only",
+		.help = "Only receive and judge what another lull-gen sends.",
+		.type = LULL_OPTION_BOOL,
+		MEMBER(rx_only),
+	},
+	{
+		.key = "tx-only",
+		.help = "Only send.",
+		.type = LULL_OPTION_BOOL,
+		MEMBER(tx_only),
+	},
+	{
+		.key = "count",
+		.group = "Run",
+		.argument = "PACKETS",
+		.help = "End after this many packets sent (received with rx-only), 0: no limit.",
+		.type = LULL_OPTION_COUNT,
+		.value = "0",
+		MEMBER(count),
+	},
+	{
+		.key = "duration",
+		.argument = "TIME",
+		.help = "End after this time, 0: run until a signal or until all is sent.",
+		.type = LULL_OPTION_DURATION,
+		.value = "0",
+		.unit = "s",
+		MEMBER(duration_ns),
+	},
+	{
+		.key = "drain",
+		.argument = "TIME",
+		.help = "At the end, wait this long for packets that are still under way;"
+			" shorter when all are back. With tx-only, how long the ports stay open"
+			" for the receiver.",
+		.type = LULL_OPTION_DURATION,
+		.value = "200",
+		.unit = "ms",
+		MEMBER(drain_ns),
+	},
+	{
+		.key = "link-wait",
+		.argument = "TIME",
+		.help = "At the start, wait this long until the ports have a link: a memif or"
+			" vhost port gets it when the other side connects.",
+		.type = LULL_OPTION_DURATION,
+		.value = "10",
+		.unit = "s",
+		MEMBER(link_wait_ns),
+	},
+	{
+		.key = "stats",
+		.argument = "TIME",
+		.help = "Time between progress lines on stderr, 0: none.",
+		.type = LULL_OPTION_DURATION,
+		.value_help = "1 s on a terminal, otherwise 0",
+		.unit = "s",
+		MEMBER(stats_ns),
+	},
+	{
+		.key = "json",
+		.argument = "FILE",
+		.help = "Write the result as JSON, - is stdout.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(json),
+	},
+	{ .key = NULL },
+};
+
+static const char *const gen_examples[] = {
+	"lull-gen --vdev net_af_packet0,iface=veth0 --traffic poisson:50k --duration 10 --json -",
+	"lull-gen --vdev net_memif0,role=client --traffic tidal:0-1M,60s --traffic-size "
+	"64:7,594:4,1518:1",
+	"lull-gen --vdev net_af_packet0,iface=veth0 --pcap dns.pcap --pcap-speed max",
+	NULL,
+};
+
+const struct lull_program gen_program = {
+	.name = "lull-gen",
+	.version = LULL_VERSION,
+	.summary = "Send traffic through DPDK ports, take it back, and say what was lost, repeated,"
+		   " reordered and how long it took.",
+	.examples = gen_examples,
+	.options = gen_options,
+};
+
+void
+gen_settings_preset(struct gen_settings *settings)
+{
+	memset(settings, 0, sizeof(*settings));
+	settings->rx_port = GEN_PORT_LAST;
+	settings->stats_ns = isatty(STDERR_FILENO) ? LULL_NS_PER_S : 0;
+}
+
+int
+gen_settings_check(const struct gen_settings *settings, struct lull_error *error)
+{
+	bool pcap = settings->pcap[0] != '\0';
+
+	if (settings->rx_only && settings->tx_only)
+		return lull_error_set(error, -EINVAL, "rx-only and tx-only: one of them");
+	if (settings->rx_only && pcap)
+		return lull_error_set(error, -EINVAL, "rx-only sends nothing, so no pcap");
+	if (settings->vdev.count == 0 && settings->pci.count == 0)
+		return lull_error_set(error, -EINVAL,
+				      "no port: name one with --vdev or --pci, like "
+				      "--vdev net_af_packet0,iface=veth0");
+	if (settings->cpus.count > 1)
+		return lull_error_set(error, -EINVAL,
+				      "cpus: one thread sends and receives, so one "
+				      "CPU");
+	return 0;
+}
