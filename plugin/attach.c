@@ -9,71 +9,80 @@
  */
 #include "plugin.h"
 
-#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include <rte_ethdev.h>
-#include <rte_version.h>
-
-#include "telemetry.h"
 
 #define WATCH_NS (2 * LULL_NS_PER_MS)
-#define VERSION_WANTED "DPDK 22.11."
+#define LATE_COUNT 64 /* a power of two */
 
 static struct plugin_queue queues[PLUGIN_PORTS_MAX][PLUGIN_QUEUES_MAX];
-static bool port_runs[PLUGIN_PORTS_MAX];
-static const void *placeholder; /* what a stopped port receives with */
-static bool active;
-static struct lull_telemetry_config telemetry_config;
 
-void
-plugin_say(const char *format, ...)
-{
-	va_list args;
-	char text[512];
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	fprintf(stderr, "lull: %s\n", text);
-}
-
-void
-plugin_attach_seen(uint32_t poller_count)
-{
-	__atomic_store_n(&telemetry_config.loop_count, poller_count, __ATOMIC_RELEASE);
-}
+static struct {
+	pthread_mutex_t lock;                /* of attaching */
+	uint32_t attached[PLUGIN_PORTS_MAX]; /* queues that have the callback: 0..n-1 */
+	bool runs[PLUGIN_PORTS_MAX];
+	const void *placeholder; /* what a stopped port receives with */
+	cpu_set_t cpus;          /* where the watch may run */
+	uint32_t pollers_avoided;
+	uint32_t late_index;
+	uint64_t late_ns[LATE_COUNT];
+	uint64_t cost_ns;
+} attach = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
  * Queues are counted by trying: the call refuses the first one that is not there and reads only the
  * port's shared data. Callbacks outlive ports, so a queue that has one keeps it.
  */
 static void
-attach_port(uint16_t port_id)
+attach_more(uint16_t port_id)
 {
-	uint16_t queue_id;
+	uint32_t *attached = &attach.attached[port_id];
 
-	for (queue_id = 0; queue_id < PLUGIN_QUEUES_MAX; queue_id++) {
-		struct plugin_queue *queue = &queues[port_id][queue_id];
+	for (; *attached < PLUGIN_QUEUES_MAX; (*attached)++) {
+		struct plugin_queue *queue = &queues[port_id][*attached];
 
-		/* The port may be another one by now: whoever polls it asks it again. */
-		__atomic_store_n(&queue->poller, NULL, __ATOMIC_RELAXED);
-		if (queue->attached)
-			continue;
 		queue->port_id = port_id;
-		queue->queue_id = queue_id;
-		if (rte_eth_add_first_rx_callback(port_id, queue_id, plugin_seen, queue) == NULL)
+		queue->queue_id = (uint16_t)*attached;
+		if (rte_eth_add_first_rx_callback(port_id, queue->queue_id, plugin_seen, queue) ==
+		    NULL)
 			return;
-		queue->attached = true;
 	}
 }
 
+void
+plugin_attach_port(uint16_t port_id)
+{
+	if (pthread_mutex_trylock(&attach.lock) != 0)
+		return; /* the next visit is 10 ms away */
+	attach_more(port_id);
+	pthread_mutex_unlock(&attach.lock);
+}
+
+/* The port may be another one by now: whoever polls it asks it again. */
+static void
+attach_started(uint16_t port_id)
+{
+	uint32_t i;
+
+	pthread_mutex_lock(&attach.lock);
+	for (i = 0; i < attach.attached[port_id]; i++) {
+		struct plugin_queue *queue = &queues[port_id][i];
+
+		__atomic_store_n(&queue->known, false, __ATOMIC_RELAXED);
+		__atomic_store_n(&queue->poller, NULL, __ATOMIC_RELEASE);
+	}
+	attach_more(port_id);
+	pthread_mutex_unlock(&attach.lock);
+}
+
+/*
+ * Queues that are added between two looks are found by whoever polls the others; a port with none
+ * at all (in a secondary process: not configured yet) is tried again and again.
+ */
 static void
 attach_look(void)
 {
@@ -82,70 +91,88 @@ attach_look(void)
 	for (port_id = 0; port_id < PLUGIN_PORTS_MAX; port_id++) {
 		const void *receive = (const void *)(uintptr_t)__atomic_load_n(
 			&rte_eth_fp_ops[port_id].rx_pkt_burst, __ATOMIC_ACQUIRE);
-		bool runs = receive != NULL && receive != placeholder;
+		bool runs = receive != NULL && receive != attach.placeholder;
 
-		if (runs && !port_runs[port_id])
-			attach_port(port_id);
-		port_runs[port_id] = runs;
+		if (runs && (!attach.runs[port_id] || attach.attached[port_id] == 0))
+			attach_started(port_id);
+		attach.runs[port_id] = runs;
 	}
+}
+
+/* Waking up on the CPU of a poller would cost it a few microseconds each time. */
+static void
+attach_step_aside(void)
+{
+	uint32_t count = plugin_poller_count(), i;
+	cpu_set_t cpus = attach.cpus;
+
+	if (count == attach.pollers_avoided)
+		return;
+	attach.pollers_avoided = count;
+	for (i = 0; i < count; i++) {
+		int cpu = plugin_poller(i)->pinned_cpu;
+
+		if (cpu >= 0 && cpu < CPU_SETSIZE)
+			CPU_CLR(cpu, &cpus);
+	}
+	if (CPU_COUNT(&cpus) > 0)
+		pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
+}
+
+/* Its sleeps show what sleeping is like on this machine, for those that never do. */
+static void
+attach_pause(void)
+{
+	const struct lull_rest rest = { LULL_REST_SLEEP, WATCH_NS };
+	struct lull_wake wake;
+	uint64_t real_ns;
+
+	lull_rest_run(&lull_rest_sleep_timer, NULL, &rest, &wake);
+	real_ns = wake.end_ns - wake.begin_ns;
+	if (wake.cpu_ns > 0)
+		__atomic_store_n(&attach.cost_ns, wake.cpu_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&attach.late_ns[attach.late_index++ % LATE_COUNT],
+			 real_ns > WATCH_NS ? real_ns - WATCH_NS : 0, __ATOMIC_RELAXED);
 }
 
 static void *
 attach_watch(void *arg)
 {
-	const struct timespec pause = { .tv_nsec = WATCH_NS };
-
 	(void)arg;
 	pthread_setname_np(pthread_self(), "lull-watch");
+	lull_rest_thread_init();
 	for (;;) {
 		attach_look();
-		nanosleep(&pause, NULL);
+		attach_step_aside();
+		attach_pause();
 	}
 	return NULL;
 }
 
-/* ---- telemetry ---- */
-
-static int
-attach_set(void *arg, const char *assignment, char *error, size_t size)
+uint64_t
+plugin_attach_late_ns(void)
 {
-	struct plugin_settings settings = plugin_settings_now();
-	char name[LULL_NAME_SIZE];
-	int rc;
+	static __thread uint32_t next;
 
-	(void)arg;
-	rc = plugin_settings_change(&settings, assignment, name, error, size);
-	if (rc != 0)
-		return rc;
-	rc = plugin_pollers_change(&settings, name);
-	if (rc == -ENOENT)
-		snprintf(error, size, "no loop %s; lull show lists them", name);
-	else if (rc != 0)
-		snprintf(error, size,
-			 "a thread that does not poll has too many changes waiting; "
-			 "try again when its port runs");
-	return rc;
+	return __atomic_load_n(&attach.late_ns[next++ % LATE_COUNT], __ATOMIC_RELAXED);
 }
 
-static void
-attach_settings(void *arg, void (*put)(void *put_arg, const char *key, const char *value),
-		void *put_arg)
+uint64_t
+plugin_attach_cost_ns(void)
 {
-	struct plugin_settings settings = plugin_settings_now();
-
-	(void)arg;
-	plugin_settings_print(&settings, put, put_arg);
+	return __atomic_load_n(&attach.cost_ns, __ATOMIC_RELAXED);
 }
 
-/* ---- life ---- */
-
-static int
-attach_start_thread(void)
+int
+plugin_attach_start(void)
 {
-	pthread_t thread;
 	sigset_t all, before;
+	pthread_t thread;
 	int rc;
 
+	attach.placeholder = (const void *)(uintptr_t)rte_eth_fp_ops[0].rx_pkt_burst;
+	CPU_ZERO(&attach.cpus);
+	pthread_getaffinity_np(pthread_self(), sizeof(attach.cpus), &attach.cpus);
 	/* The program's signals are the program's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -153,59 +180,5 @@ attach_start_thread(void)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc == 0)
 		pthread_detach(thread);
-	return rc;
-}
-
-static void
-attach_begin(const struct plugin_settings *settings)
-{
-	int rc;
-
-	plugin_pollers_init(settings);
-	placeholder = (const void *)(uintptr_t)rte_eth_fp_ops[0].rx_pkt_burst;
-	telemetry_config = (struct lull_telemetry_config){
-		.program = program_invocation_short_name,
-		.version = LULL_VERSION,
-		.loops = plugin_poller_places(),
-		.set = attach_set,
-		.settings = attach_settings,
-	};
-	rc = lull_telemetry_start(&telemetry_config);
-	if (rc != 0)
-		plugin_say("telemetry refused the /lull commands: %s; resting all the same",
-			   strerror(-rc));
-	rc = attach_start_thread();
-	if (rc != 0) {
-		plugin_say("no thread to watch for ports: %s; doing nothing", strerror(rc));
-		return;
-	}
-	active = true;
-}
-
-__attribute__((constructor)) static void
-plugin_load(void)
-{
-	struct plugin_settings settings;
-	char error[512];
-	int rc = plugin_settings_load(&settings, error, sizeof(error));
-
-	if (rc == 1)
-		return;
-	if (rc != 0) {
-		plugin_say("%s; doing nothing", error);
-		return;
-	}
-	if (strncmp(rte_version(), VERSION_WANTED, strlen(VERSION_WANTED)) != 0) {
-		plugin_say("this program runs on %s, the plugin is for 22.11; doing nothing",
-			   rte_version());
-		return;
-	}
-	attach_begin(&settings);
-}
-
-__attribute__((destructor)) static void
-plugin_unload(void)
-{
-	if (active)
-		plugin_report();
+	return -rc;
 }

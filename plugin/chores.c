@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a poller does besides polling: commands, limits, the loss audit, the snapshot. */
+/* What a poller does besides polling: orders, limits, the loss audit, the snapshot. */
 #include "plugin.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
 
 #define CHORES_NS (10 * LULL_NS_PER_MS)
+/* Some drivers take long to count: asking them may cost a thousandth of the time, no more. */
+#define AUDIT_SHARE 1000
+#define AUDIT_NS_MAX LULL_NS_PER_S
 
 /* ---- limits ---- */
 
 static struct lull_idle_limits
-change_limits(const struct lull_loop *poller, const struct plugin_settings *settings)
+change_limits(const struct lull_loop *poller)
 {
+	const struct plugin_settings *settings = &poller->settings;
 	struct lull_idle_limits limits = {
 		.latency_ns = settings->max_latency_ns,
 		.percentile_ppm = (uint32_t)(settings->percentile * 10000 + 0.5),
@@ -38,18 +43,58 @@ change_limits(const struct lull_loop *poller, const struct plugin_settings *sett
 	return limits;
 }
 
-void
-plugin_poller_change(struct lull_loop *poller, const struct plugin_settings *settings)
+static bool
+change_same(const struct lull_idle_limits *a, const struct lull_idle_limits *b)
 {
-	struct lull_idle_limits limits;
+	return a->latency_ns == b->latency_ns && a->percentile_ppm == b->percentile_ppm &&
+	       a->loss == b->loss && a->rest_ns_max == b->rest_ns_max && a->rest_ns == b->rest_ns &&
+	       a->ring_pkts == b->ring_pkts && a->held_pkts == b->held_pkts &&
+	       a->envelope == b->envelope && a->pps_max == b->pps_max &&
+	       a->burst_pkts == b->burst_pkts;
+}
 
-	poller->settings = *settings;
-	poller->mode = settings->mode;
-	poller->governor = plugin_settings_governor(settings);
-	limits = change_limits(poller, settings);
-	lull_idle_change(poller->idle, poller->governor, &limits);
-	poller->empty_need = 1;
+/* A change makes the governor begin anew, so what stays the same is no change. */
+void
+plugin_poller_change(struct lull_loop *poller)
+{
+	const struct lull_idle_governor *governor = plugin_settings_governor(&poller->settings);
+	struct lull_idle_limits limits = change_limits(poller);
+
+	if (governor == poller->governor && poller->mode == poller->settings.mode &&
+	    change_same(&limits, &poller->limits))
+		return;
+	poller->mode = poller->settings.mode;
+	poller->governor = governor;
+	poller->limits = limits;
+	lull_idle_change(poller->idle, governor, &limits);
 	poller->shadow.resting = false;
+	poller->timed = false;
+	poller->sampling = false;
+	poller->empty_run = 0;
+	poller->empty_need = poller->mode >= PLUGIN_SHADOW ? 1 : UINT32_MAX;
+	poller->look_in = 1;
+}
+
+/* ---- orders ---- */
+
+void
+plugin_obey(struct lull_loop *poller, uint64_t now_ns)
+{
+	uint32_t window;
+
+	if (pthread_mutex_trylock(&poller->orders_lock) != 0)
+		return; /* they are still being written: the next round looks again */
+	poller->orders_taken = __atomic_load_n(&poller->orders_given, __ATOMIC_RELAXED);
+	poller->settings = poller->ordered_settings;
+	window = poller->ordered_window;
+	pthread_mutex_unlock(&poller->orders_lock);
+	plugin_poller_change(poller);
+	if (window != poller->window) {
+		poller->window = window;
+		poller->window_begin_ns = now_ns;
+		lull_idle_mark(poller->idle);
+	}
+	plugin_publish(poller, now_ns);
 }
 
 /* ---- chores ---- */
@@ -67,59 +112,41 @@ plugin_publish(struct lull_loop *poller, uint64_t now_ns)
 	snapshot.limits = *lull_idle_limits(poller->idle);
 	lull_idle_verdict(poller->idle, &snapshot.verdict);
 	lull_snapshot_write(&poller->snapshot, &snapshot);
-}
-
-/* Loss audit. The program polls these ports, so they run; one that does not answers an error. */
-static void
-poller_audit(struct lull_loop *poller, uint64_t now_ns)
-{
-	uint64_t risen = 0;
-	uint32_t i;
-
-	for (i = 0; i < poller->port_count; i++) {
-		struct rte_eth_stats stats;
-		uint64_t lost;
-
-		if (!rte_eth_dev_is_valid_port(poller->port_ids[i]) ||
-		    rte_eth_stats_get(poller->port_ids[i], &stats) != 0)
-			continue;
-		lost = stats.imissed + stats.rx_nombuf;
-		/* The first reading is where counting begins; a smaller one is a reset. */
-		if (poller->port_missed[i] != UINT64_MAX && lost > poller->port_missed[i])
-			risen += lost - poller->port_missed[i];
-		poller->port_missed[i] = lost;
-	}
-	LULL_COUNTER_ADD(poller->missed, risen);
-	lull_idle_miss(poller->idle, now_ns, risen);
+	__atomic_store_n(&poller->cpu, sched_getcpu(), __ATOMIC_RELAXED);
+	__atomic_store_n(&poller->published_ns, now_ns, __ATOMIC_RELAXED);
 }
 
 void
-plugin_mailbox(struct lull_loop *poller, uint64_t now_ns)
+plugin_audit_port(struct lull_loop *poller, uint16_t port_id)
 {
-	const struct lull_message *message = lull_mailbox_peek(&poller->mailbox);
+	struct plugin_audit *audit = &poller->audits[port_id];
+	uint64_t begin_ns = lull_clock_ns(), took_ns, lost;
+	struct rte_eth_stats stats;
+	int rc;
 
-	if (message == NULL)
+	if (begin_ns < audit->due_ns)
 		return;
-	for (; message != NULL; message = lull_mailbox_peek(&poller->mailbox)) {
-		if (message->kind == PLUGIN_MESSAGE_CHANGE) {
-			plugin_poller_change(poller, (const void *)message->data);
-		} else {
-			memcpy(&poller->window, message->data, sizeof(poller->window));
-			poller->window_begin_ns = now_ns;
-			lull_idle_mark(poller->idle);
-		}
-		lull_mailbox_pop(&poller->mailbox);
-	}
-	plugin_publish(poller, now_ns);
+	rc = rte_eth_stats_get(port_id, &stats);
+	took_ns = lull_clock_ns() - begin_ns;
+	audit->due_ns = begin_ns + LULL_CLAMP(AUDIT_SHARE * took_ns, CHORES_NS, AUDIT_NS_MAX);
+	if (rc != 0)
+		return;
+	lost = stats.imissed + stats.rx_nombuf;
+	/* The first reading is where counting begins; a smaller one is a reset. */
+	if (audit->missed != UINT64_MAX && lost > audit->missed)
+		poller->risen += lost - audit->missed;
+	audit->missed = lost;
 }
 
 void
 plugin_chores(struct lull_loop *poller, uint64_t now_ns)
 {
-	plugin_mailbox(poller, now_ns);
 	if (now_ns < poller->chores_ns)
 		return;
 	poller->chores_ns = now_ns + CHORES_NS;
-	poller_audit(poller, now_ns);
+	LULL_COUNTER_ADD(poller->missed, poller->risen);
+	lull_idle_miss(poller->idle, now_ns, poller->risen);
+	poller->risen = 0;
+	plugin_queue_recall(poller);
 	plugin_publish(poller, now_ns);
 }

@@ -18,22 +18,25 @@
  * - Callbacks and their contexts are static and never freed: callbacks survive
  *   port close, and a reader may be inside one at any time. Off is a flag.
  * - The control thread calls no driver operation: a port may close meanwhile.
- *   What needs the driver (ring size, link, lost packets) is asked by the thread
- *   that polls the port, for which the program guarantees that it runs.
+ *   What needs the driver (ring size, link, lost packets) is asked by a thread
+ *   from inside the callback of that very port, for which the program guarantees
+ *   that it runs. Even a port of the same round may be closed by then.
  * - Nothing comes from DPDK's heap before a port has started.
  * - A poller never rests with packets in hand.
  */
 #ifndef LULL_PLUGIN_H
 #define LULL_PLUGIN_H
 
+#include <pthread.h>
+#include <stdalign.h>
+
 #include <lull/engine.h>
 
-#include "mailbox.h"
 #include "snapshot.h"
 
 enum plugin_mode {
-	PLUGIN_OFF,     /* attached, doing nothing at all */
-	PLUGIN_PASSIVE, /* count how busy the pollers are, never rest */
+	PLUGIN_OFF,     /* attached and counting polls, nothing else */
+	PLUGIN_PASSIVE, /* measure how busy the pollers are, never rest */
 	PLUGIN_SHADOW,  /* reckon what would be slept, never rest */
 	PLUGIN_ON,
 };
@@ -49,81 +52,103 @@ struct plugin_settings {
 	uint64_t rest_ns;
 	uint64_t pps_max[2]; /* envelope + 1 (0: auto), rate */
 	uint32_t ring_pkts;  /* 0: as the port says */
-	char report[256];    /* file for the final report, "-": stderr, "": none */
-};
-
-enum plugin_message {
-	PLUGIN_MESSAGE_CHANGE, /* struct plugin_settings */
-	PLUGIN_MESSAGE_MARK,   /* uint32_t window */
+	char report[256];    /* file for the final report, "-": stderr, "none" */
 };
 
 #define PLUGIN_QUEUES_MAX 1024 /* RTE_MAX_QUEUES_PER_PORT of 22.11 */
 #define PLUGIN_PORTS_MAX 32    /* RTE_MAX_ETHPORTS of 22.11 */
-#define PLUGIN_AUDIT_PORTS_MAX 16
+#define PLUGIN_MEMBERS_MAX 512 /* queues of one thread; with more it never rests */
 
-/** One Rx queue of one port, for the life of the process. */
+/** One Rx queue of one port, for the life of the process. Written by the thread that polls it. */
 struct plugin_queue {
-	struct lull_loop *poller; /* who polled it last */
-	uint32_t round;           /* the poller's round in which that was */
-	uint16_t index;           /* in the poller's queue_pkts */
+	/* NULL: visit the queue at its next poll. The control thread writes that too. */
+	alignas(LULL_CACHE_LINE) struct lull_loop *poller;
+	uint32_t round; /* the poller's round in which it was polled last */
+	uint16_t index; /* in the poller's queue_pkts */
 	uint16_t port_id, queue_id;
-	bool attached; /* the control thread's */
-	/* As the polling thread found the port. */
+	bool known;               /* what follows holds; the control thread clears it */
+	struct lull_loop *member; /* in whose list of members it stands */
+	struct lull_loop *left;   /* who last took it for gone */
+	uint64_t asked_ns;
 	uint32_t ring_pkts, held_pkts; /* 0: not told */
 	uint64_t link_pps;             /* 0: no hardware link */
 };
 
 struct plugin_shadow {
 	bool resting;
-	uint64_t begin_ns, until_ns;
 	struct lull_rest rest;
+	uint64_t begin_ns, until_ns;
+};
+
+/** Loss audit of one port by one poller. */
+struct plugin_audit {
+	uint64_t due_ns;
+	uint64_t missed; /* UINT64_MAX: not read yet */
 };
 
 /**
- * A thread that polls. Named lull_loop because to telemetry it is one: the
- * accessors of lull/engine.h are implemented over it in pollers.c.
+ * A thread that polls: what lull/engine.h calls a loop. A *round* ends when each of its member
+ * queues has been polled. Rounds after a rest are *timed* until the rings have run short; others
+ * are only counted and reported in one go.
  */
 struct lull_loop {
 	/* Each poll. */
 	uint32_t round;
 	uint32_t round_pkts; /* received in this round */
-	uint32_t
-		queue_count; /* queues known; those beyond LULL_IDLE_QUEUES_MAX share the last place */
+	uint32_t seen;       /* members polled in this round */
+	uint32_t member_count;
+	uint32_t again;      /* polls of members seen already, this round */
+	uint32_t burst_pkts; /* smallest receive the program asked for */
 	uint32_t mode;       /* enum plugin_mode */
 	bool timed;          /* this round began at round_begin_ns */
+	bool crowded;        /* too many queues: never rest */
 	uint64_t round_begin_ns;
 	uint64_t turns, turns_empty, pkts; /* of rounds that nobody timed */
 	uint32_t empty_run;                /* empty rounds in a row */
 	uint32_t empty_need;               /* so many before the clock is read */
+	uint32_t look_in;                  /* rounds until the clock is read anyway */
+	uint32_t orders_taken;
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
-	struct plugin_queue *queues[LULL_IDLE_QUEUES_MAX];
 	struct lull_idle *idle;
 	const struct lull_rest_way *ways[LULL_REST_DEPTH_COUNT];
 	struct plugin_shadow shadow;
+
+	/* Measuring what an empty round takes. */
+	bool sampling;
+	uint32_t sample_rounds;
+	uint64_t sample_ns; /* per empty round, of late */
 
 	/* Each 10 ms. */
 	uint64_t chores_ns;
 	uint64_t window_begin_ns;
 	uint32_t window;
-	uint32_t port_count;
-	uint16_t port_ids[PLUGIN_AUDIT_PORTS_MAX];
-	uint64_t port_missed[PLUGIN_AUDIT_PORTS_MAX];
+	uint64_t risen;  /* lost packets not yet told to idle.c */
 	uint64_t missed; /* by the ports of this poller, since it was first asked */
+	struct plugin_audit audits[PLUGIN_PORTS_MAX];
 	struct lull_snapshot_cell snapshot;
-
-	/* Written by others. */
-	struct lull_mailbox mailbox;
+	uint64_t published_ns;
+	int cpu;
 
 	/* Seldom. */
-	bool used;                     /* a live thread has it */
-	uint32_t burst_pkts;           /* smallest receive the program asks for */
+	struct plugin_queue *members[PLUGIN_MEMBERS_MAX];
+	uint32_t patience; /* empty polls of seen members before the others are taken for gone */
+	bool prepared;     /* its timer slack is ours */
+	bool used;         /* a live thread has it */
 	uint32_t ring_pkts, held_pkts; /* of the smallest ring */
 	uint64_t link_pps;             /* of the fastest hardware link; 0: none */
 	struct plugin_settings settings;
+	struct lull_idle_limits limits;
 	const struct lull_idle_governor *governor;
 	char name[LULL_NAME_SIZE];
 	char thread[LULL_NAME_SIZE];
 	int tid;
+	int pinned_cpu; /* the only one it may run on, -1: several */
+
+	/* Written by others: the last word counts. */
+	alignas(LULL_CACHE_LINE) uint32_t orders_given;
+	pthread_mutex_t orders_lock;
+	struct plugin_settings ordered_settings;
+	uint32_t ordered_window;
 };
 
 /* settings.c */
@@ -137,20 +162,38 @@ void plugin_settings_print(const struct plugin_settings *settings,
 const struct lull_idle_governor *plugin_settings_governor(const struct plugin_settings *settings);
 const char *plugin_mode_name(uint32_t mode);
 
-/* queue.c */
-/** Let @p poller have this queue and learn what it must about the port. On the polling thread. */
-void plugin_queue_adopt(struct plugin_queue *queue, struct lull_loop *poller);
+/* attach.c: from being loaded to a callback in front of every queue */
+/** Queues of a running port that have no callback yet. The thread that polls it, or the watch. */
+void plugin_attach_port(uint16_t port_id);
+/** How late the control thread's own sleeps end, and their CPU time: 0 before the first. */
+uint64_t plugin_attach_late_ns(void);
+uint64_t plugin_attach_cost_ns(void);
+/** Watch for ports that start, in a thread of its own. */
+int plugin_attach_start(void);
+
+/* queue.c: the queues of a poller. On its thread. */
+/** The slow path of a poll: learn what must be known of the queue, have it in the round. */
+void plugin_queue_visit(struct plugin_queue *queue, struct lull_loop *poller, uint16_t count_max);
+/** Members that this round has waited for in vain belong to the thread no longer. */
+void plugin_queue_drop_missing(struct lull_loop *poller);
+/** Visit one queue of each port at its next poll. */
+void plugin_queue_recall(struct lull_loop *poller);
 
 /* poller.c */
-/** Act by these settings from now on. The poller's thread. */
-void plugin_poller_change(struct lull_loop *poller, const struct plugin_settings *settings);
 /** The Rx callback; @p arg is the struct plugin_queue. */
 uint16_t plugin_seen(uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts, uint16_t count,
 		     uint16_t count_max, void *arg);
-/** Mailbox now, loss audit and snapshot every 10 ms. */
+
+/* chores.c: what a poller does besides polling. On its thread. */
+/** Act by its settings and what its queues are, from now on. */
+void plugin_poller_change(struct lull_loop *poller);
+/** Do what others ordered, if their lock is free. */
+void plugin_obey(struct lull_loop *poller, uint64_t now_ns);
+/** Loss audit and snapshot every 10 ms. */
 void plugin_chores(struct lull_loop *poller, uint64_t now_ns);
-void plugin_mailbox(struct lull_loop *poller, uint64_t now_ns);
 void plugin_publish(struct lull_loop *poller, uint64_t now_ns);
+/** Lost packets of a port that runs, for certain: one of its queues has just been polled. */
+void plugin_audit_port(struct lull_loop *poller, uint16_t port_id);
 
 /* pollers.c: who polls */
 /** A poller for the calling thread, NULL when there are too many or no memory. */
@@ -159,19 +202,22 @@ struct lull_loop *plugin_poller_take(void);
 uint32_t plugin_poller_count(void);
 struct lull_loop *plugin_poller(uint32_t index);
 struct plugin_settings plugin_settings_now(void);
-/** Post to one poller by name, or all when @p name is "". 0 or -errno. */
-int plugin_pollers_change(const struct plugin_settings *settings, const char *name);
+/** Change a setting of one poller by name, or of all when none is named. 0 or -errno. */
+int plugin_pollers_change(const char *assignment, char *error, size_t size);
+void plugin_pollers_mark(struct lull_loop *poller, uint32_t window);
 void plugin_pollers_init(const struct plugin_settings *settings);
+/** In the child of a fork: no new pollers, its locks may be taken for good. */
+void plugin_pollers_forked(void);
 /** The places themselves, for telemetry. */
 struct lull_loop *const *plugin_poller_places(void);
 
-/* attach.c */
+/* life.c */
 /** The number of places has grown; telemetry shows that many. */
-void plugin_attach_seen(uint32_t poller_count);
+void plugin_life_seen(uint32_t poller_count);
+/** A line on stderr, with "lull: " in front. */
+void plugin_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* report.c */
 void plugin_report(void);
-/** A line on stderr, with "lull: " in front. */
-void plugin_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,21 +1,135 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The Rx callback: find out when a thread has been round all its queues, and let it rest if none of
- * them had anything.
+ * them had anything. The round ends with the poll of its last queue, so nothing is in hand then and
+ * the next poll belongs to the time after the rest.
  *
  * The clock costs more than an empty poll, so it is read only around a rest: rounds after a rest
  * are timed until the rings have run short, others are counted and reported in one go.
  */
 #include "plugin.h"
 
+#include <pthread.h>
 #include <string.h>
 
-#define EMPTY_NEED_IDLE 64 /* empty rounds between looks at the clock while the policy wants none */
-#define MAILBOX_ROUNDS 1024 /* a power of two: rounds between looks at the mailbox while busy */
-#define BUSY_ROUNDS 65536   /* a power of two: busy rounds between readings of the clock */
+#define EMPTY_NEED_IDLE 64 /* empty rounds between clock readings while the policy wants no rest */
+#define LOOK_ROUNDS 1024   /* rounds between clock readings when nothing else asks for one */
+#define BUSY_PATIENCE 1024 /* polls of members seen already, with packets */
+#define SAMPLE_ROUNDS_MAX 64
 
 /* Initial-exec: one instruction instead of a call per poll. */
 static __thread struct lull_loop *self __attribute__((tls_model("initial-exec")));
+
+/* ---- rests ---- */
+
+/*
+ * The program may cancel its threads and knows that receiving is no place where this can happen; so
+ * the sleep must not be one either.
+ */
+static void
+poller_rest(struct lull_loop *poller, const struct lull_rest *rest)
+{
+	struct lull_wake wake;
+	int cancel;
+
+	if (!poller->prepared) {
+		lull_rest_thread_init();
+		poller->prepared = true;
+	}
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	lull_rest_run(poller->ways[rest->depth], NULL, rest, &wake);
+	pthread_setcancelstate(cancel, NULL);
+	lull_idle_wake(poller->idle, &wake);
+	poller->round_begin_ns = wake.end_ns;
+}
+
+/* As if it had rested: packets that come before until_ns count as having waited. */
+static void
+shadow_begin(struct lull_loop *poller, const struct lull_rest *rest, uint64_t now_ns)
+{
+	poller->shadow.resting = true;
+	poller->shadow.rest = *rest;
+	poller->shadow.begin_ns = now_ns;
+	poller->shadow.until_ns = now_ns + rest->limit_ns;
+	if (rest->depth >= LULL_REST_SLEEP)
+		poller->shadow.until_ns += plugin_attach_late_ns();
+}
+
+static void
+shadow_end(struct lull_loop *poller)
+{
+	struct lull_wake wake = {
+		.rest = poller->shadow.rest,
+		.begin_ns = poller->shadow.begin_ns,
+		.end_ns = poller->shadow.until_ns,
+	};
+
+	if (wake.rest.depth >= LULL_REST_SLEEP)
+		wake.cpu_ns = plugin_attach_cost_ns();
+	poller->shadow.resting = false;
+	lull_idle_wake(poller->idle, &wake);
+	poller->round_begin_ns = poller->shadow.until_ns;
+}
+
+/* ---- timed rounds ---- */
+
+static bool
+poller_drained(const struct lull_loop *poller)
+{
+	uint32_t count = LULL_MIN(poller->member_count, (uint32_t)LULL_IDLE_QUEUES_MAX), i;
+
+	for (i = 0; i < count; i++)
+		if (poller->queue_pkts[i] >= poller->burst_pkts)
+			return false;
+	return true;
+}
+
+static bool
+poller_may_rest(const struct lull_loop *poller, const struct lull_rest *rest)
+{
+	return poller->round_pkts == 0 && rest->depth != LULL_REST_NONE && !poller->crowded &&
+	       poller->mode >= PLUGIN_SHADOW;
+}
+
+/* A round that began at round_begin_ns has ended. */
+static void
+poller_timed_round(struct lull_loop *poller)
+{
+	struct lull_turn turn = {
+		.queue_pkts = poller->queue_pkts,
+		.queue_count = LULL_MIN(poller->member_count, (uint32_t)LULL_IDLE_QUEUES_MAX),
+	};
+	uint64_t now_ns = lull_clock_ns();
+	struct lull_rest rest;
+
+	if (poller->shadow.resting) {
+		if (now_ns < poller->shadow.until_ns)
+			return; /* what came stays in queue_pkts, as it would in the ring */
+		shadow_end(poller);
+	}
+	turn.now_ns = poller->round_begin_ns;
+	rest = lull_idle_plan(poller->idle, &turn);
+	plugin_chores(poller, now_ns);
+	if (poller_may_rest(poller, &rest)) {
+		if (poller->mode == PLUGIN_ON)
+			poller_rest(poller, &rest);
+		else
+			shadow_begin(poller, &rest, now_ns);
+		return;
+	}
+	lull_idle_polled(poller->idle, now_ns, 0, 0, 0);
+	poller->round_begin_ns = now_ns;
+	poller->empty_run = 0;
+	if (poller->round_pkts > 0) {
+		poller->timed = !poller_drained(poller);
+		poller->empty_need = 1;
+	} else {
+		poller->timed = false;
+		poller->empty_need = EMPTY_NEED_IDLE;
+	}
+}
+
+/* ---- counted rounds ---- */
 
 /* Tell idle.c of the rounds that were only counted. */
 static void
@@ -30,173 +144,136 @@ poller_report_untimed(struct lull_loop *poller, uint64_t now_ns)
 }
 
 static void
-poller_rest(struct lull_loop *poller, const struct lull_rest *rest)
+poller_look(struct lull_loop *poller, uint64_t now_ns)
 {
-	struct lull_wake wake;
-
-	lull_rest_run(poller->ways[rest->depth], NULL, rest, &wake);
-	lull_idle_wake(poller->idle, &wake);
-	poller->round_begin_ns = wake.end_ns;
-}
-
-/* As if it had rested: packets that come before until_ns count as having waited. */
-static void
-shadow_begin(struct lull_loop *poller, const struct lull_rest *rest, uint64_t now_ns)
-{
-	struct lull_verdict verdict;
-
-	lull_idle_verdict(poller->idle, &verdict);
-	poller->shadow.resting = true;
-	poller->shadow.rest = *rest;
-	poller->shadow.begin_ns = now_ns;
-	poller->shadow.until_ns = now_ns + rest->limit_ns +
-				  (rest->depth >= LULL_REST_SLEEP ? verdict.overshoot_p50_ns : 0);
-}
-
-static void
-shadow_end(struct lull_loop *poller)
-{
-	struct lull_wake wake = {
-		.rest = poller->shadow.rest,
-		.begin_ns = poller->shadow.begin_ns,
-		.end_ns = poller->shadow.until_ns,
-	};
-
-	poller->shadow.resting = false;
-	lull_idle_wake(poller->idle, &wake);
-	poller->round_begin_ns = poller->shadow.until_ns;
-}
-
-static void
-poller_clear_round(struct lull_loop *poller)
-{
-	if (poller->round_pkts == 0)
-		return;
-	memset(poller->queue_pkts, 0, poller->queue_count * sizeof(poller->queue_pkts[0]));
-	poller->round_pkts = 0;
-}
-
-static bool
-poller_drained(const struct lull_loop *poller)
-{
-	uint32_t i;
-
-	for (i = 0; i < poller->queue_count; i++)
-		if (poller->queue_pkts[i] >= poller->burst_pkts)
-			return false;
-	return true;
-}
-
-/* A round that began at round_begin_ns has ended; @p in_hand packets belong to the next one. */
-static void
-poller_timed_round(struct lull_loop *poller, uint16_t in_hand)
-{
-	struct lull_turn turn = {
-		.now_ns = poller->round_begin_ns,
-		.queue_pkts = poller->queue_pkts,
-		.queue_count = poller->queue_count,
-	};
-	uint64_t now_ns = lull_clock_ns();
-	bool empty = poller->round_pkts == 0;
-	struct lull_rest rest;
-
-	if (poller->shadow.resting) {
-		if (now_ns < poller->shadow.until_ns)
-			return; /* what came stays in queue_pkts, as it would in the ring */
-		shadow_end(poller);
-		turn.now_ns = poller->round_begin_ns;
-		empty = poller->round_pkts == 0;
-	}
-	rest = lull_idle_plan(poller->idle, &turn);
-	plugin_chores(poller, now_ns);
-	if (empty && in_hand == 0 && rest.depth != LULL_REST_NONE) {
-		poller->empty_need = 1;
-		if (poller->mode == PLUGIN_ON) {
-			poller_rest(poller, &rest);
-			return;
-		}
-		if (poller->mode == PLUGIN_SHADOW) {
-			shadow_begin(poller, &rest, now_ns);
-			return;
-		}
-	}
-	lull_idle_polled(poller->idle, now_ns, 0, 0, 0);
-	poller->round_begin_ns = now_ns;
-	if (empty && (rest.depth == LULL_REST_NONE || poller->mode == PLUGIN_PASSIVE))
-		poller->empty_need = EMPTY_NEED_IDLE;
-	/* Packets in hand of a round that was empty so far: it may yet be followed by a rest. */
-	if (!empty && poller_drained(poller))
-		poller->timed = false;
-	if (empty && poller->empty_need > 1)
-		poller->timed = false;
+	poller->look_in = LOOK_ROUNDS;
 	poller->empty_run = 0;
+	poller_report_untimed(poller, now_ns);
+	plugin_chores(poller, now_ns);
 }
 
-/* Never idle: without this the counters of a saturated thread would stand still. */
+/*
+ * A run of empty rounds right after a look tells how long one takes, which is what parts busy from
+ * empty time later. A run during which the thread lost its CPU tells nothing: it is reported
+ * together with the rounds that follow.
+ */
 static void
-poller_busy(struct lull_loop *poller)
+poller_sample_end(struct lull_loop *poller)
+{
+	uint64_t now_ns = lull_clock_ns();
+	uint64_t round_ns = (now_ns - poller->round_begin_ns) / poller->empty_run;
+
+	poller->sampling = false;
+	if (poller->sample_ns == 0)
+		poller->sample_ns = round_ns + 1;
+	if (round_ns <= 2 * poller->sample_ns) {
+		poller->sample_ns = (7 * poller->sample_ns + round_ns) / 8 + 1;
+		poller_report_untimed(poller, now_ns);
+	} else {
+		poller->sample_ns += poller->sample_ns / 8 + 1;
+	}
+	poller->sample_rounds = LULL_MIN(2 * poller->sample_rounds, (uint32_t)SAMPLE_ROUNDS_MAX);
+}
+
+static void
+poller_sample(struct lull_loop *poller)
+{
+	if (poller->round_pkts > 0) {
+		poller->sampling = false;
+		poller->sample_rounds = LULL_MAX(poller->sample_rounds / 2, 1u);
+	} else if (poller->empty_run >= poller->sample_rounds) {
+		poller_sample_end(poller);
+	}
+}
+
+/* Long enough without a packet: from the next round on it is known when it began. */
+static void
+poller_begin_timed(struct lull_loop *poller)
 {
 	poller->round_begin_ns = lull_clock_ns();
-	poller_report_untimed(poller, poller->round_begin_ns);
-	plugin_chores(poller, poller->round_begin_ns);
+	poller_look(poller, poller->round_begin_ns);
+	poller->timed = poller->mode >= PLUGIN_SHADOW;
+	poller->sampling = false;
 }
 
 static void
 poller_untimed_round(struct lull_loop *poller)
 {
-	uint64_t now_ns;
-
 	poller->turns++;
-	poller->pkts += poller->round_pkts;
 	if (poller->round_pkts > 0) {
+		poller->pkts += poller->round_pkts;
 		poller->empty_run = 0;
-		if ((poller->round & (MAILBOX_ROUNDS - 1)) == 0)
-			plugin_mailbox(poller, poller->round_begin_ns);
-		if ((poller->round & (BUSY_ROUNDS - 1)) == 0)
-			poller_busy(poller);
-		return;
+	} else {
+		poller->turns_empty++;
+		poller->empty_run++;
 	}
-	poller->turns_empty++;
-	if (++poller->empty_run < poller->empty_need)
-		return;
-	/* From the next round on it is known when it began. */
-	now_ns = lull_clock_ns();
-	poller_report_untimed(poller, now_ns);
-	plugin_chores(poller, now_ns);
-	poller->empty_run = 0;
-	poller->timed = true;
-	poller->round_begin_ns = now_ns;
+	if (poller->sampling)
+		poller_sample(poller);
+	if (poller->empty_run >= poller->empty_need) {
+		poller_begin_timed(poller);
+	} else if (--poller->look_in == 0) {
+		poller->round_begin_ns = lull_clock_ns();
+		poller_look(poller, poller->round_begin_ns);
+		poller->sampling = poller->mode > PLUGIN_OFF;
+	}
+}
+
+/* ---- rounds ---- */
+
+static void
+poller_round(struct lull_loop *poller)
+{
+	if (poller->orders_taken != __atomic_load_n(&poller->orders_given, __ATOMIC_RELAXED))
+		plugin_obey(poller, lull_clock_ns());
+	if (poller->timed)
+		poller_timed_round(poller);
+	else
+		poller_untimed_round(poller);
+	poller->round++;
+	poller->seen = 0;
+	poller->again = 0;
+	if (poller->round_pkts > 0 && !poller->shadow.resting) {
+		memset(poller->queue_pkts, 0, sizeof(poller->queue_pkts));
+		poller->round_pkts = 0;
+	}
+}
+
+/* A member was polled again before the others had their turn. Are those gone? */
+static bool
+poller_again(struct lull_loop *poller)
+{
+	uint32_t patience = poller->patience;
+
+	if (poller->round_pkts > 0)
+		patience = LULL_MAX(patience, (uint32_t)BUSY_PATIENCE);
+	if (++poller->again < patience)
+		return false;
+	plugin_queue_drop_missing(poller);
+	return true;
 }
 
 static void
-poller_round(struct lull_loop *poller, uint16_t in_hand)
+poller_count(struct lull_loop *poller, uint16_t place, uint16_t count, uint16_t count_max)
 {
-	poller->round++;
-	if (poller->mode == PLUGIN_OFF) {
-		if ((poller->round & (MAILBOX_ROUNDS - 1)) == 0)
-			plugin_mailbox(poller, poller->round_begin_ns);
-	} else if (poller->timed) {
-		poller_timed_round(poller, in_hand);
-		if (poller->shadow.resting)
-			return;
-	} else {
-		poller_untimed_round(poller);
+	uint32_t pkts = poller->queue_pkts[place] + (uint32_t)count;
+
+	poller->round_pkts += count;
+	poller->queue_pkts[place] = (uint16_t)LULL_MIN(pkts, (uint32_t)UINT16_MAX);
+	/* Full, though smaller than usual: more may be waiting. */
+	if (count == count_max && count < poller->burst_pkts) {
+		poller->burst_pkts = count;
+		plugin_poller_change(poller);
 	}
-	poller_clear_round(poller);
 }
 
-/* A queue this thread has not polled before. The thread's poller, NULL when it cannot have one. */
+/* Returns the thread's poller, NULL when it cannot have one. */
 static struct lull_loop *
-poller_adopt(struct plugin_queue *queue, uint16_t count_max)
+poller_visit(struct plugin_queue *queue, uint16_t count_max)
 {
 	if (self == NULL)
 		self = plugin_poller_take();
-	if (self == NULL)
-		return NULL;
-	plugin_queue_adopt(queue, self);
-	if (self->burst_pkts == 0 || count_max < self->burst_pkts)
-		self->burst_pkts = count_max;
-	plugin_poller_change(self, &self->settings);
+	if (self != NULL)
+		plugin_queue_visit(queue, self, count_max);
 	return self;
 }
 
@@ -210,17 +287,22 @@ plugin_seen(uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts, uint16_
 	(void)port_id;
 	(void)queue_id;
 	(void)pkts;
-	if (__builtin_expect(poller == NULL || queue->poller != poller, 0)) {
-		poller = poller_adopt(queue, count_max);
-		if (poller == NULL)
+	if (__builtin_expect(poller == NULL ||
+				     __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != poller,
+			     0)) {
+		poller = poller_visit(queue, count_max);
+		if (poller == NULL || queue->member != poller)
 			return count;
 	}
-	if (queue->round == poller->round)
-		poller_round(poller, count);
-	queue->round = poller->round;
-	if (count > 0) {
-		poller->round_pkts += count;
-		poller->queue_pkts[queue->index] += count;
+	if (count > 0)
+		poller_count(poller, queue->index, count, count_max);
+	if (queue->round != poller->round) {
+		queue->round = poller->round;
+		if (++poller->seen < poller->member_count)
+			return count;
+	} else if (!poller_again(poller)) {
+		return count;
 	}
+	poller_round(poller);
 	return count;
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,16 @@
 
 #include <rte_version.h>
 
+#define ALIVE_NS (2 * LULL_NS_PER_S)
+#define PATIENCE 64 /* empty polls of seen members before the others are taken for gone */
+
 static struct {
 	pthread_mutex_t lock;
 	pthread_key_t key; /* gives the place back when its thread ends */
 	bool key_made;
+	bool forked;
 	struct plugin_settings settings;
+	uint32_t window;
 	uint32_t count;
 	bool full_said;
 	struct lull_loop *places[LULL_LOOPS_MAX];
@@ -31,7 +37,7 @@ pollers_give_back(void *place)
 	struct lull_loop *poller = place;
 
 	pthread_mutex_lock(&pollers.lock);
-	poller->used = false;
+	__atomic_store_n(&poller->used, false, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&pollers.lock);
 }
 
@@ -66,71 +72,113 @@ pollers_grow(void)
 		return NULL;
 	}
 	poller->idle = memory;
-	lull_mailbox_init(&poller->mailbox);
+	pthread_mutex_init(&poller->orders_lock, NULL);
 	poller->ways[LULL_REST_PAUSE] = &lull_rest_pause;
 	poller->ways[LULL_REST_SLEEP] = &lull_rest_sleep_timer;
 	snprintf(poller->name, sizeof(poller->name), "poll%u", pollers.count);
 	return poller;
 }
 
-/* What a thread before may have left is forgotten, its place in the mailbox included. */
+static int
+poller_pinned_cpu(void)
+{
+	cpu_set_t cpus;
+	int cpu = 0;
+
+	if (pthread_getaffinity_np(pthread_self(), sizeof(cpus), &cpus) != 0 ||
+	    CPU_COUNT(&cpus) != 1)
+		return -1;
+	while (!CPU_ISSET(cpu, &cpus))
+		cpu++;
+	return cpu;
+}
+
+static void
+poller_begin_orders(struct lull_loop *poller)
+{
+	pthread_mutex_lock(&poller->orders_lock);
+	poller->ordered_settings = pollers.settings;
+	poller->ordered_window = pollers.window;
+	poller->orders_taken = poller->orders_given;
+	pthread_mutex_unlock(&poller->orders_lock);
+	poller->settings = pollers.settings;
+	poller->window = pollers.window;
+}
+
+/* On its thread. What a thread before has left is forgotten. */
 static void
 poller_begin(struct lull_loop *poller)
 {
 	struct lull_idle_limits limits = { 0 };
 	uint64_t now_ns = lull_clock_ns();
 
-	while (lull_mailbox_peek(&poller->mailbox) != NULL)
-		lull_mailbox_pop(&poller->mailbox);
-	poller->settings = pollers.settings;
-	poller->mode = pollers.settings.mode;
-	poller->governor = plugin_settings_governor(&pollers.settings);
+	poller_begin_orders(poller);
+	poller->mode = PLUGIN_OFF;
+	poller->governor = plugin_settings_governor(&poller->settings);
 	lull_idle_init(poller->idle, poller->governor, &limits, now_ns, &poller->idle);
-	poller->timed = false;
-	poller->queue_count = 0;
-	poller->port_count = 0;
-	poller->burst_pkts = 0;
-	poller->round_pkts = 0;
-	poller->turns = 0;
-	poller->turns_empty = 0;
-	poller->pkts = 0;
-	poller->empty_need = 1;
-	poller->round_begin_ns = now_ns;
-	poller->window_begin_ns = now_ns;
+	memset(&poller->limits, 0, sizeof(poller->limits));
+	memset(poller->queue_pkts, 0, sizeof(poller->queue_pkts));
+	memset(poller->audits, 0, sizeof(poller->audits));
+	for (uint32_t i = 0; i < PLUGIN_PORTS_MAX; i++)
+		poller->audits[i].missed = UINT64_MAX;
+	poller->timed = poller->crowded = poller->prepared = poller->sampling = false;
+	poller->shadow.resting = false;
+	poller->member_count = poller->burst_pkts = poller->round_pkts = 0;
+	poller->seen = poller->again = poller->empty_run = 0;
+	poller->turns = poller->turns_empty = poller->pkts = 0;
+	poller->risen = poller->missed = poller->sample_ns = poller->chores_ns = 0;
+	poller->patience = PATIENCE;
+	poller->sample_rounds = poller->look_in = 1;
+	poller->empty_need = UINT32_MAX;
+	poller->round_begin_ns = poller->window_begin_ns = now_ns;
 	poller->tid = gettid();
+	poller->pinned_cpu = poller_pinned_cpu();
 	if (pthread_getname_np(pthread_self(), poller->thread, sizeof(poller->thread)) != 0)
 		poller->thread[0] = '\0';
-	lull_rest_thread_init();
 	plugin_publish(poller, now_ns);
+}
+
+/* The lock is held. */
+static struct lull_loop *
+pollers_take(void)
+{
+	uint32_t i = 0;
+	struct lull_loop *poller;
+
+	while (i < pollers.count && pollers.places[i]->used)
+		i++;
+	poller = i < pollers.count ? pollers.places[i] : pollers_grow();
+	if (poller == NULL)
+		return NULL;
+	poller_begin(poller);
+	__atomic_store_n(&poller->used, true, __ATOMIC_RELAXED);
+	if (i == pollers.count) {
+		pollers.places[i] = poller;
+		__atomic_store_n(&pollers.count, i + 1, __ATOMIC_RELEASE);
+		plugin_life_seen(i + 1);
+	}
+	if (pollers.key_made)
+		pthread_setspecific(pollers.key, poller);
+	return poller;
 }
 
 struct lull_loop *
 plugin_poller_take(void)
 {
-	struct lull_loop *poller = NULL;
-	uint32_t i;
+	struct lull_loop *poller;
 
+	if (pollers.forked)
+		return NULL;
 	pthread_mutex_lock(&pollers.lock);
-	for (i = 0; i < pollers.count && poller == NULL; i++)
-		if (!pollers.places[i]->used)
-			poller = pollers.places[i];
-	if (poller == NULL) {
-		poller = pollers_grow();
-		i = pollers.count;
-	}
-	if (poller != NULL) {
-		poller->used = true;
-		poller_begin(poller);
-		if (i == pollers.count) {
-			pollers.places[i] = poller;
-			__atomic_store_n(&pollers.count, i + 1, __ATOMIC_RELEASE);
-			plugin_attach_seen(i + 1);
-		}
-		if (pollers.key_made)
-			pthread_setspecific(pollers.key, poller);
-	}
+	poller = pollers_take();
 	pthread_mutex_unlock(&pollers.lock);
 	return poller;
+}
+
+void
+plugin_pollers_forked(void)
+{
+	pollers.forked = true;
 }
 
 uint32_t
@@ -151,39 +199,79 @@ plugin_poller_places(void)
 	return pollers.places;
 }
 
+/* Also asked at exit, perhaps out of a signal handler that found the lock taken: a change that is
+ * half written is better than a program that does not end. */
 struct plugin_settings
 plugin_settings_now(void)
 {
-	struct plugin_settings settings;
+	bool locked = pthread_mutex_trylock(&pollers.lock) == 0;
+	struct plugin_settings settings = pollers.settings;
 
-	pthread_mutex_lock(&pollers.lock);
-	settings = pollers.settings;
-	pthread_mutex_unlock(&pollers.lock);
+	if (locked)
+		pthread_mutex_unlock(&pollers.lock);
 	return settings;
 }
 
-int
-plugin_pollers_change(const struct plugin_settings *settings, const char *name)
+static void
+pollers_order(struct lull_loop *poller, const struct plugin_settings *settings)
 {
-	bool all = name[0] == '\0';
-	int rc = all ? 0 : -ENOENT;
-	uint32_t i;
+	pthread_mutex_lock(&poller->orders_lock);
+	if (settings != NULL)
+		poller->ordered_settings = *settings;
+	poller->ordered_window = pollers.window;
+	__atomic_store_n(&poller->orders_given, poller->orders_given + 1, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&poller->orders_lock);
+}
+
+/* Each keeps what it was told alone, but for the one setting. The lock is held. */
+static int
+pollers_change(const char *assignment, const char *name, char *error, size_t size)
+{
+	struct plugin_settings settings;
+	char again[LULL_NAME_SIZE];
+	int rc = name[0] == '\0' ? 0 : -ENOENT;
+
+	for (uint32_t i = 0; i < pollers.count; i++) {
+		struct lull_loop *poller = pollers.places[i];
+
+		if (!poller->used || (name[0] != '\0' && strcmp(poller->name, name) != 0))
+			continue;
+		settings = poller->ordered_settings;
+		rc = plugin_settings_change(&settings, assignment, again, error, size);
+		if (rc != 0)
+			return rc;
+		pollers_order(poller, &settings);
+	}
+	if (rc != 0)
+		snprintf(error, size, "no loop '%s'; lull show lists them", name);
+	return rc;
+}
+
+int
+plugin_pollers_change(const char *assignment, char *error, size_t size)
+{
+	struct plugin_settings settings;
+	char name[LULL_NAME_SIZE];
+	int rc;
 
 	pthread_mutex_lock(&pollers.lock);
-	if (all)
-		pollers.settings = *settings;
-	for (i = 0; i < pollers.count; i++) {
-		struct lull_loop *poller = pollers.places[i];
-		int posted;
-
-		if (!poller->used || (!all && strcmp(poller->name, name) != 0))
-			continue;
-		posted = lull_mailbox_post(&poller->mailbox, PLUGIN_MESSAGE_CHANGE, settings,
-					   sizeof(*settings));
-		rc = posted != 0 ? posted : (rc == -ENOENT ? 0 : rc);
-	}
+	settings = pollers.settings;
+	rc = plugin_settings_change(&settings, assignment, name, error, size);
+	if (rc == 0)
+		rc = pollers_change(assignment, name, error, size);
+	if (rc == 0 && name[0] == '\0')
+		pollers.settings = settings;
 	pthread_mutex_unlock(&pollers.lock);
 	return rc;
+}
+
+void
+plugin_pollers_mark(struct lull_loop *poller, uint32_t window)
+{
+	pthread_mutex_lock(&pollers.lock);
+	pollers.window = window;
+	pollers_order(poller, NULL);
+	pthread_mutex_unlock(&pollers.lock);
 }
 
 /* ---- lull/engine.h ---- */
@@ -205,8 +293,7 @@ lull_loop_kind(const struct lull_loop *loop)
 int
 lull_loop_cpu(const struct lull_loop *loop)
 {
-	(void)loop;
-	return -1;
+	return __atomic_load_n(&loop->cpu, __ATOMIC_RELAXED);
 }
 
 int
@@ -248,9 +335,8 @@ lull_loop_depth_probe(const struct lull_loop *loop, enum lull_rest_depth depth)
 int
 lull_loop_post_mark(struct lull_loop *loop, uint32_t window)
 {
-	if (!loop->used)
-		return 0;
-	return lull_mailbox_post(&loop->mailbox, PLUGIN_MESSAGE_MARK, &window, sizeof(window));
+	plugin_pollers_mark(loop, window);
+	return 0;
 }
 
 const struct lull_counter_info *
@@ -269,10 +355,12 @@ lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombu
 	*nombuf = 0; /* the audit counts both together */
 }
 
+/* A thread may live on and never poll again, as the one that set the ports up. */
 bool
 lull_loop_alive(const struct lull_loop *loop)
 {
-	return loop->used;
+	return __atomic_load_n(&loop->used, __ATOMIC_RELAXED) &&
+	       lull_clock_ns() - __atomic_load_n(&loop->published_ns, __ATOMIC_RELAXED) < ALIVE_NS;
 }
 
 const char *

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A queue meets the thread that polls it. Asked here, because here the program guarantees that the
- * port runs: the size of the ring and the rate of the link.
+ * The queues of a thread. A queue joins by being polled; it is gone when the others come again and
+ * again without it. What only the driver knows (ring, link, lost packets) is asked here, in the
+ * callback of the queue, because here the program guarantees that the port runs.
  */
 #include "plugin.h"
+
+#include <assert.h>
+#include <string.h>
 
 #include <rte_ethdev.h>
 
 #include "port.h"
+
+#define ASK_NS LULL_NS_PER_S /* a link may come up, a restart may have been missed */
+#define PATIENCE_MAX 65536
 
 static void
 queue_know_link(struct plugin_queue *queue, const struct rte_eth_dev_info *info)
@@ -38,6 +45,21 @@ queue_know_ring(struct plugin_queue *queue, const struct rte_eth_dev_info *info)
 	}
 }
 
+static void
+queue_know(struct plugin_queue *queue, uint64_t now_ns)
+{
+	struct rte_eth_dev_info info;
+
+	if (__atomic_exchange_n(&queue->known, true, __ATOMIC_ACQUIRE) &&
+	    now_ns - queue->asked_ns < ASK_NS)
+		return;
+	queue->asked_ns = now_ns;
+	if (rte_eth_dev_info_get(queue->port_id, &info) != 0)
+		return;
+	queue_know_ring(queue, &info);
+	queue_know_link(queue, &info);
+}
+
 /* The tightest of the poller's queues decides. */
 static void
 queue_tighten(struct lull_loop *poller)
@@ -47,11 +69,9 @@ queue_tighten(struct lull_loop *poller)
 	poller->ring_pkts = 0;
 	poller->held_pkts = 0;
 	poller->link_pps = 0;
-	for (i = 0; i < poller->queue_count; i++) {
-		const struct plugin_queue *queue = poller->queues[i];
+	for (i = 0; i < poller->member_count; i++) {
+		const struct plugin_queue *queue = poller->members[i];
 
-		if (queue->poller != poller)
-			continue;
 		poller->link_pps = LULL_MAX(poller->link_pps, queue->link_pps);
 		if (queue->ring_pkts == 0)
 			continue;
@@ -62,47 +82,97 @@ queue_tighten(struct lull_loop *poller)
 	}
 }
 
-/* The place it had before, a new one, or the last one with others. */
+/* Those beyond LULL_IDLE_QUEUES_MAX share the last place: the sum of all is enough to be right. */
 static uint16_t
-queue_place(const struct plugin_queue *queue, const struct lull_loop *poller)
+queue_place(uint32_t member_index)
 {
-	uint16_t i;
-
-	for (i = 0; i < poller->queue_count; i++)
-		if (poller->queues[i] == queue)
-			return i;
-	return (uint16_t)LULL_MIN(i, LULL_IDLE_QUEUES_MAX - 1);
+	return (uint16_t)LULL_MIN(member_index, LULL_IDLE_QUEUES_MAX - 1u);
 }
 
 static void
-queue_know_port(struct lull_loop *poller, uint16_t port_id)
+queue_join(struct plugin_queue *queue, struct lull_loop *poller)
 {
-	uint32_t i;
-
-	for (i = 0; i < poller->port_count; i++)
-		if (poller->port_ids[i] == port_id)
-			return;
-	if (poller->port_count == PLUGIN_AUDIT_PORTS_MAX)
+	if (poller->member_count == PLUGIN_MEMBERS_MAX) {
+		if (!poller->crowded)
+			plugin_say("%s (thread %s) polls more than %u queues; it will not rest",
+				   poller->name, poller->thread, PLUGIN_MEMBERS_MAX);
+		poller->crowded = true;
 		return;
-	poller->port_ids[poller->port_count] = port_id;
-	poller->port_missed[poller->port_count++] = UINT64_MAX; /* not read yet */
+	}
+	/* It was taken for gone too early: the program polls it once in many rounds. */
+	if (queue->left == poller)
+		poller->patience = LULL_MIN(2 * poller->patience, (uint32_t)PATIENCE_MAX);
+	queue->left = NULL;
+	queue->index = queue_place(poller->member_count);
+	queue->round = poller->round - 1;
+	poller->members[poller->member_count++] = queue;
+	__atomic_store_n(&queue->member, poller, __ATOMIC_RELAXED);
 }
 
 void
-plugin_queue_adopt(struct plugin_queue *queue, struct lull_loop *poller)
+plugin_queue_visit(struct plugin_queue *queue, struct lull_loop *poller, uint16_t count_max)
 {
-	struct rte_eth_dev_info info;
+	uint64_t now_ns = lull_clock_ns();
 
-	queue->index = queue_place(queue, poller);
-	if (queue->index == poller->queue_count)
-		poller->queue_count++;
-	poller->queues[queue->index] = queue;
-	queue->poller = poller;
-	queue->round = poller->round - 1;
-	queue_know_port(poller, queue->port_id);
-	if (rte_eth_dev_info_get(queue->port_id, &info) == 0) {
-		queue_know_ring(queue, &info);
-		queue_know_link(queue, &info);
-	}
+	if (queue->member != poller)
+		queue_join(queue, poller);
+	if (queue->member != poller)
+		return; /* crowded: each of its polls is a visit */
+	if (!__atomic_load_n(&queue->known, __ATOMIC_RELAXED))
+		poller->audits[queue->port_id] = (struct plugin_audit){ 0, UINT64_MAX };
+	queue_know(queue, now_ns);
 	queue_tighten(poller);
+	if (poller->burst_pkts == 0 || count_max < poller->burst_pkts)
+		poller->burst_pkts = count_max;
+	plugin_attach_port(queue->port_id);
+	plugin_audit_port(poller, queue->port_id);
+	plugin_poller_change(poller);
+	__atomic_store_n(&queue->poller, poller, __ATOMIC_RELEASE);
+}
+
+void
+plugin_queue_drop_missing(struct lull_loop *poller)
+{
+	uint16_t pkts[LULL_IDLE_QUEUES_MAX] = { 0 };
+	uint32_t i, kept = 0;
+
+	for (i = 0; i < poller->member_count; i++) {
+		struct plugin_queue *queue = poller->members[i];
+
+		if (__atomic_load_n(&queue->member, __ATOMIC_RELAXED) != poller)
+			continue; /* another thread has it by now */
+		if (queue->round != poller->round) {
+			queue->left = poller;
+			__atomic_store_n(&queue->poller, NULL, __ATOMIC_RELAXED);
+			__atomic_store_n(&queue->member, NULL, __ATOMIC_RELAXED);
+			continue;
+		}
+		pkts[queue_place(kept)] += poller->queue_pkts[queue->index];
+		poller->queue_pkts[queue->index] = 0; /* a place that several share counts once */
+		queue->index = queue_place(kept);
+		poller->members[kept++] = queue;
+	}
+	memcpy(poller->queue_pkts, pkts, sizeof(pkts));
+	poller->member_count = kept;
+	poller->seen = kept;
+	poller->crowded = false;
+	queue_tighten(poller);
+	plugin_poller_change(poller);
+}
+
+void
+plugin_queue_recall(struct lull_loop *poller)
+{
+	uint32_t ports = 0, i;
+
+	static_assert(PLUGIN_PORTS_MAX <= 32, "a bit for each port");
+	for (i = 0; i < poller->member_count; i++) {
+		struct plugin_queue *queue = poller->members[i];
+
+		if ((ports & (1u << queue->port_id)) != 0 ||
+		    __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != poller)
+			continue;
+		ports |= 1u << queue->port_id;
+		__atomic_store_n(&queue->poller, NULL, __ATOMIC_RELAXED);
+	}
 }

@@ -3,55 +3,68 @@
 #include "plugin.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define TELL_NS (10 * LULL_NS_PER_MS) /* whoever polled less only set the ports up */
 
 static void
-report_poller(FILE *file, const struct lull_loop *poller)
+report_verdict(int file, const struct lull_loop *poller)
+{
+	struct lull_loop_snapshot snapshot;
+	char text[512];
+
+	lull_loop_snapshot(poller, &snapshot);
+	dprintf(file, "lull: %s: mode %s, governor %s; %s\n", poller->name,
+		plugin_mode_name(poller->mode), lull_idle_governor_name(poller->governor),
+		lull_verdict_explain(&snapshot.verdict, &snapshot.limits, text, sizeof(text)));
+}
+
+static void
+report_poller(int file, const struct lull_loop *poller)
 {
 	const struct lull_idle_counters *counters = lull_idle_counters(poller->idle);
 	const struct lull_histogram *wait = lull_idle_wait_histogram(poller->idle);
 	uint64_t total_ns = counters->busy_ns + counters->empty_ns + counters->rest_ns;
-	struct lull_loop_snapshot snapshot;
-	char text[512];
 
-	if (total_ns == 0)
+	if (total_ns < TELL_NS && counters->pkts == 0)
 		return;
-	lull_loop_snapshot(poller, &snapshot);
-	fprintf(file,
+	dprintf(file,
 		"lull: %s (thread %s): %llu packets in %.1f s; busy %.1f %%, polling for nothing "
-		"%.1f %%, at rest %.1f %% in %llu rests; wait added at most p99 %.1f us; "
+		"%.1f %%, %s %.1f %% in %llu rests; wait added at most p99 %.1f us; "
 		"%llu packets missed after a rest, %llu otherwise\n",
 		poller->name, poller->thread, (unsigned long long)counters->pkts,
 		(double)total_ns / 1e9, 100.0 * (double)counters->busy_ns / (double)total_ns,
 		100.0 * (double)counters->empty_ns / (double)total_ns,
+		poller->mode == PLUGIN_SHADOW ? "would have rested" : "at rest",
 		100.0 * (double)counters->rest_ns / (double)total_ns,
 		(unsigned long long)(counters->rests[LULL_REST_PAUSE] +
 				     counters->rests[LULL_REST_SLEEP]),
 		(double)lull_histogram_quantile(wait, 990000) / 1e3,
 		(unsigned long long)counters->misses, (unsigned long long)counters->misses_other);
-	fprintf(file, "lull: %s: mode %s, governor %s; %s\n", poller->name,
-		plugin_mode_name(poller->mode), lull_idle_governor_name(poller->governor),
-		lull_verdict_explain(&snapshot.verdict, &snapshot.limits, text, sizeof(text)));
+	if (poller->mode >= PLUGIN_SHADOW)
+		report_verdict(file, poller);
 }
 
 void
 plugin_report(void)
 {
 	struct plugin_settings settings = plugin_settings_now();
-	FILE *file = stderr;
+	int file = STDERR_FILENO;
 	uint32_t i;
 
 	if (settings.report[0] == '\0' || strcmp(settings.report, "none") == 0)
 		return;
 	if (strcmp(settings.report, "-") != 0)
-		file = fopen(settings.report, "we");
-	if (file == NULL) {
+		file = open(settings.report, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (file < 0) {
 		plugin_say("report %s: %s", settings.report, strerror(errno));
 		return;
 	}
 	for (i = 0; i < plugin_poller_count(); i++)
 		report_poller(file, plugin_poller(i));
-	if (file != stderr)
-		fclose(file);
+	if (file != STDERR_FILENO)
+		close(file);
 }

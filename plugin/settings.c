@@ -216,6 +216,8 @@ plugin_settings_load(struct plugin_settings *settings, char *text, size_t size)
 	const struct lull_option *option;
 	int rc = 0;
 
+	if (mode != NULL && mode[0] == '\0')
+		mode = NULL;
 	if (file == NULL && access(SYSTEM_FILE, R_OK) == 0)
 		file = SYSTEM_FILE;
 	if ((mode == NULL && file == NULL) || (mode != NULL && strcmp(mode, "off") == 0))
@@ -227,7 +229,7 @@ plugin_settings_load(struct plugin_settings *settings, char *text, size_t size)
 		rc = lull_options_load(&program, file, settings, &error);
 	if (rc == 0)
 		rc = settings_from_environment(settings, &error);
-	if (rc == 0 && mode != NULL && mode[0] != '\0')
+	if (rc == 0 && mode != NULL)
 		rc = lull_options_set(options, settings, "mode",
 				      strcmp(mode, "1") == 0 ? "on" : mode, &error);
 	if (rc != 0)

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loaded, asked by telemetry, unloaded: what the host program notices of the plugin. */
+#include "plugin.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_bus.h>
+#include <rte_dev.h>
+#include <rte_devargs.h>
+#include <rte_ethdev.h>
+#include <rte_telemetry.h>
+#include <rte_version.h>
+
+#include "telemetry.h"
+
+#define VERSION_WANTED "DPDK 22.11."
+#define MESSAGE_SIZE 640
+
+static struct {
+	bool active;
+	pid_t pid; /* a forked child has no threads of ours, and reports nothing */
+	struct lull_telemetry_config telemetry;
+} life;
+
+/* Not through stdio: the program may be ending inside of it. */
+void
+plugin_say(const char *format, ...)
+{
+	char text[MESSAGE_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	dprintf(STDERR_FILENO, "lull: %s\n", text);
+}
+
+void
+plugin_life_seen(uint32_t poller_count)
+{
+	__atomic_store_n(&life.telemetry.loop_count, poller_count, __ATOMIC_RELEASE);
+}
+
+/* ---- telemetry ---- */
+
+static int
+life_set(void *arg, const char *assignment, char *error, size_t size)
+{
+	(void)arg;
+	return plugin_pollers_change(assignment, error, size);
+}
+
+static void
+life_settings(void *arg, void (*put)(void *put_arg, const char *key, const char *value),
+	      void *put_arg)
+{
+	struct plugin_settings settings = plugin_settings_now();
+
+	(void)arg;
+	plugin_settings_print(&settings, put, put_arg);
+}
+
+/* /lull/plugin tells a plugin from lull's own programs, and one copy of the file from another. */
+static int
+life_reply(const char *command, const char *params, struct rte_tel_data *data)
+{
+	struct plugin_settings settings = plugin_settings_now();
+
+	(void)command;
+	(void)params;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_string(data, "version", LULL_VERSION);
+	rte_tel_data_add_dict_string(data, "mode", plugin_mode_name(settings.mode));
+	rte_tel_data_add_dict_u64(data, "threads", plugin_poller_count());
+	return 0;
+}
+
+/* ---- life ---- */
+
+static bool
+life_exported(void)
+{
+	return rte_version != NULL && rte_eth_fp_ops != NULL &&
+	       rte_eth_add_first_rx_callback != NULL && rte_eth_stats_get != NULL &&
+	       rte_eth_dev_info_get != NULL && rte_eth_rx_queue_info_get != NULL &&
+	       rte_eth_link_get_nowait != NULL && rte_dev_bus != NULL && rte_bus_name != NULL &&
+	       rte_dev_devargs != NULL;
+}
+
+/* Can the plugin work in this program? */
+static bool
+life_possible(void)
+{
+	if (rte_version != NULL &&
+	    strncmp(rte_version(), VERSION_WANTED, strlen(VERSION_WANTED)) != 0)
+		plugin_say("this program runs on %s, the plugin is for 22.11; doing nothing",
+			   rte_version());
+	else if (!life_exported())
+		plugin_say("this program does not export the functions of DPDK (one linked "
+			   "statically needs --export-dynamic); doing nothing");
+	else if (strncmp(program_invocation_short_name, "lull-", 5) == 0)
+		plugin_say("this program rests by itself; doing nothing");
+	else
+		return true;
+	return false;
+}
+
+static void
+life_start_telemetry(void)
+{
+	int rc;
+
+	life.telemetry = (struct lull_telemetry_config){
+		.program = program_invocation_short_name,
+		.version = LULL_VERSION,
+		.loops = plugin_poller_places(),
+		.set = life_set,
+		.settings = life_settings,
+	};
+	if (rte_telemetry_register_cmd == NULL)
+		return;
+	rc = lull_telemetry_start(&life.telemetry);
+	if (rc != 0)
+		plugin_say("telemetry refused the /lull commands: %s; going on without",
+			   strerror(-rc));
+}
+
+static void
+life_begin(const struct plugin_settings *settings)
+{
+	int rc;
+
+	if (rte_telemetry_register_cmd != NULL &&
+	    rte_telemetry_register_cmd("/lull/plugin", life_reply,
+				       "Version and mode of the lull plugin. No parameters") ==
+		    -EEXIST) {
+		plugin_say("another copy of the plugin is loaded already; this one does nothing");
+		return;
+	}
+	plugin_pollers_init(settings);
+	life_start_telemetry();
+	rc = plugin_attach_start();
+	if (rc != 0) {
+		plugin_say("no thread to watch for ports: %s; doing nothing", strerror(-rc));
+		return;
+	}
+	pthread_atfork(NULL, NULL, plugin_pollers_forked);
+	life.pid = getpid();
+	life.active = true;
+}
+
+__attribute__((constructor)) static void
+life_load(void)
+{
+	struct plugin_settings settings;
+	char error[MESSAGE_SIZE / 2];
+	int rc = plugin_settings_load(&settings, error, sizeof(error));
+
+	if (rc == 1)
+		return;
+	if (rc != 0)
+		plugin_say("%s; doing nothing", error);
+	else if (life_possible())
+		life_begin(&settings);
+}
+
+__attribute__((destructor)) static void
+life_unload(void)
+{
+	if (life.active && life.pid == getpid())
+		plugin_report();
+}

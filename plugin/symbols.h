@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Symbols: what the plugin wants of the host's DPDK, each of them weak.
+ *
+ * Included in front of every file (meson.build). A plugin with a symbol that
+ * the host lacks would not load, and EAL then ends the host. So all may be
+ * missing, and life.c looks before anything is called.
+ */
+#ifndef LULL_PLUGIN_SYMBOLS_H
+#define LULL_PLUGIN_SYMBOLS_H
+
+#pragma weak rte_bus_name
+#pragma weak rte_dev_bus
+#pragma weak rte_dev_devargs
+#pragma weak rte_eth_add_first_rx_callback
+#pragma weak rte_eth_dev_info_get
+#pragma weak rte_eth_fp_ops
+#pragma weak rte_eth_link_get_nowait
+#pragma weak rte_eth_rx_queue_info_get
+#pragma weak rte_eth_stats_get
+#pragma weak rte_tel_data_add_array_string
+#pragma weak rte_tel_data_add_array_u64
+#pragma weak rte_tel_data_add_dict_container
+#pragma weak rte_tel_data_add_dict_string
+#pragma weak rte_tel_data_add_dict_u64
+#pragma weak rte_tel_data_alloc
+#pragma weak rte_tel_data_start_array
+#pragma weak rte_tel_data_start_dict
+#pragma weak rte_telemetry_register_cmd
+#pragma weak rte_version
+
+#endif
