@@ -22,9 +22,11 @@ class Cell:
     ratios: dict[str, float]  # to the baseline; only where both sides are there and not 0
     lowest: dict[str, float]
     highest: dict[str, float]
+    verdicts: dict[str, str]  # each state that was seen, and its latest reason
 
 
-KEYS = ("ports", "peer", "rate", "round", "seconds")  # all other fields are figures
+# All other fields are figures.
+KEYS = ("ports", "peer", "rate", "round", "seconds", "verdict", "verdict_text")
 MEDIANS = [field.name for field in fields(Sample) if field.name not in KEYS]
 RATIOS = ("cpu_pct", "p50_us", "p99_us", "received_pps", "cpu_ns_per_pkt")
 
@@ -64,6 +66,7 @@ def cells(samples: Iterable[Sample], baseline: str) -> list[Cell]:
                 {name: ratio for name, ratio in ratios.items() if ratio is not None},
                 {name: min(column) for name, column in columns.items()},
                 {name: max(column) for name, column in columns.items()},
+                {sample.verdict: sample.verdict_text for sample in group if sample.verdict},
             )
         )
     return found

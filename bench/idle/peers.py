@@ -61,6 +61,7 @@ class Running:
     tid: int  # polling thread
     thread_name: str
     socket: Path  # of DPDK's telemetry
+    explains: bool  # it says what it promises
 
 
 def parse(text: str) -> Peer:
@@ -108,7 +109,17 @@ def start(peer: Peer, setup: Setup, place: Place, wire: Wire) -> Running:
     )
     place_threads(program.pid, tid, setup.other_cpu, setup.nice)
     prefix = {"lull": f"lull-fwd-{program.pid}", "testpmd": "testpmd", "ovs": "rte"}[peer.family]
-    return Running(program, tid, name, place.dpdk_socket(prefix))
+    return Running(program, tid, name, place.dpdk_socket(prefix), peer.family == "lull")
+
+
+def verdict(running: Running) -> tuple[str, str]:
+    """What a lull governor promises now: state and sentence; two empty ones of others."""
+    if not running.explains:
+        return "", ""
+    telemetry = Telemetry(running.program, running.socket)
+    explain = telemetry.ask(f"/lull/explain,{telemetry.ready()[0]}")
+    # DPDK cuts strings of a reply at 128 bytes; lull puts the rest into a second one.
+    return str(explain["state"]), str(explain["text"]) + str(explain.get("text_more", ""))
 
 
 def _polling_thread(program: Program, pattern: str, cpu: int) -> tuple[int, str] | None:

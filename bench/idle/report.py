@@ -39,7 +39,7 @@ class Result:
         return Result(data["machine"], data["settings"], data["left_out"], samples)
 
 
-WAITED_PCT = 1.0  # of the time; less is what any machine does
+WAITED_PCT = 2.0  # of the time; less is what any machine does
 HEAD = (
     "peer",
     "CPU %",
@@ -126,28 +126,44 @@ def captions(result: Result) -> list[str]:
     return lines
 
 
+def _listed(what: str, peers: dict[str, str]) -> list[str]:
+    """One line for all peers it is true of."""
+    return [what + ": " + ", ".join(f"{p} {t}".strip() for p, t in peers.items())] if peers else []
+
+
+def _unsaturated(cell: Cell) -> bool:
+    lost, offered = cell.medians["lost"], cell.medians["offered"]
+    return cell.rate == "sat" and cell.ports != "null" and lost < 0.01 * offered
+
+
+def _notes(where: str, group: list[Cell]) -> list[str]:
+    waited = {
+        cell.peer: f"{cell.medians['waited_pct']:.1f} %"
+        for cell in group
+        if cell.medians["waited_pct"] > WAITED_PCT
+    }
+    sink = {
+        cell.peer: f"{number(cell.medians['sink_gap_p99_us'])} us"
+        for cell in group
+        if cell.rate != "sat" and cell.medians["sink_gap_p99_us"] > cell.medians["p99_us"] / 2 > 0
+    }
+    all_taken = {cell.peer: "" for cell in group if _unsaturated(cell)}
+    lines = [
+        *_listed(f"{where}: waited for its CPU, which others used", waited),
+        *_listed(f"{where}: of the p99 up to this is the sink's own", sink),
+        *_listed(f"{where}: took all that came, its capacity lies higher", all_taken),
+    ]
+    for cell in group:
+        for state, reason in cell.verdicts.items():
+            if state not in ("none", "feasible"):
+                lines.append(f"{where}: {cell.peer} in some round: {reason}")
+    return lines
+
+
 def notes(found: list[Cell]) -> list[str]:
     """What the figures cannot say."""
-    lines = []
-    for cell in found:
-        medians, where = cell.medians, f"{cell.ports}, {cell.rate}: {cell.peer}"
-        if (
-            cell.rate == "sat"
-            and cell.ports != "null"
-            and medians["lost"] < 0.01 * medians["offered"]
-        ):
-            lines.append(f"{where} took all that came; its capacity lies above the figure.")
-        if medians["waited_pct"] > WAITED_PCT:
-            lines.append(
-                f"{where} waited {medians['waited_pct']:.1f} % of the time for its CPU,"
-                " which others used."
-            )
-        if cell.rate != "sat" and medians["sink_gap_p99_us"] > medians["p99_us"] / 2 > 0:
-            lines.append(
-                f"{where}: up to {number(medians['sink_gap_p99_us'])} us of the p99 are the"
-                " sink's own."
-            )
-    return lines
+    groups = by_rate(found).items()
+    return [line for (ports, rate), group in groups for line in _notes(f"{ports}, {rate}", group)]
 
 
 def text(result: Result) -> str:

@@ -47,6 +47,8 @@ class Sample:
     p999_us: float
     max_us: float
     sink_gap_p99_us: float  # what the sink may have added: the time between its looks
+    verdict: str  # of a lull governor under this load, "" of others
+    verdict_text: str
 
     @staticmethod
     def of(ports: str, peer: str, rate: str, turn: int, figures: dict[str, Any]) -> Sample:
@@ -54,7 +56,7 @@ class Sample:
         return Sample(ports=ports, peer=peer, rate=rate, round=turn, **figures)
 
 
-def measure(source: Source, running: peers.Running, rate: Rate, plan: Plan) -> dict[str, float]:
+def measure(source: Source, running: peers.Running, rate: Rate, plan: Plan) -> dict[str, Any]:
     """One window at one rate."""
     cpu = plan.setup.cpu
     source.send(rate)
@@ -64,7 +66,7 @@ def measure(source: Source, running: peers.Running, rate: Rate, plan: Plan) -> d
     begin = machine.read_thread(running.program.pid, running.tid)
     time.sleep(plan.seconds)
     end = machine.read_thread(running.program.pid, running.tid)
-    last = source.traffic()
+    last, verdict = source.traffic(), peers.verdict(running)
     steal, steal_cpu = machine.steal_ms() - steal, machine.steal_ms(cpu) - steal_cpu
     final = source.drain()
     running.program.check_alive()
@@ -84,6 +86,8 @@ def measure(source: Source, running: peers.Running, rate: Rate, plan: Plan) -> d
         "received_pps": received * NS_PER_S / traffic_ns,
         "cpu_ns_per_pkt": cpu_share * traffic_ns / received if received else 0.0,
         **{ours: final[theirs] / NS_PER_US for ours, theirs in TIMES.items()},
+        "verdict": verdict[0],
+        "verdict_text": verdict[1],
     }
 
 
