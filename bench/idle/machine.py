@@ -101,7 +101,7 @@ def describe(tree: Path) -> dict[str, str]:
         "cpus": str(os.cpu_count()),
         "kernel": platform.release(),
         "hypervisor": virtual,
-        "dpdk": package_version("dpdk"),
+        "dpdk": package_version("libdpdk-dev"),
         "openvswitch": package_version("openvswitch-switch-dpdk"),
         "commit": commit(tree),
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
