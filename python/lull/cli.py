@@ -21,9 +21,13 @@ from lull import (
     doctor_view,
     explain_view,
     loops_view,
+    plugin_file,
+    plugin_settings,
     result,
     result_table,
     sleep_probe,
+    wrap,
+    wrap_live,
 )
 from lull.child import CHECKOUT, Child, find_program
 from lull.demo import Demo, View
@@ -44,10 +48,12 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command; whatever goes wrong becomes one line and an exit status."""
+    ignored = [number for number in SIGNALS if signal.getsignal(number) is signal.SIG_IGN]
     for number in SIGNALS:
         signal.signal(number, _interrupt)
     try:
-        status = cli.main(args=list(arguments), prog_name="lull", standalone_mode=False)
+        status = cli.main(args=list(arguments), prog_name="lull", standalone_mode=False,
+                          obj=ignored)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
@@ -211,6 +217,65 @@ def run(config: Path, options: tuple[str, ...], program: str, interval: float) -
     return 0
 
 
+@cli.command("wrap", context_settings={"allow_interspersed_args": False},
+             short_help="Run any DPDK program with the plugin.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED,
+                metavar="-- COMMAND [ARGUMENT]...")
+@click.option("--mode", type=click.Choice(plugin_settings.MODES),
+              help="Rest, only reckon, or only count.  [default: on]")
+@click.option("--governor", type=click.Choice(plugin_settings.GOVERNORS),
+              help="Who decides.  [default: objective]")
+@click.option("--max-latency", metavar="US",
+              help="Objective: added latency at the percentile.  [default: 100]")
+@click.option("--percentile", metavar="P", help="Percentile of the objective.  [default: 99]")
+@click.option("--loss", type=click.Choice(plugin_settings.LOSSES),
+              help="May a rest lose packets?  [default: zero]")
+@click.option("--max-rest", metavar="US",
+              help="Never rest longer: the program may have other duties.  [default: 100]")
+@click.option("--rest", metavar="US", help="For governors fixed and metronome.  [default: 50]")
+@click.option("--pps-max", metavar="PPS",
+              help="Arrival limit: auto, link, learned or packets/s.  [default: auto]")
+@click.option("--config", type=click.Path(), metavar="FILE",
+              help="YAML file with these keys; the options override it.")
+@click.option("--report", type=click.Path(), metavar="FILE",
+              help="Where the final report goes: FILE, - or none.  [default: - (stderr)]")
+@click.option("--plugin", type=click.Path(path_type=Path), metavar="FILE",
+              help="The plugin.  [default: the one built or installed]")
+@click.option("--no-place", is_flag=True,
+              help="Leave the arguments alone; the program is told '-d PLUGIN' elsewhere.")
+@click.option("--live", is_flag=True, help="Show the loops; the program's output comes after.")
+@click.option("--interval", type=click.FloatRange(0.1, 60), default=1.0, show_default=True,
+              metavar="S", help="Time between two looks of --live, in seconds.")
+@click.option("--print", "only_print", is_flag=True,
+              help="Print what would be run, as a shell takes it, and run nothing.")
+@click.pass_obj
+def wrap_command(ignored: list[signal.Signals], /, command: tuple[str, ...],
+                 plugin: Path | None, no_place: bool, live: bool, interval: float,
+                 only_print: bool, **asked: str | None) -> int:
+    """Run any DPDK program, unmodified, with the plugin: its threads rest when they can.
+
+    The program gets '-d PLUGIN' as its first argument and the settings by its environment;
+    lull top, show, explain and set work on it. Signals, terminal and exit status are its own.
+
+    lull wrap --max-latency 50 -- dpdk-testpmd -l 0-1 -- --forward-mode=mac
+    """
+    settings = {key.replace("_", "-"): value for key, value in asked.items()}
+    before = wrap.own_environment(os.environ)
+    environment = plugin_settings.environment(settings, before)
+    arguments = command
+    if plugin is not None or not no_place:
+        path, remark = plugin_file.find(plugin)
+        if remark:
+            print(f"lull: {remark}", file=sys.stderr)
+        arguments = command if no_place else wrap.place(command, path)
+    executable = wrap.resolve(command[0])
+    if only_print:
+        print(plugin_settings.shell_line(arguments, before, environment))
+        return 0
+    wrapped = wrap.Wrapped(executable, arguments, environment, ignored)
+    return wrap_live.run(wrapped, interval) if live else wrap.become(wrapped)
+
+
 @cli.command(short_help="Watch a running program.")
 @choosing
 @click.option("--interval", type=click.FloatRange(0.1, 60), default=1.0, show_default=True,
@@ -261,6 +326,8 @@ def explain(pid: int | None, socket: Path | None, program: str | None, loop: str
         info = telemetry.info()
         if loop is not None and loop not in info.loops:
             raise _no_loop(loop, info)
+        if not info.loops:
+            raise LullError(f"{info.program} (pid {info.pid}): {loops_view.NOBODY_POLLS}")
         loops = [telemetry.loop(name) for name in ([loop] if loop else info.loops)]
         chosen = [one for one in loops if loop or one.kind != "traffic"] or loops
         if as_json:

@@ -47,7 +47,8 @@ def value_text(name: str, value: object) -> str:
 
 def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
     """One loop."""
-    console.print(Text.assemble((loop.name, "bold"), f"  governor {loop.governor}  ",
+    thread = f"  thread {loop.thread}" if loop.kind == "plugin" else ""
+    console.print(Text.assemble((loop.name, "bold"), f"{thread}  governor {loop.governor}  ",
                                 verdict_text(explain.state)))
     sentence = explain.sentence()
     if sentence:

@@ -18,16 +18,23 @@ from lull.quantities import clock, micros, percent, si, spark
 from lull.rates import Rates, between
 from lull.replies import Explain, Info, Loop
 from lull.result_table import verdict_text
-from lull.runqueue import DISTURBED_PCT, waited_ns, waited_pct
+from lull.runqueue import DISTURBED_PCT, last_cpu, waited_ns, waited_pct
 from lull.telemetry import Telemetry
 from lull.tree import Tree
 
 BAR_WIDTH = 12
 SPARK_WIDTH = 12
-WIDE = 128    # columns of a terminal from which everything fits
-NARROW = 96   # below this the verdict has no column of its own
+WIDE = 128     # columns of a terminal from which everything fits
+NARROW = 96    # below this the verdict has no column of its own
+THREAD = 16    # columns that threads of other programs take besides
 BUSY, EMPTY = ("busy", "█", "bright_white"), ("empty", "▓", "yellow")
 PAUSE, REST = ("pause", "▒", "magenta"), ("rest", "░", "cyan")
+NOBODY_POLLS = "no thread has polled a port yet"
+MODES = {
+    "off": "it polls as if lull were not there",
+    "passive": "nothing rests, lull only counts",
+    "shadow": "nothing rests, lull only reckons what would be slept",
+}
 
 
 @dataclass
@@ -49,6 +56,7 @@ class Watch:
         self._tree = tree or Tree()
         self.info: Info = telemetry.info()
         self.loops: list[Watched] = []
+        self.mode = ""
         self.look()
 
     def look(self) -> None:
@@ -56,9 +64,17 @@ class Watch:
         before = {watched.loop.name: watched for watched in self.loops}
         self.info = self._telemetry.info()
         self.loops = [self._one(name, before.get(name)) for name in self.info.loops]
+        # Only the plugin has modes; other programs always rest.
+        self.mode = self._telemetry.settings().get("mode", "") if self.foreign() else ""
+
+    def foreign(self) -> bool:
+        """Are these threads of a program that knows nothing of lull?"""
+        return not self.loops or any(one.loop.kind == "plugin" for one in self.loops)
 
     def _one(self, name: str, last: Watched | None) -> Watched:
         loop = self._telemetry.loop(name)
+        if loop.cpu < 0:
+            loop = loop.model_copy(update={"cpu": last_cpu(self._tree, loop.tid)})
         explain = self._telemetry.explain(name)
         waited = waited_ns(self._tree, loop.tid)
         if last is None:
@@ -110,10 +126,12 @@ def plain_lines(seen: Watch) -> list[str]:
         loop, rates = watched.loop, watched.rates
         if rates is None:
             continue
+        thread = f"{loop.thread:<15} " if seen.foreign() else ""
         lines.append(
-            f"{loop.name:<6} cpu {loop.cpu:<2} {loop.governor:<9} CPU {rates.cpu_pct:5.1f} %  "
-            f"{si(rates.pps):>5} packets/s  rest {100 * rates.rest_share:5.1f} %  "
-            f"{si(rates.wakes_per_s):>5} wakes/s  wait p50 {micros(loop.wait_p50_ns / 1e3)} "
+            f"{loop.name:<6} {thread}cpu {cpu_text(loop):<2} {loop.governor:<9} "
+            f"CPU {rates.cpu_pct:5.1f} %  {si(rates.pps):>5} packets/s  "
+            f"rest {100 * rates.rest_share:5.1f} %  {si(rates.wakes_per_s):>5} wakes/s  "
+            f"wait p50 {micros(loop.wait_p50_ns / 1e3)} "
             f"p99 {micros(loop.wait_p99_ns / 1e3)}  {watched.explain.state}")
     return lines
 
@@ -125,15 +143,40 @@ def render(seen: Watch, width: int) -> RenderableType:
     head = Text.assemble((info.program, "bold"), f" {info.version}   pid {info.pid}",
                          (f"   running for {since}" if info.now_ns else "", "dim"),
                          (f"   {info.dpdk}" if width >= WIDE else "", "dim"))
-    return Padding(Group(head, Text(), loops_table(seen, width), *legend(),
+    if not seen.loops:
+        return Padding(Group(head, Text(), Text(f"{NOBODY_POLLS}.".capitalize())), (1, 1, 0, 1))
+    return Padding(Group(head, *mode_lines(seen.mode), Text(), loops_table(seen, width),
+                         *threads_lines(seen, width), *legend(),
                          *verdict_lines(seen, width < NARROW)), (1, 1, 0, 1))
+
+
+def mode_lines(mode: str) -> list[Text]:
+    """What it means that the plugin does not rest."""
+    meaning = MODES.get(mode)
+    return [Text(f"mode {mode}: {meaning}", "yellow")] if meaning else []
+
+
+def threads_lines(seen: Watch, width: int) -> list[RenderableType]:
+    """The threads by name, when the table has no room for them."""
+    if not seen.foreign() or width >= NARROW + THREAD:
+        return []
+    names = (f"{one.loop.name} {one.loop.thread}" for one in seen.loops)
+    return [Text(), Text.assemble(("threads: ", "dim"), ", ".join(names))]
+
+
+def cpu_text(loop: Loop) -> str:
+    """The CPU of a loop, or where it ran last."""
+    return str(loop.cpu) if loop.cpu >= 0 else "–"
 
 
 def loops_table(seen: Watch, width: int) -> Table:
     """A row for each loop."""
-    wide = width >= WIDE
+    wide = width >= (WIDE + THREAD if seen.foreign() else WIDE)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     table.add_column("loop", no_wrap=True)
+    named = seen.foreign() and width >= NARROW + THREAD
+    if named:
+        table.add_column("thread", no_wrap=True)
     table.add_column("cpu", justify="right", no_wrap=True)
     table.add_column("governor", no_wrap=True)
     table.add_column("CPU", justify="right", min_width=7, no_wrap=True)
@@ -149,7 +192,10 @@ def loops_table(seen: Watch, width: int) -> Table:
     if width >= NARROW:
         table.add_column("verdict", no_wrap=True)
     for watched in seen.loops:
-        table.add_row(*loop_cells(watched, wide)[:len(table.columns)])
+        cells = loop_cells(watched, wide)
+        if named:
+            cells.insert(1, watched.loop.thread)
+        table.add_row(*cells[:len(table.columns)])
     return table
 
 
@@ -157,7 +203,7 @@ def loop_cells(watched: Watched, wide: bool) -> list[RenderableType]:
     """Cells of one loop."""
     loop, rates = watched.loop, watched.rates
     style = ink(loop.governor).terminal
-    cells: list[RenderableType] = [Text(loop.name, "bold"), str(loop.cpu),
+    cells: list[RenderableType] = [Text(loop.name, "bold"), cpu_text(loop),
                                    Text(loop.governor, style)]
     if rates is None:
         return [*cells, Text("…", "dim")]
@@ -214,6 +260,7 @@ def verdict_lines(seen: Watch, with_state: bool) -> list[RenderableType]:
             line = Text.assemble((f"{watched.loop.name}  ", "bold"))
             if with_state:
                 line.append_text(verdict_text(watched.explain.state)).append(": ")
+                sentence = sentence.removeprefix(f"{watched.explain.state}: ")
             lines.append(line.append(sentence))
         if watched.rates and watched.rates.waited_pct > DISTURBED_PCT:
             lines.append(Text.assemble(

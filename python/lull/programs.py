@@ -84,7 +84,35 @@ def connect(choice: Choice, dirs: list[Path] | None = None) -> Telemetry:
         raise denied[0]
     looked = ", ".join(str(path) for path in (runtime_dirs() if dirs is None else dirs))
     raise LullError(f"no lull program is running (looked in {looked}): "
-                    "start one with 'lull demo' or 'lull run CONFIG'")
+                    "start one with 'lull demo', 'lull run CONFIG' or 'lull wrap -- COMMAND'")
+
+
+def connect_started(pid: int, dirs: list[Path] | None = None) -> Telemetry | None:
+    """Connection to a program that we started, or that what we started has started."""
+    for path in sockets(dirs):
+        try:
+            telemetry = Telemetry(path, SCAN_TIMEOUT_S)
+        except TelemetryError:
+            continue
+        try:
+            if (_is_below(telemetry.greeting.pid, pid)
+                    and telemetry.ask("/lull/info") is not None):
+                return telemetry
+        except TelemetryError:
+            pass
+        telemetry.close()
+    return None
+
+
+def _is_below(pid: int, ancestor: int) -> bool:
+    """Is it the same process, or a child of its children?"""
+    while pid not in (0, 1, ancestor):
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        except OSError:
+            return False
+        pid = int(stat.rpartition(")")[2].split()[1])
+    return pid == ancestor
 
 
 def names(running: list[Running]) -> str:

@@ -4,7 +4,7 @@
 Unknown members are kept: a newer program may say more.
 """
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 UINT64_MAX = 2**64 - 1
 # Depths that hand the CPU back to the kernel; leaving one is a wake-up.
@@ -48,6 +48,7 @@ class Loop(Reply):
 
     name: str
     kind: str
+    thread: str = ""
     cpu: int = -1
     tid: int = 0
     now_ns: int
@@ -71,6 +72,12 @@ class Loop(Reply):
     wait_p995_ns: int = 0
     wait_p999_ns: int = 0
     wait_max_ns: int = 0
+
+    @field_validator("cpu")
+    @classmethod
+    def _bound_to_none(cls, cpu: int) -> int:
+        """Threads of other programs may move: -1, which telemetry can only say unsigned."""
+        return -1 if cpu == UINT64_MAX else cpu
 
     def rests(self) -> int:
         """Rests of every depth since the start."""

@@ -20,6 +20,15 @@ def waited_ns(tree: Tree, tid: int) -> int:
         return 0
 
 
+def last_cpu(tree: Tree, tid: int) -> int:
+    """CPU that a thread ran on last; -1 where the kernel does not tell."""
+    fields = (tree.text(f"/proc/{tid}/stat") or "").rpartition(")")[2].split()
+    try:
+        return int(fields[36])
+    except (IndexError, ValueError):
+        return -1
+
+
 def waited_pct(before_ns: int, after_ns: int, passed_ns: int) -> float:
     """Share of an interval spent waiting."""
     return min(100.0, 100 * max(0, after_ns - before_ns) / passed_ns) if passed_ns > 0 else 0.0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What several tests need: time that obeys, a simulated program, a private runtime directory."""
 
+import os
 import shutil
 import signal
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lull import demo_settings
+from lull import demo_settings, plugin_file
 from lull.demo import Demo
 from lull.demo_view import SilentView
 from lull.energy import EnergyMeter
@@ -96,6 +97,34 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program.chmod(0o755)
     monkeypatch.setenv("LULL_BUILD", str(tmp_path / "build"))
     return tmp_path / "build"
+
+
+def directory_is_safe(directory: Path) -> bool:
+    return os.access(directory, os.W_OK) and not plugin_file.refusal(directory)
+
+
+@pytest.fixture
+def safe() -> Iterator[Path]:
+    """A directory that EAL takes plugins from; tests usually run below /tmp, which is not one."""
+    parents = [one for one in (Path.home(), HERE.parent) if one.is_dir() and directory_is_safe(one)]
+    if not parents:
+        pytest.skip("no directory here is safe from other users")
+    directory = Path(tempfile.mkdtemp(prefix=".lull-test-", dir=parents[0])).resolve()
+    yield directory
+    shutil.rmtree(directory)
+
+
+@pytest.fixture
+def plugin(safe: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A plugin to be found by LULL_BUILD; nothing of the caller's settings is left."""
+    for name in [name for name in os.environ if name.startswith("LULL")]:
+        monkeypatch.delenv(name)
+    path = safe / "plugin" / plugin_file.NAME
+    path.parent.mkdir()
+    path.write_bytes(b"\x7fELF")
+    path.chmod(0o644)
+    monkeypatch.setenv("LULL_BUILD", str(safe))
+    return path
 
 
 @pytest.fixture

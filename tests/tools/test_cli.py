@@ -132,7 +132,8 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     assert main(["--version"]) == 0
     assert "lull 0.1.0" in capsys.readouterr().out
-    for command in ("demo", "run", "top", "show", "explain", "set", "report", "doctor"):
+    for command in ("demo", "run", "wrap", "top", "show", "explain", "set", "report",
+                    "doctor"):
         assert main([command, "--help"]) == 0
         assert "Usage: lull" in capsys.readouterr().out
 

@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import io
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from conftest import Bench
+from conftest import Bench, ObedientPace
 from lull.demo_view import LiveView, PlainView
+from lull.explain_view import print_explain
 from lull.loops_view import Watch, as_data, plain_lines, render
 from lull.quantities import clock, digits, micros, percent, si, spark
 from lull.rates import between
 from lull.replies import Info
 from lull.result import Result
 from lull.result_table import print_result
+from lull.runqueue import last_cpu
 from lull.telemetry import Telemetry
 from lull.tree import Tree
+from simulated_plugin import SimulatedPlugin
+from telemetry_server import TelemetryServer
 
 
 def terminal(width: int = 100) -> Console:
@@ -126,6 +131,63 @@ def test_loops_view(bench: Bench) -> None:
     data = as_data(seen, {"a": "b"})
     assert data["loops"][0]["rates"]["pps"] == forward.rates.pps
     assert len(plain_lines(seen)) == 2
+
+
+@pytest.fixture
+def wrapped(runtime: Path) -> Iterator[tuple[ObedientPace, SimulatedPlugin, Telemetry]]:
+    """A DPDK program with the plugin."""
+    pace = ObedientPace()
+    program = SimulatedPlugin(pace.now_ns)
+    path = runtime / "dpdk" / "rte" / "dpdk_telemetry.v2"
+    with TelemetryServer(path, program.answer) as server, Telemetry(server.path) as telemetry:
+        yield pace, program, telemetry
+
+
+def test_loops_of_a_wrapped_program(
+        wrapped: tuple[ObedientPace, SimulatedPlugin, Telemetry]) -> None:
+    pace, program, telemetry = wrapped
+    seen = Watch(telemetry, Tree(Path("/nonexistent")))
+    assert seen.loops[0].loop.cpu == -1
+    pace.sleep(1)
+    seen.look()
+    for width in (80, 100, 112, 128, 160):
+        console = terminal(width)
+        console.print(render(seen, width))
+        text = drawn(console)
+        assert max(map(len, text.splitlines())) <= width
+        for words in ("dpdk-testpmd", "poll0", "poll1", "rte-worker-1", "fifteen-letters", "–",
+                      "feasible"):
+            assert words in text
+        assert ("threads: poll0 rte-worker-1, poll1" in text) == (width < 112)
+        assert "mode" not in text
+        seen.look()
+    assert plain_lines(seen)[1].startswith("poll1  fifteen-letters cpu –  objective CPU ")
+    program.settings["mode"] = "shadow"
+    program.threads.append("another")
+    pace.sleep(1)
+    seen.look()
+    console = terminal(120)
+    console.print(render(seen, 120))
+    assert "mode shadow: nothing rests" in drawn(console)
+    assert "another" in drawn(console)
+    console = terminal()
+    loop = seen.loops[0]
+    print_explain(loop.loop, loop.explain, console)
+    assert drawn(console).startswith("poll0  thread rte-worker-1  governor objective")
+    program.threads.clear()
+    seen.look()
+    assert plain_lines(seen) == []
+    console = terminal()
+    console.print(render(seen, 100))
+    assert "No thread has polled a port yet." in drawn(console)
+
+
+def test_last_cpu(tmp_path: Path) -> None:
+    stat = tmp_path / "proc" / "7" / "stat"
+    stat.parent.mkdir(parents=True)
+    stat.write_text(f"7 (a) b (c) S {' '.join(str(field) for field in range(4, 53))}\n")
+    assert last_cpu(Tree(tmp_path), 7) == 39
+    assert last_cpu(Tree(tmp_path), 8) == -1
 
 
 def test_rates_need_time(bench: Bench) -> None:
