@@ -16,6 +16,7 @@
 
 #include "eal_args.h"
 #include "eal_log.h"
+#include "eal_park.h"
 #include "error.h"
 #include "telemetry.h"
 
@@ -280,6 +281,7 @@ lull_engine_fini(void)
 		if (rte_eth_dev_is_valid_port(id))
 			lull_port_close(&port);
 	}
+	lull_eal_park_interrupts();
 	env_remove_runtime_dir();
 	rte_eal_cleanup();
 	lull_eal_args_free(&env.args);

@@ -433,6 +433,8 @@ lull_traffic_report(const void *state, void (*put)(void *arg, const char *key, u
 	const struct report report = { .put = put, .arg = arg };
 	uint64_t in_flight = lull_traffic_in_flight(state);
 
+	/* first: the figures of a source that is silent stand still, but for what comes back */
+	put(arg, "silent", lull_traffic_silent(state));
 	report_table(&report, lull_traffic_counter_table, &traffic->counters);
 	/* frames of a replay carry nothing that could be judged */
 	if (traffic->config.replay != NULL)
