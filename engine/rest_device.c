@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rest_device.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <rte_ethdev.h>
+
+/* vhost complains into the log each time it is asked about a guest that has gone. */
+static bool
+device_may_look(uint16_t port_id)
+{
+	struct rte_eth_dev_info info;
+
+	return rte_eth_dev_info_get(port_id, &info) == 0 &&
+	       strcmp(info.driver_name, "net_vhost") != 0;
+}
 
 void
 lull_rest_device_init(struct lull_rest_device *device, const struct lull_loop_queue *queues,
@@ -17,6 +28,8 @@ lull_rest_device_init(struct lull_rest_device *device, const struct lull_loop_qu
 	device->burst_pkts = burst_pkts;
 	device->epoll_fd = -1;
 	device->kick_fd = -1;
+	for (uint32_t i = 0; i < queue_count; i++)
+		device->look[i] = device_may_look(queues[i].port_id);
 }
 
 void
@@ -37,7 +50,9 @@ lull_rest_device_recheck(struct lull_rest_device *device)
 {
 	for (uint32_t i = 0; i < device->queue_count; i++) {
 		const struct lull_loop_queue *queue = &device->queues[i];
-		int waiting = rte_eth_rx_queue_count(queue->port_id, queue->queue_id);
+		int waiting = device->look[i] ?
+				      rte_eth_rx_queue_count(queue->port_id, queue->queue_id) :
+				      -ENOTSUP;
 
 		if (waiting > 0)
 			return true;

@@ -22,8 +22,9 @@ struct lull_rest_device {
 	uint16_t burst_pkts;
 	uint16_t stash_count; /* packets of stash_queue that the recheck received */
 	uint32_t stash_queue;
-	int epoll_fd; /* Rx interrupts of all queues, edge triggered; -1: none */
-	int kick_fd;  /* ends a rest by interrupt; -1: none */
+	bool look[LULL_IDLE_QUEUES_MAX]; /* the recheck asks how many wait; else it receives */
+	int epoll_fd;                    /* Rx interrupts of all queues, edge triggered; -1: none */
+	int kick_fd;                     /* ends a rest by interrupt; -1: none */
 	struct rte_mbuf *stash[LULL_BURST_MAX];
 };
 

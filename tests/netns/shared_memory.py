@@ -38,6 +38,8 @@ def round_trip(binaries: list[str], here: World, fwd_port: str, gen_port: str, c
         gen = here.start(attempt, gen_binary, gen_port + finish(count))
         check_all_back(gen.finish(), count, f"{attempt} peer")
     fwd.finish(signal.SIGTERM)
+    foreign = [line for line in fwd.stderr().splitlines() if not line.startswith("lull-fwd: ")]
+    check(not foreign, "drivers do not chatter when a peer goes", foreign)
     here.check_clean()
     left = list(here.directory.glob("*.sock"))
     check(not left, "sockets are removed", left)
