@@ -27,7 +27,6 @@ struct forward {
 	}
 static const struct lull_counter_info forward_counter_table[] = {
 	ROW(rx_pkts, "packets", "packets received"),
-	ROW(rx_bytes, "bytes", "bytes received, without CRC"),
 	ROW(tx_pkts, "packets", "packets sent"),
 	ROW(tx_drops, "packets", "packets the driver refused after all retries, freed"),
 	ROW(tx_retries, "1", "sends repeated because a Tx ring was full"),
@@ -42,16 +41,6 @@ forward_init(void *state, const void *config, uint64_t now_ns)
 	(void)now_ns;
 	forward->config = *(const struct lull_forward_config *)config;
 	return forward->config.queue_count <= LULL_IDLE_QUEUES_MAX ? 0 : -EINVAL;
-}
-
-static uint64_t
-forward_bytes(struct rte_mbuf **pkts, uint16_t count)
-{
-	uint64_t bytes = 0;
-
-	for (uint16_t i = 0; i < count; i++)
-		bytes += rte_pktmbuf_pkt_len(pkts[i]);
-	return bytes;
 }
 
 static void
@@ -107,7 +96,6 @@ forward_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_
 
 	(void)now_ns;
 	LULL_COUNTER_ADD(forward->counters.rx_pkts, count);
-	LULL_COUNTER_ADD(forward->counters.rx_bytes, forward_bytes(pkts, count));
 	switch (forward->config.mode) {
 	case LULL_FORWARD_SINK:
 		rte_pktmbuf_free_bulk(pkts, count);

@@ -16,7 +16,8 @@
 #define PAUSE_NS LULL_NS_PER_US
 #define EVENT_NS (10 * LULL_NS_PER_MS)
 #define CALIBRATION_NS_MAX (50 * LULL_NS_PER_US)
-#define PROBE_NS (20 * LULL_NS_PER_MS)
+#define PROBE_NS (20 * LULL_NS_PER_MS)     /* while the last ones were late */
+#define PROBE_FINE_NS (2 * LULL_NS_PER_MS) /* while they were fine */
 #define PROBE_EARLY_NS (200 * LULL_NS_PER_US) /* one hiccup among few rests looks like a habit */
 #define PROBE_EARLY_COUNT 4096
 #define PROBE_PROVEN_NS (200 * LULL_NS_PER_MS)
@@ -286,11 +287,12 @@ objective_probes(struct objective *objective, const struct lull_idle_turn *turn)
 		return false;
 	if (proven)
 		objective->probe_ns = turn->now_ns + PROBE_PROVEN_NS;
-	else if (calibration->count < PROBE_EARLY_COUNT &&
-		 !objective_recent_budgets(objective, 1, 1))
+	else if (objective_recent_budgets(objective, 1, 1))
+		objective->probe_ns = turn->now_ns + PROBE_NS;
+	else if (calibration->count < PROBE_EARLY_COUNT)
 		objective->probe_ns = turn->now_ns + PROBE_EARLY_NS;
 	else
-		objective->probe_ns = turn->now_ns + PROBE_NS;
+		objective->probe_ns = turn->now_ns + PROBE_FINE_NS;
 	return true;
 }
 

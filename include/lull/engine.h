@@ -140,7 +140,7 @@ struct lull_forward_config {
 	} tx[LULL_IDLE_QUEUES_MAX];
 };
 struct lull_forward_counters {
-	uint64_t rx_pkts, rx_bytes, tx_pkts, tx_drops, tx_retries;
+	uint64_t rx_pkts, tx_pkts, tx_drops, tx_retries;
 };
 extern const struct lull_stage lull_stage_forward;
 

@@ -108,7 +108,6 @@ conserve(const struct lull_idle_governor *governor, enum lull_forward_mode mode,
 		STAND_WAIT((flight_receive(&flight), flight.received == flight.sent));
 	lull_loop_stop(loop);
 	assert_int_equal(counter(loop, "rx_pkts"), flight.sent);
-	assert_int_equal(counter(loop, "rx_bytes"), flight.sent * 60);
 	assert_int_equal(counter(loop, "tx_pkts"), flight.received);
 	assert_int_equal(counter(loop, "tx_drops"), 0);
 	assert_int_equal(lull_loop_counters(loop)->pkts, flight.sent);
