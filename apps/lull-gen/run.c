@@ -341,7 +341,6 @@ run_drain(struct gen *gen)
 	while (!lull_traffic_silent(gen->state))
 		run_signal(gen, STEP_NS);
 	begin_ns = lull_clock_ns();
-	gen->end_ns = begin_ns;
 	/* a sink alone has nothing under way; a source alone cannot see its receiver catch up */
 	while (!gen->settings.rx_only &&
 	       lull_traffic_received(gen->state) < LULL_COUNTER_READ(counters->sent) &&
@@ -368,5 +367,7 @@ gen_run(struct gen *gen, struct lull_error *error)
 		return lull_error_set(error, rc, "the loop does not start: %s", strerror(-rc));
 	run_until_end(gen);
 	run_drain(gen);
+	/* from here on the figures stand still */
+	lull_loop_stop(gen->loop);
 	return 0;
 }
