@@ -30,4 +30,11 @@
 #pragma weak rte_telemetry_register_cmd
 #pragma weak rte_version
 
+/* clang wants each of them declared in every file. */
+#include <rte_bus.h>
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+#include <rte_telemetry.h>
+#include <rte_version.h>
+
 #endif

@@ -33,7 +33,7 @@ from lull.child import CHECKOUT, Child, find_program
 from lull.demo import Demo, View
 from lull.demo_view import LiveView, PlainView, SilentView
 from lull.energy import EnergyMeter
-from lull.errors import Interrupted, LullError
+from lull.errors import Interrupted, LullError, ReaderGone
 from lull.machine import describe
 from lull.pace import RealPace
 from lull.programs import Choice, connect
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
         return _fail(error.format_message(), error.exit_code)
     except LullError as error:
         return _fail(str(error), error.status)
-    except BrokenPipeError:
+    except (BrokenPipeError, ReaderGone):
         # Whoever read our output has had enough; nothing more may be flushed to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -98,7 +98,19 @@ def choosing(command: Command) -> Command:
     return command
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Commands(click.Group):
+    """Commands whose output may be cut off: click would leave with 1 at a closed pipe."""
+
+    def invoke(self, context: click.Context) -> Any:  # noqa: ANN401 - whatever a command returns
+        """Run the command that the context holds."""
+        try:
+            return super().invoke(context)
+        except BrokenPipeError:
+            raise ReaderGone from None
+
+
+@click.group(cls=Commands,
+             context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="lull %(version)s")
 def cli() -> None:
     """Let DPDK loops rest without breaking their latency promise.

@@ -16,3 +16,7 @@ class Interrupted(BaseException):
     def __init__(self, signal_number: int) -> None:
         super().__init__(f"signal {signal_number}")
         self.status = 128 + signal_number
+
+
+class ReaderGone(Exception):  # noqa: N818 - nothing went wrong
+    """Whoever read our output has had enough of it."""
