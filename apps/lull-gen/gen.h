@@ -37,7 +37,6 @@ struct gen {
 	sigset_t signals; /* that end the run, blocked in every thread */
 
 	enum gen_end end;
-	uint64_t end_ns; /* sending was over */
 	uint64_t begin_steal_ns;
 };
 
