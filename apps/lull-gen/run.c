@@ -38,7 +38,7 @@ run_wrong(struct lull_error *error, int rc, const char *text)
 	return lull_error_set(error, rc, "%s", text);
 }
 
-/* The first CPU this process may use, and one for the main thread that is neither first nor last. */
+/* The first CPU this process may use; for the main thread one that is neither first nor last. */
 static void
 run_cpus(const struct gen *gen, int *loop_cpu, int *main_cpu)
 {

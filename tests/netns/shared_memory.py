@@ -80,4 +80,21 @@ def memif_windows(binaries: list[str]) -> None:
         here.check_clean()
 
 
-main([memif_server_forwards, memif_client_forwards, vhost_forwards, memif_windows])
+def waiting_can_be_ended(binaries: list[str]) -> None:
+    """No peer ever comes, and that is no error when the user gives up first."""
+    with world() as here:
+        gen = here.start("gen", binaries[0], memif(here, "server") + "--link-wait 60s").ready()
+        result = gen.finish(signal.SIGTERM)
+        check(result["end"] == "signal" and result["offered"] == 0, "nothing sent", result["end"])
+        here.check_clean()
+
+
+main(
+    [
+        memif_server_forwards,
+        memif_client_forwards,
+        vhost_forwards,
+        memif_windows,
+        waiting_can_be_ended,
+    ]
+)
