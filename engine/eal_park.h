@@ -10,7 +10,9 @@
 #ifndef LULL_EAL_PARK_H
 #define LULL_EAL_PARK_H
 
-/** Hold the interrupt thread until the process ends. Main thread, right before rte_eal_cleanup(). */
+/**
+ * Hold the interrupt thread until the process ends. Main thread, right before rte_eal_cleanup().
+ */
 void lull_eal_park_interrupts(void);
 
 #endif

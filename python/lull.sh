@@ -9,7 +9,8 @@ if [ ! -x "$python" ]; then
 	"$python" -c 'import click, jinja2, matplotlib, pydantic, rich' || {
 		echo "lull: a Python library is missing (above); to install all of them:"
 		echo "  python3 -m venv $prefix/lib/lull/venv"
-		echo "  $prefix/lib/lull/venv/bin/pip install -r $prefix/share/lull/requirements.txt"
+		echo "  $prefix/lib/lull/venv/bin/pip install \\"
+		echo "    -r $prefix/share/lull/requirements.txt"
 		exit 1
 	} >&2
 fi

@@ -122,7 +122,8 @@ void lull_traffic_report(const void *state, void (*put)(void *arg, const char *k
 
 struct lull_replay_config {
 	const char *path; /**< capture file: pcap or pcapng, Ethernet */
-	double speed; /**< 0.001..1e6, 1: original timing, 2: twice as fast; 0: as fast as possible */
+	/** 0.001..1e6, 1: original timing, 2: twice as fast; 0: as fast as possible */
+	double speed;
 	uint64_t loop_count; /**< times through the file; 0: for ever */
 };
 struct lull_replay_info {
@@ -134,7 +135,10 @@ struct lull_replay_info {
 	uint16_t frame_max_bytes;
 };
 #define LULL_REPLAY_FRAME_MAX 9600
-/** Map and check the whole file; on error @p error (LULL_ERROR_SIZE bytes) names the file and the trouble. */
+/**
+ * Map and check the whole file; on error @p error (LULL_ERROR_SIZE bytes) names the file and the
+ * trouble.
+ */
 int lull_replay_open(const struct lull_replay_config *config, struct lull_replay **replay,
 		     char *error);
 const struct lull_replay_info *lull_replay_info(const struct lull_replay *replay);
