@@ -16,11 +16,16 @@
 #define PAUSE_NS LULL_NS_PER_US
 #define EVENT_NS (10 * LULL_NS_PER_MS)
 #define CALIBRATION_NS_MAX (50 * LULL_NS_PER_US)
-#define PROBE_NS (20 * LULL_NS_PER_MS)     /* while the last ones were late */
-#define PROBE_FINE_NS (2 * LULL_NS_PER_MS) /* while they were fine */
+#define PROBE_NS (20 * LULL_NS_PER_MS)        /* while the last ones were late */
+#define PROBE_FINE_NS (2 * LULL_NS_PER_MS)    /* while they were fine */
 #define PROBE_EARLY_NS (200 * LULL_NS_PER_US) /* one hiccup among few rests looks like a habit */
 #define PROBE_EARLY_COUNT 4096
 #define PROBE_PROVEN_NS (200 * LULL_NS_PER_MS)
+
+/* Polling is judged after this much of it; if it is no better, resting goes on for so long. */
+#define POLL_JUDGE_NS (100 * LULL_NS_PER_MS)
+#define POLL_FADE_SHIFT 9
+#define ANYWAY_NS (2 * LULL_NS_PER_S)
 
 #define RELEASE_SHIFT 3 /* an eighth of the way up per update */
 #define GUARD_MIN_PPM 10000
@@ -34,10 +39,14 @@
 
 struct objective {
 	const struct lull_idle_view *view;
-	uint64_t update_ns; /* when to reckon again */
-	uint64_t rest_ns;   /* what to ask for when drained */
-	uint64_t probe_ns;  /* next trial rest while sleeping is out of the question */
-	uint64_t asked_ns;  /* the last rest asked for while the objective was held */
+	uint64_t poll_turn_ns;   /* the turn before, if no sleep lay in between */
+	uint64_t poll_ns;        /* time spent polling, fading ... */
+	uint64_t poll_excess_ns; /* ... and of it what gaps between turns were beyond T */
+	uint64_t anyway_ns;      /* until then rest although the objective is lost */
+	uint64_t update_ns;      /* when to reckon again */
+	uint64_t rest_ns;        /* what to ask for when drained */
+	uint64_t probe_ns;       /* next trial rest while sleeping is out of the question */
+	uint64_t asked_ns;       /* the last rest asked for while the objective was held */
 	uint64_t recent_excess_ns, recent_real_ns; /* sums over the last rests, fading */
 	uint64_t guard_ns;                         /* when the guard was last released */
 	uint32_t guard_ppm; /* share of the ring bound in use; a lost packet halves it */
@@ -124,14 +133,78 @@ objective_interrupt_fits(const struct objective *objective)
 	       late_ns < objective->view->limits->latency_ns && objective_ring_ns(objective) > 0;
 }
 
+/* How far polling itself is held up, by other programs or the hypervisor. */
+static void
+objective_watch_polling(struct objective *objective, uint64_t now_ns)
+{
+	uint64_t latency_ns = objective->view->limits->latency_ns;
+	uint64_t gap_ns;
+
+	if (objective->poll_turn_ns != 0) {
+		gap_ns = now_ns - objective->poll_turn_ns;
+		objective->poll_ns += gap_ns;
+		if (gap_ns > latency_ns)
+			objective->poll_excess_ns += gap_ns - latency_ns;
+	}
+	objective->poll_turn_ns = now_ns;
+}
+
+/* Would polling break the objective as well? Not before it has been tried for a while. */
+static bool
+objective_polling_fails(const struct objective *objective)
+{
+	uint64_t budget_ppm = LULL_PPM - objective->view->limits->percentile_ppm;
+
+	return objective->poll_ns >= POLL_JUDGE_NS &&
+	       objective->poll_excess_ns > objective->poll_ns / LULL_PPM * budget_ppm;
+}
+
+/*
+ * Late wake-ups forbid resting because polling would do better. Where the host holds up a polling
+ * thread as much, giving up the saving buys nothing: rest as if wake-ups were as usual, say that
+ * the objective is lost, and look again every two seconds. Not where no loss was promised.
+ */
+static bool
+objective_rests_anyway(struct objective *objective, uint64_t now_ns)
+{
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	struct lull_idle_limits limits = objective_tightened(objective);
+	uint64_t pps = lull_bound_pps(&limits, objective->view->load->envelope_pps);
+	uint64_t goal_ns = limits.rest_ns_max;
+
+	if (limits.loss == LULL_LOSS_ZERO && limits.envelope != LULL_ENVELOPE_LEARNED)
+		return false;
+	if (now_ns >= objective->anyway_ns) {
+		if (!objective_polling_fails(objective))
+			return false;
+		objective->anyway_ns = now_ns + ANYWAY_NS;
+		objective->poll_ns = 0;
+		objective->poll_excess_ns = 0;
+	}
+	if (limits.loss == LULL_LOSS_ZERO)
+		goal_ns = LULL_MIN(goal_ns, lull_bound_ring_ns(&limits, pps, calibration->p50_ns));
+	if (limits.latency_ns < goal_ns + calibration->p50_ns)
+		goal_ns = limits.latency_ns > calibration->p50_ns ?
+				  limits.latency_ns - calibration->p50_ns :
+				  0;
+	if (goal_ns < lull_bound_break_even_ns(calibration))
+		return false;
+	objective->rest_ns = goal_ns;
+	objective->depth = LULL_REST_SLEEP;
+	return true;
+}
+
 /* No sleep fits: take what a packet ends, else spare the core's power at least. */
 static void
-objective_fall_back(struct objective *objective, enum lull_verdict_state state,
+objective_fall_back(struct objective *objective, uint64_t now_ns, enum lull_verdict_state state,
 		    enum lull_bound binding)
 {
 	objective->state = state;
 	objective->binding = binding;
 	objective->rest_ns = 0;
+	if (objective_offers(objective, LULL_REST_SLEEP) && binding != LULL_BOUND_CAP &&
+	    objective_rests_anyway(objective, now_ns))
+		return;
 	if (objective_offers(objective, LULL_REST_MONITOR))
 		objective->depth = LULL_REST_MONITOR;
 	else if (binding != LULL_BOUND_OVERSHOOT && objective_interrupt_fits(objective))
@@ -226,9 +299,11 @@ objective_update(struct objective *objective, uint64_t now_ns)
 	uint64_t latency_ns, goal_ns;
 
 	objective->update_ns = now_ns + UPDATE_NS;
+	objective->poll_ns -= objective->poll_ns >> POLL_FADE_SHIFT;
+	objective->poll_excess_ns -= objective->poll_excess_ns >> POLL_FADE_SHIFT;
 	objective_guard_release(objective, now_ns);
 	if (!objective_offers(objective, LULL_REST_SLEEP)) {
-		objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, LULL_BOUND_NONE);
+		objective_fall_back(objective, now_ns, LULL_VERDICT_INFEASIBLE, LULL_BOUND_NONE);
 		return;
 	}
 	goal_ns = limits.rest_ns_max;
@@ -242,7 +317,7 @@ objective_update(struct objective *objective, uint64_t now_ns)
 		objective->rest_ns = LULL_CLAMP(limits.latency_ns / 4, 1, CALIBRATION_NS_MAX);
 		objective->rest_ns = LULL_MIN(objective->rest_ns, goal_ns);
 		if (objective->rest_ns == 0)
-			objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, binding);
+			objective_fall_back(objective, now_ns, LULL_VERDICT_INFEASIBLE, binding);
 		return;
 	}
 	latency_ns = lull_bound_request_ns(&limits, calibration, load->busy_ppm, load->resting_ppm,
@@ -254,11 +329,12 @@ objective_update(struct objective *objective, uint64_t now_ns)
 	if (objective->state == LULL_VERDICT_INFEASIBLE)
 		least_ns += least_ns / 4;
 	if (goal_ns == 0 || goal_ns < least_ns) {
-		objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, binding);
+		objective_fall_back(objective, now_ns, LULL_VERDICT_INFEASIBLE, binding);
 		return;
 	}
 	if (objective_suspended(objective)) {
-		objective_fall_back(objective, LULL_VERDICT_SUSPENDED, LULL_BOUND_OVERSHOOT);
+		objective_fall_back(objective, now_ns, LULL_VERDICT_SUSPENDED,
+				    LULL_BOUND_OVERSHOOT);
 		return;
 	}
 	objective->state = LULL_VERDICT_FEASIBLE;
@@ -301,6 +377,7 @@ objective_plan(void *state, const struct lull_idle_turn *turn)
 {
 	struct objective *objective = state;
 
+	objective_watch_polling(objective, turn->now_ns);
 	if (turn->now_ns >= objective->update_ns)
 		objective_update(objective, turn->now_ns);
 	if (!turn->drained)
@@ -328,6 +405,8 @@ objective_wake(void *state, const struct lull_wake *wake)
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
 	uint64_t real_ns = wake->end_ns - wake->begin_ns;
 
+	if (wake->rest.depth >= LULL_REST_SLEEP)
+		objective->poll_turn_ns = 0;
 	if (wake->rest.depth != LULL_REST_SLEEP || wake->reason != LULL_WAKE_TIMER)
 		return;
 	objective_recent(objective,

@@ -346,6 +346,36 @@ plan__monitor_or_interrupt_take_over_where_offered(void **state)
 }
 
 static void
+plan__rests_anyway_where_polling_is_held_up_as_much(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.late_ppm = 50000;
+	config.late_ns = 2 * MS;
+	config.stall_every_ns = 20 * MS;
+	config.stall_ns = 2 * MS;
+	config.duration_ns = 4000 * MS;
+	world_begin(&world, &config);
+	world_run(&world, 1000 * MS);
+	world_mark(&world);
+	world_run(&world, config.duration_ns);
+	assert_int_not_equal(world.verdict.state, LULL_VERDICT_FEASIBLE);
+	assert_true(cpu_share(&world) < 0.3);
+	assert_int_equal(world.lost, 0);
+	/* but never where no loss was promised */
+	world.config.limits.envelope = LULL_ENVELOPE_STATED;
+	world.config.limits.pps_max = 1000000;
+	assert_int_equal(lull_idle_change(world.idle, NULL, &world.config.limits), 0);
+	world_run(&world, 500 * MS);
+	world_mark(&world);
+	world_run(&world, config.duration_ns);
+	assert_true(cpu_share(&world) > 0.8);
+	world_end(&world);
+}
+
+static void
 plan__load_steps_are_followed(void **state)
 {
 	static const double rates[] = { 1e3, 1e6, 1e3, 5e6, 0, 3e5 };
@@ -384,6 +414,7 @@ main(void)
 		cmocka_unit_test(plan__tolerated_loss_ignores_the_ring),
 		cmocka_unit_test(verdict__objective_below_overshoot_is_infeasible),
 		cmocka_unit_test(plan__monitor_or_interrupt_take_over_where_offered),
+		cmocka_unit_test(plan__rests_anyway_where_polling_is_held_up_as_much),
 		cmocka_unit_test(plan__load_steps_are_followed),
 	};
 

@@ -19,16 +19,18 @@
 struct world_config {
 	const char *governor;
 	struct lull_idle_limits limits;
-	double pps;             /* mean rate while on */
-	bool constant;          /* evenly spaced instead of Poisson */
-	uint64_t on_ns, off_ns; /* on/off; 0: always on */
-	uint64_t turn_ns;       /* cost of a turn */
-	uint64_t pkt_ns;        /* cost of a packet */
-	uint64_t overshoot_ns;  /* usual lateness of a wake-up */
-	uint32_t late_ppm;      /* share of wake-ups that come late ... */
-	uint64_t late_ns;       /* ... by this */
-	uint64_t cost_ns;       /* CPU time of a rest */
-	uint32_t ring_pkts;     /* 0: endless */
+	double pps;              /* mean rate while on */
+	bool constant;           /* evenly spaced instead of Poisson */
+	uint64_t on_ns, off_ns;  /* on/off; 0: always on */
+	uint64_t turn_ns;        /* cost of a turn */
+	uint64_t pkt_ns;         /* cost of a packet */
+	uint64_t overshoot_ns;   /* usual lateness of a wake-up */
+	uint32_t late_ppm;       /* share of wake-ups that come late ... */
+	uint64_t late_ns;        /* ... by this */
+	uint64_t stall_ns;       /* other programs take the CPU for so long ... */
+	uint64_t stall_every_ns; /* ... about so often; 0: never */
+	uint64_t cost_ns;        /* CPU time of a rest */
+	uint32_t ring_pkts;      /* 0: endless */
 	uint64_t duration_ns;
 	uint64_t seed;
 };
@@ -38,7 +40,7 @@ struct world {
 	struct lull_idle *idle;
 	void *memory;
 	uint64_t random;
-	uint64_t now_ns, next_ns;
+	uint64_t now_ns, next_ns, stall_at_ns;
 	uint64_t *ring; /* arrival times */
 	uint32_t head, count, size;
 	uint64_t lost, sent, cpu_ns;
@@ -156,6 +158,13 @@ world_turn(struct world *world)
 	}
 	world->now_ns += world->config.turn_ns + pkts * world->config.pkt_ns;
 	world->cpu_ns += world->now_ns - begin_ns;
+	if (world->config.stall_every_ns > 0 && world->now_ns >= world->stall_at_ns) {
+		if (world->stall_at_ns > 0)
+			world->now_ns += world->config.stall_ns;
+		world->stall_at_ns =
+			world->now_ns +
+			(uint64_t)((double)world->config.stall_every_ns * world_exponential(world));
+	}
 	for (i = 0; i < pkts; i++)
 		lull_histogram_add(&world->waits, world->now_ns - arrived[i], 1);
 	if (world->lost > lost)
