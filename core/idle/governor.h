@@ -29,6 +29,7 @@ struct lull_idle_turn {
 	uint32_t pkt_count;      /* all queues */
 	uint32_t queue_pkts_max; /* the fullest queue */
 	bool drained;            /* every queue returned less than a burst */
+	bool follows;            /* no turns in between that nobody timed */
 };
 
 #define LULL_GOVERNOR_STATE_SIZE 512

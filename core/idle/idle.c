@@ -33,6 +33,7 @@ struct lull_idle {
 	uint64_t turn_pkts;     /* of the turn not yet settled */
 	uint64_t empty_turn_ns; /* length of an empty turn, where turns are not timed one by one */
 	bool turn_open;
+	bool untimed; /* turns since the last plan that nobody timed */
 	uint32_t pending_count;
 	uint32_t queue_count;   /* of the last turn */
 	uint64_t rest_begin_ns; /* of the last rest */
@@ -214,7 +215,7 @@ idle_share(struct lull_idle *idle, uint64_t now_ns, uint32_t pkts, bool drained)
 static struct lull_idle_turn
 idle_read_turn(struct lull_idle *idle, const struct lull_turn *turn)
 {
-	struct lull_idle_turn seen = { .now_ns = turn->now_ns, .drained = true };
+	struct lull_idle_turn seen = { turn->now_ns, .drained = true, .follows = !idle->untimed };
 	uint32_t i;
 
 	for (i = 0; i < turn->queue_count; i++) {
@@ -267,6 +268,7 @@ lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn)
 	idle_settle(idle, turn->now_ns);
 	idle->queue_count = turn->queue_count;
 	seen = idle_read_turn(idle, turn);
+	idle->untimed = false;
 	idle->turn_open = true;
 	idle->turn_pkts = seen.pkt_count;
 	LULL_COUNTER_ADD(counters->turns, 1);
@@ -348,6 +350,7 @@ lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64
 		idle_settle(idle, now_ns);
 		return;
 	}
+	idle->untimed = true;
 	/* What led up to these turns ended when they began, which nobody timed. */
 	idle_settle(idle, idle->settled_ns);
 	span_ns = now_ns > idle->settled_ns ? now_ns - idle->settled_ns : 0;
@@ -472,29 +475,4 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 	else
 		verdict->predicted_ns = load->serve_ns;
 	verdict->predicted_cpu_ppm = idle_predict_cpu_ppm(idle, verdict);
-}
-
-uint32_t
-lull_idle_empty_ppm(const struct lull_idle_counters *counters)
-{
-	uint64_t empty_ns = LULL_COUNTER_READ(counters->empty_ns);
-	uint64_t total_ns = empty_ns + LULL_COUNTER_READ(counters->busy_ns) +
-			    LULL_COUNTER_READ(counters->rest_ns);
-
-	/* Microseconds: a product in ns would overflow after five hours. */
-	total_ns /= LULL_NS_PER_US;
-	return total_ns == 0 ? 0 : (uint32_t)(empty_ns / LULL_NS_PER_US * LULL_PPM / total_ns);
-}
-
-uint32_t
-lull_idle_usage_ppm(const struct lull_idle_counters *counters)
-{
-	uint64_t rest_ns = LULL_COUNTER_READ(counters->rest_ns);
-	uint64_t total_ns = rest_ns + LULL_COUNTER_READ(counters->busy_ns) +
-			    LULL_COUNTER_READ(counters->empty_ns);
-
-	total_ns /= LULL_NS_PER_US;
-	if (total_ns == 0)
-		return LULL_PPM;
-	return (uint32_t)(LULL_PPM - rest_ns / LULL_NS_PER_US * LULL_PPM / total_ns);
 }

@@ -135,18 +135,18 @@ objective_interrupt_fits(const struct objective *objective)
 
 /* How far polling itself is held up, by other programs or the hypervisor. */
 static void
-objective_watch_polling(struct objective *objective, uint64_t now_ns)
+objective_watch_polling(struct objective *objective, const struct lull_idle_turn *turn)
 {
 	uint64_t latency_ns = objective->view->limits->latency_ns;
 	uint64_t gap_ns;
 
-	if (objective->poll_turn_ns != 0) {
-		gap_ns = now_ns - objective->poll_turn_ns;
+	if (objective->poll_turn_ns != 0 && turn->follows) {
+		gap_ns = turn->now_ns - objective->poll_turn_ns;
 		objective->poll_ns += gap_ns;
 		if (gap_ns > latency_ns)
 			objective->poll_excess_ns += gap_ns - latency_ns;
 	}
-	objective->poll_turn_ns = now_ns;
+	objective->poll_turn_ns = turn->now_ns;
 }
 
 /* Would polling break the objective as well? Not before it has been tried for a while. */
@@ -377,7 +377,7 @@ objective_plan(void *state, const struct lull_idle_turn *turn)
 {
 	struct objective *objective = state;
 
-	objective_watch_polling(objective, turn->now_ns);
+	objective_watch_polling(objective, turn);
 	if (turn->now_ns >= objective->update_ns)
 		objective_update(objective, turn->now_ns);
 	if (!turn->drained)
