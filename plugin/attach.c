@@ -139,7 +139,6 @@ static void *
 attach_watch(void *arg)
 {
 	(void)arg;
-	pthread_setname_np(pthread_self(), "lull-watch");
 	lull_rest_thread_init();
 	for (;;) {
 		attach_look();
@@ -178,7 +177,9 @@ plugin_attach_start(void)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(&thread, NULL, attach_watch, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc == 0)
+	if (rc == 0) {
+		pthread_setname_np(thread, PLUGIN_THREAD_NAME);
 		pthread_detach(thread);
+	}
 	return -rc;
 }

@@ -73,6 +73,7 @@ plugin_poller_change(struct lull_loop *poller)
 	poller->empty_run = 0;
 	poller->empty_need = poller->mode >= PLUGIN_SHADOW ? 1 : UINT32_MAX;
 	poller->look_in = 1;
+	poller->wall_seen_ns = 0;
 }
 
 /* ---- orders ---- */
@@ -145,7 +146,7 @@ plugin_chores(struct lull_loop *poller, uint64_t now_ns)
 		return;
 	poller->chores_ns = now_ns + CHORES_NS;
 	LULL_COUNTER_ADD(poller->missed, poller->risen);
-	lull_idle_miss(poller->idle, now_ns, poller->risen);
+	lull_idle_miss(poller->idle, now_ns - poller->lost_ns, poller->risen);
 	poller->risen = 0;
 	plugin_queue_recall(poller);
 	plugin_publish(poller, now_ns);

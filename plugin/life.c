@@ -2,6 +2,7 @@
 /* Loaded, asked by telemetry, unloaded: what the host program notices of the plugin. */
 #include "plugin.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -65,7 +66,7 @@ life_settings(void *arg, void (*put)(void *put_arg, const char *key, const char 
 	plugin_settings_print(&settings, put, put_arg);
 }
 
-/* /lull/plugin tells a plugin from lull's own programs, and one copy of the file from another. */
+/* /lull/plugin tells a plugin from lull's own programs. */
 static int
 life_reply(const char *command, const char *params, struct rte_tel_data *data)
 {
@@ -92,6 +93,33 @@ life_exported(void)
 	       rte_dev_devargs != NULL;
 }
 
+/*
+ * Two copies of the file under two names are two plugins that know nothing of each other, and a
+ * thread would rest twice. The control thread of the first tells.
+ */
+static bool
+life_other_copy(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	bool found = false;
+	const struct dirent *task;
+
+	while (tasks != NULL && !found && (task = readdir(tasks)) != NULL) {
+		char path[sizeof("/proc/self/task//comm") + sizeof(task->d_name)], name[16] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
+		file = fopen(path, "re");
+		if (file == NULL)
+			continue;
+		found = fscanf(file, "%15s", name) == 1 && strcmp(name, PLUGIN_THREAD_NAME) == 0;
+		fclose(file);
+	}
+	if (tasks != NULL)
+		closedir(tasks);
+	return found;
+}
+
 /* Can the plugin work in this program? */
 static bool
 life_possible(void)
@@ -105,6 +133,9 @@ life_possible(void)
 			   "statically needs --export-dynamic); doing nothing");
 	else if (strncmp(program_invocation_short_name, "lull-", 5) == 0)
 		plugin_say("this program rests by itself; doing nothing");
+	else if (life_other_copy())
+		plugin_say(
+			"another copy of the plugin is loaded already; this one is doing nothing");
 	else
 		return true;
 	return false;
@@ -125,6 +156,10 @@ life_start_telemetry(void)
 	if (rte_telemetry_register_cmd == NULL)
 		return;
 	rc = lull_telemetry_start(&life.telemetry);
+	if (rc == 0)
+		rc = rte_telemetry_register_cmd(
+			"/lull/plugin", life_reply,
+			"Version and mode of the lull plugin. No parameters");
 	if (rc != 0)
 		plugin_say("telemetry refused the /lull commands: %s; going on without",
 			   strerror(-rc));
@@ -135,13 +170,6 @@ life_begin(const struct plugin_settings *settings)
 {
 	int rc;
 
-	if (rte_telemetry_register_cmd != NULL &&
-	    rte_telemetry_register_cmd("/lull/plugin", life_reply,
-				       "Version and mode of the lull plugin. No parameters") ==
-		    -EEXIST) {
-		plugin_say("another copy of the plugin is loaded already; this one does nothing");
-		return;
-	}
 	plugin_pollers_init(settings);
 	life_start_telemetry();
 	rc = plugin_attach_start();

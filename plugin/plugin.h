@@ -55,6 +55,7 @@ struct plugin_settings {
 	char report[256];    /* file for the final report, "-": stderr, "none" */
 };
 
+#define PLUGIN_THREAD_NAME "lull-watch"
 #define PLUGIN_QUEUES_MAX 1024 /* RTE_MAX_QUEUES_PER_PORT of 22.11 */
 #define PLUGIN_PORTS_MAX 32    /* RTE_MAX_ETHPORTS of 22.11 */
 #define PLUGIN_MEMBERS_MAX 512 /* queues of one thread; with more it never rests */
@@ -113,10 +114,18 @@ struct lull_loop {
 	const struct lull_rest_way *ways[LULL_REST_DEPTH_COUNT];
 	struct plugin_shadow shadow;
 
-	/* Measuring what an empty round takes. */
-	bool sampling;
+	/*
+	 * idle.c is told the time less what others took of this thread's CPU while it only
+	 * measured: nobody was busy or idle then.
+	 */
+	uint64_t lost_ns;
+	uint64_t told_ns;   /* up to here idle.c knows */
+	uint64_t report_ns; /* next report while only measuring */
+	uint64_t wall_seen_ns, cpu_seen_ns;
+	uint64_t clock_ns; /* one reading of the clock */
+	bool sampling;     /* how long an empty round takes */
 	uint32_t sample_rounds;
-	uint64_t sample_ns; /* per empty round, of late */
+	uint64_t sample_x256; /* ns per empty round, of late, in 1/256 */
 
 	/* Each 10 ms. */
 	uint64_t chores_ns;

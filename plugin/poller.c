@@ -11,14 +11,58 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #define EMPTY_NEED_IDLE 64 /* empty rounds between clock readings while the policy wants no rest */
 #define LOOK_ROUNDS 1024   /* rounds between clock readings when nothing else asks for one */
 #define BUSY_PATIENCE 1024 /* polls of members seen already, with packets */
 #define SAMPLE_ROUNDS_MAX 64
+#define REPORT_NS LULL_NS_PER_MS         /* between reports while only measuring */
+#define ABSENT_NS (100 * LULL_NS_PER_MS) /* no program that polls takes so long for a round */
 
 /* Initial-exec: one instruction instead of a call per poll. */
 static __thread struct lull_loop *self __attribute__((tls_model("initial-exec")));
+
+/* ---- what idle.c is told ---- */
+
+static void
+poller_wake(struct lull_loop *poller, struct lull_wake wake)
+{
+	wake.begin_ns -= poller->lost_ns;
+	wake.end_ns -= poller->lost_ns;
+	poller->told_ns = wake.end_ns;
+	lull_idle_wake(poller->idle, &wake);
+}
+
+static void
+poller_polled(struct lull_loop *poller, uint64_t now_ns, uint64_t turns, uint64_t turns_empty,
+	      uint64_t pkts)
+{
+	poller->told_ns = now_ns;
+	lull_idle_polled(poller->idle, now_ns, turns, turns_empty, pkts);
+}
+
+/* The rounds that were only counted. */
+static void
+poller_report(struct lull_loop *poller, uint64_t wall_ns)
+{
+	uint64_t now_ns = LULL_MAX(wall_ns - poller->lost_ns, poller->told_ns);
+	uint64_t empty_ns = poller->turns_empty * poller->sample_x256 / 256;
+
+	if (poller->turns == 0)
+		return;
+	if (empty_ns > 0 && poller->turns_empty < poller->turns) {
+		empty_ns = LULL_MIN(empty_ns, now_ns - poller->told_ns);
+		poller_polled(poller, poller->told_ns + empty_ns, poller->turns_empty,
+			      poller->turns_empty, 0);
+		poller->turns -= poller->turns_empty;
+		poller->turns_empty = 0;
+	}
+	poller_polled(poller, now_ns, poller->turns, poller->turns_empty, poller->pkts);
+	poller->turns = 0;
+	poller->turns_empty = 0;
+	poller->pkts = 0;
+}
 
 /* ---- rests ---- */
 
@@ -39,8 +83,8 @@ poller_rest(struct lull_loop *poller, const struct lull_rest *rest)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	lull_rest_run(poller->ways[rest->depth], NULL, rest, &wake);
 	pthread_setcancelstate(cancel, NULL);
-	lull_idle_wake(poller->idle, &wake);
 	poller->round_begin_ns = wake.end_ns;
+	poller_wake(poller, wake);
 }
 
 /* As if it had rested: packets that come before until_ns count as having waited. */
@@ -67,7 +111,7 @@ shadow_end(struct lull_loop *poller)
 	if (wake.rest.depth >= LULL_REST_SLEEP)
 		wake.cpu_ns = plugin_attach_cost_ns();
 	poller->shadow.resting = false;
-	lull_idle_wake(poller->idle, &wake);
+	poller_wake(poller, wake);
 	poller->round_begin_ns = poller->shadow.until_ns;
 }
 
@@ -91,6 +135,16 @@ poller_may_rest(const struct lull_loop *poller, const struct lull_rest *rest)
 	       poller->mode >= PLUGIN_SHADOW;
 }
 
+/* The program did something else for long: what its packets waited for was not us. */
+static void
+poller_absent(struct lull_loop *poller, uint64_t now_ns)
+{
+	poller_polled(poller, now_ns - poller->lost_ns, 1, 0, poller->round_pkts);
+	poller->timed = false;
+	poller->empty_run = 0;
+	poller->empty_need = 1;
+}
+
 /* A round that began at round_begin_ns has ended. */
 static void
 poller_timed_round(struct lull_loop *poller)
@@ -102,12 +156,16 @@ poller_timed_round(struct lull_loop *poller)
 	uint64_t now_ns = lull_clock_ns();
 	struct lull_rest rest;
 
+	if (now_ns - poller->round_begin_ns > ABSENT_NS && !poller->shadow.resting) {
+		poller_absent(poller, now_ns);
+		return;
+	}
 	if (poller->shadow.resting) {
 		if (now_ns < poller->shadow.until_ns)
 			return; /* what came stays in queue_pkts, as it would in the ring */
 		shadow_end(poller);
 	}
-	turn.now_ns = poller->round_begin_ns;
+	turn.now_ns = poller->round_begin_ns - poller->lost_ns;
 	rest = lull_idle_plan(poller->idle, &turn);
 	plugin_chores(poller, now_ns);
 	if (poller_may_rest(poller, &rest)) {
@@ -117,7 +175,7 @@ poller_timed_round(struct lull_loop *poller)
 			shadow_begin(poller, &rest, now_ns);
 		return;
 	}
-	lull_idle_polled(poller->idle, now_ns, 0, 0, 0);
+	poller_polled(poller, now_ns - poller->lost_ns, 0, 0, 0);
 	poller->round_begin_ns = now_ns;
 	poller->empty_run = 0;
 	if (poller->round_pkts > 0) {
@@ -131,16 +189,21 @@ poller_timed_round(struct lull_loop *poller)
 
 /* ---- counted rounds ---- */
 
-/* Tell idle.c of the rounds that were only counted. */
+/* What others took of this thread's CPU; also what the program itself slept. */
 static void
-poller_report_untimed(struct lull_loop *poller, uint64_t now_ns)
+poller_lost(struct lull_loop *poller, uint64_t now_ns)
 {
-	if (poller->turns == 0)
-		return;
-	lull_idle_polled(poller->idle, now_ns, poller->turns, poller->turns_empty, poller->pkts);
-	poller->turns = 0;
-	poller->turns_empty = 0;
-	poller->pkts = 0;
+	struct timespec cpu;
+	uint64_t cpu_ns, wall_span_ns, cpu_span_ns;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+	cpu_ns = (uint64_t)cpu.tv_sec * LULL_NS_PER_S + (uint64_t)cpu.tv_nsec;
+	wall_span_ns = now_ns - poller->wall_seen_ns;
+	cpu_span_ns = cpu_ns - poller->cpu_seen_ns;
+	if (poller->wall_seen_ns != 0 && wall_span_ns > cpu_span_ns)
+		poller->lost_ns += wall_span_ns - cpu_span_ns;
+	poller->wall_seen_ns = now_ns;
+	poller->cpu_seen_ns = cpu_ns;
 }
 
 static void
@@ -148,30 +211,35 @@ poller_look(struct lull_loop *poller, uint64_t now_ns)
 {
 	poller->look_in = LOOK_ROUNDS;
 	poller->empty_run = 0;
-	poller_report_untimed(poller, now_ns);
+	if (poller->mode <= PLUGIN_PASSIVE) {
+		if (now_ns < poller->report_ns)
+			return;
+		poller->report_ns = now_ns + REPORT_NS;
+		poller_lost(poller, now_ns);
+	}
+	poller_report(poller, now_ns);
 	plugin_chores(poller, now_ns);
 }
 
 /*
  * A run of empty rounds right after a look tells how long one takes, which is what parts busy from
- * empty time later. A run during which the thread lost its CPU tells nothing: it is reported
- * together with the rounds that follow.
+ * empty time. One during which the thread lost its CPU does not.
  */
 static void
 poller_sample_end(struct lull_loop *poller)
 {
-	uint64_t now_ns = lull_clock_ns();
-	uint64_t round_ns = (now_ns - poller->round_begin_ns) / poller->empty_run;
+	uint64_t span_ns = lull_clock_ns() - poller->round_begin_ns;
+	uint64_t round_x256;
 
+	span_ns = span_ns > poller->clock_ns ? span_ns - poller->clock_ns : 1;
+	round_x256 = span_ns * 256 / poller->empty_run;
 	poller->sampling = false;
-	if (poller->sample_ns == 0)
-		poller->sample_ns = round_ns + 1;
-	if (round_ns <= 2 * poller->sample_ns) {
-		poller->sample_ns = (7 * poller->sample_ns + round_ns) / 8 + 1;
-		poller_report_untimed(poller, now_ns);
-	} else {
-		poller->sample_ns += poller->sample_ns / 8 + 1;
-	}
+	if (poller->sample_x256 == 0)
+		poller->sample_x256 = round_x256;
+	else if (round_x256 <= 2 * poller->sample_x256)
+		poller->sample_x256 = (7 * poller->sample_x256 + round_x256) / 8;
+	else
+		poller->sample_x256 += poller->sample_x256 / 8 + 1;
 	poller->sample_rounds = LULL_MIN(2 * poller->sample_rounds, (uint32_t)SAMPLE_ROUNDS_MAX);
 }
 

@@ -93,6 +93,20 @@ poller_pinned_cpu(void)
 	return cpu;
 }
 
+static uint64_t
+poller_clock_cost_ns(void)
+{
+	uint64_t begin_ns = lull_clock_ns(), cost_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < 8; i++) {
+		uint64_t end_ns = lull_clock_ns();
+
+		cost_ns = LULL_MIN(cost_ns, end_ns - begin_ns);
+		begin_ns = end_ns;
+	}
+	return cost_ns;
+}
+
 static void
 poller_begin_orders(struct lull_loop *poller)
 {
@@ -126,11 +140,14 @@ poller_begin(struct lull_loop *poller)
 	poller->member_count = poller->burst_pkts = poller->round_pkts = 0;
 	poller->seen = poller->again = poller->empty_run = 0;
 	poller->turns = poller->turns_empty = poller->pkts = 0;
-	poller->risen = poller->missed = poller->sample_ns = poller->chores_ns = 0;
+	poller->risen = poller->missed = poller->sample_x256 = poller->chores_ns = 0;
+	poller->lost_ns = poller->report_ns = poller->wall_seen_ns = 0;
 	poller->patience = PATIENCE;
 	poller->sample_rounds = poller->look_in = 1;
 	poller->empty_need = UINT32_MAX;
-	poller->round_begin_ns = poller->window_begin_ns = now_ns;
+	poller->round_begin_ns = poller->window_begin_ns = poller->told_ns = now_ns;
+	poller->clock_ns = poller_clock_cost_ns();
+
 	poller->tid = gettid();
 	poller->pinned_cpu = poller_pinned_cpu();
 	if (pthread_getname_np(pthread_self(), poller->thread, sizeof(poller->thread)) != 0)

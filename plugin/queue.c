@@ -109,11 +109,33 @@ queue_join(struct plugin_queue *queue, struct lull_loop *poller)
 	__atomic_store_n(&queue->member, poller, __ATOMIC_RELAXED);
 }
 
+/* A queue that threads poll in turns: it stands in the lists of all of them. */
+static bool
+queue_rejoin(struct plugin_queue *queue, struct lull_loop *poller)
+{
+	uint32_t i;
+
+	for (i = 0; i < poller->member_count && poller->members[i] != queue; i++)
+		;
+	if (i == poller->member_count)
+		return false;
+	queue->index = queue_place(i);
+	queue->round = poller->round - 1;
+	__atomic_store_n(&queue->member, poller, __ATOMIC_RELAXED);
+	return true;
+}
+
 void
 plugin_queue_visit(struct plugin_queue *queue, struct lull_loop *poller, uint16_t count_max)
 {
-	uint64_t now_ns = lull_clock_ns();
+	bool turn = __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != NULL;
+	uint64_t now_ns;
 
+	if (queue->member != poller && queue_rejoin(queue, poller) && turn) {
+		__atomic_store_n(&queue->poller, poller, __ATOMIC_RELEASE);
+		return;
+	}
+	now_ns = lull_clock_ns();
 	if (queue->member != poller)
 		queue_join(queue, poller);
 	if (queue->member != poller)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TELL_NS (10 * LULL_NS_PER_MS) /* whoever polled less only set the ports up */
+#define TELL_NS (100 * LULL_NS_PER_MS) /* whoever polled less only set the ports up */
 
 static void
 report_verdict(int file, const struct lull_loop *poller)

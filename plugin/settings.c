@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/number.h"
+#include "cli/option.h"
 #include "cli/options.h"
 
 #define SYSTEM_FILE "/etc/lull/plugin.yaml"
@@ -189,11 +190,51 @@ settings_environment(const char *key)
 	return getenv(name);
 }
 
+static bool
+settings_known(const char *key)
+{
+	const struct lull_option *option = options;
+
+	while (option->key != NULL && strcmp(option->key, key) != 0)
+		option++;
+	return option->key != NULL;
+}
+
+/* LULL_MAX_LATENY is nobody's; LULL_BUILD may well be. */
+static int
+settings_misspelt(struct lull_error *error)
+{
+	extern char **environ;
+	char key[64], suggestion[64];
+
+	for (char **entry = environ; *entry != NULL; entry++) {
+		const char *c = *entry + strlen("LULL_");
+		size_t length = 0;
+
+		if (strncmp(*entry, "LULL_", strlen("LULL_")) != 0 ||
+		    strncmp(c, "CONFIG=", strlen("CONFIG=")) == 0)
+			continue;
+		for (; *c != '=' && *c != '\0' && length + 1 < sizeof(key); c++)
+			key[length++] = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+		key[length] = '\0';
+		if (settings_known(key))
+			continue;
+		if (lull_options_suggest(options, key, "", suggestion, sizeof(suggestion))[0] !=
+		    '\0')
+			return lull_error_set(error, -EINVAL, "%.*s: no such setting, %s",
+					      (int)strcspn(*entry, "="), *entry, suggestion);
+	}
+	return 0;
+}
+
 static int
 settings_from_environment(struct plugin_settings *settings, struct lull_error *error)
 {
 	const struct lull_option *option;
+	int misspelt = settings_misspelt(error);
 
+	if (misspelt != 0)
+		return misspelt;
 	for (option = options; option->key != NULL; option++) {
 		const char *value = settings_environment(option->key);
 		int rc;

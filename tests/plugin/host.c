@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Programs that poll in ways dpdk-testpmd does not: EAL arguments, --, the name of the way.
+ * Each prints what its test wants to know and ends with 0. Port 0 is a net_ring, which leads back
+ * to itself; further ports are what the way needs.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#define BURST 32
+#define SETTLE_NS 50000000ULL /* more than the plugin takes to attach */
+#define SECOND_NS 1000000000ULL
+
+static struct rte_mempool *pool;
+static atomic_bool stop;
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static void
+port_open(uint16_t port_id, uint16_t queue_count)
+{
+	struct rte_eth_conf conf = { 0 };
+	uint16_t i;
+
+	if (rte_eth_dev_configure(port_id, queue_count, queue_count, &conf) != 0)
+		rte_exit(1, "port %u: cannot configure\n", port_id);
+	for (i = 0; i < queue_count; i++) {
+		if (rte_eth_rx_queue_setup(port_id, i, 512, 0, NULL, pool) != 0 ||
+		    rte_eth_tx_queue_setup(port_id, i, 512, 0, NULL) != 0)
+			rte_exit(1, "port %u: cannot set up queue %u\n", port_id, i);
+	}
+	if (rte_eth_dev_start(port_id) != 0)
+		rte_exit(1, "port %u: cannot start\n", port_id);
+}
+
+static uint16_t
+take(uint16_t port_id, uint16_t queue_id, uint16_t count_max)
+{
+	struct rte_mbuf *pkts[BURST];
+	uint16_t count = rte_eth_rx_burst(port_id, queue_id, pkts, count_max);
+
+	if (count > 0)
+		rte_pktmbuf_free_bulk(pkts, count);
+	return count;
+}
+
+static uint16_t
+put(uint16_t port_id, uint16_t count)
+{
+	struct rte_mbuf *pkts[BURST];
+	uint16_t sent;
+
+	if (rte_pktmbuf_alloc_bulk(pool, pkts, count) != 0)
+		return 0;
+	sent = rte_eth_tx_burst(port_id, 0, pkts, count);
+	rte_pktmbuf_free_bulk(pkts + sent, count - sent);
+	return sent;
+}
+
+static uint64_t
+poll_for(uint64_t span_ns)
+{
+	uint64_t end_ns = now_ns() + span_ns, taken = 0;
+
+	while (now_ns() < end_ns)
+		taken += take(0, 0, BURST);
+	return taken;
+}
+
+/* ---- ways ---- */
+
+static uint16_t
+own_callback(uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts, uint16_t count,
+	     uint16_t count_max, void *arg)
+{
+	(void)port_id;
+	(void)queue_id;
+	(void)pkts;
+	(void)count_max;
+	*(uint64_t *)arg += count;
+	return count;
+}
+
+/* Callbacks of its own, one set before the plugin comes and one after, see every packet. */
+static void
+callbacks(void)
+{
+	uint64_t before = 0, after = 0, sent = 0, taken = 0, i;
+
+	port_open(0, 1);
+	rte_eth_add_rx_callback(0, 0, own_callback, &before);
+	poll_for(SETTLE_NS);
+	rte_eth_add_rx_callback(0, 0, own_callback, &after);
+	for (i = 0; i < 20000; i++) {
+		sent += put(0, 1 + i % BURST);
+		taken += take(0, 0, 1 + i % 7); /* and never twice the same burst */
+		if (i % 1000 == 0)
+			taken += poll_for(1000000);
+		while (i % 100 == 0 && taken < sent)
+			taken += take(0, 0, BURST);
+	}
+	for (i = 0; i < 100; i++)
+		taken += take(0, 0, BURST);
+	printf("sent %ju before %ju after %ju\n", (uintmax_t)sent, (uintmax_t)before,
+	       (uintmax_t)after);
+}
+
+/* Port 1 is polled once in a thousand times. What is its longest gap? */
+static void
+uneven(void)
+{
+	uint64_t polls = 0, begin_ns, last_ns;
+
+	port_open(0, 1);
+	port_open(1, 1);
+	begin_ns = last_ns = now_ns();
+	while (last_ns - begin_ns < 3 * SECOND_NS) {
+		uint32_t i;
+
+		for (i = 0; i < 1000; i++)
+			take(0, 0, BURST);
+		take(1, 0, BURST);
+		polls++;
+		last_ns = now_ns();
+	}
+	printf("polls %ju\n", (uintmax_t)polls);
+}
+
+static void
+many(void)
+{
+	uint64_t end_ns = now_ns() + 3 * SECOND_NS;
+	uint16_t i;
+
+	port_open(0, 1);
+	port_open(1, 100);
+	while (now_ns() < end_ns) {
+		take(0, 0, BURST);
+		for (i = 0; i < 100; i++)
+			take(1, i, BURST);
+	}
+}
+
+static void *
+poll_shortly(void *arg)
+{
+	(void)arg;
+	poll_for(2000000);
+	return NULL;
+}
+
+/* Threads come and go; at times several poll the same queue, one after the other. */
+static void
+churn(void)
+{
+	pthread_t thread;
+	uint32_t i;
+
+	port_open(0, 1);
+	for (i = 0; i < 300; i++) {
+		if (pthread_create(&thread, NULL, poll_shortly, NULL) != 0)
+			rte_exit(1, "no thread\n");
+		pthread_join(thread, NULL);
+	}
+}
+
+static pthread_mutex_t share_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *
+poll_sharing(void *arg)
+{
+	(void)arg;
+	while (!stop) {
+		pthread_mutex_lock(&share_lock);
+		take(0, 0, BURST);
+		pthread_mutex_unlock(&share_lock);
+	}
+	return NULL;
+}
+
+/* Threads that take turns at one queue. */
+static void
+sharing(void)
+{
+	pthread_t threads[2];
+	uint32_t i;
+
+	port_open(0, 1);
+	for (i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, poll_sharing, NULL);
+	sleep(2);
+	stop = true;
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static atomic_bool inside;
+
+static void *
+poll_cancelled(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		inside = true;
+		take(0, 0, BURST);
+		inside = false;
+		pthread_testcancel();
+	}
+	return NULL;
+}
+
+/* A thread is cancelled where it means to be, not in the middle of a receive. */
+static void
+cancel(void)
+{
+	uint32_t i, badly = 0;
+
+	port_open(0, 1);
+	for (i = 0; i < 50; i++) {
+		pthread_t thread;
+
+		pthread_create(&thread, NULL, poll_cancelled, NULL);
+		usleep(20000);
+		pthread_cancel(thread);
+		pthread_join(thread, NULL);
+		badly += inside;
+	}
+	printf("cancelled in a receive %u\n", badly);
+}
+
+static void *
+poll_forever(void *arg)
+{
+	(void)arg;
+	for (;;)
+		take(0, 0, BURST);
+	return NULL;
+}
+
+/* The program ends while its threads poll. */
+static void
+leave(void)
+{
+	pthread_t thread;
+
+	port_open(0, 1);
+	pthread_create(&thread, NULL, poll_forever, NULL);
+	usleep(300000);
+	exit(0);
+}
+
+static void
+on_signal(int number)
+{
+	(void)number;
+	exit(0); /* as many programs do, allowed or not */
+}
+
+/* It ends by exit() in a signal handler, on a thread that polls. */
+static void
+leave_by_signal(void)
+{
+	port_open(0, 1);
+	signal(SIGALRM, on_signal);
+	alarm(1);
+	poll_forever(NULL);
+}
+
+static void
+fork_child(void)
+{
+	int status;
+	pid_t child;
+
+	port_open(0, 1);
+	poll_for(SETTLE_NS);
+	child = fork();
+	poll_for(4 * SETTLE_NS);
+	if (child == 0)
+		exit(0);
+	waitpid(child, &status, 0);
+	printf("child %d\n", status);
+}
+
+/* Half of the time a packet is in hand, half of the time there is none. */
+static void
+load(void)
+{
+	uint64_t begin_ns, cycle_ns = 200000, busy_ns = 0, begin_busy_ns, end_ns;
+	uint64_t first_ns;
+
+	port_open(0, 1);
+	first_ns = now_ns();
+	for (begin_ns = first_ns; begin_ns - first_ns < 4 * SECOND_NS; begin_ns = now_ns()) {
+		put(0, 1);
+		begin_busy_ns = now_ns();
+		while (take(0, 0, BURST) == 0)
+			;
+		while (now_ns() - begin_ns < cycle_ns / 2)
+			;
+		busy_ns += now_ns() - begin_busy_ns;
+		end_ns = now_ns() + cycle_ns / 2;
+		while (now_ns() < end_ns)
+			take(0, 0, BURST);
+	}
+	printf("busy_ppm %ju\n", (uintmax_t)(busy_ns * 1000000 / (now_ns() - first_ns)));
+}
+
+/* Until it is told to end. */
+static void
+idle(void)
+{
+	port_open(0, 1);
+	puts("polling");
+	fflush(stdout);
+	poll_for(60 * SECOND_NS);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} ways[] = {
+	{ "callbacks", callbacks }, { "uneven", uneven },
+	{ "many", many },           { "churn", churn },
+	{ "sharing", sharing },     { "cancel", cancel },
+	{ "leave", leave },         { "leave-by-signal", leave_by_signal },
+	{ "fork", fork_child },     { "load", load },
+	{ "idle", idle },
+};
+
+static void
+on_end(int number)
+{
+	(void)number;
+	_exit(0);
+}
+
+int
+main(int argc, char **argv)
+{
+	int used = rte_eal_init(argc, argv);
+	uint32_t i;
+
+	if (used < 0 || used + 1 >= argc)
+		rte_exit(1, "EAL arguments -- way\n");
+	signal(SIGTERM, on_end);
+	pool = rte_pktmbuf_pool_create("pool", 4095, 128, 0, RTE_MBUF_DEFAULT_BUF_SIZE, 0);
+	if (pool == NULL)
+		rte_exit(1, "no pool\n");
+	for (i = 0; i < RTE_DIM(ways); i++)
+		if (strcmp(ways[i].name, argv[used + 1]) == 0) {
+			ways[i].run();
+			fflush(stdout);
+			rte_eal_cleanup();
+			return 0;
+		}
+	rte_exit(1, "no way %s\n", argv[used + 1]);
+}

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that poll in other ways than testpmd, linked shared and static; two processes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from stand import IDLE_MOST, MEMORY_MB, Files, Host, main
+from world import Failure, World, check
+
+FIXED = {"LULL": "on", "LULL_GOVERNOR": "fixed", "LULL_REST": "100us"}
+HUGEPAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
+HUGEPAGES_EACH = 80  # of two processes that share them
+VDEVS = "--vdev net_ring0 --vdev net_null1,no-rx=1"
+
+
+def start(here: World, files: Files, way: str, static: bool, **env: str) -> Host:
+    binary = files.host_static if static else files.host
+    argv = f"{binary} -d {files.plugin} --lcores 0@1 --no-huge --no-pci -m 64 {VDEVS}"
+    argv += f" --file-prefix PREFIX -- {way}"
+    return Host(here, way, argv.split(), env={**FIXED, **env})
+
+
+def run(here: World, files: Files, way: str) -> list[str]:
+    """Both programs to their end."""
+    return [start(here, files, way, static).finish() for static in (False, True)]
+
+
+def number(text: str, word: str) -> int:
+    return int(re.findall(rf"{word} (\d+)", text)[0])
+
+
+def own_callbacks(here: World, files: Files) -> None:
+    for said in run(here, files, "callbacks"):
+        counts = {number(said, word) for word in ("sent", "before", "after")}
+        check(len(counts) == 1, "each packet seen by each callback", said)
+        check(f"{counts.pop()} packets in" in said, "and by the plugin", said)
+
+
+def uneven_rounds(here: World, files: Files) -> str:
+    """One rest for each look at the rare port, not a thousand of them: that takes 0.1 s."""
+    polls = [number(said, "polls") for said in run(here, files, "uneven")]
+    check(min(polls) > 1000, "the rare port was polled", polls)
+    return f"{polls}"
+
+
+def ways_to_end(here: World, files: Files) -> None:
+    for way in ("leave", "leave-by-signal", "fork"):
+        for said in run(here, files, way):
+            check(said.count("lull: poll0 (") == 1, "one report", said)
+
+
+def threads(here: World, files: Files) -> None:
+    for way in ("churn", "sharing", "many"):
+        for said in run(here, files, way):
+            check("more than" not in said, way, said)
+    for said in run(here, files, "cancel"):
+        check(number(said, "cancelled in a receive") == 0, "no new cancellation point", said)
+
+
+def known_load(here: World, files: Files) -> str:
+    """Passive mode tells what the program knows of itself, within five points."""
+    said = start(here, files, "load", static=False, LULL="passive").finish()
+    known = number(said, "busy_ppm") / 10000
+    busy, empty = (
+        float(re.findall(rf"{word} ([0-9.]+) %", said)[0]) for word in ("busy", "for nothing")
+    )
+    check(abs(busy - known) < 5 and busy + empty > 99.8, f"a load of {known:.1f} %", said)
+    return f"{busy:.1f} % of {known:.1f} %"
+
+
+@contextmanager
+def hugepages() -> Iterator[None]:
+    before = int(HUGEPAGES.read_text())
+    try:
+        HUGEPAGES.write_text(str(before + HUGEPAGES_EACH))
+        if int(HUGEPAGES.read_text()) < before + HUGEPAGES_EACH:
+            raise Failure("no memory for hugepages: skipped")
+        yield
+    finally:
+        HUGEPAGES.write_text(str(before))
+
+
+def secondary_process(here: World, files: Files) -> str:
+    """Each process polls a queue of its own and has a plugin of its own."""
+    folder = here.path("huge")
+    folder.mkdir()
+    with hugepages():
+        subprocess.run(["mount", "-t", "hugetlbfs", "none", str(folder)], check=True)
+        try:
+            return two_processes(here, files, folder)
+        finally:
+            for host in here.programs:
+                if host.process.poll() is None:
+                    host.process.kill()
+                    host.process.wait()
+            subprocess.run(["umount", str(folder)], check=True)
+
+
+def two_processes(here: World, files: Files, folder: Path) -> str:
+    """Only the primary has telemetry in DPDK 22.11; the secondary has its report."""
+    hosts = []
+    for i, kind in enumerate(("primary", "secondary")):
+        argv = f"stdbuf -oL dpdk-testpmd -d {files.plugin} --lcores 0@0,1@1 --no-pci"
+        argv += f" --huge-dir {folder} --file-prefix both-{os.getpid()} --proc-type={kind}"
+        argv += f" -m {MEMORY_MB // 4} --vdev net_null0,no-rx=1 -- -i --num-procs=2 --proc-id={i}"
+        argv += " --rxq=2 --txq=2 --nb-cores=1 --total-num-mbufs=4096"
+        host = Host(here, kind, argv.split(), env=FIXED)
+        host.says("testpmd> ")
+        host.type("start")
+        host.says("testpmd> ", 2)
+        hosts.append(host)
+    shares = [host.share("rte-worker-1") for host in hosts]
+    check(max(shares) <= IDLE_MOST, "both rest", shares)
+    for host in reversed(hosts):
+        host.type("quit")
+        said = host.finish()
+        check("(thread rte-worker-1)" in said, f"{host.name} reports", said[-500:])
+    return ", ".join(f"{share:.0%}" for share in shares)
+
+
+if __name__ == "__main__":
+    main([own_callbacks, uneven_rounds, ways_to_end, threads, known_load, secondary_process])

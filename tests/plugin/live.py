@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Settings, live and at the start; shadow mode; everything that can be wrong."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+from stand import IDLE_MOST, SPIN_LEAST, Files, Testpmd, main, spins
+from world import World, check, wait_for
+
+QUIET = ["net_null0,no-rx=1", "net_null1,no-rx=1"]
+WORKER = "rte-worker-1"
+FIXED = {"LULL_GOVERNOR": "fixed", "LULL_REST": "100us"}
+
+
+def started(here: World, files: Files, **env: str) -> Testpmd:
+    testpmd = Testpmd(here, QUIET, plugin=files.plugin, env=env)
+    testpmd.command("start")
+    return testpmd
+
+
+def off_and_on(here: World, files: Files) -> None:
+    """`mode` takes effect while the program runs; off is as if the plugin were not there."""
+    testpmd = started(here, files, **FIXED)
+    telemetry = testpmd.telemetry
+    name = telemetry.loop(WORKER)["name"]
+    for _ in range(2):
+        wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+        telemetry.set("mode=off")
+        spins(testpmd, WORKER)
+        rests = telemetry.ask(f"/lull/loop,{name}")["rests_sleep"]
+        telemetry.set("mode=passive")
+        spins(testpmd, WORKER)
+        check(telemetry.ask(f"/lull/loop,{name}")["rests_sleep"] == rests, "no rest meanwhile")
+        telemetry.set("mode=on")
+    testpmd.quit()
+
+
+def settings_and_marks(here: World, files: Files) -> None:
+    testpmd = started(here, files)
+    telemetry = testpmd.telemetry
+    loop = telemetry.loop(WORKER)
+    name = loop["name"]
+    check((loop["max_latency_us"], loop["max_rest_us"]) == (100, 100), "defaults", loop)
+    check(telemetry.ask("/lull/plugin")["mode"] == "on", "a plugin")
+    telemetry.set(f"max-latency@{name}=70us")
+    wait_for("told", lambda: telemetry.ask(f"/lull/loop,{name}")["max_latency_us"] == 70)
+    check(telemetry.ask("/lull/settings")["max_latency"] == "100us", "the others keep theirs")
+    telemetry.set("max-rest=300us")
+    wait_for("told", lambda: telemetry.ask(f"/lull/loop,{name}")["max_rest_us"] == 300)
+    check(telemetry.ask(f"/lull/loop,{name}")["max_latency_us"] == 70, "but for one setting")
+    verdict = telemetry.ask(f"/lull/explain,{name}")
+    check(verdict["depths"] == "none pause sleep" and bool(verdict["text"]), "verdict", verdict)
+    bad = telemetry.ask("/lull/set,max-latency=0")
+    check(bad == {"error": "max-latency: 0 is not in 1..1000000 (us)"}, "refused", bad)
+    bad = telemetry.ask("/lull/set,mode@nobody=off")
+    check("no loop 'nobody'" in bad["error"], "refused", bad)
+    # Many more than a mailbox would hold, to threads of which one polls no more.
+    for i in range(40):
+        telemetry.set(f"max-latency={100 + i}us")
+    wait_for("told", lambda: telemetry.ask(f"/lull/loop,{name}")["max_latency_us"] == 139)
+    window = telemetry.ask("/lull/mark")["window"]
+    wait_for("window", lambda: telemetry.ask(f"/lull/loop,{name}")["window"] == window)
+    testpmd.quit()
+
+
+def live_loops(here: World, files: Files) -> None:
+    """A thread that polls no more is not listed, and comes back with its next poll."""
+    testpmd = started(here, files, **FIXED)
+    wait_for("the thread that set up is gone", lambda: [*testpmd.telemetry.loops()] == [WORKER])
+    testpmd.command("stop")
+    wait_for("nobody polls", lambda: not testpmd.telemetry.loops())
+    testpmd.command("start")
+    testpmd.telemetry.loop(WORKER)
+    testpmd.quit()
+
+
+def shadow(here: World, files: Files) -> str:
+    """Predicts, and sleeps not once."""
+    testpmd = started(here, files, LULL="shadow", LULL_LOSS="tolerate", **FIXED)
+    telemetry = testpmd.telemetry
+    spins(testpmd, WORKER)
+    loop = telemetry.loop(WORKER)
+    check(loop["rests_sleep"] > 1000, "it would have rested", loop)
+    check(loop["usage_ppm"] < 400_000, "and spared its CPU", loop["usage_ppm"])
+    status = f"/proc/{testpmd.process.pid}/task/{testpmd.threads()[WORKER]}/status"
+
+    def slept() -> int:
+        with open(status, encoding="utf-8") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("voluntary"))
+
+    before, began = slept(), time.monotonic()
+    wait_for("a second", lambda: time.monotonic() - began > 1)
+    check(slept() - before < 20, "it does not sleep", slept() - before)
+    said = testpmd.quit()
+    check("would have rested" in said and "mode shadow" in said, "says so", said[-900:])
+    return f"usage would be {loop['usage_ppm'] / 10000:.0f} %"
+
+
+def broken_settings(here: World, files: Files) -> None:
+    """One sentence, and the program runs as without us."""
+    config = here.path("plugin.yaml")
+    config.write_text("max-latncy: 50us\n")
+    for env, sentence in (
+        ({"LULL_MAX_LATENCY": "0"}, "max-latency: 0 is not in 1..1000000 (us); doing nothing"),
+        ({"LULL_GOVERNOR": "quick"}, "governor: "),
+        ({"LULL": "perhaps"}, "mode: "),
+        ({"LULL_CONFIG": "/nowhere/plugin.yaml"}, "/nowhere/plugin.yaml: "),
+        ({"LULL_CONFIG": str(config)}, "max-latncy"),
+        ({"LULL_MAX_LATENY": "50us"}, "LULL_MAX_LATENY: "),
+    ):
+        testpmd = started(here, files, **env)
+        check("lull-watch" not in testpmd.threads(), "no thread of ours", env)
+        said = testpmd.quit()
+        lines = [line for line in said.splitlines() if line.startswith("lull: ")]
+        check(len(lines) == 1, f"one sentence for {env}", lines)
+        check(sentence in lines[0] and lines[0].endswith("doing nothing"), sentence, lines)
+
+
+def file_and_report(here: World, files: Files) -> None:
+    config, report = here.path("plugin.yaml"), here.path("report")
+    config.write_text("governor: fixed\nrest: 70us\nmode: passive\n")
+    env = {"LULL": "", "LULL_CONFIG": str(config), "LULL_REST": "60us", "LULL_REPORT": str(report)}
+    testpmd = started(here, files, **env)
+    settings = testpmd.telemetry.ask("/lull/settings")
+    seen = [settings[key] for key in ("governor", "rest", "mode")]
+    check(seen == ["fixed", "60us", "passive"], "file, then environment", settings)
+    wait_for("polls", lambda: testpmd.telemetry.loops())
+    spins(testpmd, WORKER)
+    check("lull: " not in testpmd.quit(), "no report on stderr")
+    check(f"(thread {WORKER})" in report.read_text(), "but in the file", report.read_text())
+
+
+def another_dpdk(here: World, files: Files) -> None:
+    """Loads, says a sentence, leaves the host alone: another version, and none at all."""
+    env = {**os.environ, "LULL": "on"}
+    load = f"import ctypes; ctypes.CDLL({str(files.plugin)!r}); print('the host goes on')"
+    for command, sentence in (
+        ([str(files.other), str(files.plugin)], "runs on DPDK 21.11.3, the plugin is for 22.11"),
+        ([sys.executable, "-c", load], "does not export the functions of DPDK"),
+    ):
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        check(done.returncode == 0 and "goes on" in done.stdout, "the host goes on", done)
+        check(done.stderr.count("\n") == 1 and sentence in done.stderr, sentence, done.stderr)
+
+
+def loaded_twice(here: World, files: Files) -> None:
+    """The same file is loaded once; another copy stands back; a directory is as good as a file."""
+    copy = files.plugin.with_name("copy.so")
+    copy.write_bytes(files.plugin.read_bytes())
+    try:
+        # A directory: both files. And one of them by name.
+        testpmd = Testpmd(here, [*QUIET], plugin=files.plugin.parent, env=FIXED)
+        check(testpmd.log().count("another copy") == 1, "one stands back", testpmd.log())
+        watches = [
+            task
+            for task in os.listdir(f"/proc/{testpmd.process.pid}/task")
+            if comm(testpmd.process.pid, task) == "lull-watch"
+        ]
+        check(len(watches) == 1, "one control thread", watches)
+        testpmd.command("start")
+        wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+        testpmd.quit()
+    finally:
+        copy.unlink()
+
+
+def comm(pid: int, task: str) -> str:
+    with open(f"/proc/{pid}/task/{task}/comm", encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def quick_to_attach(here: World, files: Files) -> None:
+    """A port that stops and starts with more queues has callbacks on all of them at once."""
+    testpmd = started(here, files, **FIXED)
+    wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+    for line in (
+        "stop",
+        "port stop all",
+        "port config all rxq 4",
+        "port config all txq 4",
+        "port start all",
+        "start",
+    ):
+        testpmd.type(line)
+    testpmd.says("testpmd> ", testpmd.prompts + 6)
+    telemetry = testpmd.telemetry
+    name = telemetry.loop(WORKER)["name"]
+
+    def polls_per_turn() -> bool:
+        share = testpmd.share(WORKER)
+        return share <= IDLE_MOST
+
+    wait_for("it rests with eight queues", polls_per_turn)
+    check(telemetry.ask(f"/lull/loop,{name}")["rests_sleep"] > 0, "it rests")
+    check(testpmd.share(WORKER) < SPIN_LEAST, "it rests")
+    testpmd.prompts += 6
+    testpmd.quit()
+
+
+if __name__ == "__main__":
+    start = [broken_settings, file_and_report, another_dpdk, loaded_twice]
+    main([*start, off_and_on, settings_and_marks, live_loops, shadow, quick_to_attach])

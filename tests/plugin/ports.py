@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Unmodified dpdk-testpmd on all kinds of ports: rests when idle, loses nothing, as without."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from stand import Files, Testpmd, main, rested, spins
+from world import Program, World, check, wait_for
+
+COUNT = 4000
+GEN = f"--count {COUNT} --drain 10s --cpus 0 --traffic"
+QUIET = ["net_null0,no-rx=1", "net_null1,no-rx=1"]
+
+
+def both(here: World, files: Files, **how: object) -> str:
+    """A testpmd with the plugin that rests, where one without spins."""
+    with_it = Testpmd(here, QUIET, plugin=files.plugin, **how)  # type: ignore[arg-type]
+    threads = [f"rte-worker-{i + 1}" for i in range(int(str(how.get("lcores", 1))))]
+    with_it.command("start")
+    remarks = [rested(with_it, thread) for thread in threads]
+    with_it.quit()
+    without = Testpmd(here, QUIET, plugin=None, **how)  # type: ignore[arg-type]
+    without.command("start")
+    for thread in threads:
+        spins(without, thread)
+    without.quit()
+    return ", ".join(remarks)
+
+
+def io(here: World, files: Files) -> str:
+    return both(here, files)
+
+
+def mac(here: World, files: Files) -> str:
+    return both(here, files, options="--forward-mode=mac")
+
+
+def rxonly(here: World, files: Files) -> str:
+    return both(here, files, options="--forward-mode=rxonly")
+
+
+def four_queues(here: World, files: Files) -> str:
+    return both(here, files, options="--rxq=4 --txq=4")
+
+
+def two_lcores(here: World, files: Files) -> str:
+    return both(here, files, lcores=2)
+
+
+def received(testpmd: Testpmd) -> tuple[int, int, int]:
+    """Packets received, sent and dropped, of all ports together."""
+    text = testpmd.command("stop")
+    total = text[text.index("Accumulated forward statistics") :]
+    rx, tx = (int(found) for found in re.findall(r"[RT]X-packets: (\d+)", total))
+    return rx, tx, sum(map(int, re.findall(r"X-dropped: (\d+)", total)))
+
+
+def pass_all(testpmd: Testpmd, gen: Program, *, counts: bool = True) -> None:
+    """All that was sent came through testpmd and back, once and in order.
+
+    A generator that was kept off its CPU has much to send at once, more than a ring may
+    hold; what it could not send is not under test.
+    """
+    gen.wait(120)
+    result = gen.finish()
+    sent = result["sent"]
+    check(sent > COUNT / 10, "packets were sent", result)
+    for key, expected in {"received": sent, "duplicates": 0, "reordered": 0}.items():
+        check(result[key] == expected, f"{key} of {sent}", result)
+    own = received(testpmd)
+    check(own == (sent, sent, 0) or not counts, f"testpmd's own count of {sent}", own)
+    if "-d" in testpmd.argv:
+        seen = testpmd.telemetry.loop("rte-worker-1")["pkts"]
+        check(seen == sent, f"the plugin saw each of {sent} packets once", seen)
+
+
+def rings(here: World, files: Files) -> str:
+    """Rings lead back to where they come from: what is put in goes round until one stops."""
+    seen = []
+    for plugin in (files.plugin, None):
+        options = "--burst=4 --no-flush-rx"
+        testpmd = Testpmd(here, ["net_ring0", "net_ring1"], plugin=plugin, options=options)
+        testpmd.command("start tx_first")
+        wait_packets(testpmd, 10000)
+        rx, tx, dropped = received(testpmd)
+        check(tx == rx + 8 and dropped == 0, "nothing is lost on the way", (rx, tx, dropped))
+        testpmd.command("set fwd rxonly")
+        testpmd.command("start")
+        wait_packets(testpmd, 1)
+        seen.append(received(testpmd)[0])
+        if plugin is not None:
+            testpmd.command("start")
+            remark = rested(testpmd, "rte-worker-1")
+        testpmd.quit()
+    check(seen[0] == seen[1] == 8, "as many packets come out as went in", seen)
+    return remark
+
+
+def wait_packets(testpmd: Testpmd, least: int) -> None:
+    def seen() -> bool:
+        text = testpmd.command("show fwd stats all")
+        return int(re.findall(r"RX-packets: (\d+)", text)[-1]) >= least
+
+    wait_for(f"{least} packets", seen)
+
+
+def af_packet(here: World, files: Files) -> str:
+    gen_side, fwd_side = here.namespace("gen"), here.namespace("fwd")
+    ring = "framecnt=4096,framesz=2048,blocksz=4096"
+    for i in range(2):
+        here.veth((gen_side, f"g{i}"), (fwd_side, f"f{i}"))
+    ports = [[f"net_af_packet{i},iface={side}{i},{ring}" for i in range(2)] for side in "fg"]
+    vdevs = " ".join(f"--vdev {vdev}" for vdev in ports[1])
+    remark = ""
+    for plugin in (files.plugin, None):
+        testpmd = Testpmd(here, ports[0], plugin=plugin, namespace=fwd_side)
+        testpmd.command("start")
+        if plugin is not None:
+            remark = rested(testpmd, "rte-worker-1")
+        name = "with" if plugin else "without"
+        options = f"{vdevs} {GEN} poisson:5k"
+        pass_all(testpmd, here.start(name, str(files.gen), options, gen_side))
+        testpmd.quit()
+    return remark
+
+
+def vhost(here: World, files: Files) -> str:
+    paths = [here.path(f"vhost{i}.sock") for i in range(2)]
+    guest = [
+        f"net_virtio_user{i},path={path},server=1,queue_size=1024" for i, path in enumerate(paths)
+    ]
+    host = [f"net_vhost{i},iface={path},client=1" for i, path in enumerate(paths)]
+    return connected(here, files, host, guest)
+
+
+def virtio_user(here: World, files: Files) -> str:
+    """The other way round: the program with the plugin is the guest."""
+    paths = [here.path(f"vhost{i}.sock") for i in range(2)]
+    guest = [f"net_virtio_user{i},path={path},queue_size=1024" for i, path in enumerate(paths)]
+    host = [f"net_vhost{i},iface={path}" for i, path in enumerate(paths)]
+    return connected(here, files, guest, host)
+
+
+def memif(here: World, files: Files) -> str:
+    """Counts nothing any more once the other side has gone."""
+
+    def ports(role: str) -> list[str]:
+        socket = f"socket={here.path('memif.sock')},socket-abstract=no,rsize=12"
+        return [f"net_memif{i},role={role},id={i},{socket}" for i in range(2)]
+
+    return connected(here, files, ports("client"), ports("server"), counts=False)
+
+
+def connected(
+    here: World, files: Files, ports: list[str], others: list[str], *, counts: bool = True
+) -> str:
+    """Ports that have a link once both are there; the generator comes first."""
+    vdevs = " ".join(f"--vdev {vdev}" for vdev in others)
+    socket = re.findall(r"(?:path|iface|socket)=([^,]*)", others[0])[0]
+    remark = ""
+    for plugin in (files.plugin, None):
+        options = f"{vdevs} {GEN} off --link-wait 60s --ring 1024"
+        gen = here.start("with" if plugin else "without", str(files.gen), options)
+        wait_for("the generator listens", Path(socket).exists)
+        testpmd = Testpmd(here, ports, plugin=plugin)
+        testpmd.command("start")
+        gen.ready()
+        if plugin is not None:
+            remark = rested(testpmd, "rte-worker-1")
+        gen.set("traffic=constant:2k")
+        pass_all(testpmd, gen, counts=counts)
+        testpmd.quit()
+    return remark
+
+
+def silent_without_lull(here: World, files: Files) -> None:
+    """Loaded and not asked: no thread, no message, no command."""
+    testpmd = Testpmd(here, QUIET, plugin=files.plugin, env={"LULL": ""})
+    testpmd.command("start")
+    check("lull-watch" not in testpmd.threads(), "no thread of ours", testpmd.threads())
+    commands = testpmd.telemetry.ask("/")
+    check(not [c for c in commands if c.startswith("/lull")], "no command of ours", commands)
+    spins(testpmd, "rte-worker-1")
+    check("lull: " not in testpmd.quit(), "no word of ours", testpmd.log())
+
+
+if __name__ == "__main__":
+    idle = [io, mac, rxonly, four_queues, two_lcores, silent_without_lull]
+    main([*idle, rings, af_packet, vhost, virtio_user, memif])
