@@ -98,6 +98,7 @@ def plan(chosen: argparse.Namespace) -> generator.Plan:
         other_cpu=cpus[0],
         nice=chosen.nice,
         lull_options={"max-latency": chosen.max_latency},
+        plugin=getattr(chosen, "plugin", None),
     )
     return generator.Plan(lull_gen, setup, rates(chosen.rates, chosen.saturation), chosen.seconds)
 
@@ -183,25 +184,25 @@ class Comparison:
 
 def command() -> str:
     """How to repeat this run."""
-    script = Path(__file__).resolve().relative_to(TREE)
+    script = Path(sys.argv[0]).resolve().relative_to(TREE)
     return shlex.join(["sudo", ".venv/bin/python", str(script), *sys.argv[1:]])
 
 
-def save(result: report.Result, folder: Path) -> Path:
+def save(result: report.Result, folder: Path, name: str = "idle") -> Path:
     """JSON, plot and Markdown; the Markdown file."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "idle.json"
+    path = folder / f"{name}.json"
     path.write_text(json.dumps(result.as_json(), indent=1) + "\n", encoding="utf-8")
     written = [path]
     plot_name = ""
     try:
         import plot  # matplotlib is in .venv only
 
-        written += plot.save(result, folder / "idle")
-        plot_name = "measurements-idle.svg"
+        written += plot.save(result, folder / name)
+        plot_name = f"measurements-{name}.svg"
     except ImportError:
         print("no plot: matplotlib is missing; use .venv/bin/python", file=sys.stderr)
-    fragment = folder / "idle.md"
+    fragment = folder / f"{name}.md"
     text = report.markdown(result, str(result.settings["command"]), plot_name)
     fragment.write_text(text, encoding="utf-8")
     print("written:", *[*written, fragment])
@@ -213,9 +214,9 @@ def update_docs(fragment: Path) -> None:
     docs = TREE / "docs"
     plot_path = fragment.with_suffix(".svg")
     if plot_path.exists():
-        (docs / "measurements-idle.svg").write_bytes(plot_path.read_bytes())
+        (docs / f"measurements-{fragment.stem}.svg").write_bytes(plot_path.read_bytes())
     with fragment.open("rb") as text:
-        section = [str(TREE / "bench" / "section"), str(docs / "measurements.md"), "idle"]
+        section = [str(TREE / "bench" / "section"), str(docs / "measurements.md"), fragment.stem]
         subprocess.run(section, stdin=text, check=True)
 
 
@@ -226,9 +227,9 @@ def end_in_order(number: int, _frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 
-def main() -> None:
+def main(chosen: argparse.Namespace | None = None, name: str = "idle") -> None:
     """Measure, or show an earlier run."""
-    chosen = options().parse_args()
+    chosen = chosen or options().parse_args()
     if chosen.quick:
         vars(chosen).update(QUICK)
     if chosen.earlier:
@@ -244,7 +245,7 @@ def main() -> None:
     if not result.samples:
         raise BenchError("nothing could be measured")
     print(report.text(result))
-    fragment = save(result, chosen.out)
+    fragment = save(result, chosen.out, name)
     if chosen.docs:
         update_docs(fragment)
 

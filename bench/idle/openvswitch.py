@@ -28,6 +28,7 @@ class Settings:
     other_cpu: int
     memory_mb: int
     ring_pkts: int
+    dpdk_extra: str = ""
 
 
 def start(place: Place, wire: Wire, settings: Settings) -> Program:
@@ -81,7 +82,10 @@ def _configuration(settings: Settings) -> list[str]:
         "pmd-maxsleep": str(settings.maxsleep_us),
         "per-port-memory": "true",  # buffers by ring size, not 262144 for all
         # Without hugepages; legacy memory keeps it from adding --in-memory, which excludes that.
-        "dpdk-extra": f"--no-huge --legacy-mem --no-shconf --no-pci -m {settings.memory_mb}",
+        "dpdk-extra": (
+            f"--no-huge --legacy-mem --no-shconf --no-pci -m {settings.memory_mb}"
+            f" {settings.dpdk_extra}"
+        ).strip(),
     }
     return [f'other_config:{key}="{value}"' for key, value in values.items()]
 

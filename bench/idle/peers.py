@@ -4,6 +4,8 @@
     lull-GOVERNOR[-macswap][:KEY=VALUE...]   lull-fwd, further options by key
     testpmd-io, testpmd-macswap              polls without end
     ovs-MAXSLEEP                             Open vSwitch with pmd-maxsleep, in us
+    testpmd-io+plugin[:KEY=VALUE...]         the same with lull's plugin, its settings by
+    ovs-MAXSLEEP+plugin[:KEY=VALUE...]       key; :mode=passive for one that only measures
 
 All have one polling thread on the same CPU, bursts of 32, rings of the same
 size, and memory without hugepages, so that no peer gains from its pages.
@@ -35,6 +37,7 @@ class Peer:
     family: str  # lull, testpmd, ovs
     setting: str  # governor, forward mode, longest sleep
     mode: str = "io"
+    plugin: bool = False
     options: dict[str, str] = field(default_factory=dict)
 
     def option_text(self) -> str:
@@ -51,6 +54,7 @@ class Setup:
     other_cpu: int  # of everything else
     nice: int  # of forwarder and generator
     lull_options: dict[str, str]  # max-latency and the like
+    plugin: Path | None = None  # where EAL loads it from
 
 
 @dataclass
@@ -62,12 +66,14 @@ class Running:
     thread_name: str
     socket: Path  # of DPDK's telemetry
     explains: bool  # it says what it promises
+    plugin: bool = False  # of several threads, the one of this name
 
 
 def parse(text: str) -> Peer:
     """Read one entry of --peers."""
     name, *pairs = text.split(":")
     options = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
+    name, plus, extra = name.partition("+")
     family, _, setting = name.partition("-")
     mode = "io"
     if family == "lull":
@@ -80,12 +86,15 @@ def parse(text: str) -> Peer:
         "testpmd": setting in ("io", "macswap"),
         "ovs": setting.isdigit() and int(setting) <= openvswitch.MAXSLEEP_MOST_US,
     }
-    if not right.get(family) or len(options) != len(pairs) or (pairs and family != "lull"):
+    plugin = (plus, extra) == ("+", "plugin") and family != "lull"
+    extended = plugin or (family == "lull" and not plus)
+    if not right.get(family) or len(options) != len(pairs) or ((pairs or plus) and not extended):
         raise BenchError(
             f"no peer {text!r}: lull-GOVERNOR[-macswap][:KEY=VALUE], testpmd-io,"
-            f" testpmd-macswap, or ovs-MAXSLEEP (0..{openvswitch.MAXSLEEP_MOST_US} us)"
+            f" testpmd-macswap, or ovs-MAXSLEEP (0..{openvswitch.MAXSLEEP_MOST_US} us), the"
+            " last three also with +plugin[:KEY=VALUE]"
         )
-    return Peer(text, family, setting, mode, options)
+    return Peer(text, family, setting, mode, plugin, options)
 
 
 def missing(peer: Peer, setup: Setup) -> str:
@@ -96,20 +105,39 @@ def missing(peer: Peer, setup: Setup) -> str:
         return "dpdk-testpmd is not installed: apt-get install dpdk-dev"
     if peer.family == "ovs" and not openvswitch.VSWITCHD.exists():
         return "Open vSwitch with DPDK is not installed: apt-get install openvswitch-switch-dpdk"
+    if peer.plugin and setup.plugin is None:
+        return "no plugin was given: bench/plugin/compare.py gives one"
     return ""
+
+
+def _environment(peer: Peer, setup: Setup) -> dict[str, str]:
+    """What the plugin is told."""
+    if not peer.plugin:
+        return {}
+    options = {**setup.lull_options, "report": "none", **peer.options}
+    mode = options.pop("mode", "on")
+    names = {f"LULL_{key.upper().replace('-', '_')}": text for key, text in options.items()}
+    return {"LULL": mode, **names}
 
 
 def start(peer: Peer, setup: Setup, place: Place, wire: Wire) -> Running:
     """Start a peer on the wire; it polls when this returns."""
     starter = {"lull": _start_lull, "testpmd": _start_testpmd, "ovs": _start_ovs}[peer.family]
-    program, pattern = starter(peer, setup, place, wire)
+    environment = _environment(peer, setup)
+    place.env.update(environment)
+    try:
+        program, pattern = starter(peer, setup, place, wire)
+    finally:
+        for key in environment:
+            del place.env[key]
     tid, name = wait_for(
         f"a thread {pattern} of {peer.name} on CPU {setup.cpu}",
         lambda: _polling_thread(program, pattern, setup.cpu),
     )
     place_threads(program.pid, tid, setup.other_cpu, setup.nice)
     prefix = {"lull": f"lull-fwd-{program.pid}", "testpmd": "testpmd", "ovs": "rte"}[peer.family]
-    return Running(program, tid, name, place.dpdk_socket(prefix), peer.family == "lull")
+    explains = peer.family == "lull" or (peer.plugin and "mode" not in peer.options)
+    return Running(program, tid, name, place.dpdk_socket(prefix), explains, peer.plugin)
 
 
 def verdict(running: Running) -> tuple[str, str]:
@@ -117,7 +145,11 @@ def verdict(running: Running) -> tuple[str, str]:
     if not running.explains:
         return "", ""
     telemetry = Telemetry(running.program, running.socket)
-    explain = telemetry.ask(f"/lull/explain,{telemetry.ready()[0]}")
+    loops = telemetry.ready()
+    if running.plugin:
+        threads = {telemetry.ask(f"/lull/loop,{loop}")["tid"]: loop for loop in loops}
+        loops = [threads[running.tid]]
+    explain = telemetry.ask(f"/lull/explain,{loops[0]}")
     # DPDK cuts strings of a reply at 128 bytes; lull puts the rest into a second one.
     return str(explain["state"]), str(explain["text"]) + str(explain.get("text_more", ""))
 
@@ -156,6 +188,8 @@ def _start_lull(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[Pro
 def _start_testpmd(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[Program, str]:
     eal = ["--lcores", f"0@{setup.other_cpu},1@{setup.cpu}", "--no-huge", "--no-shconf"]
     eal += ["--no-pci", "-m", str(MEMORY_MB), "--file-prefix", "testpmd"]
+    if peer.plugin:
+        eal += ["-d", str(setup.plugin)]
     for vdev in wire.forwarder_vdevs:
         eal += ["--vdev", vdev]
     options = [f"--forward-mode={peer.mode}", "--nb-cores=1", "--auto-start"]
@@ -175,6 +209,7 @@ def _start_ovs(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[Prog
             other_cpu=setup.other_cpu,
             memory_mb=MEMORY_MB,
             ring_pkts=RING_PKTS,
+            dpdk_extra=f"-d {setup.plugin}" if peer.plugin else "",
         ),
     )
     return program, r"pmd-c\d+/id:\d+"

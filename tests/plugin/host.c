@@ -326,6 +326,24 @@ load(void)
 	printf("busy_ppm %ju\n", (uintmax_t)(busy_ns * 1000000 / (now_ns() - first_ns)));
 }
 
+/* How long after its start has a port a callback? */
+static void
+attach(void)
+{
+	uint64_t took_ns[2], begin_ns;
+	uint16_t i;
+
+	for (i = 0; i < 2; i++) {
+		port_open(i, 1);
+		begin_ns = now_ns();
+		while (__atomic_load_n(&rte_eth_fp_ops[i].rxq.clbk[0], __ATOMIC_RELAXED) == NULL &&
+		       now_ns() - begin_ns < SECOND_NS)
+			;
+		took_ns[i] = now_ns() - begin_ns;
+	}
+	printf("attached_us %ju %ju\n", (uintmax_t)took_ns[0] / 1000, (uintmax_t)took_ns[1] / 1000);
+}
+
 /* Until it is told to end. */
 static void
 idle(void)
@@ -345,7 +363,7 @@ static const struct {
 	{ "sharing", sharing },     { "cancel", cancel },
 	{ "leave", leave },         { "leave-by-signal", leave_by_signal },
 	{ "fork", fork_child },     { "load", load },
-	{ "idle", idle },
+	{ "attach", attach },       { "idle", idle },
 };
 
 static void

@@ -42,6 +42,17 @@ def own_callbacks(here: World, files: Files) -> None:
         check(f"{counts.pop()} packets in" in said, "and by the plugin", said)
 
 
+def attached_at_once(here: World, files: Files) -> str:
+    """Within 5 ms of a port's start, once in five tries on a machine that has other work."""
+    seen: list[list[int]] = []
+    for _ in range(5):
+        said = start(here, files, "attach", static=False).finish()
+        seen.append([int(us) for us in re.findall(r"attached_us (\d+) (\d+)", said)[0]])
+        if max(seen[-1]) < 5000:
+            return f"{seen[-1]} us"
+    raise Failure(f"within 5 ms: {seen} us")
+
+
 def uneven_rounds(here: World, files: Files) -> str:
     """One rest for each look at the rare port, not a thousand of them: that takes 0.1 s."""
     polls = [number(said, "polls") for said in run(here, files, "uneven")]
@@ -125,4 +136,14 @@ def two_processes(here: World, files: Files, folder: Path) -> str:
 
 
 if __name__ == "__main__":
-    main([own_callbacks, uneven_rounds, ways_to_end, threads, known_load, secondary_process])
+    main(
+        [
+            attached_at_once,
+            own_callbacks,
+            uneven_rounds,
+            ways_to_end,
+            threads,
+            known_load,
+            secondary_process,
+        ]
+    )
