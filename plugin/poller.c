@@ -117,6 +117,13 @@ shadow_end(struct lull_loop *poller)
 
 /* ---- timed rounds ---- */
 
+/* Packets by queue are counted in timed rounds only: nobody asks in the others. */
+static void
+poller_clear(struct lull_loop *poller)
+{
+	memset(poller->queue_pkts, 0, sizeof(poller->queue_pkts));
+}
+
 static bool
 poller_drained(const struct lull_loop *poller)
 {
@@ -262,6 +269,7 @@ poller_begin_timed(struct lull_loop *poller)
 	poller_look(poller, poller->round_begin_ns);
 	poller->timed = poller->mode >= PLUGIN_SHADOW;
 	poller->sampling = false;
+	poller_clear(poller);
 }
 
 static void
@@ -301,8 +309,9 @@ poller_round(struct lull_loop *poller)
 	poller->seen = 0;
 	poller->again = 0;
 	if (poller->round_pkts > 0 && !poller->shadow.resting) {
-		memset(poller->queue_pkts, 0, sizeof(poller->queue_pkts));
 		poller->round_pkts = 0;
+		if (poller->timed)
+			poller_clear(poller);
 	}
 }
 
@@ -323,10 +332,12 @@ poller_again(struct lull_loop *poller)
 static void
 poller_count(struct lull_loop *poller, uint16_t place, uint16_t count, uint16_t count_max)
 {
-	uint32_t pkts = poller->queue_pkts[place] + (uint32_t)count;
-
 	poller->round_pkts += count;
-	poller->queue_pkts[place] = (uint16_t)LULL_MIN(pkts, (uint32_t)UINT16_MAX);
+	if (poller->timed) {
+		uint32_t pkts = poller->queue_pkts[place] + (uint32_t)count;
+
+		poller->queue_pkts[place] = (uint16_t)LULL_MIN(pkts, (uint32_t)UINT16_MAX);
+	}
 	/* Full, though smaller than usual: more may be waiting. */
 	if (count == count_max && count < poller->burst_pkts) {
 		poller->burst_pkts = count;
