@@ -22,6 +22,7 @@ START_TIMEOUT_S = 20.0
 STOP_TIMEOUT_S = 5.0
 POLL_S = 0.05
 PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
 
 
 def find_program(name: str) -> Path:
@@ -46,6 +47,11 @@ def find_program(name: str) -> Path:
                     "to a build directory")
 
 
+def die_with_parent() -> None:
+    """Runs in a child before its program: should we be killed, it gets a signal."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 class Child:
     """A running program; leaving the `with` block ends it and tidies up after it."""
 
@@ -53,11 +59,6 @@ class Child:
         self.name = executable.name
         self._pace = pace
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
-        libc = ctypes.CDLL(None)
-
-        def die_with_parent() -> None:
-            libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
         try:
             # A session of its own: Ctrl-C reaches us first, and we end it in order.
             self._process = subprocess.Popen(

@@ -25,6 +25,7 @@ from lull import (
     plugin_settings,
     result,
     result_table,
+    sim_commands,
     sleep_probe,
     wrap,
     wrap_live,
@@ -424,6 +425,10 @@ def doctor_command(as_json: bool, root: Path) -> int:
     else:
         doctor_view.print_checks(checks, Console(highlight=False))
     return 1 if any(check.status == "fail" for check in checks) else 0
+
+
+for command in sim_commands.COMMANDS:
+    cli.add_command(command)
 
 
 def _json(value: object) -> str:

@@ -27,6 +27,8 @@ INKS = {
     "drain": Ink("#4f7d33", "#7fb35e", "green", "P"),
     "metronome": Ink("#3b63c4", "#7a9bef", "blue", "X"),
     "yield": Ink("#a98b00", "#cfb53b", "bright_yellow", "d"),
+    "kalman": Ink("#8c6d46", "#c4a276", "bright_magenta", "p"),
+    "kalman-guarded": Ink("#5c4a8f", "#9d8bd1", "bright_blue", "h"),
 }
 OTHER = Ink("#555555", "#aaaaaa", "white", "*")
 

@@ -47,3 +47,40 @@ def spark(values: list[float], top: float, width: int) -> str:
     last = values[-width:]
     steps = len(SPARK_LEVELS) - 1
     return "".join(SPARK_LEVELS[max(0, min(steps, round(value / top * steps)))] for value in last)
+
+
+TIMES_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+FACTORS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+
+
+def parse_ns(text: str) -> float:
+    """A time as options take it, 100us or 1.5ms; a bare number is in us. ValueError if not."""
+    number = text.strip().rstrip("nums")
+    unit = text.strip()[len(number):]
+    if unit and unit not in TIMES_NS:
+        raise ValueError(text)
+    return float(number) * TIMES_NS[unit or "us"]
+
+
+def parse_rate(text: str) -> float:
+    """A rate as options take it: 300k, 1.5M, 10G. ValueError if not."""
+    number = text.strip().rstrip("kMG")
+    return float(number) * FACTORS[text.strip()[len(number):]]
+
+
+def time_word(ns: float) -> str:
+    """A time as options take it, exact to the ns."""
+    whole = round(ns)
+    for unit in ("s", "ms", "us"):
+        if whole and whole % TIMES_NS[unit] == 0:
+            return f"{whole // int(TIMES_NS[unit])}{unit}"
+    return f"{whole}ns"
+
+
+def rate_word(rate: float) -> str:
+    """A rate as options take it, exact to one."""
+    whole = round(rate)
+    for unit in ("G", "M", "k"):
+        if whole and whole % FACTORS[unit] == 0:
+            return f"{whole // int(FACTORS[unit])}{unit}"
+    return str(whole)

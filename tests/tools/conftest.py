@@ -99,6 +99,19 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "build"
 
 
+@pytest.fixture
+def simulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A build directory whose lull-sim is the stand-in; the file tells what it was asked."""
+    program = tmp_path / "build" / "apps" / "lull-sim" / "lull-sim"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={HERE}:{HERE.parents[1] / "python"} exec '
+                       f'{sys.executable} {HERE / "fake_lull_sim.py"} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("LULL_BUILD", str(tmp_path / "build"))
+    monkeypatch.setenv("LULL_FAKE_LOG", str(tmp_path / "log"))
+    return tmp_path / "log"
+
+
 def directory_is_safe(directory: Path) -> bool:
     return os.access(directory, os.W_OK) and not plugin_file.refusal(directory)
 

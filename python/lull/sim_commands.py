@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulation commands: sim, scoreboard and reproduce, as users type them."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from lull import __version__, atomic, sim_request, sim_table
+from lull.child import find_program
+from lull.simulation import Pool, progress_bar
+
+PROGRAM = "lull-sim"
+JOBS = click.option("--jobs", type=click.IntRange(1), metavar="N",
+                    help="Simulations at a time.  [default: one per core]")
+
+
+@click.command(context_settings={"ignore_unknown_options": True},
+               short_help="Simulate governors on any traffic.")
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+@click.option("--traffic", multiple=True, metavar="SPEC",
+              help="As poisson:300k; 'man lull-sim' lists the kinds. Several make a sweep.")
+@click.option("--pcap", type=click.Path(), metavar="FILE", help="Replay a capture instead.")
+@click.option("--traffic-size", metavar="SIZE", help="Bytes on the wire, or SIZE:WEIGHT,...")
+@click.option("--governor", default=",".join(sim_request.GOVERNORS), show_default=True,
+              metavar="A,B", help="Governors to compare, as fixed:50us,ramp,objective.")
+@click.option("--link", metavar="BPS", help="Speed of the link; a list or range makes a sweep.")
+@click.option("--objective", "--max-latency", metavar="TIME",
+              help="Added latency to keep; a list or range makes a sweep.")
+@click.option("--load", metavar="PERCENT",
+              help="Mean rate as a share of what is possible; a list or range makes a sweep.")
+@click.option("--machine", metavar="NAME", help="Costs to reckon with: guest, metal, paper.")
+@click.option("--ring", metavar="N", help="Descriptors of the Rx ring.")
+@click.option("--seed", metavar="N", help="Same seed, same run.")
+@click.option("--duration", metavar="TIME", help="Simulated time.")
+@click.option("--json", "json_path", is_flag=False, flag_value="-", metavar="[FILE]",
+              help="Everything as JSON, to FILE or standard output.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Draw a picture: .png, .svg or .pdf.")
+@JOBS
+def sim(options: tuple[str, ...], traffic: tuple[str, ...], pcap: str | None, governor: str,
+        json_path: str | None, plot: Path | None, jobs: int | None,
+        **asked: str | None) -> None:
+    """Simulate governors in virtual time: what would resting do to this traffic?
+
+    Lists (A,B) and ranges (LOW-HIGH:COUNT) of --link, --objective and --load, and several
+    --traffic, are run in every combination on all cores. Further OPTIONS go to lull-sim.
+
+    lull sim --traffic poisson:300k --governor spin,ramp,objective --objective 50us-1ms:8
+    """
+    given = {key: value or "" for key, value in asked.items()}
+    request = sim_request.Request(
+        governors=tuple(name.strip() for name in governor.split(",")), traffic=traffic,
+        pcap=pcap or "", size=given.pop("traffic_size"), link=given.pop("link"),
+        objective=given.pop("objective"), load=given.pop("load"), machine=given.pop("machine"),
+        single=given, further=options)
+    if plot is not None:
+        from lull import drawing, sim_plot  # take a second to load: not before they are needed
+
+        drawing.check_path(plot)
+    outcomes = _simulate(request, jobs)
+    if plot is not None:
+        sim_plot.draw(outcomes, plot)
+    if json_path == "-":
+        sys.stdout.write(sim_request.to_json(__version__, outcomes))
+        return
+    if json_path:
+        atomic.write(Path(json_path), sim_request.to_json(__version__, outcomes))
+    sim_table.print_outcomes(outcomes, Console(highlight=False))
+
+
+def _simulate(request: sim_request.Request, workers: int | None) -> list[sim_request.Outcome]:
+    with Pool(find_program(PROGRAM), workers) as pool:
+
+        def capacity() -> float:
+            return capacity_of(pool, request.machine)
+
+        found = sim_request.points(request, capacity)
+        work = sim_request.jobs(request, found)
+        return sim_request.gather(request, found, run_all(pool, work, "simulating"))
+
+
+def capacity_of(pool: Pool, machine: str) -> float:
+    """Packets/s that the simulated thread can handle."""
+    name = machine or sim_request.MACHINE
+    return sim_request.capacity_pps(pool.one(("--describe-machine", name, "--json", "-")))
+
+
+def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
+    """What each run printed, in their order, with a bar for whoever waits."""
+    texts = [""] * len(work)
+    progress, task = progress_bar(len(work), what)
+    with progress:
+        for index, text in pool.run(work):
+            texts[index] = text
+            progress.advance(task)
+    return texts
+
+
+COMMANDS: tuple[click.Command, ...] = (sim,)

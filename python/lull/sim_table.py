@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Simulation table: what `lull sim` found, on a terminal."""
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lull.palette import ink
+from lull.quantities import micros, percent, si
+from lull.sim_reply import SimReply, SimRun, kept
+from lull.sim_request import Outcome
+
+WIDE = 100  # columns of a terminal from which everything fits
+VERDICT_STYLE = {"feasible": "green", "infeasible": "red", "suspended": "red",
+                 "calibrating": "yellow"}
+
+
+def print_outcomes(outcomes: Sequence[Outcome], console: Console) -> None:
+    """The table and what it is about."""
+    console.print(table(outcomes, console.width))
+    first = outcomes[0].reply
+    said = [f"{key} {first.settings[key]}" for key in ("traffic", "pcap", "link", "ring", "machine",
+                                                       "max-latency", "percentile", "seed")
+            if str(first.settings.get(key, "")) and key not in _swept(outcomes)]
+    console.print(" · ".join(said), style="dim", soft_wrap=True)
+    pkts = sum(outcome.reply.simulated_pkts for outcome in outcomes)
+    busy_s = sum(outcome.reply.wall_s for outcome in outcomes)
+    if busy_s > 0:
+        console.print(f"{si(pkts)} simulated packets, {si(pkts / busy_s)} in a second of one core",
+                      style="dim")
+
+
+def table(outcomes: Sequence[Outcome], width: int) -> Table:
+    """Every run a row."""
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    wide, axes = width >= WIDE, list(outcomes[0].values)
+    sides = {run.side for outcome in outcomes for run in outcome.reply.runs}
+    for title in (*axes, "governor", *(["side"] if len(sides) > 1 else [])):
+        made.add_column(title, no_wrap=True)
+    middle = ("p50", "p99", "p99.9", "max") if wide else ("p50", "p99")
+    for title in ("CPU", *middle, "lost", *(("wakes/s", "empty", "power") if wide else ())):
+        made.add_column(title, justify="right", no_wrap=True)
+    made.add_column("verdict", no_wrap=True)
+    made.add_column("kept", no_wrap=True)
+    for outcome in outcomes:
+        for index, run in enumerate(outcome.reply.runs):
+            words = [Text(value if index == 0 else "", "bold") for value in outcome.values.values()]
+            made.add_row(*words, *_cells(outcome.reply, run, wide, len(sides) > 1),
+                         end_section=index == len(outcome.reply.runs) - 1)
+    return made
+
+
+def _swept(outcomes: Sequence[Outcome]) -> set[str]:
+    names = set(outcomes[0].values)
+    return names | ({"max-latency"} if "objective" in names else set()) | (
+        {"traffic"} if "load" in names else set())
+
+
+def _cells(reply: SimReply, run: SimRun, wide: bool, sided: bool) -> list[Text]:
+    objective_ns, share = reply.objective_ns(), reply.percentile()
+    held = kept(run, objective_ns, share)
+    added = run.added
+    late = "green" if added.at(share) <= objective_ns else "red"
+    times = [(added.p50_ns, ""), (added.p99_ns, late)]
+    if wide:
+        times += [(added.p999_ns, "dim"), (added.max_ns, "dim")]
+    power = f"{run.power_w:.2f} W" if run.power_w is not None else "–"
+    return [
+        Text(name(run), ink(run.governor).terminal), *([Text(run.side)] if sided else []),
+        Text(percent(run.cpu_pct), "bold"),
+        *(Text(micros(ns / 1e3) if added.count else "–", style) for ns, style in times),
+        Text(si(run.lost), "bold red" if run.lost else "green"),
+        *([Text(si(run.wakes_per_s)), Text(percent(run.empty_pct)), Text(power)] if wide else []),
+        Text("–", "dim") if run.verdict.state == "none" else
+        Text(run.verdict.state, VERDICT_STYLE.get(run.verdict.state, "")),
+        Text("yes", "green") if held else Text("no", "red"),
+    ]
+
+
+def name(run: SimRun) -> str:
+    """A governor and its rest, when it has one."""
+    return f"{run.governor} {micros(run.rest_ns / 1e3)}" if run.rest_ns else run.governor
