@@ -101,6 +101,8 @@ profile_segment(const struct lull_arrival_config *config, uint32_t index,
 		break;
 	case LULL_ARRIVAL_CONSTANT:
 	case LULL_ARRIVAL_POISSON:
+	case LULL_ARRIVAL_SELFSIMILAR: /* these two have no cycle */
+	case LULL_ARRIVAL_INCAST:
 		break;
 	}
 	segment_set(segment, 0, FLAT_CYCLE_NS, pps, pps);
@@ -129,6 +131,23 @@ profile_init(struct lull_arrival *arrival)
 	if (arrival->lead_in)
 		segment_set(&arrival->segment, 0, (double)config->period_ns, config->pps,
 			    kind == LULL_ARRIVAL_RAMP ? config->pps_high : config->pps);
+}
+
+/* Until the first source changes its state. */
+static void
+sources_segment(struct lull_arrival *arrival)
+{
+	struct lull_arrival_segment *segment = &arrival->segment;
+	const struct lull_arrival_sources *sources = &arrival->sources;
+	uint64_t length_ns = sources->heap[0].change_ns - arrival->cycle_begin_ns;
+	double rate = sources->pkts_per_ns * sources->on_count;
+
+	*segment = (struct lull_arrival_segment){
+		.length_ns = LULL_MIN((double)length_ns, 0x1p62),
+		.pkts_per_ns = rate,
+		.gap_ns = rate > 0 ? 1 / rate : 0,
+	};
+	segment->area_pkts = rate * segment->length_ns;
 }
 
 /* ---- packets ---- */
@@ -164,11 +183,24 @@ arrival_skip_cycles(struct lull_arrival *arrival)
 	return arrival_pass_cycles(arrival, count);
 }
 
+static bool
+arrival_next_sources(struct lull_arrival *arrival)
+{
+	arrival->cycle_begin_ns = arrival->sources.heap[0].change_ns;
+	if (arrival->cycle_begin_ns == UINT64_MAX)
+		return false;
+	lull_arrival_sources_change(&arrival->sources, &arrival->gap_prng);
+	sources_segment(arrival);
+	return true;
+}
+
 /* The next packet lies behind the segment: go on to the next; false when none will come. */
 static bool
 arrival_next_segment(struct lull_arrival *arrival)
 {
 	arrival->work_pkts -= arrival->segment.area_pkts;
+	if (arrival->config.kind == LULL_ARRIVAL_SELFSIMILAR)
+		return arrival_next_sources(arrival);
 	if (arrival->lead_in) {
 		arrival->lead_in = false;
 		arrival->cycle_begin_ns += arrival->config.period_ns;
@@ -202,6 +234,17 @@ arrival_step(struct lull_arrival *arrival)
 	       (1.0 / (1ULL << LULL_PRNG_UNIT_BITS));
 }
 
+/* One more packet of the same sender, or the first of the next. */
+static void
+arrival_schedule_bunch(struct lull_arrival *arrival)
+{
+	if (arrival->incast.pkts_left == 0 &&
+	    !lull_arrival_incast_next(&arrival->incast, &arrival->next_ns))
+		arrival->next_ns = UINT64_MAX;
+	else
+		arrival->incast.pkts_left--;
+}
+
 /* One more packet: find out when it is due. */
 static void
 arrival_schedule(struct lull_arrival *arrival)
@@ -209,8 +252,15 @@ arrival_schedule(struct lull_arrival *arrival)
 	double delay_ns;
 	uint64_t due_ns;
 
+	if (arrival->bunched) {
+		arrival_schedule_bunch(arrival);
+		return;
+	}
 	arrival->work_pkts += arrival_step(arrival);
-	/* At most one cycle of segments, whole cycles being skipped. */
+	/*
+	 * At most one cycle of segments, whole cycles being skipped. Of sources at
+	 * most four segments each: one that was on for long enough has sent a packet.
+	 */
 	while (arrival->work_pkts > arrival->segment.area_pkts)
 		if (!arrival_next_segment(arrival)) {
 			arrival_end(arrival);
@@ -244,6 +294,13 @@ lull_arrival_init(struct lull_arrival *arrival, const struct lull_arrival_config
 		arrival->weight_ends[i] = arrival->weight_sum;
 	}
 	profile_init(arrival);
+	if (config->kind == LULL_ARRIVAL_SELFSIMILAR) {
+		lull_arrival_sources_init(&arrival->sources, config, &arrival->gap_prng, now_ns);
+		sources_segment(arrival);
+	}
+	arrival->bunched = config->kind == LULL_ARRIVAL_INCAST;
+	if (arrival->bunched)
+		lull_arrival_incast_init(&arrival->incast, config, &arrival->gap_prng, now_ns);
 	arrival_schedule(arrival);
 }
 

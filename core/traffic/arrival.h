@@ -6,13 +6,16 @@
  * A profile is an optional lead-in (ramp, step), then a cycle of segments that
  * repeats; within a segment the rate changes linearly. What is kept between
  * packets is the work: packets due since the segment began. The time follows
- * from it, so rounding never adds up.
+ * from it, so rounding never adds up. Self-similar traffic has no cycle: a
+ * segment lasts until the next source changes. Incast has no profile at all.
  */
 #ifndef LULL_ARRIVAL_H
 #define LULL_ARRIVAL_H
 
 #include <lull/traffic.h>
 
+#include "arrival_incast.h"
+#include "arrival_sources.h"
 #include "base/prng.h"
 
 /** Part of a profile with a linear rate. Numbers of packets are real numbers here. */
@@ -35,13 +38,19 @@ struct lull_arrival {
 	bool lead_in; /* segment is the one before the first cycle */
 
 	/* written by init alone */
-	bool random;
+	bool random;            /* steps are drawn */
+	bool bunched;           /* incast */
 	uint32_t segment_count; /* in a cycle */
 	uint64_t cycle_ns;
 	double cycle_pkts; /* due in a cycle */
 	uint32_t weight_sum;
 	uint32_t weight_ends[LULL_SIZE_MIX_MAX]; /* sum of the weights up to each size */
 	struct lull_arrival_config config;
+
+	union { /* of the kinds that are called so */
+		struct lull_arrival_sources sources;
+		struct lull_arrival_incast incast;
+	};
 };
 
 #endif

@@ -7,6 +7,11 @@
 #define PPS_MIN 1e-6
 #define PPS_MAX 2e8
 #define SIZE_BYTES_MAX 9600
+#define HURST_MIN 0.501
+#define HURST_MAX 0.999
+#define SENDER_PKTS_MAX 65535
+/* The room a packet needs at PPS_MAX. */
+#define PKT_NS_MIN 5
 #define HOUR_NS (3600 * LULL_NS_PER_S)
 
 static int
@@ -41,24 +46,82 @@ config_swings(const struct lull_arrival_config *config)
 }
 
 static int
-config_check_rates(const struct lull_arrival_config *config, struct lull_config_error *error)
+config_check_swing(const struct lull_arrival_config *config, struct lull_config_error *error)
 {
-	int rc = config_rate(error, "pps", config->pps, config_swings(config));
+	bool zero_allowed = config->pps > 0;
+	int rc = config_rate(error, "pps_high", config->pps_high, zero_allowed);
 
-	if (rc == 0 && config_swings(config)) {
-		bool zero_allowed = config->pps > 0;
-
-		rc = config_rate(error, "pps_high", config->pps_high, zero_allowed);
-		if (rc == 0)
-			rc = config_range(error, "period_ns", config->period_ns, LULL_NS_PER_MS,
-					  24 * HOUR_NS);
-	}
-	if (rc == 0 && config->kind == LULL_ARRIVAL_ONOFF) {
-		rc = config_range(error, "on_ns", config->on_ns, LULL_NS_PER_US, HOUR_NS);
-		if (rc == 0)
-			rc = config_range(error, "off_ns", config->off_ns, LULL_NS_PER_US, HOUR_NS);
-	}
+	if (rc == 0)
+		rc = config_range(error, "period_ns", config->period_ns, LULL_NS_PER_MS,
+				  24 * HOUR_NS);
 	return rc;
+}
+
+static int
+config_check_onoff(const struct lull_arrival_config *config, struct lull_config_error *error)
+{
+	int rc = config_range(error, "on_ns", config->on_ns, LULL_NS_PER_US, HOUR_NS);
+
+	if (rc == 0)
+		rc = config_range(error, "off_ns", config->off_ns, LULL_NS_PER_US, HOUR_NS);
+	return rc;
+}
+
+static int
+config_check_selfsimilar(const struct lull_arrival_config *config, struct lull_config_error *error)
+{
+	double hurst = config->hurst;
+
+	if (hurst >= HURST_MIN && hurst <= HURST_MAX)
+		return config_range(error, "source_count", config->source_count, 1,
+				    LULL_ARRIVAL_SOURCES_MAX);
+	if (error != NULL) {
+		*error = (struct lull_config_error){ "hurst", 0, 501, 999 };
+		if (hurst > 0) /* rounded away from the range */
+			error->value =
+				(uint64_t)(LULL_MIN(hurst, 1e6) * 1000) + (hurst > HURST_MAX);
+	}
+	return -EINVAL;
+}
+
+static int
+config_check_incast(const struct lull_arrival_config *config, struct lull_config_error *error)
+{
+	uint64_t pkts = (uint64_t)config->sender_count * config->sender_pkts;
+	int rc = config_range(error, "sender_count", config->sender_count, 1,
+			      LULL_ARRIVAL_SENDERS_MAX);
+
+	if (rc == 0)
+		rc = config_range(error, "sender_pkts", config->sender_pkts, 1, SENDER_PKTS_MAX);
+	if (rc == 0)
+		rc = config_range(error, "period_ns", config->period_ns,
+				  LULL_MAX(LULL_NS_PER_US, pkts * PKT_NS_MIN), 24 * HOUR_NS);
+	if (rc == 0)
+		rc = config_range(error, "jitter_ns", config->jitter_ns, 0, config->period_ns);
+	return rc;
+}
+
+static int
+config_check_times(const struct lull_arrival_config *config, struct lull_config_error *error)
+{
+	int rc = 0;
+
+	if (config->kind != LULL_ARRIVAL_INCAST)
+		rc = config_rate(error, "pps", config->pps, config_swings(config));
+	if (rc != 0)
+		return rc;
+	if (config_swings(config))
+		return config_check_swing(config, error);
+	switch (config->kind) {
+	case LULL_ARRIVAL_ONOFF:
+		return config_check_onoff(config, error);
+	case LULL_ARRIVAL_SELFSIMILAR:
+		return config_check_selfsimilar(config, error);
+	case LULL_ARRIVAL_INCAST:
+		return config_check_incast(config, error);
+	default:
+		return 0;
+	}
 }
 
 static int
@@ -79,11 +142,11 @@ config_check_sizes(const struct lull_arrival_config *config, struct lull_config_
 int
 lull_arrival_config_check(const struct lull_arrival_config *config, struct lull_config_error *error)
 {
-	int rc = config_range(error, "kind", (uint64_t)config->kind, 0, LULL_ARRIVAL_STEP);
+	int rc = config_range(error, "kind", (uint64_t)config->kind, 0, LULL_ARRIVAL_INCAST);
 
 	if (rc != 0 || config->kind == LULL_ARRIVAL_OFF)
 		return rc;
-	rc = config_check_rates(config, error);
+	rc = config_check_times(config, error);
 	if (rc == 0)
 		rc = config_check_sizes(config, error);
 	return rc;

@@ -27,18 +27,27 @@ enum lull_arrival_kind {
 	LULL_ARRIVAL_TIDAL,    /**< Poisson, pps to pps_high and back as a cosine of period_ns */
 	LULL_ARRIVAL_RAMP,     /**< even, linearly from pps to pps_high in period_ns, then stays */
 	LULL_ARRIVAL_STEP,     /**< even, pps until period_ns, then pps_high */
+	LULL_ARRIVAL_SELFSIMILAR, /**< bursts on every scale, pps in the mean; see below */
+	LULL_ARRIVAL_INCAST, /**< each period_ns, sender_count senders send sender_pkts at once */
 };
 
 #define LULL_SIZE_MIX_MAX 8
+#define LULL_ARRIVAL_SOURCES_MAX 64
+#define LULL_ARRIVAL_SENDERS_MAX 4096
 
 /** A member that the kind does not use is not looked at. */
 struct lull_arrival_config {
 	enum lull_arrival_kind kind;
 	double pps;      /**< 1e-6..2e8; 0 too for tidal, ramp and step */
 	double pps_high; /**< 0 or 1e-6..2e8; tidal, ramp and step: one of the two must not be 0 */
-	uint64_t on_ns, off_ns;                  /**< 1 us..1 h */
-	uint64_t period_ns;                      /**< 1 ms..24 h */
-	uint32_t size_count;                     /**< 1..LULL_SIZE_MIX_MAX */
+	uint64_t on_ns, off_ns; /**< 1 us..1 h */
+	uint64_t period_ns;     /**< 1 ms..24 h; incast: 1 us..24 h and within 2e8 packets/s */
+	double hurst;           /**< 0.501..0.999: how alike bursts are on all scales */
+	uint32_t source_count;  /**< 1..LULL_ARRIVAL_SOURCES_MAX: fewer are burstier */
+	uint32_t sender_count;  /**< 1..LULL_ARRIVAL_SENDERS_MAX */
+	uint32_t sender_pkts;   /**< 1..65535 */
+	uint64_t jitter_ns;  /**< 0..period_ns; each sender begins at random in it, 0: all as one */
+	uint32_t size_count; /**< 1..LULL_SIZE_MIX_MAX */
 	uint16_t size_bytes[LULL_SIZE_MIX_MAX];  /**< frame without CRC, 60..9600 */
 	uint16_t size_weight[LULL_SIZE_MIX_MAX]; /**< relative, >= 1 */
 	uint64_t seed;
@@ -46,7 +55,7 @@ struct lull_arrival_config {
 
 /**
  * -EINVAL and @p error filled in (when not NULL) if a member is out of range;
- * rates are reported there in whole packets per second.
+ * rates are reported there in whole packets per second, hurst in thousandths.
  */
 int lull_arrival_config_check(const struct lull_arrival_config *config,
 			      struct lull_config_error *error);
@@ -56,6 +65,18 @@ int lull_arrival_config_check(const struct lull_arrival_config *config,
  * kinds) or the sum of n exponential steps of mean 1 (random kinds). So no
  * error adds up, whatever the rate does, and the first packet leaves one step
  * after the start. Sizes are drawn apart: they do not change the times.
+ *
+ * Self-similar: source_count sources, each sending evenly for a Pareto time and
+ * silent for another, alpha = 3 - 2 hurst for both. Silence is twice as long, so
+ * a third of the sources sends in the mean, each 3 pps / source_count: all at
+ * once are three times the mean. The shortest sending time is 100 us, or what a
+ * source needs for one packet where that is longer; the tails are cut at 2^17
+ * times the shortest (13 s, silence 26 s), and up to there it is self-similar. The
+ * sources start in the middle of such times: no lead-in, but a short run may
+ * be far off the mean, as with all such traffic.
+ *
+ * Incast: the first period begins at the start. What one sender sends leaves
+ * at one and the same time: a link sets it apart.
  */
 struct lull_arrival; /* complete type in core/traffic/arrival.h */
 size_t lull_arrival_size(void);

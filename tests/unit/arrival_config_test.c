@@ -102,8 +102,67 @@ config_check__sizes_and_kind(void **state)
 	check_refuses(&config, "size_bytes", 59);
 	config.kind = LULL_ARRIVAL_OFF;
 	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
-	config.kind = LULL_ARRIVAL_STEP + 1;
-	check_refuses(&config, "kind", LULL_ARRIVAL_STEP + 1);
+	config.kind = LULL_ARRIVAL_INCAST + 1;
+	check_refuses(&config, "kind", LULL_ARRIVAL_INCAST + 1);
+}
+
+static void
+config_check__selfsimilar(void **state)
+{
+	struct lull_arrival_config config = usual(LULL_ARRIVAL_SELFSIMILAR, 1000);
+
+	(void)state;
+	check_refuses(&config, "hurst", 0);
+	config.hurst = 0.501;
+	check_refuses(&config, "source_count", 0);
+	config.source_count = 65;
+	check_refuses(&config, "source_count", 65);
+	config.source_count = 64;
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.hurst = 0.999;
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.hurst = 0.5;
+	check_refuses(&config, "hurst", 500);
+	config.hurst = 0.9995;
+	check_refuses(&config, "hurst", 1000);
+	config.hurst = NAN;
+	check_refuses(&config, "hurst", 0);
+	config.hurst = -INFINITY;
+	check_refuses(&config, "hurst", 0);
+	config.hurst = INFINITY;
+	check_refuses(&config, "hurst", 1000000001);
+	config.hurst = 0.8;
+	config.pps = 0;
+	check_refuses(&config, "pps", 0);
+}
+
+static void
+config_check__incast(void **state)
+{
+	struct lull_arrival_config config = usual(LULL_ARRIVAL_INCAST, 0);
+
+	(void)state;
+	check_refuses(&config, "sender_count", 0);
+	config.sender_count = 4097;
+	check_refuses(&config, "sender_count", 4097);
+	config.sender_count = 4096;
+	check_refuses(&config, "sender_pkts", 0);
+	config.sender_pkts = 65536;
+	check_refuses(&config, "sender_pkts", 65536);
+	config.sender_pkts = 65535;
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.period_ns = LULL_NS_PER_S; /* more than 2e8 packets/s */
+	check_refuses(&config, "period_ns", LULL_NS_PER_S);
+	config.sender_count = 1;
+	config.sender_pkts = 200;
+	config.period_ns = LULL_NS_PER_US;
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.jitter_ns = LULL_NS_PER_US;
+	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+	config.jitter_ns++;
+	check_refuses(&config, "jitter_ns", LULL_NS_PER_US + 1);
+	config.period_ns = 999;
+	check_refuses(&config, "period_ns", 999);
 }
 
 int
@@ -112,6 +171,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(config_check__rates),
 		cmocka_unit_test(config_check__swings),
+		cmocka_unit_test(config_check__selfsimilar),
+		cmocka_unit_test(config_check__incast),
 		cmocka_unit_test(config_check__sizes_and_kind),
 	};
 

@@ -19,6 +19,11 @@ usual(enum lull_arrival_kind kind, double pps)
 		.on_ns = 5 * LULL_NS_PER_MS,
 		.off_ns = 20 * LULL_NS_PER_MS,
 		.period_ns = 10 * LULL_NS_PER_S,
+		.hurst = 0.8,
+		.source_count = 16,
+		.sender_count = 32,
+		.sender_pkts = 8,
+		.jitter_ns = LULL_NS_PER_US,
 		.size_count = 1,
 		.size_bytes = { 60 },
 		.size_weight = { 1 },
@@ -345,10 +350,12 @@ take__same_seed_same_departures_for_ever(void **state)
 		[LULL_ARRIVAL_TIDAL] = 0xf918c290c91574c2,
 		[LULL_ARRIVAL_RAMP] = 0x4a254c1a1b9dee57,
 		[LULL_ARRIVAL_STEP] = 0x67e885b1d1372df2,
+		[LULL_ARRIVAL_SELFSIMILAR] = 0x7fe1cd3df0ff5233,
+		[LULL_ARRIVAL_INCAST] = 0xcd3b2fe3cfcca180,
 	};
 
 	(void)state;
-	for (enum lull_arrival_kind kind = LULL_ARRIVAL_CONSTANT; kind <= LULL_ARRIVAL_STEP;
+	for (enum lull_arrival_kind kind = LULL_ARRIVAL_CONSTANT; kind <= LULL_ARRIVAL_INCAST;
 	     kind++) {
 		struct lull_arrival_config config = usual(kind, 123457);
 		struct lull_arrival arrival;
@@ -375,17 +382,23 @@ take__random_configurations(void **state)
 	lull_prng_init(&prng, 11, 0);
 	for (uint32_t round = 0; round < 20000; round++) {
 		struct lull_arrival_config config = usual(
-			(enum lull_arrival_kind)(1 + lull_prng_below(&prng, LULL_ARRIVAL_STEP)), 0);
+			(enum lull_arrival_kind)(1 + lull_prng_below(&prng, LULL_ARRIVAL_INCAST)),
+			0);
 		struct lull_arrival arrival;
 		uint64_t last_ns = lull_prng_u64(&prng) >> lull_prng_below(&prng, 64);
 
 		config.pps = pow(10, (double)lull_prng_below(&prng, 143) / 10 - 6);
 		config.pps_high = pow(10, (double)lull_prng_below(&prng, 143) / 10 - 6);
-		if (config.kind >= LULL_ARRIVAL_TIDAL && round % 3 == 0)
+		if (config.kind >= LULL_ARRIVAL_TIDAL && config.kind <= LULL_ARRIVAL_STEP &&
+		    round % 3 == 0)
 			*(round % 2 != 0 ? &config.pps : &config.pps_high) = 0;
 		config.on_ns = (uint64_t)pow(10, 3 + (double)lull_prng_below(&prng, 90) / 10);
 		config.off_ns = (uint64_t)pow(10, 3 + (double)lull_prng_below(&prng, 90) / 10);
 		config.period_ns = (uint64_t)pow(10, 6 + (double)lull_prng_below(&prng, 70) / 10);
+		config.hurst = (double)(501 + lull_prng_below(&prng, 499)) / 1000;
+		config.source_count = 1 + (uint32_t)lull_prng_below(&prng, 64);
+		config.sender_count = 1 + (uint32_t)lull_prng_below(&prng, 100);
+		config.jitter_ns = lull_prng_below(&prng, config.period_ns + 1);
 		config.seed = round;
 		assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
 		lull_arrival_init(&arrival, &config, last_ns);
