@@ -10,6 +10,12 @@
 
 #define RATE_MIN 0.001 /* slower than one packet in 17 minutes is off */
 #define RATE_MAX 2e8
+#define HURST_MIN 0.501
+#define HURST_MAX 0.999
+#define HURST_DEFAULT 0.8
+#define SOURCES_DEFAULT 16
+#define SENDER_PKTS_MAX 65535
+#define PKT_NS_MIN 5 /* at RATE_MAX */
 
 #define HOUR_NS (3600 * LULL_NS_PER_S)
 
@@ -19,6 +25,9 @@ enum field_kind {
 	FIELD_RATE,     /* RATE, above 0 */
 	FIELD_LOW_HIGH, /* LOW-HIGH, either may be 0 */
 	FIELD_TIME,
+	FIELD_HURST,
+	FIELD_SOURCES,
+	FIELD_SENDERS, /* SENDERSxPKTS */
 };
 
 struct field {
@@ -26,6 +35,7 @@ struct field {
 	const char *name;
 	size_t offset; /* FIELD_TIME: of the member */
 	uint64_t low_ns, high_ns;
+	bool optional; /* may be left out with what follows: a time is 0 then */
 };
 
 #define FIELD_COUNT 3
@@ -40,7 +50,8 @@ struct shape {
 
 #define TIME_FIELD(field_name, member, low, high)                                                  \
 	{                                                                                          \
-		FIELD_TIME, field_name, offsetof(struct lull_arrival_config, member), low, high    \
+		FIELD_TIME, field_name, offsetof(struct lull_arrival_config, member), low, high,   \
+			false                                                                      \
 	}
 #define PERIOD_FIELD(field_name) TIME_FIELD(field_name, period_ns, LULL_NS_PER_MS, 24 * HOUR_NS)
 
@@ -83,6 +94,28 @@ static const struct shape shapes[] = {
 		.kind = LULL_ARRIVAL_STEP,
 		.grammar = "step:LOW-HIGH,TIME, like step:1k-1M,5s",
 		.fields = { { .kind = FIELD_LOW_HIGH }, PERIOD_FIELD("TIME") },
+	},
+	{
+		.name = "selfsimilar",
+		.kind = LULL_ARRIVAL_SELFSIMILAR,
+		.grammar = "selfsimilar:RATE[,HURST[,SOURCES]], like selfsimilar:1M or "
+			   "selfsimilar:1M,0.8,16",
+		.fields = { { .kind = FIELD_RATE, .name = "RATE" },
+			    { .kind = FIELD_HURST, .optional = true },
+			    { .kind = FIELD_SOURCES, .optional = true } },
+	},
+	{
+		.name = "incast",
+		.kind = LULL_ARRIVAL_INCAST,
+		.grammar = "incast:SENDERSxPKTS,PERIOD[,JITTER], like incast:32x8,10ms or "
+			   "incast:32x8,10ms,50us",
+		.fields = { { .kind = FIELD_SENDERS },
+			    TIME_FIELD("PERIOD", period_ns, LULL_NS_PER_US, 24 * HOUR_NS),
+			    { .kind = FIELD_TIME,
+			      .name = "JITTER",
+			      .offset = offsetof(struct lull_arrival_config, jitter_ns),
+			      .high_ns = 24 * HOUR_NS,
+			      .optional = true } },
 	},
 };
 #define SHAPE_COUNT (sizeof(shapes) / sizeof(shapes[0]))
@@ -157,6 +190,79 @@ time_parse(const struct field *field, const char *text, size_t length,
 }
 
 static int
+hurst_parse(const char *text, size_t length, struct lull_arrival_config *config,
+	    struct lull_error *error)
+{
+	int shown = (int)LULL_MIN(length, (size_t)LULL_ERROR_SHOWN);
+	double hurst = 0;
+
+	if (lull_number_parse_real(text, length, &hurst) != 0)
+		return lull_error_set(error, -EINVAL, "HURST '%.*s' is not a number like 0.8",
+				      shown, text);
+	if (hurst < HURST_MIN || hurst > HURST_MAX)
+		return lull_error_set(error, -ERANGE, "HURST %.*s is not in %g..%g", shown, text,
+				      HURST_MIN, HURST_MAX);
+	config->hurst = hurst;
+	return 0;
+}
+
+static int
+count_parse(const char *name, const char *text, size_t length, uint32_t high, uint32_t *count,
+	    struct lull_error *error)
+{
+	int shown = (int)LULL_MIN(length, (size_t)LULL_ERROR_SHOWN);
+	uint64_t value = 0;
+	int result = lull_number_parse(text, length, lull_count_units, 1, &value);
+
+	if (result != 0 && result != -ERANGE)
+		return lull_error_set(error, result, "%s '%.*s' is not a whole number", name, shown,
+				      text);
+	if (result == -ERANGE || value < 1 || value > high)
+		return lull_error_set(error, -ERANGE, "%s %.*s is not in 1..%" PRIu32, name, shown,
+				      text, high);
+	*count = (uint32_t)value;
+	return 0;
+}
+
+static int
+senders_parse(const char *text, size_t length, struct lull_arrival_config *config,
+	      struct lull_error *error)
+{
+	const char *times = memchr(text, 'x', length);
+	size_t senders_length;
+	int result;
+
+	if (times == NULL)
+		return lull_error_set(error, -EINVAL, "'%.*s' is not SENDERSxPKTS, like 32x8",
+				      (int)LULL_MIN(length, (size_t)LULL_ERROR_SHOWN), text);
+	senders_length = (size_t)(times - text);
+	result = count_parse("SENDERS", text, senders_length, LULL_ARRIVAL_SENDERS_MAX,
+			     &config->sender_count, error);
+	if (result == 0)
+		result = count_parse("PKTS", times + 1, length - senders_length - 1,
+				     SENDER_PKTS_MAX, &config->sender_pkts, error);
+	return result;
+}
+
+/* What no field can tell alone. */
+static int
+incast_check(const struct lull_arrival_config *config, struct lull_error *error)
+{
+	char one[LULL_NUMBER_TEXT], two[LULL_NUMBER_TEXT];
+	uint64_t pkts = (uint64_t)config->sender_count * config->sender_pkts;
+
+	lull_time_print(config->period_ns, one, sizeof(one));
+	if (pkts * PKT_NS_MIN > config->period_ns)
+		return lull_error_set(error, -ERANGE,
+				      "%" PRIu64 " packets in %s are more than 200M packets/s",
+				      pkts, one);
+	if (config->jitter_ns > config->period_ns)
+		return lull_error_set(error, -ERANGE, "JITTER %s is longer than PERIOD %s",
+				      lull_time_print(config->jitter_ns, two, sizeof(two)), one);
+	return 0;
+}
+
+static int
 field_parse(const struct field *field, const char *text, size_t length,
 	    struct lull_arrival_config *config, struct lull_error *error)
 {
@@ -165,6 +271,13 @@ field_parse(const struct field *field, const char *text, size_t length,
 		return rate_parse(field->name, text, length, RATE_MIN, &config->pps, error);
 	case FIELD_LOW_HIGH:
 		return low_high_parse(text, length, config, error);
+	case FIELD_HURST:
+		return hurst_parse(text, length, config, error);
+	case FIELD_SOURCES:
+		return count_parse("SOURCES", text, length, LULL_ARRIVAL_SOURCES_MAX,
+				   &config->source_count, error);
+	case FIELD_SENDERS:
+		return senders_parse(text, length, config, error);
 	default:
 		return time_parse(field, text, length, config, error);
 	}
@@ -179,6 +292,8 @@ fields_parse(const struct shape *shape, const char *text, struct lull_arrival_co
 		size_t length;
 		int result;
 
+		if (shape->fields[i].optional && *text == '\0')
+			return 0;
 		/* Before the first field a colon, before the others a comma. */
 		if (*text != (i == 0 ? ':' : ','))
 			return -ENODATA;
@@ -212,11 +327,16 @@ lull_traffic_spec_parse(const char *text, void *arrival_config, struct lull_erro
 				      LULL_ERROR_SHOWN, text);
 	parsed.kind = shape->kind;
 	parsed.pps = parsed.pps_high = 0;
-	parsed.on_ns = parsed.off_ns = parsed.period_ns = 0;
+	parsed.on_ns = parsed.off_ns = parsed.period_ns = parsed.jitter_ns = 0;
+	parsed.sender_count = parsed.sender_pkts = 0;
+	parsed.hurst = HURST_DEFAULT;
+	parsed.source_count = SOURCES_DEFAULT;
 	result = fields_parse(shape, text + length, &parsed, error);
 	if (result == -ENODATA)
 		return lull_error_set(error, -EINVAL, "'%.*s' is not %s", LULL_ERROR_SHOWN, text,
 				      shape->grammar);
+	if (result == 0 && parsed.kind == LULL_ARRIVAL_INCAST)
+		result = incast_check(&parsed, error);
 	if (result != 0) {
 		lull_error_prefix(error, "'%.*s': ", LULL_ERROR_SHOWN, text);
 		return result;
@@ -232,14 +352,55 @@ field_print(const struct field *field, const struct lull_arrival_config *config,
 	char one[LULL_NUMBER_TEXT], two[LULL_NUMBER_TEXT];
 	struct lull_arrival_config copy = *config;
 
-	lull_real_print(config->pps, one, sizeof(one));
-	if (field->kind == FIELD_RATE)
-		return (size_t)snprintf(text, size, "%s", one);
-	if (field->kind == FIELD_LOW_HIGH)
-		return (size_t)snprintf(text, size, "%s-%s", one,
+	switch (field->kind) {
+	case FIELD_RATE:
+		return (size_t)snprintf(text, size, "%s",
+					lull_real_print(config->pps, one, sizeof(one)));
+	case FIELD_LOW_HIGH:
+		return (size_t)snprintf(text, size, "%s-%s",
+					lull_real_print(config->pps, one, sizeof(one)),
 					lull_real_print(config->pps_high, two, sizeof(two)));
-	return (size_t)snprintf(text, size, "%s",
-				lull_time_print(*time_member(&copy, field), one, sizeof(one)));
+	case FIELD_HURST:
+		return (size_t)snprintf(text, size, "%s",
+					lull_real_print(config->hurst, one, sizeof(one)));
+	case FIELD_SOURCES:
+		return (size_t)snprintf(text, size, "%" PRIu32, config->source_count);
+	case FIELD_SENDERS:
+		return (size_t)snprintf(text, size, "%" PRIu32 "x%" PRIu32, config->sender_count,
+					config->sender_pkts);
+	default:
+		return (size_t)snprintf(
+			text, size, "%s",
+			lull_time_print(*time_member(&copy, field), one, sizeof(one)));
+	}
+}
+
+/* Would it be the same without this field, if none followed? */
+static bool
+field_needless(const struct field *field, const struct lull_arrival_config *config)
+{
+	struct lull_arrival_config copy = *config;
+
+	if (!field->optional)
+		return false;
+	if (field->kind == FIELD_HURST)
+		return config->hurst >= HURST_DEFAULT && config->hurst <= HURST_DEFAULT;
+	if (field->kind == FIELD_SOURCES)
+		return config->source_count == SOURCES_DEFAULT;
+	return *time_member(&copy, field) == 0;
+}
+
+/* Those to be written. */
+static size_t
+fields_needed(const struct shape *shape, const struct lull_arrival_config *config)
+{
+	size_t count = 0;
+
+	while (count < FIELD_COUNT && shape->fields[count].kind != FIELD_NONE)
+		count++;
+	while (count > 0 && field_needless(&shape->fields[count - 1], config))
+		count--;
+	return count;
 }
 
 char *
@@ -247,14 +408,15 @@ lull_traffic_spec_print(const void *arrival_config, char *text, size_t size)
 {
 	const struct lull_arrival_config *config = arrival_config;
 	const struct shape *shape = &shapes[0];
-	size_t used;
+	size_t count, used;
 
 	for (size_t i = 0; i < SHAPE_COUNT; i++) {
 		if (shapes[i].kind == config->kind)
 			shape = &shapes[i];
 	}
 	used = (size_t)snprintf(text, size, "%s", shape->name);
-	for (size_t i = 0; i < FIELD_COUNT && shape->fields[i].kind != FIELD_NONE; i++) {
+	count = fields_needed(shape, config);
+	for (size_t i = 0; i < count; i++) {
 		if (used + 1 >= size)
 			break;
 		text[used++] = i == 0 ? ':' : ',';

@@ -5,6 +5,7 @@
  *
  *     off | constant:RATE | poisson:RATE | onoff:RATE,ON,OFF
  *     tidal:LOW-HIGH,PERIOD | ramp:LOW-HIGH,TIME | step:LOW-HIGH,TIME
+ *     selfsimilar:RATE[,HURST[,SOURCES]] | incast:SENDERSxPKTS,PERIOD[,JITTER]
  *
  * Rates are packets/s with k, M, G; times carry ns, us, ms, s, m or h. Sizes
  * are a list of SIZE[:WEIGHT], counted on the wire with the CRC.
@@ -22,7 +23,8 @@
 /** The grammar above in one line, for help texts and sentences. */
 #define LULL_TRAFFIC_SPEC_GRAMMAR                                                                  \
 	"off, constant:RATE, poisson:RATE, onoff:RATE,ON,OFF, tidal:LOW-HIGH,PERIOD, "             \
-	"ramp:LOW-HIGH,TIME or step:LOW-HIGH,TIME"
+	"ramp:LOW-HIGH,TIME, step:LOW-HIGH,TIME, selfsimilar:RATE[,HURST[,SOURCES]] or "           \
+	"incast:SENDERSxPKTS,PERIOD[,JITTER]"
 
 /** The CRC that sizes on the wire count and the configuration does not. */
 #define LULL_TRAFFIC_CRC_BYTES 4

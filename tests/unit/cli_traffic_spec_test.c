@@ -30,6 +30,18 @@ traffic_spec_parse__every_kind(void **state)
 	assert_int_equal(config.on_ns, 0);
 	assert_int_equal(lull_traffic_spec_parse("constant:0.5", &config, &error), 0);
 	assert_true(config.pps == 0.5 && config.pps_high == 0);
+	assert_int_equal(lull_traffic_spec_parse("selfsimilar:1M,0.7", &config, &error), 0);
+	assert_int_equal(config.kind, LULL_ARRIVAL_SELFSIMILAR);
+	assert_true(config.pps == 1e6 && config.hurst == 0.7);
+	assert_int_equal(config.source_count, 16);
+	assert_int_equal(lull_traffic_spec_parse("incast:32x8,10ms,50us", &config, &error), 0);
+	assert_int_equal(config.kind, LULL_ARRIVAL_INCAST);
+	assert_int_equal(config.sender_count, 32);
+	assert_int_equal(config.sender_pkts, 8);
+	assert_int_equal(config.period_ns, 10000000);
+	assert_int_equal(config.jitter_ns, 50000);
+	assert_int_equal(lull_traffic_spec_parse("selfsimilar:1M", &config, &error), 0);
+	assert_true(config.hurst == 0.8 && config.jitter_ns == 0 && config.sender_count == 0);
 	assert_int_equal(lull_traffic_spec_parse("off", &config, &error), 0);
 	assert_int_equal(config.kind, LULL_ARRIVAL_OFF);
 	assert_int_equal(config.seed, 7);
@@ -53,6 +65,15 @@ traffic_spec_print__canonical(void **state)
 		{ "tidal:1M-0,24h", "tidal:1M-0,24h" },
 		{ "ramp:1k-1M,10s", "ramp:1k-1M,10s" },
 		{ "step:1k-1M,1ms", "step:1k-1M,1ms" },
+		{ "selfsimilar:1000k", "selfsimilar:1M" },
+		{ "selfsimilar:1M,0.80,16", "selfsimilar:1M" },
+		{ "selfsimilar:1M,0.8,4", "selfsimilar:1M,0.8,4" },
+		{ "selfsimilar:0.001,0.999,64", "selfsimilar:0.001,0.999,64" },
+		{ "selfsimilar:1M,0.650,16", "selfsimilar:1M,0.65" },
+		{ "incast:32x8,10000us", "incast:32x8,10ms" },
+		{ "incast:32x8,10ms,0", "incast:32x8,10ms" },
+		{ "incast:4kx1,24h,24h", "incast:4000x1,24h,24h" },
+		{ "incast:1x200,1us,1us", "incast:1x200,1us,1us" },
 	};
 	struct lull_config_error core_error;
 	char text[128];
@@ -103,6 +124,35 @@ traffic_spec_parse__refuses(void **state)
 		{ "step:1--2,1s",
 		  "'step:1--2,1s': HIGH '-2' is not a rate: give packets/s like 500, "
 		  "300k or 14.88M" },
+		{ "selfsimilar", "'selfsimilar' is not selfsimilar:RATE[,HURST[,SOURCES]], like "
+				 "selfsimilar:1M or selfsimilar:1M,0.8,16" },
+		{ "selfsimilar:1M,0.8,16,1",
+		  "'selfsimilar:1M,0.8,16,1' is not selfsimilar:RATE[,HURST[,SOURCES]], like "
+		  "selfsimilar:1M or selfsimilar:1M,0.8,16" },
+		{ "selfsimilar:1M,,16",
+		  "'selfsimilar:1M,,16' is not selfsimilar:RATE[,HURST[,SOURCES]], like "
+		  "selfsimilar:1M or selfsimilar:1M,0.8,16" },
+		{ "selfsimilar:0", "'selfsimilar:0': RATE 0 is not in 0.001..200M (packets/s)" },
+		{ "selfsimilar:1M,0.5", "'selfsimilar:1M,0.5': HURST 0.5 is not in 0.501..0.999" },
+		{ "selfsimilar:1M,1", "'selfsimilar:1M,1': HURST 1 is not in 0.501..0.999" },
+		{ "selfsimilar:1M,high",
+		  "'selfsimilar:1M,high': HURST 'high' is not a number like 0.8" },
+		{ "selfsimilar:1M,0.8,65", "'selfsimilar:1M,0.8,65': SOURCES 65 is not in 1..64" },
+		{ "selfsimilar:1M,0.8,1.5",
+		  "'selfsimilar:1M,0.8,1.5': SOURCES '1.5' is not a whole number" },
+		{ "incast:32,10ms", "'incast:32,10ms': '32' is not SENDERSxPKTS, like 32x8" },
+		{ "incast:32x8", "'incast:32x8' is not incast:SENDERSxPKTS,PERIOD[,JITTER], like "
+				 "incast:32x8,10ms or incast:32x8,10ms,50us" },
+		{ "incast:0x8,10ms", "'incast:0x8,10ms': SENDERS 0 is not in 1..4096" },
+		{ "incast:32x,10ms", "'incast:32x,10ms': PKTS '' is not a whole number" },
+		{ "incast:32x65536,10s", "'incast:32x65536,10s': PKTS 65536 is not in 1..65535" },
+		{ "incast:32x8,10", "'incast:32x8,10': PERIOD '10' is not a time: give a number "
+				    "with ns, us, ms, s, m or h" },
+		{ "incast:32x8,1us",
+		  "'incast:32x8,1us': 256 packets in 1us are more than 200M packets/s" },
+		{ "incast:32x8,1ms,2ms",
+		  "'incast:32x8,1ms,2ms': JITTER 2ms is longer than PERIOD 1ms" },
+		{ "incast:32x8,1ms,25h", "'incast:32x8,1ms,25h': JITTER 25h is not in 0..24h" },
 	};
 	struct lull_arrival_config before;
 
@@ -207,8 +257,9 @@ static void
 traffic_spec_parse__any_words(void **state)
 {
 	static const char *const words[] = {
-		"off", "constant", "onoff", "tidal", "step", ":", ":", ",", ",", "-",  "1", "0",
-		"5",   "k",        "M",     "G",     "ms",   "s", "h", ".", "9", "64", "",  " ",
+		"off", "constant", "onoff", "tidal", "step",        ":",      ":",  ",",   ",", "-",
+		"1",   "0",        "5",     "k",     "M",           "G",      "ms", "s",   "h", ".",
+		"9",   "64",       "",      " ",     "selfsimilar", "incast", "x",  "0.7",
 	};
 	const size_t word_count = sizeof(words) / sizeof(words[0]);
 	uint64_t random = 1;
