@@ -92,6 +92,22 @@ traffic_spec_print__canonical(void **state)
 	assert_string_equal(lull_traffic_spec_print(&config, text, sizeof(text)), "off");
 }
 
+/* Each spec gives its sentence, and leaves what was there. */
+static void
+check_refuses(const char *const (*bad)[2], size_t count)
+{
+	struct lull_arrival_config before;
+
+	memset(&config, 0, sizeof(config));
+	assert_int_equal(lull_traffic_spec_parse("poisson:5k", &config, &error), 0);
+	before = config;
+	for (size_t i = 0; i < count; i++) {
+		assert_int_not_equal(lull_traffic_spec_parse(bad[i][0], &config, &error), 0);
+		assert_string_equal(error.text, bad[i][1]);
+	}
+	assert_memory_equal(&before, &config, sizeof(config));
+}
+
 static void
 traffic_spec_parse__refuses(void **state)
 {
@@ -124,6 +140,16 @@ traffic_spec_parse__refuses(void **state)
 		{ "step:1--2,1s",
 		  "'step:1--2,1s': HIGH '-2' is not a rate: give packets/s like 500, "
 		  "300k or 14.88M" },
+	};
+
+	(void)state;
+	check_refuses(bad, sizeof(bad) / sizeof(bad[0]));
+}
+
+static void
+traffic_spec_parse__refuses_sources_and_senders(void **state)
+{
+	static const char *const bad[][2] = {
 		{ "selfsimilar", "'selfsimilar' is not selfsimilar:RATE[,HURST[,SOURCES]], like "
 				 "selfsimilar:1M or selfsimilar:1M,0.8,16" },
 		{ "selfsimilar:1M,0.8,16,1",
@@ -154,17 +180,9 @@ traffic_spec_parse__refuses(void **state)
 		  "'incast:32x8,1ms,2ms': JITTER 2ms is longer than PERIOD 1ms" },
 		{ "incast:32x8,1ms,25h", "'incast:32x8,1ms,25h': JITTER 25h is not in 0..24h" },
 	};
-	struct lull_arrival_config before;
 
 	(void)state;
-	memset(&config, 0, sizeof(config));
-	assert_int_equal(lull_traffic_spec_parse("poisson:5k", &config, &error), 0);
-	before = config;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_not_equal(lull_traffic_spec_parse(bad[i][0], &config, &error), 0);
-		assert_string_equal(error.text, bad[i][1]);
-	}
-	assert_memory_equal(&before, &config, sizeof(config));
+	check_refuses(bad, sizeof(bad) / sizeof(bad[0]));
 }
 
 static void
@@ -293,6 +311,7 @@ main(void)
 		cmocka_unit_test(traffic_spec_parse__every_kind),
 		cmocka_unit_test(traffic_spec_print__canonical),
 		cmocka_unit_test(traffic_spec_parse__refuses),
+		cmocka_unit_test(traffic_spec_parse__refuses_sources_and_senders),
 		cmocka_unit_test(traffic_size_parse__with_crc),
 		cmocka_unit_test(traffic_size_parse__refuses),
 		cmocka_unit_test(cpus_parse__lists),
