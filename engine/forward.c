@@ -63,7 +63,9 @@ static uint16_t
 forward_retry(struct forward *forward, uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts,
 	      uint16_t count, uint16_t sent)
 {
-	for (int i = 0; i < RETRIES_MAX && sent < count; i++) {
+	bool wait = forward->config.wait;
+
+	for (int i = 0; (wait || i < RETRIES_MAX) && sent < count; i++) {
 		LULL_COUNTER_ADD(forward->counters.tx_retries, 1);
 		rte_delay_us_block(RETRY_US);
 		sent = (uint16_t)(sent + rte_eth_tx_burst(port_id, queue_id, pkts + sent,

@@ -181,7 +181,8 @@ lull_loop_main(void *arg)
 	uint64_t now_ns;
 
 	__atomic_store_n(&loop->tid, gettid(), __ATOMIC_RELAXED);
-	lull_rest_thread_init(); /* without it every sleep is 50 us longer; calibration sees that */
+	/* Without it every sleep is 50 us longer; calibration sees that. */
+	lull_rest_thread_slack(LULL_MAX(loop->slack_ns, 1));
 	now_ns = lull_clock_ns();
 	/* Once more, now that the clock starts: nothing has been learned yet. */
 	lull_idle_init(loop->idle_memory, loop->governor, &loop->limits, now_ns, &loop->idle);

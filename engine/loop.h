@@ -62,6 +62,7 @@ struct lull_loop {
 	unsigned int lcore_id;
 	int cpu;
 	int tid;
+	uint64_t slack_ns;
 	uint32_t depths; /* LULL_REST_BIT() of the ways that probed well */
 	int probes[LULL_REST_DEPTH_COUNT];
 	void *idle_memory;
@@ -73,7 +74,7 @@ struct lull_loop {
 int lull_loop_main(void *loop);
 /** Write the snapshot. The loop's thread, or the main one before the loop runs. */
 void lull_loop_publish(struct lull_loop *loop, uint64_t now_ns);
-/** Find out which ways to rest this loop has. */
-void lull_loop_probe(struct lull_loop *loop);
+/** Find out which ways to rest this loop has; @p first (may be NULL) goes before the usual ones. */
+void lull_loop_probe(struct lull_loop *loop, const struct lull_rest_way *first);
 
 #endif

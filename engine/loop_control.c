@@ -91,11 +91,12 @@ loop_fill(struct lull_loop *loop, const struct lull_loop_config *config)
 	loop->governor = config->governor;
 	loop->trace = config->trace;
 	loop->trace_arg = config->trace_arg;
+	loop->slack_ns = config->slack_ns;
 	for (uint32_t i = 0; i < config->queue_count; i++)
 		loop_add_port(loop, config->queues[i].port_id);
 	lull_mailbox_init(&loop->mailbox);
 	lull_rest_device_init(&loop->device, loop->queues, loop->queue_count, loop->burst_pkts);
-	lull_loop_probe(loop);
+	lull_loop_probe(loop, config->way);
 	loop->limits = loop_limits(loop, &config->limits);
 }
 

@@ -9,9 +9,15 @@
 #define CLOCK_OF_THREAD(tid) ((clockid_t)((~(unsigned int)(tid) << 3) | 6u))
 
 int
+lull_rest_thread_slack(uint64_t slack_ns)
+{
+	return prctl(PR_SET_TIMERSLACK, (unsigned long)slack_ns, 0UL, 0UL, 0UL) == 0 ? 0 : -errno;
+}
+
+int
 lull_rest_thread_init(void)
 {
-	return prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL) == 0 ? 0 : -errno;
+	return lull_rest_thread_slack(1);
 }
 
 uint64_t

@@ -129,11 +129,12 @@ struct lull_stage {
 
 /**
  * Forward: what is received on queue i leaves on tx[i]; packets the driver refuses after bounded
- * retries are counted drops.
+ * retries are counted drops, unless the loop is told to wait for room.
  */
 enum lull_forward_mode { LULL_FORWARD_IO, LULL_FORWARD_MACSWAP, LULL_FORWARD_SINK };
 struct lull_forward_config {
 	enum lull_forward_mode mode;
+	bool wait; /**< no drops: for a peer that makes room for certain while this loop runs */
 	uint32_t queue_count;
 	struct {
 		uint16_t port_id, queue_id;
@@ -160,6 +161,9 @@ struct lull_loop_config {
 	struct lull_idle_limits limits; /**< depths is filled in from the ways that probe well */
 	const struct lull_stage *stage;
 	const void *stage_config;
+	/** Takes the place of the usual way of its depth; NULL: none. */
+	const struct lull_rest_way *way;
+	uint64_t slack_ns; /**< timer slack of the thread [1 ns] */
 	/** Test hook, may be NULL: on the loop's thread, after every plan (wake NULL) and wake. */
 	void (*trace)(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
 		      const struct lull_wake *wake);

@@ -38,6 +38,8 @@ uint64_t lull_clock_ns(void);
  * -errno.
  */
 int lull_rest_thread_init(void);
+/** The same with a slack of @p slack_ns, at least 1. */
+int lull_rest_thread_slack(uint64_t slack_ns);
 
 /**
  * Rest with @p way as asked and fill in @p wake. Measures the CPU time of one
