@@ -121,14 +121,28 @@ loop_receive_queue(struct lull_loop *loop, uint32_t i, struct rte_mbuf **pkts)
 }
 
 static void
-loop_receive(struct lull_loop *loop, uint64_t now_ns)
+loop_add_sizes(struct lull_turn *turn, struct rte_mbuf *const *pkts, uint16_t count)
 {
+	turn->size_pkts += count;
+	for (uint16_t i = 0; i < count; i++) {
+		turn->bytes += pkts[i]->pkt_len;
+		turn->bytes_squared += (uint64_t)pkts[i]->pkt_len * pkts[i]->pkt_len;
+	}
+}
+
+static void
+loop_receive(struct lull_loop *loop, struct lull_turn *turn)
+{
+	bool wants_sizes = lull_idle_wants_sizes(loop->idle);
+	uint64_t now_ns = turn->now_ns;
 	struct rte_mbuf *pkts[LULL_BURST_MAX];
 
 	for (uint32_t i = 0; i < loop->queue_count; i++) {
 		uint16_t count = loop_receive_queue(loop, i, pkts);
 
 		loop->queue_pkts[i] = count;
+		if (wants_sizes)
+			loop_add_sizes(turn, pkts, count);
 		if (count > 0)
 			loop->stage->burst(loop->stage_state, i, pkts, count, now_ns);
 	}
@@ -164,7 +178,7 @@ loop_turn(struct lull_loop *loop, uint64_t now_ns)
 	loop_read_mailbox(loop, now_ns);
 	if (now_ns >= loop->chores_ns)
 		loop_chores(loop, now_ns);
-	loop_receive(loop, now_ns);
+	loop_receive(loop, &turn);
 	turn.deadline_ns = loop->stage->turn(loop->stage_state, now_ns);
 	rest = lull_idle_plan(loop->idle, &turn);
 	if (loop->trace != NULL)

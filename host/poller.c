@@ -44,7 +44,21 @@ lull_idle_destroy(struct lull_idle *idle)
 void
 lull_idle_turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count)
 {
-	struct lull_turn turn = { .now_ns = now_ns, .queue_pkts = &pkt_count, .queue_count = 1 };
+	lull_idle_turn_sized(idle, now_ns, pkt_count, 0, 0);
+}
+
+void
+lull_idle_turn_sized(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count, uint64_t bytes,
+		     uint64_t bytes_squared)
+{
+	struct lull_turn turn = {
+		.now_ns = now_ns,
+		.queue_pkts = &pkt_count,
+		.queue_count = 1,
+		.size_pkts = bytes > 0 ? pkt_count : 0,
+		.bytes = bytes,
+		.bytes_squared = bytes_squared,
+	};
 	struct lull_rest rest = lull_idle_plan(idle, &turn);
 	struct lull_wake wake;
 

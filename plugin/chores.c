@@ -50,7 +50,10 @@ change_same(const struct lull_idle_limits *a, const struct lull_idle_limits *b)
 	       a->loss == b->loss && a->rest_ns_max == b->rest_ns_max && a->rest_ns == b->rest_ns &&
 	       a->ring_pkts == b->ring_pkts && a->held_pkts == b->held_pkts &&
 	       a->envelope == b->envelope && a->pps_max == b->pps_max &&
-	       a->burst_pkts == b->burst_pkts;
+	       a->burst_pkts == b->burst_pkts && a->kalman.step_ns == b->kalman.step_ns &&
+	       a->kalman.window_ns == b->kalman.window_ns &&
+	       a->kalman.tolerance_ppm == b->kalman.tolerance_ppm &&
+	       a->kalman.row_bytes == b->kalman.row_bytes && a->kalman.layout == b->kalman.layout;
 }
 
 /* A change makes the governor begin anew, so what stays the same is no change. */
@@ -67,6 +70,8 @@ plugin_poller_change(struct lull_loop *poller)
 	poller->governor = governor;
 	poller->limits = limits;
 	lull_idle_change(poller->idle, governor, &limits);
+	poller->sized = poller->mode >= PLUGIN_SHADOW && lull_idle_wants_sizes(poller->idle);
+	poller->size_pkts = poller->bytes = poller->bytes_squared = 0;
 	poller->shadow.resting = false;
 	poller->timed = false;
 	poller->sampling = false;

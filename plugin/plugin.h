@@ -103,11 +103,13 @@ struct lull_loop {
 	uint32_t mode;       /* enum plugin_mode */
 	bool timed;          /* this round began at round_begin_ns */
 	bool crowded;        /* too many queues: never rest */
+	bool sized;          /* the governor wants packet sizes */
 	uint64_t round_begin_ns;
-	uint64_t turns, turns_empty, pkts; /* of rounds that nobody timed */
-	uint32_t empty_run;                /* empty rounds in a row */
-	uint32_t empty_need;               /* so many before the clock is read */
-	uint32_t look_in;                  /* rounds until the clock is read anyway */
+	uint64_t turns, turns_empty, pkts;        /* of rounds that nobody timed */
+	uint64_t size_pkts, bytes, bytes_squared; /* since the last plan, if sized */
+	uint32_t empty_run;                       /* empty rounds in a row */
+	uint32_t empty_need;                      /* so many before the clock is read */
+	uint32_t look_in;                         /* rounds until the clock is read anyway */
 	uint32_t orders_taken;
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
 	struct lull_idle *idle;

@@ -159,6 +159,9 @@ poller_timed_round(struct lull_loop *poller)
 	struct lull_turn turn = {
 		.queue_pkts = poller->queue_pkts,
 		.queue_count = LULL_MIN(poller->member_count, (uint32_t)LULL_IDLE_QUEUES_MAX),
+		.size_pkts = poller->size_pkts,
+		.bytes = poller->bytes,
+		.bytes_squared = poller->bytes_squared,
 	};
 	uint64_t now_ns = lull_clock_ns();
 	struct lull_rest rest;
@@ -174,6 +177,7 @@ poller_timed_round(struct lull_loop *poller)
 	}
 	turn.now_ns = poller->round_begin_ns - poller->lost_ns;
 	rest = lull_idle_plan(poller->idle, &turn);
+	poller->size_pkts = poller->bytes = poller->bytes_squared = 0;
 	plugin_chores(poller, now_ns);
 	if (poller_may_rest(poller, &rest)) {
 		if (poller->mode == PLUGIN_ON)
@@ -345,6 +349,17 @@ poller_count(struct lull_loop *poller, uint16_t place, uint16_t count, uint16_t 
 	}
 }
 
+/* For a governor that wants them. Out of line: the others' path stays as it is. */
+static __attribute__((noinline, cold)) void
+poller_sizes(struct lull_loop *poller, struct rte_mbuf *const *pkts, uint16_t count)
+{
+	poller->size_pkts += count;
+	for (uint16_t i = 0; i < count; i++) {
+		poller->bytes += pkts[i]->pkt_len;
+		poller->bytes_squared += (uint64_t)pkts[i]->pkt_len * pkts[i]->pkt_len;
+	}
+}
+
 /* Returns the thread's poller, NULL when it cannot have one. */
 static struct lull_loop *
 poller_visit(struct plugin_queue *queue, uint16_t count_max)
@@ -365,7 +380,6 @@ plugin_seen(uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts, uint16_
 
 	(void)port_id;
 	(void)queue_id;
-	(void)pkts;
 	if (__builtin_expect(poller == NULL ||
 				     __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != poller,
 			     0)) {
@@ -373,8 +387,11 @@ plugin_seen(uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts, uint16_
 		if (poller == NULL || queue->member != poller)
 			return count;
 	}
-	if (count > 0)
+	if (count > 0) {
 		poller_count(poller, queue->index, count, count_max);
+		if (poller->sized)
+			poller_sizes(poller, pkts, count);
+	}
 	if (queue->round != poller->round) {
 		queue->round = poller->round;
 		if (++poller->seen < poller->member_count)

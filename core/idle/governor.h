@@ -30,9 +30,11 @@ struct lull_idle_turn {
 	uint32_t queue_pkts_max; /* the fullest queue */
 	bool drained;            /* every queue returned less than a burst */
 	bool follows;            /* no turns in between that nobody timed */
+	/* of the packets received since the last plan; size_pkts 0: not measured */
+	uint64_t size_pkts, bytes, bytes_squared;
 };
 
-#define LULL_GOVERNOR_STATE_SIZE 512
+#define LULL_GOVERNOR_STATE_SIZE (48u << 10)
 
 struct lull_idle_governor {  /* every member is required */
 	const char *name;    /* what the user types after --governor */
@@ -52,6 +54,7 @@ struct lull_idle_governor {  /* every member is required */
 	void (*miss)(void *state, uint64_t now_ns, uint64_t pkts);
 	/* Fill in state, binding and whatever the policy knows better than idle.c does. */
 	void (*verdict)(const void *state, struct lull_verdict *verdict);
+	bool wants_sizes; /* reads the sizes of a turn; the one member that may be left out */
 };
 
 extern const struct lull_idle_governor lull_idle_spin, lull_idle_yield, lull_idle_fixed,

@@ -26,7 +26,6 @@ struct pending {
 };
 
 struct lull_idle {
-	alignas(LULL_CACHE_LINE) uint8_t governor_state[LULL_GOVERNOR_STATE_SIZE];
 	const struct lull_idle_governor *governor;
 	struct lull_idle_view view;
 	uint64_t settled_ns;    /* time is accounted up to here */
@@ -50,6 +49,8 @@ struct lull_idle {
 	alignas(LULL_CACHE_LINE) struct lull_idle_counters counters;
 	struct lull_histogram rest_histogram;
 	struct lull_histogram wait_histogram;
+	/* Last: what a governor does not use of it is never touched. */
+	alignas(LULL_CACHE_LINE) uint8_t governor_state[LULL_GOVERNOR_STATE_SIZE];
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
@@ -94,7 +95,7 @@ static void
 idle_governor_start(struct lull_idle *idle)
 {
 	LULL_ASSERT(idle->governor->state_size <= LULL_GOVERNOR_STATE_SIZE);
-	memset(idle->governor_state, 0, sizeof(idle->governor_state));
+	memset(idle->governor_state, 0, idle->governor->state_size);
 	idle->governor->init(idle->governor_state, &idle->view);
 }
 
@@ -108,7 +109,7 @@ lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 	if (memory == NULL || governor == NULL || (uintptr_t)memory % LULL_CACHE_LINE != 0 ||
 	    lull_idle_config_check(limits, NULL) != 0)
 		return -EINVAL;
-	memset(idle, 0, sizeof(*idle));
+	memset(idle, 0, offsetof(struct lull_idle, governor_state));
 	idle->governor = governor;
 	idle->limits = *limits;
 	lull_limits_default(&idle->limits);
@@ -215,7 +216,14 @@ idle_share(struct lull_idle *idle, uint64_t now_ns, uint32_t pkts, bool drained)
 static struct lull_idle_turn
 idle_read_turn(struct lull_idle *idle, const struct lull_turn *turn)
 {
-	struct lull_idle_turn seen = { turn->now_ns, .drained = true, .follows = !idle->untimed };
+	struct lull_idle_turn seen = {
+		.now_ns = turn->now_ns,
+		.drained = true,
+		.follows = !idle->untimed,
+		.size_pkts = turn->size_pkts,
+		.bytes = turn->bytes,
+		.bytes_squared = turn->bytes_squared,
+	};
 	uint32_t i;
 
 	for (i = 0; i < turn->queue_count; i++) {
@@ -394,6 +402,12 @@ lull_idle_mark(struct lull_idle *idle)
 {
 	lull_histogram_clear(&idle->rest_histogram);
 	lull_histogram_clear(&idle->wait_histogram);
+}
+
+bool
+lull_idle_wants_sizes(const struct lull_idle *idle)
+{
+	return idle->governor->wants_sizes;
 }
 
 const struct lull_idle_governor *

@@ -30,6 +30,19 @@ lull_envelope_name(enum lull_envelope envelope)
 }
 
 const char *
+lull_record_layout_name(enum lull_record_layout layout)
+{
+	static const char *const names[] = {
+		[LULL_RECORD_LINKED] = "linked",
+		[LULL_RECORD_ARRAY] = "array",
+		[LULL_RECORD_SEGMENTS] = "segments",
+	};
+
+	LULL_ASSERT(layout <= LULL_RECORD_SEGMENTS);
+	return names[layout];
+}
+
+const char *
 lull_verdict_state_name(enum lull_verdict_state state)
 {
 	static const char *const names[] = {

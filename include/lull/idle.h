@@ -64,6 +64,24 @@ enum lull_envelope {
 };
 const char *lull_envelope_name(enum lull_envelope envelope);
 
+/** How the kalman governors keep what they know of each packet size; all decide alike. */
+enum lull_record_layout {
+	LULL_RECORD_LINKED,  /**< a linked list of the segments seen so far */
+	LULL_RECORD_ARRAY,   /**< a row per byte of packet size */
+	LULL_RECORD_SEGMENTS /**< a row per segment of row_bytes */
+};
+/** "linked", "array", "segments". */
+const char *lull_record_layout_name(enum lull_record_layout layout);
+
+/** Parameters of the kalman governors. Zero means the default in brackets. */
+struct lull_kalman_config {
+	uint64_t step_ns;   /**< the rest grows by this, up to 10 ms [10 us] */
+	uint64_t window_ns; /**< sizes and speeds belong together for so long, 1 us..1 s [10 ms] */
+	uint32_t tolerance_ppm;         /**< loss of speed accepted, 1..500000 [10000 = 1 %] */
+	uint32_t row_bytes;             /**< packet sizes of one segment, up to 1437 [10] */
+	enum lull_record_layout layout; /**< [linked] */
+};
+
 /** What the user and the machine allow. Zero means the default in brackets. */
 struct lull_idle_limits {
 	uint64_t latency_ns; /**< objective: added latency at the percentile, 1 us..1 s [200 us] */
@@ -78,6 +96,7 @@ struct lull_idle_limits {
 	uint64_t pps_max; /**< per ring, for link and stated, up to 10^12; ignored when learned */
 	uint32_t burst_pkts; /**< a receive shorter than this emptied its queue [32] */
 	uint32_t depths;     /**< LULL_REST_BIT() of the depths on offer [pause, sleep] */
+	struct lull_kalman_config kalman;
 };
 
 /** What one turn of the loop did. */
@@ -86,6 +105,12 @@ struct lull_turn {
 	uint64_t deadline_ns;       /**< the loop's own next duty: rest no longer; 0: none */
 	const uint16_t *queue_pkts; /**< packets received from each queue in this turn */
 	uint32_t queue_count;       /**< 1..LULL_IDLE_QUEUES_MAX, the same queues each turn */
+	/**
+	 * Sizes of the packets received since the last plan, for a governor that asks for them
+	 * (lull_idle_wants_sizes()): their count, the sum of their frames' bytes without CRC and
+	 * the sum of the squares. size_pkts 0: not measured.
+	 */
+	uint64_t size_pkts, bytes, bytes_squared;
 };
 
 /** How to rest now. */
@@ -192,6 +217,11 @@ size_t lull_idle_size(void);
 int lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 		   const struct lull_idle_limits *limits, uint64_t now_ns, struct lull_idle **idle);
 
+/**
+ * Does the governor look at packet sizes? Others never read them, so a loop need not measure them.
+ * The answer may change with lull_idle_change(). Owner thread only.
+ */
+bool lull_idle_wants_sizes(const struct lull_idle *idle);
 /** After each turn: how to rest now, already cut to the limits. */
 struct lull_rest lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn);
 /** After each rest. */

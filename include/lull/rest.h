@@ -62,6 +62,9 @@ void lull_idle_destroy(struct lull_idle *idle);
  * (pause or sleep), wake. @p now_ns is the clock before the receive.
  */
 void lull_idle_turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count);
+/** The same for a governor that wants sizes: @p bytes and squares as in struct lull_turn. */
+void lull_idle_turn_sized(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count,
+			  uint64_t bytes, uint64_t bytes_squared);
 
 /** CPU time of a thread of this process (gettid() number), ns; 0 when it is gone. Any thread. */
 uint64_t lull_thread_cpu_ns(int tid);

@@ -58,7 +58,7 @@ stand_begin(struct stand *stand, const struct lull_idle_limits *limits)
 static struct lull_rest
 turn(struct stand *stand, uint64_t now_ns, uint16_t pkts, uint64_t deadline_ns)
 {
-	struct lull_turn t = { now_ns, deadline_ns, &pkts, 1 };
+	struct lull_turn t = { now_ns, deadline_ns, &pkts, 1, 0, 0, 0 };
 
 	return lull_idle_plan(stand->idle, &t);
 }
@@ -219,7 +219,7 @@ wait__queues_are_bounded_each_by_itself(void **state)
 	const struct lull_histogram *waits;
 	struct stand stand;
 	uint16_t pkts[2] = { 32, 0 };
-	struct lull_turn t = { 2000 * US, 0, pkts, 2 };
+	struct lull_turn t = { 2000 * US, 0, pkts, 2, 0, 0, 0 };
 
 	(void)state;
 	answer = lull_rest_none();
