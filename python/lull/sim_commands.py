@@ -8,11 +8,20 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from lull import __version__, atomic, sim_request, sim_table
+from lull import (
+    __version__,
+    atomic,
+    scoreboard_cells,
+    scoreboard_store,
+    sim_request,
+    sim_table,
+)
+from lull import scoreboard as scoreboard_judgement
 from lull.child import find_program
 from lull.simulation import Pool, progress_bar
 
 PROGRAM = "lull-sim"
+SWEEP = "2us-1ms,64"
 JOBS = click.option("--jobs", type=click.IntRange(1), metavar="N",
                     help="Simulations at a time.  [default: one per core]")
 
@@ -99,4 +108,51 @@ def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
     return texts
 
 
-COMMANDS: tuple[click.Command, ...] = (sim,)
+@click.command(short_help="Judge every governor in every cell.")
+@click.option("--quick", is_flag=True, help="A small part, to see how it looks.")
+@click.option("--cells", multiple=True, metavar="A,B",
+              help="Only these, as poisson,onoff,10G,50%,100us.")
+@click.option("--machine", default=sim_request.MACHINE, show_default=True, metavar="NAME",
+              help="Costs to reckon with: guest, metal, paper.")
+@click.option("--seed", default="1", show_default=True, metavar="N", help="Same seed, same cells.")
+@click.option("--traffic-size", default=sim_request.SIZE, show_default=True, metavar="SIZE",
+              help="Bytes on the wire, or SIZE:WEIGHT,...")
+@click.option("--duration", default="", metavar="TIME", help="Simulated time of each run.")
+@click.option("--sweep-rest", default=SWEEP, show_default=True, metavar="LOW-HIGH,STEPS",
+              help="Fixed sleeps that the oracle tries.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), show_default=True,
+              default="out/scoreboard", metavar="DIR", help="Where everything goes.")
+@JOBS
+def scoreboard(quick: bool, cells: tuple[str, ...], machine: str, seed: str, traffic_size: str,
+               duration: str, sweep_rest: str, out: Path, jobs: int | None) -> None:
+    """Judge every governor under every traffic, load, link and objective, beside an oracle.
+
+    Writes scoreboard.json, scoreboard.html and scoreboard.png. What is finished is kept, so that
+    an interrupted scoreboard goes on where it stopped.
+    """
+    chosen = scoreboard_cells.choose((scoreboard_cells.QUICK if quick else ()) + cells)
+    atomic.check_writable(out)
+    executable = find_program(PROGRAM)
+    with Pool(executable, jobs) as pool:
+        setup = scoreboard_cells.Setup(machine, capacity_of(pool, machine), seed, traffic_size,
+                                       duration, sweep_rest)
+        work = scoreboard_cells.jobs(chosen, setup)
+        store = scoreboard_store.Store(out / "cells.jsonl",
+                                       scoreboard_store.version_of(executable))
+        progress, task = progress_bar(len(work), "scoreboard")
+        with progress:
+            store.complete(pool, work, lambda: progress.advance(task))
+    found = scoreboard_judgement.scores(chosen, setup, store.known)
+    from lull import scoreboard_page  # takes a second to load: not before it is needed
+
+    scoreboard_page.save(found, setup, f"lull {__version__}", " ".join(
+        ["lull scoreboard", *(["--quick"] if quick else []),
+         *(f"--cells {one}" for one in cells), f"--machine {machine} --seed {seed}"]), out)
+    console = Console(highlight=False)
+    for one in scoreboard_judgement.statements(found):
+        console.print(f"[{'green' if one.holds else 'red'}]{'yes' if one.holds else 'no ':3}[/] "
+                      f"{one.text}")
+    console.print(f"\n[dim]page[/]     {out / 'scoreboard.html'}", soft_wrap=True)
+
+
+COMMANDS: tuple[click.Command, ...] = (sim, scoreboard)

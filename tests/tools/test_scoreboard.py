@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lull scoreboard: which runs it takes, how it judges them, and that it goes on where it was."""
+
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lull import scoreboard_cells
+from lull.cli import main
+from lull.errors import LullError
+from lull.scoreboard import Score, scores, statements
+from lull.scoreboard_cells import Cell, Job, Setup, Traffic
+from lull.sim_reply import Latency, SimReply, SimRun, SweepPoint, Verdict
+
+SETUP = Setup("guest", 20e6, "1", "64", "", "2us-1ms,8")
+CELL = Cell(Traffic("poisson", 10, "10G"), 100)
+IDLE = Cell(Traffic("poisson", 0, "10G"), 100)
+pytestmark = pytest.mark.usefixtures("signals")
+
+
+def test_cells() -> None:
+    assert len(scoreboard_cells.every()) == 400
+    assert len(scoreboard_cells.choose(["poisson", "10G,25G", "50%"])) == 8
+    assert len(scoreboard_cells.choose(scoreboard_cells.QUICK)) == 12
+    with pytest.raises(LullError, match="--cells: 40G: choose from constant poisson"):
+        scoreboard_cells.choose(["40G"])
+
+
+def test_runs_are_made_once() -> None:
+    cells = scoreboard_cells.choose(["poisson,onoff", "10G", "0%,1%"])
+    jobs = scoreboard_cells.jobs(cells, SETUP)
+    # Load 0 is the same for every kind: 3 traffics, each with 1 free run and 2 per objective.
+    assert len(jobs) == len(set(jobs)) == 3 * (1 + 2 * 4)
+    assert ["--sweep-rest" in job.arguments for job in jobs] == [True] * 3 + [False] * 24
+    keys = {job.key("a") for job in jobs} | {job.key("b") for job in jobs}
+    assert len(keys) == 2 * len(jobs)
+
+
+def replies(**changes: SimRun) -> Callable[[Job], SimReply]:
+    """Good figures for every governor, but for those given."""
+    def run(governor: str, job: Job) -> SimRun:
+        name = governor.partition(":")[0]
+        count = 0 if "off" in job.arguments else 1000
+        good = SimRun(
+            governor=name, cpu_pct=100 if name == "spin" else 30, arrived=count,
+            added=Latency(count=count, p99_ns=0 if name == "spin" else 90_000),
+            verdict=Verdict(state="feasible" if name == "objective" else "none"),
+            feasible_share=float(name == "objective"))
+        return changes.get(name, good)
+
+    def find(job: Job) -> SimReply:
+        names = job.arguments[job.arguments.index("--governor") + 1].split(",")
+        points = [SweepPoint(rest_ns=rest * 1e3, cpu_pct=1600 / (rest + 16), lost=int(rest > 300),
+                             added_p99_ns=0 if "off" in job.arguments else rest * 1100)
+                  for rest in (10, 40, 80, 120, 400)]
+        return SimReply(runs=[run(name, job) for name in names],
+                        sweep=points if "--sweep-rest" in job.arguments else [])
+
+    return find
+
+
+def judged(cell: Cell = CELL, **changes: SimRun) -> Score:
+    return scores([cell], SETUP, replies(**changes))[0]
+
+
+def holds(score: Score) -> list[bool]:
+    return [one.holds for one in statements([score])]
+
+
+def test_a_good_cell() -> None:
+    score = judged()
+    assert score.oracle.rest_us == 80
+    assert round(score.oracle.cpu_pct, 1) == 16.7
+    assert score.above() == pytest.approx(30 - 1600 / 96)
+    assert score.feasible()
+    assert holds(score) == [True, True, False, True, True]
+    assert {entry.governor for entry in score.entries} == {
+        "spin", "yield", "fixed", "objective", "kalman-guarded", "ramp", "halve", "drain",
+        "kalman", "metronome"}
+
+
+def objective(**changes: object) -> SimRun:
+    return SimRun.model_validate({
+        "governor": "objective", "cpu_pct": 18.0, "feasible_share": 1.0,
+        "added": {"count": 1000, "p99_ns": 99_000}, "verdict": {"state": "feasible"}, **changes})
+
+
+def test_what_breaks_a_cell() -> None:
+    assert holds(judged(objective=objective())) == [True, True, True, True, True]
+    lossy = judged(objective=objective(lost=3))
+    assert holds(lossy) == [False, True, True, True, True]
+    assert "lost 3 (spin 0)" in statements([lossy])[0].exceptions[0]
+    spin = SimRun(governor="spin", cpu_pct=100, lost=3)
+    assert judged(objective=objective(lost=3), spin=spin).entry().kept
+    late = judged(objective=objective(added={"count": 9, "p99_ns": 100_001}))
+    assert holds(late)[0] is False
+    silent = judged(objective=objective(
+        feasible_share=0.1, verdict={"state": "calibrating"},
+        added={"count": 9, "p99_ns": 100_001}))
+    assert holds(silent) == [True, False, True, True, False]
+    honest = judged(objective=objective(feasible_share=0.1, verdict={"state": "infeasible"},
+                                        cpu_pct=99.0, added={"count": 9, "p99_ns": 1}))
+    assert holds(honest) == [True, True, True, False, False]
+
+
+def test_rivals_count_where_they_keep_it() -> None:
+    ramp = SimRun(governor="ramp", cpu_pct=10, added=Latency(count=9, p99_ns=50_000))
+    score = judged(objective=objective(), ramp=ramp)
+    assert [entry.governor for entry in score.rivals()] == ["ramp"]
+    assert statements([score])[3].exceptions == [
+        "poisson 10 % 10G 100 us: objective 18.0 % CPU, ramp 10.0 %"]
+    late = ramp.model_copy(update={"added": Latency(count=9, p99_ns=150_000)})
+    assert judged(objective=objective(), ramp=late).rivals() == []
+    tie = ramp.model_copy(update={"cpu_pct": 17.95})
+    assert judged(objective=objective(), ramp=tie).rivals() == []
+
+
+def test_without_packets_a_sleep_must_keep_it_when_a_few_come() -> None:
+    score = judged(IDLE)
+    assert score.packets == 0
+    assert score.oracle.rest_us == 80
+    assert all(entry.kept for entry in score.entries)
+
+
+def test_polling_is_the_oracle_where_no_sleep_keeps_it() -> None:
+    score = judged(Cell(CELL.traffic, 5))
+    assert (score.oracle.rest_us, score.oracle.cpu_pct) == (0, 100)
+
+
+# ---- the command ----
+
+
+def runs(log: Path) -> int:
+    return sum("describe" not in line for line in log.read_text().splitlines())
+
+
+def test_goes_on_where_it_was(simulator: Path, tmp_path: Path,
+                              capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    arguments = ["scoreboard", "--cells", "poisson,10G,10%", "--sweep-rest", "10us-400us,6",
+                 "--out", str(out)]
+    assert main([*arguments, "--cells", "100us"]) == 0
+    assert runs(simulator) == 3
+    store = out / "cells.jsonl"
+    assert len(store.read_text().splitlines()) == 3
+    store.write_text(store.read_text()[:-40])  # torn by an interruption
+    assert main(arguments) == 0
+    assert runs(simulator) == 3 + 1 + 6
+    assert main(arguments) == 0
+    assert runs(simulator) == 10
+    text = " ".join(capsys.readouterr().out.split())
+    assert "in 3 of 3 cells with a feasible verdict" in text
+
+
+def test_page(simulator: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert main(["scoreboard", "--quick", "--sweep-rest", "10us-400us,6", "--out", str(out)]) == 0
+    assert runs(simulator) > 0
+    page = (out / "scoreboard.html").read_text()
+    root = ET.fromstring(page.removeprefix("<!DOCTYPE html>").strip())  # noqa: S314 - our own
+    tables = list(root.iter("tbody"))
+    assert [len(list(table)) for table in tables] == [10, 12, 120]
+    assert "https://" not in page
+    assert (out / "scoreboard.png").read_bytes().startswith(b"\x89PNG")
+    data = json.loads((out / "scoreboard.json").read_text())
+    assert len(data["cells"]) == 12
+    assert len(data["statements"]) == 5
+
+
+def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scoreboard", "--cells", "40G", "--out", str(tmp_path)]) == 2
+    assert "--cells: 40G: choose from" in capsys.readouterr().err
