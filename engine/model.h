@@ -57,7 +57,7 @@ struct lull_link_config {
 struct lull_link_counters {
 	uint64_t pkts;     /**< delivered */
 	uint64_t missed;   /**< the receiver had no room */
-	uint64_t stood_ns; /**< link time lost because its thread came too late */
+	uint64_t stood_ns; /**< link time lost at most because its thread came too late */
 };
 /**
  * Takes packets from the sender's ring at the rate of the link (frame, CRC, preamble and gap), so a

@@ -32,7 +32,7 @@ struct link {
 static const struct lull_counter_info link_counter_table[] = {
 	ROW(pkts, "packets", "packets delivered"),
 	ROW(missed, "packets", "packets for which the receiver had no room"),
-	ROW(stood_ns, "ns", "link time lost because its thread came too late"),
+	ROW(stood_ns, "ns", "link time lost at most because its thread came too late"),
 	{ .name = NULL },
 };
 

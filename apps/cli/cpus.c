@@ -2,6 +2,7 @@
 #include "cpus.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,4 +118,20 @@ lull_cpus_print(const void *list, char *text, size_t size)
 			used += (size_t)snprintf(text + used, size - used, "-%u", cpus->cpus[last]);
 	}
 	return text;
+}
+
+int
+lull_cpus_allowed(int *cpus)
+{
+	cpu_set_t allowed;
+	int count = 0;
+
+	CPU_ZERO(&allowed);
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+		CPU_SET(0, &allowed);
+	for (int cpu = 0; cpu <= LULL_CPU_MAX; cpu++) {
+		if (CPU_ISSET((unsigned int)cpu, &allowed))
+			cpus[count++] = cpu;
+	}
+	return count;
 }

@@ -27,4 +27,7 @@ int lull_cpus_parse(const char *text, void *list, struct lull_error *error);
 /** The reverse, neighbours in a row as a range; returns @p text. */
 char *lull_cpus_print(const void *list, char *text, size_t size);
 
+/** CPUs this process may use, in order, at most LULL_CPU_MAX + 1; returns how many: at least 1. */
+int lull_cpus_allowed(int *cpus);
+
 #endif

@@ -1,26 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "fwd.h"
-
-/* CPUs this process may use, in order. */
-static int
-seats_allowed(int *cpus)
-{
-	cpu_set_t allowed;
-	int count = 0;
-
-	CPU_ZERO(&allowed);
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-		CPU_SET(0, &allowed);
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-		if (CPU_ISSET((unsigned int)cpu, &allowed))
-			cpus[count++] = cpu;
-	}
-	return count;
-}
 
 static bool
 seats_taken(const struct fwd_seats *seats, const struct fwd_settings *settings, int cpu)
@@ -52,7 +34,7 @@ seats_warn(const struct fwd_settings *settings, const struct fwd_seats *seats)
 void
 fwd_seats_choose(const struct fwd_settings *settings, struct fwd_seats *seats)
 {
-	int cpus[CPU_SETSIZE], count = seats_allowed(cpus);
+	int cpus[LULL_CPU_MAX + 1], count = lull_cpus_allowed(cpus);
 
 	memset(seats, 0, sizeof(*seats));
 	for (uint32_t i = 0; i < settings->threads; i++) {

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "framework.h"
+
+#define STEP_NS (10 * LULL_NS_PER_MS)
+#define DRAIN_NS LULL_NS_PER_S
+#define SIZE_MOST 1500
+#define OTHERS_NICE -15
+
+/* Rest until a signal comes or @p ns have passed; true: a signal. */
+static bool
+run_signal(const struct framework *framework, uint64_t ns)
+{
+	const struct timespec limit = { .tv_sec = (time_t)(ns / LULL_NS_PER_S),
+					.tv_nsec = (long)(ns % LULL_NS_PER_S) };
+
+	return sigtimedwait(&framework->signals, NULL, &limit) > 0;
+}
+
+/*
+ * What stands for hardware and for an application on other CPUs goes before measured threads that
+ * never sleep, where it shares a CPU with them; without the right to say so it takes its chance.
+ */
+static void
+run_prefer(enum model_role role, const struct lull_loop *loop)
+{
+	if (role != MODEL_SENDER && role != MODEL_RECEIVER)
+		setpriority(PRIO_PROCESS, (id_t)lull_loop_tid(loop), OTHERS_NICE);
+}
+
+static int
+run_start(struct framework *framework, struct lull_error *error)
+{
+	for (int role = 0; role < MODEL_ROLES; role++) {
+		struct lull_loop *loop = framework->loops[role].loop;
+		int rc = loop != NULL ? lull_loop_start(loop) : 0;
+
+		if (rc != 0)
+			return lull_error_set(error, rc, "loop %s does not start: %s",
+					      lull_loop_name(loop), strerror(-rc));
+		/* Known as soon as the thread runs. */
+		while (loop != NULL && lull_loop_tid(loop) == 0)
+			sched_yield();
+		if (loop != NULL)
+			run_prefer((enum model_role)role, loop);
+	}
+	return 0;
+}
+
+/* 0: until a signal; true: a signal came. */
+static bool
+run_for(const struct framework *framework, uint64_t duration_ns)
+{
+	uint64_t end_ns = lull_clock_ns() + duration_ns, now_ns;
+
+	while ((now_ns = lull_clock_ns()) < end_ns || duration_ns == 0)
+		if (run_signal(framework,
+			       duration_ns == 0 ? STEP_NS : LULL_MIN(STEP_NS, end_ns - now_ns)))
+			return true;
+	return false;
+}
+
+/* ---- readings ---- */
+
+static void
+run_copy(void *to, const void *from, size_t size)
+{
+	const uint64_t *source = from;
+	uint64_t *target = to;
+
+	for (size_t i = 0; i < size / sizeof(*source); i++)
+		target[i] = LULL_COUNTER_READ(source[i]);
+}
+
+static void
+run_read(const struct lull_loop *loop, struct model_reading *reading)
+{
+	const void *forward;
+
+	lull_loop_stage_counters(loop, &forward);
+	run_copy(&reading->idle, lull_loop_counters(loop), sizeof(reading->idle));
+	run_copy(&reading->forward, forward, sizeof(reading->forward));
+	reading->now_ns = lull_clock_ns();
+	reading->cpu_ns = lull_thread_cpu_ns(lull_loop_tid(loop));
+	reading->steal_ns = lull_steal_ns(lull_loop_cpu(loop));
+}
+
+static void
+run_read_all(struct framework *framework, bool end)
+{
+	for (uint32_t i = 0; i < framework->measured_count; i++)
+		for (int role = 0; role < MODEL_ROLES; role++) {
+			struct model_loop *loop = &framework->loops[role];
+
+			if (loop->loop == framework->measured[i])
+				run_read(loop->loop, end ? &loop->end : &loop->begin);
+		}
+}
+
+/* ---- the end ---- */
+
+/* What a loop has taken in so far. */
+static uint64_t
+run_taken(const struct framework *framework, enum model_role role)
+{
+	const struct lull_loop *loop = framework->loops[role].loop;
+	const struct lull_produce_counters *produce;
+	const struct lull_link_counters *link;
+	const struct lull_forward_counters *forward;
+	const struct lull_tally_counters *tally;
+	const void *counters;
+
+	lull_loop_stage_counters(loop, &counters);
+	switch (role) {
+	case MODEL_PRODUCER:
+		produce = counters;
+		return LULL_COUNTER_READ(produce->pkts);
+	case MODEL_LINK:
+		link = counters;
+		return LULL_COUNTER_READ(link->pkts) + LULL_COUNTER_READ(link->missed);
+	case MODEL_CONSUMER:
+		tally = counters;
+		return LULL_COUNTER_READ(tally->received) + LULL_COUNTER_READ(tally->duplicates) +
+		       LULL_COUNTER_READ(tally->stale) + LULL_COUNTER_READ(tally->foreign);
+	default:
+		forward = counters;
+		return LULL_COUNTER_READ(forward->tx_pkts) + LULL_COUNTER_READ(forward->tx_drops);
+	}
+}
+
+/* What it has handed on. */
+static uint64_t
+run_given(const struct framework *framework, enum model_role role)
+{
+	const struct lull_loop *loop = framework->loops[role].loop;
+	const struct lull_forward_counters *forward;
+	const struct lull_link_counters *link;
+	const void *counters;
+
+	lull_loop_stage_counters(loop, &counters);
+	forward = counters;
+	link = counters;
+	if (role == MODEL_PRODUCER)
+		return run_taken(framework, role);
+	return LULL_COUNTER_READ(*(role == MODEL_LINK ? &link->pkts : &forward->tx_pkts));
+}
+
+/* The next loop downstream that runs here. */
+static int
+run_next(const struct framework *framework, int role)
+{
+	do
+		role--;
+	while (role >= 0 && framework->loops[role].loop == NULL);
+	return role;
+}
+
+/* From the producer on: end a loop, then give the next one time for what has been handed to it. */
+static void
+run_drain(struct framework *framework)
+{
+	uint64_t end_ns = lull_clock_ns() + DRAIN_NS;
+	const struct timespec moment = { .tv_nsec = (long)LULL_NS_PER_MS };
+
+	for (int role = MODEL_ROLES - 1; role >= 0; role--) {
+		int next = run_next(framework, role);
+
+		if (framework->loops[role].loop == NULL)
+			continue;
+		lull_loop_stop(framework->loops[role].loop);
+		while (next >= 0 && lull_clock_ns() < end_ns &&
+		       run_taken(framework, (enum model_role)next) <
+			       run_given(framework, (enum model_role)role))
+			nanosleep(&moment, NULL);
+	}
+}
+
+int
+framework_run(struct framework *framework, struct lull_error *error)
+{
+	int rc = run_start(framework, error);
+
+	if (rc != 0)
+		return rc;
+	framework->by_signal = framework->settings.warmup_ns > 0 &&
+			       run_for(framework, framework->settings.warmup_ns);
+	run_read_all(framework, false);
+	if (!framework->by_signal)
+		framework->by_signal = run_for(framework, framework->settings.duration_ns);
+	run_read_all(framework, true);
+	/* From here on a second signal ends the program at once. */
+	pthread_sigmask(SIG_UNBLOCK, &framework->signals, NULL);
+	run_drain(framework);
+	return 0;
+}
+
+/* ---- what a burst costs ---- */
+
+static int
+run_cost(const struct framework *framework, struct lull_burst_cost *cost, struct lull_error *error)
+{
+	int rc = lull_burst_cost(framework_tx_port(framework)->port_id,
+				 framework_rx_port(framework)->port_id, framework->pool, cost);
+
+	return rc == 0 ? 0 : lull_error_set(error, rc, "burst-cost: %s", strerror(-rc));
+}
+
+int
+framework_cost(struct framework *framework, struct lull_error *error)
+{
+	static const uint32_t sizes[] = { 64, 128, 256, 512, 1024, SIZE_MOST };
+	static const uint32_t bursts[] = { 1, 2, 4, 8, 16, 32, 64, 128 };
+	const size_t size_count = sizeof(sizes) / sizeof(sizes[0]);
+	const size_t count = size_count * (sizeof(bursts) / sizeof(bursts[0])) + 1;
+	int rc = 0;
+
+	framework->costs = calloc(count, sizeof(*framework->costs));
+	if (framework->costs == NULL)
+		return lull_error_set(error, -ENOMEM, "no memory for the costs");
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		struct lull_burst_cost *cost = &framework->costs[framework->cost_count++];
+
+		/* The first is the cost of having nothing to do. */
+		if (i > 0) {
+			cost->burst_pkts = bursts[(i - 1) / size_count];
+			cost->len_bytes = sizes[(i - 1) % size_count] - MODEL_CRC_BYTES;
+		}
+		if (run_signal(framework, 0)) {
+			framework->by_signal = true;
+			framework->cost_count--;
+			break;
+		}
+		rc = run_cost(framework, cost, error);
+	}
+	return rc;
+}

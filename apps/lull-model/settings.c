@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "settings.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define BPS_LEAST 10000000ULL
+#define BPS_MOST 400000000000ULL
+#define BPS_PER_MBPS 1000000
+
+static const char *const side_names[] = { "both", "send", "receive", NULL };
+static const char *const loss_names[] = { "zero", "tolerate", NULL };
+
+#define MEMBER(member) LULL_OPTION_MEMBER(struct model_settings, member)
+
+static const struct lull_option model_options[] = {
+	{
+		.key = "side",
+		.group = "Ports",
+		.help = "both: sender and receiver in this process, over rings or over two ports. "
+			"send, receive: one of them, over one port; start the receiver first.",
+		.type = LULL_OPTION_CHOICE,
+		.choices = side_names,
+		.value = "both",
+		MEMBER(side),
+	},
+	{
+		.key = "vdev",
+		.argument = "DEVICE",
+		.help = "DPDK virtual device, like net_af_packet0,iface=veth0. May stand more than "
+			"once: with side both the sender has the first port, the receiver the "
+			"second.",
+		.type = LULL_OPTION_LIST,
+		MEMBER(vdev),
+	},
+	{
+		.key = "pci",
+		.argument = "ADDRESS",
+		.help = "PCI address of a NIC bound to a driver for DPDK. May stand more than "
+			"once.",
+		.type = LULL_OPTION_LIST,
+		MEMBER(pci),
+	},
+	{
+		.key = "eal",
+		.argument = "ARGUMENTS",
+		.help = "Further arguments for DPDK's environment, split like a shell does.",
+		.type = LULL_OPTION_TEXT,
+		MEMBER(eal),
+	},
+	{
+		.key = "ring",
+		.argument = "PACKETS",
+		.help = "Descriptors of the sender's Tx ring and of the receiver's Rx ring.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1024",
+		.low = 64,
+		.high = 32768,
+		MEMBER(ring),
+	},
+	{
+		.key = "public-ring",
+		.argument = "PACKETS",
+		.help = "Room between producer and sender, and between receiver and consumer.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1024",
+		.low = 64,
+		.high = 32768,
+		MEMBER(public_ring),
+	},
+	{
+		.key = "burst",
+		.argument = "PACKETS",
+		.help = "Most packets of one receive or send.",
+		.type = LULL_OPTION_COUNT,
+		.value = "64",
+		.low = 1,
+		.high = LULL_BURST_MAX,
+		MEMBER(burst),
+	},
+	{
+		.key = "cpus",
+		.argument = "LIST",
+		.help = "CPUs of the measured threads, like 1 or 2,3: sender, receiver.",
+		.type = LULL_OPTION_CUSTOM,
+		.value_help = "the last CPUs",
+		.parse = lull_cpus_parse,
+		.print = lull_cpus_print,
+		.joined = true,
+		MEMBER(cpus),
+	},
+	{
+		.key = "size",
+		.group = "Traffic",
+		.argument = "BYTES",
+		.help = "Size of each packet, with CRC.",
+		.type = LULL_OPTION_COUNT,
+		.value = "256",
+		.low = 64,
+		.high = 1518,
+		MEMBER(size),
+	},
+	{
+		.key = "rate",
+		.argument = "PPS",
+		.help = "What the producer makes, in packets/s; 0: as many as its ring takes.",
+		.type = LULL_OPTION_COUNT,
+		.value = "0",
+		.high = 100000000,
+		MEMBER(pps),
+	},
+	{
+		.key = "link",
+		.argument = "BPS",
+		.help = "Rate of the link between sender and receiver in bit/s, 10M..400G: a full "
+			"link holds up the sender, a full receiver loses packets. 0: none, the "
+			"sender sends into the receiver's ring or the port itself.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1G",
+		.high = BPS_MOST,
+		MEMBER(link_bps),
+	},
+	{
+		.key = "burst-cost",
+		.help = "Measure instead what a receive and a send cost, by burst (0..128) and size"
+			" (64..1500).",
+		.type = LULL_OPTION_BOOL,
+		MEMBER(burst_cost),
+	},
+	{
+		.key = "send-rest",
+		.group = "Resting",
+		.argument = "REST",
+		.help = "What the sender does when the public send ring is "
+			"empty: " REST_SPEC_GRAMMAR ".",
+		.type = LULL_OPTION_CUSTOM,
+		.value = "none",
+		.parse = rest_spec_parse,
+		.print = rest_spec_print,
+		MEMBER(send_rest),
+	},
+	{
+		.key = "receive-rest",
+		.argument = "REST",
+		.help = "What the receiver does when its port is empty: the same choices.",
+		.type = LULL_OPTION_CUSTOM,
+		.value = "none",
+		.parse = rest_spec_parse,
+		.print = rest_spec_print,
+		MEMBER(receive_rest),
+	},
+	{
+		.key = "slack",
+		.argument = "TIME",
+		.help = "Timer slack of the measured threads: by so much the kernel may wake them "
+			"later.",
+		.type = LULL_OPTION_DURATION,
+		.value_help = "50us, the kernel's, with a sleep function; 1ns with a governor",
+		.unit = "us",
+		.low = 1,
+		.high = LULL_NS_PER_S,
+		MEMBER(slack_ns),
+	},
+	{
+		.key = "max-latency",
+		.argument = "TIME",
+		.help = "Objective of governors: added latency at the percentile.",
+		.type = LULL_OPTION_DURATION,
+		.value = "200",
+		.unit = "us",
+		.low = LULL_NS_PER_US,
+		.high = LULL_NS_PER_S,
+		MEMBER(max_latency_ns),
+	},
+	{
+		.key = "percentile",
+		.help = "Objective: the percentile meant.",
+		.type = LULL_OPTION_REAL,
+		.value = "99",
+		.real_low = 50,
+		.real_high = 99.9999,
+		MEMBER(percentile),
+	},
+	{
+		.key = "loss",
+		.help = "Objective: may a rest lose packets?",
+		.type = LULL_OPTION_CHOICE,
+		.choices = loss_names,
+		.value = "zero",
+		MEMBER(loss),
+	},
+	{
+		.key = "max-rest",
+		.argument = "TIME",
+		.help = "No rest of a governor is longer than this.",
+		.type = LULL_OPTION_DURATION,
+		.value = "1000",
+		.unit = "us",
+		.low = 1,
+		.high = LULL_NS_PER_S,
+		MEMBER(max_rest_ns),
+	},
+	{
+		.key = "warmup",
+		.group = "Run",
+		.argument = "TIME",
+		.help = "Run this long before measuring; losses count from the start.",
+		.type = LULL_OPTION_DURATION,
+		.value = "200",
+		.unit = "ms",
+		MEMBER(warmup_ns),
+	},
+	{
+		.key = "duration",
+		.argument = "TIME",
+		.help = "Measure this long, 0: until a signal.",
+		.type = LULL_OPTION_DURATION,
+		.value = "0",
+		.unit = "s",
+		MEMBER(duration_ns),
+	},
+	{
+		.key = "json",
+		.argument = "FILE",
+		.help = "Write the result as JSON, - is stdout.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(json),
+	},
+	{ .key = NULL },
+};
+
+static const char *const model_examples[] = {
+	"lull-model --send-rest usleep:0 --receive-rest usleep:0 --rate 400k --duration 5",
+	"lull-model --size 512 --rate 200k --receive-rest objective --duration 5 --json -",
+	"lull-model --burst-cost",
+	NULL,
+};
+
+const struct lull_program model_program = {
+	.name = "lull-model",
+	.version = LULL_VERSION,
+	.summary = "Measure what a sleeping sender and a sleeping receiver use and lose: the test "
+		   "framework of the sleep model.",
+	.examples = model_examples,
+	.options = model_options,
+};
+
+void
+model_settings_preset(struct model_settings *settings)
+{
+	memset(settings, 0, sizeof(*settings));
+}
+
+static int
+settings_check_ports(const struct model_settings *settings, struct lull_error *error)
+{
+	uint32_t ports = model_settings_ports(settings);
+
+	if (settings->side == MODEL_BOTH && ports != 0 && ports != 2)
+		return lull_error_set(error, -EINVAL,
+				      "side both takes no port (rings) or two, not %u; with one "
+				      "port say --side send or --side receive",
+				      ports);
+	if (settings->side != MODEL_BOTH && ports != 1)
+		return lull_error_set(error, -EINVAL,
+				      "side %s takes one port, not %u: like --vdev "
+				      "net_af_packet0,iface=veth0",
+				      side_names[settings->side], ports);
+	if (settings->burst_cost && settings->side != MODEL_BOTH)
+		return lull_error_set(
+			error, -EINVAL,
+			"burst-cost sends and receives in one process: leave out side");
+	return 0;
+}
+
+int
+model_settings_check(const struct model_settings *settings, struct lull_error *error)
+{
+	uint32_t measured = settings->side == MODEL_BOTH ? 2 : 1;
+	int rc = settings_check_ports(settings, error);
+
+	if (rc != 0)
+		return rc;
+	if (settings->link_bps != 0 && settings->link_bps < BPS_LEAST)
+		return lull_error_set(error, -EINVAL,
+				      "link: %llu bit/s is too slow to measure on: 10M or more, or "
+				      "0 for none",
+				      (unsigned long long)settings->link_bps);
+	if (settings->link_bps % BPS_PER_MBPS != 0)
+		return lull_error_set(error, -EINVAL, "link: whole Mbit/s, like 1G or 2500M");
+	if (settings->burst > settings->ring || settings->burst > settings->public_ring)
+		return lull_error_set(error, -EINVAL,
+				      "burst: %u packets do not fit a ring; raise ring and "
+				      "public-ring",
+				      settings->burst);
+	if (settings->burst_cost && settings->ring < 2 * LULL_BURST_MAX)
+		return lull_error_set(error, -EINVAL, "burst-cost needs a ring of %d or more",
+				      2 * LULL_BURST_MAX);
+	if (settings->cpus.count > 0 && settings->cpus.count != measured)
+		return lull_error_set(error, -EINVAL, "cpus: %u CPUs for %u measured threads",
+				      settings->cpus.count, measured);
+	return 0;
+}
+
+struct lull_idle_limits
+model_settings_limits(const struct model_settings *settings, const struct rest_spec *rest,
+		      uint32_t ring_pkts, uint32_t held_pkts, uint64_t pps_max)
+{
+	/* A governor cannot rest 0: a sleep function takes 1 ns for it. */
+	uint64_t rest_ns = rest->timed ? LULL_MAX(rest->rest_ns, 1) : 0;
+
+	return (struct lull_idle_limits){
+		.latency_ns = settings->max_latency_ns,
+		.percentile_ppm = (uint32_t)(settings->percentile * 10000 + 0.5),
+		.loss = (enum lull_loss)settings->loss,
+		.rest_ns_max = LULL_MAX(settings->max_rest_ns, rest_ns),
+		.rest_ns = rest_ns,
+		.ring_pkts = ring_pkts,
+		.held_pkts = held_pkts < ring_pkts ? held_pkts : 0,
+		.envelope = pps_max > 0 ? LULL_ENVELOPE_LINK : LULL_ENVELOPE_LEARNED,
+		.pps_max = pps_max,
+	};
+}
