@@ -43,6 +43,16 @@ void lull_record_table_init(struct lull_record_table *table, enum lull_record_la
 			    uint32_t row_bytes);
 /** The row of a packet size. Its speed is the caller's; its rest changes by the calls below. */
 struct lull_record_row *lull_record_table_find(struct lull_record_table *table, uint32_t bytes);
+/**
+ * Algorithm 3, the search for the longest rest that costs no speed: returns the rest for the
+ * estimated packet size and speed, @p rest_ns being the one used last.
+ *
+ * A speed "equal to or smaller than" (1 - tolerance) of the row's changes nothing (case 5);
+ * otherwise it becomes the row's, and rests of this size and larger ones grow to @p rest_ns +
+ * @p step_ns (cases 1, 2, 3 and 6), longer ones staying as they are (case 4).
+ */
+uint64_t lull_record_table_search(struct lull_record_table *table, uint32_t bytes, double speed,
+				  uint64_t rest_ns, uint64_t step_ns, uint32_t tolerance_ppm);
 /** Rests of this packet size and larger ones become at least @p rest_ns. */
 void lull_record_table_raise(struct lull_record_table *table, uint32_t bytes, uint64_t rest_ns);
 /**
@@ -50,5 +60,8 @@ void lull_record_table_raise(struct lull_record_table *table, uint32_t bytes, ui
  * the larger ones that had it from this one (an equal rest).
  */
 void lull_record_table_lower(struct lull_record_table *table, uint32_t bytes, uint64_t rest_ns);
+/** All rests and speeds lose an eighth. */
+#define LULL_RECORD_FADE_SHIFT 3
+void lull_record_table_fade(struct lull_record_table *table);
 
 #endif

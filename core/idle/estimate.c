@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the text leaves open, and how it is read here.
+ *
+ * - The window [t - W, t] holds the burst, or the interval, of time t as well.
+ * - Variances are those of the whole population: divided by the count.
+ * - Eq. 24 (predicted deviation of the speed) lost its symbols, and one interval has no variance of
+ *   its own. What it says about itself is how far it lies from what was seen around it, so its
+ *   variance is taken as its squared distance from the window's mean. Any other constant would need
+ *   a unit. It follows that an outlier counts little, and that the running deviation never exceeds
+ *   that of the window.
+ */
+#include "estimate.h"
+
+#include <lull/base.h>
+
+void
+lull_estimate_init(struct lull_estimate *estimate, uint64_t window_ns)
+{
+	estimate->value = 0.0;
+	estimate->variance = 0.0;
+	estimate->measurement = 0.0;
+	estimate->observation = 0.0;
+	lull_sample_window_init(&estimate->window, window_ns);
+}
+
+double
+lull_estimate_weigh(struct lull_estimate *estimate, double measurement, double measurement_variance,
+		    double observation, double observation_variance)
+{
+	double predicted = estimate->variance + measurement_variance;
+	double gain, value;
+
+	estimate->measurement = measurement;
+	estimate->observation = observation;
+	if (observation_variance > 0.0) {
+		gain = predicted / (predicted + observation_variance);
+		value = measurement + gain * (observation - measurement);
+		estimate->variance = (1.0 - gain) * predicted;
+		/* Rounding must not carry it past either. */
+		estimate->value = measurement < observation ?
+					  LULL_CLAMP(value, measurement, observation) :
+					  LULL_CLAMP(value, observation, measurement);
+	} else {
+		estimate->value = observation;
+		estimate->variance = 0.0;
+	}
+	return estimate->value;
+}
+
+double
+lull_estimate_size(struct lull_estimate *estimate, uint64_t now_ns, uint64_t pkts, uint64_t bytes,
+		   uint64_t bytes_squared)
+{
+	uint64_t mean = (uint64_t)((double)bytes * LULL_ESTIMATE_SIZE_SCALE / (double)pkts + 0.5);
+
+	lull_sample_window_add(&estimate->window, now_ns, mean);
+	mean = LULL_MIN(mean, (uint64_t)LULL_SAMPLE_MAX);
+	return lull_estimate_weigh(
+		estimate, lull_sample_window_mean(&estimate->window) / LULL_ESTIMATE_SIZE_SCALE,
+		lull_sample_window_variance(&estimate->window) /
+			(LULL_ESTIMATE_SIZE_SCALE * LULL_ESTIMATE_SIZE_SCALE),
+		(double)mean / LULL_ESTIMATE_SIZE_SCALE,
+		lull_sample_variance(pkts, bytes, bytes_squared));
+}
+
+double
+lull_estimate_speed(struct lull_estimate *estimate, uint64_t now_ns, uint64_t bytes,
+		    uint64_t interval_ns)
+{
+	double speed = (double)bytes * (double)LULL_NS_PER_MS / (double)interval_ns;
+	double mean, away;
+	uint64_t reading;
+
+	speed = LULL_MIN(speed, (double)LULL_SAMPLE_MAX);
+	reading = (uint64_t)(speed + 0.5);
+	lull_sample_window_add(&estimate->window, now_ns, reading);
+	mean = lull_sample_window_mean(&estimate->window);
+	away = (double)reading - mean;
+	return lull_estimate_weigh(estimate, (double)reading, away * away, mean,
+				   lull_sample_window_variance(&estimate->window));
+}
