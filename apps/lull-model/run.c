@@ -12,6 +12,7 @@
 #define DRAIN_NS LULL_NS_PER_S
 #define SIZE_MOST 1500
 #define OTHERS_NICE -15
+#define WIRE_EXTRA_BYTES 20 /* preamble and gap */
 
 /* Rest until a signal comes or @p ns have passed; true: a signal. */
 static bool
@@ -161,11 +162,21 @@ run_next(const struct framework *framework, int role)
 	return role;
 }
 
+/* How long that may take: a slow link has full rings to carry. */
+static uint64_t
+run_drain_ns(const struct model_settings *settings)
+{
+	uint64_t bits = (uint64_t)(settings->public_ring + settings->ring + 2 * settings->burst) *
+			(settings->size + WIRE_EXTRA_BYTES) * 8;
+
+	return DRAIN_NS + (settings->link_bps > 0 ? bits * LULL_NS_PER_S / settings->link_bps : 0);
+}
+
 /* From the producer on: end a loop, then give the next one time for what has been handed to it. */
 static void
 run_drain(struct framework *framework)
 {
-	uint64_t end_ns = lull_clock_ns() + DRAIN_NS;
+	uint64_t end_ns = lull_clock_ns() + run_drain_ns(&framework->settings);
 	const struct timespec moment = { .tv_nsec = (long)LULL_NS_PER_MS };
 
 	for (int role = MODEL_ROLES - 1; role >= 0; role--) {
