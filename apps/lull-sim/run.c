@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "program.h"
+
+#define PROGRESS_NS (LULL_NS_PER_S / 2)
+#define TAIL_NS (10 * LULL_NS_PER_MS) /* after the last packet of a capture */
+
+static volatile sig_atomic_t run_signal;
+
+static void
+run_stop(int number)
+{
+	run_signal = number;
+}
+
+static uint64_t
+run_clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * LULL_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* ---- progress: only where somebody looks, only when it takes long ---- */
+
+struct progress {
+	const char *name;
+	uint64_t shown_ns;
+	bool shown;
+};
+
+static bool
+run_progress(void *arg, uint64_t done_ns, uint64_t total_ns)
+{
+	struct progress *progress = arg;
+	uint64_t now_ns;
+
+	if (run_signal != 0)
+		return false;
+	if (!isatty(STDERR_FILENO))
+		return true;
+	now_ns = run_clock_ns();
+	if (now_ns >= progress->shown_ns + PROGRESS_NS) {
+		progress->shown_ns = now_ns;
+		progress->shown = true;
+		fprintf(stderr, "\r%s: %3.0f %%", progress->name,
+			100.0 * (double)done_ns / (double)total_ns);
+	}
+	return true;
+}
+
+/* ---- one run ---- */
+
+static struct lull_sim_config
+run_config(const struct sim_program *program, const struct sim_governor *governor)
+{
+	const struct sim_settings *settings = &program->settings;
+	const struct sim_governor *sender =
+		settings->send_governor.count > 0 ? &settings->send_governor.items[0] : governor;
+	bool pcap = program->capture.trace.count > 0;
+	struct lull_sim_config config = {
+		.path = (enum lull_sim_path)settings->path,
+		.machine = sim_settings_machine(settings),
+		.arrival = settings->arrival,
+		.trace = program->capture.trace,
+		.link_bps = settings->link_bps,
+		.shape_bps = settings->shape_bps,
+		.shape_bytes = settings->shape_bytes,
+		.ring_pkts = settings->ring,
+		.held_pkts = settings->held,
+		.public_pkts = settings->public_ring,
+		.burst_pkts = settings->burst,
+		.queue_count = settings->queues,
+		.thread_count = settings->threads,
+		.core_count = settings->cores > 0 ? settings->cores : settings->threads,
+		.late_ppm = (uint32_t)settings->late.first,
+		.late_ns = settings->late.second,
+		.stall_every_ns = settings->stall.first,
+		.stall_ns = settings->stall.second,
+		.line_every_ns = settings->line_bursts.first,
+		.line_pkts = (uint32_t)settings->line_bursts.second,
+		.seed = settings->seed,
+		.warmup_ns = settings->warmup_ns,
+		.duration_ns = settings->duration_ns,
+	};
+
+	config.policy[LULL_SIM_SIDE_RECEIVE] =
+		(struct lull_sim_policy){ governor->governor,
+					  sim_settings_limits(settings, governor) };
+	config.policy[LULL_SIM_SIDE_SEND] =
+		(struct lull_sim_policy){ sender->governor, sim_settings_limits(settings, sender) };
+	if (config.warmup_ns == SIM_UNSET)
+		config.warmup_ns = pcap ? 0 : LULL_NS_PER_S / 2;
+	if (config.duration_ns == SIM_UNSET)
+		config.duration_ns = pcap ? program->capture.length_ns + TAIL_NS : LULL_NS_PER_S;
+	return config;
+}
+
+static int
+run_refuse(const struct lull_config_error *wrong, struct lull_error *error)
+{
+	return lull_error_set(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong->field,
+			      (unsigned long long)wrong->value, (unsigned long long)wrong->low,
+			      (unsigned long long)wrong->high);
+}
+
+static int
+run_read(struct lull_sim *sim, struct sim_run *run)
+{
+	enum lull_sim_side side;
+
+	run->pkts = lull_sim_pkts(sim);
+	for (side = 0; side < LULL_SIM_SIDE_COUNT; side++) {
+		if (side == LULL_SIM_SIDE_SEND && run->config.path != LULL_SIM_SEND_RECEIVE)
+			continue;
+		run->sides[side] = calloc(1, sizeof(*run->sides[side]));
+		if (run->sides[side] == NULL)
+			return -ENOMEM;
+		lull_sim_read(sim, side, run->sides[side]);
+	}
+	return 0;
+}
+
+static void
+run_done(struct sim_run *run)
+{
+	for (int side = 0; side < LULL_SIM_SIDE_COUNT; side++)
+		free(run->sides[side]);
+}
+
+/* The caller calls run_done() whatever this returns. */
+static int
+run_one(struct sim_program *program, const struct sim_governor *governor, struct sim_run *run,
+	struct lull_error *error)
+{
+	struct progress progress = { .name = lull_idle_governor_name(governor->governor),
+				     .shown_ns = run_clock_ns() };
+	struct lull_config_error wrong;
+	struct lull_sim *sim;
+	int rc;
+
+	memset(run, 0, sizeof(*run));
+	run->governor = *governor;
+	run->config = run_config(program, governor);
+	if (lull_sim_config_check(&run->config, &wrong) != 0)
+		return run_refuse(&wrong, error);
+	rc = lull_sim_create(&run->config, &sim);
+	if (rc != 0)
+		return lull_error_set(error, rc, "%s",
+				      rc == -ENOMEM ? "no memory for the simulation" :
+						      "limits of a governor are out of range");
+	rc = lull_sim_run(sim, run_progress, &progress);
+	if (progress.shown)
+		fprintf(stderr, "\r%*s\r", 40, "");
+	if (rc == 0)
+		rc = run_read(sim, run);
+	lull_sim_free(sim);
+	if (rc == -EINTR)
+		return lull_error_set(error, rc, "stopped by signal %d: no result",
+				      (int)run_signal);
+	if (rc != 0)
+		return lull_error_set(error, rc, "no memory for packets under way");
+	program->pkts += run->pkts;
+	return 0;
+}
+
+/* ---- all of them ---- */
+
+static int
+run_governor(struct sim_program *program, const struct sim_governor *governor,
+	     struct lull_error *error)
+{
+	struct sim_run run;
+	int rc = run_one(program, governor, &run, error);
+
+	for (int side = 0; rc == 0 && side < LULL_SIM_SIDE_COUNT; side++)
+		if (run.sides[side] != NULL)
+			json_array_append_new(program->runs,
+					      sim_result_side(&run, (enum lull_sim_side)side));
+	if (rc == 0 && program->table)
+		sim_table_run(stdout, &run);
+	run_done(&run);
+	return rc;
+}
+
+static int
+run_sweep(struct sim_program *program, struct lull_error *error)
+{
+	const struct sim_sweep *sweep = &program->settings.sweep;
+	double factor = (double)sweep->high_ns / (double)sweep->low_ns;
+	struct sim_governor governor = { .governor = lull_idle_governor_find("fixed") };
+	struct sim_run run;
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < sweep->steps; i++) {
+		governor.rest_ns = (uint64_t)((double)sweep->low_ns *
+						      pow(factor, i / (double)(sweep->steps - 1)) +
+					      0.5);
+		rc = run_one(program, &governor, &run, error);
+		if (rc == 0)
+			json_array_append_new(program->sweep, sim_result_sweep_row(&run));
+		run_done(&run);
+	}
+	return rc;
+}
+
+int
+sim_program_run(struct sim_program *program, struct lull_error *error)
+{
+	const struct sim_settings *settings = &program->settings;
+	struct sigaction action = { .sa_handler = run_stop, .sa_flags = (int)SA_RESETHAND };
+	uint64_t begin_ns = run_clock_ns();
+	int rc = 0;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (settings->pcap[0] != '\0')
+		rc = sim_capture_open(&program->capture, settings->pcap, settings->pcap_speed,
+				      error);
+	if (rc == 0 && program->table)
+		sim_table_head(stdout);
+	for (uint32_t i = 0; rc == 0 && i < settings->governors.count; i++)
+		rc = run_governor(program, &settings->governors.items[i], error);
+	if (rc == 0 && settings->sweep.steps > 0)
+		rc = run_sweep(program, error);
+	program->wall_s = (double)(run_clock_ns() - begin_ns) * 1e-9;
+	return rc;
+}

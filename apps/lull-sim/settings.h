@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Settings: what lull-sim can be told, and the table that tells it.
+ *
+ * Threads: plain data. Memory: the caller's struct.
+ */
+#ifndef LULL_SIM_SETTINGS_H
+#define LULL_SIM_SETTINGS_H
+
+#include <lull/idle.h>
+#include <lull/traffic.h>
+
+#include "cli/options.h"
+#include "sim/sim.h"
+
+#define SIM_GOVERNORS_MAX 32
+#define SIM_PATH_SIZE 4096
+#define SIM_UNSET UINT64_MAX
+
+/** A governor, and the rest of fixed and metronome. */
+struct sim_governor {
+	const struct lull_idle_governor *governor;
+	uint64_t rest_ns; /* 0: the default */
+};
+
+struct sim_governors {
+	uint32_t count;
+	struct sim_governor items[SIM_GOVERNORS_MAX];
+};
+
+struct sim_pps_max {
+	bool automatic;
+	enum lull_envelope envelope;
+	uint64_t pps;
+};
+
+/** Two values with a colon between them. */
+struct sim_pair {
+	uint64_t first, second;
+};
+
+/** Fixed rests from low_ns to high_ns, each longer than the last by the same factor. */
+struct sim_sweep {
+	uint64_t low_ns, high_ns;
+	uint32_t steps; /* 0: no sweep */
+};
+
+struct sim_states {
+	uint32_t count;
+	struct lull_sim_state items[LULL_SIM_STATES_MAX];
+};
+
+struct sim_settings {
+	struct sim_governors governors, send_governor;
+	uint64_t max_latency_ns, max_rest_ns;
+	double percentile;
+	uint32_t loss;
+	struct sim_pps_max pps_max;
+	struct lull_kalman_config kalman;
+	double kalman_tolerance;
+
+	struct lull_arrival_config arrival;
+	char pcap[SIM_PATH_SIZE];
+	double pcap_speed;
+	uint64_t link_bps, shape_bps;
+	uint32_t shape_bytes;
+
+	uint32_t path;
+	uint32_t ring, held, public_ring, burst, queues, threads, cores;
+
+	uint32_t machine;
+	uint64_t turn_ns, rest_ns, event_ns, switch_ns; /* SIM_UNSET: the machine's */
+	struct lull_sim_curve burst_cost, overshoot;    /* count 0: the machine's */
+	double watts;                                   /* negative: the machine's */
+	struct sim_states states;
+
+	struct sim_pair late, stall, line_bursts;
+
+	uint64_t seed, duration_ns, warmup_ns; /* SIM_UNSET: as it suits the traffic */
+	struct sim_sweep sweep;
+	bool describe;
+	char json[SIM_PATH_SIZE];
+};
+
+extern const struct lull_program sim_program;
+
+/** What the table leaves to the program. */
+void sim_settings_preset(struct sim_settings *settings);
+/** What rows cannot say about each other; 0 or -EINVAL and the sentence. */
+int sim_settings_check(const struct sim_settings *settings, struct lull_error *error);
+/** The machine with what was replaced in it. */
+struct lull_sim_machine sim_settings_machine(const struct sim_settings *settings);
+/** Limits of a governor. */
+struct lull_idle_limits sim_settings_limits(const struct sim_settings *settings,
+					    const struct sim_governor *governor);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Spec: words for the values of lull-sim that are more than a number.
+ *
+ * Each pair fits a custom row of an option table; a parse that fails leaves
+ * its member alone.
+ */
+#ifndef LULL_SIM_SPEC_H
+#define LULL_SIM_SPEC_H
+
+#include <stddef.h>
+
+#include "cli/error.h"
+
+/** NAME[:REST],... */
+int sim_governors_parse(const char *text, void *member, struct lull_error *error);
+char *sim_governors_print(const void *member, char *text, size_t size);
+/** auto, link, learned or packets/s */
+int sim_pps_max_parse(const char *text, void *member, struct lull_error *error);
+char *sim_pps_max_print(const void *member, char *text, size_t size);
+/** PACKETS:TIME,... with rising PACKETS */
+int sim_burst_cost_parse(const char *text, void *member, struct lull_error *error);
+char *sim_burst_cost_print(const void *member, char *text, size_t size);
+/** PERCENT:TIME,... with rising PERCENT */
+int sim_overshoot_parse(const char *text, void *member, struct lull_error *error);
+char *sim_overshoot_print(const void *member, char *text, size_t size);
+/** NAME:TIME:WATTS,... with rising TIME */
+int sim_states_parse(const char *text, void *member, struct lull_error *error);
+char *sim_states_print(const void *member, char *text, size_t size);
+/** PERCENT:TIME; a pair of parts per million and ns */
+int sim_late_parse(const char *text, void *member, struct lull_error *error);
+char *sim_late_print(const void *member, char *text, size_t size);
+/** TIME:TIME */
+int sim_stall_parse(const char *text, void *member, struct lull_error *error);
+char *sim_stall_print(const void *member, char *text, size_t size);
+/** TIME:PACKETS */
+int sim_line_bursts_parse(const char *text, void *member, struct lull_error *error);
+char *sim_line_bursts_print(const void *member, char *text, size_t size);
+/** LOW-HIGH,STEPS */
+int sim_sweep_parse(const char *text, void *member, struct lull_error *error);
+char *sim_sweep_print(const void *member, char *text, size_t size);
+
+#endif

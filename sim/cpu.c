@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cpu.h"
+
+#include <string.h>
+
+static void
+cpu_next_stall(struct lull_sim_cpu *cpu)
+{
+	double gap_ns;
+
+	if (cpu->stall_every_ns == 0) {
+		cpu->stall_begin_ns = UINT64_MAX;
+		cpu->stall_end_ns = UINT64_MAX;
+		return;
+	}
+	gap_ns = (double)cpu->stall_every_ns * (double)lull_prng_exponential(&cpu->prng) /
+		 (double)(1ULL << LULL_PRNG_UNIT_BITS);
+	cpu->stall_begin_ns = cpu->stall_end_ns + (uint64_t)gap_ns + 1;
+	cpu->stall_end_ns = cpu->stall_begin_ns + cpu->stall_ns;
+}
+
+void
+lull_sim_cpu_init(struct lull_sim_cpu *cpu, uint64_t stall_every_ns, uint64_t stall_ns,
+		  uint64_t seed)
+{
+	memset(cpu, 0, sizeof(*cpu));
+	cpu->stall_every_ns = stall_ns > 0 ? stall_every_ns : 0;
+	cpu->stall_ns = stall_ns;
+	cpu->running = UINT32_MAX;
+	lull_prng_init(&cpu->prng, seed, 0x6370);
+	cpu_next_stall(cpu);
+}
+
+uint64_t
+lull_sim_cpu_stalled(struct lull_sim_cpu *cpu, uint64_t begin_ns, uint64_t ns)
+{
+	uint64_t end_ns = begin_ns + ns, part_ns;
+
+	while (cpu->stall_end_ns <= begin_ns)
+		cpu_next_stall(cpu);
+	while (end_ns > cpu->stall_begin_ns) {
+		part_ns = cpu->stall_end_ns - LULL_MAX(begin_ns, cpu->stall_begin_ns);
+		end_ns += part_ns;
+		cpu->stolen_ns += part_ns;
+		cpu_next_stall(cpu);
+	}
+	return end_ns;
+}
+
+uint64_t
+lull_sim_cpu_woken(struct lull_sim_cpu *cpu, uint64_t at_ns)
+{
+	while (cpu->stall_end_ns <= at_ns)
+		cpu_next_stall(cpu);
+	return at_ns < cpu->stall_begin_ns ? at_ns : cpu->stall_end_ns;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What follows from the figures of a run: energy, and how little CPU could have done. */
+#include "sim.h"
+
+uint64_t
+lull_sim_wakes(const struct lull_sim_result *result)
+{
+	const uint64_t *rests = result->counters.rests;
+
+	return rests[LULL_REST_MONITOR] + rests[LULL_REST_SLEEP] + rests[LULL_REST_INTERRUPT];
+}
+
+double
+lull_sim_energy_j(const struct lull_sim_machine *machine, const struct lull_sim_result *result)
+{
+	double joules = (double)result->active_ns * 1e-9 * machine->watts;
+
+	for (uint32_t i = 0; i < machine->state_count; i++)
+		joules += (double)result->state_ns[i] * 1e-9 * machine->states[i].watts;
+	return joules;
+}
+
+/* Longest real rest that a governor knowing everything might take. */
+static double
+figures_rest_ns_max(const struct lull_sim_config *config, double idle)
+{
+	const struct lull_idle_limits *limits = &config->policy[LULL_SIM_SIDE_RECEIVE].limits;
+	double e = 1 - (double)limits->percentile_ppm / (double)LULL_PPM;
+	double share = idle > e ? e / idle : 1;
+	double longest = share < 1 ? (double)limits->latency_ns / (1 - share) : 1e18;
+	double ring_ns;
+
+	if (limits->loss == LULL_LOSS_ZERO && config->link_bps > 0) {
+		ring_ns = (double)(config->ring_pkts - config->held_pkts) *
+			  (double)lull_sim_frame_ps(config->link_bps, 60) / 1000;
+		longest = LULL_MIN(longest, ring_ns);
+	}
+	return longest;
+}
+
+uint32_t
+lull_sim_cpu_bound_ppm(const struct lull_sim_config *config, const struct lull_sim_result *result)
+{
+	const struct lull_sim_machine *machine = &config->machine;
+	double each_ns = (double)(machine->turn_ns +
+				  lull_sim_curve_at(&machine->burst, config->burst_pkts)) /
+			 config->burst_pkts;
+	double work = (double)result->delivered * each_ns / (double)LULL_MAX(result->time_ns, 1);
+	double idle = work < 1 ? 1 - work : 0;
+	double rest_ns = figures_rest_ns_max(config, idle);
+	double turn_ns = (double)(machine->turn_ns + lull_sim_curve_at(&machine->burst, 0));
+	double wakes = (double)machine->rest_ns + turn_ns;
+	double bound = work + idle * (wakes < rest_ns ? wakes / rest_ns : 1);
+
+	return bound < 1 ? (uint32_t)(bound * (double)LULL_PPM) : LULL_PPM;
+}

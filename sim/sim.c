@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "schedule.h"
+
+#define SIDES LULL_SIM_SIDE_COUNT
+#define FRAME_BYTES_MIN 60
+
+struct lull_sim {
+	struct lull_sim_config config;
+	struct lull_sim_schedule schedule;
+	struct lull_sim_feed source, relay; /* what arrives first, and what a thread sends on */
+	struct lull_sim_link relay_link;
+	struct lull_arrival *arrival, *bursts;
+	struct lull_sim_cpu cpus[LULL_SIM_THREADS_MAX + 1];
+	uint32_t thread_count; /* receiving ones, then the sending one */
+	struct lull_sim_thread threads[LULL_SIM_THREADS_MAX + 1];
+	uint32_t ring_count;
+	struct lull_sim_ring *rings;
+	struct lull_sim_ring **ring_list;
+};
+
+/* ---- configuration ---- */
+
+struct config_row {
+	const char *field;
+	uint64_t value, low, high;
+};
+
+static int
+config_refuse(const struct config_row *rows, size_t count, struct lull_config_error *error)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].value >= rows[i].low && rows[i].value <= rows[i].high)
+			continue;
+		if (error != NULL)
+			*error = (struct lull_config_error){ rows[i].field, rows[i].value,
+							     rows[i].low, rows[i].high };
+		return -EINVAL;
+	}
+	return 0;
+}
+
+#define CONFIG_BPS_MIN 1000000ULL
+#define CONFIG_BPS_MAX 10000000000000ULL
+#define CONFIG_FAULT_NS_MAX (10 * LULL_NS_PER_S)
+#define CONFIG_TIME_NS_MAX (100000 * LULL_NS_PER_S)
+
+int
+lull_sim_config_check(const struct lull_sim_config *config, struct lull_config_error *error)
+{
+	bool relayed = config->path == LULL_SIM_SEND_RECEIVE;
+	uint32_t queues_max = relayed ? 1 : LULL_IDLE_QUEUES_MAX;
+	uint32_t threads_max = relayed ? 1 : LULL_SIM_THREADS_MAX;
+	const struct config_row rows[] = {
+		{ "burst", config->burst_pkts, 1, LULL_SIM_BURST_MAX },
+		{ "ring", config->ring_pkts, 1, 1u << 20 },
+		{ "held", config->held_pkts, 0, config->ring_pkts - 1 },
+		{ "public-ring", config->public_pkts, relayed ? 1 : 0, 1u << 20 },
+		{ "queues", config->queue_count, 1, queues_max },
+		{ "threads", config->thread_count, 1, threads_max },
+		{ "cores", config->core_count, 1, config->thread_count },
+		{ "link", config->link_bps, config->link_bps == 0 ? 0 : CONFIG_BPS_MIN,
+		  CONFIG_BPS_MAX },
+		{ "shape", config->shape_bps, config->shape_bps == 0 ? 0 : CONFIG_BPS_MIN,
+		  CONFIG_BPS_MAX },
+		{ "late", config->late_ppm, 0, LULL_PPM },
+		{ "late", config->late_ns, 0, CONFIG_FAULT_NS_MAX },
+		{ "stall", config->stall_every_ns, config->stall_ns > 0 ? LULL_NS_PER_US : 0,
+		  CONFIG_TIME_NS_MAX },
+		{ "stall", config->stall_ns, 0, CONFIG_FAULT_NS_MAX },
+		{ "line-bursts", config->line_pkts, config->line_every_ns > 0 ? 1 : 0, 65535 },
+		{ "duration", config->duration_ns, LULL_NS_PER_US, CONFIG_TIME_NS_MAX },
+		{ "warmup", config->warmup_ns, 0, CONFIG_TIME_NS_MAX },
+	};
+
+	if (config_refuse(rows, sizeof(rows) / sizeof(rows[0]), error) != 0)
+		return -EINVAL;
+	return config->trace.count > 0 ? 0 : lull_arrival_config_check(&config->arrival, error);
+}
+
+/* Smallest frame the link may be full of: the rate a promise has to reckon with. */
+static uint64_t
+sim_link_pps(const struct lull_sim_config *config)
+{
+	return config->link_bps / (8 * (FRAME_BYTES_MIN + LULL_SIM_WIRE_BYTES));
+}
+
+static struct lull_idle_limits
+sim_limits(const struct lull_sim_config *config, enum lull_sim_side side)
+{
+	struct lull_idle_limits limits = config->policy[side].limits;
+
+	limits.ring_pkts = config->ring_pkts;
+	limits.held_pkts = config->held_pkts;
+	if (side == LULL_SIM_SIDE_SEND) {
+		limits.ring_pkts = config->public_pkts;
+		limits.held_pkts = 0;
+	}
+	limits.burst_pkts = config->burst_pkts;
+	if (limits.envelope == LULL_ENVELOPE_LINK) {
+		limits.pps_max = sim_link_pps(config);
+		if (limits.pps_max == 0 || side == LULL_SIM_SIDE_SEND)
+			limits.envelope = LULL_ENVELOPE_LEARNED;
+	}
+	/* A producer that waits loses nothing, however long the sender rests. */
+	if (side == LULL_SIM_SIDE_SEND)
+		limits.loss = LULL_LOSS_TOLERATE;
+	return limits;
+}
+
+/* ---- setting up ---- */
+
+static int
+sim_source(struct lull_sim *sim)
+{
+	const struct lull_sim_config *config = &sim->config;
+	struct lull_arrival_config bursts = {
+		.kind = LULL_ARRIVAL_INCAST,
+		.sender_count = 1,
+		.sender_pkts = config->line_pkts,
+		.period_ns = config->line_every_ns,
+		.size_count = config->arrival.size_count,
+		.seed = config->seed + 1,
+	};
+	struct lull_arrival_config arrival = config->arrival;
+
+	lull_sim_feed_init(&sim->source, config->seed);
+	sim->source.trace = config->trace;
+	if (config->trace.count == 0) {
+		sim->arrival = calloc(1, lull_arrival_size());
+		if (sim->arrival == NULL)
+			return -ENOMEM;
+		arrival.seed = config->seed;
+		lull_arrival_init(sim->arrival, &arrival, 0);
+		sim->source.arrival = sim->arrival;
+	}
+	if (config->line_every_ns > 0) {
+		sim->bursts = calloc(1, lull_arrival_size());
+		if (sim->bursts == NULL)
+			return -ENOMEM;
+		memcpy(bursts.size_bytes, arrival.size_bytes, sizeof(bursts.size_bytes));
+		memcpy(bursts.size_weight, arrival.size_weight, sizeof(bursts.size_weight));
+		if (bursts.size_count == 0) {
+			bursts.size_count = 1;
+			bursts.size_bytes[0] = FRAME_BYTES_MIN;
+			bursts.size_weight[0] = 1;
+		}
+		lull_arrival_init(sim->bursts, &bursts, 0);
+		sim->source.bursts = sim->bursts;
+	}
+	return 0;
+}
+
+static int
+sim_thread(struct lull_sim *sim, uint32_t number, enum lull_sim_side side, uint32_t room,
+	   struct lull_sim_ring *rings, uint32_t ring_count)
+{
+	const struct lull_sim_config *config = &sim->config;
+	struct lull_sim_thread *thread = &sim->threads[number];
+	struct lull_idle_limits limits = sim_limits(config, side);
+	const struct lull_sim_machine *machine = &config->machine;
+	uint32_t i;
+	int rc;
+
+	thread->machine = machine;
+	thread->ring_count = ring_count;
+	thread->rings = rings;
+	thread->burst_pkts = config->burst_pkts;
+	for (i = 0; i <= config->burst_pkts; i++)
+		thread->burst_ns[i] = lull_sim_curve_at(&machine->burst, i);
+	thread->ideal.lone_ns = machine->turn_ns + thread->burst_ns[1];
+	thread->ideal.each_ns =
+		(machine->turn_ns + thread->burst_ns[config->burst_pkts]) / config->burst_pkts;
+	thread->late_ppm = config->late_ppm;
+	thread->late_ns = config->late_ns;
+	lull_sim_sampler_init(&thread->sampler, &machine->overshoot, config->seed + 16 * number);
+	lull_prng_init(&thread->fault, config->seed + 16 * number, 0x6c74);
+	thread->idle_memory = aligned_alloc(LULL_CACHE_LINE, (lull_idle_size() + LULL_CACHE_LINE -
+							      1) & ~(size_t)(LULL_CACHE_LINE - 1));
+	if (thread->idle_memory == NULL)
+		return -ENOMEM;
+	rc = lull_idle_init(thread->idle_memory, config->policy[side].governor, &limits, 0,
+			    &thread->idle);
+	if (rc != 0)
+		return rc;
+	thread->wants_sizes = lull_idle_wants_sizes(thread->idle);
+	for (i = 0; i < ring_count; i++) {
+		rc = lull_sim_ring_init(&rings[i], room, &thread->ideal);
+		if (rc != 0)
+			return rc;
+		sim->ring_list[&rings[i] - sim->rings] = &rings[i];
+	}
+	return 0;
+}
+
+static void
+sim_cpu(struct lull_sim *sim, uint32_t number, uint32_t core)
+{
+	const struct lull_sim_config *config = &sim->config;
+	struct lull_sim_cpu *cpu = &sim->cpus[core];
+
+	if (cpu->thread_count == 0)
+		lull_sim_cpu_init(cpu, config->stall_every_ns, config->stall_ns,
+				  config->seed + 16 * core);
+	cpu->thread_count++;
+	sim->threads[number].cpu = cpu;
+}
+
+static int
+sim_receivers(struct lull_sim *sim)
+{
+	const struct lull_sim_config *config = &sim->config;
+	uint32_t i;
+	int rc;
+
+	for (i = 0; i < config->thread_count; i++) {
+		rc = sim_thread(sim, i, LULL_SIM_SIDE_RECEIVE,
+				config->ring_pkts - config->held_pkts,
+				&sim->rings[i * config->queue_count], config->queue_count);
+		if (rc != 0)
+			return rc;
+		sim_cpu(sim, i, i % config->core_count);
+	}
+	sim->thread_count = config->thread_count;
+	return 0;
+}
+
+/* producer -> public ring -> sender -> link -> the one receiver */
+static int
+sim_sender(struct lull_sim *sim)
+{
+	const struct lull_sim_config *config = &sim->config;
+	uint32_t number = sim->thread_count;
+	struct lull_sim_thread *thread = &sim->threads[number];
+	struct lull_sim_ring *ring = &sim->rings[sim->ring_count - 1];
+	int rc;
+
+	rc = sim_thread(sim, number, LULL_SIM_SIDE_SEND, config->public_pkts, ring, 1);
+	if (rc != 0)
+		return rc;
+	sim_cpu(sim, number, config->core_count);
+	sim->thread_count++;
+	thread->out = &sim->rings[0];
+	thread->out_link = &sim->relay_link;
+	lull_sim_link_init(&sim->relay_link, config->link_bps, config->shape_bps,
+			   config->shape_bytes);
+	/* The Tx ring: as many descriptors as the Rx ring, of full-sized frames' time at most. */
+	thread->out_room_ps =
+		(uint64_t)config->ring_pkts * lull_sim_frame_ps(config->link_bps, FRAME_BYTES_MIN);
+	lull_sim_feed_init(&sim->relay, config->seed);
+	sim->relay.next_ns = UINT64_MAX;
+	sim->relay.ring_count = 1;
+	sim->relay.rings = sim->ring_list;
+	sim->rings[0].feed = &sim->relay;
+	sim->source.closed = true;
+	sim->source.ring_count = 1;
+	sim->source.rings = &sim->ring_list[sim->ring_count - 1];
+	ring->feed = &sim->source;
+	return 0;
+}
+
+static int
+sim_set_up(struct lull_sim *sim)
+{
+	const struct lull_sim_config *config = &sim->config;
+	bool relayed = config->path == LULL_SIM_SEND_RECEIVE;
+	int rc;
+
+	sim->ring_count = config->thread_count * config->queue_count + (relayed ? 1 : 0);
+	sim->rings = calloc(sim->ring_count, sizeof(*sim->rings));
+	sim->ring_list = calloc(sim->ring_count, sizeof(struct lull_sim_ring *));
+	if (sim->rings == NULL || sim->ring_list == NULL)
+		return -ENOMEM;
+	rc = sim_source(sim);
+	if (rc == 0)
+		rc = sim_receivers(sim);
+	if (rc == 0 && relayed)
+		rc = sim_sender(sim);
+	if (rc != 0)
+		return rc;
+	if (!relayed) {
+		lull_sim_link_init(&sim->source.link, config->link_bps, config->shape_bps,
+				   config->shape_bytes);
+		sim->source.ring_count = sim->ring_count;
+		sim->source.rings = sim->ring_list;
+		for (uint32_t i = 0; i < sim->ring_count; i++)
+			sim->rings[i].feed = &sim->source;
+	}
+	lull_sim_feed_begin(&sim->source);
+	lull_sim_schedule_begin(&sim->schedule, sim->threads, sim->thread_count);
+	return 0;
+}
+
+int
+lull_sim_create(const struct lull_sim_config *config, struct lull_sim **out)
+{
+	struct lull_sim *sim;
+	int rc;
+
+	if (lull_sim_config_check(config, NULL) != 0)
+		return -EINVAL;
+	sim = calloc(1, sizeof(*sim));
+	if (sim == NULL)
+		return -ENOMEM;
+	sim->config = *config;
+	rc = sim_set_up(sim);
+	if (rc != 0) {
+		lull_sim_free(sim);
+		return rc;
+	}
+	*out = sim;
+	return 0;
+}
+
+void
+lull_sim_free(struct lull_sim *sim)
+{
+	if (sim == NULL)
+		return;
+	for (uint32_t i = 0; i <= LULL_SIM_THREADS_MAX; i++)
+		free(sim->threads[i].idle_memory);
+	for (uint32_t i = 0; sim->rings != NULL && i < sim->ring_count; i++)
+		lull_sim_ring_done(&sim->rings[i]);
+	free(sim->rings);
+	free(sim->ring_list);
+	free(sim->arrival);
+	free(sim->bursts);
+	free(sim);
+}
+
+/* ---- running ---- */
+
+#define PROGRESS_STEPS 100
+
+/* Advance to end_ns in steps. */
+static int
+sim_advance(struct lull_sim *sim, uint64_t begin_ns, uint64_t end_ns, lull_sim_progress *progress,
+	    void *arg)
+{
+	uint64_t total_ns = sim->config.warmup_ns + sim->config.duration_ns;
+	uint64_t step_ns = total_ns / PROGRESS_STEPS + 1;
+	int rc;
+
+	while (begin_ns < end_ns) {
+		begin_ns = LULL_MIN(begin_ns + step_ns, end_ns);
+		rc = lull_sim_schedule_run(&sim->schedule, begin_ns);
+		if (rc != 0)
+			return rc;
+		if (progress != NULL && !progress(arg, begin_ns, total_ns))
+			return -EINTR;
+	}
+	return 0;
+}
+
+int
+lull_sim_run(struct lull_sim *sim, lull_sim_progress *progress, void *arg)
+{
+	const struct lull_sim_config *config = &sim->config;
+	int rc;
+
+	rc = sim_advance(sim, 0, config->warmup_ns, progress, arg);
+	if (rc != 0)
+		return rc;
+	for (uint32_t i = 0; i < sim->thread_count; i++)
+		lull_sim_thread_mark(&sim->threads[i]);
+	return sim_advance(sim, config->warmup_ns, config->warmup_ns + config->duration_ns,
+			   progress, arg);
+}
+
+static void
+sim_add_counters(struct lull_idle_counters *sum, const struct lull_idle_counters *now,
+		 const struct lull_idle_counters *then)
+{
+	const struct lull_counter_info *row;
+
+	for (row = lull_idle_counter_table; row->name != NULL; row++) {
+		uint64_t *into = (uint64_t *)(void *)((char *)sum + row->offset);
+
+		*into += *(const uint64_t *)(const void *)((const char *)now + row->offset) -
+			 *(const uint64_t *)(const void *)((const char *)then + row->offset);
+	}
+}
+
+static void
+sim_add_thread(const struct lull_sim_thread *thread, struct lull_sim_result *result)
+{
+	const struct lull_sim_stats *stats = &thread->stats;
+
+	if (result->thread_count++ == 0)
+		lull_idle_verdict(thread->idle, &result->verdict);
+	result->time_ns += thread->now_ns - stats->begin_ns;
+	result->cpu_ns += stats->cpu_ns;
+	result->offered += lull_sim_thread_offered(thread) - stats->offered;
+	result->lost += lull_sim_thread_lost(thread) - stats->lost;
+	result->delivered += stats->delivered;
+	result->bytes += stats->bytes;
+	result->stolen_ns += thread->cpu->stolen_ns;
+	result->active_ns += stats->active_ns;
+	for (uint32_t i = 0; i < LULL_SIM_STATES_MAX; i++)
+		result->state_ns[i] += stats->state_ns[i];
+	result->looks += stats->looks;
+	result->looks_feasible += stats->looks_feasible;
+	sim_add_counters(&result->counters, lull_idle_counters(thread->idle), &stats->counters);
+	lull_histogram_merge(&result->latency, &stats->latency);
+	lull_histogram_merge(&result->added, &stats->added);
+	lull_histogram_merge(&result->rest, lull_idle_rest_histogram(thread->idle));
+}
+
+void
+lull_sim_read(const struct lull_sim *sim, enum lull_sim_side side, struct lull_sim_result *result)
+{
+	uint32_t receivers = sim->config.thread_count;
+
+	memset(result, 0, sizeof(*result));
+	for (uint32_t i = 0; i < sim->thread_count; i++)
+		if ((i < receivers) == (side == LULL_SIM_SIDE_RECEIVE))
+			sim_add_thread(&sim->threads[i], result);
+}
+
+uint64_t
+lull_sim_pkts(const struct lull_sim *sim)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < sim->ring_count; i++)
+		sum += sim->rings[i].offered;
+	return sum;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "thread.h"
+
+#include <string.h>
+
+#define CHORES_NS (10 * LULL_NS_PER_MS) /* as in engine/loop.c */
+
+uint64_t
+lull_sim_thread_offered(const struct lull_sim_thread *thread)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < thread->ring_count; i++)
+		sum += thread->rings[i].offered;
+	return sum;
+}
+
+uint64_t
+lull_sim_thread_lost(const struct lull_sim_thread *thread)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < thread->ring_count; i++)
+		sum += thread->rings[i].lost;
+	return sum;
+}
+
+void
+lull_sim_thread_mark(struct lull_sim_thread *thread)
+{
+	struct lull_sim_stats *stats = &thread->stats;
+
+	memset(stats, 0, sizeof(*stats));
+	stats->begin_ns = thread->now_ns;
+	stats->offered = lull_sim_thread_offered(thread);
+	stats->lost = lull_sim_thread_lost(thread);
+	stats->counters = *lull_idle_counters(thread->idle);
+	lull_idle_mark(thread->idle);
+}
+
+/* Every 10 ms: the loss audit, and what the governor promises. */
+static void
+thread_chores(struct lull_sim_thread *thread)
+{
+	uint64_t lost = lull_sim_thread_lost(thread);
+	struct lull_verdict verdict;
+
+	thread->chores_ns = thread->now_ns + CHORES_NS;
+	lull_idle_miss(thread->idle, thread->now_ns, lost - thread->lost_seen);
+	thread->lost_seen = lost;
+	lull_idle_verdict(thread->idle, &verdict);
+	thread->stats.looks++;
+	if (verdict.state == LULL_VERDICT_FEASIBLE)
+		thread->stats.looks_feasible++;
+}
+
+/* ---- packets ---- */
+
+/* The ring in front of the link is full: poll it until there is room. */
+static uint64_t
+thread_wait_for_link(struct lull_sim_thread *thread, uint64_t now_ns)
+{
+	uint64_t free_ps = thread->out_link->free_ps;
+	uint64_t now_ps = now_ns * LULL_SIM_PS_PER_NS;
+
+	if (free_ps <= now_ps + thread->out_room_ps)
+		return now_ns;
+	return (free_ps - thread->out_room_ps + LULL_SIM_PS_PER_NS - 1) / LULL_SIM_PS_PER_NS;
+}
+
+static int
+thread_send(struct lull_sim_thread *thread, uint64_t now_ns, uint32_t bytes)
+{
+	return lull_sim_ring_send(thread->out, lull_sim_link_pass(thread->out_link, now_ns, bytes),
+				  bytes);
+}
+
+static void
+thread_measure(struct lull_sim_thread *thread, const struct lull_sim_pkt *pkt, uint64_t done_ns)
+{
+	struct lull_sim_stats *stats = &thread->stats;
+
+	lull_histogram_add(&stats->latency, done_ns - pkt->arrive_ns, 1);
+	lull_histogram_add(&stats->added, done_ns > pkt->ideal_ns ? done_ns - pkt->ideal_ns : 0, 1);
+	stats->bytes += pkt->bytes;
+	if (thread->wants_sizes) {
+		thread->bytes += pkt->bytes;
+		thread->bytes_squared += (uint64_t)pkt->bytes * pkt->bytes;
+	}
+}
+
+/* Receive, process and send a burst of one ring; *now_ns moves to its end. */
+static int
+thread_burst(struct lull_sim_thread *thread, uint32_t index, uint64_t *now_ns)
+{
+	struct lull_sim_ring *ring = &thread->rings[index];
+	uint64_t count, done_ns, i;
+	int rc;
+
+	rc = lull_sim_feed_fill(ring->feed, ring, *now_ns);
+	if (rc != 0)
+		return rc;
+	count = LULL_MIN(lull_sim_ring_count(ring), (uint64_t)thread->burst_pkts);
+	done_ns = lull_sim_cpu_work(thread->cpu, *now_ns, thread->burst_ns[count]);
+	if (thread->out != NULL && count > 0)
+		done_ns = thread_wait_for_link(thread, done_ns);
+	for (i = 0; i < count; i++) {
+		const struct lull_sim_pkt *pkt = &ring->pkts[(ring->head + i) & ring->mask];
+
+		thread_measure(thread, pkt, done_ns);
+		if (thread->out != NULL) {
+			rc = thread_send(thread, done_ns, pkt->bytes);
+			if (rc != 0)
+				return rc;
+		}
+	}
+	ring->head += count;
+	thread->stats.delivered += count;
+	thread->size_pkts += thread->wants_sizes ? count : 0;
+	thread->queue_pkts[index] = (uint16_t)count;
+	*now_ns = done_ns;
+	return 0;
+}
+
+/* ---- rests ---- */
+
+/* What a core does that nobody runs on. */
+static void
+thread_idle_core(struct lull_sim_thread *thread, uint64_t idle_ns)
+{
+	const struct lull_sim_machine *machine = thread->machine;
+	uint32_t i = machine->state_count;
+
+	while (i > 0 && machine->states[i - 1].least_ns > idle_ns)
+		i--;
+	if (i > 0)
+		thread->stats.state_ns[i - 1] += idle_ns;
+	else
+		thread->stats.active_ns += idle_ns;
+}
+
+static uint64_t
+thread_sleep_end(struct lull_sim_thread *thread, uint64_t begin_ns, uint64_t limit_ns)
+{
+	uint64_t end_ns = begin_ns + limit_ns + lull_sim_sampler_draw(&thread->sampler);
+
+	if (thread->late_ppm > 0 && lull_prng_below(&thread->fault, LULL_PPM) < thread->late_ppm)
+		end_ns += thread->late_ns;
+	return lull_sim_cpu_wake(thread->cpu, end_ns);
+}
+
+/* A rest that the next packet ends. */
+static int
+thread_event_end(struct lull_sim_thread *thread, struct lull_wake *wake)
+{
+	uint64_t limit_ns = wake->begin_ns + wake->rest.limit_ns, next_ns;
+	uint64_t first_ns = limit_ns;
+	int rc;
+
+	for (uint32_t i = 0; i < thread->ring_count; i++) {
+		struct lull_sim_ring *ring = &thread->rings[i];
+
+		if (lull_sim_ring_count(ring) > 0) {
+			first_ns = wake->begin_ns;
+			break;
+		}
+		rc = lull_sim_feed_next(ring->feed, ring, first_ns, &next_ns);
+		if (rc != 0)
+			return rc;
+		first_ns = LULL_MIN(first_ns, next_ns);
+	}
+	wake->reason = first_ns < limit_ns ? LULL_WAKE_PACKET : LULL_WAKE_TIMER;
+	wake->end_ns = LULL_MAX(first_ns, wake->begin_ns) + thread->machine->event_ns;
+	wake->end_ns = lull_sim_cpu_wake(thread->cpu, wake->end_ns);
+	return 0;
+}
+
+static int
+thread_rest(struct lull_sim_thread *thread, const struct lull_rest *rest, uint64_t now_ns)
+{
+	struct lull_sim_stats *stats = &thread->stats;
+	struct lull_wake wake = { .rest = *rest, .begin_ns = now_ns };
+	uint64_t real_ns;
+	int rc;
+
+	if (rest->depth == LULL_REST_PAUSE) {
+		wake.end_ns = lull_sim_cpu_work(thread->cpu, now_ns, rest->limit_ns);
+		stats->cpu_ns += rest->limit_ns;
+		stats->active_ns += rest->limit_ns;
+		thread->vruntime_ns += rest->limit_ns;
+	} else {
+		thread->left_ns = now_ns;
+		if (rest->depth == LULL_REST_SLEEP) {
+			wake.end_ns = thread_sleep_end(thread, now_ns, rest->limit_ns);
+		} else {
+			rc = thread_event_end(thread, &wake);
+			if (rc != 0)
+				return rc;
+		}
+		real_ns = wake.end_ns - now_ns;
+		wake.cpu_ns = LULL_MIN(thread->machine->rest_ns, real_ns);
+		stats->cpu_ns += wake.cpu_ns;
+		stats->active_ns += wake.cpu_ns;
+		thread->vruntime_ns += wake.cpu_ns;
+		thread_idle_core(thread, real_ns - wake.cpu_ns);
+	}
+	lull_idle_wake(thread->idle, &wake);
+	thread->now_ns = wake.end_ns;
+	return 0;
+}
+
+int
+lull_sim_thread_turn(struct lull_sim_thread *thread)
+{
+	uint64_t stolen_ns = thread->cpu->stolen_ns;
+	uint64_t now_ns, busy_ns;
+	struct lull_turn turn = {
+		.now_ns = thread->now_ns,
+		.queue_pkts = thread->queue_pkts,
+		.queue_count = thread->ring_count,
+	};
+	struct lull_rest rest;
+	int rc;
+
+	if (thread->now_ns >= thread->chores_ns)
+		thread_chores(thread);
+	thread->size_pkts = thread->bytes = thread->bytes_squared = 0;
+	now_ns = lull_sim_cpu_work(thread->cpu, thread->now_ns, thread->machine->turn_ns);
+	for (uint32_t i = 0; i < thread->ring_count; i++) {
+		rc = thread_burst(thread, i, &now_ns);
+		if (rc != 0)
+			return rc;
+	}
+	turn.size_pkts = thread->size_pkts;
+	turn.bytes = thread->bytes;
+	turn.bytes_squared = thread->bytes_squared;
+	busy_ns = now_ns - thread->now_ns - (thread->cpu->stolen_ns - stolen_ns);
+	thread->stats.cpu_ns += busy_ns;
+	thread->stats.active_ns += busy_ns;
+	thread->vruntime_ns += busy_ns;
+	rest = lull_idle_plan(thread->idle, &turn);
+	thread->now_ns = now_ns;
+	thread->left_ns = 0;
+	if (rest.depth == LULL_REST_NONE)
+		return 0;
+	return thread_rest(thread, &rest, now_ns);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Thread: a polling loop in virtual time, turn by turn as engine/loop.c has it.
+ *
+ * The idle object is the one that runs in live loops; this only supplies what
+ * the turn and the rest would have taken.
+ */
+#ifndef LULL_SIM_THREAD_H
+#define LULL_SIM_THREAD_H
+
+#include <lull/idle.h>
+
+#include "cpu.h"
+#include "feed.h"
+#include "machine.h"
+
+/** Since the mark. */
+struct lull_sim_stats {
+	uint64_t begin_ns;
+	uint64_t cpu_ns;
+	uint64_t delivered, bytes;
+	uint64_t looks, looks_feasible; /* at the verdict, every 10 ms */
+	uint64_t active_ns, state_ns[LULL_SIM_STATES_MAX];
+	uint64_t offered, lost; /* counters of the rings at the mark */
+	struct lull_idle_counters counters;
+	struct lull_histogram latency, added;
+};
+
+struct lull_sim_thread {
+	uint64_t now_ns; /* when its next turn begins */
+	struct lull_idle *idle;
+	void *idle_memory;
+	const struct lull_sim_machine *machine;
+	struct lull_sim_cpu *cpu;
+	struct lull_sim_ideal ideal;
+	uint32_t ring_count;
+	struct lull_sim_ring *rings;
+	uint32_t burst_pkts;
+	bool wants_sizes;
+	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
+	uint64_t size_pkts, bytes, bytes_squared; /* of the turn */
+	uint64_t burst_ns[LULL_SIM_BURST_MAX + 1];
+	uint64_t chores_ns;
+	uint64_t lost_seen;
+	uint64_t vruntime_ns; /* for a shared core */
+	uint64_t left_ns;     /* when it left the core to rest; 0: it did not */
+	uint32_t late_ppm;
+	uint64_t late_ns;
+	struct lull_sim_ring *out; /* where it sends, NULL: packets end here */
+	struct lull_sim_link *out_link;
+	uint64_t out_room_ps; /* longest backlog of the link in front of it */
+	struct lull_sim_sampler sampler;
+	struct lull_prng fault;
+	struct lull_sim_stats stats;
+};
+
+/** One turn and the rest after it; moves now_ns on. 0 or -ENOMEM. */
+int lull_sim_thread_turn(struct lull_sim_thread *thread);
+/** Measure from here. */
+void lull_sim_thread_mark(struct lull_sim_thread *thread);
+uint64_t lull_sim_thread_offered(const struct lull_sim_thread *thread);
+uint64_t lull_sim_thread_lost(const struct lull_sim_thread *thread);
+
+#endif
