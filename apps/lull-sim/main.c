@@ -27,7 +27,7 @@ main_run(struct sim_program *program, struct lull_error *error)
 
 	if (rc == 0 && json)
 		rc = lull_result_check(settings->json, error);
-	if (rc == 0 && settings->describe)
+	if (rc == 0 && settings->describe[0] != '\0')
 		return main_write(json ? settings->json : "-", sim_result_machine(settings), error);
 	program->table = !json;
 	program->runs = json_array();

@@ -33,7 +33,7 @@ struct sim_program {
 int sim_program_run(struct sim_program *program, struct lull_error *error);
 
 /** Rows of a finished run, and the whole; the caller owns them. */
-json_t *sim_result_side(const struct sim_run *run, enum lull_sim_side side);
+json_t *sim_result_side(const struct sim_run *run, enum lull_sim_side side, bool bins);
 json_t *sim_result_sweep_row(const struct sim_run *run);
 json_t *sim_result(const struct sim_program *program);
 json_t *sim_result_machine(const struct sim_settings *settings);

@@ -31,8 +31,23 @@ share(double part, double whole, double scale)
 
 /* ---- a run ---- */
 
+/* [low, count, low, count, ...] of those that hold something. */
 static json_t *
-result_histogram(const struct lull_histogram *histogram)
+result_bins(const struct lull_histogram *histogram)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < LULL_HISTOGRAM_BINS; i++) {
+		if (histogram->bins[i] == 0)
+			continue;
+		json_array_append_new(list, lull_result_count(lull_histogram_low(i)));
+		json_array_append_new(list, lull_result_count(histogram->bins[i]));
+	}
+	return list;
+}
+
+static json_t *
+result_histogram(const struct lull_histogram *histogram, bool bins)
 {
 	json_t *object = json_object();
 
@@ -42,6 +57,8 @@ result_histogram(const struct lull_histogram *histogram)
 	put_count(object, "p99_ns", lull_histogram_quantile(histogram, 990000));
 	put_count(object, "p999_ns", lull_histogram_quantile(histogram, 999000));
 	put_count(object, "max_ns", histogram->max);
+	if (bins)
+		json_object_set_new(object, "bins", result_bins(histogram));
 	return object;
 }
 
@@ -125,7 +142,7 @@ result_energy(json_t *object, const struct sim_run *run, const struct lull_sim_r
 }
 
 json_t *
-sim_result_side(const struct sim_run *run, enum lull_sim_side side)
+sim_result_side(const struct sim_run *run, enum lull_sim_side side, bool bins)
 {
 	const struct lull_sim_result *result = run->sides[side];
 	const struct lull_sim_policy *policy = &run->config.policy[side];
@@ -148,8 +165,8 @@ sim_result_side(const struct sim_run *run, enum lull_sim_side side)
 	put_real(object, "loss_ppm", share((double)result->lost, (double)result->offered, 1e6));
 	put_count(object, "bytes", result->bytes);
 	put_real(object, "speed_bps", share((double)result->bytes * 8, seconds, 1));
-	json_object_set_new(object, "latency", result_histogram(&result->latency));
-	json_object_set_new(object, "added", result_histogram(&result->added));
+	json_object_set_new(object, "latency", result_histogram(&result->latency, bins));
+	json_object_set_new(object, "added", result_histogram(&result->added, bins));
 	result_rests(object, result);
 	result_model(object, result);
 	result_energy(object, run, result);

@@ -184,7 +184,8 @@ run_governor(struct sim_program *program, const struct sim_governor *governor,
 	for (int side = 0; rc == 0 && side < LULL_SIM_SIDE_COUNT; side++)
 		if (run.sides[side] != NULL)
 			json_array_append_new(program->runs,
-					      sim_result_side(&run, (enum lull_sim_side)side));
+					      sim_result_side(&run, (enum lull_sim_side)side,
+							      program->settings.bins));
 	if (rc == 0 && program->table)
 		sim_table_run(stdout, &run);
 	run_done(&run);

@@ -441,8 +441,10 @@ static const struct lull_option sim_options[] = {
 	},
 	{
 		.key = "describe-machine",
-		.help = "Only show the costs, and what a thread can do at most with them.",
-		.type = LULL_OPTION_BOOL,
+		.argument = "NAME",
+		.help = "Only show the costs of this machine, and what a thread can do at most "
+			"with them.",
+		.type = LULL_OPTION_TEXT,
 		MEMBER(describe),
 	},
 	{
@@ -482,6 +484,12 @@ static const struct lull_option sim_options[] = {
 		.parse = sim_sweep_parse,
 		.print = sim_sweep_print,
 		MEMBER(sweep),
+	},
+	{
+		.key = "bins",
+		.help = "Put the bins of the latency histograms into the JSON as well.",
+		.type = LULL_OPTION_BOOL,
+		MEMBER(bins),
 	},
 	{
 		.key = "json",
@@ -526,6 +534,10 @@ sim_settings_preset(struct sim_settings *settings)
 int
 sim_settings_check(const struct sim_settings *settings, struct lull_error *error)
 {
+	if (settings->describe[0] != '\0' && lull_sim_machine_find(settings->describe) == NULL)
+		return lull_error_set(error, -EINVAL,
+				      "describe-machine: '%s' is none of those --help lists",
+				      settings->describe);
 	if (settings->send_governor.count > 1)
 		return lull_error_set(error, -EINVAL, "send-governor: one, for all runs");
 	if (settings->held >= settings->ring)
@@ -557,7 +569,9 @@ sim_settings_check(const struct sim_settings *settings, struct lull_error *error
 struct lull_sim_machine
 sim_settings_machine(const struct sim_settings *settings)
 {
-	struct lull_sim_machine machine = lull_sim_machines[settings->machine];
+	struct lull_sim_machine machine = settings->describe[0] != '\0' ?
+						  *lull_sim_machine_find(settings->describe) :
+						  lull_sim_machines[settings->machine];
 
 	if (settings->turn_ns != SIM_UNSET)
 		machine.turn_ns = settings->turn_ns;

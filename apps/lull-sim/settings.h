@@ -79,7 +79,8 @@ struct sim_settings {
 
 	uint64_t seed, duration_ns, warmup_ns; /* SIM_UNSET: as it suits the traffic */
 	struct sim_sweep sweep;
-	bool describe;
+	char describe[32];
+	bool bins;
 	char json[SIM_PATH_SIZE];
 };
 

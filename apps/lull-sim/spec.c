@@ -118,12 +118,23 @@ governor_parse(struct piece item, struct sim_governor *governor)
 	       governor->rest_ns > 0 && governor->rest_ns <= LULL_NS_PER_S;
 }
 
+static char *
+governor_names(char *text, size_t size)
+{
+	text[0] = '\0';
+	for (uint32_t i = 0; lull_idle_governors[i] != NULL; i++)
+		snprintf(text_end(text), text_room(text, size), "%s%s", i > 0 ? " " : "",
+			 lull_idle_governor_name(lull_idle_governors[i]));
+	return text;
+}
+
 int
 sim_governors_parse(const char *text, void *member, struct lull_error *error)
 {
 	struct sim_governors governors = { .count = 0 };
 	const char *rest = text;
 	struct piece item;
+	char names[256];
 
 	while (piece_next(&rest, ",", &item)) {
 		if (governors.count == SIM_GOVERNORS_MAX)
@@ -132,9 +143,9 @@ sim_governors_parse(const char *text, void *member, struct lull_error *error)
 		if (!governor_parse(item, &governors.items[governors.count++]))
 			return lull_error_set(error, -EINVAL,
 					      "'%.*s' is not GOVERNOR or GOVERNOR:REST, like "
-					      "objective or fixed:50us; --help lists governors",
+					      "objective or fixed:50us; governors: %s",
 					      (int)LULL_MIN(item.length, (size_t)LULL_ERROR_SHOWN),
-					      item.text);
+					      item.text, governor_names(names, sizeof(names)));
 	}
 	*(struct sim_governors *)member = governors;
 	return 0;
