@@ -379,6 +379,11 @@ lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64
 	lull_load_turn(&idle->load, idle->settled_ns, pkts, span_ns - empty_ns);
 	lull_load_share(&idle->load, pkts, 0);
 	lull_histogram_add(&idle->wait_histogram, 0, pkts);
+	/* What comes from here on waited for no rest before it. */
+	for (uint32_t i = 0; i < LULL_IDLE_QUEUES_MAX; i++)
+		idle->queues[i] = (struct queue){ .empty_ns = now_ns };
+	if (idle->rest_len_ns > 0)
+		idle_share(idle, now_ns, 0, true);
 }
 
 void

@@ -364,6 +364,28 @@ polled__splits_untimed_turns_by_what_an_empty_one_takes(void **state)
 	free(stand.memory);
 }
 
+/* Untimed turns followed no rest, so neither did what comes after them. */
+static void
+polled__ends_what_a_rest_left_behind(void **state)
+{
+	struct lull_idle_limits limits = { 0 };
+	struct lull_rest rest;
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand, &limits);
+	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+	rest = turn(&stand, 1000 * US, 0, 0);
+	wake(&stand, rest, 1000 * US, 1050 * US, LULL_WAKE_TIMER);
+	answer = lull_rest_none();
+	turn(&stand, 1050 * US, 32, 0);
+	lull_idle_polled(stand.idle, 9000 * US, 1000, 0, 32000);
+	turn(&stand, 9001 * US, 32, 0);
+	lull_idle_polled(stand.idle, 9002 * US, 0, 0, 0);
+	assert_in_range(lull_idle_wait_histogram(stand.idle)->max, 50 * US, 60 * US);
+	free(stand.memory);
+}
+
 static void
 counters__table_covers_the_struct(void **state)
 {
@@ -395,6 +417,7 @@ main(void)
 		cmocka_unit_test(share__packets_that_met_a_rest_are_told_from_those_that_did_not),
 		cmocka_unit_test(change__takes_effect_and_bad_limits_change_nothing),
 		cmocka_unit_test(polled__splits_untimed_turns_by_what_an_empty_one_takes),
+		cmocka_unit_test(polled__ends_what_a_rest_left_behind),
 		cmocka_unit_test(counters__table_covers_the_struct),
 	};
 
