@@ -90,7 +90,7 @@ plugin_obey(struct lull_loop *poller, uint64_t now_ns)
 
 	if (pthread_mutex_trylock(&poller->orders_lock) != 0)
 		return; /* they are still being written: the next round looks again */
-	poller->orders_taken = __atomic_load_n(&poller->orders_given, __ATOMIC_RELAXED);
+	__atomic_store_n(&poller->ordered, false, __ATOMIC_RELAXED);
 	poller->settings = poller->ordered_settings;
 	window = poller->ordered_window;
 	pthread_mutex_unlock(&poller->orders_lock);

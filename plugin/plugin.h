@@ -27,8 +27,10 @@
 #ifndef LULL_PLUGIN_H
 #define LULL_PLUGIN_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdalign.h>
+#include <stddef.h>
 
 #include <lull/engine.h>
 
@@ -93,24 +95,33 @@ struct plugin_audit {
  * are only counted and reported in one go.
  */
 struct lull_loop {
-	/* Each poll. */
-	uint32_t round;
+	/* Each poll: these stand in one cache line, and a busy thread touches no other. */
+	alignas(LULL_CACHE_LINE) uint32_t round;
 	uint32_t round_pkts; /* received in this round */
 	uint32_t seen;       /* members polled in this round */
 	uint32_t member_count;
 	uint32_t again;      /* polls of members seen already, this round */
 	uint32_t burst_pkts; /* smallest receive the program asked for */
-	uint32_t mode;       /* enum plugin_mode */
-	bool timed;          /* this round began at round_begin_ns */
-	bool crowded;        /* too many queues: never rest */
-	bool sized;          /* the governor wants packet sizes */
+	uint32_t empty_run;  /* empty rounds in a row */
+	uint32_t empty_need; /* so many before the clock is read */
+	uint32_t look_in;    /* rounds until the clock is read anyway */
+	union {
+		uint32_t heed; /* any of these: the round is not merely counted */
+		struct {
+			bool timed;    /* this round began at round_begin_ns */
+			bool sampling; /* how long an empty round takes */
+			bool sized;    /* the governor wants packet sizes */
+			bool ordered;  /* there are orders; others set this, atomically */
+		};
+	};
+	uint64_t turns, turns_empty, pkts; /* of rounds that nobody timed */
+
+	/* Each round that is not merely counted. */
+	uint32_t mode;        /* enum plugin_mode */
+	bool crowded;         /* too many queues: never rest */
+	uint32_t full_rounds; /* timed ones since a rest, rings not short yet */
 	uint64_t round_begin_ns;
-	uint64_t turns, turns_empty, pkts;        /* of rounds that nobody timed */
 	uint64_t size_pkts, bytes, bytes_squared; /* since the last plan, if sized */
-	uint32_t empty_run;                       /* empty rounds in a row */
-	uint32_t empty_need;                      /* so many before the clock is read */
-	uint32_t look_in;                         /* rounds until the clock is read anyway */
-	uint32_t orders_taken;
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
 	struct lull_idle *idle;
 	const struct lull_rest_way *ways[LULL_REST_DEPTH_COUNT];
@@ -125,7 +136,6 @@ struct lull_loop {
 	uint64_t report_ns; /* next report while only measuring */
 	uint64_t wall_seen_ns, cpu_seen_ns;
 	uint64_t clock_ns; /* one reading of the clock */
-	bool sampling;     /* how long an empty round takes */
 	uint32_t sample_rounds;
 	uint64_t sample_x256; /* ns per empty round, of late, in 1/256 */
 
@@ -155,12 +165,12 @@ struct lull_loop {
 	int tid;
 	int pinned_cpu; /* the only one it may run on, -1: several */
 
-	/* Written by others: the last word counts. */
-	alignas(LULL_CACHE_LINE) uint32_t orders_given;
-	pthread_mutex_t orders_lock;
+	/* Written by others, who then set `ordered`: the last word counts. */
+	alignas(LULL_CACHE_LINE) pthread_mutex_t orders_lock;
 	struct plugin_settings ordered_settings;
 	uint32_t ordered_window;
 };
+static_assert(offsetof(struct lull_loop, mode) == LULL_CACHE_LINE, "one line on the busy path");
 
 /* settings.c */
 /** Environment and file. 0; 1: not asked to do anything; -errno and a sentence. */

@@ -15,10 +15,13 @@
 
 #define EMPTY_NEED_IDLE 64 /* empty rounds between clock readings while the policy wants no rest */
 #define LOOK_ROUNDS 1024   /* rounds between clock readings when nothing else asks for one */
-#define BUSY_PATIENCE 1024 /* polls of members seen already, with packets */
+#define SATURATED_ROUNDS 1024 /* full rounds after which what is in the rings met no rest */
+#define BUSY_PATIENCE 1024    /* polls of members seen already, with packets */
 #define SAMPLE_ROUNDS_MAX 64
 #define REPORT_NS LULL_NS_PER_MS         /* between reports while only measuring */
 #define ABSENT_NS (100 * LULL_NS_PER_MS) /* no program that polls takes so long for a round */
+
+#define UNLIKELY(condition) __builtin_expect(condition, 0)
 
 /* Initial-exec: one instruction instead of a call per poll. */
 static __thread struct lull_loop *self __attribute__((tls_model("initial-exec")));
@@ -84,6 +87,7 @@ poller_rest(struct lull_loop *poller, const struct lull_rest *rest)
 	lull_rest_run(poller->ways[rest->depth], NULL, rest, &wake);
 	pthread_setcancelstate(cancel, NULL);
 	poller->round_begin_ns = wake.end_ns;
+	poller->full_rounds = 0;
 	poller_wake(poller, wake);
 }
 
@@ -111,6 +115,7 @@ shadow_end(struct lull_loop *poller)
 	if (wake.rest.depth >= LULL_REST_SLEEP)
 		wake.cpu_ns = plugin_attach_cost_ns();
 	poller->shadow.resting = false;
+	poller->full_rounds = 0;
 	poller_wake(poller, wake);
 	poller->round_begin_ns = poller->shadow.until_ns;
 }
@@ -190,7 +195,7 @@ poller_timed_round(struct lull_loop *poller)
 	poller->round_begin_ns = now_ns;
 	poller->empty_run = 0;
 	if (poller->round_pkts > 0) {
-		poller->timed = !poller_drained(poller);
+		poller->timed = !poller_drained(poller) && ++poller->full_rounds < SATURATED_ROUNDS;
 		poller->empty_need = 1;
 	} else {
 		poller->timed = false;
@@ -257,7 +262,7 @@ poller_sample_end(struct lull_loop *poller)
 static void
 poller_sample(struct lull_loop *poller)
 {
-	if (poller->round_pkts > 0) {
+	if (poller->empty_run == 0) {
 		poller->sampling = false;
 		poller->sample_rounds = LULL_MAX(poller->sample_rounds / 2, 1u);
 	} else if (poller->empty_run >= poller->sample_rounds) {
@@ -272,46 +277,71 @@ poller_begin_timed(struct lull_loop *poller)
 	poller->round_begin_ns = lull_clock_ns();
 	poller_look(poller, poller->round_begin_ns);
 	poller->timed = poller->mode >= PLUGIN_SHADOW;
+	poller->full_rounds = 0;
 	poller->sampling = false;
 	poller_clear(poller);
 }
 
 static void
-poller_untimed_round(struct lull_loop *poller)
+poller_look_now(struct lull_loop *poller)
+{
+	poller->round_begin_ns = lull_clock_ns();
+	poller_look(poller, poller->round_begin_ns);
+	poller->sampling = poller->mode > PLUGIN_OFF;
+}
+
+/* Returns true when it is time to look at the clock. */
+static inline bool
+poller_count_round(struct lull_loop *poller)
 {
 	poller->turns++;
+	poller->look_in--;
 	if (poller->round_pkts > 0) {
 		poller->pkts += poller->round_pkts;
+		poller->round_pkts = 0;
 		poller->empty_run = 0;
 	} else {
 		poller->turns_empty++;
 		poller->empty_run++;
 	}
-	if (poller->sampling)
-		poller_sample(poller);
-	if (poller->empty_run >= poller->empty_need) {
+	return poller->empty_run >= poller->empty_need || poller->look_in == 0;
+}
+
+static void
+poller_clock(struct lull_loop *poller)
+{
+	if (poller->empty_run >= poller->empty_need)
 		poller_begin_timed(poller);
-	} else if (--poller->look_in == 0) {
-		poller->round_begin_ns = lull_clock_ns();
-		poller_look(poller, poller->round_begin_ns);
-		poller->sampling = poller->mode > PLUGIN_OFF;
-	}
+	else
+		poller_look_now(poller);
 }
 
 /* ---- rounds ---- */
 
-static void
-poller_round(struct lull_loop *poller)
+static inline void
+poller_next_round(struct lull_loop *poller)
 {
-	if (poller->orders_taken != __atomic_load_n(&poller->orders_given, __ATOMIC_RELAXED))
-		plugin_obey(poller, lull_clock_ns());
-	if (poller->timed)
-		poller_timed_round(poller);
-	else
-		poller_untimed_round(poller);
 	poller->round++;
 	poller->seen = 0;
 	poller->again = 0;
+}
+
+static void
+poller_round(struct lull_loop *poller)
+{
+	if (__atomic_load_n(&poller->ordered, __ATOMIC_RELAXED))
+		plugin_obey(poller, lull_clock_ns());
+	poller_next_round(poller);
+	if (!poller->timed) {
+		bool look = poller_count_round(poller);
+
+		if (poller->sampling)
+			poller_sample(poller);
+		if (look)
+			poller_clock(poller);
+		return;
+	}
+	poller_timed_round(poller);
 	if (poller->round_pkts > 0 && !poller->shadow.resting) {
 		poller->round_pkts = 0;
 		if (poller->timed)
@@ -371,18 +401,14 @@ poller_visit(struct plugin_queue *queue, uint16_t count_max)
 	return self;
 }
 
-uint16_t
-plugin_seen(uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts, uint16_t count,
-	    uint16_t count_max, void *arg)
+/* A poll of any kind. */
+static __attribute__((noinline)) uint16_t
+poller_seen(struct plugin_queue *queue, struct rte_mbuf *const *pkts, uint16_t count,
+	    uint16_t count_max)
 {
-	struct plugin_queue *queue = arg;
 	struct lull_loop *poller = self;
 
-	(void)port_id;
-	(void)queue_id;
-	if (__builtin_expect(poller == NULL ||
-				     __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != poller,
-			     0)) {
+	if (poller == NULL || __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != poller) {
 		poller = poller_visit(queue, count_max);
 		if (poller == NULL || queue->member != poller)
 			return count;
@@ -400,5 +426,47 @@ plugin_seen(uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts, uint16_
 		return count;
 	}
 	poller_round(poller);
+	return count;
+}
+
+static __attribute__((noinline, cold)) uint16_t
+poller_seen_clock(struct lull_loop *poller, uint16_t count)
+{
+	poller_clock(poller);
+	return count;
+}
+
+/*
+ * Most polls of a thread that is busy, or told not to rest, are merely counted, and that in one
+ * cache line and without a call: saturated, testpmd on null ports has 600 ns for a burst.
+ */
+uint16_t
+plugin_seen(uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts, uint16_t count,
+	    uint16_t count_max, void *arg)
+{
+	struct plugin_queue *queue = arg;
+	struct lull_loop *poller = self;
+
+	(void)port_id;
+	(void)queue_id;
+	if (UNLIKELY(poller == NULL ||
+		     __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != poller ||
+		     __atomic_load_n(&poller->heed, __ATOMIC_RELAXED) != 0 ||
+		     (count < poller->burst_pkts && count == count_max)))
+		return poller_seen(queue, pkts, count, count_max);
+	/* The only member has its turn each time, whatever its round. */
+	if (poller->member_count > 1) {
+		if (UNLIKELY(queue->round == poller->round))
+			return poller_seen(queue, pkts, count, count_max);
+		queue->round = poller->round;
+		poller->round_pkts += count;
+		if (++poller->seen < poller->member_count)
+			return count;
+		poller_next_round(poller);
+	} else {
+		poller->round_pkts += count;
+	}
+	if (UNLIKELY(poller_count_round(poller)))
+		return poller_seen_clock(poller, count);
 	return count;
 }

@@ -113,7 +113,7 @@ poller_begin_orders(struct lull_loop *poller)
 	pthread_mutex_lock(&poller->orders_lock);
 	poller->ordered_settings = pollers.settings;
 	poller->ordered_window = pollers.window;
-	poller->orders_taken = poller->orders_given;
+	__atomic_store_n(&poller->ordered, false, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&poller->orders_lock);
 	poller->settings = pollers.settings;
 	poller->window = pollers.window;
@@ -236,7 +236,7 @@ pollers_order(struct lull_loop *poller, const struct plugin_settings *settings)
 	if (settings != NULL)
 		poller->ordered_settings = *settings;
 	poller->ordered_window = pollers.window;
-	__atomic_store_n(&poller->orders_given, poller->orders_given + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&poller->ordered, true, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&poller->orders_lock);
 }
 
