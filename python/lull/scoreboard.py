@@ -101,7 +101,7 @@ def _score(cell: Cell, setup: Setup, find: Find) -> Score:
         kind=cell.traffic.kind, load=cell.traffic.load, link=cell.traffic.link,
         objective_us=cell.objective_us,
         traffic=scoreboard_cells.traffic_spec(cell.traffic, setup),
-        packets=spin.arrived, spin_lost=spin.lost, bound_pct=objective.cpu_bound_pct,
+        packets=spin.offered, spin_lost=spin.lost, bound_pct=objective.cpu_bound_pct,
         oracle=_oracle(cell, setup, find),
         entries=[_entry(run, cell, spin, proven=_kept(tested[name], cell, tested["spin"]))
                  for name, run in runs.items()])

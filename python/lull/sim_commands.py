@@ -18,6 +18,7 @@ from lull import (
 )
 from lull import scoreboard as scoreboard_judgement
 from lull.child import find_program
+from lull.reproduction_run import Bench
 from lull.simulation import Pool, progress_bar
 
 PROGRAM = "lull-sim"
@@ -94,7 +95,8 @@ def _simulate(request: sim_request.Request, workers: int | None) -> list[sim_req
 def capacity_of(pool: Pool, machine: str) -> float:
     """Packets/s that the simulated thread can handle."""
     name = machine or sim_request.MACHINE
-    return sim_request.capacity_pps(pool.one(("--describe-machine", name, "--json", "-")))
+    return sim_request.capacity_pps(
+        pool.one(("--describe-machine", "--machine", name, "--json", "-")))
 
 
 def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
@@ -155,4 +157,38 @@ def scoreboard(quick: bool, cells: tuple[str, ...], machine: str, seed: str, tra
     console.print(f"\n[dim]page[/]     {out / 'scoreboard.html'}", soft_wrap=True)
 
 
-COMMANDS: tuple[click.Command, ...] = (sim, scoreboard)
+@click.group(short_help="Reproduce published results.")
+def reproduce() -> None:
+    """Reproduce published results, in the simulator and on this machine."""
+
+
+@reproduce.command(short_help="The sleep model: every figure and table.")
+@click.option("--no-live", is_flag=True, help="Only simulate; leave this machine out.")
+@click.option("--no-sim", is_flag=True, help="Only this machine.")
+@click.option("--figures", default="", metavar="A,B", help="Only these, as 2,8,20.")
+@click.option("--seed", default="1", show_default=True, metavar="N", help="Of the simulations.")
+@click.option("--duration", default="1s", show_default=True, metavar="TIME",
+              help="Simulated time of each run.")
+@click.option("--live-ms", type=click.IntRange(50), default=500, show_default=True, metavar="MS",
+              help="Time each live run is measured.")
+@click.option("--max-latency", type=click.IntRange(1), default=500, show_default=True,
+              metavar="US", help="Objective of our governors, in microseconds.")
+@click.option("--public-ring", type=click.IntRange(1), default=64, show_default=True, metavar="N",
+              help="Packets between producer and sender.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), show_default=True,
+              default="out/reproduce-sleep", metavar="DIR", help="Where everything goes.")
+@JOBS
+def sleep(no_live: bool, no_sim: bool, figures: str, seed: str, duration: str, live_ms: int,
+          max_latency: int, public_ring: int, out: Path, jobs: int | None) -> None:
+    """Run every figure and table of the sleep model: published, simulated, live.
+
+    Writes reproduce.json, reproduce.html and a picture per figure.
+    """
+    atomic.check_writable(out)
+    from lull import reproduce_sleep  # takes a second to load: not before it is needed
+
+    bench = Bench(seed, duration, live_ms, max_latency, public_ring)
+    reproduce_sleep.run(bench, reproduce_sleep.Choice(not no_sim, not no_live, figures, jobs), out)
+
+
+COMMANDS: tuple[click.Command, ...] = (sim, scoreboard, reproduce)

@@ -57,8 +57,8 @@ class SimRun(Data):
     duration_ns: float = 0
     cpu_pct: float
     busy_pct: float = 0
+    offered: int = 0
     offered_pps: float = 0
-    arrived: int = 0
     delivered: int = 0
     lost: int = 0
     loss_ppm: float = 0

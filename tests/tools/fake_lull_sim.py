@@ -15,8 +15,8 @@ from lull.quantities import parse_ns
 OVERSHOOT_NS, REST_COST_NS = 17_000, 16_000
 OPTIONS = ("governor", "send-governor", "receive-governor", "traffic", "traffic-size", "pcap",
            "link", "ring", "held", "burst", "max-latency", "percentile", "loss", "max-rest",
-           "seed", "duration", "warmup", "machine", "turn-cost", "sweep-rest", "path", "json",
-           "describe-machine", "rest", "kalman-step", "trace-kalman", "pps-max")
+           "seed", "duration", "warmup", "public-ring", "machine", "turn-cost", "sweep-rest",
+           "path", "json", "describe-machine", "rest", "kalman-step", "trace-kalman", "pps-max")
 
 
 def options(arguments: list[str]) -> dict[str, str]:
@@ -27,7 +27,7 @@ def options(arguments: list[str]) -> dict[str, str]:
         name = word.removeprefix("--")
         if not word.startswith("--") or name not in OPTIONS:
             sys.exit(refuse(f"{word}: no such option", 2))
-        found[name] = next(words)
+        found[name] = "yes" if name == "describe-machine" else next(words)
     return found
 
 
@@ -59,7 +59,7 @@ def run(governor: str, side: str, asked: dict[str, str]) -> dict[str, Any]:
     return {
         "governor": name, "rest_ns": parse_ns(rest_text) if rest_text else 0, "side": side,
         "duration_ns": 10**9, "cpu_pct": round(cpu, 3), "busy_pct": 1.0, "offered_pps": packets,
-        "arrived": packets, "delivered": packets, "lost": 0, "loss_ppm": 0.0,
+        "offered": packets, "delivered": packets, "lost": 0, "loss_ppm": 0.0,
         "bytes": 64 * packets, "speed_bps": 512.0 * packets,
         "latency": latency(slept + 300, packets), "added": latency(slept, packets),
         "rests": 1000, "rest_mean_ns": slept, "rest_p99_ns": slept, "wakes_per_s": 1000.0,
@@ -104,7 +104,8 @@ def main() -> int:
              "percentile": "99", "governor": "objective", "link": "10G", "machine": "guest",
              **options(sys.argv[1:])}
     if "describe-machine" in asked:
-        print(json.dumps({"machine": asked["describe-machine"], "capacity_pps": 20_000_000}))
+        print(json.dumps({"name": asked["machine"], "capacity_pps": 20_000_000,
+                          "burst": [{"pkts": 0, "ns": 60}, {"pkts": 64, "ns": 2800}]}))
         return 0
     if fault == "hang":
         time.sleep(60)

@@ -45,7 +45,7 @@ def replies(**changes: SimRun) -> Callable[[Job], SimReply]:
         name = governor.partition(":")[0]
         count = 0 if "off" in job.arguments else 1000
         good = SimRun(
-            governor=name, cpu_pct=100 if name == "spin" else 30, arrived=count,
+            governor=name, cpu_pct=100 if name == "spin" else 30, offered=count,
             added=Latency(count=count, p99_ns=0 if name == "spin" else 90_000),
             verdict=Verdict(state="feasible" if name == "objective" else "none"),
             feasible_share=float(name == "objective"))

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reproduction runs: the same scenario in the simulator and live, as one observation."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from lull import load_traffic, sim_reply
+from lull.errors import LullError
+from lull.reproduction import BLOCK, USLEEP, Curves, Figure, Observation, Rest, Scenario, Side
+from lull.sim_reply import SimRun
+from lull.simulation import Pool
+
+LINK, LINK_BPS = "1G", 1e9
+RING, BURST = "1024", "64"
+IDLE_PPS = 1  # live, for "nothing arrives": as little as the producer can make
+SETTLE_S = 2  # before a policy that searches is measured
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What the text leaves open, chosen here."""
+
+    seed: str = "1"
+    duration: str = "1s"
+    live_ms: int = 500
+    objective_us: int = 500
+    public_ring: int = 64
+
+
+def rate_pps(size: int) -> int:
+    """What the producer makes: what the link can carry."""
+    return round(load_traffic.link_pps(LINK_BPS, size))
+
+
+# ---- simulated ----
+
+
+def sim_arguments(scenario: Scenario, bench: Bench) -> list[str]:
+    """One scenario, as lull-sim takes it."""
+    words = ["--machine", "paper", "--link", LINK, "--ring", RING, "--burst", BURST,
+             "--max-latency", f"{bench.objective_us}us", "--max-rest", "10ms",
+             "--seed", bench.seed, "--duration", bench.duration]
+    if scenario.size:
+        words += ["--path", "send-receive", "--public-ring", str(bench.public_ring),
+                  "--traffic", f"constant:{rate_pps(scenario.size)}",
+                  "--traffic-size", str(scenario.size), "--send-governor", _governor(scenario.send)]
+    else:
+        words += ["--traffic", "off"]
+    if "kalman" in (scenario.send.kind, scenario.receive.kind):
+        words += ["--kalman-step", f"{scenario.kalman_step_us:g}us"]
+    if not {scenario.send.kind, scenario.receive.kind} <= {"none", BLOCK, USLEEP}:
+        words += ["--warmup", f"{SETTLE_S}s"]
+    return [*words, "--governor", _governor(scenario.receive), "--json", "-"]
+
+
+def _governor(rest: Rest) -> str:
+    """A delay that spins is a thread that polls; usleep(0) is what yield does."""
+    if rest.kind in ("none", BLOCK):
+        return "spin"
+    if rest.kind == USLEEP:
+        return f"fixed:{rest.us:g}us" if rest.us else "yield"
+    return rest.kind
+
+
+def sim_observation(text: str) -> Observation:
+    """What lull-sim said about one scenario."""
+    reply = sim_reply.parse(text)
+    sides = {run.side: run for run in reply.runs}
+    if "receive" not in sides:
+        raise LullError("lull-sim left the receiving side out: rebuild it with 'make build'")
+    receive = sides["receive"]
+    return Observation(
+        send=_sim_side(sides["send"]) if "send" in sides else Side(cpu_pct=0),
+        receive=_sim_side(receive),
+        loss_ppm=1e6 * receive.lost / receive.offered if receive.offered else 0.0)
+
+
+def _sim_side(run: SimRun) -> Side:
+    asked_ns = run.counters.get("rest_requested_ns", 0)
+    mean_ns = float(asked_ns) / run.rests if run.rests else 0.0
+    return Side(cpu_pct=run.cpu_pct, empty_pct=run.empty_pct,
+                empty_requested_pct=run.empty_requested_pct, speed_bps=run.speed_bps,
+                rest_us=(run.verdict.rest_ns or mean_ns) / 1e3)
+
+
+# ---- live ----
+
+
+class LiveSide(BaseModel):
+    """One thread of lull-model."""
+
+    cpu_pct: float
+    empty_pct: float = 0
+    empty_requested_pct: float = 0
+    bps: float = 0
+    rest_requested_mean_ns: float = 0
+
+
+class LiveReply(BaseModel):
+    """What lull-model says."""
+
+    sender: LiveSide
+    receiver: LiveSide
+    loss_ppm: float | None = None
+
+
+def live_arguments(scenario: Scenario, bench: Bench) -> list[str]:
+    """One scenario, as lull-model takes it."""
+    searches = not {scenario.send.kind, scenario.receive.kind} <= {"none", BLOCK, USLEEP}
+    return ["--link", LINK, "--ring", RING, "--burst", BURST, "--public-ring",
+            str(bench.public_ring), "--size", str(scenario.size or 256),
+            "--rate", str(rate_pps(scenario.size) if scenario.size else IDLE_PPS),
+            "--send-rest", _live_rest(scenario.send), "--receive-rest",
+            _live_rest(scenario.receive), "--max-latency", f"{bench.objective_us}us",
+            "--max-rest", "10ms", "--warmup", f"{1000 * SETTLE_S if searches else 200}ms",
+            "--duration", f"{bench.live_ms}ms", "--json", "-"]
+
+
+def _live_rest(rest: Rest) -> str:
+    return f"{rest.kind}:{rest.us:g}us" if rest.kind in (BLOCK, USLEEP) else rest.kind
+
+
+def live_observation(text: str) -> Observation:
+    """What lull-model said about one scenario."""
+    try:
+        reply = LiveReply.model_validate(json.loads(text))
+    except (ValueError, ValidationError) as error:
+        raise LullError(f"lull-model: reply not understood ({str(error)[:160]}): rebuild it "
+                        "with 'make build'") from None
+
+    def side(of: LiveSide) -> Side:
+        return Side(cpu_pct=of.cpu_pct, empty_pct=of.empty_pct, speed_bps=of.bps,
+                    empty_requested_pct=of.empty_requested_pct,
+                    rest_us=of.rest_requested_mean_ns / 1e3)
+
+    return Observation(send=side(reply.sender), receive=side(reply.receiver),
+                       loss_ppm=reply.loss_ppm or 0.0)
+
+
+# ---- both ----
+
+Seen = Mapping[Scenario, Observation]
+
+
+def observe(pool: Pool, figures: Sequence[Figure], arguments: Callable[[Scenario], list[str]],
+            understand: Callable[[str], Observation], advance: Callable[[], None]) -> Seen:
+    """Every scenario of the figures, each once."""
+    scenarios = list(dict.fromkeys(
+        scenario for figure in figures for scenario in figure.scenarios()))
+    seen: dict[Scenario, Observation] = {}
+    for index, text in pool.run([arguments(scenario) for scenario in scenarios]):
+        seen[scenarios[index]] = understand(text)
+        advance()
+    return seen
+
+
+def curves(figure: Figure, seen: Seen | None) -> Curves | None:
+    """The lines of a figure; None when they were not run."""
+    if seen is None:
+        return None
+    if any(scenario not in seen for scenario in figure.scenarios()):
+        return None
+    return {series.name: [(x, seen[scenario]) for x, scenario in series.points]
+            for series in figure.series}
+
+
+# ---- Fig. 6: what a burst costs ----
+
+
+class BurstCost(BaseModel):
+    """Time of one receive and one send."""
+
+    burst: int
+    size: int
+    rx_ns: float | None = None
+    tx_ns: float | None = None
+
+
+def sim_costs(text: str) -> list[BurstCost]:
+    """The stated costs of the paper's machine: an assumption, not a result."""
+    found: dict[str, Any] = json.loads(text)
+    return [BurstCost(burst=round(knot["pkts"]), size=0, rx_ns=knot["ns"], tx_ns=knot["ns"])
+            for knot in found.get("burst", [])]
+
+
+def live_costs(text: str) -> list[BurstCost]:
+    """What lull-model measured on this machine."""
+    return [BurstCost.model_validate(one) for one in json.loads(text)["burst_cost"]]

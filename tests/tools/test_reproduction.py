@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lull reproduce sleep: verdicts come from tolerances, runs from the published set-up."""
+
+import json
+import re
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from lull import reproduction, reproduction_costs, reproduction_run, reproduction_sleep
+from lull.cli import main
+from lull.reproduction import Claim, Observation, Rest, Scenario, Side, judge
+from lull.reproduction_run import Bench, BurstCost
+
+HERE = Path(__file__).resolve().parent
+pytestmark = pytest.mark.usefixtures("signals")
+
+
+def seen(cpu: float, speed: float = 1e9, loss: float = 0.0) -> Observation:
+    return Observation(send=Side(cpu_pct=cpu), receive=Side(cpu_pct=cpu, speed_bps=speed),
+                       loss_ppm=loss)
+
+
+FALLING = [(0.0, seen(90)), (50.0, seen(40, 0.995e9)), (100.0, seen(20, 0.9e9, 7.0))]
+
+
+@pytest.mark.parametrize(("bounds", "verdict"), [
+    ({"low": 20.0}, "matches"), ({"low": 20.1}, "differs"), ({"high": 20.0}, "matches"),
+    ({"high": 19.9}, "differs"), ({"near": (25.0, 5.0)}, "matches"),
+    ({"near": (26.0, 5.0)}, "differs"), ({}, "not stated")])
+def test_tolerance_decides(bounds: dict[str, float], verdict: str) -> None:
+    claim = Claim("", "", lambda curves: reproduction.value(curves["a"][-1][1], "send.cpu_pct"),
+                  **bounds)  # type: ignore[arg-type]
+    judged = judge(claim, {"a": FALLING}, "why")
+    assert (judged.value, judged.verdict) == (20.0, verdict)
+    assert judged.because == ("why" if verdict == "differs" else "")
+    assert judge(claim, None, "why").verdict == "not run"
+
+
+def test_a_threshold_that_is_never_reached_differs() -> None:
+    claim = Claim("", "", lambda curves: reproduction.threshold(
+        curves["a"], "receive.speed_bps", 0.5), low=1.0)
+    assert judge(claim, {"a": FALLING}, "why").verdict == "differs"
+
+
+def test_what_claims_measure() -> None:
+    assert reproduction.threshold(FALLING, "receive.speed_bps", 0.99) == 50
+    assert reproduction.threshold(FALLING, "receive.speed_bps", 0.999) == 0
+    assert reproduction.change_pct(FALLING, "receive.speed_bps", 100) == pytest.approx(-10)
+    assert reproduction.fall_share(FALLING, "receive.cpu_pct", 0) == 100
+    assert reproduction.fall_share(FALLING, "loss_ppm", 0) == 50
+    assert reproduction.value(FALLING[2][1], "loss_ppm") == 7
+
+
+def test_every_figure_and_table_is_there() -> None:
+    names = [figure.name for figure in reproduction_sleep.figures()] + [reproduction_costs.NAME]
+    numbers = {int(word) for name in names for word in re.findall(r"Fig\. (\d+)", name)}
+    assert numbers == {2, 3, 4, 6, 7, 8, 9, 10, 11, 17, 18, 19, 20}
+    assert {int(word) for name in names for word in re.findall(r"Table (\d+)", name)} == {1, 2, 4}
+    for figure in reproduction_sleep.figures():
+        for claim in figure.claims:
+            assert claim.text
+            assert claim.published
+            assert claim.measure is None or claim.tolerance
+
+
+def test_simulated_set_up() -> None:
+    bench = Bench()
+    words = " ".join(reproduction_run.sim_arguments(
+        Scenario(256, Rest("usleep", 100), Rest("usleep", 0)), bench))
+    for part in ("--machine paper", "--link 1G", "--ring 1024", "--burst 64",
+                 "--path send-receive", "--traffic constant:452899", "--traffic-size 256",
+                 "--send-governor fixed:100us", "--governor yield", "--public-ring 64"):
+        assert part in words
+    assert "--warmup" not in words
+    words = " ".join(reproduction_run.sim_arguments(Scenario(0, receive=Rest("block", 9)), bench))
+    assert "--traffic off" in words
+    assert "--governor spin" in words
+    assert "send-receive" not in words
+    words = " ".join(reproduction_run.sim_arguments(
+        Scenario(1280, Rest("kalman"), Rest("usleep", 0), 5), bench))
+    assert "--kalman-step 5us" in words
+    assert "--warmup 2s" in words
+
+
+def test_live_set_up() -> None:
+    words = " ".join(reproduction_run.live_arguments(
+        Scenario(0, receive=Rest("block", 9)), Bench(live_ms=70)))
+    for part in ("--rate 1 ", "--send-rest none", "--receive-rest block:9us", "--link 1G",
+                 "--ring 1024", "--burst 64", "--duration 70ms"):
+        assert part in words
+
+
+def test_burst_costs() -> None:
+    flat = [BurstCost(burst=burst, size=size, rx_ns=burst, tx_ns=burst)
+            for size in (64, 1500) for burst in (1, 128)]
+    assert [row.live.verdict for row in reproduction_costs.rows([], flat)] == ["matches"] * 2
+    steep = [cost.model_copy(update={"rx_ns": cost.burst * cost.size}) for cost in flat]
+    assert [row.live.verdict for row in reproduction_costs.rows([], steep)] == [
+        "matches", "differs"]
+    assert [row.live.verdict for row in reproduction_costs.rows([], [])] == ["not run"] * 2
+
+
+# ---- the command ----
+
+
+@pytest.fixture
+def model(simulator: Path) -> Path:
+    program = simulator.parent / "build" / "apps" / "lull-model" / "lull-model"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={HERE}:{HERE.parents[1] / "python"} exec '
+                       f'{sys.executable} {HERE / "fake_framework.py"} "$@"\n')
+    program.chmod(0o755)
+    return simulator
+
+
+def test_page(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main(["reproduce", "sleep", "--figures", "2,6,17,19,21", "--out", str(out)]) == 0
+    assert "--burst-cost" in model.read_text()
+    text = capsys.readouterr().out
+    assert "held by unit tests" in text
+    assert "Fig. 8" not in text
+    page = (out / "reproduce.html").read_text()
+    root = ET.fromstring(page.removeprefix("<!DOCTYPE html>").strip())  # noqa: S314 - our own
+    assert len(list(root.iter("h2"))) == 6
+    for words in ("above 95", "matches", "differs because", "Table 4, Fig. 19"):
+        assert words in " ".join(page.split())
+    data = json.loads((out / "reproduce.json").read_text())
+    assert [one["name"] for one in data["figures"]] == [
+        "Fig. 2", "Fig. 6", "Table 2", "Fig. 17", "Table 4, Fig. 19", "Fig. 20-22"]
+    assert data["simulated"]["matches"] > 0
+    assert data["live"]["matches"] > 0
+    # The search of Table 4 is counted in the simulator only.
+    assert data["figures"][4]["live"] == {}
+    assert {path.name for path in out.glob("*.png")} == {
+        "fig-2.png", "fig-6.png", "table-2.png", "table-4-fig-19.png", "fig-20-22.png"}
+
+
+def test_without_this_machine(model: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert main(["reproduce", "sleep", "--no-live", "--figures", "4", "--out", str(out)]) == 0
+    assert "--receive-rest" not in model.read_text()
+    data = json.loads((out / "reproduce.json").read_text())
+    assert data["live"] is None
+    assert {row["live"]["verdict"] for row in data["figures"][0]["rows"]} == {"not run"}
+
+
+@pytest.mark.usefixtures("model")
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["--no-live", "--no-sim"], "leave nothing to run"), (["--figures", "5"], "the figures are")])
+def test_refusals(arguments: list[str], words: str, tmp_path: Path,
+                  capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "sleep", *arguments, "--out", str(tmp_path)]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("model")
+def test_a_broken_lull_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                             capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("LULL_FAKE", "babble")
+    assert main(["reproduce", "sleep", "--no-sim", "--figures", "4", "--out", str(tmp_path)]) == 1
+    assert "lull-model: reply not understood" in capsys.readouterr().err
