@@ -8,6 +8,9 @@
 #include "idle/calibration.h"
 #include "idle/limits.h"
 
+/* No timer of an undisturbed CPU is that late. */
+#define DISTURBED_NS LULL_NS_PER_MS
+
 struct text {
 	char *bytes;
 	size_t size, used;
@@ -102,19 +105,45 @@ explain_fallback(enum lull_rest_depth depth)
 	}
 }
 
-static void
-explain_ring(struct text *text, const struct lull_verdict *verdict,
-	     const struct lull_idle_limits *limits)
+/* The power of two at which the shortest rest worth making fits, with wake-ups that late. */
+static uint64_t
+explain_ring_pkts(const struct lull_verdict *verdict, const struct lull_idle_limits *limits,
+		  uint64_t late_ns)
 {
-	uint64_t room_pkts = limits->ring_pkts - limits->held_pkts;
-	/* Ring at which the shortest rest worth making fits, and the power of two above it. */
-	uint64_t rest_ns = verdict->break_even_ns + verdict->overshoot_p9999_ns;
+	uint64_t rest_ns = verdict->break_even_ns + late_ns;
 	uint64_t need_pkts = (uint64_t)((double)rest_ns * (double)verdict->pps_max / 1e9) +
 			     limits->held_pkts + limits->burst_pkts + 1;
 	uint64_t ring_pkts = 64;
 
 	while (ring_pkts < need_pkts)
 		ring_pkts *= 2;
+	return ring_pkts;
+}
+
+/* A ring does not help against other work on the CPU, it may need to grow for usual wake-ups. */
+static void
+explain_ring_remedy(struct text *text, const struct lull_verdict *verdict,
+		    const struct lull_idle_limits *limits)
+{
+	bool disturbed = verdict->overshoot_p9999_ns >= DISTURBED_NS;
+	uint64_t late_ns = disturbed ? verdict->overshoot_p50_ns : verdict->overshoot_p9999_ns;
+	uint64_t ring_pkts = explain_ring_pkts(verdict, limits, late_ns);
+
+	if (disturbed)
+		text_add(text, "keep other work off this CPU (isolate it)");
+	if (disturbed && ring_pkts > limits->ring_pkts)
+		text_add(text, " and ");
+	if (!disturbed || ring_pkts > limits->ring_pkts)
+		text_add(text, "raise the ring to %" PRIu64, ring_pkts);
+	text_add(text, " or choose loss=tolerate");
+}
+
+static void
+explain_ring(struct text *text, const struct lull_verdict *verdict,
+	     const struct lull_idle_limits *limits)
+{
+	uint64_t room_pkts = limits->ring_pkts - limits->held_pkts;
+
 	text_add(text, "the ring of %" PRIu32 " packets fills in ", limits->ring_pkts);
 	text_add_time(text,
 		      (uint64_t)((double)room_pkts * 1e9 / (double)LULL_MAX(verdict->pps_max, 1)));
@@ -122,8 +151,8 @@ explain_ring(struct text *text, const struct lull_verdict *verdict,
 	text_add_rate(text, verdict->pps_max);
 	text_add(text, " but a wake-up comes up to ");
 	text_add_time(text, verdict->overshoot_p9999_ns);
-	text_add(text, " late; %s instead; raise the ring to %" PRIu64 " or choose loss=tolerate",
-		 explain_fallback(verdict->depth), ring_pkts);
+	text_add(text, " late; %s instead; ", explain_fallback(verdict->depth));
+	explain_ring_remedy(text, verdict, limits);
 }
 
 static void

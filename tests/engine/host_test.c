@@ -216,6 +216,19 @@ explain__infeasible_ring_names_the_way_out(void **state)
 			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps but a "
 			"wake-up comes up to 20 us late; spinning instead; raise the ring to 8192 "
 			"or choose loss=tolerate");
+	/* No ring helps against other work on the CPU. */
+	limits.pps_max = verdict.pps_max = 1000000;
+	verdict.overshoot_p50_ns = 20000;
+	verdict.overshoot_p9999_ns = 3700000;
+	expect_sentence(&verdict, &limits,
+			"infeasible: the ring of 1024 packets fills in 1 ms at 1 Mpps but a "
+			"wake-up comes up to 3.7 ms late; spinning instead; keep other work off "
+			"this CPU (isolate it) or choose loss=tolerate");
+	limits.ring_pkts = 32;
+	expect_sentence(&verdict, &limits,
+			"infeasible: the ring of 32 packets fills in 32 us at 1 Mpps but a "
+			"wake-up comes up to 3.7 ms late; spinning instead; keep other work off "
+			"this CPU (isolate it) and raise the ring to 64 or choose loss=tolerate");
 }
 
 /* Whatever the verdict holds, there is a sentence and it ends inside the buffer. */
