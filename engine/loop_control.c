@@ -253,6 +253,22 @@ lull_loop_thread(const struct lull_loop *loop)
 	return loop->name;
 }
 
+const char *
+lull_loop_mode(const struct lull_loop *loop)
+{
+	(void)loop;
+	return "on";
+}
+
+char *
+lull_loop_explain(const struct lull_loop *loop, char *bytes, size_t size)
+{
+	struct lull_loop_snapshot snapshot;
+
+	lull_loop_snapshot(loop, &snapshot);
+	return lull_verdict_explain(&snapshot.verdict, &snapshot.limits, bytes, size);
+}
+
 bool
 lull_loop_alive(const struct lull_loop *loop)
 {

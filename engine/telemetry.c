@@ -240,6 +240,7 @@ loop_reply(struct rte_tel_data *data, const char *params)
 	reply_string(data, "name", lull_loop_name(loop));
 	reply_string(data, "kind", lull_loop_kind(loop));
 	reply_string(data, "thread", lull_loop_thread(loop));
+	reply_string(data, "mode", lull_loop_mode(loop));
 	reply_u64(data, "cpu", (uint64_t)lull_loop_cpu(loop));
 	reply_u64(data, "tid", (uint64_t)lull_loop_tid(loop));
 	reply_u64(data, "now_ns", lull_clock_ns());
@@ -311,7 +312,7 @@ explain_reply(struct rte_tel_data *data, const char *params)
 	reply_string(data, "depth", lull_rest_depth_name(snapshot.verdict.depth));
 	explain_reply_numbers(data, &snapshot.verdict);
 	explain_reply_depths(data, loop);
-	lull_verdict_explain(&snapshot.verdict, &snapshot.limits, text, sizeof(text));
+	lull_loop_explain(loop, text, sizeof(text));
 	reply_text(data, "text", text);
 	return 0;
 }

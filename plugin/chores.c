@@ -66,7 +66,7 @@ plugin_poller_change(struct lull_loop *poller)
 	if (governor == poller->governor && poller->mode == poller->settings.mode &&
 	    change_same(&limits, &poller->limits))
 		return;
-	poller->mode = poller->settings.mode;
+	__atomic_store_n(&poller->mode, poller->settings.mode, __ATOMIC_RELAXED);
 	poller->governor = governor;
 	poller->limits = limits;
 	lull_idle_change(poller->idle, governor, &limits);
@@ -117,6 +117,8 @@ plugin_publish(struct lull_loop *poller, uint64_t now_ns)
 	snapshot.governor = poller->governor;
 	snapshot.limits = *lull_idle_limits(poller->idle);
 	lull_idle_verdict(poller->idle, &snapshot.verdict);
+	if (poller->mode <= PLUGIN_PASSIVE)
+		snapshot.verdict.state = LULL_VERDICT_NONE;
 	lull_snapshot_write(&poller->snapshot, &snapshot);
 	__atomic_store_n(&poller->cpu, sched_getcpu(), __ATOMIC_RELAXED);
 	__atomic_store_n(&poller->published_ns, now_ns, __ATOMIC_RELAXED);

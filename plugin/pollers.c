@@ -372,6 +372,32 @@ lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombu
 	*nombuf = 0; /* the audit counts both together */
 }
 
+const char *
+lull_loop_mode(const struct lull_loop *loop)
+{
+	return plugin_mode_name(__atomic_load_n(&loop->mode, __ATOMIC_RELAXED));
+}
+
+char *
+lull_loop_explain(const struct lull_loop *loop, char *bytes, size_t size)
+{
+	static const char *const sentences[] = {
+		[PLUGIN_OFF] = "off: the thread polls as if lull were not there; mode=on lets it "
+			       "rest",
+		[PLUGIN_PASSIVE] = "passive: lull only measures how busy the thread is; mode=on "
+				   "lets it rest",
+	};
+	uint32_t mode = __atomic_load_n(&loop->mode, __ATOMIC_RELAXED);
+	struct lull_loop_snapshot snapshot;
+
+	if (mode <= PLUGIN_PASSIVE) {
+		snprintf(bytes, size, "%s", sentences[mode]);
+		return bytes;
+	}
+	lull_loop_snapshot(loop, &snapshot);
+	return lull_verdict_explain(&snapshot.verdict, &snapshot.limits, bytes, size);
+}
+
 /* A thread may live on and never poll again, as the one that set the ports up. */
 bool
 lull_loop_alive(const struct lull_loop *loop)

@@ -13,13 +13,11 @@
 static void
 report_verdict(int file, const struct lull_loop *poller)
 {
-	struct lull_loop_snapshot snapshot;
 	char text[512];
 
-	lull_loop_snapshot(poller, &snapshot);
 	dprintf(file, "lull: %s: mode %s, governor %s; %s\n", poller->name,
 		plugin_mode_name(poller->mode), lull_idle_governor_name(poller->governor),
-		lull_verdict_explain(&snapshot.verdict, &snapshot.limits, text, sizeof(text)));
+		lull_loop_explain(poller, text, sizeof(text)));
 }
 
 static void

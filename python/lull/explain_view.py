@@ -62,6 +62,8 @@ def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
         if name in ("state", "text", "text_more") or value in ("", None):
             continue
         table.add_row(name, value_text(name, value), MEANING.get(name, ""))
+    if loop.mode in ("off", "passive"):
+        return
     if explain.state != "none":
         console.print(table)
     else:

@@ -49,6 +49,7 @@ class Loop(Reply):
     name: str
     kind: str
     thread: str = ""
+    mode: str = "on"
     cpu: int = -1
     tid: int = 0
     now_ns: int

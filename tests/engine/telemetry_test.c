@@ -158,6 +158,7 @@ loop__tells_every_counter(void **state)
 		number(reply, row->name);
 	assert_string_equal(text(reply, "name"), "fwd0");
 	assert_string_equal(text(reply, "kind"), "forward");
+	assert_string_equal(text(reply, "mode"), "on");
 	assert_string_equal(text(reply, "governor"), "fixed");
 	assert_string_equal(text(reply, "percentile"), "99.95");
 	assert_string_equal(text(reply, "loss"), "tolerate");

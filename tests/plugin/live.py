@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from stand import IDLE_MOST, SPIN_LEAST, Files, Testpmd, main, spins
+from stand import IDLE_MOST, SPIN_LEAST, Files, Telemetry, Testpmd, main, spins
 from world import World, check, wait_for
 
 QUIET = ["net_null0,no-rx=1", "net_null1,no-rx=1"]
@@ -31,12 +31,23 @@ def off_and_on(here: World, files: Files) -> None:
         wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
         telemetry.set("mode=off")
         spins(testpmd, WORKER)
+        explained(telemetry, name, "off")
         rests = telemetry.ask(f"/lull/loop,{name}")["rests_sleep"]
         telemetry.set("mode=passive")
         spins(testpmd, WORKER)
+        explained(telemetry, name, "passive")
         check(telemetry.ask(f"/lull/loop,{name}")["rests_sleep"] == rests, "no rest meanwhile")
         telemetry.set("mode=on")
     testpmd.quit()
+
+
+def explained(telemetry: Telemetry, name: str, mode: str) -> None:
+    """A thread that is not to rest is not called calibrating."""
+    verdict = telemetry.ask(f"/lull/explain,{name}")
+    check(verdict["text"].startswith(f"{mode}: "), "says why it does not rest", verdict)
+    check(verdict["state"] == "none", "and promises nothing", verdict)
+    seen = telemetry.ask(f"/lull/loop,{name}")["mode"]
+    check(seen == mode, "each thread tells its mode", seen)
 
 
 def settings_and_marks(here: World, files: Files) -> None:

@@ -34,6 +34,7 @@ class SimulatedPlugin(SimulatedProgram):
         assert reply is not None
         index = self.loops().index(name)
         own = {"name": name, "kind": "plugin", "thread": self.threads[index], "cpu": UINT64_MAX,
+               "mode": self.settings["mode"],
                "tid": self.pid + index}
         return {key: value for key, value in reply.items() if key not in FORWARD_ONLY} | own
 
