@@ -58,7 +58,8 @@ struct lull_idle_governor {  /* every member is required */
 };
 
 extern const struct lull_idle_governor lull_idle_spin, lull_idle_yield, lull_idle_fixed,
-	lull_idle_ramp, lull_idle_halve, lull_idle_drain, lull_idle_metronome, lull_idle_objective;
+	lull_idle_ramp, lull_idle_halve, lull_idle_drain, lull_idle_metronome, lull_idle_kalman,
+	lull_idle_kalman_guarded, lull_idle_objective;
 
 /* For policies with nothing to do there. */
 void lull_governor_wake_none(void *state, const struct lull_wake *wake);

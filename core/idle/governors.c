@@ -11,6 +11,8 @@ const struct lull_idle_governor *const lull_idle_governors[] = {
 	&lull_idle_halve,
 	&lull_idle_drain,
 	&lull_idle_metronome,
+	&lull_idle_kalman,
+	&lull_idle_kalman_guarded,
 	&lull_idle_objective,
 	NULL,
 };

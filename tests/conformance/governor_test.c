@@ -21,8 +21,9 @@ is_named(const struct lull_idle_governor *governor, const char *name)
 static void
 governors__have_names_and_are_found(void **state)
 {
-	static const char *const expected[] = { "spin",  "yield", "fixed",     "ramp",
-						"halve", "drain", "metronome", "objective" };
+	static const char *const expected[] = { "spin",           "yield",    "fixed",     "ramp",
+						"halve",          "drain",    "metronome", "kalman",
+						"kalman-guarded", "objective" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(expected); i++)
@@ -92,7 +93,7 @@ may_rest(const struct lull_idle_governor *governor, const struct world *world)
 {
 	if (is_named(governor, "ramp"))
 		return world->last_queue_pkts_max < 16;
-	if (is_named(governor, "objective"))
+	if (is_named(governor, "objective") || is_named(governor, "kalman-guarded"))
 		return world->last_drained;
 	return world->last_pkts == 0;
 }

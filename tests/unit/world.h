@@ -31,6 +31,8 @@ struct world_config {
 	uint64_t stall_every_ns; /* ... about so often; 0: never */
 	uint64_t cost_ns;        /* CPU time of a rest */
 	uint32_t ring_pkts;      /* 0: endless */
+	uint32_t pkt_bytes;      /* size of each packet; 0: not measured */
+	uint32_t window_pkts;    /* the sender waits while so many are not fetched; 0: never */
 	uint64_t duration_ns;
 	uint64_t seed;
 };
@@ -104,6 +106,10 @@ static inline void
 world_arrive(struct world *world)
 {
 	while (world->next_ns <= world->now_ns) {
+		if (world->config.window_pkts > 0 && world->count >= world->config.window_pkts) {
+			world->next_ns = world->now_ns + 1; /* sent as soon as there is room */
+			return;
+		}
 		if (world->config.ring_pkts > 0 && world->count >= world->config.ring_pkts) {
 			world->lost++;
 		} else {
@@ -171,6 +177,11 @@ world_turn(struct world *world)
 		lull_idle_miss(world->idle, begin_ns, world->lost - lost);
 	else
 		lull_idle_miss(world->idle, begin_ns, 0);
+	if (world->config.pkt_bytes > 0) {
+		turn.size_pkts = pkts;
+		turn.bytes = (uint64_t)pkts * world->config.pkt_bytes;
+		turn.bytes_squared = turn.bytes * world->config.pkt_bytes;
+	}
 	rest = lull_idle_plan(world->idle, &turn);
 	if (rest.depth != LULL_REST_NONE)
 		world_rest(world, &rest);
