@@ -76,13 +76,12 @@ def _wanted(name: str, choice: Choice) -> bool:
 def _simulate(figures: Sequence[Figure], costs: bool, bench: Bench, choice: Choice) -> Findings:
     with Pool(find_program("lull-sim"), choice.jobs) as pool:
         stated = reproduction_run.sim_costs(pool.one(
-            ("--describe-machine", "--machine", "paper", "--json", "-"))) if costs else []
-        total = len({scenario for figure in figures for scenario in figure.scenarios()})
-        progress, task = progress_bar(total, "simulated")
+            ("--describe-machine", "paper", "--json", "-"))) if costs else []
+        plan = reproduction_run.sim_plan(figures, bench)
+        progress, task = progress_bar(len(plan), "simulated")
         with progress:
-            seen = reproduction_run.observe(
-                pool, figures, lambda scenario: reproduction_run.sim_arguments(scenario, bench),
-                reproduction_run.sim_observation, lambda: progress.advance(task))
+            seen = reproduction_run.observe(pool, plan, reproduction_run.sim_observation,
+                                            lambda: progress.advance(task))
     return Findings(seen, stated)
 
 
@@ -91,14 +90,13 @@ def _live(figures: Sequence[Figure], costs: bool, bench: Bench) -> Findings:
     chosen = [figure for figure in figures
               if any(claim.live and claim.measure for claim in figure.claims)]
     with Pool(find_program("lull-model"), 1) as pool:
-        total = len({scenario for figure in chosen for scenario in figure.scenarios()})
-        progress, task = progress_bar(total, "live")
+        plan = reproduction_run.live_plan(chosen, bench)
+        progress, task = progress_bar(len(plan), "live")
         with progress:
             measured = reproduction_run.live_costs(pool.one(
                 ("--burst-cost", "--json", "-"))) if costs else []
-            seen = reproduction_run.observe(
-                pool, chosen, lambda scenario: reproduction_run.live_arguments(scenario, bench),
-                reproduction_run.live_observation, lambda: progress.advance(task))
+            seen = reproduction_run.observe(pool, plan, reproduction_run.live_observation,
+                                            lambda: progress.advance(task))
     return Findings(seen, measured)
 
 

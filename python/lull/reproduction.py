@@ -4,6 +4,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import median
 
 from pydantic import BaseModel
 
@@ -34,6 +35,10 @@ class Scenario:
     receive: Rest = POLL
     kalman_step_us: float = 10
 
+    def searches(self) -> bool:
+        """Does a policy decide, which takes its time and may come out differently?"""
+        return not {self.send.kind, self.receive.kind} <= {"none", BLOCK, USLEEP}
+
 
 class Side(BaseModel):
     """What one of the two threads did."""
@@ -51,6 +56,17 @@ class Observation(BaseModel):
     send: Side
     receive: Side
     loss_ppm: float = 0
+
+
+def middle(seen: Sequence[Observation]) -> Observation:
+    """The median of several runs, figure by figure."""
+    def side(sides: Sequence[Side]) -> Side:
+        return Side.model_validate({name: median(getattr(one, name) for one in sides)
+                                    for name in Side.model_fields})
+
+    return Observation(send=side([one.send for one in seen]),
+                       receive=side([one.receive for one in seen]),
+                       loss_ppm=median(one.loss_ppm for one in seen))
 
 
 Curve = Sequence[tuple[float, Observation]]

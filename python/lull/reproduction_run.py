@@ -10,7 +10,17 @@ from pydantic import BaseModel, ValidationError
 
 from lull import load_traffic, sim_reply
 from lull.errors import LullError
-from lull.reproduction import BLOCK, USLEEP, Curves, Figure, Observation, Rest, Scenario, Side
+from lull.reproduction import (
+    BLOCK,
+    USLEEP,
+    Curves,
+    Figure,
+    Observation,
+    Rest,
+    Scenario,
+    Side,
+    middle,
+)
 from lull.sim_reply import SimRun
 from lull.simulation import Pool
 
@@ -24,7 +34,8 @@ SETTLE_S = 2  # before a policy that searches is measured
 class Bench:
     """What the text leaves open, chosen here."""
 
-    seed: str = "1"
+    seed: int = 1
+    rounds: int = 5  # simulations of a policy that searches, each with a seed of its own
     duration: str = "1s"
     live_ms: int = 500
     objective_us: int = 500
@@ -39,11 +50,11 @@ def rate_pps(size: int) -> int:
 # ---- simulated ----
 
 
-def sim_arguments(scenario: Scenario, bench: Bench) -> list[str]:
+def sim_arguments(scenario: Scenario, bench: Bench, turn: int = 0) -> list[str]:
     """One scenario, as lull-sim takes it."""
     words = ["--machine", "paper", "--link", LINK, "--ring", RING, "--burst", BURST,
              "--max-latency", f"{bench.objective_us}us", "--max-rest", "10ms",
-             "--seed", bench.seed, "--duration", bench.duration]
+             "--seed", str(bench.seed + turn), "--duration", bench.duration]
     if scenario.size:
         words += ["--path", "send-receive", "--public-ring", str(bench.public_ring),
                   "--traffic", f"constant:{rate_pps(scenario.size)}",
@@ -52,7 +63,7 @@ def sim_arguments(scenario: Scenario, bench: Bench) -> list[str]:
         words += ["--traffic", "off"]
     if "kalman" in (scenario.send.kind, scenario.receive.kind):
         words += ["--kalman-step", f"{scenario.kalman_step_us:g}us"]
-    if not {scenario.send.kind, scenario.receive.kind} <= {"none", BLOCK, USLEEP}:
+    if scenario.searches():
         words += ["--warmup", f"{SETTLE_S}s"]
     return [*words, "--governor", _governor(scenario.receive), "--json", "-"]
 
@@ -110,14 +121,13 @@ class LiveReply(BaseModel):
 
 def live_arguments(scenario: Scenario, bench: Bench) -> list[str]:
     """One scenario, as lull-model takes it."""
-    searches = not {scenario.send.kind, scenario.receive.kind} <= {"none", BLOCK, USLEEP}
     return ["--link", LINK, "--ring", RING, "--burst", BURST, "--public-ring",
             str(bench.public_ring), "--size", str(scenario.size or 256),
             "--rate", str(rate_pps(scenario.size) if scenario.size else IDLE_PPS),
             "--send-rest", _live_rest(scenario.send), "--receive-rest",
             _live_rest(scenario.receive), "--max-latency", f"{bench.objective_us}us",
-            "--max-rest", "10ms", "--warmup", f"{1000 * SETTLE_S if searches else 200}ms",
-            "--duration", f"{bench.live_ms}ms", "--json", "-"]
+            "--max-rest", "10ms", "--duration", f"{bench.live_ms}ms",
+            "--warmup", f"{1000 * SETTLE_S if scenario.searches() else 200}ms", "--json", "-"]
 
 
 def _live_rest(rest: Rest) -> str:
@@ -146,16 +156,33 @@ def live_observation(text: str) -> Observation:
 Seen = Mapping[Scenario, Observation]
 
 
-def observe(pool: Pool, figures: Sequence[Figure], arguments: Callable[[Scenario], list[str]],
-            understand: Callable[[str], Observation], advance: Callable[[], None]) -> Seen:
-    """Every scenario of the figures, each once."""
-    scenarios = list(dict.fromkeys(
+Plan = Sequence[tuple[Scenario, Sequence[str]]]
+
+
+def sim_plan(figures: Sequence[Figure], bench: Bench) -> Plan:
+    """Every run of lull-sim, those of policies that search several times."""
+    return [(scenario, sim_arguments(scenario, bench, turn)) for scenario in _each(figures)
+            for turn in range(bench.rounds if scenario.searches() else 1)]
+
+
+def live_plan(figures: Sequence[Figure], bench: Bench) -> Plan:
+    """Every run of lull-model, each once: they take real time."""
+    return [(scenario, live_arguments(scenario, bench)) for scenario in _each(figures)]
+
+
+def _each(figures: Sequence[Figure]) -> list[Scenario]:
+    return list(dict.fromkeys(
         scenario for figure in figures for scenario in figure.scenarios()))
-    seen: dict[Scenario, Observation] = {}
-    for index, text in pool.run([arguments(scenario) for scenario in scenarios]):
-        seen[scenarios[index]] = understand(text)
+
+
+def observe(pool: Pool, plan: Plan, understand: Callable[[str], Observation],
+            advance: Callable[[], None]) -> Seen:
+    """Every scenario; the median where it is run several times."""
+    seen: dict[Scenario, list[Observation]] = {}
+    for index, text in pool.run([arguments for _, arguments in plan]):
+        seen.setdefault(plan[index][0], []).append(understand(text))
         advance()
-    return seen
+    return {scenario: middle(several) for scenario, several in seen.items()}
 
 
 def curves(figure: Figure, seen: Seen | None) -> Curves | None:

@@ -62,6 +62,7 @@ class Setup:
     size: str
     duration: str
     sweep: str  # of the oracle: LOW-HIGH,STEPS
+    further: tuple[str, ...] = ()  # arguments that lull-sim checks
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ def _job(traffic: Traffic, setup: Setup, *further: str) -> Job:
                ("--link", traffic.link), ("--machine", setup.machine), ("--seed", setup.seed)]
     if setup.duration:
         options.append(("--duration", setup.duration))
-    return Job((*(word for option in options for word in option), *further, "--json", "-"))
+    return Job((*(word for option in options for word in option), *setup.further, *further,
+                "--json", "-"))
 
 
 def free_job(traffic: Traffic, setup: Setup) -> Job:

@@ -95,8 +95,7 @@ def _simulate(request: sim_request.Request, workers: int | None) -> list[sim_req
 def capacity_of(pool: Pool, machine: str) -> float:
     """Packets/s that the simulated thread can handle."""
     name = machine or sim_request.MACHINE
-    return sim_request.capacity_pps(
-        pool.one(("--describe-machine", "--machine", name, "--json", "-")))
+    return sim_request.capacity_pps(pool.one(("--describe-machine", name, "--json", "-")))
 
 
 def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
@@ -110,7 +109,9 @@ def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
     return texts
 
 
-@click.command(short_help="Judge every governor in every cell.")
+@click.command(context_settings={"ignore_unknown_options": True},
+               short_help="Judge every governor in every cell.")
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
 @click.option("--quick", is_flag=True, help="A small part, to see how it looks.")
 @click.option("--cells", multiple=True, metavar="A,B",
               help="Only these, as poisson,onoff,10G,50%,100us.")
@@ -125,19 +126,20 @@ def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), show_default=True,
               default="out/scoreboard", metavar="DIR", help="Where everything goes.")
 @JOBS
-def scoreboard(quick: bool, cells: tuple[str, ...], machine: str, seed: str, traffic_size: str,
-               duration: str, sweep_rest: str, out: Path, jobs: int | None) -> None:
+def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], machine: str,
+               seed: str, traffic_size: str, duration: str, sweep_rest: str, out: Path,
+               jobs: int | None) -> None:
     """Judge every governor under every traffic, load, link and objective, beside an oracle.
 
     Writes scoreboard.json, scoreboard.html and scoreboard.png. What is finished is kept, so that
-    an interrupted scoreboard goes on where it stopped.
+    an interrupted scoreboard goes on where it stopped. Further OPTIONS go to lull-sim.
     """
     chosen = scoreboard_cells.choose((scoreboard_cells.QUICK if quick else ()) + cells)
     atomic.check_writable(out)
     executable = find_program(PROGRAM)
     with Pool(executable, jobs) as pool:
         setup = scoreboard_cells.Setup(machine, capacity_of(pool, machine), seed, traffic_size,
-                                       duration, sweep_rest)
+                                       duration, sweep_rest, options)
         work = scoreboard_cells.jobs(chosen, setup)
         store = scoreboard_store.Store(out / "cells.jsonl",
                                        scoreboard_store.version_of(executable))
@@ -147,9 +149,11 @@ def scoreboard(quick: bool, cells: tuple[str, ...], machine: str, seed: str, tra
     found = scoreboard_judgement.scores(chosen, setup, store.known)
     from lull import scoreboard_page  # takes a second to load: not before it is needed
 
-    scoreboard_page.save(found, setup, f"lull {__version__}", " ".join(
-        ["lull scoreboard", *(["--quick"] if quick else []),
-         *(f"--cells {one}" for one in cells), f"--machine {machine} --seed {seed}"]), out)
+    command = ["lull scoreboard", *(["--quick"] if quick else []),
+               *(f"--cells {one}" for one in cells), f"--machine {machine} --seed {seed}",
+               f"--traffic-size {traffic_size} --sweep-rest {sweep_rest}",
+               *([f"--duration {duration}"] if duration else []), *options]
+    scoreboard_page.save(found, setup, f"lull {__version__}", " ".join(command), out)
     console = Console(highlight=False)
     for one in scoreboard_judgement.statements(found):
         console.print(f"[{'green' if one.holds else 'red'}]{'yes' if one.holds else 'no ':3}[/] "
@@ -166,7 +170,10 @@ def reproduce() -> None:
 @click.option("--no-live", is_flag=True, help="Only simulate; leave this machine out.")
 @click.option("--no-sim", is_flag=True, help="Only this machine.")
 @click.option("--figures", default="", metavar="A,B", help="Only these, as 2,8,20.")
-@click.option("--seed", default="1", show_default=True, metavar="N", help="Of the simulations.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
+              help="Of the simulations.")
+@click.option("--rounds", type=click.IntRange(1), default=5, show_default=True, metavar="N",
+              help="Simulations of each policy that searches, for the median.")
 @click.option("--duration", default="1s", show_default=True, metavar="TIME",
               help="Simulated time of each run.")
 @click.option("--live-ms", type=click.IntRange(50), default=500, show_default=True, metavar="MS",
@@ -178,8 +185,8 @@ def reproduce() -> None:
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), show_default=True,
               default="out/reproduce-sleep", metavar="DIR", help="Where everything goes.")
 @JOBS
-def sleep(no_live: bool, no_sim: bool, figures: str, seed: str, duration: str, live_ms: int,
-          max_latency: int, public_ring: int, out: Path, jobs: int | None) -> None:
+def sleep(no_live: bool, no_sim: bool, figures: str, seed: int, rounds: int, duration: str,
+          live_ms: int, max_latency: int, public_ring: int, out: Path, jobs: int | None) -> None:
     """Run every figure and table of the sleep model: published, simulated, live.
 
     Writes reproduce.json, reproduce.html and a picture per figure.
@@ -187,7 +194,7 @@ def sleep(no_live: bool, no_sim: bool, figures: str, seed: str, duration: str, l
     atomic.check_writable(out)
     from lull import reproduce_sleep  # takes a second to load: not before it is needed
 
-    bench = Bench(seed, duration, live_ms, max_latency, public_ring)
+    bench = Bench(seed, rounds, duration, live_ms, max_latency, public_ring)
     reproduce_sleep.run(bench, reproduce_sleep.Choice(not no_sim, not no_live, figures, jobs), out)
 
 

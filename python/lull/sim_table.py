@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lull.palette import ink
-from lull.quantities import micros, percent, si
+from lull.quantities import micros, parse_rate, percent, rate_word, si
 from lull.sim_reply import SimReply, SimRun, kept
 from lull.sim_request import Outcome
 
@@ -22,9 +22,9 @@ def print_outcomes(outcomes: Sequence[Outcome], console: Console) -> None:
     """The table and what it is about."""
     console.print(table(outcomes, console.width))
     first = outcomes[0].reply
-    said = [f"{key} {first.settings[key]}" for key in ("traffic", "pcap", "link", "ring", "machine",
-                                                       "max-latency", "percentile", "seed")
-            if str(first.settings.get(key, "")) and key not in _swept(outcomes)]
+    said = [f"{key} {_word(key, str(first.settings[key]))}"
+            for key in ("traffic", "pcap", "link", "ring", "machine", "max-latency", "percentile",
+                        "seed") if str(first.settings.get(key, "")) and key not in _swept(outcomes)]
     console.print(" · ".join(said), style="dim", soft_wrap=True)
     pkts = sum(outcome.reply.simulated_pkts for outcome in outcomes)
     busy_s = sum(outcome.reply.wall_s for outcome in outcomes)
@@ -51,6 +51,10 @@ def table(outcomes: Sequence[Outcome], width: int) -> Table:
             made.add_row(*words, *_cells(outcome.reply, run, wide, len(sides) > 1),
                          end_section=index == len(outcome.reply.runs) - 1)
     return made
+
+
+def _word(key: str, value: str) -> str:
+    return rate_word(parse_rate(value)) if key == "link" else value
 
 
 def _swept(outcomes: Sequence[Outcome]) -> set[str]:

@@ -27,7 +27,7 @@ def options(arguments: list[str]) -> dict[str, str]:
         name = word.removeprefix("--")
         if not word.startswith("--") or name not in OPTIONS:
             sys.exit(refuse(f"{word}: no such option", 2))
-        found[name] = "yes" if name == "describe-machine" else next(words)
+        found[name] = next(words)
     return found
 
 
@@ -104,7 +104,7 @@ def main() -> int:
              "percentile": "99", "governor": "objective", "link": "10G", "machine": "guest",
              **options(sys.argv[1:])}
     if "describe-machine" in asked:
-        print(json.dumps({"name": asked["machine"], "capacity_pps": 20_000_000,
+        print(json.dumps({"name": asked["describe-machine"], "capacity_pps": 20_000_000,
                           "burst": [{"pkts": 0, "ns": 60}, {"pkts": 64, "ns": 2800}]}))
         return 0
     if fault == "hang":

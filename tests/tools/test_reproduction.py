@@ -85,6 +85,16 @@ def test_simulated_set_up() -> None:
     assert "--warmup 2s" in words
 
 
+def test_searches_are_repeated_with_other_seeds() -> None:
+    figures = [figure for figure in reproduction_sleep.figures() if figure.name == "Fig. 20-22"]
+    plan = reproduction_run.sim_plan(figures, Bench(seed=7, rounds=3))
+    assert len(plan) == 5 * (1 + 3 * 3)
+    assert len(reproduction_run.live_plan(figures, Bench())) == 5 * 4
+    seeds = [arguments[list(arguments).index("--seed") + 1] for _, arguments in plan]
+    assert set(seeds) == {"7", "8", "9"}
+    assert reproduction.middle([seen(1, 5), seen(9, 1), seen(2, 3)]) == seen(2, 3)
+
+
 def test_live_set_up() -> None:
     words = " ".join(reproduction_run.live_arguments(
         Scenario(0, receive=Rest("block", 9)), Bench(live_ms=70)))

@@ -141,9 +141,10 @@ def test_goes_on_where_it_was(simulator: Path, tmp_path: Path,
                               capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     arguments = ["scoreboard", "--cells", "poisson,10G,10%", "--sweep-rest", "10us-400us,6",
-                 "--out", str(out)]
+                 "--out", str(out), "--ring", "4096"]
     assert main([*arguments, "--cells", "100us"]) == 0
     assert runs(simulator) == 3
+    assert simulator.read_text().count("--ring 4096") == 3
     store = out / "cells.jsonl"
     assert len(store.read_text().splitlines()) == 3
     store.write_text(store.read_text()[:-40])  # torn by an interruption
