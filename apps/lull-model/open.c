@@ -229,6 +229,9 @@ open_measured(struct framework *framework, enum model_role role, const struct re
 	};
 	int rc;
 
+	/* The public ring loses nothing: it holds up the producer. */
+	if (role == MODEL_SENDER)
+		config.limits.loss = LULL_LOSS_TOLERATE;
 	if (config.slack_ns == 0 && rest->sleep != NULL)
 		config.slack_ns = KERNEL_SLACK_NS;
 	snprintf(config.name, sizeof(config.name), "%s",
@@ -239,20 +242,29 @@ open_measured(struct framework *framework, enum model_role role, const struct re
 	return rc;
 }
 
+/* What can come to the receiver: all packets of ours have one size. */
+static uint64_t
+open_pps_max(const struct framework *framework)
+{
+	const struct model_settings *settings = &framework->settings;
+	const struct lull_port *rx = framework_rx_port(framework);
+
+	if (rx->hardware)
+		return lull_link_pps(rx->link_mbps);
+	return settings->link_bps / (8 * (settings->size + MODEL_WIRE_EXTRA_BYTES));
+}
+
 static int
 open_receive_side(struct framework *framework, struct lull_error *error)
 {
-	const struct lull_port *rx = framework_rx_port(framework);
-	uint32_t mbps = (uint32_t)(framework->settings.link_bps / BPS_PER_MBPS);
 	int rc = open_other(framework, MODEL_CONSUMER, "consumer", &lull_stage_consume, NULL,
 			    &framework->public_receive.out, error);
 
-	if (rx->hardware)
-		mbps = rx->link_mbps;
-	return rc == 0 ? open_measured(framework, MODEL_RECEIVER, &framework->settings.receive_rest,
-				       rx, &framework->public_receive.in, false,
-				       lull_link_pps(mbps), error) :
-			 rc;
+	if (rc != 0)
+		return rc;
+	return open_measured(framework, MODEL_RECEIVER, &framework->settings.receive_rest,
+			     framework_rx_port(framework), &framework->public_receive.in, false,
+			     open_pps_max(framework), error);
 }
 
 static int

@@ -12,7 +12,7 @@
 #define DRAIN_NS LULL_NS_PER_S
 #define SIZE_MOST 1500
 #define OTHERS_NICE -15
-#define WIRE_EXTRA_BYTES 20 /* preamble and gap */
+#define QUIET_NS (1500 * LULL_NS_PER_MS)
 
 /* Rest until a signal comes or @p ns have passed; true: a signal. */
 static bool
@@ -167,7 +167,7 @@ static uint64_t
 run_drain_ns(const struct model_settings *settings)
 {
 	uint64_t bits = (uint64_t)(settings->public_ring + settings->ring + 2 * settings->burst) *
-			(settings->size + WIRE_EXTRA_BYTES) * 8;
+			(settings->size + MODEL_WIRE_EXTRA_BYTES) * 8;
 
 	return DRAIN_NS + (settings->link_bps > 0 ? bits * LULL_NS_PER_S / settings->link_bps : 0);
 }
@@ -192,19 +192,54 @@ run_drain(struct framework *framework)
 	}
 }
 
+/* A receiver alone does not know when its sender begins and ends. */
+static bool
+run_is_led(const struct framework *framework)
+{
+	return framework->settings.side == MODEL_RECEIVE && framework->settings.duration_ns > 0;
+}
+
+/* Until the first packet; true: a signal came. */
+static bool
+run_await(const struct framework *framework)
+{
+	while (run_taken(framework, MODEL_RECEIVER) == 0)
+		if (run_signal(framework, LULL_NS_PER_MS))
+			return true;
+	return false;
+}
+
+/* Until nothing has come for a while, or a signal. */
+static void
+run_linger(const struct framework *framework)
+{
+	uint64_t since_ns = lull_clock_ns(), before = 0;
+
+	while (lull_clock_ns() - since_ns < QUIET_NS && !run_signal(framework, STEP_NS)) {
+		uint64_t taken = run_taken(framework, MODEL_RECEIVER);
+
+		if (taken != before)
+			since_ns = lull_clock_ns();
+		before = taken;
+	}
+}
+
 int
 framework_run(struct framework *framework, struct lull_error *error)
 {
+	const struct model_settings *settings = &framework->settings;
 	int rc = run_start(framework, error);
 
 	if (rc != 0)
 		return rc;
-	framework->by_signal = framework->settings.warmup_ns > 0 &&
-			       run_for(framework, framework->settings.warmup_ns);
+	framework->by_signal = (run_is_led(framework) && run_await(framework)) ||
+			       (settings->warmup_ns > 0 && run_for(framework, settings->warmup_ns));
 	run_read_all(framework, false);
 	if (!framework->by_signal)
-		framework->by_signal = run_for(framework, framework->settings.duration_ns);
+		framework->by_signal = run_for(framework, settings->duration_ns);
 	run_read_all(framework, true);
+	if (run_is_led(framework) && !framework->by_signal)
+		run_linger(framework);
 	/* From here on a second signal ends the program at once. */
 	pthread_sigmask(SIG_UNBLOCK, &framework->signals, NULL);
 	run_drain(framework);

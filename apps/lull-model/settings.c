@@ -183,7 +183,9 @@ static const struct lull_option model_options[] = {
 	},
 	{
 		.key = "loss",
-		.help = "Objective: may a rest lose packets?",
+		.help = "Objective of the receiver: may a rest lose packets? The public send ring "
+			"of "
+			"the sender cannot lose any.",
 		.type = LULL_OPTION_CHOICE,
 		.choices = loss_names,
 		.value = "zero",
@@ -213,7 +215,9 @@ static const struct lull_option model_options[] = {
 	{
 		.key = "duration",
 		.argument = "TIME",
-		.help = "Measure this long, 0: until a signal.",
+		.help = "Measure this long, 0: until a signal. With side receive the time runs from"
+			" the first packet on, and the program ends when nothing has come for 1.5 "
+			"s.",
 		.type = LULL_OPTION_DURATION,
 		.value = "0",
 		.unit = "s",

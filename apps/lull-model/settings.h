@@ -14,6 +14,7 @@
 
 #define MODEL_PATH_SIZE 4096
 #define MODEL_CRC_BYTES 4
+#define MODEL_WIRE_EXTRA_BYTES 20 /* preamble and gap */
 
 enum model_side { MODEL_BOTH, MODEL_SEND, MODEL_RECEIVE };
 
