@@ -55,14 +55,16 @@ def die_with_parent() -> None:
 class Child:
     """A running program; leaving the `with` block ends it and tidies up after it."""
 
-    def __init__(self, executable: Path, arguments: Sequence[str], pace: Pace) -> None:
+    def __init__(self, executable: Path, arguments: Sequence[str], pace: Pace,
+                 prefix: Sequence[str] = ()) -> None:
+        """Start it, by a prefix that becomes it in the end, as `ip netns exec NAME` does."""
         self.name = executable.name
         self._pace = pace
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         try:
             # A session of its own: Ctrl-C reaches us first, and we end it in order.
             self._process = subprocess.Popen(
-                [str(executable), *arguments], stdin=subprocess.DEVNULL,
+                [*prefix, str(executable), *arguments], stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=self._errors, start_new_session=True,
                 preexec_fn=die_with_parent)  # noqa: PLW1509 - prctl() needs no lock
         except OSError as error:

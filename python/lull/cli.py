@@ -21,6 +21,7 @@ from lull import (
     doctor_view,
     explain_view,
     loops_view,
+    model_commands,
     plugin_file,
     plugin_settings,
     result,
@@ -427,7 +428,7 @@ def doctor_command(as_json: bool, root: Path) -> int:
     return 1 if any(check.status == "fail" for check in checks) else 0
 
 
-for command in sim_commands.COMMANDS:
+for command in (*sim_commands.COMMANDS, model_commands.model_group):
     cli.add_command(command)
 
 
