@@ -28,7 +28,11 @@ change_limits(const struct lull_loop *poller)
 		.held_pkts = poller->held_pkts,
 		.burst_pkts = poller->burst_pkts,
 		.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP),
+		.kalman = settings->kalman,
 	};
+
+	limits.kalman.tolerance_ppm = (uint32_t)(settings->kalman_tolerance * 10000 + 0.5);
+	limits.kalman.layout = (enum lull_record_layout)settings->kalman_layout;
 
 	if (limits.held_pkts >= limits.ring_pkts)
 		limits.held_pkts = limits.ring_pkts > 0 ? limits.ring_pkts - 1 : 0;

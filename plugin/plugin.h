@@ -52,9 +52,12 @@ struct plugin_settings {
 	uint32_t loss;
 	uint64_t max_rest_ns;
 	uint64_t rest_ns;
-	uint64_t pps_max[2]; /* envelope + 1 (0: auto), rate */
-	uint32_t ring_pkts;  /* 0: as the port says */
-	char report[256];    /* file for the final report, "-": stderr, "none" */
+	uint64_t pps_max[2];              /* envelope + 1 (0: auto), rate */
+	uint32_t ring_pkts;               /* 0: as the port says */
+	struct lull_kalman_config kalman; /* less what stands in the next two */
+	double kalman_tolerance;          /* percent */
+	uint32_t kalman_layout;           /* enum lull_record_layout */
+	char report[256];                 /* file for the final report, "-": stderr, "none" */
 };
 
 #define PLUGIN_THREAD_NAME "lull-watch"

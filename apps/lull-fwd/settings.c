@@ -13,6 +13,7 @@
 
 static const char *const mode_names[] = { "io", "macswap", "sink", NULL };
 static const char *const loss_names[] = { "zero", "tolerate", NULL };
+static const char *const layout_names[] = { "linked", "array", "segments", NULL };
 
 static const char *
 governor_name(uint32_t index)
@@ -232,8 +233,8 @@ static const struct lull_option fwd_options[] = {
 	{
 		.key = "max-rest",
 		.argument = "TIME",
-		.help = "No rest longer than this, whatever the governor; the cap of ramp, halve "
-			"and drain.",
+		.help = "No rest longer than this, whatever the governor; the cap of ramp, halve, "
+			"drain and kalman.",
 		.type = LULL_OPTION_DURATION,
 		.value = "1000",
 		.unit = "us",
@@ -266,6 +267,64 @@ static const struct lull_option fwd_options[] = {
 		.print = pps_max_print,
 		.live = true,
 		MEMBER(pps_max),
+	},
+	{
+		.key = "kalman-step",
+		.argument = "TIME",
+		.help = "kalman and kalman-guarded: step by which the rest grows.",
+		.type = LULL_OPTION_DURATION,
+		.value = "10",
+		.unit = "us",
+		.low = 1,
+		.high = 10 * LULL_NS_PER_MS,
+		.live = true,
+		MEMBER(kalman.step_ns),
+	},
+	{
+		.key = "kalman-tolerance",
+		.argument = "PERCENT",
+		.help = "kalman and kalman-guarded: loss of speed that counts as none.",
+		.type = LULL_OPTION_REAL,
+		.value = "1",
+		.real_low = 0.0001,
+		.real_high = 50,
+		.live = true,
+		MEMBER(kalman_tolerance),
+	},
+	{
+		.key = "kalman-row",
+		.argument = "BYTES",
+		.help = "kalman and kalman-guarded: packet sizes that share a row of the record "
+			"table.",
+		.type = LULL_OPTION_COUNT,
+		.value = "10",
+		.low = 1,
+		.high = 1437,
+		.live = true,
+		MEMBER(kalman.row_bytes),
+	},
+	{
+		.key = "kalman-window",
+		.argument = "TIME",
+		.help = "kalman and kalman-guarded: sizes and speeds of so long are reckoned with; "
+			"10 ms for 1 GbE, 1 ms for 10 GbE.",
+		.type = LULL_OPTION_DURATION,
+		.value = "10",
+		.unit = "ms",
+		.low = LULL_NS_PER_US,
+		.high = LULL_NS_PER_S,
+		.live = true,
+		MEMBER(kalman.window_ns),
+	},
+	{
+		.key = "kalman-layout",
+		.help = "kalman and kalman-guarded: how the record table is kept; all decide "
+			"alike.",
+		.type = LULL_OPTION_CHOICE,
+		.choices = layout_names,
+		.value = "linked",
+		.live = true,
+		MEMBER(kalman_layout),
 	},
 	{
 		.key = "traffic",
@@ -423,8 +482,11 @@ fwd_settings_limits(const struct fwd_settings *settings, uint32_t ring_pkts, uin
 		.held_pkts = held_pkts < ring_pkts ? held_pkts : 0,
 		.envelope = pps_max->envelope,
 		.pps_max = pps_max->pps,
+		.kalman = settings->kalman,
 	};
 
+	limits.kalman.tolerance_ppm = (uint32_t)(settings->kalman_tolerance * 10000 + 0.5);
+	limits.kalman.layout = (enum lull_record_layout)settings->kalman_layout;
 	if (pps_max->automatic)
 		limits.envelope = link_pps > 0 ? LULL_ENVELOPE_LINK : LULL_ENVELOPE_LEARNED;
 	if (limits.envelope == LULL_ENVELOPE_LINK)

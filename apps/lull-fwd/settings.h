@@ -44,6 +44,9 @@ struct fwd_settings {
 	uint32_t loss; /* enum lull_loss */
 	uint64_t max_rest_ns, rest_ns;
 	struct fwd_pps_max pps_max;
+	struct lull_kalman_config kalman; /* less what stands in the next two */
+	double kalman_tolerance;          /* percent */
+	uint32_t kalman_layout;           /* enum lull_record_layout */
 
 	struct fwd_traffic traffic;
 	uint32_t flows;

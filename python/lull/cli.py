@@ -249,6 +249,16 @@ def run(config: Path, options: tuple[str, ...], program: str, interval: float) -
 @click.option("--rest", metavar="US", help="For governors fixed and metronome.  [default: 50]")
 @click.option("--pps-max", metavar="PPS",
               help="Arrival limit: auto, link, learned or packets/s.  [default: auto]")
+@click.option("--kalman-step", metavar="US",
+              help="kalman governors: step by which the rest grows.  [default: 10]")
+@click.option("--kalman-tolerance", metavar="PERCENT",
+              help="kalman governors: loss of speed that counts as none.  [default: 1]")
+@click.option("--kalman-row", metavar="BYTES",
+              help="kalman governors: sizes that share a row of the table.  [default: 10]")
+@click.option("--kalman-window", metavar="MS",
+              help="kalman governors: sizes and speeds of so long count.  [default: 10]")
+@click.option("--kalman-layout", type=click.Choice(plugin_settings.LAYOUTS),
+              help="kalman governors: how the table is kept.  [default: linked]")
 @click.option("--config", type=click.Path(), metavar="FILE",
               help="YAML file with these keys; the options override it.")
 @click.option("--report", type=click.Path(), metavar="FILE",

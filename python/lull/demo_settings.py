@@ -42,6 +42,8 @@ GOVERNOR_SUMMARY = {
     "halve": "rests longer when idle, half as long under traffic, as Snabb does",
     "drain": "rests as long as the ring lasts at link rate, as grout does",
     "metronome": "aims at a mean vacation time, as Metronome does",
+    "kalman": "searches the longest rest that costs no speed, as the sleep model does",
+    "kalman-guarded": "the same search within the latency objective and the ring",
     "objective": "rests as long as the latency objective allows",
 }
 

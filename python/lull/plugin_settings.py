@@ -24,31 +24,44 @@ TIME_NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 
 COUNT = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 PPS_MAX = 10**12
 PERCENTILES = (Decimal(50), Decimal("99.9999"))
+LAYOUTS = ("linked", "array", "segments")
+TOLERANCES = (Decimal("0.0001"), Decimal(50))
+ROW_BYTES_MAX = 1437
 REPORT_BYTES_MAX = 255
 NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?) *([A-Za-z]*)", re.ASCII)
 
 
-def check_time(key: str, text: str, low_ns: int) -> str:
-    """A time up to a second; a bare number is in microseconds."""
+def check_time(key: str, text: str, low_ns: int, high_ns: int = 10**9, unit: str = "us") -> str:
+    """A time, usually up to a second; a bare number is in microseconds."""
     found = NUMBER.fullmatch(text)
-    factor = TIME_NS.get(found[2] or "us") if found else None
+    factor = TIME_NS.get(found[2] or unit) if found else None
     if found is None or factor is None:
-        raise _wrong(key, text, "is not a time such as 100 (us), 250us or 1.5ms")
+        raise _wrong(key, text, f"is not a time such as 100 ({unit}), 250us or 1.5ms")
     ns = Decimal(found[1]) * factor
-    if not low_ns <= ns <= 10**9:
-        raise _wrong(key, text, f"is not in {Decimal(low_ns) / 1000:f}..1000000 (us)")
+    if not low_ns <= ns <= high_ns:
+        low, high = (Decimal(bound) / TIME_NS[unit] for bound in (low_ns, high_ns))
+        raise _wrong(key, text, f"is not in {low:f}..{high:f} ({unit})")
     if ns != int(ns):
         raise _wrong(key, text, "is no whole number of nanoseconds")
     return text
 
 
-def check_percentile(key: str, text: str) -> str:
-    """A percentile of the objective."""
+def check_number(key: str, text: str, bounds: tuple[Decimal, Decimal], like: str) -> str:
+    """A number without unit."""
     found = NUMBER.fullmatch(text)
     if found is None or found[2]:
-        raise _wrong(key, text, "is not a number such as 99 or 99.9")
-    if not PERCENTILES[0] <= Decimal(found[1]) <= PERCENTILES[1]:
-        raise _wrong(key, text, f"is not in {PERCENTILES[0]}..{PERCENTILES[1]}")
+        raise _wrong(key, text, f"is not a number such as {like}")
+    if not bounds[0] <= Decimal(found[1]) <= bounds[1]:
+        raise _wrong(key, text, f"is not in {bounds[0]}..{bounds[1]}")
+    return text
+
+
+def check_bytes(key: str, text: str) -> str:
+    """How many packet sizes share a row of the kalman governors' table."""
+    if not text.isascii() or not text.isdecimal():
+        raise _wrong(key, text, "is not a number of bytes such as 10")
+    if not 1 <= int(text) <= ROW_BYTES_MAX:
+        raise _wrong(key, text, f"is not in 1..{ROW_BYTES_MAX} (bytes)")
     return text
 
 
@@ -99,7 +112,15 @@ def check(key: str, text: str) -> str:
         case "max-rest" | "rest":
             return check_time(key, text, 1)
         case "percentile":
-            return check_percentile(key, text)
+            return check_number(key, text, PERCENTILES, "99 or 99.9")
+        case "kalman-step":
+            return check_time(key, text, 1, 10**7)
+        case "kalman-window":
+            return check_time(key, text, 1000, unit="ms")
+        case "kalman-tolerance":
+            return check_number(key, text, TOLERANCES, "1 or 0.5")
+        case "kalman-row":
+            return check_bytes(key, text)
         case "pps-max":
             return check_rate(key, text)
         case "report":

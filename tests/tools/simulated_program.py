@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-GOVERNORS = ("spin", "yield", "fixed", "ramp", "halve", "drain", "metronome", "objective")
+GOVERNORS = ("spin", "yield", "fixed", "ramp", "halve", "drain", "metronome", "kalman",
+             "kalman-guarded", "objective")
 UINT64_MAX = 2**64 - 1
 SERVICE_NS = 400       # per packet
 COST_NS = 9_000        # CPU time of a sleep

@@ -126,6 +126,10 @@ def test_environment(tell: Path, tmp_path: Path) -> None:
     assert settings("--config", relative, LULL="off") == {"LULL_CONFIG": str(config)}
     assert settings("--config", relative, "--mode", "on") == {
         "LULL": "on", "LULL_CONFIG": str(config)}
+    assert settings("--kalman-step", "5", "--kalman-tolerance", "0.5", "--kalman-row", "1",
+                    "--kalman-window", "1ms", "--kalman-layout", "array") == {
+        "LULL": "on", "LULL_KALMAN_STEP": "5", "LULL_KALMAN_TOLERANCE": "0.5",
+        "LULL_KALMAN_ROW": "1", "LULL_KALMAN_WINDOW": "1ms", "LULL_KALMAN_LAYOUT": "array"}
     assert settings("--report", "none") == {"LULL": "on", "LULL_REPORT": "none"}
 
 
@@ -209,6 +213,12 @@ def test_streams_and_signals(tmp_path: Path) -> None:
     (["--percentile", "100"], "percentile: 100 is not in 50..99.9999"),
     (["--percentile", "p99"], "percentile: p99 is not a number"),
     (["--percentile", "99k"], "percentile: 99k is not a number"),
+    (["--kalman-step", "11ms"], "kalman-step: 11ms is not in 0.001..10000 (us)"),
+    (["--kalman-window", "0"], "kalman-window: 0 is not in 0.001..1000 (ms)"),
+    (["--kalman-tolerance", "51"], "kalman-tolerance: 51 is not in 0.0001..50"),
+    (["--kalman-row", "0"], "kalman-row: 0 is not in 1..1437 (bytes)"),
+    (["--kalman-row", "1.5"], "kalman-row: 1.5 is not a number of bytes"),
+    (["--kalman-layout", "tree"], "'tree' is not one of"),
     (["--pps-max", "0"], "pps-max: 0 is neither auto, link, learned nor packets/s in 1..1000G"),
     (["--pps-max", "1.5"], "pps-max: 1.5 is neither"),
     (["--pps-max", "fast"], "pps-max: fast is neither"),
