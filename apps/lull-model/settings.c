@@ -10,6 +10,7 @@
 
 static const char *const side_names[] = { "both", "send", "receive", NULL };
 static const char *const loss_names[] = { "zero", "tolerate", NULL };
+static const char *const layout_names[] = { "linked", "array", "segments", NULL };
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct model_settings, member)
 
@@ -203,6 +204,57 @@ static const struct lull_option model_options[] = {
 		MEMBER(max_rest_ns),
 	},
 	{
+		.key = "kalman-step",
+		.argument = "TIME",
+		.help = "kalman and kalman-guarded: step by which the rest grows.",
+		.type = LULL_OPTION_DURATION,
+		.value = "10",
+		.unit = "us",
+		.low = 1,
+		.high = 10 * LULL_NS_PER_MS,
+		MEMBER(kalman.step_ns),
+	},
+	{
+		.key = "kalman-tolerance",
+		.argument = "PERCENT",
+		.help = "kalman and kalman-guarded: loss of speed that counts as none.",
+		.type = LULL_OPTION_REAL,
+		.value = "1",
+		.real_low = 0.0001,
+		.real_high = 50,
+		MEMBER(kalman_tolerance),
+	},
+	{
+		.key = "kalman-row",
+		.argument = "BYTES",
+		.help = "kalman and kalman-guarded: packet sizes that share a row of the table.",
+		.type = LULL_OPTION_COUNT,
+		.value = "10",
+		.low = 1,
+		.high = 1437,
+		MEMBER(kalman.row_bytes),
+	},
+	{
+		.key = "kalman-window",
+		.argument = "TIME",
+		.help = "kalman and kalman-guarded: sizes and speeds of so long are reckoned with; "
+			"10 ms for 1 GbE, 1 ms for 10 GbE.",
+		.type = LULL_OPTION_DURATION,
+		.value = "10",
+		.unit = "ms",
+		.low = LULL_NS_PER_US,
+		.high = LULL_NS_PER_S,
+		MEMBER(kalman.window_ns),
+	},
+	{
+		.key = "kalman-layout",
+		.help = "kalman and kalman-guarded: how the table is kept; all decide alike.",
+		.type = LULL_OPTION_CHOICE,
+		.choices = layout_names,
+		.value = "linked",
+		MEMBER(kalman_layout),
+	},
+	{
 		.key = "warmup",
 		.group = "Run",
 		.argument = "TIME",
@@ -313,8 +365,7 @@ model_settings_limits(const struct model_settings *settings, const struct rest_s
 {
 	/* A governor cannot rest 0: a sleep function takes 1 ns for it. */
 	uint64_t rest_ns = rest->timed ? LULL_MAX(rest->rest_ns, 1) : 0;
-
-	return (struct lull_idle_limits){
+	struct lull_idle_limits limits = {
 		.latency_ns = settings->max_latency_ns,
 		.percentile_ppm = (uint32_t)(settings->percentile * 10000 + 0.5),
 		.loss = (enum lull_loss)settings->loss,
@@ -324,5 +375,10 @@ model_settings_limits(const struct model_settings *settings, const struct rest_s
 		.held_pkts = held_pkts < ring_pkts ? held_pkts : 0,
 		.envelope = pps_max > 0 ? LULL_ENVELOPE_LINK : LULL_ENVELOPE_LEARNED,
 		.pps_max = pps_max,
+		.kalman = settings->kalman,
 	};
+
+	limits.kalman.tolerance_ppm = (uint32_t)(settings->kalman_tolerance * 10000 + 0.5);
+	limits.kalman.layout = (enum lull_record_layout)settings->kalman_layout;
+	return limits;
 }

@@ -34,7 +34,10 @@ struct model_settings {
 	uint64_t slack_ns; /* 0: depends on the rest */
 	uint64_t max_latency_ns, max_rest_ns;
 	double percentile;
-	uint32_t loss; /* enum lull_loss */
+	uint32_t loss;                    /* enum lull_loss */
+	struct lull_kalman_config kalman; /* less what stands in the next two */
+	double kalman_tolerance;          /* percent */
+	uint32_t kalman_layout;           /* enum lull_record_layout */
 
 	uint64_t warmup_ns, duration_ns;
 	char json[MODEL_PATH_SIZE];

@@ -11,7 +11,7 @@ from typing import Any
 PATIENCE_S = 60
 TRIES = 3
 SLEEPS = ("none", "block:50us", "usleep:0", "usleep:100us", "nanosleep:70us", "sleep:100us",
-          "objective", "fixed:80us")
+          "objective", "kalman", "kalman-guarded", "fixed:80us")
 BAD = {
     "--send-rest usleep": "usleep needs a time",
     "--send-rest usleep:500ns": "nanosleep:500ns takes it",
@@ -24,6 +24,7 @@ BAD = {
     "--burst 100 --ring 64": "raise ring",
     "--size 20": "64..1518",
     "--cpus 0": "for 2 measured threads",
+    "--kalman-row 0": "1..1437",
 }
 
 
@@ -56,7 +57,7 @@ def check_result(result: dict[str, Any], what: str) -> None:
         check(side["pkts"] > 0, f"{what}: packets flow", side)
         for key in ("empty_pct", "usage_pct", "empty_requested_pct", "usage_requested_pct"):
             check(0 <= side[key] <= 100, f"{what}: {key}", side[key])
-        slept = side["rest"] not in ("none", "objective")
+        slept = side["rest"] not in ("none", "objective", "kalman", "kalman-guarded")
         check(not slept or side["rests"] > 0, f"{what}: rests", side)
         check(not slept or side["rest_mean_ns"] > 0.99 * side["rest_requested_mean_ns"],
               f"{what}: rests as long as asked", side)
