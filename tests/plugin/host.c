@@ -5,6 +5,7 @@
  * to itself; further ports are what the way needs.
  */
 #include <pthread.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -18,9 +19,14 @@
 #include <rte_cycles.h>
 #include <rte_eal.h>
 #include <rte_ethdev.h>
+#include <rte_latencystats.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
+#include <rte_metrics.h>
+#include <rte_pdump.h>
 
 #define BURST 32
+#define LEN_BYTES 60          /* nobody reads them */
 #define SETTLE_NS 50000000ULL /* more than the plugin takes to attach */
 #define SECOND_NS 1000000000ULL
 
@@ -72,6 +78,8 @@ put(uint16_t port_id, uint16_t count)
 
 	if (rte_pktmbuf_alloc_bulk(pool, pkts, count) != 0)
 		return 0;
+	for (uint16_t i = 0; i < count; i++)
+		rte_pktmbuf_append(pkts[i], LEN_BYTES);
 	sent = rte_eth_tx_burst(port_id, 0, pkts, count);
 	rte_pktmbuf_free_bulk(pkts + sent, count - sent);
 	return sent;
@@ -123,6 +131,76 @@ callbacks(void)
 		taken += take(0, 0, BURST);
 	printf("sent %ju before %ju after %ju\n", (uintmax_t)sent, (uintmax_t)before,
 	       (uintmax_t)after);
+}
+
+/* DPDK's own: it marks each packet it sees in its Rx callback. */
+static void
+latencystats(void)
+{
+	uint64_t sent = 0, taken = 0, marked = 0, i, mark;
+	struct rte_mbuf *pkts[BURST];
+
+	port_open(0, 1);
+	rte_metrics_init((int)rte_socket_id());
+	if (rte_latencystats_init(0, NULL) != 0)
+		rte_exit(1, "no latency statistics\n");
+	mark = 1ULL << rte_mbuf_dynflag_lookup(RTE_MBUF_DYNFLAG_RX_TIMESTAMP_NAME, NULL);
+	poll_for(SETTLE_NS);
+	for (i = 0; i < 20000 || taken < sent; i++) {
+		uint16_t count;
+
+		if (i < 20000 && sent - taken < 256)
+			sent += put(0, 1 + i % BURST);
+		else if (i >= 20000)
+			poll_for(0);
+		count = rte_eth_rx_burst(0, 0, pkts, BURST);
+		for (uint16_t at = 0; at < count; at++)
+			marked += (pkts[at]->ol_flags & mark) != 0;
+		rte_pktmbuf_free_bulk(pkts, count);
+		taken += count;
+	}
+	poll_for(SETTLE_NS);
+	printf("sent %ju taken %ju marked %ju\n", (uintmax_t)sent, (uintmax_t)taken,
+	       (uintmax_t)marked);
+}
+
+/* Polls until there is a line on stdin. */
+static void
+poll_until_told(void)
+{
+	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	char line[16];
+
+	while (poll(&in, 1, 0) == 0)
+		poll_for(1000000);
+	if (read(in.fd, line, sizeof(line)) < 0)
+		rte_exit(1, "no stdin\n");
+}
+
+/* Another process captures; it says when it is ready and when it has seen enough. */
+static void
+pdump(void)
+{
+	uint64_t sent = 0, taken = 0;
+
+	port_open(0, 1);
+	if (rte_pdump_init() != 0)
+		rte_exit(1, "no pdump\n");
+	puts("polling");
+	fflush(stdout);
+	poll_until_told();
+	while (sent < 2000) {
+		sent += put(0, 1 + sent % 7);
+		taken += take(0, 0, BURST);
+		if (sent % 5 == 0)
+			taken += poll_for(1000000);
+	}
+	while (taken < sent)
+		taken += take(0, 0, BURST);
+	poll_for(SETTLE_NS);
+	printf("sent %ju taken %ju\n", (uintmax_t)sent, (uintmax_t)taken);
+	fflush(stdout);
+	poll_until_told();
 }
 
 /* Port 1 is polled once in a thousand times. What is its longest gap? */
@@ -358,7 +436,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } ways[] = {
-	{ "callbacks", callbacks }, { "uneven", uneven },
+	{ "callbacks", callbacks }, { "latencystats", latencystats },
+	{ "pdump", pdump },         { "uneven", uneven },
 	{ "many", many },           { "churn", churn },
 	{ "sharing", sharing },     { "cancel", cancel },
 	{ "leave", leave },         { "leave-by-signal", leave_by_signal },

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from stand import IDLE_MOST, MEMORY_MB, Files, Host, main
-from world import Failure, World, check
+from world import Failure, World, check, wait_for
 
 FIXED = {"LULL": "on", "LULL_GOVERNOR": "fixed", "LULL_REST": "100us"}
 HUGEPAGES = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
@@ -40,6 +41,54 @@ def own_callbacks(here: World, files: Files) -> None:
         counts = {number(said, word) for word in ("sent", "before", "after")}
         check(len(counts) == 1, "each packet seen by each callback", said)
         check(f"{counts.pop()} packets in" in said, "and by the plugin", said)
+
+
+def latency_statistics(here: World, files: Files) -> str:
+    """DPDK's latency library sees each packet, and the plugin too."""
+    for said in run(here, files, "latencystats"):
+        sent, taken, marked = (number(said, word) for word in ("sent", "taken", "marked"))
+        check(sent == taken == marked and sent > 20000, "each packet is marked", said)
+        check(f"{sent} packets in" in said, "and seen by the plugin", said)
+    return f"{sent} packets"
+
+
+def packet_capture(here: World, files: Files) -> str:
+    """dpdk-dumpcap, another process, captures each packet that is sent and received."""
+    folder = here.path("huge")
+    folder.mkdir()
+    with hugepages():
+        subprocess.run(["mount", "-t", "hugetlbfs", "none", str(folder)], check=True)
+        try:
+            return captured(here, files, folder)
+        finally:
+            for host in here.programs:
+                if host.process.poll() is None:
+                    host.process.kill()
+                    host.process.wait()
+            subprocess.run(["umount", str(folder)], check=True)
+
+
+def captured(here: World, files: Files, folder: Path) -> str:
+    prefix = f"capture-{os.getpid()}"
+    argv = f"{files.host} -d {files.plugin} --lcores 0@1 --no-pci --huge-dir {folder}"
+    argv += f" -m {MEMORY_MB // 4} --vdev net_ring0 --file-prefix {prefix} -- pdump"
+    host = Host(here, "captured", argv.split(), env=FIXED)
+    host.says("polling")
+    argv = f"stdbuf -oL dpdk-dumpcap --file-prefix {prefix} -i net_ring0 -p -w {here.path('capture')}"
+    capture = Host(here, "dumpcap", argv.split())
+    capture.says("Capturing on")
+    wait_for("the capture", lambda: here.path("capture").exists())
+    host.type("go")
+    host.says("taken")
+    capture.finish(signal.SIGINT)
+    host.type("enough")
+    said = host.finish()
+    sent = number(said, "sent")
+    check(number(said, "taken") == sent, "all came back", said)
+    check(f"{sent} packets in" in said, "the plugin saw each", said)
+    seen = re.findall(r"received/dropped on interface '[^']*': (\d+)/(\d+)", capture.log())
+    check(seen == [(str(2 * sent), "0")], f"{sent} captured on both ways", capture.log())
+    return f"{sent} packets"
 
 
 def attached_at_once(here: World, files: Files) -> str:
@@ -140,6 +189,8 @@ if __name__ == "__main__":
         [
             attached_at_once,
             own_callbacks,
+            latency_statistics,
+            packet_capture,
             uneven_rounds,
             ways_to_end,
             threads,
