@@ -29,7 +29,7 @@ class Entry(BaseModel):
     max_us: float
     lost: int
     kept: bool
-    proven: bool  # kept, and at load 0 where no packet can tell, kept when a few come
+    proven: bool  # kept, and not for want of packets
     verdict: str
     feasible_share: float
     wakes_per_s: float
@@ -103,8 +103,14 @@ def _score(cell: Cell, setup: Setup, find: Find) -> Score:
         traffic=scoreboard_cells.traffic_spec(cell.traffic, setup),
         packets=spin.offered, spin_lost=spin.lost, bound_pct=objective.cpu_bound_pct,
         oracle=_oracle(cell, setup, find),
-        entries=[_entry(run, cell, spin, proven=_kept(tested[name], cell, tested["spin"]))
+        entries=[_entry(run, cell, spin, proven=_proven(run, cell, tested[name], tested["spin"]))
                  for name, run in runs.items()])
+
+
+def _proven(run: SimRun, cell: Cell, tested: SimRun, spin: SimRun) -> bool:
+    """At load 0 no packet can tell: a few must be kept, and rests not be longer than allowed."""
+    return _kept(tested, cell, spin) and (
+        cell.traffic.load > 0 or run.rest_mean_ns <= cell.objective_us * 1e3)
 
 
 def _runs(cell: Cell, setup: Setup, find: Find) -> dict[str, SimRun]:

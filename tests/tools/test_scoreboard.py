@@ -123,6 +123,10 @@ def test_without_packets_a_sleep_must_keep_it_when_a_few_come() -> None:
     assert score.packets == 0
     assert score.oracle.rest_us == 80
     assert all(entry.kept for entry in score.entries)
+    long = SimRun(governor="ramp", cpu_pct=1, rest_mean_ns=117_000)
+    assert judged(IDLE, ramp=long).rivals() == []
+    short = long.model_copy(update={"rest_mean_ns": 99_000})
+    assert [entry.governor for entry in judged(IDLE, ramp=short).rivals()] == ["ramp"]
 
 
 def test_polling_is_the_oracle_where_no_sleep_keeps_it() -> None:
