@@ -77,25 +77,49 @@ def pass_all(testpmd: Testpmd, gen: Program, *, counts: bool = True) -> None:
 
 
 def rings(here: World, files: Files) -> str:
-    """Rings lead back to where they come from: what is put in goes round until one stops."""
-    seen = []
+    return circling(here, files, "io")
+
+
+def rings_mac(here: World, files: Files) -> str:
+    return circling(here, files, "mac")
+
+
+def rings_four_queues(here: World, files: Files) -> str:
+    return circling(here, files, "io", queues=4)
+
+
+def rings_two_lcores(here: World, files: Files) -> str:
+    return circling(here, files, "io", lcores=2)
+
+
+def rings_all_of_it(here: World, files: Files) -> str:
+    return circling(here, files, "mac", queues=4, lcores=2)
+
+
+def circling(here: World, files: Files, mode: str, queues: int = 1, lcores: int = 1) -> str:
+    """Rings lead back to where they come from: what is put in goes round until one stops.
+
+    In the end `rxonly` takes it out; its threads rest when there is nothing left.
+    """
+    put_in, remarks = 8 * queues, []
     for plugin in (files.plugin, None):
-        options = "--burst=4 --no-flush-rx"
-        testpmd = Testpmd(here, ["net_ring0", "net_ring1"], plugin=plugin, options=options)
+        options = f"--burst=4 --no-flush-rx --forward-mode={mode} --rxq={queues} --txq={queues}"
+        ports = ["net_ring0", "net_ring1"]
+        testpmd = Testpmd(here, ports, plugin=plugin, options=options, lcores=lcores)
         testpmd.command("start tx_first")
         wait_packets(testpmd, 10000)
         rx, tx, dropped = received(testpmd)
-        check(tx == rx + 8 and dropped == 0, "nothing is lost on the way", (rx, tx, dropped))
+        check(tx == rx + put_in and dropped == 0, "nothing is lost on the way", (rx, tx, dropped))
         testpmd.command("set fwd rxonly")
         testpmd.command("start")
-        wait_packets(testpmd, 1)
-        seen.append(received(testpmd)[0])
+        wait_packets(testpmd, put_in)
+        out = received(testpmd)[0]
+        check(out == put_in, "as many packets come out as went in", out)
         if plugin is not None:
             testpmd.command("start")
-            remark = rested(testpmd, "rte-worker-1")
+            remarks = [rested(testpmd, f"rte-worker-{i + 1}") for i in range(lcores)]
         testpmd.quit()
-    check(seen[0] == seen[1] == 8, "as many packets come out as went in", seen)
-    return remark
+    return ", ".join(remarks)
 
 
 def wait_packets(testpmd: Testpmd, least: int) -> None:
@@ -188,4 +212,5 @@ def silent_without_lull(here: World, files: Files) -> None:
 
 if __name__ == "__main__":
     idle = [io, mac, rxonly, four_queues, two_lcores, silent_without_lull]
-    main([*idle, rings, af_packet, vhost, virtio_user, memif])
+    circle = [rings, rings_mac, rings_four_queues, rings_two_lcores, rings_all_of_it]
+    main([*idle, *circle, af_packet, vhost, virtio_user, memif])
