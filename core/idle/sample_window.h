@@ -33,7 +33,7 @@ double lull_sample_window_mean(const struct lull_sample_window *window);
 /** Exactly 0 when all samples are equal. */
 double lull_sample_window_variance(const struct lull_sample_window *window);
 
-/** Variance of @p count numbers from their sum and the sum of their squares, exact until divided. */
+/** Variance of @p count numbers from their sum and the sum of their squares, exact till divided. */
 double lull_sample_variance(uint64_t count, uint64_t sum, uint64_t sum_squares);
 
 #endif

@@ -4,8 +4,8 @@
  * Speed trial: does the rest cost speed, or is there merely less (or more) to carry?
  *
  * Both look alike from the receiving end, so it is tried: spans with the rest as it is and spans
- * with half of it take turns: short long, long short, ... so that a load that falls or rises all the
- * while does not win every pair. Where every pair moved more with the short rest, the rest costs
+ * with half of it take turns: short long, long short, ... so that a load that only falls or only
+ * rises does not win every pair. Where every pair moved more with the short rest, the rest costs
  * speed; the first that did not ends the trial. Chance alone wins once in 32.
  * Memory: one fixed struct.
  */

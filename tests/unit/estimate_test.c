@@ -147,7 +147,7 @@ estimate_weigh__smaller_variance_pulls_harder(void **state)
 			/* the observation's: smaller pulls up to 200 */
 			assert_true(weigh(0.0, variances[i], less) >
 				    weigh(0.0, variances[i], more));
-			/* the measurement's, and its running deviation: smaller pulls down to 100 */
+			/* the measurement's, and the running deviation: smaller pulls to 100 */
 			assert_true(weigh(0.0, less, variances[i]) <
 				    weigh(0.0, more, variances[i]));
 			assert_true(weigh(less, 1.0, variances[i]) <

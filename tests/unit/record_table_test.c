@@ -120,7 +120,7 @@ record_table_search__case_4_longer_rests_stay(void **state)
 	assert_int_equal(tables_search(512, 500.0, 0), 80 * LULL_NS_PER_US);
 }
 
-/* Too slow: nothing is recorded, the row's rest is taken. "Equal or smaller": equal belongs here. */
+/* Too slow: nothing is recorded, the row's rest is taken. "Equal or smaller": equal is, too. */
 static void
 record_table_search__case_5_speed_lost(void **state)
 {
