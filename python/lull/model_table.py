@@ -8,7 +8,7 @@ from rich.text import Text
 
 from lull.model import Report
 from lull.model_reply import BurstCost
-from lull.quantities import digits, percent, si
+from lull.quantities import digits, si
 
 STOLEN = "†"
 
@@ -35,7 +35,7 @@ def _table(*titles: str) -> Table:
 
 
 def _rows(report: Report) -> Table:
-    table = _table("sender", "CPU", "η", "receiver", "CPU", "η", "Mbit/s", "lost ppm")
+    table = _table("sender", "CPU %", "η %", "receiver", "CPU %", "η %", "Mbit/s", "lost ppm")
     table.columns[0].justify = table.columns[3].justify = "left"
     before = ("", 0)
     for row in report.rows:
@@ -45,9 +45,9 @@ def _rows(report: Report) -> Table:
         before = (row.figure, row.size)
         table.add_row(
             row.sender.rest + (STOLEN if row.steal_ms > 0 else ""),
-            Text(percent(row.sender.cpu_pct), "bold"), percent(row.sender.empty_pct),
-            row.receiver.rest, Text(percent(row.receiver.cpu_pct), "bold"),
-            percent(row.receiver.empty_pct), digits(row.receiver.bps / 1e6),
+            Text(digits(row.sender.cpu_pct), "bold"), digits(row.sender.empty_pct),
+            row.receiver.rest, Text(digits(row.receiver.cpu_pct), "bold"),
+            digits(row.receiver.empty_pct), digits(row.receiver.bps / 1e6),
             Text(si(row.loss_ppm), "bold red" if row.lost else "green"))
     return table
 
