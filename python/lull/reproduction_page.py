@@ -87,4 +87,5 @@ def _drawn(part: Part, out: Path) -> dict[str, Any]:
 
 
 def _figure(value: float | None, unit: str) -> str:
-    return "–" if value is None else f"{digits(value)} {unit}".strip()
+    # Too little to be shown has no sign either.
+    return "–" if value is None else f"{digits(value) if abs(value) >= 0.005 else 0} {unit}".strip()

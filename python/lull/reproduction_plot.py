@@ -22,7 +22,8 @@ def picture(figure: Figure, simulated: Curves | None, live: Curves | None) -> Pi
     with drawing.style():
         columns = 4 if len(figure.panels) == 4 else min(3, len(figure.panels))
         lines = -(-len(figure.panels) // columns)
-        made = drawing.figure((3.5 if columns < 4 else 3.0) * columns, 2.6 * lines + 0.5)
+        made = drawing.figure(max(6.4, (3.5 if columns < 4 else 3.0) * columns),
+                              2.6 * lines + 0.5)
         panels = made.subplots(lines, columns, squeeze=False).ravel()
         for axes, path in zip(panels, figure.panels, strict=False):
             _panel(axes, path, figure.axis, simulated, live)

@@ -285,8 +285,13 @@ def _own_claims(name: str) -> list[Claim]:
     def slowest(curves: Curves) -> float:
         return min(slower(name, size)(curves) for size in (512, 768))
 
-    bound = "it sleeps no longer than its objective allows"
+    def busiest(curves: Curves) -> float:
+        return max(most(name, f"{side}.cpu_pct")(curves) for side in ("send", "receive"))
+
+    bound = "it sleeps no longer than its objective and its ring allow"
     return [
+        Claim(f"most CPU of either side, {name}", "(ours: below 20 too)", busiest, high=20.0,
+              tolerance="at most 20", unit="%", ours=True, sim_because=bound, live_because=bound),
         Claim(f"most CPU of either side, {name}, beyond kalman's", "(ours: not more)", beyond,
               high=0.5, tolerance="at most 0.5", unit="points", ours=True, sim_because=bound,
               live_because=bound),
