@@ -17,6 +17,7 @@
 struct record {
 	uint64_t now_ns, deadline_ns;
 	uint16_t queue_pkts[QUEUES];
+	uint64_t size_pkts, bytes, bytes_squared;
 	struct lull_rest rest;
 	struct lull_wake wake;
 	bool woken;
@@ -52,6 +53,9 @@ record(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
 	last->deadline_ns = turn->deadline_ns;
 	assert_int_equal(turn->queue_count, QUEUES);
 	memcpy(last->queue_pkts, turn->queue_pkts, sizeof(last->queue_pkts));
+	last->size_pkts = turn->size_pkts;
+	last->bytes = turn->bytes;
+	last->bytes_squared = turn->bytes_squared;
 	last->rest = *rest;
 	__atomic_store_n(&recording->count, count + 1, __ATOMIC_RELEASE);
 }
@@ -98,6 +102,9 @@ replay(const struct recording *recording, const struct lull_idle_governor *gover
 			.now_ns = record->now_ns,
 			.deadline_ns = record->deadline_ns,
 			.queue_pkts = record->queue_pkts,
+			.size_pkts = record->size_pkts,
+			.bytes = record->bytes,
+			.bytes_squared = record->bytes_squared,
 			.queue_count = QUEUES,
 		};
 		struct lull_rest rest = lull_idle_plan(idle, &turn);

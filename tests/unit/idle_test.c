@@ -102,6 +102,69 @@ config_check__names_field_value_and_range(void **state)
 }
 
 static void
+config_check__looks_at_the_kalman_parameters(void **state)
+{
+	static const struct {
+		struct lull_kalman_config kalman;
+		const char *field;
+	} wrong[] = {
+		{ { .step_ns = 10 * LULL_NS_PER_MS + 1 }, "kalman.step_ns" },
+		{ { .window_ns = 999 }, "kalman.window_ns" },
+		{ { .window_ns = LULL_NS_PER_S + 1 }, "kalman.window_ns" },
+		{ { .tolerance_ppm = 500001 }, "kalman.tolerance_ppm" },
+		{ { .row_bytes = 1438 }, "kalman.row_bytes" },
+	};
+	struct lull_idle_limits limits = { 0 };
+	struct lull_config_error error;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		limits.kalman = wrong[i].kalman;
+		assert_int_equal(lull_idle_config_check(&limits, &error), -EINVAL);
+		assert_string_equal(error.field, wrong[i].field);
+	}
+	limits.kalman = (struct lull_kalman_config){ .layout = (enum lull_record_layout)3 };
+	assert_int_equal(lull_idle_config_check(&limits, NULL), -EINVAL);
+}
+
+static struct lull_idle_turn curious_saw;
+
+static struct lull_rest
+curious_plan(void *state, const struct lull_idle_turn *turn)
+{
+	(void)state;
+	curious_saw = *turn;
+	return lull_rest_none();
+}
+
+static void
+plan__hands_sizes_to_who_wants_them(void **state)
+{
+	struct lull_idle_governor curious = puppet;
+	struct lull_idle_limits limits = { 0 };
+	uint16_t pkts = 3;
+	struct lull_turn sized = { .now_ns = 2000 * US, .queue_pkts = &pkts, .queue_count = 1 };
+	struct stand stand;
+
+	(void)state;
+	curious.plan = curious_plan;
+	curious.wants_sizes = true;
+	stand_begin(&stand, &limits);
+	assert_false(lull_idle_wants_sizes(stand.idle));
+	assert_int_equal(lull_idle_change(stand.idle, &curious, &limits), 0);
+	assert_true(lull_idle_wants_sizes(stand.idle));
+	sized.size_pkts = 5; /* two came in turns that nobody timed */
+	sized.bytes = 5 * 100;
+	sized.bytes_squared = 5 * 100 * 100;
+	lull_idle_plan(stand.idle, &sized);
+	assert_int_equal(curious_saw.pkt_count, 3);
+	assert_int_equal(curious_saw.size_pkts, 5);
+	assert_int_equal(curious_saw.bytes, 500);
+	assert_int_equal(curious_saw.bytes_squared, 50000);
+	free(stand.memory);
+}
+
+static void
 init__refuses_what_cannot_work(void **state)
 {
 	struct lull_idle_limits limits = { 0 };
@@ -407,7 +470,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(config_check__names_field_value_and_range),
+		cmocka_unit_test(config_check__looks_at_the_kalman_parameters),
 		cmocka_unit_test(init__refuses_what_cannot_work),
+		cmocka_unit_test(plan__hands_sizes_to_who_wants_them),
 		cmocka_unit_test(plan__cuts_to_cap_deadline_and_offer),
 		cmocka_unit_test(plan__time_adds_up),
 		cmocka_unit_test(wait__bounded_from_last_known_empty_to_end_of_turn),
