@@ -9,8 +9,9 @@ checks them again: it is the authority, this is the early word.
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 
 from lull.demo_settings import GOVERNOR_SUMMARY
@@ -104,31 +105,25 @@ def check_config(key: str, text: str) -> str:
     return str(path)
 
 
+CHECKS: Mapping[str, Callable[[str, str], str]] = {
+    "max-latency": partial(check_time, low_ns=1000),
+    "max-rest": partial(check_time, low_ns=1),
+    "rest": partial(check_time, low_ns=1),
+    "percentile": partial(check_number, bounds=PERCENTILES, like="99 or 99.9"),
+    "pps-max": check_rate,
+    "kalman-step": partial(check_time, low_ns=1, high_ns=10**7),
+    "kalman-tolerance": partial(check_number, bounds=TOLERANCES, like="1 or 0.5"),
+    "kalman-row": check_bytes,
+    "kalman-window": partial(check_time, low_ns=1000, unit="ms"),
+    "report": check_report,
+    "config": check_config,
+}
+
+
 def check(key: str, text: str) -> str:
     """The value as the plugin shall get it; a sentence when it makes no sense."""
-    match key:
-        case "max-latency":
-            return check_time(key, text, 1000)
-        case "max-rest" | "rest":
-            return check_time(key, text, 1)
-        case "percentile":
-            return check_number(key, text, PERCENTILES, "99 or 99.9")
-        case "kalman-step":
-            return check_time(key, text, 1, 10**7)
-        case "kalman-window":
-            return check_time(key, text, 1000, unit="ms")
-        case "kalman-tolerance":
-            return check_number(key, text, TOLERANCES, "1 or 0.5")
-        case "kalman-row":
-            return check_bytes(key, text)
-        case "pps-max":
-            return check_rate(key, text)
-        case "report":
-            return check_report(key, text)
-        case "config":
-            return check_config(key, text)
-        case _:
-            return text  # one of a few names, and the command line knows them
+    checker = CHECKS.get(key)
+    return checker(key, text) if checker else text  # else one of a few names: the options know
 
 
 def environment(asked: Mapping[str, str | None], before: Mapping[str, str]) -> dict[str, str]:
