@@ -37,10 +37,12 @@ static inline void
 lull_sim_link_init(struct lull_sim_link *link, uint64_t rate_bps, uint64_t shape_bps,
 		   uint32_t shape_burst_bytes)
 {
+	uint64_t scaled = (uint64_t)shape_burst_bytes * 8 * LULL_NS_PER_S;
+
 	*link = (struct lull_sim_link){ .rate_bps = rate_bps, .shape_bps = shape_bps };
-	if (shape_bps > 0)
-		link->shape_burst_ps =
-			(uint64_t)shape_burst_bytes * 8 * 1000000000000ULL / shape_bps;
+	if (shape_bps > 0) /* in two steps: a large burst in ps does not fit into 64 bits */
+		link->shape_burst_ps = scaled / shape_bps * LULL_SIM_PS_PER_NS +
+				       scaled % shape_bps * LULL_SIM_PS_PER_NS / shape_bps;
 }
 
 /* The earliest time the shaper lets a frame begin that is there at ready_ps. */
