@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What follows from the figures of a run: energy, and how little CPU could have done. */
+#include "idle/limits.h"
 #include "sim.h"
 
 uint64_t
@@ -24,13 +25,14 @@ lull_sim_energy_j(const struct lull_sim_machine *machine, const struct lull_sim_
 static double
 figures_rest_ns_max(const struct lull_sim_config *config, double idle)
 {
-	const struct lull_idle_limits *limits = &config->policy[LULL_SIM_SIDE_RECEIVE].limits;
-	double e = 1 - (double)limits->percentile_ppm / (double)LULL_PPM;
-	double share = idle > e ? e / idle : 1;
-	double longest = share < 1 ? (double)limits->latency_ns / (1 - share) : 1e18;
-	double ring_ns;
+	struct lull_idle_limits limits = config->policy[LULL_SIM_SIDE_RECEIVE].limits;
+	double e, share, longest, ring_ns;
 
-	if (limits->loss == LULL_LOSS_ZERO && config->link_bps > 0) {
+	lull_limits_default(&limits);
+	e = 1 - (double)limits.percentile_ppm / (double)LULL_PPM;
+	share = idle > e ? e / idle : 1;
+	longest = share < 1 ? (double)limits.latency_ns / (1 - share) : 1e18;
+	if (limits.loss == LULL_LOSS_ZERO && config->link_bps > 0) {
 		ring_ns = (double)(config->ring_pkts - config->held_pkts) *
 			  (double)lull_sim_frame_ps(config->link_bps, 60) / 1000;
 		longest = LULL_MIN(longest, ring_ns);
