@@ -400,7 +400,7 @@ sim_add_thread(const struct lull_sim_thread *thread, struct lull_sim_result *res
 	result->lost += lull_sim_thread_lost(thread) - stats->lost;
 	result->delivered += stats->delivered;
 	result->bytes += stats->bytes;
-	result->stolen_ns += thread->cpu->stolen_ns;
+	result->stolen_ns += stats->stolen_ns;
 	result->active_ns += stats->active_ns;
 	for (uint32_t i = 0; i < LULL_SIM_STATES_MAX; i++)
 		result->state_ns[i] += stats->state_ns[i];

@@ -62,7 +62,7 @@ struct lull_sim_result {
 	uint64_t time_ns; /**< of all threads together */
 	uint64_t cpu_ns;
 	uint64_t offered, delivered, lost, bytes;
-	uint64_t stolen_ns;
+	uint64_t stolen_ns; /**< from threads at work */
 	uint64_t active_ns, state_ns[LULL_SIM_STATES_MAX];
 	uint64_t looks, looks_feasible; /**< the verdict, every 10 ms */
 	struct lull_verdict verdict;    /**< of the first thread, at the end */

@@ -185,6 +185,7 @@ thread_rest(struct lull_sim_thread *thread, const struct lull_rest *rest, uint64
 
 	if (rest->depth == LULL_REST_PAUSE) {
 		wake.end_ns = lull_sim_cpu_work(thread->cpu, now_ns, rest->limit_ns);
+		stats->stolen_ns += wake.end_ns - now_ns - rest->limit_ns;
 		stats->cpu_ns += rest->limit_ns;
 		stats->active_ns += rest->limit_ns;
 		thread->vruntime_ns += rest->limit_ns;
@@ -212,8 +213,8 @@ thread_rest(struct lull_sim_thread *thread, const struct lull_rest *rest, uint64
 int
 lull_sim_thread_turn(struct lull_sim_thread *thread)
 {
-	uint64_t stolen_ns = thread->cpu->stolen_ns;
-	uint64_t now_ns, busy_ns;
+	uint64_t stolen_before_ns = thread->cpu->stolen_ns;
+	uint64_t now_ns, busy_ns, stolen_ns;
 	struct lull_turn turn = {
 		.now_ns = thread->now_ns,
 		.queue_pkts = thread->queue_pkts,
@@ -234,7 +235,9 @@ lull_sim_thread_turn(struct lull_sim_thread *thread)
 	turn.size_pkts = thread->size_pkts;
 	turn.bytes = thread->bytes;
 	turn.bytes_squared = thread->bytes_squared;
-	busy_ns = now_ns - thread->now_ns - (thread->cpu->stolen_ns - stolen_ns);
+	stolen_ns = thread->cpu->stolen_ns - stolen_before_ns;
+	busy_ns = now_ns - thread->now_ns - stolen_ns;
+	thread->stats.stolen_ns += stolen_ns;
 	thread->stats.cpu_ns += busy_ns;
 	thread->stats.active_ns += busy_ns;
 	thread->vruntime_ns += busy_ns;

@@ -19,6 +19,7 @@
 struct lull_sim_stats {
 	uint64_t begin_ns;
 	uint64_t cpu_ns;
+	uint64_t stolen_ns; /* while it was at work */
 	uint64_t delivered, bytes;
 	uint64_t looks, looks_feasible; /* at the verdict, every 10 ms */
 	uint64_t active_ns, state_ns[LULL_SIM_STATES_MAX];
