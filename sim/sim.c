@@ -337,6 +337,7 @@ lull_sim_free(struct lull_sim *sim)
 /* ---- running ---- */
 
 #define PROGRESS_STEPS 100
+#define PROGRESS_NS_MAX (100 * LULL_NS_PER_MS)
 
 /* Advance to end_ns in steps. */
 static int
@@ -344,7 +345,7 @@ sim_advance(struct lull_sim *sim, uint64_t begin_ns, uint64_t end_ns, lull_sim_p
 	    void *arg)
 {
 	uint64_t total_ns = sim->config.warmup_ns + sim->config.duration_ns;
-	uint64_t step_ns = total_ns / PROGRESS_STEPS + 1;
+	uint64_t step_ns = LULL_MIN(total_ns / PROGRESS_STEPS + 1, PROGRESS_NS_MAX);
 	int rc;
 
 	while (begin_ns < end_ns) {

@@ -78,7 +78,7 @@ struct lull_sim; /* opaque */
 int lull_sim_config_check(const struct lull_sim_config *config, struct lull_config_error *error);
 /** 0, -EINVAL or -ENOMEM. */
 int lull_sim_create(const struct lull_sim_config *config, struct lull_sim **sim);
-/** Called a hundred times during a run; false ends it. */
+/** Called a hundred times during a run, and every 100 ms of its time at least; false ends it. */
 typedef bool lull_sim_progress(void *arg, uint64_t done_ns, uint64_t total_ns);
 /** Warm-up and measurement. 0, -ENOMEM, or -EINTR when @p progress (may be NULL) ended it. */
 int lull_sim_run(struct lull_sim *sim, lull_sim_progress *progress, void *arg);
