@@ -50,6 +50,8 @@ config_refuse(const struct config_row *rows, size_t count, struct lull_config_er
 #define CONFIG_BPS_MAX 10000000000000ULL
 #define CONFIG_FAULT_NS_MAX (10 * LULL_NS_PER_S)
 #define CONFIG_TIME_NS_MAX (100000 * LULL_NS_PER_S)
+#define CONFIG_PERIOD_NS_MAX (86400 * LULL_NS_PER_S) /* as core/traffic has it, also per packet: */
+#define CONFIG_PKT_NS_MIN 5
 
 int
 lull_sim_config_check(const struct lull_sim_config *config, struct lull_config_error *error)
@@ -57,6 +59,9 @@ lull_sim_config_check(const struct lull_sim_config *config, struct lull_config_e
 	bool relayed = config->path == LULL_SIM_SEND_RECEIVE;
 	uint32_t queues_max = relayed ? 1 : LULL_IDLE_QUEUES_MAX;
 	uint32_t threads_max = relayed ? 1 : LULL_SIM_THREADS_MAX;
+	uint64_t burst_ns = (uint64_t)config->line_pkts * CONFIG_PKT_NS_MIN;
+	uint64_t line_every_ns_min =
+		config->line_every_ns > 0 ? LULL_MAX(LULL_NS_PER_US, burst_ns) : 0;
 	const struct config_row rows[] = {
 		{ "burst", config->burst_pkts, 1, LULL_SIM_BURST_MAX },
 		{ "ring", config->ring_pkts, 1, 1u << 20 },
@@ -75,6 +80,7 @@ lull_sim_config_check(const struct lull_sim_config *config, struct lull_config_e
 		  CONFIG_TIME_NS_MAX },
 		{ "stall", config->stall_ns, 0, CONFIG_FAULT_NS_MAX },
 		{ "line-bursts", config->line_pkts, config->line_every_ns > 0 ? 1 : 0, 65535 },
+		{ "line-bursts", config->line_every_ns, line_every_ns_min, CONFIG_PERIOD_NS_MAX },
 		{ "duration", config->duration_ns, LULL_NS_PER_US, CONFIG_TIME_NS_MAX },
 		{ "warmup", config->warmup_ns, 0, CONFIG_TIME_NS_MAX },
 	};
