@@ -111,7 +111,7 @@ feed_fill_way(struct lull_sim_feed *feed, struct lull_sim_ring *ring, uint64_t n
 		pkt = &ring->way[ring->way_head & ring->way_mask];
 		if (pkt->arrive_ns > now_ns)
 			break;
-		lull_sim_ring_accept(ring, pkt->arrive_ns, pkt->bytes);
+		lull_sim_ring_arrive(ring, pkt);
 		ring->way_head++;
 	}
 	return 0;

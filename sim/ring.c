@@ -61,6 +61,8 @@ ring_grow(struct lull_sim_ring *ring)
 int
 lull_sim_ring_send(struct lull_sim_ring *ring, uint64_t arrive_ns, uint32_t bytes)
 {
+	struct lull_sim_ideal *ideal = ring->ideal;
+	uint64_t ideal_ns = ideal->free_ns;
 	int rc;
 
 	if (ring->way == NULL || ring->way_tail - ring->way_head > ring->way_mask) {
@@ -68,7 +70,10 @@ lull_sim_ring_send(struct lull_sim_ring *ring, uint64_t arrive_ns, uint32_t byte
 		if (rc != 0)
 			return rc;
 	}
-	ring->way[ring->way_tail++ & ring->way_mask] =
-		(struct lull_sim_pkt){ .arrive_ns = arrive_ns, .bytes = bytes };
+	if (ideal_ns <= arrive_ns + ideal->room_ns)
+		ideal_ns = lull_sim_ideal_serve(ideal, arrive_ns);
+	ring->way[ring->way_tail++ & ring->way_mask] = (struct lull_sim_pkt){
+		.arrive_ns = arrive_ns, .ideal_ns = ideal_ns, .bytes = bytes
+	};
 	return 0;
 }

@@ -8,7 +8,9 @@
  * is exact, because nothing left the ring since it looked last.
  * Beside each packet stands when an ideal polling thread would have been done
  * with it: one that starts at once and pays the cheapest price per packet. The
- * difference is what resting added, and never less than the truth.
+ * difference is what resting added, and never less than the truth. It serves
+ * the packets of all its rings as they arrive, so where a thread has several
+ * they are reckoned on their way: rings are looked at one after the other.
  */
 #ifndef LULL_SIM_RING_H
 #define LULL_SIM_RING_H
@@ -26,7 +28,16 @@ struct lull_sim_ideal {
 	uint64_t free_ns; /* done with all so far */
 	uint64_t lone_ns; /* a packet that finds it free */
 	uint64_t each_ns; /* one that finds it at work */
+	uint64_t room_ns; /* of packets under way: with so much to do it loses some, too */
 };
+
+static inline uint64_t
+lull_sim_ideal_serve(struct lull_sim_ideal *ideal, uint64_t arrive_ns)
+{
+	ideal->free_ns = arrive_ns > ideal->free_ns ? arrive_ns + ideal->lone_ns :
+						      ideal->free_ns + ideal->each_ns;
+	return ideal->free_ns;
+}
 
 struct lull_sim_feed;
 
@@ -46,7 +57,7 @@ struct lull_sim_ring {
 /** 0 or -ENOMEM. */
 int lull_sim_ring_init(struct lull_sim_ring *ring, uint32_t room, struct lull_sim_ideal *ideal);
 void lull_sim_ring_done(struct lull_sim_ring *ring);
-/** One more packet under way, not before the last one. 0 or -ENOMEM. */
+/** One more packet under way, not before the last one to any ring of its thread. 0 or -ENOMEM. */
 int lull_sim_ring_send(struct lull_sim_ring *ring, uint64_t arrive_ns, uint32_t bytes);
 
 static inline uint64_t
@@ -55,24 +66,39 @@ lull_sim_ring_count(const struct lull_sim_ring *ring)
 	return ring->tail - ring->head;
 }
 
-/** A packet arrives: it is in the ring, or lost. */
-static inline void
-lull_sim_ring_accept(struct lull_sim_ring *ring, uint64_t arrive_ns, uint32_t bytes)
+/* A packet arrives: its place in the ring, NULL when it is lost. */
+static inline struct lull_sim_pkt *
+lull_sim_ring_place(struct lull_sim_ring *ring)
 {
-	struct lull_sim_ideal *ideal = ring->ideal;
-	struct lull_sim_pkt *pkt;
-
 	ring->offered++;
 	if (ring->tail - ring->head >= ring->room) {
 		ring->lost++;
-		return;
+		return NULL;
 	}
-	ideal->free_ns = arrive_ns > ideal->free_ns ? arrive_ns + ideal->lone_ns :
-						      ideal->free_ns + ideal->each_ns;
-	pkt = &ring->pkts[ring->tail++ & ring->mask];
+	return &ring->pkts[ring->tail++ & ring->mask];
+}
+
+/** A packet arrives at the only ring of its thread: it is in the ring, or lost. */
+static inline void
+lull_sim_ring_accept(struct lull_sim_ring *ring, uint64_t arrive_ns, uint32_t bytes)
+{
+	struct lull_sim_pkt *pkt = lull_sim_ring_place(ring);
+
+	if (pkt == NULL)
+		return;
 	pkt->arrive_ns = arrive_ns;
-	pkt->ideal_ns = ideal->free_ns;
+	pkt->ideal_ns = lull_sim_ideal_serve(ring->ideal, arrive_ns);
 	pkt->bytes = bytes;
+}
+
+/** One that was under way arrives. */
+static inline void
+lull_sim_ring_arrive(struct lull_sim_ring *ring, const struct lull_sim_pkt *way)
+{
+	struct lull_sim_pkt *pkt = lull_sim_ring_place(ring);
+
+	if (pkt != NULL)
+		*pkt = *way;
 }
 
 #endif

@@ -183,6 +183,7 @@ sim_thread(struct lull_sim *sim, uint32_t number, enum lull_sim_side side, uint3
 	thread->ideal.lone_ns = machine->turn_ns + thread->burst_ns[1];
 	thread->ideal.each_ns =
 		(machine->turn_ns + thread->burst_ns[config->burst_pkts]) / config->burst_pkts;
+	thread->ideal.room_ns = thread->ideal.each_ns * room * ring_count;
 	thread->late_ppm = config->late_ppm;
 	thread->late_ns = config->late_ns;
 	lull_sim_sampler_init(&thread->sampler, &machine->overshoot, config->seed + 16 * number);
