@@ -29,19 +29,20 @@ lull_loop_publish(struct lull_loop *loop, uint64_t now_ns)
 
 /* ---- chores: every 10 ms ---- */
 
-/* Loss audit: a port shared with other loops charges each of them. */
+/* Loss audit. The last one takes what nobody has taken yet. */
 static void
-loop_audit(struct lull_loop *loop, uint64_t now_ns)
+loop_audit(struct lull_loop *loop, uint64_t now_ns, bool last)
 {
+	uint64_t rest_ns = lull_idle_counters(loop->idle)->rest_ns;
+	bool rested = rest_ns != loop->audit_rest_ns;
 	uint64_t risen = 0;
 
+	loop->audit_rest_ns = rest_ns;
 	for (uint32_t i = 0; i < loop->port_count; i++) {
 		struct lull_port port = { .port_id = loop->port_ids[i] };
-		uint64_t missed = lull_port_missed(&port);
 
-		if (missed > loop->port_missed[i])
-			risen += missed - loop->port_missed[i];
-		loop->port_missed[i] = missed;
+		risen += lull_port_claim_take(port.port_id, &loop->port_views[i],
+					      lull_port_missed(&port), rested || last);
 	}
 	lull_idle_miss(loop->idle, now_ns, risen);
 }
@@ -50,7 +51,7 @@ static void
 loop_chores(struct lull_loop *loop, uint64_t now_ns)
 {
 	loop->chores_ns = now_ns + CHORES_NS;
-	loop_audit(loop, now_ns);
+	loop_audit(loop, now_ns, false);
 	lull_loop_publish(loop, now_ns);
 }
 
@@ -204,7 +205,7 @@ lull_loop_main(void *arg)
 	loop_chores(loop, now_ns);
 	while (!__atomic_load_n(&loop->stop, __ATOMIC_RELAXED))
 		now_ns = loop_turn(loop, now_ns);
-	loop_audit(loop, now_ns);
+	loop_audit(loop, now_ns, true);
 	lull_loop_publish(loop, now_ns);
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include <lull/engine.h>
 
 #include "mailbox.h"
+#include "port_claim.h"
 #include "rest_device.h"
 #include "snapshot.h"
 
@@ -48,7 +49,8 @@ struct lull_loop {
 	/* Each 10 ms. */
 	uint32_t port_count; /* distinct ports of the queues */
 	uint16_t port_ids[LULL_IDLE_QUEUES_MAX];
-	uint64_t port_missed[LULL_IDLE_QUEUES_MAX];
+	struct lull_port_view port_views[LULL_IDLE_QUEUES_MAX];
+	uint64_t audit_rest_ns; /* at rest until the last audit */
 	uint64_t window_begin_ns;
 	uint32_t window;
 	struct lull_snapshot_cell snapshot;

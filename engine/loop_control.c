@@ -61,7 +61,8 @@ loop_add_port(struct lull_loop *loop, uint16_t port_id)
 			return;
 	}
 	loop->port_ids[loop->port_count] = port_id;
-	loop->port_missed[loop->port_count++] = lull_port_missed(&port);
+	lull_port_claim_begin(port_id, &loop->port_views[loop->port_count++],
+			      lull_port_missed(&port));
 }
 
 /* What the loop can do is what its user wants and the machine has. */

@@ -132,6 +132,7 @@ void
 plugin_audit_port(struct lull_loop *poller, uint16_t port_id)
 {
 	struct plugin_audit *audit = &poller->audits[port_id];
+	uint64_t rest_ns = lull_idle_counters(poller->idle)->rest_ns;
 	uint64_t begin_ns = lull_clock_ns(), took_ns, lost;
 	struct rte_eth_stats stats;
 	int rc;
@@ -144,10 +145,13 @@ plugin_audit_port(struct lull_loop *poller, uint16_t port_id)
 	if (rc != 0)
 		return;
 	lost = stats.imissed + stats.rx_nombuf;
-	/* The first reading is where counting begins; a smaller one is a reset. */
-	if (audit->missed != UINT64_MAX && lost > audit->missed)
-		poller->risen += lost - audit->missed;
-	audit->missed = lost;
+	if (audit->begun)
+		poller->risen += lull_port_claim_take(port_id, &audit->view, lost,
+						      rest_ns != audit->rest_ns);
+	else
+		lull_port_claim_begin(port_id, &audit->view, lost);
+	audit->begun = true;
+	audit->rest_ns = rest_ns;
 }
 
 void

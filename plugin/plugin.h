@@ -34,6 +34,7 @@
 
 #include <lull/engine.h>
 
+#include "port_claim.h"
 #include "snapshot.h"
 
 enum plugin_mode {
@@ -89,7 +90,9 @@ struct plugin_shadow {
 /** Loss audit of one port by one poller. */
 struct plugin_audit {
 	uint64_t due_ns;
-	uint64_t missed; /* UINT64_MAX: not read yet */
+	uint64_t rest_ns; /* at rest until then */
+	bool begun;
+	struct lull_port_view view;
 };
 
 /**

@@ -133,8 +133,6 @@ poller_begin(struct lull_loop *poller)
 	memset(&poller->limits, 0, sizeof(poller->limits));
 	memset(poller->queue_pkts, 0, sizeof(poller->queue_pkts));
 	memset(poller->audits, 0, sizeof(poller->audits));
-	for (uint32_t i = 0; i < PLUGIN_PORTS_MAX; i++)
-		poller->audits[i].missed = UINT64_MAX;
 	poller->timed = poller->crowded = poller->prepared = poller->sampling = false;
 	poller->shadow.resting = false;
 	poller->member_count = poller->burst_pkts = poller->round_pkts = 0;

@@ -8,6 +8,7 @@
 
 #include "mailbox.h"
 #include "port.h"
+#include "port_claim.h"
 #include "stand.h"
 
 #define LONG_REST_NS (50 * LULL_NS_PER_MS)
@@ -342,6 +343,31 @@ audit__charges_misses_to_rests(void **state)
 	scene_end(&scene);
 }
 
+/* A rise is charged once: to a loop that has rested; to another when none of those takes it. */
+static void
+claim__charges_each_packet_once(void **state)
+{
+	struct lull_port_view rests, spins;
+	uint16_t port_id = RTE_MAX_ETHPORTS - 1;
+
+	(void)state;
+	lull_port_claim_begin(port_id, &rests, 100);
+	lull_port_claim_begin(port_id, &spins, 100);
+	assert_int_equal(lull_port_claim_take(port_id, &spins, 103, false), 0);
+	assert_int_equal(lull_port_claim_take(port_id, &rests, 103, true), 3);
+	assert_int_equal(lull_port_claim_take(port_id, &spins, 103, false), 0);
+	/* neither has rested: the first that sees it twice */
+	assert_int_equal(lull_port_claim_take(port_id, &spins, 110, false), 0);
+	assert_int_equal(lull_port_claim_take(port_id, &rests, 112, false), 0);
+	assert_int_equal(lull_port_claim_take(port_id, &spins, 112, false), 7);
+	assert_int_equal(lull_port_claim_take(port_id, &rests, 112, false), 2);
+	/* the port's counters are cleared */
+	assert_int_equal(lull_port_claim_take(port_id, &rests, 0, true), 0);
+	assert_int_equal(lull_port_claim_take(port_id, &rests, 4, true), 4);
+	assert_int_equal(lull_port_claim_take(port_id, &spins, 5, false), 0);
+	assert_int_equal(lull_port_claim_take(port_id, &spins, 5, true), 1);
+}
+
 int
 main(void)
 {
@@ -355,6 +381,7 @@ main(void)
 		cmocka_unit_test(mailbox__a_loop_that_does_not_run_keeps_its_mail),
 		cmocka_unit_test(snapshot__is_never_torn),
 		cmocka_unit_test(audit__charges_misses_to_rests),
+		cmocka_unit_test(claim__charges_each_packet_once),
 	};
 
 	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
