@@ -91,6 +91,7 @@ replay(const struct recording *recording, const struct lull_idle_governor *gover
 	uint32_t count = LULL_MIN(recording->count, (uint32_t)RECORDS_MAX);
 	void *memory = aligned_alloc(LULL_CACHE_LINE, lull_idle_size());
 	struct lull_idle *idle;
+	uint64_t pkts = 0, sized = 0;
 	uint32_t rests = 0;
 
 	assert_true(count > 10);
@@ -109,6 +110,9 @@ replay(const struct recording *recording, const struct lull_idle_governor *gover
 		};
 		struct lull_rest rest = lull_idle_plan(idle, &turn);
 
+		pkts += record->queue_pkts[0] + record->queue_pkts[1];
+		sized += record->size_pkts;
+		assert_true(record->bytes >= 60 * record->size_pkts);
 		if (rest.depth != record->rest.depth || rest.limit_ns != record->rest.limit_ns)
 			fail_msg("%s, turn %u of %u: %s %llu ns live, %s %llu ns again",
 				 lull_idle_governor_name(governor), i, count,
@@ -121,6 +125,7 @@ replay(const struct recording *recording, const struct lull_idle_governor *gover
 			rests++;
 		}
 	}
+	assert_int_equal(sized, lull_idle_wants_sizes(idle) ? pkts : 0);
 	print_message("   %-10s %u turns, %u rests\n", lull_idle_governor_name(governor), count,
 		      rests);
 	free(memory);

@@ -92,6 +92,10 @@ class Driver:
                 ("governor", "fixed"),
                 ("governor", "objective"),
                 ("governor", "spin"),
+                ("governor", "kalman"),
+                ("governor", "kalman-guarded"),
+                ("kalman-layout", "array"),
+                ("kalman-window", "1ms"),
                 ("max-latency", "50us"),
                 ("max-rest", "1ms"),
             ]
