@@ -25,8 +25,11 @@
  * 9. It rests after every turn that drained the queues. kalman waits for an empty one, which a
  *    steady load may never give it.
  *
- * A speed differs when it does so by more than the tolerance and by more than twice its standard
- * error: the scatter of a window of sparse packets is neither a rise nor a fall.
+ * 10. Speeds are compared by the mean of the window, and differ when they do so by more than the
+ *    tolerance and by more than twice its standard error: the scatter of a window of sparse packets
+ *    is neither a rise nor a fall. kalman takes a lucky interval for the record. That error is known
+ * of the window's mean, so this and not the filter's estimate is compared; the estimate of the packet
+ * size is used as it is.
  */
 #include "kalman_meter.h"
 #include "record_table.h"
@@ -78,12 +81,29 @@ guarded_span_ns(const struct guarded *guarded, uint64_t rest_ns)
 	return LULL_MAX(guarded->view->limits->kalman.window_ns, SPAN_RESTS * real_ns);
 }
 
+/* The observation of Algorithm 2, the mean over the window: how far it may be off is known. */
+static double
+guarded_speed(const struct guarded *guarded)
+{
+	return guarded->meter.speed_estimate.observation;
+}
+
+/*
+ * The observation of Algorithm 2. The estimate follows a change at once and any chance as well; a
+ * record that rests are given up for takes the mean, whose error is known.
+ */
+static double
+guarded_speed(const struct guarded *guarded)
+{
+	return guarded->meter.speed_estimate.observation;
+}
+
 static enum change
 guarded_compare(const struct guarded *guarded, double record)
 {
 	const struct lull_sample_window *window = &guarded->meter.speed_estimate.window;
 	double tolerated = record * guarded->view->limits->kalman.tolerance_ppm / LULL_PPM;
-	double gap = guarded->meter.speed - record;
+	double gap = guarded_speed(guarded) - record;
 	double beyond = (gap < 0.0 ? -gap : gap) - tolerated;
 
 	if (window->count < 2 || beyond <= 0.0 ||
@@ -97,7 +117,7 @@ static void
 guarded_learn(struct guarded *guarded, uint64_t now_ns, uint64_t bytes)
 {
 	uint32_t tolerance_ppm = guarded->view->limits->kalman.tolerance_ppm;
-	double speed = guarded->meter.speed;
+	double speed = guarded_speed(guarded);
 
 	switch (lull_speed_trial_add(&guarded->trial, now_ns, bytes, tolerance_ppm)) {
 	case LULL_TRIAL_COSTS:
@@ -143,7 +163,8 @@ guarded_search(struct guarded *guarded, uint64_t now_ns)
 		guarded->tried_ns = rest_ns;
 		guarded->tried_bytes = bytes;
 	}
-	row->speed_max = change == CHANGE_RISE ? guarded->meter.speed : row->speed_max;
+	if (change == CHANGE_RISE)
+		row->speed_max = guarded_speed(guarded);
 	if (guarded->trial.running) {
 		rest_ns = LULL_MIN(guarded->tried_ns, guarded->ceiling.rest_ns);
 		return lull_speed_trial_is_short(&guarded->trial) ? rest_ns / 2 : rest_ns;
