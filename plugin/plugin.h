@@ -114,10 +114,9 @@ struct lull_loop {
 	union {
 		uint32_t heed; /* any of these: the round is not merely counted */
 		struct {
-			bool timed;    /* this round began at round_begin_ns */
-			bool sampling; /* how long an empty round takes */
-			bool sized;    /* the governor wants packet sizes */
-			bool ordered;  /* there are orders; others set this, atomically */
+			bool timed;   /* this round began at round_begin_ns */
+			bool sized;   /* the governor wants packet sizes */
+			bool ordered; /* there are orders; others set this, atomically */
 		};
 	};
 	uint64_t turns, turns_empty, pkts; /* of rounds that nobody timed */
@@ -142,6 +141,7 @@ struct lull_loop {
 	uint64_t report_ns; /* next report while only measuring */
 	uint64_t wall_seen_ns, cpu_seen_ns;
 	uint64_t clock_ns; /* one reading of the clock */
+	bool sampling;     /* how long an empty round takes; ends with look_in */
 	uint32_t sample_rounds;
 	uint64_t sample_x256; /* ns per empty round, of late, in 1/256 */
 

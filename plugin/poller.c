@@ -262,12 +262,12 @@ poller_sample_end(struct lull_loop *poller)
 static void
 poller_sample(struct lull_loop *poller)
 {
-	if (poller->empty_run == 0) {
-		poller->sampling = false;
+	poller->sampling = false;
+	poller->look_in = LOOK_ROUNDS;
+	if (poller->empty_run < poller->sample_rounds)
 		poller->sample_rounds = LULL_MAX(poller->sample_rounds / 2, 1u);
-	} else if (poller->empty_run >= poller->sample_rounds) {
+	else
 		poller_sample_end(poller);
-	}
 }
 
 /* Long enough without a packet: from the next round on it is known when it began. */
@@ -288,6 +288,8 @@ poller_look_now(struct lull_loop *poller)
 	poller->round_begin_ns = lull_clock_ns();
 	poller_look(poller, poller->round_begin_ns);
 	poller->sampling = poller->mode > PLUGIN_OFF;
+	if (poller->sampling)
+		poller->look_in = poller->sample_rounds;
 }
 
 /* Returns true when it is time to look at the clock. */
@@ -310,9 +312,13 @@ poller_count_round(struct lull_loop *poller)
 static void
 poller_clock(struct lull_loop *poller)
 {
+	bool sampled = poller->sampling && poller->look_in == 0;
+
+	if (sampled)
+		poller_sample(poller);
 	if (poller->empty_run >= poller->empty_need)
 		poller_begin_timed(poller);
-	else
+	else if (!sampled)
 		poller_look_now(poller);
 }
 
@@ -333,11 +339,7 @@ poller_round(struct lull_loop *poller)
 		plugin_obey(poller, lull_clock_ns());
 	poller_next_round(poller);
 	if (!poller->timed) {
-		bool look = poller_count_round(poller);
-
-		if (poller->sampling)
-			poller_sample(poller);
-		if (look)
+		if (poller_count_round(poller))
 			poller_clock(poller);
 		return;
 	}
