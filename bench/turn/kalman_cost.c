@@ -121,7 +121,7 @@ run_speed(bool few)
 	for (uint32_t i = 0; i < CALLS; i++) {
 		now_ns += 30 * LULL_NS_PER_US;
 		sink = lull_estimate_speed(&estimate, now_ns, BURST_PKTS * size_at(few, i),
-					   30 * LULL_NS_PER_US);
+					   30 * LULL_NS_PER_US, size_at(few, i));
 	}
 }
 

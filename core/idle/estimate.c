@@ -5,10 +5,9 @@
  * - The window [t - W, t] holds the burst, or the interval, of time t as well.
  * - Variances are those of the whole population: divided by the count.
  * - Eq. 24 (predicted deviation of the speed) lost its symbols, and one interval has no variance of
- *   its own. What it says about itself is how far it lies from what was seen around it, so its
- *   variance is taken as its squared distance from the window's mean. Any other constant would need
- *   a unit. It follows that an outlier counts little, and that the running deviation never exceeds
- *   that of the window.
+ *   its own. What is unsure about it is where it cuts the flow: up to a packet at either end, which
+ *   is a variance of (packet / interval)^2 / 6. A speed that falls beyond that is believed at once,
+ *   as the published search needs, which ends one step behind the threshold.
  */
 #include "estimate.h"
 
@@ -66,17 +65,16 @@ lull_estimate_size(struct lull_estimate *estimate, uint64_t now_ns, uint64_t pkt
 
 double
 lull_estimate_speed(struct lull_estimate *estimate, uint64_t now_ns, uint64_t bytes,
-		    uint64_t interval_ns)
+		    uint64_t interval_ns, double pkt_bytes)
 {
 	double speed = (double)bytes * (double)LULL_NS_PER_MS / (double)interval_ns;
-	double mean, away;
+	double packet = pkt_bytes * (double)LULL_NS_PER_MS / (double)interval_ns;
 	uint64_t reading;
 
 	speed = LULL_MIN(speed, (double)LULL_SAMPLE_MAX);
 	reading = (uint64_t)(speed + 0.5);
 	lull_sample_window_add(&estimate->window, now_ns, reading);
-	mean = lull_sample_window_mean(&estimate->window);
-	away = (double)reading - mean;
-	return lull_estimate_weigh(estimate, (double)reading, away * away, mean,
+	return lull_estimate_weigh(estimate, (double)reading, packet * packet / 6,
+				   lull_sample_window_mean(&estimate->window),
 				   lull_sample_window_variance(&estimate->window));
 }

@@ -44,9 +44,9 @@ double lull_estimate_size(struct lull_estimate *estimate, uint64_t now_ns, uint6
 			  uint64_t bytes, uint64_t bytes_squared);
 /**
  * @p bytes moved in the @p interval_ns > 0 from the begin of one sleep to the begin of the next;
- * returns the speed in bytes per millisecond.
+ * returns the speed in bytes per millisecond. @p pkt_bytes: how large packets are.
  */
 double lull_estimate_speed(struct lull_estimate *estimate, uint64_t now_ns, uint64_t bytes,
-			   uint64_t interval_ns);
+			   uint64_t interval_ns, double pkt_bytes);
 
 #endif

@@ -88,16 +88,6 @@ guarded_speed(const struct guarded *guarded)
 	return guarded->meter.speed_estimate.observation;
 }
 
-/*
- * The observation of Algorithm 2. The estimate follows a change at once and any chance as well; a
- * record that rests are given up for takes the mean, whose error is known.
- */
-static double
-guarded_speed(const struct guarded *guarded)
-{
-	return guarded->meter.speed_estimate.observation;
-}
-
 static enum change
 guarded_compare(const struct guarded *guarded, double record)
 {

@@ -32,8 +32,9 @@ lull_kalman_meter_sleep(struct lull_kalman_meter *meter, uint64_t now_ns)
 {
 	if (now_ns > meter->sleep_ns) {
 		if (meter->sleep_ns > 0) /* the first one ends no interval */
-			meter->speed = lull_estimate_speed(&meter->speed_estimate, now_ns,
-							   meter->bytes, now_ns - meter->sleep_ns);
+			meter->speed =
+				lull_estimate_speed(&meter->speed_estimate, now_ns, meter->bytes,
+						    now_ns - meter->sleep_ns, meter->packet_bytes);
 		meter->sleep_ns = now_ns;
 		meter->bytes = 0;
 	}

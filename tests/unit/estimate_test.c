@@ -94,7 +94,7 @@ estimate_speed__lies_between(void **state)
 		interval_ns = 1 + lull_prng_u64(&prng) % 300000;
 		now_ns += interval_ns;
 		value = lull_estimate_speed(&estimate, now_ns, lull_prng_u64(&prng) % 100000,
-					    interval_ns);
+					    interval_ns, 512);
 		assert_true(between(value, estimate.measurement, estimate.observation));
 		assert_true(estimate.variance <=
 			    lull_sample_window_variance(&estimate.window) * (1 + 1e-9));
@@ -120,9 +120,26 @@ estimate_speed__no_variance_takes_the_observation(void **state)
 	(void)state;
 	lull_estimate_init(&estimate, WINDOW_NS);
 	for (uint32_t i = 1; i < 1000; i++)
-		assert_true(near(lull_estimate_speed(&estimate, i * 100000ULL, 12500, 100000),
+		assert_true(near(lull_estimate_speed(&estimate, i * 100000ULL, 12500, 100000, 500),
 				 125000.0)); /* 1 Gbit/s */
 	assert_true(near(estimate.observation, 125000.0));
+}
+
+/* A step beyond what cutting a flow into intervals explains is believed at once. */
+static void
+estimate_speed__believes_a_fall(void **state)
+{
+	double value = 0;
+	uint32_t i;
+
+	(void)state;
+	lull_estimate_init(&estimate, WINDOW_NS);
+	for (i = 1; i < 100; i++)
+		lull_estimate_speed(&estimate, i * 100000ULL, i % 2 == 0 ? 12500 : 12000, 100000,
+				    500);
+	value = lull_estimate_speed(&estimate, i * 100000ULL, 10000, 100000, 500);
+	assert_true(estimate.observation > 119000.0);
+	assert_true(value < 110000.0);
 }
 
 static double
@@ -174,6 +191,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(estimate_size__lies_between),
 		cmocka_unit_test(estimate_speed__lies_between),
+		cmocka_unit_test(estimate_speed__believes_a_fall),
 		cmocka_unit_test(estimate_size__no_variance_takes_the_observation),
 		cmocka_unit_test(estimate_speed__no_variance_takes_the_observation),
 		cmocka_unit_test(estimate_weigh__smaller_variance_pulls_harder),
