@@ -92,11 +92,12 @@ run_config(const struct sim_program *program, const struct sim_governor *governo
 		.duration_ns = settings->duration_ns,
 	};
 
-	config.policy[LULL_SIM_SIDE_RECEIVE] =
-		(struct lull_sim_policy){ governor->governor,
-					  sim_settings_limits(settings, governor) };
-	config.policy[LULL_SIM_SIDE_SEND] =
-		(struct lull_sim_policy){ sender->governor, sim_settings_limits(settings, sender) };
+	config.policy[LULL_SIM_SIDE_RECEIVE] = (struct lull_sim_policy){
+		governor->governor, sim_settings_limits(settings, governor, LULL_SIM_SIDE_RECEIVE)
+	};
+	config.policy[LULL_SIM_SIDE_SEND] = (struct lull_sim_policy){
+		sender->governor, sim_settings_limits(settings, sender, LULL_SIM_SIDE_SEND)
+	};
 	if (config.warmup_ns == SIM_UNSET)
 		config.warmup_ns = pcap ? 0 : LULL_NS_PER_S / 2;
 	if (config.duration_ns == SIM_UNSET)
@@ -110,6 +111,17 @@ run_refuse(const struct lull_config_error *wrong, struct lull_error *error)
 	return lull_error_set(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong->field,
 			      (unsigned long long)wrong->value, (unsigned long long)wrong->low,
 			      (unsigned long long)wrong->high);
+}
+
+/* What the governors have in common, before anything is printed. */
+static int
+run_check(const struct sim_program *program, struct lull_error *error)
+{
+	const struct lull_sim_config config =
+		run_config(program, &program->settings.governors.items[0]);
+	struct lull_config_error wrong;
+
+	return lull_sim_config_check(&config, &wrong) == 0 ? 0 : run_refuse(&wrong, error);
 }
 
 static int
@@ -143,15 +155,12 @@ run_one(struct sim_program *program, const struct sim_governor *governor, struct
 {
 	struct progress progress = { .name = lull_idle_governor_name(governor->governor),
 				     .shown_ns = run_clock_ns() };
-	struct lull_config_error wrong;
 	struct lull_sim *sim;
 	int rc;
 
 	memset(run, 0, sizeof(*run));
 	run->governor = *governor;
 	run->config = run_config(program, governor);
-	if (lull_sim_config_check(&run->config, &wrong) != 0)
-		return run_refuse(&wrong, error);
 	rc = lull_sim_create(&run->config, &sim);
 	if (rc != 0)
 		return lull_error_set(error, rc, "%s",
@@ -227,6 +236,8 @@ sim_program_run(struct sim_program *program, struct lull_error *error)
 	if (settings->pcap[0] != '\0')
 		rc = sim_capture_open(&program->capture, settings->pcap, settings->pcap_speed,
 				      error);
+	if (rc == 0)
+		rc = run_check(program, error);
 	if (rc == 0 && program->table)
 		sim_table_head(stdout);
 	for (uint32_t i = 0; rc == 0 && i < settings->governors.count; i++)
