@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One seed, one result: again in this process, and the one written down here, whichever compiler
+ * built it and however it was told to optimise.
+ *
+ * When a policy, a traffic or a cost changes on purpose, its rows change. The failed case prints
+ * every row as it is now: put these in place of the old ones, say in the commit why they changed,
+ * and look at the other rows, which should not have.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <inttypes.h>
+
+#include <cmocka.h>
+
+#include "stand.h"
+
+#define US LULL_NS_PER_US
+#define MS LULL_NS_PER_MS
+
+static const struct {
+	const char *governor;
+	uint64_t constant, poisson, selfsimilar, incast;
+} pinned[] = {
+	{ "spin", 0x00908e33a45add08, 0x1d29165f45ae85f1, 0x1c07c3b1b80ab03b, 0x6ecd1bd09645b6d1 },
+	{ "fixed", 0xff0a28e9faf2950b, 0xc3a3de998766e88b, 0x9162d6c0ba5e36bb, 0xdfd601522d2aa746 },
+	{ "ramp", 0x4045702f3aed4f23, 0x7572a2481499b609, 0x9f1a1ea5eed4a7fe, 0x2edfbfd4aeec15d9 },
+	{ "halve", 0x233c01696ee0835c, 0xc11cb02a0ee70f1f, 0xd546164314b178c5, 0xd7dd5481e430b3a6 },
+	{ "drain", 0x2b2bd6d0858e12be, 0x2f23085cabbd442b, 0x3dbb2a1a6174b8f5, 0x78537559c5a86a4f },
+	{ "objective", 0x5eb1b379caad1542, 0xcbf3b8a7f2796a3d, 0xa9a6b95614f73903,
+	  0x799bcd7bccd3c6fa },
+};
+
+static const enum lull_arrival_kind kinds[] = { LULL_ARRIVAL_CONSTANT, LULL_ARRIVAL_POISSON,
+						LULL_ARRIVAL_SELFSIMILAR, LULL_ARRIVAL_INCAST };
+
+/* A bit of everything that draws at random or reckons with reals. */
+static struct lull_sim_config
+config_of(const char *governor, enum lull_arrival_kind kind)
+{
+	struct lull_arrival_config arrival = stand_arrival(kind, 3e5);
+	struct lull_sim_config config;
+
+	arrival.size_count = 3;
+	arrival.size_bytes[1] = 590;
+	arrival.size_bytes[2] = 1514;
+	arrival.size_weight[0] = 7;
+	arrival.size_weight[1] = 4;
+	arrival.size_weight[2] = 1;
+	config = stand_config(governor, &arrival);
+	config.link_bps = 10000000000ULL;
+	config.queue_count = 2;
+	config.late_ppm = 1000;
+	config.late_ns = 100 * US;
+	config.stall_every_ns = 10 * MS;
+	config.stall_ns = 50 * US;
+	config.warmup_ns = 20 * MS;
+	config.duration_ns = 60 * MS;
+	config.seed = 10;
+	return config;
+}
+
+static uint64_t
+digest_of(const char *governor, enum lull_arrival_kind kind)
+{
+	struct lull_sim_config config = config_of(governor, kind);
+	struct lull_sim_result result;
+
+	stand_run(&config, &result);
+	return stand_digest(&result);
+}
+
+static void
+seed__gives_the_result_written_down(void **state)
+{
+	uint64_t digests[STAND_COUNT(kinds)];
+	bool differs = false;
+
+	(void)state;
+	for (size_t i = 0; i < STAND_COUNT(pinned); i++) {
+		for (size_t k = 0; k < STAND_COUNT(kinds); k++)
+			digests[k] = digest_of(pinned[i].governor, kinds[k]);
+		differs = differs || digests[0] != pinned[i].constant ||
+			  digests[1] != pinned[i].poisson || digests[2] != pinned[i].selfsimilar ||
+			  digests[3] != pinned[i].incast;
+		print_message("{ \"%s\", 0x%016" PRIx64 ", 0x%016" PRIx64 ", 0x%016" PRIx64
+			      ", 0x%016" PRIx64 " },\n",
+			      pinned[i].governor, digests[0], digests[1], digests[2], digests[3]);
+	}
+	if (differs)
+		fail_msg("the rows above are not those written down");
+}
+
+static void
+seed__gives_the_same_result_again(void **state)
+{
+	static const enum lull_sim_path paths[] = { LULL_SIM_RECEIVE, LULL_SIM_SEND_RECEIVE };
+	static struct lull_sim_result a[LULL_SIM_SIDE_COUNT], b[LULL_SIM_SIDE_COUNT];
+
+	(void)state;
+	for (uint32_t g = 0; lull_idle_governors[g] != NULL; g++)
+		for (size_t p = 0; p < STAND_COUNT(paths); p++) {
+			struct lull_sim_config config =
+				config_of(lull_idle_governor_name(lull_idle_governors[g]),
+					  LULL_ARRIVAL_SELFSIMILAR);
+
+			config.path = paths[p];
+			config.queue_count = 1;
+			stand_run_sides(&config, a);
+			stand_run_sides(&config, b);
+			for (int side = 0; side < LULL_SIM_SIDE_COUNT; side++) {
+				assert_int_equal(stand_digest(&a[side]), stand_digest(&b[side]));
+				/* the verdict has gaps between its members */
+				memset(&a[side].verdict, 0, sizeof(a[side].verdict));
+				memset(&b[side].verdict, 0, sizeof(b[side].verdict));
+				assert_memory_equal(&a[side], &b[side], sizeof(a[side]));
+			}
+			config.seed++;
+			stand_run_sides(&config, b);
+			assert_true(stand_digest(&a[LULL_SIM_SIDE_RECEIVE]) !=
+				    stand_digest(&b[LULL_SIM_SIDE_RECEIVE]));
+		}
+}
+
+/* Side by side they do not touch each other: no state outside a simulation. */
+static void
+seed__is_alone_in_its_simulation(void **state)
+{
+	struct lull_sim_config config = config_of("objective", LULL_ARRIVAL_POISSON);
+	static struct lull_sim_result result;
+	struct lull_sim *sims[2];
+	uint64_t alone;
+
+	(void)state;
+	alone = digest_of("objective", LULL_ARRIVAL_POISSON);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(lull_sim_create(&config, &sims[i]), 0);
+	for (uint32_t i = 0; i < 2; i++)
+		assert_int_equal(lull_sim_run(sims[i], NULL, NULL), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		lull_sim_read(sims[i], LULL_SIM_SIDE_RECEIVE, &result);
+		assert_int_equal(stand_digest(&result), alone);
+		lull_sim_free(sims[i]);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(seed__gives_the_result_written_down),
+		cmocka_unit_test(seed__gives_the_same_result_again),
+		cmocka_unit_test(seed__is_alone_in_its_simulation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

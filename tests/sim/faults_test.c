@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stolen time, late wake-ups and bursts at line rate. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "stand.h"
+
+#define US LULL_NS_PER_US
+#define MS LULL_NS_PER_MS
+
+static void
+about(double value, double expected, double tolerance, const char *what)
+{
+	if (value < expected * (1 - tolerance) || value > expected * (1 + tolerance))
+		fail_msg("%s: %f, expected %f within %f %%", what, value, expected,
+			 tolerance * 100);
+}
+
+static void
+stall__takes_its_share_of_the_time(void **state)
+{
+	static const struct {
+		uint64_t every_ns, ns;
+	} stalls[] = { { MS, 100 * US }, { 200 * US, 300 * US }, { 5 * MS, 20 * US } };
+
+	(void)state;
+	for (size_t i = 0; i < STAND_COUNT(stalls); i++) {
+		double share = (double)stalls[i].ns / (double)(stalls[i].ns + stalls[i].every_ns);
+		struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e5);
+		struct lull_sim_config config = stand_config("spin", &arrival);
+		struct lull_sim_result result;
+
+		config.machine = stand_machine();
+		config.machine.turn_ns = 5000; /* coarse turns, so that it takes less of mine */
+		config.stall_every_ns = stalls[i].every_ns;
+		config.stall_ns = stalls[i].ns;
+		config.seed = 7;
+		config.warmup_ns = 100 * MS;
+		config.duration_ns = 10 * LULL_NS_PER_S;
+		stand_run(&config, &result);
+		about((double)result.stolen_ns / (double)result.time_ns, share, 0.03,
+		      "stolen, seed 7");
+		assert_in_range(result.cpu_ns + result.stolen_ns, result.time_ns - stalls[i].ns,
+				result.time_ns + stalls[i].ns);
+		assert_true(result.latency.max >= stalls[i].ns);
+	}
+}
+
+/* Two threads of one core lose the time of that core once. */
+static void
+stall__of_a_shared_core_counts_once(void **state)
+{
+	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e4);
+	struct lull_sim_config config = stand_config("spin", &arrival);
+	struct lull_sim_result result;
+
+	(void)state;
+	config.machine = stand_machine();
+	config.machine.turn_ns = 5000;
+	config.thread_count = 2;
+	config.stall_every_ns = MS;
+	config.stall_ns = MS / 2;
+	config.seed = 8;
+	config.duration_ns = 6 * LULL_NS_PER_S;
+	stand_run(&config, &result);
+	about((double)result.stolen_ns, (double)config.duration_ns / 3, 0.03, "stolen, seed 8");
+}
+
+/* A wake-up that falls into a stall comes at its end. */
+static void
+cpu_wake__waits_for_the_end_of_a_stall(void **state)
+{
+	struct lull_sim_cpu cpu;
+	uint64_t begin_ns, end_ns;
+
+	(void)state;
+	lull_sim_cpu_init(&cpu, MS, 100 * US, 3);
+	for (uint32_t i = 0; i < 1000; i++) {
+		begin_ns = cpu.stall_begin_ns;
+		end_ns = cpu.stall_end_ns;
+		assert_int_equal(end_ns - begin_ns, 100 * US);
+		assert_int_equal(lull_sim_cpu_wake(&cpu, begin_ns - 1), begin_ns - 1);
+		assert_int_equal(lull_sim_cpu_wake(&cpu, begin_ns), end_ns);
+		assert_int_equal(lull_sim_cpu_wake(&cpu, end_ns - 1), end_ns);
+		assert_int_equal(lull_sim_cpu_work(&cpu, begin_ns - 10, 10), begin_ns);
+		if (i % 2 == 0)
+			assert_true(lull_sim_cpu_work(&cpu, begin_ns - 10, 11) >= end_ns + 1);
+		assert_true(lull_sim_cpu_wake(&cpu, end_ns) >= end_ns);
+		assert_true(cpu.stall_begin_ns > end_ns);
+	}
+}
+
+static void
+late__lengthens_its_share_of_the_rests(void **state)
+{
+	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e3);
+	struct lull_sim_config config = stand_config("fixed", &arrival);
+	struct lull_sim_result result;
+	uint64_t late = 0;
+
+	(void)state;
+	config.machine = stand_machine();
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = 50 * US;
+	config.late_ppm = 100000;
+	config.late_ns = 300 * US;
+	config.seed = 17;
+	config.duration_ns = 2 * LULL_NS_PER_S;
+	stand_run(&config, &result);
+	for (uint32_t i = lull_histogram_bin(350 * US); i < LULL_HISTOGRAM_BINS; i++)
+		late += result.rest.bins[i];
+	about((double)late / (double)result.rest.count, 0.1, 0.03, "late rests, seed 17");
+	assert_int_equal(result.rest.max, 350 * US);
+	assert_int_equal(result.counters.overshoot_ns, late * config.late_ns);
+}
+
+/* Bursts of 500 every 10 ms beside a trickle: the link sets them apart. */
+static void
+line_bursts__come_at_line_rate(void **state)
+{
+	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_CONSTANT, 100);
+	struct lull_sim_config config = stand_config("spin", &arrival);
+	struct lull_sim_result result;
+
+	(void)state;
+	config.link_bps = 10000000000ULL;
+	config.line_every_ns = 10 * MS;
+	config.line_pkts = 500;
+	config.duration_ns = 205 * MS;
+	stand_run(&config, &result);
+	assert_in_range(result.offered, 20 * 500 + 20, 21 * 500 + 21);
+	assert_int_equal(result.lost, 0);
+	/* 67.2 ns apart, and a look at least every 100 + 150 ns: few wait together */
+	assert_true(result.latency.max < 2 * US);
+
+	/* a ring that rests through a whole burst loses what does not fit */
+	config.policy[LULL_SIM_SIDE_RECEIVE].governor = lull_idle_governor_find("fixed");
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = MS;
+	config.ring_pkts = 128;
+	stand_run(&config, &result);
+	assert_true(result.lost > 15 * (500 - 128) && result.lost <= 21 * (500 - 128));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stall__takes_its_share_of_the_time),
+		cmocka_unit_test(stall__of_a_shared_core_counts_once),
+		cmocka_unit_test(cpu_wake__waits_for_the_end_of_a_stall),
+		cmocka_unit_test(late__lengthens_its_share_of_the_rests),
+		cmocka_unit_test(line_bursts__come_at_line_rate),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

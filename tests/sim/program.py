@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lull-sim from its command line to its result: what it refuses, and what it writes."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PATIENCE_S = 60
+QUICK = ["--duration", "20ms", "--warmup", "5ms"]
+HISTOGRAM = {"count", "mean_ns", "p50_ns", "p99_ns", "p999_ns", "max_ns"}
+RUN = {
+    "governor", "rest_ns", "side", "duration_ns", "cpu_pct", "busy_pct", "offered",
+    "offered_pps", "delivered", "lost", "loss_ppm", "bytes", "speed_bps", "latency",
+    "added", "rests", "rest_mean_ns", "rest_p99_ns", "wakes_per_s", "empty_pct",
+    "usage_pct", "empty_requested_pct", "usage_requested_pct", "power_w", "energy_j",
+    "cpu_bound_pct", "verdict", "feasible_share", "counters",
+}  # fmt: skip
+WHOLE = {"program", "version", "settings", "runs", "sweep", "simulated_pkts", "wall_s"}
+VERDICT = {"state", "binding", "rest_ns", "predicted_ns"}
+SWEEP_ROW = {"rest_ns", "cpu_pct", "added_p50_ns", "added_p99_ns", "added_p999_ns", "lost"}
+
+
+def check(good: bool, what: str, seen: object = "") -> None:
+    if not good:
+        sys.exit(f"program: {what}: {seen}")
+
+
+class Stand:
+    """The program, and an empty directory to call it in."""
+
+    def __init__(self, binary: str, scratch: str) -> None:
+        self.binary = str(Path(binary).resolve())
+        self.scratch = Path(scratch)
+
+    def call(self, words: list[str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self.binary, *words],
+            capture_output=True,
+            text=True,
+            cwd=self.scratch,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+
+    def refused(self, words: str, pattern: str) -> None:
+        """One line that names what is wrong, and nothing written."""
+        before = sorted(self.scratch.iterdir())
+        run = self.call([*words.split(), "--json", "refused.json"])
+        shown = f"{words}: {run.returncode} {run.stdout}{run.stderr}"
+        check(run.returncode == 1, "exit status 1", shown)
+        check(run.stdout == "", "says nothing on stdout", shown)
+        check(len(run.stderr.splitlines()) == 1, "says one line", shown)
+        check(run.stderr.startswith("lull-sim: "), "says who speaks", shown)
+        check(re.search(pattern, run.stderr) is not None, f"says {pattern}", shown)
+        check(sorted(self.scratch.iterdir()) == before, "leaves nothing", shown)
+
+    def result(self, *words: str) -> dict[str, Any]:
+        run = self.call([*words, "--json", "-"])
+        check(run.returncode == 0, " ".join(words), run.stderr)
+        check(run.stderr == "", "says nothing on stderr", run.stderr)
+        result: dict[str, Any] = json.loads(run.stdout)
+        return result
+
+    def file(self, name: str, content: bytes) -> str:
+        (self.scratch / name).write_bytes(content)
+        return name
+
+
+# ---- captures ----
+
+
+def frame(size: int, number: int) -> bytes:
+    return bytes(12) + b"\x08\x00" + number.to_bytes(4, "big") + bytes(size - 18)
+
+
+def pcap(times_ns: list[int], sizes: list[int], link: int = 1) -> bytes:
+    """Nanosecond pcap, little endian."""
+    out = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, link)
+    for number, (time_ns, size) in enumerate(zip(times_ns, sizes, strict=True)):
+        seconds, rest = divmod(time_ns, 10**9)
+        out += struct.pack("<IIII", seconds, rest, size, size) + frame(size, number)
+    return out
+
+
+def block(kind: int, body: bytes) -> bytes:
+    body += bytes(-len(body) % 4)
+    length = 12 + len(body)
+    return struct.pack("<II", kind, length) + body + struct.pack("<I", length)
+
+
+def pcapng(times_ns: list[int], sizes: list[int], link: int = 1) -> bytes:
+    """One section, one interface with nanoseconds (option 9)."""
+    out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
+    resolution = struct.pack("<HHB3x", 9, 1, 9) + struct.pack("<HH", 0, 0)
+    out += block(1, struct.pack("<HHI", link, 0, 65535) + resolution)
+    for number, (time_ns, size) in enumerate(zip(times_ns, sizes, strict=True)):
+        head = struct.pack("<IIIII", 0, time_ns >> 32, time_ns & 0xFFFFFFFF, size, size)
+        out += block(6, head + frame(size, number))
+    return out
+
+
+# ---- refusals ----
+
+
+def refuses_options(stand: Stand) -> None:
+    stand.refused("--governor objectiv", "governor.*objectiv.*objective")
+    stand.refused("--governor fixed:0us", "governor.*fixed:0us")
+    stand.refused("--governor spin,,fixed", "governor")
+    stand.refused("--send-governor spin,fixed", "send-governor.*one")
+    stand.refused("--traffic often:3", "traffic.*often")
+    stand.refused("--traffic poisson:many", "traffic.*poisson")
+    stand.refused("--traffic selfsimilar:1k,2", "traffic")
+    stand.refused("--traffic-size 10", "traffic-size.*64")
+    stand.refused("--link 10", "link.*10G")
+    stand.refused("--link fast", "link.*fast")
+    stand.refused("--shape 5", "shape.*1G")
+    stand.refused("--held 1024", "held.*--ring")
+    stand.refused("--ring 0", "ring.*1")
+    stand.refused("--queues 65", "queues.*64")
+    stand.refused("--cores 2", "cores.*1 threads")
+    stand.refused("--path send-receive --queues 2", "send-receive.*one")
+    stand.refused("--path there-and-back", "path.*send-receive")
+    stand.refused("--sweep-rest 1ms-1us,5", "sweep-rest.*1us-1ms,60")
+    stand.refused("--sweep-rest 1us-1ms,1", "sweep-rest.*2\\.\\.1000")
+    stand.refused("--sweep-rest 1us", "sweep-rest.*LOW-HIGH,STEPS")
+    stand.refused("--late 200%:1ms", "late.*5%:2ms")
+    stand.refused("--stall 1ns:1ms", "stall.*100ms:3ms")
+    stand.refused("--line-bursts 10ms:1000 --link 0", "line-bursts.*--link")
+    stand.refused("--line-bursts 1us:65535", "line-bursts")
+    stand.refused("--overshoot 50:1us,40:2us", "overshoot.*rising")
+    stand.refused("--burst-cost 300:1us", "burst-cost.*256")
+    stand.refused("--idle-states C1:2us", "idle-states.*C1:2us:5")
+    stand.refused("--duration 100ns", "duration")
+    stand.refused("--machine toaster", "machine.*guest")
+    stand.refused("--describe-machine toaster", "describe-machine.*toaster")
+    stand.refused("--pcap-speed 0", "pcap-speed.*original")
+    stand.refused("--percentile 100", "percentile")
+    stand.refused("--brust 3", "--brust.*burst")
+    stand.refused("stray", "stray")
+
+
+def refuses_without_a_table(stand: Stand) -> None:
+    """The head of the table does not come before what is wrong, either."""
+    for words in ("--duration 100ns", "--line-bursts 1us:65535", "--pcap none.pcap"):
+        run = stand.call(words.split())
+        shown = f"{words}: {run.stdout}{run.stderr}"
+        check(run.returncode == 1 and run.stdout == "", "no head of a table", shown)
+
+
+def refuses_captures(stand: Stand) -> None:
+    times_ns = [number * 1000 for number in range(100)]
+    sizes = [60 + number for number in range(100)]
+    good, good_ng = pcap(times_ns, sizes), pcapng(times_ns, sizes)
+    stand.refused("--pcap none.pcap", "none.pcap: No such file")
+    stand.file("empty.pcap", b"")
+    stand.refused("--pcap empty.pcap", "empty.pcap.*empty")
+    stand.refused("--pcap .", "\\.: .*no file")
+    stand.file("cut.pcap", good[: len(good) // 2])
+    stand.refused("--pcap cut.pcap", "cut.pcap: truncated at byte [0-9]+: ")
+    stand.file("cut.pcapng", good_ng[: len(good_ng) // 2])
+    stand.refused("--pcap cut.pcapng", "cut.pcapng: truncated at byte [0-9]+: ")
+    stand.file("head.pcap", good[:20])
+    stand.refused("--pcap head.pcap", "head.pcap: ")
+    stand.file("magic.pcap", b"\x01\x02\x03\x04" + good[4:])
+    stand.refused("--pcap magic.pcap", "magic.pcap: ")
+    for name, content in (("other.pcap", pcap), ("other.pcapng", pcapng)):
+        stand.file(name, content(times_ns, sizes, 105))
+        stand.refused(f"--pcap {name}", f"{name}: no Ethernet frame")
+    stand.file("none.pcapng", pcapng([], []))
+    stand.refused("--pcap none.pcapng", "none.pcapng: no Ethernet frame")
+
+
+def refuses_config_files(stand: Stand) -> None:
+    stand.file("key.yaml", b"governor: spin\nmax-latancy: 5\n")
+    stand.refused("--config key.yaml", "key.yaml.*max-latancy")
+    stand.file("value.yaml", b"governor: spin\nburst: many\n")
+    stand.refused("--config value.yaml", "value.yaml.*burst")
+    stand.refused("--config none.yaml", "none.yaml")
+    run = stand.call(["--duration", "1ms", "--json", "no/such/directory.json"])
+    check(run.returncode == 1 and run.stdout == "", "unwritable result", run.stdout)
+    check(len(run.stderr.splitlines()) == 1, "one line", run.stderr)
+
+
+# ---- results ----
+
+
+def helps(stand: Stand) -> None:
+    for words, expected in ((["--help"], "--governor"), (["--version"], "lull-sim")):
+        run = stand.call(words)
+        check(run.returncode == 0 and run.stderr == "", words[0], run.stderr)
+        check(expected in run.stdout, f"{words[0]} names {expected}", run.stdout)
+    described = stand.result("--describe-machine", "metal")
+    check(described["name"] == "metal" and described["turn_ns"] > 0, "describes", described)
+
+
+def has_every_member(stand: Stand) -> None:
+    result = stand.result("--governor", "spin,fixed:20us,objective", *QUICK)
+    check(result.keys() >= WHOLE, "members", WHOLE - result.keys())
+    check(result["program"] == "lull-sim" and result["sweep"] == [], "who", result["program"])
+    names = [run["governor"] for run in result["runs"]]
+    check(names == ["spin", "fixed", "objective"], "runs in order", names)
+    check(result["runs"][1]["rest_ns"] == 20000, "rest of fixed", result["runs"][1])
+    check(result["settings"]["traffic"] == "poisson:300k", "settings", result["settings"])
+    for run in result["runs"]:
+        check(run.keys() >= RUN, "members of a run", RUN - run.keys())
+        check(run["verdict"].keys() >= VERDICT, "verdict", run["verdict"])
+        for name in ("latency", "added"):
+            check(run[name].keys() == HISTOGRAM, name, run[name])
+            check(run[name]["count"] == run["delivered"], f"{name} of each", run)
+        check(run["counters"]["turns"] > 0, "counters", run["counters"])
+        # a thread that rests has not yet met what came last
+        met = result["runs"][0]["offered"] - run["offered"]
+        check(abs(met) < 100, "same traffic", met)
+    check(result["runs"][0]["cpu_pct"] == 100, "spin", result["runs"][0]["cpu_pct"])
+    both = stand.result("--path", "send-receive", "--governor", "fixed", "--bins", *QUICK)
+    sides = [run["side"] for run in both["runs"]]
+    check(sorted(sides) == ["receive", "send"], "both sides", sides)
+    bins = both["runs"][0]["latency"]["bins"]
+    check(sum(bins[1::2]) == both["runs"][0]["delivered"], "bins", bins)
+
+
+def same_seed_same_result(stand: Stand) -> None:
+    words = ["--governor", "ramp,objective", "--traffic", "selfsimilar:200k", *QUICK]
+    first, again = (stand.result(*words, "--seed", "7") for _ in range(2))
+    other = stand.result(*words, "--seed", "8")
+    for result in (first, again, other):
+        del result["wall_s"]
+        result["settings"].pop("json", None)
+    check(first == again, "same seed, same result")
+    del first["settings"], other["settings"]
+    check(first != other, "other seed, other result")
+
+
+def config_equals_options(stand: Stand) -> None:
+    lines = "governor: fixed:30us,drain\ntraffic: onoff:500k,1ms,2ms\nlink: 25G\nring: 512\n"
+    lines += "seed: 3\nduration: 20ms\nwarmup: 5ms\nlate: 1%:1ms\n"
+    stand.file("good.yaml", lines.encode())
+    words = [word for line in lines.splitlines() for word in f"--{line}".split(": ")]
+    by_file, by_words = stand.result("--config", "good.yaml"), stand.result(*words)
+    del by_file["wall_s"], by_words["wall_s"]
+    check(by_file == by_words, "the same by file and by options")
+
+
+def sweeps(stand: Stand) -> None:
+    result = stand.result("--sweep-rest", "1us-100us,5", "--governor", "spin", *QUICK)
+    rests = [row["rest_ns"] for row in result["sweep"]]
+    check(rests == [1000, 3162, 10000, 31623, 100000], "evenly by factor", rests)
+    cpu = [row["cpu_pct"] for row in result["sweep"]]
+    check(cpu == sorted(cpu, reverse=True), "longer rests, less CPU", cpu)
+    for row in result["sweep"]:
+        check(row.keys() >= SWEEP_ROW, "row", SWEEP_ROW - row.keys())
+    check(len(result["runs"]) == 1, "the sweep stands apart", len(result["runs"]))
+
+
+def replays_captures(stand: Stand) -> None:
+    times_ns = [1_700_000_000 * 10**9 + number * 5000 for number in range(3001)]
+    sizes = [60 + 37 * number % 1400 for number in range(3001)]
+    for name, content in (("good.pcap", pcap), ("good.pcapng", pcapng)):
+        stand.file(name, content(times_ns, sizes))
+        result = stand.result("--pcap", name, "--governor", "spin,objective")
+        capture = result["capture"]
+        check(capture["packets"] == 3001 and capture["left_out"] == 0, name, capture)
+        check(capture["length_ns"] == 15_000_000, name, capture)
+        for run in result["runs"]:
+            check(run["offered"] == 3001 and run["lost"] == 0, name, run)
+            check(run["delivered"] == 3001 and run["bytes"] == sum(sizes), name, run)
+        twice = stand.result("--pcap", name, "--governor", "spin", "--pcap-speed", "2")
+        check(twice["capture"]["length_ns"] == 7_500_000, "half the time", twice["capture"])
+        check(twice["runs"][0]["delivered"] == 3001, "all of it", twice["runs"][0])
+        spans = [each["runs"][0]["duration_ns"] for each in (result, twice)]
+        check(7_499_000 < spans[0] - spans[1] < 7_501_000, "shorter by half", spans)
+    stand.file("back.pcap", pcap([5000, 3000, 9000], [60, 60, 60]))
+    capture = stand.result("--pcap", "back.pcap")["capture"]
+    check(capture["stamped_back"] == 1 and capture["length_ns"] == 4000, "back", capture)
+
+
+def writes_a_file_or_none(stand: Stand) -> None:
+    path = stand.scratch / "result.json"
+    run = stand.call([*QUICK, "--json", str(path)])
+    check(run.returncode == 0 and run.stdout == "" and run.stderr == "", "quiet", run)
+    check(json.loads(path.read_text(encoding="utf-8"))["program"] == "lull-sim", "whole")
+    path.unlink()
+    run = stand.call(["--governor", "spin,fixed", *QUICK])
+    check(run.returncode == 0 and len(run.stdout.splitlines()) == 3, "a table", run.stdout)
+
+
+def ends_by_signal(stand: Stand) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        command = [stand.binary, "--duration", "24h", "--json", "never.json"]
+        begin = time.monotonic()
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=stand.scratch
+        ) as run:
+            taken = False  # it takes signals once it runs, which is when both bits are caught
+            while not taken and run.poll() is None and time.monotonic() < begin + PATIENCE_S:
+                status = Path(f"/proc/{run.pid}/status").read_text(encoding="ascii")
+                caught = re.search(r"^SigCgt:\s*(\w+)$", status, re.MULTILINE)
+                taken = caught is not None and bool(int(caught[1], 16) >> (number - 1) & 1)
+            run.send_signal(number)
+            stdout, stderr = run.communicate(timeout=PATIENCE_S)
+        check(run.returncode == 1, f"ends by {number.name}", f"{run.returncode} {stderr}")
+        check(stdout == "" and len(stderr.splitlines()) == 1, "one line", stdout + stderr)
+        check("signal" in stderr, "says why", stderr)
+        check(not list(stand.scratch.glob("never*")), "leaves no file")
+
+
+TESTS: tuple[Callable[[Stand], None], ...] = (
+    helps,
+    refuses_options,
+    refuses_without_a_table,
+    refuses_captures,
+    refuses_config_files,
+    has_every_member,
+    same_seed_same_result,
+    config_equals_options,
+    sweeps,
+    replays_captures,
+    writes_a_file_or_none,
+    ends_by_signal,
+)
+
+
+def main() -> None:
+    for number, test in enumerate(TESTS, 1):
+        with tempfile.TemporaryDirectory() as scratch:
+            test(Stand(sys.argv[1], scratch))
+        print(f"ok {number} {test.__name__}", flush=True)
+
+
+main()

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/prng.h"
+#include "idle/governor.h"
+#include "stand.h"
+
+#define US LULL_NS_PER_US
+#define MS LULL_NS_PER_MS
+
+/* ---- rests of each depth, asked for after every empty turn ---- */
+
+static void
+waiter_init(void *state, const struct lull_idle_view *view)
+{
+	const struct lull_idle_view **kept = state;
+
+	*kept = view;
+}
+
+static struct lull_rest
+waiter_plan(void *state, const struct lull_idle_turn *turn)
+{
+	const struct lull_idle_view *const *view = state;
+	const struct lull_idle_limits *limits = (*view)->limits;
+	enum lull_rest_depth depth = LULL_REST_PAUSE;
+
+	while ((limits->depths & LULL_REST_BIT(depth)) == 0)
+		depth++;
+	if (turn->pkt_count > 0)
+		return lull_rest_none();
+	return (struct lull_rest){ depth, limits->rest_ns };
+}
+
+static const struct lull_idle_governor waiter = {
+	.name = "waiter",
+	.summary = "rests as the test says after every empty turn",
+	.state_size = sizeof(const struct lull_idle_view *),
+	.init = waiter_init,
+	.plan = waiter_plan,
+	.wake = lull_governor_wake_none,
+	.miss = lull_governor_miss_none,
+	.verdict = lull_governor_verdict_none,
+};
+
+/* Costs of stand_machine(): turn 100, burst of one 150, event 1000. Packets 1 ms apart. */
+static struct lull_sim_config
+waiting(enum lull_rest_depth depth, uint64_t rest_ns)
+{
+	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_CONSTANT, 1000);
+	struct lull_sim_config config = stand_config("spin", &arrival);
+	struct lull_sim_policy *policy = &config.policy[LULL_SIM_SIDE_RECEIVE];
+
+	config.machine = stand_machine();
+	config.duration_ns = 100 * MS + US;
+	policy->governor = &waiter;
+	policy->limits.depths = LULL_REST_BIT(depth);
+	policy->limits.rest_ns = rest_ns;
+	return config;
+}
+
+static void
+rest__ends_with_the_packet(void **state)
+{
+	static const enum lull_rest_depth depths[] = { LULL_REST_MONITOR, LULL_REST_INTERRUPT };
+
+	(void)state;
+	for (uint32_t i = 0; i < 2 * STAND_COUNT(depths); i++) {
+		enum lull_rest_depth depth = depths[i % 2];
+		struct lull_sim_config config = waiting(depth, 5 * MS);
+		struct lull_sim_result result;
+
+		config.queue_count = 1 + i / 2 * 3; /* whichever ring it comes to */
+		stand_run(&config, &result);
+		assert_in_range(result.delivered, 99, 100);
+		assert_int_equal(result.counters.rests[depth], result.rest.count);
+		assert_in_range(result.counters.wakes_packet, result.delivered,
+				result.delivered + 1);
+		assert_in_range(result.rest.count, result.delivered, result.delivered + 1);
+		/* event, turn, empty looks at rings before it, then the packet itself */
+		assert_int_equal(result.latency.max,
+				 1000 + 100 + 100 * (config.queue_count - 1) + 150);
+		if (config.queue_count == 1)
+			assert_int_equal(result.latency.sum,
+					 result.latency.count * (1000 + 100 + 150));
+		/* per packet: two turns, and a rest's cost */
+		assert_in_range(result.cpu_ns / result.delivered, 2000 + 2 * 100,
+				2000 + 2 * 100 + 8 * 100 + 150);
+	}
+}
+
+static void
+rest__ends_by_timer_when_nothing_comes(void **state)
+{
+	static const enum lull_rest_depth depths[] = { LULL_REST_MONITOR, LULL_REST_INTERRUPT };
+
+	(void)state;
+	for (size_t i = 0; i < STAND_COUNT(depths); i++) {
+		struct lull_sim_config config = waiting(depths[i], 400 * US);
+		struct lull_sim_result result;
+
+		/* two rests by timer, and one that the packet ends */
+		stand_run(&config, &result);
+		assert_in_range(result.rest.count, 3 * 99, 3 * 101);
+		assert_in_range(result.counters.wakes_packet, 99, 101);
+		assert_int_equal(result.rest.max, 401 * US);
+		assert_int_equal(result.latency.max, 1250);
+	}
+}
+
+/* A packet that came during the turn before does not wait for the next one. */
+static void
+rest__ends_at_once_when_a_packet_is_there(void **state)
+{
+	struct lull_sim_config config = waiting(LULL_REST_INTERRUPT, 5 * MS);
+	struct lull_sim_result result;
+
+	(void)state;
+	config.machine.turn_ns = 300 * US; /* a third of the packets come during turns */
+	stand_run(&config, &result);
+	assert_in_range(result.delivered, 98, 100);
+	assert_true(result.latency.max <= 2 * 300 * US + 2 * US);
+}
+
+static void
+rest__pause_keeps_the_core(void **state)
+{
+	struct lull_sim_config config = waiting(LULL_REST_PAUSE, 5 * US);
+	struct lull_sim_result result;
+
+	(void)state;
+	stand_run(&config, &result);
+	assert_int_equal(result.cpu_ns, result.time_ns);
+	assert_int_equal(lull_sim_wakes(&result), 0);
+	assert_int_equal(result.rest.max, 5 * US);
+	assert_true(result.counters.rests[LULL_REST_PAUSE] > 19000);
+	assert_true(result.latency.max <= 5 * US + 100 + 100 + 150);
+}
+
+static void
+rest__sleep_ends_late_by_the_curve(void **state)
+{
+	struct lull_sim_config config = waiting(LULL_REST_SLEEP, 50 * US);
+	struct lull_sim_result result;
+
+	(void)state;
+	config.machine.overshoot =
+		(struct lull_sim_curve){ 2, { { 0, 1000 }, { LULL_SIM_PPB, 3000 } } };
+	stand_run(&config, &result);
+	assert_in_range(result.rest.sum / result.rest.count, 51950, 52050);
+	assert_true(result.rest.max <= 53 * US);
+	assert_int_equal(result.counters.overshoot_ns,
+			 result.rest.sum - result.rest.count * 50 * US);
+}
+
+/* ---- a thread that sends on ---- */
+
+#define PACKETS 5000
+
+struct sender {
+	struct stand_bench bench;
+	struct lull_sim_thread *thread;
+	struct lull_sim_ring out;
+	struct lull_sim_link link;
+	struct lull_sim_ideal ideal;
+	uint64_t times_ns[PACKETS];
+	uint16_t bytes[PACKETS];
+};
+
+static void
+sender_begin(struct sender *sender, uint64_t seed, uint64_t room_ps)
+{
+	struct lull_idle_limits limits = { .rest_ns = 20 * US };
+	struct lull_sim_trace trace = { PACKETS, sender->times_ns, sender->bytes };
+	struct lull_prng prng;
+	uint64_t now_ns = 0;
+
+	print_message("seed %llu\n", (unsigned long long)seed);
+	lull_prng_init(&prng, seed, 0);
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		now_ns += lull_prng_below(&prng, 1500);
+		sender->times_ns[i] = now_ns;
+		sender->bytes[i] = (uint16_t)(60 + i % 1455); /* tells which one it is */
+	}
+	stand_bench_init(&sender->bench);
+	sender->thread = stand_bench_add(&sender->bench, "fixed", &limits, &trace);
+	assert_int_equal(lull_sim_ring_init(&sender->out, 1024, &sender->ideal), 0);
+	lull_sim_link_init(&sender->link, 10000000000ULL, 0, 0);
+	sender->thread->out = &sender->out;
+	sender->thread->out_link = &sender->link;
+	sender->thread->out_room_ps = room_ps;
+}
+
+static void
+sender_end(struct sender *sender)
+{
+	lull_sim_ring_done(&sender->out);
+	stand_bench_done(&sender->bench);
+}
+
+/* What leaves is what came, in that order, a frame time apart at least. */
+static void
+send__keeps_order(void **state)
+{
+	static struct sender sender;
+	const struct lull_sim_pkt *pkt;
+	uint64_t before_ns = 0;
+
+	(void)state;
+	sender_begin(&sender, 12, UINT64_MAX / 4);
+	lull_sim_schedule_begin(&sender.bench.schedule, sender.bench.threads, 1);
+	assert_int_equal(lull_sim_schedule_run(&sender.bench.schedule, 10 * MS), 0);
+	assert_int_equal(sender.out.way_tail - sender.out.way_head, PACKETS);
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		pkt = &sender.out.way[(sender.out.way_head + i) & sender.out.way_mask];
+		assert_int_equal(pkt->bytes, sender.bytes[i]);
+		/* rounded up to ns each */
+		assert_true(pkt->arrive_ns + 1 >= before_ns + (sender.bytes[i] + 24) * 8 / 10);
+		assert_true(pkt->arrive_ns > sender.times_ns[i]);
+		before_ns = pkt->arrive_ns;
+	}
+	sender_end(&sender);
+}
+
+/* It rests when its ring had nothing for it, and waits where the link is behind. */
+static void
+send__rests_only_when_empty_and_waits_for_the_link(void **state)
+{
+	static struct sender sender;
+	const uint64_t room_ps = 10000000; /* 10 us */
+	struct lull_sim_thread *thread;
+	uint64_t rests = 0, turn_ns;
+
+	(void)state;
+	sender_begin(&sender, 13, room_ps);
+	thread = sender.thread;
+	while (thread->now_ns < 10 * MS) {
+		turn_ns = thread->now_ns;
+		assert_int_equal(lull_sim_thread_turn(thread), 0);
+		/* never further ahead of the link than its room and the burst just sent */
+		assert_true(sender.link.free_ps <=
+			    thread->now_ns * 1000 + room_ps + 32 * 1538 * 800);
+		if (lull_idle_counters(thread->idle)->rests[LULL_REST_SLEEP] > rests) {
+			rests++;
+			assert_int_equal(thread->queue_pkts[0], 0);
+			assert_true(thread->now_ns >= turn_ns + 20 * US);
+		} else {
+			assert_true(thread->queue_pkts[0] > 0);
+		}
+	}
+	assert_true(rests > 20);
+	assert_int_equal(thread->stats.delivered, PACKETS);
+	sender_end(&sender);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rest__ends_with_the_packet),
+		cmocka_unit_test(rest__ends_by_timer_when_nothing_comes),
+		cmocka_unit_test(rest__ends_at_once_when_a_packet_is_there),
+		cmocka_unit_test(rest__pause_keeps_the_core),
+		cmocka_unit_test(rest__sleep_ends_late_by_the_curve),
+		cmocka_unit_test(send__keeps_order),
+		cmocka_unit_test(send__rests_only_when_empty_and_waits_for_the_link),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
