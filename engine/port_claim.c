@@ -32,19 +32,19 @@ uint64_t
 lull_port_claim_take(uint16_t port_id, struct lull_port_view *view, uint64_t missed, bool rested)
 {
 	uint64_t *taken = &claim_taken[port_id];
-	uint64_t upto, old;
+	uint64_t limit, old;
 
 	if (missed < view->missed) {
 		claim_lower(taken, missed);
 		view->missed = 0;
 	}
-	upto = rested ? missed : view->missed;
+	limit = rested ? missed : view->missed;
 	view->missed = missed;
 	old = __atomic_load_n(taken, __ATOMIC_RELAXED);
-	while (old < upto + 1) {
-		if (__atomic_compare_exchange_n(taken, &old, upto + 1, false, __ATOMIC_RELAXED,
+	while (old < limit + 1) {
+		if (__atomic_compare_exchange_n(taken, &old, limit + 1, false, __ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
-			return upto + 1 - old;
+			return limit + 1 - old;
 	}
 	return 0;
 }

@@ -8,7 +8,7 @@
 
 /*
  * guest: medians of bench/turn and of the rests of lull-fwd in a virtual machine with halt polling
- * and 1 us timer slack; see docs/measurements.md. metal: a server with C1 and 1 us timer slack, from
+ * and 1 us timer slack; see docs/measurements.md. metal: a server with C1 and the same slack, from
  * the literature; measure yours with lull doctor. paper: what the text of the sleep model states
  * (55 us of error, below 10 % CPU with usleep(0)); burst costs chosen so that 64 packets of 1 GbE
  * leave the core idle, as its figures need.

@@ -232,6 +232,8 @@ open_measured(struct framework *framework, enum model_role role, const struct re
 	/* The public ring loses nothing: it holds up the producer. */
 	if (role == MODEL_SENDER)
 		config.limits.loss = LULL_LOSS_TOLERATE;
+	if (role == MODEL_SENDER && settings->send_max_latency_ns > 0)
+		config.limits.latency_ns = settings->send_max_latency_ns;
 	if (config.slack_ns == 0 && rest->sleep != NULL)
 		config.slack_ns = KERNEL_SLACK_NS;
 	snprintf(config.name, sizeof(config.name), "%s",

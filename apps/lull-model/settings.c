@@ -174,6 +174,17 @@ static const struct lull_option model_options[] = {
 		MEMBER(max_latency_ns),
 	},
 	{
+		.key = "send-max-latency",
+		.argument = "TIME",
+		.help = "Objective of the sender.",
+		.type = LULL_OPTION_DURATION,
+		.value_help = "the same",
+		.unit = "us",
+		.low = LULL_NS_PER_US,
+		.high = LULL_NS_PER_S,
+		MEMBER(send_max_latency_ns),
+	},
+	{
 		.key = "percentile",
 		.help = "Objective: the percentile meant.",
 		.type = LULL_OPTION_REAL,

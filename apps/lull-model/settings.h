@@ -33,6 +33,7 @@ struct model_settings {
 	struct rest_spec send_rest, receive_rest;
 	uint64_t slack_ns; /* 0: depends on the rest */
 	uint64_t max_latency_ns, max_rest_ns;
+	uint64_t send_max_latency_ns; /* 0: the same */
 	double percentile;
 	uint32_t loss;                    /* enum lull_loss */
 	struct lull_kalman_config kalman; /* less what stands in the next two */

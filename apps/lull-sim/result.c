@@ -204,7 +204,9 @@ sim_result(const struct sim_program *program)
 
 	for (option = sim_program.options; option->key != NULL; option++)
 		put_text(settings, option->key,
-			 lull_option_print(option, &program->settings, text, sizeof(text)));
+			 sim_settings_unset(option, &program->settings) ?
+				 "" :
+				 lull_option_print(option, &program->settings, text, sizeof(text)));
 	put_text(object, "program", sim_program.name);
 	put_text(object, "version", sim_program.version);
 	json_object_set_new(object, "settings", settings);

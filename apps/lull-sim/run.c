@@ -92,11 +92,12 @@ run_config(const struct sim_program *program, const struct sim_governor *governo
 		.duration_ns = settings->duration_ns,
 	};
 
-	config.policy[LULL_SIM_SIDE_RECEIVE] =
-		(struct lull_sim_policy){ governor->governor,
-					  sim_settings_limits(settings, governor) };
-	config.policy[LULL_SIM_SIDE_SEND] =
-		(struct lull_sim_policy){ sender->governor, sim_settings_limits(settings, sender) };
+	config.policy[LULL_SIM_SIDE_RECEIVE] = (struct lull_sim_policy){
+		governor->governor, sim_settings_limits(settings, governor, LULL_SIM_SIDE_RECEIVE)
+	};
+	config.policy[LULL_SIM_SIDE_SEND] = (struct lull_sim_policy){
+		sender->governor, sim_settings_limits(settings, sender, LULL_SIM_SIDE_SEND)
+	};
 	if (config.warmup_ns == SIM_UNSET)
 		config.warmup_ns = pcap ? 0 : LULL_NS_PER_S / 2;
 	if (config.duration_ns == SIM_UNSET)

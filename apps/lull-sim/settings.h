@@ -53,7 +53,7 @@ struct sim_states {
 
 struct sim_settings {
 	struct sim_governors governors, send_governor;
-	uint64_t max_latency_ns, max_rest_ns;
+	uint64_t max_latency_ns, send_max_latency_ns, max_rest_ns;
 	double percentile;
 	uint32_t loss;
 	struct sim_pps_max pps_max;
@@ -90,10 +90,13 @@ extern const struct lull_program sim_program;
 void sim_settings_preset(struct sim_settings *settings);
 /** What rows cannot say about each other; 0 or -EINVAL and the sentence. */
 int sim_settings_check(const struct sim_settings *settings, struct lull_error *error);
+/** A row that was left to the machine, the traffic or the other side. */
+bool sim_settings_unset(const struct lull_option *option, const struct sim_settings *settings);
 /** The machine with what was replaced in it. */
 struct lull_sim_machine sim_settings_machine(const struct sim_settings *settings);
 /** Limits of a governor. */
 struct lull_idle_limits sim_settings_limits(const struct sim_settings *settings,
-					    const struct sim_governor *governor);
+					    const struct sim_governor *governor,
+					    enum lull_sim_side side);
 
 #endif

@@ -10,12 +10,19 @@
 #define LULL_SIM_SPEC_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cli/error.h"
 
 /** NAME[:REST],... */
 int sim_governors_parse(const char *text, void *member, struct lull_error *error);
 char *sim_governors_print(const void *member, char *text, size_t size);
+/** original or a factor */
+int sim_speed_parse(const char *text, void *member, struct lull_error *error);
+char *sim_speed_print(const void *member, char *text, size_t size);
+/** Machines for a CHOICE. */
+const char *sim_machine_name(uint32_t index);
+const char *sim_machine_help(uint32_t index);
 /** auto, link, learned or packets/s */
 int sim_pps_max_parse(const char *text, void *member, struct lull_error *error);
 char *sim_pps_max_print(const void *member, char *text, size_t size);

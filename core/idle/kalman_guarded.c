@@ -25,11 +25,10 @@
  * 9. It rests after every turn that drained the queues. kalman waits for an empty one, which a
  *    steady load may never give it.
  *
- * 10. Speeds are compared by the mean of the window, and differ when they do so by more than the
- *    tolerance and by more than twice its standard error: the scatter of a window of sparse packets
- *    is neither a rise nor a fall. kalman takes a lucky interval for the record. That error is known
- * of the window's mean, so this and not the filter's estimate is compared; the estimate of the packet
- * size is used as it is.
+ * 10. Speeds are compared by the mean of the window, whose error is known, and differ when they do
+ *    so by more than the tolerance and by more than twice its standard error: the scatter of a
+ *    window of sparse packets is neither a rise nor a fall. kalman takes a lucky interval for the
+ *    record. The estimate of the packet size is used as it is.
  */
 #include "kalman_meter.h"
 #include "record_table.h"

@@ -178,8 +178,8 @@ def reproduce() -> None:
               help="Simulated time of each run.")
 @click.option("--live-ms", type=click.IntRange(50), default=500, show_default=True, metavar="MS",
               help="Time each live run is measured.")
-@click.option("--max-latency", type=click.IntRange(1), default=500, show_default=True,
-              metavar="US", help="Objective of our governors, in microseconds.")
+@click.option("--max-latency", type=click.IntRange(1), default=1100, show_default=True,
+              metavar="US", help="Objective of our governors at the receiver, in microseconds.")
 @click.option("--public-ring", type=click.IntRange(1), default=64, show_default=True, metavar="N",
               help="Packets between producer and sender.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), show_default=True,

@@ -74,7 +74,8 @@ def captured(here: World, files: Files, folder: Path) -> str:
     argv += f" -m {MEMORY_MB // 4} --vdev net_ring0 --file-prefix {prefix} -- pdump"
     host = Host(here, "captured", argv.split(), env=FIXED)
     host.says("polling")
-    argv = f"stdbuf -oL dpdk-dumpcap --file-prefix {prefix} -i net_ring0 -p -w {here.path('capture')}"
+    argv = f"stdbuf -oL dpdk-dumpcap --file-prefix {prefix} -i net_ring0"
+    argv += f" -p -w {here.path('capture')}"
     capture = Host(here, "dumpcap", argv.split())
     capture.says("Capturing on")
     wait_for("the capture", lambda: here.path("capture").exists())

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What follows from the settings: checks that rows cannot make, and what the simulator is given. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/number.h"
+#include "settings.h"
+#include "spec.h"
+
+void
+sim_settings_preset(struct sim_settings *settings)
+{
+	memset(settings, 0, sizeof(*settings));
+	settings->send_max_latency_ns = SIM_UNSET;
+	settings->turn_ns = SIM_UNSET;
+	settings->rest_ns = SIM_UNSET;
+	settings->event_ns = SIM_UNSET;
+	settings->switch_ns = SIM_UNSET;
+	settings->watts = -1;
+	settings->duration_ns = SIM_UNSET;
+	settings->warmup_ns = SIM_UNSET;
+}
+
+bool
+sim_settings_unset(const struct lull_option *option, const struct sim_settings *settings)
+{
+	const char *member = (const char *)settings + option->offset;
+	uint64_t ns;
+
+	if (option->type == LULL_OPTION_REAL)
+		return member == (const char *)&settings->watts && settings->watts < 0;
+	if (option->type != LULL_OPTION_DURATION)
+		return false;
+	memcpy(&ns, member, sizeof(ns));
+	return ns == SIM_UNSET;
+}
+
+int
+sim_settings_check(const struct sim_settings *settings, struct lull_error *error)
+{
+	if (settings->describe[0] != '\0' && lull_sim_machine_find(settings->describe) == NULL)
+		return lull_error_set(error, -EINVAL,
+				      "describe-machine: '%s' is none of those --help lists",
+				      settings->describe);
+	if (settings->send_governor.count > 1)
+		return lull_error_set(error, -EINVAL, "send-governor: one, for all runs");
+	if (settings->held >= settings->ring)
+		return lull_error_set(error, -EINVAL,
+				      "held: %u of %u descriptors leaves none; give less or a "
+				      "larger --ring",
+				      settings->held, settings->ring);
+	if (settings->cores > settings->threads)
+		return lull_error_set(error, -EINVAL, "cores: %u for %u threads", settings->cores,
+				      settings->threads);
+	if (settings->path == LULL_SIM_SEND_RECEIVE &&
+	    (settings->threads > 1 || settings->queues > 1))
+		return lull_error_set(error, -EINVAL,
+				      "path: send-receive has one thread and queue per side");
+	if (settings->link_bps > 0 && settings->link_bps < 1000000)
+		return lull_error_set(error, -EINVAL,
+				      "link: %llu bit/s is below 1M; give the unit, like 10G",
+				      (unsigned long long)settings->link_bps);
+	if (settings->shape_bps > 0 && settings->shape_bps < 1000000)
+		return lull_error_set(error, -EINVAL,
+				      "shape: %llu bit/s is below 1M; give the unit, like 1G",
+				      (unsigned long long)settings->shape_bps);
+	if (settings->line_bursts.first > 0 && settings->link_bps == 0)
+		return lull_error_set(error, -EINVAL,
+				      "line-bursts: they come at the link's rate; give a --link");
+	return 0;
+}
+
+struct lull_sim_machine
+sim_settings_machine(const struct sim_settings *settings)
+{
+	struct lull_sim_machine machine = settings->describe[0] != '\0' ?
+						  *lull_sim_machine_find(settings->describe) :
+						  lull_sim_machines[settings->machine];
+
+	if (settings->turn_ns != SIM_UNSET)
+		machine.turn_ns = settings->turn_ns;
+	if (settings->rest_ns != SIM_UNSET)
+		machine.rest_ns = settings->rest_ns;
+	if (settings->event_ns != SIM_UNSET)
+		machine.event_ns = settings->event_ns;
+	if (settings->switch_ns != SIM_UNSET)
+		machine.switch_ns = settings->switch_ns;
+	if (settings->burst_cost.count > 0)
+		machine.burst = settings->burst_cost;
+	if (settings->overshoot.count > 0)
+		machine.overshoot = settings->overshoot;
+	if (settings->watts >= 0)
+		machine.watts = settings->watts;
+	if (settings->states.count > 0) {
+		machine.state_count = settings->states.count;
+		memcpy(machine.states, settings->states.items, sizeof(machine.states));
+	}
+	return machine;
+}
+
+struct lull_idle_limits
+sim_settings_limits(const struct sim_settings *settings, const struct sim_governor *governor,
+		    enum lull_sim_side side)
+{
+	struct lull_idle_limits limits = {
+		.latency_ns = settings->max_latency_ns,
+		.percentile_ppm = (uint32_t)(settings->percentile * 10000 + 0.5),
+		.loss = (enum lull_loss)settings->loss,
+		.rest_ns_max = settings->max_rest_ns,
+		.rest_ns = governor->rest_ns,
+		.envelope = settings->pps_max.envelope,
+		.pps_max = settings->pps_max.pps,
+		.kalman = settings->kalman,
+	};
+
+	if (side == LULL_SIM_SIDE_SEND && settings->send_max_latency_ns != SIM_UNSET)
+		limits.latency_ns = settings->send_max_latency_ns;
+	limits.kalman.tolerance_ppm = (uint32_t)(settings->kalman_tolerance * 10000 + 0.5);
+	if (settings->pps_max.automatic)
+		limits.envelope =
+			settings->link_bps > 0 ? LULL_ENVELOPE_LINK : LULL_ENVELOPE_LEARNED;
+	return limits;
+}
+
+/* ---- values of rows ---- */
+
+int
+sim_speed_parse(const char *text, void *member, struct lull_error *error)
+{
+	double speed = 1;
+
+	if (strcmp(text, "original") != 0 &&
+	    (lull_number_parse_real(text, strlen(text), &speed) != 0 ||
+	     !(speed >= 0.001 && speed <= 1000000)))
+		return lull_error_set(error, -EINVAL,
+				      "'%.*s' is neither original nor a factor in 0.001..1000000",
+				      LULL_ERROR_SHOWN, text);
+	*(double *)member = speed;
+	return 0;
+}
+
+char *
+sim_speed_print(const void *member, char *text, size_t size)
+{
+	return lull_real_print(*(const double *)member, text, size);
+}
+
+const char *
+sim_machine_name(uint32_t index)
+{
+	return lull_sim_machines[index].name;
+}
+
+const char *
+sim_machine_help(uint32_t index)
+{
+	return lull_sim_machines[index].summary;
+}
