@@ -22,7 +22,7 @@ import math
 import statistics
 from dataclasses import dataclass, replace
 
-from forwarder import Forwarder, Window
+from forwarder import Forwarder, Quiet, Window
 
 BURSTS = (1, 2, 4, 8, 16, 32)
 BURST_EVERY = "100us"
@@ -103,20 +103,23 @@ def merged(windows: list[Window]) -> list[tuple[int, int]]:
 class Meter:
     """Measures costs on a forwarder."""
 
-    def __init__(self, forwarder: Forwarder, seconds: float, rounds: int) -> None:
+    def __init__(self, forwarder: Forwarder, quiet: Quiet, seconds: float, rounds: int) -> None:
         self.forwarder = forwarder
+        self.quiet = quiet
         self.seconds = seconds
         self.rounds = rounds
         self.held_pct = 0.0
 
     def _windows(self, governor: str, traffic: str, rest: str = "") -> list[Window]:
-        """The quieter half of the rounds: what disturbed the others is no cost of ours."""
-        windows = [
-            self.forwarder.measure(governor, traffic, self.seconds, self.seconds / 4, rest)
-            for _ in range(self.rounds)
-        ]
-        windows.sort(key=lambda window: window.held_pct)
-        used = windows[: (self.rounds + 1) // 2]
+        """Those that nobody disturbed; the quietest one when all were."""
+        tried: list[Window] = []
+        for _ in range(self.rounds):
+            settle_s = self.seconds / 4
+            tried += self.forwarder.try_often(
+                self.quiet, governor, traffic, self.seconds, settle_s, rest
+            )
+        tried.sort(key=lambda window: window.held_pct)
+        used = [window for window in tried if not window.disturbed(self.quiet)] or tried[:1]
         self.held_pct = max(self.held_pct, *(window.held_pct for window in used))
         return used
 

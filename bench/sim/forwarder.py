@@ -27,7 +27,16 @@ GRACE_S = 5.0
 FORWARD, TRAFFIC = "forward", "traffic"
 COUNTERS = ("turns", "turns_empty", "pkts", "busy_ns", "empty_ns", "rest_requested_ns")
 DEPTHS = ("pause", "monitor", "sleep", "interrupt")
-GAPS = ("sink_gap_p50_ns", "sink_gap_p99_ns", "sink_gap_p995_ns", "sink_gap_max_ns")
+GAPS = ("sink_gap_p50_ns", "sink_gap_p99_ns")
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """What a window may be disturbed by and still counts, and how often it is tried."""
+
+    held_pct: float  # of the time that others held the CPUs
+    late_us: float  # p99 of departures behind schedule
+    tries: int
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,7 @@ class Window:
     held_pct: float  # of the time that others kept from the two loops
     state: str  # of the verdict
     rest_bins: list[tuple[int, int]]  # low edge and count
+    sink_bins: list[tuple[int, int]]  # the same of what packets waited in the sink at most
 
     @property
     def cpu_pct(self) -> float:
@@ -61,9 +71,9 @@ class Window:
         """Turns that carried packets."""
         return self.counts["turns"] - self.counts["turns_empty"]
 
-    def disturbed(self, held_pct: float, late_us: float) -> bool:
+    def disturbed(self, quiet: Quiet) -> bool:
         """Did others take so much of the CPUs that the figures are theirs?"""
-        return self.held_pct > held_pct or self.late_p99_ns > late_us * 1000
+        return self.held_pct > quiet.held_pct or self.late_p99_ns > quiet.late_us * 1000
 
 
 def cpu_by_turn(begin: dict[str, Any], end: dict[str, Any]) -> float:
@@ -166,6 +176,10 @@ class Forwarder:
         found: dict[str, Any] = self.ask(f"/lull/loop,{self.loops[kind]['name']}")
         return found
 
+    def _bins(self, kind: str, which: str) -> list[tuple[int, int]]:
+        bins = self.ask(f"/lull/histogram,{self.loops[kind]['name']},{which}")["bins"]
+        return list(zip(bins[0::2], bins[1::2], strict=True))
+
     def _mark(self) -> None:
         window = self.ask("/lull/mark")["window"]
         for kind in self.loops:
@@ -185,6 +199,23 @@ class Forwarder:
 
     # ---- a window ----
 
+    def try_often(
+        self,
+        quiet: Quiet,
+        governor: str,
+        traffic: str,
+        seconds: float,
+        settle_s: float,
+        rest: str = "",
+    ) -> list[Window]:
+        """Windows up to the first that nobody disturbed."""
+        windows: list[Window] = []
+        while len(windows) < quiet.tries:
+            windows.append(self.measure(governor, traffic, seconds, settle_s, rest))
+            if not windows[-1].disturbed(quiet):
+                break
+        return windows
+
     def measure(
         self, governor: str, traffic: str, seconds: float, settle_s: float, rest: str = ""
     ) -> Window:
@@ -203,7 +234,8 @@ class Forwarder:
         other_end = self.loop(TRAFFIC)
         counted = self.ask(f"/lull/traffic,{self.loops[TRAFFIC]['name']}")
         held = self._held_ns() - held
-        bins = self.ask(f"/lull/histogram,{begin['name']},rest")["bins"]
+        rest_bins = self._bins(FORWARD, "rest")
+        sink_bins = self._bins(TRAFFIC, "wait")
         state = self.ask(f"/lull/explain,{begin['name']}")["state"]
         ns = end["now_ns"] - begin["now_ns"]
         counts = {name: end[name] - begin[name] for name in COUNTERS}
@@ -224,5 +256,6 @@ class Forwarder:
             counted["late_p99_ns"],
             100 * held / ns,
             state,
-            list(zip(bins[0::2], bins[1::2], strict=True)),
+            rest_bins,
+            sink_bins,
         )

@@ -5,8 +5,9 @@ The live latency ends when the sink holds the packet, not when the forwarder has
 each packet the sink knows its gap: from its look before to the end of the fetch that brought
 the packet. The fetch takes what the median gap is longer than an empty turn of the sink; the
 packet came at any moment of what was before the fetch. So fetch + U * (gap - fetch), U uniform
-in 0..1, is added to each simulated latency. Gaps are drawn from their quantiles as measured in
-the same windows (median, 99, 99.5 and 100 %; straight lines between, level below the median).
+in 0..1, is added to each simulated latency. Of the gaps the program tells a median and a 99th
+percentile; all of them are taken from what its loop says packets waited at most (until the end
+of the turn, not of the fetch), less the difference of the two medians.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from costs import between, quantiles
+from costs import quantiles
+from forwarder import Window
 from program import BenchError
 
 # Parts and gaps that stand for all: each combination weighs the same.
 PARTS = [(i + 0.5) / 8 for i in range(8)]
-GAP_PERCENTS = [(i + 0.5) for i in range(100)]
+GAP_PERCENTS = tuple(i + 0.5 for i in range(100))
 
 
 @dataclass(frozen=True)
@@ -41,43 +43,46 @@ class Simulated:
     command: list[str]
 
 
-def gap_values(gaps: dict[str, float]) -> list[float]:
-    """Gaps of the sink that stand for all, ns."""
-    curve = [
-        (5000, round(gaps["sink_gap_p50_ns"])),
-        (9900, round(gaps["sink_gap_p99_ns"])),
-        (9950, round(gaps["sink_gap_p995_ns"])),
-        (10000, round(gaps["sink_gap_max_ns"])),
-    ]
-    return [between(curve, percent * 100) for percent in GAP_PERCENTS]
+@dataclass(frozen=True)
+class Instrument:
+    """The live sink, in the windows that are compared."""
 
+    fetch_ns: float
+    gaps_ns: list[float]  # that stand for all
 
-def seen(
-    bins: list[tuple[int, int]], gaps: dict[str, float], sink_ns: float
-) -> list[tuple[int, int]]:
-    """Latencies once the sink has the packets."""
-    fetch = max(0.0, gaps["sink_gap_p50_ns"] - sink_ns)
-    offsets = [
-        min(fetch, gap) + part * max(0.0, gap - fetch) for gap in gap_values(gaps) for part in PARTS
-    ]
-    sums: dict[int, int] = {}
-    for low, count in bins:
-        for offset in offsets:
-            # As fine as it needs to be: 1/256 of the value.
-            value = int(low + offset)
-            step = max(1, 1 << max(0, value.bit_length() - 9))
-            value -= value % step
-            sums[value] = sums.get(value, 0) + count
-    return sorted(sums.items())
+    @staticmethod
+    def of(windows: list[Window], sink_ns: float) -> Instrument:
+        """As it was in these; sink_ns: an empty turn of it."""
+        median_ns = statistics.median(window.gaps["sink_gap_p50_ns"] for window in windows)
+        bins = [pair for window in windows for pair in window.sink_bins]
+        if not bins:
+            return Instrument(0, [0])
+        waits = quantiles(bins, GAP_PERCENTS)
+        longer_ns = statistics.median(waits) - median_ns
+        fetch_ns = max(0.0, median_ns - sink_ns)
+        return Instrument(fetch_ns, [max(fetch_ns, wait - longer_ns) for wait in waits])
+
+    def seen(self, bins: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Simulated latencies once the sink has the packets."""
+        offsets = [
+            self.fetch_ns + part * (gap - self.fetch_ns) for gap in self.gaps_ns for part in PARTS
+        ]
+        sums: dict[int, int] = {}
+        for low, count in bins:
+            for offset in offsets:
+                # As fine as it needs to be: 1/256 of the value.
+                value = int(low + offset)
+                value -= value % (1 << max(0, value.bit_length() - 9))
+                sums[value] = sums.get(value, 0) + count
+        return sorted(sums.items())
 
 
 class Simulator:
-    """lull-sim, and the instrument of these windows."""
+    """lull-sim, seen through an instrument."""
 
-    def __init__(self, program: Path, gaps: dict[str, float], sink_ns: float) -> None:
+    def __init__(self, program: Path, instrument: Instrument) -> None:
         self.program = program
-        self.gaps = gaps
-        self.sink_ns = sink_ns
+        self.instrument = instrument
 
     def _run(self, command: list[str]) -> tuple[dict[str, float], str]:
         done = subprocess.run(
@@ -90,7 +95,7 @@ class Simulator:
         bins = list(zip(flat[0::2], flat[1::2], strict=True))
         p50_ns, p99_ns = (0, 0)
         if bins:
-            p50_ns, p99_ns = quantiles(seen(bins, self.gaps, self.sink_ns), (50, 99))
+            p50_ns, p99_ns = quantiles(self.instrument.seen(bins), (50, 99))
         figures = {
             "cpu_pct": run["cpu_pct"],
             "p50_ns": p50_ns,
