@@ -29,7 +29,7 @@ stand_begin(struct stand *stand, uint32_t ring_count, uint32_t room)
 		times_ns[i] = 100ULL * i;
 		bytes[i] = (uint16_t)(60 + i % 1000);
 	}
-	*stand = (struct stand){ .ideal = { 0, 0, 0 } };
+	*stand = (struct stand){ .ideal = { .free_ns = 0 } };
 	lull_sim_feed_init(&stand->feed, 9);
 	for (uint32_t i = 0; i < ring_count; i++) {
 		assert_int_equal(lull_sim_ring_init(&stand->rings[i], room, &stand->ideal), 0);

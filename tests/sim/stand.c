@@ -75,7 +75,7 @@ void
 stand_run_sides(const struct lull_sim_config *config, struct lull_sim_result *results)
 {
 	struct lull_config_error wrong = { "limits of the governor", 0, 0, 0 };
-	struct lull_sim *sim;
+	struct lull_sim *sim = NULL;
 	int side, rc;
 
 	rc = lull_sim_config_check(config, &wrong);
