@@ -7,6 +7,8 @@ Measured on the program itself, on traffic that is not compared afterwards:
 - burst of n: median length of the turns that carried n packets sent at once, by busy polling,
   from what the loop says its packets waited at most: an empty turn and the one that carried
   them. The median, because a turn during which others held the CPU is no cost of ours;
+- jitter: by how much the turns with one packet are longer or shorter than their median. The
+  simulator's turns are all alike, so this is put on top of its latencies;
 - overshoot: quantiles of the rests of governor `fixed` less what it asked for;
 - rest: CPU time of the thread under `fixed`, less its turns at the costs above. That caches
   are cold after a sleep is in here.
@@ -32,6 +34,7 @@ PERCENTS = (0, 10, 50, 90, 99, 99.9, 99.99, 100)
 # rte_eth_rx_burst() on an empty ring, from bench/turn/forward-cost ("idle ring, bare"). It only
 # says which part of an empty turn comes after the packets were fetched.
 EMPTY_POLL_NS = 5
+EVEN_PERCENTS = tuple(i + 0.5 for i in range(100))  # quantiles that stand for all
 BIN_SHARE = 1 / 64  # a histogram's bins are no wider, by their value
 
 
@@ -51,6 +54,7 @@ class Costs:
     empty_ns: float
     sink_ns: float  # of an empty turn of the loop that makes the traffic and takes it back
     burst: list[tuple[int, int]]  # packets, ns of the whole turn
+    jitter_ns: list[int]  # that stand for all
     held_pct: float  # of the time that others kept from the loops, in the worst window used
     rests: list[Rest]
 
@@ -129,13 +133,19 @@ class Meter:
         empty_ns = statistics.median(window.cpu_ns / window.counts["turns"] for window in empty)
         sink_ns = statistics.median(window.source_turn_ns for window in empty)
         burst = [(pkts, self._burst(pkts, empty_ns)) for pkts in BURSTS]
-        costs = Costs(empty_ns, sink_ns, burst, 0, [])
+        costs = Costs(empty_ns, sink_ns, burst, self._jitter(), 0, [])
         rests = [self._rest(asked_us, costs) for asked_us in RESTS_US]
         return replace(costs, rests=rests, held_pct=self.held_pct)
 
     def _burst(self, pkts: int, empty_ns: float) -> int:
         windows = self._windows("spin", f"incast:1x{pkts},{BURST_EVERY}")
         return round(statistics.median(window.wait_p50_ns for window in windows) - empty_ns)
+
+    def _jitter(self) -> list[int]:
+        windows = self._windows("spin", f"incast:1x1,{BURST_EVERY}")
+        waits = quantiles([pair for w in windows for pair in w.wait_bins], EVEN_PERCENTS)
+        median_ns = statistics.median(waits)
+        return [round(wait - median_ns) for wait in waits]
 
     def _rest(self, asked_us: int, costs: Costs) -> Rest:
         windows = self._windows("fixed", REST_TRAFFIC, f"{asked_us}us")

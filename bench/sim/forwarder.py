@@ -59,7 +59,8 @@ class Window:
     held_pct: float  # of the time that others kept from the two loops
     state: str  # of the verdict
     rest_bins: list[tuple[int, int]]  # low edge and count
-    sink_bins: list[tuple[int, int]]  # the same of what packets waited in the sink at most
+    wait_bins: list[tuple[int, int]]  # the same of what packets waited here at most
+    sink_bins: list[tuple[int, int]]  # and in the sink
 
     @property
     def cpu_pct(self) -> float:
@@ -235,6 +236,7 @@ class Forwarder:
         counted = self.ask(f"/lull/traffic,{self.loops[TRAFFIC]['name']}")
         held = self._held_ns() - held
         rest_bins = self._bins(FORWARD, "rest")
+        wait_bins = self._bins(FORWARD, "wait")
         sink_bins = self._bins(TRAFFIC, "wait")
         state = self.ask(f"/lull/explain,{begin['name']}")["state"]
         ns = end["now_ns"] - begin["now_ns"]
@@ -257,5 +259,6 @@ class Forwarder:
             100 * held / ns,
             state,
             rest_bins,
+            wait_bins,
             sink_bins,
         )

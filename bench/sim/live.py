@@ -149,7 +149,7 @@ def cell(chosen: argparse.Namespace, costs: Costs, windows: list[Window]) -> Cel
         "duration": f"{chosen.seconds:g}s",
     }
     program = chosen.build / "apps" / "lull-sim" / "lull-sim"
-    simulator = Simulator(program, Instrument.of(used, costs.sink_ns))
+    simulator = Simulator(program, Instrument.of(used, costs))
     return Cell(
         governor,
         traffic,
@@ -207,8 +207,9 @@ def cost_lines(costs: Costs) -> str:
     burst = ", ".join(f"{ns} ns with {pkts}" for pkts, ns in costs.burst)
     lines = [
         f"Costs: a turn takes {costs.empty_ns:.0f} ns without packets, {burst}; an empty turn of"
-        f" the sink {costs.sink_ns:.0f} ns. Others held the CPUs for up to {costs.held_pct:.2f} %"
-        " of the time meanwhile.",
+        f" the sink {costs.sink_ns:.0f} ns. One turn in 200 with a packet takes at least"
+        f" {costs.jitter_ns[-1]} ns more than the median. Others held the CPUs for up to"
+        f" {costs.held_pct:.2f} % of the time meanwhile.",
         "",
         "| sleep asked us | CPU us each | overshoot us: p50 | p99 | p99.9 |",
         "|---:|---:|---:|---:|---:|",

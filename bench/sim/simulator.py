@@ -8,6 +8,8 @@ packet came at any moment of what was before the fetch. So fetch + U * (gap - fe
 in 0..1, is added to each simulated latency. Of the gaps the program tells a median and a 99th
 percentile; all of them are taken from what its loop says packets waited at most (until the end
 of the turn, not of the fetch), less the difference of the two medians.
+
+The jitter of the forwarder's own turns (costs.py) is added as well, each packet's for itself.
 """
 
 from __future__ import annotations
@@ -19,13 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from costs import quantiles
+from costs import EVEN_PERCENTS, Costs, quantiles
 from forwarder import Window
 from program import BenchError
 
-# Parts and gaps that stand for all: each combination weighs the same.
+# Parts of a gap that stand for all.
 PARTS = [(i + 0.5) / 8 for i in range(8)]
-GAP_PERCENTS = tuple(i + 0.5 for i in range(100))
 
 
 @dataclass(frozen=True)
@@ -43,37 +44,49 @@ class Simulated:
     command: list[str]
 
 
+def coarse(value: int, bits: int) -> int:
+    """Cut to so many bits."""
+    return value - value % (1 << max(0, value.bit_length() - bits))
+
+
+def gaps_of(windows: list[Window]) -> tuple[float, list[float]]:
+    """The sink's gap in these windows: its median, and values that stand for all."""
+    median_ns = statistics.median(window.gaps["sink_gap_p50_ns"] for window in windows)
+    bins = [pair for window in windows for pair in window.sink_bins]
+    if not bins:
+        return 0, [0]
+    waits = quantiles(bins, EVEN_PERCENTS)
+    longer_ns = statistics.median(waits) - median_ns
+    return median_ns, [max(0, wait - longer_ns) for wait in waits]
+
+
 @dataclass(frozen=True)
 class Instrument:
-    """The live sink, in the windows that are compared."""
+    """What the live figures have on top of the simulated ones: the sink, and turns not alike."""
 
-    fetch_ns: float
-    gaps_ns: list[float]  # that stand for all
+    offsets: dict[int, int]  # ns, and how often
 
     @staticmethod
-    def of(windows: list[Window], sink_ns: float) -> Instrument:
-        """As it was in these; sink_ns: an empty turn of it."""
-        median_ns = statistics.median(window.gaps["sink_gap_p50_ns"] for window in windows)
-        bins = [pair for window in windows for pair in window.sink_bins]
-        if not bins:
-            return Instrument(0, [0])
-        waits = quantiles(bins, GAP_PERCENTS)
-        longer_ns = statistics.median(waits) - median_ns
-        fetch_ns = max(0.0, median_ns - sink_ns)
-        return Instrument(fetch_ns, [max(fetch_ns, wait - longer_ns) for wait in waits])
+    def of(windows: list[Window], costs: Costs) -> Instrument:
+        """As it was in these."""
+        median_ns, gaps_ns = gaps_of(windows)
+        fetch_ns = max(0.0, median_ns - costs.sink_ns)
+        offsets: dict[int, int] = {}
+        for gap_ns in gaps_ns:
+            for part in PARTS:
+                looked_ns = fetch_ns + part * max(0.0, gap_ns - fetch_ns)
+                for jitter_ns in costs.jitter_ns:
+                    offset = coarse(max(0, int(looked_ns + jitter_ns)), 8)
+                    offsets[offset] = offsets.get(offset, 0) + 1
+        return Instrument(offsets)
 
     def seen(self, bins: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Simulated latencies once the sink has the packets."""
-        offsets = [
-            self.fetch_ns + part * (gap - self.fetch_ns) for gap in self.gaps_ns for part in PARTS
-        ]
+        """Simulated latencies as the sink would have seen them."""
         sums: dict[int, int] = {}
         for low, count in bins:
-            for offset in offsets:
-                # As fine as it needs to be: 1/256 of the value.
-                value = int(low + offset)
-                value -= value % (1 << max(0, value.bit_length() - 9))
-                sums[value] = sums.get(value, 0) + count
+            for offset, often in self.offsets.items():
+                value = coarse(low + offset, 9)
+                sums[value] = sums.get(value, 0) + count * often
         return sorted(sums.items())
 
 
