@@ -145,7 +145,9 @@ class Meter:
         windows = self._windows("spin", f"incast:1x1,{BURST_EVERY}")
         waits = quantiles([pair for w in windows for pair in w.wait_bins], EVEN_PERCENTS)
         median_ns = statistics.median(waits)
-        return [round(wait - median_ns) for wait in waits]
+        # Longer is what others do to us.
+        most_ns = self.quiet.late_us * 1000
+        return [round(min(wait - median_ns, most_ns)) for wait in waits]
 
     def _rest(self, asked_us: int, costs: Costs) -> Rest:
         windows = self._windows("fixed", REST_TRAFFIC, f"{asked_us}us")
