@@ -26,7 +26,8 @@ from lull.simulation import Pool
 
 LINK, LINK_BPS = "1G", 1e9
 RING, BURST = "1024", "64"
-MAX_REST = "1ms"  # the text knows none; ours by default
+MAX_REST = "1ms"  # of policies that search: the text knows none; ours by default
+FIXED_REST = "10ms"  # longer than any fixed sleep here
 IDLE_PPS = 1  # live, for "nothing arrives": as little as the producer can make
 SETTLE_S = 2  # before a policy that searches is measured
 
@@ -53,13 +54,17 @@ def send_objective_us(size: int) -> int:
     return int(1e6 * int(BURST) / load_traffic.link_pps(LINK_BPS, size))
 
 
+def _max_rest(scenario: Scenario) -> str:
+    return MAX_REST if scenario.searches() else FIXED_REST
+
+
 # ---- simulated ----
 
 
 def sim_arguments(scenario: Scenario, bench: Bench, turn: int = 0) -> list[str]:
     """One scenario, as lull-sim takes it."""
     words = ["--machine", "paper", "--link", LINK, "--ring", RING, "--burst", BURST,
-             "--max-latency", f"{bench.objective_us}us", "--max-rest", MAX_REST,
+             "--max-latency", f"{bench.objective_us}us", "--max-rest", _max_rest(scenario),
              "--seed", str(bench.seed + turn), "--duration", bench.duration]
     if scenario.size:
         words += ["--path", "send-receive", "--public-ring", str(bench.public_ring),
@@ -134,7 +139,7 @@ def live_arguments(scenario: Scenario, bench: Bench) -> list[str]:
             "--rate", str(rate_pps(scenario.size) if scenario.size else IDLE_PPS),
             "--send-rest", _live_rest(scenario.send), "--receive-rest",
             _live_rest(scenario.receive), "--max-latency", f"{bench.objective_us}us",
-            "--max-rest", MAX_REST, "--duration", f"{bench.live_ms}ms",
+            "--max-rest", _max_rest(scenario), "--duration", f"{bench.live_ms}ms",
             "--send-max-latency", f"{send_objective_us(scenario.size or 256)}us",
             "--warmup", f"{1000 * SETTLE_S if scenario.searches() else 200}ms", "--json", "-"]
 

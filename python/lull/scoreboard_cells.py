@@ -14,6 +14,8 @@ LINKS = ("1G", "10G", "25G", "100G")
 OBJECTIVES_US = (50, 100, 200, 500)
 QUICK = ("poisson,onoff", "0%,10%,50%", "10G", "100us,200us")
 FIXED_US = 50
+SIZE = "512"  # bytes on the wire
+RING = "4096"  # descriptors
 TESTING_LOAD = 1.0
 # What each needs to know: nothing of the objective, the objective, or it as the longest rest.
 FREE = ("spin", "yield", f"fixed:{FIXED_US}us")
@@ -101,6 +103,11 @@ def choose(filters: Sequence[str]) -> list[Cell]:
             if all(axes[name](cell) in words for name, words in wanted.items())]
 
 
+def _link_pps(traffic: Traffic, setup: Setup) -> str:
+    return str(round(load_traffic.link_pps(parse_rate(traffic.link),
+                                           load_traffic.mean_bytes(setup.size))))
+
+
 def traffic_spec(traffic: Traffic, setup: Setup) -> str:
     """As lull-sim takes it."""
     possible = load_traffic.possible_pps(parse_rate(traffic.link),
@@ -113,6 +120,9 @@ def _job(traffic: Traffic, setup: Setup, *further: str) -> Job:
                ("--link", traffic.link), ("--machine", setup.machine), ("--seed", setup.seed)]
     if setup.duration:
         options.append(("--duration", setup.duration))
+    # The operator knows the ring and what the link can bring at this size; both can be changed.
+    options += [(key, value) for key, value in (("--ring", RING), ("--pps-max", _link_pps(traffic,
+                setup))) if key not in setup.further]
     return Job((*(word for option in options for word in option), *setup.further, *further,
                 "--json", "-"))
 

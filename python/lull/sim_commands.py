@@ -118,7 +118,7 @@ def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
 @click.option("--machine", default=sim_request.MACHINE, show_default=True, metavar="NAME",
               help="Costs to reckon with: guest, metal, paper.")
 @click.option("--seed", default="1", show_default=True, metavar="N", help="Same seed, same cells.")
-@click.option("--traffic-size", default=sim_request.SIZE, show_default=True, metavar="SIZE",
+@click.option("--traffic-size", default=scoreboard_cells.SIZE, show_default=True, metavar="SIZE",
               help="Bytes on the wire, or SIZE:WEIGHT,...")
 @click.option("--duration", default="", metavar="TIME", help="Simulated time of each run.")
 @click.option("--sweep-rest", default=SWEEP, show_default=True, metavar="LOW-HIGH,STEPS",

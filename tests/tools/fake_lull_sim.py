@@ -13,7 +13,8 @@ from typing import Any
 from lull.quantities import parse_ns
 
 OVERSHOOT_NS, REST_COST_NS = 17_000, 16_000
-OPTIONS = ("governor", "send-governor", "receive-governor", "traffic", "traffic-size", "pcap",
+OPTIONS = ("governor", "send-governor", "send-max-latency", "receive-governor", "traffic",
+           "traffic-size", "pcap",
            "link", "ring", "held", "burst", "max-latency", "percentile", "loss", "max-rest",
            "seed", "duration", "warmup", "public-ring", "machine", "turn-cost", "sweep-rest",
            "path", "json", "describe-machine", "rest", "kalman-step", "trace-kalman", "pps-max")
