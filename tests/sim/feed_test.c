@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "feed.h"
+#include "sim/feed.h"
 
 #define RINGS 8
 #define PACKETS 200000

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/prng.h"
-#include "link.h"
+#include "sim/link.h"
 
 #define G 1000000000ULL
 #define FRAMES 1000000u

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "machine.h"
+#include "sim/machine.h"
 
 #define DRAWS 1000000u
 

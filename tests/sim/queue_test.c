@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/prng.h"
-#include "queue.h"
+#include "sim/queue.h"
 
 /* A list kept in order by insertion: slow and plainly right. */
 struct list {

@@ -116,6 +116,7 @@ run__conserves_packets(void **state)
 			uint64_t kept;
 
 			config.seed = 100 + g;
+			config.duration_ns = 20 * MS;
 			config.ring_pkts = 256;
 			config.held_pkts = 32;
 			stand_run(&config, &result);
@@ -259,7 +260,7 @@ relay(const char *governor, double pps)
 	config.path = LULL_SIM_SEND_RECEIVE;
 	config.link_bps = 1000000000;
 	config.warmup_ns = 20 * MS;
-	config.duration_ns = 200 * MS;
+	config.duration_ns = 80 * MS;
 	for (int side = 0; side < LULL_SIM_SIDE_COUNT; side++)
 		config.policy[side].limits.rest_ns = 30 * US;
 	return config;
@@ -309,8 +310,8 @@ relay__slow_producer_lets_both_rest(void **state)
 	assert_int_equal(receive->lost, 0);
 	assert_true(send->rest.count > 1000 && receive->rest.count > 1000);
 	assert_int_equal(send->rest.count, send->counters.turns_empty);
-	about((double)receive->delivered, 1e5 * 0.2, 0.01, "delivered");
-	about((double)send->delivered, 1e5 * 0.2, 0.01, "sent");
+	about((double)receive->delivered, 1e5 * 0.08, 0.01, "delivered");
+	about((double)send->delivered, 1e5 * 0.08, 0.01, "sent");
 	assert_int_equal(receive->bytes, receive->delivered * 508);
 	free(sides);
 }

@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-#include "schedule.h"
-#include "sim.h"
+#include "sim/schedule.h"
+#include "sim/sim.h"
 
 #define STAND_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
