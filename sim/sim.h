@@ -68,7 +68,7 @@ struct lull_sim_result {
 	struct lull_verdict verdict;    /**< of the first thread, at the end */
 	struct lull_idle_counters counters;
 	struct lull_histogram latency; /**< arrival at the ring to the end of its burst */
-	struct lull_histogram added;   /**< beyond an ideal polling thread; never too small */
+	struct lull_histogram added;   /**< beyond an ideal polling thread, see ring.h */
 	struct lull_histogram rest;
 };
 
