@@ -21,23 +21,17 @@ lull_sim_energy_j(const struct lull_sim_machine *machine, const struct lull_sim_
 	return joules;
 }
 
-/* Longest real rest that a governor knowing everything might take. */
+/* Longest real rest by the percentile alone, when packets come independently of each other. */
 static double
 figures_rest_ns_max(const struct lull_sim_config *config, double idle)
 {
 	struct lull_idle_limits limits = config->policy[LULL_SIM_SIDE_RECEIVE].limits;
-	double e, share, longest, ring_ns;
+	double e, share;
 
 	lull_limits_default(&limits);
 	e = 1 - (double)limits.percentile_ppm / (double)LULL_PPM;
 	share = idle > e ? e / idle : 1;
-	longest = share < 1 ? (double)limits.latency_ns / (1 - share) : 1e18;
-	if (limits.loss == LULL_LOSS_ZERO && config->link_bps > 0) {
-		ring_ns = (double)(config->ring_pkts - config->held_pkts) *
-			  (double)lull_sim_frame_ps(config->link_bps, 60) / 1000;
-		longest = LULL_MIN(longest, ring_ns);
-	}
-	return longest;
+	return share < 1 ? (double)limits.latency_ns / (1 - share) : 1e18;
 }
 
 uint32_t

@@ -96,12 +96,13 @@ uint64_t lull_sim_wakes(const struct lull_sim_result *result);
 double lull_sim_energy_j(const struct lull_sim_machine *machine,
 			 const struct lull_sim_result *result);
 /**
- * Least CPU, ppm, with which any governor can keep the objective on these
- * figures: the work itself, and one wake-up per longest legal rest in the time
- * left. Longest: the percentile lets a share e of the packets wait longer than
- * T, so rests of T / (1 - e / f) at most (f: share that arrives during rests,
- * at most the idle share), plus what the ring holds at the link's rate when no
- * loss is allowed.
+ * Least CPU, ppm, with which any governor can keep the objective's percentile
+ * when packets come independently of each other (constant, Poisson): the work
+ * itself, and one wake-up per longest legal rest in the time left. Longest: a
+ * share e of the packets may wait longer than T, so rests of T / (1 - e / f)
+ * at most (f: share that arrives during rests, at most the idle share). The
+ * ring is left out: how much it may be offered is the user's promise. Where
+ * packets come in bursts few of them meet a rest, and less CPU can do.
  */
 uint32_t lull_sim_cpu_bound_ppm(const struct lull_sim_config *config,
 				const struct lull_sim_result *result);

@@ -90,7 +90,6 @@ cpu_bound__is_below_all_that_keep_the_objective(void **state)
 
 			config.machine = *lull_sim_machine_find(machines[cell % 2]);
 			config.link_bps = 10000000000ULL;
-			config.ring_pkts = 16384; /* fixed and its like promise nothing about it */
 			config.seed = cell + 1;
 			config.warmup_ns = 8 * MS;
 			config.duration_ns = 8 * MS;
