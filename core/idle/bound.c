@@ -65,7 +65,7 @@ bound_excess(const struct lull_calibration *calibration, uint64_t request_ns, ui
 	uint64_t real_ns;
 	uint32_t bin;
 
-	for (bin = 0; bin < LULL_CALIBRATION_BINS; bin++) {
+	for (bin = calibration->bin_first; bin <= calibration->bin_last; bin++) {
 		real_ns = request_ns + lull_calibration_high(bin);
 		if (calibration->bins[bin] > 0 && real_ns > floor_ns)
 			excess +=

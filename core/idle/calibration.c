@@ -48,6 +48,7 @@ lull_calibration_init(struct lull_calibration *calibration)
 		.p99_ns = GUESS_OVERSHOOT_NS,
 		.p999_ns = GUESS_OVERSHOOT_NS,
 		.p9999_ns = GUESS_OVERSHOOT_NS,
+		.bin_first = LULL_CALIBRATION_BINS,
 	};
 }
 
@@ -56,7 +57,7 @@ lull_calibration_quantile(const struct lull_calibration *calibration, uint32_t p
 {
 	/* Rests that may lie above the answer; rounding down errs to the safe side. */
 	uint64_t above = (uint64_t)calibration->weight * (LULL_PPM - ppm) / LULL_PPM;
-	uint32_t bin = LULL_CALIBRATION_BINS;
+	uint32_t bin = calibration->bin_last + 1;
 
 	if (calibration->count < LULL_CALIBRATION_READY)
 		return GUESS_OVERSHOOT_NS;
@@ -72,13 +73,19 @@ lull_calibration_quantile(const struct lull_calibration *calibration, uint32_t p
 static void
 calibration_fade(struct lull_calibration *calibration)
 {
-	uint32_t bin;
+	uint32_t first = LULL_CALIBRATION_BINS, last = 0, bin;
 
 	calibration->weight = 0;
-	for (bin = 0; bin < LULL_CALIBRATION_BINS; bin++) {
+	for (bin = calibration->bin_first; bin <= calibration->bin_last; bin++) {
 		calibration->bins[bin] /= 2;
+		if (calibration->bins[bin] == 0)
+			continue;
 		calibration->weight += calibration->bins[bin];
+		first = LULL_MIN(first, bin);
+		last = bin;
 	}
+	calibration->bin_first = first;
+	calibration->bin_last = last;
 }
 
 /* Share of remembered rests that count as late. */
@@ -89,7 +96,7 @@ calibration_remembered_late_ppm(const struct lull_calibration *calibration)
 	uint32_t bin;
 
 	for (bin = calibration_bin(4 * calibration->p50_ns + LATE_SLACK_NS) + 1;
-	     bin < LULL_CALIBRATION_BINS; bin++)
+	     bin <= calibration->bin_last; bin++)
 		late += calibration->bins[bin];
 	return late * LULL_PPM / calibration->weight;
 }
@@ -121,8 +128,11 @@ lull_calibration_add(struct lull_calibration *calibration, uint64_t overshoot_ns
 	bool late = calibration->count >= LULL_CALIBRATION_READY &&
 		    overshoot_ns > 4 * calibration->p50_ns + LATE_SLACK_NS;
 	uint32_t goal_ppm = late ? LULL_PPM : 0;
+	uint32_t bin = calibration_bin(overshoot_ns);
 
-	calibration->bins[calibration_bin(overshoot_ns)]++;
+	calibration->bins[bin]++;
+	calibration->bin_first = LULL_MIN(calibration->bin_first, bin);
+	calibration->bin_last = LULL_MAX(calibration->bin_last, bin);
 	calibration->weight++;
 	calibration->count++;
 	if (calibration->weight >= LULL_CALIBRATION_WEIGHT || calibration_outdated(calibration))

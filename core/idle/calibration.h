@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LULL_CALIBRATION_SUB_BITS 2
+#define LULL_CALIBRATION_SUB_BITS 4 /* bins at most 1/16 wide */
 #define LULL_CALIBRATION_OCTAVES 28 /* overshoots from 0 to 2^30 ns */
 #define LULL_CALIBRATION_BINS ((LULL_CALIBRATION_OCTAVES + 1) << LULL_CALIBRATION_SUB_BITS)
 #define LULL_CALIBRATION_WEIGHT 16384
@@ -26,6 +26,7 @@ struct lull_calibration {
 	uint32_t late_ppm;  /* share of late wake-ups, smoothed over about 256 rests */
 	bool cost_measured; /* cost_ns is a measurement, not the first guess */
 	uint64_t p50_ns, p99_ns, p999_ns, p9999_ns; /* overshoot, refreshed every 64 rests */
+	uint32_t bin_first, bin_last; /* nothing is in the bins beyond; first > last: in none */
 	uint32_t bins[LULL_CALIBRATION_BINS];
 };
 
