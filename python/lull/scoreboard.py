@@ -29,7 +29,8 @@ class Entry(BaseModel):
     max_us: float
     lost: int
     kept: bool
-    proven: bool  # kept, and not for want of packets
+    proven: bool  # kept, and not for want of packets or of bursts that may come
+    survives: bool  # loses no more than spin when bursts at the stated rate come
     verdict: str
     feasible_share: float
     wakes_per_s: float
@@ -97,14 +98,24 @@ def scores(cells: Sequence[Cell], setup: Setup, find: Find) -> list[Score]:
 def _score(cell: Cell, setup: Setup, find: Find) -> Score:
     runs, tested = _runs(cell, setup, find), _runs(cell.tested(), setup, find)
     spin, objective = runs["spin"], runs["objective"]
+    hard = _stressed(cell.tested(), setup, find)
     return Score(
         kind=cell.traffic.kind, load=cell.traffic.load, link=cell.traffic.link,
         objective_us=cell.objective_us,
         traffic=scoreboard_cells.traffic_spec(cell.traffic, setup),
         packets=spin.offered, spin_lost=spin.lost, bound_pct=objective.cpu_bound_pct,
         oracle=_oracle(cell, setup, find),
-        entries=[_entry(run, cell, spin, proven=_proven(run, cell, tested[name], tested["spin"]))
+        entries=[_entry(run, cell, spin, hard.get(name, True),
+                        proven=_proven(run, cell, tested[name], tested["spin"]))
                  for name, run in runs.items()])
+
+
+def _stressed(cell: Cell, setup: Setup, find: Find) -> dict[str, bool]:
+    """Who loses no more than spin when bursts at the stated rate come in between."""
+    spin = find(scoreboard_cells.spin_job(cell.traffic, setup)).run("spin")
+    jobs = (scoreboard_cells.promising_job(cell, setup), scoreboard_cells.capped_job(cell, setup))
+    replies = [find(scoreboard_cells.stressed(job, setup)) for job in jobs]
+    return {run.governor: run.lost <= spin.lost for reply in replies for run in reply.runs}
 
 
 def _proven(run: SimRun, cell: Cell, tested: SimRun, spin: SimRun) -> bool:
@@ -124,12 +135,12 @@ def _kept(run: SimRun, cell: Cell, spin: SimRun) -> bool:
     return kept(run, cell.objective_us * 1e3, PERCENTILE, spin.lost)
 
 
-def _entry(run: SimRun, cell: Cell, spin: SimRun, proven: bool) -> Entry:
+def _entry(run: SimRun, cell: Cell, spin: SimRun, survives: bool, proven: bool) -> Entry:
     added, held = run.added, _kept(run, cell, spin)
     return Entry(
         governor=run.governor, cpu_pct=run.cpu_pct, p50_us=added.p50_ns / 1e3,
         p99_us=added.p99_ns / 1e3, p999_us=added.p999_ns / 1e3, max_us=added.max_ns / 1e3,
-        lost=run.lost, kept=held, proven=held and proven,
+        lost=run.lost, kept=held, proven=held and proven and survives, survives=survives,
         verdict=run.verdict.state, feasible_share=run.feasible_share,
         wakes_per_s=run.wakes_per_s, power_w=run.power_w)
 
@@ -165,10 +176,14 @@ def statements(found: Sequence[Score]) -> list[Statement]:
     far = [score for score in feasible if score.above() > NEAR_POINTS]
     near_pct = 100 * (1 - len(far) / len(feasible)) if feasible else 100.0
     rivals = [score for score in found if score.rivals()]
+    drowned = [score for score in feasible if not score.entry().survives]
     return [
         Statement(holds=not broken, exceptions=list(map(_broken, broken)), text=(
             f"objective keeps the objective and loses no more than spin in "
             f"{len(feasible) - len(broken)} of {len(feasible)} cells with a feasible verdict")),
+        Statement(holds=not drowned, exceptions=[score.words() for score in drowned], text=(
+            f"it loses no more than spin in {len(feasible) - len(drowned)} of {len(feasible)} of "
+            "them when bursts of a whole ring at the stated rate come in between as well")),
         Statement(holds=not silent, exceptions=[score.words() for score in silent], text=(
             f"of {len(found) - len(feasible)} cells without a promise, "
             f"{len(found) - len(feasible) - len(silent)} keep it all the same or are reported "
@@ -177,7 +192,8 @@ def statements(found: Sequence[Score]) -> list[Statement]:
             f"objective is within {NEAR_POINTS:g} points of the oracle's CPU in {near_pct:.1f} % "
             f"of the feasible cells ({NEAR_SHARE:g} % wanted)")),
         Statement(holds=not rivals, exceptions=list(map(_rivals, rivals)), text=(
-            f"objective loses on CPU to {', '.join(RIVALS)}, where those keep it too, in "
+            f"objective loses on CPU to {', '.join(RIVALS)}, where those keep it too (with "
+            "such bursts as well), in "
             f"{len(rivals)} of {len(found)} cells (beyond {TIE_POINTS:g} points)")),
         Statement(holds=not timid, exceptions=list(map(_far, timid)), text=(
             f"in {len(timid)} cells without a promise a fixed sleep would have kept it "

@@ -16,6 +16,7 @@ QUICK = ("poisson,onoff", "0%,10%,50%", "10G", "100us,200us")
 FIXED_US = 50
 SIZE = "512"  # bytes on the wire
 RING = "4096"  # descriptors
+BURSTS_EVERY_US = 4900  # of the stress test; no whole part of any period in the traffic
 TESTING_LOAD = 1.0
 # What each needs to know: nothing of the objective, the objective, or it as the longest rest.
 FREE = ("spin", "yield", f"fixed:{FIXED_US}us")
@@ -145,11 +146,35 @@ def capped_job(cell: Cell, setup: Setup) -> Job:
                 "--max-latency", f"{cell.objective_us}us", "--max-rest", f"{cell.objective_us}us")
 
 
+def ring(setup: Setup) -> str:
+    """Descriptors of each ring."""
+    further = setup.further
+    return further[further.index("--ring") + 1] if "--ring" in further[:-1] else RING
+
+
+def _stress(setup: Setup) -> tuple[str, ...]:
+    """Bursts as large as the ring at the rate that was stated: those must not be lost either."""
+    return ("--line-bursts", f"{BURSTS_EVERY_US}us:{ring(setup)}")
+
+
+def spin_job(traffic: Traffic, setup: Setup) -> Job:
+    """Polling under such bursts, which may lose something too."""
+    return _job(traffic, setup, "--governor", "spin", *_stress(setup))
+
+
+def stressed(job: Job, setup: Setup) -> Job:
+    """The same with such bursts in between."""
+    return Job((*job.arguments[:-2], *_stress(setup), *job.arguments[-2:]))
+
+
 def jobs(cells: Sequence[Cell], setup: Setup) -> list[Job]:
     """Each run once, the long ones first so that all cores end at the same time."""
     needed = [one for cell in cells for one in (cell, cell.tested())]
     found = [free_job(cell.traffic, setup) for cell in needed]
-    found += [job(cell, setup) for cell in needed for job in (promising_job, capped_job)]
+    found += [spin_job(cell.traffic, setup) for cell in needed]
+    for cell in needed:
+        for one in (promising_job(cell, setup), capped_job(cell, setup)):
+            found += [one, stressed(one, setup)]
     unique = list(dict.fromkeys(found))
     return sorted(unique, key=lambda job: ("--sweep-rest" not in job.arguments, -_rate(job)))
 

@@ -13,13 +13,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from lull import atomic, drawing
 from lull.quantities import digits, si
 from lull.scoreboard import NEAR_POINTS, Score, standings, statements
-from lull.scoreboard_cells import FIXED_US, RING, Setup
+from lull.scoreboard_cells import FIXED_US, Setup, ring
 from lull.scoreboard_plot import picture
-
-
-def _ring(setup: Setup) -> str:
-    further = setup.further
-    return further[further.index("--ring") + 1] if "--ring" in further[:-1] else RING
 
 
 def save(found: Sequence[Score], setup: Setup, version: str, command: str, out: Path) -> None:
@@ -33,7 +28,7 @@ def save(found: Sequence[Score], setup: Setup, version: str, command: str, out: 
                               undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(digits=digits, si=si)
     atomic.write(out / "scoreboard.html", environment.get_template("scoreboard.html.j2").render(
-        ring=_ring(setup), scores=found, setup=setup, version=version, command=command,
+        ring=ring(setup), scores=found, setup=setup, version=version, command=command,
         fixed_us=FIXED_US,
         statements=statements(found), standings=standings(found), near_points=NEAR_POINTS,
         png=base64.b64encode(data.getvalue()).decode()))

@@ -17,7 +17,8 @@ OPTIONS = ("governor", "send-governor", "send-max-latency", "receive-governor", 
            "traffic-size", "pcap",
            "link", "ring", "held", "burst", "max-latency", "percentile", "loss", "max-rest",
            "seed", "duration", "warmup", "public-ring", "machine", "turn-cost", "sweep-rest",
-           "path", "json", "describe-machine", "rest", "kalman-step", "trace-kalman", "pps-max")
+           "path", "json", "describe-machine", "rest", "kalman-step", "trace-kalman", "pps-max",
+           "line-bursts")
 
 
 def options(arguments: list[str]) -> dict[str, str]:

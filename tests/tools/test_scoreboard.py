@@ -32,15 +32,16 @@ def test_cells() -> None:
 def test_runs_are_made_once() -> None:
     cells = scoreboard_cells.choose(["poisson,onoff", "10G", "0%,1%"])
     jobs = scoreboard_cells.jobs(cells, SETUP)
-    # Load 0 is the same for every kind: 3 traffics, each with 1 free run and 2 per objective.
-    assert len(jobs) == len(set(jobs)) == 3 * (1 + 2 * 4)
-    assert ["--sweep-rest" in job.arguments for job in jobs] == [True] * 3 + [False] * 24
+    # Load 0 is the same for every kind: 3 traffics, each with a free run and one of spin under
+    # bursts, and 2 per objective without and with bursts.
+    assert len(jobs) == len(set(jobs)) == 3 * (2 + 2 * 2 * 4)
+    assert ["--sweep-rest" in job.arguments for job in jobs] == [True] * 3 + [False] * 51
     keys = {job.key("a") for job in jobs} | {job.key("b") for job in jobs}
     assert len(keys) == 2 * len(jobs)
 
 
-def replies(**changes: SimRun) -> Callable[[Job], SimReply]:
-    """Good figures for every governor, but for those given."""
+def replies(drowns: str = "", **changes: SimRun) -> Callable[[Job], SimReply]:
+    """Good figures for every governor, but for those given; one may lose packets under bursts."""
     def run(governor: str, job: Job) -> SimRun:
         name = governor.partition(":")[0]
         count = 0 if "off" in job.arguments else 1000
@@ -49,7 +50,10 @@ def replies(**changes: SimRun) -> Callable[[Job], SimReply]:
             added=Latency(count=count, p99_ns=0 if name == "spin" else 90_000),
             verdict=Verdict(state="feasible" if name == "objective" else "none"),
             feasible_share=float(name == "objective"))
-        return changes.get(name, good)
+        found = changes.get(name, good)
+        if name == drowns and "--line-bursts" in job.arguments:
+            return found.model_copy(update={"lost": 5})
+        return found
 
     def find(job: Job) -> SimReply:
         names = job.arguments[job.arguments.index("--governor") + 1].split(",")
@@ -62,8 +66,8 @@ def replies(**changes: SimRun) -> Callable[[Job], SimReply]:
     return find
 
 
-def judged(cell: Cell = CELL, **changes: SimRun) -> Score:
-    return scores([cell], SETUP, replies(**changes))[0]
+def judged(cell: Cell = CELL, drowns: str = "", **changes: SimRun) -> Score:
+    return scores([cell], SETUP, replies(drowns, **changes))[0]
 
 
 def holds(score: Score) -> list[bool]:
@@ -76,7 +80,7 @@ def test_a_good_cell() -> None:
     assert round(score.oracle.cpu_pct, 1) == 16.7
     assert score.above() == pytest.approx(30 - 1600 / 96)
     assert score.feasible()
-    assert holds(score) == [True, True, False, True, True]
+    assert holds(score) == [True, True, True, False, True, True]
     assert {entry.governor for entry in score.entries} == {
         "spin", "yield", "fixed", "objective", "kalman-guarded", "ramp", "halve", "drain",
         "kalman", "metronome"}
@@ -89,9 +93,9 @@ def objective(**changes: object) -> SimRun:
 
 
 def test_what_breaks_a_cell() -> None:
-    assert holds(judged(objective=objective())) == [True, True, True, True, True]
+    assert holds(judged(objective=objective())) == [True, True, True, True, True, True]
     lossy = judged(objective=objective(lost=3))
-    assert holds(lossy) == [False, True, True, True, True]
+    assert holds(lossy) == [False, False, True, True, True, True]
     assert "lost 3 (spin 0)" in statements([lossy])[0].exceptions[0]
     spin = SimRun(governor="spin", cpu_pct=100, lost=3)
     assert judged(objective=objective(lost=3), spin=spin).entry().kept
@@ -100,20 +104,23 @@ def test_what_breaks_a_cell() -> None:
     silent = judged(objective=objective(
         feasible_share=0.1, verdict={"state": "calibrating"},
         added={"count": 9, "p99_ns": 100_001}))
-    assert holds(silent) == [True, False, True, True, False]
+    assert holds(silent) == [True, True, False, True, True, False]
     honest = judged(objective=objective(feasible_share=0.1, verdict={"state": "infeasible"},
                                         cpu_pct=99.0, added={"count": 9, "p99_ns": 1}))
-    assert holds(honest) == [True, True, True, False, False]
+    assert holds(honest) == [True, True, True, True, False, False]
+    drowned = judged(objective=objective(), drowns="objective")
+    assert holds(drowned) == [True, False, True, True, True, True]
 
 
 def test_rivals_count_where_they_keep_it() -> None:
     ramp = SimRun(governor="ramp", cpu_pct=10, added=Latency(count=9, p99_ns=50_000))
     score = judged(objective=objective(), ramp=ramp)
     assert [entry.governor for entry in score.rivals()] == ["ramp"]
-    assert statements([score])[3].exceptions == [
+    assert statements([score])[4].exceptions == [
         "poisson 10 % 10G 100 us: objective 18.0 % CPU, ramp 10.0 %"]
     late = ramp.model_copy(update={"added": Latency(count=9, p99_ns=150_000)})
     assert judged(objective=objective(), ramp=late).rivals() == []
+    assert judged(objective=objective(), ramp=ramp, drowns="ramp").rivals() == []
     tie = ramp.model_copy(update={"cpu_pct": 17.95})
     assert judged(objective=objective(), ramp=tie).rivals() == []
 
@@ -147,15 +154,15 @@ def test_goes_on_where_it_was(simulator: Path, tmp_path: Path,
     arguments = ["scoreboard", "--cells", "poisson,10G,10%", "--sweep-rest", "10us-400us,6",
                  "--out", str(out), "--ring", "4096"]
     assert main([*arguments, "--cells", "100us"]) == 0
-    assert runs(simulator) == 3
-    assert simulator.read_text().count("--ring 4096") == 3
+    assert runs(simulator) == 6
+    assert simulator.read_text().count("--ring 4096") == 6
     store = out / "cells.jsonl"
-    assert len(store.read_text().splitlines()) == 3
+    assert len(store.read_text().splitlines()) == 6
     store.write_text(store.read_text()[:-40])  # torn by an interruption
     assert main(arguments) == 0
-    assert runs(simulator) == 3 + 1 + 6
+    assert runs(simulator) == 6 + 1 + 12
     assert main(arguments) == 0
-    assert runs(simulator) == 10
+    assert runs(simulator) == 19
     text = " ".join(capsys.readouterr().out.split())
     assert "in 3 of 3 cells with a feasible verdict" in text
 
@@ -172,7 +179,7 @@ def test_page(simulator: Path, tmp_path: Path) -> None:
     assert (out / "scoreboard.png").read_bytes().startswith(b"\x89PNG")
     data = json.loads((out / "scoreboard.json").read_text())
     assert len(data["cells"]) == 12
-    assert len(data["statements"]) == 5
+    assert len(data["statements"]) == 6
 
 
 def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
