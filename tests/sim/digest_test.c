@@ -30,8 +30,10 @@ static const struct {
 	{ "ramp", 0x4b203494f502953a, 0x67d65d1fefba63e6, 0x5536d3281e4cd428, 0xce764f64f7eae92f },
 	{ "halve", 0xfcd23b9ab4ccc894, 0x2afa77bd059aedc1, 0xb0454a950158fc7e, 0x17c37e8726e911c1 },
 	{ "drain", 0xaa5b855adeb4ef7d, 0x801f9854751894fd, 0xca0f2c60f3690f91, 0x78f7265bf28b8086 },
-	{ "kalman", 0x2d20c7d8c1f1e5e2, 0x1d48ae67c710eb7e, 0x9484b7f958180060, 0x87f455a85d47649c },
-	{ "objective", 0x79dafed65d529cc7, 0xab1254ed596204d1, 0xe9f2ce1354ea1619, 0xfc3f0cae4d26a6d1 },
+	{ "kalman", 0x2d20c7d8c1f1e5e2, 0x1d48ae67c710eb7e, 0x9484b7f958180060,
+	  0x87f455a85d47649c },
+	{ "objective", 0x79dafed65d529cc7, 0xab1254ed596204d1, 0xe9f2ce1354ea1619,
+	  0xfc3f0cae4d26a6d1 },
 };
 
 static const enum lull_arrival_kind kinds[] = { LULL_ARRIVAL_CONSTANT, LULL_ARRIVAL_POISSON,
