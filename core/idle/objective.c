@@ -76,12 +76,12 @@ objective_offers(const struct objective *objective, enum lull_rest_depth depth)
 	return (objective->view->limits->depths & LULL_REST_BIT(depth)) != 0;
 }
 
-/* What is left of the objective after serving a burst, less a 32nd for what no model sees. */
+/* What is left of the objective after serving a burst, less a 20th for what no model sees. */
 static struct lull_idle_limits
 objective_tightened(const struct objective *objective)
 {
 	struct lull_idle_limits limits = *objective->view->limits;
-	uint64_t spent_ns = objective->view->load->serve_ns + limits.latency_ns / 32;
+	uint64_t spent_ns = objective->view->load->serve_ns + limits.latency_ns / 20;
 
 	limits.latency_ns = limits.latency_ns > spent_ns ? limits.latency_ns - spent_ns : 1;
 	return limits;

@@ -32,8 +32,8 @@ static const struct {
 	{ "drain", 0xaa5b855adeb4ef7d, 0x801f9854751894fd, 0xca0f2c60f3690f91, 0x78f7265bf28b8086 },
 	{ "kalman", 0x2d20c7d8c1f1e5e2, 0x1d48ae67c710eb7e, 0x9484b7f958180060,
 	  0x87f455a85d47649c },
-	{ "objective", 0x79dafed65d529cc7, 0xab1254ed596204d1, 0xe9f2ce1354ea1619,
-	  0xfc3f0cae4d26a6d1 },
+	{ "objective", 0xf6524c4f9903dbd9, 0x2f61080bf0fe0a8f, 0xf2be377da562d83e,
+	  0x1a4a9a17526752a8 },
 };
 
 static const enum lull_arrival_kind kinds[] = { LULL_ARRIVAL_CONSTANT, LULL_ARRIVAL_POISSON,
