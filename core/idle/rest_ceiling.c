@@ -49,13 +49,13 @@ lull_rest_ceiling_ring_ns(const struct lull_rest_ceiling *ceiling)
 	       ring_ns % LULL_PPM * ceiling->guard_ppm / LULL_PPM;
 }
 
-/* What is left of the objective after serving a burst, less a 20th for what no model sees. */
+/* What is left of the objective after serving a burst, less a 32nd for what no model sees. */
 static uint64_t
 ceiling_latency_ns(const struct lull_rest_ceiling *ceiling, uint64_t request_ns_max)
 {
 	const struct lull_load *load = ceiling->view->load;
 	struct lull_idle_limits limits = *ceiling->view->limits;
-	uint64_t spent_ns = load->serve_ns + limits.latency_ns / 20;
+	uint64_t spent_ns = load->serve_ns + limits.latency_ns / 32;
 
 	limits.latency_ns = limits.latency_ns > spent_ns ? limits.latency_ns - spent_ns : 1;
 	return lull_bound_request_ns(&limits, &ceiling->view->calibration[LULL_REST_SLEEP],
