@@ -11,6 +11,7 @@
  */
 #include "bound.h"
 #include "governor.h"
+#include "ring_guard.h"
 
 #define UPDATE_NS (2 * LULL_NS_PER_MS)
 #define PAUSE_NS LULL_NS_PER_US
@@ -28,8 +29,6 @@
 #define ANYWAY_NS (2 * LULL_NS_PER_S)
 
 #define RELEASE_SHIFT 3 /* an eighth of the way up per update */
-#define GUARD_MIN_PPM 10000
-#define GUARD_RELEASE_NS (100 * LULL_NS_PER_MS)
 
 /* Suspend when the last rests use thrice the error budget, resume at half of it. */
 #define SUSPEND_FACTOR 3
@@ -48,8 +47,7 @@ struct objective {
 	uint64_t probe_ns;       /* next trial rest while sleeping is out of the question */
 	uint64_t asked_ns;       /* the last rest asked for while the objective was held */
 	uint64_t recent_excess_ns, recent_real_ns; /* sums over the last rests, fading */
-	uint64_t guard_ns;                         /* when the guard was last released */
-	uint32_t guard_ppm; /* share of the ring bound in use; a lost packet halves it */
+	struct lull_ring_guard guard;
 	enum lull_rest_depth depth;
 	enum lull_verdict_state state;
 	enum lull_bound binding;
@@ -61,7 +59,7 @@ objective_init(void *state, const struct lull_idle_view *view)
 	struct objective *objective = state;
 
 	objective->view = view;
-	objective->guard_ppm = LULL_PPM;
+	lull_ring_guard_init(&objective->guard);
 	objective->depth = LULL_REST_SLEEP;
 	objective->state = LULL_VERDICT_CALIBRATING;
 	/*
@@ -87,42 +85,6 @@ objective_tightened(const struct objective *objective)
 	return limits;
 }
 
-/* A learned rate: twice the largest seen against the usual wake-ups, once against the rare ones. */
-static uint64_t
-objective_learned_ring_ns(const struct objective *objective)
-{
-	const struct lull_idle_limits *limits = objective->view->limits;
-	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
-	uint64_t seen_pps = objective->view->load->envelope_pps;
-	uint64_t pps = lull_bound_pps(limits, seen_pps);
-
-	return LULL_MIN(lull_bound_ring_ns(limits, pps, calibration->p99_ns),
-			lull_bound_ring_ns(limits, LULL_MAX(seen_pps, LULL_BOUND_PPS_FLOOR / 4),
-					   calibration->p999_ns));
-}
-
-/*
- * Longest request that the ring survives. Link and stated rates are a promise, so the rarest
- * wake-ups count in full; a learned rate is none.
- */
-static uint64_t
-objective_ring_ns(const struct objective *objective)
-{
-	const struct lull_idle_limits *limits = objective->view->limits;
-	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
-	uint64_t ring_ns;
-
-	if (limits->loss == LULL_LOSS_TOLERATE)
-		return UINT64_MAX;
-	if (limits->envelope == LULL_ENVELOPE_LEARNED)
-		ring_ns = objective_learned_ring_ns(objective);
-	else
-		ring_ns = lull_bound_ring_ns(limits, lull_bound_pps(limits, 0),
-					     calibration->p9999_ns);
-	return ring_ns / LULL_PPM * objective->guard_ppm +
-	       ring_ns % LULL_PPM * objective->guard_ppm / LULL_PPM;
-}
-
 /* An interrupt wakes about as late as a timer does. */
 static bool
 objective_interrupt_fits(const struct objective *objective)
@@ -130,7 +92,8 @@ objective_interrupt_fits(const struct objective *objective)
 	uint64_t late_ns = objective->view->calibration[LULL_REST_SLEEP].p99_ns;
 
 	return objective_offers(objective, LULL_REST_INTERRUPT) &&
-	       late_ns < objective->view->limits->latency_ns && objective_ring_ns(objective) > 0;
+	       late_ns < objective->view->limits->latency_ns &&
+	       lull_ring_guard_ns(&objective->guard, objective->view) > 0;
 }
 
 /* How far polling itself is held up, by other programs or the hypervisor. */
@@ -267,16 +230,6 @@ objective_approach(struct objective *objective, uint64_t goal_ns)
 	objective->rest_ns = LULL_MIN(goal_ns, objective->rest_ns + step_ns);
 }
 
-static void
-objective_guard_release(struct objective *objective, uint64_t now_ns)
-{
-	if (objective->guard_ppm == LULL_PPM || now_ns < objective->guard_ns + GUARD_RELEASE_NS)
-		return;
-	objective->guard_ns = now_ns;
-	objective->guard_ppm += objective->guard_ppm / 64 + 1;
-	objective->guard_ppm = LULL_MIN(objective->guard_ppm, LULL_PPM);
-}
-
 /* Fewer than one packet in ten rests: waiting for the packet itself is cheaper. */
 static bool
 objective_prefers_interrupt(const struct objective *objective)
@@ -293,7 +246,7 @@ objective_update(struct objective *objective, uint64_t now_ns)
 	const struct lull_load *load = objective->view->load;
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
 	struct lull_idle_limits limits = objective_tightened(objective);
-	uint64_t ring_ns = objective_ring_ns(objective);
+	uint64_t ring_ns = lull_ring_guard_ns(&objective->guard, objective->view);
 	uint64_t least_ns = lull_bound_break_even_ns(calibration);
 	enum lull_bound binding = LULL_BOUND_CAP;
 	uint64_t latency_ns, goal_ns;
@@ -301,7 +254,7 @@ objective_update(struct objective *objective, uint64_t now_ns)
 	objective->update_ns = now_ns + UPDATE_NS;
 	objective->poll_ns -= objective->poll_ns >> POLL_FADE_SHIFT;
 	objective->poll_excess_ns -= objective->poll_excess_ns >> POLL_FADE_SHIFT;
-	objective_guard_release(objective, now_ns);
+	lull_ring_guard_release(&objective->guard, now_ns);
 	if (!objective_offers(objective, LULL_REST_SLEEP)) {
 		objective_fall_back(objective, now_ns, LULL_VERDICT_INFEASIBLE, LULL_BOUND_NONE);
 		return;
@@ -428,8 +381,7 @@ objective_miss(void *state, uint64_t now_ns, uint64_t pkts)
 	(void)pkts;
 	if (objective->view->limits->loss == LULL_LOSS_TOLERATE)
 		return;
-	objective->guard_ppm = LULL_MAX(objective->guard_ppm / 2, GUARD_MIN_PPM);
-	objective->guard_ns = now_ns;
+	lull_ring_guard_miss(&objective->guard, now_ns);
 	objective->update_ns = now_ns;
 	LULL_COUNTER_ADD(objective->view->counters->backoffs, 1);
 }
@@ -443,7 +395,7 @@ objective_verdict(const void *state, struct lull_verdict *verdict)
 	verdict->binding = objective->binding;
 	verdict->depth = objective->depth;
 	verdict->rest_ns = objective->rest_ns;
-	verdict->ring_bound_ns = objective_ring_ns(objective);
+	verdict->ring_bound_ns = lull_ring_guard_ns(&objective->guard, objective->view);
 }
 
 const struct lull_idle_governor lull_idle_objective = {

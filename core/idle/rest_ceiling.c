@@ -8,8 +8,6 @@
 #define RELEASE_SHIFT 3 /* an eighth of the way up per update */
 #define PROBE_NS (20 * LULL_NS_PER_MS)
 #define PROBE_PROVEN_NS (200 * LULL_NS_PER_MS)
-#define GUARD_MIN_PPM 10000
-#define GUARD_RELEASE_NS (100 * LULL_NS_PER_MS)
 
 static bool
 ceiling_offers(const struct lull_rest_ceiling *ceiling, enum lull_rest_depth depth)
@@ -25,28 +23,10 @@ ceiling_proven(const struct lull_rest_ceiling *ceiling)
 	       ceiling->view->limits->envelope != LULL_ENVELOPE_LEARNED;
 }
 
-/* A stated rate against the rarest wake-ups; a learned one, doubled, against the usual ones. */
 uint64_t
 lull_rest_ceiling_ring_ns(const struct lull_rest_ceiling *ceiling)
 {
-	const struct lull_idle_limits *limits = ceiling->view->limits;
-	const struct lull_calibration *calibration = &ceiling->view->calibration[LULL_REST_SLEEP];
-	uint64_t seen_pps = ceiling->view->load->envelope_pps;
-	uint64_t pps = lull_bound_pps(limits, seen_pps);
-	uint64_t ring_ns, rare_ns;
-
-	if (limits->loss == LULL_LOSS_TOLERATE)
-		return UINT64_MAX;
-	if (ceiling_proven(ceiling)) {
-		ring_ns = lull_bound_ring_ns(limits, pps, calibration->p9999_ns);
-	} else {
-		seen_pps = LULL_MAX(seen_pps, LULL_BOUND_PPS_FLOOR / 4);
-		ring_ns = lull_bound_ring_ns(limits, pps, calibration->p99_ns);
-		rare_ns = lull_bound_ring_ns(limits, seen_pps, calibration->p999_ns);
-		ring_ns = LULL_MIN(ring_ns, rare_ns);
-	}
-	return ring_ns / LULL_PPM * ceiling->guard_ppm +
-	       ring_ns % LULL_PPM * ceiling->guard_ppm / LULL_PPM;
+	return lull_ring_guard_ns(&ceiling->guard, ceiling->view);
 }
 
 /* What is left of the objective after serving a burst, less a 32nd for what no model sees. */
@@ -67,9 +47,9 @@ lull_rest_ceiling_init(struct lull_rest_ceiling *ceiling, const struct lull_idle
 {
 	*ceiling = (struct lull_rest_ceiling){
 		.view = view,
-		.guard_ppm = LULL_PPM,
 		.state = LULL_VERDICT_CALIBRATING,
 	};
+	lull_ring_guard_init(&ceiling->guard);
 }
 
 /* Rests that calibrate are short, and no longer than is safe. */
@@ -138,11 +118,7 @@ lull_rest_ceiling_turn(struct lull_rest_ceiling *ceiling, uint64_t now_ns)
 	if (now_ns < ceiling->update_ns)
 		return;
 	ceiling->update_ns = now_ns + UPDATE_NS;
-	if (ceiling->guard_ppm < LULL_PPM && now_ns >= ceiling->guard_ns + GUARD_RELEASE_NS) {
-		ceiling->guard_ns = now_ns;
-		ceiling->guard_ppm += ceiling->guard_ppm / 64 + 1;
-		ceiling->guard_ppm = LULL_MIN(ceiling->guard_ppm, (uint32_t)LULL_PPM);
-	}
+	lull_ring_guard_release(&ceiling->guard, now_ns);
 	if (ceiling_offers(ceiling, LULL_REST_SLEEP)) {
 		ceiling_update(ceiling);
 		return;
@@ -196,8 +172,7 @@ lull_rest_ceiling_miss(struct lull_rest_ceiling *ceiling, uint64_t now_ns)
 {
 	if (ceiling->view->limits->loss == LULL_LOSS_TOLERATE)
 		return;
-	ceiling->guard_ppm = LULL_MAX(ceiling->guard_ppm / 2, (uint32_t)GUARD_MIN_PPM);
-	ceiling->guard_ns = now_ns;
+	lull_ring_guard_miss(&ceiling->guard, now_ns);
 	ceiling->update_ns = now_ns;
 	LULL_COUNTER_ADD(ceiling->view->counters->backoffs, 1);
 }

@@ -12,6 +12,7 @@
 #define LULL_REST_CEILING_H
 
 #include "governor.h"
+#include "ring_guard.h"
 
 struct lull_rest_ceiling {
 	const struct lull_idle_view *view;
@@ -19,8 +20,7 @@ struct lull_rest_ceiling {
 	uint64_t rest_ns;   /* longest request; 0: do not sleep */
 	uint64_t least_ns;  /* shortest worth making */
 	uint64_t probe_ns;  /* next trial rest while sleeping is out of the question */
-	uint64_t guard_ns;  /* when the guard was last released */
-	uint32_t guard_ppm; /* share of the ring bound in use; a lost packet halves it */
+	struct lull_ring_guard guard;
 	enum lull_verdict_state state;
 	enum lull_bound binding;
 };
