@@ -36,12 +36,12 @@ change_limits(const struct lull_loop *poller)
 
 	if (limits.held_pkts >= limits.ring_pkts)
 		limits.held_pkts = limits.ring_pkts > 0 ? limits.ring_pkts - 1 : 0;
-	if (settings->pps_max[0] > 0)
-		limits.envelope = (enum lull_envelope)(settings->pps_max[0] - 1);
+	if (!settings->pps_max.automatic)
+		limits.envelope = settings->pps_max.envelope;
 	else if (poller->link_pps > 0)
 		limits.envelope = LULL_ENVELOPE_LINK;
 	limits.pps_max =
-		limits.envelope == LULL_ENVELOPE_STATED ? settings->pps_max[1] : poller->link_pps;
+		limits.envelope == LULL_ENVELOPE_STATED ? settings->pps_max.pps : poller->link_pps;
 	if (limits.envelope == LULL_ENVELOPE_LINK && limits.pps_max == 0)
 		limits.envelope = LULL_ENVELOPE_LEARNED;
 	return limits;

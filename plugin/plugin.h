@@ -34,6 +34,7 @@
 
 #include <lull/engine.h>
 
+#include "cli/pps_max.h"
 #include "port_claim.h"
 #include "snapshot.h"
 
@@ -53,7 +54,7 @@ struct plugin_settings {
 	uint32_t loss;
 	uint64_t max_rest_ns;
 	uint64_t rest_ns;
-	uint64_t pps_max[2];              /* envelope + 1 (0: auto), rate */
+	struct lull_pps_max pps_max;
 	uint32_t ring_pkts;               /* 0: as the port says */
 	struct lull_kalman_config kalman; /* less what stands in the next two */
 	double kalman_tolerance;          /* percent */

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/number.h"
 #include "cli/option.h"
 #include "cli/options.h"
 
@@ -32,46 +31,6 @@ governor_name(uint32_t index)
 		;
 	return lull_idle_governors[i] == NULL ? NULL :
 						lull_idle_governor_name(lull_idle_governors[i]);
-}
-
-static int
-pps_max_parse(const char *text, void *member, struct lull_error *error)
-{
-	uint64_t *pps_max = member;
-	uint64_t pps;
-
-	if (strcmp(text, "auto") == 0) {
-		pps_max[0] = 0;
-	} else if (strcmp(text, "link") == 0) {
-		pps_max[0] = LULL_ENVELOPE_LINK + 1;
-	} else if (strcmp(text, "learned") == 0) {
-		pps_max[0] = LULL_ENVELOPE_LEARNED + 1;
-	} else if (lull_number_parse(text, strlen(text), lull_count_units, 1, &pps) == 0 &&
-		   pps >= 1 && pps <= 1000000000000ULL) {
-		pps_max[0] = LULL_ENVELOPE_STATED + 1;
-		pps_max[1] = pps;
-	} else {
-		return lull_error_set(
-			error, -EINVAL,
-			"%.*s is neither auto, link, learned nor packets/s in 1..1000G",
-			LULL_ERROR_SHOWN, text);
-	}
-	return 0;
-}
-
-static char *
-pps_max_print(const void *member, char *text, size_t size)
-{
-	const uint64_t *pps_max = member;
-
-	if (pps_max[0] == 0)
-		snprintf(text, size, "auto");
-	else if (pps_max[0] == LULL_ENVELOPE_STATED + 1)
-		snprintf(text, size, "%llu", (unsigned long long)pps_max[1]);
-	else
-		snprintf(text, size, "%s",
-			 lull_envelope_name((enum lull_envelope)(pps_max[0] - 1)));
-	return text;
 }
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct plugin_settings, member)
@@ -135,8 +94,8 @@ static const struct lull_option options[] = {
 	  MEMBER(rest_ns) },
 	{ .key = "pps-max",
 	  .type = LULL_OPTION_CUSTOM,
-	  .parse = pps_max_parse,
-	  .print = pps_max_print,
+	  .parse = lull_pps_max_parse,
+	  .print = lull_pps_max_print,
 	  .value = "auto",
 	  .live = true,
 	  .help = "Arrival limit of the zero-loss bound.",

@@ -6,10 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/number.h"
 #include "cli/traffic_spec.h"
-
-#define PPS_MOST 1000000000000ULL
 
 static const char *const mode_names[] = { "io", "macswap", "sink", NULL };
 static const char *const loss_names[] = { "zero", "tolerate", NULL };
@@ -30,44 +27,6 @@ static const char *
 governor_help(uint32_t index)
 {
 	return lull_idle_governor_summary(lull_idle_governors[index]);
-}
-
-static int
-pps_max_parse(const char *text, void *member, struct lull_error *error)
-{
-	struct fwd_pps_max pps_max = { .automatic = false };
-
-	if (strcmp(text, "auto") == 0) {
-		pps_max.automatic = true;
-	} else if (strcmp(text, "link") == 0) {
-		pps_max.envelope = LULL_ENVELOPE_LINK;
-	} else if (strcmp(text, "learned") == 0) {
-		pps_max.envelope = LULL_ENVELOPE_LEARNED;
-	} else {
-		pps_max.envelope = LULL_ENVELOPE_STATED;
-		if (lull_number_parse(text, strlen(text), lull_count_units, 1, &pps_max.pps) != 0 ||
-		    pps_max.pps == 0 || pps_max.pps > PPS_MOST)
-			return lull_error_set(error, -EINVAL,
-					      "'%.*s' is neither auto, link, learned nor "
-					      "packets/s in 1..1000G",
-					      LULL_ERROR_SHOWN, text);
-	}
-	*(struct fwd_pps_max *)member = pps_max;
-	return 0;
-}
-
-static char *
-pps_max_print(const void *member, char *text, size_t size)
-{
-	const struct fwd_pps_max *pps_max = member;
-
-	if (pps_max->automatic)
-		snprintf(text, size, "auto");
-	else if (pps_max->envelope == LULL_ENVELOPE_STATED)
-		snprintf(text, size, "%llu", (unsigned long long)pps_max->pps);
-	else
-		snprintf(text, size, "%s", lull_envelope_name(pps_max->envelope));
-	return text;
 }
 
 static int
@@ -263,8 +222,8 @@ static const struct lull_option fwd_options[] = {
 			"on hardware, learned on virtual ports.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "auto",
-		.parse = pps_max_parse,
-		.print = pps_max_print,
+		.parse = lull_pps_max_parse,
+		.print = lull_pps_max_print,
 		.live = true,
 		MEMBER(pps_max),
 	},
@@ -471,7 +430,7 @@ struct lull_idle_limits
 fwd_settings_limits(const struct fwd_settings *settings, uint32_t ring_pkts, uint32_t held_pkts,
 		    uint64_t link_pps)
 {
-	const struct fwd_pps_max *pps_max = &settings->pps_max;
+	const struct lull_pps_max *pps_max = &settings->pps_max;
 	struct lull_idle_limits limits = {
 		.latency_ns = settings->max_latency_ns,
 		.percentile_ppm = (uint32_t)(settings->percentile * 10000 + 0.5),

@@ -13,17 +13,11 @@
 
 #include "cli/cpus.h"
 #include "cli/options.h"
+#include "cli/pps_max.h"
 
 #define FWD_PORTS_MAX 16
 #define FWD_THREADS_MAX 16
 #define FWD_PATH_SIZE 4096
-
-/** "auto", "link", "learned" or packets/s. */
-struct fwd_pps_max {
-	bool automatic;
-	enum lull_envelope envelope;
-	uint64_t pps;
-};
 
 /** Traffic in this process. */
 struct fwd_traffic {
@@ -43,7 +37,7 @@ struct fwd_settings {
 	double percentile;
 	uint32_t loss; /* enum lull_loss */
 	uint64_t max_rest_ns, rest_ns;
-	struct fwd_pps_max pps_max;
+	struct lull_pps_max pps_max;
 	struct lull_kalman_config kalman; /* less what stands in the next two */
 	double kalman_tolerance;          /* percent */
 	uint32_t kalman_layout;           /* enum lull_record_layout */

@@ -256,7 +256,6 @@ sim_result_machine(const struct sim_settings *settings)
 	put_count(object, "rest_ns", machine.rest_ns);
 	json_object_set_new(object, "overshoot",
 			    result_curve(&machine.overshoot, 100.0 / LULL_SIM_PPB, "pct"));
-	put_count(object, "event_ns", machine.event_ns);
 	put_count(object, "switch_ns", machine.switch_ns);
 	put_real(object, "watts", machine.watts);
 	for (uint32_t i = 0; i < machine.state_count; i++) {

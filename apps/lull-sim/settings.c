@@ -92,8 +92,8 @@ static const struct lull_option sim_options[] = {
 			"where there is one.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "auto",
-		.parse = sim_pps_max_parse,
-		.print = sim_pps_max_print,
+		.parse = lull_pps_max_parse,
+		.print = lull_pps_max_print,
 		MEMBER(pps_max),
 	},
 	{
@@ -354,14 +354,6 @@ static const struct lull_option sim_options[] = {
 		.print = sim_overshoot_print,
 		.joined = true,
 		MEMBER(overshoot),
-	},
-	{
-		.key = "event-cost",
-		.argument = "TIME",
-		.help = "From a packet to the thread that its interrupt wakes.",
-		.type = LULL_OPTION_DURATION,
-		.value_help = "the machine's",
-		MEMBER(event_ns),
 	},
 	{
 		.key = "switch-cost",

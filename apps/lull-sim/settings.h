@@ -12,6 +12,7 @@
 #include <lull/traffic.h>
 
 #include "cli/options.h"
+#include "cli/pps_max.h"
 #include "sim/sim.h"
 
 #define SIM_GOVERNORS_MAX 32
@@ -27,12 +28,6 @@ struct sim_governor {
 struct sim_governors {
 	uint32_t count;
 	struct sim_governor items[SIM_GOVERNORS_MAX];
-};
-
-struct sim_pps_max {
-	bool automatic;
-	enum lull_envelope envelope;
-	uint64_t pps;
 };
 
 /** Two values with a colon between them. */
@@ -56,7 +51,7 @@ struct sim_settings {
 	uint64_t max_latency_ns, send_max_latency_ns, max_rest_ns;
 	double percentile;
 	uint32_t loss;
-	struct sim_pps_max pps_max;
+	struct lull_pps_max pps_max;
 	struct lull_kalman_config kalman;
 	double kalman_tolerance;
 
@@ -70,9 +65,9 @@ struct sim_settings {
 	uint32_t ring, held, public_ring, burst, queues, threads, cores;
 
 	uint32_t machine;
-	uint64_t turn_ns, rest_ns, event_ns, switch_ns; /* SIM_UNSET: the machine's */
-	struct lull_sim_curve burst_cost, overshoot;    /* count 0: the machine's */
-	double watts;                                   /* negative: the machine's */
+	uint64_t turn_ns, rest_ns, switch_ns;        /* SIM_UNSET: the machine's */
+	struct lull_sim_curve burst_cost, overshoot; /* count 0: the machine's */
+	double watts;                                /* negative: the machine's */
 	struct sim_states states;
 
 	struct sim_pair late, stall, line_bursts;

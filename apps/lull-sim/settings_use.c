@@ -14,7 +14,6 @@ sim_settings_preset(struct sim_settings *settings)
 	settings->send_max_latency_ns = SIM_UNSET;
 	settings->turn_ns = SIM_UNSET;
 	settings->rest_ns = SIM_UNSET;
-	settings->event_ns = SIM_UNSET;
 	settings->switch_ns = SIM_UNSET;
 	settings->watts = -1;
 	settings->duration_ns = SIM_UNSET;
@@ -81,8 +80,6 @@ sim_settings_machine(const struct sim_settings *settings)
 		machine.turn_ns = settings->turn_ns;
 	if (settings->rest_ns != SIM_UNSET)
 		machine.rest_ns = settings->rest_ns;
-	if (settings->event_ns != SIM_UNSET)
-		machine.event_ns = settings->event_ns;
 	if (settings->switch_ns != SIM_UNSET)
 		machine.switch_ns = settings->switch_ns;
 	if (settings->burst_cost.count > 0)

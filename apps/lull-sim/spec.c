@@ -8,7 +8,6 @@
 #include "cli/number.h"
 #include "settings.h"
 
-#define PPS_MOST 1000000000000ULL
 #define TIME_MOST (3600 * LULL_NS_PER_S)
 
 /* ---- pieces ---- */
@@ -165,40 +164,6 @@ sim_governors_print(const void *member, char *text, size_t size)
 		if (item->rest_ns > 0)
 			text_time(text, size, ":", item->rest_ns);
 	}
-	return text;
-}
-
-int
-sim_pps_max_parse(const char *text, void *member, struct lull_error *error)
-{
-	struct sim_pps_max pps_max = { .automatic = false };
-
-	if (strcmp(text, "auto") == 0)
-		pps_max.automatic = true;
-	else if (strcmp(text, "link") == 0)
-		pps_max.envelope = LULL_ENVELOPE_LINK;
-	else if (strcmp(text, "learned") == 0)
-		pps_max.envelope = LULL_ENVELOPE_LEARNED;
-	else if (piece_count((struct piece){ text, strlen(text) }, &pps_max.pps) &&
-		 pps_max.pps > 0 && pps_max.pps <= PPS_MOST)
-		pps_max.envelope = LULL_ENVELOPE_STATED;
-	else
-		return piece_refuse(error, text, "auto, link, learned or packets/s in 1..1000G");
-	*(struct sim_pps_max *)member = pps_max;
-	return 0;
-}
-
-char *
-sim_pps_max_print(const void *member, char *text, size_t size)
-{
-	const struct sim_pps_max *pps_max = member;
-
-	if (pps_max->automatic)
-		snprintf(text, size, "auto");
-	else if (pps_max->envelope == LULL_ENVELOPE_STATED)
-		snprintf(text, size, "%llu", (unsigned long long)pps_max->pps);
-	else
-		snprintf(text, size, "%s", lull_envelope_name(pps_max->envelope));
 	return text;
 }
 

@@ -23,9 +23,6 @@ char *sim_speed_print(const void *member, char *text, size_t size);
 /** Machines for a CHOICE. */
 const char *sim_machine_name(uint32_t index);
 const char *sim_machine_help(uint32_t index);
-/** auto, link, learned or packets/s */
-int sim_pps_max_parse(const char *text, void *member, struct lull_error *error);
-char *sim_pps_max_print(const void *member, char *text, size_t size);
 /** PACKETS:TIME,... with rising PACKETS */
 int sim_burst_cost_parse(const char *text, void *member, struct lull_error *error);
 char *sim_burst_cost_print(const void *member, char *text, size_t size);
