@@ -7,11 +7,11 @@
 #define US(us) ((uint64_t)((us)*1000.0 + 0.5))
 
 /*
- * guest: medians of bench/turn and of the rests of lull-fwd in a virtual machine with halt polling
- * and 1 us timer slack; see docs/measurements.md. metal: a server with C1 and the same slack, from
- * the literature; measure yours with lull doctor. paper: what the text of the sleep model states
- * (55 us of error, below 10 % CPU with usleep(0)); burst costs chosen so that 64 packets of 1 GbE
- * leave the core idle, as its figures need.
+ * Places to begin; bench/sim/live.py measures a machine and prints it as options. guest: a virtual
+ * machine whose sleeps are dear; the one in docs/measurements.md needs a quarter of that. metal: a
+ * server with C1 and 1 us timer slack, an assumption. paper: what the text of the sleep model
+ * states (55 us of error, below 10 % CPU with usleep(0)); burst costs chosen so that 64 packets of
+ * 1 GbE leave the core idle, as its figures need.
  */
 const struct lull_sim_machine lull_sim_machines[] = {
 	{

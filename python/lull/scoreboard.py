@@ -242,3 +242,12 @@ def standings(found: Sequence[Score]) -> list[Standing]:
             cpu_pct=sum(entry.cpu_pct for _, entry in of) / len(of),
             cpu_kept_pct=sum(good) / len(good) if good else None))
     return sorted(made, key=lambda one: (-one.kept, one.cpu_pct))
+
+
+def summary(found: Sequence[Score]) -> list[str]:
+    """The standings as lines; the oracle's mean below them."""
+    lines = [f"{'governor':15} {'kept in':>8} {'loses in':>9} {'mean CPU %':>11}"]
+    lines += [f"{one.governor:15} {one.kept:8} {one.lossy:9} {one.cpu_pct:11.1f}"
+              for one in standings(found)]
+    oracle = sum(score.oracle.cpu_pct for score in found) / len(found)
+    return [*lines, f"{'(oracle)':15} {'':8} {'':9} {oracle:11.1f}"]

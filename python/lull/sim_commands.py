@@ -158,6 +158,9 @@ def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], ma
     for one in scoreboard_judgement.statements(found):
         console.print(f"[{'green' if one.holds else 'red'}]{'yes' if one.holds else 'no ':3}[/] "
                       f"{one.text}")
+    console.print()
+    for line in scoreboard_judgement.summary(found):
+        console.print(line)
     console.print(f"\n[dim]page[/]     {out / 'scoreboard.html'}", soft_wrap=True)
 
 

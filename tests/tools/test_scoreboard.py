@@ -11,7 +11,7 @@ import pytest
 from lull import scoreboard_cells
 from lull.cli import main
 from lull.errors import LullError
-from lull.scoreboard import Score, scores, statements
+from lull.scoreboard import Score, scores, statements, summary
 from lull.scoreboard_cells import Cell, Job, Setup, Traffic
 from lull.sim_reply import Latency, SimReply, SimRun, SweepPoint, Verdict
 
@@ -72,6 +72,13 @@ def judged(cell: Cell = CELL, drowns: str = "", **changes: SimRun) -> Score:
 
 def holds(score: Score) -> list[bool]:
     return [one.holds for one in statements([score])]
+
+
+def test_summary_ends_with_the_oracle() -> None:
+    lines = [line.split() for line in summary([judged()])]
+    assert lines[1:][0][1:] == ["1", "0", "30.0"]
+    assert ["spin", "1", "0", "100.0"] in lines
+    assert lines[-1] == ["(oracle)", "16.7"]
 
 
 def test_a_good_cell() -> None:
