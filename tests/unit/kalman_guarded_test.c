@@ -129,7 +129,7 @@ static void
 kalman_guarded__3_falling_load_rests_more(void **state)
 {
 	(void)state;
-	assert_true(fallen_cpu("kalman") > 1.5 * fallen_cpu("kalman-guarded"));
+	assert_true(fallen_cpu("kalman") > 2.0 * fallen_cpu("kalman-guarded"));
 	assert_true(fallen_cpu("kalman-guarded") < 5.0);
 }
 
