@@ -10,6 +10,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from shutil import copy as copy_file
 from shutil import which
@@ -182,7 +183,9 @@ def test_streams_and_signals(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\ntrap 'echo hung up; exit 3' HUP\nread line\necho $line >&2\n"
                        "echo ready\nwhile :; do sleep 0.05; done\n")
     program.chmod(0o755)
-    with lull("wrap", "--", program) as process:
+    # Below nohup it would stay ignored, and the program never hear of it.
+    heard = partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)
+    with lull("wrap", "--", program, prepare=heard) as process:
         assert process.stdin
         assert process.stdout
         assert process.stderr
