@@ -120,23 +120,6 @@ forward_turn(void *state, uint64_t now_ns)
 	return 0;
 }
 
-/* Counters run on; readers take differences. */
-static void
-forward_mark(void *state, uint64_t now_ns)
-{
-	(void)state;
-	(void)now_ns;
-}
-
-static void
-forward_command(void *state, const void *data, size_t size, uint64_t now_ns)
-{
-	(void)state;
-	(void)data;
-	(void)size;
-	(void)now_ns;
-}
-
 const struct lull_stage lull_stage_forward = {
 	.name = "forward",
 	.summary = "send what is received on a queue out of the port it is wired to",
@@ -144,8 +127,6 @@ const struct lull_stage lull_stage_forward = {
 	.init = forward_init,
 	.burst = forward_burst,
 	.turn = forward_turn,
-	.mark = forward_mark,
-	.command = forward_command,
 	.counters = forward_counter_table,
 	.counters_offset = offsetof(struct forward, counters),
 };

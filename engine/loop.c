@@ -63,7 +63,8 @@ loop_mark(struct lull_loop *loop, uint32_t window, uint64_t now_ns)
 	loop->window = window;
 	loop->window_begin_ns = now_ns;
 	lull_idle_mark(loop->idle);
-	loop->stage->mark(loop->stage_state, now_ns);
+	if (loop->stage->mark != NULL)
+		loop->stage->mark(loop->stage_state, now_ns);
 }
 
 static void
@@ -82,7 +83,9 @@ loop_obey(struct lull_loop *loop, const struct lull_message *message, uint64_t n
 		loop_mark(loop, window, now_ns);
 		break;
 	case LOOP_MESSAGE_STAGE:
-		loop->stage->command(loop->stage_state, message->data, message->size, now_ns);
+		if (loop->stage->command != NULL)
+			loop->stage->command(loop->stage_state, message->data, message->size,
+					     now_ns);
 		break;
 	}
 }
@@ -138,6 +141,8 @@ loop_receive(struct lull_loop *loop, struct lull_turn *turn)
 	uint64_t now_ns = turn->now_ns;
 	struct rte_mbuf *pkts[LULL_BURST_MAX];
 
+	if (loop->queue_count == 0 && loop->stage->pull != NULL)
+		loop->queue_pkts[0] = loop->stage->pull(loop->stage_state, now_ns);
 	for (uint32_t i = 0; i < loop->queue_count; i++) {
 		uint16_t count = loop_receive_queue(loop, i, pkts);
 

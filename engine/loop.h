@@ -38,6 +38,7 @@ struct lull_loop {
 	uint16_t burst_pkts;
 	bool stop; /* set by lull_loop_stop() */
 	bool running;
+	bool ready; /* the stage has been initialized */
 	struct lull_loop_queue queues[LULL_IDLE_QUEUES_MAX];
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
 	struct lull_rest_device device;

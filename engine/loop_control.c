@@ -122,6 +122,7 @@ loop_make_parts(struct lull_loop *loop, const struct lull_loop_config *config, c
 	if (rc != 0)
 		return lull_engine_error(error, rc, "loop %s: stage %s: %s", config->name,
 					 config->stage->name, strerror(-rc));
+	loop->ready = true;
 	loop->window_begin_ns = now_ns;
 	lull_loop_publish(loop, now_ns);
 	return 0;
@@ -156,6 +157,8 @@ lull_loop_destroy(struct lull_loop *loop)
 	lull_loop_stop(loop);
 	lull_rest_device_fini(&loop->device);
 	lull_mailbox_fini(&loop->mailbox);
+	if (loop->ready && loop->stage->fini != NULL)
+		loop->stage->fini(loop->stage_state);
 	rte_free(loop->stage_state);
 	rte_free(loop->idle_memory);
 	rte_free(loop);

@@ -7,12 +7,20 @@
 #include <rte_mbuf.h>
 
 #include "error.h"
+#include "port.h"
 
 /* Per-core cache: a burst of any size comes from it without touching the shared ring. */
 #define POOL_CACHE 256
 
 struct rte_mempool *
 lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes, char *error)
+{
+	return lull_pool_create_private(name, mbuf_count, len_bytes, 0, error);
+}
+
+struct rte_mempool *
+lull_pool_create_private(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
+			 uint16_t private_bytes, char *error)
 {
 	uint32_t room = LULL_MAX((uint32_t)len_bytes + RTE_PKTMBUF_HEADROOM,
 				 (uint32_t)RTE_MBUF_DEFAULT_BUF_SIZE);
@@ -24,7 +32,7 @@ lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes, char
 				  len_bytes);
 		return NULL;
 	}
-	pool = rte_pktmbuf_pool_create(name, mbuf_count, cache, 0, (uint16_t)room,
+	pool = rte_pktmbuf_pool_create(name, mbuf_count, cache, private_bytes, (uint16_t)room,
 				       (int)rte_socket_id());
 	if (pool == NULL)
 		lull_engine_error(

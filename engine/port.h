@@ -37,6 +37,11 @@ void lull_port_packet_open(uint16_t port_id, const struct rte_eth_dev_info *info
 uint64_t lull_port_packet_missed(uint16_t port_id);
 void lull_port_packet_close(uint16_t port_id);
 
+/** lull_pool_create() with @p private_bytes, a multiple of 8, behind each mbuf. */
+struct rte_mempool *lull_pool_create_private(const char *name, uint32_t mbuf_count,
+					     uint16_t len_bytes, uint16_t private_bytes,
+					     char *error);
+
 /** What lull_port_missed() adds up: lost for want of descriptors, of mbufs. Any thread. */
 void lull_port_lost(uint16_t port_id, uint64_t *missed, uint64_t *nombuf);
 

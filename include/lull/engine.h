@@ -65,8 +65,10 @@ struct lull_port_config {
 	uint16_t queues;    /**< Rx and Tx queues each */
 	uint16_t ring_pkts; /**< descriptors asked for, rounded as the driver wants */
 	uint16_t burst_pkts;
-	uint16_t mtu;   /**< 0: the driver's */
-	bool interrupt; /**< also ask for Rx interrupts if the driver has them */
+	uint16_t mtu;           /**< 0: the driver's */
+	uint16_t private_bytes; /**< of each mbuf received, for the stage; a multiple of 8 */
+	uint32_t held_mbufs;    /**< most that loops keep beyond a burst, in rings of their own */
+	bool interrupt;         /**< also ask for Rx interrupts if the driver has them */
 	bool promiscuous;
 };
 struct lull_port {
@@ -108,20 +110,31 @@ struct rte_mempool *lull_pool_create(const char *name, uint32_t mbuf_count, uint
 
 /* ---- stages ---- */
 
-/** What a loop does with packets. Every member is required. */
+/** What a loop does with packets. Members that say so may be NULL, the others are required. */
 struct lull_stage {
 	const char *name;
 	const char *summary;
 	size_t state_size; /**< given zeroed and cache-line aligned */
 	int (*init)(void *state, const void *config, uint64_t now_ns);
-	/** A burst from queue @p queue_index of the loop; takes all packets. */
+	/** Undo init; the loop has stopped. NULL: nothing to undo. */
+	void (*fini)(void *state);
+	/**
+	 * Where packets come from in a loop without queues: work on what is there, at most a
+	 * burst, and say how many packets it was. Called once a turn, in the place of the receive.
+	 * NULL: from nowhere, it only sends.
+	 */
+	uint16_t (*pull)(void *state, uint64_t now_ns);
+	/** A burst from queue @p queue_index of the loop; takes all packets. NULL: none comes. */
 	void (*burst)(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t count,
 		      uint64_t now_ns);
 	/** End of a turn: flush, send what is due. Returns when it must run next, 0: no wish. */
 	uint64_t (*turn)(void *state, uint64_t now_ns);
-	/** A new measurement window begins. */
+	/** A new measurement window begins. NULL: counters run on. */
 	void (*mark)(void *state, uint64_t now_ns);
-	/** A command of lull_loop_post_stage(); runs on the loop's thread, borrows @p data. */
+	/**
+	 * A command of lull_loop_post_stage(); runs on the loop's thread, borrows @p data. NULL:
+	 * takes none.
+	 */
 	void (*command)(void *state, const void *data, size_t size, uint64_t now_ns);
 	const struct lull_counter_info *counters; /**< table over the struct that follows */
 	size_t counters_offset;                   /**< of the uint64_t counters in the state */

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Flow: from packets to exact flow records, however the packets were spread.
+ *
+ * Four parts, each a plain state machine:
+ *   parser  bytes of a frame -> struct lull_flow_packet: key, digest, lengths
+ *   table   a worker's flows: packets in, partial records out
+ *   merge   a log stage: partial records of all workers in, flow records out
+ *   top     the heaviest flows of a table, found while it works
+ *
+ * Two times: *stamps* (time_ns) are those of the capture or the NIC and appear in records. The
+ * *clock* (clock_ns) is the dispatcher's, of packets too, but never goes back; it alone decides
+ * where a record ends, so that every worker decides alike.
+ *
+ * A record ends where, on the clock, its flow was silent for longer than idle_ns, and at the *cuts*
+ * of its flow: multiples of active_ns, shifted by the digest so that not all flows are cut at once.
+ * Both follow from the packets of the flow alone. A worker that sees some of them cuts at the same
+ * cuts and at least at the same silences; what it cut at a silence that other workers' packets fill
+ * the merge joins again. So records do not depend on scheduler, worker count or timing.
+ *
+ * Completeness: a worker *announces* an entry whose bucket other workers share, and states its
+ * *watermark*: all packets up to that clock are in its table, all that ended before is handed over.
+ * A merged record is complete when no announced entry is open and every watermark has passed its
+ * last packet by idle_ns (or its cut). Nothing is guessed from a delay.
+ *
+ * Threads: each object belongs to one loop; counters may be read by any thread.
+ * Memory:  the caller's, fixed at init.
+ */
+#ifndef LULL_FLOW_H
+#define LULL_FLOW_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- key, digest ---- */
+
+#define LULL_FLOW_PROTO_ICMP 1
+#define LULL_FLOW_PROTO_TCP 6
+#define LULL_FLOW_PROTO_UDP 17
+#define LULL_FLOW_PROTO_ICMP6 58
+
+/**
+ * Both directions of a flow have one key: the smaller (address, port) comes first. IPv4 addresses
+ * stand in the first 4 bytes, zeros follow. ICMP and fragments without a known first one have
+ * ports 0.
+ */
+struct lull_flow_key {
+	uint8_t addr[2][16];
+	uint16_t port[2];
+	uint16_t vlan_id; /**< of the outermost tag, 0: none */
+	uint8_t version;  /**< 4 or 6 */
+	uint8_t proto;
+};
+/** 31 bits, 0..LULL_DIGEST_MAX: seeded CRC-32C of the key, mixed. Equal in both directions. */
+uint32_t lull_flow_digest(uint32_t seed, const struct lull_flow_key *key);
+bool lull_flow_key_same(const struct lull_flow_key *a, const struct lull_flow_key *b);
+/** Order for canonical output: addresses, ports, proto, VLAN. <0, 0, >0. */
+int lull_flow_key_compare(const struct lull_flow_key *a, const struct lull_flow_key *b);
+
+/* ---- parser ---- */
+
+enum lull_flow_cause {
+	LULL_FLOW_OK,
+	LULL_FLOW_NOT_IP,    /**< ARP, LLDP ...: no flow, no fault */
+	LULL_FLOW_LINK,      /**< link type that is not read here */
+	LULL_FLOW_TRUNCATED, /**< the capture cut a header that the key needs */
+	LULL_FLOW_MALFORMED, /**< headers contradict each other or the frame */
+	LULL_FLOW_CAUSE_COUNT
+};
+/** "ok", "not_ip", "link", "truncated", "malformed". */
+const char *lull_flow_cause_name(enum lull_flow_cause cause);
+
+/** What is known of one packet; private bytes of an mbuf in the engine. */
+struct lull_flow_packet {
+	struct lull_flow_key key;
+	uint64_t time_ns;        /**< stamp, since 1970 when the source knows that */
+	uint64_t clock_ns;       /**< set by the dispatcher */
+	uint64_t number;         /**< of the dispatcher: which packet came first anywhere */
+	uint32_t digest;         /**< for dispatch: of the key, of an ICMP error's inner flow ... */
+	uint32_t ip_bytes;       /**< IP header and payload, as the IP header says */
+	uint32_t seq, bucket;    /**< struct lull_dispatch_mark */
+	uint16_t mark_flags;     /**< the same */
+	uint16_t hint;           /**< app found by an earlier worker; 0: none */
+	uint16_t ip_offset;      /**< of the IP header that the key is of, in the frame */
+	uint16_t payload_offset; /**< behind TCP or UDP header, or behind IP for others */
+	uint16_t payload_captured; /**< bytes there in the frame, may be cut by the capture */
+	uint16_t payload_bytes;    /**< as the headers say */
+	uint8_t direction;         /**< 0: sent by endpoint 0 of the key */
+	uint8_t tcp_flags;         /**< 0 unless TCP with a whole header */
+	uint8_t flags;             /**< LULL_FLOW_FRAGMENT ... */
+	uint8_t dispatcher;        /**< index of the I/O loop */
+};
+#define LULL_FLOW_FRAGMENT 1u /**< part of a fragmented datagram */
+#define LULL_FLOW_ORPHAN 2u   /**< a fragment whose first one was not seen: ports are 0 */
+#define LULL_FLOW_CUT 4u      /**< the capture holds less than the wire */
+#define LULL_FLOW_TUNNEL 8u   /**< the key is of an inner packet */
+#define LULL_FLOW_LATER 16u   /**< not the first fragment: no transport header */
+
+/** Zero means the default in brackets. */
+struct lull_flow_parser_config {
+	uint32_t seed; /**< of the digest [0] */
+	/**
+	 * Look into GRE, IP in IP, 6in4, GTP-U, VXLAN, Teredo: the key is of the innermost packet
+	 * [false]
+	 */
+	bool inner;
+	uint32_t fragment_bits; /**< 1 << this datagrams remembered, 4..20 [12] */
+	uint64_t fragment_ns;   /**< for so long [30 s] */
+};
+int lull_flow_parser_config_check(const struct lull_flow_parser_config *config,
+				  struct lull_config_error *error);
+struct lull_flow_parser_counters {
+	uint64_t causes[LULL_FLOW_CAUSE_COUNT]; /**< packets by outcome; their sum is all */
+	uint64_t fragments, orphans, tunnels, cut, icmp_errors;
+	uint64_t fragments_replaced; /**< datagrams forgotten for want of room */
+};
+extern const struct lull_counter_info lull_flow_parser_counter_table[];
+struct lull_flow_parser; /* opaque: the fragment table and counters */
+size_t lull_flow_parser_size(const struct lull_flow_parser_config *config);
+int lull_flow_parser_init(void *memory, const struct lull_flow_parser_config *config,
+			  struct lull_flow_parser **parser);
+/**
+ * Read the headers of a frame. Fills in everything of @p packet up to tcp_flags and flags that
+ * follows from the bytes; time_ns is taken as @p time_ns, clock_ns and the members of the
+ * dispatcher are zeroed.
+ *
+ * @param link_type       LINKTYPE_ value: Ethernet, raw IP, Linux cooked 1 and 2, BSD loopback
+ *                        (both), PPP, C-HDLC, IEEE 802.11 with and without radiotap; others: LINK
+ * @param captured_bytes  at @p data
+ * @param original_bytes  on the wire, >= captured_bytes
+ * @return LULL_FLOW_OK, or why the packet belongs to no flow; counted either way
+ */
+enum lull_flow_cause lull_flow_parse(struct lull_flow_parser *parser, uint16_t link_type,
+				     const uint8_t *data, uint32_t captured_bytes,
+				     uint32_t original_bytes, uint64_t time_ns,
+				     struct lull_flow_packet *packet);
+const struct lull_flow_parser_counters *lull_flow_parser_counters(
+	const struct lull_flow_parser *parser);
+
+/* ---- records ---- */
+
+/** First bytes of payload kept per direction at most. */
+#define LULL_FLOW_PAYLOAD_MAX 128
+
+enum lull_flow_end {
+	LULL_FLOW_END_IDLE,   /**< silent for idle_ns */
+	LULL_FLOW_END_ACTIVE, /**< cut */
+	LULL_FLOW_END_FLUSH,  /**< the input ended */
+	LULL_FLOW_END_EVICTED /**< no room: the record may go on in another one */
+};
+/** "idle", "active", "end", "evicted"; of several parts the last in this list counts. */
+const char *lull_flow_end_name(enum lull_flow_end end);
+
+/** Kinds of message a worker sends to the merge; a whole record has kind PARTIAL. */
+enum lull_flow_message {
+	LULL_FLOW_PARTIAL,
+	LULL_FLOW_ANNOUNCE /**< only key, digest and cut are filled in */
+};
+
+/**
+ * A flow, or one worker's part of it. Direction 0 is that of endpoint 0 of the key; src is
+ * endpoint first_direction. lull_flow_record_bytes() tells its size with payload: payload_len[0]
+ * and then payload_len[1] bytes of room follow the struct (each config payload_bytes apart).
+ */
+struct lull_flow_record {
+	struct lull_flow_key key;
+	uint64_t packets[2], bytes[2]; /**< bytes: IP bytes */
+	uint64_t payload_total[2];     /**< bytes of payload as headers say */
+	uint64_t first_ns, last_ns;    /**< smallest and largest stamp */
+	uint64_t first_clock_ns, last_clock_ns;
+	uint64_t first_number; /**< of its first packet */
+	uint64_t workers;      /**< bit per worker that had packets of it */
+	uint32_t digest;
+	uint32_t cut;             /**< number of the interval between cuts; 0 without active_ns */
+	uint32_t moves;           /**< packets marked LULL_DISPATCH_MOVED */
+	uint32_t reordered;       /**< packets finished after a later one of their bucket */
+	uint32_t fragments;       /**< packets */
+	uint16_t app, app_master; /**< protocol by the identifier's numbers, 0: unknown */
+	uint16_t payload_len[2];
+	uint8_t app_confidence; /**< 0 none, 1 guessed by port, 2 by address, 3 by payload */
+	uint8_t tcp_flags[2];
+	uint8_t first_direction;
+	uint8_t end;       /**< enum lull_flow_end */
+	uint8_t message;   /**< enum lull_flow_message */
+	uint8_t announced; /**< an announcement of this entry was sent before */
+	uint8_t exact;     /**< 0: part of the flow was lost or evicted */
+};
+/** Bytes of a record with @p payload_bytes kept per direction; a multiple of 8. */
+static inline size_t
+lull_flow_record_bytes(uint32_t payload_bytes)
+{
+	return (sizeof(struct lull_flow_record) + 2 * (size_t)payload_bytes + 7) / 8 * 8;
+}
+/** First payload bytes of direction @p direction: payload_len[direction] of them. */
+static inline const uint8_t *
+lull_flow_record_payload(const struct lull_flow_record *record, uint32_t payload_bytes,
+			 unsigned int direction)
+{
+	return (const uint8_t *)(record + 1) + direction * payload_bytes;
+}
+
+/** TCP as the flags of both directions tell it; the same whoever saw which packet. */
+enum lull_flow_tcp_state {
+	LULL_FLOW_TCP_NONE,        /**< not TCP */
+	LULL_FLOW_TCP_ATTEMPT,     /**< SYN, never answered */
+	LULL_FLOW_TCP_REFUSED,     /**< SYN answered by RST alone */
+	LULL_FLOW_TCP_ESTABLISHED, /**< SYN both ways, no end seen */
+	LULL_FLOW_TCP_MIDSTREAM,   /**< no beginning seen, no end seen */
+	LULL_FLOW_TCP_CLOSING,     /**< FIN from one side */
+	LULL_FLOW_TCP_CLOSED,      /**< FIN from both sides */
+	LULL_FLOW_TCP_RESET        /**< RST after data or an answer */
+};
+enum lull_flow_tcp_state lull_flow_tcp_state(const struct lull_flow_record *record);
+/** "", "attempt", "refused", ... */
+const char *lull_flow_tcp_state_name(enum lull_flow_tcp_state state);
+
+/** Canonical order: first stamp, key, first number. <0, 0, >0. */
+int lull_flow_record_compare(const struct lull_flow_record *a, const struct lull_flow_record *b);
+/** Add @p part to @p whole, two disjoint parts of one flow; both have @p payload_bytes of room. */
+void lull_flow_record_join(struct lull_flow_record *whole, const struct lull_flow_record *part,
+			   uint32_t payload_bytes);
+
+/* ---- table ---- */
+
+/** Zero means the default in brackets. */
+struct lull_flow_table_config {
+	uint32_t entries_max;   /**< 16..2^26 [65536] */
+	uint64_t idle_ns;       /**< 1 ms..1 day [30 s] */
+	uint64_t active_ns;     /**< 0: no cuts, else 1 s..1 day [0] */
+	uint32_t payload_bytes; /**< per direction, 0..LULL_FLOW_PAYLOAD_MAX [0] */
+	uint32_t extra_bytes;   /**< of the caller's per entry, 8-aligned and zeroed when new [0] */
+	uint32_t worker_index;  /**< below 64 */
+	bool announce_all;      /**< every entry may have parts elsewhere [false] */
+};
+int lull_flow_table_config_check(const struct lull_flow_table_config *config,
+				 struct lull_config_error *error);
+struct lull_flow_table_counters {
+	uint64_t pkts;       /**< recorded in an entry */
+	uint64_t unrecorded; /**< no entry to be had: full, and nothing may be handed over */
+	uint64_t entries;    /**< now */
+	uint64_t entry_pkts; /**< of the entries now: pkts = entry_pkts + handed_pkts */
+	uint64_t handed_pkts;
+	uint64_t created, ended_idle, ended_active, ended_flush, evicted;
+	uint64_t announced;
+	uint64_t deferred; /**< times handing over had to wait for room */
+};
+extern const struct lull_counter_info lull_flow_table_counter_table[];
+/**
+ * Take a partial record or an announcement: borrow it during the call. false: no room, ask again
+ * later; then an entry stays and its worker's watermark with it.
+ * @p extra  the entry's extra bytes; NULL for announcements
+ */
+typedef bool lull_flow_hand(void *arg, struct lull_flow_record *record, void *extra);
+struct lull_flow_table; /* opaque */
+size_t lull_flow_table_size(const struct lull_flow_table_config *config);
+int lull_flow_table_init(void *memory, const struct lull_flow_table_config *config,
+			 lull_flow_hand *hand, void *hand_arg, struct lull_flow_table **table);
+/**
+ * Record a packet; clocks never go back. @p payload points at payload_captured bytes.
+ * @return its entry, with the packet in it, for the caller to use until the next call; NULL:
+ *         unrecorded. Extra bytes: lull_flow_table_extra().
+ */
+struct lull_flow_record *lull_flow_table_add(struct lull_flow_table *table,
+					     const struct lull_flow_packet *packet,
+					     const uint8_t *payload);
+void *lull_flow_table_extra(struct lull_flow_table *table, struct lull_flow_record *record);
+/**
+ * All packets up to @p clock_ns have been added: hand over what has ended by then, at most
+ * @p entries_max entries (0: any number).
+ * @return the watermark: never above @p clock_ns, less while something that ended is still here
+ */
+uint64_t lull_flow_table_advance(struct lull_flow_table *table, uint64_t clock_ns,
+				 uint32_t entries_max);
+/** The input has ended: hand over everything; true when nothing is left. */
+bool lull_flow_table_flush(struct lull_flow_table *table);
+/** Clock at which advance() has something to do; UINT64_MAX: never. */
+uint64_t lull_flow_table_deadline_ns(const struct lull_flow_table *table);
+/** New timeouts, for what comes; the caller changes them at all workers and the merge. */
+void lull_flow_table_timeouts(struct lull_flow_table *table, uint64_t idle_ns);
+const struct lull_flow_table_counters *lull_flow_table_counters(
+	const struct lull_flow_table *table);
+/** Visit up to @p count entries from place *@p cursor on (0 to begin; 0 again after the last). */
+void lull_flow_table_visit(struct lull_flow_table *table, uint32_t *cursor, uint32_t count,
+			   void (*visit)(void *arg, const struct lull_flow_record *record),
+			   void *arg);
+
+/* ---- merge ---- */
+
+struct lull_flow_merge_config {
+	uint32_t records_max;        /**< open ones, 16..2^26 [65536] */
+	uint64_t idle_ns, active_ns; /**< as the tables' */
+	uint32_t payload_bytes;      /**< the same */
+	bool hold; /**< parts may come from several workers; false: parts not announced go through */
+};
+int lull_flow_merge_config_check(const struct lull_flow_merge_config *config,
+				 struct lull_config_error *error);
+struct lull_flow_merge_counters {
+	uint64_t partials, announcements;
+	uint64_t records;         /**< complete ones given */
+	uint64_t pkts;            /**< in them */
+	uint64_t open, open_pkts; /**< now */
+	uint64_t joined;          /**< partials added to another one */
+	uint64_t evicted;         /**< records given early for want of room */
+};
+extern const struct lull_counter_info lull_flow_merge_counter_table[];
+/** Take a complete record: borrow it during the call. */
+typedef void lull_flow_give(void *arg, const struct lull_flow_record *record);
+struct lull_flow_merge; /* opaque */
+size_t lull_flow_merge_size(const struct lull_flow_merge_config *config);
+int lull_flow_merge_init(void *memory, const struct lull_flow_merge_config *config,
+			 lull_flow_give *give, void *give_arg, struct lull_flow_merge **merge);
+/** A message of a worker, in the order it was sent. */
+void lull_flow_merge_add(struct lull_flow_merge *merge, const struct lull_flow_record *message);
+/**
+ * Smallest watermark of all workers, read before the messages added so far were fetched: give
+ * what is complete. UINT64_MAX: all have flushed; gives everything.
+ */
+void lull_flow_merge_advance(struct lull_flow_merge *merge, uint64_t watermark_ns);
+/** New idle_ns, see lull_flow_table_timeouts(). */
+void lull_flow_merge_timeouts(struct lull_flow_merge *merge, uint64_t idle_ns);
+/** Live: from now on parts may (not) come from several workers. */
+void lull_flow_merge_hold(struct lull_flow_merge *merge, bool hold);
+const struct lull_flow_merge_counters *lull_flow_merge_counters(
+	const struct lull_flow_merge *merge);
+
+/* ---- top ---- */
+
+#define LULL_FLOW_TOP_MAX 32
+/** The heaviest of what was offered in a round, by bytes, heaviest first. */
+struct lull_flow_top {
+	uint32_t count;
+	struct lull_flow_record records[LULL_FLOW_TOP_MAX]; /* without payload */
+};
+void lull_flow_top_clear(struct lull_flow_top *top);
+void lull_flow_top_offer(struct lull_flow_top *top, const struct lull_flow_record *record);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

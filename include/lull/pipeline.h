@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Pipeline: I/O loops dispatch to worker loops, which hand flow records to log loops.
+ *
+ *     ports, files -> io 0..i -> workers 0..n -> logs 0..m -> sink
+ *                                    `-> output (resequence, forward)
+ *
+ * What the loops share (rings, cells with one writer) belongs to the pipeline; each loop is an
+ * ordinary lull_loop that rests by a governor, with one of the four stages below.
+ *
+ * Packets carry a struct lull_flow_packet in the private bytes of their mbufs
+ * (LULL_PIPELINE_PRIVATE of struct lull_port_config and lull_pipeline_pool()).
+ *
+ * Threads: create, finish and destroy from the main thread; counters and totals from any thread.
+ */
+#ifndef LULL_PIPELINE_H
+#define LULL_PIPELINE_H
+
+#include "dispatch.h"
+#include "engine.h"
+#include "export.h"
+#include "flow.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LULL_PIPELINE_IO_MAX 4
+#define LULL_PIPELINE_LOG_MAX 4
+/** Private bytes per mbuf that the pipeline needs. */
+#define LULL_PIPELINE_PRIVATE 128
+
+/** A frame of a source; data is borrowed until the next read. */
+struct lull_pipeline_frame {
+	const uint8_t *data;
+	uint32_t captured_bytes, original_bytes;
+	uint64_t time_ns;
+	uint16_t link_type;
+};
+
+/** Where packets of an I/O loop come from when it has no ports: files. */
+struct lull_pipeline_source {
+	/** Fill in up to @p count frames; 0 and *end true: there are no more. I/O loop's thread. */
+	uint32_t (*read)(void *arg, struct lull_pipeline_frame *frames, uint32_t count, bool *end);
+	void *arg;
+};
+/** Takes records on a log loop's thread; every member is required. */
+struct lull_pipeline_sink {
+	void (*record)(void *arg, const struct lull_flow_record *record);
+	/** Each turn; returns when it wants the next at the latest, 0: no wish. */
+	uint64_t (*turn)(void *arg, uint64_t now_ns, const struct lull_export_totals *totals);
+	void *arg;
+};
+
+/** Zero means the default in brackets. */
+struct lull_pipeline_config {
+	uint32_t io_count;     /**< 1..LULL_PIPELINE_IO_MAX [1] */
+	uint32_t worker_count; /**< 1..LULL_DISPATCH_WORKERS_MAX [1] */
+	uint32_t log_count;    /**< 1..LULL_PIPELINE_LOG_MAX [1] */
+	uint32_t ring_pkts;    /**< of each I/O-worker pair, a power of two, 64..65536 [1024] */
+	uint32_t log_ring;     /**< records per worker-log pair, a power of two [4096] */
+	uint32_t burst_pkts;   /**< most packets of one receive, up to LULL_BURST_MAX [32] */
+	uint32_t flush_pkts; /**< staged packets that are sent at once, up to LULL_BURST_MAX [32] */
+	uint64_t flush_ns;   /**< staged packets are sent after so long [20 us] */
+	bool wait;           /**< wait for room instead of dropping: for files [false] */
+	struct lull_dispatch_config dispatch; /**< worker_count, tracks are filled in */
+	struct lull_resequence_config resequence;
+	struct lull_flow_parser_config parser;
+	struct lull_flow_table_config table; /**< of each worker; indices are filled in */
+	uint32_t merge_records;              /**< [as the tables together, at most 2^20] */
+	bool identify;                       /**< identify protocols; -ENOTSUP when built without */
+	bool output;      /**< an output loop exists; with order resequence always */
+	bool output_send; /**< it sends to output_port/queue; false: it frees */
+	uint16_t output_port, output_queue;
+	uint64_t work_ns; /**< further work per packet of a worker, for trials [0] */
+	struct lull_pipeline_source sources[LULL_PIPELINE_IO_MAX]; /**< read NULL: ports */
+	struct lull_pipeline_sink sinks[LULL_PIPELINE_LOG_MAX];
+	lull_dispatch_tracer *trace; /**< of I/O loop 0, on its thread; NULL: none */
+	void *trace_arg;
+};
+struct lull_pipeline; /* opaque */
+
+/** Rings and state for all loops; 0 or -errno and the sentence. */
+int lull_pipeline_create(const struct lull_pipeline_config *config, struct lull_pipeline **pipeline,
+			 char *error);
+/** After its loops have been destroyed; NULL is ignored. */
+void lull_pipeline_destroy(struct lull_pipeline *pipeline);
+
+/** Config of a loop's stage. */
+struct lull_pipeline_place {
+	struct lull_pipeline *pipeline;
+	uint32_t index; /**< of this loop among those of its stage */
+};
+/** With ports as queues of the loop, or with a source and no queues. */
+extern const struct lull_stage lull_stage_flow_io;
+extern const struct lull_stage lull_stage_flow_worker;
+extern const struct lull_stage lull_stage_flow_log;
+extern const struct lull_stage lull_stage_flow_output;
+
+/** Commands of lull_loop_post_stage(). */
+enum lull_pipeline_verb {
+	LULL_PIPELINE_SCHEDULER,  /**< I/O: scheduler and shadow */
+	LULL_PIPELINE_THRESHOLDS, /**< I/O */
+	LULL_PIPELINE_FLUSH,      /**< I/O: flush_pkts, flush_ns */
+	LULL_PIPELINE_IDLE,       /**< I/O, workers and logs: idle_ns */
+	LULL_PIPELINE_WORK,       /**< workers: work_ns */
+	LULL_PIPELINE_STALL,      /**< workers: do nothing for stall_ns, for trials */
+};
+struct lull_pipeline_command {
+	uint32_t verb; /**< enum lull_pipeline_verb */
+	const struct lull_scheduler *scheduler, *shadow;
+	uint32_t threshold_ppm, enter_ppm, leave_ppm;
+	uint32_t flush_pkts;
+	uint64_t flush_ns, idle_ns, work_ns, stall_ns;
+};
+
+/** Where the input of @p index has come to its end (sources), all of it dispatched. Any thread. */
+bool lull_pipeline_ended(const struct lull_pipeline *pipeline, uint32_t io_index);
+/**
+ * Drain in order while the loops run: I/O loops send what is staged and take no more, workers
+ * finish and flush their tables, logs give every record, sinks get a last turn. Blocks, at most
+ * @p limit_ns; 0 or -ETIMEDOUT and who is not done. Afterwards stop the loops.
+ */
+int lull_pipeline_finish(struct lull_pipeline *pipeline, uint64_t limit_ns, char *error);
+
+/** Packets by fate, read so that the identities below can be judged while all run. */
+struct lull_pipeline_totals {
+	struct lull_export_totals totals;
+	uint64_t in_flight;            /**< dispatched and not yet in a table, at most ... */
+	uint64_t in_flight_room;       /**< ... this many have room */
+	uint64_t open;                 /**< in tables and merges */
+	uint64_t output, output_drops; /**< left by the output loop */
+	uint64_t reordered;            /**< finished by workers after a later one of their bucket */
+};
+void lull_pipeline_totals(const struct lull_pipeline *pipeline,
+			  struct lull_pipeline_totals *totals);
+/**
+ * rx = dispatched + drops by cause, dispatched = finished + in flight, finished = recorded + open +
+ * unrecorded. Reads what lies downstream before and after what lies upstream, so a packet on
+ * its way is no difference. 0, or -EPROTO and the identity that does not hold. Any thread.
+ */
+int lull_pipeline_check(const struct lull_pipeline *pipeline, char *error);
+
+/** Counters of the parts, for telemetry. Any thread. */
+const struct lull_dispatch_counters *lull_pipeline_dispatch(const struct lull_pipeline *pipeline,
+							    uint32_t io_index);
+const struct lull_flow_parser_counters *lull_pipeline_parser(const struct lull_pipeline *pipeline,
+							     uint32_t io_index);
+const struct lull_flow_table_counters *lull_pipeline_table(const struct lull_pipeline *pipeline,
+							   uint32_t worker_index);
+const struct lull_flow_merge_counters *lull_pipeline_merge(const struct lull_pipeline *pipeline,
+							   uint32_t log_index);
+/** NULL unless the output loop resequences. */
+const struct lull_resequence_counters *lull_pipeline_resequence(
+	const struct lull_pipeline *pipeline);
+/** Time that packets wait in the output loop for earlier ones, ns; NULL as above. */
+const struct lull_histogram *lull_pipeline_resequence_wait(const struct lull_pipeline *pipeline);
+/** The heaviest open flows of all workers, a copy at most a few seconds old. Any thread. */
+void lull_pipeline_top(const struct lull_pipeline *pipeline, struct lull_flow_top *top);
+
+/** Mbufs with private bytes for the pipeline. */
+struct rte_mempool *lull_pipeline_pool(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
+				       char *error);
+
+/* ---- identification ---- */
+
+/** "4.2.0" of the library in use; NULL: built without. */
+const char *lull_identify_version(void);
+/** Name of a protocol, as the library prints it: "TLS.Google"; "" for 0. Any thread. */
+const char *lull_identify_name(void *unused, uint16_t app, uint16_t app_master, char *text,
+			       size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
