@@ -72,8 +72,8 @@ struct lull_dispatch_config {
 	/** Load above which subflow and ahrw relieve a worker, ppm of its ring [250000]. */
 	uint32_t threshold_ppm;
 	/**
-	 * sticky: a worker above enter gives flows away, one below leave takes its own back. 0: from
-	 * the fill and drain rates measured, not below 1/16 and 1/64 of the ring.
+	 * sticky: a worker above enter gives flows away, one below leave takes its own back.
+	 * 0: from the fill and drain rates measured, not below 1/16 and 1/64 of the ring.
 	 */
 	uint32_t enter_ppm, leave_ppm;
 	uint64_t idle_ns;  /**< a bucket without packets for so long is forgotten [30 s] */

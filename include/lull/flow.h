@@ -294,7 +294,7 @@ struct lull_flow_merge_config {
 	uint32_t records_max;        /**< open ones, 16..2^26 [65536] */
 	uint64_t idle_ns, active_ns; /**< as the tables' */
 	uint32_t payload_bytes;      /**< the same */
-	bool hold; /**< parts may come from several workers; false: parts not announced go through */
+	bool hold; /**< parts may come from several workers; false: what is not announced passes */
 };
 int lull_flow_merge_config_check(const struct lull_flow_merge_config *config,
 				 struct lull_config_error *error);
