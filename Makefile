@@ -3,10 +3,10 @@
 
 MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
-FUZZ_SECONDS ?= 60
+FUZZ_RUNS ?= 10000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench install clean distclean setup build check format fuzz rehearse
+.PHONY: help run test test-all bench install clean distclean setup build check format fuzz rehearse
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -14,9 +14,13 @@ help: ## this list
 run: setup build ## install what is missing, build, and run the demo on this machine
 	./lull demo
 
-test: ## install what is missing, build all variants, run all tests; ends with their numbers
+test: ## install what is missing, build with gcc and clang, run all tests; ends with their numbers
 	@devtools/setup run test
 	@devtools/test
+
+test-all: ## the same in all variants: gcc and clang, release and debug
+	@devtools/setup run test
+	@devtools/test all
 
 test-%: ## one variant of it: gcc-release, gcc-debug, clang-release, clang-debug
 	@devtools/setup run test
@@ -45,9 +49,9 @@ format: ## mend the format of C and Python files
 	devtools/check-format --fix
 	-devtools/check-python --fix
 
-fuzz: ## let libFuzzer look for new inputs, FUZZ_SECONDS (60) for each reader
+fuzz: ## let libFuzzer try FUZZ_RUNS (10 million) inputs on each reader of outside bytes
 	@devtools/setup run test
-	@devtools/fuzz $(FUZZ_SECONDS)
+	@devtools/fuzz $(FUZZ_RUNS)
 
 rehearse: ## as root: make test and make run on a fresh Debian 12 in a chroot
 	devtools/rehearse
