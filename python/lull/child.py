@@ -85,9 +85,12 @@ class Child:
         """Process id."""
         return self._process.pid
 
-    def ended(self) -> int | None:
-        """Exit status, or None while it runs."""
-        return self._process.poll()
+    def ended(self, within_s: float = 0.0) -> int | None:
+        """Exit status, or None while it runs: still, after that time."""
+        try:
+            return self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            return None
 
     def connect(self, timeout_s: float = START_TIMEOUT_S) -> Telemetry:
         """Wait until the program answers by telemetry."""

@@ -221,7 +221,8 @@ def run(config: Path, options: tuple[str, ...], program: str, interval: float) -
             with child.connect() as telemetry:
                 loops_view.watch(telemetry, pace, sys.stdout, interval, check=child.check)
         except LullError:
-            status = child.ended()
+            # Its socket closes a moment before it is gone.
+            status = child.ended(within_s=1.0)
             if status is None:
                 raise
             if status != 0:
