@@ -11,6 +11,11 @@
 /** No handler runs from here on: loops may go. */
 void lull_telemetry_stop(void);
 
+struct lull_telemetry_reply;
+struct rte_tel_data;
+/** A reply that writes into @p data, a dictionary that has been started. */
+struct lull_telemetry_reply *lull_telemetry_reply_over(struct rte_tel_data *data);
+
 /** Pairs (smallest value, count) of the non-empty bins. */
 struct lull_telemetry_bins {
 	uint32_t count;

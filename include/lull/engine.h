@@ -236,6 +236,32 @@ int lull_loop_depth_probe(const struct lull_loop *loop, enum lull_rest_depth dep
 
 /* ---- telemetry ---- */
 
+/**
+ * A reply being written: one JSON object. Names: letters, digits, "_". What finds no room, or no
+ * memory, is left out.
+ */
+struct lull_telemetry_reply; /* opaque */
+void lull_telemetry_put_count(struct lull_telemetry_reply *reply, const char *name, uint64_t value);
+/** Beyond 127 bytes it goes on in a second member, NAME_more; 254 are the most. */
+void lull_telemetry_put_text(struct lull_telemetry_reply *reply, const char *name,
+			     const char *text);
+/** A member per row. */
+void lull_telemetry_put_table(struct lull_telemetry_reply *reply,
+			      const struct lull_counter_info *table, const void *counters);
+/** Lists, at most 512 long and 16 KiB in the whole reply; texts of at most 127 bytes. */
+void lull_telemetry_put_counts(struct lull_telemetry_reply *reply, const char *name,
+			       const uint64_t *values, uint32_t count);
+void lull_telemetry_put_texts(struct lull_telemetry_reply *reply, const char *name,
+			      const char *const *texts, uint32_t count);
+
+/** A command of this program, beside those that every program has. */
+struct lull_telemetry_command {
+	const char *name; /**< "/lull/flow" */
+	const char *help; /**< with its parameters, one line */
+	/** @p params may be NULL. Telemetry thread. */
+	void (*reply)(void *arg, const char *params, struct lull_telemetry_reply *reply);
+};
+
 struct lull_telemetry_config {
 	const char *program, *version;
 	struct lull_loop *const *loops;
@@ -250,6 +276,7 @@ struct lull_telemetry_config {
 			void (*put)(void *put_arg, const char *key, uint64_t value), void *put_arg);
 	/** /lull/histogram,NAME,latency: for loops of kind "traffic"; NULL: has none. */
 	const struct lull_histogram *(*latency)(void *arg, const struct lull_loop *loop);
+	const struct lull_telemetry_command *commands; /**< a NULL name ends them; NULL: none */
 	void *arg;
 };
 /**

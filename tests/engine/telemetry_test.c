@@ -290,6 +290,42 @@ traffic__is_refused_by_a_loop_without(void **state)
 	json_decref(reply);
 }
 
+/* What the program adds; lists come as they were put. */
+static void
+counted_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
+{
+	static const uint64_t counts[] = { 7, 1ULL << 40 };
+	static const char *const names[] = { "one", "two", "three" };
+
+	assert_ptr_equal(arg, &telemetry);
+	lull_telemetry_put_text(reply, "said", params != NULL ? params : "nothing");
+	lull_telemetry_put_counts(reply, "counts", counts, 2);
+	lull_telemetry_put_texts(reply, "names", names, 3);
+	lull_telemetry_put_texts(reply, "none", names, 0);
+}
+
+static const struct lull_telemetry_command commands[] = {
+	{ "/lull/counted", "Lists, for this test. Parameters: any", counted_reply },
+	{ NULL, NULL, NULL },
+};
+
+static void
+command__of_the_program_answers_with_lists(void **state)
+{
+	json_t *reply = ask("/lull/counted,word");
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(reply, "said")), "word");
+	assert_int_equal(json_array_size(json_object_get(reply, "counts")), 2);
+	assert_int_equal(json_integer_value(json_array_get(json_object_get(reply, "counts"), 0)),
+			 7);
+	assert_int_equal(json_array_size(json_object_get(reply, "names")), 3);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(reply, "names"), 2)),
+			    "three");
+	assert_int_equal(json_array_size(json_object_get(reply, "none")), 0);
+	json_decref(reply);
+}
+
 /* A client that goes away in the middle must not take the program with it. */
 static void
 client__may_leave_without_reading(void **state)
@@ -354,6 +390,8 @@ setup(void **state)
 		.loop_count = 2,
 		.set = apply,
 		.settings = settings,
+		.commands = commands,
+		.arg = &telemetry,
 	};
 	if (lull_telemetry_start(&telemetry) != 0 || lull_loop_start(loops[0]) != 0 ||
 	    lull_loop_start(loops[1]) != 0)
@@ -390,6 +428,7 @@ main(void)
 		cmocka_unit_test(mark__reaches_every_loop),
 		cmocka_unit_test(set__hands_on_the_whole_assignment),
 		cmocka_unit_test(traffic__is_refused_by_a_loop_without),
+		cmocka_unit_test(command__of_the_program_answers_with_lists),
 		cmocka_unit_test(client__may_leave_without_reading),
 	};
 
