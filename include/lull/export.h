@@ -21,7 +21,7 @@ extern "C" {
 typedef const char *lull_export_app(void *arg, uint16_t app, uint16_t app_master, char *text,
 				    size_t size);
 
-/** Conservation counters, for the options record and for JSON. All packets. */
+/** Conservation counters for the options record: packets, but for the last two. */
 struct lull_export_totals {
 	uint64_t rx;                                 /**< received by the I/O loops */
 	uint64_t dispatched;                         /**< taken by workers' rings */
@@ -61,7 +61,6 @@ struct lull_ipfix_config {
 	uint32_t domain_id;     /**< observation domain [1] */
 	uint32_t message_bytes; /**< longest message, 512..65535 [1420] */
 	uint64_t template_ns;   /**< templates again after so long; stream: only once [60 s] */
-	uint64_t totals_ns;     /**< options record of the totals this often [10 s] */
 	bool stream;            /**< TCP or file: templates once */
 	bool facts;             /**< scheduling facts as enterprise elements [false] */
 	uint32_t enterprise;    /**< private enterprise number of those [32473, documentation] */
@@ -71,7 +70,11 @@ struct lull_ipfix_config {
 int lull_ipfix_config_check(const struct lull_ipfix_config *config,
 			    struct lull_config_error *error);
 struct lull_ipfix_counters {
-	uint64_t messages, records, templates, options, bytes;
+	uint64_t messages;  /**< given to send */
+	uint64_t records;   /**< data records in them, options records included */
+	uint64_t options;   /**< options records in them */
+	uint64_t templates; /**< template records in them */
+	uint64_t bytes;     /**< of the messages */
 };
 extern const struct lull_counter_info lull_ipfix_counter_table[];
 struct lull_ipfix; /* opaque */
@@ -83,12 +86,14 @@ int lull_ipfix_init(void *memory, const struct lull_ipfix_config *config, lull_i
 /** @p time_ns: since 1970, for the message header and the resending of templates. */
 void lull_ipfix_add(struct lull_ipfix *ipfix, uint64_t time_ns,
 		    const struct lull_flow_record *record);
-/** The options record, now. */
+/** The options record, now, behind all records added so far. */
 void lull_ipfix_totals(struct lull_ipfix *ipfix, uint64_t time_ns,
 		       const struct lull_export_totals *totals);
 /** Send what is begun. */
 void lull_ipfix_flush(struct lull_ipfix *ipfix, uint64_t time_ns);
-/** A new connection: templates must come first again. */
+/**
+ * A new connection: what is begun is forgotten, numbers begin at 0 again, templates come first.
+ */
 void lull_ipfix_restart(struct lull_ipfix *ipfix);
 const struct lull_ipfix_counters *lull_ipfix_counters(const struct lull_ipfix *ipfix);
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "base/prng.h"
+#include "export/address.h"
+
+#define SEED 5952
+#define ROUNDS 100000
+
+static void
+assert_written(unsigned int version, const uint8_t *address, const char *expected)
+{
+	char line[LULL_EXPORT_ADDRESS_MAX + 1];
+	struct lull_export_text text = { line };
+
+	lull_export_text_address(&text, version, address);
+	*text.at = '\0';
+	assert_string_equal(line, expected);
+}
+
+static void
+address__v4(void **state)
+{
+	static const uint8_t zero[16], all[16] = { 255, 255, 255, 255 };
+	static const uint8_t some[16] = { 192, 0, 2, 10 };
+
+	(void)state;
+	assert_written(4, zero, "0.0.0.0");
+	assert_written(4, all, "255.255.255.255");
+	assert_written(4, some, "192.0.2.10");
+}
+
+static void
+address__v6_as_rfc_5952_asks(void **state)
+{
+	/* Its sections 4 and 5, and the ends of the range. */
+	static const char *const texts[] = {
+		"::",
+		"::1",
+		"1::",
+		"2001:db8::1",
+		"2001:db8:0:1:1:1:1:1", /* one group is not shortened */
+		"2001:0:0:1::1",        /* the longest run */
+		"2001:db8::1:0:0:1",    /* the first of two equal ones */
+		"2001:db8:aaaa:bbbb:cccc:dddd:eeee:aa01",
+		"ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+		"::ffff:192.0.2.128",
+		"::ffff:0.0.0.0",
+		"0:1::",
+		"1:0:0:1::",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		uint8_t address[16];
+
+		assert_int_equal(inet_pton(AF_INET6, texts[i], address), 1);
+		assert_written(6, address, texts[i]);
+	}
+}
+
+/* The C library writes them alike, but for the deprecated IPv4-compatible ones (::a.b.c.d). */
+static void
+address__v6_as_the_library_writes_it(void **state)
+{
+	struct lull_prng prng;
+
+	(void)state;
+	print_message("seed %d\n", SEED);
+	lull_prng_init(&prng, SEED, 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		uint64_t zeros = lull_prng_u64(&prng);
+		char expected[INET6_ADDRSTRLEN];
+		uint8_t address[16];
+
+		for (int i = 0; i < 16; i++)
+			address[i] = (uint8_t)((zeros >> (i / 2) & 1) != 0 ?
+						       0 :
+						       lull_prng_u64(&prng) >> (zeros >> 60 & 7));
+		address[0] |= 1;
+		assert_non_null(inet_ntop(AF_INET6, address, expected, sizeof(expected)));
+		assert_written(6, address, expected);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(address__v4),
+		cmocka_unit_test(address__v6_as_rfc_5952_asks),
+		cmocka_unit_test(address__v6_as_the_library_writes_it),
+	};
+
+	return cmocka_run_group_tests_name("export_address", tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "export/text.h"
+
+/* Ends what was written and gives the next test a clean start. */
+static const char *
+written(char *line, const struct lull_export_text *text)
+{
+	*text->at = '\0';
+	return line;
+}
+
+static void
+word__stands_behind_the_one_before(void **state)
+{
+	char line[32];
+	struct lull_export_text text = { line };
+
+	(void)state;
+	lull_export_text_word(&text, "one");
+	lull_export_text_word(&text, "");
+	lull_export_text_word(&text, " two");
+	assert_string_equal(written(line, &text), "one two");
+}
+
+static void
+number__any_size(void **state)
+{
+	static const struct {
+		uint64_t value;
+		const char *text;
+	} cases[] = {
+		{ 0, "0" },
+		{ 9, "9" },
+		{ 10, "10" },
+		{ 1000000, "1000000" },
+		{ UINT64_MAX, "18446744073709551615" },
+	};
+	char line[LULL_EXPORT_NUMBER_MAX + 1];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct lull_export_text text = { line };
+
+		lull_export_text_number(&text, cases[i].value);
+		assert_string_equal(written(line, &text), cases[i].text);
+	}
+}
+
+static void
+hex__two_digits_per_byte(void **state)
+{
+	static const uint8_t bytes[] = { 0, 0x0f, 0xa0, 0xff };
+	char line[16];
+	struct lull_export_text text = { line };
+
+	(void)state;
+	lull_export_text_hex(&text, bytes, sizeof(bytes));
+	assert_string_equal(written(line, &text), "000fa0ff");
+}
+
+static void
+quoted__is_json_whatever_the_word(void **state)
+{
+	static const char word[] = "a\"b\\c\n\x1f\x7f\xc3\xa9~";
+	char line[2 * sizeof(word) + 2];
+	struct lull_export_text text = { line };
+
+	(void)state;
+	lull_export_text_quoted(&text, word);
+	assert_string_equal(written(line, &text), "\"a\\\"b\\\\c?"
+						  "????~\"");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(word__stands_behind_the_one_before),
+		cmocka_unit_test(number__any_size),
+		cmocka_unit_test(hex__two_digits_per_byte),
+		cmocka_unit_test(quoted__is_json_whatever_the_word),
+	};
+
+	return cmocka_run_group_tests_name("export_text", tests, NULL, NULL);
+}
