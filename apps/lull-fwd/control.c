@@ -39,10 +39,11 @@ control_post_change(struct fwd_thread *thread, const struct lull_idle_limits *li
 	int waited_ms = 0, rc;
 
 	do
-		rc = control_retry(lull_loop_post_change(thread->loop,
-							 fwd_settings_governor(&thread->settings),
-							 limits),
-				   &waited_ms);
+		rc = control_retry(
+			lull_loop_post_change(thread->loop,
+					      lull_resting_governor(&thread->settings.resting),
+					      limits),
+			&waited_ms);
 	while (rc > 0);
 	return rc;
 }

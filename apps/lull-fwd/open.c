@@ -168,12 +168,12 @@ int
 fwd_thread_limits(const struct fwd_thread *thread, struct lull_idle_limits *limits,
 		  struct lull_error *error)
 {
-	const struct fwd_settings *settings = &thread->settings;
+	const struct lull_resting *resting = &thread->settings.resting;
 	struct lull_config_error wrong;
 
-	*limits = fwd_settings_limits(settings, thread->ring_pkts, thread->held_pkts,
-				      settings->pps_max.automatic ? thread->hardware_pps :
-								    thread->link_pps);
+	*limits = lull_resting_limits(resting, thread->ring_pkts, thread->held_pkts,
+				      resting->pps_max.automatic ? thread->hardware_pps :
+								   thread->link_pps);
 	if (limits->envelope == LULL_ENVELOPE_LINK && limits->pps_max == 0)
 		return lull_error_set(
 			error, -EINVAL,
@@ -194,7 +194,7 @@ open_thread(struct fwd *fwd, uint32_t thread_index, struct lull_error *error)
 		.kind = "forward",
 		.lcore_id = thread_index + 1,
 		.burst_pkts = (uint16_t)fwd->settings.burst,
-		.governor = fwd_settings_governor(&fwd->settings),
+		.governor = lull_resting_governor(&fwd->settings.resting),
 		.stage = &lull_stage_forward,
 		.stage_config = &thread->forward,
 	};

@@ -13,7 +13,7 @@
 
 #include "cli/cpus.h"
 #include "cli/options.h"
-#include "cli/pps_max.h"
+#include "cli/resting.h"
 
 #define FWD_PORTS_MAX 16
 #define FWD_THREADS_MAX 16
@@ -32,15 +32,7 @@ struct fwd_settings {
 	uint32_t threads, queues, ring, burst;
 	struct lull_cpu_list cpus;
 
-	uint32_t governor; /* index in lull_idle_governors */
-	uint64_t max_latency_ns;
-	double percentile;
-	uint32_t loss; /* enum lull_loss */
-	uint64_t max_rest_ns, rest_ns;
-	struct lull_pps_max pps_max;
-	struct lull_kalman_config kalman; /* less what stands in the next two */
-	double kalman_tolerance;          /* percent */
-	uint32_t kalman_layout;           /* enum lull_record_layout */
+	struct lull_resting resting;
 
 	struct fwd_traffic traffic;
 	uint32_t flows;
@@ -56,9 +48,5 @@ extern const struct lull_program fwd_program;
 void fwd_settings_preset(struct fwd_settings *settings);
 /** What rows cannot say about each other; 0 or -EINVAL and the sentence. */
 int fwd_settings_check(const struct fwd_settings *settings, struct lull_error *error);
-const struct lull_idle_governor *fwd_settings_governor(const struct fwd_settings *settings);
-/** Limits for loops on rings of this size and rate. */
-struct lull_idle_limits fwd_settings_limits(const struct fwd_settings *settings, uint32_t ring_pkts,
-					    uint32_t held_pkts, uint64_t link_pps);
 
 #endif
