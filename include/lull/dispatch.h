@@ -145,6 +145,8 @@ void lull_dispatch_burst(struct lull_dispatch *dispatch, uint64_t now_ns,
  * @p from took none of these @p count packets, the last it was sent: for each another worker that
  * has room and may have it, or @p from itself: the packet must be dropped. The caller counts what
  * it gives to others into @p loads itself. Call it before the next burst.
+ *
+ * @param marks  those of the packets, brought up to date; may be NULL
  */
 void lull_dispatch_refused(struct lull_dispatch *dispatch, uint64_t now_ns, uint16_t from,
 			   const struct lull_dispatch_load *loads, const uint32_t *digests,
@@ -156,7 +158,10 @@ void lull_dispatch_refused(struct lull_dispatch *dispatch, uint64_t now_ns, uint
 void lull_dispatch_dropped(struct lull_dispatch *dispatch, uint16_t worker, uint32_t count);
 /** A worker has identified the flow: @p app (> 0) travels with its packets, its pin ends. */
 void lull_dispatch_note(struct lull_dispatch *dispatch, uint32_t digest, uint16_t app);
-/** Go on with another scheduler and shadow (may be NULL); buckets stay. */
+/**
+ * Go on with another scheduler and shadow (may be NULL); buckets stay. Without buckets nobody is
+ * told that flows move here: keep them (config "tracks") if records have to be exact.
+ */
 void lull_dispatch_change(struct lull_dispatch *dispatch, const struct lull_scheduler *scheduler,
 			  const struct lull_scheduler *shadow);
 /** Live change of the load thresholds, as in the config. */

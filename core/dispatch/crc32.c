@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The digest, a CRC-32C of the flow's key, scaled to the number of workers. */
+#include "scheduler.h"
+
+static void
+crc32_burst(void *state, const struct lull_schedule_view *view, const uint32_t *digests,
+	    uint32_t count, uint16_t *workers)
+{
+	uint32_t worker_count = view->worker_count;
+
+	(void)state;
+	for (uint32_t i = 0; i < count; i++)
+		workers[i] = (uint16_t)((uint64_t)digests[i] * worker_count >> 31);
+}
+
+const struct lull_scheduler lull_scheduler_crc32 = {
+	.name = "crc32",
+	.summary = "by the CRC-32C of the flow's key alone",
+	.splits = false,
+	.state_size = lull_scheduler_state_none,
+	.init = lull_scheduler_init_none,
+	.burst = crc32_burst,
+};

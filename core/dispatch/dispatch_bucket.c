@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Buckets: where the last packet of some flows went, and whether that worker still holds any. A
+ * worker finishes what it was sent in order, so all packets of a bucket are done when the worker
+ * has done as many as its last one's position.
+ */
+#include <string.h>
+
+#include "base/assert.h"
+#include "dispatch_state.h"
+
+/* What the loop over a burst needs, kept together. */
+struct track {
+	struct lull_dispatch *dispatch;
+	uint32_t sent[LULL_DISPATCH_WORKERS_MAX]; /* low halves: they wrap together */
+	uint32_t done[LULL_DISPATCH_WORKERS_MAX];
+	uint32_t ticks;
+	bool splits; /* packets of one flow may be proposed to different workers */
+};
+
+static void
+track_begin(struct track *track, struct lull_dispatch *dispatch)
+{
+	track->dispatch = dispatch;
+	track->ticks = (uint32_t)(dispatch->view.now_ns >> LULL_BUCKET_TICK_SHIFT);
+	track->splits = dispatch->scheduler->splits || dispatch->changed;
+	for (uint32_t worker = 0; worker < dispatch->view.worker_count; worker++) {
+		track->sent[worker] = (uint32_t)dispatch->counters.worker_pkts[worker];
+		track->done[worker] = (uint32_t)dispatch->view.loads[worker].done_pkts;
+	}
+}
+
+static void
+track_end(const struct track *track)
+{
+	struct lull_dispatch_counters *counters = &track->dispatch->counters;
+
+	for (uint32_t worker = 0; worker < track->dispatch->view.worker_count; worker++) {
+		int32_t more =
+			(int32_t)(track->sent[worker] - (uint32_t)counters->worker_pkts[worker]);
+
+		LULL_COUNTER_ADD(counters->worker_pkts[worker], (uint64_t)(int64_t)more);
+	}
+}
+
+/* Does the bucket's worker hold any of it? */
+static bool
+bucket_inflight(const struct lull_bucket *bucket, const struct track *track)
+{
+	uint32_t held = track->sent[bucket->worker] - track->done[bucket->worker];
+	uint32_t younger = track->sent[bucket->worker] - bucket->position;
+
+	/* Its last packets were taken back: nobody knows how many of the others are its own. */
+	if (bucket->position - track->sent[bucket->worker] <= UINT16_MAX)
+		younger = 0;
+	return (int32_t)held > 0 && younger < held;
+}
+
+/* Packets wait at most so much longer than the timeout, on no account less. */
+static bool
+bucket_idle(const struct lull_bucket *bucket, const struct track *track)
+{
+	return track->ticks - bucket->ticks > track->dispatch->idle_ticks;
+}
+
+static void
+bucket_renew(struct lull_bucket *bucket)
+{
+	bucket->flags = 0;
+	bucket->pkts = 0;
+}
+
+/* The scheduler proposes another worker than the bucket's: which one it is to be. */
+static uint16_t
+bucket_move(struct lull_bucket *bucket, struct track *track, uint16_t proposed, uint16_t *moved)
+{
+	struct lull_dispatch *dispatch = track->dispatch;
+	bool held;
+
+	if (!track->splits) {
+		/* Not a flow that moves: another one of the bucket. */
+		bucket->flags |= LULL_DISPATCH_SHARED;
+		return proposed;
+	}
+	if (bucket->pkts < dispatch->pin_pkts && (bucket->flags & LULL_BUCKET_NOTED) == 0 &&
+	    (dispatch->tight >> bucket->worker & 1) == 0) {
+		LULL_COUNTER_ADD(dispatch->counters.held_pin, 1);
+		return bucket->worker;
+	}
+	held = bucket_inflight(bucket, track);
+	if (held && dispatch->order == LULL_ORDER_DRAIN) {
+		LULL_COUNTER_ADD(dispatch->counters.held_order, 1);
+		return bucket->worker;
+	}
+	LULL_COUNTER_ADD(dispatch->counters.moves, 1);
+	LULL_COUNTER_ADD(dispatch->counters.moves_inflight, held);
+	bucket->flags |= LULL_DISPATCH_SHARED;
+	*moved = LULL_DISPATCH_MOVED;
+	return proposed;
+}
+
+static void
+mark_fill(struct lull_dispatch_mark *mark, const struct lull_dispatch *dispatch,
+	  const struct lull_bucket *bucket, uint32_t digest, uint16_t moved)
+{
+	uint32_t index = digest & dispatch->view.bucket_mask;
+
+	mark->bucket = index;
+	mark->seq = bucket->seq;
+	mark->flags = (uint16_t)((bucket->flags & LULL_DISPATCH_SHARED) | moved);
+	mark->app = 0;
+	if ((bucket->flags & LULL_BUCKET_NOTED) != 0 && dispatch->notes[index].digest == digest)
+		mark->app = dispatch->notes[index].app;
+}
+
+void
+lull_bucket_track(struct lull_dispatch *dispatch, const uint32_t *digests, uint32_t count,
+		  uint16_t *workers, struct lull_dispatch_mark *marks)
+{
+	uint32_t mask = dispatch->view.bucket_mask;
+	struct track track;
+
+	track_begin(&track, dispatch);
+	for (uint32_t i = 0; i < count; i++) {
+		struct lull_bucket *bucket = &dispatch->buckets[digests[i] & mask];
+		uint16_t moved = 0;
+
+		if (bucket->pkts == 0 ||
+		    (bucket_idle(bucket, &track) && !bucket_inflight(bucket, &track)))
+			bucket_renew(bucket);
+		else if (workers[i] != bucket->worker)
+			workers[i] = bucket_move(bucket, &track, workers[i], &moved);
+		if (marks != NULL)
+			mark_fill(&marks[i], dispatch, bucket, digests[i], moved);
+		bucket->worker = (uint8_t)workers[i];
+		bucket->position = ++track.sent[workers[i]];
+		bucket->ticks = track.ticks;
+		bucket->seq++;
+		bucket->pkts = (uint16_t)(bucket->pkts + (bucket->pkts != UINT16_MAX));
+	}
+	track_end(&track);
+}
+
+/* Undo what can be known of the last packets sent to a worker, the latest first. */
+static void
+bucket_take_back(struct track *track, uint16_t from, const uint32_t *digests, uint32_t count)
+{
+	for (uint32_t i = count; i-- > 0;) {
+		struct lull_bucket *bucket =
+			&track->dispatch->buckets[digests[i] & track->dispatch->view.bucket_mask];
+
+		if (bucket->pkts > 0 && bucket->pkts < UINT16_MAX)
+			bucket->pkts--;
+	}
+	track->sent[from] -= count;
+}
+
+/* The worker with the most free places, by what it has been given here too; @p from if none. */
+static uint16_t
+track_roomiest(const struct track *track, const uint32_t *given, uint16_t from)
+{
+	const struct lull_schedule_view *view = &track->dispatch->view;
+	uint16_t roomiest = from;
+	int64_t room_most = 0;
+
+	for (uint16_t worker = 0; worker < view->worker_count; worker++) {
+		int64_t room = (int64_t)view->loads[worker].capacity_pkts -
+			       view->loads[worker].used_pkts - given[worker];
+
+		if (worker != from && room > room_most) {
+			room_most = room;
+			roomiest = worker;
+		}
+	}
+	return roomiest;
+}
+
+/* Where a packet refused by @p from may go instead; @p from: nowhere. */
+static uint16_t
+bucket_second(const struct lull_bucket *bucket, const struct track *track, const uint32_t *given,
+	      uint16_t from)
+{
+	const struct lull_dispatch_load *load = &track->dispatch->view.loads[bucket->worker];
+	bool there = bucket->worker != from &&
+		     load->used_pkts + given[bucket->worker] < load->capacity_pkts;
+
+	if (there)
+		return bucket->worker; /* where others of its flow have gone */
+	if (track->dispatch->order == LULL_ORDER_DRAIN && bucket->pkts > 0 &&
+	    (bucket->worker != from || bucket_inflight(bucket, track)))
+		return from;
+	return track_roomiest(track, given, from);
+}
+
+/* Send a refused packet to @p second after all. */
+static void
+bucket_resend(struct lull_bucket *bucket, struct track *track, uint16_t second,
+	      struct lull_dispatch_mark *mark)
+{
+	struct lull_dispatch_counters *counters = &track->dispatch->counters;
+	bool moves = bucket->worker != second && bucket->pkts > 0;
+
+	if (moves) {
+		LULL_COUNTER_ADD(counters->moves, 1);
+		LULL_COUNTER_ADD(counters->moves_inflight, bucket_inflight(bucket, track));
+		bucket->flags |= LULL_DISPATCH_SHARED;
+	}
+	bucket->worker = (uint8_t)second;
+	bucket->position = ++track->sent[second];
+	bucket->pkts = (uint16_t)(bucket->pkts + (bucket->pkts != UINT16_MAX));
+	LULL_COUNTER_ADD(counters->retried, 1);
+	if (mark == NULL)
+		return;
+	mark->flags |= bucket->flags & LULL_DISPATCH_SHARED;
+	if (moves)
+		mark->flags |= LULL_DISPATCH_MOVED;
+}
+
+void
+lull_bucket_refused(struct lull_dispatch *dispatch, uint16_t from, const uint32_t *digests,
+		    uint32_t count, uint16_t *workers, struct lull_dispatch_mark *marks)
+{
+	uint32_t given[LULL_DISPATCH_WORKERS_MAX] = { 0 };
+	uint32_t mask = dispatch->view.bucket_mask;
+	struct track track;
+
+	track_begin(&track, dispatch);
+	bucket_take_back(&track, from, digests, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct lull_bucket *bucket = &dispatch->buckets[digests[i] & mask];
+
+		workers[i] = dispatch->scheduler->splits ?
+				     bucket_second(bucket, &track, given, from) :
+				     from;
+		if (workers[i] == from) {
+			LULL_COUNTER_ADD(dispatch->counters.refused, 1);
+			continue;
+		}
+		given[workers[i]]++;
+		bucket_resend(bucket, &track, workers[i], marks != NULL ? &marks[i] : NULL);
+	}
+	/* Numbers of dropped packets are used again when nothing came after them. */
+	for (uint32_t i = count; marks != NULL && i-- > 0;) {
+		struct lull_bucket *bucket = &dispatch->buckets[digests[i] & mask];
+
+		if (workers[i] == from && bucket->seq == marks[i].seq + 1)
+			bucket->seq--;
+	}
+	track_end(&track);
+}
+
+void
+lull_bucket_note(struct lull_dispatch *dispatch, uint32_t digest, uint16_t app)
+{
+	uint32_t index = digest & dispatch->view.bucket_mask;
+
+	dispatch->notes[index] = (struct lull_bucket_note){ digest, app };
+	dispatch->buckets[index].flags |= LULL_BUCKET_NOTED;
+}
