@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Fragment: what the first piece of a datagram said, for the pieces that follow it.
+ *
+ * A datagram is named by source, target, number, VLAN and, in IPv4, protocol; the two directions
+ * of a flow have datagrams of their own. Pieces that come before their first one find nothing.
+ * Memory: a table of fixed size; where a new datagram finds no room the oldest neighbour goes.
+ */
+#ifndef LULL_FLOW_FRAGMENT_H
+#define LULL_FLOW_FRAGMENT_H
+
+#include <lull/flow.h>
+
+#define LULL_FRAGMENT_WAYS 4
+
+struct lull_fragment_name {
+	uint8_t source[16], target[16];
+	uint32_t id;
+	uint16_t vlan_id;
+	uint8_t version;
+	uint8_t proto; /**< 0 in IPv6, where later pieces may say another one */
+};
+struct lull_fragment_datagram {
+	struct lull_fragment_name name; /**< version 0: no datagram */
+	uint8_t proto;                  /**< of the transport */
+	uint16_t port[2];               /**< of source and target */
+	uint32_t digest;                /**< for dispatch */
+	uint64_t time_ns;               /**< stamp of the first piece */
+};
+struct lull_fragment_table {
+	struct lull_fragment_datagram *datagrams;
+	uint32_t set_mask; /**< sets of LULL_FRAGMENT_WAYS, a power of two, less one */
+	uint32_t seed;
+	uint64_t lifetime_ns;
+};
+
+/** What is remembered of the datagram @p name at @p time_ns, or NULL. */
+const struct lull_fragment_datagram *lull_fragment_find(const struct lull_fragment_table *table,
+							const struct lull_fragment_name *name,
+							uint64_t time_ns);
+/** Remember @p datagram. @return true: another one that still lived was forgotten for it */
+bool lull_fragment_remember(struct lull_fragment_table *table,
+			    const struct lull_fragment_datagram *datagram);
+
+#endif
