@@ -40,8 +40,11 @@ extern const char *const lull_resting_losses[], *const lull_resting_layouts[];
 const char *lull_resting_governor_name(uint32_t index);
 const char *lull_resting_governor_help(uint32_t index);
 
-/** The rows; @p member is the struct lull_resting in the struct @p settings. */
-#define LULL_RESTING_OPTIONS(settings, member)                                                     \
+/**
+ * The rows; @p member is the struct lull_resting in the struct @p settings, @p chosen says who rests
+ * by default: .value = "objective".
+ */
+#define LULL_RESTING_OPTIONS(settings, member, chosen)                                             \
 	{                                                                                          \
 		.key = "governor",                                                                 \
 		.group = "Resting",                                                                \
@@ -49,7 +52,7 @@ const char *lull_resting_governor_help(uint32_t index);
 		.type = LULL_OPTION_CHOICE,                                                        \
 		.choice = lull_resting_governor_name,                                              \
 		.choice_help = lull_resting_governor_help,                                         \
-		.value = "objective",                                                              \
+		chosen,                                                                            \
 		.live = true,                                                                      \
 		LULL_OPTION_MEMBER(settings, member.governor),                                     \
 	},                                                                                         \

@@ -13,7 +13,11 @@
 #include <jansson.h>
 #include <stdint.h>
 
+#include <lull/base.h>
+#include <lull/histogram.h>
+
 #include "error.h"
+#include "options.h"
 
 /** A counter; null when it is beyond 63 bits (UINT64_MAX says "none" or "any" in lull). */
 json_t *lull_result_count(uint64_t value);
@@ -21,6 +25,16 @@ json_t *lull_result_count(uint64_t value);
 json_t *lull_result_real(double value);
 /** Any bytes as text: what is not printable UTF-8 becomes '?'. */
 json_t *lull_result_text(const char *text);
+
+/** Counters of a table into @p object, by their names. */
+void lull_result_put_table(json_t *object, const struct lull_counter_info *table,
+			   const void *counters);
+/** Count, mean, quantiles and maximum. */
+json_t *lull_result_histogram(const struct lull_histogram *histogram);
+/** All settings as lull_option_print() writes them. */
+json_t *lull_result_settings(const struct lull_program *program, const void *settings);
+/** The machine it ran on; @p dpdk: version of DPDK. */
+json_t *lull_result_machine(const char *dpdk);
 
 /**
  * Write @p result, indented. "-" is stdout. A regular file is written as

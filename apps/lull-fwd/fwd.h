@@ -96,7 +96,5 @@ void fwd_summary_print(const struct fwd *fwd);
 
 /** The result as a new object, NULL when there is no memory. */
 json_t *fwd_result(struct fwd *fwd);
-/** The machine it ran on. */
-json_t *fwd_machine(void);
 
 #endif

@@ -26,26 +26,13 @@ put_text(json_t *object, const char *key, const char *value)
 	json_object_set_new(object, key, lull_result_text(value));
 }
 
-static void
-put_table(json_t *object, const struct lull_counter_info *table, const void *counters)
-{
-	for (; table->name != NULL; table++) {
-		const uint64_t *counter = (const void *)((const char *)counters + table->offset);
-
-		put_count(object, table->name, LULL_COUNTER_READ(*counter));
-	}
-}
-
 static json_t *
 result_settings(struct fwd *fwd)
 {
-	char text[LULL_OPTION_VALUE_TEXT];
-	json_t *object = json_object();
+	json_t *object;
 
 	pthread_mutex_lock(&fwd->lock);
-	for (const struct lull_option *option = fwd_program.options; option->key != NULL; option++)
-		put_text(object, option->key,
-			 lull_option_print(option, &fwd->settings, text, sizeof(text)));
+	object = lull_result_settings(&fwd_program, &fwd->settings);
 	pthread_mutex_unlock(&fwd->lock);
 	return object;
 }
@@ -63,28 +50,6 @@ result_port(const struct lull_port *port)
 	json_object_set_new(object, "hardware", json_boolean(port->hardware));
 	json_object_set_new(object, "interrupt", json_boolean(port->interrupt));
 	put_count(object, "missed", lull_port_missed(port));
-	return object;
-}
-
-static json_t *
-result_histogram(const struct lull_histogram *histogram)
-{
-	static const struct {
-		const char *key;
-		uint32_t ppm;
-	} quantiles[] = {
-		{ "p50", 500000 },  { "p90", 900000 },  { "p99", 990000 },
-		{ "p995", 995000 }, { "p999", 999000 }, { "p9999", 999900 },
-	};
-	json_t *object = json_object();
-
-	put_count(object, "count", histogram->count);
-	put_real(object, "mean",
-		 histogram->count > 0 ? (double)histogram->sum / (double)histogram->count : 0);
-	for (size_t i = 0; i < sizeof(quantiles) / sizeof(quantiles[0]); i++)
-		put_count(object, quantiles[i].key,
-			  lull_histogram_quantile(histogram, quantiles[i].ppm));
-	put_count(object, "max", histogram->max);
 	return object;
 }
 
@@ -149,17 +114,18 @@ result_loop(const struct fwd *fwd, uint32_t index)
 	put_text(object, "governor", lull_idle_governor_name(snapshot.governor));
 	put_count(object, "window", snapshot.window);
 	result_cpu(fwd, index, object);
-	put_table(object, lull_idle_counter_table, lull_loop_counters(loop));
+	lull_result_put_table(object, lull_idle_counter_table, lull_loop_counters(loop));
 	stage_table = lull_loop_stage_counters(loop, &stage_counters);
-	put_table(object, stage_table, stage_counters);
+	lull_result_put_table(object, stage_table, stage_counters);
 	lull_loop_missed(loop, &missed, &nombuf);
 	put_count(object, "rx_missed", missed);
 	put_count(object, "rx_nombuf", nombuf);
 	put_count(object, "empty_ppm", lull_idle_empty_ppm(lull_loop_counters(loop)));
 	put_count(object, "usage_ppm", lull_idle_usage_ppm(lull_loop_counters(loop)));
-	json_object_set_new(object, "wait_ns", result_histogram(lull_loop_wait_histogram(loop)));
+	json_object_set_new(object, "wait_ns",
+			    lull_result_histogram(lull_loop_wait_histogram(loop)));
 	json_object_set_new(object, "real_rest_ns",
-			    result_histogram(lull_loop_rest_histogram(loop)));
+			    lull_result_histogram(lull_loop_rest_histogram(loop)));
 	json_object_set_new(object, "verdict", result_verdict(&snapshot));
 	return object;
 }
@@ -175,10 +141,11 @@ result_traffic(const struct lull_loop *loop)
 	state = lull_loop_stage_state(loop);
 	object = json_object();
 	lull_traffic_report(state, put_count, object);
-	json_object_set_new(object, "latency_ns",
-			    result_histogram(lull_traffic_histogram(state, LULL_TRAFFIC_LATENCY)));
+	json_object_set_new(
+		object, "latency_ns",
+		lull_result_histogram(lull_traffic_histogram(state, LULL_TRAFFIC_LATENCY)));
 	json_object_set_new(object, "sink_gap_ns",
-			    result_histogram(lull_traffic_histogram(state, LULL_TRAFFIC_GAP)));
+			    lull_result_histogram(lull_traffic_histogram(state, LULL_TRAFFIC_GAP)));
 	return object;
 }
 
@@ -193,7 +160,7 @@ fwd_result(struct fwd *fwd)
 	put_text(result, "version", fwd_program.version);
 	put_text(result, "end", end_names[fwd->end]);
 	put_real(result, "duration_s", (double)(fwd->end_ns - fwd->begin_ns) / LULL_NS_PER_S);
-	json_object_set_new(result, "machine", fwd_machine());
+	json_object_set_new(result, "machine", lull_result_machine(lull_engine_dpdk_version()));
 	json_object_set_new(result, "settings", result_settings(fwd));
 	list = json_array();
 	for (uint32_t i = 0; i < fwd->port_count; i++)

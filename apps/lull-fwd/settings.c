@@ -128,7 +128,7 @@ static const struct lull_option fwd_options[] = {
 		.joined = true,
 		MEMBER(cpus),
 	},
-	LULL_RESTING_OPTIONS(struct fwd_settings, resting),
+	LULL_RESTING_OPTIONS(struct fwd_settings, resting, .value = "objective"),
 	{
 		.key = "traffic",
 		.group = "Traffic in this process",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "cli/result.h"
-#include "fwd.h"
+#include "result.h"
 
 /* What stands after the colon of the first line of /proc/cpuinfo that begins with @p key. */
 static char *
@@ -42,7 +42,7 @@ machine_is_guest(void)
 }
 
 json_t *
-fwd_machine(void)
+lull_result_machine(const char *dpdk)
 {
 	char *model = machine_cpuinfo("model name");
 	json_t *machine = json_object();
@@ -58,7 +58,7 @@ fwd_machine(void)
 		json_object_set_new(machine, "architecture", lull_result_text(name.machine));
 		json_object_set_new(machine, "host", lull_result_text(name.nodename));
 	}
-	json_object_set_new(machine, "dpdk", lull_result_text(lull_engine_dpdk_version()));
+	json_object_set_new(machine, "dpdk", lull_result_text(dpdk));
 	free(model);
 	return machine;
 }
