@@ -196,6 +196,24 @@ identify_give_state(struct lull_identify *identify, struct lull_identify_flow *f
 
 /* ---- packets ---- */
 
+/*
+ * Does the library see the same transport protocol? It keeps the state of one for the whole flow and
+ * would take it for that of another.
+ */
+static bool
+identify_same_proto(const struct lull_flow_packet *packet, const uint8_t *ip, uint32_t bytes)
+{
+	uint16_t transport_bytes = (uint16_t)(bytes - IP6_BYTES);
+	const uint8_t *transport = ip + IP6_BYTES;
+	uint8_t proto = ip[6];
+
+	if (packet->key.version == 4)
+		return ip[9] == packet->key.proto;
+	return ndpi_handle_ipv6_extension_headers(transport_bytes, &transport, &transport_bytes,
+						  &proto) == 0 &&
+	       proto == packet->key.proto;
+}
+
 /* Bytes of the packet by its own header; 0 when the capture has less, or the header is odd. */
 static uint32_t
 identify_packet_bytes(const struct lull_flow_packet *packet, const uint8_t *ip, uint32_t ip_len)
@@ -216,7 +234,7 @@ identify_packet_bytes(const struct lull_flow_packet *packet, const uint8_t *ip, 
 	if (ip[0] >> 4 != packet->key.version || header_bytes < IP4_BYTES_MIN ||
 	    header_bytes > bytes || bytes > ip_len || bytes > IP_BYTES_MAX)
 		return 0;
-	return bytes;
+	return identify_same_proto(packet, ip, bytes) ? bytes : 0;
 }
 
 static const uint8_t *
