@@ -4,10 +4,10 @@
  *
  * A bucket of flows stays where it was born: with highest random weight, or, when packets wait
  * there already, with the worker that has the fewest: a new flow costs nothing to place. A worker
- * above `enter` gives away the bucket with the most packets, one per window, so that one move does
- * the most; well above, several. Buckets go back when their home has been below `leave` for a while
- * and has shown that it can carry them as well. So a flow too heavy for one worker goes round as
- * its workers fill, and the many light ones stay.
+ * above `enter` gives away the bucket with the most packets that leaves its new worker no busier
+ * than the old one was, one per window; above half of its ring, whatever fits so. Buckets go back
+ * when their home has been below `leave` for a while and has shown that it can carry them as well.
+ * A flow too heavy for any worker goes round as its workers fill, and the many light ones stay.
  *
  * Thresholds that are not given follow from what is measured: `enter` is what the worker finishes
  * in one window at the rate it shows while busy, at most what leaves room for four bursts like the
@@ -26,7 +26,7 @@
 #define RETURN_SPREAD_SHIFT 25 /* 34 ms */
 #define AGE_SHIFT 26           /* of a bucket's clock: 67 ms */
 #define HEAT_SHIFT 20          /* heat halves each ms */
-#define REST_AGES 8            /* a light bucket that moved stays for 0.5 s */
+#define REST_AGES 8            /* a bucket that moved stays for 0.5 s */
 
 struct place {
 	uint16_t age;    /* clock of the last packet */
@@ -183,43 +183,88 @@ moment_shortest(const struct moment *moment, uint32_t worker_count, uint8_t pref
 	return shortest;
 }
 
-/* Give the bucket to the shortest queue if that is worth it. */
-static void
-place_move(struct place *place, struct moment *moment, struct gauge *gauge,
-	   const struct lull_schedule_view *view)
+/* A bucket that keeps a worker busy all by itself. Heat is 1 to 2 times the packets of a ms. */
+static bool
+place_heavy(const struct place *place, const struct gauge *gauge)
 {
-	uint8_t from = (uint8_t)(place->worker - 1);
-	uint8_t to = moment_shortest(moment, view->worker_count, from);
+	uint32_t drain_per_ms = gauge->drain_pkts << (HEAT_SHIFT - WINDOW_SHIFT);
 
-	if (2 * moment->queue_pkts[to] >= moment->queue_pkts[from])
-		return;
-	place->worker = (uint8_t)(to + 1);
-	place->settled = (uint8_t)(view->now_ns >> AGE_SHIFT);
-	gauge->move_ns = view->now_ns + WINDOW_NS;
-	moment->gives &= ~(1u << from);
+	return gauge->drain_pkts > 0 && place->heat > drain_per_ms + drain_per_ms / 4;
 }
 
-/* A light bucket moves at most twice a second. */
+/* What has moved stays for a while, so that two do not push each other round. */
 static bool
-place_rests(const struct place *place, const struct gauge *gauge, uint64_t now_ns)
+place_rests(const struct place *place, uint64_t now_ns)
 {
 	uint8_t passed = (uint8_t)((uint8_t)(now_ns >> AGE_SHIFT) - place->settled);
 
-	return place->settled != 0 && passed < REST_AGES && place->heat < 4 * gauge->given_pkts;
+	return place->settled != 0 && passed < REST_AGES;
 }
 
-/* Find the bucket of this burst with the most packets lately, for each worker that gives one. */
+/* Packets per window, about. */
+static uint32_t
+place_rate(const struct place *place)
+{
+	return (place->heat >> (HEAT_SHIFT - WINDOW_SHIFT)) * 2 / 3;
+}
+
+/* May the bucket leave for @p to: is the busier of the two workers no busier then? */
+static bool
+place_fits(const struct place *place, const struct gauge *gauges, uint8_t to, uint64_t now_ns)
+{
+	const struct gauge *from = &gauges[place->worker - 1];
+
+	if (place_heavy(place, from))
+		return true; /* nowhere: it has to go round */
+	return !place_rests(place, now_ns) &&
+	       gauges[to].given_pkts + LULL_MIN(place_rate(place), from->given_pkts) <=
+		       from->given_pkts;
+}
+
+/* Where @p from may give packets to; itself when the others have hardly fewer. */
+static uint8_t
+moment_receiver(const struct moment *moment, uint32_t worker_count, uint8_t from)
+{
+	uint8_t to = moment_shortest(moment, worker_count, from);
+
+	return 2 * moment->queue_pkts[to] < moment->queue_pkts[from] ? to : from;
+}
+
+static void
+place_move(struct place *place, struct moment *moment, struct gauge *gauges,
+	   const struct lull_schedule_view *view)
+{
+	uint8_t from = (uint8_t)(place->worker - 1);
+	uint8_t to = moment_receiver(moment, view->worker_count, from);
+	uint32_t rate_pkts = LULL_MIN(place_rate(place), gauges[from].given_pkts);
+
+	if (to == from || !place_fits(place, gauges, to, view->now_ns))
+		return;
+	place->worker = (uint8_t)(to + 1);
+	place->settled = (uint8_t)(view->now_ns >> AGE_SHIFT);
+	gauges[from].move_ns = view->now_ns + WINDOW_NS;
+	gauges[from].given_pkts -= rate_pkts;
+	gauges[to].given_pkts += rate_pkts;
+	moment->gives &= ~(1u << from);
+}
+
+/* Of the buckets of this burst that may move the heaviest, for each worker that gives one. */
 static void
 sticky_weigh(const struct sticky *sticky, const struct lull_schedule_view *view,
 	     struct moment *moment, const uint32_t *digests, uint32_t count)
 {
+	uint8_t receivers[LULL_DISPATCH_WORKERS_MAX];
+
+	for (uint8_t worker = 0; worker < view->worker_count; worker++)
+		receivers[worker] = moment_receiver(moment, view->worker_count, worker);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t index = digests[i] & view->bucket_mask;
 		const struct place *place = &sticky->places[index];
 		uint32_t worker = place->worker - 1u;
 
 		if (place->worker == 0 || (moment->gives >> worker & 1) == 0 ||
-		    place->heat <= moment->heat[worker])
+		    place->heat <= moment->heat[worker] ||
+		    !place_fits(place, sticky->gauges, receivers[worker], view->now_ns))
 			continue;
 		moment->heat[worker] = place->heat;
 		moment->heaviest[worker] = index;
@@ -252,7 +297,6 @@ sticky_choose(struct sticky *sticky, const struct lull_schedule_view *view, stru
 	struct place *place = &sticky->places[index];
 	uint16_t age = (uint16_t)(view->now_ns >> AGE_SHIFT);
 	uint16_t idle_ages = (uint16_t)LULL_MIN(view->idle_ns >> AGE_SHIFT, UINT16_MAX - 2ull);
-	struct gauge *gauge;
 	uint32_t worker;
 
 	if (place->worker == 0 || (uint16_t)(age - place->age) > idle_ages + 1)
@@ -260,13 +304,10 @@ sticky_choose(struct sticky *sticky, const struct lull_schedule_view *view, stru
 	place->age = age;
 	place_heat(place, view->now_ns);
 	worker = place->worker - 1u;
-	gauge = &sticky->gauges[worker];
-	if ((moment->spills >> worker & 1) != 0 || moment->heaviest[worker] == index) {
-		if (!place_rests(place, gauge, view->now_ns))
-			place_move(place, moment, gauge, view);
-	} else if (place_returns(place, moment, sticky->gauges, view, index)) {
+	if ((moment->spills >> worker & 1) != 0 || moment->heaviest[worker] == index)
+		place_move(place, moment, sticky->gauges, view);
+	else if (place_returns(place, moment, sticky->gauges, view, index))
 		place->worker = (uint8_t)(place->home + 1);
-	}
 	worker = place->worker - 1u;
 	moment->queue_pkts[worker]++;
 	sticky->gauges[worker].window_given++;
