@@ -38,24 +38,29 @@ lull_dispatch_config_check(const struct lull_dispatch_config *config,
 	lull_dispatch_config_default(&full);
 	if (full.scheduler == NULL)
 		return config_refuse(error, "scheduler", 0, 1, 1);
+#define CHECK_MOST(field, high)                                                                    \
+	do {                                                                                       \
+		if ((uint64_t)full.field > (high))                                                 \
+			return config_refuse(error, #field, (uint64_t)full.field, 0, high);        \
+	} while (0)
 #define CHECK(field, low, high)                                                                    \
 	do {                                                                                       \
-		if ((uint64_t)full.field < (low) || (uint64_t)full.field > (high))                 \
-			return config_refuse(error, #field, (uint64_t)full.field, low, high);      \
+		if (full.field < (low) || full.field > (high))                                     \
+			return config_refuse(error, #field, full.field, low, high);                \
 	} while (0)
-	CHECK(order + 1u, 1, LULL_ORDER_RESEQUENCE + 1u);
+	CHECK_MOST(order, LULL_ORDER_RESEQUENCE);
 	CHECK(worker_count, 1, LULL_DISPATCH_WORKERS_MAX);
 	CHECK(bucket_bits, 8, 22);
 	CHECK(threshold_ppm, 1, LULL_PPM);
-	CHECK(enter_ppm + 1u, 1, LULL_PPM + 1);
+	CHECK_MOST(enter_ppm, LULL_PPM);
+	CHECK_MOST(leave_ppm, LULL_PPM);
 	CHECK(idle_ns, IDLE_NS_MIN, IDLE_NS_MAX);
-	CHECK(pin_pkts + 1u, 1, UINT16_MAX);
-	CHECK(weights + 1u, 1, LULL_WEIGHTS_AVX512 + 1u);
+	CHECK_MOST(pin_pkts, UINT16_MAX - 1);
+	CHECK_MOST(weights, LULL_WEIGHTS_AVX512);
 #undef CHECK
+#undef CHECK_MOST
 	if (full.enter_ppm != 0 && full.leave_ppm >= full.enter_ppm)
 		return config_refuse(error, "leave_ppm", full.leave_ppm, 0, full.enter_ppm - 1);
-	if (full.leave_ppm > LULL_PPM)
-		return config_refuse(error, "leave_ppm", full.leave_ppm, 0, LULL_PPM);
 	if (!lull_weights_available(full.weights))
 		return config_refuse(error, "weights", full.weights, 0, LULL_WEIGHTS_SCALAR);
 	return 0;

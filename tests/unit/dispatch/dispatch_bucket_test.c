@@ -9,8 +9,8 @@
 struct model {
 	struct dispatch_stand stand;
 	uint32_t digests[FLOWS];
-	uint32_t inflight[FLOWS]; /* packets of the flow at ... */
-	uint16_t at[FLOWS];       /* ... this worker */
+	uint32_t held[FLOWS]; /* packets of the flow at ... */
+	uint16_t at[FLOWS];   /* ... this worker */
 	uint16_t rings[LULL_DISPATCH_WORKERS_MAX][RING];
 	uint64_t put[LULL_DISPATCH_WORKERS_MAX], done[LULL_DISPATCH_WORKERS_MAX];
 	uint64_t violations, lost, second;
@@ -22,9 +22,9 @@ model_put(struct model *model, uint16_t worker, uint16_t flow)
 {
 	if (model->put[worker] - model->done[worker] == RING)
 		return false;
-	if (model->inflight[flow] > 0 && model->at[flow] != worker)
+	if (model->held[flow] > 0 && model->at[flow] != worker)
 		model->violations++;
-	model->inflight[flow]++;
+	model->held[flow]++;
 	model->at[flow] = worker;
 	model->rings[worker][model->put[worker]++ % RING] = flow;
 	return true;
@@ -41,7 +41,7 @@ model_progress(struct model *model)
 		for (; !model->stalled[worker] && most > 0 &&
 		       model->done[worker] < model->put[worker];
 		     most--)
-			model->inflight[model->rings[worker][model->done[worker]++ % RING]]--;
+			model->held[model->rings[worker][model->done[worker]++ % RING]]--;
 	}
 }
 
