@@ -123,8 +123,12 @@ read_option(struct options *options, int option, const char *text)
 	case OPT_PREFETCH:
 		return read_number(&text, 0, 64, &options->prefetch);
 	case OPT_RING:
-		return read_number(&text, 1024, 65536, &options->ring_pkts) &&
-		       (options->ring_pkts & (options->ring_pkts - 1)) == 0;
+		if (!read_number(&text, 1024, 65536, &options->ring_pkts))
+			return false;
+		if ((options->ring_pkts & (options->ring_pkts - 1)) == 0)
+			return true;
+		fprintf(stderr, "dispatch-cost: %u is not a power of two\n", options->ring_pkts);
+		return false;
 	case OPT_LINEAR:
 		options->headers.linear = true;
 		return true;
