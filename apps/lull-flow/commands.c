@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What this program adds to telemetry. */
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flow.h"
+
+#define ENDPOINT_TEXT (INET6_ADDRSTRLEN + 8)
+#define NAME_TEXT 64
+
+/* ---- /lull/flow ---- */
+
+/* Sum over all I/O loops, as one struct. */
+static void
+dispatch_sum(const struct flow *flow, struct lull_dispatch_counters *sum)
+{
+	uint64_t *total = (void *)sum;
+
+	memset(sum, 0, sizeof(*sum));
+	for (uint32_t io = 0; io < flow->settings.io; io++) {
+		const uint64_t *counters = (const void *)lull_pipeline_dispatch(flow->pipeline, io);
+
+		for (size_t i = 0; i < sizeof(*sum) / sizeof(*total); i++)
+			total[i] += LULL_COUNTER_READ(counters[i]);
+	}
+}
+
+static void
+flow_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
+{
+	const struct flow *flow = arg;
+	const struct lull_resequence_counters *resequence =
+		lull_pipeline_resequence(flow->pipeline);
+	struct lull_pipeline_totals totals;
+	struct lull_dispatch_counters dispatch;
+
+	(void)params;
+	lull_pipeline_totals(flow->pipeline, &totals);
+	dispatch_sum(flow, &dispatch);
+	lull_telemetry_put_count(reply, "now_ns", lull_clock_ns());
+	lull_telemetry_put_table(reply, lull_export_totals_table, &totals.totals);
+	lull_telemetry_put_count(reply, "in_flight", totals.in_flight);
+	lull_telemetry_put_count(reply, "open", totals.open);
+	lull_telemetry_put_count(reply, "reordered", totals.reordered);
+	lull_telemetry_put_count(reply, "output", totals.output);
+	lull_telemetry_put_count(reply, "output_drops", totals.output_drops);
+	lull_telemetry_put_count(reply, "checks", LULL_COUNTER_READ(flow->checks));
+	lull_telemetry_put_count(reply, "violations", LULL_COUNTER_READ(flow->violations));
+	for (const struct lull_counter_info *row = lull_dispatch_counter_table; row->name != NULL;
+	     row++) {
+		char name[LULL_NAME_SIZE];
+
+		snprintf(name, sizeof(name), "dispatch_%s", row->name);
+		lull_telemetry_put_count(
+			reply, name,
+			*(const uint64_t *)(const void *)((const char *)&dispatch + row->offset));
+	}
+	lull_telemetry_put_counts(reply, "worker_pkts", dispatch.worker_pkts,
+				  flow->settings.workers);
+	lull_telemetry_put_counts(reply, "shadow_pkts", dispatch.shadow_pkts,
+				  flow->settings.workers);
+	if (resequence == NULL)
+		return;
+	for (const struct lull_counter_info *row = lull_resequence_counter_table; row->name != NULL;
+	     row++) {
+		const uint64_t *counter = (const void *)((const char *)resequence + row->offset);
+		char name[LULL_NAME_SIZE];
+
+		snprintf(name, sizeof(name), "resequence_%s", row->name);
+		lull_telemetry_put_count(reply, name, LULL_COUNTER_READ(*counter));
+	}
+	lull_telemetry_put_count(
+		reply, "resequence_wait_p99_ns",
+		lull_histogram_quantile(lull_pipeline_resequence_wait(flow->pipeline), 990000));
+}
+
+/* ---- /lull/flow_top ---- */
+
+/* Lists of one member each per flow: DPDK's replies do not nest objects. */
+struct flow_top_columns {
+	char src[LULL_FLOW_TOP_MAX][ENDPOINT_TEXT], dst[LULL_FLOW_TOP_MAX][ENDPOINT_TEXT];
+	char app[LULL_FLOW_TOP_MAX][NAME_TEXT];
+	const char *src_texts[LULL_FLOW_TOP_MAX], *dst_texts[LULL_FLOW_TOP_MAX];
+	const char *app_texts[LULL_FLOW_TOP_MAX];
+	uint64_t proto[LULL_FLOW_TOP_MAX], vlan_id[LULL_FLOW_TOP_MAX];
+	uint64_t packets[LULL_FLOW_TOP_MAX], bytes[LULL_FLOW_TOP_MAX];
+	uint64_t packets_rev[LULL_FLOW_TOP_MAX], bytes_rev[LULL_FLOW_TOP_MAX];
+	uint64_t first_us[LULL_FLOW_TOP_MAX], last_us[LULL_FLOW_TOP_MAX];
+	uint64_t workers[LULL_FLOW_TOP_MAX];
+};
+
+/* "192.0.2.1:80", "[2001:db8::1]:80" */
+static const char *
+top_endpoint(const struct lull_flow_key *key, unsigned int side, char *text)
+{
+	char address[INET6_ADDRSTRLEN];
+
+	inet_ntop(key->version == 4 ? AF_INET : AF_INET6, key->addr[side], address,
+		  sizeof(address));
+	snprintf(text, ENDPOINT_TEXT, key->version == 4 ? "%s:%u" : "[%s]:%u", address,
+		 key->port[side]);
+	return text;
+}
+
+static void
+top_fill(struct flow_top_columns *columns, const struct lull_flow_record *record, uint32_t i)
+{
+	unsigned int src = record->first_direction != 0, dst = 1 - src;
+
+	columns->src_texts[i] = top_endpoint(&record->key, src, columns->src[i]);
+	columns->dst_texts[i] = top_endpoint(&record->key, dst, columns->dst[i]);
+	columns->app_texts[i] = lull_identify_name(NULL, record->app, record->app_master,
+						   columns->app[i], NAME_TEXT);
+	columns->proto[i] = record->key.proto;
+	columns->vlan_id[i] = record->key.vlan_id;
+	columns->packets[i] = record->packets[src];
+	columns->bytes[i] = record->bytes[src];
+	columns->packets_rev[i] = record->packets[dst];
+	columns->bytes_rev[i] = record->bytes[dst];
+	columns->first_us[i] = record->first_ns / LULL_NS_PER_US;
+	columns->last_us[i] = record->last_ns / LULL_NS_PER_US;
+	columns->workers[i] = record->workers;
+}
+
+static void
+flow_top_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
+{
+	const struct flow *flow = arg;
+	struct flow_top_columns columns;
+	struct lull_flow_top top;
+
+	(void)params;
+	lull_pipeline_top(flow->pipeline, &top);
+	for (uint32_t i = 0; i < top.count; i++)
+		top_fill(&columns, &top.records[i], i);
+	lull_telemetry_put_count(reply, "now_ns", lull_clock_ns());
+	lull_telemetry_put_texts(reply, "src", columns.src_texts, top.count);
+	lull_telemetry_put_texts(reply, "dst", columns.dst_texts, top.count);
+	lull_telemetry_put_counts(reply, "proto", columns.proto, top.count);
+	lull_telemetry_put_counts(reply, "vlan_id", columns.vlan_id, top.count);
+	lull_telemetry_put_counts(reply, "packets", columns.packets, top.count);
+	lull_telemetry_put_counts(reply, "bytes", columns.bytes, top.count);
+	lull_telemetry_put_counts(reply, "packets_rev", columns.packets_rev, top.count);
+	lull_telemetry_put_counts(reply, "bytes_rev", columns.bytes_rev, top.count);
+	lull_telemetry_put_counts(reply, "first_us", columns.first_us, top.count);
+	lull_telemetry_put_counts(reply, "last_us", columns.last_us, top.count);
+	lull_telemetry_put_texts(reply, "app", columns.app_texts, top.count);
+	lull_telemetry_put_counts(reply, "workers", columns.workers, top.count);
+}
+
+const struct lull_telemetry_command flow_commands[] = {
+	{ "/lull/flow", "Packets by fate, decisions, order. No parameters", flow_reply },
+	{ "/lull/flow_top", "The heaviest flows now, a list per column. No parameters",
+	  flow_top_reply },
+	{ NULL, NULL, NULL },
+};

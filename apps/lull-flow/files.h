@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Files: captures, and folders of them, as one stream of packets by time.
+ *
+ * Files are mapped, not copied. Several are merged by time stamps, as captures
+ * that were rotated or taken at several places want it; at equal times the file
+ * named first comes first, and within a file its own order stands.
+ *
+ * Threads: open and close on the main thread, read on an I/O loop's; counters
+ *          by any thread, faults when reading has ended.
+ * Memory:  allocated by open, freed by close; frames point into the files.
+ */
+#ifndef LULL_FLOW_FILES_H
+#define LULL_FLOW_FILES_H
+
+#include <lull/capture.h>
+#include <lull/pipeline.h>
+
+#include "cli/error.h"
+#include "cli/options.h"
+
+struct flow_file {
+	char *path;
+	const uint8_t *data;
+	size_t size;
+	struct lull_capture capture;       /* its result, offset and reason tell how it ended */
+	struct lull_capture_packet packet; /* the next one */
+	uint64_t time_ns;                  /* of that, or of the last one that had a time */
+};
+
+struct flow_files {
+	struct flow_file *files; /* in the order named, folders by name */
+	uint32_t file_count, file_room;
+	uint32_t *heap; /* files with packets left, the earliest first */
+	uint32_t heap_count;
+	uint32_t skipped; /* in folders: no captures, or empty */
+	uint32_t faults;  /* files that ended in the middle or contradict themselves */
+	uint64_t pkts, bytes;
+	uint64_t untimed; /* packets without a time: they get that of the one before */
+	uint64_t back;    /* packets stamped earlier than one before them in their file */
+	bool stop;        /* read() says that there are no more; set by any thread */
+};
+
+/**
+ * Open files and folders. 0, or -errno and the sentence: a path that cannot be read, a file named
+ * that is no capture, a folder without one. Close in any case.
+ */
+int flow_files_open(struct flow_files *files, const struct lull_option_list *paths,
+		    struct lull_error *error);
+void flow_files_close(struct flow_files *files);
+/** The read of struct lull_pipeline_source; @p arg: the files. */
+uint32_t flow_files_read(void *arg, struct lull_pipeline_frame *frames, uint32_t count, bool *end);
+/** "FILE: truncated at byte 24: ..." of file @p index; NULL when it ended well. */
+const char *flow_files_fault(const struct flow_files *files, uint32_t index,
+			     struct lull_error *text);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "flow.h"
+
+#define MBUF_BYTES 2688 /* buffer of an ordinary frame, with all that belongs to it */
+#define BYTES_PER_MB (1024 * 1024)
+#define MEMORY_MB_LEAST 256
+
+static int
+open_wrong(struct lull_error *error, int rc, const char *text)
+{
+	return lull_error_set(error, rc, "%s", text);
+}
+
+/* ---- engine ---- */
+
+/* Packets that rings and loops hold when all are full. */
+static uint32_t
+open_held_mbufs(const struct flow_settings *settings)
+{
+	uint32_t pairs = settings->io * settings->workers;
+	uint32_t held = pairs * (settings->ring + 4 * LULL_BURST_MAX) + 4096;
+
+	if (flow_settings_has_output(settings))
+		held += settings->workers * settings->ring + settings->resequence_window;
+	return held;
+}
+
+static uint32_t
+open_memory_mb(const struct flow_settings *settings)
+{
+	uint64_t ports = settings->vdev.count + settings->pci.count;
+	uint64_t mbufs = LULL_MAX(ports, 1u) * (settings->io * (2ULL * settings->ring + 1024) +
+						2048 + open_held_mbufs(settings));
+
+	return LULL_MAX(MEMORY_MB_LEAST,
+			(uint32_t)(2 * mbufs * MBUF_BYTES / BYTES_PER_MB) + MEMORY_MB_LEAST / 2);
+}
+
+static int
+open_engine(struct flow_settings *settings, struct lull_error *error)
+{
+	const char *vdevs[LULL_OPTION_LIST_MAX], *pcis[LULL_OPTION_LIST_MAX];
+	struct lull_engine_config config = { .program = flow_program.name };
+	char text[LULL_ERROR_SIZE];
+	struct flow_seats seats;
+	int rc;
+
+	for (uint32_t i = 0; i < settings->vdev.count; i++)
+		vdevs[i] = settings->vdev.items[i];
+	for (uint32_t i = 0; i < settings->pci.count; i++)
+		pcis[i] = settings->pci.items[i];
+	flow_seats_choose(settings, &seats);
+	config.vdevs = vdevs;
+	config.vdev_count = settings->vdev.count;
+	config.pcis = pcis;
+	config.pci_count = settings->pci.count;
+	config.cpus = seats.cpus;
+	config.cpu_count = seats.count;
+	config.main_cpu = seats.rest;
+	config.eal = settings->eal[0] != '\0' ? settings->eal : NULL;
+	config.memory_mb = open_memory_mb(settings);
+	rc = lull_engine_init(&config, text);
+	return rc == 0 ? 0 : open_wrong(error, rc, text);
+}
+
+/* ---- ports, files, exports ---- */
+
+static int
+open_ports(struct flow *flow, struct lull_error *error)
+{
+	const struct flow_settings *settings = &flow->settings;
+	struct lull_port_config config = {
+		.ring_pkts = (uint16_t)settings->ring,
+		.burst_pkts = (uint16_t)settings->burst,
+		.private_bytes = LULL_PIPELINE_PRIVATE,
+		.held_mbufs = open_held_mbufs(settings),
+		.interrupt = true,
+		.promiscuous = true,
+	};
+	uint16_t ids[FLOW_PORTS_MAX];
+	uint32_t count = lull_port_ids(ids, FLOW_PORTS_MAX);
+	char text[LULL_ERROR_SIZE];
+	int rc;
+
+	if (count > FLOW_PORTS_MAX)
+		return lull_error_set(error, -E2BIG, "%u ports, at most %d", count, FLOW_PORTS_MAX);
+	flow->port_queues = count >= settings->io ? 1 : (uint16_t)settings->io;
+	config.queues = flow->port_queues;
+	for (; flow->port_count < count; flow->port_count++) {
+		rc = lull_port_open(ids[flow->port_count], &config, &flow->ports[flow->port_count],
+				    text);
+		if (rc != 0)
+			return open_wrong(error, rc, text);
+	}
+	return 0;
+}
+
+static struct flow_sink_settings
+open_sink_settings(const struct flow_settings *settings)
+{
+	return (struct flow_sink_settings){
+		.to = { [FLOW_SINK_JSON] = settings->json,
+			[FLOW_SINK_IPFIX] = settings->ipfix,
+			[FLOW_SINK_KAFKA] = settings->kafka },
+		.seats = settings->logs,
+		.ordered = flow_settings_from_files(settings),
+		.facts = settings->facts,
+		.payload_bytes = settings->payload_bytes,
+		.app = settings->identify ? lull_identify_name : NULL,
+	};
+}
+
+/* What can be refused before anything is started. */
+static int
+open_inputs(struct flow *flow, struct lull_error *error)
+{
+	struct flow_sink_settings sink = open_sink_settings(&flow->settings);
+	int rc = flow_sink_check(&sink, error);
+
+	if (rc == 0 && flow_settings_from_files(&flow->settings))
+		rc = flow_files_open(&flow->files, &flow->settings.pcap, error);
+	if (rc == 0 && flow->settings.trace[0] != '\0')
+		rc = flow_decisions_open(&flow->decisions, flow->settings.trace, error);
+	return rc;
+}
+
+/* ---- pipeline ---- */
+
+static void
+open_pipeline_flows(const struct flow_settings *settings, struct lull_pipeline_config *config)
+{
+	config->parser.inner = settings->inner;
+	config->table = (struct lull_flow_table_config){
+		.entries_max = settings->flows_max,
+		.idle_ns = settings->idle_ns,
+		.active_ns = settings->active_ns,
+		.payload_bytes = settings->payload_bytes,
+	};
+	config->identify = settings->identify;
+}
+
+static int
+open_pipeline(struct flow *flow, struct lull_error *error)
+{
+	const struct flow_settings *settings = &flow->settings;
+	struct lull_pipeline_config config = {
+		.io_count = settings->io,
+		.worker_count = settings->workers,
+		.log_count = settings->logs,
+		.ring_pkts = settings->ring,
+		.burst_pkts = settings->burst,
+		.flush_pkts = settings->flush_burst,
+		.flush_ns = settings->flush_ns,
+		.wait = flow_settings_from_files(settings),
+		.dispatch = flow_settings_dispatch(settings),
+		.resequence = { .window_pkts = settings->resequence_window,
+				.delay_ns = settings->resequence_delay_ns },
+		.output = flow_settings_has_output(settings),
+		.output_send = settings->output.wanted,
+		.work_ns = settings->worker_delay_ns,
+	};
+	char text[LULL_ERROR_SIZE];
+	int rc;
+
+	open_pipeline_flows(settings, &config);
+	if (settings->output.wanted)
+		config.output_port = flow->ports[settings->output.port_index].port_id;
+	if (config.wait)
+		config.sources[0] = (struct lull_pipeline_source){ flow_files_read, &flow->files };
+	for (uint32_t i = 0; i < settings->logs; i++)
+		config.sinks[i] = flow_sink_seat(flow->sink, i);
+	if (flow->decisions.file != NULL) {
+		config.trace = flow_decisions_write;
+		config.trace_arg = &flow->decisions;
+	}
+	rc = lull_pipeline_create(&config, &flow->pipeline, text);
+	if (rc != 0)
+		return open_wrong(error, rc, text);
+	/* What they lose counts, except where one is there for the output alone. */
+	for (uint32_t i = 0; rc == 0 && !config.wait && i < flow->port_count; i++)
+		rc = lull_pipeline_port(flow->pipeline, &flow->ports[i]);
+	return rc == 0 ? 0 : lull_error_set(error, rc, "%u ports are too many", flow->port_count);
+}
+
+/* ---- all of it ---- */
+
+static void
+open_signals(struct flow *flow)
+{
+	/* Blocked before any other thread exists: this thread takes them when it likes. */
+	sigemptyset(&flow->signals);
+	sigaddset(&flow->signals, SIGINT);
+	sigaddset(&flow->signals, SIGTERM);
+	sigaddset(&flow->signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &flow->signals, NULL);
+}
+
+int
+flow_open(struct flow *flow, struct lull_error *error)
+{
+	struct flow_sink_settings sink;
+	int rc = open_inputs(flow, error);
+
+	if (rc != 0)
+		return rc;
+	open_signals(flow);
+	rc = open_engine(&flow->settings, error);
+	if (rc != 0)
+		return rc;
+	flow->engine = true;
+	sink = open_sink_settings(&flow->settings);
+	rc = open_ports(flow, error);
+	if (rc == 0)
+		rc = flow_sink_open(&sink, &flow->sink, error);
+	if (rc == 0)
+		rc = open_pipeline(flow, error);
+	if (rc == 0)
+		rc = flow_open_threads(flow, error);
+	if (rc != 0)
+		return rc;
+	flow_control_init(flow);
+	rc = lull_telemetry_start(&flow->telemetry);
+	return rc == 0 ? 0 : lull_error_set(error, rc, "telemetry: %s", strerror(-rc));
+}
+
+void
+flow_close(struct flow *flow)
+{
+	struct lull_error unheard;
+
+	lull_telemetry_stop();
+	for (uint32_t i = 0; i < flow->thread_count; i++)
+		lull_loop_stop(flow->loops[i]);
+	for (uint32_t i = 0; i < flow->thread_count; i++)
+		lull_loop_destroy(flow->loops[i]);
+	lull_pipeline_destroy(flow->pipeline);
+	flow_sink_close(flow->sink);
+	flow_decisions_close(&flow->decisions, flow->settings.trace, &unheard);
+	flow_files_close(&flow->files);
+	/* Closes the ports too. */
+	if (flow->engine)
+		lull_engine_fini();
+}

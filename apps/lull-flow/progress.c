@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/number.h"
+#include "flow.h"
+
+/* "1.5M" for a count over a time. */
+static char *
+progress_rate(uint64_t now, uint64_t before, double seconds, char *text, size_t size)
+{
+	return lull_real_print((double)(uint64_t)((double)(now - before) / seconds), text, size);
+}
+
+static uint64_t
+progress_lost(const struct lull_export_totals *totals)
+{
+	return totals->drop_ring + totals->missed + totals->nombuf + totals->errors;
+}
+
+void
+flow_progress_print(const struct flow *flow, struct flow_progress *last)
+{
+	uint64_t now_ns = lull_clock_ns();
+	double seconds = (double)(now_ns - last->now_ns) / LULL_NS_PER_S;
+	char pkts[LULL_NUMBER_TEXT], records[LULL_NUMBER_TEXT];
+	struct lull_pipeline_totals totals;
+
+	lull_pipeline_totals(flow->pipeline, &totals);
+	fprintf(stderr,
+		"%6.1f s  %s pkt/s, %s flows/s, lost %" PRIu64 ", in flight %" PRIu64
+		", open %" PRIu64 ", CPU",
+		(double)(now_ns - flow->begin_ns) / LULL_NS_PER_S,
+		progress_rate(totals.totals.rx, last->totals.rx, seconds, pkts, sizeof(pkts)),
+		progress_rate(totals.totals.records, last->totals.records, seconds, records,
+			      sizeof(records)),
+		progress_lost(&totals.totals), totals.in_flight, totals.open);
+	for (uint32_t i = 0; i < flow->thread_count; i++) {
+		uint64_t cpu_ns = lull_thread_cpu_ns(lull_loop_tid(flow->loops[i]));
+		uint64_t before_ns =
+			last->cpu_ns[i] > 0 ? last->cpu_ns[i] : flow->threads[i].begin_cpu_ns;
+
+		fprintf(stderr, " %s %.0f%%", lull_loop_name(flow->loops[i]),
+			(double)(cpu_ns - before_ns) / seconds / 1e7);
+		last->cpu_ns[i] = cpu_ns;
+	}
+	fprintf(stderr, flow->violations > 0 ? " PACKETS DO NOT ADD UP\n" : "\n");
+	last->totals = totals.totals;
+	last->now_ns = now_ns;
+}
+
+/* ---- in the end ---- */
+
+static void
+summary_loss(const struct lull_export_totals *totals)
+{
+	for (const struct lull_counter_info *row = lull_export_totals_table; row->name != NULL;
+	     row++) {
+		const uint64_t *counter = (const void *)((const char *)totals + row->offset);
+
+		if (*counter > 0 && counter != &totals->rx && counter != &totals->dispatched &&
+		    counter != &totals->recorded && counter != &totals->records)
+			fprintf(stderr, ", %s %" PRIu64, row->name, *counter);
+	}
+}
+
+void
+flow_summary_print(const struct flow *flow)
+{
+	const struct lull_export_totals *totals = &flow->totals.totals;
+	struct flow_sink_counters sink;
+
+	fprintf(stderr,
+		"lull-flow: %" PRIu64 " packets in %.3f s, %" PRIu64 " recorded in %" PRIu64
+		" flows",
+		totals->rx, (double)(flow->end_ns - flow->begin_ns) / LULL_NS_PER_S,
+		totals->recorded, totals->records);
+	summary_loss(totals);
+	fprintf(stderr, "\n");
+	if (flow->files.skipped > 0)
+		fprintf(stderr, "lull-flow: passed over %u files that are no captures\n",
+			flow->files.skipped);
+	for (int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
+		flow_sink_read(flow->sink, (enum flow_sink_kind)kind, &sink);
+		if (sink.drops > 0)
+			fprintf(stderr, "lull-flow: %s lost %" PRIu64 " of %" PRIu64 " records\n",
+				flow_sink_kind_name((enum flow_sink_kind)kind), sink.drops,
+				sink.taken);
+	}
+}

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "settings.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/number.h"
+
+static const char *const order_names[] = { "none", "drain", "resequence", NULL };
+static const char *const weights_names[] = { "best", "scalar", "avx2", "avx512", NULL };
+
+static const char *
+scheduler_name(uint32_t index)
+{
+	uint32_t i;
+
+	for (i = 0; i < index && lull_schedulers[i] != NULL; i++)
+		;
+	return lull_schedulers[i] != NULL ? lull_scheduler_name(lull_schedulers[i]) : NULL;
+}
+
+static const char *
+scheduler_help(uint32_t index)
+{
+	return lull_scheduler_summary(lull_schedulers[index]);
+}
+
+static const char *
+shadow_name(uint32_t index)
+{
+	return index == 0 ? "none" : scheduler_name(index - 1);
+}
+
+static const char *
+shadow_help(uint32_t index)
+{
+	return index == 0 ? "ask no second one" : scheduler_help(index - 1);
+}
+
+static int
+output_parse(const char *text, void *member, struct lull_error *error)
+{
+	struct flow_way_out *output = member;
+	uint64_t index;
+
+	if (strcmp(text, "none") == 0) {
+		output->wanted = false;
+		return 0;
+	}
+	if (lull_number_parse(text, strlen(text), lull_count_units, 1, &index) != 0 ||
+	    index >= 2 * LULL_OPTION_LIST_MAX)
+		return lull_error_set(error, -EINVAL, "'%.*s' is neither none nor a port's number",
+				      LULL_ERROR_SHOWN, text);
+	output->wanted = true;
+	output->port_index = (uint16_t)index;
+	return 0;
+}
+
+static char *
+output_print(const void *member, char *text, size_t size)
+{
+	const struct flow_way_out *output = member;
+
+	if (output->wanted)
+		snprintf(text, size, "%u", output->port_index);
+	else
+		snprintf(text, size, "none");
+	return text;
+}
+
+#define MEMBER(member) LULL_OPTION_MEMBER(struct flow_settings, member)
+
+static const struct lull_option flow_options[] = {
+	{
+		.key = "pcap",
+		.group = "Input",
+		.argument = "PATH",
+		.help = "Capture file, or a folder of them, pcap or pcapng. May stand more than "
+			"once; several are merged by time stamps. Nothing is lost: reading waits "
+			"for the workers.",
+		.type = LULL_OPTION_LIST,
+		.file = true,
+		MEMBER(pcap),
+	},
+	{
+		.key = "vdev",
+		.argument = "DEVICE",
+		.help = "DPDK virtual device, like net_af_packet0,iface=veth0 or "
+			"net_memif0,role=server. May stand more than once; ports count from 0 in "
+			"this order.",
+		.type = LULL_OPTION_LIST,
+		MEMBER(vdev),
+	},
+	{
+		.key = "pci",
+		.argument = "ADDRESS",
+		.help = "PCI address of a NIC bound to a driver for DPDK. May stand more than "
+			"once.",
+		.type = LULL_OPTION_LIST,
+		MEMBER(pci),
+	},
+	{
+		.key = "eal",
+		.argument = "ARGUMENTS",
+		.help = "Further arguments for DPDK's environment, split like a shell does.",
+		.type = LULL_OPTION_TEXT,
+		MEMBER(eal),
+	},
+	{
+		.key = "keep-going",
+		.help = "End well although a capture file was truncated or malformed. What could "
+			"be read of it counts either way.",
+		.type = LULL_OPTION_BOOL,
+		.value = "no",
+		MEMBER(keep_going),
+	},
+	{
+		.key = "inner",
+		.help = "Look into tunnels (GRE, IP in IP, 6in4, GTP-U, VXLAN, Teredo): flows are "
+			"those of the innermost packets.",
+		.type = LULL_OPTION_BOOL,
+		.value = "no",
+		MEMBER(inner),
+	},
+	{
+		.key = "io",
+		.group = "Threads",
+		.argument = "N",
+		.help = "I/O threads. Ports are dealt out to them; with fewer ports than threads "
+			"each port gets a queue per thread.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1",
+		.low = 1,
+		.high = LULL_PIPELINE_IO_MAX,
+		MEMBER(io),
+	},
+	{
+		.key = "workers",
+		.argument = "N",
+		.help = "Worker threads, each with a flow table.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1",
+		.low = 1,
+		.high = LULL_DISPATCH_WORKERS_MAX,
+		MEMBER(workers),
+	},
+	{
+		.key = "logs",
+		.argument = "N",
+		.help = "Log threads, which put records together and export them.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1",
+		.low = 1,
+		.high = LULL_PIPELINE_LOG_MAX,
+		MEMBER(logs),
+	},
+	{
+		.key = "cpus",
+		.argument = "LIST",
+		.help = "CPUs of the I/O threads, then of the workers, the log threads and the "
+			"output. With too few of them, workers share those behind the I/O "
+			"threads, and the others those of the I/O threads.",
+		.type = LULL_OPTION_CUSTOM,
+		.value_help = "all",
+		.parse = lull_cpus_parse,
+		.print = lull_cpus_print,
+		.joined = true,
+		MEMBER(cpus),
+	},
+	{
+		.key = "scheduler",
+		.group = "Dispatch",
+		.help = "Who decides which worker gets a packet.",
+		.type = LULL_OPTION_CHOICE,
+		.value = "sticky",
+		.choice = scheduler_name,
+		.choice_help = scheduler_help,
+		.live = true,
+		MEMBER(scheduler),
+	},
+	{
+		.key = "shadow",
+		.help = "A second scheduler that is asked too and not obeyed: what it would have "
+			"done is counted.",
+		.type = LULL_OPTION_CHOICE,
+		.value = "none",
+		.choice = shadow_name,
+		.choice_help = shadow_help,
+		.live = true,
+		MEMBER(shadow),
+	},
+	{
+		.key = "order",
+		.help = "Promise about the packets of one flow. none: reordering is counted. "
+			"drain: a flow changes its worker only when the old one holds none of it. "
+			"resequence: order is restored at the output.",
+		.type = LULL_OPTION_CHOICE,
+		.value = "drain",
+		.choices = order_names,
+		MEMBER(order),
+	},
+	{
+		.key = "threshold",
+		.argument = "PERCENT",
+		.help = "subflow, ahrw: load of a ring above which a worker is relieved, percent.",
+		.type = LULL_OPTION_REAL,
+		.value = "25",
+		.real_low = 0.1,
+		.real_high = 100,
+		.live = true,
+		MEMBER(threshold),
+	},
+	{
+		.key = "sticky-enter",
+		.argument = "PERCENT",
+		.help = "sticky: load above which a worker gives flows away, percent; 0: from the "
+			"fill and drain rates measured.",
+		.type = LULL_OPTION_REAL,
+		.value = "0",
+		.real_low = 0,
+		.real_high = 100,
+		.live = true,
+		MEMBER(enter),
+	},
+	{
+		.key = "sticky-leave",
+		.argument = "PERCENT",
+		.help = "sticky: load below which a worker takes its flows back, percent; 0: as "
+			"above.",
+		.type = LULL_OPTION_REAL,
+		.value = "0",
+		.real_low = 0,
+		.real_high = 100,
+		.live = true,
+		MEMBER(leave),
+	},
+	{
+		.key = "pin",
+		.argument = "PACKETS",
+		.help = "While it is being identified, a flow stays for its first so many "
+			"packets; 0: it may move at once.",
+		.type = LULL_OPTION_COUNT,
+		.value = "8",
+		.low = 0,
+		.high = 255,
+		MEMBER(pin),
+	},
+	{
+		.key = "weights",
+		.help = "How hrw computes its weights; all choose alike.",
+		.type = LULL_OPTION_CHOICE,
+		.value = "best",
+		.choices = weights_names,
+		MEMBER(weights),
+	},
+	{
+		.key = "ring",
+		.argument = "PACKETS",
+		.help = "Packets between an I/O thread and a worker, a power of two. Also the "
+			"descriptors per queue of a port, as far as the driver goes by them.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1024",
+		.low = 64,
+		.high = 32768,
+		MEMBER(ring),
+	},
+	{
+		.key = "burst",
+		.argument = "PACKETS",
+		.help = "Most packets of one receive.",
+		.type = LULL_OPTION_COUNT,
+		.value = "32",
+		.low = 1,
+		.high = LULL_BURST_MAX,
+		MEMBER(burst),
+	},
+	{
+		.key = "flush-burst",
+		.argument = "PACKETS",
+		.help = "So many packets for a worker are sent at once.",
+		.type = LULL_OPTION_COUNT,
+		.value = "32",
+		.low = 1,
+		.high = LULL_BURST_MAX,
+		.live = true,
+		MEMBER(flush_burst),
+	},
+	{
+		.key = "flush-time",
+		.argument = "TIME",
+		.help = "Fewer are sent after this time.",
+		.type = LULL_OPTION_DURATION,
+		.value = "20",
+		.unit = "us",
+		.low = 1,
+		.high = LULL_NS_PER_S,
+		.live = true,
+		MEMBER(flush_ns),
+	},
+	{
+		.key = "output",
+		.group = "Output of packets",
+		.argument = "PORT",
+		.help = "Port that packets leave by behind the workers, by its number; none: they "
+			"end there.",
+		.type = LULL_OPTION_CUSTOM,
+		.value = "none",
+		.parse = output_parse,
+		.print = output_print,
+		MEMBER(output),
+	},
+	{
+		.key = "resequence-delay",
+		.argument = "TIME",
+		.help = "resequence: longest time a packet waits for an earlier one.",
+		.type = LULL_OPTION_DURATION,
+		.value = "2",
+		.unit = "ms",
+		.low = LULL_NS_PER_US,
+		.high = LULL_NS_PER_S,
+		MEMBER(resequence_delay_ns),
+	},
+	{
+		.key = "resequence-window",
+		.argument = "PACKETS",
+		.help = "resequence: most packets that wait.",
+		.type = LULL_OPTION_COUNT,
+		.value = "4096",
+		.low = 1,
+		.high = 65536,
+		MEMBER(resequence_window),
+	},
+	{
+		.key = "idle-timeout",
+		.group = "Flows",
+		.argument = "TIME",
+		.help = "A flow ends when it has been silent for so long, by the time of the "
+			"packets.",
+		.type = LULL_OPTION_DURATION,
+		.value = "30",
+		.unit = "s",
+		.low = LULL_NS_PER_MS,
+		.high = 86400 * LULL_NS_PER_S,
+		.live = true,
+		MEMBER(idle_ns),
+	},
+	{
+		.key = "active-timeout",
+		.argument = "TIME",
+		.help = "A longer flow is recorded in parts of at most so long; 0: in one.",
+		.type = LULL_OPTION_DURATION,
+		.value_help = "0 for files, otherwise 5 min",
+		.unit = "s",
+		MEMBER(active_ns),
+	},
+	{
+		.key = "flows-max",
+		.argument = "N",
+		.help = "Flows a worker keeps; more are recorded early, and counted.",
+		.type = LULL_OPTION_COUNT,
+		.value = "65536",
+		.low = 16,
+		.high = 67108864,
+		MEMBER(flows_max),
+	},
+	{
+		.key = "payload",
+		.argument = "BYTES",
+		.help = "First bytes of payload kept per direction.",
+		.type = LULL_OPTION_COUNT,
+		.value = "0",
+		.low = 0,
+		.high = LULL_FLOW_PAYLOAD_MAX,
+		MEMBER(payload_bytes),
+	},
+	{
+		.key = "identify",
+		.help = "Find out which protocol a flow speaks, with nDPI.",
+		.type = LULL_OPTION_BOOL,
+		.value_help = "yes when built with nDPI",
+		MEMBER(identify),
+	},
+	{
+		.key = "json",
+		.group = "Export",
+		.argument = "WHERE",
+		.help = "Write a JSON object per flow to FILE, - (stdout), udp://HOST:PORT, "
+			"tcp://HOST:PORT or unix:PATH. From capture files to a file or stdout: "
+			"all at the end, by time.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(json),
+	},
+	{
+		.key = "ipfix",
+		.argument = "WHERE",
+		.help = "Send IPFIX to udp://HOST:PORT or tcp://HOST:PORT, or write it to a file.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(ipfix),
+	},
+	{
+		.key = "kafka",
+		.argument = "WHERE",
+		.help = "Send JSON to a topic: BROKER[:PORT][,BROKER...]/TOPIC.",
+		.type = LULL_OPTION_TEXT,
+		MEMBER(kafka),
+	},
+	{
+		.key = "facts",
+		.help = "Export what scheduling did to each flow too: workers, moves, reordered "
+			"packets.",
+		.type = LULL_OPTION_BOOL,
+		.value = "no",
+		MEMBER(facts),
+	},
+	LULL_RESTING_OPTIONS(struct flow_settings, resting,
+			     .value_help = "objective, on shared CPUs ramp"),
+	{
+		.key = "duration",
+		.group = "Run",
+		.argument = "TIME",
+		.help = "End after this time, 0: at the end of the files, or at a signal.",
+		.type = LULL_OPTION_DURATION,
+		.value = "0",
+		.unit = "s",
+		MEMBER(duration_ns),
+	},
+	{
+		.key = "stats",
+		.argument = "TIME",
+		.help = "Time between progress lines on stderr, 0: none.",
+		.type = LULL_OPTION_DURATION,
+		.value_help = "1 s on a terminal, otherwise 0",
+		.unit = "s",
+		MEMBER(stats_ns),
+	},
+	{
+		.key = "result",
+		.argument = "FILE",
+		.help = "At the end, write what became of the packets as JSON, - is stdout.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(result),
+	},
+	{
+		.key = "trace",
+		.argument = "FILE",
+		.help = "Record every decision of the first dispatcher in FILE.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(trace),
+	},
+	{
+		.key = "replay",
+		.argument = "FILE",
+		.help = "Repeat the decisions recorded in FILE with the scheduler of the trace, "
+			"or another one if --scheduler names it, and print the differences as "
+			"JSON. Needs no input.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(replay),
+	},
+	{
+		.key = "worker-delay",
+		.argument = "TIME",
+		.help = "Further work per packet of each worker, for trials.",
+		.type = LULL_OPTION_DURATION,
+		.value = "0",
+		.unit = "ns",
+		.low = 0,
+		.high = LULL_NS_PER_S,
+		.live = true,
+		MEMBER(worker_delay_ns),
+	},
+	{ .key = NULL },
+};
+
+static const char *const flow_examples[] = {
+	"lull-flow --pcap capture.pcap --workers 4 --json -",
+	"lull-flow --pcap captures/ --workers 4 --scheduler hrw --ipfix udp://127.0.0.1:4739",
+	"lull-flow --vdev net_af_packet0,iface=eth1 --workers 2 --json flows.json --stats 1",
+	"lull-flow --pci 0000:01:00.0 --cpus 1-8 --workers 6 --ipfix tcp://collector:4739",
+	NULL,
+};
+
+const struct lull_program flow_program = {
+	.name = "lull-flow",
+	.version = LULL_VERSION,
+	.summary = "Turn packets of DPDK ports or capture files into exact flow records, on as "
+		   "many workers as wanted.",
+	.examples = flow_examples,
+	.options = flow_options,
+};

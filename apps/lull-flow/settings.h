@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Settings: what lull-flow can be told, and the table that tells it.
+ *
+ * Threads: plain data. Memory: the caller's struct.
+ */
+#ifndef LULL_FLOW_SETTINGS_H
+#define LULL_FLOW_SETTINGS_H
+
+#include <lull/pipeline.h>
+
+#include "cli/cpus.h"
+#include "cli/options.h"
+#include "cli/resting.h"
+
+#define FLOW_PATH_SIZE 4096
+/* Of scheduler and governor: the program decides. */
+#define FLOW_NOT_CHOSEN UINT32_MAX
+
+/** Where packets go behind the workers. */
+struct flow_way_out {
+	bool wanted; /* an output loop sends to ... */
+	uint16_t port_index;
+};
+
+struct flow_settings {
+	struct lull_option_list pcap, vdev, pci;
+	char eal[1024];
+	bool keep_going;
+
+	uint32_t io, workers, logs;
+	struct lull_cpu_list cpus;
+
+	uint32_t scheduler;  /* index in lull_schedulers */
+	uint32_t shadow;     /* that plus one, 0: none */
+	uint32_t order;      /* enum lull_order */
+	double threshold;    /* percent */
+	double enter, leave; /* percent, 0: from what is measured */
+	uint32_t pin;
+	uint32_t weights; /* enum lull_weights */
+	uint32_t ring, burst, flush_burst;
+	uint64_t flush_ns;
+	uint64_t resequence_delay_ns;
+	uint32_t resequence_window;
+	struct flow_way_out output;
+
+	uint64_t idle_ns;
+	uint64_t active_ns; /* UINT64_MAX until flow_settings_check() */
+	uint32_t flows_max, payload_bytes;
+	bool inner, identify;
+
+	char json[FLOW_PATH_SIZE], ipfix[FLOW_PATH_SIZE], kafka[FLOW_PATH_SIZE];
+	bool facts;
+
+	struct lull_resting resting;
+
+	char trace[FLOW_PATH_SIZE], replay[FLOW_PATH_SIZE];
+	uint64_t duration_ns, stats_ns, worker_delay_ns;
+	char result[FLOW_PATH_SIZE];
+};
+
+extern const struct lull_program flow_program;
+
+/** What the table leaves to the program. */
+void flow_settings_preset(struct flow_settings *settings);
+/** Fill in what follows from other rows, and say what rows cannot say about each other. */
+int flow_settings_check(struct flow_settings *settings, struct lull_error *error);
+/** Are packets read from files? */
+bool flow_settings_from_files(const struct flow_settings *settings);
+/** Does an output loop run? */
+bool flow_settings_has_output(const struct flow_settings *settings);
+const struct lull_scheduler *flow_settings_scheduler(const struct flow_settings *settings);
+/** Governor that was chosen, or one that suits threads which share CPUs, or do not. */
+void flow_settings_choose_governor(struct flow_settings *settings, bool shared);
+/** NULL: none. */
+const struct lull_scheduler *flow_settings_shadow(const struct flow_settings *settings);
+/** What the dispatchers are to do; worker_count is filled in. */
+struct lull_dispatch_config flow_settings_dispatch(const struct flow_settings *settings);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "settings.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIVE_ACTIVE_NS (300 * LULL_NS_PER_S)
+#define ACTIVE_NS_MAX (86400 * LULL_NS_PER_S)
+#define PPM_PER_PERCENT 10000
+
+void
+flow_settings_preset(struct flow_settings *settings)
+{
+	memset(settings, 0, sizeof(*settings));
+	settings->scheduler = FLOW_NOT_CHOSEN;
+	settings->resting.governor = FLOW_NOT_CHOSEN;
+	settings->active_ns = UINT64_MAX;
+	settings->identify = lull_identify_version() != NULL;
+	settings->stats_ns = isatty(STDERR_FILENO) ? LULL_NS_PER_S : 0;
+}
+
+/* A loop that polls keeps others off its CPU; one that sleeps lets them work. */
+void
+flow_settings_choose_governor(struct flow_settings *settings, bool shared)
+{
+	const struct lull_idle_governor *governor =
+		lull_idle_governor_find(shared ? "ramp" : "objective");
+
+	if (settings->resting.governor != FLOW_NOT_CHOSEN)
+		return;
+	settings->resting.governor = 0;
+	while (lull_idle_governors[settings->resting.governor] != governor)
+		settings->resting.governor++;
+}
+
+static void
+settings_choose_scheduler(struct flow_settings *settings)
+{
+	const struct lull_scheduler *scheduler = lull_scheduler_find("sticky");
+
+	if (settings->scheduler != FLOW_NOT_CHOSEN)
+		return;
+	settings->scheduler = 0;
+	while (lull_schedulers[settings->scheduler] != scheduler)
+		settings->scheduler++;
+}
+
+bool
+flow_settings_from_files(const struct flow_settings *settings)
+{
+	return settings->pcap.count > 0;
+}
+
+bool
+flow_settings_has_output(const struct flow_settings *settings)
+{
+	return settings->output.wanted || settings->order == LULL_ORDER_RESEQUENCE;
+}
+
+const struct lull_scheduler *
+flow_settings_scheduler(const struct flow_settings *settings)
+{
+	return lull_schedulers[settings->scheduler];
+}
+
+const struct lull_scheduler *
+flow_settings_shadow(const struct flow_settings *settings)
+{
+	return settings->shadow > 0 ? lull_schedulers[settings->shadow - 1] : NULL;
+}
+
+struct lull_dispatch_config
+flow_settings_dispatch(const struct flow_settings *settings)
+{
+	return (struct lull_dispatch_config){
+		.scheduler = flow_settings_scheduler(settings),
+		.shadow = flow_settings_shadow(settings),
+		.order = (enum lull_order)settings->order,
+		.worker_count = settings->workers,
+		.threshold_ppm = (uint32_t)(settings->threshold * PPM_PER_PERCENT + 0.5),
+		.enter_ppm = (uint32_t)(settings->enter * PPM_PER_PERCENT + 0.5),
+		.leave_ppm = (uint32_t)(settings->leave * PPM_PER_PERCENT + 0.5),
+		/* A bucket is forgotten no sooner than its flow, or parts of it would be missed. */
+		.idle_ns = settings->idle_ns,
+		.pin_pkts = settings->identify ? settings->pin : 0,
+		.weights = (enum lull_weights)settings->weights,
+	};
+}
+
+/* ---- what rows cannot say about each other ---- */
+
+static int
+check_input(const struct flow_settings *settings, struct lull_error *error)
+{
+	uint32_t ports = settings->vdev.count + settings->pci.count;
+
+	if (!flow_settings_from_files(settings) && ports == 0)
+		return lull_error_set(error, -EINVAL,
+				      "no input: name a capture file with --pcap, or a port with "
+				      "--vdev or --pci");
+	if (flow_settings_from_files(settings) && settings->io > 1)
+		return lull_error_set(error, -EINVAL, "io: files are read by one thread");
+	if (settings->output.wanted && settings->output.port_index >= ports)
+		return lull_error_set(error, -EINVAL, "output: there is no port %u, ports: %u",
+				      settings->output.port_index, ports);
+	if (flow_settings_from_files(settings) && ports > (settings->output.wanted ? 1u : 0u))
+		return lull_error_set(error, -EINVAL,
+				      "pcap: packets come from files or from ports, not from both; "
+				      "a single port may take the --output");
+	return 0;
+}
+
+static int
+check_flows(const struct flow_settings *settings, struct lull_error *error)
+{
+	if (settings->active_ns > 0 &&
+	    (settings->active_ns < LULL_NS_PER_S || settings->active_ns > ACTIVE_NS_MAX))
+		return lull_error_set(error, -EINVAL, "active-timeout: it is 0 or 1 s to 24 h");
+	if (settings->identify && lull_identify_version() == NULL)
+		return lull_error_set(error, -ENOTSUP,
+				      "identify: lull was built without nDPI (libndpi-dev)");
+	return 0;
+}
+
+int
+flow_settings_check(struct flow_settings *settings, struct lull_error *error)
+{
+	int rc;
+
+	settings_choose_scheduler(settings);
+	if (settings->active_ns == UINT64_MAX)
+		settings->active_ns = flow_settings_from_files(settings) ? 0 : LIVE_ACTIVE_NS;
+	if ((settings->ring & (settings->ring - 1)) != 0)
+		return lull_error_set(error, -EINVAL, "ring: %u is not a power of two",
+				      settings->ring);
+	if (settings->enter > 0 && settings->leave > settings->enter)
+		return lull_error_set(error, -EINVAL,
+				      "sticky-leave: it must not be above sticky-enter");
+	rc = check_input(settings, error);
+	return rc == 0 ? check_flows(settings, error) : rc;
+}
