@@ -197,7 +197,7 @@ identify_give_state(struct lull_identify *identify, struct lull_identify_flow *f
 /* ---- packets ---- */
 
 /*
- * Does the library see the same transport protocol? It keeps the state of one for the whole flow and
+ * Does the library see the same transport protocol? It keeps the state of one for a whole flow and
  * would take it for that of another.
  */
 static bool
