@@ -76,10 +76,10 @@ struct lull_dispatch_config {
 	 * 0: from the fill and drain rates measured, not below 1/16 and 1/64 of the ring.
 	 */
 	uint32_t enter_ppm, leave_ppm;
-	uint64_t idle_ns;  /**< a bucket silent for so long is forgotten, 1 ms..1 day [30 s] */
+	uint64_t idle_ns; /**< a bucket silent for so long is forgotten, 1 ms..1 day [30 s] */
 	/** A flow being identified stays for its first so many, 0..65534 [0: no pins]. */
 	uint32_t pin_pkts;
-	bool tracks;       /**< keep buckets whatever the scheduler [false] */
+	bool tracks;               /**< keep buckets whatever the scheduler [false] */
 	enum lull_weights weights; /**< [best] */
 	uint64_t seed;             /**< of rr's start and of ties [0] */
 };
