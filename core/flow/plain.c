@@ -140,8 +140,9 @@ plain_v6(uint32_t seed, const uint8_t *data, uint32_t captured_bytes, struct pla
 	 struct lull_flow_packet *packet)
 {
 	const uint8_t *ip = data + place->ip;
-	uint64_t source[3], target[3], swap, words[LULL_DIGEST_WORDS_MAX];
+	uint64_t high[2], low[2], port[2], words[LULL_DIGEST_WORDS_MAX];
 	uint32_t total;
+	bool greater;
 
 	if (captured_bytes < place->ip + IPV6_BYTES + UDP_BYTES)
 		return false;
@@ -153,32 +154,29 @@ plain_v6(uint32_t seed, const uint8_t *data, uint32_t captured_bytes, struct pla
 	place->proto = ip[6];
 	if (!plain_transport(data, captured_bytes, place, packet))
 		return false;
-	for (unsigned int i = 0; i < 2; i++) {
-		source[i] = plain_u64(ip + 8 + 8 * (size_t)i);
-		target[i] = plain_u64(ip + 24 + 8 * (size_t)i);
-	}
-	source[2] = plain_u16(ip + 40);
-	target[2] = plain_u16(ip + 42);
-	packet->direction = source[0] != target[0] ? source[0] > target[0] :
-			    source[1] != target[1] ? source[1] > target[1] :
-						     source[2] > target[2];
-	swap = 0 - (uint64_t)packet->direction;
-	for (unsigned int i = 0; i < 3; i++) { /* without a branch: directions come at random */
-		uint64_t change = (source[i] ^ target[i]) & swap;
-
-		source[i] ^= change;
-		target[i] ^= change;
-	}
+	high[0] = plain_u64(ip + 8);
+	low[0] = plain_u64(ip + 16);
+	port[0] = plain_u16(ip + 40);
+	high[1] = plain_u64(ip + 24);
+	low[1] = plain_u64(ip + 32);
+	port[1] = plain_u16(ip + 42);
+	greater = high[0] != high[1] ? high[0] > high[1] :
+		  low[0] != low[1]   ? low[0] > low[1] :
+				       port[0] > port[1];
+	packet->direction = greater;
 	packet->key.version = 6;
+	/* Numbers are chosen, not places: those would be written and read again. */
+	words[0] = plain_ends(place, 6, greater ? port[1] : port[0], greater ? port[0] : port[1]);
+	words[1] = __builtin_bswap64(greater ? high[1] : high[0]);
+	words[2] = __builtin_bswap64(greater ? low[1] : low[0]);
+	words[3] = __builtin_bswap64(greater ? high[0] : high[1]);
+	words[4] = __builtin_bswap64(greater ? low[0] : low[1]);
+	packet->key.port[0] = (uint16_t)words[0];
+	packet->key.port[1] = (uint16_t)(words[0] >> 16);
 	for (unsigned int i = 0; i < 2; i++) {
-		plain_put_u64(packet->key.addr[0] + 8 * (size_t)i, source[i]);
-		plain_put_u64(packet->key.addr[1] + 8 * (size_t)i, target[i]);
-		words[1 + i] = __builtin_bswap64(source[i]);
-		words[3 + i] = __builtin_bswap64(target[i]);
+		plain_put_u64(packet->key.addr[0] + 8 * (size_t)i, __builtin_bswap64(words[1 + i]));
+		plain_put_u64(packet->key.addr[1] + 8 * (size_t)i, __builtin_bswap64(words[3 + i]));
 	}
-	packet->key.port[0] = (uint16_t)source[2];
-	packet->key.port[1] = (uint16_t)target[2];
-	words[0] = plain_ends(place, 6, source[2], target[2]);
 	packet->digest = lull_flow_digest_v6(seed, words);
 	return true;
 }

@@ -5,7 +5,7 @@
  *
  * Ethernet with at most one VLAN tag, IPv4 without options or IPv6 without extension headers, TCP
  * or UDP, nothing odd about them. It says of them exactly what the long way says, and declines all
- * others. Alone on a 2.6 GHz EPYC the long way takes three times as long.
+ * others. The long way takes nearly three times as long (36 and 44 ns against 13 and 15).
  */
 #ifndef LULL_FLOW_PLAIN_H
 #define LULL_FLOW_PLAIN_H
