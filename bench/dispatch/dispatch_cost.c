@@ -272,7 +272,7 @@ eal_start(void)
 	char lcores[1024] = "", name[] = "dispatch-cost", option[] = "--lcores";
 	char *argv[] = { name,
 			 (char[]){ "--no-huge" },
-			 (char[]){ "--in-memory" },
+			 (char[]){ "--no-shconf" },
 			 (char[]){ "--no-pci" },
 			 (char[]){ "--no-telemetry" },
 			 (char[]){ "--log-level=error" },
