@@ -243,6 +243,7 @@ print_setting(const struct bench *bench)
 {
 	const struct options *options = &bench->options;
 	uint32_t cache = last_level_megabytes();
+	double load = 0;
 
 #ifdef BENCH_COMMIT
 	printf("Static build of commit %s.\n\n", BENCH_COMMIT);
@@ -255,6 +256,8 @@ print_setting(const struct bench *bench)
 	       options->headers.flow_count, bench->headers.pages, options->burst_pkts,
 	       options->prefetch, LANE_FLUSH_PKTS, options->ring_pkts,
 	       options->hot ? ", worker 0 shown half full" : "", options->rounds);
+	if (getloadavg(&load, 1) == 1 && load > 0.5)
+		printf("NOT A QUIET MACHINE: load average %.1f before the start.\n", load);
 	if (cache * 2 > options->headers.megabytes)
 		printf("The last level cache has %u MB: NOT ALL FRAMES ARE COLD, use "
 		       "--megabytes.\n",

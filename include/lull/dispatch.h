@@ -188,7 +188,7 @@ struct lull_dispatch_replay {
 	struct lull_dispatch_config config; /**< as traced; scheduler may be replaced */
 	uint64_t calls, pkts;
 	uint64_t differences; /**< packets that got another worker than in the trace */
-	uint64_t first_call;  /**< number of the call with the first difference */
+	uint64_t first_call;  /**< number, from 1, of the call with the first one; 0: none */
 	size_t offset;        /**< where reading stopped: size when all is read */
 	const char *reason;   /**< why it stopped before, a few words; NULL: it did not */
 };
