@@ -197,7 +197,8 @@ int lull_dispatch_replay_open(const uint8_t *bytes, size_t size,
 			      struct lull_dispatch_replay *replay);
 /**
  * Repeat the calls on a dispatcher that lull_dispatch_init() made of replay->config (the same, or
- * with another scheduler: differences then tell what it would have done). 0 or -EINVAL.
+ * with another scheduler: differences then tell what it would have done). That one
+ * stays when the trace changes its own, and refusals that no longer fit are left out. 0 or -EINVAL.
  */
 int lull_dispatch_replay_run(const uint8_t *bytes, size_t size, struct lull_dispatch *dispatch,
 			     struct lull_dispatch_replay *replay);
