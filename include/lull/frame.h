@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Frame: camera images put together from packets, whatever the protocol.
+ *
+ * Two halves. A *protocol* (core/frame, one file each, listed in protocols.c) reads one packet
+ * into a struct lull_frame_piece: which frame, which byte ranges of the picture, is it the last.
+ * The *assembler* puts pieces of one stream into buffers and gives frames back: complete, or
+ * partial with the exact list of what is missing, never later than the deadline.
+ *
+ * A frame is complete when all its bytes are there; sequence numbers decide nothing. Several
+ * frames may be open at once; pieces of a frame that was given lately are counted late, they do
+ * not open it again; a sender that starts anew is followed within two frames.
+ *
+ * Threads: an assembler belongs to one loop; counters may be read by any thread.
+ * Memory:  the caller's: lull_assembler_size() bytes, and the buffers it supplies.
+ */
+#ifndef LULL_FRAME_H
+#define LULL_FRAME_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- pictures ---- */
+
+/** How pixels lie in memory, as senders put them on the wire; names in lull_pixel_name(). */
+enum lull_pixel {
+	LULL_PIXEL_UNKNOWN,
+	LULL_PIXEL_MONO8,
+	LULL_PIXEL_MONO10P, /**< GigE Vision "p": 4 pixels in 5 bytes, least significant first */
+	LULL_PIXEL_MONO12P, /**< 2 pixels in 3 bytes */
+	LULL_PIXEL_MONO16,  /**< little endian, also for Mono10 and Mono12 unpacked */
+	LULL_PIXEL_BAYER_RG8,
+	LULL_PIXEL_BAYER_GR8,
+	LULL_PIXEL_BAYER_GB8,
+	LULL_PIXEL_BAYER_BG8,
+	LULL_PIXEL_BAYER_RG12P,
+	LULL_PIXEL_BAYER_GR12P,
+	LULL_PIXEL_BAYER_GB12P,
+	LULL_PIXEL_BAYER_BG12P,
+	LULL_PIXEL_BAYER_RG16,
+	LULL_PIXEL_BAYER_GR16,
+	LULL_PIXEL_BAYER_GB16,
+	LULL_PIXEL_BAYER_BG16,
+	LULL_PIXEL_RAW12_CSI, /**< MIPI: 2 pixels in 3 bytes, high bytes first, low nibbles last */
+	LULL_PIXEL_RGB8,
+	LULL_PIXEL_RGBA8,
+	LULL_PIXEL_BGR8,
+	LULL_PIXEL_BGRA8,
+	LULL_PIXEL_RGB12_4175,  /**< 9 bytes for 2 pixels, big endian bit string */
+	LULL_PIXEL_YUV444,      /**< Cb Y Cr, 8 bit */
+	LULL_PIXEL_UYVY8,       /**< 4:2:2, Cb Y0 Cr Y1 */
+	LULL_PIXEL_UYVY10_4175, /**< 4:2:2, 5 bytes for 2 pixels, big endian bit string */
+	LULL_PIXEL_UYVY12_4175, /**< 4:2:2, 6 bytes for 2 pixels */
+	LULL_PIXEL_YUV420_4175, /**< 6 bytes for 2 x 2: Y00 Y01 Y10 Y11 Cb Cr */
+	LULL_PIXEL_YUV411_4175, /**< 6 bytes for 4 pixels: Cb Y0 Y1 Cr Y2 Y3 */
+	LULL_PIXEL_COUNT
+};
+/** "mono8", "bayer-rg12p", "uyvy10" ... */
+const char *lull_pixel_name(enum lull_pixel pixel);
+/** LULL_PIXEL_UNKNOWN when there is none of that name. */
+enum lull_pixel lull_pixel_find(const char *name);
+/** A group that cannot be parted: its bytes, its columns and its rows. */
+struct lull_pixel_group {
+	uint8_t bytes, columns, rows;
+};
+struct lull_pixel_group lull_pixel_group(enum lull_pixel pixel);
+
+#define LULL_FRAME_SIDE_MAX 65535
+#define LULL_FRAME_BYTES_MAX (1ULL << 32)
+
+struct lull_frame_geometry {
+	uint32_t width, height;      /**< pixels, 1..LULL_FRAME_SIDE_MAX */
+	uint32_t x_offset, y_offset; /**< of the region on the sensor */
+	uint32_t row_bytes;          /**< from one row (of groups) to the next; 0: no padding */
+	enum lull_pixel pixel;
+};
+/** Bytes of the picture, 64 bit arithmetic; 0: a member is out of range or they do not fit. */
+uint64_t lull_frame_bytes(const struct lull_frame_geometry *geometry);
+
+/* ---- protocols ---- */
+
+#define LULL_FRAME_RANGES_MAX 32 /* line headers of one packet that are believed */
+
+/** What a packet is to its frame. */
+struct lull_frame_range {
+	uint64_t offset;     /**< in the picture */
+	const uint8_t *data; /**< borrowed from the packet */
+	uint32_t bytes;
+};
+#define LULL_FRAME_START 1u    /**< the first packet of a frame (leader, frame start) */
+#define LULL_FRAME_END 2u      /**< no packet with a higher number follows (marker, trailer) */
+#define LULL_FRAME_GEOMETRY 4u /**< geometry is filled in */
+#define LULL_FRAME_RESENT 8u   /**< an answer to a request for it */
+#define LULL_FRAME_GONE 16u    /**< the sender does not have the packet any more */
+#define LULL_FRAME_DAMAGED 32u /**< the sender says that the content is wrong */
+#define LULL_FRAME_TIMED 64u   /**< device_time is filled in */
+struct lull_frame_piece {
+	uint64_t key;         /**< which frame: RTP time, block id, frame counter, unwrapped */
+	uint64_t device_time; /**< of the sender's clock, in its unit */
+	uint64_t packet;      /**< number within the stream or frame, for resend and reordering */
+	uint32_t flags;
+	uint32_t range_count;
+	struct lull_frame_range ranges[LULL_FRAME_RANGES_MAX];
+	struct lull_frame_geometry geometry;
+};
+
+enum lull_frame_verdict {
+	LULL_FRAME_PIECE,     /**< piece is filled in */
+	LULL_FRAME_NOTHING,   /**< well formed, carries nothing for a frame (line start, segment) */
+	LULL_FRAME_FOREIGN,   /**< not this protocol, or another stream's */
+	LULL_FRAME_MALFORMED, /**< contradicts itself: nothing of it is used */
+	LULL_FRAME_OTHER,     /**< of this protocol, in a form that is not read here */
+	LULL_FRAME_VERDICT_COUNT
+};
+/** "piece", "nothing", "foreign", "malformed", "other". */
+const char *lull_frame_verdict_name(enum lull_frame_verdict verdict);
+
+/** What must be known beforehand; zero where the protocol tells it itself. */
+struct lull_frame_protocol_config {
+	struct lull_frame_geometry geometry; /**< RFC 4175: required */
+	bool interlaced;                     /**< RFC 4175: two fields make a frame */
+	bool field_rows;       /**< lines are counted within the field (ST 2110), not the frame */
+	uint32_t packet_bytes; /**< GVSP: IP length of packets (SCPS); 0: learned */
+	uint64_t
+		stream_id; /**< RVF: stream id; CMP: device << 8 | stream; 0: any, the first seen */
+	uint8_t virtual_channel,
+		data_type; /**< CMP: of the CSI-2 packets; data_type 0: any image */
+};
+struct lull_frame_protocol {
+	const char *name;    /**< "rfc4175", "gvsp", "cmp", "rvf" */
+	const char *summary; /**< one line */
+	bool ethernet; /**< packets begin with the Ethernet payload, else with the UDP payload */
+	uint16_t ether_type; /**< with ethernet */
+	size_t state_size;   /**< zeroed, 8-aligned */
+	/** 0 or -EINVAL: a member of the config is missing or out of range. */
+	int (*init)(void *state, const struct lull_frame_protocol_config *config);
+	/** Read one packet in constant time for its length; @p piece only for LULL_FRAME_PIECE. */
+	enum lull_frame_verdict (*parse)(void *state, const uint8_t *packet, size_t len_bytes,
+					 struct lull_frame_piece *piece);
+};
+/** All of them, NULL at the end. */
+extern const struct lull_frame_protocol *const lull_frame_protocols[];
+const struct lull_frame_protocol *lull_frame_protocol_find(const char *name);
+
+/* ---- assembler ---- */
+
+/** Why a frame was given. */
+enum lull_frame_reason {
+	LULL_FRAME_COMPLETE,   /**< all bytes are there */
+	LULL_FRAME_DEADLINE,   /**< it had its time */
+	LULL_FRAME_SUPERSEDED, /**< newer frames took its place */
+	LULL_FRAME_RESTART,    /**< the sender began anew */
+	LULL_FRAME_FLUSH,      /**< the end was asked for */
+	LULL_FRAME_REASON_COUNT
+};
+const char *lull_frame_reason_name(enum lull_frame_reason reason);
+
+/** In which order frames are given. */
+enum lull_frame_order {
+	LULL_FRAME_ORDER_FRAME, /**< as the sender made them: a complete one waits for older ones */
+	LULL_FRAME_ORDER_ARRIVAL /**< as they become complete */
+};
+/** What to do when all buffers are with the application. */
+enum lull_frame_policy {
+	LULL_FRAME_DROP_NEWEST, /**< a frame without a buffer is counted and not kept */
+	LULL_FRAME_NEWEST_WINS, /**< take back the oldest one given but not fetched */
+	LULL_FRAME_FAIL_STOP    /**< stop taking pieces, say so */
+};
+
+struct lull_frame_span {
+	uint64_t offset, bytes;
+};
+/** Times of one clock each; 0: not known. */
+struct lull_frame_stamps {
+	uint64_t device_time;       /**< the sender's, in its unit */
+	uint64_t first_ns, last_ns; /**< arrival of its first and of its last packet */
+	uint64_t done_ns;           /**< when it was given */
+};
+struct lull_frame_counts {
+	uint32_t pkts;       /**< pieces used, all or in part */
+	uint32_t duplicates; /**< pieces that brought nothing new */
+	uint32_t reordered;  /**< pieces with a number below one seen before */
+	uint32_t resent;
+};
+/** A frame as it is given. */
+struct lull_frame {
+	uint64_t key, number; /**< number: 0, 1, 2 ... of the frames given */
+	enum lull_frame_reason reason;
+	bool damaged;   /**< the sender says so */
+	uint8_t *data;  /**< bytes of the picture; what is missing has its old content */
+	uint64_t bytes; /**< of the picture */
+	uint64_t bytes_there;
+	struct lull_frame_geometry geometry;
+	struct lull_frame_stamps stamps;
+	struct lull_frame_counts counts;
+	uint32_t missing_count; /**< spans below, in order, none touching another */
+	bool missing_more; /**< more spans than fit: the last reaches to the end of the last hole */
+	const struct lull_frame_span *missing;
+	void *buffer_user; /**< of lull_assembler_supply() */
+};
+
+/** Zero means the default in brackets. */
+struct lull_assembler_config {
+	uint32_t open_max;     /**< frames open at once, 1..16 [4] */
+	uint32_t buffer_max;   /**< buffers that may be supplied at once, 2..256 [16] */
+	uint64_t buffer_bytes; /**< of each; larger pictures are counted and not kept. Required */
+	uint32_t spans_max;    /**< holes kept apart per frame, 16..65536 [1024] */
+	uint64_t deadline_ns;  /**< from a frame's first packet to its end at the latest; 0: none */
+	uint64_t silence_ns;   /**< a frame without new packets for so long is over; 0: off */
+	enum lull_frame_order order;         /**< [frame] */
+	enum lull_frame_policy policy;       /**< [drop newest] */
+	struct lull_frame_geometry geometry; /**< until pieces tell; bytes 0: wait for them */
+};
+int lull_assembler_config_check(const struct lull_assembler_config *config,
+				struct lull_config_error *error);
+
+/** pieces = used + duplicates + late + no_buffer + oversize + outside + unsized + stopped. */
+struct lull_assembler_counters {
+	uint64_t pieces, used, duplicates, late, reordered, resent, gone;
+	uint64_t no_buffer; /**< of frames without a buffer */
+	uint64_t oversize;  /**< of pictures larger than a buffer */
+	uint64_t outside;   /**< ranges beyond the picture: malformed */
+	uint64_t unsized;   /**< before the geometry was known */
+	uint64_t stopped;   /**< after fail-stop */
+	uint64_t bytes;     /**< new ones */
+	uint64_t frames[LULL_FRAME_REASON_COUNT];
+	uint64_t frames_dropped;  /**< for want of a buffer */
+	uint64_t frames_replaced; /**< newest wins */
+	uint64_t restarts;
+	uint64_t spans_full; /**< frames whose holes did not fit */
+};
+extern const struct lull_counter_info lull_assembler_counter_table[];
+
+struct lull_assembler; /* opaque */
+size_t lull_assembler_size(const struct lull_assembler_config *config);
+int lull_assembler_init(void *memory, const struct lull_assembler_config *config,
+			struct lull_assembler **assembler);
+/** Lend a buffer of buffer_bytes until it comes back in a frame. -ENOSPC: has buffer_max. */
+int lull_assembler_supply(struct lull_assembler *assembler, uint8_t *data, void *user);
+/** Take a piece; copies its bytes. Frames that end by it are fetched with lull_assembler_next(). */
+void lull_assembler_add(struct lull_assembler *assembler, uint64_t now_ns,
+			const struct lull_frame_piece *piece);
+/** End what has had its time. */
+void lull_assembler_expire(struct lull_assembler *assembler, uint64_t now_ns);
+/** When expire has something to do; UINT64_MAX: never. */
+uint64_t lull_assembler_deadline_ns(const struct lull_assembler *assembler);
+/** End every open frame. */
+void lull_assembler_flush(struct lull_assembler *assembler, uint64_t now_ns);
+/** The next frame: its buffer is the caller's again, its spans are valid until the next call. */
+bool lull_assembler_next(struct lull_assembler *assembler, uint64_t now_ns,
+			 struct lull_frame *frame);
+/** Has fail-stop come into force? Supplying a buffer ends it. */
+bool lull_assembler_stopped(const struct lull_assembler *assembler);
+/** Rows that are whole from the top of the newest open frame, for slices; 0 when none is open. */
+uint32_t lull_assembler_rows(const struct lull_assembler *assembler, uint64_t *key);
+/**
+ * Holes of the open frame @p key below its highest byte so far (all, when its END came): for
+ * resend. Returns how many, at most @p count_max.
+ */
+uint32_t lull_assembler_holes(const struct lull_assembler *assembler, uint64_t key,
+			      struct lull_frame_span *spans, uint32_t count_max);
+const struct lull_assembler_counters *lull_assembler_counters(
+	const struct lull_assembler *assembler);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
