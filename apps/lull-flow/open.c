@@ -4,7 +4,8 @@
 
 #include "flow.h"
 
-#define MBUF_BYTES 2688 /* buffer of an ordinary frame, with all that belongs to it */
+#define MBUF_BYTES 2688  /* buffer of an ordinary frame, with all that belongs to it */
+#define FRAME_BYTES 9728 /* the same of a frame in a file, which may be a large one */
 #define BYTES_PER_MB (1024 * 1024)
 #define MEMORY_MB_LEAST 256
 
@@ -32,11 +33,14 @@ static uint32_t
 open_memory_mb(const struct flow_settings *settings)
 {
 	uint64_t ports = settings->vdev.count + settings->pci.count;
-	uint64_t mbufs = LULL_MAX(ports, 1u) * (settings->io * (2ULL * settings->ring + 1024) +
-						2048 + open_held_mbufs(settings));
+	uint64_t held = open_held_mbufs(settings);
+	uint64_t bytes =
+		ports * (settings->io * (2ULL * settings->ring + 1024) + 2048 + held) * MBUF_BYTES;
 
+	if (flow_settings_from_files(settings))
+		bytes += held * FRAME_BYTES;
 	return LULL_MAX(MEMORY_MB_LEAST,
-			(uint32_t)(2 * mbufs * MBUF_BYTES / BYTES_PER_MB) + MEMORY_MB_LEAST / 2);
+			(uint32_t)(2 * bytes / BYTES_PER_MB) + MEMORY_MB_LEAST / 2);
 }
 
 static int
