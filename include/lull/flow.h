@@ -15,14 +15,25 @@
  *
  * A record ends where, on the clock, its flow was silent for longer than idle_ns, and at the *cuts*
  * of its flow: multiples of active_ns, shifted by the digest so that not all flows are cut at once.
- * Both follow from the packets of the flow alone. A worker that sees some of them cuts at the same
- * cuts and at least at the same silences; what it cut at a silence that other workers' packets fill
- * the merge joins again. So records do not depend on scheduler, worker count or timing.
+ * A packet belongs to cut (clock_ns + phase) / active_ns, with phase
+ * = digest * (active_ns / 2^16) / 2^15, in whole numbers; clocks stay below 2^32 s. Both follow from the packets of the flow alone. A
+ * worker that sees some of them cuts at the same cuts and at least at the same silences; what it
+ * cut at a silence that other workers' packets fill the merge joins again. So records do not depend
+ * on scheduler, worker count or timing.
  *
  * Completeness: a worker *announces* an entry whose bucket other workers share, and states its
- * *watermark*: all packets up to that clock are in its table, all that ended before is handed over.
- * A merged record is complete when no announced entry is open and every watermark has passed its
- * last packet by idle_ns (or its cut). Nothing is guessed from a delay.
+ * *watermark* W: no packet with a clock below W will come to it (some at W may), every entry that
+ * ended by W is handed over, every entry that saw a shared packet before W is announced. An entry
+ * ended by W when W > last clock + idle_ns or W is at or behind its cut. A merged record is
+ * complete when it ended by the smallest W and no announced entry is open that began within idle_ns of its
+ * last packet or before. Nothing is guessed from a delay.
+ *
+ * Why that suffices: a part still missing then belongs to an entry open at W, so with a packet q
+ * later than the record's last packet r, and of its cut. r was another worker's (else q would lie
+ * within idle_ns of it in that worker's own entry), so the bucket changed its worker between them
+ * and q is marked as shared: the entry is announced. This needs of the dispatcher that it forgets
+ * a bucket only over a silence longer than idle_ns on the packets' clocks, and of the workers that
+ * W is read before the messages are fetched.
  *
  * Threads: each object belongs to one loop; counters may be read by any thread.
  * Memory:  the caller's, fixed at init.
@@ -158,7 +169,8 @@ const char *lull_flow_end_name(enum lull_flow_end end);
 /** Kinds of message a worker sends to the merge; a whole record has kind PARTIAL. */
 enum lull_flow_message {
 	LULL_FLOW_PARTIAL,
-	LULL_FLOW_ANNOUNCE /**< only key, digest and cut are filled in */
+	/** Only key, digest, cut, workers, first_clock_ns are filled in: no packet is earlier */
+	LULL_FLOW_ANNOUNCE
 };
 
 /**
@@ -174,6 +186,9 @@ struct lull_flow_record {
 	uint64_t first_clock_ns, last_clock_ns;
 	uint64_t first_number; /**< of its first packet */
 	uint64_t workers;      /**< bit per worker that had packets of it */
+	/** Of the first packet with payload, if payload_total > 0: its bytes are kept. */
+	uint64_t payload_number[2];
+	uint64_t app_number; /**< first_number of the part that app comes from, 0 without app */
 	uint32_t digest;
 	uint32_t cut;             /**< number of the interval between cuts; 0 without active_ns */
 	uint32_t moves;           /**< packets marked LULL_DISPATCH_MOVED */
@@ -220,11 +235,19 @@ const char *lull_flow_tcp_state_name(enum lull_flow_tcp_state state);
 
 /** Canonical order: first stamp, key, first number. <0, 0, >0. */
 int lull_flow_record_compare(const struct lull_flow_record *a, const struct lull_flow_record *b);
-/** Add @p part to @p whole, two disjoint parts of one flow; both have @p payload_bytes of room. */
+/**
+ * Add @p part to @p whole, two disjoint parts of one flow; both have @p payload_bytes of room. Any
+ * order and grouping of joins gives the same bytes. Of two labels the more confident one stays, of
+ * equal ones that of the part that began first.
+ */
 void lull_flow_record_join(struct lull_flow_record *whole, const struct lull_flow_record *part,
 			   uint32_t payload_bytes);
 
 /* ---- table ---- */
+
+/** What a table reads of mark_flags: LULL_DISPATCH_SHARED and LULL_DISPATCH_MOVED. */
+#define LULL_FLOW_MARK_SHARED 1u
+#define LULL_FLOW_MARK_MOVED 2u
 
 /** Zero means the default in brackets. */
 struct lull_flow_table_config {
@@ -232,7 +255,7 @@ struct lull_flow_table_config {
 	uint64_t idle_ns;       /**< 1 ms..1 day [30 s] */
 	uint64_t active_ns;     /**< 0: no cuts, else 1 s..1 day [0] */
 	uint32_t payload_bytes; /**< per direction, 0..LULL_FLOW_PAYLOAD_MAX [0] */
-	uint32_t extra_bytes;   /**< of the caller's per entry, 8-aligned and zeroed when new [0] */
+	uint32_t extra_bytes;   /**< of the caller's per entry, zeroed when new, <= 64 K [0] */
 	uint32_t worker_index;  /**< below 64 */
 	bool announce_all;      /**< every entry may have parts elsewhere [false] */
 };
@@ -241,7 +264,7 @@ int lull_flow_table_config_check(const struct lull_flow_table_config *config,
 struct lull_flow_table_counters {
 	uint64_t pkts;       /**< recorded in an entry */
 	uint64_t unrecorded; /**< no entry to be had: full, and nothing may be handed over */
-	uint64_t entries;    /**< now */
+	uint64_t entries;    /**< now: created = entries + ended_* + evicted */
 	uint64_t entry_pkts; /**< of the entries now: pkts = entry_pkts + handed_pkts */
 	uint64_t handed_pkts;
 	uint64_t created, ended_idle, ended_active, ended_flush, evicted;
@@ -251,7 +274,8 @@ struct lull_flow_table_counters {
 extern const struct lull_counter_info lull_flow_table_counter_table[];
 /**
  * Take a partial record or an announcement: borrow it during the call. false: no room, ask again
- * later; then an entry stays and its worker's watermark with it.
+ * later; then an entry stays and its worker's watermark with it. All that is handed over must reach
+ * the merge in this order.
  * @p extra  the entry's extra bytes; NULL for announcements
  */
 typedef bool lull_flow_hand(void *arg, struct lull_flow_record *record, void *extra);
@@ -260,7 +284,8 @@ size_t lull_flow_table_size(const struct lull_flow_table_config *config);
 int lull_flow_table_init(void *memory, const struct lull_flow_table_config *config,
 			 lull_flow_hand *hand, void *hand_arg, struct lull_flow_table **table);
 /**
- * Record a packet; clocks never go back. @p payload points at payload_captured bytes.
+ * Record a packet; its clock is not below what advance() was told. @p payload points at
+ * payload_captured bytes.
  * @return its entry, with the packet in it, for the caller to use until the next call; NULL:
  *         unrecorded. Extra bytes: lull_flow_table_extra().
  */
@@ -269,17 +294,25 @@ struct lull_flow_record *lull_flow_table_add(struct lull_flow_table *table,
 					     const uint8_t *payload);
 void *lull_flow_table_extra(struct lull_flow_table *table, struct lull_flow_record *record);
 /**
- * All packets up to @p clock_ns have been added: hand over what has ended by then, at most
+ * No packet with a clock below @p clock_ns will come: hand over what has ended by then, at most
  * @p entries_max entries (0: any number).
- * @return the watermark: never above @p clock_ns, less while something that ended is still here
+ * @return the watermark: never above @p clock_ns, less while something that ended is still here;
+ *         never goes back
  */
 uint64_t lull_flow_table_advance(struct lull_flow_table *table, uint64_t clock_ns,
 				 uint32_t entries_max);
-/** The input has ended: hand over everything; true when nothing is left. */
+/**
+ * The input has ended: hand over everything; true when nothing is left. Call advance() with the
+ * last clock of the input first, the same at all workers: it tells what ended before the input. With
+ * several dispatchers the end of a flow's last record may read idle instead.
+ */
 bool lull_flow_table_flush(struct lull_flow_table *table);
-/** Clock at which advance() has something to do; UINT64_MAX: never. */
+/** Clock at which advance() has something to do, early by a few turns; UINT64_MAX: never. */
 uint64_t lull_flow_table_deadline_ns(const struct lull_flow_table *table);
-/** New timeouts, for what comes; the caller changes them at all workers and the merge. */
+/**
+ * New idle_ns for what is here and what comes; the caller changes it at all workers and the merge.
+ * Walks all entries. What ends while not all have changed may come out in several records.
+ */
 void lull_flow_table_timeouts(struct lull_flow_table *table, uint64_t idle_ns);
 const struct lull_flow_table_counters *lull_flow_table_counters(
 	const struct lull_flow_table *table);
@@ -294,7 +327,8 @@ struct lull_flow_merge_config {
 	uint32_t records_max;        /**< open ones, 16..2^26 [65536] */
 	uint64_t idle_ns, active_ns; /**< as the tables' */
 	uint32_t payload_bytes;      /**< the same */
-	bool hold; /**< parts may come from several workers; false: what is not announced passes */
+	/** Parts may come from several workers, or entries are all announced; else partials pass. */
+	bool hold;
 };
 int lull_flow_merge_config_check(const struct lull_flow_merge_config *config,
 				 struct lull_config_error *error);
@@ -302,8 +336,9 @@ struct lull_flow_merge_counters {
 	uint64_t partials, announcements;
 	uint64_t records;         /**< complete ones given */
 	uint64_t pkts;            /**< in them */
-	uint64_t open, open_pkts; /**< now */
-	uint64_t joined;          /**< partials added to another one */
+	uint64_t open, open_pkts; /**< now: pkts + open_pkts is what came in */
+	uint64_t awaited;         /**< announced and not yet here */
+	uint64_t joined;          /**< added to another one: partials = records + open + joined */
 	uint64_t evicted;         /**< records given early for want of room */
 };
 extern const struct lull_counter_info lull_flow_merge_counter_table[];

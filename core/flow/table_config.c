@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
+#include "table.h"
+
+#define DEFAULT_ENTRIES 65536
+#define DEFAULT_IDLE_NS (30 * LULL_NS_PER_S)
+#define DAY_NS (24 * 3600 * LULL_NS_PER_S)
+#define EXTRA_BYTES_MAX 65536
+
+#define ROW(member, unit_text, help_text)                                                          \
+	{                                                                                          \
+		.name = #member, .unit = unit_text, .help = help_text,                             \
+		.offset = offsetof(struct lull_flow_table_counters, member)                        \
+	}
+const struct lull_counter_info lull_flow_table_counter_table[] = {
+	ROW(pkts, "packets", "packets recorded in an entry"),
+	ROW(unrecorded, "packets", "packets without a record: no entry to be had"),
+	ROW(entries, "1", "entries now"),
+	ROW(entry_pkts, "packets", "packets in the entries now"),
+	ROW(handed_pkts, "packets", "packets in entries handed over"),
+	ROW(created, "1", "entries made"),
+	ROW(ended_idle, "1", "entries handed over after a silence"),
+	ROW(ended_active, "1", "entries handed over at a cut"),
+	ROW(ended_flush, "1", "entries handed over when the input ended"),
+	ROW(evicted, "1", "entries handed over for want of room"),
+	ROW(announced, "1", "entries announced to the merge"),
+	ROW(deferred, "1", "times handing over had to wait for room"),
+	{ .name = NULL },
+};
+
+struct lull_flow_table_config
+lull_flow_table_config_full(const struct lull_flow_table_config *config)
+{
+	struct lull_flow_table_config full = *config;
+
+	if (full.entries_max == 0)
+		full.entries_max = DEFAULT_ENTRIES;
+	if (full.idle_ns == 0)
+		full.idle_ns = DEFAULT_IDLE_NS;
+	return full;
+}
+
+static int
+table_range(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
+	    uint64_t high)
+{
+	if (value >= low && value <= high)
+		return 0;
+	if (error != NULL)
+		*error = (struct lull_config_error){ field, value, low, high };
+	return -EINVAL;
+}
+
+int
+lull_flow_table_config_check(const struct lull_flow_table_config *config,
+			     struct lull_config_error *error)
+{
+	struct lull_flow_table_config full = lull_flow_table_config_full(config);
+	int rc = table_range(error, "entries_max", full.entries_max, 16, 1u << 26);
+
+	if (rc == 0)
+		rc = table_range(error, "idle_ns", full.idle_ns, LULL_NS_PER_MS, DAY_NS);
+	if (rc == 0 && full.active_ns > 0)
+		rc = table_range(error, "active_ns", full.active_ns, LULL_NS_PER_S, DAY_NS);
+	if (rc == 0)
+		rc = table_range(error, "payload_bytes", full.payload_bytes, 0,
+				 LULL_FLOW_PAYLOAD_MAX);
+	if (rc == 0)
+		rc = table_range(error, "extra_bytes", full.extra_bytes, 0, EXTRA_BYTES_MAX);
+	if (rc == 0)
+		rc = table_range(error, "worker_index", full.worker_index, 0, 63);
+	return rc;
+}
