@@ -48,7 +48,7 @@ table_announce_one(struct lull_flow_table *table, struct lull_flow_record *recor
 	message->digest = record->digest;
 	message->cut = record->cut;
 	message->workers = record->workers;
-	/* With several dispatchers an earlier packet may come, but none below what advance() heard. */
+	/* With several dispatchers an earlier packet may come, none below what advance() heard. */
 	message->first_clock_ns = table->announce_all ?
 					  LULL_MIN(record->first_clock_ns, table->advanced_ns) :
 					  record->first_clock_ns;

@@ -7,6 +7,8 @@
 
 #define SLOT_BITS 6
 #define SLOT_MASK 63u
+/* A list that is always empty: no slot is being emptied. */
+#define LIST_NOTHING LULL_WHEEL_SLOTS
 
 void
 lull_wheel_init(struct lull_wheel *wheel, void *nodes, size_t stride)
@@ -14,6 +16,7 @@ lull_wheel_init(struct lull_wheel *wheel, void *nodes, size_t stride)
 	memset(wheel, 0, sizeof(*wheel));
 	wheel->nodes = nodes;
 	wheel->stride = stride;
+	wheel->reached = LIST_NOTHING;
 	memset(wheel->lists, 0xff, sizeof(wheel->lists));
 }
 
@@ -139,6 +142,7 @@ lull_wheel_due(struct lull_wheel *wheel, uint64_t clock_ns, uint32_t *steps)
 			return LULL_WHEEL_NONE;
 		if (wheel->levels == 0 || wheel_first_slot(wheel, &list) > clock_ns) {
 			wheel->base_ns = LULL_MAX(wheel->base_ns, clock_ns);
+			wheel->reached = LIST_NOTHING;
 			return LULL_WHEEL_NONE;
 		}
 		wheel->base_ns = wheel_first_slot(wheel, &list);

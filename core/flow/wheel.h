@@ -21,7 +21,7 @@
 #define LULL_WHEEL_LEVELS 11
 #define LULL_WHEEL_SLOTS (LULL_WHEEL_LEVELS * 64)
 /** Lists of the owner: LULL_WHEEL_OWN + 0 .. LULL_WHEEL_OWN_COUNT - 1. */
-#define LULL_WHEEL_OWN LULL_WHEEL_SLOTS
+#define LULL_WHEEL_OWN (LULL_WHEEL_SLOTS + 1)
 #define LULL_WHEEL_OWN_COUNT 3
 #define LULL_WHEEL_LISTS (LULL_WHEEL_OWN + LULL_WHEEL_OWN_COUNT)
 
@@ -42,7 +42,7 @@ struct lull_wheel {
 	uint64_t base_ns; /* no deadline lies before */
 	uint64_t occupied[LULL_WHEEL_LEVELS];
 	uint32_t levels;  /* bit per level with an entry */
-	uint32_t reached; /* slot that the base stands at the beginning of; empty at first */
+	uint32_t reached; /* slot that the base stands at the beginning of */
 	struct lull_wheel_list lists[LULL_WHEEL_LISTS];
 };
 

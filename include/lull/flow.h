@@ -16,7 +16,8 @@
  * A record ends where, on the clock, its flow was silent for longer than idle_ns, and at the *cuts*
  * of its flow: multiples of active_ns, shifted by the digest so that not all flows are cut at once.
  * A packet belongs to cut (clock_ns + phase) / active_ns, with phase
- * = digest * (active_ns / 2^16) / 2^15, in whole numbers; clocks stay below 2^32 s. Both follow from the packets of the flow alone. A
+ * = digest * (active_ns / 2^16) / 2^15, in whole numbers; clocks stay below 2^32 s. Both
+ * follow from the packets of the flow alone. A
  * worker that sees some of them cuts at the same cuts and at least at the same silences; what it
  * cut at a silence that other workers' packets fill the merge joins again. So records do not depend
  * on scheduler, worker count or timing.
@@ -25,7 +26,8 @@
  * *watermark* W: no packet with a clock below W will come to it (some at W may), every entry that
  * ended by W is handed over, every entry that saw a shared packet before W is announced. An entry
  * ended by W when W > last clock + idle_ns or W is at or behind its cut. A merged record is
- * complete when it ended by the smallest W and no announced entry is open that began within idle_ns of its
+ * complete when it ended by the smallest W and no announced entry is open that began
+ * within idle_ns of its
  * last packet or before. Nothing is guessed from a delay.
  *
  * Why that suffices: a part still missing then belongs to an entry open at W, so with a packet q
@@ -303,8 +305,8 @@ uint64_t lull_flow_table_advance(struct lull_flow_table *table, uint64_t clock_n
 				 uint32_t entries_max);
 /**
  * The input has ended: hand over everything; true when nothing is left. Call advance() with the
- * last clock of the input first, the same at all workers: it tells what ended before the input. With
- * several dispatchers the end of a flow's last record may read idle instead.
+ * last clock of the input first, the same at all workers: it tells what ended before the input.
+ * With several dispatchers the end of a flow's last record may read idle instead.
  */
 bool lull_flow_table_flush(struct lull_flow_table *table);
 /** Clock at which advance() has something to do, early by a few turns; UINT64_MAX: never. */
@@ -327,7 +329,7 @@ struct lull_flow_merge_config {
 	uint32_t records_max;        /**< open ones, 16..2^26 [65536] */
 	uint64_t idle_ns, active_ns; /**< as the tables' */
 	uint32_t payload_bytes;      /**< the same */
-	/** Parts may come from several workers, or entries are all announced; else partials pass. */
+	/** Parts may come from several workers, or all are announced; else partials pass. */
 	bool hold;
 };
 int lull_flow_merge_config_check(const struct lull_flow_merge_config *config,
