@@ -86,6 +86,11 @@ int lull_pipeline_create(const struct lull_pipeline_config *config, struct lull_
 			 char *error);
 /** After its loops have been destroyed; NULL is ignored. */
 void lull_pipeline_destroy(struct lull_pipeline *pipeline);
+/**
+ * What @p port loses from now on is part of the totals. Before the loops run; 0, or -ENOSPC beyond
+ * 16 ports.
+ */
+int lull_pipeline_port(struct lull_pipeline *pipeline, const struct lull_port *port);
 
 /** Config of a loop's stage. */
 struct lull_pipeline_place {
@@ -127,6 +132,7 @@ int lull_pipeline_finish(struct lull_pipeline *pipeline, uint64_t limit_ns, char
 /** Packets by fate, read so that the identities below can be judged while all run. */
 struct lull_pipeline_totals {
 	struct lull_export_totals totals;
+	uint64_t staged;               /**< decided, waiting to be sent to a ring */
 	uint64_t in_flight;            /**< dispatched and not yet in a table, at most ... */
 	uint64_t in_flight_room;       /**< ... this many have room */
 	uint64_t open;                 /**< in tables and merges */
@@ -136,9 +142,9 @@ struct lull_pipeline_totals {
 void lull_pipeline_totals(const struct lull_pipeline *pipeline,
 			  struct lull_pipeline_totals *totals);
 /**
- * rx = dispatched + drops by cause, dispatched = finished + in flight, finished = recorded + open +
- * unrecorded. Reads what lies downstream before and after what lies upstream, so a packet on
- * its way is no difference. 0, or -EPROTO and the identity that does not hold. Any thread.
+ * rx = staged + dispatched + drops by cause, dispatched = finished + in flight, finished = recorded
+ * + open + unrecorded. Reads what lies downstream before and after what lies upstream, so a packet
+ * on its way is no difference. 0, or -EPROTO and the identity that does not hold. Any thread.
  */
 int lull_pipeline_check(const struct lull_pipeline *pipeline, char *error);
 

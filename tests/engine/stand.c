@@ -9,9 +9,9 @@
 #include <rte_mempool.h>
 
 int
-stand_start(const char *const *vdevs)
+stand_start_many(const char *const *vdevs, int loop_count)
 {
-	int cpus[STAND_LOOPS], main_cpu = -1;
+	int cpus[LULL_LOOPS_MAX], main_cpu = -1;
 	char error[LULL_ERROR_SIZE] = "";
 	uint32_t vdev_count = 0;
 	cpu_set_t allowed;
@@ -23,8 +23,8 @@ stand_start(const char *const *vdevs)
 		if (CPU_ISSET((unsigned int)cpu, &allowed))
 			main_cpu = cpu;
 	}
-	while (found < STAND_LOOPS) {
-		for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && found < STAND_LOOPS; cpu--) {
+	while (found < loop_count) {
+		for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && found < loop_count; cpu--) {
 			if (CPU_ISSET((unsigned int)cpu, &allowed))
 				cpus[found++] = cpu;
 		}
@@ -36,13 +36,20 @@ stand_start(const char *const *vdevs)
 		.vdevs = vdevs,
 		.vdev_count = vdev_count,
 		.cpus = cpus,
-		.cpu_count = STAND_LOOPS,
+		.cpu_count = (uint32_t)loop_count,
+		.memory_mb = loop_count > STAND_LOOPS ? 768 : 0,
 		.main_cpu = main_cpu,
 	};
 	if (lull_engine_init(&config, error) == 0)
 		return 0;
 	fprintf(stderr, "%s\n", error);
 	return -1;
+}
+
+int
+stand_start(const char *const *vdevs)
+{
+	return stand_start_many(vdevs, STAND_LOOPS);
 }
 
 int

@@ -37,6 +37,8 @@
 
 /** cmocka group setup: start EAL. Devices: @p vdevs, NULL at the end. */
 int stand_start(const char *const *vdevs);
+/** The same with @p loop_count workers, more than CPUs perhaps, and more memory. */
+int stand_start_many(const char *const *vdevs, int loop_count);
 int stand_stop(void **state);
 /** cmocka group setup without devices. */
 int stand_setup(void **state);

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A pipeline while it runs: nothing is lost or made, ports, silence, stalls, the heaviest flows,
+ * the end.
+ */
+#include "pipeline_stand.h"
+
+#include <errno.h>
+
+#include <stdlib.h>
+
+#include <rte_ethdev.h>
+
+#include "flow_stage.h"
+
+#define SEED 20261123
+#define FLOWS 200
+#define PKTS 4000
+#define CHECKS 5000
+
+static struct frames frames;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	printf("seed %d\n", SEED);
+	frames_make(&frames, SEED, FLOWS, PKTS, LULL_NS_PER_S, 10 * LULL_NS_PER_US);
+	return stand_start_many(NULL, PIPELINE_LOOPS);
+}
+
+static int
+teardown(void **state)
+{
+	frames_free(&frames);
+	return stand_stop(state);
+}
+
+static struct lull_pipeline_totals
+totals_of(const struct bench *bench)
+{
+	struct lull_pipeline_totals totals;
+
+	lull_pipeline_totals(bench->pipeline, &totals);
+	return totals;
+}
+
+/* ---- conservation ---- */
+
+static void
+endless_init(struct bench *bench, bool wait)
+{
+	bench_init(bench, &frames);
+	bench->readings[0].rounds = 0;
+	bench->config.worker_count = 3;
+	bench->config.wait = wait;
+	bench->config.log_ring = 64;
+	bench->config.dispatch.scheduler = lull_scheduler_find("subflow");
+}
+
+/* Totals add up however old each of their parts is. */
+static void
+check_totals(const struct lull_pipeline_totals *all)
+{
+	const struct lull_export_totals *totals = &all->totals;
+
+	assert_int_equal(totals->rx, totals->dispatched + all->staged + totals->drop_ring +
+					     totals->not_ip + totals->malformed +
+					     totals->truncated + totals->link);
+	assert_int_equal(totals->dispatched,
+			 totals->recorded + totals->unrecorded + all->open + all->in_flight);
+	assert_in_range(all->open, 0, totals->dispatched);
+}
+
+static void
+check_long(struct bench *bench)
+{
+	const struct lull_pipeline_command stall = { .verb = LULL_PIPELINE_STALL,
+						     .stall_ns = 5 * LULL_NS_PER_MS };
+	uint64_t rx = 0;
+
+	for (int i = 0; i < CHECKS; i++) {
+		struct lull_pipeline_totals totals;
+
+		if (i % 500 == 0)
+			bench_post(bench->workers[i / 500 % 3], &stall);
+		bench_check(bench);
+		totals = totals_of(bench);
+		check_totals(&totals);
+		assert_true(totals.totals.rx >= rx);
+		rx = totals.totals.rx;
+	}
+}
+
+static void
+pipeline__nothing_is_lost_that_is_not_counted(void **state)
+{
+	const struct lull_pipeline_command stall = { .verb = LULL_PIPELINE_STALL,
+						     .stall_ns = STAND_PATIENCE_NS };
+	const struct lull_pipeline_command go_on = { .verb = LULL_PIPELINE_STALL };
+	uint64_t dispatched = 0;
+	struct bench bench;
+
+	(void)state;
+	endless_init(&bench, false);
+	bench_start(&bench, NULL);
+	check_long(&bench);
+	/* All workers stand still: rings fill up, and the I/O loop goes on. */
+	for (int i = 0; i < 3; i++)
+		bench_post(bench.workers[i], &stall);
+	STAND_WAIT(totals_of(&bench).totals.drop_ring > 10000);
+	bench_check(&bench);
+	for (int i = 0; i < 3; i++)
+		bench_post(bench.workers[i], &go_on);
+	bench_finish(&bench);
+	bench_check(&bench);
+	/* The dispatcher has counted the same. */
+	assert_int_equal(lull_pipeline_dispatch(bench.pipeline, 0)->refused,
+			 totals_of(&bench).totals.drop_ring);
+	for (int i = 0; i < 3; i++)
+		dispatched += lull_pipeline_dispatch(bench.pipeline, 0)->worker_pkts[i];
+	assert_int_equal(dispatched, totals_of(&bench).totals.dispatched);
+	assert_int_equal(totals_of(&bench).in_flight, 0);
+	assert_int_equal(totals_of(&bench).open, 0);
+	bench_close(&bench);
+}
+
+static void
+pipeline__told_to_wait_it_drops_nothing(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	endless_init(&bench, true);
+	bench_start(&bench, NULL);
+	check_long(&bench);
+	bench_finish(&bench);
+	bench_check(&bench);
+	assert_true(totals_of(&bench).totals.rx > 0);
+	assert_int_equal(totals_of(&bench).totals.drop_ring, 0);
+	assert_int_equal(totals_of(&bench).totals.rx, totals_of(&bench).totals.recorded);
+	bench_close(&bench);
+}
+
+/* The check itself: it finds a packet too many and one too few. */
+static void
+pipeline_check__finds_what_does_not_add_up(void **state)
+{
+	char error[LULL_ERROR_SIZE] = "";
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, &frames);
+	bench_start(&bench, NULL);
+	STAND_WAIT(bench_ended(&bench));
+	bench_finish(&bench);
+	bench_stop(&bench);
+	bench_check(&bench);
+	uint64_t *const words[] = {
+		&bench.pipeline->ios[0]->words.rx,
+		&bench.pipeline->ios[0]->words.sent[0],
+		&bench.pipeline->workers[0]->words.taken[0],
+		&bench.pipeline->workers[0]->words.pkts,
+		&bench.pipeline->workers[0]->words.put_pkts[0],
+		&bench.pipeline->logs[0]->words.got[0],
+		&bench.pipeline->logs[0]->words.got_pkts[0],
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		++*words[i];
+		assert_int_equal(lull_pipeline_check(bench.pipeline, error), -EPROTO);
+		assert_true(error[0] != '\0');
+		--*words[i];
+		bench_check(&bench);
+	}
+	bench_close(&bench);
+}
+
+/* ---- ports ---- */
+
+static struct rte_mbuf *
+port_frame(uint32_t flow, uint32_t number)
+{
+	struct rte_mbuf *pkt = rte_pktmbuf_alloc(stand_pool());
+	uint32_t bytes;
+
+	if (pkt == NULL)
+		return NULL;
+	bytes = frame_write(rte_pktmbuf_mtod(pkt, uint8_t *), flow, number, number % 2 != 0, 20);
+	pkt->data_len = (uint16_t)bytes;
+	pkt->pkt_len = bytes;
+	return pkt;
+}
+
+static struct rte_mempool *
+port_pool(void)
+{
+	struct rte_mempool *pool = rte_mempool_lookup("stand");
+	char error[LULL_ERROR_SIZE] = "";
+
+	/* Frames pass through rings: their receiver writes behind the mbufs of their sender. */
+	if (pool == NULL)
+		pool = lull_pipeline_pool("stand", 8191, 0, error);
+	if (pool == NULL)
+		fail_msg("%s", error);
+	return pool;
+}
+
+static void
+port_send(const struct lull_port *near, uint32_t flow_count, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct rte_mbuf *pkt = NULL;
+
+		STAND_WAIT((pkt = port_frame(i % flow_count, i)) != NULL);
+		STAND_WAIT(rte_eth_tx_burst(near->port_id, 0, &pkt, 1) == 1);
+	}
+}
+
+static void
+port_init(struct bench *bench, const char *name, struct lull_port *near, struct lull_port *far)
+{
+	port_pool();
+	stand_pair(name, 1, 1024, near, far);
+	bench_init(bench, &frames);
+	memset(&bench->config.sources, 0, sizeof(bench->config.sources));
+	bench->config.wait = false;
+	bench->config.ring_pkts = 1024;
+	bench->config.worker_count = 2;
+	bench->config.dispatch.scheduler = lull_scheduler_find("rr-packet");
+}
+
+static void
+pipeline__a_port_goes_silent_and_its_flows_end(void **state)
+{
+	const struct lull_pipeline_command idle = { .verb = LULL_PIPELINE_IDLE,
+						    .idle_ns = 10 * LULL_NS_PER_MS };
+	struct lull_port near, far;
+	struct bench bench;
+
+	(void)state;
+	port_init(&bench, "silent", &near, &far);
+	bench.config.table.idle_ns = 3600 * LULL_NS_PER_S;
+	bench_start(&bench, &far);
+	port_send(&near, 50, 1000);
+	STAND_WAIT(totals_of(&bench).totals.rx == 1000);
+	STAND_WAIT(totals_of(&bench).open == 1000);
+	/* Not a packet more: the clock of the loops alone ends the flows. */
+	for (int i = 0; i < 2; i++)
+		bench_post(bench.workers[i], &idle);
+	bench_post(bench.loops[0], &idle);
+	STAND_WAIT(totals_of(&bench).totals.recorded == 1000);
+	bench_check(&bench);
+	STAND_WAIT(__atomic_load_n(&bench.kept[0].count, __ATOMIC_ACQUIRE) ==
+		   totals_of(&bench).totals.records);
+	bench_finish(&bench);
+	/* What comes after the end is let go and belongs to nothing. */
+	port_send(&near, 50, 100);
+	STAND_WAIT(rte_mempool_in_use_count(stand_pool()) == 0);
+	bench_check(&bench);
+	assert_int_equal(totals_of(&bench).totals.rx, 1000);
+	bench_stop(&bench);
+	assert_true(bench.kept[0].count >= 50);
+	for (uint32_t i = 0; i < bench.kept[0].count; i++)
+		assert_true(bench.kept[0].records[i].first_ns > 1000000000 * LULL_NS_PER_S);
+	bench_close(&bench);
+	lull_port_close(&near);
+	lull_port_close(&far);
+}
+
+static void
+pipeline__packets_leave_by_the_output_port_in_order(void **state)
+{
+	struct lull_port near, far;
+	struct bench bench;
+	uint32_t count = 0, next[7] = { 0 };
+
+	(void)state;
+	port_init(&bench, "output", &near, &far);
+	bench.config.table.idle_ns = 30 * LULL_NS_PER_S;
+	bench.config.dispatch.order = LULL_ORDER_RESEQUENCE;
+	bench.config.output_send = true;
+	bench.config.output_port = far.port_id;
+	bench_start(&bench, &far);
+	port_send(&near, 7, 900);
+	bench_post(bench.ios[0], &(struct lull_pipeline_command){ .verb = LULL_PIPELINE_FLUSH,
+								  .flush_pkts = 8,
+								  .flush_ns = LULL_NS_PER_MS });
+	while (count < 900) {
+		struct rte_mbuf *pkt = NULL;
+		const uint8_t *ip;
+		uint32_t flow, number;
+
+		STAND_WAIT(rte_eth_rx_burst(near.port_id, 0, &pkt, 1) == 1);
+		ip = rte_pktmbuf_mtod_offset(pkt, const uint8_t *, 14);
+		number = (uint32_t)(ip[4] << 8 | ip[5]);
+		flow = number % 7;
+		assert_true(number >= next[flow]);
+		next[flow] = number + 7;
+		rte_pktmbuf_free(pkt);
+		count++;
+	}
+	bench_finish(&bench);
+	assert_int_equal(totals_of(&bench).output, 900);
+	bench_close(&bench);
+	lull_port_close(&near);
+	lull_port_close(&far);
+}
+
+/* ---- the heaviest flows ---- */
+
+static void
+pipeline_top__finds_the_heaviest(void **state)
+{
+	struct lull_flow_top *top = calloc(1, sizeof(*top));
+	struct bench bench;
+
+	(void)state;
+	assert_non_null(top);
+	bench_init(&bench, &frames);
+	bench.config.worker_count = 3;
+	bench.config.dispatch.scheduler = lull_scheduler_find("rr-packet");
+	bench.config.table.idle_ns = 60 * LULL_NS_PER_S;
+	bench.readings[0].hold = true;
+	bench_start(&bench, NULL);
+	STAND_WAIT(totals_of(&bench).totals.rx == PKTS && totals_of(&bench).in_flight == 0);
+	STAND_WAIT((lull_pipeline_top(bench.pipeline, top), top->count == LULL_FLOW_TOP_MAX));
+	for (uint32_t i = 1; i < top->count; i++) {
+		const struct lull_flow_record *a = &top->records[i - 1], *b = &top->records[i];
+
+		assert_true(a->bytes[0] + a->bytes[1] >= b->bytes[0] + b->bytes[1]);
+		assert_false(lull_flow_key_same(&a->key, &b->key));
+	}
+	bench_finish(&bench);
+	bench_close(&bench);
+	free(top);
+}
+
+/* ---- the end, the beginning ---- */
+
+static void
+pipeline_finish__says_who_is_not_done(void **state)
+{
+	char error[LULL_ERROR_SIZE] = "";
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, &frames);
+	bench.config.ring_pkts = 8192;
+	bench_start(&bench, NULL);
+	lull_loop_stop(bench.workers[0]);
+	assert_int_equal(lull_pipeline_finish(bench.pipeline, LULL_NS_PER_MS, error), -ETIMEDOUT);
+	assert_true(error[0] != '\0');
+	STAND_WAIT(lull_pipeline_finish(bench.pipeline, LULL_NS_PER_MS, error) == -ETIMEDOUT &&
+		   strstr(error, "worker 0") != NULL);
+	assert_int_equal(lull_loop_start(bench.workers[0]), 0);
+	bench_finish(&bench);
+	bench_check(&bench);
+	bench_close(&bench);
+}
+
+static void
+pipeline_create__refuses_what_cannot_be(void **state)
+{
+	struct lull_pipeline *pipeline = NULL;
+	char error[LULL_ERROR_SIZE] = "";
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, &frames);
+	bench.config.ring_pkts = 100;
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
+	assert_non_null(strstr(error, "ring_pkts"));
+	bench.config.ring_pkts = 64;
+	bench.config.worker_count = LULL_DISPATCH_WORKERS_MAX + 1;
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
+	assert_non_null(strstr(error, "worker_count"));
+	bench.config.worker_count = 1;
+	bench.config.table.idle_ns = 1;
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
+	assert_non_null(strstr(error, "idle_ns"));
+	bench.config.table.idle_ns = 0;
+	bench.config.sinks[0].record = NULL;
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
+	bench_close(&bench);
+}
+
+/* Packets still anywhere go with the pipeline. */
+static void
+pipeline_destroy__takes_what_is_still_inside(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct bench bench;
+
+		endless_init(&bench, i != 0);
+		bench.config.dispatch.order = LULL_ORDER_RESEQUENCE;
+		bench_start(&bench, NULL);
+		STAND_WAIT(totals_of(&bench).totals.rx > PKTS);
+		bench_stop(&bench);
+		bench_check(&bench);
+		bench_close(&bench);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pipeline__nothing_is_lost_that_is_not_counted),
+		cmocka_unit_test(pipeline__told_to_wait_it_drops_nothing),
+		cmocka_unit_test(pipeline_check__finds_what_does_not_add_up),
+		cmocka_unit_test(pipeline__a_port_goes_silent_and_its_flows_end),
+		cmocka_unit_test(pipeline__packets_leave_by_the_output_port_in_order),
+		cmocka_unit_test(pipeline_top__finds_the_heaviest),
+		cmocka_unit_test(pipeline_finish__says_who_is_not_done),
+		cmocka_unit_test(pipeline_create__refuses_what_cannot_be),
+		cmocka_unit_test(pipeline_destroy__takes_what_is_still_inside),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

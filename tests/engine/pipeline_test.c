@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records do not depend on scheduler, workers, order contract, number of loops or live changes.
+ */
+#include "pipeline_stand.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define SEED 20261122
+#define FLOWS 300
+#define PKTS 6000
+
+static struct frames frames;
+static struct lull_flow_record *expected, *records;
+static uint32_t expected_count;
+
+static void
+bench_run(struct bench *bench, const char *what)
+{
+	uint32_t count;
+
+	bench_start(bench, NULL);
+	bench_complete(bench);
+	count = bench_records(bench, records);
+	bench_same(expected, expected_count, records, count, what);
+	bench_close(bench);
+}
+
+static int
+setup(void **state)
+{
+	struct bench bench;
+	uint64_t pkts = 0;
+
+	(void)state;
+	printf("seed %d\n", SEED);
+	if (stand_start_many(NULL, PIPELINE_LOOPS) != 0)
+		return -1;
+	/* 60 ms of packets and silences of 20 ms: many flows end while others go on. */
+	frames_make(&frames, SEED, FLOWS, PKTS, LULL_NS_PER_S, 10 * LULL_NS_PER_US);
+	expected = calloc(RECORDS_MAX, sizeof(expected[0]));
+	records = calloc(RECORDS_MAX, sizeof(records[0]));
+	bench_init(&bench, &frames);
+	bench_start(&bench, NULL);
+	bench_complete(&bench);
+	expected_count = bench_records(&bench, expected);
+	bench_close(&bench);
+	for (uint32_t i = 0; i < expected_count; i++)
+		pkts += expected[i].packets[0] + expected[i].packets[1];
+	assert_int_equal(pkts, PKTS);
+	assert_in_range(expected_count, FLOWS, 5 * FLOWS);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	free(expected);
+	free(records);
+	frames_free(&frames);
+	return stand_stop(state);
+}
+
+/* ---- the same records ---- */
+
+static void
+pipeline__records_do_not_depend_on_scheduling(void **state)
+{
+	static const uint32_t worker_counts[] = { 1, 2, 4 };
+
+	(void)state;
+	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++) {
+		for (uint32_t j = 0; j < 9; j++) {
+			struct bench bench;
+			char what[64];
+
+			bench_init(&bench, &frames);
+			bench.config.dispatch.scheduler = lull_schedulers[i];
+			bench.config.worker_count = worker_counts[j / 3];
+			bench.config.dispatch.order = j % 3;
+			snprintf(what, sizeof(what), "%s, %u workers, order %s",
+				 lull_scheduler_name(lull_schedulers[i]), worker_counts[j / 3],
+				 lull_order_name(j % 3));
+			bench_run(&bench, what);
+		}
+	}
+}
+
+static void
+pipeline__records_do_not_depend_on_rings_and_logs(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++) {
+		struct bench bench;
+		char what[64];
+
+		bench_init(&bench, &frames);
+		bench.config.dispatch.scheduler = lull_scheduler_find("rr-packet");
+		bench.config.worker_count = 4;
+		bench.config.log_count = 1 + i % 2;
+		bench.config.log_ring = 64;
+		bench.config.ring_pkts = (i & 2) != 0 ? 1024 : 64;
+		bench.config.burst_pkts = (i & 4) != 0 ? 256 : 7;
+		bench.config.flush_pkts = (i & 4) != 0 ? 1 : 256;
+		bench.kept[0].slow = i % 2 == 0;
+		snprintf(what, sizeof(what), "variant %u", i);
+		bench_run(&bench, what);
+	}
+}
+
+static void
+pipeline__records_survive_a_change_of_scheduler(void **state)
+{
+	struct lull_pipeline_command command = { .verb = LULL_PIPELINE_SCHEDULER };
+	uint32_t scheduler = 0, changes = 0;
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, &frames);
+	bench.config.worker_count = 4;
+	bench.config.dispatch.scheduler = lull_scheduler_find("crc32");
+	/* Slow enough for changes to fall among the packets. */
+	bench.config.work_ns = 10 * LULL_NS_PER_US;
+	bench_start(&bench, NULL);
+	while (!bench_ended(&bench)) {
+		command.scheduler = lull_schedulers[scheduler];
+		command.shadow = (changes & 1) != 0 ? lull_scheduler_find("hrw") : NULL;
+		changes += lull_loop_post_stage(bench.ios[0], &command, sizeof(command)) == 0;
+		scheduler = lull_schedulers[scheduler + 1] == NULL ? 0 : scheduler + 1;
+		bench_check(&bench);
+	}
+	assert_true(changes > 0);
+	bench_complete(&bench);
+	bench_same(expected, expected_count, records, bench_records(&bench, records), "changes");
+	bench_close(&bench);
+}
+
+static void
+pipeline__identification_changes_no_count(void **state)
+{
+	uint32_t count;
+
+	(void)state;
+	if (lull_identify_version() == NULL)
+		skip();
+	for (uint32_t workers = 1; workers <= 4; workers += 3) {
+		struct bench bench;
+
+		bench_init(&bench, &frames);
+		bench.config.identify = true;
+		bench.config.worker_count = workers;
+		bench.config.dispatch.scheduler = lull_scheduler_find("rr-packet");
+		bench_start(&bench, NULL);
+		bench_complete(&bench);
+		count = bench_records(&bench, records);
+		for (uint32_t i = 0; i < count; i++) {
+			records[i].app = 0;
+			records[i].app_master = 0;
+			records[i].app_confidence = 0;
+			records[i].app_number = 0;
+		}
+		bench_same(expected, expected_count, records, count, "identified");
+		bench_close(&bench);
+	}
+}
+
+/* ---- several files at once ---- */
+
+static void
+sources_init(struct bench *bench, const struct frames *second)
+{
+	bench_init(bench, &frames);
+	bench->config.io_count = 2;
+	bench->readings[1].frames = second;
+	bench->config.sources[1] =
+		(struct lull_pipeline_source){ reading_read, &bench->readings[1] };
+}
+
+static void
+pipeline__several_sources_meet_in_one_record(void **state)
+{
+	struct lull_flow_record *one = calloc(RECORDS_MAX, sizeof(one[0]));
+	uint32_t one_count = 0;
+	uint64_t pkts = 0;
+	struct frames second;
+	struct bench bench;
+
+	(void)state;
+	/* The same flows, seen at another place, at other times. */
+	frames_make(&second, SEED + 1, FLOWS, PKTS / 2, LULL_NS_PER_S + 5 * LULL_NS_PER_MS,
+		    25 * LULL_NS_PER_US);
+	for (uint32_t workers = 1; workers <= 4; workers *= 2) {
+		sources_init(&bench, &second);
+		bench.config.worker_count = workers;
+		bench.config.log_count = workers == 4 ? 2 : 1;
+		bench.config.dispatch.scheduler =
+			lull_scheduler_find(workers == 4 ? "rr-packet" : "subflow");
+		bench_start(&bench, NULL);
+		bench_complete(&bench);
+		if (workers == 1)
+			one_count = bench_records(&bench, one);
+		else
+			bench_same(one, one_count, records, bench_records(&bench, records),
+				   "two sources");
+		bench_close(&bench);
+	}
+	for (uint32_t i = 0; i < one_count; i++)
+		pkts += one[i].packets[0] + one[i].packets[1];
+	assert_int_equal(pkts, PKTS + PKTS / 2);
+	frames_free(&second);
+	free(one);
+}
+
+/* ---- order ---- */
+
+static void
+pipeline__resequenced_output_is_in_order(void **state)
+{
+	struct lull_pipeline_totals totals;
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, &frames);
+	bench.config.worker_count = 4;
+	bench.config.dispatch.scheduler = lull_scheduler_find("rr-packet");
+	bench.config.dispatch.order = LULL_ORDER_RESEQUENCE;
+	bench.readings[0].rounds = 5;
+	bench_start(&bench, NULL);
+	STAND_WAIT(bench_ended(&bench));
+	bench_finish(&bench);
+	lull_pipeline_totals(bench.pipeline, &totals);
+	assert_int_equal(totals.output, 5 * PKTS);
+	assert_int_equal(totals.output_drops, 0);
+	assert_int_equal(lull_pipeline_resequence(bench.pipeline)->late, 0);
+	assert_int_equal(lull_pipeline_resequence(bench.pipeline)->missing, 0);
+	assert_int_equal(lull_pipeline_resequence_wait(bench.pipeline)->count, 5 * PKTS);
+	bench_close(&bench);
+}
+
+static void
+pipeline__drained_flows_are_never_reordered(void **state)
+{
+	struct lull_pipeline_totals totals;
+	struct bench bench;
+
+	(void)state;
+	for (int order = LULL_ORDER_NONE; order <= LULL_ORDER_DRAIN; order++) {
+		bench_init(&bench, &frames);
+		bench.config.worker_count = 4;
+		bench.config.dispatch.scheduler = lull_scheduler_find("rr-packet");
+		bench.config.dispatch.order = order;
+		bench.readings[0].rounds = 5;
+		bench_start(&bench, NULL);
+		STAND_WAIT(bench_ended(&bench));
+		bench_finish(&bench);
+		lull_pipeline_totals(bench.pipeline, &totals);
+		/* Four workers that are each given every fourth packet cannot keep an order. */
+		if (order == LULL_ORDER_NONE)
+			assert_true(totals.reordered > 0);
+		else
+			assert_int_equal(totals.reordered, 0);
+		bench_close(&bench);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pipeline__records_do_not_depend_on_scheduling),
+		cmocka_unit_test(pipeline__records_do_not_depend_on_rings_and_logs),
+		cmocka_unit_test(pipeline__records_survive_a_change_of_scheduler),
+		cmocka_unit_test(pipeline__identification_changes_no_count),
+		cmocka_unit_test(pipeline__several_sources_meet_in_one_record),
+		cmocka_unit_test(pipeline__resequenced_output_is_in_order),
+		cmocka_unit_test(pipeline__drained_flows_are_never_reordered),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
