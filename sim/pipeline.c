@@ -8,6 +8,7 @@
 #include "pipeline_state.h"
 
 #define PROGRESS_TURNS 4096
+#define PROGRESS_PKTS 65536
 #define LOAD_MAX_PPM 4000000
 
 enum { STREAM_GAP = 201, STREAM_SERVICE };
@@ -202,35 +203,6 @@ pipeline_create_output(struct lull_sim_pipeline *pipeline)
 	return 0;
 }
 
-/* The same packets as the run's, on their own. */
-static int
-pipeline_count_identified(const struct lull_sim_pipeline_config *config, uint64_t *identified)
-{
-	struct lull_sim_flows_config flows_config = pipeline_flows(config);
-	struct lull_sim_flows flows;
-	int rc;
-
-	*identified = 0;
-	if (config->identify_ns == 0 || config->identify_pkts == 0)
-		return 0;
-	flows_config.inside_pkts = 0;
-	rc = lull_sim_flows_init(&flows, &flows_config);
-	if (rc != 0)
-		return rc;
-	for (uint64_t i = 0; i < config->lead_pkts + config->pkts; i++) {
-		uint32_t slot = lull_sim_flows_next(&flows);
-		uint8_t *seen = &flows.seen[(size_t)slot * flows_config.worker_count];
-
-		lull_sim_flows_left(&flows, slot);
-		if (*seen == config->identify_pkts)
-			continue;
-		++*seen;
-		*identified += i >= config->lead_pkts;
-	}
-	lull_sim_flows_done(&flows);
-	return 0;
-}
-
 static int
 pipeline_create_parts(struct lull_sim_pipeline *pipeline)
 {
@@ -259,11 +231,7 @@ lull_sim_pipeline_create(const struct lull_sim_pipeline_config *config,
 			 struct lull_sim_pipeline **pipeline)
 {
 	struct lull_sim_pipeline *made;
-	uint64_t identified;
 	int rc = lull_sim_pipeline_config_check(config, NULL);
-
-	if (rc == 0)
-		rc = pipeline_count_identified(config, &identified);
 
 	if (rc != 0)
 		return rc;
@@ -284,7 +252,6 @@ lull_sim_pipeline_create(const struct lull_sim_pipeline_config *config,
 	lull_prng_init(&made->service_prng, config->seed, STREAM_SERVICE);
 	made->jitter_span = config->service_ns * config->jitter_ppm / LULL_PPM * 2;
 	made->service_low_ns = LULL_MAX(config->service_ns - made->jitter_span / 2, 1);
-	lull_sim_pipeline_source_init(made, identified);
 	*pipeline = made;
 	return 0;
 }
@@ -311,6 +278,42 @@ lull_sim_pipeline_free(struct lull_sim_pipeline *pipeline)
 }
 
 /* ---- run ---- */
+
+/*
+ * The same packets as the run's, on their own: how many of those measured are among the first of
+ * their flows. Without churn nothing is counted any more once all flows are known.
+ */
+static int
+pipeline_count_identified(const struct lull_sim_pipeline_config *config,
+			  lull_sim_pipeline_progress *progress, void *arg, uint64_t *identified)
+{
+	struct lull_sim_flows_config flows_config = pipeline_flows(config);
+	uint64_t total = config->lead_pkts + config->pkts, known = 0;
+	struct lull_sim_flows flows;
+	int rc;
+
+	*identified = 0;
+	if (config->identify_ns == 0 || config->identify_pkts == 0)
+		return 0;
+	flows_config.inside_pkts = 0;
+	rc = lull_sim_flows_init(&flows, &flows_config);
+	for (uint64_t i = 0; rc == 0 && i < total; i++) {
+		uint32_t slot = lull_sim_flows_next(&flows);
+		uint8_t *seen = &flows.seen[(size_t)slot * flows_config.worker_count];
+
+		lull_sim_flows_left(&flows, slot);
+		if (*seen < config->identify_pkts) {
+			known += ++*seen == config->identify_pkts;
+			*identified += i >= config->lead_pkts;
+		}
+		if (flows_config.churn_ppm == 0 && known == flows_config.flow_count)
+			break;
+		if (i % PROGRESS_PKTS == 0 && progress != NULL && !progress(arg, 0, total))
+			rc = -EINTR;
+	}
+	lull_sim_flows_done(&flows);
+	return rc;
+}
 
 /* Of events at one time workers come first, then the output, then the I/O core; false: no more. */
 static bool
@@ -372,8 +375,12 @@ lull_sim_pipeline_run(struct lull_sim_pipeline *pipeline, lull_sim_pipeline_prog
 {
 	struct lull_sim_pipeline_result *result = &pipeline->result;
 	uint64_t total = pipeline->config.lead_pkts + pipeline->config.pkts;
-	uint64_t turns = 0;
+	uint64_t turns = 0, identified;
+	int rc = pipeline_count_identified(&pipeline->config, progress, arg, &identified);
 
+	if (rc != 0)
+		return rc;
+	lull_sim_pipeline_source_init(pipeline, identified);
 	while (pipeline_step(pipeline)) {
 		if (pipeline->lost && pipeline->config.stop_at_loss)
 			break;

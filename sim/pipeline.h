@@ -18,7 +18,7 @@
  *
  * One seed, one result, on any machine and with any compiler.
  * Threads: a pipeline belongs to one thread; any number run side by side.
- * Memory:  created and freed here; a run allocates nothing.
+ * Memory:  created and freed here; a run allocates only before its first packet.
  */
 #ifndef LULL_SIM_PIPELINE_H
 #define LULL_SIM_PIPELINE_H
@@ -109,7 +109,7 @@ int lull_sim_pipeline_create(const struct lull_sim_pipeline_config *config,
 typedef bool lull_sim_pipeline_progress(void *arg, uint64_t done_pkts, uint64_t total_pkts);
 /**
  * All packets, until the last has left. Judges at every turn of the I/O core that no packet came
- * from nowhere or went there. 0, or -EINTR when @p progress (may be NULL) ended it.
+ * from nowhere or went there. 0, -ENOMEM, or -EINTR when @p progress (may be NULL) ended it.
  */
 int lull_sim_pipeline_run(struct lull_sim_pipeline *pipeline, lull_sim_pipeline_progress *progress,
 			  void *arg);
