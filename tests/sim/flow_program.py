@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lull-flow-sim from its command line to its result: what it refuses, and what it writes."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+PATIENCE_S = 60
+QUICK = ["--packets", "20k", "--lead", "20k"]
+WHOLE = {"program", "version", "settings", "runs", "bisections", "simulated_pkts", "wall_s"}
+RUN = {
+    "scheduler", "order", "start", "workers", "load", "seed", "capacity_pps", "offered_pps",
+    "offered", "delivered", "lost", "lost_rx_ring", "lost_worker_ring", "loss_ppm", "watched",
+    "watched_lost", "watched_lost_pct", "reordered", "reordered_pct", "reordered_output",
+    "reordered_output_pct", "moves_per_1000", "moves_inflight_per_1000", "identified", "flows",
+    "partials", "partials_per_flow", "span_ns", "io_busy_pct", "worker", "latency", "wait",
+    "dispatch", "resequence",
+}  # fmt: skip
+
+
+def check(good: bool, what: str, seen: object = "") -> None:
+    if not good:
+        sys.exit(f"flow_program: {what}: {seen}")
+
+
+class Stand:
+    """The program, and an empty directory to call it in."""
+
+    def __init__(self, binary: str, scratch: str) -> None:
+        self.binary = str(Path(binary).resolve())
+        self.scratch = Path(scratch)
+
+    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self.binary, *words],
+            capture_output=True,
+            text=True,
+            cwd=self.scratch,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+
+    def result(self, *words: str) -> dict[str, Any]:
+        run = self.call(*words, "--json", "-")
+        check(run.returncode == 0, " ".join(words), run.stderr)
+        check(run.stderr == "", "says nothing on stderr", run.stderr)
+        result: dict[str, Any] = json.loads(run.stdout)
+        return result
+
+    def refused(self, words: str, pattern: str) -> None:
+        """One line that names what is wrong, and nothing written."""
+        run = self.call(*words.split(), "--json", "refused.json")
+        shown = f"{words}: {run.returncode} {run.stdout}{run.stderr}"
+        check(run.returncode == 1 and run.stdout == "", "exit status 1, stdout empty", shown)
+        check(len(run.stderr.splitlines()) == 1, "says one line", shown)
+        check(run.stderr.startswith("lull-flow-sim: "), "says who speaks", shown)
+        check(re.search(pattern, run.stderr) is not None, f"says {pattern}", shown)
+        check(not list(self.scratch.iterdir()), "leaves nothing", shown)
+
+
+def helps(stand: Stand) -> None:
+    for option, pattern in (("--help", "--scheduler"), ("--man", r"\.TP"), ("--version", r"\d")):
+        run = stand.call(option)
+        check(run.returncode == 0 and run.stderr == "", option, run.stderr)
+        check(re.search(pattern, run.stdout) is not None, option, run.stdout)
+
+
+def refuses(stand: Stand) -> None:
+    for words, pattern in (
+        ("--scheduler best", "rr-packet.*sticky"),
+        ("--load 0", "load of"),
+        ("--load 0.5,5", "'5'"),
+        ("--workers 33", "1..32"),
+        ("--target 5", "target_count"),
+        ("--stall 1ms", "EVERY:TIME"),
+        ("--stall 0ms:1ms", "EVERY:TIME"),
+        ("--order fifo", "none.*drain.*resequence"),
+        ("--packets 0", "packets"),
+        ("--zipf 5", "0..4"),
+        ("--nonsense", "nonsense"),
+    ):
+        stand.refused(words, pattern)
+
+
+def has_every_member(stand: Stand) -> None:
+    result = stand.result(*QUICK, "--scheduler", "hrw,sticky", "--load", "0.5,0.9")
+    check(result.keys() == WHOLE, "members", result.keys() ^ WHOLE)
+    runs = result["runs"]
+    check(len(runs) == 8, "two schedulers, starts, loads", len(runs))
+    check(result["bisections"] == [], "no search", result["bisections"])
+    # four cold runs of 20k, four with a lead of as many
+    check(result["simulated_pkts"] == 4 * 20_000 + 4 * 40_000, "packets", result["simulated_pkts"])
+    for run in runs:
+        check(run.keys() == RUN, "members of a run", run.keys() ^ RUN)
+        check(run["offered"] == 20_000, "offered", run)
+        check(run["offered"] == run["delivered"] + run["lost"], "conserved", run)
+        check(len(run["worker"]) == 4, "workers", run["worker"])
+        packets = sum(worker["packets"] for worker in run["worker"])
+        check(packets == run["delivered"] == run["latency"]["count"], "by worker", run)
+        check(abs(run["offered_pps"] - run["load"] * run["capacity_pps"]) < 1, "load", run)
+
+
+def same_seed_same_result(stand: Stand) -> None:
+    words = [*QUICK, "--scheduler", "all", "--churn", "1000", "--order", "resequence"]
+    first, again = (stand.result(*words)["runs"] for _ in range(2))
+    check(first == again, "the same")
+    other = stand.result(*words, "--seed", "2")["runs"]
+    check(first != other, "another seed, another result")
+    both = stand.result(*words, "--seeds", "2")["runs"]
+    check(sorted(map(str, both)) == sorted(map(str, first + other)), "seeds follow each other")
+
+
+def bisects(stand: Stand) -> None:
+    words = [*QUICK, "--start", "cold", "--scheduler", "hrw"]
+    found = stand.result(*words, "--bisect")
+    check(found["runs"] == [] and len(found["bisections"]) == 1, "a search", found)
+    load = found["bisections"][0]["load"]
+    check(0 < load < 1.2, "a load", load)
+    lost = [
+        stand.result(*words, "--load", f"{tried:.2f}")["runs"][0]["lost"]
+        for tried in (load, load + 0.01)
+    ]
+    check(lost[0] == 0 and lost[1] > 0, "none lost there, some lost above", lost)
+
+
+def prints_a_table(stand: Stand) -> None:
+    run = stand.call(*QUICK, "--scheduler", "hrw,sticky")
+    check(run.returncode == 0 and len(run.stdout.splitlines()) == 5, "a table", run.stdout)
+
+
+def ends_by_signal(stand: Stand) -> None:
+    command = [stand.binary, "--packets", "1000G", "--json", "never.json"]
+    begin = time.monotonic()
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=stand.scratch
+    ) as run:
+        taken = False  # it takes signals once it runs, which is when the bit is caught
+        while not taken and run.poll() is None and time.monotonic() < begin + PATIENCE_S:
+            status = Path(f"/proc/{run.pid}/status").read_text(encoding="ascii")
+            caught = re.search(r"^SigCgt:\s*(\w+)$", status, re.MULTILINE)
+            taken = caught is not None and bool(int(caught[1], 16) >> (signal.SIGINT - 1) & 1)
+        run.send_signal(signal.SIGINT)
+        stdout, stderr = run.communicate(timeout=PATIENCE_S)
+    check(run.returncode == 1 and stdout == "", "ends", f"{run.returncode} {stderr}")
+    check("signal" in stderr and len(stderr.splitlines()) == 1, "says why", stderr)
+    check(not list(stand.scratch.iterdir()), "leaves no file")
+
+
+TESTS: tuple[Callable[[Stand], None], ...] = (
+    helps,
+    refuses,
+    has_every_member,
+    same_seed_same_result,
+    bisects,
+    prints_a_table,
+    ends_by_signal,
+)
+
+
+def main() -> None:
+    for number, test in enumerate(TESTS, 1):
+        with tempfile.TemporaryDirectory() as scratch:
+            test(Stand(sys.argv[1], scratch))
+        print(f"ok {number} {test.__name__}", flush=True)
+
+
+main()
