@@ -7,6 +7,8 @@
 
 #include <base/prng.h>
 
+#include "flow_stage.h"
+
 #define ETHERNET_BYTES 14
 #define IP_BYTES 20
 #define UDP_BYTES 8
@@ -322,6 +324,8 @@ bench_complete(struct bench *bench)
 	assert_int_equal(totals->dispatched, totals->recorded + totals->unrecorded);
 	assert_memory_equal(totals, &bench->kept[0].totals, sizeof(*totals));
 	bench_stop(bench);
+	/* No buffer has been forgotten. */
+	assert_int_equal(rte_mempool_in_use_count(bench->pipeline->pool), 0);
 }
 
 void
