@@ -10,27 +10,28 @@
 /*
  * Element numbers: the IPFIX registry of IANA. Times are in milliseconds because nfcapd reads no
  * others; the JSON lines have microseconds. Lengths below an element's own are the reduced ones of
- * RFC 7011, 6.2. What has no fixed length comes last.
+ * RFC 7011, 6.2. What has no fixed length comes last. nfcapd 1.7.1 keeps one set of TCP flags, the
+ * last it reads: those of the initiator.
  */
 const struct lull_ipfix_field lull_ipfix_fields[] = {
-	{ 152, 8, 0, LULL_IPFIX_FIRST_MS, FLOWS },         /* flowStartMilliseconds */
-	{ 153, 8, 0, LULL_IPFIX_LAST_MS, FLOWS },          /* flowEndMilliseconds */
-	{ 8, 4, 0, LULL_IPFIX_SOURCE, V4 },                /* sourceIPv4Address */
-	{ 12, 4, 0, LULL_IPFIX_DESTINATION, V4 },          /* destinationIPv4Address */
-	{ 27, 16, 0, LULL_IPFIX_SOURCE, V6 },              /* sourceIPv6Address */
-	{ 28, 16, 0, LULL_IPFIX_DESTINATION, V6 },         /* destinationIPv6Address */
-	{ 7, 2, 0, LULL_IPFIX_SOURCE_PORT, FLOWS },        /* sourceTransportPort */
-	{ 11, 2, 0, LULL_IPFIX_DESTINATION_PORT, FLOWS },  /* destinationTransportPort */
-	{ 4, 1, 0, LULL_IPFIX_PROTO, FLOWS },              /* protocolIdentifier */
-	{ 136, 1, 0, LULL_IPFIX_END_REASON, FLOWS },       /* flowEndReason */
-	{ 239, 1, 0, LULL_IPFIX_INITIATOR, FLOWS },        /* biflowDirection */
-	{ 58, 2, 0, LULL_IPFIX_VLAN, FLOWS },              /* vlanId */
-	{ 1, 8, 0, LULL_IPFIX_BYTES, FLOWS },              /* octetDeltaCount */
-	{ 2, 8, 0, LULL_IPFIX_PACKETS, FLOWS },            /* packetDeltaCount */
+	{ 152, 8, 0, LULL_IPFIX_FIRST_MS, FLOWS },        /* flowStartMilliseconds */
+	{ 153, 8, 0, LULL_IPFIX_LAST_MS, FLOWS },         /* flowEndMilliseconds */
+	{ 8, 4, 0, LULL_IPFIX_SOURCE, V4 },               /* sourceIPv4Address */
+	{ 12, 4, 0, LULL_IPFIX_DESTINATION, V4 },         /* destinationIPv4Address */
+	{ 27, 16, 0, LULL_IPFIX_SOURCE, V6 },             /* sourceIPv6Address */
+	{ 28, 16, 0, LULL_IPFIX_DESTINATION, V6 },        /* destinationIPv6Address */
+	{ 7, 2, 0, LULL_IPFIX_SOURCE_PORT, FLOWS },       /* sourceTransportPort */
+	{ 11, 2, 0, LULL_IPFIX_DESTINATION_PORT, FLOWS }, /* destinationTransportPort */
+	{ 4, 1, 0, LULL_IPFIX_PROTO, FLOWS },             /* protocolIdentifier */
+	{ 136, 1, 0, LULL_IPFIX_END_REASON, FLOWS },      /* flowEndReason */
+	{ 239, 1, 0, LULL_IPFIX_INITIATOR, FLOWS },       /* biflowDirection */
+	{ 58, 2, 0, LULL_IPFIX_VLAN, FLOWS },             /* vlanId */
+	{ 1, 8, 0, LULL_IPFIX_BYTES, FLOWS },             /* octetDeltaCount */
+	{ 2, 8, 0, LULL_IPFIX_PACKETS, FLOWS },           /* packetDeltaCount */
+	{ 6, 1, REVERSE, LULL_IPFIX_TCP_FLAGS_BACK, FLOWS },
 	{ 6, 1, 0, LULL_IPFIX_TCP_FLAGS, FLOWS },          /* tcpControlBits */
 	{ 1, 8, REVERSE, LULL_IPFIX_BYTES_BACK, FLOWS },   /* reverseOctetDeltaCount */
 	{ 2, 8, REVERSE, LULL_IPFIX_PACKETS_BACK, FLOWS }, /* reversePacketDeltaCount */
-	{ 6, 1, REVERSE, LULL_IPFIX_TCP_FLAGS_BACK, FLOWS },
 	{ 1, 8, PRIVATE, LULL_IPFIX_WORKERS, FLOWS | LULL_IPFIX_WITH_FACTS },
 	{ 2, 4, PRIVATE, LULL_IPFIX_MOVES, FLOWS | LULL_IPFIX_WITH_FACTS },
 	{ 3, 4, PRIVATE, LULL_IPFIX_REORDERED, FLOWS | LULL_IPFIX_WITH_FACTS },
