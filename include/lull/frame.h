@@ -78,7 +78,10 @@ struct lull_frame_geometry {
 	uint32_t row_bytes;          /**< from one row (of groups) to the next; 0: no padding */
 	enum lull_pixel pixel;
 };
-/** Bytes of the picture, 64 bit arithmetic; 0: a member is out of range or they do not fit. */
+/**
+ * Bytes of the picture: rows of whole groups, with the padding of each row. Pixels that are unknown
+ * need row_bytes. 0: a member is out of range or LULL_FRAME_BYTES_MAX does not suffice.
+ */
 uint64_t lull_frame_bytes(const struct lull_frame_geometry *geometry);
 
 /* ---- protocols ---- */
@@ -198,7 +201,7 @@ struct lull_frame {
 	struct lull_frame_stamps stamps;
 	struct lull_frame_counts counts;
 	uint32_t missing_count; /**< spans below, in order, none touching another */
-	bool missing_more; /**< more spans than fit: the last reaches to the end of the last hole */
+	bool missing_more; /**< more holes than fit: some spans name bytes that are there, too */
 	const struct lull_frame_span *missing;
 	void *buffer_user; /**< of lull_assembler_supply() */
 };
