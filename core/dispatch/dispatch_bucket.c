@@ -99,6 +99,27 @@ bucket_move(struct lull_bucket *bucket, struct track *track, uint16_t proposed, 
 	return proposed;
 }
 
+/* Tell the scheduler where a packet goes against its proposal. */
+static void
+track_placed(const struct track *track, uint32_t digest, uint16_t worker)
+{
+	const struct lull_dispatch *dispatch = track->dispatch;
+
+	if (dispatch->scheduler->placed != NULL)
+		dispatch->scheduler->placed(dispatch->state, &dispatch->view, digest, worker);
+}
+
+static uint16_t
+bucket_decide(struct lull_bucket *bucket, struct track *track, uint32_t digest, uint16_t proposed,
+	      uint16_t *moved)
+{
+	uint16_t worker = bucket_move(bucket, track, proposed, moved);
+
+	if (worker != proposed)
+		track_placed(track, digest, worker);
+	return worker;
+}
+
 static void
 mark_fill(struct lull_dispatch_mark *mark, const struct lull_dispatch *dispatch,
 	  const struct lull_bucket *bucket, uint32_t digest, uint16_t moved)
@@ -129,7 +150,7 @@ lull_bucket_track(struct lull_dispatch *dispatch, const uint32_t *digests, uint3
 		    (bucket_idle(bucket, &track) && !bucket_inflight(bucket, &track)))
 			bucket_renew(bucket);
 		else if (workers[i] != bucket->worker)
-			workers[i] = bucket_move(bucket, &track, workers[i], &moved);
+			workers[i] = bucket_decide(bucket, &track, digests[i], workers[i], &moved);
 		if (marks != NULL)
 			mark_fill(&marks[i], dispatch, bucket, digests[i], moved);
 		bucket->worker = (uint8_t)workers[i];
@@ -155,6 +176,16 @@ bucket_take_back(struct track *track, uint16_t from, const uint32_t *digests, ui
 	track->sent[from] -= count;
 }
 
+/*
+ * No second choice: when rings are about as full as the one that refused, the packet or the next
+ * one is lost here, and its flow has to be identified again before.
+ */
+static bool
+bucket_crowded(const struct lull_dispatch_load *load)
+{
+	return (uint64_t)load->used_pkts * 4 > (uint64_t)load->capacity_pkts * 3;
+}
+
 /* The worker with the most free places, by what it has been given here too; @p from if none. */
 static uint16_t
 track_roomiest(const struct track *track, const uint32_t *given, uint16_t from)
@@ -167,7 +198,7 @@ track_roomiest(const struct track *track, const uint32_t *given, uint16_t from)
 		int64_t room = (int64_t)view->loads[worker].capacity_pkts -
 			       view->loads[worker].used_pkts - given[worker];
 
-		if (worker != from && room > room_most) {
+		if (worker != from && room > room_most && !bucket_crowded(&view->loads[worker])) {
 			room_most = room;
 			roomiest = worker;
 		}

@@ -37,7 +37,7 @@ struct lull_schedule_view {
 	uint64_t per_slot[LULL_DISPATCH_WORKERS_MAX];
 };
 
-struct lull_scheduler {      /* every member is required */
+struct lull_scheduler {      /* every member but placed is required */
 	const char *name;    /* what the user types after --scheduler */
 	const char *summary; /* one line for --help and the man page */
 	bool splits;         /* packets of one flow can go to several workers */
@@ -47,6 +47,12 @@ struct lull_scheduler {      /* every member is required */
 	void (*init)(void *state, const struct lull_schedule_view *view);
 	void (*burst)(void *state, const struct lull_schedule_view *view, const uint32_t *digests,
 		      uint32_t count, uint16_t *workers);
+	/*
+	 * The proposal for a packet was not followed: order or a pin hold its flow where it is.
+	 * NULL: makes no difference.
+	 */
+	void (*placed)(void *state, const struct lull_schedule_view *view, uint32_t digest,
+		       uint16_t worker);
 };
 
 extern const struct lull_scheduler lull_scheduler_rr_packet, lull_scheduler_rr_burst,

@@ -344,6 +344,22 @@ sticky_burst(void *state, const struct lull_schedule_view *view, const uint32_t 
 	}
 }
 
+/*
+ * The bucket is where it is, not where it was to be. What is held back is not the heaviest for a
+ * while: another one that may move gets its turn.
+ */
+static void
+sticky_placed(void *state, const struct lull_schedule_view *view, uint32_t digest, uint16_t worker)
+{
+	struct sticky *sticky = state;
+	struct place *place = &sticky->places[digest & view->bucket_mask];
+
+	if (place->worker == worker + 1)
+		return;
+	place->worker = (uint8_t)(worker + 1);
+	place->heat = 0;
+}
+
 const struct lull_scheduler lull_scheduler_sticky = {
 	.name = "sticky",
 	.summary = "flows stay; an overloaded worker gives its heaviest away",
@@ -351,4 +367,5 @@ const struct lull_scheduler lull_scheduler_sticky = {
 	.state_size = sticky_state_size,
 	.init = lull_scheduler_init_none,
 	.burst = sticky_burst,
+	.placed = sticky_placed,
 };

@@ -289,8 +289,10 @@ refused__given_to_another(void **state)
 	assert_int_equal(stand.counters->worker_pkts[1], 6);
 	for (uint32_t i = 0; i < 4; i++)
 		stand.loads[i].used_pkts = STAND_CAPACITY;
-	stand.loads[3].used_pkts = STAND_CAPACITY - 3;
-	/* The last 4: three places are free. */
+	/* Others have a place, but are about as full; a small ring is empty. The last 4. */
+	stand.loads[0].used_pkts = STAND_CAPACITY - 10;
+	stand.loads[3].capacity_pkts = 3;
+	stand.loads[3].used_pkts = 0;
 	lull_dispatch_refused(stand.dispatch, stand.now_ns, 1, stand.loads, digests + 2, 4,
 			      stand.workers + 2, stand.marks + 2);
 	assert_int_equal(stand.workers[2], 3);
