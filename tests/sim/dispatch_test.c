@@ -80,7 +80,7 @@ sticky__moves_few(void **state)
 		config.flows.zipf_milli = traffics[i].zipf_milli;
 		config.flows.elephant_ppm = traffics[i].elephant_ppm;
 		config.flows.target_count = traffics[i].target_count;
-		/* cold, while more has to be identified than there is time for: where moves cost most */
+		/* cold, with more to identify than there is time for: moves cost most */
 		config.pkts = 500000;
 		lane_run(&config, &result);
 		print_message("traffic %zu: %" PRIu64 " moves of %" PRIu64 " packets, seed %" PRIu64
