@@ -5,10 +5,10 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from rich.console import Console
@@ -20,6 +20,7 @@ from lull import (
     doctor,
     doctor_view,
     explain_view,
+    flow_commands,
     loops_view,
     model_commands,
     plugin_file,
@@ -32,6 +33,7 @@ from lull import (
     wrap_live,
 )
 from lull.child import CHECKOUT, Child, find_program
+from lull.choosing import choosing
 from lull.demo import Demo, View
 from lull.demo_view import LiveView, PlainView, SilentView
 from lull.energy import EnergyMeter
@@ -44,7 +46,6 @@ from lull.seat import step_aside
 from lull.telemetry import Telemetry, TelemetryError
 from lull.tree import Tree
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -87,17 +88,6 @@ def _interrupt(number: int, _frame: FrameType | None) -> None:
 def _fail(message: str, status: int) -> int:
     print(f"lull: {' '.join(message.split())}", file=sys.stderr)
     return status
-
-
-def choosing(command: Command) -> Command:
-    """Options of every command that speaks to a running program."""
-    for option in (
-        click.option("--socket", type=click.Path(path_type=Path), help="Its telemetry socket."),
-        click.option("--program", help="Its name, such as lull-fwd or lull-gen."),
-        click.option("--pid", type=int, help="Its process id."),
-    ):
-        command = option(command)
-    return command
 
 
 class Commands(click.Group):
@@ -439,7 +429,7 @@ def doctor_command(as_json: bool, root: Path) -> int:
     return 1 if any(check.status == "fail" for check in checks) else 0
 
 
-for command in (*sim_commands.COMMANDS, model_commands.model_group):
+for command in (*sim_commands.COMMANDS, model_commands.model_group, flow_commands.flow):
     cli.add_command(command)
 
 

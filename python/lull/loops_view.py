@@ -6,12 +6,12 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TextIO
 
 from rich import box
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from lull import watching
 from lull.pace import Pace
 from lull.palette import ink
 from lull.quantities import clock, micros, percent, si, spark
@@ -67,6 +67,14 @@ class Watch:
         # Only the plugin has modes; other programs always rest.
         self.mode = self._telemetry.settings().get("mode", "") if self.foreign() else ""
 
+    def render(self, width: int) -> RenderableType:
+        """The whole picture."""
+        return render(self, width)
+
+    def lines(self) -> list[str]:
+        """A line for each loop."""
+        return plain_lines(self)
+
     def foreign(self) -> bool:
         """Are these threads of a program that knows nothing of lull?"""
         return not self.loops or any(one.loop.kind == "plugin" for one in self.loops)
@@ -90,33 +98,7 @@ class Watch:
 def watch(telemetry: Telemetry, pace: Pace, file: TextIO, interval_s: float,
           count: int | None = None, check: Callable[[], None] | None = None) -> None:
     """Show a program until it ends, count looks are over, or the user has seen enough."""
-    console = Console(file=file, highlight=False)
-    seen = Watch(telemetry)
-    looks = 0
-
-    def one() -> bool:
-        nonlocal looks
-        pace.sleep(interval_s)
-        if check is not None:
-            check()
-        seen.look()
-        looks += 1
-        return count is None or looks < count
-
-    if not console.is_terminal:
-        while True:
-            more = one()
-            for line in plain_lines(seen):
-                print(line, file=file, flush=True)
-            if not more:
-                return
-    with Live(console=console, auto_refresh=False, screen=count is None) as live:
-        live.update(render(seen, console.width), refresh=True)
-        while True:
-            more = one()
-            live.update(render(seen, console.width), refresh=True)
-            if not more:
-                return
+    watching.watch(Watch(telemetry), pace, file, interval_s, count, check)
 
 
 def plain_lines(seen: Watch) -> list[str]:

@@ -4,12 +4,18 @@
 Unknown members are kept: a newer program may say more.
 """
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 UINT64_MAX = 2**64 - 1
 # Depths that hand the CPU back to the kernel; leaving one is a wake-up.
 WAKING_DEPTHS = ("sleep", "interrupt")
+# Why packets of flows may be in no record; those that belong to no flow are not among them.
+FLOW_DROPS = ("drop_ring", "missed", "nombuf", "errors", "unrecorded")
 DEPTHS = ("pause", "monitor", "sleep", "interrupt")
+# Why packets of flows may be in no record; those that belong to no flow are not among them.
+FLOW_DROPS = ("drop_ring", "missed", "nombuf", "errors", "unrecorded")
 
 
 class Reply(BaseModel):
@@ -141,6 +147,68 @@ class Histogram(Reply):
     def pairs(self) -> list[tuple[int, int]]:
         """(low edge in ns, count) of each bin."""
         return list(zip(self.bins[0::2], self.bins[1::2], strict=True))
+
+
+class FlowTotals(Reply):
+    """/lull/flow: packets by their fate since the start, decisions, order."""
+
+    now_ns: int
+    rx: int
+    dispatched: int
+    records: int = 0
+    worker_pkts: list[int] = Field(default_factory=list)
+
+    def dropped(self) -> int:
+        """Packets of flows that are in no record, for whatever cause."""
+        return sum(self.count(name) for name in FLOW_DROPS)
+
+
+class FlowTop(Reply):
+    """/lull/flow_top: the heaviest flows, heaviest first; a list per column."""
+
+    now_ns: int
+    src: list[str]
+    dst: list[str]
+    proto: list[int]
+    vlan_id: list[int]
+    packets: list[int]
+    bytes: list[int]
+    packets_rev: list[int]
+    bytes_rev: list[int]
+    first_us: list[int]
+    last_us: list[int]
+    app: list[str]
+    workers: list[int]
+
+    @model_validator(mode="after")
+    def _as_long_as_each_other(self) -> Self:
+        if len({len(getattr(self, name)) for name in FlowRow.model_fields}) != 1:
+            raise ValueError("columns differ in length")
+        return self
+
+    def rows(self) -> list["FlowRow"]:
+        """Flow by flow."""
+        names = list(FlowRow.model_fields)
+        columns = (getattr(self, name) for name in names)
+        return [FlowRow.model_validate(dict(zip(names, row, strict=True)))
+                for row in zip(*columns, strict=True)]
+
+
+class FlowRow(BaseModel):
+    """One flow of /lull/flow_top; workers has a bit for each that had packets of it."""
+
+    src: str
+    dst: str
+    proto: int
+    vlan_id: int
+    packets: int
+    bytes: int
+    packets_rev: int
+    bytes_rev: int
+    first_us: int
+    last_us: int
+    app: str
+    workers: int
 
 
 class SetReply(Reply):

@@ -16,7 +16,18 @@ from typing import Any, Self, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from lull.errors import LullError
-from lull.replies import Explain, Greeting, Histogram, Info, Loop, MarkReply, SetReply, Traffic
+from lull.replies import (
+    Explain,
+    FlowTop,
+    FlowTotals,
+    Greeting,
+    Histogram,
+    Info,
+    Loop,
+    MarkReply,
+    SetReply,
+    Traffic,
+)
 
 REPLY_BYTES_MIN = 65536
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -110,6 +121,15 @@ class Telemetry:
         """Bins of "wait", "rest" or "latency" of a loop."""
         return self._ask_model(Histogram, "/lull/histogram", f"{name},{which}")
 
+    def flow(self) -> FlowTotals:
+        """What became of the packets of a program that keeps flows."""
+        return self._ask_model(FlowTotals, "/lull/flow", unknown=(
+            "this program keeps no flows: choose a lull-flow with --pid or --program"))
+
+    def flow_top(self) -> FlowTop:
+        """Its heaviest flows."""
+        return self._ask_model(FlowTop, "/lull/flow_top")
+
     def settings(self) -> dict[str, str]:
         """Every setting that can be changed while the program runs, as text."""
         answer = self.ask("/lull/settings")
@@ -131,8 +151,11 @@ class Telemetry:
         """Ask all loops to begin a measurement window; returns its number."""
         return self._ask_model(MarkReply, "/lull/mark").window
 
-    def _ask_model(self, model: type[Reply], command: str, parameter: str = "") -> Reply:
+    def _ask_model(self, model: type[Reply], command: str, parameter: str = "",
+                   unknown: str = "") -> Reply:
         answer = self.ask(command, parameter)
+        if answer is None and unknown:
+            raise self._error(unknown)
         if answer is None:
             raise self._unknown(f"{command},{parameter}" if parameter else command)
         try:

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flow commands: top, report and parquet, as users type them."""
+
+import json
+import signal
+import sys
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from lull import flow_top, watching
+from lull.choosing import choosing
+from lull.errors import Interrupted, LullError
+from lull.pace import RealPace
+from lull.programs import Choice, connect
+
+PROGRAM = "lull-flow"
+
+
+@click.group(short_help="Look at flows: live, as a report, as a table file.")
+def flow() -> None:
+    """Look at the flows that lull-flow records."""
+
+
+@flow.command(short_help="The heaviest flows, live.")
+@choosing
+@click.argument("which", required=False, metavar="[PROGRAM|PID]")
+@click.option("--interval", type=click.FloatRange(0.1, 60), default=1.0, show_default=True,
+              metavar="S", help="Time between two looks, in seconds.")
+@click.option("--once", is_flag=True, help="Print them once, after one interval.")
+@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+def top(pid: int | None, socket: Path | None, program: str | None, which: str | None,
+        interval: float, once: bool, as_json: bool) -> None:
+    """Show the heaviest flows of a running lull-flow, with their rates per second."""
+    pace = RealPace()
+    with connect(_choice(pid, socket, program, which)) as telemetry:
+        picture = flow_top.FlowWatch(telemetry)
+        if once or as_json:
+            pace.sleep(interval)
+            picture.look()
+            if as_json:
+                print(json.dumps(flow_top.as_data(picture), indent=1, ensure_ascii=False))
+                return
+            console = Console(highlight=False)
+            console.print(picture.render(console.width))
+            return
+        try:
+            watching.watch(picture, pace, sys.stdout, interval)
+        except Interrupted as error:
+            if error.status != 128 + signal.SIGINT:
+                raise
+
+
+def _choice(pid: int | None, socket: Path | None, program: str | None,
+            which: str | None) -> Choice:
+    """Whom the user means; lull-flow when nothing is said."""
+    if which is not None and (pid, socket, program) != (None, None, None):
+        raise LullError(f"{which}: leave it out, or --pid, --program and --socket", 2)
+    if which is not None and which.isdigit():
+        return Choice(int(which))
+    if (pid, socket, program, which) == (None, None, None, None):
+        return Choice(program=PROGRAM)
+    return Choice(pid, socket, program or which)
