@@ -3,35 +3,48 @@
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from lull.errors import LullError
 
 
 def write(path: Path, text: str) -> None:
-    """Write a text as write_bytes() does."""
+    """Write a file of this text."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file next to its final place and move it there; leaves nothing behind on failure."""
+    """Write a file of these bytes."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file next to a final place, to be filled inside the `with` block; leaving it moves the file
+    there. Leaves nothing behind on failure.
+    """
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        temporary = Path(name)
+        try:
+            yield temporary
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        temporary.chmod(0o644)
+        temporary.replace(path)
         temporary = None
     except OSError as error:
         raise LullError(f"{path}: cannot write ({error.strerror or error}): "
                         "free some space or choose another place with --out or -o") from None
     finally:
         if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
 
 
 def check_writable(directory: Path) -> None:

@@ -52,6 +52,19 @@ def top(pid: int | None, socket: Path | None, program: str | None, which: str | 
                 raise
 
 
+@flow.command(short_help="Records as a Parquet file.")
+@click.argument("source", type=click.Path(path_type=Path), metavar="FILE.jsonl")
+@click.argument("out", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT.parquet")
+def parquet(source: Path, out: Path) -> None:
+    """Turn what lull-flow --json wrote ('-': standard input) into a Parquet file.
+
+    Works on any number of records; all files have the same typed columns.
+    """
+    from lull import flow_parquet  # takes a second to load: not before it is needed
+
+    print(f"{out}: {flow_parquet.write(source, out)} records")
+
+
 def _choice(pid: int | None, socket: Path | None, program: str | None,
             which: str | None) -> Choice:
     """Whom the user means; lull-flow when nothing is said."""
