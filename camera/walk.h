@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Walk: from an Ethernet frame to what a camera protocol reads.
+ *
+ * Lengths are believed in this order: frame, IP total length, UDP length; what Ethernet pads does
+ * not count. VLAN tags (two at most), IPv4 options and IPv6 hop-by-hop, routing and destination
+ * headers are stepped over. Fragments are not put together.
+ */
+#ifndef LULL_CAMERA_WALK_H
+#define LULL_CAMERA_WALK_H
+
+#include <stddef.h>
+
+#include "address.h"
+
+enum camera_walk {
+	CAMERA_WALK_UDP,       /**< data is the UDP payload */
+	CAMERA_WALK_ETHERNET,  /**< neither IP: data is what follows the ether type */
+	CAMERA_WALK_OTHER,     /**< IP, but not UDP */
+	CAMERA_WALK_FRAGMENT,  /**< of a UDP datagram */
+	CAMERA_WALK_MALFORMED, /**< lengths contradict each other */
+};
+struct camera_walked {
+	const uint8_t *data;
+	uint32_t len_bytes;
+	uint16_t ether_type;
+	uint16_t port; /**< UDP destination */
+	struct camera_ip destination, source;
+	const uint8_t *mac; /**< of the sender */
+};
+/** @p walked: filled in for UDP and ETHERNET. */
+enum camera_walk camera_walk(const uint8_t *frame, size_t len_bytes, struct camera_walked *walked);
+
+#endif
