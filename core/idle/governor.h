@@ -26,6 +26,7 @@ struct lull_idle_view {
 /** A turn as a governor sees it. */
 struct lull_idle_turn {
 	uint64_t now_ns;
+	uint64_t calm_ns;        /* nothing urgent is expected before; 0: not known */
 	uint32_t pkt_count;      /* all queues */
 	uint32_t queue_pkts_max; /* the fullest queue */
 	bool drained;            /* every queue returned less than a burst */
@@ -59,7 +60,7 @@ struct lull_idle_governor {  /* every member is required */
 
 extern const struct lull_idle_governor lull_idle_spin, lull_idle_yield, lull_idle_fixed,
 	lull_idle_ramp, lull_idle_halve, lull_idle_drain, lull_idle_metronome, lull_idle_kalman,
-	lull_idle_kalman_guarded, lull_idle_objective;
+	lull_idle_kalman_guarded, lull_idle_objective, lull_idle_phase;
 
 /* For policies with nothing to do there. */
 void lull_governor_wake_none(void *state, const struct lull_wake *wake);

@@ -14,6 +14,7 @@ const struct lull_idle_governor *const lull_idle_governors[] = {
 	&lull_idle_kalman,
 	&lull_idle_kalman_guarded,
 	&lull_idle_objective,
+	&lull_idle_phase,
 	NULL,
 };
 /* clang-format on */

@@ -218,6 +218,7 @@ idle_read_turn(struct lull_idle *idle, const struct lull_turn *turn)
 {
 	struct lull_idle_turn seen = {
 		.now_ns = turn->now_ns,
+		.calm_ns = turn->calm_ns,
 		.drained = true,
 		.follows = !idle->untimed,
 		.size_pkts = turn->size_pkts,

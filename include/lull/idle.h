@@ -101,8 +101,13 @@ struct lull_idle_limits {
 
 /** What one turn of the loop did. */
 struct lull_turn {
-	uint64_t now_ns;            /**< before the first receive of the turn; never goes back */
-	uint64_t deadline_ns;       /**< the loop's own next duty: rest no longer; 0: none */
+	uint64_t now_ns;      /**< before the first receive of the turn; never goes back */
+	uint64_t deadline_ns; /**< the loop's own next duty: rest no longer; 0: none */
+	/**
+	 * Nothing urgent is expected before; what comes until then may wait as long as the rings
+	 * hold it. 0: not known. Governor "phase" goes by it, no other.
+	 */
+	uint64_t calm_ns;
 	const uint16_t *queue_pkts; /**< packets received from each queue in this turn */
 	uint32_t queue_count;       /**< 1..LULL_IDLE_QUEUES_MAX, the same queues each turn */
 	/**

@@ -44,6 +44,7 @@ GOVERNOR_SUMMARY = {
     "metronome": "aims at a mean vacation time, as Metronome does",
     "kalman": "searches the longest rest that costs no speed, as the sleep model does",
     "kalman-guarded": "the same search within the latency objective and the ring",
+    "phase": "sleeps until just before the last packets of a frame are due",
     "objective": "rests as long as the latency objective allows",
 }
 

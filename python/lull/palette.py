@@ -29,6 +29,7 @@ INKS = {
     "yield": Ink("#a98b00", "#cfb53b", "bright_yellow", "d"),
     "kalman": Ink("#8c6d46", "#c4a276", "bright_magenta", "p"),
     "kalman-guarded": Ink("#5c4a8f", "#9d8bd1", "bright_blue", "h"),
+    "phase": Ink("#a3357a", "#d97ab8", "bright_red", "H"),
 }
 OTHER = Ink("#555555", "#aaaaaa", "white", "*")
 

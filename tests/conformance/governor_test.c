@@ -21,9 +21,10 @@ is_named(const struct lull_idle_governor *governor, const char *name)
 static void
 governors__have_names_and_are_found(void **state)
 {
-	static const char *const expected[] = { "spin",           "yield",    "fixed",     "ramp",
-						"halve",          "drain",    "metronome", "kalman",
-						"kalman-guarded", "objective" };
+	static const char *const expected[] = { "spin",      "yield",  "fixed",
+						"ramp",      "halve",  "drain",
+						"metronome", "kalman", "kalman-guarded",
+						"objective", "phase" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(expected); i++)

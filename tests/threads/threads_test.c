@@ -160,7 +160,7 @@ turn_all(void *arg)
 
 	for (uint32_t i = 0; i < TURNS; i++) {
 		uint16_t pkts = (uint16_t)(i % 5 == 0 ? i % 40 : 0);
-		struct lull_turn turn = { now_ns, 0, &pkts, 1, 0, 0, 0 };
+		struct lull_turn turn = { .now_ns = now_ns, .queue_pkts = &pkts, .queue_count = 1 };
 		struct lull_rest rest = lull_idle_plan(loop->idle, &turn);
 
 		now_ns += 800;

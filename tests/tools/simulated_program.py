@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 GOVERNORS = ("spin", "yield", "fixed", "ramp", "halve", "drain", "metronome", "kalman",
-             "kalman-guarded", "objective")
+             "kalman-guarded", "objective", "phase")
 UINT64_MAX = 2**64 - 1
 SERVICE_NS = 400       # per packet
 COST_NS = 9_000        # CPU time of a sleep

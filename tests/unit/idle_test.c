@@ -58,7 +58,12 @@ stand_begin(struct stand *stand, const struct lull_idle_limits *limits)
 static struct lull_rest
 turn(struct stand *stand, uint64_t now_ns, uint16_t pkts, uint64_t deadline_ns)
 {
-	struct lull_turn t = { now_ns, deadline_ns, &pkts, 1, 0, 0, 0 };
+	struct lull_turn t = {
+		.now_ns = now_ns,
+		.deadline_ns = deadline_ns,
+		.queue_pkts = &pkts,
+		.queue_count = 1,
+	};
 
 	return lull_idle_plan(stand->idle, &t);
 }
@@ -282,7 +287,7 @@ wait__queues_are_bounded_each_by_itself(void **state)
 	const struct lull_histogram *waits;
 	struct stand stand;
 	uint16_t pkts[2] = { 32, 0 };
-	struct lull_turn t = { 2000 * US, 0, pkts, 2, 0, 0, 0 };
+	struct lull_turn t = { .now_ns = 2000 * US, .queue_pkts = pkts, .queue_count = 2 };
 
 	(void)state;
 	answer = lull_rest_none();

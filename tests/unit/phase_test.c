@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "governor_stand.h"
+
+#define US LULL_NS_PER_US
+
+static uint64_t
+phase_turn(struct governor_stand *stand, uint32_t pkts, uint64_t calm_ns)
+{
+	struct lull_idle_turn turn = {
+		.now_ns = stand->now_ns,
+		.calm_ns = calm_ns,
+		.pkt_count = pkts,
+		.queue_pkts_max = pkts,
+		.drained = pkts < stand->limits.burst_pkts,
+	};
+	struct lull_rest rest = stand->governor->plan(stand->state, &turn);
+
+	return rest.depth == LULL_REST_NONE ? 0 : rest.limit_ns;
+}
+
+static void
+phase_plan__sleeps_until_the_calm_ends(void **state)
+{
+	struct governor_stand stand;
+
+	(void)state;
+	stand_init(&stand, &lull_idle_phase);
+	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 700 * US), 700 * US);
+	/* packets of an unfinished frame do not keep it awake */
+	assert_int_equal(phase_turn(&stand, 31, stand.now_ns + 700 * US), 700 * US);
+	/* it wakes earlier by what wake-ups are late */
+	stand.calibration[LULL_REST_SLEEP].p99_ns = 60 * US;
+	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 700 * US), 640 * US);
+	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 60 * US), 0);
+}
+
+static void
+phase_plan__polls_when_it_is_time(void **state)
+{
+	struct governor_stand stand;
+
+	(void)state;
+	stand_init(&stand, &lull_idle_phase);
+	assert_int_equal(phase_turn(&stand, 0, stand.now_ns), 0);
+	assert_int_equal(phase_turn(&stand, 0, stand.now_ns - 1), 0);
+	/* a sleep of 4 us is none */
+	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 4 * US), 0);
+	/* a full burst: the queue may hold the last packets already */
+	assert_int_equal(phase_turn(&stand, 32, stand.now_ns + 700 * US), 0);
+}
+
+/* 100 descriptors at 1 Mpps with 32 of a burst to come: 68 us. */
+static void
+phase_plan__keeps_to_the_ring(void **state)
+{
+	struct governor_stand stand;
+	uint64_t rest_ns;
+
+	(void)state;
+	stand_init(&stand, &lull_idle_phase);
+	stand.view.counters = &(struct lull_idle_counters){ .turns = 0 };
+	stand.limits.ring_pkts = 100;
+	stand.limits.pps_max = 1000000;
+	rest_ns = phase_turn(&stand, 0, stand.now_ns + 700 * US);
+	assert_in_range(rest_ns, 60 * US, 68 * US);
+	/* a loss halves what is used of it */
+	stand.governor->miss(stand.state, stand.now_ns, 1);
+	assert_in_range(phase_turn(&stand, 0, stand.now_ns + 700 * US), rest_ns / 2 - US,
+			rest_ns / 2 + US);
+	assert_int_equal(stand.view.counters->backoffs, 1);
+}
+
+static void
+phase_plan__rests_an_eighth_of_the_silence(void **state)
+{
+	struct governor_stand stand;
+
+	(void)state;
+	stand_init(&stand, &lull_idle_phase);
+	assert_int_equal(phase_turn(&stand, 1, 0), 0);
+	stand.now_ns += 80 * US;
+	assert_int_equal(phase_turn(&stand, 0, 0), 10 * US);
+	stand.now_ns += 720 * US;
+	assert_int_equal(phase_turn(&stand, 0, 0), 100 * US);
+	stand.now_ns += LULL_NS_PER_S;
+	assert_int_equal(phase_turn(&stand, 0, 0), stand.limits.latency_ns);
+	/* traffic ends it */
+	assert_int_equal(phase_turn(&stand, 1, 0), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(phase_plan__sleeps_until_the_calm_ends),
+		cmocka_unit_test(phase_plan__polls_when_it_is_time),
+		cmocka_unit_test(phase_plan__keeps_to_the_ring),
+		cmocka_unit_test(phase_plan__rests_an_eighth_of_the_silence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
