@@ -13,12 +13,12 @@
 #include <lull/frame.h>
 
 struct lull_frame_layout {
-	uint64_t bytes;       /**< of the picture, padding included */
-	uint64_t pixel_bytes; /**< of them pixels */
-	uint32_t row_bytes;   /**< from one row of groups to the next */
-	uint32_t used_bytes;  /**< of a row, without its padding */
-	uint32_t rows;        /**< of groups */
-	uint32_t group_rows;  /**< rows of pixels in one of groups */
+	uint64_t bytes;                     /**< of the picture, padding included */
+	uint64_t pixel_bytes;               /**< of them pixels */
+	uint32_t row_bytes;                 /**< from one row of groups to the next */
+	uint32_t used_bytes;                /**< of a row, without its padding */
+	uint32_t rows;                      /**< of groups */
+	uint32_t group_rows;                /**< rows of pixels in one of groups */
 	uint64_t row_inverse, used_inverse; /**< for lull_frame_divide() */
 };
 

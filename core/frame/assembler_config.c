@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <string.h>
+
+#include "assembler.h"
+#include "base/assert.h"
+
+#define DEFAULT_OPEN 4
+#define DEFAULT_BUFFERS 16
+#define DEFAULT_SPANS 1024
+
+void
+lull_assembler_config_default(struct lull_assembler_config *config)
+{
+	if (config->open_max == 0)
+		config->open_max = DEFAULT_OPEN;
+	if (config->buffer_max == 0)
+		config->buffer_max = DEFAULT_BUFFERS;
+	if (config->spans_max == 0)
+		config->spans_max = DEFAULT_SPANS;
+}
+
+static bool
+geometry_given(const struct lull_frame_geometry *geometry)
+{
+	return geometry->width != 0 || geometry->height != 0;
+}
+
+static int
+config_refuse(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
+	      uint64_t high)
+{
+	if (error != NULL)
+		*error = (struct lull_config_error){ field, value, low, high };
+	return -EINVAL;
+}
+
+int
+lull_assembler_config_check(const struct lull_assembler_config *config,
+			    struct lull_config_error *error)
+{
+	struct lull_assembler_config full = *config;
+
+	lull_assembler_config_default(&full);
+#define CHECK_MOST(field, high)                                                                    \
+	do {                                                                                       \
+		if ((uint64_t)full.field > (high))                                                 \
+			return config_refuse(error, #field, (uint64_t)full.field, 0, high);        \
+	} while (0)
+#define CHECK(field, low, high)                                                                    \
+	do {                                                                                       \
+		if (full.field < (low) || full.field > (high))                                     \
+			return config_refuse(error, #field, full.field, low, high);                \
+	} while (0)
+	CHECK(open_max, 1, LULL_ASSEMBLER_OPEN_MAX);
+	CHECK(buffer_max, 2, LULL_ASSEMBLER_BUFFERS_MAX);
+	CHECK(buffer_bytes, 1, LULL_FRAME_BYTES_MAX);
+	CHECK(spans_max, 16, 65536);
+	CHECK_MOST(order, LULL_FRAME_ORDER_ARRIVAL);
+	CHECK_MOST(policy, LULL_FRAME_FAIL_STOP);
+#undef CHECK
+#undef CHECK_MOST
+	if (geometry_given(&full.geometry) && lull_frame_bytes(&full.geometry) == 0)
+		return config_refuse(error, "geometry", 0, 1, LULL_FRAME_BYTES_MAX);
+	return 0;
+}
+
+static size_t
+nodes_size(const struct lull_assembler_config *config)
+{
+	return lull_spans_nodes(config->spans_max) * sizeof(struct lull_spans_node);
+}
+
+static size_t
+missing_size(const struct lull_assembler_config *config)
+{
+	return config->spans_max * sizeof(struct lull_frame_span);
+}
+
+size_t
+lull_assembler_size(const struct lull_assembler_config *config)
+{
+	struct lull_assembler_config full = *config;
+
+	lull_assembler_config_default(&full);
+	return sizeof(struct lull_assembler) + full.open_max * nodes_size(&full) +
+	       ((size_t)full.buffer_max + 1) * missing_size(&full);
+}
+
+int
+lull_assembler_init(void *memory, const struct lull_assembler_config *config,
+		    struct lull_assembler **assembler)
+{
+	struct lull_assembler *made = memory;
+	uint8_t *room = (uint8_t *)memory + sizeof(*made);
+	int rc = lull_assembler_config_check(config, NULL);
+
+	if (rc != 0)
+		return rc;
+	LULL_ASSERT((uintptr_t)memory % LULL_CACHE_LINE == 0);
+	memset(made, 0, sizeof(*made));
+	made->config = *config;
+	lull_assembler_config_default(&made->config);
+	made->due_ns = UINT64_MAX;
+	made->vacant = (uint32_t)((1ULL << made->config.open_max) - 1);
+	for (uint32_t i = 0; i < made->config.open_max; i++) {
+		made->open[i].spans.nodes = (struct lull_spans_node *)(void *)room;
+		room += nodes_size(&made->config);
+	}
+	for (uint32_t i = 0; i <= made->config.buffer_max; i++) {
+		made->slots[i].missing = (struct lull_frame_span *)(void *)room;
+		room += missing_size(&made->config);
+		lull_slot_push(&made->empty, (uint16_t)i);
+	}
+	if (geometry_given(&config->geometry)) {
+		made->geometry = config->geometry;
+		lull_frame_layout_init(&made->layout, &made->geometry);
+	}
+	*assembler = made;
+	return 0;
+}
+
+void
+lull_slot_push(struct lull_slot_stack *stack, uint16_t slot)
+{
+	stack->slots[stack->count++] = slot;
+}
+
+uint16_t
+lull_slot_pop(struct lull_slot_stack *stack)
+{
+	return stack->slots[--stack->count];
+}
+
+int
+lull_assembler_supply(struct lull_assembler *assembler, uint8_t *data, void *user)
+{
+	uint16_t slot;
+
+	LULL_ASSERT(data != NULL);
+	if (assembler->lent == assembler->config.buffer_max)
+		return -ENOSPC;
+	slot = lull_slot_pop(&assembler->empty);
+	assembler->slots[slot].data = data;
+	assembler->slots[slot].user = user;
+	lull_slot_push(&assembler->ready, slot);
+	assembler->lent++;
+	assembler->stopped = false;
+	return 0;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "assembler.h"
+
+#define ROW(member, member_unit, text)                                                             \
+	{                                                                                          \
+#member, member_unit, text, offsetof(struct lull_assembler_counters, member)       \
+	}
+#define FRAMES_ROW(reason, row_name, text)                                                         \
+	{                                                                                          \
+		row_name, "frames", text,                                                          \
+			offsetof(struct lull_assembler_counters, frames) +                         \
+				(reason) * sizeof(uint64_t)                                        \
+	}
+
+const struct lull_counter_info lull_assembler_counter_table[] = {
+	ROW(pieces, "packets", "that carry something for a frame"),
+	ROW(used, "packets", "that brought something new"),
+	ROW(duplicates, "packets", "that brought nothing new to an open frame"),
+	ROW(late, "packets", "of frames that have ended"),
+	ROW(reordered, "packets", "used, with a number below one seen before"),
+	ROW(resent, "packets", "answers to requests, of open frames"),
+	ROW(gone, "packets", "that say what the sender does not have any more"),
+	ROW(no_buffer, "packets", "of frames without a buffer"),
+	ROW(oversize, "packets", "of pictures larger than a buffer"),
+	ROW(outside, "packets", "with bytes beyond the picture, or an impossible picture"),
+	ROW(unsized, "packets", "before the geometry was known"),
+	ROW(stopped, "packets", "after fail-stop"),
+	ROW(bytes, "bytes", "of pixels, each counted once"),
+	FRAMES_ROW(LULL_FRAME_COMPLETE, "frames_complete", "given with all bytes"),
+	FRAMES_ROW(LULL_FRAME_DEADLINE, "frames_deadline", "given when they had had their time"),
+	FRAMES_ROW(LULL_FRAME_SUPERSEDED, "frames_superseded", "given in favour of newer ones"),
+	FRAMES_ROW(LULL_FRAME_RESTART, "frames_restart", "given when the sender began anew"),
+	FRAMES_ROW(LULL_FRAME_FLUSH, "frames_flush", "given when the end was asked for"),
+	ROW(frames_dropped, "frames", "not kept for want of a buffer"),
+	ROW(frames_replaced, "frames", "taken back for newer ones before they were fetched"),
+	ROW(restarts, "1", "times the sender began anew"),
+	ROW(spans_full, "frames", "given with a map that could not hold all holes"),
+	{ NULL, NULL, NULL, 0 },
+};
+
+const char *
+lull_frame_reason_name(enum lull_frame_reason reason)
+{
+	static const char *const names[] = { "complete", "deadline", "superseded", "restart",
+					     "flush" };
+	uint32_t index = (uint32_t)reason;
+
+	return index < LULL_FRAME_REASON_COUNT ? names[index] : "unknown";
+}
+
+uint32_t
+lull_open_frame_holes(const struct lull_open_frame *frame, uint64_t limit,
+		      struct lull_frame_span *spans, uint32_t count_max, bool *more)
+{
+	const struct lull_frame_layout *layout = &frame->layout;
+	const struct lull_spans_node *nodes = frame->spans.nodes;
+	bool padded = lull_frame_padded(layout);
+	uint32_t count = 0;
+
+	for (uint32_t node = lull_spans_first(&frame->spans); node != 0;
+	     node = nodes[node].next[0]) {
+		uint64_t begin = nodes[node].begin, end = LULL_MIN(nodes[node].end, limit);
+
+		while (begin < end) {
+			uint64_t offset = lull_frame_offset(layout, begin), stop = end;
+
+			if (padded)
+				stop = LULL_MIN(end, (lull_frame_rows(layout, begin) + 1) *
+							     layout->used_bytes);
+			if (count == count_max && more == NULL)
+				return count;
+			if (count == count_max) {
+				*more = true;
+				offset = spans[--count].offset;
+			}
+			spans[count].offset = offset;
+			spans[count++].bytes = lull_frame_offset_end(layout, stop) - offset;
+			begin = stop;
+		}
+	}
+	return count;
+}
+
+static const struct lull_open_frame *
+open_find(const struct lull_assembler *assembler, uint64_t key)
+{
+	for (uint32_t i = 0; i < assembler->open_count; i++)
+		if (assembler->open[assembler->sorted[i]].key == key)
+			return &assembler->open[assembler->sorted[i]];
+	return NULL;
+}
+
+uint32_t
+lull_assembler_holes(const struct lull_assembler *assembler, uint64_t key,
+		     struct lull_frame_span *spans, uint32_t count_max)
+{
+	const struct lull_open_frame *frame = open_find(assembler, key);
+	uint64_t limit;
+
+	if (frame == NULL)
+		return 0;
+	limit = frame->flags & LULL_FRAME_END ? frame->layout.pixel_bytes : frame->high;
+	return lull_open_frame_holes(frame, limit, spans, count_max, NULL);
+}
+
+uint32_t
+lull_assembler_rows(const struct lull_assembler *assembler, uint64_t *key)
+{
+	const struct lull_open_frame *frame;
+	uint64_t place;
+	uint32_t first, rows;
+
+	if (assembler->open_count == 0)
+		return 0;
+	frame = &assembler->open[assembler->sorted[assembler->open_count - 1]];
+	first = lull_spans_first(&frame->spans);
+	place = first != 0 ? frame->spans.nodes[first].begin : frame->layout.pixel_bytes;
+	rows = (uint32_t)lull_frame_rows(&frame->layout, place) * frame->layout.group_rows;
+	*key = frame->key;
+	return LULL_MIN(rows, frame->geometry.height);
+}
+
+uint64_t
+lull_assembler_deadline_ns(const struct lull_assembler *assembler)
+{
+	uint64_t due_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < assembler->open_count; i++) {
+		const struct lull_open_frame *frame = &assembler->open[assembler->sorted[i]];
+		uint64_t frame_ns = lull_open_frame_due_ns(assembler, frame);
+
+		due_ns = LULL_MIN(due_ns, frame_ns);
+	}
+	return due_ns;
+}
+
+bool
+lull_assembler_stopped(const struct lull_assembler *assembler)
+{
+	return assembler->stopped;
+}
+
+const struct lull_assembler_counters *
+lull_assembler_counters(const struct lull_assembler *assembler)
+{
+	return &assembler->counters;
+}

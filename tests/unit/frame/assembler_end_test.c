@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
+#include "assembler_stand.h"
+
+#define WIDTH 100
+
+static void
+stand_whole(struct stand *stand, uint64_t key)
+{
+	stand_piece(stand, key, 0, WIDTH, 0);
+}
+
+/* To the nanosecond, and complete ones behind it go with it. */
+static void
+expire__ends_at_the_deadline(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	config.deadline_ns = 5000;
+	stand_init(&stand, &config, 8);
+	assert_true(lull_assembler_deadline_ns(stand.assembler) == UINT64_MAX);
+	stand_piece(&stand, 1, 0, 40, 0);
+	stand.now_ns += 3000;
+	stand_piece(&stand, 1, 40, 10, 0);
+	stand_whole(&stand, 2);
+	assert_true(lull_assembler_deadline_ns(stand.assembler) == 6000);
+	lull_assembler_expire(stand.assembler, 5999);
+	stand.now_ns = 5999;
+	assert_false(stand_next(&stand));
+	stand.now_ns = 6000;
+	lull_assembler_expire(stand.assembler, 6000);
+	stand_expect(&stand, 1, LULL_FRAME_DEADLINE);
+	assert_int_equal(stand.frame.stamps.first_ns, 1000);
+	assert_int_equal(stand.frame.stamps.last_ns, 4000);
+	assert_int_equal(stand.frame.stamps.done_ns, 6000);
+	assert_int_equal(stand.frame.missing_count, 1);
+	assert_int_equal(stand.frame.missing[0].offset, 50);
+	assert_int_equal(stand.frame.missing[0].bytes, 50);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	assert_true(lull_assembler_deadline_ns(stand.assembler) == UINT64_MAX);
+	stand_end(&stand);
+}
+
+/* A piece at the very time of the end is late, whoever called first. */
+static void
+add__expires_first(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	config.deadline_ns = 5000;
+	stand_init(&stand, &config, 8);
+	stand_piece(&stand, 1, 0, 40, 0);
+	stand.now_ns = 6000;
+	stand_piece(&stand, 1, 40, 60, 0);
+	assert_int_equal(stand.counters->late, 1);
+	stand_expect(&stand, 1, LULL_FRAME_DEADLINE);
+	assert_false(stand_next(&stand));
+	stand_end(&stand);
+}
+
+/* Only new packets put it off, and one that is complete is not silent. */
+static void
+expire__ends_silent_frames(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	config.silence_ns = 100;
+	config.deadline_ns = 1000;
+	stand_init(&stand, &config, 8);
+	stand_piece(&stand, 1, 0, 10, 0);
+	stand.now_ns = 1090;
+	stand_piece(&stand, 1, 10, 10, 0);
+	stand.now_ns = 1180;
+	stand_piece(&stand, 1, 10, 10, 0);
+	stand_whole(&stand, 2);
+	assert_true(lull_assembler_deadline_ns(stand.assembler) == 1190);
+	lull_assembler_expire(stand.assembler, 1189);
+	stand.now_ns = 1189;
+	assert_false(stand_next(&stand));
+	stand.now_ns = 1190;
+	stand_expect(&stand, 1, LULL_FRAME_DEADLINE);
+	assert_int_equal(stand.frame.stamps.done_ns, 1190);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	stand_end(&stand);
+}
+
+/* Frame 4 came first and has to go; 3 would be out of order later. */
+static void
+expire__takes_older_ones_along(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	for (uint32_t arrival = 0; arrival < 2; arrival++) {
+		config.order = arrival ? LULL_FRAME_ORDER_ARRIVAL : LULL_FRAME_ORDER_FRAME;
+		config.deadline_ns = 1000;
+		stand_init(&stand, &config, 8);
+		stand_piece(&stand, 4, 0, 10, 0);
+		stand.now_ns = 1500;
+		stand_piece(&stand, 3, 0, 10, 0);
+		stand.now_ns = 2000;
+		if (!arrival)
+			stand_expect(&stand, 3, LULL_FRAME_SUPERSEDED);
+		stand_expect(&stand, 4, LULL_FRAME_DEADLINE);
+		stand.now_ns = 2500;
+		if (arrival)
+			stand_expect(&stand, 3, LULL_FRAME_DEADLINE);
+		assert_false(stand_next(&stand));
+		stand_end(&stand);
+	}
+}
+
+static void
+order__frame_or_arrival(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 8);
+	stand_piece(&stand, 1, 0, 40, 0);
+	stand_whole(&stand, 2);
+	assert_false(stand_next(&stand));
+	stand_piece(&stand, 1, 40, 60, 0);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	stand_end(&stand);
+	config.order = LULL_FRAME_ORDER_ARRIVAL;
+	stand_init(&stand, &config, 8);
+	stand_piece(&stand, 1, 0, 40, 0);
+	stand_whole(&stand, 2);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	stand_piece(&stand, 1, 40, 60, 0);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.frame.number, 1);
+	stand_end(&stand);
+}
+
+/* Without a deadline open_max newer frames end one, in either order. */
+static void
+supersede__bounds_the_wait(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	for (uint32_t arrival = 0; arrival < 2; arrival++) {
+		config.order = arrival ? LULL_FRAME_ORDER_ARRIVAL : LULL_FRAME_ORDER_FRAME;
+		config.open_max = 3;
+		stand_init(&stand, &config, 8);
+		stand_piece(&stand, 1, 0, 40, 0);
+		for (uint64_t key = 2; key <= 4; key++) {
+			stand_whole(&stand, key);
+			if (arrival && key == 4)
+				stand_expect(&stand, 1, LULL_FRAME_SUPERSEDED);
+			if (arrival)
+				stand_expect(&stand, key, LULL_FRAME_COMPLETE);
+			else if (key < 4)
+				assert_false(stand_next(&stand));
+		}
+		for (uint64_t key = 1; !arrival && key <= 4; key++)
+			stand_expect(&stand, key,
+				     key == 1 ? LULL_FRAME_SUPERSEDED : LULL_FRAME_COMPLETE);
+		assert_false(stand_next(&stand));
+		stand_end(&stand);
+	}
+}
+
+/* Frames that find no buffer count, too: else those that wait would wait for ever. */
+static void
+supersede__counts_dropped_frames(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 2);
+	stand_piece(&stand, 1, 0, 40, 0);
+	for (uint64_t key = 2; key <= 5; key++)
+		stand_whole(&stand, key);
+	stand_expect(&stand, 1, LULL_FRAME_SUPERSEDED);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.counters->frames_dropped, 3);
+	stand_end(&stand);
+}
+
+static void
+late__opens_nothing(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	config.deadline_ns = 1000;
+	stand_init(&stand, &config, 8);
+	stand_piece(&stand, 1, 0, 40, 0);
+	stand_whole(&stand, 2);
+	stand.now_ns += 1000;
+	stand_piece(&stand, 1, 40, 30, 0);
+	stand_piece(&stand, 1, 70, 30, 0);
+	stand_expect(&stand, 1, LULL_FRAME_DEADLINE);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	for (uint32_t i = 0; i < 20; i++)
+		stand_whole(&stand, 2); /* a path that doubles */
+	assert_int_equal(stand.counters->late, 22);
+	assert_int_equal(stand.counters->restarts, 0);
+	assert_false(stand_next(&stand));
+	stand_end(&stand);
+}
+
+static void
+flush__ends_all(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 8);
+	stand_piece(&stand, 1, 0, 40, 0);
+	stand_whole(&stand, 2);
+	stand_piece(&stand, 3, 0, 40, 0);
+	lull_assembler_flush(stand.assembler, 1234);
+	stand_expect(&stand, 1, LULL_FRAME_FLUSH);
+	assert_int_equal(stand.frame.stamps.done_ns, 1234);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	stand_expect(&stand, 3, LULL_FRAME_FLUSH);
+	assert_false(stand_next(&stand));
+	stand_end(&stand);
+}
+
+/* Keys from @p first on after a sender that was at 100: at most two frames are lost. */
+static void
+check_restart(enum lull_frame_order order, uint64_t first, uint64_t step, uint32_t lost_max)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+	uint64_t key, lost = 0;
+
+	config.order = order;
+	stand_init(&stand, &config, 8);
+	for (key = 91; key < 100; key++) {
+		for (uint32_t i = 0; i < 10; i++)
+			stand_piece(&stand, key, 10 * i, 10, 0);
+		stand_expect(&stand, key, LULL_FRAME_COMPLETE);
+	}
+	stand_piece(&stand, 100, 0, 40, 0);
+	for (uint64_t frame = 0; frame < 5; frame++) {
+		for (uint32_t i = 0; i < 10; i++)
+			stand_piece(&stand, first + frame * step, 10 * i, 10, 0);
+		if (stand.counters->restarts == 0)
+			lost++;
+	}
+	assert_int_equal(stand.counters->restarts, 1);
+	assert_in_range(lost, 0, lost_max);
+	stand_expect(&stand, 100, LULL_FRAME_RESTART);
+	for (uint64_t frame = lost; frame < 5; frame++)
+		stand_expect(&stand, first + frame * step, LULL_FRAME_COMPLETE);
+	assert_false(stand_next(&stand));
+	stand_end(&stand);
+}
+
+static void
+restart__is_followed(void **state)
+{
+	(void)state;
+	for (enum lull_frame_order order = 0; order <= LULL_FRAME_ORDER_ARRIVAL; order++) {
+		check_restart(order, 1, 1, 1);              /* far below */
+		check_restart(order, 91, 1, 1);             /* keys that were given lately */
+		check_restart(order, 5000, 1, 0);           /* far above */
+		check_restart(order, UINT64_MAX - 7, 1, 0); /* as far as keys go */
+		check_restart(order, 2, 3, 1);
+	}
+}
+
+/* A large frame is followed before it is over. */
+static void
+restart__within_the_first_frame(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 8);
+	stand_whole(&stand, 100);
+	for (uint32_t i = 0; i < 100; i++)
+		stand_piece(&stand, 5, i, 1, 0);
+	stand_expect(&stand, 100, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.counters->late, 15);
+	lull_assembler_flush(stand.assembler, stand.now_ns);
+	stand_expect(&stand, 5, LULL_FRAME_FLUSH);
+	assert_int_equal(stand.frame.bytes_there, 85);
+	stand_end(&stand);
+}
+
+/* Strays of an old frame between packets of a sender that goes on are no restart. */
+static void
+restart__is_not_seen_in_strays(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 8);
+	stand_whole(&stand, 99);
+	stand_expect(&stand, 99, LULL_FRAME_COMPLETE);
+	for (uint64_t key = 100; key < 180; key++) {
+		stand_piece(&stand, key, 0, 50, 0);
+		stand_piece(&stand, key - 90, 50, 50, 0);
+		stand_piece(&stand, key, 50, 50, 0);
+		stand_expect(&stand, key, LULL_FRAME_COMPLETE);
+	}
+	assert_int_equal(stand.counters->restarts, 0);
+	assert_int_equal(stand.counters->late, 80);
+	stand_end(&stand);
+}
+
+/* What the old sender had on the way opens nothing and starts nothing. */
+static void
+restart__leaves_the_former_late(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 8);
+	stand_whole(&stand, 99);
+	stand_piece(&stand, 100, 0, 40, 0);
+	stand_piece(&stand, 1, 0, WIDTH, 0);
+	stand_piece(&stand, 2, 0, 50, 0);
+	assert_int_equal(stand.counters->restarts, 1);
+	stand_piece(&stand, 100, 40, 60, 0);
+	stand_piece(&stand, 2, 50, 50, 0);
+	stand_expect(&stand, 99, LULL_FRAME_COMPLETE);
+	stand_expect(&stand, 100, LULL_FRAME_RESTART);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	for (uint64_t key = 3; key < 110; key++) { /* until its keys come round */
+		stand_whole(&stand, key);
+		stand_expect(&stand, key, LULL_FRAME_COMPLETE);
+	}
+	assert_int_equal(stand.counters->restarts, 1);
+	stand_end(&stand);
+}
+
+/* Spans of a frame outlast what is supplied and given after it, until the next is fetched. */
+static void
+next__keeps_spans(void **state)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct lull_frame frame;
+	struct stand stand;
+
+	(void)state;
+	config.buffer_max = 2;
+	stand_init(&stand, &config, 2);
+	assert_int_equal(lull_assembler_supply(stand.assembler, stand.buffers[2], NULL), -ENOSPC);
+	stand_piece(&stand, 1, 0, 40, 0);
+	lull_assembler_flush(stand.assembler, stand.now_ns);
+	stand_expect(&stand, 1, LULL_FRAME_FLUSH);
+	frame = stand.frame;
+	for (uint64_t key = 2; key < 4; key++)
+		stand_piece(&stand, key, 0, 70, 0);
+	lull_assembler_flush(stand.assembler, stand.now_ns);
+	assert_int_equal(frame.missing[0].offset, 40);
+	stand_expect(&stand, 2, LULL_FRAME_FLUSH);
+	stand_expect(&stand, 3, LULL_FRAME_FLUSH);
+	stand_end(&stand);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(expire__ends_at_the_deadline),
+		cmocka_unit_test(add__expires_first),
+		cmocka_unit_test(expire__ends_silent_frames),
+		cmocka_unit_test(expire__takes_older_ones_along),
+		cmocka_unit_test(order__frame_or_arrival),
+		cmocka_unit_test(supersede__bounds_the_wait),
+		cmocka_unit_test(supersede__counts_dropped_frames),
+		cmocka_unit_test(late__opens_nothing),
+		cmocka_unit_test(flush__ends_all),
+		cmocka_unit_test(restart__is_followed),
+		cmocka_unit_test(restart__within_the_first_frame),
+		cmocka_unit_test(restart__is_not_seen_in_strays),
+		cmocka_unit_test(restart__leaves_the_former_late),
+		cmocka_unit_test(next__keeps_spans),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "assembler_stand.h"
+
+static void
+add__completes_by_bytes(void **state)
+{
+	struct lull_assembler_config config = stand_config(100, 10);
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 4);
+	stand_piece(&stand, 7, 600, 400, LULL_FRAME_END);
+	assert_false(stand_next(&stand));
+	stand_piece(&stand, 7, 0, 300, 0);
+	stand_piece(&stand, 7, 300, 300, 0);
+	stand_expect(&stand, 7, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.frame.bytes_there, 1000);
+	assert_int_equal(stand.frame.counts.pkts, 3);
+	assert_int_equal(stand.counters->bytes, 1000);
+	stand_end(&stand);
+}
+
+static void
+add__counts_overlap_once(void **state)
+{
+	struct lull_assembler_config config = stand_config(100, 1);
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 4);
+	stand_piece(&stand, 1, 20, 20, 0);
+	stand_piece(&stand, 1, 60, 20, 0);
+	stand_piece(&stand, 1, 20, 20, 0);
+	assert_int_equal(stand.counters->duplicates, 1);
+	stand_piece(&stand, 1, 10, 80, 0);
+	assert_int_equal(stand.counters->bytes, 80);
+	stand_piece(&stand, 1, 0, 10, 0);
+	assert_false(stand_next(&stand));
+	stand_piece(&stand, 1, 85, 15, 0);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.counters->bytes, 100);
+	assert_int_equal(stand.frame.counts.duplicates, 1);
+	stand_end(&stand);
+}
+
+/* What is there is not written again, whatever a later packet says. */
+static void
+add__keeps_first_content(void **state)
+{
+	struct lull_assembler_config config = stand_config(10, 1);
+	struct lull_frame_piece piece = { .key = 1,
+					  .range_count = 1,
+					  .ranges[0] = { 0, (const uint8_t *)"##########", 8 } };
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 2);
+	stand_piece(&stand, 1, 0, 5, 0);
+	stand_add(&stand, &piece);
+	stand_piece(&stand, 1, 8, 2, 0);
+	assert_true(stand_next(&stand));
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(stand.frame.data[i],
+				 i < 5 || i >= 8 ? stand_byte(1, i) : (uint8_t)'#');
+	stand_end(&stand);
+}
+
+static void
+add__refuses_what_lies_outside(void **state)
+{
+	const struct lull_frame_range ranges[] = { { 100, (const uint8_t *)"x", 1 },
+						   { 99, (const uint8_t *)"xy", 2 },
+						   { UINT64_MAX, (const uint8_t *)"xy", 2 },
+						   { UINT64_MAX - 1, (const uint8_t *)"xy", 2 } };
+	struct lull_assembler_config config = stand_config(100, 1);
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 2);
+	for (uint32_t i = 0; i < 2 * COUNT(ranges); i++) {
+		struct lull_frame_piece piece = { .key = 1, .range_count = 2 };
+
+		if (i == COUNT(ranges))
+			stand_piece(&stand, 1, 50, 10, 0);
+		piece.ranges[0] = (struct lull_frame_range){ 0, (const uint8_t *)"x", 1 };
+		piece.ranges[1] = ranges[i % COUNT(ranges)];
+		stand_add(&stand, &piece);
+		assert_int_equal(stand.counters->outside, i + 1);
+	}
+	assert_int_equal(stand.counters->bytes, 10);
+	stand_end(&stand);
+}
+
+static void
+add__learns_geometry(void **state)
+{
+	struct lull_assembler_config config = { .buffer_bytes = STAND_BYTES };
+	struct lull_frame_piece leader = { .key = 2,
+					   .flags = LULL_FRAME_START | LULL_FRAME_GEOMETRY |
+						    LULL_FRAME_TIMED,
+					   .device_time = 77,
+					   .geometry = stand_picture(50, 2) };
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 4);
+	stand_piece(&stand, 1, 0, 10, 0);
+	assert_int_equal(stand.counters->unsized, 1);
+	stand_add(&stand, &leader);
+	stand_add(&stand, &leader);
+	assert_int_equal(stand.counters->duplicates, 1);
+	stand_piece(&stand, 2, 0, 100, 0);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.frame.stamps.device_time, 77);
+	/* a trailer that comes behind the last byte is no late packet */
+	stand_piece(&stand, 2, 0, 0, LULL_FRAME_END);
+	assert_int_equal(stand.counters->used, 3);
+	stand_piece(&stand, 2, 0, 0, LULL_FRAME_END);
+	assert_int_equal(stand.counters->late, 1);
+	/* leader lost: what was known last */
+	stand_piece(&stand, 3, 0, 100, 0);
+	stand_expect(&stand, 3, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.frame.geometry.width, 50);
+	stand_end(&stand);
+}
+
+/* A leader that comes behind some payload and brings another geometry: all is missing again. */
+static void
+add__starts_over_with_another_geometry(void **state)
+{
+	struct lull_assembler_config config = stand_config(100, 1);
+	struct lull_frame_piece leader = { .key = 1,
+					   .flags = LULL_FRAME_START | LULL_FRAME_GEOMETRY,
+					   .geometry = stand_picture(200, 1) };
+	struct stand stand;
+
+	(void)state;
+	config.silence_ns = 500;
+	stand_init(&stand, &config, 4);
+	stand_piece(&stand, 1, 0, 60, 0);
+	stand_add(&stand, &leader);
+	stand_piece(&stand, 1, 60, 140, 0);
+	assert_false(stand_next(&stand));
+	stand_piece(&stand, 1, 0, 60, 0);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.frame.bytes, 200);
+	leader.key = 2;
+	leader.geometry = stand_picture(STAND_BYTES + 1, 1);
+	stand_piece(&stand, 2, 0, 60, 0);
+	stand_add(&stand, &leader);
+	stand_piece(&stand, 2, 60, 60, 0);
+	assert_int_equal(stand.counters->oversize, 2);
+	leader.key = 3;
+	stand_add(&stand, &leader);
+	stand_piece(&stand, 3, 0, 10, 0);
+	assert_int_equal(stand.counters->oversize, 4);
+	leader.key = 4;
+	leader.geometry = stand_picture(0, 1);
+	stand_add(&stand, &leader);
+	assert_int_equal(stand.counters->outside, 1);
+	assert_false(stand_next(&stand));
+	stand_end(&stand);
+}
+
+/* Rows of 10 bytes in 16: padding is neither waited for nor named. */
+static void
+add__waits_for_no_padding(void **state)
+{
+	struct lull_assembler_config config = stand_config(10, 4);
+	struct stand stand;
+
+	(void)state;
+	config.geometry.row_bytes = 16;
+	stand_init(&stand, &config, 4);
+	for (uint32_t row = 0; row < 4; row++)
+		stand_piece(&stand, 1, 16 * row, 10, 0);
+	assert_true(stand_next(&stand));
+	assert_int_equal(stand.frame.reason, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.frame.bytes_there, 64);
+	assert_int_equal(stand.counters->bytes, 40);
+	stand_piece(&stand, 2, 0, 5, 0);
+	stand_piece(&stand, 2, 40, 9, 0); /* the end of row 2, its padding, the first of row 3 */
+	stand_piece(&stand, 2, 10, 6, 0);
+	assert_int_equal(stand.counters->duplicates, 1);
+	lull_assembler_flush(stand.assembler, stand.now_ns);
+	assert_true(stand_next(&stand));
+	assert_int_equal(stand.frame.missing_count, 4);
+	assert_int_equal(stand.frame.missing[0].offset, 5);
+	assert_int_equal(stand.frame.missing[0].bytes, 5);
+	assert_int_equal(stand.frame.missing[1].offset, 16);
+	assert_int_equal(stand.frame.missing[1].bytes, 10);
+	assert_int_equal(stand.frame.missing[2].offset, 32);
+	assert_int_equal(stand.frame.missing[2].bytes, 8);
+	assert_int_equal(stand.frame.missing[3].offset, 49);
+	assert_int_equal(stand.frame.missing[3].bytes, 9);
+	assert_int_equal(stand.frame.bytes_there, 64 - 5 - 10 - 8 - 9);
+	stand_end(&stand);
+}
+
+/* Holes that do not fit: the map names more than is missing, never less. */
+static void
+add__never_forgets_holes(void **state)
+{
+	struct lull_assembler_config config = stand_config(200, 1);
+	struct stand stand;
+	uint64_t named = 0;
+
+	(void)state;
+	config.spans_max = 16;
+	stand_init(&stand, &config, 4);
+	for (uint32_t i = 0; i < 40; i++)
+		stand_piece(&stand, 1, 4 * i + 1, 2, 0);
+	lull_assembler_flush(stand.assembler, stand.now_ns);
+	assert_true(stand_next(&stand));
+	assert_true(stand.frame.missing_more);
+	assert_int_equal(stand.frame.missing_count, 16);
+	assert_int_equal(stand.counters->spans_full, 1);
+	assert_int_equal(stand.counters->bytes, 30);
+	for (uint32_t i = 0; i < 16; i++)
+		named += stand.frame.missing[i].bytes;
+	assert_int_equal(named, 170);
+	assert_int_equal(stand.frame.bytes_there, 30);
+	assert_int_equal(stand.frame.data[158], stand_byte(1, 158));
+	stand_end(&stand);
+}
+
+static void
+add__counts_reordered_and_resent(void **state)
+{
+	struct lull_assembler_config config = stand_config(100, 1);
+	struct lull_frame_piece piece = { .key = 1, .range_count = 1 };
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 2);
+	for (uint64_t i = 0; i < 4; i++) {
+		static const uint64_t packets[] = { 5, 9, 7, 2 };
+		static const uint8_t data[25];
+
+		piece.packet = packets[i];
+		piece.flags = i == 3 ? LULL_FRAME_RESENT : 0;
+		piece.ranges[0] = (struct lull_frame_range){ 25 * i, data, 25 };
+		stand_add(&stand, &piece);
+	}
+	piece.flags = LULL_FRAME_RESENT;
+	stand_add(&stand, &piece);
+	assert_true(stand_next(&stand));
+	assert_int_equal(stand.frame.counts.reordered, 1);
+	assert_int_equal(stand.frame.counts.resent, 1);
+	assert_int_equal(stand.counters->late, 1);
+	piece.key = 9;
+	stand_add(&stand, &piece); /* an answer opens nothing */
+	piece.flags = LULL_FRAME_GONE;
+	piece.range_count = 0;
+	stand_add(&stand, &piece);
+	assert_int_equal(stand.counters->late, 3);
+	assert_int_equal(stand.counters->gone, 1);
+	stand_end(&stand);
+}
+
+static void
+add__marks_damaged(void **state)
+{
+	struct lull_assembler_config config = stand_config(100, 1);
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 2);
+	stand_piece(&stand, 1, 0, 50, LULL_FRAME_DAMAGED);
+	stand_piece(&stand, 1, 0, 0, LULL_FRAME_GONE);
+	stand_piece(&stand, 1, 50, 50, 0);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	assert_true(stand.frame.damaged);
+	assert_int_equal(stand.frame.counts.pkts, 2);
+	stand_end(&stand);
+}
+
+static void
+drop_newest__counts_frames_and_pieces(void **state)
+{
+	struct lull_assembler_config config = stand_config(100, 1);
+	struct stand stand;
+
+	(void)state;
+	stand_init(&stand, &config, 2);
+	stand_piece(&stand, 1, 0, 100, 0);
+	stand_piece(&stand, 2, 0, 100, 0);
+	stand_piece(&stand, 3, 0, 50, 0);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	stand_piece(&stand, 3, 50, 50, 0); /* begun without a buffer: stays without */
+	assert_int_equal(stand.counters->no_buffer, 2);
+	assert_int_equal(stand.counters->frames_dropped, 1);
+	stand_piece(&stand, 4, 0, 100, 0);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	stand_expect(&stand, 4, LULL_FRAME_COMPLETE);
+	assert_false(stand_next(&stand));
+	stand_end(&stand);
+}
+
+static void
+newest_wins__takes_back_the_oldest(void **state)
+{
+	struct lull_assembler_config config = stand_config(100, 1);
+	struct stand stand;
+
+	(void)state;
+	config.policy = LULL_FRAME_NEWEST_WINS;
+	stand_init(&stand, &config, 2);
+	for (uint64_t key = 1; key <= 5; key++)
+		stand_piece(&stand, key, 0, 100, 0);
+	assert_int_equal(stand.counters->frames_replaced, 3);
+	stand_expect(&stand, 4, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.frame.number, 3);
+	stand_expect(&stand, 5, LULL_FRAME_COMPLETE);
+	assert_false(stand_next(&stand));
+	stand_end(&stand);
+}
+
+static void
+fail_stop__ends_with_a_buffer(void **state)
+{
+	struct lull_assembler_config config = stand_config(100, 1);
+	struct stand stand;
+
+	(void)state;
+	config.policy = LULL_FRAME_FAIL_STOP;
+	stand_init(&stand, &config, 2);
+	stand_piece(&stand, 1, 0, 100, 0);
+	stand_piece(&stand, 2, 0, 40, 0);
+	assert_false(lull_assembler_stopped(stand.assembler));
+	stand_piece(&stand, 3, 0, 40, 0);
+	assert_true(lull_assembler_stopped(stand.assembler));
+	stand_piece(&stand, 2, 40, 60, 0);
+	assert_int_equal(stand.counters->stopped, 2);
+	assert_int_equal(stand.counters->frames_dropped, 1);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	assert_false(lull_assembler_stopped(stand.assembler));
+	stand_expect(&stand, 2, LULL_FRAME_SUPERSEDED);
+	stand_piece(&stand, 4, 0, 100, 0);
+	stand_expect(&stand, 4, LULL_FRAME_COMPLETE);
+	stand_end(&stand);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(add__completes_by_bytes),
+		cmocka_unit_test(add__counts_overlap_once),
+		cmocka_unit_test(add__keeps_first_content),
+		cmocka_unit_test(add__refuses_what_lies_outside),
+		cmocka_unit_test(add__learns_geometry),
+		cmocka_unit_test(add__starts_over_with_another_geometry),
+		cmocka_unit_test(add__waits_for_no_padding),
+		cmocka_unit_test(add__never_forgets_holes),
+		cmocka_unit_test(add__counts_reordered_and_resent),
+		cmocka_unit_test(add__marks_damaged),
+		cmocka_unit_test(drop_newest__counts_frames_and_pieces),
+		cmocka_unit_test(newest_wins__takes_back_the_oldest),
+		cmocka_unit_test(fail_stop__ends_with_a_buffer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
