@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Drawing: figures for files of their own (png, svg), all in one style."""
 
+import base64
 import io
 import logging
 from pathlib import Path
@@ -59,12 +60,11 @@ def save(made: Figure, path: Path) -> None:
     atomic.write_bytes(path, data.getvalue())
 
 
-def to_svg(made: Figure) -> str:
-    """A figure as part of a page."""
-    text = io.StringIO()
-    made.savefig(text, format="svg", metadata={"Date": None})
-    svg = text.getvalue()
-    return svg[svg.index("<svg"):]
+def to_base64(made: Figure, dots_per_inch: int = 110) -> str:
+    """A figure as part of a page: a PNG in an address of its own."""
+    data = io.BytesIO()
+    made.savefig(data, format="png", dpi=dots_per_inch)
+    return base64.b64encode(data.getvalue()).decode()
 
 
 def micros_axis(axes: Axes, low_us: float, high_us: float) -> None:

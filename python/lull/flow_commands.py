@@ -52,6 +52,26 @@ def top(pid: int | None, socket: Path | None, program: str | None, which: str | 
                 raise
 
 
+@flow.command(short_help="Records as one HTML page.")
+@click.argument("source", type=click.Path(path_type=Path), metavar="FILE.jsonl")
+@click.option("--result", type=click.Path(path_type=Path), required=True, metavar="RESULT.json",
+              help="What lull-flow --result wrote in the same run.")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False),
+              metavar="FILE", help="The page; '-' for standard output.  "
+              "[default: report.html next to the records]")
+def report(source: Path, result: Path, output: Path | None) -> None:
+    """Draw what lull-flow --json wrote: balance, moves, protocols, talkers, flows over time."""
+    from lull import flow_report  # takes a second to load: not before it is needed
+
+    text = flow_report.make(source, result)
+    if output == Path("-"):
+        sys.stdout.write(text)
+        return
+    path = output or source.parent / "report.html"
+    flow_report.save(text, path)
+    print(path)
+
+
 @flow.command(short_help="Records as a Parquet file.")
 @click.argument("source", type=click.Path(path_type=Path), metavar="FILE.jsonl")
 @click.argument("out", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT.parquet")

@@ -3,10 +3,9 @@
 
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from pydantic import BaseModel
 
-from lull import atomic
+from lull import atomic, page
 from lull.demo_settings import GOVERNOR_SUMMARY
 from lull.judgement import BASELINE, caveats, cell_class, headline, held, mean_cpu, warning
 from lull.palette import ink
@@ -63,11 +62,9 @@ def unbroken(text: str) -> str:
 
 def render(result: Result) -> str:
     """The page."""
-    environment = Environment(loader=PackageLoader("lull", "."), autoescape=True,
-                              undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(micros=micros, percent=percent, si=si)
-    return environment.get_template("report.html.j2").render(
-        result=result, settings=result.settings, machine=result.machine,
+    return page.fill(
+        "report.html.j2", {"micros": micros, "percent": percent, "si": si}, result=result,
+        settings=result.settings, machine=result.machine,
         headline=unbroken(headline(result)), warning=unbroken(warning(result)),
         tiles=tiles(result), plots=plots(result),
         caveats=caveats(result), held=held, cell_class=cell_class,
