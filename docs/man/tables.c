@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Prints a counter table as rows of a manual page, so that lull(7) lists what there is, or the
- * names of the governors, so that a test can see whether it tells of all.
- * tables governors|idle|forward|traffic|tally
+ * names of the governors or schedulers, so that a test can see whether it tells of all.
+ * tables governors|schedulers|NAME, a NAME as in main()
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include <lull/engine.h>
 #include <lull/generator.h>
 #include <lull/idle.h>
+#include <lull/pipeline.h>
 #include <lull/traffic.h>
 
 /* One row; a hyphen would become typographic. */
@@ -38,22 +39,55 @@ print_governors(void)
 		puts(lull_idle_governor_name(lull_idle_governors[i]));
 }
 
+static void
+print_schedulers(void)
+{
+	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++)
+		puts(lull_scheduler_name(lull_schedulers[i]));
+}
+
+static int
+print_table(const char *name)
+{
+	const struct {
+		const char *name;
+		const struct lull_counter_info *table;
+	} tables[] = {
+		{ "idle", lull_idle_counter_table },
+		{ "forward", lull_stage_forward.counters },
+		{ "traffic", lull_traffic_counter_table },
+		{ "tally", lull_tally_counter_table },
+		{ "totals", lull_export_totals_table },
+		{ "dispatch", lull_dispatch_counter_table },
+		{ "parser", lull_flow_parser_counter_table },
+		{ "table", lull_flow_table_counter_table },
+		{ "merge", lull_flow_merge_counter_table },
+		{ "resequence", lull_resequence_counter_table },
+		{ "io", lull_stage_flow_io.counters },
+		{ "worker", lull_stage_flow_worker.counters },
+		{ "log", lull_stage_flow_log.counters },
+		{ "output", lull_stage_flow_output.counters },
+	};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		if (strcmp(name, tables[i].name) != 0)
+			continue;
+		print_counters(tables[i].table);
+		return EXIT_SUCCESS;
+	}
+	return EXIT_FAILURE;
+}
+
 int
 main(int argc, char **argv)
 {
-	const char *table = argc == 2 ? argv[1] : "";
+	const char *name = argc == 2 ? argv[1] : "";
 
-	if (strcmp(table, "governors") == 0)
+	if (strcmp(name, "governors") == 0)
 		print_governors();
-	else if (strcmp(table, "idle") == 0)
-		print_counters(lull_idle_counter_table);
-	else if (strcmp(table, "forward") == 0)
-		print_counters(lull_stage_forward.counters);
-	else if (strcmp(table, "traffic") == 0)
-		print_counters(lull_traffic_counter_table);
-	else if (strcmp(table, "tally") == 0)
-		print_counters(lull_tally_counter_table);
+	else if (strcmp(name, "schedulers") == 0)
+		print_schedulers();
 	else
-		return EXIT_FAILURE;
+		return print_table(name);
 	return EXIT_SUCCESS;
 }
