@@ -101,6 +101,7 @@ struct lull_frame_range {
 #define LULL_FRAME_GONE 16u    /**< the sender does not have the packet any more */
 #define LULL_FRAME_DAMAGED 32u /**< the sender says that the content is wrong */
 #define LULL_FRAME_TIMED 64u   /**< device_time is filled in */
+#define LULL_FRAME_MORE 128u   /**< the packet has more pieces: parse it once more, at once */
 struct lull_frame_piece {
 	uint64_t key;         /**< which frame: RTP time, block id, frame counter, unwrapped */
 	uint64_t device_time; /**< of the sender's clock, in its unit */
@@ -244,11 +245,16 @@ int lull_assembler_init(void *memory, const struct lull_assembler_config *config
 			struct lull_assembler **assembler);
 /** Lend a buffer of buffer_bytes until it comes back in a frame. -ENOSPC: has buffer_max. */
 int lull_assembler_supply(struct lull_assembler *assembler, uint8_t *data, void *user);
+/** Buffers that no frame is in. */
+uint32_t lull_assembler_buffers(const struct lull_assembler *assembler);
 /** Take a piece; copies its bytes. Frames that end by it are fetched with lull_assembler_next(). */
 void lull_assembler_add(struct lull_assembler *assembler, uint64_t now_ns,
 			const struct lull_frame_piece *piece);
 /** End what has had its time. */
 void lull_assembler_expire(struct lull_assembler *assembler, uint64_t now_ns);
+/** Live: other values of the config's members of these names; 0: none. */
+void lull_assembler_patience(struct lull_assembler *assembler, uint64_t deadline_ns,
+			     uint64_t silence_ns);
 /** When expire has something to do; UINT64_MAX: never. */
 uint64_t lull_assembler_deadline_ns(const struct lull_assembler *assembler);
 /** End every open frame. */
@@ -260,6 +266,8 @@ bool lull_assembler_next(struct lull_assembler *assembler, uint64_t now_ns,
 bool lull_assembler_stopped(const struct lull_assembler *assembler);
 /** Rows that are whole from the top of the newest open frame, for slices; 0 when none is open. */
 uint32_t lull_assembler_rows(const struct lull_assembler *assembler, uint64_t *key);
+/** Where the open frame @p key is being put together, for slices; NULL: it is not open. */
+const uint8_t *lull_assembler_picture(const struct lull_assembler *assembler, uint64_t key);
 /**
  * Holes of the open frame @p key below its highest byte so far (all, when its END came): for
  * resend. Returns how many, at most @p count_max.

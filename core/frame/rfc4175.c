@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * RFC 4175: uncompressed video over RTP. After the RTP header come 16 upper bits of the sequence
+ * number, then line headers {length16, F1 line15, C1 offset15} while C says that one more follows,
+ * then the data of all lines.
+ *
+ * What senders do and the text does not tell: the extended bits stay 0 for ever; there are up to
+ * 14 line headers in a packet; lines are cut anywhere between two groups; interlaced lines carry
+ * their number in the frame (GStreamer) or in the field (ST 2110), and each field its own time.
+ */
+#include "frame/protocol.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "base/reader.h"
+#include "frame/rows.h"
+#include "frame/unwrap.h"
+
+#define PAIR_COUNT 4 /* frames of two fields that are remembered */
+
+/* The two fields of a frame; times are unwrapped. */
+struct pair {
+	uint64_t key; /* time of the field that came first; 0: unused */
+	uint64_t times[2];
+	bool there[2];
+};
+
+struct rfc4175 {
+	struct lull_frame_rows rows;
+	struct lull_frame_geometry geometry;
+	bool interlaced, field_rows;
+	struct lull_unwrap time;
+	struct lull_unwrap number;
+	uint16_t extended; /* upper bits of the last packet */
+	bool trusted;      /* they were seen to count a wrap */
+	bool bound;
+	uint32_t source;     /* the sender that is followed */
+	uint32_t rival;      /* another one heard since */
+	uint16_t rival_next; /* the sequence number that would prove it */
+	bool rival_heard;
+	uint32_t pair_next;
+	struct pair pairs[PAIR_COUNT];
+};
+static_assert(sizeof(struct rfc4175) <= 512, "a few cache lines");
+
+struct rtp {
+	bool marker;
+	uint16_t sequence, extended;
+	uint32_t time, source;
+};
+
+static int
+rfc4175_init(void *state, const struct lull_frame_protocol_config *config)
+{
+	struct rfc4175 *own = state;
+
+	if (!lull_frame_rows_of(&config->geometry, &own->rows))
+		return -EINVAL;
+	/* A group of two lines would hold lines of one field: no row of the picture. */
+	if (config->interlaced && own->rows.row_shift != 0)
+		return -EINVAL;
+	own->geometry = config->geometry;
+	own->interlaced = config->interlaced;
+	own->field_rows = config->field_rows;
+	return 0;
+}
+
+/* Read the RTP header and the extended number; @p reader is left over line headers and data. */
+static enum lull_frame_verdict
+read_rtp(struct lull_reader *reader, struct rtp *rtp)
+{
+	uint8_t first = lull_reader_u8(reader);
+	uint8_t second = lull_reader_u8(reader);
+	uint16_t words = 0;
+	uint8_t padding;
+
+	rtp->sequence = lull_reader_u16be(reader);
+	rtp->time = lull_reader_u32be(reader);
+	rtp->source = lull_reader_u32be(reader);
+	if (reader->failed)
+		return LULL_FRAME_MALFORMED;
+	if (first >> 6 != 2 || (second >= 192 && second <= 223)) /* not RTP 2, or RTCP */
+		return LULL_FRAME_FOREIGN;
+	rtp->marker = second >> 7 != 0;
+	if ((first & 15) != 0)
+		lull_reader_skip(reader, 4 * (size_t)(first & 15));
+	if ((first & 16) != 0) {
+		lull_reader_skip(reader, 2);
+		words = lull_reader_u16be(reader);
+	}
+	if (words != 0)
+		lull_reader_skip(reader, 4 * (size_t)words);
+	if ((first & 32) != 0) {
+		padding = reader->data[reader->len - 1];
+		if (padding == 0 || padding > lull_reader_left(reader))
+			return LULL_FRAME_MALFORMED;
+		reader->len -= padding;
+	}
+	rtp->extended = lull_reader_u16be(reader);
+	return reader->failed ? LULL_FRAME_MALFORMED : LULL_FRAME_PIECE;
+}
+
+/*
+ * One sender is followed. Another one takes its place with two packets that follow each other and
+ * none of the old one between: a stray packet changes nothing.
+ */
+static bool
+is_followed(struct rfc4175 *own, const struct rtp *rtp)
+{
+	bool proven;
+
+	if (!own->bound) {
+		own->source = rtp->source;
+		own->bound = true;
+	}
+	if (rtp->source == own->source) {
+		own->rival_heard = false;
+		return true;
+	}
+	proven = own->rival_heard && own->rival == rtp->source && own->rival_next == rtp->sequence;
+	own->rival = rtp->source;
+	own->rival_next = (uint16_t)(rtp->sequence + 1);
+	own->rival_heard = !proven;
+	if (!proven)
+		return false;
+	own->source = rtp->source;
+	own->trusted = false;
+	lull_unwrap_restart(&own->time, rtp->time, 32);
+	lull_unwrap_restart(&own->number, rtp->sequence, 16);
+	return true;
+}
+
+/*
+ * The number of a packet: 16 bits unwrapped, 32 as soon as the upper ones were seen to count a
+ * wrap. They are distrusted again when they stand still over one.
+ */
+static uint64_t
+number_of(struct rfc4175 *own, const struct rtp *rtp)
+{
+	uint64_t last = own->number.last;
+	bool running = own->number.running;
+	uint64_t number = lull_unwrap_next(&own->number, rtp->sequence, 16);
+	uint16_t up = (uint16_t)(rtp->extended - own->extended);
+	bool wrapped = running && number >> 16 == (last >> 16) + 1;
+
+	if (wrapped)
+		own->trusted = up == 1;
+	else if (running && own->trusted && up != 0) {
+		/* More than half a turn is gone, which 16 bits cannot tell. */
+		number = (((last >> 16) + (uint64_t)(int64_t)(int16_t)up) << 16) + rtp->sequence;
+		own->number.last = number;
+	}
+	own->extended = rtp->extended;
+	return number;
+}
+
+/* Does a field of this time go with the other one of the pair? */
+static bool
+completes(const struct pair *pair, unsigned int field, uint64_t time)
+{
+	if (pair->key == 0 || pair->there[field])
+		return false;
+	return field == 1 ? pair->times[0] <= time : pair->times[1] >= time;
+}
+
+/*
+ * The frame that a field belongs to: the one that has it, else the nearest one that has only the
+ * other field: field 1 comes after field 0. Its key is the time of whichever came first.
+ */
+static uint64_t
+pair_of(struct rfc4175 *own, unsigned int field, uint64_t time)
+{
+	struct pair *best = NULL;
+
+	for (uint32_t i = 0; i < PAIR_COUNT; i++) {
+		struct pair *pair = &own->pairs[i];
+
+		if (pair->key != 0 && pair->there[field] && pair->times[field] == time)
+			return pair->key;
+		if (!completes(pair, field, time))
+			continue;
+		if (best == NULL || (field == 1 ? pair->times[0] > best->times[0] :
+						  pair->times[1] < best->times[1]))
+			best = pair;
+	}
+	if (best == NULL) {
+		best = &own->pairs[own->pair_next];
+		own->pair_next = (own->pair_next + 1) % PAIR_COUNT;
+		*best = (struct pair){ .key = time };
+	}
+	best->times[field] = time;
+	best->there[field] = true;
+	return best->key;
+}
+
+/* Line header and row of the picture; false: no such place. */
+static bool
+place(const struct rfc4175 *own, uint32_t line, uint32_t column, uint32_t length, uint64_t *offset)
+{
+	const struct lull_frame_rows *rows = &own->rows;
+	uint32_t field = line >> 15;
+	uint32_t row = (line & 0x7fff) >> rows->row_shift;
+	uint32_t begin = (column >> rows->column_shift) * rows->group_bytes;
+
+	if (own->interlaced && own->field_rows)
+		row = 2 * row + field;
+	if ((line & 0x7fff & ((1u << rows->row_shift) - 1)) != 0 ||
+	    (column & ((1u << rows->column_shift) - 1)) != 0)
+		return false;
+	if (row >= rows->count || begin + length > rows->row_bytes ||
+	    !lull_frame_rows_whole(rows, length))
+		return false;
+	*offset = (uint64_t)row * rows->stride + begin;
+	return true;
+}
+
+static enum lull_frame_verdict
+read_lines(const struct rfc4175 *own, struct lull_reader *reader, struct lull_frame_piece *piece,
+	   unsigned int *field)
+{
+	uint32_t count = 0;
+	uint32_t column;
+
+	do {
+		struct lull_frame_range *range = &piece->ranges[count];
+		uint32_t line;
+
+		if (count == LULL_FRAME_RANGES_MAX)
+			return LULL_FRAME_OTHER;
+		range->bytes = lull_reader_u16be(reader);
+		line = lull_reader_u16be(reader);
+		column = lull_reader_u16be(reader);
+		if (reader->failed ||
+		    !place(own, line, column & 0x7fff, range->bytes, &range->offset))
+			return LULL_FRAME_MALFORMED;
+		if (count++ == 0)
+			*field = line >> 15;
+		else if (own->interlaced && *field != line >> 15)
+			return LULL_FRAME_MALFORMED; /* one packet, one time, two fields */
+	} while (column >> 15 != 0);
+	for (uint32_t i = 0; i < count; i++) {
+		struct lull_frame_range range = piece->ranges[i];
+
+		if (range.bytes == 0)
+			continue;
+		range.data = lull_reader_bytes(reader, range.bytes);
+		if (range.data == NULL)
+			return LULL_FRAME_MALFORMED;
+		piece->ranges[piece->range_count++] = range;
+	}
+	return LULL_FRAME_PIECE;
+}
+
+static enum lull_frame_verdict
+rfc4175_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_frame_piece *piece)
+{
+	struct rfc4175 *own = state;
+	struct lull_reader reader = lull_reader_over(packet, len_bytes);
+	enum lull_frame_verdict verdict;
+	unsigned int field = 0;
+	struct rtp rtp;
+	uint64_t time;
+
+	verdict = read_rtp(&reader, &rtp);
+	if (verdict != LULL_FRAME_PIECE)
+		return verdict;
+	lull_frame_piece_begin(piece, 0, 0);
+	verdict = read_lines(own, &reader, piece, &field);
+	if (verdict != LULL_FRAME_PIECE)
+		return verdict;
+	if (!is_followed(own, &rtp))
+		return LULL_FRAME_FOREIGN;
+	time = lull_unwrap_next(&own->time, rtp.time, 32);
+	piece->key = own->interlaced ? pair_of(own, field, time) : time;
+	piece->packet = number_of(own, &rtp);
+	piece->device_time = time;
+	piece->geometry = own->geometry;
+	piece->flags = LULL_FRAME_TIMED | LULL_FRAME_GEOMETRY;
+	if (rtp.marker && (!own->interlaced || field == 1))
+		piece->flags |= LULL_FRAME_END;
+	if (piece->range_count > 0 && piece->ranges[0].offset == 0)
+		piece->flags |= LULL_FRAME_START;
+	return LULL_FRAME_PIECE;
+}
+
+const struct lull_frame_protocol lull_frame_rfc4175 = {
+	.name = "rfc4175",
+	.summary = "uncompressed video over RTP (RFC 4175, ST 2110-20)",
+	.state_size = sizeof(struct rfc4175),
+	.init = rfc4175_init,
+	.parse = rfc4175_parse,
+};
