@@ -121,10 +121,10 @@ void lull_assembler_release(struct lull_assembler *assembler, uint64_t now_ns);
 /** Take @p frame out of the open ones. */
 void lull_assembler_unlink(struct lull_assembler *assembler, struct lull_open_frame *frame);
 /**
- * Holes of @p frame below place @p limit as spans of offsets, by rows where there is padding.
- * With @p more, a last span reaches over what does not fit, and *@p more says so.
+ * Holes of @p frame below place @p limit as spans of offsets, @p by_rows without padding in them.
+ * Returns how many; @p count_max + 1 when there are more than that.
  */
-uint32_t lull_open_frame_holes(const struct lull_open_frame *frame, uint64_t limit,
-			       struct lull_frame_span *spans, uint32_t count_max, bool *more);
+uint32_t lull_open_frame_holes(const struct lull_open_frame *frame, uint64_t limit, bool by_rows,
+			       struct lull_frame_span *spans, uint32_t count_max);
 
 #endif

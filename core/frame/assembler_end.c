@@ -49,12 +49,27 @@ frame_remember(struct lull_assembler *assembler, const struct lull_open_frame *f
 	assembler->handed = true;
 }
 
+/* By rows; when these do not fit, spans reach over padding, and holes always fit. */
+static uint32_t
+frame_map(const struct lull_assembler *assembler, const struct lull_open_frame *frame,
+	  struct lull_frame_span *spans, bool *more)
+{
+	uint32_t count_max = assembler->config.spans_max;
+	uint64_t limit = frame->layout.pixel_bytes;
+	uint32_t count = lull_open_frame_holes(frame, limit, true, spans, count_max);
+
+	*more = frame->spans.full || count > count_max;
+	if (count > count_max)
+		count = lull_open_frame_holes(frame, limit, false, spans, count_max);
+	return count;
+}
+
 static void
 frame_describe(struct lull_assembler *assembler, const struct lull_open_frame *frame,
 	       enum lull_frame_reason reason, uint64_t now_ns)
 {
 	struct lull_frame_slot *slot = &assembler->slots[frame->slot];
-	bool more = frame->spans.full;
+	bool more;
 
 	slot->frame = (struct lull_frame){
 		.key = frame->key,
@@ -71,9 +86,7 @@ frame_describe(struct lull_assembler *assembler, const struct lull_open_frame *f
 		.buffer_user = slot->user,
 	};
 	slot->frame.stamps.done_ns = now_ns;
-	slot->frame.missing_count =
-		lull_open_frame_holes(frame, frame->layout.pixel_bytes, slot->missing,
-				      assembler->config.spans_max, &more);
+	slot->frame.missing_count = frame_map(assembler, frame, slot->missing, &more);
 	slot->frame.missing_more = more;
 	LULL_ASSEMBLER_COUNT(assembler, spans_full, more);
 }

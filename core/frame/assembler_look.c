@@ -49,14 +49,14 @@ lull_frame_reason_name(enum lull_frame_reason reason)
 }
 
 uint32_t
-lull_open_frame_holes(const struct lull_open_frame *frame, uint64_t limit,
-		      struct lull_frame_span *spans, uint32_t count_max, bool *more)
+lull_open_frame_holes(const struct lull_open_frame *frame, uint64_t limit, bool by_rows,
+		      struct lull_frame_span *spans, uint32_t count_max)
 {
 	const struct lull_frame_layout *layout = &frame->layout;
 	const struct lull_spans_node *nodes = frame->spans.nodes;
-	bool padded = lull_frame_padded(layout);
 	uint32_t count = 0;
 
+	by_rows = by_rows && lull_frame_padded(layout);
 	for (uint32_t node = lull_spans_first(&frame->spans); node != 0;
 	     node = nodes[node].next[0]) {
 		uint64_t begin = nodes[node].begin, end = LULL_MIN(nodes[node].end, limit);
@@ -64,17 +64,15 @@ lull_open_frame_holes(const struct lull_open_frame *frame, uint64_t limit,
 		while (begin < end) {
 			uint64_t offset = lull_frame_offset(layout, begin), stop = end;
 
-			if (padded)
+			if (by_rows)
 				stop = LULL_MIN(end, (lull_frame_rows(layout, begin) + 1) *
 							     layout->used_bytes);
-			if (count == count_max && more == NULL)
-				return count;
-			if (count == count_max) {
-				*more = true;
-				offset = spans[--count].offset;
+			if (count < count_max) {
+				spans[count].offset = offset;
+				spans[count].bytes = lull_frame_offset_end(layout, stop) - offset;
 			}
-			spans[count].offset = offset;
-			spans[count++].bytes = lull_frame_offset_end(layout, stop) - offset;
+			if (count++ == count_max)
+				return count;
 			begin = stop;
 		}
 	}
@@ -96,11 +94,13 @@ lull_assembler_holes(const struct lull_assembler *assembler, uint64_t key,
 {
 	const struct lull_open_frame *frame = open_find(assembler, key);
 	uint64_t limit;
+	uint32_t count;
 
 	if (frame == NULL)
 		return 0;
 	limit = frame->flags & LULL_FRAME_END ? frame->layout.pixel_bytes : frame->high;
-	return lull_open_frame_holes(frame, limit, spans, count_max, NULL);
+	count = lull_open_frame_holes(frame, limit, true, spans, count_max);
+	return LULL_MIN(count, count_max);
 }
 
 uint32_t

@@ -202,7 +202,7 @@ struct lull_frame {
 	struct lull_frame_stamps stamps;
 	struct lull_frame_counts counts;
 	uint32_t missing_count; /**< spans below, in order, none touching another */
-	bool missing_more; /**< more holes than fit: some spans name bytes that are there, too */
+	bool missing_more; /**< more than fit: spans also name bytes that are there, or padding */
 	const struct lull_frame_span *missing;
 	void *buffer_user; /**< of lull_assembler_supply() */
 };

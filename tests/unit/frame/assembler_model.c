@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "assembler_model.h"
+
+#define STRANGE_PIECES 16
+#define NEWS (LULL_FRAME_START | LULL_FRAME_END | LULL_FRAME_DAMAGED)
+
+void
+model_init(struct model *model, const struct lull_assembler_config *config, uint32_t buffers)
+{
+	memset(model, 0, sizeof(*model));
+	model->config = *config;
+	model->used_bytes = config->geometry.width;
+	model->row_bytes = config->geometry.row_bytes;
+	model->bytes = model->row_bytes * config->geometry.height;
+	model->buffers = buffers;
+}
+
+static bool
+is_padding(const struct model *model, uint64_t offset)
+{
+	return offset % model->row_bytes >= model->used_bytes;
+}
+
+uint64_t
+model_missing(const struct model *model, const struct model_frame *frame)
+{
+	uint64_t missing = 0;
+
+	for (uint32_t i = 0; i < model->bytes; i++)
+		missing += frame->states[i] == MODEL_MISSING;
+	return missing;
+}
+
+/* Runs of missing bytes, over padding. */
+static uint32_t
+holes(const struct model *model, const struct model_frame *frame)
+{
+	uint32_t count = 0;
+	bool inside = false;
+
+	for (uint32_t i = 0; i < model->bytes; i++) {
+		if (frame->states[i] == MODEL_PADDING)
+			continue;
+		count += frame->states[i] == MODEL_MISSING && !inside;
+		inside = frame->states[i] == MODEL_MISSING;
+	}
+	return count;
+}
+
+/* Is the next byte of a pixel in direction @p step missing? */
+static bool
+missing_beside(const struct model *model, const struct model_frame *frame, int64_t at, int64_t step)
+{
+	for (at += step; at >= 0 && at < model->bytes; at += step)
+		if (frame->states[at] != MODEL_PADDING)
+			return frame->states[at] == MODEL_MISSING;
+	return false;
+}
+
+bool
+model_rows_fit(const struct model *model, const struct model_frame *frame)
+{
+	uint32_t spans = 0;
+
+	for (uint32_t i = 0; i < model->bytes; i++)
+		spans += frame->states[i] == MODEL_MISSING &&
+			 (i == 0 || frame->states[i - 1] != MODEL_MISSING);
+	return spans <= model->config.spans_max;
+}
+
+/* ---- ends ---- */
+
+/* The open frame of the lowest key from @p key on. */
+static struct model_frame *
+open_from(struct model *model, uint64_t key)
+{
+	struct model_frame *found = NULL;
+
+	for (uint32_t i = 0; i < model->frame_count; i++)
+		if (model->frames[i].open && model->frames[i].key >= key &&
+		    (found == NULL || model->frames[i].key < found->key))
+			found = &model->frames[i];
+	return found;
+}
+
+static void
+remember(struct model *model, struct model_frame *frame)
+{
+	if (model->past_count == MODEL_PAST)
+		memmove(model->past, model->past + 1, --model->past_count * sizeof(frame));
+	model->past[model->past_count++] = frame;
+}
+
+static void
+give(struct model *model, uint64_t now_ns, struct model_frame *frame, enum lull_frame_reason reason)
+{
+	frame->left = model_missing(model, frame);
+	frame->reason = frame->left == 0 ? LULL_FRAME_COMPLETE : reason;
+	frame->stamps.done_ns = now_ns;
+	frame->number = model->number++;
+	frame->open = false;
+	model->counters.frames[frame->reason]++;
+	model->counters.spans_full += frame->full || !model_rows_fit(model, frame);
+	model->last = model->handed ? LULL_MAX(model->last, frame->key) : frame->key;
+	model->handed = true;
+	remember(model, frame);
+	model->given[model->given_count++] = frame;
+}
+
+static void
+release(struct model *model, uint64_t now_ns)
+{
+	struct model_frame *frame = open_from(model, 0);
+
+	while (frame != NULL) {
+		uint64_t key = frame->key;
+
+		if (model_missing(model, frame) == 0)
+			give(model, now_ns, frame, LULL_FRAME_COMPLETE);
+		else if (model->config.order == LULL_FRAME_ORDER_FRAME)
+			return;
+		frame = key < UINT64_MAX ? open_from(model, key + 1) : NULL;
+	}
+}
+
+static uint64_t
+frame_due_ns(const struct model *model, const struct model_frame *frame)
+{
+	/* 0: opened by a packet of nothing but padding */
+	uint64_t news_ns = LULL_MAX(frame->stamps.first_ns, frame->stamps.last_ns);
+	uint64_t due_ns = UINT64_MAX;
+
+	if (model->config.deadline_ns > 0)
+		due_ns = frame->stamps.first_ns + model->config.deadline_ns;
+	if (model->config.silence_ns > 0 && model_missing(model, frame) > 0)
+		due_ns = LULL_MIN(due_ns, news_ns + model->config.silence_ns);
+	return due_ns;
+}
+
+uint64_t
+model_due_ns(const struct model *model)
+{
+	uint64_t due_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < model->frame_count; i++)
+		if (model->frames[i].open) {
+			uint64_t frame_ns = frame_due_ns(model, &model->frames[i]);
+
+			due_ns = LULL_MIN(due_ns, frame_ns);
+		}
+	return due_ns;
+}
+
+/* Frames for which @p ends says so, and in frame order those of lower keys before each. */
+static void
+end_some(struct model *model, uint64_t now_ns, enum lull_frame_reason reason,
+	 bool (*ends)(const struct model *model, const struct model_frame *frame, uint64_t now_ns))
+{
+	bool ordered = model->config.order == LULL_FRAME_ORDER_FRAME, some = false;
+	uint64_t highest = 0;
+	struct model_frame *frame;
+
+	for (uint32_t i = 0; i < model->frame_count; i++)
+		if (model->frames[i].open && ends(model, &model->frames[i], now_ns)) {
+			highest = LULL_MAX(highest, model->frames[i].key);
+			some = true;
+		}
+	for (frame = open_from(model, 0); some && frame != NULL && frame->key <= highest;) {
+		uint64_t key = frame->key;
+
+		if (ends(model, frame, now_ns))
+			give(model, now_ns, frame, reason);
+		else if (ordered)
+			give(model, now_ns, frame, LULL_FRAME_SUPERSEDED);
+		frame = key < UINT64_MAX ? open_from(model, key + 1) : NULL;
+	}
+	release(model, now_ns);
+}
+
+static bool
+ends_due(const struct model *model, const struct model_frame *frame, uint64_t now_ns)
+{
+	return frame_due_ns(model, frame) <= now_ns;
+}
+
+static bool
+ends_always(const struct model *model, const struct model_frame *frame, uint64_t now_ns)
+{
+	(void)model;
+	(void)frame;
+	(void)now_ns;
+	return true;
+}
+
+static bool
+ends_old(const struct model *model, const struct model_frame *frame, uint64_t now_ns)
+{
+	(void)now_ns;
+	return model->frame_count - frame->opening >= model->config.open_max;
+}
+
+void
+model_expire(struct model *model, uint64_t now_ns)
+{
+	end_some(model, now_ns, LULL_FRAME_DEADLINE, ends_due);
+}
+
+void
+model_flush(struct model *model, uint64_t now_ns)
+{
+	model_expire(model, now_ns);
+	end_some(model, now_ns, LULL_FRAME_FLUSH, ends_always);
+}
+
+struct model_frame *
+model_next(struct model *model)
+{
+	struct model_frame *frame = model->given[0];
+
+	if (model->given_count == 0)
+		return NULL;
+	memmove(model->given, model->given + 1, --model->given_count * sizeof(frame));
+	return frame;
+}
+
+/* ---- pieces ---- */
+
+/* The part of a range from @p at on that is missing, byte by byte; returns where it ends. */
+static uint64_t
+take_run(struct model *model, struct model_frame *frame, const struct lull_frame_range *range,
+	 uint64_t at)
+{
+	uint64_t last = at, stop = range->offset + range->bytes, pixels = 0;
+	bool kept;
+
+	for (uint64_t i = at; i < stop && frame->states[i] != MODEL_THERE; i++)
+		if (frame->states[i] == MODEL_MISSING)
+			last = i;
+	kept = !(missing_beside(model, frame, (int64_t)at, -1) &&
+		 missing_beside(model, frame, (int64_t)last, 1) &&
+		 holes(model, frame) == model->config.spans_max);
+	for (uint64_t i = at; i <= last; i++) {
+		if (frame->states[i] == MODEL_PADDING)
+			continue;
+		frame->data[i] = range->data[i - range->offset];
+		frame->written[i] = true;
+		if (kept)
+			frame->states[i] = MODEL_THERE;
+		pixels++;
+	}
+	model->counters.bytes += kept ? pixels : 0;
+	frame->full |= !kept;
+	return last + 1;
+}
+
+static bool
+take_range(struct model *model, struct model_frame *frame, const struct lull_frame_range *range)
+{
+	bool news = false;
+
+	frame->high = LULL_MAX(frame->high, range->offset + range->bytes);
+	for (uint64_t at = range->offset; at < range->offset + range->bytes;) {
+		if (frame->states[at] != MODEL_MISSING) {
+			at++;
+			continue;
+		}
+		at = take_run(model, frame, range, at);
+		news = true;
+	}
+	return news;
+}
+
+static bool
+fits(const struct model *model, const struct lull_frame_piece *piece)
+{
+	for (uint32_t i = 0; i < piece->range_count; i++)
+		if (piece->ranges[i].offset + piece->ranges[i].bytes > model->bytes)
+			return false;
+	return true;
+}
+
+static void
+take(struct model *model, uint64_t now_ns, struct model_frame *frame,
+     const struct lull_frame_piece *piece)
+{
+	bool resent = (piece->flags & LULL_FRAME_RESENT) != 0;
+	bool news = (piece->flags & ~frame->flags & NEWS) != 0;
+
+	model->doubt = false;
+	if (piece->flags & LULL_FRAME_GONE) {
+		model->counters.gone++;
+		model->counters.used++;
+		return;
+	}
+	if (!fits(model, piece)) {
+		model->counters.outside++;
+		return;
+	}
+	model->counters.resent += resent;
+	frame->counts.resent += resent;
+	if (piece->flags & ~frame->flags & LULL_FRAME_TIMED)
+		frame->stamps.device_time = piece->device_time;
+	frame->flags |= piece->flags;
+	for (uint32_t i = 0; i < piece->range_count; i++)
+		news |= take_range(model, frame, &piece->ranges[i]);
+	if (!news) {
+		model->counters.duplicates++;
+		frame->counts.duplicates++;
+		return;
+	}
+	model->counters.used++;
+	frame->counts.pkts++;
+	frame->stamps.last_ns = now_ns;
+	if (frame->numbered && piece->packet < frame->packet_max && !resent) {
+		model->counters.reordered++;
+		frame->counts.reordered++;
+	}
+	frame->packet_max =
+		frame->numbered ? LULL_MAX(frame->packet_max, piece->packet) : piece->packet;
+	frame->numbered = true;
+	release(model, now_ns);
+}
+
+static void
+count_past(struct model *model, const struct model_frame *frame)
+{
+	if (frame == NULL || frame->kept)
+		model->counters.late++;
+	else
+		model->counters.no_buffer++;
+}
+
+static void
+restart(struct model *model, uint64_t now_ns)
+{
+	model->counters.restarts++;
+	model->past_count = 0;
+	end_some(model, now_ns, LULL_FRAME_RESTART, ends_always);
+	for (uint32_t i = 0; i < model->past_count; i++)
+		model->past[i]->former = true;
+	model->opened_since = 0;
+	model->begun = model->stepped = model->handed = false;
+}
+
+static void
+follow(struct model *model, uint64_t now_ns, uint64_t key)
+{
+	uint64_t step = key - model->newest;
+
+	if (model->begun && key <= model->newest)
+		return;
+	if (model->stepped && step / 1024 > model->step && open_from(model, 0) != NULL)
+		restart(model, now_ns);
+	model->stepped = model->begun;
+	model->begun = true;
+	model->step = step;
+	model->newest = key;
+}
+
+static void
+forget_former(struct model *model)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < model->past_count; i++)
+		if (!model->past[i]->former)
+			model->past[kept++] = model->past[i];
+	model->past_count = kept;
+}
+
+static struct model_frame *
+begin(struct model *model, uint64_t now_ns, uint64_t key)
+{
+	struct model_frame *frame = &model->frames[model->frame_count++];
+
+	model->doubt = false;
+	if (++model->opened_since == 3)
+		forget_former(model);
+	end_some(model, now_ns, LULL_FRAME_SUPERSEDED, ends_old);
+	frame->key = key;
+	frame->opening = model->frame_count;
+	frame->stamps.first_ns = now_ns;
+	for (uint32_t i = 0; i < model->bytes; i++)
+		frame->states[i] = is_padding(model, i) ? MODEL_PADDING : MODEL_MISSING;
+	if (model->buffers > 0) {
+		model->buffers--;
+	} else if (model->config.policy == LULL_FRAME_NEWEST_WINS && model->given_count > 0) {
+		model_next(model);
+		model->counters.frames_replaced++;
+	} else {
+		frame->left = model_missing(model, frame);
+		remember(model, frame);
+		model->counters.frames_dropped++;
+		model->stopped = model->config.policy == LULL_FRAME_FAIL_STOP;
+		if (model->stopped) {
+			model->counters.stopped++;
+			end_some(model, now_ns, LULL_FRAME_SUPERSEDED, ends_always);
+		} else {
+			model->counters.no_buffer++;
+		}
+		return NULL;
+	}
+	frame->open = frame->kept = true;
+	return frame;
+}
+
+/* True: the sender has begun anew. */
+static bool
+doubts(struct model *model, uint64_t key, uint64_t bytes, bool strange)
+{
+	uint64_t half = (uint64_t)model->used_bytes * model->config.geometry.height / 2;
+
+	if (!model->doubt || key < model->doubt_key) {
+		model->doubt_pieces = model->doubt_strange = 0;
+		model->doubt_bytes = 0;
+	} else if (key > model->doubt_key) {
+		if (strange && model->doubt_strange > 0)
+			return true;
+		if (model->doubt_pieces >= 2 && model->doubt_bytes >= half)
+			return true;
+	}
+	model->doubt = true;
+	model->doubt_key = key;
+	model->doubt_bytes += bytes;
+	model->doubt_pieces++;
+	model->doubt_strange += strange;
+	return model->doubt_strange >= STRANGE_PIECES;
+}
+
+/* Is @p key, not open and not remembered, that of a new frame; if not, is it a strange one? */
+static bool
+key_is_new(const struct model *model, uint64_t key, bool *strange)
+{
+	uint64_t floor = UINT64_MAX;
+
+	for (uint32_t i = 0; i < model->past_count; i++)
+		if (!model->past[i]->former)
+			floor = LULL_MIN(floor, model->past[i]->key);
+	*strange = key <= floor;
+	if (!model->begun || key > model->newest)
+		return true;
+	if (model->config.order == LULL_FRAME_ORDER_FRAME)
+		return !model->handed || key > model->last;
+	return floor == UINT64_MAX || key > floor;
+}
+
+/* What an ended frame makes of a piece: true when it may be one of a sender begun anew. */
+static bool
+past_doubts(struct model *model, struct model_frame *past, const struct lull_frame_piece *piece,
+	    uint64_t bytes)
+{
+	uint32_t news = piece->flags & ~past->flags & (LULL_FRAME_START | LULL_FRAME_END);
+
+	past->flags |= news;
+	if (piece->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) {
+		count_past(model, past);
+		return false;
+	}
+	if (bytes == 0 && news != 0 && past->kept && past->left == 0) {
+		model->counters.used++;
+		return false;
+	}
+	if (bytes <= past->left) {
+		past->left -= bytes;
+		count_past(model, past);
+		return false;
+	}
+	past->left = 0;
+	return true;
+}
+
+static struct model_frame *
+find(struct model *model, uint64_t now_ns, const struct lull_frame_piece *piece)
+{
+	struct model_frame *past = NULL;
+	bool strange = false;
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < model->frame_count; i++)
+		if (model->frames[i].open && model->frames[i].key == piece->key)
+			return &model->frames[i];
+	for (uint32_t i = 0; i < piece->range_count; i++)
+		bytes += piece->ranges[i].bytes;
+	for (uint32_t i = model->past_count; i-- > 0;)
+		if (model->past[i]->key == piece->key)
+			past = model->past[i];
+	model->counters.gone += (piece->flags & LULL_FRAME_GONE) != 0;
+	if (past != NULL && !past_doubts(model, past, piece, bytes))
+		return NULL;
+	if (piece->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) {
+		model->counters.late++;
+		return NULL;
+	}
+	if (!fits(model, piece)) {
+		model->counters.outside++;
+		return NULL;
+	}
+	if (past != NULL || !key_is_new(model, piece->key, &strange)) {
+		if (!doubts(model, piece->key, bytes, strange)) {
+			count_past(model, past);
+			return NULL;
+		}
+		restart(model, now_ns);
+	}
+	follow(model, now_ns, piece->key);
+	return begin(model, now_ns, piece->key);
+}
+
+void
+model_add(struct model *model, uint64_t now_ns, const struct lull_frame_piece *piece)
+{
+	struct model_frame *frame;
+
+	model->counters.pieces++;
+	model_expire(model, now_ns);
+	if (model->stopped) {
+		model->counters.stopped++;
+		return;
+	}
+	frame = find(model, now_ns, piece);
+	if (frame != NULL)
+		take(model, now_ns, frame, piece);
+}
+
+uint32_t
+model_rows(const struct model *model)
+{
+	const struct model_frame *newest = NULL;
+	uint32_t whole = 0;
+
+	for (uint32_t i = 0; i < model->frame_count; i++)
+		if (model->frames[i].open && (newest == NULL || model->frames[i].key > newest->key))
+			newest = &model->frames[i];
+	while (newest != NULL && whole < model->bytes && newest->states[whole] != MODEL_MISSING)
+		whole++;
+	return whole / model->row_bytes;
+}
