@@ -54,4 +54,19 @@ bool model_rows_fit(const struct model *model, const struct model_frame *frame);
 /** Whole rows of the newest open frame. */
 uint32_t model_rows(const struct model *model);
 
+/* ---- between assembler_model.c and assembler_model_end.c ---- */
+
+/** Which frames end. */
+typedef bool model_ends(const struct model *model, const struct model_frame *frame,
+			uint64_t now_ns);
+model_ends model_ends_always, model_ends_old;
+/** Frames for which @p ends says so, and in frame order those of lower keys before each. */
+void model_end(struct model *model, uint64_t now_ns, enum lull_frame_reason reason,
+	       model_ends *ends);
+/** Give complete frames that need not wait. */
+void model_release(struct model *model, uint64_t now_ns);
+void model_remember(struct model *model, struct model_frame *frame);
+/** The open frame of the lowest key from @p key on. */
+struct model_frame *model_open_from(struct model *model, uint64_t key);
+
 #endif

@@ -233,7 +233,8 @@ send_packet(uint64_t offset)
 	if (chance(3))
 		packet.piece.flags |= odd_flags[below(COUNT(odd_flags))];
 	for (uint32_t i = 0; i < ranges && offset < model.bytes; i++) {
-		uint64_t bytes = LULL_MIN(1 + below(trial.size), model.bytes - offset);
+		uint64_t wish = 1 + below(trial.size);
+		uint64_t bytes = LULL_MIN(wish, model.bytes - offset);
 		uint64_t back = chance(5) ? below(LULL_MIN(offset, 20) + 1) : 0; /* overlap */
 
 		packet.piece.ranges[i].offset = offset - back;
@@ -257,6 +258,7 @@ static void
 send_frame(void)
 {
 	struct packet trailer = { .piece = { .key = trial.key, .flags = LULL_FRAME_END } };
+	uint64_t back;
 
 	for (uint64_t offset = 0; offset < model.bytes;) {
 		offset = send_packet(offset);
@@ -272,7 +274,8 @@ send_frame(void)
 	}
 	switch (below(4)) { /* begin anew */
 	case 0:
-		trial.key -= LULL_MIN(trial.key, below(20) * trial.step);
+		back = below(20) * trial.step;
+		trial.key -= LULL_MIN(trial.key, back);
 		break;
 	case 1:
 		trial.key = below(100);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <lull/frame.h>
+
+static void
+name__is_found_again(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < LULL_PIXEL_COUNT; i++) {
+		const char *name = lull_pixel_name((enum lull_pixel)i);
+
+		assert_non_null(name);
+		assert_int_equal(lull_pixel_find(name), i);
+	}
+	assert_int_equal(lull_pixel_find("mono"), LULL_PIXEL_UNKNOWN);
+	assert_string_equal(lull_pixel_name(LULL_PIXEL_BAYER_RG12P), "bayer-rg12p");
+	assert_string_equal(lull_pixel_name(LULL_PIXEL_COUNT), "unknown");
+}
+
+/* Bits of a pixel as its format has them, times the pixels of a group. */
+static void
+group__holds_whole_bytes(void **state)
+{
+	static const struct {
+		enum lull_pixel pixel;
+		uint32_t bits;
+	} formats[] = {
+		{ LULL_PIXEL_MONO8, 8 },        { LULL_PIXEL_MONO10P, 10 },
+		{ LULL_PIXEL_MONO12P, 12 },     { LULL_PIXEL_MONO16, 16 },
+		{ LULL_PIXEL_BAYER_BG12P, 12 }, { LULL_PIXEL_RAW12_CSI, 12 },
+		{ LULL_PIXEL_RGB8, 24 },        { LULL_PIXEL_BGRA8, 32 },
+		{ LULL_PIXEL_RGB12_4175, 36 },  { LULL_PIXEL_YUV444, 24 },
+		{ LULL_PIXEL_UYVY8, 16 },       { LULL_PIXEL_UYVY10_4175, 20 },
+		{ LULL_PIXEL_UYVY12_4175, 24 }, { LULL_PIXEL_YUV420_4175, 12 },
+		{ LULL_PIXEL_YUV411_4175, 12 },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+		struct lull_pixel_group group = lull_pixel_group(formats[i].pixel);
+
+		assert_int_equal(group.bytes * 8u, formats[i].bits * group.columns * group.rows);
+	}
+	assert_int_equal(lull_pixel_group(LULL_PIXEL_UNKNOWN).bytes, 0);
+	assert_int_equal(lull_pixel_group(LULL_PIXEL_COUNT).bytes, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(name__is_found_again),
+		cmocka_unit_test(group__holds_whole_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
