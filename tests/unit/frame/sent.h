@@ -29,6 +29,7 @@ struct sink {
 	uint64_t counts[LULL_FRAME_VERDICT_COUNT];
 	uint32_t ends, starts;
 	struct lull_frame_piece piece; /* the last */
+	uint8_t *packet;               /* it was read from */
 };
 
 static inline void
@@ -50,6 +51,7 @@ sink_close(struct sink *sink)
 	free(sink->state);
 	free(sink->data);
 	free(sink->there);
+	free(sink->packet);
 }
 
 static inline void
@@ -92,6 +94,8 @@ sink_take(struct sink *sink, const uint8_t *packet, size_t len)
 
 	assert_non_null(exact);
 	memcpy(exact, packet, len);
+	free(sink->packet);
+	sink->packet = exact;
 	do {
 		verdict = sink->protocol->parse(sink->state, exact, len, &sink->piece);
 		assert_true((unsigned int)verdict < LULL_FRAME_VERDICT_COUNT);
@@ -100,7 +104,6 @@ sink_take(struct sink *sink, const uint8_t *packet, size_t len)
 			sink_put(sink);
 		assert_true(++pieces <= len + 1);
 	} while (verdict == LULL_FRAME_PIECE && (sink->piece.flags & LULL_FRAME_MORE) != 0);
-	free(exact);
 	return verdict;
 }
 

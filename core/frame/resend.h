@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Resend: which missing packets to ask for, and when.
+ *
+ * What a frame still lacks goes in (as packet numbers), what to ask for comes out: not before the
+ * packets had time to come late, again after a time without an answer, a few times at most, and
+ * never more packets of a frame than its budget. Requests keep a distance, as some cameras stop
+ * answering when they are asked too fast. Holes next to each other make one request.
+ * Threads: one. Memory: the caller's struct.
+ */
+#ifndef LULL_RESEND_H
+#define LULL_RESEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LULL_RESEND_FRAMES 8
+#define LULL_RESEND_RANGES 64 /* asked for and not answered, per frame */
+
+/** Zero means the default in brackets. */
+struct lull_resend_config {
+	uint64_t wait_ns;    /**< before the first request [1 ms] */
+	uint64_t timeout_ns; /**< before the next one for the same packets [10 ms] */
+	uint64_t gap_ns;     /**< between requests [20 us] */
+	uint32_t tries;      /**< per packet [3] */
+	uint32_t budget_ppm; /**< packets asked for, of those of a frame [250000] */
+};
+struct lull_resend_range {
+	uint32_t first, last;
+};
+struct lull_resend_entry {
+	struct lull_resend_range range;
+	uint32_t tries;
+	uint64_t due_ns;
+};
+struct lull_resend_frame {
+	bool used;
+	uint64_t key;
+	uint64_t asked; /* packets, each time */
+	uint32_t count;
+	struct lull_resend_entry entries[LULL_RESEND_RANGES];
+};
+struct lull_resend {
+	struct lull_resend_config config;
+	uint64_t requests, packets;   /**< asked for */
+	uint64_t given_up, exhausted; /**< packets gone at the camera; asks beyond the budget */
+	uint64_t next_ns;             /**< no request before */
+	uint64_t due_ns; /**< when what was seen last wants something; UINT64_MAX: never */
+	uint32_t next;
+	struct lull_resend_frame frames[LULL_RESEND_FRAMES];
+};
+
+void lull_resend_init(struct lull_resend *resend, const struct lull_resend_config *config);
+/**
+ * Frame @p key of @p packets packets lacks @p holes, in order. At most one request comes of it:
+ * true, and what to ask for. Call again at due_ns, or when holes have changed.
+ */
+bool lull_resend_next(struct lull_resend *resend, uint64_t now_ns, uint64_t key, uint32_t packets,
+		      const struct lull_resend_range *holes, uint32_t count,
+		      struct lull_resend_range *ask);
+/** The camera does not have the packet any more. */
+void lull_resend_gone(struct lull_resend *resend, uint64_t key, uint32_t packet);
+
+#endif
