@@ -5,24 +5,28 @@
  * record that ended but must wait for an awaited one is *held*: that one's partial will join it,
  * for it lasted beyond the record's end and had no silence between.
  */
-#include <lull/flow.h>
+#include "merge.h"
 
 #include <errno.h>
 #include <stdalign.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "cut.h"
 #include "index.h"
+#include "name.h"
 #include "wheel.h"
 
 #define LIST_FREE LULL_WHEEL_OWN
 #define LIST_HELD (LULL_WHEEL_OWN + 1)
 #define LIST_AWAITED (LULL_WHEEL_OWN + 2)
 
-#define DEFAULT_RECORDS 65536
-#define DEFAULT_IDLE_NS (30 * LULL_NS_PER_S)
-#define DAY_NS (24 * 3600 * LULL_NS_PER_S)
+/*
+ * Entries that share a head: so many only a flow leaves behind that falls silent a thousand times
+ * while a worker stands still, or a flood whose sender knows the seed. The oldest gives way.
+ */
+#define CHAIN_MAX 4096
+/* Announcements that were forgotten are counted by low bits of their digest. */
+#define FORGOTTEN_SLOTS 256
 
 struct merge_entry {
 	struct lull_wheel_node node; /* first: the wheel finds it */
@@ -39,67 +43,11 @@ struct lull_flow_merge {
 	bool hold;
 	lull_flow_give *give;
 	void *give_arg;
+	struct lull_flow_name name;
+	uint32_t forgotten[FORGOTTEN_SLOTS]; /* announced, forgotten, not here yet */
 	alignas(LULL_CACHE_LINE) struct lull_flow_merge_counters counters;
 	alignas(LULL_CACHE_LINE) struct lull_wheel wheel;
 };
-
-#define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_flow_merge_counters, member)                        \
-	}
-const struct lull_counter_info lull_flow_merge_counter_table[] = {
-	ROW(partials, "1", "partial records taken"),
-	ROW(announcements, "1", "announcements taken"),
-	ROW(records, "1", "records given"),
-	ROW(pkts, "packets", "packets in the records given"),
-	ROW(open, "1", "open records now"),
-	ROW(open_pkts, "packets", "packets in the open records now"),
-	ROW(awaited, "1", "entries announced and not yet here"),
-	ROW(joined, "1", "partial records added to another one"),
-	ROW(evicted, "1", "records given early for want of room"),
-	{ .name = NULL },
-};
-
-static struct lull_flow_merge_config
-merge_config_full(const struct lull_flow_merge_config *config)
-{
-	struct lull_flow_merge_config full = *config;
-
-	if (full.records_max == 0)
-		full.records_max = DEFAULT_RECORDS;
-	if (full.idle_ns == 0)
-		full.idle_ns = DEFAULT_IDLE_NS;
-	return full;
-}
-
-static int
-merge_range(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
-	    uint64_t high)
-{
-	if (value >= low && value <= high)
-		return 0;
-	if (error != NULL)
-		*error = (struct lull_config_error){ field, value, low, high };
-	return -EINVAL;
-}
-
-int
-lull_flow_merge_config_check(const struct lull_flow_merge_config *config,
-			     struct lull_config_error *error)
-{
-	struct lull_flow_merge_config full = merge_config_full(config);
-	int rc = merge_range(error, "records_max", full.records_max, 16, 1u << 26);
-
-	if (rc == 0)
-		rc = merge_range(error, "idle_ns", full.idle_ns, LULL_NS_PER_MS, DAY_NS);
-	if (rc == 0 && full.active_ns > 0)
-		rc = merge_range(error, "active_ns", full.active_ns, LULL_NS_PER_S, DAY_NS);
-	if (rc == 0)
-		rc = merge_range(error, "payload_bytes", full.payload_bytes, 0,
-				 LULL_FLOW_PAYLOAD_MAX);
-	return rc;
-}
 
 static size_t
 merge_aligned(size_t bytes)
@@ -122,7 +70,7 @@ merge_heads_bytes(const struct lull_flow_merge_config *config)
 size_t
 lull_flow_merge_size(const struct lull_flow_merge_config *config)
 {
-	struct lull_flow_merge_config full = merge_config_full(config);
+	struct lull_flow_merge_config full = lull_flow_merge_config_full(config);
 
 	return merge_aligned(sizeof(struct lull_flow_merge)) + merge_heads_bytes(&full) +
 	       full.records_max * merge_stride(&full);
@@ -133,7 +81,7 @@ lull_flow_merge_init(void *memory, const struct lull_flow_merge_config *config,
 		     lull_flow_give *give, void *give_arg, struct lull_flow_merge **out)
 {
 	struct lull_flow_merge *merge = memory;
-	struct lull_flow_merge_config full = merge_config_full(config);
+	struct lull_flow_merge_config full = lull_flow_merge_config_full(config);
 	uint8_t *heads = (uint8_t *)memory + merge_aligned(sizeof(*merge));
 
 	if (memory == NULL || give == NULL || (uintptr_t)memory % LULL_CACHE_LINE != 0 ||
@@ -145,6 +93,7 @@ lull_flow_merge_init(void *memory, const struct lull_flow_merge_config *config,
 	merge->payload_bytes = full.payload_bytes;
 	merge->records_max = full.records_max;
 	merge->hold = full.hold;
+	lull_flow_name_init(&merge->name, full.seed);
 	merge->give = give;
 	merge->give_arg = give_arg;
 	lull_flow_index_init(&merge->index, (uint32_t *)(void *)heads, full.records_max);
@@ -183,7 +132,7 @@ merge_same(const struct lull_flow_record *a, const struct lull_flow_record *b)
 static uint32_t
 merge_chain(const struct lull_flow_merge *merge, const struct lull_flow_record *record)
 {
-	return *lull_flow_index_head(&merge->index, record->digest);
+	return *lull_flow_index_head(&merge->index, lull_flow_name(&merge->name, record));
 }
 
 static bool
@@ -196,7 +145,8 @@ static void
 merge_free(struct lull_flow_merge *merge, uint32_t index)
 {
 	lull_flow_index_unlink(&merge->index, &merge->wheel,
-			       merge_entry(merge, index)->record.digest, index);
+			       lull_flow_name(&merge->name, &merge_entry(merge, index)->record),
+			       index);
 	lull_wheel_put(&merge->wheel, index, LIST_FREE);
 }
 
@@ -214,12 +164,21 @@ merge_spoil(struct lull_flow_merge *merge, const struct lull_flow_record *record
 	}
 }
 
+static uint32_t *
+merge_forgotten(struct lull_flow_merge *merge, const struct lull_flow_record *record)
+{
+	return &merge->forgotten[record->digest % FORGOTTEN_SLOTS];
+}
+
 static void
 merge_give(struct lull_flow_merge *merge, uint32_t index)
 {
 	struct lull_flow_record *record = &merge_entry(merge, index)->record;
 	uint64_t pkts = merge_record_pkts(record);
 
+	/* What is forgotten may have been a part of it. */
+	if (*merge_forgotten(merge, record) > 0)
+		record->exact = 0;
 	merge->give(merge->give_arg, record);
 	LULL_COUNTER_ADD(merge->counters.records, 1);
 	LULL_COUNTER_ADD(merge->counters.pkts, pkts);
@@ -229,31 +188,60 @@ merge_give(struct lull_flow_merge *merge, uint32_t index)
 }
 
 static void
-merge_forget_awaited(struct lull_flow_merge *merge, uint32_t index)
+merge_free_awaited(struct lull_flow_merge *merge, uint32_t index)
 {
 	LULL_COUNTER_ADD(merge->counters.awaited, UINT64_MAX);
 	merge_free(merge, index);
 }
 
-/* The oldest record: held ones have ended already. Announcements go when there is nothing else. */
+/* Give a record early, or forget an announcement until its partial is here. */
 static void
-merge_evict(struct lull_flow_merge *merge)
+merge_evict(struct lull_flow_merge *merge, uint32_t index)
 {
-	uint32_t index = merge->wheel.lists[LIST_HELD].head;
-	struct lull_flow_record *record;
+	struct lull_flow_record *record = &merge_entry(merge, index)->record;
 
-	if (index == LULL_WHEEL_NONE)
-		index = lull_wheel_oldest(&merge->wheel);
-	if (index == LULL_WHEEL_NONE) {
-		merge_forget_awaited(merge, merge->wheel.lists[LIST_AWAITED].head);
+	if (merge_is_awaited(merge_entry(merge, index))) {
+		++*merge_forgotten(merge, record);
+		merge_free_awaited(merge, index);
 		return;
 	}
-	record = &merge_entry(merge, index)->record;
 	record->end = LULL_FLOW_END_EVICTED;
 	record->exact = 0;
 	merge_spoil(merge, record);
 	LULL_COUNTER_ADD(merge->counters.evicted, 1);
 	merge_give(merge, index);
+}
+
+/* The oldest record: held ones have ended already. Announcements go when there is nothing else. */
+static uint32_t
+merge_oldest(const struct lull_flow_merge *merge)
+{
+	uint32_t index = merge->wheel.lists[LIST_HELD].head;
+
+	if (index == LULL_WHEEL_NONE)
+		index = lull_wheel_oldest(&merge->wheel);
+	return index != LULL_WHEEL_NONE ? index : merge->wheel.lists[LIST_AWAITED].head;
+}
+
+/*
+ * Keep the chain of @p record short: the oldest record in it goes, an announcement when there is
+ * nothing else, so that none is forgotten that a held record waits for.
+ */
+static void
+merge_shorten(struct lull_flow_merge *merge, const struct lull_flow_record *record)
+{
+	uint32_t index = merge_chain(merge, record), last = LULL_WHEEL_NONE;
+	uint32_t awaited = LULL_WHEEL_NONE, count = 0;
+
+	for (; index != LULL_WHEEL_NONE; index = merge_entry(merge, index)->node.chain) {
+		if (merge_is_awaited(merge_entry(merge, index)))
+			awaited = index;
+		else
+			last = index;
+		count++;
+	}
+	if (count >= CHAIN_MAX)
+		merge_evict(merge, last != LULL_WHEEL_NONE ? last : awaited);
 }
 
 /* A copy of @p record in the index, in no list. */
@@ -263,8 +251,9 @@ merge_create(struct lull_flow_merge *merge, const struct lull_flow_record *recor
 	const struct lull_wheel_list *unused = &merge->wheel.lists[LIST_FREE];
 	uint32_t index;
 
+	merge_shorten(merge, record);
 	if (unused->head == LULL_WHEEL_NONE && merge->fresh == merge->records_max)
-		merge_evict(merge);
+		merge_evict(merge, merge_oldest(merge));
 	index = unused->head;
 	if (index != LULL_WHEEL_NONE) {
 		lull_wheel_take(&merge->wheel, index);
@@ -273,7 +262,8 @@ merge_create(struct lull_flow_merge *merge, const struct lull_flow_record *recor
 		merge_entry(merge, index)->node.list = LULL_WHEEL_NONE;
 	}
 	memcpy(&merge_entry(merge, index)->record, record, bytes);
-	lull_flow_index_link(&merge->index, &merge->wheel, record->digest, index);
+	lull_flow_index_link(&merge->index, &merge->wheel, lull_flow_name(&merge->name, record),
+			     index);
 	return index;
 }
 
@@ -321,10 +311,12 @@ merge_arrived(struct lull_flow_merge *merge, const struct lull_flow_record *part
 		    merge_same(&entry->record, part))
 			found = index;
 	}
-	if (found == LULL_WHEEL_NONE)
+	if (found == LULL_WHEEL_NONE) {
+		--*merge_forgotten(merge, part);
 		return false;
+	}
 	exact = merge_entry(merge, found)->record.exact;
-	merge_forget_awaited(merge, found);
+	merge_free_awaited(merge, found);
 	merge_release_held(merge, part);
 	return exact;
 }
@@ -440,7 +432,7 @@ merge_give_all(struct lull_flow_merge *merge)
 	while ((index = lull_wheel_oldest(&merge->wheel)) != LULL_WHEEL_NONE)
 		merge_give(merge, index);
 	while ((index = lists[LIST_AWAITED].head) != LULL_WHEEL_NONE)
-		merge_forget_awaited(merge, index);
+		merge_free_awaited(merge, index);
 }
 
 void

@@ -329,6 +329,7 @@ struct lull_flow_merge_config {
 	uint32_t records_max;        /**< open ones, 16..2^26 [65536] */
 	uint64_t idle_ns, active_ns; /**< as the tables' */
 	uint32_t payload_bytes;      /**< the same */
+	uint64_t seed; /**< of the index, a secret against floods made to collide [0] */
 	/** Parts may come from several workers, or all are announced; else partials pass. */
 	bool hold;
 };
@@ -341,7 +342,7 @@ struct lull_flow_merge_counters {
 	uint64_t open, open_pkts; /**< now: pkts + open_pkts is what came in */
 	uint64_t awaited;         /**< announced and not yet here */
 	uint64_t joined;          /**< added to another one: partials = records + open + joined */
-	uint64_t evicted;         /**< records given early for want of room */
+	uint64_t evicted;         /**< records given early: no room, or 4096 of a flow wait */
 };
 extern const struct lull_counter_info lull_flow_merge_counter_table[];
 /** Take a complete record: borrow it during the call. */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Name: 32 bits of a flow and its cut that nobody outside can make alike.
+ *
+ * Digests of a flood can be, whatever the parser's seed, for CRCs are linear. This is NH of UMAC
+ * (RFC 4418): who does not know the secrets finds no two flows that meet more often than chance.
+ */
+#ifndef LULL_FLOW_NAME_H
+#define LULL_FLOW_NAME_H
+
+#include <lull/flow.h>
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/prng.h"
+
+/* A key, its cut and a zero, in 32-bit words. */
+#define LULL_FLOW_NAME_WORDS 12
+static_assert(sizeof(struct lull_flow_key) <= (LULL_FLOW_NAME_WORDS - 1) * sizeof(uint32_t),
+	      "the cut has the last word");
+
+struct lull_flow_name {
+	uint32_t secrets[LULL_FLOW_NAME_WORDS];
+};
+
+static inline void
+lull_flow_name_init(struct lull_flow_name *name, uint64_t seed)
+{
+	struct lull_prng prng;
+
+	lull_prng_init(&prng, seed, 0);
+	for (uint32_t i = 0; i < LULL_FLOW_NAME_WORDS; i++)
+		name->secrets[i] = (uint32_t)lull_prng_u64(&prng);
+}
+
+static inline uint32_t
+lull_flow_name(const struct lull_flow_name *name, const struct lull_flow_record *record)
+{
+	uint32_t words[LULL_FLOW_NAME_WORDS] = { [LULL_FLOW_NAME_WORDS - 1] = record->cut };
+	uint64_t sum = 0;
+
+	memcpy(words, &record->key, sizeof(record->key));
+	for (uint32_t i = 0; i < LULL_FLOW_NAME_WORDS; i += 2)
+		sum += (uint64_t)(words[i] + name->secrets[i]) *
+		       (words[i + 1] + name->secrets[i + 1]);
+	return (uint32_t)(sum ^ sum >> 32);
+}
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Records for every split of packets are in tests/conformance/records_test.c; here the messages. */
+#include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <lull/dispatch.h>
+#include <lull/flow.h>
+
+#define IDLE_NS LULL_NS_PER_S
+#define GIVEN_MAX 16384
+
+static_assert(LULL_FLOW_MARK_SHARED == LULL_DISPATCH_SHARED, "one bit, two headers");
+static_assert(LULL_FLOW_MARK_MOVED == LULL_DISPATCH_MOVED, "one bit, two headers");
+
+struct stand {
+	void *memory;
+	struct lull_flow_merge *merge;
+	const struct lull_flow_merge_counters *counters;
+	uint32_t given_count;
+	uint64_t taken_pkts, given_pkts;
+	struct lull_flow_record given[GIVEN_MAX];
+};
+static struct stand stand;
+
+static void
+stand_give(void *arg, const struct lull_flow_record *record)
+{
+	struct stand *to = arg;
+
+	assert_true(to->given_count < GIVEN_MAX);
+	to->given_pkts += record->packets[0] + record->packets[1];
+	to->given[to->given_count++] = *record;
+}
+
+static void
+stand_start(bool hold, uint32_t records_max)
+{
+	struct lull_flow_merge_config config = { .records_max = records_max,
+						 .idle_ns = IDLE_NS,
+						 .hold = hold };
+
+	memset(&stand, 0, sizeof(stand));
+	stand.memory =
+		aligned_alloc(LULL_CACHE_LINE, (lull_flow_merge_size(&config) + 63) / 64 * 64);
+	assert_int_equal(
+		lull_flow_merge_init(stand.memory, &config, stand_give, &stand, &stand.merge), 0);
+	stand.counters = lull_flow_merge_counters(stand.merge);
+}
+
+static void
+stand_check(void)
+{
+	const struct lull_flow_merge_counters *counters = stand.counters;
+
+	assert_int_equal(counters->partials, counters->records + counters->open + counters->joined);
+	assert_int_equal(counters->pkts, stand.given_pkts);
+	assert_int_equal(counters->pkts + counters->open_pkts, stand.taken_pkts);
+}
+
+static void
+stand_end(void)
+{
+	lull_flow_merge_advance(stand.merge, UINT64_MAX);
+	stand_check();
+	assert_int_equal(stand.counters->open + stand.counters->awaited, 0);
+	free(stand.memory);
+}
+
+static void
+stand_part(uint32_t flow, uint32_t worker, uint64_t first_ns, uint64_t last_ns, bool announced)
+{
+	struct lull_flow_record part = {
+		.key = { .port = { (uint16_t)flow, (uint16_t)(flow >> 16) }, .version = 4 },
+		.digest = 77, /* a flood: all alike */
+		.packets = { 2, 1 },
+		.first_ns = first_ns,
+		.last_ns = last_ns,
+		.first_clock_ns = first_ns,
+		.last_clock_ns = last_ns,
+		.first_number = first_ns,
+		.workers = 1ull << worker,
+		.announced = announced,
+		.exact = 1,
+	};
+
+	stand.taken_pkts += 3;
+	lull_flow_merge_add(stand.merge, &part);
+	stand_check();
+}
+
+static void
+stand_announce(uint32_t flow, uint32_t worker, uint64_t first_ns)
+{
+	struct lull_flow_record message = {
+		.key = { .port = { (uint16_t)flow, (uint16_t)(flow >> 16) }, .version = 4 },
+		.digest = 77,
+		.first_clock_ns = first_ns,
+		.workers = 1ull << worker,
+		.message = LULL_FLOW_ANNOUNCE,
+	};
+
+	lull_flow_merge_add(stand.merge, &message);
+	stand_check();
+}
+
+static void
+add__without_hold_passes(void **state)
+{
+	(void)state;
+	stand_start(false, 16);
+	stand_part(1, 0, 5, 9, false);
+	assert_int_equal(stand.given_count, 1);
+	assert_int_equal(stand.counters->open, 0);
+	stand_end();
+}
+
+static void
+add__with_hold_waits_for_the_silence(void **state)
+{
+	(void)state;
+	stand_start(true, 16);
+	stand_part(1, 0, 5, 9, false);
+	lull_flow_merge_advance(stand.merge, 9 + IDLE_NS);
+	assert_int_equal(stand.given_count, 0);
+	lull_flow_merge_advance(stand.merge, 9 + IDLE_NS + 1);
+	assert_int_equal(stand.given_count, 1);
+	assert_int_equal(stand.given[0].exact, 1);
+	stand_end();
+}
+
+static void
+add__joins_up_to_the_silence(void **state)
+{
+	(void)state;
+	stand_start(true, 16);
+	stand_part(1, 0, 5, 9, false);
+	stand_part(1, 1, 9 + IDLE_NS, 10 + IDLE_NS, false);
+	assert_int_equal(stand.counters->open, 1);
+	stand_part(1, 2, 11 + 2 * IDLE_NS, 11 + 2 * IDLE_NS, false);
+	assert_int_equal(stand.counters->open, 2);
+	stand_end();
+	assert_int_equal(stand.given_count, 2);
+}
+
+static void
+add__part_bridges_two_records(void **state)
+{
+	(void)state;
+	stand_start(true, 16);
+	stand_part(1, 0, 5, 9, false);
+	stand_part(1, 0, 9 + 2 * IDLE_NS, 9 + 2 * IDLE_NS, false);
+	assert_int_equal(stand.counters->open, 2);
+	stand_part(1, 1, 9 + IDLE_NS, 9 + IDLE_NS, false);
+	assert_int_equal(stand.counters->open, 1);
+	assert_int_equal(stand.counters->joined, 2);
+	stand_end();
+	assert_int_equal(stand.given_count, 1);
+	assert_int_equal(stand.given[0].workers, 3);
+	assert_int_equal(stand.given[0].packets[0], 6);
+}
+
+static void
+hold__ended_live(void **state)
+{
+	(void)state;
+	stand_start(true, 16);
+	stand_part(1, 0, 5, 9, false);
+	lull_flow_merge_hold(stand.merge, false);
+	stand_part(2, 0, 5, 9, false); /* passes */
+	assert_int_equal(stand.given_count, 1);
+	stand_part(1, 1, 10, 11, false); /* joins what was kept before */
+	assert_int_equal(stand.given_count, 1);
+	lull_flow_merge_hold(stand.merge, true);
+	stand_part(3, 0, 5, 9, false);
+	assert_int_equal(stand.given_count, 1);
+	stand_end();
+	assert_int_equal(stand.given_count, 3);
+}
+
+static void
+advance__waits_for_what_is_announced(void **state)
+{
+	(void)state;
+	stand_start(true, 16);
+	stand_announce(1, 1, 7);
+	stand_part(1, 0, 5, 9, false);
+	lull_flow_merge_advance(stand.merge, 100 * IDLE_NS);
+	assert_int_equal(stand.given_count, 0);
+	stand_part(1, 1, 7, 20, true);
+	assert_int_equal(stand.counters->awaited, 0);
+	lull_flow_merge_advance(stand.merge, 100 * IDLE_NS);
+	assert_int_equal(stand.given_count, 1);
+	assert_int_equal(stand.given[0].exact, 1);
+	stand_end();
+}
+
+static void
+advance__not_for_what_began_later(void **state)
+{
+	(void)state;
+	stand_start(true, 16);
+	stand_announce(1, 1, 10 + IDLE_NS);
+	stand_part(1, 0, 5, 9, false);
+	lull_flow_merge_advance(stand.merge, 10 + IDLE_NS);
+	assert_int_equal(stand.given_count, 1);
+	stand_end();
+}
+
+static void
+advance__end_gives_all(void **state)
+{
+	(void)state;
+	stand_start(true, 16);
+	stand_announce(1, 1, 7);
+	stand_part(1, 0, 5, 9, false);
+	lull_flow_merge_advance(stand.merge, 100 * IDLE_NS); /* held */
+	stand_part(2, 0, 200 * IDLE_NS, 200 * IDLE_NS, false);
+	stand_end();
+	assert_int_equal(stand.given_count, 2);
+}
+
+static void
+add__without_room_gives_the_oldest(void **state)
+{
+	(void)state;
+	stand_start(true, 16);
+	for (uint32_t i = 0; i < 40; i++)
+		stand_part(i, 0, 5 + i, 9 + i, false);
+	assert_int_equal(stand.counters->evicted, 24);
+	assert_int_equal(stand.given_count, 24);
+	assert_int_equal(stand.given[0].end, LULL_FLOW_END_EVICTED);
+	assert_int_equal(stand.given[0].exact, 0);
+	assert_int_equal(stand.given[0].first_ns, 5);
+	stand_end();
+}
+
+/* Of a forgotten announcement no record is called exact before its partial has come. */
+static void
+add__forgotten_announcement_is_told(void **state)
+{
+	(void)state;
+	stand_start(true, 16);
+	for (uint32_t i = 0; i < 17; i++)
+		stand_announce(i, 1, 5);
+	assert_int_equal(stand.counters->awaited, 16);
+	stand_part(16, 1, 5, 9, true);
+	stand_part(0, 0, 5, 9, false);
+	lull_flow_merge_advance(stand.merge, 10 + IDLE_NS);
+	for (uint32_t i = 0; i < stand.given_count; i++)
+		assert_int_equal(stand.given[i].exact, 0);
+	assert_true(stand.given_count > 0);
+	for (uint32_t i = 0; i < 16; i++)
+		stand_part(i, 1, 10 * IDLE_NS, 10 * IDLE_NS, true);
+	stand_part(99, 0, 20 * IDLE_NS, 20 * IDLE_NS, false);
+	stand_end();
+	assert_int_equal(stand.given[stand.given_count - 1].exact, 1);
+}
+
+/* Records of one flow, never near enough to join: no chain grows for ever. */
+static void
+add__tiny_silences_are_bounded(void **state)
+{
+	(void)state;
+	stand_start(true, 8192);
+	for (uint32_t i = 0; i < 4200; i++)
+		stand_part(1, 0, 2 * i * IDLE_NS, 2 * i * IDLE_NS, false);
+	assert_int_equal(stand.counters->open, 4096);
+	assert_int_equal(stand.counters->evicted, 104);
+	assert_int_equal(stand.given[0].first_ns, 0);
+	stand_end();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(add__without_hold_passes),
+		cmocka_unit_test(add__with_hold_waits_for_the_silence),
+		cmocka_unit_test(add__joins_up_to_the_silence),
+		cmocka_unit_test(add__part_bridges_two_records),
+		cmocka_unit_test(hold__ended_live),
+		cmocka_unit_test(advance__waits_for_what_is_announced),
+		cmocka_unit_test(advance__not_for_what_began_later),
+		cmocka_unit_test(advance__end_gives_all),
+		cmocka_unit_test(add__without_room_gives_the_oldest),
+		cmocka_unit_test(add__forgotten_announcement_is_told),
+		cmocka_unit_test(add__tiny_silences_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
