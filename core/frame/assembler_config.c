@@ -92,12 +92,13 @@ lull_assembler_init(void *memory, const struct lull_assembler_config *config,
 		    struct lull_assembler **assembler)
 {
 	struct lull_assembler *made = memory;
-	uint8_t *room = (uint8_t *)memory + sizeof(*made);
+	uint8_t *room;
 	int rc = lull_assembler_config_check(config, NULL);
 
 	if (rc != 0)
 		return rc;
 	LULL_ASSERT((uintptr_t)memory % LULL_CACHE_LINE == 0);
+	room = (uint8_t *)memory + sizeof(*made);
 	memset(made, 0, sizeof(*made));
 	made->config = *config;
 	lull_assembler_config_default(&made->config);
