@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "frame/bytes.h"
+#include "sent.h"
+
+/* A picture of 8 x 4, mono: rows of 8 bytes. */
+static struct lull_frame_protocol_config
+config_small(bool interlaced, bool field_rows)
+{
+	return (struct lull_frame_protocol_config){
+		.geometry = { .width = 8, .height = 4, .pixel = LULL_PIXEL_MONO8 },
+		.interlaced = interlaced,
+		.field_rows = field_rows,
+	};
+}
+
+struct packet {
+	uint16_t sequence, extended;
+	uint32_t time, source;
+	bool marker;
+	uint16_t line, column, length;
+};
+
+static enum lull_frame_verdict
+take(struct sink *sink, const struct packet *packet)
+{
+	uint8_t bytes[256] = { 0x80 };
+	uint8_t *at = bytes + 1;
+
+	at = lull_bytes_put(at, packet->marker ? 0xe0 : 0x60, 1);
+	at = lull_bytes_put(at, packet->sequence, 2);
+	at = lull_bytes_put(at, packet->time, 4);
+	at = lull_bytes_put(at, packet->source, 4);
+	at = lull_bytes_put(at, packet->extended, 2);
+	at = lull_bytes_put(at, packet->length, 2);
+	at = lull_bytes_put(at, packet->line, 2);
+	at = lull_bytes_put(at, packet->column, 2);
+	return sink_take(sink, bytes, (size_t)(at - bytes) + packet->length);
+}
+
+static void
+parse__line_bounds(void **state)
+{
+	struct lull_frame_protocol_config config = config_small(false, false);
+	struct packet packet = { .length = 8, .line = 3 };
+	struct sink sink;
+
+	(void)state;
+	sink_open(&sink, "rfc4175", &config, 32);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	packet.line = 4;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_MALFORMED);
+	packet.line = 0;
+	packet.column = 1;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_MALFORMED);
+	packet.length = 7;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	packet.length = 0;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_int_equal(sink.piece.range_count, 0);
+	sink_close(&sink);
+}
+
+/* Padding, contributing sources and an extension move the data, and are no data. */
+static void
+parse__rtp_decoration(void **state)
+{
+	static const uint8_t
+		bytes
+			[] = {
+				0xb2, 0x60, 0, 1, 0, 0,    0,    9, 0, 0, 0,
+				7,    1,    1, 1, 1, 2,    2,    2, 2, /* 2 sources */
+				0xbe, 0xde, 0, 1, 3, 3,    3,    3, 0, 0, 0,
+				2,    0,    1, 0, 4, 0xaa, 0xbb, 0, 0, 3,
+			};
+	struct lull_frame_protocol_config config = config_small(false, false);
+	uint8_t changed[sizeof(bytes)];
+	struct sink sink;
+
+	(void)state;
+	sink_open(&sink, "rfc4175", &config, 32);
+	assert_int_equal(sink_take(&sink, bytes, sizeof(bytes)), LULL_FRAME_PIECE);
+	assert_int_equal(sink.piece.ranges[0].offset, 12);
+	assert_int_equal(sink.data[12], 0xaa);
+	assert_int_equal(sink.data[13], 0xbb);
+	for (size_t i = 0; i + 1 < sizeof(bytes); i++)
+		if (i != sizeof(bytes) - 2) /* what ends in 0 has no padding */
+			assert_int_not_equal(sink_take(&sink, bytes, i), LULL_FRAME_PIECE);
+	memcpy(changed, bytes, sizeof(bytes));
+	changed[sizeof(bytes) - 1] = 200; /* more padding than packet */
+	assert_int_equal(sink_take(&sink, changed, sizeof(bytes)), LULL_FRAME_MALFORMED);
+	memcpy(changed, bytes, sizeof(bytes));
+	changed[0] = 0x40;
+	assert_int_equal(sink_take(&sink, changed, sizeof(bytes)), LULL_FRAME_FOREIGN);
+	changed[0] = 0x80;
+	changed[1] = 200; /* a control packet */
+	assert_int_equal(sink_take(&sink, changed, sizeof(bytes)), LULL_FRAME_FOREIGN);
+	sink_close(&sink);
+}
+
+/* 32 headers are believed, 33 are not read here, and headers without end are malformed. */
+static void
+parse__many_headers(void **state)
+{
+	struct lull_frame_protocol_config config = config_small(false, false);
+	uint8_t bytes[14 + 33 * 6 + 33];
+	struct sink sink;
+
+	(void)state;
+	sink_open(&sink, "rfc4175", &config, 32);
+	for (uint32_t count = 32; count <= 33; count++) {
+		uint8_t *at = lull_bytes_fill(bytes, 14);
+
+		bytes[0] = 0x80;
+		for (uint32_t i = 0; i < count; i++) {
+			at = lull_bytes_put(at, 1, 2);
+			at = lull_bytes_put(at, i / 8 % 4, 2);
+			at = lull_bytes_put(at, (i + 1 < count ? 0x8000 : 0) | (i % 8), 2);
+		}
+		assert_int_equal(sink_take(&sink, bytes, 14 + 7 * (size_t)count),
+				 count == 32 ? LULL_FRAME_PIECE : LULL_FRAME_OTHER);
+	}
+	assert_int_equal(sink_take(&sink, bytes, 14 + 20 * 6), LULL_FRAME_MALFORMED);
+	for (uint32_t i = 0; i < 32; i++)
+		assert_int_equal(sink.there[i], 1);
+	sink_close(&sink);
+}
+
+/* The upper bits count only after they were seen to, and no longer when they stand still. */
+static void
+parse__extended_number_must_prove_itself(void **state)
+{
+	struct lull_frame_protocol_config config = config_small(false, false);
+	struct packet packet = { .length = 8, .sequence = 65535, .extended = 5 };
+	struct sink sink;
+	uint64_t number;
+
+	(void)state;
+	sink_open(&sink, "rfc4175", &config, 32);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	number = sink.piece.packet;
+	packet.extended = 9; /* not trusted yet */
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_int_equal(sink.piece.packet, number);
+	packet.sequence = 0;
+	packet.extended = 10;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_int_equal(sink.piece.packet, number + 1);
+	packet.extended = 13;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_int_equal(sink.piece.packet, number + 1 + 3 * 65536);
+	packet.sequence = 65535; /* the last of the turn before comes late */
+	packet.extended = 12;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_int_equal(sink.piece.packet, number + 3 * 65536);
+	packet.sequence = 0; /* stands still over a wrap: ignored from here on */
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	packet.extended = 500;
+	packet.sequence = 1;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_int_equal(sink.piece.packet, number + 2 + 3 * 65536);
+	sink_close(&sink);
+}
+
+static void
+parse__time_wraps_and_sender_restarts(void **state)
+{
+	struct lull_frame_protocol_config config = config_small(false, false);
+	struct packet packet = { .length = 8, .time = 0xfffffff0, .source = 1 };
+	struct sink sink;
+	uint64_t key;
+
+	(void)state;
+	sink_open(&sink, "rfc4175", &config, 32);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	key = sink.piece.key;
+	packet.time = 0x10;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_int_equal(sink.piece.key, key + 0x20);
+	packet.time = 0xfffffff0;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_int_equal(sink.piece.key, key);
+	for (uint16_t i = 0; i < 10; i++) { /* a stray one between does not count */
+		packet.source = 2;
+		packet.sequence = i;
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_FOREIGN);
+		packet.source = 1;
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	}
+	packet = (struct packet){ .length = 8, .time = 5, .source = 2, .sequence = 100 };
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FOREIGN);
+	packet.sequence = 101;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_true(sink.piece.key > key + (1ULL << 39));
+	assert_int_equal((uint32_t)sink.piece.key, 5);
+	sink_close(&sink);
+}
+
+static void
+parse__two_fields_make_a_frame(void **state)
+{
+	for (uint16_t rows = 0; rows < 2; rows++) {
+		struct lull_frame_protocol_config config = config_small(true, rows != 0);
+		struct packet packet = { .length = 8 };
+		uint64_t first, second;
+		struct sink sink;
+
+		sink_open(&sink, "rfc4175", &config, 32);
+		packet.time = 1000;
+		packet.line = rows != 0 ? 1 : 2;
+		packet.marker = true;
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+		assert_int_equal(sink.piece.ranges[0].offset, 16);
+		assert_int_equal(sink.piece.flags & LULL_FRAME_END, 0);
+		first = sink.piece.key;
+		packet.time = 4000; /* field 0 of the next frame overtakes */
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+		second = sink.piece.key;
+		assert_int_not_equal(first, second);
+		packet.time = 2500;
+		packet.line = 0x8000 | (rows != 0 ? 1 : 3);
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+		assert_int_equal(sink.piece.key, first);
+		assert_int_equal(sink.piece.ranges[0].offset, 24);
+		assert_int_not_equal(sink.piece.flags & LULL_FRAME_END, 0);
+		packet.time = 5500;
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+		assert_int_equal(sink.piece.key, second);
+		packet.time = 8500; /* its field 0 was lost */
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+		assert_true(sink.piece.key > second);
+		packet.time = 10000;
+		packet.line = 0;
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+		assert_int_equal((uint32_t)sink.piece.key, 10000);
+		sink_close(&sink);
+	}
+	(void)state;
+}
+
+static void
+init__refuses(void **state)
+{
+	struct lull_frame_protocol_config config = config_small(false, false);
+	const struct lull_frame_protocol *protocol = lull_frame_protocol_find("rfc4175");
+	uint64_t memory[128] = { 0 };
+
+	(void)state;
+	assert_true(protocol->state_size <= sizeof(memory));
+	config.geometry.height = 0;
+	assert_int_equal(protocol->init(memory, &config), -EINVAL);
+	config = config_small(true, false);
+	config.geometry.pixel = LULL_PIXEL_YUV420_4175;
+	assert_int_equal(protocol->init(memory, &config), -EINVAL);
+	assert_null(lull_frame_protocol_find("rtp"));
+	assert_string_equal(lull_frame_verdict_name(LULL_FRAME_MALFORMED), "malformed");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parse__line_bounds),
+		cmocka_unit_test(parse__rtp_decoration),
+		cmocka_unit_test(parse__many_headers),
+		cmocka_unit_test(parse__extended_number_must_prove_itself),
+		cmocka_unit_test(parse__time_wraps_and_sender_restarts),
+		cmocka_unit_test(parse__two_fields_make_a_frame),
+		cmocka_unit_test(init__refuses),
+	};
+
+	return cmocka_run_group_tests_name("rfc4175", tests, NULL, NULL);
+}
