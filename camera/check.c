@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The self-check: what would lose packets or make them late, with a remedy each. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "receiver.h"
+
+#define RT_RUNTIME "/proc/sys/kernel/sched_rt_runtime_us"
+
+static void
+check_ring(struct lull_camera *camera, struct camera_findings *findings)
+{
+	uint32_t ring_pkts = camera->backend->ring_pkts(camera->backend_state);
+	uint64_t burst_pkts = 0;
+
+	if (camera->backend->file || ring_pkts == 0)
+		return;
+	for (uint32_t i = 0; i < camera->stream_count; i++)
+		burst_pkts += camera->streams[i]->claim.burst_pkts;
+	camera_find(findings, "ring", ring_pkts >= burst_pkts ? CAMERA_FINE : CAMERA_NOTE,
+		    "room for %u packets; a picture of every stream at once has %" PRIu64,
+		    ring_pkts, burst_pkts);
+	if (ring_pkts < burst_pkts)
+		camera_remedy(findings, "raise ring_pkts (or socket_bytes), send larger packets, "
+					"or stagger the cameras");
+}
+
+static void
+check_core(struct lull_camera *camera, struct camera_findings *findings)
+{
+	int cpu = camera->config.cpu - 1;
+	int count = 1;
+	cpu_set_t allowed;
+
+	if (camera->backend->file)
+		return;
+	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+		count = CPU_COUNT(&allowed);
+	if (camera->backend->polled && count == 1) {
+		camera_find(findings, "core", CAMERA_NOTE,
+			    "one CPU for polling and for everything else of this process");
+		camera_remedy(findings, "use kernel:IF, or give the process another CPU");
+	} else if (camera->backend->polled && cpu < 0 && !camera->config.own_loop) {
+		camera_find(findings, "core", CAMERA_NOTE,
+			    "the receiving thread is not pinned: it shares its CPU with others");
+		camera_remedy(findings, "set cpu, and keep others off it (isolcpus, cpuset)");
+	} else {
+		camera_find(findings, "core", CAMERA_FINE, "%d CPUs for this process", count);
+	}
+}
+
+/* A thread of SCHED_FIFO that polls is stopped for 50 ms in every second. */
+static void
+check_throttling(struct lull_camera *camera, struct camera_findings *findings)
+{
+	FILE *file = NULL;
+	int runtime_us = -1;
+
+	if (!camera->backend->polled || camera->backend->file ||
+	    (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_OTHER)
+		return;
+	file = fopen(RT_RUNTIME, "re");
+	if (file != NULL) {
+		if (fscanf(file, "%d", &runtime_us) != 1)
+			runtime_us = -1;
+		fclose(file);
+	}
+	if (runtime_us < 0) {
+		camera_find(findings, "RT throttling", CAMERA_FINE, "off");
+		return;
+	}
+	camera_find(findings, "RT throttling", CAMERA_NOTE,
+		    "real time threads run %d us of every second, then stop", runtime_us);
+	camera_remedy(findings, "sysctl -w kernel.sched_rt_runtime_us=-1");
+}
+
+uint32_t
+lull_camera_check(struct lull_camera *camera, struct lull_camera_finding *lines, uint32_t count_max)
+{
+	struct camera_findings found = { .lines = lines, .count_max = count_max };
+	const struct camera_backend *backend = camera->backend;
+	struct camera_findings *findings = &found;
+
+	backend->check(camera->backend_state, findings);
+	for (uint32_t i = 0; backend->check_stream != NULL && i < camera->stream_count; i++)
+		backend->check_stream(camera->backend_state, &camera->streams[i]->claim, findings);
+	check_ring(camera, findings);
+	check_core(camera, findings);
+	check_throttling(camera, findings);
+	return found.count;
+}

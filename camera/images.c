@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Images on their way: assembler -> ready -> out -> returned -> assembler. Who waits sleeps on a
+ * futex, so that waking costs nothing while nobody does, and can be done from a signal handler.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "receiver.h"
+
+void
+camera_queue_init(struct camera_queue *queue)
+{
+	*queue = (struct camera_queue){ .end = &queue->first };
+}
+
+static void
+queue_push(struct camera_queue *queue, struct camera_image *image)
+{
+	image->next = NULL;
+	*queue->end = image;
+	queue->end = &image->next;
+	queue->count++;
+}
+
+static struct camera_image *
+queue_pop(struct camera_queue *queue)
+{
+	struct camera_image *image = queue->first;
+
+	if (image == NULL)
+		return NULL;
+	queue->first = image->next;
+	if (queue->first == NULL)
+		queue->end = &queue->first;
+	queue->count--;
+	return image;
+}
+
+/* ---- waking ---- */
+
+static void
+images_futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static void
+images_wake(struct lull_camera *camera)
+{
+	atomic_fetch_add(&camera->events, 1);
+	if (atomic_load(&camera->waiters) > 0)
+		images_futex_wake(&camera->events);
+}
+
+/* Until the word has another value, at most wait_ns. */
+static void
+images_wait(struct lull_camera *camera, uint32_t seen, uint64_t wait_ns)
+{
+	struct timespec limit = { .tv_sec = (time_t)(wait_ns / LULL_NS_PER_S),
+				  .tv_nsec = (long)(wait_ns % LULL_NS_PER_S) };
+
+	atomic_fetch_add(&camera->waiters, 1);
+	syscall(SYS_futex, &camera->events, FUTEX_WAIT_PRIVATE, seen,
+		wait_ns == UINT64_MAX ? NULL : &limit, NULL, 0);
+	atomic_fetch_sub(&camera->waiters, 1);
+}
+
+/* With the lock: the descriptor is readable while images wait, and from the end on. */
+static void
+images_descriptor_set(struct lull_camera *camera)
+{
+	uint64_t one = 1;
+
+	if (atomic_load(&camera->event_asked))
+		(void)!write(camera->event_fd, &one, sizeof(one));
+}
+
+static void
+images_descriptor_clear(struct lull_camera *camera)
+{
+	uint64_t count;
+
+	if (atomic_load(&camera->event_asked) && !atomic_load(&camera->ended))
+		(void)!read(camera->event_fd, &count, sizeof(count));
+}
+
+void
+camera_images_end(struct lull_camera *camera)
+{
+	atomic_store(&camera->ended, true);
+	pthread_mutex_lock(&camera->lock);
+	images_descriptor_set(camera);
+	pthread_mutex_unlock(&camera->lock);
+	images_wake(camera);
+}
+
+int
+lull_camera_fd(struct lull_camera *camera)
+{
+	pthread_mutex_lock(&camera->lock);
+	if (!atomic_exchange(&camera->event_asked, true) &&
+	    (camera->ready_count > 0 || atomic_load(&camera->ended)))
+		images_descriptor_set(camera);
+	pthread_mutex_unlock(&camera->lock);
+	return camera->event_fd;
+}
+
+void
+lull_camera_wake(struct lull_camera *camera)
+{
+	atomic_store(&camera->woken, true);
+	images_wake(camera);
+}
+
+/* ---- the receiving thread ---- */
+
+static void
+images_supply(struct camera_stream *stream, struct camera_image *image)
+{
+	image->state = CAMERA_IMAGE_AWAY;
+	if (lull_assembler_supply(stream->assembler, image->data, image) == 0)
+		stream->away++;
+	else
+		LULL_COUNTER_ADD(stream->camera->errors, 1);
+}
+
+void
+camera_images_take_back(struct lull_camera *camera, struct camera_stream *stream)
+{
+	struct camera_image *image, *next;
+
+	if (atomic_load_explicit(&stream->returned_count, memory_order_relaxed) == 0)
+		return;
+	pthread_mutex_lock(&camera->lock);
+	image = stream->returned.first;
+	camera_queue_init(&stream->returned);
+	atomic_store(&stream->returned_count, 0);
+	for (struct camera_image *each = image; each != NULL; each = each->next)
+		each->state = CAMERA_IMAGE_AWAY;
+	pthread_mutex_unlock(&camera->lock);
+	for (; image != NULL; image = next) {
+		next = image->next;
+		images_supply(stream, image);
+	}
+}
+
+bool
+camera_images_replace(struct lull_camera *camera, struct camera_stream *stream)
+{
+	struct camera_image *image;
+
+	pthread_mutex_lock(&camera->lock);
+	image = queue_pop(&stream->ready);
+	if (image != NULL) {
+		image->state = CAMERA_IMAGE_AWAY;
+		camera->ready_count--;
+		if (camera->ready_count == 0)
+			images_descriptor_clear(camera);
+	}
+	pthread_mutex_unlock(&camera->lock);
+	if (image == NULL)
+		return false;
+	LULL_COUNTER_ADD(stream->replaced, 1);
+	images_supply(stream, image);
+	return true;
+}
+
+bool
+camera_images_waiting(struct lull_camera *camera, struct camera_stream *stream)
+{
+	bool waiting;
+
+	pthread_mutex_lock(&camera->lock);
+	waiting = stream->ready.count > 0;
+	pthread_mutex_unlock(&camera->lock);
+	return waiting;
+}
+
+static uint64_t
+images_clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * LULL_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* From its last packet to now, by the clock that stamped it if that still runs. */
+static uint64_t
+images_latency_ns(const struct lull_camera_image *image)
+{
+	uint64_t last_ns = image->frame.stamps.last_ns, now_ns;
+
+	if (image->packet_clock != LULL_CAMERA_CLOCK_KERNEL || last_ns == 0)
+		return image->wait_ns;
+	now_ns = images_clock_ns(CLOCK_REALTIME);
+	return now_ns > last_ns ? now_ns - last_ns : 0;
+}
+
+static void
+images_fill(struct lull_camera *camera, struct camera_image *image, const struct lull_frame *frame,
+	    const struct camera_arrival *arrival)
+{
+	struct lull_camera_image *out = &image->image;
+
+	out->frame = *frame;
+	out->frame.missing = image->spans;
+	out->frame.buffer_user = NULL;
+	memcpy(image->spans, frame->missing, frame->missing_count * sizeof(*frame->missing));
+	out->stream = image->stream->claim.index;
+	out->packet_clock = camera->backend->clock;
+	out->frame.stamps.first_ns = arrival->first_ns;
+	out->frame.stamps.last_ns = arrival->last_ns;
+	out->frame.stamps.done_ns = lull_clock_ns();
+	out->wait_ns = out->frame.stamps.done_ns > arrival->fetched_ns ?
+			       out->frame.stamps.done_ns - arrival->fetched_ns :
+			       0;
+}
+
+static void
+images_measure(struct camera_stream *stream, const struct lull_camera_image *image)
+{
+	const struct lull_frame_stamps *stamps = &image->frame.stamps;
+	struct lull_histogram *figures = stream->figures;
+
+	lull_histogram_add(&figures[LULL_CAMERA_LATENCY], images_latency_ns(image), 1);
+	if (stamps->last_ns >= stamps->first_ns)
+		lull_histogram_add(&figures[LULL_CAMERA_ASSEMBLY],
+				   stamps->last_ns - stamps->first_ns, 1);
+	if (stream->period_first_ns != 0 && stamps->first_ns > stream->period_first_ns)
+		lull_histogram_add(&figures[LULL_CAMERA_PERIOD],
+				   stamps->first_ns - stream->period_first_ns, 1);
+	stream->period_first_ns = stamps->first_ns;
+}
+
+void
+camera_images_give(struct lull_camera *camera, struct camera_stream *stream,
+		   const struct lull_frame *frame, const struct camera_arrival *arrival)
+{
+	struct camera_image *image = frame->buffer_user;
+
+	stream->away--;
+	images_fill(camera, image, frame, arrival);
+	pthread_mutex_lock(&camera->lock);
+	image->state = CAMERA_IMAGE_READY;
+	image->order = camera->order++;
+	queue_push(&stream->ready, image);
+	if (camera->ready_count++ == 0)
+		images_descriptor_set(camera);
+	pthread_mutex_unlock(&camera->lock);
+	images_wake(camera);
+	/* Not before: what is measured ends where the application can have it. */
+	images_measure(stream, &image->image);
+	LULL_COUNTER_ADD(stream->counters.given, 1);
+}
+
+/* ---- the application ---- */
+
+/* With the lock. */
+static struct camera_stream *
+images_choose(struct lull_camera *camera, uint32_t index)
+{
+	struct camera_stream *oldest = NULL;
+
+	if (index != LULL_CAMERA_ANY) {
+		struct camera_stream *stream = camera->streams[index];
+
+		return stream->ready.first != NULL ? stream : NULL;
+	}
+	for (uint32_t i = 0; i < camera->stream_count; i++) {
+		struct camera_stream *stream = camera->streams[i];
+
+		if (stream->ready.first != NULL &&
+		    (oldest == NULL || stream->ready.first->order < oldest->ready.first->order))
+			oldest = stream;
+	}
+	return oldest;
+}
+
+static struct lull_camera_image *
+images_take(struct lull_camera *camera, uint32_t index)
+{
+	struct camera_image *image = NULL;
+	struct camera_stream *stream;
+
+	pthread_mutex_lock(&camera->lock);
+	stream = images_choose(camera, index);
+	if (stream != NULL) {
+		image = queue_pop(&stream->ready);
+		image->state = CAMERA_IMAGE_OUT;
+		if (--camera->ready_count == 0)
+			images_descriptor_clear(camera);
+		atomic_fetch_add(&stream->fetched, 1);
+	}
+	pthread_mutex_unlock(&camera->lock);
+	return image == NULL ? NULL : &image->image;
+}
+
+int
+lull_camera_get(struct lull_camera *camera, uint32_t stream, struct lull_camera_image **image,
+		uint64_t timeout_ns)
+{
+	uint64_t begin_ns = timeout_ns == 0 ? 0 : lull_clock_ns();
+
+	*image = NULL;
+	if (stream != LULL_CAMERA_ANY && stream >= camera->stream_count)
+		return -EINVAL;
+	for (;;) {
+		uint32_t seen = atomic_load(&camera->events);
+		bool ended = atomic_load(&camera->ended);
+		uint64_t left_ns = UINT64_MAX;
+
+		*image = images_take(camera, stream);
+		if (*image != NULL)
+			return 0;
+		if (ended)
+			return -ENODEV;
+		if (timeout_ns == 0 || atomic_exchange(&camera->woken, false))
+			return 0;
+		if (timeout_ns != UINT64_MAX) {
+			uint64_t waited_ns = lull_clock_ns() - begin_ns;
+
+			if (waited_ns >= timeout_ns)
+				return 0;
+			left_ns = timeout_ns - waited_ns;
+		}
+		images_wait(camera, seen, left_ns);
+	}
+}
+
+/* The image of ours at this address; NULL: there is none. Nothing is read from it. */
+static struct camera_image *
+images_find(struct lull_camera *camera, const struct lull_camera_image *address)
+{
+	for (uint32_t i = 0; i < camera->stream_count; i++) {
+		struct camera_stream *stream = camera->streams[i];
+		uintptr_t from = (uintptr_t)stream->images;
+		uintptr_t at = (uintptr_t)address;
+
+		if (at >= from && at < from + stream->image_count * sizeof(*stream->images) &&
+		    (at - from) % sizeof(*stream->images) == 0)
+			return &stream->images[(at - from) / sizeof(*stream->images)];
+	}
+	return NULL;
+}
+
+int
+lull_camera_put(struct lull_camera *camera, struct lull_camera_image *address)
+{
+	struct camera_image *image = images_find(camera, address);
+	bool out;
+
+	if (image == NULL) {
+		atomic_fetch_add(&camera->foreign, 1);
+		return -EINVAL;
+	}
+	pthread_mutex_lock(&camera->lock);
+	out = image->state == CAMERA_IMAGE_OUT;
+	if (out) {
+		image->state = CAMERA_IMAGE_RETURNED;
+		queue_push(&image->stream->returned, image);
+		atomic_fetch_add(&image->stream->returned_count, 1);
+	}
+	pthread_mutex_unlock(&camera->lock);
+	atomic_fetch_add(out ? &image->stream->put : &image->stream->refused, 1);
+	return out ? 0 : -EINVAL;
+}
+
+uint32_t
+camera_images_out(struct lull_camera *camera)
+{
+	uint32_t count = 0;
+
+	pthread_mutex_lock(&camera->lock);
+	for (uint32_t i = 0; i < camera->stream_count; i++)
+		for (uint32_t j = 0; j < camera->streams[i]->image_count; j++)
+			count += camera->streams[i]->images[j].state == CAMERA_IMAGE_OUT;
+	pthread_mutex_unlock(&camera->lock);
+	return count;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A turn of the receiving thread: packets to streams, pieces to assemblers, frames to images. */
+#include <string.h>
+
+#include "control.h"
+#include "receiver.h"
+
+/* Pieces of one packet at most: a protocol that asks for more is not believed. */
+#define PIECES_MAX 256
+#define GAP_LATE_NS (100 * LULL_NS_PER_US)
+/* The default patience: see lull_camera_stream.deadline_ns. */
+#define PATIENCE_NS_MIN (5 * LULL_NS_PER_MS)
+#define PATIENCE_NS_MAX LULL_NS_PER_S
+
+struct receive_turn {
+	struct lull_camera *camera;
+	uint64_t now_ns;  /* CLOCK_MONOTONIC */
+	uint64_t time_ns; /* of the assemblers: now_ns, or the time of a capture */
+};
+
+/* ---- arrival stamps ---- */
+
+static struct camera_arrival *
+receive_arrival(struct camera_stream *stream, uint64_t key)
+{
+	for (uint32_t i = 1; i <= CAMERA_FOLLOWED; i++) {
+		struct camera_arrival *arrival =
+			&stream->arrivals[(stream->arrival_next - i) % CAMERA_FOLLOWED];
+
+		if (arrival->fetched_ns == 0)
+			return NULL;
+		if (arrival->key == key)
+			return arrival;
+	}
+	return NULL;
+}
+
+static void
+receive_stamp(struct camera_stream *stream, uint64_t key, uint64_t stamp_ns, uint64_t now_ns)
+{
+	struct camera_arrival *arrival = receive_arrival(stream, key);
+
+	if (arrival == NULL) {
+		arrival = &stream->arrivals[stream->arrival_next++ % CAMERA_FOLLOWED];
+		*arrival = (struct camera_arrival){ .key = key, .first_ns = stamp_ns };
+	}
+	arrival->last_ns = stamp_ns;
+	arrival->fetched_ns = now_ns;
+}
+
+/* ---- frames ---- */
+
+/* Half a period of silence ends a frame, unless the user said something else. */
+static void
+receive_patience(struct camera_stream *stream)
+{
+	uint64_t wanted_ns =
+		LULL_CLAMP(stream->phase.period_ns / 2, PATIENCE_NS_MIN, PATIENCE_NS_MAX);
+	uint64_t now_ns = stream->assembly.silence_ns;
+
+	if (stream->config.deadline_ns != 0 || stream->phase.period_ns == 0)
+		return;
+	if (wanted_ns > now_ns - now_ns / 8 && wanted_ns < now_ns + now_ns / 8)
+		return;
+	stream->assembly.silence_ns = wanted_ns;
+	lull_assembler_patience(stream->assembler, 0, wanted_ns);
+}
+
+static uint32_t
+receive_whole_rows(const struct lull_frame *frame)
+{
+	uint64_t row_bytes =
+		frame->geometry.height == 0 ? 0 : frame->bytes / frame->geometry.height;
+
+	if (frame->missing_count == 0 || row_bytes == 0)
+		return frame->geometry.height;
+	return (uint32_t)(frame->missing[0].offset / row_bytes);
+}
+
+static void
+receive_give(struct receive_turn *turn, struct camera_stream *stream)
+{
+	struct lull_frame frame;
+
+	while (lull_assembler_next(stream->assembler, turn->time_ns, &frame)) {
+		const struct camera_arrival *known = receive_arrival(stream, frame.key);
+		struct camera_arrival arrival = { .fetched_ns = turn->now_ns };
+		bool complete = frame.reason == LULL_FRAME_COMPLETE;
+
+		if (known != NULL)
+			arrival = *known;
+		if (frame.key == stream->phase_key) {
+			lull_phase_end(&stream->phase, turn->now_ns, frame.bytes, complete);
+			receive_patience(stream);
+		}
+		if (stream->config.rows != NULL)
+			camera_rows_tell(stream, frame.key, frame.data, receive_whole_rows(&frame),
+					 true);
+		camera_images_give(turn->camera, stream, &frame, &arrival);
+	}
+}
+
+/* ---- pieces ---- */
+
+/* A frame that was not seen before begins. */
+static void
+receive_begin(struct receive_turn *turn, struct camera_stream *stream, uint64_t key)
+{
+	stream->phase_key = key;
+	lull_phase_begin(&stream->phase, turn->now_ns);
+	stream->seen_bytes = lull_assembler_counters(stream->assembler)->bytes;
+	if (stream->config.policy == LULL_FRAME_NEWEST_WINS &&
+	    lull_assembler_buffers(stream->assembler) == 0)
+		camera_images_replace(turn->camera, stream);
+}
+
+/* The first picture tells how large buffers must be. */
+static bool
+receive_size(struct camera_stream *stream, const struct lull_frame_piece *piece)
+{
+	uint64_t bytes = 0;
+
+	if (stream->assembler != NULL)
+		return true;
+	if (piece->flags & LULL_FRAME_GEOMETRY)
+		bytes = lull_frame_bytes(&piece->geometry);
+	if (bytes > 0 && bytes <= CAMERA_LEARNED_BYTES_MAX &&
+	    camera_stream_size(stream, bytes, NULL) == 0)
+		return true;
+	LULL_COUNTER_ADD(stream->unsized, 1);
+	return false;
+}
+
+static void
+receive_piece(struct receive_turn *turn, struct camera_stream *stream,
+	      const struct camera_packet *packet, const struct lull_frame_piece *piece)
+{
+	const struct lull_assembler_counters *counters;
+	uint64_t used;
+
+	if (!receive_size(stream, piece))
+		return;
+	counters = lull_assembler_counters(stream->assembler);
+	used = counters->used;
+	if (piece->key != stream->phase_key && receive_arrival(stream, piece->key) == NULL)
+		receive_begin(turn, stream, piece->key);
+	lull_assembler_add(stream->assembler, turn->time_ns, piece);
+	stream->busy = true;
+	if (counters->used != used)
+		receive_stamp(stream, piece->key, packet->stamp_ns, turn->now_ns);
+	if (stream->control != NULL)
+		camera_control_piece(stream->control, turn->now_ns, piece);
+	receive_give(turn, stream);
+}
+
+static void
+receive_verdict(struct camera_stream *stream, enum lull_frame_verdict verdict)
+{
+	struct lull_camera_counters *counters = &stream->counters;
+
+	if (verdict == LULL_FRAME_NOTHING)
+		LULL_COUNTER_ADD(counters->nothing, 1);
+	else if (verdict == LULL_FRAME_MALFORMED)
+		LULL_COUNTER_ADD(counters->malformed, 1);
+	else if (verdict == LULL_FRAME_OTHER)
+		LULL_COUNTER_ADD(counters->other, 1);
+	else if (verdict == LULL_FRAME_FOREIGN)
+		LULL_COUNTER_ADD(counters->foreign, 1);
+}
+
+/* Is it for this stream? False: ask the next one on its port. */
+static bool
+receive_offer(struct receive_turn *turn, struct camera_stream *stream,
+	      const struct camera_packet *packet)
+{
+	enum lull_frame_verdict verdict;
+	struct lull_frame_piece piece;
+	uint32_t pieces = 0;
+
+	do {
+		verdict = stream->protocol->parse(stream->protocol_state, packet->data,
+						  packet->len_bytes, &piece);
+		if (verdict == LULL_FRAME_FOREIGN && pieces == 0)
+			return false;
+		if (verdict == LULL_FRAME_PIECE)
+			receive_piece(turn, stream, packet, &piece);
+		else
+			receive_verdict(stream, verdict);
+	} while (verdict == LULL_FRAME_PIECE && (piece.flags & LULL_FRAME_MORE) &&
+		 ++pieces < PIECES_MAX);
+	LULL_COUNTER_ADD(stream->counters.pkts, 1);
+	LULL_COUNTER_ADD(stream->counters.bytes, packet->len_bytes);
+	return true;
+}
+
+/* ---- packets ---- */
+
+static bool
+receive_is_from(const struct camera_source *source, const struct camera_packet *packet)
+{
+	if (source->kind == CAMERA_SOURCE_ANY)
+		return true;
+	if (source->kind == CAMERA_SOURCE_IP)
+		return camera_ip_same(&source->ip, &packet->source);
+	return packet->mac != NULL && memcmp(source->mac, packet->mac, CAMERA_MAC_SIZE) == 0;
+}
+
+struct receive_search {
+	struct camera_stream *foreign, *strange;
+};
+
+/* Ask the streams with this address, or those that take any. */
+static bool
+receive_search(struct receive_turn *turn, const struct camera_packet *packet, bool any,
+	       struct receive_search *search)
+{
+	for (uint32_t at = packet->first; at != 0; at = turn->camera->streams[at - 1]->next) {
+		struct camera_stream *stream = turn->camera->streams[at - 1];
+		const struct camera_claim *claim = &stream->claim;
+
+		if (camera_ip_is_any(&claim->address) != any ||
+		    (!any && !camera_ip_same(&claim->address, &packet->destination)))
+			continue;
+		if (!receive_is_from(&claim->source, packet))
+			search->strange = stream;
+		else if (receive_offer(turn, stream, packet))
+			return true;
+		else
+			search->foreign = stream;
+	}
+	return false;
+}
+
+static void
+receive_packet(struct receive_turn *turn, const struct camera_packet *packet)
+{
+	struct receive_search search = { .foreign = NULL };
+	struct lull_camera *camera = turn->camera;
+
+	LULL_COUNTER_ADD(camera->pkts, 1);
+	LULL_COUNTER_ADD(camera->bytes, packet->len_bytes);
+	if (receive_search(turn, packet, false, &search) ||
+	    receive_search(turn, packet, true, &search))
+		return;
+	if (search.foreign != NULL) {
+		LULL_COUNTER_ADD(search.foreign->counters.pkts, 1);
+		LULL_COUNTER_ADD(search.foreign->counters.bytes, packet->len_bytes);
+		receive_verdict(search.foreign, LULL_FRAME_FOREIGN);
+	} else if (search.strange != NULL) {
+		LULL_COUNTER_ADD(search.strange->counters.strangers, 1);
+	} else {
+		LULL_COUNTER_ADD(camera->unclaimed, 1);
+	}
+}
+
+/* ---- turns ---- */
+
+static void
+receive_rows(struct camera_stream *stream)
+{
+	uint64_t key = 0;
+	uint32_t rows = lull_assembler_rows(stream->assembler, &key);
+	const uint8_t *data = lull_assembler_picture(stream->assembler, key);
+
+	if (rows > 0 && data != NULL)
+		camera_rows_tell(stream, key, data, rows, false);
+}
+
+/* What was received in this turn is in: rows and phase. */
+static void
+receive_settle(struct receive_turn *turn, struct camera_stream *stream)
+{
+	uint64_t bytes = lull_assembler_counters(stream->assembler)->bytes;
+
+	stream->busy = false;
+	if (stream->config.rows != NULL)
+		receive_rows(stream);
+	lull_phase_news(&stream->phase, turn->now_ns, bytes - stream->seen_bytes);
+	stream->seen_bytes = bytes;
+}
+
+static uint64_t
+receive_streams(struct receive_turn *turn)
+{
+	struct lull_camera *camera = turn->camera;
+	uint64_t due_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < camera->stream_count; i++) {
+		struct camera_stream *stream = camera->streams[i];
+		uint64_t stream_ns;
+
+		if (stream->assembler == NULL)
+			continue;
+		camera_images_take_back(camera, stream);
+		if (stream->busy)
+			receive_settle(turn, stream);
+		stream_ns = lull_assembler_deadline_ns(stream->assembler);
+		if (stream_ns <= turn->time_ns) {
+			lull_assembler_expire(stream->assembler, turn->time_ns);
+			receive_give(turn, stream);
+			stream_ns = lull_assembler_deadline_ns(stream->assembler);
+		}
+		due_ns = LULL_MIN(due_ns, stream_ns);
+		if (stream->control != NULL) {
+			stream_ns = camera_control_turn(stream->control, stream, turn->now_ns);
+			due_ns = LULL_MIN(due_ns, stream_ns);
+		}
+	}
+	return due_ns;
+}
+
+/* A file can wait: no frame is dropped while the application has others to fetch. */
+static bool
+receive_must_wait(struct lull_camera *camera)
+{
+	for (uint32_t i = 0; camera->backend->file && i < camera->stream_count; i++) {
+		struct camera_stream *stream = camera->streams[i];
+
+		if (stream->assembler == NULL || stream->config.policy != LULL_FRAME_DROP_NEWEST)
+			continue;
+		camera_images_take_back(camera, stream);
+		if (lull_assembler_buffers(stream->assembler) == 0 &&
+		    camera_images_waiting(camera, stream))
+			return true;
+	}
+	return false;
+}
+
+static void
+receive_gap(struct lull_camera *camera, uint64_t now_ns)
+{
+	uint64_t gap_ns;
+
+	if (camera->turn_ended_ns == 0 || now_ns < camera->turn_ended_ns)
+		return;
+	gap_ns = now_ns - camera->turn_ended_ns;
+	lull_histogram_add(&camera->gaps, gap_ns, 1);
+	if (gap_ns > GAP_LATE_NS)
+		LULL_COUNTER_ADD(camera->gaps_late, 1);
+}
+
+uint32_t
+camera_receive(struct lull_camera *camera, uint64_t now_ns, uint64_t *due_ns)
+{
+	struct receive_turn turn = { .camera = camera, .now_ns = now_ns, .time_ns = now_ns };
+	struct camera_packet packets[CAMERA_BURST];
+	uint32_t count = 0;
+
+	receive_gap(camera, now_ns);
+	if (!receive_must_wait(camera))
+		count = camera->backend->receive(camera->backend_state, packets);
+	for (uint32_t i = 0; i < count; i++) {
+		if (camera->backend->file) {
+			camera->file_ns = LULL_MAX(camera->file_ns, packets[i].stamp_ns);
+			turn.time_ns = camera->file_ns;
+			*due_ns = receive_streams(&turn);
+		}
+		receive_packet(&turn, &packets[i]);
+	}
+	if (count > 0)
+		camera->backend->release(camera->backend_state);
+	if (camera->backend->file)
+		turn.time_ns = camera->file_ns;
+	*due_ns = receive_streams(&turn);
+	camera->turn_ended_ns = count > 0 ? lull_clock_ns() : now_ns;
+	return count;
+}
+
+void
+camera_receive_end(struct lull_camera *camera)
+{
+	struct receive_turn turn = { .camera = camera, .now_ns = lull_clock_ns() };
+
+	turn.time_ns = camera->backend->file ? camera->file_ns : turn.now_ns;
+	for (uint32_t i = 0; i < camera->stream_count; i++) {
+		struct camera_stream *stream = camera->streams[i];
+
+		if (stream->assembler == NULL)
+			continue;
+		camera_images_take_back(camera, stream);
+		lull_assembler_flush(stream->assembler, turn.time_ns);
+		receive_give(&turn, stream);
+	}
+	camera_images_end(camera);
+}
+
+uint64_t
+camera_calm_ns(const struct lull_camera *camera, uint64_t now_ns)
+{
+	uint64_t calm_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < camera->stream_count; i++) {
+		const struct camera_stream *stream = camera->streams[i];
+		uint64_t stream_ns =
+			lull_phase_calm_ns(&stream->phase, now_ns, stream->claim.frame_bytes);
+
+		calm_ns = LULL_MIN(calm_ns, stream_ns);
+	}
+	return LULL_MAX(calm_ns, 1); /* 0 would mean that nothing is known */
+}

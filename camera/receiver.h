@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Receiver: what stands behind a struct lull_camera.
+ *
+ * Three parties: the application (get, put), the receiving thread (everything by packet), and who
+ * reads counters. The lock is taken per image, never per packet.
+ */
+#ifndef LULL_CAMERA_RECEIVER_H
+#define LULL_CAMERA_RECEIVER_H
+
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+
+#include <lull/camera.h>
+#include <lull/rest.h>
+
+#include "backend.h"
+#include "frame/phase.h"
+
+#define CAMERA_BUFFERS_MAX 256
+#define CAMERA_NAME_SIZE 32
+#define CAMERA_BUFFERS 16
+/* A picture whose size only its leader tells is believed up to here. */
+#define CAMERA_LEARNED_BYTES_MAX (256ULL << 20)
+#define CAMERA_FOLLOWED 32 /* frames whose arrival stamps are kept */
+
+struct camera_control; /* control.h */
+
+enum camera_image_state {
+	CAMERA_IMAGE_AWAY,     /* its buffer is with the assembler, or free */
+	CAMERA_IMAGE_READY,    /* waits to be fetched */
+	CAMERA_IMAGE_OUT,      /* with the application */
+	CAMERA_IMAGE_RETURNED, /* put, not yet supplied again */
+};
+struct camera_image {
+	struct lull_camera_image image; /* first: what the application holds */
+	struct camera_stream *stream;
+	struct camera_image *next; /* in the list it is in */
+	enum camera_image_state state;
+	uint64_t order; /* among the ready ones of all streams */
+	uint8_t *data;
+	struct lull_frame_span *spans;
+};
+/* Oldest first. */
+struct camera_queue {
+	struct camera_image *first, **end;
+	uint32_t count;
+};
+
+/* Arrival of a frame that is being received, by the clock of the packets. */
+struct camera_arrival {
+	uint64_t key;
+	uint64_t first_ns, last_ns; /* 0: none */
+	uint64_t fetched_ns;        /* its last packet, CLOCK_MONOTONIC */
+};
+
+struct camera_stream {
+	/* by packet: the receiving thread */
+	const struct lull_frame_protocol *protocol;
+	void *protocol_state;
+	struct lull_assembler *assembler; /* NULL: the size of a picture is not known yet */
+	uint32_t next;                    /* on the same port: index plus 1; 0: none */
+	struct camera_claim claim;
+	struct lull_camera_counters counters;
+	uint64_t unsized; /* pieces before there was an assembler */
+	uint32_t arrival_next;
+	struct camera_arrival arrivals[CAMERA_FOLLOWED];
+	struct lull_phase phase;
+	uint64_t phase_key;
+	uint64_t newest_key;
+	uint64_t seen_bytes; /* of the assembler, when phase was told last */
+	bool busy;           /* a piece came in this turn */
+
+	/* by frame */
+	struct lull_camera_stream config;
+	struct lull_assembler_config assembly;
+	char name[CAMERA_NAME_SIZE], control_text[64];
+	struct lull_camera *camera;
+	uint32_t image_count;
+	uint32_t away; /* images with the assembler */
+	struct camera_image *images;
+	uint8_t *memory; /* of the library's buffers */
+	uint64_t memory_bytes;
+	struct lull_frame_span *spans;
+	uint64_t replaced;
+	uint64_t period_first_ns; /* arrival of the frame before */
+	uint64_t rows_key;        /* rows callback: told so far of this frame */
+	uint32_t rows_told;
+	bool rows_begun;
+	struct lull_histogram figures[LULL_CAMERA_GAP];
+	struct camera_control *control;
+
+	/* under the lock */
+	alignas(LULL_CACHE_LINE) struct camera_queue ready;
+	struct camera_queue returned;
+	atomic_uint returned_count;
+	atomic_uint_fast64_t fetched, put, refused;
+};
+
+struct lull_camera {
+	const struct camera_backend *backend;
+	void *backend_state;
+	struct lull_camera_config config;
+	char argument[256], program[64], governor[32];
+	struct camera_stream *streams[LULL_CAMERA_STREAMS_MAX];
+	uint32_t stream_count;
+	uint32_t ethernet_first; /* index of the first stream without UDP, plus 1 */
+	bool started, closed;
+
+	/* the receiving thread */
+	alignas(LULL_CACHE_LINE) uint64_t pkts;
+	uint64_t bytes, unclaimed, errors, gaps_late;
+	uint64_t turn_ended_ns; /* 0: none, or a rest lies in between */
+	uint64_t file_ns;       /* time of the capture */
+	struct lull_idle *idle;
+	struct lull_histogram gaps;
+	atomic_int tid, cpu;
+	atomic_bool ended; /* no image will come any more */
+	uint64_t started_ns, steal_begin_ns, cpu_begin_ns;
+	uint64_t missed_end; /* when the back end was closed */
+	atomic_uint_fast64_t ended_ns, cpu_end_ns, steal_end_ns;
+
+	/* hand-over */
+	alignas(LULL_CACHE_LINE) pthread_mutex_t lock;
+	uint64_t order;
+	uint32_t ready_count;
+	int event_fd;
+	atomic_bool event_asked;
+	_Atomic uint32_t events;  /* futex word */
+	_Atomic uint32_t waiters; /* in lull_camera_get() */
+	atomic_bool woken;
+	atomic_uint_fast64_t foreign; /* puts of what is no image */
+
+	/* live change */
+	atomic_bool change_asked;
+	const struct lull_idle_governor *change_governor;
+	struct lull_idle_limits change_limits;
+
+	pthread_t thread;
+	bool thread_runs;
+	atomic_bool stop;
+};
+
+/* ---- streams: stream.c ---- */
+
+/** Buffers, protocol and assembler; the assembler waits when the size is not known. */
+int camera_stream_create(struct lull_camera *camera, const struct lull_camera_stream *config,
+			 struct camera_stream **stream, char *error);
+void camera_stream_destroy(struct camera_stream *stream);
+/** Pictures have @p bytes: make buffers and assembler. */
+int camera_stream_size(struct camera_stream *stream, uint64_t bytes, char *error);
+
+/* ---- images: images.c ---- */
+
+void camera_queue_init(struct camera_queue *queue);
+/** A frame of @p stream is there: to the application. Receiving thread. */
+void camera_images_give(struct lull_camera *camera, struct camera_stream *stream,
+			const struct lull_frame *frame, const struct camera_arrival *arrival);
+/** Take the oldest image that nobody fetched back for a newer one; false: there is none. */
+bool camera_images_replace(struct lull_camera *camera, struct camera_stream *stream);
+/** Are there images that nobody fetched? */
+bool camera_images_waiting(struct lull_camera *camera, struct camera_stream *stream);
+/** Supply the assembler with what came back. Receiving thread. */
+void camera_images_take_back(struct lull_camera *camera, struct camera_stream *stream);
+/** Wake all that wait, and make the descriptor readable: something has ended. */
+void camera_images_end(struct lull_camera *camera);
+/** Images that the application holds. */
+uint32_t camera_images_out(struct lull_camera *camera);
+
+/* ---- receiving: receive.c, thread.c ---- */
+
+/** One turn. Returns the packets; *@p due_ns: when something is due at the latest. */
+uint32_t camera_receive(struct lull_camera *camera, uint64_t now_ns, uint64_t *due_ns);
+/** No more packets will come: give what is there. */
+void camera_receive_end(struct lull_camera *camera);
+/** The calm of all streams: see struct lull_turn. */
+uint64_t camera_calm_ns(const struct lull_camera *camera, uint64_t now_ns);
+/** Rows that became whole. */
+void camera_rows_tell(struct camera_stream *stream, uint64_t key, const uint8_t *data,
+		      uint32_t rows, bool end);
+int camera_thread_start(struct lull_camera *camera, char *error);
+void camera_thread_stop(struct lull_camera *camera);
+/** The calling thread receives from here on. */
+void camera_thread_begin(struct lull_camera *camera);
+void camera_thread_end(struct lull_camera *camera);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A stream from its configuration: what is refused, where its pictures lie. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "error.h"
+#include "receiver.h"
+
+#define SILENCE_NS (20 * LULL_NS_PER_MS)
+#define OPEN_MAX 4
+#define SPANS_MAX 1024
+#define PACKET_BYTES 1400 /* an estimate, where nobody says */
+#define RESEND_PPM 100000
+
+static void *
+stream_aligned(size_t size)
+{
+	size_t whole = (size + LULL_CACHE_LINE - 1) & ~(size_t)(LULL_CACHE_LINE - 1);
+	void *memory = aligned_alloc(LULL_CACHE_LINE, LULL_MAX(whole, LULL_CACHE_LINE));
+
+	if (memory != NULL)
+		memset(memory, 0, whole);
+	return memory;
+}
+
+/* ---- what the user asked for ---- */
+
+static int
+stream_protocol_names(char *error, const char *name)
+{
+	char names[128] = "";
+	size_t used = 0;
+
+	for (uint32_t i = 0; lull_frame_protocols[i] != NULL && used < sizeof(names); i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, " %s",
+					 lull_frame_protocols[i]->name);
+	return camera_error(error, -EINVAL, "protocol: '%s' is none of%s", name, names);
+}
+
+static int
+stream_addresses(struct camera_stream *stream, char *error)
+{
+	const struct lull_camera_stream *config = &stream->config;
+	struct camera_claim *claim = &stream->claim;
+
+	if (camera_ip_parse(config->address, &claim->address) != 0)
+		return camera_error(error, -EINVAL, "address: '%s' is no IPv4 or IPv6 address",
+				    config->address);
+	if (camera_source_parse(config->source, &claim->source) != 0)
+		return camera_error(error, -EINVAL, "source: '%s' is no IP address and no MAC",
+				    config->source);
+	claim->ethernet = stream->protocol->ethernet;
+	claim->ether_type = stream->protocol->ether_type;
+	claim->port = config->port;
+	if (claim->ethernet)
+		memset(&claim->address, 0, sizeof(claim->address));
+	if (claim->ethernet && config->port != 0)
+		return camera_error(error, -EINVAL,
+				    "port: %s runs on Ethernet and has none; leave it out",
+				    stream->protocol->name);
+	if (!claim->ethernet && config->port == 0 && config->control == NULL)
+		return camera_error(error, -EINVAL,
+				    "port: required, the UDP port the camera sends to");
+	if (config->control != NULL && strcmp(stream->protocol->name, "gvsp") != 0)
+		return camera_error(error, -EINVAL, "control: only gvsp has it, not %s",
+				    stream->protocol->name);
+	return 0;
+}
+
+static int
+stream_assembly(struct camera_stream *stream, char *error)
+{
+	const struct lull_camera_stream *config = &stream->config;
+	struct lull_assembler_config *assembly = &stream->assembly;
+	struct lull_config_error wrong;
+
+	*assembly = (struct lull_assembler_config){
+		.open_max = config->open_max != 0 ? config->open_max : OPEN_MAX,
+		.buffer_max = stream->image_count,
+		.buffer_bytes = config->buffer_bytes,
+		.spans_max = SPANS_MAX,
+		.deadline_ns = config->deadline_ns,
+		.silence_ns = config->deadline_ns == 0 ? SILENCE_NS : 0,
+		.order = config->order,
+		.policy = config->policy,
+		.geometry = config->settings.geometry,
+	};
+	if (stream->claim.frame_bytes > assembly->buffer_bytes && assembly->buffer_bytes != 0)
+		return camera_error(error, -EINVAL,
+				    "buffer_bytes: %llu are too few, a picture has %llu",
+				    (unsigned long long)assembly->buffer_bytes,
+				    (unsigned long long)stream->claim.frame_bytes);
+	if (assembly->buffer_bytes == 0)
+		assembly->buffer_bytes = stream->claim.frame_bytes;
+	if (assembly->buffer_bytes == 0)
+		return 0; /* the first leader tells */
+	if (lull_assembler_config_check(assembly, &wrong) != 0)
+		return camera_error(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong.field,
+				    (unsigned long long)wrong.value, (unsigned long long)wrong.low,
+				    (unsigned long long)wrong.high);
+	return 0;
+}
+
+static int
+stream_lent(const struct camera_stream *stream, char *error)
+{
+	const struct lull_camera_buffers *lent = &stream->config.lent;
+
+	if (lent->data == NULL)
+		return 0;
+	if (stream->assembly.buffer_bytes == 0)
+		return camera_error(error, -EINVAL,
+				    "lent: say how large the buffers are, in buffer_bytes");
+	for (uint32_t i = 0; i < lent->count; i++)
+		if (lent->data[i] == NULL || (uintptr_t)lent->data[i] % LULL_CACHE_LINE != 0)
+			return camera_error(error, -EINVAL,
+					    "lent: buffer %u at %p is not 64-byte aligned", i,
+					    (void *)lent->data[i]);
+	return 0;
+}
+
+static int
+stream_settle(struct camera_stream *stream, char *error)
+{
+	const struct lull_camera_stream *config = &stream->config;
+	struct camera_claim *claim = &stream->claim;
+	int rc = stream_addresses(stream, error);
+
+	if (rc != 0)
+		return rc;
+	stream->image_count = config->buffers != 0 ? config->buffers : CAMERA_BUFFERS;
+	if (config->lent.data != NULL)
+		stream->image_count = config->lent.count;
+	if (stream->image_count < 2 || stream->image_count > CAMERA_BUFFERS_MAX)
+		return camera_error(error, -EINVAL, "buffers: %u is not in 2..%u",
+				    stream->image_count, CAMERA_BUFFERS_MAX);
+	claim->frame_bytes = lull_frame_bytes(&config->settings.geometry);
+	claim->packet_bytes = config->settings.packet_bytes;
+	claim->burst_pkts =
+		(uint32_t)(LULL_MAX(claim->frame_bytes, config->buffer_bytes) /
+				   (claim->packet_bytes > 100 ? claim->packet_bytes - 36 :
+								PACKET_BYTES) +
+			   1);
+	rc = stream_assembly(stream, error);
+	return rc != 0 ? rc : stream_lent(stream, error);
+}
+
+/* ---- memory ---- */
+
+static int
+stream_images(struct camera_stream *stream, char *error)
+{
+	uint32_t count = stream->image_count;
+
+	stream->images = stream_aligned(count * sizeof(*stream->images));
+	stream->spans = calloc((size_t)count * SPANS_MAX, sizeof(*stream->spans));
+	if (stream->images == NULL || stream->spans == NULL)
+		return camera_error(error, -ENOMEM, "no memory for %u images", count);
+	for (uint32_t i = 0; i < count; i++) {
+		stream->images[i].stream = stream;
+		stream->images[i].spans = stream->spans + (size_t)i * SPANS_MAX;
+	}
+	return 0;
+}
+
+/* Pages come as they are written to, so a large bound costs nothing. */
+static int
+stream_buffers(struct camera_stream *stream, uint64_t bytes, char *error)
+{
+	uint64_t step = (bytes + LULL_CACHE_LINE - 1) & ~(uint64_t)(LULL_CACHE_LINE - 1);
+	void *memory;
+
+	for (uint32_t i = 0; stream->config.lent.data != NULL && i < stream->image_count; i++)
+		stream->images[i].data = stream->config.lent.data[i];
+	if (stream->config.lent.data != NULL)
+		return 0;
+	memory = mmap(NULL, step * stream->image_count, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return camera_error(error, -ENOMEM, "no memory for %u buffers of %llu bytes",
+				    stream->image_count, (unsigned long long)bytes);
+	stream->memory = memory;
+	stream->memory_bytes = step * stream->image_count;
+	for (uint32_t i = 0; i < stream->image_count; i++)
+		stream->images[i].data = stream->memory + i * step;
+	return 0;
+}
+
+int
+camera_stream_size(struct camera_stream *stream, uint64_t bytes, char *error)
+{
+	struct lull_assembler *assembler;
+	void *memory;
+	int rc;
+
+	stream->assembly.buffer_bytes = bytes;
+	memory = stream_aligned(lull_assembler_size(&stream->assembly));
+	if (memory == NULL)
+		return camera_error(error, -ENOMEM, "no memory for an assembler");
+	rc = lull_assembler_init(memory, &stream->assembly, &assembler);
+	if (rc == 0)
+		rc = stream_buffers(stream, bytes, error);
+	else
+		camera_error(error, rc, "buffer_bytes: %llu is not possible",
+			     (unsigned long long)bytes);
+	if (rc != 0) {
+		free(memory);
+		return rc;
+	}
+	for (uint32_t i = 0; i < stream->image_count; i++) {
+		lull_assembler_supply(assembler, stream->images[i].data, &stream->images[i]);
+		stream->away++;
+	}
+	if (stream->claim.frame_bytes == 0 && stream->config.buffer_bytes == 0)
+		stream->claim.frame_bytes = bytes;
+	__atomic_store_n(&stream->assembler, assembler, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int
+stream_reader(struct camera_stream *stream, char *error)
+{
+	const struct lull_frame_protocol *protocol = stream->protocol;
+
+	stream->protocol_state = stream_aligned(protocol->state_size);
+	if (stream->protocol_state == NULL)
+		return camera_error(error, -ENOMEM, "no memory for a stream");
+	if (protocol->init(stream->protocol_state, &stream->config.settings) != 0)
+		return camera_error(error, -EINVAL,
+				    "%s: the geometry (size and pixel format) is missing, or one "
+				    "that it cannot carry",
+				    protocol->name);
+	return 0;
+}
+
+static int
+stream_copy(struct camera_stream *stream, const struct lull_camera_stream *config, uint32_t index,
+	    char *error)
+{
+	const char *protocol = config->protocol != NULL ? config->protocol : "";
+
+	stream->config = *config;
+	stream->claim.index = index;
+	stream->protocol = lull_frame_protocol_find(protocol);
+	if (stream->protocol == NULL)
+		return stream_protocol_names(error, protocol);
+	if (config->name != NULL)
+		snprintf(stream->name, sizeof(stream->name), "%s", config->name);
+	else
+		snprintf(stream->name, sizeof(stream->name), "cam%u", index);
+	stream->config.name = stream->name;
+	if (config->control != NULL) {
+		snprintf(stream->control_text, sizeof(stream->control_text), "%s", config->control);
+		stream->config.control = stream->control_text;
+	}
+	if (stream->config.resend_ppm == 0)
+		stream->config.resend_ppm = RESEND_PPM;
+	return 0;
+}
+
+int
+camera_stream_create(struct lull_camera *camera, const struct lull_camera_stream *config,
+		     struct camera_stream **out, char *error)
+{
+	struct camera_stream *stream = stream_aligned(sizeof(*stream));
+	int rc;
+
+	*out = NULL;
+	if (stream == NULL)
+		return camera_error(error, -ENOMEM, "no memory for a stream");
+	stream->camera = camera;
+	camera_queue_init(&stream->ready);
+	camera_queue_init(&stream->returned);
+	rc = stream_copy(stream, config, camera->stream_count, error);
+	if (rc == 0)
+		rc = stream_settle(stream, error);
+	if (rc == 0)
+		rc = stream_reader(stream, error);
+	if (rc == 0)
+		rc = stream_images(stream, error);
+	if (rc == 0 && stream->assembly.buffer_bytes != 0)
+		rc = camera_stream_size(stream, stream->assembly.buffer_bytes, error);
+	if (rc != 0) {
+		camera_stream_destroy(stream);
+		return rc;
+	}
+	/* The caller's strings and lists are not needed any more. */
+	stream->config.protocol = stream->protocol->name;
+	stream->config.address = NULL;
+	stream->config.source = NULL;
+	*out = stream;
+	return 0;
+}
+
+void
+camera_stream_destroy(struct camera_stream *stream)
+{
+	if (stream->memory != NULL)
+		munmap(stream->memory, stream->memory_bytes);
+	free(stream->assembler);
+	free(stream->protocol_state);
+	free(stream->spans);
+	free(stream->images);
+	free(stream);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stand.h"
+
+#include <errno.h>
+
+#define PORT 5004
+
+static void
+finish(struct lull_camera *camera, struct recording *recording, struct sender *sender)
+{
+	struct lull_camera_image *image;
+
+	assert_int_equal(lull_camera_get(camera, LULL_CAMERA_ANY, &image, STAND_WAIT_NS), -ENODEV);
+	assert_int_equal(lull_camera_close(camera), 0);
+	recording_remove(recording);
+	sender_free(sender);
+}
+
+struct kind {
+	const char *protocol;
+	enum lull_pixel pixel;
+	uint32_t width, height;
+};
+static const struct kind kinds[] = {
+	{ "rfc4175", LULL_PIXEL_UYVY10_4175, 322, 31 }, { "rfc4175", LULL_PIXEL_RGB8, 65, 48 },
+	{ "gvsp", LULL_PIXEL_BAYER_RG12P, 640, 33 },    { "gvsp", LULL_PIXEL_MONO8, 101, 77 },
+	{ "cmp", LULL_PIXEL_RAW12_CSI, 640, 24 },       { "rvf", LULL_PIXEL_MONO16, 320, 20 },
+};
+
+/* Every pixel of every protocol; the geometry is told only where it must be. */
+static void
+capture__is_pixel_exact(void **state)
+{
+	(void)state;
+	for (size_t k = 0; k < COUNT(kinds); k++) {
+		struct lull_camera_stream stream;
+		struct recording recording;
+		struct lull_camera *camera;
+		struct sender sender;
+
+		sender_init(&sender, kinds[k].protocol, kinds[k].pixel, kinds[k].width,
+			    kinds[k].height);
+		recording_open(&recording);
+		recording.vlan = k % 3;
+		recording.options = k % 2 * 10;
+		for (uint64_t number = 1; number <= 40; number++)
+			recording_frame(&recording, &sender, PORT, number, NULL);
+		recording_close(&recording);
+		stream = stand_stream(
+			&sender, lull_frame_protocol_find(kinds[k].protocol)->ethernet ? 0 : PORT);
+		if (strcmp(kinds[k].protocol, "gvsp") == 0)
+			memset(&stream.settings.geometry, 0, sizeof(stream.settings.geometry));
+		camera = stand_capture(&recording, &stream);
+		for (uint64_t number = 1; number <= 40; number++) {
+			struct lull_camera_image *image = stand_get(camera, LULL_CAMERA_ANY);
+
+			if (image->frame.reason != LULL_FRAME_COMPLETE)
+				fail_msg("%s: frame %llu is %s", kinds[k].protocol,
+					 (unsigned long long)number,
+					 lull_frame_reason_name(image->frame.reason));
+			assert_int_equal(image->frame.bytes, sender.picture_bytes);
+			assert_int_equal(image->frame.number, number - 1);
+			stand_check_pixels(image, number);
+			assert_int_equal(image->packet_clock, LULL_CAMERA_CLOCK_FILE);
+			assert_true(image->frame.stamps.last_ns >= image->frame.stamps.first_ns);
+			assert_int_equal(lull_camera_put(camera, image), 0);
+		}
+		finish(camera, &recording, &sender);
+	}
+}
+
+static bool
+lost_third(uint32_t index)
+{
+	return index == 3;
+}
+
+/* A lost packet is a hole of exactly its bytes; the frame leaves when it had its time. */
+static void
+capture__tells_what_is_missing(void **state)
+{
+	struct lull_camera_image *image;
+	struct lull_camera_stream stream;
+	struct recording recording;
+	struct lull_camera *camera;
+	struct sender sender;
+	uint64_t data_bytes;
+
+	(void)state;
+	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, 200, 100);
+	data_bytes = sender.plan.data_bytes;
+	recording_open(&recording);
+	recording_frame(&recording, &sender, PORT, 1, NULL);
+	recording_frame(&recording, &sender, PORT, 2, lost_third);
+	recording_frame(&recording, &sender, PORT, 3, NULL);
+	recording_close(&recording);
+	stream = stand_stream(&sender, PORT);
+	stream.deadline_ns = 10 * LULL_NS_PER_MS;
+	camera = stand_capture(&recording, &stream);
+	lull_camera_put(camera, stand_get(camera, 0));
+	image = stand_get(camera, 0);
+	assert_int_equal(image->frame.reason, LULL_FRAME_DEADLINE);
+	assert_int_equal(image->frame.missing_count, 1);
+	assert_int_equal(image->frame.missing[0].offset, 2 * data_bytes);
+	assert_int_equal(image->frame.missing[0].bytes, data_bytes);
+	assert_int_equal(image->frame.bytes_there, sender.picture_bytes - data_bytes);
+	stand_check_pixels(image, 2);
+	lull_camera_put(camera, image);
+	image = stand_get(camera, 0);
+	assert_int_equal(image->frame.reason, LULL_FRAME_COMPLETE);
+	stand_check_pixels(image, 3);
+	lull_camera_put(camera, image);
+	finish(camera, &recording, &sender);
+}
+
+/* Whoever is not configured is counted and has no effect; the rest is for no stream. */
+static void
+capture__counts_strangers_and_others(void **state)
+{
+	uint8_t short_frame[20] = { 0 };
+	struct lull_camera_counters counters;
+	struct lull_camera_stream stream;
+	struct lull_camera_totals totals;
+	struct lull_camera_image *image;
+	struct recording recording;
+	struct lull_camera *camera;
+	struct sender sender;
+
+	(void)state;
+	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, 200, 100);
+	recording_open(&recording);
+	recording.source = 66;
+	recording_frame(&recording, &sender, PORT, 1, NULL);
+	recording.source = 1;
+	recording_frame(&recording, &sender, PORT, 2, NULL);
+	recording_udp(&recording, PORT + 1, sender.packet, 100);
+	recording_udp(&recording, PORT, sender.packet, 3);
+	short_frame[12] = 0x08;
+	recording_raw(&recording, short_frame, sizeof(short_frame));
+	recording_close(&recording);
+	stream = stand_stream(&sender, PORT);
+	stream.source = "192.0.2.1";
+	camera = stand_capture(&recording, &stream);
+	image = stand_get(camera, 0);
+	stand_check_pixels(image, 2);
+	lull_camera_put(camera, image);
+	assert_int_equal(lull_camera_get(camera, 0, &image, STAND_WAIT_NS), -ENODEV);
+	counters = stand_counters(camera, 0);
+	assert_int_equal(counters.strangers, sender.plan.count);
+	assert_int_equal(counters.malformed + counters.foreign, 1);
+	lull_camera_totals(camera, &totals);
+	assert_int_equal(totals.unclaimed, 2);
+	assert_int_equal(totals.pkts, 2 * sender.plan.count + 1);
+	finish(camera, &recording, &sender);
+}
+
+/* Two cameras on one port, told apart by where they send from. */
+static void
+capture__tells_cameras_on_one_port_apart(void **state)
+{
+	char backend[96];
+	struct lull_camera_config config = { .backend = backend };
+	struct lull_camera_stream stream;
+	struct sender senders[2];
+	struct recording recording;
+	struct lull_camera *camera;
+
+	(void)state;
+	recording_open(&recording);
+	for (uint32_t i = 0; i < 2; i++) {
+		sender_init(&senders[i], "gvsp", LULL_PIXEL_MONO8, 100 + i, 50);
+		recording.source = (uint8_t)(1 + i);
+		recording_frame(&recording, &senders[i], PORT, 7 + i, NULL);
+	}
+	recording_close(&recording);
+	snprintf(backend, sizeof(backend), "pcap:%s", recording.path);
+	camera = stand_open(&config);
+	stream = stand_stream(&senders[0], PORT);
+	stream.source = "192.0.2.1";
+	stand_add(camera, &stream);
+	stream = stand_stream(&senders[1], PORT);
+	stream.source = "02:00:00:00:00:02";
+	stand_add(camera, &stream);
+	stand_start(camera);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct lull_camera_image *image = stand_get(camera, i);
+
+		assert_int_equal(image->stream, i);
+		assert_int_equal(image->frame.geometry.width, 100 + i);
+		stand_check_pixels(image, 7 + i);
+		lull_camera_put(camera, image);
+		assert_int_equal(stand_counters(camera, i).strangers, 0);
+	}
+	sender_free(&senders[1]);
+	finish(camera, &recording, &senders[0]);
+}
+
+static void
+open__says_what_is_wrong(void **state)
+{
+	static const struct {
+		const char *backend, *words;
+	} wrong[] = {
+		{ "pcap", "kernel:IF" },
+		{ "usb:0", "kernel:IF" },
+		{ "pcap:", "kernel:IF" },
+		{ "pcap:/does/not/exist", "No such file" },
+		{ "pcap:/proc/self/exe", "at byte" },
+		{ "kernel:no-such-if", "does not exist" },
+	};
+	char error[LULL_CAMERA_ERROR_SIZE];
+	struct lull_camera *camera;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		struct lull_camera_config config = { .backend = wrong[i].backend };
+
+		assert_true(lull_camera_open(&config, &camera, error) < 0);
+		assert_null(camera);
+		assert_non_null(strstr(error, wrong[i].words));
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(capture__is_pixel_exact),
+		cmocka_unit_test(capture__tells_what_is_missing),
+		cmocka_unit_test(capture__counts_strangers_and_others),
+		cmocka_unit_test(capture__tells_cameras_on_one_port_apart),
+		cmocka_unit_test(open__says_what_is_wrong),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
