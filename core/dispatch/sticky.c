@@ -7,7 +7,8 @@
  * above `enter` gives away the bucket with the most packets that leaves its new worker no busier
  * than the old one was, one per window; above half of its ring, whatever fits so. Buckets go back
  * when their home has been below `leave` for a while and has shown that it can carry them as well.
- * A flow too heavy for any worker goes round as its workers fill, and the many light ones stay.
+ * A flow too heavy for any worker goes round as its workers fill, and the many light ones stay: no
+ * light one leaves a worker for want of room while such a one is there.
  *
  * Thresholds that are not given follow from what is measured: `enter` is what the worker finishes
  * in one window at the rate it shows while busy, at most what leaves room for four bursts like the
@@ -23,10 +24,13 @@
 #define WINDOW_BURSTS_MIN 4
 #define RETURN_NS (40 * LULL_NS_PER_MS)
 /* Buckets return one after the other within this time, by their number. */
-#define RETURN_SPREAD_SHIFT 25 /* 34 ms */
-#define AGE_SHIFT 26           /* of a bucket's clock: 67 ms */
-#define HEAT_SHIFT 20          /* heat halves each ms */
-#define REST_AGES 8            /* a bucket that moved stays for 0.5 s */
+#define RETURN_SPREAD_SHIFT 25        /* 34 ms */
+#define AGE_SHIFT 26                  /* of a bucket's clock: 67 ms */
+#define HEAT_SHIFT 20                 /* heat halves each ms */
+#define HEAVY_NS (2 * LULL_NS_PER_MS) /* a bucket that was too heavy still is */
+/* More packets than it has sent, for choosing where the next new bucket goes. */
+#define FRESH_PKTS 2
+#define REST_AGES 8 /* a bucket that moved stays for 0.5 s */
 
 struct place {
 	uint16_t age;    /* clock of the last packet */
@@ -44,10 +48,13 @@ struct gauge {
 	uint32_t given_pkts; /* per window, mean */
 	uint32_t away_pkts;  /* of buckets born here, elsewhere, per window, mean */
 	uint32_t burst_pkts; /* largest lately */
+	uint32_t fresh_pkts; /* for buckets born here lately, halved per window */
 	uint32_t window_given, window_away;
 	uint64_t window_done; /* at its begin */
 	uint64_t calm_ns;     /* last time it was not below leave */
 	uint64_t move_ns;     /* when it may give away the next bucket */
+	uint32_t heavy_heat;  /* above it a bucket is too heavy for any worker */
+	uint64_t heavy_ns;    /* when a bucket too heavy for it was seen last; 0: never */
 	bool busy;            /* in all bursts of this window */
 };
 
@@ -108,10 +115,33 @@ gauge_window(struct gauge *gauge, const struct lull_schedule_view *view, uint32_
 	gauge->given_pkts = mean_next(gauge->given_pkts, gauge->window_given);
 	gauge->away_pkts = mean_next(gauge->away_pkts, gauge->window_away);
 	gauge->burst_pkts -= gauge->burst_pkts / 8;
+	gauge->fresh_pkts -= gauge->fresh_pkts / 2;
 	gauge->window_given = 0;
 	gauge->window_away = 0;
 	gauge->window_done = done_pkts;
 	gauge->busy = true;
+}
+
+/*
+ * Too heavy is what keeps a worker busy all by itself, with a quarter to spare, and is more than a
+ * worker's part of all: while flows are identified workers are slow, and many seem to be the
+ * former. Heat is 1 to 2 times the packets of a ms, 1.5 in the mean.
+ */
+static void
+sticky_measure_heavy(struct sticky *sticky, const struct lull_schedule_view *view)
+{
+	uint32_t all_pkts = 0, part_heat;
+
+	for (uint32_t worker = 0; worker < view->worker_count; worker++)
+		all_pkts += sticky->gauges[worker].given_pkts;
+	part_heat = ((all_pkts / view->worker_count) << (HEAT_SHIFT - WINDOW_SHIFT)) / 2 * 3;
+	for (uint32_t worker = 0; worker < view->worker_count; worker++) {
+		struct gauge *gauge = &sticky->gauges[worker];
+		uint32_t busy_heat = (gauge->drain_pkts << (HEAT_SHIFT - WINDOW_SHIFT)) / 4 * 5;
+
+		gauge->heavy_heat =
+			gauge->drain_pkts > 0 ? LULL_MAX(busy_heat, part_heat) : UINT32_MAX;
+	}
 }
 
 /* Rates are per window; one that lasted much longer tells none. */
@@ -125,6 +155,7 @@ sticky_measure(struct sticky *sticky, const struct lull_schedule_view *view)
 	if (view->now_ns >= sticky->window_end_ns) {
 		for (uint32_t worker = 0; worker < view->worker_count; worker++)
 			gauge_window(&sticky->gauges[worker], view, worker, whole);
+		sticky_measure_heavy(sticky, view);
 		sticky->window_end_ns = view->now_ns + WINDOW_NS;
 		sticky->window_bursts = 0;
 	}
@@ -183,13 +214,10 @@ moment_shortest(const struct moment *moment, uint32_t worker_count, uint8_t pref
 	return shortest;
 }
 
-/* A bucket that keeps a worker busy all by itself. Heat is 1 to 2 times the packets of a ms. */
 static bool
 place_heavy(const struct place *place, const struct gauge *gauge)
 {
-	uint32_t drain_per_ms = gauge->drain_pkts << (HEAT_SHIFT - WINDOW_SHIFT);
-
-	return gauge->drain_pkts > 0 && place->heat > drain_per_ms + drain_per_ms / 4;
+	return place->heat > gauge->heavy_heat;
 }
 
 /* What has moved stays for a while, so that two do not push each other round. */
@@ -230,12 +258,24 @@ moment_receiver(const struct moment *moment, uint32_t worker_count, uint8_t from
 	return 2 * moment->queue_pkts[to] < moment->queue_pkts[from] ? to : from;
 }
 
+/* The same for a bucket that is too heavy for any: it keeps their queues level. */
+static uint8_t
+moment_lighter(const struct moment *moment, const struct lull_schedule_view *view, uint8_t from)
+{
+	uint8_t to = moment_shortest(moment, view->worker_count, from);
+	uint32_t step_pkts = view->loads[from].capacity_pkts / 8;
+
+	return moment->queue_pkts[to] + step_pkts < moment->queue_pkts[from] ? to : from;
+}
+
 static void
 place_move(struct place *place, struct moment *moment, struct gauge *gauges,
 	   const struct lull_schedule_view *view)
 {
 	uint8_t from = (uint8_t)(place->worker - 1);
-	uint8_t to = moment_receiver(moment, view->worker_count, from);
+	bool heavy = place_heavy(place, &gauges[from]);
+	uint8_t to = heavy ? moment_lighter(moment, view, from) :
+			     moment_receiver(moment, view->worker_count, from);
 	uint32_t rate_pkts = LULL_MIN(place_rate(place), gauges[from].given_pkts);
 
 	if (to == from || !place_fits(place, gauges, to, view->now_ns))
@@ -271,12 +311,22 @@ sticky_weigh(const struct sticky *sticky, const struct lull_schedule_view *view,
 	}
 }
 
+/*
+ * A new bucket will cost more than the queues tell: what comes with it is identified. Its worker
+ * is not the shortest for a while, or all new ones of several bursts would go there.
+ */
 static void
-place_born(struct place *place, const struct moment *moment, const struct gauge *gauges,
+place_born(struct place *place, const struct moment *moment, struct gauge *gauges,
 	   const struct lull_schedule_view *view, uint8_t home)
 {
-	if (moment->queue_pkts[home] > gauges[home].leave_pkts)
-		home = moment_shortest(moment, view->worker_count, home);
+	bool waits = moment->queue_pkts[home] > gauges[home].leave_pkts;
+
+	for (uint8_t worker = 0; waits && worker < view->worker_count; worker++) {
+		if (moment->queue_pkts[worker] + gauges[worker].fresh_pkts <
+		    moment->queue_pkts[home] + gauges[home].fresh_pkts)
+			home = worker;
+	}
+	gauges[home].fresh_pkts += FRESH_PKTS;
 	*place = (struct place){ .worker = (uint8_t)(home + 1), .home = home };
 }
 
@@ -304,7 +354,11 @@ sticky_choose(struct sticky *sticky, const struct lull_schedule_view *view, stru
 	place->age = age;
 	place_heat(place, view->now_ns);
 	worker = place->worker - 1u;
-	if ((moment->spills >> worker & 1) != 0 || moment->heaviest[worker] == index)
+	if (place_heavy(place, &sticky->gauges[worker]))
+		sticky->gauges[worker].heavy_ns = view->now_ns;
+	if (moment->heaviest[worker] == index ||
+	    ((moment->spills >> worker & 1) != 0 &&
+	     view->now_ns - sticky->gauges[worker].heavy_ns > HEAVY_NS))
 		place_move(place, moment, sticky->gauges, view);
 	else if (place_returns(place, moment, sticky->gauges, view, index))
 		place->worker = (uint8_t)(place->home + 1);

@@ -272,6 +272,97 @@ sticky__spreads_the_new(void **state)
 	stand_end(&stand);
 }
 
+/* Nor do all new ones of many bursts go to the worker that looked emptiest before them. */
+static void
+sticky__spreads_the_new_of_many_bursts(void **state)
+{
+	struct lull_dispatch_config config = stand_config("sticky");
+	struct dispatch_stand stand;
+	uint32_t digests[8], at[4] = { 0 };
+
+	(void)state;
+	stand_init(&stand, &config);
+	for (uint32_t i = 0; i < 4; i++)
+		stand.loads[i].used_pkts = i == 2 ? 250 : 256;
+	for (uint32_t burst = 0; burst < 20; burst++) {
+		for (uint32_t i = 0; i < COUNT(digests); i++)
+			digests[i] = stand_digest_of(&stand, 0);
+		stand_burst(&stand, digests, COUNT(digests));
+		for (uint32_t i = 0; i < COUNT(digests); i++)
+			at[stand.workers[i]]++;
+	}
+	for (uint32_t i = 0; i < 4; i++)
+		assert_in_range(at[i], 30, 50);
+	stand_end(&stand);
+}
+
+/* Order holds the heaviest where it is: that is not forgotten, and another one goes. */
+static void
+sticky_placed__tries_another(void **state)
+{
+	struct lull_dispatch_config config = stand_config("sticky");
+	struct dispatch_stand stand;
+	uint32_t digests[24];
+
+	(void)state;
+	config.order = LULL_ORDER_DRAIN;
+	config.enter_ppm = 100000;
+	config.leave_ppm = 20000;
+	stand_init(&stand, &config);
+	/* 0..15 are one flow, of which none is done; 16..23 another, all done */
+	for (uint32_t i = 0; i < COUNT(digests); i++)
+		digests[i] = i % 16 == 0 ? stand_digest_of(&stand, 1) : digests[i - 1];
+	for (uint32_t i = 0; i < 10; i++)
+		stand_burst(&stand, digests + 16, 8);
+	stand.loads[1].done_pkts = 80;
+	for (uint32_t i = 0; i < 10; i++)
+		stand_burst(&stand, digests, 16);
+	stand.loads[1].used_pkts = STAND_CAPACITY / 4;
+	stand_burst(&stand, digests, 16);
+	assert_int_equal(stand.counters->held_order, 16);
+	assert_int_equal(stand.counters->moves, 0);
+	stand.now_ns += 200 * LULL_NS_PER_US;
+	stand_burst(&stand, digests, 24);
+	assert_int_equal(stand.counters->held_order, 16);
+	assert_int_equal(stand.counters->moves, 1);
+	for (uint32_t i = 0; i < COUNT(digests); i++)
+		assert_int_equal(stand.workers[i] == 1, i < 16);
+	stand_end(&stand);
+}
+
+/* A flow that fills its worker alone goes on when that one stands out; a light one stays. */
+static void
+sticky__takes_the_heavy_round(void **state)
+{
+	struct lull_dispatch_config config = stand_config("sticky");
+	struct dispatch_stand stand;
+	uint32_t digests[32];
+
+	(void)state;
+	stand_init(&stand, &config);
+	for (uint32_t i = 0; i < COUNT(digests); i++)
+		digests[i] = i < 2 ? stand_digest_of(&stand, 3) : digests[1];
+	stand_burst(&stand, digests, COUNT(digests));
+	stand.loads[3].used_pkts = 100;
+	/* 32 packets come in 8 us, 16 are done */
+	for (uint32_t i = 0; i < 250; i++) {
+		stand_burst(&stand, digests, COUNT(digests));
+		stand.loads[3].done_pkts += 16;
+		stand.now_ns += 7000;
+	}
+	assert_int_equal(stand.counters->moves, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		stand.loads[i].used_pkts = i == 3 ? 850 : 800;
+	stand_burst(&stand, digests, COUNT(digests));
+	assert_int_equal(stand.counters->moves, 0);
+	stand.loads[0].used_pkts = 700;
+	stand_burst(&stand, digests, COUNT(digests));
+	assert_int_equal(stand.counters->moves, 1);
+	assert_int_equal(stand.workers[0], 3);
+	assert_int_equal(stand.workers[1], 0);
+	stand_end(&stand);
+}
+
 /* After an overload flows are home within 100 ms, and stay. */
 static void
 sticky__goes_home(void **state)
@@ -330,6 +421,9 @@ main(void)
 		cmocka_unit_test(sticky__relieves_at_once),
 		cmocka_unit_test(sticky__gives_the_heaviest),
 		cmocka_unit_test(sticky__spreads_the_new),
+		cmocka_unit_test(sticky__spreads_the_new_of_many_bursts),
+		cmocka_unit_test(sticky_placed__tries_another),
+		cmocka_unit_test(sticky__takes_the_heavy_round),
 		cmocka_unit_test(sticky__goes_home),
 		cmocka_unit_test(sticky__does_not_oscillate),
 	};
