@@ -25,9 +25,11 @@ PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 
 
-def find_program(name: str) -> Path:
-    """The executable: below $LULL_BUILD, in the build directory of the checkout, or on the PATH."""
-    inside = Path("apps") / name / name
+def find_program(name: str, folder: str = "") -> Path:
+    """The executable: below $LULL_BUILD, in the build directory of the checkout, or on the PATH.
+    Programs lie in a folder of their own below apps/, or in the one given.
+    """
+    inside = Path(folder or f"apps/{name}") / name
     chosen = os.environ.get("LULL_BUILD")
     if chosen:
         path = Path(chosen).expanduser().resolve() / inside

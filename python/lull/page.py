@@ -7,7 +7,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
-def fill(template: str, filters: dict[str, Callable[..., Any]], **values: Any) -> str:  # noqa: ANN401 - what a template takes
+def fill(template: str, filters: dict[str, Callable[..., Any]],
+         **values: Any) -> str:  # noqa: ANN401 - what a template takes
     """Render a template; a name it does not get is an error."""
     environment = Environment(loader=PackageLoader("lull", "."), autoescape=True,
                               undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

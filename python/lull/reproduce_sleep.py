@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reproduce the sleep model: run its scenarios, judge them, write the page."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from lull.child import CHECKOUT, find_program
 from lull.errors import LullError
 from lull.machine import describe
 from lull.reproduction import Figure
-from lull.reproduction_page import Part
+from lull.reproduction_page import Head, Part
 from lull.reproduction_run import Bench, BurstCost, Seen
 from lull.simulation import Pool, progress_bar
 from lull.tree import Tree
@@ -49,8 +48,9 @@ def run(bench: Bench, choice: Choice, out: Path) -> None:
     """Everything."""
     if not choice.simulated and not choice.live:
         raise LullError("--no-sim and --no-live leave nothing to run", 2)
-    figures = [figure for figure in reproduction_sleep.figures() if _wanted(figure.name, choice)]
-    costs = _wanted(reproduction_costs.NAME, choice)
+    figures = [figure for figure in reproduction_sleep.figures()
+               if reproduction.wanted(figure.name, choice.figures)]
+    costs = reproduction.wanted(reproduction_costs.NAME, choice.figures)
     if not figures and not costs:
         raise LullError(f"--figures: {choice.figures}: the figures are 2-4, 6-11, 17-22 and "
                         "tables 1, 2, 4", 2)
@@ -59,18 +59,10 @@ def run(bench: Bench, choice: Choice, out: Path) -> None:
     parts = _parts(figures, costs, simulated, live)
     command = "lull reproduce sleep" + ("" if choice.live else " --no-live") + (
         f" --figures {choice.figures}" if choice.figures else "")
-    reproduction_page.save(parts, bench, describe(Tree(), "", __version__, CHECKOUT), choice.live,
-                           f"lull {__version__}", command, out)
+    reproduction_page.save(parts, Head(
+        "lull reproduce sleep", "reproduction_sleep.html.j2", f"lull {__version__}", command,
+        describe(Tree(), "", __version__, CHECKOUT), choice.live, bench), out)
     _tell(parts, choice, out)
-
-
-def _wanted(name: str, choice: Choice) -> bool:
-    if not choice.figures:
-        return True
-    low_high = re.findall(r"(\d+)(?:-(\d+))?", name)
-    has = {number for low, high in low_high for number in range(int(low), int(high or low) + 1)}
-    asked = re.findall(r"\d+", choice.figures)
-    return any(int(word) in has for word in asked)
 
 
 def _simulate(figures: Sequence[Figure], costs: bool, bench: Bench, choice: Choice) -> Findings:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reproduction: published figures beside simulated and live ones, judged by stated tolerances."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -81,13 +83,19 @@ class Series:
     points: tuple[tuple[float, Scenario], ...]
 
 
+Seen = TypeVar("Seen")
+
+
 @dataclass(frozen=True)
-class Claim:
-    """One thing the text says, and how much of it must come out. None: the text states nothing."""
+class Claim(Generic[Seen]):
+    """One thing the text says, and how much of it must come out. None: the text states nothing.
+
+    Measured of whatever the runs showed: lines of a figure, or another thing.
+    """
 
     text: str
     published: str
-    measure: Callable[[Curves], float | None] | None
+    measure: Callable[[Seen], float | None] | None
     low: float | None = None
     high: float | None = None
     near: tuple[float, float] | None = None  # instead: a value and how far from it will do
@@ -114,7 +122,7 @@ class Figure:
     title: str
     axis: str
     series: tuple[Series, ...]
-    claims: tuple[Claim, ...]
+    claims: tuple[Claim[Curves], ...]
     note: str = ""
     panels: tuple[str, ...] = field(default=("receive.cpu_pct", "receive.empty_requested_pct",
                                              "receive.speed_bps", "loss_ppm"))
@@ -145,11 +153,11 @@ class Row(BaseModel):
     ours: bool = False
 
 
-def judge(claim: Claim, curves: Curves | None, because: str) -> Judged:
+def judge(claim: Claim[Seen], seen: Seen | None, because: str) -> Judged:
     """Compare; the tolerance decides, nobody's eye."""
-    if curves is None or claim.measure is None:
+    if seen is None or claim.measure is None:
         return Judged(because=because if claim.measure is None else "")
-    found = claim.measure(curves)
+    found = claim.measure(seen)
     if found is None:
         return Judged(verdict="differs", because=because)
     low, high = claim.bounds()
@@ -162,11 +170,22 @@ def judge(claim: Claim, curves: Curves | None, because: str) -> Judged:
 
 def rows(figure: Figure, simulated: Curves | None, live: Curves | None) -> list[Row]:
     """All claims of a figure."""
-    return [Row(figure=figure.name, text=claim.text, published=claim.published,
-                tolerance=claim.tolerance, unit=claim.unit, ours=claim.ours,
-                simulated=judge(claim, simulated if claim.sim else None, claim.sim_because),
-                live=judge(claim, live if claim.live else None, claim.live_because))
-            for claim in figure.claims]
+    return [row(figure.name, claim, simulated, live) for claim in figure.claims]
+
+
+def row(figure: str, claim: Claim[Seen], simulated: Seen | None, live: Seen | None) -> Row:
+    """One claim, judged in both worlds."""
+    return Row(figure=figure, text=claim.text, published=claim.published,
+               tolerance=claim.tolerance, unit=claim.unit, ours=claim.ours,
+               simulated=judge(claim, simulated if claim.sim else None, claim.sim_because),
+               live=judge(claim, live if claim.live else None, claim.live_because))
+
+
+def wanted(name: str, numbers: str) -> bool:
+    """Does a list of numbers, as 2,8,20, ask for the figure or table of this name? Empty: all."""
+    low_high = re.findall(r"(\d+)(?:-(\d+))?", name)
+    has = {number for low, high in low_high for number in range(int(low), int(high or low) + 1)}
+    return not numbers or any(int(word) in has for word in re.findall(r"\d+", numbers))
 
 
 # ---- what claims measure ----

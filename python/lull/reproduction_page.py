@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reproduction page: every figure and table with its verdicts, as HTML, JSON and pictures."""
 
-import base64
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -10,15 +8,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.figure import Figure as Picture
 from pydantic import BaseModel
 
-from lull import atomic, drawing
+from lull import atomic, drawing, page
 from lull.machine import Machine
 from lull.quantities import digits
 from lull.reproduction import Curves, Judged, Row
-from lull.reproduction_run import Bench
 
 
 @dataclass(frozen=True)
@@ -52,23 +48,33 @@ def curve_data(curves: Curves | None) -> dict[str, Any]:
             for name, curve in (curves or {}).items()}
 
 
-def save(parts: Sequence[Part], bench: Bench, machine: Machine, live: bool, version: str,
-         command: str, out: Path) -> None:
+@dataclass(frozen=True)
+class Head:
+    """What a page says besides its parts."""
+
+    program: str   # lull reproduce sleep
+    template: str
+    version: str
+    command: str
+    machine: Machine
+    live: bool
+    bench: Any     # a dataclass: what the text leaves open, chosen
+
+
+def save(parts: Sequence[Part], head: Head, out: Path) -> None:
     """Write reproduce.json, reproduce.html and a picture per figure."""
     shown = [_drawn(part, out) for part in parts]
     every = [row for part in parts for row in part.rows]
     simulated, lived = (count([getattr(row, name) for row in every])
                         for name in ("simulated", "live"))
-    environment = Environment(loader=PackageLoader("lull", "."), autoescape=True,
-                              undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(figure=_figure)
-    atomic.write(out / "reproduce.html", environment.get_template("reproduction.html.j2").render(
-        parts=shown, bench=bench, machine=machine, live=live, version=version, command=command,
-        simulated=simulated, lived=lived))
+    atomic.write(out / "reproduce.html", page.fill(
+        head.template, {"figure": figure_text}, parts=shown, bench=head.bench,
+        machine=head.machine, live=head.live, version=head.version, command=head.command,
+        program=head.program, simulated=simulated, lived=lived))
     atomic.write(out / "reproduce.json", json.dumps({
-        "program": "lull reproduce sleep", "version": version, "machine": machine.model_dump(),
-        "bench": asdict(bench), "simulated": simulated.model_dump(),
-        "live": lived.model_dump() if live else None,
+        "program": head.program, "version": head.version, "machine": head.machine.model_dump(),
+        "bench": asdict(head.bench), "simulated": simulated.model_dump(),
+        "live": lived.model_dump() if head.live else None,
         "figures": [{"name": part.name, "title": part.title, "note": part.note,
                      "rows": [row.model_dump() for row in part.rows], **part.data}
                     for part in parts]}, indent=1, ensure_ascii=False) + "\n")
@@ -79,13 +85,12 @@ def _drawn(part: Part, out: Path) -> dict[str, Any]:
     if part.picture is not None:
         name = re.sub(r"[^a-z0-9]+", "-", part.name.lower()).strip("-")
         drawing.save(part.picture, out / f"{name}.png")
-        data = io.BytesIO()
-        part.picture.savefig(data, format="png", dpi=110)
-        png = base64.b64encode(data.getvalue()).decode()
+        png = drawing.to_base64(part.picture)
     return {"name": part.name, "title": part.title, "rows": part.rows, "note": part.note,
             "png": png}
 
 
-def _figure(value: float | None, unit: str) -> str:
+def figure_text(value: float | None, unit: str) -> str:
+    """A figure with its unit."""
     # Too little to be shown has no sign either.
     return "–" if value is None else f"{digits(value) if abs(value) >= 0.005 else 0} {unit}".strip()

@@ -110,7 +110,7 @@ def _sender_losses() -> list[Figure]:
         *((float(us), Scenario(size, usleep(us))) for us in SEND_US if us)))
         for size in (256, 512))
 
-    def claims(size: int, us: int, drop: float) -> tuple[Claim, ...]:
+    def claims(size: int, us: int, drop: float) -> tuple[Claim[Curves], ...]:
         name = f"{size} B"
         return (
             Claim(f"{size} bytes: loss when the sender sleeps {us} us", "zero",
@@ -121,7 +121,7 @@ def _sender_losses() -> list[Figure]:
                   near=(-drop, 5.0), tolerance="within 5 points", unit="%",
                   sim_because=ONE_BURST, live_because=ERROR_HERE + "; " + IN_MEMORY))
 
-    lossy = Claim(
+    lossy = Claim[Curves](
         "loss when neither side sleeps", "some", lambda curves: max(
             value(at(curves[name], 0), "loss_ppm") for name in ("256 B", "512 B")),
         low=1.0, tolerance="at least 1", unit="ppm", sim_because=NO_LOSS, live_because=IN_MEMORY)
@@ -221,12 +221,12 @@ def _receiver(name: str, size: int, send_us: int, published_us: float) -> Figure
 
 
 def _estimates() -> list[Figure]:
-    between = Claim("estimate between measurement and observation", "always", None,
-                    sim_because=TRACE, live_because=TRACE)
-    closer = Claim("smaller variance of the observation pulls harder", "yes", None,
-                   sim_because=TRACE, live_because=TRACE)
-    zero = Claim("zero variance: estimate equals observation", "yes", None, sim_because=TRACE,
-                 live_because=TRACE)
+    between = Claim[Curves]("estimate between measurement and observation", "always", None,
+                            sim_because=TRACE, live_because=TRACE)
+    closer = Claim[Curves]("smaller variance of the observation pulls harder", "yes", None,
+                           sim_because=TRACE, live_because=TRACE)
+    zero = Claim[Curves]("zero variance: estimate equals observation", "yes", None,
+                         sim_because=TRACE, live_because=TRACE)
     return [Figure("Fig. 17", "Estimate of the packet size", "", (), (between, zero, closer)),
             Figure("Fig. 18", "Estimate of the speed", "", (), (between, zero, closer))]
 
@@ -279,7 +279,7 @@ def emptier(name: str, side: str) -> Callable[[Curves], float]:
             curves["original"], curves[name], strict=True))
 
 
-def _own_claims(name: str) -> list[Claim]:
+def _own_claims(name: str) -> list[Claim[Curves]]:
     """What ours must do beside the published policy."""
     def beyond(sizes: Sequence[int]) -> Callable[[Curves], float]:
         return lambda curves: max(

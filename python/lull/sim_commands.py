@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulation commands: sim, scoreboard and reproduce, as users type them."""
 
+import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -199,6 +201,37 @@ def sleep(no_live: bool, no_sim: bool, figures: str, seed: int, rounds: int, dur
 
     bench = Bench(seed, rounds, duration, live_ms, max_latency, public_ring)
     reproduce_sleep.run(bench, reproduce_sleep.Choice(not no_sim, not no_live, figures, jobs), out)
+
+
+@reproduce.command(short_help="Packet scheduling: every figure and Table 1.")
+@click.option("--no-live", is_flag=True, help="Only simulate; leave this machine out.")
+@click.option("--no-sim", is_flag=True, help="Only this machine.")
+@click.option("--figures", default="", metavar="A,B", help="Only these, as 1,4,6.")
+@click.option("--quick", is_flag=True, help="Fewer loads and packets, to see how it looks.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
+              help="Of traffic, simulated and live.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), show_default=True,
+              default="out/reproduce-dispatch", metavar="DIR", help="Where everything goes.")
+@JOBS
+def dispatch(no_live: bool, no_sim: bool, figures: str, quick: bool, seed: int, out: Path,
+             jobs: int | None) -> None:
+    """Run Table 1 and Fig. 2-6 of throughput-first packet scheduling: published, simulated, live.
+
+    Writes reproduce.json, reproduce.html and a picture per figure. What needs more CPUs than
+    there are is said to be not measured, with the command that measures it on a larger machine.
+    """
+    atomic.check_writable(out)
+    from lull import reproduce_dispatch  # takes a second to load: not before it is needed
+    from lull.reproduction_dispatch_run import QUICK, DispatchBench
+
+    given = {"--quick": quick, "--no-live": no_live, "--no-sim": no_sim}
+    command = " ".join(["lull reproduce dispatch", f"--seed {seed}",
+                        *(name for name, is_given in given.items() if is_given),
+                        *([f"--figures {figures}"] if figures else [])])
+    reproduce_dispatch.run(
+        replace(QUICK if quick else DispatchBench(), seed=seed),
+        reproduce_dispatch.Choice(not no_sim, not no_live, figures, jobs), out,
+        len(os.sched_getaffinity(0)), command)
 
 
 COMMANDS: tuple[click.Command, ...] = (sim, scoreboard, reproduce)

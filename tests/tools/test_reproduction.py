@@ -11,7 +11,7 @@ import pytest
 
 from lull import reproduction, reproduction_costs, reproduction_run, reproduction_sleep
 from lull.cli import main
-from lull.reproduction import Claim, Observation, Rest, Scenario, Side, judge
+from lull.reproduction import Claim, Curves, Observation, Rest, Scenario, Side, judge
 from lull.reproduction_run import Bench, BurstCost
 
 HERE = Path(__file__).resolve().parent
@@ -31,8 +31,9 @@ FALLING = [(0.0, seen(90)), (50.0, seen(40, 0.995e9)), (100.0, seen(20, 0.9e9, 7
     ({"high": 19.9}, "differs"), ({"near": (25.0, 5.0)}, "matches"),
     ({"near": (26.0, 5.0)}, "differs"), ({}, "not stated")])
 def test_tolerance_decides(bounds: dict[str, float], verdict: str) -> None:
-    claim = Claim("", "", lambda curves: reproduction.value(curves["a"][-1][1], "send.cpu_pct"),
-                  **bounds)  # type: ignore[arg-type]
+    claim = Claim[Curves](
+        "", "", lambda curves: reproduction.value(curves["a"][-1][1], "send.cpu_pct"),
+        **bounds)  # type: ignore[arg-type]
     judged = judge(claim, {"a": FALLING}, "why")
     assert (judged.value, judged.verdict) == (20.0, verdict)
     assert judged.because == ("why" if verdict == "differs" else "")
@@ -40,7 +41,7 @@ def test_tolerance_decides(bounds: dict[str, float], verdict: str) -> None:
 
 
 def test_a_threshold_that_is_never_reached_differs() -> None:
-    claim = Claim("", "", lambda curves: reproduction.threshold(
+    claim = Claim[Curves]("", "", lambda curves: reproduction.threshold(
         curves["a"], "receive.speed_bps", 0.5), low=1.0)
     assert judge(claim, {"a": FALLING}, "why").verdict == "differs"
 
