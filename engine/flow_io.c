@@ -297,6 +297,9 @@ io_command(void *state, const void *data, size_t size, uint64_t now_ns)
 		io->flush_pkts = LULL_CLAMP(command->flush_pkts, 1u, (uint32_t)LULL_BURST_MAX);
 		io->flush_ns = LULL_MIN(command->flush_ns, LULL_NS_PER_S);
 		break;
+	case LULL_PIPELINE_IDLE:
+		io->idle_ns = flow_idle_ns(io->pipeline, command->idle_ns);
+		break;
 	default:
 		break;
 	}

@@ -30,7 +30,8 @@ record_finish(struct flow_worker *worker, struct lull_flow_record *record,
 	record->app = flow->app;
 	record->app_master = flow->app_master;
 	record->app_confidence = flow->confidence;
-	record->app_number = flow->app != 0 ? record->first_number : 0;
+	record->app_final = flow->final;
+	record->app_number = flow->app != 0 || flow->final ? record->first_number : 0;
 }
 
 /* Counted before the log can see it. Packets of the batch in hand may be among those handed. */

@@ -47,6 +47,40 @@ send_mark(struct rte_mbuf *pkt, const struct lull_dispatch_mark *mark)
 	packet->hint = mark->app;
 }
 
+/* ---- lost ---- */
+
+static struct flow_lost *
+send_lost(struct flow_io *io, uint32_t digest)
+{
+	return &io->lost[digest & (FLOW_LOST_SLOTS - 1)];
+}
+
+static void
+send_remember_lost(struct flow_io *io, struct rte_mbuf *pkt)
+{
+	const struct lull_flow_packet *packet = &flow_private(pkt)->packet;
+	struct flow_lost *lost = send_lost(io, packet->digest);
+
+	io->lost_count += !lost->pending;
+	*lost = (struct flow_lost){ packet->clock_ns, packet->digest, true };
+}
+
+/* The next packet of a flow that lost one takes that to the flow's record. */
+static void
+send_tell_lost(struct flow_io *io, struct lull_flow_packet *packet)
+{
+	struct flow_lost *lost = send_lost(io, packet->digest);
+
+	if (!lost->pending || lost->digest != packet->digest)
+		return;
+	lost->pending = false;
+	io->lost_count--;
+	if (packet->clock_ns <= lost->clock_ns + io->idle_ns)
+		packet->mark_flags |= LULL_FLOW_MARK_LOST;
+}
+
+/* ---- decisions ---- */
+
 void
 flow_send_burst(struct flow_io *io, uint64_t now_ns)
 {
@@ -62,6 +96,8 @@ flow_send_burst(struct flow_io *io, uint64_t now_ns)
 	for (uint32_t i = 0; i < burst->kept; i++) {
 		if (io->tracks)
 			send_mark(burst->pkts[i], &marks[i]);
+		if (io->lost_count > 0)
+			send_tell_lost(io, &flow_private(burst->pkts[i])->packet);
 		send_stage(io, workers[i], burst->pkts[i], now_ns);
 	}
 	burst->kept = 0;
@@ -109,6 +145,8 @@ send_drop(struct flow_io *io, struct rte_mbuf **pkts, uint32_t count)
 	LULL_COUNTER_ADD(io->words.dropped, count);
 	flow_cell_end(&io->sequence);
 	io->counters.drop_ring += count;
+	for (uint32_t i = 0; i < count; i++)
+		send_remember_lost(io, pkts[i]);
 	rte_pktmbuf_free_bulk(pkts, count);
 }
 

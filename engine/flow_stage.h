@@ -48,6 +48,8 @@
 #define FLOW_NOTES 1024
 /* Packets a worker has taken and not finished at most: next of each ring, and its batch. */
 #define FLOW_HANDS(io_count) (((io_count) + 1) * FLOW_BATCH)
+/* Flows of which an I/O loop remembers a drop, a power of two; of two in one slot the last. */
+#define FLOW_LOST_SLOTS 16384
 #define FLOW_CLOCK_END UINT64_MAX
 
 /* Behind each mbuf. */
@@ -89,6 +91,13 @@ struct flow_staging {
 	struct rte_mbuf *pkts[FLOW_STAGING_PKTS];
 };
 
+/* A flow lost a packet, and none of it has come since to tell its record. */
+struct flow_lost {
+	uint64_t clock_ns;
+	uint32_t digest;
+	bool pending;
+};
+
 /* A burst on its way through the I/O loop. */
 struct flow_burst {
 	uint32_t kept, gone;
@@ -121,6 +130,9 @@ struct flow_io {
 	struct rte_ring *rings[FLOW_WORKERS], *notes[FLOW_WORKERS];
 	struct flow_io_counters counters;
 	struct flow_burst burst;
+	uint32_t lost_count; /* pending ones */
+	uint64_t idle_ns;    /* then a flow is another one */
+	struct flow_lost lost[FLOW_LOST_SLOTS];
 
 	/* Read by others. */
 	alignas(LULL_CACHE_LINE) uint32_t sequence;

@@ -95,6 +95,7 @@ worker_identify(struct flow_worker *worker, const struct rte_mbuf *pkt,
 	record->app = flow->app;
 	record->app_master = flow->app_master;
 	record->app_confidence = flow->confidence;
+	record->app_final = flow->final;
 	if (flow->app == 0)
 		return;
 	worker->counters.identified++;

@@ -300,8 +300,10 @@ identify_judge(struct lull_identify *identify, struct lull_identify_flow *flow, 
 	if (protocol.app_protocol == NDPI_PROTOCOL_UNKNOWN) {
 		if (enough)
 			identify_give_up(identify, flow);
+		flow->final = enough;
 	} else if (enough || !ndpi_extra_dissection_possible(identify->module, &state->flow)) {
 		identify_answer(identify, flow, protocol);
+		flow->final = true;
 	}
 }
 

@@ -28,6 +28,7 @@ struct lull_identify_flow {
 	uint16_t app, app_master; /**< by the library's numbers, 0: unknown */
 	uint8_t confidence;       /**< as app_confidence of struct lull_flow_record */
 	bool done;                /**< the answer stands */
+	bool final;               /**< it is the library's own, after all packets it wanted */
 	uint8_t pkts;             /**< looked at, counts no further than 255 */
 };
 

@@ -47,6 +47,7 @@ pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, char *error)
 	io->burst_pkts = config->burst_pkts;
 	io->flush_pkts = config->flush_pkts;
 	io->flush_ns = config->flush_ns;
+	io->idle_ns = config->table.idle_ns;
 	io->span_ns = config->dispatch.idle_ns - config->table.idle_ns;
 	dispatch = pipeline_zalloc(lull_dispatch_size(&config->dispatch), error);
 	parser = pipeline_zalloc(lull_flow_parser_size(&config->parser), error);

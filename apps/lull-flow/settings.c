@@ -238,10 +238,11 @@ static const struct lull_option flow_options[] = {
 	{
 		.key = "pin",
 		.argument = "PACKETS",
-		.help = "While it is being identified, a flow stays for its first so many "
-			"packets; 0: it may move at once.",
+		.help = "Until it is identified a flow stays, for its first so many packets at "
+			"most (nDPI wants up to 80) and while its worker has room; 0: it may move "
+			"at once.",
 		.type = LULL_OPTION_COUNT,
-		.value = "8",
+		.value = "80",
 		.low = 0,
 		.high = 255,
 		MEMBER(pin),
@@ -376,7 +377,7 @@ static const struct lull_option flow_options[] = {
 	},
 	{
 		.key = "identify",
-		.help = "Find out which protocol a flow speaks, with nDPI.",
+		.help = "Find out which protocol a flow speaks, with nDPI; --identify=no: do not.",
 		.type = LULL_OPTION_BOOL,
 		.value_help = "yes when built with nDPI",
 		MEMBER(identify),

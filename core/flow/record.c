@@ -101,6 +101,7 @@ lull_flow_record_count(struct lull_flow_record *record, const struct lull_flow_p
 	record_first(record, packet->number, packet->direction);
 	record->moves += (packet->mark_flags & LULL_FLOW_MARK_MOVED) != 0;
 	record->fragments += (packet->flags & LULL_FLOW_FRAGMENT) != 0;
+	record->exact &= (packet->mark_flags & LULL_FLOW_MARK_LOST) == 0;
 }
 
 static int
@@ -125,9 +126,11 @@ lull_flow_record_compare(const struct lull_flow_record *a, const struct lull_flo
 static bool
 record_label_better(const struct lull_flow_record *part, const struct lull_flow_record *whole)
 {
-	if (part->app == 0 || whole->app == 0)
+	if (part->app_final != whole->app_final)
+		return part->app_final > whole->app_final;
+	if (part->app_final == 0 && (part->app == 0 || whole->app == 0))
 		return whole->app == 0;
-	if (part->app_confidence != whole->app_confidence)
+	if (part->app_final == 0 && part->app_confidence != whole->app_confidence)
 		return part->app_confidence > whole->app_confidence;
 	if (part->app_number != whole->app_number)
 		return part->app_number < whole->app_number;
@@ -173,6 +176,7 @@ lull_flow_record_join(struct lull_flow_record *whole, const struct lull_flow_rec
 		whole->app_master = part->app_master;
 		whole->app_confidence = part->app_confidence;
 		whole->app_number = part->app_number;
+		whole->app_final = part->app_final;
 	}
 	whole->workers |= part->workers;
 	whole->moves += part->moves;

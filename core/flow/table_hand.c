@@ -112,7 +112,7 @@ lull_flow_table_hand_entry(struct lull_flow_table *table, uint32_t index)
 	struct lull_flow_record *record = &entry->record;
 	bool ended = entry->node.list == TABLE_LIST_ENDED;
 
-	record->app_number = record->app != 0 ? record->first_number : 0;
+	record->app_number = record->app != 0 || record->app_final != 0 ? record->first_number : 0;
 	if (!table->hand(table->hand_arg, record, (uint8_t *)entry + table->extra_offset)) {
 		LULL_COUNTER_ADD(table->counters.deferred, 1);
 		return false;

@@ -190,7 +190,7 @@ struct lull_flow_record {
 	uint64_t workers;      /**< bit per worker that had packets of it */
 	/** Of the first packet with payload, if payload_total > 0: its bytes are kept. */
 	uint64_t payload_number[2];
-	uint64_t app_number; /**< first_number of the part that app comes from, 0 without app */
+	uint64_t app_number; /**< first_number of the part that app comes from, 0 without one */
 	uint32_t digest;
 	uint32_t cut;             /**< number of the interval between cuts; 0 without active_ns */
 	uint32_t moves;           /**< packets marked LULL_DISPATCH_MOVED */
@@ -199,12 +199,13 @@ struct lull_flow_record {
 	uint16_t app, app_master; /**< protocol by the identifier's numbers, 0: unknown */
 	uint16_t payload_len[2];
 	uint8_t app_confidence; /**< 0 none, 1 guessed by port, 2 by address, 3 by payload */
+	uint8_t app_final;      /**< 1: looked at to the end, app may be 0: later parts know less */
 	uint8_t tcp_flags[2];
 	uint8_t first_direction;
 	uint8_t end;       /**< enum lull_flow_end */
 	uint8_t message;   /**< enum lull_flow_message */
 	uint8_t announced; /**< an announcement of this entry was sent before */
-	uint8_t exact;     /**< 0: part of the flow was lost or evicted */
+	uint8_t exact;     /**< 0: part of the flow was lost, as far as is known, or evicted */
 };
 /** Bytes of a record with @p payload_bytes kept per direction; a multiple of 8. */
 static inline size_t
@@ -239,17 +240,20 @@ const char *lull_flow_tcp_state_name(enum lull_flow_tcp_state state);
 int lull_flow_record_compare(const struct lull_flow_record *a, const struct lull_flow_record *b);
 /**
  * Add @p part to @p whole, two disjoint parts of one flow; both have @p payload_bytes of room. Any
- * order and grouping of joins gives the same bytes. Of two labels the more confident one stays, of
- * equal ones that of the part that began first.
+ * order and grouping of joins gives the same bytes. A final label stays, of two that of the part
+ * that began first: who joins a flow in its middle may take it for another. Without one the more
+ * confident label stays, of equal ones again that of the part that began first.
  */
 void lull_flow_record_join(struct lull_flow_record *whole, const struct lull_flow_record *part,
 			   uint32_t payload_bytes);
 
 /* ---- table ---- */
 
-/** What a table reads of mark_flags: LULL_DISPATCH_SHARED and LULL_DISPATCH_MOVED. */
+/** What a table reads of mark_flags: LULL_DISPATCH_SHARED and LULL_DISPATCH_MOVED ... */
 #define LULL_FLOW_MARK_SHARED 1u
 #define LULL_FLOW_MARK_MOVED 2u
+/** ... and of who carries the packets: an earlier one of the flow was dropped on the way. */
+#define LULL_FLOW_MARK_LOST 4u
 
 /** Zero means the default in brackets. */
 struct lull_flow_table_config {

@@ -159,6 +159,7 @@ pipeline__identification_changes_no_count(void **state)
 			records[i].app_master = 0;
 			records[i].app_confidence = 0;
 			records[i].app_number = 0;
+			records[i].app_final = 0;
 		}
 		bench_same(expected, expected_count, records, count, "identified");
 		bench_close(&bench);
