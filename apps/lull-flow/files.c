@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +69,7 @@ files_add(struct flow_files *files)
 		files->file_room = room;
 	}
 	memset(&files->files[files->file_count], 0, sizeof(*files->files));
+	files->files[files->file_count].fd = -1;
 	return &files->files[files->file_count++];
 }
 
@@ -99,6 +101,12 @@ files_map(struct flow_files *files, const char *path, int fd, size_t size, bool 
 	if (file == NULL || (file->path = strdup(path)) == NULL) {
 		munmap(data, size);
 		return lull_error_set(error, -ENOMEM, "%s: no memory", path);
+	}
+	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (file->fd < 0) {
+		lull_error_set(error, -errno, "%s: %s", path, strerror(errno));
+		munmap(data, size);
+		return -EMFILE;
 	}
 	madvise(data, size, MADV_SEQUENTIAL);
 	file->data = data;
@@ -165,6 +173,18 @@ files_open_folder(struct flow_files *files, const char *path, struct lull_error 
 	return rc;
 }
 
+/* Every capture stays open: as many as this process may ever have. */
+static void
+files_allow_many(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int
 flow_files_open(struct flow_files *files, const struct lull_option_list *paths,
 		struct lull_error *error)
@@ -172,6 +192,7 @@ flow_files_open(struct flow_files *files, const struct lull_option_list *paths,
 	int rc = 0;
 
 	memset(files, 0, sizeof(*files));
+	files_allow_many();
 	for (uint32_t i = 0; rc == 0 && i < paths->count; i++)
 		rc = files_open_path(files, paths->items[i], false, error);
 	if (rc != 0)
@@ -198,6 +219,8 @@ flow_files_close(struct flow_files *files)
 
 		if (file->data != NULL)
 			munmap((void *)(uintptr_t)file->data, file->size);
+		if (file->fd >= 0)
+			close(file->fd);
 		free(file->path);
 	}
 	free(files->files);
@@ -206,6 +229,34 @@ flow_files_close(struct flow_files *files)
 }
 
 /* ---- packets ---- */
+
+/* Bytes behind the end of a file that has been cut cannot be read: that would end the program. */
+static bool
+files_shrunk(const struct flow_files *files, struct flow_file *file)
+{
+	struct stat stat = { .st_size = 0 };
+
+	if (file->looked == files->calls)
+		return false;
+	file->looked = files->calls;
+	if (fstat(file->fd, &stat) == 0 && (uint64_t)stat.st_size >= file->size)
+		return false;
+	file->capture.result = LULL_CAPTURE_TRUNCATED;
+	file->capture.offset = (size_t)stat.st_size;
+	file->capture.reason = "it became shorter while it was read";
+	return true;
+}
+
+/* The file that the next packet came from has no more, or may not be read any more. */
+static void
+files_end(struct flow_files *files, const struct flow_file *file)
+{
+	if (file->capture.result != LULL_CAPTURE_END)
+		LULL_COUNTER_ADD(files->faults, 1);
+	files->heap[0] = files->heap[--files->heap_count];
+	if (files->heap_count > 0)
+		files_sink(files, 0);
+}
 
 uint32_t
 flow_files_read(void *arg, struct lull_pipeline_frame *frames, uint32_t count, bool *end)
@@ -218,10 +269,15 @@ flow_files_read(void *arg, struct lull_pipeline_frame *frames, uint32_t count, b
 		*end = true;
 		return 0;
 	}
-	for (taken = 0; taken < count && files->heap_count > 0; taken++) {
+	files->calls++;
+	for (taken = 0; taken < count && files->heap_count > 0;) {
 		struct flow_file *file = &files->files[files->heap[0]];
 		const struct lull_capture_packet *packet = &file->packet;
 
+		if (files_shrunk(files, file)) {
+			files_end(files, file);
+			continue;
+		}
 		frames[taken] = (struct lull_pipeline_frame){
 			.data = packet->data,
 			.captured_bytes = packet->captured_bytes,
@@ -229,14 +285,11 @@ flow_files_read(void *arg, struct lull_pipeline_frame *frames, uint32_t count, b
 			.time_ns = file->time_ns,
 			.link_type = packet->link_type,
 		};
-		bytes += frames[taken].original_bytes;
-		if (!files_next(files, file)) {
-			if (file->capture.result != LULL_CAPTURE_END)
-				LULL_COUNTER_ADD(files->faults, 1);
-			files->heap[0] = files->heap[--files->heap_count];
-		}
-		if (files->heap_count > 0)
+		bytes += frames[taken++].original_bytes;
+		if (files_next(files, file))
 			files_sink(files, 0);
+		else
+			files_end(files, file);
 	}
 	LULL_COUNTER_ADD(files->pkts, taken);
 	LULL_COUNTER_ADD(files->bytes, bytes);

@@ -3,9 +3,11 @@
  * @file
  * Files: captures, and folders of them, as one stream of packets by time.
  *
- * Files are mapped, not copied. Several are merged by time stamps, as captures
- * that were rotated or taken at several places want it; at equal times the file
- * named first comes first, and within a file its own order stands.
+ * Files are mapped, not copied. One that becomes shorter meanwhile ends as
+ * truncated, where that is seen before its bytes are read: it is looked at once
+ * per read(). Several are merged by time stamps, as captures that were rotated
+ * or taken at several places want it; at equal times the file named first comes
+ * first, and within a file its own order stands.
  *
  * Threads: open and close on the main thread, read on an I/O loop's; counters
  *          by any thread, faults when reading has ended.
@@ -22,8 +24,10 @@
 
 struct flow_file {
 	char *path;
+	int fd; /* stays open: to see whether the file is still as long */
 	const uint8_t *data;
 	size_t size;
+	uint64_t looked;                   /* number of the call that did */
 	struct lull_capture capture;       /* its result, offset and reason tell how it ended */
 	struct lull_capture_packet packet; /* the next one */
 	uint64_t time_ns;                  /* of that, or of the last one that had a time */
@@ -36,6 +40,7 @@ struct flow_files {
 	uint32_t heap_count;
 	uint32_t skipped; /* in folders: no captures, or empty */
 	uint32_t faults;  /* files that ended in the middle or contradict themselves */
+	uint64_t calls;   /* of read() */
 	uint64_t pkts, bytes;
 	uint64_t untimed; /* packets without a time: they get that of the one before */
 	uint64_t back;    /* packets stamped earlier than one before them in their file */

@@ -267,6 +267,35 @@ fault__names_the_file_and_the_byte(void **state)
 	assert_non_null(strstr(text.text, where));
 }
 
+/* Its bytes are gone: to touch them would be a SIGBUS. */
+static void
+read__survives_a_file_that_becomes_shorter(void **state)
+{
+	struct lull_pipeline_frame frames[8];
+	struct lull_error error;
+	FILE *file = capture_begin("b");
+	bool end = false;
+
+	(void)state;
+	for (uint32_t i = 0; i < 10000; i++)
+		capture_add(file, i, 'w');
+	fclose(file);
+	capture_write("c", "xyz", 20000, 1);
+	name_path("b");
+	name_path("c");
+	assert_int_equal(flow_files_open(&files, &paths, &error), 0);
+	assert_int_equal(flow_files_read(&files, frames, 8, &end), 8);
+	assert_int_equal(truncate(in_folder("b"), HEADER_BYTES), 0);
+	assert_int_equal(flow_files_read(&files, frames, 8, &end), 3);
+	assert_int_equal(frames[0].data[0], 'x');
+	assert_int_equal(flow_files_read(&files, frames, 8, &end), 0);
+	assert_true(end);
+	assert_int_equal(files.faults, 1);
+	assert_int_equal(files.pkts, 11);
+	assert_non_null(strstr(flow_files_fault(&files, 0, &error), "b: truncated at byte 24"));
+	assert_null(flow_files_fault(&files, 1, &error));
+}
+
 int
 main(void)
 {
@@ -274,6 +303,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(read__merges_files_by_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(read__at_equal_times_keeps_the_order_of_names,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(read__survives_a_file_that_becomes_shorter, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(read__ends_when_it_is_told_to, setup, teardown),
 		cmocka_unit_test_setup_teardown(open__takes_the_captures_of_a_folder_by_name, setup,
 						teardown),
