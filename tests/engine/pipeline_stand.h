@@ -11,8 +11,8 @@
 
 #include "stand.h"
 
-/* Two I/O loops, four workers, two logs, an output. */
-#define PIPELINE_LOOPS 9
+/* Two I/O loops, eight workers, two logs, an output. */
+#define PIPELINE_LOOPS 13
 #define FRAME_SIZE 160
 #define RECORDS_MAX 65536
 
@@ -58,7 +58,7 @@ struct bench {
 	struct kept kept[LULL_PIPELINE_LOG_MAX];
 	uint32_t loop_count;
 	struct lull_loop *loops[PIPELINE_LOOPS];
-	struct lull_loop *ios[LULL_PIPELINE_IO_MAX], *workers[4], *output;
+	struct lull_loop *ios[LULL_PIPELINE_IO_MAX], *workers[8], *output;
 };
 /** One I/O loop reading @p frames once, one worker, one log, waits for room. */
 void bench_init(struct bench *bench, const struct frames *frames);
