@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Known packets -> veth -> lull-flow: records, order, loss by cause, timeouts, changes live."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import frames
+from frames import ARP, ETHERNET, SERVER, Sent, Traffic
+from world import Program, World, check, main, wait_for, world
+
+# Fewer frames than a port's ring holds: nothing is lost however long the host lets a loop wait.
+RING = "framecnt=4096,framesz=2048,blocksz=4096"
+FLOWS = 40
+COUNT = 2000
+LONG = "--idle-timeout=1h --active-timeout=0"
+SCHEDULERS = "rr-packet rr-burst crc32 hrw ahrw ahrw-paper subflow subflow-paper sticky jsq"
+EXPORT_SLACK_S = 20
+
+
+class Probe(Program):
+    """lull-flow in the namespace "far", wired to "near" by as many veth pairs as ports."""
+
+    def __init__(self, here: World, binary: str, ports: int, options: str) -> None:
+        self.near, self.far = here.namespace("near"), here.namespace("far")
+        words: list[str] = []
+        for i in range(ports):
+            here.veth((self.near, f"n{i}"), (self.far, f"f{i}"))
+            words += ["--vdev", f"net_af_packet{i},iface=f{i},{RING}"]
+        self.result_path = here.path("flow.result")
+        words += ["--result", str(self.result_path), "--stats", "0.05", *options.split()]
+        super().__init__(here, "flow", [binary, *words], self.far)
+        here.programs.append(self)
+        self.ready()
+
+    def send(self, data: list[bytes], port: int = 0) -> None:
+        path = frames.write(self.world.path("send.frames"), data)
+        command = ["ip", "netns", "exec", self.near, sys.executable, frames.__file__, "send",
+                   f"n{port}", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        check(done.returncode == 0, "sends", done.stderr)
+
+    def totals(self) -> dict[str, Any]:
+        answer: dict[str, Any] = self.ask("/lull/flow")
+        check(answer["violations"] == 0, "packets add up", self.stderr())
+        return answer
+
+    def received(self, count: int) -> None:
+        wait_for(f"{count} packets are here", lambda: self.totals()["rx"] >= count)
+
+    def records(self) -> list[dict[str, Any]]:
+        if not self.json_path.exists():
+            return []
+        text = self.json_path.read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines(keepends=True) if line[-1] == "\n"]
+
+    def end(self, sign: int) -> dict[str, Any]:
+        """Its result, when nothing was miscounted and every record has come out."""
+        self.process.send_signal(sign)
+        status = self.wait()
+        check(status == 0, "ends with 0", f"{status}, {self.stderr()}")
+        result: dict[str, Any] = json.loads(self.result_path.read_text(encoding="utf-8"))
+        totals, conservation = result["totals"], result["conservation"]
+        check(conservation["violations"] == 0, "packets added up", conservation)
+        check(conservation["checks"] > 1, "that was checked", conservation)
+        check(totals["in_flight"] == totals["open"] == 0, "nothing is left", totals)
+        lost = sum(totals[cause] for cause in ("not_ip", "malformed", "truncated", "link",
+                                               "drop_ring"))
+        check(totals["rx"] == totals["dispatched"] + lost, "received = kept + lost", totals)
+        check(totals["dispatched"] == totals["recorded"] + totals["unrecorded"],
+              "kept = recorded", totals)
+        records = self.records()
+        check(len(records) == totals["records"], "all records came out", len(records))
+        packets = sum(record["packets"] + record["packets_rev"] for record in records)
+        check(packets == totals["recorded"], "with all packets", packets)
+        check(result["end"] == "signal", "a signal ended it", result["end"])
+        self.world.check_clean()
+        return result
+
+
+def sums(records: list[dict[str, Any]]) -> dict[str, Sent]:
+    """By client, whoever sent the first packet that came here."""
+    found: dict[str, Sent] = {}
+    for record in records:
+        one = Sent(*(record[name] for name in Sent._fields))
+        name = record["src_ip"]
+        if name == SERVER:
+            name, one = record["dst_ip"], Sent(*one[2:], *one[:2])
+        before = found.get(name, Sent(0, 0, 0, 0))
+        found[name] = Sent(*(a + b for a, b in zip(before, one, strict=True)))
+    return found
+
+
+def check_all_recorded(probe: Probe, traffic: Traffic) -> None:
+    found = sums(probe.records())
+    differ = {name: (found.get(name), sent) for name, sent in traffic.sent.items()
+              if found.get(name) != sent}
+    check(not differ and len(found) == len(traffic.sent), "records are what was sent", differ)
+
+
+# ---- records ----
+
+
+def records_are_what_was_sent(binaries: list[str]) -> None:
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 1, f"--workers 2 {LONG}"), Traffic()
+        probe.send(traffic.mix(FLOWS, COUNT))
+        probe.received(COUNT)
+        result = probe.end(signal.SIGTERM)
+        check_all_recorded(probe, traffic)
+        check(all(record["src_ip"] != SERVER for record in probe.records()), "who came first")
+        check(len(probe.records()) == FLOWS, "one record per flow", len(probe.records()))
+        check(result["totals"]["reordered"] == 0, "drain keeps order", result["totals"])
+
+
+def both_directions_by_two_ports(binaries: list[str]) -> None:
+    """Half of each flow comes by another port, I/O thread and dispatcher."""
+    options = f"--io 2 --logs 2 --workers 3 --scheduler rr-packet --order none --facts {LONG}"
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 2, options), Traffic()
+        forth = [traffic.make(i % FLOWS) for i in range(COUNT)]
+        back = [traffic.make(i % FLOWS, back=True) for i in range(COUNT)]
+        for part in range(4):
+            probe.send(forth[part::4], port=0)
+            probe.send(back[part::4], port=1)
+            probe.received((part + 1) * COUNT // 2)
+        result = probe.end(signal.SIGINT)
+        check_all_recorded(probe, traffic)
+        records = probe.records()
+        check(len(records) == FLOWS, "one record per flow", len(records))
+        check(all(record["exact"] for record in records), "nothing is missing")
+        seen = [sum(dispatch["worker_pkts"]) for dispatch in result["dispatch"]]
+        check(seen == [COUNT, COUNT], "each I/O thread had a port", seen)
+
+
+# ---- changes ----
+
+
+def refused(probe: Probe, assignments: str) -> None:
+    for assignment in assignments.split():
+        reply = probe.ask(f"/lull/set,{assignment}")
+        check(bool(reply.get("error")), f"refuses {assignment}", reply)
+
+
+def changes_while_it_runs(binaries: list[str]) -> None:
+    changes = [f"scheduler={name}" for name in SCHEDULERS.split()]
+    changes += ["shadow=hrw", "threshold=60", "sticky-enter=50", "sticky-leave=10",
+                "flush-burst=4", "flush-time=1ms", "worker-delay=20us", "worker-delay=0",
+                "idle-timeout=2h", "governor=fixed", "scheduler=rr-packet"]
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 1, f"--workers 3 {LONG}"), Traffic()
+        for done, change in enumerate(changes):
+            probe.set(change)
+            probe.send(traffic.mix(FLOWS, 100))
+            probe.received(100 * (done + 1))
+            key, _, value = change.partition("=")
+            told = probe.ask("/lull/settings")[key.replace("-", "_")]
+            check(told == value or value == "0", f"has taken {change}", told)
+        refused(probe, "order=none workers=2 scheduler=best threshold=0 scheduler@io0=hrw stall=1")
+        check(probe.ask("/lull/settings")["scheduler"] == "rr-packet", "a refusal changes nothing")
+        wait_for("all is recorded", lambda: probe.totals()["in_flight"] == 0)
+        spread = probe.totals()["worker_pkts"]
+        check(all(count > 0 for count in spread), "all workers had some", spread)
+        result = probe.end(signal.SIGTERM)
+        check_all_recorded(probe, traffic)
+        check(result["totals"]["reordered"] == 0, "drain keeps order throughout",
+              result["totals"])
+
+
+# ---- output ----
+
+
+def output_is_in_order(binaries: list[str]) -> None:
+    options = ("--workers 4 --scheduler rr-packet --order resequence --output 1 "
+               f"--resequence-delay 1s {LONG}")
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 2, options), Traffic()
+        out = here.path("out.frames")
+        command = ["ip", "netns", "exec", probe.near, sys.executable, frames.__file__, "take",
+                   "n1", str(out), str(COUNT)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as taker:
+            assert taker.stdout is not None
+            check(taker.stdout.readline() == "ready\n", "somebody takes what leaves")
+            sent = traffic.mix(FLOWS, COUNT)
+            probe.send(sent)
+            check(taker.wait() == 0, "every packet left", probe.stderr())
+        got = frames.read(out)
+        check(sorted(got) == sorted(sent), "the same packets", len(got))
+        last: dict[tuple[bytes, bytes], int] = {}
+        for data in got:
+            flow, number = frames.number_of(data)
+            check(number == last.get(flow, -1) + 1, "in their order", (flow, number))
+            last[flow] = number
+        result = probe.end(signal.SIGTERM)
+        totals, resequence = result["totals"], result["resequence"]
+        check(totals["output"] == COUNT and totals["output_drops"] == 0, "all left", totals)
+        check(resequence["late"] == 0, "none was late", resequence)
+        check_all_recorded(probe, traffic)
+
+
+# ---- loss ----
+
+
+def overload_is_counted_by_cause(binaries: list[str]) -> None:
+    options = f"--workers 2 --ring 64 --order drain --scheduler hrw --facts {LONG}"
+    broken = ETHERNET + b"\x08\x00" + b"\x41" + bytes(45)
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 1, options), Traffic()
+        probe.set("worker-delay=5ms")
+        probe.send(traffic.mix(FLOWS, COUNT))
+        probe.received(COUNT)
+        checks = probe.totals()["checks"]
+        wait_for("checked meanwhile", lambda: probe.totals()["checks"] > checks + 3)
+        probe.set("worker-delay=0")
+        wait_for("rings are empty", lambda: probe.totals()["in_flight"] == 0)
+        probe.send([ETHERNET + ARP + bytes(46)] * 7 + [broken] * 5)
+        probe.received(COUNT + 12)
+        # Flows that go on, few packets at a time, tell what they have lost.
+        for more in range(4):
+            probe.send([traffic.make(more * 10 + i) for i in range(10)])
+            probe.received(COUNT + 12 + 10 * (more + 1))
+            wait_for("all is recorded", lambda: probe.totals()["in_flight"] == 0)
+        totals = probe.end(signal.SIGTERM)["totals"]
+        check(totals["drop_ring"] > COUNT / 10, "rings were full", totals)
+        check(totals["not_ip"] == 7 and totals["malformed"] == 5, "causes", totals)
+        check(totals["missed"] == 0, "the port lost none", totals)
+        check_loss_is_told(probe, traffic, totals["drop_ring"])
+
+
+def check_loss_is_told(probe: Probe, traffic: Traffic, lost: int) -> None:
+    found, missing = sums(probe.records()), 0
+    for record in probe.records():
+        name = record["src_ip"] if record["src_ip"] != SERVER else record["dst_ip"]
+        short = sum(traffic.sent[name][::2]) - sum(found[name][::2])
+        check(short >= 0, "no record has too much", record)
+        check(short == 0 or not record["exact"], "says that something is missing",
+              (record, short))
+        missing += short
+    check(missing == lost, "what is missing was counted", (missing, lost))
+
+
+# ---- timeouts ----
+
+
+def timeouts_export_in_time(binaries: list[str]) -> None:
+    options = "--workers 2 --scheduler rr-packet --idle-timeout=300ms --active-timeout=1s --facts"
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 1, options), Traffic()
+        probe.send(traffic.mix(FLOWS, COUNT))
+        # Not a packet follows, and the records come out.
+        wait_for("idle flows are exported",
+                 lambda: sums(probe.records()) == traffic.sent, EXPORT_SLACK_S)
+        check({record["end"] for record in probe.records()} <= {"idle", "active"}, "why")
+
+        def cut() -> bool:
+            probe.send([traffic.make(FLOWS)])
+            return any(record["end"] == "active" for record in probe.records())
+
+        wait_for("a long flow is exported in parts", cut, EXPORT_SLACK_S)
+        probe.end(signal.SIGINT)
+        check_all_recorded(probe, traffic)
+        check(Path(probe.json_path).stat().st_size > 0, "records stay")
+
+
+main(
+    [
+        records_are_what_was_sent,
+        both_directions_by_two_ports,
+        changes_while_it_runs,
+        output_is_in_order,
+        overload_is_counted_by_cause,
+        timeouts_export_in_time,
+    ]
+)
