@@ -61,7 +61,7 @@ node_len(struct text kind, struct text rest)
 	return rest.len;
 }
 
-/* The element <Kind Name="name" ...> with its kind and its content; empty: none that says @p has. */
+/* Content of the element <Kind Name="name" ...> that says @p has; empty: there is none. */
 static struct text
 find_node(struct text xml, struct text name, const char *has)
 {

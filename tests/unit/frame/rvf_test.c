@@ -3,14 +3,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <cmocka.h>
 
 #include "sent.h"
 
 #define FRAMES 40
 
-/* Packets lost and swapped with neighbours: no piece gets into another frame. */
+/* Always the same seed. Packets lost and swapped with neighbours: no piece gets into another frame. */
 static void
 parse__frames_stay_apart(void **state)
 {
@@ -18,7 +17,6 @@ parse__frames_stay_apart(void **state)
 	struct lull_prng prng;
 
 	(void)state;
-	printf("seed %d\n", SEED);
 	lull_prng_init(&prng, SEED, 5);
 	for (uint32_t round = 0; round < 2; round++) {
 		struct lull_packet_format format = {
@@ -28,7 +26,7 @@ parse__frames_stay_apart(void **state)
 		};
 		struct lull_frame_protocol_config config = { .stream_id = 5 };
 		struct lull_packet_plan plan;
-		uint8_t packet[LULL_PACKET_BYTES_MAX], other[LULL_PACKET_BYTES_MAX];
+		uint8_t packet[LULL_PACKET_BYTES_MAX];
 		uint64_t keys[FRAMES] = { 0 };
 		uint32_t lost = 0, pieces = 0;
 		struct sink sink;
@@ -68,8 +66,7 @@ parse__frames_stay_apart(void **state)
 		assert_true(pieces + lost + 4 > FRAMES * plan.count);
 		assert_memory_equal(sink.data, data, plan.rows.bytes);
 		packet[11] ^= 1; /* another stream */
-		memcpy(other, packet, sizeof(other));
-		assert_int_equal(sink_take(&sink, other, packet_bytes[round]), LULL_FRAME_FOREIGN);
+		assert_int_equal(sink_take(&sink, packet, packet_bytes[round]), LULL_FRAME_FOREIGN);
 		free(data);
 		sink_close(&sink);
 	}
