@@ -26,7 +26,8 @@
 struct kernel {
 	struct kernel_interface interface;
 	uint64_t buffer_bytes;
-	bool busy;
+	bool busy;  /* SO_BUSY_POLL */
+	bool asked; /* each turn asks all sockets: nobody waits for them */
 	int kick_fd;
 	uint32_t socket_count;
 	uint32_t next; /* socket to ask first */
@@ -91,6 +92,7 @@ kernel_open_as(const struct lull_camera_config *config, const char *argument, bo
 	if (kernel == NULL)
 		return camera_error(error, -ENOMEM, "no memory for sockets");
 	kernel->busy = busy;
+	kernel->asked = busy || config->own_loop;
 	kernel->buffer_bytes = config->socket_bytes != 0 ? config->socket_bytes : SOCKET_BYTES;
 	kernel->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	rc = kernel->kick_fd < 0 ? camera_error(error, -errno, "no eventfd") :
@@ -245,7 +247,7 @@ kernel_receive(void *state, struct camera_packet *packets)
 		uint32_t index = kernel->next, count;
 
 		kernel->next = index + 1 < kernel->socket_count ? index + 1 : 0;
-		if (!kernel->busy && !kernel->ready[index])
+		if (!kernel->asked && !kernel->ready[index])
 			continue;
 		count = kernel_read(kernel, index, packets);
 		if (count > 0)

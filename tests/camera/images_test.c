@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who has an image when: ownership, lent buffers, back pressure, rows, the end. */
+#include "stand.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PORT 5004
+#define BUFFERS 4
+
+struct bench {
+	struct recording recording;
+	struct sender sender;
+	struct lull_camera *camera;
+	struct lull_camera_stream stream;
+};
+
+static void
+bench_record(struct bench *bench, uint64_t frames)
+{
+	memset(bench, 0, sizeof(*bench));
+	sender_init(&bench->sender, "gvsp", LULL_PIXEL_MONO8, 200, 100);
+	recording_open(&bench->recording);
+	for (uint64_t number = 1; number <= frames; number++)
+		recording_frame(&bench->recording, &bench->sender, PORT, number, NULL);
+	recording_close(&bench->recording);
+	bench->stream = stand_stream(&bench->sender, PORT);
+	bench->stream.buffers = BUFFERS;
+}
+
+static void
+bench_start(struct bench *bench)
+{
+	bench->camera = stand_capture(&bench->recording, &bench->stream);
+}
+
+static void
+bench_end(struct bench *bench)
+{
+	assert_int_equal(lull_camera_close(bench->camera), 0);
+	recording_remove(&bench->recording);
+	sender_free(&bench->sender);
+}
+
+static void
+bench_wait_given(struct bench *bench, uint64_t given)
+{
+	for (uint32_t i = 0; i < 20000 && stand_counters(bench->camera, 0).given < given; i++)
+		usleep(1000);
+	assert_int_equal(stand_counters(bench->camera, 0).given, given);
+}
+
+static void
+put__refuses_twice_and_foreign(void **state)
+{
+	struct lull_camera_image foreign = { .stream = 0 }, *image;
+	struct lull_camera_totals totals;
+	struct bench bench;
+
+	(void)state;
+	bench_record(&bench, 2);
+	bench_start(&bench);
+	image = stand_get(bench.camera, 0);
+	assert_int_equal(lull_camera_put(bench.camera, image), 0);
+	assert_int_equal(lull_camera_put(bench.camera, image), -EINVAL);
+	assert_int_equal(lull_camera_put(bench.camera, &foreign), -EINVAL);
+	assert_int_equal(lull_camera_put(bench.camera, NULL), -EINVAL);
+	/* inside an image is no image */
+	image = (struct lull_camera_image *)(void *)((char *)image + 8);
+	assert_int_equal(lull_camera_put(bench.camera, image), -EINVAL);
+	assert_int_equal(stand_counters(bench.camera, 0).refused, 1);
+	lull_camera_totals(bench.camera, &totals);
+	assert_int_equal(totals.errors, 3);
+	bench_end(&bench);
+}
+
+static void
+lent__buffers_are_used_and_no_others(void **state)
+{
+	uint8_t *buffers[3];
+	struct bench bench;
+
+	(void)state;
+	bench_record(&bench, 12);
+	for (uint32_t i = 0; i < 3; i++)
+		buffers[i] = aligned_alloc(LULL_CACHE_LINE, 20032);
+	bench.stream.lent = (struct lull_camera_buffers){ .data = buffers, .count = 3 };
+	bench.stream.buffer_bytes = 20032;
+	bench_start(&bench);
+	for (uint64_t number = 1; number <= 12; number++) {
+		struct lull_camera_image *image = stand_get(bench.camera, 0);
+
+		assert_true(image->frame.data == buffers[0] || image->frame.data == buffers[1] ||
+			    image->frame.data == buffers[2]);
+		stand_check_pixels(image, number);
+		lull_camera_put(bench.camera, image);
+	}
+	bench_end(&bench);
+	for (uint32_t i = 0; i < 3; i++)
+		free(buffers[i]);
+}
+
+static void
+lent__misaligned_is_refused(void **state)
+{
+	char backend[96], error[LULL_CAMERA_ERROR_SIZE];
+	struct lull_camera_config config = { .backend = backend };
+	uint8_t *memory = aligned_alloc(LULL_CACHE_LINE, 65536), *buffers[2];
+	struct bench bench;
+
+	(void)state;
+	bench_record(&bench, 1);
+	buffers[0] = memory;
+	buffers[1] = memory + 20001;
+	bench.stream.lent = (struct lull_camera_buffers){ .data = buffers, .count = 2 };
+	bench.stream.buffer_bytes = 20000;
+	snprintf(backend, sizeof(backend), "pcap:%s", bench.recording.path);
+	bench.camera = stand_open(&config);
+	assert_int_equal(lull_camera_stream_add(bench.camera, &bench.stream, error), -EINVAL);
+	assert_non_null(strstr(error, "aligned"));
+	bench_end(&bench);
+	free(memory);
+}
+
+/* A file waits for the application: not a frame is lost however slow that is. */
+static void
+policy__a_file_waits(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_record(&bench, 30);
+	bench_start(&bench);
+	for (uint64_t number = 1; number <= 30; number++) {
+		struct lull_camera_image *image = stand_get(bench.camera, 0);
+
+		stand_check_pixels(image, number);
+		usleep(500);
+		lull_camera_put(bench.camera, image);
+	}
+	assert_int_equal(stand_assembler(bench.camera, 0).frames_dropped, 0);
+	bench_end(&bench);
+}
+
+/* Nothing is fetched: the newest are there in the end, the others were taken back. */
+static void
+policy__newest_wins(void **state)
+{
+	struct lull_assembler_counters assembler;
+	struct lull_camera_image *image;
+	struct bench bench;
+
+	(void)state;
+	bench_record(&bench, 30);
+	bench.stream.policy = LULL_FRAME_NEWEST_WINS;
+	bench_start(&bench);
+	bench_wait_given(&bench, 30);
+	assembler = stand_assembler(bench.camera, 0);
+	assert_int_equal(assembler.frames_dropped, 0);
+	assert_int_equal(assembler.frames_replaced, 30 - BUFFERS);
+	for (uint64_t number = 30 - BUFFERS + 1; number <= 30; number++) {
+		image = stand_get(bench.camera, 0);
+		stand_check_pixels(image, number);
+		lull_camera_put(bench.camera, image);
+	}
+	bench_end(&bench);
+}
+
+/* Nothing is fetched: as many as there are buffers, then no piece is taken any more. */
+static void
+policy__fail_stop(void **state)
+{
+	struct lull_assembler_counters assembler;
+	struct lull_camera_image *image;
+	struct bench bench;
+
+	(void)state;
+	bench_record(&bench, 30);
+	bench.stream.policy = LULL_FRAME_FAIL_STOP;
+	bench_start(&bench);
+	bench_wait_given(&bench, BUFFERS);
+	stand_wait_pkts(bench.camera, 0, 30ull * bench.sender.plan.count);
+	assembler = stand_assembler(bench.camera, 0);
+	assert_int_equal(assembler.frames[LULL_FRAME_COMPLETE], BUFFERS);
+	assert_true(assembler.stopped > 0);
+	for (uint64_t number = 1; number <= BUFFERS; number++) {
+		image = stand_get(bench.camera, 0);
+		stand_check_pixels(image, number);
+		lull_camera_put(bench.camera, image);
+	}
+	bench_end(&bench);
+}
+
+/* One camera whose images nobody fetches does not hold up the other. */
+static void
+policy__a_slow_stream_leaves_others_alone(void **state)
+{
+	char backend[96];
+	struct lull_camera_config config = { .backend = backend };
+	struct bench bench;
+
+	(void)state;
+	memset(&bench, 0, sizeof(bench));
+	sender_init(&bench.sender, "gvsp", LULL_PIXEL_MONO8, 200, 100);
+	recording_open(&bench.recording);
+	for (uint64_t number = 1; number <= 30; number++) {
+		recording_frame(&bench.recording, &bench.sender, PORT, number, NULL);
+		recording_frame(&bench.recording, &bench.sender, PORT + 1, number, NULL);
+	}
+	recording_close(&bench.recording);
+	snprintf(backend, sizeof(backend), "pcap:%s", bench.recording.path);
+	bench.camera = stand_open(&config);
+	bench.stream = stand_stream(&bench.sender, PORT);
+	bench.stream.buffers = BUFFERS;
+	stand_add(bench.camera, &bench.stream);
+	bench.stream.port = PORT + 1;
+	bench.stream.policy = LULL_FRAME_FAIL_STOP;
+	stand_add(bench.camera, &bench.stream);
+	stand_start(bench.camera);
+	for (uint64_t number = 1; number <= 30; number++) {
+		struct lull_camera_image *image = stand_get(bench.camera, 0);
+
+		stand_check_pixels(image, number);
+		lull_camera_put(bench.camera, image);
+	}
+	assert_int_equal(stand_counters(bench.camera, 1).given, BUFFERS);
+	bench_end(&bench);
+}
+
+struct told {
+	uint64_t key;
+	uint32_t next, frames, calls;
+	bool wrong;
+};
+
+static void
+rows_told(void *arg, uint32_t stream, uint64_t key, const uint8_t *data, uint32_t first_row,
+	  uint32_t row_count)
+{
+	struct told *told = arg;
+
+	if (key != told->key) {
+		told->wrong |= told->key != 0 && told->next != 100;
+		told->key = key;
+		told->next = 0;
+		told->frames++; /* frames 1, 2 ...: the number that makes the pixels */
+	}
+	told->wrong |= stream != 0 || first_row != told->next || row_count == 0;
+	for (uint32_t i = 200 * first_row; i < 200 * (first_row + row_count); i++)
+		told->wrong |= data[i] != sender_byte(told->frames, i);
+	told->next = first_row + row_count;
+	told->calls++;
+}
+
+static void
+rows__come_in_order_and_whole(void **state)
+{
+	struct told told = { .key = 0 };
+	struct bench bench;
+
+	(void)state;
+	bench_record(&bench, 10);
+	bench.stream.rows = rows_told;
+	bench.stream.rows_arg = &told;
+	bench.stream.rows_step = 16;
+	bench_start(&bench);
+	for (uint64_t number = 1; number <= 10; number++)
+		lull_camera_put(bench.camera, stand_get(bench.camera, 0));
+	bench_end(&bench);
+	assert_false(told.wrong);
+	assert_int_equal(told.frames, 10);
+	assert_int_equal(told.next, 100);
+	assert_in_range(told.calls, 40, 70);
+}
+
+/* Images stay valid after the first close, and the camera until they are back. */
+static void
+close__waits_for_images_that_are_out(void **state)
+{
+	struct lull_camera_image *image, *none;
+	struct bench bench;
+
+	(void)state;
+	bench_record(&bench, 1);
+	bench_start(&bench);
+	image = stand_get(bench.camera, 0);
+	assert_int_equal(lull_camera_close(bench.camera), -EBUSY);
+	stand_check_pixels(image, 1);
+	assert_int_equal(lull_camera_get(bench.camera, 0, &none, UINT64_MAX), -ENODEV);
+	assert_int_equal(lull_camera_put(bench.camera, image), 0);
+	bench_end(&bench);
+}
+
+static void
+histograms__count_every_image(void **state)
+{
+	struct lull_camera_image *none;
+	struct lull_histogram histogram;
+	struct bench bench;
+
+	(void)state;
+	bench_record(&bench, 10);
+	bench_start(&bench);
+	for (uint64_t number = 1; number <= 10; number++)
+		lull_camera_put(bench.camera, stand_get(bench.camera, 0));
+	/* the last one is counted behind its hand-over */
+	assert_int_equal(lull_camera_get(bench.camera, 0, &none, STAND_WAIT_NS), -ENODEV);
+	lull_camera_histogram(bench.camera, 0, LULL_CAMERA_ASSEMBLY, &histogram);
+	assert_int_equal(histogram.count, 10);
+	/* a packet each 10 us of the file; it is complete before its trailer */
+	assert_int_equal(histogram.max, (bench.sender.plan.count - 2) * 10 * LULL_NS_PER_US);
+	lull_camera_histogram(bench.camera, 0, LULL_CAMERA_PERIOD, &histogram);
+	assert_int_equal(histogram.count, 9);
+	assert_int_equal(histogram.max, 33 * LULL_NS_PER_MS);
+	assert_int_equal(lull_camera_histogram(bench.camera, 1, LULL_CAMERA_PERIOD, &histogram),
+			 -EINVAL);
+	bench_end(&bench);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(put__refuses_twice_and_foreign),
+		cmocka_unit_test(lent__buffers_are_used_and_no_others),
+		cmocka_unit_test(lent__misaligned_is_refused),
+		cmocka_unit_test(policy__a_file_waits),
+		cmocka_unit_test(policy__newest_wins),
+		cmocka_unit_test(policy__fail_stop),
+		cmocka_unit_test(policy__a_slow_stream_leaves_others_alone),
+		cmocka_unit_test(rows__come_in_order_and_whole),
+		cmocka_unit_test(close__waits_for_images_that_are_out),
+		cmocka_unit_test(histograms__count_every_image),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sockets of loopback; the test is the camera. */
+#include "stand.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <lull/rest.h>
+
+#define FRAMES 20
+
+struct world {
+	struct lull_camera *camera;
+	struct sender sender;
+	uint16_t port;
+	int fd;
+};
+
+static void
+world_open(struct world *world, const char *backend, const char *source, uint64_t deadline_ns)
+{
+	struct lull_camera_config config = { .backend = backend, .unchecked = true };
+	struct lull_camera_stream stream;
+
+	sender_init(&world->sender, "gvsp", LULL_PIXEL_BAYER_RG12P, 320, 100);
+	world->port = stand_free_port();
+	world->fd = stand_socket("127.0.0.1", "127.0.0.1", world->port);
+	stream = stand_stream(&world->sender, world->port);
+	stream.source = source;
+	stream.deadline_ns = deadline_ns;
+	world->camera = stand_open(&config);
+	stand_add(world->camera, &stream);
+}
+
+static void
+world_close(struct world *world)
+{
+	assert_int_equal(lull_camera_close(world->camera), 0);
+	close(world->fd);
+	sender_free(&world->sender);
+}
+
+/* Complete frames, with stamps of the kernel's that lie within the test. */
+static void
+stream_whole(const char *backend)
+{
+	struct lull_camera_totals totals;
+	struct timespec begin, end;
+	struct world world;
+
+	world_open(&world, backend, "127.0.0.1", STAND_WAIT_NS);
+	stand_start(world.camera);
+	for (uint64_t number = 1; number <= FRAMES; number++) {
+		struct lull_camera_image *image;
+
+		clock_gettime(CLOCK_REALTIME, &begin);
+		stand_send(world.fd, &world.sender, number, NULL);
+		image = stand_get(world.camera, 0);
+		clock_gettime(CLOCK_REALTIME, &end);
+		assert_int_equal(image->frame.reason, LULL_FRAME_COMPLETE);
+		stand_check_pixels(image, number);
+		assert_int_equal(image->packet_clock, LULL_CAMERA_CLOCK_KERNEL);
+		assert_in_range(image->frame.stamps.first_ns,
+				(uint64_t)begin.tv_sec * LULL_NS_PER_S,
+				(uint64_t)(end.tv_sec + 1) * LULL_NS_PER_S);
+		assert_true(image->frame.stamps.last_ns >= image->frame.stamps.first_ns);
+		lull_camera_put(world.camera, image);
+	}
+	/* the last trailer comes behind a complete frame */
+	stand_wait_pkts(world.camera, 0, FRAMES * world.sender.plan.count);
+	lull_camera_totals(world.camera, &totals);
+	assert_int_equal(totals.pkts, FRAMES * world.sender.plan.count);
+	assert_int_equal(totals.missed, 0);
+	assert_true(totals.wall_ns > 0);
+	world_close(&world);
+}
+
+static void
+kernel__receives_whole_frames(void **state)
+{
+	(void)state;
+	stream_whole("kernel:lo");
+	stream_whole("kernel:any");
+}
+
+static void
+kernel_busy__receives_whole_frames(void **state)
+{
+	(void)state;
+	stream_whole("kernel-busy:lo");
+}
+
+static bool
+lost_some(uint32_t index)
+{
+	return index % 5 == 2;
+}
+
+/* A frame with holes leaves on its own, without any packet after it. */
+static void
+kernel__gives_incomplete_frames_in_time(void **state)
+{
+	struct lull_camera_image *image;
+	struct world world;
+	uint64_t begin_ns;
+
+	(void)state;
+	world_open(&world, "kernel:lo", NULL, 0);
+	stand_start(world.camera);
+	stand_send(world.fd, &world.sender, 1, lost_some);
+	begin_ns = lull_clock_ns();
+	image = stand_get(world.camera, 0);
+	assert_true(lull_clock_ns() - begin_ns > 5 * LULL_NS_PER_MS);
+	assert_int_equal(image->frame.reason, LULL_FRAME_DEADLINE);
+	assert_true(image->frame.missing_count > 2);
+	for (uint32_t i = 0; i < image->frame.missing_count; i++)
+		assert_int_equal(image->frame.missing[i].offset % world.sender.plan.data_bytes, 0);
+	stand_check_pixels(image, 1);
+	lull_camera_put(world.camera, image);
+	world_close(&world);
+}
+
+static void
+kernel__counts_duplicates_once(void **state)
+{
+	struct lull_camera_image *image;
+	struct lull_packet_frame frame;
+	struct world world;
+	size_t size;
+
+	(void)state;
+	world_open(&world, "kernel:lo", NULL, STAND_WAIT_NS);
+	stand_start(world.camera);
+	frame = sender_frame(&world.sender, 1);
+	for (uint32_t i = 0; i + 1 < world.sender.plan.count; i++) {
+		size = sender_packet(&world.sender, &frame, i);
+		for (uint32_t twice = 0; twice < 2; twice++)
+			assert_int_equal(send(world.fd, world.sender.packet, size, 0), size);
+	}
+	size = sender_packet(&world.sender, &frame, world.sender.plan.count - 1);
+	assert_int_equal(send(world.fd, world.sender.packet, size, 0), size);
+	image = stand_get(world.camera, 0);
+	assert_int_equal(image->frame.bytes_there, image->frame.bytes);
+	/* the copy of the packet that made it complete came late */
+	stand_wait_pkts(world.camera, 0, 2 * world.sender.plan.count - 1);
+	assert_int_equal(stand_assembler(world.camera, 0).duplicates, world.sender.plan.count - 2);
+	lull_camera_put(world.camera, image);
+	world_close(&world);
+}
+
+static void
+kernel__drops_strangers(void **state)
+{
+	struct lull_camera_image *image;
+	struct world world;
+	int stranger;
+
+	(void)state;
+	world_open(&world, "kernel:lo", "127.0.0.1", STAND_WAIT_NS);
+	stand_start(world.camera);
+	stranger = stand_socket("127.0.0.2", "127.0.0.1", world.port);
+	stand_send(stranger, &world.sender, 5, NULL);
+	stand_send(world.fd, &world.sender, 6, NULL);
+	image = stand_get(world.camera, 0);
+	stand_check_pixels(image, 6);
+	assert_int_equal(stand_counters(world.camera, 0).strangers, world.sender.plan.count);
+	lull_camera_put(world.camera, image);
+	close(stranger);
+	world_close(&world);
+}
+
+struct flood {
+	int fd;
+	bool stop;
+	uint64_t sent;
+};
+
+static void *
+flood_run(void *arg)
+{
+	struct flood *flood = arg;
+	uint8_t packet[900];
+
+	for (size_t i = 0; i < sizeof(packet); i++)
+		packet[i] = (uint8_t)(i * 37);
+	while (!__atomic_load_n(&flood->stop, __ATOMIC_RELAXED)) {
+		packet[flood->sent % 64] ^= (uint8_t)flood->sent;
+		send(flood->fd, packet, 1 + flood->sent * 7 % sizeof(packet), 0);
+		__atomic_fetch_add(&flood->sent, 1, __ATOMIC_RELAXED);
+		if (flood->sent % 64 == 0)
+			usleep(50);
+	}
+	return NULL;
+}
+
+/* Rubbish for one camera does not touch the other. */
+static void
+kernel__a_flood_leaves_others_alone(void **state)
+{
+	struct flood flood = { .fd = -1 };
+	struct lull_camera_stream second;
+	struct world world;
+	pthread_t thread;
+	uint16_t port;
+
+	(void)state;
+	world_open(&world, "kernel:lo", NULL, STAND_WAIT_NS);
+	port = stand_free_port();
+	second = stand_stream(&world.sender, port);
+	second.deadline_ns = STAND_WAIT_NS;
+	stand_add(world.camera, &second);
+	stand_start(world.camera);
+	flood.fd = stand_socket("127.0.0.1", "127.0.0.1", port);
+	assert_int_equal(pthread_create(&thread, NULL, flood_run, &flood), 0);
+	stand_wait_pkts(world.camera, 1, 1000);
+	for (uint64_t number = 1; number <= FRAMES; number++) {
+		struct lull_camera_image *image;
+
+		stand_send(world.fd, &world.sender, number, NULL);
+		image = stand_get(world.camera, 0);
+		assert_int_equal(image->frame.reason, LULL_FRAME_COMPLETE);
+		stand_check_pixels(image, number);
+		lull_camera_put(world.camera, image);
+	}
+	__atomic_store_n(&flood.stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	assert_true(stand_counters(world.camera, 1).pkts > 1000);
+	assert_int_equal(stand_counters(world.camera, 1).given, 0);
+	close(flood.fd);
+	world_close(&world);
+}
+
+static void
+kernel__takes_ipv6(void **state)
+{
+	struct lull_camera_config config = { .backend = "kernel:lo", .unchecked = true };
+	struct lull_camera_stream stream;
+	struct lull_camera_image *image;
+	struct lull_camera *camera;
+	struct sender sender;
+	uint16_t port = stand_free_port();
+	int fd;
+
+	(void)state;
+	if (access("/proc/net/if_inet6", R_OK) != 0)
+		skip();
+	sender_init(&sender, "rfc4175", LULL_PIXEL_UYVY8, 320, 40);
+	stream = stand_stream(&sender, port);
+	stream.address = "::1";
+	stream.source = "::1";
+	camera = stand_open(&config);
+	stand_add(camera, &stream);
+	stand_start(camera);
+	fd = stand_socket("::1", "::1", port);
+	stand_send(fd, &sender, 1, NULL);
+	image = stand_get(camera, 0);
+	stand_check_pixels(image, 1);
+	lull_camera_put(camera, image);
+	close(fd);
+	assert_int_equal(lull_camera_close(camera), 0);
+	sender_free(&sender);
+}
+
+/* The application's own loop; nothing moves but when it polls. */
+static void
+own_loop__receives_when_polled(void **state)
+{
+	struct lull_camera_config config = { .backend = "kernel:lo",
+					     .own_loop = true,
+					     .unchecked = true };
+	struct lull_camera_image *image = NULL;
+	struct lull_camera_stream stream;
+	struct lull_camera *camera;
+	uint64_t rest_ns, begin_ns = lull_clock_ns();
+	struct pollfd readable;
+	struct sender sender;
+	uint16_t port = stand_free_port();
+	int fd = stand_socket("127.0.0.1", "127.0.0.1", port);
+
+	(void)state;
+	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, 100, 50);
+	stream = stand_stream(&sender, port);
+	camera = stand_open(&config);
+	stand_add(camera, &stream);
+	stand_start(camera);
+	readable = (struct pollfd){ .fd = lull_camera_fd(camera), .events = POLLIN };
+	stand_send(fd, &sender, 1, NULL);
+	assert_int_equal(poll(&readable, 1, 10), 0);
+	assert_int_equal(lull_camera_get(camera, 0, &image, 0), 0);
+	assert_null(image);
+	while (poll(&readable, 1, 0) == 0) {
+		assert_true(lull_clock_ns() - begin_ns < STAND_WAIT_NS);
+		lull_camera_poll(camera, lull_clock_ns(), &rest_ns);
+	}
+	assert_int_equal(rest_ns, UINT64_MAX);
+	image = stand_get(camera, 0);
+	assert_int_equal(poll(&readable, 1, 0), 0);
+	stand_check_pixels(image, 1);
+	lull_camera_put(camera, image);
+	/* an open frame has a deadline */
+	stand_send(fd, &sender, 2, lost_some);
+	do
+		lull_camera_poll(camera, lull_clock_ns(), &rest_ns);
+	while (rest_ns == UINT64_MAX && lull_clock_ns() - begin_ns < STAND_WAIT_NS);
+	assert_true(rest_ns != UINT64_MAX);
+	close(fd);
+	assert_int_equal(lull_camera_close(camera), 0);
+	sender_free(&sender);
+}
+
+static void *
+wake_run(void *arg)
+{
+	usleep(20000);
+	lull_camera_wake(arg);
+	return NULL;
+}
+
+static void
+wake__ends_a_get(void **state)
+{
+	struct lull_camera_image *image;
+	struct world world;
+	pthread_t thread;
+
+	(void)state;
+	world_open(&world, "kernel:lo", NULL, STAND_WAIT_NS);
+	stand_start(world.camera);
+	assert_int_equal(pthread_create(&thread, NULL, wake_run, world.camera), 0);
+	assert_int_equal(lull_camera_get(world.camera, 0, &image, UINT64_MAX), 0);
+	assert_null(image);
+	pthread_join(thread, NULL);
+	/* one that came before is not lost */
+	lull_camera_wake(world.camera);
+	assert_int_equal(lull_camera_get(world.camera, 0, &image, UINT64_MAX), 0);
+	assert_null(image);
+	/* and it is used up */
+	assert_int_equal(lull_camera_get(world.camera, 0, &image, LULL_NS_PER_MS), 0);
+	world_close(&world);
+}
+
+static void
+change__takes_another_governor(void **state)
+{
+	struct lull_idle_limits limits = { .rest_ns = 20 * LULL_NS_PER_US };
+	struct lull_camera_image *image;
+	struct world world;
+
+	(void)state;
+	world_open(&world, "kernel-busy:lo", NULL, STAND_WAIT_NS);
+	stand_start(world.camera);
+	assert_int_equal(lull_camera_change(world.camera, "lazy", NULL), -EINVAL);
+	assert_int_equal(lull_camera_change(world.camera, "fixed", &limits), 0);
+	stand_send(world.fd, &world.sender, 1, NULL);
+	image = stand_get(world.camera, 0);
+	stand_check_pixels(image, 1);
+	lull_camera_put(world.camera, image);
+	world_close(&world);
+	world_open(&world, "kernel:lo", NULL, STAND_WAIT_NS);
+	assert_int_equal(lull_camera_change(world.camera, "fixed", NULL), -ENOTSUP);
+	world_close(&world);
+}
+
+/* A picture that the receive buffer cannot hold is found before it is lost. */
+static void
+start__refuses_what_cannot_work(void **state)
+{
+	struct lull_camera_config config = { .backend = "kernel:lo", .socket_bytes = 65536 };
+	char error[LULL_CAMERA_ERROR_SIZE] = "";
+	struct lull_camera_finding findings[16];
+	struct lull_camera_stream stream;
+	struct lull_camera *camera;
+	struct sender sender;
+	bool found = false;
+	uint32_t count;
+
+	(void)state;
+	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, 1920, 1280);
+	stream = stand_stream(&sender, stand_free_port());
+	camera = stand_open(&config);
+	stand_add(camera, &stream);
+	count = lull_camera_check(camera, findings, COUNT(findings));
+	assert_true(count > 0 && count <= COUNT(findings));
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(findings[i].grade == 0, findings[i].remedy[0] == '\0');
+		found |= findings[i].grade == 2 &&
+			 strcmp(findings[i].subject, "receive buffer") == 0;
+	}
+	assert_true(found);
+	assert_int_equal(lull_camera_start(camera, error), -EPERM);
+	assert_non_null(strstr(error, "rmem_max"));
+	assert_int_equal(lull_camera_close(camera), 0);
+	sender_free(&sender);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernel__receives_whole_frames),
+		cmocka_unit_test(kernel_busy__receives_whole_frames),
+		cmocka_unit_test(kernel__gives_incomplete_frames_in_time),
+		cmocka_unit_test(kernel__counts_duplicates_once),
+		cmocka_unit_test(kernel__drops_strangers),
+		cmocka_unit_test(kernel__a_flood_leaves_others_alone),
+		cmocka_unit_test(kernel__takes_ipv6),
+		cmocka_unit_test(own_loop__receives_when_polled),
+		cmocka_unit_test(wake__ends_a_get),
+		cmocka_unit_test(change__takes_another_governor),
+		cmocka_unit_test(start__refuses_what_cannot_work),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
