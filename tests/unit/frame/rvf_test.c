@@ -9,7 +9,7 @@
 
 #define FRAMES 40
 
-/* Always the same seed. Packets lost and swapped with neighbours: no piece gets into another frame. */
+/* One seed. Packets lost and swapped with neighbours: no piece gets into another frame. */
 static void
 parse__frames_stay_apart(void **state)
 {
