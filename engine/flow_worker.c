@@ -67,9 +67,9 @@ worker_late(uint32_t *next, uint32_t seq, bool shared)
 
 /* The dispatcher lets the flow's packets carry the verdict to whichever worker gets them. */
 static void
-worker_note(struct flow_worker *worker, const struct lull_flow_packet *packet, uint16_t app)
+worker_note(struct flow_worker *worker, const struct lull_flow_packet *packet, uint16_t hint)
 {
-	struct flow_note note = { .digest = packet->digest, .app = app };
+	struct flow_note note = { .digest = packet->digest, .app = hint };
 	struct rte_ring *ring = worker->inputs[packet->dispatcher].notes;
 
 	if (rte_ring_sp_enqueue_elem(ring, &note, sizeof(note)) == 0)
@@ -100,7 +100,7 @@ worker_identify(struct flow_worker *worker, const struct rte_mbuf *pkt,
 		return;
 	worker->counters.identified++;
 	if (packet->hint == 0 && worker->boards[packet->dispatcher] != NULL)
-		worker_note(worker, packet, flow->app);
+		worker_note(worker, packet, lull_identify_hint(flow));
 }
 
 static void

@@ -6,6 +6,7 @@
 #include "identify.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -26,6 +27,10 @@
 #define COPY_TAIL_BYTES 1024
 #define NAME_SIZE 24
 #define NAMES_MAX (NDPI_MAX_SUPPORTED_PROTOCOLS + NDPI_MAX_NUM_CUSTOM_PROTOCOLS)
+/* A hint: the protocol, and above it the place of its master in a list. */
+#define HINT_APP_BITS 9
+#define HINT_MASTERS 128
+static_assert(NAMES_MAX <= 1 << HINT_APP_BITS, "a protocol's number fits a hint");
 
 /* A state that is free begins with the next one. */
 union state {
@@ -97,6 +102,45 @@ lull_identify_name(void *unused, uint16_t app, uint16_t app_master, char *text, 
 	else
 		snprintf(text, size, "%s.%s", identify_names[app_master], identify_names[app]);
 	return text;
+}
+
+/* ---- hints ---- */
+
+/* In the order in which they were first met; few protocols carry others. */
+static uint16_t identify_masters[HINT_MASTERS];
+
+/* Place of a master, from 1 on; 0: none, or no place left. */
+static uint16_t
+identify_master_place(uint16_t master)
+{
+	for (uint16_t place = 1; master != 0 && place < HINT_MASTERS; place++) {
+		uint16_t there = __atomic_load_n(&identify_masters[place], __ATOMIC_RELAXED);
+
+		if (there == 0 &&
+		    __atomic_compare_exchange_n(&identify_masters[place], &there, master, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return place;
+		if (there == master)
+			return place;
+	}
+	return 0;
+}
+
+uint16_t
+lull_identify_hint(const struct lull_identify_flow *flow)
+{
+	if (flow->app == 0 || flow->app >= NAMES_MAX)
+		return 0;
+	return (uint16_t)(identify_master_place(flow->app_master) << HINT_APP_BITS | flow->app);
+}
+
+static void
+identify_take_hint(struct lull_identify_flow *flow, uint16_t hint)
+{
+	flow->app = hint & ((1u << HINT_APP_BITS) - 1);
+	flow->app_master =
+		__atomic_load_n(&identify_masters[hint >> HINT_APP_BITS], __ATOMIC_RELAXED);
+	flow->done = true;
 }
 
 /* ---- life ---- */
@@ -317,8 +361,7 @@ lull_identify_packet(struct lull_identify *identify, struct lull_identify_flow *
 	if (flow->done)
 		return;
 	if (flow->pkts == 0 && packet->hint != 0) {
-		flow->app = packet->hint;
-		flow->done = true;
+		identify_take_hint(flow, packet->hint);
 		return;
 	}
 	bytes = identify_packet_bytes(packet, ip, ip_len);

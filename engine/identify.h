@@ -61,6 +61,8 @@ void lull_identify_packet(struct lull_identify *identify, struct lull_identify_f
 /** The flow ends as @p record has it: without an answer it is guessed; its state is given back. */
 void lull_identify_end(struct lull_identify *identify, struct lull_identify_flow *flow,
 		       const struct lull_flow_record *record);
+/** The answer in 16 bits, for packets to carry as their hint; 0: there is none. Any thread. */
+uint16_t lull_identify_hint(const struct lull_identify_flow *flow);
 /** Any thread. */
 const struct lull_identify_counters *lull_identify_counters(const struct lull_identify *identify);
 

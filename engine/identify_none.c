@@ -47,6 +47,13 @@ lull_identify_end(struct lull_identify *identify, struct lull_identify_flow *flo
 	(void)record;
 }
 
+uint16_t
+lull_identify_hint(const struct lull_identify_flow *flow)
+{
+	(void)flow;
+	return 0;
+}
+
 const struct lull_identify_counters *
 lull_identify_counters(const struct lull_identify *identify)
 {

@@ -97,7 +97,7 @@ struct lull_flow_packet {
 	uint32_t ip_bytes;       /**< IP header and payload, as the IP header says */
 	uint32_t seq, bucket;    /**< struct lull_dispatch_mark */
 	uint16_t mark_flags;     /**< the same */
-	uint16_t hint;           /**< app found by an earlier worker; 0: none */
+	uint16_t hint;           /**< label found by an earlier worker, in its own code; 0: none */
 	uint16_t ip_offset;      /**< of the IP header that the key is of, in the frame */
 	uint16_t payload_offset; /**< behind TCP or UDP header, or behind IP for others */
 	uint16_t payload_captured; /**< bytes there in the frame, may be cut by the capture */

@@ -161,7 +161,7 @@ packet__takes_a_hint(void **state)
 	if (built_without())
 		return;
 	create(16);
-	packet.hint = 7;
+	packet.hint = lull_identify_hint(&(struct lull_identify_flow){ .app = 7 });
 	lull_identify_packet(identify, &flow, &packet, ip, dns_query(ip, 40000));
 	assert_true(flow.done);
 	assert_int_equal(flow.app, 7);
@@ -169,6 +169,32 @@ packet__takes_a_hint(void **state)
 	lull_identify_end(identify, &flow, &record);
 	assert_int_equal(flow.app, 7);
 	assert_int_equal(lull_identify_counters(identify)->pkts, 0);
+}
+
+static void
+hint__carries_both_parts_of_a_label(void **state)
+{
+	struct lull_flow_packet packet = packet_of(4, LULL_FLOW_PROTO_UDP);
+	uint8_t ip[128];
+
+	(void)state;
+	if (built_without())
+		return;
+	create(1);
+	assert_int_equal(lull_identify_hint(&(struct lull_identify_flow){ .app_master = 5 }), 0);
+	/* More masters than hints know places for: those keep the protocol alone. */
+	for (uint16_t master = 1; master <= 250; master++) {
+		for (uint16_t app = 1; app < 260; app += 86) {
+			const struct lull_identify_flow found = { .app = app,
+								  .app_master = master };
+			struct lull_identify_flow flow = { .state = NULL };
+
+			packet.hint = lull_identify_hint(&found);
+			lull_identify_packet(identify, &flow, &packet, ip, dns_query(ip, 40000));
+			assert_int_equal(flow.app, app);
+			assert_int_equal(flow.app_master, master < 128 ? master : 0);
+		}
+	}
 }
 
 static void
@@ -281,6 +307,7 @@ main(void)
 		cmocka_unit_test_teardown(packet__cut_short_is_not_shown_and_the_flow_guessed,
 					  destroy),
 		cmocka_unit_test_teardown(packet__takes_a_hint, destroy),
+		cmocka_unit_test_teardown(hint__carries_both_parts_of_a_label, destroy),
 		cmocka_unit_test_teardown(packet__without_a_state_left_is_counted, destroy),
 		cmocka_unit_test_teardown(packet__of_anything_is_survived, destroy),
 		cmocka_unit_test_teardown(create__tells_when_it_is_built_without, destroy),
