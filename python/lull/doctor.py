@@ -29,6 +29,8 @@ STEAL_WARN = 0.01
 OVERSHOOT_WARN_US = 60.0
 LATE_WARN_US = 500.0
 EXIT_WARN_US = 50
+FLOW_LIBRARIES = ((b"libndpi.so", "libndpi-dev", "protocols are not identified"),
+                  (b"librdkafka.so", "librdkafka-dev", "no export to Kafka"))
 
 
 class Check(BaseModel):
@@ -47,6 +49,7 @@ def examine(tree: Tree, pace: Pace, sleeps: Callable[[], list[SleepRow]],
     return [
         check_cpus(tree),
         check_program(),
+        check_flow_program(),
         check_dpdk(dpdk_version(tree)),
         check_telemetry(tree),
         check_hugepages(tree),
@@ -81,6 +84,23 @@ def check_program() -> Check:
     except LullError as error:
         found, _, remedy = str(error).rpartition(": ")
         return Check(name="lull-fwd", status="fail", found=found, remedy=remedy)
+
+
+def check_flow_program() -> Check:
+    """What lull-flow was built with: the libraries it names are those it was linked to."""
+    name = "lull-flow"
+    try:
+        program = find_program(name)
+        content = program.read_bytes()
+    except (LullError, OSError):
+        return Check(name=name, status="note", found="not built: no flow records",
+                     remedy="run 'make build'")
+    missing = [f"{package} ({what})" for library, package, what in FLOW_LIBRARIES
+               if library not in content]
+    if not missing:
+        return Check(name=name, status="ok", found=f"{program}, with nDPI and Kafka")
+    return Check(name=name, status="note", found=f"{program}, without {', '.join(missing)}",
+                 remedy="install what is missing and build again")
 
 
 def installed_dpdk(tree: Tree) -> str:

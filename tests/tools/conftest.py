@@ -89,12 +89,16 @@ def live_program(runtime: Path) -> Iterator[SimulatedProgram]:
 
 @pytest.fixture
 def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A build directory whose lull-fwd is the stand-in."""
+    """A build directory whose programs are stand-ins."""
     program = tmp_path / "build" / "apps" / "lull-fwd" / "lull-fwd"
     program.parent.mkdir(parents=True)
     program.write_text(f'#!/bin/sh\nPYTHONPATH={HERE} exec {sys.executable} '
                        f'{HERE / "fake_lull_fwd.py"} "$@"\n')
     program.chmod(0o755)
+    flow = tmp_path / "build" / "apps" / "lull-flow" / "lull-flow"
+    flow.parent.mkdir()
+    flow.write_text("libndpi.so.4 librdkafka.so.1")  # all that is looked at
+    flow.chmod(0o755)
     monkeypatch.setenv("LULL_BUILD", str(tmp_path / "build"))
     return tmp_path / "build"
 

@@ -136,7 +136,7 @@ def test_nothing_known(tmp_path: Path, build: Path) -> None:
     root = tmp_path / "empty"
     root.mkdir()
     checks = examine(Tree(root), ObedientPace(), lambda: SLEEPS, lambda _: "22.11.11")
-    assert len(checks) == 17
+    assert len(checks) == 18
     assert all(check.found for check in checks)
 
 
