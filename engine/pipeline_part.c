@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include <rte_malloc.h>
+#include <rte_random.h>
 
 #include "error.h"
 #include "pipeline_config.h"
@@ -131,6 +132,7 @@ pipeline_make_log(struct lull_pipeline *pipeline, uint32_t index, char *error)
 	if (log->sink.record == NULL || log->sink.turn == NULL)
 		return lull_engine_error(error, -EINVAL, "pipeline: log %u has no sink", index);
 	log->messages = pipeline_zalloc((size_t)FLOW_RECORDS * log->record_bytes, error);
+	merge_config.seed = rte_rand(); /* DPDK seeds it from the kernel's entropy */
 	merge = pipeline_zalloc(lull_flow_merge_size(&merge_config), error);
 	if (merge != NULL &&
 	    lull_flow_merge_init(merge, &merge_config, log_give, log, &log->merge) != 0)
