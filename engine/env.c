@@ -27,6 +27,7 @@
 /* One EAL per process. */
 static struct {
 	struct lull_eal_args args;
+	bool running;
 	bool own_prefix; /* its runtime directory is ours to remove */
 } env;
 
@@ -259,7 +260,14 @@ lull_engine_init(const struct lull_engine_config *config, char *error)
 	rc = env_start(config, error);
 	if (rc != 0)
 		lull_eal_args_free(&env.args);
+	env.running = rc == 0;
 	return rc;
+}
+
+bool
+lull_engine_running(void)
+{
+	return env.running;
 }
 
 const char *
@@ -274,6 +282,7 @@ void
 lull_engine_fini(void)
 {
 	lull_telemetry_stop();
+	env.running = false;
 	/* In reverse: later ports may be wired to earlier ones. */
 	for (uint16_t id = RTE_MAX_ETHPORTS; id-- > 0;) {
 		struct lull_port port = { .port_id = id };

@@ -129,17 +129,18 @@ port_pool(const struct lull_port *port, const struct lull_port_config *config, u
 	uint32_t held = (port->ring_pkts > rx_desc ? port->ring_pkts : rx_desc) + tx_desc;
 	uint32_t count =
 		config->queues * (held + 2u * config->burst_pkts) + 2048 + config->held_mbufs;
+	uint16_t room = (uint16_t)(config->mtu == 0 ? 0 : config->mtu + 26);
 	struct rte_mempool *pool;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	/* A port opened again gets its buffers back if there are enough. */
-	snprintf(name, sizeof(name), "lp%x_%x_%x_%x", port->port_id, count, config->mtu,
+	room = LULL_MAX(room, config->buffer_bytes);
+	snprintf(name, sizeof(name), "lp%x_%x_%x_%x", port->port_id, count, room,
 		 config->private_bytes);
 	pool = rte_mempool_lookup(name);
 	if (pool != NULL)
 		return pool;
-	return lull_pool_create_private(name, count, config->mtu == 0 ? 0 : config->mtu + 26,
-					config->private_bytes, error);
+	return lull_pool_create_private(name, count, room, config->private_bytes, error);
 }
 
 static int

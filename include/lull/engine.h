@@ -54,6 +54,8 @@ struct lull_engine_config {
  * telemetry writes to clients that may be gone.
  */
 int lull_engine_init(const struct lull_engine_config *config, char *error);
+/** Has it been started and not ended? */
+bool lull_engine_running(void);
 /** Close every port, leave nothing in the runtime directory. */
 void lull_engine_fini(void);
 /** "22.11.11", of the DPDK in use. */
@@ -66,6 +68,7 @@ struct lull_port_config {
 	uint16_t ring_pkts; /**< descriptors asked for, rounded as the driver wants */
 	uint16_t burst_pkts;
 	uint16_t mtu;           /**< 0: the driver's */
+	uint16_t buffer_bytes;  /**< of an mbuf at least, where packets may exceed the MTU */
 	uint16_t private_bytes; /**< of each mbuf received, for the stage; a multiple of 8 */
 	uint32_t held_mbufs;    /**< most that loops keep beyond a burst, in rings of their own */
 	bool interrupt;         /**< also ask for Rx interrupts if the driver has them */
