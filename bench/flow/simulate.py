@@ -10,6 +10,12 @@ Four questions, each a table; --only picks some:
            threshold does to the odds of a loss: Fig. 4, 5 and Table 1 of the Subflow paper
 
     bench/flow/simulate.py --build build --seeds 5 --json simulated.json
+
+That is the full run: 4 and 8 workers, 1 M packets, 100 M for drain; 20 minutes of one CPU, --jobs
+takes more of them. A short one: --workers 4 --seeds 1 --packets 200000 --drain-packets 10000000.
+
+"one queue" among the loads is no scheduler but what none can pass: all workers take from one queue
+with the room of all their rings, and no flow is identified twice.
 """
 
 from __future__ import annotations
@@ -34,6 +40,7 @@ TRAFFICS = {
     "all to two": ["--target", "2"],
 }
 SCHEDULERS = ["rr-packet", "crc32", "hrw", "subflow-paper", "subflow", "jsq", "sticky"]
+ONE_QUEUE = "one queue"
 FIGURE_LOADS = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
 FIGURE_SCHEDULERS = ["crc32", "hrw", "subflow-paper", "subflow", "sticky"]
 THRESHOLDS = [75, 50, 25]
@@ -90,21 +97,33 @@ def ratio(part: float, whole: float) -> str:
     return f"{part / whole:.2f}" if whole > 0 else "-"
 
 
+def one_queue(bench: Bench, workers: int, step: float, traffic: list[str]) -> list[str]:
+    """One worker as fast as all; whole ns make it differ from that by up to 2 %."""
+    words = ["--bisect", "--bisect-step", str(step), "--scheduler", "hrw", "--workers", "1"]
+    words += ["--service", f"{300 // workers}ns", "--identify", f"{1300 // workers}ns"]
+    words += ["--ring", str(1024 * workers), *bench.sampled()]
+    return [*words, *(traffic if "--target" not in traffic else [])]
+
+
 def loads(bench: Bench, workers: int, step: float) -> Row:
     """Largest load without loss."""
     names = list(TRAFFICS)
     words = ["--bisect", "--bisect-step", str(step), "--scheduler", ",".join(SCHEDULERS)]
     words += ["--workers", str(workers), *bench.sampled()]
     results = bench.all([[*words, *TRAFFICS[name]] for name in names])
+    bounds = bench.all([one_queue(bench, workers, step, TRAFFICS[name]) for name in names])
     found: Row = {}
-    for name, result in zip(names, results, strict=True):
+    for name, result, bound in zip(names, results, bounds, strict=True):
         for row in result["bisections"]:
             found.setdefault(row["start"], {}).setdefault(row["scheduler"], {})[name] = row["load"]
+        for row in bound["bisections"]:
+            found.setdefault(row["start"], {}).setdefault(ONE_QUEUE, {})[name] = row["load"]
     for start, policies in found.items():
         rows = [
-            [policy, *(f"{policies[policy][name]:.3f}" for name in names)] for policy in SCHEDULERS
+            [policy, *(f"{policies[policy][name]:.3f}" for name in names)]
+            for policy in [*SCHEDULERS, ONE_QUEUE]
         ]
-        for peer in ("hrw", "crc32"):
+        for peer in ("hrw", "crc32", ONE_QUEUE):
             pairs = [(policies["sticky"][name], policies[peer][name]) for name in names]
             rows.append([f"sticky / {peer}", *(ratio(ours, theirs) for ours, theirs in pairs)])
         title = f"Largest load without loss, {workers} workers, {start} start"
