@@ -63,9 +63,9 @@ static const char usage[] =
 	"  --seed N       of frames and their order [1]\n"
 	"  --json FILE    also write the figures there\n"
 	"\n"
-	"On a large machine: taskset -c 0-6 dispatch-live --workers 4 --packets 4000000 --trials "
+	"On a large machine: taskset -c 0-5 dispatch-live --workers 4 --packets 4000000 --trials "
 	"3,\n"
-	"and with 11 CPUs --workers 8.\n";
+	"and with 10 CPUs --workers 8.\n";
 
 /* ---- one trial ---- */
 
@@ -207,6 +207,9 @@ print_setting(const struct live *live)
 	uint32_t roles = options->worker_count + 2;
 	double load = 0;
 
+#ifdef BENCH_COMMIT
+	printf("Static build of commit %s.\n\n", BENCH_COMMIT);
+#endif
 	figure_print_machine(LULL_TREE);
 	printf("%u workers of %u ns per packet, rings of 1024, %u flows, %lu packets a trial, %u "
 	       "trials, steps of %u %% of %.0f kpps, seed %lu.\n",
