@@ -84,6 +84,45 @@ struct lull_frame_geometry {
  */
 uint64_t lull_frame_bytes(const struct lull_frame_geometry *geometry);
 
+/* ---- pictures for viewers ---- */
+
+/**
+ * Mono, Bayer and raw pixels as 16-bit samples in their own range (0..4095 for 12 bits), one per
+ * pixel, row by row without padding.
+ *
+ * @param picture  lull_frame_bytes(geometry) bytes
+ * @param samples  out: width x height
+ * @return 0; -EINVAL: geometry; -ENOTSUP: colours (or unknown pixels)
+ */
+int lull_pixel_unpack(const struct lull_frame_geometry *geometry, const uint8_t *picture,
+		      uint16_t *samples);
+
+/** How YUV was made of RGB; always limited range (Y 16..235, Cb and Cr 16..240). */
+enum lull_pixel_matrix { LULL_PIXEL_BT601, LULL_PIXEL_BT709 };
+
+#define LULL_PIXEL_SHRINK_MAX 16
+
+/** Zero means the default in brackets. */
+struct lull_pixel_view {
+	enum lull_pixel_matrix matrix; /**< of YUV [BT.601] */
+	/** 1..LULL_PIXEL_SHRINK_MAX [1]: pixels of a side of the square whose mean is one pixel */
+	uint32_t shrink;
+	uint32_t bits; /**< that 16-bit pixels use, 8..16 [16]; brighter ones are white */
+};
+/**
+ * Any pixels as 8-bit red, green and blue, row by row without padding, for the eye: samples are cut
+ * to their upper 8 bits; Bayer by bilinear means of those, mirrored at the edges; Cb and Cr are
+ * repeated for each pixel they belong to; raw pixels are grey. No allocation, no scratch memory.
+ *
+ * @param picture  lull_frame_bytes(geometry) bytes
+ * @param rgb      out: (width / shrink) x (height / shrink) x 3 bytes; pixels on the right and at
+ *                 the bottom that do not fill a square are left out
+ * @param view     NULL: all defaults
+ * @return 0; -EINVAL: geometry or view, or not one square; -ENOTSUP: unknown pixels
+ */
+int lull_pixel_to_rgb(const struct lull_frame_geometry *geometry, const uint8_t *picture,
+		      uint8_t *rgb, const struct lull_pixel_view *view);
+
 /* ---- protocols ---- */
 
 #define LULL_FRAME_RANGES_MAX 32 /* line headers of one packet that are believed */
