@@ -63,6 +63,7 @@ struct moment {
 	uint32_t queue_pkts[LULL_DISPATCH_WORKERS_MAX]; /* ring, staged and this burst */
 	uint32_t heaviest[LULL_DISPATCH_WORKERS_MAX];   /* bucket, of workers in `gives` */
 	uint32_t heat[LULL_DISPATCH_WORKERS_MAX];       /* of that */
+	uint32_t above;  /* bit per worker: more waits than enter says */
 	uint32_t gives;  /* bit per worker: gives away its heaviest */
 	uint32_t spills; /* bit per worker: gives away what comes */
 	uint32_t calm;   /* bit per worker: takes its own back */
@@ -164,7 +165,7 @@ sticky_measure(struct sticky *sticky, const struct lull_schedule_view *view)
 static void
 moment_begin(struct moment *moment, struct sticky *sticky, const struct lull_schedule_view *view)
 {
-	moment->gives = moment->spills = moment->calm = 0;
+	moment->above = moment->gives = moment->spills = moment->calm = 0;
 	for (uint32_t worker = 0; worker < view->worker_count; worker++) {
 		const struct lull_dispatch_load *load = &view->loads[worker];
 		struct gauge *gauge = &sticky->gauges[worker];
@@ -177,6 +178,8 @@ moment_begin(struct moment *moment, struct sticky *sticky, const struct lull_sch
 		moment->queue_pkts[worker] = used_pkts;
 		moment->heat[worker] = 0;
 		moment->heaviest[worker] = UINT32_MAX;
+		if (used_pkts > gauge->enter_pkts)
+			moment->above |= 1u << worker;
 		if (used_pkts > gauge->enter_pkts && view->now_ns >= gauge->move_ns)
 			moment->gives |= 1u << worker;
 		if (used_pkts > load->capacity_pkts / 2 && used_pkts > gauge->enter_pkts)
@@ -288,6 +291,22 @@ place_move(struct place *place, struct moment *moment, struct gauge *gauges,
 	moment->gives &= ~(1u << from);
 }
 
+/* A packet for a worker above enter: is it its bucket's turn to leave? */
+static bool
+place_relieve(struct place *place, struct moment *moment, struct gauge *gauges,
+	      const struct lull_schedule_view *view, uint32_t index)
+{
+	uint32_t from = place->worker - 1u;
+
+	if (place_heavy(place, &gauges[from]))
+		gauges[from].heavy_ns = view->now_ns;
+	if (moment->heaviest[from] != index &&
+	    ((moment->spills >> from & 1) == 0 || view->now_ns - gauges[from].heavy_ns <= HEAVY_NS))
+		return false;
+	place_move(place, moment, gauges, view);
+	return true;
+}
+
 /* Of the buckets of this burst that may move the heaviest, for each worker that gives one. */
 static void
 sticky_weigh(const struct sticky *sticky, const struct lull_schedule_view *view,
@@ -354,14 +373,11 @@ sticky_choose(struct sticky *sticky, const struct lull_schedule_view *view, stru
 	place->age = age;
 	place_heat(place, view->now_ns);
 	worker = place->worker - 1u;
-	if (place_heavy(place, &sticky->gauges[worker]))
-		sticky->gauges[worker].heavy_ns = view->now_ns;
-	if (moment->heaviest[worker] == index ||
-	    ((moment->spills >> worker & 1) != 0 &&
-	     view->now_ns - sticky->gauges[worker].heavy_ns > HEAVY_NS))
-		place_move(place, moment, sticky->gauges, view);
-	else if (place_returns(place, moment, sticky->gauges, view, index))
-		place->worker = (uint8_t)(place->home + 1);
+	if ((moment->above >> worker & 1) == 0 ||
+	    !place_relieve(place, moment, sticky->gauges, view, index)) {
+		if (place_returns(place, moment, sticky->gauges, view, index))
+			place->worker = (uint8_t)(place->home + 1);
+	}
 	worker = place->worker - 1u;
 	moment->queue_pkts[worker]++;
 	sticky->gauges[worker].window_given++;
