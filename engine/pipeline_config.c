@@ -163,3 +163,19 @@ pipeline_config_fill(const struct lull_pipeline_config *config, struct lull_pipe
 	config_agree(full);
 	return config_parts(full, error);
 }
+
+uint64_t
+lull_pipeline_bytes(const struct lull_pipeline_config *config)
+{
+	struct lull_pipeline_config full = *config;
+	struct lull_flow_merge_config merge;
+	uint64_t record, worker;
+
+	config_default(&full);
+	config_agree(&full);
+	merge = pipeline_config_merge(&full);
+	record = lull_flow_record_bytes(full.table.payload_bytes);
+	worker = lull_flow_table_size(&full.table) + full.log_count * record * full.log_ring;
+	return full.worker_count * worker + full.log_count * lull_flow_merge_size(&merge) +
+	       full.io_count * lull_dispatch_size(&full.dispatch);
+}

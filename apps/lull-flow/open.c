@@ -29,6 +29,34 @@ open_held_mbufs(const struct flow_settings *settings)
 	return held;
 }
 
+static void
+open_pipeline_flows(const struct flow_settings *settings, struct lull_pipeline_config *config)
+{
+	config->parser.inner = settings->inner;
+	config->table = (struct lull_flow_table_config){
+		.entries_max = settings->flows_max,
+		.idle_ns = settings->idle_ns,
+		.active_ns = settings->active_ns,
+		.payload_bytes = settings->payload_bytes,
+	};
+	config->identify = settings->identify;
+}
+
+static uint64_t
+open_pipeline_bytes(const struct flow_settings *settings)
+{
+	struct lull_pipeline_config config = {
+		.io_count = settings->io,
+		.worker_count = settings->workers,
+		.log_count = settings->logs,
+		.dispatch = flow_settings_dispatch(settings),
+	};
+
+	open_pipeline_flows(settings, &config);
+	return lull_pipeline_bytes(&config);
+}
+
+/* Twice what packets need, for pools want it in one piece; tables are such pieces. */
 static uint32_t
 open_memory_mb(const struct flow_settings *settings)
 {
@@ -39,8 +67,8 @@ open_memory_mb(const struct flow_settings *settings)
 
 	if (flow_settings_from_files(settings))
 		bytes += held * FRAME_BYTES;
-	return LULL_MAX(MEMORY_MB_LEAST,
-			(uint32_t)(2 * bytes / BYTES_PER_MB) + MEMORY_MB_LEAST / 2);
+	bytes = 2 * bytes + open_pipeline_bytes(settings);
+	return LULL_MAX(MEMORY_MB_LEAST, (uint32_t)(bytes / BYTES_PER_MB) + MEMORY_MB_LEAST / 2);
 }
 
 static int
@@ -132,19 +160,6 @@ open_inputs(struct flow *flow, struct lull_error *error)
 }
 
 /* ---- pipeline ---- */
-
-static void
-open_pipeline_flows(const struct flow_settings *settings, struct lull_pipeline_config *config)
-{
-	config->parser.inner = settings->inner;
-	config->table = (struct lull_flow_table_config){
-		.entries_max = settings->flows_max,
-		.idle_ns = settings->idle_ns,
-		.active_ns = settings->active_ns,
-		.payload_bytes = settings->payload_bytes,
-	};
-	config->identify = settings->identify;
-}
 
 static int
 open_pipeline(struct flow *flow, struct lull_error *error)

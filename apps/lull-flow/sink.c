@@ -78,9 +78,21 @@ flow_sink_check(const struct flow_sink_settings *settings, struct lull_error *er
 	return 0;
 }
 
+/* What nobody wants need not be kept. */
+static bool
+sink_any_wanted(const struct flow_sink_settings *settings)
+{
+	bool any = false;
+
+	for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++)
+		any |= sink_wanted(settings, kind);
+	return any;
+}
+
 static void
 sink_default(struct flow_sink_settings *settings)
 {
+	settings->ordered = settings->ordered && sink_any_wanted(settings);
 	if (settings->seats == 0)
 		settings->seats = 1;
 	if (settings->queue_bytes == 0)

@@ -81,6 +81,8 @@ struct lull_pipeline_config {
 };
 struct lull_pipeline; /* opaque */
 
+/** DPDK memory that most of a pipeline takes: tables, merges, rings to the logs, dispatchers. */
+uint64_t lull_pipeline_bytes(const struct lull_pipeline_config *config);
 /** Rings and state for all loops; 0 or -errno and the sentence. */
 int lull_pipeline_create(const struct lull_pipeline_config *config, struct lull_pipeline **pipeline,
 			 char *error);
