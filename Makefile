@@ -4,9 +4,10 @@
 MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
 FUZZ_RUNS ?= 10000000
+SOAK_FLOWS ?= 10000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all bench install clean distclean setup build check format fuzz rehearse
+.PHONY: help run test test-all bench install clean distclean setup build check format fuzz soak rehearse
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +53,12 @@ format: ## mend the format of C and Python files
 fuzz: ## let libFuzzer try FUZZ_RUNS (10 million) inputs on each reader of outside bytes
 	@devtools/setup run test
 	@devtools/fuzz $(FUZZ_RUNS)
+
+soak: ## lull-flow through SOAK_FLOWS (10 million) flows: memory stands still; 200 MB per million
+	@devtools/setup run test
+	@devtools/build tests
+	python3 tests/soak/soak.py build/apps/lull-flow/lull-flow build/tests/soak/soak-flows \
+		--flows $(SOAK_FLOWS)
 
 rehearse: ## as root: make test and make run on a fresh Debian 12 in a chroot
 	devtools/rehearse
