@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Cam: one run of lull-cam, from the open camera to the result.
+ *
+ * Threads: main thread; the settings are behind the lock while telemetry runs.
+ * Memory:  one struct, too large for a stack.
+ */
+#ifndef LULL_CAM_H
+#define LULL_CAM_H
+
+#include <jansson.h>
+#include <pthread.h>
+
+#include <lull/camera.h>
+#include <lull/engine.h>
+
+#include "record.h"
+#include "settings.h"
+#include "spec.h"
+
+/** Why the run ended, for the result. */
+enum cam_end { CAM_END_SIGNAL, CAM_END_DURATION, CAM_END_FRAMES, CAM_END_INPUT, CAM_END_FAIL_STOP };
+
+struct cam {
+	pthread_mutex_t lock;
+	struct cam_settings settings;
+	struct cam_spec specs[LULL_CAMERA_STREAMS_MAX];
+	uint32_t spec_count;
+
+	struct lull_camera *camera;
+	struct lull_telemetry_config telemetry;
+	bool telemetry_runs;
+	struct cam_record record;
+	FILE *missing; /* NULL: not asked for */
+
+	enum cam_end end;
+	uint64_t begin_ns, end_ns;
+	uint64_t fetched, partial; /* frames looked at */
+};
+
+/** Settings to specs. 0 or -errno and the sentence. */
+int cam_specs(struct cam *cam, struct lull_error *error);
+/** Back end and streams, not started. 0 or -errno and the sentence; close in any case. */
+int cam_open(struct cam *cam, struct lull_error *error);
+/** Everything that is written as frames come. */
+int cam_open_files(struct cam *cam, struct lull_error *error);
+/** Receive until the end. */
+int cam_run(struct cam *cam, struct lull_error *error);
+void cam_close(struct cam *cam);
+
+/** The self-check as text; -EPERM and the sentence when something is wrong. */
+int cam_check_print(struct cam *cam, FILE *out, struct lull_error *error);
+
+/** A back end of DPDK has telemetry: /lull/set and /lull/settings. */
+int cam_control_start(struct cam *cam, struct lull_error *error);
+
+/** One progress line about what happened since the last one. */
+struct cam_progress {
+	uint64_t now_ns;
+	uint64_t pkts, bytes, cpu_ns;
+	uint64_t frames[LULL_CAMERA_STREAMS_MAX], partial;
+};
+void cam_progress_print(struct cam *cam, struct cam_progress *last);
+
+/** Frames that were given, and those of them that are not whole. */
+uint64_t cam_frames(const struct lull_assembler_counters *assembler, uint64_t *partial);
+
+/** The result as a new object, NULL when there is no memory. */
+json_t *cam_result(struct cam *cam);
+
+#endif

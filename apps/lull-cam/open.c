@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cam.h"
+
+#define FINDINGS_MAX 128
+
+/* ---- specs ---- */
+
+static int
+specs_read(struct cam *cam, struct lull_error *error)
+{
+	const struct cam_settings *settings = &cam->settings;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < settings->streams.count; i++) {
+		rc = cam_spec_parse(settings->streams.items[i], &cam->specs[cam->spec_count++],
+				    error);
+		if (rc != 0)
+			lull_error_prefix(error, "stream %u: ", i);
+	}
+	for (uint32_t i = 0; rc == 0 && i < settings->controls.count; i++) {
+		struct cam_spec *spec = &cam->specs[cam->spec_count++];
+
+		rc = cam_spec_parse("protocol=gvsp", spec, error);
+		if (rc == 0)
+			rc = lull_options_set(cam_spec_keys, spec, "control",
+					      settings->controls.items[i], error);
+	}
+	return rc;
+}
+
+/* The one stream, on port after port. */
+static int
+specs_multiply(struct cam *cam, struct lull_error *error)
+{
+	const struct cam_spec first = cam->specs[0];
+	uint32_t count = cam->settings.cameras;
+
+	if (count == 1)
+		return 0;
+	if (first.port == 0)
+		return lull_error_set(error, -EINVAL,
+				      "cameras: they differ by their UDP port, so the stream needs "
+				      "port=");
+	if (first.port + count - 1 > UINT16_MAX)
+		return lull_error_set(error, -EINVAL, "cameras: ports %u..%u go beyond %u",
+				      first.port, first.port + count - 1, UINT16_MAX);
+	if (strlen(first.name) + 2 >= sizeof(first.name))
+		return lull_error_set(error, -EINVAL, "name: '%s' leaves no room for a number",
+				      first.name);
+	for (uint32_t i = 0; i < count; i++) {
+		struct cam_spec *spec = &cam->specs[i];
+
+		*spec = first;
+		spec->port = (uint16_t)(first.port + i);
+		if (first.name[0] != '\0')
+			snprintf(spec->name, sizeof(spec->name), "%.28s%u", first.name, i);
+	}
+	cam->spec_count = count;
+	return 0;
+}
+
+/* Every stream has a name, and one of its own: files are called by it. */
+static int
+specs_name(struct cam *cam, struct lull_error *error)
+{
+	for (uint32_t i = 0; i < cam->spec_count; i++) {
+		struct cam_spec *spec = &cam->specs[i];
+
+		if (spec->name[0] == '\0')
+			snprintf(spec->name, sizeof(spec->name), "cam%u", i);
+		for (uint32_t j = 0; j < i; j++)
+			if (strcmp(cam->specs[j].name, spec->name) == 0)
+				return lull_error_set(
+					error, -EINVAL,
+					"name: streams %u and %u are both called '%s'", j, i,
+					spec->name);
+	}
+	return 0;
+}
+
+int
+cam_specs(struct cam *cam, struct lull_error *error)
+{
+	int rc = specs_read(cam, error);
+
+	if (rc == 0)
+		rc = specs_multiply(cam, error);
+	return rc != 0 ? rc : specs_name(cam, error);
+}
+
+/* ---- camera ---- */
+
+int
+cam_open(struct cam *cam, struct lull_error *error)
+{
+	const struct cam_settings *settings = &cam->settings;
+	const struct lull_camera_config config = {
+		.backend = settings->backend,
+		.program = cam_program.name,
+		.governor = lull_idle_governor_name(lull_resting_governor(&settings->resting)),
+		/* The library knows the ring that it was granted. */
+		.limits = lull_resting_limits(&settings->resting, 0, 0, 0),
+		.socket_bytes = settings->socket_bytes,
+		.ring_pkts = settings->ring_pkts,
+		.cpu = settings->cpu.count > 0 ? settings->cpu.cpus[0] + 1 : 0,
+		.unchecked = settings->unchecked,
+		.eal = settings->eal[0] != '\0' ? settings->eal : NULL,
+	};
+	char text[LULL_CAMERA_ERROR_SIZE] = "";
+	int rc = lull_camera_open(&config, &cam->camera, text);
+
+	if (rc != 0)
+		return lull_error_set(error, rc, "%s", text);
+	for (uint32_t i = 0; i < cam->spec_count; i++) {
+		struct lull_camera_stream stream = cam_spec_stream(&cam->specs[i]);
+
+		if (stream.control != NULL && settings->resend)
+			stream.resend = true;
+		rc = lull_camera_stream_add(cam->camera, &stream, text);
+		if (rc < 0)
+			return lull_error_set(error, rc, "stream %s: %s", cam->specs[i].name, text);
+	}
+	return 0;
+}
+
+int
+cam_open_files(struct cam *cam, struct lull_error *error)
+{
+	const struct cam_settings *settings = &cam->settings;
+
+	if (strcmp(settings->missing, "-") == 0) {
+		cam->missing = stdout;
+	} else if (settings->missing[0] != '\0') {
+		cam->missing = fopen(settings->missing, "we");
+		if (cam->missing == NULL)
+			return lull_error_set(error, -errno, "cannot write %s: %s",
+					      settings->missing, strerror(errno));
+	}
+	if (settings->record[0] == '\0')
+		return 0;
+	return cam_record_open(&cam->record, settings->record, (enum cam_format)settings->format,
+			       error);
+}
+
+void
+cam_close(struct cam *cam)
+{
+	struct lull_error ignored;
+
+	if (cam->telemetry_runs)
+		lull_telemetry_stop();
+	/* Every image has been put back, so this is the end of it. */
+	lull_camera_close(cam->camera);
+	if (cam->missing != NULL && cam->missing != stdout)
+		fclose(cam->missing);
+	cam_record_close(&cam->record, &ignored);
+}
+
+/* ---- self-check ---- */
+
+int
+cam_check_print(struct cam *cam, FILE *out, struct lull_error *error)
+{
+	static const char *const grades[] = { "fine", "note", "WRONG" };
+	static struct lull_camera_finding findings[FINDINGS_MAX];
+	uint32_t count = lull_camera_check(cam->camera, findings, FINDINGS_MAX), wrong = 0;
+
+	count = LULL_MIN(count, FINDINGS_MAX);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct lull_camera_finding *finding = &findings[i];
+
+		fprintf(out, "%-5s  %s: %s\n", grades[LULL_CLAMP(finding->grade, 0, 2)],
+			finding->subject, finding->text);
+		if (finding->remedy[0] != '\0')
+			fprintf(out, "       -> %s\n", finding->remedy);
+		wrong += finding->grade >= 2;
+	}
+	if (wrong > 0)
+		return lull_error_set(error, -EPERM,
+				      "%u of %u findings are wrong: packets would be lost", wrong,
+				      count);
+	return fflush(out) == 0 ? 0 : -EIO;
+}

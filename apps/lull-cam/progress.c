@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <lull/rest.h>
+
+#include "cam.h"
+
+/* More cameras do not fit into a line. */
+#define NAMED_MAX 8
+
+static void
+progress_streams(struct cam *cam, struct cam_progress *now, const struct cam_progress *last,
+		 double seconds)
+{
+	uint64_t frames = 0, frames_last = 0;
+
+	for (uint32_t i = 0; i < cam->spec_count; i++) {
+		frames += now->frames[i];
+		frames_last += last->frames[i];
+	}
+	fprintf(stderr, "  frames %.1f/s", (double)(frames - frames_last) / seconds);
+	if (cam->spec_count > 1 && cam->spec_count <= NAMED_MAX) {
+		for (uint32_t i = 0; i < cam->spec_count; i++)
+			fprintf(stderr, "%s%s %.1f", i == 0 ? " (" : ", ", cam->specs[i].name,
+				(double)(now->frames[i] - last->frames[i]) / seconds);
+		fputs(")", stderr);
+	}
+	fprintf(stderr, "  partial %" PRIu64, now->partial - last->partial);
+}
+
+/* Latency since the start: a short interval would not hold a p99. */
+static void
+progress_latency(struct cam *cam)
+{
+	static struct lull_histogram latency, one; /* 16 KiB each; the main thread alone */
+
+	lull_histogram_clear(&latency);
+	for (uint32_t i = 0; i < cam->spec_count; i++) {
+		lull_camera_histogram(cam->camera, i, LULL_CAMERA_LATENCY, &one);
+		lull_histogram_merge(&latency, &one);
+	}
+	if (latency.count == 0)
+		return;
+	fprintf(stderr, "  latency p50 %.1f us p99 %.1f us max %.1f us",
+		(double)lull_histogram_quantile(&latency, 500000) / LULL_NS_PER_US,
+		(double)lull_histogram_quantile(&latency, 990000) / LULL_NS_PER_US,
+		(double)latency.max / LULL_NS_PER_US);
+}
+
+void
+cam_progress_print(struct cam *cam, struct cam_progress *last)
+{
+	struct lull_assembler_counters assembler;
+	struct lull_camera_counters counters;
+	struct lull_camera_totals totals;
+	struct cam_progress now;
+	double seconds;
+
+	lull_camera_totals(cam->camera, &totals);
+	now = (struct cam_progress){
+		.now_ns = lull_clock_ns(),
+		.pkts = totals.pkts,
+		.bytes = totals.bytes,
+		.cpu_ns = totals.cpu_ns,
+	};
+	for (uint32_t i = 0; i < cam->spec_count; i++) {
+		uint64_t partial;
+
+		lull_camera_counters(cam->camera, i, &counters, &assembler);
+		now.frames[i] = cam_frames(&assembler, &partial);
+		now.partial += partial;
+	}
+	seconds = (double)(now.now_ns - last->now_ns) / LULL_NS_PER_S;
+	fprintf(stderr, "%6.1f s", (double)(now.now_ns - cam->begin_ns) / LULL_NS_PER_S);
+	progress_streams(cam, &now, last, seconds);
+	fprintf(stderr, "  %.0f packets/s  %.1f MB/s  missed %" PRIu64 "  cpu %.0f %%",
+		(double)(now.pkts - last->pkts) / seconds,
+		(double)(now.bytes - last->bytes) / seconds / 1e6, totals.missed,
+		(double)(now.cpu_ns - last->cpu_ns) / seconds / 1e7);
+	progress_latency(cam);
+	fputs("\n", stderr);
+	*last = now;
+}

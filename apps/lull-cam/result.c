@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "cam.h"
+#include "cli/result.h"
+
+/* Stolen time beyond this share makes latencies those of the hypervisor. */
+#define STEAL_MOST 0.01
+
+#define FINDINGS_MAX 128
+
+static const char *const end_names[] = {
+	[CAM_END_SIGNAL] = "signal", [CAM_END_DURATION] = "duration",   [CAM_END_FRAMES] = "frames",
+	[CAM_END_INPUT] = "input",   [CAM_END_FAIL_STOP] = "fail-stop",
+};
+
+static void
+result_put_count(json_t *object, const char *key, uint64_t value)
+{
+	json_object_set_new(object, key, lull_result_count(value));
+}
+
+static void
+result_put_text(json_t *object, const char *key, const char *value)
+{
+	json_object_set_new(object, key, lull_result_text(value));
+}
+
+static double
+result_share(uint64_t part, uint64_t whole)
+{
+	return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+/* ---- histograms ---- */
+
+/* The smallest value, as exactly as the bins are. */
+static uint64_t
+result_min(const struct lull_histogram *histogram)
+{
+	for (uint32_t i = 0; i < LULL_HISTOGRAM_BINS; i++)
+		if (histogram->bins[i] != 0)
+			return lull_histogram_low(i);
+	return 0;
+}
+
+static json_t *
+result_bins(const struct lull_histogram *histogram)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < LULL_HISTOGRAM_BINS; i++) {
+		if (histogram->bins[i] == 0)
+			continue;
+		json_array_append_new(list, lull_result_count(lull_histogram_low(i)));
+		json_array_append_new(list, lull_result_count(histogram->bins[i]));
+	}
+	return list;
+}
+
+static json_t *
+result_figure(struct cam *cam, uint32_t stream, enum lull_camera_figure figure)
+{
+	static struct lull_histogram histogram; /* 16 KiB; the main thread alone */
+	json_t *object;
+
+	lull_camera_histogram(cam->camera, stream, figure, &histogram);
+	object = lull_result_histogram(&histogram);
+	result_put_count(object, "min", result_min(&histogram));
+	json_object_set_new(object, "bins", result_bins(&histogram));
+	return object;
+}
+
+/* ---- streams ---- */
+
+static json_t *
+result_reasons(const struct lull_assembler_counters *assembler)
+{
+	json_t *object = json_object();
+
+	for (uint32_t i = 0; i < LULL_FRAME_REASON_COUNT; i++)
+		result_put_count(object, lull_frame_reason_name((enum lull_frame_reason)i),
+				 assembler->frames[i]);
+	return object;
+}
+
+static json_t *
+result_stream(struct cam *cam, uint32_t index)
+{
+	const struct cam_spec *spec = &cam->specs[index];
+	json_t *object = json_object(), *part = json_object();
+	struct lull_assembler_counters assembler;
+	struct lull_camera_counters counters;
+	uint64_t partial;
+
+	lull_camera_counters(cam->camera, index, &counters, &assembler);
+	result_put_text(object, "name", spec->name);
+	result_put_text(object, "protocol", spec->protocol);
+	result_put_count(object, "frames", cam_frames(&assembler, &partial));
+	result_put_count(object, "partial", partial);
+	json_object_set_new(object, "reasons", result_reasons(&assembler));
+	lull_result_put_table(part, lull_camera_counter_table, &counters);
+	json_object_set_new(object, "counters", part);
+	part = json_object();
+	lull_result_put_table(part, lull_assembler_counter_table, &assembler);
+	json_object_set_new(object, "assembler", part);
+	json_object_set_new(object, "latency_ns", result_figure(cam, index, LULL_CAMERA_LATENCY));
+	json_object_set_new(object, "assembly_ns", result_figure(cam, index, LULL_CAMERA_ASSEMBLY));
+	json_object_set_new(object, "period_ns", result_figure(cam, index, LULL_CAMERA_PERIOD));
+	return object;
+}
+
+/* ---- the whole ---- */
+
+static json_t *
+result_findings(struct cam *cam)
+{
+	static struct lull_camera_finding findings[FINDINGS_MAX];
+	uint32_t count = lull_camera_check(cam->camera, findings, FINDINGS_MAX);
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < LULL_MIN(count, FINDINGS_MAX); i++) {
+		json_t *object = json_object();
+
+		result_put_text(object, "subject", findings[i].subject);
+		result_put_count(object, "grade", (uint64_t)findings[i].grade);
+		result_put_text(object, "text", findings[i].text);
+		result_put_text(object, "remedy", findings[i].remedy);
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
+static void
+result_totals(struct cam *cam, json_t *result)
+{
+	struct lull_camera_totals totals;
+	json_t *object = json_object();
+	double steal;
+
+	lull_camera_totals(cam->camera, &totals);
+	steal = result_share(totals.steal_ns, totals.wall_ns);
+	lull_result_put_table(object, lull_camera_totals_table, &totals);
+	json_object_set_new(result, "totals", object);
+	json_object_set_new(result, "cpu_pct",
+			    lull_result_real(100 * result_share(totals.cpu_ns, totals.wall_ns)));
+	json_object_set_new(result, "steal_pct", lull_result_real(100 * steal));
+	json_object_set_new(result, "valid", json_boolean(steal <= STEAL_MOST));
+	json_object_set_new(result, "gap_ns", result_figure(cam, 0, LULL_CAMERA_GAP));
+}
+
+json_t *
+cam_result(struct cam *cam)
+{
+	json_t *result = json_object(), *streams = json_array();
+
+	if (result == NULL || streams == NULL) {
+		json_decref(result);
+		json_decref(streams);
+		return NULL;
+	}
+	result_put_text(result, "program", cam_program.name);
+	result_put_text(result, "version", cam_program.version);
+	result_put_text(result, "end", end_names[cam->end]);
+	pthread_mutex_lock(&cam->lock);
+	json_object_set_new(result, "settings", lull_result_settings(&cam_program, &cam->settings));
+	pthread_mutex_unlock(&cam->lock);
+	json_object_set_new(result, "machine", lull_result_machine(lull_engine_dpdk_version()));
+	json_object_set_new(result, "run_s",
+			    lull_result_real((double)(cam->end_ns - cam->begin_ns) / 1e9));
+	result_totals(cam, result);
+	result_put_count(result, "fetched", cam->fetched);
+	result_put_count(result, "fetched_partial", cam->partial);
+	result_put_count(result, "recorded", cam->record.files);
+	for (uint32_t i = 0; i < cam->spec_count; i++)
+		json_array_append_new(streams, result_stream(cam, i));
+	json_object_set_new(result, "streams", streams);
+	json_object_set_new(result, "findings", result_findings(cam));
+	return result;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <lull/rest.h>
+
+#include "cam.h"
+
+/* A signal, or the stop of a stream, is seen after so long at the latest. */
+#define STEP_NS (20 * LULL_NS_PER_MS)
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t run_signalled;
+static struct lull_camera *run_camera;
+
+/* lull_camera_wake() may be called here; blocking signals would cost a thread of its own. */
+static void
+run_on_signal(int number)
+{
+	(void)number;
+	run_signalled = 1;
+	lull_camera_wake(run_camera);
+}
+
+static void
+run_signals(struct cam *cam, bool catch)
+{
+	struct sigaction action = { .sa_flags = SA_RESTART };
+
+	run_camera = cam->camera;
+	action.sa_handler = catch ? run_on_signal : SIG_IGN;
+	sigemptyset(&action.sa_mask);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/* ---- frames ---- */
+
+uint64_t
+cam_frames(const struct lull_assembler_counters *assembler, uint64_t *partial)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < LULL_FRAME_REASON_COUNT; i++)
+		sum += assembler->frames[i];
+	*partial = sum - assembler->frames[LULL_FRAME_COMPLETE];
+	return sum;
+}
+
+/* What the settings want of a frame, before it goes back. */
+static int
+run_take(struct cam *cam, const struct lull_camera_image *image, struct lull_error *error)
+{
+	const char *name = cam->specs[image->stream].name;
+	int rc = 0;
+
+	cam->fetched++;
+	if (image->frame.reason != LULL_FRAME_COMPLETE) {
+		cam->partial++;
+		if (cam->missing != NULL)
+			cam_record_line(cam->missing, name, NULL, image);
+	}
+	if (cam->record.folder != NULL)
+		rc = cam_record_frame(&cam->record, name, image, error);
+	if (rc == 0 && cam->missing != NULL && ferror(cam->missing))
+		rc = lull_error_set(error, -EIO, "cannot write %s", cam->settings.missing);
+	return rc;
+}
+
+/* A stream that ran out of buffers under this policy: what came since is lost. */
+static bool
+run_stopped(struct cam *cam, struct lull_error *error)
+{
+	for (uint32_t i = 0; i < cam->spec_count; i++) {
+		struct lull_assembler_counters assembler;
+		struct lull_camera_counters counters;
+
+		if (cam->specs[i].policy != LULL_FRAME_FAIL_STOP ||
+		    lull_camera_counters(cam->camera, i, &counters, &assembler) != 0 ||
+		    assembler.stopped == 0)
+			continue;
+		lull_error_set(error, -ENOBUFS,
+			       "stream %s: stopped, all its buffers were in use; raise buffers, or "
+			       "choose another policy",
+			       cam->specs[i].name);
+		cam->end = CAM_END_FAIL_STOP;
+		return true;
+	}
+	return false;
+}
+
+/* ---- the run ---- */
+
+/* Has the run come to its end? Else until when the next image may be waited for. */
+static bool
+run_over(struct cam *cam, uint64_t now_ns, uint64_t *wait_ns)
+{
+	const struct cam_settings *settings = &cam->settings;
+	uint64_t passed_ns = now_ns - cam->begin_ns;
+
+	*wait_ns = STEP_NS;
+	if (run_signalled) {
+		cam->end = CAM_END_SIGNAL;
+		return true;
+	}
+	if (settings->frames > 0 && cam->fetched >= settings->frames) {
+		cam->end = CAM_END_FRAMES;
+		return true;
+	}
+	if (settings->duration_ns == 0)
+		return false;
+	if (passed_ns >= settings->duration_ns) {
+		cam->end = CAM_END_DURATION;
+		return true;
+	}
+	*wait_ns = LULL_MIN(STEP_NS, settings->duration_ns - passed_ns);
+	return false;
+}
+
+static int
+run_until_end(struct cam *cam, struct lull_error *error)
+{
+	struct cam_progress progress = { .now_ns = cam->begin_ns };
+	uint64_t now_ns = cam->begin_ns, looked_ns = now_ns, wait_ns;
+	struct lull_camera_image *image;
+	int rc = 0;
+
+	while (rc == 0 && !run_over(cam, now_ns, &wait_ns)) {
+		if (lull_camera_get(cam->camera, LULL_CAMERA_ANY, &image, wait_ns) == -ENODEV) {
+			cam->end = CAM_END_INPUT;
+			break;
+		}
+		if (image != NULL) {
+			rc = run_take(cam, image, error);
+			lull_camera_put(cam->camera, image);
+		}
+		now_ns = lull_clock_ns();
+		if (now_ns - looked_ns >= STEP_NS) {
+			looked_ns = now_ns;
+			if (rc == 0 && run_stopped(cam, error))
+				return -ENOBUFS;
+		}
+		if (cam->settings.stats_ns > 0 &&
+		    now_ns - progress.now_ns >= cam->settings.stats_ns)
+			cam_progress_print(cam, &progress);
+	}
+	return rc == 0 && run_stopped(cam, error) ? -ENOBUFS : rc;
+}
+
+/* Files are whole before the result says so. */
+static int
+run_files(struct cam *cam, struct lull_error *error)
+{
+	int rc = cam_record_close(&cam->record, error);
+
+	if (rc == 0 && cam->missing != NULL && fflush(cam->missing) != 0)
+		rc = lull_error_set(error, -errno, "cannot write %s: %s", cam->settings.missing,
+				    strerror(errno));
+	return rc;
+}
+
+int
+cam_run(struct cam *cam, struct lull_error *error)
+{
+	char text[LULL_CAMERA_ERROR_SIZE] = "";
+	int rc;
+
+	run_signals(cam, true);
+	rc = lull_camera_start(cam->camera, text);
+	if (rc != 0)
+		return lull_error_set(error, rc, "%s", text);
+	rc = cam_control_start(cam, error);
+	if (rc != 0)
+		return rc;
+	/* Who starts a sender waits for this line. */
+	fprintf(stderr, "lull-cam: receiving %u stream%s from %s\n", cam->spec_count,
+		cam->spec_count == 1 ? "" : "s", cam->settings.backend);
+	cam->begin_ns = lull_clock_ns();
+	rc = run_until_end(cam, error);
+	cam->end_ns = lull_clock_ns();
+	/* The camera is about to go: a second signal has nothing to wake. */
+	run_signals(cam, false);
+	return rc != 0 ? rc : run_files(cam, error);
+}

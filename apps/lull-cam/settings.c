@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "settings.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <lull/camera.h>
+
+#define MEMBER(member) LULL_OPTION_MEMBER(struct cam_settings, member)
+
+static const char *const formats[] = { "raw", "png", NULL };
+
+static const struct lull_option cam_options[] = {
+	{
+		.key = "backend",
+		.group = "Back end",
+		.argument = "KIND:WHAT",
+		.help = "Where packets come from: kernel:IF (sockets, sleeps in the kernel), "
+			"kernel-busy:IF (sockets, polled), dpdk:PORT (a PCI address, a vdev, or "
+			"af_packet=IF, af_xdp=IF, tap=IF), pcap:FILE (a capture, as fast as it "
+			"goes).",
+		.type = LULL_OPTION_TEXT,
+		MEMBER(backend),
+	},
+	{
+		.key = "eal",
+		.argument = "ARGUMENTS",
+		.help = "dpdk: further arguments for DPDK's environment, split like a shell does.",
+		.type = LULL_OPTION_TEXT,
+		MEMBER(eal),
+	},
+	{
+		.key = "ring",
+		.argument = "PACKETS",
+		.help = "dpdk: slots of the port's queue.",
+		.type = LULL_OPTION_COUNT,
+		.value_help = "16384",
+		.low = 32,
+		.high = 65536,
+		MEMBER(ring_pkts),
+	},
+	{
+		.key = "socket-buffer",
+		.argument = "BYTES",
+		.help = "kernel, kernel-busy: receive buffer of each socket.",
+		.type = LULL_OPTION_COUNT,
+		.value_help = "32 MiB",
+		.low = 4096,
+		.high = 1U << 30,
+		MEMBER(socket_bytes),
+	},
+	{
+		.key = "cpu",
+		.argument = "CPU",
+		.help = "CPU of the receiving thread.",
+		.type = LULL_OPTION_CUSTOM,
+		.value_help = "any",
+		.parse = lull_cpus_parse,
+		.print = lull_cpus_print,
+		MEMBER(cpu),
+	},
+	{
+		.key = "check",
+		.help = "Print the self-check with a remedy per trouble, and leave.",
+		.type = LULL_OPTION_BOOL,
+		MEMBER(check),
+	},
+	{
+		.key = "unchecked",
+		.help = "Start although the self-check finds something wrong.",
+		.type = LULL_OPTION_BOOL,
+		MEMBER(unchecked),
+	},
+	{
+		.key = "stream",
+		.group = "Streams",
+		.argument = "SPEC",
+		.help = "One camera: KEY=VALUE,KEY=VALUE ... like "
+			"protocol=rfc4175,port=5004,width=1920,height=1280,pixel=bayer-rg12p. "
+			"help-stream lists the keys.",
+		.type = LULL_OPTION_LIST,
+		MEMBER(streams),
+	},
+	{
+		.key = "control",
+		.argument = "ADDRESS",
+		.help = "One GigE Vision camera, by IP or MAC address: take control of it and let "
+			"it stream. Short for --stream protocol=gvsp,control=ADDRESS.",
+		.type = LULL_OPTION_LIST,
+		MEMBER(controls),
+	},
+	{
+		.key = "cameras",
+		.argument = "N",
+		.help = "So many cameras like the one stream, on consecutive UDP ports.",
+		.type = LULL_OPTION_COUNT,
+		.value = "1",
+		.low = 1,
+		.high = LULL_CAMERA_STREAMS_MAX,
+		MEMBER(cameras),
+	},
+	{
+		.key = "resend",
+		.help = "Ask cameras under control again for packets that are missing.",
+		.type = LULL_OPTION_BOOL,
+		MEMBER(resend),
+	},
+	{
+		.key = "help-stream",
+		.help = "Print what a stream can be told, and leave.",
+		.type = LULL_OPTION_BOOL,
+		MEMBER(help_stream),
+	},
+	LULL_RESTING_OPTIONS(struct cam_settings, resting, .value = "phase"),
+	{
+		.key = "frames",
+		.group = "Run",
+		.argument = "N",
+		.help = "End after so many frames of all streams together, 0: no limit.",
+		.type = LULL_OPTION_COUNT,
+		.value = "0",
+		MEMBER(frames),
+	},
+	{
+		.key = "duration",
+		.argument = "TIME",
+		.help = "End after this time, 0: run until a signal or the end of the capture.",
+		.type = LULL_OPTION_DURATION,
+		.value = "0",
+		.unit = "s",
+		MEMBER(duration_ns),
+	},
+	{
+		.key = "stats",
+		.argument = "TIME",
+		.help = "Time between progress lines on stderr, 0: none.",
+		.type = LULL_OPTION_DURATION,
+		.value_help = "1 s on a terminal, otherwise 0",
+		.unit = "s",
+		MEMBER(stats_ns),
+	},
+	{
+		.key = "record",
+		.argument = "FOLDER",
+		.help = "Write each frame to a file NAME-NUMBER.FORMAT there, and a line about it "
+			"to frames.jsonl.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(record),
+	},
+	{
+		.key = "format",
+		.help = "record: the bytes as they came, or a picture that viewers open.",
+		.type = LULL_OPTION_CHOICE,
+		.choices = formats,
+		.value = "raw",
+		MEMBER(format),
+	},
+	{
+		.key = "missing",
+		.argument = "FILE",
+		.help = "Write a JSON line per partial frame: why it was given, and which bytes "
+			"are missing. - is stdout.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(missing),
+	},
+	{
+		.key = "json",
+		.argument = "FILE",
+		.help = "Write the result as JSON, - is stdout.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(json),
+	},
+	{ .key = NULL },
+};
+
+static const char *const cam_examples[] = {
+	"lull-cam --backend kernel:eth0 --stream "
+	"protocol=rfc4175,port=5004,width=1920,height=1280,pixel=uyvy8 --json -",
+	"lull-cam --backend dpdk:af_packet=eth0 --control 192.168.1.10 --resend --record pictures",
+	"lull-cam --backend kernel:eth0 --stream "
+	"protocol=gvsp,port=20202,width=1920,height=1280,pixel=bayer-rg12p --cameras 8 --check",
+	NULL,
+};
+
+const struct lull_program cam_program = {
+	.name = "lull-cam",
+	.version = LULL_VERSION,
+	.summary = "Receive images of cameras over Ethernet, and say what was lost and how long it "
+		   "took.",
+	.examples = cam_examples,
+	.options = cam_options,
+};
+
+void
+cam_settings_preset(struct cam_settings *settings)
+{
+	memset(settings, 0, sizeof(*settings));
+	settings->stats_ns = isatty(STDERR_FILENO) ? LULL_NS_PER_S : 0;
+}
+
+int
+cam_settings_check(const struct cam_settings *settings, struct lull_error *error)
+{
+	uint32_t streams = settings->streams.count + settings->controls.count;
+
+	if (settings->backend[0] == '\0')
+		return lull_error_set(error, -EINVAL,
+				      "no back end: say where packets come from, like "
+				      "--backend kernel:eth0");
+	if (streams == 0)
+		return lull_error_set(error, -EINVAL,
+				      "no camera: name one with --stream or --control, like "
+				      "--stream protocol=gvsp,port=20202");
+	if (settings->cameras > 1 && streams != 1)
+		return lull_error_set(error, -EINVAL,
+				      "cameras: multiplies one stream, and there are %u", streams);
+	if (settings->cpu.count > 1)
+		return lull_error_set(error, -EINVAL, "cpu: one thread receives, so one CPU");
+	if (settings->format != CAM_FORMAT_RAW && settings->record[0] == '\0')
+		return lull_error_set(error, -EINVAL, "format: nothing is recorded; add --record");
+	if (strcmp(settings->missing, "-") == 0 && strcmp(settings->json, "-") == 0)
+		return lull_error_set(error, -EINVAL,
+				      "missing and json: only one of them fits on stdout");
+	return 0;
+}

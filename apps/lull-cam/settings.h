@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Settings: what lull-cam can be told.
+ *
+ * Threads: plain data. Memory: the caller's struct, copied whole.
+ */
+#ifndef LULL_CAM_SETTINGS_H
+#define LULL_CAM_SETTINGS_H
+
+#include <limits.h>
+
+#include "cli/cpus.h"
+#include "cli/options.h"
+#include "cli/resting.h"
+
+enum cam_format { CAM_FORMAT_RAW, CAM_FORMAT_PNG };
+
+struct cam_settings {
+	char backend[512], eal[512];
+	uint32_t ring_pkts;    /* 0: the library's */
+	uint64_t socket_bytes; /* 0: the library's */
+	struct lull_cpu_list cpu;
+	bool check, unchecked;
+
+	struct lull_option_list streams, controls;
+	uint32_t cameras;
+	bool resend, help_stream;
+
+	struct lull_resting resting;
+
+	uint64_t frames, duration_ns, stats_ns;
+	char record[PATH_MAX];
+	uint32_t format; /* enum cam_format */
+	char missing[PATH_MAX], json[PATH_MAX];
+};
+
+extern const struct lull_program cam_program;
+
+/** What stands before files and words are read. */
+void cam_settings_preset(struct cam_settings *settings);
+/** 0, or -errno and the sentence: settings that contradict each other. */
+int cam_settings_check(const struct cam_settings *settings, struct lull_error *error);
+
+#endif
