@@ -201,8 +201,14 @@ static void
 camera_release(struct lull_camera *camera)
 {
 	for (uint32_t i = 0; i < camera->stream_count; i++) {
-		camera_control_stop(camera->streams[i]->control);
-		camera->streams[i]->control = NULL;
+		struct camera_stream *stream = camera->streams[i];
+
+		if (stream->control == NULL)
+			continue;
+		/* Counters may be read until the last close. */
+		camera_control_count(stream->control, &stream->counters);
+		camera_control_stop(stream->control);
+		stream->control = NULL;
 	}
 }
 

@@ -1,44 +1,322 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "error.h"
+#include "frame/gvcp.h"
+#include "resend.h"
+
+#define START_NS (5 * LULL_NS_PER_S)
+#define AGAIN_NS LULL_NS_PER_S /* after the camera was lost */
+#define STOP_NS (500 * LULL_NS_PER_MS)
+#define REQUESTS_MAX 256 /* a power of two */
+#define XML_BYTES_MAX (1u << 20)
+#define HEADER_BYTES 36 /* of a stream packet: IP, UDP and GVSP */
+
+struct camera_control {
+	/* its own thread */
+	struct lull_gvcp_client client;
+	int fd, kick_fd;
+	uint8_t *xml;
+	uint64_t again_ns; /* when to take a lost camera again; 0: it is not lost */
+	uint64_t lost, requests, requested;
+	_Atomic uint32_t state;
+	_Atomic uint32_t packet_bytes;
+	pthread_t thread;
+	atomic_bool stop;
+
+	/* from the receiving thread to it */
+	_Atomic uint32_t head, tail;
+	struct lull_gvcp_resend queue[REQUESTS_MAX];
+
+	/* the receiving thread */
+	bool resends;
+	struct camera_resend resend;
+};
+
+/* ---- its own thread ---- */
+
+static void
+control_output(struct camera_control *control, uint64_t now_ns)
+{
+	uint8_t message[LULL_GVCP_BYTES_MAX];
+	size_t len;
+
+	while ((len = lull_gvcp_output(&control->client, now_ns, message)) > 0)
+		(void)!send(control->fd, message, len, 0);
+	atomic_store(&control->packet_bytes, control->client.packet_bytes);
+	atomic_store(&control->state, (uint32_t)control->client.state);
+}
+
+static void
+control_requests(struct camera_control *control)
+{
+	uint8_t message[LULL_GVCP_BYTES_MAX];
+	uint32_t tail = atomic_load(&control->tail);
+
+	for (; tail != atomic_load(&control->head); atomic_store(&control->tail, ++tail)) {
+		const struct lull_gvcp_resend *request = &control->queue[tail % REQUESTS_MAX];
+		size_t len = lull_gvcp_write_resend(message, lull_gvcp_next_id(&control->client),
+						    request);
+
+		if (send(control->fd, message, len, 0) < 0)
+			continue;
+		LULL_COUNTER_ADD(control->requests, 1);
+		LULL_COUNTER_ADD(control->requested, request->last - request->first + 1);
+	}
+}
+
+static void
+control_wait(struct camera_control *control, uint64_t now_ns)
+{
+	struct pollfd polls[] = { { .fd = control->fd, .events = POLLIN },
+				  { .fd = control->kick_fd, .events = POLLIN } };
+	uint64_t due_ns = lull_gvcp_deadline_ns(&control->client), wait_ns, kicks;
+	struct timespec limit;
+
+	if (control->again_ns != 0)
+		due_ns = LULL_MIN(due_ns, control->again_ns);
+	wait_ns = LULL_MIN(due_ns > now_ns ? due_ns - now_ns : 0, LULL_NS_PER_S);
+	limit.tv_sec = (time_t)(wait_ns / LULL_NS_PER_S);
+	limit.tv_nsec = (long)(wait_ns % LULL_NS_PER_S);
+	ppoll(polls, 2, &limit, NULL);
+	if (polls[1].revents != 0)
+		(void)!read(control->kick_fd, &kicks, sizeof(kicks));
+}
+
+static void
+control_input(struct camera_control *control)
+{
+	uint8_t message[LULL_GVCP_BYTES_MAX + 64];
+	ssize_t got;
+
+	while ((got = recv(control->fd, message, sizeof(message), MSG_DONTWAIT)) > 0)
+		lull_gvcp_input(&control->client, lull_clock_ns(), message, (size_t)got);
+}
+
+/* A camera that was lost is taken again, once a second. */
+static void
+control_recover(struct camera_control *control, uint64_t now_ns, bool *streamed)
+{
+	enum lull_gvcp_state state = control->client.state;
+
+	if (state == LULL_GVCP_STREAMING) {
+		*streamed = true;
+		control->again_ns = 0;
+	} else if (*streamed && state != LULL_GVCP_STARTING && control->again_ns == 0) {
+		LULL_COUNTER_ADD(control->lost, 1);
+		control->again_ns = now_ns + AGAIN_NS;
+	} else if (control->again_ns != 0 && now_ns >= control->again_ns &&
+		   state != LULL_GVCP_STARTING) {
+		lull_gvcp_start(&control->client, now_ns);
+		control->again_ns = now_ns + AGAIN_NS;
+	}
+}
+
+static void *
+control_run(void *arg)
+{
+	struct camera_control *control = arg;
+	uint64_t now_ns = lull_clock_ns(), end_ns;
+	bool streamed = false;
+
+	lull_gvcp_start(&control->client, now_ns);
+	while (!atomic_load(&control->stop)) {
+		control_recover(control, now_ns, &streamed);
+		control_output(control, now_ns);
+		control_requests(control);
+		control_wait(control, now_ns);
+		control_input(control);
+		now_ns = lull_clock_ns();
+	}
+	control->again_ns = 0;
+	end_ns = now_ns + STOP_NS;
+	lull_gvcp_stop(&control->client, now_ns);
+	control_output(control, now_ns);
+	while (control->client.state == LULL_GVCP_STOPPING && now_ns < end_ns) {
+		control_wait(control, now_ns);
+		control_input(control);
+		now_ns = lull_clock_ns();
+		control_output(control, now_ns);
+	}
+	return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static int
+control_connect(struct camera_control *control, const char *text, uint32_t *host, char *error)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(LULL_GVCP_PORT) };
+	socklen_t size = sizeof(address);
+
+	if (inet_pton(AF_INET, text, &address.sin_addr) != 1)
+		return camera_error(error, -EINVAL, "control: '%s' is no IPv4 address", text);
+	control->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	control->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (control->fd < 0 || control->kick_fd < 0 ||
+	    connect(control->fd, (struct sockaddr *)&address, size) != 0 ||
+	    getsockname(control->fd, (struct sockaddr *)&address, &size) != 0)
+		return camera_error(error, -errno, "control: no way to %s: %s", text,
+				    strerror(errno));
+	*host = ntohl(address.sin_addr.s_addr);
+	return 0;
+}
+
+static void
+control_free(struct camera_control *control)
+{
+	if (control->fd >= 0)
+		close(control->fd);
+	if (control->kick_fd >= 0)
+		close(control->kick_fd);
+	free(control->xml);
+	free(control);
+}
+
+static int
+control_outcome(const struct camera_control *control, const char *text, char *error)
+{
+	switch (atomic_load(&control->state)) {
+	case LULL_GVCP_STREAMING:
+		return 0;
+	case LULL_GVCP_DENIED:
+		return camera_error(error, -EBUSY, "camera %s is under somebody else's control",
+				    text);
+	case LULL_GVCP_REFUSED:
+		return camera_error(error, -EPROTO, "camera %s refused register %#x, status %#x",
+				    text, control->client.refused, control->client.status);
+	default:
+		return camera_error(error, -ETIMEDOUT,
+				    "camera %s does not answer; is it on, is its address right?",
+				    text);
+	}
+}
+
+static int
+control_begin(struct camera_control *control, const struct camera_stream *stream, char *error)
+{
+	struct lull_gvcp_config config = {
+		.port = stream->claim.port,
+		.packet_bytes = stream->config.settings.packet_bytes,
+		.xml = control->xml,
+		.xml_bytes_max = XML_BYTES_MAX,
+	};
+	uint64_t end_ns = lull_clock_ns() + START_NS;
+	int rc = control_connect(control, stream->config.control, &config.address, error);
+
+	if (rc != 0)
+		return rc;
+	rc = lull_gvcp_init(&control->client, &config);
+	if (rc != 0)
+		return camera_error(error, rc, "control: packet_bytes is out of range");
+	rc = -pthread_create(&control->thread, NULL, control_run, control);
+	if (rc != 0)
+		return camera_error(error, rc, "no thread: %s", strerror(-rc));
+	while (atomic_load(&control->state) <= LULL_GVCP_STARTING && lull_clock_ns() < end_ns)
+		usleep(1000);
+	return 0;
+}
 
 int
 camera_control_start(struct camera_stream *stream, char *error)
 {
-	return camera_error(error, -ENOTSUP, "control: of %s is not possible",
-			    stream->config.control);
+	struct camera_control *control = calloc(1, sizeof(*control));
+	int rc;
+
+	if (control == NULL)
+		return camera_error(error, -ENOMEM, "no memory for a control");
+	control->fd = control->kick_fd = -1;
+	control->xml = malloc(XML_BYTES_MAX);
+	control->resends = stream->config.resend;
+	camera_resend_init(&control->resend, stream->config.resend_ppm);
+	rc = control_begin(control, stream, error);
+	if (rc != 0) {
+		control_free(control);
+		return rc;
+	}
+	rc = control_outcome(control, stream->config.control, error);
+	if (rc != 0)
+		camera_control_stop(control);
+	else
+		stream->control = control;
+	return rc;
+}
+
+static void
+control_kick(const struct camera_control *control)
+{
+	uint64_t one = 1;
+
+	(void)!write(control->kick_fd, &one, sizeof(one));
 }
 
 void
 camera_control_stop(struct camera_control *control)
 {
-	(void)control;
+	if (control == NULL)
+		return;
+	atomic_store(&control->stop, true);
+	control_kick(control);
+	pthread_join(control->thread, NULL);
+	control_free(control);
 }
+
+/* ---- the receiving thread ---- */
 
 void
 camera_control_piece(struct camera_control *control, uint64_t now_ns,
 		     const struct lull_frame_piece *piece)
 {
-	(void)control;
-	(void)now_ns;
-	(void)piece;
+	if (control->resends)
+		camera_resend_piece(&control->resend, now_ns, piece);
+}
+
+static bool
+control_ask(void *arg, const struct lull_gvcp_resend *request)
+{
+	struct camera_control *control = arg;
+	uint32_t head = atomic_load(&control->head);
+
+	if (head - atomic_load(&control->tail) == REQUESTS_MAX)
+		return false;
+	control->queue[head % REQUESTS_MAX] = *request;
+	atomic_store(&control->head, head + 1);
+	return true;
 }
 
 uint64_t
 camera_control_turn(struct camera_control *control, struct camera_stream *stream, uint64_t now_ns)
 {
-	(void)control;
-	(void)stream;
-	(void)now_ns;
-	return UINT64_MAX;
+	uint32_t head = atomic_load(&control->head);
+	uint32_t packet_bytes = atomic_load(&control->packet_bytes);
+	uint64_t due_ns;
+
+	if (!control->resends || packet_bytes <= HEADER_BYTES)
+		return UINT64_MAX;
+	control->resend.data_bytes = packet_bytes - HEADER_BYTES;
+	if (control->resend.frame_bytes == 0)
+		control->resend.frame_bytes = stream->claim.frame_bytes;
+	due_ns = camera_resend_turn(&control->resend, now_ns, stream->assembler, control_ask,
+				    control);
+	if (atomic_load(&control->head) != head)
+		control_kick(control);
+	return due_ns;
 }
 
 void
 camera_control_count(struct camera_control *control, struct lull_camera_counters *counters)
 {
-	(void)control;
-	(void)counters;
+	counters->requests += LULL_COUNTER_READ(control->requests);
+	counters->requested += LULL_COUNTER_READ(control->requested);
+	counters->control_lost += LULL_COUNTER_READ(control->lost);
 }

@@ -89,6 +89,8 @@ receive_give(struct receive_turn *turn, struct camera_stream *stream)
 
 		if (known != NULL)
 			arrival = *known;
+		if (complete && frame.counts.resent > 0)
+			LULL_COUNTER_ADD(stream->counters.repaired, 1);
 		if (frame.key == stream->phase_key) {
 			lull_phase_end(&stream->phase, turn->now_ns, frame.bytes, complete);
 			receive_patience(stream);

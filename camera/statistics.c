@@ -83,10 +83,12 @@ lull_camera_counters(struct lull_camera *camera, uint32_t index,
 	counters->refused = atomic_load(&stream->refused);
 	if (stream->control != NULL)
 		camera_control_count(stream->control, counters);
+	assembling = __atomic_load_n(&stream->assembler, __ATOMIC_ACQUIRE);
+	if (assembling != NULL)
+		counters->gone = LULL_COUNTER_READ(lull_assembler_counters(assembling)->gone);
 	if (assembler == NULL)
 		return 0;
 	memset(assembler, 0, sizeof(*assembler));
-	assembling = __atomic_load_n(&stream->assembler, __ATOMIC_ACQUIRE);
 	if (assembling != NULL)
 		statistics_copy(assembler, lull_assembler_counters(assembling), sizeof(*assembler));
 	assembler->frames_replaced += LULL_COUNTER_READ(stream->replaced);

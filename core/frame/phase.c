@@ -93,8 +93,9 @@ lull_phase_end(struct lull_phase *phase, uint64_t now_ns, uint64_t bytes, bool c
 	/* A first packet that was fetched late makes the span short and the rate high: cautious. */
 	phase->span_ns = phase_lowest(phase->span_ns, span_ns);
 	if (bytes > 0 && span_ns < LULL_NS_PER_S)
-		phase->ns_per_byte_32 =
-			phase_lowest(phase->ns_per_byte_32, (span_ns << 32) / bytes);
+		phase->ns_per_byte_16 =
+			phase_lowest(phase->ns_per_byte_16,
+				     LULL_MIN((span_ns << 16) / bytes, (uint64_t)UINT32_MAX));
 }
 
 static uint64_t
@@ -112,10 +113,7 @@ phase_open_ns(const struct lull_phase *phase, uint64_t bytes)
 	uint64_t left_ns;
 
 	/* Both factors below 2^32 keep the product whole. */
-	if (phase->ns_per_byte_32 > UINT32_MAX || left > UINT32_MAX)
-		left_ns = left * (phase->ns_per_byte_32 >> 32);
-	else
-		left_ns = left * phase->ns_per_byte_32 >> 32;
+	left_ns = LULL_MIN(left, (uint64_t)UINT32_MAX) * phase->ns_per_byte_16 >> 16;
 	return phase->news_ns + (left_ns > MARGIN_NS_MIN ? left_ns - MARGIN_NS_MIN : 0);
 }
 

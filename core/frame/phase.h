@@ -23,7 +23,7 @@ struct lull_phase {
 	uint64_t period_ns;      /* 0: not known */
 	uint64_t jitter_ns;      /* mean distance from the period */
 	uint64_t span_ns;        /* shortest from first to last packet lately; 0: not known */
-	uint64_t ns_per_byte_32; /* lowest lately, times 2^32 */
+	uint64_t ns_per_byte_16; /* lowest lately, times 2^16, at most UINT32_MAX */
 };
 
 /** The first packet of a frame was fetched. */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <lull/base.h>
+
+#include "frame/phase.h"
+
+#define US LULL_NS_PER_US
+#define MS LULL_NS_PER_MS
+#define BYTES 3686400
+#define PERIOD (33 * MS)
+
+/* A camera: frames of @p span_ns each period, fetched in steps of 100 us. Returns the time. */
+static uint64_t
+frames(struct lull_phase *phase, uint64_t now_ns, uint32_t count, uint64_t span_ns)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		lull_phase_begin(phase, now_ns);
+		for (uint64_t at = 100 * US; at <= span_ns; at += 100 * US)
+			lull_phase_news(phase, now_ns + at, BYTES * 100 * US / span_ns);
+		lull_phase_end(phase, now_ns + span_ns, BYTES, true);
+		now_ns += PERIOD;
+	}
+	return now_ns - PERIOD + span_ns;
+}
+
+static void
+phase_calm__unknown_at_first(void **state)
+{
+	struct lull_phase phase = { .open = false };
+
+	(void)state;
+	/* nothing to go by: look soon; within the first frame: at once */
+	assert_in_range(lull_phase_calm_ns(&phase, MS, BYTES), MS + 1, MS + 200 * US);
+	lull_phase_begin(&phase, MS);
+	assert_int_equal(lull_phase_calm_ns(&phase, MS, BYTES), MS);
+}
+
+/* Between frames: until shortly before the next end. */
+static void
+phase_calm__by_the_period(void **state)
+{
+	struct lull_phase phase = { .open = false };
+	uint64_t end_ns = frames(&phase, MS, 60, 2 * MS);
+	uint64_t calm_ns = lull_phase_calm_ns(&phase, end_ns, BYTES);
+
+	(void)state;
+	assert_in_range(phase.period_ns, PERIOD - US, PERIOD + US);
+	assert_in_range(calm_ns, end_ns + PERIOD - PERIOD / 8, end_ns + PERIOD - 49 * US);
+	/* awake when it is due */
+	assert_true(lull_phase_calm_ns(&phase, end_ns + PERIOD, BYTES) <= end_ns + PERIOD);
+	/* off: looks now and then */
+	assert_true(lull_phase_calm_ns(&phase, end_ns + LULL_NS_PER_S, BYTES) >
+		    end_ns + LULL_NS_PER_S);
+}
+
+/* Within a frame: by what is left, never beyond its end. */
+static void
+phase_calm__by_the_bytes_left(void **state)
+{
+	struct lull_phase phase = { .open = false };
+	uint64_t begin_ns = frames(&phase, MS, 60, 20 * MS) + 13 * MS;
+
+	(void)state;
+	lull_phase_begin(&phase, begin_ns);
+	for (uint64_t at = MS; at < 20 * MS; at += MS) {
+		uint64_t calm_ns;
+
+		lull_phase_news(&phase, begin_ns + at, BYTES / 20);
+		calm_ns = lull_phase_calm_ns(&phase, begin_ns + at, BYTES);
+		assert_in_range(calm_ns, begin_ns + 19 * MS + 700 * US, begin_ns + 20 * MS);
+	}
+	/* of a picture of unknown size nothing can be told */
+	assert_int_equal(lull_phase_calm_ns(&phase, begin_ns + MS, 0), begin_ns + MS);
+}
+
+/* Incomplete frames and frames that did not come leave the period as it is. */
+static void
+phase_end__survives_losses(void **state)
+{
+	struct lull_phase phase = { .open = false };
+	uint64_t end_ns = frames(&phase, MS, 60, 2 * MS);
+
+	(void)state;
+	lull_phase_begin(&phase, end_ns + PERIOD - 2 * MS);
+	lull_phase_end(&phase, end_ns + PERIOD + 20 * MS, BYTES, false);
+	frames(&phase, end_ns + 3 * PERIOD - 2 * MS, 3, 2 * MS);
+	assert_in_range(phase.period_ns, PERIOD - 10 * US, PERIOD + 10 * US);
+	/* another rate is another period */
+	phase.last_ns = 0;
+	for (uint64_t at = 1; at < 4; at++) {
+		lull_phase_begin(&phase, at * 10 * MS + LULL_NS_PER_S);
+		lull_phase_end(&phase, at * 10 * MS + LULL_NS_PER_S + MS, BYTES, true);
+	}
+	assert_int_equal(phase.period_ns, 10 * MS);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(phase_calm__unknown_at_first),
+		cmocka_unit_test(phase_calm__by_the_period),
+		cmocka_unit_test(phase_calm__by_the_bytes_left),
+		cmocka_unit_test(phase_end__survives_losses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
