@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* camera BACKEND PORT WIDTH HEIGHT PIXEL: print what becomes of the images of an RFC 4175 camera. */
+/* camera BACKEND PORT WIDTH HEIGHT PIXEL: print what becomes of an RFC 4175 camera's images. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
