@@ -75,8 +75,8 @@ main(int argc, char **argv)
 	rc = lull_options_parse(&cam_program, argc, argv, &cam->settings, &action, &error);
 	if (rc == 0 && action != LULL_OPTIONS_RUN)
 		rc = lull_options_print(&cam_program, action, stdout);
-	else if (rc == 0 && cam->settings.help_stream)
-		cam_spec_print_keys(stdout);
+	else if (rc == 0 && (cam->settings.help_stream || cam->settings.man_stream))
+		cam_spec_print_keys(stdout, cam->settings.man_stream);
 	else if (rc == 0)
 		rc = main_run(cam, &error);
 	if (rc != 0)

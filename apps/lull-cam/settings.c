@@ -112,6 +112,13 @@ static const struct lull_option cam_options[] = {
 		.type = LULL_OPTION_BOOL,
 		MEMBER(help_stream),
 	},
+	{
+		.key = "man-stream",
+		.help = "The same for the man page.",
+		.type = LULL_OPTION_BOOL,
+		.hidden = true,
+		MEMBER(man_stream),
+	},
 	LULL_RESTING_OPTIONS(struct cam_settings, resting, .value = "phase"),
 	{
 		.key = "frames",

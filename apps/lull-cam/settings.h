@@ -25,7 +25,7 @@ struct cam_settings {
 
 	struct lull_option_list streams, controls;
 	uint32_t cameras;
-	bool resend, help_stream;
+	bool resend, help_stream, man_stream;
 
 	struct lull_resting resting;
 

@@ -51,7 +51,7 @@ const struct lull_option cam_spec_keys[] = {
 		.real_high = 100,
 		MEMBER(resend_percent),
 	},
-	COUNT("width", width, 1, LULL_FRAME_SIDE_MAX, "Pixels; gvsp, cmp and rvf may tell it."),
+	COUNT("width", width, 1, LULL_FRAME_SIDE_MAX, "Pixels of a row."),
 	COUNT("height", height, 1, LULL_FRAME_SIDE_MAX, "Rows."),
 	{
 		.key = "pixel",
@@ -192,21 +192,47 @@ cam_spec_stream(const struct cam_spec *spec)
 	};
 }
 
-void
-cam_spec_print_keys(FILE *out)
+/* For roff a hyphen is a minus only when it is told so. */
+static void
+spec_print(FILE *out, const char *text, bool man)
+{
+	for (; *text != '\0'; text++) {
+		if (man && *text == '-')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+static void
+spec_print_choices(FILE *out, const struct lull_option *row, bool man)
 {
 	const char *name;
 
+	fputs(" One of", out);
+	for (uint32_t i = 0; (name = lull_option_choice(row, i)) != NULL; i++) {
+		fputs(i > 0 ? ", " : " ", out);
+		spec_print(out, name, man);
+	}
+	fputc('.', out);
+}
+
+void
+cam_spec_print_keys(FILE *out, bool man)
+{
 	for (const struct lull_option *row = cam_spec_keys; row->key != NULL; row++) {
-		fprintf(out, "%s=%s\n    %s", row->key, lull_option_argument(row), row->help);
-		if (row->type == LULL_OPTION_CHOICE) {
-			fputs(" One of", out);
-			for (uint32_t i = 0; (name = lull_option_choice(row, i)) != NULL; i++)
-				fprintf(out, "%s %s", i > 0 ? "," : "", name);
+		fputs(man ? ".TP\n\\fB" : "", out);
+		spec_print(out, row->key, man);
+		fputs(man ? "\\fR=\\fI" : "=", out);
+		spec_print(out, lull_option_argument(row), man);
+		fputs(man ? "\\fR\n" : "\n    ", out);
+		spec_print(out, row->help, man);
+		if (row->type == LULL_OPTION_CHOICE)
+			spec_print_choices(out, row, man);
+		if (row->value != NULL) {
+			fputs(" Default: ", out);
+			spec_print(out, row->value, man);
 			fputc('.', out);
 		}
-		if (row->value != NULL)
-			fprintf(out, " [%s]", row->value);
 		fputc('\n', out);
 	}
 }

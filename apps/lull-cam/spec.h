@@ -37,7 +37,7 @@ extern const struct lull_option cam_spec_keys[];
 int cam_spec_parse(const char *text, struct cam_spec *spec, struct lull_error *error);
 /** The stream meant; its texts are borrowed from @p spec. */
 struct lull_camera_stream cam_spec_stream(const struct cam_spec *spec);
-/** The keys, one per line. */
-void cam_spec_print_keys(FILE *out);
+/** What can be told, for people, or in man(7) macros. */
+void cam_spec_print_keys(FILE *out, bool man);
 
 #endif

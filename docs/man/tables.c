@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <lull/camera.h>
 #include <lull/engine.h>
 #include <lull/generator.h>
 #include <lull/idle.h>
@@ -67,6 +68,9 @@ print_table(const char *name)
 		{ "worker", lull_stage_flow_worker.counters },
 		{ "log", lull_stage_flow_log.counters },
 		{ "output", lull_stage_flow_output.counters },
+		{ "camera", lull_camera_counter_table },
+		{ "receiver", lull_camera_totals_table },
+		{ "assembler", lull_assembler_counter_table },
 	};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
