@@ -100,7 +100,7 @@ flow_io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type,
 	packet->clock_ns = io->clock_ns;
 	packet->number = io_number(io);
 	packet->dispatcher = (uint8_t)io->index;
-	burst->digests[burst->kept] = packet->digest;
+	burst->digests[burst->kept] = packet->steer;
 	burst->pkts[burst->kept++] = pkt;
 }
 

@@ -36,6 +36,13 @@ send_stage(struct flow_io *io, uint32_t worker, struct rte_mbuf *pkt, uint64_t n
 	staging->pkts[staging->count++] = pkt;
 }
 
+static bool
+send_icmp(const struct lull_flow_packet *packet)
+{
+	return packet->key.proto == LULL_FLOW_PROTO_ICMP ||
+	       packet->key.proto == LULL_FLOW_PROTO_ICMP6;
+}
+
 static void
 send_mark(struct rte_mbuf *pkt, const struct lull_dispatch_mark *mark)
 {
@@ -45,6 +52,11 @@ send_mark(struct rte_mbuf *pkt, const struct lull_dispatch_mark *mark)
 	packet->seq = mark->seq;
 	packet->mark_flags = mark->flags;
 	packet->hint = mark->app;
+	if (!send_icmp(packet))
+		return;
+	/* Errors go where the flows go that they are about: one key, many buckets, many workers. */
+	packet->mark_flags |= LULL_DISPATCH_SHARED;
+	packet->hint = 0;
 }
 
 /* ---- lost ---- */
@@ -169,7 +181,7 @@ send_refused(struct flow_io *io, uint16_t from, uint64_t now_ns)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct lull_flow_packet *packet = &flow_private(pkts[i])->packet;
 
-		digests[i] = packet->digest;
+		digests[i] = packet->steer;
 		marks[i] = (struct lull_dispatch_mark){ packet->bucket, packet->seq,
 							packet->mark_flags, packet->hint };
 	}

@@ -72,6 +72,9 @@ worker_note(struct flow_worker *worker, const struct lull_flow_packet *packet, u
 	struct flow_note note = { .digest = packet->digest, .app = hint };
 	struct rte_ring *ring = worker->inputs[packet->dispatcher].notes;
 
+	/* An ICMP error stands in the bucket of the flow it is about. */
+	if (packet->steer != packet->digest)
+		return;
 	if (rte_ring_sp_enqueue_elem(ring, &note, sizeof(note)) == 0)
 		worker->counters.notes++;
 	else

@@ -25,7 +25,7 @@ struct lull_fragment_datagram {
 	struct lull_fragment_name name; /**< version 0: no datagram */
 	uint8_t proto;                  /**< of the transport */
 	uint16_t port[2];               /**< of source and target */
-	uint32_t digest;                /**< for dispatch */
+	uint32_t digest, steer;         /**< as the first piece has them */
 	uint64_t time_ns;               /**< stamp of the first piece */
 };
 struct lull_fragment_table {

@@ -257,11 +257,13 @@ parser_later(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 		ip->proto = datagram->proto;
 		packet->direction = parser_key(walk, ip, datagram->port, &packet->key);
 		packet->digest = datagram->digest;
+		packet->steer = datagram->steer;
 		return;
 	}
 	packet->flags |= LULL_FLOW_ORPHAN;
 	packet->direction = parser_key(walk, ip, no_ports, &packet->key);
 	packet->digest = lull_flow_digest(parser->seed, &packet->key);
+	packet->steer = packet->digest;
 	LULL_COUNTER_ADD(parser->counters.orphans, 1);
 }
 
@@ -274,6 +276,7 @@ parser_first(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 		.proto = ip->proto,
 		.port = { transport->port[0], transport->port[1] },
 		.digest = packet->digest,
+		.steer = packet->steer,
 		.time_ns = packet->time_ns,
 	};
 
@@ -323,7 +326,7 @@ parser_icmp_digest(struct lull_flow_parser *parser, const struct lull_flow_walk 
 		if (datagram == NULL)
 			return own_digest;
 		LULL_COUNTER_ADD(parser->counters.icmp_errors, 1);
-		return datagram->digest;
+		return datagram->steer;
 	}
 	parser_key(&quoted_walk, &quoted, transport.port, &key);
 	LULL_COUNTER_ADD(parser->counters.icmp_errors, 1);
@@ -364,9 +367,10 @@ parser_fill(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 			return cause;
 		packet->direction = parser_key(walk, ip, transport.port, &packet->key);
 		packet->digest = lull_flow_digest(parser->seed, &packet->key);
+		packet->steer = packet->digest;
 		if (parser_icmp_error(walk, ip))
-			packet->digest = parser_icmp_digest(parser, walk, ip, packet->digest,
-							    packet->time_ns);
+			packet->steer = parser_icmp_digest(parser, walk, ip, packet->digest,
+							   packet->time_ns);
 		if (ip->fragment)
 			parser_first(parser, walk, ip, &transport, packet);
 	}
@@ -396,16 +400,17 @@ parser_read(struct lull_flow_parser *parser, uint16_t link_type, struct lull_flo
 	return parser_fill(parser, walk, &ip, packet);
 }
 
-/* In pieces, each of two vector stores: gcc 12 clears 96 bytes at once by "rep stos", for 8 ns. */
+/* In pieces, each of two vector stores: gcc 12 clears all at once by "rep stos", for 8 ns. */
 static inline void
 parser_clear(struct lull_flow_packet *packet)
 {
 	uint8_t *bytes = (uint8_t *)packet;
 
-	static_assert(sizeof(*packet) == 96, "three pieces");
+	static_assert(sizeof(*packet) == 104, "three pieces and a word");
 	memset(bytes, 0, 32);
 	memset(bytes + 32, 0, 32);
 	memset(bytes + 64, 0, 32);
+	memset(bytes + 96, 0, 8);
 }
 
 static enum lull_flow_cause

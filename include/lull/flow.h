@@ -93,7 +93,8 @@ struct lull_flow_packet {
 	uint64_t time_ns;        /**< stamp, since 1970 when the source knows that */
 	uint64_t clock_ns;       /**< set by the dispatcher */
 	uint64_t number;         /**< of the dispatcher: which packet came first anywhere */
-	uint32_t digest;         /**< for dispatch: of the key, of an ICMP error's inner flow ... */
+	uint32_t digest;         /**< of the key */
+	uint32_t steer;          /**< for dispatch: the digest, of an ICMP error that of its flow */
 	uint32_t ip_bytes;       /**< IP header and payload, as the IP header says */
 	uint32_t seq, bucket;    /**< struct lull_dispatch_mark */
 	uint16_t mark_flags;     /**< the same */

@@ -85,43 +85,39 @@ def nanoseconds(seconds: str) -> int:
 class Packet(NamedTuple):
     time_ns: int
     key: Key
-    about: Key | None  # the flow that an ICMP error quotes: it goes where that flow goes
     direction: int
     bytes: int
 
 
-def headers_of(row: dict[str, list[str]], depth: int) -> tuple[Key, int, int] | None:
-    """Key, direction and IP bytes of the IP header at this depth; None: there is none."""
+def headers_of(row: dict[str, list[str]]) -> tuple[Key, int, int] | None:
+    """Key, direction and IP bytes of the outer IP header; None: there is none."""
 
-    def value(name: str, at: int = depth) -> str:
-        return row[name][at] if len(row[name]) > at else ""
+    def value(name: str) -> str:
+        return row[name][0] if row[name] else ""
 
     if value("ip.src"):
         src, dst, proto = value("ip.src"), value("ip.dst"), int(value("ip.proto"))
         size = int(value("ip.len"))
     elif value("ipv6.src"):
         src, dst = value("ipv6.src"), value("ipv6.dst")
-        names = NEXT if depth == 0 else NEXT[:1]
-        proto = int(next(value(name) for name in reversed(names) if value(name)))
+        proto = int(next(value(name) for name in reversed(NEXT) if value(name)))
         size = IPV6_HEADER + int(value("ipv6.plen"))
     else:
         return None
-    # Only the innermost header has ports.
-    ports = "tcp" if proto == 6 else "udp"
-    key, direction = key_of(src, int(value(f"{ports}.srcport", 0) or 0), dst,
-                            int(value(f"{ports}.dstport", 0) or 0), proto,
-                            int(value("vlan.id", 0) or 0))
+    # Of an ICMP error these would be the ports of the packet that it quotes.
+    ports = {6: "tcp", 17: "udp"}.get(proto)
+    ends = [int(value(f"{ports}.{end}") or 0) if ports else 0 for end in ("srcport", "dstport")]
+    key, direction = key_of(src, ends[0], dst, ends[1], proto, int(value("vlan.id") or 0))
     return key, direction, size
 
 
 def packet_of(row: dict[str, list[str]]) -> Packet | None:
     """A line of tshark; None: not IP."""
-    outer, quoted = headers_of(row, 0), headers_of(row, 1)
+    outer = headers_of(row)
     if outer is None:
         return None
     key, direction, size = outer
-    return Packet(nanoseconds(row["frame.time_epoch"][0]), key, quoted[0] if quoted else None,
-                  direction, size)
+    return Packet(nanoseconds(row["frame.time_epoch"][0]), key, direction, size)
 
 
 def tshark_packets(capture: Path) -> list[Packet]:
@@ -136,30 +132,23 @@ def tshark_packets(capture: Path) -> list[Packet]:
 
 
 def flows_of(packets: list[Packet], idle_ns: int) -> dict[Key, list[Flow]]:
-    """Records by their definition: they end at silences longer than idle_ns.
-
-    ICMP errors have a record for each flow that they are about.
-    """
-    flows: dict[tuple[Key, Key | None], list[Flow]] = defaultdict(list)
-    last_clock: dict[tuple[Key, Key | None], int] = {}
+    """Records by their definition: they end at silences longer than idle_ns."""
+    flows: dict[Key, list[Flow]] = defaultdict(list)
+    last_clock: dict[Key, int] = {}
     clock_ns = 0
     for packet in packets:
         clock_ns = max(clock_ns, packet.time_ns)
-        name = (packet.key, packet.about)
-        known = flows[name]
-        if not known or clock_ns > last_clock[name] + idle_ns:
+        known = flows[packet.key]
+        if not known or clock_ns > last_clock[packet.key] + idle_ns:
             known.append(Flow(first_ns=packet.time_ns, last_ns=packet.time_ns,
                               direction=packet.direction))
-        last_clock[name] = clock_ns
+        last_clock[packet.key] = clock_ns
         flow = known[-1]
         flow.packets[packet.direction] += 1
         flow.bytes[packet.direction] += packet.bytes
         flow.first_ns = min(flow.first_ns, packet.time_ns)
         flow.last_ns = max(flow.last_ns, packet.time_ns)
-    by_key: dict[Key, list[Flow]] = defaultdict(list)
-    for (key, _), records in flows.items():
-        by_key[key] += records
-    return by_key
+    return flows
 
 
 def nfdump_counts(capture: Path, scratch: Path) -> dict[Key, tuple[int, ...]]:

@@ -227,7 +227,8 @@ parse__icmp_error_goes_with_its_flow(void **state)
 		put_udp(&frame, 4000, 53, 372); /* 8 bytes of it, as routers give */
 		assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &error),
 				 LULL_FLOW_OK);
-		assert_int_equal(error.digest, packet.digest);
+		assert_int_equal(error.steer, packet.digest);
+		assert_int_equal(error.digest, lull_flow_digest(0, &error.key));
 		assert_int_equal(error.key.proto, 1);
 		assert_int_equal(error.key.addr[0][0], 0x0a);
 		assert_int_equal(error.key.addr[1][0], 0xc0);
@@ -235,7 +236,7 @@ parse__icmp_error_goes_with_its_flow(void **state)
 		frame.bytes[20] = 8; /* an echo request is about itself */
 		assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &error),
 				 LULL_FLOW_OK);
-		assert_int_equal(error.digest, lull_flow_digest(0, &error.key));
+		assert_int_equal(error.steer, lull_flow_digest(0, &error.key));
 	}
 	assert_int_equal(lull_flow_parser_counters(parser)->icmp_errors, sizeof(errors));
 }
@@ -254,11 +255,12 @@ parse__icmp6_error_goes_with_its_flow(void **state)
 	put_datagram6(&frame);
 	frame.len -= 4;
 	assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &error), LULL_FLOW_OK);
-	assert_int_equal(error.digest, packet.digest);
+	assert_int_equal(error.steer, packet.digest);
+	assert_int_equal(error.digest, lull_flow_digest(0, &error.key));
 	assert_int_equal(error.key.proto, 58);
 	frame.bytes[40] = 135; /* neighbour solicitation */
 	assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &error), LULL_FLOW_OK);
-	assert_int_equal(error.digest, lull_flow_digest(0, &error.key));
+	assert_int_equal(error.steer, error.digest);
 }
 
 static void
