@@ -39,7 +39,7 @@ struct camera {
 	char log[4096];
 };
 
-static void
+static void __attribute__((format(printf, 2, 0)))
 note(struct camera *camera, const char *format, uint32_t a, uint32_t b)
 {
 	size_t len = strlen(camera->log);
