@@ -20,8 +20,7 @@
 #define CHANNELS 3
 static_assert(STRIP_COLUMNS >= GROUP_COLUMNS_MAX * LULL_PIXEL_SHRINK_MAX, "a square fits");
 static_assert(STRIP_COLUMNS <= LULL_YUV_COLUMNS_MAX, "a strip fits");
-static_assert(LULL_PIXEL_SHRINK_MAX * LULL_PIXEL_SHRINK_MAX * UINT8_MAX <= UINT16_MAX,
-	      "the sum of a square fits");
+static_assert(LULL_PIXEL_SHRINK_MAX * UINT8_MAX <= UINT16_MAX, "the sum of a column fits");
 
 struct convert {
 	const struct lull_frame_geometry *geometry;
@@ -61,8 +60,11 @@ convert_samples(struct convert *convert, uint32_t row)
 	uint16_t samples[MARGIN + STRIP_COLUMNS + MARGIN];
 
 	convert->unpack(convert_source(convert, row, from), count, samples);
-	for (uint32_t i = 0; i < count; i++)
-		out[i] = (uint8_t)LULL_MIN(samples[i] >> cut_bits, UINT8_MAX);
+	for (uint32_t i = 0; i < count; i++) {
+		uint16_t sample = (uint16_t)(samples[i] >> cut_bits);
+
+		out[i] = (uint8_t)(sample > UINT8_MAX ? UINT8_MAX : sample);
+	}
 	/* mirrored, so that the colours keep their order; 1 column stands for its neighbours */
 	if (begin == 0)
 		line[-1] = line[width > 1 ? 1 : 0];
@@ -175,20 +177,24 @@ convert_shrunk(struct convert *convert, uint32_t row, uint8_t *rgb)
 {
 	uint32_t shrink = convert->shrink, area = shrink * shrink;
 	uint32_t count = (convert->end - convert->begin) / shrink;
-	uint32_t inverse = UINT32_MAX / area + 1; /* exact: sums * area < 2^32 */
+	uint32_t inverse = UINT32_MAX / area + 1; /* exact: sum * area < 2^32 */
+	uint16_t *sums = convert->sums;           /* of columns */
 
-	memset(convert->sums, 0, sizeof(*convert->sums) * CHANNELS * count);
+	memset(sums, 0, sizeof(*sums) * CHANNELS * count * shrink);
 	for (uint32_t end = row + shrink; row < end; row++) {
-		const uint8_t *pixel = convert->row;
-
 		convert_row(convert, row, convert->row);
-		for (uint32_t i = 0; i < CHANNELS * count; i += CHANNELS)
-			for (uint32_t k = 0; k < shrink; k++, pixel += CHANNELS)
-				for (uint32_t channel = 0; channel < CHANNELS; channel++)
-					convert->sums[i + channel] += pixel[channel];
+		for (uint32_t i = 0; i < CHANNELS * count * shrink; i++)
+			sums[i] = (uint16_t)(sums[i] + convert->row[i]);
 	}
-	for (uint32_t i = 0; i < CHANNELS * count; i++)
-		rgb[i] = (uint8_t)((uint64_t)(convert->sums[i] + area / 2) * inverse >> 32);
+	for (uint32_t i = 0; i < count; i++, sums += CHANNELS * shrink) {
+		for (uint32_t channel = 0; channel < CHANNELS; channel++) {
+			uint64_t sum = area / 2;
+
+			for (uint32_t k = 0; k < shrink; k++)
+				sum += sums[CHANNELS * k + channel];
+			*rgb++ = (uint8_t)(sum * inverse >> 32);
+		}
+	}
 }
 
 static void
