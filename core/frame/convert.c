@@ -30,8 +30,9 @@ struct convert {
 	uint32_t shrink, cut_bits;   /* that samples have above 8 */
 	lull_unpack_row *unpack;     /* NULL: colours */
 	lull_demosaic_row *demosaic; /* NULL: no Bayer pixels */
-	uint32_t begin, end;         /* columns of the strip */
-	uint32_t lines_end;          /* rows before this one have been read into lines */
+	void (*cut)(const uint16_t *samples, uint32_t cut_bits, uint32_t count, uint8_t *out);
+	uint32_t begin, end; /* columns of the strip */
+	uint32_t lines_end;  /* rows before this one have been read into lines */
 	uint8_t lines[LINES][MARGIN + STRIP_COLUMNS + MARGIN];
 	struct lull_yuv_row yuv;
 	uint8_t row[CHANNELS * STRIP_COLUMNS];
@@ -48,6 +49,33 @@ convert_source(const struct convert *convert, uint32_t row, uint32_t column)
 	       (uint64_t)(column / group.columns) * group.bytes;
 }
 
+/* One body, for the compiler to make vectors of: 8 samples at once, or 32 with AVX2. */
+static inline __attribute__((always_inline)) void
+convert_cut_body(const uint16_t *samples, uint32_t cut_bits, uint32_t count, uint8_t *restrict out)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint16_t sample = (uint16_t)(samples[i] >> cut_bits);
+
+		out[i] = (uint8_t)(sample > UINT8_MAX ? UINT8_MAX : sample);
+	}
+}
+
+static void
+convert_cut(const uint16_t *samples, uint32_t cut_bits, uint32_t count, uint8_t *out)
+{
+	convert_cut_body(samples, cut_bits, count, out);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void
+convert_cut_avx2(const uint16_t *samples, uint32_t cut_bits, uint32_t count, uint8_t *out)
+{
+	convert_cut_body(samples, cut_bits, count, out);
+}
+#else
+#define convert_cut_avx2 convert_cut
+#endif
+
 /* 8-bit samples of the strip and, for Bayer pixels, of the columns beside it; [0]: column begin. */
 static uint8_t *
 convert_samples(struct convert *convert, uint32_t row)
@@ -60,11 +88,7 @@ convert_samples(struct convert *convert, uint32_t row)
 	uint16_t samples[MARGIN + STRIP_COLUMNS + MARGIN];
 
 	convert->unpack(convert_source(convert, row, from), count, samples);
-	for (uint32_t i = 0; i < count; i++) {
-		uint16_t sample = (uint16_t)(samples[i] >> cut_bits);
-
-		out[i] = (uint8_t)(sample > UINT8_MAX ? UINT8_MAX : sample);
-	}
+	convert->cut(samples, cut_bits, count, out);
 	/* mirrored, so that the colours keep their order; 1 column stands for its neighbours */
 	if (begin == 0)
 		line[-1] = line[width > 1 ? 1 : 0];
@@ -156,7 +180,7 @@ convert_colour(struct convert *convert, uint32_t row, uint8_t *rgb)
 		break;
 	default:
 		lull_yuv_read(convert->geometry->pixel, source, row, count, &convert->yuv);
-		lull_yuv_to_rgb(&convert->yuv, convert->matrix, count, rgb);
+		lull_yuv_to_rgb(&convert->yuv, convert->matrix, LULL_LANES_BEST, count, rgb);
 	}
 }
 
@@ -236,6 +260,7 @@ convert_init(struct convert *convert, const struct lull_frame_geometry *geometry
 	convert->matrix = view->matrix;
 	convert->shrink = shrink;
 	convert->unpack = lull_unpack_function(geometry->pixel, LULL_LANES_BEST);
+	convert->cut = lull_lanes_wide(LULL_LANES_BEST) ? convert_cut_avx2 : convert_cut;
 	convert->cut_bits = 0;
 	if (sample_bits > 0)
 		convert->cut_bits = (sample_bits == 16 ? bits : sample_bits) - 8;

@@ -125,12 +125,11 @@ yuv_channel(int32_t sum)
 	return (uint8_t)LULL_CLAMP(value, 0, 255);
 }
 
-void
-lull_yuv_to_rgb(const struct lull_yuv_row *yuv, enum lull_pixel_matrix matrix, uint32_t count,
-		uint8_t *rgb)
+/* One body, for the compiler to make vectors of. */
+static inline __attribute__((always_inline)) void
+yuv_to_rgb_body(const struct lull_yuv_row *yuv, struct yuv_factors factors, uint32_t count,
+		uint8_t *restrict rgb)
 {
-	const struct yuv_factors factors = yuv_factors[matrix];
-
 	for (uint32_t i = 0; i < count; i++) {
 		int32_t y = factors.y * (yuv->y[i] - (16 << 4));
 		int32_t cb = yuv->cb[i] - (128 << 4), cr = yuv->cr[i] - (128 << 4);
@@ -139,4 +138,31 @@ lull_yuv_to_rgb(const struct lull_yuv_row *yuv, enum lull_pixel_matrix matrix, u
 		rgb[3 * i + 1] = yuv_channel(y - factors.green_cb * cb - factors.green_cr * cr);
 		rgb[3 * i + 2] = yuv_channel(y + factors.blue_cb * cb);
 	}
+}
+
+static void
+yuv_to_rgb(const struct lull_yuv_row *yuv, struct yuv_factors factors, uint32_t count, uint8_t *rgb)
+{
+	yuv_to_rgb_body(yuv, factors, count, rgb);
+}
+
+#ifdef __x86_64__
+__attribute__((target("avx2"))) static void
+yuv_to_rgb_avx2(const struct lull_yuv_row *yuv, struct yuv_factors factors, uint32_t count,
+		uint8_t *rgb)
+{
+	yuv_to_rgb_body(yuv, factors, count, rgb);
+}
+#else
+#define yuv_to_rgb_avx2 yuv_to_rgb
+#endif
+
+void
+lull_yuv_to_rgb(const struct lull_yuv_row *yuv, enum lull_pixel_matrix matrix,
+		enum lull_lanes lanes, uint32_t count, uint8_t *rgb)
+{
+	if (lull_lanes_wide(lanes))
+		yuv_to_rgb_avx2(yuv, yuv_factors[matrix], count, rgb);
+	else
+		yuv_to_rgb(yuv, yuv_factors[matrix], count, rgb);
 }

@@ -8,6 +8,8 @@
 
 #include <lull/frame.h>
 
+#include "lanes.h"
+
 #define LULL_YUV_COLUMNS_MAX 1024
 
 /** One of each for each pixel, 12 bits whatever the format has. */
@@ -27,7 +29,7 @@ bool lull_yuv_read(enum lull_pixel pixel, const uint8_t *groups, uint32_t row, u
 /**
  * Limited range, ITU-R BT.601 or BT.709; rounded, and cut to 0..255. Writes 3 * @p count bytes.
  */
-void lull_yuv_to_rgb(const struct lull_yuv_row *yuv, enum lull_pixel_matrix matrix, uint32_t count,
-		     uint8_t *rgb);
+void lull_yuv_to_rgb(const struct lull_yuv_row *yuv, enum lull_pixel_matrix matrix,
+		     enum lull_lanes lanes, uint32_t count, uint8_t *rgb);
 
 #endif

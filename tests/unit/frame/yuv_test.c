@@ -3,6 +3,8 @@
 
 #include "picture.h"
 
+#include "frame/yuv.h"
+
 static const struct format {
 	enum lull_pixel pixel;
 	uint32_t bits;
@@ -127,12 +129,38 @@ to_rgb__bars(void **state)
 	}
 }
 
+/* Every rest of a vector. */
+static void
+to_rgb__alike(void **state)
+{
+	struct lull_yuv_row yuv;
+	struct lull_prng prng;
+
+	(void)state;
+	lull_prng_init(&prng, PICTURE_SEED, 7);
+	for (uint32_t count = 1; count <= 70; count++) {
+		enum lull_pixel_matrix matrix = (enum lull_pixel_matrix)(count % 2);
+		uint8_t one[3 * 71] = { 0 }, many[3 * 71] = { 0 };
+
+		for (uint32_t i = 0; i < count; i++) {
+			yuv.y[i] = lull_prng_u64(&prng) & 0xfff;
+			yuv.cb[i] = lull_prng_u64(&prng) & 0xfff;
+			yuv.cr[i] = lull_prng_u64(&prng) & 0xfff;
+		}
+		lull_yuv_to_rgb(&yuv, matrix, LULL_LANES_SCALAR, count, one);
+		lull_yuv_to_rgb(&yuv, matrix, LULL_LANES_BEST, count, many);
+		assert_memory_equal(one, many, sizeof(one));
+		assert_int_equal(one[3 * count], 0);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(to_rgb__by_definition),
 		cmocka_unit_test(to_rgb__bars),
+		cmocka_unit_test(to_rgb__alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
