@@ -107,6 +107,28 @@ record_count__hears_of_packets_lost_before(void **state)
 	assert_int_equal(other.exact, 0);
 }
 
+/* First stamp, then key, then number; nothing else. */
+static void
+record_compare__follows_stamp_key_number(void **state)
+{
+	struct lull_flow_record a = { .first_ns = 5, .first_number = 5, .key.port = { 5 } };
+	struct lull_flow_record b = a;
+
+	(void)state;
+	b.last_ns = b.packets[0] = b.bytes[1] = 9;
+	assert_int_equal(lull_flow_record_compare(&a, &b), 0);
+	b.first_number = 6;
+	assert_true(lull_flow_record_compare(&a, &b) < 0);
+	b.key.port[0] = 4;
+	assert_true(lull_flow_record_compare(&a, &b) > 0);
+	assert_true(lull_flow_record_compare(&b, &a) < 0);
+	b.first_ns = 6;
+	assert_true(lull_flow_record_compare(&a, &b) < 0);
+	b.first_ns = UINT64_MAX; /* no difference is too large */
+	assert_true(lull_flow_record_compare(&a, &b) < 0);
+	assert_true(lull_flow_record_compare(&b, &a) > 0);
+}
+
 int
 main(void)
 {
@@ -115,6 +137,7 @@ main(void)
 		cmocka_unit_test(record_join__a_final_label_stays),
 		cmocka_unit_test(record_join__labels_do_not_depend_on_grouping),
 		cmocka_unit_test(record_count__hears_of_packets_lost_before),
+		cmocka_unit_test(record_compare__follows_stamp_key_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
