@@ -149,6 +149,21 @@ result_totals(struct cam *cam, json_t *result)
 	json_object_set_new(result, "gap_ns", result_figure(cam, 0, LULL_CAMERA_GAP));
 }
 
+/* What was set, but for what makes the program leave at once. */
+static json_t *
+result_settings(struct cam *cam)
+{
+	static const char *const actions[] = { "check", "help-stream", "man-stream" };
+	json_t *object;
+
+	pthread_mutex_lock(&cam->lock);
+	object = lull_result_settings(&cam_program, &cam->settings);
+	pthread_mutex_unlock(&cam->lock);
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+		json_object_del(object, actions[i]);
+	return object;
+}
+
 json_t *
 cam_result(struct cam *cam)
 {
@@ -162,9 +177,7 @@ cam_result(struct cam *cam)
 	result_put_text(result, "program", cam_program.name);
 	result_put_text(result, "version", cam_program.version);
 	result_put_text(result, "end", end_names[cam->end]);
-	pthread_mutex_lock(&cam->lock);
-	json_object_set_new(result, "settings", lull_result_settings(&cam_program, &cam->settings));
-	pthread_mutex_unlock(&cam->lock);
+	json_object_set_new(result, "settings", result_settings(cam));
 	json_object_set_new(result, "machine", lull_result_machine(lull_engine_dpdk_version()));
 	json_object_set_new(result, "run_s",
 			    lull_result_real((double)(cam->end_ns - cam->begin_ns) / 1e9));

@@ -1,0 +1,513 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lull-cam from its command line to its result: captures, loopback, files, what it refuses.
+
+lull_cam.py LULL-CAM CAPTURES
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+PATIENCE_S = 60
+SEED = 20261122
+WHOLE = {
+    "program", "version", "end", "settings", "machine", "run_s", "totals", "cpu_pct", "steal_pct",
+    "valid", "gap_ns", "fetched", "fetched_partial", "recorded", "streams", "findings",
+}  # fmt: skip
+STREAM = {
+    "name", "protocol", "frames", "partial", "reasons", "counters", "assembler", "latency_ns",
+    "assembly_ns", "period_ns",
+}  # fmt: skip
+FIGURES = {"count", "mean", "min", "p50", "p90", "p99", "p995", "p999", "p9999", "max", "bins"}
+# capture: port, what to know beforehand, frames, partial, packets, packets for no stream
+VIDEO = {
+    "rgb_64x48": (5004, "width=64,height=48,pixel=rgb8", 2, 0, 14, 0),
+    "uyvp_64x48": (5004, "width=64,height=48,pixel=uyvy10", 2, 0, 12, 0),
+    "i420_64x48": (5004, "width=64,height=48,pixel=yuv420", 2, 0, 8, 0),
+    "y41b_64x48": (5004, "width=64,height=48,pixel=yuv411", 1, 0, 4, 0),
+    "ayuv_64x48": (5004, "width=64,height=48,pixel=yuv444", 1, 0, 7, 0),
+    "uyvy_320x240_3hdr": (5004, "width=320,height=240,pixel=uyvy8", 1, 0, 113, 0),
+    "uyvy_interlaced_64x48": (5004, "width=64,height=48,pixel=uyvy8,interlaced", 2, 0, 12, 0),
+    "ffmpeg_yuv422p10_64x48": (5006, "width=64,height=48,pixel=uyvy10", 2, 0, 12, 0),
+    # of all but the last packet the capture has only the first IP fragment
+    "uyvy_jumbo_640x64": (5004, "width=640,height=64,pixel=uyvy8", 1, 1, 1, 9),
+}
+WIDTH, HEIGHT = 64, 48
+ROW_BYTES = 3 * WIDTH
+
+
+def check(good: bool, what: str, seen: object = "") -> None:
+    if not good:
+        sys.exit(f"lull_cam: {what}: {seen}")
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        check(time.monotonic() < end, "in vain", what)
+        time.sleep(0.005)
+
+
+class Running:
+    """The program while it receives."""
+
+    def __init__(self, binary: Path, scratch: Path, words: list[str]) -> None:
+        self.process = subprocess.Popen(
+            [str(binary), *words],
+            cwd=scratch,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert self.process.stderr is not None
+        line = self.process.stderr.readline()
+        check(line.startswith("lull-cam: receiving "), "says that it receives", line)
+
+    def end(self, status: int = 0) -> str:
+        """What it said on stderr."""
+        _, errors = self.process.communicate(timeout=PATIENCE_S)
+        check(self.process.returncode == status, f"exit status {status}", errors)
+        return errors
+
+
+class Stand:
+    """The program, and an empty directory to call it in."""
+
+    def __init__(self, binary: str, captures: str, scratch: str) -> None:
+        self.binary = Path(binary).resolve()
+        self.captures = Path(captures).resolve()
+        self.scratch = Path(scratch)
+
+    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(self.binary), *words],
+            capture_output=True,
+            text=True,
+            cwd=self.scratch,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+
+    def start(self, *words: str) -> Running:
+        return Running(self.binary, self.scratch, [*words, "--stats", "0", "--json", "result.json"])
+
+    def result(self) -> dict[str, Any]:
+        result: dict[str, Any] = json.loads((self.scratch / "result.json").read_text())
+        check(result.keys() == WHOLE, "members", result.keys() ^ WHOLE)
+        for stream in result["streams"]:
+            check(stream.keys() == STREAM, "members of a stream", stream.keys() ^ STREAM)
+        return result
+
+    def capture(self, name: str, stream: str, *words: str) -> dict[str, Any]:
+        backend = f"pcap:{self.captures / name}.pcap"
+        run = self.start("--backend", backend, "--stream", stream, *words)
+        check(run.end() == "", "says nothing more on stderr")
+        result = self.result()
+        check(result["end"] == "input", "the end of the capture", result["end"])
+        return result
+
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.scratch / name).read_text().splitlines()]
+
+    def refused(self, words: str, pattern: str) -> None:
+        """One line that names what is wrong, and nothing written."""
+        run = self.call(*words.split(), "--json", "refused.json")
+        shown = f"{words}: {run.returncode} {run.stdout}{run.stderr}"
+        check(run.returncode == 1 and run.stdout == "", "exit status 1, stdout empty", shown)
+        check(len(run.stderr.splitlines()) == 1, "says one line", shown)
+        check(run.stderr.startswith("lull-cam: "), "says who speaks", shown)
+        check(re.search(pattern, run.stderr) is not None, f"says {pattern}", shown)
+        check(not (self.scratch / "refused.json").exists(), "leaves nothing", shown)
+
+
+# ---- a sender ----
+
+
+def free_ports(count: int) -> int:
+    """The first of so many UDP ports in a row that nobody has."""
+    for first in range(21000, 60000, count):
+        sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+        try:
+            for i, each in enumerate(sockets):
+                each.bind(("0.0.0.0", first + i))
+            return first
+        except OSError:
+            continue
+        finally:
+            for each in sockets:
+                each.close()
+    sys.exit("lull_cam: no free UDP ports")
+
+
+def row_packet(number: int, row: int, data: bytes) -> bytes:
+    """RFC 4175: one row of a picture in RGB."""
+    sequence = number * HEIGHT + row
+    marker = 0x80 if row == HEIGHT - 1 else 0
+    rtp = struct.pack("!BBHII", 0x80, marker | 96, sequence & 0xFFFF, 3000 * number, 7)
+    return rtp + struct.pack("!HHHH", sequence >> 16, len(data), row, 0) + data
+
+
+def picture(camera: int, number: int) -> bytes:
+    return random.Random(f"{SEED} {camera} {number}").randbytes(ROW_BYTES * HEIGHT)
+
+
+def send(port: int, camera: int, numbers: range, lost: frozenset[tuple[int, int]]) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for number in numbers:
+            pixels = picture(camera, number)
+            for row in range(HEIGHT):
+                if (number, row) not in lost:
+                    data = pixels[row * ROW_BYTES :][:ROW_BYTES]
+                    sender.sendto(row_packet(number, row, data), ("127.0.0.1", port))
+            # A picture fits into the smallest buffer; who may not ask for more gets that.
+            wait_for(lambda: queued_bytes(port) == 0, "fetched")
+
+
+def queued_bytes(port: int) -> int:
+    """That sockets on this port still hold."""
+    held = 0
+    for line in Path("/proc/net/udp").read_text().splitlines()[1:]:
+        words = line.split()
+        if int(words[1].split(":")[1], 16) == port:
+            held += int(words[4].split(":")[1], 16)
+    return held
+
+
+VIDEO_STREAM = f"protocol=rfc4175,width={WIDTH},height={HEIGHT},pixel=rgb8,deadline=1h"
+
+# ---- reading back ----
+
+
+def png_filter(kind: int, left: int, up: int, corner: int) -> int:
+    if kind == 4:
+        guess = left + up - corner
+        return min((left, up, corner), key=lambda near: abs(guess - near))
+    return (0, left, up, (left + up) // 2)[kind]
+
+
+def png_pixels(content: bytes) -> tuple[int, int, bytes]:
+    """Width, height and the bytes of an 8-bit PNG."""
+    check(content.startswith(b"\x89PNG\r\n\x1a\n"), "a PNG", content[:8])
+    packed, at = b"", 8
+    while at < len(content):
+        length, kind = struct.unpack_from("!I4s", content, at)
+        body = content[at + 8 : at + 8 + length]
+        if kind == b"IHDR":
+            width, height, depth, color = struct.unpack_from("!IIBB", body)
+        packed += body if kind == b"IDAT" else b""
+        at += 12 + length
+    channels = {0: 1, 2: 3}[color]
+    check(depth == 8, "8 bit", depth)
+    raw, size = zlib.decompress(packed), width * channels
+    out, before = bytearray(), bytearray(size)
+    for row in range(height):
+        kind, line = raw[row * (size + 1)], bytearray(raw[row * (size + 1) + 1 :][:size])
+        for i in range(size):
+            left, corner = (line[i - channels], before[i - channels]) if i >= channels else (0, 0)
+            line[i] = (line[i] + png_filter(kind, left, before[i], corner)) & 0xFF
+        out += line
+        before = line
+    return width, height, bytes(out)
+
+
+def fill(pixels: bytes, others: bytes, spans: list[list[int]]) -> bytes:
+    """The picture with these spans of another one."""
+    filled = bytearray(pixels)
+    for offset, size in spans:
+        filled[offset : offset + size] = others[offset : offset + size]
+    return bytes(filled)
+
+
+def capture_payloads(path: Path, port: int) -> Iterator[bytes]:
+    """UDP payloads of a pcap file, IPv4 without options, little endian."""
+    content, at = path.read_bytes(), 24
+    while at < len(content):
+        (length,) = struct.unpack_from("<I", content, at + 8)
+        packet = content[at + 16 : at + 16 + length]
+        at += 16 + length
+        udp = packet[12:14] == b"\x08\x00" and packet[23] == 17
+        if udp and int.from_bytes(packet[36:38], "big") == port:
+            yield packet[42 : 34 + int.from_bytes(packet[38:40], "big")]
+
+
+def gvsp_missing(path: Path, port: int, picture_bytes: int) -> dict[int, list[list[int]]]:
+    """Spans that the payload packets of each block do not cover; only blocks that lack some."""
+    blocks: dict[int, dict[int, int]] = {}
+    for payload in capture_payloads(path, port):
+        block, packet = int.from_bytes(payload[2:4], "big"), int.from_bytes(payload[5:8], "big")
+        have = blocks.setdefault(block, {})
+        if payload[4] & 0x0F == 3:
+            have[packet] = len(payload) - 8
+    step = max(size for have in blocks.values() for size in have.values())
+    count = -(-picture_bytes // step)
+    missing: dict[int, list[list[int]]] = {}
+    for block, have in blocks.items():
+        spans: list[list[int]] = []
+        for packet in range(1, count + 1):
+            offset = (packet - 1) * step
+            if packet in have:
+                continue
+            if spans and sum(spans[-1]) == offset:
+                spans[-1][1] += min(step, picture_bytes - offset)
+            else:
+                spans.append([offset, min(step, picture_bytes - offset)])
+        if spans:
+            missing[block] = spans
+    return missing
+
+
+# ---- tests ----
+
+
+def helps(stand: Stand) -> None:
+    for option, pattern in (
+        ("--help", "--stream"),
+        ("--man", r"\.TP"),
+        ("--version", r"\d"),
+        ("--help-stream", "(?s)protocol=.*uyvy10.*policy="),
+    ):
+        run = stand.call(option)
+        check(run.returncode == 0 and run.stderr == "", option, run.stderr)
+        check(re.search(pattern, run.stdout) is not None, option, run.stdout)
+
+
+def refuses(stand: Stand) -> None:
+    video = "protocol=rfc4175,port=5004,width=64,height=48,pixel=rgb8"
+    pcap = f"--backend pcap:{stand.captures}/r4175_rgb_64x48.pcap"
+    for words, pattern in (
+        ("", "--backend"),
+        ("--backend kernel:lo", "--stream"),
+        (f"--backend ether:lo --stream {video}", "kernel:IF.*pcap:FILE"),
+        (f"--backend kernel:none9 --stream {video}", "none9"),
+        (f"--backend pcap:none.pcap --stream {video}", "none.pcap"),
+        (f"{pcap} --stream port=5004", "stream 0: protocol: required"),
+        (f"{pcap} --stream protocol=rtp,port=5004", "stream cam0: protocol: 'rtp'.*gvsp"),
+        (f"{pcap} --stream {video} --stream {video},widht=5", "stream 1: .*widht.*width"),
+        (f"{pcap} --stream {video},width=many", "width: 'many'"),
+        (f"{pcap} --stream {video},width=70000", "width: .*70000.*65535"),
+        (f"{pcap} --stream {video},deadline", "deadline: needs a value, deadline=TIME"),
+        (f"{pcap} --stream {video},pixel=rgb9", "pixel: 'rgb9'.*bayer-rg12p"),
+        (f"{pcap} --stream {video},policy=oldest", "policy: .*fail-stop"),
+        (f"{pcap} --stream {video},name=a/b", "name: 'a/b'"),
+        (f"{pcap} --stream {video},buffers=1", "buffers: .*2..256"),
+        (f"{pcap} --stream {video},address=here", "address: 'here'"),
+        (f"{pcap} --stream protocol=rfc4175,port=5004", "geometry"),
+        (f"{pcap} --stream protocol=gvsp", "port: required"),
+        (f"{pcap} --stream {video} --control 10.0.0.1 --cameras 2", "cameras: .*2"),
+        (f"{pcap} --stream protocol=cmp --cameras 2", "cameras: .*port="),
+        (f"{pcap} --stream {video},port=65535 --cameras 2", "65536"),
+        (f"{pcap} --stream {video},name=a --stream {video},name=a", "name: .*0 and 1.*'a'"),
+        (f"{pcap} --stream {video} --format png", "--record"),
+        (f"{pcap} --stream {video} --cpu 0-1", "cpu: one"),
+        (f"{pcap} --stream {video} --cpu 1023", "1023"),
+        (f"{pcap} --stream {video} --governor lazy", "phase"),
+        (f"{pcap} --stream {video} --missing none/file", "none/file"),
+        (f"{pcap} --stream {video} --record none/folder", "none/folder"),
+        (f"{pcap} --nonsense", "nonsense"),
+    ):
+        stand.refused(words, pattern)
+    run = stand.call(*pcap.split(), "--stream", video, "--json", "-", "--missing", "-")
+    check(run.returncode == 1 and "stdout" in run.stderr, "stdout once", run.stderr)
+
+
+def checks_itself(stand: Stand) -> None:
+    run = stand.call(
+        "--backend",
+        f"pcap:{stand.captures}/r4175_rgb_64x48.pcap",
+        "--stream",
+        "protocol=rfc4175,port=5004,width=64,height=48,pixel=rgb8",
+        "--check",
+    )
+    check(run.returncode == 0 and run.stderr == "", "nothing wrong", run.stderr)
+    check(re.search(r"^fine +capture: \d+ bytes", run.stdout) is not None, "lines", run.stdout)
+
+
+def reads_captures(stand: Stand) -> None:
+    for name, (port, known, frames, partial, packets, unclaimed) in VIDEO.items():
+        stream = f"protocol=rfc4175,port={port},{known},name=front"
+        result = stand.capture(f"r4175_{name}", stream)
+        seen, totals = result["streams"][0], result["totals"]
+        check(seen["name"] == "front" and seen["protocol"] == "rfc4175", "whose", seen)
+        check((seen["frames"], seen["partial"]) == (frames, partial), f"frames of {name}", seen)
+        check(seen["reasons"]["complete"] == frames - partial, f"complete of {name}", seen)
+        check(sum(seen["reasons"].values()) == frames, f"reasons of {name}", seen)
+        check(totals["pkts"] == seen["counters"]["pkts"] == packets, f"packets of {name}", totals)
+        check(totals["unclaimed"] == unclaimed, f"for no stream in {name}", totals)
+        check(seen["assembler"]["used"] == packets, f"used of {name}", seen)
+        check((result["fetched"], result["fetched_partial"]) == (frames, partial), name, result)
+        for figure in (*(seen[key] for key in seen if key.endswith("_ns")), result["gap_ns"]):
+            check(figure.keys() == FIGURES, "a histogram", figure)
+            check(sum(figure["bins"][1::2]) == figure["count"], "bins", figure)
+            check(figure["min"] <= figure["p50"] <= figure["p99"] <= figure["max"], "order", figure)
+        check(seen["latency_ns"]["count"] == frames, f"latencies of {name}", seen["latency_ns"])
+
+
+def tells_what_is_missing(stand: Stand) -> None:
+    for name, port, frames in (("gvsp_lossy_128x96", 34033, 12), ("gvsp_session", 54412, 7)):
+        stream = f"protocol=gvsp,port={port},name=top"
+        result = stand.capture(name, stream, "--missing", "missing.jsonl")
+        lines = stand.lines("missing.jsonl")
+        known = gvsp_missing(stand.captures / f"{name}.pcap", port, 128 * 96)
+        check(len(known) > 0, "something is missing in", name)
+        told = {line["key"] & 0xFFFF: line["missing"] for line in lines}
+        check(told == known, f"missing in {name}", (told, known))
+        check(result["streams"][0]["frames"] == frames, f"frames of {name}", result["streams"])
+        check(result["streams"][0]["partial"] == len(known), name, result["streams"])
+        for line in lines:
+            there = line["bytes"] - sum(size for _, size in line["missing"])
+            check(line["bytes_there"] == there and not line["missing_more"], "bytes there", line)
+            check(line["stream"] == "top" and line["reason"] in ("deadline", "flush"), "why", line)
+            check((line["width"], line["height"], line["pixel"]) == (128, 96, "mono8"), name, line)
+
+
+def records_pictures(stand: Stand) -> None:
+    stream = "protocol=rfc4175,port=5004,width=64,height=48,pixel=rgb8"
+    stand.capture("r4175_rgb_64x48", stream, "--record", "raw")
+    stand.capture("r4175_rgb_64x48", stream, "--record", "png", "--format", "png")
+    raw, png = stand.lines("raw/frames.jsonl"), stand.lines("png/frames.jsonl")
+    check(len(raw) == len(png) == 2, "two frames", raw)
+    for one, other in zip(raw, png, strict=True):
+        pixels = (stand.scratch / "raw" / one["file"]).read_bytes()
+        check(len(pixels) == 64 * 48 * 3 == one["bytes"], "a picture", one)
+        drawn = png_pixels((stand.scratch / "png" / other["file"]).read_bytes())
+        check(drawn == (64, 48, pixels), "PNG and raw agree", other)
+    grey = "protocol=gvsp,port=34033"
+    stand.capture("gvsp_lossy_128x96", grey, "--record", "grey", "--format", "png")
+    stand.capture("gvsp_lossy_128x96", grey, "--record", "bytes")
+    for line in stand.lines("bytes/frames.jsonl"):
+        pixels = (stand.scratch / "bytes" / line["file"]).read_bytes()
+        file = stand.scratch / "grey" / line["file"].replace(".raw", ".png")
+        width, height, seen = png_pixels(file.read_bytes())
+        # what is missing is as old as the buffer, which may be another one
+        same = fill(seen, pixels, line["missing"]) == pixels
+        check((width, height) == (128, 96) and same, "grey PNG", line)
+    yuv = "protocol=rfc4175,port=5004,width=64,height=48,pixel=uyvy10"
+    result = stand.capture("r4175_uyvp_64x48", yuv, "--record", "yuv", "--format", "png")
+    check(result["recorded"] == 2, "recorded", result["recorded"])
+    for line in stand.lines("yuv/frames.jsonl"):
+        width, height, pixels = png_pixels((stand.scratch / "yuv" / line["file"]).read_bytes())
+        check((width, height, len(pixels)) == (64, 48, 64 * 48 * 3), "YUV as RGB", line)
+
+
+def receives_two_cameras(stand: Stand) -> None:
+    """Pictures over loopback, one row of one lost: it alone is not whole, and says which."""
+    for backend in ("kernel:lo", "kernel-busy:lo"):
+        port, lost = free_ports(2), frozenset({(5, 17)})
+        run = stand.start(
+            *("--backend", backend, "--cameras", "2", "--frames", "40", "--unchecked"),
+            *("--stream", f"{VIDEO_STREAM},port={port},buffers=64,name=side"),
+            *("--record", "two", "--missing", "missing.jsonl"),
+        )
+        send(port, 0, range(20), frozenset())
+        send(port + 1, 1, range(20), lost)
+        check(run.end() == "", "says nothing more")
+        result = stand.result()
+        check(result["end"] == "frames" and result["fetched"] == 40, "all frames", result)
+        check([each["name"] for each in result["streams"]] == ["side0", "side1"], "names", result)
+        check([each["partial"] for each in result["streams"]] == [0, 1], "partial", result)
+        missing = stand.lines("missing.jsonl")
+        check(len(missing) == 1 and missing[0]["reason"] == "superseded", "why", missing)
+        check(missing[0]["missing"] == [[17 * ROW_BYTES, ROW_BYTES]], "which row", missing)
+        for line in stand.lines("two/frames.jsonl"):
+            camera, number = int(line["stream"][-1]), line["number"]
+            seen = (stand.scratch / "two" / line["file"]).read_bytes()
+            sent = picture(camera, number)
+            there = fill(seen, sent, line["missing"])
+            check(there == sent, "the picture that was sent", line)
+
+
+def ends_by_signal(stand: Stand) -> None:
+    index = stand.scratch / "signal"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        port = free_ports(1)
+        run = stand.start(
+            *("--backend", "kernel:lo", "--stream", f"{VIDEO_STREAM},port={port}", "--unchecked"),
+            *("--record", "signal"),
+        )
+        send(port, 0, range(3), frozenset())
+        wait_for(lambda: len(list(index.glob("*.raw"))) == 3, "three frames")
+        run.process.send_signal(number)
+        check(run.end() == "", "says nothing more")
+        result = stand.result()
+        check(result["end"] == "signal" and result["fetched"] == 3, "what there was", result)
+        for file in index.iterdir():
+            file.unlink()
+
+
+def ends_in_time(stand: Stand) -> None:
+    stream = f"{VIDEO_STREAM},port={free_ports(1)}"
+    words = ["--backend", "kernel:lo", "--stream", stream, "--unchecked", "--duration", "100ms"]
+    run = stand.call(*words, "--stats", "20ms", "--json", "result.json")
+    check(run.returncode == 0 and stand.result()["end"] == "duration", "duration", run.stderr)
+    check(re.search(r" s  frames 0\.0/s  partial 0 ", run.stderr) is not None, "stats", run.stderr)
+
+
+def stops_by_policy(stand: Stand) -> None:
+    """A recorder that hangs keeps the buffers: the stream stops, and that is an error."""
+    port, pipe = free_ports(1), stand.scratch / "hang" / "cam0-00000000.raw"
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    run = stand.start(
+        *("--backend", "kernel:lo", "--unchecked", "--record", "hang"),
+        *("--stream", f"{VIDEO_STREAM},port={port},buffers=2,policy=fail-stop"),
+    )
+    # When the last ones have been fetched the first have been dealt with.
+    send(port, 0, range(10), frozenset())
+    reader = threading.Thread(target=pipe.read_bytes)
+    reader.start()
+    errors = run.end(status=1)
+    reader.join(PATIENCE_S)
+    check(re.search(r"^lull-cam: stream cam0: stopped.*buffers", errors) is not None, "why", errors)
+    result = stand.result()
+    check(result["end"] == "fail-stop", "the end", result["end"])
+    check(result["streams"][0]["assembler"]["stopped"] > 0, "stopped", result["streams"])
+
+
+def tells_of_a_full_disk(stand: Stand) -> None:
+    run = stand.call(
+        *("--backend", f"pcap:{stand.captures}/gvsp_lossy_128x96.pcap"),
+        *("--stream", "protocol=gvsp,port=34033", "--missing", "/dev/full", "--json", "full.json"),
+    )
+    check(run.returncode == 1 and "/dev/full" in run.stderr, "cannot write", run.stderr)
+    check(not (stand.scratch / "full.json").exists(), "no result")
+
+
+TESTS: tuple[Callable[[Stand], None], ...] = (
+    helps,
+    refuses,
+    checks_itself,
+    reads_captures,
+    tells_what_is_missing,
+    records_pictures,
+    receives_two_cameras,
+    ends_by_signal,
+    ends_in_time,
+    stops_by_policy,
+    tells_of_a_full_disk,
+)
+
+
+def main() -> None:
+    for test in TESTS:
+        with tempfile.TemporaryDirectory() as scratch:
+            test(Stand(sys.argv[1], sys.argv[2], scratch))
+        print(f"lull_cam: {test.__name__}: ok", flush=True)
+
+
+if __name__ == "__main__":
+    main()
