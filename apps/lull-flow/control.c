@@ -105,6 +105,12 @@ control_change_stages(struct flow *flow, const struct flow_settings *settings, s
 	if (loop[0] != '\0')
 		return lull_error_set(error, -EINVAL, "%s: it is set for all loops, not for one",
 				      stage_keys[row].key);
+	/* Dispatchers have forgotten who had flows that were silent for longer. */
+	if (command.verb == LULL_PIPELINE_IDLE && command.idle_ns > flow->idle_ns_max)
+		return lull_error_set(error, -ERANGE,
+				      "idle-timeout: at most the %g s it was started with; start "
+				      "with --idle-timeout for longer",
+				      (double)flow->idle_ns_max / (double)LULL_NS_PER_S);
 	for (uint32_t i = 0; i < flow->thread_count; i++) {
 		struct flow_thread *thread = &flow->threads[i];
 		int rc;
@@ -205,6 +211,7 @@ control_settings(void *arg, void (*put)(void *put_arg, const char *key, const ch
 void
 flow_control_init(struct flow *flow)
 {
+	flow->idle_ns_max = flow->settings.idle_ns;
 	flow->telemetry = (struct lull_telemetry_config){
 		.program = flow_program.name,
 		.version = flow_program.version,

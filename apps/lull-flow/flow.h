@@ -59,6 +59,7 @@ struct flow {
 	struct lull_loop *loops[FLOW_LOOPS_MAX];
 	uint32_t thread_count;
 	struct lull_telemetry_config telemetry;
+	uint64_t idle_ns_max; /* idle-timeout at start, the longest while it runs */
 
 	enum flow_end end;
 	uint64_t begin_ns, end_ns;

@@ -176,6 +176,12 @@ output_failed(struct sink_output *output, int code)
 		output_broken(output, code);
 		return false;
 	}
+	/* Whoever read our output has had enough: head and less are no trouble. */
+	if (code == EPIPE && output->destination.way == SINK_STDOUT) {
+		sink_queue_pop(&output->queue);
+		output->part = 0;
+		return true;
+	}
 	sink_output_trouble(output, code);
 	if (output->regular) {
 		output->retry_ns = sink_clock_ns() + WRITE_RETRY_NS;

@@ -151,7 +151,7 @@ def changes_while_it_runs(binaries: list[str]) -> None:
     changes = [f"scheduler={name}" for name in SCHEDULERS.split()]
     changes += ["shadow=hrw", "threshold=60", "sticky-enter=50", "sticky-leave=10",
                 "flush-burst=4", "flush-time=1ms", "worker-delay=20us", "worker-delay=0",
-                "idle-timeout=2h", "governor=fixed", "scheduler=rr-packet"]
+                "idle-timeout=20m", "governor=fixed", "scheduler=rr-packet"]
     with world() as here:
         probe, traffic = Probe(here, binaries[1], 1, f"--workers 3 {LONG}"), Traffic()
         for done, change in enumerate(changes):
@@ -161,7 +161,8 @@ def changes_while_it_runs(binaries: list[str]) -> None:
             key, _, value = change.partition("=")
             told = probe.ask("/lull/settings")[key.replace("-", "_")]
             check(told == value or value == "0", f"has taken {change}", told)
-        refused(probe, "order=none workers=2 scheduler=best threshold=0 scheduler@io0=hrw stall=1")
+        refused(probe, "order=none workers=2 scheduler=best threshold=0 scheduler@io0=hrw stall=1 "
+                "idle-timeout=2h")
         check(probe.ask("/lull/settings")["scheduler"] == "rr-packet", "a refusal changes nothing")
         wait_for("all is recorded", lambda: probe.totals()["in_flight"] == 0)
         spread = probe.totals()["worker_pkts"]
