@@ -52,7 +52,7 @@ class Run:
 
 RUNS = (
     Run("sticky", ["--workers", "2", "--flows-max", "262144"]),
-    Run("split", ["--workers", "4", "--flows-max", "131072", "--scheduler", "rr-packet",
+    Run("split", ["--workers", "4", "--flows-max", "262144", "--scheduler", "rr-packet",
                   "--order", "none"]),
     Run("small", ["--workers", "2", "--flows-max", "256", "--scheduler", "hrw"], small=True),
     Run("small split", ["--workers", "4", "--flows-max", "256", "--scheduler", "rr-packet",
