@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "flow_stage.h"
 
+#define MESSAGES_PER_PKT 3 /* its flow's old record, another one's for want of room, its own */
 #define TOP_NS LULL_NS_PER_S
 #define TOP_SLICE 64
 #define TOP_PAUSE_NS (50 * LULL_NS_PER_US)
@@ -71,6 +72,20 @@ flow_record_hand(void *arg, struct lull_flow_record *record, void *extra)
 	record_count(worker, log, pkts);
 	rc = rte_ring_sp_enqueue_elem(worker->logs[log], record, worker->record_bytes);
 	LULL_ASSERT(rc == 0);
+	return true;
+}
+
+bool
+flow_record_room(const struct flow_worker *worker)
+{
+	uint32_t wanted = MESSAGES_PER_PKT * FLOW_BATCH * worker->io_count;
+
+	for (uint32_t i = 0; i < worker->log_count; i++) {
+		const struct rte_ring *log = worker->logs[i];
+
+		if (rte_ring_free_count(log) < LULL_MIN(wanted, rte_ring_get_capacity(log)))
+			return false;
+	}
 	return true;
 }
 

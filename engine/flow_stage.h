@@ -200,7 +200,8 @@ struct flow_worker {
 	uint32_t index, io_count, log_count;
 	struct lull_flow_table *table;
 	struct lull_identify *identify; /* NULL: off */
-	bool wait;                      /* for room in the output ring */
+	bool wait;                      /* for room in the rings behind it */
+	bool behind;                    /* what has ended is still in the table */
 	bool strict; /* several files: take packets in the order of their clocks */
 	bool live;   /* clocks are those of the loops */
 	bool flushed;
@@ -244,6 +245,8 @@ bool flow_input_ended(const struct flow_worker *worker);
 
 /* flow_record.c: the worker's way to the logs */
 lull_flow_hand flow_record_hand;
+/** Is there room at every log for all that a batch can end, evict and announce? */
+bool flow_record_room(const struct flow_worker *worker);
 /** Counters of the table into the cell; nothing of it is under way. */
 void flow_record_publish(struct flow_worker *worker);
 /** Work on the round of the heaviest flows; returns when it wants to go on, 0: any time. */

@@ -13,6 +13,7 @@
 /* Entries handed over per turn at most: packets wait meanwhile. */
 #define ADVANCE_ENTRIES 64
 #define ADVANCE_PAUSE_NS LULL_NS_PER_MS
+#define BEHIND_PAUSE_NS (50 * LULL_NS_PER_US)
 /* Numbers wrap: a board that nobody has raised for so long would call them late. */
 #define BOARD_STALE (1u << 30)
 
@@ -186,6 +187,9 @@ worker_pull(void *state, uint64_t now_ns)
 
 	if (now_ns < worker->stall_end_ns || !worker_output(worker))
 		return 0;
+	/* Else tables would fill with what has ended, and then with nothing more. */
+	if (worker->wait && (worker->behind || !flow_record_room(worker)))
+		return 0;
 	flow_input_take(worker);
 	if (worker->batch_count == 0)
 		return 0;
@@ -227,15 +231,20 @@ worker_flush(struct flow_worker *worker, uint64_t mark_ns)
 static void
 worker_advance(struct flow_worker *worker)
 {
+	uint64_t deferred = worker->counters.records_deferred, records = worker->counters.records;
 	uint64_t mark_ns = flow_input_mark(worker);
 
+	worker->behind = false;
 	if (worker->flushed)
 		return;
-	if (flow_closing(worker->pipeline) && flow_input_ended(worker))
+	if (flow_closing(worker->pipeline) && flow_input_ended(worker)) {
 		worker_flush(worker, mark_ns);
-	else if (mark_ns > worker->watermark_ns)
+	} else if (mark_ns > worker->watermark_ns) {
 		worker_announce_mark(
 			worker, lull_flow_table_advance(worker->table, mark_ns, ADVANCE_ENTRIES));
+		worker->behind = worker->counters.records_deferred != deferred ||
+				 worker->counters.records - records >= ADVANCE_ENTRIES;
+	}
 }
 
 static uint64_t
@@ -248,6 +257,9 @@ worker_deadline(const struct flow_worker *worker, uint64_t now_ns, uint64_t othe
 				       now_ns + ADVANCE_PAUSE_NS);
 	if (other_ns != 0)
 		deadline_ns = LULL_MIN(deadline_ns, other_ns);
+	/* It takes nothing until that is done. */
+	if (worker->wait && worker->behind)
+		deadline_ns = now_ns + (flow_record_room(worker) ? 0 : BEHIND_PAUSE_NS);
 	return deadline_ns == UINT64_MAX ? 0 : deadline_ns;
 }
 
