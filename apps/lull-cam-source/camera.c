@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "camera.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <lull/rest.h>
+
+#define RTP_CLOCK_HZ 90000.0
+#define RATE_USUAL 30.0 /* of time stamps when frames follow as fast as they can */
+#define GVSP_BLOCKS 65535
+#define NO_FRAME UINT64_MAX
+
+#define COUNTER(member, what, words)                                                               \
+	{                                                                                          \
+		.name = #member, .unit = what, .help = words,                                      \
+		.offset = offsetof(struct camera_counters, member)                                 \
+	}
+
+const struct lull_counter_info camera_counter_table[] = {
+	COUNTER(packets, "packets", "packets sent, answers included"),
+	COUNTER(bytes, "bytes", "bytes sent behind UDP or Ethernet headers"),
+	COUNTER(frames, "frames", "frames all of whose packets have had their turn"),
+	COUNTER(lost, "packets", "packets not sent on purpose"),
+	COUNTER(duplicated, "packets", "packets sent twice on purpose"),
+	COUNTER(reordered, "packets", "packets sent after others on purpose"),
+	COUNTER(late, "packets", "packets sent later on purpose"),
+	COUNTER(refused, "packets", "packets that the kernel did not take"),
+	COUNTER(resend_requests, "requests", "requests for packets"),
+	COUNTER(resend_refused, "requests", "requests that were ignored, or from a stranger"),
+	COUNTER(resend_answered, "packets", "packets sent again"),
+	COUNTER(resend_gone, "packets", "packets asked for that are not remembered"),
+	COUNTER(resend_lost, "packets", "answers not sent on purpose"),
+	{ .name = NULL },
+};
+
+/* ---- set up ---- */
+
+static struct lull_packet_format
+camera_format(const struct source_settings *settings, uint32_t number)
+{
+	double rate = settings->rate > 0 ? settings->rate : RATE_USUAL;
+
+	return (struct lull_packet_format){
+		.geometry = source_settings_geometry(settings),
+		.packet_bytes = settings->packet_bytes,
+		.stream_id = settings->stream_id + number,
+		.payload_type = 96,
+		.interlaced = settings->interlaced,
+		.field_rows = settings->field_rows,
+		.field_time = (uint32_t)lround(RTP_CLOCK_HZ / rate / 2),
+		.extended = settings->extended,
+		.all_in = settings->all_in,
+	};
+}
+
+/* From packet to packet, as --pace says. */
+static double
+camera_gap(const struct camera *camera)
+{
+	const struct spec_pace *pace = &camera->stage->settings->pace;
+
+	if (pace->kind == SPEC_PACE_SPREAD)
+		return (double)pace->value / camera->plan.count;
+	if (pace->kind == SPEC_PACE_RATE)
+		return camera->plan.format.packet_bytes * 8.0 * 1e9 / (double)pace->value;
+	return 0;
+}
+
+int
+camera_plan(struct camera *camera, uint32_t packet_bytes, bool extended)
+{
+	struct lull_packet_format format = camera_format(camera->stage->settings, camera->number);
+	struct lull_packet_plan plan;
+	int rc;
+
+	format.packet_bytes = packet_bytes;
+	format.extended = extended;
+	rc = camera->stage->writer->plan(&plan, &format);
+	if (rc != 0)
+		return rc;
+	camera->plan = plan;
+	camera->gap_ns = camera_gap(camera);
+	return 0;
+}
+
+int
+camera_open(struct camera *camera, struct camera_stage *stage, uint32_t number,
+	    struct lull_error *error)
+{
+	const struct source_settings *settings = stage->settings;
+	struct lull_frame_geometry geometry = source_settings_geometry(settings);
+	int rc;
+
+	*camera = (struct camera){ .stage = stage, .number = number, .fd = -1 };
+	rc = camera_plan(camera, settings->packet_bytes, settings->extended);
+	if (rc != 0)
+		return lull_error_set(
+			error, rc, "%s cannot carry %ux%u %s pictures%s in packets of %u bytes",
+			stage->writer->name, settings->width, settings->height,
+			lull_pixel_name(geometry.pixel),
+			settings->row_bytes > 0 ? " with padding" : "", settings->packet_bytes);
+	rc = inject_open(&camera->inject, settings, number);
+	if (rc != 0)
+		return lull_error_set(error, rc, "no memory for camera %u", number);
+	return sender_open(settings, number, &camera->fd, &camera->target, error);
+}
+
+void
+camera_close(struct camera *camera)
+{
+	if (camera->stage == NULL)
+		return;
+	inject_close(&camera->inject);
+	if (camera->fd >= 0)
+		close(camera->fd);
+}
+
+/* ---- timetable ---- */
+
+static uint64_t
+camera_key_of(const struct camera *camera, uint64_t frame, bool extended)
+{
+	const struct source_settings *settings = camera->stage->settings;
+	double rate = settings->rate > 0 ? settings->rate : RATE_USUAL;
+
+	switch (settings->protocol) {
+	case SOURCE_RFC4175:
+		return (uint64_t)llround(fmod((double)frame * RTP_CLOCK_HZ / rate, 4294967296.0)) &
+		       UINT32_MAX;
+	case SOURCE_GVSP:
+		return extended ? frame + 1 : frame % GVSP_BLOCKS + 1;
+	case SOURCE_CMP:
+		return frame & UINT16_MAX;
+	default:
+		return frame;
+	}
+}
+
+uint64_t
+camera_key(const struct camera *camera, uint64_t frame)
+{
+	return camera_key_of(camera, frame, camera->plan.format.extended);
+}
+
+static uint64_t
+camera_frame_due(const struct camera *camera, uint64_t frame)
+{
+	const struct source_settings *settings = camera->stage->settings;
+
+	return camera->begin_ns +
+	       (uint64_t)llround((double)(frame - settings->first) * 1e9 / settings->rate);
+}
+
+static void
+camera_begin_frame(struct camera *camera, uint64_t now_ns)
+{
+	const struct source_settings *settings = camera->stage->settings;
+
+	camera->index = 0;
+	camera->frame_ns = settings->rate > 0 ? camera_frame_due(camera, camera->frame) : now_ns;
+	camera->past[camera->frame % CAMERA_PAST] =
+		(struct camera_past){ camera->frame, camera->frame_ns };
+}
+
+static bool
+camera_over(const struct camera *camera)
+{
+	const struct source_settings *settings = camera->stage->settings;
+
+	return settings->frames > 0 && camera->counters.frames >= settings->frames;
+}
+
+void
+camera_start(struct camera *camera, uint64_t now_ns)
+{
+	const struct source_settings *settings = camera->stage->settings;
+
+	inject_drop(&camera->inject);
+	camera->active = true;
+	camera->session++;
+	camera->begin_ns = now_ns + settings->stagger_ns * camera->number;
+	camera->frame = settings->first;
+	camera_begin_frame(camera, camera->begin_ns);
+}
+
+void
+camera_stop(struct camera *camera)
+{
+	camera->active = false;
+	inject_drop(&camera->inject);
+}
+
+bool
+camera_done(const struct camera *camera)
+{
+	return camera_over(camera) && inject_empty(&camera->inject);
+}
+
+static uint64_t
+camera_packet_due(const struct camera *camera)
+{
+	if (camera_over(camera))
+		return UINT64_MAX;
+	return camera->frame_ns + (uint64_t)(camera->index * camera->gap_ns);
+}
+
+uint64_t
+camera_due_ns(const struct camera *camera)
+{
+	if (!camera->active)
+		return UINT64_MAX;
+	return LULL_MIN(camera_packet_due(camera), inject_due_ns(&camera->inject));
+}
+
+/* ---- packets ---- */
+
+static struct lull_packet_frame
+camera_frame(const struct camera *camera, uint64_t frame)
+{
+	const struct source_settings *settings = camera->stage->settings;
+	const struct camera_past *past = &camera->past[frame % CAMERA_PAST];
+	uint64_t device_ns = past->frame == frame ? past->device_ns : camera->frame_ns;
+
+	if (settings->stamp == SOURCE_STAMP_SENT)
+		device_ns = lull_clock_ns();
+	return (struct lull_packet_frame){
+		.key = camera_key(camera, frame),
+		.first_packet =
+			settings->first_packet + (frame - settings->first) * camera->plan.count,
+		.device_time = device_ns,
+		.data = pattern_picture(&camera->stage->pattern, frame, camera->number),
+	};
+}
+
+static void
+camera_log(struct camera *camera, enum source_event event, uint64_t frame, uint32_t index)
+{
+	const struct source_settings *settings = camera->stage->settings;
+	const struct source_log_entry entry = {
+		.event = event,
+		.camera = camera->number,
+		.session = camera->session,
+		.frame = frame,
+		.key = camera_key(camera, frame),
+		.number = settings->first_packet + (frame - settings->first) * camera->plan.count +
+			  index,
+		.packet = index,
+	};
+
+	source_log_event(&camera->stage->log, &entry, &camera->plan, camera->stage->writer->name);
+}
+
+static void
+camera_flush(struct camera *camera)
+{
+	struct sender_batch *batch = &camera->stage->batch;
+	bool taken[SENDER_BATCH];
+
+	if (batch->count == 0)
+		return;
+	sender_flush(camera->fd, &camera->target, batch, taken);
+	for (uint32_t i = 0; i < batch->count; i++) {
+		const struct sender_packet *packet = &batch->packets[i];
+
+		if (taken[i]) {
+			camera->counters.packets++;
+			camera->counters.bytes += packet->len;
+		} else {
+			camera->counters.refused++;
+			if (packet->frame != NO_FRAME)
+				camera_log(camera, SOURCE_REFUSED, packet->frame, packet->index);
+		}
+	}
+	batch->count = 0;
+}
+
+/* The batch has room for it afterwards, too. */
+static void
+camera_put(struct camera *camera, const struct lull_packet_frame *frame, uint64_t number,
+	   uint32_t index)
+{
+	struct sender_batch *batch = &camera->stage->batch;
+	uint8_t *bytes = batch->bytes[batch->count];
+	size_t len = camera->stage->writer->write(&camera->plan, frame, index, bytes);
+
+	batch->packets[batch->count++] = (struct sender_packet){ number, index, (uint32_t)len };
+	if (batch->count == SENDER_BATCH)
+		camera_flush(camera);
+}
+
+static void
+camera_send(struct camera *camera, uint64_t number, uint32_t index)
+{
+	struct lull_packet_frame frame = camera_frame(camera, number);
+
+	camera_put(camera, &frame, number, index);
+}
+
+/* The packet whose turn it is. */
+static void
+camera_packet(struct camera *camera, uint64_t now_ns)
+{
+	uint64_t frame = camera->frame;
+	uint32_t index = camera->index;
+
+	switch (inject_packet(&camera->inject, frame, index, now_ns)) {
+	case INJECT_LOSE:
+		camera->counters.lost++;
+		camera_log(camera, SOURCE_LOSE, frame, index);
+		break;
+	case INJECT_REORDER:
+		camera->counters.reordered++;
+		camera_log(camera, SOURCE_REORDER, frame, index);
+		break;
+	case INJECT_LATE:
+		camera->counters.late++;
+		camera_log(camera, SOURCE_LATE, frame, index);
+		break;
+	case INJECT_DUPLICATE:
+		camera->counters.duplicated++;
+		camera_log(camera, SOURCE_DUPLICATE, frame, index);
+		camera_send(camera, frame, index);
+		camera_send(camera, frame, index);
+		break;
+	default:
+		camera_send(camera, frame, index);
+		break;
+	}
+}
+
+static void
+camera_end_frame(struct camera *camera, uint64_t now_ns)
+{
+	const struct source_log_frame frame = {
+		.camera = camera->number,
+		.session = camera->session,
+		.frame = camera->frame,
+		.key = camera_key(camera, camera->frame),
+		.packets = camera->plan.count,
+		.due_ns = camera->frame_ns,
+		.first_ns = camera->first_ns,
+		.last_ns = now_ns,
+	};
+
+	if (camera->stage->settings->log_frames)
+		source_log_frame(&camera->stage->log, &frame);
+	camera->counters.frames++;
+	camera->frame++;
+	camera_begin_frame(camera, now_ns);
+}
+
+static void
+camera_held(struct camera *camera, uint64_t now_ns)
+{
+	struct inject_packet packet;
+
+	while (inject_next(&camera->inject, now_ns, camera_over(camera), &packet))
+		camera_send(camera, packet.frame, packet.index);
+}
+
+bool
+camera_turn(struct camera *camera, uint64_t now_ns)
+{
+	uint32_t left = SENDER_BATCH;
+
+	if (camera_due_ns(camera) > now_ns)
+		return false;
+	while (left > 0 && camera_packet_due(camera) <= now_ns) {
+		if (camera->index == 0) {
+			camera->first_ns = now_ns;
+			camera->behind_ns_max =
+				LULL_MAX(camera->behind_ns_max, now_ns - camera->frame_ns);
+			if (camera->start_ns == 0)
+				camera->start_ns = now_ns;
+		}
+		camera_packet(camera, now_ns);
+		camera_held(camera, now_ns);
+		left--;
+		if (++camera->index == camera->plan.count) {
+			camera_flush(camera);
+			camera_end_frame(camera, now_ns);
+		}
+	}
+	camera_held(camera, now_ns);
+	camera_flush(camera);
+	camera->end_ns = lull_clock_ns();
+	return true;
+}
+
+/* ---- resend ---- */
+
+/* The frame of the session with this key, among those remembered. */
+static bool
+camera_remembered(const struct camera *camera, uint64_t key, uint64_t *frame)
+{
+	const struct source_settings *settings = camera->stage->settings;
+	uint64_t back = LULL_MIN(camera->frame - settings->first, settings->memory_frames);
+
+	for (uint64_t i = 0; i <= back; i++) {
+		*frame = camera->frame - i;
+		if (camera_key(camera, *frame) == key)
+			return true;
+	}
+	return false;
+}
+
+static void
+camera_gone(struct camera *camera, uint64_t key, uint32_t index)
+{
+	const struct lull_packet_frame frame = { .key = key, .resent = true };
+	struct sender_batch *batch = &camera->stage->batch;
+	size_t len = lull_gvsp_write_gone(&camera->plan, &frame, index, batch->bytes[batch->count]);
+
+	batch->packets[batch->count++] = (struct sender_packet){ NO_FRAME, index, (uint32_t)len };
+	camera->counters.resend_gone++;
+	camera_flush(camera);
+}
+
+void
+camera_resend(struct camera *camera, uint64_t key, uint32_t first, uint32_t last)
+{
+	struct lull_packet_frame content;
+	uint64_t frame;
+
+	last = LULL_MIN(last, camera->plan.count - 1); /* up to the end, some ask */
+	if (!camera_remembered(camera, key, &frame)) {
+		camera_gone(camera, key, first);
+		return;
+	}
+	content = camera_frame(camera, frame);
+	content.resent = true;
+	for (uint32_t index = first; index <= last; index++) {
+		/* not yet sent in its turn: it will come */
+		if (frame == camera->frame && index >= camera->index)
+			break;
+		if (inject_answer(&camera->inject, frame, index)) {
+			camera->counters.resend_lost++;
+			camera_log(camera, SOURCE_RESEND_LOSE, frame, index);
+			continue;
+		}
+		camera->counters.resend_answered++;
+		camera_log(camera, SOURCE_RESENT, frame, index);
+		camera_put(camera, &content, frame, index);
+	}
+	camera_flush(camera);
+}

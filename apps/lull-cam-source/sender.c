@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sender.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frame/rvf.h"
+
+#define BUFFER_BYTES (8 << 20)
+#define CMP_ETHER_TYPE 0x99fe
+
+uint32_t
+sender_ip(const struct source_settings *settings, uint32_t camera)
+{
+	return settings->bind.ip + (settings->apart == SOURCE_APART_ADDRESSES ? camera : 0);
+}
+
+static uint16_t
+sender_bound_port(const struct source_settings *settings, uint32_t camera)
+{
+	if (settings->bind.port == 0 || settings->apart == SOURCE_APART_ADDRESSES)
+		return settings->bind.port;
+	return (uint16_t)(settings->bind.port + camera);
+}
+
+struct sender_target
+sender_target_ip(uint32_t ip, uint16_t port)
+{
+	struct sender_target target = { .len = sizeof(target.ip) };
+
+	target.ip.sin_family = AF_INET;
+	target.ip.sin_addr.s_addr = htonl(ip);
+	target.ip.sin_port = htons(port);
+	return target;
+}
+
+uint16_t
+sender_port(int fd)
+{
+	struct sockaddr_in ip = { .sin_port = 0 };
+	socklen_t len = sizeof(ip);
+
+	return getsockname(fd, (struct sockaddr *)&ip, &len) == 0 ? ntohs(ip.sin_port) : 0;
+}
+
+/* A frame should fit; less than asked for only means that sending waits. */
+static void
+sender_buffer(int fd)
+{
+	int bytes = BUFFER_BYTES;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) != 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+static int
+sender_open_ethernet(const struct source_settings *settings, int *fd, struct sender_target *target,
+		     struct lull_error *error)
+{
+	uint16_t type = settings->protocol == SOURCE_RVF ? RVF_ETHER_TYPE : CMP_ETHER_TYPE;
+	unsigned int index = if_nametoindex(settings->interface);
+
+	if (index == 0)
+		return lull_error_set(error, -ENODEV, "interface: there is no '%s'",
+				      settings->interface);
+	*fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0); /* 0: sends only */
+	if (*fd < 0)
+		return lull_error_set(error, -errno,
+				      "protocol %s needs the right to send raw "
+				      "packets: %s",
+				      settings->protocol == SOURCE_RVF ? "rvf" : "cmp",
+				      strerror(errno));
+	*target = (struct sender_target){ .len = sizeof(target->link) };
+	target->link.sll_family = AF_PACKET;
+	target->link.sll_protocol = htons(type);
+	target->link.sll_ifindex = (int)index;
+	target->link.sll_halen = 6;
+	memcpy(target->link.sll_addr, settings->to.mac, 6);
+	return 0;
+}
+
+static int
+sender_open_ip(const struct source_settings *settings, uint32_t camera, int *fd,
+	       struct lull_error *error)
+{
+	uint16_t port = sender_bound_port(settings, camera);
+	struct sender_target own = sender_target_ip(sender_ip(settings, camera), port);
+	struct ip_mreqn group = { .imr_ifindex = 0 };
+	int yes = 1;
+
+	*fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (*fd < 0)
+		return lull_error_set(error, -errno, "no socket: %s", strerror(errno));
+	(void)setsockopt(*fd, SOL_SOCKET, SO_BROADCAST, &yes, sizeof(yes));
+	if (settings->interface[0] != '\0') {
+		group.imr_ifindex = (int)if_nametoindex(settings->interface);
+		if (group.imr_ifindex == 0)
+			return lull_error_set(error, -ENODEV, "interface: there is no '%s'",
+					      settings->interface);
+		if (setsockopt(*fd, SOL_SOCKET, SO_BINDTODEVICE, settings->interface,
+			       (socklen_t)strlen(settings->interface)) != 0 ||
+		    setsockopt(*fd, IPPROTO_IP, IP_MULTICAST_IF, &group, sizeof(group)) != 0)
+			return lull_error_set(error, -errno, "interface: cannot use '%s': %s",
+					      settings->interface, strerror(errno));
+	}
+	if (bind(*fd, &own.any, own.len) != 0)
+		return lull_error_set(error, -errno, "bind: camera %u cannot have %s port %u: %s",
+				      camera, inet_ntoa(own.ip.sin_addr), port, strerror(errno));
+	return 0;
+}
+
+int
+sender_open(const struct source_settings *settings, uint32_t camera, int *fd,
+	    struct sender_target *target, struct lull_error *error)
+{
+	int rc;
+
+	*fd = -1;
+	if (source_settings_ethernet(settings)) {
+		rc = sender_open_ethernet(settings, fd, target, error);
+	} else {
+		*target = sender_target_ip(settings->to.ip, (uint16_t)(settings->to.port + camera));
+		rc = sender_open_ip(settings, camera, fd, error);
+	}
+	if (rc == 0)
+		sender_buffer(*fd);
+	return rc;
+}
+
+void
+sender_flush(int fd, const struct sender_target *target, const struct sender_batch *batch,
+	     bool taken[SENDER_BATCH])
+{
+	struct mmsghdr messages[SENDER_BATCH];
+	struct iovec parts[SENDER_BATCH];
+	struct sender_target to = *target;
+	uint32_t done = 0;
+
+	memset(messages, 0, batch->count * sizeof(messages[0]));
+	for (uint32_t i = 0; i < batch->count; i++) {
+		parts[i].iov_base = (void *)(uintptr_t)batch->bytes[i];
+		parts[i].iov_len = batch->packets[i].len;
+		messages[i].msg_hdr.msg_name = &to.any;
+		messages[i].msg_hdr.msg_namelen = to.len;
+		messages[i].msg_hdr.msg_iov = &parts[i];
+		messages[i].msg_hdr.msg_iovlen = 1;
+		taken[i] = false;
+	}
+	while (done < batch->count) {
+		int count = sendmmsg(fd, messages + done, batch->count - done, 0);
+
+		if (count < 0 && errno == EINTR)
+			continue;
+		if (count <= 0) { /* this one is refused; the next may not be */
+			done++;
+			continue;
+		}
+		for (int i = 0; i < count; i++)
+			taken[done++] = true;
+	}
+}
