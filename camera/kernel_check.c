@@ -67,8 +67,9 @@ kernel_check_mtu(const struct kernel_interface *interface, const struct camera_c
 
 /* ---- a program that was left behind ---- */
 
-static const struct rtattr *
-check_attribute(const struct rtattr *at, size_t left, unsigned int type)
+/* The kernel's macros cast const away, so nothing here is const. */
+static struct rtattr *
+check_attribute(struct rtattr *at, size_t left, unsigned int type)
 {
 	for (; RTA_OK(at, left); at = RTA_NEXT(at, left))
 		if ((at->rta_type & NLA_TYPE_MASK) == type)
@@ -90,8 +91,8 @@ check_xdp_id(unsigned int if_index)
 		.link = { .ifi_family = AF_UNSPEC, .ifi_index = (int)if_index },
 	};
 	_Alignas(struct nlmsghdr) uint8_t reply[REPLY_SIZE];
-	const struct nlmsghdr *header = (const struct nlmsghdr *)reply;
-	const struct rtattr *xdp, *program = NULL;
+	struct nlmsghdr *header = (struct nlmsghdr *)reply;
+	struct rtattr *xdp, *program = NULL;
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	uint32_t id = 0;
 	ssize_t got;

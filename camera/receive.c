@@ -396,7 +396,9 @@ camera_calm_ns(const struct lull_camera *camera, uint64_t now_ns)
 		uint64_t stream_ns =
 			lull_phase_calm_ns(&stream->phase, now_ns, stream->claim.frame_bytes);
 
-		calm_ns = LULL_MIN(calm_ns, stream_ns);
+		/* A camera that is silent does not keep the thread awake for the others. */
+		if (stream_ns != 0)
+			calm_ns = LULL_MIN(calm_ns, stream_ns);
 	}
-	return LULL_MAX(calm_ns, 1); /* 0 would mean that nothing is known */
+	return calm_ns == UINT64_MAX ? 0 : calm_ns;
 }

@@ -123,12 +123,14 @@ lull_phase_calm_ns(const struct lull_phase *phase, uint64_t now_ns, uint64_t byt
 	uint64_t look_ns = now_ns + LULL_CLAMP(phase->span_ns / 2, LOOK_NS / 2, LOOK_NS_MAX);
 	uint64_t due_ns;
 
-	if (phase->last_ns == 0) /* nothing to go by */
-		return phase->open ? now_ns : now_ns + LOOK_NS;
+	if (phase->last_ns == 0)
+		return phase->open ? now_ns : 0;
 	if (phase->open)
 		return bytes > 0 ? phase_open_ns(phase, bytes) : now_ns;
-	if (phase->period_ns == 0 || now_ns - phase->news_ns > SILENT_PERIODS * phase->period_ns)
+	if (phase->period_ns == 0)
 		return look_ns;
+	if (now_ns - phase->news_ns > SILENT_PERIODS * phase->period_ns)
+		return 0;
 	/* A frame that takes longer than a look cannot end unseen, whatever the period says. */
 	due_ns = phase->last_ns + phase->period_ns - phase_margin_ns(phase);
 	if (now_ns < due_ns)

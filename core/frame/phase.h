@@ -33,8 +33,8 @@ void lull_phase_news(struct lull_phase *phase, uint64_t now_ns, uint64_t bytes);
 /** Its last packet was fetched; @p complete: all of it came. */
 void lull_phase_end(struct lull_phase *phase, uint64_t now_ns, uint64_t bytes, bool complete);
 /**
- * Nothing urgent is expected before; at most @p now_ns: something may come at any time. @p bytes:
- * of a whole frame; 0: not known.
+ * Nothing urgent is expected before; at most @p now_ns: something may come at any time; 0: no frame
+ * yet, or none for several periods: who knows. @p bytes: of a whole frame; 0: not known.
  */
 uint64_t lull_phase_calm_ns(const struct lull_phase *phase, uint64_t now_ns, uint64_t bytes);
 
