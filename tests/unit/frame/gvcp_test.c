@@ -39,13 +39,13 @@ struct camera {
 	char log[4096];
 };
 
-static void __attribute__((format(printf, 2, 0)))
-note(struct camera *camera, const char *format, uint32_t a, uint32_t b)
+static void
+note(struct camera *camera, uint32_t address, uint32_t value)
 {
 	size_t len = strlen(camera->log);
 
-	snprintf(camera->log + len, sizeof(camera->log) - len, format, (unsigned int)a,
-		 (unsigned int)b);
+	snprintf(camera->log + len, sizeof(camera->log) - len, "%x=%x ", (unsigned int)address,
+		 (unsigned int)value);
 }
 
 static uint32_t *
@@ -114,7 +114,7 @@ answer(struct camera *camera, const uint8_t *message, size_t len, uint8_t *reply
 	where = register_at(camera, number_at(message + 8));
 	lull_bytes_put(data, where != NULL ? *where : 0, 4);
 	if (header.code == LULL_GVCP_WRITEREG) {
-		note(camera, "%x=%x ", number_at(message + 8), number_at(message + 12));
+		note(camera, number_at(message + 8), number_at(message + 12));
 		if (camera->deny)
 			status = 0x8006;
 		else if (where != NULL)
