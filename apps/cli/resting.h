@@ -41,8 +41,8 @@ const char *lull_resting_governor_name(uint32_t index);
 const char *lull_resting_governor_help(uint32_t index);
 
 /**
- * The rows; @p member is the struct lull_resting in the struct @p settings, @p chosen says who rests
- * by default: .value = "objective".
+ * The rows; @p member is the struct lull_resting in the struct @p settings, @p chosen says who
+ * rests by default: .value = "objective".
  */
 #define LULL_RESTING_OPTIONS(settings, member, chosen)                                             \
 	{                                                                                          \

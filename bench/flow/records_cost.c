@@ -62,12 +62,12 @@ cost_key(uint32_t flow)
 static void
 cost_spread(uint32_t *flows, uint32_t flow_count, bool zipf)
 {
-	double *upto = cost_memory(flow_count * sizeof(*upto)), sum = 0;
+	double *sums = cost_memory(flow_count * sizeof(*sums)), sum = 0;
 	struct lull_prng prng;
 
 	lull_prng_init(&prng, SEED, 0);
 	for (uint32_t i = 0; i < flow_count; i++)
-		upto[i] = sum += zipf ? pow(i + 1, -1.1) : 1;
+		sums[i] = sum += zipf ? pow(i + 1, -1.1) : 1;
 	for (uint32_t i = 0; i < PKTS; i++) {
 		double drawn = sum * (double)(lull_prng_u64(&prng) >> 11) / (double)(1ULL << 53);
 		uint32_t low = 0, high = flow_count - 1;
@@ -75,7 +75,7 @@ cost_spread(uint32_t *flows, uint32_t flow_count, bool zipf)
 		while (low < high) {
 			uint32_t middle = low + (high - low) / 2;
 
-			if (upto[middle] > drawn)
+			if (sums[middle] > drawn)
 				high = middle;
 			else
 				low = middle + 1;
@@ -83,7 +83,7 @@ cost_spread(uint32_t *flows, uint32_t flow_count, bool zipf)
 		/* Heavy flows do not lie side by side. */
 		flows[i] = (uint32_t)((uint64_t)low * 2654435761u % flow_count);
 	}
-	free(upto);
+	free(sums);
 }
 
 struct packets {

@@ -6,6 +6,14 @@
 #ifndef LULL_GVSP_H
 #define LULL_GVSP_H
 
+enum gvsp_format {
+	GVSP_FORMAT_LEADER = 1,
+	GVSP_FORMAT_TRAILER = 2,
+	GVSP_FORMAT_PAYLOAD = 3,
+	GVSP_FORMAT_ALL_IN = 4,
+	GVSP_FORMAT_MULTIPART = 7,
+};
+
 #define GVSP_HEADER_BYTES 8
 #define GVSP_HEADER_BYTES_EXTENDED 20
 #define GVSP_LEADER_BYTES 36
@@ -13,11 +21,6 @@
 #define GVSP_IP_UDP_BYTES 28 /* the packet size of the control protocol counts them */
 
 #define GVSP_EXTENDED 0x80 /* 64 bit ids, with the format */
-#define GVSP_FORMAT_LEADER 1
-#define GVSP_FORMAT_TRAILER 2
-#define GVSP_FORMAT_PAYLOAD 3
-#define GVSP_FORMAT_ALL_IN 4
-#define GVSP_FORMAT_MULTIPART 7
 
 #define GVSP_TYPE_IMAGE 0x0001
 #define GVSP_TYPE_IMAGE_CHUNKS 0x0005 /* of version 1 */

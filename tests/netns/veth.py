@@ -14,7 +14,8 @@ from world import Program, World, check, main, wait_for, world
 RING = "framecnt=4096,framesz=2048,blocksz=4096"
 COUNT = 4000
 FINISH = f"--count {COUNT} --drain 5s"
-GOVERNORS = "spin yield fixed ramp halve drain metronome kalman kalman-guarded objective phase".split()
+GOVERNORS = ("spin yield fixed ramp halve drain metronome kalman kalman-guarded objective "
+             "phase").split()
 
 
 def port(number: int, interface: str, queues: int = 1) -> str:
