@@ -82,3 +82,27 @@ cam_progress_print(struct cam *cam, struct cam_progress *last)
 	fputs("\n", stderr);
 	*last = now;
 }
+
+void
+cam_summary_print(struct cam *cam)
+{
+	struct lull_assembler_counters assembler;
+	struct lull_camera_counters counters;
+	uint64_t frames = 0, partial = 0;
+	struct lull_camera_totals totals;
+
+	lull_camera_totals(cam->camera, &totals);
+	for (uint32_t i = 0; i < cam->spec_count; i++) {
+		uint64_t damaged;
+
+		lull_camera_counters(cam->camera, i, &counters, &assembler);
+		frames += cam_frames(&assembler, &damaged);
+		partial += damaged;
+	}
+	fprintf(stderr, "lull-cam: %" PRIu64 " frames, %" PRIu64 " partial, of %" PRIu64 " packets",
+		frames, partial, totals.pkts);
+	if (totals.missed > 0)
+		fprintf(stderr, ", missed %" PRIu64, totals.missed);
+	progress_latency(cam);
+	fputs("\n", stderr);
+}

@@ -183,5 +183,8 @@ cam_run(struct cam *cam, struct lull_error *error)
 	cam->end_ns = lull_clock_ns();
 	/* The camera is about to go: a second signal has nothing to wake. */
 	run_signals(cam, false);
-	return rc != 0 ? rc : run_files(cam, error);
+	if (rc != 0)
+		return rc;
+	cam_summary_print(cam);
+	return run_files(cam, error);
 }

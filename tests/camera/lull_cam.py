@@ -85,6 +85,10 @@ class Running:
         check(self.process.returncode == status, f"exit status {status}", errors)
         return errors
 
+    def sums_up(self) -> None:
+        said = self.end()
+        check(re.fullmatch(r"lull-cam: \d+ frames, .*\n", said) is not None, "sums up", said)
+
 
 class Stand:
     """The program, and an empty directory to call it in."""
@@ -117,7 +121,7 @@ class Stand:
     def capture(self, name: str, stream: str, *words: str) -> dict[str, Any]:
         backend = f"pcap:{self.captures / name}.pcap"
         run = self.start("--backend", backend, "--stream", stream, *words)
-        check(run.end() == "", "says nothing more on stderr")
+        run.sums_up()
         result = self.result()
         check(result["end"] == "input", "the end of the capture", result["end"])
         return result
@@ -335,7 +339,7 @@ def receives_two_cameras(stand: Stand) -> None:
         )
         send(port, 0, range(20), frozenset())
         send(port + 1, 1, range(20), lost)
-        check(run.end() == "", "says nothing more")
+        run.sums_up()
         result = stand.result()
         check(result["end"] == "frames" and result["fetched"] == 40, "all frames", result)
         check([each["name"] for each in result["streams"]] == ["side0", "side1"], "names", result)
@@ -362,7 +366,7 @@ def ends_by_signal(stand: Stand) -> None:
         send(port, 0, range(3), frozenset())
         wait_for(lambda: len(list(index.glob("*.raw"))) == 3, "three frames")
         run.process.send_signal(number)
-        check(run.end() == "", "says nothing more")
+        run.sums_up()
         result = stand.result()
         check(result["end"] == "signal" and result["fetched"] == 3, "what there was", result)
         for file in index.iterdir():
