@@ -159,6 +159,25 @@ world_scheduler(struct world *world)
 	return lull_schedulers[world_below(world, count)];
 }
 
+/* One after the other: compilers order arguments as they like. */
+static void
+world_thresholds(struct world *world)
+{
+	uint32_t threshold_ppm = 100000 + world_below(world, 400000);
+	uint32_t enter_ppm = 100000 + world_below(world, 400000);
+
+	lull_dispatch_thresholds(world->dispatch, threshold_ppm, enter_ppm,
+				 world_below(world, 100000));
+}
+
+static void
+world_change(struct world *world, bool shadowed)
+{
+	const struct lull_scheduler *scheduler = world_scheduler(world);
+
+	lull_dispatch_change(world->dispatch, scheduler, shadowed ? world_scheduler(world) : NULL);
+}
+
 /* Run @p steps bursts under trace; @p changes: also change the scheduler on the way. */
 static void
 world_run(struct world *world, const struct lull_dispatch_config *config, uint32_t steps,
@@ -178,12 +197,9 @@ world_run(struct world *world, const struct lull_dispatch_config *config, uint32
 			lull_dispatch_note(world->dispatch, world->digests[0],
 					   (uint16_t)(1 + world_below(world, 300)));
 		if (world_below(world, 32) == 0)
-			lull_dispatch_thresholds(
-				world->dispatch, 100000 + world_below(world, 400000),
-				100000 + world_below(world, 400000), world_below(world, 100000));
+			world_thresholds(world);
 		if (changes && world_below(world, 64) == 0)
-			lull_dispatch_change(world->dispatch, world_scheduler(world),
-					     step % 2 == 0 ? world_scheduler(world) : NULL);
+			world_change(world, step % 2 == 0);
 	}
 	lull_dispatch_trace(world->dispatch, NULL, NULL);
 }
@@ -262,8 +278,7 @@ replay_run__makes_the_same_decisions_again(void **state)
 static void
 replay_run__meets_refusals_and_drops(void **state)
 {
-	struct lull_dispatch_config config =
-		config_of(lull_scheduler_find("hrw"), LULL_ORDER_DRAIN);
+	struct lull_dispatch_config config = config_of(lull_scheduler_find("hrw"), LULL_ORDER_NONE);
 	struct recording recording;
 	struct world world;
 
