@@ -232,11 +232,13 @@ def rested(host: Host, thread: str) -> str:
         seen = f"{share:.0%}, {verdict['text']}{verdict.get('text_more', '')}"
         if verdict["state"] == "feasible" and verdict["rest_ns"] >= 80_000:
             continue  # it came to that only just now
-    telemetry.set("governor=fixed")
-    telemetry.set("rest=500us")  # five times less often: a slow machine's wake-ups fit as well
+    # Five times less often than by default: a slow machine's wake-ups fit as well.
+    for setting in ("governor=fixed", "max-rest=500us", "rest=500us"):
+        telemetry.set(setting)
     share = host.share(thread)
     check(share <= IDLE_MOST, f"{thread} rests (objective: {seen})", f"{share:.0%}")
-    telemetry.set("governor=objective")
+    for setting in ("max-rest=100us", "governor=objective"):
+        telemetry.set(setting)
     return f"{share:.0%} under fixed; objective: {seen}"
 
 
