@@ -117,8 +117,8 @@ static const struct lull_option flow_options[] = {
 	},
 	{
 		.key = "inner",
-		.help = "Look into tunnels (GRE, IP in IP, 6in4, GTP-U, VXLAN, Teredo): flows are "
-			"those of the innermost packets.",
+		.help = "Look into tunnels (GRE, IP in IP, 6in4, GTP-U, VXLAN, Geneve, Teredo): "
+			"flows are those of the innermost packets.",
 		.type = LULL_OPTION_BOOL,
 		.value = "no",
 		MEMBER(inner),

@@ -3,8 +3,8 @@
  * @file
  * Name: 32 bits of a flow and its cut that nobody outside can make alike.
  *
- * Digests of a flood can be, whatever the parser's seed, for CRCs are linear. This is NH of UMAC
- * (RFC 4418): who does not know the secrets finds no two flows that meet more often than chance.
+ * Digests of a flood can be, by whoever knows the parser's seed. This is NH of UMAC (RFC 4418) with
+ * secrets of its own: who does not know them finds no two flows that meet more often than chance.
  */
 #ifndef LULL_FLOW_NAME_H
 #define LULL_FLOW_NAME_H

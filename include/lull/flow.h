@@ -118,8 +118,8 @@ struct lull_flow_packet {
 struct lull_flow_parser_config {
 	uint32_t seed; /**< of the digest [0] */
 	/**
-	 * Look into GRE, IP in IP, 6in4, GTP-U, VXLAN, Teredo: the key is of the innermost packet
-	 * [false]
+	 * Look into GRE, IP in IP, 6in4, GTP-U, VXLAN, Geneve, Teredo: the key is of the innermost
+	 * packet [false]
 	 */
 	bool inner;
 	uint32_t fragment_bits; /**< 1 << this datagrams remembered, 4..20 [12] */
