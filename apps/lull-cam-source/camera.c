@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "camera.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <lull/rest.h>
 
-#define RTP_CLOCK_HZ 90000.0
-#define RATE_USUAL 30.0 /* of time stamps when frames follow as fast as they can */
 #define GVSP_BLOCKS 65535
 #define NO_FRAME UINT64_MAX
 
@@ -36,99 +31,17 @@ const struct lull_counter_info camera_counter_table[] = {
 	{ .name = NULL },
 };
 
-/* ---- set up ---- */
-
-static struct lull_packet_format
-camera_format(const struct source_settings *settings, uint32_t number)
-{
-	double rate = settings->rate > 0 ? settings->rate : RATE_USUAL;
-
-	return (struct lull_packet_format){
-		.geometry = source_settings_geometry(settings),
-		.packet_bytes = settings->packet_bytes,
-		.stream_id = settings->stream_id + number,
-		.payload_type = 96,
-		.interlaced = settings->interlaced,
-		.field_rows = settings->field_rows,
-		.field_time = (uint32_t)lround(RTP_CLOCK_HZ / rate / 2),
-		.extended = settings->extended,
-		.all_in = settings->all_in,
-	};
-}
-
-/* From packet to packet, as --pace says. */
-static double
-camera_gap(const struct camera *camera)
-{
-	const struct spec_pace *pace = &camera->stage->settings->pace;
-
-	if (pace->kind == SPEC_PACE_SPREAD)
-		return (double)pace->value / camera->plan.count;
-	if (pace->kind == SPEC_PACE_RATE)
-		return camera->plan.format.packet_bytes * 8.0 * 1e9 / (double)pace->value;
-	return 0;
-}
-
-int
-camera_plan(struct camera *camera, uint32_t packet_bytes, bool extended)
-{
-	struct lull_packet_format format = camera_format(camera->stage->settings, camera->number);
-	struct lull_packet_plan plan;
-	int rc;
-
-	format.packet_bytes = packet_bytes;
-	format.extended = extended;
-	rc = camera->stage->writer->plan(&plan, &format);
-	if (rc != 0)
-		return rc;
-	camera->plan = plan;
-	camera->gap_ns = camera_gap(camera);
-	return 0;
-}
-
-int
-camera_open(struct camera *camera, struct camera_stage *stage, uint32_t number,
-	    struct lull_error *error)
-{
-	const struct source_settings *settings = stage->settings;
-	struct lull_frame_geometry geometry = source_settings_geometry(settings);
-	int rc;
-
-	*camera = (struct camera){ .stage = stage, .number = number, .fd = -1 };
-	rc = camera_plan(camera, settings->packet_bytes, settings->extended);
-	if (rc != 0)
-		return lull_error_set(
-			error, rc, "%s cannot carry %ux%u %s pictures%s in packets of %u bytes",
-			stage->writer->name, settings->width, settings->height,
-			lull_pixel_name(geometry.pixel),
-			settings->row_bytes > 0 ? " with padding" : "", settings->packet_bytes);
-	rc = inject_open(&camera->inject, settings, number);
-	if (rc != 0)
-		return lull_error_set(error, rc, "no memory for camera %u", number);
-	return sender_open(settings, number, &camera->fd, &camera->target, error);
-}
-
-void
-camera_close(struct camera *camera)
-{
-	if (camera->stage == NULL)
-		return;
-	inject_close(&camera->inject);
-	if (camera->fd >= 0)
-		close(camera->fd);
-}
-
 /* ---- timetable ---- */
 
 static uint64_t
 camera_key_of(const struct camera *camera, uint64_t frame, bool extended)
 {
 	const struct source_settings *settings = camera->stage->settings;
-	double rate = settings->rate > 0 ? settings->rate : RATE_USUAL;
+	double rate = settings->rate > 0 ? settings->rate : CAMERA_RATE_USUAL;
 
 	switch (settings->protocol) {
 	case SOURCE_RFC4175:
-		return (uint64_t)llround(fmod((double)frame * RTP_CLOCK_HZ / rate, 4294967296.0)) &
+		return (uint64_t)llround(fmod((double)frame * CAMERA_RTP_HZ / rate, 4294967296.0)) &
 		       UINT32_MAX;
 	case SOURCE_GVSP:
 		return extended ? frame + 1 : frame % GVSP_BLOCKS + 1;
@@ -162,7 +75,7 @@ camera_begin_frame(struct camera *camera, uint64_t now_ns)
 	camera->index = 0;
 	camera->frame_ns = settings->rate > 0 ? camera_frame_due(camera, camera->frame) : now_ns;
 	camera->past[camera->frame % CAMERA_PAST] =
-		(struct camera_past){ camera->frame, camera->frame_ns };
+		(struct camera_past){ .frame = camera->frame, .device_ns = camera->frame_ns };
 }
 
 static bool
@@ -277,14 +190,32 @@ camera_flush(struct camera *camera)
 	batch->count = 0;
 }
 
+/* Write a packet; what has the picture's last bytes has the stamp of its frame in them. */
+static size_t
+camera_write(struct camera *camera, const struct lull_packet_frame *frame, uint64_t number,
+	     uint32_t index, uint8_t *bytes)
+{
+	const struct camera_past *past = &camera->past[number % CAMERA_PAST];
+	const struct pattern *pattern = &camera->stage->pattern;
+	struct pattern_stamp stamp;
+	size_t len;
+
+	if (index < camera->tail || past->frame != number)
+		return camera->stage->writer->write(&camera->plan, frame, index, bytes);
+	stamp = pattern_stamp_set(pattern, number, camera->number, camera->plan.rows.bytes,
+				  past->sent_ns);
+	len = camera->stage->writer->write(&camera->plan, frame, index, bytes);
+	pattern_stamp_clear(&stamp);
+	return len;
+}
+
 /* The batch has room for it afterwards, too. */
 static void
 camera_put(struct camera *camera, const struct lull_packet_frame *frame, uint64_t number,
 	   uint32_t index)
 {
 	struct sender_batch *batch = &camera->stage->batch;
-	uint8_t *bytes = batch->bytes[batch->count];
-	size_t len = camera->stage->writer->write(&camera->plan, frame, index, bytes);
+	size_t len = camera_write(camera, frame, number, index, batch->bytes[batch->count]);
 
 	batch->packets[batch->count++] = (struct sender_packet){ number, index, (uint32_t)len };
 	if (batch->count == SENDER_BATCH)
@@ -329,6 +260,19 @@ camera_packet(struct camera *camera, uint64_t now_ns)
 		camera_send(camera, frame, index);
 		break;
 	}
+}
+
+/* A packet with the picture's last bytes: alone, with the time at which it is its turn. */
+static void
+camera_packet_stamped(struct camera *camera, uint64_t now_ns)
+{
+	struct camera_past *past = &camera->past[camera->frame % CAMERA_PAST];
+
+	camera_flush(camera);
+	if (past->sent_ns == 0)
+		past->sent_ns = lull_clock_ns();
+	camera_packet(camera, now_ns);
+	camera_flush(camera);
 }
 
 static void
@@ -376,7 +320,10 @@ camera_turn(struct camera *camera, uint64_t now_ns)
 			if (camera->start_ns == 0)
 				camera->start_ns = now_ns;
 		}
-		camera_packet(camera, now_ns);
+		if (camera->index >= camera->tail)
+			camera_packet_stamped(camera, now_ns);
+		else
+			camera_packet(camera, now_ns);
 		camera_held(camera, now_ns);
 		left--;
 		if (++camera->index == camera->plan.count) {

@@ -15,7 +15,9 @@
 #include "pattern.h"
 #include "sender.h"
 
-#define CAMERA_PAST 1024 /* frames whose device time is remembered; --memory is below */
+#define CAMERA_RTP_HZ 90000.0
+#define CAMERA_RATE_USUAL 30.0 /* of time stamps when frames follow as fast as they can */
+#define CAMERA_PAST 1024       /* frames whose device time is remembered; --memory is below */
 
 struct camera_counters {
 	uint64_t packets, bytes; /**< that the kernel took, answers included */
@@ -52,7 +54,9 @@ struct camera {
 	double gap_ns;     /* from packet to packet */
 	struct camera_past {
 		uint64_t frame, device_ns;
+		uint64_t sent_ns; /* its stamp, when its last bytes had their turn; 0: not yet */
 	} past[CAMERA_PAST];
+	uint32_t tail; /* with --sent-stamp: packets from here on may carry the stamp */
 
 	struct camera_counters counters;
 	uint64_t behind_ns_max;    /* how late a frame began */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <lull/base.h>
 
@@ -157,10 +158,35 @@ pattern_close(struct pattern *pattern)
 	pattern->bytes = NULL;
 }
 
-const uint8_t *
-pattern_picture(const struct pattern *pattern, uint64_t frame, uint32_t camera)
+static uint8_t *
+pattern_window(const struct pattern *pattern, uint64_t frame, uint32_t camera)
 {
 	uint64_t window = (frame + (uint64_t)CAMERA_FRAMES * camera) % pattern->windows;
 
 	return pattern->bytes + window * pattern->step_bytes;
+}
+
+const uint8_t *
+pattern_picture(const struct pattern *pattern, uint64_t frame, uint32_t camera)
+{
+	return pattern_window(pattern, frame, camera);
+}
+
+struct pattern_stamp
+pattern_stamp_set(const struct pattern *pattern, uint64_t frame, uint32_t camera, uint64_t bytes,
+		  uint64_t value)
+{
+	struct pattern_stamp stamp = { .place = pattern_window(pattern, frame, camera) + bytes -
+						sizeof(stamp.before) };
+
+	memcpy(stamp.before, stamp.place, sizeof(stamp.before));
+	for (uint32_t i = 0; i < sizeof(stamp.before); i++)
+		stamp.place[i] = (uint8_t)(value >> 8 * i);
+	return stamp;
+}
+
+void
+pattern_stamp_clear(const struct pattern_stamp *stamp)
+{
+	memcpy(stamp->place, stamp->before, sizeof(stamp->before));
 }

@@ -15,7 +15,7 @@
  *   gradient a grey ramp across the picture, moving likewise
  *
  * Padding between rows is part of the string.
- * Threads: read only once made. Memory: one allocation, freed by pattern_close().
+ * Threads: one. Memory: one allocation, freed by pattern_close().
  */
 #ifndef LULL_CAM_SOURCE_PATTERN_H
 #define LULL_CAM_SOURCE_PATTERN_H
@@ -39,5 +39,16 @@ int pattern_open(struct pattern *pattern, enum pattern_kind kind,
 void pattern_close(struct pattern *pattern);
 /** The picture of a frame; lull_frame_bytes() of it. */
 const uint8_t *pattern_picture(const struct pattern *pattern, uint64_t frame, uint32_t camera);
+
+/** Eight bytes of the string that something else stands in for the time being. */
+struct pattern_stamp {
+	uint8_t *place;
+	uint8_t before[8];
+};
+/** Let the last eight bytes of a picture of @p bytes be @p value, least significant byte first. */
+struct pattern_stamp pattern_stamp_set(const struct pattern *pattern, uint64_t frame,
+				       uint32_t camera, uint64_t bytes, uint64_t value);
+/** Back to what was there; before another frame is looked at. */
+void pattern_stamp_clear(const struct pattern_stamp *stamp);
 
 #endif

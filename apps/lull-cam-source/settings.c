@@ -271,6 +271,16 @@ static const struct lull_option source_options[] = {
 		MEMBER(stamp),
 	},
 	{
+		.key = "sent-stamp",
+		.help = "Let the last eight bytes of each picture be the time (CLOCK_MONOTONIC, "
+			"ns, least significant byte first) right before the packet with them is "
+			"sent, which is sent alone. A packet lost, kept back or sent again "
+			"carries the time at which it was its turn. lull-cam --sent-stamp reads "
+			"it.",
+		.type = LULL_OPTION_BOOL,
+		MEMBER(sent_stamp),
+	},
+	{
 		.key = "lose",
 		.group = "Faults",
 		.argument = "PPM|LIST",

@@ -111,6 +111,11 @@ source_settings_check(const struct source_settings *settings, struct lull_error 
 		return lull_error_set(
 			error, -EINVAL, "row-bytes: %u bytes do not hold a row of %u %s pixels",
 			settings->row_bytes, settings->width, lull_pixel_name(geometry.pixel));
+	if (settings->sent_stamp && (settings->row_bytes > 0 || settings->interlaced ||
+				     lull_frame_bytes(&geometry) < sizeof(uint64_t)))
+		return lull_error_set(error, -EINVAL,
+				      "sent-stamp: needs pictures of 8 bytes or more whose last "
+				      "bytes are sent last: neither row-bytes nor interlaced");
 	if (settings->log_frames && settings->log[0] == '\0')
 		return lull_error_set(error, -EINVAL, "log-frames: name the file with --log");
 	return 0;

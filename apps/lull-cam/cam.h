@@ -16,6 +16,7 @@
 #include <lull/engine.h>
 
 #include "record.h"
+#include "sent.h"
 #include "settings.h"
 #include "spec.h"
 
@@ -33,6 +34,7 @@ struct cam {
 	bool telemetry_runs;
 	struct cam_record record;
 	FILE *missing; /* NULL: not asked for */
+	struct cam_sent sent;
 
 	enum cam_end end;
 	uint64_t begin_ns, end_ns;

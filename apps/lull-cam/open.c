@@ -132,6 +132,8 @@ cam_open_files(struct cam *cam, struct lull_error *error)
 {
 	const struct cam_settings *settings = &cam->settings;
 
+	if (settings->sent_stamp && cam_sent_open(&cam->sent, cam->spec_count) != 0)
+		return lull_error_set(error, -ENOMEM, "sent-stamp: no memory for histograms");
 	if (strcmp(settings->missing, "-") == 0) {
 		cam->missing = stdout;
 	} else if (settings->missing[0] != '\0') {
@@ -158,6 +160,7 @@ cam_close(struct cam *cam)
 	if (cam->missing != NULL && cam->missing != stdout)
 		fclose(cam->missing);
 	cam_record_close(&cam->record, &ignored);
+	cam_sent_close(&cam->sent);
 }
 
 /* ---- self-check ---- */

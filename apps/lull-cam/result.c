@@ -59,16 +59,22 @@ result_bins(const struct lull_histogram *histogram)
 }
 
 static json_t *
+result_histogram(const struct lull_histogram *histogram)
+{
+	json_t *object = lull_result_histogram(histogram);
+
+	result_put_count(object, "min", result_min(histogram));
+	json_object_set_new(object, "bins", result_bins(histogram));
+	return object;
+}
+
+static json_t *
 result_figure(struct cam *cam, uint32_t stream, enum lull_camera_figure figure)
 {
 	static struct lull_histogram histogram; /* 16 KiB; the main thread alone */
-	json_t *object;
 
 	lull_camera_histogram(cam->camera, stream, figure, &histogram);
-	object = lull_result_histogram(&histogram);
-	result_put_count(object, "min", result_min(&histogram));
-	json_object_set_new(object, "bins", result_bins(&histogram));
-	return object;
+	return result_histogram(&histogram);
 }
 
 /* ---- streams ---- */
@@ -107,6 +113,12 @@ result_stream(struct cam *cam, uint32_t index)
 	json_object_set_new(object, "latency_ns", result_figure(cam, index, LULL_CAMERA_LATENCY));
 	json_object_set_new(object, "assembly_ns", result_figure(cam, index, LULL_CAMERA_ASSEMBLY));
 	json_object_set_new(object, "period_ns", result_figure(cam, index, LULL_CAMERA_PERIOD));
+	if (cam->sent.streams != NULL) {
+		const struct cam_sent_stream *sent = &cam->sent.streams[index];
+
+		json_object_set_new(object, "sent_done_ns", result_histogram(&sent->done));
+		json_object_set_new(object, "sent_fetched_ns", result_histogram(&sent->fetched));
+	}
 	return object;
 }
 

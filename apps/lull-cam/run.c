@@ -57,6 +57,8 @@ run_take(struct cam *cam, const struct lull_camera_image *image, struct lull_err
 	const char *name = cam->specs[image->stream].name;
 	int rc = 0;
 
+	/* The first thing: its own figure is the time until here. */
+	cam_sent_take(&cam->sent, image);
 	cam->fetched++;
 	if (image->frame.reason != LULL_FRAME_COMPLETE) {
 		cam->partial++;

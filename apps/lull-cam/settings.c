@@ -174,6 +174,14 @@ static const struct lull_option cam_options[] = {
 		MEMBER(missing),
 	},
 	{
+		.key = "sent-stamp",
+		.help = "Take the last eight bytes of each complete picture for the time when "
+			"they were sent, as lull-cam-source --sent-stamp on this machine does: "
+			"how long frames took from there.",
+		.type = LULL_OPTION_BOOL,
+		MEMBER(sent_stamp),
+	},
+	{
 		.key = "json",
 		.argument = "FILE",
 		.help = "Write the result as JSON, - is stdout.",

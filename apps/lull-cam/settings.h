@@ -32,6 +32,7 @@ struct cam_settings {
 	uint64_t frames, duration_ns, stats_ns;
 	char record[PATH_MAX];
 	uint32_t format; /* enum cam_format */
+	bool sent_stamp;
 	char missing[PATH_MAX], json[PATH_MAX];
 };
 

@@ -72,7 +72,7 @@ class Running:
             [str(binary), *words],
             cwd=scratch,
             text=True,
-            stdout=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
         assert self.process.stderr is not None
@@ -80,8 +80,11 @@ class Running:
         check(line.startswith("lull-cam: receiving "), "says that it receives", line)
 
     def end(self, status: int = 0) -> str:
-        """What it said on stderr."""
-        _, errors = self.process.communicate(timeout=PATIENCE_S)
+        """What it said on stderr, a few lines: they fit into the pipe."""
+        self.process.wait(timeout=PATIENCE_S)
+        assert self.process.stderr is not None
+        # communicate() would lose what came along with the first line
+        errors = self.process.stderr.read()
         check(self.process.returncode == status, f"exit status {status}", errors)
         return errors
 
