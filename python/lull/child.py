@@ -124,9 +124,13 @@ class Child:
 
     def last_words(self) -> str:
         """Last line that the program wrote to its standard error."""
-        self._errors.seek(0)
-        lines = [line.strip() for line in self._errors.read().decode(errors="replace").splitlines()]
-        return next((line for line in reversed(lines) if line), "")
+        return next(reversed(self.said()), "")
+
+    def said(self) -> list[str]:
+        """All lines of it that are not empty. The program writes where we would seek: we do not."""
+        size = os.fstat(self._errors.fileno()).st_size
+        text = os.pread(self._errors.fileno(), size, 0).decode(errors="replace")
+        return [line for line in map(str.strip, text.splitlines()) if line]
 
     def stop(self) -> int:
         """End the program, by force if it does not listen; returns its exit status."""
