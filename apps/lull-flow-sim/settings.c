@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
 
+#include "cli/rows.h"
+
 #include "spec.h"
 
 static const char *const gaps_names[] = { "poisson", "constant", NULL };
@@ -440,14 +442,7 @@ static const struct lull_option flow_sim_options[] = {
 		.high = 100000,
 		MEMBER(seed_count),
 	},
-	{
-		.key = "json",
-		.argument = "FILE",
-		.help = "Write the result as JSON, - is stdout.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(json),
-	},
+	LULL_JSON_OPTION(struct flow_sim_settings),
 	{ .key = NULL },
 };
 

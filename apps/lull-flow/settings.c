@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/number.h"
+#include "cli/rows.h"
 
 static const char *const order_names[] = { "none", "drain", "resequence", NULL };
 static const char *const weights_names[] = { "best", "scalar", "avx2", "avx512", NULL };
@@ -83,30 +84,7 @@ static const struct lull_option flow_options[] = {
 		.file = true,
 		MEMBER(pcap),
 	},
-	{
-		.key = "vdev",
-		.argument = "DEVICE",
-		.help = "DPDK virtual device, like net_af_packet0,iface=veth0 or "
-			"net_memif0,role=server. May stand more than once; ports count from 0 in "
-			"this order.",
-		.type = LULL_OPTION_LIST,
-		MEMBER(vdev),
-	},
-	{
-		.key = "pci",
-		.argument = "ADDRESS",
-		.help = "PCI address of a NIC bound to a driver for DPDK. May stand more than "
-			"once.",
-		.type = LULL_OPTION_LIST,
-		MEMBER(pci),
-	},
-	{
-		.key = "eal",
-		.argument = "ARGUMENTS",
-		.help = "Further arguments for DPDK's environment, split like a shell does.",
-		.type = LULL_OPTION_TEXT,
-		MEMBER(eal),
-	},
+	LULL_PORT_OPTIONS(struct flow_settings, NULL, "server"),
 	{
 		.key = "keep-going",
 		.help = "End well although a capture file was truncated or malformed. What could "
@@ -266,16 +244,7 @@ static const struct lull_option flow_options[] = {
 		.high = 32768,
 		MEMBER(ring),
 	},
-	{
-		.key = "burst",
-		.argument = "PACKETS",
-		.help = "Most packets of one receive.",
-		.type = LULL_OPTION_COUNT,
-		.value = "32",
-		.low = 1,
-		.high = LULL_BURST_MAX,
-		MEMBER(burst),
-	},
+	LULL_BURST_OPTION(struct flow_settings, LULL_BURST_MAX),
 	{
 		.key = "flush-burst",
 		.argument = "PACKETS",
@@ -428,15 +397,7 @@ static const struct lull_option flow_options[] = {
 		.unit = "s",
 		MEMBER(duration_ns),
 	},
-	{
-		.key = "stats",
-		.argument = "TIME",
-		.help = "Time between progress lines on stderr, 0: none.",
-		.type = LULL_OPTION_DURATION,
-		.value_help = "1 s on a terminal, otherwise 0",
-		.unit = "s",
-		MEMBER(stats_ns),
-	},
+	LULL_STATS_OPTION(struct flow_settings),
 	{
 		.key = "result",
 		.argument = "FILE",

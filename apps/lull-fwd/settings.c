@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/rows.h"
 #include "cli/traffic_spec.h"
 
 static const char *const mode_names[] = { "io", "macswap", "sink", NULL };
@@ -40,31 +41,7 @@ traffic_print(const void *member, char *text, size_t size)
 #define MEMBER(member) LULL_OPTION_MEMBER(struct fwd_settings, member)
 
 static const struct lull_option fwd_options[] = {
-	{
-		.key = "vdev",
-		.group = "Ports",
-		.argument = "DEVICE",
-		.help = "DPDK virtual device, like net_af_packet0,iface=veth0 or "
-			"net_memif0,role=server. May stand more than once; ports count from 0 in "
-			"this order.",
-		.type = LULL_OPTION_LIST,
-		MEMBER(vdev),
-	},
-	{
-		.key = "pci",
-		.argument = "ADDRESS",
-		.help = "PCI address of a NIC bound to a driver for DPDK. May stand more than "
-			"once.",
-		.type = LULL_OPTION_LIST,
-		MEMBER(pci),
-	},
-	{
-		.key = "eal",
-		.argument = "ARGUMENTS",
-		.help = "Further arguments for DPDK's environment, split like a shell does.",
-		.type = LULL_OPTION_TEXT,
-		MEMBER(eal),
-	},
+	LULL_PORT_OPTIONS(struct fwd_settings, "Ports", "server"),
 	{
 		.key = "mode",
 		.help = "io: ports forward in pairs, 0 to 1 and 1 to 0, a single or last odd port "
@@ -96,16 +73,7 @@ static const struct lull_option fwd_options[] = {
 		.high = 32768,
 		MEMBER(ring),
 	},
-	{
-		.key = "burst",
-		.argument = "PACKETS",
-		.help = "Most packets of one receive.",
-		.type = LULL_OPTION_COUNT,
-		.value = "32",
-		.low = 1,
-		.high = LULL_BURST_MAX,
-		MEMBER(burst),
-	},
+	LULL_BURST_OPTION(struct fwd_settings, LULL_BURST_MAX),
 	{
 		.key = "threads",
 		.group = "Threads",
@@ -192,15 +160,7 @@ static const struct lull_option fwd_options[] = {
 		.unit = "s",
 		MEMBER(duration_ns),
 	},
-	{
-		.key = "stats",
-		.argument = "TIME",
-		.help = "Time between progress lines on stderr, 0: none.",
-		.type = LULL_OPTION_DURATION,
-		.value_help = "1 s on a terminal, otherwise 0",
-		.unit = "s",
-		MEMBER(stats_ns),
-	},
+	LULL_STATS_OPTION(struct fwd_settings),
 	{
 		.key = "json",
 		.argument = "FILE",

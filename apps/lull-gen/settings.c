@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/number.h"
+#include "cli/rows.h"
 #include "cli/traffic_spec.h"
 
 #define SPEED_LEAST 0.001
@@ -49,31 +50,7 @@ speed_print(const void *member, char *text, size_t size)
 #define MEMBER(member) LULL_OPTION_MEMBER(struct gen_settings, member)
 
 static const struct lull_option gen_options[] = {
-	{
-		.key = "vdev",
-		.group = "Ports",
-		.argument = "DEVICE",
-		.help = "DPDK virtual device, like net_af_packet0,iface=veth0 or "
-			"net_memif0,role=client."
-			" May stand more than once; ports count from 0 in this order.",
-		.type = LULL_OPTION_LIST,
-		MEMBER(vdev),
-	},
-	{
-		.key = "pci",
-		.argument = "ADDRESS",
-		.help = "PCI address of a NIC bound to a driver for DPDK. May stand more than "
-			"once.",
-		.type = LULL_OPTION_LIST,
-		MEMBER(pci),
-	},
-	{
-		.key = "eal",
-		.argument = "ARGUMENTS",
-		.help = "Further arguments for DPDK's environment, split like a shell does.",
-		.type = LULL_OPTION_TEXT,
-		MEMBER(eal),
-	},
+	LULL_PORT_OPTIONS(struct gen_settings, "Ports", "client"),
 	{
 		.key = "tx-port",
 		.argument = "N",
@@ -245,23 +222,8 @@ static const struct lull_option gen_options[] = {
 		.unit = "s",
 		MEMBER(link_wait_ns),
 	},
-	{
-		.key = "stats",
-		.argument = "TIME",
-		.help = "Time between progress lines on stderr, 0: none.",
-		.type = LULL_OPTION_DURATION,
-		.value_help = "1 s on a terminal, otherwise 0",
-		.unit = "s",
-		MEMBER(stats_ns),
-	},
-	{
-		.key = "json",
-		.argument = "FILE",
-		.help = "Write the result as JSON, - is stdout.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(json),
-	},
+	LULL_STATS_OPTION(struct gen_settings),
+	LULL_JSON_OPTION(struct gen_settings),
 	{ .key = NULL },
 };
 

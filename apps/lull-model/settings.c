@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/rows.h"
+
 #define BPS_LEAST 10000000ULL
 #define BPS_MOST 400000000000ULL
 #define BPS_PER_MBPS 1000000
@@ -34,21 +36,7 @@ static const struct lull_option model_options[] = {
 		.type = LULL_OPTION_LIST,
 		MEMBER(vdev),
 	},
-	{
-		.key = "pci",
-		.argument = "ADDRESS",
-		.help = "PCI address of a NIC bound to a driver for DPDK. May stand more than "
-			"once.",
-		.type = LULL_OPTION_LIST,
-		MEMBER(pci),
-	},
-	{
-		.key = "eal",
-		.argument = "ARGUMENTS",
-		.help = "Further arguments for DPDK's environment, split like a shell does.",
-		.type = LULL_OPTION_TEXT,
-		MEMBER(eal),
-	},
+	LULL_PCI_OPTIONS(struct model_settings),
 	{
 		.key = "ring",
 		.argument = "PACKETS",
@@ -286,14 +274,7 @@ static const struct lull_option model_options[] = {
 		.unit = "s",
 		MEMBER(duration_ns),
 	},
-	{
-		.key = "json",
-		.argument = "FILE",
-		.help = "Write the result as JSON, - is stdout.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(json),
-	},
+	LULL_JSON_OPTION(struct model_settings),
 	{ .key = NULL },
 };
 

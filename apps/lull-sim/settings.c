@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
 
+#include "cli/rows.h"
 #include "cli/traffic_spec.h"
 #include "spec.h"
 
@@ -267,16 +268,7 @@ static const struct lull_option sim_options[] = {
 		.high = 1048576,
 		MEMBER(public_ring),
 	},
-	{
-		.key = "burst",
-		.argument = "PACKETS",
-		.help = "Most packets of one receive.",
-		.type = LULL_OPTION_COUNT,
-		.value = "32",
-		.low = 1,
-		.high = LULL_SIM_BURST_MAX,
-		MEMBER(burst),
-	},
+	LULL_BURST_OPTION(struct sim_settings, LULL_SIM_BURST_MAX),
 	{
 		.key = "queues",
 		.argument = "N",
@@ -456,14 +448,7 @@ static const struct lull_option sim_options[] = {
 		.type = LULL_OPTION_BOOL,
 		MEMBER(bins),
 	},
-	{
-		.key = "json",
-		.argument = "FILE",
-		.help = "Write the result as JSON, - is stdout.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(json),
-	},
+	LULL_JSON_OPTION(struct sim_settings),
 	{ .key = NULL },
 };
 
