@@ -4,9 +4,10 @@
  * number, then line headers {length16, F1 line15, C1 offset15} while C says that one more follows,
  * then the data of all lines.
  *
- * What senders do and the text does not tell: the extended bits stay 0 for ever; there are up to
- * 14 line headers in a packet; lines are cut anywhere between two groups; interlaced lines carry
- * their number in the frame (GStreamer) or in the field (ST 2110), and each field its own time.
+ * What senders do and the text does not tell: the extended bits stay 0 for ever; a packet of 8900
+ * bytes has over a hundred line headers where rows are short; lines are cut anywhere between two
+ * groups; interlaced lines carry their number in the frame (GStreamer) or in the field (ST 2110),
+ * and each field its own time; GStreamer cuts the last group of a row where the width ends.
  */
 #include "frame/protocol.h"
 
@@ -17,7 +18,9 @@
 #include "frame/rows.h"
 #include "frame/unwrap.h"
 
-#define PAIR_COUNT 4 /* frames of two fields that are remembered */
+#define PAIR_COUNT 4      /* frames of two fields that are remembered */
+#define GROUP_BYTES_MAX 9 /* of all pixels */
+#define LINES_MAX 2048    /* headers in a packet; 9216 bytes hold fewer with data */
 
 /* The two fields of a frame; times are unwrapped. */
 struct pair {
@@ -39,6 +42,9 @@ struct rfc4175 {
 	uint32_t rival;      /* another one heard since */
 	uint16_t rival_next; /* the sequence number that would prove it */
 	bool rival_heard;
+	const uint8_t *packet; /* has more lines; NULL: there is none */
+	size_t packet_bytes;
+	size_t head_next, data_next; /* where the header and the data of the next one lie in it */
 	uint32_t pair_next;
 	struct pair pairs[PAIR_COUNT];
 };
@@ -194,62 +200,153 @@ pair_of(struct rfc4175 *own, unsigned int field, uint64_t time)
 	return best->key;
 }
 
-/* Line header and row of the picture; false: no such place. */
-static bool
-place(const struct rfc4175 *own, uint32_t line, uint32_t column, uint32_t length, uint64_t *offset)
+/* A line header, and where it goes. */
+struct line {
+	uint64_t offset;
+	uint32_t number, column; /* with their upper bit */
+	uint16_t bytes;
+	uint16_t cut; /* bytes that the row's last group lacks */
+};
+
+/* Grey in 8 bits, near it in more: the colour of what a sender cut off. */
+static const uint8_t grey[GROUP_BYTES_MAX] = { 128, 128, 128, 128, 128, 128, 128, 128, 128 };
+
+/*
+ * Of a row whose width is no whole number of groups, GStreamer sends the last group in part: so
+ * many bytes as its pixels have on average. Returns how many that group lacks then, else 0.
+ */
+static uint16_t
+cut_of(const struct rfc4175 *own, uint32_t column, uint32_t begin, uint32_t length)
 {
 	const struct lull_frame_rows *rows = &own->rows;
-	uint32_t field = line >> 15;
-	uint32_t row = (line & 0x7fff) >> rows->row_shift;
+	uint32_t pixels = own->geometry.width - column;
+
+	if (length == 0 || column >= own->geometry.width ||
+	    length != (pixels * rows->group_bytes) >> rows->column_shift)
+		return 0;
+	return (uint16_t)(rows->row_bytes - begin - length);
+}
+
+/* Find the place of a line; false: there is no such one. */
+static bool
+place(const struct rfc4175 *own, struct line *line)
+{
+	const struct lull_frame_rows *rows = &own->rows;
+	uint32_t field = line->number >> 15, number = line->number & 0x7fff;
+	uint32_t row = number >> rows->row_shift;
+	uint32_t column = line->column & 0x7fff;
 	uint32_t begin = (column >> rows->column_shift) * rows->group_bytes;
 
 	if (own->interlaced && own->field_rows)
 		row = 2 * row + field;
-	if ((line & 0x7fff & ((1u << rows->row_shift) - 1)) != 0 ||
+	if ((number & ((1u << rows->row_shift) - 1)) != 0 ||
 	    (column & ((1u << rows->column_shift) - 1)) != 0)
 		return false;
-	if (row >= rows->count || begin + length > rows->row_bytes ||
-	    !lull_frame_rows_whole(rows, length))
+	if (row >= rows->count || begin + line->bytes > rows->row_bytes)
 		return false;
-	*offset = (uint64_t)row * rows->stride + begin;
+	line->cut = 0;
+	if (!lull_frame_rows_whole(rows, line->bytes)) {
+		line->cut = cut_of(own, column, begin, line->bytes);
+		if (line->cut == 0)
+			return false;
+	}
+	line->offset = (uint64_t)row * rows->stride + begin;
 	return true;
 }
 
-static enum lull_frame_verdict
-read_lines(const struct rfc4175 *own, struct lull_reader *reader, struct lull_frame_piece *piece,
-	   unsigned int *field)
+static bool
+read_line(const struct rfc4175 *own, struct lull_reader *reader, struct line *line)
 {
+	line->bytes = lull_reader_u16be(reader);
+	line->number = lull_reader_u16be(reader);
+	line->column = lull_reader_u16be(reader);
+	return !reader->failed && place(own, line);
+}
+
+static void
+add_line(struct lull_frame_piece *piece, const struct line *line)
+{
+	struct lull_frame_range *range = &piece->ranges[piece->range_count];
+
+	if (line->bytes == 0)
+		return;
+	*range = (struct lull_frame_range){ .offset = line->offset, .bytes = line->bytes };
+	piece->range_count++;
+	if (line->cut == 0)
+		return;
+	range[1] = (struct lull_frame_range){
+		.offset = line->offset + line->bytes,
+		.data = grey,
+		.bytes = line->cut,
+	};
+	piece->range_count++;
+}
+
+/*
+ * Headers from @p reader on, with the data at @p data_at (0: behind the last header). The first
+ * time all are looked at, as a packet is used as a whole or not at all; what a piece has no room
+ * for is left for the next one.
+ */
+static enum lull_frame_verdict
+read_lines(struct rfc4175 *own, struct lull_reader *reader, size_t data_at,
+	   struct lull_frame_piece *piece, unsigned int *field)
+{
+	size_t head_next = 0, before_next = 0, bytes = 0;
 	uint32_t count = 0;
-	uint32_t column;
+	struct line line;
 
 	do {
-		struct lull_frame_range *range = &piece->ranges[count];
-		uint32_t line;
+		size_t head = reader->offset;
 
-		if (count == LULL_FRAME_RANGES_MAX)
-			return LULL_FRAME_OTHER;
-		range->bytes = lull_reader_u16be(reader);
-		line = lull_reader_u16be(reader);
-		column = lull_reader_u16be(reader);
-		if (reader->failed ||
-		    !place(own, line, column & 0x7fff, range->bytes, &range->offset))
+		if (!read_line(own, reader, &line))
 			return LULL_FRAME_MALFORMED;
-		if (count++ == 0)
-			*field = line >> 15;
-		else if (own->interlaced && *field != line >> 15)
+		if (count == 0)
+			*field = line.number >> 15;
+		else if (own->interlaced && *field != line.number >> 15)
 			return LULL_FRAME_MALFORMED; /* one packet, one time, two fields */
-	} while (column >> 15 != 0);
-	for (uint32_t i = 0; i < count; i++) {
-		struct lull_frame_range range = piece->ranges[i];
+		if (head_next == 0 &&
+		    piece->range_count + (line.cut != 0) >= LULL_FRAME_RANGES_MAX) {
+			head_next = head;
+			before_next = bytes;
+		}
+		if (head_next == 0)
+			add_line(piece, &line);
+		bytes += line.bytes;
+		if (++count > LINES_MAX)
+			return LULL_FRAME_OTHER;
+	} while (line.column >> 15 != 0 && (data_at == 0 || head_next == 0));
+	if (data_at != 0)
+		reader->offset = data_at;
+	else if (bytes > lull_reader_left(reader))
+		return LULL_FRAME_MALFORMED;
+	own->head_next = head_next;
+	own->data_next = reader->offset + before_next;
+	for (uint32_t i = 0; i < piece->range_count; i++)
+		if (piece->ranges[i].data == NULL)
+			piece->ranges[i].data = lull_reader_bytes(reader, piece->ranges[i].bytes);
+	return reader->failed ? LULL_FRAME_MALFORMED : LULL_FRAME_PIECE;
+}
 
-		if (range.bytes == 0)
-			continue;
-		range.data = lull_reader_bytes(reader, range.bytes);
-		if (range.data == NULL)
-			return LULL_FRAME_MALFORMED;
-		piece->ranges[piece->range_count++] = range;
-	}
-	return LULL_FRAME_PIECE;
+/* Is this the packet that the last piece left lines in? */
+static bool
+goes_on(const struct rfc4175 *own, const uint8_t *packet, size_t len_bytes)
+{
+	return own->packet != NULL && own->packet == packet && own->packet_bytes == len_bytes;
+}
+
+static uint32_t
+flags_of(const struct rfc4175 *own, const struct rtp *rtp, unsigned int field,
+	 const struct lull_frame_piece *piece)
+{
+	uint32_t flags = LULL_FRAME_TIMED | LULL_FRAME_GEOMETRY;
+
+	if (own->head_next != 0)
+		flags |= LULL_FRAME_MORE;
+	else if (rtp->marker && (!own->interlaced || field == 1))
+		flags |= LULL_FRAME_END;
+	if (piece->range_count > 0 && piece->ranges[0].offset == 0)
+		flags |= LULL_FRAME_START;
+	return flags;
 }
 
 static enum lull_frame_verdict
@@ -257,30 +354,35 @@ rfc4175_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_
 {
 	struct rfc4175 *own = state;
 	struct lull_reader reader = lull_reader_over(packet, len_bytes);
+	size_t data_at = goes_on(own, packet, len_bytes) ? own->data_next : 0;
 	enum lull_frame_verdict verdict;
 	unsigned int field = 0;
 	struct rtp rtp;
 	uint64_t time;
 
+	own->packet = NULL;
 	verdict = read_rtp(&reader, &rtp);
 	if (verdict != LULL_FRAME_PIECE)
 		return verdict;
 	lull_frame_piece_begin(piece, 0, 0);
-	verdict = read_lines(own, &reader, piece, &field);
+	if (data_at != 0)
+		reader.offset = own->head_next;
+	verdict = read_lines(own, &reader, data_at, piece, &field);
 	if (verdict != LULL_FRAME_PIECE)
 		return verdict;
 	if (!is_followed(own, &rtp))
 		return LULL_FRAME_FOREIGN;
+	/* The same for all pieces of a packet: what was unwrapped once stays as it is. */
 	time = lull_unwrap_next(&own->time, rtp.time, 32);
 	piece->key = own->interlaced ? pair_of(own, field, time) : time;
 	piece->packet = number_of(own, &rtp);
 	piece->device_time = time;
 	piece->geometry = own->geometry;
-	piece->flags = LULL_FRAME_TIMED | LULL_FRAME_GEOMETRY;
-	if (rtp.marker && (!own->interlaced || field == 1))
-		piece->flags |= LULL_FRAME_END;
-	if (piece->range_count > 0 && piece->ranges[0].offset == 0)
-		piece->flags |= LULL_FRAME_START;
+	piece->flags = flags_of(own, &rtp, field, piece);
+	if (own->head_next != 0) {
+		own->packet = packet;
+		own->packet_bytes = len_bytes;
+	}
 	return LULL_FRAME_PIECE;
 }
 

@@ -104,32 +104,111 @@ parse__rtp_decoration(void **state)
 	sink_close(&sink);
 }
 
-/* 32 headers are believed, 33 are not read here, and headers without end are malformed. */
+/* Write a packet of @p count lines of a byte, on and on through the picture of 8 x 4. */
+static size_t
+put_lines(uint8_t *bytes, uint32_t count)
+{
+	uint8_t *at = lull_bytes_fill(bytes, 14);
+
+	bytes[0] = 0x80;
+	bytes[1] = 0xe0;
+	for (uint32_t i = 0; i < count; i++) {
+		at = lull_bytes_put(at, 1, 2);
+		at = lull_bytes_put(at, i / 8 % 4, 2);
+		at = lull_bytes_put(at, (i + 1 < count ? 0x8000 : 0) | (i % 8), 2);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		at = lull_bytes_put(at, i, 1);
+	return (size_t)(at - bytes);
+}
+
+/* More headers than a piece has ranges make more pieces; the last of them ends the frame. */
 static void
 parse__many_headers(void **state)
 {
+	static const uint32_t counts[] = { 31, 32, 33, 64, 65, 1300 };
 	struct lull_frame_protocol_config config = config_small(false, false);
-	uint8_t bytes[14 + 33 * 6 + 33];
+	uint8_t bytes[16384];
 	struct sink sink;
 
 	(void)state;
-	sink_open(&sink, "rfc4175", &config, 32);
-	for (uint32_t count = 32; count <= 33; count++) {
-		uint8_t *at = lull_bytes_fill(bytes, 14);
+	for (uint32_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
+		uint32_t count = counts[k];
+		size_t len = put_lines(bytes, count);
 
-		bytes[0] = 0x80;
-		for (uint32_t i = 0; i < count; i++) {
-			at = lull_bytes_put(at, 1, 2);
-			at = lull_bytes_put(at, i / 8 % 4, 2);
-			at = lull_bytes_put(at, (i + 1 < count ? 0x8000 : 0) | (i % 8), 2);
+		sink_open(&sink, "rfc4175", &config, 32);
+		assert_int_equal(sink_take(&sink, bytes, len), LULL_FRAME_PIECE);
+		assert_int_equal(sink.counts[LULL_FRAME_PIECE], (count + 31) / 32);
+		assert_int_equal(sink.ends, 1);
+		for (uint32_t i = 0; i < 32; i++) {
+			uint32_t times = count / 32 + (i < count % 32);
+
+			assert_int_equal(sink.there[i], times);
+			if (times > 0)
+				assert_int_equal(sink.data[i], (uint8_t)(i + 32 * (times - 1)));
 		}
-		assert_int_equal(sink_take(&sink, bytes, 14 + 7 * (size_t)count),
-				 count == 32 ? LULL_FRAME_PIECE : LULL_FRAME_OTHER);
+		sink_close(&sink);
 	}
+	/* Headers without end are malformed, and what goes on for ever is not read here. */
+	sink_open(&sink, "rfc4175", &config, 32);
+	put_lines(bytes, 33);
 	assert_int_equal(sink_take(&sink, bytes, 14 + 20 * 6), LULL_FRAME_MALFORMED);
+	assert_int_equal(sink_take(&sink, bytes, 14 + 33 * 7 - 1), LULL_FRAME_MALFORMED);
+	bytes[14 + 32 * 6 + 3] = 4; /* no such row: nothing of the packet is used */
+	assert_int_equal(sink_take(&sink, bytes, 14 + 33 * 7), LULL_FRAME_MALFORMED);
+	assert_int_equal(sink_take(&sink, bytes, put_lines(bytes, 2100)), LULL_FRAME_OTHER);
 	for (uint32_t i = 0; i < 32; i++)
-		assert_int_equal(sink.there[i], 1);
+		assert_int_equal(sink.there[i], 0);
 	sink_close(&sink);
+}
+
+/* A width that is no whole number of groups: the last one comes whole, or cut as GStreamer does. */
+static void
+parse__last_group_may_be_cut(void **state)
+{
+	static const struct {
+		enum lull_pixel pixel;
+		uint32_t width;
+		uint16_t column, cut, whole;
+	} rows[] = {
+		{ LULL_PIXEL_UYVY8, 7, 4, 6, 8 },       { LULL_PIXEL_UYVY10_4175, 7, 4, 7, 10 },
+		{ LULL_PIXEL_YUV420_4175, 7, 6, 3, 6 }, { LULL_PIXEL_YUV411_4175, 7, 0, 10, 12 },
+		{ LULL_PIXEL_YUV411_4175, 9, 8, 1, 6 }, { LULL_PIXEL_YUV411_4175, 10, 8, 3, 6 },
+		{ LULL_PIXEL_RGB12_4175, 3, 2, 4, 9 },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct lull_frame_protocol_config config = {
+			.geometry = { .width = rows[i].width, .height = 2, .pixel = rows[i].pixel },
+		};
+		struct packet packet = { .column = rows[i].column };
+		uint64_t bytes = lull_frame_bytes(&config.geometry), row_bytes, begin;
+		struct sink sink;
+
+		sink_open(&sink, "rfc4175", &config, bytes);
+		row_bytes = rows[i].pixel == LULL_PIXEL_YUV420_4175 ? bytes : bytes / 2;
+		begin = row_bytes - rows[i].whole;
+		for (packet.length = 1; packet.length <= rows[i].whole + 1; packet.length++) {
+			struct lull_pixel_group group = lull_pixel_group(rows[i].pixel);
+			bool fits =
+				packet.length == rows[i].cut || (packet.length % group.bytes == 0 &&
+								 packet.length <= rows[i].whole);
+
+			assert_int_equal(take(&sink, &packet),
+					 fits ? LULL_FRAME_PIECE : LULL_FRAME_MALFORMED);
+		}
+		for (uint64_t k = begin; k < row_bytes; k++)
+			assert_true(sink.there[k] > 0);
+		sink_clear(&sink);
+		packet.length = rows[i].cut;
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+		for (uint64_t k = 0; k < bytes; k++)
+			assert_int_equal(sink.there[k], k >= begin && k < row_bytes);
+		for (uint64_t k = begin + rows[i].cut; k < row_bytes; k++)
+			assert_int_equal(sink.data[k], 128);
+		sink_close(&sink);
+	}
 }
 
 /* The upper bits count only after they were seen to, and no longer when they stand still. */
@@ -269,6 +348,7 @@ main(void)
 		cmocka_unit_test(parse__line_bounds),
 		cmocka_unit_test(parse__rtp_decoration),
 		cmocka_unit_test(parse__many_headers),
+		cmocka_unit_test(parse__last_group_may_be_cut),
 		cmocka_unit_test(parse__extended_number_must_prove_itself),
 		cmocka_unit_test(parse__time_wraps_and_sender_restarts),
 		cmocka_unit_test(parse__two_fields_make_a_frame),
