@@ -20,7 +20,7 @@
 #define STOP_NS (500 * LULL_NS_PER_MS)
 #define REQUESTS_MAX 256 /* a power of two */
 #define XML_BYTES_MAX (1u << 20)
-#define HEADER_BYTES 36 /* of a stream packet: IP, UDP and GVSP */
+#define TAIL_NS_MIN LULL_NS_PER_MS
 
 struct camera_control {
 	/* its own thread */
@@ -294,16 +294,29 @@ control_ask(void *arg, const struct lull_gvcp_resend *request)
 	return true;
 }
 
+/*
+ * How long the sender may pause before the rest of its frame is held to be lost: so much less than
+ * what ends the frame that there is time for an answer.
+ */
+static uint64_t
+control_tail_ns(const struct camera_stream *stream)
+{
+	uint64_t patience_ns = stream->assembly.deadline_ns != 0 ? stream->assembly.deadline_ns :
+								   stream->assembly.silence_ns;
+
+	return LULL_MAX(patience_ns / 4, TAIL_NS_MIN);
+}
+
 uint64_t
 camera_control_turn(struct camera_control *control, struct camera_stream *stream, uint64_t now_ns)
 {
 	uint32_t head = atomic_load(&control->head);
-	uint32_t packet_bytes = atomic_load(&control->packet_bytes);
 	uint64_t due_ns;
 
-	if (!control->resends || packet_bytes <= HEADER_BYTES)
+	if (!control->resends)
 		return UINT64_MAX;
-	control->resend.data_bytes = packet_bytes - HEADER_BYTES;
+	control->resend.packet_bytes = atomic_load(&control->packet_bytes);
+	control->resend.tail_ns = control_tail_ns(stream);
 	if (control->resend.frame_bytes == 0)
 		control->resend.frame_bytes = stream->claim.frame_bytes;
 	due_ns = camera_resend_turn(&control->resend, now_ns, stream->assembler, control_ask,

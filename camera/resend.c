@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resend.h"
 
-#define TAIL_WAIT_NS (2 * LULL_NS_PER_MS)
-#define SPANS_MAX 64
+#include "frame/gvsp.h"
+
+#define TAIL_NS (5 * LULL_NS_PER_MS) /* until somebody knows better */
+#define SPANS_MAX LULL_RESEND_RANGES
 
 void
 camera_resend_init(struct camera_resend *resend, uint32_t budget_ppm)
@@ -10,31 +12,41 @@ camera_resend_init(struct camera_resend *resend, uint32_t budget_ppm)
 	struct lull_resend_config config = { .budget_ppm = budget_ppm };
 
 	lull_resend_init(&resend->decide, &config);
+	resend->tail_ns = TAIL_NS;
 }
 
+/* With this key, or in the place of none, or of the one whose news are oldest. */
 static struct camera_resend_frame *
 resend_frame(struct camera_resend *resend, uint64_t key)
 {
-	struct camera_resend_frame *frame;
+	struct camera_resend_frame *place = &resend->frames[0];
 
-	for (uint32_t i = 0; i < CAMERA_RESEND_FRAMES; i++)
-		if (resend->frames[i].used && resend->frames[i].key == key)
-			return &resend->frames[i];
-	frame = &resend->frames[resend->next++ % CAMERA_RESEND_FRAMES];
-	*frame = (struct camera_resend_frame){ .key = key, .used = true };
-	return frame;
+	for (uint32_t i = 0; i < CAMERA_RESEND_FRAMES; i++) {
+		struct camera_resend_frame *frame = &resend->frames[i];
+
+		if (frame->used && frame->key == key)
+			return frame;
+		if (place->used && (!frame->used || frame->news_ns < place->news_ns))
+			place = frame;
+	}
+	*place = (struct camera_resend_frame){ .key = key, .used = true };
+	return place;
 }
 
 void
 camera_resend_piece(struct camera_resend *resend, uint64_t now_ns,
 		    const struct lull_frame_piece *piece)
 {
-	struct camera_resend_frame *frame = resend_frame(resend, piece->key);
+	struct camera_resend_frame *frame;
 
-	if (!(piece->flags & LULL_FRAME_RESENT)) {
-		resend->newest = piece->key;
-		frame->news_ns = now_ns;
+	if (piece->flags & LULL_FRAME_GONE) {
+		lull_resend_gone(&resend->decide, piece->key, (uint32_t)piece->packet);
+		return;
 	}
+	resend->wide = (piece->flags & LULL_FRAME_WIDE) != 0;
+	frame = resend_frame(resend, piece->key);
+	if (!(piece->flags & LULL_FRAME_RESENT))
+		frame->news_ns = now_ns;
 	if (piece->flags & LULL_FRAME_END)
 		frame->ended = true;
 	if (piece->flags & LULL_FRAME_GEOMETRY)
@@ -44,31 +56,68 @@ camera_resend_piece(struct camera_resend *resend, uint64_t now_ns,
 			LULL_MAX(frame->high, piece->ranges[i].offset + piece->ranges[i].bytes);
 }
 
-/* The open end of a frame whose last packets were lost: nothing follows that would show it. */
-static uint32_t
-resend_tail(const struct camera_resend *resend, const struct camera_resend_frame *frame,
-	    uint64_t now_ns, struct lull_frame_span *spans, uint32_t count)
+/* The sender is at a later frame, or silent. */
+static bool
+resend_over(const struct camera_resend *resend, const struct camera_resend_frame *frame,
+	    uint64_t now_ns)
 {
-	bool over = frame->key != resend->newest || now_ns - frame->news_ns > TAIL_WAIT_NS;
+	for (uint32_t i = 0; i < CAMERA_RESEND_FRAMES; i++)
+		if (resend->frames[i].used && resend->frames[i].key > frame->key)
+			return true;
+	return now_ns >= frame->news_ns + resend->tail_ns;
+}
 
-	if (frame->ended || !over || frame->high >= resend->frame_bytes || count == SPANS_MAX)
-		return count;
-	spans[count].offset = frame->high;
-	spans[count].bytes = resend->frame_bytes - frame->high;
-	return count + 1;
+/* Bytes of the picture in a full packet. */
+static uint64_t
+resend_data_bytes(const struct camera_resend *resend)
+{
+	uint32_t header_bytes = resend->wide ? GVSP_HEADER_BYTES_EXTENDED : GVSP_HEADER_BYTES;
+
+	return resend->packet_bytes > header_bytes + GVSP_IP_UDP_BYTES ?
+		       resend->packet_bytes - header_bytes - GVSP_IP_UDP_BYTES :
+		       0;
 }
 
 /* Holes of bytes as packet numbers: 0 is the leader. */
 static void
-resend_ranges(const struct camera_resend *resend, const struct lull_frame_span *spans,
-	      uint32_t count, struct lull_resend_range *ranges)
+resend_ranges(uint64_t data_bytes, const struct lull_frame_span *spans, uint32_t count,
+	      struct lull_resend_range *ranges)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t end = spans[i].offset + spans[i].bytes - 1;
 
-		ranges[i].first = (uint32_t)(spans[i].offset / resend->data_bytes) + 1;
-		ranges[i].last = (uint32_t)(end / resend->data_bytes) + 1;
+		ranges[i].first = (uint32_t)(spans[i].offset / data_bytes) + 1;
+		ranges[i].last = (uint32_t)(end / data_bytes) + 1;
 	}
+}
+
+/* What the frame lacks, its open end too when nothing will follow that shows it. */
+static uint32_t
+resend_missing(const struct camera_resend *resend, const struct camera_resend_frame *frame,
+	       uint64_t now_ns, const struct lull_assembler *assembler,
+	       struct lull_resend_range *ranges)
+{
+	struct lull_frame_span spans[SPANS_MAX];
+	uint32_t count = lull_assembler_holes(assembler, frame->key, spans, SPANS_MAX);
+
+	if (!frame->ended && count < SPANS_MAX && frame->high < resend->frame_bytes &&
+	    resend_over(resend, frame, now_ns)) {
+		spans[count].offset = frame->high;
+		spans[count++].bytes = resend->frame_bytes - frame->high;
+	}
+	resend_ranges(resend_data_bytes(resend), spans, count, ranges);
+	return count;
+}
+
+static struct lull_gvcp_resend
+resend_request(const struct camera_resend *resend, uint64_t key, struct lull_resend_range range)
+{
+	return (struct lull_gvcp_resend){
+		.extended = resend->wide,
+		.block = resend->wide ? key : key & UINT16_MAX,
+		.first = range.first,
+		.last = range.last,
+	};
 }
 
 static uint64_t
@@ -76,31 +125,28 @@ resend_due(struct camera_resend *resend, struct camera_resend_frame *frame, uint
 	   const struct lull_assembler *assembler,
 	   bool (*ask)(void *arg, const struct lull_gvcp_resend *request), void *arg)
 {
-	uint32_t packets = (uint32_t)(resend->frame_bytes / resend->data_bytes) + 3;
+	uint32_t packets = (uint32_t)(resend->frame_bytes / resend_data_bytes(resend)) + 3;
 	struct lull_resend_range ranges[SPANS_MAX], range;
-	struct lull_frame_span spans[SPANS_MAX];
+	uint64_t due_ns = UINT64_MAX;
 	uint32_t count;
 
 	if (lull_assembler_picture(assembler, frame->key) == NULL) {
 		frame->used = false;
 		return UINT64_MAX;
 	}
-	count = lull_assembler_holes(assembler, frame->key, spans, SPANS_MAX);
-	count = resend_tail(resend, frame, now_ns, spans, count);
-	resend_ranges(resend, spans, count, ranges);
+	count = resend_missing(resend, frame, now_ns, assembler, ranges);
 	while (count > 0 && lull_resend_next(&resend->decide, now_ns, frame->key, packets, ranges,
 					     count, &range)) {
-		struct lull_gvcp_resend request = { .block = frame->key & UINT16_MAX,
-						    .first = range.first,
-						    .last = range.last };
+		struct lull_gvcp_resend request = resend_request(resend, frame->key, range);
 
 		if (!ask(arg, &request))
 			break;
 	}
-	if (frame->ended)
-		return count > 0 ? resend->decide.due_ns : UINT64_MAX;
-	return LULL_MIN(count > 0 ? resend->decide.due_ns : UINT64_MAX,
-			LULL_MAX(frame->news_ns + TAIL_WAIT_NS, now_ns) + LULL_NS_PER_MS);
+	if (count > 0)
+		due_ns = resend->decide.due_ns;
+	if (!frame->ended && !resend_over(resend, frame, now_ns))
+		due_ns = LULL_MIN(due_ns, frame->news_ns + resend->tail_ns);
+	return due_ns;
 }
 
 uint64_t
@@ -110,7 +156,7 @@ camera_resend_turn(struct camera_resend *resend, uint64_t now_ns,
 {
 	uint64_t due_ns = UINT64_MAX;
 
-	if (resend->data_bytes == 0 || resend->frame_bytes == 0)
+	if (resend_data_bytes(resend) == 0 || resend->frame_bytes == 0)
 		return due_ns;
 	for (uint32_t i = 0; i < CAMERA_RESEND_FRAMES; i++) {
 		struct camera_resend_frame *frame = &resend->frames[i];

@@ -14,20 +14,20 @@
 #include "frame/gvcp_message.h"
 #include "frame/resend.h"
 
-#define CAMERA_RESEND_FRAMES 8
+#define CAMERA_RESEND_FRAMES LULL_RESEND_FRAMES
 
 struct camera_resend_frame {
 	uint64_t key;
 	uint64_t high;    /* behind the highest byte so far */
-	uint64_t news_ns; /* last packet */
+	uint64_t news_ns; /* last packet that came by itself */
 	bool used, ended; /* END came */
 };
 struct camera_resend {
 	struct lull_resend decide;
-	uint32_t data_bytes; /* of a packet */
+	uint32_t packet_bytes; /* IP length of a full packet; 0: not known */
 	uint64_t frame_bytes;
-	uint64_t newest;
-	uint32_t next;
+	uint64_t tail_ns; /* of silence, before the open end of the newest frame is missing */
+	bool wide;        /* 64 bit ids */
 	struct camera_resend_frame frames[CAMERA_RESEND_FRAMES];
 };
 

@@ -364,6 +364,8 @@ gvsp_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_fra
 	if (header.format == 0 || header.format > 8)
 		return LULL_FRAME_FOREIGN;
 	lull_frame_piece_begin(piece, key_of(own, &header), header.packet);
+	if (header.extended)
+		piece->flags |= LULL_FRAME_WIDE;
 	verdict = read_status(&header, piece, &done);
 	if (done)
 		return verdict;

@@ -17,13 +17,21 @@ lull_resend_init(struct lull_resend *resend, const struct lull_resend_config *co
 }
 
 static struct lull_resend_frame *
-frame_of(struct lull_resend *resend, uint64_t key)
+frame_find(struct lull_resend *resend, uint64_t key)
 {
-	struct lull_resend_frame *frame;
-
 	for (uint32_t i = 0; i < LULL_RESEND_FRAMES; i++)
 		if (resend->frames[i].used && resend->frames[i].key == key)
 			return &resend->frames[i];
+	return NULL;
+}
+
+static struct lull_resend_frame *
+frame_of(struct lull_resend *resend, uint64_t key)
+{
+	struct lull_resend_frame *frame = frame_find(resend, key);
+
+	if (frame != NULL)
+		return frame;
 	frame = &resend->frames[resend->next];
 	resend->next = (resend->next + 1) % LULL_RESEND_FRAMES;
 	frame->used = true;
@@ -66,6 +74,32 @@ add_entry(struct lull_resend_frame *frame, uint32_t first, uint32_t last, uint64
 		.due_ns = due_ns,
 	};
 	return entry;
+}
+
+static bool
+entry_is_missing(const struct lull_resend_entry *entry, const struct lull_resend_range *holes,
+		 uint32_t count)
+{
+	/* so many need not be all: there may be holes above them */
+	if (count >= LULL_RESEND_RANGES && entry->range.last > holes[count - 1].last)
+		return true;
+	for (uint32_t i = 0; i < count; i++)
+		if (entry->range.first <= holes[i].last && holes[i].first <= entry->range.last)
+			return true;
+	return false;
+}
+
+/* Room for new entries: what has come is not waited for any more. */
+static void
+forget_answered(struct lull_resend_frame *frame, const struct lull_resend_range *holes,
+		uint32_t count)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < frame->count; i++)
+		if (entry_is_missing(&frame->entries[i], holes, count))
+			frame->entries[kept++] = frame->entries[i];
+	frame->count = kept;
 }
 
 /* How many more packets of the frame may be asked for. */
@@ -162,6 +196,8 @@ lull_resend_next(struct lull_resend *resend, uint64_t now_ns, uint64_t key, uint
 	uint64_t asked;
 
 	resend->due_ns = UINT64_MAX;
+	if (frame->count == LULL_RESEND_RANGES)
+		forget_answered(frame, holes, count);
 	for (uint32_t i = 0; i < count; i++)
 		if (holes[i].first <= holes[i].last)
 			walk_hole(resend, frame, now_ns, holes[i], &request);
@@ -181,10 +217,13 @@ lull_resend_next(struct lull_resend *resend, uint64_t now_ns, uint64_t key, uint
 void
 lull_resend_gone(struct lull_resend *resend, uint64_t key, uint32_t packet)
 {
-	struct lull_resend_frame *frame = frame_of(resend, key);
+	struct lull_resend_frame *frame = frame_find(resend, key);
+	struct lull_resend_entry *entry;
 	uint32_t last = packet;
-	struct lull_resend_entry *entry = entry_of(frame, packet, &last);
 
+	if (frame == NULL) /* nothing was asked for */
+		return;
+	entry = entry_of(frame, packet, &last);
 	if (entry != NULL && entry->range.first < packet) { /* it stays for what comes before */
 		last = entry->range.last;
 		entry->range.last = packet - 1;

@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LULL_RESEND_FRAMES 8
-#define LULL_RESEND_RANGES 64 /* asked for and not answered, per frame */
+#define LULL_RESEND_FRAMES 16 /* as many as can be open */
+#define LULL_RESEND_RANGES 64 /* waited for at a time, per frame */
 
 /** Zero means the default in brackets. */
 struct lull_resend_config {
@@ -53,8 +53,9 @@ struct lull_resend {
 
 void lull_resend_init(struct lull_resend *resend, const struct lull_resend_config *config);
 /**
- * Frame @p key of @p packets packets lacks @p holes, in order. At most one request comes of it:
- * true, and what to ask for. Call again at due_ns, or when holes have changed.
+ * Frame @p key of @p packets packets lacks @p holes, in order: all of them, or the first
+ * LULL_RESEND_RANGES or more. At most one request comes of it: true, and what to ask for. Call
+ * again at due_ns, or when holes have changed.
  */
 bool lull_resend_next(struct lull_resend *resend, uint64_t now_ns, uint64_t key, uint32_t packets,
 		      const struct lull_resend_range *holes, uint32_t count,

@@ -125,7 +125,7 @@ int lull_pixel_to_rgb(const struct lull_frame_geometry *geometry, const uint8_t 
 
 /* ---- protocols ---- */
 
-#define LULL_FRAME_RANGES_MAX 32 /* line headers of one packet that are believed */
+#define LULL_FRAME_RANGES_MAX 32 /* of a piece */
 
 /** What a packet is to its frame. */
 struct lull_frame_range {
@@ -141,6 +141,7 @@ struct lull_frame_range {
 #define LULL_FRAME_DAMAGED 32u /**< the sender says that the content is wrong */
 #define LULL_FRAME_TIMED 64u   /**< device_time is filled in */
 #define LULL_FRAME_MORE 128u   /**< the packet has more pieces: parse it once more, at once */
+#define LULL_FRAME_WIDE 256u   /**< GVSP: the key is an id of 64 bits, as the sender counts */
 struct lull_frame_piece {
 	uint64_t key;         /**< which frame: RTP time, block id, frame counter, unwrapped */
 	uint64_t device_time; /**< of the sender's clock, in its unit */
