@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "flow.h"
 
@@ -33,6 +34,7 @@ static void
 open_pipeline_flows(const struct flow_settings *settings, struct lull_pipeline_config *config)
 {
 	config->parser.inner = settings->inner;
+	config->parser.seed = (uint32_t)settings->seed;
 	config->table = (struct lull_flow_table_config){
 		.entries_max = settings->flows_max,
 		.idle_ns = settings->idle_ns,
@@ -145,6 +147,20 @@ open_sink_settings(const struct flow_settings *settings)
 	};
 }
 
+/* Captures give the same decisions each time; who sends to ports must not know them in advance. */
+static int
+open_seed(struct flow_settings *settings, struct lull_error *error)
+{
+	uint32_t seed = 0;
+
+	if (settings->seed != FLOW_SEED_NOT_CHOSEN)
+		return 0;
+	if (!flow_settings_from_files(settings) && getrandom(&seed, sizeof(seed), 0) < 0)
+		return lull_error_set(error, -errno, "seed: %s", strerror(errno));
+	settings->seed = seed;
+	return 0;
+}
+
 /* What can be refused before anything is started. */
 static int
 open_inputs(struct flow *flow, struct lull_error *error)
@@ -152,6 +168,8 @@ open_inputs(struct flow *flow, struct lull_error *error)
 	struct flow_sink_settings sink = open_sink_settings(&flow->settings);
 	int rc = flow_sink_check(&sink, error);
 
+	if (rc == 0)
+		rc = open_seed(&flow->settings, error);
 	if (rc == 0 && flow_settings_from_files(&flow->settings))
 		rc = flow_files_open(&flow->files, &flow->settings.pcap, error);
 	if (rc == 0 && flow->settings.trace[0] != '\0')

@@ -234,6 +234,16 @@ static const struct lull_option flow_options[] = {
 		MEMBER(weights),
 	},
 	{
+		.key = "seed",
+		.argument = "N",
+		.help = "Seed of the digests that schedulers go by. Drawn at random, nobody "
+			"outside can make all flows meet at one worker.",
+		.type = LULL_OPTION_COUNT,
+		.value_help = "0 for files, otherwise drawn at random",
+		.high = UINT32_MAX,
+		MEMBER(seed),
+	},
+	{
 		.key = "ring",
 		.argument = "PACKETS",
 		.help = "Packets between an I/O thread and a worker, a power of two. Also the "

@@ -17,6 +17,7 @@
 #define FLOW_PATH_SIZE 4096
 /* Of scheduler and governor: the program decides. */
 #define FLOW_NOT_CHOSEN UINT32_MAX
+#define FLOW_SEED_NOT_CHOSEN UINT64_MAX
 
 /** Where packets go behind the workers. */
 struct flow_way_out {
@@ -39,6 +40,7 @@ struct flow_settings {
 	double enter, leave; /* percent, 0: from what is measured */
 	uint32_t pin;
 	uint32_t weights; /* enum lull_weights */
+	uint64_t seed;    /* FLOW_SEED_NOT_CHOSEN until flow_open() */
 	uint32_t ring, burst, flush_burst;
 	uint64_t flush_ns;
 	uint64_t resequence_delay_ns;

@@ -15,6 +15,7 @@ flow_settings_preset(struct flow_settings *settings)
 	memset(settings, 0, sizeof(*settings));
 	settings->scheduler = FLOW_NOT_CHOSEN;
 	settings->resting.governor = FLOW_NOT_CHOSEN;
+	settings->seed = FLOW_SEED_NOT_CHOSEN;
 	settings->active_ns = UINT64_MAX;
 	settings->identify = lull_identify_version() != NULL;
 	settings->stats_ns = isatty(STDERR_FILENO) ? LULL_NS_PER_S : 0;

@@ -179,6 +179,41 @@ def decisions_can_be_repeated(trial: Trial) -> None:
     refused(trial, "at byte", "--replay", cut)
 
 
+def dealt(trial: Trial, *options: object) -> tuple[int, str, str]:
+    """Seed, packets per worker, and records."""
+    result = trial.scratch / "seed.json"
+    run = trial.run("--pcap", trial.captures, "--identify=no", "--json", "-", "--workers", 4,
+                    "--scheduler", "crc32", "--order", "none", "--result", result, *options)
+    check(run.returncode == 0, "ends well", run.stderr)
+    end = json.loads(result.read_text(encoding="utf-8"))
+    return int(end["settings"]["seed"]), str(end["dispatch"][0]["worker_pkts"]), run.stdout
+
+
+def a_seed_deals_flows_out_anew(trial: Trial) -> None:
+    """And makes no difference to records; captures have the same one each time."""
+    none, zero = dealt(trial), dealt(trial, "--seed", 0)
+    other = dealt(trial, "--seed", 4_000_000_000)
+    check(none[0] == 0 and none == zero, "captures have seed 0", (none[:2], zero[:2]))
+    check(other[0] == 4_000_000_000 and other[1] != zero[1], "another deals them out anew",
+          (zero[:2], other[:2]))
+    check(other[2] == zero[2], "with the same records", other[2])
+    refused(trial, "seed", "--pcap", trial.captures, "--seed", 1 << 32)
+
+
+def ports_draw_a_seed(trial: Trial) -> None:
+    result = trial.scratch / "seed.json"
+    seeds = []
+    for options in ([], [], ["--seed", 0], ["--seed", 77]):
+        run = trial.run("--vdev", "net_null0,no-rx=1", "--duration", "10ms", "--result", result,
+                        *options)
+        check(run.returncode == 0, "ends well", run.stderr)
+        settings = json.loads(result.read_text(encoding="utf-8"))["settings"]
+        seeds.append(int(settings["seed"]))
+    # 0 or the same twice by chance: once in two thousand million trials.
+    check(seeds[2:] == [0, 77], "obeys", seeds)
+    check(len({*seeds[:3]}) == 3, "draws another one each time", seeds)
+
+
 def ask(client: socket.socket, command: str) -> dict[str, Any]:
     client.send(command.encode())
     replies: dict[str, dict[str, Any]] = json.loads(client.recv(65536))
@@ -245,6 +280,8 @@ TESTS = (
     mistakes_are_refused,
     truncated_files_count_and_are_told,
     decisions_can_be_repeated,
+    a_seed_deals_flows_out_anew,
+    ports_draw_a_seed,
     live_it_answers_and_ends_by_signal,
     a_signal_ends_reading_with_all_records,
 )

@@ -34,6 +34,7 @@ class Probe(Program):
             words += ["--vdev", f"net_af_packet{i},iface=f{i},{RING}"]
         self.result_path = here.path("flow.result")
         words += ["--result", str(self.result_path), "--stats", "0.05", *options.split()]
+        words += ["--seed", "0"]  # which flows share a bucket is the same each time
         super().__init__(here, "flow", [binary, *words], self.far)
         here.programs.append(self)
         self.ready()
