@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dpdk:PORT. Where the kernel sees the packets as well, a socket holds each UDP port: bound, so
- * that the kernel does not answer "unreachable", and with a filter that drops all, so that nothing
- * queues. Everything else of the interface stays with the kernel.
+ * dpdk:PORT. Where the kernel serves the interface as well, a socket holds each UDP port: bound, so
+ * that the kernel does not answer "unreachable" and nobody else takes it, joined to its group, and
+ * with a filter that drops all, so that nothing queues. Everything else stays with the kernel: it
+ * sees all packets anyway (af_packet), a filter passes them on (af_xdp), or a TAP does.
  */
 #include <errno.h>
 #include <linux/filter.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +16,7 @@
 
 #include <lull/rest.h>
 
+#include "check_port.h"
 #include "claims.h"
 #include "error.h"
 #include "ingest.h"
@@ -52,14 +55,14 @@ dpdk_close(void *state)
 static int
 dpdk_open_stray(const char *argument, char *error)
 {
-	const char *name = strchr(argument, '=');
 	struct camera_findings findings = { .count_max = 1 };
 	struct lull_camera_finding finding = { .grade = 0 };
 	struct kernel_interface interface;
+	char name[IF_NAMESIZE] = "";
 
 	findings.lines = &finding;
-	if (strncmp(argument, "af_xdp=", 7) != 0 ||
-	    kernel_interface_find(name + 1, &interface, NULL) != 0)
+	if (sscanf(argument, "af_xdp=%15[^,]", name) != 1 ||
+	    kernel_interface_find(name, &interface, NULL) != 0)
 		return 0;
 	kernel_check_interface(&interface, &findings);
 	if (finding.grade != CAMERA_WRONG)
@@ -119,26 +122,37 @@ dpdk_hold(struct dpdk *dpdk, struct camera_claim *claim, char *error)
 	return 0;
 }
 
+static void
+dpdk_steer(struct dpdk *dpdk, const struct camera_claim *claim)
+{
+	bool any = camera_ip_is_any(&claim->address), v4 = camera_ip_is4(&claim->address);
+	struct lull_ingest_rule rule = { .ether_type = claim->ether_type };
+
+	if (!claim->ethernet)
+		rule = (struct lull_ingest_rule){
+			.port = claim->port,
+			.address = any ? NULL : claim->address.bytes + (v4 ? 12 : 0),
+			.address_bytes = v4 ? 4 : 16,
+		};
+	dpdk->asked_count++;
+	if (lull_ingest_steer(dpdk->ingest, &rule) == 0)
+		dpdk->rule_count++;
+}
+
 static int
 dpdk_claim(void *state, struct camera_claim *claim, char *error)
 {
 	struct dpdk *dpdk = state;
-	bool any = camera_ip_is_any(&claim->address);
 	int rc = 0;
 
-	if (!claim->ethernet && dpdk->look.kernel_copies && dpdk->interface.index != 0)
+	if (!claim->ethernet && dpdk->look.kernel_beside && dpdk->interface.index != 0)
 		rc = dpdk_hold(dpdk, claim, error);
 	else if (!claim->ethernet && claim->port == 0)
 		claim->port = (uint16_t)(PORT_FIRST + claim->index);
 	if (rc != 0)
 		return rc;
 	camera_claims_add(&dpdk->claims, claim);
-	if (!claim->ethernet && (any || camera_ip_is4(&claim->address))) {
-		dpdk->asked_count++;
-		if (lull_ingest_steer(dpdk->ingest, any ? NULL : claim->address.bytes + 12,
-				      claim->port) == 0)
-			dpdk->rule_count++;
-	}
+	dpdk_steer(dpdk, claim);
 	return 0;
 }
 
@@ -151,6 +165,13 @@ dpdk_start(void *state, char *error)
 }
 
 /* ---- packets ---- */
+
+static void
+dpdk_unclaim(struct dpdk *dpdk, uint32_t index)
+{
+	LULL_COUNTER_ADD(dpdk->unclaimed, 1);
+	lull_ingest_except(dpdk->ingest, index);
+}
 
 static uint32_t
 dpdk_receive(void *state, struct camera_packet *packets)
@@ -167,7 +188,7 @@ dpdk_receive(void *state, struct camera_packet *packets)
 				       dpdk->packets[i].len_bytes, &packets[used]))
 			packets[used++].stamp_ns = now_ns;
 		else
-			LULL_COUNTER_ADD(dpdk->unclaimed, 1);
+			dpdk_unclaim(dpdk, i);
 	}
 	if (used == 0)
 		lull_ingest_release(dpdk->ingest);
@@ -219,20 +240,13 @@ static void
 dpdk_check(void *state, struct camera_findings *findings)
 {
 	const struct dpdk *dpdk = state;
-	bool xdp = strcmp(dpdk->look.driver, "net_af_xdp") == 0;
 
-	camera_find(findings, "port", xdp ? CAMERA_NOTE : CAMERA_FINE,
-		    "%s, driver %s%s; %u of %u streams by rules of the port", dpdk->look.name,
-		    dpdk->look.driver,
-		    xdp ? " takes all packets of its queue, ARP too, from the kernel" : "",
-		    dpdk->rule_count, dpdk->asked_count);
-	if (xdp)
-		camera_remedy(findings, "use af_packet, or an interface (a queue) of its own");
-	if (!xdp && dpdk->interface.index != 0)
-		kernel_check_interface(&dpdk->interface, findings);
-	if (dpdk->held_count > 0)
-		camera_find(findings, "held ports", CAMERA_FINE,
-			    "%u UDP ports are kept quiet in the kernel", dpdk->held_count);
+	check_port(&(struct check_port){ .look = &dpdk->look,
+					 .interface = &dpdk->interface,
+					 .rule_count = dpdk->rule_count,
+					 .asked_count = dpdk->asked_count,
+					 .held_count = dpdk->held_count },
+		   findings);
 }
 
 static void
@@ -245,7 +259,7 @@ dpdk_check_stream(void *state, const struct camera_claim *claim, struct camera_f
 
 const struct camera_backend camera_dpdk = {
 	.name = "dpdk",
-	.summary = "a DPDK port: PCI address, vdev, af_packet=IF, af_xdp=IF or tap=IF",
+	.summary = "a DPDK port: PCI address, vdev, af_packet=IF, af_xdp=IF[,queue=N] or tap=IF",
 	.polled = true,
 	.clock = LULL_CAMERA_CLOCK_POLL,
 	.open = dpdk_open,

@@ -2,34 +2,25 @@
 #include "ingest.h"
 
 #include <errno.h>
-#include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <rte_bus.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
-#include <rte_flow.h>
 #include <rte_lcore.h>
 
 #include "eal_log.h"
 #include "error.h"
+#include "ingest_device.h"
+#include "ingest_exception.h"
+#include "ingest_rule.h"
+#include "ingest_xdp.h"
 
-#define DEVICE_SIZE 256
 #define MTU_USUAL 1500
-#define FRAME_EXTRA 128 /* Ethernet, two VLAN tags, header of a slot */
-#define BLOCK_BYTES 65536u
-#define SLOT_MIN 2048u
-#define SLOT_MAX 16384u
-#define RING_BYTES_MAX (64u << 20) /* of an af_packet ring */
-#define PACKET_DESCRIPTORS 512
-#define XDP_DESCRIPTORS 2048
-#define XDP_ROOM 3456 /* with headroom and mbuf it fits a page, which is what a umem takes */
 #define QUOTE_SIZE 160
 #define EXIT_WAIT_US 10000 /* longer than a turn */
 
@@ -37,104 +28,14 @@ struct lull_ingest {
 	struct lull_port port;
 	char bus[8], name[64]; /* of the device, for taking it away */
 	unsigned int if_index;
-	uint32_t mtu;
+	uint32_t mtu, queue;
+	bool kernel_beside, whole;
+	char unfiltered[LULL_ERROR_SIZE];
+	struct lull_ingest_exception *exception;
 	uint64_t scattered;
 	uint32_t count; /* packets out */
 	struct rte_mbuf *pkts[LULL_INGEST_BURST];
 };
-
-/* What a device string says. */
-struct ingest_device {
-	char name[64], args[DEVICE_SIZE];
-	bool pci;
-	uint32_t mtu;
-	uint16_t ring_pkts, buffer_bytes;
-};
-
-/* ---- device strings ---- */
-
-static uint32_t
-ingest_mtu(const char *interface)
-{
-	struct ifreq request = { .ifr_mtu = 0 };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	uint32_t mtu = 0;
-
-	if (strlen(interface) < sizeof(request.ifr_name))
-		memcpy(request.ifr_name, interface, strlen(interface));
-	if (fd >= 0 && ioctl(fd, SIOCGIFMTU, &request) == 0)
-		mtu = (uint32_t)request.ifr_mtu;
-	if (fd >= 0)
-		close(fd);
-	return mtu;
-}
-
-static void
-ingest_af_packet(struct ingest_device *device, const char *interface, uint32_t ring_pkts)
-{
-	uint32_t slot = SLOT_MIN, slots;
-
-	while (slot < device->mtu + FRAME_EXTRA && slot < SLOT_MAX)
-		slot *= 2;
-	slots = LULL_MIN(ring_pkts, RING_BYTES_MAX / slot);
-	slots = LULL_MAX(slots / (BLOCK_BYTES / slot), 1u) * (BLOCK_BYTES / slot);
-	snprintf(device->args, sizeof(device->args),
-		 "iface=%s,blocksz=%u,framesz=%u,framecnt=%u,qpairs=1", interface, BLOCK_BYTES,
-		 slot, slots);
-	device->ring_pkts = PACKET_DESCRIPTORS;
-	device->buffer_bytes = (uint16_t)slot;
-}
-
-static int
-ingest_interface(struct ingest_device *device, const char *kind, const char *interface,
-		 uint32_t ring_pkts, char *error)
-{
-	static unsigned int number;
-
-	device->mtu = ingest_mtu(interface);
-	if (device->mtu == 0 && strcmp(kind, "tap") != 0)
-		return lull_engine_error(error, -ENODEV, "interface %s does not exist here",
-					 interface);
-	snprintf(device->name, sizeof(device->name), "net_%s9%u", kind, number++);
-	if (strcmp(kind, "af_packet") == 0) {
-		ingest_af_packet(device, interface, ring_pkts);
-		return 0;
-	}
-	snprintf(device->args, sizeof(device->args), "iface=%s", interface);
-	if (strcmp(kind, "af_xdp") == 0) {
-		device->ring_pkts = XDP_DESCRIPTORS;
-		if (device->mtu > MTU_USUAL)
-			device->buffer_bytes = XDP_ROOM;
-	}
-	return 0;
-}
-
-static int
-ingest_parse(struct ingest_device *device, const struct lull_ingest_config *config, char *error)
-{
-	static const char *const kinds[] = { "af_packet", "af_xdp", "tap" };
-	const char *text = config->device;
-	size_t length = strcspn(text, ",");
-	unsigned int bus, slot, function;
-
-	memset(device, 0, sizeof(*device));
-	device->ring_pkts = (uint16_t)LULL_MIN(config->ring_pkts, 32768u);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		size_t size = strlen(kinds[i]);
-
-		if (strncmp(text, kinds[i], size) == 0 && text[size] == '=')
-			return ingest_interface(device, kinds[i], text + size + 1,
-						config->ring_pkts, error);
-	}
-	device->pci = sscanf(text, "%*x:%x:%x.%x", &bus, &slot, &function) == 3 ||
-		      sscanf(text, "%x:%x.%x", &bus, &slot, &function) == 3;
-	if (length >= sizeof(device->name) || strlen(text) >= sizeof(device->args))
-		return lull_engine_error(error, -EINVAL, "device %s: too long", text);
-	memcpy(device->name, text, length);
-	if (text[length] == ',')
-		strcpy(device->args, text + length + 1);
-	return 0;
-}
 
 /* ---- EAL ---- */
 
@@ -146,12 +47,19 @@ ingest_exit(void)
 {
 	__atomic_store_n(&ingest_over, true, __ATOMIC_SEQ_CST);
 	usleep(EXIT_WAIT_US);
+	lull_ingest_xdp_end();
 	lull_engine_fini();
+}
+
+bool
+lull_ingest_over(void)
+{
+	return __atomic_load_n(&ingest_over, __ATOMIC_RELAXED);
 }
 
 /* EAL pins the thread that starts it; ours goes on where it was. */
 static int
-ingest_start(const struct lull_ingest_config *config, const struct ingest_device *device,
+ingest_start(const struct lull_ingest_config *config, const struct lull_ingest_device *device,
 	     char *error)
 {
 	struct lull_engine_config engine = {
@@ -178,7 +86,8 @@ ingest_start(const struct lull_ingest_config *config, const struct ingest_device
 }
 
 static int
-ingest_plug(const struct ingest_device *device, const char *bus, uint16_t *port_id, char *error)
+ingest_plug(const struct lull_ingest_device *device, const char *bus, uint16_t *port_id,
+	    char *error)
 {
 	char quote[QUOTE_SIZE] = "";
 	int rc;
@@ -200,25 +109,57 @@ ingest_plug(const struct ingest_device *device, const char *bus, uint16_t *port_
 	return 0;
 }
 
+/* Which packets the kernel keeps, by what the driver is. */
+static void
+ingest_bifurcate(struct lull_ingest *ingest, const struct lull_ingest_device *device,
+		 const struct rte_eth_dev_info *info)
+{
+	bool all = device->exception[0] != '\0';
+
+	ingest->if_index = info->if_index;
+	ingest->queue = device->queue;
+	ingest->kernel_beside = strcmp(info->driver_name, "net_af_packet") == 0;
+	if (device->xdp && lull_ingest_xdp_open(ingest->port.port_id, info->if_index, all,
+						ingest->unfiltered) == 0)
+		ingest->kernel_beside = !all;
+	ingest->whole = !ingest->kernel_beside;
+}
+
 static int
-ingest_port(struct lull_ingest *ingest, const struct ingest_device *device, uint16_t port_id,
+ingest_port(struct lull_ingest *ingest, const struct lull_ingest_device *device, uint16_t port_id,
 	    char *error)
 {
+	bool exception = device->exception[0] != '\0';
 	struct lull_port_config config = {
 		.queues = 1,
 		.ring_pkts = device->ring_pkts,
 		.burst_pkts = LULL_INGEST_BURST,
 		.buffer_bytes = device->buffer_bytes,
+		.held_mbufs = exception ? LULL_INGEST_EXCEPTION_PKTS : 0,
 	};
 	struct rte_eth_dev_info info;
-	int rc = lull_port_open(port_id, &config, &ingest->port, error);
+	int rc;
 
+	if (device->xdp)
+		lull_ingest_xdp_prepare();
+	rc = lull_port_open(port_id, &config, &ingest->port, error);
 	if (rc != 0)
 		return rc;
 	rte_eth_allmulticast_enable(port_id); /* a driver without it receives all anyway */
 	ingest->mtu = device->mtu != 0 ? device->mtu : MTU_USUAL;
 	if (rte_eth_dev_info_get(port_id, &info) == 0)
-		ingest->if_index = info.if_index;
+		ingest_bifurcate(ingest, device, &info);
+	if (exception)
+		rc = lull_ingest_exception_open(port_id, device->exception, ingest->mtu,
+						&ingest->exception, error);
+	if (rc != 0) {
+		lull_port_close(&ingest->port);
+		return rc;
+	}
+	if (exception) {
+		ingest->if_index = lull_ingest_exception_index(ingest->exception);
+		ingest->kernel_beside = true;
+	}
 	return 0;
 }
 
@@ -234,13 +175,13 @@ int
 lull_ingest_open(const struct lull_ingest_config *config, struct lull_ingest **out, char *error)
 {
 	struct lull_ingest *ingest = calloc(1, sizeof(*ingest));
-	struct ingest_device device;
+	struct lull_ingest_device device;
 	uint16_t port_id = 0;
 	int rc;
 
 	if (ingest == NULL)
 		return lull_engine_error(error, -ENOMEM, "no memory for a port");
-	rc = ingest_parse(&device, config, error);
+	rc = lull_ingest_device_parse(config, &device, error);
 	if (rc == 0)
 		rc = ingest_start(config, &device, error);
 	if (rc == 0)
@@ -263,10 +204,15 @@ lull_ingest_open(const struct lull_ingest_config *config, struct lull_ingest **o
 void
 lull_ingest_close(struct lull_ingest *ingest)
 {
-	struct rte_flow_error ignored;
+	uint16_t port_id = ingest->port.port_id;
 
-	rte_flow_flush(ingest->port.port_id, &ignored); /* most drivers have none */
+	if (ingest->exception != NULL)
+		lull_ingest_exception_stop(ingest->exception);
+	lull_ingest_rule_remove_all(port_id);
+	lull_ingest_xdp_close(port_id);
 	lull_port_close(&ingest->port);
+	if (ingest->exception != NULL)
+		lull_ingest_exception_free(ingest->exception);
 	ingest_unplug(ingest);
 }
 
@@ -277,7 +223,7 @@ lull_ingest_receive(struct lull_ingest *ingest, struct lull_ingest_packet *packe
 {
 	uint32_t count = 0;
 
-	if (!__atomic_load_n(&ingest_over, __ATOMIC_RELAXED))
+	if (!lull_ingest_over())
 		count = rte_eth_rx_burst(ingest->port.port_id, 0, ingest->pkts, LULL_INGEST_BURST);
 	ingest->count = count;
 	for (uint32_t i = 0; i < count; i++) {
@@ -295,8 +241,10 @@ lull_ingest_receive(struct lull_ingest *ingest, struct lull_ingest_packet *packe
 void
 lull_ingest_release(struct lull_ingest *ingest)
 {
-	rte_pktmbuf_free_bulk(ingest->pkts, ingest->count);
+	rte_pktmbuf_free_bulk(ingest->pkts, ingest->count); /* steps over those given away */
 	ingest->count = 0;
+	if (ingest->exception != NULL)
+		lull_ingest_exception_flush(ingest->exception);
 }
 
 /* Without a registration every buffer goes through the ring that all threads share. */
@@ -329,42 +277,38 @@ lull_ingest_look(const struct lull_ingest *ingest, struct lull_ingest_look *look
 		.driver = ingest->port.driver,
 		.ring_pkts = ingest->port.ring_pkts,
 		.if_index = ingest->if_index,
-		.kernel_copies = strcmp(ingest->port.driver, "net_af_packet") == 0,
+		.kernel_beside = ingest->kernel_beside,
+		.whole = ingest->whole,
+		.exception = ingest->exception != NULL,
 		.mtu = ingest->mtu,
+		.queue = ingest->queue,
+		.unfiltered = ingest->unfiltered,
 	};
 }
 
-/* ---- rules ---- */
+/* ---- what is whose ---- */
 
 int
-lull_ingest_steer(struct lull_ingest *ingest, const uint8_t *address4, uint16_t port)
+lull_ingest_steer(struct lull_ingest *ingest, const struct lull_ingest_rule *rule)
 {
-	const struct rte_flow_attr attr = { .ingress = 1 };
-	struct rte_flow_item_ipv4 ip = { .hdr = { .dst_addr = 0 } }, ip_mask = ip;
-	const struct rte_flow_item_udp udp = { .hdr = { .dst_port = rte_cpu_to_be_16(port) } };
-	const struct rte_flow_item_udp udp_mask = { .hdr = { .dst_port = UINT16_MAX } };
-	const struct rte_flow_action_queue queue = { .index = 0 };
-	const struct rte_flow_item pattern[] = {
-		{ .type = RTE_FLOW_ITEM_TYPE_ETH },
-		{ .type = RTE_FLOW_ITEM_TYPE_IPV4, .spec = &ip, .mask = &ip_mask },
-		{ .type = RTE_FLOW_ITEM_TYPE_UDP, .spec = &udp, .mask = &udp_mask },
-		{ .type = RTE_FLOW_ITEM_TYPE_END },
-	};
-	const struct rte_flow_action actions[] = {
-		{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &queue },
-		{ .type = RTE_FLOW_ACTION_TYPE_END },
-	};
-	struct rte_flow_error ignored;
-	int rc;
+	uint16_t port_id = ingest->port.port_id;
+	int rc = lull_ingest_xdp_take(port_id, rule->port, rule->ether_type);
 
-	if (address4 != NULL) {
-		memcpy(&ip.hdr.dst_addr, address4, sizeof(ip.hdr.dst_addr));
-		ip_mask.hdr.dst_addr = UINT32_MAX;
-	}
-	rc = rte_flow_validate(ingest->port.port_id, &attr, pattern, actions, &ignored);
-	if (rc != 0)
-		return rc;
-	return rte_flow_create(ingest->port.port_id, &attr, pattern, actions, &ignored) != NULL ?
-		       0 :
-		       -EIO;
+	return rc == -ENOTSUP ? lull_ingest_rule_add(port_id, rule) : rc;
+}
+
+void
+lull_ingest_except(struct lull_ingest *ingest, uint32_t index)
+{
+	if (ingest->exception != NULL &&
+	    lull_ingest_exception_give(ingest->exception, ingest->pkts[index]))
+		ingest->pkts[index] = NULL;
+}
+
+void
+lull_ingest_exceptions(const struct lull_ingest *ingest, struct lull_ingest_exceptions *counters)
+{
+	*counters = (struct lull_ingest_exceptions){ .refused = 0 };
+	if (ingest->exception != NULL)
+		lull_ingest_exception_count(ingest->exception, counters);
 }

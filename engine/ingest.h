@@ -18,7 +18,10 @@
 
 struct lull_ingest_config {
 	const char *program;
-	/** "af_packet=IF", "af_xdp=IF", "tap=IF", "net_DRIVER,...", or a PCI address. */
+	/**
+	 * "af_packet=IF", "af_xdp=IF,queue=N", "tap=IF", "net_DRIVER,...", or a PCI address; then
+	 * ",exception=NAME": see lull_ingest_except().
+	 */
 	const char *device;
 	const char *eal;    /**< further EAL arguments; may be NULL */
 	uint32_t ring_pkts; /**< asked for */
@@ -30,9 +33,26 @@ struct lull_ingest_packet {
 struct lull_ingest_look {
 	const char *name, *driver;
 	uint32_t ring_pkts;
-	unsigned int if_index; /**< of the kernel's interface behind it; 0: none */
-	bool kernel_copies;    /**< the kernel sees the packets as well */
-	uint32_t mtu;          /**< longest packet, without Ethernet header */
+	/** Of the kernel's interface: behind the port, or the TAP beside it; 0: none. */
+	unsigned int if_index;
+	bool kernel_beside; /**< the kernel serves that interface as well */
+	bool whole;         /**< the port takes all packets from the kernel */
+	bool exception;     /**< and what is nobody's goes to the kernel through a TAP */
+	uint32_t mtu;       /**< longest packet, without Ethernet header */
+	uint32_t queue;     /**< of the interface, where the driver is bound to one of them */
+	/** Why an AF_XDP port has no filter; "": it has one, or needs none. */
+	const char *unfiltered;
+};
+/** What went through the TAP. */
+struct lull_ingest_exceptions {
+	uint64_t to_kernel, from_kernel;
+	uint64_t refused; /**< no room, or the other side took it not */
+};
+/** What a port is to bring: UDP packets, or frames of an ether type. */
+struct lull_ingest_rule {
+	uint16_t port, ether_type;
+	const uint8_t *address; /**< network order; NULL: any */
+	uint32_t address_bytes; /**< 4 or 16 */
 };
 struct lull_ingest; /* opaque */
 
@@ -52,9 +72,19 @@ uint64_t lull_ingest_missed(const struct lull_ingest *ingest);
 uint64_t lull_ingest_scattered(const struct lull_ingest *ingest);
 
 /**
- * Ask the port for a rule that brings UDP packets to @p port here, @p address4 (4 bytes, network
- * order) NULL: to any address. 0, or a negative errno of a port that takes no such rules.
+ * Ask for what the rule says: the filter of an AF_XDP port brings nothing else, other ports may
+ * take it as a rule. 0, or a negative errno of a port that takes no such rules.
  */
-int lull_ingest_steer(struct lull_ingest *ingest, const uint8_t *address4, uint16_t port);
+int lull_ingest_steer(struct lull_ingest *ingest, const struct lull_ingest_rule *rule);
+/**
+ * Packet @p index of those out is for nobody here: to the kernel, with ",exception=NAME". Nothing
+ * otherwise. Never waits.
+ */
+void lull_ingest_except(struct lull_ingest *ingest, uint32_t index);
+/** Any thread. */
+void lull_ingest_exceptions(const struct lull_ingest *ingest,
+			    struct lull_ingest_exceptions *counters);
+/** The program ends: ports must not be touched any more. Any thread. */
+bool lull_ingest_over(void);
 
 #endif

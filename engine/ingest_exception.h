@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Ingest exception: what is nobody's goes to the kernel through a TAP interface, and back.
+ *
+ * For a port that takes everything from the kernel. The TAP has the port's MAC address and MTU, so
+ * that ARP, ICMP and control protocols work over the addresses the user gives it; one that exists
+ * already is used as it is found.
+ * Threads: give() from the thread that receives, all else from the owner; a thread of its own
+ *          moves the packets, and is the only one that sends on the port.
+ * Memory:  bounded: a full ring loses the packet, and counts it.
+ */
+#ifndef LULL_INGEST_EXCEPTION_H
+#define LULL_INGEST_EXCEPTION_H
+
+#include <stdbool.h>
+
+#include "ingest.h"
+
+struct rte_mbuf;
+struct lull_ingest_exception; /* opaque */
+
+/** Packets that may be on their way to the kernel, beyond those of the port's ring. */
+#define LULL_INGEST_EXCEPTION_PKTS 512
+
+/** @p error: LULL_ERROR_SIZE bytes. */
+int lull_ingest_exception_open(uint16_t port_id, const char *name, uint32_t mtu,
+			       struct lull_ingest_exception **exception, char *error);
+/** The TAP's. */
+unsigned int lull_ingest_exception_index(const struct lull_ingest_exception *exception);
+/** Takes the packet, or returns false: there is no room. Never waits. */
+bool lull_ingest_exception_give(struct lull_ingest_exception *exception, struct rte_mbuf *pkt);
+/** End of a burst: wake the thread if it sleeps. */
+void lull_ingest_exception_flush(struct lull_ingest_exception *exception);
+/** Any thread. */
+void lull_ingest_exception_count(const struct lull_ingest_exception *exception,
+				 struct lull_ingest_exceptions *counters);
+/** Before the port closes, and after it: the port may hold packets until then. */
+void lull_ingest_exception_stop(struct lull_ingest_exception *exception);
+void lull_ingest_exception_free(struct lull_ingest_exception *exception);
+
+#endif
