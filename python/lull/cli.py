@@ -16,6 +16,7 @@ from rich.console import Console
 from lull import (
     __version__,
     atomic,
+    camera_latency_commands,
     demo_settings,
     doctor,
     doctor_view,
@@ -429,7 +430,8 @@ def doctor_command(as_json: bool, root: Path) -> int:
     return 1 if any(check.status == "fail" for check in checks) else 0
 
 
-for command in (*sim_commands.COMMANDS, model_commands.model_group, flow_commands.flow):
+for command in (*sim_commands.COMMANDS, model_commands.model_group, flow_commands.flow,
+                camera_latency_commands.camera):
     cli.add_command(command)
 
 
