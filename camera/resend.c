@@ -45,7 +45,9 @@ camera_resend_piece(struct camera_resend *resend, uint64_t now_ns,
 	}
 	resend->wide = (piece->flags & LULL_FRAME_WIDE) != 0;
 	frame = resend_frame(resend, piece->key);
-	if (!(piece->flags & LULL_FRAME_RESENT))
+	if (piece->flags & LULL_FRAME_RESENT)
+		lull_resend_answered(&resend->decide, now_ns, piece->key, (uint32_t)piece->packet);
+	else
 		frame->news_ns = now_ns;
 	if (piece->flags & LULL_FRAME_END)
 		frame->ended = true;

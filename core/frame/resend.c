@@ -3,6 +3,9 @@
 
 #include <lull/base.h>
 
+/* A camera that is slower than this, of timeouts at first, is as good as silent. */
+#define TIMEOUTS_MAX 16
+
 void
 lull_resend_init(struct lull_resend *resend, const struct lull_resend_config *config)
 {
@@ -11,6 +14,9 @@ lull_resend_init(struct lull_resend *resend, const struct lull_resend_config *co
 	*resend = (struct lull_resend){ .config = *config, .due_ns = UINT64_MAX };
 	own->wait_ns = own->wait_ns != 0 ? own->wait_ns : LULL_NS_PER_MS;
 	own->timeout_ns = own->timeout_ns != 0 ? own->timeout_ns : 10 * LULL_NS_PER_MS;
+	own->timeout_ns_min = own->timeout_ns_min != 0 ? own->timeout_ns_min : 2 * LULL_NS_PER_MS;
+	own->timeout_ns_min = LULL_MIN(own->timeout_ns_min, own->timeout_ns);
+	resend->timeout_ns = own->timeout_ns;
 	own->gap_ns = own->gap_ns != 0 ? own->gap_ns : 20 * LULL_NS_PER_US;
 	own->tries = own->tries != 0 ? own->tries : 3;
 	own->budget_ppm = own->budget_ppm != 0 ? own->budget_ppm : 250000;
@@ -122,7 +128,7 @@ struct request {
 /* A part of a hole that is due: it begins the request, or makes it longer. */
 static void
 extend(struct request *request, struct lull_resend_entry *entry, uint32_t first, uint32_t last,
-       uint64_t again_ns)
+       uint64_t now_ns, uint64_t again_ns)
 {
 	uint64_t count = (uint64_t)last - first + 1;
 
@@ -136,6 +142,7 @@ extend(struct request *request, struct lull_resend_entry *entry, uint32_t first,
 	request->any = true;
 	request->left -= LULL_MIN(count, request->left);
 	entry->tries++;
+	entry->asked_ns = now_ns;
 	entry->due_ns = again_ns;
 }
 
@@ -152,6 +159,7 @@ cut_entry(struct lull_resend_frame *frame, struct lull_resend_entry *entry, uint
 	rest = add_entry(frame, last + 1, entry->range.last, entry->due_ns);
 	if (rest != NULL) {
 		rest->tries = entry->tries;
+		rest->asked_ns = entry->asked_ns;
 		entry->range.last = last;
 	}
 }
@@ -176,8 +184,8 @@ walk_hole(struct lull_resend *resend, struct lull_resend_frame *frame, uint64_t 
 				if (request->left == 0)
 					resend->exhausted++;
 				else
-					extend(request, entry, (uint32_t)first, last,
-					       now_ns + resend->config.timeout_ns);
+					extend(request, entry, (uint32_t)first, last, now_ns,
+					       now_ns + resend->timeout_ns);
 			}
 			if (request->left != 0)
 				resend->due_ns = LULL_MIN(resend->due_ns, entry->due_ns);
@@ -212,6 +220,33 @@ lull_resend_next(struct lull_resend *resend, uint64_t now_ns, uint64_t key, uint
 	if (resend->due_ns != UINT64_MAX)
 		resend->due_ns = LULL_MAX(resend->due_ns, resend->next_ns);
 	return request.any;
+}
+
+void
+lull_resend_answered(struct lull_resend *resend, uint64_t now_ns, uint64_t key, uint32_t packet)
+{
+	const struct lull_resend_frame *frame = frame_find(resend, key);
+	const struct lull_resend_entry *entry = NULL;
+	uint64_t took_ns, off_ns;
+
+	for (uint32_t i = 0; frame != NULL && entry == NULL && i < frame->count; i++)
+		if (frame->entries[i].range.first <= packet &&
+		    packet <= frame->entries[i].range.last)
+			entry = &frame->entries[i];
+	if (entry == NULL || entry->tries != 1) /* or it is not known which request it is for */
+		return;
+	took_ns = now_ns - entry->asked_ns;
+	if (resend->answer_ns == 0) {
+		resend->answer_ns = LULL_MAX(took_ns, 1);
+		resend->deviation_ns = took_ns / 2;
+	}
+	off_ns = took_ns > resend->answer_ns ? took_ns - resend->answer_ns :
+					       resend->answer_ns - took_ns;
+	resend->deviation_ns = (3 * resend->deviation_ns + off_ns) / 4;
+	resend->answer_ns = LULL_MAX((7 * resend->answer_ns + took_ns) / 8, 1);
+	resend->timeout_ns =
+		LULL_CLAMP(resend->answer_ns + 4 * resend->deviation_ns,
+			   resend->config.timeout_ns_min, TIMEOUTS_MAX * resend->config.timeout_ns);
 }
 
 void

@@ -108,6 +108,49 @@ next__budget(void **state)
 	assert_true(lull_resend_next(&resend, 6100, KEY + 1, 100, holes, 1, &ask));
 }
 
+/* The time for an answer follows those that come, and only those to a first request. */
+static void
+answered__sets_the_timeout(void **state)
+{
+	struct lull_resend_config config = { .wait_ns = 100,
+					     .timeout_ns = 1000,
+					     .gap_ns = 1,
+					     .timeout_ns_min = 200,
+					     .budget_ppm = 1000000 };
+	struct lull_resend_range hole = { 5, 5 };
+	uint64_t now_ns = 0;
+
+	(void)state;
+	lull_resend_init(&resend, &config);
+	lull_resend_answered(&resend, 7, KEY, 5); /* to nothing */
+	for (uint32_t i = 0; i < 50; i++, now_ns += 10000) {
+		assert_false(lull_resend_next(&resend, now_ns, KEY + i, 100, &hole, 1, &ask));
+		assert_true(lull_resend_next(&resend, now_ns + 100, KEY + i, 100, &hole, 1, &ask));
+		assert_int_equal(resend.due_ns, now_ns + 100 + resend.timeout_ns);
+		lull_resend_answered(&resend, now_ns + 130, KEY + i, 5);
+	}
+	assert_int_equal(resend.timeout_ns, 200);
+	for (uint32_t i = 0; i < 50; i++, now_ns += 10000) {
+		assert_false(lull_resend_next(&resend, now_ns, KEY - i, 100, &hole, 1, &ask));
+		assert_true(lull_resend_next(&resend, now_ns + 100, KEY - i, 100, &hole, 1, &ask));
+		lull_resend_answered(&resend, now_ns + 700, KEY - i, 5);
+	}
+	assert_in_range(resend.timeout_ns, 600, 640);
+	for (uint32_t i = 1; i < 50; i++, now_ns += 10000) {
+		uint64_t again_ns = now_ns + 100 + resend.timeout_ns;
+
+		assert_false(lull_resend_next(&resend, now_ns, i, 100, &hole, 1, &ask));
+		assert_true(lull_resend_next(&resend, now_ns + 100, i, 100, &hole, 1, &ask));
+		assert_true(lull_resend_next(&resend, again_ns, i, 100, &hole, 1, &ask));
+		lull_resend_answered(&resend, again_ns + 1, i, 5);
+	}
+	assert_in_range(resend.timeout_ns, 600, 640);
+	assert_false(lull_resend_next(&resend, now_ns, KEY, 100, &hole, 1, &ask));
+	assert_true(lull_resend_next(&resend, now_ns + 100, KEY, 100, &hole, 1, &ask));
+	lull_resend_answered(&resend, UINT64_MAX / 8, KEY, 5);
+	assert_int_equal(resend.timeout_ns, 16000);
+}
+
 static void
 gone__is_not_asked_for_again(void **state)
 {
@@ -158,6 +201,7 @@ main(void)
 		cmocka_unit_test(next__touching_holes_make_one_request),
 		cmocka_unit_test(next__half_answered),
 		cmocka_unit_test(next__budget),
+		cmocka_unit_test(answered__sets_the_timeout),
 		cmocka_unit_test(gone__is_not_asked_for_again),
 		cmocka_unit_test(next__bounds),
 	};
