@@ -30,6 +30,7 @@ from lull import (
     result_table,
     sim_commands,
     sleep_probe,
+    view_command,
     wrap,
     wrap_live,
 )
@@ -431,7 +432,7 @@ def doctor_command(as_json: bool, root: Path) -> int:
 
 
 for command in (*sim_commands.COMMANDS, model_commands.model_group, flow_commands.flow,
-                camera_latency_commands.camera):
+                view_command.view, camera_latency_commands.camera):
     cli.add_command(command)
 
 
