@@ -19,6 +19,7 @@
 #include "sent.h"
 #include "settings.h"
 #include "spec.h"
+#include "view.h"
 
 /** Why the run ended, for the result. */
 enum cam_end { CAM_END_SIGNAL, CAM_END_DURATION, CAM_END_FRAMES, CAM_END_INPUT, CAM_END_FAIL_STOP };
@@ -35,6 +36,7 @@ struct cam {
 	struct cam_record record;
 	FILE *missing; /* NULL: not asked for */
 	struct cam_sent sent;
+	struct cam_view *view; /* NULL: not asked for */
 
 	enum cam_end end;
 	uint64_t begin_ns, end_ns;

@@ -127,10 +127,26 @@ cam_open(struct cam *cam, struct lull_error *error)
 	return 0;
 }
 
+static int
+open_view(struct cam *cam, struct lull_error *error)
+{
+	const struct cam_view_config config = {
+		.path = cam->settings.view,
+		.program = "lull-cam " LULL_VERSION,
+		.backend = cam->settings.backend,
+		.camera = cam->camera,
+		.specs = cam->specs,
+		.spec_count = cam->spec_count,
+	};
+
+	return config.path[0] == '\0' ? 0 : cam_view_open(&cam->view, &config, error);
+}
+
 int
 cam_open_files(struct cam *cam, struct lull_error *error)
 {
 	const struct cam_settings *settings = &cam->settings;
+	int rc;
 
 	if (settings->sent_stamp && cam_sent_open(&cam->sent, cam->spec_count) != 0)
 		return lull_error_set(error, -ENOMEM, "sent-stamp: no memory for histograms");
@@ -142,8 +158,9 @@ cam_open_files(struct cam *cam, struct lull_error *error)
 			return lull_error_set(error, -errno, "cannot write %s: %s",
 					      settings->missing, strerror(errno));
 	}
-	if (settings->record[0] == '\0')
-		return 0;
+	rc = open_view(cam, error);
+	if (rc != 0 || settings->record[0] == '\0')
+		return rc;
 	return cam_record_open(&cam->record, settings->record, (enum cam_format)settings->format,
 			       error);
 }
@@ -155,6 +172,7 @@ cam_close(struct cam *cam)
 
 	if (cam->telemetry_runs)
 		lull_telemetry_stop();
+	cam_view_close(cam->view);
 	/* Every image has been put back, so this is the end of it. */
 	lull_camera_close(cam->camera);
 	if (cam->missing != NULL && cam->missing != stdout)

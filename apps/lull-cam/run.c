@@ -137,7 +137,8 @@ run_until_end(struct cam *cam, struct lull_error *error)
 		}
 		if (image != NULL) {
 			rc = run_take(cam, image, error);
-			lull_camera_put(cam->camera, image);
+			if (!cam_view_take(cam->view, image))
+				lull_camera_put(cam->camera, image);
 		}
 		now_ns = lull_clock_ns();
 		if (now_ns - looked_ns >= STEP_NS) {

@@ -174,6 +174,15 @@ static const struct lull_option cam_options[] = {
 		MEMBER(missing),
 	},
 	{
+		.key = "view",
+		.argument = "PATH",
+		.help = "Show what comes in, as small JPEG pictures with statistics, on a Unix "
+			"socket of this name. lull view looks on there.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(view),
+	},
+	{
 		.key = "sent-stamp",
 		.help = "Take the last eight bytes of each complete picture for the time when "
 			"they were sent, as lull-cam-source --sent-stamp on this machine does: "

@@ -33,6 +33,7 @@ struct cam_settings {
 	char record[PATH_MAX];
 	uint32_t format; /* enum cam_format */
 	bool sent_stamp;
+	char view[PATH_MAX];
 	char missing[PATH_MAX], json[PATH_MAX];
 };
 
