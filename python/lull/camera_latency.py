@@ -166,7 +166,7 @@ class Row(BaseModel):
     cameras: int
     rounds: int
     valid: int  # 0: what follows is of the invalid ones
-    mb_s: float  # of picture
+    mb_s: float | None  # of picture; None: never was a camera's every picture whole
     frames: int  # sent
     lost: int
     partial: int
@@ -217,8 +217,9 @@ class Report(BaseModel):
 def conclude(settings: Settings, machine: Machine, rounds: Sequence[Round],
              command: str) -> Report:
     """What follows from rounds."""
-    rows = [summarise(found) for cameras in settings.cameras for receiver in settings.receivers
-            if (found := of(rounds, receiver, cameras))]
+    size = max((one.picture_bytes for one in rounds), default=0)  # all are of one size
+    rows = [summarise(found, size) for cameras in settings.cameras
+            for receiver in settings.receivers if (found := of(rounds, receiver, cameras))]
     return Report(command=command, settings=settings, machine=machine, rounds=list(rounds),
                   rows=rows, ratios=compare(rows, settings))
 
@@ -233,14 +234,14 @@ def counting(rounds: Sequence[Round]) -> list[Round]:
     return [one for one in rounds if not one.flaws()] or list(rounds)
 
 
-def summarise(rounds: Sequence[Round]) -> Row:
-    """Rounds of one receiver and number of cameras as a row."""
+def summarise(rounds: Sequence[Round], picture_bytes: int = 0) -> Row:
+    """Rounds of one receiver and number of cameras as a row; 0: the size is not known."""
     found = counting(rounds)
     done, gap = pool([one.done for one in found]), pool([one.gap for one in found])
     seconds = sum(one.sent.seconds for one in found)
     return Row(
         receiver=rounds[0].receiver, cameras=rounds[0].cameras, rounds=len(rounds),
-        valid=sum(not one.flaws() for one in rounds), mb_s=_picture_rate(found),
+        valid=sum(not one.flaws() for one in rounds), mb_s=_picture_rate(found, picture_bytes),
         frames=sum(one.sent.frames for one in found), lost=sum(one.lost() for one in found),
         partial=sum(one.partial for one in found), missed=sum(one.missed for one in found),
         median=_medians([one.done for one in found]), pooled=_latency(done),
@@ -253,7 +254,7 @@ def summarise(rounds: Sequence[Round]) -> Row:
         late_per_s=sum(one.gaps_late for one in found) / max(1e-9, seconds))
 
 
-def _picture_rate(rounds: Sequence[Round]) -> float:
+def _picture_rate(rounds: Sequence[Round], picture_bytes: int) -> float | None:
     """MB of picture sent in a second: median of the rounds. A round ends with the last frame, not
     with the period that follows it.
     """
@@ -261,8 +262,8 @@ def _picture_rate(rounds: Sequence[Round]) -> float:
     for one in rounds:
         frames = one.sent.frames / one.cameras
         spanned = one.sent.seconds * frames / max(1.0, frames - 1)
-        rates.append(one.picture_bytes * one.sent.frames / max(1e-9, spanned) / 1e6)
-    return median(rates)
+        rates.append(picture_bytes * one.sent.frames / max(1e-9, spanned) / 1e6)
+    return median(rates) if picture_bytes else None
 
 
 def _latency(found: Histogram) -> Latency:

@@ -22,8 +22,7 @@ from lull.camera_latency import (
     of,
 )
 from lull.camera_latency_histogram import Histogram, pool
-from lull.camera_latency_table import crowd, invalid
-from lull.quantities import digits
+from lull.camera_latency_table import invalid, load
 
 COLOURS = {BLOCKING: "#b5475f", BUSY: "#d9822b", DPDK: "#0b7a8c", XDP: "#3b63c4", PHASE: "#8b5fbf"}
 NS = 1e3
@@ -41,7 +40,7 @@ def picture(report: Report) -> Figure:
             _ranges(panels[0][column], rows)
             _curves(panels[1][column], report, rows, "done")
             _curves(panels[2][column], report, rows, "gap")
-            panels[0][column].set_title(crowd(cameras) + _rate(rows), loc="left")
+            panels[0][column].set_title(load(report, cameras), loc="left")
         panels[1][0].set_ylabel("share of frames that took at least so long")
         panels[2][0].set_ylabel("share of turns with at least such a gap")
         _legend(made, panels[1])
@@ -49,11 +48,6 @@ def picture(report: Report) -> Figure:
             made.text(0.5, 0.5, "INVALID", fontsize=90, color=drawing.BAD, alpha=0.25, rotation=30,
                       ha="center", va="center", weight="bold")
         return made
-
-
-def _rate(rows: Sequence[Row]) -> str:
-    rates = sorted(row.mb_s for row in rows)
-    return f", {digits(rates[len(rates) // 2])} MB/s" if rates else ""
 
 
 def _ranges(axes: Axes, rows: Sequence[Row]) -> None:

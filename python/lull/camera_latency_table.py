@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from statistics import median
 
 from rich import box
 from rich.console import Console, Group
@@ -71,6 +72,12 @@ def headline(settings: Settings) -> str:
             + (f", nice {settings.nice}" if settings.nice else ""))
 
 
+def load(report: Report, cameras: int) -> str:
+    """So many cameras, and what they send."""
+    known = [row.mb_s for row in report.rows if row.cameras == cameras and row.mb_s is not None]
+    return crowd(cameras) + (f", {rate(median(known))}" if known else "")
+
+
 def crowd(cameras: int) -> str:
     """So many cameras."""
     return f"{cameras} camera{'s' if cameras > 1 else ''}"
@@ -110,8 +117,8 @@ def _paper(report: Report, cameras: int) -> Sheet | None:
     kernel, dpdk = (_row(report, name, cameras) for name in (BLOCKING, DPDK))
     if kernel is None or dpdk is None:
         return None
-    rows = [["bandwidth", f"{digits(PAPER_MB_S)} MB/s", f"{digits(PAPER_MB_S)} MB/s", "",
-             f"{digits(kernel.mb_s)} MB/s", f"{digits(dpdk.mb_s)} MB/s", ""]]
+    rows = [["bandwidth", rate(PAPER_MB_S), rate(PAPER_MB_S), "",
+             rate(kernel.mb_s), rate(dpdk.mb_s), ""]]
     for name, (theirs, ours) in PAPER.items():
         here = [getattr(row.pooled, name) for row in (kernel, dpdk)]
         rows.append([f"{name}.", micros(theirs), micros(ours), times(theirs / ours),
@@ -197,9 +204,7 @@ def _invalid(report: Report) -> list[Sheet]:
 
 
 def _section(sheet: Sheet, report: Report, cameras: int) -> None:
-    rates = [row.mb_s for row in report.rows if row.cameras == cameras]
-    rate = f", {digits(sorted(rates)[len(rates) // 2])} MB/s" if rates else ""
-    sheet.rows.append([crowd(cameras) + rate])
+    sheet.rows.append([load(report, cameras)])
 
 
 def _mark(sheet: Sheet, row: Row, cells: list[str]) -> None:
@@ -219,6 +224,11 @@ def _name(row: Row) -> list[str]:
 def time(us: float | None) -> str:
     """A time in us, or that there is none."""
     return NONE if us is None else micros(us)
+
+
+def rate(mb_s: float | None) -> str:
+    """A bandwidth."""
+    return NONE if mb_s is None else f"{digits(mb_s)} MB/s"
 
 
 def times(value: float | None) -> str:

@@ -123,7 +123,7 @@ def test_rows_are_medians_of_valid_rounds() -> None:
     rounds = [a_round(number=1, latency_us=2), a_round(number=2, latency_us=4),
               a_round(number=3, latency_us=9),
               a_round(number=4, latency_us=5000, steal_pct=30, complete=10)]
-    row = camera_latency.summarise(rounds)
+    row = camera_latency.summarise(rounds, 3_686_400)
     assert (row.rounds, row.valid) == (4, 3)
     assert (row.median.min, row.median.p50, row.median.avg, row.median.max) == (2, 4, 4, 9)
     assert row.pooled.avg == 5
@@ -140,6 +140,7 @@ def test_rows_without_a_valid_round_say_so() -> None:
 
 def test_lost_frames_have_no_latency() -> None:
     row = camera_latency.summarise([a_round(complete=0)])
+    assert row.mb_s is None  # the size of a picture that nobody saw
     assert (row.partial, row.median.avg, row.pooled.max) == (100, None, None)
     some = a_round(complete=40).model_copy(update={"partial": 50})
     assert some.lost() == 10
