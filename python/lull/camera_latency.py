@@ -107,10 +107,12 @@ class Round(BaseModel):
     complete: int
     partial: int
     missed: int  # packets, where port or sockets tell
+    late: int = 0  # packets that came when their frame had been given up
     picture_bytes: int = 0  # 0: no frame was whole
     cpu_s: float  # of the receiving thread
     wall_s: float  # of its life
     waited_s: float = 0.0  # ready to run while its CPU did something else
+    waited_send_s: float = 0.0  # the same of the sender
     steal_pct: float = 0.0  # of the receiving CPU
     steal_send_pct: float = 0.0
     gaps_late: int = 0  # turns over 100 us after the last
@@ -133,6 +135,10 @@ class Round(BaseModel):
         if RECEIVERS[self.receiver].spins:
             return max(0.0, 100 - self.cpu_pct())
         return min(100.0, 100 * self.waited_s / max(1e-9, self.wall_s))
+
+    def send_held_pct(self) -> float:
+        """How long somebody else had the sending CPU while the sender wanted it."""
+        return min(100.0, 100 * self.waited_send_s / max(1e-9, self.sent.seconds))
 
     def flaws(self) -> list[str]:
         """Why its latencies are not the receiver's; nothing: it is valid."""

@@ -15,6 +15,7 @@ from lull.camera_latency_table import (
     remarks,
     sheets,
     time,
+    where,
 )
 from lull.errors import LullError
 
@@ -39,6 +40,6 @@ def render(report: Report) -> str:
     """The page."""
     return page.fill(
         TEMPLATE, {"crowd": crowd, "time": time}, sheets=sheets(report), report=report,
-        machine=report.machine, headline=headline(report.settings),
+        where=where(report.machine), headline=headline(report.settings),
         invalid=invalid(report), words=INVALID_WORDS, remarks=remarks(report),
         png=drawing.to_base64(picture(report)), receivers=RECEIVERS)

@@ -33,6 +33,7 @@ class Assembler(Reply):
     """Counters of one."""
 
     bytes: int
+    late: int = 0
 
 
 class Stream(Reply):
@@ -94,6 +95,10 @@ class CamReply(Reply):
     def partial(self) -> int:
         """Frames with holes."""
         return sum(stream.partial for stream in self.streams)
+
+    def late(self) -> int:
+        """Packets of frames that had been given up."""
+        return sum(stream.assembler.late for stream in self.streams)
 
     def picture_bytes(self) -> int:
         """Of a whole frame; 0 when frames have holes in every stream."""

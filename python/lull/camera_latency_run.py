@@ -74,7 +74,7 @@ class Bench:
                 watch = Watch(cam.pid, self.tree)
                 watch.seat(self.seats())
                 with self._source(cameras, sent) as source:
-                    self._follow(source, cam, watch)
+                    waited_send_ns = self._follow(source, cam, watch)
                 self._end(cam, watch)
             reply = read(received, CamReply, "lull-cam")
             source_reply = read(sent, SourceReply, "lull-cam-source")
@@ -85,6 +85,7 @@ class Bench:
             complete=reply.complete(), partial=reply.partial(), missed=totals.missed,
             picture_bytes=reply.picture_bytes(), cpu_s=totals.cpu_ns / 1e9,
             wall_s=totals.wall_ns / 1e9, waited_s=watch.waited_s(),
+            waited_send_s=waited_send_ns / 1e9, late=reply.late(),
             steal_pct=100 * totals.steal_ns / max(1, totals.wall_ns),
             steal_send_pct=_stolen_pct(before, self.tree.cpu_times(), self.settings.send_cpu),
             gaps_late=totals.gaps_late, done=reply.done(), fetched=reply.fetched(),
@@ -140,15 +141,20 @@ class Bench:
                                 f"{START_TIMEOUT_S:g} s: {cam.last_words() or 'it says nothing'}")
             self.pace.sleep(STEP_S)
 
-    def _follow(self, source: Child, cam: Child, watch: "Watch") -> None:
-        """Until the sender has ended; the receiver may have done so by then."""
+    def _follow(self, source: Child, cam: Child, watch: "Watch") -> int:
+        """Until the sender has ended; the receiver may have done so by then. How long the sender
+        waited for its CPU, in ns.
+        """
+        waited = 0
         while (status := source.ended()) is None:
             if cam.ended() not in (None, 0):
                 cam.check()
             watch.look()
+            waited = max(waited, waited_ns(self.tree, source.pid))
             self.pace.sleep(STEP_S)
         if status != 0:
             raise source.failure(status)
+        return waited
 
     def _end(self, cam: Child, watch: "Watch") -> None:
         deadline = self.pace.now() + CATCH_UP_S

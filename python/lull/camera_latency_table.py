@@ -14,6 +14,7 @@ from rich.text import Text
 from lull.camera_latency import (
     BLOCKING,
     DPDK,
+    HELD_PCT,
     RECEIVERS,
     Latency,
     Ratio,
@@ -23,6 +24,7 @@ from lull.camera_latency import (
     of,
     ratio,
 )
+from lull.machine import Machine
 from lull.quantities import digits, micros, percent, si
 
 NONE = "–"
@@ -67,9 +69,19 @@ def headline(settings: Settings) -> str:
     """What was run."""
     return (f"{settings.protocol}, {settings.width} x {settings.height} {settings.pixel}, "
             f"{settings.rate:g} frames/s, packets of {settings.packet} B ({settings.pace}), "
-            f"{settings.rounds} rounds of {settings.seconds:g} s in turns, sender on CPU "
+            f"{settings.rounds} round{'s' if settings.rounds > 1 else ''} of "
+            f"{settings.seconds:g} s in turns, sender on CPU "
             f"{settings.send_cpu}, receiver on CPU {settings.receive_cpu}"
             + (f", nice {settings.nice}" if settings.nice else ""))
+
+
+def where(machine: Machine) -> str:
+    """What it was run on."""
+    guest = "" if machine.hypervisor in ("", "none") else f" under {machine.hypervisor}"
+    commit = f" ({machine.commit})" if machine.commit else ""
+    words = (machine.cpu, f"{machine.cores} CPUs", f"Linux {machine.kernel}{guest}", machine.dpdk,
+             f"lull {machine.lull}{commit}", machine.date)
+    return ", ".join(word for word in words if word)
 
 
 def load(report: Report, cameras: int) -> str:
@@ -95,6 +107,16 @@ def remarks(report: Report) -> list[str]:
                          "it did not keep the rate all the time.")
         if any(one.sent.refused for one in rounds):
             found.append(f"{crowd(cameras)}: the kernel refused packets of the sender.")
+        held = [one.send_held_pct() for one in rounds]
+        if any(share > HELD_PCT for share in held):
+            found.append(f"{crowd(cameras)}: others had the sending CPU for up to "
+                         f"{percent(max(held))} of a round; a stamp may be early by as much as "
+                         "the sender waited.")
+        late = sum(one.late for one in rounds)
+        if late:
+            found.append(f"{crowd(cameras)}: {si(late)} packets came when their frame had been "
+                         "given up for half a period of silence: not lost, but sender or receiver "
+                         "stood still.")
         for note in dict.fromkeys(f"{RECEIVERS[one.receiver].title}: {note}"
                                   for one in rounds for note in one.notes):
             told.setdefault(note, []).append(cameras)
@@ -264,7 +286,7 @@ def _goal(one: Ratio) -> str:
 
 def show(report: Report, console: Console) -> None:
     """Print everything."""
-    console.print(headline(report.settings), style="dim")
+    console.print(headline(report.settings), where(report.machine), sep="\n", style="dim")
     if invalid(report):
         console.print(Panel(Group(Text("I N V A L I D", "bold", justify="center"),
                                   Text(INVALID_WORDS, justify="center")),
@@ -301,7 +323,7 @@ def _table(sheet: Sheet) -> Table:
 
 def markdown(report: Report) -> str:
     """The same for a document."""
-    parts = [f"`{report.command}`: {headline(report.settings)}."]
+    parts = [f"`{report.command}`: {headline(report.settings)}.\n{where(report.machine)}."]
     if invalid(report):
         parts.append(f"# INVALID\n\n**{INVALID_WORDS}**")
     parts += [_markdown(sheet) for sheet in sheets(report)]

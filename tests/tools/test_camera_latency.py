@@ -438,9 +438,12 @@ def test_markdown_has_the_tables(tmp_path: Path) -> None:
 
 def test_remarks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     slow = Sent(frames=100, packets=1000, seconds=0.99, behind_ns=50_000_000, refused=1)
-    text = shown([one.model_copy(update={"sent": slow, "notes": ["ring: short"]})
+    text = shown([one.model_copy(update={"sent": slow, "notes": ["ring: short"], "late": 5,
+                                   "waited_send_s": 0.2})
                   for one in three()], tmp_path, capsys)
     assert "the sender began a frame 50 ms late" in text
     assert "the kernel refused packets" in text
     assert "DPDK: ring: short (self-check, 8 cameras)" in text
+    assert "others had the sending CPU for up to 20.2 %" in text
+    assert "45 packets came when their frame had been given up" in text
     assert "fewer than 100 frames" not in text
