@@ -351,6 +351,9 @@ camera_receive(struct lull_camera *camera, uint64_t now_ns, uint64_t *due_ns)
 	receive_gap(camera, now_ns);
 	if (!receive_must_wait(camera))
 		count = camera->backend->receive(camera->backend_state, packets);
+	/* Fetching took its time: a frame that begins now has not begun before. */
+	if (count > 0 && camera->backend->clock == LULL_CAMERA_CLOCK_POLL)
+		turn.now_ns = turn.time_ns = LULL_MAX(now_ns, packets[0].stamp_ns);
 	for (uint32_t i = 0; i < count; i++) {
 		if (camera->backend->file) {
 			camera->file_ns = LULL_MAX(camera->file_ns, packets[i].stamp_ns);
