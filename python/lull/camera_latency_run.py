@@ -19,7 +19,7 @@ from lull.runqueue import waited_ns
 from lull.tree import CpuTime, Tree
 
 PORT = 20202
-STEP_S = 0.02
+STEP_S = 0.05  # we look from the sender's CPU: not too often
 CATCH_UP_S = 2.0  # after the last packet was sent: for a frame that will never come
 THREAD = "lull-camera"
 IP_UDP_BYTES = 28
@@ -102,7 +102,12 @@ class Bench:
         prefix = [*namespace, "taskset", "-c", ",".join(map(str, sorted(self.cpus)))]
         if chosen.nice:
             prefix += ["nice", "-n", str(chosen.nice)]
-        return Child(program, words, self.pace, prefix)
+        child = Child(program, words, self.pace, prefix)
+        if chosen.nice:
+            # A session of its own may be a group of its own, within which alone nice(1) counts.
+            with contextlib.suppress(OSError):
+                self.tree.path(f"/proc/{child.pid}/autogroup").write_text(str(chosen.nice))
+        return child
 
     def _cam(self, receiver: str, cameras: int, result: Path) -> Child:
         chosen, kind = self.settings, RECEIVERS[receiver]

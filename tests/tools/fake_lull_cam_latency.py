@@ -72,7 +72,7 @@ def main() -> int:
     which, *words = sys.argv[1:]
     if log:
         with open(log, "a", encoding="utf-8") as file:  # noqa: PTH123 - one write, whole lines
-            file.write(" ".join([which, *words]) + "\n")
+            file.write(" ".join([which, f"nice={os.nice(0)}", *words]) + "\n")
     words = [word for word in words if word != "--sent-stamp"]
     asked = {key.removeprefix("--"): value
              for key, value in zip(words[::2], words[1::2], strict=True)}

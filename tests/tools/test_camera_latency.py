@@ -245,7 +245,8 @@ def test_receivers_take_turns(fakes: Path) -> None:
 
 
 def test_receivers_are_told_apart(fakes: Path) -> None:
-    list(a_bench(cameras=[1], rounds=1, receivers=list(camera_latency.RECEIVERS)).rounds(print))
+    list(a_bench(cameras=[1], rounds=1, nice=1,
+                 receivers=list(camera_latency.RECEIVERS)).rounds(print))
     asked = [line for line in fakes.read_text().splitlines() if line.startswith("cam ")]
     for words, backend in zip(asked, (
             "kernel:r0 ", "kernel-busy:r0 ", "dpdk:af_packet=r0 ", "dpdk:af_xdp=r0 ",
@@ -255,6 +256,7 @@ def test_receivers_are_told_apart(fakes: Path) -> None:
     assert "--governor" not in asked[0]
     assert asked[2].endswith("--governor spin")
     assert asked[4].endswith("--governor phase")
+    assert f" nice={min(19, os.nice(0) + 1)} " in asked[0]
 
 
 @pytest.mark.parametrize(("fault", "said"), [
