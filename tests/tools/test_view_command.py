@@ -213,6 +213,17 @@ def test_each_camera_of_a_demo_has_a_port(kind: str, monkeypatch: pytest.MonkeyP
         assert all(port % 2 == 0 and str(port) in sent for port in ports)
 
 
+@pytest.mark.usefixtures("build")
+@pytest.mark.parametrize("roomy", [True, False])
+def test_pictures_fit_the_buffers_that_the_kernel_grants(roomy: bool,
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lull.view_demo.is_roomy", lambda: roomy)
+    demo = view_demo.plan("lull", 1, 0)
+    assert ("--unchecked" in demo.receiver) != roomy
+    size = "width=960,height=640" if roomy else "width=480,height=320"
+    assert any(size in word for word in demo.receiver)
+
+
 def test_a_demo_says_what_is_to_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _name: None)
     assert not view_demo.gstreamer_is_there()
