@@ -66,6 +66,8 @@ struct camera_backend {
 	/** Of all packets fetched: for no stream, fragments, malformed below UDP; NULL: none. */
 	uint64_t (*unclaimed)(void *state);
 	uint64_t (*missed)(void *state);
+	/** Add what went to and came from the kernel beside the port; NULL: nothing. */
+	void (*exceptions)(void *state, struct lull_camera_totals *totals);
 	/** Slots of the ring that rests must not overflow. */
 	uint32_t (*ring_pkts)(void *state);
 	/** Findings of its own, by camera_find(). */

@@ -301,6 +301,8 @@ camera_stop(struct lull_camera *camera)
 	camera->missed_end = backend->missed(camera->backend_state);
 	if (backend->unclaimed != NULL)
 		LULL_COUNTER_ADD(camera->unclaimed, backend->unclaimed(camera->backend_state));
+	if (backend->exceptions != NULL)
+		backend->exceptions(camera->backend_state, &camera->exceptions_end);
 	backend->close(camera->backend_state);
 	camera->backend_state = NULL;
 	pthread_mutex_unlock(&camera->lock);

@@ -219,6 +219,18 @@ dpdk_missed(void *state)
 	return lull_ingest_missed(dpdk->ingest);
 }
 
+static void
+dpdk_exceptions(void *state, struct lull_camera_totals *totals)
+{
+	const struct dpdk *dpdk = state;
+	struct lull_ingest_exceptions exceptions;
+
+	lull_ingest_exceptions(dpdk->ingest, &exceptions);
+	totals->to_kernel = exceptions.to_kernel;
+	totals->from_kernel = exceptions.from_kernel;
+	totals->kernel_lost = exceptions.refused;
+}
+
 static uint32_t
 dpdk_ring_pkts(void *state)
 {
@@ -269,6 +281,7 @@ const struct camera_backend camera_dpdk = {
 	.release = dpdk_release,
 	.unclaimed = dpdk_unclaimed,
 	.missed = dpdk_missed,
+	.exceptions = dpdk_exceptions,
 	.ring_pkts = dpdk_ring_pkts,
 	.check = dpdk_check,
 	.check_stream = dpdk_check_stream,

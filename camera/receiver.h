@@ -120,6 +120,7 @@ struct lull_camera {
 	atomic_bool ended; /* no image will come any more */
 	uint64_t started_ns, steal_begin_ns, cpu_begin_ns;
 	uint64_t missed_end; /* when the back end was closed */
+	struct lull_camera_totals exceptions_end;
 	atomic_uint_fast64_t ended_ns, cpu_end_ns, steal_end_ns;
 
 	/* hand-over */

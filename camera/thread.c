@@ -85,11 +85,16 @@ lull_camera_totals(struct lull_camera *camera, struct lull_camera_totals *totals
 		.missed = camera->missed_end,
 		.errors = LULL_COUNTER_READ(camera->errors) + atomic_load(&camera->foreign),
 		.gaps_late = LULL_COUNTER_READ(camera->gaps_late),
+		.to_kernel = camera->exceptions_end.to_kernel,
+		.from_kernel = camera->exceptions_end.from_kernel,
+		.kernel_lost = camera->exceptions_end.kernel_lost,
 	};
 	if (camera->backend_state != NULL) {
 		totals->missed = camera->backend->missed(camera->backend_state);
 		if (camera->backend->unclaimed != NULL)
 			totals->unclaimed += camera->backend->unclaimed(camera->backend_state);
+		if (camera->backend->exceptions != NULL)
+			camera->backend->exceptions(camera->backend_state, totals);
 	}
 	thread_totals(camera, totals);
 }

@@ -14,7 +14,6 @@
 #include "error.h"
 #include "port.h"
 
-#define MTU_USUAL 1500
 #define FRAME_EXTRA 128 /* Ethernet, two VLAN tags, header of a slot */
 #define BLOCK_BYTES 65536u
 #define SLOT_MIN 2048u
@@ -22,6 +21,7 @@
 #define RING_BYTES_MAX (64u << 20) /* of an af_packet ring */
 #define PACKET_DESCRIPTORS 512
 #define XDP_DESCRIPTORS 2048
+#define MTU_USUAL 1500
 #define XDP_ROOM 3456 /* with headroom and mbuf it fits a page, which is what a umem takes */
 #define QUEUE_MAX 4095
 

@@ -140,6 +140,8 @@ port_pool(const struct lull_port *port, const struct lull_port_config *config, u
 	pool = rte_mempool_lookup(name);
 	if (pool != NULL)
 		return pool;
+	if (strcmp(port->driver, "net_af_xdp") == 0)
+		return lull_pool_create_packed(name, count, room, config->private_bytes, error);
 	return lull_pool_create_private(name, count, room, config->private_bytes, error);
 }
 

@@ -42,6 +42,11 @@ struct rte_mempool *lull_pool_create_private(const char *name, uint32_t mbuf_cou
 					     uint16_t len_bytes, uint16_t private_bytes,
 					     char *error);
 
+/** The same, without gaps between buffers: what AF_XDP ports need. */
+struct rte_mempool *lull_pool_create_packed(const char *name, uint32_t mbuf_count,
+					    uint16_t len_bytes, uint16_t private_bytes,
+					    char *error);
+
 /** What lull_port_missed() adds up: lost for want of descriptors, of mbufs. Any thread. */
 void lull_port_lost(uint16_t port_id, uint64_t *missed, uint64_t *nombuf);
 

@@ -9,7 +9,8 @@
  *                      in the kernel until packets come
  *     kernel-busy:IF   the same sockets, polled
  *     dpdk:PORT        a DPDK port: PCI address, vdev ("net_af_packet0,iface=veth0"), or
- *                      af_packet=IF, af_xdp=IF, tap=IF in short; polled, rests by a governor
+ *                      af_packet=IF, af_xdp=IF[,queue=N], tap=IF in short; polled, rests by a
+ *                      governor; ",exception=NAME" makes a TAP for what is no camera's
  *     pcap:FILE        a capture, as fast as it goes; ends at its end
  *
  *     lull_camera_open(&config, &camera, error);
@@ -44,6 +45,14 @@ extern "C" {
 
 struct lull_camera; /* opaque */
 
+struct lull_camera_packet;
+/**
+ * Called on the receiving thread with what it just fetched for any stream, before it is looked at;
+ * must not block.
+ */
+typedef void lull_camera_packets(void *arg, const struct lull_camera_packet *packets,
+				 uint32_t count);
+
 /** Zero means the default in brackets. */
 struct lull_camera_config {
 	const char *backend; /**< "kernel:veth0" ...; required */
@@ -57,6 +66,9 @@ struct lull_camera_config {
 	bool own_loop;         /**< no thread: the application calls lull_camera_poll() */
 	bool unchecked;        /**< start although the self-check fails */
 	const char *eal;       /**< further EAL arguments [NULL] */
+	/** Gets packets before the library looks at them [NULL]. */
+	lull_camera_packets *packets;
+	void *packets_arg;
 };
 
 /** Buffers that the application lends. */
@@ -105,6 +117,20 @@ enum lull_camera_clock {
 };
 const char *lull_camera_clock_name(enum lull_camera_clock clock);
 
+/** A packet as it came, without its headers; all of it borrowed. */
+struct lull_camera_packet {
+	const uint8_t *data; /**< UDP payload, or what follows the ether type */
+	uint32_t len_bytes;
+	uint64_t stamp_ns;
+	enum lull_camera_clock clock; /**< of the stamp */
+	uint8_t ip_version;           /**< 4 or 6; 0: Ethernet alone */
+	uint16_t ether_type;          /**< with ip_version 0 */
+	uint16_t port;                /**< UDP port it was sent to */
+	/** IP addresses of 4 or 16 bytes; all zero where the back end does not tell. */
+	const uint8_t *source, *destination;
+	const uint8_t *mac; /**< of the sender; NULL: the back end does not tell */
+};
+
 /** A frame with its stream; read only but for user. */
 struct lull_camera_image {
 	struct lull_frame
@@ -134,6 +160,8 @@ struct lull_camera_totals {
 	uint64_t errors;
 	uint64_t
 		gaps_late; /**< turns that began over 100 us after the last ended, rests left out */
+	/** dpdk:PORT,exception=NAME: through the TAP, and what one of both sides did not take. */
+	uint64_t to_kernel, from_kernel, kernel_lost;
 	uint64_t cpu_ns, steal_ns, wall_ns; /**< of the receiving thread since start */
 };
 extern const struct lull_counter_info lull_camera_totals_table[];

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The camera's packets to us, all others to the kernel, on the same interface at the same time."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+
+from camera_world import (
+    HOST,
+    Link,
+    Unreachable,
+    exchange_tcp,
+    exchange_udp,
+    knock,
+    ping,
+    whole_checksums,
+)
+from world import Program, check, main, wait_for, world
+
+PORT, GVCP, OTHER, CLOSED = 5004, 3956, 6000, 6001
+FRAMES = 60
+VIDEO = f"protocol=rfc4175,port={PORT},width=640,height=480,pixel=uyvy8,deadline=1s"
+SOURCE = f"--protocol rfc4175 --width 640 --height 480 --pixel uyvy8 --to {HOST}:{PORT}"
+OURS = "lull_camera"
+
+
+def mix(link: Link, camera: Program) -> int:
+    """All that there is beside pictures, as long as they come; rounds."""
+    rounds = 0
+    while camera.process.poll() is None:
+        ping(link, rounds)
+        exchange_udp(link, GVCP)
+        exchange_tcp(link, OTHER)
+        rounds += 1
+    return rounds
+
+
+def pictures(link: Link, backend: str, tap: str = "") -> dict[str, int]:
+    receiver = link.receive(f"--backend {backend} --stream {VIDEO}")
+    if tap != "":
+        link.address_host(tap)
+    unreachable = Unreachable(link)
+    source = link.send(f"{SOURCE} --rate 30 --frames {FRAMES}")
+    rounds = mix(link, source)
+    source.finish()
+    result = receiver.finish(signal.SIGTERM)
+    check(rounds > 0, "pictures and all else at the same time")
+    seen = (result["streams"][0]["reasons"], result["totals"])
+    check(result["fetched"] == FRAMES, f"{backend}: frames", seen)
+    check(result["fetched_partial"] == 0, f"{backend}: whole frames", seen)
+    knock(link, CLOSED)
+    if tap == "":
+        wait_for("a closed port is told", lambda: CLOSED in unreachable.look())
+    check(PORT not in unreachable.look(), f"{backend}: the camera's port is not refused")
+    unreachable.close()
+    check(link.xdp() == "", "no program is left", link.xdp())
+    totals: dict[str, int] = result["totals"]
+    return totals
+
+
+def kernel(binaries: list[str]) -> None:
+    with world() as here:
+        link = Link(here, binaries)
+        link.address_host()
+        pictures(link, "kernel:v1")
+
+
+def af_packet(binaries: list[str]) -> None:
+    with world() as here:
+        link = Link(here, binaries)
+        link.address_host()
+        totals = pictures(link, "dpdk:af_packet=v1")
+        check(totals["unclaimed"] > 0, "it sees what is the kernel's too", totals)
+
+
+def af_xdp(binaries: list[str]) -> None:
+    with world() as here:
+        link = Link(here, binaries)
+        link.address_host()
+        totals = pictures(link, "dpdk:af_xdp=v1")
+        check(totals["unclaimed"] == 0, "it sees nothing but its own", totals)
+
+
+def exception(binaries: list[str]) -> None:
+    """A port that takes all, and a TAP with the host's address for the rest."""
+    with world() as here:
+        link = Link(here, binaries)
+        whole_checksums(link)
+        backend = "dpdk:af_xdp=v1,exception=tap0"
+        said = link.check_itself(f"--backend {backend} --stream {VIDEO}")
+        check(any("ip addr add" in line and "tap0" in line for line in said), "address", said)
+        totals = pictures(link, backend, "tap0")
+        check(totals["to_kernel"] > 100 and totals["from_kernel"] > 100, "through the TAP", totals)
+        check(totals["kernel_lost"] == 0, "nothing lost on the way", totals)
+        gone = subprocess.run(["ip", "-n", link.host, "link", "show", "tap0"],
+                              check=False, capture_output=True)  # fmt: skip
+        check(gone.returncode != 0, "the TAP goes with the program")
+
+
+def ends(binaries: list[str]) -> None:
+    """No program stays, however the receiver ends."""
+    with world() as here:
+        link = Link(here, binaries)
+        link.address_host()
+        for backend in ("dpdk:af_xdp=v1", "dpdk:af_xdp=v1,exception=tap0"):
+            for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+                receiver = link.receive(f"--backend {backend} --stream {VIDEO}")
+                check(link.xdp() == OURS, "our program is there", link.xdp())
+                if sign == signal.SIGKILL:
+                    receiver.process.kill()
+                    receiver.wait()
+                else:
+                    receiver.finish(sign)
+                wait_for(f"none after {sign.name}", lambda: link.xdp() == "")
+
+
+def stray(binaries: list[str]) -> None:
+    """What another DPDK program left is named, with the command that removes it."""
+    testpmd = shutil.which("dpdk-testpmd")
+    if testpmd is None:
+        return
+    with world() as here:
+        link = Link(here, binaries)
+        link.address_host()
+        command = ["ip", "netns", "exec", link.host, testpmd, "--no-huge", "-m", "128", "--no-pci",
+                   "--vdev=net_af_xdp0,iface=v1", "--", "-i", "--total-num-mbufs=8192"]  # fmt: skip
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, env=here.env) as other:  # fmt: skip
+            try:
+                wait_for("its program is there", lambda: link.xdp() != "")
+            finally:
+                other.kill()
+        options = f"--backend dpdk:af_xdp=v1 --stream {VIDEO}"
+        check(link.xdp() != "", "its program has stayed")
+        for backend in ("dpdk:af_xdp=v1", "dpdk:af_packet=v1", "kernel:v1"):
+            said = link.check_itself(f"--backend {backend} --stream {VIDEO}")
+            named = [re.search(r"ip link set dev v1 xdp\w* off", line) for line in said]
+            found = [match[0] for match in named if match is not None]
+            check(len(found) == 1, f"{backend}: the remedy", said)
+        subprocess.run(["ip", "netns", "exec", link.host, *found[0].split()], check=True)
+        check(link.xdp() == "", "the remedy helps")
+        link.receive(options).finish(signal.SIGTERM)
+
+
+def queues(binaries: list[str]) -> None:
+    """One queue of several; what goes to the others is told."""
+    with world() as here:
+        link = Link(here, binaries, queues=2)
+        link.address_host()
+        said = link.check_itself(f"--backend dpdk:af_xdp=v1,queue=1 --stream {VIDEO}")
+        check(any("queue 1 of 2 of v1" in line for line in said), "which queue", said)
+        check(any("ethtool -L v1 combined 1" in line for line in said), "the remedy", said)
+        for wrong in ("af_xdp=v1,queue=7", "af_xdp=v1,queue=x", "af_packet=v1,queue=1"):
+            said = link.check_itself(f"--backend dpdk:{wrong} --stream {VIDEO}")
+            check(len(said) == 1 and "queue" in said[0], f"{wrong} is refused", said)
+
+
+main([kernel, af_packet, af_xdp, exception, ends, stray, queues])
