@@ -73,7 +73,7 @@ JUMBOS = [
     Case("uyvy-lines", "uyvy", 100, 480, packet=8900),
     Case("rgb-lines", "rgb", 5, 900, packet=8900, chunks=1, first=65535),
     Case("uyvy-cut-lines", "uyvy", 21, 480, packet=8900, chunks=1, first=65534),
-    Case("bars-jumbo", "uyvy", 1280, 720, packet=8900, pattern="smpte"),
+    Case("bars-jumbo", "uyvy", 1920, 1080, packet=8900, pattern="smpte"),
     Case("plate-jumbo", "i420", 640, 480, packet=8900, pattern="chroma-zone-plate"),
     Case("uyvy-fields", "uyvy", 64, 48, interlaced=True),
     Case("rgb-region", "rgb", 9, 101, chunks=1, first=65535),
