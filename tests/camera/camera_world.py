@@ -95,6 +95,13 @@ class Link:
         return self.world.start(f"source{self.programs}", self.binaries[1],
                                 f"{options} --stats 0", self.camera)  # fmt: skip
 
+    def call(self, namespace: str, *command: str) -> str:
+        """What a program that ends by itself prints."""
+        shown = subprocess.run(["ip", "netns", "exec", namespace, *command], check=False,
+                               capture_output=True, text=True, timeout=PATIENCE_S)  # fmt: skip
+        check(shown.returncode == 0, " ".join(command), shown.stderr)
+        return shown.stdout
+
     def check_itself(self, options: str) -> list[str]:
         """What `lull-cam --check` says."""
         shown = subprocess.run(

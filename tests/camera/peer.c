@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * peer send FROM TO PORT FRAMES PACKET GAP_US: pictures whose every byte is known;
- * peer receive BACKEND PORT FRAMES PACKET GOVERNOR: checks them, prints counts as JSON.
+ * peer receive BACKEND PORT FRAMES PACKET GOVERNOR: checks them, prints counts as JSON;
+ * peer flood INTERFACE MAC FROM TO PORT PPS SECONDS SEED: random and mutated packets.
  */
 #include "stand.h"
 
+#include <arpa/inet.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#include <lull/rest.h>
+
+#include "base/prng.h"
 
 #define WIDTH 640
 #define HEIGHT 480
+#define HEADER_BYTES 42 /* Ethernet, IPv4, UDP */
+#define FLOOD_FRAME_BYTES 1514
+#define FLOOD_TURN_US 1000
 
 static void
 peer_sender(struct sender *sender, const char *packet_bytes)
@@ -90,6 +102,131 @@ peer_receive(char **argv)
 	return 0;
 }
 
+/* ---- flood ---- */
+
+struct flood {
+	int fd;
+	struct sender sender;
+	struct lull_packet_frame picture;
+	struct lull_prng prng;
+	uint32_t next; /* packet of the picture */
+	uint64_t number;
+	uint8_t header[HEADER_BYTES];
+	uint8_t frame[FLOOD_FRAME_BYTES];
+};
+
+static uint32_t
+flood_below(struct flood *flood, uint32_t bound)
+{
+	return (uint32_t)(lull_prng_u64(&flood->prng) % bound);
+}
+
+static void
+flood_open(struct flood *flood, char **argv)
+{
+	struct sockaddr_ll where = { .sll_family = AF_PACKET,
+				     .sll_ifindex = (int)if_nametoindex(argv[0]) };
+	unsigned int mac[6];
+
+	memset(flood, 0, sizeof(*flood));
+	flood->fd = socket(AF_PACKET, SOCK_RAW, 0);
+	assert_true(flood->fd >= 0);
+	assert_int_equal(bind(flood->fd, (struct sockaddr *)&where, sizeof(where)), 0);
+	assert_int_equal(sscanf(argv[1], "%2x:%2x:%2x:%2x:%2x:%2x", &mac[0], &mac[1], &mac[2],
+				&mac[3], &mac[4], &mac[5]),
+			 6);
+	for (uint32_t i = 0; i < 6; i++)
+		flood->header[i] = (uint8_t)mac[i];
+	flood->header[6] = 2; /* a made-up sender */
+	flood->header[12] = 8;
+	flood->header[14] = 0x45;
+	flood->header[22] = 64;
+	flood->header[23] = 17;
+	assert_int_equal(inet_pton(AF_INET, argv[2], flood->header + 26), 1);
+	assert_int_equal(inet_pton(AF_INET, argv[3], flood->header + 30), 1);
+	flood->header[36] = (uint8_t)(atoi(argv[4]) >> 8);
+	flood->header[37] = (uint8_t)atoi(argv[4]);
+	lull_prng_init(&flood->prng, strtoull(argv[7], NULL, 10), 0);
+	peer_sender(&flood->sender, "1400");
+}
+
+static void
+flood_lengths(struct flood *flood, size_t payload)
+{
+	uint8_t *ip = flood->frame + 14;
+	uint32_t sum = 0;
+
+	memcpy(flood->frame, flood->header, HEADER_BYTES);
+	ip[2] = (uint8_t)((payload + 28) >> 8);
+	ip[3] = (uint8_t)(payload + 28);
+	ip[24] = (uint8_t)((payload + 8) >> 8);
+	ip[25] = (uint8_t)(payload + 8);
+	for (uint32_t i = 0; i < 20; i += 2)
+		sum += (uint32_t)ip[i] << 8 | ip[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = ~(sum + (sum >> 16));
+	ip[10] = (uint8_t)(sum >> 8);
+	ip[11] = (uint8_t)sum;
+}
+
+static size_t
+flood_valid(struct flood *flood)
+{
+	size_t size;
+
+	if (flood->next == 0)
+		flood->picture = sender_frame(&flood->sender, ++flood->number);
+	size = sender_packet(&flood->sender, &flood->picture, flood->next);
+	flood->next = flood->next + 1 < flood->sender.plan.count ? flood->next + 1 : 0;
+	memcpy(flood->frame + HEADER_BYTES, flood->sender.packet, size);
+	return size;
+}
+
+/* Noise, or a packet as it should be with bytes changed, cut off, or broken below its protocol. */
+static void
+flood_send(struct flood *flood)
+{
+	uint32_t kind = flood_below(flood, 4), first = 0, span = HEADER_BYTES;
+	size_t payload = flood_valid(flood);
+
+	if (kind == 0)
+		payload = flood_below(flood, FLOOD_FRAME_BYTES - HEADER_BYTES);
+	for (size_t i = 0; kind == 0 && i < payload; i++)
+		flood->frame[HEADER_BYTES + i] = (uint8_t)flood_below(flood, 256);
+	if (kind == 1)
+		payload = flood_below(flood, (uint32_t)payload);
+	flood_lengths(flood, payload);
+	if (kind >= 2) {
+		first = kind == 2 ? HEADER_BYTES : 12;
+		span = kind == 2 ? 40 : HEADER_BYTES - 12;
+		for (uint32_t i = flood_below(flood, 4); i != UINT32_MAX; i--)
+			flood->frame[first + flood_below(flood, span)] ^=
+				(uint8_t)(1 + flood_below(flood, 255));
+	}
+	(void)!send(flood->fd, flood->frame, HEADER_BYTES + payload, MSG_DONTWAIT);
+}
+
+static int
+peer_flood(char **argv)
+{
+	uint64_t pps = strtoull(argv[5], NULL, 10);
+	uint64_t end_ns = strtoull(argv[6], NULL, 10) * LULL_NS_PER_S;
+	uint64_t begin_ns = lull_clock_ns(), sent = 0, ns = 0;
+	struct flood flood;
+
+	flood_open(&flood, argv);
+	while (ns < end_ns) {
+		for (uint64_t due = ns * pps / LULL_NS_PER_S; sent < due; sent++)
+			flood_send(&flood);
+		usleep(FLOOD_TURN_US);
+		ns = lull_clock_ns() - begin_ns;
+	}
+	printf("{\"sent\": %llu, \"ns\": %llu}\n", (unsigned long long)sent,
+	       (unsigned long long)ns);
+	sender_free(&flood.sender);
+	return close(flood.fd);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -97,6 +234,8 @@ main(int argc, char **argv)
 		return peer_send(argv + 2);
 	if (argc == 7 && strcmp(argv[1], "receive") == 0)
 		return peer_receive(argv + 2);
+	if (argc == 10 && strcmp(argv[1], "flood") == 0)
+		return peer_flood(argv + 2);
 	fprintf(stderr, "see the top of tests/camera/peer.c\n");
 	return 2;
 }
