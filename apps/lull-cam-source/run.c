@@ -59,6 +59,7 @@ run_stage(struct source *source, struct lull_error *error)
 
 	stage->settings = settings;
 	stage->writer = lull_packet_writers[settings->protocol];
+	stage->batch.segment = settings->segment;
 	rc = pattern_open(&stage->pattern, (enum pattern_kind)settings->pattern, &geometry,
 			  settings->seed);
 	if (rc != 0)

@@ -4,13 +4,18 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
+#include <stdalign.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+#include <netinet/udp.h>
 
 #include "frame/rvf.h"
 
 #define BUFFER_BYTES (8 << 20)
 #define CMP_ETHER_TYPE 0x99fe
+#define SEGMENTS_BYTES_MAX 65000 /* with headers an IP packet */
 
 uint32_t
 sender_ip(const struct source_settings *settings, uint32_t camera)
@@ -130,35 +135,118 @@ sender_open(const struct source_settings *settings, uint32_t camera, int *fd,
 	return rc;
 }
 
-void
-sender_flush(int fd, const struct sender_target *target, const struct sender_batch *batch,
-	     bool taken[SENDER_BATCH])
-{
-	struct mmsghdr messages[SENDER_BATCH];
+/* A message of the kernel: packets that follow each other and are cut apart by it. */
+struct sender_message {
 	struct iovec parts[SENDER_BATCH];
-	struct sender_target to = *target;
+	alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(uint16_t))];
+};
+
+/* Packets from @p first on that may share a message: all of one length, the last may be shorter. */
+static uint32_t
+sender_run(const struct sender_batch *batch, uint32_t first)
+{
+	uint32_t len = batch->packets[first].len, bytes = len, count = 1;
+
+	while (batch->segment && first + count < batch->count) {
+		uint32_t next = batch->packets[first + count].len;
+
+		if (next > len || bytes + next > SEGMENTS_BYTES_MAX)
+			break;
+		bytes += next;
+		count++;
+		if (next < len)
+			break;
+	}
+	return count;
+}
+
+/* Fill in @p header with @p count packets from @p first on. */
+static void
+sender_fill(const struct sender_batch *batch, uint32_t first, uint32_t count,
+	    struct sender_message *message, struct msghdr *header)
+{
+	struct cmsghdr *control;
+	uint16_t len = (uint16_t)batch->packets[first].len;
+
+	for (uint32_t i = 0; i < count; i++) {
+		message->parts[i].iov_base = (void *)(uintptr_t)batch->bytes[first + i];
+		message->parts[i].iov_len = batch->packets[first + i].len;
+	}
+	header->msg_iov = message->parts;
+	header->msg_iovlen = count;
+	header->msg_control = NULL;
+	header->msg_controllen = 0;
+	if (count == 1)
+		return;
+	header->msg_control = message->control;
+	header->msg_controllen = sizeof(message->control);
+	control = CMSG_FIRSTHDR(header);
+	control->cmsg_level = IPPROTO_UDP;
+	control->cmsg_type = UDP_SEGMENT;
+	control->cmsg_len = CMSG_LEN(sizeof(len));
+	memcpy(CMSG_DATA(control), &len, sizeof(len));
+}
+
+/* One message after the other; returns how many the kernel took. */
+static uint32_t
+sender_give(int fd, struct mmsghdr *messages, uint32_t count)
+{
 	uint32_t done = 0;
 
-	memset(messages, 0, batch->count * sizeof(messages[0]));
-	for (uint32_t i = 0; i < batch->count; i++) {
-		parts[i].iov_base = (void *)(uintptr_t)batch->bytes[i];
-		parts[i].iov_len = batch->packets[i].len;
-		messages[i].msg_hdr.msg_name = &to.any;
-		messages[i].msg_hdr.msg_namelen = to.len;
-		messages[i].msg_hdr.msg_iov = &parts[i];
-		messages[i].msg_hdr.msg_iovlen = 1;
-		taken[i] = false;
-	}
-	while (done < batch->count) {
-		int count = sendmmsg(fd, messages + done, batch->count - done, 0);
+	while (done < count) {
+		int sent = sendmmsg(fd, messages + done, count - done, 0);
 
-		if (count < 0 && errno == EINTR)
+		if (sent < 0 && errno == EINTR)
 			continue;
-		if (count <= 0) { /* this one is refused; the next may not be */
-			done++;
-			continue;
-		}
-		for (int i = 0; i < count; i++)
+		if (sent <= 0)
+			break;
+		done += (uint32_t)sent;
+	}
+	return done;
+}
+
+/* Packets from @p first on in as few calls as possible; returns how many the kernel took. */
+static uint32_t
+sender_send(int fd, const struct sender_target *target, const struct sender_batch *batch,
+	    uint32_t first)
+{
+	static struct sender_message parts[SENDER_BATCH]; /* 70 KiB; the one thread alone */
+	struct mmsghdr messages[SENDER_BATCH];
+	struct sender_target to = *target;
+	uint32_t counts[SENDER_BATCH], count = 0, taken = 0, done;
+
+	for (uint32_t next = first; next < batch->count; next += counts[count++]) {
+		memset(&messages[count], 0, sizeof(messages[0]));
+		messages[count].msg_hdr.msg_name = &to.any;
+		messages[count].msg_hdr.msg_namelen = to.len;
+		counts[count] = sender_run(batch, next);
+		sender_fill(batch, next, counts[count], &parts[count], &messages[count].msg_hdr);
+	}
+	done = sender_give(fd, messages, count);
+	for (uint32_t i = 0; i < done; i++)
+		taken += counts[i];
+	return taken;
+}
+
+void
+sender_flush(int fd, const struct sender_target *target, struct sender_batch *batch,
+	     bool taken[SENDER_BATCH])
+{
+	uint32_t done = 0;
+
+	memset(taken, 0, SENDER_BATCH * sizeof(taken[0]));
+	while (done < batch->count) {
+		uint32_t count = sender_send(fd, target, batch, done);
+
+		for (uint32_t i = 0; i < count; i++)
 			taken[done++] = true;
+		if (done == batch->count)
+			break;
+		/* This one is refused; the next may not be. A run of them may fit one by one, where
+		 * the interface does not cut packets apart or they are larger than it takes. */
+		if (sender_run(batch, done) > 1)
+			batch->segment = false;
+		else
+			done++;
 	}
 }

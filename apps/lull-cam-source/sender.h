@@ -36,6 +36,7 @@ struct sender_packet {
 };
 
 struct sender_batch {
+	bool segment; /* the kernel cuts a row of packets apart; it says so if it cannot */
 	uint32_t count;
 	struct sender_packet packets[SENDER_BATCH];
 	uint8_t bytes[SENDER_BATCH][LULL_PACKET_BYTES_MAX];
@@ -54,7 +55,7 @@ uint32_t sender_ip(const struct source_settings *settings, uint32_t camera);
 uint16_t sender_port(int fd);
 
 /** Send the whole batch. @p taken[i]: did the kernel take packet i? */
-void sender_flush(int fd, const struct sender_target *target, const struct sender_batch *batch,
+void sender_flush(int fd, const struct sender_target *target, struct sender_batch *batch,
 		  bool taken[SENDER_BATCH]);
 
 #endif

@@ -48,7 +48,7 @@ struct source_settings {
 	struct spec_pace pace;
 	uint64_t stagger_ns;
 	enum source_stamp stamp;
-	bool sent_stamp;
+	bool sent_stamp, segment;
 
 	struct spec_loss lose;
 	uint32_t duplicate_ppm;

@@ -116,6 +116,11 @@ source_settings_check(const struct source_settings *settings, struct lull_error 
 		return lull_error_set(error, -EINVAL,
 				      "sent-stamp: needs pictures of 8 bytes or more whose last "
 				      "bytes are sent last: neither row-bytes nor interlaced");
+	if (settings->segment && source_settings_ethernet(settings))
+		return lull_error_set(
+			error, -EINVAL,
+			"segment: the kernel cuts UDP packets apart, not those of this "
+			"protocol");
 	if (settings->log_frames && settings->log[0] == '\0')
 		return lull_error_set(error, -EINVAL, "log-frames: name the file with --log");
 	return 0;

@@ -200,6 +200,15 @@ def rfc4175(trial: Trial) -> None:
     check(result["end"] == "frames" and trial.events("lose") == [], "nothing went wrong", result)
 
 
+def segments(trial: Trial) -> None:
+    """Cut apart by the kernel or one by one: the same packets, too large ones included."""
+    for size in (500, 1400, 9000):
+        options = ("--packet", size, "--frames", 3, "--pace", "burst", "--seed", 3,
+                   "--lose", 20000)
+        one, cut = (trial.send(*options, *more) for more in ((), ("--segment",)))
+        check(len(one) > 3 and one == cut, "segments are packets", size)
+
+
 def faults(trial: Trial) -> None:
     """What the log says is missing is what is missing, to the byte."""
     size = WIDTH * HEIGHT * 2
@@ -406,6 +415,7 @@ def mistakes(trial: Trial) -> None:
             (["--to", f"{HOME}:9", "--lose", "2M"], "lose: '2M' is not parts per million"),
             (["--to", f"{HOME}:9", "--reorder", "5"], "reorder: '5' is not PPM,DEPTH"),
             (["--to", f"{HOME}:9", "--late", "5,3"], "late: '5,3' is not PPM,TIME"),
+            (["--protocol", "cmp", "--interface", "lo", "--segment"], "segment: the kernel cuts"),
             (["--to", f"{HOME}:9", "--row-bytes", "10"], "row-bytes: 10 bytes do not hold"),
             (["--protocol", "gvsp", "--bind", HOME, "--pixel", "uyvy10"], "gvsp cannot carry"),
             (["--to", f"{HOME}:9", "--log", "/nowhere/x"], "log: cannot write '/nowhere/x'")):
@@ -420,6 +430,7 @@ def main() -> None:
         trial = Trial(sys.argv[1], scratch)
         mistakes(trial)
         rfc4175(trial)
+        segments(trial)
         faults(trial)
         gvsp(trial, extended=False)
         gvsp(trial, extended=True)
