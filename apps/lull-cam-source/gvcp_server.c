@@ -148,7 +148,9 @@ server_acquire(struct gvcp_server *server, uint64_t now_ns, bool start)
 		return;
 	}
 	camera->target = server_target(server);
-	if (camera->target.ip.sin_port != 0 && camera->target.ip.sin_addr.s_addr != 0)
+	/* A start that is said again, because its answer came late, changes nothing. */
+	if (!camera->active && camera->target.ip.sin_port != 0 &&
+	    camera->target.ip.sin_addr.s_addr != 0)
 		camera_start(camera, now_ns);
 }
 
