@@ -14,7 +14,7 @@ lull_resend_init(struct lull_resend *resend, const struct lull_resend_config *co
 	*resend = (struct lull_resend){ .config = *config, .due_ns = UINT64_MAX };
 	own->wait_ns = own->wait_ns != 0 ? own->wait_ns : LULL_NS_PER_MS;
 	own->timeout_ns = own->timeout_ns != 0 ? own->timeout_ns : 10 * LULL_NS_PER_MS;
-	own->timeout_ns_min = own->timeout_ns_min != 0 ? own->timeout_ns_min : 2 * LULL_NS_PER_MS;
+	own->timeout_ns_min = own->timeout_ns_min != 0 ? own->timeout_ns_min : 4 * LULL_NS_PER_MS;
 	own->timeout_ns_min = LULL_MIN(own->timeout_ns_min, own->timeout_ns);
 	resend->timeout_ns = own->timeout_ns;
 	own->gap_ns = own->gap_ns != 0 ? own->gap_ns : 20 * LULL_NS_PER_US;

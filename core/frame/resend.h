@@ -25,7 +25,7 @@
 struct lull_resend_config {
 	uint64_t wait_ns;        /**< before the first request [1 ms] */
 	uint64_t timeout_ns;     /**< before the next for the same packets, at first [10 ms] */
-	uint64_t timeout_ns_min; /**< the least that is learned, below timeout_ns [2 ms] */
+	uint64_t timeout_ns_min; /**< the least that is learned, below timeout_ns [4 ms] */
 	uint64_t gap_ns;         /**< between requests [20 us] */
 	uint32_t tries;          /**< per packet [3] */
 	uint32_t budget_ppm;     /**< packets asked for, of those of a frame [250000] */
