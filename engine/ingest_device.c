@@ -15,10 +15,14 @@
 #include "port.h"
 
 #define FRAME_EXTRA 128 /* Ethernet, two VLAN tags, header of a slot */
-#define BLOCK_BYTES 65536u
+/* An af_packet ring is of blocks of whole pages, and blocks are of slots without a rest: four slots
+ * of whole KiB are whole pages. Slots hardly larger than packets: less memory to go through. */
+#define BLOCK_BYTES_MAX (256u << 10)
+#define BLOCK_SLOTS_STEP 4u
+#define SLOT_STEP 1024u
 #define SLOT_MIN 2048u
 #define SLOT_MAX 16384u
-#define RING_BYTES_MAX (64u << 20) /* of an af_packet ring */
+#define RING_BYTES_MAX (192u << 20)
 #define PACKET_DESCRIPTORS 512
 #define XDP_DESCRIPTORS 2048
 #define MTU_USUAL 1500
@@ -90,14 +94,15 @@ device_take_ours(struct lull_ingest_device *device, char *text, bool *has_queue,
 static void
 device_af_packet(struct lull_ingest_device *device, const char *interface, uint32_t ring_pkts)
 {
-	uint32_t slot = SLOT_MIN, slots;
+	uint32_t pkt = device->mtu + FRAME_EXTRA;
+	uint32_t slot =
+		LULL_CLAMP((pkt + SLOT_STEP - 1) / SLOT_STEP * SLOT_STEP, SLOT_MIN, SLOT_MAX);
+	uint32_t in_block = BLOCK_BYTES_MAX / slot / BLOCK_SLOTS_STEP * BLOCK_SLOTS_STEP;
+	uint32_t slots = LULL_MIN(ring_pkts, RING_BYTES_MAX / slot);
 
-	while (slot < device->mtu + FRAME_EXTRA && slot < SLOT_MAX)
-		slot *= 2;
-	slots = LULL_MIN(ring_pkts, RING_BYTES_MAX / slot);
-	slots = LULL_MAX(slots / (BLOCK_BYTES / slot), 1u) * (BLOCK_BYTES / slot);
+	slots = LULL_MAX(slots / in_block, 1u) * in_block;
 	snprintf(device->args, sizeof(device->args),
-		 "iface=%s,blocksz=%u,framesz=%u,framecnt=%u,qpairs=1", interface, BLOCK_BYTES,
+		 "iface=%s,blocksz=%u,framesz=%u,framecnt=%u,qpairs=1", interface, slot * in_block,
 		 slot, slots);
 	device->ring_pkts = PACKET_DESCRIPTORS;
 	device->buffer_bytes = (uint16_t)slot;
