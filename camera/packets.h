@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Packets: the packets of a turn for the application's own callback.
+ *
+ * Threads: the receiving thread.
+ */
+#ifndef LULL_CAMERA_PACKETS_H
+#define LULL_CAMERA_PACKETS_H
+
+#include "receiver.h"
+
+/** Call camera->config.packets with those that are for a stream. */
+void camera_packets_tell(struct lull_camera *camera, const struct camera_packet *packets,
+			 uint32_t count);
+
+#endif
