@@ -28,7 +28,7 @@ SMPTE = [(255, 255, 255), (255, 255, 0), (0, 255, 255), (0, 255, 0), (255, 0, 25
 BARS = [*SMPTE, (0, 0, 0)]
 TOLERANCE = 40
 LOSS_PERCENT = 12
-SCREENSHOT = ("--demo", "--cameras", "4", "--lose", "0.1")
+SCREENSHOT = ("--demo", "--cameras", "3", "--lose", "0.1")
 SCREENSHOT_S = 45
 PIXELS = """(() => {
   const canvas = document.querySelectorAll('.tile')[%d].querySelector('canvas.image');

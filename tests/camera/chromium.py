@@ -109,7 +109,19 @@ class Chromium:
         return message
 
     def open(self, url: str) -> None:
+        """Go there, and wait until all of it is loaded."""
         self.call("Page.navigate", url=url)
+        end = time.monotonic() + PATIENCE_S
+        loaded = f"location.href === {json.dumps(url)} && document.readyState === 'complete'"
+        while True:
+            try:
+                if self.ask(loaded):
+                    return
+            except RuntimeError:  # the page before is just going
+                pass
+            if time.monotonic() > end:
+                raise RuntimeError(f"{url} does not load")
+            time.sleep(0.05)
 
     def ask(self, expression: str) -> Any:
         """What the page makes of a line of JavaScript."""
