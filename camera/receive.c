@@ -17,6 +17,7 @@ struct receive_turn {
 	struct lull_camera *camera;
 	uint64_t now_ns;  /* CLOCK_MONOTONIC */
 	uint64_t time_ns; /* of the assemblers: now_ns, or the time of a capture */
+	uint32_t count;   /* packets fetched */
 };
 
 /* ---- arrival stamps ---- */
@@ -282,6 +283,18 @@ receive_settle(struct receive_turn *turn, struct camera_stream *stream)
 	stream->seen_bytes = bytes;
 }
 
+/*
+ * What is missing is asked for when no more packets wait: the answer may be among them. Packets of
+ * other streams only do not tell whether this one's are fetched.
+ */
+static uint64_t
+receive_ask(struct receive_turn *turn, struct camera_stream *stream, bool busy)
+{
+	if (turn->count == 0 || (busy && turn->count < CAMERA_BURST))
+		return camera_control_turn(stream->control, stream, turn->now_ns);
+	return turn->now_ns; /* look again at once */
+}
+
 static uint64_t
 receive_streams(struct receive_turn *turn)
 {
@@ -290,12 +303,13 @@ receive_streams(struct receive_turn *turn)
 
 	for (uint32_t i = 0; i < camera->stream_count; i++) {
 		struct camera_stream *stream = camera->streams[i];
+		bool busy = stream->busy;
 		uint64_t stream_ns;
 
 		if (stream->assembler == NULL)
 			continue;
 		camera_images_take_back(camera, stream);
-		if (stream->busy)
+		if (busy)
 			receive_settle(turn, stream);
 		stream_ns = lull_assembler_deadline_ns(stream->assembler);
 		if (stream_ns <= turn->time_ns) {
@@ -305,7 +319,7 @@ receive_streams(struct receive_turn *turn)
 		}
 		due_ns = LULL_MIN(due_ns, stream_ns);
 		if (stream->control != NULL) {
-			stream_ns = camera_control_turn(stream->control, stream, turn->now_ns);
+			stream_ns = receive_ask(turn, stream, busy);
 			due_ns = LULL_MIN(due_ns, stream_ns);
 		}
 	}
@@ -357,6 +371,7 @@ camera_receive(struct lull_camera *camera, uint64_t now_ns, uint64_t *due_ns)
 	/* Fetching took its time: a frame that begins now has not begun before. */
 	if (count > 0 && camera->backend->clock == LULL_CAMERA_CLOCK_POLL)
 		turn.now_ns = turn.time_ns = LULL_MAX(now_ns, packets[0].stamp_ns);
+	turn.count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		if (camera->backend->file) {
 			camera->file_ns = LULL_MAX(camera->file_ns, packets[i].stamp_ns);

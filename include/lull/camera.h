@@ -9,7 +9,8 @@
  *                      in the kernel until packets come
  *     kernel-busy:IF   the same sockets, polled
  *     dpdk:PORT        a DPDK port: PCI address, vdev ("net_af_packet0,iface=veth0"), or
- *                      af_packet=IF, af_xdp=IF, tap=IF in short; polled, rests by a governor
+ *                      af_packet=IF, af_xdp=IF[,queue=N], tap=IF in short; polled, rests by a
+ *                      governor; ",exception=NAME" makes a TAP for what is no camera's
  *     pcap:FILE        a capture, as fast as it goes; ends at its end
  *
  *     lull_camera_open(&config, &camera, error);
@@ -159,6 +160,8 @@ struct lull_camera_totals {
 	uint64_t errors;
 	uint64_t
 		gaps_late; /**< turns that began over 100 us after the last ended, rests left out */
+	/** dpdk:PORT,exception=NAME: through the TAP, and what one of both sides did not take. */
+	uint64_t to_kernel, from_kernel, kernel_lost;
 	uint64_t cpu_ns, steal_ns, wall_ns; /**< of the receiving thread since start */
 };
 extern const struct lull_counter_info lull_camera_totals_table[];
