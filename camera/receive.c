@@ -295,6 +295,15 @@ receive_ask(struct receive_turn *turn, struct camera_stream *stream, bool busy)
 	return turn->now_ns; /* look again at once */
 }
 
+/* What looks like silence is none while packets wait that came before now. A deadline that the user
+ * set is kept all the same, and a file has its own time. */
+static bool
+receive_is_patient(const struct receive_turn *turn, const struct camera_stream *stream)
+{
+	return turn->count == CAMERA_BURST && stream->config.deadline_ns == 0 &&
+	       !turn->camera->backend->file;
+}
+
 static uint64_t
 receive_streams(struct receive_turn *turn)
 {
@@ -312,7 +321,7 @@ receive_streams(struct receive_turn *turn)
 		if (busy)
 			receive_settle(turn, stream);
 		stream_ns = lull_assembler_deadline_ns(stream->assembler);
-		if (stream_ns <= turn->time_ns) {
+		if (stream_ns <= turn->time_ns && !receive_is_patient(turn, stream)) {
 			lull_assembler_expire(stream->assembler, turn->time_ns);
 			receive_give(turn, stream);
 			stream_ns = lull_assembler_deadline_ns(stream->assembler);
