@@ -97,7 +97,7 @@ lull_gst_settings_install(GObjectClass *class)
 	settings_flag(class, LULL_GST_DROP_PARTIAL, "drop-partial", "Drop partial frames",
 		      "Give whole frames only; otherwise others are flagged as corrupted", FALSE,
 		      FLAGS_LIVE);
-	settings_flag(class, LULL_GST_MESSAGES, "messages", "Messages",
+	settings_flag(class, LULL_GST_MESSAGES, "post-messages", "Post messages",
 		      "Post an element message lull-frame for each partial frame", TRUE,
 		      FLAGS_LIVE);
 	g_object_class_install_property(

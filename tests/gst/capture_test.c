@@ -143,7 +143,7 @@ partial__is_dropped(void **state)
 	stage_open(&stage, "rfc4175", LULL_PIXEL_UYVY8, WIDTH, HEIGHT);
 	stage_record(&stage, 20, loses_one);
 	line_open_stream(&line, stage.backend, &stage.sender, PORT, "", NULL);
-	g_object_set(line.source, "drop-partial", TRUE, "messages", FALSE, NULL);
+	g_object_set(line.source, "drop-partial", TRUE, "post-messages", FALSE, NULL);
 	line_set(&line, GST_STATE_PLAYING);
 	line_finish(&line);
 	assert_int_equal(line.count, 18);

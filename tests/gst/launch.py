@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -21,7 +22,7 @@ from pathlib import Path
 
 SKIP = 77
 PATIENCE_S = 60
-NEEDED = ("videotestsrc", "videoconvert", "rtpvrawpay", "udpsink", "filesink")
+NEEDED = ("videotestsrc", "videoconvert", "rtpvrawpay", "udpsink", "filesink", "pngenc")
 # capture: port, protocol, what to know
 CAPTURES = {
     "r4175_rgb_64x48": (5004, "rfc4175", "width=64,height=48,pixel=rgb8"),
@@ -179,6 +180,17 @@ def tells_what_is_missing(stand: Stand) -> None:
     check(len(known) > 0 and told == known, "missing", (told, known))
 
 
+def draws_as_documented(stand: Stand) -> None:
+    """The pipeline in docs/camera.md, on a capture of the tree."""
+    docs = stand.captures.parents[2] / "docs" / "camera.md"
+    shown = re.search(r"\$ (gst-launch-1.0 lullcamerasrc(?:.*\\\n)*.*)", docs.read_text())
+    check(shown is not None, "a pipeline in", docs)
+    assert shown is not None
+    words = shlex.split(shown[1].replace("tests/data/camera", str(stand.captures)))
+    stand.call(*words)
+    check(stand.bytes_of("camera.png").startswith(b"\x89PNG\r\n"), "a picture")
+
+
 def sender(port: int) -> str:
     """All foreign formats at once, each picture also to a file."""
     return " ".join(
@@ -285,6 +297,7 @@ TESTS: tuple[Callable[[Stand], None], ...] = (
     is_inspected,
     gives_what_lull_cam_records,
     tells_what_is_missing,
+    draws_as_documented,
     receives_from_rtpvrawpay,
     receives_bayer_of_12_bits,
     ends_by_signal,
