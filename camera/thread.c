@@ -10,6 +10,8 @@
 
 /* A blocking wait ends at the latest then: the clock of the machine may be set, a signal lost. */
 #define WAIT_NS_MAX LULL_NS_PER_S
+/* It ends late by about so much: what is due is polled for then, instead of slept past. */
+#define WAIT_LATE_NS (60 * LULL_NS_PER_US)
 /* A file that must wait for the application looks so often. */
 #define FILE_WAIT_US 50
 
@@ -157,8 +159,10 @@ thread_wait(struct lull_camera *camera, uint64_t due_ns)
 	uint64_t now_ns = lull_clock_ns();
 	uint64_t limit_ns = due_ns > now_ns ? due_ns - now_ns : 0;
 
-	if (limit_ns > 0)
+	if (limit_ns > 0) {
+		limit_ns -= LULL_MIN(limit_ns, WAIT_LATE_NS);
 		camera->backend->wait(camera->backend_state, LULL_MIN(limit_ns, WAIT_NS_MAX));
+	}
 	camera->turn_ended_ns = 0;
 }
 
