@@ -8,6 +8,9 @@
 
 /* Pieces of one packet at most: a protocol that asks for more is not believed. */
 #define PIECES_MAX 256
+/* A turn that begins so long after the one before may find a queue of what came in meanwhile. */
+#define AWAY_NS LULL_NS_PER_MS
+#define BEHIND_PKTS_MIN 65536u /* sockets tell bytes, not packets */
 #define GAP_LATE_NS (100 * LULL_NS_PER_US)
 /* The default patience: see lull_camera_stream.deadline_ns. */
 #define PATIENCE_NS_MIN (5 * LULL_NS_PER_MS)
@@ -65,7 +68,8 @@ receive_patience(struct camera_stream *stream)
 	if (wanted_ns > now_ns - now_ns / 8 && wanted_ns < now_ns + now_ns / 8)
 		return;
 	stream->assembly.silence_ns = wanted_ns;
-	lull_assembler_patience(stream->assembler, 0, wanted_ns);
+	if (stream->camera->behind_pkts == 0)
+		lull_assembler_patience(stream->assembler, 0, wanted_ns);
 }
 
 static uint32_t
@@ -295,15 +299,6 @@ receive_ask(struct receive_turn *turn, struct camera_stream *stream, bool busy)
 	return turn->now_ns; /* look again at once */
 }
 
-/* What looks like silence is none while packets wait that came before now. A deadline that the user
- * set is kept all the same, and a file has its own time. */
-static bool
-receive_is_patient(const struct receive_turn *turn, const struct camera_stream *stream)
-{
-	return turn->count == CAMERA_BURST && stream->config.deadline_ns == 0 &&
-	       !turn->camera->backend->file;
-}
-
 static uint64_t
 receive_streams(struct receive_turn *turn)
 {
@@ -321,7 +316,7 @@ receive_streams(struct receive_turn *turn)
 		if (busy)
 			receive_settle(turn, stream);
 		stream_ns = lull_assembler_deadline_ns(stream->assembler);
-		if (stream_ns <= turn->time_ns && !receive_is_patient(turn, stream)) {
+		if (stream_ns <= turn->time_ns) {
 			lull_assembler_expire(stream->assembler, turn->time_ns);
 			receive_give(turn, stream);
 			stream_ns = lull_assembler_deadline_ns(stream->assembler);
@@ -365,6 +360,38 @@ receive_gap(struct lull_camera *camera, uint64_t now_ns)
 		LULL_COUNTER_ADD(camera->gaps_late, 1);
 }
 
+/* What looks like silence is none while packets may wait that came in meanwhile; a deadline that the
+ * user set is kept all the same. */
+static void
+receive_silence(struct lull_camera *camera, bool counts)
+{
+	for (uint32_t i = 0; i < camera->stream_count; i++) {
+		struct camera_stream *stream = camera->streams[i];
+
+		if (stream->assembler != NULL && stream->config.deadline_ns == 0)
+			lull_assembler_patience(stream->assembler, 0,
+						counts ? stream->assembly.silence_ns : 0);
+	}
+}
+
+/* After a rest, or when the thread was held up: as much may wait as the queue holds. */
+static void
+receive_behind(struct lull_camera *camera, uint64_t now_ns, uint32_t count)
+{
+	uint32_t before_pkts = camera->behind_pkts;
+
+	if (camera->backend->file)
+		return;
+	if (now_ns - camera->turn_ns > AWAY_NS)
+		camera->behind_pkts = LULL_MAX(camera->backend->ring_pkts(camera->backend_state),
+					       BEHIND_PKTS_MIN);
+	camera->turn_ns = now_ns;
+	camera->behind_pkts -=
+		count > 0 ? LULL_MIN(count, camera->behind_pkts) : camera->behind_pkts;
+	if ((before_pkts > 0) != (camera->behind_pkts > 0))
+		receive_silence(camera, camera->behind_pkts == 0);
+}
+
 uint32_t
 camera_receive(struct lull_camera *camera, uint64_t now_ns, uint64_t *due_ns)
 {
@@ -375,6 +402,7 @@ camera_receive(struct lull_camera *camera, uint64_t now_ns, uint64_t *due_ns)
 	receive_gap(camera, now_ns);
 	if (!receive_must_wait(camera))
 		count = camera->backend->receive(camera->backend_state, packets);
+	receive_behind(camera, now_ns, count);
 	if (camera->config.packets != NULL)
 		camera_packets_tell(camera, packets, count);
 	/* Fetching took its time: a frame that begins now has not begun before. */

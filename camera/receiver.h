@@ -113,6 +113,8 @@ struct lull_camera {
 	alignas(LULL_CACHE_LINE) uint64_t pkts;
 	uint64_t bytes, unclaimed, errors, gaps_late;
 	uint64_t turn_ended_ns; /* 0: none, or a rest lies in between */
+	uint64_t turn_ns;       /* the last one began */
+	uint32_t behind_pkts;   /* packets that may have waited since before */
 	uint64_t file_ns;       /* time of the capture */
 	struct lull_idle *idle;
 	struct lull_histogram gaps;

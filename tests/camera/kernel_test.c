@@ -313,6 +313,64 @@ own_loop__receives_when_polled(void **state)
 	sender_free(&sender);
 }
 
+static bool
+lost_end(uint32_t index)
+{
+	return index >= 20;
+}
+
+static bool
+lost_begin(uint32_t index)
+{
+	return index < 20;
+}
+
+/* What waits in the queue was not late: a thread that was held up gives no frame up for it. */
+static void
+own_loop__sees_no_silence_while_packets_wait(void **state)
+{
+	struct lull_camera_config config = { .backend = "kernel-busy:lo",
+					     .own_loop = true,
+					     .unchecked = true };
+	uint64_t rest_ns, later_ns = lull_clock_ns() + 10 * LULL_NS_PER_S, polls = 0;
+	struct lull_camera_image *image = NULL;
+	struct sender senders[2];
+	struct lull_camera *camera = stand_open(&config);
+	int fds[2];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		uint16_t port = stand_free_port();
+		struct lull_camera_stream stream;
+
+		sender_init(&senders[i], "gvsp", LULL_PIXEL_MONO8, 1000, 200);
+		fds[i] = stand_socket("127.0.0.1", "127.0.0.1", port);
+		stream = stand_stream(&senders[i], port);
+		stand_add(camera, &stream);
+	}
+	stand_start(camera);
+	for (uint32_t i = 0; i < 2; i++) /* begun, whichever is asked first later on */
+		stand_send(fds[i], &senders[i], 1, lost_end);
+	while (stand_counters(camera, 0).pkts + stand_counters(camera, 1).pkts < 40)
+		lull_camera_poll(camera, lull_clock_ns(), &rest_ns);
+	for (uint32_t i = 0; i < 2; i++)
+		stand_send(fds[i], &senders[i], 1, lost_begin);
+	for (uint32_t frames = 0; frames < 2;) {
+		lull_camera_poll(camera, later_ns, &rest_ns);
+		assert_true(++polls < 1000000);
+		if (lull_camera_get(camera, LULL_CAMERA_ANY, &image, 0) != 0 || image == NULL)
+			continue;
+		assert_int_equal(image->frame.reason, LULL_FRAME_COMPLETE);
+		lull_camera_put(camera, image);
+		frames++;
+	}
+	assert_int_equal(lull_camera_close(camera), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		close(fds[i]);
+		sender_free(&senders[i]);
+	}
+}
+
 static void *
 wake_run(void *arg)
 {
@@ -410,6 +468,7 @@ main(void)
 		cmocka_unit_test(kernel__a_flood_leaves_others_alone),
 		cmocka_unit_test(kernel__takes_ipv6),
 		cmocka_unit_test(own_loop__receives_when_polled),
+		cmocka_unit_test(own_loop__sees_no_silence_while_packets_wait),
 		cmocka_unit_test(wake__ends_a_get),
 		cmocka_unit_test(change__takes_another_governor),
 		cmocka_unit_test(start__refuses_what_cannot_work),
