@@ -267,8 +267,12 @@ static void
 camera_packet_stamped(struct camera *camera, uint64_t now_ns)
 {
 	struct camera_past *past = &camera->past[camera->frame % CAMERA_PAST];
+	struct lull_packet_frame frame = camera_frame(camera, camera->frame);
 
 	camera_flush(camera);
+	/* Written once for the caches: the time of the memory is not the network's. */
+	(void)camera_write(camera, &frame, camera->frame, camera->index,
+			   camera->stage->batch.bytes[0]);
 	if (past->sent_ns == 0)
 		past->sent_ns = lull_clock_ns();
 	camera_packet(camera, now_ns);
