@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "check_cpu.h"
 #include "receiver.h"
 
 #define RT_RUNTIME "/proc/sys/kernel/sched_rt_runtime_us"
@@ -52,6 +53,39 @@ check_core(struct lull_camera *camera, struct camera_findings *findings)
 	}
 }
 
+/* Pinned, and another thread there: polling suffers most of all. */
+static void
+check_shared(struct lull_camera *camera, struct camera_findings *findings)
+{
+	int cpu = camera->config.cpu - 1;
+	char name[32];
+
+	if (camera->backend->file || cpu < 0 ||
+	    !check_cpu_shared(cpu, atomic_load(&camera->tid), name, sizeof(name)))
+		return;
+	camera_find(findings, "shared core", CAMERA_NOTE, "%s wants CPU %d too, all the time", name,
+		    cpu);
+	camera_remedy(findings, "keep it off (taskset, cpuset, isolcpus=%d), or set another cpu",
+		      cpu);
+}
+
+/* What became of it, once there is a run to look at. */
+static void
+check_gaps(struct lull_camera *camera, struct camera_findings *findings)
+{
+	struct lull_camera_totals totals;
+
+	if (!camera->started || camera->backend->file)
+		return;
+	lull_camera_totals(camera, &totals);
+	camera_find(findings, "gaps", totals.gaps_late == 0 ? CAMERA_FINE : CAMERA_NOTE,
+		    "%" PRIu64 " turns of the receiving thread began over 100 us late",
+		    totals.gaps_late);
+	if (totals.gaps_late > 0)
+		camera_remedy(findings, "give it a CPU of its own: set cpu, and keep others off "
+					"it (isolcpus, cpuset)");
+}
+
 /* A thread of SCHED_FIFO that polls is stopped for 50 ms in every second. */
 static void
 check_throttling(struct lull_camera *camera, struct camera_findings *findings)
@@ -89,6 +123,8 @@ lull_camera_check(struct lull_camera *camera, struct lull_camera_finding *lines,
 		backend->check_stream(camera->backend_state, &camera->streams[i]->claim, findings);
 	check_ring(camera, findings);
 	check_core(camera, findings);
+	check_shared(camera, findings);
+	check_gaps(camera, findings);
 	check_throttling(camera, findings);
 	return found.count;
 }

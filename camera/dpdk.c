@@ -265,8 +265,10 @@ static void
 dpdk_check_stream(void *state, const struct camera_claim *claim, struct camera_findings *findings)
 {
 	const struct dpdk *dpdk = state;
+	struct kernel_interface interface = dpdk->interface;
 
-	kernel_check_mtu(&(struct kernel_interface){ .mtu = dpdk->look.mtu }, claim, findings);
+	interface.mtu = dpdk->look.mtu;
+	kernel_check_mtu(&interface, claim, findings);
 }
 
 const struct camera_backend camera_dpdk = {

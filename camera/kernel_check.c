@@ -62,7 +62,12 @@ kernel_check_mtu(const struct kernel_interface *interface, const struct camera_c
 	}
 	camera_find(findings, "MTU", CAMERA_WRONG, "stream %u: packets of %u do not pass MTU %u",
 		    claim->index, claim->packet_bytes, interface->mtu);
-	camera_remedy(findings, "ip link set dev %s mtu %u", interface->name, claim->packet_bytes);
+	if (interface->name[0] != '\0')
+		camera_remedy(findings, "ip link set dev %s mtu %u", interface->name,
+			      claim->packet_bytes);
+	else
+		camera_remedy(findings, "let the camera send packets of at most %u",
+			      interface->mtu);
 }
 
 /* ---- a program that was left behind ---- */
@@ -77,9 +82,9 @@ check_attribute(struct rtattr *at, size_t left, unsigned int type)
 	return NULL;
 }
 
-/* Id of the XDP program on an interface; 0: none, or nobody tells. */
+/* Id of the XDP program on an interface; 0: none, or nobody tells. @p way: of taking it off. */
 static uint32_t
-check_xdp_id(unsigned int if_index)
+check_xdp_id(unsigned int if_index, const char **way)
 {
 	struct {
 		struct nlmsghdr header;
@@ -92,7 +97,7 @@ check_xdp_id(unsigned int if_index)
 	};
 	_Alignas(struct nlmsghdr) uint8_t reply[REPLY_SIZE];
 	struct nlmsghdr *header = (struct nlmsghdr *)reply;
-	struct rtattr *xdp, *program = NULL;
+	struct rtattr *xdp, *program = NULL, *attached = NULL;
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	uint32_t id = 0;
 	ssize_t got;
@@ -109,13 +114,18 @@ check_xdp_id(unsigned int if_index)
 		program = check_attribute(RTA_DATA(xdp), RTA_PAYLOAD(xdp), IFLA_XDP_PROG_ID);
 	if (program != NULL && RTA_PAYLOAD(program) >= sizeof(id))
 		memcpy(&id, RTA_DATA(program), sizeof(id));
+	if (id != 0)
+		attached = check_attribute(RTA_DATA(xdp), RTA_PAYLOAD(xdp), IFLA_XDP_ATTACHED);
+	if (attached != NULL && *(const uint8_t *)RTA_DATA(attached) == XDP_ATTACHED_SKB)
+		*way = "xdpgeneric";
 	return id;
 }
 
 void
 kernel_check_interface(const struct kernel_interface *interface, struct camera_findings *findings)
 {
-	uint32_t id = interface->index == 0 ? 0 : check_xdp_id(interface->index);
+	const char *way = "xdp";
+	uint32_t id = interface->index == 0 ? 0 : check_xdp_id(interface->index, &way);
 
 	if (id == 0) {
 		camera_find(findings, "XDP program", CAMERA_FINE, "none on %s",
@@ -124,5 +134,7 @@ kernel_check_interface(const struct kernel_interface *interface, struct camera_f
 	}
 	camera_find(findings, "XDP program", CAMERA_WRONG,
 		    "program %u on %s takes packets before they get here", id, interface->name);
-	camera_remedy(findings, "ip link set dev %s xdp off", interface->name);
+	camera_remedy(findings,
+		      "ip link set dev %s %s off, once the program it belongs to has ended",
+		      interface->name, way);
 }
