@@ -15,6 +15,7 @@
 #include <lull/camera.h>
 #include <lull/engine.h>
 
+#include "packets.h"
 #include "record.h"
 #include "sent.h"
 #include "settings.h"
@@ -36,6 +37,7 @@ struct cam {
 	struct cam_record record;
 	FILE *missing; /* NULL: not asked for */
 	struct cam_sent sent;
+	struct cam_packets packets;
 	struct cam_view *view; /* NULL: not asked for */
 
 	enum cam_end end;

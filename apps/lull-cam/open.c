@@ -109,6 +109,8 @@ cam_open(struct cam *cam, struct lull_error *error)
 		.cpu = settings->cpu.count > 0 ? settings->cpu.cpus[0] + 1 : 0,
 		.unchecked = settings->unchecked,
 		.eal = settings->eal[0] != '\0' ? settings->eal : NULL,
+		.packets = settings->packets[0] != '\0' ? cam_packets_take : NULL,
+		.packets_arg = &cam->packets,
 	};
 	char text[LULL_CAMERA_ERROR_SIZE] = "";
 	int rc = lull_camera_open(&config, &cam->camera, text);
@@ -159,6 +161,10 @@ cam_open_files(struct cam *cam, struct lull_error *error)
 					      settings->missing, strerror(errno));
 	}
 	rc = open_view(cam, error);
+	if (rc == 0 && settings->packets[0] != '\0')
+		rc = cam_packets_open(&cam->packets, settings->packets,
+				      (enum cam_packets_when)settings->packets_when,
+				      settings->packets_room, settings->backend, error);
 	if (rc != 0 || settings->record[0] == '\0')
 		return rc;
 	return cam_record_open(&cam->record, settings->record, (enum cam_format)settings->format,
@@ -173,8 +179,10 @@ cam_close(struct cam *cam)
 	if (cam->telemetry_runs)
 		lull_telemetry_stop();
 	cam_view_close(cam->view);
+	cam_packets_end(&cam->packets, &ignored);
 	/* Every image has been put back, so this is the end of it. */
 	lull_camera_close(cam->camera);
+	cam_packets_close(&cam->packets);
 	if (cam->missing != NULL && cam->missing != stdout)
 		fclose(cam->missing);
 	cam_record_close(&cam->record, &ignored);

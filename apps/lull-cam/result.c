@@ -176,6 +176,16 @@ result_settings(struct cam *cam)
 	return object;
 }
 
+static json_t *
+result_packets(const struct cam_packets *packets)
+{
+	json_t *object = json_object();
+
+	result_put_count(object, "written", packets->written);
+	result_put_count(object, "left_out", LULL_COUNTER_READ(packets->left_out));
+	return object;
+}
+
 json_t *
 cam_result(struct cam *cam)
 {
@@ -197,6 +207,8 @@ cam_result(struct cam *cam)
 	result_put_count(result, "fetched", cam->fetched);
 	result_put_count(result, "fetched_partial", cam->partial);
 	result_put_count(result, "recorded", cam->record.files);
+	if (cam->packets.path != NULL)
+		json_object_set_new(result, "packets", result_packets(&cam->packets));
 	for (uint32_t i = 0; i < cam->spec_count; i++)
 		json_array_append_new(streams, result_stream(cam, i));
 	json_object_set_new(result, "streams", streams);

@@ -13,7 +13,7 @@
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t run_signalled;
+static volatile sig_atomic_t run_signalled, run_packets_asked;
 static struct lull_camera *run_camera;
 
 /* lull_camera_wake() may be called here; blocking signals would cost a thread of its own. */
@@ -22,6 +22,14 @@ run_on_signal(int number)
 {
 	(void)number;
 	run_signalled = 1;
+	lull_camera_wake(run_camera);
+}
+
+static void
+run_on_packets_signal(int number)
+{
+	(void)number;
+	run_packets_asked = 1;
 	lull_camera_wake(run_camera);
 }
 
@@ -35,6 +43,10 @@ run_signals(struct cam *cam, bool catch)
 	sigemptyset(&action.sa_mask);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	if (cam->packets.path == NULL)
+		return;
+	action.sa_handler = catch ? run_on_packets_signal : SIG_IGN;
+	sigaction(SIGUSR1, &action, NULL);
 }
 
 /* ---- frames ---- */
@@ -64,6 +76,8 @@ run_take(struct cam *cam, const struct lull_camera_image *image, struct lull_err
 		cam->partial++;
 		if (cam->missing != NULL)
 			cam_record_line(cam->missing, name, NULL, image);
+		if (cam->settings.packets_when == CAM_PACKETS_PARTIAL)
+			cam_packets_ask(&cam->packets);
 	}
 	if (cam->record.folder != NULL)
 		rc = cam_record_frame(&cam->record, name, image, error);
@@ -140,6 +154,10 @@ run_until_end(struct cam *cam, struct lull_error *error)
 			if (!cam_view_take(cam->view, image))
 				lull_camera_put(cam->camera, image);
 		}
+		if (run_packets_asked) {
+			run_packets_asked = 0;
+			cam_packets_ask(&cam->packets);
+		}
 		now_ns = lull_clock_ns();
 		if (now_ns - looked_ns >= STEP_NS) {
 			looked_ns = now_ns;
@@ -159,6 +177,8 @@ run_files(struct cam *cam, struct lull_error *error)
 {
 	int rc = cam_record_close(&cam->record, error);
 
+	if (rc == 0)
+		rc = cam_packets_end(&cam->packets, error);
 	if (rc == 0 && cam->missing != NULL && fflush(cam->missing) != 0)
 		rc = lull_error_set(error, -errno, "cannot write %s: %s", cam->settings.missing,
 				    strerror(errno));

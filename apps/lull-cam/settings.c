@@ -7,8 +7,11 @@
 
 #include <lull/camera.h>
 
+#include "packets.h"
+
 #define MEMBER(member) LULL_OPTION_MEMBER(struct cam_settings, member)
 
+static const char *const packets_whens[] = { "all", "partial", "signal", NULL };
 static const char *const formats[] = { "raw", "png", NULL };
 
 static const struct lull_option cam_options[] = {
@@ -174,6 +177,33 @@ static const struct lull_option cam_options[] = {
 		MEMBER(missing),
 	},
 	{
+		.key = "packets",
+		.argument = "FILE",
+		.help = "Write packets as they came to a pcapng file.",
+		.type = LULL_OPTION_TEXT,
+		.file = true,
+		MEMBER(packets),
+	},
+	{
+		.key = "packets-when",
+		.help = "packets: all of them; or the last ones that fit into packets-room, "
+			"whenever a partial frame is given or SIGUSR1 comes; or only then.",
+		.type = LULL_OPTION_CHOICE,
+		.choices = packets_whens,
+		.value = "all",
+		MEMBER(packets_when),
+	},
+	{
+		.key = "packets-room",
+		.argument = "BYTES",
+		.help = "packets: memory they are kept in until they are written.",
+		.type = LULL_OPTION_COUNT,
+		.value = "64M",
+		.low = CAM_PACKETS_ROOM_MIN,
+		.high = 8ULL << 30,
+		MEMBER(packets_room),
+	},
+	{
 		.key = "view",
 		.argument = "PATH",
 		.help = "Show what comes in, as small JPEG pictures with statistics, on a Unix "
@@ -242,6 +272,8 @@ cam_settings_check(const struct cam_settings *settings, struct lull_error *error
 	if (settings->cameras > 1 && streams != 1)
 		return lull_error_set(error, -EINVAL,
 				      "cameras: multiplies one stream, and there are %u", streams);
+	if (settings->packets[0] == '\0' && settings->packets_when != CAM_PACKETS_ALL)
+		return lull_error_set(error, -EINVAL, "packets-when: name the file with --packets");
 	if (settings->cpu.count > 1)
 		return lull_error_set(error, -EINVAL, "cpu: one thread receives, so one CPU");
 	if (settings->format != CAM_FORMAT_RAW && settings->record[0] == '\0')

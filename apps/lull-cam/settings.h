@@ -34,6 +34,9 @@ struct cam_settings {
 	uint32_t format; /* enum cam_format */
 	bool sent_stamp;
 	char view[PATH_MAX];
+	char packets[PATH_MAX];
+	uint32_t packets_when; /* enum cam_packets_when */
+	uint64_t packets_room;
 	char missing[PATH_MAX], json[PATH_MAX];
 };
 
