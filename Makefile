@@ -7,7 +7,7 @@ FUZZ_RUNS ?= 10000000
 SOAK_FLOWS ?= 10000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all bench install clean distclean setup build check format fuzz soak rehearse
+.PHONY: help run test test-all test-long bench install clean distclean setup build check format fuzz soak rehearse
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -22,6 +22,10 @@ test: ## install what is missing, build with gcc and clang, run all tests; ends 
 test-all: ## the same in all variants: gcc and clang, release and debug
 	@devtools/setup run test
 	@devtools/test all
+
+test-long: ## gcc release with all that tests can try: half an hour
+	@devtools/setup run test
+	@LULL_LONG=1 devtools/test gcc-release
 
 test-%: ## one variant of it: gcc-release, gcc-debug, clang-release, clang-debug
 	@devtools/setup run test

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """testpmd is told to start, stop, close, attach and change queues in random order, with traffic.
 
-LULL_STEPS (500) and LULL_SEED (by the clock) can be set; the seed is printed. Ports are
-rings, which lead back to themselves, so packets are on their way all the time.
+LULL_STEPS (150, with LULL_LONG 500) and LULL_SEED (by the clock) can be set; the seed is printed.
+Ports are rings, which lead back to themselves, so packets are on their way all the time.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import os
 import random
 import time
 
-from stand import Files, Testpmd, main
+from stand import LONG, Files, Testpmd, main
 from world import World, check, wait_for
 
-STEPS = int(os.environ.get("LULL_STEPS", "500"))
+STEPS = int(os.environ.get("LULL_STEPS", "500" if LONG else "150"))
 SEED = int(os.environ.get("LULL_SEED", str(time.time_ns() % 1_000_000)))
 PORTS_MAX = 4
 

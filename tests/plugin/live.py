@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from stand import IDLE_MOST, SPIN_LEAST, Files, Telemetry, Testpmd, main, spins
+from stand import IDLE_MOST, LONG, SPIN_LEAST, Files, Telemetry, Testpmd, main, spins
 from world import World, check, wait_for
 
 QUIET = ["net_null0,no-rx=1", "net_null1,no-rx=1"]
@@ -27,7 +27,7 @@ def off_and_on(here: World, files: Files) -> None:
     testpmd = started(here, files, **FIXED)
     telemetry = testpmd.telemetry
     name = telemetry.loop(WORKER)["name"]
-    for _ in range(2):
+    for _ in range(2 if LONG else 1):
         wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
         telemetry.set("mode=off")
         spins(testpmd, WORKER)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from stand import Files, Testpmd, main, rested, spins
+from stand import LONG, Files, Testpmd, main, rested, spins
 from world import Program, World, check, wait_for
 
 COUNT = 4000
@@ -14,13 +14,20 @@ GEN = f"--count {COUNT} --drain 10s --cpus 0 --traffic"
 QUIET = ["net_null0,no-rx=1", "net_null1,no-rx=1"]
 
 
-def both(here: World, files: Files, **how: object) -> str:
+def plugins(files: Files, control: bool) -> tuple[Path | None, ...]:
+    """With the plugin, and for a control without."""
+    return (files.plugin, None) if control or LONG else (files.plugin,)
+
+
+def both(here: World, files: Files, control: bool = False, **how: object) -> str:
     """A testpmd with the plugin that rests, where one without spins."""
     with_it = Testpmd(here, QUIET, plugin=files.plugin, **how)  # type: ignore[arg-type]
     threads = [f"rte-worker-{i + 1}" for i in range(int(str(how.get("lcores", 1))))]
     with_it.command("start")
     remarks = [rested(with_it, thread) for thread in threads]
     with_it.quit()
+    if not control and not LONG:
+        return ", ".join(remarks)
     without = Testpmd(here, QUIET, plugin=None, **how)  # type: ignore[arg-type]
     without.command("start")
     for thread in threads:
@@ -30,7 +37,7 @@ def both(here: World, files: Files, **how: object) -> str:
 
 
 def io(here: World, files: Files) -> str:
-    return both(here, files)
+    return both(here, files, control=True)
 
 
 def mac(here: World, files: Files) -> str:
@@ -77,7 +84,7 @@ def pass_all(testpmd: Testpmd, gen: Program, *, counts: bool = True) -> None:
 
 
 def rings(here: World, files: Files) -> str:
-    return circling(here, files, "io")
+    return circling(here, files, "io", control=True)
 
 
 def rings_mac(here: World, files: Files) -> str:
@@ -96,13 +103,15 @@ def rings_all_of_it(here: World, files: Files) -> str:
     return circling(here, files, "mac", queues=4, lcores=2)
 
 
-def circling(here: World, files: Files, mode: str, queues: int = 1, lcores: int = 1) -> str:
+def circling(
+    here: World, files: Files, mode: str, queues: int = 1, lcores: int = 1, control: bool = False
+) -> str:
     """Rings lead back to where they come from: what is put in goes round until one stops.
 
     In the end `rxonly` takes it out; its threads rest when there is nothing left.
     """
     put_in, remarks = 8 * queues, []
-    for plugin in (files.plugin, None):
+    for plugin in plugins(files, control):
         options = f"--burst=4 --no-flush-rx --forward-mode={mode} --rxq={queues} --txq={queues}"
         ports = ["net_ring0", "net_ring1"]
         testpmd = Testpmd(here, ports, plugin=plugin, options=options, lcores=lcores)
@@ -138,7 +147,7 @@ def af_packet(here: World, files: Files) -> str:
     ports = [[f"net_af_packet{i},iface={side}{i},{ring}" for i in range(2)] for side in "fg"]
     vdevs = " ".join(f"--vdev {vdev}" for vdev in ports[1])
     remark = ""
-    for plugin in (files.plugin, None):
+    for plugin in plugins(files, True):
         testpmd = Testpmd(here, ports[0], plugin=plugin, namespace=fwd_side)
         testpmd.command("start")
         if plugin is not None:
@@ -184,7 +193,7 @@ def connected(
     vdevs = " ".join(f"--vdev {vdev}" for vdev in others)
     socket = re.findall(r"(?:path|iface|socket)=([^,]*)", others[0])[0]
     remark = ""
-    for plugin in (files.plugin, None):
+    for plugin in plugins(files, False):
         options = f"{vdevs} {GEN} off --link-wait 60s --ring 1024"
         gen = here.start("with" if plugin else "without", str(files.gen), options)
         wait_for("the generator listens", Path(socket).exists)
