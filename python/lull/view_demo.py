@@ -23,7 +23,7 @@ PACKET_BYTES = 7600
 DEADLINE = "deadline=100ms"
 PACE_BITS = 500_000_000  # of the packets of a picture
 PATTERNS = (
-    "pattern=smpte", "pattern=zone-plate kx2=20 ky2=20 kt=3", "pattern=ball", "pattern=pinwheel",
+    "pattern=smpte", "pattern=zone-plate kx2=9 ky2=9 kt=3", "pattern=ball", "pattern=pinwheel",
     "pattern=smpte horizontal-speed=4", "pattern=spokes", "pattern=snow", "pattern=colors",
 )
 FFMPEG_SOURCES = ("testsrc2", "mandelbrot", "testsrc", "smptehdbars")

@@ -236,6 +236,7 @@ def screenshot(lull: str, path: Path) -> None:
         browser.open(view.url)
         browser.wait(LIVE)
         time.sleep(SCREENSHOT_S)  # for the lines over time
+        browser.ask("document.querySelector('[name=hold]').click()")
         browser.wait("!document.querySelector('.loss').hidden")
         browser.picture(path)
 
