@@ -21,13 +21,8 @@ def receive(binaries: list[str], backend: str, mtu: int, packet: int) -> None:
         sender, receiver = here.namespace("camera"), here.namespace("host")
         here.veth((sender, "v0"), (receiver, "v1"))
         for namespace, name, address in ((sender, "v0", "10.9.0.1"), (receiver, "v1", "10.9.0.2")):
-            run("ip", "-n", namespace, "link", "set", name, "mtu", str(mtu))
+            run("ip", "-n", namespace, "link", "set", name, "arp", "on", "mtu", str(mtu))
             run("ip", "-n", namespace, "addr", "add", f"{address}/24", "dev", name)
-        link = subprocess.run(["ip", "-n", receiver, "-j", "link", "show", "v1"],
-                              check=True, capture_output=True, text=True)
-        mac = json.loads(link.stdout)[0]["address"]
-        # AF_XDP takes ARP from the kernel
-        run("ip", "-n", sender, "neigh", "replace", "10.9.0.2", "lladdr", mac, "dev", "v0")
         inside = ["ip", "netns", "exec"]
         camera = [*inside, receiver, binaries[0], "receive", backend, "5000", str(FRAMES),
                   str(packet), "phase"]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ingest: device strings, and rules. Rules go to the driver as asked, to one that takes them without
- * hardware (failsafe, which keeps them for a device that is still to come), and to ones that do not.
- * What passes to the driver is recorded on the way.
+ * Ingest: device strings, and rules. Rules go to the driver as asked: to one that takes them
+ * without hardware (failsafe, which keeps them for a device that is still to come), and to one that
+ * does not. What passes to the driver is recorded on the way.
  */
 #include <errno.h>
 
