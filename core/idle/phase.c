@@ -5,8 +5,9 @@
  *
  * Ours, for periodic traffic such as images: what matters is the last packet of a frame, and when
  * it comes can be told from the frames before. The loop says so in calm_ns; packets that come
- * before may wait as long as the ring holds them. A loop that cannot tell (calm_ns 0) rests an
- * eighth of the silence so far, and never longer than its objective: it wakes often after traffic
+ * before may wait as long as the ring holds them. What has come by then must be worked off before it,
+ * so the loop wakes earlier by the share of a rest that this took lately. A loop that cannot tell
+ * (calm_ns 0) rests an eighth of the silence so far, and never longer than its objective: it wakes often after traffic
  * and seldom when there is none.
  */
 #include "governor.h"
@@ -15,11 +16,19 @@
 #define SILENCE_SHARE 8
 /* A shorter sleep costs more than it saves. */
 #define REST_NS_MIN (5 * LULL_NS_PER_US)
+/* Of shorter rests nothing is learned; what was learned fades by a 64th per rest. */
+#define LEARN_NS_MIN (50 * LULL_NS_PER_US)
+#define FADE_BITS 6
+#define WHOLE_16 (1u << 16)
 
 struct phase {
 	const struct lull_idle_view *view;
 	struct lull_ring_guard guard;
 	uint64_t busy_ns; /* last turn that carried packets; 0: none yet */
+	uint64_t woke_ns; /* end of a rest whose backlog is being worked off; 0: none is */
+	uint64_t rest_len_ns;
+	uint32_t drain_16; /* time that a backlog takes, per time of rest, times 2^16 */
+	uint32_t part_16;  /* of the calm that may be rested, times 2^16 */
 };
 _Static_assert(sizeof(struct phase) <= LULL_GOVERNOR_STATE_SIZE, "state of phase");
 
@@ -29,6 +38,7 @@ phase_init(void *state, const struct lull_idle_view *view)
 	struct phase *phase = state;
 
 	phase->view = view;
+	phase->part_16 = WHOLE_16;
 	lull_ring_guard_init(&phase->guard);
 }
 
@@ -46,7 +56,23 @@ phase_calm_ns(const struct phase *phase, const struct lull_idle_turn *turn)
 				phase->view->limits->latency_ns);
 	}
 	left_ns = turn->calm_ns > turn->now_ns ? turn->calm_ns - turn->now_ns : 0;
+	left_ns = LULL_MIN(left_ns, LULL_NS_PER_S) * phase->part_16 >> 16;
 	return left_ns > late_ns ? left_ns - late_ns : 0;
+}
+
+/* The queue has run short: so long did the backlog of a rest take. */
+static void
+phase_learn(struct phase *phase, uint64_t now_ns)
+{
+	uint64_t drain_ns = now_ns > phase->woke_ns ? now_ns - phase->woke_ns : 0;
+	uint32_t drain_16, rested;
+
+	rested = (uint32_t)LULL_MIN(phase->rest_len_ns, (uint64_t)UINT32_MAX);
+	drain_16 = (uint32_t)LULL_MIN((drain_ns << 16) / rested, (uint64_t)WHOLE_16);
+	phase->woke_ns = 0;
+	phase->drain_16 -= phase->drain_16 >> FADE_BITS;
+	phase->drain_16 = LULL_MAX(phase->drain_16, drain_16);
+	phase->part_16 = (uint32_t)(((uint64_t)WHOLE_16 << 16) / (WHOLE_16 + phase->drain_16));
 }
 
 static struct lull_rest
@@ -61,10 +87,21 @@ phase_plan(void *state, const struct lull_idle_turn *turn)
 	/* A queue that is not empty comes first. */
 	if (!turn->drained)
 		return lull_rest_none();
+	if (phase->woke_ns != 0 && turn->pkt_count == 0)
+		phase_learn(phase, turn->now_ns);
 	rest_ns = phase_calm_ns(phase, turn);
 	if (rest_ns < REST_NS_MIN)
 		return lull_rest_none();
 	return lull_rest_sleep(LULL_MIN(rest_ns, lull_ring_guard_ns(&phase->guard, phase->view)));
+}
+
+static void
+phase_wake(void *state, const struct lull_wake *wake)
+{
+	struct phase *phase = state;
+
+	phase->rest_len_ns = wake->end_ns - wake->begin_ns;
+	phase->woke_ns = phase->rest_len_ns >= LEARN_NS_MIN ? wake->end_ns : 0;
 }
 
 static void
@@ -83,7 +120,7 @@ const struct lull_idle_governor lull_idle_phase = {
 	.state_size = sizeof(struct phase),
 	.init = phase_init,
 	.plan = phase_plan,
-	.wake = lull_governor_wake_none,
+	.wake = phase_wake,
 	.miss = phase_miss,
 	.verdict = lull_governor_verdict_none,
 };
