@@ -94,9 +94,10 @@ def shadow(here: World, files: Files) -> str:
     testpmd = started(here, files, LULL="shadow", LULL_LOSS="tolerate", **FIXED)
     telemetry = testpmd.telemetry
     spins(testpmd, WORKER)
+    wait_for("it would have rested", lambda: telemetry.loop(WORKER)["rests_sleep"] > 1000)
     loop = telemetry.loop(WORKER)
-    check(loop["rests_sleep"] > 1000, "it would have rested", loop)
-    check(loop["usage_ppm"] < 400_000, "and spared its CPU", loop["usage_ppm"])
+    # A third on a quiet machine; the time in which others had the CPU counts as polling.
+    check(loop["usage_ppm"] < 800_000, "and spared its CPU", loop["usage_ppm"])
     status = f"/proc/{testpmd.process.pid}/task/{testpmd.threads()[WORKER]}/status"
 
     def slept() -> int:
