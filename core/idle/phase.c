@@ -5,10 +5,10 @@
  *
  * Ours, for periodic traffic such as images: what matters is the last packet of a frame, and when
  * it comes can be told from the frames before. The loop says so in calm_ns; packets that come
- * before may wait as long as the ring holds them. What has come by then must be worked off before it,
- * so the loop wakes earlier by the share of a rest that this took lately. A loop that cannot tell
- * (calm_ns 0) rests an eighth of the silence so far, and never longer than its objective: it wakes often after traffic
- * and seldom when there is none.
+ * before may wait as long as the ring holds them. What has come must be worked off by then, so the
+ * loop wakes earlier by the share of a rest that this took lately. A loop that cannot tell (calm_ns
+ * 0) rests an eighth of the silence so far, and never longer than its objective: it wakes often
+ * after traffic and seldom when there is none.
  */
 #include "governor.h"
 #include "ring_guard.h"
