@@ -360,8 +360,8 @@ receive_gap(struct lull_camera *camera, uint64_t now_ns)
 		LULL_COUNTER_ADD(camera->gaps_late, 1);
 }
 
-/* What looks like silence is none while packets may wait that came in meanwhile. A deadline that the
- * user set stands. */
+/* What looks like silence is none while packets may wait that came in meanwhile. A deadline that
+ * the user set stands. */
 static void
 receive_silence(struct lull_camera *camera, bool counts)
 {
