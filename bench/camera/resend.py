@@ -104,7 +104,7 @@ def measure(chosen: argparse.Namespace, backend: str, case: str) -> Row:
                 place.camera, apps / "lull-cam-source/lull-cam-source",
                 f"--protocol gvsp --bind {CAMERA} --width {chosen.width} --height {chosen.height}"
                 f" --rate {chosen.rate} --pace spread:{500 / chosen.rate}ms --linger 1s --json -"
-                f" --frames {chosen.frames} --lose {chosen.lose} {CASES[case]}",
+                f" --memory 64 --frames {chosen.frames} --lose {chosen.lose} {CASES[case]}",
             ))  # fmt: skip
             end = time.monotonic() + PATIENCE_S
             while not place.listens() and time.monotonic() < end:

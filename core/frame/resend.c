@@ -5,6 +5,7 @@
 
 /* A camera that is slower than this, of timeouts at first, is as good as silent. */
 #define TIMEOUTS_MAX 16
+#define TRIES_MAX 16
 
 void
 lull_resend_init(struct lull_resend *resend, const struct lull_resend_config *config)
@@ -18,7 +19,7 @@ lull_resend_init(struct lull_resend *resend, const struct lull_resend_config *co
 	own->timeout_ns_min = LULL_MIN(own->timeout_ns_min, own->timeout_ns);
 	resend->timeout_ns = own->timeout_ns;
 	own->gap_ns = own->gap_ns != 0 ? own->gap_ns : 20 * LULL_NS_PER_US;
-	own->tries = own->tries != 0 ? own->tries : 3;
+	own->tries = own->tries != 0 ? LULL_MIN(own->tries, TRIES_MAX) : 3;
 	own->budget_ppm = own->budget_ppm != 0 ? own->budget_ppm : 250000;
 }
 
@@ -185,7 +186,7 @@ walk_hole(struct lull_resend *resend, struct lull_resend_frame *frame, uint64_t 
 					resend->exhausted++;
 				else
 					extend(request, entry, (uint32_t)first, last, now_ns,
-					       now_ns + resend->timeout_ns);
+					       now_ns + (resend->timeout_ns << entry->tries));
 			}
 			if (request->left != 0)
 				resend->due_ns = LULL_MIN(resend->due_ns, entry->due_ns);

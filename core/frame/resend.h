@@ -9,7 +9,8 @@
  * answering when they are asked too fast. Holes next to each other make one request.
  *
  * How long to wait for an answer is learned from those that come: their mean time and four mean
- * deviations, as TCP does (RFC 6298), from packets that were asked for once.
+ * deviations, from packets that were asked for once, and twice as long after each further request
+ * (as TCP does, RFC 6298).
  * Threads: one. Memory: the caller's struct.
  */
 #ifndef LULL_RESEND_H
@@ -27,7 +28,7 @@ struct lull_resend_config {
 	uint64_t timeout_ns;     /**< before the next for the same packets, at first [10 ms] */
 	uint64_t timeout_ns_min; /**< the least that is learned, below timeout_ns [4 ms] */
 	uint64_t gap_ns;         /**< between requests [20 us] */
-	uint32_t tries;          /**< per packet [3] */
+	uint32_t tries;          /**< per packet, up to 16 [3] */
 	uint32_t budget_ppm;     /**< packets asked for, of those of a frame [250000] */
 };
 struct lull_resend_range {

@@ -180,7 +180,8 @@ def repair(wire: Wire, backend: str, frames: int, more: str, size: tuple[int, in
     width, height = size
     sender = wire.send(
         f"--protocol gvsp --bind {CAMERA} --width {width} --height {height} --packet {PACKET}"
-        f" --rate 50 --pace spread:10ms --frames {frames} --lose 10000 --linger 1s {more}"
+        f" --rate 50 --pace spread:10ms --frames {frames} --lose 10000 --linger 1s --memory 64"
+        f" {more}"
     )
     wait_for("the camera listens", lambda: listens(wire, GVCP_PORT))
     receiver = wire.receive(

@@ -37,10 +37,12 @@ next__waits_asks_and_asks_again(void **state)
 	assert_int_equal(resend.due_ns, 100);
 	assert_false(lull_resend_next(&resend, 99, KEY, 100, &hole, 1, &ask));
 	for (uint32_t i = 0; i < 3; i++) {
-		assert_true(lull_resend_next(&resend, 100 + 1000 * i, KEY, 100, &hole, 1, &ask));
+		uint64_t now_ns = 100 + 1000 * ((1 << i) - 1), next_ns = now_ns + (1000 << i);
+
+		assert_true(lull_resend_next(&resend, now_ns, KEY, 100, &hole, 1, &ask));
 		assert_int_equal(ask.first, 5);
 		assert_int_equal(ask.last, 7);
-		assert_false(lull_resend_next(&resend, 1099 + 1000 * i, KEY, 100, &hole, 1, &ask));
+		assert_false(lull_resend_next(&resend, next_ns - 1, KEY, 100, &hole, 1, &ask));
 	}
 	assert_false(lull_resend_next(&resend, 1000000, KEY, 100, &hole, 1, &ask));
 	assert_int_equal(resend.due_ns, UINT64_MAX);
