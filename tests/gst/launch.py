@@ -34,7 +34,7 @@ CAPTURES = {
 }
 # GStreamer's name, ours, width, height: what rtpvrawpay sends
 FOREIGN = (
-    ("UYVY", "uyvy8", 320, 240),
+    ("UYVY", "uyvy8", 160, 120),
     ("RGB", "rgb8", 63, 47),
     ("BGRA", "bgra8", 61, 48),
     ("I420", "yuv420", 64, 48),
