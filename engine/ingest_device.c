@@ -187,6 +187,11 @@ lull_ingest_device_parse(const struct lull_ingest_config *config, struct lull_in
 				      error);
 	else
 		rc = device_own_words(device, text, error);
+	if (rc == 0 && device->exception[0] != '\0' &&
+	    strncmp(device->name, "net_af_packet", 13) == 0)
+		rc = lull_engine_error(error, -EINVAL,
+				       "device %s: exception: the kernel gets these packets anyway",
+				       config->device);
 	device->xdp = strncmp(device->name, "net_af_xdp", 10) == 0 &&
 		      strstr(device->args, "xdp_prog=") == NULL;
 	return rc;

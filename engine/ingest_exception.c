@@ -28,6 +28,7 @@
 #define BURST 32
 #define FRAME_EXTRA 64 /* Ethernet, VLAN tags */
 #define SEGMENTS_MAX 8
+#define MTU_MAX 16000u
 
 struct lull_ingest_exception {
 	uint16_t port_id;
@@ -268,6 +269,7 @@ lull_ingest_exception_open(uint16_t port_id, const char *name, uint32_t mtu,
 	memset(exception, 0, sizeof(*exception));
 	exception->port_id = port_id;
 	exception->tap = exception->kick = -1;
+	mtu = LULL_MIN(mtu, MTU_MAX);
 	exception->frame_bytes = mtu + FRAME_EXTRA;
 	rc = exception_tap(exception, name, mtu, error);
 	if (rc == 0)

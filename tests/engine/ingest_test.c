@@ -236,6 +236,7 @@ device__names_what_is_wrong(void **state)
 	expect_refusal("af_packet=lo,queue=1", "queue goes with af_xdp");
 	expect_refusal("af_packet=lo,exception=", "exception: name of an interface");
 	expect_refusal("af_packet=lo,exception=much-too-long-a-name", "exception: name");
+	expect_refusal("af_packet=lo,exception=cam0", "the kernel gets these packets anyway");
 	expect_refusal("af_packet=nosuch0", "nosuch0 does not exist");
 }
 
