@@ -21,6 +21,7 @@
 #define REQUESTS_MAX 256 /* a power of two */
 #define XML_BYTES_MAX (1u << 20)
 #define TAIL_NS_MIN LULL_NS_PER_MS
+#define TAIL_NS_MAX (20 * LULL_NS_PER_MS)
 
 struct camera_control {
 	/* its own thread */
@@ -304,7 +305,7 @@ control_tail_ns(const struct camera_stream *stream)
 	uint64_t patience_ns = stream->assembly.deadline_ns != 0 ? stream->assembly.deadline_ns :
 								   stream->assembly.silence_ns;
 
-	return LULL_MAX(patience_ns / 4, TAIL_NS_MIN);
+	return LULL_CLAMP(patience_ns / 4, TAIL_NS_MIN, TAIL_NS_MAX);
 }
 
 uint64_t
