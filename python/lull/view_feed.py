@@ -138,23 +138,25 @@ class Feed:
     async def _receive(self, reader: asyncio.StreamReader) -> None:
         self._ask()
         while (message := await view_wire.read(reader)) is not None:
-            if message.kind == "image":
-                image = message.for_browser()
-                assert isinstance(image, bytes)
-                self._images[message.stream] = image
-                for box in self._boxes:
-                    box.put_image(message.stream, image)
-                continue
+            try:
+                self._take(message)
+            except (LookupError, TypeError, ValueError, AttributeError) as error:
+                raise LullError(f"lull-cam sent a message of type '{message.kind}' that is not "
+                                f"understood ({error!r}): are both of the same version?") from None
+
+    def _take(self, message: view_wire.Message) -> None:
+        if message.kind == "image":
+            self._images[message.stream] = message.packed()
+            for box in self._boxes:
+                box.put_image(message.stream, self._images[message.stream])
+        elif message.kind == "statistics":
+            statistics = self._recent.look(message.header)
+            self._history.append(_without_bins(statistics))
+            self._tell("statistics", json.dumps(statistics))
+        else:
             if message.kind == "hello":
                 self._welcome(message)
-            elif message.kind == "statistics":
-                statistics = self._recent.look(message.header)
-                self._history.append(_without_bins(statistics))
-                self._tell("statistics", json.dumps(statistics))
-                continue
-            text = message.for_browser()
-            assert isinstance(text, str)
-            self._tell(message.kind, text)
+            self._tell(message.kind, message.text())
 
     def _welcome(self, message: view_wire.Message) -> None:
         """A new lull-cam: what the one before showed is over."""

@@ -48,7 +48,7 @@ class RecentOfAll:
     def look(self, statistics: dict[str, Any]) -> dict[str, Any]:
         """The statistics with it."""
         streams = []
-        for stream in statistics.get("streams", []):
+        for stream in statistics["streams"]:
             recent = self._streams.setdefault(stream["index"], Recent())
-            streams.append({**stream, "recent_us": recent.add(stream.get("latency_bins", []))})
+            streams.append({**stream, "recent_us": recent.add(stream["latency_bins"])})
         return {**statistics, "streams": streams}

@@ -38,10 +38,12 @@ class Message:
         """The camera of an image."""
         return int(self.header.get("stream", 0))
 
-    def for_browser(self) -> str | bytes:
-        """What the page gets of it."""
-        if not self.body:
-            return self.raw.decode()
+    def text(self) -> str:
+        """Its header, for a browser."""
+        return self.raw.decode()
+
+    def packed(self) -> bytes:
+        """Header and body, for a browser."""
         return HEADER_LENGTH.pack(len(self.raw)) + self.raw + self.body
 
 

@@ -293,17 +293,23 @@ def test_lull_cam_may_go_and_come_back(path: Path) -> None:
     asyncio.run(work())
 
 
-def test_another_program_on_the_socket_is_told(path: Path) -> None:
+@pytest.mark.parametrize(("said", "told"), [
+    (b"HTTP/1.1 400 Bad Request\r\n\r\n", "not what lull-cam --view speaks"),
+    (view_wire.pack({"type": "statistics"}), "type 'statistics' that is not understood"),
+    (view_wire.pack({"type": "statistics", "streams": [1]}), "are both of the same version"),
+    (view_wire.pack({"type": "image", "stream": "front"}, b"JPEG"), "type 'image'"),
+])
+def test_what_is_not_understood_is_told(path: Path, said: bytes, told: str) -> None:
     async def talk(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.write(said)
         writer.close()
 
     async def work() -> None:
         async with (feeding(path) as feed, browsing(feed) as client,
                     client.ws_connect("/live") as browser):
             server = await asyncio.start_unix_server(talk, path)
-            told = await first(browser, "error")
-            assert "not what lull-cam --view speaks" in told["text"]
+            assert told in (await first(browser, "error"))["text"]
+            await first(browser, "error")  # and it tries again
             server.close()
 
     asyncio.run(work())
