@@ -242,8 +242,9 @@ dpdk_ring_pkts(void *state)
 static void
 dpdk_thread(void *state, bool begins)
 {
-	(void)state;
-	lull_ingest_thread(begins);
+	struct dpdk *dpdk = state;
+
+	lull_ingest_thread(dpdk->ingest, begins);
 }
 
 /* ---- looking ---- */

@@ -249,8 +249,10 @@ lull_ingest_release(struct lull_ingest *ingest)
 
 /* Without a registration every buffer goes through the ring that all threads share. */
 void
-lull_ingest_thread(bool begins)
+lull_ingest_thread(struct lull_ingest *ingest, bool begins)
 {
+	if (ingest != NULL && ingest->exception != NULL)
+		lull_ingest_exception_hand(ingest->exception, begins);
 	if (begins)
 		rte_thread_register();
 	else if (rte_lcore_id() != LCORE_ID_ANY)

@@ -64,8 +64,11 @@ void lull_ingest_look(const struct lull_ingest *ingest, struct lull_ingest_look 
 /** At most LULL_INGEST_BURST packets, borrowed until release. */
 uint32_t lull_ingest_receive(struct lull_ingest *ingest, struct lull_ingest_packet *packets);
 void lull_ingest_release(struct lull_ingest *ingest);
-/** The calling thread begins to receive, or ends: gives it a cache of buffers. */
-void lull_ingest_thread(bool begins);
+/**
+ * The calling thread begins to receive, or ends: gives it the port and a cache of buffers; with
+ * @p ingest NULL the cache alone.
+ */
+void lull_ingest_thread(struct lull_ingest *ingest, bool begins);
 /** Lost by the port. Any thread. */
 uint64_t lull_ingest_missed(const struct lull_ingest *ingest);
 /** In several buffers: not read. Any thread. */

@@ -8,6 +8,7 @@
 #include <net/if_arp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@
 #define FRAME_EXTRA 64 /* Ethernet, VLAN tags */
 #define SEGMENTS_MAX 8
 #define MTU_MAX 16000u
+#define PORT_WAIT_MS 1
 
 struct lull_ingest_exception {
 	uint16_t port_id;
@@ -36,6 +38,8 @@ struct lull_ingest_exception {
 	int tap, kick;
 	pthread_t thread;
 	bool stop, asleep;
+	bool handed;           /* somebody receives: asked for */
+	bool resting;          /* the own thread leaves the port alone: so it is */
 	struct rte_ring *ring; /* to the kernel */
 	struct rte_mempool *pool;
 	uint32_t frame_bytes;
@@ -157,7 +161,33 @@ exception_from_kernel(struct lull_ingest_exception *exception)
 	return count;
 }
 
+/* Nobody receives yet, or any more. */
+static uint32_t
+exception_from_port(struct lull_ingest_exception *exception)
+{
+	struct rte_mbuf *pkts[BURST];
+	uint16_t count = rte_eth_rx_burst(exception->port_id, 0, pkts, BURST);
+
+	for (uint32_t i = 0; i < count; i++)
+		exception_write(exception, pkts[i]);
+	rte_pktmbuf_free_bulk(pkts, count);
+	return count;
+}
+
 /* ---- the thread ---- */
+
+/* Both directions, once; 0: nothing was there. */
+static uint32_t
+exception_turn(struct lull_ingest_exception *exception)
+{
+	bool handed = __atomic_load_n(&exception->handed, __ATOMIC_ACQUIRE);
+	uint32_t count = exception_to_kernel(exception) + exception_from_kernel(exception);
+
+	if (!handed)
+		count += exception_from_port(exception);
+	__atomic_store_n(&exception->resting, handed, __ATOMIC_RELEASE);
+	return count;
+}
 
 static void
 exception_sleep(struct lull_ingest_exception *exception)
@@ -168,8 +198,8 @@ exception_sleep(struct lull_ingest_exception *exception)
 
 	__atomic_store_n(&exception->asleep, true, __ATOMIC_SEQ_CST);
 	if (rte_ring_empty(exception->ring) &&
-	    !__atomic_load_n(&exception->stop, __ATOMIC_ACQUIRE) && poll(polls, 2, -1) > 0 &&
-	    polls[1].revents != 0)
+	    !__atomic_load_n(&exception->stop, __ATOMIC_ACQUIRE) &&
+	    poll(polls, 2, exception->resting ? -1 : PORT_WAIT_MS) > 0 && polls[1].revents != 0)
 		(void)!read(exception->kick, &kicks, sizeof(kicks));
 	__atomic_store_n(&exception->asleep, false, __ATOMIC_SEQ_CST);
 }
@@ -179,12 +209,29 @@ exception_run(void *arg)
 {
 	struct lull_ingest_exception *exception = arg;
 
-	lull_ingest_thread(true);
+	lull_ingest_thread(NULL, true);
 	while (!__atomic_load_n(&exception->stop, __ATOMIC_ACQUIRE) && !lull_ingest_over())
-		if (exception_to_kernel(exception) + exception_from_kernel(exception) == 0)
+		if (exception_turn(exception) == 0)
 			exception_sleep(exception);
-	lull_ingest_thread(false);
+	lull_ingest_thread(NULL, false);
 	return NULL;
+}
+
+static void
+exception_kick(struct lull_ingest_exception *exception)
+{
+	uint64_t one = 1;
+
+	(void)!write(exception->kick, &one, sizeof(one));
+}
+
+void
+lull_ingest_exception_hand(struct lull_ingest_exception *exception, bool begins)
+{
+	__atomic_store_n(&exception->handed, begins, __ATOMIC_RELEASE);
+	exception_kick(exception);
+	while (begins && !__atomic_load_n(&exception->resting, __ATOMIC_ACQUIRE))
+		sched_yield();
 }
 
 bool
@@ -201,15 +248,13 @@ lull_ingest_exception_give(struct lull_ingest_exception *exception, struct rte_m
 void
 lull_ingest_exception_flush(struct lull_ingest_exception *exception)
 {
-	uint64_t one = 1;
-
 	if (!exception->given)
 		return;
 	exception->given = false;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&exception->asleep, __ATOMIC_RELAXED) &&
 	    __atomic_exchange_n(&exception->asleep, false, __ATOMIC_SEQ_CST))
-		(void)!write(exception->kick, &one, sizeof(one));
+		exception_kick(exception);
 }
 
 /* ---- open and close ---- */
@@ -217,10 +262,8 @@ lull_ingest_exception_flush(struct lull_ingest_exception *exception)
 void
 lull_ingest_exception_stop(struct lull_ingest_exception *exception)
 {
-	uint64_t one = 1;
-
 	__atomic_store_n(&exception->stop, true, __ATOMIC_RELEASE);
-	(void)!write(exception->kick, &one, sizeof(one));
+	exception_kick(exception);
 	pthread_join(exception->thread, NULL);
 }
 

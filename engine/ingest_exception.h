@@ -6,8 +6,9 @@
  * For a port that takes everything from the kernel. The TAP has the port's MAC address and MTU, so
  * that ARP, ICMP and control protocols work over the addresses the user gives it; one that exists
  * already is used as it is found.
- * Threads: give() from the thread that receives, all else from the owner; a thread of its own
- *          moves the packets, and is the only one that sends on the port.
+ * Threads: give(), flush() and hand() from the thread that receives, all else from the owner; a
+ *          thread of its own moves the packets, and is the only one that sends on the port. As
+ *          long as nobody receives, it does: a camera under control answers before that.
  * Memory:  bounded: a full ring loses the packet, and counts it.
  */
 #ifndef LULL_INGEST_EXCEPTION_H
@@ -28,6 +29,8 @@ int lull_ingest_exception_open(uint16_t port_id, const char *name, uint32_t mtu,
 			       struct lull_ingest_exception **exception, char *error);
 /** The TAP's. */
 unsigned int lull_ingest_exception_index(const struct lull_ingest_exception *exception);
+/** The calling thread begins to receive from the port (@p begins), or has ended. */
+void lull_ingest_exception_hand(struct lull_ingest_exception *exception, bool begins);
 /** Takes the packet, or returns false: there is no room. Never waits. */
 bool lull_ingest_exception_give(struct lull_ingest_exception *exception, struct rte_mbuf *pkt);
 /** End of a burst: wake the thread if it sleeps. */

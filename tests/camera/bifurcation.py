@@ -9,6 +9,7 @@ import signal
 import subprocess
 
 from camera_world import (
+    CAMERA,
     HOST,
     Link,
     Unreachable,
@@ -18,7 +19,7 @@ from camera_world import (
     ping,
     whole_checksums,
 )
-from world import Program, check, main, wait_for, world
+from world import Program, check, main, run, wait_for, world
 
 PORT, GVCP, OTHER, CLOSED = 5004, 3956, 6000, 6001
 FRAMES = 60
@@ -43,6 +44,7 @@ def pictures(link: Link, backend: str, tap: str = "") -> dict[str, int]:
     if tap != "":
         link.address_host(tap)
     unreachable = Unreachable(link)
+    ping(link, 0, HOST)  # what waits for ARP is bounded, and less than a picture
     source = link.send(f"{SOURCE} --rate 30 --frames {FRAMES}")
     rounds = mix(link, source)
     source.finish()
@@ -98,6 +100,32 @@ def exception(binaries: list[str]) -> None:
         gone = subprocess.run(["ip", "-n", link.host, "link", "show", "tap0"],
                               check=False, capture_output=True)  # fmt: skip
         check(gone.returncode != 0, "the TAP goes with the program")
+
+
+def control(binaries: list[str]) -> None:
+    """A GigE Vision camera is controlled through the kernel while its pictures go past it."""
+    for backend in ("dpdk:af_packet=v1", "dpdk:af_xdp=v1", "dpdk:af_xdp=v1,exception=tap0"):
+        with world() as here:
+            controlled(Link(here, binaries), backend)
+
+
+def controlled(link: Link, backend: str) -> None:
+    if "tap0" in backend:
+        whole_checksums(link)
+        run("ip", "-n", link.host, "tuntap", "add", "dev", "tap0", "mode", "tap")
+    link.address_host("tap0" if "tap0" in backend else "v1")
+    source = link.send(
+        f"--protocol gvsp --bind {CAMERA} --pixel mono8 --width 320 --height 240 --rate 30 "
+        "--lose 2000"
+    )
+    wait_for("the camera is there", lambda: f":{GVCP}" in link.call(link.camera, "ss", "-Huln"))
+    receiver = link.receive(f"--backend {backend} --control {CAMERA} --resend --frames {FRAMES}")
+    stream = receiver.finish()["streams"][0]
+    source.finish(signal.SIGTERM)
+    seen = (backend, stream["reasons"], stream["counters"])
+    check(stream["reasons"]["complete"] >= FRAMES - 1, "pictures", seen)
+    check(stream["counters"]["control_lost"] == 0, "the heartbeat is heard", seen)
+    check(link.xdp() == "", "no program is left", link.xdp())
 
 
 def ends(binaries: list[str]) -> None:
@@ -158,4 +186,4 @@ def queues(binaries: list[str]) -> None:
             check(len(said) == 1 and "queue" in said[0], f"{wrong} is refused", said)
 
 
-main([kernel, af_packet, af_xdp, exception, ends, stray, queues])
+main([kernel, af_packet, af_xdp, exception, control, ends, stray, queues])

@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,9 +121,9 @@ def checksum(data: bytes) -> int:
     return ~(words + (words >> 16)) & 0xFFFF
 
 
-def ping(link: Link, number: int) -> None:
+def ping(link: Link, number: int, address: str = PROBE) -> None:
     """ARP anew, then ICMP echo from the camera's side to the host."""
-    run("ip", "-n", link.camera, "neigh", "flush", "to", PROBE, "dev", "v0")
+    run("ip", "-n", link.camera, "neigh", "flush", "to", address, "dev", "v0")
     with inside(link.camera):
         end = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
     with end:
@@ -132,7 +133,7 @@ def ping(link: Link, number: int) -> None:
             "!H", checksum(bytes((ICMP_ECHO, 0, 0, 0)) + body))  # fmt: skip
 
         def answered() -> bool:
-            end.sendto(echo + body, (PROBE, 0))
+            end.sendto(echo + body, (address, 0))
             try:
                 while True:
                     reply = end.recv(2048)[20:]
@@ -152,15 +153,21 @@ def exchange_udp(link: Link, port: int) -> None:
     with inside(link.camera):
         client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         client.connect((HOST, port))
-    server.settimeout(PATIENCE_S)
-    client.settimeout(PATIENCE_S)
-    with server, client:
-        for number in range(20):
-            question = b"question %d" % number
-            client.send(question)
+    server.settimeout(1.0)
+    client.settimeout(1.0)
+
+    def answered(question: bytes) -> bool:
+        client.send(question)
+        try:
             data, sender = server.recvfrom(2048)
             server.sendto(data, sender)
-            check(client.recv(2048) == question, "the answer over UDP")
+            return client.recv(2048) == question
+        except TimeoutError:
+            return False  # UDP may lose one
+
+    with server, client:
+        for number in range(20):
+            wait_for("the answer over UDP", partial(answered, b"question %d" % number))
 
 
 def exchange_tcp(link: Link, port: int, size: int = 200000) -> None:
