@@ -8,7 +8,6 @@
 #include <net/if_arp.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +30,7 @@
 #define SEGMENTS_MAX 8
 #define MTU_MAX 16000u
 #define PORT_WAIT_MS 1
+#define HAND_WAIT_US 50
 
 struct lull_ingest_exception {
 	uint16_t port_id;
@@ -230,8 +230,10 @@ lull_ingest_exception_hand(struct lull_ingest_exception *exception, bool begins)
 {
 	__atomic_store_n(&exception->handed, begins, __ATOMIC_RELEASE);
 	exception_kick(exception);
-	while (begins && !__atomic_load_n(&exception->resting, __ATOMIC_ACQUIRE))
-		sched_yield();
+	/* To sleep, not to yield: the caller may be a real time thread on the same CPU. */
+	while (begins && !__atomic_load_n(&exception->resting, __ATOMIC_ACQUIRE) &&
+	       !lull_ingest_over())
+		usleep(HAND_WAIT_US);
 }
 
 bool

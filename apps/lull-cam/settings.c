@@ -21,8 +21,9 @@ static const struct lull_option cam_options[] = {
 		.argument = "KIND:WHAT",
 		.help = "Where packets come from: kernel:IF (sockets, sleeps in the kernel), "
 			"kernel-busy:IF (sockets, polled), dpdk:PORT (a PCI address, a vdev, or "
-			"af_packet=IF, af_xdp=IF, tap=IF), pcap:FILE (a capture, as fast as it "
-			"goes).",
+			"af_packet=IF, af_xdp=IF[,queue=N], tap=IF; with ,exception=NAME all "
+			"packets that are no camera's pass through a TAP interface NAME), "
+			"pcap:FILE (a capture, as fast as it goes).",
 		.type = LULL_OPTION_TEXT,
 		MEMBER(backend),
 	},
