@@ -4,12 +4,13 @@
 #include "frame/gvsp.h"
 
 #define TAIL_NS (5 * LULL_NS_PER_MS) /* until somebody knows better */
+#define BUDGET_PKTS 16               /* a share of a small frame is soon used up */
 #define SPANS_MAX LULL_RESEND_RANGES
 
 void
 camera_resend_init(struct camera_resend *resend, uint32_t budget_ppm)
 {
-	struct lull_resend_config config = { .budget_ppm = budget_ppm };
+	struct lull_resend_config config = { .budget_ppm = budget_ppm, .budget_pkts = BUDGET_PKTS };
 
 	lull_resend_init(&resend->decide, &config);
 	resend->tail_ns = TAIL_NS;

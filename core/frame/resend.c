@@ -21,6 +21,7 @@ lull_resend_init(struct lull_resend *resend, const struct lull_resend_config *co
 	own->gap_ns = own->gap_ns != 0 ? own->gap_ns : 20 * LULL_NS_PER_US;
 	own->tries = own->tries != 0 ? LULL_MIN(own->tries, TRIES_MAX) : 3;
 	own->budget_ppm = own->budget_ppm != 0 ? own->budget_ppm : 250000;
+	own->budget_pkts = LULL_MAX(own->budget_pkts, 1);
 }
 
 static struct lull_resend_frame *
@@ -116,7 +117,7 @@ budget_left(const struct lull_resend *resend, const struct lull_resend_frame *fr
 {
 	uint64_t budget = (uint64_t)packets * resend->config.budget_ppm / LULL_PPM;
 
-	budget = LULL_MAX(budget, 1);
+	budget = LULL_MAX(budget, resend->config.budget_pkts);
 	return budget > frame->asked ? budget - frame->asked : 0;
 }
 

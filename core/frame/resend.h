@@ -30,6 +30,7 @@ struct lull_resend_config {
 	uint64_t gap_ns;         /**< between requests [20 us] */
 	uint32_t tries;          /**< per packet, up to 16 [3] */
 	uint32_t budget_ppm;     /**< packets asked for, of those of a frame [250000] */
+	uint32_t budget_pkts;    /**< but so many at least [1] */
 };
 struct lull_resend_range {
 	uint32_t first, last;

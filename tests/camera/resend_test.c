@@ -233,6 +233,23 @@ turn__silent_camera(void **state)
 	assert_int_equal(stand->due_ns, UINT64_MAX);
 }
 
+/* A hundredth of the frame may be asked for, but 16 packets in any case. */
+static void
+turn__budget(void **state)
+{
+	struct stand *stand = *state;
+	uint32_t packets = 0;
+
+	stand->resend.decide.config.budget_ppm = LULL_PPM / 100;
+	for (uint32_t packet = 0; packet <= PACKETS + 1; packet++)
+		if (packet == 0 || packet % 4 != 0)
+			stand_packet(stand, KEY, packet, 0);
+	stand_run(stand, LULL_NS_PER_S);
+	for (uint32_t i = 0; i < stand->count; i++)
+		packets += stand->asked[i].last - stand->asked[i].first + 1;
+	assert_int_equal(packets, 16);
+}
+
 /* Every second packet is overtaken, two are lost: those that come leave room for them. */
 static void
 turn__many_reordered(void **state)
@@ -283,6 +300,7 @@ main(void)
 		TEST(turn__late_packet_of_an_old_frame),
 		TEST(turn__what_is_gone_is_not_asked_for_again),
 		TEST(turn__silent_camera),
+		TEST(turn__budget),
 		TEST(turn__many_reordered),
 		TEST(piece__strays),
 	};
