@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "discover.h"
 #include "error.h"
 #include "frame/gvcp.h"
 #include "resend.h"
@@ -159,9 +160,11 @@ control_connect(struct camera_control *control, const char *text, uint32_t *host
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(LULL_GVCP_PORT) };
 	socklen_t size = sizeof(address);
+	int rc;
 
-	if (inet_pton(AF_INET, text, &address.sin_addr) != 1)
-		return camera_error(error, -EINVAL, "control: '%s' is no IPv4 address", text);
+	rc = camera_discover_address(text, &address.sin_addr, error);
+	if (rc != 0)
+		return rc;
 	control->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	control->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (control->fd < 0 || control->kick_fd < 0 ||

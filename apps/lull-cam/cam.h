@@ -58,6 +58,9 @@ void cam_close(struct cam *cam);
 /** The self-check as text; -EPERM and the sentence when something is wrong. */
 int cam_check_print(struct cam *cam, FILE *out, struct lull_error *error);
 
+/** Which cameras are there, as text and as JSON; -ENODEV and the sentence when there is none. */
+int cam_discover_print(const struct cam_settings *settings, FILE *out, struct lull_error *error);
+
 /** A back end of DPDK has telemetry: /lull/set and /lull/settings. */
 int cam_control_start(struct cam *cam, struct lull_error *error);
 

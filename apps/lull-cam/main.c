@@ -38,7 +38,7 @@ main_receive(struct cam *cam, struct lull_error *error)
 }
 
 static int
-main_run(struct cam *cam, struct lull_error *error)
+main_camera(struct cam *cam, struct lull_error *error)
 {
 	bool json = cam->settings.json[0] != '\0';
 	int rc;
@@ -56,6 +56,14 @@ main_run(struct cam *cam, struct lull_error *error)
 		rc = main_receive(cam, error);
 	cam_close(cam);
 	return rc;
+}
+
+static int
+main_run(struct cam *cam, struct lull_error *error)
+{
+	if (cam->settings.discover)
+		return cam_discover_print(&cam->settings, stdout, error);
+	return main_camera(cam, error);
 }
 
 int

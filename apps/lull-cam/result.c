@@ -165,7 +165,7 @@ result_totals(struct cam *cam, json_t *result)
 static json_t *
 result_settings(struct cam *cam)
 {
-	static const char *const actions[] = { "check", "help-stream", "man-stream" };
+	static const char *const actions[] = { "check", "discover", "help-stream", "man-stream" };
 	json_t *object;
 
 	pthread_mutex_lock(&cam->lock);

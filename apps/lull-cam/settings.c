@@ -77,6 +77,14 @@ static const struct lull_option cam_options[] = {
 		MEMBER(unchecked),
 	},
 	{
+		.key = "discover",
+		.help = "List the GigE Vision cameras that answer on the interface of the back "
+			"end, or without one on all, and leave. json lists them too. duration: "
+			"how long to wait for answers, 1 s unless told.",
+		.type = LULL_OPTION_BOOL,
+		MEMBER(discover),
+	},
+	{
 		.key = "stream",
 		.group = "Streams",
 		.argument = "SPEC",
@@ -235,6 +243,7 @@ static const struct lull_option cam_options[] = {
 static const char *const cam_examples[] = {
 	"lull-cam --backend kernel:eth0 --stream "
 	"protocol=rfc4175,port=5004,width=1920,height=1280,pixel=uyvy8 --json -",
+	"lull-cam --discover --backend kernel:eth0",
 	"lull-cam --backend dpdk:af_packet=eth0 --control 192.168.1.10 --resend --record pictures",
 	"lull-cam --backend kernel:eth0 --stream "
 	"protocol=gvsp,port=20202,width=1920,height=1280,pixel=bayer-rg12p --cameras 8 --check",

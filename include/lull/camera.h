@@ -174,6 +174,24 @@ enum lull_camera_figure {
 	LULL_CAMERA_FIGURE_COUNT
 };
 
+/** A GigE Vision camera that answered. */
+struct lull_camera_found {
+	char interface[16];        /**< it was asked on */
+	char address[16], mac[18]; /**< "192.168.1.10", "02:00:00:00:00:01" */
+	char maker[33], model[33], version[33], serial[17];
+	char name[17];  /**< given by its user */
+	bool reachable; /**< its address is in a network of the interface */
+};
+/**
+ * Ask for GigE Vision cameras by broadcast, and wait so long for answers. No back end is needed.
+ *
+ * @param interface  NULL: all that are up and have an IPv4 address
+ * @return how many answered, at most @p found_max of them in @p found, by interface and address;
+ *         or a negative errno
+ */
+int lull_camera_discover(const char *interface, uint64_t wait_ns, struct lull_camera_found *found,
+			 uint32_t found_max, char *error);
+
 /** Start the back end: sockets or port. Leaves *camera NULL on failure. */
 int lull_camera_open(const struct lull_camera_config *config, struct lull_camera **camera,
 		     char *error);
