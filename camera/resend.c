@@ -59,15 +59,14 @@ camera_resend_piece(struct camera_resend *resend, uint64_t now_ns,
 			LULL_MAX(frame->high, piece->ranges[i].offset + piece->ranges[i].bytes);
 }
 
-/* The sender is at a later frame, or silent. */
+/* The sender is at a later frame. */
 static bool
-resend_over(const struct camera_resend *resend, const struct camera_resend_frame *frame,
-	    uint64_t now_ns)
+resend_over(const struct camera_resend *resend, const struct camera_resend_frame *frame)
 {
 	for (uint32_t i = 0; i < CAMERA_RESEND_FRAMES; i++)
 		if (resend->frames[i].used && resend->frames[i].key > frame->key)
 			return true;
-	return now_ns >= frame->news_ns + resend->tail_ns;
+	return false;
 }
 
 /* Bytes of the picture in a full packet. */
@@ -94,7 +93,10 @@ resend_ranges(uint64_t data_bytes, const struct lull_frame_span *spans, uint32_t
 	}
 }
 
-/* What the frame lacks, its open end too when nothing will follow that shows it. */
+/*
+ * What the frame lacks, its open end too when nothing will follow that shows it. A sender that is
+ * silent may only pause: then one packet is asked for, which tells.
+ */
 static uint32_t
 resend_missing(const struct camera_resend *resend, const struct camera_resend_frame *frame,
 	       uint64_t now_ns, const struct lull_assembler *assembler,
@@ -102,11 +104,12 @@ resend_missing(const struct camera_resend *resend, const struct camera_resend_fr
 {
 	struct lull_frame_span spans[SPANS_MAX];
 	uint32_t count = lull_assembler_holes(assembler, frame->key, spans, SPANS_MAX);
+	bool over = resend_over(resend, frame);
 
 	if (!frame->ended && count < SPANS_MAX && frame->high < resend->frame_bytes &&
-	    resend_over(resend, frame, now_ns)) {
+	    (over || now_ns >= frame->news_ns + resend->tail_ns)) {
 		spans[count].offset = frame->high;
-		spans[count++].bytes = resend->frame_bytes - frame->high;
+		spans[count++].bytes = over ? resend->frame_bytes - frame->high : 1;
 	}
 	resend_ranges(resend_data_bytes(resend), spans, count, ranges);
 	return count;
@@ -147,7 +150,7 @@ resend_due(struct camera_resend *resend, struct camera_resend_frame *frame, uint
 	}
 	if (count > 0)
 		due_ns = resend->decide.due_ns;
-	if (!frame->ended && !resend_over(resend, frame, now_ns))
+	if (!frame->ended && now_ns < frame->news_ns + resend->tail_ns)
 		due_ns = LULL_MIN(due_ns, frame->news_ns + resend->tail_ns);
 	return due_ns;
 }
