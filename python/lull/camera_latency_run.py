@@ -132,7 +132,7 @@ class Bench:
                  "--height", str(chosen.height), "--pixel", chosen.pixel,
                  "--packet", str(chosen.packet), "--rate", f"{chosen.rate:g}",
                  "--pace", chosen.pace, "--stagger", chosen.stagger, "--seed", str(chosen.seed),
-                 "--cpus", str(chosen.send_cpu), "--sent-stamp",
+                 "--cpus", str(chosen.send_cpu), "--sent-stamp", "--segment",
                  "--frames", str(chosen.frames()), "--duration", f"{limit_ms}ms",
                  "--linger", "0", "--stats", "0", "--json", str(result)]
         return self._child(self.programs.source, words, self.ends.sender())

@@ -63,6 +63,9 @@ class Wire:
             _ip("-n", namespace, "neigh", "replace", other, "lladdr", MACS[other], "nud",
                 "permanent", "dev", interface)
 
+        # The sender hands over rows of packets; they are to be packets again on the wire.
+        _ip("-n", self._send, "link", "set", "s0", "gso_max_segs", "1")
+
     def _remove(self) -> None:
         # A second Ctrl-C must not leave half of it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)

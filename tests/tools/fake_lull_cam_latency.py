@@ -73,7 +73,7 @@ def main() -> int:
     if log:
         with open(log, "a", encoding="utf-8") as file:  # noqa: PTH123 - one write, whole lines
             file.write(" ".join([which, f"nice={os.nice(0)}", *words]) + "\n")
-    words = [word for word in words if word != "--sent-stamp"]
+    words = [word for word in words if word not in ("--sent-stamp", "--segment")]
     asked = {key.removeprefix("--"): value
              for key, value in zip(words[::2], words[1::2], strict=True)}
     if which == fault:
