@@ -28,6 +28,7 @@ PROBE = "10.9.0.4"  # the host's too: asked for anew while the camera sends to t
 CLONE_NEWNET = 0x40000000
 SIOCETHTOOL, ETHTOOL_STXCSUM = 0x8946, 0x17
 ICMP_REPLY, ICMP_UNREACHABLE, ICMP_ECHO = 0, 3, 8
+SOL_RAW, ICMP_FILTER = 255, 1
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -198,6 +199,9 @@ class Unreachable:
     def __init__(self, link: Link) -> None:
         with inside(link.camera):
             self.end = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+        # Answers to pings, thousands of them, would leave no room.
+        self.end.setsockopt(SOL_RAW, ICMP_FILTER, struct.pack("=I", ~(1 << ICMP_UNREACHABLE) &
+                                                              0xffffffff))
         self.end.setblocking(False)
         self.ports: set[int] = set()
 
