@@ -105,7 +105,8 @@ phase_margin_ns(const struct lull_phase *phase)
 			  LULL_MAX(phase->period_ns / PERIOD_AWAY, MARGIN_NS_MIN));
 }
 
-/* Within a frame: what is left, as fast as it ever came. */
+/* Within a frame: half of the time that what is left would take, for a sender that paused before may
+ * hurry now; then look again. A few more looks per frame, each half as long. */
 static uint64_t
 phase_open_ns(const struct lull_phase *phase, uint64_t bytes)
 {
@@ -113,8 +114,8 @@ phase_open_ns(const struct lull_phase *phase, uint64_t bytes)
 	uint64_t left_ns;
 
 	/* Both factors below 2^32 keep the product whole. */
-	left_ns = LULL_MIN(left, (uint64_t)UINT32_MAX) * phase->ns_per_byte_16 >> 16;
-	return phase->news_ns + (left_ns > MARGIN_NS_MIN ? left_ns - MARGIN_NS_MIN : 0);
+	left_ns = LULL_MIN(left, (uint64_t)UINT32_MAX) * phase->ns_per_byte_16 >> 17;
+	return phase->news_ns + (left_ns > MARGIN_NS_MIN ? left_ns : 0);
 }
 
 uint64_t

@@ -3,8 +3,9 @@
  * @file
  * Phase: when will the last packet of a stream's frame come?
  *
- * Told from what came before: within a frame by the bytes left and the fastest rate lately seen,
- * between frames by the period. Until then a receiver may rest; governor phase (core/idle) does.
+ * Told from what came before: within a frame by half of the time that the bytes left take at the
+ * fastest rate lately seen, between frames by the period. Until then a receiver may rest; governor
+ * phase (core/idle) does.
  * The answer is cautious: too early costs a little polling, too late costs latency.
  * Memory: one fixed struct, all zero at first.
  */

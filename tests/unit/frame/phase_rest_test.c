@@ -267,12 +267,16 @@ phase__eight_cameras_share_a_core(void **state)
 static void
 phase__a_stall_costs_polling_not_latency(void **state)
 {
-	static const struct traffic row = {
-		"one frame in ten stalls", 1, RATE_30, 3 * MS, 100000, 0, 10
+	static const struct traffic rows[] = {
+		{ "one frame in ten stalls", 1, RATE_30, 3 * MS, 100000, 0, 10 },
+		/* The second half comes twice as fast as frames ever did. */
+		{ "every frame stalls", 1, RATE_30, 3 * MS, 100000, 0, 1 },
+		{ "every other frame stalls", 1, RATE_30, 6 * MS, 100000, 0, 2 },
 	};
 
 	(void)state;
-	try_traffic(&row, 30 * LULL_NS_PER_US, 20);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		try_traffic(&rows[i], 30 * LULL_NS_PER_US, 20);
 }
 
 int
