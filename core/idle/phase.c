@@ -16,6 +16,9 @@
 #define SILENCE_SHARE 8
 /* A shorter sleep costs more than it saves. */
 #define REST_NS_MIN (5 * LULL_NS_PER_US)
+/* One rest decides what a frame waits: if one in a hundred ended too late, so would a frame. Polling
+ * for longer than this would cost more than a rare frame is worth. */
+#define LATE_NS_MAX (500 * LULL_NS_PER_US)
 /* Of shorter rests nothing is learned; what was learned fades by a 64th per rest. */
 #define LEARN_NS_MIN (50 * LULL_NS_PER_US)
 #define FADE_BITS 6
@@ -46,7 +49,7 @@ phase_init(void *state, const struct lull_idle_view *view)
 static uint64_t
 phase_calm_ns(const struct phase *phase, const struct lull_idle_turn *turn)
 {
-	uint64_t late_ns = phase->view->calibration[LULL_REST_SLEEP].p99_ns;
+	uint64_t late_ns = LULL_MIN(phase->view->calibration[LULL_REST_SLEEP].p999_ns, LATE_NS_MAX);
 	uint64_t left_ns;
 
 	if (turn->calm_ns == 0) {

@@ -35,6 +35,7 @@ struct traffic {
 	uint64_t jitter_ns; /* a frame begins so much later, evenly */
 	uint64_t apart_ns;  /* from one camera's frame to the next one's */
 	uint32_t stall_in;  /* of so many frames one stops half way for 3 ms; 0: none */
+	uint32_t late_in;   /* of so many rests one ends up to 300 us late; 0: none */
 };
 struct camera {
 	struct lull_phase phase;
@@ -169,6 +170,9 @@ world_rest(struct world *world, uint64_t began_ns, uint16_t count)
 	wake.rest = rest;
 	wake.begin_ns = world->now_ns;
 	world->now_ns += rest.limit_ns + LATE_NS + lull_prng_below(&world->prng, 5000);
+	if (world->traffic->late_in > 0 &&
+	    lull_prng_below(&world->prng, world->traffic->late_in) == 0)
+		world->now_ns += lull_prng_below(&world->prng, 300 * LULL_NS_PER_US);
 	wake.end_ns = world->now_ns;
 	world->cpu_ns += REST_CPU_NS;
 	lull_idle_wake(world->idle, &wake);
@@ -236,13 +240,13 @@ static void
 phase__one_camera_costs_little_and_waits_little(void **state)
 {
 	static const struct traffic rows[] = {
-		{ "burst at 10 Gbit/s", 1, RATE_30, 3 * MS, 0, 0, 0 },
-		{ "burst, 100 us jitter", 1, RATE_30, 3 * MS, 100000, 0, 0 },
-		{ "burst, 1 ms jitter", 1, RATE_30, 3 * MS, MS, 0, 0 },
-		{ "half of the period", 1, RATE_30, 16 * MS, 0, 0, 0 },
-		{ "half of the period, 1 ms jitter", 1, RATE_30, 16 * MS, MS, 0, 0 },
-		{ "all of the period", 1, RATE_30, 32 * MS, 0, 0, 0 },
-		{ "60 frames/s", 1, LULL_NS_PER_S / 60, 3 * MS, 100000, 0, 0 },
+		{ "burst at 10 Gbit/s", 1, RATE_30, 3 * MS, 0, 0, 0, 0 },
+		{ "burst, 100 us jitter", 1, RATE_30, 3 * MS, 100000, 0, 0, 0 },
+		{ "burst, 1 ms jitter", 1, RATE_30, 3 * MS, MS, 0, 0, 0 },
+		{ "half of the period", 1, RATE_30, 16 * MS, 0, 0, 0, 0 },
+		{ "half of the period, 1 ms jitter", 1, RATE_30, 16 * MS, MS, 0, 0, 0 },
+		{ "all of the period", 1, RATE_30, 32 * MS, 0, 0, 0, 0 },
+		{ "60 frames/s", 1, LULL_NS_PER_S / 60, 3 * MS, 100000, 0, 0, 0 },
 	};
 
 	(void)state;
@@ -254,8 +258,8 @@ static void
 phase__eight_cameras_share_a_core(void **state)
 {
 	static const struct traffic rows[] = {
-		{ "eight at once", 8, RATE_30, 26 * MS, 100000, 0, 0 },
-		{ "eight in turn", 8, RATE_30, 3 * MS, 100000, 4 * MS, 0 },
+		{ "eight at once", 8, RATE_30, 26 * MS, 100000, 0, 0, 0 },
+		{ "eight in turn", 8, RATE_30, 3 * MS, 100000, 4 * MS, 0, 0 },
 	};
 
 	(void)state;
@@ -268,15 +272,29 @@ static void
 phase__a_stall_costs_polling_not_latency(void **state)
 {
 	static const struct traffic rows[] = {
-		{ "one frame in ten stalls", 1, RATE_30, 3 * MS, 100000, 0, 10 },
+		{ "one frame in ten stalls", 1, RATE_30, 3 * MS, 100000, 0, 10, 0 },
 		/* The second half comes twice as fast as frames ever did. */
-		{ "every frame stalls", 1, RATE_30, 3 * MS, 100000, 0, 1 },
-		{ "every other frame stalls", 1, RATE_30, 6 * MS, 100000, 0, 2 },
+		{ "every frame stalls", 1, RATE_30, 3 * MS, 100000, 0, 1, 0 },
+		{ "every other frame stalls", 1, RATE_30, 6 * MS, 100000, 0, 2, 0 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		try_traffic(&rows[i], 30 * LULL_NS_PER_US, 20);
+}
+
+/* A host that now and then lets a thread sleep for too long. */
+static void
+phase__reckons_with_late_wakes(void **state)
+{
+	static const struct traffic rows[] = {
+		{ "one rest in 101 late", 1, RATE_30, 6 * MS, 100000, 0, 0, 101 },
+		{ "eight cameras, one rest in 101 late", 8, RATE_30, 26 * MS, 100000, 0, 0, 101 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		try_traffic(&rows[i], 30 * LULL_NS_PER_US, 30);
 }
 
 int
@@ -286,6 +304,7 @@ main(void)
 		cmocka_unit_test(phase__one_camera_costs_little_and_waits_little),
 		cmocka_unit_test(phase__eight_cameras_share_a_core),
 		cmocka_unit_test(phase__a_stall_costs_polling_not_latency),
+		cmocka_unit_test(phase__reckons_with_late_wakes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
