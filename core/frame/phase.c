@@ -105,8 +105,8 @@ phase_margin_ns(const struct lull_phase *phase)
 			  LULL_MAX(phase->period_ns / PERIOD_AWAY, MARGIN_NS_MIN));
 }
 
-/* Within a frame: half of the time that what is left would take, for a sender that paused before may
- * hurry now; then look again. A few more looks per frame, each half as long. */
+/* Within a frame: half of the time that what is left would take, for a sender that paused may hurry
+ * now; then look again. A few more looks per frame, each half as long. */
 static uint64_t
 phase_open_ns(const struct lull_phase *phase, uint64_t bytes)
 {

@@ -16,8 +16,8 @@
 #define SILENCE_SHARE 8
 /* A shorter sleep costs more than it saves. */
 #define REST_NS_MIN (5 * LULL_NS_PER_US)
-/* One rest decides what a frame waits: if one in a hundred ended too late, so would a frame. Polling
- * for longer than this would cost more than a rare frame is worth. */
+/* One rest decides what a frame waits: were one in a hundred too late, so were a frame. To poll for
+ * longer than this would cost more than a rare frame is worth. */
 #define LATE_NS_MAX (500 * LULL_NS_PER_US)
 /* Of shorter rests nothing is learned; what was learned fades by a 64th per rest. */
 #define LEARN_NS_MIN (50 * LULL_NS_PER_US)
