@@ -228,6 +228,13 @@ sender_send(int fd, const struct sender_target *target, const struct sender_batc
 	return taken;
 }
 
+/* The interface does not cut packets apart, or they are larger than it takes. */
+static bool
+sender_uncut(int wrong)
+{
+	return wrong == EINVAL || wrong == EMSGSIZE || wrong == EIO || wrong == EOPNOTSUPP;
+}
+
 void
 sender_flush(int fd, const struct sender_target *target, struct sender_batch *batch,
 	     bool taken[SENDER_BATCH])
@@ -242,9 +249,8 @@ sender_flush(int fd, const struct sender_target *target, struct sender_batch *ba
 			taken[done++] = true;
 		if (done == batch->count)
 			break;
-		/* This one is refused; the next may not be. A run of them may fit one by one, where
-		 * the interface does not cut packets apart or they are larger than it takes. */
-		if (sender_run(batch, done) > 1)
+		/* This one is refused; the next may not be. A row of them may fit one by one. */
+		if (sender_run(batch, done) > 1 && sender_uncut(errno))
 			batch->segment = false;
 		else
 			done++;

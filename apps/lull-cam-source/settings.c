@@ -284,7 +284,7 @@ static const struct lull_option source_options[] = {
 		.key = "segment",
 		.help = "Hand the kernel rows of equal packets, which it (or the network card) "
 			"cuts "
-			"apart: more than twice the rate. UDP only. Over veth to a DPDK port also "
+			"apart: about twice the rate. UDP only. Over veth to a DPDK port also "
 			"`ip link set IF gso_max_segs 1`, or they arrive in one piece.",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(segment),
