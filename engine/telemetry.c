@@ -230,6 +230,12 @@ explain_reply_numbers(struct lull_telemetry_reply *reply, const struct lull_verd
 	lull_telemetry_put_text(reply, "envelope", lull_envelope_name(verdict->envelope));
 	lull_telemetry_put_count(reply, "pps_max", verdict->pps_max);
 	lull_telemetry_put_count(reply, "calibration_count", verdict->calibration_count);
+	lull_telemetry_put_count(reply, "late_ppm", verdict->late_ppm);
+	lull_telemetry_put_count(reply, "stall_ppm", verdict->stall_ppm);
+	lull_telemetry_put_count(reply, "stall_rate", verdict->stall_rate);
+	lull_telemetry_put_count(reply, "stall_ns", verdict->stall_ns);
+	lull_telemetry_put_counts(reply, "arrival_pkts", verdict->arrival_pkts,
+				  LULL_ARRIVAL_SCALES);
 }
 
 /* "none pause sleep" */

@@ -172,21 +172,56 @@ explain_latency(struct text *text, const struct lull_verdict *verdict,
 	text_add(text, " would do");
 }
 
+/* What holds the thread up: "stalls of up to 7 ms, 2.1 a second, make 1.4 % of packets late". */
+static void
+explain_stalls(struct text *text, const struct lull_verdict *verdict)
+{
+	text_add(text, "stalls of up to ");
+	text_add_time(text, verdict->stall_ns);
+	text_add(text,
+		 ", %" PRIu64 ".%" PRIu64 " a second, make %" PRIu32 ".%" PRIu32
+		 " %% of packets late",
+		 verdict->stall_rate / 1000, verdict->stall_rate / 100 % 10,
+		 verdict->stall_ppm / 10000, verdict->stall_ppm / 1000 % 10);
+}
+
 /* Usual wake-ups would fit; the late ones alone make too many packets wait. */
 static void
 explain_late(struct text *text, const struct lull_verdict *verdict,
 	     const struct lull_idle_limits *limits)
 {
-	text_add(text, "wake-ups come up to ");
-	text_add_time(text, verdict->overshoot_p9999_ns);
-	text_add(text, " late (usually ");
-	text_add_time(text, verdict->overshoot_p50_ns);
-	text_add(text, "), too often for ");
+	if (verdict->stall_ns > 0) {
+		explain_stalls(text, verdict);
+	} else {
+		text_add(text, "wake-ups come up to ");
+		text_add_time(text, verdict->overshoot_p9999_ns);
+		text_add(text, " late (usually ");
+		text_add_time(text, verdict->overshoot_p50_ns);
+		text_add(text, "), too often");
+	}
+	text_add(text, " for ");
 	text_add_percentile(text, limits->percentile_ppm);
 	text_add(text, " added wait of ");
 	text_add_time(text, limits->latency_ns);
-	text_add(text, "; %s instead; keep other work off this CPU or raise max-latency",
-		 explain_fallback(verdict->depth));
+	text_add(text,
+		 "; %s; keep other work off this CPU, allow a real-time class (sched-policy) or "
+		 "raise max-latency",
+		 verdict->depth == LULL_REST_SLEEP ? "sleeping all the same, polling is no better" :
+						     explain_fallback(verdict->depth));
+}
+
+/* Resting breaks the objective, polling does not. */
+static void
+explain_suspended(struct text *text, const struct lull_verdict *verdict)
+{
+	text_add(text, "suspended: this host wakes a resting thread too late too often (p99.99 ");
+	text_add_time(text, verdict->overshoot_p9999_ns);
+	text_add(text, "); ");
+	if (verdict->depth == LULL_REST_SLEEP)
+		text_add(text, "sleeping while no packets come, or to see whether it does better");
+	else
+		text_add(text, "%s, resting is tried again", explain_fallback(verdict->depth));
+	text_add(text, "; keep other work off this CPU or allow a real-time class (sched-policy)");
 }
 
 static void
@@ -288,10 +323,7 @@ lull_verdict_explain(const struct lull_verdict *verdict, const struct lull_idle_
 		explain_infeasible(&text, verdict, &full);
 		break;
 	case LULL_VERDICT_SUSPENDED:
-		text_add(&text,
-			 "suspended: this host wakes the thread too late too often (p99.99 ");
-		text_add_time(&text, verdict->overshoot_p9999_ns);
-		text_add(&text, "); %s until it does better", explain_fallback(verdict->depth));
+		explain_suspended(&text, verdict);
 		break;
 	default:
 		explain_none(&text, verdict);

@@ -78,6 +78,10 @@ result_verdict(const struct lull_loop_snapshot *snapshot)
 	put_count(object, "arrival_pps", verdict->arrival_pps);
 	put_text(object, "envelope", lull_envelope_name(verdict->envelope));
 	put_count(object, "pps_max", verdict->pps_max);
+	put_count(object, "late_ppm", verdict->late_ppm);
+	put_count(object, "stall_ppm", verdict->stall_ppm);
+	put_count(object, "stall_rate", verdict->stall_rate);
+	put_count(object, "stall_ns", verdict->stall_ns);
 	put_text(object, "text",
 		 lull_verdict_explain(verdict, &snapshot->limits, text, sizeof(text)));
 	return object;

@@ -83,6 +83,8 @@ result_verdict(const struct lull_verdict *verdict)
 	put_real(object, "resting_pct", (double)verdict->resting_ppm / 10000);
 	put_count(object, "arrival_pps", verdict->arrival_pps);
 	put_text(object, "envelope", lull_envelope_name(verdict->envelope));
+	put_real(object, "late_pct", (double)verdict->late_ppm / 10000);
+	put_real(object, "stall_pct", (double)verdict->stall_ppm / 10000);
 	return object;
 }
 

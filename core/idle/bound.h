@@ -8,14 +8,17 @@
 
 #include <lull/idle.h>
 
+#include "arrival_curve.h"
 #include "calibration.h"
 
 /**
- * Arrival limit of one ring by the stated mode, packets per second, never 0:
- * learned is twice the largest rate seen and at least LULL_BOUND_PPS_FLOOR.
+ * Arrival limit of one ring by the stated mode, packets per second, never 0: link and stated as
+ * given; learned is the rate that fills the ring in the window in which twice the curve does, and
+ * at least LULL_BOUND_PPS_FLOOR.
  */
 #define LULL_BOUND_PPS_FLOOR 1000000ULL
-uint64_t lull_bound_pps(const struct lull_idle_limits *limits, uint64_t learned_pps);
+uint64_t lull_bound_pps(const struct lull_idle_limits *limits,
+			const struct lull_arrival_curve *curve);
 
 /**
  * Longest rest to *request* so that the fullest ring cannot overflow:
@@ -24,6 +27,15 @@ uint64_t lull_bound_pps(const struct lull_idle_limits *limits, uint64_t learned_
  */
 uint64_t lull_bound_ring_ns(const struct lull_idle_limits *limits, uint64_t pps,
 			    uint64_t overshoot_ns);
+
+/**
+ * The same for arrivals that were learned: the longest request r for which twice the curve, and
+ * LULL_BOUND_PPS_FLOOR, fit into the ring in r + @p usual_ns, and the curve itself in
+ * r + @p rare_ns. Not proven.
+ */
+uint64_t lull_bound_learned_ns(const struct lull_idle_limits *limits,
+			       const struct lull_arrival_curve *curve, uint64_t usual_ns,
+			       uint64_t rare_ns);
 
 /**
  * Longest *real* rest that keeps P(wait > T) <= e if overshoot were constant:
@@ -36,11 +48,15 @@ uint64_t lull_bound_latency_ns(const struct lull_idle_limits *limits, uint32_t b
 /**
  * Longest rest to *request* for the same, with the overshoot distribution that
  * was measured: the largest r with
- *   f * sum_o p(o) max(0, r + o - T)  <=  e (1 - rho) * sum_o p(o) (r + o).
+ *   f * sum_o p(o) max(0, r + o - T)  <=  (e - s) (1 - rho) * sum_o p(o) (r + o),
+ * where o are overshoots short of a stall, and s is the share of packets that stalls make late.
  * 0 when even the shortest request breaks the objective.
+ *
+ * @param stalls  NULL: reckon as if there were none
  */
 uint64_t lull_bound_request_ns(const struct lull_idle_limits *limits,
-			       const struct lull_calibration *calibration, uint32_t busy_ppm,
+			       const struct lull_calibration *calibration,
+			       const struct lull_stalls *stalls, uint32_t busy_ppm,
 			       uint32_t resting_ppm, uint64_t request_ns_max);
 
 /**
@@ -48,7 +64,8 @@ uint64_t lull_bound_request_ns(const struct lull_idle_limits *limits,
  * rounded up.
  */
 uint64_t lull_bound_predict_ns(const struct lull_idle_limits *limits,
-			       const struct lull_calibration *calibration, uint32_t busy_ppm,
+			       const struct lull_calibration *calibration,
+			       const struct lull_stalls *stalls, uint32_t busy_ppm,
 			       uint32_t resting_ppm, uint64_t request_ns);
 
 /** Shortest request worth making: its real length saves a fifth of the CPU that it spans. */

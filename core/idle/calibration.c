@@ -52,15 +52,14 @@ lull_calibration_init(struct lull_calibration *calibration)
 	};
 }
 
-uint64_t
-lull_calibration_quantile(const struct lull_calibration *calibration, uint32_t ppm)
+/* Of the bins below @p bin, which hold @p weight rests. */
+static uint64_t
+calibration_quantile(const struct lull_calibration *calibration, uint32_t bin, uint64_t weight,
+		     uint32_t ppm)
 {
 	/* Rests that may lie above the answer; rounding down errs to the safe side. */
-	uint64_t above = (uint64_t)calibration->weight * (LULL_PPM - ppm) / LULL_PPM;
-	uint32_t bin = calibration->bin_last + 1;
+	uint64_t above = weight * (LULL_PPM - ppm) / LULL_PPM;
 
-	if (calibration->count < LULL_CALIBRATION_READY)
-		return GUESS_OVERSHOOT_NS;
 	while (bin > 0) {
 		bin--;
 		if (calibration->bins[bin] > above)
@@ -68,6 +67,29 @@ lull_calibration_quantile(const struct lull_calibration *calibration, uint32_t p
 		above -= calibration->bins[bin];
 	}
 	return 0;
+}
+
+uint64_t
+lull_calibration_quantile(const struct lull_calibration *calibration, uint32_t ppm)
+{
+	if (calibration->count < LULL_CALIBRATION_READY)
+		return GUESS_OVERSHOOT_NS;
+	return calibration_quantile(calibration, calibration->bin_last + 1, calibration->weight,
+				    ppm);
+}
+
+uint64_t
+lull_calibration_usual(const struct lull_calibration *calibration, uint32_t ppm)
+{
+	uint64_t weight = calibration->weight;
+	uint32_t bin = LULL_CALIBRATION_STALL_BIN;
+
+	if (calibration->count < LULL_CALIBRATION_READY)
+		return GUESS_OVERSHOOT_NS;
+	for (; bin <= calibration->bin_last; bin++)
+		weight -= calibration->bins[bin];
+	bin = LULL_MIN(LULL_CALIBRATION_STALL_BIN, calibration->bin_last + 1);
+	return calibration_quantile(calibration, bin, weight, ppm);
 }
 
 static void

@@ -4,7 +4,8 @@
  * Calibration: what one rest costs on this machine and how late it ends.
  *
  * Learned from every rest of a loop; old rests fade by halving, so about the
- * last LULL_CALIBRATION_WEIGHT rests count.
+ * last LULL_CALIBRATION_WEIGHT rests count. The rarest and longest are lost by that: stalls.h
+ * keeps those.
  * Memory: one fixed struct per rest depth.
  */
 #ifndef LULL_CALIBRATION_H
@@ -12,6 +13,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "stalls.h"
 
 #define LULL_CALIBRATION_SUB_BITS 4 /* bins at most 1/16 wide */
 #define LULL_CALIBRATION_OCTAVES 28 /* overshoots from 0 to 2^30 ns */
@@ -42,6 +45,11 @@ bool lull_calibration_add(struct lull_calibration *calibration, uint64_t oversho
  * ready.
  */
 uint64_t lull_calibration_quantile(const struct lull_calibration *calibration, uint32_t ppm);
+/** The same of rests that no stall met (stalls.h); 0 of none. */
+uint64_t lull_calibration_usual(const struct lull_calibration *calibration, uint32_t ppm);
+/** First bin of overshoots that make a rest a stall: LULL_STALL_NS and more. */
+#define LULL_CALIBRATION_STALL_BIN                                                                 \
+	((LULL_STALL_BITS - LULL_CALIBRATION_SUB_BITS + 1u) << LULL_CALIBRATION_SUB_BITS)
 /** Upper edge of a bin, the overshoot the bounds reckon with. */
 uint64_t lull_calibration_high(uint32_t bin);
 

@@ -41,9 +41,11 @@ drain_init(void *state, const struct lull_idle_view *view)
 static uint64_t
 drain_ring_ns(const struct lull_idle_view *view)
 {
-	return lull_bound_ring_ns(view->limits,
-				  lull_bound_pps(view->limits, view->load->envelope_pps),
-				  view->calibration[LULL_REST_SLEEP].p9999_ns);
+	uint64_t late_ns = view->calibration[LULL_REST_SLEEP].p9999_ns;
+
+	if (view->limits->envelope == LULL_ENVELOPE_LEARNED)
+		return lull_bound_learned_ns(view->limits, view->curve, late_ns, late_ns);
+	return lull_bound_ring_ns(view->limits, view->limits->pps_max, late_ns);
 }
 
 static struct lull_rest

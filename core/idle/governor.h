@@ -12,14 +12,19 @@
 
 #include <lull/idle.h>
 
+#include "arrival_curve.h"
 #include "calibration.h"
 #include "load.h"
+#include "stalls.h"
 
 /** What every governor may read; kept up to date by idle.c, lives as long as the state. */
 struct lull_idle_view {
 	const struct lull_idle_limits *limits;
 	const struct lull_calibration *calibration; /* one per depth, by index */
 	const struct lull_load *load;
+	const struct lull_arrival_curve *curve; /* of the fullest queue */
+	/* A governor that polls although it would rather rest says so here, no more. */
+	struct lull_stall_watch *stalls;
 	struct lull_idle_counters *counters; /* a governor adds to backoffs, no more */
 };
 

@@ -8,22 +8,10 @@
 #include "bound.h"
 #include "governor.h"
 #include "limits.h"
+#include "waits.h"
 
 /* A packet ends these rests, so their limit does not bound the wait; it bounds a lost wake-up. */
 #define EVENT_REST_NS_MAX (10 * LULL_NS_PER_MS)
-
-/* What is known of one queue. */
-struct queue {
-	uint64_t empty_ns;  /* it was empty then */
-	uint32_t rest_pkts; /* fetched since the last rest and not yet short */
-	bool backlog;       /* has not run short since the last rest */
-};
-
-/* Packets whose turn has not ended yet. */
-struct pending {
-	uint64_t since_ns;
-	uint32_t pkts;
-};
 
 struct lull_idle {
 	const struct lull_idle_governor *governor;
@@ -32,9 +20,7 @@ struct lull_idle {
 	uint64_t turn_pkts;     /* of the turn not yet settled */
 	uint64_t empty_turn_ns; /* length of an empty turn, where turns are not timed one by one */
 	bool turn_open;
-	bool untimed; /* turns since the last plan that nobody timed */
-	uint32_t pending_count;
-	uint32_t queue_count;   /* of the last turn */
+	bool untimed;           /* turns since the last plan that nobody timed */
 	uint64_t rest_begin_ns; /* of the last rest */
 	uint64_t rest_len_ns;   /* its length while its backlog is being drained, else 0 */
 	uint64_t drain_pkts;
@@ -43,12 +29,10 @@ struct lull_idle {
 	bool rested; /* since the last call of lull_idle_miss() */
 	struct lull_idle_limits limits;
 	struct lull_load load;
-	struct queue queues[LULL_IDLE_QUEUES_MAX];
-	struct pending pending[LULL_IDLE_QUEUES_MAX];
 	struct lull_calibration calibration[LULL_REST_DEPTH_COUNT];
 	alignas(LULL_CACHE_LINE) struct lull_idle_counters counters;
 	struct lull_histogram rest_histogram;
-	struct lull_histogram wait_histogram;
+	struct lull_waits waits;
 	/* Last: what a governor does not use of it is never touched. */
 	alignas(LULL_CACHE_LINE) uint8_t governor_state[LULL_GOVERNOR_STATE_SIZE];
 };
@@ -114,8 +98,7 @@ lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 	idle->limits = *limits;
 	lull_limits_default(&idle->limits);
 	idle->settled_ns = now_ns;
-	for (i = 0; i < LULL_IDLE_QUEUES_MAX; i++)
-		idle->queues[i].empty_ns = now_ns;
+	lull_waits_init(&idle->waits, now_ns);
 	for (i = 0; i < LULL_REST_DEPTH_COUNT; i++)
 		lull_calibration_init(&idle->calibration[i]);
 	lull_load_init(&idle->load, now_ns);
@@ -123,6 +106,8 @@ lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 		.limits = &idle->limits,
 		.calibration = idle->calibration,
 		.load = &idle->load,
+		.curve = &idle->waits.curve,
+		.stalls = &idle->waits.watch,
 		.counters = &idle->counters,
 	};
 	idle_governor_start(idle);
@@ -140,6 +125,7 @@ lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *govern
 		idle->governor = governor;
 	idle->limits = *limits;
 	lull_limits_default(&idle->limits);
+	lull_stall_watch_turn_to(&idle->waits.watch, false, idle->settled_ns);
 	idle_governor_start(idle);
 	return 0;
 }
@@ -150,7 +136,6 @@ idle_settle(struct lull_idle *idle, uint64_t end_ns)
 {
 	struct lull_idle_counters *counters = &idle->counters;
 	uint64_t span_ns = end_ns > idle->settled_ns ? end_ns - idle->settled_ns : 0;
-	uint32_t i;
 
 	if (!idle->turn_open)
 		return;
@@ -163,34 +148,7 @@ idle_settle(struct lull_idle *idle, uint64_t end_ns)
 	}
 	LULL_COUNTER_ADD(counters->busy_ns, span_ns);
 	lull_load_turn(&idle->load, idle->settled_ns, idle->turn_pkts, span_ns);
-	for (i = 0; i < idle->pending_count; i++)
-		lull_histogram_add(
-			&idle->wait_histogram,
-			end_ns > idle->pending[i].since_ns ? end_ns - idle->pending[i].since_ns : 0,
-			idle->pending[i].pkts);
-	idle->pending_count = 0;
-}
-
-/* Note what one queue returned; true when it is empty now. */
-static bool
-idle_queue(struct lull_idle *idle, struct queue *queue, uint32_t pkts, uint64_t now_ns)
-{
-	bool drained = pkts < idle->limits.burst_pkts;
-
-	if (pkts > 0)
-		idle->pending[idle->pending_count++] = (struct pending){ queue->empty_ns, pkts };
-	if (queue->backlog) {
-		queue->rest_pkts += pkts;
-		if (drained) {
-			queue->backlog = false;
-			lull_load_backlog(&idle->load, now_ns, queue->rest_pkts,
-					  now_ns - queue->empty_ns);
-			queue->rest_pkts = 0;
-		}
-	}
-	if (drained)
-		queue->empty_ns = now_ns;
-	return drained;
+	lull_waits_settle(&idle->waits, end_ns, idle->limits.latency_ns);
 }
 
 /* Split what has been fetched into what met a resting loop and what met a polling one. */
@@ -227,12 +185,13 @@ idle_read_turn(struct lull_idle *idle, const struct lull_turn *turn)
 	};
 	uint32_t i;
 
+	lull_waits_look(&idle->waits, turn->now_ns, turn->queue_count);
 	for (i = 0; i < turn->queue_count; i++) {
 		uint32_t pkts = turn->queue_pkts[i];
 
 		seen.pkt_count += pkts;
 		seen.queue_pkts_max = LULL_MAX(seen.queue_pkts_max, pkts);
-		if (!idle_queue(idle, &idle->queues[i], pkts, turn->now_ns))
+		if (!lull_waits_queue(&idle->waits, i, pkts, idle->limits.burst_pkts))
 			seen.drained = false;
 	}
 	return seen;
@@ -275,7 +234,6 @@ lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn)
 
 	LULL_ASSERT_HOT(turn->queue_count <= LULL_IDLE_QUEUES_MAX);
 	idle_settle(idle, turn->now_ns);
-	idle->queue_count = turn->queue_count;
 	seen = idle_read_turn(idle, turn);
 	idle->untimed = false;
 	idle->turn_open = true;
@@ -308,13 +266,11 @@ idle_woken_by_packet(struct lull_idle *idle, const struct lull_wake *wake)
 				   LULL_NS_PER_US :
 				   idle->calibration[LULL_REST_SLEEP].p9999_ns;
 	uint64_t since_ns = wake->end_ns > late_ns ? wake->end_ns - late_ns : 0;
-	uint32_t i;
 
 	LULL_COUNTER_ADD(idle->counters.wakes_packet, 1);
-	if (since_ns <= wake->begin_ns)
-		return; /* at once: the packet may have come during the turn before */
-	for (i = 0; i < idle->queue_count; i++)
-		idle->queues[i].empty_ns = LULL_MAX(idle->queues[i].empty_ns, since_ns);
+	/* Else at once: the packet may have come during the turn before. */
+	if (since_ns > wake->begin_ns)
+		lull_waits_woken(&idle->waits, since_ns);
 }
 
 void
@@ -323,7 +279,6 @@ lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake)
 	struct lull_idle_counters *counters = &idle->counters;
 	uint64_t real_ns = wake->end_ns > wake->begin_ns ? wake->end_ns - wake->begin_ns : 0;
 	uint64_t over_ns = real_ns > wake->rest.limit_ns ? real_ns - wake->rest.limit_ns : 0;
-	uint32_t i;
 
 	LULL_ASSERT(wake->rest.depth < LULL_REST_DEPTH_COUNT);
 	idle_settle(idle, wake->begin_ns);
@@ -342,10 +297,19 @@ lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake)
 	if (idle->rest_len_ns == 0)
 		idle->rest_begin_ns = wake->begin_ns;
 	idle->rest_len_ns += real_ns;
-	for (i = 0; i < idle->queue_count; i++)
-		idle->queues[i].backlog = true;
+	lull_waits_rested(&idle->waits, wake);
 	idle->rested = true;
 	idle->governor->wake(idle->governor_state, wake);
+}
+
+/* One that was held up must not look like the usual one. */
+static void
+idle_learn_empty(struct lull_idle *idle, uint64_t turn_ns)
+{
+	if (idle->empty_turn_ns == 0)
+		idle->empty_turn_ns = turn_ns;
+	turn_ns = LULL_MIN(turn_ns, 2 * idle->empty_turn_ns + 1);
+	idle->empty_turn_ns = (7 * idle->empty_turn_ns + turn_ns) / 8;
 }
 
 void
@@ -353,7 +317,7 @@ lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64
 		 uint64_t pkts)
 {
 	struct lull_idle_counters *counters = &idle->counters;
-	uint64_t span_ns, empty_ns;
+	uint64_t span_ns, empty_ns, idle_ns = 0;
 
 	if (turns == 0) {
 		idle_settle(idle, now_ns);
@@ -365,9 +329,8 @@ lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64
 	span_ns = now_ns > idle->settled_ns ? now_ns - idle->settled_ns : 0;
 	if (turns == turns_empty) {
 		empty_ns = span_ns;
-		idle->empty_turn_ns = idle->empty_turn_ns == 0 ?
-					      span_ns / turns :
-					      (7 * idle->empty_turn_ns + span_ns / turns) / 8;
+		idle_ns = turns * idle->empty_turn_ns;
+		idle_learn_empty(idle, span_ns / turns);
 	} else {
 		empty_ns = LULL_MIN(span_ns, turns_empty * idle->empty_turn_ns);
 	}
@@ -379,10 +342,7 @@ lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64
 	idle->settled_ns += span_ns;
 	lull_load_turn(&idle->load, idle->settled_ns, pkts, span_ns - empty_ns);
 	lull_load_share(&idle->load, pkts, 0);
-	lull_histogram_add(&idle->wait_histogram, 0, pkts);
-	/* What comes from here on waited for no rest before it. */
-	for (uint32_t i = 0; i < LULL_IDLE_QUEUES_MAX; i++)
-		idle->queues[i] = (struct queue){ .empty_ns = now_ns };
+	lull_waits_polled(&idle->waits, now_ns, pkts, idle_ns);
 	if (idle->rest_len_ns > 0)
 		idle_share(idle, now_ns, 0, true);
 }
@@ -407,7 +367,7 @@ void
 lull_idle_mark(struct lull_idle *idle)
 {
 	lull_histogram_clear(&idle->rest_histogram);
-	lull_histogram_clear(&idle->wait_histogram);
+	lull_waits_mark(&idle->waits, idle->settled_ns);
 }
 
 bool
@@ -443,7 +403,7 @@ lull_idle_rest_histogram(const struct lull_idle *idle)
 const struct lull_histogram *
 lull_idle_wait_histogram(const struct lull_idle *idle)
 {
-	return &idle->wait_histogram;
+	return &idle->waits.histogram;
 }
 
 /* Busy share plus what the rests cost of the remaining time. */
@@ -459,13 +419,57 @@ idle_predict_cpu_ppm(const struct lull_idle *idle, const struct lull_verdict *ve
 	return (uint32_t)(busy_ppm + (LULL_PPM - busy_ppm) * cost_ns / real_ns);
 }
 
+/* What is measured besides what the governor goes by. */
+static void
+idle_measured(const struct lull_idle *idle, struct lull_verdict *verdict)
+{
+	const struct lull_waits *waits = &idle->waits;
+	const struct lull_stall_watch *watch = &waits->watch;
+	const struct lull_stalls *stalls = watch->polling ? &watch->poll : &watch->rest;
+	uint32_t budget_ppm = (uint32_t)LULL_PPM - idle->limits.percentile_ppm;
+
+	if (waits->window_pkts > 0)
+		verdict->late_ppm = (uint32_t)((double)waits->late_pkts_x256 / 256 * LULL_PPM /
+					       (double)waits->window_pkts);
+	verdict->stall_ppm = lull_stalls_late_ppm(stalls, idle->limits.latency_ns, budget_ppm);
+	verdict->stall_rate = lull_stalls_rate(stalls);
+	verdict->stall_ns = lull_stalls_longest_ns(stalls);
+	for (uint32_t i = 0; i < LULL_ARRIVAL_SCALES; i++)
+		verdict->arrival_pkts[i] = lull_arrival_curve_pkts(&waits->curve, i);
+	/* A promise is taken back where the packets say otherwise. */
+	if (verdict->state == LULL_VERDICT_FEASIBLE &&
+	    lull_waits_missed(waits, idle->settled_ns, budget_ppm)) {
+		verdict->state = LULL_VERDICT_INFEASIBLE;
+		verdict->binding = LULL_BOUND_OVERSHOOT;
+	}
+}
+
+static void
+idle_predict(const struct lull_idle *idle, struct lull_verdict *verdict)
+{
+	const struct lull_idle_limits *limits = &idle->limits;
+	const struct lull_load *load = &idle->load;
+	const struct lull_stall_watch *watch = &idle->waits.watch;
+
+	if (verdict->depth >= LULL_REST_SLEEP)
+		verdict->predicted_ns = lull_bound_predict_ns(
+			limits, &idle->calibration[LULL_REST_SLEEP], &watch->rest, load->busy_ppm,
+			load->resting_ppm, verdict->rest_ns);
+	else
+		verdict->predicted_ns =
+			LULL_MAX(load->serve_ns,
+				 lull_stalls_wait_ns(&watch->poll,
+						     (uint32_t)LULL_PPM - limits->percentile_ppm));
+	verdict->predicted_cpu_ppm = idle_predict_cpu_ppm(idle, verdict);
+}
+
 void
 lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 {
 	const struct lull_idle_limits *limits = &idle->limits;
 	const struct lull_load *load = &idle->load;
 	const struct lull_calibration *calibration = &idle->calibration[LULL_REST_SLEEP];
-	uint64_t pps = lull_bound_pps(limits, load->envelope_pps);
+	uint64_t pps = lull_bound_pps(limits, &idle->waits.curve);
 
 	*verdict = (struct lull_verdict){
 		.state = LULL_VERDICT_NONE,
@@ -489,10 +493,6 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 		.calibration_count = calibration->count,
 	};
 	idle->governor->verdict(idle->governor_state, verdict);
-	if (verdict->depth >= LULL_REST_SLEEP)
-		verdict->predicted_ns = lull_bound_predict_ns(limits, calibration, load->busy_ppm,
-							      load->resting_ppm, verdict->rest_ns);
-	else
-		verdict->predicted_ns = load->serve_ns;
-	verdict->predicted_cpu_ppm = idle_predict_cpu_ppm(idle, verdict);
+	idle_measured(idle, verdict);
+	idle_predict(idle, verdict);
 }

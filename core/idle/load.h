@@ -19,17 +19,12 @@ struct lull_load {
 	uint32_t
 		/* f: share of packets that arrived during a rest, over about 2048 packets */
 		resting_ppm;
-	uint64_t serve_ns; /* mean length of a turn that carried packets */
-	uint64_t
-		/* largest rate of one queue seen over a rest, fading by half in about 10 s */
-		envelope_pps;
-	uint32_t
-		backlog_pkts; /* largest backlog of one queue found after a rest, fading likewise */
+	uint64_t serve_ns;  /* mean length of a turn that carried packets */
+	uint64_t packet_ns; /* when the last packet came; 0: none yet */
 	/* current window */
 	uint64_t window_begin_ns;
 	uint64_t window_pkts;
 	uint64_t window_busy_ns;
-	uint64_t fade_ns;
 };
 
 void lull_load_init(struct lull_load *load, uint64_t now_ns);
@@ -37,7 +32,5 @@ void lull_load_init(struct lull_load *load, uint64_t now_ns);
 void lull_load_turn(struct lull_load *load, uint64_t end_ns, uint64_t pkts, uint64_t busy_ns);
 /** Of @p pkts fetched, @p resting arrived during a rest. */
 void lull_load_share(struct lull_load *load, uint64_t pkts, uint64_t resting);
-/** One queue delivered @p pkts until it ran short @p span_ns after it was last known empty. */
-void lull_load_backlog(struct lull_load *load, uint64_t now_ns, uint32_t pkts, uint64_t span_ns);
 
 #endif

@@ -39,7 +39,8 @@ ceiling_latency_ns(const struct lull_rest_ceiling *ceiling, uint64_t request_ns_
 
 	limits.latency_ns = limits.latency_ns > spent_ns ? limits.latency_ns - spent_ns : 1;
 	return lull_bound_request_ns(&limits, &ceiling->view->calibration[LULL_REST_SLEEP],
-				     load->busy_ppm, load->resting_ppm, request_ns_max);
+				     &ceiling->view->stalls->rest, load->busy_ppm,
+				     load->resting_ppm, request_ns_max);
 }
 
 void

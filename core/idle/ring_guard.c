@@ -17,12 +17,9 @@ guard_learned_ns(const struct lull_idle_view *view)
 {
 	const struct lull_idle_limits *limits = view->limits;
 	const struct lull_calibration *calibration = &view->calibration[LULL_REST_SLEEP];
-	uint64_t seen_pps = view->load->envelope_pps;
-	uint64_t pps = lull_bound_pps(limits, seen_pps);
 
-	return LULL_MIN(lull_bound_ring_ns(limits, pps, calibration->p99_ns),
-			lull_bound_ring_ns(limits, LULL_MAX(seen_pps, LULL_BOUND_PPS_FLOOR / 4),
-					   calibration->p999_ns));
+	return lull_bound_learned_ns(limits, view->curve, calibration->p99_ns,
+				     calibration->p999_ns);
 }
 
 uint64_t
@@ -36,7 +33,7 @@ lull_ring_guard_ns(const struct lull_ring_guard *guard, const struct lull_idle_v
 	if (limits->envelope == LULL_ENVELOPE_LEARNED)
 		ring_ns = guard_learned_ns(view);
 	else
-		ring_ns = lull_bound_ring_ns(limits, lull_bound_pps(limits, 0),
+		ring_ns = lull_bound_ring_ns(limits, limits->pps_max,
 					     view->calibration[LULL_REST_SLEEP].p9999_ns);
 	return ring_ns / LULL_PPM * guard->share_ppm +
 	       ring_ns % LULL_PPM * guard->share_ppm / LULL_PPM;

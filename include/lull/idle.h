@@ -36,6 +36,7 @@ extern "C" {
 #endif
 
 #define LULL_IDLE_QUEUES_MAX 64
+#define LULL_ARRIVAL_SCALES 15 /**< windows of 1, 2, 4 ... 16384 us */
 
 /** Ways to rest, from the lightest to the deepest. */
 enum lull_rest_depth {
@@ -200,6 +201,17 @@ struct lull_verdict {
 	enum lull_envelope envelope;
 	uint64_t pps_max;           /**< arrival limit behind ring_bound_ns */
 	uint64_t calibration_count; /**< rests measured */
+	/**
+	 * Measured since the last lull_idle_mark(): packets that waited longer than the objective,
+	 * parts per million; reckoned as if packets came evenly while nobody looked.
+	 */
+	uint32_t late_ppm;
+	/** Share of packets that stalls of half a millisecond or more make late, over some 20 s. */
+	uint32_t stall_ppm;
+	uint64_t stall_rate; /**< such stalls per 1000 s */
+	uint64_t stall_ns;   /**< length of the longest ones; 0: none */
+	/** Arrival curve: most packets of one queue in any window of 2^i us, faded by age. */
+	uint64_t arrival_pkts[LULL_ARRIVAL_SCALES];
 };
 
 struct lull_idle_governor; /* core/idle/governor.h */

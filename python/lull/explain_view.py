@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Explain view: why a loop rests as it does."""
 
+import math
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -29,7 +31,12 @@ MEANING = {
     "envelope": "where the arrival limit comes from",
     "pps_max": "arrival limit behind the ring bound",
     "calibration_count": "rests measured",
+    "late_ppm": "packets of this window that waited longer than the objective",
+    "stall_ppm": "share of the packets that stalls make late",
+    "stall_rate": "stalls of half a millisecond and more, per 1000 s",
+    "stall_ns": "the longest of them",
 }
+BAR_WIDTH = 40
 
 
 def value_text(name: str, value: object) -> str:
@@ -43,6 +50,30 @@ def value_text(name: str, value: object) -> str:
     if name.endswith("_ppm"):
         return percent(value / 1e4)
     return si(value) + ("/s" if "pps" in name else "")
+
+
+def curve_rows(pkts: list[int]) -> list[tuple[str, str, str]]:
+    """The arrival curve: a window, the most packets in it, and a bar of their logarithm."""
+    most = max(pkts, default=0)
+    if most == 0:
+        return []
+    return [(micros(float(2 ** scale)), str(count),
+             "█" * round(BAR_WIDTH * math.log2(1 + count) / math.log2(1 + most)))
+            for scale, count in enumerate(pkts)]
+
+
+def _print_curve(pkts: list[int], console: Console) -> None:
+    rows = curve_rows(pkts)
+    if not rows:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False,
+                  title="most packets of one queue in any window", title_justify="left")
+    table.add_column("window", justify="right", style="dim")
+    table.add_column("packets", justify="right")
+    table.add_column("")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
 
 
 def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
@@ -59,13 +90,14 @@ def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
     table.add_column(justify="right")
     table.add_column(style="dim")
     for name, value in members.items():
-        if name in ("state", "text", "text_more") or value in ("", None):
+        if name in ("state", "text", "text_more", "arrival_pkts") or value in ("", None):
             continue
         table.add_row(name, value_text(name, value), MEANING.get(name, ""))
     if loop.mode in ("off", "passive"):
         return
     if explain.state != "none":
         console.print(table)
+        _print_curve(explain.arrival_pkts, console)
     else:
         console.print(f"{loop.governor} takes no objective and promises nothing; "
                       "'lull set objective max-latency=200' does", style="dim")

@@ -102,6 +102,8 @@ class Explain(Reply):
     binding: str = "none"
     depth: str = "none"
     rest_ns: int = 0
+    # Most packets of one queue in any window of 1, 2, 4 ... us.
+    arrival_pkts: list[int] = []
     text: str = ""
     # A string of a DPDK reply holds 127 characters, so a long sentence continues here.
     text_more: str = ""

@@ -27,15 +27,81 @@ learn(struct lull_calibration *calibration, uint32_t count, uint64_t overshoot_n
 }
 
 static void
-pps__learned_is_doubled_and_has_a_floor(void **state)
+pps__learned_is_what_fills_the_ring_in_its_window(void **state)
 {
 	struct lull_idle_limits limits = usual;
+	struct lull_arrival_windows windows = { 0 };
+	struct lull_arrival_curve curve;
 
 	(void)state;
-	assert_int_equal(lull_bound_pps(&limits, 5000000), 14880952);
+	lull_arrival_curve_init(&curve, 0);
+	assert_int_equal(lull_bound_pps(&limits, &curve), 14880952);
 	limits.envelope = LULL_ENVELOPE_LEARNED;
-	assert_int_equal(lull_bound_pps(&limits, 5000000), 10000000);
-	assert_int_equal(lull_bound_pps(&limits, 10), LULL_BOUND_PPS_FLOOR);
+	assert_int_equal(lull_bound_pps(&limits, &curve), LULL_BOUND_PPS_FLOOR);
+	/* 5 Mpps for long: doubled */
+	for (uint64_t us = 1; us <= 100000; us++)
+		lull_arrival_curve_add(&curve, &windows, (us - 1) * 1000, us * 1000, 5);
+	assert_in_range(lull_bound_pps(&limits, &curve), 9900000, 10200000);
+}
+
+static void
+learned_ns__a_burst_does_not_go_on_for_ever(void **state)
+{
+	struct lull_idle_limits limits = usual;
+	struct lull_arrival_windows windows = { 0 };
+	struct lull_arrival_curve curve;
+
+	(void)state;
+	limits.envelope = LULL_ENVELOPE_LEARNED;
+	lull_arrival_curve_init(&curve, 0);
+	/* nothing seen: what the floor allows, less the overshoot */
+	assert_int_equal(lull_bound_learned_ns(&limits, &curve, 0, 0), 992000);
+	assert_int_equal(lull_bound_learned_ns(&limits, &curve, 20000, 0), 972000);
+	/* 7 packets in 0.3 us, 23 Mpps, once in a millisecond: they do not fill a ring */
+	for (uint64_t ms = 1; ms <= 100; ms++)
+		lull_arrival_curve_add(&curve, &windows, ms * 1000000, ms * 1000000 + 300, 7);
+	assert_int_equal(lull_bound_learned_ns(&limits, &curve, 0, 0), 992000);
+	/* 400 at once: twice that fit, three times do not */
+	lull_arrival_curve_add(&curve, &windows, 200000000, 200001000, 400);
+	assert_int_equal(lull_bound_learned_ns(&limits, &curve, 0, 0), 992000);
+	limits.ring_pkts = 512;
+	assert_in_range(lull_bound_learned_ns(&limits, &curve, 0, 0), 0, 1000);
+	/* without the margin they fit beside the rare wake-ups */
+	limits.ring_pkts = 1024;
+	assert_in_range(lull_bound_learned_ns(&limits, &curve, 0, 5000000), 0, 992000);
+}
+
+static void
+request_ns__stalls_spend_what_rests_may_not(void **state)
+{
+	struct lull_calibration calibration;
+	struct lull_stall_watch watch;
+	uint64_t free_ns, spent_ns;
+
+	(void)state;
+	lull_calibration_init(&calibration);
+	learn(&calibration, 1000, 6000);
+	lull_stall_watch_init(&watch, 0);
+	free_ns = lull_bound_request_ns(&usual, &calibration, &watch.rest, 0, 1000000, 1000000);
+	assert_int_equal(free_ns,
+			 lull_bound_request_ns(&usual, &calibration, NULL, 0, 1000000, 1000000));
+	/* 5 ms of 1 s: half of the budget of 1 % */
+	lull_stall_watch_gap(&watch, 500000000, 495000000, 495000000, false);
+	lull_stall_watch_gap(&watch, 505200000, 5200000, 0, false);
+	lull_stall_watch_gap(&watch, 1000000000, 494800000, 494800000, false);
+	spent_ns = lull_bound_request_ns(&usual, &calibration, &watch.rest, 0, 1000000, 1000000);
+	assert_true(spent_ns < free_ns);
+	assert_in_range(spent_ns, free_ns - 2000, free_ns - 500);
+	/* prediction grows alike, and in the end is the stall itself */
+	assert_in_range(
+		lull_bound_predict_ns(&usual, &calibration, &watch.rest, 0, 1000000, free_ns),
+		200000, 203000);
+	lull_stall_watch_gap(&watch, 1020000000, 20000000, 0, false);
+	assert_in_range(
+		lull_bound_predict_ns(&usual, &calibration, &watch.rest, 0, 1000000, free_ns),
+		5000000, 20000000);
+	assert_true(lull_bound_request_ns(&usual, &calibration, &watch.rest, 0, 1000000, 1000000) <
+		    spent_ns);
 }
 
 /* ring time for link rate x descriptors, within 1 % of (n - burst) / pps - overshoot. */
@@ -101,7 +167,7 @@ request_ns__constant_overshoot_gives_the_formula(void **state)
 	(void)state;
 	lull_calibration_init(&calibration);
 	learn(&calibration, 1000, 20000);
-	request = lull_bound_request_ns(&usual, &calibration, 0, 1000000, 1000000);
+	request = lull_bound_request_ns(&usual, &calibration, NULL, 0, 1000000, 1000000);
 	/* bins are an eighth wide at most: the real rest is within that of T / (1 - e) */
 	assert_in_range(request, 202020 - 20000 * 5 / 4, 202020 - 20000);
 }
@@ -115,13 +181,13 @@ request_ns__late_wakeups_shorten_and_forbid(void **state)
 	(void)state;
 	lull_calibration_init(&calibration);
 	learn(&calibration, 980, 6000);
-	good = lull_bound_request_ns(&usual, &calibration, 0, 1000000, 1000000);
+	good = lull_bound_request_ns(&usual, &calibration, NULL, 0, 1000000, 1000000);
 	learn(&calibration, 20, 106000);
-	fair = lull_bound_request_ns(&usual, &calibration, 0, 1000000, 1000000);
+	fair = lull_bound_request_ns(&usual, &calibration, NULL, 0, 1000000, 1000000);
 	assert_true(fair < good);
 	assert_true(fair > good / 2);
-	learn(&calibration, 50, 1000000);
-	assert_int_equal(lull_bound_request_ns(&usual, &calibration, 0, 1000000, 1000000), 0);
+	learn(&calibration, 80, 400000);
+	assert_int_equal(lull_bound_request_ns(&usual, &calibration, NULL, 0, 1000000, 1000000), 0);
 }
 
 static void
@@ -137,10 +203,10 @@ predict_ns__request_at_the_bound_predicts_the_objective(void **state)
 	learn(&calibration, 5, 90000);
 	for (busy_ppm = 0; busy_ppm <= 900000; busy_ppm += 100000) {
 		uint32_t resting_ppm = 1000000 - busy_ppm;
-		uint64_t request =
-			lull_bound_request_ns(&usual, &calibration, busy_ppm, resting_ppm, 1000000);
-		uint64_t predicted =
-			lull_bound_predict_ns(&usual, &calibration, busy_ppm, resting_ppm, request);
+		uint64_t request = lull_bound_request_ns(&usual, &calibration, NULL, busy_ppm,
+							 resting_ppm, 1000000);
+		uint64_t predicted = lull_bound_predict_ns(&usual, &calibration, NULL, busy_ppm,
+							   resting_ppm, request);
 
 		assert_true(request > 0);
 		assert_in_range(predicted, 0, 200000 * 101 / 100);
@@ -158,7 +224,7 @@ predict_ns__grows_with_the_request(void **state)
 	learn(&calibration, 1000, 10000);
 	for (request = 1000; request < 1000000; request += 50000) {
 		uint64_t predicted =
-			lull_bound_predict_ns(&usual, &calibration, 0, 1000000, request);
+			lull_bound_predict_ns(&usual, &calibration, NULL, 0, 1000000, request);
 
 		assert_true(predicted > last);
 		assert_in_range(predicted, request, request + 20000);
@@ -184,7 +250,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pps__learned_is_doubled_and_has_a_floor),
+		cmocka_unit_test(pps__learned_is_what_fills_the_ring_in_its_window),
+		cmocka_unit_test(learned_ns__a_burst_does_not_go_on_for_ever),
+		cmocka_unit_test(request_ns__stalls_spend_what_rests_may_not),
 		cmocka_unit_test(ring_ns__clamp_table),
 		cmocka_unit_test(ring_ns__held_descriptors_count),
 		cmocka_unit_test(latency_ns__is_the_formula),

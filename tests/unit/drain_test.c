@@ -121,6 +121,7 @@ drain_plan__lowered_cap_holds_at_once(void **state)
 static void
 drain_plan__learned_rate_lowers_the_cap(void **state)
 {
+	struct lull_arrival_windows windows = { 0 };
 	struct governor_stand stand;
 	uint64_t before_ns;
 
@@ -129,7 +130,8 @@ drain_plan__learned_rate_lowers_the_cap(void **state)
 	stand.limits.envelope = LULL_ENVELOPE_LEARNED;
 	before_ns = drain_settled(&stand);
 	assert_true(before_ns > 0 && before_ns <= stand.limits.rest_ns_max);
-	stand.load.envelope_pps = 10000000;
+	for (uint64_t us = 1; us <= 1000; us++)
+		lull_arrival_curve_add(&stand.curve, &windows, us * 1000, (us + 1) * 1000, 5);
 	assert_true(drain_settled(&stand) <= 992 * LULL_NS_PER_S / 10000000);
 }
 

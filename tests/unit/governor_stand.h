@@ -16,6 +16,8 @@ struct governor_stand {
 	struct lull_idle_limits limits;
 	struct lull_calibration calibration[LULL_REST_DEPTH_COUNT];
 	struct lull_load load;
+	struct lull_arrival_curve curve;
+	struct lull_stall_watch stalls;
 	struct lull_idle_view view;
 	const struct lull_idle_governor *governor;
 	uint64_t now_ns;
@@ -42,9 +44,13 @@ stand_init(struct governor_stand *stand, const struct lull_idle_governor *govern
 		.limits = &stand->limits,
 		.calibration = stand->calibration,
 		.load = &stand->load,
+		.curve = &stand->curve,
+		.stalls = &stand->stalls,
 	};
 	stand->governor = governor;
 	stand->now_ns = LULL_NS_PER_S;
+	lull_arrival_curve_init(&stand->curve, stand->now_ns);
+	lull_stall_watch_init(&stand->stalls, stand->now_ns);
 	governor->init(stand->state, &stand->view);
 }
 

@@ -48,34 +48,15 @@ share__follows_packets_not_time(void **state)
 }
 
 static void
-backlog__peak_fades_by_half_in_ten_seconds(void **state)
+turn__remembers_the_last_packet(void **state)
 {
 	struct lull_load load;
 
 	(void)state;
 	lull_load_init(&load, 0);
-	lull_load_backlog(&load, 1000000, 200, 100000);
-	assert_int_equal(load.envelope_pps, 2000000);
-	assert_int_equal(load.backlog_pkts, 200);
-	lull_load_backlog(&load, 9 * LULL_NS_PER_S, 1, 100000);
-	assert_in_range(load.envelope_pps, 900000, 1100000);
-	/* a jump of hours costs no more than a bounded number of steps */
-	lull_load_backlog(&load, 36000 * LULL_NS_PER_S, 1, 100000);
-	assert_in_range(load.envelope_pps, 10000, 20000);
-	assert_in_range(load.backlog_pkts, 1, 2);
-}
-
-static void
-backlog__spans_too_short_to_tell_a_rate_are_ignored(void **state)
-{
-	struct lull_load load;
-
-	(void)state;
-	lull_load_init(&load, 0);
-	lull_load_backlog(&load, 1000, 32, 100);
-	assert_int_equal(load.envelope_pps, 0);
-	lull_load_backlog(&load, 1000, 32, 0);
-	assert_int_equal(load.envelope_pps, 0);
+	lull_load_turn(&load, 5000, 1, 100);
+	lull_load_turn(&load, 9000, 0, 0);
+	assert_int_equal(load.packet_ns, 5000);
 }
 
 int
@@ -84,8 +65,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(turn__rates_are_means_over_time),
 		cmocka_unit_test(share__follows_packets_not_time),
-		cmocka_unit_test(backlog__peak_fades_by_half_in_ten_seconds),
-		cmocka_unit_test(backlog__spans_too_short_to_tell_a_rate_are_ignored),
+		cmocka_unit_test(turn__remembers_the_last_packet),
 	};
 
 	return cmocka_run_group_tests_name("load", tests, NULL, NULL);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "course.h"
+
+#include <lull/base.h>
+
+#define REST_HOLD_NS_MIN (4 * LULL_NS_PER_S)
+#define REST_HOLD_NS_MAX (64 * LULL_NS_PER_S)
+#define POLL_HOLD_NS_MIN (10 * LULL_NS_PER_S)
+#define POLL_HOLD_NS_MAX (160 * LULL_NS_PER_S)
+#define TRIAL_NS (2 * LULL_NS_PER_S)
+/* A stall or two are no rate: so many before anything is given up for them. Records fade, so less
+ * than the whole number. */
+#define EVIDENCE_X256 (5 * 256 / 2)
+#define POLL_EVIDENCE_X256 (3 * 256 / 2)
+/* The last second alone takes a promise back when it spends this many budgets. */
+#define RECENT_BUDGETS 3
+
+void
+lull_course_init(struct lull_course *course, struct lull_stall_watch *stalls)
+{
+	*course = (struct lull_course){
+		.stalls = stalls,
+		.rest_hold_ns = REST_HOLD_NS_MIN,
+		.poll_hold_ns = POLL_HOLD_NS_MIN,
+	};
+}
+
+static void
+course_enter(struct lull_course *course, enum lull_course_state state, uint64_t now_ns)
+{
+	course->state = state;
+	course->since_ns = now_ns;
+	lull_stall_watch_turn_to(course->stalls, state == LULL_COURSE_POLLING, now_ns);
+	/* What was known of it is of another time. */
+	if (state == LULL_COURSE_POLLING)
+		lull_stalls_init(&course->stalls->poll, LULL_STALL_MEMORY_NS, now_ns);
+	if (state == LULL_COURSE_TRYING)
+		lull_stalls_init(&course->stalls->rest, LULL_STALL_MEMORY_NS, now_ns);
+}
+
+/* Is the budget spent while it rests? Falls back below three quarters of it. */
+static bool
+course_lost(const struct lull_course *course, const struct lull_course_case *given)
+{
+	const struct lull_stall_watch *stalls = course->stalls;
+	uint32_t late_ppm =
+		lull_stalls_late_ppm(&stalls->rest, given->latency_ns, given->budget_ppm);
+	uint32_t recent_ppm =
+		lull_stalls_late_ppm(&stalls->recent, given->latency_ns, given->budget_ppm);
+
+	if (course->lost)
+		return late_ppm > given->budget_ppm / 4 * 3 || recent_ppm > given->budget_ppm;
+	return late_ppm > given->budget_ppm || recent_ppm > RECENT_BUDGETS * given->budget_ppm;
+}
+
+static bool
+course_lost_for_certain(const struct lull_course *course, const struct lull_course_case *given)
+{
+	return course->lost &&
+	       lull_stalls_count_x256(&course->stalls->rest, given->latency_ns) >= EVIDENCE_X256;
+}
+
+static bool
+course_polling_fails(const struct lull_course *course, const struct lull_course_case *given)
+{
+	const struct lull_stalls *poll = &course->stalls->poll;
+
+	return lull_stalls_count_x256(poll, given->poll_wait_ns) >= POLL_EVIDENCE_X256 &&
+	       lull_stalls_late_ppm(poll, given->poll_wait_ns, given->poll_budget_ppm) >
+		       given->poll_budget_ppm;
+}
+
+static void
+course_rest(struct lull_course *course, const struct lull_course_case *given)
+{
+	course->lost = course_lost(course, given);
+	if (given->now_ns < course->anyway_ns)
+		return;
+	if (given->forbidden || course_lost_for_certain(course, given))
+		course_enter(course, LULL_COURSE_POLLING, given->now_ns);
+}
+
+static void
+course_poll(struct lull_course *course, const struct lull_course_case *given)
+{
+	if (course_polling_fails(course, given)) {
+		course->anyway_ns = given->now_ns + course->poll_hold_ns;
+		course->poll_hold_ns = LULL_MIN(2 * course->poll_hold_ns, POLL_HOLD_NS_MAX);
+		course_enter(course, LULL_COURSE_RESTING, given->now_ns);
+		return;
+	}
+	if (given->forbidden)
+		return;
+	/* It polled only because its bounds forbade to rest, and they do no longer. */
+	if (!course->lost)
+		course_enter(course, LULL_COURSE_RESTING, given->now_ns);
+	else if (given->now_ns >= course->since_ns + course->rest_hold_ns)
+		course_enter(course, LULL_COURSE_TRYING, given->now_ns);
+}
+
+static void
+course_try(struct lull_course *course, const struct lull_course_case *given)
+{
+	course->lost = course_lost(course, given);
+	if (given->forbidden || course_lost_for_certain(course, given)) {
+		course->lost = true;
+		course->rest_hold_ns = LULL_MIN(2 * course->rest_hold_ns, REST_HOLD_NS_MAX);
+		course_enter(course, LULL_COURSE_POLLING, given->now_ns);
+	} else if (given->now_ns >= course->since_ns + TRIAL_NS) {
+		course->rest_hold_ns = REST_HOLD_NS_MIN;
+		course->poll_hold_ns = POLL_HOLD_NS_MIN;
+		course_enter(course, LULL_COURSE_RESTING, given->now_ns);
+	}
+}
+
+void
+lull_course_update(struct lull_course *course, const struct lull_course_case *given)
+{
+	switch (course->state) {
+	case LULL_COURSE_RESTING:
+		course_rest(course, given);
+		break;
+	case LULL_COURSE_POLLING:
+		course_poll(course, given);
+		break;
+	case LULL_COURSE_TRYING:
+		course_try(course, given);
+		break;
+	}
+}

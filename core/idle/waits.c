@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "waits.h"
+
+#include <string.h>
+
+#include <lull/base.h>
+
+/* A backlog of a gap is worked off within so many times its length, unless the load is above 89 %;
+ * what is fetched later came later. */
+#define DRAIN_GAPS 8
+#define UNIT 256
+#define MISSED_NS LULL_NS_PER_S
+#define MISSED_PKTS_X256 (5 * UNIT / 2) /* three, or rounding */
+
+void
+lull_waits_init(struct lull_waits *waits, uint64_t now_ns)
+{
+	memset(waits, 0, sizeof(*waits));
+	waits->look_ns = now_ns;
+	waits->window_ns = now_ns;
+	lull_stall_watch_init(&waits->watch, now_ns);
+	lull_arrival_curve_init(&waits->curve, now_ns);
+	for (uint32_t i = 0; i < LULL_IDLE_QUEUES_MAX; i++) {
+		waits->queues[i].empty_ns = now_ns;
+		waits->queues[i].batch_ns = now_ns;
+	}
+}
+
+void
+lull_waits_mark(struct lull_waits *waits, uint64_t now_ns)
+{
+	waits->window_ns = now_ns;
+	waits->window_pkts = 0;
+	waits->late_pkts_x256 = 0;
+	lull_histogram_clear(&waits->histogram);
+}
+
+void
+lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count)
+{
+	waits->gap_ns = now_ns > waits->look_ns ? now_ns - waits->look_ns : 0;
+	waits->stalled = waits->gap_ns >= waits->planned_ns + LULL_STALL_NS;
+	waits->trial = waits->rested && waits->watch.polling;
+	lull_stall_watch_gap(&waits->watch, now_ns, waits->gap_ns, waits->planned_ns,
+			     waits->rested);
+	waits->look_ns = now_ns;
+	waits->planned_ns = 0;
+	waits->rested = false;
+	waits->queue_count = queue_count;
+}
+
+static void
+waits_batch(struct lull_waits *waits, uint32_t index)
+{
+	struct lull_wait_queue *queue = &waits->queues[index];
+
+	lull_arrival_curve_add(&waits->curve, &waits->windows[index], queue->batch_ns,
+			       waits->look_ns, queue->batch_pkts);
+	queue->batch_pkts = 0;
+}
+
+/* What the packets of this look have waited for: this gap, or the one whose backlog they are. */
+static void
+waits_gap(const struct lull_waits *waits, struct lull_wait_queue *queue)
+{
+	uint64_t gap_ns = LULL_MIN(waits->gap_ns, waits->look_ns - queue->empty_ns);
+
+	if (gap_ns < queue->gap_ns && waits->look_ns < queue->gap_end_ns)
+		return;
+	queue->gap_ns = gap_ns;
+	queue->gap_end_ns = waits->look_ns + DRAIN_GAPS * gap_ns;
+	queue->stalled = waits->stalled;
+}
+
+bool
+lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts, uint32_t burst_pkts)
+{
+	struct lull_wait_queue *queue = &waits->queues[index];
+	bool drained = pkts < burst_pkts;
+
+	if (pkts > 0) {
+		waits_gap(waits, queue);
+		waits->pending[waits->pending_count++] =
+			(struct lull_wait_pending){ queue->empty_ns, queue->gap_ns, pkts,
+						    queue->stalled };
+		queue->batch_pkts += pkts;
+	}
+	if (drained) {
+		/*
+		 * Not in parts: what is fetched of a backlog comes as fast as this loop serves it,
+		 * which says nothing about how fast it had come.
+		 */
+		if (queue->batch_pkts > 0)
+			waits_batch(waits, index);
+		queue->empty_ns = waits->look_ns;
+		queue->batch_ns = waits->look_ns;
+		queue->gap_ns = 0;
+	}
+	return drained;
+}
+
+static void
+waits_settle_one(struct lull_waits *waits, const struct lull_wait_pending *pending, uint64_t end_ns,
+		 uint64_t latency_ns)
+{
+	uint64_t wait_ns = end_ns > pending->since_ns ? end_ns - pending->since_ns : 0;
+	uint64_t gap_ns = pending->gap_ns + (end_ns > waits->look_ns ? end_ns - waits->look_ns : 0);
+
+	lull_histogram_add(&waits->histogram, wait_ns, pending->pkts);
+	waits->window_pkts += pending->pkts;
+	if (gap_ns > latency_ns)
+		waits->late_pkts_x256 += pending->pkts * UNIT * (gap_ns - latency_ns) / gap_ns;
+	if (!waits->trial)
+		lull_stall_watch_pkts(&waits->watch, gap_ns, pending->stalled, pending->pkts);
+}
+
+void
+lull_waits_settle(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns)
+{
+	for (uint32_t i = 0; i < waits->pending_count; i++)
+		waits_settle_one(waits, &waits->pending[i], end_ns, latency_ns);
+	waits->pending_count = 0;
+	lull_arrival_curve_fade(&waits->curve, end_ns);
+}
+
+void
+lull_waits_rested(struct lull_waits *waits, const struct lull_wake *wake)
+{
+	waits->planned_ns += wake->rest.limit_ns;
+	if (wake->rest.depth >= LULL_REST_MONITOR)
+		waits->rested = true;
+}
+
+void
+lull_waits_woken(struct lull_waits *waits, uint64_t since_ns)
+{
+	for (uint32_t i = 0; i < waits->queue_count; i++)
+		waits->queues[i].empty_ns = LULL_MAX(waits->queues[i].empty_ns, since_ns);
+}
+
+void
+lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts, uint64_t idle_ns)
+{
+	uint64_t span_ns = now_ns > waits->look_ns ? now_ns - waits->look_ns : 0;
+	uint64_t planned_ns = idle_ns > 0 ? idle_ns : span_ns;
+
+	lull_stall_watch_gap(&waits->watch, now_ns, span_ns, planned_ns, false);
+	/* All of them on one queue: at most that many came to any. */
+	if (pkts > 0)
+		lull_arrival_curve_add(&waits->curve, &waits->windows[0], waits->look_ns, now_ns,
+				       pkts);
+	lull_stall_watch_pkts(&waits->watch, 0, false, (uint32_t)LULL_MIN(pkts, UINT32_MAX));
+	lull_histogram_add(&waits->histogram, 0, pkts);
+	waits->window_pkts += pkts;
+	waits->look_ns = LULL_MAX(waits->look_ns, now_ns);
+	waits->planned_ns = 0;
+	waits->rested = false;
+	/* What comes from here on waited for no rest before it. */
+	for (uint32_t i = 0; i < LULL_IDLE_QUEUES_MAX; i++)
+		waits->queues[i] =
+			(struct lull_wait_queue){ .empty_ns = now_ns, .batch_ns = now_ns };
+}
+
+bool
+lull_waits_missed(const struct lull_waits *waits, uint64_t now_ns, uint32_t budget_ppm)
+{
+	return now_ns >= waits->window_ns + MISSED_NS &&
+	       waits->late_pkts_x256 >= MISSED_PKTS_X256 &&
+	       waits->late_pkts_x256 >
+		       (uint64_t)((double)waits->window_pkts * budget_ppm * UNIT / LULL_PPM);
+}

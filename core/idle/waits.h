@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Waits: what the packets of a loop waited for the loop itself, without time stamps in packets.
+ *
+ * A packet fetched before its queue ran short waited no longer than from the last time the queue
+ * was known empty to the end of the turn that carried it: that bound fills the histogram. How many
+ * waited longer than the objective is reckoned as fluid: of what comes while nobody looks for G,
+ * and while its backlog is worked off, the share (G - T) / G does.
+ * Also keeps the arrival curve and the stalls, which are learned from the same looks.
+ * Threads: belongs to one loop; the histogram and window counters may be read by any.
+ * Memory: one fixed struct.
+ */
+#ifndef LULL_WAITS_H
+#define LULL_WAITS_H
+
+#include <lull/idle.h>
+
+#include "arrival_curve.h"
+#include "stalls.h"
+
+/** What is known of one queue. */
+struct lull_wait_queue {
+	uint64_t empty_ns;   /* it was empty then */
+	uint64_t batch_ns;   /* not yet told to the arrival curve: since then ... */
+	uint64_t batch_pkts; /* ... so many */
+	uint64_t gap_ns;     /* nobody looked for so long before its backlog; 0: has none */
+	uint64_t gap_end_ns; /* the backlog of that gap is over by then at the latest */
+	bool stalled;        /* that gap was a stall */
+};
+
+/** Packets whose turn has not ended yet. */
+struct lull_wait_pending {
+	uint64_t since_ns, gap_ns;
+	uint32_t pkts;
+	bool stalled;
+};
+
+struct lull_waits {
+	uint64_t look_ns;    /* when the queues were last looked at */
+	uint64_t planned_ns; /* asked to rest since */
+	uint64_t gap_ns;     /* between the last two looks */
+	bool rested;         /* slept since the last look */
+	bool stalled;        /* the last gap was a stall */
+	bool trial;          /* ... that held a trial rest of a polling loop: tells nothing */
+	uint32_t queue_count;
+	uint32_t pending_count;
+	uint64_t window_ns;      /* begin of the measurement window */
+	uint64_t window_pkts;    /* since then ... */
+	uint64_t late_pkts_x256; /* ... and of them, those beyond the objective */
+	struct lull_stall_watch watch;
+	struct lull_arrival_curve curve;
+	struct lull_wait_queue queues[LULL_IDLE_QUEUES_MAX];
+	struct lull_wait_pending pending[LULL_IDLE_QUEUES_MAX];
+	struct lull_arrival_windows windows[LULL_IDLE_QUEUES_MAX];
+	struct lull_histogram histogram;
+};
+
+void lull_waits_init(struct lull_waits *waits, uint64_t now_ns);
+/** A new measurement window. */
+void lull_waits_mark(struct lull_waits *waits, uint64_t now_ns);
+/** A turn begins: all queues are looked at, as of @p now_ns. */
+void lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count);
+/** What queue @p index gave in it; true when it is empty now. */
+bool lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts, uint32_t burst_pkts);
+/** The turn has ended, and its packets have been served. */
+void lull_waits_settle(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns);
+/** A rest has ended. */
+void lull_waits_rested(struct lull_waits *waits, const struct lull_wake *wake);
+/** Nothing had come before @p since_ns: a packet ended the rest. */
+void lull_waits_woken(struct lull_waits *waits, uint64_t since_ns);
+/**
+ * Turns that nobody timed, up to @p now_ns, brought @p pkts.
+ *
+ * @param idle_ns  what these turns take when nothing holds them up, 0: not known
+ */
+void lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts, uint64_t idle_ns);
+/**
+ * Has the window shown, by its packets, that more than @p budget_ppm of them waited too long? Not
+ * before it is a second old, and not by fewer than three of them.
+ */
+bool lull_waits_missed(const struct lull_waits *waits, uint64_t now_ns, uint32_t budget_ppm);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is learned of arrivals by polling is compared with the true curve of the same packets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include <lull/base.h>
+#include <lull/traffic.h>
+
+#include "idle/arrival_curve.h"
+
+#define US LULL_NS_PER_US
+#define MS LULL_NS_PER_MS
+#define PKTS_MAX 2000000
+
+static uint64_t *times_ns;
+
+static int
+group_setup(void **state)
+{
+	(void)state;
+	times_ns = calloc(PKTS_MAX, sizeof(*times_ns));
+	return times_ns == NULL ? -1 : 0;
+}
+
+static int
+group_teardown(void **state)
+{
+	(void)state;
+	free(times_ns);
+	return 0;
+}
+
+/* Arrival times of a kind of traffic up to end_ns; returns how many. */
+static size_t
+arrive(const struct lull_arrival_config *config, uint64_t end_ns)
+{
+	struct lull_arrival *arrival = calloc(1, lull_arrival_size());
+	size_t count = 0;
+
+	assert_non_null(arrival);
+	lull_arrival_init(arrival, config, 0);
+	while (count < PKTS_MAX && lull_arrival_next_ns(arrival) < end_ns) {
+		times_ns[count++] = lull_arrival_next_ns(arrival);
+		lull_arrival_take(arrival);
+	}
+	free(arrival);
+	return count;
+}
+
+/* Most packets in any window of this length, exactly. */
+static uint64_t
+true_curve(size_t count, uint64_t window_ns)
+{
+	uint64_t most = 0;
+	size_t first = 0;
+
+	for (size_t last = 0; last < count; last++) {
+		while (times_ns[last] - times_ns[first] >= window_ns)
+			first++;
+		most = LULL_MAX(most, (uint64_t)(last - first + 1));
+	}
+	return most;
+}
+
+/* Poll every rest_ns and tell the curve what each look brought. */
+static void
+learn(struct lull_arrival_curve *curve, size_t count, uint64_t rest_ns, uint64_t end_ns)
+{
+	struct lull_arrival_windows windows = { 0 };
+	size_t next = 0;
+
+	lull_arrival_curve_init(curve, 0);
+	for (uint64_t now_ns = rest_ns; now_ns <= end_ns; now_ns += rest_ns) {
+		uint64_t pkts = 0;
+
+		while (next < count && times_ns[next] <= now_ns) {
+			next++;
+			pkts++;
+		}
+		if (pkts > 0)
+			lull_arrival_curve_add(curve, &windows, now_ns - rest_ns, now_ns, pkts);
+	}
+}
+
+static void
+compare(const char *name, const struct lull_arrival_config *config)
+{
+	static const uint64_t rests_ns[] = { 1 * US, 17 * US, 200 * US, 900 * US };
+	const uint64_t end_ns = 400 * MS;
+	size_t count = arrive(config, end_ns);
+	struct lull_arrival_curve curve;
+
+	assert_true(count > 100);
+	for (size_t r = 0; r < sizeof(rests_ns) / sizeof(rests_ns[0]); r++) {
+		learn(&curve, count, rests_ns[r], end_ns);
+		for (uint32_t scale = 0; scale < LULL_ARRIVAL_SCALES; scale++) {
+			uint64_t window_ns = US << scale;
+			uint64_t truth = true_curve(count, window_ns);
+			uint64_t wider = true_curve(count, window_ns + 2 * rests_ns[r]);
+			uint64_t learned = lull_arrival_curve_pkts(&curve, scale);
+
+			if (window_ns < rests_ns[r])
+				continue; /* nothing shorter than a rest can be seen */
+			/* with the margin a bound, and without it no more than really came */
+			if (LULL_ARRIVAL_MARGIN * learned < truth || learned > wider)
+				fail_msg("%s, rests of %llu ns: %llu learned, %llu true in %llu ns",
+					 name, (unsigned long long)rests_ns[r],
+					 (unsigned long long)learned, (unsigned long long)truth,
+					 (unsigned long long)window_ns);
+		}
+	}
+}
+
+static void
+learned__is_the_true_curve_of_every_kind(void **state)
+{
+	static const struct {
+		const char *name;
+		struct lull_arrival_config config;
+	} kinds[] = {
+		{ "constant", { .kind = LULL_ARRIVAL_CONSTANT, .pps = 300000 } },
+		{ "poisson", { .kind = LULL_ARRIVAL_POISSON, .pps = 50000 } },
+		{ "on/off",
+		  { .kind = LULL_ARRIVAL_ONOFF,
+		    .pps = 500000,
+		    .on_ns = 5 * MS,
+		    .off_ns = 20 * MS } },
+		{ "tidal",
+		  { .kind = LULL_ARRIVAL_TIDAL, .pps_high = 600000, .period_ns = 200 * MS } },
+		{ "ramp",
+		  { .kind = LULL_ARRIVAL_RAMP, .pps_high = 400000, .period_ns = 300 * MS } },
+		{ "step",
+		  { .kind = LULL_ARRIVAL_STEP, .pps_high = 400000, .period_ns = 200 * MS } },
+		{ "self-similar",
+		  { .kind = LULL_ARRIVAL_SELFSIMILAR,
+		    .pps = 200000,
+		    .hurst = 0.8,
+		    .source_count = 16 } },
+		{ "incast",
+		  { .kind = LULL_ARRIVAL_INCAST,
+		    .sender_count = 8,
+		    .sender_pkts = 16,
+		    .period_ns = 10 * MS,
+		    .jitter_ns = 100 * US } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		struct lull_arrival_config config = kinds[i].config;
+
+		config.size_count = 1;
+		config.size_bytes[0] = 60;
+		config.size_weight[0] = 1;
+		config.seed = 11 + i;
+		assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
+		compare(kinds[i].name, &config);
+	}
+}
+
+static void
+add__a_burst_is_one_at_every_scale(void **state)
+{
+	struct lull_arrival_windows windows = { 0 };
+	struct lull_arrival_curve curve;
+
+	(void)state;
+	lull_arrival_curve_init(&curve, 0);
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 14), 0);
+	assert_true(lull_arrival_curve_window_ns(&curve, 1, 1) == UINT64_MAX);
+	lull_arrival_curve_add(&curve, &windows, 1000 * US, 1000 * US + 300, 7);
+	for (uint32_t scale = 0; scale < LULL_ARRIVAL_SCALES; scale++)
+		assert_int_equal(lull_arrival_curve_pkts(&curve, scale), 7);
+	/* a second one, 3 us later, is in windows of 4 us and more */
+	lull_arrival_curve_add(&curve, &windows, 1003 * US, 1003 * US + 300, 7);
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 1), 7);
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 2), 14);
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 14), 14);
+}
+
+/* What a rest of 200 us brought may have come within 100 us, but half of it must have. */
+static void
+add__long_batches_tell_nothing_of_short_windows(void **state)
+{
+	struct lull_arrival_windows windows = { 0 };
+	struct lull_arrival_curve curve;
+
+	(void)state;
+	lull_arrival_curve_init(&curve, 0);
+	lull_arrival_curve_add(&curve, &windows, 0, 200 * US, 600);
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 8), 600);
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 7), 300);
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 0), 3);
+	/* longer than the widest window: the part of it that fits */
+	lull_arrival_curve_init(&curve, 0);
+	lull_arrival_curve_add(&curve, &windows, 300 * MS, 300 * MS + 32768 * US, 2000);
+	assert_in_range(lull_arrival_curve_pkts(&curve, 14), 1000, 1001);
+}
+
+static void
+window_ns__is_the_inverse(void **state)
+{
+	struct lull_arrival_windows windows = { 0 };
+	struct lull_arrival_curve curve;
+	uint64_t last_ns = 0;
+
+	(void)state;
+	lull_arrival_curve_init(&curve, 0);
+	for (uint64_t us = 0; us < 50000; us += 10)
+		lull_arrival_curve_add(&curve, &windows, us * US, (us + 10) * US, 10);
+	/* 1 packet/us: n packets in about n us, half of that with the margin */
+	for (uint64_t pkts = 16; pkts < 100000; pkts *= 2) {
+		uint64_t once_ns = lull_arrival_curve_window_ns(&curve, pkts, 1);
+
+		assert_in_range(once_ns, pkts * 1000 * 6 / 10, pkts * 1001);
+		assert_in_range(lull_arrival_curve_window_ns(&curve, 2 * pkts, 2), once_ns,
+				once_ns);
+		assert_true(once_ns > last_ns);
+		last_ns = once_ns;
+	}
+	assert_int_equal(lull_arrival_curve_window_ns(&curve, 0, 1), 0);
+}
+
+static void
+fade__by_half_in_nine_seconds(void **state)
+{
+	struct lull_arrival_windows windows = { 0 };
+	struct lull_arrival_curve curve;
+
+	(void)state;
+	lull_arrival_curve_init(&curve, 0);
+	lull_arrival_curve_add(&curve, &windows, 0, 100, 1000);
+	lull_arrival_curve_fade(&curve, 9 * LULL_NS_PER_S);
+	assert_in_range(lull_arrival_curve_pkts(&curve, 14), 450, 550);
+	/* a jump of hours costs a bounded number of steps, and a few packets go as well */
+	lull_arrival_curve_fade(&curve, 36000 * LULL_NS_PER_S);
+	lull_arrival_curve_fade(&curve, 36103 * LULL_NS_PER_S);
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 14), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(learned__is_the_true_curve_of_every_kind),
+		cmocka_unit_test(add__a_burst_is_one_at_every_scale),
+		cmocka_unit_test(add__long_batches_tell_nothing_of_short_windows),
+		cmocka_unit_test(window_ns__is_the_inverse),
+		cmocka_unit_test(fade__by_half_in_nine_seconds),
+	};
+
+	return cmocka_run_group_tests_name("arrival_curve", tests, group_setup, group_teardown);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rest or poll: on hosts that hold up one, the other, both or none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <lull/base.h>
+
+#include "idle/course.h"
+
+#define US LULL_NS_PER_US
+#define MS LULL_NS_PER_MS
+#define S LULL_NS_PER_S
+#define NEVER UINT64_MAX
+
+/* A host that stalls a loop for length_ns, at rates that differ for sleepers and pollers. */
+struct host {
+	uint64_t rest_every_ns, poll_every_ns; /* 0: never */
+	uint64_t length_ns;
+};
+
+struct stand {
+	struct lull_stall_watch watch;
+	struct lull_course course;
+	struct lull_course_case given;
+	uint64_t now_ns, stall_ns, resting_ns;
+};
+
+static void
+stand_begin(struct stand *stand)
+{
+	*stand = (struct stand){
+		.given = { .latency_ns = 200 * US,
+			   .budget_ppm = 10000,
+			   .poll_wait_ns = 200 * US,
+			   .poll_budget_ppm = 10000 },
+	};
+	lull_stall_watch_init(&stand->watch, 0);
+	lull_course_init(&stand->course, &stand->watch);
+}
+
+/* Looks of 200 us, judged every 2 ms. */
+static void
+stand_run(struct stand *stand, const struct host *host, uint64_t for_ns)
+{
+	uint64_t end_ns = stand->now_ns + for_ns, judge_ns = stand->now_ns;
+
+	while (stand->now_ns < end_ns) {
+		bool polls = stand->course.state == LULL_COURSE_POLLING;
+		uint64_t every_ns = polls ? host->poll_every_ns : host->rest_every_ns;
+		uint64_t gap_ns = 200 * US;
+
+		if (every_ns > 0 && stand->now_ns >= stand->stall_ns + every_ns) {
+			gap_ns += host->length_ns;
+			stand->stall_ns = stand->now_ns;
+		}
+		stand->now_ns += gap_ns;
+		if (!polls)
+			stand->resting_ns += gap_ns;
+		lull_stall_watch_gap(&stand->watch, stand->now_ns, gap_ns, 200 * US, !polls);
+		if (stand->now_ns < judge_ns)
+			continue;
+		judge_ns = stand->now_ns + 2 * MS;
+		stand->given.now_ns = stand->now_ns;
+		lull_course_update(&stand->course, &stand->given);
+	}
+}
+
+static double
+resting_share(struct stand *stand, const struct host *host, uint64_t for_ns)
+{
+	stand->resting_ns = 0;
+	stand_run(stand, host, for_ns);
+	return (double)stand->resting_ns / (double)for_ns;
+}
+
+static void
+update__rests_where_stalls_are_within_the_budget(void **state)
+{
+	struct host quiet = { 0 }, noisy = { 1 * S, 1 * S, 6 * MS };
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand);
+	assert_true(resting_share(&stand, &quiet, 30 * S) >= 1);
+	assert_false(stand.course.lost);
+	/* 6 ms a second are 0.6 % of the packets */
+	assert_true(resting_share(&stand, &noisy, 120 * S) >= 1);
+	assert_false(stand.course.lost);
+	assert_int_equal(stand.course.state, LULL_COURSE_RESTING);
+}
+
+static void
+update__a_stall_or_two_are_no_rate(void **state)
+{
+	struct host bad = { 20 * MS, 0, 20 * MS }, good = { 0 };
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand);
+	stand_run(&stand, &bad, 50 * MS); /* one or two stalls: 2 % of a second */
+	assert_true(stand.course.lost);
+	assert_int_equal(stand.course.state, LULL_COURSE_RESTING);
+	assert_true(resting_share(&stand, &good, 10 * S) >= 1);
+}
+
+static void
+update__polls_where_that_does_better(void **state)
+{
+	struct host sleepers = { 20 * MS, 0, 2 * MS }, good = { 0 };
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand);
+	stand_run(&stand, &sleepers, 200 * MS);
+	assert_int_equal(stand.course.state, LULL_COURSE_POLLING);
+	assert_true(stand.course.lost);
+	/* resting is tried again, ever more seldom: the trials cost far less than the budget */
+	assert_true(resting_share(&stand, &sleepers, 600 * S) < 0.01);
+	assert_int_equal(stand.course.rest_hold_ns, 64 * S);
+	/* the host recovers */
+	stand_run(&stand, &good, 70 * S);
+	assert_int_equal(stand.course.state, LULL_COURSE_RESTING);
+	assert_false(stand.course.lost);
+	assert_true(resting_share(&stand, &good, 100 * S) >= 1);
+	/* and how often it had been tried is forgotten */
+	assert_int_equal(stand.course.rest_hold_ns, 4 * S);
+}
+
+static void
+update__rests_all_the_same_where_polling_fails_too(void **state)
+{
+	struct host both = { 20 * MS, 20 * MS, 2 * MS };
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand);
+	stand_run(&stand, &both, 2 * S);
+	assert_true(stand.course.lost);
+	/* polling is tried for a fraction of a second, ever more seldom */
+	assert_true(resting_share(&stand, &both, 600 * S) > 0.995);
+	assert_true(stand.course.lost);
+	assert_int_equal(stand.course.poll_hold_ns, 160 * S);
+}
+
+static void
+update__a_host_that_turns_bad_is_noticed_within_a_second(void **state)
+{
+	struct host good = { 0 };
+	static const struct host bad[] = { { 100 * MS, 0, 20 * MS },
+					   { 50 * MS, 0, 5 * MS },
+					   { 20 * MS, 0, 1 * MS } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct stand stand;
+
+		stand_begin(&stand);
+		stand_run(&stand, &good, 60 * S);
+		assert_false(stand.course.lost);
+		stand_run(&stand, &bad[i], 1 * S);
+		assert_true(stand.course.lost);
+	}
+}
+
+static void
+update__forbidden_rests_are_tried_only_where_polling_fails(void **state)
+{
+	struct host good = { 0 }, both = { 20 * MS, 20 * MS, 2 * MS };
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand);
+	stand.given.forbidden = true;
+	assert_true(resting_share(&stand, &good, 100 * S) < 0.001);
+	assert_int_equal(stand.course.state, LULL_COURSE_POLLING);
+	assert_true(resting_share(&stand, &both, 600 * S) > 0.99);
+	/* a stall too short to overflow the ring does not count where the ring forbids */
+	stand_begin(&stand);
+	stand.given.forbidden = true;
+	stand.given.poll_wait_ns = 5 * MS;
+	stand.given.poll_budget_ppm = 0;
+	assert_true(resting_share(&stand, &both, 100 * S) < 0.001);
+	/* allowed again: rests at once */
+	stand.given.forbidden = false;
+	stand_run(&stand, &good, 10 * MS);
+	assert_int_equal(stand.course.state, LULL_COURSE_RESTING);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(update__rests_where_stalls_are_within_the_budget),
+		cmocka_unit_test(update__a_stall_or_two_are_no_rate),
+		cmocka_unit_test(update__polls_where_that_does_better),
+		cmocka_unit_test(update__rests_all_the_same_where_polling_fails_too),
+		cmocka_unit_test(update__a_host_that_turns_bad_is_noticed_within_a_second),
+		cmocka_unit_test(update__forbidden_rests_are_tried_only_where_polling_fails),
+	};
+
+	return cmocka_run_group_tests_name("course", tests, NULL, NULL);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <lull/base.h>
+
+#include "idle/stalls.h"
+
+#define US LULL_NS_PER_US
+#define MS LULL_NS_PER_MS
+#define BUDGET_PPM 10000
+
+/* Looks every 200 us, asked for; each every_ns a stall of length_ns. Packets come evenly. */
+static uint64_t
+watch_for(struct lull_stall_watch *watch, uint64_t now_ns, uint64_t end_ns, uint64_t every_ns,
+	  uint64_t length_ns, uint64_t pps)
+{
+	uint64_t stall_ns = now_ns + every_ns / 2;
+
+	while (now_ns < end_ns) {
+		uint64_t gap_ns = 200 * US;
+		bool stalled = every_ns > 0 && now_ns >= stall_ns;
+
+		if (stalled) {
+			gap_ns += length_ns;
+			stall_ns += every_ns;
+		}
+		now_ns += gap_ns;
+		lull_stall_watch_gap(watch, now_ns, gap_ns, 200 * US, !watch->polling);
+		lull_stall_watch_pkts(watch, gap_ns, stalled,
+				      (uint32_t)(pps * gap_ns / LULL_NS_PER_S));
+	}
+	return now_ns;
+}
+
+static void
+late_ppm__is_a_share_of_the_time(void **state)
+{
+	static const uint64_t lengths_ns[] = { 1 * MS, 2 * MS, 5 * MS, 10 * MS, 20 * MS };
+	static const uint64_t everies_ns[] = { 100 * MS, 300 * MS, 1000 * MS, 3000 * MS };
+
+	(void)state;
+	for (int pps = 0; pps <= 100000; pps += 100000) {
+		for (int l = 0; l < 5; l++) {
+			for (int e = 0; e < 4; e++) {
+				struct lull_stall_watch watch;
+				double share = (double)lengths_ns[l] / (double)everies_ns[e];
+
+				lull_stall_watch_init(&watch, 0);
+				watch_for(&watch, 0, 60 * LULL_NS_PER_S, everies_ns[e],
+					  lengths_ns[l], (uint64_t)pps);
+				assert_in_range(
+					lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM),
+					(uint64_t)(share * LULL_PPM * 0.85),
+					(uint64_t)(share * LULL_PPM * 1.15));
+			}
+		}
+	}
+}
+
+/* Where packets meet no stall none is late, however many there are; and the other way round. */
+static void
+late_ppm__counts_packets_where_there_are_enough(void **state)
+{
+	struct lull_stall_watch watch;
+
+	(void)state;
+	lull_stall_watch_init(&watch, 0);
+	for (uint64_t now_ns = 0; now_ns < 10 * LULL_NS_PER_S; now_ns += 100 * MS) {
+		lull_stall_watch_gap(&watch, now_ns, 90 * MS, 90 * MS, true);
+		lull_stall_watch_pkts(&watch, 0, false, 100);
+		lull_stall_watch_gap(&watch, now_ns, 10 * MS, 0, true);
+	}
+	assert_int_equal(lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM), 0);
+	/* at p99.999 ten thousand packets say nothing, so time does */
+	assert_in_range(lull_stalls_late_ppm(&watch.rest, 200 * US, 10), 90000, 110000);
+	lull_stall_watch_init(&watch, 0);
+	for (uint64_t now_ns = 0; now_ns < 10 * LULL_NS_PER_S; now_ns += 1000 * MS) {
+		lull_stall_watch_gap(&watch, now_ns, 999 * MS, 999 * MS, true);
+		lull_stall_watch_gap(&watch, now_ns, 1 * MS, 0, true);
+		lull_stall_watch_pkts(&watch, 1 * MS, true, 1000);
+	}
+	/* all packets met a stall of 1 ms; four fifths of them waited longer than 200 us */
+	assert_in_range(lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM), 790000, 810000);
+}
+
+static void
+late_ppm__the_first_second_is_not_all_there_is(void **state)
+{
+	struct lull_stall_watch watch;
+
+	(void)state;
+	lull_stall_watch_init(&watch, 0);
+	/* one hiccup of 3 ms in the first 10 ms: 0.3 % of a second, not 30 % */
+	watch_for(&watch, 0, 10 * MS, 10 * MS, 3 * MS, 100000);
+	assert_in_range(lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM), 2500, 3500);
+}
+
+static void
+late_ppm__fades_with_its_evidence(void **state)
+{
+	struct lull_stall_watch watch;
+	uint64_t now_ns, count_x256;
+	uint32_t late_ppm;
+
+	(void)state;
+	lull_stall_watch_init(&watch, 0);
+	now_ns = watch_for(&watch, 0, 20 * LULL_NS_PER_S, 500 * MS, 7 * MS, 1000);
+	late_ppm = lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM);
+	count_x256 = lull_stalls_count_x256(&watch.rest, 200 * US);
+	assert_in_range(late_ppm, 12000, 15000);
+	assert_in_range(count_x256 / 256, 20, 40);
+	assert_in_range(lull_stalls_rate(&watch.rest), 1800, 2100);
+	assert_in_range(lull_stalls_longest_ns(&watch.rest), 7 * MS, 7300 * US);
+	/* seconds without one */
+	now_ns = watch_for(&watch, now_ns, 30 * LULL_NS_PER_S, 0, 0, 1000);
+	assert_in_range(lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM), late_ppm / 3,
+			late_ppm * 2 / 3);
+	now_ns = watch_for(&watch, now_ns, 300 * LULL_NS_PER_S, 0, 0, 1000);
+	assert_int_equal(lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM), 0);
+	assert_int_equal(lull_stalls_count_x256(&watch.rest, 200 * US), 0);
+	assert_int_equal(lull_stalls_longest_ns(&watch.rest), 0);
+}
+
+static void
+gap__what_was_planned_is_no_stall(void **state)
+{
+	struct lull_stall_watch watch;
+
+	(void)state;
+	lull_stall_watch_init(&watch, 0);
+	lull_stall_watch_gap(&watch, 5 * MS, 5 * MS, 5 * MS, true);
+	lull_stall_watch_gap(&watch, 10 * MS, 5 * MS, 5 * MS - LULL_STALL_NS + 1, true);
+	assert_int_equal(lull_stalls_count_x256(&watch.rest, 0), 0);
+	lull_stall_watch_gap(&watch, 15 * MS, 5 * MS, 5 * MS - LULL_STALL_NS, true);
+	assert_int_equal(lull_stalls_count_x256(&watch.rest, 0), 256);
+	/* and a stall that is shorter than the wait makes nothing late */
+	assert_int_equal(lull_stalls_count_x256(&watch.rest, 6 * MS), 0);
+	assert_int_equal(lull_stalls_late_ppm(&watch.rest, 6 * MS, BUDGET_PPM), 0);
+}
+
+static void
+turn_to__keeps_resting_and_polling_apart(void **state)
+{
+	struct lull_stall_watch watch;
+	uint64_t now_ns;
+
+	(void)state;
+	lull_stall_watch_init(&watch, 0);
+	now_ns = watch_for(&watch, 0, 2 * LULL_NS_PER_S, 100 * MS, 5 * MS, 0);
+	assert_true(lull_stalls_count_x256(&watch.recent, 0) > 0);
+	lull_stall_watch_turn_to(&watch, true, now_ns);
+	assert_int_equal(lull_stalls_count_x256(&watch.recent, 0), 0);
+	assert_int_equal(lull_stalls_count_x256(&watch.poll, 0), 0);
+	assert_true(lull_stalls_count_x256(&watch.rest, 0) > 0);
+	/* a trial rest of a polling loop says nothing about polling */
+	lull_stall_watch_gap(&watch, now_ns + 9 * MS, 9 * MS, 0, true);
+	assert_int_equal(lull_stalls_count_x256(&watch.poll, 0), 0);
+	lull_stall_watch_gap(&watch, now_ns + 9 * MS, 9 * MS, 0, false);
+	assert_int_equal(lull_stalls_count_x256(&watch.poll, 0), 256);
+}
+
+static void
+wait_ns__is_the_quantile_of_waits(void **state)
+{
+	struct lull_stall_watch watch;
+
+	(void)state;
+	lull_stall_watch_init(&watch, 0);
+	assert_int_equal(lull_stalls_wait_ns(&watch.rest, BUDGET_PPM), 0);
+	/* 10 ms in each 500 ms: a share of 1 % waits 5 ms or more */
+	watch_for(&watch, 0, 60 * LULL_NS_PER_S, 500 * MS, 10 * MS, 0);
+	assert_in_range(lull_stalls_wait_ns(&watch.rest, BUDGET_PPM), 4500 * US, 5500 * US);
+	assert_int_equal(lull_stalls_wait_ns(&watch.rest, 30000), 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(late_ppm__is_a_share_of_the_time),
+		cmocka_unit_test(late_ppm__counts_packets_where_there_are_enough),
+		cmocka_unit_test(late_ppm__the_first_second_is_not_all_there_is),
+		cmocka_unit_test(late_ppm__fades_with_its_evidence),
+		cmocka_unit_test(gap__what_was_planned_is_no_stall),
+		cmocka_unit_test(turn_to__keeps_resting_and_polling_apart),
+		cmocka_unit_test(wait_ns__is_the_quantile_of_waits),
+	};
+
+	return cmocka_run_group_tests_name("stalls", tests, NULL, NULL);
+}

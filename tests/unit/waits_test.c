@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include <lull/base.h>
+
+#include "idle/waits.h"
+
+#define US LULL_NS_PER_US
+#define MS LULL_NS_PER_MS
+#define LATENCY_NS (200 * US)
+
+static struct lull_waits *waits;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	waits = calloc(1, sizeof(*waits));
+	if (waits == NULL)
+		return -1;
+	lull_waits_init(waits, 999 * US);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	free(waits);
+	return 0;
+}
+
+/* One queue, looked at now and served within 1 us. */
+static bool
+look(uint64_t now_ns, uint32_t pkts)
+{
+	bool drained;
+
+	lull_waits_look(waits, now_ns, 1);
+	drained = lull_waits_queue(waits, 0, pkts, 32);
+	lull_waits_settle(waits, now_ns + US, LATENCY_NS);
+	return drained;
+}
+
+static void
+rest(uint64_t begin_ns, uint64_t limit_ns, uint64_t end_ns)
+{
+	struct lull_wake wake = {
+		{ LULL_REST_SLEEP, limit_ns }, begin_ns, end_ns, 0, LULL_WAKE_TIMER
+	};
+
+	lull_waits_rested(waits, &wake);
+}
+
+static uint64_t
+late_pkts(void)
+{
+	return waits->late_pkts_x256 / 256;
+}
+
+static void
+settle__counts_the_fluid_share_beyond_the_objective(void **state)
+{
+	(void)state;
+	look(1 * MS, 0);
+	/* 100 us: none late */
+	look(1 * MS + 100 * US, 10);
+	assert_int_equal(late_pkts(), 0);
+	/* 399 us and 1 us to serve them: half of them */
+	look(1 * MS + 499 * US, 20);
+	assert_int_equal(late_pkts(), 10);
+	assert_int_equal(waits->window_pkts, 30);
+	/* the bound holds for each of them */
+	assert_int_equal(waits->histogram.count, 30);
+	assert_in_range(lull_histogram_quantile(&waits->histogram, 999999), 400 * US, 420 * US);
+}
+
+static void
+queue__a_backlog_waited_for_the_gap_before_it(void **state)
+{
+	uint64_t now_ns = 1 * MS;
+
+	(void)state;
+	look(now_ns, 0);
+	/* nobody looked for 400 us; ten bursts, 1 us apart, work the backlog off */
+	now_ns += 399 * US;
+	for (int i = 0; i < 10; i++, now_ns += 1 * US)
+		assert_false(look(now_ns, 32));
+	assert_true(look(now_ns, 3));
+	assert_in_range(late_pkts(), 160, 164);
+	/* once empty, what comes next has waited for a microsecond */
+	look(now_ns + 1 * US, 31);
+	assert_in_range(late_pkts(), 160, 164);
+}
+
+/* A queue that never runs short, at high load: its packets came long after that gap. */
+static void
+queue__no_backlog_lasts_for_ever(void **state)
+{
+	uint64_t now_ns = 1 * MS, late;
+
+	(void)state;
+	look(now_ns, 0);
+	now_ns += 400 * US;
+	for (int i = 0; i < 3300; i++, now_ns += 1 * US)
+		look(now_ns, 32);
+	late = late_pkts();
+	for (int i = 0; i < 10000; i++, now_ns += 1 * US)
+		look(now_ns, 32);
+	assert_true(late > 0);
+	assert_int_equal(late_pkts(), late);
+}
+
+static void
+look__tells_rests_from_stalls(void **state)
+{
+	(void)state;
+	look(1 * MS, 0);
+	rest(1 * MS, 900 * US, 1 * MS + 950 * US);
+	look(1 * MS + 950 * US, 5);
+	assert_false(waits->stalled);
+	rest(2 * MS, 200 * US, 7 * MS);
+	look(7 * MS, 5);
+	assert_true(waits->stalled);
+	assert_in_range(lull_stalls_longest_ns(&waits->watch.rest), 5 * MS, 5100 * US);
+	/* also one that no rest was part of */
+	look(9 * MS, 0);
+	assert_true(waits->stalled);
+	assert_int_equal(lull_stalls_count_x256(&waits->watch.rest, 0), 512);
+}
+
+static void
+look__a_trial_rest_says_nothing_about_polling(void **state)
+{
+	(void)state;
+	lull_stall_watch_turn_to(&waits->watch, true, 0);
+	look(1 * MS, 0);
+	rest(1 * MS, 1, 6 * MS);
+	look(6 * MS, 100);
+	assert_int_equal(lull_stalls_count_x256(&waits->watch.poll, 0), 0);
+	assert_int_equal(waits->watch.poll.pkts_x256, 0);
+	/* those packets were late all the same */
+	assert_true(late_pkts() > 90);
+	look(8 * MS, 100);
+	assert_int_equal(lull_stalls_count_x256(&waits->watch.poll, 0), 256);
+	assert_int_equal(waits->watch.poll.pkts_x256, 100 * 256);
+}
+
+static void
+polled__knows_a_stall_by_what_empty_turns_take(void **state)
+{
+	(void)state;
+	lull_waits_polled(waits, 1 * MS, 0, 900 * US);
+	assert_int_equal(lull_stalls_count_x256(&waits->watch.rest, 0), 0);
+	lull_waits_polled(waits, 5 * MS, 0, 900 * US);
+	assert_int_equal(lull_stalls_count_x256(&waits->watch.rest, 0), 256);
+	/* with packets among them nothing is known */
+	lull_waits_polled(waits, 9 * MS, 1000, 0);
+	assert_int_equal(lull_stalls_count_x256(&waits->watch.rest, 0), 256);
+	assert_int_equal(late_pkts(), 0);
+	assert_in_range(lull_arrival_curve_pkts(&waits->curve, 12), 1000, 1000);
+}
+
+/* What is fetched of a backlog comes as fast as the loop serves it: no burst. */
+static void
+queue__a_backlog_is_one_batch_of_the_arrival_curve(void **state)
+{
+	uint64_t now_ns = 1 * MS;
+
+	(void)state;
+	look(now_ns, 0);
+	now_ns += 20 * MS;
+	for (int i = 0; i < 30; i++, now_ns += US / 2)
+		look(now_ns, 32);
+	look(now_ns, 0);
+	assert_in_range(lull_arrival_curve_pkts(&waits->curve, 0), 0, 2);
+	look(now_ns + US, 1);
+	assert_in_range(lull_arrival_curve_pkts(&waits->curve, 14), 700, 900);
+	assert_in_range(lull_arrival_curve_pkts(&waits->curve, 4), 0, 3);
+}
+
+static void
+missed__needs_a_second_and_three_packets(void **state)
+{
+	(void)state;
+	lull_waits_mark(waits, 0);
+	look(100 * MS, 0);
+	look(110 * MS, 2); /* both late */
+	look(1010 * MS, 0);
+	assert_false(lull_waits_missed(waits, 1011 * MS, 10000));
+	look(1020 * MS, 2);
+	assert_true(lull_waits_missed(waits, 1021 * MS, 10000));
+	/* not within the first second, and not when there are enough others */
+	assert_false(lull_waits_missed(waits, 999 * MS, 10000));
+	for (uint64_t us = 1; us <= 40; us++)
+		look(1020 * MS + us * US, 10);
+	assert_false(lull_waits_missed(waits, 1021 * MS, 10000));
+	lull_waits_mark(waits, 1021 * MS);
+	assert_int_equal(waits->late_pkts_x256, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(settle__counts_the_fluid_share_beyond_the_objective,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(queue__a_backlog_waited_for_the_gap_before_it,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(queue__no_backlog_lasts_for_ever, setup, teardown),
+		cmocka_unit_test_setup_teardown(look__tells_rests_from_stalls, setup, teardown),
+		cmocka_unit_test_setup_teardown(look__a_trial_rest_says_nothing_about_polling,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(polled__knows_a_stall_by_what_empty_turns_take,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(queue__a_backlog_is_one_batch_of_the_arrival_curve,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(missed__needs_a_second_and_three_packets, setup,
+						teardown),
+	};
+
+	return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
+}
