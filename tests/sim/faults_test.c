@@ -51,6 +51,29 @@ stall__takes_its_share_of_the_time(void **state)
 	}
 }
 
+/* Lengths from a range come evenly from all of it. */
+static void
+stall__lengths_are_spread_over_their_range(void **state)
+{
+	uint64_t low_ns = UINT64_MAX, high_ns = 0, sum_ns = 0;
+	struct lull_sim_cpu cpu;
+	const uint32_t count = 20000;
+
+	(void)state;
+	lull_sim_cpu_init(&cpu, 10 * MS, 500 * US, 3 * MS, 4);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t ns = cpu.stall_end_ns - cpu.stall_begin_ns;
+
+		low_ns = LULL_MIN(low_ns, ns);
+		high_ns = LULL_MAX(high_ns, ns);
+		sum_ns += ns;
+		lull_sim_cpu_wake(&cpu, cpu.stall_end_ns);
+	}
+	assert_in_range(low_ns, 500 * US, 502 * US);
+	assert_in_range(high_ns, 2998 * US, 3000 * US);
+	about((double)sum_ns / count, 1750e3, 0.01, "mean length, seed 4");
+}
+
 /* Two threads of one core lose the time of that core once. */
 static void
 stall__of_a_shared_core_counts_once(void **state)
@@ -79,7 +102,7 @@ cpu_wake__waits_for_the_end_of_a_stall(void **state)
 	uint64_t begin_ns, end_ns;
 
 	(void)state;
-	lull_sim_cpu_init(&cpu, MS, 100 * US, 3);
+	lull_sim_cpu_init(&cpu, MS, 100 * US, 100 * US, 3);
 	for (uint32_t i = 0; i < 1000; i++) {
 		begin_ns = cpu.stall_begin_ns;
 		end_ns = cpu.stall_end_ns;
@@ -150,6 +173,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stall__takes_its_share_of_the_time),
+		cmocka_unit_test(stall__lengths_are_spread_over_their_range),
 		cmocka_unit_test(stall__of_a_shared_core_counts_once),
 		cmocka_unit_test(cpu_wake__waits_for_the_end_of_a_stall),
 		cmocka_unit_test(late__lengthens_its_share_of_the_rests),
