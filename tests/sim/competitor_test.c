@@ -163,13 +163,40 @@ stolen__is_not_the_competitors(void **state)
 	struct lull_sim_result result;
 
 	(void)state;
-	config.stall_every_ns = 2 * MS;
-	config.stall_ns = MS;
-	config.stall_ns_max = 3 * MS;
+	config.stall_every_ns = MS;
+	config.stall_ns = 500 * US;
+	config.stall_ns_max = 1500 * US;
 	config.duration_ns = 20 * LULL_NS_PER_S;
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = 10 * MS; /* several in each */
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns_max = 10 * MS;
 	stand_run(&config, &result);
-	/* half of the time is stolen; of the other half the thread and switching take 3.3 % */
-	about(got_pct(&result), 47, 50, "other, CPU %");
+	assert_in_range(result.rest.max, 10 * MS, 12 * MS);
+	/* half of the time is stolen */
+	about(got_pct(&result), 48, 51, "other, CPU %");
+}
+
+/* Nobody owes anything to one who did not want the core. */
+static void
+competitor_charge__counts_while_it_wants_the_core(void **state)
+{
+	struct lull_sim_competitor competitor;
+
+	(void)state;
+	lull_sim_competitor_init(&competitor, 300000, 3 * MS, 0, 5);
+	assert_true(lull_sim_competitor_wants(&competitor, 0));
+	lull_sim_competitor_run(&competitor, 3 * MS);
+	assert_int_equal(competitor.got_ns, 3 * MS);
+	assert_int_equal(competitor.lead_ns, -(int64_t)(3 * MS));
+	assert_false(lull_sim_competitor_wants(&competitor, 6 * MS));
+	lull_sim_competitor_charge(&competitor, 2 * MS);
+	assert_int_equal(competitor.lead_ns, -(int64_t)(3 * MS));
+	assert_int_equal(lull_sim_competitor_turn(&competitor, 6 * MS), 0);
+	/* it rested for 3.5 to 10.5 ms: what it had before is forgotten */
+	lull_sim_competitor_skip(&competitor, 14 * MS);
+	assert_int_equal(lull_sim_competitor_turn(&competitor, 14 * MS), 3 * MS);
+	lull_sim_competitor_charge(&competitor, MS);
+	assert_int_equal(competitor.lead_ns, MS);
+	assert_in_range(lull_sim_competitor_debt(&competitor), MS, 3 * MS);
 }
 
 /* One that rests too little has had more than its share, and waits for the other's slice. */
@@ -219,6 +246,7 @@ main(void)
 		cmocka_unit_test(resting__leaves_a_busy_loop_the_rest),
 		cmocka_unit_test(part_time__gets_its_share),
 		cmocka_unit_test(stolen__is_not_the_competitors),
+		cmocka_unit_test(competitor_charge__counts_while_it_wants_the_core),
 		cmocka_unit_test(ordinary__waits_for_what_it_had_too_much),
 		cmocka_unit_test(config__refuses_threads_that_share),
 	};
