@@ -35,6 +35,13 @@ lull_sim_cpu_init(struct lull_sim_cpu *cpu, uint64_t every_ns, uint64_t low_ns, 
 	cpu_next_stall(cpu);
 }
 
+void
+lull_sim_cpu_quiet(struct lull_sim_cpu *cpu, uint64_t until_ns)
+{
+	cpu->stall_end_ns = until_ns;
+	cpu_next_stall(cpu);
+}
+
 uint64_t
 lull_sim_cpu_stalled(struct lull_sim_cpu *cpu, uint64_t begin_ns, uint64_t ns)
 {

@@ -40,6 +40,8 @@ struct lull_sim_cpu {
 /** Stolen time about every @p every_ns, from @p low_ns to @p high_ns long; 0: never. */
 void lull_sim_cpu_init(struct lull_sim_cpu *cpu, uint64_t every_ns, uint64_t low_ns,
 		       uint64_t high_ns, uint64_t seed);
+/** No stolen time before @p until_ns; right after the above. */
+void lull_sim_cpu_quiet(struct lull_sim_cpu *cpu, uint64_t until_ns);
 /** The competitor has the core until @p until_ns, but for what is stolen. */
 void lull_sim_cpu_lend(struct lull_sim_cpu *cpu, uint64_t until_ns);
 /** Slow paths of the two below. */

@@ -230,6 +230,8 @@ sim_cpu(struct lull_sim *sim, uint32_t number, uint32_t core)
 	if (cpu->thread_count == 0) {
 		lull_sim_cpu_init(cpu, config->stall_every_ns, config->stall_ns,
 				  config->stall_ns_max, config->seed + 16 * core);
+		if (config->stall_from_ns > 0)
+			lull_sim_cpu_quiet(cpu, config->stall_from_ns);
 		lull_sim_competitor_init(&cpu->competitor, config->competitor_ppm,
 					 config->competitor_run_ns, config->machine.switch_ns,
 					 config->seed + 16 * core);

@@ -50,6 +50,7 @@ struct lull_sim_config {
 	uint64_t late_ns;                /**< ... by this */
 	uint64_t stall_every_ns;         /**< stolen time, 0: none */
 	uint64_t stall_ns, stall_ns_max; /**< its length, or evenly up to the longest; 0: fixed */
+	uint64_t stall_from_ns;          /**< none before, warm-up included */
 	uint32_t competitor_ppm;         /**< other program on each core, its share, 0: none */
 	uint64_t competitor_run_ns;      /**< CPU time of one of its runs */
 	bool fifo;                       /**< threads are of a real-time class while they rest */

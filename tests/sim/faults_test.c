@@ -74,6 +74,29 @@ stall__lengths_are_spread_over_their_range(void **state)
 	about((double)sum_ns / count, 1750e3, 0.01, "mean length, seed 4");
 }
 
+/* A host that turns bad later on. */
+static void
+stall__begins_when_it_is_told_to(void **state)
+{
+	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e4);
+	struct lull_sim_config config = stand_config("spin", &arrival);
+	struct lull_sim_result result;
+
+	(void)state;
+	config.machine = stand_machine();
+	config.machine.turn_ns = 5000;
+	config.stall_every_ns = 10 * MS;
+	config.stall_ns = 5 * MS;
+	config.stall_from_ns = LULL_NS_PER_S;
+	config.seed = 9;
+	config.duration_ns = LULL_NS_PER_S;
+	stand_run(&config, &result);
+	assert_int_equal(result.stolen_ns, 0);
+	config.duration_ns = 4 * LULL_NS_PER_S;
+	stand_run(&config, &result);
+	about((double)result.stolen_ns, 1e9, 0.15, "stolen in 3 s, seed 9");
+}
+
 /* Two threads of one core lose the time of that core once. */
 static void
 stall__of_a_shared_core_counts_once(void **state)
@@ -174,6 +197,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stall__takes_its_share_of_the_time),
 		cmocka_unit_test(stall__lengths_are_spread_over_their_range),
+		cmocka_unit_test(stall__begins_when_it_is_told_to),
 		cmocka_unit_test(stall__of_a_shared_core_counts_once),
 		cmocka_unit_test(cpu_wake__waits_for_the_end_of_a_stall),
 		cmocka_unit_test(late__lengthens_its_share_of_the_rests),
