@@ -10,6 +10,7 @@
 #ifndef LULL_SIM_MACHINE_H
 #define LULL_SIM_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <lull/base.h>
@@ -50,7 +51,13 @@ struct lull_sim_machine {
 	struct lull_sim_curve overshoot; /**< of a sleep beyond what was asked for, by quantile */
 	uint64_t event_ns;               /**< from a packet to the thread it wakes */
 	uint64_t switch_ns;              /**< to another thread of the same core */
-	double watts;                    /**< of a core that runs */
+	/** What a wake-up adds to that while a busy competitor has the core, by class. */
+	struct lull_sim_curve fifo_late, fair_late;
+	uint64_t stall_every_ns, stall_ns, stall_ns_max; /**< stolen time, 0: none */
+	uint32_t competitor_ppm;                         /**< of the core, 0: nobody */
+	uint64_t competitor_run_ns;
+	bool fifo;    /**< threads run in a real-time class while they rest */
+	double watts; /**< of a core that runs */
 	uint32_t state_count;
 	struct lull_sim_state states[LULL_SIM_STATES_MAX]; /**< least_ns rising */
 };

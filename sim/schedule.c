@@ -28,15 +28,24 @@ schedule_wait(struct lull_sim_cpu *cpu, uint32_t number)
 	cpu->waiting[cpu->waiting_count++] = number;
 }
 
-/* Of those that wait, the one that had least. */
+/* Does a go before b? Who is of the real-time class, then who had less. */
+static bool
+schedule_before(const struct lull_sim_thread *a, const struct lull_sim_thread *b)
+{
+	if (a->watch.realtime != b->watch.realtime)
+		return a->watch.realtime;
+	return a->vruntime_ns < b->vruntime_ns;
+}
+
+/* Of those that wait, the one that goes first. */
 static uint32_t
 schedule_pick(const struct lull_sim_schedule *schedule, struct lull_sim_cpu *cpu)
 {
 	uint32_t best = 0, number;
 
 	for (uint32_t i = 1; i < cpu->waiting_count; i++)
-		if (schedule->threads[cpu->waiting[i]].vruntime_ns <
-		    schedule->threads[cpu->waiting[best]].vruntime_ns)
+		if (schedule_before(&schedule->threads[cpu->waiting[i]],
+				    &schedule->threads[cpu->waiting[best]]))
 			best = i;
 	number = cpu->waiting[best];
 	cpu->waiting[best] = cpu->waiting[--cpu->waiting_count];
@@ -63,8 +72,12 @@ schedule_enter(struct lull_sim_schedule *schedule, uint32_t number)
 
 	if (cpu->running == number)
 		return true;
-	if (cpu->running != NOBODY) {
-		other = &schedule->threads[cpu->running];
+	other = cpu->running == NOBODY ? NULL : &schedule->threads[cpu->running];
+	if (other != NULL && other->watch.realtime) {
+		schedule_wait(cpu, number); /* until it rests, whoever I am */
+		return false;
+	}
+	if (other != NULL && !thread->watch.realtime) {
 		/* Who slept long is owed a slice, no more. */
 		if (thread->vruntime_ns + LULL_SIM_SLICE_NS < other->vruntime_ns)
 			thread->vruntime_ns = other->vruntime_ns - LULL_SIM_SLICE_NS;
@@ -85,7 +98,8 @@ schedule_leave(struct lull_sim_schedule *schedule, struct lull_sim_thread *threa
 	bool rests = thread->left_ns != 0;
 	uint32_t next;
 
-	if (!rests && (thread->now_ns < cpu->slice_ns || cpu->waiting_count == 0))
+	if (!rests &&
+	    (thread->watch.realtime || thread->now_ns < cpu->slice_ns || cpu->waiting_count == 0))
 		return;
 	if (cpu->waiting_count == 0) {
 		cpu->running = NOBODY;

@@ -4,7 +4,7 @@
  * Schedule: whose turn is next, on which core.
  *
  * Threads take their turns in the order of virtual time. One alone on its core
- * runs whenever it is awake; several share it by the rule in cpu.h.
+ * runs whenever it is awake; several share it by the rules in cpu.h.
  */
 #ifndef LULL_SIM_SCHEDULE_H
 #define LULL_SIM_SCHEDULE_H

@@ -57,6 +57,7 @@ int
 lull_sim_config_check(const struct lull_sim_config *config, struct lull_config_error *error)
 {
 	bool relayed = config->path == LULL_SIM_SEND_RECEIVE;
+	bool others = config->competitor_ppm > 0;
 	uint32_t queues_max = relayed ? 1 : LULL_IDLE_QUEUES_MAX;
 	uint32_t threads_max = relayed ? 1 : LULL_SIM_THREADS_MAX;
 	uint64_t burst_ns = (uint64_t)config->line_pkts * CONFIG_PKT_NS_MIN;
@@ -69,16 +70,23 @@ lull_sim_config_check(const struct lull_sim_config *config, struct lull_config_e
 		{ "public-ring", config->public_pkts, relayed ? 1 : 0, 1u << 20 },
 		{ "queues", config->queue_count, 1, queues_max },
 		{ "threads", config->thread_count, 1, threads_max },
-		{ "cores", config->core_count, 1, config->thread_count },
+		/* a competitor is reckoned beside one thread, not among several */
+		{ "cores", config->core_count, others ? config->thread_count : 1,
+		  config->thread_count },
 		{ "link", config->link_bps, config->link_bps == 0 ? 0 : CONFIG_BPS_MIN,
 		  CONFIG_BPS_MAX },
 		{ "shape", config->shape_bps, config->shape_bps == 0 ? 0 : CONFIG_BPS_MIN,
 		  CONFIG_BPS_MAX },
 		{ "late", config->late_ppm, 0, LULL_PPM },
 		{ "late", config->late_ns, 0, CONFIG_FAULT_NS_MAX },
-		{ "stall", config->stall_every_ns, config->stall_ns > 0 ? LULL_NS_PER_US : 0,
+		{ "stall", config->stall_every_ns,
+		  config->stall_ns > 0 || config->stall_ns_max > 0 ? LULL_NS_PER_US : 0,
 		  CONFIG_TIME_NS_MAX },
 		{ "stall", config->stall_ns, 0, CONFIG_FAULT_NS_MAX },
+		{ "stall", config->stall_ns_max, 0, CONFIG_FAULT_NS_MAX },
+		{ "competitor", config->competitor_ppm, 0, LULL_PPM },
+		{ "competitor", config->competitor_run_ns, others ? LULL_NS_PER_US : 0,
+		  CONFIG_FAULT_NS_MAX },
 		{ "line-bursts", config->line_pkts, config->line_every_ns > 0 ? 1 : 0, 65535 },
 		{ "line-bursts", config->line_every_ns, line_every_ns_min, CONFIG_PERIOD_NS_MAX },
 		{ "duration", config->duration_ns, LULL_NS_PER_US, CONFIG_TIME_NS_MAX },
@@ -187,6 +195,13 @@ sim_thread(struct lull_sim *sim, uint32_t number, enum lull_sim_side side, uint3
 	thread->late_ppm = config->late_ppm;
 	thread->late_ns = config->late_ns;
 	lull_sim_sampler_init(&thread->sampler, &machine->overshoot, config->seed + 16 * number);
+	if (config->competitor_ppm > 0) {
+		lull_sim_sampler_init(&thread->beside_fifo, &machine->fifo_late,
+				      config->seed + 16 * number + 1);
+		lull_sim_sampler_init(&thread->beside_fair, &machine->fair_late,
+				      config->seed + 16 * number + 2);
+	}
+	lull_sim_watch_init(&thread->watch, config->fifo, 0);
 	lull_prng_init(&thread->fault, config->seed + 16 * number, 0x6c74);
 	thread->idle_memory = aligned_alloc(LULL_CACHE_LINE, (lull_idle_size() + LULL_CACHE_LINE -
 							      1) & ~(size_t)(LULL_CACHE_LINE - 1));
@@ -212,9 +227,15 @@ sim_cpu(struct lull_sim *sim, uint32_t number, uint32_t core)
 	const struct lull_sim_config *config = &sim->config;
 	struct lull_sim_cpu *cpu = &sim->cpus[core];
 
-	if (cpu->thread_count == 0)
+	if (cpu->thread_count == 0) {
 		lull_sim_cpu_init(cpu, config->stall_every_ns, config->stall_ns,
-				  config->seed + 16 * core);
+				  config->stall_ns_max, config->seed + 16 * core);
+		if (config->stall_from_ns > 0)
+			lull_sim_cpu_quiet(cpu, config->stall_from_ns);
+		lull_sim_competitor_init(&cpu->competitor, config->competitor_ppm,
+					 config->competitor_run_ns, config->machine.switch_ns,
+					 config->seed + 16 * core);
+	}
 	cpu->thread_count++;
 	sim->threads[number].cpu = cpu;
 }
@@ -399,6 +420,7 @@ static void
 sim_add_thread(const struct lull_sim_thread *thread, struct lull_sim_result *result)
 {
 	const struct lull_sim_stats *stats = &thread->stats;
+	const struct lull_sim_competitor *competitor = &thread->cpu->competitor;
 
 	if (result->thread_count++ == 0)
 		lull_idle_verdict(thread->idle, &result->verdict);
@@ -409,6 +431,13 @@ sim_add_thread(const struct lull_sim_thread *thread, struct lull_sim_result *res
 	result->delivered += stats->delivered;
 	result->bytes += stats->bytes;
 	result->stolen_ns += stats->stolen_ns;
+	result->waited_ns += stats->waited_ns;
+	result->realtime_ns += stats->realtime_ns;
+	result->leaves += thread->watch.leave_count - stats->leaves;
+	if (lull_sim_competitor_present(competitor)) { /* which has no other thread beside it */
+		result->competitor_ns += competitor->got_ns - stats->competitor_ns;
+		result->competitor_time_ns += thread->now_ns - stats->begin_ns;
+	}
 	result->active_ns += stats->active_ns;
 	for (uint32_t i = 0; i < LULL_SIM_STATES_MAX; i++)
 		result->state_ns[i] += stats->state_ns[i];

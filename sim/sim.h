@@ -46,10 +46,15 @@ struct lull_sim_config {
 	uint32_t burst_pkts;  /**< 1..LULL_SIM_BURST_MAX */
 	uint32_t queue_count; /**< per thread, 1..LULL_IDLE_QUEUES_MAX */
 	uint32_t thread_count, core_count;
-	uint32_t late_ppm;                 /**< share of wake-ups that come late ... */
-	uint64_t late_ns;                  /**< ... by this */
-	uint64_t stall_every_ns, stall_ns; /**< stolen time, 0: none */
-	uint64_t line_every_ns;            /**< bursts at line rate, 0: none */
+	uint32_t late_ppm;               /**< share of wake-ups that come late ... */
+	uint64_t late_ns;                /**< ... by this */
+	uint64_t stall_every_ns;         /**< stolen time, 0: none */
+	uint64_t stall_ns, stall_ns_max; /**< its length, or evenly up to the longest; 0: fixed */
+	uint64_t stall_from_ns;          /**< none before, warm-up included */
+	uint32_t competitor_ppm;         /**< other program on each core, its share, 0: none */
+	uint64_t competitor_run_ns;      /**< CPU time of one of its runs */
+	bool fifo;                       /**< threads are of a real-time class while they rest */
+	uint64_t line_every_ns;          /**< bursts at line rate, 0: none */
 	uint32_t line_pkts;
 	uint64_t seed;
 	uint64_t warmup_ns;   /**< not measured */
@@ -62,7 +67,10 @@ struct lull_sim_result {
 	uint64_t time_ns; /**< of all threads together */
 	uint64_t cpu_ns;
 	uint64_t offered, delivered, lost, bytes;
-	uint64_t stolen_ns; /**< from threads at work */
+	uint64_t stolen_ns;           /**< from threads at work */
+	uint64_t waited_ns;           /**< for the competitor, at work or late to wake */
+	uint64_t realtime_ns, leaves; /**< in the real-time class, and times taken out of it */
+	uint64_t competitor_ns, competitor_time_ns; /**< CPU time it got, of so much; 0: nobody */
 	uint64_t active_ns, state_ns[LULL_SIM_STATES_MAX];
 	uint64_t looks, looks_feasible; /**< the verdict, every 10 ms */
 	struct lull_verdict verdict;    /**< of the first thread, at the end */

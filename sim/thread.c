@@ -34,6 +34,8 @@ lull_sim_thread_mark(struct lull_sim_thread *thread)
 	stats->begin_ns = thread->now_ns;
 	stats->offered = lull_sim_thread_offered(thread);
 	stats->lost = lull_sim_thread_lost(thread);
+	stats->leaves = thread->watch.leave_count;
+	stats->competitor_ns = thread->cpu->competitor.got_ns;
 	stats->counters = *lull_idle_counters(thread->idle);
 	lull_idle_mark(thread->idle);
 }
@@ -52,6 +54,19 @@ thread_chores(struct lull_sim_thread *thread)
 	thread->stats.looks++;
 	if (verdict.state == LULL_VERDICT_FEASIBLE)
 		thread->stats.looks_feasible++;
+}
+
+/* It ran for so long. */
+static void
+thread_use(struct lull_sim_thread *thread, uint64_t ns)
+{
+	thread->stats.cpu_ns += ns;
+	thread->stats.active_ns += ns;
+	thread->vruntime_ns += ns;
+	thread->used_ns += ns;
+	/* Whom a real-time class lets run owes nothing to the fair scheduler. */
+	if (!thread->watch.realtime)
+		lull_sim_competitor_charge(&thread->cpu->competitor, ns);
 }
 
 /* ---- packets ---- */
@@ -139,11 +154,51 @@ thread_idle_core(struct lull_sim_thread *thread, uint64_t idle_ns)
 		thread->stats.active_ns += idle_ns;
 }
 
+/* Due at @p due_ns, and usually late by so much: when does it run? */
+static uint64_t
+thread_wake_end(struct lull_sim_thread *thread, uint64_t due_ns, uint64_t usual_ns)
+{
+	struct lull_sim_cpu *cpu = thread->cpu;
+	struct lull_sim_competitor *competitor = &cpu->competitor;
+	uint64_t end_ns = due_ns + usual_ns, free_ns;
+
+	if (!lull_sim_competitor_present(competitor))
+		return end_ns;
+	lull_sim_cpu_lend(cpu, due_ns);
+	if (lull_sim_competitor_wants(competitor, due_ns)) {
+		/* It may come to its end by itself; a busy loop does not. */
+		free_ns = competitor->rest_ns > 0 ? end_ns + competitor->left_ns : UINT64_MAX;
+		if (thread->watch.realtime)
+			end_ns += lull_sim_sampler_draw(&thread->beside_fifo);
+		else
+			end_ns += lull_sim_sampler_draw(&thread->beside_fair) +
+				  lull_sim_competitor_debt(competitor);
+		end_ns = LULL_MIN(end_ns, free_ns);
+		thread->stats.waited_ns += end_ns - due_ns - usual_ns;
+	}
+	lull_sim_cpu_lend(cpu, end_ns);
+	competitor->slice_ns = end_ns + LULL_SIM_FAIR_SLICE_NS;
+	return end_ns;
+}
+
+/* It leaves the core: the competitor has it as soon as it changed hands. */
+static void
+thread_leave_core(struct lull_sim_thread *thread, uint64_t now_ns, uint64_t due_ns)
+{
+	struct lull_sim_competitor *competitor = &thread->cpu->competitor;
+	/* There and back; the price of the sleep itself is the thread's. */
+	uint64_t away_ns = thread->machine->rest_ns + 2 * competitor->switch_ns;
+
+	lull_sim_competitor_skip(competitor, LULL_MIN(now_ns + away_ns, due_ns));
+}
+
 static uint64_t
 thread_sleep_end(struct lull_sim_thread *thread, uint64_t begin_ns, uint64_t limit_ns)
 {
-	uint64_t end_ns = begin_ns + limit_ns + lull_sim_sampler_draw(&thread->sampler);
+	uint64_t usual_ns = lull_sim_sampler_draw(&thread->sampler), end_ns;
 
+	thread_leave_core(thread, begin_ns, begin_ns + limit_ns);
+	end_ns = thread_wake_end(thread, begin_ns + limit_ns, usual_ns);
 	if (thread->late_ppm > 0 && lull_prng_below(&thread->fault, LULL_PPM) < thread->late_ppm)
 		end_ns += thread->late_ns;
 	return lull_sim_cpu_wake(thread->cpu, end_ns);
@@ -170,7 +225,9 @@ thread_event_end(struct lull_sim_thread *thread, struct lull_wake *wake)
 		first_ns = LULL_MIN(first_ns, next_ns);
 	}
 	wake->reason = first_ns < limit_ns ? LULL_WAKE_PACKET : LULL_WAKE_TIMER;
-	wake->end_ns = LULL_MAX(first_ns, wake->begin_ns) + thread->machine->event_ns;
+	first_ns = LULL_MAX(first_ns, wake->begin_ns);
+	thread_leave_core(thread, wake->begin_ns, first_ns);
+	wake->end_ns = thread_wake_end(thread, first_ns, thread->machine->event_ns);
 	wake->end_ns = lull_sim_cpu_wake(thread->cpu, wake->end_ns);
 	return 0;
 }
@@ -186,9 +243,7 @@ thread_rest(struct lull_sim_thread *thread, const struct lull_rest *rest, uint64
 	if (rest->depth == LULL_REST_PAUSE) {
 		wake.end_ns = lull_sim_cpu_work(thread->cpu, now_ns, rest->limit_ns);
 		stats->stolen_ns += wake.end_ns - now_ns - rest->limit_ns;
-		stats->cpu_ns += rest->limit_ns;
-		stats->active_ns += rest->limit_ns;
-		thread->vruntime_ns += rest->limit_ns;
+		thread_use(thread, rest->limit_ns);
 	} else {
 		thread->left_ns = now_ns;
 		if (rest->depth == LULL_REST_SLEEP) {
@@ -200,9 +255,7 @@ thread_rest(struct lull_sim_thread *thread, const struct lull_rest *rest, uint64
 		}
 		real_ns = wake.end_ns - now_ns;
 		wake.cpu_ns = LULL_MIN(thread->machine->rest_ns, real_ns);
-		stats->cpu_ns += wake.cpu_ns;
-		stats->active_ns += wake.cpu_ns;
-		thread->vruntime_ns += wake.cpu_ns;
+		thread_use(thread, wake.cpu_ns);
 		thread_idle_core(thread, real_ns - wake.cpu_ns);
 	}
 	lull_idle_wake(thread->idle, &wake);
@@ -210,9 +263,50 @@ thread_rest(struct lull_sim_thread *thread, const struct lull_rest *rest, uint64
 	return 0;
 }
 
+/* ---- beside a competitor ---- */
+
+/* An ordinary thread that did not rest: the competitor may have the core for a while. */
+static void
+thread_share(struct lull_sim_thread *thread)
+{
+	struct lull_sim_cpu *cpu = thread->cpu;
+	struct lull_sim_competitor *competitor = &cpu->competitor;
+	uint64_t ns;
+
+	lull_sim_competitor_skip(competitor, thread->now_ns);
+	if (thread->watch.realtime)
+		return;
+	ns = lull_sim_competitor_turn(competitor, thread->now_ns);
+	if (ns == 0)
+		return;
+	lull_sim_cpu_lend(cpu, thread->now_ns + ns);
+	ns += 2 * competitor->switch_ns;
+	thread->stats.waited_ns += ns;
+	thread->now_ns += ns;
+	lull_sim_competitor_skip(competitor, thread->now_ns);
+	competitor->slice_ns = thread->now_ns + LULL_SIM_FAIR_SLICE_NS +
+			       lull_prng_below(&competitor->prng, LULL_SIM_FAIR_TICK_NS);
+}
+
+/* Its turn and its rest are over: who has the core, and by which class? */
+static void
+thread_settle(struct lull_sim_thread *thread, uint64_t begin_ns)
+{
+	struct lull_sim_competitor *competitor = &thread->cpu->competitor;
+	bool rested = thread->left_ns != 0;
+
+	if (thread->watch.realtime)
+		thread->stats.realtime_ns += thread->now_ns - begin_ns;
+	if (lull_sim_watch_turn(&thread->watch, rested, thread->now_ns, thread->used_ns))
+		competitor->lead_ns = 0; /* begins as one who is owed nothing */
+	if (lull_sim_competitor_present(competitor) && !rested)
+		thread_share(thread);
+}
+
 int
 lull_sim_thread_turn(struct lull_sim_thread *thread)
 {
+	uint64_t begin_ns = thread->now_ns;
 	uint64_t stolen_before_ns = thread->cpu->stolen_ns;
 	uint64_t now_ns, busy_ns, stolen_ns;
 	struct lull_turn turn = {
@@ -238,13 +332,11 @@ lull_sim_thread_turn(struct lull_sim_thread *thread)
 	stolen_ns = thread->cpu->stolen_ns - stolen_before_ns;
 	busy_ns = now_ns - thread->now_ns - stolen_ns;
 	thread->stats.stolen_ns += stolen_ns;
-	thread->stats.cpu_ns += busy_ns;
-	thread->stats.active_ns += busy_ns;
-	thread->vruntime_ns += busy_ns;
+	thread_use(thread, busy_ns);
 	rest = lull_idle_plan(thread->idle, &turn);
 	thread->now_ns = now_ns;
 	thread->left_ns = 0;
-	if (rest.depth == LULL_REST_NONE)
-		return 0;
-	return thread_rest(thread, &rest, now_ns);
+	rc = rest.depth == LULL_REST_NONE ? 0 : thread_rest(thread, &rest, now_ns);
+	thread_settle(thread, begin_ns);
+	return rc;
 }

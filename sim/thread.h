@@ -14,12 +14,16 @@
 #include "cpu.h"
 #include "feed.h"
 #include "machine.h"
+#include "watch.h"
 
 /** Since the mark. */
 struct lull_sim_stats {
 	uint64_t begin_ns;
 	uint64_t cpu_ns;
-	uint64_t stolen_ns; /* while it was at work */
+	uint64_t stolen_ns;           /* while it was at work */
+	uint64_t waited_ns;           /* while the competitor had the core */
+	uint64_t competitor_ns;       /* it had before the mark */
+	uint64_t realtime_ns, leaves; /* time in its real-time class, times it was taken out */
 	uint64_t delivered, bytes;
 	uint64_t looks, looks_feasible; /* at the verdict, every 10 ms */
 	uint64_t active_ns, state_ns[LULL_SIM_STATES_MAX];
@@ -52,6 +56,9 @@ struct lull_sim_thread {
 	struct lull_sim_link *out_link;
 	uint64_t out_room_ps; /* longest backlog of the link in front of it */
 	struct lull_sim_sampler sampler;
+	struct lull_sim_sampler beside_fifo, beside_fair; /* drawn from beside a competitor */
+	struct lull_sim_watch watch;
+	uint64_t used_ns; /* CPU time of its life */
 	struct lull_prng fault;
 	struct lull_sim_stats stats;
 };

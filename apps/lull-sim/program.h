@@ -39,7 +39,7 @@ json_t *sim_result(const struct sim_program *program);
 json_t *sim_result_machine(const struct sim_settings *settings);
 
 /** The table for people. */
-void sim_table_head(FILE *out);
+void sim_table_head(FILE *out, bool competitor);
 void sim_table_run(FILE *out, const struct sim_run *run);
 
 #endif

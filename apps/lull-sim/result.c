@@ -133,7 +133,7 @@ result_energy(json_t *object, const struct sim_run *run, const struct lull_sim_r
 {
 	double joules = lull_sim_energy_j(&run->config.machine, result);
 
-	if (run->config.core_count < run->config.thread_count) {
+	if (run->config.core_count < run->config.thread_count || run->config.competitor_ppm > 0) {
 		/* Whether a shared core rests is not known from its threads one by one. */
 		json_object_set_new(object, "power_w", json_null());
 		json_object_set_new(object, "energy_j", json_null());
@@ -141,6 +141,27 @@ result_energy(json_t *object, const struct sim_run *run, const struct lull_sim_r
 	}
 	put_real(object, "power_w", share(joules, (double)result->time_ns, 1e9));
 	put_real(object, "energy_j", joules);
+}
+
+/* Who had the core when the thread had not, and by which right the thread did. */
+static void
+result_core(json_t *object, const struct lull_sim_result *result)
+{
+	double time_ns = (double)result->time_ns;
+	double got = share((double)result->competitor_ns, (double)result->competitor_time_ns, 100);
+	double left = 100 - share((double)result->cpu_ns, time_ns, 100);
+
+	put_real(object, "stolen_pct", share((double)result->stolen_ns, time_ns, 100));
+	put_real(object, "waited_pct", share((double)result->waited_ns, time_ns, 100));
+	put_real(object, "fifo_pct", share((double)result->realtime_ns, time_ns, 100));
+	put_count(object, "fifo_left", result->leaves);
+	if (result->competitor_time_ns == 0) {
+		json_object_set_new(object, "competitor_pct", json_null());
+		json_object_set_new(object, "competitor_share_pct", json_null());
+		return;
+	}
+	put_real(object, "competitor_pct", got);
+	put_real(object, "competitor_share_pct", share(got, left, 100));
 }
 
 json_t *
@@ -172,6 +193,7 @@ sim_result_side(const struct sim_run *run, enum lull_sim_side side, bool bins)
 	result_rests(object, result);
 	result_model(object, result);
 	result_energy(object, run, result);
+	result_core(object, result);
 	put_real(object, "feasible_share",
 		 share((double)result->looks_feasible, (double)result->looks, 1));
 	json_object_set_new(object, "verdict", result_verdict(&result->verdict));
@@ -244,6 +266,26 @@ result_curve(const struct lull_sim_curve *curve, double scale, const char *key)
 	return list;
 }
 
+/* What else happens on a core of this machine. */
+static void
+result_others(json_t *object, const struct lull_sim_machine *machine)
+{
+	json_t *stall = json_object(), *competitor = json_object();
+
+	json_object_set_new(object, "fifo_late",
+			    result_curve(&machine->fifo_late, 100.0 / LULL_SIM_PPB, "pct"));
+	json_object_set_new(object, "fair_late",
+			    result_curve(&machine->fair_late, 100.0 / LULL_SIM_PPB, "pct"));
+	put_count(stall, "every_ns", machine->stall_every_ns);
+	put_count(stall, "ns", machine->stall_ns);
+	put_count(stall, "ns_max", LULL_MAX(machine->stall_ns, machine->stall_ns_max));
+	json_object_set_new(object, "stall", stall);
+	put_real(competitor, "pct", (double)machine->competitor_ppm / 10000);
+	put_count(competitor, "run_ns", machine->competitor_run_ns);
+	json_object_set_new(object, "competitor", competitor);
+	put_text(object, "sched_policy", machine->fifo ? "fifo" : "other");
+}
+
 json_t *
 sim_result_machine(const struct sim_settings *settings)
 {
@@ -259,6 +301,7 @@ sim_result_machine(const struct sim_settings *settings)
 	json_object_set_new(object, "overshoot",
 			    result_curve(&machine.overshoot, 100.0 / LULL_SIM_PPB, "pct"));
 	put_count(object, "switch_ns", machine.switch_ns);
+	result_others(object, &machine);
 	put_real(object, "watts", machine.watts);
 	for (uint32_t i = 0; i < machine.state_count; i++) {
 		json_t *state = json_object();

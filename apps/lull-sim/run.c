@@ -83,8 +83,6 @@ run_config(const struct sim_program *program, const struct sim_governor *governo
 		.core_count = settings->cores > 0 ? settings->cores : settings->threads,
 		.late_ppm = (uint32_t)settings->late.first,
 		.late_ns = settings->late.second,
-		.stall_every_ns = settings->stall.first,
-		.stall_ns = settings->stall.second,
 		.line_every_ns = settings->line_bursts.first,
 		.line_pkts = (uint32_t)settings->line_bursts.second,
 		.seed = settings->seed,
@@ -92,6 +90,12 @@ run_config(const struct sim_program *program, const struct sim_governor *governo
 		.duration_ns = settings->duration_ns,
 	};
 
+	config.stall_every_ns = config.machine.stall_every_ns;
+	config.stall_ns = config.machine.stall_ns;
+	config.stall_ns_max = config.machine.stall_ns_max;
+	config.competitor_ppm = config.machine.competitor_ppm;
+	config.competitor_run_ns = config.machine.competitor_run_ns;
+	config.fifo = config.machine.fifo;
 	config.policy[LULL_SIM_SIDE_RECEIVE] = (struct lull_sim_policy){
 		governor->governor, sim_settings_limits(settings, governor, LULL_SIM_SIDE_RECEIVE)
 	};
@@ -239,7 +243,7 @@ sim_program_run(struct sim_program *program, struct lull_error *error)
 	if (rc == 0)
 		rc = run_check(program, error);
 	if (rc == 0 && program->table)
-		sim_table_head(stdout);
+		sim_table_head(stdout, sim_settings_machine(settings).competitor_ppm > 0);
 	for (uint32_t i = 0; rc == 0 && i < settings->governors.count; i++)
 		rc = run_governor(program, &settings->governors.items[i], error);
 	if (rc == 0 && settings->sweep.steps > 0)

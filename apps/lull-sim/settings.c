@@ -7,6 +7,7 @@
 
 static const char *const loss_names[] = { "zero", "tolerate", NULL };
 static const char *const path_names[] = { "receive", "send-receive", NULL };
+static const char *const sched_names[] = { "auto", "other", "fifo", "deadline", NULL };
 static const char *const layout_names[] = { "linked", "array", "segments", NULL };
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct sim_settings, member)
@@ -299,6 +300,26 @@ static const struct lull_option sim_options[] = {
 		MEMBER(cores),
 	},
 	{
+		.key = "sched-policy",
+		.help = "Class of the threads: other is the ordinary one; fifo takes over at once "
+			"and is left within 10 ms by a thread that stops resting; auto: fifo.",
+		.type = LULL_OPTION_CHOICE,
+		.choices = sched_names,
+		.value_help = "the machine's, mostly other",
+		MEMBER(sched_policy),
+	},
+	{
+		.key = "competitor",
+		.argument = "SHARE[:RUN]",
+		.help = "An ordinary program on the core of each thread: 100 is a busy loop, "
+			"30:3ms wants 30 % of it in runs of 3 ms.",
+		.type = LULL_OPTION_CUSTOM,
+		.value_help = "the machine's, mostly none",
+		.parse = sim_competitor_parse,
+		.print = sim_competitor_print,
+		MEMBER(competitor),
+	},
+	{
 		.key = "machine",
 		.group = "Costs",
 		.help = "Set of costs; the options below replace single figures of it.",
@@ -388,10 +409,10 @@ static const struct lull_option sim_options[] = {
 	{
 		.key = "stall",
 		.argument = "EVERY:TIME",
-		.help = "Fault: other programs or the hypervisor take the core for TIME, about "
-			"every EVERY.",
+		.help = "Fault: other programs or the hypervisor take the core for TIME, fixed or "
+			"a range (500us-3ms), about every EVERY.",
 		.type = LULL_OPTION_CUSTOM,
-		.value = "none",
+		.value_help = "the machine's",
 		.parse = sim_stall_parse,
 		.print = sim_stall_print,
 		MEMBER(stall),
@@ -456,6 +477,7 @@ static const char *const sim_examples[] = {
 	"lull-sim --traffic poisson:300k --governor spin,ramp,objective --max-latency 100",
 	"lull-sim --pcap my.pcap --governor objective --max-latency 200 --json -",
 	"lull-sim --traffic onoff:10M,1ms,9ms --link 25G --ring 2048 --stall 100ms:2ms",
+	"lull-sim --traffic poisson:100k --competitor 100 --sched-policy fifo",
 	NULL,
 };
 

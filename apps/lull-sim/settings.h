@@ -35,6 +35,24 @@ struct sim_pair {
 	uint64_t first, second;
 };
 
+/** Stolen time; every_ns SIM_UNSET: the machine's. */
+struct sim_stall {
+	uint64_t every_ns, ns, ns_max;
+};
+
+/** Another program on each core; share_ppm SIM_UNSET: the machine's. */
+struct sim_competitor {
+	uint64_t share_ppm, run_ns;
+};
+
+enum sim_sched_policy {
+	SIM_SCHED_AUTO, /* as the live programs: what a resting loop is best off with */
+	SIM_SCHED_OTHER,
+	SIM_SCHED_FIFO,
+	SIM_SCHED_DEADLINE,
+	SIM_SCHED_UNSET, /* the machine's */
+};
+
 /** Fixed rests from low_ns to high_ns, each longer than the last by the same factor. */
 struct sim_sweep {
 	uint64_t low_ns, high_ns;
@@ -70,7 +88,10 @@ struct sim_settings {
 	double watts;                                /* negative: the machine's */
 	struct sim_states states;
 
-	struct sim_pair late, stall, line_bursts;
+	struct sim_pair late, line_bursts;
+	struct sim_stall stall;
+	struct sim_competitor competitor;
+	uint32_t sched_policy; /* enum sim_sched_policy */
 
 	uint64_t seed, duration_ns, warmup_ns; /* SIM_UNSET: as it suits the traffic */
 	struct sim_sweep sweep;
@@ -87,7 +108,7 @@ void sim_settings_preset(struct sim_settings *settings);
 int sim_settings_check(const struct sim_settings *settings, struct lull_error *error);
 /** A row that was left to the machine, the traffic or the other side. */
 bool sim_settings_unset(const struct lull_option *option, const struct sim_settings *settings);
-/** The machine with what was replaced in it. */
+/** The machine with what was replaced in it, other work and stolen time included. */
 struct lull_sim_machine sim_settings_machine(const struct sim_settings *settings);
 /** Limits of a governor. */
 struct lull_idle_limits sim_settings_limits(const struct sim_settings *settings,

@@ -16,6 +16,9 @@ sim_settings_preset(struct sim_settings *settings)
 	settings->rest_ns = SIM_UNSET;
 	settings->switch_ns = SIM_UNSET;
 	settings->watts = -1;
+	settings->stall.every_ns = SIM_UNSET;
+	settings->competitor.share_ppm = SIM_UNSET;
+	settings->sched_policy = SIM_SCHED_UNSET;
 	settings->duration_ns = SIM_UNSET;
 	settings->warmup_ns = SIM_UNSET;
 }
@@ -26,6 +29,9 @@ sim_settings_unset(const struct lull_option *option, const struct sim_settings *
 	const char *member = (const char *)settings + option->offset;
 	uint64_t ns;
 
+	if (option->type == LULL_OPTION_CHOICE)
+		return member == (const char *)&settings->sched_policy &&
+		       settings->sched_policy == SIM_SCHED_UNSET;
 	if (option->type == LULL_OPTION_REAL)
 		return member == (const char *)&settings->watts && settings->watts < 0;
 	if (option->type != LULL_OPTION_DURATION)
@@ -48,6 +54,15 @@ sim_settings_check(const struct sim_settings *settings, struct lull_error *error
 				      "held: %u of %u descriptors leaves none; give less or a "
 				      "larger --ring",
 				      settings->held, settings->ring);
+	if (settings->sched_policy == SIM_SCHED_DEADLINE)
+		return lull_error_set(error, -EINVAL,
+				      "sched-policy: deadline is not simulated: its budget would "
+				      "be; fifo comes near");
+	if (settings->cores > 0 && settings->cores < settings->threads &&
+	    sim_settings_machine(settings).competitor_ppm > 0)
+		return lull_error_set(error, -EINVAL,
+				      "competitor: beside one thread by core only: leave --cores "
+				      "out, or give --competitor none");
 	if (settings->cores > settings->threads)
 		return lull_error_set(error, -EINVAL, "cores: %u for %u threads", settings->cores,
 				      settings->threads);
@@ -86,6 +101,17 @@ sim_settings_machine(const struct sim_settings *settings)
 		machine.burst = settings->burst_cost;
 	if (settings->overshoot.count > 0)
 		machine.overshoot = settings->overshoot;
+	if (settings->stall.every_ns != SIM_UNSET) {
+		machine.stall_every_ns = settings->stall.every_ns;
+		machine.stall_ns = settings->stall.ns;
+		machine.stall_ns_max = settings->stall.ns_max;
+	}
+	if (settings->competitor.share_ppm != SIM_UNSET) {
+		machine.competitor_ppm = (uint32_t)settings->competitor.share_ppm;
+		machine.competitor_run_ns = settings->competitor.run_ns;
+	}
+	if (settings->sched_policy != SIM_SCHED_UNSET)
+		machine.fifo = settings->sched_policy != SIM_SCHED_OTHER;
 	if (settings->watts >= 0)
 		machine.watts = settings->watts;
 	if (settings->states.count > 0) {

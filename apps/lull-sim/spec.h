@@ -35,9 +35,12 @@ char *sim_states_print(const void *member, char *text, size_t size);
 /** PERCENT:TIME; a pair of parts per million and ns */
 int sim_late_parse(const char *text, void *member, struct lull_error *error);
 char *sim_late_print(const void *member, char *text, size_t size);
-/** TIME:TIME */
+/** none, TIME:TIME or TIME:TIME-TIME */
 int sim_stall_parse(const char *text, void *member, struct lull_error *error);
 char *sim_stall_print(const void *member, char *text, size_t size);
+/** none or PERCENT[:TIME] */
+int sim_competitor_parse(const char *text, void *member, struct lull_error *error);
+char *sim_competitor_print(const void *member, char *text, size_t size);
 /** TIME:PACKETS */
 int sim_line_bursts_parse(const char *text, void *member, struct lull_error *error);
 char *sim_line_bursts_print(const void *member, char *text, size_t size);

@@ -5,11 +5,22 @@
 #include "program.h"
 
 void
-sim_table_head(FILE *out)
+sim_table_head(FILE *out, bool competitor)
 {
-	fprintf(out, "%-16s %-8s %6s %9s %9s %9s %9s %12s %10s %8s %7s  %s\n", "governor", "side",
+	fprintf(out, "%-16s %-8s %6s %9s %9s %9s %9s %12s %10s %8s %7s %s %s\n", "governor", "side",
 		"CPU %", "p50 us", "p99 us", "p99.9 us", "max us", "packets", "lost", "wakes/s",
-		"empty %", "verdict");
+		"empty %", competitor ? "other %" : "", "verdict");
+}
+
+/* What the other program got; nothing where there is none. */
+static const char *
+table_competitor(const struct lull_sim_result *result, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (result->competitor_time_ns > 0)
+		snprintf(text, size, "%7.2f",
+			 (double)result->competitor_ns * 100 / (double)result->competitor_time_ns);
+	return text;
 }
 
 static double
@@ -24,7 +35,7 @@ table_side(FILE *out, const struct sim_run *run, enum lull_sim_side side)
 	const struct lull_sim_result *result = run->sides[side];
 	const struct lull_sim_policy *policy = &run->config.policy[side];
 	double time_ns = (double)LULL_MAX(result->time_ns, 1);
-	char name[32];
+	char name[32], other[16];
 
 	snprintf(name, sizeof(name), "%s", lull_idle_governor_name(policy->governor));
 	if (policy->limits.rest_ns > 0)
@@ -32,13 +43,14 @@ table_side(FILE *out, const struct sim_run *run, enum lull_sim_side side)
 			 (double)policy->limits.rest_ns / 1000);
 	fprintf(out,
 		"%-16s %-8s %6.2f %9.1f %9.1f %9.1f %9.1f %12" PRIu64 " %10" PRIu64
-		" %8.0f %7.2f  %s\n",
+		" %8.0f %7.2f %s %s\n",
 		name, side == LULL_SIM_SIDE_SEND ? "send" : "receive",
 		(double)result->cpu_ns / time_ns * 100, table_us(&result->added, 500000),
 		table_us(&result->added, 990000), table_us(&result->added, 999000),
 		(double)result->added.max / 1000, result->delivered, result->lost,
 		(double)lull_sim_wakes(result) / time_ns * 1e9,
 		(double)result->counters.empty_ns / time_ns * 100,
+		table_competitor(result, other, sizeof(other)),
 		lull_verdict_state_name(result->verdict.state));
 }
 

@@ -18,6 +18,7 @@ SIZE = "512"  # bytes on the wire
 RING = "4096"  # descriptors
 BURSTS_EVERY_US = 4900  # of the stress test; no whole part of any period in the traffic
 TESTING_LOAD = 1.0
+STALLS = 12  # that a run sees about, on a machine that takes cores away: fewer are mere chance
 # What each needs to know: nothing of the objective, the objective, or it as the longest rest.
 FREE = ("spin", "yield", f"fixed:{FIXED_US}us")
 PROMISING = ("objective", "kalman-guarded")
@@ -77,6 +78,11 @@ class Job:
     def key(self, version: str) -> str:
         """Names its result as long as neither program nor arguments change."""
         return hashlib.sha256("\n".join((version, *self.arguments)).encode()).hexdigest()[:24]
+
+
+def duration(stall_every_ns: float) -> str:
+    """How long a run lasts unless told; empty: as lull-sim has it."""
+    return time_word(STALLS * stall_every_ns) if stall_every_ns else ""
 
 
 def every() -> list[Cell]:

@@ -54,6 +54,8 @@ def _heat(made: Figure, axes: Axes, found: Sequence[Score]) -> None:
                                  hatch=None if score.feasible() else "////"))
         mark = "✕" if score.feasible() and not score.entry().kept else (
             "○" if score.rivals() else "")
+        if score.nobody_keeps:
+            mark = "·"
         number = f"{score.above():.0f}" if abs(score.above()) >= 0.5 else "0"
         axes.text(x + 0.5, y + 0.5, f"{mark}{number}", ha="center", va="center", fontsize=7,
                   color="white" if above > 0.6 * TOP_POINTS else drawing.INK)
@@ -71,7 +73,9 @@ def _heat(made: Figure, axes: Axes, found: Sequence[Score]) -> None:
         axes.text(-0.09, (middle[0] + middle[-1] + 1) / 2, name, ha="right", va="center",
                   rotation=90, color=drawing.INK, transform=axes.get_yaxis_transform())
     axes.set_xlabel("objective, µs.   Numbers: points of CPU above the oracle.   Hatched: no "
-                    "promise.   ✕ promised and not kept.   ○ beaten by ramp, drain or kalman")
+                    "promise.   ✕ promised and not kept.   ○ beaten by ramp, drain or kalman"
+                    + (".   · spin breaks it too" if any(
+                        score.nobody_keeps for score in found) else ""))
     axes.set_title("objective: CPU above the best fixed sleep", pad=24, loc="left")
     made.colorbar(_scale(norm), ax=axes, location="bottom", shrink=0.35, aspect=40, pad=0.02,
                   label=f"points of CPU (within {NEAR_POINTS:g} wanted)")

@@ -43,7 +43,8 @@ JOBS = click.option("--jobs", type=click.IntRange(1), metavar="N",
               help="Added latency to keep; a list or range makes a sweep.")
 @click.option("--load", metavar="PERCENT",
               help="Mean rate as a share of what is possible; a list or range makes a sweep.")
-@click.option("--machine", metavar="NAME", help="Costs to reckon with: guest, metal, paper.")
+@click.option("--machine", metavar="NAME",
+              help="Costs to reckon with: guest, metal, paper, noisy, shared.")
 @click.option("--ring", metavar="N", help="Descriptors of the Rx ring.")
 @click.option("--seed", metavar="N", help="Same seed, same run.")
 @click.option("--duration", metavar="TIME", help="Simulated time.")
@@ -96,8 +97,12 @@ def _simulate(request: sim_request.Request, workers: int | None) -> list[sim_req
 
 def capacity_of(pool: Pool, machine: str) -> float:
     """Packets/s that the simulated thread can handle."""
-    name = machine or sim_request.MACHINE
-    return sim_request.capacity_pps(pool.one(("--describe-machine", name, "--json", "-")))
+    return sim_request.capacity_pps(describe(pool, machine))
+
+
+def describe(pool: Pool, machine: str) -> str:
+    """What lull-sim says of a machine."""
+    return pool.one(("--describe-machine", machine or sim_request.MACHINE, "--json", "-"))
 
 
 def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
@@ -118,7 +123,7 @@ def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
 @click.option("--cells", multiple=True, metavar="A,B",
               help="Only these, as poisson,onoff,10G,50%,100us.")
 @click.option("--machine", default=sim_request.MACHINE, show_default=True, metavar="NAME",
-              help="Costs to reckon with: guest, metal, paper.")
+              help="Costs to reckon with: guest, metal, paper, noisy, shared.")
 @click.option("--seed", default="1", show_default=True, metavar="N", help="Same seed, same cells.")
 @click.option("--traffic-size", default=scoreboard_cells.SIZE, show_default=True, metavar="SIZE",
               help="Bytes on the wire, or SIZE:WEIGHT,...")
@@ -140,8 +145,10 @@ def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], ma
     atomic.check_writable(out)
     executable = find_program(PROGRAM)
     with Pool(executable, jobs) as pool:
-        setup = scoreboard_cells.Setup(machine, capacity_of(pool, machine), seed, traffic_size,
-                                       duration, sweep_rest, options)
+        text = describe(pool, machine)
+        duration = duration or scoreboard_cells.duration(sim_request.stall_ns(text))
+        setup = scoreboard_cells.Setup(machine, sim_request.capacity_pps(text), seed,
+                                       traffic_size, duration, sweep_rest, options)
         work = scoreboard_cells.jobs(chosen, setup)
         store = scoreboard_store.Store(out / "cells.jsonl",
                                        scoreboard_store.version_of(executable))

@@ -79,6 +79,12 @@ class SimRun(Data):
     cpu_bound_pct: float | None = None
     verdict: Verdict = Field(default_factory=Verdict)
     feasible_share: float = 0
+    stolen_pct: float = 0
+    waited_pct: float = 0
+    fifo_pct: float = 0
+    fifo_left: int = 0
+    competitor_pct: float | None = None        # what the other program got
+    competitor_share_pct: float | None = None  # of what this one left
     counters: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -129,6 +129,14 @@ def capacity_pps(text: str) -> float:
     return capacity
 
 
+def stall_ns(text: str) -> float:
+    """How often the machine that --describe-machine describes takes a core; 0: never."""
+    try:
+        return float(json.loads(text).get("stall", {}).get("every_ns", 0))
+    except (ValueError, AttributeError, TypeError):
+        return 0.0
+
+
 def to_json(version: str, outcomes: Sequence[Outcome]) -> str:
     """Everything, for other programs."""
     data = {"program": "lull sim", "version": version,

@@ -51,6 +51,52 @@ stall__takes_its_share_of_the_time(void **state)
 	}
 }
 
+/* Lengths from a range come evenly from all of it. */
+static void
+stall__lengths_are_spread_over_their_range(void **state)
+{
+	uint64_t low_ns = UINT64_MAX, high_ns = 0, sum_ns = 0;
+	struct lull_sim_cpu cpu;
+	const uint32_t count = 20000;
+
+	(void)state;
+	lull_sim_cpu_init(&cpu, 10 * MS, 500 * US, 3 * MS, 4);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t ns = cpu.stall_end_ns - cpu.stall_begin_ns;
+
+		low_ns = LULL_MIN(low_ns, ns);
+		high_ns = LULL_MAX(high_ns, ns);
+		sum_ns += ns;
+		lull_sim_cpu_wake(&cpu, cpu.stall_end_ns);
+	}
+	assert_in_range(low_ns, 500 * US, 502 * US);
+	assert_in_range(high_ns, 2998 * US, 3000 * US);
+	about((double)sum_ns / count, 1750e3, 0.01, "mean length, seed 4");
+}
+
+/* A host that turns bad later on. */
+static void
+stall__begins_when_it_is_told_to(void **state)
+{
+	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e4);
+	struct lull_sim_config config = stand_config("spin", &arrival);
+	struct lull_sim_result result;
+
+	(void)state;
+	config.machine = stand_machine();
+	config.machine.turn_ns = 5000;
+	config.stall_every_ns = 10 * MS;
+	config.stall_ns = 5 * MS;
+	config.stall_from_ns = LULL_NS_PER_S;
+	config.seed = 9;
+	config.duration_ns = LULL_NS_PER_S;
+	stand_run(&config, &result);
+	assert_int_equal(result.stolen_ns, 0);
+	config.duration_ns = 4 * LULL_NS_PER_S;
+	stand_run(&config, &result);
+	about((double)result.stolen_ns, 1e9, 0.15, "stolen in 3 s, seed 9");
+}
+
 /* Two threads of one core lose the time of that core once. */
 static void
 stall__of_a_shared_core_counts_once(void **state)
@@ -79,7 +125,7 @@ cpu_wake__waits_for_the_end_of_a_stall(void **state)
 	uint64_t begin_ns, end_ns;
 
 	(void)state;
-	lull_sim_cpu_init(&cpu, MS, 100 * US, 3);
+	lull_sim_cpu_init(&cpu, MS, 100 * US, 100 * US, 3);
 	for (uint32_t i = 0; i < 1000; i++) {
 		begin_ns = cpu.stall_begin_ns;
 		end_ns = cpu.stall_end_ns;
@@ -150,6 +196,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stall__takes_its_share_of_the_time),
+		cmocka_unit_test(stall__lengths_are_spread_over_their_range),
+		cmocka_unit_test(stall__begins_when_it_is_told_to),
 		cmocka_unit_test(stall__of_a_shared_core_counts_once),
 		cmocka_unit_test(cpu_wake__waits_for_the_end_of_a_stall),
 		cmocka_unit_test(late__lengthens_its_share_of_the_rests),

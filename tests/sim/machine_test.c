@@ -50,6 +50,12 @@ machines__are_found_and_whole(void **state)
 			assert_true(knots[i].at > knots[i - 1].at);
 			assert_true(knots[i].ns >= knots[i - 1].ns);
 		}
+		assert_true(machine->fifo_late.count > 0 && machine->fair_late.count > 0);
+		for (uint64_t at = LULL_SIM_PPB / 2; at <= LULL_SIM_PPB; at += LULL_SIM_PPB / 1000)
+			assert_true(lull_sim_curve_at(&machine->fifo_late, at) <=
+				    lull_sim_curve_at(&machine->fair_late, at));
+		assert_true(machine->stall_ns <= machine->stall_ns_max);
+		assert_true(machine->competitor_ppm == 0 || machine->competitor_run_ns > 0);
 		for (uint32_t i = 1; i < machine->state_count; i++) {
 			assert_true(machine->states[i].least_ns > machine->states[i - 1].least_ns);
 			assert_true(machine->states[i].watts < machine->states[i - 1].watts);

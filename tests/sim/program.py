@@ -23,7 +23,8 @@ RUN = {
     "offered_pps", "delivered", "lost", "loss_ppm", "bytes", "speed_bps", "latency",
     "added", "rests", "rest_mean_ns", "rest_p99_ns", "wakes_per_s", "empty_pct",
     "usage_pct", "empty_requested_pct", "usage_requested_pct", "power_w", "energy_j",
-    "cpu_bound_pct", "verdict", "feasible_share", "counters",
+    "cpu_bound_pct", "verdict", "feasible_share", "counters", "stolen_pct", "waited_pct",
+    "fifo_pct", "fifo_left", "competitor_pct", "competitor_share_pct",
 }  # fmt: skip
 WHOLE = {"program", "version", "settings", "runs", "sweep", "simulated_pkts", "wall_s"}
 VERDICT = {"state", "binding", "rest_ns", "predicted_ns"}
@@ -135,6 +136,14 @@ def refuses_options(stand: Stand) -> None:
     stand.refused("--sweep-rest 1us", "sweep-rest.*LOW-HIGH,STEPS")
     stand.refused("--late 200%:1ms", "late.*5%:2ms")
     stand.refused("--stall 1ns:1ms", "stall.*100ms:3ms")
+    stand.refused("--stall 1s:3ms-1ms", "stall.*500us-3ms")
+    stand.refused("--stall 1s:1ms-", "stall.*500us-3ms")
+    stand.refused("--competitor 101", "competitor.*30:3ms")
+    stand.refused("--competitor 0", "competitor.*none")
+    stand.refused("--competitor 30:1ns", "competitor.*30:3ms")
+    stand.refused("--competitor 30 --threads 2 --cores 1", "competitor.*--cores")
+    stand.refused("--sched-policy deadline", "sched-policy.*deadline.*fifo")
+    stand.refused("--sched-policy rr", "sched-policy.*fifo")
     stand.refused("--line-bursts 10ms:1000 --link 0", "line-bursts.*--link")
     stand.refused("--line-bursts 1us:65535", "line-bursts")
     stand.refused("--overshoot 50:1us,40:2us", "overshoot.*rising")
@@ -229,6 +238,31 @@ def has_every_member(stand: Stand) -> None:
     check(sum(bins[1::2]) == both["runs"][0]["delivered"], "bins", bins)
 
 
+def shares_a_core(stand: Stand) -> None:
+    """What the other program gets, by class; a machine's defaults and what replaces them."""
+    words = ["--governor", "fixed:100us", "--traffic", "poisson:10k", *QUICK]
+    alone = stand.result(*words)["runs"][0]
+    check(alone["competitor_pct"] is None and alone["waited_pct"] == 0, "alone", alone)
+    check(alone["power_w"] is not None, "alone", alone)
+    fifo = stand.result(*words, "--machine", "shared")["runs"][0]
+    check(fifo["fifo_pct"] == 100 and fifo["fifo_left"] == 0, "fifo", fifo)
+    check(75 < fifo["competitor_pct"] < 100 - fifo["cpu_pct"], "other's share", fifo)
+    part = fifo["competitor_pct"] / (100 - fifo["cpu_pct"]) * 100
+    check(abs(part - fifo["competitor_share_pct"]) < 0.01, "of what is left", fifo)
+    check(fifo["power_w"] is None, "no power where a core is shared", fifo)
+    other = stand.result(*words, "--machine", "shared", "--sched-policy", "other")["runs"][0]
+    check(other["fifo_pct"] == 0, "other", other)
+    free = stand.result(*words, "--machine", "shared", "--competitor", "none")["runs"][0]
+    check(free["competitor_pct"] is None, "none", free)
+    noisy = stand.result("--machine", "noisy", "--governor", "spin", "--duration", "4s")
+    check(0.2 < noisy["runs"][0]["stolen_pct"] < 1.2, "stolen", noisy["runs"][0])
+    check(noisy["machine"]["stall"]["ns_max"] == 3_000_000, "described", noisy["machine"])
+    quiet = stand.result("--machine", "noisy", "--governor", "spin", "--stall", "none", *QUICK)
+    check(quiet["runs"][0]["stolen_pct"] == 0, "none", quiet["runs"][0])
+    table = stand.call([*words, "--competitor", "30:1ms", "--duration", "1s"])
+    check("other %" in table.stdout.splitlines()[0], "a column for it", table.stdout)
+
+
 def same_seed_same_result(stand: Stand) -> None:
     words = ["--governor", "ramp,objective", "--traffic", "selfsimilar:200k", *QUICK]
     first, again = (stand.result(*words, "--seed", "7") for _ in range(2))
@@ -243,7 +277,8 @@ def same_seed_same_result(stand: Stand) -> None:
 
 def config_equals_options(stand: Stand) -> None:
     lines = "governor: fixed:30us,drain\ntraffic: onoff:500k,1ms,2ms\nlink: 25G\nring: 512\n"
-    lines += "seed: 3\nduration: 20ms\nwarmup: 5ms\nlate: 1%:1ms\n"
+    lines += "seed: 3\nduration: 20ms\nwarmup: 5ms\nlate: 1%:1ms\nstall: 5ms:10us-1ms\n"
+    lines += "competitor: 20:500us\nsched-policy: fifo\n"
     stand.file("good.yaml", lines.encode())
     words = [word for line in lines.splitlines() for word in f"--{line}".split(": ")]
     by_file, by_words = stand.result("--config", "good.yaml"), stand.result(*words)
@@ -321,6 +356,7 @@ TESTS: tuple[Callable[[Stand], None], ...] = (
     refuses_captures,
     refuses_config_files,
     has_every_member,
+    shares_a_core,
     same_seed_same_result,
     config_equals_options,
     sweeps,

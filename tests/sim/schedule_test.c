@@ -95,6 +95,55 @@ shared__one_that_rests_is_woken_soon(void **state)
 	stand_bench_done(&bench);
 }
 
+/* A real-time thread that rests takes over from an ordinary one that had nothing for long. */
+static void
+shared__realtime_takes_over_at_once(void **state)
+{
+	const struct lull_idle_limits limits = { .rest_ns = 50 * US };
+	const struct lull_sim_trace trace = { PACKETS, times_ns, bytes };
+	struct stand_bench bench;
+	struct lull_sim_thread *spins, *rests;
+
+	(void)state;
+	stand_bench_init(&bench);
+	spins = stand_bench_add(&bench, "spin", &limits, &trace);
+	rests = stand_bench_add(&bench, "fixed", &limits, &trace);
+	lull_sim_watch_init(&rests->watch, true, 0);
+	rests->vruntime_ns = 100 * MS; /* by fairness it would have to wait for 100 ms */
+	run(&bench, 90 * MS);
+	assert_true(rests->stats.latency.max < 50 * US + 3 * US);
+	assert_true(rests->watch.realtime);
+	assert_in_range(spins->stats.cpu_ns, 90 * MS * 95 / 100, 90 * MS);
+	stand_bench_done(&bench);
+}
+
+/* Two real-time threads: who spins keeps the core until the watch has seen it. */
+static void
+shared__realtime_that_spins_is_stopped(void **state)
+{
+	const struct lull_idle_limits limits = { .rest_ns = 50 * US };
+	const struct lull_sim_trace trace = { PACKETS, times_ns, bytes };
+	struct stand_bench bench;
+	struct lull_sim_thread *spins, *rests;
+
+	(void)state;
+	stand_bench_init(&bench);
+	spins = stand_bench_add(&bench, "spin", &limits, &trace);
+	rests = stand_bench_add(&bench, "fixed", &limits, &trace);
+	lull_sim_watch_init(&spins->watch, true, 0);
+	lull_sim_watch_init(&rests->watch, true, 0);
+	run(&bench, 30 * MS);
+	assert_false(spins->watch.realtime);
+	assert_in_range(rests->stats.latency.max, 3 * MS, 8 * MS); /* until then */
+	/* who waited had not rested either: it is an ordinary thread, too, for a while */
+	measure(&bench, 150 * MS);
+	assert_true(rests->watch.realtime);
+	measure(&bench, 400 * MS);
+	assert_int_equal(rests->watch.leave_count, 1);
+	assert_true(rests->stats.latency.max < 50 * US + 3 * US);
+	stand_bench_done(&bench);
+}
+
 /* One alone pays no switch, however often it rests. */
 static void
 alone__pays_no_switch(void **state)
@@ -117,6 +166,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shared__two_that_spin_get_half_each),
 		cmocka_unit_test(shared__one_that_rests_is_woken_soon),
+		cmocka_unit_test(shared__realtime_takes_over_at_once),
+		cmocka_unit_test(shared__realtime_that_spins_is_stopped),
 		cmocka_unit_test(alone__pays_no_switch),
 	};
 

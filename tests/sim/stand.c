@@ -186,7 +186,7 @@ stand_bench_init(struct stand_bench *bench)
 {
 	memset(bench, 0, sizeof(*bench));
 	bench->machine = stand_machine();
-	lull_sim_cpu_init(&bench->cpu, 0, 0, 1);
+	lull_sim_cpu_init(&bench->cpu, 0, 0, 0, 1);
 }
 
 struct lull_sim_thread *

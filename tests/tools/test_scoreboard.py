@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lull import scoreboard_cells
+from lull import scoreboard_cells, sim_request
 from lull.cli import main
 from lull.errors import LullError
 from lull.scoreboard import Score, scores, statements, summary
@@ -40,7 +40,8 @@ def test_runs_are_made_once() -> None:
     assert len(keys) == 2 * len(jobs)
 
 
-def replies(drowns: str = "", **changes: SimRun) -> Callable[[Job], SimReply]:
+def replies(drowns: str = "", sweep_lost: int = 0, stress_lost: int = 0,
+            **changes: SimRun) -> Callable[[Job], SimReply]:
     """Good figures for every governor, but for those given; one may lose packets under bursts."""
     def run(governor: str, job: Job) -> SimRun:
         name = governor.partition(":")[0]
@@ -51,13 +52,15 @@ def replies(drowns: str = "", **changes: SimRun) -> Callable[[Job], SimReply]:
             verdict=Verdict(state="feasible" if name == "objective" else "none"),
             feasible_share=float(name == "objective"))
         found = changes.get(name, good)
-        if name == drowns and "--line-bursts" in job.arguments:
-            return found.model_copy(update={"lost": 5})
+        more = 5 if name == drowns else stress_lost
+        if more and "--line-bursts" in job.arguments:
+            return found.model_copy(update={"lost": more})
         return found
 
     def find(job: Job) -> SimReply:
         names = job.arguments[job.arguments.index("--governor") + 1].split(",")
-        points = [SweepPoint(rest_ns=rest * 1e3, cpu_pct=1600 / (rest + 16), lost=int(rest > 300),
+        points = [SweepPoint(rest_ns=rest * 1e3, cpu_pct=1600 / (rest + 16),
+                             lost=int(rest > 300) + sweep_lost,
                              added_p99_ns=0 if "off" in job.arguments else rest * 1100)
                   for rest in (10, 40, 80, 120, 400)]
         return SimReply(runs=[run(name, job) for name in names],
@@ -66,8 +69,9 @@ def replies(drowns: str = "", **changes: SimRun) -> Callable[[Job], SimReply]:
     return find
 
 
-def judged(cell: Cell = CELL, drowns: str = "", **changes: SimRun) -> Score:
-    return scores([cell], SETUP, replies(drowns, **changes))[0]
+def judged(cell: Cell = CELL, drowns: str = "", sweep_lost: int = 0, stress_lost: int = 0,
+           **changes: SimRun) -> Score:
+    return scores([cell], SETUP, replies(drowns, sweep_lost, stress_lost, **changes))[0]
 
 
 def holds(score: Score) -> list[bool]:
@@ -146,6 +150,86 @@ def test_without_packets_a_sleep_must_keep_it_when_a_few_come() -> None:
 def test_polling_is_the_oracle_where_no_sleep_keeps_it() -> None:
     score = judged(Cell(CELL.traffic, 5))
     assert (score.oracle.rest_us, score.oracle.cpu_pct) == (0, 100)
+
+
+# ---- machines that take the core away ----
+
+LATE_SPIN = SimRun(governor="spin", cpu_pct=50, waited_pct=50, offered=1000,
+                   added=Latency(count=1000, p99_ns=3_600_000))
+LOSSY_SPIN = SimRun(governor="spin", cpu_pct=99, stolen_pct=0.5, offered=1000, lost=10,
+                    added=Latency(count=1000, p99_ns=1_000))
+
+
+def test_where_only_spin_breaks_it_the_cell_counts() -> None:
+    score = judged(objective=objective(), spin=LATE_SPIN)
+    assert (score.spin_breaks, score.nobody_keeps) == (True, False)
+    assert score.oracle.rest_us == 80
+    assert holds(score) == [True] * 8
+    assert "spin breaks it too, or loses, in 1 of 1 cells: in 1 a fixed sleep" in (
+        statements([score])[6].text)
+    late = judged(objective=objective(added={"count": 9, "p99_ns": 100_001}), spin=LATE_SPIN)
+    assert holds(late)[0] is False
+    # A quiet machine has nothing to do with it, however late or lossy spin is.
+    calm = LATE_SPIN.model_copy(update={"waited_pct": 0.0})
+    assert not judged(objective=objective(), spin=calm).spin_breaks
+    assert len(holds(judged(objective=objective(), spin=calm))) == 6
+
+
+def test_where_nobody_keeps_it_cpu_and_loss_count() -> None:
+    def nobody(**changes: object) -> Score:
+        return judged(objective=objective(**changes), spin=LOSSY_SPIN, sweep_lost=11,
+                      ramp=SimRun(governor="ramp", cpu_pct=12, lost=12))
+
+    good = nobody(lost=20, feasible_share=0.0, verdict={"state": "infeasible"}, cpu_pct=17.0)
+    assert (good.spin_breaks, good.nobody_keeps, good.oracle.rest_us) == (True, True, 0)
+    assert good.sleep_pct == pytest.approx(1600 / 96)
+    assert good.allowed_pct() == pytest.approx(1600 / 96 + 1)
+    assert holds(good) == [True] * 8
+    dear = nobody(lost=20, feasible_share=0.0, cpu_pct=17.8)
+    assert holds(dear) == [True] * 6 + [False, True]
+    assert statements([dear])[6].exceptions == [
+        "poisson 10 % 10G 100 us: 17.8 % CPU, 17.7 % allowed; lost 20 (spin 10)"]
+    lossy = nobody(lost=21, feasible_share=0.0, cpu_pct=17.0)
+    assert holds(lossy) == [True] * 6 + [False, True]
+    false = nobody(lost=20, cpu_pct=17.0)
+    assert holds(false) == [True] * 7 + [False]
+    assert "lost 20 (spin 10), promised 100 %" in statements([false])[7].exceptions[0]
+
+
+def test_ramp_is_the_measure_where_it_takes_more_than_a_sleep() -> None:
+    def beside(ramp: SimRun) -> Score:
+        return judged(objective=objective(lost=20, cpu_pct=25.0), spin=LOSSY_SPIN, sweep_lost=11,
+                      ramp=ramp)
+
+    ramp = SimRun(governor="ramp", cpu_pct=25, lost=20)
+    assert beside(ramp).excused()
+    assert not beside(ramp.model_copy(update={"lost": 21})).excused()
+
+
+def test_bursts_that_a_stall_spoils_for_spin_too() -> None:
+    spin = LOSSY_SPIN.model_copy(update={"lost": 0})
+    assert judged(objective=objective(), spin=spin, drowns="objective",
+                  stress_lost=3).entry().survives
+    assert not judged(objective=objective(), spin=spin, drowns="objective",
+                      stress_lost=2).entry().survives
+    calm = spin.model_copy(update={"stolen_pct": 0.0})
+    assert not judged(objective=objective(), spin=calm, drowns="objective",
+                      stress_lost=3).entry().survives
+
+
+def test_summary_tells_what_another_program_got() -> None:
+    run = objective(competitor_pct=80.0, competitor_share_pct=97.5)
+    lines = summary([judged(objective=run)])
+    assert "other got" in lines[0]
+    assert next(line for line in lines if line.startswith("objective ")).endswith(" 97.5")
+    assert "other got" not in summary([judged()])[0]
+
+
+def test_runs_last_until_enough_stalls_have_come() -> None:
+    assert scoreboard_cells.duration(0) == ""
+    assert scoreboard_cells.duration(300e6) == "3600ms"
+    assert sim_request.stall_ns('{"stall": {"every_ns": 300000000}}') == 300e6
+    assert sim_request.stall_ns("{}") == 0
 
 
 # ---- the command ----

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When a loop loses its real-time class, and when it gets it back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sim/watch.h"
+
+#define US LULL_NS_PER_US
+#define MS LULL_NS_PER_MS
+
+/* A loop that takes turns of 100 us, so many in 100 of them CPU time. */
+struct loop {
+	struct lull_sim_watch watch;
+	uint64_t now_ns, cpu_ns;
+};
+
+static void
+go_on(struct loop *loop, uint64_t ns, bool rests, uint64_t busy_pct)
+{
+	uint64_t end_ns = loop->now_ns + ns;
+
+	while (loop->now_ns < end_ns) {
+		loop->now_ns += 100 * US;
+		loop->cpu_ns += busy_pct * US;
+		lull_sim_watch_turn(&loop->watch, rests, loop->now_ns, loop->cpu_ns);
+	}
+}
+
+/* How long until the class is the one expected, at most a second. */
+static uint64_t
+until(struct loop *loop, bool realtime, bool rests, uint64_t busy_pct)
+{
+	uint64_t begin_ns = loop->now_ns;
+
+	while (loop->watch.realtime != realtime && loop->now_ns < begin_ns + LULL_NS_PER_S)
+		go_on(loop, 100 * US, rests, busy_pct);
+	return loop->now_ns - begin_ns;
+}
+
+static void
+rests__keep_the_class(void **state)
+{
+	struct loop loop = { .now_ns = 7 * MS };
+
+	(void)state;
+	lull_sim_watch_init(&loop.watch, true, loop.now_ns);
+	assert_true(loop.watch.realtime);
+	go_on(&loop, LULL_NS_PER_S, true, 69);
+	assert_true(loop.watch.realtime);
+	assert_int_equal(loop.watch.leave_count, 0);
+}
+
+static void
+no_rest__loses_it_within_10_ms(void **state)
+{
+	(void)state;
+	for (uint64_t phase_ns = 0; phase_ns < 8 * MS; phase_ns += 300 * US) {
+		struct loop loop = { .now_ns = 0 };
+		uint64_t ns;
+
+		lull_sim_watch_init(&loop.watch, true, 0);
+		go_on(&loop, 100 * MS + phase_ns, true, 10);
+		ns = until(&loop, false, false, 10);
+		assert_in_range(ns, 3900 * US, 8100 * US);
+		assert_int_equal(loop.watch.leave_count, 1);
+	}
+}
+
+/* It rests in every turn, but hardly: that is not what the class is for. */
+static void
+seventy_percent__lose_it_within_two_windows(void **state)
+{
+	struct loop loop = { .now_ns = 0 };
+
+	(void)state;
+	lull_sim_watch_init(&loop.watch, true, 0);
+	go_on(&loop, 100 * MS, true, 10);
+	assert_in_range(until(&loop, false, true, 80), 16 * MS, 24 * MS);
+	/* and at once from the start of a load that fills the core */
+	lull_sim_watch_init(&loop.watch, true, loop.now_ns);
+	assert_in_range(until(&loop, false, true, 100), 16 * MS, 24 * MS);
+}
+
+static void
+class__comes_back_after_80_ms_of_rests(void **state)
+{
+	struct loop loop = { .now_ns = 0 };
+
+	(void)state;
+	lull_sim_watch_init(&loop.watch, true, 0);
+	until(&loop, false, false, 100);
+	go_on(&loop, 50 * MS, false, 100);
+	/* the window still remembers the load for 20 ms */
+	assert_in_range(until(&loop, true, true, 10), 76 * MS, 104 * MS);
+	/* one look without a rest, and it begins anew */
+	until(&loop, false, false, 100);
+	go_on(&loop, 60 * MS, true, 10);
+	go_on(&loop, 8 * MS, false, 10);
+	assert_in_range(until(&loop, true, true, 10), 76 * MS, 104 * MS);
+	assert_int_equal(loop.watch.leave_count, 2);
+}
+
+static void
+not_wanted__never_has_it(void **state)
+{
+	struct loop loop = { .now_ns = 0 };
+
+	(void)state;
+	lull_sim_watch_init(&loop.watch, false, 0);
+	go_on(&loop, LULL_NS_PER_S, true, 1);
+	assert_false(loop.watch.realtime);
+	assert_int_equal(loop.watch.leave_count, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rests__keep_the_class),
+		cmocka_unit_test(no_rest__loses_it_within_10_ms),
+		cmocka_unit_test(seventy_percent__lose_it_within_two_windows),
+		cmocka_unit_test(class__comes_back_after_80_ms_of_rests),
+		cmocka_unit_test(not_wanted__never_has_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
