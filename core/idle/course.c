@@ -5,15 +5,15 @@
 
 #define REST_HOLD_NS_MIN (4 * LULL_NS_PER_S)
 #define REST_HOLD_NS_MAX (64 * LULL_NS_PER_S)
-#define POLL_HOLD_NS_MIN (10 * LULL_NS_PER_S)
-#define POLL_HOLD_NS_MAX (160 * LULL_NS_PER_S)
+#define POLL_HOLD_NS_MIN (30 * LULL_NS_PER_S)
+#define POLL_HOLD_NS_MAX (300 * LULL_NS_PER_S)
 #define TRIAL_NS (2 * LULL_NS_PER_S)
-/* A stall or two are no rate: so many before anything is given up for them. Records fade, so less
- * than the whole number. */
-#define EVIDENCE_X256 (5 * 256 / 2)
-#define POLL_EVIDENCE_X256 (3 * 256 / 2)
-/* The last second alone takes a promise back when it spends this many budgets. */
-#define RECENT_BUDGETS 3
+/* A few stalls are no rate: so many before the saving is given up for them, and before polling
+ * counts as no better. Records fade, so half a stall less. */
+#define EVIDENCE_X256 (9 * 256 / 2)
+#define SOME_EVIDENCE_X256 (3 * 256 / 2)
+/* The last second alone, which fades as it goes by, counts as lost at 1.75 budgets. */
+#define RECENT_QUARTERS 7
 
 void
 lull_course_init(struct lull_course *course, struct lull_stall_watch *stalls)
@@ -38,26 +38,26 @@ course_enter(struct lull_course *course, enum lull_course_state state, uint64_t 
 		lull_stalls_init(&course->stalls->rest, LULL_STALL_MEMORY_NS, now_ns);
 }
 
-/* Is the budget spent while it rests? Falls back below three quarters of it. */
+/* Has a record spent so many quarters of the budget, with so many stalls behind that? */
 static bool
-course_lost(const struct lull_course *course, const struct lull_course_case *given)
+course_spent(const struct lull_stalls *stalls, const struct lull_course_case *given,
+	     uint32_t quarters, uint64_t evidence_x256)
 {
-	const struct lull_stall_watch *stalls = course->stalls;
-	uint32_t late_ppm =
-		lull_stalls_late_ppm(&stalls->rest, given->latency_ns, given->budget_ppm);
-	uint32_t recent_ppm =
-		lull_stalls_late_ppm(&stalls->recent, given->latency_ns, given->budget_ppm);
-
-	if (course->lost)
-		return late_ppm > given->budget_ppm / 4 * 3 || recent_ppm > given->budget_ppm;
-	return late_ppm > given->budget_ppm || recent_ppm > RECENT_BUDGETS * given->budget_ppm;
+	return lull_stalls_late_ppm(stalls, given->latency_ns, given->budget_ppm) >
+		       (uint64_t)given->budget_ppm * quarters / 4 &&
+	       lull_stalls_count_x256(stalls, given->latency_ns) >= evidence_x256;
 }
 
+/* Is the budget spent while it rests? Until it is down to three quarters. */
 static bool
-course_lost_for_certain(const struct lull_course *course, const struct lull_course_case *given)
+course_lost(const struct lull_course *course, const struct lull_course_case *given,
+	    uint64_t evidence_x256)
 {
-	return course->lost &&
-	       lull_stalls_count_x256(&course->stalls->rest, given->latency_ns) >= EVIDENCE_X256;
+	uint64_t recent_x256 = LULL_MAX(evidence_x256, SOME_EVIDENCE_X256);
+
+	return course_spent(&course->stalls->rest, given, course->lost ? 3 : 4, evidence_x256) ||
+	       course_spent(&course->stalls->recent, given, course->lost ? 4 : RECENT_QUARTERS,
+			    recent_x256);
 }
 
 static bool
@@ -65,7 +65,7 @@ course_polling_fails(const struct lull_course *course, const struct lull_course_
 {
 	const struct lull_stalls *poll = &course->stalls->poll;
 
-	return lull_stalls_count_x256(poll, given->poll_wait_ns) >= POLL_EVIDENCE_X256 &&
+	return lull_stalls_count_x256(poll, given->poll_wait_ns) >= SOME_EVIDENCE_X256 &&
 	       lull_stalls_late_ppm(poll, given->poll_wait_ns, given->poll_budget_ppm) >
 		       given->poll_budget_ppm;
 }
@@ -73,10 +73,10 @@ course_polling_fails(const struct lull_course *course, const struct lull_course_
 static void
 course_rest(struct lull_course *course, const struct lull_course_case *given)
 {
-	course->lost = course_lost(course, given);
+	course->lost = course_lost(course, given, 0);
 	if (given->now_ns < course->anyway_ns)
 		return;
-	if (given->forbidden || course_lost_for_certain(course, given))
+	if (given->forbidden || course_lost(course, given, EVIDENCE_X256))
 		course_enter(course, LULL_COURSE_POLLING, given->now_ns);
 }
 
@@ -101,8 +101,8 @@ course_poll(struct lull_course *course, const struct lull_course_case *given)
 static void
 course_try(struct lull_course *course, const struct lull_course_case *given)
 {
-	course->lost = course_lost(course, given);
-	if (given->forbidden || course_lost_for_certain(course, given)) {
+	course->lost = course_lost(course, given, 0);
+	if (given->forbidden || course_lost(course, given, SOME_EVIDENCE_X256)) {
 		course->lost = true;
 		course->rest_hold_ns = LULL_MIN(2 * course->rest_hold_ns, REST_HOLD_NS_MAX);
 		course_enter(course, LULL_COURSE_POLLING, given->now_ns);

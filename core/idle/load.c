@@ -3,7 +3,13 @@
 
 #include <lull/base.h>
 
+#include "stalls.h"
+
 #define SHARE_PKTS 2048
+/* A turn that took much longer than usual was held up; if all do, the mean follows in time. */
+#define SERVE_GROWTH 2
+#define SERVE_NS_MIN (10 * LULL_NS_PER_US)
+#define STALL_GROWTH 8
 
 void
 lull_load_init(struct lull_load *load, uint64_t now_ns)
@@ -33,11 +39,16 @@ void
 lull_load_turn(struct lull_load *load, uint64_t end_ns, uint64_t pkts, uint64_t busy_ns)
 {
 	load->window_pkts += pkts;
+	/* While others had the CPU nothing was served. */
+	if (busy_ns >= LULL_STALL_NS)
+		busy_ns = LULL_MIN(busy_ns, STALL_GROWTH * load->serve_ns);
 	load->window_busy_ns += busy_ns;
 	if (pkts > 0)
 		load->packet_ns = end_ns;
 	if (busy_ns > 0)
-		load->serve_ns = (15 * load->serve_ns + busy_ns) / 16;
+		load->serve_ns = (15 * load->serve_ns +
+				  LULL_MIN(busy_ns, SERVE_GROWTH * load->serve_ns + SERVE_NS_MIN)) /
+				 16;
 	if (end_ns >= load->window_begin_ns + LULL_LOAD_WINDOW_NS)
 		load_window_end(load, end_ns);
 }

@@ -11,6 +11,7 @@
 #define UNIT 256
 #define MISSED_NS LULL_NS_PER_S
 #define MISSED_PKTS_X256 (5 * UNIT / 2) /* three, or rounding */
+#define STEPS_HALF_BUDGETS 5            /* two and a half: more than one long stall takes */
 
 void
 lull_waits_init(struct lull_waits *waits, uint64_t now_ns)
@@ -18,6 +19,7 @@ lull_waits_init(struct lull_waits *waits, uint64_t now_ns)
 	memset(waits, 0, sizeof(*waits));
 	waits->look_ns = now_ns;
 	waits->window_ns = now_ns;
+	waits->step_ns = now_ns;
 	lull_stall_watch_init(&waits->watch, now_ns);
 	lull_arrival_curve_init(&waits->curve, now_ns);
 	for (uint32_t i = 0; i < LULL_IDLE_QUEUES_MAX; i++) {
@@ -47,6 +49,31 @@ lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count)
 	waits->planned_ns = 0;
 	waits->rested = false;
 	waits->queue_count = queue_count;
+}
+
+/* Where what is counted now belongs. */
+static void
+waits_step(struct lull_waits *waits, uint64_t now_ns)
+{
+	uint32_t steps = 0;
+
+	while (now_ns >= waits->step_ns + LULL_WAITS_STEP_NS && steps++ < LULL_WAITS_STEPS) {
+		waits->step_ns += LULL_WAITS_STEP_NS;
+		waits->step = (waits->step + 1) % LULL_WAITS_STEPS;
+		waits->steps[waits->step].pkts = 0;
+		waits->steps[waits->step].late_pkts_x256 = 0;
+	}
+	if (steps > LULL_WAITS_STEPS)
+		waits->step_ns = now_ns;
+}
+
+static void
+waits_count(struct lull_waits *waits, uint64_t pkts, uint64_t late_pkts_x256)
+{
+	waits->window_pkts += pkts;
+	waits->late_pkts_x256 += late_pkts_x256;
+	waits->steps[waits->step].pkts += pkts;
+	waits->steps[waits->step].late_pkts_x256 += late_pkts_x256;
 }
 
 static void
@@ -105,11 +132,12 @@ waits_settle_one(struct lull_waits *waits, const struct lull_wait_pending *pendi
 {
 	uint64_t wait_ns = end_ns > pending->since_ns ? end_ns - pending->since_ns : 0;
 	uint64_t gap_ns = pending->gap_ns + (end_ns > waits->look_ns ? end_ns - waits->look_ns : 0);
+	uint64_t late_pkts_x256 = 0;
 
 	lull_histogram_add(&waits->histogram, wait_ns, pending->pkts);
-	waits->window_pkts += pending->pkts;
 	if (gap_ns > latency_ns)
-		waits->late_pkts_x256 += pending->pkts * UNIT * (gap_ns - latency_ns) / gap_ns;
+		late_pkts_x256 = pending->pkts * UNIT * (gap_ns - latency_ns) / gap_ns;
+	waits_count(waits, pending->pkts, late_pkts_x256);
 	if (!waits->trial)
 		lull_stall_watch_pkts(&waits->watch, gap_ns, pending->stalled, pending->pkts);
 }
@@ -120,6 +148,7 @@ lull_waits_settle(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns
 	for (uint32_t i = 0; i < waits->pending_count; i++)
 		waits_settle_one(waits, &waits->pending[i], end_ns, latency_ns);
 	waits->pending_count = 0;
+	waits_step(waits, end_ns);
 	lull_arrival_curve_fade(&waits->curve, end_ns);
 }
 
@@ -151,7 +180,8 @@ lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts, uint
 				       pkts);
 	lull_stall_watch_pkts(&waits->watch, 0, false, (uint32_t)LULL_MIN(pkts, UINT32_MAX));
 	lull_histogram_add(&waits->histogram, 0, pkts);
-	waits->window_pkts += pkts;
+	waits_count(waits, pkts, 0);
+	waits_step(waits, now_ns);
 	waits->look_ns = LULL_MAX(waits->look_ns, now_ns);
 	waits->planned_ns = 0;
 	waits->rested = false;
@@ -161,11 +191,27 @@ lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts, uint
 			(struct lull_wait_queue){ .empty_ns = now_ns, .batch_ns = now_ns };
 }
 
+static bool
+waits_beyond(uint64_t late_pkts_x256, uint64_t pkts, double budget_ppm)
+{
+	return late_pkts_x256 >= MISSED_PKTS_X256 &&
+	       (double)late_pkts_x256 * LULL_PPM > (double)pkts * budget_ppm * UNIT;
+}
+
 bool
 lull_waits_missed(const struct lull_waits *waits, uint64_t now_ns, uint32_t budget_ppm)
 {
-	return now_ns >= waits->window_ns + MISSED_NS &&
-	       waits->late_pkts_x256 >= MISSED_PKTS_X256 &&
-	       waits->late_pkts_x256 >
-		       (uint64_t)((double)waits->window_pkts * budget_ppm * UNIT / LULL_PPM);
+	uint64_t pkts = 0, late_pkts_x256 = 0;
+
+	if (now_ns >= waits->window_ns + MISSED_NS &&
+	    waits_beyond(waits->late_pkts_x256, waits->window_pkts, budget_ppm))
+		return true;
+	/* Steps of a loop that nothing has come to for long are of another time. */
+	if (now_ns > waits->step_ns + LULL_WAITS_STEPS * LULL_WAITS_STEP_NS)
+		return false;
+	for (uint32_t i = 0; i < LULL_WAITS_STEPS; i++) {
+		pkts += waits->steps[i].pkts;
+		late_pkts_x256 += waits->steps[i].late_pkts_x256;
+	}
+	return waits_beyond(late_pkts_x256, pkts, budget_ppm * STEPS_HALF_BUDGETS / 2.0);
 }

@@ -19,6 +19,9 @@
 #include "arrival_curve.h"
 #include "stalls.h"
 
+#define LULL_WAITS_STEPS 10
+#define LULL_WAITS_STEP_NS 100000000ULL
+
 /** What is known of one queue. */
 struct lull_wait_queue {
 	uint64_t empty_ns;   /* it was empty then */
@@ -48,6 +51,11 @@ struct lull_waits {
 	uint64_t window_ns;      /* begin of the measurement window */
 	uint64_t window_pkts;    /* since then ... */
 	uint64_t late_pkts_x256; /* ... and of them, those beyond the objective */
+	uint64_t step_ns;        /* begin of the newest step of the last second: */
+	uint32_t step;
+	struct {
+		uint64_t pkts, late_pkts_x256;
+	} steps[LULL_WAITS_STEPS];
 	struct lull_stall_watch watch;
 	struct lull_arrival_curve curve;
 	struct lull_wait_queue queues[LULL_IDLE_QUEUES_MAX];
@@ -77,7 +85,8 @@ void lull_waits_woken(struct lull_waits *waits, uint64_t since_ns);
 void lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts, uint64_t idle_ns);
 /**
  * Has the window shown, by its packets, that more than @p budget_ppm of them waited too long? Not
- * before it is a second old, and not by fewer than three of them.
+ * before it is a second old, and not by fewer than three of them. Or has the last second, with two
+ * and a half times the budget?
  */
 bool lull_waits_missed(const struct lull_waits *waits, uint64_t now_ns, uint32_t budget_ppm);
 

@@ -142,7 +142,7 @@ update__rests_all_the_same_where_polling_fails_too(void **state)
 	/* polling is tried for a fraction of a second, ever more seldom */
 	assert_true(resting_share(&stand, &both, 600 * S) > 0.995);
 	assert_true(stand.course.lost);
-	assert_int_equal(stand.course.poll_hold_ns, 160 * S);
+	assert_int_equal(stand.course.poll_hold_ns, 300 * S);
 }
 
 static void
