@@ -116,6 +116,7 @@ course_try(struct lull_course *course, const struct lull_course_case *given)
 void
 lull_course_update(struct lull_course *course, const struct lull_course_case *given)
 {
+	lull_stall_watch_fold(course->stalls, given->now_ns);
 	switch (course->state) {
 	case LULL_COURSE_RESTING:
 		course_rest(course, given);

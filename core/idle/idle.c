@@ -426,11 +426,12 @@ idle_measured(const struct lull_idle *idle, struct lull_verdict *verdict)
 	const struct lull_waits *waits = &idle->waits;
 	const struct lull_stall_watch *watch = &waits->watch;
 	const struct lull_stalls *stalls = watch->polling ? &watch->poll : &watch->rest;
+	struct lull_waits_mark window = lull_waits_window(waits);
 	uint32_t budget_ppm = (uint32_t)LULL_PPM - idle->limits.percentile_ppm;
 
-	if (waits->window_pkts > 0)
-		verdict->late_ppm = (uint32_t)((double)waits->late_pkts_x256 / 256 * LULL_PPM /
-					       (double)waits->window_pkts);
+	if (window.pkts > 0)
+		verdict->late_ppm = (uint32_t)((double)window.late_pkts_x256 / 256 * LULL_PPM /
+					       (double)window.pkts);
 	verdict->stall_ppm = lull_stalls_late_ppm(stalls, idle->limits.latency_ns, budget_ppm);
 	verdict->stall_rate = lull_stalls_rate(stalls);
 	verdict->stall_ns = lull_stalls_longest_ns(stalls);

@@ -27,6 +27,8 @@ lull_stall_watch_init(struct lull_stall_watch *watch, uint64_t now_ns)
 	lull_stalls_init(&watch->poll, LULL_STALL_MEMORY_NS, now_ns);
 	lull_stalls_init(&watch->recent, RECENT_NS, now_ns);
 	watch->polling = false;
+	watch->fresh_ns = 0;
+	watch->fresh_pkts = 0;
 }
 
 void
@@ -34,6 +36,7 @@ lull_stall_watch_turn_to(struct lull_stall_watch *watch, bool polling, uint64_t 
 {
 	if (watch->polling == polling)
 		return;
+	lull_stall_watch_fold(watch, now_ns);
 	watch->polling = polling;
 	lull_stalls_init(&watch->recent, RECENT_NS, now_ns);
 }
@@ -80,18 +83,29 @@ stalls_bin(uint64_t gap_ns)
 }
 
 static void
-stalls_add(struct lull_stalls *stalls, uint64_t now_ns, uint64_t gap_ns, bool stalled)
+stalls_add(struct lull_stalls *stalls, uint64_t now_ns, uint64_t time_ns, uint64_t pkts)
 {
-	uint32_t bin;
-
 	if (now_ns >= stalls->fade_ns + stalls->step_ns)
 		stalls_fade(stalls, now_ns);
+	stalls->time_ns += time_ns;
+	stalls->pkts_x256 += pkts * UNIT;
+}
+
+static void
+stalls_add_stall(struct lull_stalls *stalls, uint64_t gap_ns)
+{
+	uint32_t bin = stalls_bin(gap_ns);
+
 	stalls->time_ns += gap_ns;
-	if (!stalled)
-		return;
-	bin = stalls_bin(gap_ns);
 	stalls->bins[bin].count_x256 += UNIT;
 	stalls->bins[bin].len_ns += gap_ns;
+}
+
+static void
+stalls_add_met(struct lull_stalls *stalls, uint64_t gap_ns, uint32_t pkts)
+{
+	stalls->pkts_x256 += (uint64_t)pkts * UNIT;
+	stalls->bins[stalls_bin(gap_ns)].pkts_x256 += (uint64_t)pkts * UNIT;
 }
 
 static struct lull_stalls *
@@ -101,30 +115,27 @@ watch_record(struct lull_stall_watch *watch)
 }
 
 void
-lull_stall_watch_gap(struct lull_stall_watch *watch, uint64_t now_ns, uint64_t gap_ns,
-		     uint64_t planned_ns, bool rested)
+lull_stall_watch_fold(struct lull_stall_watch *watch, uint64_t now_ns)
 {
-	bool stalled = gap_ns >= planned_ns + LULL_STALL_NS;
-
-	if (watch->polling && rested)
-		return;
-	stalls_add(watch_record(watch), now_ns, gap_ns, stalled);
-	stalls_add(&watch->recent, now_ns, gap_ns, stalled);
+	stalls_add(watch_record(watch), now_ns, watch->fresh_ns, watch->fresh_pkts);
+	stalls_add(&watch->recent, now_ns, watch->fresh_ns, watch->fresh_pkts);
+	watch->fresh_ns = 0;
+	watch->fresh_pkts = 0;
 }
 
 void
-lull_stall_watch_pkts(struct lull_stall_watch *watch, uint64_t gap_ns, bool stalled, uint32_t pkts)
+lull_stall_watch_stall(struct lull_stall_watch *watch, uint64_t now_ns, uint64_t gap_ns)
 {
-	struct lull_stalls *record = watch_record(watch);
-	uint32_t bin;
+	lull_stall_watch_fold(watch, now_ns);
+	stalls_add_stall(watch_record(watch), gap_ns);
+	stalls_add_stall(&watch->recent, gap_ns);
+}
 
-	record->pkts_x256 += (uint64_t)pkts * UNIT;
-	watch->recent.pkts_x256 += (uint64_t)pkts * UNIT;
-	if (!stalled)
-		return;
-	bin = stalls_bin(gap_ns);
-	record->bins[bin].pkts_x256 += (uint64_t)pkts * UNIT;
-	watch->recent.bins[bin].pkts_x256 += (uint64_t)pkts * UNIT;
+void
+lull_stall_watch_met(struct lull_stall_watch *watch, uint64_t gap_ns, uint32_t pkts)
+{
+	stalls_add_met(watch_record(watch), gap_ns, pkts);
+	stalls_add_met(&watch->recent, gap_ns, pkts);
 }
 
 /* What stalls of this bin make late: a share of their time, and of the packets that met them. */

@@ -44,22 +44,32 @@ struct lull_stall_watch {
 	struct lull_stalls poll;   /* likewise while it polls instead */
 	struct lull_stalls recent; /* the last second or so of what it does now */
 	bool polling;              /* what it does now; set by lull_stall_watch_turn_to() */
+	uint64_t fresh_ns;         /* looks without a stall that the records do not know yet ... */
+	uint64_t fresh_pkts;       /* ... and packets */
 };
 
 void lull_stall_watch_init(struct lull_stall_watch *watch, uint64_t now_ns);
 /** From here on it rests, or polls instead: the recent record begins anew. */
 void lull_stall_watch_turn_to(struct lull_stall_watch *watch, bool polling, uint64_t now_ns);
-/**
- * The queues were looked at, for the first time since @p gap_ns.
- *
- * @param planned_ns  of the gap, that the loop had asked to rest
- * @param rested      it slept in that time; while polling this was a trial, which tells nothing
- */
-void lull_stall_watch_gap(struct lull_stall_watch *watch, uint64_t now_ns, uint64_t gap_ns,
-			  uint64_t planned_ns, bool rested);
-/** Packets that had come during a gap of @p gap_ns; @p stalled: the gap was a stall. */
-void lull_stall_watch_pkts(struct lull_stall_watch *watch, uint64_t gap_ns, bool stalled,
-			   uint32_t pkts);
+/** Is a gap of @p gap_ns, of which @p planned_ns were asked for as a rest, a stall? */
+static inline bool
+lull_stall_is(uint64_t gap_ns, uint64_t planned_ns)
+{
+	return gap_ns >= planned_ns + LULL_STALL_NS;
+}
+/** Looks at the queues that no stall lay between, and packets that met none: cheap. */
+static inline void
+lull_stall_watch_fine(struct lull_stall_watch *watch, uint64_t gap_ns, uint64_t pkts)
+{
+	watch->fresh_ns += gap_ns;
+	watch->fresh_pkts += pkts;
+}
+/** Have the records know all; every few ms, and before they are read. */
+void lull_stall_watch_fold(struct lull_stall_watch *watch, uint64_t now_ns);
+/** The queues were looked at, for the first time since a stall of @p gap_ns. */
+void lull_stall_watch_stall(struct lull_stall_watch *watch, uint64_t now_ns, uint64_t gap_ns);
+/** Packets that had come during a stall of @p gap_ns. */
+void lull_stall_watch_met(struct lull_stall_watch *watch, uint64_t gap_ns, uint32_t pkts);
 
 void lull_stalls_init(struct lull_stalls *stalls, uint64_t memory_ns, uint64_t now_ns);
 /**

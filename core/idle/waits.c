@@ -28,52 +28,55 @@ lull_waits_init(struct lull_waits *waits, uint64_t now_ns)
 	}
 }
 
+static struct lull_waits_mark
+waits_now(const struct lull_waits *waits)
+{
+	return (struct lull_waits_mark){ waits->pkts, waits->late_pkts_x256 };
+}
+
+static struct lull_waits_mark
+waits_since(const struct lull_waits *waits, const struct lull_waits_mark *then)
+{
+	return (struct lull_waits_mark){ waits->pkts - then->pkts,
+					 waits->late_pkts_x256 - then->late_pkts_x256 };
+}
+
 void
 lull_waits_mark(struct lull_waits *waits, uint64_t now_ns)
 {
 	waits->window_ns = now_ns;
-	waits->window_pkts = 0;
-	waits->late_pkts_x256 = 0;
+	waits->window = waits_now(waits);
 	lull_histogram_clear(&waits->histogram);
 }
 
-void
-lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count)
+struct lull_waits_mark
+lull_waits_window(const struct lull_waits *waits)
 {
-	waits->gap_ns = now_ns > waits->look_ns ? now_ns - waits->look_ns : 0;
-	waits->stalled = waits->gap_ns >= waits->planned_ns + LULL_STALL_NS;
-	waits->trial = waits->rested && waits->watch.polling;
-	lull_stall_watch_gap(&waits->watch, now_ns, waits->gap_ns, waits->planned_ns,
-			     waits->rested);
-	waits->look_ns = now_ns;
-	waits->planned_ns = 0;
-	waits->rested = false;
-	waits->queue_count = queue_count;
+	return waits_since(waits, &waits->window);
 }
 
-/* Where what is counted now belongs. */
-static void
-waits_step(struct lull_waits *waits, uint64_t now_ns)
+void
+lull_waits_note(struct lull_waits *waits)
+{
+	if (!waits->trial)
+		lull_stall_watch_stall(&waits->watch, waits->look_ns, waits->gap_ns);
+}
+
+/* A tenth of a second has gone by, or more. */
+void
+lull_waits_step(struct lull_waits *waits, uint64_t now_ns)
 {
 	uint32_t steps = 0;
 
 	while (now_ns >= waits->step_ns + LULL_WAITS_STEP_NS && steps++ < LULL_WAITS_STEPS) {
 		waits->step_ns += LULL_WAITS_STEP_NS;
 		waits->step = (waits->step + 1) % LULL_WAITS_STEPS;
-		waits->steps[waits->step].pkts = 0;
-		waits->steps[waits->step].late_pkts_x256 = 0;
+		waits->steps[waits->step] = waits_now(waits);
 	}
 	if (steps > LULL_WAITS_STEPS)
 		waits->step_ns = now_ns;
-}
-
-static void
-waits_count(struct lull_waits *waits, uint64_t pkts, uint64_t late_pkts_x256)
-{
-	waits->window_pkts += pkts;
-	waits->late_pkts_x256 += late_pkts_x256;
-	waits->steps[waits->step].pkts += pkts;
-	waits->steps[waits->step].late_pkts_x256 += late_pkts_x256;
+	lull_stall_watch_fold(&waits->watch, now_ns);
+	lull_arrival_curve_fade(&waits->curve, now_ns);
 }
 
 static void
@@ -132,24 +135,25 @@ waits_settle_one(struct lull_waits *waits, const struct lull_wait_pending *pendi
 {
 	uint64_t wait_ns = end_ns > pending->since_ns ? end_ns - pending->since_ns : 0;
 	uint64_t gap_ns = pending->gap_ns + (end_ns > waits->look_ns ? end_ns - waits->look_ns : 0);
-	uint64_t late_pkts_x256 = 0;
 
 	lull_histogram_add(&waits->histogram, wait_ns, pending->pkts);
+	waits->pkts += pending->pkts;
 	if (gap_ns > latency_ns)
-		late_pkts_x256 = pending->pkts * UNIT * (gap_ns - latency_ns) / gap_ns;
-	waits_count(waits, pending->pkts, late_pkts_x256);
-	if (!waits->trial)
-		lull_stall_watch_pkts(&waits->watch, gap_ns, pending->stalled, pending->pkts);
+		waits->late_pkts_x256 += pending->pkts * UNIT * (gap_ns - latency_ns) / gap_ns;
+	if (waits->trial)
+		return;
+	if (pending->stalled)
+		lull_stall_watch_met(&waits->watch, gap_ns, pending->pkts);
+	else
+		lull_stall_watch_fine(&waits->watch, 0, pending->pkts);
 }
 
 void
-lull_waits_settle(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns)
+lull_waits_settle_all(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns)
 {
 	for (uint32_t i = 0; i < waits->pending_count; i++)
 		waits_settle_one(waits, &waits->pending[i], end_ns, latency_ns);
 	waits->pending_count = 0;
-	waits_step(waits, end_ns);
-	lull_arrival_curve_fade(&waits->curve, end_ns);
 }
 
 void
@@ -173,15 +177,17 @@ lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts, uint
 	uint64_t span_ns = now_ns > waits->look_ns ? now_ns - waits->look_ns : 0;
 	uint64_t planned_ns = idle_ns > 0 ? idle_ns : span_ns;
 
-	lull_stall_watch_gap(&waits->watch, now_ns, span_ns, planned_ns, false);
+	if (lull_stall_is(span_ns, planned_ns))
+		lull_stall_watch_stall(&waits->watch, now_ns, span_ns);
+	else
+		lull_stall_watch_fine(&waits->watch, span_ns, 0);
 	/* All of them on one queue: at most that many came to any. */
 	if (pkts > 0)
 		lull_arrival_curve_add(&waits->curve, &waits->windows[0], waits->look_ns, now_ns,
 				       pkts);
-	lull_stall_watch_pkts(&waits->watch, 0, false, (uint32_t)LULL_MIN(pkts, UINT32_MAX));
+	lull_stall_watch_fine(&waits->watch, 0, pkts);
 	lull_histogram_add(&waits->histogram, 0, pkts);
-	waits_count(waits, pkts, 0);
-	waits_step(waits, now_ns);
+	waits->pkts += pkts;
 	waits->look_ns = LULL_MAX(waits->look_ns, now_ns);
 	waits->planned_ns = 0;
 	waits->rested = false;
@@ -192,26 +198,24 @@ lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts, uint
 }
 
 static bool
-waits_beyond(uint64_t late_pkts_x256, uint64_t pkts, double budget_ppm)
+waits_beyond(const struct lull_waits_mark *seen, double budget_ppm)
 {
-	return late_pkts_x256 >= MISSED_PKTS_X256 &&
-	       (double)late_pkts_x256 * LULL_PPM > (double)pkts * budget_ppm * UNIT;
+	return seen->late_pkts_x256 >= MISSED_PKTS_X256 &&
+	       (double)seen->late_pkts_x256 * LULL_PPM > (double)seen->pkts * budget_ppm * UNIT;
 }
 
 bool
 lull_waits_missed(const struct lull_waits *waits, uint64_t now_ns, uint32_t budget_ppm)
 {
-	uint64_t pkts = 0, late_pkts_x256 = 0;
+	struct lull_waits_mark window = lull_waits_window(waits);
+	/* The oldest step: what came since is the last second. */
+	struct lull_waits_mark last =
+		waits_since(waits, &waits->steps[(waits->step + 1) % LULL_WAITS_STEPS]);
 
-	if (now_ns >= waits->window_ns + MISSED_NS &&
-	    waits_beyond(waits->late_pkts_x256, waits->window_pkts, budget_ppm))
+	if (now_ns >= waits->window_ns + MISSED_NS && waits_beyond(&window, budget_ppm))
 		return true;
 	/* Steps of a loop that nothing has come to for long are of another time. */
 	if (now_ns > waits->step_ns + LULL_WAITS_STEPS * LULL_WAITS_STEP_NS)
 		return false;
-	for (uint32_t i = 0; i < LULL_WAITS_STEPS; i++) {
-		pkts += waits->steps[i].pkts;
-		late_pkts_x256 += waits->steps[i].late_pkts_x256;
-	}
-	return waits_beyond(late_pkts_x256, pkts, budget_ppm * STEPS_HALF_BUDGETS / 2.0);
+	return waits_beyond(&last, budget_ppm * STEPS_HALF_BUDGETS / 2.0);
 }

@@ -39,6 +39,11 @@ struct lull_wait_pending {
 	bool stalled;
 };
 
+/** Totals at one time; others are told by differences. */
+struct lull_waits_mark {
+	uint64_t pkts, late_pkts_x256;
+};
+
 struct lull_waits {
 	uint64_t look_ns;    /* when the queues were last looked at */
 	uint64_t planned_ns; /* asked to rest since */
@@ -48,18 +53,17 @@ struct lull_waits {
 	bool trial;          /* ... that held a trial rest of a polling loop: tells nothing */
 	uint32_t queue_count;
 	uint32_t pending_count;
-	uint64_t window_ns;      /* begin of the measurement window */
-	uint64_t window_pkts;    /* since then ... */
-	uint64_t late_pkts_x256; /* ... and of them, those beyond the objective */
-	uint64_t step_ns;        /* begin of the newest step of the last second: */
 	uint32_t step;
-	struct {
-		uint64_t pkts, late_pkts_x256;
-	} steps[LULL_WAITS_STEPS];
+	uint64_t step_ns;        /* begin of the newest step of the last second */
+	uint64_t pkts;           /* since the start ... */
+	uint64_t late_pkts_x256; /* ... and of them, those beyond the objective */
 	struct lull_stall_watch watch;
-	struct lull_arrival_curve curve;
 	struct lull_wait_queue queues[LULL_IDLE_QUEUES_MAX];
 	struct lull_wait_pending pending[LULL_IDLE_QUEUES_MAX];
+	uint64_t window_ns; /* begin of the measurement window */
+	struct lull_waits_mark window;
+	struct lull_waits_mark steps[LULL_WAITS_STEPS];
+	struct lull_arrival_curve curve;
 	struct lull_arrival_windows windows[LULL_IDLE_QUEUES_MAX];
 	struct lull_histogram histogram;
 };
@@ -68,11 +72,12 @@ void lull_waits_init(struct lull_waits *waits, uint64_t now_ns);
 /** A new measurement window. */
 void lull_waits_mark(struct lull_waits *waits, uint64_t now_ns);
 /** A turn begins: all queues are looked at, as of @p now_ns. */
-void lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count);
+static inline void lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count);
 /** What queue @p index gave in it; true when it is empty now. */
 bool lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts, uint32_t burst_pkts);
 /** The turn has ended, and its packets have been served. */
-void lull_waits_settle(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns);
+static inline void lull_waits_settle(struct lull_waits *waits, uint64_t end_ns,
+				     uint64_t latency_ns);
 /** A rest has ended. */
 void lull_waits_rested(struct lull_waits *waits, const struct lull_wake *wake);
 /** Nothing had come before @p since_ns: a packet ended the rest. */
@@ -89,5 +94,37 @@ void lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts,
  * and a half times the budget?
  */
 bool lull_waits_missed(const struct lull_waits *waits, uint64_t now_ns, uint32_t budget_ppm);
+/** Packets of this window, and those of them that waited longer than the objective. */
+struct lull_waits_mark lull_waits_window(const struct lull_waits *waits);
+
+/* The slow parts of what follows. */
+void lull_waits_note(struct lull_waits *waits);
+void lull_waits_settle_all(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns);
+void lull_waits_step(struct lull_waits *waits, uint64_t now_ns);
+
+static inline void
+lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count)
+{
+	waits->gap_ns = now_ns > waits->look_ns ? now_ns - waits->look_ns : 0;
+	waits->look_ns = now_ns;
+	waits->queue_count = queue_count;
+	waits->stalled = lull_stall_is(waits->gap_ns, waits->planned_ns);
+	waits->trial = waits->rested && waits->watch.polling;
+	if (waits->stalled || waits->trial)
+		lull_waits_note(waits);
+	else
+		lull_stall_watch_fine(&waits->watch, waits->gap_ns, 0);
+	waits->planned_ns = 0;
+	waits->rested = false;
+}
+
+static inline void
+lull_waits_settle(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns)
+{
+	if (waits->pending_count > 0)
+		lull_waits_settle_all(waits, end_ns, latency_ns);
+	if (end_ns >= waits->step_ns + LULL_WAITS_STEP_NS)
+		lull_waits_step(waits, end_ns);
+}
 
 #endif

@@ -86,9 +86,8 @@ request_ns__stalls_spend_what_rests_may_not(void **state)
 	assert_int_equal(free_ns,
 			 lull_bound_request_ns(&usual, &calibration, NULL, 0, 1000000, 1000000));
 	/* 5 ms of 1 s: half of the budget of 1 % */
-	lull_stall_watch_gap(&watch, 500000000, 495000000, 495000000, false);
-	lull_stall_watch_gap(&watch, 505200000, 5200000, 0, false);
-	lull_stall_watch_gap(&watch, 1000000000, 494800000, 494800000, false);
+	lull_stall_watch_fine(&watch, 994800000, 0);
+	lull_stall_watch_stall(&watch, 1000000000, 5200000);
 	spent_ns = lull_bound_request_ns(&usual, &calibration, &watch.rest, 0, 1000000, 1000000);
 	assert_true(spent_ns < free_ns);
 	assert_in_range(spent_ns, free_ns - 2000, free_ns - 500);
@@ -96,7 +95,7 @@ request_ns__stalls_spend_what_rests_may_not(void **state)
 	assert_in_range(
 		lull_bound_predict_ns(&usual, &calibration, &watch.rest, 0, 1000000, free_ns),
 		200000, 203000);
-	lull_stall_watch_gap(&watch, 1020000000, 20000000, 0, false);
+	lull_stall_watch_stall(&watch, 1020000000, 20000000);
 	assert_in_range(
 		lull_bound_predict_ns(&usual, &calibration, &watch.rest, 0, 1000000, free_ns),
 		5000000, 20000000);

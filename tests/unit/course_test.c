@@ -59,7 +59,10 @@ stand_run(struct stand *stand, const struct host *host, uint64_t for_ns)
 		stand->now_ns += gap_ns;
 		if (!polls)
 			stand->resting_ns += gap_ns;
-		lull_stall_watch_gap(&stand->watch, stand->now_ns, gap_ns, 200 * US, !polls);
+		if (lull_stall_is(gap_ns, 200 * US))
+			lull_stall_watch_stall(&stand->watch, stand->now_ns, gap_ns);
+		else
+			lull_stall_watch_fine(&stand->watch, gap_ns, 0);
 		if (stand->now_ns < judge_ns)
 			continue;
 		judge_ns = stand->now_ns + 2 * MS;

@@ -13,6 +13,28 @@
 #define MS LULL_NS_PER_MS
 #define BUDGET_PPM 10000
 
+/* A gap as waits.c tells it. */
+static void
+gap(struct lull_stall_watch *watch, uint64_t now_ns, uint64_t gap_ns, uint64_t planned_ns)
+{
+	if (lull_stall_is(gap_ns, planned_ns))
+		lull_stall_watch_stall(watch, now_ns, gap_ns);
+	else
+		lull_stall_watch_fine(watch, gap_ns, 0);
+	lull_stall_watch_fold(watch, now_ns);
+}
+
+/* Packets of a stall, or of none. */
+static void
+pkts(struct lull_stall_watch *watch, uint64_t gap_ns, bool stalled, uint32_t count)
+{
+	if (stalled)
+		lull_stall_watch_met(watch, gap_ns, count);
+	else
+		lull_stall_watch_fine(watch, 0, count);
+	lull_stall_watch_fold(watch, watch->recent.fade_ns);
+}
+
 /* Looks every 200 us, asked for; each every_ns a stall of length_ns. Packets come evenly. */
 static uint64_t
 watch_for(struct lull_stall_watch *watch, uint64_t now_ns, uint64_t end_ns, uint64_t every_ns,
@@ -29,9 +51,8 @@ watch_for(struct lull_stall_watch *watch, uint64_t now_ns, uint64_t end_ns, uint
 			stall_ns += every_ns;
 		}
 		now_ns += gap_ns;
-		lull_stall_watch_gap(watch, now_ns, gap_ns, 200 * US, !watch->polling);
-		lull_stall_watch_pkts(watch, gap_ns, stalled,
-				      (uint32_t)(pps * gap_ns / LULL_NS_PER_S));
+		gap(watch, now_ns, gap_ns, 200 * US);
+		pkts(watch, gap_ns, stalled, (uint32_t)(pps * gap_ns / LULL_NS_PER_S));
 	}
 	return now_ns;
 }
@@ -70,18 +91,18 @@ late_ppm__counts_packets_where_there_are_enough(void **state)
 	(void)state;
 	lull_stall_watch_init(&watch, 0);
 	for (uint64_t now_ns = 0; now_ns < 10 * LULL_NS_PER_S; now_ns += 100 * MS) {
-		lull_stall_watch_gap(&watch, now_ns, 90 * MS, 90 * MS, true);
-		lull_stall_watch_pkts(&watch, 0, false, 100);
-		lull_stall_watch_gap(&watch, now_ns, 10 * MS, 0, true);
+		gap(&watch, now_ns, 90 * MS, 90 * MS);
+		pkts(&watch, 0, false, 100);
+		gap(&watch, now_ns, 10 * MS, 0);
 	}
 	assert_int_equal(lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM), 0);
 	/* at p99.999 ten thousand packets say nothing, so time does */
 	assert_in_range(lull_stalls_late_ppm(&watch.rest, 200 * US, 10), 90000, 110000);
 	lull_stall_watch_init(&watch, 0);
 	for (uint64_t now_ns = 0; now_ns < 10 * LULL_NS_PER_S; now_ns += 1000 * MS) {
-		lull_stall_watch_gap(&watch, now_ns, 999 * MS, 999 * MS, true);
-		lull_stall_watch_gap(&watch, now_ns, 1 * MS, 0, true);
-		lull_stall_watch_pkts(&watch, 1 * MS, true, 1000);
+		gap(&watch, now_ns, 999 * MS, 999 * MS);
+		gap(&watch, now_ns, 1 * MS, 0);
+		pkts(&watch, 1 * MS, true, 1000);
 	}
 	/* all packets met a stall of 1 ms; four fifths of them waited longer than 200 us */
 	assert_in_range(lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM), 790000, 810000);
@@ -132,10 +153,10 @@ gap__what_was_planned_is_no_stall(void **state)
 
 	(void)state;
 	lull_stall_watch_init(&watch, 0);
-	lull_stall_watch_gap(&watch, 5 * MS, 5 * MS, 5 * MS, true);
-	lull_stall_watch_gap(&watch, 10 * MS, 5 * MS, 5 * MS - LULL_STALL_NS + 1, true);
+	gap(&watch, 5 * MS, 5 * MS, 5 * MS);
+	gap(&watch, 10 * MS, 5 * MS, 5 * MS - LULL_STALL_NS + 1);
 	assert_int_equal(lull_stalls_count_x256(&watch.rest, 0), 0);
-	lull_stall_watch_gap(&watch, 15 * MS, 5 * MS, 5 * MS - LULL_STALL_NS, true);
+	gap(&watch, 15 * MS, 5 * MS, 5 * MS - LULL_STALL_NS);
 	assert_int_equal(lull_stalls_count_x256(&watch.rest, 0), 256);
 	/* and a stall that is shorter than the wait makes nothing late */
 	assert_int_equal(lull_stalls_count_x256(&watch.rest, 6 * MS), 0);
@@ -156,11 +177,9 @@ turn_to__keeps_resting_and_polling_apart(void **state)
 	assert_int_equal(lull_stalls_count_x256(&watch.recent, 0), 0);
 	assert_int_equal(lull_stalls_count_x256(&watch.poll, 0), 0);
 	assert_true(lull_stalls_count_x256(&watch.rest, 0) > 0);
-	/* a trial rest of a polling loop says nothing about polling */
-	lull_stall_watch_gap(&watch, now_ns + 9 * MS, 9 * MS, 0, true);
-	assert_int_equal(lull_stalls_count_x256(&watch.poll, 0), 0);
-	lull_stall_watch_gap(&watch, now_ns + 9 * MS, 9 * MS, 0, false);
+	gap(&watch, now_ns + 9 * MS, 9 * MS, 0);
 	assert_int_equal(lull_stalls_count_x256(&watch.poll, 0), 256);
+	assert_int_equal(lull_stalls_count_x256(&watch.recent, 0), 256);
 }
 
 static void
