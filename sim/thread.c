@@ -181,15 +181,18 @@ thread_wake_end(struct lull_sim_thread *thread, uint64_t due_ns, uint64_t usual_
 	return end_ns;
 }
 
-/* It leaves the core: the competitor has it as soon as it changed hands. */
+/*
+ * It leaves the core, and the competitor has what is left of the rest: the price of the sleep is
+ * the thread's, before and after, and changing there and back is nobody's. Of a rest that is
+ * shorter than this nothing is left.
+ */
 static void
-thread_leave_core(struct lull_sim_thread *thread, uint64_t now_ns, uint64_t due_ns)
+thread_leave_core(struct lull_sim_thread *thread, uint64_t now_ns)
 {
 	struct lull_sim_competitor *competitor = &thread->cpu->competitor;
-	/* There and back; the price of the sleep itself is the thread's. */
-	uint64_t away_ns = thread->machine->rest_ns + 2 * competitor->switch_ns;
 
-	lull_sim_competitor_skip(competitor, LULL_MIN(now_ns + away_ns, due_ns));
+	lull_sim_competitor_skip(competitor,
+				 now_ns + thread->machine->rest_ns + 2 * competitor->switch_ns);
 }
 
 static uint64_t
@@ -197,7 +200,7 @@ thread_sleep_end(struct lull_sim_thread *thread, uint64_t begin_ns, uint64_t lim
 {
 	uint64_t usual_ns = lull_sim_sampler_draw(&thread->sampler), end_ns;
 
-	thread_leave_core(thread, begin_ns, begin_ns + limit_ns);
+	thread_leave_core(thread, begin_ns);
 	end_ns = thread_wake_end(thread, begin_ns + limit_ns, usual_ns);
 	if (thread->late_ppm > 0 && lull_prng_below(&thread->fault, LULL_PPM) < thread->late_ppm)
 		end_ns += thread->late_ns;
@@ -226,7 +229,7 @@ thread_event_end(struct lull_sim_thread *thread, struct lull_wake *wake)
 	}
 	wake->reason = first_ns < limit_ns ? LULL_WAKE_PACKET : LULL_WAKE_TIMER;
 	first_ns = LULL_MAX(first_ns, wake->begin_ns);
-	thread_leave_core(thread, wake->begin_ns, first_ns);
+	thread_leave_core(thread, wake->begin_ns);
 	wake->end_ns = thread_wake_end(thread, first_ns, thread->machine->event_ns);
 	wake->end_ns = lull_sim_cpu_wake(thread->cpu, wake->end_ns);
 	return 0;

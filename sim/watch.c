@@ -10,6 +10,7 @@ lull_sim_watch_init(struct lull_sim_watch *watch, bool wanted, uint64_t now_ns)
 	watch->wanted = wanted;
 	watch->realtime = wanted;
 	watch->look_ns = now_ns + LULL_SIM_WATCH_NS;
+	watch->seen_ns = watch->enter_ns = now_ns;
 	for (uint32_t i = 0; i < LULL_SIM_WATCH_WINDOW; i++)
 		watch->at_ns[i] = now_ns;
 }
@@ -29,20 +30,50 @@ watch_busy(struct lull_sim_watch *watch, uint64_t now_ns, uint64_t cpu_ns)
 	return used_ns * LULL_PPM > span_ns * LULL_SIM_WATCH_BUSY_PPM;
 }
 
+/* Out, and longer each time if it came back in vain. */
+static void
+watch_leave(struct lull_sim_watch *watch, uint64_t now_ns)
+{
+	watch->realtime = false;
+	watch->leave_count++;
+	watch->calm_begin_ns = 0;
+	if (watch->leave_count == 1 || now_ns - watch->enter_ns >= LULL_SIM_WATCH_STAY_NS)
+		watch->calm_ns = LULL_SIM_WATCH_CALM_NS;
+	else
+		watch->calm_ns = LULL_MIN(2 * watch->calm_ns, LULL_SIM_WATCH_CALM_NS_MAX);
+}
+
+static void
+watch_consider(struct lull_sim_watch *watch, uint64_t now_ns, bool calm)
+{
+	if (!calm) {
+		watch->calm_begin_ns = 0;
+		return;
+	}
+	if (watch->calm_begin_ns == 0)
+		watch->calm_begin_ns = now_ns;
+	if (now_ns - watch->calm_begin_ns < watch->calm_ns)
+		return;
+	watch->realtime = true;
+	watch->enter_ns = now_ns;
+}
+
 bool
 lull_sim_watch_look(struct lull_sim_watch *watch, uint64_t now_ns, uint64_t cpu_ns)
 {
-	bool good = !watch_busy(watch, now_ns, cpu_ns) && watch->rested;
+	bool busy = watch_busy(watch, now_ns, cpu_ns), rested = watch->rested;
+	bool half = (cpu_ns - watch->seen_cpu_ns) * LULL_PPM >
+		    (now_ns - watch->seen_ns) * LULL_SIM_WATCH_CALM_PPM;
 
 	watch->rested = false;
+	watch->seen_ns = now_ns;
+	watch->seen_cpu_ns = cpu_ns;
 	watch->look_ns = now_ns + LULL_SIM_WATCH_NS;
-	watch->calm_count = good ? watch->calm_count + 1 : 0;
-	if (watch->realtime && !good) {
-		watch->realtime = false;
-		watch->leave_count++;
-		return true;
+	if (!watch->realtime) {
+		watch_consider(watch, now_ns, rested && !half);
+		return false;
 	}
-	if (watch->calm_count >= LULL_SIM_WATCH_CALM)
-		watch->realtime = true;
-	return false;
+	if (busy || (!rested && half))
+		watch_leave(watch, now_ns);
+	return !watch->realtime;
 }

@@ -131,6 +131,27 @@ resting__leaves_a_busy_loop_the_rest(void **state)
 	assert_true(result.latency.max < 102 * US); /* curves of the stand are empty */
 }
 
+/* Nobody gets more than there is, however short the rests are. */
+static void
+short_rests__are_not_given_away_twice(void **state)
+{
+	static const uint64_t rests_ns[] = { 100, 1000, 3000, 20000 };
+
+	(void)state;
+	for (size_t i = 0; i < STAND_COUNT(rests_ns); i++)
+		for (int fifo = 0; fifo < 2; fifo++) {
+			struct lull_sim_config config = config_beside("fixed", 1e4, 100, fifo == 1);
+			struct lull_sim_result result;
+
+			config.machine = *lull_sim_machine_find("shared");
+			config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = rests_ns[i];
+			stand_run(&config, &result);
+			about((double)result.cpu_ns * 100 / (double)result.time_ns +
+				      got_pct(&result),
+			      75, 100.1, "both together, %");
+		}
+}
+
 /* 30 % in runs of 3 ms: it gets them whatever the thread does, and not more. */
 static void
 part_time__gets_its_share(void **state)
@@ -244,6 +265,7 @@ main(void)
 		cmocka_unit_test(poller__has_half_beside_a_busy_loop),
 		cmocka_unit_test(poller__is_taken_out_of_its_class),
 		cmocka_unit_test(resting__leaves_a_busy_loop_the_rest),
+		cmocka_unit_test(short_rests__are_not_given_away_twice),
 		cmocka_unit_test(part_time__gets_its_share),
 		cmocka_unit_test(stolen__is_not_the_competitors),
 		cmocka_unit_test(competitor_charge__counts_while_it_wants_the_core),

@@ -64,7 +64,7 @@ no_rest__loses_it_within_10_ms(void **state)
 
 		lull_sim_watch_init(&loop.watch, true, 0);
 		go_on(&loop, 100 * MS + phase_ns, true, 10);
-		ns = until(&loop, false, false, 10);
+		ns = until(&loop, false, false, 100);
 		assert_in_range(ns, 3900 * US, 8100 * US);
 		assert_int_equal(loop.watch.leave_count, 1);
 	}
@@ -86,22 +86,57 @@ seventy_percent__lose_it_within_two_windows(void **state)
 }
 
 static void
-class__comes_back_after_80_ms_of_rests(void **state)
+class__comes_back_after_50_ms_of_rests(void **state)
 {
 	struct loop loop = { .now_ns = 0 };
 
 	(void)state;
 	lull_sim_watch_init(&loop.watch, true, 0);
+	go_on(&loop, 2 * LULL_NS_PER_S, true, 10);
 	until(&loop, false, false, 100);
 	go_on(&loop, 50 * MS, false, 100);
-	/* the window still remembers the load for 20 ms */
-	assert_in_range(until(&loop, true, true, 10), 76 * MS, 104 * MS);
-	/* one look without a rest, and it begins anew */
+	/* more than half, and it is not at rest, rests or not */
+	go_on(&loop, 100 * MS, true, 60);
+	assert_in_range(until(&loop, true, true, 10), 50 * MS, 62 * MS);
+	go_on(&loop, 2 * LULL_NS_PER_S, true, 60); /* inside, that is good enough */
+	assert_int_equal(loop.watch.leave_count, 1);
+	/* one look without a rest, and the wait begins anew */
 	until(&loop, false, false, 100);
-	go_on(&loop, 60 * MS, true, 10);
+	go_on(&loop, 40 * MS, true, 10);
 	go_on(&loop, 8 * MS, false, 10);
-	assert_in_range(until(&loop, true, true, 10), 76 * MS, 104 * MS);
+	assert_in_range(until(&loop, true, true, 10), 50 * MS, 62 * MS);
 	assert_int_equal(loop.watch.leave_count, 2);
+}
+
+/* In and out again: each time it waits twice as long, until it has stayed for a second. */
+static void
+flapping__waits_longer_each_time(void **state)
+{
+	struct loop loop = { .now_ns = 0 };
+	uint64_t wait_ms = 50;
+
+	(void)state;
+	lull_sim_watch_init(&loop.watch, true, 0);
+	for (uint32_t i = 0; i < 5; i++, wait_ms *= 2) {
+		go_on(&loop, 500 * MS, true, 10);
+		until(&loop, false, false, 100);
+		assert_in_range(until(&loop, true, true, 10), wait_ms * MS, (wait_ms + 12) * MS);
+	}
+	go_on(&loop, 1100 * MS, true, 10);
+	until(&loop, false, false, 100);
+	assert_in_range(until(&loop, true, true, 10), 50 * MS, 62 * MS);
+}
+
+/* A sleep of many looks uses nothing: no reason to leave. */
+static void
+long_rest__keeps_the_class(void **state)
+{
+	struct loop loop = { .now_ns = 0 };
+
+	(void)state;
+	lull_sim_watch_init(&loop.watch, true, 0);
+	go_on(&loop, 100 * MS, false, 10);
+	assert_true(loop.watch.realtime);
 }
 
 static void
@@ -123,7 +158,9 @@ main(void)
 		cmocka_unit_test(rests__keep_the_class),
 		cmocka_unit_test(no_rest__loses_it_within_10_ms),
 		cmocka_unit_test(seventy_percent__lose_it_within_two_windows),
-		cmocka_unit_test(class__comes_back_after_80_ms_of_rests),
+		cmocka_unit_test(class__comes_back_after_50_ms_of_rests),
+		cmocka_unit_test(flapping__waits_longer_each_time),
+		cmocka_unit_test(long_rest__keeps_the_class),
 		cmocka_unit_test(not_wanted__never_has_it),
 	};
 
