@@ -157,7 +157,11 @@ class Child:
 
     def _try_connect(self) -> Telemetry | None:
         for directory in self._directories():
-            for path in sorted(directory.glob("dpdk_telemetry.v2*")):
+            try:
+                paths = sorted(directory.glob("dpdk_telemetry.v2*"))
+            except OSError:  # that of root, which others may not even look into
+                continue
+            for path in paths:
                 try:
                     telemetry = Telemetry(path)
                 except TelemetryError:

@@ -23,6 +23,7 @@ from lull import (
     explain_view,
     flow_commands,
     loops_view,
+    markdown,
     model_commands,
     plugin_file,
     plugin_settings,
@@ -44,7 +45,7 @@ from lull.machine import describe
 from lull.pace import RealPace
 from lull.programs import Choice, connect
 from lull.replies import Info
-from lull.seat import step_aside
+from lull.seat import at_large, step_aside
 from lull.telemetry import Telemetry, TelemetryError
 from lull.tree import Tree
 
@@ -122,30 +123,35 @@ def cli() -> None:
               show_default=True, metavar="A,B", help="Kinds of traffic.")
 @click.option("--max-latency", type=float, default=demo_settings.MAX_LATENCY_US, show_default=True,
               metavar="US", help="Objective: p99 of the added latency, in microseconds.")
+@click.option("--sched-policy", type=click.Choice(demo_settings.SCHED_POLICIES),
+              help="Class of the loop's thread, as lull-fwd takes it.  [default: lull-fwd's own]")
 @click.option("--json", "as_json", is_flag=True,
               help="Print the result as JSON on standard output, nothing else.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False),
               default=demo_settings.OUT, show_default=True, metavar="DIR",
               help="Where result.json and report.html go.")
 @click.option("--root", type=click.Path(path_type=Path), default="/", hidden=True)
-def demo(duration: float, governors: str, phases: str, max_latency: float, as_json: bool,
-         out: Path, root: Path) -> None:
+def demo(duration: float, governors: str, phases: str, max_latency: float,
+         sched_policy: str | None, as_json: bool, out: Path, root: Path) -> None:
     """Compare governors on this machine, with traffic made in memory.
 
     Starts one lull-fwd, sends it idle, low, medium, high and bursty traffic and lets each
-    governor handle it in turn. Needs no network card, no hugepages and no configuration.
+    governor handle it in turn; then once more beside a busy program on the same CPU. Needs no
+    network card, no hugepages and no configuration.
     """
     settings = demo_settings.plan(
         duration, demo_settings.choose_governors(_names(governors)),
-        demo_settings.choose_phases(_names(phases)), max_latency)
+        demo_settings.choose_phases(_names(phases)), max_latency, sched_policy or "")
     executable = find_program("lull-fwd")
     json_path, html_path = out / "result.json", out / "report.html"
     atomic.check_writable(out)
     pace, tree = RealPace(), Tree(root)
     arguments = ["--traffic", "off", "--ring", str(settings.ring_pkts),
                  "--governor", settings.governors[0], "--stats", "0"]
+    if sched_policy:
+        arguments += ["--sched-policy", sched_policy]
     try:
-        with Child(executable, arguments, pace) as child:
+        with at_large(), Child(executable, arguments, pace) as child:
             telemetry = child.connect()
             with telemetry:
                 try:
@@ -185,7 +191,7 @@ def _demonstrate(telemetry: Telemetry, settings: demo_settings.Settings, as_json
         samples = run(SilentView() if as_json else PlainView(stream))
     return result.Result(
         machine=describe(tree, info.dpdk, info.version, CHECKOUT), settings=settings,
-        runs=result.summarise(samples), samples=samples)
+        runs=result.summarise(samples, settings), samples=samples)
 
 
 def _names(text: str) -> list[str]:
@@ -404,11 +410,25 @@ def _no_loop(name: str, info: Info) -> LullError:
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False),
               metavar="FILE", help="The page; '-' for standard output.  "
               "[default: report.html next to the result]")
-def report_command(source: Path, output: Path | None) -> None:
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Instead of the page the picture of phase shared: FILE.png, .svg or .pdf.")
+@click.option("--markdown", "markdown_part", type=click.Choice(list(markdown.PARTS)),
+              help="Instead of the page a part of it as a table for documents, printed.")
+def report_command(source: Path, output: Path | None, plot: Path | None,
+                   markdown_part: str | None) -> None:
     """Draw the result of a demo as one HTML page that needs nothing else."""
+    outcome = result.load(source)
+    if plot is not None:
+        from lull import drawing, shared_plot  # takes a second to load
+
+        drawing.check_path(plot)
+        shared_plot.save(outcome, plot)
+    if markdown_part is not None:
+        sys.stdout.write(markdown.PARTS[markdown_part](outcome))
+    if plot is not None or markdown_part is not None:
+        return
     from lull import report  # takes a second to load: not before it is needed
 
-    outcome = result.load(source)
     if output == Path("-"):
         sys.stdout.write(report.render(outcome))
         return

@@ -4,15 +4,19 @@
 Each round visits every phase, and in each phase every governor one after the
 other, so that governors are compared under the same weather. The order of the
 governors turns by one from round to round; round 1 begins with the first.
+Phases beside another program follow when all others are done: it runs on the
+CPU of the loop under test, from before each measurement until after it.
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from lull.demo_settings import Phase, Settings
 from lull.energy import EnergyMeter
 from lull.errors import LullError
 from lull.measurement import Readings, check_conservation, make_sample
+from lull.neighbour import Busy, Neighbour
 from lull.pace import Pace
 from lull.replies import Info, Loop, Traffic
 from lull.result import Sample
@@ -56,14 +60,19 @@ class Demo:
     """One demo on one program."""
 
     def __init__(self, telemetry: Telemetry, settings: Settings, view: View, pace: Pace,
-                 energy: EnergyMeter, tree: Tree) -> None:
+                 energy: EnergyMeter, tree: Tree,
+                 neighbour: Callable[[int], AbstractContextManager[Busy]] = Neighbour) -> None:
+        """The neighbour is the other program, started on a CPU."""
         self._telemetry = telemetry
         self._settings = settings
         self._view = view
         self._pace = pace
         self._energy = energy
         self._tree = tree
+        self._neighbour = neighbour
         self._tids: list[int] = []
+        self._cpu = -1
+        self._alone = True
         self._forward = ""
         self._traffic = ""
         self._done_s = 0.0
@@ -80,43 +89,46 @@ class Demo:
         self._set("loss", self._settings.loss, self._forward)
         self._warm_up()
         samples = []
-        for round_number in range(1, self._settings.rounds + 1):
-            for phase in self._settings.phases:
-                for governor in self.order(round_number):
-                    sample = self._measure(governor, phase, round_number)
-                    samples.append(sample)
-                    self._done_s = self._settings.warm_up_s() + (
-                        len(samples) * self._settings.run_s())
-                    self._view.measured(sample, self._done_s)
+        for round_number, phase, governor in self._schedule():
+            sample = self._measure(governor, phase, round_number)
+            samples.append(sample)
+            self._done_s = self._settings.warm_up_s() + len(samples) * self._settings.run_s()
+            self._view.measured(sample, self._done_s)
         return samples
 
-    def order(self, round_number: int) -> tuple[str, ...]:
-        """Governors in the order of this round."""
-        names = self._settings.governors
-        first = (round_number - 1) % len(names)
-        return names[first:] + names[:first]
+    def _schedule(self) -> list[tuple[int, Phase, str]]:
+        """Without the phases that this machine has too few CPUs for."""
+        schedule = list(self._settings.schedule())
+        if self._alone or not any(phase.other for _, phase, _ in schedule):
+            return schedule
+        found = [turn for turn in schedule if not turn[1].other]
+        if not found:
+            raise LullError("loop and traffic have one CPU: beside another program the traffic "
+                            "would suffer too; this phase needs two CPUs")
+        self._view.warn("loop and traffic have one CPU: nothing is measured beside another program")
+        return found
 
     def _find_loops(self, info: Info) -> None:
         loops = self._telemetry.loops(info)
         for kind in ("forward", "traffic"):
-            names = [loop.name for loop in loops if loop.kind == kind]
-            if len(names) != 1:
-                raise LullError(f"{info.program} (pid {info.pid}) has {len(names)} {kind} loops, "
+            found = [loop for loop in loops if loop.kind == kind]
+            if len(found) != 1:
+                raise LullError(f"{info.program} (pid {info.pid}) has {len(found)} {kind} loops, "
                                 "the demo needs one: start it with --traffic off --threads 1")
+            self._tids.append(found[0].tid)
             if kind == "forward":
-                self._forward = names[0]
+                self._forward, self._cpu = found[0].name, found[0].cpu
             else:
-                self._traffic = names[0]
-        self._tids = [loop.tid for loop in loops if loop.name in (self._forward, self._traffic)]
+                self._traffic, self._alone = found[0].name, found[0].cpu != self._cpu
 
     def _warm_up(self) -> None:
         """Learn what a rest costs and how fast packets can come, before anything counts."""
         self._view.stage("warm-up: learning the largest rate", 0.0)
         self._set("governor", "spin", self._forward)
-        self._set("traffic", self._settings.phases[-1].traffic)
+        self._set("traffic", max(self._settings.phases, key=Phase.peak_pps).traffic)
         waited = self._waited()
         self._pace.sleep(self._settings.warm_up_rate_s)
-        share = _worst(waited, self._waited(), round(self._settings.warm_up_rate_s * 1e9))
+        share = max(_shares(waited, self._waited(), round(self._settings.warm_up_rate_s * 1e9)))
         if share > DISTURBED_PCT:
             self._view.warn(f"other programs use these CPUs: a loop waits {share:.0f} % of the "
                             "time; stop them for figures that mean something")
@@ -136,6 +148,11 @@ class Demo:
 
     def _measure(self, governor: str, phase: Phase, round_number: int) -> Sample:
         self._view.running(governor, phase, round_number, self._done_s)
+        with self._neighbour(self._cpu) if phase.other else nullcontext() as other:
+            return self._window(governor, phase, round_number, other)
+
+    def _window(self, governor: str, phase: Phase, round_number: int,
+                other: Busy | None) -> Sample:
         quiet = self._telemetry.loop(self._forward)
         self._set("governor", governor, self._forward)
         self._set("traffic", phase.traffic)
@@ -144,9 +161,11 @@ class Demo:
         source_begin = self._telemetry.loop(self._traffic)
         joules_begin = self._energy.joules()
         waited_begin = self._waited()
+        other_begin = self._had(other)
         begin = self._telemetry.loop(self._forward)
         self._watch(governor, begin)
         end = self._telemetry.loop(self._forward)
+        other_end = self._had(other)
         waited_end = self._waited()
         joules_end = self._energy.joules()
         source_end = self._telemetry.loop(self._traffic)
@@ -156,10 +175,13 @@ class Demo:
         final = self._telemetry.loop(self._forward)
         self._check_window(window, final, traffic)
         check_conservation(traffic, quiet, final, f"{phase.name} with {governor}")
-        return make_sample(governor, phase.name, round_number, Readings(
+        passed_ns = end.now_ns - begin.now_ns
+        run_wait_pct, traffic_wait_pct = _shares(waited_begin, waited_end, passed_ns)
+        return make_sample(self._settings, governor, phase.name, round_number, Readings(
             begin=begin, end=end, final=final, source_begin=source_begin, source_end=source_end,
             traffic=traffic, explain=explain,
-            waited_pct=_worst(waited_begin, waited_end, end.now_ns - begin.now_ns),
+            run_wait_pct=run_wait_pct, traffic_wait_pct=traffic_wait_pct,
+            other_pct=_share(other_begin, other_end) if other else None,
             latency_bins=self._telemetry.histogram(self._traffic, "latency").bins,
             energy_j=(None if joules_begin is None or joules_end is None
                       else round(joules_end - joules_begin, 6))))
@@ -181,8 +203,12 @@ class Demo:
         self._pace.sleep(end_s - self._pace.now())
 
     def _waited(self) -> list[int]:
-        """Of both loops: the measurement suffers from either."""
+        """Of the loop and of its traffic: the measurement suffers from either."""
         return [waited_ns(self._tree, tid) for tid in self._tids]
+
+    def _had(self, other: Busy | None) -> tuple[float, float]:
+        """When, and the CPU seconds that the other program has had until then."""
+        return self._pace.now(), other.cpu_ns() / 1e9 if other else 0.0
 
     def _mark(self) -> int:
         window = self._telemetry.mark()
@@ -239,9 +265,12 @@ class Demo:
         self._telemetry.set(key, value, loop)
 
 
-def _worst(before: list[int], after: list[int], passed_ns: int) -> float:
-    return max(waited_pct(one, other, passed_ns)
-               for one, other in zip(before, after, strict=True))
+def _shares(before: list[int], after: list[int], passed_ns: int) -> list[float]:
+    return [waited_pct(one, other, passed_ns) for one, other in zip(before, after, strict=True)]
+
+
+def _share(before: tuple[float, float], after: tuple[float, float]) -> float:
+    return 100 * (after[1] - before[1]) / max(after[0] - before[0], 1e-9)
 
 
 def _figures(traffic: Traffic) -> dict[str, object]:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Demo settings: everything about `lull demo` that one may want to change, in one place."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from lull.errors import LullError
+from lull.quantities import parse_rate
 
 DURATION_S = 90.0
 DURATION_MAX_S = 3600.0
@@ -22,6 +24,12 @@ class Phase(BaseModel):
     name: str = Field(pattern=NAME_PATTERN)
     traffic: str = Field(description="as lull-fwd's option traffic takes it")
     summary: str
+    other: bool = Field(default=False,
+                        description="another program keeps the CPU of the loop busy")
+
+    def peak_pps(self) -> float:
+        """The largest rate that it sends at."""
+        return parse_rate(self.traffic.partition(":")[2].partition(",")[0])
 
 
 PHASES = (
@@ -31,9 +39,12 @@ PHASES = (
     Phase(name="high", traffic="constant:300k", summary="300 000 packets/s, evenly spaced"),
     Phase(name="burst", traffic="onoff:500k,5ms,20ms",
           summary="500 000 packets/s for 5 ms, then 20 ms of silence"),
+    Phase(name="shared", traffic="poisson:100k", other=True,
+          summary="100 000 packets/s, random, beside another program on the same CPU"),
 )
 
 GOVERNORS = ("spin", "ramp", "objective")
+SCHED_POLICIES = ("auto", "other", "fifo", "deadline")
 GOVERNOR_SUMMARY = {
     "spin": "polls without rest, as DPDK programs do",
     "yield": "gives the CPU away for a moment after each empty poll",
@@ -59,6 +70,7 @@ class Settings(BaseModel):
     max_latency_us: float = MAX_LATENCY_US
     percentile: str = "99"
     loss: str = "zero"
+    sched_policy: str = Field(default="", description="of lull-fwd; empty: its own default")
     # As large NIC rings are; a busy neighbour on a small machine would overflow a small one.
     ring_pkts: int = 4096
     rounds: int = 3
@@ -83,6 +95,21 @@ class Settings(BaseModel):
         """Measurements in all."""
         return self.rounds * len(self.phases) * len(self.governors)
 
+    def schedule(self) -> Iterator[tuple[int, Phase, str]]:
+        """Round, phase and governor of each measurement.
+
+        In each round every phase has its turn, and in it all governors in turning order. Phases
+        with another program come after all rounds of the others: what a loop learns there about
+        late wake-ups is true there only.
+        """
+        for other in (False, True):
+            for number in range(1, self.rounds + 1):
+                first = (number - 1) % len(self.governors)
+                for phase in self.phases:
+                    if phase.other == other:
+                        for name in self.governors[first:] + self.governors[:first]:
+                            yield number, phase, name
+
     def run_s(self) -> float:
         """One measurement, all told."""
         return self.settle_s + self.window_s + self.overhead_s
@@ -102,9 +129,11 @@ WINDOW_SHORTEST_S = 0.25  # with a single round
 
 
 def plan(duration_s: float = DURATION_S, governors: tuple[str, ...] = GOVERNORS,
-         phases: tuple[Phase, ...] = PHASES, max_latency_us: float = MAX_LATENCY_US) -> Settings:
+         phases: tuple[Phase, ...] = PHASES, max_latency_us: float = MAX_LATENCY_US,
+         sched_policy: str = "") -> Settings:
     """Divide the time: as many rounds as leave each measurement long enough to mean something."""
-    base = Settings(governors=governors, phases=phases, max_latency_us=max_latency_us)
+    base = Settings(governors=governors, phases=phases, max_latency_us=max_latency_us,
+                    sched_policy=sched_policy)
     cells = len(phases) * len(governors)
     fixed_s = base.settle_s + base.overhead_s
     usable_s = duration_s - base.warm_up_s()

@@ -16,7 +16,7 @@ from lull.demo_settings import Phase, Settings
 from lull.palette import ink
 from lull.quantities import clock, micros, percent, si, spark
 from lull.replies import Info
-from lull.result import Sample, summarise
+from lull.result import Run, Sample, summarise
 from lull.result_table import latency_style, loss_style, phase_cells, verdict_text
 from lull.runqueue import DISTURBED_PCT
 
@@ -72,10 +72,10 @@ class PlainView(SilentView):
         if sample.waited_pct > DISTURBED_PCT:
             trouble += f"  waited {sample.waited_pct:.0f} %"
         self._print(
-            f"round {sample.round}/{self._settings.rounds}  {sample.phase:<5} "
+            f"round {sample.round}/{self._settings.rounds}  {sample.phase:<6} "
             f"{sample.governor:<9}  CPU {sample.cpu_pct:5.1f} %  {si(sample.offered_pps):>5}/s  "
             f"p50 {micros(sample.p50_us):>8}  p99 {micros(sample.p99_us):>8}  "
-            f"lost {sample.lost} of {sample.offered}{trouble}  ({left} left)")
+            f"lost {sample.lost} of {sample.offered}{_beside(sample)}{trouble}  ({left} left)")
 
     def warn(self, what: str) -> None:
         """Say it."""
@@ -83,6 +83,14 @@ class PlainView(SilentView):
 
     def _print(self, line: str) -> None:
         print(line, file=self._file, flush=True)
+
+
+def _beside(sample: Sample) -> str:
+    """What only means something beside another program."""
+    if sample.other_pct is None:
+        return ""
+    ran = f"  class {sample.sched_class}" if sample.sched_class else ""
+    return f"  other program {sample.other_pct:.1f} %{ran}"
 
 
 class LiveView(SilentView):
@@ -153,7 +161,7 @@ class LiveView(SilentView):
         parts: list[RenderableType] = [self._head(), Text(), self._now(), Text()]
         if self._samples:
             parts.append(self._phases())
-        return Padding(Group(*parts), (1, 1, 0, 1))
+        return Padding(Group(*parts), (1, 0, 0, 1))
 
     def _head(self) -> RenderableType:
         settings = self._settings
@@ -201,6 +209,10 @@ class LiveView(SilentView):
             last.p99_us, self._settings)))
         row("lost", lambda last: Text(f"  {last.lost}", loss_style(last.lost)))
         row("verdict", lambda last: Text.assemble("  ", verdict_text(last.verdict)))
+        if any(last.other_pct is not None for last in lasts if last):
+            row("other prog.", lambda last: Text("  –", "dim") if last.other_pct is None
+                else Text(f"  {percent(last.other_pct)}"))
+            row("class", lambda last: Text(f"  {last.sched_class or '–'}", "dim"))
         return table
 
     def _phases(self) -> Table:
@@ -211,12 +223,23 @@ class LiveView(SilentView):
             style = ink(name).terminal
             for title in (f"{name}\nCPU", "\np99", "\nlost"):
                 table.add_column(Text(title, style), justify="right", no_wrap=True)
-        runs = {(run.phase, run.governor): run for run in summarise(self._samples)}
+        runs = {(run.phase, run.governor): run for run in summarise(self._samples, self._settings)}
         for phase in self._settings.phases:
             cells: list[RenderableType] = []
             for name in self._settings.governors:
                 run = runs.get((phase.name, name))
                 cells += phase_cells(run, self._settings) if run else [Text("–", "dim"), "", ""]
             table.add_row(Text(phase.name, "bold" if phase.name == self._phase else ""), *cells)
+            if phase.other:
+                table.add_row("other", *self._others(phase, runs))
         return table
+
+    def _others(self, phase: Phase, runs: dict[tuple[str, str], Run]) -> list[RenderableType]:
+        """What the other program got, below the CPU of the loop."""
+        cells: list[RenderableType] = []
+        for name in self._settings.governors:
+            run = runs.get((phase.name, name))
+            share = percent(run.other_pct) + " " if run and run.other_pct is not None else ""
+            cells += [Text(share, "dim"), "", ""]
+        return cells
 

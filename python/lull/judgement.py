@@ -7,6 +7,7 @@ from statistics import mean
 from lull.quantities import digits, micros, percent
 from lull.result import Result, Run
 from lull.runqueue import DISTURBED_PCT
+from lull.shortfall import shortfall
 
 BASELINE = "spin"
 SUBJECT = "objective"
@@ -20,32 +21,80 @@ class Caveat:
     text: str
 
 
+def subject(result: Result) -> str:
+    """The governor that the result is about."""
+    return SUBJECT if result.of(SUBJECT) else result.runs[-1].governor
+
+
 def held(result: Result, run: Run) -> bool:
     """Was the latency objective met?"""
     return run.p99_us <= result.settings.max_latency_us
 
 
 def mean_cpu(runs: list[Run]) -> float:
-    """Share of the core over phases of equal length."""
-    return mean(run.cpu_pct for run in runs)
+    """Share of the core over phases of equal length; without those that it shared, if there are
+    others: there, a loop gets what it is left.
+    """
+    return mean(run.cpu_pct for run in [run for run in runs if not run.beside] or runs)
 
 
 def headline(result: Result) -> str:
     """The result in a sentence or two, good news or bad."""
-    name = SUBJECT if result.of(SUBJECT) else result.runs[-1].governor
+    name = subject(result)
     runs = result.of(name)
-    kept = sum(held(result, run) for run in runs)
+    in_time = sum(held(result, run) for run in runs)
     lost = sum(run.lost for run in runs)
     offered = sum(run.received + run.lost for run in runs)
     objective = micros(result.settings.max_latency_us)
     cpu = f"With {name} the loop used {percent(mean_cpu(runs))} of its core on average"
     if name != BASELINE and result.of(BASELINE):
         cpu += f", with {BASELINE} {percent(mean_cpu(result.of(BASELINE)))}"
-    which = ("every phase" if kept == len(runs) else
-             f"{kept or 'none'} of {len(runs)} phases")
+    which = ("every phase" if in_time == len(runs) else
+             f"{in_time or 'none'} of {len(runs)} phases")
     loss = f"{f'{lost:,}' if lost else 'none'} of {offered:,} packets".replace(",", "\u202f")
     latency = f"kept p{result.settings.percentile} within {objective} in {which}"
-    return f"{cpu}. It {latency} and lost {loss}."
+    return f"{cpu}. It {latency} and lost {loss}.{beside(result)}"
+
+
+def beside(result: Result) -> str:
+    """What was left to another program, as a sentence; "" where there was none."""
+    name = subject(result)
+    shares = {run.governor: run.other_pct for run in result.runs if run.other_pct is not None}
+    if name not in shares:
+        return ""
+    said = f" Another program on the same CPU got {percent(shares[name])} of it"
+    if name != BASELINE and BASELINE in shares:
+        said += f", with {BASELINE} {percent(shares[BASELINE])}"
+    return said + "."
+
+
+def closing(result: Result) -> str:
+    """In how many phases the objective was kept, with each governor."""
+    counts = {name: (sum(result.kept(run) for run in result.of(name)), len(result.of(name)))
+              for name in result.settings.governors if result.of(name)}
+    name = subject(result)
+    others = ", ".join(f"with {other} in {count} of {of}" for other, (count, of) in counts.items()
+                       if other != name)
+    return (f"objective kept in {counts[name][0]} of {counts[name][1]} phases"
+            f"{f' with {name}; {others}' if others else ''}")
+
+
+def shortfalls(result: Result) -> list[tuple[Run, str]]:
+    """Where the subject did not keep the objective, and why."""
+    return [(run, shortfall(result, run)) for run in result.of(subject(result))
+            if not result.kept(run)]
+
+
+def advice(result: Result) -> str:
+    """What would make the latency hold beside other programs; "" when nothing is to be done."""
+    asked = result.settings.sched_policy != "other"
+    knows = any(run.sched_class for run in result.runs)
+    shared = any(run.beside for run in result.runs)
+    if not (asked and knows and shared) or result.machine.realtime is not False:
+        return ""
+    return ("This user may not give the loop a real-time class, so beside other programs it waits "
+            "for its turn: grant CAP_SYS_NICE, or an rtprio limit of 1 (limits.conf, "
+            "LimitRTPRIO=1 of a unit), and the latency holds there too.")
 
 
 def warning(result: Result) -> str:
@@ -77,6 +126,7 @@ def caveats(result: Result) -> list[Caveat]:
             f"to run while something else had the CPU, up to {digits(most)} % of the time. A loop "
             "that waits for its CPU shows little CPU time and late packets whatever the governor "
             "does. Stop other work and repeat the demo.")))
+    found += _caveats_beside(runs)
     haltpoll_ns = machine.haltpoll_ns()
     short = [run for run in runs if 0 < run.rest_mean_us * 1000 < haltpoll_ns]
     if short:
@@ -116,6 +166,16 @@ def caveats(result: Result) -> list[Caveat]:
             "This machine shows no energy counters (RAPL), so energy is not available. CPU time "
             "is what was measured; it is not turned into watts here.")))
     return found
+
+
+def _caveats_beside(runs: list[Run]) -> list[Caveat]:
+    if not any(run.beside for run in runs):
+        return []
+    return [Caveat("One kind of other program", (
+        "It computes without end in one thread of the ordinary class and touches little memory. "
+        "One that fills the caches costs the loop more; several share what the loop leaves. "
+        "Packets here come from memory: behind a NIC driver of the kernel, the kernel's own work "
+        "for them would be on some CPU too."))]
 
 
 def cell_class(result: Result, run: Run) -> str:

@@ -3,6 +3,7 @@
 
 import os
 import platform
+import re
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from lull.tree import Tree
 
+CAP_SYS_NICE = 23
 HYPERVISORS = {"KVMKVMKVM": "KVM", "Microsoft Hv": "Hyper-V", "VMwareVMware": "VMware",
                "XenVMMXenVMM": "Xen", "TCGTCGTCGTCG": "QEMU TCG"}
 
@@ -27,6 +29,7 @@ class Machine(BaseModel):
     cpuidle_driver: str = ""
     guest_halt_poll_ns: int | None = None
     rapl: bool = False
+    realtime: bool | None = None  # may threads of ours take a real-time class?
     dpdk: str = ""
     lull: str = ""
     commit: str = ""
@@ -57,6 +60,17 @@ def cpuidle_driver(tree: Tree) -> str:
     return tree.text("/sys/devices/system/cpu/cpuidle/current_driver") or "none"
 
 
+def realtime(tree: Tree) -> bool | None:
+    """May threads of this process, and of programs that it starts, take a real-time class?"""
+    status, limits = tree.text("/proc/self/status"), tree.text("/proc/self/limits")
+    if status is None or limits is None:
+        return None
+    effective = re.search(r"^CapEff:\s*([0-9a-f]+)", status, re.MULTILINE)
+    priority = re.search(r"^Max realtime priority\s+(\S+)", limits, re.MULTILINE)
+    return bool((effective and int(effective[1], 16) >> CAP_SYS_NICE & 1)
+                or (priority and priority[1] != "0"))
+
+
 def commit(directory: Path) -> str:
     """Commit of the checkout, with "+" when files were changed; "" outside one."""
     if not (directory / ".git").exists():
@@ -78,6 +92,7 @@ def describe(tree: Tree, dpdk: str, lull: str, checkout: Path) -> Machine:
         hypervisor=hypervisor(tree),
         cpuidle_driver=cpuidle_driver(tree),
         guest_halt_poll_ns=tree.number("/sys/module/haltpoll/parameters/guest_halt_poll_ns"),
+        realtime=realtime(tree),
         rapl=bool(tree.glob("/sys/class/powercap/intel-rapl:*")),
         dpdk=dpdk,
         lull=lull,

@@ -3,9 +3,10 @@
 
 from dataclasses import dataclass
 
+from lull.demo_settings import Settings
 from lull.errors import LullError
 from lull.replies import Explain, Loop, Traffic
-from lull.result import Sample
+from lull.result import Sample, kept
 
 
 @dataclass(frozen=True)
@@ -23,10 +24,13 @@ class Readings:
     explain: Explain
     latency_bins: list[int]
     energy_j: float | None
-    waited_pct: float
+    run_wait_pct: float
+    traffic_wait_pct: float
+    other_pct: float | None = None
 
 
-def make_sample(governor: str, phase: str, round_number: int, readings: Readings) -> Sample:
+def make_sample(settings: Settings, governor: str, phase: str, round_number: int,
+                readings: Readings) -> Sample:
     """Figures of one window."""
     begin, end, traffic = readings.begin, readings.end, readings.traffic
     seconds = (end.now_ns - begin.now_ns) / 1e9
@@ -37,29 +41,35 @@ def make_sample(governor: str, phase: str, round_number: int, readings: Readings
     cpu_s = (end.thread_cpu_ns - begin.thread_cpu_ns) / 1e9
     rest_us = (end.rest_ns - begin.rest_ns) / 1e3
     empty = end.turns_empty - begin.turns_empty
+    cpu_pct = 100 * cpu_s / seconds
+    other_pct = readings.other_pct
     offered_s = (readings.source_end.now_ns - readings.source_end.window_begin_ns) / 1e9
+    lost = traffic.offered - traffic.received
+    p99_us = traffic.latency_p99_ns / 1e3
     return Sample(
         governor=governor,
         phase=phase,
         round=round_number,
         window_s=round(seconds, 6),
         offered_pps=round(traffic.offered / offered_s, 3) if offered_s > 0 else 0.0,
-        cpu_pct=round(100 * cpu_s / seconds, 3),
+        cpu_pct=round(cpu_pct, 3),
         cpu_s=round(cpu_s, 6),
         p50_us=traffic.latency_p50_ns / 1e3,
-        p99_us=traffic.latency_p99_ns / 1e3,
+        p99_us=p99_us,
         p999_us=traffic.latency_p999_ns / 1e3,
         max_us=traffic.latency_max_ns / 1e3,
         # Half a percent of the packets may exceed each part: no more than one exceeds the sum.
         p99_bound_us=(readings.final.wait_p995_ns + traffic.sink_gap_p995_ns) / 1e3,
         wait_p99_us=readings.final.wait_p99_ns / 1e3,
         late_p99_us=traffic.late_p99_ns / 1e3,
+        sink_gap_us=traffic.sink_gap_p995_ns / 1e3,
         offered=traffic.offered,
         sent=traffic.sent,
         rejected=traffic.rejected,
         no_buffer=traffic.no_buffer,
         received=traffic.received,
-        lost=traffic.offered - traffic.received,
+        lost=lost,
+        kept=kept(settings, p99_us, traffic.received, lost),
         duplicates=traffic.duplicates,
         reordered=traffic.reordered,
         rests=rests,
@@ -67,12 +77,31 @@ def make_sample(governor: str, phase: str, round_number: int, readings: Readings
         wakes_per_s=round((end.wakes() - begin.wakes()) / seconds, 3),
         empty_pct=round(100 * empty / turns, 3) if turns else 0.0,
         steal_ms=steal_ns(readings) / 1e6,
-        waited_pct=round(readings.waited_pct, 3),
+        waited_pct=round(disturbed_pct(readings, cpu_pct), 3),
+        run_wait_pct=round(readings.run_wait_pct, 3),
+        other_pct=None if other_pct is None else round(other_pct, 3),
+        other_of_rest_pct=(None if other_pct is None
+                           else round(100 * min(1.0, other_pct / max(100 - cpu_pct, 1e-9)), 3)),
+        sched_class=end.sched_class,
+        sched_changes=end.sched_changes - begin.sched_changes,
         energy_j=readings.energy_j,
         verdict=readings.explain.state,
         verdict_text=readings.explain.sentence(),
         latency_bins=readings.latency_bins,
     )
+
+
+def disturbed_pct(readings: Readings, cpu_pct: float) -> float:
+    """Share of the time in which strangers had a CPU that the measurement needed.
+
+    Beside our own busy program the loop is meant to wait. Its CPU never idles there, so strangers
+    (the host is told of apart) had what neither of the two got.
+    """
+    if readings.other_pct is None:
+        return max(readings.run_wait_pct, readings.traffic_wait_pct)
+    begin, end = readings.begin, readings.end
+    stolen_pct = 100 * (end.steal_ns - begin.steal_ns) / (end.now_ns - begin.now_ns)
+    return max(readings.traffic_wait_pct, 100 - cpu_pct - readings.other_pct - stolen_pct)
 
 
 def steal_ns(readings: Readings) -> int:

@@ -31,6 +31,8 @@ INKS = {
     "kalman-guarded": Ink("#5c4a8f", "#9d8bd1", "bright_blue", "h"),
     "phase": Ink("#a3357a", "#d97ab8", "bright_red", "H"),
 }
+# The program that shares the CPU of a loop.
+PROGRAM = Ink("#8fa0c8", "#6f82b3", "bright_blue", "")
 OTHER = Ink("#555555", "#aaaaaa", "white", "*")
 
 

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from lull import shared_plot
+from lull.demo_settings import Phase
 from lull.palette import ink
 from lull.quantities import micros
 from lull.result import Result, Run
@@ -28,7 +30,9 @@ from matplotlib.lines import Line2D  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
 
 INK, MUTED, GRID, BAD, PAPER = "#000001", "#000002", "#000003", "#000004", "#000005"
-PAGE_COLOURS = {INK: "ink", MUTED: "muted", GRID: "grid", BAD: "bad", PAPER: "paper"}
+PROGRAM = "#000006"
+PAGE_COLOURS = {INK: "ink", MUTED: "muted", GRID: "grid", BAD: "bad", PAPER: "paper",
+                PROGRAM: "program"}
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 8.5,
     "text.color": INK, "axes.labelcolor": MUTED, "axes.edgecolor": GRID, "xtick.color": MUTED,
@@ -54,7 +58,8 @@ class Plot:
 def plots(result: Result) -> list[Plot]:
     """Every picture that the result has data for."""
     objective = micros(result.settings.max_latency_us)
-    made = [
+    made = [_shared(result, phase) for phase in result.phases_beside()]
+    made += [
         Plot("CPU time of the polling thread",
              "Median over the rounds; dots are single rounds.",
              _draw(result, "cpu", 3.1, _cpu)),
@@ -86,6 +91,17 @@ def ladder(run: Run) -> list[tuple[int, float]]:
                 steps.append((ppm, low_ns / 1e3))
                 break
     return steps
+
+
+def _shared(result: Result, phase: Phase) -> Plot:
+    colours = shared_plot.Colours(INK, MUTED, BAD, PAPER, PROGRAM, {
+        name: _colour(result, name) for name in result.settings.governors})
+    return Plot("Beside another program on the same CPU",
+                f"{phase.summary[0].upper()}{phase.summary[1:]}. Left: what the loop took of it, "
+                "and what the other program, which computes without end, got. Right: symbols are "
+                f"p99, the bar begins at p50; dashed: {micros(result.settings.max_latency_us)}.",
+                _draw(result, f"beside-{phase.name}", 2.7,
+                      lambda figure, result: shared_plot.draw(figure, result, phase, colours)))
 
 
 def _draw(result: Result, name: str, height_in: float,

@@ -56,6 +56,10 @@ class Loop(Reply):
     kind: str
     thread: str = ""
     mode: str = "on"
+    sched_policy: str = ""
+    sched_class: str = ""
+    sched_changes: int = 0
+    run_wait_ns: int = 0
     cpu: int = -1
     tid: int = 0
     now_ns: int

@@ -7,8 +7,19 @@ from pydantic import BaseModel
 
 from lull import atomic, page
 from lull.demo_settings import GOVERNOR_SUMMARY
-from lull.judgement import BASELINE, caveats, cell_class, headline, held, mean_cpu, warning
-from lull.palette import ink
+from lull.judgement import (
+    BASELINE,
+    advice,
+    caveats,
+    cell_class,
+    closing,
+    headline,
+    held,
+    mean_cpu,
+    shortfalls,
+    warning,
+)
+from lull.palette import PROGRAM, ink
 from lull.plots import plots
 from lull.quantities import micros, percent, si
 from lull.result import Result
@@ -26,6 +37,8 @@ class Tile(BaseModel):
     lost: str
     lost_class: str
     energy: str
+    kept: str
+    other: str
 
 
 def tiles(result: Result) -> list[Tile]:
@@ -51,7 +64,9 @@ def tiles(result: Result) -> list[Tile]:
             worst_class=cell_class(result, worst), lost=f"{lost:,}".replace(",", "\u202f"),
             lost_class="bad" if lost else "good",
             energy=(f"{sum(watts) / len(watts):.1f} W (packages)" if len(watts) == len(runs)
-                    else f"{cpu_s:.1f} CPU seconds")))
+                    else f"{cpu_s:.1f} CPU seconds"),
+            kept=f"{sum(result.kept(run) for run in runs)} of {len(runs)} phases",
+            other=", ".join(percent(run.other_pct) for run in runs if run.other_pct is not None)))
     return made
 
 
@@ -66,6 +81,8 @@ def render(result: Result) -> str:
         "report.html.j2", {"micros": micros, "percent": percent, "si": si}, result=result,
         settings=result.settings, machine=result.machine,
         headline=unbroken(headline(result)), warning=unbroken(warning(result)),
+        advice=unbroken(advice(result)), closing=closing(result), shortfalls=shortfalls(result),
+        program=PROGRAM, classes=any(run.sched_class for run in result.runs),
         tiles=tiles(result), plots=plots(result),
         caveats=caveats(result), held=held, cell_class=cell_class,
         inks={name: ink(name) for name in result.settings.governors},

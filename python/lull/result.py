@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lull import atomic
-from lull.demo_settings import NAME_PATTERN, Settings
+from lull.demo_settings import NAME_PATTERN, Phase, Settings
 from lull.errors import LullError
 from lull.machine import Machine
 from lull.runqueue import DISTURBED_PCT
@@ -40,6 +40,7 @@ class Sample(BaseModel):
     p99_bound_us: float
     wait_p99_us: float
     late_p99_us: float
+    sink_gap_us: float = 0
     offered: int
     sent: int
     rejected: int
@@ -54,6 +55,12 @@ class Sample(BaseModel):
     empty_pct: float
     steal_ms: float
     waited_pct: float = 0
+    run_wait_pct: float = 0
+    other_pct: float | None = None
+    other_of_rest_pct: float | None = None
+    sched_class: str = ""
+    sched_changes: int = 0
+    kept: bool | None = None
     energy_j: float | None = None
     verdict: str
     verdict_text: str
@@ -86,7 +93,20 @@ class Run(BaseModel):
     empty_pct: float
     steal_ms: float
     waited_pct: float = Field(
-        default=0, description="the loop or its traffic was ready while others had the CPU")
+        default=0, description="strangers had a CPU that the loop or its traffic needed")
+    run_wait_pct: float = Field(
+        default=0, description="the loop was ready to run while anything else had its CPU")
+    other_pct: float | None = Field(
+        default=None, description="CPU that the other program got, of one CPU")
+    other_of_rest_pct: float | None = Field(
+        default=None, description="the same, of what the loop left over")
+    sched_class: str = Field(default="", description="class of the loop, in most rounds")
+    sched_changes: int = 0
+    sink_gap_us: float = Field(
+        default=0, description="p99.5 of the time between two looks of the generator's sink")
+    kept: bool | None = Field(
+        default=None, description="p99 within the objective and, where it says so, nothing lost")
+    rounds_kept: int = 0
     cpu_s: float = 0
     package_w: float | None = None
     late_p99_us: float = 0
@@ -104,6 +124,11 @@ class Run(BaseModel):
     def disturbed(self) -> bool:
         """Did the host or other programs take CPU time that was ours?"""
         return self.steal_ms > 0 or self.waited_pct > DISTURBED_PCT
+
+    @property
+    def beside(self) -> bool:
+        """Was another program on the CPU of the loop?"""
+        return self.other_pct is not None
 
     def rare(self, percentile: float) -> bool:
         """Are there too few packets for this percentile to mean something?"""
@@ -126,31 +151,53 @@ class Result(BaseModel):
         return next((run for run in self.runs
                      if run.governor == governor and run.phase == phase), None)
 
+    def kept(self, run: Run) -> bool:
+        """Was the objective met, its word about loss included?"""
+        return kept(self.settings, run.p99_us, run.received, run.lost)
+
+    def phases_beside(self) -> list[Phase]:
+        """Phases that were measured beside another program."""
+        return [phase for phase in self.settings.phases if self.runs_beside(phase)]
+
+    def runs_beside(self, phase: Phase) -> list[Run]:
+        """What was measured there, a run for each governor in order."""
+        found = (self.run(name, phase.name) for name in self.settings.governors)
+        return [run for run in found if run is not None and run.beside]
+
     def of(self, governor: str) -> list[Run]:
         """All phases of a governor."""
         return [run for run in self.runs if run.governor == governor]
 
 
-def summarise(samples: Iterable[Sample]) -> list[Run]:
+def kept(settings: Settings, p99_us: float, received: int, lost: int) -> bool:
+    """Was the objective kept? Nothing is taken off: the generator's own part counts too."""
+    return (received > 0 and p99_us <= settings.max_latency_us
+            and (lost == 0 or settings.loss != "zero"))
+
+
+def summarise(samples: Iterable[Sample], settings: Settings) -> list[Run]:
     """Bring rounds together, in the order in which combinations were first measured."""
     cells: dict[tuple[str, str], list[Sample]] = {}
     for sample in samples:
         cells.setdefault((sample.phase, sample.governor), []).append(sample)
-    return [summarise_cell(cell) for cell in cells.values()]
+    return [summarise_cell(cell, settings) for cell in cells.values()]
 
 
-def summarise_cell(cell: list[Sample]) -> Run:
+def summarise_cell(cell: list[Sample], settings: Settings) -> Run:
     """One combination of phase and governor."""
 
     def middle(member: str) -> float:
         return round(float(median(getattr(sample, member) for sample in cell)), 3)
+
+    def middle_known(member: str) -> float | None:
+        return middle(member) if getattr(cell[0], member) is not None else None
 
     def total(member: str) -> int:
         return sum(getattr(sample, member) for sample in cell)
 
     seconds = sum(sample.window_s for sample in cell)
     energies = [sample.energy_j for sample in cell if sample.energy_j is not None]
-    verdict = Counter(sample.verdict for sample in cell).most_common(1)[0][0]
+    verdict = most_common(sample.verdict for sample in cell)
     text = next(sample.verdict_text for sample in reversed(cell) if sample.verdict == verdict)
     return Run(
         governor=cell[0].governor,
@@ -174,6 +221,14 @@ def summarise_cell(cell: list[Sample]) -> Run:
         empty_pct=middle("empty_pct"),
         steal_ms=round(sum(sample.steal_ms for sample in cell), 3),
         waited_pct=middle("waited_pct"),
+        run_wait_pct=middle("run_wait_pct"),
+        other_pct=middle_known("other_pct"),
+        other_of_rest_pct=middle_known("other_of_rest_pct"),
+        sched_class=most_common(sample.sched_class for sample in cell),
+        sched_changes=total("sched_changes"),
+        sink_gap_us=middle("sink_gap_us"),
+        kept=kept(settings, middle("p99_us"), total("received"), total("lost")),
+        rounds_kept=sum(sample.kept is True for sample in cell),
         cpu_s=round(sum(sample.cpu_s for sample in cell), 4),
         package_w=round(sum(energies) / seconds, 3) if len(energies) == len(cell) else None,
         late_p99_us=middle("late_p99_us"),
@@ -182,6 +237,11 @@ def summarise_cell(cell: list[Sample]) -> Run:
         verdict_text=text,
         latency_bins=merge_bins(sample.latency_bins for sample in cell),
     )
+
+
+def most_common(words: Iterable[str]) -> str:
+    """What was said most often."""
+    return Counter(words).most_common(1)[0][0]
 
 
 def merge_bins(many: Iterable[list[int]]) -> list[int]:

@@ -7,8 +7,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from lull.demo_settings import Settings
-from lull.judgement import headline, warning
+from lull.demo_settings import Phase, Settings
+from lull.judgement import advice, closing, headline, shortfalls, warning
 from lull.palette import ink
 from lull.quantities import micros, percent, si
 from lull.result import Result, Run
@@ -43,17 +43,26 @@ def phase_cells(run: Run, settings: Settings) -> list[Text]:
 
 
 def print_result(result: Result, console: Console) -> None:
-    """The table and the sentence."""
-    console.print(result_table(result, console.width))
+    """The tables, the sentence, and in how many phases the objective was kept."""
+    if any(not run.beside for run in result.runs):
+        console.print(result_table(result, console.width))
+    for phase in result.phases_beside():
+        console.print(f"{phase.name}: {phase.summary}", style="bold")
+        console.print(beside_table(result, phase, console.width))
     if any(run.disturbed for run in result.runs):
         console.print(f"{DISTURBED_MARK} the host or other programs took CPU time", style="dim")
     console.print()
     console.print(headline(result), style="bold")
     for run in result.runs:
-        if run.verdict in ("infeasible", "suspended"):
+        if run.verdict in ("infeasible", "suspended") and result.kept(run):
             console.print(f"[bold]{run.phase}[/]  {escape(run.verdict_text)}", style="dim")
     if warning(result):
         console.print(warning(result), style="yellow")
+    console.print(closing(result), style="bold")
+    for run, why in shortfalls(result):
+        console.print(f"[bold]{run.phase}[/]  {escape(why)}", style="dim")
+    if advice(result):
+        console.print(advice(result), style="yellow")
 
 
 def result_table(result: Result, width: int) -> Table:
@@ -68,7 +77,7 @@ def result_table(result: Result, width: int) -> Table:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     for phase in settings.phases:
-        rows = [run for run in result.runs if run.phase == phase.name]
+        rows = [run for run in result.runs if run.phase == phase.name and not run.beside]
         for index, run in enumerate(rows):
             cpu, p99, _ = phase_cells(run, settings)
             further = [Text(micros(run.p99_bound_us), "dim"), Text(si(run.wakes_per_s))]
@@ -78,4 +87,28 @@ def result_table(result: Result, width: int) -> Table:
                 si(run.offered_pps), cpu, micros(run.p50_us), p99,
                 Text(si(run.lost), loss_style(run.lost)), *(further if wide else []),
                 verdict_text(run.verdict), end_section=index == len(rows) - 1)
+    return table
+
+
+def beside_table(result: Result, phase: Phase, width: int) -> Table:
+    """One phase beside another program: who got the CPU, and what the packets met."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("governor", no_wrap=True)
+    runs = result.runs_beside(phase)
+    classes = any(run.sched_class for run in runs)
+    if classes:
+        table.add_column("class", no_wrap=True)
+    wide = width >= WIDE
+    for title in ("CPU", "other prog.", "of the rest", "p50", "p99", "lost") if wide else (
+            "CPU", "other", "p50", "p99", "lost"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for run in runs:
+        cpu, p99, lost = phase_cells(run, result.settings)
+        table.add_row(
+            Text(run.governor, ink(run.governor).terminal),
+            *([run.sched_class or "–"] if classes else []), cpu,
+            Text(percent(run.other_pct or 0.0), "bold"),
+            *([percent(run.other_of_rest_pct or 0.0)] if wide else []),
+            micros(run.p50_us), p99, lost, verdict_text(run.verdict))
     return table

@@ -2,9 +2,21 @@
 """Seat: keep this process off the CPUs it is measuring."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 
 from lull.replies import Loop
+
+
+@contextmanager
+def at_large() -> Iterator[None]:
+    """Wherever we sit meanwhile, afterwards we may run where we might before."""
+    allowed = os.sched_getaffinity(0)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.sched_setaffinity(0, allowed)
 
 
 def step_aside(loops: Collection[Loop]) -> bool:

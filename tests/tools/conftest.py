@@ -159,17 +159,20 @@ def outcome() -> Result:
     """The result of a whole demo on a simulated program, made once."""
     directory = Path(tempfile.mkdtemp(prefix="lull-"))
     pace = ObedientPace()
-    program = SimulatedProgram(pace.now_ns, faults=Faults(steal_ns_per_s=2_000_000))
+    program = SimulatedProgram(pace.now_ns, faults=Faults(steal_ns_per_s=2_000_000,
+                                                          sched_policy="auto"))
     settings = demo_settings.plan()
     try:
         with (TelemetryServer(directory / "dpdk_telemetry.v2", program.answer) as server,
               Telemetry(server.path) as telemetry):
             samples = Demo(telemetry, settings, SilentView(), pace,
-                           EnergyMeter(Tree(directory)), Tree(directory)).run()
+                           EnergyMeter(Tree(directory)), Tree(directory),
+                           program.neighbour).run()
     finally:
         shutil.rmtree(directory)
     machine = Machine(cpu="Simulated CPU", cores=2, kernel="6.1", hypervisor="KVM",
                       cpuidle_driver="haltpoll", guest_halt_poll_ns=200_000,
                       dpdk="DPDK 22.11.11", lull="0.1.0", commit="0123456789ab",
                       date="2026-11-21T00:00:00+00:00")
-    return Result(machine=machine, settings=settings, runs=summarise(samples), samples=samples)
+    return Result(machine=machine, settings=settings, runs=summarise(samples, settings),
+                  samples=samples)

@@ -8,7 +8,7 @@ the clock knows what must come out.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 GOVERNORS = ("spin", "yield", "fixed", "ramp", "halve", "drain", "metronome", "kalman",
              "kalman-guarded", "objective", "phase")
@@ -18,6 +18,7 @@ COST_NS = 9_000        # CPU time of a sleep
 OVERSHOOT_NS = 6_000
 RING_NS = 3_000        # through two rings and back
 SINK_GAP_NS = 900
+BESIDE_LATE_NS = 4_000_000  # an ordinary thread waits for its turn beside another program
 SHAPE = ((0.50, 1.0), (0.40, 1.6), (0.085, 2.2), (0.012, 3.5), (0.0025, 6.0), (0.0005, 12.0))
 
 
@@ -35,6 +36,10 @@ class Faults:
     refuse: str = ""              # setting that is always refused
     no_lull: bool = False         # an ordinary DPDK program
     clock_stopped: bool = False   # loops do not get their turn
+    sched_policy: str = ""        # of a program that knows of classes
+    may_realtime: bool = True
+    one_cpu: bool = False         # loop and traffic share it
+    strangers: float = 0          # part of the loop's CPU that programs unknown to us take
 
 
 @dataclass
@@ -74,6 +79,9 @@ class SimulatedProgram:
         self._drain_looks = 0
         self._calibration_looks = 3
         self._wait: tuple[str, float] = ("spin", 0.0)  # governor and rate while packets came
+        self._late = False
+        self.beside: SimulatedNeighbour | None = None
+        self.neighbours = 0
 
     # ---- the model ----
 
@@ -115,13 +123,31 @@ class SimulatedProgram:
         spent.rest_ns += (1 - busy) * passed if rest else 0
         spent.empty_ns += 0 if rest else (1 - busy) * passed
         spent.busy_ns += busy * passed
-        spent.cpu_ns += busy * passed + (rests * COST_NS if rest else (1 - busy) * passed)
+        used = busy * passed + (rests * COST_NS if rest else (1 - busy) * passed)
+        if self.beside is not None:
+            used = min(used, passed / 2)
+            self.beside.ns += passed * (1 - self.faults.strangers) - used
+        spent.cpu_ns += used
         spent.pkts += rate * passed / 1e9
         spent.steal_ns += self.faults.steal_ns_per_s * passed / 1e9
         self._offered += rate * passed / 1e9
         if rate:
             self._wait = (self.settings["governor"], rest)
             self._in_flight = 3
+            self._late = self.beside is not None and self.sched_class() in ("", "other")
+
+    def sched_class(self) -> str:
+        """A loop that rests may have a real-time class, one that never does stays as it is."""
+        policy = self.faults.sched_policy
+        if not policy:
+            return ""
+        realtime = policy != "other" and self.faults.may_realtime and self.rest_length_ns() > 0
+        return "other" if not realtime else "fifo" if policy == "auto" else policy
+
+    def neighbour(self, cpu: int) -> "SimulatedNeighbour":
+        """Another program on the CPU of the forwarding loop."""
+        assert cpu == 1
+        return SimulatedNeighbour(self)
 
     def bins(self) -> list[int]:
         """Latency of the packets of this window."""
@@ -136,12 +162,15 @@ class SimulatedProgram:
             shares = [(0.98 / 20, RING_NS + rest * (step + 0.5) / 20) for step in range(20)]
             tail = 1.02 if governor == "objective" else 1.1
             shares += [(0.019, RING_NS + rest * tail), (0.001, RING_NS + rest * 1.6)]
-        left = count
-        for share, low in shares[:-1]:
-            part = min(left, round(share * count))
-            left -= part
-            bins += [int(low), part]
-        return [*bins, int(shares[-1][1]), left]
+        if self._late:
+            shares = [*[(share * 0.95, low) for share, low in shares], (0.05, BESIDE_LATE_NS)]
+        reached, share_reached = 0, 0.0
+        for share, low in shares:
+            share_reached += share
+            part = round(share_reached * count) - reached
+            reached += part
+            bins += [int(low), part] if part else []
+        return bins
 
     def quantile_ns(self, share: float) -> int:
         """Latency that a share of the packets does not exceed."""
@@ -210,11 +239,19 @@ class SimulatedProgram:
                 "rx_pkts": pkts, "tx_pkts": pkts * 9 // 10 if self.faults.forward_leak else pkts,
                 "tx_drops": 0, "tx_retries": 0, "rx_missed": 0, "rx_nombuf": 0,
                 "empty_ppm": 0, "usage_ppm": 0,
-                "wait_count": self.traffic()["received"]} | wait
+                "wait_count": self.traffic()["received"]} | wait | self._sched()
+
+    def _sched(self) -> dict[str, Any]:
+        """Members that older programs do not have."""
+        if not self.faults.sched_policy:
+            return {}
+        return {"sched_policy": self.faults.sched_policy, "sched_class": self.sched_class(),
+                "sched_changes": 1, "run_wait_ns": 0}
 
     def _source(self) -> dict[str, Any]:
         passed = self._last_ns - self._started_ns
-        return {"kind": "traffic", "cpu": 0, "tid": self.pid + 2, "governor": "spin",
+        return {"kind": "traffic", "cpu": 1 if self.faults.one_cpu else 0, "tid": self.pid + 2,
+                "governor": "spin",
                 "thread_cpu_ns": passed, "steal_ns": 0, "turns": passed // 100,
                 "turns_empty": passed // 100, "pkts": 0, "busy_ns": 0, "empty_ns": passed,
                 "rest_ns": 0}
@@ -298,3 +335,27 @@ class SimulatedProgram:
         window = self._window + 1
         self._pending = (window, 2)
         return {"window": window}
+
+
+class SimulatedNeighbour:
+    """Takes what the loop leaves of its CPU, half of it at least."""
+
+    def __init__(self, program: SimulatedProgram) -> None:
+        self._program = program
+        self.ns = 0.0
+
+    def __enter__(self) -> Self:
+        assert self._program.beside is None
+        self._program.advance()
+        self._program.beside = self
+        self._program.neighbours += 1
+        return self
+
+    def __exit__(self, *what: object) -> None:
+        self._program.advance()
+        self._program.beside = None
+
+    def cpu_ns(self) -> int:
+        """CPU time so far."""
+        self._program.advance()
+        return int(self.ns)

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -222,7 +223,7 @@ def test_demo(build: Path, runtime: Path, tmp_path: Path) -> None:
     with lull("demo", *two, "--out", str(out)) as process:
         stdout, stderr = process.communicate(timeout=50)
     assert (process.returncode, stderr) == (0, "")
-    assert "round 1/1  low   spin" in stdout
+    assert "round 1/1  low    spin" in stdout
     assert str(out / "result.json") in stdout
     assert str(out / "report.html") in stdout
     assert sorted(one.name for one in out.iterdir()) == ["report.html", "result.json"]
@@ -258,6 +259,58 @@ def test_demo_interrupted(build: Path, runtime: Path, tmp_path: Path,
     assert leftovers(runtime) == []
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def children(pid: int) -> dict[int, str]:
+    """Processes that it started, and their command lines."""
+    found = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == pid:
+                found[int(stat.parent.name)] = (stat.parent / "cmdline").read_text()
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.skipif(1 not in os.sched_getaffinity(0), reason="the stand-in's loop is on CPU 1")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_other_program_ends_with_the_demo(build: Path, runtime: Path, tmp_path: Path,
+                                              number: signal.Signals) -> None:
+    assert build
+    assert runtime
+    with lull("demo", "--phases", "shared", "--out", str(tmp_path / "out")) as process:
+        end = time.monotonic() + 50
+        others: list[int] = []
+        while not others and time.monotonic() < end:
+            others = [pid for pid, line in children(process.pid).items() if "getppid" in line]
+        assert len(others) == 1
+        assert os.sched_getaffinity(others[0]) == {1}
+        process.send_signal(number)
+        process.communicate(timeout=50)
+    while Path(f"/proc/{others[0]}").exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not Path(f"/proc/{others[0]}").exists()
+
+
+@pytest.mark.skipif(1 not in os.sched_getaffinity(0), reason="the stand-in's loop is on CPU 1")
+def test_demo_hands_the_class_on(build: Path, runtime: Path, tmp_path: Path) -> None:
+    assert build
+    assert runtime
+    for given in ([], ["--sched-policy", "fifo"]):
+        with lull("demo", *given, "--phases", "shared", "--duration", "2.5", "--governors",
+                  "objective", "--out", str(tmp_path / "out")) as process:
+            end = time.monotonic() + 50
+            lines: list[str] = []
+            while not lines and time.monotonic() < end:
+                lines = [line for line in children(process.pid).values() if "--ring" in line]
+            stdout, stderr = process.communicate(timeout=50)
+        assert (process.returncode, stderr) == (0, "")
+        assert ("--sched-policy\0fifo" in lines[0]) == bool(given)
+        assert "round 1/1  shared objective" in stdout
+        assert "  other program " in stdout
+        assert load(tmp_path / "out" / "result.json").settings.sched_policy == (
+            "fifo" if given else "")
 
 
 @pytest.mark.parametrize(("fault", "words"), [

@@ -17,6 +17,7 @@ from lull.tree import Tree
 from machine_tree import write
 from simulated_program import Faults
 
+SHARED = Settings(rounds=3, phases=choose_phases(["low", "shared"]))
 SHORT = Settings(rounds=2, phases=choose_phases(["low", "burst"]))
 
 
@@ -24,19 +25,19 @@ def run(bench: Bench, settings: Settings = SHORT, view: View | None = None,
         root: Path = Path("/nonexistent")) -> list[Sample]:
     with Telemetry(bench.server.path) as telemetry:
         return Demo(telemetry, settings, view or SilentView(), bench.pace,
-                    EnergyMeter(Tree(root)), Tree(root)).run()
+                    EnergyMeter(Tree(root)), Tree(root), bench.program.neighbour).run()
 
 
 def test_whole_demo(bench: Bench) -> None:
     begin = bench.pace.now()
     settings = demo_settings.plan()
     samples = run(bench, settings)
-    assert len(samples) == settings.runs() == 45
+    assert len(samples) == settings.runs() == 54
     # Takes the time it was given, give or take the handshakes.
     assert bench.pace.now() - begin == pytest.approx(90, abs=4)
     assert bench.program.settings["traffic"] == "off"
-    runs = {(one.phase, one.governor): one for one in summarise(samples)}
-    assert len(runs) == 15
+    runs = {(one.phase, one.governor): one for one in summarise(samples, settings)}
+    assert len(runs) == 18
     assert runs["idle", "spin"].cpu_pct == pytest.approx(100, abs=0.1)
     assert runs["idle", "objective"].cpu_pct < 10
     assert runs["high", "spin"].offered_pps == pytest.approx(300_000, rel=0.01)
@@ -121,7 +122,7 @@ def test_packets_lost_at_the_very_end(bench: Bench) -> None:
 
 @pytest.mark.parametrize("faults", [Faults(steal_ns_per_s=10_000_000)])
 def test_steal_is_counted_and_summed(bench: Bench) -> None:
-    for one in summarise(run(bench)):
+    for one in summarise(run(bench), SHORT):
         assert one.steal_ms == pytest.approx(2 * 14, rel=0.02)
 
 
@@ -162,12 +163,12 @@ def test_energy_is_read_around_the_window(bench: Bench, tmp_path: Path) -> None:
         (zone / "energy_uj").write_text(f"{now_uj}\n")
 
     bench.pace.sleep = use_power  # type: ignore[method-assign]
-    for one in summarise(run(bench, root=tmp_path)):
+    for one in summarise(run(bench, root=tmp_path), SHORT):
         assert one.package_w == pytest.approx(20, rel=0.02)
 
 
 def test_no_energy_no_figure(bench: Bench) -> None:
-    assert all(one.package_w is None for one in summarise(run(bench)))
+    assert all(one.package_w is None for one in summarise(run(bench), SHORT))
 
 
 def test_other_programs_on_the_cpus(bench: Bench, tmp_path: Path) -> None:
@@ -189,7 +190,7 @@ def test_other_programs_on_the_cpus(bench: Bench, tmp_path: Path) -> None:
 
     bench.pace.sleep = share_cpus  # type: ignore[method-assign]
     share_cpus(0)
-    runs = summarise(run(bench, view=Listener(), root=tmp_path))
+    runs = summarise(run(bench, view=Listener(), root=tmp_path), SHORT)
     assert warnings == ["other programs use these CPUs: a loop waits 20 % of the time; "
                         "stop them for figures that mean something"]
     for one in runs:
@@ -198,4 +199,94 @@ def test_other_programs_on_the_cpus(bench: Bench, tmp_path: Path) -> None:
 
 
 def test_quiet_machine_is_not_disturbed(bench: Bench) -> None:
-    assert not any(one.disturbed for one in summarise(run(bench)))
+    assert not any(one.disturbed for one in summarise(run(bench), SHORT))
+
+
+@pytest.mark.parametrize("faults", [Faults(sched_policy="auto")])
+def test_beside_another_program(bench: Bench) -> None:
+    samples = run(bench, SHARED)
+    assert bench.program.neighbours == 9
+    assert bench.program.beside is None
+    order = [(one.round, one.phase) for one in samples]
+    assert order == [(number, phase) for phase in ("low", "shared") for number in (1, 2, 3)
+                     for _ in range(3)]
+    assert [one.governor for one in samples[12:15]] == ["ramp", "objective", "spin"]
+    runs = {(one.phase, one.governor): one for one in summarise(samples, SHARED)}
+    assert {one.other_pct for one in runs.values() if one.phase == "low"} == {None}
+    spin, objective = runs["shared", "spin"], runs["shared", "objective"]
+    assert spin.cpu_pct == pytest.approx(50, abs=0.1)
+    assert spin.other_pct == pytest.approx(50, abs=0.1)
+    assert objective.other_pct is not None
+    assert objective.other_pct + objective.cpu_pct == pytest.approx(100, abs=0.1)
+    assert objective.other_pct > 90
+    assert objective.other_of_rest_pct == pytest.approx(100, abs=0.1)
+    # The same setting for all: what never rests stays in the ordinary class by itself.
+    assert [runs["shared", name].sched_class for name in ("spin", "ramp", "objective")] == [
+        "other", "fifo", "fifo"]
+    assert (spin.kept, spin.rounds_kept) == (False, 0)
+    assert (objective.kept, objective.rounds_kept) == (True, 3)
+    assert not any(one.disturbed for one in runs.values())
+
+
+@pytest.mark.parametrize("faults", [Faults(sched_policy="auto", may_realtime=False)])
+def test_beside_another_program_in_the_ordinary_class(bench: Bench) -> None:
+    runs = {(one.phase, one.governor): one for one in summarise(run(bench, SHARED), SHARED)}
+    assert runs["shared", "objective"].sched_class == "other"
+    assert runs["shared", "objective"].kept is False
+    assert runs["low", "objective"].kept is True
+
+
+@pytest.mark.parametrize(("faults", "message"), [
+    (Faults(mark_never=True), "waited 2 s for measurement window"),
+    (Faults(leak=3), "shared with spin: packets unaccounted for")])
+def test_the_other_program_ends_in_trouble(bench: Bench, message: str) -> None:
+    with pytest.raises(LullError, match=message):
+        run(bench, Settings(phases=choose_phases(["shared"])))
+    assert bench.program.neighbours == 1
+    assert bench.program.beside is None
+
+
+def test_waiting_is_the_point_beside_another_program(bench: Bench, tmp_path: Path) -> None:
+    """The loop waits for its CPU, which is told; the measurement suffers if the traffic does."""
+    sleep = bench.pace.sleep
+    shares = {bench.program.pid + 1: 0.4, bench.program.pid + 2: 0.001}
+
+    def share_cpus(seconds: float) -> None:
+        sleep(seconds)
+        for tid, share in shares.items():
+            write(tmp_path, {f"proc/{tid}/schedstat": f"5 {round(share * bench.pace.ns)} 7"})
+
+    bench.pace.sleep = share_cpus  # type: ignore[method-assign]
+    share_cpus(0)
+    runs = summarise(run(bench, SHARED, root=tmp_path), SHARED)
+    assert {one.phase for one in runs if one.disturbed} == {"low"}
+    assert all(one.run_wait_pct == pytest.approx(40, rel=0.02) for one in runs)
+    shares[bench.program.pid + 2] = 0.2
+    runs = summarise(run(bench, SHARED, root=tmp_path), SHARED)
+    assert all(one.disturbed for one in runs)
+
+
+@pytest.mark.parametrize("faults", [Faults(strangers=0.1)])
+def test_strangers_beside_the_other_program(bench: Bench) -> None:
+    """Nobody's time is idle there: what neither of the two got, strangers had."""
+    runs = summarise(run(bench, SHARED), SHARED)
+    assert {one.phase for one in runs if one.disturbed} == {"shared"}
+    for one in runs:
+        if one.other_pct is not None:
+            assert one.waited_pct == pytest.approx(10, abs=0.2)
+
+
+@pytest.mark.parametrize("faults", [Faults(one_cpu=True)])
+def test_one_cpu_is_too_few(bench: Bench) -> None:
+    warnings: list[str] = []
+
+    class Listener(SilentView):
+        def warn(self, what: str) -> None:
+            warnings.append(what)
+
+    samples = run(bench, SHARED, view=Listener())
+    assert {one.phase for one in samples} == {"low"}
+    assert warnings == ["loop and traffic have one CPU: nothing is measured beside another program"]
+    with pytest.raises(LullError, match="this phase needs two CPUs"):
+        run(bench, Settings(phases=choose_phases(["shared"])))
+    assert bench.program.neighbours == 0

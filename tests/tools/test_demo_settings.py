@@ -5,6 +5,7 @@ from lull.demo_settings import (
     GOVERNOR_SUMMARY,
     GOVERNORS,
     PHASES,
+    Phase,
     choose_governors,
     choose_phases,
     plan,
@@ -19,7 +20,7 @@ def test_default_plan() -> None:
     assert settings.total_s() == pytest.approx(90, abs=0.5)
 
 
-@pytest.mark.parametrize("duration", [15, 30, 60, 120, 300, 3600])
+@pytest.mark.parametrize("duration", [17, 30, 60, 120, 300, 3600])
 def test_time_is_used_and_not_exceeded(duration: float) -> None:
     settings = plan(duration)
     assert settings.total_s() == pytest.approx(duration, abs=0.5)
@@ -27,7 +28,7 @@ def test_time_is_used_and_not_exceeded(duration: float) -> None:
 
 
 def test_too_short_or_long() -> None:
-    with pytest.raises(LullError, match=r"duration: 5 is not in 14\.\.3600 \(s\)") as caught:
+    with pytest.raises(LullError, match=r"duration: 5 is not in 16\.\.3600 \(s\)") as caught:
         plan(5)
     assert caught.value.status == 2
     with pytest.raises(LullError, match="duration: 4000"):
@@ -47,4 +48,21 @@ def test_choices() -> None:
 
 def test_table() -> None:
     assert set(GOVERNORS) <= set(GOVERNOR_SUMMARY)
-    assert [phase.name for phase in PHASES] == ["idle", "low", "mid", "high", "burst"]
+    assert [phase.name for phase in PHASES] == ["idle", "low", "mid", "high", "burst", "shared"]
+
+
+def test_schedule() -> None:
+    """All of it, once each, and what needs another program last."""
+    settings = plan()
+    turns = list(settings.schedule())
+    assert len(turns) == len(set(turns)) == settings.runs() == 54
+    assert [phase.other for _, phase, _ in turns] == [False] * 45 + [True] * 9
+    first = [name for number, phase, name in turns if (number, phase.name) == (1, "idle")]
+    second = [name for number, phase, name in turns if (number, phase.name) == (2, "idle")]
+    assert first == ["spin", "ramp", "objective"]
+    assert second == ["ramp", "objective", "spin"]
+
+
+def test_largest_rate() -> None:
+    assert max(PHASES, key=Phase.peak_pps).name == "burst"
+    assert [phase.peak_pps() for phase in PHASES] == [100, 1e3, 50e3, 300e3, 500e3, 100e3]

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import errno
 import socket
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Generator, Iterator
+from pathlib import Path, PosixPath
+from typing import Self
 
 import pytest
 
 from conftest import Bench, ObedientPace
+from lull.child import Child
 from lull.errors import LullError
+from lull.pace import RealPace
 from lull.programs import Choice, connect, runtime_dirs, scan
 from simulated_program import Faults, SimulatedProgram
 from telemetry_server import TelemetryServer
@@ -56,6 +60,19 @@ def test_dead_and_foreign_sockets_are_passed_over(bench: Bench, runtime: Path) -
         running, errors = scan()
     assert [one.info.pid for one in running] == [bench.program.pid]
     assert len(errors) == 1
+
+
+def test_child_beside_directories_of_root(build: Path, runtime: Path,
+                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where root has used DPDK, others may not even look into /var/run/dpdk."""
+    class Denied(PosixPath):
+        def glob(self, pattern: str) -> Generator[Self, None, None]:
+            raise PermissionError(errno.EACCES, pattern)
+
+    monkeypatch.setattr("lull.child.runtime_dirs", lambda: [Denied("/var"), runtime / "dpdk"])
+    with (Child(build / "apps/lull-fwd/lull-fwd", [], RealPace()) as child,
+          child.connect() as telemetry):
+        assert telemetry.info().program == "lull-fwd"
 
 
 def test_runtime_dirs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,8 +74,8 @@ def test_without_histograms_and_samples(outcome: Result) -> None:
     bare = outcome.model_copy(update={
         "samples": [], "runs": [run.model_copy(update={"latency_bins": []})
                                 for run in outcome.runs]})
-    assert len(plots(outcome)) == 3
-    assert len(plots(bare)) == 2
+    assert len(plots(outcome)) == 4
+    assert len(plots(bare)) == 3
     tree(report.render(bare))
 
 

@@ -61,8 +61,8 @@ def test_plain_view(outcome: Result) -> None:
     view.started(outcome.settings, Info(program="lull-fwd", version="0.1.0", pid=7, loops=[]))
     view.measured(outcome.samples[0], 3.0)
     lines = file.getvalue().splitlines()
-    assert "45 measurements in 3 rounds, about 1:30" in lines[0]
-    assert "idle  spin       CPU 100.0 %" in lines[1]
+    assert "54 measurements in 3 rounds, about 1:30" in lines[0]
+    assert "idle   spin       CPU 100.0 %" in lines[1]
     assert "(1:27 left)" in lines[1]
 
 
@@ -99,6 +99,24 @@ def test_final_table(outcome: Result) -> None:
         assert phase.name in text
     assert "lost none of" in text
     assert "† the host or other programs took CPU time" in text
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_final_table_beside_another_program(outcome: Result, width: int) -> None:
+    console = terminal(width)
+    print_result(outcome.model_copy(update={
+        "machine": outcome.machine.model_copy(update={"realtime": False}),
+        "runs": [run.model_copy(update={"p99_us": 201.0}) if run.phase == "idle" else run
+                 for run in outcome.runs]}), console)
+    text = drawn(console)
+    assert "…" not in text
+    words = " ".join(text.split())
+    assert "shared: 100 000 packets/s, random, beside another program on the same CPU" in words
+    assert "objective kept in 5 of 6 phases with objective; with spin in 4 of 6" in words
+    assert "idle p99 is 201 µs, 1 µs more than asked for: the host kept the CPUs for " in words
+    assert words.count("CAP_SYS_NICE") == 1
+    row = next(line for line in text.splitlines() if line.startswith(" spin") and "other" in line)
+    assert row.split()[:4] == ["spin", "other", "50.0", "%†"]
 
 
 def test_loops_view(bench: Bench) -> None:
