@@ -155,8 +155,10 @@ class Generator(Judge):
         """Wait until a packet comes back."""
         running.program.check_alive()
         self.listen(self.telemetry, self.telemetry.ready()[0])
-        place_threads(self.program.pid, 0, self.cpu, self.nice)
+        place_threads(self.program.pid, 0, self.cpu, 0)
         self.prove()
+        # Only now: until then the forwarder's main thread sets its ports up on this CPU, too.
+        place_threads(self.program.pid, 0, self.cpu, self.nice)
 
 
 class Inside(Judge):
@@ -171,8 +173,8 @@ class Inside(Judge):
         for loop in telemetry.ready():
             if telemetry.ask(f"/lull/loop,{loop}")["kind"] == "traffic":
                 self.listen(telemetry, loop)
-                os.setpriority(os.PRIO_PROCESS, self.tid, self.nice)
                 self.prove()
+                os.setpriority(os.PRIO_PROCESS, self.tid, self.nice)
                 return
         raise BenchError(f"{running.program.name} makes no traffic of its own")
 

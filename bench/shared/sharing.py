@@ -220,7 +220,7 @@ def options(description: str, **defaults: str) -> argparse.ArgumentParser:
     add("--margin", type=float, default=10.0, help="us p99 may lie above the objective [10]")
     add("--settle", type=float, default=2.0, help="seconds before a measurement [2]")
     add("--nice", type=int, default=0, help="of the forwarder, -20..19 [0]")
-    add("--generator-nice", type=int, default=-20, help="of source and sink [-20]")
+    add("--generator-nice", type=int, default=-10, help="of source and sink [-10]")
     add("--before", type=Path, metavar="JSON", help="an earlier run, set beside this one")
     add("--quick", action="store_true", help="smoke test: one round, short")
     parser.set_defaults(**defaults)
