@@ -63,7 +63,7 @@ def started_as(peer: peers.Peer, knows: bool) -> tuple[peers.Peer, int]:
     return replace(peer, options=options), nice
 
 
-def check_nice(peer: peers.Peer, seen: int) -> None:
+def check_class(peer: peers.Peer, seen: int) -> None:
     """A class that was asked for by name and not given is no figure of it."""
     wanted = peer.options.get(POLICY, "auto")
     got = machine.sched_class(seen)
@@ -138,7 +138,7 @@ class Sharing:
 
         def join(running: peers.Running) -> None:
             if self.knows:
-                check_nice(started, running.tid)
+                check_class(started, running.tid)
             meters.extend(company.join(place, other, setup, started))
 
         about: dict[str, Any] = {"ports": kind, "other": other, "peer": peer.name, "round": turn}

@@ -7,7 +7,7 @@
 hog:      a loop that never waits
 xz:       `xz -9e -T1` on the same text over and over
 compile:  `cc -O2` on the same source over and over
-udp:      datagrams to and fro over the kernel's network stack, 16 at a time;
+udp:      datagrams there and back over the kernel's network stack, 16 at a time;
           takes the file /run/netns/NAME of the other end and its address besides
 duty:N    N percent of the time, in runs of 1 to 5 ms
 
