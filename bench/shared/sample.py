@@ -20,7 +20,7 @@ NS_PER_S = 1_000_000_000
 class Limits:
     """What others may take of a window that still counts, in percent of it."""
 
-    steal_pct: float = 1.0  # of either CPU, by the hypervisor; it is counted in steps of 10 ms
+    steal_pct: float = 0.5  # of either CPU, by the hypervisor; it is counted in steps of 10 ms
     generator_pct: float = 0.5  # that the generator waited for its CPU
     foreign_pct: float = 3.0  # of the polling thread's CPU, by programs that are not ours
 

@@ -34,7 +34,7 @@ def sample(**figures: Any) -> Sample:
         "peer": "lull-objective",
         "rate": "10k",
         "round": 1,
-        "seconds": 2.0,
+        "seconds": 4.0,
         "cpu_pct": 8.0,
         "other_pct": 91.0,
         "offered": 20_000,
