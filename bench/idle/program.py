@@ -84,9 +84,10 @@ class Program:
         self.place = place
         self.log_path = place.path(f"{name}.log")
         # ip(8), sh(1) and taskset(1) replace themselves, so the pid is the program's.
-        command = ["ip", "netns", "exec", place.namespaces[side]]
-        if side in place.within:
+        command = []
+        if side in place.within:  # before ip(8), which hides the control groups
             command += ["sh", "-c", 'echo $$ >"$0" && exec "$@"', str(place.within[side])]
+        command += ["ip", "netns", "exec", place.namespaces[side]]
         if cpu is not None:
             command += ["taskset", "--cpu-list", str(cpu)]
         with self.log_path.open("wb") as log:
