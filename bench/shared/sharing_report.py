@@ -166,7 +166,10 @@ class Report:
         if self.about_before:
             old = self.about_before
             lines.append(f"Before: commit {old['commit']}, {old['date']}, the same command.")
-        lines += [f"Left out: {who}: {why}" for who, why in self.result.left_out.items()]
+        reasons: dict[str, list[str]] = {}
+        for who, why in self.result.left_out.items():
+            reasons.setdefault(why, []).append(who)
+        lines += [f"Left out: {', '.join(who)}: {why}" for why, who in reasons.items()]
         return lines
 
     # ---- goals ----

@@ -123,6 +123,8 @@ class Tuning:
     @contextmanager
     def bench(self, place: Place, name: str, turn: int) -> Iterator[Bench]:
         """A program while the block runs."""
+        if self.chosen.sched_policy and (name.startswith("lull") or "+plugin" in name):
+            name += f":{sharing.POLICY}={self.chosen.sched_policy}"
         peer, _ = sharing.started_as(
             peers.parse(name), sharing.knows_policy(self.plan.setup.lull_fwd)
         )
@@ -342,6 +344,7 @@ def options() -> argparse.ArgumentParser:
     add("--margin", type=float, default=10.0, help="us p99 may lie above the objective [10]")
     add("--settle", type=float, default=1.0, help="seconds before a measurement [1]")
     add("--probe-seconds", type=float, default=1.0, help="of a probe of the knob [1]")
+    add("--sched-policy", default="", help="of lull-fwd and the plugin [their own defaults]")
     add("--nice", type=int, default=0, help="of the forwarder, -20..19 [0]")
     add("--generator-nice", type=int, default=-10, help="of source and sink [-10]")
     add("--before", type=Path, metavar="JSON", help="an earlier run, set beside this one")
