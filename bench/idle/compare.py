@@ -14,11 +14,14 @@ import argparse
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -38,6 +41,8 @@ PEERS = (
     "lull-spin-macswap,testpmd-io,testpmd-macswap,ovs-0,ovs-100,ovs-500"
 )
 QUICK = {"rounds": 1, "seconds": 0.5, "rates": "0,10k,sat"}
+SATURATION = "20M"
+SETTLE_S = 0.5
 UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
 
 
@@ -47,18 +52,24 @@ def options() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
-    add("--rounds", type=int, default=5, help="times through all peers [5]")
-    add("--seconds", type=float, default=3.0, help="of one measurement [3]")
     add("--ports", default="veth,vhost,null", help="kinds of ports [veth,vhost,null]")
     add("--peers", default=PEERS, help=f"forwarders [{PEERS}]")
     add("--rates", default="0,1k,10k,100k,sat", help="packets/s [0,1k,10k,100k,sat]")
-    add("--saturation", default="20M", help="packets/s offered for sat [20M]")
-    add("--max-latency", default="200", help="objective of lull, us [200]")
+    add("--saturation", default=SATURATION, help="packets/s offered for sat [%(default)s]")
     add("--nice", type=int, default=0, help="of forwarder and generator, -20..19 [0]")
     add("--baseline", default="testpmd-io", help="peer that ratios refer to [testpmd-io]")
-    add("--build", type=Path, default=TREE / "build", help="where lull-fwd and lull-gen lie")
-    add("--out", type=Path, default=TREE / "out" / "bench", help="where results go [out/bench]")
     add("--quick", action="store_true", help="smoke test: " + str(QUICK))
+    return common(parser)
+
+
+def common(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """What every comparison takes."""
+    add = parser.add_argument
+    add("--rounds", type=int, default=5, help="times through all peers [%(default)s]")
+    add("--seconds", type=float, default=3.0, help="of one measurement [%(default)s]")
+    add("--max-latency", default="200", help="objective of lull, us [%(default)s]")
+    add("--build", type=Path, default=TREE / "build", help="of the programs [build]")
+    add("--out", type=Path, default=TREE / "out" / "bench", help="where results go [out/bench]")
     add("--from", dest="earlier", type=Path, metavar="JSON", help="measure nothing, show this")
     add("--docs", action="store_true", help="also put the figures into docs/measurements.md")
     return parser
@@ -99,8 +110,28 @@ def plan(chosen: argparse.Namespace) -> generator.Plan:
         nice=chosen.nice,
         lull_options={"max-latency": chosen.max_latency},
         plugin=getattr(chosen, "plugin", None),
+        generator_nice=getattr(chosen, "generator_nice", None),
     )
-    return generator.Plan(lull_gen, setup, rates(chosen.rates, chosen.saturation), chosen.seconds)
+    return generator.Plan(
+        lull_gen,
+        setup,
+        rates(chosen.rates, getattr(chosen, "saturation", SATURATION)),
+        chosen.seconds,
+        getattr(chosen, "settle", SETTLE_S),
+    )
+
+
+@contextmanager
+def plugin_of(build: Path, wanted: bool = True) -> Iterator[Path | None]:
+    """The plugin, where EAL agrees to load it from: not below what anybody may write to."""
+    if not wanted:
+        yield None
+        return
+    file = build / "plugin" / "liblull_plugin.so"
+    if not file.exists():
+        raise BenchError(f"{file} is not built: run make build")
+    with tempfile.TemporaryDirectory(prefix="lull-bench-", dir="/run") as folder:
+        yield Path(shutil.copy(file, folder))
 
 
 def one_of(wanted: str, known: dict[str, Any]) -> list[str]:
@@ -158,7 +189,7 @@ class Comparison:
 
     def result(self) -> report.Result:
         """Measure, and say under which conditions."""
-        about = machine.describe(TREE)
+        about = machine.describe(tree_of(self.chosen.build))
         samples: list[session.Sample] = []
         begin = time.monotonic()
         with Place() as place:
@@ -209,6 +240,12 @@ def save(result: report.Result, folder: Path, name: str = "idle") -> Path:
     return fragment
 
 
+def tree_of(build: Path) -> Path:
+    """Whose programs these are: the tree around a build folder, ours where there is none."""
+    around = build.resolve().parent
+    return around if (around / ".git").exists() else TREE
+
+
 def update_docs(fragment: Path) -> None:
     """Put the figures where readers look for them."""
     docs = TREE / "docs"
@@ -227,6 +264,15 @@ def end_in_order(number: int, _frame: FrameType | None) -> None:
     sys.exit(128 + number)
 
 
+def prepare() -> None:
+    """Be root, and end in order."""
+    if os.geteuid() != 0:
+        print("needs root: it makes a network namespace of its own", file=sys.stderr)
+        sys.exit(SKIP)
+    for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(sign, end_in_order)
+
+
 def main(chosen: argparse.Namespace | None = None, name: str = "idle") -> None:
     """Measure, or show an earlier run."""
     chosen = chosen or options().parse_args()
@@ -236,11 +282,7 @@ def main(chosen: argparse.Namespace | None = None, name: str = "idle") -> None:
         data = json.loads(chosen.earlier.read_text(encoding="utf-8"))
         result = report.Result.from_json(data)
     else:
-        if os.geteuid() != 0:
-            print("needs root: it makes a network namespace of its own", file=sys.stderr)
-            sys.exit(SKIP)
-        for sign in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(sign, end_in_order)
+        prepare()
         result = Comparison(chosen).result()
     if not result.samples:
         raise BenchError("nothing could be measured")

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from typing import Protocol
 
 from session import Sample
 
@@ -31,12 +32,20 @@ MEDIANS = [field.name for field in fields(Sample) if field.name not in KEYS]
 RATIOS = ("cpu_pct", "p50_us", "p99_us", "received_pps", "cpu_ns_per_pkt")
 
 
-def value(sample: Sample, name: str) -> float:
+class InRound(Protocol):
+    """What pairs are made of."""
+
+    @property
+    def round(self) -> int:
+        """Time through all peers."""
+
+
+def value(sample: InRound, name: str) -> float:
     """A field by its name."""
     return float(getattr(sample, name))
 
 
-def _ratio(ours: list[Sample], theirs: dict[int, Sample], name: str) -> float | None:
+def median_ratio(ours: Iterable[InRound], theirs: Mapping[int, InRound], name: str) -> float | None:
     """Median over rounds of ours / theirs."""
     pairs = [
         value(sample, name) / value(theirs[sample.round], name)
@@ -54,7 +63,7 @@ def cells(samples: Iterable[Sample], baseline: str) -> list[Cell]:
     found = []
     for (ports, rate, peer), group in groups.items():
         base = {sample.round: sample for sample in groups.get((ports, rate, baseline), [])}
-        ratios = {name: _ratio(group, base, name) for name in RATIOS if peer != baseline}
+        ratios = {name: median_ratio(group, base, name) for name in RATIOS if peer != baseline}
         columns = {name: [value(sample, name) for sample in group] for name in MEDIANS}
         found.append(
             Cell(

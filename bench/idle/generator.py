@@ -2,12 +2,14 @@
 """Generator: where packets come from and who judges what comes back.
 
 Generator: lull-gen at the other end of both wires.
+Inside:    lull-fwd's own traffic, over rings in its process.
 Endless:   the null driver in the forwarder itself, which never runs out; then
            the forwarder's own port counters are all there is.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import Any, Protocol
 
 import peers
 import ports
-from program import SOURCE, Place, Telemetry, place_threads, wait_for
+from program import SOURCE, BenchError, Place, Telemetry, place_threads, wait_for
 
 MEMORY_MB = 512
 DRAIN_S = 3.0
@@ -57,10 +59,15 @@ class Plan:
     setup: peers.Setup
     rates: list[Rate]
     seconds: float
+    settle_s: float  # governors learn, queues fill
 
 
 class Source(Protocol):
     """What a session needs of it."""
+
+    @property
+    def thread(self) -> tuple[int, int] | None:
+        """Process and thread that send and judge; None where the driver makes the packets."""
 
     def ready(self, running: peers.Running) -> None:
         """Wait until packets get through; switches learn their flows."""
@@ -78,25 +85,27 @@ class Source(Protocol):
         """Stop; the figures once nothing is under way, with all of COUNTS and TIMES."""
 
 
-class Generator:
-    """lull-gen, source and sink on CPU setup.other_cpu."""
+class Judge:
+    """A traffic loop of a lull program: source and sink in one thread."""
 
-    def __init__(self, place: Place, wire: ports.Wire, plan: Plan) -> None:
-        cpu = plan.setup.other_cpu
-        arguments = [f"--vdev={vdev}" for vdev in wire.generator_vdevs]
-        arguments += [f"--cpus={cpu}", f"--ring={ports.RING_PKTS}", "--traffic=off", "--stats=0"]
-        arguments += [f"--eal=--no-huge --no-shconf -m {MEMORY_MB}", "--link-wait=20s"]
-        self.cpu = cpu
-        self.nice = plan.setup.nice
-        self.program = place.start(SOURCE, "lull-gen", [str(plan.lull_gen), *arguments])
-        self.telemetry = Telemetry(self.program, place.dpdk_socket(f"lull-gen-{self.program.pid}"))
-        self.loop = ""
+    telemetry: Telemetry
+    loop: str
+    tid: int
 
-    def ready(self, running: peers.Running) -> None:
+    @property
+    def thread(self) -> tuple[int, int] | None:
+        """Process and thread of the loop."""
+        return self.telemetry.program.pid, self.tid
+
+    def listen(self, telemetry: Telemetry, loop: str) -> None:
+        """This loop it is."""
+        self.telemetry, self.loop = telemetry, loop
+        self.tid = wait_for(  # 0 until it runs
+            f"{loop} runs", lambda: int(telemetry.ask(f"/lull/loop,{loop}")["tid"])
+        )
+
+    def prove(self) -> None:
         """Wait until a packet comes back."""
-        running.program.check_alive()
-        self.loop = self.telemetry.ready()[0]
-        place_threads(self.program.pid, 0, self.cpu, self.nice)
         self.send(Rate("", PROOF_PPS))
         wait_for("the first packet comes back", lambda: self.traffic()["received"])
         self.drain()
@@ -129,8 +138,51 @@ class Generator:
             before = now
 
 
+class Generator(Judge):
+    """lull-gen, source and sink on CPU setup.other_cpu."""
+
+    def __init__(self, place: Place, wire: ports.Wire, plan: Plan) -> None:
+        cpu = plan.setup.other_cpu
+        arguments = [f"--vdev={vdev}" for vdev in wire.generator_vdevs]
+        arguments += [f"--cpus={cpu}", f"--ring={ports.RING_PKTS}", "--traffic=off", "--stats=0"]
+        arguments += [f"--eal=--no-huge --no-shconf -m {MEMORY_MB}", "--link-wait=20s"]
+        self.cpu = cpu
+        self.nice = plan.setup.nice_of_generator
+        self.program = place.start(SOURCE, "lull-gen", [str(plan.lull_gen), *arguments])
+        self.telemetry = Telemetry(self.program, place.dpdk_socket(f"lull-gen-{self.program.pid}"))
+
+    def ready(self, running: peers.Running) -> None:
+        """Wait until a packet comes back."""
+        running.program.check_alive()
+        self.listen(self.telemetry, self.telemetry.ready()[0])
+        place_threads(self.program.pid, 0, self.cpu, 0)
+        self.prove()
+        # Only now: until then the forwarder's main thread sets its ports up on this CPU, too.
+        place_threads(self.program.pid, 0, self.cpu, self.nice)
+
+
+class Inside(Judge):
+    """The traffic loop of lull-fwd itself."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.nice = plan.setup.nice_of_generator
+
+    def ready(self, running: peers.Running) -> None:
+        """Find it, wait until a packet comes back."""
+        telemetry = Telemetry(running.program, running.socket)
+        for loop in telemetry.ready():
+            if telemetry.ask(f"/lull/loop,{loop}")["kind"] == "traffic":
+                self.listen(telemetry, loop)
+                self.prove()
+                os.setpriority(os.PRIO_PROCESS, self.tid, self.nice)
+                return
+        raise BenchError(f"{running.program.name} makes no traffic of its own")
+
+
 class Endless:
     """Null ports of the forwarder: every receive is full, every send succeeds."""
+
+    thread: tuple[int, int] | None = None
 
     def __init__(self) -> None:
         self.telemetry: Telemetry | None = None
@@ -173,4 +225,6 @@ class Endless:
 
 def open_source(place: Place, wire: ports.Wire, plan: Plan) -> Source:
     """Start what the wire asks for."""
+    if wire.inside:
+        return Inside(plan)
     return Generator(place, wire, plan) if wire.generator_vdevs else Endless()

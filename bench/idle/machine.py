@@ -15,6 +15,8 @@ from pathlib import Path
 PROC = Path("/proc")
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 STEAL_FIELD = 7  # of a cpu line in /proc/stat, after the name
+CLASSES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
+SCHED_RESET_ON_FORK = 0x40000000
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,33 @@ def read_thread(pid: int, tid: int) -> Reading:
     """Look at a thread now."""
     task = PROC / str(pid) / "task" / str(tid)
     cpu_ns, waited_ns = _scheduled(task)
-    at_ns = time.monotonic_ns()
+    at_ns = now_ns()
     status = (task / "status").read_text(encoding="utf-8")
     sleeps = re.search(r"^voluntary_ctxt_switches:\s*(\d+)", status, re.MULTILINE)
     return Reading(at_ns, cpu_ns, waited_ns, int(sleeps.group(1)) if sleeps else 0)
+
+
+def now_ns() -> int:
+    """The clock of all readings."""
+    return time.monotonic_ns()
+
+
+def sched_class(tid: int) -> str:
+    """How the kernel schedules a thread; Python knows no SCHED_DEADLINE, its number it reads."""
+    number = os.sched_getscheduler(tid) & ~SCHED_RESET_ON_FORK
+    return CLASSES.get(number, str(number))
+
+
+def thread_named(name: str) -> int | None:
+    """A kernel thread, like ksoftirqd/1."""
+    for process in PROC.iterdir():
+        if process.name.isdigit():
+            try:
+                if (process / "comm").read_text(encoding="utf-8").strip() == name:
+                    return int(process.name)
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # ended meanwhile
+    return None
 
 
 def steal_ms(cpu: int | None = None) -> float:

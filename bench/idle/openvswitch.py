@@ -68,6 +68,11 @@ def start(place: Place, wire: Wire, settings: Settings) -> Program:
     return switch
 
 
+def set_maxsleep(place: Place, maxsleep_us: int) -> None:
+    """Change it in a running switch."""
+    _vsctl(place, "set", "Open_vSwitch", ".", f'other_config:pmd-maxsleep="{maxsleep_us}"')
+
+
 def _vsctl(place: Place, *command: str) -> None:
     place.run(
         FORWARDER, "ovs-vsctl", "--timeout=20", f"--db=unix:{place.path('db.sock')}", *command

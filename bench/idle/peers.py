@@ -55,6 +55,12 @@ class Setup:
     nice: int  # of forwarder and generator
     lull_options: dict[str, str]  # max-latency and the like
     plugin: Path | None = None  # where EAL loads it from
+    generator_nice: int | None = None  # where it differs
+
+    @property
+    def nice_of_generator(self) -> int:
+        """Priority of source and sink."""
+        return self.nice if self.generator_nice is None else self.generator_nice
 
 
 @dataclass
@@ -122,6 +128,8 @@ def _environment(peer: Peer, setup: Setup) -> dict[str, str]:
 
 def start(peer: Peer, setup: Setup, place: Place, wire: Wire) -> Running:
     """Start a peer on the wire; it polls when this returns."""
+    if wire.inside and peer.family != "lull":
+        raise BenchError(f"{peer.family} makes no traffic of its own")
     starter = {"lull": _start_lull, "testpmd": _start_testpmd, "ovs": _start_ovs}[peer.family]
     environment = _environment(peer, setup)
     place.env.update(environment)
@@ -140,16 +148,22 @@ def start(peer: Peer, setup: Setup, place: Place, wire: Wire) -> Running:
     return Running(program, tid, name, place.dpdk_socket(prefix), explains, peer.plugin)
 
 
+def loop_of(running: Running) -> tuple[Telemetry, str]:
+    """Whom to ask for the loop of the polling thread, and its name."""
+    telemetry = Telemetry(running.program, running.socket)
+    loops = telemetry.ready()
+    threads = {telemetry.ask(f"/lull/loop,{loop}")["tid"]: loop for loop in loops}
+    if running.tid not in threads:
+        raise BenchError(f"{running.program.name} has no loop {running.thread_name}")
+    return telemetry, threads[running.tid]
+
+
 def verdict(running: Running) -> tuple[str, str]:
     """What a lull governor promises now: state and sentence; two empty ones of others."""
     if not running.explains:
         return "", ""
-    telemetry = Telemetry(running.program, running.socket)
-    loops = telemetry.ready()
-    if running.plugin:
-        threads = {telemetry.ask(f"/lull/loop,{loop}")["tid"]: loop for loop in loops}
-        loops = [threads[running.tid]]
-    explain = telemetry.ask(f"/lull/explain,{loops[0]}")
+    telemetry, loop = loop_of(running)
+    explain = telemetry.ask(f"/lull/explain,{loop}")
     # DPDK cuts strings of a reply at 128 bytes; lull puts the rest into a second one.
     return str(explain["state"]), str(explain["text"]) + str(explain.get("text_more", ""))
 
@@ -178,9 +192,12 @@ def _start_lull(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[Pro
         **setup.lull_options,
         **peer.options,
     }
+    if wire.inside:
+        options.update({"traffic": "off", "traffic-cpu": str(setup.other_cpu)})
     arguments = [f"--vdev={vdev}" for vdev in wire.forwarder_vdevs]
     arguments += [f"--{key}={value}" for key, value in options.items()]
-    program = place.start(FORWARDER, "lull-fwd", [str(setup.lull_fwd), *arguments])
+    name = "lull-fwd" if wire.side == FORWARDER else f"lull-fwd-{wire.side}"
+    program = place.start(wire.side, name, [str(setup.lull_fwd), *arguments])
     Telemetry(program, place.dpdk_socket(f"lull-fwd-{program.pid}")).ready()
     return program, r"fwd0|(rte|lcore)-worker-?\d+"
 

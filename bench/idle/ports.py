@@ -8,6 +8,7 @@ vhost: shared memory; the generator is the guest (virtio_user, owns the socket),
        the forwarder the host (eth_vhost or dpdkvhostuserclient, connects to it).
 null:  no wire and no generator; the driver makes packets and drops them, so that
        nothing but the forwarder itself is left. Only saturation can be asked.
+rings: no wire; lull-fwd's own traffic loop over rings in its process. No other forwarder has that.
 """
 
 from __future__ import annotations
@@ -30,15 +31,23 @@ class Wire:
     devargs: list[str]  # for Open vSwitch, by type
     open_vswitch_type: str
     generator_listens: Callable[[], None]  # wait until a forwarder may connect
+    inside: bool = False  # the forwarder makes the traffic
+    side: str = FORWARDER  # where the forwarder runs
+    interfaces: tuple[tuple[str, str], ...] = ()  # side and name, to be taken away
 
     @property
     def endless(self) -> bool:
         """Packets never run out."""
-        return not self.generator_vdevs
+        return not self.generator_vdevs and not self.inside
 
 
-def _nothing() -> None:
-    pass
+def nothing() -> None:
+    """Listens at once."""
+
+
+def vdev(index: int, interface: str) -> str:
+    """A kernel interface for a DPDK program."""
+    return f"net_af_packet{index},iface={interface},framecnt={RING_PKTS}"
 
 
 def open_veth(place: Place) -> Wire:
@@ -49,9 +58,6 @@ def open_veth(place: Place) -> Wire:
         for side, interface in ((SOURCE, f"g{index}"), (FORWARDER, f"f{index}")):
             place.run(side, "ip", "link", "set", interface, "arp", "off", "up")
 
-    def vdev(index: int, interface: str) -> str:
-        return f"net_af_packet{index},iface={interface},framecnt={RING_PKTS}"
-
     forwarder = [vdev(index, f"f{index}") for index in (0, 1)]
     return Wire(
         kind="veth",
@@ -59,7 +65,8 @@ def open_veth(place: Place) -> Wire:
         forwarder_vdevs=forwarder,
         devargs=[f"options:dpdk-devargs={devargs}" for devargs in forwarder],
         open_vswitch_type="dpdk",
-        generator_listens=_nothing,
+        generator_listens=nothing,
+        interfaces=((SOURCE, "g0"), (SOURCE, "g1")),
     )
 
 
@@ -96,7 +103,20 @@ def open_null(_place: Place) -> Wire:
         forwarder_vdevs=vdevs,
         devargs=[f"options:dpdk-devargs={vdev}" for vdev in vdevs],
         open_vswitch_type="dpdk",
-        generator_listens=_nothing,
+        generator_listens=nothing,
+    )
+
+
+def open_rings(_place: Place) -> Wire:
+    """What lull-fwd brings."""
+    return Wire(
+        kind="rings",
+        generator_vdevs=[],
+        forwarder_vdevs=[],
+        devargs=[],
+        open_vswitch_type="",
+        generator_listens=nothing,
+        inside=True,
     )
 
 
@@ -104,11 +124,11 @@ KINDS: dict[str, Callable[[Place], Wire]] = {
     "veth": open_veth,
     "vhost": open_vhost,
     "null": open_null,
+    "rings": open_rings,
 }
 
 
 def close(place: Place, wire: Wire) -> None:
     """Take the interfaces away again; sockets go with the generator."""
-    if wire.kind == "veth":
-        for interface in ("g0", "g1"):
-            place.run(SOURCE, "ip", "link", "del", interface)
+    for side, interface in wire.interfaces:
+        place.run(side, "ip", "link", "del", interface)

@@ -2,7 +2,7 @@
 """Program: processes in network namespaces of their own, and all that goes away with them.
 
 Everything started or written belongs to a Place and ends with it: at the end,
-on an error, on a signal. The place never looks outside its two namespaces and
+on an error, on a signal. The place never looks outside its namespaces and
 its temporary directory.
 """
 
@@ -83,8 +83,11 @@ class Program:
         self.name = name
         self.place = place
         self.log_path = place.path(f"{name}.log")
-        # ip(8) and taskset(1) replace themselves, so the pid is the program's.
-        command = ["ip", "netns", "exec", place.namespaces[side]]
+        # ip(8), sh(1) and taskset(1) replace themselves, so the pid is the program's.
+        command = []
+        if side in place.within:  # before ip(8), which hides the control groups
+            command += ["sh", "-c", 'echo $$ >"$0" && exec "$@"', str(place.within[side])]
+        command += ["ip", "netns", "exec", place.namespaces[side]]
         if cpu is not None:
             command += ["taskset", "--cpu-list", str(cpu)]
         with self.log_path.open("wb") as log:
@@ -168,14 +171,16 @@ class Telemetry:
 
 
 class Place:
-    """Two network namespaces, a directory, and the programs that run there.
+    """Network namespaces, a directory, and the programs that run there.
 
-    Two, because DPDK's af_packet names its fanout groups by process and
+    One for each side, because DPDK's af_packet names its fanout groups by process and
     interface number, and two programs in one namespace may hit the same name.
     """
 
-    def __init__(self) -> None:
-        self.namespaces = {side: f"{PREFIX}{os.getpid()}-{side}" for side in (SOURCE, FORWARDER)}
+    def __init__(self, *more: str) -> None:
+        sides = (SOURCE, FORWARDER, *more)
+        self.namespaces = {side: f"{PREFIX}{os.getpid()}-{side}" for side in sides}
+        self.within: dict[str, Path] = {}  # by side: cgroup.procs of the group its programs enter
         self.directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         self.programs: list[Program] = []
         self.env = dict(os.environ, RUNTIME_DIRECTORY=str(self.directory))
@@ -241,13 +246,17 @@ def _ownerless(name: str) -> bool:
     return name.startswith(PREFIX) and owner.isdigit() and not (machine.PROC / owner).exists()
 
 
+def left_over(folder: Path) -> list[Path]:
+    """What benchmarks left there that were killed."""
+    return [path for path in folder.glob(f"{PREFIX}*") if _ownerless(path.name)]
+
+
 def remove_left_over() -> None:
     """Remove what benchmarks left that were killed."""
     for name in filter(_ownerless, run("ip", "netns", "list").split()):
         run("ip", "netns", "del", name)
-    for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        if _ownerless(path.name):
-            shutil.rmtree(path, ignore_errors=True)
+    for path in left_over(Path(tempfile.gettempdir())):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def place_threads(pid: int, polling_tid: int, other_cpu: int, nice: int) -> None:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import machine
 import peers
@@ -14,7 +15,6 @@ import ports
 from generator import COUNTS, TIMES, Plan, Rate, Source, open_source
 from program import BenchError, Place
 
-SETTLE_S = 0.5  # governors learn, queues fill
 NS_PER_US = 1000
 NS_PER_S = 1_000_000_000
 
@@ -56,16 +56,35 @@ class Sample:
         return Sample(ports=ports, peer=peer, rate=rate, round=turn, **figures)
 
 
-def measure(source: Source, running: peers.Running, rate: Rate, plan: Plan) -> dict[str, Any]:
+class Meter(Protocol):
+    """Something else that is looked at at both ends of a window."""
+
+    def begin(self) -> None:
+        """The window begins."""
+
+    def end(self) -> dict[str, Any]:
+        """It ends; figures by name."""
+
+
+def measure(
+    source: Source,
+    running: peers.Running,
+    rate: Rate,
+    plan: Plan,
+    meters: Sequence[Meter] = (),
+) -> dict[str, Any]:
     """One window at one rate."""
     cpu = plan.setup.cpu
     source.send(rate)
-    time.sleep(SETTLE_S)
+    time.sleep(plan.settle_s)
     source.mark()
     first, steal, steal_cpu = source.traffic(), machine.steal_ms(), machine.steal_ms(cpu)
+    for meter in meters:
+        meter.begin()
     begin = machine.read_thread(running.program.pid, running.tid)
     time.sleep(plan.seconds)
     end = machine.read_thread(running.program.pid, running.tid)
+    more = [meter.end() for meter in meters]
     last, verdict = source.traffic(), peers.verdict(running)
     steal, steal_cpu = machine.steal_ms() - steal, machine.steal_ms(cpu) - steal_cpu
     final = source.drain()
@@ -74,7 +93,7 @@ def measure(source: Source, running: peers.Running, rate: Rate, plan: Plan) -> d
     cpu_share = (end.cpu_ns - begin.cpu_ns) / wall_ns
     traffic_ns = last["now_ns"] - first["now_ns"]
     received = last["received"] - first["received"]
-    return {
+    figures: dict[str, Any] = {
         "seconds": wall_ns / NS_PER_S,
         "cpu_pct": 100 * cpu_share,
         "waited_pct": 100 * (end.waited_ns - begin.waited_ns) / wall_ns,
@@ -89,21 +108,29 @@ def measure(source: Source, running: peers.Running, rate: Rate, plan: Plan) -> d
         "verdict": verdict[0],
         "verdict_text": verdict[1],
     }
+    for others in more:
+        figures.update(others)
+    return figures
 
 
-def run(place: Place, plan: Plan, kind: str, peer: peers.Peer, turn: int) -> Iterator[Sample]:
-    """All rates for one peer; leaves nothing running."""
+@contextmanager
+def opened(
+    place: Place,
+    plan: Plan,
+    kind: str,
+    peer: peers.Peer,
+    joined: Callable[[peers.Running], None] | None = None,
+) -> Iterator[tuple[ports.Wire, Source, peers.Running]]:
+    """A peer at work between generator and sink, with what joins it; leaves nothing running."""
     wire = ports.KINDS[kind](place)
     try:
         source = open_source(place, wire, plan)
         wire.generator_listens()
         running = peers.start(peer, plan.setup, place, wire)
+        if joined:
+            joined(running)
         source.ready(running)
-        for rate in plan.rates:
-            if wire.endless and not rate.saturates:
-                continue
-            figures = measure(source, running, rate, plan)
-            yield Sample.of(kind, peer.name, rate.label, turn, figures)
+        yield wire, source, running
     except OSError as error:  # a socket of a program that ended
         for program in place.programs:
             program.check_alive()
@@ -111,3 +138,13 @@ def run(place: Place, plan: Plan, kind: str, peer: peers.Peer, turn: int) -> Ite
     finally:
         place.stop_all()
         ports.close(place, wire)
+
+
+def run(place: Place, plan: Plan, kind: str, peer: peers.Peer, turn: int) -> Iterator[Sample]:
+    """All rates for one peer."""
+    with opened(place, plan, kind, peer) as (wire, source, running):
+        for rate in plan.rates:
+            if wire.endless and not rate.saturates:
+                continue
+            figures = measure(source, running, rate, plan)
+            yield Sample.of(kind, peer.name, rate.label, turn, figures)

@@ -10,9 +10,7 @@ Needs root.
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "idle"))
@@ -29,13 +27,7 @@ def main() -> None:
     parser.description = __doc__
     parser.set_defaults(peers=PEERS, max_latency="100", baseline="testpmd-io", ports="veth,null")
     chosen = parser.parse_args()
-    # EAL loads nothing from below a directory that anybody may write to.
-    with tempfile.TemporaryDirectory(prefix="lull-bench-", dir="/run") as folder:
-        if not chosen.earlier:
-            file = chosen.build / "plugin" / "liblull_plugin.so"
-            if not file.exists():
-                raise BenchError(f"{file} is not built: run make build")
-            chosen.plugin = Path(shutil.copy(file, folder))
+    with compare.plugin_of(chosen.build, not chosen.earlier) as chosen.plugin:
         compare.main(chosen, "plugin")
 
 
