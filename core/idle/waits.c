@@ -5,9 +5,6 @@
 
 #include <lull/base.h>
 
-/* A backlog of a gap is worked off within so many times its length, unless the load is above 89 %;
- * what is fetched later came later. */
-#define DRAIN_GAPS 8
 #define UNIT 256
 #define MISSED_NS LULL_NS_PER_S
 #define MISSED_PKTS_X256 (5 * UNIT / 2) /* three, or rounding */
@@ -79,8 +76,8 @@ lull_waits_step(struct lull_waits *waits, uint64_t now_ns)
 	lull_arrival_curve_fade(&waits->curve, now_ns);
 }
 
-static void
-waits_batch(struct lull_waits *waits, uint32_t index)
+void
+lull_waits_batch(struct lull_waits *waits, uint32_t index)
 {
 	struct lull_wait_queue *queue = &waits->queues[index];
 
@@ -89,55 +86,10 @@ waits_batch(struct lull_waits *waits, uint32_t index)
 	queue->batch_pkts = 0;
 }
 
-/* What the packets of this look have waited for: this gap, or the one whose backlog they are. */
-static void
-waits_gap(const struct lull_waits *waits, struct lull_wait_queue *queue)
+void
+lull_waits_late(struct lull_waits *waits, const struct lull_wait_pending *pending, uint64_t gap_ns,
+		uint64_t latency_ns)
 {
-	uint64_t gap_ns = LULL_MIN(waits->gap_ns, waits->look_ns - queue->empty_ns);
-
-	if (gap_ns < queue->gap_ns && waits->look_ns < queue->gap_end_ns)
-		return;
-	queue->gap_ns = gap_ns;
-	queue->gap_end_ns = waits->look_ns + DRAIN_GAPS * gap_ns;
-	queue->stalled = waits->stalled;
-}
-
-bool
-lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts, uint32_t burst_pkts)
-{
-	struct lull_wait_queue *queue = &waits->queues[index];
-	bool drained = pkts < burst_pkts;
-
-	if (pkts > 0) {
-		waits_gap(waits, queue);
-		waits->pending[waits->pending_count++] =
-			(struct lull_wait_pending){ queue->empty_ns, queue->gap_ns, pkts,
-						    queue->stalled };
-		queue->batch_pkts += pkts;
-	}
-	if (drained) {
-		/*
-		 * Not in parts: what is fetched of a backlog comes as fast as this loop serves it,
-		 * which says nothing about how fast it had come.
-		 */
-		if (queue->batch_pkts > 0)
-			waits_batch(waits, index);
-		queue->empty_ns = waits->look_ns;
-		queue->batch_ns = waits->look_ns;
-		queue->gap_ns = 0;
-	}
-	return drained;
-}
-
-static void
-waits_settle_one(struct lull_waits *waits, const struct lull_wait_pending *pending, uint64_t end_ns,
-		 uint64_t latency_ns)
-{
-	uint64_t wait_ns = end_ns > pending->since_ns ? end_ns - pending->since_ns : 0;
-	uint64_t gap_ns = pending->gap_ns + (end_ns > waits->look_ns ? end_ns - waits->look_ns : 0);
-
-	lull_histogram_add(&waits->histogram, wait_ns, pending->pkts);
-	waits->pkts += pending->pkts;
 	if (gap_ns > latency_ns)
 		waits->late_pkts_x256 += pending->pkts * UNIT * (gap_ns - latency_ns) / gap_ns;
 	if (waits->trial)
@@ -146,14 +98,6 @@ waits_settle_one(struct lull_waits *waits, const struct lull_wait_pending *pendi
 		lull_stall_watch_met(&waits->watch, gap_ns, pending->pkts);
 	else
 		lull_stall_watch_fine(&waits->watch, 0, pending->pkts);
-}
-
-void
-lull_waits_settle_all(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns)
-{
-	for (uint32_t i = 0; i < waits->pending_count; i++)
-		waits_settle_one(waits, &waits->pending[i], end_ns, latency_ns);
-	waits->pending_count = 0;
 }
 
 void

@@ -19,6 +19,9 @@
 #include "arrival_curve.h"
 #include "stalls.h"
 
+/* A backlog of a gap is worked off within so many times its length, unless the load is above 89 %;
+ * what is fetched later came later. */
+#define LULL_WAITS_DRAIN_GAPS 8
 #define LULL_WAITS_STEPS 10
 #define LULL_WAITS_STEP_NS 100000000ULL
 
@@ -74,7 +77,8 @@ void lull_waits_mark(struct lull_waits *waits, uint64_t now_ns);
 /** A turn begins: all queues are looked at, as of @p now_ns. */
 static inline void lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count);
 /** What queue @p index gave in it; true when it is empty now. */
-bool lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts, uint32_t burst_pkts);
+static inline bool lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts,
+				    uint32_t burst_pkts);
 /** The turn has ended, and its packets have been served. */
 static inline void lull_waits_settle(struct lull_waits *waits, uint64_t end_ns,
 				     uint64_t latency_ns);
@@ -99,7 +103,9 @@ struct lull_waits_mark lull_waits_window(const struct lull_waits *waits);
 
 /* The slow parts of what follows. */
 void lull_waits_note(struct lull_waits *waits);
-void lull_waits_settle_all(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns);
+void lull_waits_batch(struct lull_waits *waits, uint32_t index);
+void lull_waits_late(struct lull_waits *waits, const struct lull_wait_pending *pending,
+		     uint64_t gap_ns, uint64_t latency_ns);
 void lull_waits_step(struct lull_waits *waits, uint64_t now_ns);
 
 static inline void
@@ -118,11 +124,65 @@ lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count)
 	waits->rested = false;
 }
 
+/* What the packets of this look have waited for: this gap, or the one whose backlog they are. */
+static inline void
+lull_waits_gap(const struct lull_waits *waits, struct lull_wait_queue *queue)
+{
+	uint64_t gap_ns = LULL_MIN(waits->gap_ns, waits->look_ns - queue->empty_ns);
+
+	if (gap_ns < queue->gap_ns && waits->look_ns < queue->gap_end_ns)
+		return;
+	queue->gap_ns = gap_ns;
+	queue->gap_end_ns = waits->look_ns + LULL_WAITS_DRAIN_GAPS * gap_ns;
+	queue->stalled = waits->stalled;
+}
+
+static inline bool
+lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts, uint32_t burst_pkts)
+{
+	struct lull_wait_queue *queue = &waits->queues[index];
+	bool drained = pkts < burst_pkts;
+
+	if (pkts > 0) {
+		lull_waits_gap(waits, queue);
+		waits->pending[waits->pending_count++] =
+			(struct lull_wait_pending){ queue->empty_ns, queue->gap_ns, pkts,
+						    queue->stalled };
+		queue->batch_pkts += pkts;
+	}
+	if (drained) {
+		/*
+		 * Not in parts: what is fetched of a backlog comes as fast as this loop serves it,
+		 * which says nothing about how fast it had come.
+		 */
+		if (queue->batch_pkts > 0)
+			lull_waits_batch(waits, index);
+		queue->empty_ns = waits->look_ns;
+		queue->batch_ns = waits->look_ns;
+		queue->gap_ns = 0;
+	}
+	return drained;
+}
+
 static inline void
 lull_waits_settle(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns)
 {
-	if (waits->pending_count > 0)
-		lull_waits_settle_all(waits, end_ns, latency_ns);
+	uint64_t turn_ns = end_ns > waits->look_ns ? end_ns - waits->look_ns : 0;
+
+	for (uint32_t i = 0; i < waits->pending_count; i++) {
+		const struct lull_wait_pending *pending = &waits->pending[i];
+		uint64_t gap_ns = pending->gap_ns + turn_ns;
+
+		lull_histogram_add(&waits->histogram,
+				   end_ns > pending->since_ns ? end_ns - pending->since_ns : 0,
+				   pending->pkts);
+		waits->pkts += pending->pkts;
+		if (gap_ns > latency_ns || pending->stalled || waits->trial)
+			lull_waits_late(waits, pending, gap_ns, latency_ns);
+		else
+			lull_stall_watch_fine(&waits->watch, 0, pending->pkts);
+	}
+	waits->pending_count = 0;
 	if (end_ns >= waits->step_ns + LULL_WAITS_STEP_NS)
 		lull_waits_step(waits, end_ns);
 }
