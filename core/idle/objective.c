@@ -47,6 +47,7 @@ struct objective {
 struct outlook {
 	struct lull_idle_limits limits; /* tightened */
 	uint64_t goal_ns;               /* longest request */
+	uint64_t latency_ns;            /* the same by latency alone */
 	enum lull_bound binding;
 	bool forbidden; /* not worth making */
 };
@@ -145,7 +146,7 @@ objective_calibrate(struct objective *objective, const struct outlook *outlook)
 		objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, outlook->binding);
 }
 
-/* The longest request by latency, if that is shorter than what ring and cap allow. */
+/* The longest request by latency, and whether that, ring and cap leave one worth making. */
 static void
 objective_bound_latency(const struct objective *objective, struct outlook *outlook)
 {
@@ -154,17 +155,19 @@ objective_bound_latency(const struct objective *objective, struct outlook *outlo
 	/* Once stalls have spent the budget, shorter rests do not bring it back. */
 	const struct lull_stalls *stalls =
 		objective->course.lost ? NULL : &objective->view->stalls->rest;
-	uint64_t latency_ns, least_ns = lull_bound_break_even_ns(calibration);
+	uint64_t least_ns = lull_bound_break_even_ns(calibration);
 
-	latency_ns = lull_bound_request_ns(&outlook->limits, calibration, stalls, load->busy_ppm,
-					   load->resting_ppm, outlook->goal_ns);
-	if (latency_ns < least_ns && stalls != NULL)
-		latency_ns =
+	outlook->latency_ns =
+		lull_bound_request_ns(&outlook->limits, calibration, stalls, load->busy_ppm,
+				      load->resting_ppm, outlook->limits.rest_ns_max);
+	if (outlook->latency_ns < least_ns && stalls != NULL)
+		outlook->latency_ns =
 			lull_bound_request_ns(&outlook->limits, calibration, NULL, load->busy_ppm,
-					      load->resting_ppm, outlook->goal_ns);
-	if (latency_ns < outlook->goal_ns) {
-		outlook->goal_ns = latency_ns;
-		outlook->binding = latency_ns == 0 ? LULL_BOUND_OVERSHOOT : LULL_BOUND_LATENCY;
+					      load->resting_ppm, outlook->limits.rest_ns_max);
+	if (outlook->latency_ns < outlook->goal_ns) {
+		outlook->goal_ns = outlook->latency_ns;
+		outlook->binding =
+			outlook->latency_ns == 0 ? LULL_BOUND_OVERSHOOT : LULL_BOUND_LATENCY;
 	}
 	/* Once refused, it takes a quarter more to be allowed again. */
 	if (objective->state == LULL_VERDICT_INFEASIBLE && objective->depth != LULL_REST_SLEEP)
@@ -213,16 +216,18 @@ objective_anyway_ns(const struct objective *objective, const struct outlook *out
 {
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
 	const struct lull_idle_limits *limits = &outlook->limits;
-	uint64_t goal_ns = limits->rest_ns_max, usual_ns = calibration->p50_ns;
-	uint64_t latency_ns = limits->latency_ns > usual_ns ? limits->latency_ns - usual_ns : 0;
+	uint64_t usual_ns = calibration->p50_ns, least_ns = lull_bound_break_even_ns(calibration);
+	uint64_t goal_ns = limits->rest_ns_max, latency_ns = outlook->latency_ns;
 
+	if (latency_ns < least_ns)
+		latency_ns = limits->latency_ns > usual_ns ? limits->latency_ns - usual_ns : 0;
 	if (objective_proven(objective))
 		goal_ns = lull_bound_ring_ns(limits, limits->pps_max,
 					     lull_calibration_usual(calibration, 999900));
 	else if (limits->loss == LULL_LOSS_ZERO)
 		goal_ns = lull_bound_learned_ns(limits, objective->view->curve, usual_ns, usual_ns);
 	goal_ns = LULL_MIN(LULL_MIN(goal_ns, limits->rest_ns_max), latency_ns);
-	return goal_ns < lull_bound_break_even_ns(calibration) ? 0 : goal_ns;
+	return goal_ns < least_ns ? 0 : goal_ns;
 }
 
 static void

@@ -34,7 +34,8 @@ lull_ring_guard_ns(const struct lull_ring_guard *guard, const struct lull_idle_v
 		ring_ns = guard_learned_ns(view);
 	else
 		ring_ns = lull_bound_ring_ns(limits, limits->pps_max,
-					     view->calibration[LULL_REST_SLEEP].p9999_ns);
+					     LULL_MAX(view->calibration[LULL_REST_SLEEP].p9999_ns,
+						      lull_stalls_longest_ns(&view->stalls->rest)));
 	return ring_ns / LULL_PPM * guard->share_ppm +
 	       ring_ns % LULL_PPM * guard->share_ppm / LULL_PPM;
 }

@@ -25,15 +25,15 @@ static const struct {
 	const char *governor;
 	uint64_t constant, poisson, selfsimilar, incast;
 } pinned[] = {
-	{ "spin", 0x2a795091773483c7, 0x70c7db0b24c374bb, 0xd312099333a9cab2, 0x8271bbfb5e8b5c45 },
+	{ "spin", 0xfc7bd94764f0fdf9, 0x17208951999f6c78, 0x2df88d47c2861936, 0x8271bbfb5e8b5c45 },
 	{ "fixed", 0x097298802e94e3e2, 0xda86d77d57b8eff5, 0xab6235736ab2d4b3, 0xaeae09d3be412e18 },
 	{ "ramp", 0x4b203494f502953a, 0x67d65d1fefba63e6, 0x6f3f5554cbc65145, 0x2d22732f7a886e3f },
 	{ "halve", 0xfcd23b9ab4ccc894, 0x61e8d2f7691dd7e0, 0x034812f5bf2843d6, 0x1a59b7e9b2e0979f },
-	{ "drain", 0xaa5b855adeb4ef7d, 0x801f9854751894fd, 0xca0f2c60f3690f91, 0x78f7265bf28b8086 },
+	{ "drain", 0xf984c1a297c3e60b, 0xd33ac3f2fa0d5906, 0x5939d2bd1a9d7e9c, 0x78f7265bf28b8086 },
 	{ "kalman", 0x2d20c7d8c1f1e5e2, 0x1d48ae67c710eb7e, 0x9484b7f958180060,
 	  0xdcc88b678a244937 },
-	{ "objective", 0x0132aadfc303c2bf, 0x489067aeea385f14, 0x19fbcede40047cbb,
-	  0xb209f1773840fac3 },
+	{ "objective", 0xec9a1b1ae43709d9, 0xaa09b9cab711ff6e, 0xcfe6dd0a3826e851,
+	  0xe67258eb61bf5fcc },
 };
 
 static const enum lull_arrival_kind kinds[] = { LULL_ARRIVAL_CONSTANT, LULL_ARRIVAL_POISSON,
