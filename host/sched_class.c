@@ -14,14 +14,9 @@
 
 #include "sched_watch.h"
 
-#define RESET_ON_FORK 1 /* SCHED_FLAG_RESET_ON_FORK: children are ordinary */
-#define LATENCY_NS (200 * LULL_NS_PER_US)
-#define PERIOD_NS_MIN (100 * LULL_NS_PER_US)
 /* Looks that are due within so long are made now. */
 #define TOGETHER_NS (LULL_NS_PER_MS / 2)
 #define NOBODY_NS LULL_NS_PER_S
-/* A change of the budget by less than an eighth is not worth a system call. */
-#define BUDGET_STEP 8
 
 static struct {
 	pthread_once_t once;
@@ -78,25 +73,13 @@ class_lock(pthread_mutex_t *mutex)
 
 /* ---- the watch: under the lock `life` ---- */
 
-static bool
-thread_wants(const struct lull_rest_thread *thread)
-{
-	return !thread->lost && thread->refused == 0 && thread->config.policy != LULL_SCHED_OTHER;
-}
-
-static bool
-thread_ranked(const struct sched_attributes *attributes)
-{
-	return attributes->policy == SCHED_FIFO || attributes->policy == SCHED_RR;
-}
-
 /* As high as it may stand; below 2 there is no room for loops under it. */
 static int
 class_start_watch(const struct sched_attributes *original)
 {
 	int limit = class.calls->priority_limit();
 	int tries[] = { SCHED_WATCH_PRIORITY, LULL_MIN(limit, SCHED_WATCH_PRIORITY - 1),
-			thread_ranked(original) ?
+			sched_thread_ranked(original) ?
 				(int)LULL_MIN(original->priority, (uint32_t)SCHED_WATCH_PRIORITY) :
 				0 };
 	int rc = -EPERM;
@@ -111,6 +94,12 @@ class_start_watch(const struct sched_attributes *original)
 	return rc;
 }
 
+static uint32_t
+class_priority_max(void)
+{
+	return class.watch_priority > 0 ? class.watch_priority - 1 : 0;
+}
+
 static void
 class_settle_watch(void)
 {
@@ -118,7 +107,7 @@ class_settle_watch(void)
 
 	if (class.watch_priority == 0)
 		return;
-	while (thread != NULL && !thread_wants(thread))
+	while (thread != NULL && !sched_thread_wants(thread))
 		thread = thread->next;
 	if (thread != NULL) {
 		class.calls->watch_kick();
@@ -126,195 +115,6 @@ class_settle_watch(void)
 	}
 	class.calls->watch_stop();
 	class.watch_priority = 0;
-}
-
-/* ---- one thread ---- */
-
-static void
-thread_figures(const struct lull_rest_thread *thread, uint64_t now_ns,
-	       struct sched_figures *figures)
-{
-	figures->now_ns = now_ns;
-	figures->rests = 0;
-	for (size_t i = 0; i < 2; i++)
-		if (thread->rests[i] != NULL)
-			figures->rests += LULL_COUNTER_READ(*thread->rests[i]);
-	figures->cpu_ns = class.calls->cpu_ns(thread->tid);
-	figures->wait_ns = class.calls->wait_ns(thread->tid);
-}
-
-/*
- * A number that has come to another thread would show less time than the thread had; numbers of
- * other processes show none.
- */
-static bool
-thread_alive(struct lull_rest_thread *thread)
-{
-	uint64_t cpu_ns = class.calls->cpu_ns(thread->tid);
-
-	if (cpu_ns == 0 || cpu_ns < thread->rule.seen.cpu_ns)
-		thread->lost = true;
-	return !thread->lost;
-}
-
-static uint64_t
-thread_latency_ns(const struct lull_rest_thread *thread)
-{
-	return thread->config.latency_ns > 0 ? thread->config.latency_ns : LATENCY_NS;
-}
-
-/* The shorter the objective, the higher; those of one CPU wait for each other. */
-static uint32_t
-thread_priority(const struct lull_rest_thread *thread)
-{
-	static const uint64_t below_ns[] = { LULL_NS_PER_MS, 500 * LULL_NS_PER_US,
-					     200 * LULL_NS_PER_US, 100 * LULL_NS_PER_US,
-					     50 * LULL_NS_PER_US };
-	uint32_t priority = 1;
-
-	while (priority <= 5 && thread_latency_ns(thread) <= below_ns[priority - 1])
-		priority++;
-	return LULL_MIN(priority, class.watch_priority - 1);
-}
-
-static int
-thread_set(struct lull_rest_thread *thread, const struct sched_attributes *attributes)
-{
-	int rc = class.calls->set(thread->tid, attributes);
-
-	if (rc == 0)
-		thread->touched = true;
-	return rc;
-}
-
-static int
-thread_put_inside(struct lull_rest_thread *thread)
-{
-	struct sched_attributes attributes = { .size = sizeof(attributes), .flags = RESET_ON_FORK };
-
-	if (thread->config.policy == LULL_SCHED_DEADLINE) {
-		thread->budget_ppm = thread->rule.budget_ppm;
-		attributes.policy = SCHED_DEADLINE;
-		attributes.period_ns = LULL_MAX(thread_latency_ns(thread) / 2, PERIOD_NS_MIN);
-		attributes.deadline_ns = attributes.period_ns;
-		attributes.runtime_ns = attributes.period_ns * thread->budget_ppm / LULL_PPM;
-	} else {
-		thread->priority = thread_priority(thread);
-		attributes.policy = SCHED_FIFO;
-		attributes.priority = thread->priority;
-	}
-	return thread_set(thread, &attributes);
-}
-
-/* What resets on fork may not stop doing so without CAP_SYS_NICE. */
-static int
-thread_put_back(struct lull_rest_thread *thread, struct sched_attributes attributes)
-{
-	int rc = thread_set(thread, &attributes);
-
-	if (rc != -EPERM || (attributes.flags & RESET_ON_FORK) != 0)
-		return rc;
-	attributes.flags |= RESET_ON_FORK;
-	return thread_set(thread, &attributes);
-}
-
-/* The class it had, if that was an ordinary one. */
-static int
-thread_put_outside(struct lull_rest_thread *thread)
-{
-	static const struct sched_attributes ordinary = { .size = sizeof(ordinary),
-							  .policy = SCHED_OTHER };
-	bool fair = !thread_ranked(&thread->original) && thread->original.policy != SCHED_DEADLINE;
-
-	return thread_put_back(thread, fair ? thread->original : ordinary);
-}
-
-static void
-thread_refuse(struct lull_rest_thread *thread, int rc, bool no_rights)
-{
-	thread->refused = -rc;
-	thread->no_rights = no_rights;
-	thread->rule.inside = false;
-}
-
-/*
- * A new policy begins: outside, once it is clear that the class may be had. Who has a real-time
- * class already, by somebody else's doing, begins inside: perhaps it could not come back.
- */
-static void
-thread_begin(struct lull_rest_thread *thread, int watch_rc)
-{
-	struct sched_figures figures;
-	int rc = watch_rc;
-
-	thread_figures(thread, lull_clock_ns(), &figures);
-	sched_rule_init(&thread->rule, thread->config.policy == LULL_SCHED_DEADLINE, &figures);
-	thread->refused = 0;
-	thread->due_ns = figures.now_ns + SCHED_LOOK_NS;
-	if (thread->config.policy == LULL_SCHED_OTHER)
-		return;
-	if (rc == 0)
-		rc = thread_put_inside(thread);
-	if (rc != 0) {
-		thread_refuse(thread, rc,
-			      watch_rc != 0 || thread->config.policy != LULL_SCHED_DEADLINE);
-		return;
-	}
-	if (thread_ranked(&thread->original)) {
-		sched_rule_enter(&thread->rule, &figures);
-		return;
-	}
-	rc = thread_put_outside(thread);
-	if (rc != 0)
-		thread_refuse(thread, rc, false);
-}
-
-static void
-thread_move(struct lull_rest_thread *thread)
-{
-	int rc;
-
-	if (!thread_alive(thread))
-		return;
-	rc = thread->rule.inside ? thread_put_inside(thread) : thread_put_outside(thread);
-	if (rc == -ESRCH)
-		thread->lost = true;
-	else if (rc != 0)
-		thread_refuse(thread, rc, thread->config.policy != LULL_SCHED_DEADLINE);
-	else
-		LULL_COUNTER_ADD(thread->changes, 1);
-}
-
-static void
-thread_follow_budget(struct lull_rest_thread *thread)
-{
-	uint32_t now_ppm = thread->rule.budget_ppm, set_ppm = thread->budget_ppm;
-	uint32_t differs_ppm = now_ppm > set_ppm ? now_ppm - set_ppm : set_ppm - now_ppm;
-
-	if (differs_ppm <= set_ppm / BUDGET_STEP)
-		return;
-	if (thread_put_inside(thread) != 0)
-		thread->budget_ppm = set_ppm; /* no room for more: tried again with the next */
-}
-
-static void
-thread_look(struct lull_rest_thread *thread, uint64_t now_ns)
-{
-	bool was_inside = thread->rule.inside;
-	struct sched_figures figures;
-
-	thread_figures(thread, now_ns, &figures);
-	if (figures.cpu_ns == 0 || figures.cpu_ns < thread->rule.seen.cpu_ns) {
-		thread->lost = true;
-		return;
-	}
-	if (sched_rule_look(&thread->rule, &figures) != was_inside) {
-		thread->forced += was_inside;
-		thread_move(thread);
-	}
-	if (was_inside && thread->rule.inside && thread->config.policy == LULL_SCHED_DEADLINE)
-		thread_follow_budget(thread);
-	thread->due_ns = now_ns + sched_rule_look_in_ns(&thread->rule);
 }
 
 uint64_t
@@ -325,11 +125,11 @@ sched_class_look(uint64_t now_ns)
 	if (!class_lock(&class.lock))
 		return NOBODY_NS;
 	for (struct lull_rest_thread *thread = class.first; thread != NULL; thread = thread->next) {
-		if (!thread_wants(thread))
+		if (!sched_thread_wants(thread))
 			continue;
 		if (thread->due_ns <= now_ns + TOGETHER_NS)
-			thread_look(thread, now_ns);
-		if (thread_wants(thread))
+			sched_thread_look(thread, now_ns);
+		if (sched_thread_wants(thread))
 			next_ns = LULL_MIN(next_ns, thread->due_ns);
 	}
 	pthread_mutex_unlock(&class.lock);
@@ -349,6 +149,7 @@ lull_rest_thread_create(const struct lull_idle *idle, const struct lull_rest_thr
 	thread = calloc(1, sizeof(*thread));
 	if (thread == NULL)
 		return -ENOMEM;
+	thread->calls = class.calls;
 	thread->config = *config;
 	thread->rests[0] = config->rests;
 	if (idle != NULL) {
@@ -390,7 +191,8 @@ class_enter(struct lull_rest_thread *thread, int tid)
 	thread->wait_ns = 0;
 	thread->wait_begin_ns = class.calls->wait_ns(tid);
 	thread->entered = true;
-	thread_begin(thread, watch_rc);
+	thread->priority_max = class_priority_max();
+	sched_thread_begin(thread, watch_rc);
 	thread->next = class.first;
 	class.first = thread;
 	pthread_mutex_unlock(&class.lock);
@@ -410,22 +212,6 @@ lull_rest_thread_enter(struct lull_rest_thread *thread, int tid)
 	return rc;
 }
 
-static uint64_t
-thread_wait_ns(const struct lull_rest_thread *thread)
-{
-	uint64_t wait_ns = class.calls->wait_ns(thread->tid);
-
-	return wait_ns > thread->wait_begin_ns ? wait_ns - thread->wait_begin_ns : 0;
-}
-
-static uint32_t
-thread_class(const struct lull_rest_thread *thread)
-{
-	struct sched_attributes attributes = { .size = sizeof(attributes) };
-
-	return class.calls->get(thread->tid, &attributes) == 0 ? attributes.policy : SCHED_OTHER;
-}
-
 static void
 class_leave(struct lull_rest_thread *thread)
 {
@@ -437,12 +223,12 @@ class_leave(struct lull_rest_thread *thread)
 		return;
 	*place = thread->next;
 	thread->entered = false;
-	if (!thread_alive(thread))
+	if (!sched_thread_alive(thread))
 		return;
-	thread->wait_ns = thread_wait_ns(thread);
-	thread->class_policy = thread_class(thread);
+	thread->wait_ns = sched_thread_wait_ns(thread);
+	thread->class_policy = sched_thread_class(thread);
 	if (thread->touched)
-		thread_put_back(thread, thread->original);
+		sched_thread_put_back(thread, thread->original);
 }
 
 void
@@ -464,23 +250,24 @@ class_change(struct lull_rest_thread *thread, const struct lull_rest_thread_conf
 	     int watch_rc)
 {
 	bool same = config->policy == thread->config.policy && thread->refused == 0;
-	bool alive = thread->entered && thread_alive(thread);
+	bool alive = thread->entered && sched_thread_alive(thread);
 	const uint64_t *rests = thread->config.rests;
 
 	if (alive && !same && thread->touched) {
 		if (thread->rule.inside)
 			LULL_COUNTER_ADD(thread->changes, 1);
-		thread_put_back(thread, thread->original);
+		sched_thread_put_back(thread, thread->original);
 		thread->touched = false;
 	}
 	thread->config = *config;
 	thread->config.rests = rests;
 	if (!alive)
 		return;
+	thread->priority_max = class_priority_max();
 	if (!same)
-		thread_begin(thread, watch_rc);
-	else if (thread_wants(thread) && thread->rule.inside)
-		thread_put_inside(thread);
+		sched_thread_begin(thread, watch_rc);
+	else if (sched_thread_wants(thread) && thread->rule.inside)
+		sched_thread_put_inside(thread);
 }
 
 void
@@ -521,8 +308,8 @@ sched_class_copy(const struct lull_rest_thread *thread, struct lull_rest_thread 
 	*copy = *thread;
 	*class_policy = thread->class_policy;
 	if (thread->entered && !thread->lost) {
-		*class_policy = thread_class(thread);
-		copy->wait_ns = thread_wait_ns(thread);
+		*class_policy = sched_thread_class(thread);
+		copy->wait_ns = sched_thread_wait_ns(thread);
 	}
 	if (locked)
 		pthread_mutex_unlock(&class.lock);
