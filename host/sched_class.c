@@ -71,6 +71,27 @@ class_lock(pthread_mutex_t *mutex)
 	return pthread_mutex_lock(mutex) == 0;
 }
 
+/*
+ * To enter, to leave or to change. The program may cancel its threads: not here, where some calls
+ * would be places for it.
+ */
+static bool
+class_life_begin(int *cancel)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, cancel);
+	if (class_lock(&class.life))
+		return true;
+	pthread_setcancelstate(*cancel, NULL);
+	return false;
+}
+
+static void
+class_life_end(int cancel)
+{
+	pthread_mutex_unlock(&class.life);
+	pthread_setcancelstate(cancel, NULL);
+}
+
 /* ---- the watch: under the lock `life` ---- */
 
 /* As high as it may stand; below 2 there is no room for loops under it. */
@@ -203,12 +224,12 @@ class_enter(struct lull_rest_thread *thread, int tid)
 int
 lull_rest_thread_enter(struct lull_rest_thread *thread, int tid)
 {
-	int rc = -EDEADLK;
+	int cancel, rc;
 
-	if (!class_lock(&class.life))
-		return rc;
+	if (!class_life_begin(&cancel))
+		return -EDEADLK;
 	rc = class_enter(thread, tid == 0 ? gettid() : tid);
-	pthread_mutex_unlock(&class.life);
+	class_life_end(cancel);
 	return rc;
 }
 
@@ -234,14 +255,16 @@ class_leave(struct lull_rest_thread *thread)
 void
 lull_rest_thread_leave(struct lull_rest_thread *thread)
 {
-	if (!class_lock(&class.life))
+	int cancel;
+
+	if (!class_life_begin(&cancel))
 		return;
 	if (class_lock(&class.lock)) {
 		class_leave(thread);
 		pthread_mutex_unlock(&class.lock);
 		class_settle_watch();
 	}
-	pthread_mutex_unlock(&class.life);
+	class_life_end(cancel);
 }
 
 /* The same class with another objective, or another class. */
@@ -274,9 +297,9 @@ void
 lull_rest_thread_change(struct lull_rest_thread *thread,
 			const struct lull_rest_thread_config *config)
 {
-	int watch_rc = 0;
+	int watch_rc = 0, cancel;
 
-	if (config->policy >= LULL_SCHED_POLICY_COUNT || !class_lock(&class.life))
+	if (config->policy >= LULL_SCHED_POLICY_COUNT || !class_life_begin(&cancel))
 		return;
 	if (thread->entered)
 		watch_rc = class_ready_watch(thread, config);
@@ -285,7 +308,7 @@ lull_rest_thread_change(struct lull_rest_thread *thread,
 		pthread_mutex_unlock(&class.lock);
 		class_settle_watch();
 	}
-	pthread_mutex_unlock(&class.life);
+	class_life_end(cancel);
 }
 
 void
@@ -303,8 +326,11 @@ void
 sched_class_copy(const struct lull_rest_thread *thread, struct lull_rest_thread *copy,
 		 uint32_t *class_policy)
 {
-	bool locked = class_lock(&class.lock);
+	bool locked;
+	int cancel;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	locked = class_lock(&class.lock);
 	*copy = *thread;
 	*class_policy = thread->class_policy;
 	if (thread->entered && !thread->lost) {
@@ -313,6 +339,7 @@ sched_class_copy(const struct lull_rest_thread *thread, struct lull_rest_thread 
 	}
 	if (locked)
 		pthread_mutex_unlock(&class.lock);
+	pthread_setcancelstate(cancel, NULL);
 }
 
 void

@@ -80,7 +80,7 @@ static void
 rule_leave(struct sched_rule *rule, uint64_t now_ns)
 {
 	rule->inside = false;
-	rule->calm_begin_ns = 0;
+	rule->calm_begin_ns = rule->rested_ns = 0;
 	if (now_ns - rule->entered_ns >= SCHED_STAY_NS)
 		rule->calm_need_ns = SCHED_CALM_NS;
 	else
@@ -108,7 +108,9 @@ rule_consider(struct sched_rule *rule, const struct sched_figures *figures)
 
 	if (figures->now_ns - rule->begun_ns >= SCHED_FIRST_NS)
 		rule->calm_need_ns = LULL_MAX(rule->calm_need_ns, SCHED_CALM_NS);
-	if (!(rule_rested(rule, figures) || asleep) ||
+	if (rule_rested(rule, figures) || asleep)
+		rule->rested_ns = figures->now_ns;
+	if (rule->rested_ns == 0 || figures->now_ns - rule->rested_ns > SCHED_REST_APART_NS ||
 	    rule_above(figures->cpu_ns - rule->seen.cpu_ns, span_ns, SCHED_ENTER_PPM)) {
 		rule->calm_begin_ns = 0;
 		return;

@@ -27,9 +27,11 @@
 #define SCHED_LEAVE_SPAN_NS (20 * LULL_NS_PER_MS)
 /* One that wants more than this share and has not rested between two looks leaves, too. */
 #define SCHED_RESTLESS_PPM 500000
-/* To enter it must rest in every look of so long a time and use less than this share of each. */
+/* To enter it must rest again and again for so long and use less than this share of each look. */
 #define SCHED_ENTER_PPM 500000
-#define SCHED_CALM_FIRST_NS (8 * LULL_NS_PER_MS)
+#define SCHED_CALM_FIRST_NS SCHED_LOOK_NS
+/* Outside a rest may end as late as others let it: it is one as long as the next comes by then. */
+#define SCHED_REST_APART_NS (20 * LULL_NS_PER_MS)
 /* A new thread that has not entered by then does not rest: it is looked at less often. */
 #define SCHED_FIRST_NS (500 * LULL_NS_PER_MS)
 #define SCHED_CALM_NS (50 * LULL_NS_PER_MS)
@@ -60,7 +62,8 @@ struct sched_rule {
 	struct sched_figures seen;
 	uint64_t begun_ns;
 	uint64_t entered_ns;
-	uint64_t calm_begin_ns; /* outside: rests in every look since; 0: it does not */
+	uint64_t rested_ns;     /* the last look that saw a rest; 0: none did */
+	uint64_t calm_begin_ns; /* outside: rests again and again since; 0: it does not */
 	uint64_t calm_need_ns;
 
 	/* Inside: the looks of the last SCHED_LEAVE_SPAN_NS, oldest first from `first`. */

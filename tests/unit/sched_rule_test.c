@@ -112,8 +112,27 @@ look__beside_others_it_enters_all_the_same(void **state)
 
 	(void)state;
 	life_begin(&life, false);
-	life_step(&life, 4 * MS, 1, 10, 80);
 	assert_true(life_step(&life, 4 * MS, 1, 10, 80));
+}
+
+static void
+look__beside_others_rests_may_end_late(void **state)
+{
+	struct life life;
+
+	(void)state;
+	life_begin(&life, false);
+	life_enter(&life);
+	while (life.rule.inside)
+		life_step(&life, SCHED_LOOK_NS, 0, 100, 0);
+	/* Each rest ends 8 ms late; later ones are none. */
+	for (int i = 0; i < 60 && !life.rule.inside; i++)
+		life_step(&life, SCHED_LOOK_NS, i % 3 == 0, 2, 90);
+	assert_true(life.rule.inside);
+	while (life.rule.inside)
+		life_step(&life, SCHED_LOOK_NS, 0, 100, 0);
+	for (int i = 0; i < 1000; i++)
+		assert_false(life_step(&life, SCHED_LOOK_NS, i % 7 == 0, 2, 90));
 }
 
 static void
@@ -123,7 +142,7 @@ look__a_rest_longer_than_looks_is_one(void **state)
 
 	(void)state;
 	life_begin(&life, false);
-	life_step(&life, 4 * MS, 0, 0, 0);
+	assert_false(life_step(&life, 4 * MS, 0, 6, 0));
 	assert_true(life_step(&life, 4 * MS, 0, 4, 0));
 	for (int i = 0; i < 1000; i++)
 		assert_true(life_step(&life, 4 * MS, 0, 1, 0));
@@ -359,6 +378,7 @@ main(void)
 		cmocka_unit_test(look__what_others_take_from_it_is_no_rest),
 		cmocka_unit_test(look__one_that_rests_but_hardly_does_not_enter),
 		cmocka_unit_test(look__beside_others_it_enters_all_the_same),
+		cmocka_unit_test(look__beside_others_rests_may_end_late),
 		cmocka_unit_test(look__a_rest_longer_than_looks_is_one),
 		cmocka_unit_test(look__who_stops_resting_leaves_within_10_ms),
 		cmocka_unit_test(look__who_waits_for_another_real_time_thread_leaves_too),
