@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -28,25 +29,47 @@ calls_set(int tid, const struct sched_attributes *attributes)
 	return syscall(SYS_sched_setattr, tid, attributes, 0u) == 0 ? 0 : -errno;
 }
 
-/* "CPU WAIT SLICES", all decimal. No stdio: the watch must not wait for anybody's heap. */
-static uint64_t
-calls_wait_ns(int tid)
+/* No stdio: the watch must not wait for anybody's heap. Returns false when there is no file. */
+static bool
+calls_read(int tid, const char *name, char *text, size_t size)
 {
-	char path[64], text[96], *second;
+	char path[64];
 	ssize_t length;
 	int file;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", tid);
+	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", tid, name);
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
-		return 0;
-	length = read(file, text, sizeof(text) - 1);
+		return false;
+	length = read(file, text, size - 1);
 	close(file);
-	if (length <= 0)
+	text[LULL_MAX(length, 0)] = '\0';
+	return length > 0;
+}
+
+/* "CPU WAIT SLICES", all decimal. */
+static uint64_t
+calls_wait_ns(int tid)
+{
+	char text[96], *second;
+
+	if (!calls_read(tid, "schedstat", text, sizeof(text)))
 		return 0;
-	text[length] = '\0';
 	strtoull(text, &second, 10);
 	return strtoull(second, NULL, 10);
+}
+
+/* "TID (NAME) S ...": the time that it waits is told only when that is over, this at once. */
+static bool
+calls_asleep(int tid)
+{
+	const char *state;
+	char text[96];
+
+	if (!calls_read(tid, "stat", text, sizeof(text)))
+		return false;
+	state = strrchr(text, ')');
+	return state != NULL && (strncmp(state, ") S", 3) == 0 || strncmp(state, ") D", 3) == 0);
 }
 
 static int
@@ -64,6 +87,7 @@ const struct sched_calls sched_calls_real = {
 	.set = calls_set,
 	.cpu_ns = lull_thread_cpu_ns,
 	.wait_ns = calls_wait_ns,
+	.asleep = calls_asleep,
 	.priority_limit = calls_priority_limit,
 	.watch_start = sched_watch_start,
 	.watch_stop = sched_watch_stop,

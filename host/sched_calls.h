@@ -9,6 +9,7 @@
 #ifndef LULL_SCHED_CALLS_H
 #define LULL_SCHED_CALLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What sched_setattr(2) takes; the C library has no name for it. */
@@ -29,6 +30,8 @@ struct sched_calls {
 	uint64_t (*cpu_ns)(int tid);
 	/** Time it was ready to run while another thread ran; 0: the kernel does not tell. */
 	uint64_t (*wait_ns)(int tid);
+	/** Does it sleep right now? */
+	bool (*asleep)(int tid);
 	/** Highest real-time priority that RLIMIT_RTPRIO grants. */
 	int (*priority_limit)(void);
 	/** Have a thread call sched_class_look() again and again. 0 or -errno. */

@@ -38,7 +38,7 @@ class_init_locks(void)
 
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
-	/* A program may exit out of a signal handler that found the lock taken by its own thread. */
+	/* A program may exit out of a signal handler that came while its thread had the lock. */
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
 	pthread_mutex_init(&class.life, &attr);
 	pthread_mutex_init(&class.lock, &attr);

@@ -104,11 +104,10 @@ static void
 rule_consider(struct sched_rule *rule, const struct sched_figures *figures)
 {
 	uint64_t span_ns = figures->now_ns - rule->seen.now_ns;
-	bool asleep = !rule_above(rule_demand_ns(&rule->seen, figures), span_ns, SCHED_ASLEEP_PPM);
 
 	if (figures->now_ns - rule->begun_ns >= SCHED_FIRST_NS)
 		rule->calm_need_ns = LULL_MAX(rule->calm_need_ns, SCHED_CALM_NS);
-	if (rule_rested(rule, figures) || asleep)
+	if (rule_rested(rule, figures) || figures->asleep)
 		rule->rested_ns = figures->now_ns;
 	if (rule->rested_ns == 0 || figures->now_ns - rule->rested_ns > SCHED_REST_APART_NS ||
 	    rule_above(figures->cpu_ns - rule->seen.cpu_ns, span_ns, SCHED_ENTER_PPM)) {

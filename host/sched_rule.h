@@ -36,8 +36,6 @@
 #define SCHED_FIRST_NS (500 * LULL_NS_PER_MS)
 #define SCHED_CALM_NS (50 * LULL_NS_PER_MS)
 #define SCHED_CALM_MAX_NS (4 * LULL_NS_PER_S)
-/* A thread that neither used nor wanted this share is at rest: in one that lasts. */
-#define SCHED_ASLEEP_PPM 50000
 /* Who stayed that long before it had to leave did not flap. */
 #define SCHED_STAY_NS LULL_NS_PER_S
 /* Of SCHED_DEADLINE: share of a period that the kernel grants, and how often it is set anew. */
@@ -54,6 +52,7 @@ struct sched_figures {
 	uint64_t rests;   /* that gave the CPU away and have ended */
 	uint64_t cpu_ns;  /* used */
 	uint64_t wait_ns; /* ready to run, but another thread ran; 0: not known */
+	bool asleep;      /* at rest right now; asked only when no rest has ended since */
 };
 
 struct sched_rule {

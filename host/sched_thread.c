@@ -34,6 +34,8 @@ thread_figures(const struct lull_rest_thread *thread, uint64_t now_ns,
 			figures->rests += LULL_COUNTER_READ(*thread->rests[i]);
 	figures->cpu_ns = thread->calls->cpu_ns(thread->tid);
 	figures->wait_ns = thread->calls->wait_ns(thread->tid);
+	figures->asleep = figures->rests == thread->rule.seen.rests && !thread->rule.inside &&
+			  thread->calls->asleep(thread->tid);
 }
 
 /*

@@ -30,6 +30,8 @@ MEANING = {
     "pps_max": "arrival limit behind the ring bound",
     "calibration_count": "rests measured",
 }
+# What stands in words above the table.
+SAID = ("state", "text", "text_more", "sched_text", "sched_text_more")
 
 
 def value_text(name: str, value: object) -> str:
@@ -59,7 +61,7 @@ def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
     table.add_column(justify="right")
     table.add_column(style="dim")
     for name, value in members.items():
-        if name in ("state", "text", "text_more") or value in ("", None):
+        if name in SAID or value in ("", None):
             continue
         table.add_row(name, value_text(name, value), MEANING.get(name, ""))
     if loop.mode in ("off", "passive"):

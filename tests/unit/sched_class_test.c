@@ -15,98 +15,13 @@
 #include <lull/rest.h>
 
 #include "sched_class.h"
+#include "sched_kernel.h"
 
 #define MS LULL_NS_PER_MS
-#define TID 4711
-#define THREADS 3
 
 #ifndef SCHED_DEADLINE
 #define SCHED_DEADLINE 6
 #endif
-
-/* A kernel with a few threads, numbered from TID on. */
-static struct {
-	struct {
-		struct sched_attributes attributes;
-		uint64_t rests, cpu_ns;
-	} threads[THREADS];
-	int set_rc[8]; /* by class */
-	int priority_max;
-	int limit;
-	int watch_priority;
-	uint32_t sets, starts, stops, looks;
-	bool sticky; /* nobody may stop resetting on fork */
-} kernel;
-
-static int
-fake_get(int tid, struct sched_attributes *attributes)
-{
-	if (tid < TID || tid >= TID + THREADS)
-		return -ESRCH;
-	*attributes = kernel.threads[tid - TID].attributes;
-	return 0;
-}
-
-static int
-fake_set(int tid, const struct sched_attributes *attributes)
-{
-	struct sched_attributes *now = &kernel.threads[tid - TID].attributes;
-
-	kernel.sets++;
-	if (kernel.set_rc[attributes->policy] != 0)
-		return kernel.set_rc[attributes->policy];
-	if (kernel.sticky && (now->flags & 1) != 0 && (attributes->flags & 1) == 0)
-		return -EPERM;
-	*now = *attributes;
-	return 0;
-}
-
-static uint64_t
-fake_cpu_ns(int tid)
-{
-	kernel.looks++;
-	return kernel.threads[tid - TID].cpu_ns;
-}
-
-static uint64_t
-fake_wait_ns(int tid)
-{
-	(void)tid;
-	return 0;
-}
-
-static int
-fake_limit(void)
-{
-	return kernel.limit;
-}
-
-static int
-fake_watch_start(int priority)
-{
-	kernel.starts++;
-	if (priority > kernel.priority_max)
-		return -EPERM;
-	kernel.watch_priority = priority;
-	return 0;
-}
-
-static void
-fake_watch_stop(void)
-{
-	kernel.stops++;
-	kernel.watch_priority = 0;
-}
-
-static void
-fake_watch_kick(void)
-{
-}
-
-static const struct sched_calls fake = {
-	fake_get,   fake_set,         fake_cpu_ns,     fake_wait_ns,
-	fake_limit, fake_watch_start, fake_watch_stop, fake_watch_kick,
-};
 
 static uint64_t clock_ns;
 
@@ -114,14 +29,8 @@ static int
 scene_set_up(void **state)
 {
 	(void)state;
-	memset(&kernel, 0, sizeof(kernel));
-	kernel.priority_max = 99;
-	for (int i = 0; i < THREADS; i++) {
-		kernel.threads[i].attributes.size = sizeof(struct sched_attributes);
-		kernel.threads[i].attributes.nice = 5;
-		kernel.threads[i].cpu_ns = MS;
-	}
-	sched_class_use(&fake);
+	sched_kernel_init();
+	sched_class_use(&sched_kernel_calls);
 	clock_ns = lull_clock_ns() + 1;
 	return 0;
 }

@@ -21,7 +21,7 @@ static void
 life_begin(struct life *life, bool budgeted)
 {
 	/* Numbers that run on from before. */
-	life->figures = (struct sched_figures){ 77 * MS, 1000, 50 * MS, 9 * MS };
+	life->figures = (struct sched_figures){ 77 * MS, 1000, 50 * MS, 9 * MS, false };
 	sched_rule_init(&life->rule, budgeted, &life->figures);
 }
 
@@ -33,6 +33,7 @@ life_step(struct life *life, uint64_t ns, uint64_t rests, uint32_t cpu_pct, uint
 	life->figures.rests += rests;
 	life->figures.cpu_ns += ns * cpu_pct / 100;
 	life->figures.wait_ns += ns * wait_pct / 100;
+	life->figures.asleep = rests == 0 && cpu_pct <= 5 && wait_pct == 0;
 	return sched_rule_look(&life->rule, &life->figures);
 }
 
