@@ -184,29 +184,30 @@ lull_rest_thread_create(const struct lull_idle *idle, const struct lull_rest_thr
 }
 
 static int
-class_ready_watch(const struct lull_rest_thread *thread,
+class_ready_watch(const struct sched_attributes *original,
 		  const struct lull_rest_thread_config *config)
 {
 	if (config->policy == LULL_SCHED_OTHER || class.watch_priority > 0)
 		return 0;
-	return class_start_watch(&thread->original);
+	return class_start_watch(original);
 }
 
 static int
 class_enter(struct lull_rest_thread *thread, int tid)
 {
+	struct sched_attributes original = { .size = sizeof(original) };
 	int watch_rc, rc;
 
 	if (thread->entered)
 		return -EALREADY;
-	thread->original = (struct sched_attributes){ .size = sizeof(thread->original) };
-	rc = class.calls->get(tid, &thread->original);
+	rc = class.calls->get(tid, &original);
 	if (rc != 0)
 		return rc;
-	thread->original.size = sizeof(thread->original);
-	watch_rc = class_ready_watch(thread, &thread->config);
+	original.size = sizeof(original);
+	watch_rc = class_ready_watch(&original, &thread->config);
 	if (!class_lock(&class.lock))
 		return -EDEADLK;
+	thread->original = original;
 	thread->tid = tid;
 	thread->lost = thread->touched = false;
 	thread->wait_ns = 0;
@@ -302,7 +303,7 @@ lull_rest_thread_change(struct lull_rest_thread *thread,
 	if (config->policy >= LULL_SCHED_POLICY_COUNT || !class_life_begin(&cancel))
 		return;
 	if (thread->entered)
-		watch_rc = class_ready_watch(thread, config);
+		watch_rc = class_ready_watch(&thread->original, config);
 	if (class_lock(&class.lock)) {
 		class_change(thread, config, watch_rc);
 		pthread_mutex_unlock(&class.lock);

@@ -285,6 +285,20 @@ look__leaves_alone_what_has_ended(void **state)
 }
 
 static void
+leave__touches_no_thread_that_has_the_number_by_now(void **state)
+{
+	struct lull_rest_thread *thread = scene_enter(0, LULL_SCHED_AUTO, 200);
+	uint32_t sets;
+
+	(void)state;
+	scene_pass(0, 20, true);
+	kernel.threads[0].cpu_ns = 1000;
+	sets = kernel.sets;
+	lull_rest_thread_destroy(thread);
+	assert_int_equal(kernel.sets, sets);
+}
+
+static void
 leave__who_may_not_undo_the_reset_keeps_it(void **state)
 {
 	struct lull_rest_thread *thread;
@@ -422,6 +436,10 @@ fork__the_child_begins_anew(void **state)
 		lull_rest_thread_leave(thread);
 		if (kernel.sets != sets || kernel.stops != 0)
 			_exit(1);
+		if (lull_rest_thread_enter(thread, TID + 2) != 0)
+			_exit(3);
+		lull_rest_thread_leave(thread);
+		starts = kernel.starts;
 		own = scene_enter(1, LULL_SCHED_AUTO, 200);
 		_exit(kernel.starts == starts + 1 && own != NULL ? 0 : 2);
 	}
@@ -447,6 +465,7 @@ main(void)
 		SCENE(look__who_stops_resting_is_put_out_the_others_are_not),
 		SCENE(look__comes_often_only_while_somebody_is_inside),
 		SCENE(look__leaves_alone_what_has_ended),
+		SCENE(leave__touches_no_thread_that_has_the_number_by_now),
 		SCENE(leave__who_may_not_undo_the_reset_keeps_it),
 		SCENE(enter__a_class_from_outside_is_watched_and_given_back),
 		SCENE(change__takes_effect_at_once),

@@ -316,6 +316,12 @@ look__twice_at_the_same_time_changes_nothing(void **state)
 	life_enter(&life);
 	assert_true(life_step(&life, 0, 0, 0, 0));
 	assert_true(life_step(&life, SCHED_LOOK_NS, 5, 60, 0));
+	/* Nor does it push out what was seen before. */
+	for (int i = 0; i < 3; i++)
+		assert_true(life_step(&life, SCHED_LOOK_NS, 5, 80, 0));
+	for (int i = 0; i < 20; i++)
+		assert_true(life_step(&life, 0, 0, 0, 0));
+	assert_false(life_step(&life, SCHED_LOOK_NS, 5, 80, 0));
 }
 
 static void
@@ -344,6 +350,8 @@ budget__follows_the_load(void **state)
 		assert_true(life_step(&life, SCHED_LOOK_NS, 10, 2, 0));
 	assert_int_equal(life.rule.budget_ppm, SCHED_BUDGET_MIN_PPM);
 	/* The budget throttles it: raised at once, without waiting for the next reckoning. */
+	assert_true(life_step(&life, SCHED_LOOK_NS, 10, 10, 0));
+	assert_int_equal(life.rule.budget_ppm, 2 * SCHED_BUDGET_MIN_PPM);
 	for (int i = 0; i < 6; i++)
 		assert_true(life_step(&life, SCHED_LOOK_NS, 10,
 				      LULL_MIN(life.rule.budget_ppm / 10000, 30u), 0));
