@@ -62,6 +62,7 @@ camera_free(struct lull_camera *camera)
 {
 	for (uint32_t i = 0; i < camera->stream_count; i++)
 		camera_stream_destroy(camera->streams[i]);
+	lull_rest_thread_destroy(camera->class);
 	lull_idle_destroy(camera->idle);
 	if (camera->event_fd >= 0)
 		close(camera->event_fd);
@@ -277,6 +278,35 @@ lull_camera_change(struct lull_camera *camera, const char *governor,
 		camera->change_limits = camera->config.limits = *limits;
 	atomic_store(&camera->change_asked, true);
 	pthread_mutex_unlock(&camera->lock);
+	/* Its priority goes by the objective. */
+	if (camera->class != NULL)
+		lull_camera_change_class(camera, camera->config.sched_policy);
+	return 0;
+}
+
+int
+lull_camera_change_class(struct lull_camera *camera, enum lull_sched_policy policy)
+{
+	struct lull_rest_thread_config config = { .policy = policy };
+
+	if (camera->class == NULL)
+		return -ENOTSUP;
+	pthread_mutex_lock(&camera->lock);
+	camera->config.sched_policy = policy;
+	config.latency_ns = camera->config.limits.latency_ns;
+	pthread_mutex_unlock(&camera->lock);
+	lull_rest_thread_change(camera->class, &config);
+	return 0;
+}
+
+int
+lull_camera_class(const struct lull_camera *camera, struct lull_rest_thread_info *info, char *text,
+		  size_t size)
+{
+	if (camera->class == NULL)
+		return -ENOTSUP;
+	lull_rest_thread_info(camera->class, info);
+	lull_rest_thread_explain(camera->class, text, size);
 	return 0;
 }
 

@@ -117,6 +117,8 @@ struct lull_camera {
 	uint32_t behind_pkts;   /* packets that may have waited since before */
 	uint64_t file_ns;       /* time of the capture */
 	struct lull_idle *idle;
+	uint64_t waits; /* rests of a thread without a governor */
+	struct lull_rest_thread *class;
 	struct lull_histogram gaps;
 	atomic_int tid, cpu;
 	atomic_bool ended; /* no image will come any more */

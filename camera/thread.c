@@ -42,6 +42,8 @@ camera_thread_begin(struct lull_camera *camera)
 	camera->cpu_begin_ns = lull_thread_cpu_ns(tid);
 	camera->steal_begin_ns = thread_steal_ns(camera);
 	camera->started_ns = lull_clock_ns();
+	if (camera->class != NULL)
+		lull_rest_thread_enter(camera->class, 0);
 	atomic_store(&camera->tid, tid);
 	lull_rest_thread_init();
 	if (camera->backend->thread != NULL)
@@ -55,6 +57,8 @@ camera_thread_end(struct lull_camera *camera)
 		return;
 	if (camera->backend->thread != NULL && !camera->config.own_loop)
 		camera->backend->thread(camera->backend_state, false);
+	if (camera->class != NULL)
+		lull_rest_thread_leave(camera->class);
 	atomic_store(&camera->cpu_end_ns, lull_thread_cpu_ns(atomic_load(&camera->tid)));
 	atomic_store(&camera->steal_end_ns, thread_steal_ns(camera));
 	atomic_store(&camera->ended_ns, lull_clock_ns());
@@ -162,6 +166,7 @@ thread_wait(struct lull_camera *camera, uint64_t due_ns)
 	if (limit_ns > 0) {
 		limit_ns -= LULL_MIN(limit_ns, WAIT_LATE_NS);
 		camera->backend->wait(camera->backend_state, LULL_MIN(limit_ns, WAIT_NS_MAX));
+		LULL_COUNTER_ADD(camera->waits, 1);
 	}
 	camera->turn_ended_ns = 0;
 }
@@ -216,6 +221,21 @@ thread_idle(struct lull_camera *camera, char *error)
 	return lull_idle_create(camera->governor, &limits, &camera->idle);
 }
 
+/* Its class is ours to choose as far as the thread is ours. */
+static int
+thread_class(struct lull_camera *camera)
+{
+	const struct lull_rest_thread_config config = {
+		.policy = camera->config.sched_policy,
+		.latency_ns = camera->config.limits.latency_ns,
+		.rests = camera->idle == NULL ? &camera->waits : NULL,
+	};
+
+	if (camera->backend->file)
+		return 0;
+	return lull_rest_thread_create(camera->idle, &config, &camera->class);
+}
+
 static int
 thread_pin(struct lull_camera *camera, pthread_attr_t *attr, char *error)
 {
@@ -241,6 +261,9 @@ camera_thread_start(struct lull_camera *camera, char *error)
 
 	if (rc != 0 || camera->config.own_loop)
 		return rc;
+	rc = thread_class(camera);
+	if (rc != 0)
+		return camera_error(error, rc, "no memory for the thread");
 	pthread_attr_init(&attr);
 	rc = thread_pin(camera, &attr, error);
 	if (rc == 0) {

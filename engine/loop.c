@@ -200,7 +200,9 @@ lull_loop_main(void *arg)
 	struct lull_loop *loop = arg;
 	uint64_t now_ns;
 
-	__atomic_store_n(&loop->tid, gettid(), __ATOMIC_RELAXED);
+	/* Whoever knows the number knows also which class was refused. */
+	lull_rest_thread_enter(loop->class, 0);
+	__atomic_store_n(&loop->tid, gettid(), __ATOMIC_RELEASE);
 	/* Without it every sleep is 50 us longer; calibration sees that. */
 	lull_rest_thread_slack(LULL_MAX(loop->slack_ns, 1));
 	now_ns = lull_clock_ns();
@@ -212,5 +214,6 @@ lull_loop_main(void *arg)
 		now_ns = loop_turn(loop, now_ns);
 	loop_audit(loop, now_ns, true);
 	lull_loop_publish(loop, now_ns);
+	lull_rest_thread_leave(loop->class);
 	return 0;
 }

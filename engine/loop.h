@@ -66,6 +66,8 @@ struct lull_loop {
 	int cpu;
 	int tid;
 	uint64_t slack_ns;
+	enum lull_sched_policy sched_policy;
+	struct lull_rest_thread *class;
 	uint32_t depths; /* LULL_REST_BIT() of the ways that probed well */
 	int probes[LULL_REST_DEPTH_COUNT];
 	void *idle_memory;

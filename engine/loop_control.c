@@ -12,6 +12,7 @@
 
 #include "error.h"
 #include "port.h"
+#include "telemetry.h"
 
 /* ---- create ---- */
 
@@ -93,12 +94,28 @@ loop_fill(struct lull_loop *loop, const struct lull_loop_config *config)
 	loop->trace = config->trace;
 	loop->trace_arg = config->trace_arg;
 	loop->slack_ns = config->slack_ns;
+	loop->sched_policy = config->sched_policy;
 	for (uint32_t i = 0; i < config->queue_count; i++)
 		loop_add_port(loop, config->queues[i].port_id);
 	lull_mailbox_init(&loop->mailbox);
 	lull_rest_device_init(&loop->device, loop->queues, loop->queue_count, loop->burst_pkts);
 	lull_loop_probe(loop, config->way);
 	loop->limits = loop_limits(loop, &config->limits);
+}
+
+static struct lull_rest_thread_config
+loop_class(const struct lull_loop *loop, const struct lull_idle_limits *limits)
+{
+	return (struct lull_rest_thread_config){ .policy = loop->sched_policy,
+						 .latency_ns = limits->latency_ns };
+}
+
+static int
+loop_make_class(struct lull_loop *loop)
+{
+	const struct lull_rest_thread_config config = loop_class(loop, &loop->limits);
+
+	return lull_rest_thread_create(loop->idle, &config, &loop->class);
 }
 
 static int
@@ -118,6 +135,9 @@ loop_make_parts(struct lull_loop *loop, const struct lull_loop_config *config, c
 	if (rc != 0)
 		return lull_engine_error(error, rc, "loop %s: the limits contradict each other",
 					 config->name);
+	rc = loop_make_class(loop);
+	if (rc != 0)
+		return lull_engine_error(error, rc, "loop %s: out of memory", config->name);
 	rc = config->stage->init(loop->stage_state, config->stage_config, now_ns);
 	if (rc != 0)
 		return lull_engine_error(error, rc, "loop %s: stage %s: %s", config->name,
@@ -159,6 +179,7 @@ lull_loop_destroy(struct lull_loop *loop)
 	lull_mailbox_fini(&loop->mailbox);
 	if (loop->ready && loop->stage->fini != NULL)
 		loop->stage->fini(loop->stage_state);
+	lull_rest_thread_destroy(loop->class);
 	rte_free(loop->stage_state);
 	rte_free(loop->idle_memory);
 	rte_free(loop);
@@ -207,10 +228,29 @@ lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *g
 		      const struct lull_idle_limits *limits)
 {
 	struct loop_change change = { .governor = governor, .limits = loop_limits(loop, limits) };
+	struct lull_rest_thread_config class = loop_class(loop, limits);
+	int rc;
 
 	if (lull_idle_config_check(&change.limits, NULL) != 0)
 		return -EINVAL;
-	return loop_post(loop, LOOP_MESSAGE_CHANGE, &change, sizeof(change));
+	rc = loop_post(loop, LOOP_MESSAGE_CHANGE, &change, sizeof(change));
+	if (rc == 0)
+		lull_rest_thread_change(loop->class, &class);
+	return rc;
+}
+
+void
+lull_loop_change_class(struct lull_loop *loop, enum lull_sched_policy policy)
+{
+	struct lull_loop_snapshot snapshot;
+	struct lull_rest_thread_config config;
+
+	if (policy == loop->sched_policy)
+		return;
+	lull_loop_snapshot(loop, &snapshot);
+	loop->sched_policy = policy;
+	config = loop_class(loop, &snapshot.limits);
+	lull_rest_thread_change(loop->class, &config);
 }
 
 int
@@ -268,9 +308,25 @@ char *
 lull_loop_explain(const struct lull_loop *loop, char *bytes, size_t size)
 {
 	struct lull_loop_snapshot snapshot;
+	char class[LULL_ERROR_SIZE];
 
 	lull_loop_snapshot(loop, &snapshot);
-	return lull_verdict_explain(&snapshot.verdict, &snapshot.limits, bytes, size);
+	lull_verdict_explain(&snapshot.verdict, &snapshot.limits, bytes, size);
+	lull_loop_class_explain(loop, class, sizeof(class));
+	lull_loop_explain_add(bytes, size, class);
+	return bytes;
+}
+
+void
+lull_loop_class(const struct lull_loop *loop, struct lull_rest_thread_info *info)
+{
+	lull_rest_thread_info(loop->class, info);
+}
+
+char *
+lull_loop_class_explain(const struct lull_loop *loop, char *bytes, size_t size)
+{
+	return lull_rest_thread_explain(loop->class, bytes, size);
 }
 
 bool

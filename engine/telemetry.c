@@ -148,6 +148,19 @@ loop_reply_limits(struct lull_telemetry_reply *reply, const struct lull_loop_sna
 	lull_telemetry_put_count(reply, "ring", limits->ring_pkts);
 }
 
+static void
+loop_reply_class(struct lull_telemetry_reply *reply, const struct lull_loop *loop)
+{
+	struct lull_rest_thread_info info;
+
+	lull_loop_class(loop, &info);
+	lull_telemetry_put_text(reply, "sched_policy", lull_sched_policy_name(info.policy));
+	lull_telemetry_put_text(reply, "sched_class", info.class_name);
+	lull_telemetry_put_count(reply, "sched_changes", info.changes);
+	lull_telemetry_put_count(reply, "sched_forced", info.forced);
+	lull_telemetry_put_count(reply, "run_wait_ns", info.run_wait_ns);
+}
+
 /* What the ports of this loop lost; a port shared with other loops tells each the same. */
 static void
 loop_reply_ports(struct lull_telemetry_reply *reply, const struct lull_loop *loop)
@@ -200,6 +213,7 @@ loop_reply(struct lull_telemetry_reply *reply, const char *params)
 	lull_telemetry_put_count(reply, "window", snapshot.window);
 	lull_telemetry_put_count(reply, "window_begin_ns", snapshot.window_begin_ns);
 	loop_reply_limits(reply, &snapshot);
+	loop_reply_class(reply, loop);
 	lull_telemetry_put_table(reply, lull_idle_counter_table, lull_loop_counters(loop));
 	lull_telemetry_put_table(reply, stage_table, stage_counters);
 	loop_reply_ports(reply, loop);
@@ -271,6 +285,8 @@ explain_reply(struct lull_telemetry_reply *reply, const char *params)
 	explain_reply_depths(reply, loop);
 	lull_loop_explain(loop, text, sizeof(text));
 	lull_telemetry_put_text(reply, "text", text);
+	if (lull_loop_class_explain(loop, text, sizeof(text))[0] != '\0')
+		lull_telemetry_put_text(reply, "sched_text", text);
 	return 0;
 }
 

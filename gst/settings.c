@@ -265,6 +265,7 @@ lull_gst_settings_camera(const struct lull_gst_settings *settings)
 		.program = "lullcamerasrc",
 		.governor = settings->governor,
 		.limits = { .latency_ns = settings->max_latency_ns },
+		.sched_policy = LULL_SCHED_OTHER, /* the program is not ours */
 		.cpu = settings->cpu + 1,
 		.unchecked = settings->unchecked,
 		.eal = settings->eal,

@@ -60,6 +60,31 @@ change_same(const struct lull_idle_limits *a, const struct lull_idle_limits *b)
 	       a->kalman.row_bytes == b->kalman.row_bytes && a->kalman.layout == b->kalman.layout;
 }
 
+/* Only who rests may have a class of ours, and only if the program was to be asked for it. */
+static void
+change_class(struct lull_loop *poller)
+{
+	static bool said; /* once is enough: what one may not have the others may not either */
+	struct lull_rest_thread_info info;
+	char text[LULL_ERROR_SIZE];
+	struct lull_rest_thread_config config = {
+		.policy = (enum lull_sched_policy)poller->settings.sched_policy,
+		.latency_ns = poller->settings.max_latency_ns,
+	};
+
+	if (poller->settings.mode != PLUGIN_ON)
+		config.policy = LULL_SCHED_OTHER;
+	if (config.policy == poller->class_config.policy &&
+	    config.latency_ns == poller->class_config.latency_ns)
+		return;
+	poller->class_config = config;
+	lull_rest_thread_change(poller->class, &config);
+	lull_rest_thread_info(poller->class, &info);
+	if (info.refused != 0 && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		plugin_say("%s (thread %s) %s", poller->name, poller->thread,
+			   lull_rest_thread_explain(poller->class, text, sizeof(text)));
+}
+
 /* A change makes the governor begin anew, so what stays the same is no change. */
 void
 plugin_poller_change(struct lull_loop *poller)
@@ -67,6 +92,7 @@ plugin_poller_change(struct lull_loop *poller)
 	const struct lull_idle_governor *governor = plugin_settings_governor(&poller->settings);
 	struct lull_idle_limits limits = change_limits(poller);
 
+	change_class(poller);
 	if (governor == poller->governor && poller->mode == poller->settings.mode &&
 	    change_same(&limits, &poller->limits))
 		return;

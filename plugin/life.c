@@ -200,6 +200,8 @@ life_load(void)
 __attribute__((destructor)) static void
 life_unload(void)
 {
-	if (life.active && life.pid == getpid())
-		plugin_report();
+	if (!life.active || life.pid != getpid())
+		return;
+	plugin_report();
+	plugin_pollers_give_classes_back();
 }

@@ -59,6 +59,7 @@ struct plugin_settings {
 	struct lull_kalman_config kalman; /* less what stands in the next two */
 	double kalman_tolerance;          /* percent */
 	uint32_t kalman_layout;           /* enum lull_record_layout */
+	uint32_t sched_policy;            /* enum lull_sched_policy */
 	char report[256];                 /* file for the final report, "-": stderr, "none" */
 };
 
@@ -171,6 +172,8 @@ struct lull_loop {
 	char thread[LULL_NAME_SIZE];
 	int tid;
 	int pinned_cpu; /* the only one it may run on, -1: several */
+	struct lull_rest_thread *class;
+	struct lull_rest_thread_config class_config; /* what it was told last */
 
 	/* Written by others, who then set `ordered`: the last word counts. */
 	alignas(LULL_CACHE_LINE) pthread_mutex_t orders_lock;
@@ -236,6 +239,8 @@ void plugin_pollers_mark(struct lull_loop *poller, uint32_t window);
 void plugin_pollers_init(const struct plugin_settings *settings);
 /** In the child of a fork: no new pollers, its locks may be taken for good. */
 void plugin_pollers_forked(void);
+/** At exit: each thread has the class again that the program gave it. */
+void plugin_pollers_give_classes_back(void);
 /** The places themselves, for telemetry. */
 struct lull_loop *const *plugin_poller_places(void);
 

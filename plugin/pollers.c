@@ -16,6 +16,8 @@
 
 #include <rte_version.h>
 
+#include "telemetry.h"
+
 #define ALIVE_NS (2 * LULL_NS_PER_S)
 #define PATIENCE 64 /* empty polls of seen members before the others are taken for gone */
 
@@ -36,6 +38,7 @@ pollers_give_back(void *place)
 {
 	struct lull_loop *poller = place;
 
+	lull_rest_thread_leave(poller->class);
 	pthread_mutex_lock(&pollers.lock);
 	__atomic_store_n(&poller->used, false, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&pollers.lock);
@@ -46,6 +49,18 @@ plugin_pollers_init(const struct plugin_settings *settings)
 {
 	pollers.settings = *settings;
 	pollers.key_made = pthread_key_create(&pollers.key, pollers_give_back) == 0;
+}
+
+/* Ordinary to begin with: what is wanted becomes known with the first queue. */
+static int
+poller_make_class(struct lull_loop *poller)
+{
+	struct lull_idle_limits limits = { 0 };
+
+	poller->class_config.policy = LULL_SCHED_OTHER;
+	lull_idle_init(poller->idle, lull_idle_governors[0], &limits, lull_clock_ns(),
+		       &poller->idle);
+	return lull_rest_thread_create(poller->idle, &poller->class_config, &poller->class);
 }
 
 /* A new place; NULL when there is no room or memory. The lock is held. */
@@ -72,6 +87,11 @@ pollers_grow(void)
 		return NULL;
 	}
 	poller->idle = memory;
+	if (poller_make_class(poller) != 0) {
+		free(poller->idle);
+		free(poller);
+		return NULL;
+	}
 	pthread_mutex_init(&poller->orders_lock, NULL);
 	poller->ways[LULL_REST_PAUSE] = &lull_rest_pause;
 	poller->ways[LULL_REST_SLEEP] = &lull_rest_sleep_timer;
@@ -150,6 +170,11 @@ poller_begin(struct lull_loop *poller)
 	poller->pinned_cpu = poller_pinned_cpu();
 	if (pthread_getname_np(pthread_self(), poller->thread, sizeof(poller->thread)) != 0)
 		poller->thread[0] = '\0';
+	poller->class_config = (struct lull_rest_thread_config){ .policy = LULL_SCHED_OTHER };
+	/* A thread may end in a way that gives nothing back. */
+	lull_rest_thread_leave(poller->class);
+	lull_rest_thread_change(poller->class, &poller->class_config);
+	lull_rest_thread_enter(poller->class, 0);
 	plugin_publish(poller, now_ns);
 }
 
@@ -194,6 +219,13 @@ void
 plugin_pollers_forked(void)
 {
 	pollers.forked = true;
+}
+
+void
+plugin_pollers_give_classes_back(void)
+{
+	for (uint32_t i = 0; i < plugin_poller_count(); i++)
+		lull_rest_thread_leave(pollers.places[i]->class);
 }
 
 uint32_t
@@ -387,13 +419,29 @@ lull_loop_explain(const struct lull_loop *loop, char *bytes, size_t size)
 	};
 	uint32_t mode = __atomic_load_n(&loop->mode, __ATOMIC_RELAXED);
 	struct lull_loop_snapshot snapshot;
+	char class[LULL_ERROR_SIZE];
 
 	if (mode <= PLUGIN_PASSIVE) {
 		snprintf(bytes, size, "%s", sentences[mode]);
 		return bytes;
 	}
 	lull_loop_snapshot(loop, &snapshot);
-	return lull_verdict_explain(&snapshot.verdict, &snapshot.limits, bytes, size);
+	lull_verdict_explain(&snapshot.verdict, &snapshot.limits, bytes, size);
+	lull_loop_class_explain(loop, class, sizeof(class));
+	lull_loop_explain_add(bytes, size, class);
+	return bytes;
+}
+
+void
+lull_loop_class(const struct lull_loop *loop, struct lull_rest_thread_info *info)
+{
+	lull_rest_thread_info(loop->class, info);
+}
+
+char *
+lull_loop_class_explain(const struct lull_loop *loop, char *bytes, size_t size)
+{
+	return lull_rest_thread_explain(loop->class, bytes, size);
 }
 
 /* A thread may live on and never poll again, as the one that set the ports up. */

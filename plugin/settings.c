@@ -20,6 +20,8 @@
 
 static const char *const mode_names[] = { "off", "passive", "shadow", "on", NULL };
 static const char *const loss_names[] = { "zero", "tolerate", NULL };
+/* As enum lull_sched_policy has them. */
+static const char *const policy_names[] = { "auto", "other", "fifo", "deadline", NULL };
 static const char *const layout_names[] = { "linked", "array", "segments", NULL };
 
 static const char *
@@ -142,6 +144,14 @@ static const struct lull_option options[] = {
 	  .live = true,
 	  .help = "kalman, kalman-guarded: how the record table is kept.",
 	  MEMBER(kalman_layout) },
+	{ .key = "sched-policy",
+	  .type = LULL_OPTION_CHOICE,
+	  .choices = policy_names,
+	  .value = "other",
+	  .live = true,
+	  .help = "Scheduling class of a thread that rests: other leaves it as it is; auto, fifo "
+		  "or deadline lend it a real-time one.",
+	  MEMBER(sched_policy) },
 	{ .key = "ring",
 	  .type = LULL_OPTION_COUNT,
 	  .unit = "packets",

@@ -2,6 +2,8 @@
 #include "resting.h"
 
 const char *const lull_resting_losses[] = { "zero", "tolerate", NULL };
+/* As enum lull_sched_policy has them. */
+const char *const lull_resting_policies[] = { "auto", "other", "fifo", "deadline", NULL };
 const char *const lull_resting_layouts[] = { "linked", "array", "segments", NULL };
 
 const char *

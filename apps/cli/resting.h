@@ -23,6 +23,7 @@ struct lull_resting {
 	struct lull_kalman_config kalman; /**< less what stands in the next two */
 	double kalman_tolerance;          /**< percent */
 	uint32_t kalman_layout;           /**< enum lull_record_layout */
+	uint32_t sched_policy;            /**< enum lull_sched_policy */
 };
 
 const struct lull_idle_governor *lull_resting_governor(const struct lull_resting *resting);
@@ -37,6 +38,7 @@ struct lull_idle_limits lull_resting_limits(const struct lull_resting *resting, 
 
 /* Choices of the rows. */
 extern const char *const lull_resting_losses[], *const lull_resting_layouts[];
+extern const char *const lull_resting_policies[];
 const char *lull_resting_governor_name(uint32_t index);
 const char *lull_resting_governor_help(uint32_t index);
 
@@ -177,6 +179,19 @@ const char *lull_resting_governor_help(uint32_t index);
 			.high = LULL_NS_PER_S,                                                     \
 			.live = true,                                                              \
 			LULL_OPTION_MEMBER(settings, member.kalman.window_ns),                     \
+		},                                                                                 \
+		{                                                                                  \
+			.key = "sched-policy",                                                     \
+			.help = "Scheduling class of a thread that rests. auto: fifo if the user " \
+				"may have it, else other. other: as it was started. fifo: "        \
+				"SCHED_FIFO. deadline: SCHED_DEADLINE, which the kernel refuses "  \
+				"to pinned threads. A thread that stops resting is ordinary "      \
+				"again within 10 ms.",                                             \
+			.type = LULL_OPTION_CHOICE,                                                \
+			.choices = lull_resting_policies,                                          \
+			.value = "auto",                                                           \
+			.live = true,                                                              \
+			LULL_OPTION_MEMBER(settings, member.sched_policy),                         \
 		},                                                                                 \
 	{                                                                                          \
 		.key = "kalman-layout",                                                            \

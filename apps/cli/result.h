@@ -15,6 +15,7 @@
 
 #include <lull/base.h>
 #include <lull/histogram.h>
+#include <lull/rest.h>
 
 #include "error.h"
 #include "options.h"
@@ -31,6 +32,8 @@ void lull_result_put_table(json_t *object, const struct lull_counter_info *table
 			   const void *counters);
 /** Count, mean, quantiles and maximum. */
 json_t *lull_result_histogram(const struct lull_histogram *histogram);
+/** Scheduling class of a thread, by the names that telemetry has too. */
+void lull_result_put_class(json_t *object, const struct lull_rest_thread_info *info);
 /** All settings as lull_option_print() writes them. */
 json_t *lull_result_settings(const struct lull_program *program, const void *settings);
 /** The machine it ran on; @p dpdk: version of DPDK. */

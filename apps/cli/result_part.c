@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "resting.h"
 #include "result.h"
 
 static void
@@ -40,6 +41,17 @@ lull_result_histogram(const struct lull_histogram *histogram)
 			   lull_histogram_quantile(histogram, quantiles[i].ppm));
 	part_count(object, "max", histogram->max);
 	return object;
+}
+
+void
+lull_result_put_class(json_t *object, const struct lull_rest_thread_info *info)
+{
+	json_object_set_new(object, "sched_policy",
+			    lull_result_text(lull_resting_policies[info->policy]));
+	json_object_set_new(object, "sched_class", lull_result_text(info->class_name));
+	part_count(object, "sched_changes", info->changes);
+	part_count(object, "sched_forced", info->forced);
+	part_count(object, "run_wait_ns", info->run_wait_ns);
 }
 
 json_t *

@@ -34,6 +34,7 @@ struct cam {
 	struct lull_camera *camera;
 	struct lull_telemetry_config telemetry;
 	bool telemetry_runs;
+	bool class_told; /* that it was refused */
 	struct cam_record record;
 	FILE *missing; /* NULL: not asked for */
 	struct cam_sent sent;

@@ -29,6 +29,10 @@ control_change(struct cam *cam, const char *assignment, struct lull_error *error
 			cam->camera,
 			lull_idle_governor_name(lull_resting_governor(&settings->resting)),
 			&limits);
+		if (rc == 0)
+			rc = lull_camera_change_class(
+				cam->camera,
+				(enum lull_sched_policy)settings->resting.sched_policy);
 		if (rc != 0)
 			lull_error_set(error, rc, "the limits do not fit together: %s",
 				       strerror(-rc));

@@ -104,6 +104,7 @@ cam_open(struct cam *cam, struct lull_error *error)
 		.governor = lull_idle_governor_name(lull_resting_governor(&settings->resting)),
 		/* The library knows the ring that it was granted. */
 		.limits = lull_resting_limits(&settings->resting, 0, 0, 0),
+		.sched_policy = (enum lull_sched_policy)settings->resting.sched_policy,
 		.socket_bytes = settings->socket_bytes,
 		.ring_pkts = settings->ring_pkts,
 		.cpu = settings->cpu.count > 0 ? settings->cpu.cpus[0] + 1 : 0,

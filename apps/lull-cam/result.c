@@ -146,6 +146,8 @@ result_findings(struct cam *cam)
 static void
 result_totals(struct cam *cam, json_t *result)
 {
+	struct lull_rest_thread_info class;
+	char text[LULL_CAMERA_ERROR_SIZE];
 	struct lull_camera_totals totals;
 	json_t *object = json_object();
 	double steal;
@@ -158,6 +160,8 @@ result_totals(struct cam *cam, json_t *result)
 			    lull_result_real(100 * result_share(totals.cpu_ns, totals.wall_ns)));
 	json_object_set_new(result, "steal_pct", lull_result_real(100 * steal));
 	json_object_set_new(result, "valid", json_boolean(steal <= STEAL_MOST));
+	if (lull_camera_class(cam->camera, &class, text, sizeof(text)) == 0)
+		lull_result_put_class(result, &class);
 	json_object_set_new(result, "gap_ns", result_figure(cam, 0, LULL_CAMERA_GAP));
 }
 

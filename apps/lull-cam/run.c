@@ -108,6 +108,20 @@ run_stopped(struct cam *cam, struct lull_error *error)
 	return false;
 }
 
+/* Once: the receiving thread may not have the class that was asked for. */
+static void
+run_tell_class(struct cam *cam)
+{
+	struct lull_rest_thread_info info;
+	char text[LULL_CAMERA_ERROR_SIZE];
+
+	if (cam->class_told || lull_camera_class(cam->camera, &info, text, sizeof(text)) != 0 ||
+	    info.refused == 0)
+		return;
+	fprintf(stderr, "lull-cam: the receiving thread %s\n", text);
+	cam->class_told = true;
+}
+
 /* ---- the run ---- */
 
 /* Has the run come to its end? Else until when the next image may be waited for. */
@@ -161,6 +175,7 @@ run_until_end(struct cam *cam, struct lull_error *error)
 		now_ns = lull_clock_ns();
 		if (now_ns - looked_ns >= STEP_NS) {
 			looked_ns = now_ns;
+			run_tell_class(cam);
 			if (rc == 0 && run_stopped(cam, error))
 				return -ENOBUFS;
 		}

@@ -69,8 +69,10 @@ control_post_resting(struct flow_thread *thread, const struct lull_resting *rest
 							 lull_resting_governor(resting), &limits),
 				   &waited_ms);
 	while (rc > 0);
-	if (rc == 0)
+	if (rc == 0) {
+		lull_loop_change_class(thread->loop, (enum lull_sched_policy)resting->sched_policy);
 		return 0;
+	}
 	thread->resting = before;
 	return lull_error_set(error, rc, "%s does not take the change: %s",
 			      lull_loop_name(thread->loop), strerror(-rc));

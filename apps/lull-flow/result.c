@@ -204,6 +204,7 @@ result_loop(const struct flow *flow, uint32_t index)
 	const struct flow_thread *thread = &flow->threads[index];
 	const struct lull_loop *loop = thread->loop;
 	const struct lull_counter_info *stage_table;
+	struct lull_rest_thread_info class;
 	struct lull_loop_snapshot snapshot;
 	const void *stage_counters;
 	json_t *object = json_object();
@@ -219,6 +220,8 @@ result_loop(const struct flow *flow, uint32_t index)
 	json_object_set_new(object, "cpu_pct",
 			    lull_result_real(100 * (double)cpu_ns / (double)span_ns));
 	put_count(object, "steal_ns", lull_steal_ns(lull_loop_cpu(loop)) - thread->begin_steal_ns);
+	lull_loop_class(loop, &class);
+	lull_result_put_class(object, &class);
 	lull_result_put_table(object, lull_idle_counter_table, lull_loop_counters(loop));
 	stage_table = lull_loop_stage_counters(loop, &stage_counters);
 	lull_result_put_table(object, stage_table, stage_counters);

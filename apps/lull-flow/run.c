@@ -66,6 +66,24 @@ run_input_ended(const struct flow *flow)
 	return flow_settings_from_files(&flow->settings) && lull_pipeline_ended(flow->pipeline, 0);
 }
 
+/* Once is enough: what one may not have the others may not either. */
+static void
+run_tell_class(const struct flow *flow)
+{
+	char text[LULL_ERROR_SIZE];
+
+	for (uint32_t i = 0; i < flow->thread_count; i++) {
+		struct lull_rest_thread_info info;
+
+		lull_loop_class(flow->loops[i], &info);
+		if (info.refused == 0)
+			continue;
+		fprintf(stderr, "lull-flow: %s %s\n", lull_loop_name(flow->loops[i]),
+			lull_loop_class_explain(flow->loops[i], text, sizeof(text)));
+		return;
+	}
+}
+
 static void
 run_until_end(struct flow *flow)
 {
@@ -154,6 +172,7 @@ flow_run(struct flow *flow, struct lull_error *error)
 
 	if (rc != 0)
 		return rc;
+	run_tell_class(flow);
 	flow->begin_ns = lull_clock_ns();
 	run_until_end(flow);
 	/* From here on a second signal ends the program at once. */

@@ -91,6 +91,7 @@ thread_open(struct flow *flow, enum flow_part part, uint32_t index, struct lull_
 		.lcore_id = flow->thread_count + 1,
 		.burst_pkts = (uint16_t)flow->settings.burst,
 		.governor = lull_resting_governor(&flow->settings.resting),
+		.sched_policy = (enum lull_sched_policy)flow->settings.resting.sched_policy,
 		.stage = parts[part].stage,
 		.stage_config = &thread->place,
 	};

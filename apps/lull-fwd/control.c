@@ -92,6 +92,10 @@ control_change_thread(struct fwd_thread *thread, const char *assignment, struct 
 	}
 	if (rc != 0)
 		thread->settings = before;
+	else
+		lull_loop_change_class(
+			thread->loop,
+			(enum lull_sched_policy)thread->settings.resting.sched_policy);
 	return rc;
 }
 

@@ -195,6 +195,7 @@ open_thread(struct fwd *fwd, uint32_t thread_index, struct lull_error *error)
 		.lcore_id = thread_index + 1,
 		.burst_pkts = (uint16_t)fwd->settings.burst,
 		.governor = lull_resting_governor(&fwd->settings.resting),
+		.sched_policy = (enum lull_sched_policy)fwd->settings.resting.sched_policy,
 		.stage = &lull_stage_forward,
 		.stage_config = &thread->forward,
 	};
@@ -237,6 +238,7 @@ open_traffic(struct fwd *fwd, struct lull_error *error)
 		.queues = { { .port_id = fwd->traffic_port.port_id } },
 		.burst_pkts = (uint16_t)fwd->settings.burst,
 		.governor = lull_idle_governor_find("spin"),
+		.sched_policy = LULL_SCHED_OTHER, /* it never rests */
 		.limits = { .ring_pkts = fwd->settings.ring, .envelope = LULL_ENVELOPE_LEARNED },
 		.stage = &lull_stage_traffic,
 		.stage_config = &fwd->traffic_config,

@@ -106,6 +106,7 @@ result_loop(const struct fwd *fwd, uint32_t index)
 {
 	const struct lull_loop *loop = fwd->loops[index];
 	const struct lull_counter_info *stage_table;
+	struct lull_rest_thread_info class;
 	struct lull_loop_snapshot snapshot;
 	const void *stage_counters;
 	json_t *object = json_object();
@@ -118,6 +119,8 @@ result_loop(const struct fwd *fwd, uint32_t index)
 	put_text(object, "governor", lull_idle_governor_name(snapshot.governor));
 	put_count(object, "window", snapshot.window);
 	result_cpu(fwd, index, object);
+	lull_loop_class(loop, &class);
+	lull_result_put_class(object, &class);
 	lull_result_put_table(object, lull_idle_counter_table, lull_loop_counters(loop));
 	stage_table = lull_loop_stage_counters(loop, &stage_counters);
 	lull_result_put_table(object, stage_table, stage_counters);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -39,6 +40,24 @@ run_start(struct fwd *fwd, struct lull_error *error)
 		};
 	}
 	return 0;
+}
+
+/* Once is enough: what one may not have the others may not either. */
+static void
+run_tell_class(const struct fwd *fwd)
+{
+	char text[LULL_ERROR_SIZE];
+
+	for (uint32_t i = 0; i < fwd->loop_count; i++) {
+		struct lull_rest_thread_info info;
+
+		lull_loop_class(fwd->loops[i], &info);
+		if (info.refused == 0)
+			continue;
+		fprintf(stderr, "lull-fwd: %s %s\n", lull_loop_name(fwd->loops[i]),
+			lull_loop_class_explain(fwd->loops[i], text, sizeof(text)));
+		return;
+	}
 }
 
 static void
@@ -92,6 +111,7 @@ fwd_run(struct fwd *fwd, struct lull_error *error)
 
 	if (rc != 0)
 		return rc;
+	run_tell_class(fwd);
 	fwd->begin_ns = lull_clock_ns();
 	run_until_end(fwd);
 	/* From here on a second signal ends the program at once. */

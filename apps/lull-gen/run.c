@@ -166,6 +166,7 @@ run_loop(struct gen *gen, struct lull_error *error)
 		.queues = { { .port_id = gen_rx_port(gen)->port_id } },
 		.burst_pkts = (uint16_t)gen->settings.burst,
 		.governor = lull_idle_governor_find("spin"),
+		.sched_policy = LULL_SCHED_OTHER, /* it never rests */
 		.limits = { .ring_pkts = gen_rx_port(gen)->ring_pkts,
 			    .held_pkts = gen_rx_port(gen)->held_pkts },
 		.stage = &lull_stage_traffic,

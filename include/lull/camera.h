@@ -34,6 +34,7 @@
 #include "frame.h"
 #include "histogram.h"
 #include "idle.h"
+#include "rest.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,6 +67,8 @@ struct lull_camera_config {
 	bool own_loop;         /**< no thread: the application calls lull_camera_poll() */
 	bool unchecked;        /**< start although the self-check fails */
 	const char *eal;       /**< further EAL arguments [NULL] */
+	/** Real-time class of the receiving thread while it rests [auto]; not with own_loop. */
+	enum lull_sched_policy sched_policy;
 	/** Gets packets before the library looks at them [NULL]. */
 	lull_camera_packets *packets;
 	void *packets_arg;
@@ -239,6 +242,11 @@ uint32_t lull_camera_stream_count(struct lull_camera *camera);
 /** Live: another governor or limits for the polling back ends. */
 int lull_camera_change(struct lull_camera *camera, const char *governor,
 		       const struct lull_idle_limits *limits);
+/** Live: another scheduling class. -ENOTSUP where the thread is not the library's. */
+int lull_camera_change_class(struct lull_camera *camera, enum lull_sched_policy policy);
+/** Class of the receiving thread, after lull_camera_start(), and why, in words. -ENOTSUP. */
+int lull_camera_class(const struct lull_camera *camera, struct lull_rest_thread_info *info,
+		      char *text, size_t size);
 /**
  * Stop receiving; -EBUSY while images are out: they stay valid, close again after the last put. Any
  * port is closed so that no program of ours stays on an interface.

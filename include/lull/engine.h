@@ -180,6 +180,8 @@ struct lull_loop_config {
 	/** Takes the place of the usual way of its depth; NULL: none. */
 	const struct lull_rest_way *way;
 	uint64_t slack_ns; /**< timer slack of the thread [1 ns] */
+	/** Real-time class of the thread while it rests [auto]. */
+	enum lull_sched_policy sched_policy;
 	/** Test hook, may be NULL: on the loop's thread, after every plan (wake NULL) and wake. */
 	void (*trace)(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
 		      const struct lull_wake *wake);
@@ -196,6 +198,8 @@ void lull_loop_destroy(struct lull_loop *loop);
 /** Change governor (NULL: keep) and limits; takes effect within one rest. -EAGAIN: mailbox full. */
 int lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *governor,
 			  const struct lull_idle_limits *limits);
+/** Another scheduling class from now on. */
+void lull_loop_change_class(struct lull_loop *loop, enum lull_sched_policy policy);
 /** Begin measurement window @p window. */
 int lull_loop_post_mark(struct lull_loop *loop, uint32_t window);
 /** A command for the stage, copied; up to 4096 bytes. */
@@ -221,6 +225,9 @@ const char *lull_loop_thread(const struct lull_loop *loop);
 const char *lull_loop_mode(const struct lull_loop *loop);
 /** Why it rests as it does, one or two sentences; returns @p bytes. Any thread. */
 char *lull_loop_explain(const struct lull_loop *loop, char *bytes, size_t size);
+/** Scheduling class of its thread, and why, in words ("": nothing to say). Any thread. */
+void lull_loop_class(const struct lull_loop *loop, struct lull_rest_thread_info *info);
+char *lull_loop_class_explain(const struct lull_loop *loop, char *bytes, size_t size);
 /** Does its thread exist? */
 bool lull_loop_alive(const struct lull_loop *loop);
 /** Packets its ports lost for want of descriptors and of mbufs. Any thread. */

@@ -258,6 +258,8 @@ def run(config: Path, options: tuple[str, ...], program: str, interval: float) -
               help="kalman governors: sizes and speeds of so long count.  [default: 10]")
 @click.option("--kalman-layout", type=click.Choice(plugin_settings.LAYOUTS),
               help="kalman governors: how the table is kept.  [default: linked]")
+@click.option("--sched-policy", type=click.Choice(plugin_settings.POLICIES),
+              help="Scheduling class of threads that rest.  [default: other]")
 @click.option("--config", type=click.Path(), metavar="FILE",
               help="YAML file with these keys; the options override it.")
 @click.option("--report", type=click.Path(), metavar="FILE",

@@ -29,6 +29,7 @@ STEAL_WARN = 0.01
 OVERSHOOT_WARN_US = 60.0
 LATE_WARN_US = 500.0
 EXIT_WARN_US = 50
+REAL_TIME_PRIORITY = 10  # that of the thread that watches over the loops
 FLOW_LIBRARIES = ((b"libndpi.so", "libndpi-dev", "protocols are not identified"),
                   (b"librdkafka.so", "librdkafka-dev", "no export to Kafka"))
 
@@ -43,8 +44,20 @@ class Check(BaseModel):
     data: dict[str, Any] = Field(default_factory=dict)
 
 
+def may_have_real_time() -> bool:
+    """Try it for a moment: the right comes from a capability, a limit, or what started us."""
+    policy, param = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REAL_TIME_PRIORITY))
+        os.sched_setscheduler(0, policy, param)
+    except OSError:
+        return False
+    return True
+
+
 def examine(tree: Tree, pace: Pace, sleeps: Callable[[], list[SleepRow]],
-            dpdk_version: Callable[[Tree], str]) -> list[Check]:
+            dpdk_version: Callable[[Tree], str],
+            real_time: Callable[[], bool] = may_have_real_time) -> list[Check]:
     """Everything, in the order in which one would look."""
     return [
         check_cpus(tree),
@@ -60,6 +73,7 @@ def examine(tree: Tree, pace: Pace, sleeps: Callable[[], list[SleepRow]],
         check_haltpoll(tree),
         check_cpufreq(tree),
         check_isolation(tree),
+        check_real_time(real_time()),
         check_rt_throttling(tree),
         check_smt(tree),
         check_waitpkg(tree),
@@ -295,6 +309,19 @@ def check_isolation(tree: Tree) -> Check:
                  remedy="for the tail: boot with isolcpus=N nohz_full=N and use --cpus N")
 
 
+def check_real_time(allowed: bool) -> Check:
+    """With a real-time class a loop keeps its objective beside other work."""
+    name = "real-time class"
+    if allowed:
+        return Check(name=name, status="ok", found="this user may have one: beside other work a "
+                     "loop that rests wakes in time")
+    return Check(name=name, status="warn", found="this user may have none: beside other work "
+                 "loops wake milliseconds late",
+                 remedy="setcap cap_sys_nice+ep build/apps/lull-fwd/lull-fwd, or "
+                        f"LimitRTPRIO={REAL_TIME_PRIORITY} in the unit, or '@group - rtprio "
+                        f"{REAL_TIME_PRIORITY}' in /etc/security/limits.conf")
+
+
 def check_rt_throttling(tree: Tree) -> Check:
     """Matters to those who run loops with SCHED_FIFO."""
     name = "RT throttling"
@@ -308,8 +335,8 @@ def check_rt_throttling(tree: Tree) -> Check:
     if runtime >= period:
         return Check(name=name, status="ok", found="a SCHED_FIFO loop may use all of its CPU")
     return Check(name=name, status="note", found=f"a SCHED_FIFO loop that never rests stops for "
-                 f"{(period - runtime) // 1000} ms each {period // 1000} ms; lull's loops are "
-                 "ordinary threads")
+                 f"{(period - runtime) // 1000} ms each {period // 1000} ms; lull takes the "
+                 "class away from such a loop before")
 
 
 def check_smt(tree: Tree) -> Check:

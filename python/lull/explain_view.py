@@ -36,6 +36,9 @@ MEANING = {
     "stall_rate": "stalls of half a millisecond and more, per 1000 s",
     "stall_ns": "the longest of them",
 }
+# What stands in words above the table.
+SAID = ("state", "text", "text_more", "sched_text", "sched_text_more",
+        "arrival_pkts")
 BAR_WIDTH = 40
 
 
@@ -90,7 +93,7 @@ def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
     table.add_column(justify="right")
     table.add_column(style="dim")
     for name, value in members.items():
-        if name in ("state", "text", "text_more", "arrival_pkts") or value in ("", None):
+        if name in SAID or value in ("", None):
             continue
         table.add_row(name, value_text(name, value), MEANING.get(name, ""))
     if loop.mode in ("off", "passive"):

@@ -161,6 +161,8 @@ def loops_table(seen: Watch, width: int) -> Table:
         table.add_column("thread", no_wrap=True)
     table.add_column("cpu", justify="right", no_wrap=True)
     table.add_column("governor", no_wrap=True)
+    if wide:
+        table.add_column("class", no_wrap=True)
     table.add_column("CPU", justify="right", min_width=7, no_wrap=True)
     if wide:
         table.add_column("history", min_width=SPARK_WIDTH, no_wrap=True)
@@ -187,6 +189,8 @@ def loop_cells(watched: Watched, wide: bool) -> list[RenderableType]:
     style = ink(loop.governor).terminal
     cells: list[RenderableType] = [Text(loop.name, "bold"), cpu_text(loop),
                                    Text(loop.governor, style)]
+    if wide:
+        cells.append(Text(loop.sched_class or "–", "dim" if loop.sched_class != "fifo" else ""))
     if rates is None:
         return [*cells, Text("…", "dim")]
     cells.append(Text(percent(rates.cpu_pct), "bold"))

@@ -56,10 +56,6 @@ class Loop(Reply):
     kind: str
     thread: str = ""
     mode: str = "on"
-    sched_policy: str = ""
-    sched_class: str = ""
-    sched_changes: int = 0
-    run_wait_ns: int = 0
     cpu: int = -1
     tid: int = 0
     now_ns: int
@@ -71,6 +67,10 @@ class Loop(Reply):
     max_latency_us: float = 0
     percentile: str = ""
     loss: str = ""
+    sched_policy: str = ""  # asked for
+    sched_class: str = ""   # now
+    sched_changes: int = 0
+    run_wait_ns: int = 0    # ready to run while others ran
     empty_ppm: int = 0
     usage_ppm: int = 0
     turns: int = 0
@@ -111,10 +111,15 @@ class Explain(Reply):
     text: str = ""
     # A string of a DPDK reply holds 127 characters, so a long sentence continues here.
     text_more: str = ""
+    # Why the thread has its scheduling class; the sentence above has it too where it fits.
+    sched_text: str = ""
+    sched_text_more: str = ""
 
     def sentence(self) -> str:
         """The whole explanation."""
-        return f"{self.text}{self.text_more}".strip()
+        text = f"{self.text}{self.text_more}".strip()
+        scheduling = f"{self.sched_text}{self.sched_text_more}".strip()
+        return "; ".join(filter(None, (text, "" if scheduling in text else scheduling)))
 
 
 class Traffic(Reply):

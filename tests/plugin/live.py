@@ -50,6 +50,49 @@ def explained(telemetry: Telemetry, name: str, mode: str) -> None:
     check(seen == mode, "each thread tells its mode", seen)
 
 
+def real_time_class(here: World, files: Files) -> None:
+    """Opt-in, only while the thread rests, and given back."""
+    testpmd = started(here, files, **FIXED)
+    telemetry = testpmd.telemetry
+    name = telemetry.loop(WORKER)["name"]
+    tid = testpmd.threads()[WORKER]
+
+    def ordinary() -> bool:
+        return os.sched_getscheduler(tid) & ~os.SCHED_RESET_ON_FORK == os.SCHED_OTHER
+
+    wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+    loop = telemetry.ask(f"/lull/loop,{name}")
+    check((loop["sched_policy"], loop["sched_class"]) == ("other", "other"), "opt-in", loop)
+    check(ordinary() and loop["sched_changes"] == 0, "left as it is", loop)
+    telemetry.set("sched-policy=fifo")
+    wait_for("it has been told", lambda: policy(telemetry, name) == "fifo")
+    if "LimitRTPRIO" in telemetry.ask(f"/lull/explain,{name}").get("sched_text", ""):
+        print("# this user may have no real-time class")
+        testpmd.quit()
+        return
+    wait_for("it has the class", lambda: not ordinary())
+    check(telemetry.ask(f"/lull/loop,{name}")["sched_class"] == "fifo", "and says so")
+    for mode in ("shadow", "passive", "off"):
+        telemetry.set(f"mode={mode}")
+        wait_for(f"given back in mode {mode}", ordinary)
+        telemetry.set("mode=on")
+        wait_for("lent again", lambda: not ordinary())
+    # Who does not rest has it no longer.
+    telemetry.set("governor=spin")
+    wait_for("put out", ordinary)
+    telemetry.set("governor=fixed")
+    wait_for("back", lambda: not ordinary())
+    telemetry.set("sched-policy=other")
+    wait_for("given back", ordinary)
+    testpmd.quit()
+
+
+def policy(telemetry: Telemetry, name: str) -> str:
+    text = telemetry.ask(f"/lull/loop,{name}")["sched_policy"]
+    check(isinstance(text, str), "a name", text)
+    return str(text)
+
+
 def settings_and_marks(here: World, files: Files) -> None:
     testpmd = started(here, files)
     telemetry = testpmd.telemetry
@@ -215,4 +258,4 @@ def quick_to_attach(here: World, files: Files) -> None:
 
 if __name__ == "__main__":
     start = [broken_settings, file_and_report, another_dpdk, loaded_twice]
-    main([*start, off_and_on, settings_and_marks, live_loops, shadow, quick_to_attach])
+    main([*start, off_and_on, real_time_class, settings_and_marks, live_loops, shadow, quick_to_attach])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import io
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from rich.console import Console
 
 from conftest import ObedientPace
 from lull import doctor
-from lull.doctor import Check, examine
+from lull.doctor import Check, examine, may_have_real_time
 from lull.doctor_view import print_checks, to_json
 from lull.machine import describe
 from lull.sleep_probe import SleepRow, measure_sleeps
@@ -33,8 +34,10 @@ class Busy(ObedientPace):
 
 
 def look(root: Path, cpus: tuple[tuple[int, int, int], ...] = ((2, 98, 0), (0, 100, 0)),
-         sleeps: list[SleepRow] = SLEEPS, dpdk: str = "22.11.11") -> dict[str, Check]:
-    checks = examine(Tree(root), Busy(root, *cpus), lambda: sleeps, lambda _: dpdk)
+         sleeps: list[SleepRow] = SLEEPS, dpdk: str = "22.11.11",
+         real_time: bool = True) -> dict[str, Check]:
+    checks = examine(Tree(root), Busy(root, *cpus), lambda: sleeps, lambda _: dpdk,
+                     lambda: real_time)
     return {check.name: check for check in checks}
 
 
@@ -52,6 +55,18 @@ def test_a_good_machine(metal: Path) -> None:
     checks = look(metal)
     assert {name: check.found for name, check in checks.items() if check.status != "ok"} == {}
     assert checks["energy"].found == "RAPL: package-0"
+
+
+def test_no_right_to_a_real_time_class(metal: Path) -> None:
+    check = look(metal, real_time=False)["real-time class"]
+    assert check.status == "warn"
+    assert "LimitRTPRIO=10" in check.remedy
+
+
+def test_trying_a_real_time_class_leaves_ours_alone() -> None:
+    before = os.sched_getscheduler(0)
+    may_have_real_time()
+    assert os.sched_getscheduler(0) == before
 
 
 @pytest.mark.parametrize(("files", "name", "status", "words"), [
@@ -136,7 +151,7 @@ def test_nothing_known(tmp_path: Path, build: Path) -> None:
     root = tmp_path / "empty"
     root.mkdir()
     checks = examine(Tree(root), ObedientPace(), lambda: SLEEPS, lambda _: "22.11.11")
-    assert len(checks) == 18
+    assert len(checks) == 19
     assert all(check.found for check in checks)
 
 
