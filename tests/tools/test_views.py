@@ -12,7 +12,7 @@ from lull.explain_view import print_explain
 from lull.loops_view import Watch, as_data, plain_lines, render
 from lull.quantities import clock, digits, micros, percent, si, spark
 from lull.rates import between
-from lull.replies import Info
+from lull.replies import Explain, Info
 from lull.result import Result
 from lull.result_table import print_result
 from lull.runqueue import last_cpu
@@ -216,3 +216,10 @@ def test_rates_need_time(bench: Bench) -> None:
         later = telemetry.loop("fwd0")
         assert between(loop, later.model_copy(update={"tid": 1})) is None
         assert between(loop, later) is not None
+
+
+def test_explain_says_the_class_once() -> None:
+    scheduling = {"sched_text": "runs in class fifo", "sched_text_more": " at priority 4"}
+    said = "feasible; runs in class fifo at priority 4"
+    assert Explain.model_validate({"text": "feasible", **scheduling}).sentence() == said
+    assert Explain.model_validate({"text": said, **scheduling}).sentence() == said
