@@ -117,7 +117,8 @@ struct lull_camera {
 	uint32_t behind_pkts;   /* packets that may have waited since before */
 	uint64_t file_ns;       /* time of the capture */
 	struct lull_idle *idle;
-	uint64_t waits; /* rests of a thread without a governor */
+	uint64_t waits;         /* rests of a thread without a governor */
+	uint64_t class_changes; /* seen */
 	struct lull_rest_thread *class;
 	struct lull_histogram gaps;
 	atomic_int tid, cpu;

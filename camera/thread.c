@@ -148,6 +148,10 @@ thread_rest(struct lull_camera *camera, uint64_t now_ns, uint32_t count, uint64_
 
 	if (atomic_load_explicit(&camera->change_asked, memory_order_relaxed))
 		thread_change(camera);
+	if (lull_rest_thread_changes(camera->class) != camera->class_changes) {
+		camera->class_changes = lull_rest_thread_changes(camera->class);
+		lull_idle_forget(camera->idle);
+	}
 	rest = lull_idle_plan(camera->idle, &turn);
 	if (rest.depth == LULL_REST_NONE)
 		return;

@@ -47,10 +47,23 @@ loop_audit(struct lull_loop *loop, uint64_t now_ns, bool last)
 	lull_idle_miss(loop->idle, now_ns, risen);
 }
 
+/* Wake-ups in the class that it had say nothing about those in this one. */
+static void
+loop_look_at_class(struct lull_loop *loop)
+{
+	uint64_t changes = lull_rest_thread_changes(loop->class);
+
+	if (changes == loop->class_changes)
+		return;
+	loop->class_changes = changes;
+	lull_idle_forget(loop->idle);
+}
+
 static void
 loop_chores(struct lull_loop *loop, uint64_t now_ns)
 {
 	loop->chores_ns = now_ns + CHORES_NS;
+	loop_look_at_class(loop);
 	loop_audit(loop, now_ns, false);
 	lull_loop_publish(loop, now_ns);
 }

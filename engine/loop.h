@@ -68,7 +68,8 @@ struct lull_loop {
 	uint64_t slack_ns;
 	enum lull_sched_policy sched_policy;
 	struct lull_rest_thread *class;
-	uint32_t depths; /* LULL_REST_BIT() of the ways that probed well */
+	uint64_t class_changes; /* seen */
+	uint32_t depths;        /* LULL_REST_BIT() of the ways that probed well */
 	int probes[LULL_REST_DEPTH_COUNT];
 	void *idle_memory;
 	const struct lull_idle_governor *governor; /* to begin with */

@@ -343,6 +343,12 @@ sched_class_copy(const struct lull_rest_thread *thread, struct lull_rest_thread 
 	pthread_setcancelstate(cancel, NULL);
 }
 
+uint64_t
+lull_rest_thread_changes(const struct lull_rest_thread *thread)
+{
+	return thread != NULL ? LULL_COUNTER_READ(thread->changes) : 0;
+}
+
 void
 lull_rest_thread_info(const struct lull_rest_thread *thread, struct lull_rest_thread_info *info)
 {

@@ -186,6 +186,10 @@ plugin_chores(struct lull_loop *poller, uint64_t now_ns)
 	if (now_ns < poller->chores_ns)
 		return;
 	poller->chores_ns = now_ns + CHORES_NS;
+	if (lull_rest_thread_changes(poller->class) != poller->class_changes) {
+		poller->class_changes = lull_rest_thread_changes(poller->class);
+		lull_idle_forget(poller->idle);
+	}
 	LULL_COUNTER_ADD(poller->missed, poller->risen);
 	lull_idle_miss(poller->idle, now_ns - poller->lost_ns, poller->risen);
 	poller->risen = 0;

@@ -173,6 +173,7 @@ struct lull_loop {
 	int tid;
 	int pinned_cpu; /* the only one it may run on, -1: several */
 	struct lull_rest_thread *class;
+	uint64_t class_changes;                      /* seen */
 	struct lull_rest_thread_config class_config; /* what it was told last */
 
 	/* Written by others, who then set `ordered`: the last word counts. */

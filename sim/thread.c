@@ -297,11 +297,14 @@ thread_settle(struct lull_sim_thread *thread, uint64_t begin_ns)
 {
 	struct lull_sim_competitor *competitor = &thread->cpu->competitor;
 	bool rested = thread->left_ns != 0;
+	bool realtime = thread->watch.realtime;
 
-	if (thread->watch.realtime)
+	if (realtime)
 		thread->stats.realtime_ns += thread->now_ns - begin_ns;
 	if (lull_sim_watch_turn(&thread->watch, rested, thread->now_ns, thread->used_ns))
 		competitor->lead_ns = 0; /* begins as one who is owed nothing */
+	if (thread->watch.realtime != realtime)
+		lull_idle_forget(thread->idle);
 	if (lull_sim_competitor_present(competitor) && !rested)
 		thread_share(thread);
 }

@@ -134,7 +134,7 @@ lull_bound_request_ns(const struct lull_idle_limits *limits,
 	uint64_t drain_ns = bound_drain_ns(limits, busy_ppm);
 	uint64_t low_ns, high_ns, middle_ns, usual_ns;
 
-	drain_ns = drain_ns > calibration->p99_ns ? drain_ns - calibration->p99_ns : 0;
+	drain_ns = drain_ns > calibration->usual_p99_ns ? drain_ns - calibration->usual_p99_ns : 0;
 	high_ns = LULL_MIN(request_ns_max, drain_ns);
 	if (resting_ppm <= budget_ppm)
 		return high_ns;
@@ -165,14 +165,14 @@ lull_bound_predict_ns(const struct lull_idle_limits *limits,
 		      const struct lull_calibration *calibration, const struct lull_stalls *stalls,
 		      uint32_t busy_ppm, uint32_t resting_ppm, uint64_t request_ns)
 {
-	uint64_t drain_ns = (request_ns + calibration->p99_ns) * busy_ppm / LULL_PPM;
+	uint64_t drain_ns = (request_ns + calibration->usual_p99_ns) * busy_ppm / LULL_PPM;
 	uint64_t low_ns = 0;
 	uint64_t high_ns = request_ns + lull_calibration_high(LULL_CALIBRATION_BINS - 1);
 	uint64_t middle_ns;
 	uint32_t spent_ppm;
 
 	if (calibration->weight == 0)
-		return LULL_MAX(drain_ns, request_ns + calibration->p99_ns);
+		return LULL_MAX(drain_ns, request_ns + calibration->usual_p99_ns);
 	while (high_ns - low_ns > LULL_NS_PER_US / 4) {
 		middle_ns = low_ns + (high_ns - low_ns) / 2;
 		spent_ppm = bound_spent_ppm(limits, stalls, middle_ns);

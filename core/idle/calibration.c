@@ -48,6 +48,7 @@ lull_calibration_init(struct lull_calibration *calibration)
 		.p99_ns = GUESS_OVERSHOOT_NS,
 		.p999_ns = GUESS_OVERSHOOT_NS,
 		.p9999_ns = GUESS_OVERSHOOT_NS,
+		.usual_p99_ns = GUESS_OVERSHOOT_NS,
 		.bin_first = LULL_CALIBRATION_BINS,
 	};
 }
@@ -142,6 +143,7 @@ calibration_refresh(struct lull_calibration *calibration)
 	calibration->p99_ns = lull_calibration_quantile(calibration, 990000);
 	calibration->p999_ns = lull_calibration_quantile(calibration, 999000);
 	calibration->p9999_ns = lull_calibration_quantile(calibration, 999900);
+	calibration->usual_p99_ns = lull_calibration_usual(calibration, 990000);
 }
 
 bool

@@ -29,6 +29,7 @@ struct lull_calibration {
 	uint32_t late_ppm;  /* share of late wake-ups, smoothed over about 256 rests */
 	bool cost_measured; /* cost_ns is a measurement, not the first guess */
 	uint64_t p50_ns, p99_ns, p999_ns, p9999_ns; /* overshoot, refreshed every 64 rests */
+	uint64_t usual_p99_ns;                      /* of rests that no stall met, likewise */
 	uint32_t bin_first, bin_last; /* nothing is in the bins beyond; first > last: in none */
 	uint32_t bins[LULL_CALIBRATION_BINS];
 };

@@ -8,6 +8,9 @@
 #define POLL_HOLD_NS_MIN (30 * LULL_NS_PER_S)
 #define POLL_HOLD_NS_MAX (300 * LULL_NS_PER_S)
 #define TRIAL_NS (2 * LULL_NS_PER_S)
+/* A bad moment passes: the saving is given up after so long, or at four times the budget. */
+#define LOST_NS (3 * LULL_NS_PER_S)
+#define GROSS_BUDGETS 4
 /* A few stalls are no rate: so many before the saving is given up for them, and before polling
  * counts as no better. Records fade, so half a stall less. */
 #define EVIDENCE_X256 (9 * 256 / 2)
@@ -60,6 +63,29 @@ course_lost(const struct lull_course *course, const struct lull_course_case *giv
 			    recent_x256);
 }
 
+static void
+course_judge(struct lull_course *course, const struct lull_course_case *given)
+{
+	bool lost = course_lost(course, given, 0);
+
+	if (lost && !course->lost)
+		course->lost_ns = given->now_ns;
+	course->lost = lost;
+}
+
+/* Is that enough to give up the saving for? */
+static bool
+course_lost_for_good(const struct lull_course *course, const struct lull_course_case *given)
+{
+	const struct lull_stalls *recent = &course->stalls->recent;
+
+	if (lull_stalls_count_x256(recent, given->latency_ns) >= EVIDENCE_X256 &&
+	    lull_stalls_time_ppm(recent, given->latency_ns) > GROSS_BUDGETS * given->budget_ppm)
+		return true;
+	return given->now_ns >= course->lost_ns + LOST_NS &&
+	       course_lost(course, given, EVIDENCE_X256);
+}
+
 static bool
 course_polling_fails(const struct lull_course *course, const struct lull_course_case *given)
 {
@@ -73,10 +99,14 @@ course_polling_fails(const struct lull_course *course, const struct lull_course_
 static void
 course_rest(struct lull_course *course, const struct lull_course_case *given)
 {
-	course->lost = course_lost(course, given, 0);
+	bool for_good;
+
+	course_judge(course, given);
 	if (given->now_ns < course->anyway_ns)
 		return;
-	if (given->forbidden || course_lost(course, given, EVIDENCE_X256))
+	for_good = course_lost_for_good(course, given);
+	course->lost = course->lost || for_good;
+	if (given->forbidden || for_good)
 		course_enter(course, LULL_COURSE_POLLING, given->now_ns);
 }
 
@@ -101,7 +131,7 @@ course_poll(struct lull_course *course, const struct lull_course_case *given)
 static void
 course_try(struct lull_course *course, const struct lull_course_case *given)
 {
-	course->lost = course_lost(course, given, 0);
+	course_judge(course, given);
 	if (given->forbidden || course_lost(course, given, SOME_EVIDENCE_X256)) {
 		course->lost = true;
 		course->rest_hold_ns = LULL_MIN(2 * course->rest_hold_ns, REST_HOLD_NS_MAX);

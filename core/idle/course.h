@@ -6,7 +6,7 @@
  * Stalls may cost more than the objective allows. That alone is no reason to poll: a host that
  * holds up a sleeper may hold up a poller as much, and then the saving would be given away for
  * nothing. So each is judged by its own record (stalls.h), and the other is tried where the one
- * fails, for ever longer times as it fails again:
+ * fails by far or for seconds, and again after ever longer times as it fails again:
  *
  *     resting --- lost, with evidence ---> polling --- fails too ---> resting, all the same
  *        ^                                    |  ^
@@ -31,6 +31,7 @@ struct lull_course {
 	enum lull_course_state state;
 	bool lost;             /* while resting, stalls spend the error budget */
 	uint64_t since_ns;     /* in this state */
+	uint64_t lost_ns;      /* lost since then */
 	uint64_t anyway_ns;    /* until then polling is known to do no better */
 	uint64_t rest_hold_ns; /* polling lasts so long before resting is tried again */
 	uint64_t poll_hold_ns; /* resting all the same lasts so long before polling is */

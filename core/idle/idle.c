@@ -121,6 +121,9 @@ lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *govern
 {
 	if (lull_idle_config_check(limits, NULL) != 0)
 		return -EINVAL;
+	/* How late one came that polls says nothing about one that rests. */
+	if (governor != NULL && governor != idle->governor)
+		lull_stall_watch_init(&idle->waits.watch, idle->settled_ns);
 	if (governor != NULL)
 		idle->governor = governor;
 	idle->limits = *limits;
@@ -128,6 +131,21 @@ lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *govern
 	lull_stall_watch_turn_to(&idle->waits.watch, false, idle->settled_ns);
 	idle_governor_start(idle);
 	return 0;
+}
+
+void
+lull_idle_forget(struct lull_idle *idle)
+{
+	for (uint32_t i = 0; i < LULL_REST_DEPTH_COUNT; i++) {
+		struct lull_calibration *calibration = &idle->calibration[i];
+		uint64_t cost_ns = calibration->cost_ns;
+		bool cost_measured = calibration->cost_measured;
+
+		lull_calibration_init(calibration);
+		calibration->cost_ns = cost_ns;
+		calibration->cost_measured = cost_measured;
+	}
+	lull_stall_watch_forget(&idle->waits.watch, idle->settled_ns);
 }
 
 /* The open turn ended at end_ns: account its time and what its packets waited at most. */

@@ -18,7 +18,7 @@ guard_learned_ns(const struct lull_idle_view *view)
 	const struct lull_idle_limits *limits = view->limits;
 	const struct lull_calibration *calibration = &view->calibration[LULL_REST_SLEEP];
 
-	return lull_bound_learned_ns(limits, view->curve, calibration->p99_ns,
+	return lull_bound_learned_ns(limits, view->curve, calibration->usual_p99_ns,
 				     calibration->p999_ns);
 }
 

@@ -32,6 +32,15 @@ lull_stall_watch_init(struct lull_stall_watch *watch, uint64_t now_ns)
 }
 
 void
+lull_stall_watch_forget(struct lull_stall_watch *watch, uint64_t now_ns)
+{
+	bool polling = watch->polling;
+
+	lull_stall_watch_init(watch, now_ns);
+	watch->polling = polling;
+}
+
+void
 lull_stall_watch_turn_to(struct lull_stall_watch *watch, bool polling, uint64_t now_ns)
 {
 	if (watch->polling == polling)
@@ -166,6 +175,18 @@ lull_stalls_late_ppm(const struct lull_stalls *stalls, uint64_t wait_ns, uint32_
 	if (pkts * budget_ppm >= (double)LATE_PKTS_MIN * LULL_PPM && stalls->time_ns > 0)
 		share = late_pkts_x256 / UNIT / (pkts * known / (double)stalls->time_ns);
 	return (uint32_t)(LULL_MIN(share, 1.0) * LULL_PPM);
+}
+
+uint32_t
+lull_stalls_time_ppm(const struct lull_stalls *stalls, uint64_t wait_ns)
+{
+	double late_ns = 0.0, late_pkts_x256 = 0.0;
+
+	for (uint32_t i = 0; i < LULL_STALL_BINS; i++)
+		stalls_late(stalls, i, wait_ns, &late_ns, &late_pkts_x256);
+	if (stalls->time_ns == 0)
+		return 0;
+	return (uint32_t)(LULL_MIN(late_ns / (double)stalls->time_ns, 1.0) * LULL_PPM);
 }
 
 uint64_t

@@ -49,6 +49,8 @@ struct lull_stall_watch {
 };
 
 void lull_stall_watch_init(struct lull_stall_watch *watch, uint64_t now_ns);
+/** What has been seen is of another time; what the loop does goes on. */
+void lull_stall_watch_forget(struct lull_stall_watch *watch, uint64_t now_ns);
 /** From here on it rests, or polls instead: the recent record begins anew. */
 void lull_stall_watch_turn_to(struct lull_stall_watch *watch, bool polling, uint64_t now_ns);
 /** Is a gap of @p gap_ns, of which @p planned_ns were asked for as a rest, a stall? */
@@ -79,6 +81,8 @@ void lull_stalls_init(struct lull_stalls *stalls, uint64_t memory_ns, uint64_t n
  */
 uint32_t lull_stalls_late_ppm(const struct lull_stalls *stalls, uint64_t wait_ns,
 			      uint32_t budget_ppm);
+/** The same in time alone, of no more than the time that was watched. */
+uint32_t lull_stalls_time_ppm(const struct lull_stalls *stalls, uint64_t wait_ns);
 /** Shortest wait that stalls make no more than @p budget_ppm of the packets exceed. */
 uint64_t lull_stalls_wait_ns(const struct lull_stalls *stalls, uint32_t budget_ppm);
 /** How many stalls longer than @p wait_ns stand behind that, times 256. */

@@ -8,7 +8,7 @@
 #define UNIT 256
 #define MISSED_NS LULL_NS_PER_S
 #define MISSED_PKTS_X256 (5 * UNIT / 2) /* three, or rounding */
-#define STEPS_HALF_BUDGETS 5            /* two and a half: more than one long stall takes */
+#define STEPS_QUARTERS 9                /* of a budget: more than one stall of 20 ms takes at p99 */
 
 void
 lull_waits_init(struct lull_waits *waits, uint64_t now_ns)
@@ -161,5 +161,5 @@ lull_waits_missed(const struct lull_waits *waits, uint64_t now_ns, uint32_t budg
 	/* Steps of a loop that nothing has come to for long are of another time. */
 	if (now_ns > waits->step_ns + LULL_WAITS_STEPS * LULL_WAITS_STEP_NS)
 		return false;
-	return waits_beyond(&last, budget_ppm * STEPS_HALF_BUDGETS / 2.0);
+	return waits_beyond(&last, budget_ppm * STEPS_QUARTERS / 4.0);
 }

@@ -95,7 +95,7 @@ void lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts,
 /**
  * Has the window shown, by its packets, that more than @p budget_ppm of them waited too long? Not
  * before it is a second old, and not by fewer than three of them. Or has the last second, with two
- * and a half times the budget?
+ * and a quarter times the budget?
  */
 bool lull_waits_missed(const struct lull_waits *waits, uint64_t now_ns, uint32_t budget_ppm);
 /** Packets of this window, and those of them that waited longer than the objective. */

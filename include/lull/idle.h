@@ -265,6 +265,11 @@ void lull_idle_miss(struct lull_idle *idle, uint64_t now_ns, uint64_t pkts);
  */
 int lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *governor,
 		     const struct lull_idle_limits *limits);
+/**
+ * The thread has another scheduling class, or another CPU: how late its rests end is learned anew,
+ * what was learned of the traffic stays. Owner thread only.
+ */
+void lull_idle_forget(struct lull_idle *idle);
 /** Start a new measurement window: clears the window histograms, nothing else. */
 void lull_idle_mark(struct lull_idle *idle);
 

@@ -101,6 +101,8 @@ void lull_rest_thread_change(struct lull_rest_thread *thread,
 			     const struct lull_rest_thread_config *config);
 void lull_rest_thread_info(const struct lull_rest_thread *thread,
 			   struct lull_rest_thread_info *info);
+/** Times that its class has changed: after one, lull_idle_forget(). NULL: 0. Takes no lock. */
+uint64_t lull_rest_thread_changes(const struct lull_rest_thread *thread);
 /**
  * The class and why it is that one, in words, and which other thread of this program can run on no
  * other CPU; "" when there is nothing to say. Returns @p text.

@@ -152,6 +152,7 @@ record_and_replay(const struct lull_idle_governor *governor)
 	forward.tx[1].queue_id = 1;
 	config.governor = governor;
 	config.limits.loss = LULL_LOSS_ZERO;
+	config.sched_policy = LULL_SCHED_OTHER; /* a class that changes is not in the record */
 	config.trace = record;
 	config.trace_arg = &recording;
 	loop = stand_run(&config);
