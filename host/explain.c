@@ -206,8 +206,7 @@ explain_late(struct text *text, const struct lull_verdict *verdict,
 	text_add(text,
 		 "; %s; keep other work off this CPU, allow a real-time class (sched-policy) or "
 		 "raise max-latency",
-		 verdict->depth == LULL_REST_SLEEP ? "sleeping all the same, polling is no better" :
-						     explain_fallback(verdict->depth));
+		 explain_fallback(verdict->depth));
 }
 
 /* Resting breaks the objective, polling does not. */

@@ -35,7 +35,7 @@
 /* A new thread that has not entered by then does not rest: it is looked at less often. */
 #define SCHED_FIRST_NS (500 * LULL_NS_PER_MS)
 #define SCHED_CALM_NS (50 * LULL_NS_PER_MS)
-#define SCHED_CALM_MAX_NS (4 * LULL_NS_PER_S)
+#define SCHED_CALM_MAX_NS (400 * LULL_NS_PER_MS)
 /* Who stayed that long before it had to leave did not flap. */
 #define SCHED_STAY_NS LULL_NS_PER_S
 /* Of SCHED_DEADLINE: share of a period that the kernel grants, and how often it is set anew. */

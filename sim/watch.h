@@ -22,9 +22,9 @@
 #define LULL_SIM_WATCH_WINDOW 5                /* looks over which CPU time is reckoned */
 #define LULL_SIM_WATCH_BUSY_PPM 700000u        /* of the core in it: more is no resting loop */
 #define LULL_SIM_WATCH_CALM_PPM 500000u        /* between two looks: more is not at rest */
-#define LULL_SIM_WATCH_CALM_NS (50 * LULL_NS_PER_MS)   /* before it is trusted again ... */
-#define LULL_SIM_WATCH_CALM_NS_MAX (4 * LULL_NS_PER_S) /* ... at most */
-#define LULL_SIM_WATCH_STAY_NS LULL_NS_PER_S           /* who stayed so long did not flap */
+#define LULL_SIM_WATCH_CALM_NS (50 * LULL_NS_PER_MS)      /* before it is trusted again ... */
+#define LULL_SIM_WATCH_CALM_NS_MAX (400 * LULL_NS_PER_MS) /* ... at most */
+#define LULL_SIM_WATCH_STAY_NS LULL_NS_PER_S              /* who stayed so long did not flap */
 
 struct lull_sim_watch {
 	bool wanted;   /* the class was asked for */

@@ -8,8 +8,10 @@
 #define POLL_HOLD_NS_MIN (30 * LULL_NS_PER_S)
 #define POLL_HOLD_NS_MAX (300 * LULL_NS_PER_S)
 #define TRIAL_NS (2 * LULL_NS_PER_S)
-/* A bad moment passes: the saving is given up after so long, or at four times the budget. */
+/* Polling takes the whole core, so a bad moment or a few packets more than the budget are no reason:
+ * it takes twice the budget for so long, or four times of late. */
 #define LOST_NS (3 * LULL_NS_PER_S)
+#define LOST_QUARTERS 8
 #define GROSS_BUDGETS 4
 /* A few stalls are no rate: so many before the saving is given up for them, and before polling
  * counts as no better. Records fade, so half a stall less. */
@@ -53,20 +55,17 @@ course_spent(const struct lull_stalls *stalls, const struct lull_course_case *gi
 
 /* Is the budget spent while it rests? Until it is down to three quarters. */
 static bool
-course_lost(const struct lull_course *course, const struct lull_course_case *given,
-	    uint64_t evidence_x256)
+course_lost(const struct lull_course *course, const struct lull_course_case *given)
 {
-	uint64_t recent_x256 = LULL_MAX(evidence_x256, SOME_EVIDENCE_X256);
-
-	return course_spent(&course->stalls->rest, given, course->lost ? 3 : 4, evidence_x256) ||
+	return course_spent(&course->stalls->rest, given, course->lost ? 3 : 4, 0) ||
 	       course_spent(&course->stalls->recent, given, course->lost ? 4 : RECENT_QUARTERS,
-			    recent_x256);
+			    SOME_EVIDENCE_X256);
 }
 
 static void
 course_judge(struct lull_course *course, const struct lull_course_case *given)
 {
-	bool lost = course_lost(course, given, 0);
+	bool lost = course_lost(course, given);
 
 	if (lost && !course->lost)
 		course->lost_ns = given->now_ns;
@@ -82,8 +81,8 @@ course_lost_for_good(const struct lull_course *course, const struct lull_course_
 	if (lull_stalls_count_x256(recent, given->latency_ns) >= EVIDENCE_X256 &&
 	    lull_stalls_time_ppm(recent, given->latency_ns) > GROSS_BUDGETS * given->budget_ppm)
 		return true;
-	return given->now_ns >= course->lost_ns + LOST_NS &&
-	       course_lost(course, given, EVIDENCE_X256);
+	return course->lost && given->now_ns >= course->lost_ns + LOST_NS &&
+	       course_spent(&course->stalls->rest, given, LOST_QUARTERS, EVIDENCE_X256);
 }
 
 static bool
@@ -132,7 +131,8 @@ static void
 course_try(struct lull_course *course, const struct lull_course_case *given)
 {
 	course_judge(course, given);
-	if (given->forbidden || course_lost(course, given, SOME_EVIDENCE_X256)) {
+	if (given->forbidden ||
+	    course_spent(&course->stalls->rest, given, LOST_QUARTERS, SOME_EVIDENCE_X256)) {
 		course->lost = true;
 		course->rest_hold_ns = LULL_MIN(2 * course->rest_hold_ns, REST_HOLD_NS_MAX);
 		course_enter(course, LULL_COURSE_POLLING, given->now_ns);

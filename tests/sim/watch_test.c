@@ -117,7 +117,7 @@ flapping__waits_longer_each_time(void **state)
 
 	(void)state;
 	lull_sim_watch_init(&loop.watch, true, 0);
-	for (uint32_t i = 0; i < 5; i++, wait_ms *= 2) {
+	for (uint32_t i = 0; i < 4; i++, wait_ms *= 2) {
 		go_on(&loop, 500 * MS, true, 10);
 		until(&loop, false, false, 100);
 		assert_in_range(until(&loop, true, true, 10), wait_ms * MS, (wait_ms + 12) * MS);

@@ -257,7 +257,7 @@ look__put_out_it_comes_back_later_each_time(void **state)
 		grew += ns >= 2 * last_ns - 2 * SCHED_LOOK_SLOW_NS && ns > last_ns;
 		last_ns = ns;
 	}
-	assert_true(grew >= 6);
+	assert_true(grew >= 3);
 	assert_true(last_ns >= SCHED_CALM_MAX_NS);
 }
 
