@@ -125,7 +125,7 @@ static void
 explain_ring_remedy(struct text *text, const struct lull_verdict *verdict,
 		    const struct lull_idle_limits *limits)
 {
-	bool disturbed = verdict->overshoot_p9999_ns >= DISTURBED_NS;
+	bool disturbed = LULL_MAX(verdict->overshoot_p9999_ns, verdict->stall_ns) >= DISTURBED_NS;
 	uint64_t late_ns = disturbed ? verdict->overshoot_p50_ns : verdict->overshoot_p9999_ns;
 	uint64_t ring_pkts = explain_ring_pkts(verdict, limits, late_ns);
 
@@ -150,7 +150,7 @@ explain_ring(struct text *text, const struct lull_verdict *verdict,
 	text_add(text, " at ");
 	text_add_rate(text, verdict->pps_max);
 	text_add(text, " but a wake-up comes up to ");
-	text_add_time(text, verdict->overshoot_p9999_ns);
+	text_add_time(text, LULL_MAX(verdict->overshoot_p9999_ns, verdict->stall_ns));
 	text_add(text, " late; %s instead; ", explain_fallback(verdict->depth));
 	explain_ring_remedy(text, verdict, limits);
 }
@@ -172,39 +172,50 @@ explain_latency(struct text *text, const struct lull_verdict *verdict,
 	text_add(text, " would do");
 }
 
-/* What holds the thread up: "stalls of up to 7 ms, 2.1 a second, make 1.4 % of packets late". */
 static void
-explain_stalls(struct text *text, const struct lull_verdict *verdict)
+text_add_share(struct text *text, uint32_t ppm)
 {
-	text_add(text, "stalls of up to ");
-	text_add_time(text, verdict->stall_ns);
-	text_add(text,
-		 ", %" PRIu64 ".%" PRIu64 " a second, make %" PRIu32 ".%" PRIu32
-		 " %% of packets late",
-		 verdict->stall_rate / 1000, verdict->stall_rate / 100 % 10,
-		 verdict->stall_ppm / 10000, verdict->stall_ppm / 1000 % 10);
+	text_add(text, "%" PRIu32 ".%" PRIu32 " %%", ppm / 10000, ppm / 1000 % 10);
 }
 
-/* Usual wake-ups would fit; the late ones alone make too many packets wait. */
+/* What makes packets late: "stalls of up to 7 ms, 2.1 a second". */
+static void
+explain_cause(struct text *text, const struct lull_verdict *verdict)
+{
+	if (verdict->stall_ns > 0) {
+		text_add(text, "stalls of up to ");
+		text_add_time(text, verdict->stall_ns);
+		text_add(text, ", %" PRIu64 ".%" PRIu64 " a second", verdict->stall_rate / 1000,
+			 verdict->stall_rate / 100 % 10);
+		return;
+	}
+	text_add(text, "wake-ups up to ");
+	text_add_time(text, verdict->overshoot_p9999_ns);
+	text_add(text, " late, usually ");
+	text_add_time(text, verdict->overshoot_p50_ns);
+}
+
+/* Usual wake-ups would fit, but too many packets wait: as measured, or as the stalls have it. */
 static void
 explain_late(struct text *text, const struct lull_verdict *verdict,
 	     const struct lull_idle_limits *limits)
 {
-	if (verdict->stall_ns > 0) {
-		explain_stalls(text, verdict);
+	uint32_t late_ppm = LULL_MAX(verdict->late_ppm, verdict->stall_ppm);
+
+	if (late_ppm > LULL_PPM - limits->percentile_ppm) {
+		text_add_share(text, late_ppm);
+		text_add(text, " of the packets wait longer than ");
+		text_add_time(text, limits->latency_ns);
 	} else {
-		text_add(text, "wake-ups come up to ");
-		text_add_time(text, verdict->overshoot_p9999_ns);
-		text_add(text, " late (usually ");
-		text_add_time(text, verdict->overshoot_p50_ns);
-		text_add(text, "), too often");
+		text_add_percentile(text, limits->percentile_ppm);
+		text_add(text, " of ");
+		text_add_time(text, limits->latency_ns);
+		text_add(text, " was missed of late");
 	}
-	text_add(text, " for ");
-	text_add_percentile(text, limits->percentile_ppm);
-	text_add(text, " added wait of ");
-	text_add_time(text, limits->latency_ns);
+	text_add(text, " (");
+	explain_cause(text, verdict);
 	text_add(text,
-		 "; %s; keep other work off this CPU, allow a real-time class (sched-policy) or "
+		 "); %s; keep other work off this CPU, allow a real-time class (sched-policy) or "
 		 "raise max-latency",
 		 explain_fallback(verdict->depth));
 }
@@ -213,9 +224,7 @@ explain_late(struct text *text, const struct lull_verdict *verdict,
 static void
 explain_suspended(struct text *text, const struct lull_verdict *verdict)
 {
-	text_add(text, "suspended: this host wakes a resting thread too late too often (p99.99 ");
-	text_add_time(text, verdict->overshoot_p9999_ns);
-	text_add(text, "); ");
+	text_add(text, "suspended: this host wakes a resting thread too late too often; ");
 	if (verdict->depth == LULL_REST_SLEEP)
 		text_add(text, "sleeping while no packets come, or to see whether it does better");
 	else

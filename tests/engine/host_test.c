@@ -231,6 +231,44 @@ explain__infeasible_ring_names_the_way_out(void **state)
 			"this CPU (isolate it) and raise the ring to 64 or choose loss=tolerate");
 }
 
+static void
+explain__late_packets_are_told_with_their_cause(void **state)
+{
+	struct lull_idle_limits limits = { .latency_ns = 200000 };
+	struct lull_verdict verdict = {
+		.state = LULL_VERDICT_INFEASIBLE,
+		.binding = LULL_BOUND_OVERSHOOT,
+		.depth = LULL_REST_SLEEP,
+		.overshoot_p50_ns = 14000,
+		.overshoot_p99_ns = 30000,
+		.overshoot_p9999_ns = 90000,
+		.late_ppm = 23400,
+		.stall_ppm = 14000,
+		.stall_rate = 2100,
+		.stall_ns = 7000000,
+	};
+
+	(void)state;
+	expect_sentence(&verdict, &limits,
+			"infeasible: 2.3 % of the packets wait longer than 200 us (stalls of up to "
+			"7 ms, 2.1 a second); sleeping all the same; keep other work off this CPU, "
+			"allow a real-time class (sched-policy) or raise max-latency");
+	/* the last second was bad, the window is not */
+	verdict.late_ppm = 9000;
+	verdict.stall_ppm = 9000;
+	verdict.stall_ns = 0;
+	expect_sentence(&verdict, &limits,
+			"infeasible: p99 of 200 us was missed of late (wake-ups up to 90 us late, "
+			"usually 14 us); sleeping all the same; keep other work off this CPU, "
+			"allow a real-time class (sched-policy) or raise max-latency");
+	verdict.state = LULL_VERDICT_SUSPENDED;
+	verdict.depth = LULL_REST_PAUSE;
+	expect_sentence(&verdict, &limits,
+			"suspended: this host wakes a resting thread too late too often; pausing "
+			"the core, resting is tried again; keep other work off this CPU or allow a "
+			"real-time class (sched-policy)");
+}
+
 /* Whatever the verdict holds, there is a sentence and it ends inside the buffer. */
 static void
 explain__says_something_about_every_verdict(void **state)
@@ -250,6 +288,9 @@ explain__says_something_about_every_verdict(void **state)
 					.ring_bound_ns = 12345678,
 					.overshoot_p99_ns = 123456,
 					.overshoot_p9999_ns = 999999,
+					.late_ppm = 1000000,
+					.stall_rate = 999999,
+					.stall_ns = 999999999,
 					.break_even_ns = 12345,
 					.pps_max = 999999999999,
 					.predicted_cpu_ppm = 1000000,
@@ -277,6 +318,7 @@ main(void)
 		cmocka_unit_test(poller__rests_and_counts),
 		cmocka_unit_test(explain__feasible),
 		cmocka_unit_test(explain__infeasible_ring_names_the_way_out),
+		cmocka_unit_test(explain__late_packets_are_told_with_their_cause),
 		cmocka_unit_test(explain__says_something_about_every_verdict),
 	};
 

@@ -201,6 +201,20 @@ add__long_batches_tell_nothing_of_short_windows(void **state)
 	assert_in_range(lull_arrival_curve_pkts(&curve, 14), 1000, 1001);
 }
 
+/* A window that the next batch overflows: what was in it, and that batch alone, count in full. */
+static void
+add__neither_part_of_an_overflowing_window_is_averaged_away(void **state)
+{
+	struct lull_arrival_windows windows = { 0 };
+	struct lull_arrival_curve curve;
+
+	(void)state;
+	lull_arrival_curve_init(&curve, 0);
+	lull_arrival_curve_add(&curve, &windows, 0, 100 * US, 1);
+	lull_arrival_curve_add(&curve, &windows, 100 * US, 200 * US, 100);
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 7), 100);
+}
+
 static void
 window_ns__is_the_inverse(void **state)
 {
@@ -249,6 +263,7 @@ main(void)
 		cmocka_unit_test(learned__is_the_true_curve_of_every_kind),
 		cmocka_unit_test(add__a_burst_is_one_at_every_scale),
 		cmocka_unit_test(add__long_batches_tell_nothing_of_short_windows),
+		cmocka_unit_test(add__neither_part_of_an_overflowing_window_is_averaged_away),
 		cmocka_unit_test(window_ns__is_the_inverse),
 		cmocka_unit_test(fade__by_half_in_nine_seconds),
 	};

@@ -132,6 +132,65 @@ update__polls_where_that_does_better(void **state)
 	assert_int_equal(stand.course.rest_hold_ns, 4 * S);
 }
 
+/* Thrice the budget is no emergency, and no bad moment either: it gets three seconds. */
+static void
+update__waits_for_seconds_before_it_polls(void **state)
+{
+	struct host sleepers = { 100 * MS, 0, 3 * MS }, good = { 0 };
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand);
+	assert_true(resting_share(&stand, &sleepers, 2900 * MS) >= 1);
+	assert_true(stand.course.lost);
+	stand_run(&stand, &sleepers, 3 * S);
+	assert_int_equal(stand.course.state, LULL_COURSE_POLLING);
+	/* half as much again as the budget never is a reason */
+	sleepers.length_ns = 1700 * US;
+	stand_begin(&stand);
+	assert_true(resting_share(&stand, &sleepers, 60 * S) >= 1);
+	assert_true(stand.course.lost);
+	assert_true(resting_share(&stand, &good, 20 * S) >= 1);
+	assert_false(stand.course.lost);
+}
+
+static void
+update__what_is_lost_stays_so_until_it_is_well_below(void **state)
+{
+	struct host noisy = { 100 * MS, 0, 1200 * US };
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand);
+	stand_run(&stand, &noisy, 60 * S);
+	assert_true(stand.course.lost);
+	noisy.length_ns = 880 * US;
+	stand_run(&stand, &noisy, 120 * S);
+	assert_true(stand.course.lost);
+	noisy.length_ns = 600 * US;
+	stand_run(&stand, &noisy, 120 * S);
+	assert_false(stand.course.lost);
+	noisy.length_ns = 880 * US;
+	stand_run(&stand, &noisy, 120 * S);
+	assert_false(stand.course.lost);
+}
+
+static void
+update__one_stall_while_polling_is_no_failure(void **state)
+{
+	struct host sleepers = { 20 * MS, 0, 2 * MS }, once = { 0, 1, 20 * MS };
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand);
+	stand_run(&stand, &sleepers, 200 * MS);
+	assert_int_equal(stand.course.state, LULL_COURSE_POLLING);
+	stand_run(&stand, &once, 1);
+	assert_true(lull_stalls_count_x256(&stand.watch.poll, 0) >= 256);
+	stand_run(&stand, &sleepers, 100 * MS);
+	assert_int_equal(stand.course.state, LULL_COURSE_POLLING);
+}
+
 static void
 update__rests_all_the_same_where_polling_fails_too(void **state)
 {
@@ -142,7 +201,9 @@ update__rests_all_the_same_where_polling_fails_too(void **state)
 	stand_begin(&stand);
 	stand_run(&stand, &both, 2 * S);
 	assert_true(stand.course.lost);
-	/* polling is tried for a fraction of a second, ever more seldom */
+	/* not again for half a minute; then for a fraction of a second, ever more seldom */
+	assert_int_equal(stand.course.state, LULL_COURSE_RESTING);
+	assert_true(resting_share(&stand, &both, 25 * S) >= 1);
 	assert_true(resting_share(&stand, &both, 600 * S) > 0.995);
 	assert_true(stand.course.lost);
 	assert_int_equal(stand.course.poll_hold_ns, 300 * S);
@@ -199,6 +260,9 @@ main(void)
 		cmocka_unit_test(update__rests_where_stalls_are_within_the_budget),
 		cmocka_unit_test(update__a_stall_or_two_are_no_rate),
 		cmocka_unit_test(update__polls_where_that_does_better),
+		cmocka_unit_test(update__waits_for_seconds_before_it_polls),
+		cmocka_unit_test(update__what_is_lost_stays_so_until_it_is_well_below),
+		cmocka_unit_test(update__one_stall_while_polling_is_no_failure),
 		cmocka_unit_test(update__rests_all_the_same_where_polling_fails_too),
 		cmocka_unit_test(update__a_host_that_turns_bad_is_noticed_within_a_second),
 		cmocka_unit_test(update__forbidden_rests_are_tried_only_where_polling_fails),

@@ -376,6 +376,99 @@ plan__rests_anyway_where_polling_is_held_up_as_much(void **state)
 	world_end(&world);
 }
 
+/* After a change of class what was learned of late wake-ups goes, and the promise comes back. */
+static void
+forget__drops_what_another_class_has_taught(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.late_ppm = 2000;
+	config.late_ns = 600 * US;
+	world_begin(&world, &config);
+	world_run(&world, 1000 * MS);
+	assert_true(world.verdict.stall_ppm > 0);
+	assert_true(world.verdict.overshoot_p9999_ns > 500 * US);
+	world.config.late_ppm = 0;
+	lull_idle_forget(world.idle);
+	world_mark(&world);
+	world_run(&world, 1 * MS);
+	assert_int_equal(world.verdict.stall_ppm, 0);
+	assert_int_equal(world.verdict.stall_ns, 0);
+	assert_true(world.verdict.calibration_count < 100);
+	world_end(&world);
+}
+
+/* Stalls longer than the ring lasts at the stated rate, for pollers too: no promise, but a rest. */
+static void
+plan__rests_anyway_where_polling_cannot_promise_either(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.limits.envelope = LULL_ENVELOPE_STATED;
+	config.limits.pps_max = 1000000;
+	config.stall_every_ns = 500 * MS;
+	config.stall_ns = 2 * MS;
+	config.pps = 1000;
+	world_begin(&world, &config);
+	world_run(&world, 8000 * MS);
+	world_mark(&world);
+	world.config.duration_ns = 10000 * MS;
+	world_run(&world, world.config.duration_ns);
+	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
+	assert_int_equal(world.verdict.binding, LULL_BOUND_RING);
+	assert_int_equal(world.verdict.depth, LULL_REST_SLEEP);
+	assert_true(cpu_share(&world) < 0.06);
+	world_end(&world);
+}
+
+static void
+plan__rests_where_no_packet_can_be_late(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.late_ppm = 50000;
+	config.late_ns = 1 * MS;
+	world_begin(&world, &config);
+	world_run(&world, 1000 * MS);
+	assert_int_equal(world.verdict.depth, LULL_REST_PAUSE);
+	world.config.pps = 0;
+	world_next(&world);
+	world_run(&world, 1100 * MS);
+	world_mark(&world);
+	world.config.duration_ns = 5000 * MS;
+	world_run(&world, world.config.duration_ns);
+	assert_true(cpu_share(&world) < 0.05);
+	world_end(&world);
+}
+
+static void
+wake__a_late_one_shortens_the_next_rests(void **state)
+{
+	struct world world;
+	uint64_t before_ns, backoffs;
+
+	(void)state;
+	settle_and_run(&world, &usual);
+	before_ns = world.verdict.rest_ns;
+	backoffs = LULL_COUNTER_READ(lull_idle_counters(world.idle)->backoffs);
+	world.config.late_ppm = 1000000;
+	world.config.late_ns = 300 * US;
+	world_run(&world, 100 * US);
+	world.config.late_ppm = 0;
+	world_run(&world, 10 * US);
+	assert_true(LULL_COUNTER_READ(lull_idle_counters(world.idle)->backoffs) > backoffs);
+	assert_in_range(world.verdict.rest_ns, before_ns / 2, before_ns * 8 / 10);
+	world_run(&world, 100 * MS);
+	assert_in_range(world.verdict.rest_ns, before_ns * 95 / 100, before_ns * 101 / 100);
+	world_end(&world);
+}
+
 static void
 plan__load_steps_are_followed(void **state)
 {
@@ -416,6 +509,10 @@ main(void)
 		cmocka_unit_test(verdict__objective_below_overshoot_is_infeasible),
 		cmocka_unit_test(plan__monitor_or_interrupt_take_over_where_offered),
 		cmocka_unit_test(plan__rests_anyway_where_polling_is_held_up_as_much),
+		cmocka_unit_test(forget__drops_what_another_class_has_taught),
+		cmocka_unit_test(plan__rests_anyway_where_polling_cannot_promise_either),
+		cmocka_unit_test(plan__rests_where_no_packet_can_be_late),
+		cmocka_unit_test(wake__a_late_one_shortens_the_next_rests),
 		cmocka_unit_test(plan__load_steps_are_followed),
 	};
 
