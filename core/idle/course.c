@@ -8,7 +8,7 @@
 #define POLL_HOLD_NS_MIN (30 * LULL_NS_PER_S)
 #define POLL_HOLD_NS_MAX (300 * LULL_NS_PER_S)
 #define TRIAL_NS (2 * LULL_NS_PER_S)
-/* Polling takes the whole core, so a bad moment or a few packets more than the budget are no reason:
+/* Polling takes the whole core, so a bad moment or a few packets beyond the budget are no reason:
  * it takes twice the budget for so long, or four times of late. */
 #define LOST_NS (3 * LULL_NS_PER_S)
 #define LOST_QUARTERS 8

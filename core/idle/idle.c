@@ -8,6 +8,7 @@
 #include "bound.h"
 #include "governor.h"
 #include "limits.h"
+#include "verdict.h"
 #include "waits.h"
 
 /* A packet ends these rests, so their limit does not bound the wait; it bounds a lost wake-up. */
@@ -123,7 +124,7 @@ lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *govern
 		return -EINVAL;
 	/* How late one came that polls says nothing about one that rests. */
 	if (governor != NULL && governor != idle->governor)
-		lull_stall_watch_init(&idle->waits.watch, idle->settled_ns);
+		lull_waits_forget(&idle->waits, idle->settled_ns);
 	if (governor != NULL)
 		idle->governor = governor;
 	idle->limits = *limits;
@@ -145,7 +146,7 @@ lull_idle_forget(struct lull_idle *idle)
 		calibration->cost_ns = cost_ns;
 		calibration->cost_measured = cost_measured;
 	}
-	lull_stall_watch_forget(&idle->waits.watch, idle->settled_ns);
+	lull_waits_forget(&idle->waits, idle->settled_ns);
 }
 
 /* The open turn ended at end_ns: account its time and what its packets waited at most. */
@@ -424,64 +425,6 @@ lull_idle_wait_histogram(const struct lull_idle *idle)
 	return &idle->waits.histogram;
 }
 
-/* Busy share plus what the rests cost of the remaining time. */
-static uint32_t
-idle_predict_cpu_ppm(const struct lull_idle *idle, const struct lull_verdict *verdict)
-{
-	uint64_t busy_ppm = LULL_MIN(idle->load.busy_ppm, LULL_PPM);
-	uint64_t real_ns = verdict->rest_ns + verdict->overshoot_p50_ns;
-	uint64_t cost_ns = LULL_MIN(verdict->cost_ns, real_ns);
-
-	if (verdict->depth < LULL_REST_SLEEP || real_ns == 0)
-		return LULL_PPM;
-	return (uint32_t)(busy_ppm + (LULL_PPM - busy_ppm) * cost_ns / real_ns);
-}
-
-/* What is measured besides what the governor goes by. */
-static void
-idle_measured(const struct lull_idle *idle, struct lull_verdict *verdict)
-{
-	const struct lull_waits *waits = &idle->waits;
-	const struct lull_stall_watch *watch = &waits->watch;
-	const struct lull_stalls *stalls = watch->polling ? &watch->poll : &watch->rest;
-	struct lull_waits_mark window = lull_waits_window(waits);
-	uint32_t budget_ppm = (uint32_t)LULL_PPM - idle->limits.percentile_ppm;
-
-	if (window.pkts > 0)
-		verdict->late_ppm = (uint32_t)((double)window.late_pkts_x256 / 256 * LULL_PPM /
-					       (double)window.pkts);
-	verdict->stall_ppm = lull_stalls_late_ppm(stalls, idle->limits.latency_ns, budget_ppm);
-	verdict->stall_rate = lull_stalls_rate(stalls);
-	verdict->stall_ns = lull_stalls_longest_ns(stalls);
-	for (uint32_t i = 0; i < LULL_ARRIVAL_SCALES; i++)
-		verdict->arrival_pkts[i] = lull_arrival_curve_pkts(&waits->curve, i);
-	/* A promise is taken back where the packets say otherwise. */
-	if (verdict->state == LULL_VERDICT_FEASIBLE &&
-	    lull_waits_missed(waits, idle->settled_ns, budget_ppm)) {
-		verdict->state = LULL_VERDICT_INFEASIBLE;
-		verdict->binding = LULL_BOUND_OVERSHOOT;
-	}
-}
-
-static void
-idle_predict(const struct lull_idle *idle, struct lull_verdict *verdict)
-{
-	const struct lull_idle_limits *limits = &idle->limits;
-	const struct lull_load *load = &idle->load;
-	const struct lull_stall_watch *watch = &idle->waits.watch;
-
-	if (verdict->depth >= LULL_REST_SLEEP)
-		verdict->predicted_ns = lull_bound_predict_ns(
-			limits, &idle->calibration[LULL_REST_SLEEP], &watch->rest, load->busy_ppm,
-			load->resting_ppm, verdict->rest_ns);
-	else
-		verdict->predicted_ns =
-			LULL_MAX(load->serve_ns,
-				 lull_stalls_wait_ns(&watch->poll,
-						     (uint32_t)LULL_PPM - limits->percentile_ppm));
-	verdict->predicted_cpu_ppm = idle_predict_cpu_ppm(idle, verdict);
-}
-
 void
 lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 {
@@ -512,6 +455,5 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 		.calibration_count = calibration->count,
 	};
 	idle->governor->verdict(idle->governor_state, verdict);
-	idle_measured(idle, verdict);
-	idle_predict(idle, verdict);
+	lull_verdict_complete(verdict, &idle->view, &idle->waits, idle->settled_ns);
 }

@@ -3,9 +3,9 @@
  * @file
  * Ring guard: the longest request that the Rx ring survives, for governors that promise no loss.
  *
- * Link and stated rates are a promise, so the rarest wake-ups and stalls count in full; learned ones are
- * none: twice their curve against the usual wake-ups, once against the rare ones. A lost
- * packet halves the share of it in use, which is given back over seconds.
+ * Link and stated rates are a promise, so the rarest wake-ups count in full, and so do stalls;
+ * learned arrivals are none: twice their curve against the usual wake-ups, once against the rare
+ * ones. A lost packet halves the share of it in use, which is given back over seconds.
  * Memory: one fixed struct.
  */
 #ifndef LULL_RING_GUARD_H

@@ -53,6 +53,14 @@ lull_waits_window(const struct lull_waits *waits)
 }
 
 void
+lull_waits_forget(struct lull_waits *waits, uint64_t now_ns)
+{
+	lull_stall_watch_forget(&waits->watch, now_ns);
+	for (uint32_t i = 0; i < LULL_WAITS_STEPS; i++)
+		waits->steps[i] = waits_now(waits);
+}
+
+void
 lull_waits_note(struct lull_waits *waits)
 {
 	if (!waits->trial)

@@ -74,6 +74,8 @@ struct lull_waits {
 void lull_waits_init(struct lull_waits *waits, uint64_t now_ns);
 /** A new measurement window. */
 void lull_waits_mark(struct lull_waits *waits, uint64_t now_ns);
+/** Stalls and late packets so far are of another class or governor; the window stays. */
+void lull_waits_forget(struct lull_waits *waits, uint64_t now_ns);
 /** A turn begins: all queues are looked at, as of @p now_ns. */
 static inline void lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count);
 /** What queue @p index gave in it; true when it is empty now. */

@@ -59,6 +59,28 @@ turn__remembers_the_last_packet(void **state)
 	assert_int_equal(load.packet_ns, 5000);
 }
 
+/* A turn of 5 ms among turns of 2 us: somebody else had the CPU. */
+static void
+turn__what_was_held_up_is_no_load(void **state)
+{
+	struct lull_load load;
+	uint64_t now_ns = 0;
+
+	(void)state;
+	lull_load_init(&load, 0);
+	for (int i = 0; i < 20000; i++)
+		lull_load_turn(&load, now_ns += 10000, 3, 2000);
+	assert_in_range(load.busy_ppm, 190000, 210000);
+	lull_load_turn(&load, now_ns += 5000000, 3, 5000000);
+	assert_in_range(load.serve_ns, 1900, 3000);
+	assert_in_range(load.busy_ppm, 100000, 210000);
+	/* where all are long, that is what serving takes */
+	for (int i = 0; i < 200; i++)
+		lull_load_turn(&load, now_ns += 5000000, 3, 5000000);
+	assert_in_range(load.serve_ns, 4900000, 5000000);
+	assert_true(load.busy_ppm > 950000);
+}
+
 int
 main(void)
 {
@@ -66,6 +88,7 @@ main(void)
 		cmocka_unit_test(turn__rates_are_means_over_time),
 		cmocka_unit_test(share__follows_packets_not_time),
 		cmocka_unit_test(turn__remembers_the_last_packet),
+		cmocka_unit_test(turn__what_was_held_up_is_no_load),
 	};
 
 	return cmocka_run_group_tests_name("load", tests, NULL, NULL);

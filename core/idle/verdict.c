@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verdict.h"
+
+#include "bound.h"
+
+/* Busy share plus what the rests cost of the remaining time. */
+static uint32_t
+verdict_cpu_ppm(const struct lull_verdict *verdict, const struct lull_load *load)
+{
+	uint64_t busy_ppm = LULL_MIN(load->busy_ppm, LULL_PPM);
+	uint64_t real_ns = verdict->rest_ns + verdict->overshoot_p50_ns;
+	uint64_t cost_ns = LULL_MIN(verdict->cost_ns, real_ns);
+
+	if (verdict->depth < LULL_REST_SLEEP || real_ns == 0)
+		return LULL_PPM;
+	return (uint32_t)(busy_ppm + (LULL_PPM - busy_ppm) * cost_ns / real_ns);
+}
+
+/* What is measured besides what the governor goes by. */
+static void
+verdict_measure(struct lull_verdict *verdict, const struct lull_idle_view *view,
+		const struct lull_waits *waits, uint64_t now_ns)
+{
+	const struct lull_stall_watch *watch = &waits->watch;
+	const struct lull_stalls *stalls = watch->polling ? &watch->poll : &watch->rest;
+	struct lull_waits_mark window = lull_waits_window(waits);
+	uint32_t budget_ppm = (uint32_t)LULL_PPM - view->limits->percentile_ppm;
+
+	if (window.pkts > 0)
+		verdict->late_ppm = (uint32_t)((double)window.late_pkts_x256 / 256 * LULL_PPM /
+					       (double)window.pkts);
+	verdict->stall_ppm = lull_stalls_late_ppm(stalls, view->limits->latency_ns, budget_ppm);
+	verdict->stall_rate = lull_stalls_rate(stalls);
+	verdict->stall_ns = lull_stalls_longest_ns(stalls);
+	for (uint32_t i = 0; i < LULL_ARRIVAL_SCALES; i++)
+		verdict->arrival_pkts[i] = lull_arrival_curve_pkts(&waits->curve, i);
+	/* A promise is taken back where the packets say otherwise. */
+	if (verdict->state == LULL_VERDICT_FEASIBLE &&
+	    lull_waits_missed(waits, now_ns, budget_ppm)) {
+		verdict->state = LULL_VERDICT_INFEASIBLE;
+		verdict->binding = LULL_BOUND_OVERSHOOT;
+	}
+}
+
+static void
+verdict_predict(struct lull_verdict *verdict, const struct lull_idle_view *view)
+{
+	const struct lull_idle_limits *limits = view->limits;
+	const struct lull_load *load = view->load;
+	const struct lull_stall_watch *watch = view->stalls;
+
+	if (verdict->depth >= LULL_REST_SLEEP)
+		verdict->predicted_ns = lull_bound_predict_ns(
+			limits, &view->calibration[LULL_REST_SLEEP], &watch->rest, load->busy_ppm,
+			load->resting_ppm, verdict->rest_ns);
+	else
+		verdict->predicted_ns =
+			LULL_MAX(load->serve_ns,
+				 lull_stalls_wait_ns(&watch->poll,
+						     (uint32_t)LULL_PPM - limits->percentile_ppm));
+	verdict->predicted_cpu_ppm = verdict_cpu_ppm(verdict, load);
+}
+
+void
+lull_verdict_complete(struct lull_verdict *verdict, const struct lull_idle_view *view,
+		      const struct lull_waits *waits, uint64_t now_ns)
+{
+	verdict_measure(verdict, view, waits, now_ns);
+	verdict_predict(verdict, view);
+}
