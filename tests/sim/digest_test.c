@@ -32,8 +32,8 @@ static const struct {
 	{ "drain", 0xf984c1a297c3e60b, 0xd33ac3f2fa0d5906, 0x5939d2bd1a9d7e9c, 0x78f7265bf28b8086 },
 	{ "kalman", 0x2d20c7d8c1f1e5e2, 0x1d48ae67c710eb7e, 0x9484b7f958180060,
 	  0xdcc88b678a244937 },
-	{ "objective", 0xec9a1b1ae43709d9, 0xaa09b9cab711ff6e, 0xcfe6dd0a3826e851,
-	  0xe67258eb61bf5fcc },
+	{ "objective", 0x7de63617b290924c, 0x8f583dbf7dd61025, 0x2bb452511b593b94,
+	  0x31102e277720b957 },
 };
 
 static const enum lull_arrival_kind kinds[] = { LULL_ARRIVAL_CONSTANT, LULL_ARRIVAL_POISSON,
