@@ -246,16 +246,24 @@ objective_rest(struct objective *objective, enum lull_verdict_state state,
 		objective_prefers_interrupt(objective) ? LULL_REST_INTERRUPT : LULL_REST_SLEEP;
 }
 
-static void
-objective_forbidden(struct objective *objective, const struct outlook *outlook)
+/* No packet for so long that none can be late. */
+static bool
+objective_silent(const struct objective *objective, uint64_t now_ns)
 {
-	uint64_t anyway_ns = outlook->binding == LULL_BOUND_CAP ||
-					     objective->course.state == LULL_COURSE_POLLING ?
-				     0 :
-				     objective_anyway_ns(objective, outlook);
+	return now_ns >= objective->view->load->packet_ns + SILENCE_NS;
+}
+
+static void
+objective_forbidden(struct objective *objective, const struct outlook *outlook, uint64_t now_ns)
+{
+	/* A burst after silence could overflow the ring all the same. */
+	bool silent = objective_silent(objective, now_ns) &&
+		      !(outlook->binding == LULL_BOUND_RING && objective_proven(objective));
+	uint64_t anyway_ns = objective_anyway_ns(objective, outlook);
 
 	objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, outlook->binding);
-	if (anyway_ns == 0)
+	if (anyway_ns == 0 || outlook->binding == LULL_BOUND_CAP ||
+	    (objective->course.state == LULL_COURSE_POLLING && !silent))
 		return;
 	objective->depth = LULL_REST_SLEEP;
 	objective->rest_ns = anyway_ns;
@@ -266,11 +274,11 @@ objective_follow(struct objective *objective, const struct outlook *outlook, uin
 {
 	switch (objective->course.state) {
 	case LULL_COURSE_POLLING:
-		if (now_ns < objective->view->load->packet_ns + SILENCE_NS)
+		if (objective_silent(objective, now_ns))
+			objective_rest(objective, LULL_VERDICT_SUSPENDED, outlook);
+		else
 			objective_fall_back(objective, LULL_VERDICT_SUSPENDED,
 					    LULL_BOUND_OVERSHOOT);
-		else
-			objective_rest(objective, LULL_VERDICT_SUSPENDED, outlook);
 		break;
 	case LULL_COURSE_TRYING:
 		objective_rest(objective, LULL_VERDICT_SUSPENDED, outlook);
@@ -313,7 +321,7 @@ objective_update(struct objective *objective, uint64_t now_ns)
 	given = objective_case(objective, &outlook, now_ns);
 	lull_course_update(&objective->course, &given);
 	if (outlook.forbidden)
-		objective_forbidden(objective, &outlook);
+		objective_forbidden(objective, &outlook, now_ns);
 	else
 		objective_follow(objective, &outlook, now_ns);
 }

@@ -173,6 +173,42 @@ plan__rests_where_no_packet_can_be_late(void **state)
 	world_end(&world);
 }
 
+/* Wake-ups that leave no room for a rest under traffic are no reason to poll without any. */
+static void
+plan__rests_in_silence_where_the_objective_forbids_it(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.limits.latency_ns = 60 * US;
+	config.overshoot_ns = 40 * US;
+	config.late_ppm = 30000;
+	config.late_ns = 100 * US;
+	config.cost_ns = 16 * US;
+	world_begin(&world, &config);
+	world_run(&world, 2000 * MS);
+	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
+	assert_int_equal(world.verdict.depth, LULL_REST_PAUSE);
+	world.config.pps = 0;
+	world_next(&world);
+	world_run(&world, 1100 * MS);
+	world_mark(&world);
+	world.config.duration_ns = 1000 * MS;
+	world_run(&world, world.config.duration_ns);
+	assert_true(cpu_share(&world) < 0.5);
+	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
+	/* a link that could fill the ring meanwhile is another matter */
+	world.config.limits.envelope = LULL_ENVELOPE_LINK;
+	world.config.limits.pps_max = 148809523;
+	assert_int_equal(lull_idle_change(world.idle, NULL, &world.config.limits), 0);
+	world_run(&world, 100 * MS);
+	world_mark(&world);
+	world_run(&world, world.config.duration_ns);
+	assert_true(cpu_share(&world) > 0.9);
+	world_end(&world);
+}
+
 static void
 wake__a_late_one_shortens_the_next_rests(void **state)
 {
@@ -260,6 +296,7 @@ main(void)
 		cmocka_unit_test(forget__drops_what_another_class_has_taught),
 		cmocka_unit_test(plan__rests_anyway_where_polling_cannot_promise_either),
 		cmocka_unit_test(plan__rests_where_no_packet_can_be_late),
+		cmocka_unit_test(plan__rests_in_silence_where_the_objective_forbids_it),
 		cmocka_unit_test(wake__a_late_one_shortens_the_next_rests),
 		cmocka_unit_test(verdict__late_host_suspends_within_100_ms_and_resumes),
 		cmocka_unit_test(verdict__healthy_host_does_not_flap),
