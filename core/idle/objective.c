@@ -27,7 +27,7 @@
 #define PROBE_PROVEN_NS (200 * LULL_NS_PER_MS)
 #define RELEASE_SHIFT 3 /* an eighth of the way up per update */
 /* Of the objective, for what no model sees: the receiver's own polling, above all. */
-#define MARGIN_SHARE 10
+#define MARGIN_SHARE 11
 /* After so long without a packet none can be late, whatever holds the thread up. */
 #define SILENCE_NS LULL_NS_PER_S
 

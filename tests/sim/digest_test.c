@@ -32,8 +32,8 @@ static const struct {
 	{ "drain", 0xf984c1a297c3e60b, 0xd33ac3f2fa0d5906, 0x5939d2bd1a9d7e9c, 0x78f7265bf28b8086 },
 	{ "kalman", 0x2d20c7d8c1f1e5e2, 0x1d48ae67c710eb7e, 0x9484b7f958180060,
 	  0xdcc88b678a244937 },
-	{ "objective", 0x7de63617b290924c, 0x8f583dbf7dd61025, 0x2bb452511b593b94,
-	  0x31102e277720b957 },
+	{ "objective", 0xa8e5d8723dae514a, 0xda2c39c883db9dc4, 0x0e67c98f1462ccb8,
+	  0xd5c3361cf8f90b2d },
 };
 
 static const enum lull_arrival_kind kinds[] = { LULL_ARRIVAL_CONSTANT, LULL_ARRIVAL_POISSON,
