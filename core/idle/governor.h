@@ -35,7 +35,6 @@ struct lull_idle_turn {
 	uint32_t pkt_count;      /* all queues */
 	uint32_t queue_pkts_max; /* the fullest queue */
 	bool drained;            /* every queue returned less than a burst */
-	bool follows;            /* no turns in between that nobody timed */
 	/* of the packets received since the last plan; size_pkts 0: not measured */
 	uint64_t size_pkts, bytes, bytes_squared;
 };

@@ -21,7 +21,6 @@ struct lull_idle {
 	uint64_t turn_pkts;     /* of the turn not yet settled */
 	uint64_t empty_turn_ns; /* length of an empty turn, where turns are not timed one by one */
 	bool turn_open;
-	bool untimed;           /* turns since the last plan that nobody timed */
 	uint64_t rest_begin_ns; /* of the last rest */
 	uint64_t rest_len_ns;   /* its length while its backlog is being drained, else 0 */
 	uint64_t drain_pkts;
@@ -197,7 +196,6 @@ idle_read_turn(struct lull_idle *idle, const struct lull_turn *turn)
 		.now_ns = turn->now_ns,
 		.calm_ns = turn->calm_ns,
 		.drained = true,
-		.follows = !idle->untimed,
 		.size_pkts = turn->size_pkts,
 		.bytes = turn->bytes,
 		.bytes_squared = turn->bytes_squared,
@@ -254,7 +252,6 @@ lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn)
 	LULL_ASSERT_HOT(turn->queue_count <= LULL_IDLE_QUEUES_MAX);
 	idle_settle(idle, turn->now_ns);
 	seen = idle_read_turn(idle, turn);
-	idle->untimed = false;
 	idle->turn_open = true;
 	idle->turn_pkts = seen.pkt_count;
 	LULL_COUNTER_ADD(counters->turns, 1);
@@ -342,7 +339,6 @@ lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64
 		idle_settle(idle, now_ns);
 		return;
 	}
-	idle->untimed = true;
 	/* What led up to these turns ended when they began, which nobody timed. */
 	idle_settle(idle, idle->settled_ns);
 	span_ns = now_ns > idle->settled_ns ? now_ns - idle->settled_ns : 0;

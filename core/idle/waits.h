@@ -8,7 +8,7 @@
  * waited longer than the objective is reckoned as fluid: of what comes while nobody looks for G,
  * and while its backlog is worked off, the share (G - T) / G does.
  * Also keeps the arrival curve and the stalls, which are learned from the same looks.
- * Threads: belongs to one loop; the histogram and window counters may be read by any.
+ * Threads: belongs to one loop; the histogram may be read by any.
  * Memory: one fixed struct.
  */
 #ifndef LULL_WAITS_H

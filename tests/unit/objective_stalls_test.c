@@ -7,45 +7,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "world.h"
-
-#define US LULL_NS_PER_US
-#define MS LULL_NS_PER_MS
-
-static const struct world_config usual = {
-	.governor = "objective",
-	.limits = { .latency_ns = 200 * US, .ring_pkts = 1024, .envelope = LULL_ENVELOPE_LEARNED },
-	.pps = 50000,
-	.turn_ns = 60,
-	.pkt_ns = 50,
-	.overshoot_ns = 6 * US,
-	.cost_ns = 5500,
-	.ring_pkts = 1024,
-	.duration_ns = 200 * MS,
-	.seed = 7,
-};
-
-static uint64_t
-p99(const struct lull_histogram *histogram)
-{
-	return lull_histogram_quantile(histogram, 990000);
-}
-
-/* Let it calibrate, then measure. */
-static void
-settle_and_run(struct world *world, const struct world_config *config)
-{
-	world_begin(world, config);
-	world_run(world, 100 * MS);
-	world_mark(world);
-	world_run(world, config->duration_ns);
-}
-
-static double
-cpu_share(const struct world *world)
-{
-	return (double)world->cpu_ns / (double)world->config.duration_ns;
-}
+#include "objective_world.h"
 
 static void
 plan__rests_anyway_where_polling_is_held_up_as_much(void **state)
