@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from lull.child import find_program
 from lull.energy import EnergyMeter
 from lull.errors import LullError
-from lull.machine import cpuidle_driver, hypervisor
+from lull.machine import REAL_TIME_PRIORITY, cpuidle_driver, hypervisor
 from lull.pace import Pace
 from lull.programs import runtime_dirs
 from lull.quantities import micros, percent
@@ -29,7 +29,6 @@ STEAL_WARN = 0.01
 OVERSHOOT_WARN_US = 60.0
 LATE_WARN_US = 500.0
 EXIT_WARN_US = 50
-REAL_TIME_PRIORITY = 10  # that of the thread that watches over the loops
 FLOW_LIBRARIES = ((b"libndpi.so", "libndpi-dev", "protocols are not identified"),
                   (b"librdkafka.so", "librdkafka-dev", "no export to Kafka"))
 

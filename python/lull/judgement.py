@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from statistics import mean
 
+from lull.machine import REAL_TIME_PRIORITY
 from lull.quantities import digits, micros, percent
 from lull.result import Result, Run
 from lull.runqueue import DISTURBED_PCT
@@ -93,8 +94,8 @@ def advice(result: Result) -> str:
     if not (asked and knows and shared) or result.machine.realtime is not False:
         return ""
     return ("This user may not give the loop a real-time class, so beside other programs it waits "
-            "for its turn: grant CAP_SYS_NICE, or an rtprio limit of 1 (limits.conf, "
-            "LimitRTPRIO=1 of a unit), and the latency holds there too.")
+            f"for its turn: grant CAP_SYS_NICE, or an rtprio limit of {REAL_TIME_PRIORITY} "
+            f"(limits.conf, LimitRTPRIO={REAL_TIME_PRIORITY} of a unit), and it need not.")
 
 
 def warning(result: Result) -> str:

@@ -13,6 +13,10 @@ from pydantic import BaseModel, ConfigDict
 from lull.tree import Tree
 
 CAP_SYS_NICE = 23
+# Of SCHED_FIFO: that of the thread that watches over the loops; with less it takes what there is,
+# but needs one more than the loops.
+REAL_TIME_PRIORITY = 10
+REAL_TIME_PRIORITY_MIN = 2
 HYPERVISORS = {"KVMKVMKVM": "KVM", "Microsoft Hv": "Hyper-V", "VMwareVMware": "VMware",
                "XenVMMXenVMM": "Xen", "TCGTCGTCGTCG": "QEMU TCG"}
 
@@ -68,7 +72,8 @@ def realtime(tree: Tree) -> bool | None:
     effective = re.search(r"^CapEff:\s*([0-9a-f]+)", status, re.MULTILINE)
     priority = re.search(r"^Max realtime priority\s+(\S+)", limits, re.MULTILINE)
     return bool((effective and int(effective[1], 16) >> CAP_SYS_NICE & 1)
-                or (priority and priority[1] != "0"))
+                or (priority and (not priority[1].isdigit()  # unlimited
+                                  or int(priority[1]) >= REAL_TIME_PRIORITY_MIN)))
 
 
 def commit(directory: Path) -> str:

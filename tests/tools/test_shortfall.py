@@ -120,7 +120,7 @@ def test_advice_is_for_who_lacks_the_right() -> None:
             "machine": Machine(realtime=allowed),
             "settings": result.settings.model_copy(update={"sched_policy": policy})}))
 
-    assert "CAP_SYS_NICE, or an rtprio limit of 1" in on(False)
+    assert "CAP_SYS_NICE, or an rtprio limit of 10 (limits.conf, LimitRTPRIO=10" in on(False)
     assert "\n" not in on(False)
     assert on(False, policy="fifo") == on(False)
     assert on(True) == on(None) == on(False, policy="other") == ""
@@ -129,8 +129,8 @@ def test_advice_is_for_who_lacks_the_right() -> None:
 
 
 @pytest.mark.parametrize(("capabilities", "limit", "right"), [
-    (0, "0", False), (CAP_SYS_NICE, "0", True), (CAP_SYS_NICE - 1, "0", False), (0, "1", True),
-    (0, "unlimited", True)])
+    (0, "0", False), (CAP_SYS_NICE, "0", True), (CAP_SYS_NICE - 1, "0", False), (0, "1", False),
+    (0, "2", True), (0, "unlimited", True)])
 def test_right_to_a_class(tmp_path: Path, capabilities: int, limit: str, right: bool) -> None:
     write(tmp_path, {
         "proc/self/status": f"Name:\tlull\nCapPrm:\t0\nCapEff:\t{capabilities:016x}\nCapBnd:\tff",
