@@ -98,6 +98,27 @@ queue__a_backlog_waited_for_the_gap_before_it(void **state)
 	assert_in_range(late_pkts(), 160, 164);
 }
 
+/* Each queue has a backlog of its own: what another one is still working off makes none late. */
+static void
+queue__one_backlog_is_not_the_others(void **state)
+{
+	uint64_t now_ns = 1 * MS;
+
+	(void)state;
+	look(now_ns, 0);
+	now_ns += 399 * US;
+	/* both waited for the gap; the second one is empty after its 10, the first one never */
+	for (int i = 0; i < 3; i++, now_ns += 1 * US) {
+		lull_waits_look(waits, now_ns, 2);
+		assert_false(lull_waits_queue(waits, 0, 32, 32));
+		assert_true(lull_waits_queue(waits, 1, 10, 32));
+		lull_waits_settle(waits, now_ns + US, LATENCY_NS);
+	}
+	/* half of 3 x 32 and of the first 10 */
+	assert_in_range(late_pkts(), 52, 54);
+	assert_in_range(lull_arrival_curve_pkts(&waits->curve, 9), 10, 30);
+}
+
 /* A queue that never runs short, at high load: its packets came long after that gap. */
 static void
 queue__no_backlog_lasts_for_ever(void **state)
@@ -212,6 +233,8 @@ main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(queue__a_backlog_waited_for_the_gap_before_it,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(queue__one_backlog_is_not_the_others, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(queue__no_backlog_lasts_for_ever, setup, teardown),
 		cmocka_unit_test_setup_teardown(look__tells_rests_from_stalls, setup, teardown),
 		cmocka_unit_test_setup_teardown(look__a_trial_rest_says_nothing_about_polling,
