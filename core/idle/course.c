@@ -12,13 +12,17 @@
  * it takes twice the budget for so long, or four times of late. */
 #define LOST_NS (3 * LULL_NS_PER_S)
 #define LOST_QUARTERS 8
-#define GROSS_BUDGETS 4
+#define GROSS_QUARTERS 16
+/* A program that starts holds up its own threads, and one that polls is not lent a real-time class:
+ * for so long nothing is given up, from the start or from a change of class on. */
+#define BEGIN_NS LULL_NS_PER_S
 /* A few stalls are no rate: so many before the saving is given up for them, and before polling
  * counts as no better. Records fade, so half a stall less. */
 #define EVIDENCE_X256 (9 * 256 / 2)
 #define SOME_EVIDENCE_X256 (3 * 256 / 2)
-/* The last second alone, which fades as it goes by, counts as lost at 1.75 budgets. */
+/* The last moments alone count as lost at 1.75 budgets. */
 #define RECENT_QUARTERS 7
+#define GROSS_EVIDENCE_X256 (5 * 256 / 2)
 
 void
 lull_course_init(struct lull_course *course, struct lull_stall_watch *stalls)
@@ -53,13 +57,23 @@ course_spent(const struct lull_stalls *stalls, const struct lull_course_case *gi
 	       lull_stalls_count_x256(stalls, given->latency_ns) >= evidence_x256;
 }
 
+/* The same for the last moments: nothing is known of a time before. */
+static bool
+course_spent_lately(const struct lull_stalls *recent, const struct lull_course_case *given,
+		    uint32_t quarters, uint64_t evidence_x256)
+{
+	return lull_stalls_time_ppm(recent, given->latency_ns) >
+		       (uint64_t)given->budget_ppm * quarters / 4 &&
+	       lull_stalls_count_x256(recent, given->latency_ns) >= evidence_x256;
+}
+
 /* Is the budget spent while it rests? Until it is down to three quarters. */
 static bool
 course_lost(const struct lull_course *course, const struct lull_course_case *given)
 {
 	return course_spent(&course->stalls->rest, given, course->lost ? 3 : 4, 0) ||
-	       course_spent(&course->stalls->recent, given, course->lost ? 4 : RECENT_QUARTERS,
-			    SOME_EVIDENCE_X256);
+	       course_spent_lately(&course->stalls->recent, given,
+				   course->lost ? 4 : RECENT_QUARTERS, SOME_EVIDENCE_X256);
 }
 
 static void
@@ -76,10 +90,8 @@ course_judge(struct lull_course *course, const struct lull_course_case *given)
 static bool
 course_lost_for_good(const struct lull_course *course, const struct lull_course_case *given)
 {
-	const struct lull_stalls *recent = &course->stalls->recent;
-
-	if (lull_stalls_count_x256(recent, given->latency_ns) >= EVIDENCE_X256 &&
-	    lull_stalls_time_ppm(recent, given->latency_ns) > GROSS_BUDGETS * given->budget_ppm)
+	if (course_spent_lately(&course->stalls->recent, given, GROSS_QUARTERS,
+				GROSS_EVIDENCE_X256))
 		return true;
 	return course->lost && given->now_ns >= course->lost_ns + LOST_NS &&
 	       course_spent(&course->stalls->rest, given, LOST_QUARTERS, EVIDENCE_X256);
@@ -102,6 +114,9 @@ course_rest(struct lull_course *course, const struct lull_course_case *given)
 
 	course_judge(course, given);
 	if (given->now_ns < course->anyway_ns)
+		return;
+	if (given->now_ns < course->stalls->since_ns + BEGIN_NS &&
+	    !(given->forbidden && given->promised))
 		return;
 	for_good = course_lost_for_good(course, given);
 	course->lost = course->lost || for_good;

@@ -43,6 +43,7 @@ struct lull_course_case {
 	uint64_t latency_ns; /* objective */
 	uint32_t budget_ppm; /* share of packets that may wait longer */
 	bool forbidden;      /* its bounds leave no room for a rest */
+	bool promised;       /* ... by a promise of no loss, which holds from the start */
 	/* Polling fails when more than poll_budget_ppm of the packets wait longer than this. */
 	uint64_t poll_wait_ns;
 	uint32_t poll_budget_ppm;

@@ -192,6 +192,7 @@ objective_case(const struct objective *objective, const struct outlook *outlook,
 		.latency_ns = limits->latency_ns,
 		.budget_ppm = (uint32_t)LULL_PPM - limits->percentile_ppm,
 		.forbidden = outlook->forbidden,
+		.promised = outlook->binding == LULL_BOUND_RING && objective_proven(objective),
 	};
 
 	given.poll_wait_ns = given.latency_ns;

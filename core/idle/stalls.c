@@ -5,7 +5,7 @@
 
 #include <lull/base.h>
 
-#define RECENT_NS LULL_NS_PER_S
+#define RECENT_NS (LULL_NS_PER_S / 4)
 #define FADE_SHIFT 7
 #define FADE_STEPS_MAX 1024
 #define UNIT 256
@@ -27,6 +27,7 @@ lull_stall_watch_init(struct lull_stall_watch *watch, uint64_t now_ns)
 	lull_stalls_init(&watch->poll, LULL_STALL_MEMORY_NS, now_ns);
 	lull_stalls_init(&watch->recent, RECENT_NS, now_ns);
 	watch->polling = false;
+	watch->since_ns = now_ns;
 	watch->fresh_ns = 0;
 	watch->fresh_pkts = 0;
 }

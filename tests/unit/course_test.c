@@ -117,6 +117,7 @@ update__polls_where_that_does_better(void **state)
 
 	(void)state;
 	stand_begin(&stand);
+	stand_run(&stand, &good, 10 * S);
 	stand_run(&stand, &sleepers, 200 * MS);
 	assert_int_equal(stand.course.state, LULL_COURSE_POLLING);
 	assert_true(stand.course.lost);
@@ -175,14 +176,43 @@ update__what_is_lost_stays_so_until_it_is_well_below(void **state)
 	assert_false(stand.course.lost);
 }
 
+/* The first second of a loop is that of a program that starts. */
 static void
-update__one_stall_while_polling_is_no_failure(void **state)
+update__judges_no_beginner(void **state)
 {
-	struct host sleepers = { 20 * MS, 0, 2 * MS }, once = { 0, 1, 20 * MS };
+	struct host both = { 20 * MS, 0, 2 * MS };
 	struct stand stand;
 
 	(void)state;
 	stand_begin(&stand);
+	assert_true(resting_share(&stand, &both, 900 * MS) >= 1);
+	assert_true(stand.course.lost);
+	stand_run(&stand, &both, 300 * MS);
+	assert_int_equal(stand.course.state, LULL_COURSE_POLLING);
+	/* nor after a change of class */
+	stand_begin(&stand);
+	stand_run(&stand, &(struct host){ 0 }, 10 * S);
+	lull_stall_watch_forget(&stand.watch, stand.now_ns);
+	assert_true(resting_share(&stand, &both, 900 * MS) >= 1);
+	/* also where the bounds leave no room; but a promise of no loss holds from the start */
+	stand_begin(&stand);
+	stand.given.forbidden = true;
+	assert_true(resting_share(&stand, &both, 900 * MS) >= 1);
+	stand_begin(&stand);
+	stand.given.forbidden = true;
+	stand.given.promised = true;
+	assert_true(resting_share(&stand, &both, 900 * MS) < 0.01);
+}
+
+static void
+update__one_stall_while_polling_is_no_failure(void **state)
+{
+	struct host sleepers = { 20 * MS, 0, 2 * MS }, once = { 0, 1, 20 * MS }, good = { 0 };
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand);
+	stand_run(&stand, &good, 10 * S);
 	stand_run(&stand, &sleepers, 200 * MS);
 	assert_int_equal(stand.course.state, LULL_COURSE_POLLING);
 	stand_run(&stand, &once, 1);
@@ -238,6 +268,7 @@ update__forbidden_rests_are_tried_only_where_polling_fails(void **state)
 	(void)state;
 	stand_begin(&stand);
 	stand.given.forbidden = true;
+	stand_run(&stand, &good, 1100 * MS);
 	assert_true(resting_share(&stand, &good, 100 * S) < 0.001);
 	assert_int_equal(stand.course.state, LULL_COURSE_POLLING);
 	assert_true(resting_share(&stand, &both, 600 * S) > 0.99);
@@ -246,6 +277,7 @@ update__forbidden_rests_are_tried_only_where_polling_fails(void **state)
 	stand.given.forbidden = true;
 	stand.given.poll_wait_ns = 5 * MS;
 	stand.given.poll_budget_ppm = 0;
+	stand_run(&stand, &good, 1100 * MS);
 	assert_true(resting_share(&stand, &both, 100 * S) < 0.001);
 	/* allowed again: rests at once */
 	stand.given.forbidden = false;
@@ -262,6 +294,7 @@ main(void)
 		cmocka_unit_test(update__polls_where_that_does_better),
 		cmocka_unit_test(update__waits_for_seconds_before_it_polls),
 		cmocka_unit_test(update__what_is_lost_stays_so_until_it_is_well_below),
+		cmocka_unit_test(update__judges_no_beginner),
 		cmocka_unit_test(update__one_stall_while_polling_is_no_failure),
 		cmocka_unit_test(update__rests_all_the_same_where_polling_fails_too),
 		cmocka_unit_test(update__a_host_that_turns_bad_is_noticed_within_a_second),

@@ -113,6 +113,28 @@ plan__rests_anyway_where_polling_cannot_promise_either(void **state)
 	world_end(&world);
 }
 
+/* Wake-ups so late that the ring may overflow: only a promise of no loss holds from the start. */
+static void
+plan__rests_in_its_first_second_unless_loss_is_promised(void **state)
+{
+	struct world_config config = usual;
+	struct world world;
+
+	(void)state;
+	config.ring_pkts = config.limits.ring_pkts = 256;
+	config.pps = 300000;
+	config.late_ppm = 2000;
+	config.late_ns = 900 * US;
+	settle_and_run(&world, &config);
+	assert_true(cpu_share(&world) < 0.3);
+	world_end(&world);
+	config.limits.envelope = LULL_ENVELOPE_STATED;
+	config.limits.pps_max = 400000;
+	settle_and_run(&world, &config);
+	assert_true(cpu_share(&world) > 0.9);
+	world_end(&world);
+}
+
 static void
 plan__rests_where_no_packet_can_be_late(void **state)
 {
@@ -123,7 +145,7 @@ plan__rests_where_no_packet_can_be_late(void **state)
 	config.late_ppm = 50000;
 	config.late_ns = 1 * MS;
 	world_begin(&world, &config);
-	world_run(&world, 1000 * MS);
+	world_run(&world, 2000 * MS);
 	assert_int_equal(world.verdict.depth, LULL_REST_PAUSE);
 	world.config.pps = 0;
 	world_next(&world);
@@ -201,6 +223,8 @@ verdict__late_host_suspends_within_100_ms_and_resumes(void **state)
 	uint32_t i;
 
 	(void)state;
+	/* it has known better for some time */
+	config.duration_ns = 5000 * MS;
 	settle_and_run(&world, &config);
 	assert_int_equal(world.verdict.state, LULL_VERDICT_FEASIBLE);
 	world.config.late_ppm = 50000;
@@ -257,6 +281,7 @@ main(void)
 		cmocka_unit_test(change__another_governor_begins_with_a_clean_record),
 		cmocka_unit_test(forget__drops_what_another_class_has_taught),
 		cmocka_unit_test(plan__rests_anyway_where_polling_cannot_promise_either),
+		cmocka_unit_test(plan__rests_in_its_first_second_unless_loss_is_promised),
 		cmocka_unit_test(plan__rests_where_no_packet_can_be_late),
 		cmocka_unit_test(plan__rests_in_silence_where_the_objective_forbids_it),
 		cmocka_unit_test(wake__a_late_one_shortens_the_next_rests),
