@@ -135,6 +135,8 @@ explain_ring_remedy(struct text *text, const struct lull_verdict *verdict,
 		text_add(text, " and ");
 	if (!disturbed || ring_pkts > limits->ring_pkts)
 		text_add(text, "raise the ring to %" PRIu64, ring_pkts);
+	if (verdict->envelope == LULL_ENVELOPE_LINK)
+		text_add(text, ", state pps-max");
 	text_add(text, " or choose loss=tolerate");
 }
 

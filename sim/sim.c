@@ -455,6 +455,7 @@ lull_sim_read(const struct lull_sim *sim, enum lull_sim_side side, struct lull_s
 	uint32_t receivers = sim->config.thread_count;
 
 	memset(result, 0, sizeof(*result));
+	result->limits = sim_limits(&sim->config, side);
 	for (uint32_t i = 0; i < sim->thread_count; i++)
 		if ((i < receivers) == (side == LULL_SIM_SIDE_RECEIVE))
 			sim_add_thread(&sim->threads[i], result);

@@ -74,6 +74,7 @@ struct lull_sim_result {
 	uint64_t active_ns, state_ns[LULL_SIM_STATES_MAX];
 	uint64_t looks, looks_feasible; /**< the verdict, every 10 ms */
 	struct lull_verdict verdict;    /**< of the first thread, at the end */
+	struct lull_idle_limits limits; /**< by which the threads rested, all filled in */
 	struct lull_idle_counters counters;
 	struct lull_histogram latency; /**< arrival at the ring to the end of its burst */
 	struct lull_histogram added;   /**< beyond an ideal polling thread, see ring.h */

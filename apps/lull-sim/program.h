@@ -12,6 +12,8 @@
 #include "capture_file.h"
 #include "settings.h"
 
+#define SIM_VERDICT_TEXT 256 /* bytes of a verdict's sentence */
+
 /** One governor's run. */
 struct sim_run {
 	struct sim_governor governor;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cli/result.h"
 
+#include <lull/rest.h>
 #include <string.h>
 
 #include "program.h"
@@ -63,9 +64,11 @@ result_histogram(const struct lull_histogram *histogram, bool bins)
 }
 
 static json_t *
-result_verdict(const struct lull_verdict *verdict)
+result_verdict(const struct lull_sim_result *result)
 {
+	const struct lull_verdict *verdict = &result->verdict;
 	json_t *object = json_object();
+	char text[SIM_VERDICT_TEXT];
 
 	put_text(object, "state", lull_verdict_state_name(verdict->state));
 	put_text(object, "binding", lull_bound_name(verdict->binding));
@@ -84,7 +87,10 @@ result_verdict(const struct lull_verdict *verdict)
 	put_count(object, "arrival_pps", verdict->arrival_pps);
 	put_text(object, "envelope", lull_envelope_name(verdict->envelope));
 	put_real(object, "late_pct", (double)verdict->late_ppm / 10000);
+	put_count(object, "pps_max", verdict->pps_max);
 	put_real(object, "stall_pct", (double)verdict->stall_ppm / 10000);
+	put_text(object, "text",
+		 lull_verdict_explain(verdict, &result->limits, text, sizeof(text)));
 	return object;
 }
 
@@ -196,7 +202,7 @@ sim_result_side(const struct sim_run *run, enum lull_sim_side side, bool bins)
 	result_core(object, result);
 	put_real(object, "feasible_share",
 		 share((double)result->looks_feasible, (double)result->looks, 1));
-	json_object_set_new(object, "verdict", result_verdict(&result->verdict));
+	json_object_set_new(object, "verdict", result_verdict(result));
 	json_object_set_new(object, "counters", result_counters(&result->counters));
 	return object;
 }

@@ -194,9 +194,9 @@ static const struct lull_option sim_options[] = {
 		.key = "link",
 		.argument = "RATE",
 		.help = "Rate of the link in front of the ring, bits/s: 1G, 2.5G, 100G; 0: none, "
-			"packets arrive as they leave.",
+			"packets arrive as they leave, like --traffic of lull-fwd.",
 		.type = LULL_OPTION_COUNT,
-		.value = "10G",
+		.value = "0",
 		.high = 10000000000000ULL,
 		MEMBER(link_bps),
 	},
@@ -475,6 +475,7 @@ static const struct lull_option sim_options[] = {
 
 static const char *const sim_examples[] = {
 	"lull-sim --traffic poisson:300k --governor spin,ramp,objective --max-latency 100",
+	"lull-sim --traffic poisson:300k --link 10G --ring 4096 --max-latency 200",
 	"lull-sim --pcap my.pcap --governor objective --max-latency 200 --json -",
 	"lull-sim --traffic onoff:10M,1ms,9ms --link 25G --ring 2048 --stall 100ms:2ms",
 	"lull-sim --traffic poisson:100k --competitor 100 --sched-policy fifo",

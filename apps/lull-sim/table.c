@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
+#include <lull/rest.h>
 #include <stdio.h>
 
 #include "program.h"
@@ -35,7 +36,7 @@ table_side(FILE *out, const struct sim_run *run, enum lull_sim_side side)
 	const struct lull_sim_result *result = run->sides[side];
 	const struct lull_sim_policy *policy = &run->config.policy[side];
 	double time_ns = (double)LULL_MAX(result->time_ns, 1);
-	char name[32], other[16];
+	char name[32], other[16], text[SIM_VERDICT_TEXT];
 
 	snprintf(name, sizeof(name), "%s", lull_idle_governor_name(policy->governor));
 	if (policy->limits.rest_ns > 0)
@@ -52,6 +53,10 @@ table_side(FILE *out, const struct sim_run *run, enum lull_sim_side side)
 		(double)result->counters.empty_ns / time_ns * 100,
 		table_competitor(result, other, sizeof(other)),
 		lull_verdict_state_name(result->verdict.state));
+	if (result->verdict.state != LULL_VERDICT_NONE)
+		fprintf(out, "  %s\n",
+			lull_verdict_explain(&result->verdict, &result->limits, text,
+					     sizeof(text)));
 }
 
 void

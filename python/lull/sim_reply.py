@@ -46,6 +46,7 @@ class Verdict(Data):
     binding: str = "none"
     rest_ns: float = 0
     predicted_ns: float = 0
+    text: str = ""  # the same in a sentence, with what would help
 
 
 class SimRun(Data):

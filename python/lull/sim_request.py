@@ -14,7 +14,7 @@ from lull.sim_reply import SimReply
 GOVERNORS = ("spin", "ramp", "objective")
 TRAFFIC = "poisson:300k"
 SIZE = "64"
-LINK = "10G"
+LINK = "0"  # none, as lull-sim has it
 MACHINE = "guest"
 
 

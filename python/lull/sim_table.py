@@ -14,13 +14,16 @@ from lull.sim_reply import SimReply, SimRun, kept
 from lull.sim_request import Outcome
 
 WIDE = 100  # columns of a terminal from which everything fits
+HELD = ("none", "feasible")  # verdicts that need no reason
 VERDICT_STYLE = {"feasible": "green", "infeasible": "red", "suspended": "red",
                  "calibrating": "yellow"}
 
 
 def print_outcomes(outcomes: Sequence[Outcome], console: Console) -> None:
-    """The table and what it is about."""
+    """The table, why objectives in it do not hold, and what it is about."""
     console.print(table(outcomes, console.width))
+    for number, text in enumerate(reasons(outcomes), 1):
+        console.print(f"[{number}] {text}", markup=False, soft_wrap=True)
     first = outcomes[0].reply
     said = [f"{key} {_word(key, str(first.settings[key]))}"
             for key in ("traffic", "pcap", "link", "ring", "machine", "max-latency", "percentile",
@@ -33,8 +36,16 @@ def print_outcomes(outcomes: Sequence[Outcome], console: Console) -> None:
                       style="dim")
 
 
+def reasons(outcomes: Sequence[Outcome]) -> list[str]:
+    """Sentences of the verdicts that are not feasible, each once, in the order of the rows."""
+    return list(dict.fromkeys(
+        run.verdict.text for outcome in outcomes for run in outcome.reply.runs
+        if run.verdict.state not in HELD and run.verdict.text))
+
+
 def table(outcomes: Sequence[Outcome], width: int) -> Table:
-    """Every run a row."""
+    """Every run a row; a number at a verdict is that of its reason."""
+    notes = reasons(outcomes)
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     wide, axes = width >= WIDE, list(outcomes[0].values)
     sides = {run.side for outcome in outcomes for run in outcome.reply.runs}
@@ -48,13 +59,16 @@ def table(outcomes: Sequence[Outcome], width: int) -> Table:
     for outcome in outcomes:
         for index, run in enumerate(outcome.reply.runs):
             words = [Text(value if index == 0 else "", "bold") for value in outcome.values.values()]
-            made.add_row(*words, *_cells(outcome.reply, run, wide, len(sides) > 1),
+            made.add_row(*words, *_cells(outcome.reply, run, notes, wide, len(sides) > 1),
                          end_section=index == len(outcome.reply.runs) - 1)
     return made
 
 
 def _word(key: str, value: str) -> str:
-    return rate_word(parse_rate(value)) if key == "link" else value
+    if key != "link":
+        return value
+    bps = parse_rate(value)
+    return rate_word(bps) if bps else "none"
 
 
 def _swept(outcomes: Sequence[Outcome]) -> set[str]:
@@ -63,7 +77,15 @@ def _swept(outcomes: Sequence[Outcome]) -> set[str]:
         {"traffic"} if "load" in names else set())
 
 
-def _cells(reply: SimReply, run: SimRun, wide: bool, sided: bool) -> list[Text]:
+def _verdict(run: SimRun, notes: list[str]) -> Text:
+    state, text = run.verdict.state, run.verdict.text
+    if state == "none":
+        return Text("–", "dim")
+    note = f" [{notes.index(text) + 1}]" if text in notes else ""
+    return Text(state + note, VERDICT_STYLE.get(state, ""))
+
+
+def _cells(reply: SimReply, run: SimRun, notes: list[str], wide: bool, sided: bool) -> list[Text]:
     objective_ns, share = reply.objective_ns(), reply.percentile()
     held = kept(run, objective_ns, share)
     added = run.added
@@ -78,8 +100,7 @@ def _cells(reply: SimReply, run: SimRun, wide: bool, sided: bool) -> list[Text]:
         *(Text(micros(ns / 1e3) if added.count else "–", style) for ns, style in times),
         Text(si(run.lost), "bold red" if run.lost else "green"),
         *([Text(si(run.wakes_per_s)), Text(percent(run.empty_pct)), Text(power)] if wide else []),
-        Text("–", "dim") if run.verdict.state == "none" else
-        Text(run.verdict.state, VERDICT_STYLE.get(run.verdict.state, "")),
+        _verdict(run, notes),
         Text("yes", "green") if held else Text("no", "red"),
     ]
 

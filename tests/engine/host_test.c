@@ -216,6 +216,13 @@ explain__infeasible_ring_names_the_way_out(void **state)
 			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps but a "
 			"wake-up comes up to 20 us late; spinning instead; raise the ring to 8192 "
 			"or choose loss=tolerate");
+	/* Less may arrive than the link can bring. */
+	verdict.envelope = LULL_ENVELOPE_LINK;
+	expect_sentence(&verdict, &limits,
+			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps but a "
+			"wake-up comes up to 20 us late; spinning instead; raise the ring to 8192, "
+			"state pps-max or choose loss=tolerate");
+	verdict.envelope = LULL_ENVELOPE_LEARNED;
 	/* No ring helps against other work on the CPU. */
 	limits.pps_max = verdict.pps_max = 1000000;
 	verdict.overshoot_p50_ns = 20000;
@@ -291,6 +298,7 @@ explain__says_something_about_every_verdict(void **state)
 					.late_ppm = 1000000,
 					.stall_rate = 999999,
 					.stall_ns = 999999999,
+					.envelope = LULL_ENVELOPE_LINK,
 					.break_even_ns = 12345,
 					.pps_max = 999999999999,
 					.predicted_cpu_ppm = 1000000,

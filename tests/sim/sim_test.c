@@ -198,7 +198,7 @@ run__ring_overflows_by_what_does_not_fit(void **state)
 }
 
 static bool
-stop(void *arg, uint64_t done_ns, uint64_t total_ns)
+stop_sim(void *arg, uint64_t done_ns, uint64_t total_ns)
 {
 	uint32_t *calls = arg;
 
@@ -218,7 +218,7 @@ run__ends_when_progress_says_so(void **state)
 	/* a day of virtual time, and yet the question comes soon */
 	config.duration_ns = 86400 * LULL_NS_PER_S;
 	assert_int_equal(lull_sim_create(&config, &sim), 0);
-	assert_int_equal(lull_sim_run(sim, stop, &calls), -EINTR);
+	assert_int_equal(lull_sim_run(sim, stop_sim, &calls), -EINTR);
 	assert_int_equal(calls, 3);
 	assert_true(lull_sim_pkts(sim) < 1000000);
 	lull_sim_free(sim);

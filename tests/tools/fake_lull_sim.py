@@ -70,7 +70,9 @@ def run(governor: str, side: str, asked: dict[str, str]) -> dict[str, Any]:
         "power_w": 5.0, "energy_j": 5.0, "cpu_bound_pct": 3.0,
         "verdict": {"state": "none" if name != "objective" else
                     "infeasible" if infeasible else "feasible",
-                    "binding": "latency", "rest_ns": rest_ns, "predicted_ns": objective_ns},
+                    "binding": "latency", "rest_ns": rest_ns, "predicted_ns": objective_ns,
+                    "text": f"infeasible: {objective_ns:.0f} ns are too few" if infeasible else
+                    "feasible: rests" if name == "objective" else "no objective: rests"},
         "feasible_share": 0.0 if infeasible or name != "objective" else 1.0,
         "counters": {"turns": 5000},
     }
@@ -103,7 +105,7 @@ def main() -> int:
         print("lull-sim 0.1.0")
         return 0
     asked = {"traffic": "poisson:300k", "max-latency": "100us", "max-rest": "1ms", "seed": "1",
-             "percentile": "99", "governor": "objective", "link": "10G", "machine": "guest",
+             "percentile": "99", "governor": "objective", "link": "0", "machine": "guest",
              **options(sys.argv[1:])}
     if "describe-machine" in asked:
         print(json.dumps({"name": asked["describe-machine"], "capacity_pps": 20_000_000,

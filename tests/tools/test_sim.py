@@ -105,6 +105,20 @@ def test_passes_options_on(simulator: Path, capsys: pytest.CaptureFixture[str]) 
     assert "100 %" in out
 
 
+@pytest.mark.usefixtures("simulator")
+def test_says_why_an_objective_does_not_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["sim", "--governor", "spin,objective", "--traffic", "poisson:1k"]
+    assert main([*arguments, "--objective", "40us,50us,300us", "--traffic", "poisson:2k"]) == 0
+    out = capsys.readouterr().out
+    # Three objectives of two kinds of traffic: two do not hold, each reason stands there once.
+    assert [out.count(words) for words in ("infeasible [1]", "infeasible [2]", "infeasible [3]")
+            ] == [2, 2, 0]
+    lines = [line for line in out.splitlines() if line.startswith("[")]
+    assert lines == ["[1] infeasible: 40000 ns are too few", "[2] infeasible: 50000 ns are too few"]
+    assert main([*arguments, "--objective", "300us"]) == 0
+    assert "[" not in capsys.readouterr().out
+
+
 def test_json(simulator: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sim", "--governor", "spin,objective", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
@@ -117,7 +131,7 @@ def test_json(simulator: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert [point["point"] for point in points] == [
         {"traffic": kind, "load": load} for kind in ("onoff", "constant") for load in ("10", "50")]
     assert points[0]["settings"]["traffic"].startswith("onoff:")
-    assert points[2]["settings"]["traffic"] == "constant:1488095"
+    assert points[2]["settings"]["traffic"] == "constant:2000000"  # no link
     assert "onoff" in capsys.readouterr().out
     assert len(asked(simulator)) == 2 + 1 + 12
 
