@@ -7,10 +7,10 @@ FUZZ_RUNS ?= 10000000
 SOAK_FLOWS ?= 10000000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-long bench install clean distclean setup build check format fuzz soak rehearse
+.PHONY: help run test test-all test-long bench install clean distclean setup build check format fuzz soak rehearse rehearse-all
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 run: setup build ## install what is missing, build, and run the demo on this machine
 	./lull demo
@@ -47,7 +47,7 @@ build: ## optimized build in build/
 
 check: ## what CI checks besides tests: layers, headers, format, spelling, style, Python, manual
 	@devtools/setup run test
-	@devtools/build tests
+	@devtools/build strict
 	meson test -C build --no-rebuild --suite check --print-errorlogs
 
 format: ## mend the format of C and Python files
@@ -64,8 +64,11 @@ soak: ## lull-flow through SOAK_FLOWS (10 million) flows: memory stands still; 2
 	python3 tests/soak/soak.py build/apps/lull-flow/lull-flow build/tests/soak/soak-flows \
 		--flows $(SOAK_FLOWS)
 
-rehearse: ## as root: make test and make run on a fresh Debian 12 in a chroot
+rehearse: ## as root: make run and make test on a fresh Debian 12, in a folder of its own
 	devtools/rehearse
+
+rehearse-all: ## as root: the same on each Debian and by each user that we promise; an hour and a half
+	devtools/rehearse all
 
 clean: ## remove what was built; installed libraries (.venv) and results (out) stay
 	rm -rf build build-* .mypy_cache .ruff_cache .pytest_cache

@@ -21,6 +21,7 @@ static struct {
 	int kept_fd;              /* what others printed to stderr meanwhile */
 	size_t used;
 	char held[HELD_SIZE]; /* error lines, oldest first */
+	char alert[512];      /* the general one at the end, where a level of its own marks it */
 } eal_log;
 
 static void
@@ -60,8 +61,12 @@ log_put(void *cookie, const char *bytes, size_t size)
 		return (ssize_t)size;
 	if (eal_log.holding)
 		log_keep(bytes, size);
+	if (level == (int)RTE_LOG_ALERT) {
+		snprintf(eal_log.alert, sizeof(eal_log.alert), "%.*s", (int)size, bytes);
+		eal_log.alert[strcspn(eal_log.alert, "\n")] = '\0';
+	}
 	/* A panic ends the process before anything held could be shown. */
-	if (!eal_log.verbose && (!eal_log.holding || level <= (int)RTE_LOG_CRIT))
+	if (!eal_log.verbose && (!eal_log.holding || level == (int)RTE_LOG_CRIT))
 		log_write(eal_log.holding ? eal_log.stderr_fd : STDERR_FILENO, bytes, size);
 	return (ssize_t)size;
 }
@@ -109,6 +114,7 @@ lull_eal_log_hold(bool verbose)
 	setvbuf(eal_log.stream, NULL, _IOLBF, 0);
 	rte_openlog_stream(eal_log.stream);
 	eal_log.used = 0;
+	eal_log.alert[0] = '\0';
 	if (!verbose) {
 		int rc = log_divert();
 
@@ -143,7 +149,10 @@ lull_eal_log_release(bool show)
 		log_write(STDERR_FILENO, eal_log.held, eal_log.used);
 }
 
-/* EAL ends with a general alert, on stderr with this in front and once more in its log. */
+/*
+ * EAL ends with a general alert. It is on stderr with this in front and once more in its log; from
+ * 24.11 on it is in the log alone, at level alert.
+ */
 #define ALERT "EAL: FATAL: "
 
 struct line {
@@ -168,7 +177,7 @@ log_take_last(const char *bytes, size_t *size, struct line *line)
 	return true;
 }
 
-/* "EAL: x" in the log is the alert when stderr has "EAL: FATAL: x". */
+/* "EAL: x" in the log is the alert when it came as one, or stderr has "EAL: FATAL: x". */
 static bool
 log_is_alert(const struct line *line, const char *kept, size_t kept_size)
 {
@@ -176,6 +185,9 @@ log_is_alert(const struct line *line, const char *kept, size_t kept_size)
 	char alert[512];
 	int length;
 
+	if (line->length == strlen(eal_log.alert) &&
+	    memcmp(line->bytes, eal_log.alert, line->length) == 0)
+		return true;
 	if (line->length < prefix)
 		return false;
 	length = snprintf(alert, sizeof(alert), ALERT "%.*s", (int)(line->length - prefix),

@@ -33,8 +33,8 @@ rule_pattern(struct rule *rule, const struct lull_ingest_rule *wanted)
 	bool exact = wanted->address != NULL;
 
 	memset(rule, 0, sizeof(*rule));
-	rule->eth.type = rte_cpu_to_be_16(wanted->ether_type);
-	rule->eth_mask.type = UINT16_MAX;
+	rule->eth.hdr.ether_type = rte_cpu_to_be_16(wanted->ether_type);
+	rule->eth_mask.hdr.ether_type = UINT16_MAX;
 	rule->udp.hdr.dst_port = rte_cpu_to_be_16(wanted->port);
 	rule->udp_mask.hdr.dst_port = UINT16_MAX;
 	if (wanted->port == 0) {
@@ -44,8 +44,8 @@ rule_pattern(struct rule *rule, const struct lull_ingest_rule *wanted)
 	}
 	rule_add(item++, RTE_FLOW_ITEM_TYPE_ETH, NULL, NULL);
 	if (exact && wanted->address_bytes == sizeof(rule->ip6.hdr.dst_addr)) {
-		memcpy(rule->ip6.hdr.dst_addr, wanted->address, wanted->address_bytes);
-		memset(rule->ip6_mask.hdr.dst_addr, 0xff, sizeof(rule->ip6_mask.hdr.dst_addr));
+		memcpy(&rule->ip6.hdr.dst_addr, wanted->address, wanted->address_bytes);
+		memset(&rule->ip6_mask.hdr.dst_addr, 0xff, sizeof(rule->ip6_mask.hdr.dst_addr));
 		rule_add(item++, RTE_FLOW_ITEM_TYPE_IPV6, &rule->ip6, &rule->ip6_mask);
 	} else {
 		if (exact) {

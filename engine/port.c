@@ -41,13 +41,21 @@ lull_port_ids(uint16_t *port_ids, uint32_t count_max)
 	return count;
 }
 
-bool
-lull_port_link_up(const struct lull_port *port)
+/* A port that cannot say how its link is has none. */
+static struct rte_eth_link
+port_link(const struct lull_port *port)
 {
 	struct rte_eth_link link;
 
-	return rte_eth_link_get_nowait(port->port_id, &link) == 0 &&
-	       link.link_status == RTE_ETH_LINK_UP;
+	if (rte_eth_link_get_nowait(port->port_id, &link) != 0)
+		return (struct rte_eth_link){ .link_status = RTE_ETH_LINK_DOWN };
+	return link;
+}
+
+bool
+lull_port_link_up(const struct lull_port *port)
+{
+	return port_link(port).link_status == RTE_ETH_LINK_UP;
 }
 
 void
@@ -218,14 +226,13 @@ static int
 port_read_link(struct lull_port *port, const struct rte_eth_dev_info *info, char *error)
 {
 	bool hardware = lull_port_driver_hardware(info);
-	struct rte_eth_link link = { .link_status = RTE_ETH_LINK_DOWN };
+	struct rte_eth_link link = port_link(port);
 	int waited_ms = 0;
 
-	rte_eth_link_get_nowait(port->port_id, &link);
 	while (hardware && link.link_status != RTE_ETH_LINK_UP && waited_ms < LINK_WAIT_MS) {
 		rte_delay_ms(LINK_STEP_MS);
 		waited_ms += LINK_STEP_MS;
-		rte_eth_link_get_nowait(port->port_id, &link);
+		link = port_link(port);
 	}
 	if (hardware && link.link_status != RTE_ETH_LINK_UP)
 		return lull_engine_error(error, -ENETDOWN, "port %s has no link after %d s",

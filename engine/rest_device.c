@@ -56,9 +56,10 @@ lull_rest_device_recheck(struct lull_rest_device *device)
 
 		if (waiting > 0)
 			return true;
-		if (waiting == 0)
-			continue;
-		/* This driver cannot count: receive, and stop at the first packets. */
+		/*
+		 * None, or this driver cannot count, for which DPDK 25.11 says 0 too: receive, and
+		 * stop at the first packets.
+		 */
 		device->stash_count = rte_eth_rx_burst(queue->port_id, queue->queue_id,
 						       device->stash, device->burst_pkts);
 		device->stash_queue = i;

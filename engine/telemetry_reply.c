@@ -13,6 +13,8 @@
 
 #include <lull/engine.h>
 
+#include "dpdk_version.h"
+
 #define TEXT_MAX (RTE_TEL_MAX_STRING_LEN - 1)
 
 struct lull_telemetry_reply *
@@ -30,7 +32,7 @@ reply_data(struct lull_telemetry_reply *reply)
 void
 lull_telemetry_put_count(struct lull_telemetry_reply *reply, const char *name, uint64_t value)
 {
-	rte_tel_data_add_dict_u64(reply_data(reply), name, value);
+	lull_dpdk_dict_add_uint(reply_data(reply), name, value);
 }
 
 /* A sentence of up to two members, parted in front of a blank. */
@@ -83,9 +85,9 @@ lull_telemetry_put_counts(struct lull_telemetry_reply *reply, const char *name,
 
 	if (list == NULL)
 		return;
-	rte_tel_data_start_array(list, RTE_TEL_U64_VAL);
+	rte_tel_data_start_array(list, LULL_DPDK_UINT_VAL);
 	for (uint32_t i = 0; i < count; i++)
-		rte_tel_data_add_array_u64(list, values[i]);
+		lull_dpdk_array_add_uint(list, values[i]);
 	rte_tel_data_add_dict_container(reply_data(reply), name, list, 0);
 }
 

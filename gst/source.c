@@ -161,12 +161,19 @@ source_stop(GstBaseSrc *base)
 	return TRUE;
 }
 
+/*
+ * GStreamer 1.26.2 (Debian 13) asks for this on the way to PAUSED too. Who then ends the round
+ * stands still for ever when PLAYING comes before its end. A paused source may wait for an image.
+ */
 static gboolean
 source_unlock(GstBaseSrc *base)
 {
 	LullCameraSrc *source = LULL_GST_SOURCE(base);
-	struct lull_gst_session *session = source_session(source);
+	struct lull_gst_session *session;
 
+	if (g_atomic_pointer_get(&source->pauser) == g_thread_self())
+		return TRUE;
+	session = source_session(source);
 	g_atomic_int_set(&source->flushing, TRUE);
 	if (session != NULL) {
 		lull_gst_session_wake(session);
@@ -187,10 +194,15 @@ static GstStateChangeReturn
 source_change_state(GstElement *element, GstStateChange change)
 {
 	LullCameraSrc *source = LULL_GST_SOURCE(element);
+	GstStateChangeReturn result;
 
 	if (change == GST_STATE_CHANGE_PAUSED_TO_PLAYING)
 		__atomic_store_n(&source->resume_ns, (gint64)lull_clock_ns(), __ATOMIC_RELAXED);
-	return GST_ELEMENT_CLASS(lull_gst_source_parent_class)->change_state(element, change);
+	if (change == GST_STATE_CHANGE_PLAYING_TO_PAUSED)
+		g_atomic_pointer_set(&source->pauser, g_thread_self());
+	result = GST_ELEMENT_CLASS(lull_gst_source_parent_class)->change_state(element, change);
+	g_atomic_pointer_set(&source->pauser, NULL);
+	return result;
 }
 
 /* ---- questions ---- */

@@ -31,6 +31,7 @@ struct _LullCameraSrc {
 
 	gint flushing;    /* atomic */
 	gint64 resume_ns; /* atomic: images older than this were not asked for */
+	GThread *pauser;  /* atomic: on the way to PAUSED */
 
 	/* between start and stop, for the streaming thread */
 	struct lull_gst_session *current; /* the session, without the lock */

@@ -19,7 +19,6 @@
 
 #include "telemetry.h"
 
-#define VERSION_WANTED "DPDK 22.11."
 #define MESSAGE_SIZE 640
 
 static struct {
@@ -77,7 +76,7 @@ life_reply(const char *command, const char *params, struct rte_tel_data *data)
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_string(data, "version", LULL_VERSION);
 	rte_tel_data_add_dict_string(data, "mode", plugin_mode_name(settings.mode));
-	rte_tel_data_add_dict_u64(data, "threads", plugin_poller_count());
+	lull_dpdk_dict_add_uint(data, "threads", plugin_poller_count());
 	return 0;
 }
 
@@ -120,15 +119,44 @@ life_other_copy(void)
 	return found;
 }
 
+/* ABI of a version such as "DPDK 24.11.3", 0 if it cannot be read. */
+static unsigned int
+life_abi_of(const char *version)
+{
+	unsigned int year, month;
+
+	if (sscanf(version, "%*[^0-9]%u.%u", &year, &month) != 2)
+		return 0;
+	return LULL_DPDK_ABI_OF(year, month);
+}
+
+/*
+ * Made for the DPDK that runs? The layout of its fast path is compiled in, and the rules of
+ * docs/plugin.md are checked against it.
+ */
+static bool
+life_fits(const char *version)
+{
+	unsigned int abi = life_abi_of(version);
+	char remedy[96] = "there are plugins for 22.11 and later only";
+
+	if (abi == LULL_DPDK_ABI)
+		return true;
+	if (abi >= LULL_DPDK_ABI_FIRST)
+		snprintf(remedy, sizeof(remedy),
+			 "load dpdk-%u/liblull_plugin.so instead, as 'lull wrap' does", abi);
+	plugin_say("this program runs on %s, this plugin is for DPDK %02u.%02u: %s; doing nothing",
+		   version, LULL_DPDK_YEAR, LULL_DPDK_MONTH, remedy);
+	return false;
+}
+
 /* Can the plugin work in this program? */
 static bool
 life_possible(void)
 {
-	if (rte_version != NULL &&
-	    strncmp(rte_version(), VERSION_WANTED, strlen(VERSION_WANTED)) != 0)
-		plugin_say("this program runs on %s, the plugin is for 22.11; doing nothing",
-			   rte_version());
-	else if (!life_exported())
+	if (rte_version != NULL && !life_fits(rte_version()))
+		return false;
+	if (!life_exported())
 		plugin_say("this program does not export the functions of DPDK (one linked "
 			   "statically needs --export-dynamic); doing nothing");
 	else if (strncmp(program_invocation_short_name, "lull-", 5) == 0)

@@ -32,6 +32,8 @@
 #include <stdalign.h>
 #include <stddef.h>
 
+#include <rte_config.h>
+
 #include <lull/engine.h>
 
 #include "cli/pps_max.h"
@@ -64,8 +66,8 @@ struct plugin_settings {
 };
 
 #define PLUGIN_THREAD_NAME "lull-watch"
-#define PLUGIN_QUEUES_MAX 1024 /* RTE_MAX_QUEUES_PER_PORT of 22.11 */
-#define PLUGIN_PORTS_MAX 32    /* RTE_MAX_ETHPORTS of 22.11 */
+#define PLUGIN_QUEUES_MAX RTE_MAX_QUEUES_PER_PORT
+#define PLUGIN_PORTS_MAX RTE_MAX_ETHPORTS
 #define PLUGIN_MEMBERS_MAX 512 /* queues of one thread; with more it never rests */
 
 /** One Rx queue of one port, for the life of the process. Written by the thread that polls it. */

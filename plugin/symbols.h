@@ -20,10 +20,8 @@
 #pragma weak rte_eth_rx_queue_info_get
 #pragma weak rte_eth_stats_get
 #pragma weak rte_tel_data_add_array_string
-#pragma weak rte_tel_data_add_array_u64
 #pragma weak rte_tel_data_add_dict_container
 #pragma weak rte_tel_data_add_dict_string
-#pragma weak rte_tel_data_add_dict_u64
 #pragma weak rte_tel_data_alloc
 #pragma weak rte_tel_data_start_array
 #pragma weak rte_tel_data_start_dict
@@ -36,5 +34,10 @@
 #include <rte_ethdev.h>
 #include <rte_telemetry.h>
 #include <rte_version.h>
+
+#include "dpdk_version.h"
+
+/* These have another name in each of two releases. */
+LULL_DPDK_WEAK_UINT
 
 #endif

@@ -22,11 +22,13 @@ from lull import (
     doctor_view,
     explain_view,
     flow_commands,
+    hugepages,
     loops_view,
     markdown,
     model_commands,
     plugin_file,
     plugin_settings,
+    program_dpdk,
     result,
     result_table,
     sim_commands,
@@ -266,6 +268,8 @@ def run(config: Path, options: tuple[str, ...], program: str, interval: float) -
               help="Where the final report goes: FILE, - or none.  [default: - (stderr)]")
 @click.option("--plugin", type=click.Path(path_type=Path), metavar="FILE",
               help="The plugin.  [default: the one built or installed]")
+@click.option("--memory", type=click.Choice(["auto", "as-is"]), default="auto", show_default=True,
+              help="Without free hugepages: add what EAL needs to start, or leave it as it is.")
 @click.option("--no-place", is_flag=True,
               help="Leave the arguments alone; the program is told '-d PLUGIN' elsewhere.")
 @click.option("--live", is_flag=True, help="Show the loops; the program's output comes after.")
@@ -273,27 +277,41 @@ def run(config: Path, options: tuple[str, ...], program: str, interval: float) -
               metavar="S", help="Time between two looks of --live, in seconds.")
 @click.option("--print", "only_print", is_flag=True,
               help="Print what would be run, as a shell takes it, and run nothing.")
+@click.option("--root", type=click.Path(path_type=Path), default="/", hidden=True)
 @click.pass_obj
 def wrap_command(ignored: list[signal.Signals], /, command: tuple[str, ...],
-                 plugin: Path | None, no_place: bool, live: bool, interval: float,
-                 only_print: bool, **asked: str | None) -> int:
+                 plugin: Path | None, memory: str, no_place: bool, live: bool, interval: float,
+                 only_print: bool, root: Path, **asked: str | None) -> int:
     """Run any DPDK program, unmodified, with the plugin: its threads rest when they can.
 
     The program gets '-d PLUGIN' as its first argument and the settings by its environment;
     lull top, show, explain and set work on it. Signals, terminal and exit status are its own.
+    Without free hugepages it also gets '--no-huge -m 1024' or '--in-memory', unless it says
+    itself where its memory comes from.
 
     lull wrap --max-latency 50 -- dpdk-testpmd -l 0-1 -- --forward-mode=mac
     """
     settings = {key.replace("_", "-"): value for key, value in asked.items()}
     before = wrap.own_environment(os.environ)
     environment = plugin_settings.environment(settings, before)
-    arguments = command
-    if plugin is not None or not no_place:
-        path, remark = plugin_file.find(plugin)
-        if remark:
-            print(f"lull: {remark}", file=sys.stderr)
-        arguments = command if no_place else wrap.place(command, path)
+    if not no_place:
+        wrap.refuse_launcher(command)
     executable = wrap.resolve(command[0])
+    arguments, remarks = command, []
+    if plugin is not None or not no_place:
+        try:
+            path, remark = plugin_file.choose(plugin, executable, before)
+            remarks.append(remark)
+            if not no_place:
+                as_is = memory == "as-is"
+                more, remark = ((), "") if as_is else hugepages.added(command, Tree(root))
+                arguments = wrap.place(command, path, more)
+                remarks.append(remark)
+        except program_dpdk.Unwrapped as why:
+            remarks.append(f"{why}; running it without the plugin")
+            environment = before
+    for remark in filter(None, remarks):
+        print(f"lull: {remark}", file=sys.stderr)
     if only_print:
         print(plugin_settings.shell_line(arguments, before, environment))
         return 0

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from lull import hugepages
 from lull.child import find_program
 from lull.energy import EnergyMeter
 from lull.errors import LullError
@@ -130,14 +131,14 @@ def installed_dpdk(tree: Tree) -> str:
 
 
 def check_dpdk(version: str) -> Check:
-    """lull is made for Debian 12's release."""
+    """lull is made for the releases of Debian 12 and 13."""
     if not version:
         return Check(name="DPDK", status="fail", found="not found",
                      remedy="apt-get install libdpdk-dev dpdk")
-    if version.startswith(("22.11", "ABI 23")):
+    if version.startswith(("22.11", "24.11", "ABI 23", "ABI 25")):
         return Check(name="DPDK", status="ok", found=version)
     return Check(name="DPDK", status="warn", found=version,
-                 remedy="lull is tested with 22.11; expect differences")
+                 remedy="lull is tested with 22.11 and 24.11; expect differences")
 
 
 def check_telemetry(tree: Tree) -> Check:
@@ -155,25 +156,26 @@ def check_telemetry(tree: Tree) -> Check:
 
 
 def check_hugepages(tree: Tree) -> Check:
-    """Nice to have: lull also runs on ordinary memory."""
+    """Nice to have: lull also runs on ordinary memory, and what lull wrap starts does too."""
     name = "hugepages"
-    total_mb, free_mb = 0, 0
-    for pool in tree.glob("/sys/kernel/mm/hugepages/hugepages-*"):
-        size_kb = int(pool.name.removeprefix("hugepages-").removesuffix("kB"))
-        total_mb += (tree.number(tree.name(pool / "nr_hugepages")) or 0) * size_kb // 1024
-        free_mb += (tree.number(tree.name(pool / "free_hugepages")) or 0) * size_kb // 1024
-    mounted = any(line.split()[2:3] == ["hugetlbfs"]
-                  for line in (tree.text("/proc/mounts") or "").splitlines())
-    if free_mb and mounted:
-        return Check(name=name, status="ok", found=f"{free_mb} of {total_mb} MB free")
-    if total_mb and not mounted:
-        return Check(name=name, status="warn", found=f"{total_mb} MB, but no hugetlbfs mounted",
+    have = hugepages.look(tree)
+    words = f"; lull wrap adds '{' '.join(have.arguments())}'" if have.arguments() else ""
+    if have.free_mb and have.mounted:
+        found = f"{have.free_mb} of {have.total_mb} MB free"
+        if have.usable:
+            return Check(name=name, status="ok", found=found)
+        return Check(name=name, status="note", found=f"{found}, {have.lack()}{words}",
+                     remedy="to let programs of this user share memory: mount one that it owns, "
+                            "mount -t hugetlbfs -o uid=USER none DIRECTORY")
+    if have.total_mb and not have.mounted:
+        return Check(name=name, status="warn",
+                     found=f"{have.total_mb} MB, but no hugetlbfs mounted{words}",
                      remedy="mount -t hugetlbfs none /dev/hugepages")
-    if total_mb:
-        return Check(name=name, status="warn", found=f"none of {total_mb} MB free",
+    if have.total_mb:
+        return Check(name=name, status="warn", found=f"none of {have.total_mb} MB free{words}",
                      remedy="end the program that holds them, or add more")
     return Check(name=name, status="note", remedy="dpdk-hugepages.py --setup 512M",
-                 found="none: ordinary memory is used, hardware NICs need them")
+                 found=f"none: ordinary memory is used{words}; hardware NICs need them")
 
 
 def check_contention(tree: Tree, pace: Pace) -> Check:

@@ -1,31 +1,57 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plugin file: where liblull_plugin.so is, and whether EAL will load it from there."""
+"""Plugin file: where liblull_plugin.so is, one for each ABI of DPDK, and whether EAL takes it."""
 
 import os
+import re
 import stat
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
 
+from lull import program_dpdk
 from lull.child import CHECKOUT
 from lull.errors import LullError
+from lull.program_dpdk import Unwrapped
 
 NAME = "liblull_plugin.so"
+FOLDER = "dpdk-{}"  # of the plugin for one ABI
 INSTALLED = (Path("/usr/local"), Path("/usr"))
 
 
-def find(chosen: Path | None = None) -> tuple[Path, str]:
-    """A plugin that EAL accepts, and a remark when it is not the first one there is.
+def choose(chosen: Path | None, program: Path,
+           environment: Mapping[str, str]) -> tuple[Path, str]:
+    """What the user chose, or else the plugin for the program's DPDK; with a remark, as find().
 
-    Chosen by hand or by $LULL_BUILD there is one candidate; else the build
-    directory of the checkout goes before installed ones.
+    Unwrapped says why there is none for this program.
     """
-    build = os.environ.get("LULL_BUILD")
     if chosen is not None:
         return _accepted(chosen, "choose a file with --plugin"), ""
-    if build:
-        path = Path(build).expanduser().absolute() / "plugin" / NAME
-        return _accepted(path, "build it, or unset LULL_BUILD"), ""
-    found = [path for path in candidates() if path.is_file()]
+    abi = program_dpdk.find(program, environment)
+    runs_on = f"{program.name} runs on DPDK {program_dpdk.release(abi)}"
+    if abi < program_dpdk.ABI_OF_FIRST:
+        first = program_dpdk.release(program_dpdk.ABI_OF_FIRST)
+        raise Unwrapped(f"{runs_on}, and the plugin needs {first} or later")
+    there = abis()
+    if there and abi not in there:
+        known = ", ".join(program_dpdk.release(one) for one in there)
+        raise Unwrapped(
+            f"{runs_on}, and there are plugins for {known} only: build one by 'meson setup "
+            "--reconfigure build -Ddpdk_prefixes=PREFIX' and 'make build', where PREFIX/include "
+            f"holds the headers of {program_dpdk.release(abi)}")
+    return find(abi)
+
+
+def find(abi: int) -> tuple[Path, str]:
+    """A plugin for this ABI that EAL accepts, and a remark when it is not the first one there is.
+
+    By $LULL_BUILD there is one candidate; else the build directory of the checkout goes before
+    installed ones.
+    """
+    places = folders()
+    paths = [place / FOLDER.format(abi) / NAME for place in places]
+    if len(places) == 1:
+        return _accepted(paths[0], "build it, or unset LULL_BUILD"), ""
+    found = [path for path in paths if path.is_file()]
     if not found:
         build_it = f"'make build' or {_install_it()}"
         raise LullError(f"{NAME} is neither built nor installed: {build_it}, "
@@ -37,15 +63,26 @@ def find(chosen: Path | None = None) -> tuple[Path, str]:
     return _accepted(found[0], ""), ""
 
 
-def candidates() -> list[Path]:
-    """Where a plugin may be, the best place first."""
+def abis() -> list[int]:
+    """ABIs of DPDK for which there is a plugin."""
+    pattern = re.compile(FOLDER.format(r"(\d+)"))
+    found = (pattern.fullmatch(path.parent.name)
+             for place in folders() for path in place.glob(f"{FOLDER.format('*')}/{NAME}"))
+    return sorted({int(match[1]) for match in found if match})
+
+
+def folders() -> list[Path]:
+    """Where folders with plugins may be, the best place first."""
+    build = os.environ.get("LULL_BUILD")
+    if build:
+        return [Path(build).expanduser().absolute() / "plugin"]
     multiarch = sysconfig.get_config_var("MULTIARCH")
-    folders = [f"lib/{multiarch}"] if multiarch else []
+    libraries = [f"lib/{multiarch}"] if multiarch else []
     # Installed, this file is below PREFIX/share/lull/python/lull.
     prefixes = dict.fromkeys((CHECKOUT.parent.parent, *INSTALLED))
-    return [CHECKOUT / "build" / "plugin" / NAME,
-            *(prefix / folder / "lull" / NAME
-              for prefix in prefixes for folder in (*folders, "lib64", "lib"))]
+    return [CHECKOUT / "build" / "plugin",
+            *(prefix / library / "lull"
+              for prefix in prefixes for library in (*libraries, "lib64", "lib"))]
 
 
 def refusal(path: Path) -> str:

@@ -29,6 +29,7 @@ LAUNCHERS = frozenset((
 ELSEWHERE = {
     "ovs-vswitchd": "takes them from its database: "
                     "'ovs-vsctl --no-wait set Open_vSwitch . other_config:dpdk-extra=\"-d {}\"'",
+    "suricata": "takes them from suricata.yaml: 'd: {}' below dpdk.eal-params",
 }
 
 
@@ -53,18 +54,26 @@ def resolve(command: str) -> Path:
     raise LullError(f"{command}: {where}", NOT_FOUND)
 
 
-def place(command: Sequence[str], plugin: Path) -> tuple[str, ...]:
-    """The command with the plugin as its first argument: EAL's come before the program's own."""
+def refuse_launcher(command: Sequence[str]) -> None:
+    """Which DPDK it is about, and where its arguments stand, a launcher does not tell."""
+    name = Path(command[0]).name
+    if name in LAUNCHERS:
+        raise LullError(
+            f"{name} starts another program, whose arguments come later: say "
+            f"'{name} ... lull wrap -- PROGRAM', or give the program '-d PLUGIN' yourself "
+            "(lull-plugin(7) says where it is) and wrap all of it with --no-place", 2)
+
+
+def place(command: Sequence[str], plugin: Path, memory: Sequence[str] = ()) -> tuple[str, ...]:
+    """The command with the plugin and what its memory needs as its first arguments.
+
+    Those of EAL come before the program's own.
+    """
     name = Path(command[0]).name
     if name in ELSEWHERE:
         raise LullError(f"{name} has no DPDK arguments on its command line, it "
                         f"{ELSEWHERE[name].format(plugin)}; then wrap it with --no-place", 2)
-    if name in LAUNCHERS:
-        raise LullError(
-            f"{name} starts another program, whose arguments come later: say "
-            f"'{name} ... lull wrap -- PROGRAM', or give the program '-d {plugin}' yourself and "
-            "wrap all of it with --no-place", 2)
-    return (command[0], "-d", str(plugin), *command[1:])
+    return (command[0], "-d", str(plugin), *memory, *command[1:])
 
 
 def own_environment(environment: Mapping[str, str]) -> dict[str, str]:

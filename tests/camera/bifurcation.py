@@ -195,4 +195,4 @@ def queues(binaries: list[str]) -> None:
             check(len(said) == 1 and "queue" in said[0], f"{wrong} is refused", said)
 
 
-main([kernel, af_packet, af_xdp, exception, control, ends, stray, queues])
+main([kernel, af_packet, af_xdp, exception, control, ends, stray, queues], need="root")

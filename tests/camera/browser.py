@@ -17,10 +17,12 @@ import time
 from pathlib import Path
 from types import TracebackType
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
 from chromium import Chromium, executable
+from rights import skip
 
 PATIENCE_S = 60
-SKIP = 77
 # videotestsrc pattern=smpte: seven bars over the upper two thirds
 SMPTE = [(255, 255, 255), (255, 255, 0), (0, 255, 255), (0, 255, 0), (255, 0, 255), (255, 0, 0),
          (0, 0, 255)]  # fmt: skip
@@ -251,11 +253,9 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda number, _frame: sys.exit(128 + number))
     if executable() is None:
-        print("chromium is not installed")
-        sys.exit(SKIP)
+        skip("needs chromium")
     if not (Path(chosen.lull).parent / ".venv").is_dir():
-        print("no .venv: the lull command has no libraries")
-        sys.exit(SKIP)
+        skip("needs .venv, 'make setup' makes it")
     if chosen.screenshot is not None:
         screenshot(chosen.lull, chosen.screenshot)
         return

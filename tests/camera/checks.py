@@ -72,4 +72,4 @@ def real_time(binaries: list[str]) -> None:
         check(len(graded(said, "RT throttling")) == limited, "the finding", said)
 
 
-main([mtu, rings_and_buffers, real_time])
+main([mtu, rings_and_buffers, real_time], need="root")

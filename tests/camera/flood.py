@@ -76,4 +76,4 @@ def af_xdp(binaries: list[str]) -> None:
     flood(binaries, "dpdk:af_xdp=v1")
 
 
-main([kernel, af_packet, af_xdp])
+main([kernel, af_packet, af_xdp], need="root")

@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from world import SKIP, World, check, run, wait_for, world
+from rights import skip
+from world import World, check, run, wait_for, world
 
 SENDER, RECEIVER = "10.9.0.1", "10.9.0.2"
 JUMBO = 9000
@@ -48,11 +49,6 @@ class Stream:
             f"protocol=rfc4175,name={self.name},port={self.port},width={self.width},"
             f"height={self.height},pixel={self.pixel},deadline=1s,buffers=8{self.more}"
         )
-
-
-def skip(reason: str) -> NoReturn:
-    print(reason)
-    sys.exit(SKIP)
 
 
 def needs(program: str) -> None:

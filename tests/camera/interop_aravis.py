@@ -170,4 +170,4 @@ def nothing_lacks_xdp(binaries: list[str]) -> None:
 
 if __name__ == "__main__":
     needs(CAMERA)
-    main([nothing_lacks, nothing_lacks_xdp])
+    main([nothing_lacks, nothing_lacks_xdp], need="root")

@@ -129,4 +129,4 @@ def jumbo_packets(binaries: list[str]) -> None:
 
 if __name__ == "__main__":
     needs("ffmpeg")
-    main([formats_and_regions, jumbo_packets])
+    main([formats_and_regions, jumbo_packets], need="root")

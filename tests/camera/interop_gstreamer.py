@@ -11,8 +11,9 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from interop import JUMBO, RECEIVER, Stream, Wire, needs, receive, skip, wire
+from interop import JUMBO, RECEIVER, Stream, Wire, needs, receive, wire
 from layouts import MEMORY_BYTES, WIRE
+from rights import skip
 from world import check, main
 
 PICTURES = 6
@@ -193,4 +194,4 @@ if __name__ == "__main__":
     needs("gst-launch-1.0")
     if not has_elements():
         skip("needs GStreamer's base and good plugins")
-    main([formats_and_regions, jumbo_packets, drawn_shapes])
+    main([formats_and_regions, jumbo_packets, drawn_shapes], need="root")

@@ -16,8 +16,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
+
 from lull_cam import PATIENCE_S, Stand, check, free_ports, wait_for
 from pictures import fill
+from rights import take
 
 FRAMES = 30
 SIZE = "width=128,height=96"
@@ -215,6 +218,7 @@ def is_refused(keeper: Keeper) -> None:
 
 
 def main() -> None:
+    take("namespaces", wish=True)  # for frames on lo
     for test in (is_refused, all_of_them, around_a_partial_frame, when_told):
         with tempfile.TemporaryDirectory() as scratch:
             test(Keeper(sys.argv[1], sys.argv[2], scratch))

@@ -104,4 +104,4 @@ def af_xdp(binaries: list[str]) -> None:
     receive(binaries, "dpdk:af_xdp=v1")
 
 
-main([kernel, af_packet, af_xdp])
+main([kernel, af_packet, af_xdp], need="root")

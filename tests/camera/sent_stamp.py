@@ -14,7 +14,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
+
 from lull_cam import FIGURES, PATIENCE_S, Stand, check, free_ports
+from rights import take
 
 WIDTH, HEIGHT, FRAMES = 320, 120, 20
 SENT = {"sent_done_ns", "sent_fetched_ns"}
@@ -159,6 +162,7 @@ def is_told(stand: Pair) -> None:
 
 
 def main() -> None:
+    take("namespaces", wish=True)  # for frames on lo
     for test in (is_told, over_loopback, sent_again):
         with tempfile.TemporaryDirectory() as scratch:
             test(Pair(sys.argv[1], sys.argv[2], scratch))

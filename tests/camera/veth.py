@@ -49,4 +49,4 @@ def jumbo_packets(binaries: list[str]) -> None:
         receive(binaries, backend, 9000, 8900)
 
 
-main([usual_packets, jumbo_packets])
+main([usual_packets, jumbo_packets], need="root")

@@ -225,6 +225,8 @@ init__names_the_arguments_at_fault(void **state)
 
 	(void)state;
 	expect_failure(&config, -EINVAL, "--no-such-option");
+	/* What is wrong with it, not the alert after that. */
+	assert_null(strstr(attempt->error, "command line"));
 	config.eal = "--no-huge --in-memory";
 	expect_failure(&config, -EINVAL, "--no-huge --in-memory");
 }

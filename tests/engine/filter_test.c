@@ -199,7 +199,7 @@ prepare(void)
 	uint32_t key = PORT, value = LULL_INGEST_FILTER_PORT, queue = 0, lo = 1;
 
 	if (table < 0 || sockets < 0) {
-		printf("needs the right to load BPF programs\n");
+		printf("skipped: needs the right to load BPF programs\n");
 		exit(SKIP);
 	}
 	bpf_map_update_elem(table, &key, &value, 0);

@@ -60,7 +60,7 @@ see_item(const struct rte_flow_item *item)
 		memcpy(seen.address, &address, sizeof(address));
 	}
 	if (item->type == RTE_FLOW_ITEM_TYPE_IPV6)
-		memcpy(seen.address, ip6->hdr.dst_addr, sizeof(seen.address));
+		memcpy(seen.address, &ip6->hdr.dst_addr, sizeof(seen.address));
 	if (item->type == RTE_FLOW_ITEM_TYPE_UDP)
 		seen.port = rte_be_to_cpu_16(udp->hdr.dst_port & udp_mask->hdr.dst_port);
 }

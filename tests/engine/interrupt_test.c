@@ -207,7 +207,7 @@ setup(void **state)
 	    rte_eal_hotplug_add("vdev", "net_virtio_user0", args) != 0 ||
 	    rte_eth_dev_get_port_by_name("net_virtio_user0", &port_id) != 0 ||
 	    lull_port_open(port_id, &config, &virtio, error) != 0) {
-		print_message("no virtio-user over vhost here: %s\n", error);
+		print_message("skipped: needs virtio-user over vhost: %s\n", error);
 		exit(SKIP);
 	}
 	STAND_WAIT(lull_port_link_up(&vhost) && lull_port_link_up(&virtio));

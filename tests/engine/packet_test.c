@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An af_packet port on the loopback of a network namespace of its own: what the kernel drops
- * because nobody polls is known to the port, and charged by a loop. Root only.
+ * because nobody polls is known to the port, and charged by a loop.
  */
+#include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -19,16 +20,23 @@
 static struct lull_port port;
 
 static void
+refused(const char *what)
+{
+	printf("skipped: needs network namespaces: %s: %s\n", what, strerror(errno));
+	exit(SKIP);
+}
+
+static void
 lo_up(void)
 {
 	struct ifreq request = { .ifr_name = "lo" };
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
 	if (fd < 0 || ioctl(fd, SIOCGIFFLAGS, &request) != 0)
-		exit(SKIP);
+		refused("loopback");
 	request.ifr_flags |= IFF_UP;
 	if (ioctl(fd, SIOCSIFFLAGS, &request) != 0)
-		exit(SKIP);
+		refused("loopback");
 	close(fd);
 }
 
@@ -96,7 +104,7 @@ setup(void **state)
 
 	(void)state;
 	if (unshare(CLONE_NEWNET) != 0)
-		exit(SKIP);
+		refused("unshare");
 	lo_up();
 	if (stand_start(vdevs) != 0)
 		return -1;

@@ -142,8 +142,10 @@ pipeline__identification_changes_no_count(void **state)
 	uint32_t count;
 
 	(void)state;
-	if (lull_identify_version() == NULL)
+	if (lull_identify_version() == NULL) {
+		print_message("skipped: needs a build with nDPI\n");
 		skip();
+	}
 	for (uint32_t workers = 1; workers <= 4; workers += 3) {
 		struct bench bench;
 

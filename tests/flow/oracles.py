@@ -15,6 +15,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
 from captures import (
     PATIENCE_S,
     Flow,
@@ -26,8 +28,8 @@ from captures import (
     nfdump_counts,
     tshark_packets,
 )
+from rights import skip
 
-SKIP = 77
 IDLE_S = 30
 DAY_S = 86400
 NS_PER_S = 10**9
@@ -165,8 +167,7 @@ def nfdump(trial: Trial, captures: list[Path]) -> None:
 
 def ndpi_reader(trial: Trial, captures: list[Path]) -> None:
     if not trial.has_ndpi(captures[0]):
-        print("built without nDPI: no labels to compare")
-        sys.exit(SKIP)
+        skip("needs a build with nDPI")
     total = 0
     for capture in captures:
         theirs = ndpi_labels(capture, trial.scratch)
@@ -190,8 +191,7 @@ def main() -> None:
     oracle, program, folder = sys.argv[1:4]
     missing = [tool for tool in NEEDS[oracle] if shutil.which(tool) is None]
     if missing:
-        print(f"needs {' and '.join(missing)}")
-        sys.exit(SKIP)
+        skip(f"needs {' and '.join(missing)}")
     captures = sorted(Path(folder).glob("*.pcap"))
     check(bool(captures), "has captures", folder)
     with tempfile.TemporaryDirectory() as scratch:

@@ -20,7 +20,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-SKIP = 77
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from rights import skip
+
 PATIENCE_S = 60
 NEEDED = ("videotestsrc", "videoconvert", "rtpvrawpay", "udpsink", "filesink", "pngenc")
 # capture: port, protocol, what to know
@@ -308,21 +311,20 @@ TESTS: tuple[Callable[[Stand], None], ...] = (
 def why_not() -> str:
     """What is missing for these tests; "" when nothing is."""
     if sys.argv[1] == "none":
-        return "built without GStreamer"
+        return "a build with GStreamer"
     if shutil.which("gst-launch-1.0") is None or shutil.which("gst-inspect-1.0") is None:
-        return "no gst-launch-1.0 (gstreamer1.0-tools)"
+        return "gstreamer1.0-tools"
     for element in NEEDED:
         known = subprocess.run(["gst-inspect-1.0", "--exists", element], check=False)
         if known.returncode != 0:
-            return f"no {element} (gstreamer1.0-plugins-base, gstreamer1.0-plugins-good)"
+            return f"{element} (gstreamer1.0-plugins-base, gstreamer1.0-plugins-good)"
     return ""
 
 
 def main() -> None:
     reason = why_not()
     if reason:
-        print(reason)
-        sys.exit(SKIP)
+        skip(f"needs {reason}")
     for test in TESTS:
         begin = time.monotonic()
         with tempfile.TemporaryDirectory() as scratch:

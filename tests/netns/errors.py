@@ -107,6 +107,8 @@ def results(binaries: list[str]) -> None:
         here.path("folder").mkdir()
         for binary in binaries:
             run = "--vdev net_ring0 --duration 0.05s"
+            if binary == binaries[FWD]:  # which warns without the right to a better class
+                run += " --sched-policy other"
             refused(here, binary, f"{run} --json /dev/full", "/dev/full: No space left")
             refused(here, binary, f"{run} --json none/result.json", "none/result.json")
             refused(here, binary, f"{run} --json folder", "folder")

@@ -277,5 +277,6 @@ main(
         output_is_in_order,
         overload_is_counted_by_cause,
         timeouts_export_in_time,
-    ]
+    ],
+    need="rings",
 )

@@ -85,4 +85,4 @@ def one_process_two_ports(binaries: list[str]) -> None:
         here.check_clean()
 
 
-main([spinning, sleeping, governed, without_link, one_process_two_ports])
+main([spinning, sleeping, governed, without_link, one_process_two_ports], need="rings")

@@ -220,5 +220,6 @@ main(
         change_while_it_runs,
         replay,
         apart,
-    ]
+    ],
+    need="rings",
 )

@@ -17,12 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-SKIP = 77
+from rights import take
+
 TRIES = 3
 PATIENCE_S = 30.0  # for a machine that has other things to do
 
@@ -208,12 +209,6 @@ def world() -> Iterator[World]:
         here.close()
 
 
-def can_make_namespaces() -> bool:
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        return False
-    return subprocess.run(["unshare", "--net", "true"], check=False).returncode == 0
-
-
 def run_case(case: Callable[[list[str]], None], binaries: list[str]) -> str:
     """What became of it. A fault of ours fails each time; a host that stood still does not."""
     said: list[str] = []
@@ -226,13 +221,11 @@ def run_case(case: Callable[[list[str]], None], binaries: list[str]) -> str:
     return f"FAILED {TRIES} times: {'; '.join(said)}"
 
 
-def main(cases: list[Callable[[list[str]], None]]) -> None:
-    """SCRIPT LULL_GEN LULL_FWD [CASE ...]: run these cases, or all; skip without the rights."""
+def main(cases: Sequence[Callable[[list[str]], None]], need: str = "namespaces") -> None:
+    """SCRIPT LULL_GEN LULL_FWD [CASE ...]: run these cases, or all, with the rights they need."""
+    take(need)
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, lambda number, _frame: sys.exit(128 + number))
-    if not can_make_namespaces():
-        print("needs root, ip(8) and the right to make namespaces")
-        sys.exit(SKIP)
     binaries = [str(Path(path).resolve()) for path in sys.argv[1:3]]
     failed = 0
     for case in cases:

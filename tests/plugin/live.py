@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 
 from stand import IDLE_MOST, LONG, SPIN_LEAST, Files, Telemetry, Testpmd, main, spins
+from worker import worker
 from world import World, check, wait_for
 
 QUIET = ["net_null0,no-rx=1", "net_null1,no-rx=1"]
-WORKER = "rte-worker-1"
+WORKER = worker()
 FIXED = {"LULL_GOVERNOR": "fixed", "LULL_REST": "100us"}
 
 
@@ -189,19 +188,6 @@ def file_and_report(here: World, files: Files) -> None:
     check(f"(thread {WORKER})" in report.read_text(), "but in the file", report.read_text())
 
 
-def another_dpdk(here: World, files: Files) -> None:
-    """Loads, says a sentence, leaves the host alone: another version, and none at all."""
-    env = {**os.environ, "LULL": "on"}
-    load = f"import ctypes; ctypes.CDLL({str(files.plugin)!r}); print('the host goes on')"
-    for command, sentence in (
-        ([str(files.other), str(files.plugin)], "runs on DPDK 21.11.3, the plugin is for 22.11"),
-        ([sys.executable, "-c", load], "does not export the functions of DPDK"),
-    ):
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-        check(done.returncode == 0 and "goes on" in done.stdout, "the host goes on", done)
-        check(done.stderr.count("\n") == 1 and sentence in done.stderr, sentence, done.stderr)
-
-
 def loaded_twice(here: World, files: Files) -> None:
     """The same file is loaded once; another copy stands back; a directory is as good as a file."""
     copy = files.plugin.with_name("copy.so")
@@ -257,6 +243,6 @@ def quick_to_attach(here: World, files: Files) -> None:
 
 
 if __name__ == "__main__":
-    start = [broken_settings, file_and_report, another_dpdk, loaded_twice]
+    start = [broken_settings, file_and_report, loaded_twice]
     live = [off_and_on, real_time_class, settings_and_marks, live_loops, shadow, quick_to_attach]
     main([*start, *live])

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from ports import COUNT, GEN
+from rights import skip
 from stand import FORWARDER_CPU, OTHER_CPU, Files, Host, Telemetry, main, rested, spins
-from world import SKIP, World, check, wait_for
+from world import World, check, wait_for
 
 VSWITCHD = Path("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
@@ -141,6 +141,5 @@ def forwards_and_rests(here: World, files: Files) -> str:
 
 if __name__ == "__main__":
     if not VSWITCHD.exists() or shutil.which("ovsdb-tool") is None:
-        print("needs openvswitch-switch-dpdk")
-        sys.exit(SKIP)
-    main([forwards_and_rests])
+        skip("needs openvswitch-switch-dpdk")
+    main([forwards_and_rests], need="rings")

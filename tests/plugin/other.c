@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program on another DPDK: loads the plugin, whose path it is told, and goes on. */
+/* A program on another DPDK, whose version it is told; loads the plugin and goes on. */
 #include <dlfcn.h>
 #include <stdio.h>
+
+static const char *version;
 
 const char *rte_version(void);
 
 const char *
 rte_version(void)
 {
-	return "DPDK 21.11.3";
+	return version;
 }
 
 int
 main(int argc, char **argv)
 {
-	if (argc < 2 || dlopen(argv[1], RTLD_NOW) == NULL) {
-		fprintf(stderr, "%s\n", argc < 2 ? "say which file" : dlerror());
+	if (argc != 3) {
+		fprintf(stderr, "other PLUGIN VERSION\n");
+		return 2;
+	}
+	version = argv[2];
+	if (dlopen(argv[1], RTLD_NOW) == NULL) {
+		fprintf(stderr, "%s\n", dlerror());
 		return 1;
 	}
 	puts("the host goes on");

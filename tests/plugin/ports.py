@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from stand import LONG, Files, Testpmd, main, rested, spins
-from world import Program, World, check, wait_for
+from worker import worker
+from world import Failure, Program, World, check, wait_for
 
 COUNT = 4000
 GEN = f"--count {COUNT} --drain 10s --cpus 0 --traffic"
@@ -22,7 +25,7 @@ def plugins(files: Files, control: bool) -> tuple[Path | None, ...]:
 def both(here: World, files: Files, control: bool = False, **how: object) -> str:
     """A testpmd with the plugin that rests, where one without spins."""
     with_it = Testpmd(here, QUIET, plugin=files.plugin, **how)  # type: ignore[arg-type]
-    threads = [f"rte-worker-{i + 1}" for i in range(int(str(how.get("lcores", 1))))]
+    threads = [worker(i + 1) for i in range(int(str(how.get("lcores", 1))))]
     with_it.command("start")
     remarks = [rested(with_it, thread) for thread in threads]
     with_it.quit()
@@ -79,7 +82,7 @@ def pass_all(testpmd: Testpmd, gen: Program, *, counts: bool = True) -> None:
     own = received(testpmd)
     check(own == (sent, sent, 0) or not counts, f"testpmd's own count of {sent}", own)
     if "-d" in testpmd.argv:
-        seen = testpmd.telemetry.loop("rte-worker-1")["pkts"]
+        seen = testpmd.telemetry.loop(worker())["pkts"]
         check(seen == sent, f"the plugin saw each of {sent} packets once", seen)
 
 
@@ -126,7 +129,7 @@ def circling(
         check(out == put_in, "as many packets come out as went in", out)
         if plugin is not None:
             testpmd.command("start")
-            remarks = [rested(testpmd, f"rte-worker-{i + 1}") for i in range(lcores)]
+            remarks = [rested(testpmd, worker(i + 1)) for i in range(lcores)]
         testpmd.quit()
     return ", ".join(remarks)
 
@@ -151,7 +154,7 @@ def af_packet(here: World, files: Files) -> str:
         testpmd = Testpmd(here, ports[0], plugin=plugin, namespace=fwd_side)
         testpmd.command("start")
         if plugin is not None:
-            remark = rested(testpmd, "rte-worker-1")
+            remark = rested(testpmd, worker())
         name = "with" if plugin else "without"
         options = f"{vdevs} {GEN} poisson:5k"
         pass_all(testpmd, here.start(name, str(files.gen), options, gen_side))
@@ -191,21 +194,32 @@ def connected(
 ) -> str:
     """Ports that have a link once both are there; the generator comes first."""
     vdevs = " ".join(f"--vdev {vdev}" for vdev in others)
-    socket = re.findall(r"(?:path|iface|socket)=([^,]*)", others[0])[0]
     remark = ""
     for plugin in plugins(files, False):
         options = f"{vdevs} {GEN} off --link-wait 60s --ring 1024"
         gen = here.start("with" if plugin else "without", str(files.gen), options)
-        wait_for("the generator listens", Path(socket).exists)
+        wait_for("the generator listens", partial(listens, gen, others))
         testpmd = Testpmd(here, ports, plugin=plugin)
         testpmd.command("start")
         gen.ready()
         if plugin is not None:
-            remark = rested(testpmd, "rte-worker-1")
+            remark = rested(testpmd, worker())
         gen.set("traffic=constant:2k")
         pass_all(testpmd, gen, counts=counts)
         testpmd.quit()
     return remark
+
+
+def listens(gen: Program, ports: list[str]) -> bool:
+    """virtio-user waits for its client while it starts. A client of memif that comes before all has
+    started is sent away for good, although the socket is there."""
+    if gen.process.poll() is not None:
+        raise Failure(f"{gen.name} ended at once: {gen.stderr()}")
+    if "memif" not in ports[0]:
+        return Path(re.findall(r"(?:path|iface)=([^,]*)", ports[0])[0]).exists()
+    with suppress(OSError, LookupError, ValueError):
+        return all(gen.ask(f"/ethdev/info,{i}")["dev_started"] for i in range(len(ports)))
+    return False
 
 
 def silent_without_lull(here: World, files: Files) -> None:
@@ -215,11 +229,11 @@ def silent_without_lull(here: World, files: Files) -> None:
     check("lull-watch" not in testpmd.threads(), "no thread of ours", testpmd.threads())
     commands = testpmd.telemetry.ask("/")
     check(not [c for c in commands if c.startswith("/lull")], "no command of ours", commands)
-    spins(testpmd, "rte-worker-1")
+    spins(testpmd, worker())
     check("lull: " not in testpmd.quit(), "no word of ours", testpmd.log())
 
 
 if __name__ == "__main__":
     idle = [io, mac, rxonly, four_queues, two_lcores, silent_without_lull]
     circle = [rings, rings_mac, rings_four_queues, rings_two_lcores, rings_all_of_it]
-    main([*idle, *circle, af_packet, vhost, virtio_user, memif])
+    main([*idle, *circle, af_packet, vhost, virtio_user, memif], need="rings")

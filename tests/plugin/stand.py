@@ -28,7 +28,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
-from world import SKIP, Failure, World, can_make_namespaces, check, wait_for
+from rights import skip, take
+from world import Failure, World, check, wait_for
 
 # All that there is to try, for which there is no time every day: `make test-long`.
 LONG = bool(os.environ.get("LULL_LONG"))
@@ -48,7 +49,6 @@ class Files:
     gen: Path
     host: Path
     host_static: Path
-    other: Path
 
 
 class Telemetry:
@@ -254,20 +254,26 @@ def spins(host: Host, thread: str) -> None:
     check(max(shares) >= SPIN_LEAST, f"{thread} spins", shares)
 
 
-def main(cases: list[Callable[[World, Files], str | None]]) -> None:
-    """SCRIPT PLUGIN LULL_GEN HOST HOST_STATIC OTHER [CASE ...]; skips without the rights."""
+class Lacking(Exception):
+    """What one case needs and this machine does not give; the other cases run."""
+
+
+def main(
+    cases: list[Callable[[World, Files], str | None]], need: str = "namespaces"
+) -> None:
+    """SCRIPT PLUGIN LULL_GEN HOST HOST_STATIC [CASE ...], with the rights it needs."""
+    if shutil.which("dpdk-testpmd") is None:
+        skip("needs dpdk-testpmd")
+    take(need)
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, lambda number, _frame: sys.exit(128 + number))
-    if not can_make_namespaces() or shutil.which("dpdk-testpmd") is None:
-        print("needs root, ip(8), the right to make namespaces, and dpdk-testpmd")
-        sys.exit(SKIP)
-    paths = [Path(path).resolve() for path in sys.argv[1:6]]
+    paths = [Path(path).resolve() for path in sys.argv[1:5]]
     failed = 0
     # EAL loads nothing from below a directory that anybody may write to, such as /tmp.
     with tempfile.TemporaryDirectory(prefix="lull-plugin-", dir="/run") as folder:
         plugin = Path(shutil.copy(paths[0], folder))
         for case in cases:
-            if len(sys.argv) > 6 and case.__name__ not in sys.argv[6:]:
+            if len(sys.argv) > 5 and case.__name__ not in sys.argv[5:]:
                 continue
             failed += not run_case(case, Files(plugin, *paths[1:]))
     sys.exit(1 if failed else 0)
@@ -276,12 +282,15 @@ def main(cases: list[Callable[[World, Files], str | None]]) -> None:
 def run_case(case: Callable[[World, Files], str | None], files: Files) -> bool:
     begin = time.monotonic()
     here = World()
+    verdict = "ok"
     try:
-        remark = case(here, files)
-        verdict = f"ok{f' ({remark})' if remark else ''}"
+        remark = case(here, files) or ""
+    except Lacking as lacking:
+        remark = f"# SKIP needs {lacking}"
     except (Failure, OSError, LookupError, ValueError) as failure:
-        verdict = f"FAILED: {failure!r}"
+        verdict, remark = "not ok", repr(failure)
     finally:
         here.close()
-    print(f"{case.__name__}: {verdict} [{time.monotonic() - begin:.1f} s]", flush=True)
-    return verdict.startswith("ok")
+    seconds = time.monotonic() - begin
+    print(f"{verdict} - {case.__name__} [{seconds:.1f} s] {remark}", flush=True)
+    return verdict == "ok"

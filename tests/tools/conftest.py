@@ -52,6 +52,12 @@ class Bench:
     server: TelemetryServer
 
 
+@pytest.fixture(autouse=True)
+def _terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that can draw; whatever runs the tests may have a dumb one, or none."""
+    monkeypatch.setenv("TERM", "xterm")
+
+
 @pytest.fixture
 def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A runtime directory of our own with a short name: socket paths hold 107 characters."""
@@ -136,8 +142,8 @@ def plugin(safe: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A plugin to be found by LULL_BUILD; nothing of the caller's settings is left."""
     for name in [name for name in os.environ if name.startswith("LULL")]:
         monkeypatch.delenv(name)
-    path = safe / "plugin" / plugin_file.NAME
-    path.parent.mkdir()
+    path = safe / "plugin" / plugin_file.FOLDER.format(23) / plugin_file.NAME
+    path.parent.mkdir(parents=True)
     path.write_bytes(b"\x7fELF")
     path.chmod(0o644)
     monkeypatch.setenv("LULL_BUILD", str(safe))

@@ -24,6 +24,7 @@ def stat(*cpus: tuple[int, int, int]) -> str:
 
 def bare_metal(root: Path) -> None:
     """A server set up well."""
+    (root / "dev/hugepages").mkdir(parents=True)
     write(root, {
         "proc/stat": stat((0, 0, 0), (0, 0, 0)),
         "proc/cpuinfo": f"processor : 0\nmodel name : Metal\nflags : {FLAGS} waitpkg",

@@ -3,6 +3,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ import company
 import competitor
 import machine
 import peers
+import repeat
 import sharing
 import still
 import work
@@ -42,6 +44,20 @@ def sample(**figures: Any) -> Sample:
         "verdict": "feasible",
     }
     return Sample(**{**known, **figures})
+
+
+# ---- the command beside the figures ----
+
+
+@pytest.mark.parametrize(("given", "told"), [
+    ("--docs --rounds 2", "--docs --rounds 2"),
+    ("--build /elsewhere/build --out /tmp/bench --docs", "--docs"),
+    ("--rounds 2 --build=/elsewhere/build", "--rounds 2"),
+    ("--build /tree/build-gcc --out=/tree/out/x", "--build build-gcc --out=out/x"),
+    ("--build ../before/build --out out/before", "--build ../before/build --out out/before"),
+])
+def test_commands_without_private_folders(given: str, told: str) -> None:
+    assert " ".join(repeat.portable(given.split(), Path("/tree"))) == told
 
 
 # ---- what the other program gets ----

@@ -22,6 +22,7 @@ import lull
 from lull import view_demo
 from lull.cli import main
 from lull.errors import LullError
+from test_wrap import wait_for
 
 HERE = Path(__file__).parent
 PYTHON = Path(lull.__file__).parent.parent
@@ -149,9 +150,12 @@ def test_the_end_of_a_sender_is_on_the_page() -> None:
     with View("--demo", "lull", "--cameras", "1") as view:
         seen = view.look("sender", state="live")
         assert seen["sender"]["text"].startswith("lull-cam-source: ")
-        sender = next(pid for pid in view.children()
-                      if Path(f"/proc/{pid}/comm").read_text() == "sleep\n")
-        os.kill(sender, signal.SIGKILL)
+
+        def sender() -> int | None:  # a shell at first
+            return next((pid for pid in view.children()
+                         if Path(f"/proc/{pid}/comm").read_text() == "sleep\n"), None)
+
+        os.kill(wait_for("the sender", sender), signal.SIGKILL)
         seen = view.look("sender", state="failed")
         assert "lull-cam-source ended by SIGKILL" in seen["sender"]["text"]
         status, errors = view.end()

@@ -18,10 +18,12 @@ from typing import Any
 
 import pytest
 
+import linked
 from lull import plugin_file, plugin_settings
 from lull.cli import main
 from lull.errors import LullError
 from lull.programs import connect_started
+from lull.replies import Loop
 from lull.telemetry import Telemetry
 from lull.wrap import own_environment, place
 
@@ -57,11 +59,11 @@ def wait_for(what: str, come: Callable[[], Any]) -> Any:
 
 @pytest.fixture
 def tell(tmp_path: Path) -> Path:
-    """A command that tells what it got."""
-    path = tmp_path / "tell"
-    path.write_text(TELL)
-    path.chmod(0o755)
-    return path
+    """A command, on a DPDK for which there is a plugin, that tells what it got."""
+    script = tmp_path / "tell.sh"
+    script.write_text(TELL)
+    script.chmod(0o755)
+    return linked.program(tmp_path / "tell", needs=(linked.dpdk(tmp_path, "23"),))
 
 
 def lull(*arguments: object, environment: Mapping[str, str] | None = None,
@@ -76,8 +78,9 @@ def lull(*arguments: object, environment: Mapping[str, str] | None = None,
 
 def told(*arguments: object, environment: Mapping[str, str] | None = None,
          prepare: Callable[[], object] | None = None) -> list[str]:
-    """What the wrapped command tells."""
-    with lull("wrap", *arguments, environment=environment, prepare=prepare) as process:
+    """What the wrapped command tells; nothing of this machine's memory is in it."""
+    with lull("wrap", "--memory", "as-is", *arguments, environment=environment,
+              prepare=prepare) as process:
         stdout, stderr = process.communicate(timeout=DEADLINE_S)
     assert (process.returncode, stderr) == (0, "")
     assert f"pid {process.pid}" in stdout.splitlines()
@@ -166,27 +169,26 @@ def test_ignored_signals_stay_ignored(tell: Path, action: signal.Handlers) -> No
 # ---- whose signals, streams and exit status they are ----
 
 
-@pytest.mark.usefixtures("plugin")
 @pytest.mark.parametrize(("script", "status"), [
     ("exit 7", 7), ("kill -TERM $$", -signal.SIGTERM), ("kill -SEGV $$", -signal.SIGSEGV)])
-def test_exit_status(tmp_path: Path, script: str, status: int) -> None:
+def test_exit_status(plugin: Path, tmp_path: Path, script: str, status: int) -> None:
     program = tmp_path / "program"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    with lull("wrap", "--", program) as process:
+    with lull("wrap", "--plugin", plugin, "--", program) as process:
         process.communicate(timeout=DEADLINE_S)
     assert process.returncode == status
 
 
-@pytest.mark.usefixtures("plugin")
-def test_streams_and_signals(tmp_path: Path) -> None:
+def test_streams_and_signals(plugin: Path, tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\ntrap 'echo hung up; exit 3' HUP\nread line\necho $line >&2\n"
                        "echo ready\nwhile :; do sleep 0.05; done\n")
     program.chmod(0o755)
     # Below nohup it would stay ignored, and the program never hear of it.
     heard = partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)
-    with lull("wrap", "--", program, prepare=heard) as process:
+    with lull("wrap", "--memory", "as-is", "--plugin", plugin, "--", program,
+              prepare=heard) as process:
         assert process.stdin
         assert process.stdout
         assert process.stderr
@@ -256,16 +258,21 @@ def test_bad_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     text.chmod(0o755)
     for live in ([], ["--live"]):
         assert main(["wrap", *live, "--", str(text)]) == 126
-        assert "text: cannot start (Exec format error)" in one_line(capsys)
+        lines = capsys.readouterr().err.splitlines()
+        assert lines[0].startswith("lull: text is no program that can be linked with DPDK: ")
+        assert lines[1:] == [f"lull: {text}: cannot start (Exec format error)"]
 
 
-def test_arguments_that_come_elsewhere(plugin: Path) -> None:
+def test_arguments_that_come_elsewhere(plugin: Path,
+                                       capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(LullError) as caught:
         place(["/usr/sbin/ovs-vswitchd", "--pidfile"], plugin)
     assert (f"'ovs-vsctl --no-wait set Open_vSwitch . other_config:dpdk-extra=\"-d {plugin}\"'; "
             "then wrap it with --no-place") in str(caught.value)
-    with pytest.raises(LullError, match=r"'taskset \.\.\. lull wrap -- PROGRAM'"):
-        place(["taskset", "-c", "1", "dpdk-testpmd"], plugin)
+    with pytest.raises(LullError, match=r"from suricata\.yaml: 'd: /.*' below dpdk"):
+        place(["suricata", "--dpdk"], plugin)
+    assert main(["wrap", "--", "taskset", "-c", "1", "dpdk-testpmd"]) == 2
+    assert "'taskset ... lull wrap -- PROGRAM'" in one_line(capsys)
 
 
 @pytest.mark.usefixtures("runtime")
@@ -273,7 +280,8 @@ def test_print(plugin: Path, tell: Path, capsys: pytest.CaptureFixture[str],
                monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LULL_CONFIG", "/a file")
     monkeypatch.setenv("LULL", "off")
-    assert main(["wrap", "--print", "--max-latency", "50 us", "--", str(tell), "a b"]) == 0
+    assert main(["wrap", "--print", "--memory", "as-is", "--max-latency", "50 us", "--", str(tell),
+                 "a b"]) == 0
     assert capsys.readouterr().out == (
         f"env -u LULL 'LULL_MAX_LATENCY=50 us' {tell} -d {plugin} 'a b'\n")
     assert plugin_settings.shell_line(["x"], {"A": "b"}, {"A": "b"}) == "x"
@@ -360,11 +368,12 @@ def test_live_on_a_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("plugin", "runtime")
-def test_live_without_loops(tmp_path: Path) -> None:
+def test_live_without_loops(plugin: Path, tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\nexit 4\n")
     program.chmod(0o755)
-    with lull("wrap", "--live", "--", program) as process:
+    with lull("wrap", "--memory", "as-is", "--plugin", plugin, "--live", "--",
+              program) as process:
         _, stderr = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 4
     assert stderr == "lull: no live view: program showed no loops by telemetry\n"
@@ -393,7 +402,6 @@ def built_plugin() -> Path | None:
     return path if path.is_file() else None
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 @pytest.mark.skipif(which("dpdk-testpmd") is None, reason="needs dpdk-testpmd")
 @pytest.mark.skipif(built_plugin() is None, reason="needs the plugin, 'make build' makes it")
 def test_testpmd(safe: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -417,8 +425,11 @@ def test_testpmd(safe: Path, capsys: pytest.CaptureFixture[str]) -> None:
             with wait_for("telemetry", connected) as telemetry:
                 assert telemetry.info().program == "dpdk-testpmd"
 
+                def workers() -> list[Loop]:  # the main thread polls too, once, to drain the ports
+                    return [loop for loop in telemetry.loops() if loop.thread != "dpdk-testpmd"]
+
                 def rests() -> int:
-                    return sum(loop.rests() for loop in telemetry.loops())
+                    return sum(loop.rests() for loop in workers())
 
                 def rise() -> bool:
                     before = rests()
@@ -426,7 +437,7 @@ def test_testpmd(safe: Path, capsys: pytest.CaptureFixture[str]) -> None:
                     return rests() > before
 
                 wait_for("rests", rise)
-                worker = next(loop for loop in telemetry.loops() if loop.rests())
+                worker = next(loop for loop in workers() if loop.rests())
                 assert (worker.kind, worker.governor) == ("plugin", "fixed")
                 assert worker.thread
                 choice = ["--pid", str(process.pid)]

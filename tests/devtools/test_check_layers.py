@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""devtools/check-layers: who asks which DPDK this is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tree_with import run, tree_with
+
+ASKS = "#if RTE_VERSION >= RTE_VERSION_NUM(24, 11, 0, 0)\n#endif\n"
+SCRIPTS = ["check-layers", "tree.py"]
+
+
+def check(root: Path, name: str, text: str) -> tuple[int, str]:
+    return run(tree_with(root, SCRIPTS, {name: text}), "devtools/check-layers")
+
+
+def test_version__may_be_asked_in_one_file(tmp_path: Path) -> None:
+    assert check(tmp_path, "engine/dpdk_version.h", ASKS)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["engine/port.c", "plugin/life.c", "tests/engine/stand.h"])
+def test_version__may_not_be_asked_elsewhere(tmp_path: Path, name: str) -> None:
+    status, said = check(tmp_path, name, ASKS)
+    assert status == 1
+    assert f"{name}:1: what differs between releases of DPDK is in engine/dpdk_version.h" in said
+
+
+@pytest.mark.parametrize("word", ["RTE_VER_YEAR", "RTE_VER_MONTH", "RTE_VERSION_NUM(1, 2, 3, 4)"])
+def test_version__has_many_names(tmp_path: Path, word: str) -> None:
+    assert check(tmp_path, "engine/port.c", f"int x = {word};\n")[0] == 1
+
+
+def test_version__as_a_text_may_be_shown(tmp_path: Path) -> None:
+    assert check(tmp_path, "plugin/life.c", "puts(rte_version());\n")[0] == 0

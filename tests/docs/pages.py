@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What README.md and the pages in docs/ tell to type is typed, and does what they promise.
+
+pages.py CHECKOUT BUILD-FOLDER [PART-OF-A-BLOCK'S-NAME ...]
+
+table.py says what becomes of each block. With LULL_LONG set those that take minutes run as well.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import cases
+import place as places
+from blocks import Block, fenced, spans
+from table import BLOCKS, PRINTED, NotRun
+
+SKIP = 77
+README = "README.md"
+# Folders of somebody's own; what a page creates itself may lie there.
+PRIVATE = re.compile(r"(?<![\w.-])/(?:tmp|home|root|work|mnt|var/tmp)(?:/[\w.-]+)+")
+
+
+def is_typed(block: Block) -> bool:
+    """A command in a sentence that one would type as it stands."""
+    begins = block.text.startswith(("./lull ", "build/", "sudo ", "cc ", "gst-launch-"))
+    return begins or (block.page == README and " --" in block.text)
+
+
+def blocks(root: Path) -> Iterator[Block]:
+    pages = [README, *sorted(f"docs/{path.name}" for path in (root / "docs").glob("*.md"))]
+    for page in pages:
+        yield from fenced(root, page)
+        yield from filter(is_typed, spans(root, page))
+
+
+def entry(block: Block) -> str:
+    """Its name in the table; "" when it has none."""
+    found = [name for name in BLOCKS if block.name.startswith(name)]
+    return max(found, key=len, default="")
+
+
+def complaints(root: Path) -> Iterator[str]:
+    """Blocks that nobody has looked at, entries of blocks that are gone, private folders."""
+    used = set()
+    for block in blocks(root):
+        if block.page in PRINTED:
+            continue
+        name = entry(block)
+        if not name:
+            yield (f"{block.page}:{block.line}: not in tests/docs/table.py: say there how this is "
+                   f"run, or why it is not: {block.text.splitlines()[0]}")
+        used.add(name)
+    for name in BLOCKS.keys() - used:
+        yield f"tests/docs/table.py: there is no such block: {name}"
+    yield from private_folders(root)
+
+
+def private_folders(root: Path) -> Iterator[str]:
+    """Commands that only one machine can run."""
+    for block in blocks(root):
+        created = re.findall(r"mkdir (?:-p )?(\S+?);?(?:\s|$)", block.text)
+        for path in PRIVATE.findall(block.text):
+            if not any(path == made or path.startswith(f"{made}/") for made in created):
+                yield f"{block.page}:{block.line}: {path} is nobody else's folder: {block.name}"
+
+
+def attempt(name: str, what: Callable[[], None]) -> bool:
+    begin = time.monotonic()
+    try:
+        what()
+        said = "ok"
+    except places.Lacking as lacking:
+        print(f"{name}: left out: {lacking}", flush=True)
+        return True
+    except (AssertionError, OSError, LookupError, ValueError) as failure:
+        if not isinstance(failure, AssertionError):
+            traceback.print_exc()
+        said = f"FAILED: {failure}"
+    print(f"{name}: {said} [{time.monotonic() - begin:.1f} s]", flush=True)
+    return said == "ok"
+
+
+def run_all(place: places.Place, chosen: list[str]) -> int:
+    failed = 0
+    found = {entry(block): block for block in blocks(place.root) if block.page not in PRINTED}
+    for name, case in BLOCKS.items():
+        if chosen and not any(word in name for word in chosen):
+            continue
+        if isinstance(case, NotRun):
+            print(f"{name}: not run: {case.reason}")
+            continue
+        run = case
+        failed += not attempt(name, lambda: run(place, found[name]))  # noqa: B023 - called at once
+    for check in (cases.manual_pages, cases.names_and_numbers):
+        if not chosen or check.__name__ in chosen:
+            failed += not attempt(check.__name__, lambda: check(place))  # noqa: B023 - the same
+    return failed
+
+
+def main() -> None:
+    for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(sign, lambda number, _frame: sys.exit(128 + number))
+    root, build, *chosen = sys.argv[1:]
+    wrong = list(complaints(Path(root)))
+    inside = os.environ.get(places.INSIDE, "")
+    if wrong and not inside:
+        print("\n".join(wrong))
+        sys.exit(1)
+    try:
+        places.enter()
+        place = places.Place(Path(root).resolve(), Path(build).resolve(), inside == "1")
+    except places.Lacking as lacking:
+        print(f"skipped: {lacking}")
+        sys.exit(SKIP)
+    sys.exit(1 if run_all(place, chosen) else 0)
+
+
+main()
