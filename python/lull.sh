@@ -6,7 +6,7 @@ prefix=$(dirname "$(dirname "$(readlink -f "$0")")")
 python=$prefix/lib/lull/venv/bin/python
 if [ ! -x "$python" ]; then
 	python=/usr/bin/python3
-	"$python" -c 'import click, jinja2, matplotlib, pydantic, rich' || {
+	"$python" -c 'import click, elftools, jinja2, matplotlib, pydantic, rich' || {
 		echo "lull: a Python library is missing (above); to install all of them:"
 		echo "  python3 -m venv $prefix/lib/lull/venv"
 		echo "  $prefix/lib/lull/venv/bin/pip install \\"

@@ -30,6 +30,7 @@ import generator
 import machine
 import peers
 import ports
+import repeat
 import report
 import session
 from program import BenchError, Place
@@ -214,9 +215,9 @@ class Comparison:
 
 
 def command() -> str:
-    """How to repeat this run."""
+    """How anybody repeats this run."""
     script = Path(sys.argv[0]).resolve().relative_to(TREE)
-    return shlex.join(["sudo", ".venv/bin/python", str(script), *sys.argv[1:]])
+    return shlex.join(["sudo", ".venv/bin/python", str(script), *repeat.portable(sys.argv[1:])])
 
 
 def save(result: report.Result, folder: Path, name: str = "idle") -> Path:

@@ -141,11 +141,11 @@ class Judge:
 class Generator(Judge):
     """lull-gen, source and sink on CPU setup.other_cpu."""
 
-    def __init__(self, place: Place, wire: ports.Wire, plan: Plan) -> None:
+    def __init__(self, place: Place, wire: ports.Wire, plan: Plan, *more: str) -> None:
         cpu = plan.setup.other_cpu
         arguments = [f"--vdev={vdev}" for vdev in wire.generator_vdevs]
         arguments += [f"--cpus={cpu}", f"--ring={ports.RING_PKTS}", "--traffic=off", "--stats=0"]
-        arguments += [f"--eal=--no-huge --no-shconf -m {MEMORY_MB}", "--link-wait=20s"]
+        arguments += [f"--eal=--no-huge --no-shconf -m {MEMORY_MB}", "--link-wait=20s", *more]
         self.cpu = cpu
         self.nice = plan.setup.nice_of_generator
         self.program = place.start(SOURCE, "lull-gen", [str(plan.lull_gen), *arguments])
@@ -159,6 +159,62 @@ class Generator(Judge):
         self.prove()
         # Only now: until then the forwarder's main thread sets its ports up on this CPU, too.
         place_threads(self.program.pid, 0, self.cpu, self.nice)
+
+
+class Counted(Generator):
+    """It only sends; what both ports have counted, between two times of silence, is the judge."""
+
+    def __init__(self, place: Place, wire: ports.Wire, plan: Plan) -> None:
+        super().__init__(place, wire, plan, "--tx-only")
+        self.receiver = self.telemetry  # until there is one
+        self.base = (0, 0)
+
+    def ready(self, running: peers.Running) -> None:
+        """Wait until the first packet is counted."""
+        self.receiver = Telemetry(running.program, running.socket)
+        self.listen(self.telemetry, self.telemetry.ready()[0])
+        place_threads(self.program.pid, 0, self.cpu, 0)
+
+        def counts() -> bool:
+            running.program.check_alive()
+            return running.socket.exists() and self._counts()[1] >= 0
+
+        wait_for("the receiver answers", counts)
+        before = self._counts()[1]
+        super().send(Rate("", PROOF_PPS))
+        wait_for("the first packet comes in", lambda: self._counts()[1] > before)
+        self.drain()
+        place_threads(self.program.pid, 0, self.cpu, self.nice)
+
+    def _counts(self) -> tuple[int, int]:
+        sent = self.telemetry.ask("/ethdev/stats,0")["opackets"]
+        return int(sent), int(self.receiver.ask("/ethdev/stats,0")["ipackets"])
+
+    def send(self, rate: Rate) -> None:
+        """Change the load; it is silent now, so all that is sent has been counted."""
+        self.base = self._counts()
+        super().send(rate)
+
+    def mark(self) -> None:
+        """All since the silence counts: what is under way now belongs to neither side's window."""
+
+    def traffic(self) -> dict[str, int]:
+        """Since the silence."""
+        sent, received = (now - then for now, then in zip(self._counts(), self.base, strict=True))
+        return {"now_ns": time.monotonic_ns(), "offered": sent, "received": received}
+
+    def drain(self) -> dict[str, int]:
+        """Stop; the figures once all has come in, or nothing more does."""
+        super().send(Rate("0", 0))
+        end = time.monotonic() + DRAIN_S
+        seen = self.traffic()
+        while time.monotonic() < end:
+            time.sleep(0.1)
+            before, seen = seen, self.traffic()
+            if seen["offered"] == before["offered"] == seen["received"]:
+                break
+        lost = max(0, seen["offered"] - seen["received"])
+        return {**dict.fromkeys((*COUNTS, *TIMES.values()), 0), **seen, "lost": lost}
 
 
 class Inside(Judge):
@@ -227,4 +283,6 @@ def open_source(place: Place, wire: ports.Wire, plan: Plan) -> Source:
     """Start what the wire asks for."""
     if wire.inside:
         return Inside(plan)
+    if wire.one_way:
+        return Counted(place, wire, plan)
     return Generator(place, wire, plan) if wire.generator_vdevs else Endless()

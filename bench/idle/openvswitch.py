@@ -37,7 +37,7 @@ def start(place: Place, wire: Wire, settings: Settings) -> Program:
         place.env[f"OVS_{name}"] = str(place.directory)
     database = place.path("conf.db")
     database.unlink(missing_ok=True)
-    place.run(FORWARDER, "ovsdb-tool", "create", str(database), str(SCHEMA))
+    place.run(FORWARDER, "ovsdb-tool", "create", str(database), str(place.file(SCHEMA)))
     remote = place.path("db.sock")
     remote.unlink(missing_ok=True)
     server = place.start(
@@ -57,7 +57,7 @@ def start(place: Place, wire: Wire, settings: Settings) -> Program:
     switch = place.start(
         FORWARDER,
         "ovs-vswitchd",
-        [str(VSWITCHD), f"unix:{remote}", "-vfile:off"],
+        place.inside(str(VSWITCHD), f"unix:{remote}", "-vfile:off"),
         cpu=settings.other_cpu,
     )
     _vsctl(place, *_bridge(wire, settings))

@@ -6,6 +6,7 @@
     ovs-MAXSLEEP                             Open vSwitch with pmd-maxsleep, in us
     testpmd-io+plugin[:KEY=VALUE...]         the same with lull's plugin, its settings by
     ovs-MAXSLEEP+plugin[:KEY=VALUE...]       key; :mode=passive for one that only measures
+    suricata, suricata+plugin                takes packets in and forwards none
 
 All have one polling thread on the same CPU, bursts of 32, rings of the same
 size, and memory without hugepages, so that no peer gains from its pages.
@@ -21,6 +22,7 @@ from pathlib import Path
 
 import machine
 import openvswitch
+import suricata
 from ports import RING_PKTS, Wire
 from program import FORWARDER, BenchError, Place, Program, Telemetry, place_threads, wait_for
 
@@ -34,7 +36,7 @@ class Peer:
     """A forwarder to measure; name is what the user typed."""
 
     name: str
-    family: str  # lull, testpmd, ovs
+    family: str  # lull, testpmd, ovs, suricata
     setting: str  # governor, forward mode, longest sleep
     mode: str = "io"
     plugin: bool = False
@@ -90,6 +92,7 @@ def parse(text: str) -> Peer:
     right = {
         "lull": bool(re.fullmatch(r"[a-z]+", setting)) and mode in ("io", "macswap"),
         "testpmd": setting in ("io", "macswap"),
+        "suricata": not setting,
         "ovs": setting.isdigit() and int(setting) <= openvswitch.MAXSLEEP_MOST_US,
     }
     plugin = (plus, extra) == ("+", "plugin") and family != "lull"
@@ -97,8 +100,8 @@ def parse(text: str) -> Peer:
     if not right.get(family) or len(options) != len(pairs) or ((pairs or plus) and not extended):
         raise BenchError(
             f"no peer {text!r}: lull-GOVERNOR[-macswap][:KEY=VALUE], testpmd-io,"
-            f" testpmd-macswap, or ovs-MAXSLEEP (0..{openvswitch.MAXSLEEP_MOST_US} us), the"
-            " last three also with +plugin[:KEY=VALUE]"
+            f" testpmd-macswap, ovs-MAXSLEEP (0..{openvswitch.MAXSLEEP_MOST_US} us), or"
+            " suricata, the last four also with +plugin[:KEY=VALUE]"
         )
     return Peer(text, family, setting, mode, plugin, options)
 
@@ -130,11 +133,16 @@ def start(peer: Peer, setup: Setup, place: Place, wire: Wire) -> Running:
     """Start a peer on the wire; it polls when this returns."""
     if wire.inside and peer.family != "lull":
         raise BenchError(f"{peer.family} makes no traffic of its own")
-    starter = {"lull": _start_lull, "testpmd": _start_testpmd, "ovs": _start_ovs}[peer.family]
+    starters = {
+        "lull": _start_lull,
+        "testpmd": _start_testpmd,
+        "ovs": _start_ovs,
+        "suricata": _start_suricata,
+    }
     environment = _environment(peer, setup)
     place.env.update(environment)
     try:
-        program, pattern = starter(peer, setup, place, wire)
+        program, pattern = starters[peer.family](peer, setup, place, wire)
     finally:
         for key in environment:
             del place.env[key]
@@ -143,7 +151,8 @@ def start(peer: Peer, setup: Setup, place: Place, wire: Wire) -> Running:
         lambda: _polling_thread(program, pattern, setup.cpu),
     )
     place_threads(program.pid, tid, setup.other_cpu, setup.nice)
-    prefix = {"lull": f"lull-fwd-{program.pid}", "testpmd": "testpmd", "ovs": "rte"}[peer.family]
+    prefixes = {"lull": f"lull-fwd-{program.pid}", "testpmd": "testpmd"}
+    prefix = prefixes.get(peer.family, "rte")
     explains = peer.family == "lull" or (peer.plugin and "mode" not in peer.options)
     return Running(program, tid, name, place.dpdk_socket(prefix), explains, peer.plugin)
 
@@ -212,8 +221,8 @@ def _start_testpmd(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[
     options = [f"--forward-mode={peer.mode}", "--nb-cores=1", "--auto-start"]
     options += [f"--rxd={RING_PKTS}", f"--txd={RING_PKTS}", f"--burst={BURST_PKTS}"]
     options += [f"--total-num-mbufs={MBUFS}"]
-    program = place.start(FORWARDER, "testpmd", ["dpdk-testpmd", *eal, "--", *options])
-    return program, r"(rte|lcore)-worker-?\d+"
+    command = place.inside("dpdk-testpmd", *eal, "--", *options)
+    return place.start(FORWARDER, "testpmd", command), r"(rte|lcore|dpdk)-worker-?\d+"
 
 
 def _start_ovs(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[Program, str]:
@@ -230,3 +239,18 @@ def _start_ovs(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[Prog
         ),
     )
     return program, r"pmd-c\d+/id:\d+"
+
+
+def _start_suricata(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[Program, str]:
+    program = suricata.start(
+        place,
+        wire.forwarder_vdevs[0],
+        suricata.Settings(
+            cpu=setup.cpu,
+            other_cpu=setup.other_cpu,
+            memory_mb=MEMORY_MB,
+            ring_pkts=RING_PKTS,
+            plugin=setup.plugin if peer.plugin else None,
+        ),
+    )
+    return program, r"W#\d+.*"

@@ -8,6 +8,7 @@ vhost: shared memory; the generator is the guest (virtio_user, owns the socket),
        the forwarder the host (eth_vhost or dpdkvhostuserclient, connects to it).
 null:  no wire and no generator; the driver makes packets and drops them, so that
        nothing but the forwarder itself is left. Only saturation can be asked.
+capture: one veth pair, for a program that only takes packets in.
 rings: no wire; lull-fwd's own traffic loop over rings in its process. No other forwarder has that.
 """
 
@@ -32,6 +33,7 @@ class Wire:
     open_vswitch_type: str
     generator_listens: Callable[[], None]  # wait until a forwarder may connect
     inside: bool = False  # the forwarder makes the traffic
+    one_way: bool = False  # it keeps what it gets: its port counters are the judge
     side: str = FORWARDER  # where the forwarder runs
     interfaces: tuple[tuple[str, str], ...] = ()  # side and name, to be taken away
 
@@ -67,6 +69,24 @@ def open_veth(place: Place) -> Wire:
         open_vswitch_type="dpdk",
         generator_listens=nothing,
         interfaces=((SOURCE, "g0"), (SOURCE, "g1")),
+    )
+
+
+def open_capture(place: Place) -> Wire:
+    """One veth pair, g0-f0, for a program that sends nothing back."""
+    forwarder = place.namespaces[FORWARDER]
+    place.run(SOURCE, *f"ip link add g0 type veth peer name f0 netns {forwarder}".split())
+    for side, interface in ((SOURCE, "g0"), (FORWARDER, "f0")):
+        place.run(side, "ip", "link", "set", interface, "arp", "off", "up")
+    return Wire(
+        kind="capture",
+        generator_vdevs=[vdev(0, "g0")],
+        forwarder_vdevs=[vdev(0, "f0")],
+        devargs=[],
+        open_vswitch_type="",
+        generator_listens=nothing,
+        one_way=True,
+        interfaces=((SOURCE, "g0"),),
     )
 
 
@@ -122,6 +142,7 @@ def open_rings(_place: Place) -> Wire:
 
 KINDS: dict[str, Callable[[Place], Wire]] = {
     "veth": open_veth,
+    "capture": open_capture,
     "vhost": open_vhost,
     "null": open_null,
     "rings": open_rings,

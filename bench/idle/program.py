@@ -31,6 +31,20 @@ SOURCE, FORWARDER = "source", "forwarder"  # sides of a place
 PR_SET_PDEATHSIG = 1
 LOG_TAIL_LINES = 12
 REPLY_BYTES = 1 << 16
+# ENTER ROOT PATH... -- COMMAND...: in the Debian in ROOT, each PATH being that of this machine. All
+# mounts are in a namespace that ends with the command, which keeps the process's number.
+ENTER = """set -e
+for name in proc sys dev; do mount --rbind "/$name" "$0/$name"; done
+mount -t tmpfs -o mode=755 tmpfs "$0/run"
+mount -t tmpfs -o mode=1777 tmpfs "$0/tmp"
+while [ "$1" != -- ]; do
+	mkdir -p "$0$1"
+	mount --bind "$1" "$0$1"
+	shift
+done
+shift
+exec chroot "$0" "$@"
+"""
 
 libc = ctypes.CDLL(None, use_errno=True)
 Answer = TypeVar("Answer")
@@ -183,6 +197,8 @@ class Place:
         self.within: dict[str, Path] = {}  # by side: cgroup.procs of the group its programs enter
         self.directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         self.programs: list[Program] = []
+        self.root: Path | None = None  # a Debian that the forwarder comes from; None: this machine
+        self.shown: list[Path] = []  # folders of this machine that are there in it, too
         self.env = dict(os.environ, RUNTIME_DIRECTORY=str(self.directory))
 
     def __enter__(self) -> Place:
@@ -222,6 +238,17 @@ class Place:
     def run(self, side: str, *command: str) -> str:
         """Run a command in one of the namespaces to its end."""
         return run("ip", "netns", "exec", self.namespaces[side], *command, env=self.env)
+
+    def inside(self, *command: str) -> list[str]:
+        """The command as it runs in the Debian that is chosen."""
+        if self.root is None:
+            return [*command]
+        shown = [str(path) for path in (self.directory, *self.shown)]
+        return ["unshare", "--mount", "sh", "-c", ENTER, str(self.root), *shown, "--", *command]
+
+    def file(self, path: Path) -> Path:
+        """Where a file of that Debian is to be found from here."""
+        return path if self.root is None else self.root / path.relative_to("/")
 
     def start(self, side: str, name: str, argv: list[str], cpu: int | None = None) -> Program:
         """Start a program, tied to one CPU if given."""

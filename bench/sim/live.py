@@ -27,6 +27,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "idle"))
 
 import machine
+import repeat
 from costs import Costs, Meter
 from forwarder import GAPS, Forwarder, Quiet, Window
 from program import BenchError
@@ -245,7 +246,9 @@ def markdown(
     chosen: argparse.Namespace, about: dict[str, str], costs: Costs, found: list[Cell]
 ) -> str:
     """Everything."""
-    command = shlex.join([".venv/bin/python", "bench/sim/live.py", *sys.argv[1:]])
+    command = shlex.join(
+        [".venv/bin/python", "bench/sim/live.py", *repeat.portable(sys.argv[1:])]
+    )
     return "\n".join(
         [
             f"```\n{command}\n```\n",
