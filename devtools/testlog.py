@@ -11,12 +11,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+CASES_NAMED = 10  # of those that failed in one test
 NO_REASON = "no reason given"
 SAID = re.compile(r"^skipped: (.+)$")
 CMOCKA = re.compile(r"^\[ *(RUN|OK|FAILED|SKIPPED) *\] (\S+)")
-TAP = re.compile(r"^(not )?ok\b(?:.*# (?i:skip) ?(.*))?")
+TAP = re.compile(r"^(not )?ok\b(?: \d+)?(?: - )?(.*?)(?:# (?i:skip) ?(.*))?$")
 TAP_NONE = re.compile(r"^1\.\.0\b(?: *# (?i:skip) ?(.*))?")
 PYTEST = re.compile(r"^SKIPPED \[(\d+)\] [^ ]+: (.+)$")
+PYTEST_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)")
 PYTEST_SUMMARY = re.compile(r"^(?:=+ )?(\d+ \w+(?:, \d+ \w+)*) in [\d.]+s")
 
 
@@ -57,6 +59,7 @@ class Reader:
     def __init__(self) -> None:
         self.count = Count()
         self.reasons: list[str] = []
+        self.failed: list[str] = []  # cases
         self.said = ""  # by a case that has not ended yet, or by the program
         self.running = ""  # of cmocka's cases
 
@@ -66,11 +69,13 @@ class Reader:
         elif case := CMOCKA.match(text):
             self.cmocka(case[1], case[2])
         elif case := TAP.match(text):
-            self.tap(bool(case[1]), case[2])
+            self.tap(bool(case[1]), case[2].strip(), case[3])
         elif none := TAP_NONE.match(text):
             self.said = none[1] or ""
         elif skip := PYTEST.match(text):
             self.reasons += int(skip[1]) * [skip[2].strip()]
+        elif failed := PYTEST_FAILED.match(text):
+            self.failed.append(failed[1])
         elif summary := PYTEST_SUMMARY.match(text):
             self.pytest(summary[1])
 
@@ -82,16 +87,18 @@ class Reader:
         elif name == self.running:
             self.running = ""
             self.count.passed += outcome == "OK"
-            self.count.failed += outcome == "FAILED"
+            if outcome == "FAILED":
+                self.fail(name)
             if outcome == "SKIPPED":
                 self.skip(self.said)
 
-    def tap(self, bad: bool, reason: str | None) -> None:
+    def tap(self, bad: bool, name: str, reason: str | None) -> None:
         if reason is not None:
             self.skip(reason)
+        elif bad:
+            self.fail(name)
         else:
-            self.count.failed += bad
-            self.count.passed += not bad
+            self.count.passed += 1
 
     def pytest(self, summary: str) -> None:
         for number, word in re.findall(r"(\d+) (\w+)", summary):
@@ -106,8 +113,13 @@ class Reader:
         self.count.skipped += 1
         self.reasons.append(reason.strip())
 
+    def fail(self, name: str) -> None:
+        self.count.failed += 1
+        self.failed.append(name)
+
     def end(self) -> None:
-        self.count.failed += self.running != ""
+        if self.running:
+            self.fail(self.running)
         self.running = ""
 
 
@@ -127,7 +139,8 @@ def count_test(test: dict[str, str]) -> Count:
     elif count.failed == 0:
         count.failed = 1
     if count.failed:
-        count.failures.append(f"{test['name']}: {test['result']}, {count}")
+        cases = "".join(f"\n  {case}" for case in reader.failed[:CASES_NAMED])
+        count.failures.append(f"{test['name']}: {test['result']}, {count}{cases}")
     told = reader.reasons + (count.skipped - len(reader.reasons)) * [""]
     count.reasons = [(reason or NO_REASON, name) for reason in told]
     return count

@@ -72,37 +72,50 @@ def private_folders(root: Path) -> Iterator[str]:
                 yield f"{block.page}:{block.line}: {path} is nobody else's folder: {block.name}"
 
 
-def attempt(name: str, what: Callable[[], None]) -> bool:
-    begin = time.monotonic()
-    try:
-        what()
-        said = "ok"
-    except places.Lacking as lacking:
-        print(f"{name}: left out: {lacking}", flush=True)
-        return True
-    except (AssertionError, OSError, LookupError, ValueError) as failure:
-        if not isinstance(failure, AssertionError):
-            traceback.print_exc()
-        said = f"FAILED: {failure}"
-    print(f"{name}: {said} [{time.monotonic() - begin:.1f} s]", flush=True)
-    return said == "ok"
+class Report:
+    """Cases in TAP, as they end."""
+
+    def __init__(self) -> None:
+        self.cases = self.failed = 0
+
+    def case(self, name: str, what: Callable[[], None]) -> None:
+        begin = time.monotonic()
+        said = ""
+        try:
+            what()
+        except places.Lacking as lacking:
+            self.line("ok", f"{name} # SKIP {' '.join(str(lacking).split())}")
+            return
+        except (AssertionError, OSError, LookupError, ValueError) as failure:
+            if not isinstance(failure, AssertionError):
+                traceback.print_exc()
+            said = str(failure) or repr(failure)
+        self.failed += said != ""
+        self.line("not ok" if said else "ok", f"{name} [{time.monotonic() - begin:.1f} s]")
+        for line in said.splitlines():
+            print(f"# {line}", flush=True)
+
+    def line(self, outcome: str, text: str) -> None:
+        self.cases += 1
+        print(f"{outcome} {self.cases} - {text}", flush=True)
 
 
 def run_all(place: places.Place, chosen: list[str]) -> int:
-    failed = 0
+    report = Report()
     found = {entry(block): block for block in blocks(place.root) if block.page not in PRINTED}
     for name, case in BLOCKS.items():
         if chosen and not any(word in name for word in chosen):
             continue
         if isinstance(case, NotRun):
-            print(f"{name}: not run: {case.reason}")
+            print(f"# {name}: not run: {case.reason}")
             continue
         run = case
-        failed += not attempt(name, lambda: run(place, found[name]))  # noqa: B023 - called at once
+        report.case(name, lambda: run(place, found[name]))  # noqa: B023 - called at once
     for check in (cases.manual_pages, cases.names_and_numbers):
         if not chosen or check.__name__ in chosen:
-            failed += not attempt(check.__name__, lambda: check(place))  # noqa: B023 - the same
-    return failed
+            report.case(check.__name__, lambda: check(place))  # noqa: B023 - the same
+    print(f"1..{report.cases}")
+    return report.failed
 
 
 def main() -> None:
@@ -112,7 +125,8 @@ def main() -> None:
     wrong = list(complaints(Path(root)))
     inside = os.environ.get(places.INSIDE, "")
     if wrong and not inside:
-        print("\n".join(wrong))
+        for number, line in enumerate(wrong, 1):
+            print(f"not ok {number} - {line}")
         sys.exit(1)
     try:
         places.enter()

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -93,11 +96,21 @@ class Running:
     def __init__(self, place: Place, command: str, root: bool) -> None:
         self.command = command
         self.log = place.home.parent / f"running-{time.monotonic_ns()}.log"
+        self._terminal, end = pty.openpty()
         with self.log.open("wb") as log:
-            # Its terminal is never written to: testpmd would end at a line.
+            # It gives Ctrl-C and nothing else: testpmd would end at a line.
             self.process = subprocess.Popen(
                 place.command(["bash", "-c", command], root), stdin=subprocess.PIPE, stdout=log,
-                stderr=log, start_new_session=True)
+                stderr=log, start_new_session=True,
+                preexec_fn=lambda: fcntl.ioctl(end, termios.TIOCSCTTY, 0))
+        os.close(end)
+
+    def close(self) -> None:
+        """Its end whatever happens."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        os.close(self._terminal)
 
     def said(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
@@ -122,8 +135,8 @@ class Running:
         return found
 
     def interrupt(self, statuses: tuple[int, ...] = (0,)) -> str:
-        """Ctrl-C, as the terminal sends it: to all in front of it. Ends as it should."""
-        os.killpg(self.process.pid, signal.SIGINT)
+        """Ctrl-C. Sent by kill(2) it would come twice: sudo passes on what no terminal sent."""
+        os.write(self._terminal, b"\x03")
         try:
             status = self.process.wait(60)
         except subprocess.TimeoutExpired:
@@ -136,11 +149,8 @@ class Running:
 
 @contextmanager
 def running(place: Place, command: str, root: bool = False) -> Iterator[Running]:
-    """It, and its end whatever happens."""
     program = Running(place, command, root)
     try:
         yield program
     finally:
-        if program.process.poll() is None:
-            os.killpg(program.process.pid, signal.SIGKILL)
-            program.process.wait()
+        program.close()

@@ -34,6 +34,7 @@ PYTEST = """\
 .s.s                                                                     [100%]
 SKIPPED [2] ../tests/tools/test_wrap.py:396: needs dpdk-testpmd
 SKIPPED [1] ../tests/tools/test_view.py:374: no IPv6 here
+FAILED test_wrap.py::test_dies - AssertionError: no
 2 passed, 3 skipped, 1 failed in 3.20s
 """
 
@@ -51,13 +52,15 @@ def test_cmocka_cases_and_what_each_said() -> None:
         counted = count("FAIL", text)
         assert numbers(counted) == (1, 1, 2)
         assert counted.reasons == [("needs IPv6", "one"), (NO_REASON, "one")]
-        assert counted.failures == ["lull:suite / one: FAIL, 1 passed, 1 failed, 2 skipped"]
+        assert counted.failures == [
+            "lull:suite / one: FAIL, 1 passed, 1 failed, 2 skipped\n  d__crashes"]
 
 
 def test_tap() -> None:
     counted = count("FAIL", TAP)
     assert numbers(counted) == (1, 1, 2)
     assert counted.reasons == [("needs a NIC", "one"), (NO_REASON, "one")]
+    assert counted.failures == ["lull:suite / one: FAIL, 1 passed, 1 failed, 2 skipped\n  fails"]
 
 
 def test_pytest() -> None:
@@ -65,6 +68,7 @@ def test_pytest() -> None:
     assert numbers(counted) == (2, 1, 3)
     assert counted.reasons == [
         ("needs dpdk-testpmd", "one"), ("needs dpdk-testpmd", "one"), ("no IPv6 here", "one")]
+    assert counted.failures[0].endswith("\n  test_wrap.py::test_dies")
     without = count("OK", "..s [100%]\n2 passed, 1 skipped in 0.10s\n")
     assert (numbers(without), without.reasons) == ((2, 0, 1), [(NO_REASON, "one")])
 
