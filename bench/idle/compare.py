@@ -33,6 +33,7 @@ import ports
 import repeat
 import report
 import session
+
 from program import BenchError, Place
 
 TREE = Path(__file__).resolve().parent.parent.parent

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import peers
 import ports
+
 from program import SOURCE, BenchError, Place, Telemetry, place_threads, wait_for
 
 MEMORY_MB = 512

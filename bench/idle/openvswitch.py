@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ports import Wire
+
 from program import FORWARDER, Place, Program, wait_for
 
 VSWITCHD = Path("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")

@@ -24,6 +24,7 @@ import machine
 import openvswitch
 import suricata
 from ports import RING_PKTS, Wire
+
 from program import FORWARDER, BenchError, Place, Program, Telemetry, place_threads, wait_for
 
 BURST_PKTS = 32

@@ -13,6 +13,7 @@ import machine
 import peers
 import ports
 from generator import COUNTS, TIMES, Plan, Rate, Source, open_source
+
 from program import BenchError, Place
 
 NS_PER_US = 1000

@@ -25,6 +25,7 @@ import generator
 import machine
 import peers
 import session
+
 from program import BenchError, Place
 
 LOOKS_PER_S = 4  # at the verdict

@@ -34,6 +34,7 @@ import generator
 import machine
 import peers
 import session
+
 from program import BenchError, Place
 
 TREE = compare.TREE

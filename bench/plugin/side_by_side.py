@@ -16,6 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "idle"))
 
 import compare
+
 from program import BenchError
 
 PEERS = "ovs-0,ovs-100,ovs-0+plugin,testpmd-io,testpmd-io+plugin,testpmd-io+plugin:mode=passive"

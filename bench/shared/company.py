@@ -21,9 +21,10 @@ import competitor
 import machine
 import peers
 import ports
-from program import FORWARDER, PREFIX, SOURCE, BenchError, Place, left_over
 from sample import NOBODY
 from session import Meter
+
+from program import FORWARDER, PREFIX, SOURCE, BenchError, Place, left_over
 
 SECOND = "second"  # side of a place
 CGROUPS = Path("/sys/fs/cgroup")

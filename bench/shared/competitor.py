@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import machine
+
 from program import FORWARDER, SOURCE, BenchError, Place, Program, wait_for
 
 WORK = Path(__file__).resolve().with_name("work.py")

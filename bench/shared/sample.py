@@ -9,6 +9,7 @@ from typing import Any
 
 import machine
 import peers
+
 from program import BenchError
 
 NOBODY = "nobody"  # shares the CPU

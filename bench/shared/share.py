@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "idle"))
 
 import sharing
 import sharing_report
+
 from program import BenchError
 
 BASELINE = "lull-objective:sched-policy=other"

@@ -19,9 +19,10 @@ import competitor
 import machine
 import peers
 import session
-from program import BenchError, Place, wait_for
 from sample import ALONE, NOBODY, Limits, Sample, Surroundings
 from session import Meter
+
+from program import BenchError, Place, wait_for
 
 TREE = compare.TREE
 POLICY = "sched-policy"

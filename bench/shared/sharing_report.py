@@ -13,10 +13,11 @@ from pathlib import Path
 
 import compare
 from figures import median_ratio
-from program import BenchError
 from report import number, percent
 from sample import ALONE, NOBODY, Limits, Sample, disturbances, kept, undisturbed
 from sharing import QUICK, Result, Sharing
+
+from program import BenchError
 
 OTHER_PCT = 90.0  # of the CPU, up to
 OTHER_UP_TO_PPS = 100_000

@@ -35,11 +35,12 @@ import session
 import sharing
 from figures import median_ratio
 from knob import Knob, tune
-from program import BenchError, Place, Telemetry
 from report import number
 from sample import NOBODY, Limits, Sample, Surroundings, kept
 from session import Meter
 from trial import UNTUNED_X, Trial
+
+from program import BenchError, Place, Telemetry
 
 PROBES = 8
 QUICK = {"rounds": 1, "seconds": 0.5, "settle": 0.3, "probe_seconds": 0.3}

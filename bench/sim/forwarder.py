@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import Any
 
 import machine
+
 from program import REPLY_BYTES, BenchError, place_threads, wait_for
 
 GRACE_S = 5.0

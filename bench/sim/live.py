@@ -30,8 +30,9 @@ import machine
 import repeat
 from costs import Costs, Meter
 from forwarder import GAPS, Forwarder, Quiet, Window
-from program import BenchError
 from simulator import Instrument, Simulated, Simulator
+
+from program import BenchError
 
 TREE = Path(__file__).resolve().parent.parent.parent
 NAME = "sim-vs-live"

@@ -23,6 +23,7 @@ from typing import Any
 
 from costs import EVEN_PERCENTS, Costs, quantiles
 from forwarder import Window
+
 from program import BenchError
 
 # Parts of a gap that stand for all.

@@ -13,43 +13,32 @@ from typing import Any
 import click
 from rich.console import Console
 
-from lull import (
-    __version__,
-    atomic,
-    camera_latency_commands,
-    demo_settings,
-    doctor,
-    doctor_view,
-    explain_view,
-    flow_commands,
-    hugepages,
-    loops_view,
-    markdown,
-    model_commands,
-    plugin_file,
-    plugin_settings,
-    program_dpdk,
-    result,
-    result_table,
-    sim_commands,
-    sleep_probe,
-    view_command,
-    wrap,
-    wrap_live,
-)
-from lull.child import CHECKOUT, Child, find_program
-from lull.choosing import choosing
-from lull.demo import Demo, View
-from lull.demo_view import LiveView, PlainView, SilentView
-from lull.energy import EnergyMeter
+from lull import __version__, atomic
+from lull.camera import latency_commands as camera_latency_commands
+from lull.demo import markdown, result, result_table
+from lull.demo import settings as demo_settings
+from lull.demo.demo import Demo, View
+from lull.demo.view import LiveView, PlainView, SilentView
+from lull.doctor import doctor, sleep_probe
+from lull.doctor import view as doctor_view
 from lull.errors import Interrupted, LullError, ReaderGone
-from lull.machine import describe
-from lull.pace import RealPace
-from lull.programs import Choice, connect
-from lull.replies import Info
-from lull.seat import at_large, step_aside
-from lull.telemetry import Telemetry, TelemetryError
-from lull.tree import Tree
+from lull.flow import commands as flow_commands
+from lull.model import commands as model_commands
+from lull.program import explain_view, loops_view
+from lull.program.child import CHECKOUT, Child, find_program
+from lull.program.choosing import choosing
+from lull.program.energy import EnergyMeter
+from lull.program.machine import describe
+from lull.program.pace import RealPace
+from lull.program.programs import Choice, connect
+from lull.program.replies import Info
+from lull.program.seat import at_large, step_aside
+from lull.program.telemetry import Telemetry, TelemetryError
+from lull.program.tree import Tree
+from lull.sim import commands as sim_commands
+from lull.view import command as view_command
+from lull.wrap import hugepages, plugin_file, plugin_settings, program_dpdk, wrap
+from lull.wrap import live as wrap_live
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -165,7 +154,7 @@ def demo(duration: float, governors: str, phases: str, max_latency: float,
         raise LullError("interrupted: lull-fwd is stopped, the partial result is dropped",
                         error.status) from None
     result.save(outcome, json_path)
-    from lull import report  # takes a second to load: not before it is needed
+    from lull.demo import report  # takes a second to load: not before it is needed
 
     report.save(outcome, html_path)
     if as_json:
@@ -439,7 +428,8 @@ def report_command(source: Path, output: Path | None, plot: Path | None,
     """Draw the result of a demo as one HTML page that needs nothing else."""
     outcome = result.load(source)
     if plot is not None:
-        from lull import drawing, shared_plot  # takes a second to load
+        from lull import drawing  # takes a second to load
+        from lull.demo import shared_plot
 
         drawing.check_path(plot)
         shared_plot.save(outcome, plot)
@@ -447,7 +437,7 @@ def report_command(source: Path, output: Path | None, plot: Path | None,
         sys.stdout.write(markdown.PARTS[markdown_part](outcome))
     if plot is not None or markdown_part is not None:
         return
-    from lull import report  # takes a second to load: not before it is needed
+    from lull.demo import report  # takes a second to load: not before it is needed
 
     if output == Path("-"):
         sys.stdout.write(report.render(outcome))

@@ -13,14 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from lull import demo_settings, plugin_file
-from lull.demo import Demo
-from lull.demo_view import SilentView
-from lull.energy import EnergyMeter
-from lull.machine import Machine
-from lull.result import Result, summarise
-from lull.telemetry import Telemetry
-from lull.tree import Tree
+from lull.demo import settings as demo_settings
+from lull.demo.demo import Demo
+from lull.demo.result import Result, summarise
+from lull.demo.view import SilentView
+from lull.program.energy import EnergyMeter
+from lull.program.machine import Machine
+from lull.program.telemetry import Telemetry
+from lull.program.tree import Tree
+from lull.wrap import plugin_file
 from simulated_program import Faults, SimulatedProgram
 from telemetry_server import TelemetryServer
 
@@ -64,8 +65,8 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     directory = Path(tempfile.mkdtemp(prefix="lull-"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(directory))
     monkeypatch.delenv("RUNTIME_DIRECTORY", raising=False)
-    monkeypatch.setattr("lull.programs.runtime_dirs", lambda: [directory / "dpdk"])
-    monkeypatch.setattr("lull.child.runtime_dirs", lambda: [directory / "dpdk"])
+    monkeypatch.setattr("lull.program.programs.runtime_dirs", lambda: [directory / "dpdk"])
+    monkeypatch.setattr("lull.program.child.runtime_dirs", lambda: [directory / "dpdk"])
     yield directory
     shutil.rmtree(directory)
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from PIL import Image
 
-from lull import view_wire
+from lull.view import wire as view_wire
 
 WIDTH, HEIGHT = 1920, 1280
 BYTES = WIDTH * HEIGHT * 3 // 2

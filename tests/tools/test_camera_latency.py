@@ -10,18 +10,19 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from lull import camera_latency, camera_latency_commands
-from lull.camera_latency import BLOCKING, BUSY, DPDK, PHASE, Report, Round, Sent, Settings
-from lull.camera_latency_histogram import Histogram, high, pool
-from lull.camera_latency_reply import CamReply, read
-from lull.camera_latency_run import Bench, Programs
-from lull.camera_latency_wire import Wire
-from lull.child import find_program
+from lull.camera import latency as camera_latency
+from lull.camera import latency_commands as camera_latency_commands
+from lull.camera.latency import BLOCKING, BUSY, DPDK, PHASE, Report, Round, Sent, Settings
+from lull.camera.latency_histogram import Histogram, high, pool
+from lull.camera.latency_reply import CamReply, read
+from lull.camera.latency_run import Bench, Programs
+from lull.camera.latency_wire import Wire
 from lull.cli import main
 from lull.errors import LullError
-from lull.machine import Machine
-from lull.pace import RealPace
-from lull.tree import Tree
+from lull.program.child import find_program
+from lull.program.machine import Machine
+from lull.program.pace import RealPace
+from lull.program.tree import Tree
 
 HERE = Path(__file__).resolve().parent
 US = 1000

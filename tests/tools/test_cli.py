@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from lull.child import Child, find_program
 from lull.cli import main
+from lull.demo.result import Result, load, save
 from lull.errors import LullError
-from lull.pace import RealPace
-from lull.result import Result, load, save
+from lull.program.child import Child, find_program
+from lull.program.pace import RealPace
 from simulated_program import SimulatedProgram
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,12 +145,12 @@ def test_program_missing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     assert main(["demo"]) == 1
     assert f"{tmp_path}/apps/lull-fwd/lull-fwd is missing" in one_line(capsys)
     monkeypatch.delenv("LULL_BUILD")
-    monkeypatch.setattr("lull.child.CHECKOUT", tmp_path)
+    monkeypatch.setattr("lull.program.child.CHECKOUT", tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LullError, match="lull-fwd is not on the PATH: install it"):
         find_program("lull-fwd")
     (tmp_path / "meson.build").write_text("")
-    monkeypatch.setattr("lull.child.CHECKOUT", tmp_path)
+    monkeypatch.setattr("lull.program.child.CHECKOUT", tmp_path)
     with pytest.raises(LullError, match=rf"run 'make build' in {tmp_path}"):
         find_program("lull-fwd")
     found = tmp_path / "lull-fwd"

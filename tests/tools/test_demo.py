@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from conftest import Bench
-from lull import demo_settings
-from lull.demo import Demo, View
-from lull.demo_settings import Settings, choose_phases
-from lull.demo_view import SilentView
-from lull.energy import EnergyMeter
+from lull.demo import settings as demo_settings
+from lull.demo.demo import Demo, View
+from lull.demo.result import Sample, summarise
+from lull.demo.settings import Settings, choose_phases
+from lull.demo.view import SilentView
 from lull.errors import LullError
-from lull.result import Sample, summarise
-from lull.telemetry import Telemetry, TelemetryError
-from lull.tree import Tree
+from lull.program.energy import EnergyMeter
+from lull.program.telemetry import Telemetry, TelemetryError
+from lull.program.tree import Tree
 from machine_tree import write
 from simulated_program import Faults
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import pytest
 
-from lull.demo_settings import (
+from lull.demo.settings import (
     GOVERNOR_SUMMARY,
     GOVERNORS,
     PHASES,

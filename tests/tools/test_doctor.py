@@ -9,12 +9,12 @@ import pytest
 from rich.console import Console
 
 from conftest import ObedientPace
-from lull import doctor
-from lull.doctor import Check, examine, may_have_real_time
-from lull.doctor_view import print_checks, to_json
-from lull.machine import describe
-from lull.sleep_probe import SleepRow, measure_sleeps
-from lull.tree import Tree
+from lull.doctor import doctor
+from lull.doctor.doctor import Check, examine, may_have_real_time
+from lull.doctor.sleep_probe import SleepRow, measure_sleeps
+from lull.doctor.view import print_checks, to_json
+from lull.program.machine import describe
+from lull.program.tree import Tree
 from machine_tree import CPU, FLAGS, bare_metal, stat, write
 
 SLEEPS = [SleepRow(1, 1, 100, 5, 9, 4), SleepRow(50, 1, 100, 54, 60, 5),

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from lull.energy import EnergyError, EnergyMeter
-from lull.tree import Tree
+from lull.program.energy import EnergyError, EnergyMeter
+from lull.program.tree import Tree
 from machine_tree import write
 
 ZONE = "sys/class/powercap/intel-rapl:"

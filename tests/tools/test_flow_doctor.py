@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lull.doctor import check_flow_program
+from lull.doctor.doctor import check_flow_program
 
 
 @pytest.mark.parametrize(("content", "status", "words"), [

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from flow_lines import BEGAN_US, FACTS, record, write
-from lull import flow_parquet
 from lull.cli import main
-from lull.flow_record import protocol_name, read
+from lull.flow import parquet as flow_parquet
+from lull.flow.record import protocol_name, read
 
 pytestmark = pytest.mark.usefixtures("signals")
 

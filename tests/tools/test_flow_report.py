@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from flow_lines import BEGAN_US, FACTS, record, write
-from lull import flow_report
 from lull.cli import main
-from lull.flow_result import FlowResult, imbalance
-from lull.flow_summary import BINS_MAX, Timeline, Volumes, summarise
+from lull.flow import report as flow_report
+from lull.flow.result import FlowResult, imbalance
+from lull.flow.summary import BINS_MAX, Timeline, Volumes, summarise
 
 pytestmark = pytest.mark.usefixtures("signals")
 RECORDS = [record(index, **FACTS) for index in range(40)]

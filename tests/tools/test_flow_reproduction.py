@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from lull import flow_capture, reproduction_dispatch, reproduction_dispatch_run
 from lull.cli import main
-from lull.flow_sim_reply import FlowRun, FlowWorker
-from lull.reproduction_dispatch import HRW, MIXED, ONE, PAPER, SCHEDULERS, TWO, Shown
-from lull.reproduction_dispatch_run import QUICK, DispatchBench
+from lull.flow import capture as flow_capture
+from lull.reproduce import dispatch as reproduction_dispatch
+from lull.reproduce import dispatch_run as reproduction_dispatch_run
+from lull.reproduce.dispatch import HRW, MIXED, ONE, PAPER, SCHEDULERS, TWO, Shown
+from lull.reproduce.dispatch_run import QUICK, DispatchBench
+from lull.sim.flow_reply import FlowRun, FlowWorker
 
 HERE = Path(__file__).resolve().parent
 PROGRAMS = {"lull-flow-sim": "apps/lull-flow-sim", "lull-flow": "apps/lull-flow",

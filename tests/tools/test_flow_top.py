@@ -12,10 +12,11 @@ import pytest
 from rich.console import Console
 
 from conftest import Bench, ObedientPace
-from lull import flow_top, watching
 from lull.cli import main
-from lull.replies import FlowTop
-from lull.telemetry import Telemetry, TelemetryError
+from lull.flow import top as flow_top
+from lull.program import watching
+from lull.program.replies import FlowTop
+from lull.program.telemetry import Telemetry, TelemetryError
 from simulated_flows import FLOWS, WORKERS, SimulatedFlows
 from telemetry_server import TelemetryServer
 

@@ -8,11 +8,11 @@ from shutil import copy, which
 
 import pytest
 
-from lull import hugepages
 from lull.cli import main
-from lull.programs import connect_started
-from lull.telemetry import Telemetry
-from lull.tree import Tree
+from lull.program.programs import connect_started
+from lull.program.telemetry import Telemetry
+from lull.program.tree import Tree
+from lull.wrap import hugepages
 from machine_tree import write
 from test_wrap import DEADLINE_S, built_plugin, lull, wait_for
 

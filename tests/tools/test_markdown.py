@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from lull import markdown, report, shared_plot
 from lull.cli import main
+from lull.demo import markdown, report, shared_plot
+from lull.demo.result import Result, load, save, to_json
 from lull.errors import LullError
-from lull.result import Result, load, save, to_json
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lull import model, model_reply
 from lull.cli import main
 from lull.errors import LullError
-from lull.model_reply import BurstCost, ModelReply, Side
+from lull.model import figures as model
+from lull.model import reply as model_reply
+from lull.model.reply import BurstCost, ModelReply, Side
 
 HERE = Path(__file__).resolve().parent
 pytestmark = pytest.mark.usefixtures("signals")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from lull import neighbour
+from lull.demo import neighbour
+from lull.demo.neighbour import Neighbour
 from lull.errors import Interrupted, LullError
-from lull.neighbour import Neighbour
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE_S = 20
@@ -92,7 +92,7 @@ def test_signals_are_its_own_matter() -> None:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGABRT])
 def test_ends_with_its_parent(number: signal.Signals) -> None:
     """Whose `with` block never ends."""
-    program = ("import time; from lull.neighbour import Neighbour\n"
+    program = ("import time; from lull.demo.neighbour import Neighbour\n"
                f"with Neighbour({CPU}) as other:\n print(other.pid, flush=True)\n time.sleep(60)\n")
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True,
                           env=os.environ | {"PYTHONPATH": str(ROOT / "python")}) as parent:

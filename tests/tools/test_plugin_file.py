@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lull import plugin_file
 from lull.errors import LullError
+from lull.wrap import plugin_file
 
 
 def test_found_below_lull_build(plugin: Path) -> None:

@@ -10,9 +10,9 @@ from shutil import which
 import pytest
 
 from linked import ENTRY, SCRIPT, dpdk, library, program, text
-from lull import plugin_file, program_dpdk
 from lull.errors import LullError
-from lull.program_dpdk import Unwrapped
+from lull.wrap import plugin_file, program_dpdk
+from lull.wrap.program_dpdk import Unwrapped
 
 ROOT = Path(__file__).resolve().parents[2]
 DRIVERS = "/opt/lib/dpdk/pmds-24.0"

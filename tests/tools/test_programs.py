@@ -8,10 +8,10 @@ from typing import Self
 import pytest
 
 from conftest import Bench, ObedientPace
-from lull.child import Child
 from lull.errors import LullError
-from lull.pace import RealPace
-from lull.programs import Choice, connect, runtime_dirs, scan
+from lull.program.child import Child
+from lull.program.pace import RealPace
+from lull.program.programs import Choice, connect, runtime_dirs, scan
 from simulated_program import Faults, SimulatedProgram
 from telemetry_server import TelemetryServer
 
@@ -69,7 +69,8 @@ def test_child_beside_directories_of_root(build: Path, runtime: Path,
         def glob(self, pattern: str) -> Generator[Self, None, None]:
             raise PermissionError(errno.EACCES, pattern)
 
-    monkeypatch.setattr("lull.child.runtime_dirs", lambda: [Denied("/var"), runtime / "dpdk"])
+    monkeypatch.setattr("lull.program.child.runtime_dirs",
+                        lambda: [Denied("/var"), runtime / "dpdk"])
     with (Child(build / "apps/lull-fwd/lull-fwd", [], RealPace()) as child,
           child.connect() as telemetry):
         assert telemetry.info().program == "lull-fwd"

@@ -4,9 +4,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from lull import report
-from lull.plots import ladder, plots
-from lull.result import Result
+from lull.demo import report
+from lull.demo.plots import ladder, plots
+from lull.demo.result import Result
 
 
 @pytest.fixture(scope="module")

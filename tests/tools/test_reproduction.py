@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from lull import reproduction, reproduction_costs, reproduction_run, reproduction_sleep
 from lull.cli import main
-from lull.reproduction import Claim, Curves, Observation, Rest, Scenario, Side, judge
-from lull.reproduction_run import Bench, BurstCost
+from lull.reproduce import costs as reproduction_costs
+from lull.reproduce import reproduction
+from lull.reproduce import run as reproduction_run
+from lull.reproduce import sleep as reproduction_sleep
+from lull.reproduce.reproduction import Claim, Curves, Observation, Rest, Scenario, Side, judge
+from lull.reproduce.run import Bench, BurstCost
 
 HERE = Path(__file__).resolve().parent
 pytestmark = pytest.mark.usefixtures("signals")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from lull import atomic
+from lull.demo.judgement import caveats, headline
+from lull.demo.result import Result, load, merge_bins, save, summarise, to_json
 from lull.errors import LullError
-from lull.judgement import caveats, headline
-from lull.result import Result, load, merge_bins, save, summarise, to_json
 
 
 def test_medians_and_sums(outcome: Result) -> None:

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from lull import scoreboard_cells, sim_request
 from lull.cli import main
 from lull.errors import LullError
-from lull.scoreboard import Score, scores, statements, summary
-from lull.scoreboard_cells import Cell, Job, Setup, Traffic
-from lull.sim_reply import Latency, SimReply, SimRun, SweepPoint, Verdict
+from lull.sim import request as sim_request
+from lull.sim import scoreboard_cells
+from lull.sim.reply import Latency, SimReply, SimRun, SweepPoint, Verdict
+from lull.sim.scoreboard import Score, scores, statements, summary
+from lull.sim.scoreboard_cells import Cell, Job, Setup, Traffic
 
 SETUP = Setup("guest", 20e6, "1", "64", "", "2us-1ms,8")
 CELL = Cell(Traffic("poisson", 10, "10G"), 100)

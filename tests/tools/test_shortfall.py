@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from lull.demo_settings import Settings, choose_phases
-from lull.judgement import advice, closing, headline, shortfalls
-from lull.machine import Machine, realtime
-from lull.result import Result, Run, Sample, summarise
-from lull.shortfall import shortfall
-from lull.tree import Tree
+from lull.demo.judgement import advice, closing, headline, shortfalls
+from lull.demo.result import Result, Run, Sample, summarise
+from lull.demo.settings import Settings, choose_phases
+from lull.demo.shortfall import shortfall
+from lull.program.machine import Machine, realtime
+from lull.program.tree import Tree
 from machine_tree import write
 
 RECORDED = json.loads((Path(__file__).resolve().parent / "recorded_samples.json").read_text())

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from lull import load_traffic, sim_reply, sweep
 from lull.cli import main
 from lull.errors import LullError
 from lull.quantities import parse_ns, parse_rate, rate_word, time_word
+from lull.sim import load_traffic, sweep
+from lull.sim import reply as sim_reply
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.usefixtures("signals")

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import Bench
 from lull.errors import LullError
-from lull.telemetry import Telemetry, TelemetryError
+from lull.program.telemetry import Telemetry, TelemetryError
 
 
 def test_speaks_the_protocol(bench: Bench) -> None:

@@ -15,10 +15,12 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from fake_lull_cam import BYTES, COLORS, FakeLullCam, color, image, jpeg
-from lull import view_feed, view_server, view_wire
 from lull.errors import LullError
-from lull.view_feed import Feed, Mailbox
-from lull.view_recent import LOOKS, Recent
+from lull.view import feed as view_feed
+from lull.view import server as view_server
+from lull.view import wire as view_wire
+from lull.view.feed import Feed, Mailbox
+from lull.view.recent import LOOKS, Recent
 
 PATIENCE_S = 20
 ANYWHERE = "0.0.0.0:0"

@@ -19,9 +19,9 @@ import aiohttp
 import pytest
 
 import lull
-from lull import view_demo
 from lull.cli import main
 from lull.errors import LullError
+from lull.view import demo as view_demo
 from test_wrap import wait_for
 
 HERE = Path(__file__).parent
@@ -221,7 +221,7 @@ def test_each_camera_of_a_demo_has_a_port(kind: str, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("roomy", [True, False])
 def test_pictures_fit_the_buffers_that_the_kernel_grants(roomy: bool,
                                                          monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lull.view_demo.is_roomy", lambda: roomy)
+    monkeypatch.setattr("lull.view.demo.is_roomy", lambda: roomy)
     demo = view_demo.plan("lull", 1, 0)
     assert ("--unchecked" in demo.receiver) != roomy
     size = "width=960,height=640" if roomy else "width=480,height=320"

@@ -7,17 +7,17 @@ import pytest
 from rich.console import Console
 
 from conftest import Bench, ObedientPace
-from lull.demo_view import LiveView, PlainView
-from lull.explain_view import print_explain
-from lull.loops_view import Watch, as_data, plain_lines, render
+from lull.demo.result import Result
+from lull.demo.result_table import print_result
+from lull.demo.view import LiveView, PlainView
+from lull.program.explain_view import print_explain
+from lull.program.loops_view import Watch, as_data, plain_lines, render
+from lull.program.rates import between
+from lull.program.replies import Explain, Info
+from lull.program.runqueue import last_cpu
+from lull.program.telemetry import Telemetry
+from lull.program.tree import Tree
 from lull.quantities import clock, digits, micros, percent, si, spark
-from lull.rates import between
-from lull.replies import Explain, Info
-from lull.result import Result
-from lull.result_table import print_result
-from lull.runqueue import last_cpu
-from lull.telemetry import Telemetry
-from lull.tree import Tree
 from simulated_plugin import SimulatedPlugin
 from telemetry_server import TelemetryServer
 

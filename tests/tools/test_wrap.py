@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 
 import linked
-from lull import plugin_file, plugin_settings
 from lull.cli import main
 from lull.errors import LullError
-from lull.programs import connect_started
-from lull.replies import Loop
-from lull.telemetry import Telemetry
-from lull.wrap import own_environment, place
+from lull.program.programs import connect_started
+from lull.program.replies import Loop
+from lull.program.telemetry import Telemetry
+from lull.wrap import plugin_file, plugin_settings
+from lull.wrap.wrap import own_environment, place
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).resolve().parent

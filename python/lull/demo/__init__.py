@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Demo: governors side by side on this machine, and a judgement of them."""

@@ -1,0 +1,387 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Doctor: what of this machine helps or hinders a loop that rests, and what to do about it."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+from lull.doctor.sleep_probe import SleepRow
+from lull.errors import LullError
+from lull.program.child import find_program
+from lull.program.energy import EnergyMeter
+from lull.program.machine import REAL_TIME_PRIORITY, cpuidle_driver, hypervisor
+from lull.program.pace import Pace
+from lull.program.programs import runtime_dirs
+from lull.program.tree import Tree
+from lull.quantities import micros, percent
+from lull.wrap import hugepages
+
+Status = Literal["ok", "note", "warn", "fail"]
+CPU = "/sys/devices/system/cpu"
+HALTPOLL = "/sys/module/haltpoll/parameters/guest_halt_poll_ns"
+DEFAULT_SLACK_NS = 50_000
+CONTENTION_S = 1.0
+BUSY_WARN = 0.20
+STEAL_WARN = 0.01
+OVERSHOOT_WARN_US = 60.0
+LATE_WARN_US = 500.0
+EXIT_WARN_US = 50
+FLOW_LIBRARIES = ((b"libndpi.so", "libndpi-dev", "protocols are not identified"),
+                  (b"librdkafka.so", "librdkafka-dev", "no export to Kafka"))
+
+
+class Check(BaseModel):
+    """One thing looked at."""
+
+    name: str
+    status: Status
+    found: str
+    remedy: str = ""
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+def may_have_real_time() -> bool:
+    """Try it for a moment: the right comes from a capability, a limit, or what started us."""
+    policy, param = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(REAL_TIME_PRIORITY))
+        os.sched_setscheduler(0, policy, param)
+    except OSError:
+        return False
+    return True
+
+
+def examine(tree: Tree, pace: Pace, sleeps: Callable[[], list[SleepRow]],
+            dpdk_version: Callable[[Tree], str],
+            real_time: Callable[[], bool] = may_have_real_time) -> list[Check]:
+    """Everything, in the order in which one would look."""
+    return [
+        check_cpus(tree),
+        check_program(),
+        check_flow_program(),
+        check_dpdk(dpdk_version(tree)),
+        check_telemetry(tree),
+        check_hugepages(tree),
+        check_contention(tree, pace),
+        check_sleeps(sleeps(), tree),
+        check_slack(tree),
+        check_cpuidle(tree),
+        check_haltpoll(tree),
+        check_cpufreq(tree),
+        check_isolation(tree),
+        check_real_time(real_time()),
+        check_rt_throttling(tree),
+        check_smt(tree),
+        check_waitpkg(tree),
+        check_clocksource(tree),
+        check_energy(tree),
+    ]
+
+
+def check_cpus(tree: Tree) -> Check:
+    """The demo needs one CPU for the loop and one for the traffic."""
+    count = len(tree.cpu_times())
+    if count >= 2:
+        return Check(name="CPUs", status="ok", found=f"{count} on line")
+    return Check(name="CPUs", status="fail", found=f"{count} on line",
+                 remedy="give this machine a second CPU: the loop and its traffic need one each")
+
+
+def check_program() -> Check:
+    """Is lull-fwd built?"""
+    try:
+        return Check(name="lull-fwd", status="ok", found=str(find_program("lull-fwd")))
+    except LullError as error:
+        found, _, remedy = str(error).rpartition(": ")
+        return Check(name="lull-fwd", status="fail", found=found, remedy=remedy)
+
+
+def check_flow_program() -> Check:
+    """What lull-flow was built with: the libraries it names are those it was linked to."""
+    name = "lull-flow"
+    try:
+        program = find_program(name)
+        content = program.read_bytes()
+    except (LullError, OSError):
+        return Check(name=name, status="note", found="not built: no flow records",
+                     remedy="run 'make build'")
+    missing = [f"{package} ({what})" for library, package, what in FLOW_LIBRARIES
+               if library not in content]
+    if not missing:
+        return Check(name=name, status="ok", found=f"{program}, with nDPI and Kafka")
+    return Check(name=name, status="note", found=f"{program}, without {', '.join(missing)}",
+                 remedy="install what is missing and build again")
+
+
+def installed_dpdk(tree: Tree) -> str:
+    """Version of DPDK, or ""."""
+    try:
+        asked = subprocess.run(["pkg-config", "--modversion", "libdpdk"], capture_output=True,
+                               text=True, timeout=10, check=False)
+        if asked.returncode == 0:
+            return asked.stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        pass
+    libraries = [*tree.glob("/usr/lib/*/librte_eal.so.*"), *tree.glob("/usr/lib/librte_eal.so.*")]
+    return f"ABI {libraries[0].name.rsplit('.so.', 1)[1]}" if libraries else ""
+
+
+def check_dpdk(version: str) -> Check:
+    """lull is made for the releases of Debian 12 and 13."""
+    if not version:
+        return Check(name="DPDK", status="fail", found="not found",
+                     remedy="apt-get install libdpdk-dev dpdk")
+    if version.startswith(("22.11", "24.11", "ABI 23", "ABI 25")):
+        return Check(name="DPDK", status="ok", found=version)
+    return Check(name="DPDK", status="warn", found=version,
+                 remedy="lull is tested with 22.11 and 24.11; expect differences")
+
+
+def check_telemetry(tree: Tree) -> Check:
+    """Can programs of this user make their sockets?"""
+    name = "telemetry"
+    candidates = runtime_dirs()
+    directory = candidates[0] if os.geteuid() == 0 or len(candidates) == 1 else candidates[1]
+    path = tree.path(str(directory))
+    existing = next((one for one in (path, *path.parents) if one.exists()), Path("/"))
+    if not os.access(existing, os.W_OK | os.X_OK):
+        return Check(name=name, status="fail", found=f"{existing} is not writable",
+                     remedy="run as root, or set XDG_RUNTIME_DIR to a directory of yours")
+    foreign = "" if os.geteuid() == 0 else "; programs started by root need root to be seen"
+    return Check(name=name, status="ok", found=f"sockets go to {directory}{foreign}")
+
+
+def check_hugepages(tree: Tree) -> Check:
+    """Nice to have: lull also runs on ordinary memory, and what lull wrap starts does too."""
+    name = "hugepages"
+    have = hugepages.look(tree)
+    words = f"; lull wrap adds '{' '.join(have.arguments())}'" if have.arguments() else ""
+    if have.free_mb and have.mounted:
+        found = f"{have.free_mb} of {have.total_mb} MB free"
+        if have.usable:
+            return Check(name=name, status="ok", found=found)
+        return Check(name=name, status="note", found=f"{found}, {have.lack()}{words}",
+                     remedy="to let programs of this user share memory: mount one that it owns, "
+                            "mount -t hugetlbfs -o uid=USER none DIRECTORY")
+    if have.total_mb and not have.mounted:
+        return Check(name=name, status="warn",
+                     found=f"{have.total_mb} MB, but no hugetlbfs mounted{words}",
+                     remedy="mount -t hugetlbfs none /dev/hugepages")
+    if have.total_mb:
+        return Check(name=name, status="warn", found=f"none of {have.total_mb} MB free{words}",
+                     remedy="end the program that holds them, or add more")
+    return Check(name=name, status="note", remedy="dpdk-hugepages.py --setup 512M",
+                 found=f"none: ordinary memory is used{words}; hardware NICs need them")
+
+
+def check_contention(tree: Tree, pace: Pace) -> Check:
+    """Who else uses the CPUs, in this machine and on its host."""
+    name = "contention"
+    before = tree.cpu_times()
+    pace.sleep(CONTENTION_S)
+    after = tree.cpu_times()
+    busy: dict[int, float] = {}
+    steal: dict[int, float] = {}
+    for cpu in sorted(before.keys() & after.keys()):
+        total = after[cpu].total_s - before[cpu].total_s
+        if total > 0:
+            busy[cpu] = (after[cpu].busy_s - before[cpu].busy_s) / total
+            steal[cpu] = (after[cpu].steal_s - before[cpu].steal_s) / total
+    if not busy:
+        return Check(name=name, status="note", found="/proc/stat tells nothing")
+    words = [f"CPU {cpu}: {percent(100 * busy[cpu])} busy" + (
+        f", {percent(100 * steal[cpu])} stolen" if steal[cpu] else "") for cpu in busy]
+    if len(words) > 8:
+        words = [f"{len(words)} CPUs, busiest {percent(100 * max(busy.values()))}",
+                 f"most stolen {percent(100 * max(steal.values()))}"]
+    data = {"busy": {str(cpu): round(share, 4) for cpu, share in busy.items()},
+            "steal": {str(cpu): round(share, 4) for cpu, share in steal.items()},
+            "seconds": CONTENTION_S}
+    remedy = ""
+    if max(steal.values()) > STEAL_WARN:
+        remedy = ("the host is overcommitted: ask for dedicated CPUs; lull demo marks the runs "
+                  "that suffered")
+    elif max(busy.values()) > BUSY_WARN:
+        remedy = "stop other work, or give the loop a CPU of its own with --cpus"
+    return Check(name=name, status="warn" if remedy else "ok", found="; ".join(words),
+                 remedy=remedy, data=data)
+
+
+def check_sleeps(rows: list[SleepRow], tree: Tree) -> Check:
+    """The measured floor of every sleeping governor."""
+    name = "sleep"
+    fine = [row for row in rows if row.slack_ns == 1]
+    if not fine:
+        return Check(name=name, status="note", found="not measured")
+    row = min(fine, key=lambda one: abs(one.request_us - 50))
+    found = (f"{micros(row.request_us)} last {micros(row.median_us)} (p99 {micros(row.p99_us)}) "
+             f"and cost {micros(row.cpu_us)} of CPU")
+    data = {"rows": [one.as_dict() for one in rows]}
+    if row.overshoot_us > OVERSHOOT_WARN_US or row.p99_us > row.request_us + LATE_WARN_US:
+        where = "the host" if hypervisor(tree) != "none" else "other work or deep C-states"
+        return Check(name=name, status="warn", found=found, data=data,
+                     remedy=f"wake-ups are late because of {where}: objectives below "
+                            f"{micros(max(row.p99_us, 2 * row.overshoot_us))} may not hold here")
+    return Check(name=name, status="ok", found=found, data=data)
+
+
+def check_slack(tree: Tree) -> Check:
+    """Threads inherit timer slack from whoever starts them."""
+    name = "timer slack"
+    slack = tree.number("/proc/self/timerslack_ns")
+    if slack is None:
+        return Check(name=name, status="note", found="not known")
+    own = "lull's loops set 1 ns themselves"
+    if slack > DEFAULT_SLACK_NS:
+        return Check(name=name, status="warn", found=f"{micros(slack / 1e3)} is inherited from "
+                     f"this shell; {own}, other programs do not",
+                     remedy="look for TimerSlackNSec= in the unit or for a background session")
+    return Check(name=name, status="ok", found=f"{micros(slack / 1e3)} inherited; {own}")
+
+
+def check_cpuidle(tree: Tree) -> Check:
+    """How deep the CPUs sleep when a loop rests."""
+    name = "C-states"
+    driver = cpuidle_driver(tree)
+    states = []
+    for path in tree.glob(f"{CPU}/cpu0/cpuidle/state*"):
+        off = tree.number(tree.name(path / "disable"))
+        latency = tree.number(tree.name(path / "latency")) or 0
+        if not off:
+            states.append((tree.text(tree.name(path / "name")) or path.name, latency))
+    if driver == "none" or not states:
+        where = hypervisor(tree)
+        return Check(name=name, status="note", found=f"cpuidle driver {driver}: the CPU just halts"
+                     + (f", the rest is up to {where}" if where != "none" else ""))
+    words = ", ".join(f"{state} {latency} µs" for state, latency in states)
+    deepest = max(latency for _, latency in states)
+    if deepest > EXIT_WARN_US:
+        return Check(name=name, status="warn", found=f"{driver}: {words}",
+                     remedy=f"leaving the deepest takes {deepest} µs of the objective: write a "
+                            f"limit to {CPU}/cpuN/power/pm_qos_resume_latency_us")
+    return Check(name=name, status="ok", found=f"{driver}: {words}")
+
+
+def check_haltpoll(tree: Tree) -> Check:
+    """A guest may burn its virtual CPU before it halts; thread CPU time does not show it."""
+    name = "guest haltpoll"
+    poll_ns = tree.number(HALTPOLL)
+    if poll_ns is None or poll_ns == 0:
+        return Check(name=name, status="ok", found="off: a rest frees the virtual CPU at once")
+    driver = cpuidle_driver(tree)
+    length = micros(poll_ns / 1e3)
+    if driver != "haltpoll":
+        return Check(name=name, status="ok", found=f"there ({length}) but not in use: the cpuidle "
+                     f"driver is {driver}")
+    return Check(name=name, status="warn", found=f"polls up to {length} before it halts: shorter "
+                 "rests lower the thread's CPU time, not the virtual CPU's",
+                 remedy=f"echo 0 > {HALTPOLL}", data={"guest_halt_poll_ns": poll_ns})
+
+
+def check_cpufreq(tree: Tree) -> Check:
+    """A governor that lowers the frequency makes the first packet after a rest slow."""
+    name = "cpufreq"
+    governors = {tree.text(tree.name(path)) or "" for path in
+                 tree.glob(f"{CPU}/cpu[0-9]*/cpufreq/scaling_governor")}
+    if not governors:
+        return Check(name=name, status="note", found="no control from here")
+    found = ", ".join(sorted(governors))
+    if governors == {"performance"}:
+        return Check(name=name, status="ok", found=found)
+    return Check(name=name, status="warn", found=found,
+                 remedy="cpupower frequency-set -g performance, or accept a slow first packet "
+                        "after a rest")
+
+
+def check_isolation(tree: Tree) -> Check:
+    """CPUs kept free of other work and of the tick."""
+    name = "isolation"
+    isolated = tree.text(f"{CPU}/isolated") or ""
+    tickless = tree.text(f"{CPU}/nohz_full") or ""
+    tickless = "" if tickless in ("(null)", "") else tickless
+    if isolated or tickless:
+        return Check(name=name, status="ok", found=f"isolated {isolated or 'none'}, nohz_full "
+                     f"{tickless or 'none'}")
+    return Check(name=name, status="note", found="no CPU is isolated or tickless",
+                 remedy="for the tail: boot with isolcpus=N nohz_full=N and use --cpus N")
+
+
+def check_real_time(allowed: bool) -> Check:
+    """With a real-time class a loop keeps its objective beside other work."""
+    name = "real-time class"
+    if allowed:
+        return Check(name=name, status="ok", found="this user may have one: beside other work a "
+                     "loop that rests wakes in time")
+    return Check(name=name, status="warn", found="this user may have none: beside other work "
+                 "loops wake milliseconds late",
+                 remedy="setcap cap_sys_nice+ep build/apps/lull-fwd/lull-fwd, or "
+                        f"LimitRTPRIO={REAL_TIME_PRIORITY} in the unit, or '@group - rtprio "
+                        f"{REAL_TIME_PRIORITY}' in /etc/security/limits.conf")
+
+
+def check_rt_throttling(tree: Tree) -> Check:
+    """Matters to those who run loops with SCHED_FIFO."""
+    name = "RT throttling"
+    runtime = tree.number("/proc/sys/kernel/sched_rt_runtime_us")
+    period = tree.number("/proc/sys/kernel/sched_rt_period_us")
+    if runtime is None or not period:
+        return Check(name=name, status="note", found="not known")
+    if runtime < 0:
+        return Check(name=name, status="note", found="off: a SCHED_FIFO loop that never rests "
+                     "locks up its CPU", remedy="sysctl kernel.sched_rt_runtime_us=950000")
+    if runtime >= period:
+        return Check(name=name, status="ok", found="a SCHED_FIFO loop may use all of its CPU")
+    return Check(name=name, status="note", found=f"a SCHED_FIFO loop that never rests stops for "
+                 f"{(period - runtime) // 1000} ms each {period // 1000} ms; lull takes the "
+                 "class away from such a loop before")
+
+
+def check_smt(tree: Tree) -> Check:
+    """A polling sibling takes half of a core."""
+    name = "SMT"
+    siblings = {tree.text(tree.name(path)) or "" for path in
+                tree.glob(f"{CPU}/cpu[0-9]*/topology/thread_siblings_list")}
+    shared = sorted(group for group in siblings if "," in group or "-" in group)
+    if not shared:
+        return Check(name=name, status="ok", found="no CPU shares its core, as far as one can see")
+    return Check(name=name, status="note", found=f"CPUs share cores: {'; '.join(shared[:8])}",
+                 remedy="keep a loop and its traffic on different cores with --cpus and "
+                        "--traffic-cpu")
+
+
+def check_waitpkg(tree: Tree) -> Check:
+    """UMWAIT lets a core wait for the NIC's write."""
+    if "waitpkg" in tree.cpu_flags():
+        return Check(name="WAITPKG", status="ok", found="the CPU can wait for a write (monitor)")
+    return Check(name="WAITPKG", status="note", found="not offered: rests are pauses and sleeps")
+
+
+def check_clocksource(tree: Tree) -> Check:
+    """Clock reads must not be system calls."""
+    name = "clock"
+    source = tree.text("/sys/devices/system/clocksource/clocksource0/current_clocksource") or "?"
+    flags = tree.cpu_flags()
+    steady = {"constant_tsc", "nonstop_tsc"} <= flags
+    if source == "tsc" and steady:
+        return Check(name=name, status="ok", found="tsc, constant and nonstop")
+    if source == "kvm-clock":
+        return Check(name=name, status="ok", found="kvm-clock")
+    if source == "tsc":
+        return Check(name=name, status="warn", found="tsc, not known to be constant and nonstop",
+                     remedy="do not compare times between CPUs of this machine")
+    return Check(name=name, status="warn", found=f"{source}: each clock read is a slow system call",
+                 remedy="boot with clocksource=tsc if the CPU's is reliable")
+
+
+def check_energy(tree: Tree) -> Check:
+    """Are there energy counters?"""
+    meter = EnergyMeter(tree)
+    if meter.available:
+        return Check(name="energy", status="ok",
+                     found="RAPL: " + ", ".join(zone.name for zone in meter.zones))
+    return Check(name="energy", status="note",
+                 found=f"not available: {meter.reason}; CPU time is reported instead")

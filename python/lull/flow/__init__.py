@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Flow: what lull-flow recorded, as tables, plots and reports."""

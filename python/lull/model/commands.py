@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Model commands: `lull model ...` as users type them."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+
+from lull import __version__, atomic
+from lull.model import figures as model
+from lull.model import table as model_table
+from lull.model.run import RingBench, VethBench
+from lull.program.child import CHECKOUT, find_program
+from lull.program.machine import describe
+from lull.program.pace import RealPace
+from lull.program.tree import Tree
+from lull.sim.simulation import progress_bar
+
+PROGRAM = "lull-model"
+Command = TypeVar("Command", bound=Callable[..., Any])
+Work = Callable[[model.Bench, model.Settings, model.Advance], model.Report]
+
+
+@click.group("model", short_help="Measure the sleep model of the literature.")
+def model_group() -> None:
+    """Measure on this machine what the sleep model's authors measured on theirs.
+
+    A sender and a receiver rest with functions of the system or by governors; 'man lull-model'
+    tells how they are measured.
+    """
+
+
+def where(command: Command) -> Command:
+    """Options of every command."""
+    for option in (
+        click.option("--json", "json_path", is_flag=False, flag_value="-", metavar="[FILE]",
+                     help="Everything as JSON, to FILE or standard output."),
+        click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+                     help="Draw a picture: .png, .svg or .pdf."),
+        click.option("--ports", type=click.Choice(["ring", "veth"]), default="ring",
+                     show_default=True,
+                     help="One process over rings, or two over veth (as root)."),
+    ):
+        command = option(command)
+    return command
+
+
+def how(command: Command) -> Command:
+    """Options of every command that runs sender and receiver."""
+    for option in (
+        click.option("--load", type=click.FloatRange(1, 100), default=model.LOAD_PCT,
+                     show_default=True, metavar="PERCENT",
+                     help="What the producer makes, of what the link carries."),
+        click.option("--link", default=model.LINK, show_default=True, metavar="BPS",
+                     help="Rate of the link."),
+        click.option("--seconds", type=click.FloatRange(0.1, 3600), metavar="S",
+                     help="Time of each measurement.  [default: 3, quick 1]"),
+        click.option("--rounds", type=click.IntRange(1, 1000), metavar="N",
+                     help="Measurements of each row; the median counts.  [default: 3, quick 1]"),
+        click.option("--quick", is_flag=True, help="Fewer points, one short round."),
+    ):
+        command = option(command)
+    return where(command)
+
+
+@model_group.command("sleep-functions", short_help="CPU and loss of functions that wait.")
+@how
+def sleep_functions(**asked: Any) -> None:  # noqa: ANN401 - options of all kinds
+    """A receiver that waits with rte_delay_us_block() or usleep(), with and without data.
+
+    Figures 2 to 4 of the paper.
+    """
+    scenarios = len(model.sleep_scenarios(asked["quick"]))
+    _run(asked, model.sleep_functions, scenarios)
+
+
+@model_group.command("burst-cost", short_help="What a receive and a send cost.")
+@where
+def burst_cost(ports: str, plot: Path | None, json_path: str | None) -> None:
+    """Time of one receive and one send by burst and size of packets: figure 6 of the paper."""
+    asked = {"ports": ports, "plot": plot, "json_path": json_path}
+    _run(asked, lambda bench, _, advance: model.burst_cost(bench, advance), 1)
+
+
+@model_group.command("sender-sweep", short_help="The sender's sleep against speed and loss.")
+@how
+def sender_sweep(**asked: Any) -> None:  # noqa: ANN401 - options of all kinds
+    """Sleeps of the sender beside a receiver that polls, and one that calls usleep(0).
+
+    Table 1 and figures 7 to 9 of the paper.
+    """
+    _run(asked, model.sender_sweep, len(model.sender_scenarios(asked["quick"])))
+
+
+@model_group.command("receiver-sweep", short_help="The receiver's sleep against speed and loss.")
+@how
+def receiver_sweep(**asked: Any) -> None:  # noqa: ANN401 - options of all kinds
+    """Sleeps of the receiver beside a sender that sleeps: figures 10 and 11 of the paper."""
+    _run(asked, model.receiver_sweep, len(model.receiver_scenarios(asked["quick"])))
+
+
+@model_group.command(short_help="Polling, usleep(0) and governors on both sides.")
+@click.option("--rests", default=",".join(model.RESTS), show_default=True, metavar="A,B",
+              help="What both sides do, as lull-model takes it.")
+@how
+def evaluate(rests: str, **asked: Any) -> None:  # noqa: ANN401 - options of all kinds
+    """Both sides alike at 128 to 1024 bytes: table 2 and figures 20 to 22 of the paper."""
+    names = tuple(name.strip() for name in rests.split(","))
+
+    def work(bench: model.Bench, settings: model.Settings, advance: model.Advance) -> model.Report:
+        return model.evaluate(bench, settings, advance, names)
+
+    _run(asked, work, len(model.evaluate_scenarios(asked["quick"], names)))
+
+
+def _settings(asked: dict[str, Any]) -> model.Settings:
+    quick = bool(asked.get("quick"))
+    settings = model.Settings(
+        seconds=asked.get("seconds") or (1.0 if quick else 3.0),
+        rounds=asked.get("rounds") or (1 if quick else 3),
+        link=asked.get("link") or model.LINK, load_pct=asked.get("load") or model.LOAD_PCT,
+        quick=quick)
+    model.check_settings(settings)
+    return settings
+
+
+def _run(asked: dict[str, Any], work: Work, scenarios: int) -> None:
+    settings, plot, json_path = _settings(asked), asked["plot"], asked["json_path"]
+    if plot is not None:
+        from lull import drawing  # take a second to load: not before they are needed
+        from lull.model import plot as model_plot
+
+        drawing.check_path(plot)
+    if json_path and json_path != "-":
+        atomic.check_writable(Path(json_path).absolute().parent)
+    executable = find_program(PROGRAM)
+    bench = RingBench(executable) if asked["ports"] == "ring" else VethBench(
+        executable, RealPace())
+    progress, task = progress_bar(settings.rounds * scenarios, "measuring")
+
+    def advance(detail: str) -> None:
+        progress.update(task, advance=1, detail=detail)
+
+    with bench, progress:
+        report = work(bench, settings, advance)
+    report = report.model_copy(update={"machine": describe(Tree(Path("/")), bench.dpdk,
+                                                           __version__, CHECKOUT)})
+    if plot is not None:
+        model_plot.draw(report, plot)
+    text = report.model_dump_json(indent=1) + "\n"
+    if json_path == "-":
+        sys.stdout.write(text)
+        return
+    if json_path:
+        atomic.write(Path(json_path), text)
+    model_table.print_report(report, Console(highlight=False))

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Explain view: why a loop rests as it does."""
+
+import math
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lull.demo.result_table import verdict_text
+from lull.program.replies import UINT64_MAX, Explain, Loop
+from lull.quantities import micros, percent, si
+
+MEANING = {
+    "binding": "the limit that decides",
+    "depth": "how the loop rests now",
+    "rest_ns": "rest asked for now",
+    "latency_bound_ns": "longest real rest that the percentile allows",
+    "ring_bound_ns": "longest rest that the Rx ring allows",
+    "break_even_ns": "shortest rest that saves CPU",
+    "predicted_ns": "added wait at the percentile with this rest",
+    "predicted_cpu_ppm": "share of the core with this rest",
+    "overshoot_p50_ns": "wake-ups come this late, half of them later",
+    "overshoot_p99_ns": "... one in 100 later",
+    "overshoot_p9999_ns": "... one in 10 000 later",
+    "cost_ns": "CPU time of one rest",
+    "load_ppm": "share of time that the packets take",
+    "resting_ppm": "share of the packets that come during a rest",
+    "arrival_pps": "packets per second that come",
+    "envelope": "where the arrival limit comes from",
+    "pps_max": "arrival limit behind the ring bound",
+    "calibration_count": "rests measured",
+    "late_ppm": "packets of this window that waited longer than the objective",
+    "stall_ppm": "share of the packets that stalls make late",
+    "stall_rate": "stalls of half a millisecond and more, per 1000 s",
+    "stall_ns": "the longest of them",
+}
+# What stands in words above the table.
+SAID = ("state", "text", "text_more", "sched_text", "sched_text_more",
+        "arrival_pkts")
+BAR_WIDTH = 40
+
+
+def value_text(name: str, value: object) -> str:
+    """A member of the verdict in its unit, which its name tells."""
+    if not isinstance(value, int):
+        return str(value)
+    if value == UINT64_MAX:
+        return "any"
+    if name.endswith("_ns"):
+        return micros(value / 1e3)
+    if name.endswith("_ppm"):
+        return percent(value / 1e4)
+    return si(value) + ("/s" if "pps" in name else "")
+
+
+def curve_rows(pkts: list[int]) -> list[tuple[str, str, str]]:
+    """The arrival curve: a window, the most packets in it, and a bar of their logarithm."""
+    most = max(pkts, default=0)
+    if most == 0:
+        return []
+    return [(micros(float(2 ** scale)), str(count),
+             "█" * round(BAR_WIDTH * math.log2(1 + count) / math.log2(1 + most)))
+            for scale, count in enumerate(pkts)]
+
+
+def _print_curve(pkts: list[int], console: Console) -> None:
+    rows = curve_rows(pkts)
+    if not rows:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False,
+                  title="most packets of one queue in any window", title_justify="left")
+    table.add_column("window", justify="right", style="dim")
+    table.add_column("packets", justify="right")
+    table.add_column("")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
+    """One loop."""
+    thread = f"  thread {loop.thread}" if loop.kind == "plugin" else ""
+    console.print(Text.assemble((loop.name, "bold"), f"{thread}  governor {loop.governor}  ",
+                                verdict_text(explain.state)))
+    sentence = explain.sentence()
+    if sentence:
+        console.print(sentence, highlight=False)
+    members = explain.model_dump()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False)
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    for name, value in members.items():
+        if name in SAID or value in ("", None):
+            continue
+        table.add_row(name, value_text(name, value), MEANING.get(name, ""))
+    if loop.mode in ("off", "passive"):
+        return
+    if explain.state != "none":
+        console.print(table)
+        _print_curve(explain.arrival_pkts, console)
+    else:
+        console.print(f"{loop.governor} takes no objective and promises nothing; "
+                      "'lull set objective max-latency=200' does", style="dim")

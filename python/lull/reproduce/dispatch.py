@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reproduction of dispatch: what the paper on throughput-first packet scheduling states.
+
+Its text names neither packet sizes nor bursts, rings or flows, and its curves are pictures. What
+is said in words or digits is compared; loads are shares of what the workers could do.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import mean
+
+from lull.flow.result import imbalance
+from lull.reproduce.reproduction import Claim
+from lull.sim.flow_reply import FlowRun
+
+RR, CRC32, HRW, PAPER, OURS = "rr-burst", "crc32", "hrw", "subflow-paper", "sticky"
+EXACT = "subflow"
+SCHEDULERS = (RR, CRC32, HRW, PAPER, EXACT, OURS)
+TRAFFICS: Mapping[str, tuple[str, ...]] = {
+    "uniform": ("--zipf", "0"), "Zipf(1.1)": ("--zipf", "1.1"),
+    "50 % elephant": ("--elephant", "50"), "all to one": ("--target", "1"),
+    "all to two": ("--target", "2")}
+MIXED = ("uniform", "Zipf(1.1)", "50 % elephant")
+ONE, TWO = "all to one", "all to two"
+WORKERS = 4
+LIVE_ROLES = WORKERS + 3  # source, I/O, log
+THRESHOLDS = {75: 73.4, 50: 55.4, 25: 42.4}  # percent of a ring: published percent of drops
+COSTS_NS = {RR: 23.3, CRC32: 28.4, HRW: 24.4, PAPER: 31.4}
+SLIGHT_PPM = 100.0
+NOT_COMPARABLE = "not comparable"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What one of the two worlds showed; empty: not run."""
+
+    runs: Mapping[tuple[str, str], Sequence[FlowRun]] = field(default_factory=dict)
+    odds: Mapping[int, FlowRun] = field(default_factory=dict)  # by threshold
+    shares: Mapping[str, Sequence[int]] = field(default_factory=dict)  # packets of each worker
+    costs: Mapping[str, float] = field(default_factory=dict)  # ns per packet
+
+
+Statement = Claim[Shown]
+
+
+@dataclass(frozen=True)
+class DispatchFigure:
+    """A figure or table of the paper."""
+
+    name: str
+    title: str
+    claims: tuple[Statement, ...]
+    note: str = ""
+    traffics: tuple[str, ...] = ()  # simulated for it
+    roles: int = 0  # CPUs that a live run wants; 0: any number will do
+
+
+# ---- what claims measure ----
+
+
+def carried(runs: Sequence[FlowRun], loss_ppm: float = 0.0) -> float:
+    """Largest load at which, and below which, no more than this is lost; 0: none of those tried."""
+    best = 0.0
+    for run in runs:
+        if run.loss_ppm > loss_ppm:
+            break
+        best = run.load
+    return best
+
+
+def gain_pct(shown: Shown, scheduler: str, base: str, loss_ppm: float = 0.0) -> float | None:
+    """By how much more load one carries than another, mean over kinds of traffic; None when the
+    other carries none of the loads tried.
+    """
+    gains = []
+    for traffic in MIXED:
+        mine, other = (carried(shown.runs[traffic, name], loss_ppm) for name in (scheduler, base))
+        if other == 0:
+            return None
+        gains.append(100 * (mine / other - 1))
+    return mean(gains)
+
+
+def uneven_pct(shown: Shown, scheduler: str) -> float:
+    """How much more than the mean the busiest worker gets; over all loads without loss."""
+    if scheduler in shown.shares:
+        return 100 * (imbalance(shown.shares[scheduler]) - 1)
+    runs = shown.runs["uniform", scheduler]
+    fine = [run for run in runs if run.lost == 0] or runs[:1]
+    return 100 * (mean(imbalance([one.packets for one in run.worker]) for run in fine) - 1)
+
+
+def loss_at_pct(runs: Sequence[FlowRun], load: float) -> float:
+    """Loss at a load that was run."""
+    return next(run.loss_ppm for run in runs if run.load == load) / 1e4
+
+
+def top_loss_pct(shown: Shown, traffic: str, scheduler: str) -> float | None:
+    """What another loses where subflow-paper still loses nothing; None when it always does."""
+    load = carried(shown.runs[traffic, PAPER])
+    return loss_at_pct(shown.runs[traffic, scheduler], load) if load else None
+
+
+def reach(shown: Shown, traffic: str, scheduler: str) -> float | None:
+    """How many times the load of hrw it carries without loss; None when hrw carries none."""
+    base = carried(shown.runs[traffic, HRW])
+    return carried(shown.runs[traffic, scheduler]) / base if base else None
+
+
+def relief_pct(shown: Shown) -> float | None:
+    """How much less hrw loses at the same load when two workers get all, not one."""
+    load = carried(shown.runs[ONE, PAPER])
+    if not load:
+        return None
+    one, two = (loss_at_pct(shown.runs[traffic, HRW], load) for traffic in (ONE, TWO))
+    return one - two
+
+
+def odds_rise(shown: Shown) -> float:
+    """The smallest step of the odds from a threshold to the next higher one, in points."""
+    odds = [shown.odds[threshold].watched_lost_pct for threshold in sorted(THRESHOLDS)]
+    return min(after - before for before, after in pairwise(odds))
+
+
+def cost_ratio(scheduler: str) -> Callable[[Shown], float | None]:
+    """Cost of a packet against that by hrw."""
+    return lambda shown: shown.costs[scheduler] / shown.costs[HRW]
+
+
+# ---- figures ----
+
+
+def figures() -> list[DispatchFigure]:
+    """Everything that the text tells of measurements."""
+    return [
+        DispatchFigure(
+            "Table 1", "Drops by threshold", (*_odds(), Statement(
+                "the higher the threshold, the more likely a drop", "yes", odds_rise, low=0.0,
+                tolerance="never falls", unit="points", live=False)),
+            "The text does not say what the probability is of, and finds no loss elsewhere. "
+            "Here: a packet is sent to a worker whose ring is filled above the threshold; is one "
+            "of its next 144 packets lost? Traffic that all hashes to one worker, load 0.7.",
+            roles=LIVE_ROLES),
+        DispatchFigure(
+            "Fig. 2", "Packets of each worker", (
+                _even(RR, "as good as ideal"), _even(CRC32, "approaches the ideal"),
+                *(Statement(f"{name} is a little less even than crc32", "a little",
+                            lambda shown, name=name:  # type: ignore[misc]
+                            uneven_pct(shown, name) - uneven_pct(shown, CRC32),
+                            low=0.0, high=20.0, tolerance="0 to 20 points", unit="points",
+                            sim_because="with a good digest hrw is as even as crc32",
+                            live_because="with a good digest hrw is as even as crc32")
+                  for name in (HRW, PAPER))),
+            "Uniform traffic; live: a capture of the same kind made for this, which lull-flow "
+            "reads as fast as its workers follow.", ("uniform",)),
+        _mixed(), *_skewed(), _cost()]
+
+
+def _mixed() -> DispatchFigure:
+    return DispatchFigure(
+        "Fig. 3", "Load carried without loss, and with 1 in 10,000", (
+            *(_gain(base, published, 0.0) for base, published in (
+                (RR, 475), (CRC32, 64), (HRW, 77))),
+            *(_gain(base, published, SLIGHT_PPM) for base, published in (
+                (RR, 475), (CRC32, 20), (HRW, 41))),
+            Statement("sticky over hrw, no loss", "–",
+                      lambda shown: gain_pct(shown, OURS, HRW), low=0.0,
+                      tolerance="above 0", unit="%", live=False, ours=True)),
+        "Means over uniform traffic, Zipf(1.1) and a flow with half of all packets, from a "
+        "cold start: every flow is new at first and costs its identification.", MIXED,
+        LIVE_ROLES)
+
+
+def _skewed() -> list[DispatchFigure]:
+    return [
+        DispatchFigure(
+            "Fig. 4", "Everything hashes to one worker", (
+                *_top_losses(ONE, 20.0, "above 20 % already at an eighth of that load"),
+                Statement("load without loss against hrw's", "around ten times",
+                          lambda shown: reach(shown, ONE, PAPER), low=5.0, high=20.0,
+                          tolerance="5 to 20 times", unit="times", live=False,
+                          sim_because="four workers can do four times the work of one; what is "
+                                      "beyond that comes from flows being identified at once"),
+                Statement("sticky: load without loss against hrw's", "–",
+                          lambda shown: reach(shown, ONE, OURS), low=5.0,
+                          tolerance="above 5 times", unit="times", live=False, ours=True)),
+            "From 300 to 2400 Mbit/s the published scheduler loses nothing.", (ONE,), LIVE_ROLES),
+        DispatchFigure(
+            "Fig. 5", "Everything hashes to two workers", (
+                *_top_losses(TWO, 0.0, "slight at an eighth of that load, then more"),
+                Statement("hrw loses less than with one worker, at the same load", "far less",
+                          relief_pct, low=0.01, tolerance="above 0", unit="points", live=False)),
+            "", (ONE, TWO), LIVE_ROLES)]
+
+
+def _cost() -> DispatchFigure:
+    return DispatchFigure(
+        "Fig. 6", "Time to distribute a packet", (
+            *(Statement(f"{name}", f"{ns:g} ns", lambda shown, name=name:  # type: ignore[misc]
+                        shown.costs[name], unit="ns", sim=False)
+              for name, ns in COSTS_NS.items()),
+            *(Statement(f"{name} against hrw", f"{COSTS_NS[name] / COSTS_NS[HRW]:.2f}",
+                        cost_ratio(name), near=(COSTS_NS[name] / COSTS_NS[HRW], 0.15),
+                        tolerance="within 0.15", unit="times", sim=False, live_because=why)
+              for name, why in (
+                  (RR, "its buckets are kept here, so that order can be told of it as well"),
+                  (CRC32, "SSE 4.2 computes it here, the published one seems to use a table"),
+                  (PAPER, "weights are computed by wider vectors than the rest"))),
+            Statement("subflow, exact, against hrw", "–", cost_ratio(EXACT), high=1.18,
+                      tolerance="at most 1.18", unit="times", sim=False, ours=True,
+                      live_because="other work on this machine, or its processor: see the "
+                                   "table of dispatch-cost")),
+        "Parse, digest, decide, stage and enqueue, by one thread; nothing is simulated. "
+        "Nanoseconds of another processor are not comparable, ratios are.")
+
+
+def _odds() -> list[Statement]:
+    return [Statement(f"odds of a drop at {threshold} %", f"{published:g} %",
+                      lambda shown, threshold=threshold:  # type: ignore[misc]
+                      shown.odds[threshold].watched_lost_pct, unit="%", live=False)
+            for threshold, published in THRESHOLDS.items()]
+
+
+def _even(scheduler: str, published: str) -> Statement:
+    because = "bursts have different sizes: so had those of the text"
+    return Statement(f"{scheduler}: the busiest worker over the mean", published,
+                     lambda shown: uneven_pct(shown, scheduler), high=5.0,
+                     tolerance="at most 5 %", unit="%", sim_because=because,
+                     live_because=because)
+
+
+def _gain(base: str, published: int, loss_ppm: float) -> Statement:
+    why = {RR: "round robin loses by flows being identified anew at each worker; here the paper's "
+               "scheduler splits as many flows once rings fill, and pays the same",
+           CRC32: "it depends on the traffic, which the text does not give",
+           HRW: "it depends on the traffic, which the text does not give"}
+    return Statement(f"{PAPER} over {base}, {'1 in 10,000 lost' if loss_ppm else 'no loss'}",
+                     f"+{published} %", lambda shown: gain_pct(shown, PAPER, base, loss_ppm),
+                     low=published / 2, high=2.0 * published, tolerance="half to double",
+                     unit="%", live=False, sim_because=why[base])
+
+
+def _top_losses(traffic: str, low: float, published: str) -> list[Statement]:
+    return [Statement(f"{name}'s loss where {PAPER} still loses nothing", published,
+                      lambda shown, name=name:  # type: ignore[misc]
+                      top_loss_pct(shown, traffic, name),
+                      low=max(low, 0.01), tolerance=f"above {low:g} %", unit="%", live=False)
+            for name in (CRC32, HRW)]

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reproduce the sleep model: run its scenarios, judge them, write the page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from lull import __version__
+from lull.errors import LullError
+from lull.program.child import CHECKOUT, find_program
+from lull.program.machine import describe
+from lull.program.tree import Tree
+from lull.reproduce import costs as reproduction_costs
+from lull.reproduce import page as reproduction_page
+from lull.reproduce import plot as reproduction_plot
+from lull.reproduce import reproduction
+from lull.reproduce import run as reproduction_run
+from lull.reproduce import sleep as reproduction_sleep
+from lull.reproduce.page import Head, Part
+from lull.reproduce.reproduction import Figure
+from lull.reproduce.run import Bench, BurstCost, Seen
+from lull.sim.simulation import Pool, progress_bar
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is to be run."""
+
+    simulated: bool = True
+    live: bool = True
+    figures: str = ""  # numbers; empty: all
+    jobs: int | None = None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What one of the two worlds showed; None and empty: not run."""
+
+    seen: Seen | None = None
+    costs: Sequence[BurstCost] = ()
+
+
+def run(bench: Bench, choice: Choice, out: Path) -> None:
+    """Everything."""
+    if not choice.simulated and not choice.live:
+        raise LullError("--no-sim and --no-live leave nothing to run", 2)
+    figures = [figure for figure in reproduction_sleep.figures()
+               if reproduction.wanted(figure.name, choice.figures)]
+    costs = reproduction.wanted(reproduction_costs.NAME, choice.figures)
+    if not figures and not costs:
+        raise LullError(f"--figures: {choice.figures}: the figures are 2-4, 6-11, 17-22 and "
+                        "tables 1, 2, 4", 2)
+    simulated = _simulate(figures, costs, bench, choice) if choice.simulated else Findings()
+    live = _live(figures, costs, bench) if choice.live else Findings()
+    parts = _parts(figures, costs, simulated, live)
+    command = "lull reproduce sleep" + ("" if choice.live else " --no-live") + (
+        f" --figures {choice.figures}" if choice.figures else "")
+    reproduction_page.save(parts, Head(
+        "lull reproduce sleep", "reproduce/sleep.html.j2", f"lull {__version__}", command,
+        describe(Tree(), "", __version__, CHECKOUT), choice.live, bench), out)
+    _tell(parts, choice, out)
+
+
+def _simulate(figures: Sequence[Figure], costs: bool, bench: Bench, choice: Choice) -> Findings:
+    with Pool(find_program("lull-sim"), choice.jobs) as pool:
+        stated = reproduction_run.sim_costs(pool.one(
+            ("--describe-machine", "paper", "--json", "-"))) if costs else []
+        plan = reproduction_run.sim_plan(figures, bench)
+        progress, task = progress_bar(len(plan), "simulated")
+        with progress:
+            seen = reproduction_run.observe(pool, plan, reproduction_run.sim_observation,
+                                            lambda: progress.advance(task))
+    return Findings(seen, stated)
+
+
+def _live(figures: Sequence[Figure], costs: bool, bench: Bench) -> Findings:
+    """One at a time: each needs the machine for itself."""
+    chosen = [figure for figure in figures
+              if any(claim.live and claim.measure for claim in figure.claims)]
+    with Pool(find_program("lull-model"), 1) as pool:
+        plan = reproduction_run.live_plan(chosen, bench)
+        progress, task = progress_bar(len(plan), "live")
+        with progress:
+            measured = reproduction_run.live_costs(pool.one(
+                ("--burst-cost", "--json", "-"))) if costs else []
+            seen = reproduction_run.observe(pool, plan, reproduction_run.live_observation,
+                                            lambda: progress.advance(task))
+    return Findings(seen, measured)
+
+
+def _parts(figures: Sequence[Figure], costs: bool, simulated: Findings,
+           live: Findings) -> list[Part]:
+    parts = [_part(figure, simulated, live) for figure in figures]
+    if costs:
+        place = sum(part.name in ("Fig. 2", "Fig. 3", "Fig. 4") for part in parts)
+        parts.insert(place, Part(
+            reproduction_costs.NAME, "Cost of a burst by its size and the packets'",
+            reproduction_costs.rows(simulated.costs, live.costs),
+            reproduction_plot.cost_picture(simulated.costs, live.costs),
+            "Without data (0 packets) as with it. The simulator's costs are stated, not measured.",
+            {"simulated": [one.model_dump() for one in simulated.costs],
+             "live": [one.model_dump() for one in live.costs]}))
+    return parts
+
+
+def _part(figure: Figure, simulated: Findings, live: Findings) -> Part:
+    sim_curves = reproduction_run.curves(figure, simulated.seen)
+    live_curves = reproduction_run.curves(figure, live.seen)
+    return Part(
+        figure.name, figure.title, reproduction.rows(figure, sim_curves, live_curves),
+        reproduction_plot.picture(figure, sim_curves, live_curves) if figure.series else None,
+        figure.note, {"simulated": reproduction_page.curve_data(sim_curves),
+                      "live": reproduction_page.curve_data(live_curves)})
+
+
+def _tell(parts: Sequence[Part], choice: Choice, out: Path) -> None:
+    console = Console(highlight=False)
+    for part in parts:
+        words = []
+        for name, chosen in (("simulated", choice.simulated), ("live", choice.live)):
+            counts = reproduction_page.count([getattr(row, name) for row in part.rows])
+            if chosen and counts.matches + counts.differs:
+                words.append(f"{name} {counts.matches} of {counts.matches + counts.differs} match")
+        console.print(f"{part.name:<18}{', '.join(words) or 'held by unit tests'}")
+    console.print(f"\n[dim]page[/]  {out / 'reproduce.html'}", soft_wrap=True)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""View server: the page, its parts, and a WebSocket with what the feed says.
+
+Pages of other origins are refused, and so are names of this machine that it
+does not know: a page elsewhere could have its own name lead here.
+"""
+
+import asyncio
+import contextlib
+import ipaddress
+import json
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from lull.errors import LullError
+from lull.view.feed import Feed, Mailbox
+
+PAGE = Path(__file__).parent / "page"
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript",
+         ".svg": "image/svg+xml"}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+MESSAGE_MOST = 4096
+HEARTBEAT_S = 20.0
+FEED = web.AppKey("feed", Feed)
+SOCKETS = web.AppKey("sockets", set[web.WebSocketResponse])
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def application(feed: Feed) -> web.Application:
+    """The pages of one feed."""
+    app = web.Application(middlewares=[_guard])
+    app[FEED] = feed
+    app[SOCKETS] = set()
+    parts = {path.name: path for path in sorted(PAGE.iterdir()) if path.suffix in TYPES}
+    for name, path in parts.items():
+        place = "/" if name == "index.html" else f"/{name}"
+        app.router.add_get(place, _part(path.read_bytes(), TYPES[path.suffix]))
+    app.router.add_get("/live", _live)
+    app.on_shutdown.append(_hang_up)
+    return app
+
+
+def listen(address: str) -> socket.socket:
+    """A listening socket for ADDRESS:PORT, [ADDRESS]:PORT or a port."""
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    if not (port.isdecimal() and int(port) < 1 << 16):
+        raise LullError(f"--listen {address}: not ADDRESS:PORT, as in 127.0.0.1:8080", 2)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, int(port)), family=family)
+    except OSError as error:
+        raise LullError(f"--listen {address}: {error.strerror}: choose another one; with port 0 "
+                        "one is found") from None
+
+
+def url(bound: socket.socket) -> str:
+    """Where a browser on this machine finds it."""
+    host, port = bound.getsockname()[:2]
+    if ipaddress.ip_address(host).is_unspecified:
+        host = "127.0.0.1" if bound.family == socket.AF_INET else "::1"
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+def is_private(bound: socket.socket) -> bool:
+    """Does nobody but this machine reach it?"""
+    return ipaddress.ip_address(bound.getsockname()[0]).is_loopback
+
+
+def _part(content: bytes, kind: str) -> Handler:
+    async def answer(_request: web.Request) -> web.Response:
+        return web.Response(body=content, content_type=kind, charset="utf-8")
+
+    return answer
+
+
+@web.middleware
+async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    if not _is_known(request.host):
+        raise web.HTTPForbidden(text=f"{request.host}: not a name of this machine; use its "
+                                "address\n", headers=HEADERS)
+    origin = request.headers.get("Origin")
+    if origin is not None and urlsplit(origin).netloc != request.host:
+        raise web.HTTPForbidden(text="pages of other origins are refused\n", headers=HEADERS)
+    try:
+        response = await handler(request)
+    except web.HTTPException as error:
+        error.headers.update(HEADERS)
+        raise
+    if not response.prepared:
+        response.headers.update(HEADERS)
+    return response
+
+
+def _is_known(host: str) -> bool:
+    """An address, or what this machine calls itself."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return False
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return name in ("localhost", socket.gethostname().lower(), socket.getfqdn().lower())
+    return True
+
+
+async def _live(request: web.Request) -> web.WebSocketResponse:
+    answer = web.WebSocketResponse(max_msg_size=MESSAGE_MOST, heartbeat=HEARTBEAT_S,
+                                   compress=False)
+    await answer.prepare(request)
+    sockets = request.app[SOCKETS]
+    sockets.add(answer)
+    feed = request.app[FEED]
+    with feed.subscription() as box:
+        sender = asyncio.create_task(_send(answer, box))
+        try:
+            async for message in answer:
+                if message.type == WSMsgType.TEXT:
+                    _take(feed, box, message.data)
+        finally:
+            sockets.discard(answer)
+            sender.cancel()
+            with contextlib.suppress(asyncio.CancelledError, ConnectionError):
+                await sender
+    return answer
+
+
+async def _send(answer: web.WebSocketResponse, box: Mailbox) -> None:
+    with contextlib.suppress(ConnectionError):
+        while not answer.closed:
+            item = await box.next()
+            if isinstance(item, str):
+                await answer.send_str(item)
+            else:
+                await answer.send_bytes(item)
+
+
+def _take(feed: Feed, box: Mailbox, text: str) -> None:
+    """What the page says: {"drawn": STREAM}, or settings of the previews."""
+    try:
+        wanted = json.loads(text)
+    except ValueError:
+        return
+    if not isinstance(wanted, dict):
+        return
+    if isinstance(wanted.get("drawn"), int):
+        box.drawn(wanted["drawn"])
+    elif wanted:
+        feed.change(wanted)
+
+
+async def _hang_up(app: web.Application) -> None:
+    sockets = app[SOCKETS]
+    for answer in list(sockets):
+        await answer.close(code=WSCloseCode.GOING_AWAY, message=b"lull view ends")
