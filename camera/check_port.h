@@ -6,7 +6,7 @@
 #ifndef LULL_CAMERA_CHECK_PORT_H
 #define LULL_CAMERA_CHECK_PORT_H
 
-#include "ingest.h"
+#include "net/ingest.h"
 #include "kernel_socket.h"
 
 struct check_port {

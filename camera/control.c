@@ -13,7 +13,7 @@
 
 #include "discover.h"
 #include "error.h"
-#include "frame/gvcp.h"
+#include "gige/gvcp.h"
 #include "resend.h"
 
 #define START_NS (5 * LULL_NS_PER_S)

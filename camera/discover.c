@@ -16,7 +16,7 @@
 
 #include "address.h"
 #include "error.h"
-#include "frame/gvcp_message.h"
+#include "gige/gvcp_message.h"
 
 #define PORTS_MAX 64
 #define ASKED_TIMES 3 /* within the first half: messages may be lost */

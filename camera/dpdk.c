@@ -19,7 +19,7 @@
 #include "check_port.h"
 #include "claims.h"
 #include "error.h"
-#include "ingest.h"
+#include "net/ingest.h"
 #include "kernel_check.h"
 #include "kernel_socket.h"
 

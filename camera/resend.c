@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resend.h"
 
-#include "frame/gvsp.h"
+#include "gige/gvsp.h"
 
 #define TAIL_NS (5 * LULL_NS_PER_MS) /* until somebody knows better */
 #define BUDGET_PKTS 16               /* a share of a small frame is soon used up */

@@ -4,15 +4,15 @@
  * Resend: which packets of a GVSP stream to ask for again, and when.
  *
  * Follows frames by their pieces and turns what the assembler lacks into packet numbers; when to
- * ask, how often and how fast is decided in core/frame/resend.c. No socket here.
+ * ask, how often and how fast is decided in core/gige/resend.c. No socket here.
  */
 #ifndef LULL_CAMERA_RESEND_H
 #define LULL_CAMERA_RESEND_H
 
 #include <lull/frame.h>
 
-#include "frame/gvcp_message.h"
-#include "frame/resend.h"
+#include "gige/gvcp_message.h"
+#include "gige/resend.h"
 
 #define CAMERA_RESEND_FRAMES LULL_RESEND_FRAMES
 

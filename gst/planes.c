@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "frame/geometry.h"
-#include "frame/unpack.h"
+#include "pixel/geometry.h"
+#include "pixel/unpack.h"
 
 /* Of a valid geometry. */
 static struct lull_frame_layout

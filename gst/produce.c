@@ -7,7 +7,7 @@
 
 #include <lull/rest.h>
 
-#include "frame/geometry.h"
+#include "pixel/geometry.h"
 #include "source.h"
 #include "statistics.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "frame/geometry.h"
+#include "pixel/geometry.h"
 
 static void
 statistics_put(GstStructure *structure, const char *name, uint64_t value)

@@ -17,7 +17,7 @@
 #include <rte_telemetry.h>
 #include <rte_version.h>
 
-#include "telemetry.h"
+#include "engine/loop/telemetry.h"
 
 #define MESSAGE_SIZE 640
 

@@ -36,9 +36,9 @@
 
 #include <lull/engine.h>
 
-#include "cli/pps_max.h"
-#include "port_claim.h"
-#include "snapshot.h"
+#include "program/pps_max.h"
+#include "engine/dpdk/port_claim.h"
+#include "engine/loop/snapshot.h"
 
 enum plugin_mode {
 	PLUGIN_OFF,     /* attached and counting polls, nothing else */

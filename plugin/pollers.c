@@ -16,7 +16,7 @@
 
 #include <rte_version.h>
 
-#include "telemetry.h"
+#include "engine/loop/telemetry.h"
 
 #define ALIVE_NS (2 * LULL_NS_PER_S)
 #define PATIENCE 64 /* empty polls of seen members before the others are taken for gone */

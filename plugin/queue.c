@@ -11,7 +11,7 @@
 
 #include <rte_ethdev.h>
 
-#include "port.h"
+#include "engine/dpdk/port.h"
 
 #define ASK_NS LULL_NS_PER_S /* a link may come up, a restart may have been missed */
 #define PATIENCE_MAX 65536

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/option.h"
-#include "cli/options.h"
+#include "program/option.h"
+#include "program/options.h"
 
 #define SYSTEM_FILE "/etc/lull/plugin.yaml"
 

@@ -35,7 +35,7 @@
 #include <rte_telemetry.h>
 #include <rte_version.h>
 
-#include "dpdk_version.h"
+#include "engine/dpdk/dpdk_version.h"
 
 /* These have another name in each of two releases. */
 LULL_DPDK_WEAK_UINT

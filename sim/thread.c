@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define CHORES_NS (10 * LULL_NS_PER_MS) /* as in engine/loop.c */
+#define CHORES_NS (10 * LULL_NS_PER_MS) /* as in engine/loop/loop.c */
 
 uint64_t
 lull_sim_thread_offered(const struct lull_sim_thread *thread)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Thread: a polling loop in virtual time, turn by turn as engine/loop.c has it.
+ * Thread: a polling loop in virtual time, turn by turn as engine/loop/loop.c has it.
  *
  * The idle object is the one that runs in live loops; this only supplies what
  * the turn and the rest would have taken.

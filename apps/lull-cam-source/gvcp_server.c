@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/reader.h"
-#include "frame/bytes.h"
-#include "frame/gvsp.h"
+#include "base/bytes.h"
+#include "gige/gvsp.h"
 
 #define STATUS_OK 0
 #define STATUS_NOT_IMPLEMENTED 0x8001

@@ -8,7 +8,7 @@
 #include <lull/base.h>
 
 #include "base/prng.h"
-#include "frame/rows.h"
+#include "pixel/rows.h"
 #include "samples.h"
 
 #define WINDOWS 1024

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/reader.h"
-#include "frame/bytes.h"
-#include "frame/gvsp.h"
-#include "frame/pfnc.h"
+#include "base/bytes.h"
+#include "gige/gvsp.h"
+#include "pixel/pfnc.h"
 #include "registers_xml.h"
 
 #define VERSION 0x00020000

@@ -10,7 +10,7 @@
 #ifndef LULL_CAM_SOURCE_REGISTERS_H
 #define LULL_CAM_SOURCE_REGISTERS_H
 
-#include "frame/gvcp_message.h"
+#include "gige/gvcp_message.h"
 #include "frame/packet_write.h"
 
 #define REGISTERS_BYTES 0x1000

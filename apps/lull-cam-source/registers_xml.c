@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "frame/pfnc.h"
+#include "pixel/pfnc.h"
 
 #define NAMED(kind, name) "<" kind " Name=\"" name "\" NameSpace=\"Standard\">"
 #define FEATURE(name) "<pFeature>" name "</pFeature>"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
 
-#include "frame/gvcp_message.h"
+#include "gige/gvcp_message.h"
 #include "frame/packet_write.h"
 #include "pattern.h"
 

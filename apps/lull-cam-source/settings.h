@@ -10,8 +10,8 @@
 
 #include <lull/frame.h>
 
-#include "cli/cpus.h"
-#include "cli/options.h"
+#include "program/cpus.h"
+#include "program/options.h"
 #include "spec.h"
 
 #define SOURCE_CAMERAS_MAX 32

@@ -9,7 +9,7 @@
 
 #include <lull/base.h>
 
-#include "cli/number.h"
+#include "program/number.h"
 
 #define REORDER_MOST 4096
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cam.h"
-#include "cli/result.h"
+#include "program/result.h"
 
 #define FOUND_MAX 1024
 #define WAIT_NS LULL_NS_PER_S

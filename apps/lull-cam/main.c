@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "cam.h"
-#include "cli/result.h"
+#include "program/result.h"
 
 static int
 main_result(struct cam *cam, struct lull_error *error)

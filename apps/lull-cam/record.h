@@ -13,7 +13,7 @@
 
 #include <lull/camera.h>
 
-#include "cli/error.h"
+#include "program/error.h"
 #include "settings.h"
 
 struct cam_record {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cam.h"
-#include "cli/result.h"
+#include "program/result.h"
 
 /* Stolen time beyond this share makes latencies those of the hypervisor. */
 #define STEAL_MOST 0.01

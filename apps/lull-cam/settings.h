@@ -10,9 +10,9 @@
 
 #include <limits.h>
 
-#include "cli/cpus.h"
-#include "cli/options.h"
-#include "cli/resting.h"
+#include "program/cpus.h"
+#include "program/options.h"
+#include "program/resting.h"
 
 enum cam_format { CAM_FORMAT_RAW, CAM_FORMAT_PNG };
 

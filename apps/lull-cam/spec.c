@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/option.h"
+#include "program/option.h"
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct cam_spec, member)
 

@@ -10,7 +10,7 @@
 
 #include <lull/camera.h>
 
-#include "cli/options.h"
+#include "program/options.h"
 
 struct cam_spec {
 	char name[32], protocol[16];

@@ -14,7 +14,7 @@
 
 #include <lull/camera.h>
 
-#include "cli/error.h"
+#include "program/error.h"
 #include "spec.h"
 
 struct cam_view; /* opaque */

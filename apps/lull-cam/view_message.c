@@ -4,7 +4,7 @@
 #include <lull/rest.h>
 #include <time.h>
 
-#include "cli/result.h"
+#include "program/result.h"
 
 #define VERSION 1 /* of the messages */
 

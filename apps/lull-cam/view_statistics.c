@@ -2,7 +2,7 @@
 #include "view_statistics.h"
 
 #include "cam.h"
-#include "cli/result.h"
+#include "program/result.h"
 
 #define US(ns) ((double)(ns) / LULL_NS_PER_US)
 /* A picture needs no finer bins: an eighth of an octave. */

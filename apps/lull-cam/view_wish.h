@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/error.h"
+#include "program/error.h"
 
 #define VIEW_WISH_DEFAULT                                                                          \
 	{                                                                                          \

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/result.h"
+#include "program/result.h"
 #include "program.h"
 
 static int

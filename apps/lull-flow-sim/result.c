@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cli/result.h"
+#include "program/result.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
 
-#include "cli/rows.h"
+#include "program/rows.h"
 
 #include "spec.h"
 

@@ -8,7 +8,7 @@
 #ifndef LULL_FLOW_SIM_SETTINGS_H
 #define LULL_FLOW_SIM_SETTINGS_H
 
-#include "cli/options.h"
+#include "program/options.h"
 #include "sim/pipeline.h"
 
 #define FLOW_SIM_LIST_MAX 32

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/number.h"
+#include "program/number.h"
 #include "settings.h"
 
 #define LOAD_LOW 0.0001

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/result.h"
+#include "program/result.h"
 
 #define BUFFER_BYTES (1024 * 1024)
 

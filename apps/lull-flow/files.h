@@ -19,8 +19,8 @@
 #include <lull/capture.h>
 #include <lull/pipeline.h>
 
-#include "cli/error.h"
-#include "cli/options.h"
+#include "program/error.h"
+#include "program/options.h"
 
 struct flow_file {
 	char *path;

@@ -19,7 +19,7 @@
 #include "decisions.h"
 #include "files.h"
 #include "settings.h"
-#include "sink.h"
+#include "export/sink.h"
 
 #define FLOW_PORTS_MAX 16
 #define FLOW_LOOPS_MAX                                                                             \

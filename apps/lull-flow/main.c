@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/result.h"
+#include "program/result.h"
 #include "flow.h"
 
 static int

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/number.h"
+#include "program/number.h"
 #include "flow.h"
 
 /* "1.5M" for a count over a time. */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/number.h"
-#include "cli/rows.h"
+#include "program/number.h"
+#include "program/rows.h"
 
 static const char *const order_names[] = { "none", "drain", "resequence", NULL };
 static const char *const weights_names[] = { "best", "scalar", "avx2", "avx512", NULL };

@@ -10,9 +10,9 @@
 
 #include <lull/pipeline.h>
 
-#include "cli/cpus.h"
-#include "cli/options.h"
-#include "cli/resting.h"
+#include "program/cpus.h"
+#include "program/options.h"
+#include "program/resting.h"
 
 #define FLOW_PATH_SIZE 4096
 /* Of scheduler and governor: the program decides. */

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/number.h"
+#include "program/number.h"
 #include "fwd.h"
 
 static uint64_t

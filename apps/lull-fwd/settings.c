@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/rows.h"
-#include "cli/traffic_spec.h"
+#include "program/rows.h"
+#include "program/traffic_spec.h"
 
 static const char *const mode_names[] = { "io", "macswap", "sink", NULL };
 

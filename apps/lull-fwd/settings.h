@@ -11,9 +11,9 @@
 #include <lull/engine.h>
 #include <lull/traffic.h>
 
-#include "cli/cpus.h"
-#include "cli/options.h"
-#include "cli/resting.h"
+#include "program/cpus.h"
+#include "program/options.h"
+#include "program/resting.h"
 
 #define FWD_PORTS_MAX 16
 #define FWD_THREADS_MAX 16

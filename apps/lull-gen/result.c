@@ -3,7 +3,7 @@
 
 #include <lull/rest.h>
 
-#include "cli/result.h"
+#include "program/result.h"
 #include "gen.h"
 
 static const char *const end_names[] = {

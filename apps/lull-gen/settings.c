@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/number.h"
-#include "cli/rows.h"
-#include "cli/traffic_spec.h"
+#include "program/number.h"
+#include "program/rows.h"
+#include "program/traffic_spec.h"
 
 #define SPEED_LEAST 0.001
 #define SPEED_MOST 1000000.0

@@ -10,8 +10,8 @@
 
 #include <lull/traffic.h>
 
-#include "cli/cpus.h"
-#include "cli/options.h"
+#include "program/cpus.h"
+#include "program/options.h"
 
 #define GEN_PORTS_MAX 32
 #define GEN_PORT_LAST UINT16_MAX

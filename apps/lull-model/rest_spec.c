@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/number.h"
+#include "program/number.h"
 
 static const struct lull_model_sleep *
 rest_find_sleep(const char *name, size_t length)

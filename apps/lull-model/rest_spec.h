@@ -8,8 +8,8 @@
 #ifndef LULL_MODEL_REST_SPEC_H
 #define LULL_MODEL_REST_SPEC_H
 
-#include "cli/error.h"
-#include "model.h"
+#include "program/error.h"
+#include "engine/model/model.h"
 
 #define REST_SPEC_GRAMMAR                                                                          \
 	"none (spin), block:T (rte_delay_us_block), usleep:T, nanosleep:T, sleep:T "               \

@@ -3,7 +3,7 @@
  * The time model over the measured window: T = T_io + T_proc + T_sleep + T_empty; the turns that
  * carried packets hold the first two, t_d each in the mean, the empty ones T_empty, t_e each.
  */
-#include "cli/result.h"
+#include "program/result.h"
 
 #include "framework.h"
 

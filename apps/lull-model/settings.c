@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/rows.h"
+#include "program/rows.h"
 
 #define BPS_LEAST 10000000ULL
 #define BPS_MOST 400000000000ULL

@@ -8,8 +8,8 @@
 #ifndef LULL_MODEL_SETTINGS_H
 #define LULL_MODEL_SETTINGS_H
 
-#include "cli/cpus.h"
-#include "cli/options.h"
+#include "program/cpus.h"
+#include "program/options.h"
 #include "rest_spec.h"
 
 #define MODEL_PATH_SIZE 4096

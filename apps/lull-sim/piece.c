@@ -7,7 +7,7 @@
 
 #include <lull/base.h>
 
-#include "cli/number.h"
+#include "program/number.h"
 
 #define TIME_MOST (3600 * LULL_NS_PER_S)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
 
-#include "cli/rows.h"
-#include "cli/traffic_spec.h"
+#include "program/rows.h"
+#include "program/traffic_spec.h"
 #include "spec.h"
 
 static const char *const loss_names[] = { "zero", "tolerate", NULL };

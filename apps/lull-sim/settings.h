@@ -11,8 +11,8 @@
 #include <lull/idle.h>
 #include <lull/traffic.h>
 
-#include "cli/options.h"
-#include "cli/pps_max.h"
+#include "program/options.h"
+#include "program/pps_max.h"
 #include "sim/sim.h"
 
 #define SIM_GOVERNORS_MAX 32

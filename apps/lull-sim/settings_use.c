@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/number.h"
+#include "program/number.h"
 #include "settings.h"
 #include "spec.h"
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/error.h"
+#include "program/error.h"
 
 /** NAME[:REST],... */
 int sim_governors_parse(const char *text, void *member, struct lull_error *error);

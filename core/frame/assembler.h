@@ -17,7 +17,7 @@
 
 #include <lull/frame.h>
 
-#include "geometry.h"
+#include "pixel/geometry.h"
 #include "past.h"
 #include "spans.h"
 

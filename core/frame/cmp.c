@@ -19,7 +19,7 @@
 #include "base/assert.h"
 #include "base/reader.h"
 #include "frame/protocol.h"
-#include "frame/rows.h"
+#include "pixel/rows.h"
 #include "frame/unwrap.h"
 
 #define NESTED_BYTES_MAX 16384

@@ -2,7 +2,7 @@
 /* A frame is its start, its lines (several in a packet, or one in segments) and its end. */
 #include <errno.h>
 
-#include "frame/bytes.h"
+#include "base/bytes.h"
 #include "frame/cmp.h"
 #include "frame/packet_write.h"
 

@@ -12,7 +12,7 @@
 
 #include <lull/frame.h>
 
-#include "frame/rows.h"
+#include "pixel/rows.h"
 
 #define LULL_PACKET_BYTES_MIN 128
 #define LULL_PACKET_BYTES_MAX 9216

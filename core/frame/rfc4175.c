@@ -15,7 +15,7 @@
 #include <errno.h>
 
 #include "base/reader.h"
-#include "frame/rows.h"
+#include "pixel/rows.h"
 #include "frame/unwrap.h"
 
 #define PAIR_COUNT 4      /* frames of two fields that are remembered */

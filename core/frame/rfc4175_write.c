@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "frame/bytes.h"
+#include "base/bytes.h"
 #include "frame/packet_write.h"
 
 #define RTP_BYTES 14 /* with the extended sequence number */

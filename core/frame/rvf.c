@@ -14,7 +14,7 @@
 
 #include "base/reader.h"
 #include "frame/protocol.h"
-#include "frame/rows.h"
+#include "pixel/rows.h"
 #include "frame/unwrap.h"
 
 #define FRAME_COUNT 4

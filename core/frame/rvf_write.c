@@ -2,7 +2,7 @@
 /* All packets are of one size: the last of a line or of a frame is filled up with zeros. */
 #include <errno.h>
 
-#include "frame/bytes.h"
+#include "base/bytes.h"
 #include "frame/packet_write.h"
 #include "frame/rvf.h"
 

@@ -19,109 +19,11 @@
 #define LULL_FRAME_H
 
 #include "base.h"
+#include "pixel.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ---- pictures ---- */
-
-/** How pixels lie in memory, as senders put them on the wire; names in lull_pixel_name(). */
-enum lull_pixel {
-	LULL_PIXEL_UNKNOWN,
-	LULL_PIXEL_MONO8,
-	LULL_PIXEL_MONO10P, /**< GigE Vision "p": 4 pixels in 5 bytes, least significant first */
-	LULL_PIXEL_MONO12P, /**< 2 pixels in 3 bytes */
-	LULL_PIXEL_MONO16,  /**< little endian, also for Mono10 and Mono12 unpacked */
-	LULL_PIXEL_BAYER_RG8,
-	LULL_PIXEL_BAYER_GR8,
-	LULL_PIXEL_BAYER_GB8,
-	LULL_PIXEL_BAYER_BG8,
-	LULL_PIXEL_BAYER_RG12P,
-	LULL_PIXEL_BAYER_GR12P,
-	LULL_PIXEL_BAYER_GB12P,
-	LULL_PIXEL_BAYER_BG12P,
-	LULL_PIXEL_BAYER_RG16,
-	LULL_PIXEL_BAYER_GR16,
-	LULL_PIXEL_BAYER_GB16,
-	LULL_PIXEL_BAYER_BG16,
-	LULL_PIXEL_RAW12_CSI, /**< MIPI: 2 pixels in 3 bytes, high bytes first, low nibbles last */
-	LULL_PIXEL_RGB8,
-	LULL_PIXEL_RGBA8,
-	LULL_PIXEL_BGR8,
-	LULL_PIXEL_BGRA8,
-	LULL_PIXEL_RGB12_4175,  /**< 9 bytes for 2 pixels, big endian bit string */
-	LULL_PIXEL_YUV444,      /**< Cb Y Cr, 8 bit */
-	LULL_PIXEL_UYVY8,       /**< 4:2:2, Cb Y0 Cr Y1 */
-	LULL_PIXEL_UYVY10_4175, /**< 4:2:2, 5 bytes for 2 pixels, big endian bit string */
-	LULL_PIXEL_UYVY12_4175, /**< 4:2:2, 6 bytes for 2 pixels */
-	LULL_PIXEL_YUV420_4175, /**< 6 bytes for 2 x 2: Y00 Y01 Y10 Y11 Cb Cr */
-	LULL_PIXEL_YUV411_4175, /**< 6 bytes for 4 pixels: Cb Y0 Y1 Cr Y2 Y3 */
-	LULL_PIXEL_COUNT
-};
-/** "mono8", "bayer-rg12p", "uyvy10" ... */
-const char *lull_pixel_name(enum lull_pixel pixel);
-/** LULL_PIXEL_UNKNOWN when there is none of that name. */
-enum lull_pixel lull_pixel_find(const char *name);
-/** A group that cannot be parted: its bytes, its columns and its rows. */
-struct lull_pixel_group {
-	uint8_t bytes, columns, rows;
-};
-struct lull_pixel_group lull_pixel_group(enum lull_pixel pixel);
-
-#define LULL_FRAME_SIDE_MAX 65535
-#define LULL_FRAME_BYTES_MAX (1ULL << 32)
-
-struct lull_frame_geometry {
-	uint32_t width, height;      /**< pixels, 1..LULL_FRAME_SIDE_MAX */
-	uint32_t x_offset, y_offset; /**< of the region on the sensor */
-	uint32_t row_bytes;          /**< from one row (of groups) to the next; 0: no padding */
-	enum lull_pixel pixel;
-};
-/**
- * Bytes of the picture: rows of whole groups, with the padding of each row. Pixels that are unknown
- * need row_bytes. 0: a member is out of range or LULL_FRAME_BYTES_MAX does not suffice.
- */
-uint64_t lull_frame_bytes(const struct lull_frame_geometry *geometry);
-
-/* ---- pictures for viewers ---- */
-
-/**
- * Mono, Bayer and raw pixels as 16-bit samples in their own range (0..4095 for 12 bits), one per
- * pixel, row by row without padding.
- *
- * @param picture  lull_frame_bytes(geometry) bytes
- * @param samples  out: width x height
- * @return 0; -EINVAL: geometry; -ENOTSUP: colours (or unknown pixels)
- */
-int lull_pixel_unpack(const struct lull_frame_geometry *geometry, const uint8_t *picture,
-		      uint16_t *samples);
-
-/** How YUV was made of RGB; always limited range (Y 16..235, Cb and Cr 16..240). */
-enum lull_pixel_matrix { LULL_PIXEL_BT601, LULL_PIXEL_BT709 };
-
-#define LULL_PIXEL_SHRINK_MAX 16
-
-/** Zero means the default in brackets. */
-struct lull_pixel_view {
-	enum lull_pixel_matrix matrix; /**< of YUV [BT.601] */
-	/** 1..LULL_PIXEL_SHRINK_MAX [1]: pixels of a side of the square whose mean is one pixel */
-	uint32_t shrink;
-	uint32_t bits; /**< that 16-bit pixels use, 8..16 [16]; brighter ones are white */
-};
-/**
- * Any pixels as 8-bit red, green and blue, row by row without padding, for the eye: samples are cut
- * to their upper 8 bits; Bayer by bilinear means of those, mirrored at the edges; Cb and Cr are
- * repeated for each pixel they belong to; raw pixels are grey. No allocation, no scratch memory.
- *
- * @param picture  lull_frame_bytes(geometry) bytes
- * @param rgb      out: (width / shrink) x (height / shrink) x 3 bytes; pixels on the right and at
- *                 the bottom that do not fill a square are left out
- * @param view     NULL: all defaults
- * @return 0; -EINVAL: geometry or view, or not one square; -ENOTSUP: unknown pixels
- */
-int lull_pixel_to_rgb(const struct lull_frame_geometry *geometry, const uint8_t *picture,
-		      uint8_t *rgb, const struct lull_pixel_view *view);
 
 /* ---- protocols ---- */
 

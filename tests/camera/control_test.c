@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "frame/gvcp_message.h"
+#include "gige/gvcp_message.h"
 
 #define ADDRESS "127.0.3.1"
 #define FRAMES 6

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "lull-flow/sink.h"
+#include "export/sink.h"
 #include "records.h"
 
 #define TURN_RECORDS 64

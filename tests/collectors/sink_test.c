@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/prng.h"
-#include "lull-flow/sink.h"
-#include "lull-flow/sink_destination.h"
-#include "lull-flow/sink_queue.h"
+#include "export/sink.h"
+#include "export/destination.h"
+#include "export/queue.h"
 #include "records.h"
 
 #define SEED 5103

@@ -6,9 +6,9 @@
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
 
-#include "mailbox.h"
-#include "port.h"
-#include "port_claim.h"
+#include "engine/loop/mailbox.h"
+#include "engine/dpdk/port.h"
+#include "engine/dpdk/port_claim.h"
 #include "stand.h"
 
 #define LONG_REST_NS (50 * LULL_NS_PER_MS)

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "eal_args.h"
+#include "engine/dpdk/eal_args.h"
 #include "stand.h"
 
 struct attempt {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "ingest_filter.h"
+#include "net/ingest_filter.h"
 #include "stand.h"
 
 #define SKIP 77

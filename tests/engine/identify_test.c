@@ -12,7 +12,7 @@
 #include <lull/pipeline.h>
 
 #include "base/prng.h"
-#include "identify.h"
+#include "engine/flow/identify.h"
 
 #define SEED 20260522
 #define IP_BYTES 20

@@ -9,8 +9,8 @@
 #include <rte_ethdev.h>
 #include <rte_flow.h>
 
-#include "ingest.h"
-#include "ingest_device.h"
+#include "net/ingest.h"
+#include "net/ingest_device.h"
 #include "stand.h"
 
 /* ---- what passes to the driver ---- */

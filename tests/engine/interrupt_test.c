@@ -12,7 +12,7 @@
 #include <rte_mempool.h>
 
 #include "idle/governor.h"
-#include "rest_device.h"
+#include "engine/loop/rest_device.h"
 #include "stand.h"
 
 #define PINGS 20000

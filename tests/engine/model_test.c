@@ -7,7 +7,7 @@
 #include <rte_ethdev.h>
 #include <rte_malloc.h>
 
-#include "model.h"
+#include "engine/model/model.h"
 #include "stand.h"
 
 #define RING_PKTS 256

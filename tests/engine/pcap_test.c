@@ -12,7 +12,7 @@
 
 #include <lull/generator.h>
 
-#include "replay.h"
+#include "engine/traffic/replay.h"
 #include "stand.h"
 
 #define RING_PKTS 64

@@ -11,7 +11,7 @@
 
 #include <rte_ethdev.h>
 
-#include "flow_stage.h"
+#include "engine/flow/stage.h"
 
 #define SEED 20261123
 #define FLOWS 200

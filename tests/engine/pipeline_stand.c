@@ -7,7 +7,7 @@
 
 #include <base/prng.h>
 
-#include "flow_stage.h"
+#include "engine/flow/stage.h"
 
 #define ETHERNET_BYTES 14
 #define IP_BYTES 20

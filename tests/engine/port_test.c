@@ -4,7 +4,7 @@
 
 #include <rte_ethdev.h>
 
-#include "port.h"
+#include "engine/dpdk/port.h"
 #include "stand.h"
 
 static const struct lull_port_config plain = { .queues = 1, .ring_pkts = 256, .burst_pkts = 32 };

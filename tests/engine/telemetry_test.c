@@ -11,7 +11,7 @@
 #include <rte_mempool.h>
 
 #include "stand.h"
-#include "telemetry.h"
+#include "engine/loop/telemetry.h"
 
 #define REPLY_SIZE 16384
 

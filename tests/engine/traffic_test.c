@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "port.h"
+#include "engine/dpdk/port.h"
 #include "traffic_bench.h"
 
 /* ---- conservation ---- */

@@ -5,7 +5,7 @@
 #include <lull/base.h>
 
 #include "base/reader.h"
-#include "frame/gvcp.h"
+#include "gige/gvcp.h"
 #include "fuzz.h"
 
 #define XML_BYTES 2048

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every format, odd sizes, padding on both sides, pixel by pixel against slow readers. */
-#include "unit/frame/picture.h"
+#include "unit/pixel/picture.h"
 
 #include "planes.h"
 

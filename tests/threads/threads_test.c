@@ -18,8 +18,8 @@
 
 #include <lull/idle.h>
 
-#include "mailbox.h"
-#include "snapshot.h"
+#include "engine/loop/mailbox.h"
+#include "engine/loop/snapshot.h"
 
 #define POSTERS 3
 #define MESSAGES 2000

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "cli/error.h"
-#include "cli/number.h"
+#include "program/error.h"
+#include "program/number.h"
 
 static int
 count(const char *text, uint64_t *value)

@@ -8,9 +8,9 @@
 
 #include <lull/base.h>
 
-#include "cli/cpus.h"
-#include "cli/options.h"
-#include "cli/traffic_spec.h"
+#include "program/cpus.h"
+#include "program/options.h"
+#include "program/traffic_spec.h"
 
 enum cli_loss {
 	CLI_LOSS_ZERO,

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "cli/result.h"
+#include "program/result.h"
 
 static char folder[64];
 static struct lull_error error;

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "cli/cpus.h"
-#include "cli/traffic_spec.h"
+#include "program/cpus.h"
+#include "program/traffic_spec.h"
 
 static struct lull_arrival_config config;
 static struct lull_error error;

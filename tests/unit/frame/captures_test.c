@@ -9,7 +9,7 @@
 
 #include <lull/capture.h>
 
-#include "frame/gvcp_message.h"
+#include "gige/gvcp_message.h"
 #include "sent.h"
 
 #define UDP_AT 34 /* Ethernet and IPv4 without options */

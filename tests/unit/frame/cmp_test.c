@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "frame/bytes.h"
+#include "base/bytes.h"
 #include "frame/cmp.h"
 #include "sent.h"
 

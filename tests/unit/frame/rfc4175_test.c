@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "frame/bytes.h"
+#include "base/bytes.h"
 #include "sent.h"
 
 /* A picture of 8 x 4, mono: rows of 8 bytes. */

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * GVSP: the stream protocol of GigE Vision. A block is a leader (packet 0: format, size), payload
+ * packets 1.. of one size but for the last, and a trailer. Where a payload packet belongs follows
+ * from its number and that size, which is configured or learned: it is what two packets of one
+ * block have in common, and of the first packet when a second does not contradict it.
+ *
+ * No count of the wire is believed: the picture ends where width, height and format say, chunks
+ * behind it are left out, a short packet that does not reach the end is no payload of this size.
+ */
+#include "frame/protocol.h"
+
+#include <errno.h>
+
+#include "base/reader.h"
+#include "gvsp.h"
+#include "pixel/pfnc.h"
+#include "frame/unwrap.h"
+
+#define BLOCK_COUNT 8 /* blocks that are remembered */
+#define PART_BYTES 48
+#define PART_2D 0x0001
+#define NO_PART 0xffff
+
+enum content {
+	UNTOLD, /* its leader was not seen */
+	IMAGE,
+	PARTS, /* several, one of them an image */
+	OTHER, /* nothing to show */
+};
+
+struct block {
+	uint64_t key;
+	bool used;
+	enum content content;
+	uint16_t part;       /* of the image */
+	uint32_t some_bytes; /* length of a payload packet of it, 0: none yet */
+	uint32_t some_packet;
+	uint64_t picture_bytes;
+};
+
+struct gvsp {
+	struct lull_unwrap id;
+	uint32_t packet_bytes; /* configured */
+	uint32_t data_bytes;   /* of a full payload packet, 0: not known */
+	bool fixed;
+	bool extended; /* ids of the last packet */
+	uint16_t part; /* of the last leader */
+	enum content content;
+	uint64_t picture_bytes; /* 0: not known */
+	uint32_t block_next;
+	struct block blocks[BLOCK_COUNT];
+};
+
+struct header {
+	uint16_t status;
+	bool extended, resent;
+	uint8_t format;
+	uint64_t block;
+	uint32_t packet;
+};
+
+static int
+gvsp_init(void *state, const struct lull_frame_protocol_config *config)
+{
+	struct gvsp *own = state;
+
+	if (config->packet_bytes != 0 &&
+	    (config->packet_bytes > 65535 ||
+	     config->packet_bytes <= GVSP_IP_UDP_BYTES + GVSP_HEADER_BYTES_EXTENDED))
+		return -EINVAL;
+	own->packet_bytes = config->packet_bytes;
+	own->fixed = config->packet_bytes != 0;
+	own->picture_bytes = lull_frame_bytes(&config->geometry);
+	if (config->geometry.width != 0 && own->picture_bytes == 0)
+		return -EINVAL;
+	own->part = NO_PART;
+	return 0;
+}
+
+static bool
+read_header(struct lull_reader *reader, struct header *header)
+{
+	uint32_t word;
+	uint16_t second;
+
+	header->status = lull_reader_u16be(reader);
+	second = lull_reader_u16be(reader);
+	word = lull_reader_u32be(reader);
+	header->extended = (word >> 31) != 0;
+	header->format = (word >> 24) & 15;
+	if (header->extended) {
+		header->block = lull_reader_u64be(reader);
+		header->packet = lull_reader_u32be(reader);
+		header->resent = (second & GVSP_FLAG_RESENT) != 0;
+	} else {
+		header->block = second;
+		header->packet = word & 0xffffff;
+		header->resent = false;
+	}
+	if (header->status == GVSP_STATUS_RESENT)
+		header->resent = true;
+	return !reader->failed;
+}
+
+static uint64_t
+key_of(struct gvsp *own, const struct header *header)
+{
+	if (header->extended != own->extended) {
+		own->extended = header->extended;
+		own->id.running = false;
+		own->data_bytes = 0; /* headers are longer, payloads shorter */
+	}
+	if (own->fixed)
+		own->data_bytes = own->packet_bytes - GVSP_IP_UDP_BYTES -
+				  (own->extended ? GVSP_HEADER_BYTES_EXTENDED : GVSP_HEADER_BYTES);
+	return header->extended ? header->block : lull_unwrap_next(&own->id, header->block, 16);
+}
+
+static struct block *
+block_of(struct gvsp *own, uint64_t key)
+{
+	struct block *block;
+
+	for (uint32_t i = 0; i < BLOCK_COUNT; i++)
+		if (own->blocks[i].used && own->blocks[i].key == key)
+			return &own->blocks[i];
+	block = &own->blocks[own->block_next];
+	own->block_next = (own->block_next + 1) % BLOCK_COUNT;
+	*block = (struct block){ .key = key, .used = true };
+	return block;
+}
+
+/* Pixel format, size and place of an image, 24 bytes from @p reader, and the padding. */
+static enum lull_frame_verdict
+read_geometry(struct lull_reader *reader, uint32_t pixel, struct lull_frame_piece *piece)
+{
+	struct lull_frame_geometry *geometry = &piece->geometry;
+	struct lull_pixel_group group;
+	uint32_t padding;
+
+	*geometry = (struct lull_frame_geometry){ .pixel = lull_pfnc_pixel(pixel) };
+	geometry->width = lull_reader_u32be(reader);
+	geometry->height = lull_reader_u32be(reader);
+	geometry->x_offset = lull_reader_u32be(reader);
+	geometry->y_offset = lull_reader_u32be(reader);
+	padding = lull_reader_u16be(reader);
+	(void)lull_reader_u16be(reader); /* below the picture */
+	if (reader->failed)
+		return LULL_FRAME_MALFORMED;
+	if (geometry->width == 0 || geometry->width > LULL_FRAME_SIDE_MAX)
+		return LULL_FRAME_MALFORMED;
+	group = lull_pixel_group(geometry->pixel);
+	if (group.bytes == 0) /* rows without a meaning here; the code tells bits per pixel */
+		geometry->row_bytes = (geometry->width * ((pixel >> 16) & 0xff) + 7) / 8 + padding;
+	else if (padding != 0)
+		geometry->row_bytes =
+			(geometry->width + group.columns - 1u) / group.columns * group.bytes +
+			padding;
+	if (group.bytes == 0 && geometry->row_bytes == 0)
+		return LULL_FRAME_OTHER;
+	if (lull_frame_bytes(geometry) == 0)
+		return LULL_FRAME_MALFORMED;
+	piece->flags |= LULL_FRAME_GEOMETRY;
+	return LULL_FRAME_PIECE;
+}
+
+/* Look for the first image among the parts; there are as many as there are bytes for. */
+static enum lull_frame_verdict
+read_parts(struct lull_reader *reader, struct lull_frame_piece *piece, uint16_t *part)
+{
+	for (uint16_t i = 0; lull_reader_left(reader) >= PART_BYTES; i++) {
+		struct lull_reader one = *reader;
+		uint16_t type = lull_reader_u16be(&one);
+		uint32_t pixel;
+
+		lull_reader_skip(reader, PART_BYTES);
+		if (type != PART_2D)
+			continue;
+		lull_reader_skip(&one, 6); /* its length */
+		pixel = lull_reader_u32be(&one);
+		lull_reader_skip(&one, 12);
+		*part = i;
+		return read_geometry(&one, pixel, piece);
+	}
+	return LULL_FRAME_OTHER;
+}
+
+static enum lull_frame_verdict
+read_leader(struct gvsp *own, struct block *block, struct lull_reader *reader,
+	    struct lull_frame_piece *piece)
+{
+	enum lull_frame_verdict verdict = LULL_FRAME_OTHER;
+	enum content content = IMAGE;
+	uint16_t part = NO_PART, type;
+
+	(void)lull_reader_u16be(reader);
+	type = lull_reader_u16be(reader);
+	piece->device_time = lull_reader_u64be(reader);
+	piece->flags |= LULL_FRAME_TIMED | LULL_FRAME_START;
+	if ((type & 0x3fff) == GVSP_TYPE_IMAGE || type == GVSP_TYPE_IMAGE_CHUNKS) {
+		uint32_t pixel = lull_reader_u32be(reader);
+
+		verdict = read_geometry(reader, pixel, piece);
+	} else if ((type & 0x3fff) == GVSP_TYPE_MULTIPART) {
+		verdict = read_parts(reader, piece, &part);
+		content = PARTS;
+	}
+	if (reader->failed)
+		verdict = LULL_FRAME_MALFORMED;
+	if (verdict == LULL_FRAME_MALFORMED)
+		return verdict;
+	if (verdict != LULL_FRAME_PIECE)
+		content = OTHER;
+	block->content = own->content = content;
+	block->part = own->part = part;
+	block->picture_bytes = verdict == LULL_FRAME_PIECE ? lull_frame_bytes(&piece->geometry) : 0;
+	own->picture_bytes = block->picture_bytes;
+	return verdict;
+}
+
+/* Learn the size of full packets; false: it is not known where this packet belongs. */
+static bool
+learn(struct gvsp *own, struct block *block, uint32_t packet, uint32_t bytes)
+{
+	if (own->fixed)
+		return true;
+	if (block->some_bytes == bytes && block->some_packet != packet)
+		own->data_bytes = bytes; /* only the last may differ */
+	else if (bytes > own->data_bytes && own->data_bytes != 0)
+		own->data_bytes = 0;
+	if (own->data_bytes == 0 && block->some_bytes > bytes && block->some_packet < packet)
+		own->data_bytes = block->some_bytes; /* this one is the last, and short */
+	if (block->some_bytes <= bytes) {
+		block->some_bytes = bytes;
+		block->some_packet = packet;
+	}
+	return packet == 1 || own->data_bytes != 0;
+}
+
+/* Bytes of the picture at @p offset, what is behind it left out. */
+static enum lull_frame_verdict
+add_range(uint64_t picture_bytes, uint64_t offset, const uint8_t *data, uint64_t bytes,
+	  struct lull_frame_piece *piece)
+{
+	if (picture_bytes != 0 && offset >= picture_bytes)
+		return LULL_FRAME_NOTHING;
+	if (picture_bytes != 0 && bytes > picture_bytes - offset)
+		bytes = picture_bytes - offset;
+	piece->ranges[0] = (struct lull_frame_range){
+		.offset = offset,
+		.data = data,
+		.bytes = (uint32_t)bytes,
+	};
+	piece->range_count = 1;
+	return LULL_FRAME_PIECE;
+}
+
+static enum lull_frame_verdict
+read_payload(struct gvsp *own, struct block *block, const struct header *header,
+	     struct lull_reader *reader, struct lull_frame_piece *piece)
+{
+	uint32_t bytes = (uint32_t)lull_reader_left(reader);
+	uint64_t picture_bytes =
+		block->content == UNTOLD ? own->picture_bytes : block->picture_bytes;
+	enum content content = block->content == UNTOLD ? own->content : block->content;
+	uint64_t offset;
+
+	if (content == OTHER || content == PARTS)
+		return LULL_FRAME_OTHER;
+	if (header->packet == 0 || bytes == 0 || (own->fixed && bytes > own->data_bytes))
+		return LULL_FRAME_MALFORMED;
+	if (!learn(own, block, header->packet, bytes))
+		return LULL_FRAME_NOTHING;
+	offset = (uint64_t)(header->packet - 1) * own->data_bytes;
+	/* A short one must be the last; the first lies at 0 however long it is. */
+	if (header->packet > 1 && bytes < own->data_bytes && picture_bytes != 0 &&
+	    offset + bytes < picture_bytes)
+		return LULL_FRAME_MALFORMED;
+	return add_range(picture_bytes, offset, lull_reader_bytes(reader, bytes), bytes, piece);
+}
+
+static enum lull_frame_verdict
+read_multipart(struct gvsp *own, struct block *block, struct lull_reader *reader,
+	       struct lull_frame_piece *piece)
+{
+	enum content content = block->content == UNTOLD ? own->content : block->content;
+	uint16_t wanted = block->content == UNTOLD ? own->part : block->part;
+	uint8_t part = lull_reader_u8(reader);
+	uint32_t bytes;
+	uint64_t offset;
+
+	lull_reader_skip(reader, 1);
+	offset = lull_reader_big(reader, 6);
+	bytes = (uint32_t)lull_reader_left(reader);
+	if (reader->failed || bytes == 0)
+		return LULL_FRAME_MALFORMED;
+	if (content != PARTS)
+		return LULL_FRAME_OTHER;
+	if (part != wanted)
+		return LULL_FRAME_NOTHING;
+	return add_range(block->content == UNTOLD ? own->picture_bytes : block->picture_bytes,
+			 offset, lull_reader_bytes(reader, bytes), bytes, piece);
+}
+
+/* Leader, trailer, for chunks their size, then the data: a block in one packet. */
+static enum lull_frame_verdict
+read_all_in(struct gvsp *own, struct block *block, struct lull_reader *reader,
+	    struct lull_frame_piece *piece)
+{
+	bool chunks = lull_reader_left(reader) > 2 &&
+		      (reader->data[reader->offset + 2] & (GVSP_TYPE_CHUNKS >> 8)) != 0;
+	enum lull_frame_verdict verdict = read_leader(own, block, reader, piece);
+	uint32_t bytes;
+
+	if (verdict != LULL_FRAME_PIECE || block->content != IMAGE)
+		return verdict == LULL_FRAME_PIECE ? LULL_FRAME_OTHER : verdict;
+	lull_reader_skip(reader, GVSP_TRAILER_BYTES + (chunks ? 8 : 0));
+	bytes = (uint32_t)lull_reader_left(reader);
+	if (reader->failed || bytes == 0)
+		return LULL_FRAME_MALFORMED;
+	piece->flags |= LULL_FRAME_END;
+	return add_range(block->picture_bytes, 0, lull_reader_bytes(reader, bytes), bytes, piece);
+}
+
+/* What the status says before the format does; PIECE: go on reading. */
+static enum lull_frame_verdict
+read_status(const struct header *header, struct lull_frame_piece *piece, bool *done)
+{
+	*done = true;
+	switch (header->status) {
+	case GVSP_STATUS_UNAVAILABLE:
+	case GVSP_STATUS_ALL_REMOVED:
+	case GVSP_STATUS_REMOVED:
+		piece->flags |= LULL_FRAME_GONE;
+		return LULL_FRAME_PIECE;
+	case GVSP_STATUS_NOT_YET:
+	case GVSP_STATUS_LATER:
+		return LULL_FRAME_NOTHING;
+	default:
+		*done = false;
+	}
+	if (header->resent)
+		piece->flags |= LULL_FRAME_RESENT;
+	if (header->status >> 15 != 0)
+		piece->flags |= LULL_FRAME_DAMAGED;
+	return LULL_FRAME_PIECE;
+}
+
+static enum lull_frame_verdict
+gvsp_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_frame_piece *piece)
+{
+	struct gvsp *own = state;
+	struct lull_reader reader = lull_reader_over(packet, len_bytes);
+	enum lull_frame_verdict verdict;
+	struct header header;
+	struct block *block;
+	bool done;
+
+	if (len_bytes > UINT16_MAX || !read_header(&reader, &header))
+		return LULL_FRAME_MALFORMED;
+	if (header.block == 0) /* a packet that tries out the path */
+		return LULL_FRAME_NOTHING;
+	if (header.format == 0 || header.format > 8)
+		return LULL_FRAME_FOREIGN;
+	lull_frame_piece_begin(piece, key_of(own, &header), header.packet);
+	if (header.extended)
+		piece->flags |= LULL_FRAME_WIDE;
+	verdict = read_status(&header, piece, &done);
+	if (done)
+		return verdict;
+	block = block_of(own, piece->key);
+	switch (header.format) {
+	case GVSP_FORMAT_LEADER:
+		return header.packet == 0 ? read_leader(own, block, &reader, piece) :
+					    LULL_FRAME_MALFORMED;
+	case GVSP_FORMAT_TRAILER:
+		piece->flags |= LULL_FRAME_END;
+		return lull_reader_left(&reader) >= 4 && header.packet != 0 ? LULL_FRAME_PIECE :
+									      LULL_FRAME_MALFORMED;
+	case GVSP_FORMAT_PAYLOAD:
+		return read_payload(own, block, &header, &reader, piece);
+	case GVSP_FORMAT_ALL_IN:
+		return read_all_in(own, block, &reader, piece);
+	case GVSP_FORMAT_MULTIPART:
+		return read_multipart(own, block, &reader, piece);
+	default:
+		return LULL_FRAME_OTHER;
+	}
+}
+
+const struct lull_frame_protocol lull_frame_gvsp = {
+	.name = "gvsp",
+	.summary = "GigE Vision stream, 16 and 64 bit ids",
+	.state_size = sizeof(struct gvsp),
+	.init = gvsp_init,
+	.parse = gvsp_parse,
+};

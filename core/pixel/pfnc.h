@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Pfnc: the numbers that GigE Vision gives to pixel formats (GenICam's naming convention).
+ */
+#ifndef LULL_PFNC_H
+#define LULL_PFNC_H
+
+#include <lull/pixel.h>
+
+/** LULL_PIXEL_UNKNOWN: a format that is not read here. */
+enum lull_pixel lull_pfnc_pixel(uint32_t code);
+/** 0: GigE Vision has no number for it. */
+uint32_t lull_pfnc_code(enum lull_pixel pixel);
+
+#endif

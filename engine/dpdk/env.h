@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Env: DPDK's environment (EAL) of this process; <lull/engine.h> says how it begins.
+ */
+#ifndef LULL_ENV_H
+#define LULL_ENV_H
+
+/** Close all ports, then the EAL, which can not begin again. By the thread that began it. */
+void lull_env_close(void);
+
+#endif

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The I/O stage: read headers, number the packets, have them dispatched. Nothing here allocates or
+ * calls the system per packet; the time of day is read once per turn that received something.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include <rte_mbuf_dyn.h>
+
+#include "stage.h"
+
+#define LINK_ETHERNET 1
+#define PREFETCH_AHEAD 8
+#define NUMBER_IO_BITS 2 /* LULL_PIPELINE_IO_MAX */
+/* A silent input still moves the clock this often, so that records end. */
+#define SILENCE_NS (10 * LULL_NS_PER_MS)
+/* With config.wait a port's burst waits this long for room, then it is dropped. */
+#define WAIT_NS LULL_NS_PER_S
+
+struct flow_io_stage {
+	struct flow_io *io;
+	struct flow_io_counters counters;
+};
+
+#define ROW(member, unit_text, help_text)                                                          \
+	{                                                                                          \
+		.name = #member, .unit = unit_text, .help = help_text,                             \
+		.offset = offsetof(struct flow_io_counters, member)                                \
+	}
+static const struct lull_counter_info io_counter_table[] = {
+	ROW(rx_pkts, "packets", "packets received or read"),
+	ROW(rx_bytes, "bytes", "their bytes on the wire"),
+	ROW(dispatched, "packets", "packets that reached a worker's ring"),
+	ROW(not_ip, "packets", "packets that are not IP: no flow"),
+	ROW(link, "packets", "packets of a link type that is not read"),
+	ROW(truncated, "packets", "packets cut before the end of their headers"),
+	ROW(malformed, "packets", "packets whose headers contradict each other"),
+	ROW(drop_ring, "packets", "packets dropped because no ring had room"),
+	ROW(flushes_size, "1", "times a full burst was sent to a worker"),
+	ROW(flushes_deadline, "1", "times less was sent because it had waited long enough"),
+	ROW(partial, "1", "times a ring took only part of what was sent"),
+	ROW(retried, "packets", "packets sent to another worker after that"),
+	ROW(nombuf, "1", "reads put off because no packet buffer was free"),
+	ROW(frames_cut, "packets", "frames of a file longer than a packet buffer, cut"),
+	ROW(notes, "1", "verdicts taken from workers"),
+	{ .name = NULL },
+};
+
+/* ---- a burst ---- */
+
+void
+flow_io_burst_begin(struct flow_io *io)
+{
+	struct flow_burst *burst = &io->burst;
+
+	burst->kept = 0;
+	burst->gone = 0;
+	burst->bytes = 0;
+	memset(burst->causes, 0, sizeof(burst->causes));
+}
+
+/* Numbers of several I/O loops compare by clock; within one they never repeat. */
+static uint64_t
+io_number(struct flow_io *io)
+{
+	uint64_t clock_number = io->clock_ns << NUMBER_IO_BITS | io->index;
+
+	if (io->several)
+		io->number = LULL_MAX(io->number + (1u << NUMBER_IO_BITS), clock_number);
+	else
+		io->number++;
+	return io->number;
+}
+
+void
+flow_io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type,
+		  uint32_t original_bytes, uint64_t time_ns, uint64_t clock_ns, uint64_t now_ns)
+{
+	struct lull_flow_packet *packet = &flow_private(pkt)->packet;
+	struct flow_burst *burst = &io->burst;
+	enum lull_flow_cause cause =
+		lull_flow_parse(io->parser, link_type, rte_pktmbuf_mtod(pkt, const uint8_t *),
+				rte_pktmbuf_data_len(pkt), original_bytes, time_ns, packet);
+
+	burst->causes[cause]++;
+	burst->bytes += original_bytes;
+	io->clock_ns = LULL_MAX(io->clock_ns, clock_ns);
+	if (cause != LULL_FLOW_OK) {
+		burst->freed[burst->gone++] = pkt;
+		return;
+	}
+	/* The dispatcher hears one clock per call: buckets are forgotten by it. */
+	if (burst->kept > 0 && io->clock_ns - burst->first_clock_ns > io->span_ns)
+		flow_send_burst(io, now_ns);
+	if (burst->kept == 0)
+		burst->first_clock_ns = io->clock_ns;
+	packet->clock_ns = io->clock_ns;
+	packet->number = io_number(io);
+	packet->dispatcher = (uint8_t)io->index;
+	burst->digests[burst->kept] = packet->steer;
+	burst->pkts[burst->kept++] = pkt;
+}
+
+static void
+io_count(struct flow_io *io)
+{
+	const uint64_t *causes = io->burst.causes;
+	uint64_t rx = 0;
+
+	flow_cell_begin(&io->sequence);
+	for (int i = 0; i < LULL_FLOW_CAUSE_COUNT; i++) {
+		LULL_COUNTER_ADD(io->words.causes[i], causes[i]);
+		rx += causes[i];
+	}
+	LULL_COUNTER_ADD(io->words.rx, rx);
+	LULL_COUNTER_ADD(io->words.staged, causes[LULL_FLOW_OK]);
+	flow_cell_end(&io->sequence);
+	io->counters.rx_pkts += rx;
+	io->counters.rx_bytes += io->burst.bytes;
+	io->counters.not_ip += causes[LULL_FLOW_NOT_IP];
+	io->counters.link += causes[LULL_FLOW_LINK];
+	io->counters.truncated += causes[LULL_FLOW_TRUNCATED];
+	io->counters.malformed += causes[LULL_FLOW_MALFORMED];
+}
+
+void
+flow_io_burst_end(struct flow_io *io, uint64_t now_ns)
+{
+	io_count(io);
+	flow_send_burst(io, now_ns);
+	if (io->burst.gone > 0)
+		rte_pktmbuf_free_bulk(io->burst.freed, io->burst.gone);
+	flow_send_flush(io, now_ns, false);
+}
+
+/* ---- ports ---- */
+
+/* net_pcap alone stamps packets unasked, in microseconds; others would say so in this field too. */
+static void
+io_find_stamps(struct flow_io *io)
+{
+	int flag = rte_mbuf_dynflag_lookup(RTE_MBUF_DYNFLAG_RX_TIMESTAMP_NAME, NULL);
+
+	io->stamp_offset = rte_mbuf_dynfield_lookup(RTE_MBUF_DYNFIELD_TIMESTAMP_NAME, NULL);
+	io->stamp_flag = flag >= 0 && io->stamp_offset >= 0 ? 1ull << flag : 0;
+}
+
+static uint64_t
+io_stamp(const struct flow_io *io, const struct rte_mbuf *pkt)
+{
+	if ((pkt->ol_flags & io->stamp_flag) == 0)
+		return io->stamp_ns;
+	return *RTE_MBUF_DYNFIELD(pkt, io->stamp_offset, const rte_mbuf_timestamp_t *) *
+	       LULL_NS_PER_US;
+}
+
+static void
+io_read_time(struct flow_io *io, uint64_t now_ns)
+{
+	struct timespec time;
+
+	if (io->stamp_turn_ns == now_ns)
+		return;
+	io->stamp_turn_ns = now_ns;
+	clock_gettime(CLOCK_REALTIME, &time);
+	io->stamp_ns = (uint64_t)time.tv_sec * LULL_NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+/* What a loop received it must take: room is waited for here, or what finds none is dropped. */
+static void
+io_wait(struct flow_io *io, uint64_t now_ns)
+{
+	uint64_t end_ns = now_ns + WAIT_NS;
+
+	while (io->blocked && now_ns < end_ns) {
+		sched_yield();
+		now_ns = lull_clock_ns();
+		flow_send_flush(io, now_ns, false);
+	}
+	if (!io->blocked)
+		return;
+	io->wait = false;
+	flow_send_flush(io, now_ns, false);
+	io->wait = true;
+}
+
+/* The headers, and the two lines behind the buffer's own that they are written down in. */
+static void
+io_prefetch(struct rte_mbuf *pkt)
+{
+	uint8_t *private = (uint8_t *)flow_private(pkt);
+
+	rte_prefetch0(rte_pktmbuf_mtod(pkt, void *));
+	__builtin_prefetch(private, 1);
+	__builtin_prefetch(private + LULL_CACHE_LINE, 1);
+}
+
+static void
+io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t count, uint64_t now_ns)
+{
+	struct flow_io *io = ((struct flow_io_stage *)state)->io;
+
+	(void)queue_index;
+	/* Workers have been told that nothing comes any more. */
+	if (io->clock_out == FLOW_CLOCK_END) {
+		rte_pktmbuf_free_bulk(pkts, count);
+		return;
+	}
+	io_read_time(io, now_ns);
+	flow_io_burst_begin(io);
+	for (uint16_t i = 0; i < LULL_MIN(PREFETCH_AHEAD, count); i++)
+		io_prefetch(pkts[i]);
+	for (uint16_t i = 0; i < count; i++) {
+		if (i + PREFETCH_AHEAD < count)
+			io_prefetch(pkts[i + PREFETCH_AHEAD]);
+		flow_io_burst_add(io, pkts[i], LINK_ETHERNET, rte_pktmbuf_pkt_len(pkts[i]),
+				  io_stamp(io, pkts[i]), now_ns, now_ns);
+	}
+	flow_io_burst_end(io, now_ns);
+	if (io->blocked)
+		io_wait(io, now_ns);
+}
+
+static uint16_t
+io_pull(void *state, uint64_t now_ns)
+{
+	struct flow_io *io = ((struct flow_io_stage *)state)->io;
+
+	if (!io->from_source || io->exhausted || flow_closing(io->pipeline))
+		return 0;
+	if (io->blocked)
+		flow_send_flush(io, now_ns, false);
+	return io->blocked ? 0 : flow_source_pull(io, now_ns);
+}
+
+/* ---- the turn ---- */
+
+static void
+io_take_notes(struct flow_io *io)
+{
+	struct flow_note notes[FLOW_RECORDS];
+
+	for (uint32_t i = 0; i < io->worker_count; i++) {
+		uint32_t count = rte_ring_sc_dequeue_burst_elem(
+			io->notes[i], notes, sizeof(notes[0]), FLOW_RECORDS, NULL);
+
+		for (uint32_t j = 0; j < count; j++)
+			lull_dispatch_note(io->dispatch, notes[j].digest, (uint16_t)notes[j].app);
+		io->counters.notes += count;
+	}
+}
+
+/* Everything is in the rings and nothing follows. */
+static void
+io_close(struct flow_io *io)
+{
+	if (io->clock_out == FLOW_CLOCK_END)
+		return;
+	io->clock_last = io->clock_ns;
+	__atomic_store_n(&io->clock_out, FLOW_CLOCK_END, __ATOMIC_RELEASE);
+}
+
+static uint64_t
+io_turn(void *state, uint64_t now_ns)
+{
+	struct flow_io_stage *stage = state;
+	struct flow_io *io = stage->io;
+	bool ending = io->exhausted || flow_closing(io->pipeline);
+	uint64_t deadline_ns;
+
+	io_take_notes(io);
+	flow_send_flush(io, now_ns, ending);
+	deadline_ns = flow_send_deadline(io);
+	if (!io->from_source && io->clock_out != FLOW_CLOCK_END)
+		io->clock_ns = LULL_MAX(io->clock_ns, now_ns);
+	if (ending && deadline_ns == 0)
+		io_close(io);
+	if (io->clock_out != FLOW_CLOCK_END)
+		__atomic_store_n(&io->clock_out, flow_send_floor(io), __ATOMIC_RELEASE);
+	flow_counters_copy(&stage->counters, &io->counters, sizeof(io->counters));
+	if (deadline_ns == 0)
+		return io->from_source ? 0 : now_ns + SILENCE_NS;
+	return LULL_MAX(deadline_ns, io->blocked ? now_ns + io->flush_ns : 0);
+}
+
+static void
+io_command(void *state, const void *data, size_t size, uint64_t now_ns)
+{
+	struct flow_io *io = ((struct flow_io_stage *)state)->io;
+	const struct lull_pipeline_command *command = flow_command(data, size);
+
+	(void)now_ns;
+	if (command == NULL)
+		return;
+	switch (command->verb) {
+	case LULL_PIPELINE_SCHEDULER:
+		if (command->scheduler != NULL)
+			lull_dispatch_change(io->dispatch, command->scheduler, command->shadow);
+		break;
+	case LULL_PIPELINE_THRESHOLDS:
+		lull_dispatch_thresholds(io->dispatch, command->threshold_ppm, command->enter_ppm,
+					 command->leave_ppm);
+		break;
+	case LULL_PIPELINE_FLUSH:
+		io->flush_pkts = LULL_CLAMP(command->flush_pkts, 1u, (uint32_t)LULL_BURST_MAX);
+		io->flush_ns = LULL_MIN(command->flush_ns, LULL_NS_PER_S);
+		break;
+	case LULL_PIPELINE_IDLE:
+		io->idle_ns = flow_idle_ns(io->pipeline, command->idle_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+static int
+io_init(void *state, const void *config, uint64_t now_ns)
+{
+	const struct lull_pipeline_place *place = config;
+	struct flow_io_stage *stage = state;
+
+	(void)now_ns;
+	if (place->index >= place->pipeline->config.io_count)
+		return -EINVAL;
+	stage->io = place->pipeline->ios[place->index];
+	io_find_stamps(stage->io);
+	return 0;
+}
+
+const struct lull_stage lull_stage_flow_io = {
+	.name = "flow_io",
+	.summary = "read packets' headers and choose a worker for each",
+	.state_size = sizeof(struct flow_io_stage),
+	.init = io_init,
+	.pull = io_pull,
+	.burst = io_burst,
+	.turn = io_turn,
+	.command = io_command,
+	.counters = io_counter_table,
+	.counters_offset = offsetof(struct flow_io_stage, counters),
+};

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A pipeline's parts, rings and end. Everything is made before its loops are and goes after them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+
+#include "engine/dpdk/error.h"
+#include "pipeline_config.h"
+#include "pipeline_part.h"
+#include "engine/dpdk/port.h"
+
+/* Frames of files up to jumbo size keep their whole payload. */
+#define FRAME_BYTES 9216
+#define POOL_CACHED 384 /* a loop's cache of buffers at its fullest */
+#define FINISH_POLL_US 100
+
+/* ---- rings ---- */
+
+static struct rte_ring *
+pipeline_ring(const struct lull_pipeline *pipeline, const char *kind, const uint32_t *pair,
+	      uint32_t element_bytes, uint32_t count, char *error)
+{
+	char name[RTE_RING_NAMESIZE];
+	struct rte_ring *ring;
+
+	snprintf(name, sizeof(name), "%08x%s%u_%u", (uint32_t)pipeline->id, kind, pair[0], pair[1]);
+	ring = rte_ring_create_elem(name, element_bytes, count, SOCKET_ID_ANY,
+				    RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+	if (ring == NULL)
+		lull_engine_error(error, -rte_errno, "pipeline: ring of %u: %s", count,
+				  strerror(rte_errno));
+	return ring;
+}
+
+/* What an I/O loop and a worker have between them. */
+static int
+pipeline_wire_input(struct lull_pipeline *pipeline, uint32_t io, uint32_t worker, char *error)
+{
+	struct flow_input *input = &pipeline->workers[worker]->inputs[io];
+	const uint32_t pair[] = { io, worker };
+
+	input->io = pipeline->ios[io];
+	pipeline->workers[worker]->boards[io] = pipeline->boards[io];
+	input->ring = pipeline_ring(pipeline, "i", pair, sizeof(void *), pipeline->config.ring_pkts,
+				    error);
+	pipeline->ios[io]->rings[worker] = input->ring;
+	if (input->ring == NULL)
+		return -ENOMEM;
+	input->notes =
+		pipeline_ring(pipeline, "n", pair, sizeof(struct flow_note), FLOW_NOTES, error);
+	pipeline->ios[io]->notes[worker] = input->notes;
+	return input->notes != NULL ? 0 : -ENOMEM;
+}
+
+static int
+pipeline_wire_worker(struct lull_pipeline *pipeline, uint32_t index, char *error)
+{
+	const struct lull_pipeline_config *config = &pipeline->config;
+	struct flow_worker *worker = pipeline->workers[index];
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < config->io_count; i++)
+		rc = pipeline_wire_input(pipeline, i, index, error);
+	for (uint32_t i = 0; rc == 0 && i < config->log_count; i++) {
+		const uint32_t pair[] = { index, i };
+
+		worker->logs[i] = pipeline_ring(pipeline, "l", pair, worker->record_bytes,
+						config->log_ring, error);
+		pipeline->logs[i]->rings[index] = worker->logs[i];
+		rc = worker->logs[i] != NULL ? 0 : -ENOMEM;
+	}
+	if (rc == 0 && pipeline->output != NULL) {
+		const uint32_t pair[] = { index, 0 };
+
+		worker->out = pipeline_ring(pipeline, "o", pair, sizeof(void *), config->ring_pkts,
+					    error);
+		pipeline->output->rings[index] = worker->out;
+		rc = worker->out != NULL ? 0 : -ENOMEM;
+	}
+	return rc;
+}
+
+/* ---- buffers ---- */
+
+struct rte_mempool *
+lull_pipeline_pool(const char *name, uint32_t mbuf_count, uint16_t len_bytes, char *error)
+{
+	return lull_pool_create_private(name, mbuf_count, len_bytes, LULL_PIPELINE_PRIVATE, error);
+}
+
+/* As many as can be anywhere at once: a source never waits for one that is not on its way. */
+static uint32_t
+pipeline_pool_pkts(const struct lull_pipeline_config *config)
+{
+	uint32_t loops = config->io_count + config->worker_count + 2;
+	uint32_t per_pair = config->ring_pkts + config->flush_pkts;
+	uint32_t per_worker = config->io_count * per_pair + 2 * FLOW_HANDS(config->io_count);
+	uint32_t count = config->worker_count * per_worker;
+
+	if (config->output)
+		count += config->worker_count * config->ring_pkts + config->resequence.window_pkts;
+	return count + config->io_count * 2 * LULL_BURST_MAX + loops * POOL_CACHED;
+}
+
+static int
+pipeline_make_pool(struct lull_pipeline *pipeline, char *error)
+{
+	char name[RTE_MEMPOOL_NAMESIZE];
+	bool wanted = false;
+
+	for (uint32_t i = 0; i < pipeline->config.io_count; i++)
+		wanted = wanted || pipeline->config.sources[i].read != NULL;
+	if (!wanted)
+		return 0;
+	snprintf(name, sizeof(name), "%08xp", (uint32_t)pipeline->id);
+	pipeline->pool =
+		lull_pipeline_pool(name, pipeline_pool_pkts(&pipeline->config), FRAME_BYTES, error);
+	return pipeline->pool != NULL ? 0 : -ENOMEM;
+}
+
+/* ---- create ---- */
+
+static int
+pipeline_make(struct lull_pipeline *pipeline, char *error)
+{
+	const struct lull_pipeline_config *config = &pipeline->config;
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < config->io_count; i++)
+		rc = pipeline_make_io(pipeline, i, error);
+	for (uint32_t i = 0; rc == 0 && i < config->worker_count; i++)
+		rc = pipeline_make_worker(pipeline, i, error);
+	for (uint32_t i = 0; rc == 0 && i < config->log_count; i++)
+		rc = pipeline_make_log(pipeline, i, error);
+	if (rc == 0 && config->output)
+		rc = pipeline_make_output(pipeline, error);
+	for (uint32_t i = 0; rc == 0 && i < config->worker_count; i++)
+		rc = pipeline_wire_worker(pipeline, i, error);
+	return rc == 0 ? pipeline_make_pool(pipeline, error) : rc;
+}
+
+int
+lull_pipeline_create(const struct lull_pipeline_config *config, struct lull_pipeline **out,
+		     char *error)
+{
+	struct lull_pipeline *pipeline;
+	int rc;
+
+	pipeline = rte_zmalloc("lull_pipeline", sizeof(*pipeline), LULL_CACHE_LINE);
+	if (pipeline == NULL)
+		return lull_engine_error(error, -ENOMEM, "pipeline: out of memory");
+	/* Its address tells its rings from those of another pipeline. */
+	pipeline->id = (uintptr_t)pipeline / LULL_CACHE_LINE;
+	rc = pipeline_config_fill(config, &pipeline->config, error);
+	if (rc == 0)
+		rc = pipeline_make(pipeline, error);
+	if (rc != 0)
+		lull_pipeline_destroy(pipeline);
+	else
+		*out = pipeline;
+	return rc;
+}
+
+/* Packets first, their pool last. */
+void
+lull_pipeline_destroy(struct lull_pipeline *pipeline)
+{
+	if (pipeline == NULL)
+		return;
+	pipeline_free_output(pipeline->output);
+	for (uint32_t i = 0; i < LULL_PIPELINE_LOG_MAX; i++)
+		pipeline_free_log(pipeline->logs[i]);
+	for (uint32_t i = 0; i < FLOW_WORKERS; i++)
+		pipeline_free_worker(pipeline->workers[i]);
+	for (uint32_t i = 0; i < LULL_PIPELINE_IO_MAX; i++) {
+		pipeline_free_io(pipeline->ios[i]);
+		rte_free(pipeline->boards[i]);
+	}
+	rte_mempool_free(pipeline->pool);
+	rte_free(pipeline);
+}
+
+/* ---- the end ---- */
+
+bool
+lull_pipeline_ended(const struct lull_pipeline *pipeline, uint32_t io_index)
+{
+	const struct flow_io *io = pipeline->ios[io_index];
+
+	return __atomic_load_n(&io->clock_out, __ATOMIC_ACQUIRE) == FLOW_CLOCK_END;
+}
+
+/* Who is not done, the first in the order of packets; NULL: all are. */
+static const char *
+pipeline_busy(const struct lull_pipeline *pipeline, uint32_t *index)
+{
+	const struct lull_pipeline_config *config = &pipeline->config;
+
+	for (*index = 0; *index < config->io_count; ++*index) {
+		if (!lull_pipeline_ended(pipeline, *index))
+			return "io";
+	}
+	for (*index = 0; *index < config->worker_count; ++*index) {
+		if (!__atomic_load_n(&pipeline->workers[*index]->done_all, __ATOMIC_ACQUIRE))
+			return "worker";
+	}
+	for (*index = 0; *index < config->log_count; ++*index) {
+		if (!__atomic_load_n(&pipeline->logs[*index]->done, __ATOMIC_ACQUIRE))
+			return "log";
+	}
+	*index = 0;
+	if (pipeline->output != NULL && !__atomic_load_n(&pipeline->output->done, __ATOMIC_ACQUIRE))
+		return "output";
+	return NULL;
+}
+
+int
+lull_pipeline_finish(struct lull_pipeline *pipeline, uint64_t limit_ns, char *error)
+{
+	uint64_t begin_ns = lull_clock_ns();
+	const char *busy;
+	uint32_t index;
+
+	__atomic_store_n(&pipeline->closing, true, __ATOMIC_RELEASE);
+	while ((busy = pipeline_busy(pipeline, &index)) != NULL) {
+		if (lull_clock_ns() - begin_ns > limit_ns)
+			return lull_engine_error(error, -ETIMEDOUT,
+						 "%s %u is not done after %llu ms", busy, index,
+						 (unsigned long long)(limit_ns / LULL_NS_PER_MS));
+		rte_delay_us_sleep(FINISH_POLL_US);
+	}
+	return 0;
+}

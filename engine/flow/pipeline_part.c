@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The loops' parts of a pipeline. Each is hung into the pipeline before it is whole, so that
+ * destroying it works after a failure too.
+ */
+#include "pipeline_part.h"
+
+#include <errno.h>
+
+#include <rte_malloc.h>
+#include <rte_random.h>
+
+#include "engine/dpdk/error.h"
+#include "pipeline_config.h"
+
+/* Flows of a worker that are being identified at once: 700 bytes each. */
+#define IDENTIFIED_MAX 65536u
+
+static void *
+pipeline_zalloc(size_t bytes, char *error)
+{
+	void *memory = rte_zmalloc("lull_pipeline", bytes, LULL_CACHE_LINE);
+
+	if (memory == NULL)
+		lull_engine_error(error, -ENOMEM,
+				  "pipeline: no memory for %zu KB; fewer workers, smaller tables "
+				  "or more memory",
+				  bytes >> 10);
+	return memory;
+}
+
+int
+pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, char *error)
+{
+	const struct lull_pipeline_config *config = &pipeline->config;
+	struct flow_io *io = pipeline_zalloc(sizeof(*io), error);
+	void *dispatch, *parser;
+
+	if (io == NULL)
+		return -ENOMEM;
+	pipeline->ios[index] = io;
+	io->pipeline = pipeline;
+	io->index = index;
+	io->worker_count = config->worker_count;
+	io->from_source = config->sources[index].read != NULL;
+	io->wait = config->wait;
+	io->several = config->io_count > 1;
+	io->burst_pkts = config->burst_pkts;
+	io->flush_pkts = config->flush_pkts;
+	io->flush_ns = config->flush_ns;
+	io->idle_ns = config->table.idle_ns;
+	io->span_ns = config->dispatch.idle_ns - config->table.idle_ns;
+	dispatch = pipeline_zalloc(lull_dispatch_size(&config->dispatch), error);
+	parser = pipeline_zalloc(lull_flow_parser_size(&config->parser), error);
+	if (dispatch != NULL && lull_dispatch_init(dispatch, &config->dispatch, &io->dispatch) != 0)
+		rte_free(dispatch);
+	if (parser != NULL && lull_flow_parser_init(parser, &config->parser, &io->parser) != 0)
+		rte_free(parser);
+	if (io->dispatch == NULL || io->parser == NULL)
+		return -ENOMEM;
+	if (index == 0 && config->trace != NULL)
+		lull_dispatch_trace(io->dispatch, config->trace, config->trace_arg);
+	io->tracks = lull_dispatch_tracks(io->dispatch);
+	if (!io->tracks)
+		return 0;
+	pipeline->boards[index] =
+		pipeline_zalloc(sizeof(uint32_t) << config->dispatch.bucket_bits, error);
+	return pipeline->boards[index] != NULL ? 0 : -ENOMEM;
+}
+
+int
+pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, char *error)
+{
+	const struct lull_pipeline_config *config = &pipeline->config;
+	struct lull_flow_table_config table_config = config->table;
+	struct flow_worker *worker = pipeline_zalloc(sizeof(*worker), error);
+	void *table;
+
+	if (worker == NULL)
+		return -ENOMEM;
+	pipeline->workers[index] = worker;
+	worker->pipeline = pipeline;
+	worker->index = index;
+	worker->io_count = config->io_count;
+	worker->log_count = config->log_count;
+	worker->wait = config->wait;
+	worker->record_bytes = (uint32_t)lull_flow_record_bytes(config->table.payload_bytes);
+	worker->strict = config->io_count > 1;
+	for (uint32_t i = 0; i < config->io_count; i++) {
+		worker->strict = worker->strict && config->sources[i].read != NULL;
+		worker->live = worker->live || config->sources[i].read == NULL;
+	}
+	table_config.worker_index = index;
+	table = pipeline_zalloc(lull_flow_table_size(&table_config), error);
+	if (table == NULL)
+		return -ENOMEM;
+	if (lull_flow_table_init(table, &table_config, flow_record_hand, worker, &worker->table) !=
+	    0) {
+		rte_free(table);
+		return lull_engine_error(error, -EINVAL, "pipeline: flow table");
+	}
+	if (!config->identify)
+		return 0;
+	return lull_identify_create(LULL_MIN(config->table.entries_max, IDENTIFIED_MAX),
+				    &worker->identify, error);
+}
+
+static void
+log_give(void *arg, const struct lull_flow_record *record)
+{
+	const struct flow_log *log = arg;
+
+	log->sink.record(log->sink.arg, record);
+}
+
+int
+pipeline_make_log(struct lull_pipeline *pipeline, uint32_t index, char *error)
+{
+	const struct lull_pipeline_config *config = &pipeline->config;
+	struct lull_flow_merge_config merge_config = pipeline_config_merge(config);
+	struct flow_log *log = pipeline_zalloc(sizeof(*log), error);
+	void *merge;
+
+	if (log == NULL)
+		return -ENOMEM;
+	pipeline->logs[index] = log;
+	log->pipeline = pipeline;
+	log->index = index;
+	log->worker_count = config->worker_count;
+	log->record_bytes = (uint32_t)lull_flow_record_bytes(config->table.payload_bytes);
+	log->sink = config->sinks[index];
+	if (log->sink.record == NULL || log->sink.turn == NULL)
+		return lull_engine_error(error, -EINVAL, "pipeline: log %u has no sink", index);
+	log->messages = pipeline_zalloc((size_t)FLOW_RECORDS * log->record_bytes, error);
+	merge_config.seed = rte_rand(); /* DPDK seeds it from the kernel's entropy */
+	merge = pipeline_zalloc(lull_flow_merge_size(&merge_config), error);
+	if (merge != NULL &&
+	    lull_flow_merge_init(merge, &merge_config, log_give, log, &log->merge) != 0)
+		rte_free(merge);
+	return log->messages != NULL && log->merge != NULL ? 0 : -ENOMEM;
+}
+
+int
+pipeline_make_output(struct lull_pipeline *pipeline, char *error)
+{
+	const struct lull_pipeline_config *config = &pipeline->config;
+	struct flow_output *output = pipeline_zalloc(sizeof(*output), error);
+	size_t buckets = (size_t)1 << config->resequence.bucket_bits;
+	void *resequence;
+
+	if (output == NULL)
+		return -ENOMEM;
+	pipeline->output = output;
+	output->pipeline = pipeline;
+	output->worker_count = config->worker_count;
+	output->bucket_bits = config->dispatch.bucket_bits;
+	output->send = config->output_send;
+	output->wait = config->wait;
+	output->port_id = config->output_port;
+	output->queue_id = config->output_queue;
+	if (pipeline->boards[0] != NULL) {
+		output->next = pipeline_zalloc(buckets * sizeof(uint32_t), error);
+		if (output->next == NULL)
+			return -ENOMEM;
+	}
+	if (config->dispatch.order != LULL_ORDER_RESEQUENCE)
+		return 0;
+	resequence = pipeline_zalloc(lull_resequence_size(&config->resequence), error);
+	if (resequence != NULL &&
+	    lull_resequence_init(resequence, &config->resequence, &output->resequence) != 0)
+		rte_free(resequence);
+	output->released = pipeline_zalloc(
+		((size_t)config->resequence.window_pkts + 1) * sizeof(void *), error);
+	return output->resequence != NULL && output->released != NULL ? 0 : -ENOMEM;
+}
+
+/* ---- undone ---- */
+
+static void
+part_free_pkts(struct rte_mbuf **pkts, uint32_t count)
+{
+	if (count > 0)
+		rte_pktmbuf_free_bulk(pkts, count);
+}
+
+static void
+part_free_ring(struct rte_ring *ring, bool of_pkts)
+{
+	void *pkt;
+
+	while (ring != NULL && of_pkts && rte_ring_sc_dequeue(ring, &pkt) == 0)
+		rte_pktmbuf_free(pkt);
+	rte_ring_free(ring);
+}
+
+void
+pipeline_free_io(struct flow_io *io)
+{
+	if (io == NULL)
+		return;
+	for (uint32_t i = 0; i < io->worker_count; i++) {
+		part_free_pkts(io->staging[i].pkts, io->staging[i].count);
+		part_free_ring(io->rings[i], true);
+		part_free_ring(io->notes[i], false);
+	}
+	rte_free(io->dispatch);
+	rte_free(io->parser);
+	rte_free(io);
+}
+
+void
+pipeline_free_worker(struct flow_worker *worker)
+{
+	if (worker == NULL)
+		return;
+	for (uint32_t i = 0; i < worker->io_count; i++)
+		part_free_pkts(worker->inputs[i].pkts + worker->inputs[i].head,
+			       worker->inputs[i].count - worker->inputs[i].head);
+	part_free_pkts(worker->pending, worker->pending_count);
+	for (uint32_t i = 0; i < worker->log_count; i++)
+		part_free_ring(worker->logs[i], false);
+	part_free_ring(worker->out, true);
+	lull_identify_destroy(worker->identify);
+	rte_free(worker->table);
+	rte_free(worker);
+}
+
+void
+pipeline_free_log(struct flow_log *log)
+{
+	if (log == NULL)
+		return;
+	rte_free(log->messages);
+	rte_free(log->merge);
+	rte_free(log);
+}
+
+void
+pipeline_free_output(struct flow_output *output)
+{
+	if (output == NULL)
+		return;
+	if (output->resequence != NULL)
+		part_free_pkts(
+			(struct rte_mbuf **)output->released,
+			lull_resequence_expire(output->resequence, UINT64_MAX, output->released));
+	rte_free(output->resequence);
+	rte_free(output->released);
+	rte_free(output->next);
+	rte_free(output);
+}

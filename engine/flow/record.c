@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a worker knows of flows, on its way out: records to the logs, the heaviest to whoever asks.
+ */
+#include <string.h>
+
+#include "base/assert.h"
+#include "stage.h"
+
+#define MESSAGES_PER_PKT 3 /* its flow's old record, another one's for want of room, its own */
+#define TOP_NS LULL_NS_PER_S
+#define TOP_SLICE 64
+#define TOP_PAUSE_NS (50 * LULL_NS_PER_US)
+
+/* ---- to the logs ---- */
+
+/* Parts of one flow meet in one log. */
+static uint32_t
+record_log(const struct flow_worker *worker, uint32_t digest)
+{
+	return (uint32_t)((uint64_t)digest * worker->log_count / (LULL_DIGEST_MAX + 1ull));
+}
+
+static void
+record_finish(struct flow_worker *worker, struct lull_flow_record *record,
+	      struct lull_identify_flow *flow)
+{
+	if (worker->identify == NULL || flow == NULL)
+		return;
+	lull_identify_end(worker->identify, flow, record);
+	record->app = flow->app;
+	record->app_master = flow->app_master;
+	record->app_confidence = flow->confidence;
+	record->app_final = flow->final;
+	record->app_number = flow->app != 0 || flow->final ? record->first_number : 0;
+}
+
+/* Counted before the log can see it. Packets of the batch in hand may be among those handed. */
+static void
+record_count(struct flow_worker *worker, uint32_t log, uint64_t pkts)
+{
+	const struct lull_flow_table_counters *table = lull_flow_table_counters(worker->table);
+	struct flow_worker_words *words = &worker->words;
+
+	flow_cell_begin(&worker->sequence);
+	flow_cell_set(&words->pkts, table->pkts);
+	flow_cell_set(&words->unrecorded, table->unrecorded);
+	LULL_COUNTER_ADD(words->put[log], 1);
+	LULL_COUNTER_ADD(words->put_pkts[log], pkts);
+	LULL_COUNTER_ADD(words->handed_pkts, pkts);
+	flow_cell_set(&words->entry_pkts, words->pkts - words->handed_pkts);
+	flow_cell_end(&worker->sequence);
+}
+
+bool
+flow_record_hand(void *arg, struct lull_flow_record *record, void *extra)
+{
+	struct flow_worker *worker = arg;
+	uint32_t log = record_log(worker, record->digest);
+	uint64_t pkts = 0;
+	int rc;
+
+	if (rte_ring_free_count(worker->logs[log]) == 0) {
+		worker->counters.records_deferred++;
+		return false;
+	}
+	if (record->message == LULL_FLOW_PARTIAL) {
+		record_finish(worker, record, extra);
+		pkts = record->packets[0] + record->packets[1];
+		worker->counters.records++;
+	}
+	record_count(worker, log, pkts);
+	rc = rte_ring_sp_enqueue_elem(worker->logs[log], record, worker->record_bytes);
+	LULL_ASSERT(rc == 0);
+	return true;
+}
+
+bool
+flow_record_room(const struct flow_worker *worker)
+{
+	uint32_t wanted = MESSAGES_PER_PKT * FLOW_BATCH * worker->io_count;
+
+	for (uint32_t i = 0; i < worker->log_count; i++) {
+		const struct rte_ring *log = worker->logs[i];
+
+		if (rte_ring_free_count(log) < LULL_MIN(wanted, rte_ring_get_capacity(log)))
+			return false;
+	}
+	return true;
+}
+
+void
+flow_record_publish(struct flow_worker *worker)
+{
+	const struct lull_flow_table_counters *table = lull_flow_table_counters(worker->table);
+	struct flow_worker_words *words = &worker->words;
+
+	flow_cell_begin(&worker->sequence);
+	flow_cell_set(&words->pkts, table->pkts);
+	flow_cell_set(&words->unrecorded, table->unrecorded);
+	flow_cell_set(&words->entry_pkts, table->entry_pkts);
+	flow_cell_set(&words->handed_pkts, table->handed_pkts);
+	flow_cell_set(&words->reordered, worker->counters.reordered);
+	flow_cell_end(&worker->sequence);
+	worker->counters.pkts = table->pkts;
+	worker->counters.unrecorded = table->unrecorded;
+}
+
+/* ---- the heaviest ---- */
+
+static void
+top_visit(void *arg, const struct lull_flow_record *record)
+{
+	lull_flow_top_offer(arg, record);
+}
+
+static void
+top_publish(struct flow_worker *worker)
+{
+	uint64_t *words = worker->top_words.words;
+	size_t bytes = offsetof(struct lull_flow_top, records) +
+		       worker->top.count * sizeof(worker->top.records[0]);
+
+	flow_cell_begin(&worker->top_sequence);
+	flow_counters_copy(words, &worker->top, bytes);
+	flow_cell_end(&worker->top_sequence);
+}
+
+uint64_t
+flow_top_turn(struct flow_worker *worker, uint64_t now_ns)
+{
+	if (!worker->top_round) {
+		if (now_ns < worker->top_next_ns)
+			return 0;
+		worker->top_round = true;
+		worker->top_cursor = 0;
+		lull_flow_top_clear(&worker->top);
+	}
+	lull_flow_table_visit(worker->table, &worker->top_cursor, TOP_SLICE, top_visit,
+			      &worker->top);
+	if (worker->top_cursor != 0)
+		return now_ns + TOP_PAUSE_NS;
+	top_publish(worker);
+	worker->top_round = false;
+	worker->top_next_ns = now_ns + TOP_NS;
+	return 0;
+}

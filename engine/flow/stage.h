@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Flow stages: what the loops of a pipeline share.
+ *
+ *     flow_io ----- rings of mbufs ------> flow_worker -- rings of records --> flow_log
+ *     flow_source   <- notes: verdicts --      |
+ *     flow_send                                `-------- rings of mbufs -----> flow_output
+ *
+ * All of it belongs to the pipeline, which allocates it; the state of a loop's stage is a pointer
+ * to its part and a copy of its counters for telemetry.
+ *
+ * Conservation: each loop keeps a cell (flow_cell.h) of what came in, what went out and what it
+ * holds. What goes into a ring is counted before it can be taken out of it, so a reader that looks
+ * downstream, upstream and downstream again knows bounds that never fail (pipeline_check.c).
+ *
+ * Clocks: an I/O loop publishes the clock up to which everything has reached the rings. A worker
+ * reads it before it finds the ring empty, and its own watermark is published after its records
+ * are in the rings of the logs. Logs read watermarks before they empty these.
+ *
+ * Threads: members are written by the loop they belong to; those read by others say so.
+ */
+#ifndef LULL_FLOW_STAGE_H
+#define LULL_FLOW_STAGE_H
+
+#include <assert.h>
+#include <stdalign.h>
+
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+#include <rte_ring.h>
+#include <rte_ring_elem.h>
+
+#include <lull/histogram.h>
+#include <lull/pipeline.h>
+
+#include "cell.h"
+#include "identify.h"
+
+#define FLOW_WORKERS LULL_DISPATCH_WORKERS_MAX
+#define FLOW_PORTS_MAX 16
+/* What waited for a worker, less than flush_pkts, and a burst. */
+#define FLOW_STAGING_PKTS (2 * LULL_BURST_MAX)
+/* Packets a worker takes from a ring at a time, and records a log takes. */
+#define FLOW_BATCH 64
+#define FLOW_RECORDS 32
+#define FLOW_RECORD_BATCHES 4
+#define FLOW_NOTES 1024
+/* Packets a worker has taken and not finished at most: next of each ring, and its batch. */
+#define FLOW_HANDS(io_count) (((io_count) + 1) * FLOW_BATCH)
+/* Flows of which an I/O loop remembers a drop, a power of two; of two in one slot the last. */
+#define FLOW_LOST_SLOTS 16384
+#define FLOW_CLOCK_END UINT64_MAX
+
+/* Behind each mbuf. */
+struct flow_private {
+	struct lull_flow_packet packet;
+	uint64_t output_ns; /* clock when the output loop took it */
+};
+static_assert(sizeof(struct flow_private) <= LULL_PIPELINE_PRIVATE,
+	      "what a packet carries fits its private bytes");
+
+static inline struct flow_private *
+flow_private(struct rte_mbuf *pkt)
+{
+	return rte_mbuf_to_priv(pkt);
+}
+
+/* A verdict, from a worker to the dispatcher that sent it the packet. */
+struct flow_note {
+	uint32_t digest, app;
+};
+
+/* ---- I/O ---- */
+
+struct flow_io_counters {
+	uint64_t rx_pkts, rx_bytes, dispatched, not_ip, link, truncated, malformed, drop_ring;
+	uint64_t flushes_size, flushes_deadline, partial, retried, nombuf, frames_cut, notes;
+};
+/* rx = sum of causes; causes[OK] = staged + dispatched + dropped; dispatched = sum of sent. */
+struct flow_io_words {
+	uint64_t rx, causes[LULL_FLOW_CAUSE_COUNT], staged, dispatched, dropped;
+	uint64_t sent[FLOW_WORKERS];
+};
+
+/* Packets decided for a worker, not yet in its ring. */
+struct flow_staging {
+	uint32_t count;
+	uint32_t given;    /* the last so many were refused by another worker */
+	uint64_t since_ns; /* when the oldest came */
+	struct rte_mbuf *pkts[FLOW_STAGING_PKTS];
+};
+
+/* A flow lost a packet, and none of it has come since to tell its record. */
+struct flow_lost {
+	uint64_t clock_ns;
+	uint32_t digest;
+	bool pending;
+};
+
+/* A burst on its way through the I/O loop. */
+struct flow_burst {
+	uint32_t kept, gone;
+	uint64_t bytes, first_clock_ns;
+	uint64_t causes[LULL_FLOW_CAUSE_COUNT];
+	struct rte_mbuf *pkts[LULL_BURST_MAX], *freed[LULL_BURST_MAX];
+	uint32_t digests[LULL_BURST_MAX];
+};
+
+struct flow_io {
+	struct lull_pipeline *pipeline;
+	uint32_t index, worker_count;
+	struct lull_dispatch *dispatch;
+	struct lull_flow_parser *parser;
+	bool tracks, from_source, wait;
+	bool blocked;   /* a ring was full and wait is set: no more input until it has room */
+	bool exhausted; /* the source has come to its end */
+	bool several;   /* several I/O loops feed the workers */
+	uint32_t burst_pkts, flush_pkts;
+	uint64_t flush_ns;
+	uint64_t clock_ns; /* of the last packet; live: of the last turn */
+	uint64_t number;   /* of the last packet */
+	uint64_t span_ns;  /* most clock that one decision may span */
+	uint64_t stamp_ns; /* time of day of this turn */
+	uint64_t stamp_turn_ns;
+	uint64_t stamp_flag; /* of mbufs whose driver stamped them; 0: no driver does */
+	int stamp_offset;
+	struct lull_dispatch_load loads[FLOW_WORKERS];
+	struct flow_staging staging[FLOW_WORKERS];
+	struct rte_ring *rings[FLOW_WORKERS], *notes[FLOW_WORKERS];
+	struct flow_io_counters counters;
+	struct flow_burst burst;
+	uint32_t lost_count; /* pending ones */
+	uint64_t idle_ns;    /* then a flow is another one */
+	struct flow_lost lost[FLOW_LOST_SLOTS];
+
+	/* Read by others. */
+	alignas(LULL_CACHE_LINE) uint32_t sequence;
+	struct flow_io_words words;
+	alignas(LULL_CACHE_LINE) uint64_t clock_out; /* published; FLOW_CLOCK_END: nothing comes */
+	uint64_t clock_last;                         /* valid when clock_out says the end */
+};
+
+/* flow_send.c */
+/** How full the workers are, into io->loads. */
+void flow_send_loads(struct flow_io *io);
+/** Decide for the packets kept in io->burst, oldest first, and stage them. */
+void flow_send_burst(struct flow_io *io, uint64_t now_ns);
+/** Send what is due: full bursts, what has waited long enough, or @p all. */
+void flow_send_flush(struct flow_io *io, uint64_t now_ns, bool all);
+/** Nothing that is still staged has a clock up to this. */
+uint64_t flow_send_floor(const struct flow_io *io);
+/** When the oldest staged packet must go; 0: none is staged. */
+uint64_t flow_send_deadline(const struct flow_io *io);
+
+/* flow_source.c */
+/** Read a burst of frames; returns the packets. */
+uint16_t flow_source_pull(struct flow_io *io, uint64_t now_ns);
+
+/* flow_io.c */
+void flow_io_burst_begin(struct flow_io *io);
+/** Read the headers of @p pkt, its private bytes are filled in. */
+void flow_io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type,
+		       uint32_t original_bytes, uint64_t time_ns, uint64_t clock_ns,
+		       uint64_t now_ns);
+void flow_io_burst_end(struct flow_io *io, uint64_t now_ns);
+
+/* ---- worker ---- */
+
+struct flow_worker_counters {
+	uint64_t pkts, unrecorded, reordered, identified, notes, notes_lost, output_refused;
+	uint64_t records, records_deferred;
+};
+/*
+ * pkts = entry_pkts + handed_pkts; handed_pkts = sum of put_pkts; taken - pkts - unrecorded is in
+ * hand. put and taken: per log and per I/O loop.
+ */
+struct flow_worker_words {
+	uint64_t taken[LULL_PIPELINE_IO_MAX], pkts, unrecorded, entry_pkts, handed_pkts;
+	uint64_t put[LULL_PIPELINE_LOG_MAX], put_pkts[LULL_PIPELINE_LOG_MAX];
+	uint64_t reordered;
+};
+
+/* The ring of one I/O loop, as the worker sees it. */
+struct flow_input {
+	struct rte_ring *ring, *notes;
+	const struct flow_io *io;
+	uint32_t head, count;
+	bool ended;       /* the I/O loop sends nothing more and the ring is empty */
+	uint64_t mark_ns; /* all up to this clock has been taken */
+	struct rte_mbuf *pkts[FLOW_BATCH];
+};
+
+struct flow_top_words {
+	uint64_t words[(sizeof(struct lull_flow_top) + 7) / 8];
+};
+
+struct flow_worker {
+	struct lull_pipeline *pipeline;
+	uint32_t index, io_count, log_count;
+	struct lull_flow_table *table;
+	struct lull_identify *identify; /* NULL: off */
+	bool wait;                      /* for room in the rings behind it */
+	bool behind;                    /* what has ended is still in the table */
+	bool strict; /* several files: take packets in the order of their clocks */
+	bool live;   /* clocks are those of the loops */
+	bool flushed;
+	uint32_t record_bytes;
+	uint64_t work_cycles, stall_end_ns;
+	struct flow_input inputs[LULL_PIPELINE_IO_MAX];
+	uint32_t batch_count;
+	struct rte_mbuf *batch[FLOW_BATCH * LULL_PIPELINE_IO_MAX];
+	uint64_t finished[LULL_PIPELINE_IO_MAX];
+	uint32_t pending_count; /* done, the output ring has no room */
+	struct rte_mbuf *pending[FLOW_BATCH * LULL_PIPELINE_IO_MAX];
+	struct rte_ring *logs[LULL_PIPELINE_LOG_MAX], *out;
+	uint32_t *boards[LULL_PIPELINE_IO_MAX]; /* next number per bucket; NULL: not tracked */
+	struct flow_worker_counters counters;
+	/* The round that looks for the heaviest flows. */
+	bool top_round;
+	uint32_t top_cursor;
+	uint64_t top_next_ns;
+	struct lull_flow_top top;
+
+	/* Read by others. */
+	alignas(LULL_CACHE_LINE) uint32_t sequence;
+	struct flow_worker_words words;
+	/* Packets of each I/O loop finished: only that loop reads it. */
+	struct {
+		alignas(LULL_CACHE_LINE) uint64_t pkts;
+	} done[LULL_PIPELINE_IO_MAX];
+	alignas(LULL_CACHE_LINE) uint64_t watermark_ns;
+	bool done_all; /* flushed, and the output ring has all */
+	alignas(LULL_CACHE_LINE) uint32_t top_sequence;
+	struct flow_top_words top_words;
+};
+
+/* flow_input.c */
+/** Fill worker->batch with what has come, in the order of clocks where that can be told. */
+void flow_input_take(struct flow_worker *worker);
+/** All packets up to this clock have been taken. */
+uint64_t flow_input_mark(const struct flow_worker *worker);
+/** Nothing will come any more. */
+bool flow_input_ended(const struct flow_worker *worker);
+
+/* flow_record.c: the worker's way to the logs */
+lull_flow_hand flow_record_hand;
+/** Is there room at every log for all that a batch can end, evict and announce? */
+bool flow_record_room(const struct flow_worker *worker);
+/** Counters of the table into the cell; nothing of it is under way. */
+void flow_record_publish(struct flow_worker *worker);
+/** Work on the round of the heaviest flows; returns when it wants to go on, 0: any time. */
+uint64_t flow_top_turn(struct flow_worker *worker, uint64_t now_ns);
+
+/* ---- log ---- */
+
+struct flow_log_counters {
+	uint64_t messages, announcements, records, pkts;
+};
+/* Sum of got_pkts = pkts + open_pkts. Per worker. */
+struct flow_log_words {
+	uint64_t got[FLOW_WORKERS], got_pkts[FLOW_WORKERS], records, pkts, open_pkts;
+};
+
+struct flow_log {
+	struct lull_pipeline *pipeline;
+	uint32_t index, worker_count, record_bytes;
+	uint64_t advanced_ns;
+	struct lull_flow_merge *merge;
+	struct lull_pipeline_sink sink;
+	struct rte_ring *rings[FLOW_WORKERS];
+	uint64_t watermarks_ns[FLOW_WORKERS]; /* all up to it has been fetched */
+	uint64_t totals_next_ns;
+	struct lull_export_totals totals;
+	struct flow_log_counters counters;
+	uint8_t *messages; /* FLOW_RECORDS of record_bytes */
+
+	/* Read by others. */
+	alignas(LULL_CACHE_LINE) uint32_t sequence;
+	struct flow_log_words words;
+	bool drained, done;
+};
+
+/* ---- output ---- */
+
+struct flow_output_counters {
+	uint64_t rx_pkts, tx_pkts, tx_drops, tx_retries, reordered;
+};
+
+struct flow_output {
+	struct lull_pipeline *pipeline;
+	uint32_t worker_count, bucket_bits;
+	bool send, wait;
+	uint16_t port_id, queue_id;
+	struct lull_resequence *resequence; /* NULL: as they come */
+	void **released;
+	uint32_t *next; /* number expected, per I/O loop and bucket */
+	struct rte_ring *rings[FLOW_WORKERS];
+	struct flow_output_counters counters;
+	struct lull_histogram wait_histogram;
+
+	/* Read by others. */
+	bool done;
+};
+
+/* ---- pipeline ---- */
+
+struct lull_pipeline {
+	struct lull_pipeline_config config; /* defaults filled in */
+	uint64_t id;                        /* part of the names of its rings */
+	bool tracks;
+	struct flow_io *ios[LULL_PIPELINE_IO_MAX];
+	struct flow_worker *workers[FLOW_WORKERS];
+	struct flow_log *logs[LULL_PIPELINE_LOG_MAX];
+	struct flow_output *output;
+	struct rte_mempool *pool; /* of sources */
+	uint32_t *boards[LULL_PIPELINE_IO_MAX];
+
+	/* Main thread, before the loops run. */
+	uint32_t port_count;
+	struct {
+		uint16_t port_id;
+		uint64_t missed, nombuf, errors; /* when it joined */
+	} ports[FLOW_PORTS_MAX];
+
+	alignas(LULL_CACHE_LINE) bool closing; /* lull_pipeline_finish() */
+};
+
+static inline bool
+flow_closing(const struct lull_pipeline *pipeline)
+{
+	return __atomic_load_n(&pipeline->closing, __ATOMIC_ACQUIRE);
+}
+
+/* Tables may wait no longer than the dispatchers remember who had a flow: see pipeline.c. */
+static inline uint64_t
+flow_idle_ns(const struct lull_pipeline *pipeline, uint64_t idle_ns)
+{
+	return LULL_CLAMP(idle_ns, LULL_NS_PER_MS, pipeline->config.dispatch.idle_ns / 2);
+}
+
+/* Copy the loop's counters to where telemetry reads them. */
+static inline void
+flow_counters_copy(void *to, const void *from, size_t size)
+{
+	for (size_t i = 0; i < size / sizeof(uint64_t); i++)
+		__atomic_store_n((uint64_t *)to + i, ((const uint64_t *)from)[i], __ATOMIC_RELAXED);
+}
+
+/* The command of a message, or NULL when it is none. */
+static inline const struct lull_pipeline_command *
+flow_command(const void *data, size_t size)
+{
+	return size == sizeof(struct lull_pipeline_command) ? data : NULL;
+}
+
+/* pipeline_totals.c */
+/** The totals alone. Any thread. */
+void flow_totals(const struct lull_pipeline *pipeline, struct lull_export_totals *totals);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Sink connect: a descriptor for an output, and again when its stream broke.
+ */
+#ifndef LULL_FLOW_SINK_CONNECT_H
+#define LULL_FLOW_SINK_CONNECT_H
+
+#include "output.h"
+
+/** File, stdout or datagram socket: open now. Streams: only find the address. */
+int sink_connect_open(struct sink_output *output, struct lull_error *error);
+/** Streams, patient: wait until somebody answers, a few seconds. */
+int sink_connect_wait(struct sink_output *output, struct lull_error *error);
+/** Is there a descriptor to write to? Begins or ends connecting when it is time. */
+bool sink_connect_ready(struct sink_output *output);
+/** The stream broke: close it, try again later. */
+void sink_connect_lost(struct sink_output *output, int code);
+
+/** Keep the first trouble, count each. */
+void sink_output_trouble(struct sink_output *output, int code);
+
+#endif

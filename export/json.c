@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* JSON lines: one per datagram, else in blocks of whole lines that a pipe takes in one piece. */
+#include "exporter.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "output.h"
+
+static_assert(LULL_EXPORT_JSON_MAX <= PIPE_BUF, "a line is a unit");
+
+struct sink_json {
+	struct lull_export_json_config config;
+	struct flow_sink_counters *counters;
+	struct sink_output output;
+	uint64_t flushed_ns, stall_ns;
+	bool single; /* a line per unit */
+	uint32_t records;
+	size_t len;
+	char block[PIPE_BUF];
+};
+
+static int
+json_check(const char *to, struct lull_error *error)
+{
+	struct sink_destination destination;
+
+	return sink_destination_parse(to, &destination, error);
+}
+
+static int
+json_open(const struct flow_sink_settings *settings, uint32_t seat,
+	  struct flow_sink_counters *counters, void **state, struct lull_error *error)
+{
+	struct sink_output_config output = {
+		.queue_bytes = settings->queue_bytes,
+		.datagrams_pps = settings->datagrams_pps,
+		.patient = settings->ordered,
+		.first = seat == 0,
+	};
+	struct sink_destination destination;
+	struct sink_json *json;
+	int rc = sink_destination_parse(settings->to[FLOW_SINK_JSON], &destination, error);
+
+	if (rc != 0)
+		return rc;
+	json = calloc(1, sizeof(*json));
+	if (json == NULL)
+		return lull_error_set(error, -ENOMEM, "no memory for JSON lines");
+	json->config = (struct lull_export_json_config){
+		.facts = settings->facts,
+		.payload_bytes = settings->payload_bytes,
+		.app = settings->app,
+		.app_arg = settings->app_arg,
+	};
+	json->counters = counters;
+	json->single = destination.way == SINK_UDP;
+	json->stall_ns = settings->ordered ? SINK_STALL_NS_ORDERED : SINK_STALL_NS_LIVE;
+	rc = sink_output_open(&json->output, &destination, &output, counters, error);
+	if (rc != 0) {
+		free(json);
+		return rc;
+	}
+	*state = json;
+	return 0;
+}
+
+static void
+json_flush(struct sink_json *json)
+{
+	if (json->len > 0)
+		sink_output_put(&json->output, json->block, json->len, json->records);
+	json->len = 0;
+	json->records = 0;
+}
+
+static void
+json_record(void *state, const struct lull_flow_record *record)
+{
+	struct sink_json *json = state;
+
+	if (sizeof(json->block) - json->len < LULL_EXPORT_JSON_MAX)
+		json_flush(json);
+	json->len += lull_export_json(&json->config, record, json->block + json->len);
+	json->records++;
+	LULL_COUNTER_ADD(json->counters->taken, 1);
+	if (json->single)
+		json_flush(json);
+}
+
+static uint64_t
+json_turn(void *state, const struct lull_export_totals *totals)
+{
+	struct sink_json *json = state;
+	uint64_t now_ns = sink_clock_ns();
+
+	(void)totals;
+	if (now_ns - json->flushed_ns >= SINK_FLUSH_NS) {
+		json_flush(json);
+		json->flushed_ns = now_ns;
+	}
+	if (sink_output_turn(&json->output))
+		return SINK_WAIT_NS;
+	return json->len > 0 ? SINK_FLUSH_NS : 0;
+}
+
+static void
+json_finish(void *state, const struct lull_export_totals *totals, struct lull_error *error)
+{
+	struct sink_json *json = state;
+
+	(void)totals;
+	json_flush(json);
+	sink_output_drain(&json->output, json->stall_ns);
+	sink_output_close(&json->output);
+	*error = json->output.trouble;
+}
+
+static void
+json_close(void *state)
+{
+	struct sink_json *json = state;
+
+	sink_output_close(&json->output);
+	free(json);
+}
+
+const struct sink_exporter sink_exporter_json = {
+	.name = "json",
+	.check = json_check,
+	.open = json_open,
+	.record = json_record,
+	.turn = json_turn,
+	.finish = json_finish,
+	.close = json_close,
+};

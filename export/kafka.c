@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Kafka: one JSON object per message, no key. librdkafka has threads of its own and never blocks
+ * here; what its bounded queue does not take is dropped.
+ */
+#include "exporter.h"
+
+#include <errno.h>
+#include <librdkafka/rdkafka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+
+#define ANSWER_MS 5000
+#define POLL_MS 100
+#define KAFKA_POLL_NS (10 * LULL_NS_PER_MS)
+
+struct sink_kafka {
+	struct lull_export_json_config config;
+	struct flow_sink_counters *counters;
+	const char *to;
+	rd_kafka_t *producer;
+	rd_kafka_topic_t *topic;
+	struct lull_error trouble; /* the first one */
+	bool patient, given_up;
+};
+
+static int
+kafka_check(const char *to, struct lull_error *error)
+{
+	const char *slash = strchr(to, '/');
+
+	if (strstr(to, "://") != NULL)
+		return lull_error_set(error, -EINVAL,
+				      "%.*s: wants BROKERS/TOPIC without a scheme, as "
+				      "localhost:9092/flows",
+				      LULL_ERROR_SHOWN, to);
+	if (slash == NULL || slash == to || slash[1] == '\0' || strchr(slash + 1, '/') != NULL)
+		return lull_error_set(error, -EINVAL,
+				      "%.*s: wants BROKERS/TOPIC, as localhost:9092/flows",
+				      LULL_ERROR_SHOWN, to);
+	return 0;
+}
+
+static void
+kafka_trouble(struct sink_kafka *kafka, const char *text)
+{
+	LULL_COUNTER_ADD(kafka->counters->errors, 1);
+	if (kafka->trouble.text[0] == '\0')
+		lull_error_set(&kafka->trouble, -EIO, "%s: %s", kafka->to, text);
+}
+
+static void
+kafka_delivered(rd_kafka_t *producer, const rd_kafka_message_t *message, void *arg)
+{
+	struct sink_kafka *kafka = arg;
+
+	(void)producer;
+	if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+		LULL_COUNTER_ADD(kafka->counters->drops, 1);
+		kafka_trouble(kafka, rd_kafka_err2str(message->err));
+		return;
+	}
+	LULL_COUNTER_ADD(kafka->counters->records, 1);
+	LULL_COUNTER_ADD(kafka->counters->bytes, message->len);
+}
+
+static void
+kafka_error(rd_kafka_t *producer, int code, const char *reason, void *arg)
+{
+	(void)producer, (void)code;
+	kafka_trouble(arg, reason);
+}
+
+/* What it would print comes as errors and counters. */
+static void
+kafka_quiet(const rd_kafka_t *producer, int level, const char *facility, const char *text)
+{
+	(void)producer, (void)level, (void)facility, (void)text;
+}
+
+static int
+kafka_set(rd_kafka_conf_t *conf, const char *name, const char *value, struct lull_error *error)
+{
+	char text[256];
+
+	if (rd_kafka_conf_set(conf, name, value, text, sizeof(text)) == RD_KAFKA_CONF_OK)
+		return 0;
+	return lull_error_set(error, -EINVAL, "kafka: %s", text);
+}
+
+/* "name=value,name=value" */
+static int
+kafka_set_extra(rd_kafka_conf_t *conf, const char *extra, struct lull_error *error)
+{
+	char *copy = strdup(extra), *rest = copy, *name;
+	int rc = copy == NULL ? lull_error_set(error, -ENOMEM, "no memory for Kafka") : 0;
+
+	while (rc == 0 && (name = strsep(&rest, ",")) != NULL) {
+		char *value = strchr(name, '=');
+
+		if (value == NULL) {
+			rc = lull_error_set(error, -EINVAL, "kafka: '%.*s': wants NAME=VALUE",
+					    LULL_ERROR_SHOWN, name);
+			break;
+		}
+		*value = '\0';
+		rc = kafka_set(conf, name, value + 1, error);
+	}
+	free(copy);
+	return rc;
+}
+
+static int
+kafka_configure(struct sink_kafka *kafka, const struct flow_sink_settings *settings,
+		rd_kafka_conf_t *conf, struct lull_error *error)
+{
+	char brokers[SINK_PATH_MAX], kbytes[16];
+	int len = (int)(strchr(kafka->to, '/') - kafka->to), rc;
+
+	snprintf(brokers, sizeof(brokers), "%.*s", len, kafka->to);
+	snprintf(kbytes, sizeof(kbytes), "%u", LULL_MAX(settings->queue_bytes / 1024, 1u));
+	rd_kafka_conf_set_opaque(conf, kafka);
+	rd_kafka_conf_set_dr_msg_cb(conf, kafka_delivered);
+	rd_kafka_conf_set_error_cb(conf, kafka_error);
+	rd_kafka_conf_set_log_cb(conf, kafka_quiet);
+	rc = kafka_set(conf, "bootstrap.servers", brokers, error);
+	if (rc == 0)
+		rc = kafka_set(conf, "client.id", "lull-flow", error);
+	if (rc == 0)
+		rc = kafka_set(conf, "queue.buffering.max.kbytes", kbytes, error);
+	/* Repeated sends after a lost answer neither double nor reorder. */
+	if (rc == 0)
+		rc = kafka_set(conf, "enable.idempotence", "true", error);
+	if (rc == 0 && settings->kafka_extra != NULL && settings->kafka_extra[0] != '\0')
+		rc = kafka_set_extra(conf, settings->kafka_extra, error);
+	return rc;
+}
+
+/* Ordered: is anybody there? */
+static int
+kafka_answers(struct sink_kafka *kafka, struct lull_error *error)
+{
+	const struct rd_kafka_metadata *metadata;
+	rd_kafka_resp_err_t rc =
+		rd_kafka_metadata(kafka->producer, 0, kafka->topic, &metadata, ANSWER_MS);
+
+	if (rc != RD_KAFKA_RESP_ERR_NO_ERROR)
+		return lull_error_set(error, -ECONNREFUSED, "%s: no broker answers: %s", kafka->to,
+				      rd_kafka_err2str(rc));
+	rd_kafka_metadata_destroy(metadata);
+	return 0;
+}
+
+static void
+kafka_close(void *state)
+{
+	struct sink_kafka *kafka = state;
+
+	if (kafka->topic != NULL)
+		rd_kafka_topic_destroy(kafka->topic);
+	if (kafka->producer != NULL) {
+		rd_kafka_purge(kafka->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+		rd_kafka_flush(kafka->producer, POLL_MS);
+		rd_kafka_destroy(kafka->producer);
+	}
+	free(kafka);
+}
+
+static int
+kafka_start(struct sink_kafka *kafka, const struct flow_sink_settings *settings,
+	    struct lull_error *error)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	char text[256];
+	int rc = kafka_configure(kafka, settings, conf, error);
+
+	if (rc == 0) {
+		kafka->producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
+		if (kafka->producer == NULL)
+			rc = lull_error_set(error, -EINVAL, "%s: %s", kafka->to, text);
+	}
+	if (rc != 0) {
+		rd_kafka_conf_destroy(conf);
+		return rc;
+	}
+	kafka->topic = rd_kafka_topic_new(kafka->producer, strchr(kafka->to, '/') + 1, NULL);
+	if (kafka->topic == NULL)
+		return lull_error_set(error, -EINVAL, "%s: %s", kafka->to,
+				      rd_kafka_err2str(rd_kafka_last_error()));
+	return kafka->patient ? kafka_answers(kafka, error) : 0;
+}
+
+static int
+kafka_open(const struct flow_sink_settings *settings, uint32_t seat,
+	   struct flow_sink_counters *counters, void **state, struct lull_error *error)
+{
+	struct sink_kafka *kafka = calloc(1, sizeof(*kafka));
+	int rc;
+
+	(void)seat;
+	if (kafka == NULL)
+		return lull_error_set(error, -ENOMEM, "no memory for Kafka");
+	kafka->config = (struct lull_export_json_config){
+		.facts = settings->facts,
+		.payload_bytes = settings->payload_bytes,
+		.app = settings->app,
+		.app_arg = settings->app_arg,
+	};
+	kafka->counters = counters;
+	kafka->to = settings->to[FLOW_SINK_KAFKA];
+	kafka->patient = settings->ordered;
+	rc = kafka_start(kafka, settings, error);
+	if (rc != 0) {
+		kafka_close(kafka);
+		return rc;
+	}
+	*state = kafka;
+	return 0;
+}
+
+static bool
+kafka_produce(struct sink_kafka *kafka, char *line, size_t len)
+{
+	return rd_kafka_produce(kafka->topic, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY, line, len,
+				NULL, 0, NULL) == 0;
+}
+
+/* Wait while deliveries go on. */
+static bool
+kafka_wait_produce(struct sink_kafka *kafka, char *line, size_t len)
+{
+	uint64_t end_ns = sink_clock_ns() + SINK_STALL_NS_ORDERED;
+
+	while (rd_kafka_last_error() == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+		if (rd_kafka_poll(kafka->producer, POLL_MS) > 0)
+			end_ns = sink_clock_ns() + SINK_STALL_NS_ORDERED;
+		if (kafka_produce(kafka, line, len))
+			return true;
+		if (sink_clock_ns() >= end_ns)
+			break;
+	}
+	kafka->given_up = true;
+	return false;
+}
+
+static void
+kafka_record(void *state, const struct lull_flow_record *record)
+{
+	struct sink_kafka *kafka = state;
+	char line[LULL_EXPORT_JSON_MAX];
+	size_t len = lull_export_json(&kafka->config, record, line) - 1; /* no line feed */
+
+	LULL_COUNTER_ADD(kafka->counters->taken, 1);
+	if (kafka_produce(kafka, line, len))
+		return;
+	if (kafka->patient && !kafka->given_up && kafka_wait_produce(kafka, line, len))
+		return;
+	LULL_COUNTER_ADD(kafka->counters->drops, 1);
+	kafka_trouble(kafka, rd_kafka_err2str(rd_kafka_last_error()));
+}
+
+static uint64_t
+kafka_turn(void *state, const struct lull_export_totals *totals)
+{
+	struct sink_kafka *kafka = state;
+
+	(void)totals;
+	rd_kafka_poll(kafka->producer, 0);
+	return rd_kafka_outq_len(kafka->producer) > 0 ? KAFKA_POLL_NS : LULL_NS_PER_S;
+}
+
+static void
+kafka_finish(void *state, const struct lull_export_totals *totals, struct lull_error *error)
+{
+	struct sink_kafka *kafka = state;
+	uint64_t stall_ns = kafka->patient ? SINK_STALL_NS_ORDERED : SINK_STALL_NS_LIVE;
+	uint64_t end_ns = sink_clock_ns() + stall_ns;
+	int left = rd_kafka_outq_len(kafka->producer);
+
+	(void)totals;
+	while (left > 0 && sink_clock_ns() < end_ns) {
+		rd_kafka_flush(kafka->producer, POLL_MS);
+		if (rd_kafka_outq_len(kafka->producer) < left)
+			end_ns = sink_clock_ns() + stall_ns;
+		left = rd_kafka_outq_len(kafka->producer);
+	}
+	if (left > 0) {
+		/* Their delivery reports count them as dropped. */
+		rd_kafka_purge(kafka->producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+		rd_kafka_flush(kafka->producer, ANSWER_MS);
+	}
+	*error = kafka->trouble;
+}
+
+const struct sink_exporter sink_exporter_kafka = {
+	.name = "kafka",
+	.check = kafka_check,
+	.open = kafka_open,
+	.record = kafka_record,
+	.turn = kafka_turn,
+	.finish = kafka_finish,
+	.close = kafka_close,
+};

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Built without librdkafka: Kafka is refused, everything else works. */
+#include "exporter.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+static int
+kafka_check(const char *to, struct lull_error *error)
+{
+	return lull_error_set(error, -ENOTSUP,
+			      "%.*s: built without Kafka; install librdkafka-dev and build again",
+			      LULL_ERROR_SHOWN, to);
+}
+
+static int
+kafka_open(const struct flow_sink_settings *settings, uint32_t seat,
+	   struct flow_sink_counters *counters, void **state, struct lull_error *error)
+{
+	(void)seat, (void)counters, (void)state;
+	return kafka_check(settings->to[FLOW_SINK_KAFKA], error);
+}
+
+/* open() never succeeds: nothing below is called. */
+const struct sink_exporter sink_exporter_kafka = {
+	.name = "kafka",
+	.check = kafka_check,
+	.open = kafka_open,
+};
