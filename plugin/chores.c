@@ -8,9 +8,6 @@
 #include <rte_ethdev.h>
 
 #define CHORES_NS (10 * LULL_NS_PER_MS)
-/* Some drivers take long to count: asking them may cost a thousandth of the time, no more. */
-#define AUDIT_SHARE 1000
-#define AUDIT_NS_MAX LULL_NS_PER_S
 
 /* ---- limits ---- */
 
@@ -154,30 +151,46 @@ plugin_publish(struct lull_loop *poller, uint64_t now_ns)
 	__atomic_store_n(&poller->published_ns, now_ns, __ATOMIC_RELAXED);
 }
 
+/* Ports belong to the process, and so do claims on what they lost. */
+static struct lull_loss_claim audit_claims[PLUGIN_PORTS_MAX];
+
 void
 plugin_audit_port(struct lull_loop *poller, uint16_t port_id)
 {
-	struct plugin_audit *audit = &poller->audits[port_id];
-	uint64_t rest_ns = lull_idle_counters(poller->idle)->rest_ns;
-	uint64_t begin_ns = lull_clock_ns(), took_ns, lost;
+	struct lull_loss_audit *audit = &poller->audits[port_id];
+	struct lull_loss_answer answer = {
+		.begin_ns = lull_clock_ns(),
+		.rest_ns = lull_idle_counters(poller->idle)->rest_ns,
+	};
 	struct rte_eth_stats stats;
-	int rc;
 
-	if (begin_ns < audit->due_ns)
+	if (!lull_loss_audit_due(audit, answer.begin_ns))
 		return;
-	rc = rte_eth_stats_get(port_id, &stats);
-	took_ns = lull_clock_ns() - begin_ns;
-	audit->due_ns = begin_ns + LULL_CLAMP(AUDIT_SHARE * took_ns, CHORES_NS, AUDIT_NS_MAX);
-	if (rc != 0)
+	answer.valid = rte_eth_stats_get(port_id, &stats) == 0;
+	answer.end_ns = lull_clock_ns();
+	answer.loss = (struct lull_port_loss){ stats.imissed, stats.rx_nombuf };
+	poller->risen += lull_loss_audit_enter(audit, &audit_claims[port_id], &answer);
+	poller->audited = true;
+}
+
+static void
+audit_tell(struct lull_loop *poller, uint64_t now_ns)
+{
+	/* It takes the rests since the last call for those that may have lost something. */
+	if (!poller->audited)
 		return;
-	lost = stats.imissed + stats.rx_nombuf;
-	if (audit->begun)
-		poller->risen += lull_port_claim_take(port_id, &audit->view, lost,
-						      rest_ns != audit->rest_ns);
-	else
-		lull_port_claim_begin(port_id, &audit->view, lost);
-	audit->begun = true;
-	audit->rest_ns = rest_ns;
+	poller->audited = false;
+	lull_idle_miss(poller->idle, now_ns - poller->lost_ns, poller->risen);
+	poller->risen = 0;
+}
+
+void
+plugin_audit_end(struct lull_loop *poller)
+{
+	for (uint32_t i = 0; i < PLUGIN_PORTS_MAX; i++)
+		poller->risen += lull_loss_audit_end(&poller->audits[i], &audit_claims[i]);
+	poller->audited = true;
+	audit_tell(poller, lull_clock_ns());
 }
 
 void
@@ -190,9 +203,7 @@ plugin_chores(struct lull_loop *poller, uint64_t now_ns)
 		poller->class_changes = lull_rest_thread_changes(poller->class);
 		lull_idle_forget(poller->idle);
 	}
-	LULL_COUNTER_ADD(poller->missed, poller->risen);
-	lull_idle_miss(poller->idle, now_ns - poller->lost_ns, poller->risen);
-	poller->risen = 0;
+	audit_tell(poller, now_ns);
 	plugin_queue_recall(poller);
 	plugin_publish(poller, now_ns);
 }

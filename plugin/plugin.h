@@ -37,7 +37,7 @@
 #include <lull/engine.h>
 
 #include "program/pps_max.h"
-#include "engine/dpdk/port_claim.h"
+#include "idle/loss_audit.h"
 #include "engine/loop/snapshot.h"
 
 enum plugin_mode {
@@ -89,14 +89,6 @@ struct plugin_shadow {
 	bool resting;
 	struct lull_rest rest;
 	uint64_t begin_ns, until_ns;
-};
-
-/** Loss audit of one port by one poller. */
-struct plugin_audit {
-	uint64_t due_ns;
-	uint64_t rest_ns; /* at rest until then */
-	bool begun;
-	struct lull_port_view view;
 };
 
 /**
@@ -153,9 +145,9 @@ struct lull_loop {
 	uint64_t chores_ns;
 	uint64_t window_begin_ns;
 	uint32_t window;
-	uint64_t risen;  /* lost packets not yet told to idle.c */
-	uint64_t missed; /* by the ports of this poller, since it was first asked */
-	struct plugin_audit audits[PLUGIN_PORTS_MAX];
+	bool audited;   /* a port has been asked since idle.c was told */
+	uint64_t risen; /* lost packets not yet told to idle.c */
+	struct lull_loss_audit audits[PLUGIN_PORTS_MAX];
 	struct lull_snapshot_cell snapshot;
 	uint64_t published_ns;
 	int cpu;
@@ -228,6 +220,8 @@ void plugin_chores(struct lull_loop *poller, uint64_t now_ns);
 void plugin_publish(struct lull_loop *poller, uint64_t now_ns);
 /** Lost packets of a port that runs, for certain: one of its queues has just been polled. */
 void plugin_audit_port(struct lull_loop *poller, uint16_t port_id);
+/** Its thread ends: what it saw of lost packets and nobody has taken. */
+void plugin_audit_end(struct lull_loop *poller);
 
 /* pollers.c: who polls */
 /** A poller for the calling thread, NULL when there are too many or no memory. */

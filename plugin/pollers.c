@@ -39,6 +39,7 @@ pollers_give_back(void *place)
 	struct lull_loop *poller = place;
 
 	lull_rest_thread_leave(poller->class);
+	plugin_audit_end(poller);
 	pthread_mutex_lock(&pollers.lock);
 	__atomic_store_n(&poller->used, false, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&pollers.lock);
@@ -154,11 +155,12 @@ poller_begin(struct lull_loop *poller)
 	memset(poller->queue_pkts, 0, sizeof(poller->queue_pkts));
 	memset(poller->audits, 0, sizeof(poller->audits));
 	poller->timed = poller->crowded = poller->prepared = poller->sampling = false;
+	poller->audited = false;
 	poller->shadow.resting = false;
 	poller->member_count = poller->burst_pkts = poller->round_pkts = 0;
 	poller->seen = poller->again = poller->empty_run = 0;
 	poller->turns = poller->turns_empty = poller->pkts = 0;
-	poller->risen = poller->missed = poller->sample_x256 = poller->chores_ns = 0;
+	poller->risen = poller->sample_x256 = poller->chores_ns = 0;
 	poller->lost_ns = poller->report_ns = poller->wall_seen_ns = 0;
 	poller->patience = PATIENCE;
 	poller->sample_rounds = poller->look_in = 1;
@@ -398,8 +400,12 @@ lull_loop_stage_counters(const struct lull_loop *loop, const void **counters)
 void
 lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf)
 {
-	*missed = LULL_COUNTER_READ(loop->missed);
-	*nombuf = 0; /* the audit counts both together */
+	struct lull_port_loss loss = { 0, 0 };
+
+	for (uint32_t i = 0; i < PLUGIN_PORTS_MAX; i++)
+		lull_loss_audit_add(&loop->audits[i], &loss);
+	*missed = loss.missed;
+	*nombuf = loss.nombuf;
 }
 
 const char *

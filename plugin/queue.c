@@ -141,7 +141,7 @@ plugin_queue_visit(struct plugin_queue *queue, struct lull_loop *poller, uint16_
 	if (queue->member != poller)
 		return; /* crowded: each of its polls is a visit */
 	if (!__atomic_load_n(&queue->known, __ATOMIC_RELAXED))
-		poller->audits[queue->port_id] = (struct plugin_audit){ .begun = false };
+		poller->audits[queue->port_id] = (struct lull_loss_audit){ .begun = false };
 	queue_know(queue, now_ns);
 	queue_tighten(poller);
 	if (poller->burst_pkts == 0 || count_max < poller->burst_pkts)

@@ -58,24 +58,25 @@ lull_port_link_up(const struct lull_port *port)
 	return port_link(port).link_status == RTE_ETH_LINK_UP;
 }
 
-void
-lull_port_lost(uint16_t port_id, uint64_t *missed, uint64_t *nombuf)
+int
+lull_port_lost(uint16_t port_id, struct lull_port_loss *loss)
 {
 	struct rte_eth_stats stats = { .imissed = 0 };
+	int rc = rte_eth_stats_get(port_id, &stats);
 
-	/* A failing driver leaves zeros. */
-	rte_eth_stats_get(port_id, &stats);
-	*missed = stats.imissed + lull_port_pair_missed(port_id) + lull_port_packet_missed(port_id);
-	*nombuf = stats.rx_nombuf;
+	loss->missed =
+		stats.imissed + lull_port_pair_missed(port_id) + lull_port_packet_missed(port_id);
+	loss->nombuf = stats.rx_nombuf;
+	return rc;
 }
 
 uint64_t
 lull_port_missed(const struct lull_port *port)
 {
-	uint64_t missed, nombuf;
+	struct lull_port_loss loss;
 
-	lull_port_lost(port->port_id, &missed, &nombuf);
-	return missed + nombuf;
+	lull_port_lost(port->port_id, &loss);
+	return loss.missed + loss.nombuf;
 }
 
 static int

@@ -8,6 +8,8 @@
 
 #include <lull/engine.h>
 
+#include "idle/loss_audit.h"
+
 struct rte_eth_dev_info;
 
 /**
@@ -47,7 +49,10 @@ struct rte_mempool *lull_pool_create_packed(const char *name, uint32_t mbuf_coun
 					    uint16_t len_bytes, uint16_t private_bytes,
 					    char *error);
 
-/** What lull_port_missed() adds up: lost for want of descriptors, of mbufs. Any thread. */
-void lull_port_lost(uint16_t port_id, uint64_t *missed, uint64_t *nombuf);
+/**
+ * What lull_port_missed() adds up: lost for want of descriptors, of mbufs. Any thread.
+ * @return 0; -errno: the driver refuses, and the part that it counts is missing
+ */
+int lull_port_lost(uint16_t port_id, struct lull_port_loss *loss);
 
 #endif

@@ -34,6 +34,8 @@
 #include <lull/histogram.h>
 #include <lull/pipeline.h>
 
+#include "idle/loss_audit.h"
+
 #include "cell.h"
 #include "identify.h"
 
@@ -320,7 +322,8 @@ struct lull_pipeline {
 	uint32_t port_count;
 	struct {
 		uint16_t port_id;
-		uint64_t missed, nombuf, errors; /* when it joined */
+		struct lull_port_loss loss; /* when it joined */
+		uint64_t errors;
 	} ports[FLOW_PORTS_MAX];
 
 	alignas(LULL_CACHE_LINE) bool closing; /* lull_pipeline_finish() */

@@ -55,15 +55,11 @@ loop_cpu(unsigned int lcore_id)
 static void
 loop_add_port(struct lull_loop *loop, uint16_t port_id)
 {
-	struct lull_port port = { .port_id = port_id };
-
 	for (uint32_t i = 0; i < loop->port_count; i++) {
 		if (loop->port_ids[i] == port_id)
 			return;
 	}
-	loop->port_ids[loop->port_count] = port_id;
-	lull_port_claim_begin(port_id, &loop->port_views[loop->port_count++],
-			      lull_port_missed(&port));
+	loop->port_ids[loop->port_count++] = port_id;
 }
 
 /* What the loop can do is what its user wants and the machine has. */
@@ -143,6 +139,7 @@ loop_make_parts(struct lull_loop *loop, const struct lull_loop_config *config, c
 		return lull_engine_error(error, rc, "loop %s: stage %s: %s", config->name,
 					 config->stage->name, strerror(-rc));
 	loop->ready = true;
+	lull_loop_audit(loop, now_ns, false); /* what was lost until now is nobody's */
 	loop->window_begin_ns = now_ns;
 	lull_loop_publish(loop, now_ns);
 	return 0;
@@ -342,11 +339,11 @@ lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombu
 	*missed = 0;
 	*nombuf = 0;
 	for (uint32_t i = 0; i < loop->port_count; i++) {
-		uint64_t port_missed, port_nombuf;
+		struct lull_port_loss loss;
 
-		lull_port_lost(loop->port_ids[i], &port_missed, &port_nombuf);
-		*missed += port_missed;
-		*nombuf += port_nombuf;
+		lull_port_lost(loop->port_ids[i], &loss);
+		*missed += loss.missed;
+		*nombuf += loss.nombuf;
 	}
 }
 
