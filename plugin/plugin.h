@@ -36,7 +36,7 @@
 
 #include <lull/engine.h>
 
-#include "program/pps_max.h"
+#include "program/resting.h"
 #include "idle/loss_audit.h"
 #include "engine/loop/snapshot.h"
 
@@ -50,19 +50,9 @@ enum plugin_mode {
 /** Settings: environment LULL_<KEY>, then the keys of LULL_CONFIG, then `lull set`. */
 struct plugin_settings {
 	uint32_t mode;
-	uint32_t governor;
-	uint64_t max_latency_ns;
-	double percentile;
-	uint32_t loss;
-	uint64_t max_rest_ns;
-	uint64_t rest_ns;
-	struct lull_pps_max pps_max;
-	uint32_t ring_pkts;               /* 0: as the port says */
-	struct lull_kalman_config kalman; /* less what stands in the next two */
-	double kalman_tolerance;          /* percent */
-	uint32_t kalman_layout;           /* enum lull_record_layout */
-	uint32_t sched_policy;            /* enum lull_sched_policy */
-	char report[256];                 /* file for the final report, "-": stderr, "none" */
+	struct lull_resting resting;
+	uint32_t ring_pkts; /* 0: as the port says */
+	char report[256];   /* file for the final report, "-": stderr, "none" */
 };
 
 #define PLUGIN_THREAD_NAME "lull-watch"
@@ -81,8 +71,7 @@ struct plugin_queue {
 	struct lull_loop *member; /* in whose list of members it stands */
 	struct lull_loop *left;   /* who last took it for gone */
 	uint64_t asked_ns;
-	uint32_t ring_pkts, held_pkts; /* 0: not told */
-	uint64_t link_pps;             /* 0: no hardware link */
+	struct lull_ring_facts facts;
 };
 
 struct plugin_shadow {
@@ -157,8 +146,7 @@ struct lull_loop {
 	uint32_t patience; /* empty polls of seen members before the others are taken for gone */
 	bool prepared;     /* its timer slack is ours */
 	bool used;         /* a live thread has it */
-	uint32_t ring_pkts, held_pkts; /* of the smallest ring */
-	uint64_t link_pps;             /* of the fastest hardware link; 0: none */
+	struct lull_ring_facts rings; /* of its members */
 	struct plugin_settings settings;
 	struct lull_idle_limits limits;
 	const struct lull_idle_governor *governor;

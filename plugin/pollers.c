@@ -464,12 +464,6 @@ lull_loop_thread(const struct lull_loop *loop)
 	return loop->thread;
 }
 
-uint64_t
-lull_link_pps(uint32_t link_mbps)
-{
-	return link_mbps * 1000000ULL / (84 * 8);
-}
-
 const char *
 lull_engine_dpdk_version(void)
 {

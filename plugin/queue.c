@@ -11,44 +11,17 @@
 
 #include <rte_ethdev.h>
 
-#include "engine/dpdk/port.h"
+#include "engine/dpdk/port_device.h"
 
 #define ASK_NS LULL_NS_PER_S /* a link may come up, a restart may have been missed */
 #define PATIENCE_MAX 65536
 
 static void
-queue_know_link(struct plugin_queue *queue, const struct rte_eth_dev_info *info)
-{
-	struct rte_eth_link link = { 0 };
-
-	queue->link_pps = 0;
-	if (lull_port_driver_hardware(info) &&
-	    rte_eth_link_get_nowait(queue->port_id, &link) == 0 &&
-	    link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
-		queue->link_pps = lull_link_pps(link.link_speed);
-}
-
-static void
-queue_know_ring(struct plugin_queue *queue, const struct rte_eth_dev_info *info)
-{
-	struct rte_eth_rxq_info rxq;
-
-	queue->held_pkts = 0;
-	queue->ring_pkts = lull_port_driver_ring(info);
-	if (queue->ring_pkts != 0)
-		return;
-	if (rte_eth_rx_queue_info_get(queue->port_id, queue->queue_id, &rxq) == 0) {
-		queue->ring_pkts = rxq.nb_desc;
-		queue->held_pkts = rxq.conf.rx_free_thresh;
-	} else {
-		queue->ring_pkts = info->default_rxportconf.ring_size;
-	}
-}
-
-static void
 queue_know(struct plugin_queue *queue, uint64_t now_ns)
 {
 	struct rte_eth_dev_info info;
+	struct lull_port_driver driver;
+	struct lull_port_answer answer;
 
 	if (__atomic_exchange_n(&queue->known, true, __ATOMIC_ACQUIRE) &&
 	    now_ns - queue->asked_ns < ASK_NS)
@@ -56,30 +29,17 @@ queue_know(struct plugin_queue *queue, uint64_t now_ns)
 	queue->asked_ns = now_ns;
 	if (rte_eth_dev_info_get(queue->port_id, &info) != 0)
 		return;
-	queue_know_ring(queue, &info);
-	queue_know_link(queue, &info);
+	driver = lull_port_device(&info);
+	answer = lull_port_ask(queue->port_id, queue->queue_id, info.default_rxportconf.ring_size);
+	lull_port_facts(&driver, &answer, &queue->facts);
 }
 
-/* The tightest of the poller's queues decides. */
 static void
 queue_tighten(struct lull_loop *poller)
 {
-	uint32_t i;
-
-	poller->ring_pkts = 0;
-	poller->held_pkts = 0;
-	poller->link_pps = 0;
-	for (i = 0; i < poller->member_count; i++) {
-		const struct plugin_queue *queue = poller->members[i];
-
-		poller->link_pps = LULL_MAX(poller->link_pps, queue->link_pps);
-		if (queue->ring_pkts == 0)
-			continue;
-		if (poller->ring_pkts == 0 || queue->ring_pkts < poller->ring_pkts) {
-			poller->ring_pkts = queue->ring_pkts;
-			poller->held_pkts = queue->held_pkts;
-		}
-	}
+	poller->rings = (struct lull_ring_facts){ .count = 0 };
+	for (uint32_t i = 0; i < poller->member_count; i++)
+		lull_ring_facts_add(&poller->rings, &poller->members[i]->facts);
 }
 
 /* Those beyond LULL_IDLE_QUEUES_MAX share the last place: the sum of all is enough to be right. */

@@ -5,26 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_bus.h>
 #include <rte_cycles.h>
-#include <rte_dev.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
 
 #include "eal_log.h"
 #include "error.h"
+#include "port_device.h"
 
-#define WIRE_BITS_MIN (84 * 8) /* 64 bytes, preamble and gap */
 #define LINK_WAIT_MS 3000
 #define QUOTE_SIZE 160
 #define LINK_STEP_MS 50
 #define RSS_WANTED (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP)
-
-uint64_t
-lull_link_pps(uint32_t link_mbps)
-{
-	return link_mbps * 1000000ULL / WIRE_BITS_MIN;
-}
 
 uint32_t
 lull_port_ids(uint16_t *port_ids, uint32_t count_max)
@@ -210,37 +202,40 @@ port_start(struct lull_port *port, const struct rte_eth_dev_info *info,
 	return 0;
 }
 
-/* What the driver granted, where it tells. */
-static void
-port_read_ring(struct lull_port *port)
+static int
+port_wait_link(const struct lull_port *port, char *error)
 {
-	struct rte_eth_rxq_info info;
+	int waited_ms = 0;
 
-	if (rte_eth_rx_queue_info_get(port->port_id, 0, &info) != 0 || info.nb_desc == 0)
-		return;
-	port->ring_pkts = info.nb_desc;
-	if (info.conf.rx_free_thresh < info.nb_desc)
-		port->held_pkts = info.conf.rx_free_thresh;
+	while (!lull_port_link_up(port) && waited_ms < LINK_WAIT_MS) {
+		rte_delay_ms(LINK_STEP_MS);
+		waited_ms += LINK_STEP_MS;
+	}
+	if (!lull_port_link_up(port))
+		return lull_engine_error(error, -ENETDOWN, "port %s has no link after %d s",
+					 port->name, LINK_WAIT_MS / 1000);
+	return 0;
 }
 
 static int
-port_read_link(struct lull_port *port, const struct rte_eth_dev_info *info, char *error)
+port_read_facts(struct lull_port *port, const struct rte_eth_dev_info *info, char *error)
 {
-	bool hardware = lull_port_driver_hardware(info);
-	struct rte_eth_link link = port_link(port);
-	int waited_ms = 0;
+	struct lull_port_driver driver = lull_port_device(info);
+	struct lull_port_answer answer;
+	struct lull_ring_facts facts;
 
-	while (hardware && link.link_status != RTE_ETH_LINK_UP && waited_ms < LINK_WAIT_MS) {
-		rte_delay_ms(LINK_STEP_MS);
-		waited_ms += LINK_STEP_MS;
-		link = port_link(port);
+	if (lull_port_driver_hardware(&driver)) {
+		int rc = port_wait_link(port, error);
+
+		if (rc != 0)
+			return rc;
 	}
-	if (hardware && link.link_status != RTE_ETH_LINK_UP)
-		return lull_engine_error(error, -ENETDOWN, "port %s has no link after %d s",
-					 port->name, LINK_WAIT_MS / 1000);
-	if (link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
-		port->link_mbps = link.link_speed;
-	port->hardware = hardware && port->link_mbps != 0;
+	answer = lull_port_ask(port->port_id, 0, port->ring_pkts);
+	lull_port_facts(&driver, &answer, &facts);
+	port->ring_pkts = facts.ring_pkts;
+	port->held_pkts = facts.held_pkts;
+	port->link_mbps = answer.link_mbps;
+	port->hardware = facts.hardware_pps != 0;
 	return 0;
 }
 
@@ -248,6 +243,7 @@ static int
 port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
 	  char *error)
 {
+	struct lull_port_driver driver;
 	struct rte_eth_dev_info info;
 	int rc;
 
@@ -257,7 +253,8 @@ port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_p
 		rc = port_check(port, &info, config, error);
 	if (rc != 0)
 		return rc;
-	port->ring_pkts = lull_port_driver_ring(&info);
+	driver = lull_port_device(&info);
+	port->ring_pkts = lull_port_driver_ring(&driver);
 	rc = port_start(port, &info, config, config->interrupt, error);
 	if (rc != 0 && config->interrupt)
 		rc = port_start(port, &info, config, false, error);
@@ -265,9 +262,8 @@ port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_p
 		return rc;
 	if (config->promiscuous)
 		rte_eth_promiscuous_enable(port_id); /* a driver without it receives all anyway */
-	port_read_ring(port);
 	lull_port_packet_open(port_id, &info);
-	rc = port_read_link(port, &info, error);
+	rc = port_read_facts(port, &info, error);
 	if (rc != 0)
 		rte_eth_dev_stop(port_id);
 	return rc;

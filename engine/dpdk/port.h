@@ -9,18 +9,24 @@
 #include <lull/engine.h>
 
 #include "idle/loss_audit.h"
+#include "port_facts.h"
 
 struct rte_eth_dev_info;
 
-/**
- * Packets the Rx ring of a virtual driver holds, from its arguments or the
- * kernel; 0 when this driver goes by the descriptors asked for.
- */
-uint32_t lull_port_driver_ring(const struct rte_eth_dev_info *info);
-/** Does its link rate limit what arrives? */
-bool lull_port_driver_hardware(const struct rte_eth_dev_info *info);
-/** Value of "key=<number>" in comma-separated device arguments, else @p otherwise. */
-uint32_t lull_port_driver_argument(const char *args, const char *key, uint32_t otherwise);
+/** Facts of each ring of an open port. */
+static inline struct lull_ring_facts
+lull_port_rings(const struct lull_port *port)
+{
+	uint64_t link_pps = lull_link_pps(port->link_mbps);
+
+	return (struct lull_ring_facts){
+		.count = 1,
+		.ring_pkts = port->ring_pkts,
+		.held_pkts = port->held_pkts,
+		.link_pps = link_pps,
+		.hardware_pps = port->hardware ? link_pps : 0,
+	};
+}
 
 /**
  * A sender found the ring behind @p tx_port_id full and gives up @p pkts
