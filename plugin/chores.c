@@ -12,7 +12,7 @@
 /* ---- limits ---- */
 
 static struct lull_idle_limits
-change_limits(const struct lull_loop *poller)
+change_limits(const struct plugin_poller *poller)
 {
 	struct lull_ring_facts rings = poller->rings;
 	struct lull_idle_limits limits;
@@ -21,7 +21,7 @@ change_limits(const struct lull_loop *poller)
 		rings.ring_pkts = poller->settings.ring_pkts;
 	limits = lull_resting_limits(&poller->settings.resting, &rings);
 	limits.burst_pkts = poller->burst_pkts;
-	limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP);
+	limits.depths = PLUGIN_DEPTHS;
 	/* There is nobody to refuse it to: queues come and go. */
 	if (limits.envelope == LULL_ENVELOPE_LINK && limits.pps_max == 0)
 		limits.envelope = LULL_ENVELOPE_LEARNED;
@@ -43,7 +43,7 @@ change_same(const struct lull_idle_limits *a, const struct lull_idle_limits *b)
 
 /* Only who rests may have a class of ours, and only if the program was to be asked for it. */
 static void
-change_class(struct lull_loop *poller)
+change_class(struct plugin_poller *poller)
 {
 	static bool said; /* once is enough: what one may not have the others may not either */
 	struct lull_rest_thread_info info;
@@ -68,7 +68,7 @@ change_class(struct lull_loop *poller)
 
 /* A change makes the governor begin anew, so what stays the same is no change. */
 void
-plugin_poller_change(struct lull_loop *poller)
+plugin_poller_change(struct plugin_poller *poller)
 {
 	const struct lull_idle_governor *governor = plugin_settings_governor(&poller->settings);
 	struct lull_idle_limits limits = change_limits(poller);
@@ -95,7 +95,7 @@ plugin_poller_change(struct lull_loop *poller)
 /* ---- orders ---- */
 
 void
-plugin_obey(struct lull_loop *poller, uint64_t now_ns)
+plugin_obey(struct plugin_poller *poller, uint64_t now_ns)
 {
 	uint32_t window;
 
@@ -117,7 +117,7 @@ plugin_obey(struct lull_loop *poller, uint64_t now_ns)
 /* ---- chores ---- */
 
 void
-plugin_publish(struct lull_loop *poller, uint64_t now_ns)
+plugin_publish(struct plugin_poller *poller, uint64_t now_ns)
 {
 	struct lull_loop_snapshot snapshot;
 
@@ -139,7 +139,7 @@ plugin_publish(struct lull_loop *poller, uint64_t now_ns)
 static struct lull_loss_claim audit_claims[PLUGIN_PORTS_MAX];
 
 void
-plugin_audit_port(struct lull_loop *poller, uint16_t port_id)
+plugin_audit_port(struct plugin_poller *poller, uint16_t port_id)
 {
 	struct lull_loss_audit *audit = &poller->audits[port_id];
 	struct lull_loss_answer answer = {
@@ -158,7 +158,7 @@ plugin_audit_port(struct lull_loop *poller, uint16_t port_id)
 }
 
 static void
-audit_tell(struct lull_loop *poller, uint64_t now_ns)
+audit_tell(struct plugin_poller *poller, uint64_t now_ns)
 {
 	/* It takes the rests since the last call for those that may have lost something. */
 	if (!poller->audited)
@@ -169,7 +169,7 @@ audit_tell(struct lull_loop *poller, uint64_t now_ns)
 }
 
 void
-plugin_audit_end(struct lull_loop *poller)
+plugin_audit_end(struct plugin_poller *poller)
 {
 	for (uint32_t i = 0; i < PLUGIN_PORTS_MAX; i++)
 		poller->risen += lull_loss_audit_end(&poller->audits[i], &audit_claims[i]);
@@ -178,7 +178,7 @@ plugin_audit_end(struct lull_loop *poller)
 }
 
 void
-plugin_chores(struct lull_loop *poller, uint64_t now_ns)
+plugin_chores(struct plugin_poller *poller, uint64_t now_ns)
 {
 	if (now_ns < poller->chores_ns)
 		return;

@@ -35,7 +35,7 @@ queue_know(struct plugin_queue *queue, uint64_t now_ns)
 }
 
 static void
-queue_tighten(struct lull_loop *poller)
+queue_tighten(struct plugin_poller *poller)
 {
 	poller->rings = (struct lull_ring_facts){ .count = 0 };
 	for (uint32_t i = 0; i < poller->member_count; i++)
@@ -50,7 +50,7 @@ queue_place(uint32_t member_index)
 }
 
 static void
-queue_join(struct plugin_queue *queue, struct lull_loop *poller)
+queue_join(struct plugin_queue *queue, struct plugin_poller *poller)
 {
 	if (poller->member_count == PLUGIN_MEMBERS_MAX) {
 		if (!poller->crowded)
@@ -71,7 +71,7 @@ queue_join(struct plugin_queue *queue, struct lull_loop *poller)
 
 /* A queue that threads poll in turns: it stands in the lists of all of them. */
 static bool
-queue_rejoin(struct plugin_queue *queue, struct lull_loop *poller)
+queue_rejoin(struct plugin_queue *queue, struct plugin_poller *poller)
 {
 	uint32_t i;
 
@@ -86,7 +86,7 @@ queue_rejoin(struct plugin_queue *queue, struct lull_loop *poller)
 }
 
 void
-plugin_queue_visit(struct plugin_queue *queue, struct lull_loop *poller, uint16_t count_max)
+plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller, uint16_t count_max)
 {
 	bool turn = __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != NULL;
 	uint64_t now_ns;
@@ -113,7 +113,7 @@ plugin_queue_visit(struct plugin_queue *queue, struct lull_loop *poller, uint16_
 }
 
 void
-plugin_queue_drop_missing(struct lull_loop *poller)
+plugin_queue_drop_missing(struct plugin_poller *poller)
 {
 	uint16_t pkts[LULL_IDLE_QUEUES_MAX] = { 0 };
 	uint32_t i, kept = 0;
@@ -143,7 +143,7 @@ plugin_queue_drop_missing(struct lull_loop *poller)
 }
 
 void
-plugin_queue_recall(struct lull_loop *poller)
+plugin_queue_recall(struct plugin_poller *poller)
 {
 	uint32_t ports = 0, i;
 

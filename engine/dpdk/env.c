@@ -12,8 +12,8 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
-#include <rte_version.h>
 
+#include "dpdk_version.h"
 #include "eal_args.h"
 #include "eal_log.h"
 #include "eal_park.h"
@@ -273,9 +273,7 @@ lull_engine_running(void)
 const char *
 lull_engine_dpdk_version(void)
 {
-	const char *version = rte_version(), *number = strpbrk(version, "0123456789");
-
-	return number != NULL ? number : version;
+	return lull_dpdk_version();
 }
 
 void

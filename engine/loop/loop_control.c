@@ -12,7 +12,6 @@
 
 #include "engine/dpdk/error.h"
 #include "engine/dpdk/port.h"
-#include "telemetry.h"
 
 /* ---- create ---- */
 
@@ -288,32 +287,6 @@ lull_loop_cpu(const struct lull_loop *loop)
 	return loop->cpu;
 }
 
-const char *
-lull_loop_thread(const struct lull_loop *loop)
-{
-	return loop->name;
-}
-
-const char *
-lull_loop_mode(const struct lull_loop *loop)
-{
-	(void)loop;
-	return "on";
-}
-
-char *
-lull_loop_explain(const struct lull_loop *loop, char *bytes, size_t size)
-{
-	struct lull_loop_snapshot snapshot;
-	char class[LULL_ERROR_SIZE];
-
-	lull_loop_snapshot(loop, &snapshot);
-	lull_verdict_explain(&snapshot.verdict, &snapshot.limits, bytes, size);
-	lull_loop_class_explain(loop, class, sizeof(class));
-	lull_loop_explain_add(bytes, size, class);
-	return bytes;
-}
-
 void
 lull_loop_class(const struct lull_loop *loop, struct lull_rest_thread_info *info)
 {
@@ -324,13 +297,6 @@ char *
 lull_loop_class_explain(const struct lull_loop *loop, char *bytes, size_t size)
 {
 	return lull_rest_thread_explain(loop->class, bytes, size);
-}
-
-bool
-lull_loop_alive(const struct lull_loop *loop)
-{
-	(void)loop;
-	return true;
 }
 
 void
