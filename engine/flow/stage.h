@@ -188,8 +188,10 @@ struct flow_input {
 	struct rte_ring *ring, *notes;
 	const struct flow_io *io;
 	uint32_t head, count;
-	bool ended;       /* the I/O loop sends nothing more and the ring is empty */
-	uint64_t mark_ns; /* all up to this clock has been taken */
+	bool ended;        /* the I/O loop sends nothing more and the ring is empty */
+	uint64_t mark_ns;  /* all up to this clock has been taken */
+	uint64_t clock_ns; /* all up to this one too, with so many further packets of the ring */
+	uint32_t until;
 	struct rte_mbuf *pkts[FLOW_BATCH];
 };
 
