@@ -34,10 +34,6 @@ lull_port_rings(const struct lull_port *port)
  * not half of a lull_port_pair(). Any thread.
  */
 void lull_port_pair_refused(uint16_t tx_port_id, uint64_t pkts);
-/** Packets missed that way at @p port_id. Any thread. */
-uint64_t lull_port_pair_missed(uint16_t port_id);
-/** @p port_id has been closed; frees the rings when both ends are. */
-void lull_port_pair_forget(uint16_t port_id);
 
 /** Find the sockets behind an af_packet port; other ports have none. Main thread. */
 void lull_port_packet_open(uint16_t port_id, const struct rte_eth_dev_info *info);

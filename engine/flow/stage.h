@@ -4,7 +4,7 @@
  * Flow stages: what the loops of a pipeline share.
  *
  *     flow_io ----- rings of mbufs ------> flow_worker -- rings of records --> flow_log
- *     flow_source   <- notes: verdicts --      |
+ *                   <- notes: verdicts --      |
  *     flow_send                                `-------- rings of mbufs -----> flow_output
  *
  * All of it belongs to the pipeline, which allocates it; the state of a loop's stage is a pointer
@@ -154,18 +154,6 @@ void flow_send_flush(struct flow_io *io, uint64_t now_ns, bool all);
 uint64_t flow_send_floor(const struct flow_io *io);
 /** When the oldest staged packet must go; 0: none is staged. */
 uint64_t flow_send_deadline(const struct flow_io *io);
-
-/* flow_source.c */
-/** Read a burst of frames; returns the packets. */
-uint16_t flow_source_pull(struct flow_io *io, uint64_t now_ns);
-
-/* flow_io.c */
-void flow_io_burst_begin(struct flow_io *io);
-/** Read the headers of @p pkt, its private bytes are filled in. */
-void flow_io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type,
-		       uint32_t original_bytes, uint64_t time_ns, uint64_t clock_ns,
-		       uint64_t now_ns);
-void flow_io_burst_end(struct flow_io *io, uint64_t now_ns);
 
 /* ---- worker ---- */
 

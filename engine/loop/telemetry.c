@@ -487,8 +487,8 @@ telemetry_answer(const char *name, const char *params, struct lull_telemetry_rep
 	return -EINVAL;
 }
 
-int
-lull_telemetry_answer(const char *name, const char *params, struct lull_telemetry_reply *reply)
+static int
+telemetry_answer_locked(const char *name, const char *params, struct lull_telemetry_reply *reply)
 {
 	int rc;
 
@@ -511,10 +511,10 @@ lull_telemetry_serve(const struct lull_telemetry_config *config,
 	telemetry.started_ns = lull_clock_ns();
 	pthread_mutex_unlock(&telemetry.lock);
 	for (int i = 0; rc == 0 && telemetry_builtins[i].name != NULL; i++)
-		rc = lull_telemetry_register(telemetry_builtins[i].name,
-					     telemetry_builtins[i].help);
+		rc = lull_telemetry_register(telemetry_builtins[i].name, telemetry_builtins[i].help,
+					     telemetry_answer_locked);
 	for (; rc == 0 && command != NULL && command->name != NULL; command++)
-		rc = lull_telemetry_register(command->name, command->help);
+		rc = lull_telemetry_register(command->name, command->help, telemetry_answer_locked);
 	return rc;
 }
 

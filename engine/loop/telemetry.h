@@ -58,11 +58,11 @@ char *lull_loop_info_explain(const struct lull_loop_info *info, char *bytes, siz
 
 /** "22.11.11", of the DPDK that answers. */
 const char *lull_telemetry_dpdk(void);
-/** Have DPDK ask lull_telemetry_answer() when @p command comes. 0 or -errno. */
-int lull_telemetry_register(const char *command, const char *help);
 /** Fill in the reply to a command; 0, or -EINVAL: there is no such command. */
-int lull_telemetry_answer(const char *command, const char *params,
-			  struct lull_telemetry_reply *reply);
+typedef int lull_telemetry_answer(const char *command, const char *params,
+				  struct lull_telemetry_reply *reply);
+/** Have DPDK ask @p answer, the same for all, when @p command comes. 0 or -errno. */
+int lull_telemetry_register(const char *command, const char *help, lull_telemetry_answer *answer);
 
 /** Pairs (smallest value, count) of the non-empty bins. */
 struct lull_telemetry_bins {

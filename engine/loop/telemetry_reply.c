@@ -26,17 +26,23 @@ lull_telemetry_dpdk(void)
 	return lull_dpdk_version();
 }
 
+/* DPDK hands handlers no pointer of ours. */
+static lull_telemetry_answer *reply_answer;
+
 static int
 reply_handle(const char *command, const char *params, struct rte_tel_data *data)
 {
 	rte_tel_data_start_dict(data);
-	return lull_telemetry_answer(command, params, (struct lull_telemetry_reply *)data);
+	return reply_answer(command, params, (struct lull_telemetry_reply *)data);
 }
 
 int
-lull_telemetry_register(const char *command, const char *help)
+lull_telemetry_register(const char *command, const char *help, lull_telemetry_answer *answer)
 {
-	int rc = rte_telemetry_register_cmd(command, reply_handle, help);
+	int rc;
+
+	reply_answer = answer;
+	rc = rte_telemetry_register_cmd(command, reply_handle, help);
 
 	/* after a stop; DPDK never forgets a command */
 	return rc == -EEXIST ? 0 : rc;
