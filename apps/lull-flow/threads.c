@@ -48,7 +48,7 @@ flow_thread_limits(const struct flow_thread *thread, struct lull_idle_limits *li
 		   struct lull_error *error)
 {
 	const struct lull_resting *resting = &thread->resting;
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 
 	*limits = lull_resting_limits(resting, &thread->rings);
 	if (limits->envelope == LULL_ENVELOPE_LINK && limits->pps_max == 0) {
@@ -59,10 +59,7 @@ flow_thread_limits(const struct flow_thread *thread, struct lull_idle_limits *li
 		limits->envelope = LULL_ENVELOPE_LEARNED; /* rings in here have no link */
 	}
 	if (lull_idle_config_check(limits, &wrong) != 0)
-		return lull_error_set(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong.field,
-				      (unsigned long long)wrong.value,
-				      (unsigned long long)wrong.low,
-				      (unsigned long long)wrong.high);
+		return lull_error_range(error, &wrong);
 	return 0;
 }
 

@@ -154,7 +154,7 @@ fwd_thread_limits(const struct fwd_thread *thread, struct lull_idle_limits *limi
 		  struct lull_error *error)
 {
 	const struct lull_resting *resting = &thread->settings.resting;
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 
 	*limits = lull_resting_limits(resting, &thread->rings);
 	if (limits->envelope == LULL_ENVELOPE_LINK && limits->pps_max == 0)
@@ -162,10 +162,7 @@ fwd_thread_limits(const struct fwd_thread *thread, struct lull_idle_limits *limi
 			error, -EINVAL,
 			"pps-max: a port tells no link rate; say learned or a number");
 	if (lull_idle_config_check(limits, &wrong) != 0)
-		return lull_error_set(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong.field,
-				      (unsigned long long)wrong.value,
-				      (unsigned long long)wrong.low,
-				      (unsigned long long)wrong.high);
+		return lull_error_range(error, &wrong);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
+#include "base/range.h"
 #include "eal_log.h"
 #include "error.h"
 #include "port_device.h"
@@ -173,6 +174,7 @@ port_check(const struct lull_port *port, const struct rte_eth_dev_info *info,
 	   const struct lull_port_config *config, char *error)
 {
 	uint16_t queues_max = LULL_MIN(info->max_rx_queues, info->max_tx_queues);
+	struct lull_range wrong;
 
 	if (config->queues == 0 || config->queues > queues_max)
 		return lull_engine_error(error, -EINVAL,
@@ -182,9 +184,8 @@ port_check(const struct lull_port *port, const struct rte_eth_dev_info *info,
 		return lull_engine_error(error, -EINVAL,
 					 "mtu: %u is not in %u..%u, what port %s offers",
 					 config->mtu, info->min_mtu, info->max_mtu, port->name);
-	if (config->burst_pkts == 0 || config->burst_pkts > LULL_BURST_MAX)
-		return lull_engine_error(error, -EINVAL, "burst: %u is not in 1..%d",
-					 config->burst_pkts, LULL_BURST_MAX);
+	if (lull_range_check("burst", config->burst_pkts, 1, LULL_BURST_MAX, &wrong) != 0)
+		return lull_engine_error_range(error, &wrong);
 	return 0;
 }
 

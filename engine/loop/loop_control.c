@@ -10,6 +10,7 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
+#include "base/range.h"
 #include "engine/dpdk/error.h"
 #include "engine/dpdk/port.h"
 
@@ -19,7 +20,7 @@ static int
 loop_check(const struct lull_loop_config *config, char *error)
 {
 	struct lull_idle_limits limits = config->limits;
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 
 	if (config->lcore_id == rte_get_main_lcore() || !rte_lcore_is_enabled(config->lcore_id))
 		return lull_engine_error(error, -EINVAL, "loop %s: lcore %u is not a worker",
@@ -27,15 +28,11 @@ loop_check(const struct lull_loop_config *config, char *error)
 	if (config->queue_count > LULL_IDLE_QUEUES_MAX)
 		return lull_engine_error(error, -EINVAL, "loop %s: %u queues, at most %d",
 					 config->name, config->queue_count, LULL_IDLE_QUEUES_MAX);
-	if (config->burst_pkts == 0 || config->burst_pkts > LULL_BURST_MAX)
-		return lull_engine_error(error, -EINVAL, "burst: %u is not in 1..%d",
-					 config->burst_pkts, LULL_BURST_MAX);
+	if (lull_range_check("burst", config->burst_pkts, 1, LULL_BURST_MAX, &wrong) != 0)
+		return lull_engine_error_range(error, &wrong);
 	limits.burst_pkts = config->burst_pkts;
 	if (lull_idle_config_check(&limits, &wrong) != 0)
-		return lull_engine_error(error, -EINVAL, "%s: %llu is not in %llu..%llu",
-					 wrong.field, (unsigned long long)wrong.value,
-					 (unsigned long long)wrong.low,
-					 (unsigned long long)wrong.high);
+		return lull_engine_error_range(error, &wrong);
 	return 0;
 }
 
