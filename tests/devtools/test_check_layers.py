@@ -46,11 +46,12 @@ def library(root: Path, **sources: str) -> str:
 
 def test_circles__are_found_whatever_their_length(tmp_path: Path) -> None:
     root = tree_with(tmp_path, SCRIPTS, {"devtools/circles-allow.txt": "# none\n"})
-    line = library(root, a="int b(void); int a(void) { return b(); }", b="int b(void) { return 0; }")
+    calls_b = "int b(void); int a(void) { return b(); }"
+    line = library(root, a=calls_b, b="int b(void) { return 0; }")
     assert run(root, "devtools/check-layers", line)[0] == 0
     circle = library(
         root,
-        a="int b(void); int a(void) { return b(); }",
+        a=calls_b,
         b="int c(void); int b(void) { return c(); }",
         c="int a(void); int c(void) { return a(); }",
         d="int a(void); int d(void) { return a(); }",
