@@ -77,8 +77,9 @@ struct lull_net_exceptions {
 struct lull_net_backend {
 	const char *name; /**< before the colon */
 	const char *summary;
-	bool polled; /**< rests by a governor; false: wait() blocks */
-	bool file;   /**< time is that of the capture, and it can wait for who receives */
+	const char *module; /**< the rest of the table is in this module (module.h); NULL: here */
+	bool polled;        /**< rests by a governor; false: wait() blocks */
+	bool file;          /**< time is that of the capture, and it can wait for who receives */
 	enum lull_net_clock clock;
 	/** @p argument: what stands behind the colon. */
 	int (*open)(const struct lull_net_config *config, const char *argument, void **state,
@@ -112,10 +113,12 @@ struct lull_net_backend {
 
 /** All of them, NULL at the end. */
 extern const struct lull_net_backend *const lull_net_backends[];
-extern const struct lull_net_backend lull_net_kernel, lull_net_kernel_busy, lull_net_dpdk,
-	lull_net_pcap;
+extern const struct lull_net_backend lull_net_kernel, lull_net_kernel_busy, lull_net_pcap;
 
-/** "NAME:ARGUMENT"; @p argument points into @p text. -EINVAL: there is none of that name. */
+/**
+ * "NAME:ARGUMENT"; @p argument points into @p text. Loads the module of a back end that has one.
+ * -EINVAL: there is none of that name; or what lull_net_module_load() returns.
+ */
 int lull_net_choose(const char *text, const struct lull_net_backend **backend,
 		    const char **argument, char *error);
 

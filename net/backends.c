@@ -4,11 +4,34 @@
 
 #include "backend.h"
 #include "error.h"
+#include "module.h"
+
+static const struct lull_net_backend backends_dpdk = {
+	.name = "dpdk",
+	.summary = "a DPDK port: PCI address, vdev, af_packet=IF, af_xdp=IF[,queue=N] or tap=IF",
+	.module = "liblull-net-dpdk.so",
+};
 
 /* A new back end is one new file and one line here. */
 const struct lull_net_backend *const lull_net_backends[] = {
-	&lull_net_kernel, &lull_net_kernel_busy, &lull_net_dpdk, &lull_net_pcap, NULL,
+	&lull_net_kernel, &lull_net_kernel_busy, &backends_dpdk, &lull_net_pcap, NULL,
 };
+
+static int
+backends_load(const char *text, const struct lull_net_backend **backend, char *error)
+{
+	char reason[LULL_NET_ERROR_SIZE] = "";
+	const struct lull_net_module *module;
+	int rc;
+
+	if ((*backend)->module == NULL)
+		return 0;
+	rc = lull_net_module_load((*backend)->module, &module, reason);
+	if (rc != 0)
+		return lull_net_error(error, rc, "%.40s: %.210s", text, reason);
+	*backend = module->backend;
+	return 0;
+}
 
 int
 lull_net_choose(const char *text, const struct lull_net_backend **backend, const char **argument,
@@ -29,5 +52,5 @@ lull_net_choose(const char *text, const struct lull_net_backend **backend, const
 			"pcap:FILE",
 			text);
 	*argument = colon + 1;
-	return 0;
+	return backends_load(text, backend, error);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cam.h"
+#include "net/module.h"
 
 #define FINDINGS_MAX 128
 
@@ -178,7 +179,7 @@ cam_close(struct cam *cam)
 	struct lull_error ignored;
 
 	if (cam->telemetry_runs)
-		lull_telemetry_stop();
+		lull_net_module_loaded()->telemetry_stop();
 	cam_view_close(cam->view);
 	cam_packets_end(&cam->packets, &ignored);
 	/* Every image has been put back, so this is the end of it. */

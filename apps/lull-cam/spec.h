@@ -5,8 +5,8 @@
  *
  * Threads: plain data. Memory: the caller's struct.
  */
-#ifndef LULL_CAM_SPEC_H
-#define LULL_CAM_SPEC_H
+#ifndef LULL_CAMERA_SPEC_H
+#define LULL_CAMERA_SPEC_H
 
 #include <lull/camera.h>
 

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <lull/engine.h>
 #include <lull/rest.h>
 
 #include "check_port.h"
@@ -21,12 +22,14 @@
 #include "net/error.h"
 #include "net/kernel_check.h"
 #include "net/kernel_socket.h"
+#include "net/module.h"
 #include "rx_port.h"
 
 #define RING_PKTS 16384
 #define PORT_FIRST 20200 /* for gvsp with control, where no kernel hands ports out */
 
 _Static_assert(LULL_NET_BURST >= LULL_RX_PORT_BURST, "a burst of the port fits");
+_Static_assert(LULL_NET_ERROR_SIZE >= LULL_ERROR_SIZE, "a sentence of the engine fits");
 
 struct dpdk {
 	struct lull_rx_port *rx_port;
@@ -268,9 +271,8 @@ dpdk_check_claim(void *state, const struct lull_net_claim *claim, struct lull_fi
 	kernel_check_mtu(&interface, claim, findings);
 }
 
-const struct lull_net_backend lull_net_dpdk = {
+static const struct lull_net_backend dpdk_backend = {
 	.name = "dpdk",
-	.summary = "a DPDK port: PCI address, vdev, af_packet=IF, af_xdp=IF[,queue=N] or tap=IF",
 	.polled = true,
 	.clock = LULL_NET_CLOCK_POLL,
 	.open = dpdk_open,
@@ -286,4 +288,15 @@ const struct lull_net_backend lull_net_dpdk = {
 	.check_claim = dpdk_check_claim,
 	.thread = dpdk_thread,
 	.close = dpdk_close,
+};
+
+/* All that the module exports. */
+extern const struct lull_net_module lull_net_module;
+const struct lull_net_module lull_net_module = {
+	.bytes = LULL_NET_MODULE_BYTES,
+	.version = LULL_VERSION,
+	.backend = &dpdk_backend,
+	.dpdk_version = lull_engine_dpdk_version,
+	.telemetry_start = lull_telemetry_start,
+	.telemetry_stop = lull_telemetry_stop,
 };
