@@ -238,7 +238,7 @@ env_start(const struct lull_engine_config *config, char *error)
 	} else {
 		rc = env_check_devices(config, error);
 		if (rc != 0)
-			lull_engine_fini();
+			lull_env_close();
 	}
 	lull_eal_log_release(rc == 0);
 	return rc;
