@@ -15,7 +15,7 @@
 #include <lull/camera.h>
 #include <lull/engine.h>
 
-#include "spec.h"
+#include "camera/spec.h"
 #include "packets.h"
 #include "record.h"
 #include "sent.h"

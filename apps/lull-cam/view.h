@@ -14,7 +14,7 @@
 
 #include <lull/camera.h>
 
-#include "spec.h"
+#include "camera/spec.h"
 #include "program/error.h"
 
 struct cam_view; /* opaque */
