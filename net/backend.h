@@ -68,6 +68,17 @@ struct lull_net_claim {
 	uint32_t packet_bytes; /**< of a packet with its IP header; 0: not known */
 };
 
+/** A packet on its way out; all of it is borrowed until send() returns. */
+struct lull_net_outgoing {
+	const uint8_t *data; /**< UDP payload, or what follows the ether type */
+	uint32_t len_bytes;
+	uint16_t ether_type; /**< 0: UDP, over IPv4 or IPv6 as the destination is */
+	uint16_t source_port, port;
+	struct lull_net_ip source, destination; /**< source any: sockets choose it */
+	const uint8_t *source_mac;              /**< NULL: that of the port */
+	const uint8_t *mac; /**< of who gets it; NULL: sockets ask for it, groups have one */
+};
+
 /** What was for no claim and went to the kernel, and what the kernel sent beside the port. */
 struct lull_net_exceptions {
 	uint64_t to_kernel, from_kernel;
