@@ -33,6 +33,8 @@ camera_choose(struct lull_camera *camera, const char *text, char *error)
 
 	if (rc != 0)
 		return rc;
+	if (camera->backend->receive == NULL)
+		return camera_error(error, -EINVAL, "backend: '%s' only sends", text);
 	if (strlen(argument) >= sizeof(camera->argument))
 		return camera_error(error, -EINVAL, "backend: '%s' is too long", text);
 	strcpy(camera->argument, argument);

@@ -7,7 +7,8 @@
  * claim it may be for; the source filter and all that follows are the receiver's.
  *
  * Threads: open, claim, start, check and close from the owner; receive, release, wait and ended
- *          from the receiving thread; kick and missed from any, between open and close.
+ *          from the receiving thread; send from one thread, that one or another, between start and
+ *          close; kick, missed, sent and link from any, between open and close.
  * Errors:  0 or a negative errno; @p error: LULL_NET_ERROR_SIZE bytes, one sentence with the way
  *          out.
  */
@@ -32,6 +33,7 @@ struct lull_net_config {
 	uint64_t socket_bytes; /**< receive buffer per socket [32 MiB] */
 	uint32_t ring_pkts;    /**< slots of a port's queue [16384] */
 	bool own_loop;         /**< nobody calls wait(): ask all sockets each time */
+	uint32_t send_pkts;    /**< room for packets on their way out [0: it only receives] */
 	bool unchecked;        /**< open although what is known to take packets away is there */
 };
 
@@ -79,6 +81,23 @@ struct lull_net_outgoing {
 	const uint8_t *mac; /**< of who gets it; NULL: sockets ask for it, groups have one */
 };
 
+/** What became of the packets given to send(). */
+struct lull_net_sent {
+	uint64_t pkts, bytes; /**< sent; bytes of their payload */
+	uint64_t too_long;    /**< dropped: longer than the MTU */
+	uint64_t unreachable; /**< dropped: no route, no socket or no MAC address for them */
+	uint64_t full;        /**< not taken, for want of room */
+};
+extern const struct lull_counter_info lull_net_sent_table[];
+/** Copy counters that another thread adds to. */
+void lull_net_sent_read(const struct lull_net_sent *from, struct lull_net_sent *to);
+
+struct lull_net_link {
+	uint32_t mtu;  /**< longest packet, without Ethernet header */
+	uint32_t mbps; /**< 0: not known */
+	bool up;
+};
+
 /** What was for no claim and went to the kernel, and what the kernel sent beside the port. */
 struct lull_net_exceptions {
 	uint64_t to_kernel, from_kernel;
@@ -98,7 +117,7 @@ struct lull_net_backend {
 	/** Another claim; it is borrowed. */
 	int (*claim)(void *state, struct lull_net_claim *claim, char *error);
 	int (*start)(void *state, char *error);
-	/** At most LULL_NET_BURST packets, borrowed until release(). */
+	/** At most LULL_NET_BURST packets, borrowed until release(). NULL: it only sends. */
 	uint32_t (*receive)(void *state, struct lull_net_packet *packets);
 	void (*release)(void *state);
 	/** Until packets are there, or kicked; NULL with polled. */
@@ -117,6 +136,14 @@ struct lull_net_backend {
 	void (*check_claim)(void *state, const struct lull_net_claim *claim,
 			    struct lull_findings *findings);
 	bool (*ended)(void *state); /**< NULL: never */
+	/**
+	 * Send packets in this order; where config.send_pkts was given, else NULL or 0. Returns how
+	 * many are dealt with from the first on, sent or dropped; for the others there is no room
+	 * now, and they may be tried again. Never waits.
+	 */
+	uint32_t (*send)(void *state, const struct lull_net_outgoing *packets, uint32_t count);
+	void (*sent)(void *state, struct lull_net_sent *sent); /**< NULL with send */
+	void (*link)(void *state, struct lull_net_link *link);
 	/** Called on the receiving thread as it begins and ends; may be NULL. */
 	void (*thread)(void *state, bool begins);
 	void (*close)(void *state);
@@ -124,7 +151,8 @@ struct lull_net_backend {
 
 /** All of them, NULL at the end. */
 extern const struct lull_net_backend *const lull_net_backends[];
-extern const struct lull_net_backend lull_net_kernel, lull_net_kernel_busy, lull_net_pcap;
+extern const struct lull_net_backend lull_net_kernel, lull_net_kernel_busy, lull_net_pcap,
+	lull_net_pcap_write;
 
 /**
  * "NAME:ARGUMENT"; @p argument points into @p text. Loads the module of a back end that has one.

@@ -14,7 +14,8 @@ static const struct lull_net_backend backends_dpdk = {
 
 /* A new back end is one new file and one line here. */
 const struct lull_net_backend *const lull_net_backends[] = {
-	&lull_net_kernel, &lull_net_kernel_busy, &backends_dpdk, &lull_net_pcap, NULL,
+	&lull_net_kernel, &lull_net_kernel_busy, &backends_dpdk,
+	&lull_net_pcap,   &lull_net_pcap_write,  NULL,
 };
 
 static int

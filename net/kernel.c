@@ -15,6 +15,7 @@
 
 #include "error.h"
 #include "kernel_check.h"
+#include "kernel_send.h"
 #include "kernel_socket.h"
 
 #define SOCKET_BYTES (32ULL << 20)
@@ -32,6 +33,7 @@ struct kernel {
 	uint32_t socket_count;
 	uint32_t next; /* socket to ask first */
 	uint64_t truncated;
+	struct kernel_sender *sender; /* NULL: it only receives */
 	struct kernel_socket sockets[LULL_NET_CLAIMS_MAX];
 	struct pollfd polls[LULL_NET_CLAIMS_MAX + 1]; /* the last: kick */
 	bool ready[LULL_NET_CLAIMS_MAX];
@@ -55,6 +57,7 @@ kernel_close(void *state)
 		close(kernel->sockets[i].fd);
 	if (kernel->kick_fd >= 0)
 		close(kernel->kick_fd);
+	kernel_send_close(kernel->sender);
 	free(kernel->slab);
 	free(kernel);
 }
@@ -99,6 +102,9 @@ kernel_open_as(const struct lull_net_config *config, const char *argument, bool 
 				   kernel_interface_find(argument, &kernel->interface, error);
 	if (rc == 0 && kernel_slab(kernel) != 0)
 		rc = lull_net_error(error, -ENOMEM, "no memory for packets");
+	if (rc == 0 && config->send_pkts != 0)
+		rc = kernel_send_open(&kernel->sender, &kernel->interface, config->send_pkts,
+				      error);
 	if (rc != 0) {
 		kernel_close(kernel);
 		return rc;
@@ -148,6 +154,8 @@ kernel_claim(void *state, struct lull_net_claim *claim, char *error)
 		return rc;
 	if (kernel->busy)
 		(void)setsockopt(sock->fd, SOL_SOCKET, SO_BUSY_POLL, &usec, sizeof(usec));
+	if (kernel->sender != NULL)
+		kernel_send_prepare(kernel->sender, sock);
 	kernel->ready[kernel->socket_count++] = true;
 	return 0;
 }
@@ -287,7 +295,35 @@ kernel_kick(void *state)
 	(void)!write(kernel->kick_fd, &one, sizeof(one));
 }
 
+static uint32_t
+kernel_send_packets(void *state, const struct lull_net_outgoing *packets, uint32_t count)
+{
+	struct kernel *kernel = state;
+
+	if (kernel->sender == NULL)
+		return 0;
+	return kernel_send(kernel->sender, kernel->sockets, kernel->socket_count, packets, count);
+}
+
 /* ---- looking ---- */
+
+static void
+kernel_sent(void *state, struct lull_net_sent *sent)
+{
+	const struct kernel *kernel = state;
+
+	*sent = (struct lull_net_sent){ .pkts = 0 };
+	if (kernel->sender != NULL)
+		lull_net_sent_read(&kernel->sender->sent, sent);
+}
+
+static void
+kernel_link(void *state, struct lull_net_link *link)
+{
+	const struct kernel *kernel = state;
+
+	kernel_interface_link(&kernel->interface, link);
+}
 
 static uint64_t
 kernel_missed(void *state)
@@ -347,7 +383,8 @@ kernel_check_all(void *state, struct lull_findings *findings)
 	.clock = LULL_NET_CLOCK_KERNEL, .claim = kernel_claim, .start = kernel_start,              \
 	.receive = kernel_receive, .release = kernel_release, .unclaimed = kernel_unclaimed,       \
 	.missed = kernel_missed, .ring_pkts = kernel_ring_pkts, .check = kernel_check_all,         \
-	.check_claim = kernel_check, .close = kernel_close
+	.check_claim = kernel_check, .send = kernel_send_packets, .sent = kernel_sent,             \
+	.link = kernel_link, .close = kernel_close
 
 const struct lull_net_backend lull_net_kernel = {
 	.name = "kernel",

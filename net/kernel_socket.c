@@ -2,8 +2,11 @@
 #include "kernel_socket.h"
 
 #include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/filter.h>
 #include <linux/if_packet.h>
 #include <linux/sock_diag.h>
+#include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -41,6 +44,28 @@ kernel_interface_find(const char *name, struct kernel_interface *interface, char
 		interface->mtu = (uint32_t)request.ifr_mtu;
 	close(fd);
 	return rc;
+}
+
+void
+kernel_interface_link(const struct kernel_interface *interface, struct lull_net_link *link)
+{
+	struct ethtool_cmd command = { .cmd = ETHTOOL_GSET };
+	struct ifreq request = { .ifr_flags = 0 };
+	int fd = -1;
+
+	*link = (struct lull_net_link){ .mtu = interface->mtu, .up = true };
+	if (interface->index != 0)
+		fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%.15s", interface->name);
+	if (ioctl(fd, SIOCGIFFLAGS, &request) == 0)
+		link->up = (request.ifr_flags & IFF_RUNNING) != 0;
+	request.ifr_data = (void *)&command;
+	if (ioctl(fd, SIOCETHTOOL, &request) == 0 &&
+	    ethtool_cmd_speed(&command) != (uint32_t)SPEED_UNKNOWN)
+		link->mbps = ethtool_cmd_speed(&command);
+	close(fd);
 }
 
 static int
@@ -191,11 +216,23 @@ kernel_socket_open(struct kernel_socket *sock, const struct kernel_interface *in
 			interface->name[0] != '\0' ? interface->name : "any interface",
 			rc == -EADDRINUSE ? "another program has it; see ss -ulpn" : strerror(-rc));
 	}
+	sock->v6 = v6;
 	sock->first = claim->first + 1;
 	sock->ether_type = claim->ether_type;
 	sock->port = claim->port;
 	sock->address = claim->address;
 	return 0;
+}
+
+int
+kernel_socket_deafen(const struct kernel_socket *sock)
+{
+	struct sock_filter drop = { .code = BPF_RET | BPF_K, .k = 0 };
+	struct sock_fprog program = { .len = 1, .filter = &drop };
+
+	return setsockopt(sock->fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0 ?
+		       0 :
+		       -errno;
 }
 
 uint64_t

@@ -18,7 +18,8 @@
 #define LULL_NET_MODULE_BYTES                                                                      \
 	(sizeof(struct lull_net_module) + sizeof(struct lull_net_backend) +                        \
 	 sizeof(struct lull_net_config) + sizeof(struct lull_net_claim) +                          \
-	 sizeof(struct lull_net_packet))
+	 sizeof(struct lull_net_packet) + sizeof(struct lull_net_outgoing) +                       \
+	 sizeof(struct lull_net_sent))
 
 struct lull_telemetry_config; /* lull/engine.h */
 

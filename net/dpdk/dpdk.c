@@ -82,6 +82,7 @@ dpdk_open(const struct lull_net_config *config, const char *argument, void **sta
 		.device = argument,
 		.eal = config->eal,
 		.ring_pkts = config->ring_pkts != 0 ? config->ring_pkts : RING_PKTS,
+		.send_pkts = config->send_pkts,
 	};
 	char name[IF_NAMESIZE];
 	int rc;
@@ -107,8 +108,6 @@ dpdk_open(const struct lull_net_config *config, const char *argument, void **sta
 static int
 dpdk_hold(struct dpdk *dpdk, struct lull_net_claim *claim, char *error)
 {
-	struct sock_filter drop = { .code = BPF_RET | BPF_K, .k = 0 };
-	struct sock_fprog program = { .len = 1, .filter = &drop };
 	struct kernel_socket held;
 	int rc;
 
@@ -116,10 +115,11 @@ dpdk_hold(struct dpdk *dpdk, struct lull_net_claim *claim, char *error)
 				error);
 	if (rc != 0)
 		return rc;
-	if (setsockopt(held.fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) != 0) {
+	rc = kernel_socket_deafen(&held);
+	if (rc != 0) {
 		close(held.fd);
-		return lull_net_error(error, -errno, "no filter for port %u: %s", claim->port,
-				      strerror(errno));
+		return lull_net_error(error, rc, "no filter for port %u: %s", claim->port,
+				      strerror(-rc));
 	}
 	dpdk->held[dpdk->held_count++] = held.fd;
 	return 0;
@@ -206,6 +206,30 @@ dpdk_release(void *state)
 	lull_rx_port_release(dpdk->rx_port);
 }
 
+static uint32_t
+dpdk_send(void *state, const struct lull_net_outgoing *packets, uint32_t count)
+{
+	struct dpdk *dpdk = state;
+
+	return lull_rx_port_transmit(dpdk->rx_port, packets, count);
+}
+
+static void
+dpdk_sent(void *state, struct lull_net_sent *sent)
+{
+	const struct dpdk *dpdk = state;
+
+	lull_rx_port_transmitted(dpdk->rx_port, sent);
+}
+
+static void
+dpdk_link(void *state, struct lull_net_link *link)
+{
+	const struct dpdk *dpdk = state;
+
+	lull_rx_port_link(dpdk->rx_port, link);
+}
+
 static uint64_t
 dpdk_unclaimed(void *state)
 {
@@ -287,6 +311,9 @@ static const struct lull_net_backend dpdk_backend = {
 	.check = dpdk_check,
 	.check_claim = dpdk_check_claim,
 	.thread = dpdk_thread,
+	.send = dpdk_send,
+	.sent = dpdk_sent,
+	.link = dpdk_link,
 	.close = dpdk_close,
 };
 

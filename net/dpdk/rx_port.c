@@ -18,6 +18,7 @@
 #include "rx_port_device.h"
 #include "rx_port_exception.h"
 #include "rx_port_rule.h"
+#include "rx_port_send.h"
 #include "rx_port_xdp.h"
 
 #define MTU_USUAL 1500
@@ -32,6 +33,7 @@ struct lull_rx_port {
 	bool kernel_beside, whole;
 	char unfiltered[LULL_ERROR_SIZE];
 	struct lull_rx_port_exception *exception;
+	struct lull_rx_port_sender *sender; /* NULL: it only receives */
 	uint64_t scattered;
 	uint32_t count; /* packets out */
 	struct rte_mbuf *pkts[LULL_RX_PORT_BURST];
@@ -197,6 +199,13 @@ lull_rx_port_open(const struct lull_rx_port_config *config, struct lull_rx_port 
 		rx_port_unplug(rx_port);
 		return rc;
 	}
+	if (config->send_pkts != 0)
+		rc = lull_rx_port_send_open(port_id, config->send_pkts, rx_port->mtu,
+					    rx_port->exception, &rx_port->sender, error);
+	if (rc != 0) {
+		lull_rx_port_close(rx_port);
+		return rc;
+	}
 	*out = rx_port;
 	return 0;
 }
@@ -211,6 +220,7 @@ lull_rx_port_close(struct lull_rx_port *rx_port)
 	lull_rx_port_rule_remove_all(port_id);
 	lull_rx_port_xdp_close(port_id);
 	lull_port_close(&rx_port->port);
+	lull_rx_port_send_close(rx_port->sender);
 	if (rx_port->exception != NULL)
 		lull_rx_port_exception_free(rx_port->exception);
 	rx_port_unplug(rx_port);
@@ -286,6 +296,33 @@ lull_rx_port_info(const struct lull_rx_port *rx_port, struct lull_rx_port_info *
 		.mtu = rx_port->mtu,
 		.queue = rx_port->queue,
 		.unfiltered = rx_port->unfiltered,
+	};
+}
+
+uint32_t
+lull_rx_port_transmit(struct lull_rx_port *rx_port, const struct lull_net_outgoing *packets,
+		      uint32_t count)
+{
+	if (rx_port->sender == NULL || lull_rx_port_over())
+		return 0;
+	return lull_rx_port_send(rx_port->sender, packets, count);
+}
+
+void
+lull_rx_port_transmitted(const struct lull_rx_port *rx_port, struct lull_net_sent *sent)
+{
+	*sent = (struct lull_net_sent){ .pkts = 0 };
+	if (rx_port->sender != NULL)
+		lull_rx_port_sent(rx_port->sender, sent);
+}
+
+void
+lull_rx_port_link(const struct lull_rx_port *rx_port, struct lull_net_link *link)
+{
+	*link = (struct lull_net_link){
+		.mtu = rx_port->mtu,
+		.mbps = rx_port->port.link_mbps,
+		.up = lull_port_link_up(&rx_port->port),
 	};
 }
 

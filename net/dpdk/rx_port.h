@@ -27,6 +27,7 @@ struct lull_rx_port_config {
 	const char *device;
 	const char *eal;    /**< further EAL arguments; may be NULL */
 	uint32_t ring_pkts; /**< asked for */
+	uint32_t send_pkts; /**< room for packets on their way out; 0: it only receives */
 };
 struct lull_rx_port_packet {
 	const uint8_t *data; /**< from the Ethernet header on */
@@ -84,6 +85,11 @@ void lull_rx_port_except(struct lull_rx_port *rx_port, uint32_t index);
 /** Any thread. */
 void lull_rx_port_exceptions(const struct lull_rx_port *rx_port,
 			     struct lull_net_exceptions *counters);
+/** See struct lull_net_backend; 0 without send_pkts. */
+uint32_t lull_rx_port_transmit(struct lull_rx_port *rx_port,
+			       const struct lull_net_outgoing *packets, uint32_t count);
+void lull_rx_port_transmitted(const struct lull_rx_port *rx_port, struct lull_net_sent *sent);
+void lull_rx_port_link(const struct lull_rx_port *rx_port, struct lull_net_link *link);
 /** The program ends: ports must not be touched any more. Any thread. */
 bool lull_rx_port_over(void);
 

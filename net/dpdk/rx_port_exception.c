@@ -20,6 +20,7 @@
 
 #include <rte_ethdev.h>
 #include <rte_ring.h>
+#include <rte_spinlock.h>
 
 #include <lull/engine.h>
 
@@ -43,7 +44,8 @@ struct lull_rx_port_exception {
 	struct rte_ring *ring; /* to the kernel */
 	struct rte_mempool *pool;
 	uint32_t frame_bytes;
-	bool given; /* since the last flush: the receiving thread's */
+	rte_spinlock_t sends; /* on the port */
+	bool given;           /* since the last flush: the receiving thread's */
 	uint64_t full;
 	alignas(LULL_CACHE_LINE) struct lull_net_exceptions counters; /* the own thread's */
 };
@@ -154,7 +156,9 @@ exception_from_kernel(struct lull_rx_port_exception *exception)
 		pkt->pkt_len = (uint32_t)got;
 		pkts[count++] = pkt;
 	}
+	rte_spinlock_lock(&exception->sends);
 	sent = rte_eth_tx_burst(exception->port_id, 0, pkts, count);
+	rte_spinlock_unlock(&exception->sends);
 	LULL_COUNTER_ADD(exception->counters.from_kernel, sent);
 	LULL_COUNTER_ADD(exception->counters.refused, count - sent);
 	rte_pktmbuf_free_bulk(pkts + sent, (unsigned int)(count - sent));
@@ -257,6 +261,19 @@ lull_rx_port_exception_flush(struct lull_rx_port_exception *exception)
 	if (__atomic_load_n(&exception->asleep, __ATOMIC_RELAXED) &&
 	    __atomic_exchange_n(&exception->asleep, false, __ATOMIC_SEQ_CST))
 		exception_kick(exception);
+}
+
+uint16_t
+lull_rx_port_exception_send(struct lull_rx_port_exception *exception, struct rte_mbuf **pkts,
+			    uint16_t count)
+{
+	uint16_t sent;
+
+	if (!rte_spinlock_trylock(&exception->sends))
+		return 0;
+	sent = rte_eth_tx_burst(exception->port_id, 0, pkts, count);
+	rte_spinlock_unlock(&exception->sends);
+	return sent;
 }
 
 /* ---- open and close ---- */

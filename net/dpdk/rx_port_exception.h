@@ -6,8 +6,9 @@
  * For a port that takes everything from the kernel. The TAP has the port's MAC address and MTU, so
  * that ARP, ICMP and control protocols work over the addresses the user gives it; one that exists
  * already is used as it is found.
- * Threads: give(), flush() and hand() from the thread that receives, all else from the owner; a
- *          thread of its own moves the packets, and is the only one that sends on the port. As
+ * Threads: give(), flush() and hand() from the thread that receives, send() from the one that
+ *          sends, all else from the owner; a thread of its own moves the packets, and the two
+ *          that send on the port take turns. As
  *          long as nobody receives, it does: a camera under control answers before that.
  * Memory:  bounded: a full ring loses the packet, and counts it.
  */
@@ -35,6 +36,9 @@ void lull_rx_port_exception_hand(struct lull_rx_port_exception *exception, bool 
 bool lull_rx_port_exception_give(struct lull_rx_port_exception *exception, struct rte_mbuf *pkt);
 /** End of a burst: wake the thread if it sleeps. */
 void lull_rx_port_exception_flush(struct lull_rx_port_exception *exception);
+/** rte_eth_tx_burst() for the other one who sends; 0 while this one does. Never waits. */
+uint16_t lull_rx_port_exception_send(struct lull_rx_port_exception *exception,
+				     struct rte_mbuf **pkts, uint16_t count);
 /** Any thread. */
 void lull_rx_port_exception_count(const struct lull_rx_port_exception *exception,
 				  struct lull_net_exceptions *counters);
