@@ -5,17 +5,17 @@
  *
  * loop.c runs it on its thread, loop_control.c creates, commands and reads it.
  */
-#ifndef LULL_LOOP_H
-#define LULL_LOOP_H
+#ifndef LULL_ENGINE_LOOP_H
+#define LULL_ENGINE_LOOP_H
 
 #include <stdalign.h>
 
 #include <lull/engine.h>
 
-#include "mailbox.h"
+#include "host/mailbox.h"
 #include "engine/dpdk/port_claim.h"
 #include "rest_device.h"
-#include "snapshot.h"
+#include "host/snapshot.h"
 
 enum loop_message {
 	LOOP_MESSAGE_CHANGE, /* struct loop_change */
