@@ -10,11 +10,10 @@
 
 #include <lull/histogram.h>
 
+#include "host/explain.h"
+
 /** No handler runs from here on: loops may go. */
 void lull_telemetry_stop(void);
-
-/** A further sentence after @p bytes, as far as it fits whole. */
-void lull_loop_explain_add(char *bytes, size_t size, const char *sentence);
 
 struct lull_telemetry_reply;
 struct rte_tel_data;

@@ -58,15 +58,6 @@ lull_telemetry_put_text(struct lull_telemetry_reply *reply, const char *name, co
 }
 
 void
-lull_loop_explain_add(char *bytes, size_t size, const char *sentence)
-{
-	size_t used = strlen(bytes);
-
-	if (sentence[0] != '\0' && used + strlen("; ") + strlen(sentence) < size)
-		snprintf(bytes + used, size - used, "; %s", sentence);
-}
-
-void
 lull_telemetry_put_table(struct lull_telemetry_reply *reply, const struct lull_counter_info *table,
 			 const void *counters)
 {
