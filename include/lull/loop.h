@@ -157,11 +157,16 @@ struct lull_telemetry_config {
 	void *arg;
 };
 /**
- * Register the /lull commands. Call before the loops start, once; the config is borrowed until
- * lull_telemetry_stop(). Callbacks run one at a time.
+ * Answer the /lull commands: on DPDK's telemetry socket where its environment runs, else on a
+ * socket like that one, <runtime directory>/dpdk/<program>-<pid>/dpdk_telemetry.v2, by a thread of
+ * its own. Call once; the config is borrowed until lull_telemetry_stop(). Callbacks run one at a
+ * time. 0 or -errno.
  */
 int lull_telemetry_start(const struct lull_telemetry_config *config);
-/** No handler runs from here on: loops may be destroyed. Also part of lull_engine_fini(). */
+/**
+ * No handler runs from here on: loops may be destroyed. Ends the socket and the thread that
+ * lull_telemetry_start() made. Also part of lull_engine_fini().
+ */
 void lull_telemetry_stop(void);
 
 #ifdef __cplusplus

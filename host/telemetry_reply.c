@@ -2,59 +2,41 @@
 /*
  * What goes into a reply. DPDK 22.11 takes names of letters, digits, "_" and "/", strings of 127
  * bytes, and nests nothing but lists: a longer sentence goes on in a second member with "_more"
- * after its name.
+ * after its name. So it does everywhere, for clients see no difference.
  */
-#include "telemetry.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_telemetry.h>
-
-#include <lull/engine.h>
-
-#include "engine/dpdk/dpdk_version.h"
-
-#define TEXT_MAX (RTE_TEL_MAX_STRING_LEN - 1)
-
-struct lull_telemetry_reply *
-lull_telemetry_reply_over(struct rte_tel_data *data)
-{
-	return (struct lull_telemetry_reply *)data;
-}
-
-static struct rte_tel_data *
-reply_data(struct lull_telemetry_reply *reply)
-{
-	return (struct rte_tel_data *)reply;
-}
+#include "telemetry.h"
 
 void
 lull_telemetry_put_count(struct lull_telemetry_reply *reply, const char *name, uint64_t value)
 {
-	lull_dpdk_dict_add_uint(reply_data(reply), name, value);
+	reply->writer->count(reply->to, name, value);
 }
 
 /* A sentence of up to two members, parted in front of a blank. */
 void
 lull_telemetry_put_text(struct lull_telemetry_reply *reply, const char *name, const char *text)
 {
-	char first[TEXT_MAX + 1], more_name[LULL_NAME_SIZE];
+	char first[LULL_TELEMETRY_TEXT_MAX + 1], more[LULL_TELEMETRY_TEXT_MAX + 1];
+	char more_name[LULL_NAME_SIZE];
 	size_t cut = strlen(text);
 
-	if (cut <= TEXT_MAX) {
-		rte_tel_data_add_dict_string(reply_data(reply), name, text);
+	if (cut <= LULL_TELEMETRY_TEXT_MAX) {
+		reply->writer->text(reply->to, name, text);
 		return;
 	}
-	cut = TEXT_MAX;
+	cut = LULL_TELEMETRY_TEXT_MAX;
 	while (cut > 0 && text[cut] != ' ')
 		cut--;
 	if (cut == 0)
-		cut = TEXT_MAX;
+		cut = LULL_TELEMETRY_TEXT_MAX;
 	snprintf(first, sizeof(first), "%.*s", (int)cut, text);
+	snprintf(more, sizeof(more), "%s", text + cut);
 	snprintf(more_name, sizeof(more_name), "%s_more", name);
-	rte_tel_data_add_dict_string(reply_data(reply), name, first);
-	rte_tel_data_add_dict_string(reply_data(reply), more_name, text + cut);
+	reply->writer->text(reply->to, name, first);
+	reply->writer->text(reply->to, more_name, more);
 }
 
 void
@@ -72,26 +54,12 @@ void
 lull_telemetry_put_counts(struct lull_telemetry_reply *reply, const char *name,
 			  const uint64_t *values, uint32_t count)
 {
-	struct rte_tel_data *list = rte_tel_data_alloc();
-
-	if (list == NULL)
-		return;
-	rte_tel_data_start_array(list, LULL_DPDK_UINT_VAL);
-	for (uint32_t i = 0; i < count; i++)
-		lull_dpdk_array_add_uint(list, values[i]);
-	rte_tel_data_add_dict_container(reply_data(reply), name, list, 0);
+	reply->writer->counts(reply->to, name, values, count);
 }
 
 void
 lull_telemetry_put_texts(struct lull_telemetry_reply *reply, const char *name,
 			 const char *const *texts, uint32_t count)
 {
-	struct rte_tel_data *list = rte_tel_data_alloc();
-
-	if (list == NULL)
-		return;
-	rte_tel_data_start_array(list, RTE_TEL_STRING_VAL);
-	for (uint32_t i = 0; i < count; i++)
-		rte_tel_data_add_array_string(list, texts[i]);
-	rte_tel_data_add_dict_container(reply_data(reply), name, list, 0);
+	reply->writer->texts(reply->to, name, texts, count);
 }
