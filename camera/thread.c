@@ -11,6 +11,9 @@
 #include "receiver.h"
 #include "telemetry.h"
 
+/* A capture that waits for the application looks so often for what that has put back. */
+#define FILE_REST_NS_MAX (50 * LULL_NS_PER_US)
+
 /* All CPUs that the thread may run on: without a pinned one, time is stolen from any of them. */
 static uint64_t
 thread_steal_ns(const struct lull_camera *camera)
@@ -249,6 +252,8 @@ thread_limits(const struct lull_camera *camera, const struct lull_idle_limits *a
 		limits.rest_ns_max = LULL_NS_PER_S;
 		limits.depths = 0;
 	}
+	if (camera->backend->file)
+		limits.rest_ns_max = FILE_REST_NS_MAX;
 	return limits;
 }
 

@@ -90,6 +90,19 @@ def receives(cam: Program) -> None:
     check(loop(cam)["rx_bytes"] >= ROW_BYTES * HEIGHT, "and bytes", loop(cam))
 
 
+def loses(cam: Program) -> None:
+    """Packets that found no room while it stood still: the governor hears of them."""
+    cam.process.send_signal(signal.SIGSTOP)
+    for number in range(2, 60):
+        send_picture(number)
+    cam.process.send_signal(signal.SIGCONT)
+    wait_for("counts what was lost", lambda: loop(cam)["rx_missed"] > 0)
+    wait_for(
+        "and tells the governor",
+        lambda: sum(loop(cam)[name] for name in ("misses", "misses_other")),
+    )
+
+
 def kernel(binaries: list[str]) -> None:
     with world() as here:
         cam = receive(here, binaries, "kernel:lo")
@@ -117,6 +130,9 @@ def kernel_busy(binaries: list[str]) -> None:
         receives(cam)
         cam.finish(signal.SIGTERM)
         here.check_clean()
+        cam = receive(here, binaries, "kernel-busy:lo", "--socket-buffer", "65536")
+        loses(cam)
+        cam.finish(signal.SIGTERM)
 
 
 def dpdk(binaries: list[str]) -> None:
@@ -154,6 +170,7 @@ def pcap(binaries: list[str]) -> None:
         cam = receive(here, binaries, backend, "--missing", str(pipe))
         wait_for("rests", lambda: sum(loop(cam)[f"rests_{d}"] for d in ("pause", "sleep")) > 10)
         seen_by_all(here, cam)
+        check(loop(cam)["max_rest_us"] == 50, "looks often", loop(cam))
         set_governor(here, cam)
         reply = cam.ask("/lull/set,sched-policy=fifo")
         check("capture" in reply.get("error", ""), "it has no class of its own", reply)
