@@ -82,8 +82,7 @@ camera_free(struct lull_camera *camera)
 {
 	for (uint32_t i = 0; i < camera->stream_count; i++)
 		camera_stream_destroy(camera->streams[i]);
-	lull_rest_thread_destroy(camera->class);
-	lull_idle_destroy(camera->idle);
+	camera_thread_free(camera);
 	if (camera->event_fd >= 0)
 		close(camera->event_fd);
 	pthread_mutex_destroy(&camera->lock);
@@ -280,41 +279,21 @@ lull_camera_change(struct lull_camera *camera, const char *governor,
 {
 	const struct lull_idle_governor *found = NULL;
 
-	if (!camera->backend->polled || camera->config.own_loop || camera->backend->file)
+	if (!camera->backend->polled || camera->config.own_loop)
 		return -ENOTSUP;
 	if (governor != NULL && (found = lull_idle_governor_find(governor)) == NULL)
 		return -EINVAL;
 	if (limits != NULL && lull_idle_config_check(limits, NULL) != 0)
 		return -EINVAL;
-	pthread_mutex_lock(&camera->lock);
-	if (!atomic_load(&camera->change_asked)) {
-		camera->change_governor = NULL;
-		camera->change_limits = camera->config.limits;
-	}
-	if (found != NULL)
-		camera->change_governor = found;
-	if (limits != NULL)
-		camera->change_limits = camera->config.limits = *limits;
-	atomic_store(&camera->change_asked, true);
-	pthread_mutex_unlock(&camera->lock);
-	/* Its priority goes by the objective. */
-	if (camera->class != NULL)
-		lull_camera_change_class(camera, camera->config.sched_policy);
-	return 0;
+	return camera_thread_change(camera, found, limits);
 }
 
 int
 lull_camera_change_class(struct lull_camera *camera, enum lull_sched_policy policy)
 {
-	struct lull_rest_thread_config config = { .policy = policy };
-
-	if (camera->class == NULL)
+	if (!camera->looped || camera->loop.class == NULL)
 		return -ENOTSUP;
-	pthread_mutex_lock(&camera->lock);
-	camera->config.sched_policy = policy;
-	config.latency_ns = camera->config.limits.latency_ns;
-	pthread_mutex_unlock(&camera->lock);
-	lull_rest_thread_change(camera->class, &config);
+	lull_loop_change_class(&camera->loop, policy);
 	return 0;
 }
 
@@ -322,10 +301,10 @@ int
 lull_camera_class(const struct lull_camera *camera, struct lull_rest_thread_info *info, char *text,
 		  size_t size)
 {
-	if (camera->class == NULL)
+	if (!camera->looped || camera->loop.class == NULL)
 		return -ENOTSUP;
-	lull_rest_thread_info(camera->class, info);
-	lull_rest_thread_explain(camera->class, text, size);
+	lull_loop_class(&camera->loop, info);
+	lull_loop_class_explain(&camera->loop, text, size);
 	return 0;
 }
 

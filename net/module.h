@@ -21,7 +21,7 @@
 	 sizeof(struct lull_net_packet) + sizeof(struct lull_net_outgoing) +                       \
 	 sizeof(struct lull_net_sent))
 
-struct lull_telemetry_config; /* lull/engine.h */
+struct lull_telemetry_config; /* lull/loop.h */
 
 struct lull_net_module {
 	size_t bytes;        /**< LULL_NET_MODULE_BYTES */

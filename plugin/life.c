@@ -183,7 +183,7 @@ life_start_telemetry(void)
 	};
 	if (rte_telemetry_register_cmd == NULL)
 		return;
-	rc = lull_telemetry_start(&life.telemetry);
+	rc = lull_telemetry_register(&life.telemetry);
 	if (rc == 0)
 		rc = rte_telemetry_register_cmd(
 			"/lull/plugin", life_reply,

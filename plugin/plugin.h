@@ -38,7 +38,7 @@
 
 #include "program/pps_max.h"
 #include "engine/dpdk/port_claim.h"
-#include "engine/loop/snapshot.h"
+#include "host/snapshot.h"
 
 enum plugin_mode {
 	PLUGIN_OFF,     /* attached and counting polls, nothing else */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cam.h"
-#include "net/module.h"
 
 #define FINDINGS_MAX 128
 
@@ -178,8 +177,7 @@ cam_close(struct cam *cam)
 {
 	struct lull_error ignored;
 
-	if (cam->telemetry_runs)
-		lull_net_module_loaded()->telemetry_stop();
+	cam_control_stop(cam);
 	cam_view_close(cam->view);
 	cam_packets_end(&cam->packets, &ignored);
 	/* Every image has been put back, so this is the end of it. */

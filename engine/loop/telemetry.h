@@ -1,36 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Telemetry: what the engine itself must know of it.
+ * Telemetry of DPDK: its socket takes the commands of host/telemetry.h.
  */
 #ifndef LULL_TELEMETRY_H
 #define LULL_TELEMETRY_H
 
-#include <stddef.h>
+#include "host/explain.h"
+#include "host/telemetry.h"
 
-#include <lull/histogram.h>
-
-/** No handler runs from here on: loops may go. */
-void lull_telemetry_stop(void);
-
-/** A further sentence after @p bytes, as far as it fits whole. */
-void lull_loop_explain_add(char *bytes, size_t size, const char *sentence);
-
-struct lull_telemetry_reply;
-struct rte_tel_data;
-/** A reply that writes into @p data, a dictionary that has been started. */
-struct lull_telemetry_reply *lull_telemetry_reply_over(struct rte_tel_data *data);
-
-/** Pairs (smallest value, count) of the non-empty bins. */
-struct lull_telemetry_bins {
-	uint32_t count;
-	struct {
-		uint64_t low, count;
-	} bins[LULL_HISTOGRAM_BINS];
-};
-
-/** At most @p count_max pairs: neighbours are merged until they fit. */
-void lull_telemetry_bins(const struct lull_histogram *histogram, uint32_t count_max,
-			 struct lull_telemetry_bins *bins);
+/** Have DPDK's socket take the /lull commands; see lull_telemetry_begin(). 0 or -errno. */
+int lull_telemetry_register(const struct lull_telemetry_config *config);
+extern const struct lull_telemetry_carrier lull_telemetry_dpdk;
 
 #endif

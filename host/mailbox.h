@@ -35,8 +35,14 @@ void lull_mailbox_init(struct lull_mailbox *mailbox);
 void lull_mailbox_fini(struct lull_mailbox *mailbox);
 /** 0, -EAGAIN: full, -EMSGSIZE: larger than LULL_MESSAGE_SIZE. */
 int lull_mailbox_post(struct lull_mailbox *mailbox, uint32_t kind, const void *data, size_t size);
-/** Oldest message, NULL when empty; valid until popped. */
-const struct lull_message *lull_mailbox_peek(struct lull_mailbox *mailbox);
+/** Oldest message, NULL when empty; valid until popped. Once a poll iteration: inline. */
+static inline const struct lull_message *
+lull_mailbox_peek(const struct lull_mailbox *mailbox)
+{
+	if (__atomic_load_n(&mailbox->head, __ATOMIC_ACQUIRE) == mailbox->tail)
+		return NULL;
+	return &mailbox->slots[mailbox->tail % LULL_MAILBOX_SLOTS];
+}
 void lull_mailbox_pop(struct lull_mailbox *mailbox);
 
 #endif

@@ -42,14 +42,6 @@ lull_mailbox_post(struct lull_mailbox *mailbox, uint32_t kind, const void *data,
 	return rc;
 }
 
-const struct lull_message *
-lull_mailbox_peek(struct lull_mailbox *mailbox)
-{
-	if (__atomic_load_n(&mailbox->head, __ATOMIC_ACQUIRE) == mailbox->tail)
-		return NULL;
-	return &mailbox->slots[mailbox->tail % LULL_MAILBOX_SLOTS];
-}
-
 void
 lull_mailbox_pop(struct lull_mailbox *mailbox)
 {

@@ -12,7 +12,7 @@
 
 #include <stdalign.h>
 
-#include <lull/engine.h>
+#include <lull/loop.h>
 
 #define LULL_SNAPSHOT_WORDS ((sizeof(struct lull_loop_snapshot) + 7) / 8)
 
