@@ -15,28 +15,48 @@
 #define CLOSE_WAIT_US 100
 #define FINDINGS_MAX 128
 
+_Static_assert(LULL_CAMERA_STREAMS_MAX <= LULL_NET_CLAIMS_MAX, "a claim for each stream");
+
 /* ---- open ---- */
 
 static int
 camera_choose(struct lull_camera *camera, const char *text, char *error)
 {
-	const char *colon = strchr(text, ':');
-	size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
+	static const enum lull_camera_clock clocks[] = {
+		[LULL_NET_CLOCK_NONE] = LULL_CAMERA_CLOCK_NONE,
+		[LULL_NET_CLOCK_KERNEL] = LULL_CAMERA_CLOCK_KERNEL,
+		[LULL_NET_CLOCK_POLL] = LULL_CAMERA_CLOCK_POLL,
+		[LULL_NET_CLOCK_FILE] = LULL_CAMERA_CLOCK_FILE,
+	};
+	const char *argument;
+	int rc = lull_net_choose(text, &camera->backend, &argument, error);
 
-	for (uint32_t i = 0; camera_backends[i] != NULL; i++)
-		if (strlen(camera_backends[i]->name) == length &&
-		    strncmp(camera_backends[i]->name, text, length) == 0)
-			camera->backend = camera_backends[i];
-	if (camera->backend == NULL || colon == NULL || colon[1] == '\0')
-		return camera_error(
-			error, -EINVAL,
-			"backend: '%s' is none of kernel:IF, kernel-busy:IF, dpdk:PORT, "
-			"pcap:FILE",
-			text);
-	if (strlen(colon + 1) >= sizeof(camera->argument))
+	if (rc != 0)
+		return rc;
+	if (camera->backend->receive == NULL)
+		return camera_error(error, -EINVAL, "backend: '%s' only sends", text);
+	if (strlen(argument) >= sizeof(camera->argument))
 		return camera_error(error, -EINVAL, "backend: '%s' is too long", text);
-	strcpy(camera->argument, colon + 1);
+	strcpy(camera->argument, argument);
+	camera->clock = clocks[camera->backend->clock];
 	return 0;
+}
+
+/* Sockets or port. */
+static int
+camera_open_backend(struct lull_camera *camera, char *error)
+{
+	const struct lull_camera_config *config = &camera->config;
+	const struct lull_net_config net = {
+		.program = camera->program,
+		.eal = config->eal,
+		.socket_bytes = config->socket_bytes,
+		.ring_pkts = config->ring_pkts,
+		.own_loop = config->own_loop,
+		.unchecked = config->unchecked,
+	};
+
+	return camera->backend->open(&net, camera->argument, &camera->backend_state, error);
 }
 
 static int
@@ -62,8 +82,7 @@ camera_free(struct lull_camera *camera)
 {
 	for (uint32_t i = 0; i < camera->stream_count; i++)
 		camera_stream_destroy(camera->streams[i]);
-	lull_rest_thread_destroy(camera->class);
-	lull_idle_destroy(camera->idle);
+	camera_thread_free(camera);
 	if (camera->event_fd >= 0)
 		close(camera->event_fd);
 	pthread_mutex_destroy(&camera->lock);
@@ -88,8 +107,7 @@ lull_camera_open(const struct lull_camera_config *config, struct lull_camera **o
 	rc = camera->event_fd < 0 ? camera_error(error, -errno, "no eventfd: %s", strerror(errno)) :
 				    camera_configure(camera, config, error);
 	if (rc == 0)
-		rc = camera->backend->open(&camera->config, camera->argument,
-					   &camera->backend_state, error);
+		rc = camera_open_backend(camera, error);
 	if (rc != 0) {
 		camera_free(camera);
 		return rc;
@@ -171,7 +189,7 @@ static int
 camera_start_checked(struct lull_camera *camera, char *error)
 {
 	static const char *const no_remedy = "";
-	struct lull_camera_finding *lines = calloc(FINDINGS_MAX, sizeof(*lines));
+	struct lull_finding *lines = calloc(FINDINGS_MAX, sizeof(*lines));
 	uint32_t count;
 	int rc = 0;
 
@@ -179,7 +197,7 @@ camera_start_checked(struct lull_camera *camera, char *error)
 		return camera_error(error, -ENOMEM, "no memory for the self-check");
 	count = LULL_MIN(lull_camera_check(camera, lines, FINDINGS_MAX), FINDINGS_MAX);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		if (lines[i].grade == CAMERA_WRONG)
+		if (lines[i].grade == LULL_GRADE_WRONG)
 			rc = camera_error(error, -EPERM, "%s: %.120s%s%.100s", lines[i].subject,
 					  lines[i].text, lines[i].remedy[0] ? "; " : no_remedy,
 					  lines[i].remedy);
@@ -241,7 +259,7 @@ lull_camera_start(struct lull_camera *camera, char *error)
 uint32_t
 lull_camera_poll(struct lull_camera *camera, uint64_t now_ns, uint64_t *rest_until_ns)
 {
-	const struct camera_backend *backend = camera->backend;
+	const struct lull_net_backend *backend = camera->backend;
 	uint32_t count;
 
 	*rest_until_ns = UINT64_MAX;
@@ -261,41 +279,21 @@ lull_camera_change(struct lull_camera *camera, const char *governor,
 {
 	const struct lull_idle_governor *found = NULL;
 
-	if (!camera->backend->polled || camera->config.own_loop || camera->backend->file)
+	if (!camera->backend->polled || camera->config.own_loop)
 		return -ENOTSUP;
 	if (governor != NULL && (found = lull_idle_governor_find(governor)) == NULL)
 		return -EINVAL;
 	if (limits != NULL && lull_idle_config_check(limits, NULL) != 0)
 		return -EINVAL;
-	pthread_mutex_lock(&camera->lock);
-	if (!atomic_load(&camera->change_asked)) {
-		camera->change_governor = NULL;
-		camera->change_limits = camera->config.limits;
-	}
-	if (found != NULL)
-		camera->change_governor = found;
-	if (limits != NULL)
-		camera->change_limits = camera->config.limits = *limits;
-	atomic_store(&camera->change_asked, true);
-	pthread_mutex_unlock(&camera->lock);
-	/* Its priority goes by the objective. */
-	if (camera->class != NULL)
-		lull_camera_change_class(camera, camera->config.sched_policy);
-	return 0;
+	return camera_thread_change(camera, found, limits);
 }
 
 int
 lull_camera_change_class(struct lull_camera *camera, enum lull_sched_policy policy)
 {
-	struct lull_rest_thread_config config = { .policy = policy };
-
-	if (camera->class == NULL)
+	if (!camera->looped || camera->loop.class == NULL)
 		return -ENOTSUP;
-	pthread_mutex_lock(&camera->lock);
-	camera->config.sched_policy = policy;
-	config.latency_ns = camera->config.limits.latency_ns;
-	pthread_mutex_unlock(&camera->lock);
-	lull_rest_thread_change(camera->class, &config);
+	lull_loop_change_class(&camera->loop, policy);
 	return 0;
 }
 
@@ -303,10 +301,10 @@ int
 lull_camera_class(const struct lull_camera *camera, struct lull_rest_thread_info *info, char *text,
 		  size_t size)
 {
-	if (camera->class == NULL)
+	if (!camera->looped || camera->loop.class == NULL)
 		return -ENOTSUP;
-	lull_rest_thread_info(camera->class, info);
-	lull_rest_thread_explain(camera->class, text, size);
+	lull_loop_class(&camera->loop, info);
+	lull_loop_class_explain(&camera->loop, text, size);
 	return 0;
 }
 
@@ -315,7 +313,7 @@ lull_camera_class(const struct lull_camera *camera, struct lull_rest_thread_info
 static void
 camera_stop(struct lull_camera *camera)
 {
-	const struct camera_backend *backend = camera->backend;
+	const struct lull_net_backend *backend = camera->backend;
 
 	camera->closed = true;
 	camera_thread_stop(camera);

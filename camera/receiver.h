@@ -16,9 +16,11 @@
 #include <lull/camera.h>
 #include <lull/rest.h>
 
-#include "backend.h"
 #include "frame/phase.h"
+#include "host/loop.h"
+#include "net/backend.h"
 
+#define CAMERA_BURST LULL_NET_BURST
 #define CAMERA_BUFFERS_MAX 256
 #define CAMERA_NAME_SIZE 32
 #define CAMERA_BUFFERS 16
@@ -62,7 +64,7 @@ struct camera_stream {
 	void *protocol_state;
 	struct lull_assembler *assembler; /* NULL: the size of a picture is not known yet */
 	uint32_t next;                    /* on the same port: index plus 1; 0: none */
-	struct camera_claim claim;
+	struct lull_net_claim claim;
 	struct lull_camera_counters counters;
 	uint64_t unsized; /* pieces before there was an assembler */
 	uint32_t arrival_next;
@@ -100,8 +102,9 @@ struct camera_stream {
 };
 
 struct lull_camera {
-	const struct camera_backend *backend;
+	const struct lull_net_backend *backend;
 	void *backend_state;
+	enum lull_camera_clock clock; /* of the back end's stamps */
 	struct lull_camera_config config;
 	char argument[256], program[64], governor[32];
 	struct camera_stream *streams[LULL_CAMERA_STREAMS_MAX];
@@ -116,16 +119,14 @@ struct lull_camera {
 	uint64_t turn_ns;       /* the last one began */
 	uint32_t behind_pkts;   /* packets that may have waited since before */
 	uint64_t file_ns;       /* time of the capture */
-	struct lull_idle *idle;
-	uint64_t waits;         /* rests of a thread without a governor */
-	uint64_t class_changes; /* seen */
-	struct lull_rest_thread *class;
+	uint64_t due_ns;        /* of the turn: something is due at the latest */
 	struct lull_histogram gaps;
 	atomic_int tid, cpu;
 	atomic_bool ended; /* no image will come any more */
 	uint64_t started_ns, steal_begin_ns, cpu_begin_ns;
-	uint64_t missed_end; /* when the back end was closed */
-	struct lull_camera_totals exceptions_end;
+	uint64_t missed_end;  /* when the back end was closed */
+	uint64_t missed_seen; /* by the last loss audit */
+	struct lull_net_exceptions exceptions_end;
 	atomic_uint_fast64_t ended_ns, cpu_end_ns, steal_end_ns;
 
 	/* hand-over */
@@ -139,14 +140,13 @@ struct lull_camera {
 	atomic_bool woken;
 	atomic_uint_fast64_t foreign; /* puts of what is no image */
 
-	/* live change */
-	atomic_bool change_asked;
-	const struct lull_idle_governor *change_governor;
-	struct lull_idle_limits change_limits;
-
+	/* its thread; with a loop of the application there is none of this */
+	void *idle_memory;
+	bool looped; /* the loop is set up */
+	atomic_bool kicked;
 	pthread_t thread;
 	bool thread_runs;
-	atomic_bool stop;
+	struct lull_loop loop;
 };
 
 /* ---- streams: stream.c ---- */
@@ -188,8 +188,13 @@ void camera_rows_tell(struct camera_stream *stream, uint64_t key, const uint8_t 
 		      uint32_t rows, bool end);
 int camera_thread_start(struct lull_camera *camera, char *error);
 void camera_thread_stop(struct lull_camera *camera);
+/** Free what the start made. */
+void camera_thread_free(struct lull_camera *camera);
 /** The calling thread receives from here on. */
 void camera_thread_begin(struct lull_camera *camera);
 void camera_thread_end(struct lull_camera *camera);
+/** See lull_camera_change(). */
+int camera_thread_change(struct lull_camera *camera, const struct lull_idle_governor *governor,
+			 const struct lull_idle_limits *limits);
 
 #endif

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiving thread: turns and rests. */
+/* The receiving thread: a source and a stage of the one loop. */
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "error.h"
+#include "host/loop_run.h"
 #include "receiver.h"
+#include "telemetry.h"
 
-/* A blocking wait ends at the latest then: the clock of the machine may be set, a signal lost. */
-#define WAIT_NS_MAX LULL_NS_PER_S
-/* It ends late by about so much: what is due is polled for then, instead of slept past. */
-#define WAIT_LATE_NS (60 * LULL_NS_PER_US)
-/* A file that must wait for the application looks so often. */
-#define FILE_WAIT_US 50
+/* A capture that waits for the application looks so often for what that has put back. */
+#define FILE_REST_NS_MAX (50 * LULL_NS_PER_US)
 
 /* All CPUs that the thread may run on: without a pinned one, time is stolen from any of them. */
 static uint64_t
@@ -42,10 +41,7 @@ camera_thread_begin(struct lull_camera *camera)
 	camera->cpu_begin_ns = lull_thread_cpu_ns(tid);
 	camera->steal_begin_ns = thread_steal_ns(camera);
 	camera->started_ns = lull_clock_ns();
-	if (camera->class != NULL)
-		lull_rest_thread_enter(camera->class, 0);
 	atomic_store(&camera->tid, tid);
-	lull_rest_thread_init();
 	if (camera->backend->thread != NULL)
 		camera->backend->thread(camera->backend_state, true);
 }
@@ -57,8 +53,6 @@ camera_thread_end(struct lull_camera *camera)
 		return;
 	if (camera->backend->thread != NULL && !camera->config.own_loop)
 		camera->backend->thread(camera->backend_state, false);
-	if (camera->class != NULL)
-		lull_rest_thread_leave(camera->class);
 	atomic_store(&camera->cpu_end_ns, lull_thread_cpu_ns(atomic_load(&camera->tid)));
 	atomic_store(&camera->steal_end_ns, thread_steal_ns(camera));
 	atomic_store(&camera->ended_ns, lull_clock_ns());
@@ -84,6 +78,8 @@ thread_totals(struct lull_camera *camera, struct lull_camera_totals *totals)
 void
 lull_camera_totals(struct lull_camera *camera, struct lull_camera_totals *totals)
 {
+	struct lull_net_exceptions beside = camera->exceptions_end;
+
 	*totals = (struct lull_camera_totals){
 		.pkts = LULL_COUNTER_READ(camera->pkts),
 		.bytes = LULL_COUNTER_READ(camera->bytes),
@@ -91,21 +87,160 @@ lull_camera_totals(struct lull_camera *camera, struct lull_camera_totals *totals
 		.missed = camera->missed_end,
 		.errors = LULL_COUNTER_READ(camera->errors) + atomic_load(&camera->foreign),
 		.gaps_late = LULL_COUNTER_READ(camera->gaps_late),
-		.to_kernel = camera->exceptions_end.to_kernel,
-		.from_kernel = camera->exceptions_end.from_kernel,
-		.kernel_lost = camera->exceptions_end.kernel_lost,
 	};
 	if (camera->backend_state != NULL) {
 		totals->missed = camera->backend->missed(camera->backend_state);
 		if (camera->backend->unclaimed != NULL)
 			totals->unclaimed += camera->backend->unclaimed(camera->backend_state);
 		if (camera->backend->exceptions != NULL)
-			camera->backend->exceptions(camera->backend_state, totals);
+			camera->backend->exceptions(camera->backend_state, &beside);
 	}
+	totals->to_kernel = beside.to_kernel;
+	totals->from_kernel = beside.from_kernel;
+	totals->kernel_lost = beside.refused;
 	thread_totals(camera, totals);
 }
 
-/* ---- resting ---- */
+/* ---- source ---- */
+
+static void
+source_receive(struct lull_loop *loop, struct lull_turn *turn)
+{
+	struct lull_camera *camera = loop->stage_state;
+	const struct lull_net_backend *backend = camera->backend;
+
+	/* The rest since the last turn is no gap; how long a blocking one took nobody asked. */
+	if (loop->woke_ns > camera->turn_ended_ns)
+		camera->turn_ended_ns = backend->polled ? loop->woke_ns : 0;
+	loop->queue_pkts[0] = (uint16_t)camera_receive(camera, turn->now_ns, &camera->due_ns);
+	if (backend->polled && !backend->file)
+		turn->calm_ns = camera_calm_ns(camera, turn->now_ns);
+	if (backend->ended != NULL && backend->ended(camera->backend_state)) {
+		lull_loop_end(loop);
+		camera->due_ns = turn->now_ns; /* no rest any more */
+	} else if (backend->file) {
+		camera->due_ns = UINT64_MAX; /* by the clock of the capture, not ours */
+	}
+}
+
+static void
+source_begin(struct lull_loop *loop)
+{
+	camera_thread_begin(loop->stage_state);
+}
+
+static void
+source_end(struct lull_loop *loop)
+{
+	camera_receive_end(loop->stage_state);
+	camera_thread_end(loop->stage_state);
+}
+
+static void
+source_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf)
+{
+	struct lull_camera *camera = loop->stage_state;
+
+	(void)nombuf;
+	pthread_mutex_lock(&camera->lock);
+	*missed = camera->backend_state == NULL ? camera->missed_end :
+						  camera->backend->missed(camera->backend_state);
+	pthread_mutex_unlock(&camera->lock);
+}
+
+static bool
+source_audit(struct lull_loop *loop, bool last, uint64_t *risen)
+{
+	struct lull_camera *camera = loop->stage_state;
+	uint64_t missed = camera->backend->missed(camera->backend_state);
+
+	(void)last; /* nobody shares the queue */
+	*risen = missed > camera->missed_seen ? missed - camera->missed_seen : 0;
+	camera->missed_seen = missed;
+	return true;
+}
+
+static void
+source_kick(struct lull_loop *loop)
+{
+	struct lull_camera *camera = loop->stage_state;
+
+	if (camera->backend->kick == NULL)
+		return;
+	atomic_store(&camera->kicked, true);
+	camera->backend->kick(camera->backend_state);
+}
+
+static const struct lull_loop_source thread_source = {
+	.receive = source_receive,
+	.begin = source_begin,
+	.end = source_end,
+	.audit = source_audit,
+	.missed = source_missed,
+	.kick = source_kick,
+};
+
+/* ---- stage ---- */
+
+static uint64_t
+stage_turn(void *state, uint64_t now_ns)
+{
+	const struct lull_camera *camera = state;
+
+	(void)now_ns;
+	return camera->due_ns == UINT64_MAX ? 0 : camera->due_ns;
+}
+
+#define ROW(member, shown, member_unit, text)                                                      \
+	{                                                                                          \
+		.name = shown, .unit = member_unit, .help = text,                                  \
+		.offset = offsetof(struct lull_camera, member)                                     \
+	}
+static const struct lull_counter_info stage_counters[] = {
+	ROW(bytes, "rx_bytes", "bytes", "of their payload"),
+	ROW(unclaimed, "rx_unclaimed", "packets", "for no stream"),
+	ROW(gaps_late, "gaps_late", "1", "turns over 100 us after the last, rests left out"),
+	{ .name = NULL },
+};
+
+static const struct lull_stage thread_stage = {
+	.name = "camera",
+	.summary = "packets to streams, pieces to frames, frames to images",
+	.turn = stage_turn,
+	.counters = stage_counters,
+};
+
+/* ---- ways to rest ---- */
+
+static int
+block_probe(void *context)
+{
+	const struct lull_camera *camera = context;
+
+	return camera->backend->wait != NULL && !camera->backend->polled ? 0 : -ENOTSUP;
+}
+
+static enum lull_wake_reason
+block_run(void *context, uint64_t limit_ns)
+{
+	struct lull_camera *camera = context;
+	uint64_t begin_ns = lull_clock_ns();
+
+	camera->backend->wait(camera->backend_state, limit_ns);
+	if (atomic_exchange(&camera->kicked, false))
+		return LULL_WAKE_KICK;
+	return lull_clock_ns() - begin_ns >= limit_ns ? LULL_WAKE_TIMER : LULL_WAKE_PACKET;
+}
+
+static const struct lull_rest_way thread_block = {
+	.depth = LULL_REST_INTERRUPT,
+	.summary = "the thread sleeps in the kernel until packets come",
+	.probe = block_probe,
+	.run = block_run,
+};
+static const struct lull_rest_way *const thread_block_ways[] = { &thread_block, NULL };
+
+/* ---- limits ---- */
 
 static struct lull_idle_limits
 thread_limits(const struct lull_camera *camera, const struct lull_idle_limits *asked)
@@ -114,130 +249,110 @@ thread_limits(const struct lull_camera *camera, const struct lull_idle_limits *a
 
 	if (limits.ring_pkts == 0)
 		limits.ring_pkts = camera->backend->ring_pkts(camera->backend_state);
-	if (limits.burst_pkts == 0)
-		limits.burst_pkts = CAMERA_BURST;
+	if (!camera->backend->polled) {
+		/* Packets end the rest, and there is no other. */
+		limits.rest_ns_max = LULL_NS_PER_S;
+		limits.depths = 0;
+	}
+	if (camera->backend->file)
+		limits.rest_ns_max = FILE_REST_NS_MAX;
 	return limits;
 }
 
-static void
-thread_change(struct lull_camera *camera)
+/* A file hands out one packet at a time, and then there are more. */
+static uint32_t
+thread_burst(const struct lull_camera *camera)
+{
+	uint32_t asked = camera->config.limits.burst_pkts;
+
+	if (camera->backend->file)
+		return 1;
+	return asked != 0 ? asked : CAMERA_BURST;
+}
+
+int
+camera_thread_change(struct lull_camera *camera, const struct lull_idle_governor *governor,
+		     const struct lull_idle_limits *asked)
 {
 	struct lull_idle_limits limits;
+	int rc = 0;
 
 	pthread_mutex_lock(&camera->lock);
-	limits = thread_limits(camera, &camera->change_limits);
-	limits.depths = lull_idle_limits(camera->idle)->depths;
-	lull_idle_change(camera->idle, camera->change_governor, &limits);
-	atomic_store(&camera->change_asked, false);
+	limits = asked != NULL ? *asked : camera->config.limits;
+	camera->config.limits = limits;
+	if (camera->looped) {
+		limits = thread_limits(camera, &limits);
+		limits.depths = camera->loop.limits.depths;
+		rc = lull_loop_post_change(&camera->loop, governor, &limits);
+	} else if (governor != NULL) {
+		strcpy(camera->governor, lull_idle_governor_name(governor));
+	}
 	pthread_mutex_unlock(&camera->lock);
+	return rc;
 }
 
-static void
-thread_rest(struct lull_camera *camera, uint64_t now_ns, uint32_t count, uint64_t due_ns)
+struct lull_loop *
+camera_loop(struct lull_camera *camera)
 {
-	uint16_t pkts = (uint16_t)count;
-	struct lull_turn turn = {
-		.now_ns = now_ns,
-		.deadline_ns = due_ns == UINT64_MAX ? 0 : due_ns,
-		.queue_pkts = &pkts,
-		.queue_count = 1,
-		.calm_ns = camera_calm_ns(camera, now_ns),
-	};
-	struct lull_rest rest;
-	struct lull_wake wake;
-
-	if (atomic_load_explicit(&camera->change_asked, memory_order_relaxed))
-		thread_change(camera);
-	if (lull_rest_thread_changes(camera->class) != camera->class_changes) {
-		camera->class_changes = lull_rest_thread_changes(camera->class);
-		lull_idle_forget(camera->idle);
-	}
-	rest = lull_idle_plan(camera->idle, &turn);
-	if (rest.depth == LULL_REST_NONE)
-		return;
-	lull_rest_run(rest.depth == LULL_REST_PAUSE ? &lull_rest_pause : &lull_rest_sleep_timer,
-		      NULL, &rest, &wake);
-	lull_idle_wake(camera->idle, &wake);
-	camera->turn_ended_ns = wake.end_ns;
+	return camera->looped ? &camera->loop : NULL;
 }
 
-static void
-thread_wait(struct lull_camera *camera, uint64_t due_ns)
-{
-	uint64_t now_ns = lull_clock_ns();
-	uint64_t limit_ns = due_ns > now_ns ? due_ns - now_ns : 0;
-
-	if (limit_ns > 0) {
-		limit_ns -= LULL_MIN(limit_ns, WAIT_LATE_NS);
-		camera->backend->wait(camera->backend_state, LULL_MIN(limit_ns, WAIT_NS_MAX));
-		LULL_COUNTER_ADD(camera->waits, 1);
-	}
-	camera->turn_ended_ns = 0;
-}
-
-static bool
-thread_turn(struct lull_camera *camera)
-{
-	const struct camera_backend *backend = camera->backend;
-	uint64_t now_ns = lull_clock_ns(), due_ns;
-	uint32_t count = camera_receive(camera, now_ns, &due_ns);
-
-	if (backend->ended != NULL && backend->ended(camera->backend_state))
-		return false;
-	if (backend->file) {
-		if (count == 0)
-			usleep(FILE_WAIT_US);
-	} else if (backend->polled) {
-		thread_rest(camera, now_ns, count, due_ns);
-	} else if (count == 0) {
-		thread_wait(camera, due_ns);
-	}
-	return true;
-}
+/* ---- start and stop ---- */
 
 static void *
 thread_run(void *arg)
 {
 	struct lull_camera *camera = arg;
 
-	camera_thread_begin(camera);
-	while (!atomic_load_explicit(&camera->stop, memory_order_relaxed) && thread_turn(camera))
-		continue;
-	camera_receive_end(camera);
-	camera_thread_end(camera);
+	lull_loop_run(&camera->loop, &thread_source);
 	return NULL;
 }
 
-/* ---- start and stop ---- */
-
 static int
-thread_idle(struct lull_camera *camera, char *error)
+thread_check(const struct lull_camera *camera, const struct lull_idle_limits *limits, char *error)
 {
-	struct lull_idle_limits limits = thread_limits(camera, &camera->config.limits);
+	const uint32_t polled = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP);
 	char text[LULL_RANGE_TEXT];
 	struct lull_range wrong;
 
-	if (!camera->backend->polled || camera->config.own_loop)
-		return 0;
-	if (lull_idle_config_check(&limits, &wrong) != 0)
+	if (lull_idle_config_check(limits, &wrong) != 0)
 		return camera_error(error, -EINVAL, "%s",
 				    lull_range_print(&wrong, text, sizeof(text)));
-	return lull_idle_create(camera->governor, &limits, &camera->idle);
+	if (camera->backend->polled && limits->depths != 0 && (limits->depths & polled) == 0)
+		return camera_error(error, -EINVAL, "depths: this thread can pause and sleep");
+	return 0;
 }
 
-/* Its class is ours to choose as far as the thread is ours. */
 static int
-thread_class(struct lull_camera *camera)
+thread_loop(struct lull_camera *camera, char *error)
 {
-	const struct lull_rest_thread_config config = {
-		.policy = camera->config.sched_policy,
-		.latency_ns = camera->config.limits.latency_ns,
-		.rests = camera->idle == NULL ? &camera->waits : NULL,
+	const bool polled = camera->backend->polled;
+	const struct lull_loop_parts parts = {
+		.name = "cam0",
+		.kind = "camera",
+		.thread = "lull-camera",
+		.cpu = camera->config.cpu - 1,
+		.burst_pkts = thread_burst(camera),
+		.source = &thread_source,
+		.stage = &thread_stage,
+		.stage_state = camera,
+		.ways = polled ? lull_loop_ways : thread_block_ways,
+		.way_context = camera,
+		.governor =
+			polled ? lull_idle_governor_find(camera->governor) : &lull_loop_blocking,
+		.limits = thread_limits(camera, &camera->config.limits),
+		.sched_policy = camera->config.sched_policy,
+		/* A file is in no hurry. */
+		.no_class = camera->backend->file,
+		.idle_memory = camera->idle_memory,
 	};
+	int rc = thread_check(camera, &parts.limits, error);
 
-	if (camera->backend->file)
-		return 0;
-	return lull_rest_thread_create(camera->idle, &config, &camera->class);
+	if (rc != 0)
+		return rc;
+	rc = lull_loop_init(&camera->loop, &parts);
+	camera->looped = true;
+	return rc == 0 ? 0 : camera_error(error, rc, "no loop for the thread: %s", strerror(-rc));
 }
 
 static int
@@ -260,14 +375,20 @@ thread_pin(struct lull_camera *camera, pthread_attr_t *attr, char *error)
 int
 camera_thread_start(struct lull_camera *camera, char *error)
 {
+	size_t size = (lull_idle_size() + LULL_CACHE_LINE - 1) & ~(size_t)(LULL_CACHE_LINE - 1);
 	pthread_attr_t attr;
-	int rc = thread_idle(camera, error);
+	int rc;
 
-	if (rc != 0 || camera->config.own_loop)
+	if (camera->config.own_loop)
+		return 0;
+	camera->idle_memory = aligned_alloc(LULL_CACHE_LINE, size);
+	if (camera->idle_memory == NULL)
+		return camera_error(error, -ENOMEM, "no memory for the thread");
+	rc = thread_loop(camera, error);
+	if (rc != 0) {
+		camera_thread_free(camera);
 		return rc;
-	rc = thread_class(camera);
-	if (rc != 0)
-		return camera_error(error, rc, "no memory for the thread");
+	}
 	pthread_attr_init(&attr);
 	rc = thread_pin(camera, &attr, error);
 	if (rc == 0) {
@@ -276,20 +397,30 @@ camera_thread_start(struct lull_camera *camera, char *error)
 		if (rc != 0)
 			camera_error(error, rc, "no thread: %s", strerror(-rc));
 		else
-			pthread_setname_np(camera->thread, "lull-camera");
+			pthread_setname_np(camera->thread, camera->loop.thread);
 	}
 	pthread_attr_destroy(&attr);
+	if (rc != 0)
+		camera_thread_free(camera);
 	return rc;
 }
 
 void
 camera_thread_stop(struct lull_camera *camera)
 {
-	atomic_store(&camera->stop, true);
 	if (!camera->thread_runs)
 		return;
-	if (camera->backend->kick != NULL)
-		camera->backend->kick(camera->backend_state);
+	lull_loop_end(&camera->loop);
 	pthread_join(camera->thread, NULL);
 	camera->thread_runs = false;
+}
+
+void
+camera_thread_free(struct lull_camera *camera)
+{
+	if (camera->looped)
+		lull_loop_fini(&camera->loop);
+	camera->looped = false;
+	free(camera->idle_memory);
+	camera->idle_memory = NULL;
 }

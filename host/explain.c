@@ -2,8 +2,11 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <lull/rest.h>
+
+#include "explain.h"
 
 #include "idle/calibration.h"
 #include "idle/limits.h"
@@ -339,4 +342,13 @@ lull_verdict_explain(const struct lull_verdict *verdict, const struct lull_idle_
 		explain_none(&text, verdict);
 	}
 	return bytes;
+}
+
+void
+lull_loop_explain_add(char *bytes, size_t size, const char *sentence)
+{
+	size_t used = strlen(bytes);
+
+	if (sentence[0] != '\0' && used + strlen("; ") + strlen(sentence) < size)
+		snprintf(bytes + used, size - used, "; %s", sentence);
 }

@@ -4,6 +4,8 @@
 
 #include <lull/rest.h>
 
+#include "loop.h"
+
 /* What a loop without a device can do. */
 #define POLLER_DEPTHS (LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP))
 
@@ -64,7 +66,5 @@ lull_idle_turn_sized(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count
 
 	if (rest.depth == LULL_REST_NONE)
 		return;
-	lull_rest_run(rest.depth == LULL_REST_PAUSE ? &lull_rest_pause : &lull_rest_sleep_timer,
-		      NULL, &rest, &wake);
-	lull_idle_wake(idle, &wake);
+	lull_loop_rest_once(idle, lull_rest_ways, NULL, &rest, &wake);
 }

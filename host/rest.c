@@ -3,8 +3,17 @@
 
 #include <lull/rest.h>
 
+#include "loop.h"
+
 /* Reading the CPU clock is a system call: it would cost more than a short rest. */
 #define MEASURE_EVERY 64
+
+const struct lull_rest_way *const lull_loop_ways[] = { &lull_rest_pause, &lull_rest_sleep_timer,
+						       NULL };
+const struct lull_rest_way *const lull_rest_ways[LULL_REST_DEPTH_COUNT] = {
+	[LULL_REST_PAUSE] = &lull_rest_pause,
+	[LULL_REST_SLEEP] = &lull_rest_sleep_timer,
+};
 
 static _Thread_local uint32_t rest_count;
 

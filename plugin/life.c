@@ -217,7 +217,7 @@ life_start_telemetry(void)
 	};
 	if (rte_telemetry_register_cmd == NULL)
 		return;
-	rc = lull_telemetry_serve(&life.telemetry, &life_loops);
+	rc = lull_telemetry_register(&life.telemetry, &life_loops);
 	if (rc != 0)
 		plugin_say("telemetry refused the /lull commands: %s; going on without",
 			   strerror(-rc));

@@ -40,6 +40,7 @@
 #include "program/resting.h"
 #include "idle/loss_audit.h"
 #include "engine/loop/telemetry.h"
+#include "host/snapshot.h"
 
 enum plugin_mode {
 	PLUGIN_OFF,     /* attached and counting polls, nothing else */

@@ -13,13 +13,13 @@
 #include <pthread.h>
 
 #include <lull/camera.h>
-#include <lull/engine.h>
+#include <lull/loop.h>
 
+#include "camera/spec.h"
 #include "packets.h"
 #include "record.h"
 #include "sent.h"
 #include "settings.h"
-#include "spec.h"
 #include "view.h"
 
 /** Why the run ended, for the result. */
@@ -32,6 +32,7 @@ struct cam {
 	uint32_t spec_count;
 
 	struct lull_camera *camera;
+	struct lull_loop *loop; /* of the receiving thread */
 	struct lull_telemetry_config telemetry;
 	bool telemetry_runs;
 	bool class_told; /* that it was refused */
@@ -62,8 +63,9 @@ int cam_check_print(struct cam *cam, FILE *out, struct lull_error *error);
 /** Which cameras are there, as text and as JSON; -ENODEV and the sentence when there is none. */
 int cam_discover_print(const struct cam_settings *settings, FILE *out, struct lull_error *error);
 
-/** A back end of DPDK has telemetry: /lull/set and /lull/settings. */
+/** Telemetry, from the start of the camera to its close. */
 int cam_control_start(struct cam *cam, struct lull_error *error);
+void cam_control_stop(struct cam *cam);
 
 /** One progress line about what happened since the last one. */
 struct cam_progress {

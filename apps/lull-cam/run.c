@@ -211,11 +211,11 @@ cam_run(struct cam *cam, struct lull_error *error)
 	if (rc != 0)
 		return lull_error_set(error, rc, "%s", text);
 	rc = cam_control_start(cam, error);
-	if (rc != 0)
-		return rc;
 	/* Who starts a sender waits for this line. */
 	fprintf(stderr, "lull-cam: receiving %u stream%s from %s\n", cam->spec_count,
 		cam->spec_count == 1 ? "" : "s", cam->settings.backend);
+	if (rc != 0)
+		fprintf(stderr, "lull-cam: %s\n", error->text);
 	cam->begin_ns = lull_clock_ns();
 	rc = run_until_end(cam, error);
 	cam->end_ns = lull_clock_ns();

@@ -245,7 +245,7 @@ env_start(const struct lull_engine_config *config, char *error)
 }
 
 int
-lull_engine_init(const struct lull_engine_config *config, char *error)
+lull_env_open(const struct lull_engine_config *config, char *error)
 {
 	uint32_t memory_mb = config->memory_mb != 0 ? config->memory_mb : MEMORY_MB_DEFAULT;
 	bool hugepages = env_hugepages_free_kb() >= memory_mb * 1024ULL;

@@ -6,6 +6,9 @@
 #ifndef LULL_ENV_H
 #define LULL_ENV_H
 
+struct lull_engine_config;
+/** Start the EAL; see lull_engine_init(). */
+int lull_env_open(const struct lull_engine_config *config, char *error);
 /** Close all ports, then the EAL, which can not begin again. By the thread that began it. */
 void lull_env_close(void);
 

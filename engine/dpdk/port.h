@@ -9,7 +9,7 @@
 #include <lull/engine.h>
 
 #include "idle/loss_audit.h"
-#include "port_facts.h"
+#include "host/port_facts.h"
 
 struct rte_eth_dev_info;
 

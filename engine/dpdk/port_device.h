@@ -14,7 +14,7 @@
 #include <rte_devargs.h>
 #include <rte_ethdev.h>
 
-#include "port_facts.h"
+#include "host/port_facts.h"
 
 static inline struct lull_port_driver
 lull_port_device(const struct rte_eth_dev_info *info)

@@ -6,7 +6,7 @@
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
 
-#include "engine/loop/mailbox.h"
+#include "host/mailbox.h"
 #include "engine/dpdk/port.h"
 #include "stand.h"
 

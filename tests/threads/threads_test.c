@@ -18,8 +18,8 @@
 
 #include <lull/idle.h>
 
-#include "engine/loop/mailbox.h"
-#include "engine/loop/snapshot.h"
+#include "host/mailbox.h"
+#include "host/snapshot.h"
 
 #define POSTERS 3
 #define MESSAGES 2000

@@ -40,6 +40,7 @@ MEANING = {
 SAID = ("state", "text", "text_more", "sched_text", "sched_text_more",
         "arrival_pkts")
 BAR_WIDTH = 40
+BLOCKING = "kernel"  # the thread sleeps until the kernel wakes it: there is nothing to choose
 
 
 def value_text(name: str, value: object) -> str:
@@ -101,6 +102,6 @@ def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
     if explain.state != "none":
         console.print(table)
         _print_curve(explain.arrival_pkts, console)
-    else:
+    elif loop.governor != BLOCKING:
         console.print(f"{loop.governor} takes no objective and promises nothing; "
                       "'lull set objective max-latency=200' does", style="dim")

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Snapshot: a struct that one thread publishes and others copy whole.
+ *
+ * A sequence lock over relaxed words: the writer never waits, a reader tries
+ * again when it met a write.
+ * Threads: one writer, any number of readers.
+ */
+#ifndef LULL_SNAPSHOT_H
+#define LULL_SNAPSHOT_H
+
+#include <stdalign.h>
+
+#include <lull/loop.h>
+
+#define LULL_SNAPSHOT_WORDS ((sizeof(struct lull_loop_snapshot) + 7) / 8)
+
+struct lull_snapshot_cell {
+	alignas(LULL_CACHE_LINE) uint32_t sequence; /* odd while it is written */
+	uint64_t words[LULL_SNAPSHOT_WORDS];
+};
+
+void lull_snapshot_write(struct lull_snapshot_cell *cell,
+			 const struct lull_loop_snapshot *snapshot);
+void lull_snapshot_read(const struct lull_snapshot_cell *cell, struct lull_loop_snapshot *snapshot);
+
+#endif

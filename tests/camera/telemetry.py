@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lull top, show, explain and set on lull-cam with every back end; what clients may do to it.
+
+telemetry.py LULL-CAM LULL-CAM-SOURCE [CASE ...]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
+
+from lull_cam import HEIGHT, ROW_BYTES, WIDTH, row_packet
+from world import PATIENCE_S, Program, World, check, main, wait_for, world
+
+TREE = Path(__file__).resolve().parents[2]
+PORT = 5004
+STREAM = f"protocol=rfc4175,port={PORT},width={WIDTH},height={HEIGHT},pixel=rgb8"
+FRAMES = 1000  # of a capture: more than a pipe holds lines about them
+ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
+def receive(here: World, binaries: list[str], backend: str, *words: str) -> Program:
+    options = ["--backend", backend, "--stream", STREAM, "--unchecked", "--stats", "0", *words]
+    return here.start("cam", binaries[0], " ".join(options)).ready()
+
+
+def lull(here: World, *words: str) -> str:
+    """A subcommand of lull: what it says where it ends well."""
+    run = subprocess.run(
+        [sys.executable, "-m", "lull", *words],
+        env={**here.env, "PYTHONPATH": str(TREE / "python"), "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    check(run.returncode == 0, f"lull {' '.join(words)}", run.stdout + run.stderr)
+    return run.stdout
+
+
+def send_picture(number: int) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+        for row in range(HEIGHT):
+            sender.sendto(row_packet(number, row, bytes(ROW_BYTES)), ("127.0.0.1", PORT))
+
+
+def loop(cam: Program) -> dict[str, Any]:
+    told: dict[str, Any] = cam.ask("/lull/loop,cam0")
+    return told
+
+
+def seen_by_all(here: World, cam: Program) -> None:
+    """Each command that looks on names the loop."""
+    for words in (["show"], ["top", "--count", "1"], ["explain"]):
+        said = lull(here, *words)
+        check("cam0" in said, f"lull {words[0]} shows cam0", said)
+    told = loop(cam)
+    advised = "lull set objective" in said
+    check(advised == (told["governor"] != "kernel"), "advises where there is a choice", said)
+    check(told["kind"] == "camera" and told["thread"] == "lull-camera", "what it is", told)
+    check(told["tid"] != cam.process.pid and told["thread_cpu_ns"] > 0, "its thread", told)
+
+
+def set_governor(here: World, cam: Program) -> None:
+    said = lull(here, "set", "governor=fixed", "rest=70us")
+    check("governor = fixed" in said, "lull set says so", said)
+    wait_for("the loop has it", lambda: loop(cam)["governor"] == "fixed")
+    wait_for("and the rest", lambda: loop(cam)["rest_us"] == 70)
+    cam.set("governor@cam0=ramp")
+    wait_for("by the name of the loop", lambda: loop(cam)["governor"] == "ramp")
+    reply = cam.ask("/lull/set,governor@cam1=ramp")
+    check("cam0" in reply.get("error", ""), "says which there is", reply)
+    window = cam.ask("/lull/mark")["window"]
+    wait_for("a window begins", lambda: loop(cam)["window"] == window)
+
+
+def receives(cam: Program) -> None:
+    before = loop(cam)["pkts"]
+    send_picture(1)
+    wait_for("counts packets", lambda: loop(cam)["pkts"] >= before + HEIGHT)
+    check(loop(cam)["rx_bytes"] >= ROW_BYTES * HEIGHT, "and bytes", loop(cam))
+
+
+def loses(cam: Program) -> None:
+    """Packets that found no room while it stood still: the governor hears of them."""
+    cam.process.send_signal(signal.SIGSTOP)
+    for number in range(2, 60):
+        send_picture(number)
+    cam.process.send_signal(signal.SIGCONT)
+    wait_for("counts what was lost", lambda: loop(cam)["rx_missed"] > 0)
+    wait_for(
+        "and tells the governor",
+        lambda: sum(loop(cam)[name] for name in ("misses", "misses_other")),
+    )
+
+
+def kernel(binaries: list[str]) -> None:
+    with world() as here:
+        cam = receive(here, binaries, "kernel:lo")
+        receives(cam)
+        seen_by_all(here, cam)
+        told = loop(cam)
+        check(told["governor"] == "kernel" and told["rests_interrupt"] > 0, "blocks", told)
+        check("kernel wakes" in cam.ask("/lull/explain,cam0")["text"], "explains itself")
+        reply = cam.ask("/lull/set,governor=fixed")
+        check("without a governor" in reply.get("error", ""), "refuses a governor", reply)
+        check(cam.ask("/lull/settings")["governor"] == "phase", "and keeps what it had")
+        lull(here, "set", "sched-policy=other")
+        check(loop(cam)["sched_policy"] == "other", "its class", loop(cam))
+        cam.finish(signal.SIGINT)
+        here.check_clean()
+
+
+def kernel_busy(binaries: list[str]) -> None:
+    with world() as here:
+        cam = receive(here, binaries, "kernel-busy:lo")
+        receives(cam)
+        check("objective" not in lull(here, "show"), "the governor is phase")
+        check(loop(cam)["governor"] == "phase", "the one that was asked for", loop(cam))
+        set_governor(here, cam)
+        receives(cam)
+        cam.finish(signal.SIGTERM)
+        here.check_clean()
+        cam = receive(here, binaries, "kernel-busy:lo", "--socket-buffer", "65536")
+        loses(cam)
+        cam.finish(signal.SIGTERM)
+
+
+def dpdk(binaries: list[str]) -> None:
+    with world() as here:
+        cam = receive(here, binaries, "dpdk:af_packet=lo")
+        receives(cam)
+        seen_by_all(here, cam)
+        check(cam.ask("/lull/info")["dpdk"] != "", "on DPDK's socket", cam.ask("/lull/info"))
+        set_governor(here, cam)
+        cam.finish(signal.SIGTERM)
+        here.check_clean()
+
+
+def write_capture(path: Path) -> None:
+    """One row of each picture: all are partial, and a line is written about each."""
+    out = bytearray(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+    for number in range(FRAMES):
+        udp = row_packet(number, 0, bytes(ROW_BYTES))
+        packet = bytes(12) + b"\x08\x00"
+        packet += struct.pack("!BBHIBBH", 0x45, 0, 28 + len(udp), 0, 64, 17, 0)
+        packet += bytes([192, 0, 2, 1, 192, 0, 2, 2])
+        packet += struct.pack("!HHHH", 4000, PORT, 8 + len(udp), 0) + udp
+        out += struct.pack("<IIII", number, 0, len(packet), len(packet)) + packet
+    path.write_bytes(out)
+
+
+def pcap(binaries: list[str]) -> None:
+    """The capture waits for the program, and the program for the reader of a pipe."""
+    with world() as here:
+        write_capture(here.path("capture.pcap"))
+        pipe = here.path("missing")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        backend = f"pcap:{here.path('capture.pcap')}"
+        cam = receive(here, binaries, backend, "--missing", str(pipe))
+        wait_for("rests", lambda: sum(loop(cam)[f"rests_{d}"] for d in ("pause", "sleep")) > 10)
+        seen_by_all(here, cam)
+        check(loop(cam)["max_rest_us"] == 50, "looks often", loop(cam))
+        set_governor(here, cam)
+        reply = cam.ask("/lull/set,sched-policy=fifo")
+        check("capture" in reply.get("error", ""), "it has no class of its own", reply)
+        check(loop(cam)["pkts"] < FRAMES, "has not read all of it", loop(cam))
+        os.set_blocking(reader, True)
+        lines = 0
+        while bytes_read := os.read(reader, 65536):
+            lines += bytes_read.count(b"\n")
+        os.close(reader)
+        result = cam.finish()
+        check(lines == FRAMES, "a line for each frame", lines)
+        check(result["streams"][0]["frames"] == FRAMES, "no frame is lost", result["streams"])
+        here.check_clean()
+
+
+def connect(cam: Program) -> socket.socket:
+    client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    client.connect(str(cam.socket_path))  # waits while others stand in line
+    client.settimeout(PATIENCE_S)
+    return client
+
+
+def is_hung_up(client: socket.socket) -> bool:
+    try:
+        while client.recv(65536):
+            pass
+    except (ConnectionError, BrokenPipeError):
+        pass
+    client.close()
+    return True
+
+
+def use(cam: Program) -> list[int]:
+    """Files and threads that it has."""
+    process = Path(f"/proc/{cam.process.pid}")
+    return [len(list((process / kind).iterdir())) for kind in ("fd", "task")]
+
+
+def hostile(binaries: list[str]) -> None:
+    with world() as here:
+        cam = receive(here, binaries, "kernel:lo")
+        before = use(cam)
+        for request in (b"x" * 1025, b"/lull/info," + b"y" * 60000, b"/lull/info\0", bytes(64)):
+            client = connect(cam)
+            client.send(request)
+            check(is_hung_up(client), "hangs up", request[:20])
+        with connect(cam) as client:
+            client.recv(1024)
+            for request in (b"/" + b"z" * 1000, b"\xff\xfe,\xfd", b",", b'/"\\\n',
+                            b"/lull/set,\xff=\xff"):  # fmt: skip
+                client.send(request)
+                json.loads(client.recv(65536))
+        many = [connect(cam) for _ in range(40)]
+        for client in many[10:]:
+            check(is_hung_up(client), "an eleventh is hung up on")
+        deaf = many[0]
+        deaf.setblocking(False)
+        try:
+            while True:
+                deaf.send(b"/lull/loop,cam0")
+        except (BlockingIOError, ConnectionError):
+            pass
+        for client in many[:10]:
+            client.close()
+        wait_for("they are gone", lambda: use(cam) == before)
+        for _ in range(300):
+            connect(cam).close()
+        check(cam.ask("/lull/info")["pid"] == cam.process.pid, "answers as before")
+        wait_for("nothing stays", lambda: use(cam) == before)
+        receives(cam)
+        cam.finish(signal.SIGINT)
+        here.check_clean()
+
+
+def place(binaries: list[str]) -> None:
+    """Its folder is the user's alone; without one it receives all the same."""
+    with world() as here:
+        for sign in ENDING:
+            cam = receive(here, binaries, "kernel:lo")
+            mode = cam.socket_path.parent.stat().st_mode
+            check(mode & 0o777 == 0o700, "the user's alone", oct(mode))
+            held = connect(cam)
+            cam.finish(sign)
+            held.close()
+            here.check_clean()
+        here.env["RUNTIME_DIRECTORY"] = "/proc/none"
+        words = f"--backend kernel:lo --stream {STREAM} --unchecked --stats 0"
+        cam = here.start("cam", binaries[0], words)
+        wait_for("says why", lambda: "no telemetry" in cam.stderr())
+        cam.finish(signal.SIGINT)
+
+
+if __name__ == "__main__":
+    main([kernel, kernel_busy, dpdk, pcap, hostile, place], "rings")
