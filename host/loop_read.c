@@ -59,7 +59,7 @@ lull_loop_change_class(struct lull_loop *loop, enum lull_sched_policy policy)
 	struct lull_loop_snapshot snapshot;
 	struct lull_rest_thread_config config;
 
-	if (policy == loop->sched_policy || loop->class == NULL)
+	if (loop->class == NULL)
 		return;
 	lull_loop_snapshot(loop, &snapshot);
 	loop->sched_policy = policy;

