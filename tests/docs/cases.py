@@ -88,7 +88,7 @@ def runs_a_pipeline(place: Place, block: Block) -> None:
 def looks_at_a_loop(place: Place, block: Block) -> None:
     """The loop of the sentence before the block runs in another terminal."""
     page = (place.root / block.page).read_text(encoding="utf-8")
-    begin = re.search(r"In one terminal `([^`]+)`", page)
+    begin = re.search(r"In one terminal run `([^`]+)`", page)
     check(begin is not None, "the page says what runs in one terminal")
     assert begin is not None
     top, explain, change, doctor = steps(block, 4)
