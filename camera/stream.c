@@ -75,7 +75,8 @@ stream_assembly(struct camera_stream *stream, char *error)
 {
 	const struct lull_camera_stream *config = &stream->config;
 	struct lull_assembler_config *assembly = &stream->assembly;
-	struct lull_config_error wrong;
+	char text[LULL_RANGE_TEXT];
+	struct lull_range wrong;
 
 	*assembly = (struct lull_assembler_config){
 		.open_max = config->open_max != 0 ? config->open_max : OPEN_MAX,
@@ -98,9 +99,8 @@ stream_assembly(struct camera_stream *stream, char *error)
 	if (assembly->buffer_bytes == 0)
 		return 0; /* the first leader tells */
 	if (lull_assembler_config_check(assembly, &wrong) != 0)
-		return camera_error(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong.field,
-				    (unsigned long long)wrong.value, (unsigned long long)wrong.low,
-				    (unsigned long long)wrong.high);
+		return camera_error(error, -EINVAL, "%s",
+				    lull_range_print(&wrong, text, sizeof(text)));
 	return 0;
 }
 

@@ -214,14 +214,14 @@ static int
 thread_idle(struct lull_camera *camera, char *error)
 {
 	struct lull_idle_limits limits = thread_limits(camera, &camera->config.limits);
-	struct lull_config_error wrong;
+	char text[LULL_RANGE_TEXT];
+	struct lull_range wrong;
 
 	if (!camera->backend->polled || camera->config.own_loop)
 		return 0;
 	if (lull_idle_config_check(&limits, &wrong) != 0)
-		return camera_error(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong.field,
-				    (unsigned long long)wrong.value, (unsigned long long)wrong.low,
-				    (unsigned long long)wrong.high);
+		return camera_error(error, -EINVAL, "%s",
+				    lull_range_print(&wrong, text, sizeof(text)));
 	return lull_idle_create(camera->governor, &limits, &camera->idle);
 }
 

@@ -19,21 +19,6 @@
 #define SYSTEM_FILE "/etc/lull/plugin.yaml"
 
 static const char *const mode_names[] = { "off", "passive", "shadow", "on", NULL };
-static const char *const loss_names[] = { "zero", "tolerate", NULL };
-/* As enum lull_sched_policy has them. */
-static const char *const policy_names[] = { "auto", "other", "fifo", "deadline", NULL };
-static const char *const layout_names[] = { "linked", "array", "segments", NULL };
-
-static const char *
-governor_name(uint32_t index)
-{
-	uint32_t i;
-
-	for (i = 0; i < index && lull_idle_governors[i] != NULL; i++)
-		;
-	return lull_idle_governors[i] == NULL ? NULL :
-						lull_idle_governor_name(lull_idle_governors[i]);
-}
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct plugin_settings, member)
 static const struct lull_option options[] = {
@@ -46,11 +31,11 @@ static const struct lull_option options[] = {
 	  MEMBER(mode) },
 	{ .key = "governor",
 	  .type = LULL_OPTION_CHOICE,
-	  .choice = governor_name,
+	  .choice = lull_resting_governor_name,
 	  .value = "objective",
 	  .live = true,
 	  .help = "Who decides.",
-	  MEMBER(governor) },
+	  MEMBER(resting.governor) },
 	{ .key = "max-latency",
 	  .type = LULL_OPTION_DURATION,
 	  .unit = "us",
@@ -59,7 +44,7 @@ static const struct lull_option options[] = {
 	  .value = "100",
 	  .live = true,
 	  .help = "Added latency at the percentile.",
-	  MEMBER(max_latency_ns) },
+	  MEMBER(resting.max_latency_ns) },
 	{ .key = "percentile",
 	  .type = LULL_OPTION_REAL,
 	  .real_low = 50,
@@ -67,14 +52,14 @@ static const struct lull_option options[] = {
 	  .value = "99",
 	  .live = true,
 	  .help = "Of the objective.",
-	  MEMBER(percentile) },
+	  MEMBER(resting.percentile) },
 	{ .key = "loss",
 	  .type = LULL_OPTION_CHOICE,
-	  .choices = loss_names,
+	  .choices = lull_resting_losses,
 	  .value = "zero",
 	  .live = true,
 	  .help = "May a rest lose packets?",
-	  MEMBER(loss) },
+	  MEMBER(resting.loss) },
 	{ .key = "max-rest",
 	  .type = LULL_OPTION_DURATION,
 	  .unit = "us",
@@ -84,7 +69,7 @@ static const struct lull_option options[] = {
 	  .live = true,
 	  .help = "No rest longer than this: the program may have timers, a Tx drain or other "
 		  "duties the plugin cannot see.",
-	  MEMBER(max_rest_ns) },
+	  MEMBER(resting.max_rest_ns) },
 	{ .key = "rest",
 	  .type = LULL_OPTION_DURATION,
 	  .unit = "us",
@@ -93,7 +78,7 @@ static const struct lull_option options[] = {
 	  .value = "50",
 	  .live = true,
 	  .help = "For fixed and metronome.",
-	  MEMBER(rest_ns) },
+	  MEMBER(resting.rest_ns) },
 	{ .key = "pps-max",
 	  .type = LULL_OPTION_CUSTOM,
 	  .parse = lull_pps_max_parse,
@@ -101,7 +86,7 @@ static const struct lull_option options[] = {
 	  .value = "auto",
 	  .live = true,
 	  .help = "Arrival limit of the zero-loss bound.",
-	  MEMBER(pps_max) },
+	  MEMBER(resting.pps_max) },
 	{ .key = "kalman-step",
 	  .type = LULL_OPTION_DURATION,
 	  .unit = "us",
@@ -110,7 +95,7 @@ static const struct lull_option options[] = {
 	  .value = "10",
 	  .live = true,
 	  .help = "kalman, kalman-guarded: step by which the rest grows.",
-	  MEMBER(kalman.step_ns) },
+	  MEMBER(resting.kalman.step_ns) },
 	{ .key = "kalman-tolerance",
 	  .type = LULL_OPTION_REAL,
 	  .real_low = 0.0001,
@@ -118,7 +103,7 @@ static const struct lull_option options[] = {
 	  .value = "1",
 	  .live = true,
 	  .help = "kalman, kalman-guarded: loss of speed that counts as none, percent.",
-	  MEMBER(kalman_tolerance) },
+	  MEMBER(resting.kalman_tolerance) },
 	{ .key = "kalman-row",
 	  .type = LULL_OPTION_COUNT,
 	  .unit = "bytes",
@@ -127,7 +112,7 @@ static const struct lull_option options[] = {
 	  .value = "10",
 	  .live = true,
 	  .help = "kalman, kalman-guarded: packet sizes that share a row of the table.",
-	  MEMBER(kalman.row_bytes) },
+	  MEMBER(resting.kalman.row_bytes) },
 	{ .key = "kalman-window",
 	  .type = LULL_OPTION_DURATION,
 	  .unit = "ms",
@@ -136,22 +121,22 @@ static const struct lull_option options[] = {
 	  .value = "10",
 	  .live = true,
 	  .help = "kalman, kalman-guarded: sizes and speeds of so long are reckoned with.",
-	  MEMBER(kalman.window_ns) },
+	  MEMBER(resting.kalman.window_ns) },
 	{ .key = "kalman-layout",
 	  .type = LULL_OPTION_CHOICE,
-	  .choices = layout_names,
+	  .choices = lull_resting_layouts,
 	  .value = "linked",
 	  .live = true,
 	  .help = "kalman, kalman-guarded: how the record table is kept.",
-	  MEMBER(kalman_layout) },
+	  MEMBER(resting.kalman_layout) },
 	{ .key = "sched-policy",
 	  .type = LULL_OPTION_CHOICE,
-	  .choices = policy_names,
+	  .choices = lull_resting_policies,
 	  .value = "other",
 	  .live = true,
 	  .help = "Scheduling class of a thread that rests: other leaves it as it is; auto, fifo "
 		  "or deadline lend it a real-time one.",
-	  MEMBER(sched_policy) },
+	  MEMBER(resting.sched_policy) },
 	{ .key = "ring",
 	  .type = LULL_OPTION_COUNT,
 	  .unit = "packets",
@@ -186,7 +171,7 @@ plugin_mode_name(uint32_t mode)
 const struct lull_idle_governor *
 plugin_settings_governor(const struct plugin_settings *settings)
 {
-	return lull_idle_governors[settings->governor];
+	return lull_resting_governor(&settings->resting);
 }
 
 /* max-latency is LULL_MAX_LATENCY */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,4 +79,11 @@ lull_error_prefix(struct lull_error *error, const char *format, ...)
 	snprintf(whole.text + used, sizeof(whole.text) - used, "%s", error->text);
 	lull_text_clean(whole.text);
 	*error = whole;
+}
+
+int
+lull_error_range(struct lull_error *error, const struct lull_range *wrong)
+{
+	lull_range_print(wrong, error->text, sizeof(error->text));
+	return -EINVAL;
 }

@@ -24,7 +24,7 @@ control_change(struct cam *cam, const char *assignment, struct lull_error *error
 				    "no loop '%.*s': one thread receives all streams",
 				    LULL_ERROR_SHOWN, loop);
 	if (rc == 0) {
-		limits = lull_resting_limits(&settings->resting, 0, 0, 0);
+		limits = lull_resting_limits(&settings->resting, NULL);
 		rc = lull_camera_change(
 			cam->camera,
 			lull_idle_governor_name(lull_resting_governor(&settings->resting)),

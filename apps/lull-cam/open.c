@@ -103,7 +103,7 @@ cam_open(struct cam *cam, struct lull_error *error)
 		.program = cam_program.name,
 		.governor = lull_idle_governor_name(lull_resting_governor(&settings->resting)),
 		/* The library knows the ring that it was granted. */
-		.limits = lull_resting_limits(&settings->resting, 0, 0, 0),
+		.limits = lull_resting_limits(&settings->resting, NULL),
 		.sched_policy = (enum lull_sched_policy)settings->resting.sched_policy,
 		.socket_bytes = settings->socket_bytes,
 		.ring_pkts = settings->ring_pkts,

@@ -152,7 +152,7 @@ run_scheduler(struct flow_sim *program, const struct lull_scheduler *scheduler, 
 static int
 run_check(const struct flow_sim *program, struct lull_error *error)
 {
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 
 	for (uint32_t i = 0; i < program->settings.schedulers.count; i++) {
 		struct lull_sim_pipeline_config config = flow_sim_settings_config(
@@ -160,10 +160,7 @@ run_check(const struct flow_sim *program, struct lull_error *error)
 			program->settings.loads.items_ppm[0], false, program->settings.seed);
 
 		if (lull_sim_pipeline_config_check(&config, &wrong) != 0)
-			return lull_error_set(error, -EINVAL, "%s: %llu is not in %llu..%llu",
-					      wrong.field, (unsigned long long)wrong.value,
-					      (unsigned long long)wrong.low,
-					      (unsigned long long)wrong.high);
+			return lull_error_range(error, &wrong);
 	}
 	return 0;
 }

@@ -35,10 +35,8 @@ struct flow_thread {
 	struct lull_loop *loop;
 	enum flow_part part;
 	struct lull_pipeline_place place;
-	struct lull_resting resting; /* may be changed for this thread alone */
-	uint32_t ring_pkts, held_pkts;
-	uint64_t link_pps;     /* 0: no link rate known */
-	uint64_t hardware_pps; /* the same, 0 unless every port is hardware */
+	struct lull_resting resting;  /* may be changed for this thread alone */
+	struct lull_ring_facts rings; /* that it polls */
 	uint64_t begin_ns, begin_cpu_ns, begin_steal_ns;
 };
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/dpdk/port.h"
 #include "flow.h"
 
 static const struct {
@@ -15,23 +16,6 @@ static const struct {
 	[FLOW_PART_OUTPUT] = { "output", "output", &lull_stage_flow_output },
 };
 
-/* A loop rests for its smallest ring at its largest rate. */
-static void
-thread_add_port(struct flow_thread *thread, const struct lull_port *port, bool first)
-{
-	uint64_t pps = lull_link_pps(port->link_mbps);
-
-	if (first || port->ring_pkts - port->held_pkts < thread->ring_pkts - thread->held_pkts) {
-		thread->ring_pkts = port->ring_pkts;
-		thread->held_pkts = port->held_pkts;
-	}
-	thread->link_pps =
-		pps > 0 && (first || thread->link_pps > 0) ? LULL_MAX(thread->link_pps, pps) : 0;
-	thread->hardware_pps = port->hardware && (first || thread->hardware_pps > 0) ?
-				       LULL_MAX(thread->hardware_pps, pps) :
-				       0;
-}
-
 /* With a port for each I/O thread they share the ports, else the queues of every port. */
 static int
 thread_queues(const struct flow *flow, struct flow_thread *thread, struct lull_loop_config *config,
@@ -42,13 +26,15 @@ thread_queues(const struct flow *flow, struct flow_thread *thread, struct lull_l
 	if (flow_settings_from_files(&flow->settings))
 		return 0;
 	for (uint32_t p = 0; p < flow->port_count; p++) {
+		const struct lull_ring_facts rings = lull_port_rings(&flow->ports[p]);
+
 		if (deal && p % flow->settings.io != thread->place.index)
 			continue;
 		if (config->queue_count == LULL_IDLE_QUEUES_MAX)
 			return lull_error_set(error, -E2BIG,
 					      "more than %d ports for one I/O thread; give --io",
 					      LULL_IDLE_QUEUES_MAX);
-		thread_add_port(thread, &flow->ports[p], config->queue_count == 0);
+		lull_ring_facts_add(&thread->rings, &rings);
 		config->queues[config->queue_count++] = (struct lull_loop_queue){
 			.port_id = flow->ports[p].port_id,
 			.queue_id = deal ? 0 : (uint16_t)thread->place.index,
@@ -62,11 +48,9 @@ flow_thread_limits(const struct flow_thread *thread, struct lull_idle_limits *li
 		   struct lull_error *error)
 {
 	const struct lull_resting *resting = &thread->resting;
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 
-	*limits = lull_resting_limits(resting, thread->ring_pkts, thread->held_pkts,
-				      resting->pps_max.automatic ? thread->hardware_pps :
-								   thread->link_pps);
+	*limits = lull_resting_limits(resting, &thread->rings);
 	if (limits->envelope == LULL_ENVELOPE_LINK && limits->pps_max == 0) {
 		if (thread->part == FLOW_PART_IO)
 			return lull_error_set(
@@ -75,10 +59,7 @@ flow_thread_limits(const struct flow_thread *thread, struct lull_idle_limits *li
 		limits->envelope = LULL_ENVELOPE_LEARNED; /* rings in here have no link */
 	}
 	if (lull_idle_config_check(limits, &wrong) != 0)
-		return lull_error_set(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong.field,
-				      (unsigned long long)wrong.value,
-				      (unsigned long long)wrong.low,
-				      (unsigned long long)wrong.high);
+		return lull_error_range(error, &wrong);
 	return 0;
 }
 
@@ -102,8 +83,9 @@ thread_open(struct flow *flow, enum flow_part part, uint32_t index, struct lull_
 	thread->part = part;
 	thread->place = (struct lull_pipeline_place){ flow->pipeline, index };
 	thread->resting = flow->settings.resting;
-	thread->ring_pkts = flow->settings.ring;
 	rc = part == FLOW_PART_IO ? thread_queues(flow, thread, &config, error) : 0;
+	if (thread->rings.count == 0) /* files, and what is inside of the program */
+		thread->rings.ring_pkts = flow->settings.ring;
 	if (rc == 0)
 		rc = flow_thread_limits(thread, &config.limits, error);
 	if (rc != 0)

@@ -27,9 +27,7 @@ struct fwd_thread {
 	struct lull_loop *loop;
 	struct lull_forward_config forward;
 	struct fwd_settings settings; /* may be changed for this thread alone */
-	uint32_t ring_pkts, held_pkts;
-	uint64_t link_pps;     /* 0: no link rate known */
-	uint64_t hardware_pps; /* the same, 0 unless every port is hardware */
+	struct lull_ring_facts rings; /* that it polls */
 };
 
 /** What a loop had used when it started. */

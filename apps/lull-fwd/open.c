@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/dpdk/port.h"
 #include "fwd.h"
 
 #define MBUF_BYTES 2560 /* buffer of an ordinary frame, with all that belongs to it */
@@ -116,24 +117,6 @@ open_peer(const struct fwd *fwd, uint32_t port_index)
 
 /* ---- threads ---- */
 
-/* A loop rests for its smallest ring at its largest rate. */
-static void
-open_thread_add_port(struct fwd_thread *thread, const struct lull_port *port)
-{
-	uint64_t pps = lull_link_pps(port->link_mbps);
-	bool first = thread->ring_pkts == 0;
-
-	if (first || port->ring_pkts - port->held_pkts < thread->ring_pkts - thread->held_pkts) {
-		thread->ring_pkts = port->ring_pkts;
-		thread->held_pkts = port->held_pkts;
-	}
-	thread->link_pps =
-		pps > 0 && (first || thread->link_pps > 0) ? LULL_MAX(thread->link_pps, pps) : 0;
-	thread->hardware_pps = port->hardware && (first || thread->hardware_pps > 0) ?
-				       LULL_MAX(thread->hardware_pps, pps) :
-				       0;
-}
-
 static int
 open_thread_queues(struct fwd *fwd, uint32_t thread_index, struct lull_loop_config *config,
 		   struct lull_error *error)
@@ -143,6 +126,8 @@ open_thread_queues(struct fwd *fwd, uint32_t thread_index, struct lull_loop_conf
 
 	forward->mode = (enum lull_forward_mode)fwd->settings.mode;
 	for (uint32_t p = 0; p < fwd->port_count; p++) {
+		const struct lull_ring_facts rings = lull_port_rings(&fwd->ports[p]);
+
 		for (uint32_t q = thread_index; q < fwd->settings.queues;
 		     q += fwd->settings.threads) {
 			uint32_t i = config->queue_count;
@@ -158,7 +143,7 @@ open_thread_queues(struct fwd *fwd, uint32_t thread_index, struct lull_loop_conf
 			forward->tx[i].queue_id = (uint16_t)q;
 			config->queue_count++;
 		}
-		open_thread_add_port(thread, &fwd->ports[p]);
+		lull_ring_facts_add(&thread->rings, &rings);
 	}
 	forward->queue_count = config->queue_count;
 	return 0;
@@ -169,20 +154,15 @@ fwd_thread_limits(const struct fwd_thread *thread, struct lull_idle_limits *limi
 		  struct lull_error *error)
 {
 	const struct lull_resting *resting = &thread->settings.resting;
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 
-	*limits = lull_resting_limits(resting, thread->ring_pkts, thread->held_pkts,
-				      resting->pps_max.automatic ? thread->hardware_pps :
-								   thread->link_pps);
+	*limits = lull_resting_limits(resting, &thread->rings);
 	if (limits->envelope == LULL_ENVELOPE_LINK && limits->pps_max == 0)
 		return lull_error_set(
 			error, -EINVAL,
 			"pps-max: a port tells no link rate; say learned or a number");
 	if (lull_idle_config_check(limits, &wrong) != 0)
-		return lull_error_set(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong.field,
-				      (unsigned long long)wrong.value,
-				      (unsigned long long)wrong.low,
-				      (unsigned long long)wrong.high);
+		return lull_error_range(error, &wrong);
 	return 0;
 }
 

@@ -45,11 +45,18 @@ struct lull_counter_info {
 	uint32_t offset;  /**< of a uint64_t in the module's counter struct */
 };
 
-/** What a lull_<module>_config_check() found wrong. */
-struct lull_config_error {
-	const char *field;         /**< member of the configuration */
-	uint64_t value, low, high; /**< what it is and the range it must lie in */
+/**
+ * A number and the range it must lie in. A lull_<module>_config_check() leaves the first one that
+ * does not in its last argument, which may be NULL.
+ */
+struct lull_range {
+	const char *field;         /**< member of the configuration; its unit comes last */
+	uint64_t value, low, high; /**< what it is, and the least and the most it may be */
 };
+/** Room for the sentence about most ranges. */
+#define LULL_RANGE_TEXT 160
+/** "burst_pkts: 0 is not in 1..256", cut to @p size; returns @p text. Any thread. */
+char *lull_range_print(const struct lull_range *range, char *text, size_t size);
 
 /**
  * Called once when lull finds a mistake of its own; must not return.

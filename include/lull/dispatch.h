@@ -84,8 +84,7 @@ struct lull_dispatch_config {
 	uint64_t seed;             /**< of rr's start and of ties [0] */
 };
 /** -EINVAL and @p error filled in (when not NULL) if a member is out of range. */
-int lull_dispatch_config_check(const struct lull_dispatch_config *config,
-			       struct lull_config_error *error);
+int lull_dispatch_config_check(const struct lull_dispatch_config *config, struct lull_range *error);
 
 /** How a worker stands: read once per burst. */
 struct lull_dispatch_load {
@@ -225,7 +224,7 @@ struct lull_resequence_config {
 	uint64_t delay_ns;    /**< longest time a packet is held, 1 us..1 s [2 ms] */
 };
 int lull_resequence_config_check(const struct lull_resequence_config *config,
-				 struct lull_config_error *error);
+				 struct lull_range *error);
 
 /** added = passed + held; held = released + in the window. */
 struct lull_resequence_counters {

@@ -219,17 +219,11 @@ const char *lull_loop_name(const struct lull_loop *loop);
 const char *lull_loop_kind(const struct lull_loop *loop);
 int lull_loop_cpu(const struct lull_loop *loop);
 int lull_loop_tid(const struct lull_loop *loop);
-/** Name of its thread, as the operating system knows it. */
-const char *lull_loop_thread(const struct lull_loop *loop);
-/** "on"; in the plugin also "off", "passive" and "shadow". */
-const char *lull_loop_mode(const struct lull_loop *loop);
 /** Why it rests as it does, one or two sentences; returns @p bytes. Any thread. */
 char *lull_loop_explain(const struct lull_loop *loop, char *bytes, size_t size);
 /** Scheduling class of its thread, and why, in words ("": nothing to say). Any thread. */
 void lull_loop_class(const struct lull_loop *loop, struct lull_rest_thread_info *info);
 char *lull_loop_class_explain(const struct lull_loop *loop, char *bytes, size_t size);
-/** Does its thread exist? */
-bool lull_loop_alive(const struct lull_loop *loop);
 /** Packets its ports lost for want of descriptors and of mbufs. Any thread. */
 void lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf);
 /** Counter table of its stage, and the counters. */

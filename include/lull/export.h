@@ -67,8 +67,7 @@ struct lull_ipfix_config {
 	lull_export_app *app;   /**< applicationName; NULL: none */
 	void *app_arg;
 };
-int lull_ipfix_config_check(const struct lull_ipfix_config *config,
-			    struct lull_config_error *error);
+int lull_ipfix_config_check(const struct lull_ipfix_config *config, struct lull_range *error);
 struct lull_ipfix_counters {
 	uint64_t messages;  /**< given to send */
 	uint64_t records;   /**< data records in them, options records included */

@@ -126,7 +126,7 @@ struct lull_flow_parser_config {
 	uint64_t fragment_ns;   /**< for so long [30 s] */
 };
 int lull_flow_parser_config_check(const struct lull_flow_parser_config *config,
-				  struct lull_config_error *error);
+				  struct lull_range *error);
 struct lull_flow_parser_counters {
 	uint64_t causes[LULL_FLOW_CAUSE_COUNT]; /**< packets by outcome; their sum is all */
 	uint64_t fragments, orphans, tunnels, cut, icmp_errors;
@@ -267,7 +267,7 @@ struct lull_flow_table_config {
 	bool announce_all;      /**< every entry may have parts elsewhere [false] */
 };
 int lull_flow_table_config_check(const struct lull_flow_table_config *config,
-				 struct lull_config_error *error);
+				 struct lull_range *error);
 struct lull_flow_table_counters {
 	uint64_t pkts;       /**< recorded in an entry */
 	uint64_t unrecorded; /**< no entry to be had: full, and nothing may be handed over */
@@ -339,7 +339,7 @@ struct lull_flow_merge_config {
 	bool hold;
 };
 int lull_flow_merge_config_check(const struct lull_flow_merge_config *config,
-				 struct lull_config_error *error);
+				 struct lull_range *error);
 struct lull_flow_merge_counters {
 	uint64_t partials, announcements;
 	uint64_t records;         /**< complete ones given */

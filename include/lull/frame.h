@@ -162,7 +162,7 @@ struct lull_assembler_config {
 	struct lull_frame_geometry geometry; /**< until pieces tell; bytes 0: wait for them */
 };
 int lull_assembler_config_check(const struct lull_assembler_config *config,
-				struct lull_config_error *error);
+				struct lull_range *error);
 
 /** pieces = used + duplicates + late + no_buffer + oversize + outside + unsized + stopped. */
 struct lull_assembler_counters {

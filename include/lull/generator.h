@@ -73,8 +73,7 @@ struct lull_traffic_command {
 extern const struct lull_stage lull_stage_traffic;
 
 /** Check all but the pool; -EINVAL and @p error filled in (when not NULL). */
-int lull_traffic_config_check(const struct lull_traffic_config *config,
-			      struct lull_config_error *error);
+int lull_traffic_config_check(const struct lull_traffic_config *config, struct lull_range *error);
 /** Buffers for @p mbuf_count frames of the sizes in @p arrival and in @p replay (may be NULL). */
 struct rte_mempool *lull_traffic_pool_create(const char *name, uint32_t mbuf_count,
 					     const struct lull_arrival_config *arrival,

@@ -226,7 +226,7 @@ const char *lull_idle_governor_name(const struct lull_idle_governor *governor);
 const char *lull_idle_governor_summary(const struct lull_idle_governor *governor);
 
 /** Check limits; -EINVAL and @p error filled in (when not NULL) if one is out of range. */
-int lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_config_error *error);
+int lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_range *error);
 
 /** Bytes for an idle object, the same for every governor. Align to LULL_CACHE_LINE. */
 size_t lull_idle_size(void);

@@ -57,8 +57,7 @@ struct lull_arrival_config {
  * -EINVAL and @p error filled in (when not NULL) if a member is out of range;
  * rates are reported there in whole packets per second, hurst in thousandths.
  */
-int lull_arrival_config_check(const struct lull_arrival_config *config,
-			      struct lull_config_error *error);
+int lull_arrival_config_check(const struct lull_arrival_config *config, struct lull_range *error);
 
 /**
  * Packet n leaves when the rate, integrated since the start, reaches n (even

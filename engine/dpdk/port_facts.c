@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_bus.h>
-#include <rte_dev.h>
-#include <rte_devargs.h>
-#include <rte_ethdev.h>
+#include <lull/base.h>
 
-#include "port.h"
+#include "port_facts.h"
+
+#define WIRE_BITS_MIN (84 * 8) /* 64 bytes, preamble and gap */
 
 struct port_driver {
 	const char *name;
@@ -71,30 +70,52 @@ driver_kernel_queue(unsigned int if_index, uint32_t otherwise)
 
 /* Paravirtual PCI devices name a link rate that limits nothing. */
 bool
-lull_port_driver_hardware(const struct rte_eth_dev_info *info)
+lull_port_driver_hardware(const struct lull_port_driver *driver)
 {
-	return strcmp(rte_bus_name(rte_dev_bus(info->device)), "pci") == 0 &&
-	       strcmp(info->driver_name, "net_virtio") != 0 &&
-	       strcmp(info->driver_name, "net_vmxnet3") != 0;
+	return strcmp(driver->bus, "pci") == 0 && strcmp(driver->name, "net_virtio") != 0 &&
+	       strcmp(driver->name, "net_vmxnet3") != 0;
 }
 
 uint32_t
-lull_port_driver_ring(const struct rte_eth_dev_info *info)
+lull_port_driver_ring(const struct lull_port_driver *driver)
 {
-	const struct rte_devargs *devargs = rte_dev_devargs(info->device);
-	const char *args = devargs == NULL ? NULL : devargs->args;
-
-	for (const struct port_driver *driver = port_drivers; driver->name != NULL; driver++) {
+	for (const struct port_driver *known = port_drivers; known->name != NULL; known++) {
 		uint32_t ring_pkts;
 
-		if (strcmp(driver->name, info->driver_name) != 0)
+		if (strcmp(known->name, driver->name) != 0)
 			continue;
-		if (driver->kernel_queue)
-			return driver_kernel_queue(info->if_index, driver->otherwise);
-		if (driver->argument == NULL)
-			return driver->otherwise;
-		ring_pkts = lull_port_driver_argument(args, driver->argument, driver->otherwise);
-		return driver->log2 ? 1u << LULL_MIN(ring_pkts, 20u) : ring_pkts;
+		if (known->kernel_queue)
+			return driver_kernel_queue(driver->if_index, known->otherwise);
+		if (known->argument == NULL)
+			return known->otherwise;
+		ring_pkts =
+			lull_port_driver_argument(driver->args, known->argument, known->otherwise);
+		return known->log2 ? 1u << LULL_MIN(ring_pkts, 20u) : ring_pkts;
 	}
 	return 0;
+}
+
+uint64_t
+lull_link_pps(uint32_t link_mbps)
+{
+	return link_mbps * 1000000ULL / WIRE_BITS_MIN;
+}
+
+/* What is known of a driver counts more than what it tells: the descriptors that were asked for. */
+void
+lull_port_facts(const struct lull_port_driver *driver, const struct lull_port_answer *answer,
+		struct lull_ring_facts *facts)
+{
+	*facts = (struct lull_ring_facts){
+		.count = 1,
+		.ring_pkts = lull_port_driver_ring(driver),
+		.link_pps = lull_link_pps(answer->link_mbps),
+	};
+	if (lull_port_driver_hardware(driver))
+		facts->hardware_pps = facts->link_pps;
+	if (facts->ring_pkts != 0)
+		return;
+	facts->ring_pkts = answer->desc_pkts != 0 ? answer->desc_pkts : answer->otherwise_pkts;
+	if (answer->rearm_pkts < answer->desc_pkts)
+		facts->held_pkts = answer->rearm_pkts;
 }
