@@ -15,11 +15,11 @@
 #include <lull/camera.h>
 #include <lull/engine.h>
 
+#include "camera/spec.h"
 #include "packets.h"
 #include "record.h"
 #include "sent.h"
 #include "settings.h"
-#include "spec.h"
 #include "view.h"
 
 /** Why the run ended, for the result. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cam.h"
+#include "net/module.h"
 
 static int
 control_change(struct cam *cam, const char *assignment, struct lull_error *error)
@@ -75,9 +76,10 @@ control_settings(void *arg, void (*put)(void *put_arg, const char *key, const ch
 int
 cam_control_start(struct cam *cam, struct lull_error *error)
 {
+	const struct lull_net_module *module = lull_net_module_loaded();
 	int rc;
 
-	if (strncmp(cam->settings.backend, "dpdk:", 5) != 0)
+	if (module == NULL)
 		return 0;
 	cam->telemetry = (struct lull_telemetry_config){
 		.program = cam_program.name,
@@ -86,7 +88,7 @@ cam_control_start(struct cam *cam, struct lull_error *error)
 		.settings = control_settings,
 		.arg = cam,
 	};
-	rc = lull_telemetry_start(&cam->telemetry);
+	rc = module->telemetry_start(&cam->telemetry);
 	cam->telemetry_runs = rc == 0;
 	return rc == 0 ? 0 : lull_error_set(error, rc, "no telemetry: %s", strerror(-rc));
 }

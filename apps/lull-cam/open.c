@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cam.h"
+#include "net/module.h"
 
 #define FINDINGS_MAX 128
 
@@ -178,7 +179,7 @@ cam_close(struct cam *cam)
 	struct lull_error ignored;
 
 	if (cam->telemetry_runs)
-		lull_telemetry_stop();
+		lull_net_module_loaded()->telemetry_stop();
 	cam_view_close(cam->view);
 	cam_packets_end(&cam->packets, &ignored);
 	/* Every image has been put back, so this is the end of it. */
@@ -196,12 +197,12 @@ int
 cam_check_print(struct cam *cam, FILE *out, struct lull_error *error)
 {
 	static const char *const grades[] = { "fine", "note", "WRONG" };
-	static struct lull_camera_finding findings[FINDINGS_MAX];
+	static struct lull_finding findings[FINDINGS_MAX];
 	uint32_t count = lull_camera_check(cam->camera, findings, FINDINGS_MAX), wrong = 0;
 
 	count = LULL_MIN(count, FINDINGS_MAX);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct lull_camera_finding *finding = &findings[i];
+		const struct lull_finding *finding = &findings[i];
 
 		fprintf(out, "%-5s  %s: %s\n", grades[LULL_CLAMP(finding->grade, 0, 2)],
 			finding->subject, finding->text);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cam.h"
+#include "net/module.h"
 #include "program/result.h"
 
 /* Stolen time beyond this share makes latencies those of the hypervisor. */
@@ -127,7 +128,7 @@ result_stream(struct cam *cam, uint32_t index)
 static json_t *
 result_findings(struct cam *cam)
 {
-	static struct lull_camera_finding findings[FINDINGS_MAX];
+	static struct lull_finding findings[FINDINGS_MAX];
 	uint32_t count = lull_camera_check(cam->camera, findings, FINDINGS_MAX);
 	json_t *list = json_array();
 
@@ -193,6 +194,7 @@ result_packets(const struct cam_packets *packets)
 json_t *
 cam_result(struct cam *cam)
 {
+	const struct lull_net_module *module = lull_net_module_loaded();
 	json_t *result = json_object(), *streams = json_array();
 
 	if (result == NULL || streams == NULL) {
@@ -204,7 +206,8 @@ cam_result(struct cam *cam)
 	result_put_text(result, "version", cam_program.version);
 	result_put_text(result, "end", end_names[cam->end]);
 	json_object_set_new(result, "settings", result_settings(cam));
-	json_object_set_new(result, "machine", lull_result_machine(lull_engine_dpdk_version()));
+	json_object_set_new(result, "machine",
+			    lull_result_machine(module != NULL ? module->dpdk_version() : ""));
 	json_object_set_new(result, "run_s",
 			    lull_result_real((double)(cam->end_ns - cam->begin_ns) / 1e9));
 	result_totals(cam, result);

@@ -31,6 +31,7 @@
 #ifndef LULL_CAMERA_H
 #define LULL_CAMERA_H
 
+#include "finding.h"
 #include "frame.h"
 #include "histogram.h"
 #include "idle.h"
@@ -90,7 +91,7 @@ struct lull_camera_stream {
 	/** IPv4 or IPv6 address and port the packets are sent to [any address of the interface]. */
 	const char *address;
 	uint16_t port; /**< UDP; 0 only for Ethernet protocols and for gvsp with control */
-	/** Only from this IP or MAC address; others are counted as strangers [any]. */
+	/** Only from this IP or MAC address; others count as source_mismatch [any]. */
 	const char *source;
 	/** GVSP: take control of this camera (IP address, or MAC) and let it stream [NULL]. */
 	const char *control;
@@ -148,7 +149,7 @@ struct lull_camera_image {
 struct lull_camera_counters {
 	uint64_t pkts, bytes;
 	uint64_t malformed, foreign, other, nothing; /**< by the protocol */
-	uint64_t strangers;                          /**< from a source that is not configured */
+	uint64_t source_mismatch;                    /**< from a source that is not configured */
 	uint64_t given, fetched, put, refused;       /**< images; refused: put twice or foreign */
 	uint64_t rows_late;                          /**< row callbacks that took over 100 us */
 	uint64_t requests, requested, repaired,
@@ -201,15 +202,8 @@ int lull_camera_open(const struct lull_camera_config *config, struct lull_camera
 /** Returns the stream's index (>= 0). Before start. */
 int lull_camera_stream_add(struct lull_camera *camera, const struct lull_camera_stream *stream,
 			   char *error);
-/** One line of the self-check. */
-struct lull_camera_finding {
-	const char *subject; /**< "receive buffer", "ring", "MTU", "XDP program", "core" ... */
-	int grade;           /**< 0 fine, 1 worth knowing, 2 wrong */
-	char text[LULL_CAMERA_ERROR_SIZE];   /**< what was found, with numbers */
-	char remedy[LULL_CAMERA_ERROR_SIZE]; /**< a command or an option; "" with grade 0 */
-};
 /** After the streams were added; fills in at most @p count_max, returns how many there are. */
-uint32_t lull_camera_check(struct lull_camera *camera, struct lull_camera_finding *findings,
+uint32_t lull_camera_check(struct lull_camera *camera, struct lull_finding *findings,
 			   uint32_t count_max);
 /** Check, then receive. -EPERM and the first wrong finding unless unchecked. */
 int lull_camera_start(struct lull_camera *camera, char *error);
