@@ -60,7 +60,6 @@ telemetry_loop_count(void)
 	return __atomic_load_n(&telemetry.config->loop_count, __ATOMIC_ACQUIRE);
 }
 
-/* One of them, found by its name. */
 struct telemetry_loop {
 	uint32_t index;
 	struct lull_loop_info info;
@@ -285,32 +284,6 @@ explain_reply_depths(struct lull_telemetry_reply *reply, uint32_t depths)
 					 lull_rest_depth_name((enum lull_rest_depth)depth));
 	}
 	lull_telemetry_put_text(reply, "depths", text);
-}
-
-/* A further sentence, as far as it fits whole. */
-static void
-explain_add(char *bytes, size_t size, const char *sentence)
-{
-	size_t used = strlen(bytes);
-
-	if (sentence[0] != '\0' && used + strlen("; ") + strlen(sentence) < size)
-		snprintf(bytes + used, size - used, "; %s", sentence);
-}
-
-char *
-lull_loop_info_explain(const struct lull_loop_info *info, char *bytes, size_t size)
-{
-	struct lull_loop_snapshot snapshot;
-	char class[LULL_ERROR_SIZE];
-
-	if (info->why != NULL) {
-		snprintf(bytes, size, "%s", info->why);
-		return bytes;
-	}
-	lull_snapshot_read(info->snapshot, &snapshot);
-	lull_verdict_explain(&snapshot.verdict, &snapshot.limits, bytes, size);
-	explain_add(bytes, size, lull_rest_thread_explain(info->class, class, sizeof(class)));
-	return bytes;
 }
 
 static int

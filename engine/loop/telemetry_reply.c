@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All of telemetry that calls DPDK: how commands come and what goes into a reply. DPDK 22.11 takes
- * names of letters, digits, "_" and "/", strings of 127 bytes, and nests nothing but lists: a longer
- * sentence goes on in a second member with "_more" after its name.
+ * names of letters, digits, "_" and "/", strings of 127 bytes, and nests nothing but lists: a
+ * longer sentence goes on in a second member with "_more" after its name.
  */
 #include "telemetry.h"
 
