@@ -232,7 +232,7 @@ lull_loop_begin(struct lull_loop *loop)
 	if (loop->source->begin != NULL)
 		loop->source->begin(loop);
 	now_ns = lull_clock_ns();
-	/* Once more, now that the clock starts: nothing has been learned yet. It stays where it is. */
+	/* Once more, now that the clock starts: nothing was learned yet. It stays where it is. */
 	lull_idle_init(loop->idle_memory, loop->governor, &loop->limits, now_ns, &idle);
 	loop_mark(loop, loop->window, now_ns);
 	lull_loop_keep_house(loop, now_ns);

@@ -39,10 +39,10 @@ struct lull_loop_source {
 	void (*begin)(struct lull_loop *loop);
 	void (*end)(struct lull_loop *loop);
 	/**
-	 * Loss audit: add to @p risen the packets lost since the last call that this loop is charged
-	 * with. @p last: the loop ends, take what nobody has taken. Returns whether it was time to
-	 * ask; what is slow to tell is asked less often. Every 10 ms, on the loop's thread. NULL: it cannot
-	 * tell.
+	 * Loss audit: add to @p risen the packets lost since the last call that this loop is
+	 * charged with. @p last: the loop ends, take what nobody has taken. Returns whether it was
+	 * time to ask; what is slow to tell is asked less often. Every 10 ms, on the loop's thread.
+	 * NULL: it cannot tell.
 	 */
 	bool (*audit)(struct lull_loop *loop, bool last, uint64_t *risen);
 	/** Lost since the start: for want of slots, and of buffers. Any thread. NULL: not told. */

@@ -12,8 +12,8 @@
  * to the stage, let the stage finish the turn (flush, send what is due),
  * lull_idle_plan(), rest, lull_idle_wake().
  *
- * Threads: create, start, stop and close from the main thread. lull_loop_post()
- *          from any thread. Snapshots and counters from any thread.
+ * Threads: create, start, stop and close from the main thread. What posts to a
+ *          loop, snapshots and counters from any thread.
  * Errors:  0 or a negative errno; functions with an @p error buffer also write
  *          one sentence that names the thing and the way out.
  */
@@ -45,16 +45,31 @@ struct lull_engine_config {
 	uint32_t memory_mb; /**< without hugepages [256] */
 };
 /**
- * Start EAL: hugepages when enough are free, ordinary memory otherwise. EAL's own log goes to
- * stderr only for errors. SIGPIPE is ignored from here on, unless the program handles it: DPDK's
- * telemetry writes to clients that may be gone.
+ * Start DPDK's environment (EAL): with hugepages when enough are free, with ordinary memory
+ * otherwise. EAL's own log goes to stderr only for errors. SIGPIPE is ignored from here on, unless
+ * the program handles it: DPDK's telemetry writes to clients that may be gone.
+ * @param error  gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return 0, or a negative errno
+ * Threads: the main thread, once.
  */
 int lull_engine_init(const struct lull_engine_config *config, char *error);
-/** Has it been started and not ended? */
+/**
+ * Ask whether the environment has been started and not ended.
+ * @return true: it runs
+ * Threads: the main thread.
+ */
 bool lull_engine_running(void);
-/** Close every port, leave nothing in the runtime directory. */
+/**
+ * End telemetry, close every port, free all memory of DPDK, and leave nothing in the runtime
+ * directory. All loops have been destroyed.
+ * Threads: the main thread.
+ */
 void lull_engine_fini(void);
-/** "22.11.11", of the DPDK in use. */
+/**
+ * Tell the version of the DPDK in use.
+ * @return for example "22.11.11"; static
+ * Threads: any.
+ */
 const char *lull_engine_dpdk_version(void);
 
 /* ---- ports ---- */
@@ -81,29 +96,72 @@ struct lull_port {
 	bool hardware;      /**< the link rate means something: a PCI device with a link speed */
 	bool interrupt;     /**< Rx interrupts granted */
 };
-/** Ids of the ports EAL has probed, at most @p count_max; returns how many there are. */
+/**
+ * List the ports that EAL has probed.
+ * @param port_ids   out
+ * @param count_max  room in @p port_ids
+ * @return how many there are, which may be more than @p count_max
+ * Threads: the main thread.
+ */
 uint32_t lull_port_ids(uint16_t *port_ids, uint32_t count_max);
-/** Any thread. */
+/**
+ * Ask whether a port's link is up.
+ * @return false: it is down, or the driver does not tell
+ * Threads: any.
+ */
 bool lull_port_link_up(const struct lull_port *port);
-/** Packets per second of 64-byte frames (84 B on the wire) on this link; 0 when unknown. */
+/**
+ * Compute the packets per second of 64-byte frames, which take 84 bytes on the wire with preamble
+ * and gap (IEEE 802.3), at a link rate.
+ * @param link_mbps  megabits per second; 0: unknown
+ * @return packets per second; 0: unknown
+ * Threads: any.
+ */
 uint64_t lull_link_pps(uint32_t link_mbps);
-/** Configure and start a port that EAL has probed. */
+/**
+ * Configure and start a port that EAL has probed. Close it with lull_port_close().
+ * @param port   out
+ * @param error  gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return 0; -ENODEV: there is no such port; another negative errno of the driver
+ * Threads: the main thread.
+ */
 int lull_port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
 		   char *error);
 /**
- * Two started ports wired back to back by two rte_rings of exactly @p ring_pkts per queue: what
- * one sends the other receives.
+ * Make two started ports that are wired back to back by rte_rings, of exactly ring_pkts per queue:
+ * what one sends the other receives. Close both with lull_port_close().
+ * @param name   unique in this process
+ * @param a      out
+ * @param b      out
+ * @param error  gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return 0; -EINVAL: number of queues out of range; -ENOSPC: too many pairs; another negative
+ *         errno
+ * Threads: the main thread.
  */
 int lull_port_pair(const char *name, const struct lull_port_config *config, struct lull_port *a,
 		   struct lull_port *b, char *error);
+/**
+ * Stop and close a port. No loop uses it any more.
+ * Threads: the main thread.
+ */
 void lull_port_close(struct lull_port *port);
 /**
- * Packets the port lost for want of descriptors or mbufs since start: imissed + rx_nombuf, what
- * the kernel dropped (af_packet), what the other half of a pair gave up. memif, vhost and tap tell
- * nothing. Any thread.
+ * Count the packets that the port lost for want of descriptors or mbufs since its start: imissed +
+ * rx_nombuf, what the kernel dropped (af_packet), and what the other half of a pair gave up. memif,
+ * vhost and tap tell nothing.
+ * @return packets
+ * Threads: any.
  */
 uint64_t lull_port_missed(const struct lull_port *port);
-/** Mbufs for @p mbuf_count packets of up to @p len_bytes. Freed by lull_engine_fini(). */
+/**
+ * Make a pool of mbufs. lull_engine_fini() frees it.
+ * @param name        unique in this process
+ * @param mbuf_count  packets that it has room for
+ * @param len_bytes   longest packet
+ * @param error       gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return the pool; NULL on failure
+ * Threads: the main thread.
+ */
 struct rte_mempool *lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
 				     char *error);
 
@@ -125,6 +183,7 @@ struct lull_forward_config {
 struct lull_forward_counters {
 	uint64_t rx_pkts, tx_pkts, tx_drops, tx_retries;
 };
+/** The stage that forwards; its stage_config is a struct lull_forward_config. */
 extern const struct lull_stage lull_stage_forward;
 
 /* ---- loops ---- */
@@ -153,10 +212,33 @@ struct lull_loop_config {
 		      const struct lull_wake *wake);
 	void *trace_arg;
 };
+/**
+ * Make a loop. It does not run yet: see lull_loop_start(). Free it with lull_loop_destroy().
+ * @param config  copied; stage, stage_config and what they point at are borrowed until the loop is
+ *                destroyed
+ * @param loop    out
+ * @param error   gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return 0; -EINVAL: a member is out of range; -ENOMEM; another negative errno, also of the
+ *         stage's init
+ * Threads: the main thread.
+ */
 int lull_loop_create(const struct lull_loop_config *config, struct lull_loop **loop, char *error);
+/**
+ * Run the loop on its lcore.
+ * @return 0; -EALREADY: it runs; -EBUSY: the lcore runs something else
+ * Threads: the main thread.
+ */
 int lull_loop_start(struct lull_loop *loop);
-/** Ask the loop to end and wait for it: at most one rest. */
+/**
+ * Ask the loop to end and wait for it: at most one rest. A loop that does not run is left as it is.
+ * Threads: the main thread.
+ */
 void lull_loop_stop(struct lull_loop *loop);
+/**
+ * Stop the loop and free it.
+ * @param loop  NULL is ignored
+ * Threads: the main thread.
+ */
 void lull_loop_destroy(struct lull_loop *loop);
 
 #ifdef __cplusplus

@@ -62,14 +62,34 @@ struct lull_stage {
 
 /* ---- loops ---- */
 
-/** Change governor (NULL: keep) and limits; takes effect within one rest. -EAGAIN: mailbox full. */
+/**
+ * Change governor and limits; takes effect within one rest.
+ * @param governor  NULL: keep the present one
+ * @param limits    copied
+ * @return 0; -EINVAL: limits out of range; -EAGAIN: the mailbox is full
+ * Threads: any.
+ */
 int lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *governor,
 			  const struct lull_idle_limits *limits);
-/** Another scheduling class from now on; what was refused is tried again. */
+/**
+ * Change the scheduling class of the loop's thread.
+ * Threads: any, one at a time.
+ */
 void lull_loop_change_class(struct lull_loop *loop, enum lull_sched_policy policy);
-/** Begin measurement window @p window. */
+/**
+ * Begin a new measurement window; takes effect within one rest.
+ * @param window  its number
+ * @return 0; -EAGAIN: the mailbox is full
+ * Threads: any.
+ */
 int lull_loop_post_mark(struct lull_loop *loop, uint32_t window);
-/** A command for the stage, copied; up to 4096 bytes. */
+/**
+ * Send a command to the stage; takes effect within one rest.
+ * @param data  copied
+ * @param size  up to 4096 bytes
+ * @return 0; -EINVAL or -EMSGSIZE: too long; -EAGAIN: the mailbox is full
+ * Threads: any.
+ */
 int lull_loop_post_stage(struct lull_loop *loop, const void *data, size_t size);
 
 /** What other threads may know of a loop; a consistent copy at most 10 ms (or one rest) old. */
@@ -81,28 +101,108 @@ struct lull_loop_snapshot {
 	struct lull_idle_limits limits;
 	struct lull_verdict verdict;
 };
+/**
+ * Copy what other threads may know of a loop, as one consistent whole.
+ * @param snapshot  out; at most 10 ms, or one rest, old
+ * Threads: any.
+ */
 void lull_loop_snapshot(const struct lull_loop *loop, struct lull_loop_snapshot *snapshot);
+/**
+ * Tell the loop's name, as configured.
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const char *lull_loop_name(const struct lull_loop *loop);
+/**
+ * Tell the loop's kind, as configured.
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const char *lull_loop_kind(const struct lull_loop *loop);
+/**
+ * Tell the CPU that the loop runs on.
+ * @return its number; -1: not known
+ * Threads: any.
+ */
 int lull_loop_cpu(const struct lull_loop *loop);
+/**
+ * Tell the loop's thread, by its gettid(2) number.
+ * @return the number; 0: the loop has not started
+ * Threads: any.
+ */
 int lull_loop_tid(const struct lull_loop *loop);
-/** Why it rests as it does, one or two sentences; returns @p bytes. Any thread. */
+/**
+ * Write one or two sentences on why the loop rests as it does.
+ * @param bytes  out; always ends with a zero
+ * @param size   bytes of @p bytes, at least 1; what is longer is cut
+ * @return @p bytes
+ * Threads: any.
+ */
 char *lull_loop_explain(const struct lull_loop *loop, char *bytes, size_t size);
-/** Scheduling class of its thread, and why, in words ("": nothing to say). Any thread. */
+/**
+ * Tell the scheduling class of the loop's thread.
+ * @param info  out
+ * Threads: any.
+ */
 void lull_loop_class(const struct lull_loop *loop, struct lull_rest_thread_info *info);
+/**
+ * Write a sentence on the scheduling class of the loop's thread, and why it is that one.
+ * @param bytes  out; "" when there is nothing to say
+ * @param size   bytes of @p bytes, at least 1; what is longer is cut
+ * @return @p bytes
+ * Threads: any.
+ */
 char *lull_loop_class_explain(const struct lull_loop *loop, char *bytes, size_t size);
-/** Packets its ports lost for want of descriptors and of mbufs. Any thread. */
+/**
+ * Count the packets that the loop's ports lost since their start.
+ * @param missed  out: for want of descriptors
+ * @param nombuf  out: for want of mbufs
+ * Threads: any.
+ */
 void lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf);
-/** Counter table of its stage, and the counters. */
+/**
+ * Give access to the stage's counters. Read them with LULL_COUNTER_READ().
+ * @param counters  out: borrowed for the life of the loop
+ * @return the table of them; NULL: the stage has none
+ * Threads: any.
+ */
 const struct lull_counter_info *lull_loop_stage_counters(const struct lull_loop *loop,
 							 const void **counters);
+/**
+ * Tell which stage the loop has.
+ * @return as configured
+ * Threads: any.
+ */
 const struct lull_stage *lull_loop_stage(const struct lull_loop *loop);
-/** Stage state: only its counters and histograms may be read from outside. */
+/**
+ * Give access to the stage's state. Only its counters and histograms may be read from outside.
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const void *lull_loop_stage_state(const struct lull_loop *loop);
+/**
+ * Give access to the counters of the idle object. Read members with LULL_COUNTER_READ().
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const struct lull_idle_counters *lull_loop_counters(const struct lull_loop *loop);
+/**
+ * Give access to the histogram of added wait, in ns; see lull_idle_wait_histogram().
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const struct lull_histogram *lull_loop_wait_histogram(const struct lull_loop *loop);
+/**
+ * Give access to the histogram of rests, in ns; see lull_idle_rest_histogram().
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const struct lull_histogram *lull_loop_rest_histogram(const struct lull_loop *loop);
-/** Why a depth is not on offer for this loop; 0 when it is. */
+/**
+ * Tell why a depth is not on offer for this loop.
+ * @return 0: it is; a negative errno otherwise, -ENOTSUP: no way of this depth
+ * Threads: any.
+ */
 int lull_loop_depth_probe(const struct lull_loop *loop, enum lull_rest_depth depth);
 
 /* ---- telemetry ---- */
@@ -112,16 +212,36 @@ int lull_loop_depth_probe(const struct lull_loop *loop, enum lull_rest_depth dep
  * memory, is left out.
  */
 struct lull_telemetry_reply; /* opaque */
+/**
+ * Add a number to the reply.
+ * Threads: the telemetry thread, within a handler.
+ */
 void lull_telemetry_put_count(struct lull_telemetry_reply *reply, const char *name, uint64_t value);
-/** Beyond 127 bytes it goes on in a second member, NAME_more; 254 are the most. */
+/**
+ * Add a text to the reply. What is beyond 127 bytes goes into a second member, NAME_more; 254 bytes
+ * are the most.
+ * Threads: the telemetry thread, within a handler.
+ */
 void lull_telemetry_put_text(struct lull_telemetry_reply *reply, const char *name,
 			     const char *text);
-/** A member per row. */
+/**
+ * Add a member per row of a counter table.
+ * @param table     ended by a NULL name
+ * @param counters  the struct that its offsets are of
+ * Threads: the telemetry thread, within a handler.
+ */
 void lull_telemetry_put_table(struct lull_telemetry_reply *reply,
 			      const struct lull_counter_info *table, const void *counters);
-/** Lists, at most 512 long and 16 KiB in the whole reply; texts of at most 127 bytes. */
+/**
+ * Add a list of numbers, at most 512 long and 16 KiB in the whole reply.
+ * Threads: the telemetry thread, within a handler.
+ */
 void lull_telemetry_put_counts(struct lull_telemetry_reply *reply, const char *name,
 			       const uint64_t *values, uint32_t count);
+/**
+ * Add a list of texts of at most 127 bytes each, at most 512 long and 16 KiB in the whole reply.
+ * Threads: the telemetry thread, within a handler.
+ */
 void lull_telemetry_put_texts(struct lull_telemetry_reply *reply, const char *name,
 			      const char *const *texts, uint32_t count);
 
@@ -153,13 +273,16 @@ struct lull_telemetry_config {
 /**
  * Answer the /lull commands: on DPDK's telemetry socket where its environment runs, else on a
  * socket like that one, <runtime directory>/dpdk/<program>-<pid>/dpdk_telemetry.v2, by a thread of
- * its own. Call once; the config is borrowed until lull_telemetry_stop(). Callbacks run one at a
- * time. 0 or -errno.
+ * its own. Call it once, before the loops start. Callbacks run one at a time.
+ * @param config  borrowed until lull_telemetry_stop()
+ * @return 0, or a negative errno
+ * Threads: the main thread.
  */
 int lull_telemetry_start(const struct lull_telemetry_config *config);
 /**
- * No handler runs from here on: loops may be destroyed. Ends the socket and the thread that
- * lull_telemetry_start() made. Also part of lull_engine_fini().
+ * End telemetry, its socket and its thread: no handler runs from here on, and loops may be
+ * destroyed. lull_engine_fini() does it too.
+ * Threads: the main thread.
  */
 void lull_telemetry_stop(void);
 
