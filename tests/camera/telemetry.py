@@ -109,7 +109,7 @@ def takes_commands_at_once(cam: Program) -> None:
     begin = time.monotonic()
     for _ in range(5):
         window = cam.ask("/lull/mark")["window"]
-        wait_for("a window begins", lambda: loop(cam)["window"] == window)  # noqa: B023 - called here
+        wait_for("a window begins", lambda: loop(cam)["window"] == window)  # noqa: B023
     check(time.monotonic() - begin < 2.5, "at once", time.monotonic() - begin)
 
 
