@@ -14,27 +14,12 @@
 #include <unistd.h>
 
 #include "program/option.h"
-#include "program/options.h"
+#include "program/program.h"
+#include "program/resting.h"
 
 #define SYSTEM_FILE "/etc/lull/plugin.yaml"
 
 static const char *const mode_names[] = { "off", "passive", "shadow", "on", NULL };
-static const char *const loss_names[] = { "zero", "tolerate", NULL };
-/* As enum lull_sched_policy has them. */
-static const char *const policy_names[] = { "auto", "other", "fifo", "deadline", NULL };
-static const char *const layout_names[] = { "linked", "array", "segments", NULL };
-
-static const char *
-governor_name(uint32_t index)
-{
-	uint32_t i;
-
-	for (i = 0; i < index && lull_idle_governors[i] != NULL; i++)
-		;
-	return lull_idle_governors[i] == NULL ? NULL :
-						lull_idle_governor_name(lull_idle_governors[i]);
-}
-
 #define MEMBER(member) LULL_OPTION_MEMBER(struct plugin_settings, member)
 static const struct lull_option options[] = {
 	{ .key = "mode",
@@ -44,114 +29,20 @@ static const struct lull_option options[] = {
 	  .live = true,
 	  .help = "Rest, only reckon, only count, or nothing.",
 	  MEMBER(mode) },
-	{ .key = "governor",
-	  .type = LULL_OPTION_CHOICE,
-	  .choice = governor_name,
-	  .value = "objective",
-	  .live = true,
-	  .help = "Who decides.",
-	  MEMBER(governor) },
-	{ .key = "max-latency",
-	  .type = LULL_OPTION_DURATION,
-	  .unit = "us",
-	  .low = LULL_NS_PER_US,
-	  .high = LULL_NS_PER_S,
-	  .value = "100",
-	  .live = true,
-	  .help = "Added latency at the percentile.",
-	  MEMBER(max_latency_ns) },
-	{ .key = "percentile",
-	  .type = LULL_OPTION_REAL,
-	  .real_low = 50,
-	  .real_high = 99.9999,
-	  .value = "99",
-	  .live = true,
-	  .help = "Of the objective.",
-	  MEMBER(percentile) },
-	{ .key = "loss",
-	  .type = LULL_OPTION_CHOICE,
-	  .choices = loss_names,
-	  .value = "zero",
-	  .live = true,
-	  .help = "May a rest lose packets?",
-	  MEMBER(loss) },
-	{ .key = "max-rest",
-	  .type = LULL_OPTION_DURATION,
-	  .unit = "us",
-	  .low = 1,
-	  .high = LULL_NS_PER_S,
-	  .value = "100",
-	  .live = true,
-	  .help = "No rest longer than this: the program may have timers, a Tx drain or other "
-		  "duties the plugin cannot see.",
-	  MEMBER(max_rest_ns) },
-	{ .key = "rest",
-	  .type = LULL_OPTION_DURATION,
-	  .unit = "us",
-	  .low = 1,
-	  .high = LULL_NS_PER_S,
-	  .value = "50",
-	  .live = true,
-	  .help = "For fixed and metronome.",
-	  MEMBER(rest_ns) },
-	{ .key = "pps-max",
-	  .type = LULL_OPTION_CUSTOM,
-	  .parse = lull_pps_max_parse,
-	  .print = lull_pps_max_print,
-	  .value = "auto",
-	  .live = true,
-	  .help = "Arrival limit of the zero-loss bound.",
-	  MEMBER(pps_max) },
-	{ .key = "kalman-step",
-	  .type = LULL_OPTION_DURATION,
-	  .unit = "us",
-	  .low = 1,
-	  .high = 10 * LULL_NS_PER_MS,
-	  .value = "10",
-	  .live = true,
-	  .help = "kalman, kalman-guarded: step by which the rest grows.",
-	  MEMBER(kalman.step_ns) },
-	{ .key = "kalman-tolerance",
-	  .type = LULL_OPTION_REAL,
-	  .real_low = 0.0001,
-	  .real_high = 50,
-	  .value = "1",
-	  .live = true,
-	  .help = "kalman, kalman-guarded: loss of speed that counts as none, percent.",
-	  MEMBER(kalman_tolerance) },
-	{ .key = "kalman-row",
-	  .type = LULL_OPTION_COUNT,
-	  .unit = "bytes",
-	  .low = 1,
-	  .high = 1437,
-	  .value = "10",
-	  .live = true,
-	  .help = "kalman, kalman-guarded: packet sizes that share a row of the table.",
-	  MEMBER(kalman.row_bytes) },
-	{ .key = "kalman-window",
-	  .type = LULL_OPTION_DURATION,
-	  .unit = "ms",
-	  .low = LULL_NS_PER_US,
-	  .high = LULL_NS_PER_S,
-	  .value = "10",
-	  .live = true,
-	  .help = "kalman, kalman-guarded: sizes and speeds of so long are reckoned with.",
-	  MEMBER(kalman.window_ns) },
-	{ .key = "kalman-layout",
-	  .type = LULL_OPTION_CHOICE,
-	  .choices = layout_names,
-	  .value = "linked",
-	  .live = true,
-	  .help = "kalman, kalman-guarded: how the record table is kept.",
-	  MEMBER(kalman_layout) },
-	{ .key = "sched-policy",
-	  .type = LULL_OPTION_CHOICE,
-	  .choices = policy_names,
-	  .value = "other",
-	  .live = true,
-	  .help = "Scheduling class of a thread that rests: other leaves it as it is; auto, fifo "
-		  "or deadline lend it a real-time one.",
-	  MEMBER(sched_policy) },
+	/* What the plugin differs in: it must not hold up what it cannot see in the program, like
+	   timers or a Tx drain, and leaves the class of its threads as it is. */
+	LULL_GOVERNOR_OPTION(struct plugin_settings, governor, .value = "objective", .live = true),
+	LULL_MAX_LATENCY_OPTION("", struct plugin_settings, max_latency_ns, .value = "100",
+				.live = true),
+	LULL_PERCENTILE_OPTION(struct plugin_settings, percentile, .live = true),
+	LULL_LOSS_OPTION(struct plugin_settings, loss, .live = true),
+	LULL_MAX_REST_OPTION(struct plugin_settings, max_rest_ns, .value = "100", .live = true),
+	LULL_REST_OPTION(struct plugin_settings, rest_ns, .live = true),
+	LULL_PPS_MAX_OPTION(struct plugin_settings, pps_max, .live = true),
+	LULL_KALMAN_OPTIONS(struct plugin_settings, kalman, kalman_tolerance, kalman_layout,
+			    .live = true),
+	LULL_SCHED_POLICY_OPTION(struct plugin_settings, sched_policy, .value = "other",
+				 .live = true),
 	{ .key = "ring",
 	  .type = LULL_OPTION_COUNT,
 	  .unit = "packets",

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "number.h"
@@ -330,8 +331,8 @@ choice_print(const struct lull_option *option, const void *member, char *text, s
 	const char *name = NULL;
 
 	/* Walk: an index past the end must not reach the list. */
-	for (uint32_t i = 0; i <= chosen; i++) {
-		name = lull_option_choice(option, i);
+	for (uint64_t i = 0; i <= chosen; i++) {
+		name = lull_option_choice(option, (uint32_t)i);
 		if (name == NULL)
 			break;
 	}
@@ -404,4 +405,21 @@ lull_option_print(const struct lull_option *option, const void *settings, char *
 {
 	return option_types[option->type].print(option, (const char *)settings + option->offset,
 						text, size);
+}
+
+bool
+lull_option_told(const struct lull_option *option, const void *settings)
+{
+	const void *member = (const char *)settings + option->offset;
+
+	switch (option->type) {
+	case LULL_OPTION_DURATION:
+		return *(const uint64_t *)member != UINT64_MAX;
+	case LULL_OPTION_REAL:
+		return !isnan(*(const double *)member);
+	case LULL_OPTION_CHOICE:
+		return *(const uint32_t *)member != UINT32_MAX;
+	default:
+		return true;
+	}
 }

@@ -8,6 +8,7 @@
 #include <lull/base.h>
 
 #include "option.h"
+#include "program.h"
 
 #define HELP_COLUMN 28 /* where the right-hand text begins */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* --man: the table as the OPTIONS section of the man page, in man(7) macros. */
 #include "option.h"
+#include "program.h"
 
 /* Text for roff: a backslash, a hyphen and a dot at the start of a line mean something there. */
 static void

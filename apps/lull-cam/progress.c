@@ -72,7 +72,7 @@ cam_progress_print(struct cam *cam, struct cam_progress *last)
 		now.partial += partial;
 	}
 	seconds = (double)(now.now_ns - last->now_ns) / LULL_NS_PER_S;
-	fprintf(stderr, "%6.1f s", (double)(now.now_ns - cam->begin_ns) / LULL_NS_PER_S);
+	fprintf(stderr, "%6.1f s", (double)(now.now_ns - cam->run.begin_ns) / LULL_NS_PER_S);
 	progress_streams(cam, &now, last, seconds);
 	fprintf(stderr, "  %.0f packets/s  %.1f MB/s  missed %" PRIu64 "  cpu %.0f %%",
 		(double)(now.pkts - last->pkts) / seconds,

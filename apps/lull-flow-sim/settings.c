@@ -11,7 +11,7 @@ static const char *const order_names[] = { "none", "drain", "resequence", NULL }
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct flow_sim_settings, member)
 
-static const struct lull_option flow_sim_options[] = {
+const struct lull_option flow_sim_options[] = {
 	{
 		.key = "scheduler",
 		.group = "Dispatch",
@@ -444,21 +444,4 @@ static const struct lull_option flow_sim_options[] = {
 	},
 	LULL_JSON_OPTION(struct flow_sim_settings),
 	{ .key = NULL },
-};
-
-static const char *const flow_sim_examples[] = {
-	"lull-flow-sim --scheduler all --zipf 1.1 --load 0.5,0.7,0.9",
-	"lull-flow-sim --scheduler hrw,sticky --target 1 --start cold --bisect --seeds 5",
-	"lull-flow-sim --scheduler sticky --order resequence --elephant 50 --json -",
-	NULL,
-};
-
-const struct lull_program flow_sim_program = {
-	.name = "lull-flow-sim",
-	.version = LULL_VERSION,
-	.summary =
-		"Dispatch packets to workers in virtual time, and say what each scheduler loses, "
-		"moves and reorders.",
-	.examples = flow_sim_examples,
-	.options = flow_sim_options,
 };

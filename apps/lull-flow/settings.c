@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "program/number.h"
-#include "program/rows.h"
 
 static const char *const order_names[] = { "none", "drain", "resequence", NULL };
 static const char *const weights_names[] = { "best", "scalar", "avx2", "avx512", NULL };
@@ -72,7 +71,7 @@ output_print(const void *member, char *text, size_t size)
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct flow_settings, member)
 
-static const struct lull_option flow_options[] = {
+const struct lull_option flow_options[] = {
 	{
 		.key = "pcap",
 		.group = "Input",
@@ -362,7 +361,7 @@ static const struct lull_option flow_options[] = {
 		MEMBER(identify),
 	},
 	{
-		.key = "json",
+		.key = "records",
 		.group = "Export",
 		.argument = "WHERE",
 		.help = "Write a JSON object per flow to FILE, - (stdout), udp://HOST:PORT, "
@@ -370,7 +369,7 @@ static const struct lull_option flow_options[] = {
 			"all at the end, by time.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
-		MEMBER(json),
+		MEMBER(records),
 	},
 	{
 		.key = "ipfix",
@@ -397,25 +396,9 @@ static const struct lull_option flow_options[] = {
 	},
 	LULL_RESTING_OPTIONS(struct flow_settings, resting,
 			     .value_help = "objective, on shared CPUs ramp"),
-	{
-		.key = "duration",
-		.group = "Run",
-		.argument = "TIME",
-		.help = "End after this time, 0: at the end of the files, or at a signal.",
-		.type = LULL_OPTION_DURATION,
-		.value = "0",
-		.unit = "s",
-		MEMBER(duration_ns),
-	},
+	LULL_DURATION_OPTION(struct flow_settings, "at the end of the files, or at a signal"),
 	LULL_STATS_OPTION(struct flow_settings),
-	{
-		.key = "result",
-		.argument = "FILE",
-		.help = "At the end, write what became of the packets as JSON, - is stdout.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(result),
-	},
+	LULL_JSON_OPTION(struct flow_settings),
 	{
 		.key = "trace",
 		.argument = "FILE",
@@ -447,21 +430,4 @@ static const struct lull_option flow_options[] = {
 		MEMBER(worker_delay_ns),
 	},
 	{ .key = NULL },
-};
-
-static const char *const flow_examples[] = {
-	"lull-flow --pcap capture.pcap --workers 4 --json -",
-	"lull-flow --pcap captures/ --workers 4 --scheduler hrw --ipfix udp://127.0.0.1:4739",
-	"lull-flow --vdev net_af_packet0,iface=eth1 --workers 2 --json flows.json --stats 1",
-	"lull-flow --pci 0000:01:00.0 --cpus 1-8 --workers 6 --ipfix tcp://collector:4739",
-	NULL,
-};
-
-const struct lull_program flow_program = {
-	.name = "lull-flow",
-	.version = LULL_VERSION,
-	.summary = "Turn packets of DPDK ports or capture files into exact flow records, on as "
-		   "many workers as wanted.",
-	.examples = flow_examples,
-	.options = flow_options,
 };

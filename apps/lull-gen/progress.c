@@ -33,7 +33,6 @@ gen_progress_print(const struct gen *gen, struct gen_progress *last)
 {
 	const struct lull_traffic_counters *counters = lull_traffic_counters(gen->state);
 	struct gen_progress now = {
-		.begin_ns = last->begin_ns,
 		.now_ns = lull_clock_ns(),
 		.offered = LULL_COUNTER_READ(counters->offered),
 		.received = lull_traffic_received(gen->state),
@@ -41,7 +40,7 @@ gen_progress_print(const struct gen *gen, struct gen_progress *last)
 	double seconds = (double)(now.now_ns - last->now_ns) / LULL_NS_PER_S;
 
 	fprintf(stderr, "%6.1f s  offered %.0f/s  received %.0f/s",
-		(double)(now.now_ns - now.begin_ns) / LULL_NS_PER_S,
+		(double)(now.now_ns - gen->run.begin_ns) / LULL_NS_PER_S,
 		progress_rate(now.offered, last->offered, seconds),
 		progress_rate(now.received, last->received, seconds));
 	if (gen->settings.rx_only || gen->settings.tx_only)

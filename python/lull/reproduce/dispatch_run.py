@@ -101,7 +101,7 @@ def live_shares(pool: Pool, bench: DispatchBench, folder: Path,
         result = folder / f"{scheduler}.json"
         pool.one(("--pcap", str(capture), "--workers", str(WORKERS), "--scheduler", scheduler,
                   "--order", "none", "--burst", BURST, "--flush-burst", BURST, "--ring", RING,
-                  "--stats", "0", "--result", str(result)))
+                  "--stats", "0", "--json", str(result)))
         found[scheduler] = flow_result.load(result).worker_pkts()
         if len(found[scheduler]) != WORKERS or sum(found[scheduler]) != bench.capture_packets:
             raise LullError(f"lull-flow handed on {sum(found[scheduler])} of "
