@@ -93,6 +93,21 @@ lull_option_range(const struct lull_option *option, char *text, size_t size)
 	return text;
 }
 
+const char *
+lull_option_bare(const struct lull_option *option, char *text, size_t size)
+{
+	char range[128] = "";
+
+	if (option->type != LULL_OPTION_DURATION || option->unit == NULL)
+		return "";
+	if (lull_option_has_range(option))
+		lull_option_range(option, range, sizeof(range));
+	if (strchr(range, '(') != NULL)
+		return "";
+	snprintf(text, size, "in %s", option->unit);
+	return text;
+}
+
 /* " in RANGE" or nothing. */
 static const char *
 range_words(const struct lull_option *option, char *text, size_t size)

@@ -148,8 +148,8 @@ const struct lull_option model_options[] = {
 		.argument = "TIME",
 		.help = "Run this long before measuring; losses count from the start.",
 		.type = LULL_OPTION_DURATION,
-		.value = "200",
-		.unit = "ms",
+		.value = "0.2",
+		.unit = "s",
 		MEMBER(warmup_ns),
 	},
 	{

@@ -134,6 +134,23 @@ def resting_options_are_the_same(programs: list[Program]) -> None:
         check(not known, f"{name} rests not", known)
 
 
+def times_have_one_unit(programs: list[Program]) -> None:
+    """A bare number means what the help says, and the same in all programs, or is refused."""
+    first: dict[str, str] = {}
+    for program in programs:
+        for key, row in program.rows().items():
+            if not row.startswith(" \\fITIME"):
+                continue
+            unit = re.search(r"(?m)^Range: .*\((\w+)\)\.$|^A bare number is in (\w+)\.$", row)
+            if unit is None:
+                program.refused(USAGE, f"--{key} 5", "with ns, us, ms, s, m or h")
+                continue
+            found = unit[1] or unit[2]
+            check(first.setdefault(key, found) == found, f"{program.name} --{key}",
+                  (found, first[key]))
+    check(first["duration"] == "s" and first["warmup"] == "s", "in s", first)
+
+
 def main() -> None:
     check({Path(path).name for path in sys.argv[1:]} == RUNS.keys(), "all programs", sys.argv)
     with tempfile.TemporaryDirectory() as scratch:
@@ -145,6 +162,8 @@ def main() -> None:
             print(f"{test.__name__}: ok")
         resting_options_are_the_same(programs)
         print("resting_options_are_the_same: ok")
+        times_have_one_unit(programs)
+        print("times_have_one_unit: ok")
 
 
 main()

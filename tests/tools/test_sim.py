@@ -37,7 +37,8 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize(("text", "ns"), [
-    ("100us", 100_000), ("1.5ms", 1_500_000), ("50", 50_000), ("2s", 2e9), ("7ns", 7)])
+    ("100us", 100_000), ("1.5ms", 1_500_000), ("50", 50_000), ("2s", 2e9), ("7ns", 7), ("1m", 6e10),
+    ("2min", 12e10), ("1h", 3.6e12)])
 def test_times(text: str, ns: float) -> None:
     assert parse_ns(text) == ns
     assert parse_ns(time_word(ns)) == ns
