@@ -18,30 +18,13 @@ static struct lull_idle_limits
 change_limits(const struct lull_loop *poller)
 {
 	const struct plugin_settings *settings = &poller->settings;
-	struct lull_idle_limits limits = {
-		.latency_ns = settings->max_latency_ns,
-		.percentile_ppm = (uint32_t)(settings->percentile * 10000 + 0.5),
-		.loss = settings->loss,
-		.rest_ns_max = settings->max_rest_ns,
-		.rest_ns = settings->rest_ns,
-		.ring_pkts = settings->ring_pkts > 0 ? settings->ring_pkts : poller->ring_pkts,
-		.held_pkts = poller->held_pkts,
-		.burst_pkts = poller->burst_pkts,
-		.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP),
-		.kalman = settings->kalman,
-	};
+	struct lull_idle_limits limits = lull_resting_limits(
+		&settings->resting,
+		settings->ring_pkts > 0 ? settings->ring_pkts : poller->ring_pkts,
+		poller->held_pkts, poller->link_pps);
 
-	limits.kalman.tolerance_ppm = (uint32_t)(settings->kalman_tolerance * 10000 + 0.5);
-	limits.kalman.layout = (enum lull_record_layout)settings->kalman_layout;
-
-	if (limits.held_pkts >= limits.ring_pkts)
-		limits.held_pkts = limits.ring_pkts > 0 ? limits.ring_pkts - 1 : 0;
-	if (!settings->pps_max.automatic)
-		limits.envelope = settings->pps_max.envelope;
-	else if (poller->link_pps > 0)
-		limits.envelope = LULL_ENVELOPE_LINK;
-	limits.pps_max =
-		limits.envelope == LULL_ENVELOPE_STATED ? settings->pps_max.pps : poller->link_pps;
+	limits.burst_pkts = poller->burst_pkts;
+	limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP);
 	if (limits.envelope == LULL_ENVELOPE_LINK && limits.pps_max == 0)
 		limits.envelope = LULL_ENVELOPE_LEARNED;
 	return limits;
@@ -68,8 +51,8 @@ change_class(struct lull_loop *poller)
 	struct lull_rest_thread_info info;
 	char text[LULL_ERROR_SIZE];
 	struct lull_rest_thread_config config = {
-		.policy = (enum lull_sched_policy)poller->settings.sched_policy,
-		.latency_ns = poller->settings.max_latency_ns,
+		.policy = (enum lull_sched_policy)poller->settings.resting.sched_policy,
+		.latency_ns = poller->settings.resting.max_latency_ns,
 	};
 
 	if (poller->settings.mode != PLUGIN_ON)

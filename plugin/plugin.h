@@ -36,7 +36,7 @@
 
 #include <lull/engine.h>
 
-#include "program/pps_max.h"
+#include "program/resting.h"
 #include "engine/dpdk/port_claim.h"
 #include "engine/loop/snapshot.h"
 
@@ -50,19 +50,9 @@ enum plugin_mode {
 /** Settings: environment LULL_<KEY>, then the keys of LULL_CONFIG, then `lull set`. */
 struct plugin_settings {
 	uint32_t mode;
-	uint32_t governor;
-	uint64_t max_latency_ns;
-	double percentile;
-	uint32_t loss;
-	uint64_t max_rest_ns;
-	uint64_t rest_ns;
-	struct lull_pps_max pps_max;
-	uint32_t ring_pkts;               /* 0: as the port says */
-	struct lull_kalman_config kalman; /* less what stands in the next two */
-	double kalman_tolerance;          /* percent */
-	uint32_t kalman_layout;           /* enum lull_record_layout */
-	uint32_t sched_policy;            /* enum lull_sched_policy */
-	char report[256];                 /* file for the final report, "-": stderr, "none" */
+	struct lull_resting resting;
+	uint32_t ring_pkts; /* 0: as the port says */
+	char report[256];   /* file for the final report, "-": stderr, "none" */
 };
 
 #define PLUGIN_THREAD_NAME "lull-watch"

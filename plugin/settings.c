@@ -31,17 +31,19 @@ static const struct lull_option options[] = {
 	  MEMBER(mode) },
 	/* What the plugin differs in: it must not hold up what it cannot see in the program, like
 	   timers or a Tx drain, and leaves the class of its threads as it is. */
-	LULL_GOVERNOR_OPTION(struct plugin_settings, governor, .value = "objective", .live = true),
-	LULL_MAX_LATENCY_OPTION("", struct plugin_settings, max_latency_ns, .value = "100",
+	LULL_GOVERNOR_OPTION(struct plugin_settings, resting.governor, .value = "objective",
+			     .live = true),
+	LULL_MAX_LATENCY_OPTION("", struct plugin_settings, resting.max_latency_ns, .value = "100",
 				.live = true),
-	LULL_PERCENTILE_OPTION(struct plugin_settings, percentile, .live = true),
-	LULL_LOSS_OPTION(struct plugin_settings, loss, .live = true),
-	LULL_MAX_REST_OPTION(struct plugin_settings, max_rest_ns, .value = "100", .live = true),
-	LULL_REST_OPTION(struct plugin_settings, rest_ns, .live = true),
-	LULL_PPS_MAX_OPTION(struct plugin_settings, pps_max, .live = true),
-	LULL_KALMAN_OPTIONS(struct plugin_settings, kalman, kalman_tolerance, kalman_layout,
-			    .live = true),
-	LULL_SCHED_POLICY_OPTION(struct plugin_settings, sched_policy, .value = "other",
+	LULL_PERCENTILE_OPTION(struct plugin_settings, resting.percentile, .live = true),
+	LULL_LOSS_OPTION(struct plugin_settings, resting.loss, .live = true),
+	LULL_MAX_REST_OPTION(struct plugin_settings, resting.max_rest_ns, .value = "100",
+			     .live = true),
+	LULL_REST_OPTION(struct plugin_settings, resting.rest_ns, .live = true),
+	LULL_PPS_MAX_OPTION(struct plugin_settings, resting.pps_max, .live = true),
+	LULL_KALMAN_OPTIONS(struct plugin_settings, resting.kalman, resting.kalman_tolerance,
+			    resting.kalman_layout, .live = true),
+	LULL_SCHED_POLICY_OPTION(struct plugin_settings, resting.sched_policy, .value = "other",
 				 .live = true),
 	{ .key = "ring",
 	  .type = LULL_OPTION_COUNT,
@@ -77,7 +79,7 @@ plugin_mode_name(uint32_t mode)
 const struct lull_idle_governor *
 plugin_settings_governor(const struct plugin_settings *settings)
 {
-	return lull_idle_governors[settings->governor];
+	return lull_resting_governor(&settings->resting);
 }
 
 /* max-latency is LULL_MAX_LATENCY */

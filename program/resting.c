@@ -47,7 +47,8 @@ lull_resting_limits(const struct lull_resting *resting, uint32_t ring_pkts, uint
 		.rest_ns_max = resting->max_rest_ns,
 		.rest_ns = resting->rest_ns,
 		.ring_pkts = ring_pkts,
-		.held_pkts = held_pkts < ring_pkts ? held_pkts : 0,
+		/* A ring that is all held back is as good as full. */
+		.held_pkts = ring_pkts > 0 ? LULL_MIN(held_pkts, ring_pkts - 1) : 0,
 		.envelope = pps_max->envelope,
 		.pps_max = pps_max->pps,
 		.kalman = resting->kalman,
