@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "error.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <lull/base.h>
 
 /* Length of the UTF-8 sequence at the start of text; 0: none (overlong and surrogates too). */
 static size_t
@@ -62,6 +66,13 @@ lull_error_set(struct lull_error *error, int code, const char *format, ...)
 	va_end(arguments);
 	lull_text_clean(error->text);
 	return code;
+}
+
+int
+lull_error_range(struct lull_error *error, const struct lull_config_error *wrong)
+{
+	return lull_error_set(error, -EINVAL, "%s: %" PRIu64 " is not in %" PRIu64 "..%" PRIu64,
+			      wrong->field, wrong->value, wrong->low, wrong->high);
 }
 
 void

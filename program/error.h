@@ -19,6 +19,9 @@ struct lull_error {
 /** Write the sentence; returns @p code, a negative errno, for `return lull_error_set(...)`. */
 int lull_error_set(struct lull_error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+struct lull_config_error;
+/** A member of a configuration is out of its range; returns -EINVAL. */
+int lull_error_range(struct lull_error *error, const struct lull_config_error *wrong);
 /** Put words in front of the sentence: where it went wrong. */
 void lull_error_prefix(struct lull_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -109,6 +109,17 @@ lull_run_percent_end(struct lull_run *run)
 	run->percent = false;
 }
 
+void
+lull_run_latency(const struct lull_histogram *latency)
+{
+	if (LULL_COUNTER_READ(latency->count) == 0)
+		return;
+	fprintf(stderr, "  latency p50 %.1f us p99 %.1f us max %.1f us",
+		(double)lull_histogram_quantile(latency, 500000) / LULL_NS_PER_US,
+		(double)lull_histogram_quantile(latency, 990000) / LULL_NS_PER_US,
+		(double)LULL_COUNTER_READ(latency->max) / LULL_NS_PER_US);
+}
+
 /* ---- result ---- */
 
 static json_t *

@@ -17,6 +17,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <lull/histogram.h>
+
 #include "options.h"
 
 /** Exit status: all went well, something failed, the command line or a file of it is wrong. */
@@ -92,6 +94,8 @@ bool lull_run_shows(struct lull_run *run, uint64_t stats_ns);
 /** The run ends now: from here on a signal ends the program at once. */
 void lull_run_end(struct lull_run *run);
 
+/** "  latency p50 1.0 us p99 2.0 us max 3.0 us" on stderr; nothing of no value. */
+void lull_run_latency(const struct lull_histogram *latency);
 /**
  * Tell a terminal how far a long calculation is. False: a signal came, and the next one ends the
  * program at once.

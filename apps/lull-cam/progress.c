@@ -40,12 +40,7 @@ progress_latency(struct cam *cam)
 		lull_camera_histogram(cam->camera, i, LULL_CAMERA_LATENCY, &one);
 		lull_histogram_merge(&latency, &one);
 	}
-	if (latency.count == 0)
-		return;
-	fprintf(stderr, "  latency p50 %.1f us p99 %.1f us max %.1f us",
-		(double)lull_histogram_quantile(&latency, 500000) / LULL_NS_PER_US,
-		(double)lull_histogram_quantile(&latency, 990000) / LULL_NS_PER_US,
-		(double)latency.max / LULL_NS_PER_US);
+	lull_run_latency(&latency);
 }
 
 void

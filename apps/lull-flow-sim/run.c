@@ -123,10 +123,7 @@ flow_sim_check(void *state, struct lull_error *error)
 			program->settings.loads.items_ppm[0], false, program->settings.seed);
 
 		if (lull_sim_pipeline_config_check(&config, &wrong) != 0)
-			return lull_error_set(error, -EINVAL, "%s: %llu is not in %llu..%llu",
-					      wrong.field, (unsigned long long)wrong.value,
-					      (unsigned long long)wrong.low,
-					      (unsigned long long)wrong.high);
+			return lull_error_range(error, &wrong);
 	}
 	return 0;
 }

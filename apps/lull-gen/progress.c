@@ -13,21 +13,6 @@ progress_rate(uint64_t now, uint64_t before, double seconds)
 	return (double)(now >= before ? now - before : now) / seconds;
 }
 
-/* Latency of the whole window: a short interval would not hold a p99. */
-static void
-progress_latency(const struct gen *gen)
-{
-	const struct lull_histogram *latency =
-		lull_traffic_histogram(gen->state, LULL_TRAFFIC_LATENCY);
-
-	if (LULL_COUNTER_READ(latency->count) == 0)
-		return;
-	fprintf(stderr, "  latency p50 %.1f us p99 %.1f us max %.1f us",
-		(double)lull_histogram_quantile(latency, 500000) / LULL_NS_PER_US,
-		(double)lull_histogram_quantile(latency, 990000) / LULL_NS_PER_US,
-		(double)LULL_COUNTER_READ(latency->max) / LULL_NS_PER_US);
-}
-
 void
 gen_progress_print(const struct gen *gen, struct gen_progress *last)
 {
@@ -47,7 +32,8 @@ gen_progress_print(const struct gen *gen, struct gen_progress *last)
 		fprintf(stderr, "  lost %" PRIu64, lull_traffic_lost(gen->state));
 	else
 		fprintf(stderr, "  missing %" PRIu64, lull_traffic_lost(gen->state));
-	progress_latency(gen);
+	/* Of the whole window: a short interval would not hold a p99. */
+	lull_run_latency(lull_traffic_histogram(gen->state, LULL_TRAFFIC_LATENCY));
 	fprintf(stderr, "\n");
 	*last = now;
 }

@@ -75,14 +75,6 @@ run_config(const struct sim_program *program, const struct sim_governor *governo
 	return config;
 }
 
-static int
-run_refuse(const struct lull_config_error *wrong, struct lull_error *error)
-{
-	return lull_error_set(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong->field,
-			      (unsigned long long)wrong->value, (unsigned long long)wrong->low,
-			      (unsigned long long)wrong->high);
-}
-
 /* What the governors have in common, before anything is printed. */
 static int
 run_check(const struct sim_program *program, struct lull_error *error)
@@ -91,7 +83,7 @@ run_check(const struct sim_program *program, struct lull_error *error)
 		run_config(program, &program->settings.governors.items[0]);
 	struct lull_config_error wrong;
 
-	return lull_sim_config_check(&config, &wrong) == 0 ? 0 : run_refuse(&wrong, error);
+	return lull_sim_config_check(&config, &wrong) == 0 ? 0 : lull_error_range(error, &wrong);
 }
 
 static int

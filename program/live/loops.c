@@ -42,12 +42,7 @@ lull_live_loop_limits(const struct lull_live_loop *item, struct lull_idle_limits
 				"pps-max: a port tells no link rate; say learned or a number");
 		limits->envelope = LULL_ENVELOPE_LEARNED;
 	}
-	if (lull_idle_config_check(limits, &wrong) != 0)
-		return lull_error_set(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong.field,
-				      (unsigned long long)wrong.value,
-				      (unsigned long long)wrong.low,
-				      (unsigned long long)wrong.high);
-	return 0;
+	return lull_idle_config_check(limits, &wrong) == 0 ? 0 : lull_error_range(error, &wrong);
 }
 
 /* ---- from creation to the end ---- */

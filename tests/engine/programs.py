@@ -84,7 +84,7 @@ def usage_has_one_status(program: Program) -> None:
 
 def failure_has_another(program: Program) -> None:
     program.refused(FAILURE, f"{RUNS[program.name]} --json none/result.json", "none/result.json")
-    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
+    with Path("/dev/full").open("w") as full:
         run = subprocess.run([program.path, "--help"], stdout=full, stderr=subprocess.PIPE,
                              text=True, timeout=PATIENCE_S, check=False)
     check(run.returncode == FAILURE and "cannot write to stdout" in run.stderr, program.name,
