@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "program/dispatch_rows.h"
 #include "program/number.h"
 
-static const char *const order_names[] = { "none", "drain", "resequence", NULL };
+static const char *const order_names[] = { LULL_ORDER_NAMES };
 static const char *const weights_names[] = { "best", "scalar", "avx2", "avx512", NULL };
 
 static const char *
@@ -167,51 +168,8 @@ const struct lull_option flow_options[] = {
 		.live = true,
 		MEMBER(shadow),
 	},
-	{
-		.key = "order",
-		.help = "Promise about the packets of one flow. none: reordering is counted. "
-			"drain: a flow changes its worker only when the old one holds none of it. "
-			"resequence: order is restored at the output.",
-		.type = LULL_OPTION_CHOICE,
-		.value = "drain",
-		.choices = order_names,
-		MEMBER(order),
-	},
-	{
-		.key = "threshold",
-		.argument = "PERCENT",
-		.help = "subflow, ahrw: load of a ring above which a worker is relieved, percent.",
-		.type = LULL_OPTION_REAL,
-		.value = "25",
-		.real_low = 0.1,
-		.real_high = 100,
-		.live = true,
-		MEMBER(threshold),
-	},
-	{
-		.key = "sticky-enter",
-		.argument = "PERCENT",
-		.help = "sticky: load above which a worker gives flows away, percent; 0: from the "
-			"fill and drain rates measured.",
-		.type = LULL_OPTION_REAL,
-		.value = "0",
-		.real_low = 0,
-		.real_high = 100,
-		.live = true,
-		MEMBER(enter),
-	},
-	{
-		.key = "sticky-leave",
-		.argument = "PERCENT",
-		.help = "sticky: load below which a worker takes its flows back, percent; 0: as "
-			"above.",
-		.type = LULL_OPTION_REAL,
-		.value = "0",
-		.real_low = 0,
-		.real_high = 100,
-		.live = true,
-		MEMBER(leave),
-	},
+	LULL_ORDER_OPTION(struct flow_settings, order, order_names, "drain"),
+	LULL_THRESHOLD_OPTIONS(struct flow_settings, threshold, enter, leave, true),
 	{
 		.key = "pin",
 		.argument = "PACKETS",
@@ -254,29 +212,7 @@ const struct lull_option flow_options[] = {
 		MEMBER(ring),
 	},
 	LULL_BURST_OPTION(struct flow_settings, LULL_BURST_MAX),
-	{
-		.key = "flush-burst",
-		.argument = "PACKETS",
-		.help = "So many packets for a worker are sent at once.",
-		.type = LULL_OPTION_COUNT,
-		.value = "32",
-		.low = 1,
-		.high = LULL_BURST_MAX,
-		.live = true,
-		MEMBER(flush_burst),
-	},
-	{
-		.key = "flush-time",
-		.argument = "TIME",
-		.help = "Fewer are sent after this time.",
-		.type = LULL_OPTION_DURATION,
-		.value = "20",
-		.unit = "us",
-		.low = 1,
-		.high = LULL_NS_PER_S,
-		.live = true,
-		MEMBER(flush_ns),
-	},
+	LULL_FLUSH_OPTIONS(struct flow_settings, flush_burst, flush_ns, LULL_BURST_MAX, true),
 	{
 		.key = "output",
 		.group = "Output of packets",
@@ -289,27 +225,7 @@ const struct lull_option flow_options[] = {
 		.print = output_print,
 		MEMBER(output),
 	},
-	{
-		.key = "resequence-delay",
-		.argument = "TIME",
-		.help = "resequence: longest time a packet waits for an earlier one.",
-		.type = LULL_OPTION_DURATION,
-		.value = "2",
-		.unit = "ms",
-		.low = LULL_NS_PER_US,
-		.high = LULL_NS_PER_S,
-		MEMBER(resequence_delay_ns),
-	},
-	{
-		.key = "resequence-window",
-		.argument = "PACKETS",
-		.help = "resequence: most packets that wait.",
-		.type = LULL_OPTION_COUNT,
-		.value = "4096",
-		.low = 1,
-		.high = 65536,
-		MEMBER(resequence_window),
-	},
+	LULL_RESEQUENCE_OPTIONS(struct flow_settings, resequence_delay_ns, resequence_window),
 	{
 		.key = "idle-timeout",
 		.group = "Flows",

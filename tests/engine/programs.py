@@ -35,6 +35,9 @@ RESTING = {
     "lull-sim": {"send-max-latency", *ALL} - {"rest"},
 }
 
+DISPATCH = {"order", "threshold", "sticky-enter", "sticky-leave", "flush-burst", "flush-time",
+            "resequence-delay", "resequence-window"}
+
 
 def check(good: bool, what: str, seen: object = "") -> None:
     if not good:
@@ -119,7 +122,7 @@ def hangs_up_only_who_listens(program: Program) -> None:
     check(run.returncode == FAILURE and "stopped by a signal" in stderr, "ends", stderr)
 
 
-def resting_options_are_the_same(programs: list[Program]) -> None:
+def shared_options_are_the_same(programs: list[Program]) -> None:
     rows = {program.name: program.rows() for program in programs}
     first: dict[str, str] = {}
     for name, keys in RESTING.items():
@@ -128,6 +131,9 @@ def resting_options_are_the_same(programs: list[Program]) -> None:
             row = first.setdefault(key.removeprefix("send-"), rows[name][key])
             check(rows[name][key] == row, f"{name} --{key} is the row of all",
                   (rows[name][key], row))
+    for key in DISPATCH:
+        check(rows["lull-flow"][key] == rows["lull-flow-sim"][key], f"--{key} of both",
+              (rows["lull-flow"][key], rows["lull-flow-sim"][key]))
     resting = set().union(*RESTING.values()) - {"governor"}
     for name in rows.keys() - RESTING.keys():
         known = rows[name].keys() & resting
@@ -160,8 +166,8 @@ def main() -> None:
             for program in programs:
                 test(program)
             print(f"{test.__name__}: ok")
-        resting_options_are_the_same(programs)
-        print("resting_options_are_the_same: ok")
+        shared_options_are_the_same(programs)
+        print("shared_options_are_the_same: ok")
         times_have_one_unit(programs)
         print("times_have_one_unit: ok")
 

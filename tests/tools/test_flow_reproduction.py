@@ -91,7 +91,7 @@ def test_plan() -> None:
     assert len(jobs) == 5 * len(SCHEDULERS) + 3
     assert len({job.words for job in jobs}) == len(jobs)
     text = " ".join(jobs[0].words)
-    for part in ("--workers 4", "--burst 144", "--flush 144", "--ring 1024", "--start cold",
+    for part in ("--workers 4", "--burst 144", "--flush-burst 144", "--ring 1024", "--start cold",
                  "--seed 7", "--load 0.05,0.1,", ",0.95,1 "):
         assert part in text
     only = [one for one in reproduction_dispatch.figures() if one.name == "Fig. 6"]

@@ -60,7 +60,7 @@ class Job:
 
 def plan(figures: Sequence[DispatchFigure], bench: DispatchBench) -> list[Job]:
     """Every run that the figures want, each once."""
-    same = ("--workers", str(WORKERS), "--burst", BURST, "--flush", BURST, "--ring", RING,
+    same = ("--workers", str(WORKERS), "--burst", BURST, "--flush-burst", BURST, "--ring", RING,
             "--flows", str(FLOWS), "--packets", str(bench.packets), "--start", "cold",
             "--seed", str(bench.seed), "--json", "-")
     loads = ",".join(f"{load:g}" for load in bench.loads)
