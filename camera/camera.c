@@ -15,28 +15,48 @@
 #define CLOSE_WAIT_US 100
 #define FINDINGS_MAX 128
 
+_Static_assert(LULL_CAMERA_STREAMS_MAX <= LULL_NET_CLAIMS_MAX, "a claim for each stream");
+
 /* ---- open ---- */
 
 static int
 camera_choose(struct lull_camera *camera, const char *text, char *error)
 {
-	const char *colon = strchr(text, ':');
-	size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
+	static const enum lull_camera_clock clocks[] = {
+		[LULL_NET_CLOCK_NONE] = LULL_CAMERA_CLOCK_NONE,
+		[LULL_NET_CLOCK_KERNEL] = LULL_CAMERA_CLOCK_KERNEL,
+		[LULL_NET_CLOCK_POLL] = LULL_CAMERA_CLOCK_POLL,
+		[LULL_NET_CLOCK_FILE] = LULL_CAMERA_CLOCK_FILE,
+	};
+	const char *argument;
+	int rc = lull_net_choose(text, &camera->backend, &argument, error);
 
-	for (uint32_t i = 0; camera_backends[i] != NULL; i++)
-		if (strlen(camera_backends[i]->name) == length &&
-		    strncmp(camera_backends[i]->name, text, length) == 0)
-			camera->backend = camera_backends[i];
-	if (camera->backend == NULL || colon == NULL || colon[1] == '\0')
-		return camera_error(
-			error, -EINVAL,
-			"backend: '%s' is none of kernel:IF, kernel-busy:IF, dpdk:PORT, "
-			"pcap:FILE",
-			text);
-	if (strlen(colon + 1) >= sizeof(camera->argument))
+	if (rc != 0)
+		return rc;
+	if (camera->backend->receive == NULL)
+		return camera_error(error, -EINVAL, "backend: '%s' only sends", text);
+	if (strlen(argument) >= sizeof(camera->argument))
 		return camera_error(error, -EINVAL, "backend: '%s' is too long", text);
-	strcpy(camera->argument, colon + 1);
+	strcpy(camera->argument, argument);
+	camera->clock = clocks[camera->backend->clock];
 	return 0;
+}
+
+/* Sockets or port. */
+static int
+camera_open_backend(struct lull_camera *camera, char *error)
+{
+	const struct lull_camera_config *config = &camera->config;
+	const struct lull_net_config net = {
+		.program = camera->program,
+		.eal = config->eal,
+		.socket_bytes = config->socket_bytes,
+		.ring_pkts = config->ring_pkts,
+		.own_loop = config->own_loop,
+		.unchecked = config->unchecked,
+	};
+
+	return camera->backend->open(&net, camera->argument, &camera->backend_state, error);
 }
 
 static int
@@ -88,8 +108,7 @@ lull_camera_open(const struct lull_camera_config *config, struct lull_camera **o
 	rc = camera->event_fd < 0 ? camera_error(error, -errno, "no eventfd: %s", strerror(errno)) :
 				    camera_configure(camera, config, error);
 	if (rc == 0)
-		rc = camera->backend->open(&camera->config, camera->argument,
-					   &camera->backend_state, error);
+		rc = camera_open_backend(camera, error);
 	if (rc != 0) {
 		camera_free(camera);
 		return rc;
@@ -171,7 +190,7 @@ static int
 camera_start_checked(struct lull_camera *camera, char *error)
 {
 	static const char *const no_remedy = "";
-	struct lull_camera_finding *lines = calloc(FINDINGS_MAX, sizeof(*lines));
+	struct lull_finding *lines = calloc(FINDINGS_MAX, sizeof(*lines));
 	uint32_t count;
 	int rc = 0;
 
@@ -179,7 +198,7 @@ camera_start_checked(struct lull_camera *camera, char *error)
 		return camera_error(error, -ENOMEM, "no memory for the self-check");
 	count = LULL_MIN(lull_camera_check(camera, lines, FINDINGS_MAX), FINDINGS_MAX);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		if (lines[i].grade == CAMERA_WRONG)
+		if (lines[i].grade == LULL_GRADE_WRONG)
 			rc = camera_error(error, -EPERM, "%s: %.120s%s%.100s", lines[i].subject,
 					  lines[i].text, lines[i].remedy[0] ? "; " : no_remedy,
 					  lines[i].remedy);
@@ -241,7 +260,7 @@ lull_camera_start(struct lull_camera *camera, char *error)
 uint32_t
 lull_camera_poll(struct lull_camera *camera, uint64_t now_ns, uint64_t *rest_until_ns)
 {
-	const struct camera_backend *backend = camera->backend;
+	const struct lull_net_backend *backend = camera->backend;
 	uint32_t count;
 
 	*rest_until_ns = UINT64_MAX;
@@ -315,7 +334,7 @@ lull_camera_class(const struct lull_camera *camera, struct lull_rest_thread_info
 static void
 camera_stop(struct lull_camera *camera)
 {
-	const struct camera_backend *backend = camera->backend;
+	const struct lull_net_backend *backend = camera->backend;
 
 	camera->closed = true;
 	camera_thread_stop(camera);

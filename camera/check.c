@@ -12,7 +12,7 @@
 #define RT_RUNTIME "/proc/sys/kernel/sched_rt_runtime_us"
 
 static void
-check_ring(struct lull_camera *camera, struct camera_findings *findings)
+check_ring(struct lull_camera *camera, struct lull_findings *findings)
 {
 	uint32_t ring_pkts = camera->backend->ring_pkts(camera->backend_state);
 	uint64_t burst_pkts = 0;
@@ -21,16 +21,18 @@ check_ring(struct lull_camera *camera, struct camera_findings *findings)
 		return;
 	for (uint32_t i = 0; i < camera->stream_count; i++)
 		burst_pkts += camera->streams[i]->claim.burst_pkts;
-	camera_find(findings, "ring", ring_pkts >= burst_pkts ? CAMERA_FINE : CAMERA_NOTE,
-		    "room for %u packets; a picture of every stream at once has %" PRIu64,
-		    ring_pkts, burst_pkts);
+	lull_finding_add(findings, "ring",
+			 ring_pkts >= burst_pkts ? LULL_GRADE_FINE : LULL_GRADE_NOTE,
+			 "room for %u packets; a picture of every stream at once has %" PRIu64,
+			 ring_pkts, burst_pkts);
 	if (ring_pkts < burst_pkts)
-		camera_remedy(findings, "raise ring_pkts (or socket_bytes), send larger packets, "
-					"or stagger the cameras");
+		lull_finding_remedy(findings,
+				    "raise ring_pkts (or socket_bytes), send larger packets, "
+				    "or stagger the cameras");
 }
 
 static void
-check_core(struct lull_camera *camera, struct camera_findings *findings)
+check_core(struct lull_camera *camera, struct lull_findings *findings)
 {
 	int cpu = camera->config.cpu - 1;
 	int count = 1;
@@ -41,21 +43,23 @@ check_core(struct lull_camera *camera, struct camera_findings *findings)
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
 		count = CPU_COUNT(&allowed);
 	if (camera->backend->polled && count == 1) {
-		camera_find(findings, "core", CAMERA_NOTE,
-			    "one CPU for polling and for everything else of this process");
-		camera_remedy(findings, "use kernel:IF, or give the process another CPU");
+		lull_finding_add(findings, "core", LULL_GRADE_NOTE,
+				 "one CPU for polling and for everything else of this process");
+		lull_finding_remedy(findings, "use kernel:IF, or give the process another CPU");
 	} else if (camera->backend->polled && cpu < 0 && !camera->config.own_loop) {
-		camera_find(findings, "core", CAMERA_NOTE,
-			    "the receiving thread is not pinned: it shares its CPU with others");
-		camera_remedy(findings, "set cpu, and keep others off it (isolcpus, cpuset)");
+		lull_finding_add(
+			findings, "core", LULL_GRADE_NOTE,
+			"the receiving thread is not pinned: it shares its CPU with others");
+		lull_finding_remedy(findings, "set cpu, and keep others off it (isolcpus, cpuset)");
 	} else {
-		camera_find(findings, "core", CAMERA_FINE, "%d CPUs for this process", count);
+		lull_finding_add(findings, "core", LULL_GRADE_FINE, "%d CPUs for this process",
+				 count);
 	}
 }
 
 /* Pinned, and another thread there: polling suffers most of all. */
 static void
-check_shared(struct lull_camera *camera, struct camera_findings *findings)
+check_shared(struct lull_camera *camera, struct lull_findings *findings)
 {
 	int cpu = camera->config.cpu - 1;
 	char name[32];
@@ -63,32 +67,34 @@ check_shared(struct lull_camera *camera, struct camera_findings *findings)
 	if (camera->backend->file || cpu < 0 ||
 	    !check_cpu_shared(cpu, atomic_load(&camera->tid), name, sizeof(name)))
 		return;
-	camera_find(findings, "shared core", CAMERA_NOTE, "%s wants CPU %d too, all the time", name,
-		    cpu);
-	camera_remedy(findings, "keep it off (taskset, cpuset, isolcpus=%d), or set another cpu",
-		      cpu);
+	lull_finding_add(findings, "shared core", LULL_GRADE_NOTE,
+			 "%s wants CPU %d too, all the time", name, cpu);
+	lull_finding_remedy(findings,
+			    "keep it off (taskset, cpuset, isolcpus=%d), or set another cpu", cpu);
 }
 
 /* What became of it, once there is a run to look at. */
 static void
-check_gaps(struct lull_camera *camera, struct camera_findings *findings)
+check_gaps(struct lull_camera *camera, struct lull_findings *findings)
 {
 	struct lull_camera_totals totals;
 
 	if (!camera->started || camera->backend->file)
 		return;
 	lull_camera_totals(camera, &totals);
-	camera_find(findings, "gaps", totals.gaps_late == 0 ? CAMERA_FINE : CAMERA_NOTE,
-		    "%" PRIu64 " turns of the receiving thread began over 100 us late",
-		    totals.gaps_late);
+	lull_finding_add(findings, "gaps",
+			 totals.gaps_late == 0 ? LULL_GRADE_FINE : LULL_GRADE_NOTE,
+			 "%" PRIu64 " turns of the receiving thread began over 100 us late",
+			 totals.gaps_late);
 	if (totals.gaps_late > 0)
-		camera_remedy(findings, "give it a CPU of its own: set cpu, and keep others off "
-					"it (isolcpus, cpuset)");
+		lull_finding_remedy(findings,
+				    "give it a CPU of its own: set cpu, and keep others off "
+				    "it (isolcpus, cpuset)");
 }
 
 /* A thread of SCHED_FIFO that polls is stopped for 50 ms in every second. */
 static void
-check_throttling(struct lull_camera *camera, struct camera_findings *findings)
+check_throttling(struct lull_camera *camera, struct lull_findings *findings)
 {
 	FILE *file = NULL;
 	int runtime_us = -1;
@@ -103,24 +109,24 @@ check_throttling(struct lull_camera *camera, struct camera_findings *findings)
 		fclose(file);
 	}
 	if (runtime_us < 0) {
-		camera_find(findings, "RT throttling", CAMERA_FINE, "off");
+		lull_finding_add(findings, "RT throttling", LULL_GRADE_FINE, "off");
 		return;
 	}
-	camera_find(findings, "RT throttling", CAMERA_NOTE,
-		    "real time threads run %d us of every second, then stop", runtime_us);
-	camera_remedy(findings, "sysctl -w kernel.sched_rt_runtime_us=-1");
+	lull_finding_add(findings, "RT throttling", LULL_GRADE_NOTE,
+			 "real time threads run %d us of every second, then stop", runtime_us);
+	lull_finding_remedy(findings, "sysctl -w kernel.sched_rt_runtime_us=-1");
 }
 
 uint32_t
-lull_camera_check(struct lull_camera *camera, struct lull_camera_finding *lines, uint32_t count_max)
+lull_camera_check(struct lull_camera *camera, struct lull_finding *lines, uint32_t count_max)
 {
-	struct camera_findings found = { .lines = lines, .count_max = count_max };
-	const struct camera_backend *backend = camera->backend;
-	struct camera_findings *findings = &found;
+	struct lull_findings found = { .lines = lines, .count_max = count_max };
+	const struct lull_net_backend *backend = camera->backend;
+	struct lull_findings *findings = &found;
 
 	backend->check(camera->backend_state, findings);
-	for (uint32_t i = 0; backend->check_stream != NULL && i < camera->stream_count; i++)
-		backend->check_stream(camera->backend_state, &camera->streams[i]->claim, findings);
+	for (uint32_t i = 0; backend->check_claim != NULL && i < camera->stream_count; i++)
+		backend->check_claim(camera->backend_state, &camera->streams[i]->claim, findings);
 	check_ring(camera, findings);
 	check_core(camera, findings);
 	check_shared(camera, findings);

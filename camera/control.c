@@ -322,7 +322,7 @@ camera_control_turn(struct camera_control *control, struct camera_stream *stream
 	control->resend.packet_bytes = atomic_load(&control->packet_bytes);
 	control->resend.tail_ns = control_tail_ns(stream);
 	if (control->resend.frame_bytes == 0)
-		control->resend.frame_bytes = stream->claim.frame_bytes;
+		control->resend.frame_bytes = stream->claim.burst_bytes;
 	due_ns = camera_resend_turn(&control->resend, now_ns, stream->assembler, control_ask,
 				    control);
 	if (atomic_load(&control->head) != head)

@@ -14,9 +14,9 @@
 
 #include <lull/rest.h>
 
-#include "address.h"
 #include "error.h"
 #include "gige/gvcp_message.h"
+#include "net/address.h"
 
 #define PORTS_MAX 64
 #define ASKED_TIMES 3 /* within the first half: messages may be lost */
@@ -264,10 +264,10 @@ lull_camera_discover(const char *interface, uint64_t wait_ns, struct lull_camera
 static bool
 discover_mac(const char *text, char mac[18])
 {
-	struct camera_source source;
+	struct lull_net_source source;
 	const uint8_t *bytes = source.mac;
 
-	if (camera_source_parse(text, &source) != 0 || source.kind != CAMERA_SOURCE_MAC)
+	if (lull_net_source_parse(text, &source) != 0 || source.kind != LULL_NET_SOURCE_MAC)
 		return false;
 	snprintf(mac, 18, "%02x:%02x:%02x:%02x:%02x:%02x", bytes[0], bytes[1], bytes[2], bytes[3],
 		 bytes[4], bytes[5]);

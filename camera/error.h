@@ -6,8 +6,12 @@
 #ifndef LULL_CAMERA_ERROR_H
 #define LULL_CAMERA_ERROR_H
 
-/** Write the sentence into @p error (LULL_CAMERA_ERROR_SIZE bytes, or NULL); returns @p rc. */
-__attribute__((format(printf, 3, 4))) int camera_error(char *error, int rc, const char *format,
-						       ...);
+#include <lull/camera.h>
+
+#include "net/error.h"
+
+_Static_assert(LULL_CAMERA_ERROR_SIZE >= LULL_NET_ERROR_SIZE, "a sentence of net fits");
+
+#define camera_error lull_net_error
 
 #endif

@@ -214,7 +214,7 @@ images_fill(struct lull_camera *camera, struct camera_image *image, const struct
 	out->frame.buffer_user = NULL;
 	memcpy(image->spans, frame->missing, frame->missing_count * sizeof(*frame->missing));
 	out->stream = image->stream->claim.index;
-	out->packet_clock = camera->backend->clock;
+	out->packet_clock = camera->clock;
 	out->frame.stamps.first_ns = arrival->first_ns;
 	out->frame.stamps.last_ns = arrival->last_ns;
 	out->frame.stamps.done_ns = lull_clock_ns();

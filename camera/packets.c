@@ -4,13 +4,13 @@
 #define IPV4_AT 12 /* in an IPv4-mapped address */
 
 static void
-packets_address(const struct camera_packet *packet, struct lull_camera_packet *told)
+packets_address(const struct lull_net_packet *packet, struct lull_camera_packet *told)
 {
-	bool any = camera_ip_is_any(&packet->source) && camera_ip_is_any(&packet->destination);
+	bool any = lull_net_ip_is_any(&packet->source) && lull_net_ip_is_any(&packet->destination);
 	uint32_t at = 0;
 
 	told->ip_version = 6;
-	if (any || camera_ip_is4(&packet->source) || camera_ip_is4(&packet->destination)) {
+	if (any || lull_net_ip_is4(&packet->source) || lull_net_ip_is4(&packet->destination)) {
 		told->ip_version = 4;
 		at = IPV4_AT;
 	}
@@ -19,16 +19,16 @@ packets_address(const struct camera_packet *packet, struct lull_camera_packet *t
 }
 
 static void
-packets_describe(const struct lull_camera *camera, const struct camera_packet *packet,
+packets_describe(const struct lull_camera *camera, const struct lull_net_packet *packet,
 		 struct lull_camera_packet *told)
 {
-	const struct camera_claim *claim = &camera->streams[packet->first - 1]->claim;
+	const struct lull_net_claim *claim = &camera->streams[packet->first - 1]->claim;
 
 	*told = (struct lull_camera_packet){
 		.data = packet->data,
 		.len_bytes = packet->len_bytes,
 		.stamp_ns = packet->stamp_ns,
-		.clock = camera->backend->clock,
+		.clock = camera->clock,
 		.mac = packet->mac,
 	};
 	if (claim->ethernet) {
@@ -40,7 +40,8 @@ packets_describe(const struct lull_camera *camera, const struct camera_packet *p
 }
 
 void
-camera_packets_tell(struct lull_camera *camera, const struct camera_packet *packets, uint32_t count)
+camera_packets_tell(struct lull_camera *camera, const struct lull_net_packet *packets,
+		    uint32_t count)
 {
 	struct lull_camera_packet told[CAMERA_BURST];
 	uint32_t used = 0;

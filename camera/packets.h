@@ -11,7 +11,7 @@
 #include "receiver.h"
 
 /** Call camera->config.packets with those that are for a stream. */
-void camera_packets_tell(struct lull_camera *camera, const struct camera_packet *packets,
+void camera_packets_tell(struct lull_camera *camera, const struct lull_net_packet *packets,
 			 uint32_t count);
 
 #endif

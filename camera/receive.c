@@ -141,7 +141,7 @@ receive_size(struct camera_stream *stream, const struct lull_frame_piece *piece)
 
 static void
 receive_piece(struct receive_turn *turn, struct camera_stream *stream,
-	      const struct camera_packet *packet, const struct lull_frame_piece *piece)
+	      const struct lull_net_packet *packet, const struct lull_frame_piece *piece)
 {
 	const struct lull_assembler_counters *counters;
 	uint64_t used;
@@ -179,7 +179,7 @@ receive_verdict(struct camera_stream *stream, enum lull_frame_verdict verdict)
 /* Is it for this stream? False: ask the next one on its port. */
 static bool
 receive_offer(struct receive_turn *turn, struct camera_stream *stream,
-	      const struct camera_packet *packet)
+	      const struct lull_net_packet *packet)
 {
 	enum lull_frame_verdict verdict;
 	struct lull_frame_piece piece;
@@ -204,13 +204,13 @@ receive_offer(struct receive_turn *turn, struct camera_stream *stream,
 /* ---- packets ---- */
 
 static bool
-receive_is_from(const struct camera_source *source, const struct camera_packet *packet)
+receive_is_from(const struct lull_net_source *source, const struct lull_net_packet *packet)
 {
-	if (source->kind == CAMERA_SOURCE_ANY)
+	if (source->kind == LULL_NET_SOURCE_ANY)
 		return true;
-	if (source->kind == CAMERA_SOURCE_IP)
-		return camera_ip_same(&source->ip, &packet->source);
-	return packet->mac != NULL && memcmp(source->mac, packet->mac, CAMERA_MAC_SIZE) == 0;
+	if (source->kind == LULL_NET_SOURCE_IP)
+		return lull_net_ip_same(&source->ip, &packet->source);
+	return packet->mac != NULL && memcmp(source->mac, packet->mac, LULL_NET_MAC_SIZE) == 0;
 }
 
 struct receive_search {
@@ -219,15 +219,15 @@ struct receive_search {
 
 /* Ask the streams with this address, or those that take any. */
 static bool
-receive_search(struct receive_turn *turn, const struct camera_packet *packet, bool any,
+receive_search(struct receive_turn *turn, const struct lull_net_packet *packet, bool any,
 	       struct receive_search *search)
 {
 	for (uint32_t at = packet->first; at != 0; at = turn->camera->streams[at - 1]->next) {
 		struct camera_stream *stream = turn->camera->streams[at - 1];
-		const struct camera_claim *claim = &stream->claim;
+		const struct lull_net_claim *claim = &stream->claim;
 
-		if (camera_ip_is_any(&claim->address) != any ||
-		    (!any && !camera_ip_same(&claim->address, &packet->destination)))
+		if (lull_net_ip_is_any(&claim->address) != any ||
+		    (!any && !lull_net_ip_same(&claim->address, &packet->destination)))
 			continue;
 		if (!receive_is_from(&claim->source, packet))
 			search->strange = stream;
@@ -240,7 +240,7 @@ receive_search(struct receive_turn *turn, const struct camera_packet *packet, bo
 }
 
 static void
-receive_packet(struct receive_turn *turn, const struct camera_packet *packet)
+receive_packet(struct receive_turn *turn, const struct lull_net_packet *packet)
 {
 	struct receive_search search = { .foreign = NULL };
 	struct lull_camera *camera = turn->camera;
@@ -255,7 +255,7 @@ receive_packet(struct receive_turn *turn, const struct camera_packet *packet)
 		LULL_COUNTER_ADD(search.foreign->counters.bytes, packet->len_bytes);
 		receive_verdict(search.foreign, LULL_FRAME_FOREIGN);
 	} else if (search.strange != NULL) {
-		LULL_COUNTER_ADD(search.strange->counters.strangers, 1);
+		LULL_COUNTER_ADD(search.strange->counters.source_mismatch, 1);
 	} else {
 		LULL_COUNTER_ADD(camera->unclaimed, 1);
 	}
@@ -396,7 +396,7 @@ uint32_t
 camera_receive(struct lull_camera *camera, uint64_t now_ns, uint64_t *due_ns)
 {
 	struct receive_turn turn = { .camera = camera, .now_ns = now_ns, .time_ns = now_ns };
-	struct camera_packet packets[CAMERA_BURST];
+	struct lull_net_packet packets[CAMERA_BURST];
 	uint32_t count = 0;
 
 	receive_gap(camera, now_ns);
@@ -406,7 +406,7 @@ camera_receive(struct lull_camera *camera, uint64_t now_ns, uint64_t *due_ns)
 	if (camera->config.packets != NULL)
 		camera_packets_tell(camera, packets, count);
 	/* Fetching took its time: a frame that begins now has not begun before. */
-	if (count > 0 && camera->backend->clock == LULL_CAMERA_CLOCK_POLL)
+	if (count > 0 && camera->clock == LULL_CAMERA_CLOCK_POLL)
 		turn.now_ns = turn.time_ns = LULL_MAX(now_ns, packets[0].stamp_ns);
 	turn.count = count;
 	for (uint32_t i = 0; i < count; i++) {
@@ -452,7 +452,7 @@ camera_calm_ns(const struct lull_camera *camera, uint64_t now_ns)
 	for (uint32_t i = 0; i < camera->stream_count; i++) {
 		const struct camera_stream *stream = camera->streams[i];
 		uint64_t stream_ns =
-			lull_phase_calm_ns(&stream->phase, now_ns, stream->claim.frame_bytes);
+			lull_phase_calm_ns(&stream->phase, now_ns, stream->claim.burst_bytes);
 
 		/* A camera that is silent does not keep the thread awake for the others. */
 		if (stream_ns != 0)

@@ -16,9 +16,10 @@
 #include <lull/camera.h>
 #include <lull/rest.h>
 
-#include "backend.h"
 #include "frame/phase.h"
+#include "net/backend.h"
 
+#define CAMERA_BURST LULL_NET_BURST
 #define CAMERA_BUFFERS_MAX 256
 #define CAMERA_NAME_SIZE 32
 #define CAMERA_BUFFERS 16
@@ -62,7 +63,7 @@ struct camera_stream {
 	void *protocol_state;
 	struct lull_assembler *assembler; /* NULL: the size of a picture is not known yet */
 	uint32_t next;                    /* on the same port: index plus 1; 0: none */
-	struct camera_claim claim;
+	struct lull_net_claim claim;
 	struct lull_camera_counters counters;
 	uint64_t unsized; /* pieces before there was an assembler */
 	uint32_t arrival_next;
@@ -100,8 +101,9 @@ struct camera_stream {
 };
 
 struct lull_camera {
-	const struct camera_backend *backend;
+	const struct lull_net_backend *backend;
 	void *backend_state;
+	enum lull_camera_clock clock; /* of the back end's stamps */
 	struct lull_camera_config config;
 	char argument[256], program[64], governor[32];
 	struct camera_stream *streams[LULL_CAMERA_STREAMS_MAX];
@@ -125,7 +127,7 @@ struct lull_camera {
 	atomic_bool ended; /* no image will come any more */
 	uint64_t started_ns, steal_begin_ns, cpu_begin_ns;
 	uint64_t missed_end; /* when the back end was closed */
-	struct lull_camera_totals exceptions_end;
+	struct lull_net_exceptions exceptions_end;
 	atomic_uint_fast64_t ended_ns, cpu_end_ns, steal_end_ns;
 
 	/* hand-over */

@@ -20,7 +20,7 @@ const struct lull_counter_info lull_camera_counter_table[] = {
 	STREAM_ROW(foreign, "packets", "of another protocol or stream"),
 	STREAM_ROW(other, "packets", "of the protocol, in a form that is not read"),
 	STREAM_ROW(nothing, "packets", "that carry nothing for a frame"),
-	STREAM_ROW(strangers, "packets", "from a source that is not configured"),
+	STREAM_ROW(source_mismatch, "packets", "from a source that is not configured"),
 	STREAM_ROW(given, "images", "given to the application"),
 	STREAM_ROW(fetched, "images", "fetched by it"),
 	STREAM_ROW(put, "images", "put back by it"),

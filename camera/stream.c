@@ -44,12 +44,12 @@ static int
 stream_addresses(struct camera_stream *stream, char *error)
 {
 	const struct lull_camera_stream *config = &stream->config;
-	struct camera_claim *claim = &stream->claim;
+	struct lull_net_claim *claim = &stream->claim;
 
-	if (camera_ip_parse(config->address, &claim->address) != 0)
+	if (lull_net_ip_parse(config->address, &claim->address) != 0)
 		return camera_error(error, -EINVAL, "address: '%s' is no IPv4 or IPv6 address",
 				    config->address);
-	if (camera_source_parse(config->source, &claim->source) != 0)
+	if (lull_net_source_parse(config->source, &claim->source) != 0)
 		return camera_error(error, -EINVAL, "source: '%s' is no IP address and no MAC",
 				    config->source);
 	claim->ethernet = stream->protocol->ethernet;
@@ -75,7 +75,8 @@ stream_assembly(struct camera_stream *stream, char *error)
 {
 	const struct lull_camera_stream *config = &stream->config;
 	struct lull_assembler_config *assembly = &stream->assembly;
-	struct lull_config_error wrong;
+	char text[LULL_RANGE_TEXT];
+	struct lull_range wrong;
 
 	*assembly = (struct lull_assembler_config){
 		.open_max = config->open_max != 0 ? config->open_max : OPEN_MAX,
@@ -88,19 +89,18 @@ stream_assembly(struct camera_stream *stream, char *error)
 		.policy = config->policy,
 		.geometry = config->settings.geometry,
 	};
-	if (stream->claim.frame_bytes > assembly->buffer_bytes && assembly->buffer_bytes != 0)
+	if (stream->claim.burst_bytes > assembly->buffer_bytes && assembly->buffer_bytes != 0)
 		return camera_error(error, -EINVAL,
 				    "buffer_bytes: %llu are too few, a picture has %llu",
 				    (unsigned long long)assembly->buffer_bytes,
-				    (unsigned long long)stream->claim.frame_bytes);
+				    (unsigned long long)stream->claim.burst_bytes);
 	if (assembly->buffer_bytes == 0)
-		assembly->buffer_bytes = stream->claim.frame_bytes;
+		assembly->buffer_bytes = stream->claim.burst_bytes;
 	if (assembly->buffer_bytes == 0)
 		return 0; /* the first leader tells */
 	if (lull_assembler_config_check(assembly, &wrong) != 0)
-		return camera_error(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong.field,
-				    (unsigned long long)wrong.value, (unsigned long long)wrong.low,
-				    (unsigned long long)wrong.high);
+		return camera_error(error, -EINVAL, "%s",
+				    lull_range_print(&wrong, text, sizeof(text)));
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static int
 stream_settle(struct camera_stream *stream, char *error)
 {
 	const struct lull_camera_stream *config = &stream->config;
-	struct camera_claim *claim = &stream->claim;
+	struct lull_net_claim *claim = &stream->claim;
 	int rc = stream_addresses(stream, error);
 
 	if (rc != 0)
@@ -137,10 +137,10 @@ stream_settle(struct camera_stream *stream, char *error)
 	if (stream->image_count < 2 || stream->image_count > CAMERA_BUFFERS_MAX)
 		return camera_error(error, -EINVAL, "buffers: %u is not in 2..%u",
 				    stream->image_count, CAMERA_BUFFERS_MAX);
-	claim->frame_bytes = lull_frame_bytes(&config->settings.geometry);
+	claim->burst_bytes = lull_frame_bytes(&config->settings.geometry);
 	claim->packet_bytes = config->settings.packet_bytes;
 	claim->burst_pkts =
-		(uint32_t)(LULL_MAX(claim->frame_bytes, config->buffer_bytes) /
+		(uint32_t)(LULL_MAX(claim->burst_bytes, config->buffer_bytes) /
 				   (claim->packet_bytes > 100 ? claim->packet_bytes - 36 :
 								PACKET_BYTES) +
 			   1);
@@ -214,8 +214,8 @@ camera_stream_size(struct camera_stream *stream, uint64_t bytes, char *error)
 		lull_assembler_supply(assembler, stream->images[i].data, &stream->images[i]);
 		stream->away++;
 	}
-	if (stream->claim.frame_bytes == 0 && stream->config.buffer_bytes == 0)
-		stream->claim.frame_bytes = bytes;
+	if (stream->claim.burst_bytes == 0 && stream->config.buffer_bytes == 0)
+		stream->claim.burst_bytes = bytes;
 	__atomic_store_n(&stream->assembler, assembler, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -84,6 +84,8 @@ thread_totals(struct lull_camera *camera, struct lull_camera_totals *totals)
 void
 lull_camera_totals(struct lull_camera *camera, struct lull_camera_totals *totals)
 {
+	struct lull_net_exceptions beside = camera->exceptions_end;
+
 	*totals = (struct lull_camera_totals){
 		.pkts = LULL_COUNTER_READ(camera->pkts),
 		.bytes = LULL_COUNTER_READ(camera->bytes),
@@ -91,17 +93,17 @@ lull_camera_totals(struct lull_camera *camera, struct lull_camera_totals *totals
 		.missed = camera->missed_end,
 		.errors = LULL_COUNTER_READ(camera->errors) + atomic_load(&camera->foreign),
 		.gaps_late = LULL_COUNTER_READ(camera->gaps_late),
-		.to_kernel = camera->exceptions_end.to_kernel,
-		.from_kernel = camera->exceptions_end.from_kernel,
-		.kernel_lost = camera->exceptions_end.kernel_lost,
 	};
 	if (camera->backend_state != NULL) {
 		totals->missed = camera->backend->missed(camera->backend_state);
 		if (camera->backend->unclaimed != NULL)
 			totals->unclaimed += camera->backend->unclaimed(camera->backend_state);
 		if (camera->backend->exceptions != NULL)
-			camera->backend->exceptions(camera->backend_state, totals);
+			camera->backend->exceptions(camera->backend_state, &beside);
 	}
+	totals->to_kernel = beside.to_kernel;
+	totals->from_kernel = beside.from_kernel;
+	totals->kernel_lost = beside.refused;
 	thread_totals(camera, totals);
 }
 
@@ -178,7 +180,7 @@ thread_wait(struct lull_camera *camera, uint64_t due_ns)
 static bool
 thread_turn(struct lull_camera *camera)
 {
-	const struct camera_backend *backend = camera->backend;
+	const struct lull_net_backend *backend = camera->backend;
 	uint64_t now_ns = lull_clock_ns(), due_ns;
 	uint32_t count = camera_receive(camera, now_ns, &due_ns);
 
@@ -214,14 +216,14 @@ static int
 thread_idle(struct lull_camera *camera, char *error)
 {
 	struct lull_idle_limits limits = thread_limits(camera, &camera->config.limits);
-	struct lull_config_error wrong;
+	char text[LULL_RANGE_TEXT];
+	struct lull_range wrong;
 
 	if (!camera->backend->polled || camera->config.own_loop)
 		return 0;
 	if (lull_idle_config_check(&limits, &wrong) != 0)
-		return camera_error(error, -EINVAL, "%s: %llu is not in %llu..%llu", wrong.field,
-				    (unsigned long long)wrong.value, (unsigned long long)wrong.low,
-				    (unsigned long long)wrong.high);
+		return camera_error(error, -EINVAL, "%s",
+				    lull_range_print(&wrong, text, sizeof(text)));
 	return lull_idle_create(camera->governor, &limits, &camera->idle);
 }
 

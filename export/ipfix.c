@@ -96,14 +96,14 @@ ipfix_open_exporter(struct sink_ipfix *sink, const struct flow_sink_settings *se
 		.app = settings->app,
 		.app_arg = settings->app_arg,
 	};
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 	int rc = lull_ipfix_config_check(&config, &wrong);
 
-	if (rc != 0)
-		return lull_error_set(error, rc, "IPFIX: %s is %llu, not %llu to %llu", wrong.field,
-				      (unsigned long long)wrong.value,
-				      (unsigned long long)wrong.low,
-				      (unsigned long long)wrong.high);
+	if (rc != 0) {
+		lull_error_range(error, &wrong);
+		lull_error_prefix(error, "IPFIX: ");
+		return rc;
+	}
 	sink->memory = calloc(1, lull_ipfix_size(&config));
 	if (sink->memory == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for IPFIX");

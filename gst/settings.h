@@ -13,7 +13,7 @@
 
 #include <lull/camera.h>
 
-#include "lull-cam/spec.h"
+#include "camera/spec.h"
 
 /** What becomes of pixels. */
 enum lull_gst_convert {

@@ -8,23 +8,21 @@
 #include <rte_ethdev.h>
 
 #define CHORES_NS (10 * LULL_NS_PER_MS)
-/* Some drivers take long to count: asking them may cost a thousandth of the time, no more. */
-#define AUDIT_SHARE 1000
-#define AUDIT_NS_MAX LULL_NS_PER_S
 
 /* ---- limits ---- */
 
 static struct lull_idle_limits
-change_limits(const struct lull_loop *poller)
+change_limits(const struct plugin_poller *poller)
 {
-	const struct plugin_settings *settings = &poller->settings;
-	struct lull_idle_limits limits = lull_resting_limits(
-		&settings->resting,
-		settings->ring_pkts > 0 ? settings->ring_pkts : poller->ring_pkts,
-		poller->held_pkts, poller->link_pps);
+	struct lull_ring_facts rings = poller->rings;
+	struct lull_idle_limits limits;
 
+	if (poller->settings.ring_pkts > 0)
+		rings.ring_pkts = poller->settings.ring_pkts;
+	limits = lull_resting_limits(&poller->settings.resting, &rings);
 	limits.burst_pkts = poller->burst_pkts;
-	limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP);
+	limits.depths = PLUGIN_DEPTHS;
+	/* There is nobody to refuse it to: queues come and go. */
 	if (limits.envelope == LULL_ENVELOPE_LINK && limits.pps_max == 0)
 		limits.envelope = LULL_ENVELOPE_LEARNED;
 	return limits;
@@ -45,7 +43,7 @@ change_same(const struct lull_idle_limits *a, const struct lull_idle_limits *b)
 
 /* Only who rests may have a class of ours, and only if the program was to be asked for it. */
 static void
-change_class(struct lull_loop *poller)
+change_class(struct plugin_poller *poller)
 {
 	static bool said; /* once is enough: what one may not have the others may not either */
 	struct lull_rest_thread_info info;
@@ -70,7 +68,7 @@ change_class(struct lull_loop *poller)
 
 /* A change makes the governor begin anew, so what stays the same is no change. */
 void
-plugin_poller_change(struct lull_loop *poller)
+plugin_poller_change(struct plugin_poller *poller)
 {
 	const struct lull_idle_governor *governor = plugin_settings_governor(&poller->settings);
 	struct lull_idle_limits limits = change_limits(poller);
@@ -97,7 +95,7 @@ plugin_poller_change(struct lull_loop *poller)
 /* ---- orders ---- */
 
 void
-plugin_obey(struct lull_loop *poller, uint64_t now_ns)
+plugin_obey(struct plugin_poller *poller, uint64_t now_ns)
 {
 	uint32_t window;
 
@@ -119,7 +117,7 @@ plugin_obey(struct lull_loop *poller, uint64_t now_ns)
 /* ---- chores ---- */
 
 void
-plugin_publish(struct lull_loop *poller, uint64_t now_ns)
+plugin_publish(struct plugin_poller *poller, uint64_t now_ns)
 {
 	struct lull_loop_snapshot snapshot;
 
@@ -137,34 +135,50 @@ plugin_publish(struct lull_loop *poller, uint64_t now_ns)
 	__atomic_store_n(&poller->published_ns, now_ns, __ATOMIC_RELAXED);
 }
 
-void
-plugin_audit_port(struct lull_loop *poller, uint16_t port_id)
-{
-	struct plugin_audit *audit = &poller->audits[port_id];
-	uint64_t rest_ns = lull_idle_counters(poller->idle)->rest_ns;
-	uint64_t begin_ns = lull_clock_ns(), took_ns, lost;
-	struct rte_eth_stats stats;
-	int rc;
+/* Ports belong to the process, and so do claims on what they lost. */
+static struct lull_loss_claim audit_claims[PLUGIN_PORTS_MAX];
 
-	if (begin_ns < audit->due_ns)
+void
+plugin_audit_port(struct plugin_poller *poller, uint16_t port_id)
+{
+	struct lull_loss_audit *audit = &poller->audits[port_id];
+	struct lull_loss_answer answer = {
+		.begin_ns = lull_clock_ns(),
+		.rest_ns = lull_idle_counters(poller->idle)->rest_ns,
+	};
+	struct rte_eth_stats stats;
+
+	if (!lull_loss_audit_due(audit, answer.begin_ns))
 		return;
-	rc = rte_eth_stats_get(port_id, &stats);
-	took_ns = lull_clock_ns() - begin_ns;
-	audit->due_ns = begin_ns + LULL_CLAMP(AUDIT_SHARE * took_ns, CHORES_NS, AUDIT_NS_MAX);
-	if (rc != 0)
+	answer.valid = rte_eth_stats_get(port_id, &stats) == 0;
+	answer.end_ns = lull_clock_ns();
+	answer.loss = (struct lull_port_loss){ stats.imissed, stats.rx_nombuf };
+	poller->risen += lull_loss_audit_enter(audit, &audit_claims[port_id], &answer);
+	poller->audited = true;
+}
+
+static void
+audit_tell(struct plugin_poller *poller, uint64_t now_ns)
+{
+	/* It takes the rests since the last call for those that may have lost something. */
+	if (!poller->audited)
 		return;
-	lost = stats.imissed + stats.rx_nombuf;
-	if (audit->begun)
-		poller->risen += lull_port_claim_take(port_id, &audit->view, lost,
-						      rest_ns != audit->rest_ns);
-	else
-		lull_port_claim_begin(port_id, &audit->view, lost);
-	audit->begun = true;
-	audit->rest_ns = rest_ns;
+	poller->audited = false;
+	lull_idle_miss(poller->idle, now_ns - poller->lost_ns, poller->risen);
+	poller->risen = 0;
 }
 
 void
-plugin_chores(struct lull_loop *poller, uint64_t now_ns)
+plugin_audit_end(struct plugin_poller *poller)
+{
+	for (uint32_t i = 0; i < PLUGIN_PORTS_MAX; i++)
+		poller->risen += lull_loss_audit_end(&poller->audits[i], &audit_claims[i]);
+	poller->audited = true;
+	audit_tell(poller, lull_clock_ns());
+}
+
+void
+plugin_chores(struct plugin_poller *poller, uint64_t now_ns)
 {
 	if (now_ns < poller->chores_ns)
 		return;
@@ -173,9 +187,7 @@ plugin_chores(struct lull_loop *poller, uint64_t now_ns)
 		poller->class_changes = lull_rest_thread_changes(poller->class);
 		lull_idle_forget(poller->idle);
 	}
-	LULL_COUNTER_ADD(poller->missed, poller->risen);
-	lull_idle_miss(poller->idle, now_ns - poller->lost_ns, poller->risen);
-	poller->risen = 0;
+	audit_tell(poller, now_ns);
 	plugin_queue_recall(poller);
 	plugin_publish(poller, now_ns);
 }

@@ -17,8 +17,6 @@
 #include <rte_telemetry.h>
 #include <rte_version.h>
 
-#include "engine/loop/telemetry.h"
-
 #define MESSAGE_SIZE 640
 
 static struct {
@@ -66,19 +64,55 @@ life_settings(void *arg, void (*put)(void *put_arg, const char *key, const char 
 }
 
 /* /lull/plugin tells a plugin from lull's own programs. */
-static int
-life_reply(const char *command, const char *params, struct rte_tel_data *data)
+static void
+life_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
 {
 	struct plugin_settings settings = plugin_settings_now();
 
-	(void)command;
+	(void)arg;
 	(void)params;
-	rte_tel_data_start_dict(data);
-	rte_tel_data_add_dict_string(data, "version", LULL_VERSION);
-	rte_tel_data_add_dict_string(data, "mode", plugin_mode_name(settings.mode));
-	lull_dpdk_dict_add_uint(data, "threads", plugin_poller_count());
+	lull_telemetry_put_text(reply, "version", LULL_VERSION);
+	lull_telemetry_put_text(reply, "mode", plugin_mode_name(settings.mode));
+	lull_telemetry_put_count(reply, "threads", plugin_poller_count());
+}
+
+static const struct lull_telemetry_command life_commands[] = {
+	{ "/lull/plugin", "Version and mode of the lull plugin. No parameters", life_reply },
+	{ NULL, NULL, NULL },
+};
+
+static void
+life_info(const struct lull_telemetry_config *config, uint32_t index, struct lull_loop_info *info)
+{
+	(void)config;
+	plugin_poller_info(plugin_poller(index), info);
+}
+
+/* A handler is no place to ask a driver: what the poller saw last. */
+static void
+life_lost(const struct lull_telemetry_config *config, uint32_t index, struct lull_port_loss *loss)
+{
+	const struct plugin_poller *poller = plugin_poller(index);
+
+	(void)config;
+	*loss = (struct lull_port_loss){ 0, 0 };
+	for (uint32_t i = 0; i < PLUGIN_PORTS_MAX; i++)
+		lull_loss_audit_add(&poller->audits[i], loss);
+}
+
+static int
+life_mark(const struct lull_telemetry_config *config, uint32_t index, uint32_t window)
+{
+	(void)config;
+	plugin_pollers_mark(plugin_poller(index), window);
 	return 0;
 }
+
+static const struct lull_telemetry_loops life_loops = {
+	.info = life_info,
+	.lost = life_lost,
+	.mark = life_mark,
+};
 
 /* ---- life ---- */
 
@@ -177,17 +211,13 @@ life_start_telemetry(void)
 	life.telemetry = (struct lull_telemetry_config){
 		.program = program_invocation_short_name,
 		.version = LULL_VERSION,
-		.loops = plugin_poller_places(),
 		.set = life_set,
 		.settings = life_settings,
+		.commands = life_commands,
 	};
 	if (rte_telemetry_register_cmd == NULL)
 		return;
-	rc = lull_telemetry_start(&life.telemetry);
-	if (rc == 0)
-		rc = rte_telemetry_register_cmd(
-			"/lull/plugin", life_reply,
-			"Version and mode of the lull plugin. No parameters");
+	rc = lull_telemetry_serve(&life.telemetry, &life_loops);
 	if (rc != 0)
 		plugin_say("telemetry refused the /lull commands: %s; going on without",
 			   strerror(-rc));

@@ -11,8 +11,9 @@
  *
  * This folder is not part of the engine (it lives in a program it does not
  * own), yet includes DPDK's headers: it must not *link* DPDK, or a static host
- * would load a second one. It reuses the engine's mailbox, snapshot, telemetry
- * and driver table, compiled into the plugin.
+ * would load a second one. What it shares with the engine (telemetry, port
+ * facts, snapshot) calls no DPDK and is one library of both; telemetry_reply.c,
+ * which does, is compiled for the release of DPDK that a plugin is for.
  *
  * Rules that were learned the hard way (docs/plugin.md):
  * - Callbacks and their contexts are static and never freed: callbacks survive
@@ -37,8 +38,8 @@
 #include <lull/engine.h>
 
 #include "program/resting.h"
-#include "engine/dpdk/port_claim.h"
-#include "engine/loop/snapshot.h"
+#include "idle/loss_audit.h"
+#include "engine/loop/telemetry.h"
 
 enum plugin_mode {
 	PLUGIN_OFF,     /* attached and counting polls, nothing else */
@@ -55,6 +56,10 @@ struct plugin_settings {
 	char report[256];   /* file for the final report, "-": stderr, "none" */
 };
 
+/* How a poller may rest. */
+#define PLUGIN_DEPTHS                                                                              \
+	(LULL_REST_BIT(LULL_REST_NONE) | LULL_REST_BIT(LULL_REST_PAUSE) |                          \
+	 LULL_REST_BIT(LULL_REST_SLEEP))
 #define PLUGIN_THREAD_NAME "lull-watch"
 #define PLUGIN_QUEUES_MAX RTE_MAX_QUEUES_PER_PORT
 #define PLUGIN_PORTS_MAX RTE_MAX_ETHPORTS
@@ -63,16 +68,15 @@ struct plugin_settings {
 /** One Rx queue of one port, for the life of the process. Written by the thread that polls it. */
 struct plugin_queue {
 	/* NULL: visit the queue at its next poll. The control thread writes that too. */
-	alignas(LULL_CACHE_LINE) struct lull_loop *poller;
+	alignas(LULL_CACHE_LINE) struct plugin_poller *poller;
 	uint32_t round; /* the poller's round in which it was polled last */
 	uint16_t index; /* in the poller's queue_pkts */
 	uint16_t port_id, queue_id;
-	bool known;               /* what follows holds; the control thread clears it */
-	struct lull_loop *member; /* in whose list of members it stands */
-	struct lull_loop *left;   /* who last took it for gone */
+	bool known;                   /* what follows holds; the control thread clears it */
+	struct plugin_poller *member; /* in whose list of members it stands */
+	struct plugin_poller *left;   /* who last took it for gone */
 	uint64_t asked_ns;
-	uint32_t ring_pkts, held_pkts; /* 0: not told */
-	uint64_t link_pps;             /* 0: no hardware link */
+	struct lull_ring_facts facts;
 };
 
 struct plugin_shadow {
@@ -81,20 +85,12 @@ struct plugin_shadow {
 	uint64_t begin_ns, until_ns;
 };
 
-/** Loss audit of one port by one poller. */
-struct plugin_audit {
-	uint64_t due_ns;
-	uint64_t rest_ns; /* at rest until then */
-	bool begun;
-	struct lull_port_view view;
-};
-
 /**
- * A thread that polls: what lull/engine.h calls a loop. A *round* ends when each of its member
+ * A thread that polls. A *round* ends when each of its member
  * queues has been polled. Rounds after a rest are *timed* until the rings have run short; others
  * are only counted and reported in one go.
  */
-struct lull_loop {
+struct plugin_poller {
 	/* Each poll: these stand in one cache line, and a busy thread touches no other. */
 	alignas(LULL_CACHE_LINE) uint32_t round;
 	uint32_t round_pkts; /* received in this round */
@@ -143,9 +139,9 @@ struct lull_loop {
 	uint64_t chores_ns;
 	uint64_t window_begin_ns;
 	uint32_t window;
-	uint64_t risen;  /* lost packets not yet told to idle.c */
-	uint64_t missed; /* by the ports of this poller, since it was first asked */
-	struct plugin_audit audits[PLUGIN_PORTS_MAX];
+	bool audited;   /* a port has been asked since idle.c was told */
+	uint64_t risen; /* lost packets not yet told to idle.c */
+	struct lull_loss_audit audits[PLUGIN_PORTS_MAX];
 	struct lull_snapshot_cell snapshot;
 	uint64_t published_ns;
 	int cpu;
@@ -155,8 +151,7 @@ struct lull_loop {
 	uint32_t patience; /* empty polls of seen members before the others are taken for gone */
 	bool prepared;     /* its timer slack is ours */
 	bool used;         /* a live thread has it */
-	uint32_t ring_pkts, held_pkts; /* of the smallest ring */
-	uint64_t link_pps;             /* of the fastest hardware link; 0: none */
+	struct lull_ring_facts rings; /* of its members */
 	struct plugin_settings settings;
 	struct lull_idle_limits limits;
 	const struct lull_idle_governor *governor;
@@ -173,7 +168,7 @@ struct lull_loop {
 	struct plugin_settings ordered_settings;
 	uint32_t ordered_window;
 };
-static_assert(offsetof(struct lull_loop, mode) == LULL_CACHE_LINE, "one line on the busy path");
+static_assert(offsetof(struct plugin_poller, mode) == LULL_CACHE_LINE, "one line on the busy path");
 
 /* settings.c */
 /** Environment and file. 0; 1: not asked to do anything; -errno and a sentence. */
@@ -197,11 +192,12 @@ int plugin_attach_start(void);
 
 /* queue.c: the queues of a poller. On its thread. */
 /** The slow path of a poll: learn what must be known of the queue, have it in the round. */
-void plugin_queue_visit(struct plugin_queue *queue, struct lull_loop *poller, uint16_t count_max);
+void plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller,
+			uint16_t count_max);
 /** Members that this round has waited for in vain belong to the thread no longer. */
-void plugin_queue_drop_missing(struct lull_loop *poller);
+void plugin_queue_drop_missing(struct plugin_poller *poller);
 /** Visit one queue of each port at its next poll. */
-void plugin_queue_recall(struct lull_loop *poller);
+void plugin_queue_recall(struct plugin_poller *poller);
 
 /* poller.c */
 /** The Rx callback; @p arg is the struct plugin_queue. */
@@ -210,32 +206,34 @@ uint16_t plugin_seen(uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts
 
 /* chores.c: what a poller does besides polling. On its thread. */
 /** Act by its settings and what its queues are, from now on. */
-void plugin_poller_change(struct lull_loop *poller);
+void plugin_poller_change(struct plugin_poller *poller);
 /** Do what others ordered, if their lock is free. */
-void plugin_obey(struct lull_loop *poller, uint64_t now_ns);
+void plugin_obey(struct plugin_poller *poller, uint64_t now_ns);
 /** Loss audit and snapshot every 10 ms. */
-void plugin_chores(struct lull_loop *poller, uint64_t now_ns);
-void plugin_publish(struct lull_loop *poller, uint64_t now_ns);
+void plugin_chores(struct plugin_poller *poller, uint64_t now_ns);
+void plugin_publish(struct plugin_poller *poller, uint64_t now_ns);
 /** Lost packets of a port that runs, for certain: one of its queues has just been polled. */
-void plugin_audit_port(struct lull_loop *poller, uint16_t port_id);
+void plugin_audit_port(struct plugin_poller *poller, uint16_t port_id);
+/** Its thread ends: what it saw of lost packets and nobody has taken. */
+void plugin_audit_end(struct plugin_poller *poller);
 
 /* pollers.c: who polls */
 /** A poller for the calling thread, NULL when there are too many or no memory. */
-struct lull_loop *plugin_poller_take(void);
+struct plugin_poller *plugin_poller_take(void);
 /** Pollers that ever were; [0, count) stay valid for the life of the process. */
 uint32_t plugin_poller_count(void);
-struct lull_loop *plugin_poller(uint32_t index);
+struct plugin_poller *plugin_poller(uint32_t index);
 struct plugin_settings plugin_settings_now(void);
 /** Change a setting of one poller by name, or of all when none is named. 0 or -errno. */
 int plugin_pollers_change(const char *assignment, char *error, size_t size);
-void plugin_pollers_mark(struct lull_loop *poller, uint32_t window);
+void plugin_pollers_mark(struct plugin_poller *poller, uint32_t window);
 void plugin_pollers_init(const struct plugin_settings *settings);
 /** In the child of a fork: no new pollers, its locks may be taken for good. */
 void plugin_pollers_forked(void);
 /** At exit: each thread has the class again that the program gave it. */
 void plugin_pollers_give_classes_back(void);
-/** The places themselves, for telemetry. */
-struct lull_loop *const *plugin_poller_places(void);
+/** What can be told of a poller. Any thread. */
+void plugin_poller_info(const struct plugin_poller *poller, struct lull_loop_info *info);
 
 /* life.c */
 /** The number of places has grown; telemetry shows that many. */

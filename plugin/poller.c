@@ -24,12 +24,12 @@
 #define UNLIKELY(condition) __builtin_expect(condition, 0)
 
 /* Initial-exec: one instruction instead of a call per poll. */
-static __thread struct lull_loop *self __attribute__((tls_model("initial-exec")));
+static __thread struct plugin_poller *self __attribute__((tls_model("initial-exec")));
 
 /* ---- what idle.c is told ---- */
 
 static void
-poller_wake(struct lull_loop *poller, struct lull_wake wake)
+poller_wake(struct plugin_poller *poller, struct lull_wake wake)
 {
 	wake.begin_ns -= poller->lost_ns;
 	wake.end_ns -= poller->lost_ns;
@@ -38,7 +38,7 @@ poller_wake(struct lull_loop *poller, struct lull_wake wake)
 }
 
 static void
-poller_polled(struct lull_loop *poller, uint64_t now_ns, uint64_t turns, uint64_t turns_empty,
+poller_polled(struct plugin_poller *poller, uint64_t now_ns, uint64_t turns, uint64_t turns_empty,
 	      uint64_t pkts)
 {
 	poller->told_ns = now_ns;
@@ -47,7 +47,7 @@ poller_polled(struct lull_loop *poller, uint64_t now_ns, uint64_t turns, uint64_
 
 /* The rounds that were only counted. */
 static void
-poller_report(struct lull_loop *poller, uint64_t wall_ns)
+poller_report(struct plugin_poller *poller, uint64_t wall_ns)
 {
 	uint64_t now_ns = LULL_MAX(wall_ns - poller->lost_ns, poller->told_ns);
 	uint64_t empty_ns = poller->turns_empty * poller->sample_x256 / 256;
@@ -74,7 +74,7 @@ poller_report(struct lull_loop *poller, uint64_t wall_ns)
  * the sleep must not be one either.
  */
 static void
-poller_rest(struct lull_loop *poller, const struct lull_rest *rest)
+poller_rest(struct plugin_poller *poller, const struct lull_rest *rest)
 {
 	struct lull_wake wake;
 	int cancel;
@@ -93,7 +93,7 @@ poller_rest(struct lull_loop *poller, const struct lull_rest *rest)
 
 /* As if it had rested: packets that come before until_ns count as having waited. */
 static void
-shadow_begin(struct lull_loop *poller, const struct lull_rest *rest, uint64_t now_ns)
+shadow_begin(struct plugin_poller *poller, const struct lull_rest *rest, uint64_t now_ns)
 {
 	poller->shadow.resting = true;
 	poller->shadow.rest = *rest;
@@ -104,7 +104,7 @@ shadow_begin(struct lull_loop *poller, const struct lull_rest *rest, uint64_t no
 }
 
 static void
-shadow_end(struct lull_loop *poller)
+shadow_end(struct plugin_poller *poller)
 {
 	struct lull_wake wake = {
 		.rest = poller->shadow.rest,
@@ -124,13 +124,13 @@ shadow_end(struct lull_loop *poller)
 
 /* Packets by queue are counted in timed rounds only: nobody asks in the others. */
 static void
-poller_clear(struct lull_loop *poller)
+poller_clear(struct plugin_poller *poller)
 {
 	memset(poller->queue_pkts, 0, sizeof(poller->queue_pkts));
 }
 
 static bool
-poller_drained(const struct lull_loop *poller)
+poller_drained(const struct plugin_poller *poller)
 {
 	uint32_t count = LULL_MIN(poller->member_count, (uint32_t)LULL_IDLE_QUEUES_MAX), i;
 
@@ -141,7 +141,7 @@ poller_drained(const struct lull_loop *poller)
 }
 
 static bool
-poller_may_rest(const struct lull_loop *poller, const struct lull_rest *rest)
+poller_may_rest(const struct plugin_poller *poller, const struct lull_rest *rest)
 {
 	return poller->round_pkts == 0 && rest->depth != LULL_REST_NONE && !poller->crowded &&
 	       poller->mode >= PLUGIN_SHADOW;
@@ -149,7 +149,7 @@ poller_may_rest(const struct lull_loop *poller, const struct lull_rest *rest)
 
 /* The program did something else for long: what its packets waited for was not us. */
 static void
-poller_absent(struct lull_loop *poller, uint64_t now_ns)
+poller_absent(struct plugin_poller *poller, uint64_t now_ns)
 {
 	poller_polled(poller, now_ns - poller->lost_ns, 1, 0, poller->round_pkts);
 	poller->timed = false;
@@ -159,7 +159,7 @@ poller_absent(struct lull_loop *poller, uint64_t now_ns)
 
 /* A round that began at round_begin_ns has ended. */
 static void
-poller_timed_round(struct lull_loop *poller)
+poller_timed_round(struct plugin_poller *poller)
 {
 	struct lull_turn turn = {
 		.queue_pkts = poller->queue_pkts,
@@ -207,7 +207,7 @@ poller_timed_round(struct lull_loop *poller)
 
 /* What others took of this thread's CPU; also what the program itself slept. */
 static void
-poller_lost(struct lull_loop *poller, uint64_t now_ns)
+poller_lost(struct plugin_poller *poller, uint64_t now_ns)
 {
 	struct timespec cpu;
 	uint64_t cpu_ns, wall_span_ns, cpu_span_ns;
@@ -223,7 +223,7 @@ poller_lost(struct lull_loop *poller, uint64_t now_ns)
 }
 
 static void
-poller_look(struct lull_loop *poller, uint64_t now_ns)
+poller_look(struct plugin_poller *poller, uint64_t now_ns)
 {
 	poller->look_in = LOOK_ROUNDS;
 	poller->empty_run = 0;
@@ -242,7 +242,7 @@ poller_look(struct lull_loop *poller, uint64_t now_ns)
  * empty time. One during which the thread lost its CPU does not.
  */
 static void
-poller_sample_end(struct lull_loop *poller)
+poller_sample_end(struct plugin_poller *poller)
 {
 	uint64_t span_ns = lull_clock_ns() - poller->round_begin_ns;
 	uint64_t round_x256;
@@ -260,7 +260,7 @@ poller_sample_end(struct lull_loop *poller)
 }
 
 static void
-poller_sample(struct lull_loop *poller)
+poller_sample(struct plugin_poller *poller)
 {
 	poller->sampling = false;
 	poller->look_in = LOOK_ROUNDS;
@@ -272,7 +272,7 @@ poller_sample(struct lull_loop *poller)
 
 /* Long enough without a packet: from the next round on it is known when it began. */
 static void
-poller_begin_timed(struct lull_loop *poller)
+poller_begin_timed(struct plugin_poller *poller)
 {
 	poller->round_begin_ns = lull_clock_ns();
 	poller_look(poller, poller->round_begin_ns);
@@ -283,7 +283,7 @@ poller_begin_timed(struct lull_loop *poller)
 }
 
 static void
-poller_look_now(struct lull_loop *poller)
+poller_look_now(struct plugin_poller *poller)
 {
 	poller->round_begin_ns = lull_clock_ns();
 	poller_look(poller, poller->round_begin_ns);
@@ -294,7 +294,7 @@ poller_look_now(struct lull_loop *poller)
 
 /* Returns true when it is time to look at the clock. */
 static inline bool
-poller_count_round(struct lull_loop *poller)
+poller_count_round(struct plugin_poller *poller)
 {
 	poller->turns++;
 	poller->look_in--;
@@ -310,7 +310,7 @@ poller_count_round(struct lull_loop *poller)
 }
 
 static void
-poller_clock(struct lull_loop *poller)
+poller_clock(struct plugin_poller *poller)
 {
 	bool sampled = poller->sampling && poller->look_in == 0;
 
@@ -325,7 +325,7 @@ poller_clock(struct lull_loop *poller)
 /* ---- rounds ---- */
 
 static inline void
-poller_next_round(struct lull_loop *poller)
+poller_next_round(struct plugin_poller *poller)
 {
 	poller->round++;
 	poller->seen = 0;
@@ -333,7 +333,7 @@ poller_next_round(struct lull_loop *poller)
 }
 
 static void
-poller_round(struct lull_loop *poller)
+poller_round(struct plugin_poller *poller)
 {
 	if (__atomic_load_n(&poller->ordered, __ATOMIC_RELAXED))
 		plugin_obey(poller, lull_clock_ns());
@@ -353,7 +353,7 @@ poller_round(struct lull_loop *poller)
 
 /* A member was polled again before the others had their turn. Are those gone? */
 static bool
-poller_again(struct lull_loop *poller)
+poller_again(struct plugin_poller *poller)
 {
 	uint32_t patience = poller->patience;
 
@@ -366,7 +366,7 @@ poller_again(struct lull_loop *poller)
 }
 
 static void
-poller_count(struct lull_loop *poller, uint16_t place, uint16_t count, uint16_t count_max)
+poller_count(struct plugin_poller *poller, uint16_t place, uint16_t count, uint16_t count_max)
 {
 	poller->round_pkts += count;
 	if (poller->timed) {
@@ -383,7 +383,7 @@ poller_count(struct lull_loop *poller, uint16_t place, uint16_t count, uint16_t 
 
 /* For a governor that wants them. Out of line: the others' path stays as it is. */
 static __attribute__((noinline, cold)) void
-poller_sizes(struct lull_loop *poller, struct rte_mbuf *const *pkts, uint16_t count)
+poller_sizes(struct plugin_poller *poller, struct rte_mbuf *const *pkts, uint16_t count)
 {
 	poller->size_pkts += count;
 	for (uint16_t i = 0; i < count; i++) {
@@ -393,7 +393,7 @@ poller_sizes(struct lull_loop *poller, struct rte_mbuf *const *pkts, uint16_t co
 }
 
 /* Returns the thread's poller, NULL when it cannot have one. */
-static struct lull_loop *
+static struct plugin_poller *
 poller_visit(struct plugin_queue *queue, uint16_t count_max)
 {
 	if (self == NULL)
@@ -408,7 +408,7 @@ static __attribute__((noinline)) uint16_t
 poller_seen(struct plugin_queue *queue, struct rte_mbuf *const *pkts, uint16_t count,
 	    uint16_t count_max)
 {
-	struct lull_loop *poller = self;
+	struct plugin_poller *poller = self;
 
 	if (poller == NULL || __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != poller) {
 		poller = poller_visit(queue, count_max);
@@ -432,7 +432,7 @@ poller_seen(struct plugin_queue *queue, struct rte_mbuf *const *pkts, uint16_t c
 }
 
 static __attribute__((noinline, cold)) uint16_t
-poller_seen_clock(struct lull_loop *poller, uint16_t count)
+poller_seen_clock(struct plugin_poller *poller, uint16_t count)
 {
 	poller_clock(poller);
 	return count;
@@ -447,7 +447,7 @@ plugin_seen(uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts, uint16_
 	    uint16_t count_max, void *arg)
 {
 	struct plugin_queue *queue = arg;
-	struct lull_loop *poller = self;
+	struct plugin_poller *poller = self;
 
 	(void)port_id;
 	(void)queue_id;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who polls: one place per thread, kept for the life of the process and used again by later
- * threads. Also what lull/engine.h promises about loops, so that the engine's telemetry shows
- * pollers.
+ * threads.
  */
 #include "plugin.h"
 
@@ -13,10 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <rte_version.h>
-
-#include "engine/loop/telemetry.h"
 
 #define ALIVE_NS (2 * LULL_NS_PER_S)
 #define PATIENCE 64 /* empty polls of seen members before the others are taken for gone */
@@ -30,15 +25,16 @@ static struct {
 	uint32_t window;
 	uint32_t count;
 	bool full_said;
-	struct lull_loop *places[LULL_LOOPS_MAX];
+	struct plugin_poller *places[LULL_LOOPS_MAX];
 } pollers = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void
 pollers_give_back(void *place)
 {
-	struct lull_loop *poller = place;
+	struct plugin_poller *poller = place;
 
 	lull_rest_thread_leave(poller->class);
+	plugin_audit_end(poller);
 	pthread_mutex_lock(&pollers.lock);
 	__atomic_store_n(&poller->used, false, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&pollers.lock);
@@ -53,7 +49,7 @@ plugin_pollers_init(const struct plugin_settings *settings)
 
 /* Ordinary to begin with: what is wanted becomes known with the first queue. */
 static int
-poller_make_class(struct lull_loop *poller)
+poller_make_class(struct plugin_poller *poller)
 {
 	struct lull_idle_limits limits = { 0 };
 
@@ -64,10 +60,10 @@ poller_make_class(struct lull_loop *poller)
 }
 
 /* A new place; NULL when there is no room or memory. The lock is held. */
-static struct lull_loop *
+static struct plugin_poller *
 pollers_grow(void)
 {
-	struct lull_loop *poller;
+	struct plugin_poller *poller;
 	void *memory;
 
 	if (pollers.count == LULL_LOOPS_MAX) {
@@ -128,7 +124,7 @@ poller_clock_cost_ns(void)
 }
 
 static void
-poller_begin_orders(struct lull_loop *poller)
+poller_begin_orders(struct plugin_poller *poller)
 {
 	pthread_mutex_lock(&poller->orders_lock);
 	poller->ordered_settings = pollers.settings;
@@ -141,7 +137,7 @@ poller_begin_orders(struct lull_loop *poller)
 
 /* On its thread. What a thread before has left is forgotten. */
 static void
-poller_begin(struct lull_loop *poller)
+poller_begin(struct plugin_poller *poller)
 {
 	struct lull_idle_limits limits = { 0 };
 	uint64_t now_ns = lull_clock_ns();
@@ -154,11 +150,12 @@ poller_begin(struct lull_loop *poller)
 	memset(poller->queue_pkts, 0, sizeof(poller->queue_pkts));
 	memset(poller->audits, 0, sizeof(poller->audits));
 	poller->timed = poller->crowded = poller->prepared = poller->sampling = false;
+	poller->audited = false;
 	poller->shadow.resting = false;
 	poller->member_count = poller->burst_pkts = poller->round_pkts = 0;
 	poller->seen = poller->again = poller->empty_run = 0;
 	poller->turns = poller->turns_empty = poller->pkts = 0;
-	poller->risen = poller->missed = poller->sample_x256 = poller->chores_ns = 0;
+	poller->risen = poller->sample_x256 = poller->chores_ns = 0;
 	poller->lost_ns = poller->report_ns = poller->wall_seen_ns = 0;
 	poller->patience = PATIENCE;
 	poller->sample_rounds = poller->look_in = 1;
@@ -179,11 +176,11 @@ poller_begin(struct lull_loop *poller)
 }
 
 /* The lock is held. */
-static struct lull_loop *
+static struct plugin_poller *
 pollers_take(void)
 {
 	uint32_t i = 0;
-	struct lull_loop *poller;
+	struct plugin_poller *poller;
 
 	while (i < pollers.count && pollers.places[i]->used)
 		i++;
@@ -202,10 +199,10 @@ pollers_take(void)
 	return poller;
 }
 
-struct lull_loop *
+struct plugin_poller *
 plugin_poller_take(void)
 {
-	struct lull_loop *poller;
+	struct plugin_poller *poller;
 
 	if (pollers.forked)
 		return NULL;
@@ -234,16 +231,10 @@ plugin_poller_count(void)
 	return __atomic_load_n(&pollers.count, __ATOMIC_ACQUIRE);
 }
 
-struct lull_loop *
+struct plugin_poller *
 plugin_poller(uint32_t index)
 {
 	return pollers.places[index];
-}
-
-struct lull_loop *const *
-plugin_poller_places(void)
-{
-	return pollers.places;
 }
 
 /* Also asked at exit, perhaps out of a signal handler that found the lock taken: a change that is
@@ -260,7 +251,7 @@ plugin_settings_now(void)
 }
 
 static void
-pollers_order(struct lull_loop *poller, const struct plugin_settings *settings)
+pollers_order(struct plugin_poller *poller, const struct plugin_settings *settings)
 {
 	pthread_mutex_lock(&poller->orders_lock);
 	if (settings != NULL)
@@ -279,7 +270,7 @@ pollers_change(const char *assignment, const char *name, char *error, size_t siz
 	int rc = name[0] == '\0' ? 0 : -ENOENT;
 
 	for (uint32_t i = 0; i < pollers.count; i++) {
-		struct lull_loop *poller = pollers.places[i];
+		struct plugin_poller *poller = pollers.places[i];
 
 		if (!poller->used || (name[0] != '\0' && strcmp(poller->name, name) != 0))
 			continue;
@@ -313,7 +304,7 @@ plugin_pollers_change(const char *assignment, char *error, size_t size)
 }
 
 void
-plugin_pollers_mark(struct lull_loop *poller, uint32_t window)
+plugin_pollers_mark(struct plugin_poller *poller, uint32_t window)
 {
 	pthread_mutex_lock(&pollers.lock);
 	pollers.window = window;
@@ -321,151 +312,42 @@ plugin_pollers_mark(struct lull_loop *poller, uint32_t window)
 	pthread_mutex_unlock(&pollers.lock);
 }
 
-/* ---- lull/engine.h ---- */
+/* ---- what others are shown ---- */
 
-const char *
-lull_loop_name(const struct lull_loop *loop)
+/* A thread may live on and never poll again, as the one that set the ports up. */
+static bool
+poller_alive(const struct plugin_poller *poller)
 {
-	return loop->name;
-}
-
-const char *
-lull_loop_kind(const struct lull_loop *loop)
-{
-	(void)loop;
-	return "plugin";
-}
-
-/* Threads of others may move. */
-int
-lull_loop_cpu(const struct lull_loop *loop)
-{
-	return __atomic_load_n(&loop->cpu, __ATOMIC_RELAXED);
-}
-
-int
-lull_loop_tid(const struct lull_loop *loop)
-{
-	return loop->tid;
+	return __atomic_load_n(&poller->used, __ATOMIC_RELAXED) &&
+	       lull_clock_ns() - __atomic_load_n(&poller->published_ns, __ATOMIC_RELAXED) <
+		       ALIVE_NS;
 }
 
 void
-lull_loop_snapshot(const struct lull_loop *loop, struct lull_loop_snapshot *snapshot)
+plugin_poller_info(const struct plugin_poller *poller, struct lull_loop_info *info)
 {
-	lull_snapshot_read(&loop->snapshot, snapshot);
-}
-
-const struct lull_idle_counters *
-lull_loop_counters(const struct lull_loop *loop)
-{
-	return lull_idle_counters(loop->idle);
-}
-
-const struct lull_histogram *
-lull_loop_wait_histogram(const struct lull_loop *loop)
-{
-	return lull_idle_wait_histogram(loop->idle);
-}
-
-const struct lull_histogram *
-lull_loop_rest_histogram(const struct lull_loop *loop)
-{
-	return lull_idle_rest_histogram(loop->idle);
-}
-
-int
-lull_loop_depth_probe(const struct lull_loop *loop, enum lull_rest_depth depth)
-{
-	return depth == LULL_REST_NONE || loop->ways[depth] != NULL ? 0 : -ENOTSUP;
-}
-
-int
-lull_loop_post_mark(struct lull_loop *loop, uint32_t window)
-{
-	plugin_pollers_mark(loop, window);
-	return 0;
-}
-
-const struct lull_counter_info *
-lull_loop_stage_counters(const struct lull_loop *loop, const void **counters)
-{
-	static const struct lull_counter_info none[] = { { .name = NULL } };
-
-	*counters = loop;
-	return none;
-}
-
-void
-lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf)
-{
-	*missed = LULL_COUNTER_READ(loop->missed);
-	*nombuf = 0; /* the audit counts both together */
-}
-
-const char *
-lull_loop_mode(const struct lull_loop *loop)
-{
-	return plugin_mode_name(__atomic_load_n(&loop->mode, __ATOMIC_RELAXED));
-}
-
-char *
-lull_loop_explain(const struct lull_loop *loop, char *bytes, size_t size)
-{
-	static const char *const sentences[] = {
+	static const char *const why[] = {
 		[PLUGIN_OFF] = "off: the thread polls as if lull were not there; mode=on lets it "
 			       "rest",
 		[PLUGIN_PASSIVE] = "passive: lull only measures how busy the thread is; mode=on "
 				   "lets it rest",
+		[PLUGIN_SHADOW] = NULL,
+		[PLUGIN_ON] = NULL,
 	};
-	uint32_t mode = __atomic_load_n(&loop->mode, __ATOMIC_RELAXED);
-	struct lull_loop_snapshot snapshot;
-	char class[LULL_ERROR_SIZE];
+	uint32_t mode = __atomic_load_n(&poller->mode, __ATOMIC_RELAXED);
 
-	if (mode <= PLUGIN_PASSIVE) {
-		snprintf(bytes, size, "%s", sentences[mode]);
-		return bytes;
-	}
-	lull_loop_snapshot(loop, &snapshot);
-	lull_verdict_explain(&snapshot.verdict, &snapshot.limits, bytes, size);
-	lull_loop_class_explain(loop, class, sizeof(class));
-	lull_loop_explain_add(bytes, size, class);
-	return bytes;
-}
-
-void
-lull_loop_class(const struct lull_loop *loop, struct lull_rest_thread_info *info)
-{
-	lull_rest_thread_info(loop->class, info);
-}
-
-char *
-lull_loop_class_explain(const struct lull_loop *loop, char *bytes, size_t size)
-{
-	return lull_rest_thread_explain(loop->class, bytes, size);
-}
-
-/* A thread may live on and never poll again, as the one that set the ports up. */
-bool
-lull_loop_alive(const struct lull_loop *loop)
-{
-	return __atomic_load_n(&loop->used, __ATOMIC_RELAXED) &&
-	       lull_clock_ns() - __atomic_load_n(&loop->published_ns, __ATOMIC_RELAXED) < ALIVE_NS;
-}
-
-const char *
-lull_loop_thread(const struct lull_loop *loop)
-{
-	return loop->thread;
-}
-
-uint64_t
-lull_link_pps(uint32_t link_mbps)
-{
-	return link_mbps * 1000000ULL / (84 * 8);
-}
-
-const char *
-lull_engine_dpdk_version(void)
-{
-	return rte_version() + strlen("DPDK ");
+	*info = (struct lull_loop_info){
+		.name = poller->name,
+		.kind = "plugin",
+		.thread = poller->thread,
+		.mode = plugin_mode_name(mode),
+		.why = why[mode],
+		.cpu = __atomic_load_n(&poller->cpu, __ATOMIC_RELAXED),
+		.tid = poller->tid,
+		.alive = poller_alive(poller),
+		.depths = PLUGIN_DEPTHS,
+		.idle = poller->idle,
+		.class = poller->class,
+		.snapshot = &poller->snapshot,
+	};
 }

@@ -11,44 +11,17 @@
 
 #include <rte_ethdev.h>
 
-#include "engine/dpdk/port.h"
+#include "engine/dpdk/port_device.h"
 
 #define ASK_NS LULL_NS_PER_S /* a link may come up, a restart may have been missed */
 #define PATIENCE_MAX 65536
 
 static void
-queue_know_link(struct plugin_queue *queue, const struct rte_eth_dev_info *info)
-{
-	struct rte_eth_link link = { 0 };
-
-	queue->link_pps = 0;
-	if (lull_port_driver_hardware(info) &&
-	    rte_eth_link_get_nowait(queue->port_id, &link) == 0 &&
-	    link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
-		queue->link_pps = lull_link_pps(link.link_speed);
-}
-
-static void
-queue_know_ring(struct plugin_queue *queue, const struct rte_eth_dev_info *info)
-{
-	struct rte_eth_rxq_info rxq;
-
-	queue->held_pkts = 0;
-	queue->ring_pkts = lull_port_driver_ring(info);
-	if (queue->ring_pkts != 0)
-		return;
-	if (rte_eth_rx_queue_info_get(queue->port_id, queue->queue_id, &rxq) == 0) {
-		queue->ring_pkts = rxq.nb_desc;
-		queue->held_pkts = rxq.conf.rx_free_thresh;
-	} else {
-		queue->ring_pkts = info->default_rxportconf.ring_size;
-	}
-}
-
-static void
 queue_know(struct plugin_queue *queue, uint64_t now_ns)
 {
 	struct rte_eth_dev_info info;
+	struct lull_port_driver driver;
+	struct lull_port_answer answer;
 
 	if (__atomic_exchange_n(&queue->known, true, __ATOMIC_ACQUIRE) &&
 	    now_ns - queue->asked_ns < ASK_NS)
@@ -56,30 +29,17 @@ queue_know(struct plugin_queue *queue, uint64_t now_ns)
 	queue->asked_ns = now_ns;
 	if (rte_eth_dev_info_get(queue->port_id, &info) != 0)
 		return;
-	queue_know_ring(queue, &info);
-	queue_know_link(queue, &info);
+	driver = lull_port_device(&info);
+	answer = lull_port_ask(queue->port_id, queue->queue_id, info.default_rxportconf.ring_size);
+	lull_port_facts(&driver, &answer, &queue->facts);
 }
 
-/* The tightest of the poller's queues decides. */
 static void
-queue_tighten(struct lull_loop *poller)
+queue_tighten(struct plugin_poller *poller)
 {
-	uint32_t i;
-
-	poller->ring_pkts = 0;
-	poller->held_pkts = 0;
-	poller->link_pps = 0;
-	for (i = 0; i < poller->member_count; i++) {
-		const struct plugin_queue *queue = poller->members[i];
-
-		poller->link_pps = LULL_MAX(poller->link_pps, queue->link_pps);
-		if (queue->ring_pkts == 0)
-			continue;
-		if (poller->ring_pkts == 0 || queue->ring_pkts < poller->ring_pkts) {
-			poller->ring_pkts = queue->ring_pkts;
-			poller->held_pkts = queue->held_pkts;
-		}
-	}
+	poller->rings = (struct lull_ring_facts){ .count = 0 };
+	for (uint32_t i = 0; i < poller->member_count; i++)
+		lull_ring_facts_add(&poller->rings, &poller->members[i]->facts);
 }
 
 /* Those beyond LULL_IDLE_QUEUES_MAX share the last place: the sum of all is enough to be right. */
@@ -90,7 +50,7 @@ queue_place(uint32_t member_index)
 }
 
 static void
-queue_join(struct plugin_queue *queue, struct lull_loop *poller)
+queue_join(struct plugin_queue *queue, struct plugin_poller *poller)
 {
 	if (poller->member_count == PLUGIN_MEMBERS_MAX) {
 		if (!poller->crowded)
@@ -111,7 +71,7 @@ queue_join(struct plugin_queue *queue, struct lull_loop *poller)
 
 /* A queue that threads poll in turns: it stands in the lists of all of them. */
 static bool
-queue_rejoin(struct plugin_queue *queue, struct lull_loop *poller)
+queue_rejoin(struct plugin_queue *queue, struct plugin_poller *poller)
 {
 	uint32_t i;
 
@@ -126,7 +86,7 @@ queue_rejoin(struct plugin_queue *queue, struct lull_loop *poller)
 }
 
 void
-plugin_queue_visit(struct plugin_queue *queue, struct lull_loop *poller, uint16_t count_max)
+plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller, uint16_t count_max)
 {
 	bool turn = __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != NULL;
 	uint64_t now_ns;
@@ -141,7 +101,7 @@ plugin_queue_visit(struct plugin_queue *queue, struct lull_loop *poller, uint16_
 	if (queue->member != poller)
 		return; /* crowded: each of its polls is a visit */
 	if (!__atomic_load_n(&queue->known, __ATOMIC_RELAXED))
-		poller->audits[queue->port_id] = (struct plugin_audit){ .begun = false };
+		poller->audits[queue->port_id] = (struct lull_loss_audit){ .begun = false };
 	queue_know(queue, now_ns);
 	queue_tighten(poller);
 	if (poller->burst_pkts == 0 || count_max < poller->burst_pkts)
@@ -153,7 +113,7 @@ plugin_queue_visit(struct plugin_queue *queue, struct lull_loop *poller, uint16_
 }
 
 void
-plugin_queue_drop_missing(struct lull_loop *poller)
+plugin_queue_drop_missing(struct plugin_poller *poller)
 {
 	uint16_t pkts[LULL_IDLE_QUEUES_MAX] = { 0 };
 	uint32_t i, kept = 0;
@@ -183,7 +143,7 @@ plugin_queue_drop_missing(struct lull_loop *poller)
 }
 
 void
-plugin_queue_recall(struct lull_loop *poller)
+plugin_queue_recall(struct plugin_poller *poller)
 {
 	uint32_t ports = 0, i;
 

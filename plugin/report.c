@@ -11,17 +11,19 @@
 #define TELL_NS (100 * LULL_NS_PER_MS) /* whoever polled less only set the ports up */
 
 static void
-report_verdict(int file, const struct lull_loop *poller)
+report_verdict(int file, const struct plugin_poller *poller)
 {
+	struct lull_loop_info info;
 	char text[512];
 
+	plugin_poller_info(poller, &info);
 	dprintf(file, "lull: %s: mode %s, governor %s; %s\n", poller->name,
 		plugin_mode_name(poller->mode), lull_idle_governor_name(poller->governor),
-		lull_loop_explain(poller, text, sizeof(text)));
+		lull_loop_info_explain(&info, text, sizeof(text)));
 }
 
 static void
-report_poller(int file, const struct lull_loop *poller)
+report_poller(int file, const struct plugin_poller *poller)
 {
 	const struct lull_idle_counters *counters = lull_idle_counters(poller->idle);
 	const struct lull_histogram *wait = lull_idle_wait_histogram(poller->idle);

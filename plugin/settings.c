@@ -20,6 +20,7 @@
 #define SYSTEM_FILE "/etc/lull/plugin.yaml"
 
 static const char *const mode_names[] = { "off", "passive", "shadow", "on", NULL };
+
 #define MEMBER(member) LULL_OPTION_MEMBER(struct plugin_settings, member)
 static const struct lull_option options[] = {
 	{ .key = "mode",

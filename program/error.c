@@ -2,7 +2,6 @@
 #include "error.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,13 +67,6 @@ lull_error_set(struct lull_error *error, int code, const char *format, ...)
 	return code;
 }
 
-int
-lull_error_range(struct lull_error *error, const struct lull_config_error *wrong)
-{
-	return lull_error_set(error, -EINVAL, "%s: %" PRIu64 " is not in %" PRIu64 "..%" PRIu64,
-			      wrong->field, wrong->value, wrong->low, wrong->high);
-}
-
 void
 lull_error_prefix(struct lull_error *error, const char *format, ...)
 {
@@ -89,4 +81,11 @@ lull_error_prefix(struct lull_error *error, const char *format, ...)
 	snprintf(whole.text + used, sizeof(whole.text) - used, "%s", error->text);
 	lull_text_clean(whole.text);
 	*error = whole;
+}
+
+int
+lull_error_range(struct lull_error *error, const struct lull_range *wrong)
+{
+	lull_range_print(wrong, error->text, sizeof(error->text));
+	return -EINVAL;
 }

@@ -12,6 +12,8 @@
 #ifndef LULL_CLI_ERROR_H
 #define LULL_CLI_ERROR_H
 
+#include <lull/base.h>
+
 struct lull_error {
 	char text[768]; /**< no full stop, no line feed; cut when longer */
 };
@@ -19,12 +21,12 @@ struct lull_error {
 /** Write the sentence; returns @p code, a negative errno, for `return lull_error_set(...)`. */
 int lull_error_set(struct lull_error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-struct lull_config_error;
-/** A member of a configuration is out of its range; returns -EINVAL. */
-int lull_error_range(struct lull_error *error, const struct lull_config_error *wrong);
 /** Put words in front of the sentence: where it went wrong. */
 void lull_error_prefix(struct lull_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/** The sentence about a range that does not hold; returns -EINVAL. */
+int lull_error_range(struct lull_error *error, const struct lull_range *wrong);
 
 /** Replace control characters and bytes that are not UTF-8 by '?'; returns @p text. */
 char *lull_text_clean(char *text);

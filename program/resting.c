@@ -36,9 +36,9 @@ lull_resting_governor(const struct lull_resting *resting)
 }
 
 struct lull_idle_limits
-lull_resting_limits(const struct lull_resting *resting, uint32_t ring_pkts, uint32_t held_pkts,
-		    uint64_t link_pps)
+lull_resting_limits(const struct lull_resting *resting, const struct lull_ring_facts *rings)
 {
+	static const struct lull_ring_facts unknown = { .count = 0 };
 	const struct lull_pps_max *pps_max = &resting->pps_max;
 	struct lull_idle_limits limits = {
 		.latency_ns = resting->max_latency_ns,
@@ -46,9 +46,6 @@ lull_resting_limits(const struct lull_resting *resting, uint32_t ring_pkts, uint
 		.loss = (enum lull_loss)resting->loss,
 		.rest_ns_max = resting->max_rest_ns,
 		.rest_ns = resting->rest_ns,
-		.ring_pkts = ring_pkts,
-		/* A ring that is all held back is as good as full. */
-		.held_pkts = ring_pkts > 0 ? LULL_MIN(held_pkts, ring_pkts - 1) : 0,
 		.envelope = pps_max->envelope,
 		.pps_max = pps_max->pps,
 		.kalman = resting->kalman,
@@ -56,9 +53,19 @@ lull_resting_limits(const struct lull_resting *resting, uint32_t ring_pkts, uint
 
 	limits.kalman.tolerance_ppm = lull_resting_ppm(resting->kalman_tolerance);
 	limits.kalman.layout = (enum lull_record_layout)resting->kalman_layout;
-	if (pps_max->automatic)
-		limits.envelope = link_pps > 0 ? LULL_ENVELOPE_LINK : LULL_ENVELOPE_LEARNED;
-	if (limits.envelope == LULL_ENVELOPE_LINK)
-		limits.pps_max = link_pps;
+	if (rings == NULL)
+		rings = &unknown;
+	limits.ring_pkts = rings->ring_pkts;
+	limits.held_pkts = rings->held_pkts;
+	/* A smaller ring may have been stated than the port has: what is held back stays held. */
+	if (limits.held_pkts >= limits.ring_pkts)
+		limits.held_pkts = limits.ring_pkts > 0 ? limits.ring_pkts - 1 : 0;
+	if (pps_max->automatic) {
+		limits.envelope =
+			rings->hardware_pps > 0 ? LULL_ENVELOPE_LINK : LULL_ENVELOPE_LEARNED;
+		limits.pps_max = rings->hardware_pps;
+	} else if (limits.envelope == LULL_ENVELOPE_LINK) {
+		limits.pps_max = rings->link_pps;
+	}
 	return limits;
 }

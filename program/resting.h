@@ -10,6 +10,8 @@
 
 #include <lull/idle.h>
 
+#include "idle/ring_facts.h"
+
 #include "options.h"
 #include "pps_max.h"
 
@@ -31,13 +33,11 @@ uint32_t lull_resting_ppm(double percent);
 
 const struct lull_idle_governor *lull_resting_governor(const struct lull_resting *resting);
 /**
- * Limits for a loop on rings of this size and rate.
- *
- * @param held_pkts  of the ring, that a driver may keep empty
- * @param link_pps   0: no link rate known
+ * Limits for a loop on these rings, NULL: nothing is known of them. With pps-max=link pps_max is 0
+ * where a link tells no rate.
  */
-struct lull_idle_limits lull_resting_limits(const struct lull_resting *resting, uint32_t ring_pkts,
-					    uint32_t held_pkts, uint64_t link_pps);
+struct lull_idle_limits lull_resting_limits(const struct lull_resting *resting,
+					    const struct lull_ring_facts *rings);
 
 /* Choices of the rows. */
 extern const char *const lull_resting_losses[], *const lull_resting_layouts[];

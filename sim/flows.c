@@ -13,39 +13,25 @@
 #include <lull/dispatch.h>
 
 #include "base/assert.h"
+#include "base/range.h"
 
 #define WEIGHT_ONE 68719476736.0 /* 2^36: times LULL_SIM_FLOWS_MAX it still fits */
 #define DIGESTS_AHEAD 512u
 
 enum { STREAM_DRAW = 101, STREAM_DIGEST };
 
-static int
-flows_range(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
-	    uint64_t high)
-{
-	if (value >= low && value <= high)
-		return 0;
-	if (error != NULL)
-		*error = (struct lull_config_error){ field, value, low, high };
-	return -EINVAL;
-}
-
 int
-lull_sim_flows_config_check(const struct lull_sim_flows_config *config,
-			    struct lull_config_error *error)
+lull_sim_flows_config_check(const struct lull_sim_flows_config *config, struct lull_range *error)
 {
-	int rc = flows_range(error, "flow_count", config->flow_count, 1, LULL_SIM_FLOWS_MAX);
+	const struct lull_range ranges[] = {
+		{ "flow_count", config->flow_count, 1, LULL_SIM_FLOWS_MAX },
+		{ "zipf_milli", config->zipf_milli, 0, 4000 },
+		{ "elephant_ppm", config->elephant_ppm, 0, LULL_PPM },
+		{ "target_count", config->target_count, 0, config->worker_count },
+		{ "churn_ppm", config->churn_ppm, 0, LULL_PPM },
+	};
 
-	if (rc == 0)
-		rc = flows_range(error, "zipf_milli", config->zipf_milli, 0, 4000);
-	if (rc == 0)
-		rc = flows_range(error, "elephant_ppm", config->elephant_ppm, 0, LULL_PPM);
-	if (rc == 0)
-		rc = flows_range(error, "target_count", config->target_count, 0,
-				 config->worker_count);
-	if (rc == 0)
-		rc = flows_range(error, "churn_ppm", config->churn_ppm, 0, LULL_PPM);
-	return rc;
+	return LULL_RANGES_CHECK(ranges, error);
 }
 
 /* ---- digests ---- */

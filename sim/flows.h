@@ -64,7 +64,7 @@ struct lull_sim_flows {
 
 /** -EINVAL and @p error filled in (when not NULL) if a member is out of range. */
 int lull_sim_flows_config_check(const struct lull_sim_flows_config *config,
-				struct lull_config_error *error);
+				struct lull_range *error);
 /** 0 or -ENOMEM. */
 int lull_sim_flows_init(struct lull_sim_flows *flows, const struct lull_sim_flows_config *config);
 void lull_sim_flows_done(struct lull_sim_flows *flows);

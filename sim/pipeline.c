@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/range.h"
 #include "pipeline_state.h"
 
 #define PROGRESS_TURNS 4096
@@ -15,33 +16,10 @@ enum { STREAM_GAP = 201, STREAM_SERVICE };
 
 /* ---- config ---- */
 
-struct pipeline_bound {
-	const char *field;
-	uint64_t value, low, high;
-};
-
 static int
-pipeline_bounds_check(const struct pipeline_bound *bounds, uint32_t count,
-		      struct lull_config_error *error)
+pipeline_numbers_check(const struct lull_sim_pipeline_config *config, struct lull_range *error)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		const struct pipeline_bound *bound = &bounds[i];
-
-		if (bound->value >= bound->low && bound->value <= bound->high)
-			continue;
-		if (error != NULL)
-			*error = (struct lull_config_error){ bound->field, bound->value, bound->low,
-							     bound->high };
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int
-pipeline_numbers_check(const struct lull_sim_pipeline_config *config,
-		       struct lull_config_error *error)
-{
-	const struct pipeline_bound bounds[] = {
+	const struct lull_range ranges[] = {
 		{ "load_ppm", config->load_ppm, 1, LOAD_MAX_PPM },
 		{ "pkts", config->pkts, 1, UINT64_MAX / 4 },
 		{ "lead_pkts", config->lead_pkts, 0, UINT64_MAX / 4 },
@@ -64,7 +42,7 @@ pipeline_numbers_check(const struct lull_sim_pipeline_config *config,
 		{ "watch_pkts", config->watch_pkts, 0, 1u << 16 },
 	};
 
-	return pipeline_bounds_check(bounds, sizeof(bounds) / sizeof(bounds[0]), error);
+	return LULL_RANGES_CHECK(ranges, error);
 }
 
 /* What other modules ask for, as they get it. */
@@ -94,7 +72,7 @@ pipeline_resequence(const struct lull_sim_pipeline_config *config)
 
 int
 lull_sim_pipeline_config_check(const struct lull_sim_pipeline_config *config,
-			       struct lull_config_error *error)
+			       struct lull_range *error)
 {
 	struct lull_sim_flows_config flows = pipeline_flows(config);
 	struct lull_resequence_config resequence = pipeline_resequence(config);

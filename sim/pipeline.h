@@ -101,7 +101,7 @@ struct lull_sim_pipeline; /* opaque */
 
 /** -EINVAL and @p error filled in (when not NULL) if a member is out of range. */
 int lull_sim_pipeline_config_check(const struct lull_sim_pipeline_config *config,
-				   struct lull_config_error *error);
+				   struct lull_range *error);
 /** 0, -EINVAL or -ENOMEM. */
 int lull_sim_pipeline_create(const struct lull_sim_pipeline_config *config,
 			     struct lull_sim_pipeline **pipeline);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/range.h"
 #include "schedule.h"
 
 #define SIDES LULL_SIM_SIDE_COUNT
@@ -27,25 +28,6 @@ struct lull_sim {
 
 /* ---- configuration ---- */
 
-struct config_row {
-	const char *field;
-	uint64_t value, low, high;
-};
-
-static int
-config_refuse(const struct config_row *rows, size_t count, struct lull_config_error *error)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (rows[i].value >= rows[i].low && rows[i].value <= rows[i].high)
-			continue;
-		if (error != NULL)
-			*error = (struct lull_config_error){ rows[i].field, rows[i].value,
-							     rows[i].low, rows[i].high };
-		return -EINVAL;
-	}
-	return 0;
-}
-
 #define CONFIG_BPS_MIN 1000000ULL
 #define CONFIG_BPS_MAX 10000000000000ULL
 #define CONFIG_FAULT_NS_MAX (10 * LULL_NS_PER_S)
@@ -54,7 +36,7 @@ config_refuse(const struct config_row *rows, size_t count, struct lull_config_er
 #define CONFIG_PKT_NS_MIN 5
 
 int
-lull_sim_config_check(const struct lull_sim_config *config, struct lull_config_error *error)
+lull_sim_config_check(const struct lull_sim_config *config, struct lull_range *error)
 {
 	bool relayed = config->path == LULL_SIM_SEND_RECEIVE;
 	bool others = config->competitor_ppm > 0;
@@ -63,7 +45,7 @@ lull_sim_config_check(const struct lull_sim_config *config, struct lull_config_e
 	uint64_t burst_ns = (uint64_t)config->line_pkts * CONFIG_PKT_NS_MIN;
 	uint64_t line_every_ns_min =
 		config->line_every_ns > 0 ? LULL_MAX(LULL_NS_PER_US, burst_ns) : 0;
-	const struct config_row rows[] = {
+	const struct lull_range ranges[] = {
 		{ "burst", config->burst_pkts, 1, LULL_SIM_BURST_MAX },
 		{ "ring", config->ring_pkts, 1, 1u << 20 },
 		{ "held", config->held_pkts, 0, config->ring_pkts - 1 },
@@ -93,7 +75,7 @@ lull_sim_config_check(const struct lull_sim_config *config, struct lull_config_e
 		{ "warmup", config->warmup_ns, 0, CONFIG_TIME_NS_MAX },
 	};
 
-	if (config_refuse(rows, sizeof(rows) / sizeof(rows[0]), error) != 0)
+	if (LULL_RANGES_CHECK(ranges, error) != 0)
 		return -EINVAL;
 	return config->trace.count > 0 ? 0 : lull_arrival_config_check(&config->arrival, error);
 }

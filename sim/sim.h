@@ -84,7 +84,7 @@ struct lull_sim_result {
 struct lull_sim; /* opaque */
 
 /** -EINVAL and @p error filled in (when not NULL) if a member is out of range. */
-int lull_sim_config_check(const struct lull_sim_config *config, struct lull_config_error *error);
+int lull_sim_config_check(const struct lull_sim_config *config, struct lull_range *error);
 /** 0, -EINVAL or -ENOMEM. */
 int lull_sim_create(const struct lull_sim_config *config, struct lull_sim **sim);
 /** Called a hundred times during a run, and every 100 ms of its time at least; false ends it. */

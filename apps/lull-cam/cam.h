@@ -12,11 +12,11 @@
 
 #include <lull/camera.h>
 
+#include "camera/spec.h"
 #include "packets.h"
 #include "record.h"
 #include "sent.h"
 #include "settings.h"
-#include "spec.h"
 #include "view.h"
 #include "program/live/live.h"
 
@@ -28,7 +28,8 @@ struct cam {
 
 	struct lull_camera *camera;
 	struct lull_live live; /* where a back end of DPDK has telemetry */
-	bool class_told;       /* that it was refused */
+	bool telemetry_runs;
+	bool class_told; /* that it was refused */
 	struct cam_record record;
 	FILE *missing; /* NULL: not asked for */
 	struct cam_sent sent;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cam.h"
+#include "net/module.h"
 
 /* Only rows of resting are live. */
 static int
@@ -14,7 +15,7 @@ control_apply(void *state, const struct lull_live_change *change, struct lull_er
 {
 	const struct lull_resting *resting =
 		&((const struct cam_settings *)change->settings)->resting;
-	struct lull_idle_limits limits = lull_resting_limits(resting, 0, 0, 0);
+	struct lull_idle_limits limits = lull_resting_limits(resting, NULL);
 	struct cam *cam = state;
 	int rc;
 
@@ -35,8 +36,14 @@ control_apply(void *state, const struct lull_live_change *change, struct lull_er
 int
 cam_control_start(struct cam *cam, struct lull_error *error)
 {
+	const struct lull_net_module *module = lull_net_module_loaded();
+	int rc;
+
+	if (module == NULL)
+		return 0;
 	cam->live = (struct lull_live){ .apply = control_apply };
-	return strncmp(cam->settings.backend, "dpdk:", 5) == 0 ?
-		       lull_live_start(&cam->live, &cam->run, error) :
-		       0;
+	lull_live_describe(&cam->live, &cam->run);
+	rc = module->telemetry_start(&cam->live.telemetry);
+	cam->telemetry_runs = rc == 0;
+	return rc == 0 ? 0 : lull_error_set(error, rc, "telemetry: %s", strerror(-rc));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cam.h"
+#include "net/module.h"
 
 static const char *const cam_examples[] = {
 	"lull-cam --backend kernel:eth0 --stream "
@@ -34,6 +35,14 @@ main_instead(void *state, bool *done, struct lull_error *error)
 	return rc;
 }
 
+static const char *
+main_dpdk(void)
+{
+	const struct lull_net_module *module = lull_net_module_loaded();
+
+	return module != NULL ? module->dpdk_version() : "";
+}
+
 static const struct lull_program cam_program = {
 	.name = "lull-cam",
 	.version = LULL_VERSION,
@@ -48,7 +57,7 @@ static const struct lull_program cam_program = {
 	.run = cam_run,
 	.close = cam_close,
 	.result = cam_result,
-	.dpdk = lull_engine_dpdk_version,
+	.dpdk = main_dpdk,
 };
 
 int

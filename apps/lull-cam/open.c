@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cam.h"
+#include "net/module.h"
 
 #define FINDINGS_MAX 128
 
@@ -110,7 +111,7 @@ cam_open(struct cam *cam, struct lull_error *error)
 		.program = cam->run.program->name,
 		.governor = lull_idle_governor_name(lull_resting_governor(&settings->resting)),
 		/* The library knows the ring that it was granted. */
-		.limits = lull_resting_limits(&settings->resting, 0, 0, 0),
+		.limits = lull_resting_limits(&settings->resting, NULL),
 		.sched_policy = (enum lull_sched_policy)settings->resting.sched_policy,
 		.socket_bytes = settings->socket_bytes,
 		.ring_pkts = settings->ring_pkts,
@@ -200,8 +201,8 @@ cam_close(void *state)
 	struct lull_error ignored;
 	struct cam *cam = state;
 
-	if (cam->live.run != NULL)
-		lull_telemetry_stop();
+	if (cam->telemetry_runs)
+		lull_net_module_loaded()->telemetry_stop();
 	cam_view_close(cam->view);
 	cam_packets_end(&cam->packets, &ignored);
 	/* Every image has been put back, so this is the end of it. */
@@ -219,12 +220,12 @@ int
 cam_check_print(struct cam *cam, FILE *out, struct lull_error *error)
 {
 	static const char *const grades[] = { "fine", "note", "WRONG" };
-	static struct lull_camera_finding findings[FINDINGS_MAX];
+	static struct lull_finding findings[FINDINGS_MAX];
 	uint32_t count = lull_camera_check(cam->camera, findings, FINDINGS_MAX), wrong = 0;
 
 	count = LULL_MIN(count, FINDINGS_MAX);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct lull_camera_finding *finding = &findings[i];
+		const struct lull_finding *finding = &findings[i];
 
 		fprintf(out, "%-5s  %s: %s\n", grades[LULL_CLAMP(finding->grade, 0, 2)],
 			finding->subject, finding->text);

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "packets_block.h"
+#include "net/pcapng_block.h"
 
 #define STEP_MS 100 /* with all: what is in the file is no older */
 
@@ -51,11 +51,34 @@ packets_bytes(const struct cam_packets *packets, uint32_t segment)
 	return packets->memory + (size_t)segment * packets->segment_bytes;
 }
 
+/* With the headers that it had, as far as they are known. */
+static struct lull_net_outgoing
+packets_headers(const struct lull_camera_packet *packet)
+{
+	struct lull_net_outgoing headers = {
+		.data = packet->data,
+		.len_bytes = packet->len_bytes,
+		.ether_type = packet->ether_type,
+		.port = packet->port,
+		.source_mac = packet->mac,
+	};
+
+	if (packet->ip_version == 4) {
+		headers.source = lull_net_ip_from4(packet->source);
+		headers.destination = lull_net_ip_from4(packet->destination);
+	} else if (packet->ip_version == 6) {
+		memcpy(&headers.source, packet->source, sizeof(headers.source));
+		memcpy(&headers.destination, packet->destination, sizeof(headers.destination));
+	}
+	return headers;
+}
+
 /* current is changed by this thread alone, so it may read it without the lock. */
 static bool
 packets_put(struct cam_packets *packets, const struct lull_camera_packet *packet, uint64_t time_ns)
 {
-	size_t size = packets_block_size(packet);
+	const struct lull_net_outgoing headers = packets_headers(packet);
+	size_t size = lull_net_pcapng_size(&headers);
 	struct packets_segment *segment = &packets->segments[packets->current];
 	uint32_t used = atomic_load_explicit(&segment->used, memory_order_relaxed);
 
@@ -67,7 +90,7 @@ packets_put(struct cam_packets *packets, const struct lull_camera_packet *packet
 		segment = &packets->segments[packets->current];
 		used = 0;
 	}
-	packets_block_write(packets_bytes(packets, packets->current) + used, packet, time_ns);
+	lull_net_pcapng_write(packets_bytes(packets, packets->current) + used, &headers, time_ns);
 	atomic_store_explicit(&segment->used, used + (uint32_t)size, memory_order_release);
 	return true;
 }
@@ -193,7 +216,7 @@ packets_run(void *arg)
 static int
 packets_start(struct cam_packets *packets, const char *backend, struct lull_error *error)
 {
-	uint8_t start[PACKETS_BLOCK_START_MAX];
+	uint8_t start[LULL_NET_PCAPNG_START_MAX];
 	int rc;
 
 	packets->fd = open(packets->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -207,7 +230,7 @@ packets_start(struct cam_packets *packets, const char *backend, struct lull_erro
 	/* now, not when packets come */
 	memset(packets->memory, 1, (size_t)packets->segment_bytes * CAM_PACKETS_SEGMENTS);
 	packets_write(packets, start,
-		      packets_block_start(start, "lull-cam " LULL_VERSION, backend));
+		      lull_net_pcapng_start(start, "lull-cam " LULL_VERSION, backend));
 	rc = -pthread_create(&packets->thread, NULL, packets_run, packets);
 	packets->runs = rc == 0;
 	return rc == 0 ? 0 : lull_error_set(error, rc, "packets: no thread: %s", strerror(-rc));

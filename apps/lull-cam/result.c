@@ -76,7 +76,7 @@ result_stream(struct cam *cam, uint32_t index)
 static json_t *
 result_findings(struct cam *cam)
 {
-	static struct lull_camera_finding findings[FINDINGS_MAX];
+	static struct lull_finding findings[FINDINGS_MAX];
 	uint32_t count = lull_camera_check(cam->camera, findings, FINDINGS_MAX);
 	json_t *list = json_array();
 

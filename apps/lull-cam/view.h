@@ -14,8 +14,8 @@
 
 #include <lull/camera.h>
 
+#include "camera/spec.h"
 #include "program/error.h"
-#include "spec.h"
 
 struct cam_view; /* opaque */
 

@@ -115,7 +115,7 @@ int
 flow_sim_check(void *state, struct lull_error *error)
 {
 	const struct flow_sim *program = state;
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 
 	for (uint32_t i = 0; i < program->settings.schedulers.count; i++) {
 		struct lull_sim_pipeline_config config = flow_sim_settings_config(

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "engine/dpdk/port.h"
 #include "flow.h"
 
 static const struct {
@@ -25,13 +26,15 @@ thread_queues(struct flow *flow, uint32_t index, struct lull_loop_config *config
 	if (flow_settings_from_files(&flow->settings))
 		return 0;
 	for (uint32_t p = 0; p < flow->port_count; p++) {
+		const struct lull_ring_facts rings = lull_port_rings(&flow->ports[p]);
+
 		if (deal && p % flow->settings.io != index)
 			continue;
 		if (config->queue_count == LULL_IDLE_QUEUES_MAX)
 			return lull_error_set(error, -E2BIG,
 					      "more than %d ports for one I/O thread; give --io",
 					      LULL_IDLE_QUEUES_MAX);
-		lull_live_loop_port(item, &flow->ports[p], config->queue_count == 0);
+		lull_ring_facts_add(&item->rings, &rings);
 		config->queues[config->queue_count++] = (struct lull_loop_queue){
 			.port_id = flow->ports[p].port_id,
 			.queue_id = deal ? 0 : (uint16_t)index,
@@ -58,9 +61,10 @@ thread_open(struct flow *flow, enum flow_part part, uint32_t index, struct lull_
 	thread->part = part;
 	thread->place = (struct lull_pipeline_place){ flow->pipeline, index };
 	item->resting = flow->settings.resting;
-	item->ring_pkts = flow->settings.ring;
 	item->inner = part != FLOW_PART_IO;
 	rc = item->inner ? 0 : thread_queues(flow, index, &config, error);
+	if (item->rings.count == 0) /* files, and what is inside of the program */
+		item->rings.ring_pkts = flow->settings.ring;
 	return rc == 0 ? lull_live_loops_create(&flow->loops, &config, error) : rc;
 }
 

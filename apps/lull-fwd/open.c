@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "engine/dpdk/port.h"
 #include "program/live/start.h"
 #include "fwd.h"
 
@@ -118,6 +119,8 @@ open_thread_queues(struct fwd *fwd, uint32_t thread_index, struct lull_loop_conf
 
 	forward->mode = (enum lull_forward_mode)fwd->settings.mode;
 	for (uint32_t p = 0; p < fwd->port_count; p++) {
+		const struct lull_ring_facts rings = lull_port_rings(&fwd->ports[p]);
+
 		for (uint32_t q = thread_index; q < fwd->settings.queues;
 		     q += fwd->settings.threads) {
 			uint32_t i = config->queue_count;
@@ -133,7 +136,7 @@ open_thread_queues(struct fwd *fwd, uint32_t thread_index, struct lull_loop_conf
 			forward->tx[i].queue_id = (uint16_t)q;
 			config->queue_count++;
 		}
-		lull_live_loop_port(item, &fwd->ports[p], p == 0);
+		lull_ring_facts_add(&item->rings, &rings);
 	}
 	forward->queue_count = config->queue_count;
 	return 0;

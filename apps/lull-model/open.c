@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/dpdk/port.h"
 #include "program/live/start.h"
 #include "framework.h"
 
@@ -206,6 +207,7 @@ open_measured(struct framework *framework, enum model_role role, const struct re
 	      struct lull_error *error)
 {
 	const struct model_settings *settings = &framework->settings;
+	const struct lull_ring_facts rings = lull_port_rings(rx);
 	const struct lull_forward_config forward = {
 		.mode = LULL_FORWARD_IO,
 		.wait = wait,
@@ -218,8 +220,7 @@ open_measured(struct framework *framework, enum model_role role, const struct re
 		.queues = { { .port_id = rx->port_id } },
 		.governor = rest->governor,
 		.sched_policy = LULL_SCHED_OTHER, /* the sleeps published are those of such */
-		.limits = model_settings_limits(settings, rest, rx->ring_pkts, rx->held_pkts,
-						pps_max),
+		.limits = model_settings_limits(settings, rest, &rings, pps_max),
 		.stage = &lull_stage_forward,
 		.stage_config = &forward,
 		.way = rest->sleep != NULL ? &rest->sleep->way : NULL,

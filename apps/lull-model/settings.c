@@ -221,12 +221,11 @@ framework_check(void *state, struct lull_error *error)
 
 struct lull_idle_limits
 model_settings_limits(const struct model_settings *settings, const struct rest_spec *rest,
-		      uint32_t ring_pkts, uint32_t held_pkts, uint64_t pps_max)
+		      const struct lull_ring_facts *rings, uint64_t pps_max)
 {
 	/* A governor cannot rest 0: a sleep function takes 1 ns for it. */
 	uint64_t rest_ns = rest->timed ? LULL_MAX(rest->rest_ns, 1) : 0;
-	struct lull_idle_limits limits =
-		lull_resting_limits(&settings->resting, ring_pkts, held_pkts, pps_max);
+	struct lull_idle_limits limits = lull_resting_limits(&settings->resting, rings);
 
 	limits.rest_ns = rest_ns;
 	limits.rest_ns_max = LULL_MAX(limits.rest_ns_max, rest_ns);

@@ -42,8 +42,9 @@ extern const struct lull_option model_options[];
 
 /** Limits of a side that rests so; pps_max 0: not known. */
 struct lull_idle_limits model_settings_limits(const struct model_settings *settings,
-					      const struct rest_spec *rest, uint32_t ring_pkts,
-					      uint32_t held_pkts, uint64_t pps_max);
+					      const struct rest_spec *rest,
+					      const struct lull_ring_facts *rings,
+					      uint64_t pps_max);
 
 /** Ports named by the user. */
 static inline uint32_t

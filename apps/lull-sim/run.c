@@ -81,7 +81,7 @@ run_check(const struct sim_program *program, struct lull_error *error)
 {
 	const struct lull_sim_config config =
 		run_config(program, &program->settings.governors.items[0]);
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 
 	return lull_sim_config_check(&config, &wrong) == 0 ? 0 : lull_error_range(error, &wrong);
 }

@@ -112,9 +112,12 @@ struct lull_idle_limits
 sim_settings_limits(const struct sim_settings *settings, const struct sim_governor *governor,
 		    enum lull_sim_side side)
 {
-	/* The rate of a link is the simulator's to know. */
-	struct lull_idle_limits limits =
-		lull_resting_limits(&settings->resting, 0, 0, settings->link_bps > 0);
+	/* Ring and rate are the simulator's to know: here it only counts that there is a link. */
+	const struct lull_ring_facts rings = {
+		.link_pps = settings->link_bps > 0,
+		.hardware_pps = settings->link_bps > 0,
+	};
+	struct lull_idle_limits limits = lull_resting_limits(&settings->resting, &rings);
 
 	limits.rest_ns = governor->rest_ns;
 	if (side == LULL_SIM_SIDE_SEND && settings->send_max_latency_ns != SIM_UNSET)

@@ -149,9 +149,9 @@ def _notes(where: str, group: list[Cell]) -> list[str]:
     }
     all_taken = {cell.peer: "" for cell in group if _unsaturated(cell)}
     lines = [
-        *_listed(f"{where}: waited for its CPU, which others used", waited),
-        *_listed(f"{where}: of the p99 up to this is the sink's own", sink),
-        *_listed(f"{where}: took all that came, its capacity lies higher", all_taken),
+        *_listed(f"{where}: waited for its CPU, which other programs used", waited),
+        *_listed(f"{where}: the sink contributes to the p99, at most", sink),
+        *_listed(f"{where}: took everything that was sent, its capacity is higher", all_taken),
     ]
     for cell in group:
         for state, reason in cell.verdicts.items():

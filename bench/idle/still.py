@@ -130,7 +130,7 @@ def markdown(data: dict[str, Any], before: dict[str, Any] | None) -> str:
         f"```\n{data['command']}\n```\n",
         f"{about['cpu']}, {about['cpus']} CPUs, hypervisor {about['hypervisor']}, kernel"
         f" {about['kernel']}, DPDK {about['dpdk']}; commit {about['commit']}, {about['date']},"
-        f" load at start {about['load']}. {data['seconds']} s each, the verdict looked at"
+        f" load at start {about['load']}. {data['seconds']} s each, the verdict read"
         f" {LOOKS_PER_S} times a second."
         + (f" Before: commit {before['machine']['commit']}." if before else "")
         + "\n",

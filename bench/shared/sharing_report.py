@@ -161,8 +161,9 @@ class Report:
             f" nothing lost and p99 end to end at most {self.bound_us:g} us. A round counts when"
             f" the hypervisor took at most {limits.steal_pct:g} % of either CPU, the generator"
             f" waited at most {limits.generator_pct:g} % of the time and programs that are not"
-            f" ours had at most {limits.foreign_pct:g} % of the shared CPU; medians of the rounds"
-            f" that count, of all where none does. x: p99 to {self.baseline} in the same round.",
+            f" ours had at most {limits.foreign_pct:g} % of the shared CPU; medians are of the"
+            f" rounds that count, or of all rounds if none does. x: p99 divided by that of"
+            f" {self.baseline} in the same round.",
         ]
         if self.about_before:
             old = self.about_before

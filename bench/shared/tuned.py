@@ -309,13 +309,13 @@ def markdown(result: Result, before: Result | None) -> str:
         f" {about['commit']}, {about['date']}, load at start {about['load']}.\n",
         f"veth, {around}; {settings['rounds']} rounds of {settings['seconds']:g} s,"
         f" {settings['minutes']:g} minutes. Objective {settings['max_latency_us']:g} us; the bound"
-        f" that all are measured by, end to end: nothing lost and p99 at most"
-        f" {settings['bound_us']:g} us. Untuned: the peer's sleep at the objective; tuned: its"
-        " longest that kept the bound in probes in the same round. x: CPU of ours to that of the"
-        f" tuned peer, of the untuned where no setting keeps the bound; there ours may take"
-        f" {UNTUNED_X:g} of it. *p99 worse*: rounds in which ours broke a bound that the tuned"
-        " peer kept. *counted*: rounds without disturbance, which the others left out of the"
-        " medians; of all where none counts.\n",
+        f" for all, end to end: nothing lost and p99 at most {settings['bound_us']:g} us."
+        " Untuned: the peer sleeps as long as the objective; tuned: the longest sleep that kept"
+        " the bound in probes in the same round. x: our CPU divided by that of the tuned peer; if"
+        " no setting keeps the bound, by that of the untuned peer, and x may then be up to"
+        f" {UNTUNED_X:g}. *p99 worse*: rounds in which ours broke a bound that the tuned peer"
+        " kept. *counted*: rounds without disturbance. Medians are of these rounds, or of all"
+        " rounds if none counts.\n",
         *(f"Left out: {who}: {why}\n" for who, why in result.left_out.items()),
         *([f"Before: commit {before.machine['commit']}.\n"] if before else []),
         "| " + " | ".join(head) + " |",

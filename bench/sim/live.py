@@ -208,10 +208,10 @@ def cost_lines(costs: Costs) -> str:
     """The machine as measured."""
     burst = ", ".join(f"{ns} ns with {pkts}" for pkts, ns in costs.burst)
     lines = [
-        f"Costs: a turn takes {costs.empty_ns:.0f} ns without packets, {burst}; an empty turn of"
-        f" the sink {costs.sink_ns:.0f} ns. One turn in 200 with a packet takes at least"
-        f" {costs.jitter_ns[-1]} ns more than the median. Others held the CPUs for up to"
-        f" {costs.held_pct:.2f} % of the time meanwhile.",
+        f"Costs: a poll iteration takes {costs.empty_ns:.0f} ns without packets, {burst}; an empty"
+        f" iteration of the sink {costs.sink_ns:.0f} ns. One iteration in 200 with a packet takes"
+        f" at least {costs.jitter_ns[-1]} ns more than the median. Meanwhile other programs held"
+        f" the CPUs for up to {costs.held_pct:.2f} % of the time.",
         "",
         "| sleep asked us | CPU us each | overshoot us: p50 | p99 | p99.9 |",
         "|---:|---:|---:|---:|---:|",
@@ -257,12 +257,12 @@ def markdown(
             f" {about['kernel']}, DPDK {about['dpdk']}; commit {about['commit']}, {about['date']},"
             f" load at start {about['load']}.\n",
             f"Frames of {chosen.size} bytes, max-latency {chosen.max_latency}, max-rest"
-            f" {chosen.max_rest}, fixed {chosen.rest}. Live: medians of those of {chosen.rounds}"
-            f" rounds of {chosen.seconds:g} s (up to {chosen.tries} tries each) in which others"
-            f" held the two CPUs for at most {chosen.held:g} % of the time and p99 of the"
-            f" departures was at most {chosen.late:g} us late. Simulated: medians of"
-            f" {chosen.rounds} seeds, as long each. x: simulated to live. To agree: CPU within 5"
-            " points, p50 and p99 within 20 %.\n",
+            f" {chosen.max_rest}, fixed {chosen.rest}. Live: {chosen.rounds} rounds of"
+            f" {chosen.seconds:g} s (up to {chosen.tries} tries each); medians of the rounds in"
+            f" which other programs held the two CPUs for at most {chosen.held:g} % of the time"
+            f" and p99 of the departures was at most {chosen.late:g} us late. Simulated: medians"
+            f" of {chosen.rounds} seeds, each as long. x: simulated divided by live. A cell"
+            " agrees when CPU is within 5 points, and p50 and p99 within 20 %.\n",
             table(found),
             "",
             *(f"- {note}" for note in notes(chosen, found)),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
+#include "base/range.h"
 #include "dispatch_state.h"
 
 #define DEFAULT_BUCKET_BITS 16
@@ -20,48 +21,36 @@ lull_dispatch_config_default(struct lull_dispatch_config *config)
 		config->idle_ns = DEFAULT_IDLE_NS;
 }
 
-static int
-config_refuse(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
-	      uint64_t high)
-{
-	if (error != NULL)
-		*error = (struct lull_config_error){ field, value, low, high };
-	return -EINVAL;
-}
-
-int
-lull_dispatch_config_check(const struct lull_dispatch_config *config,
-			   struct lull_config_error *error)
+static struct lull_dispatch_config
+config_full(const struct lull_dispatch_config *config)
 {
 	struct lull_dispatch_config full = *config;
 
 	lull_dispatch_config_default(&full);
-	if (full.scheduler == NULL)
-		return config_refuse(error, "scheduler", 0, 1, 1);
-#define CHECK_MOST(field, high)                                                                    \
-	do {                                                                                       \
-		if ((uint64_t)full.field > (high))                                                 \
-			return config_refuse(error, #field, (uint64_t)full.field, 0, high);        \
-	} while (0)
-#define CHECK(field, low, high)                                                                    \
-	do {                                                                                       \
-		if (full.field < (low) || full.field > (high))                                     \
-			return config_refuse(error, #field, full.field, low, high);                \
-	} while (0)
-	CHECK_MOST(order, LULL_ORDER_RESEQUENCE);
-	CHECK(worker_count, 1, LULL_DISPATCH_WORKERS_MAX);
-	CHECK(bucket_bits, 8, 22);
-	CHECK(threshold_ppm, 1, LULL_PPM);
-	CHECK_MOST(enter_ppm, LULL_PPM);
-	CHECK_MOST(leave_ppm, LULL_PPM);
-	CHECK(idle_ns, IDLE_NS_MIN, IDLE_NS_MAX);
-	CHECK_MOST(pin_pkts, UINT16_MAX - 1);
-	CHECK_MOST(weights, LULL_WEIGHTS_AVX512);
-#undef CHECK
-#undef CHECK_MOST
-	if (full.enter_ppm != 0 && full.leave_ppm >= full.enter_ppm)
-		return config_refuse(error, "leave_ppm", full.leave_ppm, 0, full.enter_ppm - 1);
+	return full;
+}
+
+int
+lull_dispatch_config_check(const struct lull_dispatch_config *config, struct lull_range *error)
+{
+	const struct lull_dispatch_config full = config_full(config);
+	const struct lull_range ranges[] = {
+		{ "scheduler", full.scheduler != NULL, 1, 1 },
+		{ "order", (uint32_t)full.order, 0, LULL_ORDER_RESEQUENCE },
+		{ "worker_count", full.worker_count, 1, LULL_DISPATCH_WORKERS_MAX },
+		{ "bucket_bits", full.bucket_bits, 8, 22 },
+		{ "threshold_ppm", full.threshold_ppm, 1, LULL_PPM },
+		{ "enter_ppm", full.enter_ppm, 0, LULL_PPM },
+		{ "leave_ppm", full.leave_ppm, 0,
+		  full.enter_ppm != 0 ? full.enter_ppm - 1 : LULL_PPM },
+		{ "idle_ns", full.idle_ns, IDLE_NS_MIN, IDLE_NS_MAX },
+		{ "pin_pkts", full.pin_pkts, 0, UINT16_MAX - 1 },
+		{ "weights", (uint32_t)full.weights, 0, LULL_WEIGHTS_AVX512 },
+	};
+
+	if (LULL_RANGES_CHECK(ranges, error) != 0)
+		return -EINVAL;
 	if (!lull_weights_available(full.weights))
-		return config_refuse(error, "weights", full.weights, 0, LULL_WEIGHTS_SCALAR);
+		return lull_range_refuse("weights", full.weights, 0, LULL_WEIGHTS_SCALAR, error);
 	return 0;
 }

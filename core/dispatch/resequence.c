@@ -18,6 +18,7 @@
 #include <lull/dispatch.h>
 
 #include "base/assert.h"
+#include "base/range.h"
 
 #define DEFAULT_BUCKET_BITS 16
 #define DEFAULT_WINDOW_PKTS 4096
@@ -78,31 +79,17 @@ config_full(const struct lull_resequence_config *config)
 	return full;
 }
 
-static int
-config_refuse(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
-	      uint64_t high)
-{
-	if (error != NULL)
-		*error = (struct lull_config_error){ field, value, low, high };
-	return -EINVAL;
-}
-
 int
-lull_resequence_config_check(const struct lull_resequence_config *config,
-			     struct lull_config_error *error)
+lull_resequence_config_check(const struct lull_resequence_config *config, struct lull_range *error)
 {
-	struct lull_resequence_config full = config_full(config);
+	const struct lull_resequence_config full = config_full(config);
+	const struct lull_range ranges[] = {
+		{ "bucket_bits", full.bucket_bits, 8, 22 },
+		{ "window_pkts", full.window_pkts, 1, 65536 },
+		{ "delay_ns", full.delay_ns, LULL_NS_PER_US, LULL_NS_PER_S },
+	};
 
-#define CHECK(field, low, high)                                                                    \
-	do {                                                                                       \
-		if (full.field < (low) || full.field > (high))                                     \
-			return config_refuse(error, #field, full.field, low, high);                \
-	} while (0)
-	CHECK(bucket_bits, 8, 22);
-	CHECK(window_pkts, 1, 65536);
-	CHECK(delay_ns, LULL_NS_PER_US, LULL_NS_PER_S);
-#undef CHECK
-	return 0;
+	return LULL_RANGES_CHECK(ranges, error);
 }
 
 static size_t

@@ -47,17 +47,3 @@ lull_scheduler_splits(const struct lull_scheduler *scheduler)
 {
 	return scheduler->splits;
 }
-
-size_t
-lull_scheduler_state_none(const struct lull_dispatch_config *config)
-{
-	(void)config;
-	return 0;
-}
-
-void
-lull_scheduler_init_none(void *state, const struct lull_schedule_view *view)
-{
-	(void)state;
-	(void)view;
-}

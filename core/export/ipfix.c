@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/range.h"
 #include "ipfix_field.h"
 #include "ipfix_message.h"
 
@@ -76,16 +77,12 @@ ipfix_default(const struct lull_ipfix_config *config)
 }
 
 int
-lull_ipfix_config_check(const struct lull_ipfix_config *config, struct lull_config_error *error)
+lull_ipfix_config_check(const struct lull_ipfix_config *config, struct lull_range *error)
 {
 	struct lull_ipfix_config full = ipfix_default(config);
 
-	if (full.message_bytes >= MESSAGE_BYTES_MIN && full.message_bytes <= UINT16_MAX)
-		return 0;
-	if (error != NULL)
-		*error = (struct lull_config_error){ "message_bytes", full.message_bytes,
-						     MESSAGE_BYTES_MIN, UINT16_MAX };
-	return -EINVAL;
+	return lull_range_check("message_bytes", full.message_bytes, MESSAGE_BYTES_MIN, UINT16_MAX,
+				error);
 }
 
 size_t

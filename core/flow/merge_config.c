@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-
+#include "base/range.h"
 #include "merge.h"
 
 #define DEFAULT_RECORDS 65536
@@ -37,30 +36,16 @@ lull_flow_merge_config_full(const struct lull_flow_merge_config *config)
 	return full;
 }
 
-static int
-merge_range(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
-	    uint64_t high)
-{
-	if (value >= low && value <= high)
-		return 0;
-	if (error != NULL)
-		*error = (struct lull_config_error){ field, value, low, high };
-	return -EINVAL;
-}
-
 int
-lull_flow_merge_config_check(const struct lull_flow_merge_config *config,
-			     struct lull_config_error *error)
+lull_flow_merge_config_check(const struct lull_flow_merge_config *config, struct lull_range *error)
 {
 	struct lull_flow_merge_config full = lull_flow_merge_config_full(config);
-	int rc = merge_range(error, "records_max", full.records_max, 16, 1u << 26);
+	const struct lull_range ranges[] = {
+		{ "records_max", full.records_max, 16, 1u << 26 },
+		{ "idle_ns", full.idle_ns, LULL_NS_PER_MS, DAY_NS },
+		{ "active_ns", full.active_ns, full.active_ns > 0 ? LULL_NS_PER_S : 0, DAY_NS },
+		{ "payload_bytes", full.payload_bytes, 0, LULL_FLOW_PAYLOAD_MAX },
+	};
 
-	if (rc == 0)
-		rc = merge_range(error, "idle_ns", full.idle_ns, LULL_NS_PER_MS, DAY_NS);
-	if (rc == 0 && full.active_ns > 0)
-		rc = merge_range(error, "active_ns", full.active_ns, LULL_NS_PER_S, DAY_NS);
-	if (rc == 0)
-		rc = merge_range(error, "payload_bytes", full.payload_bytes, 0,
-				 LULL_FLOW_PAYLOAD_MAX);
-	return rc;
+	return LULL_RANGES_CHECK(ranges, error);
 }

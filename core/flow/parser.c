@@ -6,6 +6,7 @@
 #include <stdalign.h>
 #include <string.h>
 
+#include "base/range.h"
 #include "fragment.h"
 #include "ip.h"
 #include "link.h"
@@ -93,26 +94,18 @@ parser_config_full(const struct lull_flow_parser_config *config)
 	return full;
 }
 
-static int
-parser_refuse(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
-	      uint64_t high)
-{
-	if (error != NULL)
-		*error = (struct lull_config_error){ field, value, low, high };
-	return -EINVAL;
-}
-
 int
 lull_flow_parser_config_check(const struct lull_flow_parser_config *config,
-			      struct lull_config_error *error)
+			      struct lull_range *error)
 {
 	struct lull_flow_parser_config full = parser_config_full(config);
 
-	if (full.fragment_bits < 4 || full.fragment_bits > 20)
-		return parser_refuse(error, "fragment_bits", full.fragment_bits, 4, 20);
-	if (full.fragment_ns > FRAGMENT_NS_MAX)
-		return parser_refuse(error, "fragment_ns", full.fragment_ns, 1, FRAGMENT_NS_MAX);
-	return 0;
+	const struct lull_range ranges[] = {
+		{ "fragment_bits", full.fragment_bits, 4, 20 },
+		{ "fragment_ns", full.fragment_ns, 1, FRAGMENT_NS_MAX },
+	};
+
+	return LULL_RANGES_CHECK(ranges, error);
 }
 
 size_t

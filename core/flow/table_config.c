@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-
+#include "base/range.h"
 #include "table.h"
 
 #define DEFAULT_ENTRIES 65536
@@ -41,34 +40,18 @@ lull_flow_table_config_full(const struct lull_flow_table_config *config)
 	return full;
 }
 
-static int
-table_range(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
-	    uint64_t high)
-{
-	if (value >= low && value <= high)
-		return 0;
-	if (error != NULL)
-		*error = (struct lull_config_error){ field, value, low, high };
-	return -EINVAL;
-}
-
 int
-lull_flow_table_config_check(const struct lull_flow_table_config *config,
-			     struct lull_config_error *error)
+lull_flow_table_config_check(const struct lull_flow_table_config *config, struct lull_range *error)
 {
 	struct lull_flow_table_config full = lull_flow_table_config_full(config);
-	int rc = table_range(error, "entries_max", full.entries_max, 16, 1u << 26);
+	const struct lull_range ranges[] = {
+		{ "entries_max", full.entries_max, 16, 1u << 26 },
+		{ "idle_ns", full.idle_ns, LULL_NS_PER_MS, DAY_NS },
+		{ "active_ns", full.active_ns, full.active_ns > 0 ? LULL_NS_PER_S : 0, DAY_NS },
+		{ "payload_bytes", full.payload_bytes, 0, LULL_FLOW_PAYLOAD_MAX },
+		{ "extra_bytes", full.extra_bytes, 0, EXTRA_BYTES_MAX },
+		{ "worker_index", full.worker_index, 0, 63 },
+	};
 
-	if (rc == 0)
-		rc = table_range(error, "idle_ns", full.idle_ns, LULL_NS_PER_MS, DAY_NS);
-	if (rc == 0 && full.active_ns > 0)
-		rc = table_range(error, "active_ns", full.active_ns, LULL_NS_PER_S, DAY_NS);
-	if (rc == 0)
-		rc = table_range(error, "payload_bytes", full.payload_bytes, 0,
-				 LULL_FLOW_PAYLOAD_MAX);
-	if (rc == 0)
-		rc = table_range(error, "extra_bytes", full.extra_bytes, 0, EXTRA_BYTES_MAX);
-	if (rc == 0)
-		rc = table_range(error, "worker_index", full.worker_index, 0, 63);
-	return rc;
+	return LULL_RANGES_CHECK(ranges, error);
 }

@@ -3,7 +3,8 @@
  * @file
  * Assembler, inside: open frames by key, buffers by what they are doing, the past.
  *
- * Pieces come in by assembler.c, frames end in assembler_end.c, assembler_look.c answers questions.
+ * Pieces come in by assembler.c, frames end in assembler_end.c, assembler_look.c answers questions:
+ * each calls those after it and none before.
  *
  * A frame is superseded when open_max frames were opened after it, counting those that found no
  * buffer: that bounds the open ones, and nothing waits for ever without a deadline. In frame order

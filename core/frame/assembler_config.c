@@ -4,6 +4,7 @@
 
 #include "assembler.h"
 #include "base/assert.h"
+#include "base/range.h"
 
 #define DEFAULT_OPEN 4
 #define DEFAULT_BUFFERS 16
@@ -26,42 +27,32 @@ geometry_given(const struct lull_frame_geometry *geometry)
 	return geometry->width != 0 || geometry->height != 0;
 }
 
-static int
-config_refuse(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
-	      uint64_t high)
-{
-	if (error != NULL)
-		*error = (struct lull_config_error){ field, value, low, high };
-	return -EINVAL;
-}
-
-int
-lull_assembler_config_check(const struct lull_assembler_config *config,
-			    struct lull_config_error *error)
+static struct lull_assembler_config
+config_full(const struct lull_assembler_config *config)
 {
 	struct lull_assembler_config full = *config;
 
 	lull_assembler_config_default(&full);
-#define CHECK_MOST(field, high)                                                                    \
-	do {                                                                                       \
-		if ((uint64_t)full.field > (high))                                                 \
-			return config_refuse(error, #field, (uint64_t)full.field, 0, high);        \
-	} while (0)
-#define CHECK(field, low, high)                                                                    \
-	do {                                                                                       \
-		if (full.field < (low) || full.field > (high))                                     \
-			return config_refuse(error, #field, full.field, low, high);                \
-	} while (0)
-	CHECK(open_max, 1, LULL_ASSEMBLER_OPEN_MAX);
-	CHECK(buffer_max, 2, LULL_ASSEMBLER_BUFFERS_MAX);
-	CHECK(buffer_bytes, 1, LULL_FRAME_BYTES_MAX);
-	CHECK(spans_max, 16, 65536);
-	CHECK_MOST(order, LULL_FRAME_ORDER_ARRIVAL);
-	CHECK_MOST(policy, LULL_FRAME_FAIL_STOP);
-#undef CHECK
-#undef CHECK_MOST
+	return full;
+}
+
+int
+lull_assembler_config_check(const struct lull_assembler_config *config, struct lull_range *error)
+{
+	const struct lull_assembler_config full = config_full(config);
+	const struct lull_range ranges[] = {
+		{ "open_max", full.open_max, 1, LULL_ASSEMBLER_OPEN_MAX },
+		{ "buffer_max", full.buffer_max, 2, LULL_ASSEMBLER_BUFFERS_MAX },
+		{ "buffer_bytes", full.buffer_bytes, 1, LULL_FRAME_BYTES_MAX },
+		{ "spans_max", full.spans_max, 16, 65536 },
+		{ "order", (uint32_t)full.order, 0, LULL_FRAME_ORDER_ARRIVAL },
+		{ "policy", (uint32_t)full.policy, 0, LULL_FRAME_FAIL_STOP },
+	};
+
+	if (LULL_RANGES_CHECK(ranges, error) != 0)
+		return -EINVAL;
 	if (geometry_given(&full.geometry) && lull_frame_bytes(&full.geometry) == 0)
-		return config_refuse(error, "geometry", 0, 1, LULL_FRAME_BYTES_MAX);
+		return lull_range_refuse("geometry", 0, 1, LULL_FRAME_BYTES_MAX, error);
 	return 0;
 }
 
@@ -80,9 +71,8 @@ missing_size(const struct lull_assembler_config *config)
 size_t
 lull_assembler_size(const struct lull_assembler_config *config)
 {
-	struct lull_assembler_config full = *config;
+	const struct lull_assembler_config full = config_full(config);
 
-	lull_assembler_config_default(&full);
 	return sizeof(struct lull_assembler) + full.open_max * nodes_size(&full) +
 	       ((size_t)full.buffer_max + 1) * missing_size(&full);
 }

@@ -20,6 +20,28 @@ lull_open_frame_due_ns(const struct lull_assembler *assembler, const struct lull
 	return due_ns;
 }
 
+uint64_t
+lull_assembler_deadline_ns(const struct lull_assembler *assembler)
+{
+	uint64_t due_ns = UINT64_MAX;
+
+	for (uint32_t i = 0; i < assembler->open_count; i++) {
+		const struct lull_open_frame *frame = &assembler->open[assembler->sorted[i]];
+		uint64_t frame_ns = lull_open_frame_due_ns(assembler, frame);
+
+		due_ns = LULL_MIN(due_ns, frame_ns);
+	}
+	return due_ns;
+}
+
+void
+lull_assembler_patience(struct lull_assembler *assembler, uint64_t deadline_ns, uint64_t silence_ns)
+{
+	assembler->config.deadline_ns = deadline_ns;
+	assembler->config.silence_ns = silence_ns;
+	assembler->due_ns = 0; /* too early is allowed, too late is not */
+}
+
 void
 lull_assembler_unlink(struct lull_assembler *assembler, struct lull_open_frame *frame)
 {

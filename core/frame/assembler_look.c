@@ -120,20 +120,6 @@ lull_assembler_rows(const struct lull_assembler *assembler, uint64_t *key)
 	return LULL_MIN(rows, frame->geometry.height);
 }
 
-uint64_t
-lull_assembler_deadline_ns(const struct lull_assembler *assembler)
-{
-	uint64_t due_ns = UINT64_MAX;
-
-	for (uint32_t i = 0; i < assembler->open_count; i++) {
-		const struct lull_open_frame *frame = &assembler->open[assembler->sorted[i]];
-		uint64_t frame_ns = lull_open_frame_due_ns(assembler, frame);
-
-		due_ns = LULL_MIN(due_ns, frame_ns);
-	}
-	return due_ns;
-}
-
 bool
 lull_assembler_stopped(const struct lull_assembler *assembler)
 {
@@ -144,4 +130,18 @@ const struct lull_assembler_counters *
 lull_assembler_counters(const struct lull_assembler *assembler)
 {
 	return &assembler->counters;
+}
+
+const uint8_t *
+lull_assembler_picture(const struct lull_assembler *assembler, uint64_t key)
+{
+	const struct lull_open_frame *frame = open_find(assembler, key);
+
+	return frame != NULL ? frame->data : NULL;
+}
+
+uint32_t
+lull_assembler_buffers(const struct lull_assembler *assembler)
+{
+	return assembler->ready.count;
 }

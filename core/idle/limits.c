@@ -3,8 +3,10 @@
 
 #include <errno.h>
 
+#include "base/range.h"
 #include "record_table.h"
 
+#define PPS_MAX 1000000000000ULL
 #define DEFAULT_LATENCY_NS (200 * LULL_NS_PER_US)
 #define DEFAULT_PERCENTILE_PPM 990000
 #define DEFAULT_REST_NS_MAX (1 * LULL_NS_PER_MS)
@@ -50,47 +52,44 @@ lull_limits_default(struct lull_idle_limits *limits)
 	limits_default_kalman(&limits->kalman);
 }
 
-static int
-limits_refuse(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
-	      uint64_t high)
+static struct lull_idle_limits
+limits_full(const struct lull_idle_limits *limits)
 {
-	if (error != NULL)
-		*error = (struct lull_config_error){ field, value, low, high };
-	return -EINVAL;
+	struct lull_idle_limits full = *limits;
+
+	lull_limits_default(&full);
+	return full;
 }
 
 int
-lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_config_error *error)
+lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_range *error)
 {
-	struct lull_idle_limits full = *limits;
+	const struct lull_idle_limits full = limits_full(limits);
 	const uint32_t known_depths = (LULL_REST_BIT(LULL_REST_DEPTH_COUNT) - 1);
+	const uint32_t row_bytes_max = LULL_RECORD_BYTES_MAX - LULL_RECORD_BYTES_MIN + 1;
+	const struct lull_kalman_config *kalman = &full.kalman;
+	bool learned = full.envelope == LULL_ENVELOPE_LEARNED;
+	const struct lull_range ranges[] = {
+		{ "latency_ns", full.latency_ns, LULL_NS_PER_US, LULL_NS_PER_S },
+		{ "percentile_ppm", full.percentile_ppm, 500000, 999999 },
+		{ "loss", (uint32_t)full.loss, 0, LULL_LOSS_TOLERATE },
+		{ "rest_ns_max", full.rest_ns_max, 1, LULL_NS_PER_S },
+		{ "rest_ns", full.rest_ns, 1, LULL_NS_PER_S },
+		{ "ring_pkts", full.ring_pkts, 1, 1u << 20 },
+		{ "envelope", (uint32_t)full.envelope, 0, LULL_ENVELOPE_STATED },
+		{ "burst_pkts", full.burst_pkts, 1, 65535 },
+		{ "kalman.step_ns", kalman->step_ns, 1, 10 * LULL_NS_PER_MS },
+		{ "kalman.window_ns", kalman->window_ns, LULL_NS_PER_US, LULL_NS_PER_S },
+		{ "kalman.tolerance_ppm", kalman->tolerance_ppm, 1, 500000 },
+		{ "kalman.row_bytes", kalman->row_bytes, 1, row_bytes_max },
+		{ "kalman.layout", (uint32_t)kalman->layout, 0, LULL_RECORD_SEGMENTS },
+		{ "held_pkts", full.held_pkts, 0, full.ring_pkts - 1 },
+		{ "pps_max", learned ? 1 : full.pps_max, 1, PPS_MAX },
+	};
 
-	lull_limits_default(&full);
-#define CHECK(field, low, high)                                                                    \
-	do {                                                                                       \
-		if (full.field < (low) || full.field > (high))                                     \
-			return limits_refuse(error, #field, full.field, low, high);                \
-	} while (0)
-	CHECK(latency_ns, LULL_NS_PER_US, LULL_NS_PER_S);
-	CHECK(percentile_ppm, 500000, 999999);
-	CHECK(loss + 1u, 1, LULL_LOSS_TOLERATE + 1u);
-	CHECK(rest_ns_max, 1, LULL_NS_PER_S);
-	CHECK(rest_ns, 1, LULL_NS_PER_S);
-	CHECK(ring_pkts, 1, 1u << 20);
-	CHECK(envelope + 1u, 1, LULL_ENVELOPE_STATED + 1u);
-	CHECK(burst_pkts, 1, 65535);
-	CHECK(kalman.step_ns, 1, 10 * LULL_NS_PER_MS);
-	CHECK(kalman.window_ns, LULL_NS_PER_US, LULL_NS_PER_S);
-	CHECK(kalman.tolerance_ppm, 1, 500000);
-	CHECK(kalman.row_bytes, 1, LULL_RECORD_BYTES_MAX - LULL_RECORD_BYTES_MIN + 1);
-	CHECK(kalman.layout + 1u, 1, LULL_RECORD_SEGMENTS + 1u);
-	if (full.held_pkts >= full.ring_pkts)
-		return limits_refuse(error, "held_pkts", full.held_pkts, 0, full.ring_pkts - 1);
-	if (full.envelope != LULL_ENVELOPE_LEARNED &&
-	    (full.pps_max == 0 || full.pps_max > 1000000000000ULL))
-		return limits_refuse(error, "pps_max", full.pps_max, 1, 1000000000000ULL);
+	if (LULL_RANGES_CHECK(ranges, error) != 0)
+		return -EINVAL;
 	if ((full.depths & ~known_depths) != 0)
-		return limits_refuse(error, "depths", full.depths, 0, known_depths);
-#undef CHECK
+		return lull_range_refuse("depths", full.depths, 0, known_depths, error);
 	return 0;
 }

@@ -4,6 +4,8 @@
 
 #include <lull/traffic.h>
 
+#include "base/range.h"
+
 #define PPS_MIN 1e-6
 #define PPS_MAX 2e8
 #define SIZE_BYTES_MAX 9600
@@ -15,23 +17,12 @@
 #define HOUR_NS (3600 * LULL_NS_PER_S)
 
 static int
-config_range(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
-	     uint64_t high)
-{
-	if (value >= low && value <= high)
-		return 0;
-	if (error != NULL)
-		*error = (struct lull_config_error){ field, value, low, high };
-	return -EINVAL;
-}
-
-static int
-config_rate(struct lull_config_error *error, const char *field, double pps, bool zero_allowed)
+config_rate(struct lull_range *error, const char *field, double pps, bool zero_allowed)
 {
 	if ((pps >= PPS_MIN && pps <= PPS_MAX) || (zero_allowed && fpclassify(pps) == FP_ZERO))
 		return 0;
 	if (error != NULL) {
-		*error = (struct lull_config_error){ field, 0, !zero_allowed, (uint64_t)PPS_MAX };
+		*error = (struct lull_range){ field, 0, !zero_allowed, (uint64_t)PPS_MAX };
 		if (pps > PPS_MAX)
 			error->value = pps < 0x1p63 ? (uint64_t)pps : UINT64_MAX;
 	}
@@ -46,37 +37,37 @@ config_swings(const struct lull_arrival_config *config)
 }
 
 static int
-config_check_swing(const struct lull_arrival_config *config, struct lull_config_error *error)
+config_check_swing(const struct lull_arrival_config *config, struct lull_range *error)
 {
 	bool zero_allowed = config->pps > 0;
 	int rc = config_rate(error, "pps_high", config->pps_high, zero_allowed);
 
 	if (rc == 0)
-		rc = config_range(error, "period_ns", config->period_ns, LULL_NS_PER_MS,
-				  24 * HOUR_NS);
+		rc = lull_range_check("period_ns", config->period_ns, LULL_NS_PER_MS, 24 * HOUR_NS,
+				      error);
 	return rc;
 }
 
 static int
-config_check_onoff(const struct lull_arrival_config *config, struct lull_config_error *error)
+config_check_onoff(const struct lull_arrival_config *config, struct lull_range *error)
 {
-	int rc = config_range(error, "on_ns", config->on_ns, LULL_NS_PER_US, HOUR_NS);
+	int rc = lull_range_check("on_ns", config->on_ns, LULL_NS_PER_US, HOUR_NS, error);
 
 	if (rc == 0)
-		rc = config_range(error, "off_ns", config->off_ns, LULL_NS_PER_US, HOUR_NS);
+		rc = lull_range_check("off_ns", config->off_ns, LULL_NS_PER_US, HOUR_NS, error);
 	return rc;
 }
 
 static int
-config_check_selfsimilar(const struct lull_arrival_config *config, struct lull_config_error *error)
+config_check_selfsimilar(const struct lull_arrival_config *config, struct lull_range *error)
 {
 	double hurst = config->hurst;
 
 	if (hurst >= HURST_MIN && hurst <= HURST_MAX)
-		return config_range(error, "source_count", config->source_count, 1,
-				    LULL_ARRIVAL_SOURCES_MAX);
+		return lull_range_check("source_count", config->source_count, 1,
+					LULL_ARRIVAL_SOURCES_MAX, error);
 	if (error != NULL) {
-		*error = (struct lull_config_error){ "hurst", 0, 501, 999 };
+		*error = (struct lull_range){ "hurst", 0, 501, 999 };
 		if (hurst > 0) /* rounded away from the range */
 			error->value =
 				(uint64_t)(LULL_MIN(hurst, 1e6) * 1000) + (hurst > HURST_MAX);
@@ -85,24 +76,26 @@ config_check_selfsimilar(const struct lull_arrival_config *config, struct lull_c
 }
 
 static int
-config_check_incast(const struct lull_arrival_config *config, struct lull_config_error *error)
+config_check_incast(const struct lull_arrival_config *config, struct lull_range *error)
 {
 	uint64_t pkts = (uint64_t)config->sender_count * config->sender_pkts;
-	int rc = config_range(error, "sender_count", config->sender_count, 1,
-			      LULL_ARRIVAL_SENDERS_MAX);
+	int rc = lull_range_check("sender_count", config->sender_count, 1, LULL_ARRIVAL_SENDERS_MAX,
+				  error);
 
 	if (rc == 0)
-		rc = config_range(error, "sender_pkts", config->sender_pkts, 1, SENDER_PKTS_MAX);
+		rc = lull_range_check("sender_pkts", config->sender_pkts, 1, SENDER_PKTS_MAX,
+				      error);
 	if (rc == 0)
-		rc = config_range(error, "period_ns", config->period_ns,
-				  LULL_MAX(LULL_NS_PER_US, pkts * PKT_NS_MIN), 24 * HOUR_NS);
+		rc = lull_range_check("period_ns", config->period_ns,
+				      LULL_MAX(LULL_NS_PER_US, pkts * PKT_NS_MIN), 24 * HOUR_NS,
+				      error);
 	if (rc == 0)
-		rc = config_range(error, "jitter_ns", config->jitter_ns, 0, config->period_ns);
+		rc = lull_range_check("jitter_ns", config->jitter_ns, 0, config->period_ns, error);
 	return rc;
 }
 
 static int
-config_check_times(const struct lull_arrival_config *config, struct lull_config_error *error)
+config_check_times(const struct lull_arrival_config *config, struct lull_range *error)
 {
 	int rc = 0;
 
@@ -125,24 +118,24 @@ config_check_times(const struct lull_arrival_config *config, struct lull_config_
 }
 
 static int
-config_check_sizes(const struct lull_arrival_config *config, struct lull_config_error *error)
+config_check_sizes(const struct lull_arrival_config *config, struct lull_range *error)
 {
-	int rc = config_range(error, "size_count", config->size_count, 1, LULL_SIZE_MIX_MAX);
+	int rc = lull_range_check("size_count", config->size_count, 1, LULL_SIZE_MIX_MAX, error);
 
 	for (uint32_t i = 0; rc == 0 && i < config->size_count; i++) {
-		rc = config_range(error, "size_bytes", config->size_bytes[i], LULL_PROBE_FRAME_MIN,
-				  SIZE_BYTES_MAX);
+		rc = lull_range_check("size_bytes", config->size_bytes[i], LULL_PROBE_FRAME_MIN,
+				      SIZE_BYTES_MAX, error);
 		if (rc == 0)
-			rc = config_range(error, "size_weight", config->size_weight[i], 1,
-					  UINT16_MAX);
+			rc = lull_range_check("size_weight", config->size_weight[i], 1, UINT16_MAX,
+					      error);
 	}
 	return rc;
 }
 
 int
-lull_arrival_config_check(const struct lull_arrival_config *config, struct lull_config_error *error)
+lull_arrival_config_check(const struct lull_arrival_config *config, struct lull_range *error)
 {
-	int rc = config_range(error, "kind", (uint64_t)config->kind, 0, LULL_ARRIVAL_INCAST);
+	int rc = lull_range_check("kind", (uint64_t)config->kind, 0, LULL_ARRIVAL_INCAST, error);
 
 	if (rc != 0 || config->kind == LULL_ARRIVAL_OFF)
 		return rc;

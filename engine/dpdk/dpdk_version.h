@@ -10,6 +10,7 @@
 #define LULL_ENGINE_DPDK_VERSION_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include <rte_telemetry.h>
 #include <rte_version.h>
@@ -25,6 +26,15 @@
 #define LULL_DPDK_ABI_OF(year, month) ((month) >= 11 ? (year) + 1 : (year))
 #define LULL_DPDK_ABI_FIRST 23 /* of 22.11, the first release that lull knows */
 #define LULL_DPDK_ABI LULL_DPDK_ABI_OF(LULL_DPDK_YEAR, LULL_DPDK_MONTH)
+
+/** "22.11.11", of the DPDK that runs. */
+static inline const char *
+lull_dpdk_version(void)
+{
+	const char *version = rte_version(), *number = strpbrk(version, "0123456789");
+
+	return number != NULL ? number : version;
+}
 
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
 

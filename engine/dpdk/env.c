@@ -12,8 +12,8 @@
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
-#include <rte_version.h>
 
+#include "dpdk_version.h"
 #include "eal_args.h"
 #include "eal_log.h"
 #include "eal_park.h"
@@ -238,7 +238,7 @@ env_start(const struct lull_engine_config *config, char *error)
 	} else {
 		rc = env_check_devices(config, error);
 		if (rc != 0)
-			lull_engine_fini();
+			lull_env_close();
 	}
 	lull_eal_log_release(rc == 0);
 	return rc;
@@ -273,9 +273,7 @@ lull_engine_running(void)
 const char *
 lull_engine_dpdk_version(void)
 {
-	const char *version = rte_version(), *number = strpbrk(version, "0123456789");
-
-	return number != NULL ? number : version;
+	return lull_dpdk_version();
 }
 
 void

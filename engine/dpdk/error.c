@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,4 +16,12 @@ lull_engine_error(char *error, int code, const char *format, ...)
 	vsnprintf(error, LULL_ERROR_SIZE, format, args);
 	va_end(args);
 	return code;
+}
+
+int
+lull_engine_error_range(char *error, const struct lull_range *wrong)
+{
+	if (error != NULL)
+		lull_range_print(wrong, error, LULL_ERROR_SIZE);
+	return -EINVAL;
 }

@@ -12,4 +12,7 @@
 int lull_engine_error(char *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/** The sentence about a range that does not hold; returns -EINVAL. */
+int lull_engine_error_range(char *error, const struct lull_range *wrong);
+
 #endif

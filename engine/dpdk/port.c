@@ -5,26 +5,100 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_bus.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 #include <rte_lcore.h>
+#include <rte_mbuf.h>
+#include <rte_ring.h>
 
+#include "base/range.h"
 #include "eal_log.h"
 #include "error.h"
+#include "port_device.h"
 
-#define WIRE_BITS_MIN (84 * 8) /* 64 bytes, preamble and gap */
 #define LINK_WAIT_MS 3000
 #define QUOTE_SIZE 160
 #define LINK_STEP_MS 50
+#define PAIRS_MAX 8
+#define NO_PORT UINT16_MAX
 #define RSS_WANTED (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP)
 
-uint64_t
-lull_link_pps(uint32_t link_mbps)
+/* ---- pairs: two ports wired back to back ---- */
+
+struct pair {
+	bool used;
+	uint16_t queues;
+	uint16_t port_id[2];
+	char device[2][RTE_ETH_NAME_MAX_LEN];                 /* behind the ports */
+	struct rte_ring *rings[2][RTE_PMD_RING_MAX_RX_RINGS]; /* [i]: port i receives from it */
+};
+
+/*
+ * Ports belong to the process, so their wiring does too: written by the main thread, which creates
+ * and closes ports. missed: by every sender.
+ */
+static struct pair pairs[PAIRS_MAX];
+static uint64_t pair_missed[RTE_MAX_ETHPORTS];
+static uint16_t pair_peer[RTE_MAX_ETHPORTS]; /* port id + 1; 0: none */
+
+void
+lull_port_pair_refused(uint16_t tx_port_id, uint64_t pkts)
 {
-	return link_mbps * 1000000ULL / WIRE_BITS_MIN;
+	uint16_t peer = __atomic_load_n(&pair_peer[tx_port_id], __ATOMIC_RELAXED);
+
+	if (peer != 0)
+		__atomic_fetch_add(&pair_missed[peer - 1], pkts, __ATOMIC_RELAXED);
 }
+
+static uint64_t
+pair_missed_at(uint16_t port_id)
+{
+	return __atomic_load_n(&pair_missed[port_id], __ATOMIC_RELAXED);
+}
+
+/* Closed ports leave their device on the bus, and with it the name taken. */
+static void
+pair_free(struct pair *pair)
+{
+	for (int side = 0; side < 2; side++) {
+		if (pair->device[side][0] != '\0')
+			rte_eal_hotplug_remove("vdev", pair->device[side]);
+	}
+	for (int side = 0; side < 2; side++) {
+		for (uint16_t i = 0; i < pair->queues; i++) {
+			struct rte_mbuf *pkt;
+
+			while (pair->rings[side][i] != NULL &&
+			       rte_ring_dequeue(pair->rings[side][i], (void **)&pkt) == 0)
+				rte_pktmbuf_free(pkt);
+			rte_ring_free(pair->rings[side][i]);
+		}
+	}
+	memset(pair, 0, sizeof(*pair));
+}
+
+static void
+pair_forget(uint16_t port_id)
+{
+	for (int i = 0; i < PAIRS_MAX; i++) {
+		struct pair *pair = &pairs[i];
+
+		if (!pair->used)
+			continue;
+		for (int side = 0; side < 2; side++) {
+			if (pair->port_id[side] == port_id)
+				pair->port_id[side] = NO_PORT;
+		}
+		if (pair->port_id[0] == NO_PORT && pair->port_id[1] == NO_PORT)
+			pair_free(pair);
+	}
+	__atomic_store_n(&pair_peer[port_id], 0, __ATOMIC_RELAXED);
+}
+
+/* ---- one port ---- */
 
 uint32_t
 lull_port_ids(uint16_t *port_ids, uint32_t count_max)
@@ -58,24 +132,24 @@ lull_port_link_up(const struct lull_port *port)
 	return port_link(port).link_status == RTE_ETH_LINK_UP;
 }
 
-void
-lull_port_lost(uint16_t port_id, uint64_t *missed, uint64_t *nombuf)
+int
+lull_port_lost(uint16_t port_id, struct lull_port_loss *loss)
 {
 	struct rte_eth_stats stats = { .imissed = 0 };
+	int rc = rte_eth_stats_get(port_id, &stats);
 
-	/* A failing driver leaves zeros. */
-	rte_eth_stats_get(port_id, &stats);
-	*missed = stats.imissed + lull_port_pair_missed(port_id) + lull_port_packet_missed(port_id);
-	*nombuf = stats.rx_nombuf;
+	loss->missed = stats.imissed + pair_missed_at(port_id) + lull_port_packet_missed(port_id);
+	loss->nombuf = stats.rx_nombuf;
+	return rc;
 }
 
 uint64_t
 lull_port_missed(const struct lull_port *port)
 {
-	uint64_t missed, nombuf;
+	struct lull_port_loss loss;
 
-	lull_port_lost(port->port_id, &missed, &nombuf);
-	return missed + nombuf;
+	lull_port_lost(port->port_id, &loss);
+	return loss.missed + loss.nombuf;
 }
 
 static int
@@ -100,6 +174,7 @@ port_check(const struct lull_port *port, const struct rte_eth_dev_info *info,
 	   const struct lull_port_config *config, char *error)
 {
 	uint16_t queues_max = LULL_MIN(info->max_rx_queues, info->max_tx_queues);
+	struct lull_range wrong;
 
 	if (config->queues == 0 || config->queues > queues_max)
 		return lull_engine_error(error, -EINVAL,
@@ -109,9 +184,8 @@ port_check(const struct lull_port *port, const struct rte_eth_dev_info *info,
 		return lull_engine_error(error, -EINVAL,
 					 "mtu: %u is not in %u..%u, what port %s offers",
 					 config->mtu, info->min_mtu, info->max_mtu, port->name);
-	if (config->burst_pkts == 0 || config->burst_pkts > LULL_BURST_MAX)
-		return lull_engine_error(error, -EINVAL, "burst: %u is not in 1..%d",
-					 config->burst_pkts, LULL_BURST_MAX);
+	if (lull_range_check("burst", config->burst_pkts, 1, LULL_BURST_MAX, &wrong) != 0)
+		return lull_engine_error_range(error, &wrong);
 	return 0;
 }
 
@@ -209,37 +283,40 @@ port_start(struct lull_port *port, const struct rte_eth_dev_info *info,
 	return 0;
 }
 
-/* What the driver granted, where it tells. */
-static void
-port_read_ring(struct lull_port *port)
+static int
+port_wait_link(const struct lull_port *port, char *error)
 {
-	struct rte_eth_rxq_info info;
+	int waited_ms = 0;
 
-	if (rte_eth_rx_queue_info_get(port->port_id, 0, &info) != 0 || info.nb_desc == 0)
-		return;
-	port->ring_pkts = info.nb_desc;
-	if (info.conf.rx_free_thresh < info.nb_desc)
-		port->held_pkts = info.conf.rx_free_thresh;
+	while (!lull_port_link_up(port) && waited_ms < LINK_WAIT_MS) {
+		rte_delay_ms(LINK_STEP_MS);
+		waited_ms += LINK_STEP_MS;
+	}
+	if (!lull_port_link_up(port))
+		return lull_engine_error(error, -ENETDOWN, "port %s has no link after %d s",
+					 port->name, LINK_WAIT_MS / 1000);
+	return 0;
 }
 
 static int
-port_read_link(struct lull_port *port, const struct rte_eth_dev_info *info, char *error)
+port_read_facts(struct lull_port *port, const struct rte_eth_dev_info *info, char *error)
 {
-	bool hardware = lull_port_driver_hardware(info);
-	struct rte_eth_link link = port_link(port);
-	int waited_ms = 0;
+	struct lull_port_driver driver = lull_port_device(info);
+	struct lull_port_answer answer;
+	struct lull_ring_facts facts;
 
-	while (hardware && link.link_status != RTE_ETH_LINK_UP && waited_ms < LINK_WAIT_MS) {
-		rte_delay_ms(LINK_STEP_MS);
-		waited_ms += LINK_STEP_MS;
-		link = port_link(port);
+	if (lull_port_driver_hardware(&driver)) {
+		int rc = port_wait_link(port, error);
+
+		if (rc != 0)
+			return rc;
 	}
-	if (hardware && link.link_status != RTE_ETH_LINK_UP)
-		return lull_engine_error(error, -ENETDOWN, "port %s has no link after %d s",
-					 port->name, LINK_WAIT_MS / 1000);
-	if (link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
-		port->link_mbps = link.link_speed;
-	port->hardware = hardware && port->link_mbps != 0;
+	answer = lull_port_ask(port->port_id, 0, port->ring_pkts);
+	lull_port_facts(&driver, &answer, &facts);
+	port->ring_pkts = facts.ring_pkts;
+	port->held_pkts = facts.held_pkts;
+	port->link_mbps = answer.link_mbps;
+	port->hardware = facts.hardware_pps != 0;
 	return 0;
 }
 
@@ -247,6 +324,7 @@ static int
 port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
 	  char *error)
 {
+	struct lull_port_driver driver;
 	struct rte_eth_dev_info info;
 	int rc;
 
@@ -256,7 +334,8 @@ port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_p
 		rc = port_check(port, &info, config, error);
 	if (rc != 0)
 		return rc;
-	port->ring_pkts = lull_port_driver_ring(&info);
+	driver = lull_port_device(&info);
+	port->ring_pkts = lull_port_driver_ring(&driver);
 	rc = port_start(port, &info, config, config->interrupt, error);
 	if (rc != 0 && config->interrupt)
 		rc = port_start(port, &info, config, false, error);
@@ -264,9 +343,8 @@ port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_p
 		return rc;
 	if (config->promiscuous)
 		rte_eth_promiscuous_enable(port_id); /* a driver without it receives all anyway */
-	port_read_ring(port);
 	lull_port_packet_open(port_id, &info);
-	rc = port_read_link(port, &info, error);
+	rc = port_read_facts(port, &info, error);
 	if (rc != 0)
 		rte_eth_dev_stop(port_id);
 	return rc;
@@ -304,5 +382,97 @@ lull_port_close(struct lull_port *port)
 	lull_port_packet_close(port->port_id);
 	rte_eth_dev_stop(port->port_id);
 	rte_eth_dev_close(port->port_id);
-	lull_port_pair_forget(port->port_id);
+	pair_forget(port->port_id);
+}
+
+/* ---- a pair ---- */
+
+static int
+pair_make_rings(struct pair *pair, const char *name, uint32_t ring_pkts, char *error)
+{
+	for (int side = 0; side < 2; side++) {
+		for (uint16_t i = 0; i < pair->queues; i++) {
+			char ring_name[RTE_RING_NAMESIZE];
+
+			snprintf(ring_name, sizeof(ring_name), "lull_%.16s_%c%u", name, "ab"[side],
+				 i);
+			pair->rings[side][i] =
+				rte_ring_create(ring_name, ring_pkts, (int)rte_socket_id(),
+						RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+			if (pair->rings[side][i] == NULL)
+				return lull_engine_error(error, -rte_errno,
+							 "ring %s of %u packets: %s", ring_name,
+							 ring_pkts, strerror(rte_errno));
+		}
+	}
+	return 0;
+}
+
+static int
+pair_make_port(struct pair *pair, const char *name, int side, char *error)
+{
+	char port_name[RTE_RING_NAMESIZE];
+	int port_id;
+
+	snprintf(port_name, sizeof(port_name), "%.16s_%c", name, "ab"[side]);
+	port_id = rte_eth_from_rings(port_name, pair->rings[side], pair->queues,
+				     pair->rings[1 - side], pair->queues, rte_socket_id());
+	if (port_id < 0)
+		return lull_engine_error(error, -rte_errno, "ring port %s: %s", port_name,
+					 strerror(rte_errno));
+	pair->port_id[side] = (uint16_t)port_id;
+	rte_eth_dev_get_name_by_port(pair->port_id[side], pair->device[side]);
+	return 0;
+}
+
+static int
+pair_open(struct pair *pair, const char *name, const struct lull_port_config *config,
+	  struct lull_port *ports[2], char *error)
+{
+	int rc = pair_make_rings(pair, name, config->ring_pkts, error);
+
+	for (int side = 0; rc == 0 && side < 2; side++)
+		rc = pair_make_port(pair, name, side, error);
+	for (int side = 0; rc == 0 && side < 2; side++) {
+		rc = lull_port_open(pair->port_id[side], config, ports[side], error);
+		if (rc == 0)
+			ports[side]->ring_pkts = config->ring_pkts;
+	}
+	return rc;
+}
+
+int
+lull_port_pair(const char *name, const struct lull_port_config *config, struct lull_port *a,
+	       struct lull_port *b, char *error)
+{
+	struct lull_port *ports[2] = { a, b };
+	struct pair *pair = pairs;
+	int rc;
+
+	while (pair < pairs + PAIRS_MAX && pair->used)
+		pair++;
+	if (pair == pairs + PAIRS_MAX)
+		return lull_engine_error(error, -ENOSPC, "more than %d pairs of ring ports",
+					 PAIRS_MAX);
+	if (config->queues == 0 || config->queues > RTE_PMD_RING_MAX_RX_RINGS)
+		return lull_engine_error(error, -EINVAL,
+					 "queues: %u is not in 1..%d for ring ports",
+					 config->queues, RTE_PMD_RING_MAX_RX_RINGS);
+	*pair = (struct pair){ .used = true,
+			       .queues = config->queues,
+			       .port_id = { NO_PORT, NO_PORT } };
+	rc = pair_open(pair, name, config, ports, error);
+	if (rc != 0) {
+		for (int side = 0; side < 2; side++) {
+			if (pair->port_id[side] != NO_PORT)
+				rte_eth_dev_close(pair->port_id[side]);
+		}
+		pair_free(pair);
+		return rc;
+	}
+	for (int side = 0; side < 2; side++) {
+		pair_missed[pair->port_id[side]] = 0;
+		pair_peer[pair->port_id[side]] = (uint16_t)(pair->port_id[1 - side] + 1);
+	}
+	return 0;
 }

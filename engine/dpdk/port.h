@@ -8,17 +8,25 @@
 
 #include <lull/engine.h>
 
+#include "idle/loss_audit.h"
+#include "port_facts.h"
+
 struct rte_eth_dev_info;
 
-/**
- * Packets the Rx ring of a virtual driver holds, from its arguments or the
- * kernel; 0 when this driver goes by the descriptors asked for.
- */
-uint32_t lull_port_driver_ring(const struct rte_eth_dev_info *info);
-/** Does its link rate limit what arrives? */
-bool lull_port_driver_hardware(const struct rte_eth_dev_info *info);
-/** Value of "key=<number>" in comma-separated device arguments, else @p otherwise. */
-uint32_t lull_port_driver_argument(const char *args, const char *key, uint32_t otherwise);
+/** Facts of each ring of an open port. */
+static inline struct lull_ring_facts
+lull_port_rings(const struct lull_port *port)
+{
+	uint64_t link_pps = lull_link_pps(port->link_mbps);
+
+	return (struct lull_ring_facts){
+		.count = 1,
+		.ring_pkts = port->ring_pkts,
+		.held_pkts = port->held_pkts,
+		.link_pps = link_pps,
+		.hardware_pps = port->hardware ? link_pps : 0,
+	};
+}
 
 /**
  * A sender found the ring behind @p tx_port_id full and gives up @p pkts
@@ -26,10 +34,6 @@ uint32_t lull_port_driver_argument(const char *args, const char *key, uint32_t o
  * not half of a lull_port_pair(). Any thread.
  */
 void lull_port_pair_refused(uint16_t tx_port_id, uint64_t pkts);
-/** Packets missed that way at @p port_id. Any thread. */
-uint64_t lull_port_pair_missed(uint16_t port_id);
-/** @p port_id has been closed; frees the rings when both ends are. */
-void lull_port_pair_forget(uint16_t port_id);
 
 /** Find the sockets behind an af_packet port; other ports have none. Main thread. */
 void lull_port_packet_open(uint16_t port_id, const struct rte_eth_dev_info *info);
@@ -47,7 +51,10 @@ struct rte_mempool *lull_pool_create_packed(const char *name, uint32_t mbuf_coun
 					    uint16_t len_bytes, uint16_t private_bytes,
 					    char *error);
 
-/** What lull_port_missed() adds up: lost for want of descriptors, of mbufs. Any thread. */
-void lull_port_lost(uint16_t port_id, uint64_t *missed, uint64_t *nombuf);
+/**
+ * What lull_port_missed() adds up: lost for want of descriptors, of mbufs. Any thread.
+ * @return 0; -errno: the driver refuses, and the part that it counts is missing
+ */
+int lull_port_lost(uint16_t port_id, struct lull_port_loss *loss);
 
 #endif

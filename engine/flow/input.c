@@ -4,6 +4,11 @@
  * several files are taken in the order of their clocks, and one waits until no other file can come
  * before it; live, that would add a rest of the slowest I/O loop to every packet, so there they are
  * taken as they come.
+ *
+ * A ring need not be in the order of clocks: what another worker's ring had no room for comes late.
+ * Only the clock that the I/O loop publishes tells up to where all has come; it is never above that
+ * of a packet which is still to be sent. An I/O loop of files waits for room, and its rings are in
+ * order.
  */
 #include "stage.h"
 
@@ -13,24 +18,28 @@ input_head(const struct flow_input *input)
 	return &flow_private(input->pkts[input->head])->packet;
 }
 
-/* The clock is read before the ring is found empty: what it promises was there already. */
+/* The clock is read before the ring is counted: what it promises was there already. */
 static void
 input_refill(struct flow_worker *worker, struct flow_input *input)
 {
-	uint64_t clock_ns = __atomic_load_n(&input->io->clock_out, __ATOMIC_ACQUIRE);
 	uint32_t i = (uint32_t)(input - worker->inputs);
 
+	if (input->until == 0) {
+		input->clock_ns = __atomic_load_n(&input->io->clock_out, __ATOMIC_ACQUIRE);
+		input->until = rte_ring_count(input->ring);
+	}
 	input->head = 0;
 	input->count =
 		rte_ring_sc_dequeue_burst(input->ring, (void **)input->pkts, FLOW_BATCH, NULL);
+	input->until -= LULL_MIN(input->until, input->count);
 	if (input->count > 0) {
 		flow_cell_begin(&worker->sequence);
 		LULL_COUNTER_ADD(worker->words.taken[i], input->count);
 		flow_cell_end(&worker->sequence);
 		return;
 	}
-	input->ended = clock_ns == FLOW_CLOCK_END;
-	input->mark_ns = LULL_MAX(input->mark_ns, clock_ns);
+	input->ended = input->clock_ns == FLOW_CLOCK_END;
+	input->mark_ns = LULL_MAX(input->mark_ns, input->clock_ns);
 }
 
 /* Another packet may follow with the very clock of the one taken. */
@@ -50,11 +59,8 @@ input_take_all(struct flow_worker *worker)
 		input_refill(worker, input);
 		for (; input->head < input->count; input->head++)
 			worker->batch[worker->batch_count++] = input->pkts[input->head];
-		if (input->count > 0) {
-			input->head--;
-			input_pass(input, input_head(input)->clock_ns);
-			input->head++;
-		}
+		if (input->until == 0 && input->clock_ns != FLOW_CLOCK_END)
+			input->mark_ns = LULL_MAX(input->mark_ns, input->clock_ns);
 	}
 }
 

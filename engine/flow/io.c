@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include <rte_mbuf_dyn.h>
+#include <rte_memcpy.h>
 
 #include "stage.h"
 
@@ -51,8 +52,8 @@ static const struct lull_counter_info io_counter_table[] = {
 
 /* ---- a burst ---- */
 
-void
-flow_io_burst_begin(struct flow_io *io)
+static void
+io_burst_begin(struct flow_io *io)
 {
 	struct flow_burst *burst = &io->burst;
 
@@ -75,9 +76,9 @@ io_number(struct flow_io *io)
 	return io->number;
 }
 
-void
-flow_io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type,
-		  uint32_t original_bytes, uint64_t time_ns, uint64_t clock_ns, uint64_t now_ns)
+static void
+io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint32_t original_bytes,
+	     uint64_t time_ns, uint64_t clock_ns, uint64_t now_ns)
 {
 	struct lull_flow_packet *packet = &flow_private(pkt)->packet;
 	struct flow_burst *burst = &io->burst;
@@ -126,8 +127,8 @@ io_count(struct flow_io *io)
 	io->counters.malformed += causes[LULL_FLOW_MALFORMED];
 }
 
-void
-flow_io_burst_end(struct flow_io *io, uint64_t now_ns)
+static void
+io_burst_end(struct flow_io *io, uint64_t now_ns)
 {
 	io_count(io);
 	flow_send_burst(io, now_ns);
@@ -210,18 +211,65 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 		return;
 	}
 	io_read_time(io, now_ns);
-	flow_io_burst_begin(io);
+	io_burst_begin(io);
 	for (uint16_t i = 0; i < LULL_MIN(PREFETCH_AHEAD, count); i++)
 		io_prefetch(pkts[i]);
 	for (uint16_t i = 0; i < count; i++) {
 		if (i + PREFETCH_AHEAD < count)
 			io_prefetch(pkts[i + PREFETCH_AHEAD]);
-		flow_io_burst_add(io, pkts[i], LINK_ETHERNET, rte_pktmbuf_pkt_len(pkts[i]),
-				  io_stamp(io, pkts[i]), now_ns, now_ns);
+		io_burst_add(io, pkts[i], LINK_ETHERNET, rte_pktmbuf_pkt_len(pkts[i]),
+			     io_stamp(io, pkts[i]), now_ns, now_ns);
 	}
-	flow_io_burst_end(io, now_ns);
+	io_burst_end(io, now_ns);
 	if (io->blocked)
 		io_wait(io, now_ns);
+}
+
+/* ---- sources ---- */
+
+/*
+ * Frames of a source become packets: copied into buffers of the pipeline's pool, so that a worker
+ * can hold them for as long as it likes.
+ */
+static void
+io_source_fill(struct flow_io *io, struct rte_mbuf *pkt, const struct lull_pipeline_frame *frame)
+{
+	uint32_t bytes = LULL_MIN(frame->captured_bytes, (uint32_t)rte_pktmbuf_tailroom(pkt));
+
+	if (bytes < frame->captured_bytes)
+		io->counters.frames_cut++;
+	rte_memcpy(rte_pktmbuf_mtod(pkt, void *), frame->data, bytes);
+	pkt->data_len = (uint16_t)bytes;
+	pkt->pkt_len = bytes;
+}
+
+static uint16_t
+io_source_pull(struct flow_io *io, uint64_t now_ns)
+{
+	const struct lull_pipeline_source *source = &io->pipeline->config.sources[io->index];
+	struct lull_pipeline_frame frames[LULL_BURST_MAX];
+	struct rte_mbuf *pkts[LULL_BURST_MAX];
+	uint32_t count;
+
+	/* First the buffers: what has been read cannot be put back. */
+	if (rte_pktmbuf_alloc_bulk(io->pipeline->pool, pkts, io->burst_pkts) != 0) {
+		io->counters.nombuf++;
+		return 0;
+	}
+	count = source->read(source->arg, frames, io->burst_pkts, &io->exhausted);
+	io_burst_begin(io);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct lull_pipeline_frame *frame = &frames[i];
+
+		io_source_fill(io, pkts[i], frame);
+		io_burst_add(io, pkts[i], frame->link_type, frame->original_bytes, frame->time_ns,
+			     frame->time_ns, now_ns);
+	}
+	if (count < io->burst_pkts)
+		rte_pktmbuf_free_bulk(pkts + count, io->burst_pkts - count);
+	if (count > 0)
+		io_burst_end(io, now_ns);
+	return (uint16_t)count;
 }
 
 static uint16_t
@@ -233,7 +281,7 @@ io_pull(void *state, uint64_t now_ns)
 		return 0;
 	if (io->blocked)
 		flow_send_flush(io, now_ns, false);
-	return io->blocked ? 0 : flow_source_pull(io, now_ns);
+	return io->blocked ? 0 : io_source_pull(io, now_ns);
 }
 
 /* ---- the turn ---- */

@@ -3,8 +3,8 @@
  * The config of a pipeline: defaults, what its parts must agree on, ranges.
  */
 #include <errno.h>
-#include <inttypes.h>
 
+#include "base/range.h"
 #include "engine/dpdk/error.h"
 #include "pipeline_config.h"
 
@@ -80,42 +80,33 @@ config_agree(struct lull_pipeline_config *config)
 }
 
 static int
-config_range(char *error, const char *field, uint64_t value, uint64_t low, uint64_t high)
+config_power(char *error, const char *field, uint32_t value)
 {
-	if (value >= low && value <= high)
+	if ((value & (value - 1)) == 0)
 		return 0;
-	return lull_engine_error(error, -EINVAL, "%s: %" PRIu64 " is not in %" PRIu64 "..%" PRIu64,
-				 field, value, low, high);
-}
-
-static int
-config_power(char *error, const char *field, uint32_t value, uint32_t low, uint32_t high)
-{
-	if ((value & (value - 1)) != 0)
-		return lull_engine_error(error, -EINVAL, "%s: %u is not a power of two", field,
-					 value);
-	return config_range(error, field, value, low, high);
+	return lull_engine_error(error, -EINVAL, "%s: %u is not a power of two", field, value);
 }
 
 static int
 config_own(const struct lull_pipeline_config *config, char *error)
 {
-	int rc = config_range(error, "io_count", config->io_count, 1, LULL_PIPELINE_IO_MAX);
+	const struct lull_range ranges[] = {
+		{ "io_count", config->io_count, 1, LULL_PIPELINE_IO_MAX },
+		{ "worker_count", config->worker_count, 1, FLOW_WORKERS },
+		{ "log_count", config->log_count, 1, LULL_PIPELINE_LOG_MAX },
+		{ "ring_pkts", config->ring_pkts, 64, 65536 },
+		{ "log_ring", config->log_ring, 64, 1u << 20 },
+		{ "burst_pkts", config->burst_pkts, 1, LULL_BURST_MAX },
+		{ "flush_pkts", config->flush_pkts, 1, LULL_BURST_MAX },
+		{ "flush_ns", config->flush_ns, 1, LULL_NS_PER_S },
+	};
+	struct lull_range wrong;
+	int rc = config_power(error, "ring_pkts", config->ring_pkts);
 
 	if (rc == 0)
-		rc = config_range(error, "worker_count", config->worker_count, 1, FLOW_WORKERS);
-	if (rc == 0)
-		rc = config_range(error, "log_count", config->log_count, 1, LULL_PIPELINE_LOG_MAX);
-	if (rc == 0)
-		rc = config_power(error, "ring_pkts", config->ring_pkts, 64, 65536);
-	if (rc == 0)
-		rc = config_power(error, "log_ring", config->log_ring, 64, 1u << 20);
-	if (rc == 0)
-		rc = config_range(error, "burst_pkts", config->burst_pkts, 1, LULL_BURST_MAX);
-	if (rc == 0)
-		rc = config_range(error, "flush_pkts", config->flush_pkts, 1, LULL_BURST_MAX);
-	if (rc == 0)
-		rc = config_range(error, "flush_ns", config->flush_ns, 1, LULL_NS_PER_S);
+		rc = config_power(error, "log_ring", config->log_ring);
+	if (rc == 0 && LULL_RANGES_CHECK(ranges, &wrong) != 0)
+		rc = lull_engine_error_range(error, &wrong);
 	return rc;
 }
 
@@ -135,7 +126,7 @@ static int
 config_parts(const struct lull_pipeline_config *config, char *error)
 {
 	struct lull_flow_merge_config merge = pipeline_config_merge(config);
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 	int rc = lull_dispatch_config_check(&config->dispatch, &wrong);
 
 	if (rc == 0)
@@ -146,7 +137,7 @@ config_parts(const struct lull_pipeline_config *config, char *error)
 		rc = lull_flow_merge_config_check(&merge, &wrong);
 	if (rc == 0 && config->dispatch.order == LULL_ORDER_RESEQUENCE)
 		rc = lull_resequence_config_check(&config->resequence, &wrong);
-	return rc == 0 ? 0 : config_range(error, wrong.field, wrong.value, wrong.low, wrong.high);
+	return rc == 0 ? 0 : lull_engine_error_range(error, &wrong);
 }
 
 int

@@ -47,13 +47,15 @@ totals_add_ports(const struct lull_pipeline *pipeline, struct lull_export_totals
 {
 	for (uint32_t i = 0; i < pipeline->port_count; i++) {
 		struct rte_eth_stats stats = { .ierrors = 0 };
-		uint64_t missed, nombuf;
+		struct lull_port_loss loss;
 
 		/* A port that has been closed tells less than before. */
-		lull_port_lost(pipeline->ports[i].port_id, &missed, &nombuf);
+		lull_port_lost(pipeline->ports[i].port_id, &loss);
 		rte_eth_stats_get(pipeline->ports[i].port_id, &stats);
-		totals->missed += missed - LULL_MIN(missed, pipeline->ports[i].missed);
-		totals->nombuf += nombuf - LULL_MIN(nombuf, pipeline->ports[i].nombuf);
+		totals->missed +=
+			loss.missed - LULL_MIN(loss.missed, pipeline->ports[i].loss.missed);
+		totals->nombuf +=
+			loss.nombuf - LULL_MIN(loss.nombuf, pipeline->ports[i].loss.nombuf);
 		totals->errors +=
 			stats.ierrors - LULL_MIN(stats.ierrors, pipeline->ports[i].errors);
 	}
@@ -177,7 +179,7 @@ lull_pipeline_port(struct lull_pipeline *pipeline, const struct lull_port *port)
 	rte_eth_stats_get(port->port_id, &stats);
 	pipeline->ports[i].port_id = port->port_id;
 	pipeline->ports[i].errors = stats.ierrors;
-	lull_port_lost(port->port_id, &pipeline->ports[i].missed, &pipeline->ports[i].nombuf);
+	lull_port_lost(port->port_id, &pipeline->ports[i].loss);
 	pipeline->port_count++;
 	return 0;
 }

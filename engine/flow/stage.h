@@ -4,7 +4,7 @@
  * Flow stages: what the loops of a pipeline share.
  *
  *     flow_io ----- rings of mbufs ------> flow_worker -- rings of records --> flow_log
- *     flow_source   <- notes: verdicts --      |
+ *                   <- notes: verdicts --      |
  *     flow_send                                `-------- rings of mbufs -----> flow_output
  *
  * All of it belongs to the pipeline, which allocates it; the state of a loop's stage is a pointer
@@ -33,6 +33,8 @@
 
 #include <lull/histogram.h>
 #include <lull/pipeline.h>
+
+#include "idle/loss_audit.h"
 
 #include "cell.h"
 #include "identify.h"
@@ -153,18 +155,6 @@ uint64_t flow_send_floor(const struct flow_io *io);
 /** When the oldest staged packet must go; 0: none is staged. */
 uint64_t flow_send_deadline(const struct flow_io *io);
 
-/* flow_source.c */
-/** Read a burst of frames; returns the packets. */
-uint16_t flow_source_pull(struct flow_io *io, uint64_t now_ns);
-
-/* flow_io.c */
-void flow_io_burst_begin(struct flow_io *io);
-/** Read the headers of @p pkt, its private bytes are filled in. */
-void flow_io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type,
-		       uint32_t original_bytes, uint64_t time_ns, uint64_t clock_ns,
-		       uint64_t now_ns);
-void flow_io_burst_end(struct flow_io *io, uint64_t now_ns);
-
 /* ---- worker ---- */
 
 struct flow_worker_counters {
@@ -186,8 +176,10 @@ struct flow_input {
 	struct rte_ring *ring, *notes;
 	const struct flow_io *io;
 	uint32_t head, count;
-	bool ended;       /* the I/O loop sends nothing more and the ring is empty */
-	uint64_t mark_ns; /* all up to this clock has been taken */
+	bool ended;        /* the I/O loop sends nothing more and the ring is empty */
+	uint64_t mark_ns;  /* all up to this clock has been taken */
+	uint64_t clock_ns; /* all up to this one too, with so many further packets of the ring */
+	uint32_t until;
 	struct rte_mbuf *pkts[FLOW_BATCH];
 };
 
@@ -320,7 +312,8 @@ struct lull_pipeline {
 	uint32_t port_count;
 	struct {
 		uint16_t port_id;
-		uint64_t missed, nombuf, errors; /* when it joined */
+		struct lull_port_loss loss; /* when it joined */
+		uint64_t errors;
 	} ports[FLOW_PORTS_MAX];
 
 	alignas(LULL_CACHE_LINE) bool closing; /* lull_pipeline_finish() */

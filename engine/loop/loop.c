@@ -9,6 +9,8 @@
 
 #include <rte_ethdev.h>
 
+#include "engine/dpdk/port.h"
+
 #define CHORES_NS (10 * LULL_NS_PER_MS)
 #define PUBLISH_BEFORE_REST_NS LULL_NS_PER_MS
 
@@ -29,22 +31,39 @@ lull_loop_publish(struct lull_loop *loop, uint64_t now_ns)
 
 /* ---- chores: every 10 ms ---- */
 
-/* Loss audit. The last one takes what nobody has taken yet. */
-static void
-loop_audit(struct lull_loop *loop, uint64_t now_ns, bool last)
+/* Ports belong to the process, and so do claims on what they lost. */
+static struct lull_loss_claim loop_claims[RTE_MAX_ETHPORTS];
+
+/* Returns whether the port has been asked. */
+static bool
+loop_audit_port(struct lull_loop *loop, uint32_t i, bool last, uint64_t *risen)
 {
-	uint64_t rest_ns = lull_idle_counters(loop->idle)->rest_ns;
-	bool rested = rest_ns != loop->audit_rest_ns;
+	uint16_t port_id = loop->port_ids[i];
+	struct lull_loss_answer answer = {
+		.begin_ns = lull_clock_ns(),
+		.rest_ns = lull_idle_counters(loop->idle)->rest_ns,
+		.last = last,
+	};
+
+	if (!last && !lull_loss_audit_due(&loop->audits[i], answer.begin_ns))
+		return false;
+	answer.valid = lull_port_lost(port_id, &answer.loss) == 0;
+	answer.end_ns = lull_clock_ns();
+	*risen += lull_loss_audit_enter(&loop->audits[i], &loop_claims[port_id], &answer);
+	return true;
+}
+
+void
+lull_loop_audit(struct lull_loop *loop, uint64_t now_ns, bool last)
+{
 	uint64_t risen = 0;
+	bool asked = false;
 
-	loop->audit_rest_ns = rest_ns;
-	for (uint32_t i = 0; i < loop->port_count; i++) {
-		struct lull_port port = { .port_id = loop->port_ids[i] };
-
-		risen += lull_port_claim_take(port.port_id, &loop->port_views[i],
-					      lull_port_missed(&port), rested || last);
-	}
-	lull_idle_miss(loop->idle, now_ns, risen);
+	for (uint32_t i = 0; i < loop->port_count; i++)
+		asked = loop_audit_port(loop, i, last, &risen) || asked;
+	/* It takes the rests since the last call for those that may have lost something. */
+	if (asked)
+		lull_idle_miss(loop->idle, now_ns, risen);
 }
 
 /* Wake-ups in the class that it had say nothing about those in this one. */
@@ -64,7 +83,7 @@ loop_chores(struct lull_loop *loop, uint64_t now_ns)
 {
 	loop->chores_ns = now_ns + CHORES_NS;
 	loop_look_at_class(loop);
-	loop_audit(loop, now_ns, false);
+	lull_loop_audit(loop, now_ns, false);
 	lull_loop_publish(loop, now_ns);
 }
 
@@ -225,7 +244,7 @@ lull_loop_main(void *arg)
 	loop_chores(loop, now_ns);
 	while (!__atomic_load_n(&loop->stop, __ATOMIC_RELAXED))
 		now_ns = loop_turn(loop, now_ns);
-	loop_audit(loop, now_ns, true);
+	lull_loop_audit(loop, now_ns, true);
 	lull_loop_publish(loop, now_ns);
 	lull_rest_thread_leave(loop->class);
 	return 0;

@@ -13,7 +13,7 @@
 #include <lull/engine.h>
 
 #include "mailbox.h"
-#include "engine/dpdk/port_claim.h"
+#include "idle/loss_audit.h"
 #include "rest_device.h"
 #include "snapshot.h"
 
@@ -50,8 +50,7 @@ struct lull_loop {
 	/* Each 10 ms. */
 	uint32_t port_count; /* distinct ports of the queues */
 	uint16_t port_ids[LULL_IDLE_QUEUES_MAX];
-	struct lull_port_view port_views[LULL_IDLE_QUEUES_MAX];
-	uint64_t audit_rest_ns; /* at rest until the last audit */
+	struct lull_loss_audit audits[LULL_IDLE_QUEUES_MAX]; /* of these ports */
 	uint64_t window_begin_ns;
 	uint32_t window;
 	struct lull_snapshot_cell snapshot;
@@ -80,6 +79,8 @@ struct lull_loop {
 int lull_loop_main(void *loop);
 /** Write the snapshot. The loop's thread, or the main one before the loop runs. */
 void lull_loop_publish(struct lull_loop *loop, uint64_t now_ns);
+/** Ask the ports what they lost, charge this loop with its part. @p last: the loop ends. */
+void lull_loop_audit(struct lull_loop *loop, uint64_t now_ns, bool last);
 /** Find out which ways to rest this loop has; @p first (may be NULL) goes before the usual ones. */
 void lull_loop_probe(struct lull_loop *loop, const struct lull_rest_way *first);
 

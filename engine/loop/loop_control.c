@@ -10,9 +10,9 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
+#include "base/range.h"
 #include "engine/dpdk/error.h"
 #include "engine/dpdk/port.h"
-#include "telemetry.h"
 
 /* ---- create ---- */
 
@@ -20,7 +20,7 @@ static int
 loop_check(const struct lull_loop_config *config, char *error)
 {
 	struct lull_idle_limits limits = config->limits;
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 
 	if (config->lcore_id == rte_get_main_lcore() || !rte_lcore_is_enabled(config->lcore_id))
 		return lull_engine_error(error, -EINVAL, "loop %s: lcore %u is not a worker",
@@ -28,15 +28,11 @@ loop_check(const struct lull_loop_config *config, char *error)
 	if (config->queue_count > LULL_IDLE_QUEUES_MAX)
 		return lull_engine_error(error, -EINVAL, "loop %s: %u queues, at most %d",
 					 config->name, config->queue_count, LULL_IDLE_QUEUES_MAX);
-	if (config->burst_pkts == 0 || config->burst_pkts > LULL_BURST_MAX)
-		return lull_engine_error(error, -EINVAL, "burst: %u is not in 1..%d",
-					 config->burst_pkts, LULL_BURST_MAX);
+	if (lull_range_check("burst", config->burst_pkts, 1, LULL_BURST_MAX, &wrong) != 0)
+		return lull_engine_error_range(error, &wrong);
 	limits.burst_pkts = config->burst_pkts;
 	if (lull_idle_config_check(&limits, &wrong) != 0)
-		return lull_engine_error(error, -EINVAL, "%s: %llu is not in %llu..%llu",
-					 wrong.field, (unsigned long long)wrong.value,
-					 (unsigned long long)wrong.low,
-					 (unsigned long long)wrong.high);
+		return lull_engine_error_range(error, &wrong);
 	return 0;
 }
 
@@ -55,15 +51,11 @@ loop_cpu(unsigned int lcore_id)
 static void
 loop_add_port(struct lull_loop *loop, uint16_t port_id)
 {
-	struct lull_port port = { .port_id = port_id };
-
 	for (uint32_t i = 0; i < loop->port_count; i++) {
 		if (loop->port_ids[i] == port_id)
 			return;
 	}
-	loop->port_ids[loop->port_count] = port_id;
-	lull_port_claim_begin(port_id, &loop->port_views[loop->port_count++],
-			      lull_port_missed(&port));
+	loop->port_ids[loop->port_count++] = port_id;
 }
 
 /* What the loop can do is what its user wants and the machine has. */
@@ -143,6 +135,7 @@ loop_make_parts(struct lull_loop *loop, const struct lull_loop_config *config, c
 		return lull_engine_error(error, rc, "loop %s: stage %s: %s", config->name,
 					 config->stage->name, strerror(-rc));
 	loop->ready = true;
+	lull_loop_audit(loop, now_ns, false); /* what was lost until now is nobody's */
 	loop->window_begin_ns = now_ns;
 	lull_loop_publish(loop, now_ns);
 	return 0;
@@ -291,32 +284,6 @@ lull_loop_cpu(const struct lull_loop *loop)
 	return loop->cpu;
 }
 
-const char *
-lull_loop_thread(const struct lull_loop *loop)
-{
-	return loop->name;
-}
-
-const char *
-lull_loop_mode(const struct lull_loop *loop)
-{
-	(void)loop;
-	return "on";
-}
-
-char *
-lull_loop_explain(const struct lull_loop *loop, char *bytes, size_t size)
-{
-	struct lull_loop_snapshot snapshot;
-	char class[LULL_ERROR_SIZE];
-
-	lull_loop_snapshot(loop, &snapshot);
-	lull_verdict_explain(&snapshot.verdict, &snapshot.limits, bytes, size);
-	lull_loop_class_explain(loop, class, sizeof(class));
-	lull_loop_explain_add(bytes, size, class);
-	return bytes;
-}
-
 void
 lull_loop_class(const struct lull_loop *loop, struct lull_rest_thread_info *info)
 {
@@ -329,24 +296,17 @@ lull_loop_class_explain(const struct lull_loop *loop, char *bytes, size_t size)
 	return lull_rest_thread_explain(loop->class, bytes, size);
 }
 
-bool
-lull_loop_alive(const struct lull_loop *loop)
-{
-	(void)loop;
-	return true;
-}
-
 void
 lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf)
 {
 	*missed = 0;
 	*nombuf = 0;
 	for (uint32_t i = 0; i < loop->port_count; i++) {
-		uint64_t port_missed, port_nombuf;
+		struct lull_port_loss loss;
 
-		lull_port_lost(loop->port_ids[i], &port_missed, &port_nombuf);
-		*missed += port_missed;
-		*nombuf += port_nombuf;
+		lull_port_lost(loop->port_ids[i], &loss);
+		*missed += loss.missed;
+		*nombuf += loss.nombuf;
 	}
 }
 

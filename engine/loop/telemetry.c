@@ -11,17 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rte_telemetry.h>
-#include <rte_version.h>
-
-#include <lull/engine.h>
-
 #define BINS_MAX 250
 
 /* DPDK's telemetry belongs to the process and hands handlers no pointer of ours. */
 static struct {
 	pthread_mutex_t lock;                       /* handlers, start and stop */
 	const struct lull_telemetry_config *config; /* NULL: stopped */
+	const struct lull_telemetry_loops *loops;
 	uint64_t started_ns;
 	uint32_t window;
 } telemetry = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -64,28 +60,43 @@ telemetry_loop_count(void)
 	return __atomic_load_n(&telemetry.config->loop_count, __ATOMIC_ACQUIRE);
 }
 
-/* The loop that the first word of @p params names; an error reply and NULL when there is none. */
-static struct lull_loop *
-telemetry_find(struct lull_telemetry_reply *reply, const char *params)
+struct telemetry_loop {
+	uint32_t index;
+	struct lull_loop_info info;
+	struct lull_loop_snapshot snapshot;
+};
+
+static void
+telemetry_info(uint32_t index, struct lull_loop_info *info)
 {
-	const struct lull_telemetry_config *config = telemetry.config;
+	telemetry.loops->info(telemetry.config, index, info);
+}
+
+/* The loop that the first word of @p params names; an error reply and false: there is none. */
+static bool
+telemetry_find(struct lull_telemetry_reply *reply, const char *params, struct telemetry_loop *loop)
+{
 	size_t length = params == NULL ? 0 : strcspn(params, ",");
+	uint32_t count = telemetry_loop_count();
 	char text[LULL_ERROR_SIZE];
 	int used;
 
-	for (uint32_t i = 0; length > 0 && i < telemetry_loop_count(); i++) {
-		const char *name = lull_loop_name(config->loops[i]);
-
-		if (strlen(name) == length && memcmp(name, params, length) == 0)
-			return config->loops[i];
+	for (loop->index = 0; length > 0 && loop->index < count; loop->index++) {
+		telemetry_info(loop->index, &loop->info);
+		if (strlen(loop->info.name) != length ||
+		    memcmp(loop->info.name, params, length) != 0)
+			continue;
+		lull_snapshot_read(loop->info.snapshot, &loop->snapshot);
+		return true;
 	}
 	used = snprintf(text, sizeof(text), "no loop %.*s, there are:", (int)LULL_MIN(length, 40u),
 			params == NULL ? "" : params);
-	for (uint32_t i = 0; i < telemetry_loop_count() && used < (int)sizeof(text); i++)
-		used += snprintf(text + used, sizeof(text) - (size_t)used, " %s",
-				 lull_loop_name(config->loops[i]));
+	for (uint32_t i = 0; i < count && used < (int)sizeof(text); i++) {
+		telemetry_info(i, &loop->info);
+		used += snprintf(text + used, sizeof(text) - (size_t)used, " %s", loop->info.name);
+	}
 	reply_error(reply, text);
-	return NULL;
+	return false;
 }
 
 /* ---- /lull/info ---- */
@@ -99,14 +110,17 @@ info_reply(struct lull_telemetry_reply *reply, const char *params)
 
 	(void)params;
 	for (uint32_t i = 0; i < telemetry_loop_count() && count < LULL_LOOPS_MAX; i++) {
-		if (lull_loop_alive(config->loops[i]))
-			loops[count++] = lull_loop_name(config->loops[i]);
+		struct lull_loop_info info;
+
+		telemetry_info(i, &info);
+		if (info.alive)
+			loops[count++] = info.name;
 	}
 	lull_telemetry_put_text(reply, "program", config->program);
 	lull_telemetry_put_text(reply, "version", config->version);
 	lull_telemetry_put_count(reply, "pid", (uint64_t)getpid());
 	lull_telemetry_put_texts(reply, "loops", loops, count);
-	lull_telemetry_put_text(reply, "dpdk", lull_engine_dpdk_version());
+	lull_telemetry_put_text(reply, "dpdk", lull_telemetry_dpdk());
 	lull_telemetry_put_count(reply, "started_ns", telemetry.started_ns);
 	lull_telemetry_put_count(reply, "now_ns", lull_clock_ns());
 	return 0;
@@ -149,11 +163,11 @@ loop_reply_limits(struct lull_telemetry_reply *reply, const struct lull_loop_sna
 }
 
 static void
-loop_reply_class(struct lull_telemetry_reply *reply, const struct lull_loop *loop)
+loop_reply_class(struct lull_telemetry_reply *reply, const struct lull_rest_thread *class)
 {
 	struct lull_rest_thread_info info;
 
-	lull_loop_class(loop, &info);
+	lull_rest_thread_info(class, &info);
 	lull_telemetry_put_text(reply, "sched_policy", lull_sched_policy_name(info.policy));
 	lull_telemetry_put_text(reply, "sched_class", info.class_name);
 	lull_telemetry_put_count(reply, "sched_changes", info.changes);
@@ -163,20 +177,20 @@ loop_reply_class(struct lull_telemetry_reply *reply, const struct lull_loop *loo
 
 /* What the ports of this loop lost; a port shared with other loops tells each the same. */
 static void
-loop_reply_ports(struct lull_telemetry_reply *reply, const struct lull_loop *loop)
+loop_reply_ports(struct lull_telemetry_reply *reply, uint32_t index)
 {
-	uint64_t missed, nombuf;
+	struct lull_port_loss loss;
 
-	lull_loop_missed(loop, &missed, &nombuf);
-	lull_telemetry_put_count(reply, "rx_missed", missed);
-	lull_telemetry_put_count(reply, "rx_nombuf", nombuf);
+	telemetry.loops->lost(telemetry.config, index, &loss);
+	lull_telemetry_put_count(reply, "rx_missed", loss.missed);
+	lull_telemetry_put_count(reply, "rx_nombuf", loss.nombuf);
 }
 
 static void
-loop_reply_histograms(struct lull_telemetry_reply *reply, const struct lull_loop *loop)
+loop_reply_histograms(struct lull_telemetry_reply *reply, const struct lull_idle *idle)
 {
-	const struct lull_histogram *wait = lull_loop_wait_histogram(loop);
-	const struct lull_histogram *rest = lull_loop_rest_histogram(loop);
+	const struct lull_histogram *wait = lull_idle_wait_histogram(idle);
+	const struct lull_histogram *rest = lull_idle_rest_histogram(idle);
 
 	lull_telemetry_put_count(reply, "wait_count", LULL_COUNTER_READ(wait->count));
 	lull_telemetry_put_count(reply, "wait_p50_ns", lull_histogram_quantile(wait, 500000));
@@ -189,37 +203,41 @@ loop_reply_histograms(struct lull_telemetry_reply *reply, const struct lull_loop
 	lull_telemetry_put_count(reply, "rest_max_ns", LULL_COUNTER_READ(rest->max));
 }
 
+static void
+loop_reply_thread(struct lull_telemetry_reply *reply, const struct lull_loop_info *info)
+{
+	lull_telemetry_put_text(reply, "name", info->name);
+	lull_telemetry_put_text(reply, "kind", info->kind);
+	lull_telemetry_put_text(reply, "thread", info->thread);
+	lull_telemetry_put_text(reply, "mode", info->mode);
+	lull_telemetry_put_count(reply, "cpu", (uint64_t)info->cpu);
+	lull_telemetry_put_count(reply, "tid", (uint64_t)info->tid);
+	lull_telemetry_put_count(reply, "now_ns", lull_clock_ns());
+	lull_telemetry_put_count(reply, "thread_cpu_ns", lull_thread_cpu_ns(info->tid));
+	lull_telemetry_put_count(reply, "steal_ns", lull_steal_ns(info->cpu));
+}
+
 static int
 loop_reply(struct lull_telemetry_reply *reply, const char *params)
 {
-	const struct lull_loop *loop = telemetry_find(reply, params);
-	const struct lull_counter_info *stage_table;
-	struct lull_loop_snapshot snapshot;
-	const void *stage_counters;
+	const struct lull_idle_counters *counters;
+	struct telemetry_loop loop;
 
-	if (loop == NULL)
+	if (!telemetry_find(reply, params, &loop))
 		return 0;
-	lull_loop_snapshot(loop, &snapshot);
-	stage_table = lull_loop_stage_counters(loop, &stage_counters);
-	lull_telemetry_put_text(reply, "name", lull_loop_name(loop));
-	lull_telemetry_put_text(reply, "kind", lull_loop_kind(loop));
-	lull_telemetry_put_text(reply, "thread", lull_loop_thread(loop));
-	lull_telemetry_put_text(reply, "mode", lull_loop_mode(loop));
-	lull_telemetry_put_count(reply, "cpu", (uint64_t)lull_loop_cpu(loop));
-	lull_telemetry_put_count(reply, "tid", (uint64_t)lull_loop_tid(loop));
-	lull_telemetry_put_count(reply, "now_ns", lull_clock_ns());
-	lull_telemetry_put_count(reply, "thread_cpu_ns", lull_thread_cpu_ns(lull_loop_tid(loop)));
-	lull_telemetry_put_count(reply, "steal_ns", lull_steal_ns(lull_loop_cpu(loop)));
-	lull_telemetry_put_count(reply, "window", snapshot.window);
-	lull_telemetry_put_count(reply, "window_begin_ns", snapshot.window_begin_ns);
-	loop_reply_limits(reply, &snapshot);
-	loop_reply_class(reply, loop);
-	lull_telemetry_put_table(reply, lull_idle_counter_table, lull_loop_counters(loop));
-	lull_telemetry_put_table(reply, stage_table, stage_counters);
-	loop_reply_ports(reply, loop);
-	lull_telemetry_put_count(reply, "empty_ppm", lull_idle_empty_ppm(lull_loop_counters(loop)));
-	lull_telemetry_put_count(reply, "usage_ppm", lull_idle_usage_ppm(lull_loop_counters(loop)));
-	loop_reply_histograms(reply, loop);
+	counters = lull_idle_counters(loop.info.idle);
+	loop_reply_thread(reply, &loop.info);
+	lull_telemetry_put_count(reply, "window", loop.snapshot.window);
+	lull_telemetry_put_count(reply, "window_begin_ns", loop.snapshot.window_begin_ns);
+	loop_reply_limits(reply, &loop.snapshot);
+	loop_reply_class(reply, loop.info.class);
+	lull_telemetry_put_table(reply, lull_idle_counter_table, counters);
+	if (loop.info.stage_table != NULL)
+		lull_telemetry_put_table(reply, loop.info.stage_table, loop.info.stage_counters);
+	loop_reply_ports(reply, loop.index);
+	lull_telemetry_put_count(reply, "empty_ppm", lull_idle_empty_ppm(counters));
+	lull_telemetry_put_count(reply, "usage_ppm", lull_idle_usage_ppm(counters));
+	loop_reply_histograms(reply, loop.info.idle);
 	return 0;
 }
 
@@ -254,13 +272,13 @@ explain_reply_numbers(struct lull_telemetry_reply *reply, const struct lull_verd
 
 /* "none pause sleep" */
 static void
-explain_reply_depths(struct lull_telemetry_reply *reply, const struct lull_loop *loop)
+explain_reply_depths(struct lull_telemetry_reply *reply, uint32_t depths)
 {
-	char text[RTE_TEL_MAX_STRING_LEN];
+	char text[LULL_TELEMETRY_TEXT_MAX + 1];
 	int used = 0;
 
 	for (int depth = 0; depth < LULL_REST_DEPTH_COUNT; depth++) {
-		if (lull_loop_depth_probe(loop, (enum lull_rest_depth)depth) == 0)
+		if ((depths & LULL_REST_BIT(depth)) != 0)
 			used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s",
 					 used > 0 ? " " : "",
 					 lull_rest_depth_name((enum lull_rest_depth)depth));
@@ -271,47 +289,52 @@ explain_reply_depths(struct lull_telemetry_reply *reply, const struct lull_loop 
 static int
 explain_reply(struct lull_telemetry_reply *reply, const char *params)
 {
-	const struct lull_loop *loop = telemetry_find(reply, params);
-	struct lull_loop_snapshot snapshot;
-	char text[2 * RTE_TEL_MAX_STRING_LEN];
+	char text[2 * (LULL_TELEMETRY_TEXT_MAX + 1)];
+	const struct lull_verdict *verdict;
+	struct telemetry_loop loop;
 
-	if (loop == NULL)
+	if (!telemetry_find(reply, params, &loop))
 		return 0;
-	lull_loop_snapshot(loop, &snapshot);
-	lull_telemetry_put_text(reply, "state", lull_verdict_state_name(snapshot.verdict.state));
-	lull_telemetry_put_text(reply, "binding", lull_bound_name(snapshot.verdict.binding));
-	lull_telemetry_put_text(reply, "depth", lull_rest_depth_name(snapshot.verdict.depth));
-	explain_reply_numbers(reply, &snapshot.verdict);
-	explain_reply_depths(reply, loop);
-	lull_loop_explain(loop, text, sizeof(text));
-	lull_telemetry_put_text(reply, "text", text);
-	if (lull_loop_class_explain(loop, text, sizeof(text))[0] != '\0')
+	verdict = &loop.snapshot.verdict;
+	lull_telemetry_put_text(reply, "state", lull_verdict_state_name(verdict->state));
+	lull_telemetry_put_text(reply, "binding", lull_bound_name(verdict->binding));
+	lull_telemetry_put_text(reply, "depth", lull_rest_depth_name(verdict->depth));
+	explain_reply_numbers(reply, verdict);
+	explain_reply_depths(reply, loop.info.depths);
+	lull_telemetry_put_text(reply, "text",
+				lull_loop_info_explain(&loop.info, text, sizeof(text)));
+	if (lull_rest_thread_explain(loop.info.class, text, sizeof(text))[0] != '\0')
 		lull_telemetry_put_text(reply, "sched_text", text);
 	return 0;
 }
 
 /* ---- /lull/traffic, /lull/histogram ---- */
 
+/* Loops of this kind are the engine's: config->loops has them. */
+static bool
+traffic_loop(const struct telemetry_loop *loop)
+{
+	return strcmp(loop->info.kind, "traffic") == 0;
+}
+
 static int
 traffic_reply(struct lull_telemetry_reply *reply, const char *params)
 {
 	const struct lull_telemetry_config *config = telemetry.config;
-	const struct lull_loop *loop = telemetry_find(reply, params);
-	struct lull_loop_snapshot snapshot;
+	struct telemetry_loop loop;
 
-	if (loop == NULL)
+	if (!telemetry_find(reply, params, &loop))
 		return 0;
-	if (config->traffic == NULL || strcmp(lull_loop_kind(loop), "traffic") != 0)
+	if (config->traffic == NULL || !traffic_loop(&loop))
 		return reply_error(reply, "this loop makes no traffic");
-	lull_loop_snapshot(loop, &snapshot);
 	lull_telemetry_put_count(reply, "now_ns", lull_clock_ns());
-	lull_telemetry_put_count(reply, "window", snapshot.window);
-	config->traffic(config->arg, loop, reply_put_count, reply);
+	lull_telemetry_put_count(reply, "window", loop.snapshot.window);
+	config->traffic(config->arg, config->loops[loop.index], reply_put_count, reply);
 	return 0;
 }
 
 static const struct lull_histogram *
-histogram_find(const struct lull_loop *loop, const char *params)
+histogram_find(const struct telemetry_loop *loop, const char *params)
 {
 	const struct lull_telemetry_config *config = telemetry.config;
 	const char *kind = strchr(params, ',');
@@ -319,26 +342,25 @@ histogram_find(const struct lull_loop *loop, const char *params)
 	if (kind == NULL)
 		return NULL;
 	if (strcmp(kind, ",wait") == 0)
-		return lull_loop_wait_histogram(loop);
+		return lull_idle_wait_histogram(loop->info.idle);
 	if (strcmp(kind, ",rest") == 0)
-		return lull_loop_rest_histogram(loop);
-	if (strcmp(kind, ",latency") == 0 && config->latency != NULL &&
-	    strcmp(lull_loop_kind(loop), "traffic") == 0)
-		return config->latency(config->arg, loop);
+		return lull_idle_rest_histogram(loop->info.idle);
+	if (strcmp(kind, ",latency") == 0 && config->latency != NULL && traffic_loop(loop))
+		return config->latency(config->arg, config->loops[loop->index]);
 	return NULL;
 }
 
 static int
 histogram_reply(struct lull_telemetry_reply *reply, const char *params)
 {
-	const struct lull_loop *loop = telemetry_find(reply, params);
 	const struct lull_histogram *histogram;
 	struct lull_telemetry_bins bins;
+	struct telemetry_loop loop;
 	uint64_t pairs[2 * BINS_MAX];
 
-	if (loop == NULL)
+	if (!telemetry_find(reply, params, &loop))
 		return 0;
-	histogram = histogram_find(loop, params);
+	histogram = histogram_find(&loop, params);
 	if (histogram == NULL)
 		return reply_error(reply,
 				   "say NAME,wait or NAME,rest; traffic loops have latency too");
@@ -381,13 +403,12 @@ set_reply(struct lull_telemetry_reply *reply, const char *params)
 static int
 mark_reply(struct lull_telemetry_reply *reply, const char *params)
 {
-	const struct lull_telemetry_config *config = telemetry.config;
 	int rc = 0;
 
 	(void)params;
 	telemetry.window++;
 	for (uint32_t i = 0; i < telemetry_loop_count(); i++) {
-		int posted = lull_loop_post_mark(config->loops[i], telemetry.window);
+		int posted = telemetry.loops->mark(telemetry.config, i, telemetry.window);
 
 		rc = rc != 0 ? rc : posted;
 	}
@@ -440,40 +461,33 @@ telemetry_answer(const char *name, const char *params, struct lull_telemetry_rep
 }
 
 static int
-telemetry_handle(const char *name, const char *params, struct rte_tel_data *data)
+telemetry_answer_locked(const char *name, const char *params, struct lull_telemetry_reply *reply)
 {
 	int rc;
 
-	rte_tel_data_start_dict(data);
 	pthread_mutex_lock(&telemetry.lock);
-	rc = telemetry_answer(name, params, lull_telemetry_reply_over(data));
+	rc = telemetry_answer(name, params, reply);
 	pthread_mutex_unlock(&telemetry.lock);
 	return rc;
 }
 
-static int
-telemetry_register(const char *name, const char *help)
-{
-	int rc = rte_telemetry_register_cmd(name, telemetry_handle, help);
-
-	/* after a stop; DPDK never forgets a command */
-	return rc == -EEXIST ? 0 : rc;
-}
-
 int
-lull_telemetry_start(const struct lull_telemetry_config *config)
+lull_telemetry_serve(const struct lull_telemetry_config *config,
+		     const struct lull_telemetry_loops *loops)
 {
 	const struct lull_telemetry_command *command = config->commands;
 	int rc = 0;
 
 	pthread_mutex_lock(&telemetry.lock);
 	telemetry.config = config;
+	telemetry.loops = loops;
 	telemetry.started_ns = lull_clock_ns();
 	pthread_mutex_unlock(&telemetry.lock);
 	for (int i = 0; rc == 0 && telemetry_builtins[i].name != NULL; i++)
-		rc = telemetry_register(telemetry_builtins[i].name, telemetry_builtins[i].help);
+		rc = lull_telemetry_register(telemetry_builtins[i].name, telemetry_builtins[i].help,
+					     telemetry_answer_locked);
 	for (; rc == 0 && command != NULL && command->name != NULL; command++)
-		rc = telemetry_register(command->name, command->help);
+		rc = lull_telemetry_register(command->name, command->help, telemetry_answer_locked);
 	return rc;
 }
 

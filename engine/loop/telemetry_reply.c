@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What goes into a reply. DPDK 22.11 takes names of letters, digits, "_" and "/", strings of 127
- * bytes, and nests nothing but lists: a longer sentence goes on in a second member with "_more"
- * after its name.
+ * All of telemetry that calls DPDK: how commands come and what goes into a reply. DPDK 22.11 takes
+ * names of letters, digits, "_" and "/", strings of 127 bytes, and nests nothing but lists: a
+ * longer sentence goes on in a second member with "_more" after its name.
  */
 #include "telemetry.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,12 +17,35 @@
 
 #include "engine/dpdk/dpdk_version.h"
 
-#define TEXT_MAX (RTE_TEL_MAX_STRING_LEN - 1)
+#define TEXT_MAX LULL_TELEMETRY_TEXT_MAX
+static_assert(TEXT_MAX == RTE_TEL_MAX_STRING_LEN - 1, "as DPDK has it");
 
-struct lull_telemetry_reply *
-lull_telemetry_reply_over(struct rte_tel_data *data)
+const char *
+lull_telemetry_dpdk(void)
 {
-	return (struct lull_telemetry_reply *)data;
+	return lull_dpdk_version();
+}
+
+/* DPDK hands handlers no pointer of ours. */
+static lull_telemetry_answer *reply_answer;
+
+static int
+reply_handle(const char *command, const char *params, struct rte_tel_data *data)
+{
+	rte_tel_data_start_dict(data);
+	return reply_answer(command, params, (struct lull_telemetry_reply *)data);
+}
+
+int
+lull_telemetry_register(const char *command, const char *help, lull_telemetry_answer *answer)
+{
+	int rc;
+
+	reply_answer = answer;
+	rc = rte_telemetry_register_cmd(command, reply_handle, help);
+
+	/* after a stop; DPDK never forgets a command */
+	return rc == -EEXIST ? 0 : rc;
 }
 
 static struct rte_tel_data *
@@ -55,15 +80,6 @@ lull_telemetry_put_text(struct lull_telemetry_reply *reply, const char *name, co
 	snprintf(more_name, sizeof(more_name), "%s_more", name);
 	rte_tel_data_add_dict_string(reply_data(reply), name, first);
 	rte_tel_data_add_dict_string(reply_data(reply), more_name, text + cut);
-}
-
-void
-lull_loop_explain_add(char *bytes, size_t size, const char *sentence)
-{
-	size_t used = strlen(bytes);
-
-	if (sentence[0] != '\0' && used + strlen("; ") + strlen(sentence) < size)
-		snprintf(bytes + used, size - used, "; %s", sentence);
 }
 
 void

@@ -8,6 +8,7 @@
 #include <lull/engine.h>
 #include <lull/generator.h>
 
+#include "base/range.h"
 #include "traffic.h"
 
 /* A first segment this long holds every header lull_probe_read() may look at. */
@@ -34,29 +35,20 @@ const struct lull_counter_info lull_traffic_counter_table[] = {
 	{ .name = NULL },
 };
 
-static int
-traffic_complain(struct lull_config_error *error, const char *field, uint64_t value, uint64_t low,
-		 uint64_t high)
-{
-	if (error != NULL)
-		*error = (struct lull_config_error){
-			.field = field, .value = value, .low = low, .high = high
-		};
-	return -EINVAL;
-}
-
 int
-lull_traffic_config_check(const struct lull_traffic_config *config, struct lull_config_error *error)
+lull_traffic_config_check(const struct lull_traffic_config *config, struct lull_range *error)
 {
-	if (!config->source && !config->sink)
-		return traffic_complain(error, "source", 0, 1, 1);
-	if (config->burst_pkts < 1 || config->burst_pkts > LULL_BURST_MAX)
-		return traffic_complain(error, "burst_pkts", config->burst_pkts, 1, LULL_BURST_MAX);
+	const struct lull_range ranges[] = {
+		{ "source", config->source || config->sink, 1, 1 },
+		{ "burst_pkts", config->burst_pkts, 1, LULL_BURST_MAX },
+		{ "flow_count", config->source ? config->flow_count : 1, 1,
+		  LULL_TRAFFIC_FLOWS_MAX },
+	};
+
+	if (LULL_RANGES_CHECK(ranges, error) != 0)
+		return -EINVAL;
 	if (!config->source)
 		return 0;
-	if (config->flow_count < 1 || config->flow_count > LULL_TRAFFIC_FLOWS_MAX)
-		return traffic_complain(error, "flow_count", config->flow_count, 1,
-					LULL_TRAFFIC_FLOWS_MAX);
 	return config->replay != NULL ? 0 : lull_arrival_config_check(&config->arrival, error);
 }
 

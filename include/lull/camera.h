@@ -13,24 +13,51 @@
  *                      governor; ",exception=NAME" makes a TAP for what is no camera's
  *     pcap:FILE        a capture, as fast as it goes; ends at its end
  *
- *     lull_camera_open(&config, &camera, error);
- *     lull_camera_stream_add(camera, &stream, error);
- *     lull_camera_start(camera, error);
- *     while (lull_camera_get(camera, LULL_CAMERA_ANY, &image, 100 * LULL_NS_PER_MS) != -ENODEV) {
- *             if (image != NULL) { look at it; lull_camera_put(camera, image); }
- *     }
- *     lull_camera_close(camera);
+ * A program that receives until the capture ends:
+ *
+ * @code
+ * #include <errno.h>
+ * #include <stdio.h>
+ * #include <lull/camera.h>
+ *
+ * int
+ * main(void)
+ * {
+ *         struct lull_camera_config config = { .backend = "pcap:camera.pcap" };
+ *         struct lull_camera_stream stream = { .protocol = "rvf", .port = 5000 };
+ *         char error[LULL_CAMERA_ERROR_SIZE];
+ *         struct lull_camera_image *image;
+ *         struct lull_camera *camera;
+ *
+ *         if (lull_camera_open(&config, &camera, error) != 0)
+ *                 return fprintf(stderr, "%s\n", error), 1;
+ *         if (lull_camera_stream_add(camera, &stream, error) < 0 ||
+ *             lull_camera_start(camera, error) != 0) {
+ *                 fprintf(stderr, "%s\n", error);
+ *                 return lull_camera_close(camera), 1;
+ *         }
+ *         while (lull_camera_get(camera, LULL_CAMERA_ANY, &image, LULL_NS_PER_S) != -ENODEV) {
+ *                 if (image == NULL)
+ *                         continue;
+ *                 printf("%u x %u pixels\n", image->frame.geometry.width,
+ *                        image->frame.geometry.height);
+ *                 lull_camera_put(camera, image);
+ *         }
+ *         return -lull_camera_close(camera);
+ * }
+ * @endcode
  *
  * Threads: open, add, start and close from one thread. Receiving runs on a thread of the library,
  *          or where lull_camera_poll() is called. get, put, statistics and fd from any thread.
  * Memory:  buffers of the library, or of the application per stream. An image belongs to who got
  *          it until put; put twice, or of a foreign image, is an error, not a crash.
- * Errors:  0 or a negative errno; @p error: LULL_CAMERA_ERROR_SIZE bytes, one sentence with the
- *          way out.
+ * Errors:  0 or a negative errno. A parameter @p error takes LULL_CAMERA_ERROR_SIZE bytes: one
+ *          sentence that says what is wrong and what to do. It may be NULL.
  */
 #ifndef LULL_CAMERA_H
 #define LULL_CAMERA_H
 
+#include "finding.h"
 #include "frame.h"
 #include "histogram.h"
 #include "idle.h"
@@ -40,9 +67,9 @@
 extern "C" {
 #endif
 
-#define LULL_CAMERA_ERROR_SIZE 256
-#define LULL_CAMERA_STREAMS_MAX 64
-#define LULL_CAMERA_ANY UINT32_MAX
+#define LULL_CAMERA_ERROR_SIZE 256 /**< bytes for a sentence */
+#define LULL_CAMERA_STREAMS_MAX 64 /**< streams of one receiver */
+#define LULL_CAMERA_ANY UINT32_MAX /**< in the place of a stream: any */
 
 struct lull_camera; /* opaque */
 
@@ -60,24 +87,24 @@ struct lull_camera_config {
 	const char *program; /**< name for DPDK's files [lull-camera] */
 	/** Governor of the polling back ends by name, "phase" too [phase]. */
 	const char *governor;
-	struct lull_idle_limits limits;
-	uint64_t socket_bytes; /**< receive buffer per socket [32 MiB] */
-	uint32_t ring_pkts;    /**< slots of a port's queue [16384] */
-	int cpu;               /**< of the receiving thread plus 1 [0: any] */
-	bool own_loop;         /**< no thread: the application calls lull_camera_poll() */
-	bool unchecked;        /**< start although the self-check fails */
-	const char *eal;       /**< further EAL arguments [NULL] */
+	struct lull_idle_limits limits; /**< of the governor */
+	uint64_t socket_bytes;          /**< receive buffer per socket [32 MiB] */
+	uint32_t ring_pkts;             /**< slots of a port's queue [16384] */
+	int cpu;                        /**< of the receiving thread plus 1 [0: any] */
+	bool own_loop;                  /**< no thread: the application calls lull_camera_poll() */
+	bool unchecked;                 /**< start although the self-check fails */
+	const char *eal;                /**< further EAL arguments [NULL] */
 	/** Real-time class of the receiving thread while it rests [auto]; not with own_loop. */
 	enum lull_sched_policy sched_policy;
 	/** Gets packets before the library looks at them [NULL]. */
 	lull_camera_packets *packets;
-	void *packets_arg;
+	void *packets_arg; /**< passed to packets */
 };
 
 /** Buffers that the application lends. */
 struct lull_camera_buffers {
-	uint8_t **data; /**< count addresses, 64-byte aligned, of the frame's bytes each */
-	uint32_t count;
+	uint8_t **data; /**< count addresses, 64-byte aligned, with room for a frame each */
+	uint32_t count; /**< buffers */
 };
 /** Called on the receiving thread as rows become whole; must not block. */
 typedef void lull_camera_rows(void *arg, uint32_t stream, uint64_t key, const uint8_t *data,
@@ -90,41 +117,47 @@ struct lull_camera_stream {
 	/** IPv4 or IPv6 address and port the packets are sent to [any address of the interface]. */
 	const char *address;
 	uint16_t port; /**< UDP; 0 only for Ethernet protocols and for gvsp with control */
-	/** Only from this IP or MAC address; others are counted as strangers [any]. */
+	/** Only from this IP or MAC address; others count as source_mismatch [any]. */
 	const char *source;
 	/** GVSP: take control of this camera (IP address, or MAC) and let it stream [NULL]. */
 	const char *control;
-	struct lull_frame_protocol_config settings;
-	uint64_t buffer_bytes;           /**< [from the geometry, or from the camera] */
-	uint32_t buffers;                /**< [16] */
-	struct lull_camera_buffers lent; /**< [of the library] */
-	uint32_t open_max;
-	uint64_t deadline_ns; /**< [half a frame period once known, 20 ms before] */
-	enum lull_frame_order order;
-	enum lull_frame_policy policy;
-	bool resend;            /**< GVSP with control: ask again for what is missing */
-	uint32_t resend_ppm;    /**< requests per frame, of its packets [100000 = 10 %] */
-	lull_camera_rows *rows; /**< [NULL] */
-	void *rows_arg;
-	uint32_t rows_step; /**< rows per call [64] */
+	struct lull_frame_protocol_config settings; /**< of the protocol */
+	uint64_t buffer_bytes;           /**< of each [from the geometry, or from the camera] */
+	uint32_t buffers;                /**< how many [16] */
+	struct lull_camera_buffers lent; /**< memory of the application [of the library] */
+	uint32_t open_max;               /**< frames open at once, 1..16 [4] */
+	uint64_t deadline_ns;            /**< [half a frame period once known, 20 ms before] */
+	enum lull_frame_order order;     /**< [frame] */
+	enum lull_frame_policy policy;   /**< [drop newest] */
+	bool resend;                     /**< GVSP with control: ask again for what is missing */
+	uint32_t resend_ppm;             /**< requests per frame, of its packets [100000 = 10 %] */
+	lull_camera_rows *rows;          /**< called as rows become whole [NULL] */
+	void *rows_arg;                  /**< passed to rows */
+	uint32_t rows_step;              /**< rows per call [64] */
 };
 
 /** Who made a time stamp. */
 enum lull_camera_clock {
-	LULL_CAMERA_CLOCK_NONE,
+	LULL_CAMERA_CLOCK_NONE,   /**< there is no stamp */
 	LULL_CAMERA_CLOCK_NIC,    /**< hardware */
 	LULL_CAMERA_CLOCK_KERNEL, /**< the kernel on receiving (SO_TIMESTAMPNS), CLOCK_REALTIME */
 	LULL_CAMERA_CLOCK_POLL,   /**< the receiving thread when it fetched it, CLOCK_MONOTONIC */
 	LULL_CAMERA_CLOCK_FILE,   /**< the capture */
 	LULL_CAMERA_CLOCK_DEVICE  /**< the sender, in its own unit */
 };
+/**
+ * Name a clock, for messages and JSON.
+ * @return "none", "nic", "kernel", "poll", "file" or "device"; "unknown" for any other value;
+ *         static
+ * Threads: any.
+ */
 const char *lull_camera_clock_name(enum lull_camera_clock clock);
 
 /** A packet as it came, without its headers; all of it borrowed. */
 struct lull_camera_packet {
-	const uint8_t *data; /**< UDP payload, or what follows the ether type */
-	uint32_t len_bytes;
-	uint64_t stamp_ns;
+	const uint8_t *data;          /**< UDP payload, or what follows the ether type */
+	uint32_t len_bytes;           /**< at data */
+	uint64_t stamp_ns;            /**< when it came */
 	enum lull_camera_clock clock; /**< of the stamp */
 	uint8_t ip_version;           /**< 4 or 6; 0: Ethernet alone */
 	uint16_t ether_type;          /**< with ip_version 0 */
@@ -137,119 +170,217 @@ struct lull_camera_packet {
 /** A frame with its stream; read only but for user. */
 struct lull_camera_image {
 	struct lull_frame
-		frame; /**< stamps: first_ns and last_ns by packet_clock, done_ns by poll */
-	uint32_t stream;
-	enum lull_camera_clock packet_clock;
+		frame;   /**< stamps: first_ns and last_ns by packet_clock, done_ns by poll */
+	uint32_t stream; /**< index of its stream */
+	enum lull_camera_clock packet_clock; /**< of first_ns and last_ns */
 	uint64_t wait_ns; /**< fetching its last packet to hand-over, CLOCK_MONOTONIC */
-	void *user;
+	void *user;       /**< the application's own */
 };
 
 /** Per stream; any thread. */
 struct lull_camera_counters {
-	uint64_t pkts, bytes;
+	uint64_t pkts, bytes; /**< received for the stream; of their payload */
 	uint64_t malformed, foreign, other, nothing; /**< by the protocol */
-	uint64_t strangers;                          /**< from a source that is not configured */
+	uint64_t source_mismatch;                    /**< from a source that is not configured */
 	uint64_t given, fetched, put, refused;       /**< images; refused: put twice or foreign */
 	uint64_t rows_late;                          /**< row callbacks that took over 100 us */
 	uint64_t requests, requested, repaired,
 		gone;          /**< resend: messages, packets, frames, packets */
 	uint64_t control_lost; /**< times the heartbeat failed */
 };
+/** Name, unit and meaning of each member of struct lull_camera_counters, ended by a NULL name. */
 extern const struct lull_counter_info lull_camera_counter_table[];
 /** Of the whole receiver; any thread. */
 struct lull_camera_totals {
 	uint64_t pkts, bytes, unclaimed; /**< unclaimed: for no stream */
 	uint64_t missed;                 /**< lost by port or sockets, where they tell */
-	uint64_t errors;
+	uint64_t errors;                 /**< foreign images put, buffers refused */
 	uint64_t
 		gaps_late; /**< turns that began over 100 us after the last ended, rests left out */
 	/** dpdk:PORT,exception=NAME: through the TAP, and what one of both sides did not take. */
 	uint64_t to_kernel, from_kernel, kernel_lost;
 	uint64_t cpu_ns, steal_ns, wall_ns; /**< of the receiving thread since start */
 };
+/** Name, unit and meaning of each member of struct lull_camera_totals, ended by a NULL name. */
 extern const struct lull_counter_info lull_camera_totals_table[];
 
+/** Histograms of lull_camera_histogram(), all in ns. */
 enum lull_camera_figure {
 	LULL_CAMERA_LATENCY,  /**< last packet to hand-over, ns */
 	LULL_CAMERA_ASSEMBLY, /**< first to last packet */
 	LULL_CAMERA_PERIOD,   /**< between frames */
 	LULL_CAMERA_GAP, /**< between turns of the receiving thread, rests left out; no stream */
-	LULL_CAMERA_FIGURE_COUNT
+	LULL_CAMERA_FIGURE_COUNT /**< how many there are */
 };
 
 /** A GigE Vision camera that answered. */
 struct lull_camera_found {
 	char interface[16];        /**< it was asked on */
 	char address[16], mac[18]; /**< "192.168.1.10", "02:00:00:00:00:01" */
-	char maker[33], model[33], version[33], serial[17];
-	char name[17];  /**< given by its user */
+	char maker[33], model[33], version[33], serial[17]; /**< as it says itself */
+	char name[17];                                      /**< given by its user */
 	bool reachable; /**< its address is in a network of the interface */
 };
 /**
- * Ask for GigE Vision cameras by broadcast, and wait so long for answers. No back end is needed.
- *
- * @param interface  NULL: all that are up and have an IPv4 address
- * @return how many answered, at most @p found_max of them in @p found, by interface and address;
- *         or a negative errno
+ * Ask for GigE Vision cameras by broadcast, and collect answers for @p wait_ns. No receiver is
+ * needed.
+ * @param interface  its name; NULL: all that are up and have an IPv4 address
+ * @param wait_ns    how long to wait; the call takes so long
+ * @param found      out, sorted by interface and address
+ * @param found_max  room in @p found
+ * @param error      gets a sentence when the result is negative; may be NULL
+ * @return how many cameras answered, which may be more than @p found_max; -ENODEV: there is no such
+ *         interface, or none is up with an IPv4 address; another negative errno of the sockets
+ * Threads: any.
  */
 int lull_camera_discover(const char *interface, uint64_t wait_ns, struct lull_camera_found *found,
 			 uint32_t found_max, char *error);
 
-/** Start the back end: sockets or port. Leaves *camera NULL on failure. */
+/**
+ * Make a receiver and open its back end: sockets or a port. Free it with lull_camera_close().
+ * @param config  copied; texts that it points at are borrowed until lull_camera_close()
+ * @param camera  out; NULL on failure
+ * @param error   gets a sentence on failure; may be NULL
+ * @return 0; -EINVAL: unknown back end or governor; -ENOMEM; another negative errno of the back end
+ */
 int lull_camera_open(const struct lull_camera_config *config, struct lull_camera **camera,
 		     char *error);
-/** Returns the stream's index (>= 0). Before start. */
+/**
+ * Add a stream. Call it before lull_camera_start().
+ * @param stream  copied; lent buffers are borrowed until lull_camera_close()
+ * @param error   gets a sentence on failure; may be NULL
+ * @return the stream's index, 0, 1, 2 ...; -EINVAL: a member is missing or out of range; -EBUSY:
+ *         already started; -ENOSPC: there are LULL_CAMERA_STREAMS_MAX streams; -ENOMEM; another
+ *         negative errno of the back end
+ */
 int lull_camera_stream_add(struct lull_camera *camera, const struct lull_camera_stream *stream,
 			   char *error);
-/** One line of the self-check. */
-struct lull_camera_finding {
-	const char *subject; /**< "receive buffer", "ring", "MTU", "XDP program", "core" ... */
-	int grade;           /**< 0 fine, 1 worth knowing, 2 wrong */
-	char text[LULL_CAMERA_ERROR_SIZE];   /**< what was found, with numbers */
-	char remedy[LULL_CAMERA_ERROR_SIZE]; /**< a command or an option; "" with grade 0 */
-};
-/** After the streams were added; fills in at most @p count_max, returns how many there are. */
-uint32_t lull_camera_check(struct lull_camera *camera, struct lull_camera_finding *findings,
+/**
+ * Check what may cost packets on this machine: buffers, rings, MTU, CPUs. Call it after the streams
+ * were added; lull_camera_start() does it too. After the start it also looks at the run so far.
+ * @param findings   out; may be NULL when @p count_max is 0
+ * @param count_max  room in @p findings
+ * @return how many findings there are, which may be more than @p count_max
+ */
+uint32_t lull_camera_check(struct lull_camera *camera, struct lull_finding *findings,
 			   uint32_t count_max);
-/** Check, then receive. -EPERM and the first wrong finding unless unchecked. */
+/**
+ * Check this machine, take control of the cameras that streams name, and begin to receive.
+ * @param error  gets a sentence on failure; may be NULL
+ * @return 0; -EPERM: the check found something wrong (config unchecked: not looked at); -EINVAL:
+ *         there is no stream; -EALREADY; -EBUSY: another application controls a camera; another
+ *         negative errno of the back end
+ */
 int lull_camera_start(struct lull_camera *camera, char *error);
 /**
- * The next image of @p stream (or of any); *image NULL and 0 when none came within @p timeout_ns
- * (UINT64_MAX: wait for ever), -ENODEV: none will ever come (end of file, closed).
+ * Get the next image, and wait for it if need be. The image belongs to the caller until
+ * lull_camera_put().
+ * @param stream      its index, or LULL_CAMERA_ANY
+ * @param image       out; NULL: none came in time, or lull_camera_wake() was called
+ * @param timeout_ns  longest wait; 0: do not wait; UINT64_MAX: wait for ever
+ * @return 0, with or without an image; -ENODEV: no image will ever come, as the capture ended or
+ *         the receiver was closed; -EINVAL: no such stream
+ * Threads: any.
  */
 int lull_camera_get(struct lull_camera *camera, uint32_t stream, struct lull_camera_image **image,
 		    uint64_t timeout_ns);
-/** Give it back. 0, or -EINVAL: it is not out. */
+/**
+ * Give an image back. Its memory is used for later frames.
+ * @return 0; -EINVAL: the image is not out, or not of this receiver (counters refused and errors)
+ * Threads: any.
+ */
 int lull_camera_put(struct lull_camera *camera, struct lull_camera_image *image);
-/** Wake a lull_camera_get() that waits; it returns 0 and NULL. Any thread, signal handlers too. */
+/**
+ * Wake a lull_camera_get() that waits, or the next one that would wait. It returns 0 and no image.
+ * Threads: any; signal handlers too.
+ */
 void lull_camera_wake(struct lull_camera *camera);
-/** Readable while images wait; for poll() and epoll. */
+/**
+ * Give a descriptor for poll(2) and epoll(7). It is readable while images wait, and after the end.
+ * Do not read or close it.
+ * @return the descriptor; it lives until lull_camera_close()
+ * Threads: any.
+ */
 int lull_camera_fd(struct lull_camera *camera);
 /**
- * One turn, for own_loop: receive, assemble, give. Returns the packets; *rest_until_ns: nothing is
- * due before, as far as packets do not come.
+ * Do one turn of receiving, for config own_loop: receive, assemble, give images.
+ * @param now_ns         clock now, of lull_clock_ns()
+ * @param rest_until_ns  out: nothing is due before this time unless packets come; UINT64_MAX:
+ *                       nothing at all
+ * @return packets received; 0 before the start and after the end
+ * Threads: one and the same for all calls.
  */
 uint32_t lull_camera_poll(struct lull_camera *camera, uint64_t now_ns, uint64_t *rest_until_ns);
+/**
+ * Copy the counters of a stream.
+ * @param stream     its index
+ * @param counters   out
+ * @param assembler  out: those of its assembler; may be NULL
+ * @return 0; -EINVAL: no such stream
+ * Threads: any.
+ */
 int lull_camera_counters(struct lull_camera *camera, uint32_t stream,
 			 struct lull_camera_counters *counters,
 			 struct lull_assembler_counters *assembler);
+/**
+ * Copy the counters of the whole receiver.
+ * @param totals  out
+ * Threads: any.
+ */
 void lull_camera_totals(struct lull_camera *camera, struct lull_camera_totals *totals);
-/** A copy; @p stream is not looked at for GAP. */
+/**
+ * Copy a histogram, in ns, since the start.
+ * @param stream     its index; not looked at for LULL_CAMERA_GAP
+ * @param histogram  out
+ * @return 0; -EINVAL: no such stream or figure
+ * Threads: any.
+ */
 int lull_camera_histogram(struct lull_camera *camera, uint32_t stream,
 			  enum lull_camera_figure figure, struct lull_histogram *histogram);
+/**
+ * Name a stream, as configured or "cam0", "cam1" ...
+ * @return its name, until lull_camera_close(); NULL: no such stream
+ * Threads: any.
+ */
 const char *lull_camera_stream_name(struct lull_camera *camera, uint32_t stream);
+/**
+ * Count the streams added so far.
+ * @return 0..LULL_CAMERA_STREAMS_MAX
+ * Threads: any.
+ */
 uint32_t lull_camera_stream_count(struct lull_camera *camera);
-/** Live: another governor or limits for the polling back ends. */
+/**
+ * Change governor or limits of the receiving thread while it runs.
+ * @param governor  its name; NULL: keep the present one
+ * @param limits    copied; NULL: keep the present ones
+ * @return 0; -EINVAL: no such governor, or limits out of range; -ENOTSUP: the back end does not
+ *         poll, reads a file, or the application has the loop
+ * Threads: any.
+ */
 int lull_camera_change(struct lull_camera *camera, const char *governor,
 		       const struct lull_idle_limits *limits);
-/** Live: another scheduling class. -ENOTSUP where the thread is not the library's. */
+/**
+ * Change the scheduling class of the receiving thread while it runs.
+ * @return 0; -ENOTSUP: the thread is not the library's, or not yet started
+ * Threads: any.
+ */
 int lull_camera_change_class(struct lull_camera *camera, enum lull_sched_policy policy);
-/** Class of the receiving thread, after lull_camera_start(), and why, in words. -ENOTSUP. */
+/**
+ * Tell the scheduling class of the receiving thread, and why it is that one.
+ * @param info  out
+ * @param text  out: a sentence, "" when there is nothing to say; cut to @p size bytes
+ * @param size  bytes of @p text, at least 1
+ * @return 0; -ENOTSUP: the thread is not the library's, or not yet started
+ * Threads: any.
+ */
 int lull_camera_class(const struct lull_camera *camera, struct lull_rest_thread_info *info,
 		      char *text, size_t size);
 /**
- * Stop receiving; -EBUSY while images are out: they stay valid, close again after the last put. Any
- * port is closed so that no program of ours stays on an interface.
+ * Stop receiving, close the back end, and free the receiver. On a port, no program of ours stays on
+ * the interface.
+ * @param camera  NULL is ignored
+ * @return 0; -EBUSY: images are out. They stay valid; call it again after the last
+ *         lull_camera_put()
  */
 int lull_camera_close(struct lull_camera *camera);
 

@@ -10,11 +10,25 @@
  * Threads: a capture belongs to one thread.
  * Memory:  caller's struct; the bytes are borrowed as long as it is used.
  *
- *     lull_capture_open(&capture, bytes, len);
- *     while ((result = lull_capture_next(&capture, &packet)) == LULL_CAPTURE_PACKET)
- *             ...
- *     if (result != LULL_CAPTURE_END)
- *             complain(capture.reason, capture.offset);
+ * @code
+ * #include <stdio.h>
+ * #include <lull/capture.h>
+ *
+ * uint64_t
+ * count_packets(const uint8_t *bytes, size_t len)
+ * {
+ *         struct lull_capture_packet packet;
+ *         struct lull_capture capture;
+ *         uint64_t count = 0;
+ *
+ *         lull_capture_open(&capture, bytes, len);
+ *         while (lull_capture_next(&capture, &packet) == LULL_CAPTURE_PACKET)
+ *                 count++;
+ *         if (capture.result != LULL_CAPTURE_END)
+ *                 fprintf(stderr, "%s at %zu\n", capture.reason, capture.offset);
+ *         return count;
+ * }
+ * @endcode
  */
 #ifndef LULL_CAPTURE_H
 #define LULL_CAPTURE_H
@@ -27,11 +41,12 @@
 extern "C" {
 #endif
 
-#define LULL_CAPTURE_INTERFACES_MAX 64
+#define LULL_CAPTURE_INTERFACES_MAX 64 /**< interfaces of a section */
 /** Longest packet believed; a longer length field means a broken file. */
 #define LULL_CAPTURE_PACKET_BYTES_MAX 262144
 #define LULL_CAPTURE_LINK_ETHERNET 1
 
+/** What lull_capture_next() found. */
 enum lull_capture_result {
 	LULL_CAPTURE_PACKET,      /**< a packet was read */
 	LULL_CAPTURE_END,         /**< the file ends where a record ends */
@@ -39,9 +54,15 @@ enum lull_capture_result {
 	LULL_CAPTURE_MALFORMED,   /**< the record at the offset contradicts itself */
 	LULL_CAPTURE_UNSUPPORTED, /**< neither pcap nor pcapng, or a version not read here */
 };
-/** "packet", "end", "truncated", ... */
+/**
+ * Name a result, for messages.
+ * @return "packet", "end", "truncated", "malformed" or "unsupported"; "?" for any other value;
+ *         static
+ * Threads: any.
+ */
 const char *lull_capture_result_name(enum lull_capture_result result);
 
+/** A packet as the file has it. */
 struct lull_capture_packet {
 	uint64_t timestamp_ns;    /**< since 1970; 0 when not timed */
 	bool timed;               /**< false: the record carries no time (simple packet block) */
@@ -75,11 +96,19 @@ struct lull_capture {
 };
 
 /**
- * Start reading @p len bytes at @p data. A bad file header shows in
- * capture->result at once and as the result of every lull_capture_next().
+ * Start to read a file. A bad file header shows in capture->result at once, and as the result of
+ * every lull_capture_next().
+ * @param capture  the caller's struct; nothing is to be released
+ * @param data     the whole file, borrowed as long as @p capture is used
+ * @param len      bytes at @p data
  */
 void lull_capture_open(struct lull_capture *capture, const uint8_t *data, size_t len);
-/** Read the next packet; @p packet is filled in only for LULL_CAPTURE_PACKET. */
+/**
+ * Read the next packet.
+ * @param packet  filled in for LULL_CAPTURE_PACKET, else untouched; packet->data points into the
+ *                file
+ * @return LULL_CAPTURE_PACKET, or why there is no packet; any other result is final
+ */
 enum lull_capture_result lull_capture_next(struct lull_capture *capture,
 					   struct lull_capture_packet *packet);
 

@@ -12,8 +12,8 @@
  * to the stage, let the stage finish the turn (flush, send what is due),
  * lull_idle_plan(), rest, lull_idle_wake().
  *
- * Threads: create, start, stop and close from the main thread. lull_loop_post()
- *          from any thread. Snapshots and counters from any thread.
+ * Threads: create, start, stop and close from the main thread. What posts to a
+ *          loop, snapshots and counters from any thread.
  * Errors:  0 or a negative errno; functions with an @p error buffer also write
  *          one sentence that names the thing and the way out.
  */
@@ -49,16 +49,31 @@ struct lull_engine_config {
 	uint32_t memory_mb; /**< without hugepages [256] */
 };
 /**
- * Start EAL: hugepages when enough are free, ordinary memory otherwise. EAL's own log goes to
- * stderr only for errors. SIGPIPE is ignored from here on, unless the program handles it: DPDK's
- * telemetry writes to clients that may be gone.
+ * Start DPDK's environment (EAL): with hugepages when enough are free, with ordinary memory
+ * otherwise. EAL's own log goes to stderr only for errors. SIGPIPE is ignored from here on, unless
+ * the program handles it: DPDK's telemetry writes to clients that may be gone.
+ * @param error  gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return 0, or a negative errno
+ * Threads: the main thread, once.
  */
 int lull_engine_init(const struct lull_engine_config *config, char *error);
-/** Has it been started and not ended? */
+/**
+ * Ask whether the environment has been started and not ended.
+ * @return true: it runs
+ * Threads: the main thread.
+ */
 bool lull_engine_running(void);
-/** Close every port, leave nothing in the runtime directory. */
+/**
+ * End telemetry, close every port, free all memory of DPDK, and leave nothing in the runtime
+ * directory. All loops have been destroyed.
+ * Threads: the main thread.
+ */
 void lull_engine_fini(void);
-/** "22.11.11", of the DPDK in use. */
+/**
+ * Tell the version of the DPDK in use.
+ * @return for example "22.11.11"; static
+ * Threads: any.
+ */
 const char *lull_engine_dpdk_version(void);
 
 /* ---- ports ---- */
@@ -85,29 +100,72 @@ struct lull_port {
 	bool hardware;      /**< the link rate means something: a PCI device with a link speed */
 	bool interrupt;     /**< Rx interrupts granted */
 };
-/** Ids of the ports EAL has probed, at most @p count_max; returns how many there are. */
+/**
+ * List the ports that EAL has probed.
+ * @param port_ids   out
+ * @param count_max  room in @p port_ids
+ * @return how many there are, which may be more than @p count_max
+ * Threads: the main thread.
+ */
 uint32_t lull_port_ids(uint16_t *port_ids, uint32_t count_max);
-/** Any thread. */
+/**
+ * Ask whether a port's link is up.
+ * @return false: it is down, or the driver does not tell
+ * Threads: any.
+ */
 bool lull_port_link_up(const struct lull_port *port);
-/** Packets per second of 64-byte frames (84 B on the wire) on this link; 0 when unknown. */
+/**
+ * Compute the packets per second of 64-byte frames, which take 84 bytes on the wire with preamble
+ * and gap (IEEE 802.3), at a link rate.
+ * @param link_mbps  megabits per second; 0: unknown
+ * @return packets per second; 0: unknown
+ * Threads: any.
+ */
 uint64_t lull_link_pps(uint32_t link_mbps);
-/** Configure and start a port that EAL has probed. */
+/**
+ * Configure and start a port that EAL has probed. Close it with lull_port_close().
+ * @param port   out
+ * @param error  gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return 0; -ENODEV: there is no such port; another negative errno of the driver
+ * Threads: the main thread.
+ */
 int lull_port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
 		   char *error);
 /**
- * Two started ports wired back to back by two rte_rings of exactly @p ring_pkts per queue: what
- * one sends the other receives.
+ * Make two started ports that are wired back to back by rte_rings, of exactly ring_pkts per queue:
+ * what one sends the other receives. Close both with lull_port_close().
+ * @param name   unique in this process
+ * @param a      out
+ * @param b      out
+ * @param error  gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return 0; -EINVAL: number of queues out of range; -ENOSPC: too many pairs; another negative
+ *         errno
+ * Threads: the main thread.
  */
 int lull_port_pair(const char *name, const struct lull_port_config *config, struct lull_port *a,
 		   struct lull_port *b, char *error);
+/**
+ * Stop and close a port. No loop uses it any more.
+ * Threads: the main thread.
+ */
 void lull_port_close(struct lull_port *port);
 /**
- * Packets the port lost for want of descriptors or mbufs since start: imissed + rx_nombuf, what
- * the kernel dropped (af_packet), what the other half of a pair gave up. memif, vhost and tap tell
- * nothing. Any thread.
+ * Count the packets that the port lost for want of descriptors or mbufs since its start: imissed +
+ * rx_nombuf, what the kernel dropped (af_packet), and what the other half of a pair gave up. memif,
+ * vhost and tap tell nothing.
+ * @return packets
+ * Threads: any.
  */
 uint64_t lull_port_missed(const struct lull_port *port);
-/** Mbufs for @p mbuf_count packets of up to @p len_bytes. Freed by lull_engine_fini(). */
+/**
+ * Make a pool of mbufs. lull_engine_fini() frees it.
+ * @param name        unique in this process
+ * @param mbuf_count  packets that it has room for
+ * @param len_bytes   longest packet
+ * @param error       gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return the pool; NULL on failure
+ * Threads: the main thread.
+ */
 struct rte_mempool *lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
 				     char *error);
 
@@ -159,6 +217,7 @@ struct lull_forward_config {
 struct lull_forward_counters {
 	uint64_t rx_pkts, tx_pkts, tx_drops, tx_retries;
 };
+/** The stage that forwards; its stage_config is a struct lull_forward_config. */
 extern const struct lull_stage lull_stage_forward;
 
 /* ---- loops ---- */
@@ -189,20 +248,63 @@ struct lull_loop_config {
 };
 struct lull_loop; /* opaque; owns the idle object and stage state */
 
+/**
+ * Make a loop. It does not run yet: see lull_loop_start(). Free it with lull_loop_destroy().
+ * @param config  copied; stage, stage_config and what they point at are borrowed until the loop is
+ *                destroyed
+ * @param loop    out
+ * @param error   gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return 0; -EINVAL: a member is out of range; -ENOMEM; another negative errno, also of the
+ *         stage's init
+ * Threads: the main thread.
+ */
 int lull_loop_create(const struct lull_loop_config *config, struct lull_loop **loop, char *error);
+/**
+ * Run the loop on its lcore.
+ * @return 0; -EALREADY: it runs; -EBUSY: the lcore runs something else
+ * Threads: the main thread.
+ */
 int lull_loop_start(struct lull_loop *loop);
-/** Ask the loop to end and wait for it: at most one rest. */
+/**
+ * Ask the loop to end and wait for it: at most one rest. A loop that does not run is left as it is.
+ * Threads: the main thread.
+ */
 void lull_loop_stop(struct lull_loop *loop);
+/**
+ * Stop the loop and free it.
+ * @param loop  NULL is ignored
+ * Threads: the main thread.
+ */
 void lull_loop_destroy(struct lull_loop *loop);
 
-/** Change governor (NULL: keep) and limits; takes effect within one rest. -EAGAIN: mailbox full. */
+/**
+ * Change governor and limits; takes effect within one rest.
+ * @param governor  NULL: keep the present one
+ * @param limits    copied
+ * @return 0; -EINVAL: limits out of range; -EAGAIN: the mailbox is full
+ * Threads: any.
+ */
 int lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *governor,
 			  const struct lull_idle_limits *limits);
-/** Another scheduling class from now on. */
+/**
+ * Change the scheduling class of the loop's thread.
+ * Threads: any, one at a time.
+ */
 void lull_loop_change_class(struct lull_loop *loop, enum lull_sched_policy policy);
-/** Begin measurement window @p window. */
+/**
+ * Begin a new measurement window; takes effect within one rest.
+ * @param window  its number
+ * @return 0; -EAGAIN: the mailbox is full
+ * Threads: any.
+ */
 int lull_loop_post_mark(struct lull_loop *loop, uint32_t window);
-/** A command for the stage, copied; up to 4096 bytes. */
+/**
+ * Send a command to the stage; takes effect within one rest.
+ * @param data  copied
+ * @param size  up to 4096 bytes
+ * @return 0; -EINVAL or -EMSGSIZE: too long; -EAGAIN: the mailbox is full
+ * Threads: any.
+ */
 int lull_loop_post_stage(struct lull_loop *loop, const void *data, size_t size);
 
 /** What other threads may know of a loop; a consistent copy at most 10 ms (or one rest) old. */
@@ -214,34 +316,108 @@ struct lull_loop_snapshot {
 	struct lull_idle_limits limits;
 	struct lull_verdict verdict;
 };
+/**
+ * Copy what other threads may know of a loop, as one consistent whole.
+ * @param snapshot  out; at most 10 ms, or one rest, old
+ * Threads: any.
+ */
 void lull_loop_snapshot(const struct lull_loop *loop, struct lull_loop_snapshot *snapshot);
+/**
+ * Tell the loop's name, as configured.
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const char *lull_loop_name(const struct lull_loop *loop);
+/**
+ * Tell the loop's kind, as configured.
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const char *lull_loop_kind(const struct lull_loop *loop);
+/**
+ * Tell the CPU that the loop runs on.
+ * @return its number; -1: not known
+ * Threads: any.
+ */
 int lull_loop_cpu(const struct lull_loop *loop);
+/**
+ * Tell the loop's thread, by its gettid(2) number.
+ * @return the number; 0: the loop has not started
+ * Threads: any.
+ */
 int lull_loop_tid(const struct lull_loop *loop);
-/** Name of its thread, as the operating system knows it. */
-const char *lull_loop_thread(const struct lull_loop *loop);
-/** "on"; in the plugin also "off", "passive" and "shadow". */
-const char *lull_loop_mode(const struct lull_loop *loop);
-/** Why it rests as it does, one or two sentences; returns @p bytes. Any thread. */
+/**
+ * Write one or two sentences on why the loop rests as it does.
+ * @param bytes  out; always ends with a zero
+ * @param size   bytes of @p bytes, at least 1; what is longer is cut
+ * @return @p bytes
+ * Threads: any.
+ */
 char *lull_loop_explain(const struct lull_loop *loop, char *bytes, size_t size);
-/** Scheduling class of its thread, and why, in words ("": nothing to say). Any thread. */
+/**
+ * Tell the scheduling class of the loop's thread.
+ * @param info  out
+ * Threads: any.
+ */
 void lull_loop_class(const struct lull_loop *loop, struct lull_rest_thread_info *info);
+/**
+ * Write a sentence on the scheduling class of the loop's thread, and why it is that one.
+ * @param bytes  out; "" when there is nothing to say
+ * @param size   bytes of @p bytes, at least 1; what is longer is cut
+ * @return @p bytes
+ * Threads: any.
+ */
 char *lull_loop_class_explain(const struct lull_loop *loop, char *bytes, size_t size);
-/** Does its thread exist? */
-bool lull_loop_alive(const struct lull_loop *loop);
-/** Packets its ports lost for want of descriptors and of mbufs. Any thread. */
+/**
+ * Count the packets that the loop's ports lost since their start.
+ * @param missed  out: for want of descriptors
+ * @param nombuf  out: for want of mbufs
+ * Threads: any.
+ */
 void lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf);
-/** Counter table of its stage, and the counters. */
+/**
+ * Give access to the stage's counters. Read them with LULL_COUNTER_READ().
+ * @param counters  out: borrowed for the life of the loop
+ * @return the table of them; NULL: the stage has none
+ * Threads: any.
+ */
 const struct lull_counter_info *lull_loop_stage_counters(const struct lull_loop *loop,
 							 const void **counters);
+/**
+ * Tell which stage the loop has.
+ * @return as configured
+ * Threads: any.
+ */
 const struct lull_stage *lull_loop_stage(const struct lull_loop *loop);
-/** Stage state: only its counters and histograms may be read from outside. */
+/**
+ * Give access to the stage's state. Only its counters and histograms may be read from outside.
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const void *lull_loop_stage_state(const struct lull_loop *loop);
+/**
+ * Give access to the counters of the idle object. Read members with LULL_COUNTER_READ().
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const struct lull_idle_counters *lull_loop_counters(const struct lull_loop *loop);
+/**
+ * Give access to the histogram of added wait, in ns; see lull_idle_wait_histogram().
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const struct lull_histogram *lull_loop_wait_histogram(const struct lull_loop *loop);
+/**
+ * Give access to the histogram of rests, in ns; see lull_idle_rest_histogram().
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const struct lull_histogram *lull_loop_rest_histogram(const struct lull_loop *loop);
-/** Why a depth is not on offer for this loop; 0 when it is. */
+/**
+ * Tell why a depth is not on offer for this loop.
+ * @return 0: it is; a negative errno otherwise, -ENOTSUP: no way of this depth
+ * Threads: any.
+ */
 int lull_loop_depth_probe(const struct lull_loop *loop, enum lull_rest_depth depth);
 
 /* ---- telemetry ---- */
@@ -251,16 +427,36 @@ int lull_loop_depth_probe(const struct lull_loop *loop, enum lull_rest_depth dep
  * memory, is left out.
  */
 struct lull_telemetry_reply; /* opaque */
+/**
+ * Add a number to the reply.
+ * Threads: the telemetry thread, within a handler.
+ */
 void lull_telemetry_put_count(struct lull_telemetry_reply *reply, const char *name, uint64_t value);
-/** Beyond 127 bytes it goes on in a second member, NAME_more; 254 are the most. */
+/**
+ * Add a text to the reply. What is beyond 127 bytes goes into a second member, NAME_more; 254 bytes
+ * are the most.
+ * Threads: the telemetry thread, within a handler.
+ */
 void lull_telemetry_put_text(struct lull_telemetry_reply *reply, const char *name,
 			     const char *text);
-/** A member per row. */
+/**
+ * Add a member per row of a counter table.
+ * @param table     ended by a NULL name
+ * @param counters  the struct that its offsets are of
+ * Threads: the telemetry thread, within a handler.
+ */
 void lull_telemetry_put_table(struct lull_telemetry_reply *reply,
 			      const struct lull_counter_info *table, const void *counters);
-/** Lists, at most 512 long and 16 KiB in the whole reply; texts of at most 127 bytes. */
+/**
+ * Add a list of numbers, at most 512 long and 16 KiB in the whole reply.
+ * Threads: the telemetry thread, within a handler.
+ */
 void lull_telemetry_put_counts(struct lull_telemetry_reply *reply, const char *name,
 			       const uint64_t *values, uint32_t count);
+/**
+ * Add a list of texts of at most 127 bytes each, at most 512 long and 16 KiB in the whole reply.
+ * Threads: the telemetry thread, within a handler.
+ */
 void lull_telemetry_put_texts(struct lull_telemetry_reply *reply, const char *name,
 			      const char *const *texts, uint32_t count);
 
@@ -290,11 +486,17 @@ struct lull_telemetry_config {
 	void *arg;
 };
 /**
- * Register the /lull commands. Call before the loops start, once; the config is borrowed until
- * lull_telemetry_stop(). Callbacks run one at a time.
+ * Register the /lull commands. Call it once, before the loops start. Callbacks run one at a time.
+ * @param config  borrowed until lull_telemetry_stop()
+ * @return 0, or a negative errno of DPDK
+ * Threads: the main thread.
  */
 int lull_telemetry_start(const struct lull_telemetry_config *config);
-/** No handler runs from here on: loops may be destroyed. Also part of lull_engine_fini(). */
+/**
+ * End telemetry: no handler runs from here on, and loops may be destroyed. lull_engine_fini() does
+ * it too.
+ * Threads: the main thread.
+ */
 void lull_telemetry_stop(void);
 
 #ifdef __cplusplus

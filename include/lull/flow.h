@@ -68,14 +68,29 @@ struct lull_flow_key {
 	uint8_t version;  /**< 4 or 6 */
 	uint8_t proto;
 };
-/** 31 bits, 0..LULL_DIGEST_MAX: seeded CRC-32C of the key, mixed. Equal in both directions. */
+/**
+ * Compute the digest of a key: seeded CRC-32C of it, mixed. Both directions of a flow have the
+ * same.
+ * @return 31 bits, 0..LULL_DIGEST_MAX
+ * Threads: any.
+ */
 uint32_t lull_flow_digest(uint32_t seed, const struct lull_flow_key *key);
+/**
+ * Compare two keys.
+ * @return true: they are equal
+ * Threads: any.
+ */
 bool lull_flow_key_same(const struct lull_flow_key *a, const struct lull_flow_key *b);
-/** Order for canonical output: addresses, ports, proto, VLAN. <0, 0, >0. */
+/**
+ * Order two keys for canonical output: by addresses, ports, proto, VLAN.
+ * @return below, equal to or above 0
+ * Threads: any.
+ */
 int lull_flow_key_compare(const struct lull_flow_key *a, const struct lull_flow_key *b);
 
 /* ---- parser ---- */
 
+/** What the parser made of a packet. */
 enum lull_flow_cause {
 	LULL_FLOW_OK,
 	LULL_FLOW_NOT_IP,    /**< ARP, LLDP ...: no flow, no fault */
@@ -84,7 +99,11 @@ enum lull_flow_cause {
 	LULL_FLOW_MALFORMED, /**< headers contradict each other or the frame */
 	LULL_FLOW_CAUSE_COUNT
 };
-/** "ok", "not_ip", "link", "truncated", "malformed". */
+/**
+ * Name a cause, for messages and JSON.
+ * @return "ok", "not_ip", "link", "truncated" or "malformed"; static
+ * Threads: any.
+ */
 const char *lull_flow_cause_name(enum lull_flow_cause cause);
 
 /** What is known of one packet; private bytes of an mbuf in the engine. */
@@ -125,33 +144,58 @@ struct lull_flow_parser_config {
 	uint32_t fragment_bits; /**< 1 << this datagrams remembered, 4..20 [12] */
 	uint64_t fragment_ns;   /**< for so long [30 s] */
 };
+/**
+ * Check a configuration. A member that is zero stands for its default.
+ * @param error  gets the first member that is out of range; may be NULL
+ * @return 0; -EINVAL: a member is out of range
+ * Threads: any.
+ */
 int lull_flow_parser_config_check(const struct lull_flow_parser_config *config,
-				  struct lull_config_error *error);
+				  struct lull_range *error);
+/** Counters of one parser. */
 struct lull_flow_parser_counters {
 	uint64_t causes[LULL_FLOW_CAUSE_COUNT]; /**< packets by outcome; their sum is all */
 	uint64_t fragments, orphans, tunnels, cut, icmp_errors;
 	uint64_t fragments_replaced; /**< datagrams forgotten for want of room */
 };
+/**
+ * Name, unit and meaning of each member of struct lull_flow_parser_counters, ended by a NULL name.
+ */
 extern const struct lull_counter_info lull_flow_parser_counter_table[];
 struct lull_flow_parser; /* opaque: the fragment table and counters */
+/**
+ * Tell how much memory a parser of this configuration needs.
+ * @return bytes; align them to LULL_CACHE_LINE
+ * Threads: any.
+ */
 size_t lull_flow_parser_size(const struct lull_flow_parser_config *config);
+/**
+ * Set up a parser in memory of the caller. It lives until the caller frees that memory.
+ * @param memory  lull_flow_parser_size() bytes, aligned to LULL_CACHE_LINE
+ * @param parser  out: the object; it is at @p memory
+ * @return 0; -EINVAL: memory not aligned, or a member of @p config out of range
+ */
 int lull_flow_parser_init(void *memory, const struct lull_flow_parser_config *config,
 			  struct lull_flow_parser **parser);
 /**
- * Read the headers of a frame. Fills in everything of @p packet up to tcp_flags and flags that
- * follows from the bytes; time_ns is taken as @p time_ns, clock_ns and the members of the
- * dispatcher are zeroed.
- *
+ * Read the headers of a frame. It fills in every member of @p packet that follows from the bytes,
+ * time_ns included. clock_ns and the members of the dispatcher are zeroed.
  * @param link_type       LINKTYPE_ value: Ethernet, raw IP, Linux cooked 1 and 2, BSD loopback
  *                        (both), PPP, C-HDLC, IEEE 802.11 with and without radiotap; others: LINK
  * @param captured_bytes  at @p data
  * @param original_bytes  on the wire, >= captured_bytes
+ * @param time_ns         stamp of the packet
  * @return LULL_FLOW_OK, or why the packet belongs to no flow; counted either way
  */
 enum lull_flow_cause lull_flow_parse(struct lull_flow_parser *parser, uint16_t link_type,
 				     const uint8_t *data, uint32_t captured_bytes,
 				     uint32_t original_bytes, uint64_t time_ns,
 				     struct lull_flow_packet *packet);
+/**
+ * Give access to the counters. Read members with LULL_COUNTER_READ().
+ * @return borrowed for the life of the parser
+ * Threads: any.
+ */
 const struct lull_flow_parser_counters *lull_flow_parser_counters(
 	const struct lull_flow_parser *parser);
 
@@ -160,13 +204,18 @@ const struct lull_flow_parser_counters *lull_flow_parser_counters(
 /** First bytes of payload kept per direction at most. */
 #define LULL_FLOW_PAYLOAD_MAX 128
 
+/** Why a record ended. */
 enum lull_flow_end {
 	LULL_FLOW_END_IDLE,   /**< silent for idle_ns */
 	LULL_FLOW_END_ACTIVE, /**< cut */
 	LULL_FLOW_END_FLUSH,  /**< the input ended */
 	LULL_FLOW_END_EVICTED /**< no room: the record may go on in another one */
 };
-/** "idle", "active", "end", "evicted"; of several parts the last in this list counts. */
+/**
+ * Name an end, for JSON. Of several parts of a record the last in the list of ends counts.
+ * @return "idle", "active", "end" or "evicted"; static
+ * Threads: any.
+ */
 const char *lull_flow_end_name(enum lull_flow_end end);
 
 /** Kinds of message a worker sends to the merge; a whole record has kind PARTIAL. */
@@ -208,13 +257,23 @@ struct lull_flow_record {
 	uint8_t announced; /**< an announcement of this entry was sent before */
 	uint8_t exact;     /**< 0: part of the flow was lost, as far as is known, or evicted */
 };
-/** Bytes of a record with @p payload_bytes kept per direction; a multiple of 8. */
+/**
+ * Compute the bytes of a record with @p payload_bytes kept per direction.
+ * @return a multiple of 8
+ * Threads: any.
+ */
 static inline size_t
 lull_flow_record_bytes(uint32_t payload_bytes)
 {
 	return (sizeof(struct lull_flow_record) + 2 * (size_t)payload_bytes + 7) / 8 * 8;
 }
-/** First payload bytes of direction @p direction: payload_len[direction] of them. */
+/**
+ * Find the first payload bytes of a direction; record->payload_len[] tells how many there are.
+ * @param payload_bytes  room per direction, of the configuration
+ * @param direction      0 or 1
+ * @return borrowed from @p record
+ * Threads: any.
+ */
 static inline const uint8_t *
 lull_flow_record_payload(const struct lull_flow_record *record, uint32_t payload_bytes,
 			 unsigned int direction)
@@ -233,17 +292,33 @@ enum lull_flow_tcp_state {
 	LULL_FLOW_TCP_CLOSED,      /**< FIN from both sides */
 	LULL_FLOW_TCP_RESET        /**< RST after data or an answer */
 };
+/**
+ * Tell the state of a TCP connection by the flags of both directions.
+ * @return the state; LULL_FLOW_TCP_NONE: not TCP
+ * Threads: any.
+ */
 enum lull_flow_tcp_state lull_flow_tcp_state(const struct lull_flow_record *record);
-/** "", "attempt", "refused", ... */
+/**
+ * Name a state, for JSON.
+ * @return "attempt", "refused", "established", "midstream", "closing", "closed" or "reset"; "" for
+ *         LULL_FLOW_TCP_NONE; static
+ * Threads: any.
+ */
 const char *lull_flow_tcp_state_name(enum lull_flow_tcp_state state);
 
-/** Canonical order: first stamp, key, first number. <0, 0, >0. */
+/**
+ * Order two records for canonical output: by first stamp, key, first number.
+ * @return below, equal to or above 0
+ * Threads: any.
+ */
 int lull_flow_record_compare(const struct lull_flow_record *a, const struct lull_flow_record *b);
 /**
- * Add @p part to @p whole, two disjoint parts of one flow; both have @p payload_bytes of room. Any
- * order and grouping of joins gives the same bytes. A final label stays, of two that of the part
- * that began first: who joins a flow in its middle may take it for another. Without one the more
- * confident label stays, of equal ones again that of the part that began first.
+ * Add @p part to @p whole, two disjoint parts of one flow. Any order and grouping of joins gives
+ * the same bytes. A final label stays; of two, that of the part that began first: who joins a flow
+ * in its middle may take it for another. Without one the more confident label stays; of equal ones
+ * again that of the part that began first.
+ * @param payload_bytes  room per direction of both
+ * Threads: any.
  */
 void lull_flow_record_join(struct lull_flow_record *whole, const struct lull_flow_record *part,
 			   uint32_t payload_bytes);
@@ -266,8 +341,15 @@ struct lull_flow_table_config {
 	uint32_t worker_index;  /**< below 64 */
 	bool announce_all;      /**< every entry may have parts elsewhere [false] */
 };
+/**
+ * Check a configuration. A member that is zero stands for its default.
+ * @param error  gets the first member that is out of range; may be NULL
+ * @return 0; -EINVAL: a member is out of range
+ * Threads: any.
+ */
 int lull_flow_table_config_check(const struct lull_flow_table_config *config,
-				 struct lull_config_error *error);
+				 struct lull_range *error);
+/** Counters of one table. */
 struct lull_flow_table_counters {
 	uint64_t pkts;       /**< recorded in an entry */
 	uint64_t unrecorded; /**< no entry to be had: full, and nothing may be handed over */
@@ -278,6 +360,9 @@ struct lull_flow_table_counters {
 	uint64_t announced;
 	uint64_t deferred; /**< times handing over had to wait for room */
 };
+/**
+ * Name, unit and meaning of each member of struct lull_flow_table_counters, ended by a NULL name.
+ */
 extern const struct lull_counter_info lull_flow_table_counter_table[];
 /**
  * Take a partial record or an announcement: borrow it during the call. false: no room, ask again
@@ -287,49 +372,86 @@ extern const struct lull_counter_info lull_flow_table_counter_table[];
  */
 typedef bool lull_flow_hand(void *arg, struct lull_flow_record *record, void *extra);
 struct lull_flow_table; /* opaque */
+/**
+ * Tell how much memory a table of this configuration needs.
+ * @return bytes; align them to LULL_CACHE_LINE
+ * Threads: any.
+ */
 size_t lull_flow_table_size(const struct lull_flow_table_config *config);
+/**
+ * Set up a table in memory of the caller. It lives until the caller frees that memory.
+ * @param memory    lull_flow_table_size() bytes, aligned to LULL_CACHE_LINE
+ * @param hand      takes what ends
+ * @param hand_arg  passed to @p hand
+ * @param table     out: the object; it is at @p memory
+ * @return 0; -EINVAL: memory not aligned, no @p hand, or a member of @p config out of range
+ */
 int lull_flow_table_init(void *memory, const struct lull_flow_table_config *config,
 			 lull_flow_hand *hand, void *hand_arg, struct lull_flow_table **table);
 /**
- * Record a packet; its clock is not below what advance() was told. @p payload points at
- * payload_captured bytes.
- * @return its entry, with the packet in it, for the caller to use until the next call; NULL:
- *         unrecorded. Extra bytes: lull_flow_table_extra().
+ * Record a packet. Its clock is not below what lull_flow_table_advance() was told.
+ * @param payload  payload_captured bytes
+ * @return its entry with the packet in it, for the caller to use until the next call; NULL: not
+ *         recorded, as the table is full. lull_flow_table_extra() gives its extra bytes.
  */
 struct lull_flow_record *lull_flow_table_add(struct lull_flow_table *table,
 					     const struct lull_flow_packet *packet,
 					     const uint8_t *payload);
+/**
+ * Find the caller's bytes of an entry.
+ * @param record  an entry that lull_flow_table_add() returned
+ * @return config extra_bytes bytes, borrowed as long as the entry
+ */
 void *lull_flow_table_extra(struct lull_flow_table *table, struct lull_flow_record *record);
 /**
- * No packet with a clock below @p clock_ns will come: hand over what has ended by then, at most
- * @p entries_max entries (0: any number).
+ * Tell that no packet with a clock below @p clock_ns will come, and hand over what has ended by
+ * then.
+ * @param clock_ns     never goes back
+ * @param entries_max  most entries to hand over; 0: any number
  * @return the watermark: never above @p clock_ns, less while something that ended is still here;
  *         never goes back
  */
 uint64_t lull_flow_table_advance(struct lull_flow_table *table, uint64_t clock_ns,
 				 uint32_t entries_max);
 /**
- * The input has ended: hand over everything; true when nothing is left. Call advance() with the
- * last clock of the input first, the same at all workers: it tells what ended before the input.
- * With several dispatchers the end of a flow's last record may read idle instead.
+ * Hand over everything, as the input has ended. First call lull_flow_table_advance() with the last
+ * clock of the input, the same at all workers: it tells what ended before the input. With several
+ * dispatchers the end of a flow's last record may read idle instead.
+ * @return true: nothing is left; false: call it again
  */
 bool lull_flow_table_flush(struct lull_flow_table *table);
-/** Clock at which advance() has something to do, early by a few turns; UINT64_MAX: never. */
+/**
+ * Tell when lull_flow_table_advance() has something to do. It may be early by a few turns.
+ * @return the time, on the packets' clock; UINT64_MAX: never
+ */
 uint64_t lull_flow_table_deadline_ns(const struct lull_flow_table *table);
 /**
- * New idle_ns for what is here and what comes; the caller changes it at all workers and the merge.
- * Walks all entries. What ends while not all have changed may come out in several records.
+ * Set a new idle_ns for what is here and what comes. The caller changes it at all workers and the
+ * merge. It walks all entries. What ends while not all have changed may come out in several
+ * records.
  */
 void lull_flow_table_timeouts(struct lull_flow_table *table, uint64_t idle_ns);
+/**
+ * Give access to the counters. Read members with LULL_COUNTER_READ().
+ * @return borrowed for the life of the table
+ * Threads: any.
+ */
 const struct lull_flow_table_counters *lull_flow_table_counters(
 	const struct lull_flow_table *table);
-/** Visit up to @p count entries from place *@p cursor on (0 to begin; 0 again after the last). */
+/**
+ * Visit some entries.
+ * @param cursor  0 to begin; moves on, and is 0 again after the last entry
+ * @param count   most entries to visit
+ * @param visit   called with each; borrows the record during the call
+ * @param arg     passed to @p visit
+ */
 void lull_flow_table_visit(struct lull_flow_table *table, uint32_t *cursor, uint32_t count,
 			   void (*visit)(void *arg, const struct lull_flow_record *record),
 			   void *arg);
 
 /* ---- merge ---- */
 
+/** Zero means the default in brackets. */
 struct lull_flow_merge_config {
 	uint32_t records_max;        /**< open ones, 16..2^26 [65536] */
 	uint64_t idle_ns, active_ns; /**< as the tables' */
@@ -338,8 +460,15 @@ struct lull_flow_merge_config {
 	/** Parts may come from several workers, or all are announced; else partials pass. */
 	bool hold;
 };
+/**
+ * Check a configuration. A member that is zero stands for its default.
+ * @param error  gets the first member that is out of range; may be NULL
+ * @return 0; -EINVAL: a member is out of range
+ * Threads: any.
+ */
 int lull_flow_merge_config_check(const struct lull_flow_merge_config *config,
-				 struct lull_config_error *error);
+				 struct lull_range *error);
+/** Counters of one merge. */
 struct lull_flow_merge_counters {
 	uint64_t partials, announcements;
 	uint64_t records;         /**< complete ones given */
@@ -349,24 +478,52 @@ struct lull_flow_merge_counters {
 	uint64_t joined;          /**< added to another one: partials = records + open + joined */
 	uint64_t evicted;         /**< records given early: no room, or 4096 of a flow wait */
 };
+/**
+ * Name, unit and meaning of each member of struct lull_flow_merge_counters, ended by a NULL name.
+ */
 extern const struct lull_counter_info lull_flow_merge_counter_table[];
 /** Take a complete record: borrow it during the call. */
 typedef void lull_flow_give(void *arg, const struct lull_flow_record *record);
 struct lull_flow_merge; /* opaque */
+/**
+ * Tell how much memory a merge of this configuration needs.
+ * @return bytes; align them to LULL_CACHE_LINE
+ * Threads: any.
+ */
 size_t lull_flow_merge_size(const struct lull_flow_merge_config *config);
+/**
+ * Set up a merge in memory of the caller. It lives until the caller frees that memory.
+ * @param memory    lull_flow_merge_size() bytes, aligned to LULL_CACHE_LINE
+ * @param give      takes complete records
+ * @param give_arg  passed to @p give
+ * @param merge     out: the object; it is at @p memory
+ * @return 0; -EINVAL: memory not aligned, no @p give, or a member of @p config out of range
+ */
 int lull_flow_merge_init(void *memory, const struct lull_flow_merge_config *config,
 			 lull_flow_give *give, void *give_arg, struct lull_flow_merge **merge);
-/** A message of a worker, in the order it was sent. */
+/**
+ * Take a message of a worker. A worker's messages come in the order in which it sent them.
+ * @param message  not kept
+ */
 void lull_flow_merge_add(struct lull_flow_merge *merge, const struct lull_flow_record *message);
 /**
- * Smallest watermark of all workers, read before the messages added so far were fetched: give
- * what is complete. UINT64_MAX: all have flushed; gives everything.
+ * Give the records that are complete.
+ * @param watermark_ns  the smallest watermark of all workers, read before the messages added so far
+ *                      were fetched; UINT64_MAX: all have flushed, give everything
  */
 void lull_flow_merge_advance(struct lull_flow_merge *merge, uint64_t watermark_ns);
-/** New idle_ns, see lull_flow_table_timeouts(). */
+/** Set a new idle_ns; see lull_flow_table_timeouts(). */
 void lull_flow_merge_timeouts(struct lull_flow_merge *merge, uint64_t idle_ns);
-/** Live: from now on parts may (not) come from several workers. */
+/**
+ * Change config hold of a running merge: from now on parts may, or may not, come from several
+ * workers.
+ */
 void lull_flow_merge_hold(struct lull_flow_merge *merge, bool hold);
+/**
+ * Give access to the counters. Read members with LULL_COUNTER_READ().
+ * @return borrowed for the life of the merge
+ * Threads: any.
+ */
 const struct lull_flow_merge_counters *lull_flow_merge_counters(
 	const struct lull_flow_merge *merge);
 
@@ -378,7 +535,13 @@ struct lull_flow_top {
 	uint32_t count;
 	struct lull_flow_record records[LULL_FLOW_TOP_MAX]; /* without payload */
 };
+/** Begin a new round: forget the flows offered so far. */
 void lull_flow_top_clear(struct lull_flow_top *top);
+/**
+ * Offer a flow. It is kept, without its payload, while it is among the LULL_FLOW_TOP_MAX heaviest
+ * of the round.
+ * @param record  not kept
+ */
 void lull_flow_top_offer(struct lull_flow_top *top, const struct lull_flow_record *record);
 
 #ifdef __cplusplus

@@ -12,7 +12,34 @@
  * frames may be open at once; pieces of a frame that was given lately are counted late, they do
  * not open it again; a sender that starts anew is followed within two frames.
  *
- * Threads: an assembler belongs to one loop; counters may be read by any thread.
+ * Frames of packets that the application receives itself:
+ *
+ * @code
+ * #include <lull/frame.h>
+ *
+ * void show(const struct lull_frame *frame);
+ *
+ * void
+ * take_packet(struct lull_assembler *assembler, const struct lull_frame_protocol *protocol,
+ *             void *state, const uint8_t *packet, size_t len_bytes, uint64_t now_ns)
+ * {
+ *         struct lull_frame_piece piece;
+ *         struct lull_frame frame;
+ *
+ *         do {
+ *                 if (protocol->parse(state, packet, len_bytes, &piece) != LULL_FRAME_PIECE)
+ *                         break;
+ *                 lull_assembler_add(assembler, now_ns, &piece);
+ *         } while (piece.flags & LULL_FRAME_MORE);
+ *         while (lull_assembler_next(assembler, now_ns, &frame)) {
+ *                 show(&frame);
+ *                 lull_assembler_supply(assembler, frame.data, frame.buffer_user);
+ *         }
+ * }
+ * @endcode
+ *
+ * Threads: an assembler belongs to one loop, whose thread alone calls its functions; any thread may
+ *          read its counters.
  * Memory:  the caller's: lull_assembler_size() bytes, and the buffers it supplies.
  */
 #ifndef LULL_FRAME_H
@@ -33,7 +60,7 @@ extern "C" {
 struct lull_frame_range {
 	uint64_t offset;     /**< in the picture */
 	const uint8_t *data; /**< borrowed from the packet */
-	uint32_t bytes;
+	uint32_t bytes;      /**< at data */
 };
 #define LULL_FRAME_START 1u    /**< the first packet of a frame (leader, frame start) */
 #define LULL_FRAME_END 2u      /**< no packet with a higher number follows (marker, trailer) */
@@ -44,25 +71,32 @@ struct lull_frame_range {
 #define LULL_FRAME_TIMED 64u   /**< device_time is filled in */
 #define LULL_FRAME_MORE 128u   /**< the packet has more pieces: parse it once more, at once */
 #define LULL_FRAME_WIDE 256u   /**< GVSP: the key is an id of 64 bits, as the sender counts */
+/** One packet as its protocol reads it. */
 struct lull_frame_piece {
 	uint64_t key;         /**< which frame: RTP time, block id, frame counter, unwrapped */
 	uint64_t device_time; /**< of the sender's clock, in its unit */
 	uint64_t packet;      /**< number within the stream or frame, for resend and reordering */
-	uint32_t flags;
-	uint32_t range_count;
-	struct lull_frame_range ranges[LULL_FRAME_RANGES_MAX];
-	struct lull_frame_geometry geometry;
+	uint32_t flags;       /**< LULL_FRAME_START ... */
+	uint32_t range_count; /**< ranges in use */
+	struct lull_frame_range
+		ranges[LULL_FRAME_RANGES_MAX]; /**< parts of the picture that it carries */
+	struct lull_frame_geometry geometry;   /**< with LULL_FRAME_GEOMETRY */
 };
 
+/** What became of a packet. */
 enum lull_frame_verdict {
 	LULL_FRAME_PIECE,     /**< piece is filled in */
 	LULL_FRAME_NOTHING,   /**< well formed, carries nothing for a frame (line start, segment) */
 	LULL_FRAME_FOREIGN,   /**< not this protocol, or another stream's */
 	LULL_FRAME_MALFORMED, /**< contradicts itself: nothing of it is used */
 	LULL_FRAME_OTHER,     /**< of this protocol, in a form that is not read here */
-	LULL_FRAME_VERDICT_COUNT
+	LULL_FRAME_VERDICT_COUNT /**< how many there are */
 };
-/** "piece", "nothing", "foreign", "malformed", "other". */
+/**
+ * Name a verdict, for messages.
+ * @return "piece", "nothing", "foreign", "malformed" or "other"; "?" for any other value; static
+ * Threads: any.
+ */
 const char *lull_frame_verdict_name(enum lull_frame_verdict verdict);
 
 /** What must be known beforehand; zero where the protocol tells it itself. */
@@ -76,6 +110,7 @@ struct lull_frame_protocol_config {
 	uint8_t virtual_channel,
 		data_type; /**< CMP: of the CSI-2 packets; data_type 0: any image */
 };
+/** How packets of one kind are read. */
 struct lull_frame_protocol {
 	const char *name;    /**< "rfc4175", "gvsp", "cmp", "rvf" */
 	const char *summary; /**< one line */
@@ -88,21 +123,33 @@ struct lull_frame_protocol {
 	enum lull_frame_verdict (*parse)(void *state, const uint8_t *packet, size_t len_bytes,
 					 struct lull_frame_piece *piece);
 };
-/** All of them, NULL at the end. */
+/** Every protocol, ended by NULL. */
 extern const struct lull_frame_protocol *const lull_frame_protocols[];
+/**
+ * Find a protocol by its name.
+ * @param name  "rfc4175", "gvsp", "cmp" or "rvf"
+ * @return the protocol, static; NULL: none has this name
+ * Threads: any.
+ */
 const struct lull_frame_protocol *lull_frame_protocol_find(const char *name);
 
 /* ---- assembler ---- */
 
 /** Why a frame was given. */
 enum lull_frame_reason {
-	LULL_FRAME_COMPLETE,   /**< all bytes are there */
-	LULL_FRAME_DEADLINE,   /**< it had its time */
-	LULL_FRAME_SUPERSEDED, /**< newer frames took its place */
-	LULL_FRAME_RESTART,    /**< the sender began anew */
-	LULL_FRAME_FLUSH,      /**< the end was asked for */
-	LULL_FRAME_REASON_COUNT
+	LULL_FRAME_COMPLETE,    /**< all bytes are there */
+	LULL_FRAME_DEADLINE,    /**< it had its time */
+	LULL_FRAME_SUPERSEDED,  /**< newer frames took its place */
+	LULL_FRAME_RESTART,     /**< the sender began anew */
+	LULL_FRAME_FLUSH,       /**< the end was asked for */
+	LULL_FRAME_REASON_COUNT /**< how many there are */
 };
+/**
+ * Name a reason, for messages and JSON.
+ * @return "complete", "deadline", "superseded", "restart" or "flush"; "unknown" for any other
+ *         value; static
+ * Threads: any.
+ */
 const char *lull_frame_reason_name(enum lull_frame_reason reason);
 
 /** In which order frames are given. */
@@ -117,8 +164,9 @@ enum lull_frame_policy {
 	LULL_FRAME_FAIL_STOP    /**< stop taking pieces, say so */
 };
 
+/** A part of a picture. */
 struct lull_frame_span {
-	uint64_t offset, bytes;
+	uint64_t offset, bytes; /**< in the picture */
 };
 /** Times of one clock each; 0: not known. */
 struct lull_frame_stamps {
@@ -126,27 +174,28 @@ struct lull_frame_stamps {
 	uint64_t first_ns, last_ns; /**< arrival of its first and of its last packet */
 	uint64_t done_ns;           /**< when it was given */
 };
+/** What a frame was made of. */
 struct lull_frame_counts {
 	uint32_t pkts;       /**< pieces used, all or in part */
 	uint32_t duplicates; /**< pieces that brought nothing new */
 	uint32_t reordered;  /**< pieces with a number below one seen before */
-	uint32_t resent;
+	uint32_t resent;     /**< pieces sent again on request */
 };
 /** A frame as it is given. */
 struct lull_frame {
-	uint64_t key, number; /**< number: 0, 1, 2 ... of the frames given */
-	enum lull_frame_reason reason;
-	bool damaged;   /**< the sender says so */
-	uint8_t *data;  /**< bytes of the picture; what is missing has its old content */
-	uint64_t bytes; /**< of the picture */
-	uint64_t bytes_there;
-	struct lull_frame_geometry geometry;
-	struct lull_frame_stamps stamps;
-	struct lull_frame_counts counts;
-	uint32_t missing_count; /**< spans below, in order, none touching another */
+	uint64_t key, number;          /**< number: 0, 1, 2 ... of the frames given */
+	enum lull_frame_reason reason; /**< why it was given */
+	bool damaged;                  /**< the sender says so */
+	uint8_t *data;        /**< bytes of the picture; what is missing has its old content */
+	uint64_t bytes;       /**< of the picture */
+	uint64_t bytes_there; /**< of these, bytes that came */
+	struct lull_frame_geometry geometry; /**< of the picture */
+	struct lull_frame_stamps stamps;     /**< when it came */
+	struct lull_frame_counts counts;     /**< of pieces */
+	uint32_t missing_count;              /**< spans below, in order, none touching another */
 	bool missing_more; /**< more than fit: spans also name bytes that are there, or padding */
-	const struct lull_frame_span *missing;
-	void *buffer_user; /**< of lull_assembler_supply() */
+	const struct lull_frame_span *missing; /**< what did not come */
+	void *buffer_user;                     /**< of lull_assembler_supply() */
 };
 
 /** Zero means the default in brackets. */
@@ -161,61 +210,137 @@ struct lull_assembler_config {
 	enum lull_frame_policy policy;       /**< [drop newest] */
 	struct lull_frame_geometry geometry; /**< until pieces tell; bytes 0: wait for them */
 };
+/**
+ * Check a configuration. A member that is zero stands for its default.
+ * @param error  gets the first member that is out of range; may be NULL
+ * @return 0; -EINVAL: a member is out of range
+ * Threads: any.
+ */
 int lull_assembler_config_check(const struct lull_assembler_config *config,
-				struct lull_config_error *error);
+				struct lull_range *error);
 
 /** pieces = used + duplicates + late + no_buffer + oversize + outside + unsized + stopped. */
 struct lull_assembler_counters {
 	uint64_t pieces, used, duplicates, late, reordered, resent, gone;
-	uint64_t no_buffer; /**< of frames without a buffer */
-	uint64_t oversize;  /**< of pictures larger than a buffer */
-	uint64_t outside;   /**< ranges beyond the picture: malformed */
-	uint64_t unsized;   /**< before the geometry was known */
-	uint64_t stopped;   /**< after fail-stop */
-	uint64_t bytes;     /**< new ones */
-	uint64_t frames[LULL_FRAME_REASON_COUNT];
-	uint64_t frames_dropped;  /**< for want of a buffer */
-	uint64_t frames_replaced; /**< newest wins */
-	uint64_t restarts;
-	uint64_t spans_full; /**< frames whose holes did not fit */
+	uint64_t no_buffer;                       /**< of frames without a buffer */
+	uint64_t oversize;                        /**< of pictures larger than a buffer */
+	uint64_t outside;                         /**< ranges beyond the picture: malformed */
+	uint64_t unsized;                         /**< before the geometry was known */
+	uint64_t stopped;                         /**< after fail-stop */
+	uint64_t bytes;                           /**< new ones */
+	uint64_t frames[LULL_FRAME_REASON_COUNT]; /**< given, by reason */
+	uint64_t frames_dropped;                  /**< for want of a buffer */
+	uint64_t frames_replaced;                 /**< newest wins */
+	uint64_t restarts;                        /**< times the sender began anew */
+	uint64_t spans_full;                      /**< frames whose holes did not fit */
 };
+/**
+ * Name, unit and meaning of each member of struct lull_assembler_counters, ended by a NULL name.
+ */
 extern const struct lull_counter_info lull_assembler_counter_table[];
 
 struct lull_assembler; /* opaque */
+/**
+ * Tell how much memory an assembler of this configuration needs.
+ * @param config  must pass its check
+ * @return bytes, without the buffers for pictures; align them to LULL_CACHE_LINE
+ * Threads: any.
+ */
 size_t lull_assembler_size(const struct lull_assembler_config *config);
+/**
+ * Set up an assembler in memory of the caller. It lives until the caller frees that memory. It has
+ * no buffers yet: see lull_assembler_supply().
+ * @param memory     lull_assembler_size() bytes, aligned to LULL_CACHE_LINE
+ * @param config     copied
+ * @param assembler  out: the object; it is at @p memory
+ * @return 0; -EINVAL: a member of @p config is out of range
+ */
 int lull_assembler_init(void *memory, const struct lull_assembler_config *config,
 			struct lull_assembler **assembler);
-/** Lend a buffer of buffer_bytes until it comes back in a frame. -ENOSPC: has buffer_max. */
+/**
+ * Lend a buffer until it comes back in a frame. It also ends fail-stop.
+ * @param data  config buffer_bytes bytes; not NULL
+ * @param user  anything; comes back as frame->buffer_user
+ * @return 0; -ENOSPC: the assembler has config buffer_max buffers
+ */
 int lull_assembler_supply(struct lull_assembler *assembler, uint8_t *data, void *user);
-/** Buffers that no frame is in. */
+/**
+ * Count the buffers that no frame is in.
+ * @return 0..256
+ */
 uint32_t lull_assembler_buffers(const struct lull_assembler *assembler);
-/** Take a piece; copies its bytes. Frames that end by it are fetched with lull_assembler_next(). */
+/**
+ * Take a piece and copy its bytes. Fetch frames that end by it with lull_assembler_next().
+ * @param now_ns  arrival of the packet; never goes back
+ * @param piece   what lull_frame_protocol.parse() filled in; not kept
+ */
 void lull_assembler_add(struct lull_assembler *assembler, uint64_t now_ns,
 			const struct lull_frame_piece *piece);
-/** End what has had its time. */
+/**
+ * End the frames whose time is over. lull_assembler_add() and lull_assembler_next() do this too;
+ * call it when no packet comes.
+ * @param now_ns  clock now
+ */
 void lull_assembler_expire(struct lull_assembler *assembler, uint64_t now_ns);
-/** Live: other values of the config's members of these names; 0: none. */
+/**
+ * Change config deadline_ns and silence_ns of a running assembler.
+ * @param deadline_ns  from a frame's first packet to its end at the latest; 0: none
+ * @param silence_ns   a frame without new packets for so long is over; 0: off
+ */
 void lull_assembler_patience(struct lull_assembler *assembler, uint64_t deadline_ns,
 			     uint64_t silence_ns);
-/** When expire has something to do; UINT64_MAX: never. */
+/**
+ * Tell when lull_assembler_expire() has something to do.
+ * @return the time, on the clock of now_ns; UINT64_MAX: never
+ */
 uint64_t lull_assembler_deadline_ns(const struct lull_assembler *assembler);
-/** End every open frame. */
+/**
+ * End every open frame, with reason LULL_FRAME_FLUSH.
+ * @param now_ns  clock now
+ */
 void lull_assembler_flush(struct lull_assembler *assembler, uint64_t now_ns);
-/** The next frame: its buffer is the caller's again, its spans are valid until the next call. */
+/**
+ * Fetch the next frame that ended. Its buffer is the caller's again.
+ * @param now_ns  clock now
+ * @param frame   out; what frame->missing points at is valid until the next call of this function
+ * @return false: there is none
+ */
 bool lull_assembler_next(struct lull_assembler *assembler, uint64_t now_ns,
 			 struct lull_frame *frame);
-/** Has fail-stop come into force? Supplying a buffer ends it. */
+/**
+ * Ask whether the assembler has stopped for want of buffers (LULL_FRAME_FAIL_STOP).
+ * lull_assembler_supply() ends that.
+ * @return true: it takes no pieces
+ */
 bool lull_assembler_stopped(const struct lull_assembler *assembler);
-/** Rows that are whole from the top of the newest open frame, for slices; 0 when none is open. */
+/**
+ * Count the rows that are whole from the top of the newest open frame, for who reads pictures
+ * before they are complete.
+ * @param key  out: which frame; untouched when none is open
+ * @return rows, 0..height; 0: none is open, or its first row is not whole
+ */
 uint32_t lull_assembler_rows(const struct lull_assembler *assembler, uint64_t *key);
-/** Where the open frame @p key is being put together, for slices; NULL: it is not open. */
+/**
+ * Find the buffer in which an open frame is put together.
+ * @param key  which frame
+ * @return its first byte, until the frame is given; NULL: it is not open
+ */
 const uint8_t *lull_assembler_picture(const struct lull_assembler *assembler, uint64_t key);
 /**
- * Holes of the open frame @p key below its highest byte so far (all, when its END came): for
- * resend. Returns how many, at most @p count_max.
+ * List the holes of an open frame, for requests to send again. Only holes below its highest byte so
+ * far count, or all when its END came.
+ * @param key        which frame
+ * @param spans      out, in order
+ * @param count_max  room in @p spans
+ * @return how many are in @p spans; 0: none, or the frame is not open
  */
 uint32_t lull_assembler_holes(const struct lull_assembler *assembler, uint64_t key,
 			      struct lull_frame_span *spans, uint32_t count_max);
+/**
+ * Give access to the counters. Read members with LULL_COUNTER_READ().
+ * @return borrowed for the life of the assembler
+ * Threads: any.
+ */
 const struct lull_assembler_counters *lull_assembler_counters(
 	const struct lull_assembler *assembler);
 

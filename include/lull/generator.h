@@ -63,6 +63,7 @@ struct lull_traffic_counters {
 	uint64_t skipped;   /**< replay: not sent, longer than a buffer or shorter than a header */
 	uint64_t other_run; /**< probes of another generator, or of an earlier start of this one */
 };
+/** Name, unit and meaning of each member of struct lull_traffic_counters, ended by a NULL name. */
 extern const struct lull_counter_info lull_traffic_counter_table[];
 
 /** A command for lull_loop_post_stage(); takes effect within one turn. */
@@ -70,12 +71,25 @@ struct lull_traffic_command {
 	struct lull_arrival_config arrival; /**< replaces the present one; OFF stops */
 };
 
+/** The stage that sends and judges traffic; its stage_config is a struct lull_traffic_config. */
 extern const struct lull_stage lull_stage_traffic;
 
-/** Check all but the pool; -EINVAL and @p error filled in (when not NULL). */
-int lull_traffic_config_check(const struct lull_traffic_config *config,
-			      struct lull_config_error *error);
-/** Buffers for @p mbuf_count frames of the sizes in @p arrival and in @p replay (may be NULL). */
+/**
+ * Check a configuration, all but the pool.
+ * @param error  gets the first member that is out of range; may be NULL
+ * @return 0; -EINVAL: a member is out of range
+ * Threads: any.
+ */
+int lull_traffic_config_check(const struct lull_traffic_config *config, struct lull_range *error);
+/**
+ * Make a pool of mbufs for frames of the sizes in @p arrival and in @p replay. lull_engine_fini()
+ * frees it.
+ * @param name    unique in this process
+ * @param replay  may be NULL
+ * @param error   gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return the pool; NULL on failure
+ * Threads: the main thread.
+ */
 struct rte_mempool *lull_traffic_pool_create(const char *name, uint32_t mbuf_count,
 					     const struct lull_arrival_config *arrival,
 					     const struct lull_replay *replay, char *error);
@@ -86,25 +100,70 @@ enum lull_traffic_histogram {
 	LULL_TRAFFIC_GAP,     /**< per packet: since the sink last knew its queue empty */
 	LULL_TRAFFIC_LATE,    /**< departures behind schedule */
 };
-/** Borrowed for the life of the loop. @p state is lull_loop_stage_state(). */
+/**
+ * Give access to a histogram of this window, in ns.
+ * @param state  lull_loop_stage_state()
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const struct lull_histogram *lull_traffic_histogram(const void *state,
 						    enum lull_traffic_histogram which);
+/**
+ * Give access to the counters of this window. Read members with LULL_COUNTER_READ().
+ * @param state  lull_loop_stage_state()
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const struct lull_traffic_counters *lull_traffic_counters(const void *state);
+/**
+ * Give access to what the sink counted in this window. Read members with LULL_COUNTER_READ().
+ * @param state  lull_loop_stage_state()
+ * @return borrowed for the life of the loop
+ * Threads: any.
+ */
 const struct lull_tally_counters *lull_traffic_tally(const void *state);
-/** Probes that came, the first copy of each; for a replay, every frame that came. */
+/**
+ * Count the probes that came, the first copy of each; for a replay, every frame that came.
+ * @param state  lull_loop_stage_state()
+ * @return packets of this window
+ * Threads: any.
+ */
 uint64_t lull_traffic_received(const void *state);
 /**
- * Packets known to be lost: offered and not received, once nothing is in
- * flight. A sink alone knows gaps, a source alone what it could not send.
+ * Count the packets known to be lost: offered and not received, once nothing is in flight. A sink
+ * alone knows gaps, a source alone what it could not send.
+ * @param state  lull_loop_stage_state()
+ * @return packets of this window
+ * Threads: any.
  */
 uint64_t lull_traffic_lost(const void *state);
-/** Smallest latency of this window, exact; 0 when nothing came. */
+/**
+ * Tell the smallest latency of this window, exact.
+ * @param state  lull_loop_stage_state()
+ * @return ns; 0 when nothing came
+ * Threads: any.
+ */
 uint64_t lull_traffic_latency_min_ns(const void *state);
-/** Packets the driver took with a number above the highest that came back; 0 for a replay. */
+/**
+ * Count the packets that the driver took with a number above the highest that came back.
+ * @param state  lull_loop_stage_state()
+ * @return packets; 0 for a replay
+ * Threads: any.
+ */
 uint64_t lull_traffic_in_flight(const void *state);
-/** No departure is planned: traffic is OFF, or as below. */
+/**
+ * Ask whether no departure is planned.
+ * @param state  lull_loop_stage_state()
+ * @return true: traffic is OFF, or lull_traffic_done()
+ * Threads: any.
+ */
 bool lull_traffic_silent(const void *state);
-/** The source came to its own end: count reached, replay through. */
+/**
+ * Ask whether the source came to its own end.
+ * @param state  lull_loop_stage_state()
+ * @return true: count_max is reached, or the replay is through
+ * Threads: any.
+ */
 bool lull_traffic_done(const void *state);
 
 /** When things happened in this window; 0: not yet. */
@@ -113,19 +172,33 @@ struct lull_traffic_times {
 	uint64_t first_sent_ns, last_sent_ns;
 	uint64_t first_received_ns, last_received_ns; /**< of any frame */
 };
+/**
+ * Tell when things happened in this window.
+ * @param state  lull_loop_stage_state()
+ * @param times  out
+ * Threads: any.
+ */
 void lull_traffic_times(const void *state, struct lull_traffic_times *times);
-/** Every figure by name, as /lull/traffic tells it. */
+/**
+ * Tell every figure by name, as /lull/traffic does.
+ * @param state  lull_loop_stage_state()
+ * @param put    called with each
+ * @param arg    passed to @p put
+ * Threads: any.
+ */
 void lull_traffic_report(const void *state, void (*put)(void *arg, const char *key, uint64_t value),
 			 void *arg);
 
 /* ---- replay ---- */
 
+/** What to send, and how fast. */
 struct lull_replay_config {
 	const char *path; /**< capture file: pcap or pcapng, Ethernet */
 	/** 0.001..1e6, 1: original timing, 2: twice as fast; 0: as fast as possible */
 	double speed;
 	uint64_t loop_count; /**< times through the file; 0: for ever */
 };
+/** What a file holds. */
 struct lull_replay_info {
 	uint64_t frames, bytes; /**< that will be sent, once through */
 	uint64_t truncated;     /**< of these: sent as captured, shorter than on the wire */
@@ -134,14 +207,28 @@ struct lull_replay_info {
 	uint64_t duration_ns;   /**< first to last frame at original speed */
 	uint16_t frame_max_bytes;
 };
-#define LULL_REPLAY_FRAME_MAX 9600
+#define LULL_REPLAY_FRAME_MAX 9600 /**< bytes of a frame */
 /**
- * Map and check the whole file; on error @p error (LULL_ERROR_SIZE bytes) names the file and the
- * trouble.
+ * Map a capture file and check all of it. Free it with lull_replay_close().
+ * @param replay  out
+ * @param error   gets a sentence that names the file and what is wrong; LULL_ERROR_SIZE bytes
+ * @return 0; -EINVAL: speed out of range, or the file is no capture that can be sent; -ENOMEM;
+ *         another negative errno of the file
+ * Threads: the main thread.
  */
 int lull_replay_open(const struct lull_replay_config *config, struct lull_replay **replay,
 		     char *error);
+/**
+ * Tell what a file holds.
+ * @return borrowed until lull_replay_close()
+ * Threads: any.
+ */
 const struct lull_replay_info *lull_replay_info(const struct lull_replay *replay);
+/**
+ * Unmap the file and free the object. No loop uses it any more.
+ * @param replay  NULL is ignored
+ * Threads: the main thread.
+ */
 void lull_replay_close(struct lull_replay *replay);
 
 #ifdef __cplusplus

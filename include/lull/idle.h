@@ -4,20 +4,36 @@
  * Idle: decide how long a polling loop may rest.
  *
  * A loop that polls queues calls lull_idle_plan() once per turn with what it
- * received, carries the answer out (lull_rest_run() in rest.h, or its own way)
- * and tells lull_idle_wake() what happened. In between a *governor* decides.
- * Nothing here reads a clock, does I/O or allocates, so the same object runs
- * in a live loop, in a test and in the simulator.
+ * received, rests as the answer says (lull_rest_run() in rest.h, or a way of
+ * its own) and tells lull_idle_wake() what happened. In between a *governor*
+ * decides. Nothing here reads a clock, does I/O or allocates, so the same
+ * object runs in a live loop, in a test and in the simulator.
  *
- *     turn.now_ns = clock(); ... receive, process, send ...
- *     rest = lull_idle_plan(idle, &turn);
- *     if (rest.depth != LULL_REST_NONE) {
- *             lull_rest_run(&rest, &wake);
- *             lull_idle_wake(idle, &wake);
- *     }
+ * The end of a turn, with two queues:
  *
- * Threads: an idle object belongs to one loop. Counters, histograms and
- *          lull_idle_verdict_read() may be read by any thread.
+ * @code
+ * #include <lull/rest.h>
+ *
+ * void
+ * end_turn(struct lull_idle *idle, uint64_t now_ns, const uint16_t queue_pkts[2])
+ * {
+ *         struct lull_turn turn = { .now_ns = now_ns, .queue_pkts = queue_pkts,
+ *                                   .queue_count = 2 };
+ *         struct lull_rest rest = lull_idle_plan(idle, &turn);
+ *         const struct lull_rest_way *way = &lull_rest_sleep_timer;
+ *         struct lull_wake wake;
+ *
+ *         if (rest.depth == LULL_REST_NONE)
+ *                 return;
+ *         if (rest.depth == LULL_REST_PAUSE)
+ *                 way = &lull_rest_pause;
+ *         lull_rest_run(way, NULL, &rest, &wake);
+ *         lull_idle_wake(idle, &wake);
+ * }
+ * @endcode
+ *
+ * Threads: an idle object belongs to one loop, whose thread alone calls its
+ *          functions. Any thread may read its counters and histograms.
  * Memory:  lives in lull_idle_size() bytes that the caller provides;
  *          lull_idle_create() in rest.h allocates for those who prefer that.
  */
@@ -35,23 +51,30 @@
 extern "C" {
 #endif
 
-#define LULL_IDLE_QUEUES_MAX 64
-#define LULL_ARRIVAL_SCALES 15 /**< windows of 1, 2, 4 ... 16384 us */
+#define LULL_IDLE_QUEUES_MAX 64 /**< queues of one loop */
+#define LULL_ARRIVAL_SCALES 15  /**< windows of 1, 2, 4 ... 16384 us */
 
 /** Ways to rest, from the lightest to the deepest. */
 enum lull_rest_depth {
-	LULL_REST_NONE,      /**< poll again at once */
-	LULL_REST_PAUSE,     /**< keep the core, spare its pipeline and power */
-	LULL_REST_MONITOR,   /**< core waits for a write to the Rx ring (WAITPKG) */
-	LULL_REST_SLEEP,     /**< thread sleeps on a timer */
-	LULL_REST_INTERRUPT, /**< thread sleeps until a packet raises an interrupt */
-	LULL_REST_DEPTH_COUNT
+	LULL_REST_NONE,       /**< poll again at once */
+	LULL_REST_PAUSE,      /**< keep the core, spare its pipeline and power */
+	LULL_REST_MONITOR,    /**< core waits for a write to the Rx ring (WAITPKG) */
+	LULL_REST_SLEEP,      /**< thread sleeps on a timer */
+	LULL_REST_INTERRUPT,  /**< thread sleeps until a packet raises an interrupt */
+	LULL_REST_DEPTH_COUNT /**< how many there are */
 };
+/** A depth as a member of the set struct lull_idle_limits.depths. */
 #define LULL_REST_BIT(depth) (1u << (depth))
 
-/** "none", "pause", ... for messages and JSON. */
+/**
+ * Name a depth, for messages and JSON.
+ * @param depth  below LULL_REST_DEPTH_COUNT; any other value is an assertion
+ * @return "none", "pause", "monitor", "sleep" or "interrupt"; static
+ * Threads: any.
+ */
 const char *lull_rest_depth_name(enum lull_rest_depth depth);
 
+/** What a rest may do to packets. */
 enum lull_loss {
 	LULL_LOSS_ZERO,    /**< a rest must never let an Rx ring overflow */
 	LULL_LOSS_TOLERATE /**< losing packets to a rest is acceptable */
@@ -63,6 +86,12 @@ enum lull_envelope {
 	LULL_ENVELOPE_LINK,    /**< link rate at 84 B on the wire: proven */
 	LULL_ENVELOPE_STATED,  /**< the user's figure: as good as the figure */
 };
+/**
+ * Name a kind of envelope, for messages and JSON.
+ * @param envelope  one of the enumerators; any other value is an assertion
+ * @return "learned", "link" or "stated"; static
+ * Threads: any.
+ */
 const char *lull_envelope_name(enum lull_envelope envelope);
 
 /** How the kalman governors keep what they know of each packet size; all decide alike. */
@@ -71,7 +100,12 @@ enum lull_record_layout {
 	LULL_RECORD_ARRAY,   /**< a row per byte of packet size */
 	LULL_RECORD_SEGMENTS /**< a row per segment of row_bytes */
 };
-/** "linked", "array", "segments". */
+/**
+ * Name a layout, for messages and JSON.
+ * @param layout  one of the enumerators; any other value is an assertion
+ * @return "linked", "array" or "segments"; static
+ * Threads: any.
+ */
 const char *lull_record_layout_name(enum lull_record_layout layout);
 
 /** Parameters of the kalman governors. Zero means the default in brackets. */
@@ -97,7 +131,7 @@ struct lull_idle_limits {
 	uint64_t pps_max; /**< per ring, for link and stated, up to 10^12; ignored when learned */
 	uint32_t burst_pkts; /**< a receive shorter than this emptied its queue [32] */
 	uint32_t depths;     /**< LULL_REST_BIT() of the depths on offer [pause, sleep] */
-	struct lull_kalman_config kalman;
+	struct lull_kalman_config kalman; /**< of the kalman governors alone */
 };
 
 /** What one turn of the loop did. */
@@ -121,10 +155,11 @@ struct lull_turn {
 
 /** How to rest now. */
 struct lull_rest {
-	enum lull_rest_depth depth;
-	uint64_t limit_ns; /**< longest rest asked for, > 0 unless depth is NONE */
+	enum lull_rest_depth depth; /**< NONE: poll again at once */
+	uint64_t limit_ns;          /**< longest rest asked for, > 0 unless depth is NONE */
 };
 
+/** What ended a rest. */
 enum lull_wake_reason {
 	LULL_WAKE_TIMER,  /**< the rest reached its limit */
 	LULL_WAKE_PACKET, /**< a packet ended it */
@@ -137,70 +172,84 @@ struct lull_wake {
 	uint64_t begin_ns;     /**< clock right before resting */
 	uint64_t end_ns;       /**< clock right after */
 	uint64_t cpu_ns;       /**< CPU time the rest itself used; 0: not measured this time */
-	enum lull_wake_reason reason;
+	enum lull_wake_reason reason; /**< what ended it */
 };
 
-/** Counters of one loop; every duration is real time, not requested time. */
+/** Counters of one loop. Durations are as measured, but for rest_requested_ns. */
 struct lull_idle_counters {
-	uint64_t turns;
-	uint64_t turns_empty;
-	uint64_t pkts;
-	uint64_t busy_ns;           /**< turns that carried packets: T_io + T_proc */
-	uint64_t empty_ns;          /**< turns that did not: T_empty */
-	uint64_t rest_ns;           /**< resting: T_sleep */
-	uint64_t rest_requested_ns; /**< the same as asked for */
-	uint64_t overshoot_ns;      /**< rests beyond their limit */
-	uint64_t rests[LULL_REST_DEPTH_COUNT];
-	uint64_t wakes_packet; /**< rests ended by a packet */
+	uint64_t turns;                        /**< of the loop */
+	uint64_t turns_empty;                  /**< turns that received nothing */
+	uint64_t pkts;                         /**< packets received */
+	uint64_t busy_ns;                      /**< turns that carried packets: T_io + T_proc */
+	uint64_t empty_ns;                     /**< turns that did not: T_empty */
+	uint64_t rest_ns;                      /**< resting: T_sleep */
+	uint64_t rest_requested_ns;            /**< the same as asked for */
+	uint64_t overshoot_ns;                 /**< rests beyond their limit */
+	uint64_t rests[LULL_REST_DEPTH_COUNT]; /**< by depth */
+	uint64_t wakes_packet;                 /**< rests ended by a packet */
 	uint64_t wakes_late;   /**< wake-ups beyond 4 x the usual overshoot + 50 us */
 	uint64_t rests_cut;    /**< plans that a limit shortened */
 	uint64_t misses;       /**< packets lost in an Rx ring after a rest */
 	uint64_t misses_other; /**< packets lost in an Rx ring, no rest to blame */
 	uint64_t backoffs;     /**< times a late wake-up or a miss shortened the rest */
 };
-/** The table of the struct above, ended by a NULL name. */
+/** Name, unit and meaning of each member of struct lull_idle_counters, ended by a NULL name. */
 extern const struct lull_counter_info lull_idle_counter_table[];
 
 /** What a governor can promise. */
 enum lull_verdict_state {
 	LULL_VERDICT_NONE, /**< the governor takes no objective */
-	/** too few rests measured yet: resting shortly, promising nothing */
+	/** too few rests measured so far: rests are short, nothing is promised */
 	LULL_VERDICT_CALIBRATING,
 	LULL_VERDICT_FEASIBLE,   /**< the objective holds with the rest stated */
 	LULL_VERDICT_INFEASIBLE, /**< no sleep fits: the depth stated is the fallback */
 	LULL_VERDICT_SUSPENDED,  /**< this host wakes the thread too late too often */
 };
+/**
+ * Name a state, for messages and JSON.
+ * @param state  one of the enumerators; any other value is an assertion
+ * @return "none", "calibrating", "feasible", "infeasible" or "suspended"; static
+ * Threads: any.
+ */
 const char *lull_verdict_state_name(enum lull_verdict_state state);
 
 /** Which limit decides the rest. */
 enum lull_bound {
-	LULL_BOUND_NONE,
+	LULL_BOUND_NONE,       /**< none */
 	LULL_BOUND_LATENCY,    /**< the objective */
 	LULL_BOUND_RING,       /**< room in the Rx ring */
 	LULL_BOUND_CAP,        /**< rest_ns_max */
 	LULL_BOUND_BREAK_EVEN, /**< what fits is too short to save anything */
 	LULL_BOUND_OVERSHOOT,  /**< wake-ups come too late for the objective */
 };
+/**
+ * Name a bound, for messages and JSON.
+ * @param bound  one of the enumerators; any other value is an assertion
+ * @return "none", "latency", "ring", "cap", "break-even" or "overshoot"; static
+ * Threads: any.
+ */
 const char *lull_bound_name(enum lull_bound bound);
 
+/** What lull_idle_verdict() tells: a promise, what limits it, and the figures behind it. */
 struct lull_verdict {
-	enum lull_verdict_state state;
-	enum lull_bound binding;
-	enum lull_rest_depth depth; /**< how the loop rests now */
-	uint64_t rest_ns;           /**< rest asked for now */
-	uint64_t latency_bound_ns;  /**< longest real rest the percentile allows */
-	uint64_t ring_bound_ns;     /**< longest rest the ring allows; UINT64_MAX: any */
-	uint64_t break_even_ns;     /**< shortest rest that saves CPU */
-	uint64_t predicted_ns;      /**< added wait at the percentile with this rest */
-	uint32_t predicted_cpu_ppm; /**< share of the core */
+	enum lull_verdict_state state; /**< what is promised */
+	enum lull_bound binding;       /**< which limit decides */
+	enum lull_rest_depth depth;    /**< how the loop rests now */
+	uint64_t rest_ns;              /**< rest asked for now */
+	uint64_t latency_bound_ns;     /**< longest real rest the percentile allows */
+	uint64_t ring_bound_ns;        /**< longest rest the ring allows; UINT64_MAX: any */
+	uint64_t break_even_ns;        /**< shortest rest that saves CPU */
+	uint64_t predicted_ns;         /**< added wait at the percentile with this rest */
+	uint32_t predicted_cpu_ppm;    /**< share of the core */
+	/** Percentiles of how late a sleep ends on this machine. */
 	uint64_t overshoot_p50_ns, overshoot_p99_ns, overshoot_p9999_ns;
-	uint64_t cost_ns;     /**< CPU time of one rest */
-	uint32_t load_ppm;    /**< rho: share of time that serving the arrivals takes */
-	uint32_t resting_ppm; /**< f: share of the packets that arrive during a rest */
-	uint64_t arrival_pps;
-	enum lull_envelope envelope;
-	uint64_t pps_max;           /**< arrival limit behind ring_bound_ns */
-	uint64_t calibration_count; /**< rests measured */
+	uint64_t cost_ns;            /**< CPU time of one rest */
+	uint32_t load_ppm;           /**< rho: share of time that serving the arrivals takes */
+	uint32_t resting_ppm;        /**< f: share of the packets that arrive during a rest */
+	uint64_t arrival_pps;        /**< packets per second that come */
+	enum lull_envelope envelope; /**< where pps_max comes from */
+	uint64_t pps_max;            /**< arrival limit behind ring_bound_ns */
+	uint64_t calibration_count;  /**< rests measured */
 	/**
 	 * Measured since the last lull_idle_mark(): packets that waited longer than the objective,
 	 * parts per million; reckoned as if packets came evenly while nobody looked.
@@ -217,81 +266,166 @@ struct lull_verdict {
 struct lull_idle_governor; /* core/idle/governor.h */
 struct lull_idle;          /* opaque */
 
-/** Every governor, NULL at the end: options, help, tests and the simulator walk it. */
+/** Every governor, ended by NULL: options, help, tests and the simulator walk the list. */
 extern const struct lull_idle_governor *const lull_idle_governors[];
-/** Governor of this name, or NULL. */
+/**
+ * Find a governor by its name.
+ * @param name  for example "objective"; lull_idle_governors has all of them
+ * @return the governor, static; NULL: none has this name
+ * Threads: any.
+ */
 const struct lull_idle_governor *lull_idle_governor_find(const char *name);
+/**
+ * Name a governor, as lull_idle_governor_find() takes it.
+ * @return its name; static
+ * Threads: any.
+ */
 const char *lull_idle_governor_name(const struct lull_idle_governor *governor);
-/** One line for --help. */
+/**
+ * Describe a governor in one line, for --help.
+ * @return the line, without a line feed; static
+ * Threads: any.
+ */
 const char *lull_idle_governor_summary(const struct lull_idle_governor *governor);
 
-/** Check limits; -EINVAL and @p error filled in (when not NULL) if one is out of range. */
-int lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_config_error *error);
+/**
+ * Check limits. A member that is zero stands for its default and is in range.
+ * @param error  gets the first member that is out of range; may be NULL
+ * @return 0; -EINVAL: a member is out of range
+ * Threads: any.
+ */
+int lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_range *error);
 
-/** Bytes for an idle object, the same for every governor. Align to LULL_CACHE_LINE. */
+/**
+ * Tell how much memory an idle object needs. It is the same for every governor.
+ * @return bytes; align them to LULL_CACHE_LINE
+ * Threads: any.
+ */
 size_t lull_idle_size(void);
-/** Set up an idle object in @p memory (contents do not matter). 0 or -EINVAL. */
+/**
+ * Set up an idle object in memory of the caller. It lives until the caller frees that memory;
+ * nothing else is to be released.
+ * @param memory  lull_idle_size() bytes, aligned to LULL_CACHE_LINE; what they hold does not matter
+ * @param limits  copied
+ * @param now_ns  clock now, the one that later turns have
+ * @param idle    out: the object; it is at @p memory
+ * @return 0; -EINVAL: no memory, not aligned, no governor, or limits out of range
+ */
 int lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 		   const struct lull_idle_limits *limits, uint64_t now_ns, struct lull_idle **idle);
 
 /**
- * Does the governor look at packet sizes? Others never read them, so a loop need not measure them.
- * The answer may change with lull_idle_change(). Owner thread only.
+ * Ask whether the governor looks at packet sizes. Only then must the loop measure them and fill in
+ * size_pkts, bytes and bytes_squared of struct lull_turn. The answer may change with
+ * lull_idle_change().
+ * @return true: measure them
  */
 bool lull_idle_wants_sizes(const struct lull_idle *idle);
-/** After each turn: how to rest now, already cut to the limits. */
+/**
+ * Decide how to rest now. Call it once per turn of the loop, after the packets were handled.
+ * @param turn  what the turn received; not kept
+ * @return the rest, already cut to the limits and to turn->deadline_ns; depth LULL_REST_NONE: poll
+ *         again at once, and do not call lull_idle_wake()
+ */
 struct lull_rest lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn);
-/** After each rest. */
+/**
+ * Tell what became of a rest. Call it after each rest that lull_idle_plan() asked for, before the
+ * next turn.
+ * @param wake  lull_rest_run() fills it in; not kept
+ */
 void lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake);
 /**
- * For loops that do not time every turn: since the last plan, wake or call of this, @p turns turns
- * ended, @p turns_empty of which received nothing and the others @p pkts packets in all. None of
- * them followed a rest, so their packets waited for nothing that lull did. The time up to
- * @p now_ns is split by what an empty turn takes, which runs of empty turns tell.
- * With no turns it only says that the last planned turn has ended.
+ * Account turns that were not planned one by one, for loops that do not time every turn. Since the
+ * last call of lull_idle_plan(), lull_idle_wake() or this function, @p turns turns ended. None of
+ * them followed a rest, so their packets waited for nothing that lull did. The time up to @p now_ns
+ * is split into empty and busy time: runs of empty turns tell how long an empty turn takes.
+ * @param now_ns       clock now; never goes back
+ * @param turns        0: only the last planned turn has ended
+ * @param turns_empty  of these, turns that received nothing
+ * @param pkts         what the others received in all
  */
 void lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64_t turns_empty,
 		      uint64_t pkts);
 /**
- * The Rx rings lost packets since the last call: @p pkts is the rise of the
- * ports' missed counters. Charged to resting when a rest has ended since the
- * last call, otherwise counted as misses_other.
+ * Tell that Rx rings lost packets since the last call. The loss is charged to resting (counter
+ * misses) when a rest has ended since the last call, and to nobody (misses_other) otherwise. A
+ * governor shortens its rests after a loss that is charged to it.
+ * @param now_ns  clock now
+ * @param pkts    by how much the ports' counters of missed packets rose; 0 is allowed
  */
 void lull_idle_miss(struct lull_idle *idle, uint64_t now_ns, uint64_t pkts);
 
 /**
- * Change the governor (NULL: keep) and limits of a running loop; what was learned stays. 0 or
- * -EINVAL.
+ * Change the governor and the limits of a running loop. What was learned of this machine and of the
+ * traffic stays. The governor starts anew.
+ * @param governor  NULL: keep the present one
+ * @param limits    copied
+ * @return 0; -EINVAL: limits out of range, nothing was changed
  */
 int lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *governor,
 		     const struct lull_idle_limits *limits);
 /**
- * The thread has another scheduling class, or another CPU: how late its rests end is learned anew,
- * what was learned of the traffic stays. Owner thread only.
+ * Learn anew how late rests end. Call it when the thread has another scheduling class or another
+ * CPU. What was learned of the traffic stays.
  */
 void lull_idle_forget(struct lull_idle *idle);
-/** Start a new measurement window: clears the window histograms, nothing else. */
+/**
+ * Begin a new measurement window: clear the two histograms and late_ppm of the verdict. Counters
+ * run on.
+ */
 void lull_idle_mark(struct lull_idle *idle);
 
+/**
+ * Tell which governor decides.
+ * @return the governor; static, never NULL
+ */
 const struct lull_idle_governor *lull_idle_governor(const struct lull_idle *idle);
+/**
+ * Tell the limits in force, with defaults filled in.
+ * @return borrowed for the life of the object; lull_idle_change() changes what it points at
+ */
 const struct lull_idle_limits *lull_idle_limits(const struct lull_idle *idle);
-/** Borrowed for the life of the object; read members with LULL_COUNTER_READ(). */
+/**
+ * Give access to the counters. Read members with LULL_COUNTER_READ().
+ * @return borrowed for the life of the object
+ * Threads: any.
+ */
 const struct lull_idle_counters *lull_idle_counters(const struct lull_idle *idle);
-/** Lengths of real rests in this window. */
+/**
+ * Give access to the lengths of real rests in this window, in ns.
+ * @return borrowed for the life of the object
+ * Threads: any.
+ */
 const struct lull_histogram *lull_idle_rest_histogram(const struct lull_idle *idle);
 /**
- * Upper bound of the wait lull added, per packet, in this window: a packet
- * fetched before its ring first ran short after a rest waited no longer than
- * from the last time the ring was known empty to the end of the turn that
- * carried it. Needs no time stamps in packets.
+ * Give access to an upper bound of the wait that lull added, per packet, in ns, in this window. A
+ * packet that is fetched before its ring first ran short after a rest waited at most from the last
+ * time the ring was known to be empty to the end of the turn that fetched it. This needs no time
+ * stamps in packets.
+ * @return borrowed for the life of the object
+ * Threads: any.
  */
 const struct lull_histogram *lull_idle_wait_histogram(const struct lull_idle *idle);
-/** What the governor promises now. Owner thread only. */
+/**
+ * Tell what the governor promises now, and why. lull_verdict_explain() makes a sentence of it.
+ * @param verdict  filled in
+ */
 void lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict);
 
-/** Empty polling rate eta = T_empty / T, parts per million. */
+/**
+ * Compute the share of time in turns that received nothing: T_empty / T, where T is busy_ns +
+ * empty_ns + rest_ns (eta of the time model in docs/sleep-model.md).
+ * @return parts per million; 0 before the first turn has ended
+ * Threads: any.
+ */
 uint32_t lull_idle_empty_ppm(const struct lull_idle_counters *counters);
-/** CPU usage of the time model U = 1 - T_sleep / T, parts per million. */
+/**
+ * Compute the CPU usage of the time model: 1 - T_sleep / T, where T_sleep is rest_ns and T is
+ * busy_ns + empty_ns + rest_ns (U of the time model in docs/sleep-model.md). All rests count as
+ * sleep, a pause too; lull_thread_cpu_ns() tells what the kernel accounts.
+ * @return parts per million; 1000000 before the first turn has ended
+ * Threads: any.
+ */
 uint32_t lull_idle_usage_ppm(const struct lull_idle_counters *counters);
 
 #ifdef __cplusplus

@@ -26,8 +26,8 @@
 extern "C" {
 #endif
 
-#define LULL_PIPELINE_IO_MAX 4
-#define LULL_PIPELINE_LOG_MAX 4
+#define LULL_PIPELINE_IO_MAX 4  /**< I/O loops */
+#define LULL_PIPELINE_LOG_MAX 4 /**< log loops */
 /** Private bytes per mbuf that the pipeline needs. */
 #define LULL_PIPELINE_PRIVATE 128
 
@@ -81,16 +81,34 @@ struct lull_pipeline_config {
 };
 struct lull_pipeline; /* opaque */
 
-/** DPDK memory that most of a pipeline takes: tables, merges, rings to the logs, dispatchers. */
+/**
+ * Estimate the DPDK memory that a pipeline takes for tables, merges, rings to the logs and
+ * dispatchers, which is most of it.
+ * @return bytes
+ * Threads: any.
+ */
 uint64_t lull_pipeline_bytes(const struct lull_pipeline_config *config);
-/** Rings and state for all loops; 0 or -errno and the sentence. */
+/**
+ * Make rings and state for all loops. Free them with lull_pipeline_destroy().
+ * @param config    copied; what sources, sinks and trace_arg point at is borrowed
+ * @param pipeline  out
+ * @param error     gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return 0; -EINVAL: a member is out of range; -ENOTSUP: identify, built without it; -ENOMEM;
+ *         another negative errno of DPDK
+ * Threads: the main thread.
+ */
 int lull_pipeline_create(const struct lull_pipeline_config *config, struct lull_pipeline **pipeline,
 			 char *error);
-/** After its loops have been destroyed; NULL is ignored. */
+/**
+ * Free a pipeline. Its loops have been destroyed.
+ * @param pipeline  NULL is ignored
+ * Threads: the main thread.
+ */
 void lull_pipeline_destroy(struct lull_pipeline *pipeline);
 /**
- * What @p port loses from now on is part of the totals. Before the loops run; 0, or -ENOSPC beyond
- * 16 ports.
+ * Make what a port loses from now on part of the totals. Call it before the loops run.
+ * @return 0; -ENOSPC: beyond 16 ports
+ * Threads: the main thread.
  */
 int lull_pipeline_port(struct lull_pipeline *pipeline, const struct lull_port *port);
 
@@ -99,10 +117,16 @@ struct lull_pipeline_place {
 	struct lull_pipeline *pipeline;
 	uint32_t index; /**< of this loop among those of its stage */
 };
-/** With ports as queues of the loop, or with a source and no queues. */
+/**
+ * The stage that receives and dispatches: with ports as queues of the loop, or with a source and no
+ * queues. Its stage_config, like that of the next three, is a struct lull_pipeline_place.
+ */
 extern const struct lull_stage lull_stage_flow_io;
+/** The stage that records flows. */
 extern const struct lull_stage lull_stage_flow_worker;
+/** The stage that merges records and gives them to a sink. */
 extern const struct lull_stage lull_stage_flow_log;
+/** The stage that puts packets back in order, and sends or frees them. */
 extern const struct lull_stage lull_stage_flow_output;
 
 /** Commands of lull_loop_post_stage(). */
@@ -114,6 +138,7 @@ enum lull_pipeline_verb {
 	LULL_PIPELINE_WORK,       /**< workers: work_ns */
 	LULL_PIPELINE_STALL,      /**< workers: do nothing for stall_ns, for trials */
 };
+/** A command; a member that the verb does not use is not looked at. */
 struct lull_pipeline_command {
 	uint32_t verb; /**< enum lull_pipeline_verb */
 	const struct lull_scheduler *scheduler, *shadow;
@@ -122,12 +147,22 @@ struct lull_pipeline_command {
 	uint64_t flush_ns, idle_ns, work_ns, stall_ns;
 };
 
-/** Where the input of @p index has come to its end (sources), all of it dispatched. Any thread. */
+/**
+ * Ask whether the input of an I/O loop has come to its end, with all of it dispatched. Only sources
+ * end.
+ * @param io_index  of the I/O loop
+ * @return true: it has
+ * Threads: any.
+ */
 bool lull_pipeline_ended(const struct lull_pipeline *pipeline, uint32_t io_index);
 /**
  * Drain in order while the loops run: I/O loops send what is staged and take no more, workers
- * finish and flush their tables, logs give every record, sinks get a last turn. Blocks, at most
- * @p limit_ns; 0 or -ETIMEDOUT and who is not done. Afterwards stop the loops.
+ * finish and flush their tables, logs give every record, sinks get a last turn. Stop the loops
+ * afterwards.
+ * @param limit_ns  longest time that the call may take
+ * @param error     gets a sentence that says who is not done; LULL_ERROR_SIZE bytes
+ * @return 0; -ETIMEDOUT
+ * Threads: the main thread.
  */
 int lull_pipeline_finish(struct lull_pipeline *pipeline, uint64_t limit_ns, char *error);
 
@@ -141,41 +176,104 @@ struct lull_pipeline_totals {
 	uint64_t output, output_drops; /**< left by the output loop */
 	uint64_t reordered;            /**< finished by workers after a later one of their bucket */
 };
+/**
+ * Count packets by fate.
+ * @param totals  out; read so that the identities of lull_pipeline_check() can be judged while all
+ *                run
+ * Threads: any.
+ */
 void lull_pipeline_totals(const struct lull_pipeline *pipeline,
 			  struct lull_pipeline_totals *totals);
 /**
- * rx = staged + dispatched + drops by cause, dispatched = finished + in flight, finished = recorded
- * + open + unrecorded. Reads what lies downstream before and after what lies upstream, so a packet
- * on its way is no difference. 0, or -EPROTO and the identity that does not hold. Any thread.
+ * Check that every packet is accounted for: rx = staged + dispatched + drops by cause, dispatched =
+ * finished + in flight, finished = recorded + open + unrecorded. It reads what lies downstream
+ * before and after what lies upstream, so a packet on its way is no difference.
+ * @param error  gets the identity that does not hold; LULL_ERROR_SIZE bytes
+ * @return 0; -EPROTO: an identity does not hold
+ * Threads: any.
  */
 int lull_pipeline_check(const struct lull_pipeline *pipeline, char *error);
 
-/** Counters of the parts, for telemetry. Any thread. */
+/**
+ * Give access to the counters of a dispatcher. Read members with LULL_COUNTER_READ().
+ * @param io_index  of its I/O loop
+ * @return borrowed for the life of the pipeline
+ * Threads: any.
+ */
 const struct lull_dispatch_counters *lull_pipeline_dispatch(const struct lull_pipeline *pipeline,
 							    uint32_t io_index);
+/**
+ * Give access to the counters of a parser. Read members with LULL_COUNTER_READ().
+ * @param io_index  of its I/O loop
+ * @return borrowed for the life of the pipeline
+ * Threads: any.
+ */
 const struct lull_flow_parser_counters *lull_pipeline_parser(const struct lull_pipeline *pipeline,
 							     uint32_t io_index);
+/**
+ * Give access to the counters of a flow table. Read members with LULL_COUNTER_READ().
+ * @param worker_index  of its worker
+ * @return borrowed for the life of the pipeline
+ * Threads: any.
+ */
 const struct lull_flow_table_counters *lull_pipeline_table(const struct lull_pipeline *pipeline,
 							   uint32_t worker_index);
+/**
+ * Give access to the counters of a merge. Read members with LULL_COUNTER_READ().
+ * @param log_index  of its log loop
+ * @return borrowed for the life of the pipeline
+ * Threads: any.
+ */
 const struct lull_flow_merge_counters *lull_pipeline_merge(const struct lull_pipeline *pipeline,
 							   uint32_t log_index);
-/** NULL unless the output loop resequences. */
+/**
+ * Give access to the counters of the resequencer. Read members with LULL_COUNTER_READ().
+ * @return borrowed for the life of the pipeline; NULL: the output loop does not resequence
+ * Threads: any.
+ */
 const struct lull_resequence_counters *lull_pipeline_resequence(
 	const struct lull_pipeline *pipeline);
-/** Time that packets wait in the output loop for earlier ones, ns; NULL as above. */
+/**
+ * Give access to the time that packets wait in the output loop for earlier ones, in ns.
+ * @return borrowed for the life of the pipeline; NULL: the output loop does not resequence
+ * Threads: any.
+ */
 const struct lull_histogram *lull_pipeline_resequence_wait(const struct lull_pipeline *pipeline);
-/** The heaviest open flows of all workers, a copy at most a few seconds old. Any thread. */
+/**
+ * Copy the heaviest open flows of all workers.
+ * @param top  out; at most a few seconds old
+ * Threads: any.
+ */
 void lull_pipeline_top(const struct lull_pipeline *pipeline, struct lull_flow_top *top);
 
-/** Mbufs with private bytes for the pipeline. */
+/**
+ * Make a pool of mbufs with private bytes for the pipeline. lull_engine_fini() frees it.
+ * @param name        unique in this process
+ * @param mbuf_count  packets that it has room for
+ * @param len_bytes   longest packet
+ * @param error       gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @return the pool; NULL on failure
+ * Threads: the main thread.
+ */
 struct rte_mempool *lull_pipeline_pool(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
 				       char *error);
 
 /* ---- identification ---- */
 
-/** "4.2.0" of the library in use; NULL: built without. */
+/**
+ * Tell the version of the library that identifies protocols.
+ * @return for example "4.2.0"; static; NULL: built without
+ * Threads: any.
+ */
 const char *lull_identify_version(void);
-/** Name of a protocol, as the library prints it: "TLS.Google"; "" for 0. Any thread. */
+/**
+ * Name a protocol, as the library prints it: "TLS.Google".
+ * @param unused  not looked at
+ * @param text    out: the name, "" when both numbers are 0; cut to @p size bytes
+ * @param size    bytes of @p text, at least 1
+ * @return @p text
+ * Threads: any.
+ */
 const char *lull_identify_name(void *unused, uint16_t app, uint16_t app_master, char *text,
 			       size_t size);
 

@@ -7,7 +7,20 @@
  * each row begins. Pictures are read as they came: 16-bit samples for who computes with them, 8-bit
  * RGB for viewers.
  *
- * Threads: functions keep nothing, any thread may call them.
+ * @code
+ * #include <lull/pixel.h>
+ *
+ * int
+ * show_picture(const uint8_t *picture, uint8_t rgb[3 * 640 * 480])
+ * {
+ *         struct lull_frame_geometry geometry = { .width = 640, .height = 480,
+ *                                                 .pixel = LULL_PIXEL_BAYER_RG8 };
+ *
+ *         return lull_pixel_to_rgb(&geometry, picture, rgb, NULL);
+ * }
+ * @endcode
+ *
+ * Threads: any; functions keep nothing.
  * Memory:  the caller's; nothing is allocated.
  */
 #ifndef LULL_PIXEL_H
@@ -52,40 +65,53 @@ enum lull_pixel {
 	LULL_PIXEL_YUV411_4175, /**< 6 bytes for 4 pixels: Cb Y0 Y1 Cr Y2 Y3 */
 	LULL_PIXEL_COUNT
 };
-/** "mono8", "bayer-rg12p", "uyvy10" ... */
+/**
+ * Name a pixel format.
+ * @return its name: "mono8", "bayer-rg12p", "uyvy10" ...; "unknown" for a value that has none;
+ *         static
+ */
 const char *lull_pixel_name(enum lull_pixel pixel);
-/** LULL_PIXEL_UNKNOWN when there is none of that name. */
+/**
+ * Find a pixel format by its name.
+ * @param name  as lull_pixel_name() gives it
+ * @return the format; LULL_PIXEL_UNKNOWN: none has this name
+ */
 enum lull_pixel lull_pixel_find(const char *name);
 /** A group that cannot be parted: its bytes, its columns and its rows. */
 struct lull_pixel_group {
-	uint8_t bytes, columns, rows;
+	uint8_t bytes, columns, rows; /**< that it has */
 };
+/**
+ * Tell how the pixels of a format are packed together.
+ * @return the smallest group of whole bytes; all members 0 for LULL_PIXEL_UNKNOWN
+ */
 struct lull_pixel_group lull_pixel_group(enum lull_pixel pixel);
 
-#define LULL_FRAME_SIDE_MAX 65535
-#define LULL_FRAME_BYTES_MAX (1ULL << 32)
+#define LULL_FRAME_SIDE_MAX 65535         /**< pixels of a side */
+#define LULL_FRAME_BYTES_MAX (1ULL << 32) /**< of a picture */
 
+/** Size, region and pixel format of a picture. */
 struct lull_frame_geometry {
 	uint32_t width, height;      /**< pixels, 1..LULL_FRAME_SIDE_MAX */
 	uint32_t x_offset, y_offset; /**< of the region on the sensor */
 	uint32_t row_bytes;          /**< from one row (of groups) to the next; 0: no padding */
-	enum lull_pixel pixel;
+	enum lull_pixel pixel;       /**< format */
 };
 /**
- * Bytes of the picture: rows of whole groups, with the padding of each row. Pixels that are unknown
- * need row_bytes. 0: a member is out of range or LULL_FRAME_BYTES_MAX does not suffice.
+ * Compute the bytes of a picture: rows of whole groups, with the padding of each row. Pixels that
+ * are unknown need row_bytes.
+ * @return bytes, 1..LULL_FRAME_BYTES_MAX; 0: a member is out of range, or the picture is larger
  */
 uint64_t lull_frame_bytes(const struct lull_frame_geometry *geometry);
 
 /* ---- pictures for viewers ---- */
 
 /**
- * Mono, Bayer and raw pixels as 16-bit samples in their own range (0..4095 for 12 bits), one per
- * pixel, row by row without padding.
- *
- * @param picture  lull_frame_bytes(geometry) bytes
+ * Unpack mono, Bayer and raw pixels to 16-bit samples, one per pixel, row by row without padding.
+ * Samples keep their own range: 0..4095 for 12 bits.
+ * @param picture  lull_frame_bytes() bytes
  * @param samples  out: width x height
- * @return 0; -EINVAL: geometry; -ENOTSUP: colours (or unknown pixels)
+ * @return 0; -EINVAL: geometry out of range; -ENOTSUP: a format with colours, or unknown pixels
  */
 int lull_pixel_unpack(const struct lull_frame_geometry *geometry, const uint8_t *picture,
 		      uint16_t *samples);
@@ -93,7 +119,7 @@ int lull_pixel_unpack(const struct lull_frame_geometry *geometry, const uint8_t 
 /** How YUV was made of RGB; always limited range (Y 16..235, Cb and Cr 16..240). */
 enum lull_pixel_matrix { LULL_PIXEL_BT601, LULL_PIXEL_BT709 };
 
-#define LULL_PIXEL_SHRINK_MAX 16
+#define LULL_PIXEL_SHRINK_MAX 16 /**< pixels of a side that become one */
 
 /** Zero means the default in brackets. */
 struct lull_pixel_view {
@@ -103,15 +129,16 @@ struct lull_pixel_view {
 	uint32_t bits; /**< that 16-bit pixels use, 8..16 [16]; brighter ones are white */
 };
 /**
- * Any pixels as 8-bit red, green and blue, row by row without padding, for the eye: samples are cut
- * to their upper 8 bits; Bayer by bilinear means of those, mirrored at the edges; Cb and Cr are
- * repeated for each pixel they belong to; raw pixels are grey. No allocation, no scratch memory.
- *
- * @param picture  lull_frame_bytes(geometry) bytes
+ * Convert any pixels to 8-bit red, green and blue, for the eye, row by row without padding. Samples
+ * are cut to their upper 8 bits. Bayer pixels are interpolated bilinearly and mirrored at the
+ * edges. Cb and Cr are repeated for each pixel they belong to, and converted by the matrix of ITU-R
+ * BT.601 or BT.709. Raw pixels are grey. It allocates nothing.
+ * @param picture  lull_frame_bytes() bytes
  * @param rgb      out: (width / shrink) x (height / shrink) x 3 bytes; pixels on the right and at
  *                 the bottom that do not fill a square are left out
  * @param view     NULL: all defaults
- * @return 0; -EINVAL: geometry or view, or not one square; -ENOTSUP: unknown pixels
+ * @return 0; -EINVAL: geometry or view out of range, or the picture is smaller than one square;
+ *         -ENOTSUP: unknown pixels
  */
 int lull_pixel_to_rgb(const struct lull_frame_geometry *geometry, const uint8_t *picture,
 		      uint8_t *rgb, const struct lull_pixel_view *view);

@@ -19,6 +19,7 @@
 extern "C" {
 #endif
 
+/** When packets leave. */
 enum lull_arrival_kind {
 	LULL_ARRIVAL_OFF,      /**< nothing */
 	LULL_ARRIVAL_CONSTANT, /**< pps, evenly spaced */
@@ -31,9 +32,9 @@ enum lull_arrival_kind {
 	LULL_ARRIVAL_INCAST, /**< each period_ns, sender_count senders send sender_pkts at once */
 };
 
-#define LULL_SIZE_MIX_MAX 8
-#define LULL_ARRIVAL_SOURCES_MAX 64
-#define LULL_ARRIVAL_SENDERS_MAX 4096
+#define LULL_SIZE_MIX_MAX 8           /**< sizes of a mix */
+#define LULL_ARRIVAL_SOURCES_MAX 64   /**< self-similar: sources */
+#define LULL_ARRIVAL_SENDERS_MAX 4096 /**< incast: senders */
 
 /** A member that the kind does not use is not looked at. */
 struct lull_arrival_config {
@@ -54,11 +55,12 @@ struct lull_arrival_config {
 };
 
 /**
- * -EINVAL and @p error filled in (when not NULL) if a member is out of range;
- * rates are reported there in whole packets per second, hurst in thousandths.
+ * Check a configuration. Rates are reported in whole packets per second, hurst in thousandths.
+ * @param error  gets the first member that is out of range; may be NULL
+ * @return 0; -EINVAL: a member is out of range
+ * Threads: any.
  */
-int lull_arrival_config_check(const struct lull_arrival_config *config,
-			      struct lull_config_error *error);
+int lull_arrival_config_check(const struct lull_arrival_config *config, struct lull_range *error);
 
 /**
  * Packet n leaves when the rate, integrated since the start, reaches n (even
@@ -79,13 +81,29 @@ int lull_arrival_config_check(const struct lull_arrival_config *config,
  * at one and the same time: a link sets it apart.
  */
 struct lull_arrival; /* complete type in core/traffic/arrival.h */
+/**
+ * Tell how much memory an arrival object needs.
+ * @return bytes; align them to LULL_CACHE_LINE
+ * Threads: any.
+ */
 size_t lull_arrival_size(void);
-/** Start at @p now_ns; @p config must pass its check and is copied. */
+/**
+ * Set up an arrival object in lull_arrival_size() bytes of the caller.
+ * @param config  copied; must pass its check, else it is an assertion
+ * @param now_ns  the start
+ */
 void lull_arrival_init(struct lull_arrival *arrival, const struct lull_arrival_config *config,
 		       uint64_t now_ns);
-/** Departure time of the next packet, never before the last one; UINT64_MAX: never. */
+/**
+ * Tell when the next packet leaves, never before the last one.
+ * @return the time, on the clock of lull_arrival_init(); UINT64_MAX: never
+ */
 uint64_t lull_arrival_next_ns(const struct lull_arrival *arrival);
-/** Take the next packet: returns its size in bytes and moves on. Not after "never". */
+/**
+ * Take the next packet and move on to the one behind it. Do not call it when lull_arrival_next_ns()
+ * says never: that is an assertion.
+ * @return its size in bytes, without CRC
+ */
 uint16_t lull_arrival_take(struct lull_arrival *arrival);
 
 /**
@@ -100,6 +118,7 @@ uint16_t lull_arrival_take(struct lull_arrival *arrival);
 #define LULL_PROBE_PORT 9 /* discard: a host that gets one by mistake drops it */
 #define LULL_PROBE_MAGIC 0x4c4c
 
+/** What the stamp in a packet says. */
 struct lull_probe {
 	uint16_t run;      /**< sender takes a new one whenever seq starts again at 0 */
 	uint16_t stream;   /**< one sender's sequence; below LULL_TALLY_STREAMS for a tally */
@@ -107,21 +126,29 @@ struct lull_probe {
 	uint64_t stamp_ns; /**< lull_clock_ns() when sent */
 };
 /**
- * Write headers, probe and zeros into a frame of @p len_bytes (>= LULL_PROBE_FRAME_MIN);
- * each @p flow has a UDP source port of its own.
+ * Write headers, probe and zeros into a frame.
+ * @param len_bytes  of the frame, at least LULL_PROBE_FRAME_MIN
+ * @param flow       each has a UDP source port of its own
+ * Threads: any.
  */
 void lull_probe_write(uint8_t *frame, uint16_t len_bytes, const struct lull_probe *probe,
 		      uint16_t flow);
-/** Only the probe, in constant time, into a frame lull_probe_write() made. */
+/**
+ * Write only the probe, in constant time, into a frame that lull_probe_write() made.
+ * Threads: any.
+ */
 void lull_probe_update(uint8_t *frame, const struct lull_probe *probe);
 /**
- * Read a probe behind up to four VLAN tags. False, and @p probe untouched, when
- * the frame carries none: foreign packet, fragment, shorter than its headers say.
+ * Read a probe, also behind up to four VLAN tags.
+ * @param len_bytes  bytes at @p frame
+ * @param probe      filled in when there is one, else untouched
+ * @return false: the frame carries no probe, is a fragment, or is shorter than its headers say
+ * Threads: any.
  */
 bool lull_probe_read(const uint8_t *frame, uint16_t len_bytes, struct lull_probe *probe);
 
-#define LULL_TALLY_WINDOW 65536
-#define LULL_TALLY_STREAMS 16
+#define LULL_TALLY_WINDOW 65536 /**< numbers of a stream that are remembered */
+#define LULL_TALLY_STREAMS 16   /**< streams of a tally */
 
 /** Of one measurement window; received + duplicates + stale + foreign is everything added. */
 struct lull_tally_counters {
@@ -133,6 +160,7 @@ struct lull_tally_counters {
 	uint64_t foreign;    /**< frames without a probe, or of a stream no tally keeps */
 	uint64_t stale; /**< LULL_TALLY_WINDOW or more behind, of an old window or of an old run */
 };
+/** Name, unit and meaning of each member of struct lull_tally_counters, ended by a NULL name. */
 extern const struct lull_counter_info lull_tally_counter_table[];
 
 /**
@@ -141,39 +169,61 @@ extern const struct lull_counter_info lull_tally_counter_table[];
  * counted from 0. Late probes of the last few runs are stale, not new runs.
  */
 struct lull_tally; /* complete type in core/traffic/tally.h: about 150 KiB */
+/**
+ * Tell how much memory a tally needs, about 150 KiB.
+ * @return bytes; align them to LULL_CACHE_LINE
+ * Threads: any.
+ */
 size_t lull_tally_size(void);
-/** Forget everything. */
+/** Set up a tally in lull_tally_size() bytes of the caller, or forget everything. */
 void lull_tally_init(struct lull_tally *tally);
 /**
- * Count one frame of @p len_bytes that came at @p now_ns; @p probe NULL: it
- * carries none. Latency is now_ns - stamp_ns of each probe received, 0 when the
+ * Count one frame. The latency of a probe received is @p now_ns minus its stamp, or 0 when the
  * stamp is later.
+ * @param probe      NULL: the frame carries none
+ * @param len_bytes  of the frame, without CRC
+ * @param now_ns     its arrival, on the clock of the stamps
  */
 void lull_tally_add(struct lull_tally *tally, const struct lull_probe *probe, uint32_t len_bytes,
 		    uint64_t now_ns);
 /**
- * New measurement window: counters and latency start again, the sequences stay
- * known. Numbers up to the highest seen belong to the old window: should they
- * still come they are stale. Owner thread only.
+ * Begin a new measurement window: counters and latency start again, and the sequences stay known.
+ * Numbers up to the highest seen belong to the old window and are stale should they still come.
  */
 void lull_tally_clear(struct lull_tally *tally);
 /**
- * The next probe that @p stream sends is @p seq of @p run: it and what follows
- * belong to this window, what was sent before is stale. For a sink that knows
- * its sender; exact when called with lull_tally_clear() between two sends.
+ * Say which probe a stream sends next: it and what follows belong to this window, what was sent
+ * before is stale. It is for a sink that knows its sender, and exact when it is called with
+ * lull_tally_clear() between two sends.
+ * @param stream  below LULL_TALLY_STREAMS, else it is an assertion
  */
 void lull_tally_begin(struct lull_tally *tally, uint16_t stream, uint16_t run, uint32_t seq);
 /**
- * Highest number of @p stream that came or that lull_tally_begin() ruled out;
- * false when there is none yet. Any thread.
+ * Tell the highest number of a stream that came or that lull_tally_begin() ruled out.
+ * @param run  out: of which run
+ * @param seq  out: the number
+ * @return false: there is none yet
+ * Threads: any.
  */
 bool lull_tally_highest(const struct lull_tally *tally, uint16_t stream, uint16_t *run,
 			uint32_t *seq);
-/** Borrowed for the life of the tally; read members with LULL_COUNTER_READ(). Any thread. */
+/**
+ * Give access to the counters. Read members with LULL_COUNTER_READ().
+ * @return borrowed for the life of the tally
+ * Threads: any.
+ */
 const struct lull_tally_counters *lull_tally_counters(const struct lull_tally *tally);
-/** Latency of this window. Any thread. */
+/**
+ * Give access to the latencies of this window, in ns.
+ * @return borrowed for the life of the tally
+ * Threads: any.
+ */
 const struct lull_histogram *lull_tally_latency(const struct lull_tally *tally);
-/** Smallest latency of this window, exact; 0 when nothing came. Any thread. */
+/**
+ * Tell the smallest latency of this window, exact.
+ * @return ns; 0 when nothing came
+ * Threads: any.
+ */
 uint64_t lull_tally_latency_min_ns(const struct lull_tally *tally);
 
 #ifdef __cplusplus

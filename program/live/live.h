@@ -32,7 +32,9 @@ struct lull_live {
 	struct lull_telemetry_config telemetry; /**< loops, commands, traffic: the program's */
 };
 
-/** Fill in the rest and start telemetry. */
+/** Fill in the rest; calls nothing of the engine. */
+void lull_live_describe(struct lull_live *live, struct lull_run *run);
+/** The same, and start telemetry. */
 int lull_live_start(struct lull_live *live, struct lull_run *run, struct lull_error *error);
 /** The program's state from the argument of a telemetry command. */
 void *lull_live_state(void *arg);

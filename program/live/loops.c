@@ -9,32 +9,14 @@
 
 /* ---- limits ---- */
 
-void
-lull_live_loop_port(struct lull_live_loop *item, const struct lull_port *port, bool first)
-{
-	uint64_t pps = lull_link_pps(port->link_mbps);
-
-	if (first || port->ring_pkts - port->held_pkts < item->ring_pkts - item->held_pkts) {
-		item->ring_pkts = port->ring_pkts;
-		item->held_pkts = port->held_pkts;
-	}
-	item->link_pps =
-		pps > 0 && (first || item->link_pps > 0) ? LULL_MAX(item->link_pps, pps) : 0;
-	item->hardware_pps = port->hardware && (first || item->hardware_pps > 0) ?
-				     LULL_MAX(item->hardware_pps, pps) :
-				     0;
-}
-
 int
 lull_live_loop_limits(const struct lull_live_loop *item, struct lull_idle_limits *limits,
 		      struct lull_error *error)
 {
 	const struct lull_resting *resting = &item->resting;
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 
-	*limits = lull_resting_limits(resting, item->ring_pkts, item->held_pkts,
-				      resting->pps_max.automatic ? item->hardware_pps :
-								   item->link_pps);
+	*limits = lull_resting_limits(resting, &item->rings);
 	if (limits->envelope == LULL_ENVELOPE_LINK && limits->pps_max == 0) {
 		if (!item->inner)
 			return lull_error_set(

@@ -20,12 +20,10 @@
 
 struct lull_live_loop {
 	struct lull_loop *loop;
-	struct lull_resting resting; /**< may be changed for this loop alone */
-	bool rests;                  /**< by those settings */
-	bool inner;                  /**< on rings in this process, which have no link */
-	uint32_t ring_pkts, held_pkts;
-	uint64_t link_pps;     /**< 0: no link rate known */
-	uint64_t hardware_pps; /**< the same, 0 unless every port is hardware */
+	struct lull_resting resting;  /**< may be changed for this loop alone */
+	bool rests;                   /**< by those settings */
+	bool inner;                   /**< on rings in this process, which have no link */
+	struct lull_ring_facts rings; /**< that it polls */
 	uint64_t begin_ns, begin_cpu_ns, begin_steal_ns;
 };
 
@@ -35,8 +33,6 @@ struct lull_live_loops {
 	uint32_t count;
 };
 
-/** A loop rests for its smallest ring at its largest rate; @p first port of it, or one more. */
-void lull_live_loop_port(struct lull_live_loop *item, const struct lull_port *port, bool first);
 /** Limits as its settings and ports have them; -EINVAL and the sentence. */
 int lull_live_loop_limits(const struct lull_live_loop *item, struct lull_idle_limits *limits,
 			  struct lull_error *error);

@@ -18,7 +18,7 @@ struct check {
 	struct lull_camera *camera;
 	struct sender sender;
 	uint32_t count;
-	struct lull_camera_finding findings[FINDINGS_MAX];
+	struct lull_finding findings[FINDINGS_MAX];
 };
 
 static void
@@ -33,15 +33,15 @@ check_open(struct check *check, const struct lull_camera_config *config)
 }
 
 /* Each line that is not fine says what to do about it. */
-static const struct lull_camera_finding *
+static const struct lull_finding *
 check_find(struct check *check, const char *subject)
 {
-	const struct lull_camera_finding *found = NULL;
+	const struct lull_finding *found = NULL;
 
 	check->count = lull_camera_check(check->camera, check->findings, FINDINGS_MAX);
 	assert_in_range(check->count, 1, FINDINGS_MAX);
 	for (uint32_t i = 0; i < check->count; i++) {
-		const struct lull_camera_finding *finding = &check->findings[i];
+		const struct lull_finding *finding = &check->findings[i];
 
 		assert_true(finding->text[0] != '\0');
 		assert_int_equal(finding->grade == 0, finding->remedy[0] == '\0');
@@ -96,7 +96,7 @@ check__names_who_shares_the_core(void **state)
 	int cpu = first_cpu();
 	struct lull_camera_config config = { .backend = "kernel-busy:lo", .cpu = cpu + 1 };
 	uint64_t begin_ns = lull_clock_ns();
-	const struct lull_camera_finding *found = NULL;
+	const struct lull_finding *found = NULL;
 	struct check check;
 	char text[32];
 	pid_t child;
@@ -122,7 +122,7 @@ check__tells_of_turns_that_began_late(void **state)
 					     .own_loop = true,
 					     .unchecked = true };
 	uint64_t now_ns = lull_clock_ns(), rest_ns;
-	const struct lull_camera_finding *found;
+	const struct lull_finding *found;
 	struct check check;
 
 	(void)state;
@@ -145,7 +145,7 @@ static void
 check__tells_of_a_ring_that_is_too_small(void **state)
 {
 	struct lull_camera_config config = { .backend = "kernel:lo", .socket_bytes = 65536 };
-	const struct lull_camera_finding *found;
+	const struct lull_finding *found;
 	struct check check;
 
 	(void)state;
@@ -164,7 +164,7 @@ static void
 check__tells_of_a_core_that_is_not_pinned(void **state)
 {
 	struct lull_camera_config config = { .backend = "kernel-busy:lo" };
-	const struct lull_camera_finding *found;
+	const struct lull_finding *found;
 	struct check check;
 
 	(void)state;

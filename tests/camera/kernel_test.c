@@ -154,7 +154,7 @@ kernel__counts_duplicates_once(void **state)
 }
 
 static void
-kernel__drops_strangers(void **state)
+kernel__drops_other_sources(void **state)
 {
 	struct lull_camera_image *image;
 	struct world world;
@@ -168,7 +168,7 @@ kernel__drops_strangers(void **state)
 	stand_send(world.fd, &world.sender, 6, NULL);
 	image = stand_get(world.camera, 0);
 	stand_check_pixels(image, 6);
-	assert_int_equal(stand_counters(world.camera, 0).strangers, world.sender.plan.count);
+	assert_int_equal(stand_counters(world.camera, 0).source_mismatch, world.sender.plan.count);
 	lull_camera_put(world.camera, image);
 	close(stranger);
 	world_close(&world);
@@ -432,7 +432,7 @@ start__refuses_what_cannot_work(void **state)
 {
 	struct lull_camera_config config = { .backend = "kernel:lo", .socket_bytes = 65536 };
 	char error[LULL_CAMERA_ERROR_SIZE] = "";
-	struct lull_camera_finding findings[16];
+	struct lull_finding findings[16];
 	struct lull_camera_stream stream;
 	struct lull_camera *camera;
 	struct sender sender;
@@ -466,7 +466,7 @@ main(void)
 		cmocka_unit_test(kernel_busy__receives_whole_frames),
 		cmocka_unit_test(kernel__gives_incomplete_frames_in_time),
 		cmocka_unit_test(kernel__counts_duplicates_once),
-		cmocka_unit_test(kernel__drops_strangers),
+		cmocka_unit_test(kernel__drops_other_sources),
 		cmocka_unit_test(kernel__a_flood_leaves_others_alone),
 		cmocka_unit_test(kernel__takes_ipv6),
 		cmocka_unit_test(own_loop__receives_when_polled),

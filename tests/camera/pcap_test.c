@@ -115,7 +115,7 @@ capture__tells_what_is_missing(void **state)
 
 /* Whoever is not configured is counted and has no effect; the rest is for no stream. */
 static void
-capture__counts_strangers_and_others(void **state)
+capture__counts_source_mismatch_and_others(void **state)
 {
 	uint8_t short_frame[20] = { 0 };
 	struct lull_camera_counters counters;
@@ -146,7 +146,7 @@ capture__counts_strangers_and_others(void **state)
 	lull_camera_put(camera, image);
 	assert_int_equal(lull_camera_get(camera, 0, &image, STAND_WAIT_NS), -ENODEV);
 	counters = stand_counters(camera, 0);
-	assert_int_equal(counters.strangers, sender.plan.count);
+	assert_int_equal(counters.source_mismatch, sender.plan.count);
 	assert_int_equal(counters.malformed + counters.foreign, 1);
 	lull_camera_totals(camera, &totals);
 	assert_int_equal(totals.unclaimed, 2);
@@ -189,7 +189,7 @@ capture__tells_cameras_on_one_port_apart(void **state)
 		assert_int_equal(image->frame.geometry.width, 100 + i);
 		stand_check_pixels(image, 7 + i);
 		lull_camera_put(camera, image);
-		assert_int_equal(stand_counters(camera, i).strangers, 0);
+		assert_int_equal(stand_counters(camera, i).source_mismatch, 0);
 	}
 	sender_free(&senders[1]);
 	finish(camera, &recording, &senders[0]);
@@ -227,7 +227,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(capture__is_pixel_exact),
 		cmocka_unit_test(capture__tells_what_is_missing),
-		cmocka_unit_test(capture__counts_strangers_and_others),
+		cmocka_unit_test(capture__counts_source_mismatch_and_others),
 		cmocka_unit_test(capture__tells_cameras_on_one_port_apart),
 		cmocka_unit_test(open__says_what_is_wrong),
 	};

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,11 @@ class Place:
         for path in ("/tmp", "/run"):
             run("mount", "-t", "tmpfs", "-o", "mode=1777" if path == "/tmp" else "mode=755",
                 "none", path)
+        # Below a home that is its owner's alone, as root's, nobody else finds the checkout.
+        for folder in reversed(root.parents):
+            if not folder.stat().st_mode & stat.S_IXOTH:
+                run("mount", "-t", "tmpfs", "-o", "mode=755", "none", folder)
+                break
         root.mkdir(parents=True, exist_ok=True)
         run("mount", "--move", copy, root)
         if build != root / "build":

@@ -109,6 +109,41 @@ driver_argument__is_found_or_not(void **state)
 	assert_int_equal(lull_port_driver_argument(NULL, "framecnt", 512), 512);
 }
 
+static void
+facts__go_by_the_driver_then_by_what_it_tells(void **state)
+{
+	const struct lull_port_driver ring = { .name = "net_ring", .bus = "vdev" };
+	const struct lull_port_driver unknown = { .name = "net_new", .bus = "vdev" };
+	const struct lull_port_driver nic = { .name = "net_ice", .bus = "pci" };
+	const struct lull_port_driver guest = { .name = "net_virtio", .bus = "pci" };
+	struct lull_port_answer answer = { .otherwise_pkts = 128 };
+	struct lull_ring_facts facts;
+
+	(void)state;
+	lull_port_facts(&unknown, &answer, &facts);
+	assert_int_equal(facts.count, 1);
+	assert_int_equal(facts.ring_pkts, 128);
+	answer = (struct lull_port_answer){ 1024, 32, 128, 10000 };
+	lull_port_facts(&nic, &answer, &facts);
+	assert_int_equal(facts.ring_pkts, 1024);
+	assert_int_equal(facts.held_pkts, 32);
+	assert_int_equal(facts.link_pps, 14880952);
+	assert_int_equal(facts.hardware_pps, 14880952);
+	lull_port_facts(&guest, &answer, &facts);
+	assert_int_equal(facts.link_pps, 14880952);
+	assert_int_equal(facts.hardware_pps, 0);
+	/* descriptors that were asked for, and that this driver ignores */
+	lull_port_facts(&ring, &answer, &facts);
+	assert_int_equal(facts.ring_pkts, 1023);
+	assert_int_equal(facts.held_pkts, 0);
+	/* a threshold that cannot be */
+	answer = (struct lull_port_answer){ 64, 64, 128, 0 };
+	lull_port_facts(&nic, &answer, &facts);
+	assert_int_equal(facts.ring_pkts, 64);
+	assert_int_equal(facts.held_pkts, 0);
+	assert_int_equal(facts.hardware_pps, 0);
+}
+
 /* Two ports that always have packets and take any: the loop never falls behind its own books. */
 static void
 null_ports__flood(void **state)
@@ -181,6 +216,7 @@ main(void)
 		cmocka_unit_test(port_pair__holds_exactly_its_ring),
 		cmocka_unit_test(link_pps__is_what_84_bytes_allow),
 		cmocka_unit_test(driver_argument__is_found_or_not),
+		cmocka_unit_test(facts__go_by_the_driver_then_by_what_it_tells),
 		cmocka_unit_test(null_ports__flood),
 		cmocka_unit_test(loop_create__names_what_is_wrong),
 	};

@@ -173,7 +173,7 @@ static void
 config_check__names_the_member(void **state)
 {
 	struct lull_traffic_config config = { .burst_pkts = 32, .flow_count = 1 };
-	struct lull_config_error error;
+	struct lull_range error;
 
 	(void)state;
 	assert_int_equal(lull_traffic_config_check(&config, &error), -EINVAL);

@@ -241,7 +241,7 @@ static void
 config__refuses_threads_that_share(void **state)
 {
 	struct lull_sim_config config = config_beside("fixed", 1e4, 100, false);
-	struct lull_config_error wrong;
+	struct lull_range wrong;
 
 	(void)state;
 	config.thread_count = 2;

@@ -21,7 +21,7 @@ good(void)
 static void
 refused(const struct lull_sim_config *config, const char *field)
 {
-	struct lull_config_error wrong = { NULL, 0, 0, 0 };
+	struct lull_range wrong = { NULL, 0, 0, 0 };
 	struct lull_sim *sim = NULL;
 
 	assert_int_equal(lull_sim_config_check(config, NULL), -EINVAL);

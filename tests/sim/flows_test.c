@@ -164,7 +164,7 @@ static void
 config_check__names_what_is_wrong(void **state)
 {
 	struct lull_sim_flows_config good = config_of(10, 1100), bad = good;
-	struct lull_config_error error;
+	struct lull_range error;
 
 	(void)state;
 	assert_int_equal(lull_sim_flows_config_check(&good, &error), 0);

@@ -57,7 +57,7 @@ lane_config_plain(const char *scheduler, uint32_t worker_count)
 static void
 lane_fail(const struct lull_sim_pipeline_config *config, const char *what)
 {
-	struct lull_config_error error = { "nothing", 0, 0, 0 };
+	struct lull_range error = { "nothing", 0, 0, 0 };
 
 	lull_sim_pipeline_config_check(config, &error);
 	fail_msg("%s: %s, seed %" PRIu64 "; wrong: %s %" PRIu64, what,

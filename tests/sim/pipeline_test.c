@@ -334,7 +334,7 @@ static void
 config_check__names_what_is_wrong(void **state)
 {
 	struct lull_sim_pipeline_config good = lane_config("hrw"), bad = good;
-	struct lull_config_error error;
+	struct lull_range error;
 	struct lull_sim_pipeline *pipeline;
 
 	(void)state;

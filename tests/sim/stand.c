@@ -74,7 +74,7 @@ stand_machine(void)
 void
 stand_run_sides(const struct lull_sim_config *config, struct lull_sim_result *results)
 {
-	struct lull_config_error wrong = { "limits of the governor", 0, 0, 0 };
+	struct lull_range wrong = { "limits of the governor", 0, 0, 0 };
 	struct lull_sim *sim = NULL;
 	int side, rc;
 

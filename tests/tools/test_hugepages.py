@@ -70,9 +70,10 @@ def test_no_machine_at_all(tmp_path: Path) -> None:
     assert hugepages.look(small).arguments() == ("--no-huge", "-m", "512")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_mount_of_somebody_else(tmp_path: Path) -> None:
+def test_a_mount_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = machine(tmp_path, FREE, MOUNT)
+    if os.geteuid() == 0:  # who may write everywhere
+        monkeypatch.setattr(os, "access", lambda *_: False)
     (tmp_path / "huge").chmod(0o555)
     assert hugepages.look(tree).arguments() == ("--in-memory",)
 

@@ -29,7 +29,7 @@ usual(enum lull_arrival_kind kind, double pps)
 static void
 check_refuses(const struct lull_arrival_config *config, const char *field, uint64_t value)
 {
-	struct lull_config_error error = { 0 };
+	struct lull_range error = { 0 };
 
 	assert_int_equal(lull_arrival_config_check(config, NULL), -EINVAL);
 	assert_int_equal(lull_arrival_config_check(config, &error), -EINVAL);

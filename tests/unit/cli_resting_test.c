@@ -1,77 +1,107 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Limits made from settings and rings: every program rests by these. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #include <cmocka.h>
 
 #include "program/resting.h"
 
-static const struct lull_resting resting = {
-	.max_latency_ns = 200000,
+#define TEN_GBE 14880952
+
+static const struct lull_resting settings = {
+	.max_latency_ns = 100 * LULL_NS_PER_US,
 	.percentile = 99.9,
 	.loss = LULL_LOSS_TOLERATE,
-	.max_rest_ns = 1000000,
-	.rest_ns = 50000,
-	.pps_max = { .automatic = true },
-	.kalman = { .step_ns = 10000 },
-	.kalman_tolerance = 0.5,
+	.max_rest_ns = LULL_NS_PER_MS,
+	.rest_ns = 50 * LULL_NS_PER_US,
+	.pps_max.automatic = true,
+	.kalman = { .step_ns = 10 * LULL_NS_PER_US },
+	.kalman_tolerance = 2.5,
 	.kalman_layout = LULL_RECORD_ARRAY,
+};
+static const struct lull_ring_facts nic = {
+	.count = 1,
+	.ring_pkts = 512,
+	.held_pkts = 32,
+	.link_pps = TEN_GBE,
+	.hardware_pps = TEN_GBE,
 };
 
 static void
-resting_limits__takes_every_setting(void **state)
+limits__are_those_of_settings_and_rings(void **state)
 {
-	struct lull_idle_limits limits = lull_resting_limits(&resting, 1024, 32, 0);
+	struct lull_idle_limits limits = lull_resting_limits(&settings, &nic);
 
 	(void)state;
-	assert_int_equal(limits.latency_ns, 200000);
+	assert_int_equal(lull_idle_config_check(&limits, NULL), 0);
+	assert_int_equal(limits.latency_ns, 100 * LULL_NS_PER_US);
 	assert_int_equal(limits.percentile_ppm, 999000);
 	assert_int_equal(limits.loss, LULL_LOSS_TOLERATE);
-	assert_int_equal(limits.rest_ns_max, 1000000);
-	assert_int_equal(limits.rest_ns, 50000);
-	assert_int_equal(limits.ring_pkts, 1024);
+	assert_int_equal(limits.rest_ns_max, LULL_NS_PER_MS);
+	assert_int_equal(limits.rest_ns, 50 * LULL_NS_PER_US);
+	assert_int_equal(limits.ring_pkts, 512);
 	assert_int_equal(limits.held_pkts, 32);
-	assert_int_equal(limits.kalman.step_ns, 10000);
-	assert_int_equal(limits.kalman.tolerance_ppm, 5000);
-	assert_int_equal(limits.kalman.layout, LULL_RECORD_ARRAY);
-}
-
-/* A driver that keeps all of a small ring back leaves room for a packet, not for the whole ring. */
-static void
-resting_limits__all_held_back_is_no_room(void **state)
-{
-	(void)state;
-	assert_int_equal(lull_resting_limits(&resting, 32, 32, 0).held_pkts, 31);
-	assert_int_equal(lull_resting_limits(&resting, 32, 64, 0).held_pkts, 31);
-	assert_int_equal(lull_resting_limits(&resting, 0, 32, 0).held_pkts, 0);
-}
-
-static void
-resting_limits__link_or_learned(void **state)
-{
-	struct lull_resting stated = resting;
-	struct lull_idle_limits limits = lull_resting_limits(&resting, 1024, 0, 0);
-
-	(void)state;
-	assert_int_equal(limits.envelope, LULL_ENVELOPE_LEARNED);
-	limits = lull_resting_limits(&resting, 1024, 0, 14880952);
 	assert_int_equal(limits.envelope, LULL_ENVELOPE_LINK);
-	assert_int_equal(limits.pps_max, 14880952);
-	stated.pps_max = (struct lull_pps_max){ .envelope = LULL_ENVELOPE_STATED, .pps = 5000 };
-	limits = lull_resting_limits(&stated, 1024, 0, 14880952);
+	assert_int_equal(limits.pps_max, TEN_GBE);
+	assert_int_equal(limits.kalman.step_ns, 10 * LULL_NS_PER_US);
+	assert_int_equal(limits.kalman.tolerance_ppm, 25000);
+	assert_int_equal(limits.kalman.layout, LULL_RECORD_ARRAY);
+	limits = lull_resting_limits(&settings, NULL);
+	assert_int_equal(limits.ring_pkts, 0);
+	assert_int_equal(limits.held_pkts, 0);
+	assert_int_equal(limits.envelope, LULL_ENVELOPE_LEARNED);
+}
+
+/* A ring stated smaller than what its driver keeps empty must not be taken for all free. */
+static void
+limits__a_small_ring_keeps_what_is_held(void **state)
+{
+	struct lull_ring_facts rings = nic;
+	struct lull_idle_limits limits;
+
+	(void)state;
+	rings.ring_pkts = 16;
+	limits = lull_resting_limits(&settings, &rings);
+	assert_int_equal(limits.ring_pkts, 16);
+	assert_int_equal(limits.held_pkts, 15);
+	assert_int_equal(lull_idle_config_check(&limits, NULL), 0);
+	rings.ring_pkts = rings.held_pkts;
+	assert_int_equal(lull_resting_limits(&settings, &rings).held_pkts, 31);
+	rings.ring_pkts = 0;
+	assert_int_equal(lull_resting_limits(&settings, &rings).held_pkts, 0);
+}
+
+/* auto goes by hardware alone; link by what any link tells. */
+static void
+limits__auto_asks_for_hardware(void **state)
+{
+	struct lull_ring_facts rings = nic;
+	struct lull_resting said = settings;
+	struct lull_idle_limits limits;
+
+	(void)state;
+	rings.hardware_pps = 0;
+	limits = lull_resting_limits(&said, &rings);
+	assert_int_equal(limits.envelope, LULL_ENVELOPE_LEARNED);
+	said.pps_max = (struct lull_pps_max){ .envelope = LULL_ENVELOPE_LINK };
+	limits = lull_resting_limits(&said, &rings);
+	assert_int_equal(limits.envelope, LULL_ENVELOPE_LINK);
+	assert_int_equal(limits.pps_max, TEN_GBE);
+	said.pps_max = (struct lull_pps_max){ .envelope = LULL_ENVELOPE_STATED, .pps = 1000 };
+	limits = lull_resting_limits(&said, &rings);
 	assert_int_equal(limits.envelope, LULL_ENVELOPE_STATED);
-	assert_int_equal(limits.pps_max, 5000);
+	assert_int_equal(limits.pps_max, 1000);
 }
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(resting_limits__takes_every_setting),
-		cmocka_unit_test(resting_limits__all_held_back_is_no_room),
-		cmocka_unit_test(resting_limits__link_or_learned),
+		cmocka_unit_test(limits__are_those_of_settings_and_rings),
+		cmocka_unit_test(limits__a_small_ring_keeps_what_is_held),
+		cmocka_unit_test(limits__auto_asks_for_hardware),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ traffic_spec_print__canonical(void **state)
 		{ "incast:4kx1,24h,24h", "incast:4000x1,24h,24h" },
 		{ "incast:1x200,1us,1us", "incast:1x200,1us,1us" },
 	};
-	struct lull_config_error core_error;
+	struct lull_range core_error;
 	char text[128];
 
 	(void)state;

@@ -81,7 +81,7 @@ static void
 config_check__names_field_value_and_range(void **state)
 {
 	struct lull_idle_limits limits = { 0 };
-	struct lull_config_error error;
+	struct lull_range error;
 
 	(void)state;
 	assert_int_equal(lull_idle_config_check(&limits, &error), 0);
@@ -103,7 +103,10 @@ config_check__names_field_value_and_range(void **state)
 	assert_int_equal(lull_idle_config_check(&limits, &error), -EINVAL);
 	assert_string_equal(error.field, "pps_max");
 	limits.envelope = (enum lull_envelope)7;
-	assert_int_equal(lull_idle_config_check(&limits, NULL), -EINVAL);
+	assert_int_equal(lull_idle_config_check(&limits, &error), -EINVAL);
+	assert_string_equal(error.field, "envelope");
+	assert_int_equal(error.value, 7);
+	assert_int_equal(error.high, LULL_ENVELOPE_STATED);
 }
 
 static void
@@ -120,7 +123,7 @@ config_check__looks_at_the_kalman_parameters(void **state)
 		{ { .row_bytes = 1438 }, "kalman.row_bytes" },
 	};
 	struct lull_idle_limits limits = { 0 };
-	struct lull_config_error error;
+	struct lull_range error;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -129,7 +132,9 @@ config_check__looks_at_the_kalman_parameters(void **state)
 		assert_string_equal(error.field, wrong[i].field);
 	}
 	limits.kalman = (struct lull_kalman_config){ .layout = (enum lull_record_layout)3 };
-	assert_int_equal(lull_idle_config_check(&limits, NULL), -EINVAL);
+	assert_int_equal(lull_idle_config_check(&limits, &error), -EINVAL);
+	assert_string_equal(error.field, "kalman.layout");
+	assert_int_equal(error.value, 3);
 }
 
 static struct lull_idle_turn curious_saw;

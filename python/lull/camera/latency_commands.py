@@ -194,7 +194,8 @@ def measure(chosen: Settings) -> Report:
                       frozenset(os.sched_getaffinity(0)))
         with aside(bench.seats()), progress:
             rounds = list(bench.rounds(advance))
-    return conclude(chosen, describe(tree, f"DPDK {bench.dpdk}", __version__, CHECKOUT), rounds,
+    dpdk = f"DPDK {bench.dpdk}" if bench.dpdk else ""
+    return conclude(chosen, describe(tree, dpdk, __version__, CHECKOUT), rounds,
                     shlex.join(["lull", *sys.argv[1:]]))
 
 

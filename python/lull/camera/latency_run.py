@@ -78,7 +78,7 @@ class Bench:
                 self._end(cam, watch)
             reply = read(received, CamReply, "lull-cam")
             source_reply = read(sent, SourceReply, "lull-cam-source")
-        self.dpdk = reply.machine.dpdk
+        self.dpdk = reply.machine.dpdk or self.dpdk  # over sockets there is none
         totals = reply.totals
         return Round(
             receiver=receiver, cameras=cameras, number=number, sent=source_reply.sent(),

@@ -172,7 +172,7 @@ config_check__names_what_is_wrong(void **state)
 {
 	const struct lull_dispatch_config good = stand_config("sticky");
 	struct lull_dispatch_config config = good;
-	struct lull_config_error error;
+	struct lull_range error;
 
 	(void)state;
 	assert_int_equal(lull_dispatch_config_check(&good, NULL), 0);

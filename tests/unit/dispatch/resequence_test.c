@@ -19,7 +19,7 @@ static void
 config_check__names_field_and_range(void **state)
 {
 	struct lull_resequence_config config = { 0 };
-	struct lull_config_error error;
+	struct lull_range error;
 
 	(void)state;
 	assert_int_equal(lull_resequence_config_check(&config, NULL), 0);

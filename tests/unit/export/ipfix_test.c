@@ -457,7 +457,7 @@ config_check__message_bytes(void **state)
 {
 	static const uint32_t wrong[] = { 1, 511, 65536 };
 	struct lull_ipfix_config config = { 0 };
-	struct lull_config_error error;
+	struct lull_range error;
 
 	(void)state;
 	assert_int_equal(lull_ipfix_config_check(&config, &error), 0);

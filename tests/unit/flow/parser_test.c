@@ -37,7 +37,7 @@ static void
 config_check__ranges(void **state)
 {
 	struct lull_flow_parser_config config = { .seed = 0 };
-	struct lull_config_error error;
+	struct lull_range error;
 	uint64_t memory[2];
 	struct lull_flow_parser *none = NULL;
 

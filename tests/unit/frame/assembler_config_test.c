@@ -11,7 +11,7 @@ config_check__names_what_is_wrong(void **state)
 	static const char *const fields[] = { "open_max",     "buffer_max", "buffer_max",
 					      "buffer_bytes", "spans_max",  "order",
 					      "policy",       "geometry" };
-	struct lull_config_error error;
+	struct lull_range error;
 	struct lull_assembler *assembler;
 
 	(void)state;

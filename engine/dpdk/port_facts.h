@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Port facts: what is true of a port's rings, from what its driver tells.
+ *
+ * No function of DPDK is called here; port_device.h asks. The plugin, which
+ * links no DPDK, decides by the same rules.
+ *
+ * Threads: any. Memory: the caller's structs.
+ */
+#ifndef LULL_PORT_FACTS_H
+#define LULL_PORT_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "idle/ring_facts.h"
+
+/** The device behind a port. */
+struct lull_port_driver {
+	const char *name, *bus;
+	const char *args;      /**< device arguments; NULL: none */
+	unsigned int if_index; /**< network interface of the kernel; 0: none */
+};
+
+/** What the driver told of an Rx queue and its link; 0: nothing. */
+struct lull_port_answer {
+	uint32_t desc_pkts, rearm_pkts;
+	uint32_t otherwise_pkts; /**< descriptors if nobody tells */
+	uint32_t link_mbps;
+};
+
+/** Facts of one ring. */
+void lull_port_facts(const struct lull_port_driver *driver, const struct lull_port_answer *answer,
+		     struct lull_ring_facts *facts);
+/**
+ * Packets the Rx ring of a virtual driver holds, from its arguments or the
+ * kernel; 0 when this driver goes by the descriptors asked for.
+ */
+uint32_t lull_port_driver_ring(const struct lull_port_driver *driver);
+/** Does its link rate limit what arrives? */
+bool lull_port_driver_hardware(const struct lull_port_driver *driver);
+/** Value of "key=<number>" in comma-separated device arguments, else @p otherwise. */
+uint32_t lull_port_driver_argument(const char *args, const char *key, uint32_t otherwise);
+/** Packets per second of 64-byte frames (84 B on the wire) on this link. */
+uint64_t lull_link_pps(uint32_t link_mbps);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+
+static const uint8_t address_mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+
+struct lull_net_ip
+lull_net_ip_from4(const uint8_t *bytes)
+{
+	struct lull_net_ip ip;
+
+	memcpy(ip.bytes, address_mapped, sizeof(address_mapped));
+	memcpy(ip.bytes + sizeof(address_mapped), bytes, 4);
+	return ip;
+}
+
+bool
+lull_net_ip_is_any(const struct lull_net_ip *ip)
+{
+	static const struct lull_net_ip any;
+
+	return lull_net_ip_same(ip, &any);
+}
+
+bool
+lull_net_ip_is4(const struct lull_net_ip *ip)
+{
+	return memcmp(ip->bytes, address_mapped, sizeof(address_mapped)) == 0;
+}
+
+bool
+lull_net_ip_is_multicast(const struct lull_net_ip *ip)
+{
+	return lull_net_ip_is4(ip) ? (ip->bytes[12] & 0xf0) == 0xe0 : ip->bytes[0] == 0xff;
+}
+
+int
+lull_net_ip_parse(const char *text, struct lull_net_ip *ip)
+{
+	uint8_t bytes[4];
+
+	memset(ip, 0, sizeof(*ip));
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	if (inet_pton(AF_INET, text, bytes) == 1) {
+		/* 0.0.0.0 says "any" as well. */
+		if (memcmp(bytes, ip->bytes, sizeof(bytes)) != 0)
+			*ip = lull_net_ip_from4(bytes);
+		return 0;
+	}
+	return inet_pton(AF_INET6, text, ip->bytes) == 1 ? 0 : -EINVAL;
+}
+
+const char *
+lull_net_ip_format(const struct lull_net_ip *ip, char *text)
+{
+	if (lull_net_ip_is4(ip))
+		inet_ntop(AF_INET, ip->bytes + sizeof(address_mapped), text, INET6_ADDRSTRLEN);
+	else
+		inet_ntop(AF_INET6, ip->bytes, text, INET6_ADDRSTRLEN);
+	return text;
+}
+
+int
+lull_net_source_parse(const char *text, struct lull_net_source *source)
+{
+	unsigned int byte[LULL_NET_MAC_SIZE];
+	int end = 0;
+
+	memset(source, 0, sizeof(*source));
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &byte[0], &byte[1], &byte[2], &byte[3],
+		   &byte[4], &byte[5], &end) == LULL_NET_MAC_SIZE &&
+	    text[end] == '\0') {
+		source->kind = LULL_NET_SOURCE_MAC;
+		for (uint32_t i = 0; i < LULL_NET_MAC_SIZE; i++)
+			source->mac[i] = (uint8_t)byte[i];
+		return 0;
+	}
+	source->kind = LULL_NET_SOURCE_IP;
+	return lull_net_ip_parse(text, &source->ip);
+}

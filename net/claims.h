@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Claims: which of them an Ethernet frame may be for, in constant time.
+ */
+#ifndef LULL_NET_CLAIMS_H
+#define LULL_NET_CLAIMS_H
+
+#include "backend.h"
+
+#define LULL_NET_ETHER_TYPES_MAX 8
+
+struct lull_net_claims {
+	uint8_t ports[65536]; /* first claim of a UDP port, plus 1 */
+	uint32_t type_count;
+	struct {
+		uint16_t ether_type;
+		uint8_t first;
+	} types[LULL_NET_ETHER_TYPES_MAX];
+};
+
+void lull_net_claims_add(struct lull_net_claims *claims, const struct lull_net_claim *claim);
+/** Fill in @p packet from a frame, but for its stamp; false: it is for no claim. */
+bool lull_net_claims_find(const struct lull_net_claims *claims, const uint8_t *frame,
+			  size_t len_bytes, struct lull_net_packet *packet);
+
+#endif

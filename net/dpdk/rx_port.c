@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rx_port.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_bus.h>
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+#include <rte_lcore.h>
+
+#include "engine/dpdk/eal_log.h"
+#include "engine/dpdk/error.h"
+#include "rx_port_device.h"
+#include "rx_port_exception.h"
+#include "rx_port_rule.h"
+#include "rx_port_send.h"
+#include "rx_port_xdp.h"
+
+#define MTU_USUAL 1500
+#define QUOTE_SIZE 160
+#define EXIT_WAIT_US 10000 /* longer than a turn */
+
+struct lull_rx_port {
+	struct lull_port port;
+	char bus[8], name[64]; /* of the device, for taking it away */
+	unsigned int if_index;
+	uint32_t mtu, queue;
+	bool kernel_beside, whole;
+	char unfiltered[LULL_ERROR_SIZE];
+	struct lull_rx_port_exception *exception;
+	struct lull_rx_port_sender *sender; /* NULL: it only receives */
+	uint64_t scattered;
+	uint32_t count; /* packets out */
+	struct rte_mbuf *pkts[LULL_RX_PORT_BURST];
+};
+
+/* ---- EAL ---- */
+
+/* The program ends with ports open: threads may still poll them. */
+static bool rx_port_over;
+
+static void
+rx_port_exit(void)
+{
+	__atomic_store_n(&rx_port_over, true, __ATOMIC_SEQ_CST);
+	usleep(EXIT_WAIT_US);
+	lull_rx_port_xdp_end();
+	lull_engine_fini();
+}
+
+bool
+lull_rx_port_over(void)
+{
+	return __atomic_load_n(&rx_port_over, __ATOMIC_RELAXED);
+}
+
+/* EAL pins the thread that starts it; ours goes on where it was. */
+static int
+rx_port_start(const struct lull_rx_port_config *config, const struct lull_rx_port_device *device,
+	      char *error)
+{
+	struct lull_engine_config engine = {
+		.program = config->program,
+		.pcis = &config->device,
+		.pci_count = device->pci,
+		.eal = config->eal,
+	};
+	cpu_set_t before;
+	int rc;
+
+	if (lull_engine_running())
+		return 0;
+	if (sched_getaffinity(0, sizeof(before), &before) != 0)
+		return lull_engine_error(error, -errno, "no CPUs: %s", strerror(errno));
+	while (engine.main_cpu < CPU_SETSIZE - 1 &&
+	       !CPU_ISSET((unsigned int)engine.main_cpu, &before))
+		engine.main_cpu++;
+	rc = lull_engine_init(&engine, error);
+	sched_setaffinity(0, sizeof(before), &before);
+	if (rc == 0)
+		atexit(rx_port_exit);
+	return rc;
+}
+
+static int
+rx_port_plug(const struct lull_rx_port_device *device, const char *bus, uint16_t *port_id,
+	     char *error)
+{
+	char quote[QUOTE_SIZE] = "";
+	int rc;
+
+	if (rte_eth_dev_get_port_by_name(device->name, port_id) == 0)
+		return 0;
+	rc = lull_eal_log_hold(false);
+	if (rc != 0)
+		return lull_engine_error(error, rc, "cannot divert DPDK's log: %s", strerror(-rc));
+	rc = rte_eal_hotplug_add(bus, device->name, device->args);
+	if (rc == 0 && rte_eth_dev_get_port_by_name(device->name, port_id) != 0)
+		rc = -ENODEV;
+	if (rc != 0)
+		lull_eal_log_last(quote, sizeof(quote));
+	lull_eal_log_release(rc == 0);
+	if (rc != 0)
+		return lull_engine_error(error, rc, "no port of %s,%s: %s", device->name,
+					 device->args, quote[0] != '\0' ? quote : strerror(-rc));
+	return 0;
+}
+
+/* Which packets the kernel keeps, by what the driver is. */
+static void
+rx_port_bifurcate(struct lull_rx_port *rx_port, const struct lull_rx_port_device *device,
+		  const struct rte_eth_dev_info *info)
+{
+	bool all = device->exception[0] != '\0';
+
+	rx_port->if_index = info->if_index;
+	rx_port->queue = device->queue;
+	rx_port->kernel_beside = strcmp(info->driver_name, "net_af_packet") == 0;
+	if (device->xdp && lull_rx_port_xdp_open(rx_port->port.port_id, info->if_index, all,
+						 rx_port->unfiltered) == 0)
+		rx_port->kernel_beside = !all;
+	rx_port->whole = !rx_port->kernel_beside;
+}
+
+static int
+rx_port_port(struct lull_rx_port *rx_port, const struct lull_rx_port_device *device,
+	     uint16_t port_id, char *error)
+{
+	bool exception = device->exception[0] != '\0';
+	struct lull_port_config config = {
+		.queues = 1,
+		.ring_pkts = device->ring_pkts,
+		.burst_pkts = LULL_RX_PORT_BURST,
+		.buffer_bytes = device->buffer_bytes,
+		.held_mbufs = exception ? LULL_RX_PORT_EXCEPTION_PKTS : 0,
+	};
+	struct rte_eth_dev_info info;
+	int rc;
+
+	if (device->xdp)
+		lull_rx_port_xdp_prepare();
+	rc = lull_port_open(port_id, &config, &rx_port->port, error);
+	if (rc != 0)
+		return rc;
+	rte_eth_allmulticast_enable(port_id); /* a driver without it receives all anyway */
+	rx_port->mtu = device->mtu != 0 ? device->mtu : MTU_USUAL;
+	if (rte_eth_dev_info_get(port_id, &info) == 0)
+		rx_port_bifurcate(rx_port, device, &info);
+	if (exception)
+		rc = lull_rx_port_exception_open(port_id, device->exception, rx_port->mtu,
+						 &rx_port->exception, error);
+	if (rc != 0) {
+		lull_port_close(&rx_port->port);
+		return rc;
+	}
+	if (exception) {
+		rx_port->if_index = lull_rx_port_exception_index(rx_port->exception);
+		rx_port->kernel_beside = true;
+	}
+	return 0;
+}
+
+static void
+rx_port_unplug(struct lull_rx_port *rx_port)
+{
+	if (rx_port->bus[0] != '\0')
+		rte_eal_hotplug_remove(rx_port->bus, rx_port->name);
+	free(rx_port);
+}
+
+int
+lull_rx_port_open(const struct lull_rx_port_config *config, struct lull_rx_port **out, char *error)
+{
+	struct lull_rx_port *rx_port = calloc(1, sizeof(*rx_port));
+	struct lull_rx_port_device device;
+	uint16_t port_id = 0;
+	int rc;
+
+	if (rx_port == NULL)
+		return lull_engine_error(error, -ENOMEM, "no memory for a port");
+	rc = lull_rx_port_device_parse(config, &device, error);
+	if (rc == 0)
+		rc = rx_port_start(config, &device, error);
+	if (rc == 0)
+		rc = rx_port_plug(&device, device.pci ? "pci" : "vdev", &port_id, error);
+	if (rc != 0) {
+		free(rx_port);
+		return rc;
+	}
+	snprintf(rx_port->bus, sizeof(rx_port->bus), "%s", device.pci ? "pci" : "vdev");
+	memcpy(rx_port->name, device.name, sizeof(rx_port->name));
+	rc = rx_port_port(rx_port, &device, port_id, error);
+	if (rc != 0) {
+		rx_port_unplug(rx_port);
+		return rc;
+	}
+	if (config->send_pkts != 0)
+		rc = lull_rx_port_send_open(port_id, config->send_pkts, rx_port->mtu,
+					    rx_port->exception, &rx_port->sender, error);
+	if (rc != 0) {
+		lull_rx_port_close(rx_port);
+		return rc;
+	}
+	*out = rx_port;
+	return 0;
+}
+
+void
+lull_rx_port_close(struct lull_rx_port *rx_port)
+{
+	uint16_t port_id = rx_port->port.port_id;
+
+	if (rx_port->exception != NULL)
+		lull_rx_port_exception_stop(rx_port->exception);
+	lull_rx_port_rule_remove_all(port_id);
+	lull_rx_port_xdp_close(port_id);
+	lull_port_close(&rx_port->port);
+	lull_rx_port_send_close(rx_port->sender);
+	if (rx_port->exception != NULL)
+		lull_rx_port_exception_free(rx_port->exception);
+	rx_port_unplug(rx_port);
+}
+
+/* ---- packets ---- */
+
+uint32_t
+lull_rx_port_receive(struct lull_rx_port *rx_port, struct lull_rx_port_packet *packets)
+{
+	uint32_t count = 0;
+
+	if (!lull_rx_port_over())
+		count = rte_eth_rx_burst(rx_port->port.port_id, 0, rx_port->pkts,
+					 LULL_RX_PORT_BURST);
+	rx_port->count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct rte_mbuf *pkt = rx_port->pkts[i];
+
+		rte_prefetch0(rte_pktmbuf_mtod(pkt, const void *));
+		packets[i].data = rte_pktmbuf_mtod(pkt, const uint8_t *);
+		packets[i].len_bytes = pkt->nb_segs == 1 ? pkt->data_len : 0;
+		if (pkt->nb_segs != 1)
+			LULL_COUNTER_ADD(rx_port->scattered, 1);
+	}
+	return count;
+}
+
+void
+lull_rx_port_release(struct lull_rx_port *rx_port)
+{
+	rte_pktmbuf_free_bulk(rx_port->pkts, rx_port->count); /* steps over those given away */
+	rx_port->count = 0;
+	if (rx_port->exception != NULL)
+		lull_rx_port_exception_flush(rx_port->exception);
+}
+
+/* Without a registration every buffer goes through the ring that all threads share. */
+void
+lull_rx_port_thread(struct lull_rx_port *rx_port, bool begins)
+{
+	if (rx_port != NULL && rx_port->exception != NULL)
+		lull_rx_port_exception_hand(rx_port->exception, begins);
+	if (begins)
+		rte_thread_register();
+	else if (rte_lcore_id() != LCORE_ID_ANY)
+		rte_thread_unregister();
+}
+
+uint64_t
+lull_rx_port_missed(const struct lull_rx_port *rx_port)
+{
+	return lull_port_missed(&rx_port->port);
+}
+
+uint64_t
+lull_rx_port_scattered(const struct lull_rx_port *rx_port)
+{
+	return LULL_COUNTER_READ(rx_port->scattered);
+}
+
+void
+lull_rx_port_info(const struct lull_rx_port *rx_port, struct lull_rx_port_info *info)
+{
+	*info = (struct lull_rx_port_info){
+		.name = rx_port->port.name,
+		.driver = rx_port->port.driver,
+		.ring_pkts = rx_port->port.ring_pkts,
+		.if_index = rx_port->if_index,
+		.kernel_beside = rx_port->kernel_beside,
+		.whole = rx_port->whole,
+		.exception = rx_port->exception != NULL,
+		.mtu = rx_port->mtu,
+		.queue = rx_port->queue,
+		.unfiltered = rx_port->unfiltered,
+	};
+}
+
+uint32_t
+lull_rx_port_transmit(struct lull_rx_port *rx_port, const struct lull_net_outgoing *packets,
+		      uint32_t count)
+{
+	if (rx_port->sender == NULL || lull_rx_port_over())
+		return 0;
+	return lull_rx_port_send(rx_port->sender, packets, count);
+}
+
+void
+lull_rx_port_transmitted(const struct lull_rx_port *rx_port, struct lull_net_sent *sent)
+{
+	*sent = (struct lull_net_sent){ .pkts = 0 };
+	if (rx_port->sender != NULL)
+		lull_rx_port_sent(rx_port->sender, sent);
+}
+
+void
+lull_rx_port_link(const struct lull_rx_port *rx_port, struct lull_net_link *link)
+{
+	*link = (struct lull_net_link){
+		.mtu = rx_port->mtu,
+		.mbps = rx_port->port.link_mbps,
+		.up = lull_port_link_up(&rx_port->port),
+	};
+}
+
+/* ---- what is whose ---- */
+
+int
+lull_rx_port_steer(struct lull_rx_port *rx_port, const struct lull_rx_port_rule *rule)
+{
+	uint16_t port_id = rx_port->port.port_id;
+	int rc = lull_rx_port_xdp_take(port_id, rule->port, rule->ether_type);
+
+	return rc == -ENOTSUP ? lull_rx_port_rule_add(port_id, rule) : rc;
+}
+
+void
+lull_rx_port_except(struct lull_rx_port *rx_port, uint32_t index)
+{
+	if (rx_port->exception != NULL &&
+	    lull_rx_port_exception_give(rx_port->exception, rx_port->pkts[index]))
+		rx_port->pkts[index] = NULL;
+}
+
+void
+lull_rx_port_exceptions(const struct lull_rx_port *rx_port, struct lull_net_exceptions *counters)
+{
+	*counters = (struct lull_net_exceptions){ .refused = 0 };
+	if (rx_port->exception != NULL)
+		lull_rx_port_exception_count(rx_port->exception, counters);
+}

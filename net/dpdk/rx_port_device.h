@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Rx port device: what a device string says, in the words of a driver.
+ *
+ *     af_packet=IF   af_xdp=IF   tap=IF   net_DRIVER,ARGUMENT=...   0000:01:00.0,ARGUMENT=...
+ *
+ * and, after any of them, ",queue=N" (af_xdp: the queue of the interface) and ",exception=NAME".
+ */
+#ifndef LULL_RX_PORT_DEVICE_H
+#define LULL_RX_PORT_DEVICE_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rx_port.h"
+
+#define LULL_RX_PORT_DEVICE_SIZE 256
+
+struct lull_rx_port_device {
+	char name[64], args[LULL_RX_PORT_DEVICE_SIZE];
+	char exception[IFNAMSIZ]; /**< TAP for what is nobody's; "": none */
+	bool pci;
+	bool xdp;       /**< net_af_xdp, without a program of the user's */
+	uint32_t queue; /**< of the interface, with xdp */
+	uint32_t mtu;   /**< of the interface; 0: not known */
+	uint16_t ring_pkts, buffer_bytes;
+};
+
+/** @p error: LULL_ERROR_SIZE bytes. */
+int lull_rx_port_device_parse(const struct lull_rx_port_config *config,
+			      struct lull_rx_port_device *device, char *error);
+
+#endif
