@@ -182,11 +182,11 @@ program_go(const struct lull_program *program, struct lull_run *run, struct lull
 	rc = program->open(run, error);
 	if (rc == 0)
 		rc = program->run(run, error);
-	if (path[0] != '\0' && (rc == 0 || run->tells)) {
+	if (path[0] != '\0' && (rc == 0 || run->result_anyway)) {
 		written = program_write(program, run, path, rc == 0 ? error : &unheard);
 		rc = rc == 0 ? written : rc;
 	}
-	if (program->print != NULL && (rc == 0 || run->tells))
+	if (program->print != NULL && (rc == 0 || run->result_anyway))
 		program->print(run);
 	if (program->close != NULL)
 		program->close(run);

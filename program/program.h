@@ -30,7 +30,7 @@ struct lull_run {
 	pthread_mutex_t lock; /**< settings, while telemetry runs */
 	sigset_t signals;     /**< that end the run: blocked in every thread from open() on */
 	const char *end;      /**< why the run ended, for the result: "signal", "duration" ... */
-	bool tells;           /**< write the result although the run failed */
+	bool result_anyway;   /**< write the result although the run failed */
 	uint64_t begin_ns, end_ns;
 	uint64_t shown_ns; /**< last line of progress */
 	bool percent;      /**< such a line stands on the terminal */

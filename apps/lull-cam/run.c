@@ -65,7 +65,7 @@ run_stopped(struct cam *cam, struct lull_error *error)
 			       "choose another policy",
 			       cam->specs[i].name);
 		cam->run.end = "fail-stop";
-		cam->run.tells = true;
+		cam->run.result_anyway = true;
 		return true;
 	}
 	return false;

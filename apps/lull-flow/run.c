@@ -129,7 +129,7 @@ flow_run(void *state, struct lull_error *error)
 	lull_live_loops_stop(&flow->loops);
 	/* What is under way takes its time too. What went wrong is in the result as well. */
 	flow->run.end_ns = lull_clock_ns();
-	flow->run.tells = true;
+	flow->run.result_anyway = true;
 	run_check_end(flow);
 	if (rc == 0)
 		rc = flow_sink_finish(flow->sink, error);
