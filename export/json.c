@@ -128,7 +128,7 @@ json_close(void *state)
 }
 
 const struct sink_exporter sink_exporter_json = {
-	.name = "json",
+	.name = "records",
 	.check = json_check,
 	.open = json_open,
 	.record = json_record,

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <lull/base.h>
+
 /* Length of the UTF-8 sequence at the start of text; 0: none (overlong and surrogates too). */
 static size_t
 utf8_length(const unsigned char *text)

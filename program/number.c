@@ -15,8 +15,14 @@ const struct lull_unit lull_count_units[] = {
 };
 
 const struct lull_unit lull_time_units[] = {
-	{ "ns", 1 },          { "us", 1000 },         { "ms", 1000000 }, { "s", 1000000000 },
-	{ "m", 60000000000 }, { "h", 3600000000000 }, { NULL, 0 },
+	{ "ns", 1 },
+	{ "us", 1000 },
+	{ "ms", 1000000 },
+	{ "s", 1000000000 },
+	{ "min", 60000000000 },
+	{ "m", 60000000000 },
+	{ "h", 3600000000000 },
+	{ NULL, 0 },
 };
 
 /* "14.880 M" taken apart; views into the text. */

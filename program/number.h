@@ -21,7 +21,7 @@ struct lull_unit {
 
 /** k, M and G (and K, because it is typed); a NULL name ends each table. */
 extern const struct lull_unit lull_count_units[];
-/** ns, us, ms, s, m, h in ns. */
+/** ns, us, ms, s, m (or min), h in ns. */
 extern const struct lull_unit lull_time_units[];
 
 /** Factor of the unit with this name, 0 if there is none. */

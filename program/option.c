@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "number.h"
@@ -89,6 +90,21 @@ lull_option_range(const struct lull_option *option, char *text, size_t size)
 		snprintf(text, size, "%" PRIu64 "..%" PRIu64, option->low, option->high);
 	if (named)
 		snprintf(text + strlen(text), size - strlen(text), " (%s)", option->unit);
+	return text;
+}
+
+const char *
+lull_option_bare(const struct lull_option *option, char *text, size_t size)
+{
+	char range[128] = "";
+
+	if (option->type != LULL_OPTION_DURATION || option->unit == NULL)
+		return "";
+	if (lull_option_has_range(option))
+		lull_option_range(option, range, sizeof(range));
+	if (strchr(range, '(') != NULL)
+		return "";
+	snprintf(text, size, "in %s", option->unit);
 	return text;
 }
 
@@ -330,8 +346,8 @@ choice_print(const struct lull_option *option, const void *member, char *text, s
 	const char *name = NULL;
 
 	/* Walk: an index past the end must not reach the list. */
-	for (uint32_t i = 0; i <= chosen; i++) {
-		name = lull_option_choice(option, i);
+	for (uint64_t i = 0; i <= chosen; i++) {
+		name = lull_option_choice(option, (uint32_t)i);
 		if (name == NULL)
 			break;
 	}
@@ -404,4 +420,21 @@ lull_option_print(const struct lull_option *option, const void *settings, char *
 {
 	return option_types[option->type].print(option, (const char *)settings + option->offset,
 						text, size);
+}
+
+bool
+lull_option_told(const struct lull_option *option, const void *settings)
+{
+	const void *member = (const char *)settings + option->offset;
+
+	switch (option->type) {
+	case LULL_OPTION_DURATION:
+		return *(const uint64_t *)member != UINT64_MAX;
+	case LULL_OPTION_REAL:
+		return !isnan(*(const double *)member);
+	case LULL_OPTION_CHOICE:
+		return *(const uint32_t *)member != UINT32_MAX;
+	default:
+		return true;
+	}
 }

@@ -30,6 +30,9 @@ bool lull_option_has_range(const struct lull_option *option);
 /** "1..1000000 (us)"; only when it has a range. Returns @p text. */
 char *lull_option_range(const struct lull_option *option, char *text, size_t size);
 
+/** "in s" where a bare number of a time means that and the range does not tell; else "". */
+const char *lull_option_bare(const struct lull_option *option, char *text, size_t size);
+
 /** "did you mean max-latency?" for an unknown key, or "" when nothing is near. Returns @p text. */
 char *lull_options_suggest(const struct lull_option *options, const char *key, const char *dashes,
 			   char *text, size_t size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* --completion-bash: the table as a completion script. */
 #include "option.h"
+#include "program.h"
 
 /* What may follow an option: a case of the script. */
 static void

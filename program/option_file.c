@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "option.h"
+#include "program.h"
 
 /* Far above any configuration; keeps a device or a wrong file from filling the memory. */
 #define FILE_BYTES_MAX (1 << 20)

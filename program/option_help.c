@@ -8,6 +8,7 @@
 #include <lull/base.h>
 
 #include "option.h"
+#include "program.h"
 
 #define HELP_COLUMN 28 /* where the right-hand text begins */
 
@@ -72,22 +73,32 @@ wrap_left(struct wrap *wrap, const char *left, size_t column)
 	wrap->column = column;
 }
 
-/* Range, default and live in brackets. */
+/* One more thing behind a semicolon; "" is none. */
+static void
+fact_add(char *facts, size_t size, const char *what, const char *more)
+{
+	size_t used = strlen(facts);
+
+	if (more[0] != '\0')
+		snprintf(facts + used, size - used, "%s%s%s", used > 1 ? "; " : "", what, more);
+}
+
+/* Range, unit, default and live in brackets. */
 static void
 help_facts(struct wrap *wrap, const struct lull_option *option)
 {
 	const char *value = option->value_help != NULL ? option->value_help : option->value;
-	bool more = value != NULL && value[0] != '\0';
-	char range[128], facts[512];
+	char text[128], facts[512] = "[";
 
-	snprintf(facts, sizeof(facts), "[%s%s%s%s%s%s]",
-		 lull_option_has_range(option) ? lull_option_range(option, range, sizeof(range)) :
-						 "",
-		 lull_option_has_range(option) && (more || option->live) ? "; " : "",
-		 more ? "default " : "", more ? value : "", more && option->live ? "; " : "",
-		 option->live ? "live" : "");
-	if (facts[1] != ']')
-		wrap_words(wrap, facts);
+	if (lull_option_has_range(option))
+		fact_add(facts, sizeof(facts), "", lull_option_range(option, text, sizeof(text)));
+	fact_add(facts, sizeof(facts), "", lull_option_bare(option, text, sizeof(text)));
+	fact_add(facts, sizeof(facts), "default ", value != NULL ? value : "");
+	fact_add(facts, sizeof(facts), "", option->live ? "live" : "");
+	if (facts[1] == '\0')
+		return;
+	snprintf(facts + strlen(facts), sizeof(facts) - strlen(facts), "]");
+	wrap_words(wrap, facts);
 }
 
 /* The names to choose from: a line each when there is more to say about them. */
@@ -172,7 +183,7 @@ lull_options_print_help(const struct lull_program *program, FILE *out)
 	help_rows(out, lull_builtin_options);
 	fputc('\n', out);
 	wrap.column = 0;
-	wrap_words(&wrap, "Numbers take k, M and G; times take ns, us, ms, s, m and h.");
+	wrap_words(&wrap, "Numbers take k, M and G; times take ns, us, ms, s, m (or min) and h.");
 	if (any_live(program->options))
 		wrap_words(&wrap, "What is marked live can be changed while the program runs.");
 	fputc('\n', out);

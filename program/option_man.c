@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* --man: the table as the OPTIONS section of the man page, in man(7) macros. */
 #include "option.h"
+#include "program.h"
 
 /* Text for roff: a backslash, a hyphen and a dot at the start of a line mean something there. */
 static void
@@ -58,6 +59,8 @@ man_facts(FILE *out, const struct lull_option *option)
 		man_text(out, lull_option_range(option, range, sizeof(range)));
 		fputs(".\n", out);
 	}
+	if (lull_option_bare(option, range, sizeof(range))[0] != '\0')
+		fprintf(out, "A bare number is %s.\n", range);
 	if (value != NULL && value[0] != '\0') {
 		fputs("Default: ", out);
 		man_text(out, value);

@@ -6,6 +6,7 @@
 
 #include "number.h"
 #include "option.h"
+#include "program.h"
 
 /* Order of lull_builtin_options. */
 enum {

@@ -83,6 +83,7 @@ struct lull_option {
 	bool live;   /**< may be changed while the program runs */
 	bool file;   /**< the value is a file name: complete it as one */
 	bool joined; /**< a YAML sequence is fine: it becomes one value with commas */
+	bool action; /**< makes the program do something else and leave: not part of a result */
 	bool hidden; /**< not in --help, man page and completion */
 };
 
@@ -93,13 +94,7 @@ struct lull_option {
 /** Most rows of a table. */
 #define LULL_OPTIONS_MAX 64
 
-struct lull_program {
-	const char *name;            /**< as it is called: "lull-fwd" */
-	const char *version;         /**< whatever --version shall say after the name */
-	const char *summary;         /**< one sentence */
-	const char *const *examples; /**< command lines, NULL at the end; NULL: none */
-	const struct lull_option *options;
-};
+struct lull_program; /* program.h */
 
 /** What the command line asks for. */
 enum lull_options_action {
@@ -155,6 +150,12 @@ const struct lull_option *lull_options_find(const struct lull_option *options, c
  */
 char *lull_option_print(const struct lull_option *option, const void *settings, char *text,
 			size_t size);
+
+/**
+ * Has the member a value? A duration of UINT64_MAX, a real that is not a number and a choice
+ * beyond the last name stand for "not told".
+ */
+bool lull_option_told(const struct lull_option *option, const void *settings);
 
 /** Look for mistakes in a table: keys, sizes, ranges, defaults. parse() begins with it. */
 int lull_options_check(const struct lull_option *options, struct lull_error *error);

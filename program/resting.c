@@ -23,6 +23,12 @@ lull_resting_governor_help(uint32_t index)
 	return lull_idle_governor_summary(lull_idle_governors[index]);
 }
 
+uint32_t
+lull_resting_ppm(double percent)
+{
+	return (uint32_t)(percent * 10000 + 0.5);
+}
+
 const struct lull_idle_governor *
 lull_resting_governor(const struct lull_resting *resting)
 {
@@ -36,7 +42,7 @@ lull_resting_limits(const struct lull_resting *resting, const struct lull_ring_f
 	const struct lull_pps_max *pps_max = &resting->pps_max;
 	struct lull_idle_limits limits = {
 		.latency_ns = resting->max_latency_ns,
-		.percentile_ppm = (uint32_t)(resting->percentile * 10000 + 0.5),
+		.percentile_ppm = lull_resting_ppm(resting->percentile),
 		.loss = (enum lull_loss)resting->loss,
 		.rest_ns_max = resting->max_rest_ns,
 		.rest_ns = resting->rest_ns,
@@ -45,7 +51,7 @@ lull_resting_limits(const struct lull_resting *resting, const struct lull_ring_f
 		.kalman = resting->kalman,
 	};
 
-	limits.kalman.tolerance_ppm = (uint32_t)(resting->kalman_tolerance * 10000 + 0.5);
+	limits.kalman.tolerance_ppm = lull_resting_ppm(resting->kalman_tolerance);
 	limits.kalman.layout = (enum lull_record_layout)resting->kalman_layout;
 	if (rings == NULL)
 		rings = &unknown;

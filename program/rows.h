@@ -8,7 +8,15 @@
 #ifndef LULL_CLI_ROWS_H
 #define LULL_CLI_ROWS_H
 
+#include "cpus.h"
 #include "options.h"
+#include "traffic_spec.h"
+
+/** Devices that DPDK is started with. */
+struct lull_devices {
+	struct lull_option_list vdev, pci;
+	char eal[1024];
+};
 
 /** Rows vdev, pci and eal; @p headline as .group has it, @p role of a memif, as a literal. */
 #define LULL_PORT_OPTIONS(settings, headline, role)                                                \
@@ -20,7 +28,7 @@
 			"net_memif0,role=" role                                                    \
 			". May stand more than once; ports count from 0 in this order.",           \
 		.type = LULL_OPTION_LIST,                                                          \
-		LULL_OPTION_MEMBER(settings, vdev),                                                \
+		LULL_OPTION_MEMBER(settings, devices.vdev),                                        \
 	},                                                                                         \
 		LULL_PCI_OPTIONS(settings)
 
@@ -32,12 +40,12 @@
 		.help = "PCI address of a NIC bound to a driver for DPDK. May stand more than "    \
 			"once.",                                                                   \
 		.type = LULL_OPTION_LIST,                                                          \
-		LULL_OPTION_MEMBER(settings, pci),                                                 \
+		LULL_OPTION_MEMBER(settings, devices.pci),                                         \
 	},                                                                                         \
 	{                                                                                          \
 		.key = "eal", .argument = "ARGUMENTS",                                             \
 		.help = "Further arguments for DPDK's environment, split like a shell does.",      \
-		.type = LULL_OPTION_TEXT, LULL_OPTION_MEMBER(settings, eal),                       \
+		.type = LULL_OPTION_TEXT, LULL_OPTION_MEMBER(settings, devices.eal),               \
 	}
 
 /** Row burst, @p most as .high has it. */
@@ -55,6 +63,39 @@
 		.help = "Time between progress lines on stderr, 0: none.",                         \
 		.type = LULL_OPTION_DURATION, .value_help = "1 s on a terminal, otherwise 0",      \
 		.unit = "s", LULL_OPTION_MEMBER(settings, stats_ns),                               \
+	}
+
+/** Row duration, of @p member; @p end says when it ends without one. */
+#define LULL_DURATION_OPTION(settings, end)                                                        \
+	{                                                                                          \
+		.key = "duration", .group = "Run", .argument = "TIME",                             \
+		.help = "End after this time, 0: " end ".", .type = LULL_OPTION_DURATION,          \
+		.value = "0", .unit = "s", LULL_OPTION_MEMBER(settings, duration_ns),              \
+	}
+
+/** Row cpus, by default the CPUs that @p usual tells; @p whose as a literal. */
+#define LULL_CPUS_OPTION(settings, member, name, whose, usual)                                     \
+	{                                                                                          \
+		.key = name, .argument = "LIST", .help = whose, .type = LULL_OPTION_CUSTOM,        \
+		.value_help = usual, .parse = lull_cpus_parse, .print = lull_cpus_print,           \
+		.joined = true, LULL_OPTION_MEMBER(settings, member),                              \
+	}
+
+/** Rows traffic-size and seed; @p arrival is a struct lull_arrival_config. */
+#define LULL_TRAFFIC_SIZE_OPTION(settings, arrival)                                                \
+	{                                                                                          \
+		.key = "traffic-size", .argument = "SIZES",                                        \
+		.help = "Sizes on the wire with CRC, and weights: 64 or 64:7,594:4,1518:1.",       \
+		.type = LULL_OPTION_CUSTOM, .value = "64", .parse = lull_traffic_size_parse,       \
+		.print = lull_traffic_size_print, .joined = true,                                  \
+		LULL_OPTION_MEMBER(settings, arrival),                                             \
+	}
+#define LULL_TRAFFIC_SEED_OPTION(settings, arrival)                                                \
+	{                                                                                          \
+		.key = "seed", .argument = "N",                                                    \
+		.help = "Seed of times and sizes: the same seed makes the same traffic.",          \
+		.type = LULL_OPTION_COUNT, .value = "1",                                           \
+		LULL_OPTION_MEMBER(settings, arrival.seed),                                        \
 	}
 
 /** Row json. */

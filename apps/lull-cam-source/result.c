@@ -6,14 +6,8 @@
 
 #include "source.h"
 
-static const char *const end_names[] = {
-	[SOURCE_END_FRAMES] = "frames",
-	[SOURCE_END_DURATION] = "duration",
-	[SOURCE_END_SIGNAL] = "signal",
-};
-
-struct camera_counters
-source_totals(const struct source *source)
+static struct camera_counters
+result_totals(const struct source *source)
 {
 	const struct lull_counter_info *row;
 	struct camera_counters totals = { .packets = 0 };
@@ -37,11 +31,11 @@ result_rate(uint64_t count, uint64_t begin_ns, uint64_t end_ns)
 void
 source_progress_print(struct source *source, uint64_t now_ns)
 {
-	struct camera_counters totals = source_totals(source);
+	struct camera_counters totals = result_totals(source);
 	struct source_progress *shown = &source->shown;
 
 	fprintf(stderr, "%6.1f s  %.1f frames/s  %.0f packets/s  %.1f MB/s  faults %" PRIu64 "\n",
-		(double)(now_ns - source->begin_ns) / 1e9,
+		(double)(now_ns - source->run.begin_ns) / 1e9,
 		result_rate(totals.frames - shown->frames, shown->now_ns, now_ns),
 		result_rate(totals.packets - shown->packets, shown->now_ns, now_ns),
 		result_rate(totals.bytes - shown->bytes, shown->now_ns, now_ns) / 1e6,
@@ -57,12 +51,11 @@ result_put_rates(json_t *object, const struct camera_counters *counters, uint64_
 	json_object_set_new(
 		object, "sending_s",
 		lull_result_real(end_ns > begin_ns ? (double)(end_ns - begin_ns) / 1e9 : 0));
-	json_object_set_new(object, "frames_per_s",
-			    lull_result_real(result_rate(counters->frames, begin_ns, end_ns)));
-	json_object_set_new(object, "packets_per_s",
-			    lull_result_real(result_rate(counters->packets, begin_ns, end_ns)));
-	json_object_set_new(object, "bytes_per_s",
-			    lull_result_real(result_rate(counters->bytes, begin_ns, end_ns)));
+	lull_result_put_real(object, "frames_per_s",
+			     result_rate(counters->frames, begin_ns, end_ns));
+	lull_result_put_real(object, "packets_per_s",
+			     result_rate(counters->packets, begin_ns, end_ns));
+	lull_result_put_real(object, "bytes_per_s", result_rate(counters->bytes, begin_ns, end_ns));
 }
 
 static json_t *
@@ -70,10 +63,10 @@ result_control(const struct gvcp_server *server)
 {
 	json_t *object = json_object();
 
-	json_object_set_new(object, "discoveries", lull_result_count(server->discoveries));
-	json_object_set_new(object, "commands", lull_result_count(server->commands));
-	json_object_set_new(object, "refusals", lull_result_count(server->refusals));
-	json_object_set_new(object, "timeouts", lull_result_count(server->timeouts));
+	lull_result_put_count(object, "discoveries", server->discoveries);
+	lull_result_put_count(object, "commands", server->commands);
+	lull_result_put_count(object, "refusals", server->refusals);
+	lull_result_put_count(object, "timeouts", server->timeouts);
 	return object;
 }
 
@@ -83,9 +76,9 @@ result_camera(const struct source *source, const struct camera *camera)
 	json_t *object = json_object();
 
 	lull_result_put_table(object, camera_counter_table, &camera->counters);
-	json_object_set_new(object, "sessions", lull_result_count(camera->session));
-	json_object_set_new(object, "packets_per_frame", lull_result_count(camera->plan.count));
-	json_object_set_new(object, "behind_ns_max", lull_result_count(camera->behind_ns_max));
+	lull_result_put_count(object, "sessions", camera->session);
+	lull_result_put_count(object, "packets_per_frame", camera->plan.count);
+	lull_result_put_count(object, "behind_ns_max", camera->behind_ns_max);
 	result_put_rates(object, &camera->counters, camera->start_ns, camera->end_ns);
 	if (source->settings.protocol == SOURCE_GVSP)
 		json_object_set_new(object, "control",
@@ -93,18 +86,14 @@ result_camera(const struct source *source, const struct camera *camera)
 	return object;
 }
 
-json_t *
-source_result(const struct source *source)
+void
+source_result(void *state, json_t *result)
 {
-	struct camera_counters totals = source_totals(source);
+	const struct source *source = state;
+	struct camera_counters totals = result_totals(source);
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
-	json_t *result = json_object(), *list = json_array();
+	json_t *list = json_array();
 
-	json_object_set_new(result, "program", lull_result_text(source_program.name));
-	json_object_set_new(result, "version", lull_result_text(source_program.version));
-	json_object_set_new(result, "end", lull_result_text(end_names[source->end]));
-	json_object_set_new(result, "settings",
-			    lull_result_settings(&source_program, &source->settings));
 	lull_result_put_table(result, camera_counter_table, &totals);
 	for (uint32_t i = 0; i < source->settings.cameras; i++) {
 		const struct camera *camera = &source->cameras[i];
@@ -117,5 +106,4 @@ source_result(const struct source *source)
 	}
 	result_put_rates(result, &totals, begin_ns, end_ns);
 	json_object_set_new(result, "cameras", list);
-	return result;
 }

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <time.h>
@@ -21,14 +20,7 @@
 static int
 run_signals(struct source *source, struct lull_error *error)
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	source->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	source->signals = signalfd(-1, &source->run.signals, SFD_NONBLOCK | SFD_CLOEXEC);
 	return source->signals >= 0 ? 0 :
 				      lull_error_set(error, -errno, "no descriptor for signals: %s",
 						     strerror(errno));
@@ -75,8 +67,9 @@ run_stage(struct source *source, struct lull_error *error)
 }
 
 int
-source_open(struct source *source, struct lull_error *error)
+source_open(void *state, struct lull_error *error)
 {
+	struct source *source = state;
 	const struct source_settings *settings = &source->settings;
 	int rc = run_signals(source, error);
 
@@ -95,8 +88,10 @@ source_open(struct source *source, struct lull_error *error)
 }
 
 void
-source_close(struct source *source)
+source_close(void *state)
 {
+	struct source *source = state;
+
 	for (uint32_t i = 0; i < SOURCE_CAMERAS_MAX; i++) {
 		gvcp_server_close(&source->servers[i]);
 		camera_close(&source->cameras[i]);
@@ -104,7 +99,7 @@ source_close(struct source *source)
 	pattern_close(&source->stage.pattern);
 	if (source->stage.log.file != NULL)
 		fclose(source->stage.log.file);
-	if (source->signals >= 0)
+	if (source->signals > 0)
 		close(source->signals);
 }
 
@@ -157,10 +152,10 @@ run_over(struct source *source, uint64_t now_ns)
 {
 	uint64_t duration_ns = source->settings.duration_ns;
 
-	if (duration_ns > 0 && now_ns - source->begin_ns >= duration_ns)
-		source->end = SOURCE_END_DURATION;
+	if (duration_ns > 0 && now_ns - source->run.begin_ns >= duration_ns)
+		source->run.end = "duration";
 	else if (run_done(source, now_ns))
-		source->end = SOURCE_END_FRAMES;
+		source->run.end = "frames";
 	else
 		return false;
 	return true;
@@ -179,7 +174,7 @@ run_due_ns(const struct source *source, uint64_t now_ns)
 			due_ns = LULL_MIN(due_ns, gvcp_server_deadline_ns(&source->servers[i]));
 	}
 	if (settings->duration_ns > 0)
-		due_ns = LULL_MIN(due_ns, source->begin_ns + settings->duration_ns);
+		due_ns = LULL_MIN(due_ns, source->run.begin_ns + settings->duration_ns);
 	if (settings->stats_ns > 0)
 		due_ns = LULL_MIN(due_ns, source->shown.now_ns + settings->stats_ns);
 	if (source->quiet_ns > 0)
@@ -200,16 +195,18 @@ run_cameras(struct source *source, uint64_t now_ns)
 static void
 run_begin(struct source *source)
 {
-	source->begin_ns = source->shown.now_ns = lull_clock_ns();
+	lull_run_begin(&source->run);
+	source->shown.now_ns = source->run.begin_ns;
 	if (source_settings_controlled(&source->settings))
 		return;
 	for (uint32_t i = 0; i < source->settings.cameras; i++)
-		camera_start(&source->cameras[i], source->begin_ns);
+		camera_start(&source->cameras[i], source->run.begin_ns);
 }
 
 int
-source_run(struct source *source, struct lull_error *error)
+source_run(void *state, struct lull_error *error)
 {
+	struct source *source = state;
 	const struct source_settings *settings = &source->settings;
 	uint64_t now_ns, look_ns = 0;
 	bool busy;
@@ -222,14 +219,15 @@ source_run(struct source *source, struct lull_error *error)
 			if (run_over(source, now_ns))
 				break;
 			if (run_look(source, busy ? now_ns : run_due_ns(source, now_ns))) {
-				source->end = SOURCE_END_SIGNAL;
+				source->run.end = "signal";
 				break;
 			}
 			look_ns = now_ns + LOOK_NS;
 		}
-		if (settings->stats_ns > 0 && now_ns - source->shown.now_ns >= settings->stats_ns)
+		if (lull_run_shows(&source->run, settings->stats_ns))
 			source_progress_print(source, now_ns);
 	}
+	source->run.end_ns = lull_clock_ns();
 	if (source->stage.log.file != NULL && fflush(source->stage.log.file) != 0)
 		return lull_error_set(error, -errno, "log: cannot write '%.*s': %s",
 				      LULL_ERROR_SHOWN, settings->log, strerror(errno));

@@ -32,7 +32,7 @@ static const char *const apart_names[] = { "ports", "addresses", NULL };
 static const char *const stamp_names[] = { "due", "sent", NULL };
 static const char *const resend_names[] = { "answer", "lossy", "ignore", NULL };
 
-static const struct lull_option source_options[] = {
+const struct lull_option source_options[] = {
 	{
 		.key = "protocol",
 		.group = "Cameras",
@@ -113,16 +113,8 @@ static const struct lull_option source_options[] = {
 		.value = "1",
 		MEMBER(stream_id),
 	},
-	{
-		.key = "cpus",
-		.argument = "CPU",
-		.help = "CPU of the thread that sends.",
-		.type = LULL_OPTION_CUSTOM,
-		.value_help = "any",
-		.parse = lull_cpus_parse,
-		.print = lull_cpus_print,
-		MEMBER(cpus),
-	},
+	LULL_CPUS_OPTION(struct source_settings, cpus, "cpus", "CPU of the thread that sends.",
+			 "any"),
 	{
 		.key = "width",
 		.group = "Pictures",
@@ -398,38 +390,7 @@ static const struct lull_option source_options[] = {
 		.high = 3600 * LULL_NS_PER_S,
 		MEMBER(linger_ns),
 	},
-	{
-		.key = "stats",
-		.argument = "TIME",
-		.help = "Time between progress lines on stderr, 0: none.",
-		.type = LULL_OPTION_DURATION,
-		.value_help = "1 s on a terminal, otherwise 0",
-		.unit = "s",
-		MEMBER(stats_ns),
-	},
-	{
-		.key = "json",
-		.argument = "FILE",
-		.help = "Write the result as JSON, - is stdout.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(json),
-	},
+	LULL_STATS_OPTION(struct source_settings),
+	LULL_JSON_OPTION(struct source_settings),
 	{ .key = NULL },
-};
-
-static const char *const source_examples[] = {
-	"lull-cam-source --to 127.0.0.1:5004 --frames 300 --json -",
-	"lull-cam-source --protocol gvsp --bind 10.0.0.2 --pixel bayer-rg12p",
-	"lull-cam-source --protocol cmp --interface veth0 --cameras 8 --packet 8640",
-	NULL,
-};
-
-const struct lull_program source_program = {
-	.name = "lull-cam-source",
-	.version = LULL_VERSION,
-	.summary = "Be one or several cameras that exist only in software: known pictures, known "
-		   "faults.",
-	.examples = source_examples,
-	.options = source_options,
 };

@@ -10,8 +10,7 @@
 
 #include <lull/frame.h>
 
-#include "program/cpus.h"
-#include "program/options.h"
+#include "program/rows.h"
 #include "spec.h"
 
 #define SOURCE_CAMERAS_MAX 32
@@ -64,14 +63,7 @@ struct source_settings {
 	char json[SOURCE_PATH_SIZE];
 };
 
-extern const struct lull_program source_program;
-
-/** What the table leaves to the program. */
-void source_settings_preset(struct source_settings *settings);
-/** Defaults that depend on the protocol; after reading, before all else. */
-void source_settings_fill(struct source_settings *settings);
-/** What rows cannot say about each other; 0 or -EINVAL and the sentence. */
-int source_settings_check(const struct source_settings *settings, struct lull_error *error);
+extern const struct lull_option source_options[];
 
 /** Of the picture of every frame. */
 struct lull_frame_geometry source_settings_geometry(const struct source_settings *settings);

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "settings.h"
+#include "source.h"
 
 #define PIXEL_NONE UINT32_MAX
 
 void
-source_settings_preset(struct source_settings *settings)
+source_preset(void *settings)
 {
-	memset(settings, 0, sizeof(*settings));
-	settings->pixel_choice = PIXEL_NONE;
-	settings->stats_ns = isatty(STDERR_FILENO) ? LULL_NS_PER_S : 0;
+	((struct source_settings *)settings)->pixel_choice = PIXEL_NONE;
 }
 
 bool
@@ -27,8 +24,8 @@ source_settings_controlled(const struct source_settings *settings)
 	return settings->protocol == SOURCE_GVSP && !settings->to.given;
 }
 
-void
-source_settings_fill(struct source_settings *settings)
+static void
+settings_fill(struct source_settings *settings)
 {
 	static const enum lull_pixel usual[] = {
 		[SOURCE_RFC4175] = LULL_PIXEL_UYVY8,
@@ -90,12 +87,16 @@ settings_addresses(const struct source_settings *settings, struct lull_error *er
 }
 
 int
-source_settings_check(const struct source_settings *settings, struct lull_error *error)
+source_check(void *state, struct lull_error *error)
 {
-	struct lull_frame_geometry geometry = source_settings_geometry(settings);
+	struct source_settings *settings = &((struct source *)state)->settings;
 	uint32_t last = settings->cameras - 1;
-	int rc = settings_addresses(settings, error);
+	struct lull_frame_geometry geometry;
+	int rc;
 
+	settings_fill(settings);
+	geometry = source_settings_geometry(settings);
+	rc = settings_addresses(settings, error);
 	if (rc != 0)
 		return rc;
 	if (settings->cpus.count > 1)

@@ -9,36 +9,33 @@
 #ifndef LULL_CAM_SOURCE_SOURCE_H
 #define LULL_CAM_SOURCE_SOURCE_H
 
-#include <jansson.h>
-
+#include "program/program.h"
 #include "gvcp_server.h"
 
-enum source_end { SOURCE_END_FRAMES, SOURCE_END_DURATION, SOURCE_END_SIGNAL };
-
 struct source {
+	struct lull_run run;
 	struct source_settings settings;
 	struct camera_stage stage;
 	struct camera cameras[SOURCE_CAMERAS_MAX];
 	struct gvcp_server servers[SOURCE_CAMERAS_MAX];
-	int signals; /* signalfd */
-	enum source_end end;
-	uint64_t begin_ns;
+	int signals;       /* signalfd, 0: none */
 	uint64_t quiet_ns; /* since when all frames are sent, 0: they are not */
 	struct source_progress {
 		uint64_t now_ns, frames, packets, bytes;
 	} shown;
 };
 
-/** Sockets, pictures, log. 0 or -errno and the sentence; close in any case. */
-int source_open(struct source *source, struct lull_error *error);
-void source_close(struct source *source);
-/** Send until the end. 0 or -errno and the sentence. */
-int source_run(struct source *source, struct lull_error *error);
-/** Counters of all cameras. */
-struct camera_counters source_totals(const struct source *source);
+/** What the table leaves to the program. */
+void source_preset(void *settings);
+/** Defaults that depend on the protocol, and what rows cannot say about each other. */
+int source_check(void *state, struct lull_error *error);
+/** Sockets, pictures, log. */
+int source_open(void *state, struct lull_error *error);
+void source_close(void *state);
+/** Send until the end. */
+int source_run(void *state, struct lull_error *error);
+void source_result(void *state, json_t *result);
 /** One line about what happened since the last one. */
 void source_progress_print(struct source *source, uint64_t now_ns);
-/** The result as a new object, NULL when there is no memory. */
-json_t *source_result(const struct source *source);
 
 #endif

@@ -3,14 +3,12 @@
  * @file
  * Cam: one run of lull-cam, from the open camera to the result.
  *
+ * Functions that take a void pointer get the struct cam: they are steps of the program.
  * Threads: main thread; the settings are behind the lock while telemetry runs.
  * Memory:  one struct, too large for a stack.
  */
 #ifndef LULL_CAM_H
 #define LULL_CAM_H
-
-#include <jansson.h>
-#include <pthread.h>
 
 #include <lull/camera.h>
 #include <lull/loop.h>
@@ -21,19 +19,17 @@
 #include "sent.h"
 #include "settings.h"
 #include "view.h"
-
-/** Why the run ended, for the result. */
-enum cam_end { CAM_END_SIGNAL, CAM_END_DURATION, CAM_END_FRAMES, CAM_END_INPUT, CAM_END_FAIL_STOP };
+#include "program/live/live.h"
 
 struct cam {
-	pthread_mutex_t lock;
+	struct lull_run run;
 	struct cam_settings settings;
 	struct cam_spec specs[LULL_CAMERA_STREAMS_MAX];
 	uint32_t spec_count;
 
 	struct lull_camera *camera;
 	struct lull_loop *loop; /* of the receiving thread */
-	struct lull_telemetry_config telemetry;
+	struct lull_live live;
 	bool telemetry_runs;
 	bool class_told; /* that it was refused */
 	struct cam_record record;
@@ -42,26 +38,25 @@ struct cam {
 	struct cam_packets packets;
 	struct cam_view *view; /* NULL: not asked for */
 
-	enum cam_end end;
-	uint64_t begin_ns, end_ns;
 	uint64_t fetched, partial; /* frames looked at */
 };
 
-/** Settings to specs. 0 or -errno and the sentence. */
-int cam_specs(struct cam *cam, struct lull_error *error);
-/** Back end and streams, not started. 0 or -errno and the sentence; close in any case. */
+/** Settings that contradict each other; streams become specs. */
+int cam_check(void *state, struct lull_error *error);
+/** Back end and streams, not started. */
 int cam_open(struct cam *cam, struct lull_error *error);
-/** Everything that is written as frames come. */
-int cam_open_files(struct cam *cam, struct lull_error *error);
+/** The same and everything that is written as frames come. */
+int cam_open_all(void *state, struct lull_error *error);
 /** Receive until the end. */
-int cam_run(struct cam *cam, struct lull_error *error);
-void cam_close(struct cam *cam);
+int cam_run(void *state, struct lull_error *error);
+void cam_close(void *state);
+void cam_result(void *state, json_t *result);
 
 /** The self-check as text; -EPERM and the sentence when something is wrong. */
 int cam_check_print(struct cam *cam, FILE *out, struct lull_error *error);
 
 /** Which cameras are there, as text and as JSON; -ENODEV and the sentence when there is none. */
-int cam_discover_print(const struct cam_settings *settings, FILE *out, struct lull_error *error);
+int cam_discover_print(const struct cam *cam, FILE *out, struct lull_error *error);
 
 /** Telemetry, from the start of the camera to its close. */
 int cam_control_start(struct cam *cam, struct lull_error *error);
@@ -79,8 +74,5 @@ void cam_summary_print(struct cam *cam);
 
 /** Frames that were given, and those of them that are not whole. */
 uint64_t cam_frames(const struct lull_assembler_counters *assembler, uint64_t *partial);
-
-/** The result as a new object, NULL when there is no memory. */
-json_t *cam_result(struct cam *cam);
 
 #endif

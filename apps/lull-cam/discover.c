@@ -63,13 +63,13 @@ discover_camera(const struct lull_camera_found *found)
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		json_object_set_new(object, texts[i].key, lull_result_text(texts[i].value));
+		lull_result_put_text(object, texts[i].key, texts[i].value);
 	json_object_set_new(object, "reachable", json_boolean(found->reachable));
 	return object;
 }
 
 static int
-discover_write(const char *path, const struct lull_camera_found *found, uint32_t count,
+discover_write(const struct cam *cam, const struct lull_camera_found *found, uint32_t count,
 	       struct lull_error *error)
 {
 	json_t *result = json_object(), *cameras = json_array();
@@ -77,32 +77,33 @@ discover_write(const char *path, const struct lull_camera_found *found, uint32_t
 
 	for (uint32_t i = 0; i < count; i++)
 		json_array_append_new(cameras, discover_camera(&found[i]));
-	json_object_set_new(result, "program", lull_result_text(cam_program.name));
-	json_object_set_new(result, "version", lull_result_text(cam_program.version));
+	lull_result_put_text(result, "program", cam->run.program->name);
+	lull_result_put_text(result, "version", cam->run.program->version);
 	json_object_set_new(result, "cameras", cameras);
-	rc = lull_result_write(path, result, error);
+	rc = lull_result_write(cam->settings.json, result, error);
 	json_decref(result);
 	return rc;
 }
 
 static int
-discover_tell(const struct cam_settings *settings, FILE *out, const struct lull_camera_found *found,
+discover_tell(const struct cam *cam, FILE *out, const struct lull_camera_found *found,
 	      uint32_t count, struct lull_error *error)
 {
 	int rc = 0;
 
-	if (count > 0 && strcmp(settings->json, "-") != 0)
+	if (count > 0 && strcmp(cam->settings.json, "-") != 0)
 		discover_print(out, found, count);
-	if (settings->json[0] != '\0')
-		rc = discover_write(settings->json, found, count, error);
+	if (cam->settings.json[0] != '\0')
+		rc = discover_write(cam, found, count, error);
 	if (rc != 0 || count > 0)
 		return rc != 0 || fflush(out) == 0 ? rc : -EIO;
 	return lull_error_set(error, -ENODEV, "no GigE Vision camera answers");
 }
 
 int
-cam_discover_print(const struct cam_settings *settings, FILE *out, struct lull_error *error)
+cam_discover_print(const struct cam *cam, FILE *out, struct lull_error *error)
 {
+	const struct cam_settings *settings = &cam->settings;
 	uint64_t wait_ns = settings->duration_ns != 0 ? settings->duration_ns : WAIT_NS;
 	struct lull_camera_found *found = calloc(FOUND_MAX, sizeof(*found));
 	char text[LULL_CAMERA_ERROR_SIZE] = "";
@@ -114,7 +115,7 @@ cam_discover_print(const struct cam_settings *settings, FILE *out, struct lull_e
 	if (rc == 0) {
 		count = lull_camera_discover(interface, wait_ns, found, FOUND_MAX, text);
 		rc = count < 0 ? lull_error_set(error, count, "%s", text) :
-				 discover_tell(settings, out, found,
+				 discover_tell(cam, out, found,
 					       LULL_MIN((uint32_t)count, FOUND_MAX), error);
 	}
 	free(found);

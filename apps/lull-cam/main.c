@@ -1,96 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cam.h"
-#include "program/result.h"
+#include "net/module.h"
 
+static const char *const cam_examples[] = {
+	"lull-cam --backend kernel:eth0 --stream "
+	"protocol=rfc4175,port=5004,width=1920,height=1280,pixel=uyvy8 --json -",
+	"lull-cam --discover --backend kernel:eth0",
+	"lull-cam --backend dpdk:af_packet=eth0 --control 192.168.1.10 --resend --record pictures",
+	"lull-cam --backend kernel:eth0 --stream "
+	"protocol=gvsp,port=20202,width=1920,height=1280,pixel=bayer-rg12p --cameras 8 --check",
+	NULL,
+};
+
+/* What makes the program leave at once. */
 static int
-main_result(struct cam *cam, struct lull_error *error)
+main_instead(void *state, bool *done, struct lull_error *error)
 {
-	json_t *result = cam_result(cam);
-	int rc;
+	struct cam *cam = state;
+	const struct cam_settings *settings = &cam->settings;
+	int rc = 0;
 
-	if (result == NULL)
-		return lull_error_set(error, -ENOMEM, "no memory for the result");
-	rc = lull_result_write(cam->settings.json, result, error);
-	json_decref(result);
-	return rc;
-}
-
-/* The result is written of a run that failed by its policy, too. */
-static int
-main_receive(struct cam *cam, struct lull_error *error)
-{
-	struct lull_error ignored;
-	int rc = cam_open_files(cam, error);
-
-	if (rc != 0)
-		return rc;
-	rc = cam_run(cam, error);
-	if (cam->settings.json[0] != '\0' && (rc == 0 || cam->end == CAM_END_FAIL_STOP)) {
-		int written = main_result(cam, rc == 0 ? error : &ignored);
-
-		rc = rc == 0 ? written : rc;
+	*done = settings->help_stream || settings->man_stream || settings->discover ||
+		settings->check;
+	if (settings->help_stream || settings->man_stream) {
+		cam_spec_print_keys(stdout, settings->man_stream);
+	} else if (settings->discover) {
+		rc = cam_discover_print(cam, stdout, error);
+	} else if (settings->check) {
+		rc = cam_open(cam, error);
+		if (rc == 0)
+			rc = cam_check_print(cam, stdout, error);
+		cam_close(cam);
 	}
 	return rc;
 }
 
-static int
-main_camera(struct cam *cam, struct lull_error *error)
+static const char *
+main_dpdk(void)
 {
-	bool json = cam->settings.json[0] != '\0';
-	int rc;
+	const struct lull_net_module *module = lull_net_module_loaded();
 
-	rc = cam_settings_check(&cam->settings, error);
-	if (rc == 0)
-		rc = cam_specs(cam, error);
-	if (rc == 0 && json && !cam->settings.check)
-		rc = lull_result_check(cam->settings.json, error);
-	if (rc == 0)
-		rc = cam_open(cam, error);
-	if (rc == 0 && cam->settings.check)
-		rc = cam_check_print(cam, stdout, error);
-	else if (rc == 0)
-		rc = main_receive(cam, error);
-	cam_close(cam);
-	return rc;
+	return module != NULL ? module->dpdk_version() : "";
 }
 
-static int
-main_run(struct cam *cam, struct lull_error *error)
-{
-	if (cam->settings.discover)
-		return cam_discover_print(&cam->settings, stdout, error);
-	return main_camera(cam, error);
-}
+static const struct lull_program cam_program = {
+	.name = "lull-cam",
+	.version = LULL_VERSION,
+	.summary = "Receive images of cameras over Ethernet, and say what was lost and how long it "
+		   "took.",
+	.examples = cam_examples,
+	.options = cam_options,
+	LULL_PROGRAM_STATE(struct cam),
+	.check = cam_check,
+	.instead = main_instead,
+	.open = cam_open_all,
+	.run = cam_run,
+	.close = cam_close,
+	.result = cam_result,
+	.dpdk = main_dpdk,
+};
 
 int
 main(int argc, char **argv)
 {
-	struct lull_error error = { .text = "" };
-	enum lull_options_action action;
-	struct cam *cam = calloc(1, sizeof(*cam));
-	int rc;
-
-	if (cam == NULL) {
-		fprintf(stderr, "lull-cam: no memory\n");
-		return EXIT_FAILURE;
-	}
-	pthread_mutex_init(&cam->lock, NULL);
-	cam_settings_preset(&cam->settings);
-	rc = lull_options_parse(&cam_program, argc, argv, &cam->settings, &action, &error);
-	if (rc == 0 && action != LULL_OPTIONS_RUN)
-		rc = lull_options_print(&cam_program, action, stdout);
-	else if (rc == 0 && (cam->settings.help_stream || cam->settings.man_stream))
-		cam_spec_print_keys(stdout, cam->settings.man_stream);
-	else if (rc == 0)
-		rc = main_run(cam, &error);
-	if (rc != 0)
-		fprintf(stderr, "lull-cam: %s\n",
-			error.text[0] != '\0' ? error.text : "cannot write to stdout");
-	pthread_mutex_destroy(&cam->lock);
-	free(cam);
-	return rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return lull_program_main(&cam_program, argc, argv);
 }

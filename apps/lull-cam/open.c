@@ -83,10 +83,17 @@ specs_name(struct cam *cam, struct lull_error *error)
 }
 
 int
-cam_specs(struct cam *cam, struct lull_error *error)
+cam_check(void *state, struct lull_error *error)
 {
-	int rc = specs_read(cam, error);
+	struct cam *cam = state;
+	const struct cam_settings *settings = &cam->settings;
+	int rc;
 
+	if (settings->help_stream || settings->man_stream || settings->discover)
+		return 0;
+	rc = cam_settings_check(settings, error);
+	if (rc == 0)
+		rc = specs_read(cam, error);
 	if (rc == 0)
 		rc = specs_multiply(cam, error);
 	return rc != 0 ? rc : specs_name(cam, error);
@@ -100,7 +107,7 @@ cam_open(struct cam *cam, struct lull_error *error)
 	const struct cam_settings *settings = &cam->settings;
 	const struct lull_camera_config config = {
 		.backend = settings->backend,
-		.program = cam_program.name,
+		.program = cam->run.program->name,
 		.governor = lull_idle_governor_name(lull_resting_governor(&settings->resting)),
 		/* The library knows the ring that it was granted. */
 		.limits = lull_resting_limits(&settings->resting, NULL),
@@ -145,8 +152,8 @@ open_view(struct cam *cam, struct lull_error *error)
 	return config.path[0] == '\0' ? 0 : cam_view_open(&cam->view, &config, error);
 }
 
-int
-cam_open_files(struct cam *cam, struct lull_error *error)
+static int
+open_files(struct cam *cam, struct lull_error *error)
 {
 	const struct cam_settings *settings = &cam->settings;
 	int rc;
@@ -172,10 +179,26 @@ cam_open_files(struct cam *cam, struct lull_error *error)
 			       error);
 }
 
+int
+cam_open_all(void *state, struct lull_error *error)
+{
+	struct cam *cam = state;
+	int rc;
+
+	/* Asks for packets. Threads of the camera must not take it either. */
+	if (cam->settings.packets[0] != '\0') {
+		sigaddset(&cam->run.signals, SIGUSR1);
+		pthread_sigmask(SIG_BLOCK, &cam->run.signals, NULL);
+	}
+	rc = cam_open(cam, error);
+	return rc == 0 ? open_files(cam, error) : rc;
+}
+
 void
-cam_close(struct cam *cam)
+cam_close(void *state)
 {
 	struct lull_error ignored;
+	struct cam *cam = state;
 
 	cam_control_stop(cam);
 	cam_view_close(cam->view);

@@ -40,12 +40,7 @@ progress_latency(struct cam *cam)
 		lull_camera_histogram(cam->camera, i, LULL_CAMERA_LATENCY, &one);
 		lull_histogram_merge(&latency, &one);
 	}
-	if (latency.count == 0)
-		return;
-	fprintf(stderr, "  latency p50 %.1f us p99 %.1f us max %.1f us",
-		(double)lull_histogram_quantile(&latency, 500000) / LULL_NS_PER_US,
-		(double)lull_histogram_quantile(&latency, 990000) / LULL_NS_PER_US,
-		(double)latency.max / LULL_NS_PER_US);
+	lull_run_latency(&latency);
 }
 
 void
@@ -72,7 +67,7 @@ cam_progress_print(struct cam *cam, struct cam_progress *last)
 		now.partial += partial;
 	}
 	seconds = (double)(now.now_ns - last->now_ns) / LULL_NS_PER_S;
-	fprintf(stderr, "%6.1f s", (double)(now.now_ns - cam->begin_ns) / LULL_NS_PER_S);
+	fprintf(stderr, "%6.1f s", (double)(now.now_ns - cam->run.begin_ns) / LULL_NS_PER_S);
 	progress_streams(cam, &now, last, seconds);
 	fprintf(stderr, "  %.0f packets/s  %.1f MB/s  missed %" PRIu64 "  cpu %.0f %%",
 		(double)(now.pkts - last->pkts) / seconds,

@@ -1,31 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "cam.h"
-#include "net/module.h"
 #include "program/result.h"
 
 /* Stolen time beyond this share makes latencies those of the hypervisor. */
 #define STEAL_MOST 0.01
 
 #define FINDINGS_MAX 128
-
-static const char *const end_names[] = {
-	[CAM_END_SIGNAL] = "signal", [CAM_END_DURATION] = "duration",   [CAM_END_FRAMES] = "frames",
-	[CAM_END_INPUT] = "input",   [CAM_END_FAIL_STOP] = "fail-stop",
-};
-
-static void
-result_put_count(json_t *object, const char *key, uint64_t value)
-{
-	json_object_set_new(object, key, lull_result_count(value));
-}
-
-static void
-result_put_text(json_t *object, const char *key, const char *value)
-{
-	json_object_set_new(object, key, lull_result_text(value));
-}
 
 static double
 result_share(uint64_t part, uint64_t whole)
@@ -35,47 +15,13 @@ result_share(uint64_t part, uint64_t whole)
 
 /* ---- histograms ---- */
 
-/* The smallest value, as exactly as the bins are. */
-static uint64_t
-result_min(const struct lull_histogram *histogram)
-{
-	for (uint32_t i = 0; i < LULL_HISTOGRAM_BINS; i++)
-		if (histogram->bins[i] != 0)
-			return lull_histogram_low(i);
-	return 0;
-}
-
-static json_t *
-result_bins(const struct lull_histogram *histogram)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < LULL_HISTOGRAM_BINS; i++) {
-		if (histogram->bins[i] == 0)
-			continue;
-		json_array_append_new(list, lull_result_count(lull_histogram_low(i)));
-		json_array_append_new(list, lull_result_count(histogram->bins[i]));
-	}
-	return list;
-}
-
-static json_t *
-result_histogram(const struct lull_histogram *histogram)
-{
-	json_t *object = lull_result_histogram(histogram);
-
-	result_put_count(object, "min", result_min(histogram));
-	json_object_set_new(object, "bins", result_bins(histogram));
-	return object;
-}
-
 static json_t *
 result_figure(struct cam *cam, uint32_t stream, enum lull_camera_figure figure)
 {
 	static struct lull_histogram histogram; /* 16 KiB; the main thread alone */
 
 	lull_camera_histogram(cam->camera, stream, figure, &histogram);
-	return result_histogram(&histogram);
+	return lull_result_histogram(&histogram, true);
 }
 
 /* ---- streams ---- */
@@ -86,8 +32,8 @@ result_reasons(const struct lull_assembler_counters *assembler)
 	json_t *object = json_object();
 
 	for (uint32_t i = 0; i < LULL_FRAME_REASON_COUNT; i++)
-		result_put_count(object, lull_frame_reason_name((enum lull_frame_reason)i),
-				 assembler->frames[i]);
+		lull_result_put_count(object, lull_frame_reason_name((enum lull_frame_reason)i),
+				      assembler->frames[i]);
 	return object;
 }
 
@@ -101,10 +47,10 @@ result_stream(struct cam *cam, uint32_t index)
 	uint64_t partial;
 
 	lull_camera_counters(cam->camera, index, &counters, &assembler);
-	result_put_text(object, "name", spec->name);
-	result_put_text(object, "protocol", spec->protocol);
-	result_put_count(object, "frames", cam_frames(&assembler, &partial));
-	result_put_count(object, "partial", partial);
+	lull_result_put_text(object, "name", spec->name);
+	lull_result_put_text(object, "protocol", spec->protocol);
+	lull_result_put_count(object, "frames", cam_frames(&assembler, &partial));
+	lull_result_put_count(object, "partial", partial);
 	json_object_set_new(object, "reasons", result_reasons(&assembler));
 	lull_result_put_table(part, lull_camera_counter_table, &counters);
 	json_object_set_new(object, "counters", part);
@@ -117,8 +63,10 @@ result_stream(struct cam *cam, uint32_t index)
 	if (cam->sent.streams != NULL) {
 		const struct cam_sent_stream *sent = &cam->sent.streams[index];
 
-		json_object_set_new(object, "sent_done_ns", result_histogram(&sent->done));
-		json_object_set_new(object, "sent_fetched_ns", result_histogram(&sent->fetched));
+		json_object_set_new(object, "sent_done_ns",
+				    lull_result_histogram(&sent->done, true));
+		json_object_set_new(object, "sent_fetched_ns",
+				    lull_result_histogram(&sent->fetched, true));
 	}
 	return object;
 }
@@ -135,10 +83,10 @@ result_findings(struct cam *cam)
 	for (uint32_t i = 0; i < LULL_MIN(count, FINDINGS_MAX); i++) {
 		json_t *object = json_object();
 
-		result_put_text(object, "subject", findings[i].subject);
-		result_put_count(object, "grade", (uint64_t)findings[i].grade);
-		result_put_text(object, "text", findings[i].text);
-		result_put_text(object, "remedy", findings[i].remedy);
+		lull_result_put_text(object, "subject", findings[i].subject);
+		lull_result_put_count(object, "grade", (uint64_t)findings[i].grade);
+		lull_result_put_text(object, "text", findings[i].text);
+		lull_result_put_text(object, "remedy", findings[i].remedy);
 		json_array_append_new(list, object);
 	}
 	return list;
@@ -166,59 +114,30 @@ result_totals(struct cam *cam, json_t *result)
 	json_object_set_new(result, "gap_ns", result_figure(cam, 0, LULL_CAMERA_GAP));
 }
 
-/* What was set, but for what makes the program leave at once. */
-static json_t *
-result_settings(struct cam *cam)
-{
-	static const char *const actions[] = { "check", "discover", "help-stream", "man-stream" };
-	json_t *object;
-
-	pthread_mutex_lock(&cam->lock);
-	object = lull_result_settings(&cam_program, &cam->settings);
-	pthread_mutex_unlock(&cam->lock);
-	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
-		json_object_del(object, actions[i]);
-	return object;
-}
-
 static json_t *
 result_packets(const struct cam_packets *packets)
 {
 	json_t *object = json_object();
 
-	result_put_count(object, "written", packets->written);
-	result_put_count(object, "left_out", LULL_COUNTER_READ(packets->left_out));
+	lull_result_put_count(object, "written", packets->written);
+	lull_result_put_count(object, "left_out", LULL_COUNTER_READ(packets->left_out));
 	return object;
 }
 
-json_t *
-cam_result(struct cam *cam)
+void
+cam_result(void *state, json_t *result)
 {
-	const struct lull_net_module *module = lull_net_module_loaded();
-	json_t *result = json_object(), *streams = json_array();
+	json_t *streams = json_array();
+	struct cam *cam = state;
 
-	if (result == NULL || streams == NULL) {
-		json_decref(result);
-		json_decref(streams);
-		return NULL;
-	}
-	result_put_text(result, "program", cam_program.name);
-	result_put_text(result, "version", cam_program.version);
-	result_put_text(result, "end", end_names[cam->end]);
-	json_object_set_new(result, "settings", result_settings(cam));
-	json_object_set_new(result, "machine",
-			    lull_result_machine(module != NULL ? module->dpdk_version() : ""));
-	json_object_set_new(result, "run_s",
-			    lull_result_real((double)(cam->end_ns - cam->begin_ns) / 1e9));
 	result_totals(cam, result);
-	result_put_count(result, "fetched", cam->fetched);
-	result_put_count(result, "fetched_partial", cam->partial);
-	result_put_count(result, "recorded", cam->record.files);
+	lull_result_put_count(result, "fetched", cam->fetched);
+	lull_result_put_count(result, "fetched_partial", cam->partial);
+	lull_result_put_count(result, "recorded", cam->record.files);
 	if (cam->packets.path != NULL)
 		json_object_set_new(result, "packets", result_packets(&cam->packets));
 	for (uint32_t i = 0; i < cam->spec_count; i++)
 		json_array_append_new(streams, result_stream(cam, i));
 	json_object_set_new(result, "streams", streams);
 	json_object_set_new(result, "findings", result_findings(cam));
-	return result;
 }

@@ -11,44 +11,6 @@
 /* A signal, or the stop of a stream, is seen after so long at the latest. */
 #define STEP_NS (20 * LULL_NS_PER_MS)
 
-/* ---- signals ---- */
-
-static volatile sig_atomic_t run_signalled, run_packets_asked;
-static struct lull_camera *run_camera;
-
-/* lull_camera_wake() may be called here; blocking signals would cost a thread of its own. */
-static void
-run_on_signal(int number)
-{
-	(void)number;
-	run_signalled = 1;
-	lull_camera_wake(run_camera);
-}
-
-static void
-run_on_packets_signal(int number)
-{
-	(void)number;
-	run_packets_asked = 1;
-	lull_camera_wake(run_camera);
-}
-
-static void
-run_signals(struct cam *cam, bool catch)
-{
-	struct sigaction action = { .sa_flags = SA_RESTART };
-
-	run_camera = cam->camera;
-	action.sa_handler = catch ? run_on_signal : SIG_IGN;
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	if (cam->packets.path == NULL)
-		return;
-	action.sa_handler = catch ? run_on_packets_signal : SIG_IGN;
-	sigaction(SIGUSR1, &action, NULL);
-}
-
 /* ---- frames ---- */
 
 uint64_t
@@ -102,7 +64,8 @@ run_stopped(struct cam *cam, struct lull_error *error)
 			       "stream %s: stopped, all its buffers were in use; raise buffers, or "
 			       "choose another policy",
 			       cam->specs[i].name);
-		cam->end = CAM_END_FAIL_STOP;
+		cam->run.end = "fail-stop";
+		cam->run.result_anyway = true;
 		return true;
 	}
 	return false;
@@ -124,53 +87,55 @@ run_tell_class(struct cam *cam)
 
 /* ---- the run ---- */
 
+/* Signals that came; false: one of them ends the run. */
+static bool
+run_signals(struct cam *cam)
+{
+	int number = lull_run_signal(&cam->run, 0);
+
+	if (number == SIGUSR1)
+		cam_packets_ask(&cam->packets);
+	else if (number != 0)
+		cam->run.end = "signal";
+	return cam->run.end == NULL;
+}
+
 /* Has the run come to its end? Else until when the next image may be waited for. */
 static bool
 run_over(struct cam *cam, uint64_t now_ns, uint64_t *wait_ns)
 {
 	const struct cam_settings *settings = &cam->settings;
-	uint64_t passed_ns = now_ns - cam->begin_ns;
+	uint64_t passed_ns = now_ns - cam->run.begin_ns;
 
 	*wait_ns = STEP_NS;
-	if (run_signalled) {
-		cam->end = CAM_END_SIGNAL;
+	if (!run_signals(cam))
 		return true;
-	}
-	if (settings->frames > 0 && cam->fetched >= settings->frames) {
-		cam->end = CAM_END_FRAMES;
-		return true;
-	}
-	if (settings->duration_ns == 0)
-		return false;
-	if (passed_ns >= settings->duration_ns) {
-		cam->end = CAM_END_DURATION;
-		return true;
-	}
-	*wait_ns = LULL_MIN(STEP_NS, settings->duration_ns - passed_ns);
-	return false;
+	if (settings->frames > 0 && cam->fetched >= settings->frames)
+		cam->run.end = "frames";
+	else if (settings->duration_ns > 0 && passed_ns >= settings->duration_ns)
+		cam->run.end = "duration";
+	else if (settings->duration_ns > 0)
+		*wait_ns = LULL_MIN(STEP_NS, settings->duration_ns - passed_ns);
+	return cam->run.end != NULL;
 }
 
 static int
 run_until_end(struct cam *cam, struct lull_error *error)
 {
-	struct cam_progress progress = { .now_ns = cam->begin_ns };
-	uint64_t now_ns = cam->begin_ns, looked_ns = now_ns, wait_ns;
+	struct cam_progress progress = { .now_ns = cam->run.begin_ns };
+	uint64_t now_ns = cam->run.begin_ns, looked_ns = now_ns, wait_ns;
 	struct lull_camera_image *image;
 	int rc = 0;
 
 	while (rc == 0 && !run_over(cam, now_ns, &wait_ns)) {
 		if (lull_camera_get(cam->camera, LULL_CAMERA_ANY, &image, wait_ns) == -ENODEV) {
-			cam->end = CAM_END_INPUT;
+			cam->run.end = "input";
 			break;
 		}
 		if (image != NULL) {
 			rc = run_take(cam, image, error);
 			if (!cam_view_take(cam->view, image))
 				lull_camera_put(cam->camera, image);
-		}
-		if (run_packets_asked) {
-			run_packets_asked = 0;
-			cam_packets_ask(&cam->packets);
 		}
 		now_ns = lull_clock_ns();
 		if (now_ns - looked_ns >= STEP_NS) {
@@ -179,8 +144,7 @@ run_until_end(struct cam *cam, struct lull_error *error)
 			if (rc == 0 && run_stopped(cam, error))
 				return -ENOBUFS;
 		}
-		if (cam->settings.stats_ns > 0 &&
-		    now_ns - progress.now_ns >= cam->settings.stats_ns)
+		if (lull_run_shows(&cam->run, cam->settings.stats_ns))
 			cam_progress_print(cam, &progress);
 	}
 	return rc == 0 && run_stopped(cam, error) ? -ENOBUFS : rc;
@@ -201,13 +165,12 @@ run_files(struct cam *cam, struct lull_error *error)
 }
 
 int
-cam_run(struct cam *cam, struct lull_error *error)
+cam_run(void *state, struct lull_error *error)
 {
 	char text[LULL_CAMERA_ERROR_SIZE] = "";
-	int rc;
+	struct cam *cam = state;
+	int rc = lull_camera_start(cam->camera, text);
 
-	run_signals(cam, true);
-	rc = lull_camera_start(cam->camera, text);
 	if (rc != 0)
 		return lull_error_set(error, rc, "%s", text);
 	rc = cam_control_start(cam, error);
@@ -215,12 +178,12 @@ cam_run(struct cam *cam, struct lull_error *error)
 	fprintf(stderr, "lull-cam: receiving %u stream%s from %s\n", cam->spec_count,
 		cam->spec_count == 1 ? "" : "s", cam->settings.backend);
 	if (rc != 0)
-		fprintf(stderr, "lull-cam: %s\n", error->text);
-	cam->begin_ns = lull_clock_ns();
+		fprintf(stderr, "lull-cam: %s
+", error->text);
+	lull_run_begin(&cam->run);
 	rc = run_until_end(cam, error);
-	cam->end_ns = lull_clock_ns();
-	/* The camera is about to go: a second signal has nothing to wake. */
-	run_signals(cam, false);
+	/* Signals stay blocked: the camera is about to go. */
+	cam->run.end_ns = lull_clock_ns();
 	if (rc != 0)
 		return rc;
 	cam_summary_print(cam);

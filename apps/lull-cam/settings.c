@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <lull/camera.h>
 
@@ -14,7 +13,7 @@
 static const char *const packets_whens[] = { "all", "partial", "signal", NULL };
 static const char *const formats[] = { "raw", "png", NULL };
 
-static const struct lull_option cam_options[] = {
+const struct lull_option cam_options[] = {
 	{
 		.key = "backend",
 		.group = "Back end",
@@ -54,20 +53,12 @@ static const struct lull_option cam_options[] = {
 		.high = 1U << 30,
 		MEMBER(socket_bytes),
 	},
-	{
-		.key = "cpu",
-		.argument = "CPU",
-		.help = "CPU of the receiving thread.",
-		.type = LULL_OPTION_CUSTOM,
-		.value_help = "any",
-		.parse = lull_cpus_parse,
-		.print = lull_cpus_print,
-		MEMBER(cpu),
-	},
+	LULL_CPUS_OPTION(struct cam_settings, cpu, "cpu", "CPU of the receiving thread.", "any"),
 	{
 		.key = "check",
 		.help = "Print the self-check with a remedy per trouble, and leave.",
 		.type = LULL_OPTION_BOOL,
+		.action = true,
 		MEMBER(check),
 	},
 	{
@@ -82,6 +73,7 @@ static const struct lull_option cam_options[] = {
 			"end, or without one on all, and leave. json lists them too. duration: "
 			"how long to wait for answers, 1 s unless told.",
 		.type = LULL_OPTION_BOOL,
+		.action = true,
 		MEMBER(discover),
 	},
 	{
@@ -122,6 +114,7 @@ static const struct lull_option cam_options[] = {
 		.key = "help-stream",
 		.help = "Print what a stream can be told, and leave.",
 		.type = LULL_OPTION_BOOL,
+		.action = true,
 		MEMBER(help_stream),
 	},
 	{
@@ -129,6 +122,7 @@ static const struct lull_option cam_options[] = {
 		.help = "The same for the man page.",
 		.type = LULL_OPTION_BOOL,
 		.hidden = true,
+		.action = true,
 		MEMBER(man_stream),
 	},
 	LULL_RESTING_OPTIONS(struct cam_settings, resting, .value = "phase"),
@@ -150,15 +144,7 @@ static const struct lull_option cam_options[] = {
 		.unit = "s",
 		MEMBER(duration_ns),
 	},
-	{
-		.key = "stats",
-		.argument = "TIME",
-		.help = "Time between progress lines on stderr, 0: none.",
-		.type = LULL_OPTION_DURATION,
-		.value_help = "1 s on a terminal, otherwise 0",
-		.unit = "s",
-		MEMBER(stats_ns),
-	},
+	LULL_STATS_OPTION(struct cam_settings),
 	{
 		.key = "record",
 		.argument = "FOLDER",
@@ -229,42 +215,9 @@ static const struct lull_option cam_options[] = {
 		.type = LULL_OPTION_BOOL,
 		MEMBER(sent_stamp),
 	},
-	{
-		.key = "json",
-		.argument = "FILE",
-		.help = "Write the result as JSON, - is stdout.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(json),
-	},
+	LULL_JSON_OPTION(struct cam_settings),
 	{ .key = NULL },
 };
-
-static const char *const cam_examples[] = {
-	"lull-cam --backend kernel:eth0 --stream "
-	"protocol=rfc4175,port=5004,width=1920,height=1280,pixel=uyvy8 --json -",
-	"lull-cam --discover --backend kernel:eth0",
-	"lull-cam --backend dpdk:af_packet=eth0 --control 192.168.1.10 --resend --record pictures",
-	"lull-cam --backend kernel:eth0 --stream "
-	"protocol=gvsp,port=20202,width=1920,height=1280,pixel=bayer-rg12p --cameras 8 --check",
-	NULL,
-};
-
-const struct lull_program cam_program = {
-	.name = "lull-cam",
-	.version = LULL_VERSION,
-	.summary = "Receive images of cameras over Ethernet, and say what was lost and how long it "
-		   "took.",
-	.examples = cam_examples,
-	.options = cam_options,
-};
-
-void
-cam_settings_preset(struct cam_settings *settings)
-{
-	memset(settings, 0, sizeof(*settings));
-	settings->stats_ns = isatty(STDERR_FILENO) ? LULL_NS_PER_S : 0;
-}
 
 int
 cam_settings_check(const struct cam_settings *settings, struct lull_error *error)

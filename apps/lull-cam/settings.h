@@ -10,9 +10,8 @@
 
 #include <limits.h>
 
-#include "program/cpus.h"
-#include "program/options.h"
 #include "program/resting.h"
+#include "program/rows.h"
 
 enum cam_format { CAM_FORMAT_RAW, CAM_FORMAT_PNG };
 
@@ -40,10 +39,8 @@ struct cam_settings {
 	char missing[PATH_MAX], json[PATH_MAX];
 };
 
-extern const struct lull_program cam_program;
+extern const struct lull_option cam_options[];
 
-/** What stands before files and words are read. */
-void cam_settings_preset(struct cam_settings *settings);
 /** 0, or -errno and the sentence: settings that contradict each other. */
 int cam_settings_check(const struct cam_settings *settings, struct lull_error *error);
 

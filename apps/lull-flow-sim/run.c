@@ -1,37 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "program.h"
+#include "flow_sim.h"
 
-#define PROGRESS_NS (LULL_NS_PER_S / 2)
-
-static volatile sig_atomic_t run_signal;
-
-static void
-run_stop(int number)
-{
-	run_signal = number;
-}
-
-static uint64_t
-run_clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * LULL_NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-/* ---- progress: only where somebody looks, only when it takes long ---- */
-
+/* For the simulator, while it runs. */
 struct progress {
+	struct lull_run *run;
 	const char *name;
-	uint64_t shown_ns;
-	bool shown;
 	/* of all packets: what earlier runs had, and where this one is */
 	uint64_t before_pkts, at_pkts;
 };
@@ -40,34 +16,20 @@ static bool
 run_progress(void *arg, uint64_t done_pkts, uint64_t total_pkts)
 {
 	struct progress *progress = arg;
-	uint64_t now_ns;
 
 	if (done_pkts < progress->at_pkts)
 		progress->before_pkts += progress->at_pkts;
 	progress->at_pkts = done_pkts;
-	if (run_signal != 0)
-		return false;
-	if (!isatty(STDERR_FILENO))
-		return true;
-	now_ns = run_clock_ns();
-	if (now_ns >= progress->shown_ns + PROGRESS_NS) {
-		progress->shown_ns = now_ns;
-		progress->shown = true;
-		fprintf(stderr, "\r%s: %3.0f %%", progress->name,
-			100.0 * (double)done_pkts / (double)total_pkts);
-	}
-	return true;
+	return lull_run_percent(progress->run, progress->name, done_pkts, total_pkts);
 }
 
 static int
 run_end(struct flow_sim *program, const struct progress *progress, int rc, struct lull_error *error)
 {
 	program->pkts += progress->before_pkts + progress->at_pkts;
-	if (progress->shown)
-		fprintf(stderr, "\r%*s\r", 40, "");
+	lull_run_percent_end(&program->run);
 	if (rc == -EINTR)
-		return lull_error_set(error, rc, "stopped by signal %d: no result",
-				      (int)run_signal);
+		return lull_error_set(error, rc, "stopped by a signal: no result");
 	if (rc != 0)
 		return lull_error_set(error, rc, "no memory for the simulation");
 	return 0;
@@ -76,10 +38,10 @@ run_end(struct flow_sim *program, const struct progress *progress, int rc, struc
 /* ---- one run ---- */
 
 static int
-run_one(struct flow_sim *program, const struct flow_sim_run *run, struct lull_error *error)
+run_one(struct flow_sim *program, const struct flow_sim_trial *run, struct lull_error *error)
 {
-	struct progress progress = { .name = lull_scheduler_name(run->scheduler),
-				     .shown_ns = run_clock_ns() };
+	struct progress progress = { .run = &program->run,
+				     .name = lull_scheduler_name(run->scheduler) };
 	const struct lull_sim_pipeline_result *result;
 	struct lull_sim_pipeline *pipeline;
 	int rc = lull_sim_pipeline_create(&run->config, &pipeline);
@@ -100,11 +62,11 @@ run_one(struct flow_sim *program, const struct flow_sim_run *run, struct lull_er
 }
 
 static int
-run_bisect(struct flow_sim *program, struct flow_sim_run *run, struct lull_error *error)
+run_bisect(struct flow_sim *program, struct flow_sim_trial *run, struct lull_error *error)
 {
 	const struct flow_sim_settings *settings = &program->settings;
-	struct progress progress = { .name = lull_scheduler_name(run->scheduler),
-				     .shown_ns = run_clock_ns() };
+	struct progress progress = { .run = &program->run,
+				     .name = lull_scheduler_name(run->scheduler) };
 	struct lull_sim_pipeline_search search = {
 		.seed_count = settings->seed_count,
 		.step_ppm = (uint32_t)(settings->bisect_step * 10000 + 0.5),
@@ -132,7 +94,7 @@ run_scheduler(struct flow_sim *program, const struct lull_scheduler *scheduler, 
 	      struct lull_error *error)
 {
 	const struct flow_sim_settings *settings = &program->settings;
-	struct flow_sim_run run = { .scheduler = scheduler, .warm = warm };
+	struct flow_sim_trial run = { .scheduler = scheduler, .warm = warm };
 	int rc = 0;
 
 	if (settings->bisect) {
@@ -149,9 +111,10 @@ run_scheduler(struct flow_sim *program, const struct lull_scheduler *scheduler, 
 	return rc;
 }
 
-static int
-run_check(const struct flow_sim *program, struct lull_error *error)
+int
+flow_sim_check(void *state, struct lull_error *error)
 {
+	const struct flow_sim *program = state;
 	struct lull_range wrong;
 
 	for (uint32_t i = 0; i < program->settings.schedulers.count; i++) {
@@ -166,16 +129,27 @@ run_check(const struct flow_sim *program, struct lull_error *error)
 }
 
 int
-flow_sim_run_all(struct flow_sim *program, struct lull_error *error)
+flow_sim_open(void *state, struct lull_error *error)
 {
-	const struct flow_sim_settings *settings = &program->settings;
-	struct sigaction action = { .sa_handler = run_stop, .sa_flags = (int)SA_RESETHAND };
-	uint64_t begin_ns = run_clock_ns();
-	int rc = run_check(program, error);
+	struct flow_sim *program = state;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	if (rc == 0 && program->table)
+	program->table = program->settings.json[0] == '\0';
+	program->runs = json_array();
+	program->bisections = json_array();
+	return program->runs != NULL && program->bisections != NULL ?
+		       0 :
+		       lull_error_set(error, -ENOMEM, "no memory for results");
+}
+
+int
+flow_sim_run(void *state, struct lull_error *error)
+{
+	struct flow_sim *program = state;
+	const struct flow_sim_settings *settings = &program->settings;
+	int rc = 0;
+
+	lull_run_begin(&program->run);
+	if (program->table)
 		flow_sim_table_head(stdout, settings->bisect);
 	for (uint32_t i = 0; rc == 0 && i < settings->schedulers.count; i++) {
 		if (settings->start != FLOW_SIM_WARM)
@@ -183,6 +157,15 @@ flow_sim_run_all(struct flow_sim *program, struct lull_error *error)
 		if (rc == 0 && settings->start != FLOW_SIM_COLD)
 			rc = run_scheduler(program, settings->schedulers.items[i], true, error);
 	}
-	program->wall_s = (double)(run_clock_ns() - begin_ns) * 1e-9;
+	lull_run_end(&program->run);
 	return rc;
+}
+
+void
+flow_sim_close(void *state)
+{
+	struct flow_sim *program = state;
+
+	json_decref(program->runs);
+	json_decref(program->bisections);
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
 
+#include "program/dispatch_rows.h"
 #include "program/rows.h"
 
 #include "spec.h"
 
 static const char *const gaps_names[] = { "poisson", "constant", NULL };
 static const char *const start_names[] = { "cold", "warm", "both", NULL };
-static const char *const order_names[] = { "none", "drain", "resequence", NULL };
+static const char *const order_names[] = { LULL_ORDER_NAMES };
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct flow_sim_settings, member)
 
-static const struct lull_option flow_sim_options[] = {
+const struct lull_option flow_sim_options[] = {
 	{
 		.key = "scheduler",
 		.group = "Dispatch",
@@ -24,16 +25,7 @@ static const struct lull_option flow_sim_options[] = {
 		.joined = true,
 		MEMBER(schedulers),
 	},
-	{
-		.key = "order",
-		.help = "none: packets of a flow may overtake each other. drain: a flow moves only "
-			"when its old worker holds none of it. resequence: the output puts them "
-			"back in order.",
-		.type = LULL_OPTION_CHOICE,
-		.choices = order_names,
-		.value = "none",
-		MEMBER(order),
-	},
+	LULL_ORDER_OPTION(struct flow_sim_settings, order, order_names, "none"),
 	{
 		.key = "workers",
 		.argument = "N",
@@ -44,36 +36,7 @@ static const struct lull_option flow_sim_options[] = {
 		.high = LULL_DISPATCH_WORKERS_MAX,
 		MEMBER(workers),
 	},
-	{
-		.key = "threshold",
-		.argument = "PERCENT",
-		.help = "Fill of its ring above which subflow and ahrw relieve a worker.",
-		.type = LULL_OPTION_REAL,
-		.value = "25",
-		.real_low = 0.01,
-		.real_high = 100,
-		MEMBER(threshold),
-	},
-	{
-		.key = "enter",
-		.argument = "PERCENT",
-		.help = "sticky: a worker filled above this gives flows away; 0: from the rates "
-			"measured.",
-		.type = LULL_OPTION_REAL,
-		.value = "0",
-		.real_high = 100,
-		MEMBER(enter),
-	},
-	{
-		.key = "leave",
-		.argument = "PERCENT",
-		.help = "sticky: a worker filled below this takes its own flows back; 0: from the "
-			"rates measured.",
-		.type = LULL_OPTION_REAL,
-		.value = "0",
-		.real_high = 100,
-		MEMBER(leave),
-	},
+	LULL_THRESHOLD_OPTIONS(struct flow_sim_settings, threshold, enter, leave, false),
 	{
 		.key = "bucket-bits",
 		.argument = "N",
@@ -112,27 +75,7 @@ static const struct lull_option flow_sim_options[] = {
 		.value = "no",
 		MEMBER(hand_over),
 	},
-	{
-		.key = "window",
-		.argument = "PACKETS",
-		.help = "resequence: most packets held at once.",
-		.type = LULL_OPTION_COUNT,
-		.value = "4096",
-		.low = 1,
-		.high = 65536,
-		MEMBER(window_pkts),
-	},
-	{
-		.key = "max-delay",
-		.argument = "TIME",
-		.help = "resequence: longest time a packet is held.",
-		.type = LULL_OPTION_DURATION,
-		.value = "2",
-		.unit = "ms",
-		.low = LULL_NS_PER_US,
-		.high = LULL_NS_PER_S,
-		MEMBER(delay_ns),
-	},
+	LULL_RESEQUENCE_OPTIONS(struct flow_sim_settings, delay_ns, window_pkts),
 	{
 		.key = "load",
 		.group = "Traffic",
@@ -259,26 +202,8 @@ static const struct lull_option flow_sim_options[] = {
 		.high = LULL_SIM_PIPELINE_BURST_MAX,
 		MEMBER(burst_pkts),
 	},
-	{
-		.key = "flush",
-		.argument = "PACKETS",
-		.help = "Staged packets that are sent to a worker at once.",
-		.type = LULL_OPTION_COUNT,
-		.value = "32",
-		.low = 1,
-		.high = LULL_SIM_PIPELINE_BURST_MAX,
-		MEMBER(flush_pkts),
-	},
-	{
-		.key = "flush-after",
-		.argument = "TIME",
-		.help = "Staged packets are sent after so long at the latest.",
-		.type = LULL_OPTION_DURATION,
-		.value = "20",
-		.unit = "us",
-		.high = LULL_NS_PER_S,
-		MEMBER(flush_ns),
-	},
+	LULL_FLUSH_OPTIONS(struct flow_sim_settings, flush_pkts, flush_ns,
+			   LULL_SIM_PIPELINE_BURST_MAX, false),
 	{
 		.key = "ring",
 		.argument = "PACKETS",
@@ -444,21 +369,4 @@ static const struct lull_option flow_sim_options[] = {
 	},
 	LULL_JSON_OPTION(struct flow_sim_settings),
 	{ .key = NULL },
-};
-
-static const char *const flow_sim_examples[] = {
-	"lull-flow-sim --scheduler all --zipf 1.1 --load 0.5,0.7,0.9",
-	"lull-flow-sim --scheduler hrw,sticky --target 1 --start cold --bisect --seeds 5",
-	"lull-flow-sim --scheduler sticky --order resequence --elephant 50 --json -",
-	NULL,
-};
-
-const struct lull_program flow_sim_program = {
-	.name = "lull-flow-sim",
-	.version = LULL_VERSION,
-	.summary =
-		"Dispatch packets to workers in virtual time, and say what each scheduler loses, "
-		"moves and reorders.",
-	.examples = flow_sim_examples,
-	.options = flow_sim_options,
 };

@@ -64,7 +64,7 @@ struct flow_sim_settings {
 	char json[FLOW_SIM_PATH_SIZE];
 };
 
-extern const struct lull_program flow_sim_program;
+extern const struct lull_option flow_sim_options[];
 
 /** The pipeline of a run; lead_pkts is 0 for a cold start. */
 struct lull_sim_pipeline_config flow_sim_settings_config(const struct flow_sim_settings *settings,

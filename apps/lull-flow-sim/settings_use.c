@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "program/resting.h"
 #include "settings.h"
-
-static uint32_t
-settings_ppm(double percent)
-{
-	return (uint32_t)(percent * 10000 + 0.5);
-}
 
 struct lull_sim_pipeline_config
 flow_sim_settings_config(const struct flow_sim_settings *settings,
@@ -18,16 +13,16 @@ flow_sim_settings_config(const struct flow_sim_settings *settings,
 			.order = (enum lull_order)settings->order,
 			.worker_count = settings->workers,
 			.bucket_bits = settings->bucket_bits,
-			.threshold_ppm = settings_ppm(settings->threshold),
-			.enter_ppm = settings_ppm(settings->enter),
-			.leave_ppm = settings_ppm(settings->leave),
+			.threshold_ppm = lull_resting_ppm(settings->threshold),
+			.enter_ppm = lull_resting_ppm(settings->enter),
+			.leave_ppm = lull_resting_ppm(settings->leave),
 			.idle_ns = settings->idle_ns,
 			.pin_pkts = settings->pin_pkts,
 		},
 		.flows = {
 			.flow_count = settings->flow_count,
 			.zipf_milli = (uint32_t)(settings->zipf * 1000 + 0.5),
-			.elephant_ppm = settings_ppm(settings->elephant),
+			.elephant_ppm = lull_resting_ppm(settings->elephant),
 			.target_count = settings->target_count,
 			.churn_ppm = settings->churn_ppm,
 		},
@@ -48,7 +43,7 @@ flow_sim_settings_config(const struct flow_sim_settings *settings,
 		.ring_pkts = settings->ring_pkts,
 		.worker_burst_pkts = settings->worker_burst_pkts,
 		.service_ns = settings->service_ns,
-		.jitter_ppm = settings_ppm(settings->jitter),
+		.jitter_ppm = lull_resting_ppm(settings->jitter),
 		.identify_ns = settings->identify_ns,
 		.identify_pkts = settings->identify_pkts,
 		.hand_over = settings->hand_over,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <inttypes.h>
 
-#include "program.h"
+#include "flow_sim.h"
 
 static double
 table_share(uint64_t part, uint64_t whole, double scale)
@@ -22,7 +22,7 @@ flow_sim_table_head(FILE *out, bool bisect)
 }
 
 void
-flow_sim_table_run(FILE *out, const struct flow_sim_run *run,
+flow_sim_table_run(FILE *out, const struct flow_sim_trial *run,
 		   const struct lull_sim_pipeline_result *result)
 {
 	uint64_t lost = result->lost_rx + result->lost_ring, finished = 0, busiest_ns = 0;
@@ -48,7 +48,7 @@ flow_sim_table_run(FILE *out, const struct flow_sim_run *run,
 }
 
 void
-flow_sim_table_bisection(FILE *out, const struct flow_sim_run *run)
+flow_sim_table_bisection(FILE *out, const struct flow_sim_trial *run)
 {
 	fprintf(out, "%-14s %-5s %6" PRIu32 "  %.4f\n", lull_scheduler_name(run->scheduler),
 		run->warm ? "warm" : "cold", run->seed_count, run->config.load_ppm / 1e6);

@@ -30,7 +30,7 @@ dispatch_sum(const struct flow *flow, struct lull_dispatch_counters *sum)
 static void
 flow_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
 {
-	const struct flow *flow = arg;
+	const struct flow *flow = lull_live_state(arg);
 	const struct lull_resequence_counters *resequence =
 		lull_pipeline_resequence(flow->pipeline);
 	struct lull_pipeline_totals totals;
@@ -127,7 +127,7 @@ top_fill(struct flow_top_columns *columns, const struct lull_flow_record *record
 static void
 flow_top_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
 {
-	const struct flow *flow = arg;
+	const struct flow *flow = lull_live_state(arg);
 	struct flow_top_columns columns;
 	struct lull_flow_top top;
 

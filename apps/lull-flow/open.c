@@ -4,17 +4,10 @@
 #include <sys/random.h>
 
 #include "flow.h"
+#include "program/live/start.h"
 
 #define MBUF_BYTES 2688  /* buffer of an ordinary frame, with all that belongs to it */
 #define FRAME_BYTES 9728 /* the same of a frame in a file, which may be a large one */
-#define BYTES_PER_MB (1024 * 1024)
-#define MEMORY_MB_LEAST 256
-
-static int
-open_wrong(struct lull_error *error, int rc, const char *text)
-{
-	return lull_error_set(error, rc, "%s", text);
-}
 
 /* ---- engine ---- */
 
@@ -59,45 +52,28 @@ open_pipeline_bytes(const struct flow_settings *settings)
 }
 
 /* Twice what packets need, for pools want it in one piece; tables are such pieces. */
-static uint32_t
-open_memory_mb(const struct flow_settings *settings)
+static uint64_t
+open_memory_bytes(const struct flow_settings *settings)
 {
-	uint64_t ports = settings->vdev.count + settings->pci.count;
+	uint64_t ports = flow_settings_ports(settings);
 	uint64_t held = open_held_mbufs(settings);
 	uint64_t bytes =
 		ports * (settings->io * (2ULL * settings->ring + 1024) + 2048 + held) * MBUF_BYTES;
 
 	if (flow_settings_from_files(settings))
 		bytes += held * FRAME_BYTES;
-	bytes = 2 * bytes + open_pipeline_bytes(settings);
-	return LULL_MAX(MEMORY_MB_LEAST, (uint32_t)(bytes / BYTES_PER_MB) + MEMORY_MB_LEAST / 2);
+	return 2 * bytes + open_pipeline_bytes(settings);
 }
 
 static int
-open_engine(struct flow_settings *settings, struct lull_error *error)
+open_engine(struct flow *flow, struct lull_error *error)
 {
-	const char *vdevs[LULL_OPTION_LIST_MAX], *pcis[LULL_OPTION_LIST_MAX];
-	struct lull_engine_config config = { .program = flow_program.name };
-	char text[LULL_ERROR_SIZE];
-	struct flow_seats seats;
-	int rc;
+	struct flow_settings *settings = &flow->settings;
+	struct lull_placement placement;
 
-	for (uint32_t i = 0; i < settings->vdev.count; i++)
-		vdevs[i] = settings->vdev.items[i];
-	for (uint32_t i = 0; i < settings->pci.count; i++)
-		pcis[i] = settings->pci.items[i];
-	flow_seats_choose(settings, &seats);
-	config.vdevs = vdevs;
-	config.vdev_count = settings->vdev.count;
-	config.pcis = pcis;
-	config.pci_count = settings->pci.count;
-	config.cpus = seats.cpus;
-	config.cpu_count = seats.count;
-	config.main_cpu = seats.rest;
-	config.eal = settings->eal[0] != '\0' ? settings->eal : NULL;
-	config.memory_mb = open_memory_mb(settings);
-	rc = lull_engine_init(&config, text);
-	return rc == 0 ? 0 : open_wrong(error, rc, text);
+	flow_place(settings, &placement);
+	return lull_live_engine(flow->run.program, &settings->devices, &placement,
+				open_memory_bytes(settings), error);
 }
 
 /* ---- ports, files, exports ---- */
@@ -127,7 +103,7 @@ open_ports(struct flow *flow, struct lull_error *error)
 		rc = lull_port_open(ids[flow->port_count], &config, &flow->ports[flow->port_count],
 				    text);
 		if (rc != 0)
-			return open_wrong(error, rc, text);
+			return lull_live_wrong(error, rc, text);
 	}
 	return 0;
 }
@@ -136,7 +112,7 @@ static struct flow_sink_settings
 open_sink_settings(const struct flow_settings *settings)
 {
 	return (struct flow_sink_settings){
-		.to = { [FLOW_SINK_JSON] = settings->json,
+		.to = { [FLOW_SINK_JSON] = settings->records,
 			[FLOW_SINK_IPFIX] = settings->ipfix,
 			[FLOW_SINK_KAFKA] = settings->kafka },
 		.seats = settings->logs,
@@ -215,7 +191,7 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 	}
 	rc = lull_pipeline_create(&config, &flow->pipeline, text);
 	if (rc != 0)
-		return open_wrong(error, rc, text);
+		return lull_live_wrong(error, rc, text);
 	/* What they lose counts, except where one is there for the output alone. */
 	for (uint32_t i = 0; rc == 0 && !config.wait && i < flow->port_count; i++)
 		rc = lull_pipeline_port(flow->pipeline, &flow->ports[i]);
@@ -224,60 +200,40 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 
 /* ---- all of it ---- */
 
-static void
-open_signals(struct flow *flow)
-{
-	/* Blocked before any other thread exists: this thread takes them when it likes. */
-	sigemptyset(&flow->signals);
-	sigaddset(&flow->signals, SIGINT);
-	sigaddset(&flow->signals, SIGTERM);
-	sigaddset(&flow->signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &flow->signals, NULL);
-}
-
 int
-flow_open(struct flow *flow, struct lull_error *error)
+flow_open(void *state, struct lull_error *error)
 {
+	struct flow *flow = state;
 	struct flow_sink_settings sink;
 	int rc = open_inputs(flow, error);
 
-	if (rc != 0)
-		return rc;
-	open_signals(flow);
-	rc = open_engine(&flow->settings, error);
-	if (rc != 0)
-		return rc;
-	flow->engine = true;
+	if (rc == 0)
+		rc = open_engine(flow, error);
+	if (rc == 0)
+		rc = open_ports(flow, error);
 	sink = open_sink_settings(&flow->settings);
-	rc = open_ports(flow, error);
 	if (rc == 0)
 		rc = flow_sink_open(&sink, &flow->sink, error);
 	if (rc == 0)
 		rc = open_pipeline(flow, error);
 	if (rc == 0)
 		rc = flow_open_threads(flow, error);
-	if (rc != 0)
-		return rc;
-	flow_control_init(flow);
-	rc = lull_telemetry_start(&flow->telemetry);
-	return rc == 0 ? 0 : lull_error_set(error, rc, "telemetry: %s", strerror(-rc));
+	return rc == 0 ? flow_control_start(flow, error) : rc;
 }
 
 void
-flow_close(struct flow *flow)
+flow_close(void *state)
 {
 	struct lull_error unheard;
+	struct flow *flow = state;
 
 	lull_telemetry_stop();
-	for (uint32_t i = 0; i < flow->thread_count; i++)
-		lull_loop_stop(flow->loops[i]);
-	for (uint32_t i = 0; i < flow->thread_count; i++)
-		lull_loop_destroy(flow->loops[i]);
+	lull_live_loops_destroy(&flow->loops);
 	lull_pipeline_destroy(flow->pipeline);
 	flow_sink_close(flow->sink);
 	flow_decisions_close(&flow->decisions, flow->settings.trace, &unheard);
 	flow_files_close(&flow->files);
 	/* Closes the ports too. */
-	if (flow->engine)
+	if (lull_engine_running())
 		lull_engine_fini();
 }

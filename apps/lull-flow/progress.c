@@ -30,18 +30,16 @@ flow_progress_print(const struct flow *flow, struct flow_progress *last)
 	fprintf(stderr,
 		"%6.1f s  %s pkt/s, %s flows/s, lost %" PRIu64 ", in flight %" PRIu64
 		", open %" PRIu64 ", CPU",
-		(double)(now_ns - flow->begin_ns) / LULL_NS_PER_S,
+		(double)(now_ns - flow->run.begin_ns) / LULL_NS_PER_S,
 		progress_rate(totals.totals.rx, last->totals.rx, seconds, pkts, sizeof(pkts)),
 		progress_rate(totals.totals.records, last->totals.records, seconds, records,
 			      sizeof(records)),
 		progress_lost(&totals.totals), totals.in_flight, totals.open);
-	for (uint32_t i = 0; i < flow->thread_count; i++) {
-		uint64_t cpu_ns = lull_thread_cpu_ns(lull_loop_tid(flow->loops[i]));
-		uint64_t before_ns =
-			last->cpu_ns[i] > 0 ? last->cpu_ns[i] : flow->threads[i].begin_cpu_ns;
+	for (uint32_t i = 0; i < flow->loops.count; i++) {
+		uint64_t cpu_ns = lull_live_loop_cpu_ns(&flow->loops.items[i]);
 
-		fprintf(stderr, " %s %.0f%%", lull_loop_name(flow->loops[i]),
-			(double)(cpu_ns - before_ns) / seconds / 1e7);
+		fprintf(stderr, " %s %.0f%%", lull_loop_name(flow->loops.loops[i]),
+			(double)(cpu_ns - last->cpu_ns[i]) / seconds / 1e7);
 		last->cpu_ns[i] = cpu_ns;
 	}
 	fprintf(stderr, flow->violations > 0 ? " PACKETS DO NOT ADD UP\n" : "\n");
@@ -65,15 +63,16 @@ summary_loss(const struct lull_export_totals *totals)
 }
 
 void
-flow_summary_print(const struct flow *flow)
+flow_print(void *state)
 {
+	const struct flow *flow = state;
 	const struct lull_export_totals *totals = &flow->totals.totals;
 	struct flow_sink_counters sink;
 
 	fprintf(stderr,
 		"lull-flow: %" PRIu64 " packets in %.3f s, %" PRIu64 " recorded in %" PRIu64
 		" flows",
-		totals->rx, (double)(flow->end_ns - flow->begin_ns) / LULL_NS_PER_S,
+		totals->rx, (double)(flow->run.end_ns - flow->run.begin_ns) / LULL_NS_PER_S,
 		totals->recorded, totals->records);
 	summary_loss(totals);
 	fprintf(stderr, "\n");

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 #include "flow.h"
 
@@ -13,35 +10,15 @@
 /* What is under way is bounded by rings and tables; this is for a machine that is very busy. */
 #define FINISH_NS (120 * LULL_NS_PER_S)
 
-/* Rest until a signal comes or @p ns have passed; true: a signal. */
-static bool
-run_signal(const struct flow *flow, uint64_t ns)
-{
-	const struct timespec limit = { .tv_sec = (time_t)(ns / LULL_NS_PER_S),
-					.tv_nsec = (long)(ns % LULL_NS_PER_S) };
-
-	return sigtimedwait(&flow->signals, NULL, &limit) > 0;
-}
-
 static int
 run_start(struct flow *flow, struct lull_error *error)
 {
-	/* Those behind first: what comes in finds them ready. */
-	for (uint32_t i = flow->thread_count; i > 0; i--) {
-		struct flow_thread *thread = &flow->threads[i - 1];
-		int rc = lull_loop_start(thread->loop);
+	int rc = 0;
 
-		if (rc != 0)
-			return lull_error_set(error, rc, "loop %s does not start: %s",
-					      lull_loop_name(thread->loop), strerror(-rc));
-		/* Known as soon as the thread runs. */
-		while (lull_loop_tid(thread->loop) == 0)
-			sched_yield();
-		thread->begin_ns = lull_clock_ns();
-		thread->begin_cpu_ns = lull_thread_cpu_ns(lull_loop_tid(thread->loop));
-		thread->begin_steal_ns = lull_steal_ns(lull_loop_cpu(thread->loop));
-	}
-	return 0;
+	/* Those behind first: what comes in finds them ready. */
+	for (uint32_t i = flow->loops.count; rc == 0 && i > 0; i--)
+		rc = lull_live_loop_start(&flow->loops.items[i - 1], error);
+	return rc;
 }
 
 /* Is every packet where the counters say? */
@@ -61,63 +38,31 @@ run_check(struct flow *flow)
 }
 
 static bool
-run_input_ended(const struct flow *flow)
+run_input_ended(struct flow *flow)
 {
-	return flow_settings_from_files(&flow->settings) && lull_pipeline_ended(flow->pipeline, 0);
-}
-
-/* Once is enough: what one may not have the others may not either. */
-static void
-run_tell_class(const struct flow *flow)
-{
-	char text[LULL_ERROR_SIZE];
-
-	for (uint32_t i = 0; i < flow->thread_count; i++) {
-		struct lull_rest_thread_info info;
-
-		lull_loop_class(flow->loops[i], &info);
-		if (info.refused == 0)
-			continue;
-		fprintf(stderr, "lull-flow: %s %s\n", lull_loop_name(flow->loops[i]),
-			lull_loop_class_explain(flow->loops[i], text, sizeof(text)));
-		return;
-	}
+	if (!flow_settings_from_files(&flow->settings) || !lull_pipeline_ended(flow->pipeline, 0))
+		return false;
+	flow->run.end = "input";
+	return true;
 }
 
 static void
 run_until_end(struct flow *flow)
 {
-	struct flow_progress progress = { .now_ns = flow->begin_ns };
-	uint64_t checked_ns = flow->begin_ns;
+	struct flow_progress progress = { .now_ns = flow->run.begin_ns };
+	uint64_t checked_ns = flow->run.begin_ns;
 
-	while (!run_input_ended(flow)) {
-		uint64_t now_ns = lull_clock_ns(), step_ns = STEP_NS;
-
-		if (flow->settings.duration_ns > 0) {
-			uint64_t end_ns = flow->begin_ns + flow->settings.duration_ns;
-
-			if (now_ns >= end_ns) {
-				flow->end = FLOW_END_DURATION;
-				return;
-			}
-			step_ns = LULL_MIN(step_ns, end_ns - now_ns);
-		}
-		if (run_signal(flow, step_ns)) {
-			flow->end = FLOW_END_SIGNAL;
-			return;
-		}
-		now_ns = lull_clock_ns();
-		if (flow->settings.stats_ns > 0 &&
-		    now_ns - progress.now_ns >= flow->settings.stats_ns) {
+	while (!run_input_ended(flow) &&
+	       lull_run_wait(&flow->run, STEP_NS, flow->settings.duration_ns)) {
+		if (lull_run_shows(&flow->run, flow->settings.stats_ns)) {
 			flow_progress_print(flow, &progress);
 			checked_ns = 0;
 		}
-		if (now_ns - checked_ns >= CHECK_NS) {
+		if (lull_clock_ns() - checked_ns >= CHECK_NS) {
 			run_check(flow);
-			checked_ns = now_ns;
+			checked_ns = lull_clock_ns();
 		}
 	}
-	flow->end = FLOW_END_INPUT;
 }
 
 /* When nothing runs any more the identities have no "under way" in them. */
@@ -164,26 +109,27 @@ run_faults(const struct flow *flow, struct lull_error *error)
 }
 
 int
-flow_run(struct flow *flow, struct lull_error *error)
+flow_run(void *state, struct lull_error *error)
 {
+	struct flow *flow = state;
 	struct lull_error later = { .text = "" };
 	char text[LULL_ERROR_SIZE];
 	int rc = run_start(flow, error), trace_rc;
 
 	if (rc != 0)
 		return rc;
-	run_tell_class(flow);
-	flow->begin_ns = lull_clock_ns();
+	lull_live_loops_tell_class(&flow->loops, flow->run.program->name);
+	lull_run_begin(&flow->run);
 	run_until_end(flow);
-	/* From here on a second signal ends the program at once. */
-	pthread_sigmask(SIG_UNBLOCK, &flow->signals, NULL);
+	lull_run_end(&flow->run);
 	__atomic_store_n(&flow->files.stop, true, __ATOMIC_RELAXED);
 	rc = lull_pipeline_finish(flow->pipeline, FINISH_NS, text);
 	if (rc != 0)
 		lull_error_set(error, rc, "%s", text);
-	for (uint32_t i = 0; i < flow->thread_count; i++)
-		lull_loop_stop(flow->loops[i]);
-	flow->end_ns = lull_clock_ns();
+	lull_live_loops_stop(&flow->loops);
+	/* What is under way takes its time too. What went wrong is in the result as well. */
+	flow->run.end_ns = lull_clock_ns();
+	flow->run.result_anyway = true;
 	run_check_end(flow);
 	if (rc == 0)
 		rc = flow_sink_finish(flow->sink, error);

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "program/dispatch_rows.h"
 #include "program/number.h"
-#include "program/rows.h"
 
-static const char *const order_names[] = { "none", "drain", "resequence", NULL };
+static const char *const order_names[] = { LULL_ORDER_NAMES };
 static const char *const weights_names[] = { "best", "scalar", "avx2", "avx512", NULL };
 
 static const char *
@@ -72,7 +72,7 @@ output_print(const void *member, char *text, size_t size)
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct flow_settings, member)
 
-static const struct lull_option flow_options[] = {
+const struct lull_option flow_options[] = {
 	{
 		.key = "pcap",
 		.group = "Input",
@@ -168,51 +168,8 @@ static const struct lull_option flow_options[] = {
 		.live = true,
 		MEMBER(shadow),
 	},
-	{
-		.key = "order",
-		.help = "Promise about the packets of one flow. none: reordering is counted. "
-			"drain: a flow changes its worker only when the old one holds none of it. "
-			"resequence: order is restored at the output.",
-		.type = LULL_OPTION_CHOICE,
-		.value = "drain",
-		.choices = order_names,
-		MEMBER(order),
-	},
-	{
-		.key = "threshold",
-		.argument = "PERCENT",
-		.help = "subflow, ahrw: load of a ring above which a worker is relieved, percent.",
-		.type = LULL_OPTION_REAL,
-		.value = "25",
-		.real_low = 0.1,
-		.real_high = 100,
-		.live = true,
-		MEMBER(threshold),
-	},
-	{
-		.key = "sticky-enter",
-		.argument = "PERCENT",
-		.help = "sticky: load above which a worker gives flows away, percent; 0: from the "
-			"fill and drain rates measured.",
-		.type = LULL_OPTION_REAL,
-		.value = "0",
-		.real_low = 0,
-		.real_high = 100,
-		.live = true,
-		MEMBER(enter),
-	},
-	{
-		.key = "sticky-leave",
-		.argument = "PERCENT",
-		.help = "sticky: load below which a worker takes its flows back, percent; 0: as "
-			"above.",
-		.type = LULL_OPTION_REAL,
-		.value = "0",
-		.real_low = 0,
-		.real_high = 100,
-		.live = true,
-		MEMBER(leave),
-	},
+	LULL_ORDER_OPTION(struct flow_settings, order, order_names, "drain"),
+	LULL_THRESHOLD_OPTIONS(struct flow_settings, threshold, enter, leave, true),
 	{
 		.key = "pin",
 		.argument = "PACKETS",
@@ -255,29 +212,7 @@ static const struct lull_option flow_options[] = {
 		MEMBER(ring),
 	},
 	LULL_BURST_OPTION(struct flow_settings, LULL_BURST_MAX),
-	{
-		.key = "flush-burst",
-		.argument = "PACKETS",
-		.help = "So many packets for a worker are sent at once.",
-		.type = LULL_OPTION_COUNT,
-		.value = "32",
-		.low = 1,
-		.high = LULL_BURST_MAX,
-		.live = true,
-		MEMBER(flush_burst),
-	},
-	{
-		.key = "flush-time",
-		.argument = "TIME",
-		.help = "Fewer are sent after this time.",
-		.type = LULL_OPTION_DURATION,
-		.value = "20",
-		.unit = "us",
-		.low = 1,
-		.high = LULL_NS_PER_S,
-		.live = true,
-		MEMBER(flush_ns),
-	},
+	LULL_FLUSH_OPTIONS(struct flow_settings, flush_burst, flush_ns, LULL_BURST_MAX, true),
 	{
 		.key = "output",
 		.group = "Output of packets",
@@ -290,27 +225,7 @@ static const struct lull_option flow_options[] = {
 		.print = output_print,
 		MEMBER(output),
 	},
-	{
-		.key = "resequence-delay",
-		.argument = "TIME",
-		.help = "resequence: longest time a packet waits for an earlier one.",
-		.type = LULL_OPTION_DURATION,
-		.value = "2",
-		.unit = "ms",
-		.low = LULL_NS_PER_US,
-		.high = LULL_NS_PER_S,
-		MEMBER(resequence_delay_ns),
-	},
-	{
-		.key = "resequence-window",
-		.argument = "PACKETS",
-		.help = "resequence: most packets that wait.",
-		.type = LULL_OPTION_COUNT,
-		.value = "4096",
-		.low = 1,
-		.high = 65536,
-		MEMBER(resequence_window),
-	},
+	LULL_RESEQUENCE_OPTIONS(struct flow_settings, resequence_delay_ns, resequence_window),
 	{
 		.key = "idle-timeout",
 		.group = "Flows",
@@ -362,7 +277,7 @@ static const struct lull_option flow_options[] = {
 		MEMBER(identify),
 	},
 	{
-		.key = "json",
+		.key = "records",
 		.group = "Export",
 		.argument = "WHERE",
 		.help = "Write a JSON object per flow to FILE, - (stdout), udp://HOST:PORT, "
@@ -370,7 +285,7 @@ static const struct lull_option flow_options[] = {
 			"all at the end, by time.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
-		MEMBER(json),
+		MEMBER(records),
 	},
 	{
 		.key = "ipfix",
@@ -397,25 +312,9 @@ static const struct lull_option flow_options[] = {
 	},
 	LULL_RESTING_OPTIONS(struct flow_settings, resting,
 			     .value_help = "objective, on shared CPUs ramp"),
-	{
-		.key = "duration",
-		.group = "Run",
-		.argument = "TIME",
-		.help = "End after this time, 0: at the end of the files, or at a signal.",
-		.type = LULL_OPTION_DURATION,
-		.value = "0",
-		.unit = "s",
-		MEMBER(duration_ns),
-	},
+	LULL_DURATION_OPTION(struct flow_settings, "at the end of the files, or at a signal"),
 	LULL_STATS_OPTION(struct flow_settings),
-	{
-		.key = "result",
-		.argument = "FILE",
-		.help = "At the end, write what became of the packets as JSON, - is stdout.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(result),
-	},
+	LULL_JSON_OPTION(struct flow_settings),
 	{
 		.key = "trace",
 		.argument = "FILE",
@@ -447,21 +346,4 @@ static const struct lull_option flow_options[] = {
 		MEMBER(worker_delay_ns),
 	},
 	{ .key = NULL },
-};
-
-static const char *const flow_examples[] = {
-	"lull-flow --pcap capture.pcap --workers 4 --json -",
-	"lull-flow --pcap captures/ --workers 4 --scheduler hrw --ipfix udp://127.0.0.1:4739",
-	"lull-flow --vdev net_af_packet0,iface=eth1 --workers 2 --json flows.json --stats 1",
-	"lull-flow --pci 0000:01:00.0 --cpus 1-8 --workers 6 --ipfix tcp://collector:4739",
-	NULL,
-};
-
-const struct lull_program flow_program = {
-	.name = "lull-flow",
-	.version = LULL_VERSION,
-	.summary = "Turn packets of DPDK ports or capture files into exact flow records, on as "
-		   "many workers as wanted.",
-	.examples = flow_examples,
-	.options = flow_options,
 };

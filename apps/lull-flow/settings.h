@@ -13,6 +13,7 @@
 #include "program/cpus.h"
 #include "program/options.h"
 #include "program/resting.h"
+#include "program/rows.h"
 
 #define FLOW_PATH_SIZE 4096
 /* Of scheduler and governor: the program decides. */
@@ -26,8 +27,8 @@ struct flow_way_out {
 };
 
 struct flow_settings {
-	struct lull_option_list pcap, vdev, pci;
-	char eal[1024];
+	struct lull_option_list pcap;
+	struct lull_devices devices;
 	bool keep_going;
 
 	uint32_t io, workers, logs;
@@ -48,26 +49,28 @@ struct flow_settings {
 	struct flow_way_out output;
 
 	uint64_t idle_ns;
-	uint64_t active_ns; /* UINT64_MAX until flow_settings_check() */
+	uint64_t active_ns; /* UINT64_MAX until flow_check() */
 	uint32_t flows_max, payload_bytes;
 	bool inner, identify;
 
-	char json[FLOW_PATH_SIZE], ipfix[FLOW_PATH_SIZE], kafka[FLOW_PATH_SIZE];
+	char records[FLOW_PATH_SIZE], ipfix[FLOW_PATH_SIZE], kafka[FLOW_PATH_SIZE];
 	bool facts;
 
 	struct lull_resting resting;
 
 	char trace[FLOW_PATH_SIZE], replay[FLOW_PATH_SIZE];
 	uint64_t duration_ns, stats_ns, worker_delay_ns;
-	char result[FLOW_PATH_SIZE];
+	char json[FLOW_PATH_SIZE];
 };
 
-extern const struct lull_program flow_program;
+extern const struct lull_option flow_options[];
 
-/** What the table leaves to the program. */
-void flow_settings_preset(struct flow_settings *settings);
-/** Fill in what follows from other rows, and say what rows cannot say about each other. */
-int flow_settings_check(struct flow_settings *settings, struct lull_error *error);
+/** Ports named by the user. */
+static inline uint32_t
+flow_settings_ports(const struct flow_settings *settings)
+{
+	return settings->devices.vdev.count + settings->devices.pci.count;
+}
 /** Are packets read from files? */
 bool flow_settings_from_files(const struct flow_settings *settings);
 /** Does an output loop run? */

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "settings.h"
-
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "flow.h"
 
 #define LIVE_ACTIVE_NS (300 * LULL_NS_PER_S)
 #define ACTIVE_NS_MAX (86400 * LULL_NS_PER_S)
-#define PPM_PER_PERCENT 10000
 
 void
-flow_settings_preset(struct flow_settings *settings)
+flow_preset(void *presets)
 {
-	memset(settings, 0, sizeof(*settings));
+	struct flow_settings *settings = presets;
+
 	settings->scheduler = FLOW_NOT_CHOSEN;
 	settings->resting.governor = FLOW_NOT_CHOSEN;
 	settings->seed = FLOW_SEED_NOT_CHOSEN;
 	settings->active_ns = UINT64_MAX;
 	settings->identify = lull_identify_version() != NULL;
-	settings->stats_ns = isatty(STDERR_FILENO) ? LULL_NS_PER_S : 0;
 }
 
 /* A loop that polls keeps others off its CPU; one that sleeps lets them work. */
@@ -79,9 +77,9 @@ flow_settings_dispatch(const struct flow_settings *settings)
 		.shadow = flow_settings_shadow(settings),
 		.order = (enum lull_order)settings->order,
 		.worker_count = settings->workers,
-		.threshold_ppm = (uint32_t)(settings->threshold * PPM_PER_PERCENT + 0.5),
-		.enter_ppm = (uint32_t)(settings->enter * PPM_PER_PERCENT + 0.5),
-		.leave_ppm = (uint32_t)(settings->leave * PPM_PER_PERCENT + 0.5),
+		.threshold_ppm = lull_resting_ppm(settings->threshold),
+		.enter_ppm = lull_resting_ppm(settings->enter),
+		.leave_ppm = lull_resting_ppm(settings->leave),
 		/* A bucket is forgotten no sooner than its flow, or parts of it would be missed. */
 		.idle_ns = settings->idle_ns,
 		.pin_pkts = settings->identify ? settings->pin : 0,
@@ -94,7 +92,7 @@ flow_settings_dispatch(const struct flow_settings *settings)
 static int
 check_input(const struct flow_settings *settings, struct lull_error *error)
 {
-	uint32_t ports = settings->vdev.count + settings->pci.count;
+	uint32_t ports = flow_settings_ports(settings);
 
 	if (!flow_settings_from_files(settings) && ports == 0)
 		return lull_error_set(error, -EINVAL,
@@ -125,10 +123,13 @@ check_flows(const struct flow_settings *settings, struct lull_error *error)
 }
 
 int
-flow_settings_check(struct flow_settings *settings, struct lull_error *error)
+flow_check(void *state, struct lull_error *error)
 {
+	struct flow_settings *settings = &((struct flow *)state)->settings;
 	int rc;
 
+	if (settings->replay[0] != '\0')
+		return 0;
 	settings_choose_scheduler(settings);
 	if (settings->active_ns == UINT64_MAX)
 		settings->active_ns = flow_settings_from_files(settings) ? 0 : LIVE_ACTIVE_NS;
@@ -138,6 +139,22 @@ flow_settings_check(struct flow_settings *settings, struct lull_error *error)
 	if (settings->enter > 0 && settings->leave > settings->enter)
 		return lull_error_set(error, -EINVAL,
 				      "sticky-leave: it must not be above sticky-enter");
+	if (strcmp(settings->json, "-") == 0 && strcmp(settings->records, "-") == 0)
+		return lull_error_set(error, -EINVAL, "json: stdout is taken by --records");
 	rc = check_input(settings, error);
 	return rc == 0 ? check_flows(settings, error) : rc;
+}
+
+int
+flow_replay(void *state, bool *done, struct lull_error *error)
+{
+	const struct flow_settings *settings = &((struct flow *)state)->settings;
+
+	*done = settings->replay[0] != '\0';
+	if (!*done)
+		return 0;
+	return flow_decisions_replay(
+		settings->replay,
+		settings->scheduler != FLOW_NOT_CHOSEN ? flow_settings_scheduler(settings) : NULL,
+		error);
 }

@@ -17,12 +17,13 @@ progress_rests(const struct lull_idle_counters *counters)
 
 /* "fwd0 300k/s 12 % CPU 5.4k rests/s p99 wait 199 us" */
 static void
-progress_loop(const struct lull_loop *loop, struct fwd_progress *last, uint32_t index,
+progress_loop(const struct lull_live_loop *item, struct fwd_progress *last, uint32_t index,
 	      double seconds)
 {
+	const struct lull_loop *loop = item->loop;
 	const struct lull_idle_counters *counters = lull_loop_counters(loop);
 	uint64_t pkts = LULL_COUNTER_READ(counters->pkts), rests = progress_rests(counters);
-	uint64_t cpu_ns = lull_thread_cpu_ns(lull_loop_tid(loop));
+	uint64_t cpu_ns = lull_live_loop_cpu_ns(item);
 	char rate[LULL_NUMBER_TEXT], rest_rate[LULL_NUMBER_TEXT];
 
 	lull_real_print((double)(uint64_t)((double)(pkts - last->loops[index].pkts) / seconds),
@@ -46,12 +47,9 @@ fwd_progress_print(const struct fwd *fwd, struct fwd_progress *last)
 	uint64_t now_ns = lull_clock_ns();
 	double seconds = (double)(now_ns - last->now_ns) / LULL_NS_PER_S;
 
-	fprintf(stderr, "%6.1f s", (double)(now_ns - fwd->begin_ns) / LULL_NS_PER_S);
-	for (uint32_t i = 0; i < fwd->loop_count; i++) {
-		if (last->loops[i].cpu_ns == 0)
-			last->loops[i].cpu_ns = fwd->begin[i].cpu_ns;
-		progress_loop(fwd->loops[i], last, i, seconds);
-	}
+	fprintf(stderr, "%6.1f s", (double)(now_ns - fwd->run.begin_ns) / LULL_NS_PER_S);
+	for (uint32_t i = 0; i < fwd->loops.count; i++)
+		progress_loop(&fwd->loops.items[i], last, i, seconds);
 	fprintf(stderr, "\n");
 	last->now_ns = now_ns;
 }
@@ -74,7 +72,8 @@ summary_traffic(const struct lull_loop *loop)
 static void
 summary_thread(const struct fwd *fwd, uint32_t index)
 {
-	const struct lull_loop *loop = fwd->loops[index];
+	const struct lull_live_loop *item = &fwd->loops.items[index];
+	const struct lull_loop *loop = item->loop;
 	const struct lull_idle_counters *counters = lull_loop_counters(loop);
 	struct lull_loop_snapshot snapshot;
 	uint64_t missed, nombuf;
@@ -86,8 +85,8 @@ summary_thread(const struct fwd *fwd, uint32_t index)
 		"lull-fwd: %s on CPU %d took %" PRIu64 " packets at %.1f %% CPU, missed %" PRIu64
 		", rested %" PRIu64 " times",
 		lull_loop_name(loop), lull_loop_cpu(loop), counters->pkts,
-		(double)(lull_thread_cpu_ns(lull_loop_tid(loop)) - fwd->begin[index].cpu_ns) * 100 /
-			(double)(fwd->end_ns - fwd->begin[index].now_ns),
+		(double)lull_live_loop_cpu_ns(item) * 100 /
+			(double)(fwd->run.end_ns - item->begin_ns),
 		missed + nombuf, progress_rests(counters));
 	if (progress_rests(counters) > 0)
 		fprintf(stderr, ", p99 wait below %.1f us",
@@ -99,9 +98,11 @@ summary_thread(const struct fwd *fwd, uint32_t index)
 }
 
 void
-fwd_summary_print(const struct fwd *fwd)
+fwd_print(void *state)
 {
-	for (uint32_t i = 0; i < fwd->thread_count; i++)
+	const struct fwd *fwd = state;
+
+	for (uint32_t i = 0; i < fwd->settings.threads; i++)
 		summary_thread(fwd, i);
 	if (fwd->traffic != NULL)
 		summary_traffic(fwd->traffic);

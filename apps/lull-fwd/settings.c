@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "settings.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "program/rows.h"
-#include "program/traffic_spec.h"
+#include "fwd.h"
 
 static const char *const mode_names[] = { "io", "macswap", "sink", NULL };
 
@@ -40,7 +36,7 @@ traffic_print(const void *member, char *text, size_t size)
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct fwd_settings, member)
 
-static const struct lull_option fwd_options[] = {
+const struct lull_option fwd_options[] = {
 	LULL_PORT_OPTIONS(struct fwd_settings, "Ports", "server"),
 	{
 		.key = "mode",
@@ -85,17 +81,8 @@ static const struct lull_option fwd_options[] = {
 		.high = FWD_THREADS_MAX,
 		MEMBER(threads),
 	},
-	{
-		.key = "cpus",
-		.argument = "LIST",
-		.help = "CPUs of the forwarding threads, like 1 or 2,3.",
-		.type = LULL_OPTION_CUSTOM,
-		.value_help = "the last CPUs",
-		.parse = lull_cpus_parse,
-		.print = lull_cpus_print,
-		.joined = true,
-		MEMBER(cpus),
-	},
+	LULL_CPUS_OPTION(struct fwd_settings, cpus, "cpus",
+			 "CPUs of the forwarding threads, like 1 or 2,3.", "the last CPUs"),
 	LULL_RESTING_OPTIONS(struct fwd_settings, resting, .value = "objective"),
 	{
 		.key = "traffic",
@@ -111,17 +98,7 @@ static const struct lull_option fwd_options[] = {
 		.live = true,
 		MEMBER(traffic),
 	},
-	{
-		.key = "traffic-size",
-		.argument = "SIZES",
-		.help = "Sizes on the wire with CRC, and weights: 64 or 64:7,594:4,1518:1.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "64",
-		.parse = lull_traffic_size_parse,
-		.print = lull_traffic_size_print,
-		.joined = true,
-		MEMBER(traffic.arrival),
-	},
+	LULL_TRAFFIC_SIZE_OPTION(struct fwd_settings, traffic.arrival),
 	{
 		.key = "flows",
 		.argument = "N",
@@ -132,73 +109,20 @@ static const struct lull_option fwd_options[] = {
 		.high = 65536,
 		MEMBER(flows),
 	},
-	{
-		.key = "traffic-cpu",
-		.argument = "CPU",
-		.help = "CPU of the generator; it never rests.",
-		.type = LULL_OPTION_CUSTOM,
-		.value_help = "the first CPU",
-		.parse = lull_cpus_parse,
-		.print = lull_cpus_print,
-		MEMBER(traffic_cpu),
-	},
-	{
-		.key = "seed",
-		.argument = "N",
-		.help = "Seed of times and sizes: the same seed makes the same traffic.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1",
-		MEMBER(traffic.arrival.seed),
-	},
-	{
-		.key = "duration",
-		.group = "Run",
-		.argument = "TIME",
-		.help = "End after this time, 0: run until a signal.",
-		.type = LULL_OPTION_DURATION,
-		.value = "0",
-		.unit = "s",
-		MEMBER(duration_ns),
-	},
+	LULL_CPUS_OPTION(struct fwd_settings, traffic_cpu, "traffic-cpu",
+			 "CPU of the generator; it never rests.", "the first CPU"),
+	LULL_TRAFFIC_SEED_OPTION(struct fwd_settings, traffic.arrival),
+	LULL_DURATION_OPTION(struct fwd_settings, "run until a signal"),
 	LULL_STATS_OPTION(struct fwd_settings),
-	{
-		.key = "json",
-		.argument = "FILE",
-		.help = "At the end, write the result as JSON, - is stdout.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(json),
-	},
+	LULL_JSON_OPTION(struct fwd_settings),
 	{ .key = NULL },
 };
 
-static const char *const fwd_examples[] = {
-	"lull-fwd --traffic poisson:300k --governor objective --max-latency 200 --duration 10",
-	"lull-fwd --vdev net_af_packet0,iface=veth0 --vdev net_af_packet1,iface=veth1",
-	"lull-fwd --pci 0000:01:00.0 --pci 0000:01:00.1 --cpus 2,3 --threads 2 --queues 2",
-	NULL,
-};
-
-const struct lull_program fwd_program = {
-	.name = "lull-fwd",
-	.version = LULL_VERSION,
-	.summary = "Forward packets between DPDK ports with threads that rest as far as a latency "
-		   "and loss objective allows.",
-	.examples = fwd_examples,
-	.options = fwd_options,
-};
-
-void
-fwd_settings_preset(struct fwd_settings *settings)
-{
-	memset(settings, 0, sizeof(*settings));
-	settings->stats_ns = isatty(STDERR_FILENO) ? LULL_NS_PER_S : 0;
-}
-
 int
-fwd_settings_check(const struct fwd_settings *settings, struct lull_error *error)
+fwd_check(void *state, struct lull_error *error)
 {
-	uint32_t ports = settings->vdev.count + settings->pci.count;
+	const struct fwd_settings *settings = &((struct fwd *)state)->settings;
+	uint32_t ports = fwd_settings_ports(settings);
 
 	if (ports == 0 && !settings->traffic.wanted)
 		return lull_error_set(error, -EINVAL,

@@ -12,8 +12,8 @@
 #include <lull/traffic.h>
 
 #include "program/cpus.h"
-#include "program/options.h"
 #include "program/resting.h"
+#include "program/rows.h"
 
 #define FWD_PORTS_MAX 16
 #define FWD_THREADS_MAX 16
@@ -26,8 +26,7 @@ struct fwd_traffic {
 };
 
 struct fwd_settings {
-	struct lull_option_list vdev, pci;
-	char eal[1024];
+	struct lull_devices devices;
 	uint32_t mode; /* enum lull_forward_mode */
 	uint32_t threads, queues, ring, burst;
 	struct lull_cpu_list cpus;
@@ -42,11 +41,13 @@ struct fwd_settings {
 	char json[FWD_PATH_SIZE];
 };
 
-extern const struct lull_program fwd_program;
+extern const struct lull_option fwd_options[];
 
-/** What the table leaves to the program. */
-void fwd_settings_preset(struct fwd_settings *settings);
-/** What rows cannot say about each other; 0 or -EINVAL and the sentence. */
-int fwd_settings_check(const struct fwd_settings *settings, struct lull_error *error);
+/** Ports named by the user. */
+static inline uint32_t
+fwd_settings_ports(const struct fwd_settings *settings)
+{
+	return settings->devices.vdev.count + settings->devices.pci.count;
+}
 
 #endif

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "settings.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "program/number.h"
-#include "program/rows.h"
-#include "program/traffic_spec.h"
+#include "gen.h"
 
 #define SPEED_LEAST 0.001
 #define SPEED_MOST 1000000.0
@@ -49,7 +45,7 @@ speed_print(const void *member, char *text, size_t size)
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct gen_settings, member)
 
-static const struct lull_option gen_options[] = {
+const struct lull_option gen_options[] = {
 	LULL_PORT_OPTIONS(struct gen_settings, "Ports", "client"),
 	{
 		.key = "tx-port",
@@ -79,26 +75,10 @@ static const struct lull_option gen_options[] = {
 		.high = 32768,
 		MEMBER(ring),
 	},
-	{
-		.key = "burst",
-		.argument = "PACKETS",
-		.help = "Most packets of one receive or send.",
-		.type = LULL_OPTION_COUNT,
-		.value = "32",
-		.low = 1,
-		.high = 256,
-		MEMBER(burst),
-	},
-	{
-		.key = "cpus",
-		.argument = "CPU",
-		.help = "CPU of the thread that sends and receives; it never rests.",
-		.type = LULL_OPTION_CUSTOM,
-		.value_help = "the first CPU",
-		.parse = lull_cpus_parse,
-		.print = lull_cpus_print,
-		MEMBER(cpus),
-	},
+	LULL_BURST_OPTION(struct gen_settings, LULL_BURST_MAX),
+	LULL_CPUS_OPTION(struct gen_settings, cpus, "cpus",
+			 "CPU of the thread that sends and receives; it never rests.",
+			 "the first CPU"),
 	{
 		.key = "traffic",
 		.group = "Traffic",
@@ -112,17 +92,7 @@ static const struct lull_option gen_options[] = {
 		.live = true,
 		MEMBER(arrival),
 	},
-	{
-		.key = "traffic-size",
-		.argument = "SIZES",
-		.help = "Sizes on the wire with CRC, and weights: 64 or 64:7,594:4,1518:1.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "64",
-		.parse = lull_traffic_size_parse,
-		.print = lull_traffic_size_print,
-		.joined = true,
-		MEMBER(arrival),
-	},
+	LULL_TRAFFIC_SIZE_OPTION(struct gen_settings, arrival),
 	{
 		.key = "flows",
 		.argument = "N",
@@ -135,14 +105,7 @@ static const struct lull_option gen_options[] = {
 		.high = 65536,
 		MEMBER(flows),
 	},
-	{
-		.key = "seed",
-		.argument = "N",
-		.help = "Seed of times and sizes: the same seed makes the same traffic.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1",
-		MEMBER(arrival.seed),
-	},
+	LULL_TRAFFIC_SEED_OPTION(struct gen_settings, arrival),
 	{
 		.key = "pcap",
 		.argument = "FILE",
@@ -227,41 +190,23 @@ static const struct lull_option gen_options[] = {
 	{ .key = NULL },
 };
 
-static const char *const gen_examples[] = {
-	"lull-gen --vdev net_af_packet0,iface=veth0 --traffic poisson:50k --duration 10 --json -",
-	"lull-gen --vdev net_memif0,role=client --traffic tidal:0-1M,60s --traffic-size "
-	"64:7,594:4,1518:1",
-	"lull-gen --vdev net_af_packet0,iface=veth0 --pcap dns.pcap --pcap-speed max",
-	NULL,
-};
-
-const struct lull_program gen_program = {
-	.name = "lull-gen",
-	.version = LULL_VERSION,
-	.summary = "Send traffic through DPDK ports, take it back, and say what was lost, repeated,"
-		   " reordered and how long it took.",
-	.examples = gen_examples,
-	.options = gen_options,
-};
-
 void
-gen_settings_preset(struct gen_settings *settings)
+gen_preset(void *settings)
 {
-	memset(settings, 0, sizeof(*settings));
-	settings->rx_port = GEN_PORT_LAST;
-	settings->stats_ns = isatty(STDERR_FILENO) ? LULL_NS_PER_S : 0;
+	((struct gen_settings *)settings)->rx_port = GEN_PORT_LAST;
 }
 
 int
-gen_settings_check(const struct gen_settings *settings, struct lull_error *error)
+gen_check(void *state, struct lull_error *error)
 {
+	const struct gen_settings *settings = &((struct gen *)state)->settings;
 	bool pcap = settings->pcap[0] != '\0';
 
 	if (settings->rx_only && settings->tx_only)
 		return lull_error_set(error, -EINVAL, "rx-only and tx-only: one of them");
 	if (settings->rx_only && pcap)
 		return lull_error_set(error, -EINVAL, "rx-only sends nothing, so no pcap");
-	if (settings->vdev.count == 0 && settings->pci.count == 0)
+	if (settings->devices.vdev.count == 0 && settings->devices.pci.count == 0)
 		return lull_error_set(error, -EINVAL,
 				      "no port: name one with --vdev or --pci, like "
 				      "--vdev net_af_packet0,iface=veth0");

@@ -10,16 +10,14 @@
 
 #include <lull/traffic.h>
 
-#include "program/cpus.h"
-#include "program/options.h"
+#include "program/rows.h"
 
 #define GEN_PORTS_MAX 32
 #define GEN_PORT_LAST UINT16_MAX
 #define GEN_PATH_SIZE 4096
 
 struct gen_settings {
-	struct lull_option_list vdev, pci;
-	char eal[1024];
+	struct lull_devices devices;
 	uint16_t tx_port, rx_port;
 	uint32_t ring, burst;
 	struct lull_cpu_list cpus;
@@ -36,11 +34,6 @@ struct gen_settings {
 	char json[GEN_PATH_SIZE];
 };
 
-extern const struct lull_program gen_program;
-
-/** What the table leaves to the program. */
-void gen_settings_preset(struct gen_settings *settings);
-/** What rows cannot say about each other; 0 or -EINVAL and the sentence. */
-int gen_settings_check(const struct gen_settings *settings, struct lull_error *error);
+extern const struct lull_option gen_options[];
 
 #endif

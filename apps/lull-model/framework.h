@@ -3,15 +3,15 @@
  * @file
  * Framework: one run of lull-model, from open ports to the result.
  *
+ * Functions that take a void pointer get the struct framework: they are steps of the program.
  * Threads: main thread; loops run on threads of their own.
  * Memory:  one struct, too large for a stack.
  */
 #ifndef LULL_MODEL_FRAMEWORK_H
 #define LULL_MODEL_FRAMEWORK_H
 
-#include <jansson.h>
-#include <signal.h>
-
+#include "program/live/loops.h"
+#include "program/live/placement.h"
 #include "settings.h"
 
 /** Loops in the order in which they start: whoever takes packets is there before they come. */
@@ -42,32 +42,33 @@ struct model_ring {
 };
 
 struct framework {
+	struct lull_run run;
 	struct model_settings settings;
-	sigset_t signals; /* that end the run, blocked in every thread */
-	bool engine;      /* is up */
 
 	struct model_ring public_send, tx, rx, public_receive;
 	struct lull_port ports[2]; /* the user's: sending, receiving */
 	struct rte_mempool *pool;
-	uint16_t run; /* number in the probes */
+	uint16_t number; /* in the probes */
 
 	struct model_loop loops[MODEL_ROLES];
 	struct lull_loop *measured[2]; /* for telemetry */
 	uint32_t measured_count;
-	struct lull_telemetry_config telemetry;
+	struct lull_live live;
 
-	bool by_signal; /* what ended the run */
 	struct lull_burst_cost *costs;
 	uint32_t cost_count;
 };
 
-/** Engine and ports, then loops and telemetry; 0 or -errno and the sentence. Close in any case. */
-int framework_open(struct framework *framework, struct lull_error *error);
-/** Run, measure, let what is under way arrive; loops have stopped afterwards. */
-int framework_run(struct framework *framework, struct lull_error *error);
-/** Instead of running: fill in the costs. */
-int framework_cost(struct framework *framework, struct lull_error *error);
-void framework_close(struct framework *framework);
+/** What rows cannot say about each other. */
+int framework_check(void *state, struct lull_error *error);
+/** Engine and ports, then loops and telemetry. */
+int framework_open(void *state, struct lull_error *error);
+/** Run, measure, let what is under way arrive; loops have stopped afterwards. Or fill in costs. */
+int framework_run(void *state, struct lull_error *error);
+void framework_close(void *state);
+void framework_result(void *state, json_t *result);
+/** The same in a few lines, unless stdout has the result. */
+void framework_print(void *state);
 
 /** Does this side run in this process? */
 static inline bool
@@ -78,17 +79,5 @@ framework_has(const struct framework *framework, enum model_side side)
 /** Where the sender and the receiver are wired to; rings where the user named no ports. */
 const struct lull_port *framework_tx_port(const struct framework *framework);
 const struct lull_port *framework_rx_port(const struct framework *framework);
-
-/** CPUs of the loops, by role, and of the main thread. */
-struct model_seats {
-	int roles[MODEL_ROLES];
-	int rest;
-};
-void framework_seats(const struct framework *framework, struct model_seats *seats);
-
-/** The result as a new object, NULL when there is no memory. */
-json_t *framework_result(const struct framework *framework);
-/** The same in a few lines. */
-void framework_print(const json_t *result, FILE *out);
 
 #endif

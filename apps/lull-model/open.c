@@ -2,23 +2,16 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "engine/dpdk/port.h"
+#include "program/live/start.h"
 #include "framework.h"
 
 #define MBUF_BYTES 2560 /* buffer of an ordinary frame, with all that belongs to it */
-#define BYTES_PER_MB (1024 * 1024)
 #define BPS_PER_MBPS 1000000
 #define KERNEL_SLACK_NS (50 * LULL_NS_PER_US)
 /* The application and the link: they rest so, whatever they have to do. */
 #define OTHERS_REST_NS (50 * LULL_NS_PER_US)
-
-static int
-open_wrong(struct lull_error *error, int rc, const char *text)
-{
-	return lull_error_set(error, rc, "%s", text);
-}
 
 /* Is the link made here? A port that sends at a rate of its own needs none. */
 static bool
@@ -51,45 +44,49 @@ open_pool_mbufs(const struct model_settings *settings)
 	return 2 * settings->ring + 2 * settings->public_ring + 8 * settings->burst + 4096;
 }
 
-static uint32_t
-open_memory_mb(const struct model_settings *settings)
+/* Half as much again: pools want theirs in one piece. */
+static uint64_t
+open_memory_bytes(const struct model_settings *settings)
 {
 	/* Each port has buffers of its own, though ring ports do not use them. */
 	uint64_t rings = 4ULL * (2ULL * settings->ring + 3072) +
 			 4ULL * (2ULL * settings->public_ring + 3072);
 	uint64_t mbufs = rings + 2 * (2ULL * settings->ring + 3072) + open_pool_mbufs(settings);
 
-	return (uint32_t)(3 * mbufs * MBUF_BYTES / 2 / BYTES_PER_MB) + 128;
+	return 3 * mbufs * MBUF_BYTES / 2;
+}
+
+/* Measured loops take the last CPUs; the others those that are left, or else share by turns. */
+static void
+open_placement(const struct framework *framework, struct lull_placement *placement)
+{
+	static const enum model_role measured[] = { MODEL_SENDER, MODEL_RECEIVER };
+	static const enum model_role others[] = { MODEL_LINK, MODEL_PRODUCER, MODEL_CONSUMER };
+	const struct lull_cpu_list *wanted = &framework->settings.cpus;
+	int cpus[LULL_CPU_MAX + 1], count = lull_cpus_allowed(cpus), next = count, taken = 0;
+
+	*placement = (struct lull_placement){ .count = MODEL_ROLES, .rest = cpus[0] };
+	for (size_t i = 0; i < 2; i++) {
+		if (!framework_has(framework, i == 0 ? MODEL_SEND : MODEL_RECEIVE))
+			continue;
+		next = next > 0 ? next - 1 : count - 1;
+		placement->cpus[measured[i]] =
+			wanted->count > 0 ? wanted->cpus[taken++] : cpus[next];
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		next = next > 0 ? next - 1 : count - 1;
+		placement->cpus[others[i]] = cpus[next];
+	}
 }
 
 static int
 open_engine(const struct framework *framework, struct lull_error *error)
 {
-	const struct model_settings *settings = &framework->settings;
-	const char *vdevs[LULL_OPTION_LIST_MAX], *pcis[LULL_OPTION_LIST_MAX];
-	struct model_seats seats;
-	struct lull_engine_config config = {
-		.program = model_program.name,
-		.vdevs = vdevs,
-		.vdev_count = settings->vdev.count,
-		.pcis = pcis,
-		.pci_count = settings->pci.count,
-		.cpus = seats.roles,
-		.cpu_count = MODEL_ROLES,
-		.eal = settings->eal[0] != '\0' ? settings->eal : NULL,
-		.memory_mb = open_memory_mb(settings),
-	};
-	char text[LULL_ERROR_SIZE];
-	int rc;
+	struct lull_placement placement;
 
-	for (uint32_t i = 0; i < settings->vdev.count; i++)
-		vdevs[i] = settings->vdev.items[i];
-	for (uint32_t i = 0; i < settings->pci.count; i++)
-		pcis[i] = settings->pci.items[i];
-	framework_seats(framework, &seats);
-	config.main_cpu = seats.rest;
-	rc = lull_engine_init(&config, text);
-	return rc == 0 ? 0 : open_wrong(error, rc, text);
+	open_placement(framework, &placement);
+	return lull_live_engine(framework->run.program, &framework->settings.devices, &placement,
+				open_memory_bytes(&framework->settings), error);
 }
 
 /* ---- ports ---- */
@@ -106,7 +103,7 @@ open_ring(const char *name, uint32_t ring_pkts, uint32_t burst_pkts, struct mode
 	char text[LULL_ERROR_SIZE];
 	int rc = lull_port_pair(name, &config, &ring->in, &ring->out, text);
 
-	return rc == 0 ? 0 : open_wrong(error, rc, text);
+	return lull_live_wrong(error, rc, text);
 }
 
 /* Port 0 sends, the last one receives; a single one does whichever its side does. */
@@ -134,7 +131,7 @@ open_ports(struct framework *framework, struct lull_error *error)
 		rc = lull_port_open(ids[i], &config, &framework->ports[i], text);
 	if (rc == 0 && count == 1)
 		framework->ports[1] = framework->ports[0];
-	return rc == 0 ? 0 : open_wrong(error, rc, text);
+	return lull_live_wrong(error, rc, text);
 }
 
 static int
@@ -164,7 +161,7 @@ open_pool(struct framework *framework, struct lull_error *error)
 
 	framework->pool = lull_pool_create("lull_model", open_pool_mbufs(&framework->settings),
 					   (uint16_t)framework->settings.size, text);
-	return framework->pool != NULL ? 0 : open_wrong(error, -ENOMEM, text);
+	return framework->pool != NULL ? 0 : lull_live_wrong(error, -ENOMEM, text);
 }
 
 /* ---- loops ---- */
@@ -179,7 +176,7 @@ open_loop(struct framework *framework, enum model_role role, struct lull_loop_co
 	config->lcore_id = (unsigned int)role + 1;
 	config->burst_pkts = (uint16_t)framework->settings.burst;
 	rc = lull_loop_create(config, &framework->loops[role].loop, text);
-	return rc == 0 ? 0 : open_wrong(error, rc, text);
+	return lull_live_wrong(error, rc, text);
 }
 
 /* The application and the link rest a little each time, for they share CPUs with the measured. */
@@ -210,6 +207,7 @@ open_measured(struct framework *framework, enum model_role role, const struct re
 	      struct lull_error *error)
 {
 	const struct model_settings *settings = &framework->settings;
+	const struct lull_ring_facts rings = lull_port_rings(rx);
 	const struct lull_forward_config forward = {
 		.mode = LULL_FORWARD_IO,
 		.wait = wait,
@@ -222,8 +220,7 @@ open_measured(struct framework *framework, enum model_role role, const struct re
 		.queues = { { .port_id = rx->port_id } },
 		.governor = rest->governor,
 		.sched_policy = LULL_SCHED_OTHER, /* the sleeps published are those of such */
-		.limits = model_settings_limits(settings, rest, rx->ring_pkts, rx->held_pkts,
-						pps_max),
+		.limits = model_settings_limits(settings, rest, &rings, pps_max),
 		.stage = &lull_stage_forward,
 		.stage_config = &forward,
 		.way = rest->sleep != NULL ? &rest->sleep->way : NULL,
@@ -294,7 +291,7 @@ open_send_side(struct framework *framework, struct lull_error *error)
 		.tx_port_id = framework->public_send.in.port_id,
 		.len_bytes = (uint16_t)(settings->size - MODEL_CRC_BYTES),
 		.burst_pkts = (uint16_t)settings->burst,
-		.run = framework->run,
+		.run = framework->number,
 		.ring_pkts = settings->public_ring,
 		.pps = settings->pps,
 		.pool = framework->pool,
@@ -311,49 +308,20 @@ open_send_side(struct framework *framework, struct lull_error *error)
 			 rc;
 }
 
-/* ---- telemetry ---- */
+/* ---- all of it ---- */
 
-static int
-open_set(void *arg, const char *assignment, char *text, size_t text_size)
-{
-	(void)arg;
-	(void)assignment;
-	snprintf(text, text_size, "lull-model changes nothing while it measures");
-	return -EPERM;
-}
-
-static void
-open_settings(void *arg, void (*put)(void *put_arg, const char *key, const char *value),
-	      void *put_arg)
-{
-	const struct framework *framework = arg;
-	char text[LULL_OPTION_VALUE_TEXT];
-
-	for (const struct lull_option *option = model_program.options; option->key != NULL;
-	     option++)
-		put(put_arg, option->key,
-		    lull_option_print(option, &framework->settings, text, sizeof(text)));
-}
-
+/* Nothing changes while it measures. */
 static int
 open_telemetry(struct framework *framework, struct lull_error *error)
 {
-	int rc;
-
-	framework->telemetry = (struct lull_telemetry_config){
-		.program = model_program.name,
-		.version = model_program.version,
-		.loops = framework->measured,
-		.loop_count = framework->measured_count,
-		.set = open_set,
-		.settings = open_settings,
-		.arg = framework,
+	framework->live = (struct lull_live){
+		.telemetry = {
+			.loops = framework->measured,
+			.loop_count = framework->measured_count,
+		},
 	};
-	rc = lull_telemetry_start(&framework->telemetry);
-	return rc == 0 ? 0 : lull_error_set(error, rc, "telemetry: %s", strerror(-rc));
+	return lull_live_start(&framework->live, &framework->run, error);
 }
-
-/* ---- all of it ---- */
 
 static int
 open_loops(struct framework *framework, struct lull_error *error)
@@ -368,22 +336,14 @@ open_loops(struct framework *framework, struct lull_error *error)
 }
 
 int
-framework_open(struct framework *framework, struct lull_error *error)
+framework_open(void *state, struct lull_error *error)
 {
-	int rc;
+	struct framework *framework = state;
+	int rc = open_engine(framework, error);
 
-	/* Blocked before any other thread exists: this thread takes them when it likes. */
-	sigemptyset(&framework->signals);
-	sigaddset(&framework->signals, SIGINT);
-	sigaddset(&framework->signals, SIGTERM);
-	sigaddset(&framework->signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &framework->signals, NULL);
-	framework->run = (uint16_t)getpid();
-	rc = open_engine(framework, error);
-	if (rc != 0)
-		return rc;
-	framework->engine = true;
-	rc = open_ports(framework, error);
+	framework->number = lull_live_run_number();
+	if (rc == 0)
+		rc = open_ports(framework, error);
 	if (rc == 0)
 		rc = open_rings(framework, error);
 	if (rc == 0 && framework_has(framework, MODEL_SEND))
@@ -392,8 +352,10 @@ framework_open(struct framework *framework, struct lull_error *error)
 }
 
 void
-framework_close(struct framework *framework)
+framework_close(void *state)
 {
+	struct framework *framework = state;
+
 	lull_telemetry_stop();
 	/* A sender may wait for its link: the link ends after it. */
 	for (int role = MODEL_ROLES - 1; role >= 0; role--)
@@ -402,7 +364,7 @@ framework_close(struct framework *framework)
 	for (int role = 0; role < MODEL_ROLES; role++)
 		lull_loop_destroy(framework->loops[role].loop);
 	/* Closes the ports too. */
-	if (framework->engine)
+	if (lull_engine_running())
 		lull_engine_fini();
 	free(framework->costs);
 }

@@ -5,27 +5,12 @@
  */
 #include "program/result.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "framework.h"
 
 static const char *const side_names[] = { "both", "send", "receive" };
-
-static void
-put_count(json_t *object, const char *key, uint64_t value)
-{
-	json_object_set_new(object, key, lull_result_count(value));
-}
-
-static void
-put_real(json_t *object, const char *key, double value)
-{
-	json_object_set_new(object, key, lull_result_real(value));
-}
-
-static void
-put_text(json_t *object, const char *key, const char *value)
-{
-	json_object_set_new(object, key, lull_result_text(value));
-}
 
 static double
 share(double part, double whole)
@@ -39,11 +24,7 @@ put_table(json_t *object, const struct lull_loop *loop)
 	const void *counters;
 	const struct lull_counter_info *table = lull_loop_stage_counters(loop, &counters);
 
-	for (; table->name != NULL; table++) {
-		const uint64_t *counter = (const void *)((const char *)counters + table->offset);
-
-		put_count(object, table->name, LULL_COUNTER_READ(*counter));
-	}
+	lull_result_put_table(object, table, counters);
 }
 
 /* ---- one measured side ---- */
@@ -78,18 +59,19 @@ side_put_times(json_t *object, const struct model_reading *begin, const struct m
 	double turns_data = (double)(b->turns - a->turns) - turns_empty;
 	double rests = (double)(side_rests(b) - side_rests(a));
 
-	put_real(object, "empty_pct", side_pct(empty, whole));
-	put_real(object, "usage_pct", side_pct(whole - rest, whole));
-	put_real(object, "empty_requested_pct", side_pct(whole - busy - asked, whole));
-	put_real(object, "usage_requested_pct", side_pct(whole - asked, whole));
-	put_real(object, "bursts", turns_data);
-	put_real(object, "turns_empty", turns_empty);
-	put_real(object, "data_turn_ns", share(busy, turns_data));
-	put_real(object, "empty_turn_ns", share(empty, turns_empty));
-	put_real(object, "rests", rests);
-	put_real(object, "rest_mean_ns", share(rest, rests));
-	put_real(object, "rest_requested_mean_ns", share(asked, rests));
-	put_real(object, "burst_mean_pkts", share((double)(b->pkts - a->pkts), turns_data));
+	lull_result_put_real(object, "empty_pct", side_pct(empty, whole));
+	lull_result_put_real(object, "usage_pct", side_pct(whole - rest, whole));
+	lull_result_put_real(object, "empty_requested_pct", side_pct(whole - busy - asked, whole));
+	lull_result_put_real(object, "usage_requested_pct", side_pct(whole - asked, whole));
+	lull_result_put_real(object, "bursts", turns_data);
+	lull_result_put_real(object, "turns_empty", turns_empty);
+	lull_result_put_real(object, "data_turn_ns", share(busy, turns_data));
+	lull_result_put_real(object, "empty_turn_ns", share(empty, turns_empty));
+	lull_result_put_real(object, "rests", rests);
+	lull_result_put_real(object, "rest_mean_ns", share(rest, rests));
+	lull_result_put_real(object, "rest_requested_mean_ns", share(asked, rests));
+	lull_result_put_real(object, "burst_mean_pkts",
+			     share((double)(b->pkts - a->pkts), turns_data));
 }
 
 static void
@@ -99,13 +81,14 @@ side_put_rates(json_t *object, const struct model_reading *begin, const struct m
 	double seconds = (double)(end->now_ns - begin->now_ns) / LULL_NS_PER_S;
 	double pkts = (double)(end->forward.tx_pkts - begin->forward.tx_pkts);
 
-	put_real(object, "window_s", seconds);
-	put_real(object, "cpu_pct",
-		 100 * share((double)(end->cpu_ns - begin->cpu_ns) / LULL_NS_PER_S, seconds));
-	put_count(object, "steal_ns", end->steal_ns - begin->steal_ns);
-	put_count(object, "pkts", end->forward.tx_pkts - begin->forward.tx_pkts);
-	put_real(object, "pps", share(pkts, seconds));
-	put_real(object, "bps", share(pkts * size * 8, seconds));
+	lull_result_put_real(object, "window_s", seconds);
+	lull_result_put_real(
+		object, "cpu_pct",
+		100 * share((double)(end->cpu_ns - begin->cpu_ns) / LULL_NS_PER_S, seconds));
+	lull_result_put_count(object, "steal_ns", end->steal_ns - begin->steal_ns);
+	lull_result_put_count(object, "pkts", end->forward.tx_pkts - begin->forward.tx_pkts);
+	lull_result_put_real(object, "packets_per_s", share(pkts, seconds));
+	lull_result_put_real(object, "bits_per_s", share(pkts * size * 8, seconds));
 }
 
 static json_t *
@@ -121,20 +104,21 @@ side_result(const struct framework *framework, enum model_role role, const struc
 	if (loop->loop == NULL)
 		return json_null();
 	object = json_object();
-	put_text(object, "rest", rest_spec_print(rest, text, sizeof(text)));
-	put_count(object, "cpu", (uint64_t)lull_loop_cpu(loop->loop));
+	lull_result_put_text(object, "rest", rest_spec_print(rest, text, sizeof(text)));
+	lull_result_put_count(object, "cpu", (uint64_t)lull_loop_cpu(loop->loop));
 	side_put_rates(object, &loop->begin, &loop->end, framework->settings.size);
 	side_put_times(object, &loop->begin, &loop->end);
 	/* since the start, so that losses add up */
 	total = lull_loop_counters(loop->loop);
-	put_count(object, "total_taken", LULL_COUNTER_READ(total->pkts));
+	lull_result_put_count(object, "total_taken", LULL_COUNTER_READ(total->pkts));
 	put_table(object, loop->loop);
 	lull_loop_missed(loop->loop, &missed, &nombuf);
-	put_count(object, "missed", missed + nombuf);
+	lull_result_put_count(object, "missed", missed + nombuf);
 	lull_loop_snapshot(loop->loop, &snapshot);
-	put_text(object, "verdict", lull_verdict_state_name(snapshot.verdict.state));
-	put_text(object, "verdict_text",
-		 lull_verdict_explain(&snapshot.verdict, &snapshot.limits, text, sizeof(text)));
+	lull_result_put_text(object, "verdict", lull_verdict_state_name(snapshot.verdict.state));
+	lull_result_put_text(
+		object, "verdict_text",
+		lull_verdict_explain(&snapshot.verdict, &snapshot.limits, text, sizeof(text)));
 	return object;
 }
 
@@ -154,19 +138,6 @@ result_stage(const struct framework *framework, enum model_role role)
 }
 
 static json_t *
-result_settings(const struct framework *framework)
-{
-	char text[LULL_OPTION_VALUE_TEXT];
-	json_t *object = json_object();
-
-	for (const struct lull_option *option = model_program.options; option->key != NULL;
-	     option++)
-		put_text(object, option->key,
-			 lull_option_print(option, &framework->settings, text, sizeof(text)));
-	return object;
-}
-
-static json_t *
 result_costs(const struct framework *framework)
 {
 	json_t *list = json_array();
@@ -175,10 +146,10 @@ result_costs(const struct framework *framework)
 		const struct lull_burst_cost *cost = &framework->costs[i];
 		json_t *object = json_object();
 
-		put_count(object, "burst", cost->burst_pkts);
-		put_count(object, "size",
-			  cost->burst_pkts > 0 ? cost->len_bytes + MODEL_CRC_BYTES : 0);
-		put_count(object, "samples", cost->samples);
+		lull_result_put_count(object, "burst", cost->burst_pkts);
+		lull_result_put_count(object, "size",
+				      cost->burst_pkts > 0 ? cost->len_bytes + MODEL_CRC_BYTES : 0);
+		lull_result_put_count(object, "samples", cost->samples);
 		json_object_set_new(object, "rx_ns",
 				    cost->samples > 0 ? lull_result_real(cost->rx_ns) :
 							json_null());
@@ -205,28 +176,22 @@ result_loss(const struct framework *framework, json_t *result)
 	}
 	sent = LULL_COUNTER_READ(lull_loop_counters(sender)->pkts);
 	received = LULL_COUNTER_READ(lull_loop_counters(receiver)->pkts);
-	put_count(result, "lost", sent - received);
-	put_real(result, "loss_ppm", share((double)(sent - received) * LULL_PPM, (double)sent));
-	put_count(json_object_get(result, "receiver"), "lost", sent - received);
+	lull_result_put_count(result, "lost", sent - received);
+	lull_result_put_real(result, "loss_ppm",
+			     share((double)(sent - received) * LULL_PPM, (double)sent));
+	lull_result_put_count(json_object_get(result, "receiver"), "lost", sent - received);
 }
 
-json_t *
-framework_result(const struct framework *framework)
+void
+framework_result(void *state, json_t *result)
 {
+	const struct framework *framework = state;
 	const struct model_settings *settings = &framework->settings;
-	json_t *result = json_object();
 
-	if (result == NULL)
-		return NULL;
-	put_text(result, "program", model_program.name);
-	put_text(result, "version", model_program.version);
-	put_text(result, "dpdk", lull_engine_dpdk_version());
-	put_text(result, "side", side_names[settings->side]);
-	put_text(result, "end", framework->by_signal ? "signal" : "duration");
-	json_object_set_new(result, "settings", result_settings(framework));
+	lull_result_put_text(result, "side", side_names[settings->side]);
 	if (settings->burst_cost) {
 		json_object_set_new(result, "burst_cost", result_costs(framework));
-		return result;
+		return;
 	}
 	json_object_set_new(result, "sender",
 			    side_result(framework, MODEL_SENDER, &settings->send_rest));
@@ -236,7 +201,6 @@ framework_result(const struct framework *framework)
 	json_object_set_new(result, "producer", result_stage(framework, MODEL_PRODUCER));
 	json_object_set_new(result, "link", result_stage(framework, MODEL_LINK));
 	json_object_set_new(result, "consumer", result_stage(framework, MODEL_CONSUMER));
-	return result;
 }
 
 /* ---- in a few lines ---- */
@@ -259,8 +223,8 @@ print_side(const json_t *result, const char *name, FILE *out)
 		"%.1f Mbit/s\n",
 		name, json_string_value(json_object_get(side, "rest")),
 		print_number(side, "cpu_pct"), print_number(side, "empty_pct"),
-		print_number(side, "usage_pct"), print_number(side, "pps"),
-		print_number(side, "bps") / 1e6);
+		print_number(side, "usage_pct"), print_number(side, "packets_per_s"),
+		print_number(side, "bits_per_s") / 1e6);
 }
 
 static void
@@ -276,8 +240,8 @@ print_costs(const json_t *costs, FILE *out)
 			print_number(cost, "tx_ns"));
 }
 
-void
-framework_print(const json_t *result, FILE *out)
+static void
+print_result(const json_t *result, FILE *out)
 {
 	if (json_is_array(json_object_get(result, "burst_cost"))) {
 		print_costs(json_object_get(result, "burst_cost"), out);
@@ -288,4 +252,18 @@ framework_print(const json_t *result, FILE *out)
 	if (json_is_integer(json_object_get(result, "lost")))
 		fprintf(out, "lost      %.0f packets, %.1f ppm\n", print_number(result, "lost"),
 			print_number(result, "loss_ppm"));
+}
+
+void
+framework_print(void *state)
+{
+	const struct framework *framework = state;
+	json_t *result;
+
+	if (strcmp(framework->settings.json, "-") == 0)
+		return;
+	result = json_object();
+	framework_result(state, result);
+	print_result(result, stdout);
+	json_decref(result);
 }

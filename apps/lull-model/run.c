@@ -14,16 +14,6 @@
 #define OTHERS_NICE -15
 #define QUIET_NS (1500 * LULL_NS_PER_MS)
 
-/* Rest until a signal comes or @p ns have passed; true: a signal. */
-static bool
-run_signal(const struct framework *framework, uint64_t ns)
-{
-	const struct timespec limit = { .tv_sec = (time_t)(ns / LULL_NS_PER_S),
-					.tv_nsec = (long)(ns % LULL_NS_PER_S) };
-
-	return sigtimedwait(&framework->signals, NULL, &limit) > 0;
-}
-
 /*
  * What stands for hardware and for an application on other CPUs goes before measured threads that
  * never sleep, where it shares a CPU with them; without the right to say so it takes its chance.
@@ -54,17 +44,14 @@ run_start(struct framework *framework, struct lull_error *error)
 	return 0;
 }
 
-/* 0: until a signal; true: a signal came. */
+/* 0: until a signal. True: none came. */
 static bool
-run_for(const struct framework *framework, uint64_t duration_ns)
+run_for(struct framework *framework, uint64_t duration_ns)
 {
-	uint64_t end_ns = lull_clock_ns() + duration_ns, now_ns;
-
-	while ((now_ns = lull_clock_ns()) < end_ns || duration_ns == 0)
-		if (run_signal(framework,
-			       duration_ns == 0 ? STEP_NS : LULL_MIN(STEP_NS, end_ns - now_ns)))
-			return true;
-	return false;
+	lull_run_begin(&framework->run);
+	while (lull_run_wait(&framework->run, STEP_NS, duration_ns))
+		;
+	return strcmp(framework->run.end, "signal") != 0;
 }
 
 /* ---- readings ---- */
@@ -199,23 +186,26 @@ run_is_led(const struct framework *framework)
 	return framework->settings.side == MODEL_RECEIVE && framework->settings.duration_ns > 0;
 }
 
-/* Until the first packet; true: a signal came. */
+/* Until the first packet. True: no signal came. */
 static bool
-run_await(const struct framework *framework)
+run_await(struct framework *framework)
 {
 	while (run_taken(framework, MODEL_RECEIVER) == 0)
-		if (run_signal(framework, LULL_NS_PER_MS))
-			return true;
-	return false;
+		if (lull_run_signal(&framework->run, LULL_NS_PER_MS) != 0) {
+			framework->run.end = "signal";
+			return false;
+		}
+	return true;
 }
 
 /* Until nothing has come for a while, or a signal. */
 static void
-run_linger(const struct framework *framework)
+run_linger(struct framework *framework)
 {
 	uint64_t since_ns = lull_clock_ns(), before = 0;
 
-	while (lull_clock_ns() - since_ns < QUIET_NS && !run_signal(framework, STEP_NS)) {
+	while (lull_clock_ns() - since_ns < QUIET_NS &&
+	       lull_run_signal(&framework->run, STEP_NS) == 0) {
 		uint64_t taken = run_taken(framework, MODEL_RECEIVER);
 
 		if (taken != before)
@@ -224,24 +214,24 @@ run_linger(const struct framework *framework)
 	}
 }
 
-int
-framework_run(struct framework *framework, struct lull_error *error)
+static int
+run_measure(struct framework *framework, struct lull_error *error)
 {
 	const struct model_settings *settings = &framework->settings;
 	int rc = run_start(framework, error);
+	bool goes;
 
 	if (rc != 0)
 		return rc;
-	framework->by_signal = (run_is_led(framework) && run_await(framework)) ||
-			       (settings->warmup_ns > 0 && run_for(framework, settings->warmup_ns));
+	goes = (!run_is_led(framework) || run_await(framework)) &&
+	       (settings->warmup_ns == 0 || run_for(framework, settings->warmup_ns));
 	run_read_all(framework, false);
-	if (!framework->by_signal)
-		framework->by_signal = run_for(framework, settings->duration_ns);
+	if (goes)
+		goes = run_for(framework, settings->duration_ns);
 	run_read_all(framework, true);
-	if (run_is_led(framework) && !framework->by_signal)
+	if (run_is_led(framework) && goes)
 		run_linger(framework);
-	/* From here on a second signal ends the program at once. */
-	pthread_sigmask(SIG_UNBLOCK, &framework->signals, NULL);
+	lull_run_end(&framework->run);
 	run_drain(framework);
 	return 0;
 }
@@ -257,8 +247,8 @@ run_cost(const struct framework *framework, struct lull_burst_cost *cost, struct
 	return rc == 0 ? 0 : lull_error_set(error, rc, "burst-cost: %s", strerror(-rc));
 }
 
-int
-framework_cost(struct framework *framework, struct lull_error *error)
+static int
+run_costs(struct framework *framework, struct lull_error *error)
 {
 	static const uint32_t sizes[] = { 64, 128, 256, 512, 1024, SIZE_MOST };
 	static const uint32_t bursts[] = { 1, 2, 4, 8, 16, 32, 64, 128 };
@@ -266,6 +256,7 @@ framework_cost(struct framework *framework, struct lull_error *error)
 	const size_t count = size_count * (sizeof(bursts) / sizeof(bursts[0])) + 1;
 	int rc = 0;
 
+	framework->run.end = "duration";
 	framework->costs = calloc(count, sizeof(*framework->costs));
 	if (framework->costs == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for the costs");
@@ -277,12 +268,21 @@ framework_cost(struct framework *framework, struct lull_error *error)
 			cost->burst_pkts = bursts[(i - 1) / size_count];
 			cost->len_bytes = sizes[(i - 1) % size_count] - MODEL_CRC_BYTES;
 		}
-		if (run_signal(framework, 0)) {
-			framework->by_signal = true;
+		if (lull_run_signal(&framework->run, 0) != 0) {
+			framework->run.end = "signal";
 			framework->cost_count--;
 			break;
 		}
 		rc = run_cost(framework, cost, error);
 	}
 	return rc;
+}
+
+int
+framework_run(void *state, struct lull_error *error)
+{
+	struct framework *framework = state;
+
+	return framework->settings.burst_cost ? run_costs(framework, error) :
+						run_measure(framework, error);
 }

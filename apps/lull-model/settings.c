@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "settings.h"
-
 #include <errno.h>
-#include <string.h>
 
-#include "program/rows.h"
+#include "framework.h"
 
 #define BPS_LEAST 10000000ULL
 #define BPS_MOST 400000000000ULL
 #define BPS_PER_MBPS 1000000
 
 static const char *const side_names[] = { "both", "send", "receive", NULL };
-static const char *const loss_names[] = { "zero", "tolerate", NULL };
-static const char *const layout_names[] = { "linked", "array", "segments", NULL };
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct model_settings, member)
 
-static const struct lull_option model_options[] = {
+const struct lull_option model_options[] = {
 	{
 		.key = "side",
 		.group = "Ports",
@@ -34,7 +29,7 @@ static const struct lull_option model_options[] = {
 			"once: with side both the sender has the first port, the receiver the "
 			"second.",
 		.type = LULL_OPTION_LIST,
-		MEMBER(vdev),
+		MEMBER(devices.vdev),
 	},
 	LULL_PCI_OPTIONS(struct model_settings),
 	{
@@ -67,17 +62,9 @@ static const struct lull_option model_options[] = {
 		.high = LULL_BURST_MAX,
 		MEMBER(burst),
 	},
-	{
-		.key = "cpus",
-		.argument = "LIST",
-		.help = "CPUs of the measured threads, like 1 or 2,3: sender, receiver.",
-		.type = LULL_OPTION_CUSTOM,
-		.value_help = "the last CPUs",
-		.parse = lull_cpus_parse,
-		.print = lull_cpus_print,
-		.joined = true,
-		MEMBER(cpus),
-	},
+	LULL_CPUS_OPTION(struct model_settings, cpus, "cpus",
+			 "CPUs of the measured threads, like 1 or 2,3: sender, receiver.",
+			 "the last CPUs"),
 	{
 		.key = "size",
 		.group = "Traffic",
@@ -150,117 +137,19 @@ static const struct lull_option model_options[] = {
 		.high = LULL_NS_PER_S,
 		MEMBER(slack_ns),
 	},
-	{
-		.key = "max-latency",
-		.argument = "TIME",
-		.help = "Objective of governors: added latency at the percentile.",
-		.type = LULL_OPTION_DURATION,
-		.value = "200",
-		.unit = "us",
-		.low = LULL_NS_PER_US,
-		.high = LULL_NS_PER_S,
-		MEMBER(max_latency_ns),
-	},
-	{
-		.key = "send-max-latency",
-		.argument = "TIME",
-		.help = "Objective of the sender.",
-		.type = LULL_OPTION_DURATION,
-		.value_help = "the same",
-		.unit = "us",
-		.low = LULL_NS_PER_US,
-		.high = LULL_NS_PER_S,
-		MEMBER(send_max_latency_ns),
-	},
-	{
-		.key = "percentile",
-		.help = "Objective: the percentile meant.",
-		.type = LULL_OPTION_REAL,
-		.value = "99",
-		.real_low = 50,
-		.real_high = 99.9999,
-		MEMBER(percentile),
-	},
-	{
-		.key = "loss",
-		.help = "Objective of the receiver: may a rest lose packets? The public send ring "
-			"of "
-			"the sender cannot lose any.",
-		.type = LULL_OPTION_CHOICE,
-		.choices = loss_names,
-		.value = "zero",
-		MEMBER(loss),
-	},
-	{
-		.key = "max-rest",
-		.argument = "TIME",
-		.help = "No rest of a governor is longer than this.",
-		.type = LULL_OPTION_DURATION,
-		.value = "1000",
-		.unit = "us",
-		.low = 1,
-		.high = LULL_NS_PER_S,
-		MEMBER(max_rest_ns),
-	},
-	{
-		.key = "kalman-step",
-		.argument = "TIME",
-		.help = "kalman and kalman-guarded: step by which the rest grows.",
-		.type = LULL_OPTION_DURATION,
-		.value = "10",
-		.unit = "us",
-		.low = 1,
-		.high = 10 * LULL_NS_PER_MS,
-		MEMBER(kalman.step_ns),
-	},
-	{
-		.key = "kalman-tolerance",
-		.argument = "PERCENT",
-		.help = "kalman and kalman-guarded: loss of speed that counts as none.",
-		.type = LULL_OPTION_REAL,
-		.value = "1",
-		.real_low = 0.0001,
-		.real_high = 50,
-		MEMBER(kalman_tolerance),
-	},
-	{
-		.key = "kalman-row",
-		.argument = "BYTES",
-		.help = "kalman and kalman-guarded: packet sizes that share a row of the table.",
-		.type = LULL_OPTION_COUNT,
-		.value = "10",
-		.low = 1,
-		.high = 1437,
-		MEMBER(kalman.row_bytes),
-	},
-	{
-		.key = "kalman-window",
-		.argument = "TIME",
-		.help = "kalman and kalman-guarded: sizes and speeds of so long are reckoned with; "
-			"10 ms for 1 GbE, 1 ms for 10 GbE.",
-		.type = LULL_OPTION_DURATION,
-		.value = "10",
-		.unit = "ms",
-		.low = LULL_NS_PER_US,
-		.high = LULL_NS_PER_S,
-		MEMBER(kalman.window_ns),
-	},
-	{
-		.key = "kalman-layout",
-		.help = "kalman and kalman-guarded: how the table is kept; all decide alike.",
-		.type = LULL_OPTION_CHOICE,
-		.choices = layout_names,
-		.value = "linked",
-		MEMBER(kalman_layout),
-	},
+	LULL_OBJECTIVE_OPTIONS(struct model_settings, resting, false),
+	LULL_MAX_LATENCY_OPTION("send-", struct model_settings, send_max_latency_ns,
+				.value_help = "the same"),
+	LULL_KALMAN_OPTIONS(struct model_settings, resting.kalman, resting.kalman_tolerance,
+			    resting.kalman_layout, .live = false),
 	{
 		.key = "warmup",
 		.group = "Run",
 		.argument = "TIME",
 		.help = "Run this long before measuring; losses count from the start.",
 		.type = LULL_OPTION_DURATION,
-		.value = "200",
-		.unit = "ms",
+		.value = "0.2",
+		.unit = "s",
 		MEMBER(warmup_ns),
 	},
 	{
@@ -277,28 +166,6 @@ static const struct lull_option model_options[] = {
 	LULL_JSON_OPTION(struct model_settings),
 	{ .key = NULL },
 };
-
-static const char *const model_examples[] = {
-	"lull-model --send-rest usleep:0 --receive-rest usleep:0 --rate 400k --duration 5",
-	"lull-model --size 512 --rate 200k --receive-rest objective --duration 5 --json -",
-	"lull-model --burst-cost",
-	NULL,
-};
-
-const struct lull_program model_program = {
-	.name = "lull-model",
-	.version = LULL_VERSION,
-	.summary = "Measure what a sleeping sender and a sleeping receiver use and lose: the test "
-		   "framework of the sleep model.",
-	.examples = model_examples,
-	.options = model_options,
-};
-
-void
-model_settings_preset(struct model_settings *settings)
-{
-	memset(settings, 0, sizeof(*settings));
-}
 
 static int
 settings_check_ports(const struct model_settings *settings, struct lull_error *error)
@@ -323,8 +190,9 @@ settings_check_ports(const struct model_settings *settings, struct lull_error *e
 }
 
 int
-model_settings_check(const struct model_settings *settings, struct lull_error *error)
+framework_check(void *state, struct lull_error *error)
 {
+	const struct model_settings *settings = &((struct framework *)state)->settings;
 	uint32_t measured = settings->side == MODEL_BOTH ? 2 : 1;
 	int rc = settings_check_ports(settings, error);
 
@@ -353,24 +221,15 @@ model_settings_check(const struct model_settings *settings, struct lull_error *e
 
 struct lull_idle_limits
 model_settings_limits(const struct model_settings *settings, const struct rest_spec *rest,
-		      uint32_t ring_pkts, uint32_t held_pkts, uint64_t pps_max)
+		      const struct lull_ring_facts *rings, uint64_t pps_max)
 {
 	/* A governor cannot rest 0: a sleep function takes 1 ns for it. */
 	uint64_t rest_ns = rest->timed ? LULL_MAX(rest->rest_ns, 1) : 0;
-	struct lull_idle_limits limits = {
-		.latency_ns = settings->max_latency_ns,
-		.percentile_ppm = (uint32_t)(settings->percentile * 10000 + 0.5),
-		.loss = (enum lull_loss)settings->loss,
-		.rest_ns_max = LULL_MAX(settings->max_rest_ns, rest_ns),
-		.rest_ns = rest_ns,
-		.ring_pkts = ring_pkts,
-		.held_pkts = held_pkts < ring_pkts ? held_pkts : 0,
-		.envelope = pps_max > 0 ? LULL_ENVELOPE_LINK : LULL_ENVELOPE_LEARNED,
-		.pps_max = pps_max,
-		.kalman = settings->kalman,
-	};
+	struct lull_idle_limits limits = lull_resting_limits(&settings->resting, rings);
 
-	limits.kalman.tolerance_ppm = (uint32_t)(settings->kalman_tolerance * 10000 + 0.5);
-	limits.kalman.layout = (enum lull_record_layout)settings->kalman_layout;
+	limits.rest_ns = rest_ns;
+	limits.rest_ns_max = LULL_MAX(limits.rest_ns_max, rest_ns);
+	limits.envelope = pps_max > 0 ? LULL_ENVELOPE_LINK : LULL_ENVELOPE_LEARNED;
+	limits.pps_max = pps_max;
 	return limits;
 }

@@ -1,60 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "program.h"
+#include "program/result.h"
+#include "sim_program.h"
 
-#define PROGRESS_NS (LULL_NS_PER_S / 2)
 #define TAIL_NS (10 * LULL_NS_PER_MS) /* after the last packet of a capture */
 
-static volatile sig_atomic_t run_signal;
-
-static void
-run_stop(int number)
-{
-	run_signal = number;
-}
-
-static uint64_t
-run_clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * LULL_NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-/* ---- progress: only where somebody looks, only when it takes long ---- */
-
+/* For the simulator, while it runs. */
 struct progress {
+	struct lull_run *run;
 	const char *name;
-	uint64_t shown_ns;
-	bool shown;
 };
 
 static bool
 run_progress(void *arg, uint64_t done_ns, uint64_t total_ns)
 {
-	struct progress *progress = arg;
-	uint64_t now_ns;
+	const struct progress *progress = arg;
 
-	if (run_signal != 0)
-		return false;
-	if (!isatty(STDERR_FILENO))
-		return true;
-	now_ns = run_clock_ns();
-	if (now_ns >= progress->shown_ns + PROGRESS_NS) {
-		progress->shown_ns = now_ns;
-		progress->shown = true;
-		fprintf(stderr, "\r%s: %3.0f %%", progress->name,
-			100.0 * (double)done_ns / (double)total_ns);
-	}
-	return true;
+	return lull_run_percent(progress->run, progress->name, done_ns, total_ns);
 }
 
 /* ---- one run ---- */
@@ -121,7 +87,7 @@ run_check(const struct sim_program *program, struct lull_error *error)
 }
 
 static int
-run_read(struct lull_sim *sim, struct sim_run *run)
+run_read(struct lull_sim *sim, struct sim_trial *run)
 {
 	enum lull_sim_side side;
 
@@ -138,7 +104,7 @@ run_read(struct lull_sim *sim, struct sim_run *run)
 }
 
 static void
-run_done(struct sim_run *run)
+run_done(struct sim_trial *run)
 {
 	for (int side = 0; side < LULL_SIM_SIDE_COUNT; side++)
 		free(run->sides[side]);
@@ -146,11 +112,10 @@ run_done(struct sim_run *run)
 
 /* The caller calls run_done() whatever this returns. */
 static int
-run_one(struct sim_program *program, const struct sim_governor *governor, struct sim_run *run,
+run_one(struct sim_program *program, const struct sim_governor *governor, struct sim_trial *run,
 	struct lull_error *error)
 {
-	struct progress progress = { .name = lull_idle_governor_name(governor->governor),
-				     .shown_ns = run_clock_ns() };
+	struct progress progress = { &program->run, lull_idle_governor_name(governor->governor) };
 	struct lull_sim *sim;
 	int rc;
 
@@ -163,14 +128,12 @@ run_one(struct sim_program *program, const struct sim_governor *governor, struct
 				      rc == -ENOMEM ? "no memory for the simulation" :
 						      "limits of a governor are out of range");
 	rc = lull_sim_run(sim, run_progress, &progress);
-	if (progress.shown)
-		fprintf(stderr, "\r%*s\r", 40, "");
+	lull_run_percent_end(&program->run);
 	if (rc == 0)
 		rc = run_read(sim, run);
 	lull_sim_free(sim);
 	if (rc == -EINTR)
-		return lull_error_set(error, rc, "stopped by signal %d: no result",
-				      (int)run_signal);
+		return lull_error_set(error, rc, "stopped by a signal: no result");
 	if (rc != 0)
 		return lull_error_set(error, rc, "no memory for packets under way");
 	program->pkts += run->pkts;
@@ -183,7 +146,7 @@ static int
 run_governor(struct sim_program *program, const struct sim_governor *governor,
 	     struct lull_error *error)
 {
-	struct sim_run run;
+	struct sim_trial run;
 	int rc = run_one(program, governor, &run, error);
 
 	for (int side = 0; rc == 0 && side < LULL_SIM_SIDE_COUNT; side++)
@@ -203,7 +166,7 @@ run_sweep(struct sim_program *program, struct lull_error *error)
 	const struct sim_sweep *sweep = &program->settings.sweep;
 	double factor = (double)sweep->high_ns / (double)sweep->low_ns;
 	struct sim_governor governor = { .governor = lull_idle_governor_find("fixed") };
-	struct sim_run run;
+	struct sim_trial run;
 	uint32_t i;
 	int rc = 0;
 
@@ -220,26 +183,72 @@ run_sweep(struct sim_program *program, struct lull_error *error)
 }
 
 int
-sim_program_run(struct sim_program *program, struct lull_error *error)
+sim_check(void *state, struct lull_error *error)
 {
+	struct sim_program *program = state;
+	int rc = sim_settings_check(&program->settings, error);
+
+	return rc == 0 ? run_check(program, error) : rc;
+}
+
+int
+sim_describe(void *state, bool *done, struct lull_error *error)
+{
+	const struct sim_settings *settings = &((struct sim_program *)state)->settings;
+	const char *path = settings->json[0] != '\0' ? settings->json : "-";
+	json_t *machine;
+	int rc;
+
+	*done = settings->describe[0] != '\0';
+	if (!*done)
+		return 0;
+	machine = sim_result_machine(settings);
+	rc = lull_result_write(path, machine, error);
+	json_decref(machine);
+	return rc;
+}
+
+int
+sim_open(void *state, struct lull_error *error)
+{
+	struct sim_program *program = state;
 	const struct sim_settings *settings = &program->settings;
-	struct sigaction action = { .sa_handler = run_stop, .sa_flags = (int)SA_RESETHAND };
-	uint64_t begin_ns = run_clock_ns();
 	int rc = 0;
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	program->table = settings->json[0] == '\0';
+	program->runs = json_array();
+	program->sweep = json_array();
 	if (settings->pcap[0] != '\0')
 		rc = sim_capture_open(&program->capture, settings->pcap, settings->pcap_speed,
 				      error);
-	if (rc == 0)
-		rc = run_check(program, error);
-	if (rc == 0 && program->table)
+	/* Once more: a capture has a duration of its own. */
+	return rc == 0 ? run_check(program, error) : rc;
+}
+
+int
+sim_run(void *state, struct lull_error *error)
+{
+	struct sim_program *program = state;
+	const struct sim_settings *settings = &program->settings;
+	int rc = 0;
+
+	lull_run_begin(&program->run);
+	if (program->table)
 		sim_table_head(stdout, sim_settings_machine(settings).competitor_ppm > 0);
 	for (uint32_t i = 0; rc == 0 && i < settings->governors.count; i++)
 		rc = run_governor(program, &settings->governors.items[i], error);
 	if (rc == 0 && settings->sweep.steps > 0)
 		rc = run_sweep(program, error);
-	program->wall_s = (double)(run_clock_ns() - begin_ns) * 1e-9;
+	lull_run_end(&program->run);
 	return rc;
+}
+
+void
+sim_close(void *state)
+{
+	struct sim_program *program = state;
+
+	json_decref(program->runs);
+	json_decref(program->sweep);
+	sim_capture_close(&program->capture);
 }

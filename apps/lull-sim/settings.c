@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
 
-#include "program/rows.h"
-#include "program/traffic_spec.h"
 #include "spec.h"
 
-static const char *const loss_names[] = { "zero", "tolerate", NULL };
 static const char *const path_names[] = { "receive", "send-receive", NULL };
-static const char *const sched_names[] = { "auto", "other", "fifo", "deadline", NULL };
-static const char *const layout_names[] = { "linked", "array", "segments", NULL };
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct sim_settings, member)
 
-static const struct lull_option sim_options[] = {
+const struct lull_option sim_options[] = {
 	{
 		.key = "governor",
 		.group = "Resting",
@@ -36,118 +31,12 @@ static const struct lull_option sim_options[] = {
 		.print = sim_governors_print,
 		MEMBER(send_governor),
 	},
-	{
-		.key = "max-latency",
-		.argument = "TIME",
-		.help = "Objective: added latency at the percentile.",
-		.type = LULL_OPTION_DURATION,
-		.value = "200",
-		.unit = "us",
-		.low = LULL_NS_PER_US,
-		.high = LULL_NS_PER_S,
-		MEMBER(max_latency_ns),
-	},
-	{
-		.key = "send-max-latency",
-		.argument = "TIME",
-		.help = "Objective of the sending side.",
-		.type = LULL_OPTION_DURATION,
-		.value_help = "the same",
-		.unit = "us",
-		.low = LULL_NS_PER_US,
-		.high = LULL_NS_PER_S,
-		MEMBER(send_max_latency_ns),
-	},
-	{
-		.key = "percentile",
-		.help = "Objective: the percentile meant.",
-		.type = LULL_OPTION_REAL,
-		.value = "99",
-		.real_low = 50,
-		.real_high = 99.9999,
-		MEMBER(percentile),
-	},
-	{
-		.key = "loss",
-		.help = "Objective: may a rest lose packets?",
-		.type = LULL_OPTION_CHOICE,
-		.choices = loss_names,
-		.value = "zero",
-		MEMBER(loss),
-	},
-	{
-		.key = "max-rest",
-		.argument = "TIME",
-		.help = "No rest longer than this, whatever the governor.",
-		.type = LULL_OPTION_DURATION,
-		.value = "1000",
-		.unit = "us",
-		.low = 1,
-		.high = LULL_NS_PER_S,
-		MEMBER(max_rest_ns),
-	},
-	{
-		.key = "pps-max",
-		.argument = "RATE",
-		.help = "What may arrive at one ring, for loss=zero: link (rate of 64-byte frames),"
-			" learned (twice the largest seen, at least 1M), packets/s, or auto: link "
-			"where there is one.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "auto",
-		.parse = lull_pps_max_parse,
-		.print = lull_pps_max_print,
-		MEMBER(pps_max),
-	},
-	{
-		.key = "kalman-step",
-		.argument = "TIME",
-		.help = "kalman: step of the search.",
-		.type = LULL_OPTION_DURATION,
-		.value = "10",
-		.unit = "us",
-		.low = 1,
-		.high = 10 * LULL_NS_PER_MS,
-		MEMBER(kalman.step_ns),
-	},
-	{
-		.key = "kalman-tolerance",
-		.argument = "PERCENT",
-		.help = "kalman: loss of speed that still counts as none.",
-		.type = LULL_OPTION_REAL,
-		.value = "1",
-		.real_low = 0.0001,
-		.real_high = 50,
-		MEMBER(kalman_tolerance),
-	},
-	{
-		.key = "kalman-row",
-		.argument = "BYTES",
-		.help = "kalman: sizes that share a row of the record table.",
-		.type = LULL_OPTION_COUNT,
-		.value = "10",
-		.low = 1,
-		.high = 1437,
-		MEMBER(kalman.row_bytes),
-	},
-	{
-		.key = "kalman-window",
-		.argument = "TIME",
-		.help = "kalman: window of the estimates.",
-		.type = LULL_OPTION_DURATION,
-		.value = "10",
-		.unit = "ms",
-		.low = LULL_NS_PER_US,
-		.high = LULL_NS_PER_S,
-		MEMBER(kalman.window_ns),
-	},
-	{
-		.key = "kalman-layout",
-		.help = "kalman: how the record table is laid out.",
-		.type = LULL_OPTION_CHOICE,
-		.choices = layout_names,
-		.value = "linked",
-		MEMBER(kalman.layout),
-	},
+	LULL_OBJECTIVE_OPTIONS(struct sim_settings, resting, false),
+	LULL_MAX_LATENCY_OPTION("send-", struct sim_settings, send_max_latency_ns,
+				.value_help = "the same"),
+	LULL_PPS_MAX_OPTION(struct sim_settings, resting.pps_max, .live = false),
+	LULL_KALMAN_OPTIONS(struct sim_settings, resting.kalman, resting.kalman_tolerance,
+			    resting.kalman_layout, .live = false),
 	{
 		.key = "traffic",
 		.group = "Traffic",
@@ -160,17 +49,7 @@ static const struct lull_option sim_options[] = {
 		.print = lull_traffic_spec_print,
 		MEMBER(arrival),
 	},
-	{
-		.key = "traffic-size",
-		.argument = "SIZES",
-		.help = "Sizes on the wire with CRC, and weights: 64 or 64:7,594:4,1518:1.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "64",
-		.parse = lull_traffic_size_parse,
-		.print = lull_traffic_size_print,
-		.joined = true,
-		MEMBER(arrival),
-	},
+	LULL_TRAFFIC_SIZE_OPTION(struct sim_settings, arrival),
 	{
 		.key = "pcap",
 		.argument = "FILE",
@@ -299,15 +178,8 @@ static const struct lull_option sim_options[] = {
 		.high = LULL_SIM_THREADS_MAX,
 		MEMBER(cores),
 	},
-	{
-		.key = "sched-policy",
-		.help = "Class of the threads: other is the ordinary one; fifo takes over at once "
-			"and is left within 10 ms by a thread that stops resting; auto: fifo.",
-		.type = LULL_OPTION_CHOICE,
-		.choices = sched_names,
-		.value_help = "the machine's, mostly other",
-		MEMBER(sched_policy),
-	},
+	LULL_SCHED_POLICY_OPTION(struct sim_settings, resting.sched_policy,
+				 .value_help = "the machine's, mostly other"),
 	{
 		.key = "competitor",
 		.argument = "SHARE[:RUN]",
@@ -419,6 +291,7 @@ static const struct lull_option sim_options[] = {
 	},
 	{
 		.key = "describe-machine",
+		.action = true,
 		.argument = "NAME",
 		.help = "Only show the costs of this machine, and what a thread can do at most "
 			"with them.",
@@ -471,22 +344,4 @@ static const struct lull_option sim_options[] = {
 	},
 	LULL_JSON_OPTION(struct sim_settings),
 	{ .key = NULL },
-};
-
-static const char *const sim_examples[] = {
-	"lull-sim --traffic poisson:300k --governor spin,ramp,objective --max-latency 100",
-	"lull-sim --traffic poisson:300k --link 10G --ring 4096 --max-latency 200",
-	"lull-sim --pcap my.pcap --governor objective --max-latency 200 --json -",
-	"lull-sim --traffic onoff:10M,1ms,9ms --link 25G --ring 2048 --stall 100ms:2ms",
-	"lull-sim --traffic poisson:100k --competitor 100 --sched-policy fifo",
-	NULL,
-};
-
-const struct lull_program sim_program = {
-	.name = "lull-sim",
-	.version = LULL_VERSION,
-	.summary = "Run governors in virtual time, on traffic and costs of your choice, and say "
-		   "exactly what they cost and saved.",
-	.examples = sim_examples,
-	.options = sim_options,
 };

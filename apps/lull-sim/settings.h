@@ -11,13 +11,14 @@
 #include <lull/idle.h>
 #include <lull/traffic.h>
 
-#include "program/options.h"
-#include "program/pps_max.h"
+#include "program/resting.h"
+#include "program/rows.h"
 #include "sim/sim.h"
 
 #define SIM_GOVERNORS_MAX 32
 #define SIM_PATH_SIZE 4096
 #define SIM_UNSET UINT64_MAX
+#define SIM_CHOICE_UNSET UINT32_MAX
 
 /** A governor, and the rest of fixed and metronome. */
 struct sim_governor {
@@ -45,14 +46,6 @@ struct sim_competitor {
 	uint64_t share_ppm, run_ns;
 };
 
-enum sim_sched_policy {
-	SIM_SCHED_AUTO, /* as the live programs: what a resting loop is best off with */
-	SIM_SCHED_OTHER,
-	SIM_SCHED_FIFO,
-	SIM_SCHED_DEADLINE,
-	SIM_SCHED_UNSET, /* the machine's */
-};
-
 /** Fixed rests from low_ns to high_ns, each longer than the last by the same factor. */
 struct sim_sweep {
 	uint64_t low_ns, high_ns;
@@ -66,12 +59,8 @@ struct sim_states {
 
 struct sim_settings {
 	struct sim_governors governors, send_governor;
-	uint64_t max_latency_ns, send_max_latency_ns, max_rest_ns;
-	double percentile;
-	uint32_t loss;
-	struct lull_pps_max pps_max;
-	struct lull_kalman_config kalman;
-	double kalman_tolerance;
+	struct lull_resting resting;  /* less governor and rest; sched_policy may be untold */
+	uint64_t send_max_latency_ns; /* SIM_UNSET: the same */
 
 	struct lull_arrival_config arrival;
 	char pcap[SIM_PATH_SIZE];
@@ -85,13 +74,12 @@ struct sim_settings {
 	uint32_t machine;
 	uint64_t turn_ns, rest_ns, switch_ns;        /* SIM_UNSET: the machine's */
 	struct lull_sim_curve burst_cost, overshoot; /* count 0: the machine's */
-	double watts;                                /* negative: the machine's */
+	double watts;                                /* NAN: the machine's */
 	struct sim_states states;
 
 	struct sim_pair late, line_bursts;
 	struct sim_stall stall;
 	struct sim_competitor competitor;
-	uint32_t sched_policy; /* enum sim_sched_policy */
 
 	uint64_t seed, duration_ns, warmup_ns; /* SIM_UNSET: as it suits the traffic */
 	struct sim_sweep sweep;
@@ -100,14 +88,10 @@ struct sim_settings {
 	char json[SIM_PATH_SIZE];
 };
 
-extern const struct lull_program sim_program;
+extern const struct lull_option sim_options[];
 
-/** What the table leaves to the program. */
-void sim_settings_preset(struct sim_settings *settings);
 /** What rows cannot say about each other; 0 or -EINVAL and the sentence. */
 int sim_settings_check(const struct sim_settings *settings, struct lull_error *error);
-/** A row that was left to the machine, the traffic or the other side. */
-bool sim_settings_unset(const struct lull_option *option, const struct sim_settings *settings);
 /** The machine with what was replaced in it, other work and stolen time included. */
 struct lull_sim_machine sim_settings_machine(const struct sim_settings *settings);
 /** Limits of a governor. */

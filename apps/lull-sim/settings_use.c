@@ -1,43 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What follows from the settings: checks that rows cannot make, and what the simulator is given. */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
+#include <lull/rest.h>
+
 #include "program/number.h"
-#include "settings.h"
+#include "sim_program.h"
 #include "spec.h"
 
 void
-sim_settings_preset(struct sim_settings *settings)
+sim_preset(void *presets)
 {
-	memset(settings, 0, sizeof(*settings));
+	struct sim_settings *settings = presets;
+
 	settings->send_max_latency_ns = SIM_UNSET;
 	settings->turn_ns = SIM_UNSET;
 	settings->rest_ns = SIM_UNSET;
 	settings->switch_ns = SIM_UNSET;
-	settings->watts = -1;
+	settings->watts = NAN;
 	settings->stall.every_ns = SIM_UNSET;
 	settings->competitor.share_ppm = SIM_UNSET;
-	settings->sched_policy = SIM_SCHED_UNSET;
+	settings->resting.sched_policy = SIM_CHOICE_UNSET;
 	settings->duration_ns = SIM_UNSET;
 	settings->warmup_ns = SIM_UNSET;
-}
-
-bool
-sim_settings_unset(const struct lull_option *option, const struct sim_settings *settings)
-{
-	const char *member = (const char *)settings + option->offset;
-	uint64_t ns;
-
-	if (option->type == LULL_OPTION_CHOICE)
-		return member == (const char *)&settings->sched_policy &&
-		       settings->sched_policy == SIM_SCHED_UNSET;
-	if (option->type == LULL_OPTION_REAL)
-		return member == (const char *)&settings->watts && settings->watts < 0;
-	if (option->type != LULL_OPTION_DURATION)
-		return false;
-	memcpy(&ns, member, sizeof(ns));
-	return ns == SIM_UNSET;
 }
 
 int
@@ -54,7 +41,7 @@ sim_settings_check(const struct sim_settings *settings, struct lull_error *error
 				      "held: %u of %u descriptors leaves none; give less or a "
 				      "larger --ring",
 				      settings->held, settings->ring);
-	if (settings->sched_policy == SIM_SCHED_DEADLINE)
+	if (settings->resting.sched_policy == LULL_SCHED_DEADLINE)
 		return lull_error_set(error, -EINVAL,
 				      "sched-policy: deadline is not simulated: its budget would "
 				      "be; fifo comes near");
@@ -110,9 +97,9 @@ sim_settings_machine(const struct sim_settings *settings)
 		machine.competitor_ppm = (uint32_t)settings->competitor.share_ppm;
 		machine.competitor_run_ns = settings->competitor.run_ns;
 	}
-	if (settings->sched_policy != SIM_SCHED_UNSET)
-		machine.fifo = settings->sched_policy != SIM_SCHED_OTHER;
-	if (settings->watts >= 0)
+	if (settings->resting.sched_policy != SIM_CHOICE_UNSET)
+		machine.fifo = settings->resting.sched_policy != LULL_SCHED_OTHER;
+	if (!isnan(settings->watts))
 		machine.watts = settings->watts;
 	if (settings->states.count > 0) {
 		machine.state_count = settings->states.count;
@@ -125,23 +112,16 @@ struct lull_idle_limits
 sim_settings_limits(const struct sim_settings *settings, const struct sim_governor *governor,
 		    enum lull_sim_side side)
 {
-	struct lull_idle_limits limits = {
-		.latency_ns = settings->max_latency_ns,
-		.percentile_ppm = (uint32_t)(settings->percentile * 10000 + 0.5),
-		.loss = (enum lull_loss)settings->loss,
-		.rest_ns_max = settings->max_rest_ns,
-		.rest_ns = governor->rest_ns,
-		.envelope = settings->pps_max.envelope,
-		.pps_max = settings->pps_max.pps,
-		.kalman = settings->kalman,
+	/* Ring and rate are the simulator's to know: here it only counts that there is a link. */
+	const struct lull_ring_facts rings = {
+		.link_pps = settings->link_bps > 0,
+		.hardware_pps = settings->link_bps > 0,
 	};
+	struct lull_idle_limits limits = lull_resting_limits(&settings->resting, &rings);
 
+	limits.rest_ns = governor->rest_ns;
 	if (side == LULL_SIM_SIDE_SEND && settings->send_max_latency_ns != SIM_UNSET)
 		limits.latency_ns = settings->send_max_latency_ns;
-	limits.kalman.tolerance_ppm = (uint32_t)(settings->kalman_tolerance * 10000 + 0.5);
-	if (settings->pps_max.automatic)
-		limits.envelope =
-			settings->link_bps > 0 ? LULL_ENVELOPE_LINK : LULL_ENVELOPE_LEARNED;
 	return limits;
 }
 

@@ -3,7 +3,7 @@
 #include <lull/rest.h>
 #include <stdio.h>
 
-#include "program.h"
+#include "sim_program.h"
 
 void
 sim_table_head(FILE *out, bool competitor)
@@ -31,7 +31,7 @@ table_us(const struct lull_histogram *histogram, uint32_t ppm)
 }
 
 static void
-table_side(FILE *out, const struct sim_run *run, enum lull_sim_side side)
+table_side(FILE *out, const struct sim_trial *run, enum lull_sim_side side)
 {
 	const struct lull_sim_result *result = run->sides[side];
 	const struct lull_sim_policy *policy = &run->config.policy[side];
@@ -60,7 +60,7 @@ table_side(FILE *out, const struct sim_run *run, enum lull_sim_side side)
 }
 
 void
-sim_table_run(FILE *out, const struct sim_run *run)
+sim_table_run(FILE *out, const struct sim_trial *run)
 {
 	for (int side = 0; side < LULL_SIM_SIDE_COUNT; side++)
 		if (run->sides[side] != NULL)

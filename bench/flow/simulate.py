@@ -188,7 +188,7 @@ def drain(bench: Bench, pkts: int) -> Row:
     rows = []
     for name, result in zip(names, results, strict=True):
         run = result["runs"][0]
-        speed = result["simulated_pkts"] / result["wall_s"] / 1e6
+        speed = result["simulated_pkts"] / result["duration_s"] / 1e6
         rows.append(
             [
                 name,
@@ -212,7 +212,7 @@ def figures(bench: Bench) -> Row:
     found: Row = {}
     loads_text = ",".join(str(load) for load in FIGURE_LOADS)
     words = ["--start", "warm", "--load", loads_text, "--packets", str(bench.pkts)]
-    words += ["--scheduler", ",".join(FIGURE_SCHEDULERS), "--burst", "144", "--flush", "144"]
+    words += ["--scheduler", ",".join(FIGURE_SCHEDULERS), "--burst", "144", "--flush-burst", "144"]
     for target, figure in ((1, "Fig. 4"), (2, "Fig. 5")):
         runs = bench.call([*words, "--target", str(target)])["runs"]
         rows = []
@@ -224,7 +224,8 @@ def figures(bench: Bench) -> Row:
         found[figure] = runs
     rows = []
     words = ["--scheduler", "subflow-paper", "--start", "cold", "--target", "1", "--load", "0.7"]
-    words += ["--burst", "144", "--flush", "144", "--watch", "144", "--packets", str(bench.pkts)]
+    words += ["--burst", "144", "--flush-burst", "144", "--watch", "144"]
+    words += ["--packets", str(bench.pkts)]
     for threshold in THRESHOLDS:
         run = bench.call([*words, "--threshold", str(threshold)])["runs"][0]
         found[f"threshold {threshold}"] = run

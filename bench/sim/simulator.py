@@ -105,7 +105,7 @@ class Simulator:
         if done.returncode != 0:
             raise BenchError(done.stderr.strip())
         run: dict[str, Any] = json.loads(done.stdout)["runs"][0]
-        flat = run["latency"]["bins"]
+        flat = run["latency_ns"]["bins"]
         bins = list(zip(flat[0::2], flat[1::2], strict=True))
         p50_ns, p99_ns = (0, 0)
         if bins:
@@ -114,8 +114,8 @@ class Simulator:
             "cpu_pct": run["cpu_pct"],
             "p50_ns": p50_ns,
             "p99_ns": p99_ns,
-            "bare_p50_ns": run["latency"]["p50_ns"],
-            "bare_p99_ns": run["latency"]["p99_ns"],
+            "bare_p50_ns": run["latency_ns"]["p50"],
+            "bare_p99_ns": run["latency_ns"]["p99"],
             "rest_ns": run["counters"]["rest_requested_ns"] / max(1, run["rests"]),
             "lost": run["lost"],
         }

@@ -49,13 +49,13 @@ def spark(values: list[float], top: float, width: int) -> str:
     return "".join(SPARK_LEVELS[max(0, min(steps, round(value / top * steps)))] for value in last)
 
 
-TIMES_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+TIMES_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9, "m": 6e10, "min": 6e10, "h": 3.6e12}
 FACTORS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 
 def parse_ns(text: str) -> float:
     """A time as options take it, 100us or 1.5ms; a bare number is in us. ValueError if not."""
-    number = text.strip().rstrip("nums")
+    number = text.strip().rstrip("numsih")
     unit = text.strip()[len(number):]
     if unit and unit not in TIMES_NS:
         raise ValueError(text)

@@ -211,7 +211,7 @@ def is_refused(keeper: Keeper) -> None:
     video = f"--backend kernel:lo --unchecked --stream protocol=rfc4175,{SIZE},pixel=rgb8,port="
     video += f"{free_ports(1)}"
     keeper.refused(f"{video} --packets-when partial", "packets-when: name the file")
-    keeper.refused(f"{video} --packets none/p.pcapng", "cannot write none/p.pcapng")
+    keeper.refused(f"{video} --packets none/p.pcapng", "cannot write none/p.pcapng", status=1)
     keeper.refused(f"{video} --packets p.pcapng --packets-room 1k", "packets-room")
     run = keeper.call(*video.split(), "--packets", "/dev/full", "--duration", "50ms")
     check(run.returncode == 1 and "cannot write /dev/full" in run.stderr, "full", run.stderr)

@@ -157,7 +157,7 @@ def is_told(stand: Pair) -> None:
             [stand.source, "--to", "127.0.0.1:9", "--sent-stamp", *wrong.split()],
             check=False, capture_output=True, text=True, timeout=PATIENCE_S,
         )  # fmt: skip
-        said = refused.returncode == 1 and "sent-stamp: needs" in refused.stderr
+        said = refused.returncode == 2 and "sent-stamp: needs" in refused.stderr
         check(said, f"refuses {wrong}", refused.stderr)
 
 

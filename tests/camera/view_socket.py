@@ -276,11 +276,11 @@ def keeps_its_place(place: Place) -> None:
         *("--backend", "kernel:lo", "--unchecked", "--stream"),
         f"protocol=rfc4175,port={ports + 1},width=64,height=48,pixel=rgb8",
     )
-    place.refused(" ".join((*words, "--view", "view")), "view: cannot listen at 'view'")
+    place.refused(" ".join((*words, "--view", "view")), "view: cannot listen at 'view'", 1)
     check(place.path.read_text() == "precious", "other files stay")
     place.path.unlink()
     first = place.receive("uyvy8", ports)
-    place.refused(" ".join((*words, "--view", "view")), "view: cannot listen at 'view'")
+    place.refused(" ".join((*words, "--view", "view")), "view: cannot listen at 'view'", 1)
     check(place.path.exists(), "who listens is left alone")
     first.process.kill()
     first.process.wait()
@@ -290,7 +290,7 @@ def keeps_its_place(place: Place) -> None:
     viewer.next("hello")
     stop(second)
     viewer.close()
-    place.refused(" ".join((*words, "--view", "v" * 200)), "too long")
+    place.refused(" ".join((*words, "--view", "v" * 200)), "too long", 1)
 
 
 def main() -> None:

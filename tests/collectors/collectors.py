@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What other people's collectors make of our records: nothing lost, nothing changed.
 
-collectors.py KAFKA_STAND PROGRAM [ARGUMENT ...]: the program, given --json or --ipfix or --kafka
+collectors.py KAFKA_STAND PROGRAM [ARGUMENT ...]: the program, given --records or --ipfix or --kafka
 and a destination, writes the same records there each time. KAFKA_STAND may be "-".
 """
 
@@ -125,7 +125,7 @@ class Program:
     def __init__(self, command: list[str], scratch: Path) -> None:
         self.command = command
         self.scratch = scratch
-        self.run("--json", str(scratch / "truth.json"))
+        self.run("--records", str(scratch / "truth.json"))
         self.text = (scratch / "truth.json").read_text(encoding="ascii")
         self.records: list[dict[str, Any]] = [json.loads(line) for line in self.text.splitlines()]
         check(len(self.records) > 0, "there are records", command)
@@ -386,17 +386,17 @@ def json_everywhere(program: Program, scratch: Path, _stand: str) -> None:
             ("unix:", socket.SOCK_STREAM, scratch / "socket"))  # fmt: skip
     for scheme, kind, path in ways:
         collector, where = server(kind, path)
-        program.run("--json", scheme + where)
-        check(collector.finish(len(truth)) == truth, f"--json {scheme}: the same lines")
-    shown = subprocess.run([*program.command, "--json", "-"], stdout=subprocess.PIPE,
+        program.run("--records", scheme + where)
+        check(collector.finish(len(truth)) == truth, f"--records {scheme}: the same lines")
+    shown = subprocess.run([*program.command, "--records", "-"], stdout=subprocess.PIPE,
                            timeout=PATIENCE_S, check=True)  # fmt: skip
-    check(shown.stdout == truth, "--json -: the same lines")
+    check(shown.stdout == truth, "--records -: the same lines")
 
 
 def several_at_once(program: Program, scratch: Path, _stand: str) -> None:
     lines, messages = scratch / "both.json", scratch / "both.ipfix"
     tool("ipfixDump")
-    program.run("--json", str(lines), "--ipfix", str(messages))
+    program.run("--records", str(lines), "--ipfix", str(messages))
     check(lines.read_text(encoding="ascii") == program.text, "the same lines beside IPFIX")
     check_ipfix(program, messages, "ipfixDump beside JSON")
 
@@ -416,15 +416,15 @@ def kafka(program: Program, _scratch: Path, stand: str) -> None:
 
 def refusals(program: Program, scratch: Path, _stand: str) -> None:
     wrong = {
-        ("--json", "localhost:9000"): "udp://localhost:9000",
+        ("--records", "localhost:9000"): "udp://localhost:9000",
         ("--ipfix", "127.0.0.1:4739"): "udp://127.0.0.1:4739",
         ("--ipfix", "-"): "FILE",
-        ("--json", "sctp://a:1"): "tcp://",
-        ("--json", "udp://::1:2055"): "brackets",
-        ("--json", "tcp://localhost:0"): "65535",
-        ("--json", f"{scratch}/none/file"): "No such file",
-        ("--json", f"tcp://127.0.0.1:{free_port(socket.SOCK_STREAM)}"): "refused",
-        ("--json", "/dev/full"): "No space left",
+        ("--records", "sctp://a:1"): "tcp://",
+        ("--records", "udp://::1:2055"): "brackets",
+        ("--records", "tcp://localhost:0"): "65535",
+        ("--records", f"{scratch}/none/file"): "No such file",
+        ("--records", f"tcp://127.0.0.1:{free_port(socket.SOCK_STREAM)}"): "refused",
+        ("--records", "/dev/full"): "No space left",
     }
     for (option, value), remedy in wrong.items():
         run = subprocess.run([*program.command, option, value], capture_output=True, text=True,

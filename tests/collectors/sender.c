@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sends made-up records: sender COUNT live|totals|ordered [--json|--ipfix|--kafka TO] ... */
+/* Sends made-up records: sender COUNT live|totals|ordered [--records|--ipfix|--kafka TO] ... */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

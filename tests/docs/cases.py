@@ -270,7 +270,7 @@ def prints_flows(place: Place, block: Block) -> None:
 
 def has_this_record(place: Place, block: Block) -> None:
     """docs/export.md: the record stands among those of the captures."""
-    words = "build/apps/lull-flow/lull-flow --pcap tests/data/flows --json -"
+    words = "build/apps/lull-flow/lull-flow --pcap tests/data/flows --records -"
     with Shell(place) as shell:
         said = shell.type(words)
     wanted = "".join(block.text.split())

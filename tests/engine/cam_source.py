@@ -405,11 +405,11 @@ def heartbeat(trial: Trial) -> None:
 # ---- mistakes ----
 
 def mistakes(trial: Trial) -> None:
-    for options, sentence in (
+    for options, sentence, *status in (
             (["--to", "here"], "to: 'here' is not ADDRESS:PORT"),
             ([], "to: where shall the packets go?"),
             (["--protocol", "cmp"], "interface: cmp and rvf are sent on one, name it"),
-            (["--protocol", "cmp", "--interface", "none0"], "interface: there is no 'none0'"),
+            (["--protocol", "cmp", "--interface", "none0"], "interface: there is no 'none0'", 1),
             (["--protocol", "gvsp", "--to", f"{HOME}:9"], "bind: gvsp needs the address"),
             (["--to", f"{HOME}:9", "--pace", "slow"], "pace: 'slow' is not burst"),
             (["--to", f"{HOME}:9", "--lose", "2M"], "lose: '2M' is not parts per million"),
@@ -417,12 +417,13 @@ def mistakes(trial: Trial) -> None:
             (["--to", f"{HOME}:9", "--late", "5,3"], "late: '5,3' is not PPM,TIME"),
             (["--protocol", "cmp", "--interface", "lo", "--segment"], "segment: the kernel cuts"),
             (["--to", f"{HOME}:9", "--row-bytes", "10"], "row-bytes: 10 bytes do not hold"),
-            (["--protocol", "gvsp", "--bind", HOME, "--pixel", "uyvy10"], "gvsp cannot carry"),
-            (["--to", f"{HOME}:9", "--log", "/nowhere/x"], "log: cannot write '/nowhere/x'")):
+            (["--protocol", "gvsp", "--bind", HOME, "--pixel", "uyvy10"], "gvsp cannot carry", 1),
+            (["--to", f"{HOME}:9", "--log", "/nowhere/x"], "log: cannot write '/nowhere/x'", 1)):
         run = subprocess.run([trial.program, *options], capture_output=True, text=True,
                              timeout=PATIENCE_S, check=False)
-        check(run.returncode == 1 and sentence in run.stderr and run.stderr.count("\n") == 1,
-              f"says '{sentence}'", run.stderr)
+        check([run.returncode] == (status or [2]), f"exit status, {sentence}", run.returncode)
+        check(sentence in run.stderr and run.stderr.count("\n") == 1, f"says '{sentence}'",
+              run.stderr)
 
 
 def main() -> None:

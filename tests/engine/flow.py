@@ -56,7 +56,7 @@ class Trial:
     def records(self, *options: object) -> str:
         """The records of a run that ends well and loses nothing."""
         result = self.scratch / "result.json"
-        run = self.run("--json", "-", "--result", result, *options)
+        run = self.run("--records", "-", "--json", result, *options)
         check(run.returncode == 0, f"ends well with {options}", run.stderr)
         adds_up(json.loads(result.read_text(encoding="utf-8")), run.stdout)
         return run.stdout
@@ -154,13 +154,13 @@ def mistakes_are_refused(trial: Trial) -> None:
 def truncated_files_count_and_are_told(trial: Trial) -> None:
     cut = trial.scratch / "cut.pcap"
     cut.write_bytes((Path(trial.captures) / "http.pcap").read_bytes()[:-7])
-    run = trial.run("--pcap", cut, "--json", "-")
+    run = trial.run("--pcap", cut, "--records", "-")
     check(run.returncode != 0, "is an error", run.stderr)
     check(re.search(r"cut\.pcap: truncated at byte \d+", run.stderr) is not None, "says where",
           run.stderr)
     check(run.stdout != "", "gives what can be read")
     result = trial.scratch / "cut.json"
-    again = trial.run("--pcap", cut, "--json", "-", "--keep-going", "--result", result)
+    again = trial.run("--pcap", cut, "--records", "-", "--keep-going", "--json", result)
     check(again.returncode == 0 and "truncated at byte" in again.stderr, "goes on when told to",
           again.stderr)
     check(again.stdout == run.stdout, "with the same records")
@@ -183,8 +183,8 @@ def decisions_can_be_repeated(trial: Trial) -> None:
 def dealt(trial: Trial, *options: object) -> tuple[int, str, str]:
     """Seed, packets per worker, and records."""
     result = trial.scratch / "seed.json"
-    run = trial.run("--pcap", trial.captures, "--identify=no", "--json", "-", "--workers", 4,
-                    "--scheduler", "crc32", "--order", "none", "--result", result, *options)
+    run = trial.run("--pcap", trial.captures, "--identify=no", "--records", "-", "--workers", 4,
+                    "--scheduler", "crc32", "--order", "none", "--json", result, *options)
     check(run.returncode == 0, "ends well", run.stderr)
     end = json.loads(result.read_text(encoding="utf-8"))
     return int(end["settings"]["seed"]), str(end["dispatch"][0]["worker_pkts"]), run.stdout
@@ -205,7 +205,7 @@ def ports_draw_a_seed(trial: Trial) -> None:
     result = trial.scratch / "seed.json"
     seeds = []
     for options in ([], [], ["--seed", 0], ["--seed", 77]):
-        run = trial.run("--vdev", "net_null0,no-rx=1", "--duration", "10ms", "--result", result,
+        run = trial.run("--vdev", "net_null0,no-rx=1", "--duration", "10ms", "--json", result,
                         *options)
         check(run.returncode == 0, "ends well", run.stderr)
         settings = json.loads(result.read_text(encoding="utf-8"))["settings"]
@@ -235,7 +235,7 @@ def started(trial: Trial, *options: object) -> "subprocess.Popen[str]":
 
 def live_it_answers_and_ends_by_signal(trial: Trial) -> None:
     result = trial.scratch / "live.json"
-    with started(trial, "--vdev", "net_ring0", "--workers", 2, "--result", result) as run:
+    with started(trial, "--vdev", "net_ring0", "--workers", 2, "--json", result) as run:
         path = trial.scratch / f"dpdk/lull-flow-{run.pid}"
         check(path.exists(), "has a folder at run time", path)
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
@@ -264,7 +264,7 @@ def live_it_answers_and_ends_by_signal(trial: Trial) -> None:
 def a_signal_ends_reading_with_all_records(trial: Trial) -> None:
     result = trial.scratch / "ended.json"
     with started(trial, "--pcap", trial.captures, "--worker-delay", "2ms", "--ring", 64,
-                 "--json", "-", "--result", result) as run:
+                 "--records", "-", "--json", result) as run:
         run.send_signal(signal.SIGTERM)
         stdout, stderr = run.communicate(timeout=PATIENCE_S)
         check(run.returncode == 0, "ends well", stderr)

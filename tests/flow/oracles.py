@@ -54,7 +54,7 @@ class Trial:
     def records(self, capture: Path, *options: str) -> list[dict[str, Any]]:
         """Records of a run that loses nothing."""
         result = self.scratch / "result.json"
-        command = [self.program, "--pcap", str(capture), "--json", "-", "--result", str(result)]
+        command = [self.program, "--pcap", str(capture), "--records", "-", "--json", str(result)]
         run = subprocess.run([*command, *options], capture_output=True, text=True,
                              timeout=PATIENCE_S, check=False)
         check(run.returncode == 0, f"reads {capture.name}", run.stderr)

@@ -32,8 +32,8 @@ class Probe(Program):
         for i in range(ports):
             here.veth((self.near, f"n{i}"), (self.far, f"f{i}"))
             words += ["--vdev", f"net_af_packet{i},iface=f{i},{RING}"]
-        self.result_path = here.path("flow.result")
-        words += ["--result", str(self.result_path), "--stats", "0.05", *options.split()]
+        self.records_path = here.path("flow.records")
+        words += ["--records", str(self.records_path), "--stats", "0.05", *options.split()]
         words += ["--seed", "0"]  # which flows share a bucket is the same each time
         super().__init__(here, "flow", [binary, *words], self.far)
         here.programs.append(self)
@@ -55,9 +55,9 @@ class Probe(Program):
         wait_for(f"{count} packets are here", lambda: self.totals()["rx"] >= count)
 
     def records(self) -> list[dict[str, Any]]:
-        if not self.json_path.exists():
+        if not self.records_path.exists():
             return []
-        text = self.json_path.read_text(encoding="utf-8")
+        text = self.records_path.read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines(keepends=True) if line[-1] == "\n"]
 
     def end(self, sign: int) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class Probe(Program):
         self.process.send_signal(sign)
         status = self.wait()
         check(status == 0, "ends with 0", f"{status}, {self.stderr()}")
-        result: dict[str, Any] = json.loads(self.result_path.read_text(encoding="utf-8"))
+        result: dict[str, Any] = json.loads(self.json_path.read_text(encoding="utf-8"))
         totals, conservation = result["totals"], result["conservation"]
         check(conservation["violations"] == 0, "packets added up", conservation)
         check(conservation["checks"] > 1, "that was checked", conservation)
@@ -266,7 +266,7 @@ def timeouts_export_in_time(binaries: list[str]) -> None:
         wait_for("a long flow is exported in parts", cut, EXPORT_SLACK_S)
         probe.end(signal.SIGINT)
         check_all_recorded(probe, traffic)
-        check(Path(probe.json_path).stat().st_size > 0, "records stay")
+        check(Path(probe.records_path).stat().st_size > 0, "records stay")
 
 
 main(

@@ -16,13 +16,13 @@ from typing import Any
 
 PATIENCE_S = 60
 QUICK = ["--packets", "20k", "--lead", "20k"]
-WHOLE = {"program", "version", "settings", "runs", "bisections", "simulated_pkts", "wall_s"}
+WHOLE = {"program", "version", "settings", "runs", "bisections", "simulated_pkts", "duration_s"}
 RUN = {
-    "scheduler", "order", "start", "workers", "load", "seed", "capacity_pps", "offered_pps",
+    "scheduler", "order", "start", "workers", "load", "seed", "capacity_per_s", "offered_per_s",
     "offered", "delivered", "lost", "lost_rx_ring", "lost_worker_ring", "loss_ppm", "watched",
     "watched_lost", "watched_lost_pct", "reordered", "reordered_pct", "reordered_output",
     "reordered_output_pct", "moves_per_1000", "moves_inflight_per_1000", "identified", "flows",
-    "partials", "partials_per_flow", "span_ns", "io_busy_pct", "worker", "latency", "wait",
+    "partials", "partials_per_flow", "span_ns", "io_busy_pct", "worker", "latency_ns", "wait_ns",
     "dispatch", "resequence",
 }  # fmt: skip
 
@@ -60,7 +60,7 @@ class Stand:
         """One line that names what is wrong, and nothing written."""
         run = self.call(*words.split(), "--json", "refused.json")
         shown = f"{words}: {run.returncode} {run.stdout}{run.stderr}"
-        check(run.returncode == 1 and run.stdout == "", "exit status 1, stdout empty", shown)
+        check(run.returncode == 2 and run.stdout == "", "exit status 2, stdout empty", shown)
         check(len(run.stderr.splitlines()) == 1, "says one line", shown)
         check(run.stderr.startswith("lull-flow-sim: "), "says who speaks", shown)
         check(re.search(pattern, run.stderr) is not None, f"says {pattern}", shown)
@@ -105,8 +105,8 @@ def has_every_member(stand: Stand) -> None:
         check(run["offered"] == run["delivered"] + run["lost"], "conserved", run)
         check(len(run["worker"]) == 4, "workers", run["worker"])
         packets = sum(worker["packets"] for worker in run["worker"])
-        check(packets == run["delivered"] == run["latency"]["count"], "by worker", run)
-        check(abs(run["offered_pps"] - run["load"] * run["capacity_pps"]) < 1, "load", run)
+        check(packets == run["delivered"] == run["latency_ns"]["count"], "by worker", run)
+        check(abs(run["offered_per_s"] - run["load"] * run["capacity_per_s"]) < 1, "load", run)
 
 
 def same_seed_same_result(stand: Stand) -> None:
@@ -143,11 +143,11 @@ def ends_by_signal(stand: Stand) -> None:
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=stand.scratch
     ) as run:
-        taken = False  # it takes signals once it runs, which is when the bit is caught
+        taken = False  # it takes signals once it runs, which is when the bit is blocked
         while not taken and run.poll() is None and time.monotonic() < begin + PATIENCE_S:
             status = Path(f"/proc/{run.pid}/status").read_text(encoding="ascii")
-            caught = re.search(r"^SigCgt:\s*(\w+)$", status, re.MULTILINE)
-            taken = caught is not None and bool(int(caught[1], 16) >> (signal.SIGINT - 1) & 1)
+            blocked = re.search(r"^SigBlk:\s*(\w+)$", status, re.MULTILINE)
+            taken = blocked is not None and bool(int(blocked[1], 16) >> (signal.SIGINT - 1) & 1)
         run.send_signal(signal.SIGINT)
         stdout, stderr = run.communicate(timeout=PATIENCE_S)
     check(run.returncode == 1 and stdout == "", "ends", f"{run.returncode} {stderr}")

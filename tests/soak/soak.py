@@ -161,7 +161,7 @@ def adds_up(run: Run, capture: Capture, result: dict[str, Any]) -> None:
 def soak(run: Run, program: str, capture: Capture, stats: str, kib_max: int) -> str:
     result_path = capture.path.with_name("result.json")
     command = [program, "--pcap", str(capture.path), "--identify=no", "--stats", stats,
-               "--result", str(result_path), *run.options]
+               "--json", str(result_path), *run.options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         samples, other = watch(process)
     check(process.returncode == 0, f"{run.name}: ends well", other)

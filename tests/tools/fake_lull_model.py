@@ -24,8 +24,8 @@ def side(rest: str, pps: float, size: int) -> dict[str, Any]:
     kept = min(1.0, RING_PKTS / 2 / (pps * slept_ns / 1e9)) if pps * slept_ns else 1.0
     cpu = 99.0 if name in ("none", "block") else 100 * 5_000 / (slept_ns + 5_000)
     return {"rest": rest, "cpu_pct": cpu, "empty_pct": cpu / 2, "usage_pct": cpu,
-            "empty_requested_pct": cpu / 2, "usage_requested_pct": cpu, "pps": pps * kept,
-            "bps": pps * kept * size * 8, "rests": 10.0, "rest_mean_ns": float(slept_ns),
+            "empty_requested_pct": cpu / 2, "usage_requested_pct": cpu, "packets_per_s": pps * kept,
+            "bits_per_s": pps * kept * size * 8, "rests": 10.0, "rest_mean_ns": float(slept_ns),
             "rest_requested_mean_ns": 0.0, "bursts": 10.0, "burst_mean_pkts": 32.0,
             "steal_ns": 0, "total_taken": round(pps * kept), "missed": 0}
 
@@ -34,7 +34,7 @@ def answer(asked: dict[str, str]) -> dict[str, Any]:
     """Both sides."""
     size = int(asked["size"])
     sender = side(asked["send-rest"], float(asked["rate"]), size)
-    receiver = side(asked["receive-rest"], sender["pps"], size)
+    receiver = side(asked["receive-rest"], sender["packets_per_s"], size)
     lost = sender["total_taken"] - receiver["total_taken"]
     return {"sender": sender, "receiver": {**receiver, "lost": lost}, "lost": lost,
             "loss_ppm": 1e6 * lost / max(1, sender["total_taken"])}
@@ -72,7 +72,8 @@ def main() -> int:
         found = answer(asked)
         if fault == "half":
             found["receiver"] = None
-    print(json.dumps({"program": "lull-model", "version": "0.1.0", "dpdk": "22.11.0", **found}))
+    print(json.dumps({"program": "lull-model", "version": "0.1.0",
+                      "machine": {"dpdk": "22.11.0"}, **found}))
     return 0
 
 

@@ -41,8 +41,8 @@ def refuse(words: str, status: int) -> int:
 
 def latency(ns: float, count: int) -> dict[str, float]:
     """All of it at one value, a little more at the tail."""
-    return {"count": count, "mean_ns": ns / 2, "p50_ns": ns / 2, "p99_ns": ns, "p999_ns": ns * 1.2,
-            "max_ns": ns * 1.5}
+    return {"count": count, "mean": ns / 2, "p50": ns / 2, "p99": ns, "p999": ns * 1.2,
+            "max": ns * 1.5}
 
 
 def run(governor: str, side: str, asked: dict[str, str]) -> dict[str, Any]:
@@ -60,10 +60,10 @@ def run(governor: str, side: str, asked: dict[str, str]) -> dict[str, Any]:
     cpu = 100 * REST_COST_NS / (slept + REST_COST_NS) if rest_ns else 100.0
     return {
         "governor": name, "rest_ns": parse_ns(rest_text) if rest_text else 0, "side": side,
-        "duration_ns": 10**9, "cpu_pct": round(cpu, 3), "busy_pct": 1.0, "offered_pps": packets,
+        "duration_ns": 10**9, "cpu_pct": round(cpu, 3), "busy_pct": 1.0, "offered_per_s": packets,
         "offered": packets, "delivered": packets, "lost": 0, "loss_ppm": 0.0,
-        "bytes": 64 * packets, "speed_bps": 512.0 * packets,
-        "latency": latency(slept + 300, packets), "added": latency(slept, packets),
+        "bytes": 64 * packets, "bits_per_s": 512.0 * packets,
+        "latency_ns": latency(slept + 300, packets), "added_ns": latency(slept, packets),
         "rests": 1000, "rest_mean_ns": slept, "rest_p99_ns": slept, "wakes_per_s": 1000.0,
         "empty_pct": round(cpu - 1, 3), "usage_pct": round(cpu, 3),
         "empty_requested_pct": round(cpu - 1, 3), "usage_requested_pct": round(cpu, 3),
@@ -73,7 +73,7 @@ def run(governor: str, side: str, asked: dict[str, str]) -> dict[str, Any]:
                     "binding": "latency", "rest_ns": rest_ns, "predicted_ns": objective_ns,
                     "text": f"infeasible: {objective_ns:.0f} ns are too few" if infeasible else
                     "feasible: rests" if name == "objective" else "no objective: rests"},
-        "feasible_share": 0.0 if infeasible or name != "objective" else 1.0,
+        "feasible_pct": 0.0 if infeasible or name != "objective" else 100.0,
         "counters": {"turns": 5000},
     }
 
@@ -88,9 +88,9 @@ def sweep(text: str, asked: dict[str, str]) -> list[dict[str, float]]:
         rest_ns = parse_ns(low) * (parse_ns(high) / parse_ns(low)) ** (step / max(1, count - 1))
         made = run(f"fixed:{rest_ns:.0f}ns", "receive", {**asked, "max-rest": "1s"})
         points.append({"rest_ns": round(rest_ns), "cpu_pct": made["cpu_pct"],
-                       "added_p50_ns": made["added"]["p50_ns"],
-                       "added_p99_ns": made["added"]["p99_ns"],
-                       "added_p999_ns": made["added"]["p999_ns"], "lost": 0})
+                       "added_p50_ns": made["added_ns"]["p50"],
+                       "added_p99_ns": made["added_ns"]["p99"],
+                       "added_p999_ns": made["added_ns"]["p999"], "lost": 0})
     return points
 
 
@@ -108,7 +108,7 @@ def main() -> int:
              "percentile": "99", "governor": "objective", "link": "0", "machine": "guest",
              **options(sys.argv[1:])}
     if "describe-machine" in asked:
-        print(json.dumps({"name": asked["describe-machine"], "capacity_pps": 20_000_000,
+        print(json.dumps({"name": asked["describe-machine"], "capacity_per_s": 20_000_000,
                           "burst": [{"pkts": 0, "ns": 60}, {"pkts": 64, "ns": 2800}]}))
         return 0
     if fault == "hang":
@@ -128,7 +128,7 @@ def main() -> int:
     print(json.dumps({
         "program": "lull-sim", "version": "0.1.0", "settings": asked, "runs": runs,
         "sweep": sweep(asked["sweep-rest"], asked) if "sweep-rest" in asked else [],
-        "simulated_pkts": 100_000 * len(runs), "wall_s": 0.004}))
+        "simulated_pkts": 100_000 * len(runs), "duration_s": 0.004}))
     return 0
 
 

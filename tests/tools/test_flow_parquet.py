@@ -96,7 +96,7 @@ def test_values_that_do_not_fit(wrong: dict[str, Any], tmp_path: Path,
 
 def test_places(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["flow", "parquet", str(tmp_path / "none"), str(tmp_path / "out")]) == 1
-    assert "none: No such file or directory: it is what lull-flow --json wrote" in (
+    assert "none: No such file or directory: it is what lull-flow --records wrote" in (
         capsys.readouterr().err)
     source = write(tmp_path / "flows.jsonl", [record(0)])
     assert main(["flow", "parquet", str(source), str(source / "out")]) == 1

@@ -20,7 +20,7 @@ RECORDS = [record(index, **FACTS) for index in range(40)]
 
 
 def result(records: list[dict[str, Any]] = RECORDS, **more: Any) -> dict[str, Any]:
-    """What lull-flow --result writes, as far as it matters here."""
+    """What lull-flow --json writes, as far as it matters here."""
     pkts = sum(one["packets"] + one["packets_rev"] for one in records)
     dispatch = {"pkts": pkts, "moves": 8, "moves_inflight": 0, "held_order": 3, "held_pin": 2,
                 "relieved": 9, "retried": 0, "shadow_agreed": pkts // 2, "shadow_moves": 4}
@@ -182,7 +182,7 @@ def test_page_on_standard_output(files: tuple[Path, Path],
 
 
 @pytest.mark.parametrize(("content", "words"), [
-    (None, "No such file or directory: lull-flow --result writes it"),
+    (None, "No such file or directory: lull-flow --json writes it"),
     ("{", "not a result of lull-flow"), ("{}", "not a result of lull-flow"),
     (json.dumps(result(program="lull-gen")), "a result of lull-gen, not of lull-flow")])
 def test_refusals(content: str | None, words: str, files: tuple[Path, Path],

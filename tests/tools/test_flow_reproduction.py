@@ -91,7 +91,7 @@ def test_plan() -> None:
     assert len(jobs) == 5 * len(SCHEDULERS) + 3
     assert len({job.words for job in jobs}) == len(jobs)
     text = " ".join(jobs[0].words)
-    for part in ("--workers 4", "--burst 144", "--flush 144", "--ring 1024", "--start cold",
+    for part in ("--workers 4", "--burst 144", "--flush-burst 144", "--ring 1024", "--start cold",
                  "--seed 7", "--load 0.05,0.1,", ",0.95,1 "):
         assert part in text
     only = [one for one in reproduction_dispatch.figures() if one.name == "Fig. 6"]
@@ -205,7 +205,7 @@ def test_without_dispatch_cost(programs: Path, tmp_path: Path,
     (["--no-live", "--no-sim"], "", 2, "leave nothing to run"),
     (["--figures", "9"], "", 2, "the figures are 2-6, and table 1"),
     ([], "babble lull-flow-sim", 1, "lull-flow-sim: reply not understood"),
-    (["--no-sim"], "babble lull-flow", 1, "lull-flow --result writes it"),
+    (["--no-sim"], "babble lull-flow", 1, "lull-flow --json writes it"),
     (["--no-sim"], "babble dispatch-cost", 1, "dispatch-cost: result not understood"),
     (["--no-sim"], "omit", 1, "dispatch-cost left out a scheduler"),
     (["--no-sim"], "lose", 1, f"handed on {QUICK.capture_packets - 1} of ")])

@@ -33,7 +33,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def a_side(rest: str, bps: float = 1e6, cpu_pct: float = 50, taken: int = 1000) -> Side:
     return Side(rest=rest, cpu_pct=cpu_pct, empty_pct=1, usage_pct=2, empty_requested_pct=3,
-                usage_requested_pct=4, pps=1, bps=bps, total_taken=taken)
+                usage_requested_pct=4, packets_per_s=1, bits_per_s=bps, total_taken=taken)
 
 
 class Scripted(model.Bench):

@@ -49,9 +49,9 @@ def replies(drowns: str = "", sweep_lost: int = 0, stress_lost: int = 0,
         count = 0 if "off" in job.arguments else 1000
         good = SimRun(
             governor=name, cpu_pct=100 if name == "spin" else 30, offered=count,
-            added=Latency(count=count, p99_ns=0 if name == "spin" else 90_000),
+            added_ns=Latency(count=count, p99=0 if name == "spin" else 90_000),
             verdict=Verdict(state="feasible" if name == "objective" else "none"),
-            feasible_share=float(name == "objective"))
+            feasible_pct=100.0 * (name == "objective"))
         found = changes.get(name, good)
         more = 5 if name == drowns else stress_lost
         if more and "--line-bursts" in job.arguments:
@@ -100,8 +100,8 @@ def test_a_good_cell() -> None:
 
 def objective(**changes: object) -> SimRun:
     return SimRun.model_validate({
-        "governor": "objective", "cpu_pct": 18.0, "feasible_share": 1.0,
-        "added": {"count": 1000, "p99_ns": 99_000}, "verdict": {"state": "feasible"}, **changes})
+        "governor": "objective", "cpu_pct": 18.0, "feasible_pct": 100.0,
+        "added_ns": {"count": 1000, "p99": 99_000}, "verdict": {"state": "feasible"}, **changes})
 
 
 def test_what_breaks_a_cell() -> None:
@@ -111,26 +111,26 @@ def test_what_breaks_a_cell() -> None:
     assert "lost 3 (spin 0)" in statements([lossy])[0].exceptions[0]
     spin = SimRun(governor="spin", cpu_pct=100, lost=3)
     assert judged(objective=objective(lost=3), spin=spin).entry().kept
-    late = judged(objective=objective(added={"count": 9, "p99_ns": 100_001}))
+    late = judged(objective=objective(added_ns={"count": 9, "p99": 100_001}))
     assert holds(late)[0] is False
     silent = judged(objective=objective(
-        feasible_share=0.1, verdict={"state": "calibrating"},
-        added={"count": 9, "p99_ns": 100_001}))
+        feasible_pct=10.0, verdict={"state": "calibrating"},
+        added_ns={"count": 9, "p99": 100_001}))
     assert holds(silent) == [True, True, False, True, True, False]
-    honest = judged(objective=objective(feasible_share=0.1, verdict={"state": "infeasible"},
-                                        cpu_pct=99.0, added={"count": 9, "p99_ns": 1}))
+    honest = judged(objective=objective(feasible_pct=10.0, verdict={"state": "infeasible"},
+                                        cpu_pct=99.0, added_ns={"count": 9, "p99": 1}))
     assert holds(honest) == [True, True, True, True, False, False]
     drowned = judged(objective=objective(), drowns="objective")
     assert holds(drowned) == [True, False, True, True, True, True]
 
 
 def test_rivals_count_where_they_keep_it() -> None:
-    ramp = SimRun(governor="ramp", cpu_pct=10, added=Latency(count=9, p99_ns=50_000))
+    ramp = SimRun(governor="ramp", cpu_pct=10, added_ns=Latency(count=9, p99=50_000))
     score = judged(objective=objective(), ramp=ramp)
     assert [entry.governor for entry in score.rivals()] == ["ramp"]
     assert statements([score])[4].exceptions == [
         "poisson 10 % 10G 100 us: objective 18.0 % CPU, ramp 10.0 %"]
-    late = ramp.model_copy(update={"added": Latency(count=9, p99_ns=150_000)})
+    late = ramp.model_copy(update={"added_ns": Latency(count=9, p99=150_000)})
     assert judged(objective=objective(), ramp=late).rivals() == []
     assert judged(objective=objective(), ramp=ramp, drowns="ramp").rivals() == []
     tie = ramp.model_copy(update={"cpu_pct": 17.95})
@@ -156,9 +156,9 @@ def test_polling_is_the_oracle_where_no_sleep_keeps_it() -> None:
 # ---- machines that take the core away ----
 
 LATE_SPIN = SimRun(governor="spin", cpu_pct=50, waited_pct=50, offered=1000,
-                   added=Latency(count=1000, p99_ns=3_600_000))
+                   added_ns=Latency(count=1000, p99=3_600_000))
 LOSSY_SPIN = SimRun(governor="spin", cpu_pct=99, stolen_pct=0.5, offered=1000, lost=10,
-                    added=Latency(count=1000, p99_ns=1_000))
+                    added_ns=Latency(count=1000, p99=1_000))
 
 
 def test_where_only_spin_breaks_it_the_cell_counts() -> None:
@@ -168,7 +168,7 @@ def test_where_only_spin_breaks_it_the_cell_counts() -> None:
     assert holds(score) == [True] * 8
     assert "spin breaks it too, or loses, in 1 of 1 cells: in 1 a fixed sleep" in (
         statements([score])[6].text)
-    late = judged(objective=objective(added={"count": 9, "p99_ns": 100_001}), spin=LATE_SPIN)
+    late = judged(objective=objective(added_ns={"count": 9, "p99": 100_001}), spin=LATE_SPIN)
     assert holds(late)[0] is False
     # A quiet machine has nothing to do with it, however late or lossy spin is.
     calm = LATE_SPIN.model_copy(update={"waited_pct": 0.0})
@@ -181,16 +181,16 @@ def test_where_nobody_keeps_it_cpu_and_loss_count() -> None:
         return judged(objective=objective(**changes), spin=LOSSY_SPIN, sweep_lost=11,
                       ramp=SimRun(governor="ramp", cpu_pct=12, lost=12))
 
-    good = nobody(lost=20, feasible_share=0.0, verdict={"state": "infeasible"}, cpu_pct=17.0)
+    good = nobody(lost=20, feasible_pct=0.0, verdict={"state": "infeasible"}, cpu_pct=17.0)
     assert (good.spin_breaks, good.nobody_keeps, good.oracle.rest_us) == (True, True, 0)
     assert good.sleep_pct == pytest.approx(1600 / 96)
     assert good.allowed_pct() == pytest.approx(1600 / 96 + 1)
     assert holds(good) == [True] * 8
-    dear = nobody(lost=20, feasible_share=0.0, cpu_pct=17.8)
+    dear = nobody(lost=20, feasible_pct=0.0, cpu_pct=17.8)
     assert holds(dear) == [True] * 6 + [False, True]
     assert statements([dear])[6].exceptions == [
         "poisson 10 % 10G 100 us: 17.8 % CPU, 17.7 % allowed; lost 20 (spin 10)"]
-    lossy = nobody(lost=21, feasible_share=0.0, cpu_pct=17.0)
+    lossy = nobody(lost=21, feasible_pct=0.0, cpu_pct=17.0)
     assert holds(lossy) == [True] * 6 + [False, True]
     false = nobody(lost=20, cpu_pct=17.0)
     assert holds(false) == [True] * 7 + [False]

@@ -37,7 +37,8 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize(("text", "ns"), [
-    ("100us", 100_000), ("1.5ms", 1_500_000), ("50", 50_000), ("2s", 2e9), ("7ns", 7)])
+    ("100us", 100_000), ("1.5ms", 1_500_000), ("50", 50_000), ("2s", 2e9), ("7ns", 7), ("1m", 6e10),
+    ("2min", 12e10), ("1h", 3.6e12)])
 def test_times(text: str, ns: float) -> None:
     assert parse_ns(text) == ns
     assert parse_ns(time_word(ns)) == ns
@@ -193,8 +194,8 @@ def test_interrupt_ends_the_children(simulator: Path) -> None:
 def test_what_keeps_an_objective() -> None:
     run = sim_reply.SimRun(governor="x", cpu_pct=1.0)
     assert sim_reply.kept(run, 100.0, 99)  # no packet, none late
-    late = run.model_copy(update={"added": sim_reply.Latency(
-        count=9, p50_ns=50, p99_ns=99, p999_ns=101, max_ns=1000)})
+    late = run.model_copy(update={"added_ns": sim_reply.Latency(
+        count=9, p50=50, p99=99, p999=101, max=1000)})
     assert sim_reply.kept(late, 100.0, 99)
     assert not sim_reply.kept(late, 98.0, 99)
     assert not sim_reply.kept(late, 100.0, 99.5)  # the next that is known

@@ -92,6 +92,8 @@ number_parse__times(void **state)
 	assert_int_equal(ns, 200000);
 	assert_int_equal(lull_number_parse("1.5ms", 5, lull_time_units, 1000, &ns), 0);
 	assert_int_equal(ns, 1500000);
+	assert_int_equal(lull_number_parse("2min", 4, lull_time_units, 1000, &ns), 0);
+	assert_int_equal(ns, 120000000000);
 	assert_int_equal(lull_number_parse("0.5h", 4, lull_time_units, 1000, &ns), 0);
 	assert_int_equal(ns, 1800000000000);
 	assert_int_equal(lull_number_parse("1.5ns", 5, lull_time_units, 1000, &ns), -EDOM);

@@ -9,7 +9,7 @@
 #include <lull/base.h>
 
 #include "program/cpus.h"
-#include "program/options.h"
+#include "program/program.h"
 #include "program/traffic_spec.h"
 
 enum cli_loss {

@@ -13,9 +13,11 @@
 static const struct lull_resting settings = {
 	.max_latency_ns = 100 * LULL_NS_PER_US,
 	.percentile = 99.9,
+	.loss = LULL_LOSS_TOLERATE,
 	.max_rest_ns = LULL_NS_PER_MS,
 	.rest_ns = 50 * LULL_NS_PER_US,
 	.pps_max.automatic = true,
+	.kalman = { .step_ns = 10 * LULL_NS_PER_US },
 	.kalman_tolerance = 2.5,
 	.kalman_layout = LULL_RECORD_ARRAY,
 };
@@ -36,10 +38,14 @@ limits__are_those_of_settings_and_rings(void **state)
 	assert_int_equal(lull_idle_config_check(&limits, NULL), 0);
 	assert_int_equal(limits.latency_ns, 100 * LULL_NS_PER_US);
 	assert_int_equal(limits.percentile_ppm, 999000);
+	assert_int_equal(limits.loss, LULL_LOSS_TOLERATE);
+	assert_int_equal(limits.rest_ns_max, LULL_NS_PER_MS);
+	assert_int_equal(limits.rest_ns, 50 * LULL_NS_PER_US);
 	assert_int_equal(limits.ring_pkts, 512);
 	assert_int_equal(limits.held_pkts, 32);
 	assert_int_equal(limits.envelope, LULL_ENVELOPE_LINK);
 	assert_int_equal(limits.pps_max, TEN_GBE);
+	assert_int_equal(limits.kalman.step_ns, 10 * LULL_NS_PER_US);
 	assert_int_equal(limits.kalman.tolerance_ppm, 25000);
 	assert_int_equal(limits.kalman.layout, LULL_RECORD_ARRAY);
 	limits = lull_resting_limits(&settings, NULL);
@@ -61,6 +67,10 @@ limits__a_small_ring_keeps_what_is_held(void **state)
 	assert_int_equal(limits.ring_pkts, 16);
 	assert_int_equal(limits.held_pkts, 15);
 	assert_int_equal(lull_idle_config_check(&limits, NULL), 0);
+	rings.ring_pkts = rings.held_pkts;
+	assert_int_equal(lull_resting_limits(&settings, &rings).held_pkts, 31);
+	rings.ring_pkts = 0;
+	assert_int_equal(lull_resting_limits(&settings, &rings).held_pkts, 0);
 }
 
 /* auto goes by hardware alone; link by what any link tells. */

@@ -56,12 +56,12 @@ def top(pid: int | None, socket: Path | None, program: str | None, which: str | 
 @flow.command(short_help="Records as one HTML page.")
 @click.argument("source", type=click.Path(path_type=Path), metavar="FILE.jsonl")
 @click.option("--result", type=click.Path(path_type=Path), required=True, metavar="RESULT.json",
-              help="What lull-flow --result wrote in the same run.")
+              help="What lull-flow --json wrote in the same run.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False),
               metavar="FILE", help="The page; '-' for standard output.  "
               "[default: report.html next to the records]")
 def report(source: Path, result: Path, output: Path | None) -> None:
-    """Draw what lull-flow --json wrote: balance, moves, protocols, talkers, flows over time."""
+    """Draw what lull-flow --records wrote: balance, moves, protocols, talkers, flows over time."""
     from lull.flow import report as flow_report  # takes a second to load: not before it is needed
 
     text = flow_report.make(source, result)
@@ -77,7 +77,7 @@ def report(source: Path, result: Path, output: Path | None) -> None:
 @click.argument("source", type=click.Path(path_type=Path), metavar="FILE.jsonl")
 @click.argument("out", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT.parquet")
 def parquet(source: Path, out: Path) -> None:
-    """Turn what lull-flow --json wrote ('-': standard input) into a Parquet file.
+    """Turn what lull-flow --records wrote ('-': standard input) into a Parquet file.
 
     Works on any number of records; all files have the same typed columns.
     """

@@ -35,7 +35,7 @@ def read(path: Path) -> Iterator[Record]:
         with path.open("rb") as lines:
             yield from _records(lines, str(path))
     except OSError as error:
-        raise LullError(f"{path}: {error.strerror}: it is what lull-flow --json wrote") from None
+        raise LullError(f"{path}: {error.strerror}: it is what lull-flow --records wrote") from None
 
 
 def _records(lines: Any, name: str) -> Iterator[Record]:  # noqa: ANN401 - a binary file
@@ -48,7 +48,7 @@ def _record(line: bytes, where: str) -> Record:
     try:
         record = json.loads(line)
     except ValueError as error:
-        raise LullError(f"{where}: not JSON ({error}): expected a line of lull-flow --json; "
+        raise LullError(f"{where}: not JSON ({error}): expected a line of lull-flow --records; "
                         "its last line may have been cut") from None
     if not isinstance(record, dict):
         raise LullError(f"{where}: not a flow record")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Flow result: what lull-flow --result writes at its end, as typed plain data."""
+"""Flow result: what lull-flow --json writes at its end, as typed plain data."""
 
 import json
 from collections.abc import Sequence
@@ -72,9 +72,9 @@ def load(path: Path) -> FlowResult:
     try:
         found = FlowResult.model_validate(json.loads(path.read_bytes()))
     except OSError as error:
-        raise LullError(f"{path}: {error.strerror}: lull-flow --result writes it") from None
+        raise LullError(f"{path}: {error.strerror}: lull-flow --json writes it") from None
     except (ValueError, ValidationError):
-        raise LullError(f"{path}: not a result of lull-flow: lull-flow --result writes "
+        raise LullError(f"{path}: not a result of lull-flow: lull-flow --json writes "
                         "one") from None
     if found.program != "lull-flow":
         raise LullError(f"{path}: a result of {found.program}, not of lull-flow")

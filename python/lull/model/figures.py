@@ -275,8 +275,8 @@ def _figures(sides: Sequence[Side]) -> Figures:
         usage_pct=middle(side.usage_pct for side in sides),
         empty_requested_pct=middle(side.empty_requested_pct for side in sides),
         usage_requested_pct=middle(side.usage_requested_pct for side in sides),
-        pps=middle(side.pps for side in sides),
-        bps=middle(side.bps for side in sides),
+        pps=middle(side.packets_per_s for side in sides),
+        bps=middle(side.bits_per_s for side in sides),
         rest_mean_us=middle(side.rest_mean_ns / 1e3 for side in sides),
         burst_mean_pkts=middle(side.burst_mean_pkts for side in sides))
 

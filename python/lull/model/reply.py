@@ -21,13 +21,19 @@ class Side(Reply):
     usage_pct: float
     empty_requested_pct: float
     usage_requested_pct: float
-    pps: float
-    bps: float
+    packets_per_s: float
+    bits_per_s: float
     rest_mean_ns: float = 0
     burst_mean_pkts: float = 0
     steal_ns: int = 0
     total_taken: int
     missed: int = 0
+
+
+class Machine(Reply):
+    """The machine it ran on."""
+
+    dpdk: str = ""
 
 
 class BurstCost(BaseModel):
@@ -44,7 +50,7 @@ class BurstCost(BaseModel):
 class ModelReply(Reply):
     """Everything that one lull-model wrote, or two of them together."""
 
-    dpdk: str = ""
+    machine: Machine = Field(default_factory=Machine)
     sender: Side | None = None
     receiver: Side | None = None
     lost: int | None = None

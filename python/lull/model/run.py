@@ -51,7 +51,7 @@ class RingBench(Bench):
 
     def _one(self, arguments: Sequence[str]) -> ModelReply:
         reply = model_reply.parse(self._pool.one([*arguments, "--json", "-"]))
-        self.dpdk = reply.dpdk
+        self.dpdk = reply.machine.dpdk
         return reply
 
 
@@ -90,7 +90,7 @@ class VethBench(Bench):
                 with self._child(self._send, sends) as sender:
                     self._wait(sender, receiver)
                 source = _read(sent)
-                self.dpdk = source.dpdk
+                self.dpdk = source.machine.dpdk
                 self._catch_up(telemetry, source)
                 status = receiver.stop()
                 if status != 0:
@@ -108,7 +108,7 @@ class VethBench(Bench):
             with self._child(self._send, [*ports, "--burst-cost", "--json", str(path)]) as child:
                 self._wait(child)
             reply = _read(path)
-            self.dpdk = reply.dpdk
+            self.dpdk = reply.machine.dpdk
             return reply.burst_cost
 
     @staticmethod

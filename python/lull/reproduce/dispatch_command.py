@@ -33,7 +33,7 @@ PROGRAM = "lull reproduce dispatch"
 NOT_MEASURED = "not measured on this machine"
 MEMIF = "net_memif0,socket-abstract=no,socket=/tmp/lull-memif,role="
 LARGER = (f"lull-flow --vdev {MEMIF}server --workers 4 --cpus 1-6 --scheduler NAME --duration 10s "
-          f"--result - & lull-gen --vdev {MEMIF}client --cpus 0 --tx-only --flows 10k --traffic "
+          f"--json - & lull-gen --vdev {MEMIF}client --cpus 0 --tx-only --flows 10k --traffic "
           "constant:RATE --duration 8s")
 STYLES = {"matches": "green", "differs": "red"}
 

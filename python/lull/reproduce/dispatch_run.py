@@ -60,7 +60,7 @@ class Job:
 
 def plan(figures: Sequence[DispatchFigure], bench: DispatchBench) -> list[Job]:
     """Every run that the figures want, each once."""
-    same = ("--workers", str(WORKERS), "--burst", BURST, "--flush", BURST, "--ring", RING,
+    same = ("--workers", str(WORKERS), "--burst", BURST, "--flush-burst", BURST, "--ring", RING,
             "--flows", str(FLOWS), "--packets", str(bench.packets), "--start", "cold",
             "--seed", str(bench.seed), "--json", "-")
     loads = ",".join(f"{load:g}" for load in bench.loads)
@@ -101,7 +101,7 @@ def live_shares(pool: Pool, bench: DispatchBench, folder: Path,
         result = folder / f"{scheduler}.json"
         pool.one(("--pcap", str(capture), "--workers", str(WORKERS), "--scheduler", scheduler,
                   "--order", "none", "--burst", BURST, "--flush-burst", BURST, "--ring", RING,
-                  "--stats", "0", "--result", str(result)))
+                  "--stats", "0", "--json", str(result)))
         found[scheduler] = flow_result.load(result).worker_pkts()
         if len(found[scheduler]) != WORKERS or sum(found[scheduler]) != bench.capture_packets:
             raise LullError(f"lull-flow handed on {sum(found[scheduler])} of "

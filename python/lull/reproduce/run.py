@@ -108,7 +108,7 @@ def _sim_side(run: SimRun) -> Side:
     asked_ns = run.counters.get("rest_requested_ns", 0)
     mean_ns = float(asked_ns) / run.rests if run.rests else 0.0
     return Side(cpu_pct=run.cpu_pct, empty_pct=run.empty_pct,
-                empty_requested_pct=run.empty_requested_pct, speed_bps=run.speed_bps,
+                empty_requested_pct=run.empty_requested_pct, speed_bps=run.bits_per_s,
                 rest_us=(run.verdict.rest_ns or mean_ns) / 1e3)
 
 
@@ -121,7 +121,7 @@ class LiveSide(BaseModel):
     cpu_pct: float
     empty_pct: float = 0
     empty_requested_pct: float = 0
-    bps: float = 0
+    bits_per_s: float = 0
     rest_requested_mean_ns: float = 0
 
 
@@ -158,7 +158,7 @@ def live_observation(text: str) -> Observation:
                         "with 'make build'") from None
 
     def side(of: LiveSide) -> Side:
-        return Side(cpu_pct=of.cpu_pct, empty_pct=of.empty_pct, speed_bps=of.bps,
+        return Side(cpu_pct=of.cpu_pct, empty_pct=of.empty_pct, speed_bps=of.bits_per_s,
                     empty_requested_pct=of.empty_requested_pct,
                     rest_us=of.rest_requested_mean_ns / 1e3)
 

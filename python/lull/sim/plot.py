@@ -37,7 +37,7 @@ def _axis(outcomes: Sequence[Outcome]) -> str | None:
 
 
 def _us(run: SimRun) -> float:
-    return max(run.added.p99_ns / 1e3, FLOOR_US)
+    return max(run.added_ns.p99 / 1e3, FLOOR_US)
 
 
 def _scatter(outcomes: Sequence[Outcome]) -> Figure:

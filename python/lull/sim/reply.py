@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from lull.errors import LullError
 from lull.quantities import parse_ns
 
-PERCENTILES = ((50.0, "p50_ns"), (99.0, "p99_ns"), (99.9, "p999_ns"), (100.0, "max_ns"))
+PERCENTILES = ((50.0, "p50"), (99.0, "p99"), (99.9, "p999"), (100.0, "max"))
 
 
 class Data(BaseModel):
@@ -25,18 +25,18 @@ class Latency(Data):
     """A distribution in ns; count 0: no packet."""
 
     count: int = 0
-    mean_ns: float = 0
-    p50_ns: float = 0
-    p99_ns: float = 0
-    p999_ns: float = 0
-    max_ns: float = 0
+    mean: float = 0
+    p50: float = 0
+    p99: float = 0
+    p999: float = 0
+    max: float = 0
 
     def at(self, percentile: float) -> float:
         """The percentile, or the next higher one that is known."""
         for share, name in PERCENTILES:
             if percentile <= share:
                 return float(getattr(self, name))
-        return self.max_ns
+        return self.max
 
 
 class Verdict(Data):
@@ -59,14 +59,14 @@ class SimRun(Data):
     cpu_pct: float
     busy_pct: float = 0
     offered: int = 0
-    offered_pps: float = 0
+    offered_per_s: float = 0
     delivered: int = 0
     lost: int = 0
     loss_ppm: float = 0
     bytes: int = 0
-    speed_bps: float = 0
-    latency: Latency = Field(default_factory=Latency)
-    added: Latency = Field(default_factory=Latency)
+    bits_per_s: float = 0
+    latency_ns: Latency = Field(default_factory=Latency)
+    added_ns: Latency = Field(default_factory=Latency)
     rests: int = 0
     rest_mean_ns: float = 0
     rest_p99_ns: float = 0
@@ -79,7 +79,7 @@ class SimRun(Data):
     energy_j: float | None = None
     cpu_bound_pct: float | None = None
     verdict: Verdict = Field(default_factory=Verdict)
-    feasible_share: float = 0
+    feasible_pct: float = 0
     stolen_pct: float = 0
     waited_pct: float = 0
     fifo_pct: float = 0
@@ -109,7 +109,7 @@ class SimReply(Data):
     runs: list[SimRun] = Field(default_factory=list)
     sweep: list[SweepPoint] = Field(default_factory=list)
     simulated_pkts: int = 0
-    wall_s: float = 0
+    duration_s: float = 0
 
     def objective_ns(self) -> float:
         """The latency asked for."""
@@ -140,5 +140,5 @@ def parse(text: str) -> SimReply:
 
 def kept(run: SimRun, objective_ns: float, percentile: float, allowed_lost: int = 0) -> bool:
     """Does the run hold the objective: latency at the percentile, and no packet more lost?"""
-    late = run.added.count > 0 and run.added.at(percentile) > objective_ns
+    late = run.added_ns.count > 0 and run.added_ns.at(percentile) > objective_ns
     return not late and run.lost <= allowed_lost

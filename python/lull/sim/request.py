@@ -114,16 +114,16 @@ def gather(request: Request, found: Sequence[Point], texts: Sequence[str]) -> li
             "settings": settings,
             "runs": [run for reply in replies for run in reply.runs],
             "simulated_pkts": sum(reply.simulated_pkts for reply in replies),
-            "wall_s": round(sum(reply.wall_s for reply in replies), 6)})))
+            "duration_s": round(sum(reply.duration_s for reply in replies), 6)})))
     return outcomes
 
 
 def capacity_pps(text: str) -> float:
     """What --describe-machine says."""
     try:
-        capacity = float(json.loads(text)["capacity_pps"])
+        capacity = float(json.loads(text)["capacity_per_s"])
     except (ValueError, KeyError, TypeError):
-        raise LullError("lull-sim: --describe-machine tells no capacity_pps: rebuild it with "
+        raise LullError("lull-sim: --describe-machine tells no capacity_per_s: rebuild it with "
                         "'make build'") from None
     if capacity <= 0:
         raise LullError("lull-sim: this machine has no capacity at all")

@@ -165,12 +165,12 @@ def _kept(run: SimRun, cell: Cell, spin: SimRun) -> bool:
 
 
 def _entry(run: SimRun, cell: Cell, spin: SimRun, survives: bool, proven: bool) -> Entry:
-    added, held = run.added, _kept(run, cell, spin)
+    added, held = run.added_ns, _kept(run, cell, spin)
     return Entry(
-        governor=run.governor, cpu_pct=run.cpu_pct, p50_us=added.p50_ns / 1e3,
-        p99_us=added.p99_ns / 1e3, p999_us=added.p999_ns / 1e3, max_us=added.max_ns / 1e3,
+        governor=run.governor, cpu_pct=run.cpu_pct, p50_us=added.p50 / 1e3,
+        p99_us=added.p99 / 1e3, p999_us=added.p999 / 1e3, max_us=added.max / 1e3,
         lost=run.lost, kept=held, proven=held and proven and survives, survives=survives,
-        verdict=run.verdict.state, feasible_share=run.feasible_share,
+        verdict=run.verdict.state, feasible_share=run.feasible_pct / 100,
         wakes_per_s=run.wakes_per_s, power_w=run.power_w,
         competitor_share_pct=run.competitor_share_pct)
 
@@ -183,7 +183,7 @@ def _oracle(cell: Cell, setup: Setup, find: Find) -> Oracle:
     """
     free = find(scoreboard_cells.free_job(cell.traffic, setup))
     spin = free.run("spin")
-    polling = Oracle(rest_us=0, cpu_pct=spin.cpu_pct, p99_us=spin.added.p99_ns / 1e3)
+    polling = Oracle(rest_us=0, cpu_pct=spin.cpu_pct, p99_us=spin.added_ns.p99 / 1e3)
     good = _good(cell, setup, find)
     best = min((point for point in free.sweep if point.rest_ns in good),
                key=lambda point: point.cpu_pct, default=None)
@@ -211,7 +211,7 @@ def _consolation(cell: Cell, setup: Setup, find: Find) -> float:
     spin, most_ns = judged.run("spin"), cell.objective_us * 1e3
     fair = {point.rest_ns for point in judged.sweep
             if point.rest_ns <= most_ns and point.lost <= SPIN_LOSS * spin.lost
-            and point.added_p99_ns <= max(most_ns, spin.added.p99_ns)}
+            and point.added_p99_ns <= max(most_ns, spin.added_ns.p99)}
     return min((point.cpu_pct for point in free.sweep if point.rest_ns in fair),
                default=free.run("spin").cpu_pct)
 

@@ -30,7 +30,7 @@ def print_outcomes(outcomes: Sequence[Outcome], console: Console) -> None:
                         "seed") if str(first.settings.get(key, "")) and key not in _swept(outcomes)]
     console.print(" · ".join(said), style="dim", soft_wrap=True)
     pkts = sum(outcome.reply.simulated_pkts for outcome in outcomes)
-    busy_s = sum(outcome.reply.wall_s for outcome in outcomes)
+    busy_s = sum(outcome.reply.duration_s for outcome in outcomes)
     if busy_s > 0:
         console.print(f"{si(pkts)} simulated packets, {si(pkts / busy_s)} in a second of one core",
                       style="dim")
@@ -88,11 +88,11 @@ def _verdict(run: SimRun, notes: list[str]) -> Text:
 def _cells(reply: SimReply, run: SimRun, notes: list[str], wide: bool, sided: bool) -> list[Text]:
     objective_ns, share = reply.objective_ns(), reply.percentile()
     held = kept(run, objective_ns, share)
-    added = run.added
+    added = run.added_ns
     late = "green" if added.at(share) <= objective_ns else "red"
-    times = [(added.p50_ns, ""), (added.p99_ns, late)]
+    times = [(added.p50, ""), (added.p99, late)]
     if wide:
-        times += [(added.p999_ns, "dim"), (added.max_ns, "dim")]
+        times += [(added.p999, "dim"), (added.max, "dim")]
     power = f"{run.power_w:.2f} W" if run.power_w is not None else "–"
     return [
         Text(name(run), ink(run.governor).terminal), *([Text(run.side)] if sided else []),

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <lull/rest.h>
+
+#include "result.h"
+
+json_t *
+lull_result_verdict(const struct lull_verdict *verdict, const struct lull_idle_limits *limits)
+{
+	const struct {
+		const char *key;
+		uint64_t ppm;
+	} shares[] = {
+		{ "predicted_cpu_pct", verdict->predicted_cpu_ppm },
+		{ "load_pct", verdict->load_ppm },
+		{ "resting_pct", verdict->resting_ppm },
+		{ "late_pct", verdict->late_ppm },
+		{ "stall_pct", verdict->stall_ppm },
+	};
+	const struct {
+		const char *key;
+		uint64_t value;
+	} counts[] = {
+		{ "rest_ns", verdict->rest_ns },
+		{ "latency_bound_ns", verdict->latency_bound_ns },
+		{ "ring_bound_ns", verdict->ring_bound_ns },
+		{ "break_even_ns", verdict->break_even_ns },
+		{ "predicted_ns", verdict->predicted_ns },
+		{ "overshoot_p50_ns", verdict->overshoot_p50_ns },
+		{ "overshoot_p99_ns", verdict->overshoot_p99_ns },
+		{ "overshoot_p9999_ns", verdict->overshoot_p9999_ns },
+		{ "cost_ns", verdict->cost_ns },
+		{ "arrival_pps", verdict->arrival_pps },
+		{ "pps_max", verdict->pps_max },
+		{ "stall_rate", verdict->stall_rate },
+		{ "stall_ns", verdict->stall_ns },
+	};
+	json_t *object = json_object();
+	char text[256];
+
+	lull_result_put_text(object, "state", lull_verdict_state_name(verdict->state));
+	lull_result_put_text(object, "binding", lull_bound_name(verdict->binding));
+	lull_result_put_text(object, "depth", lull_rest_depth_name(verdict->depth));
+	lull_result_put_text(object, "envelope", lull_envelope_name(verdict->envelope));
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		lull_result_put_count(object, counts[i].key, counts[i].value);
+	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		lull_result_put_real(object, shares[i].key, (double)shares[i].ppm / 10000);
+	lull_result_put_text(object, "text",
+			     lull_verdict_explain(verdict, limits, text, sizeof(text)));
+	return object;
+}

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All programs side by side: what the frame does for each, and options that must be the same."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PATIENCE_S = 60
+GOOD, FAILURE, USAGE = 0, 1, 2
+# Words with which a program would run.
+RUNS = {
+    "lull-fwd": "--traffic off",
+    "lull-gen": "--vdev net_ring0",
+    "lull-flow": "--vdev net_ring0",
+    "lull-model": "",
+    "lull-cam": "--backend kernel:lo --stream protocol=gvsp,port=20202",
+    "lull-cam-source": "--to 127.0.0.1:9",
+    "lull-sim": "",
+    "lull-flow-sim": "",
+}
+OBJECTIVE = {"max-latency", "percentile", "loss", "max-rest"}
+KALMAN = {f"kalman-{name}" for name in ("step", "tolerance", "row", "window", "layout")}
+ALL = OBJECTIVE | KALMAN | {"rest", "pps-max", "sched-policy"}
+RESTING = {
+    "lull-fwd": {"governor", *ALL},
+    "lull-flow": {"governor", *ALL},
+    "lull-cam": {"governor", *ALL},
+    "lull-model": {"send-max-latency", *OBJECTIVE, *KALMAN},
+    "lull-sim": {"send-max-latency", *ALL} - {"rest"},
+}
+
+DISPATCH = {"order", "threshold", "sticky-enter", "sticky-leave", "flush-burst", "flush-time",
+            "resequence-delay", "resequence-window"}
+
+
+def check(good: bool, what: str, seen: object = "") -> None:
+    if not good:
+        sys.exit(f"programs: {what}: {seen}")
+
+
+class Program:
+    """One of them, in an empty folder."""
+
+    def __init__(self, path: str, scratch: Path) -> None:
+        self.path = str(Path(path).resolve())
+        self.name = Path(path).name
+        self.scratch = scratch
+
+    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([self.path, *words], capture_output=True, text=True,
+                              cwd=self.scratch, timeout=PATIENCE_S, check=False)
+
+    def refused(self, status: int, words: str, pattern: str) -> None:
+        """The status, one sentence after the program's name, and nothing else."""
+        run = self.call(*words.split())
+        shown = f"{self.name} {words}: {run.returncode} {run.stdout}{run.stderr}"
+        check(run.returncode == status, f"exit status {status}", shown)
+        check(run.stdout == "" and run.stderr.count("\n") == 1, "one line on stderr", shown)
+        check(run.stderr.startswith(f"{self.name}: "), "says who speaks", shown)
+        check(re.search(pattern, run.stderr) is not None, f"says {pattern}", shown)
+
+    def rows(self) -> dict[str, str]:
+        """The manual's row of each option, less what programs may differ in."""
+        found = {}
+        for row in self.call("--man").stdout.split(".TP\n\\fB\\-\\-")[1:]:
+            row = re.sub(r"(?m)^(Default: |Live: |\.SS ).*\n", "", row.replace("\\-", "-"))
+            key, _, rest = row.partition("\\fR")
+            found[key] = rest
+        return found
+
+
+def usage_has_one_status(program: Program) -> None:
+    Path(program.scratch, "key.yaml").write_text("jsn: x\n", encoding="ascii")
+    program.refused(USAGE, "--nonsense", "unknown option --nonsense")
+    program.refused(USAGE, "stray", "'stray' is not an option")
+    program.refused(USAGE, "--json", "--json needs a value")
+    program.refused(USAGE, "--config none.yaml", "none.yaml")
+    program.refused(USAGE, "--config key.yaml", "key.yaml.*jsn")
+    program.refused(USAGE, "--help=yes", "--help takes no value")
+
+
+def failure_has_another(program: Program) -> None:
+    program.refused(FAILURE, f"{RUNS[program.name]} --json none/result.json", "none/result.json")
+    with Path("/dev/full").open("w") as full:
+        run = subprocess.run([program.path, "--help"], stdout=full, stderr=subprocess.PIPE,
+                             text=True, timeout=PATIENCE_S, check=False)
+    check(run.returncode == FAILURE and "cannot write to stdout" in run.stderr, program.name,
+          run.stderr)
+
+
+def shows_what_it_knows(program: Program) -> None:
+    for option, pattern in (("--help", "--json"), ("--version", f"^{program.name} "),
+                            ("--man", r"\.TP"), ("--completion-bash", "complete -")):
+        run = program.call(option)
+        check(run.returncode == GOOD and run.stderr == "", f"{program.name} {option}", run.stderr)
+        check(re.search(pattern, run.stdout) is not None, f"{program.name} {option}", run.stdout)
+
+
+def hangs_up_only_who_listens(program: Program) -> None:
+    """Started by nohup, the end of a terminal does not end it."""
+    if program.name != "lull-sim":
+        return
+    with subprocess.Popen(["nohup", program.path, "--duration", "24h", "--json", "never"],
+                          cwd=program.scratch, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True) as run:
+        end = time.monotonic() + PATIENCE_S
+        blocked = ""
+        while not int(blocked or "0", 16) >> (signal.SIGINT - 1) & 1 and time.monotonic() < end:
+            status = Path(f"/proc/{run.pid}/status").read_text(encoding="ascii")
+            blocked = status.partition("SigBlk:")[2].split()[0]
+        run.send_signal(signal.SIGHUP)
+        time.sleep(0.3)
+        check(run.poll() is None, "goes on", run.returncode)
+        run.send_signal(signal.SIGTERM)
+        _, stderr = run.communicate(timeout=PATIENCE_S)
+    check(run.returncode == FAILURE and "stopped by a signal" in stderr, "ends", stderr)
+
+
+def shared_options_are_the_same(programs: list[Program]) -> None:
+    rows = {program.name: program.rows() for program in programs}
+    first: dict[str, str] = {}
+    for name, keys in RESTING.items():
+        check(keys <= rows[name].keys(), f"{name} has them", keys - rows[name].keys())
+        for key in keys:
+            row = first.setdefault(key.removeprefix("send-"), rows[name][key])
+            check(rows[name][key] == row, f"{name} --{key} is the row of all",
+                  (rows[name][key], row))
+    for key in DISPATCH:
+        check(rows["lull-flow"][key] == rows["lull-flow-sim"][key], f"--{key} of both",
+              (rows["lull-flow"][key], rows["lull-flow-sim"][key]))
+    resting = set().union(*RESTING.values()) - {"governor"}
+    for name in rows.keys() - RESTING.keys():
+        known = rows[name].keys() & resting
+        check(not known, f"{name} rests not", known)
+
+
+def times_have_one_unit(programs: list[Program]) -> None:
+    """A bare number means what the help says, and the same in all programs, or is refused."""
+    first: dict[str, str] = {}
+    for program in programs:
+        for key, row in program.rows().items():
+            if not row.startswith(" \\fITIME"):
+                continue
+            unit = re.search(r"(?m)^Range: .*\((\w+)\)\.$|^A bare number is in (\w+)\.$", row)
+            if unit is None:
+                program.refused(USAGE, f"--{key} 5", "with ns, us, ms, s, m or h")
+                continue
+            found = unit[1] or unit[2]
+            check(first.setdefault(key, found) == found, f"{program.name} --{key}",
+                  (found, first[key]))
+    check(first["duration"] == "s" and first["warmup"] == "s", "in s", first)
+
+
+def main() -> None:
+    check({Path(path).name for path in sys.argv[1:]} == RUNS.keys(), "all programs", sys.argv)
+    with tempfile.TemporaryDirectory() as scratch:
+        programs = [Program(path, Path(scratch)) for path in sys.argv[1:]]
+        for test in (usage_has_one_status, failure_has_another, shows_what_it_knows,
+                     hangs_up_only_who_listens):
+            for program in programs:
+                test(program)
+            print(f"{test.__name__}: ok")
+        shared_options_are_the_same(programs)
+        print("shared_options_are_the_same: ok")
+        times_have_one_unit(programs)
+        print("times_have_one_unit: ok")
+
+
+main()
