@@ -2,28 +2,25 @@
 #include "rx_port.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <rte_bus.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
-#include <rte_lcore.h>
 
 #include "engine/dpdk/eal_log.h"
 #include "engine/dpdk/error.h"
 #include "rx_port_device.h"
 #include "rx_port_exception.h"
+#include "rx_port_life.h"
 #include "rx_port_rule.h"
 #include "rx_port_send.h"
 #include "rx_port_xdp.h"
 
 #define MTU_USUAL 1500
 #define QUOTE_SIZE 160
-#define EXIT_WAIT_US 10000 /* longer than a turn */
 
 struct lull_rx_port {
 	struct lull_port port;
@@ -39,53 +36,7 @@ struct lull_rx_port {
 	struct rte_mbuf *pkts[LULL_RX_PORT_BURST];
 };
 
-/* ---- EAL ---- */
-
-/* The program ends with ports open: threads may still poll them. */
-static bool rx_port_over;
-
-static void
-rx_port_exit(void)
-{
-	__atomic_store_n(&rx_port_over, true, __ATOMIC_SEQ_CST);
-	usleep(EXIT_WAIT_US);
-	lull_rx_port_xdp_end();
-	lull_engine_fini();
-}
-
-bool
-lull_rx_port_over(void)
-{
-	return __atomic_load_n(&rx_port_over, __ATOMIC_RELAXED);
-}
-
-/* EAL pins the thread that starts it; ours goes on where it was. */
-static int
-rx_port_start(const struct lull_rx_port_config *config, const struct lull_rx_port_device *device,
-	      char *error)
-{
-	struct lull_engine_config engine = {
-		.program = config->program,
-		.pcis = &config->device,
-		.pci_count = device->pci,
-		.eal = config->eal,
-	};
-	cpu_set_t before;
-	int rc;
-
-	if (lull_engine_running())
-		return 0;
-	if (sched_getaffinity(0, sizeof(before), &before) != 0)
-		return lull_engine_error(error, -errno, "no CPUs: %s", strerror(errno));
-	while (engine.main_cpu < CPU_SETSIZE - 1 &&
-	       !CPU_ISSET((unsigned int)engine.main_cpu, &before))
-		engine.main_cpu++;
-	rc = lull_engine_init(&engine, error);
-	sched_setaffinity(0, sizeof(before), &before);
-	if (rc == 0)
-		atexit(rx_port_exit);
-	return rc;
-}
+/* ---- open and close ---- */
 
 static int
 rx_port_plug(const struct lull_rx_port_device *device, const char *bus, uint16_t *port_id,
@@ -185,7 +136,7 @@ lull_rx_port_open(const struct lull_rx_port_config *config, struct lull_rx_port 
 		return lull_engine_error(error, -ENOMEM, "no memory for a port");
 	rc = lull_rx_port_device_parse(config, &device, error);
 	if (rc == 0)
-		rc = rx_port_start(config, &device, error);
+		rc = lull_rx_port_begin(config, &device, error);
 	if (rc == 0)
 		rc = rx_port_plug(&device, device.pci ? "pci" : "vdev", &port_id, error);
 	if (rc != 0) {
@@ -258,16 +209,12 @@ lull_rx_port_release(struct lull_rx_port *rx_port)
 		lull_rx_port_exception_flush(rx_port->exception);
 }
 
-/* Without a registration every buffer goes through the ring that all threads share. */
 void
 lull_rx_port_thread(struct lull_rx_port *rx_port, bool begins)
 {
-	if (rx_port != NULL && rx_port->exception != NULL)
+	if (rx_port->exception != NULL)
 		lull_rx_port_exception_hand(rx_port->exception, begins);
-	if (begins)
-		rte_thread_register();
-	else if (rte_lcore_id() != LCORE_ID_ANY)
-		rte_thread_unregister();
+	lull_rx_port_register(begins);
 }
 
 uint64_t

@@ -62,10 +62,7 @@ void lull_rx_port_info(const struct lull_rx_port *rx_port, struct lull_rx_port_i
 /** At most LULL_RX_PORT_BURST packets, borrowed until release. */
 uint32_t lull_rx_port_receive(struct lull_rx_port *rx_port, struct lull_rx_port_packet *packets);
 void lull_rx_port_release(struct lull_rx_port *rx_port);
-/**
- * The calling thread begins to receive, or ends: gives it the port and a cache of buffers; with
- * @p rx_port NULL the cache alone.
- */
+/** The calling thread begins to receive, or ends: gives it the port and a cache of buffers. */
 void lull_rx_port_thread(struct lull_rx_port *rx_port, bool begins);
 /** Lost by the port. Any thread. */
 uint64_t lull_rx_port_missed(const struct lull_rx_port *rx_port);
@@ -90,7 +87,5 @@ uint32_t lull_rx_port_transmit(struct lull_rx_port *rx_port,
 			       const struct lull_net_outgoing *packets, uint32_t count);
 void lull_rx_port_transmitted(const struct lull_rx_port *rx_port, struct lull_net_sent *sent);
 void lull_rx_port_link(const struct lull_rx_port *rx_port, struct lull_net_link *link);
-/** The program ends: ports must not be touched any more. Any thread. */
-bool lull_rx_port_over(void);
 
 #endif

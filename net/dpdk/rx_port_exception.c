@@ -25,6 +25,7 @@
 #include <lull/engine.h>
 
 #include "engine/dpdk/error.h"
+#include "rx_port_life.h"
 
 #define BURST 32
 #define FRAME_EXTRA 64 /* Ethernet, VLAN tags */
@@ -213,11 +214,11 @@ exception_run(void *arg)
 {
 	struct lull_rx_port_exception *exception = arg;
 
-	lull_rx_port_thread(NULL, true);
+	lull_rx_port_register(true);
 	while (!__atomic_load_n(&exception->stop, __ATOMIC_ACQUIRE) && !lull_rx_port_over())
 		if (exception_turn(exception) == 0)
 			exception_sleep(exception);
-	lull_rx_port_thread(NULL, false);
+	lull_rx_port_register(false);
 	return NULL;
 }
 

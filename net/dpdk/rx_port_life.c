@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rx_port_life.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_lcore.h>
+
+#include <lull/engine.h>
+
+#include "engine/dpdk/error.h"
+#include "rx_port_xdp.h"
+
+#define EXIT_WAIT_US 10000 /* longer than a turn */
+
+/* The program ends with ports open: threads may still poll them. */
+static bool life_over;
+
+static void
+life_exit(void)
+{
+	__atomic_store_n(&life_over, true, __ATOMIC_SEQ_CST);
+	usleep(EXIT_WAIT_US);
+	lull_rx_port_xdp_end();
+	lull_engine_fini();
+}
+
+bool
+lull_rx_port_over(void)
+{
+	return __atomic_load_n(&life_over, __ATOMIC_RELAXED);
+}
+
+/* EAL pins the thread that starts it; ours goes on where it was. */
+int
+lull_rx_port_begin(const struct lull_rx_port_config *config,
+		   const struct lull_rx_port_device *device, char *error)
+{
+	struct lull_engine_config engine = {
+		.program = config->program,
+		.pcis = &config->device,
+		.pci_count = device->pci,
+		.eal = config->eal,
+	};
+	cpu_set_t before;
+	int rc;
+
+	if (lull_engine_running())
+		return 0;
+	if (sched_getaffinity(0, sizeof(before), &before) != 0)
+		return lull_engine_error(error, -errno, "no CPUs: %s", strerror(errno));
+	while (engine.main_cpu < CPU_SETSIZE - 1 &&
+	       !CPU_ISSET((unsigned int)engine.main_cpu, &before))
+		engine.main_cpu++;
+	rc = lull_engine_init(&engine, error);
+	sched_setaffinity(0, sizeof(before), &before);
+	if (rc == 0)
+		atexit(life_exit);
+	return rc;
+}
+
+/* Without a registration every buffer goes through the ring that all threads share. */
+void
+lull_rx_port_register(bool begins)
+{
+	if (begins)
+		rte_thread_register();
+	else if (rte_lcore_id() != LCORE_ID_ANY)
+		rte_thread_unregister();
+}
