@@ -178,8 +178,7 @@ cam_run(void *state, struct lull_error *error)
 	fprintf(stderr, "lull-cam: receiving %u stream%s from %s\n", cam->spec_count,
 		cam->spec_count == 1 ? "" : "s", cam->settings.backend);
 	if (rc != 0)
-		fprintf(stderr, "lull-cam: %s
-", error->text);
+		fprintf(stderr, "lull-cam: %s\n", error->text);
 	lull_run_begin(&cam->run);
 	rc = run_until_end(cam, error);
 	/* Signals stay blocked: the camera is about to go. */
