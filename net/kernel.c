@@ -228,6 +228,14 @@ kernel_fill(struct kernel *kernel, const struct kernel_socket *sock, uint32_t co
 	return used;
 }
 
+void
+kernel_stamps_in_order(struct lull_net_packet *packets, uint32_t count)
+{
+	for (uint32_t i = count; i > 1; i--)
+		packets[i - 2].stamp_ns =
+			LULL_MIN(packets[i - 2].stamp_ns, packets[i - 1].stamp_ns);
+}
+
 static uint32_t
 kernel_read(struct kernel *kernel, uint32_t index, struct lull_net_packet *packets)
 {
@@ -241,7 +249,11 @@ kernel_read(struct kernel *kernel, uint32_t index, struct lull_net_packet *packe
 	count = recvmmsg(sock->fd, kernel->messages, LULL_NET_BURST, MSG_DONTWAIT, NULL);
 	if (count < LULL_NET_BURST)
 		kernel->ready[index] = false;
-	return count <= 0 ? 0 : kernel_fill(kernel, sock, (uint32_t)count, packets);
+	if (count <= 0)
+		return 0;
+	count = (int)kernel_fill(kernel, sock, (uint32_t)count, packets);
+	kernel_stamps_in_order(packets, (uint32_t)count);
+	return (uint32_t)count;
 }
 
 /* One socket after the other, so that a flood on one leaves the others their turns. */

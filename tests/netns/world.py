@@ -78,7 +78,15 @@ class Program:
         """One question over the telemetry socket; the object under its name."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
             client.settimeout(PATIENCE_S)
-            client.connect(str(self.socket_path))
+
+            def connected() -> bool:
+                try:
+                    client.connect(str(self.socket_path))
+                except BlockingIOError:  # others wait there, as many as may
+                    return False
+                return True
+
+            wait_for(f"{self.name} takes a connection", connected)
             limit = json.loads(client.recv(1024))["max_output_len"]
             client.send(command.encode())
             reply = json.loads(client.recv(limit))
