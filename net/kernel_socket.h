@@ -37,8 +37,8 @@ int kernel_socket_deafen(const struct kernel_socket *sock);
 uint64_t kernel_socket_missed(const struct kernel_socket *sock);
 
 /**
- * Packets of one socket, as they arrived. The kernel begins to stamp a moment after it was asked to;
- * it stamps those before when they are read, which is later than what arrived behind them.
+ * Packets of one socket, as they arrived. The kernel begins to stamp a moment after it was asked
+ * to, and stamps packets from before when they are read: later than what arrived behind them.
  */
 void kernel_stamps_in_order(struct lull_net_packet *packets, uint32_t count);
 
