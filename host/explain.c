@@ -17,6 +17,7 @@
 struct text {
 	char *bytes;
 	size_t size, used;
+	bool real_time; /* the thread has a real-time class: no use in advising one */
 };
 
 static void __attribute__((format(printf, 2, 3)))
@@ -219,10 +220,9 @@ explain_late(struct text *text, const struct lull_verdict *verdict,
 	}
 	text_add(text, " (");
 	explain_cause(text, verdict);
-	text_add(text,
-		 "); %s; keep other work off this CPU, allow a real-time class (sched-policy) or "
-		 "raise max-latency",
-		 explain_fallback(verdict->depth));
+	text_add(text, "); %s; keep other work off this CPU%s or raise max-latency",
+		 explain_fallback(verdict->depth),
+		 text->real_time ? "" : ", allow a real-time class (sched-policy)");
 }
 
 /* Resting breaks the objective, polling does not. */
@@ -234,7 +234,8 @@ explain_suspended(struct text *text, const struct lull_verdict *verdict)
 		text_add(text, "sleeping while no packets come, or to see whether it does better");
 	else
 		text_add(text, "%s, resting is tried again", explain_fallback(verdict->depth));
-	text_add(text, "; keep other work off this CPU or allow a real-time class (sched-policy)");
+	text_add(text, "; keep other work off this CPU%s",
+		 text->real_time ? "" : " or allow a real-time class (sched-policy)");
 }
 
 static void
@@ -316,8 +317,15 @@ char *
 lull_verdict_explain(const struct lull_verdict *verdict, const struct lull_idle_limits *limits,
 		     char *bytes, size_t size)
 {
+	return lull_verdict_explain_of(verdict, limits, false, bytes, size);
+}
+
+char *
+lull_verdict_explain_of(const struct lull_verdict *verdict, const struct lull_idle_limits *limits,
+			bool real_time, char *bytes, size_t size)
+{
 	struct lull_idle_limits full = *limits;
-	struct text text = { .bytes = bytes, .size = size };
+	struct text text = { .bytes = bytes, .size = size, .real_time = real_time };
 
 	lull_limits_default(&full);
 	if (size > 0)

@@ -20,9 +20,12 @@ lull_loop_info_class(const struct lull_loop_info *info, char *bytes, size_t size
 char *
 lull_loop_info_explain(const struct lull_loop_info *info, char *bytes, size_t size)
 {
+	struct lull_rest_thread_info thread = { .priority = 0 };
 	struct lull_loop_snapshot snapshot;
 	char class[LULL_ERROR_SIZE];
 
+	if (info->class != NULL)
+		lull_rest_thread_info(info->class, &thread);
 	lull_snapshot_read(info->snapshot, &snapshot);
 	if (info->why != NULL) {
 		snprintf(bytes, size, "%s", info->why);
@@ -31,7 +34,8 @@ lull_loop_info_explain(const struct lull_loop_info *info, char *bytes, size_t si
 	if (snapshot.governor == &lull_loop_blocking)
 		snprintf(bytes, size, "%s", lull_idle_governor_summary(snapshot.governor));
 	else
-		lull_verdict_explain(&snapshot.verdict, &snapshot.limits, bytes, size);
+		lull_verdict_explain_of(&snapshot.verdict, &snapshot.limits, thread.priority > 0,
+					bytes, size);
 	lull_loop_explain_add(bytes, size, lull_loop_info_class(info, class, sizeof(class)));
 	return bytes;
 }

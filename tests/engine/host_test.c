@@ -13,6 +13,8 @@
 
 #include <lull/rest.h>
 
+#include "host/explain.h"
+
 #include "steal.h"
 
 static void
@@ -276,6 +278,32 @@ explain__late_packets_are_told_with_their_cause(void **state)
 			"real-time class (sched-policy)");
 }
 
+/* Who has a real-time class is not told to take one. */
+static void
+explain__knows_the_class(void **state)
+{
+	struct lull_idle_limits limits = { .loss = LULL_LOSS_TOLERATE };
+	struct lull_verdict verdict = {
+		.state = LULL_VERDICT_INFEASIBLE,
+		.binding = LULL_BOUND_OVERSHOOT,
+		.depth = LULL_REST_SLEEP,
+		.late_ppm = 20000,
+		.stall_rate = 2100,
+		.stall_ns = 7000000,
+	};
+	char text[300];
+
+	(void)state;
+	lull_verdict_explain_of(&verdict, &limits, false, text, sizeof(text));
+	assert_non_null(strstr(text, "allow a real-time class"));
+	lull_verdict_explain_of(&verdict, &limits, true, text, sizeof(text));
+	assert_null(strstr(text, "real-time"));
+	assert_non_null(strstr(text, "; keep other work off this CPU or raise max-latency"));
+	verdict.state = LULL_VERDICT_SUSPENDED;
+	lull_verdict_explain_of(&verdict, &limits, true, text, sizeof(text));
+	assert_null(strstr(text, "real-time"));
+}
+
 /* Whatever the verdict holds, there is a sentence and it ends inside the buffer. */
 static void
 explain__says_something_about_every_verdict(void **state)
@@ -327,6 +355,7 @@ main(void)
 		cmocka_unit_test(explain__feasible),
 		cmocka_unit_test(explain__infeasible_ring_names_the_way_out),
 		cmocka_unit_test(explain__late_packets_are_told_with_their_cause),
+		cmocka_unit_test(explain__knows_the_class),
 		cmocka_unit_test(explain__says_something_about_every_verdict),
 	};
 
