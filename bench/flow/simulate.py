@@ -173,7 +173,7 @@ def shares_row(runs: list[Row]) -> list[str]:
         f"{median(lambda run: run['reordered_pct']):.3f}",
         f"{median(lambda run: run['reordered_output_pct']):.4f}",
         f"{median(lambda run: run['partials_per_flow']):.3f}",
-        f"{median(lambda run: run['wait']['p99_ns']) / 1e3:.1f}",
+        f"{median(lambda run: run['wait_ns']['p99']) / 1e3:.1f}",
     ]
 
 
