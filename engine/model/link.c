@@ -116,41 +116,12 @@ link_turn(void *state, uint64_t now_ns)
 }
 
 /* It has no queue of its own: a queue would be emptied faster than the link carries. */
-static void
-link_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t count,
-	   uint64_t now_ns)
-{
-	(void)state;
-	(void)queue_index;
-	(void)now_ns;
-	rte_pktmbuf_free_bulk(pkts, count);
-}
-
-static void
-link_mark(void *state, uint64_t now_ns)
-{
-	(void)state;
-	(void)now_ns;
-}
-
-static void
-link_command(void *state, const void *data, size_t size, uint64_t now_ns)
-{
-	(void)state;
-	(void)data;
-	(void)size;
-	(void)now_ns;
-}
-
 const struct lull_stage lull_stage_link = {
 	.name = "link",
 	.summary = "carry packets from one ring to another at the rate of a link",
 	.state_size = sizeof(struct link),
 	.init = link_init,
-	.burst = link_burst,
 	.turn = link_turn,
-	.mark = link_mark,
-	.command = link_command,
 	.counters = link_counter_table,
 	.counters_offset = offsetof(struct link, counters),
 };

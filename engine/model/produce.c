@@ -135,42 +135,12 @@ produce_turn(void *state, uint64_t now_ns)
 	return 0;
 }
 
-/* It has no queue to receive from. */
-static void
-produce_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t count,
-	      uint64_t now_ns)
-{
-	(void)state;
-	(void)queue_index;
-	(void)now_ns;
-	rte_pktmbuf_free_bulk(pkts, count);
-}
-
-static void
-produce_mark(void *state, uint64_t now_ns)
-{
-	(void)state;
-	(void)now_ns;
-}
-
-static void
-produce_command(void *state, const void *data, size_t size, uint64_t now_ns)
-{
-	(void)state;
-	(void)data;
-	(void)size;
-	(void)now_ns;
-}
-
 const struct lull_stage lull_stage_produce = {
 	.name = "produce",
 	.summary = "put numbered packets into a ring at a rate, or as many as it takes",
 	.state_size = sizeof(struct produce),
 	.init = produce_init,
-	.burst = produce_burst,
 	.turn = produce_turn,
-	.mark = produce_mark,
-	.command = produce_command,
 	.counters = produce_counter_table,
 	.counters_offset = offsetof(struct produce, counters),
 };
@@ -225,8 +195,6 @@ const struct lull_stage lull_stage_consume = {
 	.init = consume_init,
 	.burst = consume_burst,
 	.turn = consume_turn,
-	.mark = produce_mark,
-	.command = produce_command,
 	.counters = lull_tally_counter_table,
 	.counters_offset = offsetof(struct consume, tally.counters),
 };
