@@ -12,6 +12,7 @@
 #define LULL_NET_MODULE_H
 
 #include "backend.h"
+#include "host/loop.h"
 
 #define LULL_NET_MODULE_SYMBOL "lull_net_module"
 /** Modules of another build are refused: the structs that both sides read have this size. */
@@ -19,9 +20,8 @@
 	(sizeof(struct lull_net_module) + sizeof(struct lull_net_backend) +                        \
 	 sizeof(struct lull_net_config) + sizeof(struct lull_net_claim) +                          \
 	 sizeof(struct lull_net_packet) + sizeof(struct lull_net_outgoing) +                       \
-	 sizeof(struct lull_net_sent))
-
-struct lull_telemetry_config; /* lull/loop.h */
+	 sizeof(struct lull_net_sent) + sizeof(struct lull_telemetry_config) +                     \
+	 sizeof(struct lull_loop))
 
 struct lull_net_module {
 	size_t bytes;        /**< LULL_NET_MODULE_BYTES */
