@@ -60,7 +60,7 @@ class Place:
     def __init__(self, root: Path, build: Path, real: bool) -> None:
         self.root, self.real = root, real
         self.long = bool(os.environ.get("LULL_LONG"))
-        self.home = Path("/tmp/home")
+        self.home = Path("/tmp/newcomer")
         run("mount", "--make-rprivate", "/")
         run("mount", "-t", "tmpfs", "none", STAGE)
         self._cover(root, build)
