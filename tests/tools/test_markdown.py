@@ -110,7 +110,8 @@ def test_command(outcome: Result, tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_page_beside_another_program(outcome: Result) -> None:
     page = report.render(outcome)
     for words in ("Beside another program on the same CPU", "<th>class</th>", "of the rest",
-                  "Governor objective kept the objective in 6 of 6 phases", "left to another program",
+                  "Governor objective kept the objective in 6 of 6 phases",
+                  "left to another program",
                   "One kind of other program"):
         assert words in page
     assert "<th>class</th>" not in report.render(without_classes(outcome))
