@@ -274,8 +274,8 @@ def says_why_and_what_would_help(stand: Stand) -> None:
     spin, small = stand.result(*words)["runs"]
     check(spin["verdict"]["text"].startswith("no objective: "), "spin promises nothing", spin)
     pattern = (
-        r"infeasible: the ring of 1024 packets fills in 66\.7 us at 14\.9 Mpps but a wake-up "
-        r"comes up to \S+ us late; pausing the core instead; raise the ring to (\d+), state "
+        r"infeasible: the ring of 1024 packets fills in 66\.7 us at 14\.9 Mpps, but a wake-up "
+        r"comes up to \S+ us late; the loop pauses the core; raise the ring to (\d+), set "
         r"pps-max or choose loss=tolerate"
     )
     text = small["verdict"]["text"]
