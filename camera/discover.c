@@ -79,7 +79,8 @@ static int
 discover_open(struct discover *discover, const char *interface, char *error)
 {
 	if (getifaddrs(&discover->addresses) != 0)
-		return camera_error(error, -errno, "no list of interfaces: %s", strerror(errno));
+		return camera_error(error, -errno, "cannot list the interfaces: %s",
+				    strerror(errno));
 	for (const struct ifaddrs *each = discover->addresses; each != NULL;
 	     each = each->ifa_next) {
 		int fd;
@@ -98,9 +99,9 @@ discover_open(struct discover *discover, const char *interface, char *error)
 	if (discover->port_count > 0)
 		return 0;
 	if (interface == NULL)
-		return camera_error(error, -ENODEV, "no interface is up with an IPv4 address");
+		return camera_error(error, -ENODEV, "no interface is up and has an IPv4 address");
 	return camera_error(error, -ENODEV,
-			    "interface %s: it is not up with an IPv4 address; see ip address show",
+			    "interface %s is not up or has no IPv4 address; see 'ip address show'",
 			    interface);
 }
 
@@ -296,7 +297,8 @@ discover_named(struct discover *discover, struct in_addr *address, char *error)
 					    discover->wanted, discover->found[i].address,
 					    discover->found[i].interface);
 	return camera_error(error, -EHOSTUNREACH,
-			    "no camera %s answers on any interface; is it on?", discover->wanted);
+			    "no camera %s answers on any interface: check its power",
+			    discover->wanted);
 }
 
 int
@@ -314,7 +316,9 @@ camera_discover_address(const char *text, struct in_addr *address, char *error)
 	discover.wanted = mac;
 	discover.found = calloc(NAMED_MAX, sizeof(*discover.found));
 	rc = discover.found != NULL ? discover_named(&discover, address, error) :
-				      camera_error(error, -ENOMEM, "no memory to look for cameras");
+				      camera_error(error, -ENOMEM,
+						   "no memory for the search for "
+						   "cameras");
 	discover_close(&discover);
 	free(discover.found);
 	return rc;

@@ -34,48 +34,60 @@ static const char *const policies[] = { "drop-newest", "newest", "fail-stop", NU
 	}
 
 const struct lull_option cam_spec_keys[] = {
-	TEXT("protocol", protocol, "NAME", "rfc4175, gvsp, cmp or rvf; required."),
-	TEXT("name", name, "NAME", "For the result and for files: letters, digits, . _ -"),
-	COUNT("port", port, 1, UINT16_MAX, "UDP port the camera sends to."),
-	TEXT("address", address, "IP", "Address it sends to, a multicast group too."),
-	TEXT("source", source, "IP|MAC", "Take packets of this sender only."),
-	TEXT("control", control, "IP|MAC", "gvsp: take control of this camera, let it stream."),
-	BOOL("resend", resend, "gvsp with control: ask again for what is missing."),
+	TEXT("protocol", protocol, "NAME", "Protocol: rfc4175, gvsp, cmp or rvf. Required."),
+	TEXT("name", name, "NAME", "Name in the result and in file names: letters, digits, . _ - "
+	                           "Default: cam0, cam1 ..."),
+	COUNT("port", port, 1, UINT16_MAX, "UDP port that the camera sends to. Required for UDP, "
+	                                   "except for gvsp with control."),
+	TEXT("address", address, "IP", "IP address that the camera sends to, such as a multicast "
+	                               "group. Default: any of the interface."),
+	TEXT("source", source, "IP|MAC", "Receive only packets of this sender. Default: any "
+	                                 "sender."),
+	TEXT("control", control, "IP|MAC", "gvsp: take control of this camera and let it stream."),
+	BOOL("resend", resend, "gvsp with control: request missing packets again."),
 	{
 		.key = "resend-budget",
 		.argument = "PERCENT",
-		.help = "Packets asked for at most, of those of a frame.",
+		.help = "Largest share of a frame's packets that may be requested again.",
 		.type = LULL_OPTION_REAL,
 		.value = "10",
 		.real_low = 0.0001,
 		.real_high = 100,
 		MEMBER(resend_percent),
 	},
-	COUNT("width", width, 1, LULL_FRAME_SIDE_MAX, "Pixels of a row."),
-	COUNT("height", height, 1, LULL_FRAME_SIDE_MAX, "Rows."),
+	COUNT("width", width, 1, LULL_FRAME_SIDE_MAX, "Width of a picture, in pixels."),
+	COUNT("height", height, 1, LULL_FRAME_SIDE_MAX, "Height of a picture, in pixels."),
 	{
 		.key = "pixel",
 		.argument = "FORMAT",
-		.help = "How pixels lie in memory.",
+		.help = "Pixel format.",
 		.type = LULL_OPTION_CHOICE,
 		.choice = spec_pixel,
 		.value = "unknown",
 		MEMBER(pixel),
 	},
-	COUNT("row-bytes", row_bytes, 1, UINT32_MAX, "From one row to the next, with padding."),
+	COUNT("row-bytes", row_bytes, 1, UINT32_MAX, "Bytes from one row to the next, with "
+	                                             "padding."),
 	BOOL("interlaced", interlaced, "rfc4175: two fields make a frame."),
 	BOOL("field-rows", field_rows, "rfc4175: lines are counted within the field."),
-	COUNT("packet-bytes", packet_bytes, 64, UINT16_MAX, "gvsp: IP length of a packet."),
-	COUNT("stream-id", stream_id, 1, UINT64_MAX, "rvf: stream id; cmp: device * 256 + stream."),
-	COUNT("virtual-channel", virtual_channel, 0, 31, "cmp: of the CSI-2 packets."),
-	COUNT("data-type", data_type, 1, 63, "cmp: of the CSI-2 packets."),
-	COUNT("buffers", buffers, 2, 256, "Images held at most."),
-	COUNT("buffer-bytes", buffer_bytes, 1, LULL_FRAME_BYTES_MAX, "Of the largest image."),
-	COUNT("open", open_max, 1, 16, "Frames being put together at once."),
+	COUNT("packet-bytes", packet_bytes, 64, UINT16_MAX, "gvsp: IP length of a packet, in "
+	                                                    "bytes. Default: as the camera is set "
+	                                                    "up."),
+	COUNT("stream-id", stream_id, 1, UINT64_MAX, "rvf: stream id; cmp: device * 256 + stream. "
+	                                             "Default: the first one seen."),
+	COUNT("virtual-channel", virtual_channel, 0, 31, "cmp: virtual channel of the CSI-2 packets."),
+	COUNT("data-type", data_type, 1, 63, "cmp: data type of the CSI-2 packets. Default: any image."),
+	COUNT("buffers", buffers, 2, 256, "Number of image buffers. Default: 16."),
+	COUNT("buffer-bytes", buffer_bytes, 1, LULL_FRAME_BYTES_MAX, "Size of an image buffer, in "
+	                                                             "bytes. Default: the size of "
+	                                                             "a picture."),
+	COUNT("open", open_max, 1, 16, "Largest number of frames that are assembled at a time. "
+	                               "Default: 4."),
 	{
 		.key = "deadline",
 		.argument = "TIME",
-		.help = "From a frame's first packet to its end at the latest.",
+		.help = "Longest time from a frame's first packet to its end. Default: half of "
+		        "the frame period, or 20 ms until the period is known.",
 		.type = LULL_OPTION_DURATION,
 		.unit = "ms",
 		.low = LULL_NS_PER_US,
@@ -84,7 +96,8 @@ const struct lull_option cam_spec_keys[] = {
 	},
 	{
 		.key = "order",
-		.help = "Frames are given as they were made, or as they become complete.",
+		.help = "Order of delivery. frame: as the camera made the frames. arrival: as "
+		        "they become complete.",
 		.type = LULL_OPTION_CHOICE,
 		.choices = orders,
 		.value = "frame",
@@ -92,8 +105,8 @@ const struct lull_option cam_spec_keys[] = {
 	},
 	{
 		.key = "policy",
-		.help = "When no buffer is free: drop the newest frame, let the newest win, or "
-			"stop with an error.",
+		.help = "When no buffer is free: drop the new frame, take back the oldest image "
+		        "that was not fetched, or stop with an error.",
 		.type = LULL_OPTION_CHOICE,
 		.choices = policies,
 		.value = "drop-newest",
@@ -126,7 +139,9 @@ spec_check(const struct cam_spec *spec, struct lull_error *error)
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
 	if (spec->protocol[0] == '\0')
-		return lull_error_set(error, -EINVAL, "protocol: required, like protocol=gvsp");
+		return lull_error_set(error, -EINVAL,
+				      "protocol: missing; name one, such as "
+				      "protocol=gvsp");
 	if (spec->name[strspn(spec->name, letters)] != '\0' || spec->name[0] == '.')
 		return lull_error_set(error, -EINVAL,
 				      "name: '%s' becomes part of file names: letters, digits, "

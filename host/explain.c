@@ -172,8 +172,7 @@ explain_latency(struct text *text, const struct lull_verdict *verdict,
 	text_add_time(text, verdict->break_even_ns);
 	text_add(text, ", and wake-ups come ");
 	text_add_time(text, verdict->overshoot_p99_ns);
-	text_add(text, " late; %s; raise max-latency to about ",
-		 explain_fallback(verdict->depth));
+	text_add(text, " late; %s; raise max-latency to about ", explain_fallback(verdict->depth));
 	text_add_time(text, (verdict->break_even_ns + verdict->overshoot_p99_ns) * 5 / 4);
 }
 
@@ -263,8 +262,7 @@ explain_infeasible(struct text *text, const struct lull_verdict *verdict,
 		explain_latency(text, verdict, limits);
 		return;
 	default:
-		text_add(text, "this loop cannot sleep; %s",
-			 explain_fallback(verdict->depth));
+		text_add(text, "this loop cannot sleep; %s", explain_fallback(verdict->depth));
 	}
 }
 

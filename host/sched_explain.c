@@ -121,7 +121,8 @@ explain_mate(int tid, char *text, size_t size)
 		return;
 	mate_name(mate, name);
 	explain_add(text, size,
-		    "; thread %s of this program can run only on CPU %d, and only while this loop rests",
+		    "; thread %s of this program can run only on CPU %d, and only while this loop "
+		    "rests",
 		    name, cpu);
 }
 

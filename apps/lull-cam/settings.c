@@ -19,10 +19,10 @@ const struct lull_option cam_options[] = {
 		.group = "Back end",
 		.argument = "KIND:WHAT",
 		.help = "Where packets come from: kernel:IF (sockets, sleeps in the kernel), "
-			"kernel-busy:IF (sockets, polled), dpdk:PORT (a PCI address, a vdev, or "
-			"af_packet=IF, af_xdp=IF[,queue=N], tap=IF; with ,exception=NAME all "
-			"packets that are no camera's pass through a TAP interface NAME), "
-			"pcap:FILE (a capture, as fast as it goes).",
+		        "kernel-busy:IF (sockets, polled), dpdk:PORT (a PCI address, a vdev, or "
+		        "af_packet=IF, af_xdp=IF[,queue=N], tap=IF; with ,exception=NAME all "
+		        "packets that are no camera's pass through a TAP interface NAME), "
+		        "pcap:FILE (a capture, as fast as possible).",
 		.type = LULL_OPTION_TEXT,
 		MEMBER(backend),
 	},

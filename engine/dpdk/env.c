@@ -141,10 +141,10 @@ env_check_device(const char *args, bool pci, char *error)
 	else
 		lull_eal_log_vdev(name, quote, sizeof(quote));
 	if (quote[0] == '\0')
-		snprintf(
-			quote, sizeof(quote), "%s",
-			pci ? "no driver took it; is it bound to vfio-pci? See dpdk-devbind.py -s" :
-			      "its driver made no port of it");
+		snprintf(quote, sizeof(quote), "%s",
+			 pci ? "no DPDK driver uses it; bind it to vfio-pci (dpdk-devbind.py -s "
+			       "shows the drivers)" :
+			       "its driver made no port");
 	return lull_engine_error(error, -ENODEV, "%s %s: %s", pci ? "pci" : "vdev", args, quote);
 }
 
@@ -187,7 +187,8 @@ env_error_device(const char *kind, const char *args, char *error)
 	snprintf(words, sizeof(words), "parse device '%s'", args);
 	if (lull_eal_log_with(words, quote, sizeof(quote))[0] == '\0')
 		return false;
-	lull_engine_error(error, 0, "%s %s: no driver knows this name (%s)", kind, args, quote);
+	lull_engine_error(error, 0, "%s %s: DPDK has no driver of this name (%s)", kind, args,
+			  quote);
 	return true;
 }
 

@@ -54,10 +54,10 @@ struct lull_identify {
 		.offset = offsetof(struct lull_identify_counters, member)                          \
 	}
 const struct lull_counter_info lull_identify_counter_table[] = {
-	ROW(pkts, "packets", "packets shown to the protocol identification"),
-	ROW(skipped, "packets", "packets it could not be shown: cut, later fragments, bad lengths"),
-	ROW(exhausted, "flows", "flows for which no state was left, guessed by port"),
-	ROW(states, "flows", "flows being looked at now"),
+	ROW(pkts, "packets", "packets passed to nDPI"),
+	ROW(skipped, "packets", "packets that nDPI cannot read: cut, later fragments, bad lengths"),
+	ROW(exhausted, "flows", "flows without state for nDPI, guessed by port"),
+	ROW(states, "flows", "flows that nDPI is examining now"),
 	{ .name = NULL },
 };
 
@@ -167,7 +167,8 @@ lull_identify_create(uint32_t flows_max, struct lull_identify **created, char *e
 	*created = NULL;
 	if (ndpi_detection_get_sizeof_ndpi_flow_struct() != sizeof(struct ndpi_flow_struct)) {
 		snprintf(error, LULL_ERROR_SIZE,
-			 "the nDPI library here is %s, lull was built with another one",
+			 "the installed nDPI library is %s, but lull was built with another "
+			 "version",
 			 ndpi_revision());
 		return -ENOTSUP;
 	}

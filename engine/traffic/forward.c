@@ -28,7 +28,7 @@ struct forward {
 static const struct lull_counter_info forward_counter_table[] = {
 	ROW(rx_pkts, "packets", "packets received"),
 	ROW(tx_pkts, "packets", "packets sent"),
-	ROW(tx_drops, "packets", "packets the driver refused after all retries, freed"),
+	ROW(tx_drops, "packets", "packets freed because the driver refused them after all retries"),
 	ROW(tx_retries, "1", "sends repeated because a Tx ring was full"),
 	{ .name = NULL },
 };

@@ -86,9 +86,11 @@ replay_survey(struct lull_replay *replay, const char *path, char *error)
 		return lull_engine_error(error, -EBADMSG, "%.120s: %s at byte %zu: %s", path,
 					 lull_capture_result_name(capture.result), capture.offset,
 					 capture.reason != NULL ? capture.reason :
-								  "no reason known");
+								  "unknown reason");
 	if (replay->info.frames == 0)
-		return lull_engine_error(error, -ENODATA, "%.120s: no frame that could be sent",
+		return lull_engine_error(error, -ENODATA,
+					 "%.120s: the file has no frame that can "
+					 "be sent",
 					 path);
 	return 0;
 }

@@ -299,8 +299,8 @@ def test_only_root_may_lay_a_wire(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    ("--receivers kernel,dpkd", "'dpkd' is none of kernel, kernel-busy, dpdk"),
-    ("--cameras 0", "--cameras: 0 is no list of numbers from 1 to 32"),
+    ("--receivers kernel,dpkd", "'dpkd' is not one of kernel, kernel-busy, dpdk"),
+    ("--cameras 0", "--cameras: 0 is not a list of numbers from 1 to 32"),
     ("--cameras 1,many", "no list of numbers"),
     ("--packet 4000 --mtu 1500", "do not fit into --mtu 1500, which has room for 1472"),
     ("--receivers dpdk-xdp --packet 8000", "a --packet of at most 3470"),

@@ -86,7 +86,7 @@ def test_set(live_program: SimulatedProgram, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(("arguments", "status", "words"), [
     (["max-latency=0"], 1, "max-latency: 0 is not in 1..1000000 (us)"),
     (["max-rest=9", "max-latency=0"], 1, "(already set: max-rest=9)"),
-    (["faster"], 1, "governor: 'faster' is none of"),
+    (["faster"], 1, "governor: 'faster' is not one of"),
     (["spin", "max-latency"], 2, "max-latency: not KEY=VALUE"),
     (["=5"], 2, "=5: not KEY=VALUE"),
     (["--loop", "fwd9", "spin"], 1, "has no loop fwd9"),
@@ -116,7 +116,7 @@ def test_nothing_runs(command: list[str], capsys: pytest.CaptureFixture[str]) ->
     (["demo", "--duration", "long"], "'long' is not a valid float"),
     (["demo", "--duration", "3"], "duration: 3 is not in"),
     (["demo", "--governors", "spin,"], ""),
-    (["demo", "--governors", "warp"], "governors: warp is none of"),
+    (["demo", "--governors", "warp"], "governors: warp is not one of"),
     (["demo", "--phases", ","], "phases: "),
     (["top", "--interval", "0"], "0"),
 ])
