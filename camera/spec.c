@@ -35,14 +35,18 @@ static const char *const policies[] = { "drop-newest", "newest", "fail-stop", NU
 
 const struct lull_option cam_spec_keys[] = {
 	TEXT("protocol", protocol, "NAME", "Protocol: rfc4175, gvsp, cmp or rvf. Required."),
-	TEXT("name", name, "NAME", "Name in the result and in file names: letters, digits, . _ - "
-	                           "Default: cam0, cam1 ..."),
-	COUNT("port", port, 1, UINT16_MAX, "UDP port that the camera sends to. Required for UDP, "
-	                                   "except for gvsp with control."),
-	TEXT("address", address, "IP", "IP address that the camera sends to, such as a multicast "
-	                               "group. Default: any of the interface."),
-	TEXT("source", source, "IP|MAC", "Receive only packets of this sender. Default: any "
-	                                 "sender."),
+	TEXT("name", name, "NAME",
+	     "Name in the result and in file names: letters, digits, . _ - "
+	     "Default: cam0, cam1 ..."),
+	COUNT("port", port, 1, UINT16_MAX,
+	      "UDP port that the camera sends to. Required for UDP, "
+	      "except for gvsp with control."),
+	TEXT("address", address, "IP",
+	     "IP address that the camera sends to, such as a multicast "
+	     "group. Default: any of the interface."),
+	TEXT("source", source, "IP|MAC",
+	     "Receive only packets of this sender. Default: any "
+	     "sender."),
 	TEXT("control", control, "IP|MAC", "gvsp: take control of this camera and let it stream."),
 	BOOL("resend", resend, "gvsp with control: request missing packets again."),
 	{
@@ -66,28 +70,35 @@ const struct lull_option cam_spec_keys[] = {
 		.value = "unknown",
 		MEMBER(pixel),
 	},
-	COUNT("row-bytes", row_bytes, 1, UINT32_MAX, "Bytes from one row to the next, with "
-	                                             "padding."),
+	COUNT("row-bytes", row_bytes, 1, UINT32_MAX,
+	      "Bytes from one row to the next, with "
+	      "padding."),
 	BOOL("interlaced", interlaced, "rfc4175: two fields make a frame."),
 	BOOL("field-rows", field_rows, "rfc4175: lines are counted within the field."),
-	COUNT("packet-bytes", packet_bytes, 64, UINT16_MAX, "gvsp: IP length of a packet, in "
-	                                                    "bytes. Default: as the camera is set "
-	                                                    "up."),
-	COUNT("stream-id", stream_id, 1, UINT64_MAX, "rvf: stream id; cmp: device * 256 + stream. "
-	                                             "Default: the first one seen."),
-	COUNT("virtual-channel", virtual_channel, 0, 31, "cmp: virtual channel of the CSI-2 packets."),
-	COUNT("data-type", data_type, 1, 63, "cmp: data type of the CSI-2 packets. Default: any image."),
+	COUNT("packet-bytes", packet_bytes, 64, UINT16_MAX,
+	      "gvsp: IP length of a packet, in "
+	      "bytes. Default: as the camera is set "
+	      "up."),
+	COUNT("stream-id", stream_id, 1, UINT64_MAX,
+	      "rvf: stream id; cmp: device * 256 + stream. "
+	      "Default: the first one seen."),
+	COUNT("virtual-channel", virtual_channel, 0, 31,
+	      "cmp: virtual channel of the CSI-2 packets."),
+	COUNT("data-type", data_type, 1, 63,
+	      "cmp: data type of the CSI-2 packets. Default: any image."),
 	COUNT("buffers", buffers, 2, 256, "Number of image buffers. Default: 16."),
-	COUNT("buffer-bytes", buffer_bytes, 1, LULL_FRAME_BYTES_MAX, "Size of an image buffer, in "
-	                                                             "bytes. Default: the size of "
-	                                                             "a picture."),
-	COUNT("open", open_max, 1, 16, "Largest number of frames that are assembled at a time. "
-	                               "Default: 4."),
+	COUNT("buffer-bytes", buffer_bytes, 1, LULL_FRAME_BYTES_MAX,
+	      "Size of an image buffer, in "
+	      "bytes. Default: the size of "
+	      "a picture."),
+	COUNT("open", open_max, 1, 16,
+	      "Largest number of frames that are assembled at a time. "
+	      "Default: 4."),
 	{
 		.key = "deadline",
 		.argument = "TIME",
 		.help = "Longest time from a frame's first packet to its end. Default: half of "
-		        "the frame period, or 20 ms until the period is known.",
+			"the frame period, or 20 ms until the period is known.",
 		.type = LULL_OPTION_DURATION,
 		.unit = "ms",
 		.low = LULL_NS_PER_US,
@@ -97,7 +108,7 @@ const struct lull_option cam_spec_keys[] = {
 	{
 		.key = "order",
 		.help = "Order of delivery. frame: as the camera made the frames. arrival: as "
-		        "they become complete.",
+			"they become complete.",
 		.type = LULL_OPTION_CHOICE,
 		.choices = orders,
 		.value = "frame",
@@ -106,7 +117,7 @@ const struct lull_option cam_spec_keys[] = {
 	{
 		.key = "policy",
 		.help = "When no buffer is free: drop the new frame, take back the oldest image "
-		        "that was not fetched, or stop with an error.",
+			"that was not fetched, or stop with an error.",
 		.type = LULL_OPTION_CHOICE,
 		.choices = policies,
 		.value = "drop-newest",

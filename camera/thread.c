@@ -199,7 +199,8 @@ stage_turn(void *state, uint64_t now_ns)
 static const struct lull_counter_info stage_counters[] = {
 	ROW(bytes, "rx_bytes", "bytes", "payload bytes received"),
 	ROW(unclaimed, "rx_unclaimed", "packets", "packets received for no stream"),
-	ROW(gaps_late, "gaps_late", "1", "poll iterations more than 100 us after the last one, without rests"),
+	ROW(gaps_late, "gaps_late", "1",
+	    "poll iterations more than 100 us after the last one, without rests"),
 	{ .name = NULL },
 };
 

@@ -18,9 +18,10 @@
 #define LULL_ORDER_OPTION(settings, member, names, usual)                                          \
 	{                                                                                          \
 		.key = "order",                                                                    \
-		.help = "Promise about the packets of one flow. none: reordering is counted. "     \
-			"drain: a flow changes its worker only when the old one holds none of "    \
-			"it. resequence: order is restored at the output.",                        \
+		.help = "Order of the packets of a flow. none: reordering is only counted. "       \
+			"drain: "                                                                  \
+			"a flow moves only when its old worker holds none of its packets. "        \
+			"resequence: the output restores the order.",                              \
 		.type = LULL_OPTION_CHOICE, .value = usual, .choices = names,                      \
 		LULL_OPTION_MEMBER(settings, member),                                              \
 	}
@@ -29,7 +30,8 @@
 #define LULL_THRESHOLD_OPTIONS(settings, threshold_pct, enter_pct, leave_pct, changes)             \
 	{ .key = "threshold",                                                                      \
 	  .argument = "PERCENT",                                                                   \
-	  .help = "subflow, ahrw: load of a ring above which a worker is relieved, percent.",      \
+	  .help = "subflow, ahrw: load of a ring, in percent, above which packets go to other "    \
+		  "workers.",                                                                      \
 	  .type = LULL_OPTION_REAL,                                                                \
 	  .value = "25",                                                                           \
 	  .real_low = 0.01,                                                                        \
@@ -38,8 +40,8 @@
 	  LULL_OPTION_MEMBER(settings, threshold_pct) },                                           \
 		{ .key = "sticky-enter",                                                           \
 		  .argument = "PERCENT",                                                           \
-		  .help = "sticky: load above which a worker gives flows away, percent; 0: from "  \
-			  "the fill and drain rates measured.",                                    \
+		  .help = "sticky: load, in percent, above which a worker gives flows away; 0: "   \
+			  "from measured rates.",                                                  \
 		  .type = LULL_OPTION_REAL,                                                        \
 		  .value = "0",                                                                    \
 		  .real_high = 100,                                                                \
@@ -47,9 +49,8 @@
 		  LULL_OPTION_MEMBER(settings, enter_pct) },                                       \
 	{                                                                                          \
 		.key = "sticky-leave", .argument = "PERCENT",                                      \
-		.help = "sticky: load below which a worker takes its flows back, percent; 0: "     \
-			"from "                                                                    \
-			"the fill and drain rates measured.",                                      \
+		.help = "sticky: load, in percent, below which a worker takes its flows back; 0: " \
+			"from measured rates.",                                                    \
 		.type = LULL_OPTION_REAL, .value = "0", .real_high = 100, .live = changes,         \
 		LULL_OPTION_MEMBER(settings, leave_pct),                                           \
 	}
@@ -58,7 +59,7 @@
 #define LULL_FLUSH_OPTIONS(settings, pkts, ns, most, changes)                                      \
 	{ .key = "flush-burst",                                                                    \
 	  .argument = "PACKETS",                                                                   \
-	  .help = "So many packets for a worker are sent at once.",                                \
+	  .help = "Number of packets for a worker that are sent together.",                        \
 	  .type = LULL_OPTION_COUNT,                                                               \
 	  .value = "32",                                                                           \
 	  .low = 1,                                                                                \
@@ -67,7 +68,7 @@
 	  LULL_OPTION_MEMBER(settings, pkts) },                                                    \
 	{                                                                                          \
 		.key = "flush-time", .argument = "TIME",                                           \
-		.help = "Fewer packets for a worker are sent after this time.",                    \
+		.help = "Time after which fewer packets are sent too.",                            \
 		.type = LULL_OPTION_DURATION, .value = "20", .unit = "us", .low = 1,               \
 		.high = LULL_NS_PER_S, .live = changes, LULL_OPTION_MEMBER(settings, ns),          \
 	}
@@ -76,7 +77,7 @@
 #define LULL_RESEQUENCE_OPTIONS(settings, ns, pkts)                                                \
 	{ .key = "resequence-delay",                                                               \
 	  .argument = "TIME",                                                                      \
-	  .help = "resequence: longest time a packet waits for an earlier one.",                   \
+	  .help = "resequence: longest time for which a packet waits for an earlier one.",         \
 	  .type = LULL_OPTION_DURATION,                                                            \
 	  .value = "2",                                                                            \
 	  .unit = "ms",                                                                            \
@@ -85,8 +86,9 @@
 	  LULL_OPTION_MEMBER(settings, ns) },                                                      \
 	{                                                                                          \
 		.key = "resequence-window", .argument = "PACKETS",                                 \
-		.help = "resequence: most packets that wait.", .type = LULL_OPTION_COUNT,          \
-		.value = "4096", .low = 1, .high = 65536, LULL_OPTION_MEMBER(settings, pkts),      \
+		.help = "resequence: largest number of packets that wait.",                        \
+		.type = LULL_OPTION_COUNT, .value = "4096", .low = 1, .high = 65536,               \
+		LULL_OPTION_MEMBER(settings, pkts),                                                \
 	}
 
 #endif

@@ -23,21 +23,21 @@ const struct lull_option lull_builtin_options[] = {
 		.key = "config",
 		.group = "General",
 		.argument = "FILE",
-		.help = "Read options from a YAML file with the keys of this list. Options on the"
-			" command line win; of several files the last wins.",
+		.help = "Read options from a YAML file with the keys of this list. Options on the "
+		        "command line override it, and later files override earlier ones.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 	},
-	[BUILTIN_HELP] = { .key = "help", .help = "Show this list and leave." },
-	[BUILTIN_VERSION] = { .key = "version", .help = "Show the version and leave." },
+	[BUILTIN_HELP] = { .key = "help", .help = "Print this list and end." },
+	[BUILTIN_VERSION] = { .key = "version", .help = "Print the version and end." },
 	[BUILTIN_COMPLETION] = {
 		.key = "completion-bash",
-		.help = "Print a bash completion script and leave.",
+		.help = "Print a bash completion script and end.",
 		.hidden = true,
 	},
 	[BUILTIN_MAN] = {
 		.key = "man",
-		.help = "Print the options for the man page and leave.",
+		.help = "Print the options for the man page and end.",
 		.hidden = true,
 	},
 	[BUILTIN_COUNT] = { .key = NULL },

@@ -52,7 +52,7 @@ const char *lull_resting_governor_help(uint32_t index);
 
 #define LULL_GOVERNOR_OPTION(settings, member, ...)                                                \
 	{                                                                                          \
-		.key = "governor", .help = "Who decides how long a thread may rest.",              \
+		.key = "governor", .help = "Policy that decides how long a thread rests.",         \
 		.type = LULL_OPTION_CHOICE, .choice = lull_resting_governor_name,                  \
 		.choice_help = lull_resting_governor_help, LULL_OPTION_MEMBER(settings, member),   \
 		__VA_ARGS__                                                                        \
@@ -60,43 +60,47 @@ const char *lull_resting_governor_help(uint32_t index);
 #define LULL_MAX_LATENCY_OPTION(prefix, settings, member, ...)                                     \
 	{                                                                                          \
 		.key = prefix "max-latency", .argument = "TIME",                                   \
-		.help = "Objective: added latency at the percentile.",                             \
+		.help = "Objective: largest added latency at the percentile.",                     \
 		.type = LULL_OPTION_DURATION, .unit = "us", .low = LULL_NS_PER_US,                 \
 		.high = LULL_NS_PER_S, LULL_OPTION_MEMBER(settings, member), __VA_ARGS__           \
 	}
 #define LULL_PERCENTILE_OPTION(settings, member, ...)                                              \
 	{                                                                                          \
-		.key = "percentile", .help = "Objective: the percentile meant.",                   \
+		.key = "percentile",                                                               \
+		.help = "Objective: percentile of the packets that "                               \
+			"max-latency is for.",                                                     \
 		.type = LULL_OPTION_REAL, .value = "99", .real_low = 50, .real_high = 99.9999,     \
 		LULL_OPTION_MEMBER(settings, member), __VA_ARGS__                                  \
 	}
 #define LULL_LOSS_OPTION(settings, member, ...)                                                    \
 	{                                                                                          \
-		.key = "loss", .help = "Objective: may a rest lose packets?",                      \
+		.key = "loss", .help = "Objective: whether a rest may lose packets.",              \
 		.type = LULL_OPTION_CHOICE, .choices = lull_resting_losses, .value = "zero",       \
 		LULL_OPTION_MEMBER(settings, member), __VA_ARGS__                                  \
 	}
 #define LULL_MAX_REST_OPTION(settings, member, ...)                                                \
 	{                                                                                          \
 		.key = "max-rest", .argument = "TIME",                                             \
-		.help = "No rest longer than this, whatever the governor; the cap of ramp, "       \
-			"halve, drain and kalman.",                                                \
-		.type = LULL_OPTION_DURATION, .unit = "us", .low = 1, .high = LULL_NS_PER_S,       \
+		.help = "Longest rest, with every governor.", .type = LULL_OPTION_DURATION,        \
+		.unit = "us", .low = 1, .high = LULL_NS_PER_S,                                     \
 		LULL_OPTION_MEMBER(settings, member), __VA_ARGS__                                  \
 	}
 #define LULL_REST_OPTION(settings, member, ...)                                                    \
 	{                                                                                          \
 		.key = "rest", .argument = "TIME",                                                 \
-		.help = "fixed: the rest; metronome: the vacation target.",                        \
+		.help = "fixed: length of a rest. metronome: mean time for which an emptied "      \
+			"queue "                                                                   \
+			"is not polled.",                                                          \
 		.type = LULL_OPTION_DURATION, .value = "50", .unit = "us", .low = 1,               \
 		.high = LULL_NS_PER_S, LULL_OPTION_MEMBER(settings, member), __VA_ARGS__           \
 	}
 #define LULL_PPS_MAX_OPTION(settings, member, ...)                                                 \
 	{                                                                                          \
 		.key = "pps-max", .argument = "RATE",                                              \
-		.help = "What may arrive at one ring, for loss=zero: link (rate of 64-byte "       \
-			"frames), learned (twice the largest seen, at least 1M), packets/s, or "   \
-			"auto: link on hardware, learned on virtual ports.",                       \
+		.help = "Largest arrival rate at one ring, for loss=zero: link (64-byte frames "   \
+			"at "                                                                      \
+			"link rate), learned (from the arrivals so far, at least 1M), packets/s, " \
+			"or auto (link on hardware, learned on virtual ports).",                   \
 		.type = LULL_OPTION_CUSTOM, .value = "auto", .parse = lull_pps_max_parse,          \
 		.print = lull_pps_max_print, LULL_OPTION_MEMBER(settings, member), __VA_ARGS__     \
 	}
@@ -104,7 +108,7 @@ const char *lull_resting_governor_help(uint32_t index);
 #define LULL_KALMAN_OPTIONS(settings, config, tolerance, layout, ...)                              \
 	{ .key = "kalman-step",                                                                    \
 	  .argument = "TIME",                                                                      \
-	  .help = "kalman and kalman-guarded: step by which the rest grows.",                      \
+	  .help = "kalman and kalman-guarded: step by which a rest grows.",                        \
 	  .type = LULL_OPTION_DURATION,                                                            \
 	  .value = "10",                                                                           \
 	  .unit = "us",                                                                            \
@@ -114,7 +118,7 @@ const char *lull_resting_governor_help(uint32_t index);
 	  __VA_ARGS__ },                                                                           \
 		{ .key = "kalman-tolerance",                                                       \
 		  .argument = "PERCENT",                                                           \
-		  .help = "kalman and kalman-guarded: loss of speed that counts as none.",         \
+		  .help = "kalman and kalman-guarded: loss of speed to ignore, in percent.",       \
 		  .type = LULL_OPTION_REAL,                                                        \
 		  .value = "1",                                                                    \
 		  .real_low = 0.0001,                                                              \
@@ -123,8 +127,7 @@ const char *lull_resting_governor_help(uint32_t index);
 		  __VA_ARGS__ },                                                                   \
 		{ .key = "kalman-row",                                                             \
 		  .argument = "BYTES",                                                             \
-		  .help = "kalman and kalman-guarded: packet sizes that share a row of the "       \
-			  "record table.",                                                         \
+		  .help = "kalman and kalman-guarded: packet sizes per row of the record table.",  \
 		  .type = LULL_OPTION_COUNT,                                                       \
 		  .value = "10",                                                                   \
 		  .low = 1,                                                                        \
@@ -133,8 +136,8 @@ const char *lull_resting_governor_help(uint32_t index);
 		  __VA_ARGS__ },                                                                   \
 		{ .key = "kalman-window",                                                          \
 		  .argument = "TIME",                                                              \
-		  .help = "kalman and kalman-guarded: time over which sizes and speeds are "       \
-			  "estimated; 10 ms for 1 GbE, 1 ms for 10 GbE.",                          \
+		  .help = "kalman and kalman-guarded: window over which packet sizes and speeds "  \
+			  "are estimated; 10 ms for 1 GbE, 1 ms for 10 GbE.",                      \
 		  .type = LULL_OPTION_DURATION,                                                    \
 		  .value = "10",                                                                   \
 		  .unit = "ms",                                                                    \
@@ -144,7 +147,7 @@ const char *lull_resting_governor_help(uint32_t index);
 		  __VA_ARGS__ },                                                                   \
 	{                                                                                          \
 		.key = "kalman-layout",                                                            \
-		.help = "kalman and kalman-guarded: how the record table is kept; all decide "     \
+		.help = "kalman and kalman-guarded: layout of the record table; all decide "       \
 			"alike.",                                                                  \
 		.type = LULL_OPTION_CHOICE, .choices = lull_resting_layouts, .value = "linked",    \
 		LULL_OPTION_MEMBER(settings, layout), __VA_ARGS__                                  \
@@ -152,10 +155,11 @@ const char *lull_resting_governor_help(uint32_t index);
 #define LULL_SCHED_POLICY_OPTION(settings, member, ...)                                            \
 	{                                                                                          \
 		.key = "sched-policy",                                                             \
-		.help = "Scheduling class of a thread that rests. auto: fifo if the user may "     \
-			"have it, else other. other: as it was started. fifo: SCHED_FIFO. "        \
-			"deadline: SCHED_DEADLINE, which the kernel refuses to pinned threads. "   \
-			"A thread that stops resting is ordinary again within 10 ms.",             \
+		.help = "Scheduling class of a thread that rests. auto: fifo if the user has the " \
+			"right to it, else other. other: the class that the thread was started "   \
+			"with. fifo: SCHED_FIFO. deadline: SCHED_DEADLINE, which the kernel "      \
+			"refuses to pinned threads. A thread that stops resting leaves the class " \
+			"within 10 ms.",                                                           \
 		.type = LULL_OPTION_CHOICE, .choices = lull_resting_policies,                      \
 		LULL_OPTION_MEMBER(settings, member), __VA_ARGS__                                  \
 	}

@@ -24,9 +24,8 @@ struct lull_devices {
 		.key = "vdev",                                                                     \
 		.group = headline,                                                                 \
 		.argument = "DEVICE",                                                              \
-		.help = "DPDK virtual device, like net_af_packet0,iface=veth0 or "                 \
-			"net_memif0,role=" role                                                    \
-			". May stand more than once; ports count from 0 in this order.",           \
+		.help = "DPDK virtual device, such as net_af_packet0,iface=veth0 or "              \
+			"net_memif0,role=" role ". Ports are numbered from 0 in this order.",      \
 		.type = LULL_OPTION_LIST,                                                          \
 		LULL_OPTION_MEMBER(settings, devices.vdev),                                        \
 	},                                                                                         \
@@ -37,21 +36,22 @@ struct lull_devices {
 	{                                                                                          \
 		.key = "pci",                                                                      \
 		.argument = "ADDRESS",                                                             \
-		.help = "PCI address of a NIC bound to a driver for DPDK. May stand more than "    \
-			"once.",                                                                   \
+		.help = "PCI address of a NIC that is bound to a driver for DPDK.",                \
 		.type = LULL_OPTION_LIST,                                                          \
 		LULL_OPTION_MEMBER(settings, devices.pci),                                         \
 	},                                                                                         \
 	{                                                                                          \
 		.key = "eal", .argument = "ARGUMENTS",                                             \
-		.help = "Further arguments for DPDK's environment, split like a shell does.",      \
+		.help = "Further EAL arguments, split into words as in a shell.",                  \
 		.type = LULL_OPTION_TEXT, LULL_OPTION_MEMBER(settings, devices.eal),               \
 	}
 
 /** Row burst, @p most as .high has it. */
 #define LULL_BURST_OPTION(settings, most)                                                          \
 	{                                                                                          \
-		.key = "burst", .argument = "PACKETS", .help = "Most packets of one receive.",     \
+		.key = "burst", .argument = "PACKETS",                                             \
+		.help = "Largest number of packets per "                                           \
+			"receive.",                                                                \
 		.type = LULL_OPTION_COUNT, .value = "32", .low = 1, .high = most,                  \
 		LULL_OPTION_MEMBER(settings, burst),                                               \
 	}
@@ -60,7 +60,7 @@ struct lull_devices {
 #define LULL_STATS_OPTION(settings)                                                                \
 	{                                                                                          \
 		.key = "stats", .argument = "TIME",                                                \
-		.help = "Time between progress lines on stderr, 0: none.",                         \
+		.help = "Time between progress lines on stderr; 0: no lines.",                     \
 		.type = LULL_OPTION_DURATION, .value_help = "1 s on a terminal, otherwise 0",      \
 		.unit = "s", LULL_OPTION_MEMBER(settings, stats_ns),                               \
 	}
@@ -69,7 +69,7 @@ struct lull_devices {
 #define LULL_DURATION_OPTION(settings, end)                                                        \
 	{                                                                                          \
 		.key = "duration", .group = "Run", .argument = "TIME",                             \
-		.help = "End after this time, 0: " end ".", .type = LULL_OPTION_DURATION,          \
+		.help = "End after this time; 0: " end ".", .type = LULL_OPTION_DURATION,          \
 		.value = "0", .unit = "s", LULL_OPTION_MEMBER(settings, duration_ns),              \
 	}
 
@@ -85,7 +85,8 @@ struct lull_devices {
 #define LULL_TRAFFIC_SIZE_OPTION(settings, arrival)                                                \
 	{                                                                                          \
 		.key = "traffic-size", .argument = "SIZES",                                        \
-		.help = "Sizes on the wire with CRC, and weights: 64 or 64:7,594:4,1518:1.",       \
+		.help = "Packet sizes on the wire with CRC, in bytes, with weights if there are "  \
+			"several: 64 or 64:7,594:4,1518:1.",                                       \
 		.type = LULL_OPTION_CUSTOM, .value = "64", .parse = lull_traffic_size_parse,       \
 		.print = lull_traffic_size_print, .joined = true,                                  \
 		LULL_OPTION_MEMBER(settings, arrival),                                             \
@@ -93,7 +94,7 @@ struct lull_devices {
 #define LULL_TRAFFIC_SEED_OPTION(settings, arrival)                                                \
 	{                                                                                          \
 		.key = "seed", .argument = "N",                                                    \
-		.help = "Seed of times and sizes: the same seed makes the same traffic.",          \
+		.help = "Seed of the traffic: the same seed makes the same times and sizes.",      \
 		.type = LULL_OPTION_COUNT, .value = "1",                                           \
 		LULL_OPTION_MEMBER(settings, arrival.seed),                                        \
 	}
@@ -102,8 +103,8 @@ struct lull_devices {
 #define LULL_JSON_OPTION(settings)                                                                 \
 	{                                                                                          \
 		.key = "json", .argument = "FILE",                                                 \
-		.help = "Write the result as JSON, - is stdout.", .type = LULL_OPTION_TEXT,        \
-		.file = true, LULL_OPTION_MEMBER(settings, json),                                  \
+		.help = "Write the result as JSON to FILE; - is stdout.",                          \
+		.type = LULL_OPTION_TEXT, .file = true, LULL_OPTION_MEMBER(settings, json),        \
 	}
 
 #endif

@@ -36,7 +36,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "protocol",
 		.group = "Cameras",
-		.help = "How pictures are cut into packets.",
+		.help = "Protocol of the packets.",
 		.type = LULL_OPTION_CHOICE,
 		.value = "rfc4175",
 		.choice = protocol_name,
@@ -46,7 +46,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "interface",
 		.argument = "NAME",
-		.help = "Network interface to send on. cmp and rvf need it, for the others the "
+		.help = "Network interface to send on. Required for cmp and rvf; for the others, "
 			"routes decide.",
 		.type = LULL_OPTION_TEXT,
 		MEMBER(interface),
@@ -54,10 +54,10 @@ const struct lull_option source_options[] = {
 	{
 		.key = "bind",
 		.argument = "ADDRESS[:PORT]",
-		.help = "IPv4 address and port packets come from. gvsp needs the address: it is "
-			"the camera's.",
+		.help = "Source IPv4 address and port of the packets. Required for gvsp, as the "
+			"camera's address.",
 		.type = LULL_OPTION_CUSTOM,
-		.value_help = "what the kernel chooses",
+		.value_help = "chosen by the kernel",
 		.parse = spec_address_parse,
 		.print = spec_address_print,
 		MEMBER(bind),
@@ -65,9 +65,9 @@ const struct lull_option source_options[] = {
 	{
 		.key = "to",
 		.argument = "ADDRESS",
-		.help = "Where packets go: ADDRESS:PORT (camera K of several to PORT + K), or an "
-			"Ethernet address for cmp and rvf. gvsp without it waits for a client to "
-			"take control.",
+		.help = "Destination of the packets: ADDRESS:PORT (PORT + K for camera K of "
+			"several), or an Ethernet address for cmp and rvf. Without it, gvsp waits "
+			"until a client takes control.",
 		.type = LULL_OPTION_CUSTOM,
 		.value_help = "ff:ff:ff:ff:ff:ff for cmp and rvf",
 		.parse = spec_address_parse,
@@ -77,7 +77,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "cameras",
 		.argument = "N",
-		.help = "How many cameras to be.",
+		.help = "Number of cameras.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		.low = 1,
@@ -86,8 +86,8 @@ const struct lull_option source_options[] = {
 	},
 	{
 		.key = "apart",
-		.help = "What tells several cameras apart on this side: the ports counting up "
-			"(bound and of control), or the addresses counting up from the one bound.",
+		.help = "Difference between several cameras at this end: consecutive ports (of "
+			"--bind and --control-port), or consecutive addresses from --bind on.",
 		.type = LULL_OPTION_CHOICE,
 		.value = "ports",
 		.choices = apart_names,
@@ -106,15 +106,13 @@ const struct lull_option source_options[] = {
 	{
 		.key = "stream-id",
 		.argument = "N",
-		.help = "rfc4175: source of RTP; cmp: device * 256 + stream; rvf: id of the "
-			"stream. "
-			"Camera K has N + K.",
+		.help = "rfc4175: RTP source; cmp: device * 256 + stream; rvf: stream id. Camera "
+			"K has N + K.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		MEMBER(stream_id),
 	},
-	LULL_CPUS_OPTION(struct source_settings, cpus, "cpus", "CPU of the thread that sends.",
-			 "any"),
+	LULL_CPUS_OPTION(struct source_settings, cpus, "cpus", "CPU of the sending thread.", "any"),
 	{
 		.key = "width",
 		.group = "Pictures",
@@ -138,7 +136,7 @@ const struct lull_option source_options[] = {
 	},
 	{
 		.key = "pixel",
-		.help = "How pixels lie in packets.",
+		.help = "Pixel format in the packets.",
 		.type = LULL_OPTION_CHOICE,
 		.value_help = "bayer-rg12p, uyvy8 for rfc4175, raw12-csi for cmp, mono8 for rvf",
 		.choice = pixel_name,
@@ -147,7 +145,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "row-bytes",
 		.argument = "BYTES",
-		.help = "From one row to the next, 0: no padding.",
+		.help = "Bytes from one row to the next; 0: no padding.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = LULL_FRAME_SIDE_MAX * 16,
@@ -155,7 +153,7 @@ const struct lull_option source_options[] = {
 	},
 	{
 		.key = "pattern",
-		.help = "What the pictures show.",
+		.help = "Content of the pictures.",
 		.type = LULL_OPTION_CHOICE,
 		.value = "counter",
 		.choice = pattern_name,
@@ -166,8 +164,8 @@ const struct lull_option source_options[] = {
 		.key = "packet",
 		.group = "Packets",
 		.argument = "BYTES",
-		.help = "Most bytes behind the UDP header (cmp and rvf: the Ethernet header) of a "
-			"packet. A gvsp client may change it.",
+		.help = "Largest number of bytes after the UDP header (cmp and rvf: after the "
+			"Ethernet header) of a packet. A gvsp client may change it.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1400",
 		.low = LULL_PACKET_BYTES_MIN,
@@ -206,14 +204,14 @@ const struct lull_option source_options[] = {
 	},
 	{
 		.key = "extended",
-		.help = "gvsp: 64 bit ids (a client may ask for them too); rfc4175: fill in the "
+		.help = "gvsp: 64-bit ids (a client may also request them). rfc4175: send the "
 			"extended sequence number.",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(extended),
 	},
 	{
 		.key = "all-in",
-		.help = "gvsp: a frame in one packet, where it fits.",
+		.help = "gvsp: send a frame in one packet if it fits.",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(all_in),
 	},
@@ -221,7 +219,7 @@ const struct lull_option source_options[] = {
 		.key = "rate",
 		.group = "Timing",
 		.argument = "FRAMES",
-		.help = "Frames per second of each camera, 0: as fast as possible.",
+		.help = "Frames per second of each camera; 0: as fast as possible.",
 		.type = LULL_OPTION_REAL,
 		.value = "30",
 		.real_low = 0,
@@ -231,8 +229,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "pace",
 		.argument = "SPEC",
-		.help = "How fast the packets of a frame follow each other: burst, spread:TIME "
-			"(all "
+		.help = "Spacing of the packets of a frame: burst (none), spread:TIME (evenly "
 			"within TIME) or rate:BITS per second.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "burst",
@@ -243,7 +240,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "stagger",
 		.argument = "TIME",
-		.help = "Each camera's frames begin this much later than those of the one before.",
+		.help = "Delay of each camera's frames after those of the previous camera.",
 		.type = LULL_OPTION_DURATION,
 		.value = "0",
 		.unit = "ms",
@@ -252,11 +249,10 @@ const struct lull_option source_options[] = {
 	},
 	{
 		.key = "stamp",
-		.help = "Device time in gvsp, cmp and rvf (CLOCK_MONOTONIC, ns): when the frame "
-			"was "
-			"due, or when the very packet was written. With cmp each packet has one, "
-			"so the last packet of a frame tells when it was sent; with gvsp only the "
-			"leader, with rvf the first of a line or frame (32 bit); rfc4175 has none.",
+		.help = "Device time in gvsp, cmp and rvf (CLOCK_MONOTONIC, ns). due: the time at "
+			"which the frame was due. sent: the time at which the packet was written. "
+			"cmp has a time in each packet, gvsp in the leader, rvf in the first "
+			"packet of a line or frame (32 bits); rfc4175 has none.",
 		.type = LULL_OPTION_CHOICE,
 		.value = "due",
 		.choices = stamp_names,
@@ -264,20 +260,19 @@ const struct lull_option source_options[] = {
 	},
 	{
 		.key = "sent-stamp",
-		.help = "Let the last eight bytes of each picture be the time (CLOCK_MONOTONIC, "
-			"ns, least significant byte first) right before the packet with them is "
-			"sent, which is sent alone. A packet lost, kept back or sent again "
-			"carries the time at which it was its turn. lull-cam --sent-stamp reads "
-			"it.",
+		.help = "Write the time of sending (CLOCK_MONOTONIC, ns, least significant byte "
+			"first) into the last eight bytes of each picture, right before their "
+			"packet is sent in a system call of its own. A delayed or resent packet "
+			"keeps its first time. lull-cam --sent-stamp reads this time.",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(sent_stamp),
 	},
 	{
 		.key = "segment",
-		.help = "Hand the kernel rows of equal packets, which it (or the network card) "
-			"cuts "
-			"apart: about twice the rate. UDP only. Over veth to a DPDK port also "
-			"`ip link set IF gso_max_segs 1`, or they arrive in one piece.",
+		.help = "Give the kernel several equal packets at a time, which it or the network "
+			"card separates (UDP segmentation): about twice the rate. UDP only. Over "
+			"veth to a DPDK port, also run `ip link set IF gso_max_segs 1`; otherwise "
+			"the packets are not separated.",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(segment),
 	},
@@ -285,8 +280,8 @@ const struct lull_option source_options[] = {
 		.key = "lose",
 		.group = "Faults",
 		.argument = "PPM|LIST",
-		.help = "Do not send this many of a million packets, or those of a list like "
-			"3/10-12,5/0: frame and packets.",
+		.help = "Fault: packets per million that are not sent, or a list of frames and "
+			"packets, such as 3/10-12,5/0.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "0",
 		.parse = spec_loss_parse,
@@ -296,7 +291,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "duplicate",
 		.argument = "PPM",
-		.help = "Send this many of a million packets twice.",
+		.help = "Fault: packets per million that are sent twice.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = LULL_PPM,
@@ -305,7 +300,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "reorder",
 		.argument = "PPM,DEPTH",
-		.help = "Send this many of a million packets only after DEPTH others.",
+		.help = "Fault: packets per million that are sent after DEPTH later ones.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "0",
 		.parse = spec_reorder_parse,
@@ -315,7 +310,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "late",
 		.argument = "PPM,TIME",
-		.help = "Send this many of a million packets only TIME later.",
+		.help = "Fault: packets per million that are sent late by TIME.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "0",
 		.parse = spec_late_parse,
@@ -324,8 +319,8 @@ const struct lull_option source_options[] = {
 	},
 	{
 		.key = "resend",
-		.help = "gvsp: answer requests for packets, lose answers like other packets, or "
-			"ignore requests.",
+		.help = "gvsp: answer resend requests, answer with the same losses as other "
+			"packets, or ignore requests.",
 		.type = LULL_OPTION_CHOICE,
 		.value = "answer",
 		.choices = resend_names,
@@ -334,7 +329,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "memory",
 		.argument = "FRAMES",
-		.help = "gvsp: of how many last frames packets are sent again.",
+		.help = "gvsp: number of last frames whose packets can be sent again.",
 		.type = LULL_OPTION_COUNT,
 		.value = "8",
 		.high = 1000,
@@ -343,7 +338,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "seed",
 		.argument = "N",
-		.help = "Seed of faults and noise: the same seed, the same faults.",
+		.help = "Seed of faults and noise: the same seed makes the same faults.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		MEMBER(seed),
@@ -351,14 +346,15 @@ const struct lull_option source_options[] = {
 	{
 		.key = "log",
 		.argument = "FILE",
-		.help = "Write each fault as a line of JSON.",
+		.help = "Write each fault as a line of JSON to FILE.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 		MEMBER(log),
 	},
 	{
 		.key = "log-frames",
-		.help = "Log each frame too, with the times of its first and last packet.",
+		.help = "Also write each frame to --log, with the times of its first and last "
+			"packet.",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(log_frames),
 	},
@@ -366,7 +362,7 @@ const struct lull_option source_options[] = {
 		.key = "frames",
 		.group = "Run",
 		.argument = "N",
-		.help = "End after so many frames of each camera, 0: no limit.",
+		.help = "End after this many frames of each camera; 0: no limit.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		MEMBER(frames),
@@ -374,7 +370,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "duration",
 		.argument = "TIME",
-		.help = "End after this time, 0: no limit.",
+		.help = "End after this time; 0: no limit.",
 		.type = LULL_OPTION_DURATION,
 		.value = "0",
 		.unit = "s",
@@ -383,7 +379,7 @@ const struct lull_option source_options[] = {
 	{
 		.key = "linger",
 		.argument = "TIME",
-		.help = "gvsp: after the last frame, answer requests for so long.",
+		.help = "gvsp: time after the last frame in which requests are still answered.",
 		.type = LULL_OPTION_DURATION,
 		.value = "200",
 		.unit = "ms",

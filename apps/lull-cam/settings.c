@@ -18,18 +18,18 @@ const struct lull_option cam_options[] = {
 		.key = "backend",
 		.group = "Back end",
 		.argument = "KIND:WHAT",
-		.help = "Where packets come from: kernel:IF (sockets, sleeps in the kernel), "
-		        "kernel-busy:IF (sockets, polled), dpdk:PORT (a PCI address, a vdev, or "
-		        "af_packet=IF, af_xdp=IF[,queue=N], tap=IF; with ,exception=NAME all "
-		        "packets that are no camera's pass through a TAP interface NAME), "
-		        "pcap:FILE (a capture, as fast as possible).",
+		.help = "Source of the packets: kernel:IF (sockets, the thread sleeps in the "
+			"kernel), kernel-busy:IF (sockets, polled), dpdk:PORT (a PCI address, a "
+			"vdev, or af_packet=IF, af_xdp=IF[,queue=N], tap=IF; with ,exception=NAME "
+			"packets of no camera pass through a TAP interface NAME), pcap:FILE (a "
+			"capture, as fast as possible).",
 		.type = LULL_OPTION_TEXT,
 		MEMBER(backend),
 	},
 	{
 		.key = "eal",
 		.argument = "ARGUMENTS",
-		.help = "dpdk: further arguments for DPDK's environment, split like a shell does.",
+		.help = "dpdk: further EAL arguments, split into words as in a shell.",
 		.type = LULL_OPTION_TEXT,
 		MEMBER(eal),
 	},
@@ -56,22 +56,22 @@ const struct lull_option cam_options[] = {
 	LULL_CPUS_OPTION(struct cam_settings, cpu, "cpu", "CPU of the receiving thread.", "any"),
 	{
 		.key = "check",
-		.help = "Print the self-check with a remedy per trouble, and leave.",
+		.help = "Print the self-check, with a remedy for each problem, and end.",
 		.type = LULL_OPTION_BOOL,
 		.action = true,
 		MEMBER(check),
 	},
 	{
 		.key = "unchecked",
-		.help = "Start although the self-check finds something wrong.",
+		.help = "Start even if the self-check finds an error.",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(unchecked),
 	},
 	{
 		.key = "discover",
-		.help = "List the GigE Vision cameras that answer on the interface of the back "
-			"end, or without one on all, and leave. json lists them too. duration: "
-			"how long to wait for answers, 1 s unless told.",
+		.help = "List the GigE Vision cameras that answer on the interface of --backend "
+			"(default: on all interfaces), and end. --json writes the list as JSON. "
+			"--duration is the time to wait for answers (default: 1 s).",
 		.type = LULL_OPTION_BOOL,
 		.action = true,
 		MEMBER(discover),
@@ -80,9 +80,9 @@ const struct lull_option cam_options[] = {
 		.key = "stream",
 		.group = "Streams",
 		.argument = "SPEC",
-		.help = "One camera: KEY=VALUE,KEY=VALUE ... like "
+		.help = "One camera: KEY=VALUE,KEY=VALUE ..., such as "
 			"protocol=rfc4175,port=5004,width=1920,height=1280,pixel=bayer-rg12p. "
-			"help-stream lists the keys.",
+			"--help-stream lists the keys.",
 		.type = LULL_OPTION_LIST,
 		MEMBER(streams),
 	},
@@ -97,7 +97,7 @@ const struct lull_option cam_options[] = {
 	{
 		.key = "cameras",
 		.argument = "N",
-		.help = "So many cameras like the one stream, on consecutive UDP ports.",
+		.help = "Number of cameras like the one --stream, on consecutive UDP ports.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		.low = 1,
@@ -106,20 +106,20 @@ const struct lull_option cam_options[] = {
 	},
 	{
 		.key = "resend",
-		.help = "Ask cameras under control again for packets that are missing.",
+		.help = "Request missing packets again from cameras under control.",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(resend),
 	},
 	{
 		.key = "help-stream",
-		.help = "Print what a stream can be told, and leave.",
+		.help = "Print the keys of --stream and end.",
 		.type = LULL_OPTION_BOOL,
 		.action = true,
 		MEMBER(help_stream),
 	},
 	{
 		.key = "man-stream",
-		.help = "The same for the man page.",
+		.help = "Print the keys of --stream for the man page and end.",
 		.type = LULL_OPTION_BOOL,
 		.hidden = true,
 		.action = true,
@@ -130,7 +130,7 @@ const struct lull_option cam_options[] = {
 		.key = "frames",
 		.group = "Run",
 		.argument = "N",
-		.help = "End after so many frames of all streams together, 0: no limit.",
+		.help = "End after this many frames of all streams together; 0: no limit.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		MEMBER(frames),
@@ -138,7 +138,7 @@ const struct lull_option cam_options[] = {
 	{
 		.key = "duration",
 		.argument = "TIME",
-		.help = "End after this time, 0: run until a signal or the end of the capture.",
+		.help = "End after this time; 0: run until a signal or the end of the capture.",
 		.type = LULL_OPTION_DURATION,
 		.value = "0",
 		.unit = "s",
@@ -148,15 +148,16 @@ const struct lull_option cam_options[] = {
 	{
 		.key = "record",
 		.argument = "FOLDER",
-		.help = "Write each frame to a file NAME-NUMBER.FORMAT there, and a line about it "
-			"to frames.jsonl.",
+		.help = "Write each frame to a file NAME-NUMBER.FORMAT in this folder, and a line "
+			"about it to frames.jsonl.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 		MEMBER(record),
 	},
 	{
 		.key = "format",
-		.help = "record: the bytes as they came, or a picture that viewers open.",
+		.help = "Format of --record. raw: the bytes as received. png: a picture for "
+			"viewers.",
 		.type = LULL_OPTION_CHOICE,
 		.choices = formats,
 		.value = "raw",
@@ -165,8 +166,8 @@ const struct lull_option cam_options[] = {
 	{
 		.key = "missing",
 		.argument = "FILE",
-		.help = "Write a JSON line per partial frame: why it was given, and which bytes "
-			"are missing. - is stdout.",
+		.help = "Write a JSON line per partial frame: the reason of its end, and the "
+			"missing bytes. - is stdout.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 		MEMBER(missing),
@@ -174,15 +175,16 @@ const struct lull_option cam_options[] = {
 	{
 		.key = "packets",
 		.argument = "FILE",
-		.help = "Write packets as they came to a pcapng file.",
+		.help = "Write received packets to a pcapng file.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 		MEMBER(packets),
 	},
 	{
 		.key = "packets-when",
-		.help = "packets: all of them; or the last ones that fit into packets-room, "
-			"whenever a partial frame is given or SIGUSR1 comes; or only then.",
+		.help = "Packets that --packets writes. all: all packets. partial: the last ones, "
+			"as many as fit into --packets-room, at each partial frame and at "
+			"SIGUSR1. signal: the same, only at SIGUSR1.",
 		.type = LULL_OPTION_CHOICE,
 		.choices = packets_whens,
 		.value = "all",
@@ -191,7 +193,7 @@ const struct lull_option cam_options[] = {
 	{
 		.key = "packets-room",
 		.argument = "BYTES",
-		.help = "packets: memory they are kept in until they are written.",
+		.help = "Memory for packets that --packets has not written yet.",
 		.type = LULL_OPTION_COUNT,
 		.value = "64M",
 		.low = CAM_PACKETS_ROOM_MIN,
@@ -201,17 +203,17 @@ const struct lull_option cam_options[] = {
 	{
 		.key = "view",
 		.argument = "PATH",
-		.help = "Show what comes in, as small JPEG pictures with statistics, on a Unix "
-			"socket of this name. lull view looks on there.",
+		.help = "Serve small JPEG pictures and statistics on a Unix socket of this name, "
+			"for lull view.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 		MEMBER(view),
 	},
 	{
 		.key = "sent-stamp",
-		.help = "Take the last eight bytes of each complete picture for the time when "
-			"they were sent, as lull-cam-source --sent-stamp on this machine does: "
-			"how long frames took from there.",
+		.help = "Measure the latency of frames from the time in the last eight bytes of "
+			"each complete picture, which lull-cam-source --sent-stamp on this "
+			"machine writes.",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(sent_stamp),
 	},

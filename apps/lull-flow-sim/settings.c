@@ -17,7 +17,7 @@ const struct lull_option flow_sim_options[] = {
 		.key = "scheduler",
 		.group = "Dispatch",
 		.argument = "NAME,...",
-		.help = "Schedulers to try, each on the same packets; all: every one there is.",
+		.help = "Schedulers to compare on the same packets; all: every scheduler.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "crc32,hrw,subflow,sticky",
 		.parse = flow_sim_schedulers_parse,
@@ -40,7 +40,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "bucket-bits",
 		.argument = "N",
-		.help = "2^N buckets of flows.",
+		.help = "Number of buckets of flows, as a power of two.",
 		.type = LULL_OPTION_COUNT,
 		.value = "16",
 		.low = 8,
@@ -50,7 +50,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "bucket-idle",
 		.argument = "TIME",
-		.help = "A bucket without packets for so long is forgotten.",
+		.help = "Time without packets after which a bucket is forgotten.",
 		.type = LULL_OPTION_DURATION,
 		.value = "30",
 		.unit = "s",
@@ -61,8 +61,8 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "pin",
 		.argument = "PACKETS",
-		.help = "A flow stays where it is for its first so many packets, while it is being "
-			"identified; 0: no pins.",
+		.help = "Number of first packets for which a flow stays at its worker while it is "
+			"being identified; 0: flows may move at once.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = 65535,
@@ -70,7 +70,8 @@ const struct lull_option flow_sim_options[] = {
 	},
 	{
 		.key = "hand-over",
-		.help = "A flow that moves takes its verdict along: it is not identified again.",
+		.help = "The identification moves with the flow: its next worker does not "
+			"identify it again.",
 		.type = LULL_OPTION_BOOL,
 		.value = "no",
 		MEMBER(hand_over),
@@ -80,13 +81,9 @@ const struct lull_option flow_sim_options[] = {
 		.key = "load",
 		.group = "Traffic",
 		.argument = "LOAD,...",
-		.help = "Offered, as a share of the unsplit capacity: of what the workers could do "
-			"together with these very packets if each flow stayed at one worker and "
-			"all "
-			"had the same to do. A packet then costs --service, and --identify if it "
-			"is "
-			"one of the first --identify-packets of its flow; how many these are is "
-			"counted.",
+		.help = "Offered load, as a share of the unsplit capacity: the rate at which all "
+			"workers could process these packets if each flow stayed at one worker "
+			"and all workers had the same load.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "0.7",
 		.parse = flow_sim_loads_parse,
@@ -115,8 +112,8 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "zipf",
 		.argument = "S",
-		.help = "The n-th flow has a share of the packets that falls as n^-S; 0: all "
-			"alike.",
+		.help = "Skew of the flows: the n-th flow has a share of the packets in "
+			"proportion to n^-S; 0: all flows alike.",
 		.type = LULL_OPTION_REAL,
 		.value = "1.1",
 		.real_high = 4,
@@ -125,8 +122,8 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "elephant",
 		.argument = "PERCENT",
-		.help = "One flow has this share of the packets, the others share the rest as "
-			"--zipf says; 0: none.",
+		.help = "Share of the packets that one flow has; the others share the rest by "
+			"--zipf; 0: no such flow.",
 		.type = LULL_OPTION_REAL,
 		.value = "0",
 		.real_high = 100,
@@ -135,8 +132,8 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "target",
 		.argument = "N",
-		.help = "Only flows that hrw and crc32 both send to the same one of the first N "
-			"workers; 0: any flows.",
+		.help = "Use only flows that hrw and crc32 send to the same one of the first N "
+			"workers; 0: all flows.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = LULL_DISPATCH_WORKERS_MAX,
@@ -145,7 +142,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "churn",
 		.argument = "N",
-		.help = "So many of a million packets come with a new flow, in place of an old "
+		.help = "Number of packets per million that begin a new flow in place of an old "
 			"one.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
@@ -164,8 +161,8 @@ const struct lull_option flow_sim_options[] = {
 	},
 	{
 		.key = "start",
-		.help = "cold: every flow is new at first. warm: --lead packets come before those "
-			"that are measured.",
+		.help = "cold: every flow is new at first. warm: --lead packets come before the "
+			"measurement. both: both.",
 		.type = LULL_OPTION_CHOICE,
 		.choices = start_names,
 		.value = "both",
@@ -174,7 +171,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "lead",
 		.argument = "N",
-		.help = "Packets before a warm start.",
+		.help = "Packets before the measurement of a warm start.",
 		.type = LULL_OPTION_COUNT,
 		.value = "500k",
 		.low = 1,
@@ -185,7 +182,7 @@ const struct lull_option flow_sim_options[] = {
 		.key = "rx-ring",
 		.group = "Rings and bursts",
 		.argument = "PACKETS",
-		.help = "Room in front of the I/O core.",
+		.help = "Room of the Rx ring of the I/O core.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1024",
 		.low = 1,
@@ -195,7 +192,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "burst",
 		.argument = "PACKETS",
-		.help = "Most packets of one receive.",
+		.help = "Largest number of packets per receive.",
 		.type = LULL_OPTION_COUNT,
 		.value = "32",
 		.low = 1,
@@ -207,7 +204,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "ring",
 		.argument = "PACKETS",
-		.help = "Room in front of each worker.",
+		.help = "Room of the ring of each worker.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1024",
 		.low = 1,
@@ -217,7 +214,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "worker-burst",
 		.argument = "PACKETS",
-		.help = "Most packets a worker takes at once.",
+		.help = "Largest number of packets that a worker takes at once.",
 		.type = LULL_OPTION_COUNT,
 		.value = "32",
 		.low = 1,
@@ -228,7 +225,7 @@ const struct lull_option flow_sim_options[] = {
 		.key = "io-turn",
 		.group = "Costs",
 		.argument = "TIME",
-		.help = "Of every turn of the I/O core.",
+		.help = "Time of each poll iteration of the I/O core.",
 		.type = LULL_OPTION_DURATION,
 		.value = "50ns",
 		.low = 1,
@@ -238,7 +235,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "io-packet",
 		.argument = "TIME",
-		.help = "Of every packet there.",
+		.help = "Time of the I/O core per packet.",
 		.type = LULL_OPTION_DURATION,
 		.value = "20ns",
 		.high = LULL_NS_PER_S,
@@ -247,7 +244,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "service",
 		.argument = "TIME",
-		.help = "Of every packet at its worker.",
+		.help = "Time of a worker per packet.",
 		.type = LULL_OPTION_DURATION,
 		.value = "300ns",
 		.low = 1,
@@ -257,7 +254,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "jitter",
 		.argument = "PERCENT",
-		.help = "That much more or less, at random.",
+		.help = "Random variation of --service, up or down.",
 		.type = LULL_OPTION_REAL,
 		.value = "25",
 		.real_high = 100,
@@ -266,7 +263,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "identify",
 		.argument = "TIME",
-		.help = "On top, for the first packets of a flow at a worker.",
+		.help = "Additional time of a worker for each of the first packets of a flow.",
 		.type = LULL_OPTION_DURATION,
 		.value = "1300ns",
 		.high = LULL_NS_PER_S,
@@ -275,7 +272,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "identify-packets",
 		.argument = "N",
-		.help = "How many these are.",
+		.help = "Number of first packets of a flow that cost --identify.",
 		.type = LULL_OPTION_COUNT,
 		.value = "8",
 		.high = 255,
@@ -284,7 +281,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "wake",
 		.argument = "TIME",
-		.help = "A worker that found its ring empty begins so much later.",
+		.help = "Delay of a worker that has found its ring empty.",
 		.type = LULL_OPTION_DURATION,
 		.value = "0",
 		.high = LULL_NS_PER_S,
@@ -293,7 +290,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "stall",
 		.argument = "EVERY:TIME",
-		.help = "Fault: a worker stands still for TIME, every EVERY.",
+		.help = "Fault: a worker stops for TIME, every EVERY.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "none",
 		.parse = flow_sim_stall_parse,
@@ -303,7 +300,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "stall-worker",
 		.argument = "N",
-		.help = "Which one, from 0 on.",
+		.help = "Worker that --stall stops, from 0 on.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = LULL_DISPATCH_WORKERS_MAX - 1,
@@ -313,9 +310,9 @@ const struct lull_option flow_sim_options[] = {
 		.key = "watch",
 		.group = "Run",
 		.argument = "N",
-		.help = "Of the packets sent to a worker whose ring is filled above --threshold: "
-			"how "
-			"many see one of its next N packets lost? 0: do not ask.",
+		.help = "Count the packets sent to a worker above --threshold, and those of them "
+			"that are followed by a loss among this worker's next N packets; 0: do "
+			"not count.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = 65536,
@@ -323,8 +320,8 @@ const struct lull_option flow_sim_options[] = {
 	},
 	{
 		.key = "bisect",
-		.help = "Instead of --load: find the largest load at which none of --packets is "
-			"lost, for any of --seeds.",
+		.help = "Instead of --load: search for the largest load at which no packet is "
+			"lost with any of --seeds.",
 		.type = LULL_OPTION_BOOL,
 		.value = "no",
 		MEMBER(bisect),
@@ -332,7 +329,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "bisect-step",
 		.argument = "PERCENT",
-		.help = "Loads tried are multiples of this.",
+		.help = "Step between the loads that --bisect tries.",
 		.type = LULL_OPTION_REAL,
 		.value = "1",
 		.real_low = 0.01,
@@ -342,7 +339,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "bisect-most",
 		.argument = "PERCENT",
-		.help = "No load above this is tried.",
+		.help = "Largest load that --bisect tries.",
 		.type = LULL_OPTION_REAL,
 		.value = "120",
 		.real_low = 0.01,
@@ -360,7 +357,7 @@ const struct lull_option flow_sim_options[] = {
 	{
 		.key = "seeds",
 		.argument = "N",
-		.help = "So many runs, with --seed and those after it.",
+		.help = "Number of runs, with --seed and the following seeds.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		.low = 1,

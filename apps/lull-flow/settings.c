@@ -36,7 +36,7 @@ shadow_name(uint32_t index)
 static const char *
 shadow_help(uint32_t index)
 {
-	return index == 0 ? "ask no second one" : scheduler_help(index - 1);
+	return index == 0 ? "no second scheduler" : scheduler_help(index - 1);
 }
 
 static int
@@ -77,9 +77,9 @@ const struct lull_option flow_options[] = {
 		.key = "pcap",
 		.group = "Input",
 		.argument = "PATH",
-		.help = "Capture file, or a folder of them, pcap or pcapng. May stand more than "
-			"once; several are merged by time stamps. Nothing is lost: reading waits "
-			"for the workers.",
+		.help = "Capture file (pcap or pcapng), or a folder of such files. Several "
+			"captures are merged by time stamps. No packet is lost: reading waits for "
+			"the workers.",
 		.type = LULL_OPTION_LIST,
 		.file = true,
 		MEMBER(pcap),
@@ -87,15 +87,15 @@ const struct lull_option flow_options[] = {
 	LULL_PORT_OPTIONS(struct flow_settings, NULL, "server"),
 	{
 		.key = "keep-going",
-		.help = "End well although a capture file was truncated or malformed. What could "
-			"be read of it counts either way.",
+		.help = "Do not fail when a capture file is truncated or malformed. Its readable "
+			"part counts in any case.",
 		.type = LULL_OPTION_BOOL,
 		.value = "no",
 		MEMBER(keep_going),
 	},
 	{
 		.key = "inner",
-		.help = "Look into tunnels (GRE, IP in IP, 6in4, GTP-U, VXLAN, Geneve, Teredo): "
+		.help = "Decode tunnels (GRE, IP in IP, 6in4, GTP-U, VXLAN, Geneve, Teredo): "
 			"flows are those of the innermost packets.",
 		.type = LULL_OPTION_BOOL,
 		.value = "no",
@@ -105,8 +105,8 @@ const struct lull_option flow_options[] = {
 		.key = "io",
 		.group = "Threads",
 		.argument = "N",
-		.help = "I/O threads. Ports are dealt out to them; with fewer ports than threads "
-			"each port gets a queue per thread.",
+		.help = "I/O threads. Each gets a part of the ports; with fewer ports than "
+			"threads, each port gets a queue per thread.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		.low = 1,
@@ -126,7 +126,7 @@ const struct lull_option flow_options[] = {
 	{
 		.key = "logs",
 		.argument = "N",
-		.help = "Log threads, which put records together and export them.",
+		.help = "Aggregator threads, which join records and export them.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		.low = 1,
@@ -136,9 +136,9 @@ const struct lull_option flow_options[] = {
 	{
 		.key = "cpus",
 		.argument = "LIST",
-		.help = "CPUs of the I/O threads, then of the workers, the log threads and the "
-			"output. With too few of them, workers share those behind the I/O "
-			"threads, and the others those of the I/O threads.",
+		.help = "CPUs of the I/O threads, then of the workers, the aggregators and the "
+			"output. With too few CPUs, workers share the CPUs after those of the I/O "
+			"threads, and the others share those of the I/O threads.",
 		.type = LULL_OPTION_CUSTOM,
 		.value_help = "all",
 		.parse = lull_cpus_parse,
@@ -149,7 +149,7 @@ const struct lull_option flow_options[] = {
 	{
 		.key = "scheduler",
 		.group = "Dispatch",
-		.help = "Who decides which worker gets a packet.",
+		.help = "Policy that chooses the worker of each packet.",
 		.type = LULL_OPTION_CHOICE,
 		.value_help = "sticky",
 		.choice = scheduler_name,
@@ -159,8 +159,7 @@ const struct lull_option flow_options[] = {
 	},
 	{
 		.key = "shadow",
-		.help = "A second scheduler that is asked too and not obeyed: what it would have "
-			"done is counted.",
+		.help = "Second scheduler, whose choices are only counted.",
 		.type = LULL_OPTION_CHOICE,
 		.value = "none",
 		.choice = shadow_name,
@@ -173,9 +172,9 @@ const struct lull_option flow_options[] = {
 	{
 		.key = "pin",
 		.argument = "PACKETS",
-		.help = "Until it is identified a flow stays, for its first so many packets at "
-			"most (nDPI wants up to 80) and while its worker has room; 0: it may move "
-			"at once.",
+		.help = "Number of first packets for which a flow that nDPI has not identified "
+			"yet stays at its worker (nDPI needs up to 80), unless the worker's ring "
+			"is nearly full; 0: flows may move at once.",
 		.type = LULL_OPTION_COUNT,
 		.value = "80",
 		.low = 0,
@@ -184,7 +183,8 @@ const struct lull_option flow_options[] = {
 	},
 	{
 		.key = "weights",
-		.help = "How hrw computes its weights; all choose alike.",
+		.help = "Instructions with which hrw computes weights; all choose the same "
+			"workers.",
 		.type = LULL_OPTION_CHOICE,
 		.value = "best",
 		.choices = weights_names,
@@ -193,18 +193,18 @@ const struct lull_option flow_options[] = {
 	{
 		.key = "seed",
 		.argument = "N",
-		.help = "Seed of the digests that schedulers go by. Drawn at random, nobody "
-			"outside can make all flows meet at one worker.",
+		.help = "Seed of the digests. A random seed keeps attackers from sending all "
+			"flows to one worker.",
 		.type = LULL_OPTION_COUNT,
-		.value_help = "0 for files, otherwise drawn at random",
+		.value_help = "0 for files, otherwise random",
 		.high = UINT32_MAX,
 		MEMBER(seed),
 	},
 	{
 		.key = "ring",
 		.argument = "PACKETS",
-		.help = "Packets between an I/O thread and a worker, a power of two. Also the "
-			"descriptors per queue of a port, as far as the driver goes by them.",
+		.help = "Room of the ring between an I/O thread and a worker, a power of two. "
+			"Also the descriptors per queue of a port; some drivers ignore this.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1024",
 		.low = 64,
@@ -217,8 +217,8 @@ const struct lull_option flow_options[] = {
 		.key = "output",
 		.group = "Output of packets",
 		.argument = "PORT",
-		.help = "Port that packets leave by behind the workers, by its number; none: they "
-			"end there.",
+		.help = "Number of the port that sends the packets after the workers; none: "
+			"packets are not sent.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "none",
 		.parse = output_parse,
@@ -230,8 +230,7 @@ const struct lull_option flow_options[] = {
 		.key = "idle-timeout",
 		.group = "Flows",
 		.argument = "TIME",
-		.help = "A flow ends when it has been silent for so long, by the time of the "
-			"packets.",
+		.help = "Silence after which a flow ends, by the time of the packets.",
 		.type = LULL_OPTION_DURATION,
 		.value = "30",
 		.unit = "s",
@@ -243,7 +242,8 @@ const struct lull_option flow_options[] = {
 	{
 		.key = "active-timeout",
 		.argument = "TIME",
-		.help = "A longer flow is recorded in parts of at most so long; 0: in one.",
+		.help = "Longest time of a record; a longer flow is recorded in parts. 0: no "
+			"limit.",
 		.type = LULL_OPTION_DURATION,
 		.value_help = "0 for files, otherwise 5 min",
 		.unit = "s",
@@ -252,7 +252,8 @@ const struct lull_option flow_options[] = {
 	{
 		.key = "flows-max",
 		.argument = "N",
-		.help = "Flows a worker keeps; more are recorded early, and counted.",
+		.help = "Largest number of open flows per worker; with more flows, some are "
+			"recorded early.",
 		.type = LULL_OPTION_COUNT,
 		.value = "65536",
 		.low = 16,
@@ -262,7 +263,7 @@ const struct lull_option flow_options[] = {
 	{
 		.key = "payload",
 		.argument = "BYTES",
-		.help = "First bytes of payload kept per direction.",
+		.help = "Number of first payload bytes to record per direction.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.low = 0,
@@ -271,7 +272,7 @@ const struct lull_option flow_options[] = {
 	},
 	{
 		.key = "identify",
-		.help = "Find out which protocol a flow speaks, with nDPI; --identify=no: do not.",
+		.help = "Identify the protocol of each flow with nDPI; --identify=no: do not.",
 		.type = LULL_OPTION_BOOL,
 		.value_help = "yes when built with nDPI",
 		MEMBER(identify),
@@ -281,8 +282,8 @@ const struct lull_option flow_options[] = {
 		.group = "Export",
 		.argument = "WHERE",
 		.help = "Write a JSON object per flow to FILE, - (stdout), udp://HOST:PORT, "
-			"tcp://HOST:PORT or unix:PATH. From capture files to a file or stdout: "
-			"all at the end, by time.",
+			"tcp://HOST:PORT or unix:PATH. With captures as input, a file or stdout "
+			"gets all records at the end, sorted by time.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 		MEMBER(records),
@@ -304,7 +305,7 @@ const struct lull_option flow_options[] = {
 	},
 	{
 		.key = "facts",
-		.help = "Export what scheduling did to each flow too: workers, moves, reordered "
+		.help = "Also export what scheduling did to each flow: workers, moves, reordered "
 			"packets.",
 		.type = LULL_OPTION_BOOL,
 		.value = "no",
@@ -318,7 +319,7 @@ const struct lull_option flow_options[] = {
 	{
 		.key = "trace",
 		.argument = "FILE",
-		.help = "Record every decision of the first dispatcher in FILE.",
+		.help = "Write every decision of the first I/O thread's dispatcher to FILE.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 		MEMBER(trace),
@@ -326,9 +327,8 @@ const struct lull_option flow_options[] = {
 	{
 		.key = "replay",
 		.argument = "FILE",
-		.help = "Repeat the decisions recorded in FILE with the scheduler of the trace, "
-			"or another one if --scheduler names it, and print the differences as "
-			"JSON. Needs no input.",
+		.help = "Repeat the decisions in FILE, with the scheduler of the trace or with "
+			"--scheduler, and print the differences as JSON. Needs no input.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 		MEMBER(replay),
@@ -336,7 +336,7 @@ const struct lull_option flow_options[] = {
 	{
 		.key = "worker-delay",
 		.argument = "TIME",
-		.help = "Further work per packet of each worker, for trials.",
+		.help = "Additional busy time per packet of each worker, for experiments.",
 		.type = LULL_OPTION_DURATION,
 		.value = "0",
 		.unit = "ns",

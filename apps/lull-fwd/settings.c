@@ -40,9 +40,9 @@ const struct lull_option fwd_options[] = {
 	LULL_PORT_OPTIONS(struct fwd_settings, "Ports", "server"),
 	{
 		.key = "mode",
-		.help = "io: ports forward in pairs, 0 to 1 and 1 to 0, a single or last odd port "
-			"to itself. macswap: the same with MAC addresses swapped. sink: take and "
-			"drop.",
+		.help = "io: forward between pairs of ports, 0 to 1 and 1 to 0, and an odd last "
+			"port to itself. macswap: the same, with MAC addresses swapped. sink: "
+			"receive and drop.",
 		.type = LULL_OPTION_CHOICE,
 		.choices = mode_names,
 		.value = "io",
@@ -51,7 +51,7 @@ const struct lull_option fwd_options[] = {
 	{
 		.key = "queues",
 		.argument = "N",
-		.help = "Rx and Tx queues per port; thread i of n polls queues i, i + n, ... of "
+		.help = "Rx and Tx queues per port. Thread i of n polls queues i, i + n, ... of "
 			"every port.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
@@ -62,7 +62,7 @@ const struct lull_option fwd_options[] = {
 	{
 		.key = "ring",
 		.argument = "PACKETS",
-		.help = "Descriptors per queue, as far as the driver goes by them.",
+		.help = "Descriptors per queue; some drivers ignore this.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1024",
 		.low = 32,
@@ -82,13 +82,13 @@ const struct lull_option fwd_options[] = {
 		MEMBER(threads),
 	},
 	LULL_CPUS_OPTION(struct fwd_settings, cpus, "cpus",
-			 "CPUs of the forwarding threads, like 1 or 2,3.", "the last CPUs"),
+			 "CPUs of the forwarding threads, such as 1 or 2,3.", "the last CPUs"),
 	LULL_RESTING_OPTIONS(struct fwd_settings, resting, .value = "objective"),
 	{
 		.key = "traffic",
 		.group = "Traffic in this process",
 		.argument = "SPEC",
-		.help = "Generate and judge traffic over rings in this process instead of using "
+		.help = "Send and check traffic over rings in this process instead of using "
 			"ports: " LULL_TRAFFIC_SPEC_GRAMMAR
 			". Rates are packets/s and take k, M, G; times take ns, us, ms, s, m, h.",
 		.type = LULL_OPTION_CUSTOM,
@@ -102,7 +102,7 @@ const struct lull_option fwd_options[] = {
 	{
 		.key = "flows",
 		.argument = "N",
-		.help = "UDP source ports, taken in turn.",
+		.help = "Number of UDP source ports, used in turn.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		.low = 1,

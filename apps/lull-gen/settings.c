@@ -83,7 +83,7 @@ const struct lull_option gen_options[] = {
 		.key = "traffic",
 		.group = "Traffic",
 		.argument = "SPEC",
-		.help = "What to send: " LULL_TRAFFIC_SPEC_GRAMMAR
+		.help = "Traffic to send: " LULL_TRAFFIC_SPEC_GRAMMAR
 			". Rates are packets/s and take k, M, G; times take ns, us, ms, s, m, h.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "constant:10k",
@@ -96,9 +96,9 @@ const struct lull_option gen_options[] = {
 	{
 		.key = "flows",
 		.argument = "N",
-		.help = "UDP source ports, taken in turn. Up to 16 have a sequence of their own;"
-			" beyond that flows share sequences, and a path that keeps order only per"
-			" flow shows reordering.",
+		.help = "Number of UDP source ports, used in turn. With more than 16, flows share "
+			"sequence numbers, and a path that keeps order only per flow shows "
+			"reordering.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		.low = 1,
@@ -109,8 +109,8 @@ const struct lull_option gen_options[] = {
 	{
 		.key = "pcap",
 		.argument = "FILE",
-		.help = "Send the Ethernet frames of this pcap or pcapng file instead, as they were"
-			" captured. They carry no probe: what comes back is counted, not judged.",
+		.help = "Send the Ethernet frames of this pcap or pcapng file instead. They carry "
+			"no probe: frames that come back are counted, not checked.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 		MEMBER(pcap),
@@ -118,8 +118,8 @@ const struct lull_option gen_options[] = {
 	{
 		.key = "pcap-speed",
 		.argument = "SPEED",
-		.help = "original timing, a factor (2: twice as fast), or max: as fast as the port"
-			" takes them, waiting for it.",
+		.help = "Speed of the replay: original, a factor (2: twice as fast), or max (as "
+			"fast as the port allows).",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "original",
 		.parse = speed_parse,
@@ -129,14 +129,14 @@ const struct lull_option gen_options[] = {
 	{
 		.key = "pcap-loop",
 		.argument = "N",
-		.help = "Times through the file, 0: without end.",
+		.help = "Number of times to send the file; 0: without end.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		MEMBER(pcap_loop),
 	},
 	{
 		.key = "rx-only",
-		.help = "Only receive and judge what another lull-gen sends.",
+		.help = "Only receive and check the packets of another lull-gen.",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(rx_only),
 	},
@@ -150,7 +150,7 @@ const struct lull_option gen_options[] = {
 		.key = "count",
 		.group = "Run",
 		.argument = "PACKETS",
-		.help = "End after this many packets sent (received with rx-only), 0: no limit.",
+		.help = "End after this many packets sent (with rx-only: received); 0: no limit.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		MEMBER(count),
@@ -158,7 +158,7 @@ const struct lull_option gen_options[] = {
 	{
 		.key = "duration",
 		.argument = "TIME",
-		.help = "End after this time, 0: run until a signal or until all is sent.",
+		.help = "End after this time; 0: run until a signal or until all is sent.",
 		.type = LULL_OPTION_DURATION,
 		.value = "0",
 		.unit = "s",
@@ -167,9 +167,8 @@ const struct lull_option gen_options[] = {
 	{
 		.key = "drain",
 		.argument = "TIME",
-		.help = "At the end, wait this long for packets that are still under way;"
-			" shorter when all are back. With tx-only, how long the ports stay open"
-			" for the receiver.",
+		.help = "Longest wait at the end for packets that are not back yet. With tx-only: "
+			"time for which the ports stay open for the receiver.",
 		.type = LULL_OPTION_DURATION,
 		.value = "200",
 		.unit = "ms",
@@ -178,8 +177,8 @@ const struct lull_option gen_options[] = {
 	{
 		.key = "link-wait",
 		.argument = "TIME",
-		.help = "At the start, wait this long until the ports have a link: a memif or"
-			" vhost port gets it when the other side connects.",
+		.help = "Longest wait at the start for the link of the ports. A memif or vhost "
+			"port gets its link when the other side connects.",
 		.type = LULL_OPTION_DURATION,
 		.value = "10",
 		.unit = "s",

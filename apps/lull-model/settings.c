@@ -15,8 +15,8 @@ const struct lull_option model_options[] = {
 	{
 		.key = "side",
 		.group = "Ports",
-		.help = "both: sender and receiver in this process, over rings or over two ports. "
-			"send, receive: one of them, over one port; start the receiver first.",
+		.help = "both: sender and receiver in this process, over rings or two ports. "
+			"send, receive: only this side, over one port; start the receiver first.",
 		.type = LULL_OPTION_CHOICE,
 		.choices = side_names,
 		.value = "both",
@@ -25,9 +25,8 @@ const struct lull_option model_options[] = {
 	{
 		.key = "vdev",
 		.argument = "DEVICE",
-		.help = "DPDK virtual device, like net_af_packet0,iface=veth0. May stand more than "
-			"once: with side both the sender has the first port, the receiver the "
-			"second.",
+		.help = "DPDK virtual device, such as net_af_packet0,iface=veth0. With side both "
+			"the sender has the first port and the receiver the second.",
 		.type = LULL_OPTION_LIST,
 		MEMBER(devices.vdev),
 	},
@@ -45,7 +44,8 @@ const struct lull_option model_options[] = {
 	{
 		.key = "public-ring",
 		.argument = "PACKETS",
-		.help = "Room between producer and sender, and between receiver and consumer.",
+		.help = "Room of the ring between producer and sender, and of the one between "
+			"receiver and consumer.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1024",
 		.low = 64,
@@ -55,7 +55,7 @@ const struct lull_option model_options[] = {
 	{
 		.key = "burst",
 		.argument = "PACKETS",
-		.help = "Most packets of one receive or send.",
+		.help = "Largest number of packets per receive and per send.",
 		.type = LULL_OPTION_COUNT,
 		.value = "64",
 		.low = 1,
@@ -63,13 +63,13 @@ const struct lull_option model_options[] = {
 		MEMBER(burst),
 	},
 	LULL_CPUS_OPTION(struct model_settings, cpus, "cpus",
-			 "CPUs of the measured threads, like 1 or 2,3: sender, receiver.",
+			 "CPUs of the measured threads, sender first, such as 1 or 2,3.",
 			 "the last CPUs"),
 	{
 		.key = "size",
 		.group = "Traffic",
 		.argument = "BYTES",
-		.help = "Size of each packet, with CRC.",
+		.help = "Size of each packet with CRC.",
 		.type = LULL_OPTION_COUNT,
 		.value = "256",
 		.low = 64,
@@ -79,7 +79,7 @@ const struct lull_option model_options[] = {
 	{
 		.key = "rate",
 		.argument = "PPS",
-		.help = "What the producer makes, in packets/s; 0: as many as its ring takes.",
+		.help = "Rate of the producer, in packets/s; 0: as fast as its ring allows.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = 100000000,
@@ -88,9 +88,9 @@ const struct lull_option model_options[] = {
 	{
 		.key = "link",
 		.argument = "BPS",
-		.help = "Rate of the link between sender and receiver in bit/s, 10M..400G: a full "
-			"link holds up the sender, a full receiver loses packets. 0: none, the "
-			"sender sends into the receiver's ring or the port itself.",
+		.help = "Rate of the link between sender and receiver, in bit/s, 10M..400G. A "
+			"full link stops the sender, a full receiver loses packets. 0: no link; "
+			"the sender sends into the receiver's ring or the port.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1G",
 		.high = BPS_MOST,
@@ -98,8 +98,8 @@ const struct lull_option model_options[] = {
 	},
 	{
 		.key = "burst-cost",
-		.help = "Measure instead what a receive and a send cost, by burst (0..128) and size"
-			" (64..1500).",
+		.help = "Measure instead the cost of a receive and of a send, by burst (0..128) "
+			"and size (64..1500).",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(burst_cost),
 	},
@@ -107,7 +107,7 @@ const struct lull_option model_options[] = {
 		.key = "send-rest",
 		.group = "Resting",
 		.argument = "REST",
-		.help = "What the sender does when the public send ring is "
+		.help = "How the sender rests when the public send ring is "
 			"empty: " REST_SPEC_GRAMMAR ".",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "none",
@@ -118,7 +118,7 @@ const struct lull_option model_options[] = {
 	{
 		.key = "receive-rest",
 		.argument = "REST",
-		.help = "What the receiver does when its port is empty: the same choices.",
+		.help = "How the receiver rests when its port is empty; as --send-rest.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "none",
 		.parse = rest_spec_parse,
@@ -128,8 +128,8 @@ const struct lull_option model_options[] = {
 	{
 		.key = "slack",
 		.argument = "TIME",
-		.help = "Timer slack of the measured threads: by so much the kernel may wake them "
-			"later.",
+		.help = "Timer slack of the measured threads: the kernel may wake them late by "
+			"this time.",
 		.type = LULL_OPTION_DURATION,
 		.value_help = "50us, the kernel's, with a sleep function; 1ns with a governor",
 		.unit = "us",
@@ -146,7 +146,7 @@ const struct lull_option model_options[] = {
 		.key = "warmup",
 		.group = "Run",
 		.argument = "TIME",
-		.help = "Run this long before measuring; losses count from the start.",
+		.help = "Time before the measurement; losses count from the start.",
 		.type = LULL_OPTION_DURATION,
 		.value = "0.2",
 		.unit = "s",
@@ -155,8 +155,8 @@ const struct lull_option model_options[] = {
 	{
 		.key = "duration",
 		.argument = "TIME",
-		.help = "Measure this long, 0: until a signal. With side receive the time runs from"
-			" the first packet on, and the program ends when nothing has come for 1.5 "
+		.help = "Duration of the measurement; 0: until a signal. With side receive it "
+			"begins with the first packet, and ends when no packet has come for 1.5 "
 			"s.",
 		.type = LULL_OPTION_DURATION,
 		.value = "0",

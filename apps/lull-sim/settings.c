@@ -12,8 +12,9 @@ const struct lull_option sim_options[] = {
 		.key = "governor",
 		.group = "Resting",
 		.argument = "NAME[:REST],...",
-		.help = "Governors to try, each on the same traffic; REST is the rest of fixed and "
-			"the vacation of metronome: spin,fixed:50us,objective.",
+		.help = "Governors to compare on the same traffic, such as "
+			"spin,fixed:50us,objective. REST is the rest of fixed or the mean "
+			"vacation of metronome.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "objective",
 		.parse = sim_governors_parse,
@@ -24,7 +25,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "send-governor",
 		.argument = "NAME[:REST]",
-		.help = "Governor of the sending side.",
+		.help = "send-receive: governor of the sending thread.",
 		.type = LULL_OPTION_CUSTOM,
 		.value_help = "the same",
 		.parse = sim_governors_parse,
@@ -41,7 +42,7 @@ const struct lull_option sim_options[] = {
 		.key = "traffic",
 		.group = "Traffic",
 		.argument = "SPEC",
-		.help = "What arrives: " LULL_TRAFFIC_SPEC_GRAMMAR
+		.help = "Traffic that arrives: " LULL_TRAFFIC_SPEC_GRAMMAR
 			". Rates are packets/s and take k, M, G; times take ns, us, ms, s, m, h.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "poisson:300k",
@@ -53,7 +54,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "pcap",
 		.argument = "FILE",
-		.help = "Take times and sizes of the Ethernet frames of this pcap or pcapng file "
+		.help = "Use times and sizes of the Ethernet frames of this pcap or pcapng file "
 			"instead.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
@@ -62,7 +63,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "pcap-speed",
 		.argument = "SPEED",
-		.help = "original timing, or a factor (2: twice as fast).",
+		.help = "Speed of the capture: original, or a factor (2: twice as fast).",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "original",
 		.parse = sim_speed_parse,
@@ -72,8 +73,8 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "link",
 		.argument = "RATE",
-		.help = "Rate of the link in front of the ring, bits/s: 1G, 2.5G, 100G; 0: none, "
-			"packets arrive as they leave, like --traffic of lull-fwd.",
+		.help = "Rate of the link in front of the ring, in bit/s, such as 2.5G; 0: no "
+			"link, as with lull-fwd --traffic.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = 10000000000000ULL,
@@ -82,8 +83,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "shape",
 		.argument = "RATE",
-		.help = "A shaper before the link lets no more than this through in the mean, "
-			"bits/s; 0: none.",
+		.help = "Mean rate of a shaper before the link, in bit/s; 0: no shaper.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = 10000000000000ULL,
@@ -92,7 +92,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "shape-burst",
 		.argument = "BYTES",
-		.help = "What the shaper lets through at once.",
+		.help = "Largest burst that the shaper lets through.",
 		.type = LULL_OPTION_COUNT,
 		.value = "16k",
 		.high = 100000000,
@@ -101,7 +101,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "line-bursts",
 		.argument = "EVERY:PACKETS",
-		.help = "Fault: on top, bursts of so many packets at the link's rate.",
+		.help = "Fault: additional bursts of PACKETS at the link's rate, one every EVERY.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "none",
 		.parse = sim_line_bursts_parse,
@@ -111,9 +111,9 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "path",
 		.group = "Threads and rings",
-		.help = "receive: what arrives meets polling threads. send-receive: a producer "
-			"fills a public ring, a sending thread empties it onto the link, a "
-			"receiving thread polls its other end; both rest.",
+		.help = "receive: packets arrive at polling threads. send-receive: a producer "
+			"fills a public ring, a sending thread sends from it over the link, and a "
+			"receiving thread polls the other end; both threads rest.",
 		.type = LULL_OPTION_CHOICE,
 		.choices = path_names,
 		.value = "receive",
@@ -122,7 +122,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "ring",
 		.argument = "PACKETS",
-		.help = "Descriptors of an Rx ring.",
+		.help = "Descriptors per Rx ring.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1024",
 		.low = 1,
@@ -132,7 +132,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "held",
 		.argument = "PACKETS",
-		.help = "Descriptors the driver holds back for rearming.",
+		.help = "Descriptors per ring that the driver holds back.",
 		.type = LULL_OPTION_COUNT,
 		.value = "32",
 		.high = 1048575,
@@ -141,7 +141,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "public-ring",
 		.argument = "PACKETS",
-		.help = "send-receive: room between producer and sending thread.",
+		.help = "send-receive: room of the ring between producer and sending thread.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1024",
 		.low = 1,
@@ -152,7 +152,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "queues",
 		.argument = "N",
-		.help = "Rings per thread, over which packets are spread at random.",
+		.help = "Rx rings per thread; packets are distributed at random.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		.low = 1,
@@ -162,7 +162,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "threads",
 		.argument = "N",
-		.help = "Polling threads, over which packets are spread likewise.",
+		.help = "Polling threads; packets are distributed at random.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		.low = 1,
@@ -172,7 +172,8 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "cores",
 		.argument = "N",
-		.help = "Cores for them; fewer than threads: they share.",
+		.help = "Cores for the polling threads; threads share cores when there are fewer "
+			"cores.",
 		.type = LULL_OPTION_COUNT,
 		.value_help = "one per thread",
 		.high = LULL_SIM_THREADS_MAX,
@@ -183,8 +184,8 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "competitor",
 		.argument = "SHARE[:RUN]",
-		.help = "An ordinary program on the core of each thread: 100 is a busy loop, "
-			"30:3ms wants 30 % of it in runs of 3 ms.",
+		.help = "Ordinary program on the core of each thread. 100: a busy loop. 30:3ms: a "
+			"program that runs 30 % of the time, 3 ms at a time.",
 		.type = LULL_OPTION_CUSTOM,
 		.value_help = "the machine's, mostly none",
 		.parse = sim_competitor_parse,
@@ -194,7 +195,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "machine",
 		.group = "Costs",
-		.help = "Set of costs; the options below replace single figures of it.",
+		.help = "Set of costs; the options below replace single values of the set.",
 		.type = LULL_OPTION_CHOICE,
 		.choice = sim_machine_name,
 		.choice_help = sim_machine_help,
@@ -204,7 +205,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "turn-cost",
 		.argument = "TIME",
-		.help = "Of every turn: clock, plan, loop.",
+		.help = "Time of each poll iteration: clock, plan, loop.",
 		.type = LULL_OPTION_DURATION,
 		.value_help = "the machine's",
 		MEMBER(turn_ns),
@@ -212,8 +213,8 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "burst-cost",
 		.argument = "PACKETS:TIME,...",
-		.help = "Of receiving, processing and sending so many packets of one queue; 0: an "
-			"empty poll. Straight lines between the points.",
+		.help = "Time to receive, process and send PACKETS of one queue; 0 packets: an "
+			"empty poll. Interpolated between the points.",
 		.type = LULL_OPTION_CUSTOM,
 		.value_help = "the machine's",
 		.parse = sim_burst_cost_parse,
@@ -232,7 +233,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "overshoot",
 		.argument = "PERCENT:TIME,...",
-		.help = "How much longer than asked for a sleep lasts, by quantile.",
+		.help = "Time by which a sleep ends late, by quantile.",
 		.type = LULL_OPTION_CUSTOM,
 		.value_help = "the machine's",
 		.parse = sim_overshoot_parse,
@@ -243,7 +244,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "switch-cost",
 		.argument = "TIME",
-		.help = "From one thread of a core to another.",
+		.help = "Time to switch from one thread of a core to another.",
 		.type = LULL_OPTION_DURATION,
 		.value_help = "the machine's",
 		MEMBER(switch_ns),
@@ -251,7 +252,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "power",
 		.argument = "WATTS",
-		.help = "Of a core that runs.",
+		.help = "Power of a core that runs.",
 		.type = LULL_OPTION_REAL,
 		.value_help = "the machine's",
 		.real_high = 100000,
@@ -260,7 +261,8 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "idle-states",
 		.argument = "NAME:TIME:WATTS,...",
-		.help = "What a core draws that rests at least so long: C1:0ns:5,C6:600us:1.",
+		.help = "Power of a core that rests for at least TIME, such as "
+			"C1:0ns:5,C6:600us:1.",
 		.type = LULL_OPTION_CUSTOM,
 		.value_help = "the machine's",
 		.parse = sim_states_parse,
@@ -271,7 +273,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "late",
 		.argument = "PERCENT:TIME",
-		.help = "Fault: so many wake-ups come later by so much.",
+		.help = "Fault: PERCENT of the wake-ups come late by another TIME.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "none",
 		.parse = sim_late_parse,
@@ -282,7 +284,7 @@ const struct lull_option sim_options[] = {
 		.key = "stall",
 		.argument = "EVERY:TIME",
 		.help = "Fault: other programs or the hypervisor take the core for TIME, fixed or "
-			"a range (500us-3ms), about every EVERY.",
+			"a range (500us-3ms), every EVERY on average.",
 		.type = LULL_OPTION_CUSTOM,
 		.value_help = "the machine's",
 		.parse = sim_stall_parse,
@@ -293,8 +295,8 @@ const struct lull_option sim_options[] = {
 		.key = "describe-machine",
 		.action = true,
 		.argument = "NAME",
-		.help = "Only show the costs of this machine, and what a thread can do at most "
-			"with them.",
+		.help = "Only print the costs of this machine, and the largest rate of a thread "
+			"with these costs.",
 		.type = LULL_OPTION_TEXT,
 		MEMBER(describe),
 	},
@@ -310,7 +312,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "duration",
 		.argument = "TIME",
-		.help = "Virtual time measured.",
+		.help = "Virtual time of the measurement.",
 		.type = LULL_OPTION_DURATION,
 		.value_help = "1 s, or the length of the capture",
 		.unit = "s",
@@ -319,7 +321,7 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "warmup",
 		.argument = "TIME",
-		.help = "Virtual time before that, in which governors learn.",
+		.help = "Virtual time before the measurement, in which governors learn.",
 		.type = LULL_OPTION_DURATION,
 		.value_help = "0.5 s, none for a capture",
 		.unit = "s",
@@ -328,8 +330,8 @@ const struct lull_option sim_options[] = {
 	{
 		.key = "sweep-rest",
 		.argument = "LOW-HIGH,STEPS",
-		.help = "Also try fixed rests, each longer than the last by the same factor: the "
-			"best a fixed rest could do.",
+		.help = "Also simulate STEPS fixed rests from LOW to HIGH, each longer than the "
+			"last by the same factor.",
 		.type = LULL_OPTION_CUSTOM,
 		.value = "none",
 		.parse = sim_sweep_parse,
@@ -338,7 +340,7 @@ const struct lull_option sim_options[] = {
 	},
 	{
 		.key = "bins",
-		.help = "Put the bins of the latency histograms into the JSON as well.",
+		.help = "Add the bins of the latency histograms to the JSON.",
 		.type = LULL_OPTION_BOOL,
 		MEMBER(bins),
 	},

@@ -106,7 +106,7 @@ metronome_wake(void *state, const struct lull_wake *wake)
 const struct lull_idle_governor lull_idle_metronome = {
 	.name = "metronome",
 	.summary = "as Metronome: do not poll an emptied queue for the same time (rest) on "
-	           "average",
+		   "average",
 	.state_size = sizeof(struct metronome),
 	.init = metronome_init,
 	.plan = metronome_plan,

@@ -32,7 +32,8 @@ struct link {
 static const struct lull_counter_info link_counter_table[] = {
 	ROW(pkts, "packets", "packets delivered"),
 	ROW(missed, "packets", "packets lost because the receiver's ring was full"),
-	ROW(stood_ns, "ns", "upper limit of the link time lost because the link thread woke too late"),
+	ROW(stood_ns, "ns",
+	    "upper limit of the link time lost because the link thread woke too late"),
 	{ .name = NULL },
 };
 

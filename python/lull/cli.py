@@ -152,7 +152,7 @@ def demo(duration: float, governors: str, phases: str, max_latency: float,
                     child.check()  # says why the program ended, when it has
                     raise
     except Interrupted as error:
-        raise LullError("interrupted: lull-fwd is stopped, the partial result is dropped",
+        raise LullError("interrupted: lull-fwd was stopped, and there is no result",
                         error.status) from None
     result.save(outcome, json_path)
     from lull.demo import report  # takes a second to load: not before it is needed
@@ -237,8 +237,10 @@ def run(config: Path, options: tuple[str, ...], program: str, interval: float) -
 @click.option("--loss", type=click.Choice(plugin_settings.LOSSES),
               help="Whether a rest may lose packets.  [default: zero]")
 @click.option("--max-rest", metavar="US",
-              help="Longest rest, in microseconds; the program may have other work.  [default: 100]")
-@click.option("--rest", metavar="US", help="fixed: length of a rest; metronome: mean pause of a queue; in microseconds.  "
+              help="Longest rest, in microseconds; the program may have other work.  "
+                   "[default: 100]")
+@click.option("--rest", metavar="US",
+              help="fixed: length of a rest; metronome: mean pause of a queue; in microseconds.  "
                    "[default: 50]")
 @click.option("--pps-max", metavar="PPS",
               help="Largest arrival rate, for --loss zero: auto, link, learned or packets/s.  "

@@ -254,7 +254,7 @@ def test_demo_interrupted(build: Path, runtime: Path, tmp_path: Path,
         process.send_signal(number)
         _, stderr = process.communicate(timeout=50)
     assert process.returncode == 128 + number
-    assert stderr == "lull: interrupted: lull-fwd is stopped, the partial result is dropped\n"
+    assert stderr == "lull: interrupted: lull-fwd was stopped, and there is no result\n"
     assert not (tmp_path / "out").exists()
     assert leftovers(runtime) == []
     with pytest.raises(ProcessLookupError):

@@ -74,7 +74,8 @@ def camera() -> None:
 @click.option("--nice", type=click.IntRange(-20, 19), default=0, show_default=True,
               help="Nice value of sender and receivers.")
 @click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES",
-              help=f"MTU of the veth pair.  [default: {MTU_USUAL} when packets fit, else {MTU_JUMBO}]")
+              help="MTU of the veth pair.  "
+                   f"[default: {MTU_USUAL} when packets fit, else {MTU_JUMBO}]")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
               help="Seed of the sender.")
 @click.option("--json", "json_path", is_flag=False, flag_value="-", metavar="[FILE]",
@@ -134,8 +135,8 @@ def settings(asked: dict[str, Any]) -> Settings:
         raise LullError(f"--receivers: '{unknown[0]}' is not one of {', '.join(RECEIVERS)}", 2)
     mtu = asked["mtu"] or (MTU_USUAL if asked["packet"] + IP_UDP_BYTES <= MTU_USUAL else MTU_JUMBO)
     if asked["packet"] + IP_UDP_BYTES > mtu:
-        raise LullError(f"--packet: {asked['packet']} bytes do not fit into --mtu {mtu}, which has room "
-                        f"for {mtu - IP_UDP_BYTES}", 2)
+        raise LullError(f"--packet: {asked['packet']} bytes do not fit into --mtu {mtu}, which "
+                        f"has room for {mtu - IP_UDP_BYTES}", 2)
     if XDP in receivers and mtu > MTU_USUAL:
         raise LullError(f"--receivers: {XDP} takes an --mtu of at most {MTU_USUAL}, and so a "
                         f"--packet of at most {MTU_USUAL - IP_UDP_BYTES}", 2)

@@ -57,7 +57,8 @@ def how(command: Command) -> Command:
         click.option("--link", default=model.LINK, show_default=True, metavar="BPS",
                      help="Rate of the link, in bit/s."),
         click.option("--seconds", type=click.FloatRange(0.1, 3600), metavar="S",
-                     help="Duration of each measurement, in seconds.  [default: 3; 1 with --quick]"),
+                     help="Duration of each measurement, in seconds.  "
+                          "[default: 3; 1 with --quick]"),
         click.option("--rounds", type=click.IntRange(1, 1000), metavar="N",
                      help="Measurements of each row; the median is shown.  "
                           "[default: 3; 1 with --quick]"),
@@ -96,7 +97,8 @@ def sender_sweep(**asked: Any) -> None:  # noqa: ANN401 - options of all kinds
     _run(asked, model.sender_sweep, len(model.sender_scenarios(asked["quick"])))
 
 
-@model_group.command("receiver-sweep", short_help="Vary the receiver's sleep; measure speed and loss.")
+@model_group.command("receiver-sweep",
+                     short_help="Vary the receiver's sleep; measure speed and loss.")
 @how
 def receiver_sweep(**asked: Any) -> None:  # noqa: ANN401 - options of all kinds
     """Vary the sleep of the receiver, with a sender that sleeps: figures 10 and 11 of the paper."""

@@ -13,7 +13,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def choosing(command: Command) -> Command:
     """Give a command --socket, --program and --pid."""
     for option in (
-        click.option("--socket", type=click.Path(path_type=Path), help="Telemetry socket of the program."),
+        click.option("--socket", type=click.Path(path_type=Path),
+                     help="Telemetry socket of the program."),
         click.option("--program", help="Name of the program, such as lull-fwd."),
         click.option("--pid", type=int, help="Process id of the program."),
     ):

@@ -233,17 +233,18 @@ def statements(found: Sequence[Score]) -> list[Statement]:
             f"objective keeps the objective and loses no more than spin in "
             f"{len(feasible) - len(broken)} of {len(feasible)} cells with a feasible verdict")),
         Statement(holds=not drowned, exceptions=[score.words() for score in drowned], text=(
-            f"with additional bursts of a whole ring at the stated rate, it loses no more than spin "
+            "with additional bursts of a whole ring at the stated rate, it loses no more than spin "
             f"in {len(feasible) - len(drowned)} of {len(feasible)} of these cells")),
         Statement(holds=not silent, exceptions=[score.words() for score in silent], text=(
-            f"of {len(unkept)} cells without a promise, "
-            f"{len(unkept) - len(silent)} keep the objective anyway or are reported as infeasible")),
+            f"of {len(unkept)} cells without a promise, {len(unkept) - len(silent)} keep the "
+            "objective anyway or are reported as infeasible")),
         Statement(holds=near_pct >= NEAR_SHARE, exceptions=list(map(_far, far)), text=(
             f"objective is within {NEAR_POINTS:g} points of the oracle's CPU in {near_pct:.1f} % "
             f"of the feasible cells (goal: {NEAR_SHARE:g} %)")),
         Statement(holds=not rivals, exceptions=list(map(_rivals, rivals)), text=(
-            f"in {len(rivals)} of {len(found)} cells one of {', '.join(RIVALS)} keeps the objective "
-            f"too, also with such bursts, with less CPU (by more than {TIE_POINTS:g} points)")),
+            f"in {len(rivals)} of {len(found)} cells one of {', '.join(RIVALS)} keeps the "
+            "objective too, also with such bursts, with less CPU (by more than "
+            f"{TIE_POINTS:g} points)")),
         Statement(holds=not timid, exceptions=list(map(_far, timid)), text=(
             f"in {len(timid)} cells without a promise a fixed sleep would have kept the objective "
             "(known only afterwards)")),
