@@ -48,7 +48,7 @@ def main() -> None:
         if run.returncode != 0:
             sys.exit(f"module: a capture needs none: {run.stderr}")
         here.module.write_text("no library", encoding="utf-8")
-        here.expect("liblull-net-dpdk.so: ", "install DPDK")
+        here.expect("liblull-net-dpdk.so: ", "install the DPDK release")
         here.module.unlink()
         shutil.copy(other, here.module)
         here.expect("is not of the same build", "make install")

@@ -247,7 +247,7 @@ def has_every_member(stand: Stand) -> None:
 def defaults(binary: str) -> dict[str, str]:
     """Default of each option that has one, as --help tells."""
     said = subprocess.run([binary, "--help"], capture_output=True, text=True, check=True).stdout
-    parts = re.split(r"^ +--", said, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^  --", said, flags=re.MULTILINE)[1:]
     found = {}
     for part in parts:
         default = re.search(r"\[(?:[^][]*; )?default ([^];]*)", " ".join(part.split()))
