@@ -21,7 +21,7 @@
 
 #include <lull/pipeline.h>
 
-#include "program/error.h"
+#include "host/error.h"
 
 enum flow_sink_kind { FLOW_SINK_JSON, FLOW_SINK_IPFIX, FLOW_SINK_KAFKA, FLOW_SINK_KINDS };
 /** "json", "ipfix", "kafka". */

@@ -155,11 +155,10 @@ settings_from_environment(struct plugin_settings *settings, struct lull_error *e
 }
 
 int
-plugin_settings_load(struct plugin_settings *settings, char *text, size_t size)
+plugin_settings_load(struct plugin_settings *settings, struct lull_error *error)
 {
 	const char *mode = getenv("LULL");
 	const char *file = getenv("LULL_CONFIG");
-	struct lull_error error;
 	const struct lull_option *option;
 	int rc = 0;
 
@@ -171,29 +170,22 @@ plugin_settings_load(struct plugin_settings *settings, char *text, size_t size)
 		return 1;
 	memset(settings, 0, sizeof(*settings));
 	for (option = options; rc == 0 && option->key != NULL; option++)
-		rc = lull_options_set(options, settings, option->key, option->value, &error);
+		rc = lull_options_set(options, settings, option->key, option->value, error);
 	if (rc == 0 && file != NULL)
-		rc = lull_options_load(&program, file, settings, &error);
+		rc = lull_options_load(&program, file, settings, error);
 	if (rc == 0)
-		rc = settings_from_environment(settings, &error);
+		rc = settings_from_environment(settings, error);
 	if (rc == 0 && mode != NULL)
 		rc = lull_options_set(options, settings, "mode",
-				      strcmp(mode, "1") == 0 ? "on" : mode, &error);
-	if (rc != 0)
-		snprintf(text, size, "%s", error.text);
+				      strcmp(mode, "1") == 0 ? "on" : mode, error);
 	return rc;
 }
 
 int
 plugin_settings_change(struct plugin_settings *settings, const char *assignment, char *loop,
-		       char *text, size_t size)
+		       struct lull_error *error)
 {
-	struct lull_error error;
-	int rc = lull_options_change(options, settings, assignment, loop, &error);
-
-	if (rc != 0)
-		snprintf(text, size, "%s", error.text);
-	return rc;
+	return lull_options_change(options, settings, assignment, loop, error);
 }
 
 void

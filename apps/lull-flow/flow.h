@@ -48,7 +48,7 @@ struct flow {
 	uint64_t idle_ns_max; /* idle-timeout at start, the longest while it runs */
 
 	uint64_t checks, violations;
-	char violation[LULL_ERROR_SIZE];    /* the first one */
+	struct lull_error violation;        /* the first one */
 	struct lull_pipeline_totals totals; /* in the end */
 };
 

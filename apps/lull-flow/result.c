@@ -62,7 +62,8 @@ result_conservation(const struct flow *flow)
 	lull_result_put_count(object, "checks", flow->checks);
 	lull_result_put_count(object, "violations", flow->violations);
 	json_object_set_new(object, "first",
-			    flow->violations > 0 ? lull_result_text(flow->violation) : json_null());
+			    flow->violations > 0 ? lull_result_text(flow->violation.text) :
+						   json_null());
 	return object;
 }
 

@@ -100,10 +100,8 @@ open_ring(const char *name, uint32_t ring_pkts, uint32_t burst_pkts, struct mode
 		.ring_pkts = (uint16_t)ring_pkts,
 		.burst_pkts = (uint16_t)burst_pkts,
 	};
-	char text[LULL_ERROR_SIZE];
-	int rc = lull_port_pair(name, &config, &ring->in, &ring->out, text);
 
-	return lull_live_wrong(error, rc, text);
+	return lull_port_pair(name, &config, &ring->in, &ring->out, error);
 }
 
 /* Port 0 sends, the last one receives; a single one does whichever its side does. */
@@ -117,7 +115,6 @@ open_ports(struct framework *framework, struct lull_error *error)
 		.promiscuous = true,
 	};
 	uint32_t wanted = model_settings_ports(&framework->settings), count;
-	char text[LULL_ERROR_SIZE];
 	uint16_t ids[2];
 	int rc = 0;
 
@@ -128,10 +125,10 @@ open_ports(struct framework *framework, struct lull_error *error)
 				      "and eal",
 				      count, wanted);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		rc = lull_port_open(ids[i], &config, &framework->ports[i], text);
+		rc = lull_port_open(ids[i], &config, &framework->ports[i], error);
 	if (rc == 0 && count == 1)
 		framework->ports[1] = framework->ports[0];
-	return lull_live_wrong(error, rc, text);
+	return rc;
 }
 
 static int
@@ -157,11 +154,9 @@ open_rings(struct framework *framework, struct lull_error *error)
 static int
 open_pool(struct framework *framework, struct lull_error *error)
 {
-	char text[LULL_ERROR_SIZE];
-
 	framework->pool = lull_pool_create("lull_model", open_pool_mbufs(&framework->settings),
-					   (uint16_t)framework->settings.size, text);
-	return framework->pool != NULL ? 0 : lull_live_wrong(error, -ENOMEM, text);
+					   (uint16_t)framework->settings.size, error);
+	return framework->pool != NULL ? 0 : -ENOMEM;
 }
 
 /* ---- loops ---- */
@@ -170,13 +165,9 @@ static int
 open_loop(struct framework *framework, enum model_role role, struct lull_loop_config *config,
 	  struct lull_error *error)
 {
-	char text[LULL_ERROR_SIZE];
-	int rc;
-
 	config->lcore_id = (unsigned int)role + 1;
 	config->burst_pkts = (uint16_t)framework->settings.burst;
-	rc = lull_loop_create(config, &framework->loops[role].loop, text);
-	return lull_live_wrong(error, rc, text);
+	return lull_loop_create(config, &framework->loops[role].loop, error);
 }
 
 /* The application and the link rest a little each time, for they share CPUs with the measured. */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "program/error.h"
+#include "host/error.h"
 
 /** NAME[:REST],... */
 int sim_governors_parse(const char *text, void *member, struct lull_error *error);

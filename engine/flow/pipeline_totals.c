@@ -5,7 +5,7 @@
  */
 #include <rte_ethdev.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "pipeline_reading.h"
 #include "engine/dpdk/port.h"
 

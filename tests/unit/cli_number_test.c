@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "program/error.h"
+#include "host/error.h"
 #include "program/number.h"
 
 static int
@@ -174,6 +174,31 @@ error_set__cuts(void **state)
 	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
 	lull_error_prefix(&error, "%s", longer);
 	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
+	lull_error_suffix(&error, "%s", longer);
+	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
+}
+
+static void
+error_suffix__adds_reason(void **state)
+{
+	struct lull_error error;
+
+	(void)state;
+	lull_error_set(&error, -EIO, "port 0");
+	lull_error_suffix(&error, ": %s", "no\tlink");
+	assert_string_equal(error.text, "port 0: no?link");
+}
+
+static void
+error_set__null_gives_code_alone(void **state)
+{
+	const struct lull_range wrong = { "ring", 0, 1, 2 };
+
+	(void)state;
+	assert_int_equal(lull_error_set(NULL, -EBUSY, "%s", "busy"), -EBUSY);
+	assert_int_equal(lull_error_range(NULL, &wrong), -EINVAL);
+	lull_error_prefix(NULL, "x");
+	lull_error_suffix(NULL, "x");
 }
 
 int
@@ -187,6 +212,8 @@ main(void)
 		cmocka_unit_test(number_print__shortest),
 		cmocka_unit_test(error_set__one_clean_line),
 		cmocka_unit_test(error_set__cuts),
+		cmocka_unit_test(error_suffix__adds_reason),
+		cmocka_unit_test(error_set__null_gives_code_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
