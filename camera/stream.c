@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/range.h"
 #include "host/error.h"
 #include "receiver.h"
 
@@ -128,15 +129,15 @@ stream_settle(struct camera_stream *stream, struct lull_error *error)
 	const struct lull_camera_stream *config = &stream->config;
 	struct lull_net_claim *claim = &stream->claim;
 	int rc = stream_addresses(stream, error);
+	struct lull_range wrong;
 
 	if (rc != 0)
 		return rc;
 	stream->image_count = config->buffers != 0 ? config->buffers : CAMERA_BUFFERS;
 	if (config->lent.data != NULL)
 		stream->image_count = config->lent.count;
-	if (stream->image_count < 2 || stream->image_count > CAMERA_BUFFERS_MAX)
-		return lull_error_set(error, -EINVAL, "buffers: %u is not in 2..%u",
-				      stream->image_count, CAMERA_BUFFERS_MAX);
+	if (lull_range_check("buffers", stream->image_count, 2, CAMERA_BUFFERS_MAX, &wrong) != 0)
+		return lull_error_range(error, &wrong);
 	claim->burst_bytes = lull_frame_bytes(&config->settings.geometry);
 	claim->packet_bytes = config->settings.packet_bytes;
 	claim->burst_pkts =

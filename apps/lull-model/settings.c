@@ -123,16 +123,22 @@ framework_check(void *state, struct lull_error *error)
 }
 
 struct lull_idle_limits
-model_settings_limits(const struct model_settings *settings, const struct rest_spec *rest,
-		      const struct lull_ring_facts *rings, uint64_t pps_max)
+model_settings_limits(const struct model_settings *settings, bool sender,
+		      const struct lull_ring_facts *port, uint64_t pps_max)
 {
-	/* A governor cannot rest 0: a sleep function takes 1 ns for it. */
-	uint64_t rest_ns = rest->timed ? LULL_MAX(rest->rest_ns, 1) : 0;
-	struct lull_idle_limits limits = lull_resting_limits(&settings->resting, rings);
+	const struct rest_spec *rest = sender ? &settings->send_rest : &settings->receive_rest;
+	struct lull_resting resting = settings->resting;
+	struct lull_ring_facts rings = *port;
 
-	limits.rest_ns = rest_ns;
-	limits.rest_ns_max = LULL_MAX(limits.rest_ns_max, rest_ns);
-	limits.envelope = pps_max > 0 ? LULL_ENVELOPE_LINK : LULL_ENVELOPE_LEARNED;
-	limits.pps_max = pps_max;
-	return limits;
+	/* A governor cannot rest 0: a sleep function takes 1 ns for it. */
+	resting.rest_ns = rest->timed ? LULL_MAX(rest->rest_ns, 1) : 0;
+	resting.max_rest_ns = LULL_MAX(resting.max_rest_ns, resting.rest_ns);
+	resting.pps_max.automatic = true;
+	rings.hardware_pps = pps_max;
+	/* The public ring loses nothing: it holds up the producer. */
+	if (sender)
+		resting.loss = LULL_LOSS_TOLERATE;
+	if (sender && settings->send_max_latency_ns > 0)
+		resting.max_latency_ns = settings->send_max_latency_ns;
+	return lull_resting_limits(&resting, &rings);
 }

@@ -117,12 +117,12 @@ sim_settings_limits(const struct sim_settings *settings, const struct sim_govern
 		.link_pps = settings->link_bps > 0,
 		.hardware_pps = settings->link_bps > 0,
 	};
-	struct lull_idle_limits limits = lull_resting_limits(&settings->resting, &rings);
+	struct lull_resting resting = settings->resting;
 
-	limits.rest_ns = governor->rest_ns;
+	resting.rest_ns = governor->rest_ns;
 	if (side == LULL_SIM_SIDE_SEND && settings->send_max_latency_ns != SIM_UNSET)
-		limits.latency_ns = settings->send_max_latency_ns;
-	return limits;
+		resting.max_latency_ns = settings->send_max_latency_ns;
+	return lull_resting_limits(&resting, &rings);
 }
 
 /* ---- values of rows ---- */
