@@ -84,7 +84,7 @@ extern const struct lull_telemetry_command flow_commands[];
 /** Progress since the last line; all zero at first. */
 struct flow_progress {
 	uint64_t now_ns;
-	struct lull_export_totals totals;
+	struct lull_encode_totals totals;
 	uint64_t cpu_ns[FLOW_LOOPS_MAX];
 };
 void flow_progress_print(const struct flow *flow, struct flow_progress *last);

@@ -45,7 +45,7 @@ result_totals(const struct flow *flow)
 {
 	json_t *object = json_object();
 
-	lull_result_put_table(object, lull_export_totals_table, &flow->totals.totals);
+	lull_result_put_table(object, lull_encode_totals_table, &flow->totals.totals);
 	lull_result_put_count(object, "in_flight", flow->totals.in_flight);
 	lull_result_put_count(object, "open", flow->totals.open);
 	lull_result_put_count(object, "output", flow->totals.output);

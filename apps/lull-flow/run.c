@@ -69,7 +69,7 @@ run_until_end(struct flow *flow)
 static void
 run_check_end(struct flow *flow)
 {
-	const struct lull_export_totals *totals = &flow->totals.totals;
+	const struct lull_encode_totals *totals = &flow->totals.totals;
 	uint64_t gone;
 
 	run_check(flow);

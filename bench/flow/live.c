@@ -77,7 +77,7 @@ sink_record(void *arg, const struct lull_flow_record *record)
 }
 
 static uint64_t
-sink_turn(void *arg, uint64_t now_ns, const struct lull_export_totals *totals)
+sink_turn(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
 {
 	(void)arg;
 	(void)now_ns;

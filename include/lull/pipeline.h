@@ -19,7 +19,7 @@
 
 #include "dispatch.h"
 #include "engine.h"
-#include "export.h"
+#include "encode.h"
 #include "flow.h"
 
 #ifdef __cplusplus
@@ -49,7 +49,7 @@ struct lull_pipeline_source {
 struct lull_pipeline_sink {
 	void (*record)(void *arg, const struct lull_flow_record *record);
 	/** Each turn; returns when it wants the next at the latest, 0: no wish. */
-	uint64_t (*turn)(void *arg, uint64_t now_ns, const struct lull_export_totals *totals);
+	uint64_t (*turn)(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals);
 	void *arg;
 };
 
@@ -169,7 +169,7 @@ int lull_pipeline_finish(struct lull_pipeline *pipeline, uint64_t limit_ns,
 
 /** Packets by fate, read so that the identities below can be judged while all run. */
 struct lull_pipeline_totals {
-	struct lull_export_totals totals;
+	struct lull_encode_totals totals;
 	uint64_t staged;               /**< decided, waiting to be sent to a ring */
 	uint64_t in_flight;            /**< dispatched and not yet in a table, at most ... */
 	uint64_t in_flight_room;       /**< ... this many have room */

@@ -62,7 +62,7 @@ endless_init(struct bench *bench, bool wait)
 static void
 check_totals(const struct lull_pipeline_totals *all)
 {
-	const struct lull_export_totals *totals = &all->totals;
+	const struct lull_encode_totals *totals = &all->totals;
 
 	assert_int_equal(totals->rx, totals->dispatched + all->staged + totals->drop_ring +
 					     totals->not_ip + totals->malformed +

@@ -135,7 +135,7 @@ kept_record(void *arg, const struct lull_flow_record *record)
 }
 
 static uint64_t
-kept_turn(void *arg, uint64_t now_ns, const struct lull_export_totals *totals)
+kept_turn(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
 {
 	struct kept *kept = arg;
 
@@ -310,7 +310,7 @@ void
 bench_complete(struct bench *bench)
 {
 	struct lull_pipeline_totals all;
-	const struct lull_export_totals *totals = &all.totals;
+	const struct lull_encode_totals *totals = &all.totals;
 
 	STAND_WAIT(bench_ended(bench));
 	bench_finish(bench);
