@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "program/error.h"
+#include "host/error.h"
 
 #define SPEC_LOSSES_MAX 64
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <lull/export.h>
+#include <lull/encode.h>
 
 #define ROW(member, member_unit, text)                                                             \
 	{                                                                                          \
-#member, member_unit, text, offsetof(struct lull_export_totals, member)            \
+#member, member_unit, text, offsetof(struct lull_encode_totals, member)            \
 	}
 
-const struct lull_counter_info lull_export_totals_table[] = {
+const struct lull_counter_info lull_encode_totals_table[] = {
 	ROW(rx, "packets", "packets received by the I/O threads"),
 	ROW(dispatched, "packets", "packets put into the workers' rings"),
 	ROW(not_ip, "packets", "packets without a flow: neither IPv4 nor IPv6"),
