@@ -66,7 +66,7 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["fwd0"]["binding"] == "latency"
     assert main(["set", "spin"]) == 0
     assert main(["explain"]) == 0
-    assert "promises nothing" in capsys.readouterr().out
+    assert "makes no promise" in capsys.readouterr().out
     assert main(["explain", "fwd7"]) == 1
     assert one_line(capsys).endswith("has no loop fwd7: it has fwd0, gen0")
 

@@ -187,7 +187,7 @@ def test_loops_of_a_wrapped_program(
     seen.look()
     console = terminal(120)
     console.print(render(seen, 120))
-    assert "mode shadow: nothing rests" in drawn(console)
+    assert "mode shadow: no thread rests" in drawn(console)
     assert "another" in drawn(console)
     console = terminal()
     loop = seen.loops[0]
