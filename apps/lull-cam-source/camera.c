@@ -11,10 +11,10 @@
 #define COUNTER(member, what, words)                                                               \
 	{                                                                                          \
 		.name = #member, .unit = what, .help = words,                                      \
-		.offset = offsetof(struct camera_counters, member)                                 \
+		.offset = offsetof(struct lull_emulator_counters, member)                          \
 	}
 
-const struct lull_counter_info camera_counter_table[] = {
+const struct lull_counter_info lull_emulator_counter_table[] = {
 	COUNTER(packets, "packets", "packets sent, answers included"),
 	COUNTER(bytes, "bytes", "bytes sent behind UDP or Ethernet headers"),
 	COUNTER(frames, "frames", "frames all of whose packets have had their turn"),
@@ -34,18 +34,18 @@ const struct lull_counter_info camera_counter_table[] = {
 /* ---- timetable ---- */
 
 static uint64_t
-camera_key_of(const struct camera *camera, uint64_t frame, bool extended)
+camera_key_of(const struct emulator_camera *camera, uint64_t frame, bool extended)
 {
-	const struct source_settings *settings = camera->stage->settings;
-	double rate = settings->rate > 0 ? settings->rate : CAMERA_RATE_USUAL;
+	const struct lull_emulator_config *config = camera->stage->config;
+	double rate = config->rate > 0 ? config->rate : CAMERA_RATE_USUAL;
 
-	switch (settings->protocol) {
-	case SOURCE_RFC4175:
+	switch (config->protocol) {
+	case LULL_EMULATOR_RFC4175:
 		return (uint64_t)llround(fmod((double)frame * CAMERA_RTP_HZ / rate, 4294967296.0)) &
 		       UINT32_MAX;
-	case SOURCE_GVSP:
+	case LULL_EMULATOR_GVSP:
 		return extended ? frame + 1 : frame % GVSP_BLOCKS + 1;
-	case SOURCE_CMP:
+	case LULL_EMULATOR_CMP:
 		return frame & UINT16_MAX;
 	default:
 		return frame;
@@ -53,67 +53,67 @@ camera_key_of(const struct camera *camera, uint64_t frame, bool extended)
 }
 
 uint64_t
-camera_key(const struct camera *camera, uint64_t frame)
+emulator_camera_key(const struct emulator_camera *camera, uint64_t frame)
 {
 	return camera_key_of(camera, frame, camera->plan.format.extended);
 }
 
 static uint64_t
-camera_frame_due(const struct camera *camera, uint64_t frame)
+camera_frame_due(const struct emulator_camera *camera, uint64_t frame)
 {
-	const struct source_settings *settings = camera->stage->settings;
+	const struct lull_emulator_config *config = camera->stage->config;
 
 	return camera->begin_ns +
-	       (uint64_t)llround((double)(frame - settings->first) * 1e9 / settings->rate);
+	       (uint64_t)llround((double)(frame - config->first) * 1e9 / config->rate);
 }
 
 static void
-camera_begin_frame(struct camera *camera, uint64_t now_ns)
+camera_begin_frame(struct emulator_camera *camera, uint64_t now_ns)
 {
-	const struct source_settings *settings = camera->stage->settings;
+	const struct lull_emulator_config *config = camera->stage->config;
 
 	camera->index = 0;
-	camera->frame_ns = settings->rate > 0 ? camera_frame_due(camera, camera->frame) : now_ns;
+	camera->frame_ns = config->rate > 0 ? camera_frame_due(camera, camera->frame) : now_ns;
 	camera->past[camera->frame % CAMERA_PAST] =
 		(struct camera_past){ .frame = camera->frame, .device_ns = camera->frame_ns };
 }
 
 static bool
-camera_over(const struct camera *camera)
+camera_over(const struct emulator_camera *camera)
 {
-	const struct source_settings *settings = camera->stage->settings;
+	const struct lull_emulator_config *config = camera->stage->config;
 
-	return settings->frames > 0 && camera->counters.frames >= settings->frames;
+	return config->frames > 0 && camera->counters.frames >= config->frames;
 }
 
 void
-camera_start(struct camera *camera, uint64_t now_ns)
+emulator_camera_start(struct emulator_camera *camera, uint64_t now_ns)
 {
-	const struct source_settings *settings = camera->stage->settings;
+	const struct lull_emulator_config *config = camera->stage->config;
 
 	inject_drop(&camera->inject);
 	camera->active = true;
 	camera->session++;
-	camera->begin_ns = now_ns + settings->stagger_ns * camera->number;
-	camera->frame = settings->first;
+	camera->begin_ns = now_ns + config->stagger_ns * camera->number;
+	camera->frame = config->first;
 	camera_begin_frame(camera, camera->begin_ns);
 }
 
 void
-camera_stop(struct camera *camera)
+emulator_camera_stop(struct emulator_camera *camera)
 {
 	camera->active = false;
 	inject_drop(&camera->inject);
 }
 
 bool
-camera_done(const struct camera *camera)
+emulator_camera_done(const struct emulator_camera *camera)
 {
 	return camera_over(camera) && inject_empty(&camera->inject);
 }
 
 static uint64_t
-camera_packet_due(const struct camera *camera)
+camera_packet_due(const struct emulator_camera *camera)
 {
 	if (camera_over(camera))
 		return UINT64_MAX;
@@ -121,7 +121,7 @@ camera_packet_due(const struct camera *camera)
 }
 
 uint64_t
-camera_due_ns(const struct camera *camera)
+emulator_camera_due_ns(const struct emulator_camera *camera)
 {
 	if (!camera->active)
 		return UINT64_MAX;
@@ -131,43 +131,43 @@ camera_due_ns(const struct camera *camera)
 /* ---- packets ---- */
 
 static struct lull_packet_frame
-camera_frame(const struct camera *camera, uint64_t frame)
+camera_frame(const struct emulator_camera *camera, uint64_t frame)
 {
-	const struct source_settings *settings = camera->stage->settings;
+	const struct lull_emulator_config *config = camera->stage->config;
 	const struct camera_past *past = &camera->past[frame % CAMERA_PAST];
 	uint64_t device_ns = past->frame == frame ? past->device_ns : camera->frame_ns;
 
-	if (settings->stamp == SOURCE_STAMP_SENT)
+	if (config->stamp == LULL_EMULATOR_STAMP_SENT)
 		device_ns = lull_clock_ns();
 	return (struct lull_packet_frame){
-		.key = camera_key(camera, frame),
-		.first_packet =
-			settings->first_packet + (frame - settings->first) * camera->plan.count,
+		.key = emulator_camera_key(camera, frame),
+		.first_packet = config->first_packet + (frame - config->first) * camera->plan.count,
 		.device_time = device_ns,
 		.data = pattern_picture(&camera->stage->pattern, frame, camera->number),
 	};
 }
 
 static void
-camera_log(struct camera *camera, enum source_event event, uint64_t frame, uint32_t index)
+camera_log(struct emulator_camera *camera, enum emulator_event event, uint64_t frame,
+	   uint32_t index)
 {
-	const struct source_settings *settings = camera->stage->settings;
-	const struct source_log_entry entry = {
+	const struct lull_emulator_config *config = camera->stage->config;
+	const struct emulator_log_entry entry = {
 		.event = event,
 		.camera = camera->number,
 		.session = camera->session,
 		.frame = frame,
-		.key = camera_key(camera, frame),
-		.number = settings->first_packet + (frame - settings->first) * camera->plan.count +
-			  index,
+		.key = emulator_camera_key(camera, frame),
+		.number =
+			config->first_packet + (frame - config->first) * camera->plan.count + index,
 		.packet = index,
 	};
 
-	source_log_event(&camera->stage->log, &entry, &camera->plan, camera->stage->writer->name);
+	emulator_log_event(&camera->stage->log, &entry, &camera->plan, camera->stage->writer->name);
 }
 
 static void
-camera_flush(struct camera *camera)
+camera_flush(struct emulator_camera *camera)
 {
 	struct sender_batch *batch = &camera->stage->batch;
 	bool taken[SENDER_BATCH];
@@ -184,7 +184,7 @@ camera_flush(struct camera *camera)
 		} else {
 			camera->counters.refused++;
 			if (packet->frame != NO_FRAME)
-				camera_log(camera, SOURCE_REFUSED, packet->frame, packet->index);
+				camera_log(camera, EMULATOR_REFUSED, packet->frame, packet->index);
 		}
 	}
 	batch->count = 0;
@@ -192,7 +192,7 @@ camera_flush(struct camera *camera)
 
 /* Write a packet; what has the picture's last bytes has the stamp of its frame in them. */
 static size_t
-camera_write(struct camera *camera, const struct lull_packet_frame *frame, uint64_t number,
+camera_write(struct emulator_camera *camera, const struct lull_packet_frame *frame, uint64_t number,
 	     uint32_t index, uint8_t *bytes)
 {
 	const struct camera_past *past = &camera->past[number % CAMERA_PAST];
@@ -211,7 +211,7 @@ camera_write(struct camera *camera, const struct lull_packet_frame *frame, uint6
 
 /* The batch has room for it afterwards, too. */
 static void
-camera_put(struct camera *camera, const struct lull_packet_frame *frame, uint64_t number,
+camera_put(struct emulator_camera *camera, const struct lull_packet_frame *frame, uint64_t number,
 	   uint32_t index)
 {
 	struct sender_batch *batch = &camera->stage->batch;
@@ -223,7 +223,7 @@ camera_put(struct camera *camera, const struct lull_packet_frame *frame, uint64_
 }
 
 static void
-camera_send(struct camera *camera, uint64_t number, uint32_t index)
+camera_send(struct emulator_camera *camera, uint64_t number, uint32_t index)
 {
 	struct lull_packet_frame frame = camera_frame(camera, number);
 
@@ -232,7 +232,7 @@ camera_send(struct camera *camera, uint64_t number, uint32_t index)
 
 /* The packet whose turn it is. */
 static void
-camera_packet(struct camera *camera, uint64_t now_ns)
+camera_packet(struct emulator_camera *camera, uint64_t now_ns)
 {
 	uint64_t frame = camera->frame;
 	uint32_t index = camera->index;
@@ -240,19 +240,19 @@ camera_packet(struct camera *camera, uint64_t now_ns)
 	switch (inject_packet(&camera->inject, frame, index, now_ns)) {
 	case INJECT_LOSE:
 		camera->counters.lost++;
-		camera_log(camera, SOURCE_LOSE, frame, index);
+		camera_log(camera, EMULATOR_LOSE, frame, index);
 		break;
 	case INJECT_REORDER:
 		camera->counters.reordered++;
-		camera_log(camera, SOURCE_REORDER, frame, index);
+		camera_log(camera, EMULATOR_REORDER, frame, index);
 		break;
 	case INJECT_LATE:
 		camera->counters.late++;
-		camera_log(camera, SOURCE_LATE, frame, index);
+		camera_log(camera, EMULATOR_LATE, frame, index);
 		break;
 	case INJECT_DUPLICATE:
 		camera->counters.duplicated++;
-		camera_log(camera, SOURCE_DUPLICATE, frame, index);
+		camera_log(camera, EMULATOR_DUPLICATE, frame, index);
 		camera_send(camera, frame, index);
 		camera_send(camera, frame, index);
 		break;
@@ -264,7 +264,7 @@ camera_packet(struct camera *camera, uint64_t now_ns)
 
 /* A packet with the picture's last bytes: alone, with the time at which it is its turn. */
 static void
-camera_packet_stamped(struct camera *camera, uint64_t now_ns)
+camera_packet_stamped(struct emulator_camera *camera, uint64_t now_ns)
 {
 	struct camera_past *past = &camera->past[camera->frame % CAMERA_PAST];
 	struct lull_packet_frame frame = camera_frame(camera, camera->frame);
@@ -280,28 +280,28 @@ camera_packet_stamped(struct camera *camera, uint64_t now_ns)
 }
 
 static void
-camera_end_frame(struct camera *camera, uint64_t now_ns)
+camera_end_frame(struct emulator_camera *camera, uint64_t now_ns)
 {
-	const struct source_log_frame frame = {
+	const struct emulator_log_frame frame = {
 		.camera = camera->number,
 		.session = camera->session,
 		.frame = camera->frame,
-		.key = camera_key(camera, camera->frame),
+		.key = emulator_camera_key(camera, camera->frame),
 		.packets = camera->plan.count,
 		.due_ns = camera->frame_ns,
 		.first_ns = camera->first_ns,
 		.last_ns = now_ns,
 	};
 
-	if (camera->stage->settings->log_frames)
-		source_log_frame(&camera->stage->log, &frame);
+	if (camera->stage->config->log_frames)
+		emulator_log_frame(&camera->stage->log, &frame);
 	camera->counters.frames++;
 	camera->frame++;
 	camera_begin_frame(camera, now_ns);
 }
 
 static void
-camera_held(struct camera *camera, uint64_t now_ns)
+camera_held(struct emulator_camera *camera, uint64_t now_ns)
 {
 	struct inject_packet packet;
 
@@ -310,11 +310,11 @@ camera_held(struct camera *camera, uint64_t now_ns)
 }
 
 bool
-camera_turn(struct camera *camera, uint64_t now_ns)
+emulator_camera_turn(struct emulator_camera *camera, uint64_t now_ns)
 {
 	uint32_t left = SENDER_BATCH;
 
-	if (camera_due_ns(camera) > now_ns)
+	if (emulator_camera_due_ns(camera) > now_ns)
 		return false;
 	while (left > 0 && camera_packet_due(camera) <= now_ns) {
 		if (camera->index == 0) {
@@ -345,21 +345,21 @@ camera_turn(struct camera *camera, uint64_t now_ns)
 
 /* The frame of the session with this key, among those remembered. */
 static bool
-camera_remembered(const struct camera *camera, uint64_t key, uint64_t *frame)
+camera_remembered(const struct emulator_camera *camera, uint64_t key, uint64_t *frame)
 {
-	const struct source_settings *settings = camera->stage->settings;
-	uint64_t back = LULL_MIN(camera->frame - settings->first, settings->memory_frames);
+	const struct lull_emulator_config *config = camera->stage->config;
+	uint64_t back = LULL_MIN(camera->frame - config->first, config->memory_frames);
 
 	for (uint64_t i = 0; i <= back; i++) {
 		*frame = camera->frame - i;
-		if (camera_key(camera, *frame) == key)
+		if (emulator_camera_key(camera, *frame) == key)
 			return true;
 	}
 	return false;
 }
 
 static void
-camera_gone(struct camera *camera, uint64_t key, uint32_t index)
+camera_gone(struct emulator_camera *camera, uint64_t key, uint32_t index)
 {
 	const struct lull_packet_frame frame = { .key = key, .resent = true };
 	struct sender_batch *batch = &camera->stage->batch;
@@ -371,7 +371,7 @@ camera_gone(struct camera *camera, uint64_t key, uint32_t index)
 }
 
 void
-camera_resend(struct camera *camera, uint64_t key, uint32_t first, uint32_t last)
+emulator_camera_resend(struct emulator_camera *camera, uint64_t key, uint32_t first, uint32_t last)
 {
 	struct lull_packet_frame content;
 	uint64_t frame;
@@ -389,11 +389,11 @@ camera_resend(struct camera *camera, uint64_t key, uint32_t first, uint32_t last
 			break;
 		if (inject_answer(&camera->inject, frame, index)) {
 			camera->counters.resend_lost++;
-			camera_log(camera, SOURCE_RESEND_LOSE, frame, index);
+			camera_log(camera, EMULATOR_RESEND_LOSE, frame, index);
 			continue;
 		}
 		camera->counters.resend_answered++;
-		camera_log(camera, SOURCE_RESENT, frame, index);
+		camera_log(camera, EMULATOR_RESENT, frame, index);
 		camera_put(camera, &content, frame, index);
 	}
 	camera_flush(camera);

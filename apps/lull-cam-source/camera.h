@@ -3,13 +3,14 @@
  * @file
  * Camera: one camera that exists only in software, from its timetable to its packets.
  *
- * Threads: one for all cameras. Memory: the caller's struct, freed inside by camera_close().
+ * Threads: one for all cameras. Memory: the caller's struct, freed inside by emulator_camera_close().
  */
-#ifndef LULL_CAM_SOURCE_CAMERA_H
-#define LULL_CAM_SOURCE_CAMERA_H
+#ifndef LULL_EMULATOR_CAMERA_H
+#define LULL_EMULATOR_CAMERA_H
 
 #include <lull/base.h>
 
+#include "emulator.h"
 #include "inject.h"
 #include "log.h"
 #include "pattern.h"
@@ -19,25 +20,17 @@
 #define CAMERA_RATE_USUAL 30.0 /* of time stamps when frames follow as fast as they can */
 #define CAMERA_PAST 1024       /* frames whose device time is remembered; --memory is below */
 
-struct camera_counters {
-	uint64_t packets, bytes; /**< that the kernel took, answers included */
-	uint64_t frames;         /**< all of whose packets have had their turn */
-	uint64_t lost, duplicated, reordered, late, refused;
-	uint64_t resend_requests, resend_refused, resend_answered, resend_gone, resend_lost;
-};
-extern const struct lull_counter_info camera_counter_table[];
-
 /** What all cameras share. */
-struct camera_stage {
-	const struct source_settings *settings;
+struct emulator_stage {
+	const struct lull_emulator_config *config;
 	const struct lull_packet_writer *writer;
 	struct pattern pattern;
-	struct source_log log;
+	struct emulator_log log;
 	struct sender_batch batch;
 };
 
-struct camera {
-	struct camera_stage *stage;
+struct emulator_camera {
+	struct emulator_stage *stage;
 	uint32_t number;
 	struct lull_packet_plan plan;
 	struct inject inject;
@@ -58,30 +51,31 @@ struct camera {
 	} past[CAMERA_PAST];
 	uint32_t tail; /* with --sent-stamp: packets from here on may carry the stamp */
 
-	struct camera_counters counters;
+	struct lull_emulator_counters counters;
 	uint64_t behind_ns_max;    /* how late a frame began */
 	uint64_t start_ns, end_ns; /* of the first packet, of the last */
 };
 
 /** 0 or -errno and the sentence; close in any case. */
-int camera_open(struct camera *camera, struct camera_stage *stage, uint32_t number,
-		struct lull_error *error);
-void camera_close(struct camera *camera);
+int emulator_camera_open(struct emulator_camera *camera, struct emulator_stage *stage,
+			 uint32_t number, struct lull_error *error);
+void emulator_camera_close(struct emulator_camera *camera);
 
 /** Other packets from the next start on; 0 or -EINVAL, -ENOTSUP and no change. */
-int camera_plan(struct camera *camera, uint32_t packet_bytes, bool extended);
+int emulator_camera_plan(struct emulator_camera *camera, uint32_t packet_bytes, bool extended);
 /** Begin with the first frame, due at @p now_ns. */
-void camera_start(struct camera *camera, uint64_t now_ns);
-void camera_stop(struct camera *camera);
+void emulator_camera_start(struct emulator_camera *camera, uint64_t now_ns);
+void emulator_camera_stop(struct emulator_camera *camera);
 /** Has it sent all that it shall, and keeps nothing back? */
-bool camera_done(const struct camera *camera);
+bool emulator_camera_done(const struct emulator_camera *camera);
 /** Send what is due, a batch at most. false: nothing was. */
-bool camera_turn(struct camera *camera, uint64_t now_ns);
+bool emulator_camera_turn(struct emulator_camera *camera, uint64_t now_ns);
 /** When it has something to send; UINT64_MAX: never. */
-uint64_t camera_due_ns(const struct camera *camera);
+uint64_t emulator_camera_due_ns(const struct emulator_camera *camera);
 /** Send packets @p first to @p last of the frame with this key again. */
-void camera_resend(struct camera *camera, uint64_t key, uint32_t first, uint32_t last);
+void emulator_camera_resend(struct emulator_camera *camera, uint64_t key, uint32_t first,
+			    uint32_t last);
 /** As the protocol counts. */
-uint64_t camera_key(const struct camera *camera, uint64_t frame);
+uint64_t emulator_camera_key(const struct emulator_camera *camera, uint64_t frame);
 
 #endif

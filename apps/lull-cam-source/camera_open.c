@@ -9,39 +9,39 @@
 #define STAMP_BYTES 8
 
 static struct lull_packet_format
-camera_format(const struct source_settings *settings, uint32_t number)
+camera_format(const struct lull_emulator_config *config, uint32_t number)
 {
-	double rate = settings->rate > 0 ? settings->rate : CAMERA_RATE_USUAL;
+	double rate = config->rate > 0 ? config->rate : CAMERA_RATE_USUAL;
 
 	return (struct lull_packet_format){
-		.geometry = source_settings_geometry(settings),
-		.packet_bytes = settings->packet_bytes,
-		.stream_id = settings->stream_id + number,
+		.geometry = emulator_geometry(config),
+		.packet_bytes = config->packet_bytes,
+		.stream_id = config->stream_id + number,
 		.payload_type = 96,
-		.interlaced = settings->interlaced,
-		.field_rows = settings->field_rows,
+		.interlaced = config->interlaced,
+		.field_rows = config->field_rows,
 		.field_time = (uint32_t)lround(CAMERA_RTP_HZ / rate / 2),
-		.extended = settings->extended,
-		.all_in = settings->all_in,
+		.extended = config->extended,
+		.all_in = config->all_in,
 	};
 }
 
 /* From packet to packet, as --pace says. */
 static double
-camera_gap(const struct camera *camera)
+camera_gap(const struct emulator_camera *camera)
 {
-	const struct spec_pace *pace = &camera->stage->settings->pace;
+	const struct lull_emulator_pace *pace = &camera->stage->config->pace;
 
-	if (pace->kind == SPEC_PACE_SPREAD)
+	if (pace->kind == LULL_EMULATOR_PACE_SPREAD)
 		return (double)pace->value / camera->plan.count;
-	if (pace->kind == SPEC_PACE_RATE)
+	if (pace->kind == LULL_EMULATOR_PACE_RATE)
 		return camera->plan.format.packet_bytes * 8.0 * 1e9 / (double)pace->value;
 	return 0;
 }
 
 /* The first packet that has a part of the picture's last bytes. */
 static uint32_t
-camera_tail(const struct camera *camera, const struct lull_packet_plan *plan)
+camera_tail(const struct emulator_camera *camera, const struct lull_packet_plan *plan)
 {
 	struct ranges *ranges = &camera->stage->log.ranges;
 	uint64_t begin = plan->rows.bytes - STAMP_BYTES;
@@ -61,9 +61,9 @@ camera_tail(const struct camera *camera, const struct lull_packet_plan *plan)
 }
 
 int
-camera_plan(struct camera *camera, uint32_t packet_bytes, bool extended)
+emulator_camera_plan(struct emulator_camera *camera, uint32_t packet_bytes, bool extended)
 {
-	struct lull_packet_format format = camera_format(camera->stage->settings, camera->number);
+	struct lull_packet_format format = camera_format(camera->stage->config, camera->number);
 	struct lull_packet_plan plan;
 	int rc;
 
@@ -73,36 +73,35 @@ camera_plan(struct camera *camera, uint32_t packet_bytes, bool extended)
 	if (rc != 0)
 		return rc;
 	camera->plan = plan;
-	camera->tail =
-		camera->stage->settings->sent_stamp ? camera_tail(camera, &plan) : UINT32_MAX;
+	camera->tail = camera->stage->config->sent_stamp ? camera_tail(camera, &plan) : UINT32_MAX;
 	camera->gap_ns = camera_gap(camera);
 	return 0;
 }
 
 int
-camera_open(struct camera *camera, struct camera_stage *stage, uint32_t number,
-	    struct lull_error *error)
+emulator_camera_open(struct emulator_camera *camera, struct emulator_stage *stage, uint32_t number,
+		     struct lull_error *error)
 {
-	const struct source_settings *settings = stage->settings;
-	struct lull_frame_geometry geometry = source_settings_geometry(settings);
+	const struct lull_emulator_config *config = stage->config;
+	struct lull_frame_geometry geometry = emulator_geometry(config);
 	int rc;
 
-	*camera = (struct camera){ .stage = stage, .number = number, .fd = -1 };
-	rc = camera_plan(camera, settings->packet_bytes, settings->extended);
+	*camera = (struct emulator_camera){ .stage = stage, .number = number, .fd = -1 };
+	rc = emulator_camera_plan(camera, config->packet_bytes, config->extended);
 	if (rc != 0)
 		return lull_error_set(
 			error, rc, "%s cannot carry %ux%u %s pictures%s in packets of %u bytes",
-			stage->writer->name, settings->width, settings->height,
+			stage->writer->name, config->width, config->height,
 			lull_pixel_name(geometry.pixel),
-			settings->row_bytes > 0 ? " with padding" : "", settings->packet_bytes);
-	rc = inject_open(&camera->inject, settings, number);
+			config->row_bytes > 0 ? " with padding" : "", config->packet_bytes);
+	rc = inject_open(&camera->inject, config, number);
 	if (rc != 0)
 		return lull_error_set(error, rc, "no memory for camera %u", number);
-	return sender_open(settings, number, &camera->fd, &camera->target, error);
+	return sender_open(config, number, &camera->fd, &camera->target, error);
 }
 
 void
-camera_close(struct camera *camera)
+emulator_camera_close(struct emulator_camera *camera)
 {
 	if (camera->stage == NULL)
 		return;

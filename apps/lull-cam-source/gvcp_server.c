@@ -23,7 +23,7 @@
 /* ---- set up ---- */
 
 static int
-server_socket(const struct source_settings *settings, uint32_t ip, uint16_t port)
+server_socket(const struct lull_emulator_config *config, uint32_t ip, uint16_t port)
 {
 	struct sender_target own = sender_target_ip(ip, port);
 	int yes = 1, code;
@@ -33,9 +33,9 @@ server_socket(const struct source_settings *settings, uint32_t ip, uint16_t port
 		return -errno;
 	if (ip == INADDR_BROADCAST) /* each camera of this machine may want them */
 		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if ((settings->interface[0] != '\0' &&
-	     setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, settings->interface,
-			(socklen_t)strlen(settings->interface)) != 0) ||
+	if ((config->interface[0] != '\0' &&
+	     setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, config->interface,
+			(socklen_t)strlen(config->interface)) != 0) ||
 	    bind(fd, &own.any, own.len) != 0) {
 		code = -errno;
 		close(fd);
@@ -45,23 +45,24 @@ server_socket(const struct source_settings *settings, uint32_t ip, uint16_t port
 }
 
 int
-gvcp_server_open(struct gvcp_server *server, struct camera *camera, struct lull_error *error)
+gvcp_server_open(struct gvcp_server *server, struct emulator_camera *camera,
+		 struct lull_error *error)
 {
-	const struct source_settings *settings = camera->stage->settings;
-	uint32_t ip = sender_ip(settings, camera->number), number = camera->number;
-	uint16_t port = (uint16_t)(settings->control_port +
-				   (settings->apart == SOURCE_APART_PORTS ? number : 0));
+	const struct lull_emulator_config *config = camera->stage->config;
+	uint32_t ip = sender_ip(config, camera->number), number = camera->number;
+	uint16_t port = (uint16_t)(config->control_port +
+				   (config->apart == LULL_EMULATOR_APART_PORTS ? number : 0));
 
 	*server = (struct gvcp_server){ .camera = camera, .fds = { -1, -1 } };
-	registers_init(&server->registers, &camera->plan, ip, number, settings->rate, LULL_VERSION);
+	registers_init(&server->registers, &camera->plan, ip, number, config->rate, LULL_VERSION);
 	registers_set(&server->registers, REGISTERS_SOURCE_PORT, sender_port(camera->fd));
-	server->fds[0] = server_socket(settings, ip, port);
+	server->fds[0] = server_socket(config, ip, port);
 	if (server->fds[0] < 0)
 		return lull_error_set(error, server->fds[0],
 				      "control-port: camera %u cannot have port %u of its "
 				      "address: %s",
 				      number, port, strerror(-server->fds[0]));
-	server->fds[1] = server_socket(settings, INADDR_BROADCAST, port);
+	server->fds[1] = server_socket(config, INADDR_BROADCAST, port);
 	return 0;
 }
 
@@ -89,8 +90,8 @@ server_release(struct gvcp_server *server)
 	registers_set(&server->registers, LULL_GVCP_REG_CONTROL, 0);
 	registers_set(&server->registers, LULL_GVCP_REG_STREAM_PORT, 0);
 	registers_set(&server->registers, REGISTERS_ACQUISITION, 0);
-	if (source_settings_controlled(server->camera->stage->settings))
-		camera_stop(server->camera);
+	if (emulator_controlled(server->camera->stage->config))
+		emulator_camera_stop(server->camera);
 }
 
 static uint64_t
@@ -139,19 +140,19 @@ server_target(const struct gvcp_server *server)
 static void
 server_acquire(struct gvcp_server *server, uint64_t now_ns, bool start)
 {
-	struct camera *camera = server->camera;
+	struct emulator_camera *camera = server->camera;
 
-	if (!source_settings_controlled(camera->stage->settings))
+	if (!emulator_controlled(camera->stage->config))
 		return;
 	if (!start) {
-		camera_stop(camera);
+		emulator_camera_stop(camera);
 		return;
 	}
 	camera->target = server_target(server);
 	/* A start that is said again, because its answer came late, changes nothing. */
 	if (!camera->active && camera->target.ip.sin_port != 0 &&
 	    camera->target.ip.sin_addr.s_addr != 0)
-		camera_start(camera, now_ns);
+		emulator_camera_start(camera, now_ns);
 }
 
 /* A packet of the size asked for, to see whether the path takes it. */
@@ -169,10 +170,11 @@ static uint16_t
 server_write_size(struct gvcp_server *server, uint32_t value)
 {
 	uint32_t bytes = value & UINT16_MAX;
-	struct camera *camera = server->camera;
+	struct emulator_camera *camera = server->camera;
 
 	if (bytes < LULL_PACKET_BYTES_MIN + GVSP_IP_UDP_BYTES || camera->active ||
-	    camera_plan(camera, bytes - GVSP_IP_UDP_BYTES, camera->plan.format.extended) != 0)
+	    emulator_camera_plan(camera, bytes - GVSP_IP_UDP_BYTES, camera->plan.format.extended) !=
+		    0)
 		return STATUS_INVALID_PARAMETER;
 	if ((value & REGISTERS_FIRE) != 0)
 		server_fire(server, bytes);
@@ -183,10 +185,11 @@ server_write_size(struct gvcp_server *server, uint32_t value)
 static uint16_t
 server_write_ids(struct gvcp_server *server, uint32_t value)
 {
-	struct camera *camera = server->camera;
+	struct emulator_camera *camera = server->camera;
 	bool extended = (value & LULL_GVCP_EXTENDED_IDS) != 0;
 
-	if (camera->active || camera_plan(camera, camera->plan.format.packet_bytes, extended) != 0)
+	if (camera->active ||
+	    emulator_camera_plan(camera, camera->plan.format.packet_bytes, extended) != 0)
 		return STATUS_INVALID_PARAMETER;
 	registers_set(&server->registers, LULL_GVCP_REG_STREAM_CONFIG,
 		      value & LULL_GVCP_EXTENDED_IDS);
@@ -294,19 +297,19 @@ static void
 server_resend(struct gvcp_server *server, const uint8_t *message, size_t len,
 	      const struct sockaddr_in *from)
 {
-	struct camera *camera = server->camera;
-	const struct source_settings *settings = camera->stage->settings;
-	bool welcome = server->controlled ? server_is_client(server, from) :
-					    !source_settings_controlled(settings);
+	struct emulator_camera *camera = server->camera;
+	const struct lull_emulator_config *config = camera->stage->config;
+	bool welcome =
+		server->controlled ? server_is_client(server, from) : !emulator_controlled(config);
 	struct lull_gvcp_resend resend;
 
 	camera->counters.resend_requests++;
 	if (!lull_gvcp_read_resend(message, len, &resend) || !welcome ||
-	    settings->resend == SOURCE_RESEND_IGNORE || camera->session == 0 ||
+	    config->resend == LULL_EMULATOR_RESEND_IGNORE || camera->session == 0 ||
 	    resend.channel != 0 || resend.extended != camera->plan.format.extended)
 		camera->counters.resend_refused++;
 	else
-		camera_resend(camera, resend.block, resend.first, resend.last);
+		emulator_camera_resend(camera, resend.block, resend.first, resend.last);
 }
 
 static void

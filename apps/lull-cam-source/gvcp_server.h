@@ -9,8 +9,8 @@
  * client, and anybody may ask for packets again.
  * Threads: one. Memory: the caller's struct.
  */
-#ifndef LULL_CAM_SOURCE_GVCP_SERVER_H
-#define LULL_CAM_SOURCE_GVCP_SERVER_H
+#ifndef LULL_EMULATOR_GVCP_SERVER_H
+#define LULL_EMULATOR_GVCP_SERVER_H
 
 #include "camera.h"
 #include "registers.h"
@@ -18,7 +18,7 @@
 #define GVCP_SERVER_FDS 2
 
 struct gvcp_server {
-	struct camera *camera;
+	struct emulator_camera *camera;
 	int fds[GVCP_SERVER_FDS]; /* control, broadcasts; the last may be -1 */
 	struct registers registers;
 	bool controlled;
@@ -28,7 +28,8 @@ struct gvcp_server {
 };
 
 /** 0 or -errno and the sentence; close in any case. */
-int gvcp_server_open(struct gvcp_server *server, struct camera *camera, struct lull_error *error);
+int gvcp_server_open(struct gvcp_server *server, struct emulator_camera *camera,
+		     struct lull_error *error);
 void gvcp_server_close(struct gvcp_server *server);
 /** Take what has come; never waits. */
 void gvcp_server_turn(struct gvcp_server *server, uint64_t now_ns);

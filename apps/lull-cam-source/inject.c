@@ -7,11 +7,11 @@
 #include <lull/base.h>
 
 int
-inject_open(struct inject *inject, const struct source_settings *settings, uint32_t camera)
+inject_open(struct inject *inject, const struct lull_emulator_config *config, uint32_t camera)
 {
-	*inject = (struct inject){ .settings = settings };
-	lull_prng_init(&inject->prng, settings->seed, 2 * camera);
-	lull_prng_init(&inject->resend_prng, settings->seed, 2 * camera + 1);
+	*inject = (struct inject){ .config = config };
+	lull_prng_init(&inject->prng, config->seed, 2 * camera);
+	lull_prng_init(&inject->resend_prng, config->seed, 2 * camera + 1);
 	inject->reordered.packets = calloc(INJECT_HELD_MAX, sizeof(struct inject_packet));
 	inject->late.packets = calloc(INJECT_HELD_MAX, sizeof(struct inject_packet));
 	return inject->reordered.packets != NULL && inject->late.packets != NULL ? 0 : -ENOMEM;
@@ -26,7 +26,7 @@ inject_close(struct inject *inject)
 }
 
 static bool
-inject_listed(const struct spec_loss *loss, uint64_t frame, uint32_t index)
+inject_listed(const struct lull_emulator_loss *loss, uint64_t frame, uint32_t index)
 {
 	for (uint32_t i = 0; i < loss->count; i++)
 		if (loss->list[i].frame == frame && loss->list[i].first <= index &&
@@ -55,20 +55,20 @@ inject_keep(struct inject_queue *queue, uint64_t frame, uint32_t index, uint64_t
 enum inject_fate
 inject_packet(struct inject *inject, uint64_t frame, uint32_t index, uint64_t now_ns)
 {
-	const struct source_settings *settings = inject->settings;
+	const struct lull_emulator_config *config = inject->config;
 	/* drawn for each packet whatever is asked for: one fault does not shift the others */
 	uint64_t one = lull_prng_u64(&inject->prng), other = lull_prng_u64(&inject->prng);
-	bool lose = inject_among(one, settings->lose.ppm);
-	bool duplicate = inject_among(one >> 32, settings->duplicate_ppm);
-	bool reorder = inject_among(other, settings->reorder.ppm);
-	bool late = inject_among(other >> 32, settings->late.ppm);
+	bool lose = inject_among(one, config->lose.ppm);
+	bool duplicate = inject_among(one >> 32, config->duplicate_ppm);
+	bool reorder = inject_among(other, config->reorder.ppm);
+	bool late = inject_among(other >> 32, config->late.ppm);
 
-	if (lose || inject_listed(&settings->lose, frame, index))
+	if (lose || inject_listed(&config->lose, frame, index))
 		return INJECT_LOSE;
-	if (late && inject_keep(&inject->late, frame, index, now_ns + settings->late.much))
+	if (late && inject_keep(&inject->late, frame, index, now_ns + config->late.much))
 		return INJECT_LATE;
 	if (reorder &&
-	    inject_keep(&inject->reordered, frame, index, inject->passed + settings->reorder.much))
+	    inject_keep(&inject->reordered, frame, index, inject->passed + config->reorder.much))
 		return INJECT_REORDER;
 	inject->passed++;
 	return duplicate ? INJECT_DUPLICATE : INJECT_SEND;
@@ -77,11 +77,11 @@ inject_packet(struct inject *inject, uint64_t frame, uint32_t index, uint64_t no
 bool
 inject_answer(struct inject *inject, uint64_t frame, uint32_t index)
 {
-	const struct source_settings *settings = inject->settings;
+	const struct lull_emulator_config *config = inject->config;
 
-	return settings->resend == SOURCE_RESEND_LOSSY &&
-	       (inject_among(lull_prng_u64(&inject->resend_prng), settings->lose.ppm) ||
-		inject_listed(&settings->lose, frame, index));
+	return config->resend == LULL_EMULATOR_RESEND_LOSSY &&
+	       (inject_among(lull_prng_u64(&inject->resend_prng), config->lose.ppm) ||
+		inject_listed(&config->lose, frame, index));
 }
 
 static bool

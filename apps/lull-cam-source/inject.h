@@ -3,14 +3,14 @@
  * @file
  * Inject: what shall happen to each packet, and the packets that wait for their turn.
  *
- * Decides by seed and place alone, so the same settings make the same faults.
+ * Decides by seed and place alone, so one configuration makes the same faults each time.
  * Threads: one. Memory: inject_open() allocates.
  */
-#ifndef LULL_CAM_SOURCE_INJECT_H
-#define LULL_CAM_SOURCE_INJECT_H
+#ifndef LULL_EMULATOR_INJECT_H
+#define LULL_EMULATOR_INJECT_H
 
 #include "base/prng.h"
-#include "settings.h"
+#include "config.h"
 
 /** Packets kept back at most; when it is full, packets go in time. */
 #define INJECT_HELD_MAX 65536
@@ -25,7 +25,7 @@ struct inject_queue {
 	uint32_t head, count;
 };
 struct inject {
-	const struct source_settings *settings;
+	const struct lull_emulator_config *config;
 	struct lull_prng prng, resend_prng;
 	struct inject_queue reordered, late;
 	uint64_t passed;
@@ -34,7 +34,7 @@ struct inject {
 enum inject_fate { INJECT_SEND, INJECT_LOSE, INJECT_DUPLICATE, INJECT_REORDER, INJECT_LATE };
 
 /** 0 or -ENOMEM. */
-int inject_open(struct inject *inject, const struct source_settings *settings, uint32_t camera);
+int inject_open(struct inject *inject, const struct lull_emulator_config *config, uint32_t camera);
 void inject_close(struct inject *inject);
 /** Of a packet in its turn; one that is reordered or late is kept, see inject_next(). */
 enum inject_fate inject_packet(struct inject *inject, uint64_t frame, uint32_t index,

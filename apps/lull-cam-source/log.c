@@ -4,18 +4,18 @@
 #include <inttypes.h>
 
 static const char *const names[] = {
-	[SOURCE_LOSE] = "lose",
-	[SOURCE_DUPLICATE] = "duplicate",
-	[SOURCE_REORDER] = "reorder",
-	[SOURCE_LATE] = "late",
-	[SOURCE_REFUSED] = "refused",
-	[SOURCE_RESENT] = "resent",
-	[SOURCE_RESEND_LOSE] = "resend-lose",
+	[EMULATOR_LOSE] = "lose",
+	[EMULATOR_DUPLICATE] = "duplicate",
+	[EMULATOR_REORDER] = "reorder",
+	[EMULATOR_LATE] = "late",
+	[EMULATOR_REFUSED] = "refused",
+	[EMULATOR_RESENT] = "resent",
+	[EMULATOR_RESEND_LOSE] = "resend-lose",
 };
 
 void
-source_log_event(struct source_log *log, const struct source_log_entry *entry,
-		 const struct lull_packet_plan *plan, const char *protocol)
+emulator_log_event(struct emulator_log *log, const struct emulator_log_entry *entry,
+		   const struct lull_packet_plan *plan, const char *protocol)
 {
 	struct ranges *ranges = &log->ranges;
 
@@ -35,7 +35,7 @@ source_log_event(struct source_log *log, const struct source_log_entry *entry,
 }
 
 void
-source_log_frame(struct source_log *log, const struct source_log_frame *frame)
+emulator_log_frame(struct emulator_log *log, const struct emulator_log_frame *frame)
 {
 	if (log->file == NULL)
 		return;

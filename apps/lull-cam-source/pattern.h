@@ -17,8 +17,8 @@
  * Padding between rows is part of the string.
  * Threads: one. Memory: one allocation, freed by pattern_close().
  */
-#ifndef LULL_CAM_SOURCE_PATTERN_H
-#define LULL_CAM_SOURCE_PATTERN_H
+#ifndef LULL_EMULATOR_PATTERN_H
+#define LULL_EMULATOR_PATTERN_H
 
 #include <lull/frame.h>
 

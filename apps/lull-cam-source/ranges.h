@@ -5,8 +5,8 @@
  *
  * Reckoned from the plan alone, so that what is logged does not come from the code under test.
  */
-#ifndef LULL_CAM_SOURCE_RANGES_H
-#define LULL_CAM_SOURCE_RANGES_H
+#ifndef LULL_EMULATOR_RANGES_H
+#define LULL_EMULATOR_RANGES_H
 
 #include "frame/packet_write.h"
 

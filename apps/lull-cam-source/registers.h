@@ -7,8 +7,8 @@
  * GenICam's XML behind. Knows no socket and no time.
  * Threads: one. Memory: the caller's struct.
  */
-#ifndef LULL_CAM_SOURCE_REGISTERS_H
-#define LULL_CAM_SOURCE_REGISTERS_H
+#ifndef LULL_EMULATOR_REGISTERS_H
+#define LULL_EMULATOR_REGISTERS_H
 
 #include "gige/gvcp_message.h"
 #include "frame/packet_write.h"

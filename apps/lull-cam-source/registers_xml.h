@@ -3,8 +3,8 @@
  * @file
  * Registers xml: the camera's description, as far as clients need it to stream.
  */
-#ifndef LULL_CAM_SOURCE_REGISTERS_XML_H
-#define LULL_CAM_SOURCE_REGISTERS_XML_H
+#ifndef LULL_EMULATOR_REGISTERS_XML_H
+#define LULL_EMULATOR_REGISTERS_XML_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * @file
  * Samples: numbers into the bytes of a picture, as its pixel format packs them.
  */
-#ifndef LULL_CAM_SOURCE_SAMPLES_H
-#define LULL_CAM_SOURCE_SAMPLES_H
+#ifndef LULL_EMULATOR_SAMPLES_H
+#define LULL_EMULATOR_SAMPLES_H
 
 #include <lull/frame.h>
 

@@ -18,17 +18,17 @@
 #define SEGMENTS_BYTES_MAX 65000 /* with headers an IP packet */
 
 uint32_t
-sender_ip(const struct source_settings *settings, uint32_t camera)
+sender_ip(const struct lull_emulator_config *config, uint32_t camera)
 {
-	return settings->bind.ip + (settings->apart == SOURCE_APART_ADDRESSES ? camera : 0);
+	return config->bind.ip + (config->apart == LULL_EMULATOR_APART_ADDRESSES ? camera : 0);
 }
 
 static uint16_t
-sender_bound_port(const struct source_settings *settings, uint32_t camera)
+sender_bound_port(const struct lull_emulator_config *config, uint32_t camera)
 {
-	if (settings->bind.port == 0 || settings->apart == SOURCE_APART_ADDRESSES)
-		return settings->bind.port;
-	return (uint16_t)(settings->bind.port + camera);
+	if (config->bind.port == 0 || config->apart == LULL_EMULATOR_APART_ADDRESSES)
+		return config->bind.port;
+	return (uint16_t)(config->bind.port + camera);
 }
 
 struct sender_target
@@ -62,37 +62,37 @@ sender_buffer(int fd)
 }
 
 static int
-sender_open_ethernet(const struct source_settings *settings, int *fd, struct sender_target *target,
-		     struct lull_error *error)
+sender_open_ethernet(const struct lull_emulator_config *config, int *fd,
+		     struct sender_target *target, struct lull_error *error)
 {
-	uint16_t type = settings->protocol == SOURCE_RVF ? RVF_ETHER_TYPE : CMP_ETHER_TYPE;
-	unsigned int index = if_nametoindex(settings->interface);
+	uint16_t type = config->protocol == LULL_EMULATOR_RVF ? RVF_ETHER_TYPE : CMP_ETHER_TYPE;
+	unsigned int index = if_nametoindex(config->interface);
 
 	if (index == 0)
 		return lull_error_set(error, -ENODEV, "interface: there is no '%s'",
-				      settings->interface);
+				      config->interface);
 	*fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0); /* 0: sends only */
 	if (*fd < 0)
 		return lull_error_set(error, -errno,
 				      "protocol %s needs the right to send raw "
 				      "packets: %s",
-				      settings->protocol == SOURCE_RVF ? "rvf" : "cmp",
+				      config->protocol == LULL_EMULATOR_RVF ? "rvf" : "cmp",
 				      strerror(errno));
 	*target = (struct sender_target){ .len = sizeof(target->link) };
 	target->link.sll_family = AF_PACKET;
 	target->link.sll_protocol = htons(type);
 	target->link.sll_ifindex = (int)index;
 	target->link.sll_halen = 6;
-	memcpy(target->link.sll_addr, settings->to.mac, 6);
+	memcpy(target->link.sll_addr, config->to.mac, 6);
 	return 0;
 }
 
 static int
-sender_open_ip(const struct source_settings *settings, uint32_t camera, int *fd,
+sender_open_ip(const struct lull_emulator_config *config, uint32_t camera, int *fd,
 	       struct lull_error *error)
 {
-	uint16_t port = sender_bound_port(settings, camera);
-	struct sender_target own = sender_target_ip(sender_ip(settings, camera), port);
+	uint16_t port = sender_bound_port(config, camera);
+	struct sender_target own = sender_target_ip(sender_ip(config, camera), port);
 	struct ip_mreqn group = { .imr_ifindex = 0 };
 	int yes = 1;
 
@@ -100,16 +100,16 @@ sender_open_ip(const struct source_settings *settings, uint32_t camera, int *fd,
 	if (*fd < 0)
 		return lull_error_set(error, -errno, "no socket: %s", strerror(errno));
 	(void)setsockopt(*fd, SOL_SOCKET, SO_BROADCAST, &yes, sizeof(yes));
-	if (settings->interface[0] != '\0') {
-		group.imr_ifindex = (int)if_nametoindex(settings->interface);
+	if (config->interface[0] != '\0') {
+		group.imr_ifindex = (int)if_nametoindex(config->interface);
 		if (group.imr_ifindex == 0)
 			return lull_error_set(error, -ENODEV, "interface: there is no '%s'",
-					      settings->interface);
-		if (setsockopt(*fd, SOL_SOCKET, SO_BINDTODEVICE, settings->interface,
-			       (socklen_t)strlen(settings->interface)) != 0 ||
+					      config->interface);
+		if (setsockopt(*fd, SOL_SOCKET, SO_BINDTODEVICE, config->interface,
+			       (socklen_t)strlen(config->interface)) != 0 ||
 		    setsockopt(*fd, IPPROTO_IP, IP_MULTICAST_IF, &group, sizeof(group)) != 0)
 			return lull_error_set(error, -errno, "interface: cannot use '%s': %s",
-					      settings->interface, strerror(errno));
+					      config->interface, strerror(errno));
 	}
 	if (bind(*fd, &own.any, own.len) != 0)
 		return lull_error_set(error, -errno, "bind: camera %u cannot have %s port %u: %s",
@@ -118,17 +118,17 @@ sender_open_ip(const struct source_settings *settings, uint32_t camera, int *fd,
 }
 
 int
-sender_open(const struct source_settings *settings, uint32_t camera, int *fd,
+sender_open(const struct lull_emulator_config *config, uint32_t camera, int *fd,
 	    struct sender_target *target, struct lull_error *error)
 {
 	int rc;
 
 	*fd = -1;
-	if (source_settings_ethernet(settings)) {
-		rc = sender_open_ethernet(settings, fd, target, error);
+	if (emulator_ethernet(config)) {
+		rc = sender_open_ethernet(config, fd, target, error);
 	} else {
-		*target = sender_target_ip(settings->to.ip, (uint16_t)(settings->to.port + camera));
-		rc = sender_open_ip(settings, camera, fd, error);
+		*target = sender_target_ip(config->to.ip, (uint16_t)(config->to.port + camera));
+		rc = sender_open_ip(config, camera, fd, error);
 	}
 	if (rc == 0)
 		sender_buffer(*fd);

@@ -5,8 +5,8 @@
  *
  * Threads: one. Memory: the caller's structs; a batch is large, one serves all cameras.
  */
-#ifndef LULL_CAM_SOURCE_SENDER_H
-#define LULL_CAM_SOURCE_SENDER_H
+#ifndef LULL_EMULATOR_SENDER_H
+#define LULL_EMULATOR_SENDER_H
 
 #include <netpacket/packet.h>
 #include <sys/socket.h>
@@ -14,7 +14,7 @@
 #include <netinet/in.h>
 
 #include "frame/packet_write.h"
-#include "settings.h"
+#include "config.h"
 
 #define SENDER_BATCH 64
 
@@ -46,11 +46,11 @@ struct sender_batch {
  * Open the socket of camera @p camera; @p target is preset for what --to says. 0 or -errno and the
  * sentence.
  */
-int sender_open(const struct source_settings *settings, uint32_t camera, int *fd,
+int sender_open(const struct lull_emulator_config *config, uint32_t camera, int *fd,
 		struct sender_target *target, struct lull_error *error);
 struct sender_target sender_target_ip(uint32_t ip, uint16_t port);
 /** Address and port of camera @p camera on this side; port 0: the kernel chooses. */
-uint32_t sender_ip(const struct source_settings *settings, uint32_t camera);
+uint32_t sender_ip(const struct lull_emulator_config *config, uint32_t camera);
 /** Port that the socket has got. */
 uint16_t sender_port(int fd);
 

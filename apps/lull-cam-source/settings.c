@@ -4,8 +4,10 @@
 #include "gige/gvcp_message.h"
 #include "frame/packet_write.h"
 #include "pattern.h"
+#include "spec.h"
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct source_settings, member)
+#define CAMERA(member) MEMBER(emulator.member)
 
 static const char *
 protocol_name(uint32_t index)
@@ -41,7 +43,7 @@ const struct lull_option source_options[] = {
 		.value = "rfc4175",
 		.choice = protocol_name,
 		.choice_help = protocol_summary,
-		MEMBER(protocol),
+		CAMERA(protocol),
 	},
 	{
 		.key = "interface",
@@ -49,7 +51,7 @@ const struct lull_option source_options[] = {
 		.help = "Network interface to send on. cmp and rvf need it, for the others the "
 			"routes decide.",
 		.type = LULL_OPTION_TEXT,
-		MEMBER(interface),
+		CAMERA(interface),
 	},
 	{
 		.key = "bind",
@@ -60,7 +62,7 @@ const struct lull_option source_options[] = {
 		.value_help = "what the kernel chooses",
 		.parse = spec_address_parse,
 		.print = spec_address_print,
-		MEMBER(bind),
+		CAMERA(bind),
 	},
 	{
 		.key = "to",
@@ -72,7 +74,7 @@ const struct lull_option source_options[] = {
 		.value_help = "ff:ff:ff:ff:ff:ff for cmp and rvf",
 		.parse = spec_address_parse,
 		.print = spec_address_print,
-		MEMBER(to),
+		CAMERA(to),
 	},
 	{
 		.key = "cameras",
@@ -81,8 +83,8 @@ const struct lull_option source_options[] = {
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		.low = 1,
-		.high = SOURCE_CAMERAS_MAX,
-		MEMBER(cameras),
+		.high = LULL_EMULATOR_CAMERAS_MAX,
+		CAMERA(cameras),
 	},
 	{
 		.key = "apart",
@@ -91,7 +93,7 @@ const struct lull_option source_options[] = {
 		.type = LULL_OPTION_CHOICE,
 		.value = "ports",
 		.choices = apart_names,
-		MEMBER(apart),
+		CAMERA(apart),
 	},
 	{
 		.key = "control-port",
@@ -101,7 +103,7 @@ const struct lull_option source_options[] = {
 		.value = "3956",
 		.low = 1,
 		.high = UINT16_MAX,
-		MEMBER(control_port),
+		CAMERA(control_port),
 	},
 	{
 		.key = "stream-id",
@@ -111,7 +113,7 @@ const struct lull_option source_options[] = {
 			"Camera K has N + K.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
-		MEMBER(stream_id),
+		CAMERA(stream_id),
 	},
 	LULL_CPUS_OPTION(struct source_settings, cpus, "cpus", "CPU of the thread that sends.",
 			 "any"),
@@ -124,7 +126,7 @@ const struct lull_option source_options[] = {
 		.value = "1920",
 		.low = 1,
 		.high = LULL_FRAME_SIDE_MAX,
-		MEMBER(width),
+		CAMERA(width),
 	},
 	{
 		.key = "height",
@@ -134,7 +136,7 @@ const struct lull_option source_options[] = {
 		.value = "1280",
 		.low = 1,
 		.high = LULL_FRAME_SIDE_MAX,
-		MEMBER(height),
+		CAMERA(height),
 	},
 	{
 		.key = "pixel",
@@ -151,7 +153,7 @@ const struct lull_option source_options[] = {
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = LULL_FRAME_SIDE_MAX * 16,
-		MEMBER(row_bytes),
+		CAMERA(row_bytes),
 	},
 	{
 		.key = "pattern",
@@ -160,7 +162,7 @@ const struct lull_option source_options[] = {
 		.value = "counter",
 		.choice = pattern_name,
 		.choice_help = pattern_summary,
-		MEMBER(pattern),
+		CAMERA(pattern),
 	},
 	{
 		.key = "packet",
@@ -172,7 +174,7 @@ const struct lull_option source_options[] = {
 		.value = "1400",
 		.low = LULL_PACKET_BYTES_MIN,
 		.high = LULL_PACKET_BYTES_MAX,
-		MEMBER(packet_bytes),
+		CAMERA(packet_bytes),
 	},
 	{
 		.key = "first",
@@ -181,7 +183,7 @@ const struct lull_option source_options[] = {
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = UINT64_MAX / 4,
-		MEMBER(first),
+		CAMERA(first),
 	},
 	{
 		.key = "first-packet",
@@ -190,32 +192,32 @@ const struct lull_option source_options[] = {
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = UINT32_MAX,
-		MEMBER(first_packet),
+		CAMERA(first_packet),
 	},
 	{
 		.key = "interlaced",
 		.help = "rfc4175: two fields make a frame.",
 		.type = LULL_OPTION_BOOL,
-		MEMBER(interlaced),
+		CAMERA(interlaced),
 	},
 	{
 		.key = "field-rows",
 		.help = "rfc4175: count lines within the field.",
 		.type = LULL_OPTION_BOOL,
-		MEMBER(field_rows),
+		CAMERA(field_rows),
 	},
 	{
 		.key = "extended",
 		.help = "gvsp: 64 bit ids (a client may ask for them too); rfc4175: fill in the "
 			"extended sequence number.",
 		.type = LULL_OPTION_BOOL,
-		MEMBER(extended),
+		CAMERA(extended),
 	},
 	{
 		.key = "all-in",
 		.help = "gvsp: a frame in one packet, where it fits.",
 		.type = LULL_OPTION_BOOL,
-		MEMBER(all_in),
+		CAMERA(all_in),
 	},
 	{
 		.key = "rate",
@@ -226,7 +228,7 @@ const struct lull_option source_options[] = {
 		.value = "30",
 		.real_low = 0,
 		.real_high = 100000,
-		MEMBER(rate),
+		CAMERA(rate),
 	},
 	{
 		.key = "pace",
@@ -238,7 +240,7 @@ const struct lull_option source_options[] = {
 		.value = "burst",
 		.parse = spec_pace_parse,
 		.print = spec_pace_print,
-		MEMBER(pace),
+		CAMERA(pace),
 	},
 	{
 		.key = "stagger",
@@ -248,7 +250,7 @@ const struct lull_option source_options[] = {
 		.value = "0",
 		.unit = "ms",
 		.high = 60 * LULL_NS_PER_S,
-		MEMBER(stagger_ns),
+		CAMERA(stagger_ns),
 	},
 	{
 		.key = "stamp",
@@ -260,7 +262,7 @@ const struct lull_option source_options[] = {
 		.type = LULL_OPTION_CHOICE,
 		.value = "due",
 		.choices = stamp_names,
-		MEMBER(stamp),
+		CAMERA(stamp),
 	},
 	{
 		.key = "sent-stamp",
@@ -270,7 +272,7 @@ const struct lull_option source_options[] = {
 			"carries the time at which it was its turn. lull-cam --sent-stamp reads "
 			"it.",
 		.type = LULL_OPTION_BOOL,
-		MEMBER(sent_stamp),
+		CAMERA(sent_stamp),
 	},
 	{
 		.key = "segment",
@@ -279,7 +281,7 @@ const struct lull_option source_options[] = {
 			"apart: about twice the rate. UDP only. Over veth to a DPDK port also "
 			"`ip link set IF gso_max_segs 1`, or they arrive in one piece.",
 		.type = LULL_OPTION_BOOL,
-		MEMBER(segment),
+		CAMERA(segment),
 	},
 	{
 		.key = "lose",
@@ -291,7 +293,7 @@ const struct lull_option source_options[] = {
 		.value = "0",
 		.parse = spec_loss_parse,
 		.print = spec_loss_print,
-		MEMBER(lose),
+		CAMERA(lose),
 	},
 	{
 		.key = "duplicate",
@@ -300,7 +302,7 @@ const struct lull_option source_options[] = {
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
 		.high = LULL_PPM,
-		MEMBER(duplicate_ppm),
+		CAMERA(duplicate_ppm),
 	},
 	{
 		.key = "reorder",
@@ -310,7 +312,7 @@ const struct lull_option source_options[] = {
 		.value = "0",
 		.parse = spec_reorder_parse,
 		.print = spec_reorder_print,
-		MEMBER(reorder),
+		CAMERA(reorder),
 	},
 	{
 		.key = "late",
@@ -320,7 +322,7 @@ const struct lull_option source_options[] = {
 		.value = "0",
 		.parse = spec_late_parse,
 		.print = spec_late_print,
-		MEMBER(late),
+		CAMERA(late),
 	},
 	{
 		.key = "resend",
@@ -329,7 +331,7 @@ const struct lull_option source_options[] = {
 		.type = LULL_OPTION_CHOICE,
 		.value = "answer",
 		.choices = resend_names,
-		MEMBER(resend),
+		CAMERA(resend),
 	},
 	{
 		.key = "memory",
@@ -338,7 +340,7 @@ const struct lull_option source_options[] = {
 		.type = LULL_OPTION_COUNT,
 		.value = "8",
 		.high = 1000,
-		MEMBER(memory_frames),
+		CAMERA(memory_frames),
 	},
 	{
 		.key = "seed",
@@ -346,7 +348,7 @@ const struct lull_option source_options[] = {
 		.help = "Seed of faults and noise: the same seed, the same faults.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
-		MEMBER(seed),
+		CAMERA(seed),
 	},
 	{
 		.key = "log",
@@ -360,7 +362,7 @@ const struct lull_option source_options[] = {
 		.key = "log-frames",
 		.help = "Log each frame too, with the times of its first and last packet.",
 		.type = LULL_OPTION_BOOL,
-		MEMBER(log_frames),
+		CAMERA(log_frames),
 	},
 	{
 		.key = "frames",
@@ -369,7 +371,7 @@ const struct lull_option source_options[] = {
 		.help = "End after so many frames of each camera, 0: no limit.",
 		.type = LULL_OPTION_COUNT,
 		.value = "0",
-		MEMBER(frames),
+		CAMERA(frames),
 	},
 	{
 		.key = "duration",
@@ -388,7 +390,7 @@ const struct lull_option source_options[] = {
 		.value = "200",
 		.unit = "ms",
 		.high = 3600 * LULL_NS_PER_S,
-		MEMBER(linger_ns),
+		CAMERA(linger_ns),
 	},
 	LULL_STATS_OPTION(struct source_settings),
 	LULL_JSON_OPTION(struct source_settings),
