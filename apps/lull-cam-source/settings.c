@@ -3,7 +3,7 @@
 
 #include "gige/gvcp_message.h"
 #include "frame/packet_write.h"
-#include "pattern.h"
+#include "camera/emulator/pattern.h"
 #include "spec.h"
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct source_settings, member)

@@ -8,7 +8,7 @@
 #ifndef LULL_CAM_SOURCE_SETTINGS_H
 #define LULL_CAM_SOURCE_SETTINGS_H
 
-#include "config.h"
+#include "camera/emulator/config.h"
 #include "program/rows.h"
 
 #define SOURCE_PATH_SIZE 4096

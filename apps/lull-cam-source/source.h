@@ -9,7 +9,7 @@
 #ifndef LULL_CAM_SOURCE_SOURCE_H
 #define LULL_CAM_SOURCE_SOURCE_H
 
-#include "emulator.h"
+#include "camera/emulator/emulator.h"
 #include "program/program.h"
 #include "settings.h"
 
