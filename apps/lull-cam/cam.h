@@ -72,7 +72,4 @@ void cam_progress_print(struct cam *cam, struct cam_progress *last);
 /** What it came to in the end. */
 void cam_summary_print(struct cam *cam);
 
-/** Frames that were given, and those of them that are not whole. */
-uint64_t cam_frames(const struct lull_assembler_counters *assembler, uint64_t *partial);
-
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "view_statistics.h"
 
-#include "cam.h"
 #include "program/result.h"
 
 #define US(ns) ((double)(ns) / LULL_NS_PER_US)
@@ -72,7 +71,7 @@ statistics_stream(struct view_statistics *statistics, struct lull_camera *camera
 
 	lull_camera_counters(camera, index, &counters, &assembler);
 	lull_camera_histogram(camera, index, LULL_CAMERA_LATENCY, &statistics->latency);
-	now->frames[index] = cam_frames(&assembler, &partial);
+	now->frames[index] = lull_assembler_frames(&assembler, &partial);
 	now->bytes[index] = counters.bytes;
 	missing = atomic_load_explicit(&statistics->missing_bytes[index], memory_order_relaxed);
 	json_object_set_new(object, "index", lull_result_count(index));

@@ -132,6 +132,17 @@ lull_assembler_counters(const struct lull_assembler *assembler)
 	return &assembler->counters;
 }
 
+uint64_t
+lull_assembler_frames(const struct lull_assembler_counters *counters, uint64_t *partial)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < LULL_FRAME_REASON_COUNT; i++)
+		sum += counters->frames[i];
+	*partial = sum - counters->frames[LULL_FRAME_COMPLETE];
+	return sum;
+}
+
 const uint8_t *
 lull_assembler_picture(const struct lull_assembler *assembler, uint64_t key)
 {

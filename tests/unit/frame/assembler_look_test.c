@@ -83,6 +83,21 @@ reason_name__has_all(void **state)
 	assert_string_equal(lull_frame_reason_name(LULL_FRAME_REASON_COUNT), "unknown");
 }
 
+static void
+frames__of_all_reasons(void **state)
+{
+	struct lull_assembler_counters counters = { .frames_dropped = 1000 };
+	uint64_t partial;
+
+	(void)state;
+	for (uint32_t i = 0; i < LULL_FRAME_REASON_COUNT; i++)
+		counters.frames[i] = 1ULL << i;
+	assert_int_equal(lull_assembler_frames(&counters, &partial),
+			 (1ULL << LULL_FRAME_REASON_COUNT) - 1);
+	assert_int_equal(partial,
+			 (1ULL << LULL_FRAME_REASON_COUNT) - 1 - (1ULL << LULL_FRAME_COMPLETE));
+}
+
 /* Each number of the struct has its row. */
 static void
 counter_table__is_whole(void **state)
@@ -109,6 +124,7 @@ main(void)
 		cmocka_unit_test(rows__from_the_top_of_the_newest),
 		cmocka_unit_test(rows__count_those_of_groups),
 		cmocka_unit_test(reason_name__has_all),
+		cmocka_unit_test(frames__of_all_reasons),
 		cmocka_unit_test(counter_table__is_whole),
 	};
 
