@@ -18,7 +18,7 @@
 #include "record.h"
 #include "sent.h"
 #include "settings.h"
-#include "view.h"
+#include "camera/view/view.h"
 #include "program/live/live.h"
 
 struct cam {
@@ -36,7 +36,7 @@ struct cam {
 	FILE *missing; /* NULL: not asked for */
 	struct cam_sent sent;
 	struct cam_packets packets;
-	struct cam_view *view; /* NULL: not asked for */
+	struct camera_view *view; /* NULL: not asked for */
 
 	uint64_t fetched, partial; /* frames looked at */
 };

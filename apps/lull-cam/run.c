@@ -123,7 +123,7 @@ run_until_end(struct cam *cam, struct lull_error *error)
 		}
 		if (image != NULL) {
 			rc = run_take(cam, image, error);
-			if (!cam_view_take(cam->view, image))
+			if (!camera_view_take(cam->view, image))
 				lull_camera_put(cam->camera, image);
 		}
 		now_ns = lull_clock_ns();

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "lull-cam/view_missing.h"
+#include "camera/view/missing.h"
 
 #define SPANS_MAX 2000
 

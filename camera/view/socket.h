@@ -5,8 +5,8 @@
  *
  * Threads: any.
  */
-#ifndef LULL_CAM_VIEW_SOCKET_H
-#define LULL_CAM_VIEW_SOCKET_H
+#ifndef LULL_CAMERA_VIEW_SOCKET_H
+#define LULL_CAMERA_VIEW_SOCKET_H
 
 #include "program/error.h"
 

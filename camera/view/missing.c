@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "view_missing.h"
+#include "missing.h"
 
 /* Rows of groups of pixels, as they lie in the picture. */
 struct rows {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "view_message.h"
+#include "message.h"
 
 #include <lull/rest.h>
 #include <time.h>
@@ -21,7 +21,7 @@ message_text(json_t *object, const char *key, const char *value)
 }
 
 json_t *
-view_message_hello(const struct cam_view_config *config)
+view_message_hello(const struct camera_view_config *config)
 {
 	json_t *object = json_object(), *streams = json_array();
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "view_socket.h"
+#include "socket.h"
 
 #include <errno.h>
 #include <stdbool.h>

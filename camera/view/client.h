@@ -8,15 +8,15 @@
  * Threads: one. Memory: what a slow client leaves is bounded: it gets no previews meanwhile, and
  *          goes when it does not even take the rest.
  */
-#ifndef LULL_CAM_VIEW_CLIENT_H
-#define LULL_CAM_VIEW_CLIENT_H
+#ifndef LULL_CAMERA_VIEW_CLIENT_H
+#define LULL_CAMERA_VIEW_CLIENT_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
 #include <lull/camera.h>
 
-#include "view_wish.h"
+#include "wish.h"
 
 #define VIEW_LINE_MAX 1024
 

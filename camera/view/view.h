@@ -9,18 +9,18 @@
  * Threads: open, take and close from one thread.
  * Memory:  what a picture needs, and per client up to a few megabytes.
  */
-#ifndef LULL_CAM_VIEW_H
-#define LULL_CAM_VIEW_H
+#ifndef LULL_CAMERA_VIEW_H
+#define LULL_CAMERA_VIEW_H
 
 #include <lull/camera.h>
 
 #include "camera/spec.h"
 #include "program/error.h"
 
-struct cam_view; /* opaque */
+struct camera_view; /* opaque */
 
 /** All of it borrowed until close. */
-struct cam_view_config {
+struct camera_view_config {
 	const char *path;
 	const char *program; /**< name and version */
 	const char *backend;
@@ -32,16 +32,16 @@ struct cam_view_config {
 /**
  * Listen; a socket that nobody listens on is replaced. 0 or -errno and the sentence.
  */
-int cam_view_open(struct cam_view **view, const struct cam_view_config *config,
-		  struct lull_error *error);
+int camera_view_open(struct camera_view **view, const struct camera_view_config *config,
+		     struct lull_error *error);
 /**
  * Offer an image.
  *
  * @param view  NULL: nobody looks on
  * @return is it the view's now? Then it puts it back, before close at the latest
  */
-bool cam_view_take(struct cam_view *view, struct lull_camera_image *image);
+bool camera_view_take(struct camera_view *view, struct lull_camera_image *image);
 /** Remove the socket, put back all images. NULL is ignored. */
-void cam_view_close(struct cam_view *view);
+void camera_view_close(struct camera_view *view);
 
 #endif

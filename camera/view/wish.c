@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "view_wish.h"
+#include "wish.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "view_client.h"
+#include "client.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  *
  * Threads: one per struct. Memory: grows to the largest picture, freed by close.
  */
-#ifndef LULL_CAM_VIEW_JPEG_H
-#define LULL_CAM_VIEW_JPEG_H
+#ifndef LULL_CAMERA_VIEW_JPEG_H
+#define LULL_CAMERA_VIEW_JPEG_H
 
 #include <stddef.h>
 #include <stdint.h>

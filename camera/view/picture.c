@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "view_picture.h"
+#include "picture.h"
 
 #include <stdlib.h>
 

@@ -14,16 +14,16 @@
 
 #include <lull/rest.h>
 
-#include "view_client.h"
-#include "view_message.h"
-#include "view_socket.h"
-#include "view_statistics.h"
+#include "client.h"
+#include "message.h"
+#include "socket.h"
+#include "statistics.h"
 
 #define CLIENTS_MAX 8
 #define NICENESS 10 /* pictures for the eye may come later, those of the receiver not */
 
-struct cam_view {
-	struct cam_view_config config;
+struct camera_view {
+	struct camera_view_config config;
 	int listen_fd, kick_fd;
 	pthread_t thread;
 	bool runs;
@@ -47,7 +47,7 @@ struct cam_view {
 /* ---- the application ---- */
 
 static void
-view_kick(const struct cam_view *view)
+view_kick(const struct camera_view *view)
 {
 	uint64_t one = 1;
 
@@ -55,7 +55,7 @@ view_kick(const struct cam_view *view)
 }
 
 bool
-cam_view_take(struct cam_view *view, struct lull_camera_image *image)
+camera_view_take(struct camera_view *view, struct lull_camera_image *image)
 {
 	bool partial = image->frame.reason != LULL_FRAME_COMPLETE;
 	struct view_slot *slot;
@@ -76,7 +76,7 @@ cam_view_take(struct cam_view *view, struct lull_camera_image *image)
 /* ---- clients ---- */
 
 static uint32_t
-view_client_count(const struct cam_view *view)
+view_client_count(const struct camera_view *view)
 {
 	uint32_t count = 0;
 
@@ -86,7 +86,7 @@ view_client_count(const struct cam_view *view)
 }
 
 static void
-view_accept(struct cam_view *view)
+view_accept(struct camera_view *view)
 {
 	struct view_client *client = view->clients;
 	int fd = accept4(view->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -106,7 +106,7 @@ view_accept(struct cam_view *view)
 
 /* Wait for something to do, take new clients and hear the others. */
 static void
-view_look(struct cam_view *view)
+view_look(struct camera_view *view)
 {
 	struct pollfd fds[2 + CLIENTS_MAX] = { { .fd = view->listen_fd, .events = POLLIN },
 					       { .fd = view->kick_fd, .events = POLLIN } };
@@ -138,7 +138,7 @@ view_look(struct cam_view *view)
 }
 
 static void
-view_flush(struct cam_view *view)
+view_flush(struct camera_view *view)
 {
 	for (uint32_t i = 0; i < CLIENTS_MAX; i++) {
 		struct view_client *client = &view->clients[i];
@@ -151,7 +151,7 @@ view_flush(struct cam_view *view)
 /* ---- what they are told ---- */
 
 static void
-view_show(struct cam_view *view, uint32_t stream, const struct lull_camera_image *image)
+view_show(struct camera_view *view, uint32_t stream, const struct lull_camera_image *image)
 {
 	bool partial = image->frame.reason != LULL_FRAME_COMPLETE;
 	uint64_t now_ns = lull_clock_ns();
@@ -177,7 +177,7 @@ view_show(struct cam_view *view, uint32_t stream, const struct lull_camera_image
 
 /* An image stays in its slot until it is put back, so there is never a second one. */
 static void
-view_images(struct cam_view *view)
+view_images(struct camera_view *view)
 {
 	for (uint32_t i = 0; i < view->config.spec_count; i++) {
 		struct lull_camera_image *image = atomic_load(&view->slots[i].image);
@@ -191,7 +191,7 @@ view_images(struct cam_view *view)
 }
 
 static void
-view_tell_statistics(struct cam_view *view)
+view_tell_statistics(struct camera_view *view)
 {
 	uint64_t now_ns = lull_clock_ns();
 	json_t *header;
@@ -209,7 +209,7 @@ view_tell_statistics(struct cam_view *view)
 
 /* When the next image of each stream is wanted. */
 static void
-view_publish(struct cam_view *view)
+view_publish(struct camera_view *view)
 {
 	for (uint32_t i = 0; i < view->config.spec_count; i++) {
 		uint64_t due_ns = UINT64_MAX, partial_due_ns = UINT64_MAX;
@@ -230,7 +230,7 @@ view_publish(struct cam_view *view)
 static void *
 view_run(void *arg)
 {
-	struct cam_view *view = arg;
+	struct camera_view *view = arg;
 
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
 	while (!atomic_load(&view->stop)) {
@@ -246,13 +246,13 @@ view_run(void *arg)
 /* ---- open and close ---- */
 
 static int
-view_start(struct cam_view *view, struct lull_error *error)
+view_start(struct camera_view *view, struct lull_error *error)
 {
 	int rc = view_picture_open(&view->picture);
 
 	if (rc != 0)
 		return lull_error_set(error, rc, "view: %s",
-				      rc == -ENOTSUP ? "this lull-cam was built without "
+				      rc == -ENOTSUP ? "this program was built without "
 						       "libturbojpeg" :
 						       strerror(-rc));
 	view->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -267,10 +267,10 @@ view_start(struct cam_view *view, struct lull_error *error)
 }
 
 int
-cam_view_open(struct cam_view **view, const struct cam_view_config *config,
-	      struct lull_error *error)
+camera_view_open(struct camera_view **view, const struct camera_view_config *config,
+		 struct lull_error *error)
 {
-	struct cam_view *new = calloc(1, sizeof(*new));
+	struct camera_view *new = calloc(1, sizeof(*new));
 	int rc;
 
 	*view = NULL;
@@ -284,14 +284,14 @@ cam_view_open(struct cam_view **view, const struct cam_view_config *config,
 		new->slots[i].due_ns = new->slots[i].partial_due_ns = UINT64_MAX;
 	rc = view_start(new, error);
 	if (rc != 0)
-		cam_view_close(new);
+		camera_view_close(new);
 	else
 		*view = new;
 	return rc;
 }
 
 static void
-view_put_back(struct cam_view *view)
+view_put_back(struct camera_view *view)
 {
 	for (uint32_t i = 0; i < LULL_CAMERA_STREAMS_MAX; i++)
 		if (view->slots[i].image != NULL)
@@ -299,7 +299,7 @@ view_put_back(struct cam_view *view)
 }
 
 void
-cam_view_close(struct cam_view *view)
+camera_view_close(struct camera_view *view)
 {
 	if (view == NULL)
 		return;

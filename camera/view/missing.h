@@ -5,8 +5,8 @@
  *
  * Threads: any. Memory: the caller's struct.
  */
-#ifndef LULL_CAM_VIEW_MISSING_H
-#define LULL_CAM_VIEW_MISSING_H
+#ifndef LULL_CAMERA_VIEW_MISSING_H
+#define LULL_CAMERA_VIEW_MISSING_H
 
 #include <lull/frame.h>
 

@@ -2,7 +2,7 @@
 /* For builds without libturbojpeg: opening fails, so the rest is never called. */
 #include <errno.h>
 
-#include "view_jpeg.h"
+#include "jpeg.h"
 
 int
 view_jpeg_open(struct view_jpeg *jpeg)

@@ -5,8 +5,8 @@
  *
  * Threads: any. Memory: the caller's struct.
  */
-#ifndef LULL_CAM_VIEW_WISH_H
-#define LULL_CAM_VIEW_WISH_H
+#ifndef LULL_CAMERA_VIEW_WISH_H
+#define LULL_CAMERA_VIEW_WISH_H
 
 #include <stddef.h>
 #include <stdint.h>

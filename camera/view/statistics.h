@@ -7,8 +7,8 @@
  * Threads: one; but for view_statistics_image(), which is another one's.
  * Memory:  one struct, too large for a stack.
  */
-#ifndef LULL_CAM_VIEW_STATISTICS_H
-#define LULL_CAM_VIEW_STATISTICS_H
+#ifndef LULL_CAMERA_VIEW_STATISTICS_H
+#define LULL_CAMERA_VIEW_STATISTICS_H
 
 #include <jansson.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "view_statistics.h"
+#include "statistics.h"
 
 #include "program/result.h"
 

@@ -5,12 +5,12 @@
  *
  * Threads: one per struct. Memory: grows to the largest preview, freed by close.
  */
-#ifndef LULL_CAM_VIEW_PICTURE_H
-#define LULL_CAM_VIEW_PICTURE_H
+#ifndef LULL_CAMERA_VIEW_PICTURE_H
+#define LULL_CAMERA_VIEW_PICTURE_H
 
 #include <lull/frame.h>
 
-#include "view_jpeg.h"
+#include "jpeg.h"
 
 struct view_picture {
 	struct view_jpeg jpeg;
