@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "../../camera/resend.h"
+#include "gige/resend_stream.h"
 
 #define DATA 1000 /* bytes of a packet */
 #define PACKETS 200
@@ -21,7 +21,7 @@
 
 struct stand {
 	struct lull_assembler *assembler;
-	struct camera_resend resend;
+	struct lull_resend_stream resend;
 	uint64_t now_ns, due_ns;
 	uint32_t flags; /* of every piece */
 	uint32_t count;
@@ -58,7 +58,7 @@ stand_open(void **state)
 		return -1;
 	for (uint32_t i = 0; i < FRAMES; i++)
 		lull_assembler_supply(stand->assembler, buffers[i], NULL);
-	camera_resend_init(&stand->resend, LULL_PPM);
+	lull_resend_stream_init(&stand->resend, LULL_PPM);
 	stand->resend.packet_bytes = DATA + HEADERS;
 	stand->resend.frame_bytes = sizeof(buffers[0]);
 	stand->resend.tail_ns = TAIL_NS;
@@ -81,8 +81,8 @@ static void
 stand_turn(struct stand *stand, uint64_t after_ns)
 {
 	stand->now_ns += after_ns;
-	stand->due_ns = camera_resend_turn(&stand->resend, stand->now_ns, stand->assembler,
-					   stand_ask, stand);
+	stand->due_ns = lull_resend_stream_turn(&stand->resend, stand->now_ns, stand->assembler,
+						stand_ask, stand);
 	assert_true(stand->due_ns > stand->now_ns);
 }
 
@@ -105,7 +105,7 @@ stand_packet(struct stand *stand, uint64_t key, uint32_t packet, uint32_t flags)
 			.bytes = DATA,
 		};
 	lull_assembler_add(stand->assembler, stand->now_ns, &piece);
-	camera_resend_piece(&stand->resend, stand->now_ns, &piece);
+	lull_resend_stream_piece(&stand->resend, stand->now_ns, &piece);
 }
 
 /* Packets @p first to @p last but @p lost. */
@@ -282,7 +282,7 @@ piece__strays(void **state)
 
 	stand_packets(stand, KEY, 0, PACKETS + 1, 7);
 	stand->now_ns += LULL_NS_PER_US;
-	for (uint32_t i = 0; i < 3 * CAMERA_RESEND_FRAMES; i++) {
+	for (uint32_t i = 0; i < 3 * LULL_RESEND_FRAMES; i++) {
 		stand_packet(stand, KEY - 100 - i, 3, LULL_FRAME_RESENT);
 		stand_turn(stand, 0);
 	}

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "resend.h"
+#include "resend_stream.h"
 
-#include "gige/gvsp.h"
+#include "gvsp.h"
 
 #define TAIL_NS (5 * LULL_NS_PER_MS) /* until somebody knows better */
 #define BUDGET_PKTS 16               /* a share of a small frame is soon used up */
 #define SPANS_MAX LULL_RESEND_RANGES
 
 void
-camera_resend_init(struct camera_resend *resend, uint32_t budget_ppm)
+lull_resend_stream_init(struct lull_resend_stream *resend, uint32_t budget_ppm)
 {
 	struct lull_resend_config config = { .budget_ppm = budget_ppm, .budget_pkts = BUDGET_PKTS };
 
@@ -17,28 +17,28 @@ camera_resend_init(struct camera_resend *resend, uint32_t budget_ppm)
 }
 
 /* With this key, or in the place of none, or of the one whose news are oldest. */
-static struct camera_resend_frame *
-resend_frame(struct camera_resend *resend, uint64_t key)
+static struct lull_resend_stream_frame *
+resend_frame(struct lull_resend_stream *resend, uint64_t key)
 {
-	struct camera_resend_frame *place = &resend->frames[0];
+	struct lull_resend_stream_frame *place = &resend->frames[0];
 
-	for (uint32_t i = 0; i < CAMERA_RESEND_FRAMES; i++) {
-		struct camera_resend_frame *frame = &resend->frames[i];
+	for (uint32_t i = 0; i < LULL_RESEND_FRAMES; i++) {
+		struct lull_resend_stream_frame *frame = &resend->frames[i];
 
 		if (frame->used && frame->key == key)
 			return frame;
 		if (place->used && (!frame->used || frame->news_ns < place->news_ns))
 			place = frame;
 	}
-	*place = (struct camera_resend_frame){ .key = key, .used = true };
+	*place = (struct lull_resend_stream_frame){ .key = key, .used = true };
 	return place;
 }
 
 void
-camera_resend_piece(struct camera_resend *resend, uint64_t now_ns,
-		    const struct lull_frame_piece *piece)
+lull_resend_stream_piece(struct lull_resend_stream *resend, uint64_t now_ns,
+			 const struct lull_frame_piece *piece)
 {
-	struct camera_resend_frame *frame;
+	struct lull_resend_stream_frame *frame;
 
 	if (piece->flags & LULL_FRAME_GONE) {
 		lull_resend_gone(&resend->decide, piece->key, (uint32_t)piece->packet);
@@ -61,9 +61,9 @@ camera_resend_piece(struct camera_resend *resend, uint64_t now_ns,
 
 /* The sender is at a later frame. */
 static bool
-resend_over(const struct camera_resend *resend, const struct camera_resend_frame *frame)
+resend_over(const struct lull_resend_stream *resend, const struct lull_resend_stream_frame *frame)
 {
-	for (uint32_t i = 0; i < CAMERA_RESEND_FRAMES; i++)
+	for (uint32_t i = 0; i < LULL_RESEND_FRAMES; i++)
 		if (resend->frames[i].used && resend->frames[i].key > frame->key)
 			return true;
 	return false;
@@ -71,7 +71,7 @@ resend_over(const struct camera_resend *resend, const struct camera_resend_frame
 
 /* Bytes of the picture in a full packet. */
 static uint64_t
-resend_data_bytes(const struct camera_resend *resend)
+resend_data_bytes(const struct lull_resend_stream *resend)
 {
 	uint32_t header_bytes = resend->wide ? GVSP_HEADER_BYTES_EXTENDED : GVSP_HEADER_BYTES;
 
@@ -98,9 +98,9 @@ resend_ranges(uint64_t data_bytes, const struct lull_frame_span *spans, uint32_t
  * silent may only pause: then one packet is asked for, which tells.
  */
 static uint32_t
-resend_missing(const struct camera_resend *resend, const struct camera_resend_frame *frame,
-	       uint64_t now_ns, const struct lull_assembler *assembler,
-	       struct lull_resend_range *ranges)
+resend_missing(const struct lull_resend_stream *resend,
+	       const struct lull_resend_stream_frame *frame, uint64_t now_ns,
+	       const struct lull_assembler *assembler, struct lull_resend_range *ranges)
 {
 	struct lull_frame_span spans[SPANS_MAX];
 	uint32_t count = lull_assembler_holes(assembler, frame->key, spans, SPANS_MAX);
@@ -116,7 +116,8 @@ resend_missing(const struct camera_resend *resend, const struct camera_resend_fr
 }
 
 static struct lull_gvcp_resend
-resend_request(const struct camera_resend *resend, uint64_t key, struct lull_resend_range range)
+resend_request(const struct lull_resend_stream *resend, uint64_t key,
+	       struct lull_resend_range range)
 {
 	return (struct lull_gvcp_resend){
 		.extended = resend->wide,
@@ -127,8 +128,8 @@ resend_request(const struct camera_resend *resend, uint64_t key, struct lull_res
 }
 
 static uint64_t
-resend_due(struct camera_resend *resend, struct camera_resend_frame *frame, uint64_t now_ns,
-	   const struct lull_assembler *assembler,
+resend_due(struct lull_resend_stream *resend, struct lull_resend_stream_frame *frame,
+	   uint64_t now_ns, const struct lull_assembler *assembler,
 	   bool (*ask)(void *arg, const struct lull_gvcp_resend *request), void *arg)
 {
 	uint32_t packets = (uint32_t)(resend->frame_bytes / resend_data_bytes(resend)) + 3;
@@ -156,16 +157,16 @@ resend_due(struct camera_resend *resend, struct camera_resend_frame *frame, uint
 }
 
 uint64_t
-camera_resend_turn(struct camera_resend *resend, uint64_t now_ns,
-		   const struct lull_assembler *assembler,
-		   bool (*ask)(void *arg, const struct lull_gvcp_resend *request), void *arg)
+lull_resend_stream_turn(struct lull_resend_stream *resend, uint64_t now_ns,
+			const struct lull_assembler *assembler,
+			bool (*ask)(void *arg, const struct lull_gvcp_resend *request), void *arg)
 {
 	uint64_t due_ns = UINT64_MAX;
 
 	if (resend_data_bytes(resend) == 0 || resend->frame_bytes == 0)
 		return due_ns;
-	for (uint32_t i = 0; i < CAMERA_RESEND_FRAMES; i++) {
-		struct camera_resend_frame *frame = &resend->frames[i];
+	for (uint32_t i = 0; i < LULL_RESEND_FRAMES; i++) {
+		struct lull_resend_stream_frame *frame = &resend->frames[i];
 
 		if (frame->used) {
 			uint64_t frame_ns = resend_due(resend, frame, now_ns, assembler, ask, arg);
