@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All programs side by side: what the frame does for each, and options that must be the same."""
+"""All programs side by side: what the frame does for each, and options that must be the same.
+
+programs.py GST-PLUGIN|none PROGRAM...
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 60
+NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 GOOD, FAILURE, USAGE = 0, 1, 2
 # Words with which a program would run.
 RUNS = {
@@ -140,6 +147,56 @@ def shared_options_are_the_same(programs: list[Program]) -> None:
         check(not known, f"{name} rests not", known)
 
 
+def element_properties(plugin: str, scratch: Path) -> dict[str, tuple[str, str]]:
+    """Help and type of each property of the GStreamer element."""
+    run = subprocess.run(["gst-inspect-1.0", "--no-colors", "lullcamerasrc"], text=True,
+                         capture_output=True, timeout=PATIENCE_S, check=True,
+                         env={**os.environ, "GST_PLUGIN_PATH": str(Path(plugin).parent),
+                              "GST_REGISTRY": str(scratch / "registry.bin")})
+    found = re.findall(r"(?m)^  ([\w-]+) +: (.*)\n +flags: .*\n +(.*)$", run.stdout)
+    return {name: (text, kind) for name, text, kind in found}
+
+
+def range_of_row(row: str) -> tuple[int, int]:
+    """Of a time, in ns."""
+    low, high, unit = re.findall(r"(?m)^Range: (\w+)\.\.(\w+)(?: \((\w+)\))?\.$", row)[0]
+    ends = []
+    for end in (low, high):
+        number, own = re.findall(r"^(\d+)(\w*)$", end)[0]
+        ends.append(int(number) * NS[own or unit])
+    return ends[0], ends[1]
+
+
+def element_has_the_same(program: Program, plugin: str, scratch: Path) -> None:
+    """The element has the resting options of lull-cam, with their help and their range."""
+    properties = element_properties(plugin, scratch)
+    rows = program.rows()
+    for key in RESTING["lull-cam"]:
+        argument, text, *_ = rows[key].splitlines()
+        check(key in properties, "the element has", key)
+        said, kind = properties[key]
+        if argument != " \\fITIME\\fR":
+            check(said == text and kind.startswith("String."), f"help of {key}", (said, text))
+            continue
+        low, high = range_of_row(rows[key])
+        check(said == f"{text} In ns.", f"help of {key}", (said, text))
+        check(kind.startswith(f"Unsigned Integer64. Range: {low} - {high} "), f"range of {key}",
+              (kind, low, high))
+
+
+def declared_once() -> None:
+    """Nobody writes a resting option down again: not as a row, not as a property."""
+    keys = "|".join(ALL)
+    again = re.compile(rf'(?:\.key\s*=|g_param_spec_\w+\()\s*(?:prefix )?"(?:{keys})"')
+    written = {}
+    for folder in ("apps", "camera", "export", "gst", "plugin", "program"):
+        for path in (ROOT / folder).rglob("*.[ch]"):
+            found = again.findall(path.read_text(encoding="utf-8"))
+            if found:
+                written[str(path.relative_to(ROOT))] = found
+    check(written.keys() == {"program/resting.h"}, "resting options are in resting.h", written)
+
+
 def times_have_one_unit(programs: list[Program]) -> None:
     """A bare number means what the help says, and the same in all programs, or is refused."""
     first: dict[str, str] = {}
@@ -158,9 +215,10 @@ def times_have_one_unit(programs: list[Program]) -> None:
 
 
 def main() -> None:
-    check({Path(path).name for path in sys.argv[1:]} == RUNS.keys(), "all programs", sys.argv)
+    plugin, *paths = sys.argv[1:]
+    check({Path(path).name for path in paths} == RUNS.keys(), "all programs", paths)
     with tempfile.TemporaryDirectory() as scratch:
-        programs = [Program(path, Path(scratch)) for path in sys.argv[1:]]
+        programs = [Program(path, Path(scratch)) for path in paths]
         for test in (usage_has_one_status, failure_has_another, shows_what_it_knows,
                      hangs_up_only_who_listens):
             for program in programs:
@@ -168,6 +226,12 @@ def main() -> None:
             print(f"{test.__name__}: ok")
         shared_options_are_the_same(programs)
         print("shared_options_are_the_same: ok")
+        declared_once()
+        print("declared_once: ok")
+        if plugin != "none" and shutil.which("gst-inspect-1.0") is not None:
+            lull_cam = next(program for program in programs if program.name == "lull-cam")
+            element_has_the_same(lull_cam, plugin, Path(scratch))
+            print("element_has_the_same: ok")
         times_have_one_unit(programs)
         print("times_have_one_unit: ok")
 

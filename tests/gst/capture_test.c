@@ -397,7 +397,10 @@ start__says_what_is_wrong(void **state)
 		{ "backend=pcap:/none stream=protocol=gvsp,port=5004", "/none" },
 		{ "backend=ether:lo stream=protocol=gvsp,port=5004", "kernel:IF" },
 		{ "backend=kernel:lo stream=protocol=rfc4175,port=5004", "geometry" },
-		{ "backend=kernel:lo stream=protocol=gvsp,port=5004 governor=lazy", "lazy" },
+		{ "backend=kernel:lo stream=protocol=gvsp,port=5004 governor=lazy",
+		  "governor: 'lazy'" },
+		{ "backend=kernel:lo stream=protocol=gvsp,port=5004 percentile=30",
+		  "percentile: 30" },
 	};
 
 	(void)state;
@@ -416,6 +419,31 @@ start__says_what_is_wrong(void **state)
 	}
 }
 
+/* Numbers of ns and texts, their defaults too, as rows of options say. */
+static void
+resting__is_told_and_read_back(void **state)
+{
+	GstElement *element = gst_element_factory_make("lullcamerasrc", NULL);
+	gchar *governor, *percentile;
+	guint64 latency_ns;
+
+	(void)state;
+	assert_non_null(element);
+	g_object_get(element, "governor", &governor, "percentile", &percentile, "max-latency",
+		     &latency_ns, NULL);
+	assert_string_equal(governor, "phase");
+	assert_string_equal(percentile, "99");
+	assert_int_equal(latency_ns, 200 * LULL_NS_PER_US);
+	g_free(governor);
+	g_free(percentile);
+	g_object_set(element, "max-latency", (guint64)1234567, "percentile", "99.9", NULL);
+	g_object_get(element, "percentile", &percentile, "max-latency", &latency_ns, NULL);
+	assert_string_equal(percentile, "99.9");
+	assert_int_equal(latency_ns, 1234567);
+	g_free(percentile);
+	gst_object_unref(element);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -429,6 +457,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(size__is_learned_and_changes),
 		cmocka_unit_test(convert__as_asked),
 		cmocka_unit_test(start__says_what_is_wrong),
+		cmocka_unit_test(resting__is_told_and_read_back),
 	};
 
 	gst_init(&argc, &argv);
