@@ -3,7 +3,8 @@
  * @file
  * Camera: one camera that exists only in software, from its timetable to its packets.
  *
- * Threads: one for all cameras. Memory: the caller's struct, freed inside by emulator_camera_close().
+ * Threads: one for all cameras.
+ * Memory:  the caller's struct, emulator_camera_close() frees what is in it.
  */
 #ifndef LULL_EMULATOR_CAMERA_H
 #define LULL_EMULATOR_CAMERA_H
