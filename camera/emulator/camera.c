@@ -9,10 +9,7 @@
 #define NO_FRAME UINT64_MAX
 
 #define COUNTER(member, what, words)                                                               \
-	{                                                                                          \
-		.name = #member, .unit = what, .help = words,                                      \
-		.offset = offsetof(struct lull_emulator_counters, member)                          \
-	}
+	LULL_COUNTER_ROW(struct lull_emulator_counters, member, what, words)
 
 const struct lull_counter_info lull_emulator_counter_table[] = {
 	COUNTER(packets, "packets", "packets sent, answers included"),

@@ -2,9 +2,7 @@
 #include <lull/export.h>
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-#member, member_unit, text, offsetof(struct lull_export_totals, member)            \
-	}
+	LULL_COUNTER_ROW(struct lull_export_totals, member, member_unit, text)
 
 const struct lull_counter_info lull_export_totals_table[] = {
 	ROW(rx, "packets", "received by the I/O loops"),

@@ -2,9 +2,7 @@
 #include "assembler.h"
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-#member, member_unit, text, offsetof(struct lull_assembler_counters, member)       \
-	}
+	LULL_COUNTER_ROW(struct lull_assembler_counters, member, member_unit, text)
 #define FRAMES_ROW(reason, row_name, text)                                                         \
 	{                                                                                          \
 		row_name, "frames", text,                                                          \
