@@ -40,7 +40,7 @@ struct sink_seat {
 	void *exporters[FLOW_SINK_KINDS]; /* NULL: none */
 	bool ordered;
 	struct sink_collection collection;
-	struct lull_export_totals totals; /* as of the last turn */
+	struct lull_encode_totals totals; /* as of the last turn */
 };
 
 struct flow_sink {
@@ -173,7 +173,7 @@ seat_record(void *arg, const struct lull_flow_record *record)
 }
 
 static uint64_t
-seat_turn(void *arg, uint64_t now_ns, const struct lull_export_totals *totals)
+seat_turn(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
 {
 	struct sink_seat *seat = arg;
 	uint64_t soonest_ns = 0;

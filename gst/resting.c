@@ -5,18 +5,14 @@
 
 #define FLAGS ((GParamFlags)(G_PARAM_READWRITE | G_PARAM_STATIC_NAME | GST_PARAM_MUTABLE_READY))
 
+#define LULL_SETTINGS struct rows
+
 struct rows {
 	struct lull_resting resting;
 };
 /* The program is not ours, so the class of its threads stays as it is. */
 static const struct lull_option rows[] = {
-	LULL_GOVERNOR_OPTION(struct rows, resting.governor, .value = "phase"),
-	LULL_OBJECTIVE_OPTIONS(struct rows, resting, false),
-	LULL_REST_OPTION(struct rows, resting.rest_ns, .live = false),
-	LULL_PPS_MAX_OPTION(struct rows, resting.pps_max, .live = false),
-	LULL_KALMAN_OPTIONS(struct rows, resting.kalman, resting.kalman_tolerance,
-			    resting.kalman_layout, .live = false),
-	LULL_SCHED_POLICY_OPTION(struct rows, resting.sched_policy, .value = "other"),
+	LULL_RESTING_OPTIONS_OF(resting, "200", "1000", "other", .value = "phase"),
 	{ .key = NULL },
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]) - 1)

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "camera/emulator/config.h"
+#include "host/error.h"
 
 /** A struct lull_emulator_address: ADDRESS[:PORT], or the six bytes of an Ethernet address. */
 int spec_address_parse(const char *text, void *address, struct lull_error *error);

@@ -120,19 +120,20 @@ cam_open(struct cam *cam, struct lull_error *error)
 		.packets = settings->packets[0] != '\0' ? cam_packets_take : NULL,
 		.packets_arg = &cam->packets,
 	};
-	char text[LULL_CAMERA_ERROR_SIZE] = "";
-	int rc = lull_camera_open(&config, &cam->camera, text);
+	int rc = lull_camera_open(&config, &cam->camera, error);
 
 	if (rc != 0)
-		return lull_error_set(error, rc, "%s", text);
+		return rc;
 	for (uint32_t i = 0; i < cam->spec_count; i++) {
 		struct lull_camera_stream stream = cam_spec_stream(&cam->specs[i]);
 
 		if (stream.control != NULL && settings->resend)
 			stream.resend = true;
-		rc = lull_camera_stream_add(cam->camera, &stream, text);
-		if (rc < 0)
-			return lull_error_set(error, rc, "stream %s: %s", cam->specs[i].name, text);
+		rc = lull_camera_stream_add(cam->camera, &stream, error);
+		if (rc < 0) {
+			lull_error_prefix(error, "stream %s: ", cam->specs[i].name);
+			return rc;
+		}
 	}
 	return 0;
 }

@@ -96,7 +96,7 @@ static void
 result_totals(struct cam *cam, json_t *result)
 {
 	struct lull_rest_thread_info class;
-	char text[LULL_CAMERA_ERROR_SIZE];
+	char text[LULL_ERROR_SIZE];
 	struct lull_camera_totals totals;
 	json_t *object = json_object();
 	double steal;

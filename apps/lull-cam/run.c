@@ -65,7 +65,7 @@ static void
 run_tell_class(struct cam *cam)
 {
 	struct lull_rest_thread_info info;
-	char text[LULL_CAMERA_ERROR_SIZE];
+	char text[LULL_ERROR_SIZE];
 
 	if (cam->class_told || lull_camera_class(cam->camera, &info, text, sizeof(text)) != 0 ||
 	    info.refused == 0)
@@ -156,12 +156,11 @@ run_files(struct cam *cam, struct lull_error *error)
 int
 cam_run(void *state, struct lull_error *error)
 {
-	char text[LULL_CAMERA_ERROR_SIZE] = "";
 	struct cam *cam = state;
-	int rc = lull_camera_start(cam->camera, text);
+	int rc = lull_camera_start(cam->camera, error);
 
 	if (rc != 0)
-		return lull_error_set(error, rc, "%s", text);
+		return rc;
 	rc = cam_control_start(cam, error);
 	/* Who starts a sender waits for this line. */
 	fprintf(stderr, "lull-cam: receiving %u stream%s from %s\n", cam->spec_count,

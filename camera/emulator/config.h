@@ -11,7 +11,7 @@
 
 #include <lull/frame.h>
 
-#include "program/error.h"
+#include "host/error.h"
 
 #define LULL_EMULATOR_CAMERAS_MAX 32
 #define LULL_EMULATOR_LOSSES_MAX 64

@@ -8,7 +8,7 @@
 #ifndef LULL_CAMERA_VIEW_SOCKET_H
 #define LULL_CAMERA_VIEW_SOCKET_H
 
-#include "program/error.h"
+#include "host/error.h"
 
 /**
  * Listen at @p path. What a program left there that ended without removing it is replaced, any

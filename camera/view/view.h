@@ -15,7 +15,7 @@
 #include <lull/camera.h>
 
 #include "camera/spec.h"
-#include "program/error.h"
+#include "host/error.h"
 
 struct camera_view; /* opaque */
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "program/error.h"
+#include "host/error.h"
 
 #define VIEW_WISH_DEFAULT                                                                          \
 	{                                                                                          \

@@ -199,11 +199,11 @@ control__says_that_nobody_answers(void **state)
 {
 	struct device *device = device_open(true);
 	struct lull_camera *camera = camera_with_control(device);
-	char error[LULL_CAMERA_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
 	(void)state;
-	assert_int_equal(lull_camera_start(camera, error), -ETIMEDOUT);
-	assert_non_null(strstr(error, ADDRESS));
+	assert_int_equal(lull_camera_start(camera, &error), -ETIMEDOUT);
+	assert_non_null(strstr(error.text, ADDRESS));
 	assert_int_equal(lull_camera_close(camera), 0);
 	device_close(device);
 }

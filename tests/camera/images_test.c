@@ -104,7 +104,8 @@ lent__buffers_are_used_and_no_others(void **state)
 static void
 lent__misaligned_is_refused(void **state)
 {
-	char backend[96], error[LULL_CAMERA_ERROR_SIZE];
+	struct lull_error error;
+	char backend[96];
 	struct lull_camera_config config = { .backend = backend };
 	uint8_t *memory = aligned_alloc(LULL_CACHE_LINE, 65536), *buffers[2];
 	struct bench bench;
@@ -117,8 +118,8 @@ lent__misaligned_is_refused(void **state)
 	bench.stream.buffer_bytes = 20000;
 	snprintf(backend, sizeof(backend), "pcap:%s", bench.recording.path);
 	bench.camera = stand_open(&config);
-	assert_int_equal(lull_camera_stream_add(bench.camera, &bench.stream, error), -EINVAL);
-	assert_non_null(strstr(error, "aligned"));
+	assert_int_equal(lull_camera_stream_add(bench.camera, &bench.stream, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "aligned"));
 	bench_end(&bench);
 	free(memory);
 }

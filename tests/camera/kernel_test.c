@@ -431,7 +431,7 @@ static void
 start__refuses_what_cannot_work(void **state)
 {
 	struct lull_camera_config config = { .backend = "kernel:lo", .socket_bytes = 65536 };
-	char error[LULL_CAMERA_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_finding findings[16];
 	struct lull_camera_stream stream;
 	struct lull_camera *camera;
@@ -452,8 +452,8 @@ start__refuses_what_cannot_work(void **state)
 			 strcmp(findings[i].subject, "receive buffer") == 0;
 	}
 	assert_true(found);
-	assert_int_equal(lull_camera_start(camera, error), -EPERM);
-	assert_non_null(strstr(error, "rmem_max"));
+	assert_int_equal(lull_camera_start(camera, &error), -EPERM);
+	assert_non_null(strstr(error.text, "rmem_max"));
 	assert_int_equal(lull_camera_close(camera), 0);
 	sender_free(&sender);
 }

@@ -208,16 +208,16 @@ open__says_what_is_wrong(void **state)
 		{ "pcap:/proc/self/exe", "at byte" },
 		{ "kernel:no-such-if", "does not exist" },
 	};
-	char error[LULL_CAMERA_ERROR_SIZE];
+	struct lull_error error;
 	struct lull_camera *camera;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(wrong); i++) {
 		struct lull_camera_config config = { .backend = wrong[i].backend };
 
-		assert_true(lull_camera_open(&config, &camera, error) < 0);
+		assert_true(lull_camera_open(&config, &camera, &error) < 0);
 		assert_null(camera);
-		assert_non_null(strstr(error, wrong[i].words));
+		assert_non_null(strstr(error.text, wrong[i].words));
 	}
 }
 

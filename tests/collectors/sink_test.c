@@ -162,7 +162,7 @@ static void
 sink_turn(struct flow_sink *sink)
 {
 	struct lull_pipeline_sink seat = flow_sink_seat(sink, 0);
-	struct lull_export_totals totals = { 0 };
+	struct lull_encode_totals totals = { 0 };
 
 	seat.turn(seat.arg, 1, &totals);
 }
@@ -338,7 +338,7 @@ sink__a_full_disk_is_told(void **state)
 static void
 sink__ordered_seats_make_one_file(void **state)
 {
-	char path[] = "/tmp/lull-sink-XXXXXX", line[LULL_EXPORT_JSON_MAX + 1];
+	char path[] = "/tmp/lull-sink-XXXXXX", line[LULL_ENCODE_JSON_MAX + 1];
 	struct flow_sink_settings settings = { .seats = 3, .ordered = true };
 	struct flow_sink *sink;
 	struct lull_error error;

@@ -15,7 +15,7 @@
 
 struct attempt {
 	int rc;
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 	char runtime_dir[512];
 	char printed[8192]; /* on stdout and stderr */
 };
@@ -28,10 +28,10 @@ static void
 expect_args(const struct lull_engine_config *config, bool hugepages, const char *const *expected)
 {
 	struct lull_eal_args args;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	int count = 0;
 
-	assert_int_equal(lull_eal_args_build(&args, config, 42, hugepages, error), 0);
+	assert_int_equal(lull_eal_args_build(&args, config, 42, hugepages, &error), 0);
 	for (; expected[count] != NULL; count++) {
 		assert_true(count < args.argc);
 		assert_string_equal(args.argv[count], expected[count]);
@@ -116,10 +116,10 @@ eal_args__refuses(void **state)
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		const struct lull_engine_config config = { .program = "p", .eal = refused[i] };
 		struct lull_eal_args args;
-		char error[LULL_ERROR_SIZE] = "";
+		struct lull_error error = { "" };
 
-		assert_int_equal(lull_eal_args_build(&args, &config, 1, false, error), -EINVAL);
-		assert_memory_equal(error, "eal: ", 5);
+		assert_int_equal(lull_eal_args_build(&args, &config, 1, false, &error), -EINVAL);
+		assert_memory_equal(error.text, "eal: ", 5);
 	}
 }
 
@@ -146,7 +146,7 @@ attempt_run(const struct lull_engine_config *config)
 			 base != NULL  ? base :
 					 "/tmp",
 			 config->program, getpid());
-		attempt->rc = lull_engine_init(config, attempt->error);
+		attempt->rc = lull_engine_init(config, &attempt->error);
 		if (attempt->rc == 0)
 			lull_engine_fini();
 		_exit(0);
@@ -164,9 +164,9 @@ expect_failure(const struct lull_engine_config *config, int rc, const char *word
 {
 	attempt_run(config);
 	if (attempt->rc == 0 || (rc != 0 && attempt->rc != rc) ||
-	    strstr(attempt->error, words) == NULL)
-		fail_msg("%d: %s", attempt->rc, attempt->error);
-	print_message("   %s\n", attempt->error);
+	    strstr(attempt->error.text, words) == NULL)
+		fail_msg("%d: %s", attempt->rc, attempt->error.text);
+	print_message("   %s\n", attempt->error.text);
 	/* One sentence, nothing else. */
 	assert_string_equal(attempt->printed, "");
 }
@@ -181,7 +181,7 @@ init__starts_quietly_and_leaves_nothing(void **state)
 
 	(void)state;
 	attempt_run(&config);
-	assert_string_equal(attempt->error, "");
+	assert_string_equal(attempt->error.text, "");
 	assert_int_equal(attempt->rc, 0);
 	assert_string_equal(attempt->printed, "");
 }
@@ -200,7 +200,7 @@ init__names_the_vdev_at_fault(void **state)
 	config.vdevs = wrong;
 	config.vdev_count = 1;
 	expect_failure(&config, -ENODEV, "vdev net_af_packet0,iface=no-such-if: ");
-	assert_non_null(strstr(attempt->error, "no-such-if"));
+	assert_non_null(strstr(attempt->error.text, "no-such-if"));
 }
 
 static void
@@ -226,7 +226,7 @@ init__names_the_arguments_at_fault(void **state)
 	(void)state;
 	expect_failure(&config, -EINVAL, "--no-such-option");
 	/* What is wrong with it, not the alert after that. */
-	assert_null(strstr(attempt->error, "command line"));
+	assert_null(strstr(attempt->error.text, "command line"));
 	config.eal = "--no-huge --in-memory";
 	expect_failure(&config, -EINVAL, "--no-huge --in-memory");
 }

@@ -32,10 +32,10 @@ built_without(void)
 static void
 create(uint32_t flows_max)
 {
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 
-	if (lull_identify_create(flows_max, &identify, error) != 0)
-		fail_msg("%s", error);
+	if (lull_identify_create(flows_max, &identify, &error) != 0)
+		fail_msg("%s", error.text);
 }
 
 static int
@@ -288,15 +288,15 @@ packet__of_anything_is_survived(void **state)
 static void
 create__tells_when_it_is_built_without(void **state)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
 	(void)state;
 	if (lull_identify_version() != NULL) {
 		assert_string_equal(name_of(&(struct lull_identify_flow){ .app = 0 }), "");
 		return;
 	}
-	assert_int_equal(lull_identify_create(1, &identify, error), -ENOTSUP);
-	assert_non_null(strstr(error, "nDPI"));
+	assert_int_equal(lull_identify_create(1, &identify, &error), -ENOTSUP);
+	assert_non_null(strstr(error.text, "nDPI"));
 }
 
 int

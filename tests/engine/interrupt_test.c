@@ -193,7 +193,8 @@ setup(void **state)
 	const struct lull_port_config config = {
 		.queues = 1, .ring_pkts = 256, .burst_pkts = 32, .interrupt = true
 	};
-	char vdev[128], args[128], error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
+	char vdev[128], args[128];
 	const char *const vdevs[] = { vdev, NULL };
 	uint16_t port_id;
 
@@ -203,11 +204,11 @@ setup(void **state)
 	snprintf(args, sizeof(args), "path=%s", socket_path);
 	if (stand_start(vdevs) != 0)
 		return -1;
-	if (lull_port_open(0, &config, &vhost, error) != 0 ||
+	if (lull_port_open(0, &config, &vhost, &error) != 0 ||
 	    rte_eal_hotplug_add("vdev", "net_virtio_user0", args) != 0 ||
 	    rte_eth_dev_get_port_by_name("net_virtio_user0", &port_id) != 0 ||
-	    lull_port_open(port_id, &config, &virtio, error) != 0) {
-		print_message("skipped: needs virtio-user over vhost: %s\n", error);
+	    lull_port_open(port_id, &config, &virtio, &error) != 0) {
+		print_message("skipped: needs virtio-user over vhost: %s\n", error.text);
 		exit(SKIP);
 	}
 	STAND_WAIT(lull_port_link_up(&vhost) && lull_port_link_up(&virtio));

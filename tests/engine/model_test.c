@@ -184,13 +184,13 @@ produce__numbers_stay_in_a_row_when_held_up(void **state)
 	struct stage produce, consume;
 	struct lull_port send, receive;
 	struct rte_mbuf *pkts[BURST];
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 	uint16_t count;
 
 	(void)state;
 	stand_pair("produce", 1, RING_PKTS, &send, &receive);
 	config.tx_port_id = send.port_id;
-	config.pool = lull_pool_create("produce", 4 * RING_PKTS, LEN, error);
+	config.pool = lull_pool_create("produce", 4 * RING_PKTS, LEN, &error);
 	assert_non_null(config.pool);
 	produce = stage_make(&lull_stage_produce, &config);
 	consume = stage_make(&lull_stage_consume, NULL);
@@ -221,13 +221,13 @@ produce__keeps_its_rate(void **state)
 	const struct lull_produce_counters *counters;
 	uint64_t now_ns = LULL_NS_PER_S, taken = 0;
 	struct lull_port send, receive;
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 	struct stage produce;
 
 	(void)state;
 	stand_pair("rated", 1, RING_PKTS, &send, &receive);
 	config.tx_port_id = send.port_id;
-	config.pool = lull_pool_create("rated", 4 * RING_PKTS, LEN, error);
+	config.pool = lull_pool_create("rated", 4 * RING_PKTS, LEN, &error);
 	assert_non_null(config.pool);
 	produce = stage_make(&lull_stage_produce, &config);
 	counters = stage_counters(&produce);

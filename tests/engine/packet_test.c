@@ -100,7 +100,7 @@ setup(void **state)
 		"net_af_packet0,iface=lo,framecnt=64,framesz=2048,blocksz=4096", NULL
 	};
 	const struct lull_port_config config = { .queues = 1, .ring_pkts = 1024, .burst_pkts = 32 };
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
 	(void)state;
 	if (unshare(CLONE_NEWNET) != 0)
@@ -108,9 +108,9 @@ setup(void **state)
 	lo_up();
 	if (stand_start(vdevs) != 0)
 		return -1;
-	if (lull_port_open(0, &config, &port, error) == 0)
+	if (lull_port_open(0, &config, &port, &error) == 0)
 		return 0;
-	fprintf(stderr, "%s\n", error);
+	fprintf(stderr, "%s\n", error.text);
 	return -1;
 }
 

@@ -82,7 +82,7 @@ file_end(struct file *file)
 /* Opens and forgets it: an open replay needs no name. */
 static int
 file_open(struct file *file, double speed, uint64_t loop_count, struct lull_replay **replay,
-	  char *error)
+	  struct lull_error *error)
 {
 	const struct lull_replay_config config = { .path = file->path,
 						   .speed = speed,
@@ -99,12 +99,12 @@ file_open(struct file *file, double speed, uint64_t loop_count, struct lull_repl
 static void
 expect_refusal(struct file *file, int rc, const char *words)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_replay *replay;
 
-	assert_int_equal(file_open(file, 1, 1, &replay, error), rc);
-	if (strstr(error, file->path) == NULL || strstr(error, words) == NULL)
-		fail_msg("%s", error);
+	assert_int_equal(file_open(file, 1, 1, &replay, &error), rc);
+	if (strstr(error.text, file->path) == NULL || strstr(error.text, words) == NULL)
+		fail_msg("%s", error.text);
 }
 
 /* ---- open ---- */
@@ -141,7 +141,7 @@ static void
 replay_open__refuses_odd_speeds(void **state)
 {
 	static const double speeds[] = { -1, 0.0001, 1e7, 0.0 / 0.0 };
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 	struct lull_replay *replay;
 	struct file file;
 
@@ -149,7 +149,7 @@ replay_open__refuses_odd_speeds(void **state)
 	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++) {
 		file_begin(&file, 1);
 		file_frame(&file, 0, 1, 60, 60);
-		assert_int_equal(file_open(&file, speeds[i], 1, &replay, error), -EINVAL);
+		assert_int_equal(file_open(&file, speeds[i], 1, &replay, &error), -EINVAL);
 	}
 }
 
@@ -157,7 +157,7 @@ static void
 replay_open__takes_stock(void **state)
 {
 	const struct lull_replay_info *info;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_replay *replay;
 	struct file file;
 
@@ -168,8 +168,8 @@ replay_open__takes_stock(void **state)
 	file_frame(&file, 3000, 3, 128, 1514);
 	file_frame(&file, 2000, 4, 9601, 9601); /* too long */
 	file_frame(&file, 2500, 5, 1514, 1514);
-	if (file_open(&file, 1, 1, &replay, error) != 0)
-		fail_msg("%s", error);
+	if (file_open(&file, 1, 1, &replay, &error) != 0)
+		fail_msg("%s", error.text);
 	info = lull_replay_info(replay);
 	assert_int_equal(info->frames, 3);
 	assert_int_equal(info->bytes, 60 + 128 + 1514);
@@ -187,7 +187,7 @@ replay_open__takes_stock(void **state)
 static struct lull_replay *
 open_three(double speed, uint64_t loop_count)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_replay *replay;
 	struct file file;
 
@@ -195,8 +195,8 @@ open_three(double speed, uint64_t loop_count)
 	file_frame(&file, 0, 1, 60, 60);
 	file_frame(&file, 2 * LULL_NS_PER_MS, 2, 70, 70);
 	file_frame(&file, LULL_NS_PER_MS, 3, 80, 80);
-	if (file_open(&file, speed, loop_count, &replay, error) != 0)
-		fail_msg("%s", error);
+	if (file_open(&file, speed, loop_count, &replay, &error) != 0)
+		fail_msg("%s", error.text);
 	return replay;
 }
 
@@ -263,7 +263,8 @@ bench_open(struct bench *bench, struct lull_replay *replay)
 	const struct lull_stage *stage = &lull_stage_traffic;
 	size_t size = (stage->state_size + LULL_CACHE_LINE - 1) & ~(size_t)(LULL_CACHE_LINE - 1);
 	static unsigned int count;
-	char name[16], error[LULL_ERROR_SIZE] = "";
+	char name[16];
+	struct lull_error error = { "" };
 
 	snprintf(name, sizeof(name), "pcap%u", count++);
 	stand_pair(name, 1, RING_PKTS, &bench->near, &bench->far);
@@ -276,9 +277,9 @@ bench_open(struct bench *bench, struct lull_replay *replay)
 		.flow_count = 1,
 		.replay = replay,
 	};
-	bench->config.pool = lull_traffic_pool_create(name, 4 * RING_PKTS, NULL, replay, error);
+	bench->config.pool = lull_traffic_pool_create(name, 4 * RING_PKTS, NULL, replay, &error);
 	if (bench->config.pool == NULL)
-		fail_msg("%s", error);
+		fail_msg("%s", error.text);
 	bench->state = aligned_alloc(LULL_CACHE_LINE, size);
 	assert_non_null(bench->state);
 	memset(bench->state, 0, size);

@@ -62,7 +62,7 @@ endless_init(struct bench *bench, bool wait)
 static void
 check_totals(const struct lull_pipeline_totals *all)
 {
-	const struct lull_export_totals *totals = &all->totals;
+	const struct lull_encode_totals *totals = &all->totals;
 
 	assert_int_equal(totals->rx, totals->dispatched + all->staged + totals->drop_ring +
 					     totals->not_ip + totals->malformed +
@@ -146,7 +146,7 @@ pipeline__told_to_wait_it_drops_nothing(void **state)
 static void
 pipeline_check__finds_what_does_not_add_up(void **state)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct bench bench;
 
 	(void)state;
@@ -168,8 +168,8 @@ pipeline_check__finds_what_does_not_add_up(void **state)
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		++*words[i];
-		assert_int_equal(lull_pipeline_check(bench.pipeline, error), -EPROTO);
-		assert_true(error[0] != '\0');
+		assert_int_equal(lull_pipeline_check(bench.pipeline, &error), -EPROTO);
+		assert_true(error.text[0] != '\0');
 		--*words[i];
 		bench_check(&bench);
 	}
@@ -196,13 +196,13 @@ static struct rte_mempool *
 port_pool(void)
 {
 	struct rte_mempool *pool = rte_mempool_lookup("stand");
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
 	/* Frames pass through rings: their receiver writes behind the mbufs of their sender. */
 	if (pool == NULL)
-		pool = lull_pipeline_pool("stand", 8191, 0, error);
+		pool = lull_pipeline_pool("stand", 8191, 0, &error);
 	if (pool == NULL)
-		fail_msg("%s", error);
+		fail_msg("%s", error.text);
 	return pool;
 }
 
@@ -341,7 +341,7 @@ pipeline_top__finds_the_heaviest(void **state)
 static void
 pipeline_finish__says_who_is_not_done(void **state)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct bench bench;
 
 	(void)state;
@@ -349,10 +349,10 @@ pipeline_finish__says_who_is_not_done(void **state)
 	bench.config.ring_pkts = 8192;
 	bench_start(&bench, NULL);
 	lull_loop_stop(bench.workers[0]);
-	assert_int_equal(lull_pipeline_finish(bench.pipeline, LULL_NS_PER_MS, error), -ETIMEDOUT);
-	assert_true(error[0] != '\0');
-	STAND_WAIT(lull_pipeline_finish(bench.pipeline, LULL_NS_PER_MS, error) == -ETIMEDOUT &&
-		   strstr(error, "worker 0") != NULL);
+	assert_int_equal(lull_pipeline_finish(bench.pipeline, LULL_NS_PER_MS, &error), -ETIMEDOUT);
+	assert_true(error.text[0] != '\0');
+	STAND_WAIT(lull_pipeline_finish(bench.pipeline, LULL_NS_PER_MS, &error) == -ETIMEDOUT &&
+		   strstr(error.text, "worker 0") != NULL);
 	assert_int_equal(lull_loop_start(bench.workers[0]), 0);
 	bench_finish(&bench);
 	bench_check(&bench);
@@ -363,25 +363,25 @@ static void
 pipeline_create__refuses_what_cannot_be(void **state)
 {
 	struct lull_pipeline *pipeline = NULL;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct bench bench;
 
 	(void)state;
 	bench_init(&bench, &frames);
 	bench.config.ring_pkts = 100;
-	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
-	assert_non_null(strstr(error, "ring_pkts"));
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "ring_pkts"));
 	bench.config.ring_pkts = 64;
 	bench.config.worker_count = LULL_DISPATCH_WORKERS_MAX + 1;
-	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
-	assert_non_null(strstr(error, "worker_count"));
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "worker_count"));
 	bench.config.worker_count = 1;
 	bench.config.table.idle_ns = 1;
-	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
-	assert_non_null(strstr(error, "idle_ns"));
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "idle_ns"));
 	bench.config.table.idle_ns = 0;
 	bench.config.sinks[0].record = NULL;
-	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, &error), -EINVAL);
 	bench_close(&bench);
 }
 

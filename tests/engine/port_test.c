@@ -12,12 +12,12 @@ static const struct lull_port_config plain = { .queues = 1, .ring_pkts = 256, .b
 static void
 expect_refusal(uint16_t port_id, const struct lull_port_config *config, const char *words)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_port port;
 
-	assert_true(lull_port_open(port_id, config, &port, error) < 0);
-	print_message("   %s\n", error);
-	assert_non_null(strstr(error, words));
+	assert_true(lull_port_open(port_id, config, &port, &error) < 0);
+	print_message("   %s\n", error.text);
+	assert_non_null(strstr(error.text, words));
 }
 
 static void
@@ -47,17 +47,17 @@ static void
 port_pair__names_what_is_wrong(void **state)
 {
 	struct lull_port_config config = plain;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_port a, b;
 
 	(void)state;
 	config.queues = 17;
-	assert_int_equal(lull_port_pair("p", &config, &a, &b, error), -EINVAL);
-	assert_non_null(strstr(error, "queues: 17 is not in 1..16"));
+	assert_int_equal(lull_port_pair("p", &config, &a, &b, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "queues: 17 is not in 1..16"));
 	/* A name in use; the first pair stays whole. */
 	stand_pair("p", 1, 64, &a, &b);
-	assert_true(lull_port_pair("p", &plain, &a, &b, error) < 0);
-	print_message("   %s\n", error);
+	assert_true(lull_port_pair("p", &plain, &a, &b, &error) < 0);
+	print_message("   %s\n", error.text);
 	assert_int_equal(lull_port_ids(NULL, 0), 4);
 	lull_port_close(&a);
 	lull_port_close(&b);
@@ -153,12 +153,12 @@ null_ports__flood(void **state)
 	struct lull_port ports[2];
 	struct rte_eth_stats stats;
 	struct lull_loop *loop;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	uint64_t pkts;
 
 	(void)state;
 	for (uint16_t i = 0; i < 2; i++)
-		assert_int_equal(lull_port_open(i, &plain, &ports[i], error), 0);
+		assert_int_equal(lull_port_open(i, &plain, &ports[i], &error), 0);
 	config = stand_loop("fwd0", 1, &ports[0], &forward);
 	config.queue_count = 2;
 	config.queues[1].port_id = ports[1].port_id;
@@ -185,16 +185,16 @@ loop_create__names_what_is_wrong(void **state)
 	struct lull_port port = { .port_id = 0 };
 	struct lull_forward_config forward;
 	struct lull_loop_config config = stand_loop("fwd0", 0, &port, &forward);
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_loop *loop;
 
 	(void)state;
-	assert_int_equal(lull_loop_create(&config, &loop, error), -EINVAL);
-	assert_non_null(strstr(error, "lcore 0 is not a worker"));
+	assert_int_equal(lull_loop_create(&config, &loop, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "lcore 0 is not a worker"));
 	config.lcore_id = 1;
 	config.limits.percentile_ppm = 1000000;
-	assert_int_equal(lull_loop_create(&config, &loop, error), -EINVAL);
-	assert_string_equal(error, "percentile_ppm: 1000000 is not in 500000..999999");
+	assert_int_equal(lull_loop_create(&config, &loop, &error), -EINVAL);
+	assert_string_equal(error.text, "percentile_ppm: 1000000 is not in 500000..999999");
 	lull_loop_destroy(NULL);
 }
 

@@ -187,7 +187,8 @@ def element_has_the_same(program: Program, plugin: str, scratch: Path) -> None:
 def declared_once() -> None:
     """Nobody writes a resting option down again: not as a row, not as a property."""
     keys = "|".join(ALL)
-    again = re.compile(rf'(?:\.key\s*=|g_param_spec_\w+\()\s*(?:prefix )?"(?:{keys})"')
+    again = re.compile(rf'(?:\.key\s*=|(?:g_param_spec|LULL_ROW)_\w+\()\s*'
+                       rf'(?:prefix )?"(?:{keys})"')
     written = {}
     for folder in ("apps", "camera", "export", "gst", "plugin", "program"):
         for path in (ROOT / folder).rglob("*.[ch]"):

@@ -345,11 +345,11 @@ client__may_leave_without_reading(void **state)
 static char last_assignment[128];
 
 static int
-apply(void *arg, const char *assignment, char *error, size_t error_size)
+apply(void *arg, const char *assignment, struct lull_error *error)
 {
 	(void)arg;
 	if (strncmp(assignment, "wrong", 5) == 0) {
-		snprintf(error, error_size,
+		snprintf(error->text, sizeof(error->text),
 			 "%0130d a sentence that is longer than what fits one string, to the end",
 			 7);
 		return -EINVAL;
@@ -369,7 +369,7 @@ static int
 setup(void **state)
 {
 	struct lull_loop_config config;
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 
 	if (stand_setup(state) != 0)
 		return -1;
@@ -380,7 +380,7 @@ setup(void **state)
 		forward.tx[0].queue_id = (uint16_t)i;
 		config.governor = lull_idle_governor_find(i == 0 ? "fixed" : "objective");
 		config.limits.percentile_ppm = 999500;
-		if (lull_loop_create(&config, &loops[i], error) != 0)
+		if (lull_loop_create(&config, &loops[i], &error) != 0)
 			return -1;
 	}
 	telemetry = (struct lull_telemetry_config){

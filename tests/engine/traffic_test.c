@@ -219,11 +219,11 @@ traffic_loop(const struct bench *bench)
 static struct lull_loop *
 loop_start(const struct lull_loop_config *config)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_loop *loop;
 
-	if (lull_loop_create(config, &loop, error) != 0)
-		fail_msg("%s", error);
+	if (lull_loop_create(config, &loop, &error) != 0)
+		fail_msg("%s", error.text);
 	assert_int_equal(lull_loop_start(loop), 0);
 	return loop;
 }

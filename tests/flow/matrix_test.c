@@ -52,12 +52,12 @@ setup(void **state)
 static void
 run_json(struct run *run)
 {
-	const struct lull_export_json_config config = { .facts = false };
+	const struct lull_encode_json_config config = { .facts = false };
 
-	run->json = malloc((size_t)run->count * LULL_EXPORT_JSON_MAX + 1);
+	run->json = malloc((size_t)run->count * LULL_ENCODE_JSON_MAX + 1);
 	assert_non_null(run->json);
 	for (uint32_t i = 0; i < run->count; i++)
-		run->bytes += lull_export_json(&config, &run->records[i], run->json + run->bytes);
+		run->bytes += lull_encode_json(&config, &run->records[i], run->json + run->bytes);
 }
 
 static void

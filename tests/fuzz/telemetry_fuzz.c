@@ -11,11 +11,13 @@
 #include "program/resting.h"
 #include "fuzz.h"
 
+#define LULL_SETTINGS struct settings
+
 struct settings {
 	struct lull_resting resting;
 };
 static const struct lull_option options[] = {
-	LULL_RESTING_OPTIONS(struct settings, resting, .value = "objective"),
+	LULL_RESTING_OPTIONS(resting, .value = "objective"),
 	{ .key = NULL },
 };
 static struct settings settings;
@@ -62,18 +64,15 @@ static const struct lull_loop_source source = {
 static const struct lull_stage stage = { .name = "fuzz", .turn = turn_nothing };
 
 static int
-set(void *arg, const char *assignment, char *text, size_t size)
+set(void *arg, const char *assignment, struct lull_error *error)
 {
 	struct settings copy = settings;
 	char loop[LULL_OPTION_LOOP_MAX];
-	struct lull_error error;
-	int rc = lull_options_change(options, &copy, assignment, loop, &error);
+	int rc = lull_options_change(options, &copy, assignment, loop, error);
 
 	(void)arg;
 	if (rc == 0)
 		settings = copy;
-	else
-		snprintf(text, size, "%s", error.text);
 	return rc;
 }
 

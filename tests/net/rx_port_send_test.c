@@ -47,10 +47,10 @@ static struct lull_rx_port_sender *
 send_open(const struct lull_port *port)
 {
 	struct lull_rx_port_sender *sender;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	if (lull_rx_port_send_open(port->port_id, PKTS, MTU, NULL, &sender, error) != 0)
-		fail_msg("%s", error);
+	if (lull_rx_port_send_open(port->port_id, PKTS, MTU, NULL, &sender, &error) != 0)
+		fail_msg("%s", error.text);
 	return sender;
 }
 

@@ -107,12 +107,12 @@ rx_port_open(const char *device)
 	struct lull_rx_port_config config = { .program = "test",
 					      .device = device,
 					      .ring_pkts = 64 };
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_rx_port *rx_port;
 
 	memset(&seen, 0, sizeof(seen));
-	if (lull_rx_port_open(&config, &rx_port, error) != 0)
-		fail_msg("%s", error);
+	if (lull_rx_port_open(&config, &rx_port, &error) != 0)
+		fail_msg("%s", error.text);
 	return rx_port;
 }
 
@@ -188,10 +188,10 @@ parse(const char *text)
 {
 	struct lull_rx_port_config config = { .device = text, .ring_pkts = 1024 };
 	struct lull_rx_port_device device;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	if (lull_rx_port_device_parse(&config, &device, error) != 0)
-		fail_msg("%s", error);
+	if (lull_rx_port_device_parse(&config, &device, &error) != 0)
+		fail_msg("%s", error.text);
 	return device;
 }
 
@@ -199,11 +199,11 @@ static void
 expect_refusal(const char *text, const char *words)
 {
 	struct lull_rx_port_config config = { .device = text, .ring_pkts = 1024 };
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_rx_port_device device;
 
-	assert_true(lull_rx_port_device_parse(&config, &device, error) < 0);
-	assert_non_null(strstr(error, words));
+	assert_true(lull_rx_port_device_parse(&config, &device, &error) < 0);
+	assert_non_null(strstr(error.text, words));
 }
 
 static void

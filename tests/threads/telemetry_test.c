@@ -89,11 +89,11 @@ static const char *const long_texts[] = {
 };
 
 static int
-config_set(void *arg, const char *assignment, char *error, size_t size)
+config_set(void *arg, const char *assignment, struct lull_error *error)
 {
 	(void)arg;
 	if (strcmp(assignment, "wrong=1") == 0) {
-		snprintf(error, size, "%0130d to the end", 7);
+		snprintf(error->text, sizeof(error->text), "%0130d to the end", 7);
 		return -EINVAL;
 	}
 	snprintf(assigned, sizeof(assigned), "%s", assignment);

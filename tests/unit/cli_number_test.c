@@ -8,8 +8,9 @@
 
 #include <cmocka.h>
 
-#include "program/error.h"
+#include "host/error.h"
 #include "program/number.h"
+#include "program/speed.h"
 
 static int
 count(const char *text, uint64_t *value)
@@ -174,6 +175,54 @@ error_set__cuts(void **state)
 	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
 	lull_error_prefix(&error, "%s", longer);
 	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
+	lull_error_suffix(&error, "%s", longer);
+	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
+}
+
+static void
+error_suffix__adds_reason(void **state)
+{
+	struct lull_error error;
+
+	(void)state;
+	lull_error_set(&error, -EIO, "port 0");
+	lull_error_suffix(&error, ": %s", "no\tlink");
+	assert_string_equal(error.text, "port 0: no?link");
+}
+
+static void
+error_set__null_gives_code_alone(void **state)
+{
+	const struct lull_range wrong = { "ring", 0, 1, 2 };
+
+	(void)state;
+	assert_int_equal(lull_error_set(NULL, -EBUSY, "%s", "busy"), -EBUSY);
+	assert_int_equal(lull_error_range(NULL, &wrong), -EINVAL);
+	lull_error_prefix(NULL, "x");
+	lull_error_suffix(NULL, "x");
+}
+
+static void
+speed_parse__original_factor_max(void **state)
+{
+	struct lull_error error;
+	double speed = 7;
+	char text[32];
+
+	(void)state;
+	assert_int_equal(lull_speed_parse("original", &speed, &error), 0);
+	assert_string_equal(lull_speed_print(&speed, text, sizeof(text)), "original");
+	assert_int_equal(lull_speed_parse("2.5", &speed, &error), 0);
+	assert_string_equal(lull_speed_print(&speed, text, sizeof(text)), "2.5");
+	assert_int_equal(lull_speed_parse("max", &speed, &error), -EINVAL);
+	assert_string_equal(error.text, "'max' is neither original nor a factor in 0.001..1000000");
+	assert_int_equal(lull_speed_max_parse("0.0009", &speed, &error), -EINVAL);
+	assert_string_equal(error.text,
+			    "'0.0009' is neither original nor a factor in 0.001..1000000, nor max");
+	assert_int_equal(lull_speed_max_parse("1000001", &speed, &error), -EINVAL);
+	assert_string_equal(lull_speed_print(&speed, text, sizeof(text)), "2.5");
+	assert_int_equal(lull_speed_max_parse("max", &speed, &error), 0);
+	assert_string_equal(lull_speed_print(&speed, text, sizeof(text)), "max");
 }
 
 int
@@ -187,6 +236,9 @@ main(void)
 		cmocka_unit_test(number_print__shortest),
 		cmocka_unit_test(error_set__one_clean_line),
 		cmocka_unit_test(error_set__cuts),
+		cmocka_unit_test(error_suffix__adds_reason),
+		cmocka_unit_test(error_set__null_gives_code_alone),
+		cmocka_unit_test(speed_parse__original_factor_max),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 static const char text_digits[] = "0123456789abcdef";
 
 void
-lull_export_text_word(struct lull_export_text *text, const char *word)
+lull_encode_text_word(struct lull_encode_text *text, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -15,9 +15,9 @@ lull_export_text_word(struct lull_export_text *text, const char *word)
 }
 
 void
-lull_export_text_number(struct lull_export_text *text, uint64_t value)
+lull_encode_text_number(struct lull_encode_text *text, uint64_t value)
 {
-	char digits[LULL_EXPORT_NUMBER_MAX];
+	char digits[LULL_ENCODE_NUMBER_MAX];
 	size_t first = sizeof(digits);
 
 	do {
@@ -29,7 +29,7 @@ lull_export_text_number(struct lull_export_text *text, uint64_t value)
 }
 
 void
-lull_export_text_hex(struct lull_export_text *text, const uint8_t *bytes, size_t count)
+lull_encode_text_hex(struct lull_encode_text *text, const uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		*text->at++ = text_digits[bytes[i] >> 4];
@@ -38,7 +38,7 @@ lull_export_text_hex(struct lull_export_text *text, const uint8_t *bytes, size_t
 }
 
 void
-lull_export_text_quoted(struct lull_export_text *text, const char *word)
+lull_encode_text_quoted(struct lull_encode_text *text, const char *word)
 {
 	*text->at++ = '"';
 	for (; *word != '\0'; word++) {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <lull/export.h>
+#include <lull/encode.h>
 
 #define PAYLOAD 4
 
@@ -68,11 +68,11 @@ kept_make(void)
 	"\"tcp_state\":\"established\""
 
 static void
-assert_line(const struct lull_export_json_config *config, const struct kept *kept,
+assert_line(const struct lull_encode_json_config *config, const struct kept *kept,
 	    const char *expected)
 {
-	char line[LULL_EXPORT_JSON_MAX + 1];
-	size_t len = lull_export_json(config, &kept->record, line);
+	char line[LULL_ENCODE_JSON_MAX + 1];
+	size_t len = lull_encode_json(config, &kept->record, line);
 
 	line[len] = '\0';
 	assert_string_equal(line, expected);
@@ -81,9 +81,9 @@ assert_line(const struct lull_export_json_config *config, const struct kept *kep
 static void
 json__members_in_their_order(void **state)
 {
-	struct lull_export_json_config config = { 0 };
+	struct lull_encode_json_config config = { 0 };
 	struct kept kept = kept_make();
-	char expected[LULL_EXPORT_JSON_MAX];
+	char expected[LULL_ENCODE_JSON_MAX];
 
 	(void)state;
 	snprintf(expected, sizeof(expected), PLAIN "}\n", "");
@@ -97,9 +97,9 @@ json__members_in_their_order(void **state)
 static void
 json__payload_and_facts(void **state)
 {
-	struct lull_export_json_config config = { .facts = true, .payload_bytes = PAYLOAD };
+	struct lull_encode_json_config config = { .facts = true, .payload_bytes = PAYLOAD };
 	struct kept kept = kept_make();
-	char expected[LULL_EXPORT_JSON_MAX];
+	char expected[LULL_ENCODE_JSON_MAX];
 
 	(void)state;
 	snprintf(expected, sizeof(expected),
@@ -132,10 +132,10 @@ app_longest(void *arg, uint16_t app, uint16_t app_master, char *text, size_t siz
 static void
 json__the_longest_record_fits(void **state)
 {
-	struct lull_export_json_config config = { .facts = true,
+	struct lull_encode_json_config config = { .facts = true,
 						  .payload_bytes = LULL_FLOW_PAYLOAD_MAX,
 						  .app = app_longest };
-	char line[LULL_EXPORT_JSON_MAX];
+	char line[LULL_ENCODE_JSON_MAX];
 	struct kept kept;
 
 	(void)state;
@@ -146,7 +146,7 @@ json__the_longest_record_fits(void **state)
 	kept.record.end = LULL_FLOW_END_EVICTED;
 	kept.record.payload_len[0] = LULL_FLOW_PAYLOAD_MAX;
 	kept.record.payload_len[1] = LULL_FLOW_PAYLOAD_MAX;
-	assert_in_range(lull_export_json(&config, &kept.record, line), 1400, sizeof(line));
+	assert_in_range(lull_encode_json(&config, &kept.record, line), 1400, sizeof(line));
 }
 
 int
@@ -158,5 +158,5 @@ main(void)
 		cmocka_unit_test(json__the_longest_record_fits),
 	};
 
-	return cmocka_run_group_tests_name("export_json", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("encode_json", tests, NULL, NULL);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Export: flow records as bytes that others read: JSON lines and IPFIX.
+ * Encode: flow records as bytes that others read: JSON lines and IPFIX.
  *
  * Plain state machines: records and the time come in, bytes go out; sockets and
  * files are the caller's.
  * Threads: an exporter belongs to one loop.
  * Memory:  the caller's.
  */
-#ifndef LULL_EXPORT_H
-#define LULL_EXPORT_H
+#ifndef LULL_ENCODE_H
+#define LULL_ENCODE_H
 
 #include "flow.h"
 
@@ -18,11 +18,11 @@ extern "C" {
 #endif
 
 /** Names of the identifier's protocols; writes at most @p size bytes, returns @p text. */
-typedef const char *lull_export_app(void *arg, uint16_t app, uint16_t app_master, char *text,
+typedef const char *lull_encode_app(void *arg, uint16_t app, uint16_t app_master, char *text,
 				    size_t size);
 
 /** Conservation counters for the options record: packets, but for the last two. */
-struct lull_export_totals {
+struct lull_encode_totals {
 	uint64_t rx;                                 /**< received by the I/O loops */
 	uint64_t dispatched;                         /**< taken by workers' rings */
 	uint64_t not_ip, malformed, truncated, link; /**< no flow */
@@ -33,30 +33,30 @@ struct lull_export_totals {
 	uint64_t records;
 	uint64_t evicted;
 };
-/** Name, unit and meaning of each member of struct lull_export_totals, ended by a NULL name. */
-extern const struct lull_counter_info lull_export_totals_table[];
+/** Name, unit and meaning of each member of struct lull_encode_totals, ended by a NULL name. */
+extern const struct lull_counter_info lull_encode_totals_table[];
 
 /* ---- JSON lines ---- */
 
 /** What a line of JSON has. */
-struct lull_export_json_config {
+struct lull_encode_json_config {
 	bool facts;             /**< scheduling facts too: workers, moves, reordered, end, exact */
 	uint32_t payload_bytes; /**< as the records', written in hex when > 0 */
-	lull_export_app *app;
+	lull_encode_app *app;
 	void *app_arg;
 };
 /** A line of any record fits. */
-#define LULL_EXPORT_JSON_MAX 2048
+#define LULL_ENCODE_JSON_MAX 2048
 /**
  * Write a record as one JSON object and a line feed. Members always come in this order: src_ip,
  * src_port, dst_ip, dst_port, proto, vlan_id, packets, bytes, packets_rev, bytes_rev, first_us,
  * last_us, app, payload_bytes, payload_bytes_rev, tcp_flags, tcp_flags_rev, tcp_state; with
  * payload: payload, payload_rev; with facts: workers, moves, reordered, fragments, end, exact.
- * @param line  out: room for LULL_EXPORT_JSON_MAX bytes; no zero at its end
+ * @param line  out: room for LULL_ENCODE_JSON_MAX bytes; no zero at its end
  * @return its bytes
  * Threads: any.
  */
-size_t lull_export_json(const struct lull_export_json_config *config,
+size_t lull_encode_json(const struct lull_encode_json_config *config,
 			const struct lull_flow_record *record, char *line);
 
 /* ---- IPFIX (RFC 7011, biflows RFC 5103) ---- */
@@ -69,7 +69,7 @@ struct lull_ipfix_config {
 	bool stream;            /**< TCP or file: templates once */
 	bool facts;             /**< scheduling facts as enterprise elements [false] */
 	uint32_t enterprise;    /**< private enterprise number of those [32473, documentation] */
-	lull_export_app *app;   /**< applicationName; NULL: none */
+	lull_encode_app *app;   /**< applicationName; NULL: none */
 	void *app_arg;
 };
 /**
@@ -122,7 +122,7 @@ void lull_ipfix_add(struct lull_ipfix *ipfix, uint64_t time_ns,
  * @param totals   not kept
  */
 void lull_ipfix_totals(struct lull_ipfix *ipfix, uint64_t time_ns,
-		       const struct lull_export_totals *totals);
+		       const struct lull_encode_totals *totals);
 /**
  * Send the message that is begun, if there is one.
  * @param time_ns  now, since 1970

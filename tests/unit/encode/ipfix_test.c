@@ -9,7 +9,7 @@
 #include <stdalign.h>
 #include <string.h>
 
-#include <lull/export.h>
+#include <lull/encode.h>
 
 #include "base/reader.h"
 
@@ -363,7 +363,7 @@ totals__are_an_options_record(void **state)
 {
 	static struct stand stand;
 	struct lull_ipfix_config config = { .domain_id = 3 };
-	struct lull_export_totals totals;
+	struct lull_encode_totals totals;
 	struct lull_flow_record record = record_make(4, 0);
 	uint64_t *members = (uint64_t *)&totals;
 	uint64_t bytes;
@@ -484,5 +484,5 @@ main(void)
 		cmocka_unit_test(config_check__message_bytes),
 	};
 
-	return cmocka_run_group_tests_name("export_ipfix", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("encode_ipfix", tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <lull/export.h>
+#include <lull/encode.h>
 
 #define ROW(member, member_unit, text)                                                             \
-	LULL_COUNTER_ROW(struct lull_export_totals, member, member_unit, text)
+	LULL_COUNTER_ROW(struct lull_encode_totals, member, member_unit, text)
 
-const struct lull_counter_info lull_export_totals_table[] = {
+const struct lull_counter_info lull_encode_totals_table[] = {
 	ROW(rx, "packets", "received by the I/O loops"),
 	ROW(dispatched, "packets", "taken by the workers' rings"),
 	ROW(not_ip, "packets", "of no flow: neither IPv4 nor IPv6"),

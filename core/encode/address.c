@@ -16,12 +16,12 @@ struct address_run {
 };
 
 static void
-address_v4(struct lull_export_text *text, const uint8_t *address)
+address_v4(struct lull_encode_text *text, const uint8_t *address)
 {
 	for (unsigned int i = 0; i < 4; i++) {
 		if (i > 0)
 			*text->at++ = '.';
-		lull_export_text_number(text, address[i]);
+		lull_encode_text_number(text, address[i]);
 	}
 }
 
@@ -32,14 +32,14 @@ address_group(const uint8_t *address, unsigned int index)
 }
 
 static void
-address_put_group(struct lull_export_text *text, unsigned int group)
+address_put_group(struct lull_encode_text *text, unsigned int group)
 {
 	const uint8_t nibbles[] = { (uint8_t)(group >> 8), (uint8_t)group };
 	char digits[4];
-	struct lull_export_text all = { digits };
+	struct lull_encode_text all = { digits };
 	unsigned int zeros = 0;
 
-	lull_export_text_hex(&all, nibbles, sizeof(nibbles));
+	lull_encode_text_hex(&all, nibbles, sizeof(nibbles));
 	while (zeros < 3 && digits[zeros] == '0')
 		zeros++;
 	memcpy(text->at, digits + zeros, 4 - zeros);
@@ -65,7 +65,7 @@ address_zeros(const uint8_t *address, unsigned int groups)
 }
 
 static void
-address_v6(struct lull_export_text *text, const uint8_t *address)
+address_v6(struct lull_encode_text *text, const uint8_t *address)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	bool dotted = memcmp(address, mapped, sizeof(mapped)) == 0;
@@ -74,7 +74,7 @@ address_v6(struct lull_export_text *text, const uint8_t *address)
 
 	for (unsigned int i = 0; i < groups; i++) {
 		if (i == zeros.first) {
-			lull_export_text_word(text, "::");
+			lull_encode_text_word(text, "::");
 			i += zeros.count - 1;
 			continue;
 		}
@@ -89,7 +89,7 @@ address_v6(struct lull_export_text *text, const uint8_t *address)
 }
 
 void
-lull_export_text_address(struct lull_export_text *text, unsigned int version,
+lull_encode_text_address(struct lull_encode_text *text, unsigned int version,
 			 const uint8_t *address)
 {
 	if (version == 4)

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-#include "export/text.h"
+#include "encode/text.h"
 
 /* Ends what was written and gives the next test a clean start. */
 static const char *
-written(char *line, const struct lull_export_text *text)
+written(char *line, const struct lull_encode_text *text)
 {
 	*text->at = '\0';
 	return line;
@@ -21,12 +21,12 @@ static void
 word__stands_behind_the_one_before(void **state)
 {
 	char line[32];
-	struct lull_export_text text = { line };
+	struct lull_encode_text text = { line };
 
 	(void)state;
-	lull_export_text_word(&text, "one");
-	lull_export_text_word(&text, "");
-	lull_export_text_word(&text, " two");
+	lull_encode_text_word(&text, "one");
+	lull_encode_text_word(&text, "");
+	lull_encode_text_word(&text, " two");
 	assert_string_equal(written(line, &text), "one two");
 }
 
@@ -43,13 +43,13 @@ number__any_size(void **state)
 		{ 1000000, "1000000" },
 		{ UINT64_MAX, "18446744073709551615" },
 	};
-	char line[LULL_EXPORT_NUMBER_MAX + 1];
+	char line[LULL_ENCODE_NUMBER_MAX + 1];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct lull_export_text text = { line };
+		struct lull_encode_text text = { line };
 
-		lull_export_text_number(&text, cases[i].value);
+		lull_encode_text_number(&text, cases[i].value);
 		assert_string_equal(written(line, &text), cases[i].text);
 	}
 }
@@ -59,10 +59,10 @@ hex__two_digits_per_byte(void **state)
 {
 	static const uint8_t bytes[] = { 0, 0x0f, 0xa0, 0xff };
 	char line[16];
-	struct lull_export_text text = { line };
+	struct lull_encode_text text = { line };
 
 	(void)state;
-	lull_export_text_hex(&text, bytes, sizeof(bytes));
+	lull_encode_text_hex(&text, bytes, sizeof(bytes));
 	assert_string_equal(written(line, &text), "000fa0ff");
 }
 
@@ -71,10 +71,10 @@ quoted__is_json_whatever_the_word(void **state)
 {
 	static const char word[] = "a\"b\\c\n\x1f\x7f\xc3\xa9~";
 	char line[2 * sizeof(word) + 2];
-	struct lull_export_text text = { line };
+	struct lull_encode_text text = { line };
 
 	(void)state;
-	lull_export_text_quoted(&text, word);
+	lull_encode_text_quoted(&text, word);
 	assert_string_equal(written(line, &text), "\"a\\\"b\\\\c?"
 						  "????~\"");
 }
@@ -89,5 +89,5 @@ main(void)
 		cmocka_unit_test(quoted__is_json_whatever_the_word),
 	};
 
-	return cmocka_run_group_tests_name("export_text", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("encode_text", tests, NULL, NULL);
 }

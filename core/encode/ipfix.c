@@ -4,7 +4,7 @@
  * The sequence number of a message is the count of data records, options records included, in
  * all messages before it (RFC 7011, 3.1).
  */
-#include <lull/export.h>
+#include <lull/encode.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -177,7 +177,7 @@ totals_count(void)
 {
 	unsigned int count = 0;
 
-	while (lull_export_totals_table[count].name != NULL)
+	while (lull_encode_totals_table[count].name != NULL)
 		count++;
 	return count;
 }
@@ -362,7 +362,7 @@ lull_ipfix_add(struct lull_ipfix *ipfix, uint64_t time_ns, const struct lull_flo
 }
 
 static uint64_t
-totals_member(const struct lull_export_totals *totals, const struct lull_counter_info *info)
+totals_member(const struct lull_encode_totals *totals, const struct lull_counter_info *info)
 {
 	uint64_t value;
 
@@ -372,7 +372,7 @@ totals_member(const struct lull_export_totals *totals, const struct lull_counter
 
 void
 lull_ipfix_totals(struct lull_ipfix *ipfix, uint64_t time_ns,
-		  const struct lull_export_totals *totals)
+		  const struct lull_encode_totals *totals)
 {
 	const struct lull_ipfix_counters *counters = &ipfix->counters;
 	struct lull_ipfix_message *message;
@@ -392,9 +392,9 @@ lull_ipfix_totals(struct lull_ipfix *ipfix, uint64_t time_ns,
 	lull_ipfix_message_number(message, ipfix->config.domain_id, 4);
 	for (unsigned int i = 0; i < LULL_IPFIX_TOTAL_COUNT; i++)
 		lull_ipfix_message_number(message, values[i], 8);
-	for (unsigned int i = 0; lull_export_totals_table[i].name != NULL; i++)
+	for (unsigned int i = 0; lull_encode_totals_table[i].name != NULL; i++)
 		lull_ipfix_message_number(message,
-					  totals_member(totals, &lull_export_totals_table[i]), 8);
+					  totals_member(totals, &lull_encode_totals_table[i]), 8);
 	LULL_ASSERT(message->len - before <= RECORD_BYTES_MAX);
 	ipfix->options++;
 	lull_ipfix_flush(ipfix, time_ns);

@@ -60,6 +60,8 @@ lull_error_set(struct lull_error *error, int code, const char *format, ...)
 {
 	va_list arguments;
 
+	if (error == NULL)
+		return code;
 	va_start(arguments, format);
 	vsnprintf(error->text, sizeof(error->text), format, arguments);
 	va_end(arguments);
@@ -74,6 +76,8 @@ lull_error_prefix(struct lull_error *error, const char *format, ...)
 	va_list arguments;
 	size_t used;
 
+	if (error == NULL)
+		return;
 	va_start(arguments, format);
 	vsnprintf(whole.text, sizeof(whole.text), format, arguments);
 	va_end(arguments);
@@ -83,9 +87,25 @@ lull_error_prefix(struct lull_error *error, const char *format, ...)
 	*error = whole;
 }
 
+void
+lull_error_suffix(struct lull_error *error, const char *format, ...)
+{
+	va_list arguments;
+	size_t used;
+
+	if (error == NULL)
+		return;
+	used = strlen(error->text);
+	va_start(arguments, format);
+	vsnprintf(error->text + used, sizeof(error->text) - used, format, arguments);
+	va_end(arguments);
+	lull_text_clean(error->text);
+}
+
 int
 lull_error_range(struct lull_error *error, const struct lull_range *wrong)
 {
-	lull_range_print(wrong, error->text, sizeof(error->text));
+	if (error != NULL)
+		lull_range_print(wrong, error->text, sizeof(error->text));
 	return -EINVAL;
 }

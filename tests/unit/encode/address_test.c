@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/prng.h"
-#include "export/address.h"
+#include "encode/address.h"
 
 #define SEED 5952
 #define ROUNDS 100000
@@ -17,10 +17,10 @@
 static void
 assert_written(unsigned int version, const uint8_t *address, const char *expected)
 {
-	char line[LULL_EXPORT_ADDRESS_MAX + 1];
-	struct lull_export_text text = { line };
+	char line[LULL_ENCODE_ADDRESS_MAX + 1];
+	struct lull_encode_text text = { line };
 
-	lull_export_text_address(&text, version, address);
+	lull_encode_text_address(&text, version, address);
 	*text.at = '\0';
 	assert_string_equal(line, expected);
 }
@@ -99,5 +99,5 @@ main(void)
 		cmocka_unit_test(address__v6_as_the_library_writes_it),
 	};
 
-	return cmocka_run_group_tests_name("export_address", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("encode_address", tests, NULL, NULL);
 }

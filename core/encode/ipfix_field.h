@@ -8,7 +8,7 @@
 #ifndef LULL_IPFIX_FIELD_H
 #define LULL_IPFIX_FIELD_H
 
-#include <lull/export.h>
+#include <lull/encode.h>
 
 /** The template that a field is in; ids of templates on the wire. */
 enum lull_ipfix_template {
@@ -85,7 +85,7 @@ enum lull_ipfix_total {
 extern const uint16_t lull_ipfix_total_elements[LULL_IPFIX_TOTAL_COUNT];
 /** observationDomainId, the scope of the options record. */
 #define LULL_IPFIX_ELEMENT_DOMAIN 149
-/** Behind them every row of lull_export_totals_table: element of our own, this plus its index. */
+/** Behind them every row of lull_encode_totals_table: element of our own, this plus its index. */
 #define LULL_IPFIX_ELEMENT_TOTALS 64
 
 #endif

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Error: the one sentence a program shows its user when something is wrong.
+ * Error: how the sentence in a struct lull_error is written.
  *
- * Functions of this folder return 0 or a negative errno and leave the sentence
- * here; nothing below main() prints or exits. A sentence is one line of clean
- * UTF-8 whatever the user typed, so it can go to a terminal or into JSON.
+ * Functions return 0 or a negative errno and leave the sentence in the caller's struct; nothing
+ * below main() prints or exits. A sentence is one line of clean UTF-8 whatever the user typed,
+ * so it can go to a terminal or into JSON. Whoever passes NULL for the struct gets no sentence.
  * Threads: plain data, one caller at a time.
  * Memory:  the caller's struct, nothing allocated.
  */
-#ifndef LULL_CLI_ERROR_H
-#define LULL_CLI_ERROR_H
+#ifndef LULL_ERROR_H
+#define LULL_ERROR_H
 
 #include <lull/base.h>
 
-struct lull_error {
-	char text[768]; /**< no full stop, no line feed; cut when longer */
-};
-
-/** Write the sentence; returns @p code, a negative errno, for `return lull_error_set(...)`. */
+/**
+ * Write the sentence; returns @p code, a negative errno, for `return lull_error_set(...)`.
+ * No argument may be the text of @p error itself: use lull_error_prefix() for that.
+ */
 int lull_error_set(struct lull_error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /** Put words in front of the sentence: where it went wrong. */
 void lull_error_prefix(struct lull_error *error, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/** Put words behind the sentence: the reason. */
+void lull_error_suffix(struct lull_error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /** The sentence about a range that does not hold; returns -EINVAL. */
