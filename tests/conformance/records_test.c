@@ -4,7 +4,7 @@
  * way, with workers, log and dispatchers that move on at random, make the records that the
  * definition asks for, byte by byte.
  *
- * records_test [SEEDS [FIRST]]: more seeds, or one again.
+ * LULL_SEEDS in the environment tries so many seeds, LULL_SEED begins with that one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,7 @@
 #define RING_MAX 64
 #define BUCKETS_MAX 256
 #define BURST_MAX 32
-
-static uint32_t seed_count = 1500, seed_first;
+#define SEEDS 1500
 
 enum split { SPLIT_RANDOM, SPLIT_TURNS, SPLIT_HASH, SPLIT_MOVING, SPLIT_COUNT };
 
@@ -390,6 +389,14 @@ stand_destroy(struct stand *stand)
 	free(stand);
 }
 
+static uint64_t
+environment(const char *name, uint64_t otherwise)
+{
+	const char *value = getenv(name);
+
+	return value != NULL ? strtoull(value, NULL, 0) : otherwise;
+}
+
 static int
 stand_difference(struct stand *stand)
 {
@@ -400,8 +407,10 @@ stand_difference(struct stand *stand)
 static void
 records__same_for_every_split(void **state)
 {
+	uint64_t first = environment("LULL_SEED", 0), count = environment("LULL_SEEDS", SEEDS);
+
 	(void)state;
-	for (uint64_t seed = seed_first; seed < seed_first + seed_count; seed++) {
+	for (uint64_t seed = first; seed < first + count; seed++) {
 		struct stand *stand = stand_create(seed);
 		const struct lull_flow_merge_counters *counters;
 		int difference;
@@ -476,7 +485,7 @@ records__conserve_packets_without_room(void **state)
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records__same_for_every_split),
@@ -484,10 +493,5 @@ main(int argc, char **argv)
 		cmocka_unit_test(records__conserve_packets_without_room),
 	};
 
-	if (argc > 1)
-		seed_count = (uint32_t)strtoul(argv[1], NULL, 10);
-	if (argc > 2)
-		seed_first = (uint32_t)strtoul(argv[2], NULL, 10);
-	printf("seeds %u..%u\n", seed_first, seed_first + seed_count - 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

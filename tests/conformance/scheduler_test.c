@@ -215,6 +215,14 @@ hrw__minimal_disruption(void **state)
 	free(more.memory);
 }
 
+static int
+seed_print(void **state)
+{
+	(void)state;
+	printf("seed %u\n", SEED);
+	return 0;
+}
+
 int
 main(void)
 {
@@ -226,6 +234,5 @@ main(void)
 		cmocka_unit_test(hrw__minimal_disruption),
 	};
 
-	printf("seed %u\n", SEED);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, seed_print, NULL);
 }

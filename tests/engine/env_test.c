@@ -243,6 +243,15 @@ init__refuses_a_cpu_that_is_not_there(void **state)
 	expect_failure(&config, -EINVAL, "CPU 1000 ");
 }
 
+static int
+share(void **state)
+{
+	(void)state;
+	attempt = mmap(NULL, sizeof(*attempt), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	return attempt == MAP_FAILED ? -1 : 0;
+}
+
 int
 main(void)
 {
@@ -258,9 +267,5 @@ main(void)
 		cmocka_unit_test(init__refuses_a_cpu_that_is_not_there),
 	};
 
-	attempt = mmap(NULL, sizeof(*attempt), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		       -1, 0);
-	if (attempt == MAP_FAILED)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, share, NULL);
 }

@@ -417,7 +417,7 @@ start__says_what_is_wrong(void **state)
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(partial__is_flagged_and_told),
@@ -431,6 +431,5 @@ main(int argc, char **argv)
 		cmocka_unit_test(start__says_what_is_wrong),
 	};
 
-	gst_init(&argc, &argv);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, line_init, NULL);
 }

@@ -236,7 +236,7 @@ sink__stands_still(void **state)
 }
 
 int
-main(int argc, char **argv)
+main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(states__round_and_round),
@@ -247,6 +247,5 @@ main(int argc, char **argv)
 		cmocka_unit_test(sink__stands_still),
 	};
 
-	gst_init(&argc, &argv);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, line_init, NULL);
 }

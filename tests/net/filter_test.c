@@ -190,14 +190,15 @@ load(int table, int sockets)
 	return bpf_prog_load(BPF_PROG_TYPE_XDP, "filter", "Dual BSD/GPL", insns, count, NULL);
 }
 
-static void
-prepare(void)
+static int
+prepare(void **state)
 {
 	int table =
 		bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, 4, LULL_RX_PORT_FILTER_KEYS, NULL);
 	int sockets = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "sockets", 4, 4, 4, NULL);
 	uint32_t key = PORT, value = LULL_RX_PORT_FILTER_PORT, queue = 0, lo = 1;
 
+	(void)state;
 	if (table < 0 || sockets < 0) {
 		printf("skipped: needs the right to load BPF programs\n");
 		exit(SKIP);
@@ -211,8 +212,9 @@ prepare(void)
 	all = load(-1, sockets);
 	if (program < 0 || all < 0) {
 		fprintf(stderr, "the kernel refuses the filter: %s\n", strerror(errno));
-		exit(1);
+		return -1;
 	}
+	return 0;
 }
 
 int
@@ -226,6 +228,5 @@ main(void)
 		cmocka_unit_test(filter__may_take_all),
 	};
 
-	prepare();
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, prepare, NULL);
 }
