@@ -6,17 +6,12 @@
 #ifndef LULL_TEST_CAMERA_STAND_H
 #define LULL_TEST_CAMERA_STAND_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <lull/camera.h>
 
+#include "case.h"
 #include "frame/packet_write.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

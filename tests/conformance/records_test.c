@@ -6,15 +6,11 @@
  *
  * LULL_SEEDS in the environment tries so many seeds, LULL_SEED begins with that one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 #include <lull/dispatch.h>
 
+#include "case.h"
 #include "records_world.h"
 
 #define WORKERS_MAX 8
@@ -404,12 +400,10 @@ stand_difference(struct stand *stand)
 			    stand->given_count);
 }
 
-static void
-records__same_for_every_split(void **state)
+TEST(records__same_for_every_split)
 {
 	uint64_t first = environment("LULL_SEED", 0), count = environment("LULL_SEEDS", SEEDS);
 
-	(void)state;
 	for (uint64_t seed = first; seed < first + count; seed++) {
 		struct stand *stand = stand_create(seed);
 		const struct lull_flow_merge_counters *counters;
@@ -431,12 +425,10 @@ records__same_for_every_split(void **state)
 }
 
 /* The case above would notice: without the dispatcher's marks some record is given too early. */
-static void
-records__need_announcements(void **state)
+TEST(records__need_announcements)
 {
 	uint32_t differ = 0;
 
-	(void)state;
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		struct stand *stand = stand_create(seed);
 
@@ -452,12 +444,10 @@ records__need_announcements(void **state)
 }
 
 /* Too little room everywhere: records come early and say so, packets are all accounted for. */
-static void
-records__conserve_packets_without_room(void **state)
+TEST(records__conserve_packets_without_room)
 {
 	uint64_t evicted = 0;
 
-	(void)state;
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		struct stand *stand = stand_create(seed);
 		uint64_t inexact = 0, unrecorded = 0;
@@ -482,16 +472,4 @@ records__conserve_packets_without_room(void **state)
 		stand_destroy(stand);
 	}
 	assert_true(evicted > 1000);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records__same_for_every_split),
-		cmocka_unit_test(records__need_announcements),
-		cmocka_unit_test(records__conserve_packets_without_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,8 +185,7 @@ is_capture(const struct dirent *entry)
 	return dot != NULL && strcmp(dot, ".pcap") == 0;
 }
 
-static void
-matrix__each_capture_has_the_same_records(void **state)
+TEST(matrix__each_capture_has_the_same_records)
 {
 	struct turn turn = { .step = getenv("LULL_LONG") != NULL ? 1 : CELLS };
 	struct labels labels = { .differ = 0 };
@@ -194,7 +193,6 @@ matrix__each_capture_has_the_same_records(void **state)
 	struct dirent **entries;
 	int count = scandir(CAPTURES, &entries, is_capture, alphasort);
 
-	(void)state;
 	assert_in_range(count, 1, 1000);
 	for (int i = 0; i < count; i++) {
 		char path[1024];
@@ -209,13 +207,11 @@ matrix__each_capture_has_the_same_records(void **state)
 	assert_int_equal(labels.identified, 0);
 }
 
-static void
-matrix__all_captures_together_and_their_labels(void **state)
+TEST(matrix__all_captures_together_and_their_labels)
 {
 	struct turn turn = { .step = 1, .identify = lull_identify_version() != NULL };
 	struct labels labels = { .differ = 0 };
 
-	(void)state;
 	assert_in_range(matrix(CAPTURES, turn, &labels), 100, RECORDS_MAX);
 	printf("labels: %llu of %llu differ from those of one worker\n",
 	       (unsigned long long)labels.differ, (unsigned long long)labels.identified);
@@ -223,13 +219,4 @@ matrix__all_captures_together_and_their_labels(void **state)
 	assert_true(labels.differ * 1000000 <= labels.identified * LABELS_DIFFER_PPM);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(matrix__each_capture_has_the_same_records),
-		cmocka_unit_test(matrix__all_captures_together_and_their_labels),
-	};
-
-	return cmocka_run_group_tests(tests, setup, stand_stop);
-}
+TEST_GROUP(setup, stand_stop);

@@ -3,13 +3,8 @@
  * What a run says that resting added is never less than the truth. The truth beside it: the same
  * packets met by a thread that never rests.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "stand.h"
 
 #define US LULL_NS_PER_US
@@ -44,12 +39,10 @@ shaped(const char *governor, uint32_t shape, enum lull_arrival_kind kind, double
 	return config;
 }
 
-static void
-added__is_never_below_the_truth(void **state)
+TEST(added__is_never_below_the_truth)
 {
 	static const double rates[] = { 2e4, 1e6, 6e6 };
 
-	(void)state;
 	for (uint32_t i = 0; i < STAND_COUNT(shapes) * STAND_COUNT(kinds) * STAND_COUNT(rates);
 	     i++) {
 		uint32_t shape = i % STAND_COUNT(shapes);
@@ -78,10 +71,8 @@ added__is_never_below_the_truth(void **state)
 }
 
 /* Who never rests adds nothing but the unlucky part of an empty look. */
-static void
-added__of_spin_is_nothing(void **state)
+TEST(added__of_spin_is_nothing)
 {
-	(void)state;
 	for (uint32_t shape = 0; shape < STAND_COUNT(shapes); shape++) {
 		struct lull_sim_config config = shaped("spin", shape, LULL_ARRIVAL_POISSON, 2e4);
 		struct lull_sim_result result;
@@ -96,29 +87,15 @@ added__of_spin_is_nothing(void **state)
 }
 
 /* One ring at a low rate: a rest of 50 us adds 25 in the mean, and 50 at most. */
-static void
-added__of_a_fixed_rest(void **state)
+TEST(added__of_a_fixed_rest)
 {
 	struct lull_sim_config config = shaped("fixed", 0, LULL_ARRIVAL_POISSON, 2e4);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.machine = stand_machine();
 	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = 50 * US;
 	config.duration_ns = LULL_NS_PER_S;
 	stand_run(&config, &result);
 	assert_true(mean(&result.added) > 24500 && mean(&result.added) < 25500);
 	assert_in_range(result.added.max, 49900, 50500);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(added__is_never_below_the_truth),
-		cmocka_unit_test(added__of_spin_is_nothing),
-		cmocka_unit_test(added__of_a_fixed_rest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "case.h"
 #include "stand.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* ---- whole simulations ---- */
 

@@ -6,18 +6,13 @@
 #ifndef LULL_TEST_DISPATCH_STAND_H
 #define LULL_TEST_DISPATCH_STAND_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <lull/dispatch.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "dispatch/weights.h"
 

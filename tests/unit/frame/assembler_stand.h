@@ -6,15 +6,12 @@
 #ifndef LULL_TEST_ASSEMBLER_STAND_H
 #define LULL_TEST_ASSEMBLER_STAND_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <lull/frame.h>
+
+#include "case.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define STAND_BYTES 4096
