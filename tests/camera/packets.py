@@ -18,9 +18,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from lull_cam import PATIENCE_S, Stand, check, free_ports, wait_for
+from lull_cam import PATIENCE_S, Stand
 from pictures import fill
 from rights import take
+from verdict import check, free_ports, wait_for
 
 FRAMES = 30
 SIZE = "width=128,height=96"
@@ -170,11 +171,11 @@ def around_a_partial_frame(keeper: Keeper) -> None:
 
 
 def pictures(folder: Path, count: int) -> None:
-    wait_for(lambda: len(list(folder.glob("*.raw"))) == count, f"{count} frames")
+    wait_for(f"{count} frames", lambda: len(list(folder.glob("*.raw"))) == count)
 
 
 def grows(file: Path, size: int) -> None:
-    wait_for(lambda: file.stat().st_size > size, "written")
+    wait_for("written", lambda: file.stat().st_size > size)
 
 
 def when_told(keeper: Keeper) -> None:

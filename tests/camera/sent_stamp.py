@@ -16,8 +16,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from lull_cam import FIGURES, PATIENCE_S, Stand, check, free_ports
+from lull_cam import FIGURES, PATIENCE_S, Stand
 from rights import take
+from verdict import check, free_ports
 
 WIDTH, HEIGHT, FRAMES = 320, 120, 20
 SENT = {"sent_done_ns", "sent_fetched_ns"}

@@ -21,7 +21,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from lull_cam import PATIENCE_S, Running, Stand, check, free_ports
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from lull_cam import PATIENCE_S, Running, Stand
+from verdict import check, free_ports
 
 WIDTH, HEIGHT = 320, 240
 PACKET = 1000
@@ -254,7 +257,7 @@ def waits_for_nobody(place: Place) -> None:
         gone.next("image")
         gone.close()
         run.sums_up()
-    (stream,) = place.result()["streams"]
+    (stream,) = place.written()["streams"]
     counters = stream["counters"]
     check(counters["fetched"] >= frames, "all frames", counters)
     check(counters["fetched"] == counters["put"], "all put back", counters)

@@ -15,11 +15,11 @@ from pathlib import Path
 from blocks import Block, Step
 from place import PATH, Lacking, Place
 from terminal import Shell, running
+from verdict import check, wait_for
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
 from worker import worker
-from world import check, wait_for
 
 YOURS = """#include <stdint.h>
 #include <stdlib.h>
