@@ -26,6 +26,9 @@
 
 #include <cmocka.h>
 
+/** Elements of an array. */
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 struct test_case {
 	const char *name;
 	int line;

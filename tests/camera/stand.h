@@ -14,7 +14,6 @@
 #include "case.h"
 #include "frame/packet_write.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define STAND_PACKET_BYTES 1400
 #define STAND_WAIT_NS (20 * LULL_NS_PER_S) /* generous: the machine may be busy */
 

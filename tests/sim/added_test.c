@@ -43,11 +43,10 @@ TEST(added__is_never_below_the_truth)
 {
 	static const double rates[] = { 2e4, 1e6, 6e6 };
 
-	for (uint32_t i = 0; i < STAND_COUNT(shapes) * STAND_COUNT(kinds) * STAND_COUNT(rates);
-	     i++) {
-		uint32_t shape = i % STAND_COUNT(shapes);
-		enum lull_arrival_kind kind = kinds[i / STAND_COUNT(shapes) % STAND_COUNT(kinds)];
-		double pps = rates[i / STAND_COUNT(shapes) / STAND_COUNT(kinds)];
+	for (uint32_t i = 0; i < COUNT(shapes) * COUNT(kinds) * COUNT(rates); i++) {
+		uint32_t shape = i % COUNT(shapes);
+		enum lull_arrival_kind kind = kinds[i / COUNT(shapes) % COUNT(kinds)];
+		double pps = rates[i / COUNT(shapes) / COUNT(kinds)];
 		struct lull_sim_config config = shaped("spin", shape, kind, pps);
 		struct lull_sim_result spin, rested;
 
@@ -73,7 +72,7 @@ TEST(added__is_never_below_the_truth)
 /* Who never rests adds nothing but the unlucky part of an empty look. */
 TEST(added__of_spin_is_nothing)
 {
-	for (uint32_t shape = 0; shape < STAND_COUNT(shapes); shape++) {
+	for (uint32_t shape = 0; shape < COUNT(shapes); shape++) {
 		struct lull_sim_config config = shaped("spin", shape, LULL_ARRIVAL_POISSON, 2e4);
 		struct lull_sim_result result;
 		uint64_t round_ns = 60 + 40 * (config.queue_count + 1);

@@ -51,7 +51,7 @@ TEST(sleep__is_as_late_as_measured)
 		double p50_us, p99_us, p999_us;
 	} measured[] = { { false, 13.8, 61, 5202 }, { true, 13.6, 23, 124 } };
 
-	for (size_t i = 0; i < STAND_COUNT(measured); i++) {
+	for (size_t i = 0; i < COUNT(measured); i++) {
 		const double wanted[] = { measured[i].p50_us, measured[i].p99_us,
 					  measured[i].p999_us };
 		const uint32_t ppm[] = { 500000, 990000, 999000 };
@@ -63,7 +63,7 @@ TEST(sleep__is_as_late_as_measured)
 		config.duration_ns = 60 * LULL_NS_PER_S;
 		stand_run(&config, &result);
 		assert_true(result.rest.count > 300000);
-		for (size_t k = 0; k < STAND_COUNT(wanted); k++)
+		for (size_t k = 0; k < COUNT(wanted); k++)
 			about((double)lull_histogram_quantile(&result.rest, ppm[k]) / 1000 - 100,
 			      wanted[k] * 0.75, wanted[k] * 1.25,
 			      measured[i].fifo ? "fifo, us late" : "ordinary, us late");
@@ -122,7 +122,7 @@ TEST(short_rests__are_not_given_away_twice)
 {
 	static const uint64_t rests_ns[] = { 100, 1000, 3000, 20000 };
 
-	for (size_t i = 0; i < STAND_COUNT(rests_ns); i++)
+	for (size_t i = 0; i < COUNT(rests_ns); i++)
 		for (int fifo = 0; fifo < 2; fifo++) {
 			struct lull_sim_config config = config_beside("fixed", 1e4, 100, fifo == 1);
 			struct lull_sim_result result;
@@ -141,7 +141,7 @@ TEST(part_time__gets_its_share)
 {
 	static const char *const governors[] = { "spin", "fixed" };
 
-	for (size_t i = 0; i < STAND_COUNT(governors); i++)
+	for (size_t i = 0; i < COUNT(governors); i++)
 		for (int fifo = 0; fifo < 2; fifo++) {
 			struct lull_sim_config config =
 				config_beside(governors[i], 1e4, 30, fifo == 1);

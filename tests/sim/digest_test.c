@@ -75,11 +75,11 @@ digest_of(const char *governor, enum lull_arrival_kind kind)
 
 TEST(seed__gives_the_result_written_down)
 {
-	uint64_t digests[STAND_COUNT(kinds)];
+	uint64_t digests[COUNT(kinds)];
 	bool differs = false;
 
-	for (size_t i = 0; i < STAND_COUNT(pinned); i++) {
-		for (size_t k = 0; k < STAND_COUNT(kinds); k++)
+	for (size_t i = 0; i < COUNT(pinned); i++) {
+		for (size_t k = 0; k < COUNT(kinds); k++)
 			digests[k] = digest_of(pinned[i].governor, kinds[k]);
 		differs = differs || digests[0] != pinned[i].constant ||
 			  digests[1] != pinned[i].poisson || digests[2] != pinned[i].selfsimilar ||
@@ -98,7 +98,7 @@ TEST(seed__gives_the_same_result_again)
 	static struct lull_sim_result a[LULL_SIM_SIDE_COUNT], b[LULL_SIM_SIDE_COUNT];
 
 	for (uint32_t g = 0; lull_idle_governors[g] != NULL; g++)
-		for (size_t p = 0; p < STAND_COUNT(paths); p++) {
+		for (size_t p = 0; p < COUNT(paths); p++) {
 			struct lull_sim_config config =
 				config_of(lull_idle_governor_name(lull_idle_governors[g]),
 					  LULL_ARRIVAL_SELFSIMILAR);

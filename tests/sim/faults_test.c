@@ -8,21 +8,13 @@
 #define US LULL_NS_PER_US
 #define MS LULL_NS_PER_MS
 
-static void
-about(double value, double expected, double tolerance, const char *what)
-{
-	if (value < expected * (1 - tolerance) || value > expected * (1 + tolerance))
-		fail_msg("%s: %f, expected %f within %f %%", what, value, expected,
-			 tolerance * 100);
-}
-
 TEST(stall__takes_its_share_of_the_time)
 {
 	static const struct {
 		uint64_t every_ns, ns;
 	} stalls[] = { { MS, 100 * US }, { 200 * US, 300 * US }, { 5 * MS, 20 * US } };
 
-	for (size_t i = 0; i < STAND_COUNT(stalls); i++) {
+	for (size_t i = 0; i < COUNT(stalls); i++) {
 		double share = (double)stalls[i].ns / (double)(stalls[i].ns + stalls[i].every_ns);
 		struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e5);
 		struct lull_sim_config config = stand_config("spin", &arrival);
@@ -36,8 +28,8 @@ TEST(stall__takes_its_share_of_the_time)
 		config.warmup_ns = 100 * MS;
 		config.duration_ns = 10 * LULL_NS_PER_S;
 		stand_run(&config, &result);
-		about((double)result.stolen_ns / (double)result.time_ns, share, 0.03,
-		      "stolen, seed 7");
+		stand_about((double)result.stolen_ns / (double)result.time_ns, share, 0.03,
+			    "stolen, seed 7");
 		assert_in_range(result.cpu_ns + result.stolen_ns, result.time_ns - stalls[i].ns,
 				result.time_ns + stalls[i].ns);
 		assert_true(result.latency.max >= stalls[i].ns);
@@ -62,7 +54,7 @@ TEST(stall__lengths_are_spread_over_their_range)
 	}
 	assert_in_range(low_ns, 500 * US, 502 * US);
 	assert_in_range(high_ns, 2998 * US, 3000 * US);
-	about((double)sum_ns / count, 1750e3, 0.01, "mean length, seed 4");
+	stand_about((double)sum_ns / count, 1750e3, 0.01, "mean length, seed 4");
 }
 
 /* A host that turns bad later on. */
@@ -83,7 +75,7 @@ TEST(stall__begins_when_it_is_told_to)
 	assert_int_equal(result.stolen_ns, 0);
 	config.duration_ns = 4 * LULL_NS_PER_S;
 	stand_run(&config, &result);
-	about((double)result.stolen_ns, 1e9, 0.15, "stolen in 3 s, seed 9");
+	stand_about((double)result.stolen_ns, 1e9, 0.15, "stolen in 3 s, seed 9");
 }
 
 /* Two threads of one core lose the time of that core once. */
@@ -101,7 +93,8 @@ TEST(stall__of_a_shared_core_counts_once)
 	config.seed = 8;
 	config.duration_ns = 6 * LULL_NS_PER_S;
 	stand_run(&config, &result);
-	about((double)result.stolen_ns, (double)config.duration_ns / 3, 0.03, "stolen, seed 8");
+	stand_about((double)result.stolen_ns, (double)config.duration_ns / 3, 0.03,
+		    "stolen, seed 8");
 }
 
 /* A wake-up that falls into a stall comes at its end. */
@@ -142,7 +135,7 @@ TEST(late__lengthens_its_share_of_the_rests)
 	stand_run(&config, &result);
 	for (uint32_t i = lull_histogram_bin(350 * US); i < LULL_HISTOGRAM_BINS; i++)
 		late += result.rest.bins[i];
-	about((double)late / (double)result.rest.count, 0.1, 0.03, "late rests, seed 17");
+	stand_about((double)late / (double)result.rest.count, 0.1, 0.03, "late rests, seed 17");
 	assert_int_equal(result.rest.max, 350 * US);
 	assert_int_equal(result.counters.overshoot_ns, late * config.late_ns);
 }

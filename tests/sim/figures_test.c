@@ -32,7 +32,7 @@ TEST(energy__of_rests_by_hand)
 	} rests[] = { { 30 * US, 4 }, { 51999, 4 }, { 52000, 1 }, { 500 * US, 1 } };
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_OFF, 0);
 
-	for (size_t i = 0; i < STAND_COUNT(rests); i++) {
+	for (size_t i = 0; i < COUNT(rests); i++) {
 		struct lull_sim_config config = stand_config("fixed", &arrival);
 		double cycle_ns = (double)rests[i].rest_ns + 200, watts;
 		struct lull_sim_result result;

@@ -12,14 +12,6 @@
 #define US LULL_NS_PER_US
 #define MS LULL_NS_PER_MS
 
-static void
-about(double value, double expected, double tolerance, const char *what)
-{
-	if (value < expected * (1 - tolerance) || value > expected * (1 + tolerance))
-		fail_msg("%s: %f, expected %f within %f %%", what, value, expected,
-			 tolerance * 100);
-}
-
 /* Packets of an arrival process up to a time. */
 static uint64_t
 arrivals(const struct lull_sim_config *config, uint64_t end_ns)
@@ -59,14 +51,14 @@ TEST(run__spin_at_a_low_rate_is_exact)
 		assert_int_equal(result.latency.bins[bin], 0);
 	assert_true(result.latency.max <= 150 + 100);
 	/* somewhere between two looks, all alike */
-	about((double)result.latency.sum / (double)result.latency.count, 200, 0.02, "mean");
+	stand_about((double)result.latency.sum / (double)result.latency.count, 200, 0.02, "mean");
 }
 
 TEST(run__time_and_cpu_add_up)
 {
 	static const double rates[] = { 1e3, 1e5, 3e6 };
 
-	for (size_t i = 0; i < STAND_COUNT(rates); i++) {
+	for (size_t i = 0; i < COUNT(rates); i++) {
 		struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, rates[i]);
 		struct lull_sim_config config = stand_config("fixed", &arrival);
 		struct lull_sim_result result;
@@ -135,7 +127,7 @@ TEST(run__spin_waits_as_theory_says)
 	static const double loads[] = { 0.5, 0.7 };
 	const double service_ns = 210, vacation_ns = 100;
 
-	for (size_t i = 0; i < STAND_COUNT(loads); i++) {
+	for (size_t i = 0; i < COUNT(loads); i++) {
 		double pps = loads[i] / service_ns * 1e9;
 		double wait_ns = loads[i] * service_ns / (2 * (1 - loads[i])) + vacation_ns / 2;
 		struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, pps);
@@ -148,10 +140,10 @@ TEST(run__spin_waits_as_theory_says)
 		config.duration_ns = 200 * MS;
 		stand_run(&config, &result);
 		assert_int_equal(result.lost, 0);
-		about((double)result.latency.sum / (double)result.latency.count - 150, wait_ns,
-		      0.03, "mean wait, seed 4");
-		about((double)result.counters.busy_ns / (double)result.time_ns, loads[i], 0.01,
-		      "load, seed 4");
+		stand_about((double)result.latency.sum / (double)result.latency.count - 150,
+			    wait_ns, 0.03, "mean wait, seed 4");
+		stand_about((double)result.counters.busy_ns / (double)result.time_ns, loads[i],
+			    0.01, "load, seed 4");
 	}
 }
 
@@ -257,14 +249,14 @@ TEST(relay__fast_producer_fills_the_link)
 	const double line_pps = 1e9 / ((508 + 24) * 8);
 
 	assert_non_null(sides);
-	for (size_t i = 0; i < STAND_COUNT(governors); i++) {
+	for (size_t i = 0; i < COUNT(governors); i++) {
 		struct lull_sim_config config = relay(governors[i], 10 * line_pps);
 
 		stand_run_sides(&config, sides);
-		about((double)receive->delivered * 1e9 / (double)receive->time_ns, line_pps, 0.005,
-		      "speed");
-		about((double)send->delivered * 1e9 / (double)send->time_ns, line_pps, 0.005,
-		      "speed of the sender");
+		stand_about((double)receive->delivered * 1e9 / (double)receive->time_ns, line_pps,
+			    0.005, "speed");
+		stand_about((double)send->delivered * 1e9 / (double)send->time_ns, line_pps, 0.005,
+			    "speed of the sender");
 		assert_int_equal(send->lost, 0);
 		assert_int_equal(receive->lost, 0);
 		assert_int_equal(send->rest.count, 0);
@@ -287,8 +279,8 @@ TEST(relay__slow_producer_lets_both_rest)
 	assert_int_equal(receive->lost, 0);
 	assert_true(send->rest.count > 1000 && receive->rest.count > 1000);
 	assert_int_equal(send->rest.count, send->counters.turns_empty);
-	about((double)receive->delivered, 1e5 * 0.08, 0.01, "delivered");
-	about((double)send->delivered, 1e5 * 0.08, 0.01, "sent");
+	stand_about((double)receive->delivered, 1e5 * 0.08, 0.01, "delivered");
+	stand_about((double)send->delivered, 1e5 * 0.08, 0.01, "sent");
 	assert_int_equal(receive->bytes, receive->delivered * 508);
 	free(sides);
 }

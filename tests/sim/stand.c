@@ -27,6 +27,14 @@ stand_arrival(enum lull_arrival_kind kind, double pps)
 	};
 }
 
+void
+stand_about(double value, double expected, double tolerance, const char *what)
+{
+	if (value < expected * (1 - tolerance) || value > expected * (1 + tolerance))
+		fail_msg("%s: %f, expected %f within %f %%", what, value, expected,
+			 tolerance * 100);
+}
+
 struct lull_sim_config
 stand_config(const char *governor, const struct lull_arrival_config *arrival)
 {
@@ -145,7 +153,7 @@ digest_verdict(uint64_t *digest, const struct lull_verdict *verdict)
 		verdict->calibration_count,
 	};
 
-	for (size_t i = 0; i < STAND_COUNT(words); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		digest_word(digest, words[i]);
 }
 
@@ -159,7 +167,7 @@ stand_digest(const struct lull_sim_result *result)
 	const struct lull_counter_info *row;
 	uint64_t digest = 0xcbf29ce484222325ULL;
 
-	for (size_t i = 0; i < STAND_COUNT(words); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		digest_word(&digest, words[i]);
 	for (uint32_t i = 0; i < LULL_SIM_STATES_MAX; i++)
 		digest_word(&digest, result->state_ns[i]);

@@ -63,7 +63,7 @@ TEST(rest__ends_with_the_packet)
 {
 	static const enum lull_rest_depth depths[] = { LULL_REST_MONITOR, LULL_REST_INTERRUPT };
 
-	for (uint32_t i = 0; i < 2 * STAND_COUNT(depths); i++) {
+	for (uint32_t i = 0; i < 2 * COUNT(depths); i++) {
 		enum lull_rest_depth depth = depths[i % 2];
 		struct lull_sim_config config = waiting(depth, 5 * MS);
 		struct lull_sim_result result;
@@ -91,7 +91,7 @@ TEST(rest__ends_by_timer_when_nothing_comes)
 {
 	static const enum lull_rest_depth depths[] = { LULL_REST_MONITOR, LULL_REST_INTERRUPT };
 
-	for (size_t i = 0; i < STAND_COUNT(depths); i++) {
+	for (size_t i = 0; i < COUNT(depths); i++) {
 		struct lull_sim_config config = waiting(depths[i], 400 * US);
 		struct lull_sim_result result;
 

@@ -150,14 +150,14 @@ TEST(verdict__agrees_with_the_share_of_late_packets)
 	bool all = getenv("LULL_LONG") != NULL;
 	uint32_t number = 0, wrong = 0, count = 0;
 
-	for (size_t s = 0; s < STAND_COUNT(stalls_ms); s++)
-		for (size_t r = 0; r < STAND_COUNT(rates_per_s); r++)
-			for (size_t p = 0; p < STAND_COUNT(packets_pps); p++, number++) {
+	for (size_t s = 0; s < COUNT(stalls_ms); s++)
+		for (size_t r = 0; r < COUNT(rates_per_s); r++)
+			for (size_t p = 0; p < COUNT(packets_pps); p++, number++) {
 				const struct cell cell = { stalls_ms[s], rates_per_s[r],
 							   packets_pps[p] };
 
 				/* each stall with each rate, and packets in turn */
-				if (!all && (s + r) % STAND_COUNT(packets_pps) != p)
+				if (!all && (s + r) % COUNT(packets_pps) != p)
 					continue;
 				count++;
 				wrong += cell_agrees(&cell, 100 + number) ? 0 : 1;
@@ -175,7 +175,7 @@ TEST(verdict__agrees_beside_other_work)
 	uint32_t wrong = 0;
 
 	for (int fifo = 0; fifo < 2; fifo++)
-		for (size_t p = 0; p < STAND_COUNT(packets_pps); p++) {
+		for (size_t p = 0; p < COUNT(packets_pps); p++) {
 			const struct cell cell = { 0, 0, packets_pps[p] };
 			struct lull_sim_config config = cell_config(&cell, 400 + p);
 
@@ -200,7 +200,7 @@ TEST(no_packets__rests_whatever_the_host_does)
 	};
 	uint32_t wrong = 0;
 
-	for (size_t i = 0; i < STAND_COUNT(cells); i++) {
+	for (size_t i = 0; i < COUNT(cells); i++) {
 		struct lull_sim_config config = cell_config(&cells[i], 200 + i);
 		struct record *record = record_run(&config);
 		const struct step *end = &record->steps[record->count - 1];
@@ -248,7 +248,7 @@ TEST(host_turns_bad__feasible_is_taken_back_within_a_second)
 	};
 	uint32_t wrong = 0;
 
-	for (size_t i = 0; i < STAND_COUNT(cells); i++) {
+	for (size_t i = 0; i < COUNT(cells); i++) {
 		struct lull_sim_config config = cell_config(&cells[i], 300 + i);
 		struct record *record;
 		const struct step *good;

@@ -9,7 +9,6 @@
 #include "idle/estimate.h"
 
 #define WINDOW_NS (10 * LULL_NS_PER_MS)
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SEED 4711
 
 static struct lull_estimate estimate;

@@ -8,7 +8,6 @@
 #include "idle/sample_window.h"
 
 #define SPAN_NS 10000
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SEED 20260801
 
 /* Everything ever added, for the naive way. */

@@ -17,7 +17,6 @@
 #include "dispatch/weights.h"
 
 #define STAND_CAPACITY 1024
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct dispatch_stand {
 	struct lull_dispatch_config config;

@@ -13,7 +13,6 @@
 
 #include "case.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define STAND_BYTES 4096
 #define STAND_BUFFERS 16
 #define STAND_OLD 0xee /* what buffers hold before */
