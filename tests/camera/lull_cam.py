@@ -118,6 +118,15 @@ class Stand(Command):
     def lines(self, name: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.scratch / name).read_text().splitlines()]
 
+class Pair(Stand):
+    """With lull-cam-source, and an address of its camera that no test beside this one takes."""
+
+    def __init__(self, program: str, source: str, scratch: str) -> None:
+        super().__init__(program, scratch, scratch)
+        self.source = str(Path(source).resolve())
+        pid = os.getpid()
+        self.camera = f"127.{100 + pid % 100}.{pid // 100 % 250}.{1 + pid // 25000 % 250}"
+
 
 # ---- a sender ----
 
