@@ -15,10 +15,10 @@ from pathlib import Path
 from blocks import Block, Step
 from place import PATH, Lacking, Place
 from terminal import Shell, running
-from verdict import check, wait_for
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
+from verdict import check, wait_for
 from worker import worker
 
 YOURS = """#include <stdint.h>

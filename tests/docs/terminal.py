@@ -19,10 +19,10 @@ from typing import Any
 
 from blocks import Step, missing
 from place import Place
-from verdict import Failure, check, wait_for
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
+from verdict import Failure, check, wait_for
 
 MARK = "-- status "
 PATIENCE_S = 120.0
