@@ -47,12 +47,10 @@ __wrap_recvmmsg(int fd, struct mmsghdr *messages, unsigned int count, int flags,
 }
 
 /* The first ones arrived before the kernel stamped, and were stamped when they were read. */
-static void
-stamps__of_earlier_packets_are_no_later(void **state)
+TEST(stamps__of_earlier_packets_are_no_later)
 {
 	struct lull_net_packet packets[PKTS] = { { .stamp_ns = 0 } };
 
-	(void)state;
 	for (uint32_t i = 0; i < PKTS; i++)
 		packets[i].stamp_ns = stamps[i];
 	kernel_stamps_in_order(packets, PKTS);
@@ -104,28 +102,12 @@ stamps_in_order(const char *backend)
 	stand_close(&stand);
 }
 
-static void
-kernel__receives_stamps_in_order(void **state)
+TEST(kernel__receives_stamps_in_order)
 {
-	(void)state;
 	stamps_in_order("kernel:lo");
 }
 
-static void
-kernel_busy__receives_stamps_in_order(void **state)
+TEST(kernel_busy__receives_stamps_in_order)
 {
-	(void)state;
 	stamps_in_order("kernel-busy:lo");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stamps__of_earlier_packets_are_no_later),
-		cmocka_unit_test(kernel__receives_stamps_in_order),
-		cmocka_unit_test(kernel_busy__receives_stamps_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which packets of a frame are asked for, and when: pieces and time go in, requests come out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 
+#include "case.h"
 #include "gige/resend_stream.h"
 
 #define DATA 1000 /* bytes of a packet */
@@ -139,8 +134,7 @@ assert_asked(const struct stand *stand, uint32_t index, uint64_t block, uint32_t
 	assert_int_equal(stand->asked[index].last, last);
 }
 
-static void
-turn__asks_for_a_hole_by_packet_number(void **state)
+TEST_WITH(turn__asks_for_a_hole_by_packet_number, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -153,8 +147,7 @@ turn__asks_for_a_hole_by_packet_number(void **state)
 	assert_false(stand->asked[0].extended);
 }
 
-static void
-turn__wide_ids(void **state)
+TEST_WITH(turn__wide_ids, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -168,8 +161,7 @@ turn__wide_ids(void **state)
 }
 
 /* A pause in mid-frame need not be its end: one packet tells, and then the next one. */
-static void
-turn__tail_after_silence(void **state)
+TEST_WITH(turn__tail_after_silence, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -185,8 +177,7 @@ turn__tail_after_silence(void **state)
 	assert_asked(stand, 1, KEY & 0xffff, 52, 52);
 }
 
-static void
-turn__tail_after_the_next_frame_began(void **state)
+TEST_WITH(turn__tail_after_the_next_frame_began, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -198,8 +189,7 @@ turn__tail_after_the_next_frame_began(void **state)
 }
 
 /* What comes late of an old frame says nothing of where the sender is. */
-static void
-turn__late_packet_of_an_old_frame(void **state)
+TEST_WITH(turn__late_packet_of_an_old_frame, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 	struct lull_frame frame;
@@ -212,8 +202,7 @@ turn__late_packet_of_an_old_frame(void **state)
 	assert_int_equal(stand->count, 0);
 }
 
-static void
-turn__what_is_gone_is_not_asked_for_again(void **state)
+TEST_WITH(turn__what_is_gone_is_not_asked_for_again, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -226,8 +215,7 @@ turn__what_is_gone_is_not_asked_for_again(void **state)
 }
 
 /* Without an answer: again after a time, and not for ever. */
-static void
-turn__silent_camera(void **state)
+TEST_WITH(turn__silent_camera, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -238,8 +226,7 @@ turn__silent_camera(void **state)
 }
 
 /* A hundredth of the frame may be asked for, but 16 packets in any case. */
-static void
-turn__budget(void **state)
+TEST_WITH(turn__budget, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 	uint32_t packets = 0;
@@ -255,8 +242,7 @@ turn__budget(void **state)
 }
 
 /* Every second packet is overtaken, two are lost: those that come leave room for them. */
-static void
-turn__many_reordered(void **state)
+TEST_WITH(turn__many_reordered, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -275,8 +261,7 @@ turn__many_reordered(void **state)
 }
 
 /* Pieces of frames long over do not displace what is known of an open one. */
-static void
-piece__strays(void **state)
+TEST_WITH(piece__strays, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -289,25 +274,4 @@ piece__strays(void **state)
 	stand_run(stand, 2 * LULL_NS_PER_MS);
 	assert_int_equal(stand->count, 1);
 	assert_asked(stand, 0, KEY & 0xffff, 7, 7);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, stand_open, stand_close)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(turn__asks_for_a_hole_by_packet_number),
-		TEST(turn__wide_ids),
-		TEST(turn__tail_after_silence),
-		TEST(turn__tail_after_the_next_frame_began),
-		TEST(turn__late_packet_of_an_old_frame),
-		TEST(turn__what_is_gone_is_not_asked_for_again),
-		TEST(turn__silent_camera),
-		TEST(turn__budget),
-		TEST(turn__many_reordered),
-		TEST(piece__strays),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
