@@ -14,7 +14,7 @@
 #include "discover.h"
 #include "host/error.h"
 #include "gige/gvcp.h"
-#include "resend.h"
+#include "gige/resend_stream.h"
 
 #define START_NS (5 * LULL_NS_PER_S)
 #define AGAIN_NS LULL_NS_PER_S /* after the camera was lost */
@@ -42,7 +42,7 @@ struct camera_control {
 
 	/* the receiving thread */
 	bool resends;
-	struct camera_resend resend;
+	struct lull_resend_stream resend;
 };
 
 /* ---- its own thread ---- */
@@ -246,7 +246,7 @@ camera_control_start(struct camera_stream *stream, struct lull_error *error)
 	control->fd = control->kick_fd = -1;
 	control->xml = malloc(XML_BYTES_MAX);
 	control->resends = stream->config.resend;
-	camera_resend_init(&control->resend, stream->config.resend_ppm);
+	lull_resend_stream_init(&control->resend, stream->config.resend_ppm);
 	rc = control_begin(control, stream, error);
 	if (rc != 0) {
 		control_free(control);
@@ -286,7 +286,7 @@ camera_control_piece(struct camera_control *control, uint64_t now_ns,
 		     const struct lull_frame_piece *piece)
 {
 	if (control->resends)
-		camera_resend_piece(&control->resend, now_ns, piece);
+		lull_resend_stream_piece(&control->resend, now_ns, piece);
 }
 
 static bool
@@ -327,8 +327,8 @@ camera_control_turn(struct camera_control *control, struct camera_stream *stream
 	control->resend.tail_ns = control_tail_ns(stream);
 	if (control->resend.frame_bytes == 0)
 		control->resend.frame_bytes = stream->claim.burst_bytes;
-	due_ns = camera_resend_turn(&control->resend, now_ns, stream->assembler, control_ask,
-				    control);
+	due_ns = lull_resend_stream_turn(&control->resend, now_ns, stream->assembler, control_ask,
+					 control);
 	if (atomic_load(&control->head) != head)
 		control_kick(control);
 	return due_ns;

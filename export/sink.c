@@ -22,9 +22,7 @@ static const struct sink_exporter *const sink_exporters[FLOW_SINK_KINDS] = {
 };
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-#member, member_unit, text, offsetof(struct flow_sink_counters, member)            \
-	}
+	LULL_COUNTER_ROW(struct flow_sink_counters, member, member_unit, text)
 
 const struct lull_counter_info flow_sink_counter_table[] = {
 	ROW(taken, "records", "records taken from the aggregators"),

@@ -102,9 +102,10 @@ source_open(LullCameraSrc *source, struct lull_error *error)
 	struct lull_camera_stream stream;
 	int rc = lull_gst_settings_spec(settings, &source->spec, error);
 
+	if (rc == 0)
+		rc = lull_gst_settings_camera(settings, &config, error);
 	if (rc != 0)
 		return rc;
-	config = lull_gst_settings_camera(settings);
 	stream = cam_spec_stream(&source->spec);
 	rc = lull_gst_session_open(&config, &stream, &source->session, error);
 	if (rc != 0)

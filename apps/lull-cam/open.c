@@ -141,7 +141,7 @@ cam_open(struct cam *cam, struct lull_error *error)
 static int
 open_view(struct cam *cam, struct lull_error *error)
 {
-	const struct cam_view_config config = {
+	const struct camera_view_config config = {
 		.path = cam->settings.view,
 		.program = "lull-cam " LULL_VERSION,
 		.backend = cam->settings.backend,
@@ -150,7 +150,7 @@ open_view(struct cam *cam, struct lull_error *error)
 		.spec_count = cam->spec_count,
 	};
 
-	return config.path[0] == '\0' ? 0 : cam_view_open(&cam->view, &config, error);
+	return config.path[0] == '\0' ? 0 : camera_view_open(&cam->view, &config, error);
 }
 
 static int
@@ -202,7 +202,7 @@ cam_close(void *state)
 	struct cam *cam = state;
 
 	cam_control_stop(cam);
-	cam_view_close(cam->view);
+	camera_view_close(cam->view);
 	cam_packets_end(&cam->packets, &ignored);
 	/* Every image has been put back, so this is the end of it. */
 	lull_camera_close(cam->camera);

@@ -13,17 +13,6 @@
 
 /* ---- frames ---- */
 
-uint64_t
-cam_frames(const struct lull_assembler_counters *assembler, uint64_t *partial)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < LULL_FRAME_REASON_COUNT; i++)
-		sum += assembler->frames[i];
-	*partial = sum - assembler->frames[LULL_FRAME_COMPLETE];
-	return sum;
-}
-
 /* What the settings want of a frame, before it goes back. */
 static int
 run_take(struct cam *cam, const struct lull_camera_image *image, struct lull_error *error)
@@ -134,7 +123,7 @@ run_until_end(struct cam *cam, struct lull_error *error)
 		}
 		if (image != NULL) {
 			rc = run_take(cam, image, error);
-			if (!cam_view_take(cam->view, image))
+			if (!camera_view_take(cam->view, image))
 				lull_camera_put(cam->camera, image);
 		}
 		now_ns = lull_clock_ns();

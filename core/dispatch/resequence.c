@@ -52,10 +52,7 @@ struct lull_resequence {
 
 const struct lull_counter_info lull_resequence_counter_table[] = {
 #define ROW(member, help_text)                                                                     \
-	{                                                                                          \
-		.name = #member, .unit = "packets", .help = (help_text),                           \
-		.offset = offsetof(struct lull_resequence_counters, member)                        \
-	}
+	LULL_COUNTER_ROW(struct lull_resequence_counters, member, "packets", help_text)
 	ROW(pkts, "packets to be put in order"),
 	ROW(held, "packets that had to wait for an earlier packet"),
 	ROW(missing, "missing numbers: packets lost before, or later than delay or window allow"),

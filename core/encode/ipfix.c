@@ -47,9 +47,7 @@ struct lull_ipfix {
 };
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-#member, member_unit, text, offsetof(struct lull_ipfix_counters, member)           \
-	}
+	LULL_COUNTER_ROW(struct lull_ipfix_counters, member, member_unit, text)
 
 const struct lull_counter_info lull_ipfix_counter_table[] = {
 	ROW(messages, "messages", "messages made"),

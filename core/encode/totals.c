@@ -2,9 +2,7 @@
 #include <lull/encode.h>
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-#member, member_unit, text, offsetof(struct lull_encode_totals, member)            \
-	}
+	LULL_COUNTER_ROW(struct lull_encode_totals, member, member_unit, text)
 
 const struct lull_counter_info lull_encode_totals_table[] = {
 	ROW(rx, "packets", "packets received by the I/O threads"),

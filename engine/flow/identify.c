@@ -51,10 +51,7 @@ struct lull_identify {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_identify_counters, member)                          \
-	}
+	LULL_COUNTER_ROW(struct lull_identify_counters, member, unit_text, help_text)
 const struct lull_counter_info lull_identify_counter_table[] = {
 	ROW(pkts, "packets", "packets shown to the protocol identification"),
 	ROW(skipped, "packets", "packets it could not be shown: cut, later fragments, bad lengths"),

@@ -15,10 +15,7 @@
 #define HEADERS_BYTES_MOST 128
 
 #define COUNTER(member, unit_text, help_text)                                                      \
-	{                                                                                          \
-		.name = #member, .unit = (unit_text), .help = (help_text),                         \
-		.offset = offsetof(struct lull_traffic_counters, member),                          \
-	}
+	LULL_COUNTER_ROW(struct lull_traffic_counters, member, unit_text, help_text)
 
 const struct lull_counter_info lull_traffic_counter_table[] = {
 	COUNTER(offered, "packets", "packets due"),

@@ -82,6 +82,12 @@ struct lull_counter_info {
 	const char *help; /**< one line */
 	uint32_t offset;  /**< of a uint64_t in the module's counter struct */
 };
+/** The row of a member: LULL_COUNTER_ROW(struct counters, pkts, "packets", "received"). */
+#define LULL_COUNTER_ROW(type, member, unit_text, help_text)                                       \
+	{                                                                                          \
+		.name = #member, .unit = unit_text, .help = help_text,                             \
+		.offset = offsetof(type, member)                                                   \
+	}
 
 /**
  * A number and the range it must lie in. A lull_<module>_config_check() leaves the first one that

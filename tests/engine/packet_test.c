@@ -55,12 +55,10 @@ send_datagrams(int count)
 	close(fd);
 }
 
-static void
-missed__counts_what_the_kernel_dropped(void **state)
+TEST(missed__counts_what_the_kernel_dropped)
 {
 	uint64_t missed;
 
-	(void)state;
 	assert_int_equal(port.ring_pkts, RING);
 	assert_int_equal(lull_port_missed(&port), 0);
 	send_datagrams(RING / 4);
@@ -72,15 +70,13 @@ missed__counts_what_the_kernel_dropped(void **state)
 	assert_int_equal(lull_port_missed(&port), missed);
 }
 
-static void
-audit__charges_what_the_kernel_dropped(void **state)
+TEST(audit__charges_what_the_kernel_dropped)
 {
 	struct lull_forward_config forward;
 	struct lull_loop_config config = stand_loop("fwd0", 1, &port, &forward);
 	const struct lull_idle_counters *counters;
 	struct lull_loop *loop;
 
-	(void)state;
 	forward.mode = LULL_FORWARD_SINK;
 	config.governor = lull_idle_governor_find("fixed");
 	config.limits.rest_ns = 100 * LULL_NS_PER_MS;
@@ -114,13 +110,4 @@ setup(void **state)
 	return -1;
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(missed__counts_what_the_kernel_dropped),
-		cmocka_unit_test(audit__charges_what_the_kernel_dropped),
-	};
-
-	return cmocka_run_group_tests(tests, setup, stand_stop);
-}
+TEST_GROUP(setup, stand_stop);

@@ -109,12 +109,10 @@ expect_refusal(struct file *file, int rc, const char *words)
 
 /* ---- open ---- */
 
-static void
-replay_open__refuses(void **state)
+TEST(replay_open__refuses)
 {
 	struct file file = { .path = "/tmp/lull-pcap-absent" };
 
-	(void)state;
 	expect_refusal(&file, -ENOENT, "No such file");
 	strcpy(file.path, "/tmp");
 	expect_refusal(&file, -EINVAL, "not a regular file");
@@ -137,15 +135,13 @@ replay_open__refuses(void **state)
 	expect_refusal(&file, -EBADMSG, "truncated at byte 100");
 }
 
-static void
-replay_open__refuses_odd_speeds(void **state)
+TEST(replay_open__refuses_odd_speeds)
 {
 	static const double speeds[] = { -1, 0.0001, 1e7, 0.0 / 0.0 };
 	struct lull_error error;
 	struct lull_replay *replay;
 	struct file file;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++) {
 		file_begin(&file, 1);
 		file_frame(&file, 0, 1, 60, 60);
@@ -153,15 +149,13 @@ replay_open__refuses_odd_speeds(void **state)
 	}
 }
 
-static void
-replay_open__takes_stock(void **state)
+TEST(replay_open__takes_stock)
 {
 	const struct lull_replay_info *info;
 	struct lull_error error = { "" };
 	struct lull_replay *replay;
 	struct file file;
 
-	(void)state;
 	file_begin(&file, 1);
 	file_frame(&file, 0, 1, 13, 60); /* too short */
 	file_frame(&file, 1000, 2, 60, 60);
@@ -217,28 +211,24 @@ expect_due(double speed, const uint64_t *due_us, size_t count)
 	lull_replay_close(replay);
 }
 
-static void
-replay_cursor__keeps_the_timing(void **state)
+TEST(replay_cursor__keeps_the_timing)
 {
 	static const uint64_t original_us[] = { 0, 2000, 2000, 3000, 5000, 5000 };
 	static const uint64_t twice_us[] = { 0, 1000, 1000, 1500, 2500, 2500 };
 	static const uint64_t tenth_us[] = { 0, 20000, 20000 };
 	static const uint64_t max_us[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
-	(void)state;
 	expect_due(1, original_us, 6);
 	expect_due(2, twice_us, 6);
 	expect_due(0.1, tenth_us, 3);
 	expect_due(0, max_us, 9);
 }
 
-static void
-replay_cursor__goes_on_for_ever(void **state)
+TEST(replay_cursor__goes_on_for_ever)
 {
 	struct lull_replay *replay = open_three(1, 0);
 	struct lull_replay_cursor cursor;
 
-	(void)state;
 	lull_replay_begin(&cursor, replay, BEGIN_NS);
 	for (int i = 0; i < 3000; i++)
 		lull_replay_step(&cursor);
@@ -325,13 +315,11 @@ bench_finish(struct bench *bench)
 	}
 }
 
-static void
-replay_send__sends_what_was_captured(void **state)
+TEST(replay_send__sends_what_was_captured)
 {
 	struct rte_mbuf *pkts[6];
 	struct bench bench;
 
-	(void)state;
 	bench_open(&bench, open_three(100, 2));
 	while (!lull_traffic_done(bench.state))
 		bench_turn(&bench);
@@ -355,12 +343,10 @@ replay_send__sends_what_was_captured(void **state)
 	bench_close(&bench);
 }
 
-static void
-replay_send__full_speed_waits_for_the_driver(void **state)
+TEST(replay_send__full_speed_waits_for_the_driver)
 {
 	struct bench bench;
 
-	(void)state;
 	bench_open(&bench, open_three(0, 1000));
 	/* nobody listens: the ring fills and the rest waits */
 	for (int i = 0; i < 20; i++)
@@ -374,13 +360,11 @@ replay_send__full_speed_waits_for_the_driver(void **state)
 	bench_close(&bench);
 }
 
-static void
-replay_send__can_be_ended(void **state)
+TEST(replay_send__can_be_ended)
 {
 	const struct lull_traffic_command command = { .arrival.kind = LULL_ARRIVAL_OFF };
 	struct bench bench;
 
-	(void)state;
 	bench_open(&bench, open_three(0, 0));
 	for (int i = 0; i < 10; i++)
 		bench_turn(&bench);
@@ -393,19 +377,4 @@ replay_send__can_be_ended(void **state)
 	bench_close(&bench);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replay_open__refuses),
-		cmocka_unit_test(replay_open__refuses_odd_speeds),
-		cmocka_unit_test(replay_open__takes_stock),
-		cmocka_unit_test(replay_cursor__keeps_the_timing),
-		cmocka_unit_test(replay_cursor__goes_on_for_ever),
-		cmocka_unit_test(replay_send__sends_what_was_captured),
-		cmocka_unit_test(replay_send__full_speed_waits_for_the_driver),
-		cmocka_unit_test(replay_send__can_be_ended),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "encode/address.h"
 
@@ -25,20 +20,17 @@ assert_written(unsigned int version, const uint8_t *address, const char *expecte
 	assert_string_equal(line, expected);
 }
 
-static void
-address__v4(void **state)
+TEST(address__v4)
 {
 	static const uint8_t zero[16], all[16] = { 255, 255, 255, 255 };
 	static const uint8_t some[16] = { 192, 0, 2, 10 };
 
-	(void)state;
 	assert_written(4, zero, "0.0.0.0");
 	assert_written(4, all, "255.255.255.255");
 	assert_written(4, some, "192.0.2.10");
 }
 
-static void
-address__v6_as_rfc_5952_asks(void **state)
+TEST(address__v6_as_rfc_5952_asks)
 {
 	/* Its sections 4 and 5, and the ends of the range. */
 	static const char *const texts[] = {
@@ -57,7 +49,6 @@ address__v6_as_rfc_5952_asks(void **state)
 		"1:0:0:1::",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		uint8_t address[16];
 
@@ -67,12 +58,10 @@ address__v6_as_rfc_5952_asks(void **state)
 }
 
 /* The C library writes them alike, but for the deprecated IPv4-compatible ones (::a.b.c.d). */
-static void
-address__v6_as_the_library_writes_it(void **state)
+TEST(address__v6_as_the_library_writes_it)
 {
 	struct lull_prng prng;
 
-	(void)state;
 	print_message("seed %d\n", SEED);
 	lull_prng_init(&prng, SEED, 0);
 	for (int round = 0; round < ROUNDS; round++) {
@@ -88,16 +77,4 @@ address__v6_as_the_library_writes_it(void **state)
 		assert_non_null(inet_ntop(AF_INET6, address, expected, sizeof(expected)));
 		assert_written(6, address, expected);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(address__v4),
-		cmocka_unit_test(address__v6_as_rfc_5952_asks),
-		cmocka_unit_test(address__v6_as_the_library_writes_it),
-	};
-
-	return cmocka_run_group_tests_name("encode_address", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads messages with a decoder of its own, written from RFC 7011 and not from the encoder. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdalign.h>
 #include <string.h>
 
 #include <lull/encode.h>
 
+#include "case.h"
 #include "base/reader.h"
 
 #define PEN_REVERSE 29305
@@ -245,13 +240,11 @@ assert_direction(const struct collector *collector, const struct lull_flow_recor
 	assert_int_equal(number_of(collector, PEN_REVERSE, 6), record->tcp_flags[back]);
 }
 
-static void
-add__biflows_of_both_families_and_directions(void **state)
+TEST(add__biflows_of_both_families_and_directions)
 {
 	static struct stand stand;
 	struct lull_ipfix_config config = { 0 };
 
-	(void)state;
 	stand_open(&stand, &config);
 	for (unsigned int i = 0; i < 4; i++) {
 		struct lull_flow_record record = record_make(i < 2 ? 4 : 6, i % 2);
@@ -275,8 +268,7 @@ add__biflows_of_both_families_and_directions(void **state)
 	assert_int_equal(stand.collector.time_s, 1700000000);
 }
 
-static void
-add__end_reasons(void **state)
+TEST(add__end_reasons)
 {
 	static const struct {
 		enum lull_flow_end end;
@@ -290,7 +282,6 @@ add__end_reasons(void **state)
 	static struct stand stand;
 	struct lull_ipfix_config config = { 0 };
 
-	(void)state;
 	stand_open(&stand, &config);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct lull_flow_record record = record_make(4, 0);
@@ -302,15 +293,13 @@ add__end_reasons(void **state)
 	}
 }
 
-static void
-add__names_and_facts_on_request(void **state)
+TEST(add__names_and_facts_on_request)
 {
 	static struct stand stand;
 	struct lull_ipfix_config config = { .app = app_name, .facts = true, .domain_id = 77 };
 	struct lull_flow_record record = record_make(6, 0);
 	const struct value *name;
 
-	(void)state;
 	stand_open(&stand, &config);
 	lull_ipfix_add(stand.ipfix, TIME_NS, &record);
 	lull_ipfix_flush(stand.ipfix, TIME_NS);
@@ -329,13 +318,11 @@ add__names_and_facts_on_request(void **state)
 }
 
 /* Many records of both families in turn: messages of bounded length, no gap in the numbers. */
-static void
-add__messages_are_bounded(void **state)
+TEST(add__messages_are_bounded)
 {
 	static const uint32_t bounds[] = { 512, 1420, 65535 };
 	static struct stand stand;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
 		struct lull_ipfix_config config = { .app = app_name, .message_bytes = bounds[i] };
 
@@ -358,8 +345,7 @@ add__messages_are_bounded(void **state)
 	}
 }
 
-static void
-totals__are_an_options_record(void **state)
+TEST(totals__are_an_options_record)
 {
 	static struct stand stand;
 	struct lull_ipfix_config config = { .domain_id = 3 };
@@ -368,7 +354,6 @@ totals__are_an_options_record(void **state)
 	uint64_t *members = (uint64_t *)&totals;
 	uint64_t bytes;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(totals) / sizeof(*members); i++)
 		members[i] = 1ULL << i;
 	stand_open(&stand, &config);
@@ -413,13 +398,11 @@ templates_after(struct stand *stand, uint64_t time_ns)
 	return stand->collector.templates - before;
 }
 
-static void
-templates__again_after_their_time(void **state)
+TEST(templates__again_after_their_time)
 {
 	static struct stand stand;
 	struct lull_ipfix_config config = { .template_ns = 10 * LULL_NS_PER_S };
 
-	(void)state;
 	stand_open(&stand, &config);
 	assert_int_equal(templates_after(&stand, TIME_NS), 3);
 	assert_int_equal(templates_after(&stand, TIME_NS + 1), 0);
@@ -429,15 +412,13 @@ templates__again_after_their_time(void **state)
 	assert_int_equal(templates_after(&stand, TIME_NS), 3); /* the clock was set back */
 }
 
-static void
-templates__once_on_a_stream_and_after_restart(void **state)
+TEST(templates__once_on_a_stream_and_after_restart)
 {
 	static struct stand stand;
 	struct lull_ipfix_config config = { .template_ns = LULL_NS_PER_S, .stream = true };
 	struct lull_flow_record record = record_make(4, 0);
 	uint32_t records;
 
-	(void)state;
 	stand_open(&stand, &config);
 	assert_int_equal(templates_after(&stand, TIME_NS), 3);
 	assert_int_equal(templates_after(&stand, TIME_NS + LULL_NS_PER_S * 3600), 0);
@@ -452,14 +433,12 @@ templates__once_on_a_stream_and_after_restart(void **state)
 	assert_int_equal(stand.collector.records, records + 1);
 }
 
-static void
-config_check__message_bytes(void **state)
+TEST(config_check__message_bytes)
 {
 	static const uint32_t wrong[] = { 1, 511, 65536 };
 	struct lull_ipfix_config config = { 0 };
 	struct lull_range error;
 
-	(void)state;
 	assert_int_equal(lull_ipfix_config_check(&config, &error), 0);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		config.message_bytes = wrong[i];
@@ -468,21 +447,4 @@ config_check__message_bytes(void **state)
 		assert_string_equal(error.field, "message_bytes");
 		assert_int_equal(error.value, wrong[i]);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(add__biflows_of_both_families_and_directions),
-		cmocka_unit_test(add__end_reasons),
-		cmocka_unit_test(add__names_and_facts_on_request),
-		cmocka_unit_test(add__messages_are_bounded),
-		cmocka_unit_test(totals__are_an_options_record),
-		cmocka_unit_test(templates__again_after_their_time),
-		cmocka_unit_test(templates__once_on_a_stream_and_after_restart),
-		cmocka_unit_test(config_check__message_bytes),
-	};
-
-	return cmocka_run_group_tests_name("encode_ipfix", tests, NULL, NULL);
 }

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include <lull/encode.h>
+
+#include "case.h"
 
 #define PAYLOAD 4
 
@@ -78,14 +74,12 @@ assert_line(const struct lull_encode_json_config *config, const struct kept *kep
 	assert_string_equal(line, expected);
 }
 
-static void
-json__members_in_their_order(void **state)
+TEST(json__members_in_their_order)
 {
 	struct lull_encode_json_config config = { 0 };
 	struct kept kept = kept_make();
 	char expected[LULL_ENCODE_JSON_MAX];
 
-	(void)state;
 	snprintf(expected, sizeof(expected), PLAIN "}\n", "");
 	assert_line(&config, &kept, expected);
 	config.app = app_name;
@@ -94,14 +88,12 @@ json__members_in_their_order(void **state)
 	assert_line(&config, &kept, expected);
 }
 
-static void
-json__payload_and_facts(void **state)
+TEST(json__payload_and_facts)
 {
 	struct lull_encode_json_config config = { .facts = true, .payload_bytes = PAYLOAD };
 	struct kept kept = kept_make();
 	char expected[LULL_ENCODE_JSON_MAX];
 
-	(void)state;
 	snprintf(expected, sizeof(expected),
 		 PLAIN ",\"payload\":\"010203ff\",\"payload_rev\":\"abcd\",\"workers\":[0,3,31],"
 		       "\"moves\":2,\"reordered\":1,\"fragments\":5,\"end\":\"active\","
@@ -129,8 +121,7 @@ app_longest(void *arg, uint16_t app, uint16_t app_master, char *text, size_t siz
 	return text;
 }
 
-static void
-json__the_longest_record_fits(void **state)
+TEST(json__the_longest_record_fits)
 {
 	struct lull_encode_json_config config = { .facts = true,
 						  .payload_bytes = LULL_FLOW_PAYLOAD_MAX,
@@ -138,7 +129,6 @@ json__the_longest_record_fits(void **state)
 	char line[LULL_ENCODE_JSON_MAX];
 	struct kept kept;
 
-	(void)state;
 	memset(&kept, 0xff, sizeof(kept));
 	kept.record.key.version = 6;
 	kept.record.key.proto = LULL_FLOW_PROTO_TCP;
@@ -147,16 +137,4 @@ json__the_longest_record_fits(void **state)
 	kept.record.payload_len[0] = LULL_FLOW_PAYLOAD_MAX;
 	kept.record.payload_len[1] = LULL_FLOW_PAYLOAD_MAX;
 	assert_in_range(lull_encode_json(&config, &kept.record, line), 1400, sizeof(line));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(json__members_in_their_order),
-		cmocka_unit_test(json__payload_and_facts),
-		cmocka_unit_test(json__the_longest_record_fits),
-	};
-
-	return cmocka_run_group_tests_name("encode_json", tests, NULL, NULL);
 }

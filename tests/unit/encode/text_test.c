@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
+#include "case.h"
 #include "encode/text.h"
 
 /* Ends what was written and gives the next test a clean start. */
@@ -17,21 +12,18 @@ written(char *line, const struct lull_encode_text *text)
 	return line;
 }
 
-static void
-word__stands_behind_the_one_before(void **state)
+TEST(word__stands_behind_the_one_before)
 {
 	char line[32];
 	struct lull_encode_text text = { line };
 
-	(void)state;
 	lull_encode_text_word(&text, "one");
 	lull_encode_text_word(&text, "");
 	lull_encode_text_word(&text, " two");
 	assert_string_equal(written(line, &text), "one two");
 }
 
-static void
-number__any_size(void **state)
+TEST(number__any_size)
 {
 	static const struct {
 		uint64_t value;
@@ -45,7 +37,6 @@ number__any_size(void **state)
 	};
 	char line[LULL_ENCODE_NUMBER_MAX + 1];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct lull_encode_text text = { line };
 
@@ -54,40 +45,23 @@ number__any_size(void **state)
 	}
 }
 
-static void
-hex__two_digits_per_byte(void **state)
+TEST(hex__two_digits_per_byte)
 {
 	static const uint8_t bytes[] = { 0, 0x0f, 0xa0, 0xff };
 	char line[16];
 	struct lull_encode_text text = { line };
 
-	(void)state;
 	lull_encode_text_hex(&text, bytes, sizeof(bytes));
 	assert_string_equal(written(line, &text), "000fa0ff");
 }
 
-static void
-quoted__is_json_whatever_the_word(void **state)
+TEST(quoted__is_json_whatever_the_word)
 {
 	static const char word[] = "a\"b\\c\n\x1f\x7f\xc3\xa9~";
 	char line[2 * sizeof(word) + 2];
 	struct lull_encode_text text = { line };
 
-	(void)state;
 	lull_encode_text_quoted(&text, word);
 	assert_string_equal(written(line, &text), "\"a\\\"b\\\\c?"
 						  "????~\"");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(word__stands_behind_the_one_before),
-		cmocka_unit_test(number__any_size),
-		cmocka_unit_test(hex__two_digits_per_byte),
-		cmocka_unit_test(quoted__is_json_whatever_the_word),
-	};
-
-	return cmocka_run_group_tests_name("encode_text", tests, NULL, NULL);
 }
