@@ -185,7 +185,17 @@ def file_and_report(here: World, files: Files) -> None:
     wait_for("polls", lambda: testpmd.telemetry.loops())
     spins(testpmd, WORKER)
     check("lull: " not in testpmd.quit(), "no report on stderr")
-    check(f"(thread {WORKER})" in report.read_text(), "but in the file", report.read_text())
+    said = report.read_text()
+    check(said.startswith("lull: report of dpdk-testpmd (process "), "says whose it is", said)
+    check(f"(thread {WORKER})" in said, "but in the file", said)
+    # A link to somebody's file, as in a folder where all may write.
+    victim = here.path("victim")
+    victim.write_text("keep me")
+    report.unlink()
+    report.symlink_to(victim)
+    said = started(here, files, **env).quit()
+    check(f"lull: report {report}: it is a symbolic link" in said, "and why not", said[-900:])
+    check(victim.read_text() == "keep me", "not followed")
 
 
 def loaded_twice(here: World, files: Files) -> None:
