@@ -337,26 +337,6 @@ wait__packet_that_ends_a_rest_waits_for_the_wakeup_only(void **state)
 }
 
 static void
-miss__charged_to_a_rest_only_when_there_was_one(void **state)
-{
-	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
-	struct stand stand;
-	struct lull_rest rest;
-
-	(void)state;
-	stand_begin(&stand, &limits);
-	lull_idle_miss(stand.idle, 1000 * US, 7);
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
-	rest = turn(&stand, 2000 * US, 0, 0);
-	wake(&stand, rest, 2000 * US, 2050 * US, LULL_WAKE_TIMER);
-	lull_idle_miss(stand.idle, 2050 * US, 3);
-	lull_idle_miss(stand.idle, 2060 * US, 2);
-	assert_int_equal(lull_idle_counters(stand.idle)->misses, 3);
-	assert_int_equal(lull_idle_counters(stand.idle)->misses_other, 9);
-	free(stand.memory);
-}
-
-static void
 share__packets_that_met_a_rest_are_told_from_those_that_did_not(void **state)
 {
 	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED, .burst_pkts = 32 };
@@ -488,7 +468,6 @@ main(void)
 		cmocka_unit_test(wait__bounded_from_last_known_empty_to_end_of_turn),
 		cmocka_unit_test(wait__queues_are_bounded_each_by_itself),
 		cmocka_unit_test(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only),
-		cmocka_unit_test(miss__charged_to_a_rest_only_when_there_was_one),
 		cmocka_unit_test(share__packets_that_met_a_rest_are_told_from_those_that_did_not),
 		cmocka_unit_test(change__takes_effect_and_bad_limits_change_nothing),
 		cmocka_unit_test(polled__splits_untimed_turns_by_what_an_empty_one_takes),

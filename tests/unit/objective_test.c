@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "idle/blame.h"
 #include "objective_world.h"
 
 static void
@@ -149,6 +150,7 @@ miss__halves_the_ring_bound_and_lets_go_slowly(void **state)
 {
 	struct world_config config = usual;
 	struct world world;
+	const struct lull_loss_charge lost = { .rests = 3, .others = 5 };
 	uint64_t before_ns;
 
 	(void)state;
@@ -156,7 +158,7 @@ miss__halves_the_ring_bound_and_lets_go_slowly(void **state)
 	config.limits.pps_max = 10000000;
 	settle_and_run(&world, &config);
 	before_ns = world.verdict.rest_ns;
-	lull_idle_miss(world.idle, world.now_ns, 3);
+	lull_idle_charge(world.idle, world.now_ns, &lost);
 	world_run(&world, 3 * MS);
 	assert_in_range(world.verdict.rest_ns, before_ns / 3, before_ns * 6 / 10);
 	assert_int_equal(LULL_COUNTER_READ(lull_idle_counters(world.idle)->misses), 3);
