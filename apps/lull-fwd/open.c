@@ -24,7 +24,9 @@ open_memory_bytes(const struct fwd_settings *settings)
 	const struct lull_arrival_config *arrival = &settings->traffic.arrival;
 	uint64_t ports = settings->traffic.wanted ? 2 : fwd_settings_ports(settings);
 	uint64_t bytes =
-		ports * (settings->queues * (2ULL * settings->ring + 1024) + 2048) * MBUF_BYTES;
+		ports *
+		(settings->queues * (2ULL * settings->ring + 1024 + LULL_BURST_MAX) + 2048) *
+		MBUF_BYTES;
 	uint32_t frame = 0;
 
 	for (uint32_t i = 0; settings->traffic.wanted && i < arrival->size_count; i++)
@@ -75,6 +77,7 @@ open_ports(struct fwd *fwd, struct lull_error *error)
 		.queues = (uint16_t)fwd->settings.queues,
 		.ring_pkts = (uint16_t)fwd->settings.ring,
 		.burst_pkts = (uint16_t)fwd->settings.burst,
+		.held_mbufs = fwd->settings.queues * LULL_BURST_MAX, /* by full Tx rings */
 		.interrupt = true,
 		.promiscuous = true,
 	};

@@ -168,13 +168,15 @@ struct rte_mempool *lull_pool_create(const char *name, uint32_t mbuf_count, uint
 /* ---- stages ---- */
 
 /**
- * Forward: what is received on queue i leaves on tx[i]; packets the driver refuses after bounded
- * retries are counted drops, unless the loop is told to wait for room.
+ * Forward: what is received on queue i leaves on tx[i]. What a full Tx ring refuses waits, up to
+ * LULL_BURST_MAX packets of each queue, while the loop goes on with its other queues. A ring that
+ * takes nothing for 64 us is given up: what waits for it is dropped and counted.
  */
 enum lull_forward_mode { LULL_FORWARD_IO, LULL_FORWARD_MACSWAP, LULL_FORWARD_SINK };
 struct lull_forward_config {
 	enum lull_forward_mode mode;
-	bool wait; /**< no drops: for a peer that makes room for certain while this loop runs */
+	/** No drops: the whole loop waits, for a peer that makes room for certain while it runs. */
+	bool wait;
 	uint32_t queue_count;
 	struct {
 		uint16_t port_id, queue_id;
