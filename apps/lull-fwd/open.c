@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "engine/dpdk/port.h"
+#include "program/live/ports.h"
 #include "program/live/start.h"
 #include "fwd.h"
 
@@ -99,6 +100,7 @@ open_ports(struct fwd *fwd, struct lull_error *error)
 		if (rc != 0)
 			return lull_live_wrong(error, rc, text);
 	}
+	lull_live_tell_links(fwd->run.program->name, fwd->ports, fwd->port_count);
 	return 0;
 }
 
@@ -159,7 +161,12 @@ open_thread(struct fwd *fwd, uint32_t thread_index, struct lull_error *error)
 
 	snprintf(config.name, sizeof(config.name), "fwd%u", thread_index);
 	fwd->loops.items[thread_index].resting = fwd->settings.resting;
-	return rc == 0 ? lull_live_loops_create(&fwd->loops, &config, error) : rc;
+	if (rc == 0)
+		rc = lull_live_loops_create(&fwd->loops, &config, error);
+	if (rc == 0)
+		lull_live_tell_nodes(fwd->run.program->name, fwd->loops.loops[thread_index],
+				     &config, fwd->ports, fwd->port_count);
+	return rc;
 }
 
 /* ---- traffic ---- */

@@ -142,6 +142,7 @@ port_describe(struct lull_port *port, struct rte_eth_dev_info *info, char *error
 					 port->port_id, strerror(-rc));
 	rte_eth_dev_get_name_by_port(port->port_id, port->name);
 	snprintf(port->driver, sizeof(port->driver), "%s", info->driver_name);
+	port->node = rte_eth_dev_socket_id(port->port_id);
 	return 0;
 }
 
@@ -201,8 +202,10 @@ port_pool(const struct lull_port *port, const struct lull_port_config *config, u
 	if (pool != NULL)
 		return pool;
 	if (strcmp(port->driver, "net_af_xdp") == 0)
-		return lull_pool_create_packed(name, count, room, config->private_bytes, error);
-	return lull_pool_create_private(name, count, room, config->private_bytes, error);
+		return lull_pool_create_packed(name, count, room, config->private_bytes, port->node,
+					       error);
+	return lull_pool_create_private(name, count, room, config->private_bytes, port->node,
+					error);
 }
 
 static int

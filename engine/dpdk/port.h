@@ -43,14 +43,17 @@ void lull_port_packet_open(uint16_t port_id, const struct rte_eth_dev_info *info
 uint64_t lull_port_packet_missed(uint16_t port_id);
 void lull_port_packet_close(uint16_t port_id);
 
-/** lull_pool_create() with @p private_bytes, a multiple of 8, behind each mbuf. */
+/**
+ * lull_pool_create() with @p private_bytes, a multiple of 8, behind each mbuf, in memory of
+ * @p node if it has enough; -1: any.
+ */
 struct rte_mempool *lull_pool_create_private(const char *name, uint32_t mbuf_count,
-					     uint16_t len_bytes, uint16_t private_bytes,
+					     uint16_t len_bytes, uint16_t private_bytes, int node,
 					     char *error);
 
 /** The same, without gaps between buffers: what AF_XDP ports need. */
 struct rte_mempool *lull_pool_create_packed(const char *name, uint32_t mbuf_count,
-					    uint16_t len_bytes, uint16_t private_bytes,
+					    uint16_t len_bytes, uint16_t private_bytes, int node,
 					    char *error);
 
 #endif

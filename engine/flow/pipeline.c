@@ -92,7 +92,8 @@ pipeline_wire_worker(struct lull_pipeline *pipeline, uint32_t index, char *error
 struct rte_mempool *
 lull_pipeline_pool(const char *name, uint32_t mbuf_count, uint16_t len_bytes, char *error)
 {
-	return lull_pool_create_private(name, mbuf_count, len_bytes, LULL_PIPELINE_PRIVATE, error);
+	return lull_pool_create_private(name, mbuf_count, len_bytes, LULL_PIPELINE_PRIVATE,
+					(int)rte_socket_id(), error);
 }
 
 /* As many as can be anywhere at once: a source never waits for one that is not on its way. */

@@ -277,6 +277,7 @@ lull_rx_port_link(const struct lull_rx_port *rx_port, struct lull_net_link *link
 		.mtu = rx_port->mtu,
 		.mbps = seen.mbps,
 		.up = seen.up,
+		.node = rx_port->port.node + 1,
 	};
 }
 

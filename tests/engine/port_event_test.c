@@ -94,6 +94,29 @@ open__a_port_without_a_link(void **state)
 	lull_port_close(&port);
 }
 
+/* ---- nodes ---- */
+
+/* On the node of the device, and where it has no memory on any. */
+static void
+open__buffers_are_on_the_node_of_the_port(void **state)
+{
+	struct lull_port near, far;
+
+	(void)state;
+	device_node = 1;
+	pool_far = true;
+	pool_node_count = 0;
+	stand_pair("node", 1, 300, &near, &far); /* a size that has no pool yet */
+	assert_int_equal(near.node, 1);
+	assert_int_equal(pool_node_count, 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(pool_nodes[i], i % 2 == 0 ? 1 : SOCKET_ID_ANY);
+	device_node = -2;
+	pool_far = false;
+	lull_port_close(&near);
+	lull_port_close(&far);
+}
+
 /* ---- removal ---- */
 
 static void
@@ -180,6 +203,7 @@ main(void)
 		TEST(link__a_change_reaches_the_bound),
 		TEST(link__a_stated_rate_stays),
 		TEST(open__a_port_without_a_link),
+		TEST(open__buffers_are_on_the_node_of_the_port),
 		TEST(removal__ends_polling_of_that_port_alone),
 		TEST(fork__the_child_ends_without_a_wait),
 	};

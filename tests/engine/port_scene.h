@@ -86,6 +86,35 @@ __wrap_rte_bus_name(const struct rte_bus *bus)
 	return GET(hardware) ? "pci" : __real_rte_bus_name(bus);
 }
 
+/* The node of a device: -2 as it is. Pools: on which node they were asked for. */
+static int device_node = -2, pool_nodes[4];
+static uint32_t pool_node_count;
+static bool pool_far; /* there is no memory but on any node */
+
+int __real_rte_eth_dev_socket_id(uint16_t port_id);
+int __wrap_rte_eth_dev_socket_id(uint16_t port_id);
+int
+__wrap_rte_eth_dev_socket_id(uint16_t port_id)
+{
+	return device_node == -2 ? __real_rte_eth_dev_socket_id(port_id) : device_node;
+}
+
+struct rte_mempool *__real_rte_pktmbuf_pool_create(const char *name, unsigned int count,
+						   unsigned int cache, uint16_t private_bytes,
+						   uint16_t room, int node);
+struct rte_mempool *__wrap_rte_pktmbuf_pool_create(const char *name, unsigned int count,
+						   unsigned int cache, uint16_t private_bytes,
+						   uint16_t room, int node);
+struct rte_mempool *
+__wrap_rte_pktmbuf_pool_create(const char *name, unsigned int count, unsigned int cache,
+			       uint16_t private_bytes, uint16_t room, int node)
+{
+	pool_nodes[pool_node_count++ % 4] = node;
+	if (pool_far && node >= 0)
+		return NULL;
+	return __real_rte_pktmbuf_pool_create(name, count, cache, private_bytes, room, node);
+}
+
 /* What drivers call; not in the headers of applications. */
 struct rte_eth_dev *rte_eth_dev_allocated(const char *name);
 int rte_eth_dev_callback_process(struct rte_eth_dev *device, enum rte_eth_event_type event,
