@@ -27,3 +27,16 @@ lull_cpu_node(int cpu)
 {
 	return lull_cpu_node_below("/sys/devices/system/cpu", cpu);
 }
+
+bool
+lull_node_text(const char *loop, int cpu, int cpu_node, const char *port, int port_node, char *text,
+	       size_t size)
+{
+	if (cpu_node < 0 || port_node < 0 || cpu_node == port_node)
+		return false;
+	snprintf(text, size,
+		 "%s on CPU %d (node %d) polls port %s of node %d: each packet crosses between "
+		 "the nodes; choose a CPU of node %d",
+		 loop, cpu, cpu_node, port, port_node, port_node);
+	return true;
+}

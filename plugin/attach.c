@@ -70,20 +70,38 @@ plugin_attach_port(uint16_t port_id)
 	pthread_mutex_unlock(&attach.lock);
 }
 
-/* The port may be another one by now: whoever polls it asks it again. */
+/* Whoever polls the port asks it again, with the next poll of each queue. */
 static void
-attach_started(uint16_t port_id)
+attach_doubt(uint16_t port_id)
 {
-	uint32_t i;
-
-	pthread_mutex_lock(&attach.lock);
-	for (i = 0; i < attach.attached[port_id]; i++) {
+	for (uint32_t i = 0; i < PLUGIN_QUEUES_MAX; i++) {
 		struct plugin_queue *queue = &queues[port_id][i];
 
 		__atomic_store_n(&queue->known, false, __ATOMIC_RELAXED);
 		__atomic_store_n(&queue->poller, NULL, __ATOMIC_RELEASE);
 	}
+}
+
+/* DPDK's thread for interrupts: its link has changed. Nothing is asked here. */
+static int
+attach_link_event(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *more)
+{
+	(void)event;
+	(void)arg;
+	(void)more;
+	if (port_id < PLUGIN_PORTS_MAX)
+		attach_doubt(port_id);
+	return 0;
+}
+
+/* The port may be another one by now. A callback that is there already is not added again. */
+static void
+attach_started(uint16_t port_id)
+{
+	pthread_mutex_lock(&attach.lock);
+	attach_doubt(port_id);
 	attach_more(port_id);
+	rte_eth_dev_callback_register(port_id, RTE_ETH_EVENT_INTR_LSC, attach_link_event, NULL);
 	pthread_mutex_unlock(&attach.lock);
 	plugin_audit_restart(port_id);
 }

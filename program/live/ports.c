@@ -16,19 +16,6 @@ lull_live_tell_links(const char *program, const struct lull_port *ports, uint32_
 				program, ports[i].name);
 }
 
-bool
-lull_live_node_text(const char *loop, int cpu, int cpu_node, const struct lull_port *port,
-		    char *text, size_t size)
-{
-	if (cpu_node < 0 || port->node < 0 || cpu_node == port->node)
-		return false;
-	snprintf(text, size,
-		 "%s on CPU %d (node %d) polls port %s of node %d: each packet crosses between "
-		 "the nodes; choose a CPU of node %d",
-		 loop, cpu, cpu_node, port->name, port->node, port->node);
-	return true;
-}
-
 static bool
 ports_polls(const struct lull_loop_config *config, const struct lull_port *port)
 {
@@ -49,7 +36,7 @@ lull_live_tell_nodes(const char *program, const struct lull_loop *loop,
 
 	for (uint32_t i = 0; i < count; i++)
 		if (ports_polls(config, &ports[i]) &&
-		    lull_live_node_text(lull_loop_name(loop), cpu, node, &ports[i], text,
-					sizeof(text)))
+		    lull_node_text(lull_loop_name(loop), cpu, node, ports[i].name, ports[i].node,
+				   text, sizeof(text)))
 			fprintf(stderr, "%s: %s\n", program, text);
 }

@@ -8,9 +8,6 @@
 #ifndef LULL_LIVE_PORTS_H
 #define LULL_LIVE_PORTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include <lull/engine.h>
 
 /** On stderr: ports that have no link yet. They are used when it comes. */
@@ -19,13 +16,4 @@ void lull_live_tell_links(const char *program, const struct lull_port *ports, ui
 void lull_live_tell_nodes(const char *program, const struct lull_loop *loop,
 			  const struct lull_loop_config *config, const struct lull_port *ports,
 			  uint32_t count);
-/**
- * That sentence.
- *
- * @param cpu_node  -1: not known
- * @return false: the port is near, or nobody knows; no text
- */
-bool lull_live_node_text(const char *loop, int cpu, int cpu_node, const struct lull_port *port,
-			 char *text, size_t size);
-
 #endif

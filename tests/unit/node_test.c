@@ -10,8 +10,9 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "host/node.h"
-#include "program/live/ports.h"
+#include <lull/loop.h>
+
+#include "node.h"
 
 static void
 node__is_read_from_the_kernel_s_folder(void **state)
@@ -36,17 +37,15 @@ node__is_read_from_the_kernel_s_folder(void **state)
 static void
 text__names_thread_cpu_and_port(void **state)
 {
-	struct lull_port port = { .name = "0000:3b:00.0", .node = 1 };
 	char text[LULL_ERROR_SIZE] = "";
 
 	(void)state;
-	assert_true(lull_live_node_text("fwd0", 4, 0, &port, text, sizeof(text)));
+	assert_true(lull_node_text("fwd0", 4, 0, "0000:3b:00.0", 1, text, sizeof(text)));
 	assert_string_equal(text, "fwd0 on CPU 4 (node 0) polls port 0000:3b:00.0 of node 1: each "
 				  "packet crosses between the nodes; choose a CPU of node 1");
-	assert_false(lull_live_node_text("fwd0", 4, 1, &port, text, sizeof(text)));
-	assert_false(lull_live_node_text("fwd0", 4, -1, &port, text, sizeof(text)));
-	port.node = -1;
-	assert_false(lull_live_node_text("fwd0", 4, 0, &port, text, sizeof(text)));
+	assert_false(lull_node_text("fwd0", 4, 1, "p", 1, text, sizeof(text)));
+	assert_false(lull_node_text("fwd0", 4, -1, "p", 1, text, sizeof(text)));
+	assert_false(lull_node_text("fwd0", 4, 0, "p", -1, text, sizeof(text)));
 }
 
 int
