@@ -6,10 +6,7 @@
 #include "receiver.h"
 
 #define ROW(type, member, member_unit, text)                                                       \
-	{                                                                                          \
-		.name = #member, .unit = member_unit, .help = text,                                \
-		.offset = offsetof(struct type, member)                                            \
-	}
+	LULL_COUNTER_ROW(struct type, member, member_unit, text)
 #define STREAM_ROW(member, unit, text) ROW(lull_camera_counters, member, unit, text)
 #define TOTAL_ROW(member, unit, text) ROW(lull_camera_totals, member, unit, text)
 

@@ -155,7 +155,7 @@ ipfix_record(void *state, const struct lull_flow_record *record)
 }
 
 static uint64_t
-ipfix_turn(void *state, const struct lull_export_totals *totals)
+ipfix_turn(void *state, const struct lull_encode_totals *totals)
 {
 	struct sink_ipfix *sink = state;
 	uint64_t now_ns = sink_clock_ns();
@@ -180,7 +180,7 @@ ipfix_turn(void *state, const struct lull_export_totals *totals)
 }
 
 static void
-ipfix_finish(void *state, const struct lull_export_totals *totals, struct lull_error *error)
+ipfix_finish(void *state, const struct lull_encode_totals *totals, struct lull_error *error)
 {
 	struct sink_ipfix *sink = state;
 

@@ -394,12 +394,12 @@ static int
 set_reply(struct lull_telemetry_reply *reply, const char *params)
 {
 	const struct lull_telemetry_config *config = telemetry.config;
-	char text[LULL_ERROR_SIZE] = "refused";
+	struct lull_error error = { "refused" };
 
 	if (config->set == NULL || params == NULL)
 		return reply_error(reply, "say KEY=VALUE or KEY@LOOP=VALUE");
-	if (config->set(config->arg, params, text, sizeof(text)) != 0)
-		return reply_error(reply, text);
+	if (config->set(config->arg, params, &error) != 0)
+		return reply_error(reply, error.text);
 	lull_telemetry_put_count(reply, "ok", 1);
 	return 0;
 }

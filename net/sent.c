@@ -4,10 +4,7 @@
 #include "backend.h"
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-		.name = #member, .unit = member_unit, .help = text,                                \
-		.offset = offsetof(struct lull_net_sent, member)                                   \
-	}
+	LULL_COUNTER_ROW(struct lull_net_sent, member, member_unit, text)
 
 const struct lull_counter_info lull_net_sent_table[] = {
 	ROW(pkts, "packets", "sent"),

@@ -47,10 +47,10 @@ plugin_life_seen(uint32_t poller_count)
 /* ---- telemetry ---- */
 
 static int
-life_set(void *arg, const char *assignment, char *error, size_t size)
+life_set(void *arg, const char *assignment, struct lull_error *error)
 {
 	(void)arg;
-	return plugin_pollers_change(assignment, error, size);
+	return plugin_pollers_change(assignment, error);
 }
 
 static void
@@ -244,13 +244,13 @@ __attribute__((constructor)) static void
 life_load(void)
 {
 	struct plugin_settings settings;
-	char error[MESSAGE_SIZE / 2];
-	int rc = plugin_settings_load(&settings, error, sizeof(error));
+	struct lull_error error;
+	int rc = plugin_settings_load(&settings, &error);
 
 	if (rc == 1)
 		return;
 	if (rc != 0)
-		plugin_say("%s; doing nothing", error);
+		plugin_say("%s; doing nothing", error.text);
 	else if (life_possible())
 		life_begin(&settings);
 }

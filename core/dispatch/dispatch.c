@@ -12,10 +12,7 @@
 
 const struct lull_counter_info lull_dispatch_counter_table[] = {
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = (unit_text), .help = (help_text),                         \
-		.offset = offsetof(struct lull_dispatch_counters, member)                          \
-	}
+	LULL_COUNTER_ROW(struct lull_dispatch_counters, member, unit_text, help_text)
 	ROW(pkts, "packets", "given a worker"),
 	ROW(bursts, "1", "bursts decided"),
 	ROW(moves, "1", "buckets of flows that changed worker"),

@@ -52,10 +52,7 @@ struct lull_resequence {
 
 const struct lull_counter_info lull_resequence_counter_table[] = {
 #define ROW(member, help_text)                                                                     \
-	{                                                                                          \
-		.name = #member, .unit = "packets", .help = (help_text),                           \
-		.offset = offsetof(struct lull_resequence_counters, member)                        \
-	}
+	LULL_COUNTER_ROW(struct lull_resequence_counters, member, "packets", help_text)
 	ROW(pkts, "taken to be put in order"),
 	ROW(held, "had to wait for an earlier one"),
 	ROW(missing, "numbers given up: lost before, or beyond delay or window"),

@@ -7,10 +7,7 @@
 #define DAY_NS (24 * 3600 * LULL_NS_PER_S)
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_flow_merge_counters, member)                        \
-	}
+	LULL_COUNTER_ROW(struct lull_flow_merge_counters, member, unit_text, help_text)
 const struct lull_counter_info lull_flow_merge_counter_table[] = {
 	ROW(partials, "1", "partial records taken"),
 	ROW(announcements, "1", "announcements taken"),

@@ -32,10 +32,7 @@ struct lull_flow_parser {
 };
 
 #define ROW(member, help_text)                                                                     \
-	{                                                                                          \
-		.name = #member, .unit = "packets", .help = help_text,                             \
-		.offset = offsetof(struct lull_flow_parser_counters, member)                       \
-	}
+	LULL_COUNTER_ROW(struct lull_flow_parser_counters, member, "packets", help_text)
 #define ROW_CAUSE(cause, cause_text, help_text)                                                    \
 	{                                                                                          \
 		.name = cause_text, .unit = "packets", .help = help_text,                          \

@@ -8,10 +8,7 @@
 #define EXTRA_BYTES_MAX 65536
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_flow_table_counters, member)                        \
-	}
+	LULL_COUNTER_ROW(struct lull_flow_table_counters, member, unit_text, help_text)
 const struct lull_counter_info lull_flow_table_counter_table[] = {
 	ROW(pkts, "packets", "packets recorded in an entry"),
 	ROW(unrecorded, "packets", "packets without a record: no entry to be had"),

@@ -2,9 +2,7 @@
 #include "assembler.h"
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-#member, member_unit, text, offsetof(struct lull_assembler_counters, member)       \
-	}
+	LULL_COUNTER_ROW(struct lull_assembler_counters, member, member_unit, text)
 #define FRAMES_ROW(reason, row_name, text)                                                         \
 	{                                                                                          \
 		row_name, "frames", text,                                                          \
@@ -130,6 +128,17 @@ const struct lull_assembler_counters *
 lull_assembler_counters(const struct lull_assembler *assembler)
 {
 	return &assembler->counters;
+}
+
+uint64_t
+lull_assembler_frames(const struct lull_assembler_counters *counters, uint64_t *partial)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < LULL_FRAME_REASON_COUNT; i++)
+		sum += counters->frames[i];
+	*partial = sum - counters->frames[LULL_FRAME_COMPLETE];
+	return sum;
 }
 
 const uint8_t *

@@ -40,10 +40,7 @@ struct lull_idle {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_idle_counters, member)                              \
-	}
+	LULL_COUNTER_ROW(struct lull_idle_counters, member, unit_text, help_text)
 #define ROW_REST(depth, depth_text)                                                                \
 	{                                                                                          \
 		.name = "rests_" depth_text, .unit = "1", .help = "rests of depth " depth_text,    \

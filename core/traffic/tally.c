@@ -5,9 +5,7 @@
 #include "tally.h"
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-#member, member_unit, text, offsetof(struct lull_tally_counters, member)           \
-	}
+	LULL_COUNTER_ROW(struct lull_tally_counters, member, member_unit, text)
 
 const struct lull_counter_info lull_tally_counter_table[] = {
 	ROW(received, "packets", "probes, the first copy of each"),

@@ -7,7 +7,7 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
 
-#include "error.h"
+#include "host/error.h"
 #include "port.h"
 
 /* Per-core cache: a burst of any size comes from it without touching the shared ring. */
@@ -64,44 +64,44 @@ pool_near(const char *name, uint32_t mbuf_count, uint16_t private_bytes, uint16_
 
 static struct rte_mempool *
 pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes, uint16_t private_bytes,
-	    bool packed, int node, char *error)
+	    bool packed, int node, struct lull_error *error)
 {
 	uint32_t room = LULL_MAX((uint32_t)len_bytes + RTE_PKTMBUF_HEADROOM,
 				 (uint32_t)RTE_MBUF_DEFAULT_BUF_SIZE);
 	struct rte_mempool *pool;
 
 	if (room > UINT16_MAX) {
-		lull_engine_error(error, -EINVAL, "packets of %u bytes do not fit a buffer",
-				  len_bytes);
+		lull_error_set(error, -EINVAL, "packets of %u bytes do not fit a buffer",
+			       len_bytes);
 		return NULL;
 	}
 	pool = pool_near(name, mbuf_count, private_bytes, (uint16_t)room, packed, node);
 	if (pool == NULL)
-		lull_engine_error(
-			error, -rte_errno,
-			"no memory for %u packet buffers (%u MB, %s); lower ring, or free "
-			"more hugepages",
-			mbuf_count, (uint32_t)((uint64_t)mbuf_count * (room + 256) >> 20),
-			strerror(rte_errno));
+		lull_error_set(error, -rte_errno,
+			       "no memory for %u packet buffers (%u MB, %s); lower ring, or free "
+			       "more hugepages",
+			       mbuf_count, (uint32_t)((uint64_t)mbuf_count * (room + 256) >> 20),
+			       strerror(rte_errno));
 	return pool;
 }
 
 struct rte_mempool *
-lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes, char *error)
+lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
+		 struct lull_error *error)
 {
 	return pool_create(name, mbuf_count, len_bytes, 0, false, (int)rte_socket_id(), error);
 }
 
 struct rte_mempool *
 lull_pool_create_private(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
-			 uint16_t private_bytes, int node, char *error)
+			 uint16_t private_bytes, int node, struct lull_error *error)
 {
 	return pool_create(name, mbuf_count, len_bytes, private_bytes, false, node, error);
 }
 
 struct rte_mempool *
 lull_pool_create_packed(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
-			uint16_t private_bytes, int node, char *error)
+			uint16_t private_bytes, int node, struct lull_error *error)
 {
 	return pool_create(name, mbuf_count, len_bytes, private_bytes, true, node, error);
 }

@@ -49,11 +49,11 @@ void lull_port_packet_close(uint16_t port_id);
  */
 struct rte_mempool *lull_pool_create_private(const char *name, uint32_t mbuf_count,
 					     uint16_t len_bytes, uint16_t private_bytes, int node,
-					     char *error);
+					     struct lull_error *error);
 
 /** The same, without gaps between buffers: what AF_XDP ports need. */
 struct rte_mempool *lull_pool_create_packed(const char *name, uint32_t mbuf_count,
 					    uint16_t len_bytes, uint16_t private_bytes, int node,
-					    char *error);
+					    struct lull_error *error);
 
 #endif

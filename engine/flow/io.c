@@ -27,10 +27,7 @@ struct flow_io_stage {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct flow_io_counters, member)                                \
-	}
+	LULL_COUNTER_ROW(struct flow_io_counters, member, unit_text, help_text)
 static const struct lull_counter_info io_counter_table[] = {
 	ROW(rx_pkts, "packets", "packets received or read"),
 	ROW(rx_bytes, "bytes", "their bytes on the wire"),

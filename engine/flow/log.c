@@ -16,10 +16,7 @@ struct flow_log_stage {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct flow_log_counters, member)                               \
-	}
+	LULL_COUNTER_ROW(struct flow_log_counters, member, unit_text, help_text)
 static const struct lull_counter_info log_counter_table[] = {
 	ROW(messages, "1", "messages taken from workers"),
 	ROW(announcements, "1", "of these, announcements"),

@@ -21,10 +21,7 @@ struct flow_output_stage {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct flow_output_counters, member)                            \
-	}
+	LULL_COUNTER_ROW(struct flow_output_counters, member, unit_text, help_text)
 static const struct lull_counter_info output_counter_table[] = {
 	ROW(rx_pkts, "packets", "packets taken from workers"),
 	ROW(tx_pkts, "packets", "packets that left, sent or freed"),

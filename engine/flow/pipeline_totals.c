@@ -3,7 +3,6 @@
  * What has become of all packets, read while all loops run. Cells are read downstream first, so
  * nothing seems to have arrived that was not sent; what was sent since is in flight.
  */
-#include "engine/dpdk/error.h"
 #include "pipeline_reading.h"
 #include "engine/dpdk/port_watch.h"
 
@@ -41,7 +40,7 @@ pipeline_read_ios(const struct lull_pipeline *pipeline, struct pipeline_reading 
 /* ---- totals ---- */
 
 static void
-totals_add_ports(const struct lull_pipeline *pipeline, struct lull_export_totals *totals)
+totals_add_ports(const struct lull_pipeline *pipeline, struct lull_encode_totals *totals)
 {
 	for (uint32_t i = 0; i < pipeline->port_count; i++) {
 		struct lull_port_reading reading, begin = pipeline->ports[i].begin;
@@ -57,7 +56,7 @@ static void
 totals_add_ios(const struct lull_pipeline *pipeline, const struct pipeline_reading *reading,
 	       struct lull_pipeline_totals *all)
 {
-	struct lull_export_totals *totals = &all->totals;
+	struct lull_encode_totals *totals = &all->totals;
 
 	for (uint32_t i = 0; i < pipeline->config.io_count; i++) {
 		const struct flow_io_words *words = &reading->ios[i];
@@ -152,7 +151,7 @@ lull_pipeline_totals(const struct lull_pipeline *pipeline, struct lull_pipeline_
 }
 
 void
-flow_totals(const struct lull_pipeline *pipeline, struct lull_export_totals *totals)
+flow_totals(const struct lull_pipeline *pipeline, struct lull_encode_totals *totals)
 {
 	struct lull_pipeline_totals all;
 

@@ -23,10 +23,7 @@ struct flow_worker_stage {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct flow_worker_counters, member)                            \
-	}
+	LULL_COUNTER_ROW(struct flow_worker_counters, member, unit_text, help_text)
 static const struct lull_counter_info worker_counter_table[] = {
 	ROW(pkts, "packets", "packets recorded in a flow"),
 	ROW(unrecorded, "packets", "packets the flow table had no room for"),

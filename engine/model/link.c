@@ -25,10 +25,7 @@ struct link {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_link_counters, member)                              \
-	}
+	LULL_COUNTER_ROW(struct lull_link_counters, member, unit_text, help_text)
 static const struct lull_counter_info link_counter_table[] = {
 	ROW(pkts, "packets", "packets delivered"),
 	ROW(missed, "packets", "packets for which the receiver had no room"),

@@ -22,10 +22,7 @@ struct produce {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_produce_counters, member)                           \
-	}
+	LULL_COUNTER_ROW(struct lull_produce_counters, member, unit_text, help_text)
 static const struct lull_counter_info produce_counter_table[] = {
 	ROW(pkts, "packets", "packets put into the public send ring"),
 	ROW(held_up, "1", "turns in which that ring took less than was due"),

@@ -35,10 +35,7 @@ struct forward {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_forward_counters, member)                           \
-	}
+	LULL_COUNTER_ROW(struct lull_forward_counters, member, unit_text, help_text)
 static const struct lull_counter_info forward_counter_table[] = {
 	ROW(rx_pkts, "packets", "packets received"),
 	ROW(tx_pkts, "packets", "packets sent"),

@@ -15,10 +15,7 @@
 #define HEADERS_BYTES_MOST 128
 
 #define COUNTER(member, unit_text, help_text)                                                      \
-	{                                                                                          \
-		.name = #member, .unit = (unit_text), .help = (help_text),                         \
-		.offset = offsetof(struct lull_traffic_counters, member),                          \
-	}
+	LULL_COUNTER_ROW(struct lull_traffic_counters, member, unit_text, help_text)
 
 const struct lull_counter_info lull_traffic_counter_table[] = {
 	COUNTER(offered, "packets", "packets that fell due"),
@@ -66,7 +63,7 @@ pool_clear(struct rte_mempool *pool, void *arg, void *object, unsigned int index
 struct rte_mempool *
 lull_traffic_pool_create(const char *name, uint32_t mbuf_count,
 			 const struct lull_arrival_config *arrival,
-			 const struct lull_replay *replay, char *error)
+			 const struct lull_replay *replay, struct lull_error *error)
 {
 	uint16_t len_bytes = LULL_TRAFFIC_HEADER_BYTES;
 	struct rte_mempool *pool;

@@ -34,13 +34,11 @@ lull_live_loops_add(struct lull_live_loops *loops, const struct lull_loop_config
 		    struct lull_error *error)
 {
 	struct lull_live_loop *item = &loops->items[loops->count];
-	char text[LULL_ERROR_SIZE];
-	int rc = lull_loop_create(config, &item->loop, text);
+	int rc = lull_loop_create(config, &item->loop, error);
 
-	if (rc != 0)
-		return lull_error_set(error, rc, "%s", text);
-	loops->loops[loops->count++] = item->loop;
-	return 0;
+	if (rc == 0)
+		loops->loops[loops->count++] = item->loop;
+	return rc;
 }
 
 int

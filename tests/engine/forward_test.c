@@ -119,13 +119,11 @@ conserve(const struct lull_idle_governor *governor, enum lull_forward_mode mode,
 	assert_int_equal(rte_mempool_in_use_count(stand_pool()), 0);
 }
 
-static void
-forward__conserves_packets_under_every_governor_in_every_mode(void **state)
+TEST(forward__conserves_packets_under_every_governor_in_every_mode)
 {
 	const char *given = getenv("LULL_SEED");
 	uint64_t seed = given != NULL ? strtoull(given, NULL, 10) : lull_clock_ns();
 
-	(void)state;
 	print_message("   LULL_SEED=%llu\n", (unsigned long long)seed);
 	for (int i = 0; lull_idle_governors[i] != NULL; i++) {
 		for (int mode = LULL_FORWARD_IO; mode <= LULL_FORWARD_SINK; mode++)
@@ -134,8 +132,7 @@ forward__conserves_packets_under_every_governor_in_every_mode(void **state)
 }
 
 /* Two pairs and two queues each: what comes on queue i leaves on tx[i], nowhere else. */
-static void
-forward__keeps_queues_apart(void **state)
+TEST(forward__keeps_queues_apart)
 {
 	struct lull_port in_near, in_far, out_near, out_far;
 	struct lull_forward_config forward;
@@ -143,7 +140,6 @@ forward__keeps_queues_apart(void **state)
 	struct lull_loop *loop;
 	uint32_t received[2] = { 0, 0 };
 
-	(void)state;
 	stand_pair("in", 2, 512, &in_near, &in_far);
 	stand_pair("out", 2, 512, &out_near, &out_far);
 	config = stand_loop("fwd0", 1, &in_far, &forward);
@@ -179,15 +175,13 @@ forward__keeps_queues_apart(void **state)
 }
 
 /* Nobody takes what is sent: the ring fills, retries end, every packet is counted and freed. */
-static void
-forward__counts_what_it_cannot_send(void **state)
+TEST(forward__counts_what_it_cannot_send)
 {
 	struct lull_forward_config forward;
 	struct lull_port near, far;
 	struct lull_loop_config config;
 	struct lull_loop *loop;
 
-	(void)state;
 	stand_pair("full", 1, 64, &near, &far);
 	config = stand_loop("fwd0", 1, &far, &forward);
 	loop = stand_run(&config);
@@ -266,13 +260,11 @@ jam_take(const struct jam *jam, uint32_t queue, uint32_t number)
 }
 
 /* 64 us a burst it took before, of the whole loop. */
-static void
-full_ring__delays_no_other_queue(void **state)
+TEST(full_ring__delays_no_other_queue)
 {
 	uint64_t begin_ns, used_ns;
 	struct jam jam;
 
-	(void)state;
 	jam_begin(&jam);
 	jam_burst(&jam, 0, 0, 64, 1000);
 	begin_ns = lull_thread_cpu_ns(gettid());
@@ -297,13 +289,11 @@ full_ring__delays_no_other_queue(void **state)
 	jam_end(&jam);
 }
 
-static void
-full_ring__is_given_up_after_64_us_without_room(void **state)
+TEST(full_ring__is_given_up_after_64_us_without_room)
 {
 	const struct lull_forward_counters *counters;
 	struct jam jam;
 
-	(void)state;
 	jam_begin(&jam);
 	counters = jam_counters(&jam);
 	jam_burst(&jam, 0, 0, 64, 1000);
@@ -326,13 +316,11 @@ full_ring__is_given_up_after_64_us_without_room(void **state)
 }
 
 /* No more than it has room for, and what is left at the end is counted. */
-static void
-full_ring__counts_what_is_left(void **state)
+TEST(full_ring__counts_what_is_left)
 {
 	const struct lull_forward_counters *counters;
 	struct jam jam;
 
-	(void)state;
 	jam_begin(&jam);
 	counters = jam_counters(&jam);
 	for (uint32_t i = 0; i < 7; i++)
@@ -345,17 +333,4 @@ full_ring__counts_what_is_left(void **state)
 	jam_end(&jam);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forward__conserves_packets_under_every_governor_in_every_mode),
-		cmocka_unit_test(forward__keeps_queues_apart),
-		cmocka_unit_test(forward__counts_what_it_cannot_send),
-		cmocka_unit_test(full_ring__delays_no_other_queue),
-		cmocka_unit_test(full_ring__is_given_up_after_64_us_without_room),
-		cmocka_unit_test(full_ring__counts_what_is_left),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

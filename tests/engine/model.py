@@ -6,7 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from verdict import Failure, check
 
 PATIENCE_S = 60
 TRIES = 3
@@ -26,15 +31,6 @@ BAD = {
     "--cpus 0": "for 2 measured threads",
     "--kalman-row 0": "1..1437",
 }
-
-
-class Failure(AssertionError):
-    """A condition that did not come true, with what was seen instead."""
-
-
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        raise Failure(f"{what}: {seen}")
 
 
 def measured(model: str, options: str) -> dict[str, Any]:

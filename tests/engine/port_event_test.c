@@ -13,13 +13,11 @@ scene_pps(const struct scene *scene)
 	return snapshot.limits.pps_max;
 }
 
-static void
-link__a_change_reaches_the_bound(void **state)
+TEST_WITH(link__a_change_reaches_the_bound, driver_anew, NULL)
 {
 	uint64_t begin_ns;
 	struct scene scene;
 
-	(void)state;
 	memset(&scene, 0, sizeof(scene));
 	stand_pair("watch", 1, RING_PKTS, &scene.near, &scene.far);
 	scene_run(&scene, "yield", LULL_ENVELOPE_LINK);
@@ -48,12 +46,10 @@ link__a_change_reaches_the_bound(void **state)
 	scene_end(&scene);
 }
 
-static void
-link__a_stated_rate_stays(void **state)
+TEST_WITH(link__a_stated_rate_stays, driver_anew, NULL)
 {
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, "yield");
 	scene.limits.envelope = LULL_ENVELOPE_STATED;
 	scene.limits.pps_max = 12345;
@@ -68,15 +64,13 @@ link__a_stated_rate_stays(void **state)
 }
 
 /* Nobody waits for it; until it comes the fastest that it can be counts. */
-static void
-open__a_port_without_a_link(void **state)
+TEST_WITH(open__a_port_without_a_link, driver_anew, NULL)
 {
 	const struct lull_port_config config = { .queues = 1, .ring_pkts = 512, .burst_pkts = 32 };
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { .text = "" };
 	uint64_t begin_ns;
 	struct lull_port port;
 
-	(void)state;
 	SET(link_mbps, 0);
 	SET(hardware, true);
 	begin_ns = lull_clock_ns();
@@ -84,7 +78,7 @@ open__a_port_without_a_link(void **state)
 	uint16_t port_id;
 
 	assert_int_equal(rte_eth_dev_get_port_by_name("net_null7", &port_id), 0);
-	assert_int_equal(lull_port_open(port_id, &config, &port, error), 0);
+	assert_int_equal(lull_port_open(port_id, &config, &port, &error), 0);
 	assert_true(lull_clock_ns() - begin_ns < 2 * LULL_NS_PER_S);
 	assert_false(lull_port_link_up(&port));
 	SET(link_mbps, 40000);
@@ -97,12 +91,10 @@ open__a_port_without_a_link(void **state)
 /* ---- nodes ---- */
 
 /* On the node of the device, and where it has no memory on any. */
-static void
-open__buffers_are_on_the_node_of_the_port(void **state)
+TEST_WITH(open__buffers_are_on_the_node_of_the_port, driver_anew, NULL)
 {
 	struct lull_port near, far;
 
-	(void)state;
 	device_node = 1;
 	pool_far = true;
 	pool_node_count = 0;
@@ -119,8 +111,7 @@ open__buffers_are_on_the_node_of_the_port(void **state)
 
 /* ---- removal ---- */
 
-static void
-removal__ends_polling_of_that_port_alone(void **state)
+TEST_WITH(removal__ends_polling_of_that_port_alone, driver_anew, NULL)
 {
 	struct lull_port near[2], far[2];
 	struct lull_forward_config forward;
@@ -129,7 +120,6 @@ removal__ends_polling_of_that_port_alone(void **state)
 	struct lull_loop *loop;
 	uint32_t asked;
 
-	(void)state;
 	stand_pair("one", 1, RING_PKTS, &near[0], &far[0]);
 	stand_pair("two", 1, RING_PKTS, &near[1], &far[1]);
 	config = stand_loop("sink0", 1, &far[0], &forward);
@@ -168,14 +158,12 @@ removal__ends_polling_of_that_port_alone(void **state)
 
 /* ---- forks ---- */
 
-static void
-fork__the_child_ends_without_a_wait(void **state)
+TEST_WITH(fork__the_child_ends_without_a_wait, driver_anew, NULL)
 {
 	struct scene scene;
 	int status = -1;
 	pid_t child;
 
-	(void)state;
 	scene_begin(&scene, "spin");
 	SET(took_us, 3000); /* so the lock is probably taken */
 	driver_is_asked(scene.far.port_id, 2);
@@ -196,17 +184,4 @@ fork__the_child_ends_without_a_wait(void **state)
 	scene_end(&scene);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(link__a_change_reaches_the_bound),
-		TEST(link__a_stated_rate_stays),
-		TEST(open__a_port_without_a_link),
-		TEST(open__buffers_are_on_the_node_of_the_port),
-		TEST(removal__ends_polling_of_that_port_alone),
-		TEST(fork__the_child_ends_without_a_wait),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

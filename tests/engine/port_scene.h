@@ -227,6 +227,4 @@ scene_missed(const struct scene *scene)
 	return missed;
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, driver_anew)
-
 #endif

@@ -19,13 +19,11 @@ ask_again_and_again(void *arg)
 	return NULL;
 }
 
-static void
-ask__one_at_a_time_and_never_the_loop(void **state)
+TEST_WITH(ask__one_at_a_time_and_never_the_loop, driver_anew, NULL)
 {
 	struct scene scene;
 	pthread_t askers[2];
 
-	(void)state;
 	scene_begin(&scene, "spin");
 	SET(loop_tid, lull_loop_tid(scene.loop));
 	SET(took_us, 200);
@@ -43,14 +41,12 @@ ask__one_at_a_time_and_never_the_loop(void **state)
 	scene_end(&scene);
 }
 
-static void
-ask__costs_one_part_in_a_hundred(void **state)
+TEST_WITH(ask__costs_one_part_in_a_hundred, driver_anew, NULL)
 {
 	struct lull_port_reading reading;
 	struct scene scene;
 	uint32_t before;
 
-	(void)state;
 	scene_begin(&scene, "spin");
 	SET(took_us, 5000);
 	driver_is_asked(scene.far.port_id, 3); /* now it knows */
@@ -69,12 +65,10 @@ ask__costs_one_part_in_a_hundred(void **state)
 /* ---- what is told ---- */
 
 /* 1000, a failure, 1000: told once, charged once, and never less in between. */
-static void
-read__a_failed_call_changes_nothing(void **state)
+TEST_WITH(read__a_failed_call_changes_nothing, driver_anew, NULL)
 {
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, "spin");
 	driver_is_asked(scene.far.port_id, 2);
 	SET(missed, 1000);
@@ -95,12 +89,10 @@ read__a_failed_call_changes_nothing(void **state)
 	scene_end(&scene);
 }
 
-static void
-read__counters_that_began_anew_count_on(void **state)
+TEST_WITH(read__counters_that_began_anew_count_on, driver_anew, NULL)
 {
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, "spin");
 	driver_is_asked(scene.far.port_id, 2);
 	SET(missed, 1000);
@@ -113,12 +105,10 @@ read__counters_that_began_anew_count_on(void **state)
 }
 
 /* What is lost last belongs to the result. */
-static void
-read__the_end_of_a_loop_is_fresh(void **state)
+TEST_WITH(read__the_end_of_a_loop_is_fresh, driver_anew, NULL)
 {
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, "spin");
 	SET(took_us, 30000); /* seldom asked */
 	driver_is_asked(scene.far.port_id, 2);
@@ -132,14 +122,12 @@ read__the_end_of_a_loop_is_fresh(void **state)
 
 /* ---- who is charged ---- */
 
-static void
-audit__a_ring_that_overflows_while_the_loop_rests(void **state)
+TEST_WITH(audit__a_ring_that_overflows_while_the_loop_rests, driver_anew, NULL)
 {
 	struct scene scene;
 	uint64_t rests;
 	uint32_t lost = 0;
 
-	(void)state;
 	scene_begin(&scene, "fixed");
 	while (lost == 0) { /* right after it has begun to rest */
 		rests = LULL_COUNTER_READ(scene.counters->rests[LULL_REST_SLEEP]);
@@ -154,12 +142,10 @@ audit__a_ring_that_overflows_while_the_loop_rests(void **state)
 }
 
 /* It rests, but what is lost is not lost then: few packets wait when it wakes. */
-static void
-audit__a_loss_that_no_rest_explains(void **state)
+TEST_WITH(audit__a_loss_that_no_rest_explains, driver_anew, NULL)
 {
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, "fixed");
 	for (int i = 0; i < 20; i++) {
 		scene_send(&scene, 5);
@@ -172,13 +158,11 @@ audit__a_loss_that_no_rest_explains(void **state)
 	scene_end(&scene);
 }
 
-static void
-audit__a_lack_of_buffers_is_charged_to_nobody(void **state)
+TEST_WITH(audit__a_lack_of_buffers_is_charged_to_nobody, driver_anew, NULL)
 {
 	struct scene scene;
 	uint64_t missed, nombuf;
 
-	(void)state;
 	scene_begin(&scene, "fixed");
 	driver_is_asked(scene.far.port_id, 2);
 	SET(nombuf, 40);
@@ -191,19 +175,4 @@ audit__a_lack_of_buffers_is_charged_to_nobody(void **state)
 	scene_end(&scene);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(ask__one_at_a_time_and_never_the_loop),
-		TEST(ask__costs_one_part_in_a_hundred),
-		TEST(read__a_failed_call_changes_nothing),
-		TEST(read__counters_that_began_anew_count_on),
-		TEST(read__the_end_of_a_loop_is_fresh),
-		TEST(audit__a_ring_that_overflows_while_the_loop_rests),
-		TEST(audit__a_loss_that_no_rest_explains),
-		TEST(audit__a_lack_of_buffers_is_charged_to_nobody),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

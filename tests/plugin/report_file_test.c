@@ -2,17 +2,13 @@
 /* The report goes into a file of its own and harms no other. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "case.h"
 #include "plugin/report_file.h"
 
 #define OURS PLUGIN_REPORT_FIRST "testpmd (process 7)\nlull: poll0: a long line of long ago\n"
@@ -82,12 +78,10 @@ leave_folder(void **state)
 	return chdir("/") != 0 || system(command) != 0;
 }
 
-static void
-open__makes_a_file(void **state)
+TEST_WITH(open__makes_a_file, enter_folder, leave_folder)
 {
 	struct stat about;
 
-	(void)state;
 	writes("new");
 	assert_int_equal(stat("new", &about), 0);
 	assert_int_equal(about.st_size, 20);
@@ -97,22 +91,18 @@ open__makes_a_file(void **state)
 	writes("empty");
 }
 
-static void
-open__replaces_an_earlier_report_whole(void **state)
+TEST_WITH(open__replaces_an_earlier_report_whole, enter_folder, leave_folder)
 {
 	char first[21] = "";
 
-	(void)state;
 	put("old", OURS);
 	memcpy(first, OURS, 20);
 	writes("old");
 	holds("old", first);
 }
 
-static void
-open__leaves_what_is_not_a_report(void **state)
+TEST_WITH(open__leaves_what_is_not_a_report, enter_folder, leave_folder)
 {
-	(void)state;
 	put("passwd", OTHERS);
 	refuses("passwd", -EEXIST);
 	holds("passwd", OTHERS);
@@ -127,10 +117,8 @@ open__leaves_what_is_not_a_report(void **state)
 	holds("twin", OURS);
 }
 
-static void
-open__follows_no_link(void **state)
+TEST_WITH(open__follows_no_link, enter_folder, leave_folder)
 {
-	(void)state;
 	put("old", OURS);
 	assert_int_equal(symlink("old", "link"), 0);
 	refuses("link", -ELOOP);
@@ -141,10 +129,8 @@ open__follows_no_link(void **state)
 	assert_int_equal(access("nowhere", F_OK), -1);
 }
 
-static void
-open__refuses_what_is_no_file(void **state)
+TEST_WITH(open__refuses_what_is_no_file, enter_folder, leave_folder)
 {
-	(void)state;
 	assert_int_equal(mkdir("folder", 0755), 0);
 	refuses("folder", -EISDIR);
 	assert_int_equal(mkfifo("pipe", 0644), 0);
@@ -167,10 +153,8 @@ as_before(void)
 		assert_int_equal(seteuid(0), 0);
 }
 
-static void
-open__says_when_the_folder_may_not_be_written(void **state)
+TEST_WITH(open__says_when_the_folder_may_not_be_written, enter_folder, leave_folder)
 {
-	(void)state;
 	put("report", OURS);
 	assert_int_equal(chmod(".", 0555), 0);
 	as_nobody();
@@ -180,10 +164,8 @@ open__says_when_the_folder_may_not_be_written(void **state)
 }
 
 /* Of another user, though it may be written: whoever reads it there trusts its owner. */
-static void
-open__leaves_a_report_of_another_user(void **state)
+TEST_WITH(open__leaves_a_report_of_another_user, enter_folder, leave_folder)
 {
-	(void)state;
 	if (getuid() != 0)
 		skip();
 	put("report", OURS);
@@ -193,25 +175,4 @@ open__leaves_a_report_of_another_user(void **state)
 	refuses("report", -EEXIST);
 	as_before();
 	holds("report", OURS);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(open__makes_a_file, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(open__replaces_an_earlier_report_whole,
-						enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(open__leaves_what_is_not_a_report, enter_folder,
-						leave_folder),
-		cmocka_unit_test_setup_teardown(open__follows_no_link, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(open__refuses_what_is_no_file, enter_folder,
-						leave_folder),
-		cmocka_unit_test_setup_teardown(open__says_when_the_folder_may_not_be_written,
-						enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(open__leaves_a_report_of_another_user, enter_folder,
-						leave_folder),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

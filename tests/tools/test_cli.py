@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import one_line
 from lull.cli import main
 from lull.demo.result import Result, load, save
 from lull.errors import LullError
@@ -22,14 +23,6 @@ from simulated_program import SimulatedProgram
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = ("--duration", "2.5", "--phases", "low", "--governors", "objective")
 pytestmark = pytest.mark.usefixtures("signals")
-
-
-def one_line(capsys: pytest.CaptureFixture[str]) -> str:
-    """The error that the command printed."""
-    captured = capsys.readouterr()
-    assert captured.err.startswith("lull: ")
-    assert captured.err.count("\n") == 1
-    return captured.err.strip()
 
 
 # ---- a program that runs ----

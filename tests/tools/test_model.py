@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import one_line
 from lull.cli import main
 from lull.errors import LullError
 from lull.model import figures as model
@@ -50,13 +51,6 @@ class Scripted(model.Bench):
 
     def costs(self) -> list[BurstCost]:
         return [BurstCost(burst=0, size=0, rx_ns=1, tx_ns=1)]
-
-
-def one_line(capsys: pytest.CaptureFixture[str]) -> str:
-    captured = capsys.readouterr()
-    assert captured.err.startswith("lull: ")
-    assert captured.err.count("\n") == 1
-    return captured.err.strip()
 
 
 # ---- plain data ----

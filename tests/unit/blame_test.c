@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blame: a loss belongs to a rest only if its ring may have been full then. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
+#include "case.h"
 #include "idle/blame.h"
 #include "idle/governor.h"
 
@@ -25,12 +21,10 @@ blame_begin(uint32_t ring_pkts)
 	return blame;
 }
 
-static void
-suspects__a_rest_with_half_a_ring_behind_it(void **state)
+TEST(suspects__a_rest_with_half_a_ring_behind_it)
 {
 	struct lull_blame blame = blame_begin(512);
 
-	(void)state;
 	assert_false(lull_blame_suspects(&blame, 0, UINT64_MAX));
 	lull_blame_rested(&blame, 1000);
 	lull_blame_turn(&blame, 2000, 239, true);
@@ -45,12 +39,10 @@ suspects__a_rest_with_half_a_ring_behind_it(void **state)
 	assert_false(lull_blame_suspects(&blame, 4101, 7000));
 }
 
-static void
-suspects__a_rest_of_which_nothing_is_known_yet(void **state)
+TEST(suspects__a_rest_of_which_nothing_is_known_yet)
 {
 	struct lull_blame blame = blame_begin(512);
 
-	(void)state;
 	lull_blame_rested(&blame, 1000);
 	assert_true(lull_blame_suspects(&blame, 900, 1000));
 	assert_false(lull_blame_suspects(&blame, 900, 999)); /* lost before it began */
@@ -59,13 +51,11 @@ suspects__a_rest_of_which_nothing_is_known_yet(void **state)
 }
 
 /* After a ring full of bursts all has been fetched that the rest had left. */
-static void
-suspects__no_rest_for_an_overload_that_lasts(void **state)
+TEST(suspects__no_rest_for_an_overload_that_lasts)
 {
 	struct lull_blame blame = blame_begin(512);
 	uint64_t now_ns = 2000;
 
-	(void)state;
 	lull_blame_rested(&blame, 1000);
 	for (uint32_t i = 0; i < 17; i++)
 		lull_blame_turn(&blame, now_ns++, 32, false);
@@ -78,12 +68,10 @@ suspects__no_rest_for_an_overload_that_lasts(void **state)
 }
 
 /* A rest on top of a backlog: both have filled the ring. */
-static void
-rested__counts_on_while_a_backlog_is_left(void **state)
+TEST(rested__counts_on_while_a_backlog_is_left)
 {
 	struct lull_blame blame = blame_begin(512);
 
-	(void)state;
 	lull_blame_rested(&blame, 1000);
 	for (uint32_t i = 0; i < 5; i++)
 		lull_blame_turn(&blame, 2000, 32, false);
@@ -97,12 +85,10 @@ rested__counts_on_while_a_backlog_is_left(void **state)
 	assert_false(lull_blame_suspects(&blame, 4001, 8000));
 }
 
-static void
-suspects__each_rest_when_the_ring_is_not_known(void **state)
+TEST(suspects__each_rest_when_the_ring_is_not_known)
 {
 	struct lull_blame blame = blame_begin(0);
 
-	(void)state;
 	lull_blame_turn(&blame, 500, 100, true);
 	assert_false(lull_blame_suspects(&blame, 0, 1000));
 	lull_blame_rested(&blame, 1000);
@@ -154,14 +140,12 @@ rest_and_fetch(struct lull_idle *idle, uint64_t *now_ns, uint32_t pkts)
 	*now_ns += US;
 }
 
-static void
-miss__charged_to_a_rest_that_may_have_filled_the_ring(void **state)
+TEST(miss__charged_to_a_rest_that_may_have_filled_the_ring)
 {
 	struct lull_idle *idle = idle_begin(512);
 	const struct lull_idle_counters *counters = lull_idle_counters(idle);
 	uint64_t now_ns = 2000 * US;
 
-	(void)state;
 	lull_idle_miss(idle, 1000 * US, 7);
 	assert_int_equal(counters->misses_other, 7); /* no rest at all */
 	rest_and_fetch(idle, &now_ns, 200);
@@ -176,13 +160,11 @@ miss__charged_to_a_rest_that_may_have_filled_the_ring(void **state)
 }
 
 /* Behind a small ring nobody has spoken of any rest may be too long. */
-static void
-miss__charged_to_any_rest_when_the_ring_is_not_known(void **state)
+TEST(miss__charged_to_any_rest_when_the_ring_is_not_known)
 {
 	struct lull_idle *idle = idle_begin(0);
 	uint64_t now_ns = 2000 * US;
 
-	(void)state;
 	rest_and_fetch(idle, &now_ns, 1);
 	lull_idle_miss(idle, now_ns, 3);
 	lull_idle_miss(idle, now_ns + 10 * US, 2);
@@ -197,14 +179,12 @@ miss__charged_to_any_rest_when_the_ring_is_not_known(void **state)
 }
 
 /* More comes than the loop can take: the last rest is to blame for what its ring held, no more. */
-static void
-miss__overload_is_not_charged_to_the_rest_before_it(void **state)
+TEST(miss__overload_is_not_charged_to_the_rest_before_it)
 {
 	struct lull_idle *idle = idle_begin(512);
 	const struct lull_idle_counters *counters = lull_idle_counters(idle);
 	uint64_t now_ns = 2000 * US;
 
-	(void)state;
 	rest_and_fetch(idle, &now_ns, 0);
 	lull_idle_miss(idle, now_ns, 0);
 	rested(idle, &now_ns);
@@ -218,21 +198,4 @@ miss__overload_is_not_charged_to_the_rest_before_it(void **state)
 	assert_int_equal(counters->misses, 100);
 	assert_int_equal(counters->misses_other, 400);
 	free(idle);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(suspects__a_rest_with_half_a_ring_behind_it),
-		cmocka_unit_test(suspects__a_rest_of_which_nothing_is_known_yet),
-		cmocka_unit_test(suspects__no_rest_for_an_overload_that_lasts),
-		cmocka_unit_test(rested__counts_on_while_a_backlog_is_left),
-		cmocka_unit_test(suspects__each_rest_when_the_ring_is_not_known),
-		cmocka_unit_test(miss__charged_to_a_rest_that_may_have_filled_the_ring),
-		cmocka_unit_test(miss__charged_to_any_rest_when_the_ring_is_not_known),
-		cmocka_unit_test(miss__overload_is_not_charged_to_the_rest_before_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "program/cpus.h"
 #include "program/traffic_spec.h"
 
 static struct lull_arrival_config config;
 static struct lull_error error;
 
-static void
-traffic_spec_parse__every_kind(void **state)
+TEST(traffic_spec_parse__every_kind)
 {
-	(void)state;
 	config = (struct lull_arrival_config){ .seed = 7, .size_count = 1 };
 	assert_int_equal(lull_traffic_spec_parse("onoff:1M,5ms,20ms", &config, &error), 0);
 	assert_int_equal(config.kind, LULL_ARRIVAL_ONOFF);
@@ -49,8 +44,7 @@ traffic_spec_parse__every_kind(void **state)
 }
 
 /* Parses, prints canonically, and core takes it. */
-static void
-traffic_spec_print__canonical(void **state)
+TEST(traffic_spec_print__canonical)
 {
 	static const char *const specs[][2] = {
 		{ "off", "off" },
@@ -78,7 +72,6 @@ traffic_spec_print__canonical(void **state)
 	struct lull_range core_error;
 	char text[128];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
 		config = (struct lull_arrival_config){ .seed = 1 };
 		assert_int_equal(lull_traffic_spec_parse(specs[i][0], &config, &error), 0);
@@ -108,8 +101,7 @@ check_refuses(const char *const (*bad)[2], size_t count)
 	assert_memory_equal(&before, &config, sizeof(config));
 }
 
-static void
-traffic_spec_parse__refuses(void **state)
+TEST(traffic_spec_parse__refuses)
 {
 	static const char *const bad[][2] = {
 		{ "burst:1", "'burst:1' is no traffic spec: give " LULL_TRAFFIC_SPEC_GRAMMAR },
@@ -142,12 +134,10 @@ traffic_spec_parse__refuses(void **state)
 		  "300k or 14.88M" },
 	};
 
-	(void)state;
 	check_refuses(bad, sizeof(bad) / sizeof(bad[0]));
 }
 
-static void
-traffic_spec_parse__refuses_sources_and_senders(void **state)
+TEST(traffic_spec_parse__refuses_sources_and_senders)
 {
 	static const char *const bad[][2] = {
 		{ "selfsimilar", "'selfsimilar' is not selfsimilar:RATE[,HURST[,SOURCES]], like "
@@ -181,16 +171,13 @@ traffic_spec_parse__refuses_sources_and_senders(void **state)
 		{ "incast:32x8,1ms,25h", "'incast:32x8,1ms,25h': JITTER 25h is not in 0..24h" },
 	};
 
-	(void)state;
 	check_refuses(bad, sizeof(bad) / sizeof(bad[0]));
 }
 
-static void
-traffic_size_parse__with_crc(void **state)
+TEST(traffic_size_parse__with_crc)
 {
 	char text[128];
 
-	(void)state;
 	memset(&config, 0, sizeof(config));
 	assert_int_equal(lull_traffic_size_parse("64:7,594:4,1518:1", &config, &error), 0);
 	assert_int_equal(config.size_count, 3);
@@ -207,8 +194,7 @@ traffic_size_parse__with_crc(void **state)
 	assert_string_equal(lull_traffic_size_print(&config, text, sizeof(text)), "64:1,1518:1");
 }
 
-static void
-traffic_size_parse__refuses(void **state)
+TEST(traffic_size_parse__refuses)
 {
 	static const char *const bad[][2] = {
 		{ "63", "size 63 is not in 64..9604 (bytes with CRC)" },
@@ -225,7 +211,6 @@ traffic_size_parse__refuses(void **state)
 	};
 	struct lull_arrival_config before;
 
-	(void)state;
 	memset(&config, 0, sizeof(config));
 	before = config;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -235,8 +220,7 @@ traffic_size_parse__refuses(void **state)
 	assert_memory_equal(&before, &config, sizeof(config));
 }
 
-static void
-cpus_parse__lists(void **state)
+TEST(cpus_parse__lists)
 {
 	static const char *const good[][2] = {
 		{ "0", "0" },   { "1,3-5", "1,3-5" }, { "3,4,5,1", "3-5,1" },
@@ -257,7 +241,6 @@ cpus_parse__lists(void **state)
 	struct lull_cpu_list list, before;
 	char text[512];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		assert_int_equal(lull_cpus_parse(good[i][0], &list, &error), 0);
 		assert_string_equal(lull_cpus_print(&list, text, sizeof(text)), good[i][1]);
@@ -271,8 +254,7 @@ cpus_parse__lists(void **state)
 }
 
 /* Words thrown at the parsers: what they take, they print and take again. */
-static void
-traffic_spec_parse__any_words(void **state)
+TEST(traffic_spec_parse__any_words)
 {
 	static const char *const words[] = {
 		"off", "constant", "onoff", "tidal", "step",        ":",      ":",  ",",   ",", "-",
@@ -283,7 +265,6 @@ traffic_spec_parse__any_words(void **state)
 	uint64_t random = 1;
 	char text[128], first[256], second[256];
 
-	(void)state;
 	for (int round = 0; round < 100000; round++) {
 		text[0] = '\0';
 		for (int i = 0; i < 4 + round % 6; i++) {
@@ -302,21 +283,4 @@ traffic_spec_parse__any_words(void **state)
 			assert_int_equal(lull_traffic_size_parse(first, &config, &error), 0);
 		}
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(traffic_spec_parse__every_kind),
-		cmocka_unit_test(traffic_spec_print__canonical),
-		cmocka_unit_test(traffic_spec_parse__refuses),
-		cmocka_unit_test(traffic_spec_parse__refuses_sources_and_senders),
-		cmocka_unit_test(traffic_size_parse__with_crc),
-		cmocka_unit_test(traffic_size_parse__refuses),
-		cmocka_unit_test(cpus_parse__lists),
-		cmocka_unit_test(traffic_spec_parse__any_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loss audit: each lost packet is charged once, and to a rest only if one may have lost it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "idle/loss_audit.h"
 
 /* Loops that share a port, which has been read at one time or another. */
@@ -44,12 +39,10 @@ stand_begin(uint64_t missed)
 }
 
 /* A rise is charged once: to a loop whose rests may be why, else to one that sees it twice. */
-static void
-enter__charges_each_packet_once(void **state)
+TEST(enter__charges_each_packet_once)
 {
 	struct stand stand = stand_begin(100);
 
-	(void)state;
 	ENTER(spins, 103, false, 0, 0);
 	ENTER(rests, 103, true, 3, 0);
 	ENTER(spins, 103, false, 0, 0);
@@ -66,23 +59,19 @@ enter__charges_each_packet_once(void **state)
 }
 
 /* What it saw and left when its rests were out of the question is not theirs later. */
-static void
-enter__what_a_polling_loop_saw_is_no_rest_s(void **state)
+TEST(enter__what_a_polling_loop_saw_is_no_rest_s)
 {
 	struct stand stand = stand_begin(0);
 
-	(void)state;
 	ENTER(rests, 50, false, 0, 0);
 	ENTER(rests, 53, true, 3, 50);
 }
 
 /* Buffers ran out: neither those packets nor what the ring then missed. */
-static void
-enter__a_lack_of_buffers_is_no_ring_loss(void **state)
+TEST(enter__a_lack_of_buffers_is_no_ring_loss)
 {
 	struct stand stand = stand_begin(0);
 
-	(void)state;
 	stand.reading.loss.nombuf = 40;
 	ENTER(rests, 0, true, 0, 0);
 	ENTER(rests, 0, true, 0, 0);
@@ -92,23 +81,19 @@ enter__a_lack_of_buffers_is_no_ring_loss(void **state)
 }
 
 /* Of what the port had lost before nothing is charged to anybody. */
-static void
-enter__the_first_reading_only_begins(void **state)
+TEST(enter__the_first_reading_only_begins)
 {
 	struct stand stand = { .reading.begin_ns = 0 };
 
-	(void)state;
 	assert_true(lull_loss_audit_due(&stand.rests, &stand.reading));
 	ENTER(rests, 1000, true, 0, 0);
 	ENTER(rests, 1001, true, 1, 0);
 }
 
-static void
-due__once_for_each_reading(void **state)
+TEST(due__once_for_each_reading)
 {
 	struct stand stand = stand_begin(0);
 
-	(void)state;
 	assert_false(lull_loss_audit_due(&stand.spins, &stand.reading));
 	assert_true(lull_loss_audit_due(&stand.rests, &stand.reading));
 	ENTER(rests, 0, false, 0, 0);
@@ -118,13 +103,11 @@ due__once_for_each_reading(void **state)
 }
 
 /* What a loop saw and left to those that rest is charged to it when it ends. */
-static void
-end__takes_what_nobody_has_taken(void **state)
+TEST(end__takes_what_nobody_has_taken)
 {
 	struct lull_loss_charge charge = { 0, 0 };
 	struct stand stand = stand_begin(100);
 
-	(void)state;
 	ENTER(spins, 107, false, 0, 0);
 	lull_loss_audit_end(&stand.spins, &stand.claim, &charge);
 	assert_int_equal(charge.others, 7);
@@ -139,32 +122,14 @@ end__takes_what_nobody_has_taken(void **state)
 	assert_int_equal(charge.others, 20);
 }
 
-static void
-add__tells_missed_from_nombuf(void **state)
+TEST(add__tells_missed_from_nombuf)
 {
 	struct lull_port_loss loss = { 100, 1000 };
 	struct stand stand = stand_begin(3);
 
-	(void)state;
 	stand.reading.loss.nombuf = 41;
 	ENTER(rests, 4, true, 0, 0);
 	lull_loss_audit_add(&stand.rests, &loss);
 	assert_int_equal(loss.missed, 104);
 	assert_int_equal(loss.nombuf, 1041);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(enter__charges_each_packet_once),
-		cmocka_unit_test(enter__what_a_polling_loop_saw_is_no_rest_s),
-		cmocka_unit_test(enter__a_lack_of_buffers_is_no_ring_loss),
-		cmocka_unit_test(enter__the_first_reading_only_begins),
-		cmocka_unit_test(due__once_for_each_reading),
-		cmocka_unit_test(end__takes_what_nobody_has_taken),
-		cmocka_unit_test(add__tells_missed_from_nombuf),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread far from its port is told of; made-up nodes, for few machines have two. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "case.h"
 #include <lull/loop.h>
 
 #include "node.h"
 
-static void
-node__is_read_from_the_kernel_s_folder(void **state)
+TEST(node__is_read_from_the_kernel_s_folder)
 {
 	char folder[] = "/tmp/lull-cpus-XXXXXX", command[160];
 
-	(void)state;
 	assert_non_null(mkdtemp(folder));
 	snprintf(command, sizeof(command),
 		 "mkdir -p %s/cpu0/node0 %s/cpu9/node1 %s/cpu9/cache "
@@ -34,27 +28,14 @@ node__is_read_from_the_kernel_s_folder(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-static void
-text__names_thread_cpu_and_port(void **state)
+TEST(text__names_thread_cpu_and_port)
 {
 	char text[LULL_ERROR_SIZE] = "";
 
-	(void)state;
 	assert_true(lull_node_text("fwd0", 4, 0, "0000:3b:00.0", 1, text, sizeof(text)));
 	assert_string_equal(text, "fwd0 on CPU 4 (node 0) polls port 0000:3b:00.0 of node 1: each "
 				  "packet crosses between the nodes; choose a CPU of node 1");
 	assert_false(lull_node_text("fwd0", 4, 1, "p", 1, text, sizeof(text)));
 	assert_false(lull_node_text("fwd0", 4, -1, "p", 1, text, sizeof(text)));
 	assert_false(lull_node_text("fwd0", 4, 0, "p", -1, text, sizeof(text)));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(node__is_read_from_the_kernel_s_folder),
-		cmocka_unit_test(text__names_thread_cpu_and_port),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

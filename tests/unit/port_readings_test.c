@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Port readings: what is published only rises, however a driver counts and fails. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <pthread.h>
 #include <time.h>
-#include <cmocka.h>
 
 #include <lull/rest.h>
 
+#include "case.h"
 #include "port_readings.h"
 
 #define MS LULL_NS_PER_MS
@@ -62,12 +58,10 @@ begin(void **state)
 	return 0;
 }
 
-static void
-ask__begins_with_the_first_answer(void **state)
+TEST_WITH(ask__begins_with_the_first_answer, begin, NULL)
 {
 	struct lull_port_reading reading;
 
-	(void)state;
 	assert_true(lull_port_readings_due(&readings, 1));
 	assert_int_equal(ask(-EIO, 900).end_ns, 0);
 	reading = ask(0, 1000);
@@ -84,12 +78,10 @@ ask__begins_with_the_first_answer(void **state)
 }
 
 /* 1000, a failure, 1000: nothing has happened in between, whether the driver admits it or not. */
-static void
-ask__a_failure_changes_nothing(void **state)
+TEST(ask__a_failure_changes_nothing)
 {
 	struct lull_port_reading before, after;
 
-	(void)state;
 	ask(0, 0);
 	before = ask(0, 1000);
 	assert_int_equal(before.missed, 1000);
@@ -115,10 +107,8 @@ ask__a_failure_changes_nothing(void **state)
 	assert_int_equal(ask(0, 1002).missed, 1002);
 }
 
-static void
-ask__counters_that_began_anew_count_on(void **state)
+TEST_WITH(ask__counters_that_began_anew_count_on, begin, NULL)
 {
-	(void)state;
 	ask(0, 0);
 	ask(0, 1000);
 	assert_int_equal(ask(0, 4).missed, 1000);
@@ -134,12 +124,10 @@ ask__counters_that_began_anew_count_on(void **state)
 	assert_int_equal(ask(0, 0).nombuf, 52);
 }
 
-static void
-begin__forgets_the_port_before(void **state)
+TEST(begin__forgets_the_port_before)
 {
 	struct lull_port_reading reading;
 
-	(void)state;
 	ask(0, 0);
 	ask(0, 1000);
 	lull_port_readings_begin(&readings);
@@ -150,12 +138,10 @@ begin__forgets_the_port_before(void **state)
 }
 
 /* At 1 % of a CPU 1 ms is due again after 100, but never before 10 ms or after a second. */
-static void
-due__as_seldom_as_a_call_is_long(void **state)
+TEST_WITH(due__as_seldom_as_a_call_is_long, begin, NULL)
 {
 	struct lull_port_reading reading = ask(0, 0);
 
-	(void)state;
 	assert_false(lull_port_readings_due(&readings, reading.begin_ns + 10 * MS - 1));
 	assert_true(lull_port_readings_due(&readings, reading.begin_ns + 10 * MS));
 	answer.took_ns = 2 * MS;
@@ -189,14 +175,12 @@ write_again_and_again(void *arg)
 	return NULL;
 }
 
-static void
-read__is_never_torn(void **state)
+TEST(read__is_never_torn)
 {
 	struct lull_port_reading reading, last = { .begin_ns = 0 };
 	uint64_t changes = 0;
 	pthread_t writer;
 
-	(void)state;
 	answer.rc = 0;
 	__atomic_store_n(&writer_stop, false, __ATOMIC_RELAXED);
 	assert_int_equal(pthread_create(&writer, NULL, write_again_and_again, NULL), 0);
@@ -210,18 +194,4 @@ read__is_never_torn(void **state)
 	}
 	__atomic_store_n(&writer_stop, true, __ATOMIC_RELAXED);
 	pthread_join(writer, NULL);
-}
-
-#define TEST(name) cmocka_unit_test_setup(name, begin)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(ask__begins_with_the_first_answer),      TEST(ask__a_failure_changes_nothing),
-		TEST(ask__counters_that_began_anew_count_on), TEST(begin__forgets_the_port_before),
-		TEST(due__as_seldom_as_a_call_is_long),       TEST(read__is_never_torn),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
