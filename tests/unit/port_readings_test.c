@@ -78,7 +78,7 @@ TEST_WITH(ask__begins_with_the_first_answer, begin, NULL)
 }
 
 /* 1000, a failure, 1000: nothing has happened in between, whether the driver admits it or not. */
-TEST(ask__a_failure_changes_nothing)
+TEST_WITH(ask__a_failure_changes_nothing, begin, NULL)
 {
 	struct lull_port_reading before, after;
 
@@ -124,7 +124,7 @@ TEST_WITH(ask__counters_that_began_anew_count_on, begin, NULL)
 	assert_int_equal(ask(0, 0).nombuf, 52);
 }
 
-TEST(begin__forgets_the_port_before)
+TEST_WITH(begin__forgets_the_port_before, begin, NULL)
 {
 	struct lull_port_reading reading;
 
@@ -175,7 +175,7 @@ write_again_and_again(void *arg)
 	return NULL;
 }
 
-TEST(read__is_never_torn)
+TEST_WITH(read__is_never_torn, begin, NULL)
 {
 	struct lull_port_reading reading, last = { .begin_ns = 0 };
 	uint64_t changes = 0;
