@@ -70,12 +70,13 @@ camera_configure(struct lull_camera *camera, const struct lull_camera_config *co
 		 config->program != NULL ? config->program : PROGRAM);
 	camera->config.program = camera->program;
 	if (lull_idle_governor_find(governor) == NULL)
-		return lull_error_set(error, -EINVAL, "governor: there is none named '%s'",
-				      governor);
+		return lull_error_set(error, -EINVAL, "governor: '%s' does not exist", governor);
 	snprintf(camera->governor, sizeof(camera->governor), "%s", governor);
 	camera->config.governor = camera->governor;
 	if (config->backend == NULL)
-		return lull_error_set(error, -EINVAL, "backend: required, for example kernel:eth0");
+		return lull_error_set(error, -EINVAL,
+				      "backend: missing; name one, such as "
+				      "kernel:eth0");
 	return camera_choose(camera, config->backend, error);
 }
 
@@ -149,7 +150,9 @@ lull_camera_stream_add(struct lull_camera *camera, const struct lull_camera_stre
 	int rc;
 
 	if (camera->started)
-		return lull_error_set(error, -EBUSY, "streams are added before the start");
+		return lull_error_set(error, -EBUSY,
+				      "the receiver has been started: add streams "
+				      "before");
 	if (camera->stream_count == LULL_CAMERA_STREAMS_MAX)
 		return lull_error_set(error, -ENOSPC, "streams: more than %d",
 				      LULL_CAMERA_STREAMS_MAX);
@@ -241,9 +244,9 @@ lull_camera_start(struct lull_camera *camera, struct lull_error *error)
 	int rc = 0;
 
 	if (camera->started)
-		return lull_error_set(error, -EALREADY, "it has been started");
+		return lull_error_set(error, -EALREADY, "the receiver has been started already");
 	if (camera->stream_count == 0)
-		return lull_error_set(error, -EINVAL, "there is no stream to receive; add one");
+		return lull_error_set(error, -EINVAL, "no stream: add one before the start");
 	if (!camera->config.unchecked)
 		rc = camera_start_checked(camera, error);
 	if (rc == 0)

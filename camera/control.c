@@ -171,7 +171,7 @@ control_connect(struct camera_control *control, const char *text, uint32_t *host
 	if (control->fd < 0 || control->kick_fd < 0 ||
 	    connect(control->fd, (struct sockaddr *)&address, size) != 0 ||
 	    getsockname(control->fd, (struct sockaddr *)&address, &size) != 0)
-		return lull_error_set(error, -errno, "control: no way to %s: %s", text,
+		return lull_error_set(error, -errno, "control: cannot reach %s: %s", text,
 				      strerror(errno));
 	*host = ntohl(address.sin_addr.s_addr);
 	return 0;
@@ -195,14 +195,16 @@ control_outcome(const struct camera_control *control, const char *text, struct l
 	case LULL_GVCP_STREAMING:
 		return 0;
 	case LULL_GVCP_DENIED:
-		return lull_error_set(error, -EBUSY, "camera %s is under somebody else's control",
+		return lull_error_set(error, -EBUSY,
+				      "camera %s is controlled by another "
+				      "application",
 				      text);
 	case LULL_GVCP_REFUSED:
 		return lull_error_set(error, -EPROTO, "camera %s refused register %#x, status %#x",
 				      text, control->client.refused, control->client.status);
 	default:
 		return lull_error_set(error, -ETIMEDOUT,
-				      "camera %s does not answer; is it on, is its address right?",
+				      "camera %s does not answer: check its power and its address",
 				      text);
 	}
 }
@@ -240,7 +242,7 @@ camera_control_start(struct camera_stream *stream, struct lull_error *error)
 	int rc;
 
 	if (control == NULL)
-		return lull_error_set(error, -ENOMEM, "no memory for a control");
+		return lull_error_set(error, -ENOMEM, "no memory for the control channel");
 	control->fd = control->kick_fd = -1;
 	control->xml = malloc(XML_BYTES_MAX);
 	control->resends = stream->config.resend;

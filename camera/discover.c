@@ -79,7 +79,8 @@ static int
 discover_open(struct discover *discover, const char *interface, struct lull_error *error)
 {
 	if (getifaddrs(&discover->addresses) != 0)
-		return lull_error_set(error, -errno, "no list of interfaces: %s", strerror(errno));
+		return lull_error_set(error, -errno, "cannot list the interfaces: %s",
+				      strerror(errno));
 	for (const struct ifaddrs *each = discover->addresses; each != NULL;
 	     each = each->ifa_next) {
 		int fd;
@@ -98,10 +99,12 @@ discover_open(struct discover *discover, const char *interface, struct lull_erro
 	if (discover->port_count > 0)
 		return 0;
 	if (interface == NULL)
-		return lull_error_set(error, -ENODEV, "no interface is up with an IPv4 address");
+		return lull_error_set(error, -ENODEV,
+				      "no interface is up and has an IPv4 "
+				      "address");
 	return lull_error_set(
 		error, -ENODEV,
-		"interface %s: it is not up with an IPv4 address; see ip address show", interface);
+		"interface %s is not up or has no IPv4 address; see 'ip address show'", interface);
 }
 
 static void
@@ -297,7 +300,8 @@ discover_named(struct discover *discover, struct in_addr *address, struct lull_e
 				discover->wanted, discover->found[i].address,
 				discover->found[i].interface);
 	return lull_error_set(error, -EHOSTUNREACH,
-			      "no camera %s answers on any interface; is it on?", discover->wanted);
+			      "no camera %s answers on any interface: check its power",
+			      discover->wanted);
 }
 
 int
@@ -316,7 +320,7 @@ camera_discover_address(const char *text, struct in_addr *address, struct lull_e
 	discover.found = calloc(NAMED_MAX, sizeof(*discover.found));
 	rc = discover.found != NULL ?
 		     discover_named(&discover, address, error) :
-		     lull_error_set(error, -ENOMEM, "no memory to look for cameras");
+		     lull_error_set(error, -ENOMEM, "no memory for the search for cameras");
 	discover_close(&discover);
 	free(discover.found);
 	return rc;

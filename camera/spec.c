@@ -20,49 +20,70 @@ static const char *const policies[] = { "drop-newest", "newest", "fail-stop", NU
 
 /* A zero stands for the library's default and cannot be typed. */
 const struct lull_option cam_spec_keys[] = {
-	LULL_ROW_TEXT("protocol", "NAME", protocol, "rfc4175, gvsp, cmp or rvf; required."),
-	LULL_ROW_TEXT("name", "NAME", name, "For the result and for files: letters, digits, . _ -"),
-	LULL_ROW_COUNT("port", NULL, port, "UDP port the camera sends to.", .low = 1,
-		       .high = UINT16_MAX),
-	LULL_ROW_TEXT("address", "IP", address, "Address it sends to, a multicast group too."),
-	LULL_ROW_TEXT("source", "IP|MAC", source, "Take packets of this sender only."),
+	LULL_ROW_TEXT("protocol", "NAME", protocol,
+		      "Protocol: rfc4175, gvsp, cmp or rvf. "
+		      "Required."),
+	LULL_ROW_TEXT("name", "NAME", name,
+		      "Name in the result and in file names: letters, digits, . _ - Default: cam0, "
+		      "cam1 ..."),
+	LULL_ROW_COUNT("port", NULL, port,
+		       "UDP port that the camera sends to. Required for UDP, except for gvsp with "
+		       "control.",
+		       .low = 1, .high = UINT16_MAX),
+	LULL_ROW_TEXT("address", "IP", address,
+		      "IP address that the camera sends to, such as a multicast group. Default: "
+		      "any of the interface."),
+	LULL_ROW_TEXT("source", "IP|MAC", source,
+		      "Receive only packets of this sender. Default: any sender."),
 	LULL_ROW_TEXT("control", "IP|MAC", control,
-		      "gvsp: take control of this camera, let it stream."),
-	LULL_ROW_BOOL("resend", resend, "gvsp with control: ask again for what is missing."),
+		      "gvsp: take control of this camera and let it stream."),
+	LULL_ROW_BOOL("resend", resend, "gvsp with control: request missing packets again."),
 	LULL_ROW_REAL("resend-budget", "PERCENT", resend_percent,
-		      "Packets asked for at most, of those of a frame.", .value = "10",
-		      .real_low = 0.0001, .real_high = 100),
-	LULL_ROW_COUNT("width", NULL, width, "Pixels of a row.", .low = 1,
+		      "Largest share of a frame's packets that may be requested again.",
+		      .value = "10", .real_low = 0.0001, .real_high = 100),
+	LULL_ROW_COUNT("width", NULL, width, "Width of a picture, in pixels.", .low = 1,
 		       .high = LULL_FRAME_SIDE_MAX),
-	LULL_ROW_COUNT("height", NULL, height, "Rows.", .low = 1, .high = LULL_FRAME_SIDE_MAX),
-	LULL_ROW(CHOICE, "pixel", "FORMAT", pixel, "How pixels lie in memory.",
-		 .choice = spec_pixel, .value = "unknown"),
-	LULL_ROW_COUNT("row-bytes", NULL, row_bytes, "From one row to the next, with padding.",
+	LULL_ROW_COUNT("height", NULL, height, "Height of a picture, in pixels.", .low = 1,
+		       .high = LULL_FRAME_SIDE_MAX),
+	LULL_ROW(CHOICE, "pixel", "FORMAT", pixel, "Pixel format.", .choice = spec_pixel,
+		 .value = "unknown"),
+	LULL_ROW_COUNT("row-bytes", NULL, row_bytes,
+		       "Bytes from one row to the next, with "
+		       "padding.",
 		       .low = 1, .high = UINT32_MAX),
 	LULL_ROW_BOOL("interlaced", interlaced, "rfc4175: two fields make a frame."),
 	LULL_ROW_BOOL("field-rows", field_rows, "rfc4175: lines are counted within the field."),
-	LULL_ROW_COUNT("packet-bytes", NULL, packet_bytes, "gvsp: IP length of a packet.",
+	LULL_ROW_COUNT("packet-bytes", NULL, packet_bytes,
+		       "gvsp: IP length of a packet, in bytes. Default: as the camera is set up.",
 		       .low = 64, .high = UINT16_MAX),
-	LULL_ROW_COUNT("stream-id", NULL, stream_id, "rvf: stream id; cmp: device * 256 + stream.",
+	LULL_ROW_COUNT("stream-id", NULL, stream_id,
+		       "rvf: stream id; cmp: device * 256 + stream. Default: the first one seen.",
 		       .low = 1, .high = UINT64_MAX),
-	LULL_ROW_COUNT("virtual-channel", NULL, virtual_channel, "cmp: of the CSI-2 packets.",
-		       .low = 0, .high = 31),
-	LULL_ROW_COUNT("data-type", NULL, data_type, "cmp: of the CSI-2 packets.", .low = 1,
+	LULL_ROW_COUNT("virtual-channel", NULL, virtual_channel,
+		       "cmp: virtual channel of the CSI-2 packets.", .low = 0, .high = 31),
+	LULL_ROW_COUNT("data-type", NULL, data_type,
+		       "cmp: data type of the CSI-2 packets. Default: any image.", .low = 1,
 		       .high = 63),
-	LULL_ROW_COUNT("buffers", NULL, buffers, "Images held at most.", .low = 2, .high = 256),
-	LULL_ROW_COUNT("buffer-bytes", NULL, buffer_bytes, "Of the largest image.", .low = 1,
-		       .high = LULL_FRAME_BYTES_MAX),
-	LULL_ROW_COUNT("open", NULL, open_max, "Frames being put together at once.", .low = 1,
-		       .high = 16),
+	LULL_ROW_COUNT("buffers", NULL, buffers, "Number of image buffers. Default: 16.", .low = 2,
+		       .high = 256),
+	LULL_ROW_COUNT("buffer-bytes", NULL, buffer_bytes,
+		       "Size of an image buffer, in bytes. "
+		       "Default: the size of a picture.",
+		       .low = 1, .high = LULL_FRAME_BYTES_MAX),
+	LULL_ROW_COUNT("open", NULL, open_max,
+		       "Largest number of frames that are assembled at a time. Default: 4.",
+		       .low = 1, .high = 16),
 	LULL_ROW_TIME("deadline", deadline_ns,
-		      "From a frame's first packet to its end at the latest.", .unit = "ms",
-		      .low = LULL_NS_PER_US, .high = 3600 * LULL_NS_PER_S),
+		      "Longest time from a frame's first packet to its end. Default: half of the "
+		      "frame period, or 20 ms until the period is known.",
+		      .unit = "ms", .low = LULL_NS_PER_US, .high = 3600 * LULL_NS_PER_S),
 	LULL_ROW_CHOICE("order", order,
-			"Frames are given as they were made, or as they become complete.",
+			"Order of delivery. frame: as the camera made the frames. arrival: as "
+			"they become complete.",
 			.choices = orders, .value = "frame"),
 	LULL_ROW_CHOICE("policy", policy,
-			"When no buffer is free: drop the newest frame, let the newest win, or "
-			"stop with an error.",
+			"When no buffer is free: drop the new frame, take back the oldest image "
+			"that was not fetched, or stop with an error.",
 			.choices = policies, .value = "drop-newest"),
 	{ .key = NULL },
 };
@@ -91,7 +112,9 @@ spec_check(const struct cam_spec *spec, struct lull_error *error)
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
 	if (spec->protocol[0] == '\0')
-		return lull_error_set(error, -EINVAL, "protocol: required, like protocol=gvsp");
+		return lull_error_set(error, -EINVAL,
+				      "protocol: missing; name one, such as "
+				      "protocol=gvsp");
 	if (spec->name[strspn(spec->name, letters)] != '\0' || spec->name[0] == '.')
 		return lull_error_set(error, -EINVAL,
 				      "name: '%s' becomes part of file names: letters, digits, "

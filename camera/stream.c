@@ -38,7 +38,7 @@ stream_protocol_names(struct lull_error *error, const char *name)
 	for (uint32_t i = 0; lull_frame_protocols[i] != NULL && used < sizeof(names); i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, " %s",
 					 lull_frame_protocols[i]->name);
-	return lull_error_set(error, -EINVAL, "protocol: '%s' is none of%s", name, names);
+	return lull_error_set(error, -EINVAL, "protocol: '%s' is not one of%s", name, names);
 }
 
 static int
@@ -48,10 +48,12 @@ stream_addresses(struct camera_stream *stream, struct lull_error *error)
 	struct lull_net_claim *claim = &stream->claim;
 
 	if (lull_net_ip_parse(config->address, &claim->address) != 0)
-		return lull_error_set(error, -EINVAL, "address: '%s' is no IPv4 or IPv6 address",
+		return lull_error_set(error, -EINVAL,
+				      "address: '%s' is not an IPv4 or IPv6 "
+				      "address",
 				      config->address);
 	if (lull_net_source_parse(config->source, &claim->source) != 0)
-		return lull_error_set(error, -EINVAL, "source: '%s' is no IP address and no MAC",
+		return lull_error_set(error, -EINVAL, "source: '%s' is not an IP or MAC address",
 				      config->source);
 	claim->ethernet = stream->protocol->ethernet;
 	claim->ether_type = stream->protocol->ether_type;
@@ -60,13 +62,13 @@ stream_addresses(struct camera_stream *stream, struct lull_error *error)
 		memset(&claim->address, 0, sizeof(claim->address));
 	if (claim->ethernet && config->port != 0)
 		return lull_error_set(error, -EINVAL,
-				      "port: %s runs on Ethernet and has none; leave it out",
+				      "port: %s runs directly on Ethernet; leave the port out",
 				      stream->protocol->name);
 	if (!claim->ethernet && config->port == 0 && config->control == NULL)
 		return lull_error_set(error, -EINVAL,
-				      "port: required, the UDP port the camera sends to");
+				      "port: missing; name the UDP port that the camera sends to");
 	if (config->control != NULL && strcmp(stream->protocol->name, "gvsp") != 0)
-		return lull_error_set(error, -EINVAL, "control: only gvsp has it, not %s",
+		return lull_error_set(error, -EINVAL, "control: only for gvsp, not for %s",
 				      stream->protocol->name);
 	return 0;
 }
@@ -92,7 +94,7 @@ stream_assembly(struct camera_stream *stream, struct lull_error *error)
 	};
 	if (stream->claim.burst_bytes > assembly->buffer_bytes && assembly->buffer_bytes != 0)
 		return lull_error_set(error, -EINVAL,
-				      "buffer_bytes: %llu are too few, a picture has %llu",
+				      "buffer_bytes: %llu is too small, a picture has %llu bytes",
 				      (unsigned long long)assembly->buffer_bytes,
 				      (unsigned long long)stream->claim.burst_bytes);
 	if (assembly->buffer_bytes == 0)
@@ -114,7 +116,7 @@ stream_lent(const struct camera_stream *stream, struct lull_error *error)
 		return 0;
 	if (stream->assembly.buffer_bytes == 0)
 		return lull_error_set(error, -EINVAL,
-				      "lent: say how large the buffers are, in buffer_bytes");
+				      "lent: set buffer_bytes to the size of the buffers");
 	for (uint32_t i = 0; i < lent->count; i++)
 		if (lent->data[i] == NULL || (uintptr_t)lent->data[i] % LULL_CACHE_LINE != 0)
 			return lull_error_set(error, -EINVAL,
@@ -231,8 +233,8 @@ stream_reader(struct camera_stream *stream, struct lull_error *error)
 		return lull_error_set(error, -ENOMEM, "no memory for a stream");
 	if (protocol->init(stream->protocol_state, &stream->config.settings) != 0)
 		return lull_error_set(error, -EINVAL,
-				      "%s: the geometry (size and pixel format) is missing, or one "
-				      "that it cannot carry",
+				      "%s: set width, height and pixel to values that this "
+				      "protocol can carry",
 				      protocol->name);
 	return 0;
 }

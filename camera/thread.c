@@ -202,15 +202,16 @@ stage_turn(void *state, uint64_t now_ns)
 		.offset = offsetof(struct lull_camera, member)                                     \
 	}
 static const struct lull_counter_info stage_counters[] = {
-	ROW(bytes, "rx_bytes", "bytes", "of their payload"),
-	ROW(unclaimed, "rx_unclaimed", "packets", "for no stream"),
-	ROW(gaps_late, "gaps_late", "1", "turns over 100 us after the last, rests left out"),
+	ROW(bytes, "rx_bytes", "bytes", "payload bytes received"),
+	ROW(unclaimed, "rx_unclaimed", "packets", "packets received for no stream"),
+	ROW(gaps_late, "gaps_late", "1",
+	    "poll iterations more than 100 us after the last one, without rests"),
 	{ .name = NULL },
 };
 
 static const struct lull_stage thread_stage = {
 	.name = "camera",
-	.summary = "packets to streams, pieces to frames, frames to images",
+	.summary = "sort packets to streams, fragments to frames, frames to images",
 	.turn = stage_turn,
 	.counters = stage_counters,
 };
@@ -358,7 +359,9 @@ thread_loop(struct lull_camera *camera, struct lull_error *error)
 		return rc;
 	rc = lull_loop_init(&camera->loop, &parts);
 	camera->looped = true;
-	return rc == 0 ? 0 : lull_error_set(error, rc, "no loop for the thread: %s", strerror(-rc));
+	return rc == 0 ? 0 :
+			 lull_error_set(error, rc, "cannot make the receiving loop: %s",
+					strerror(-rc));
 }
 
 static int

@@ -39,7 +39,8 @@ ipfix_check(const char *to, struct lull_error *error)
 
 	if (rc == 0 && (destination.way == SINK_UNIX || destination.way == SINK_STDOUT))
 		return lull_error_set(error, -EINVAL,
-				      "%s: IPFIX goes to udp://HOST:PORT, tcp://HOST:PORT or FILE",
+				      "%s: give udp://HOST:PORT, tcp://HOST:PORT or FILE for "
+				      "IPFIX",
 				      to);
 	return rc;
 }

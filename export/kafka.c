@@ -34,12 +34,12 @@ kafka_check(const char *to, struct lull_error *error)
 
 	if (strstr(to, "://") != NULL)
 		return lull_error_set(error, -EINVAL,
-				      "%.*s: wants BROKERS/TOPIC without a scheme, as "
+				      "%.*s: give BROKERS/TOPIC without a scheme, such as "
 				      "localhost:9092/flows",
 				      LULL_ERROR_SHOWN, to);
 	if (slash == NULL || slash == to || slash[1] == '\0' || strchr(slash + 1, '/') != NULL)
 		return lull_error_set(error, -EINVAL,
-				      "%.*s: wants BROKERS/TOPIC, as localhost:9092/flows",
+				      "%.*s: give BROKERS/TOPIC, such as localhost:9092/flows",
 				      LULL_ERROR_SHOWN, to);
 	return 0;
 }

@@ -25,11 +25,11 @@ static const struct sink_exporter *const sink_exporters[FLOW_SINK_KINDS] = {
 	LULL_COUNTER_ROW(struct flow_sink_counters, member, member_unit, text)
 
 const struct lull_counter_info flow_sink_counter_table[] = {
-	ROW(taken, "records", "taken from the log loops"),
-	ROW(records, "records", "given to the system or acknowledged by a broker"),
-	ROW(drops, "records", "lost: no room, destination gone, write failed"),
-	ROW(bytes, "bytes", "given to the system"),
-	ROW(errors, "1", "calls that failed, connections lost and refused"),
+	ROW(taken, "records", "records taken from the aggregators"),
+	ROW(records, "records", "records accepted by the kernel or acknowledged by a broker"),
+	ROW(drops, "records", "records lost: queue full, destination gone, write failed"),
+	ROW(bytes, "bytes", "bytes accepted by the kernel"),
+	ROW(errors, "1", "failed calls, lost and refused connections"),
 	ROW(connects, "1", "connections made"),
 	{ NULL, NULL, NULL, 0 },
 };

@@ -49,7 +49,7 @@ lull_net_choose(const char *text, const struct lull_net_backend **backend, const
 	if (*backend == NULL || colon == NULL || colon[1] == '\0')
 		return lull_error_set(
 			error, -EINVAL,
-			"backend: '%s' is none of kernel:IF, kernel-busy:IF, dpdk:PORT, "
+			"backend: '%s' is not one of kernel:IF, kernel-busy:IF, dpdk:PORT, "
 			"pcap:FILE",
 			text);
 	*argument = colon + 1;

@@ -138,7 +138,7 @@ kernel_claim(void *state, struct lull_net_claim *claim, struct lull_error *error
 	if (claim->source.kind == LULL_NET_SOURCE_MAC && !claim->ethernet)
 		return lull_error_set(
 			error, -EINVAL,
-			"source: a UDP socket does not tell MAC addresses; give the IP");
+			"source: a UDP socket does not report MAC addresses; give the IP address");
 	for (uint32_t i = 0; i < kernel->socket_count; i++) {
 		const struct kernel_socket *other = &kernel->sockets[i];
 

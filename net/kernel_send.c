@@ -29,7 +29,7 @@ kernel_send_open(struct kernel_sender **out, const struct kernel_interface *inte
 	/* Nobody reads what comes there. */
 	if (rc == 0 && (rc = kernel_socket_deafen(&sender->own)) != 0) {
 		close(sender->own.fd);
-		lull_error_set(error, rc, "no filter for a socket: %s", strerror(-rc));
+		lull_error_set(error, rc, "cannot set the filter of a socket: %s", strerror(-rc));
 	}
 	if (rc != 0) {
 		free(sender);

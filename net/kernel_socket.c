@@ -33,7 +33,7 @@ kernel_interface_find(const char *name, struct kernel_interface *interface,
 	interface->index = if_nametoindex(name);
 	if (interface->index == 0 || strlen(name) >= IFNAMSIZ)
 		return lull_error_set(error, -ENODEV,
-				      "interface %s does not exist here; see ip link, or say any",
+				      "interface %s does not exist; see 'ip link', or use any",
 				      name);
 	snprintf(interface->name, sizeof(interface->name), "%s", name);
 	memset(&request, 0, sizeof(request));
@@ -202,7 +202,7 @@ kernel_socket_open(struct kernel_socket *sock, const struct kernel_interface *in
 	if (fd < 0)
 		return lull_error_set(error, -errno, "no %s socket: %s%s",
 				      claim->ethernet ? "packet" : "UDP", strerror(errno),
-				      errno == EPERM ? "; it takes root or CAP_NET_RAW" : "");
+				      errno == EPERM ? "; this needs root or CAP_NET_RAW" : "");
 	*sock = (struct kernel_socket){ .fd = fd, .ethernet = claim->ethernet };
 	sock->granted_bytes = socket_buffer(fd, buffer_bytes);
 	socket_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
@@ -216,7 +216,8 @@ kernel_socket_open(struct kernel_socket *sock, const struct kernel_interface *in
 			error, rc, "%s port %u on %s: %s",
 			lull_net_ip_format(&claim->address, text), claim->port,
 			interface->name[0] != '\0' ? interface->name : "any interface",
-			rc == -EADDRINUSE ? "another program has it; see ss -ulpn" : strerror(-rc));
+			rc == -EADDRINUSE ? "another program uses it; see 'ss -ulpn'" :
+					    strerror(-rc));
 	}
 	sock->v6 = v6;
 	sock->first = claim->first + 1;

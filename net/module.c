@@ -70,7 +70,7 @@ module_open(const char *path, const struct lull_net_module **module, struct lull
 
 	if (library == NULL)
 		return lull_error_set(error, -ELIBBAD,
-				      "%.150s; install DPDK, the release that lull was built with",
+				      "%.150s; install the DPDK release that lull was built with",
 				      dlerror());
 	found = dlsym(library, LULL_NET_MODULE_SYMBOL);
 	if (found != NULL && found->bytes == LULL_NET_MODULE_BYTES &&
@@ -80,8 +80,8 @@ module_open(const char *path, const struct lull_net_module **module, struct lull
 	}
 	dlclose(library);
 	return lull_error_set(error, -ELIBBAD,
-			      "%.120s is of another build than this program, which is lull %s; "
-			      "install both together (make install)",
+			      "%.120s is not of the same build as this program, lull %s; install "
+			      "both together (make install)",
 			      path, LULL_VERSION);
 }
 

@@ -94,7 +94,7 @@ pcap_claim(void *state, struct lull_net_claim *claim, struct lull_error *error)
 	struct pcap *pcap = state;
 
 	if (claim->port == 0 && !claim->ethernet)
-		return lull_error_set(error, -EINVAL, "port: a capture needs to be told");
+		return lull_error_set(error, -EINVAL, "port: name it for a capture");
 	lull_net_claims_add(&pcap->claims, claim);
 	return 0;
 }
@@ -178,7 +178,7 @@ pcap_ended(void *state)
 
 const struct lull_net_backend lull_net_pcap = {
 	.name = "pcap",
-	.summary = "a capture, as fast as it goes",
+	.summary = "a capture, as fast as possible",
 	.polled = true,
 	.file = true,
 	.clock = LULL_NET_CLOCK_FILE,

@@ -105,7 +105,7 @@ write_link(void *state, struct lull_net_link *link)
 
 const struct lull_net_backend lull_net_pcap_write = {
 	.name = "pcap-write",
-	.summary = "a capture that is written; it only sends",
+	.summary = "a capture file, for sending only",
 	.polled = true,
 	.file = true,
 	.clock = LULL_NET_CLOCK_FILE,

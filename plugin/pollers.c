@@ -69,8 +69,7 @@ pollers_grow(void)
 
 	if (pollers.count == LULL_LOOPS_MAX) {
 		if (!pollers.full_said)
-			plugin_say("more than %d threads poll; the others run as if lull were not "
-				   "there",
+			plugin_say("more than %d threads poll; the others run as without lull",
 				   LULL_LOOPS_MAX);
 		pollers.full_said = true;
 		return NULL;
@@ -347,8 +346,7 @@ void
 plugin_poller_info(const struct plugin_poller *poller, struct lull_loop_info *info)
 {
 	static const char *const why[] = {
-		[PLUGIN_OFF] = "off: the thread polls as if lull were not there; mode=on lets it "
-			       "rest",
+		[PLUGIN_OFF] = "off: the thread polls as without lull; mode=on lets it rest",
 		[PLUGIN_PASSIVE] = "passive: lull only measures how busy the thread is; mode=on "
 				   "lets it rest",
 		[PLUGIN_SHADOW] = NULL,

@@ -51,61 +51,68 @@ const char *lull_resting_governor_help(uint32_t index);
  */
 
 #define LULL_GOVERNOR_OPTION(member, ...)                                                          \
-	LULL_ROW_CHOICE("governor", member, "Who decides how long a thread may rest.",             \
+	LULL_ROW_CHOICE("governor", member, "Policy that decides how long a thread rests.",        \
 			.choice = lull_resting_governor_name,                                      \
 			.choice_help = lull_resting_governor_help, __VA_ARGS__)
 /** @p prefix is put in front of the key: "" or "send-". */
 #define LULL_MAX_LATENCY_OPTION(prefix, member, ...)                                               \
-	LULL_ROW_TIME(prefix "max-latency", member, "Objective: added latency at the percentile.", \
+	LULL_ROW_TIME(prefix "max-latency", member,                                                \
+		      "Objective: largest added latency at the "                                   \
+		      "percentile.",                                                               \
 		      .unit = "us", .low = LULL_NS_PER_US, .high = LULL_NS_PER_S, __VA_ARGS__)
 #define LULL_PERCENTILE_OPTION(member, ...)                                                        \
-	LULL_ROW_REAL("percentile", NULL, member, "Objective: the percentile meant.",              \
+	LULL_ROW_REAL("percentile", NULL, member,                                                  \
+		      "Objective: percentile of the packets that "                                 \
+		      "max-latency is for.",                                                       \
 		      .value = "99", .real_low = 50, .real_high = 99.9999, __VA_ARGS__)
 #define LULL_LOSS_OPTION(member, ...)                                                              \
-	LULL_ROW_CHOICE("loss", member, "Objective: may a rest lose packets?",                     \
+	LULL_ROW_CHOICE("loss", member, "Objective: whether a rest may lose packets.",             \
 			.choices = lull_resting_losses, .value = "zero", __VA_ARGS__)
 #define LULL_MAX_REST_OPTION(member, ...)                                                          \
-	LULL_ROW_TIME("max-rest", member,                                                          \
-		      "No rest longer than this, whatever the governor; the cap of ramp, "         \
-		      "halve, drain and kalman.",                                                  \
-		      .unit = "us", .low = 1, .high = LULL_NS_PER_S, __VA_ARGS__)
+	LULL_ROW_TIME("max-rest", member, "Longest rest, with every governor.", .unit = "us",      \
+		      .low = 1, .high = LULL_NS_PER_S, __VA_ARGS__)
 #define LULL_REST_OPTION(member, ...)                                                              \
-	LULL_ROW_TIME("rest", member, "fixed: the rest; metronome: the vacation target.",          \
+	LULL_ROW_TIME("rest", member,                                                              \
+		      "fixed: length of a rest. metronome: mean time for "                         \
+		      "which an emptied queue is not polled.",                                     \
 		      .value = "50", .unit = "us", .low = 1, .high = LULL_NS_PER_S, __VA_ARGS__)
 #define LULL_PPS_MAX_OPTION(member, ...)                                                           \
 	LULL_ROW_CUSTOM("pps-max", "RATE", member, lull_pps_max,                                   \
-			"What may arrive at one ring, for loss=zero: link (rate of 64-byte "       \
-			"frames), learned (twice the largest seen, at least 1M), packets/s, or "   \
-			"auto: link on hardware, learned on virtual ports.",                       \
+			"Largest arrival rate at one ring, for loss=zero: link (64-byte "          \
+			"frames at link rate), learned (from the arrivals so far, at least "       \
+			"1M), packets/s, or auto (link on hardware, learned on virtual "           \
+			"ports).",                                                                 \
 			.value = "auto", __VA_ARGS__)
 /** Five rows; @p member is the struct lull_resting. */
 #define LULL_KALMAN_OPTIONS(member, changes)                                                       \
 	LULL_ROW_TIME("kalman-step", member.kalman.step_ns,                                        \
-		      "kalman and kalman-guarded: step by which the rest grows.", .value = "10",   \
+		      "kalman and kalman-guarded: step by which a rest grows.", .value = "10",     \
 		      .unit = "us", .low = 1, .high = 10 * LULL_NS_PER_MS, .live = changes),       \
 		LULL_ROW_REAL("kalman-tolerance", "PERCENT", member.kalman_tolerance,              \
-			      "kalman and kalman-guarded: loss of speed that counts as none.",     \
+			      "kalman and kalman-guarded: loss of speed to ignore, in "            \
+			      "percent.",                                                          \
 			      .value = "1", .real_low = 0.0001, .real_high = 50, .live = changes), \
 		LULL_ROW_COUNT("kalman-row", "BYTES", member.kalman.row_bytes,                     \
-			       "kalman and kalman-guarded: packet sizes that share a row of the "  \
-			       "record table.",                                                    \
+			       "kalman and kalman-guarded: packet sizes per row of the record "    \
+			       "table.",                                                           \
 			       .value = "10", .low = 1, .high = 1437, .live = changes),            \
 		LULL_ROW_TIME("kalman-window", member.kalman.window_ns,                            \
-			      "kalman and kalman-guarded: time over which sizes and speeds are "   \
-			      "estimated; 10 ms for 1 GbE, 1 ms for 10 GbE.",                      \
+			      "kalman and kalman-guarded: window over which packet sizes and "     \
+			      "speeds are estimated; 10 ms for 1 GbE, 1 ms for 10 GbE.",           \
 			      .value = "10", .unit = "ms", .low = LULL_NS_PER_US,                  \
 			      .high = LULL_NS_PER_S, .live = changes),                             \
 		LULL_ROW_CHOICE(                                                                   \
 			"kalman-layout", member.kalman_layout,                                     \
-			"kalman and kalman-guarded: how the record table is kept; all decide "     \
+			"kalman and kalman-guarded: layout of the record table; all decide "       \
 			"alike.",                                                                  \
 			.choices = lull_resting_layouts, .value = "linked", .live = changes)
 #define LULL_SCHED_POLICY_OPTION(member, ...)                                                      \
 	LULL_ROW_CHOICE("sched-policy", member,                                                    \
-			"Scheduling class of a thread that rests. auto: fifo if the user may "     \
-			"have it, else other. other: as it was started. fifo: SCHED_FIFO. "        \
-			"deadline: SCHED_DEADLINE, which the kernel refuses to pinned threads. "   \
-			"A thread that stops resting is ordinary again within 10 ms.",             \
+			"Scheduling class of a thread that rests. auto: fifo if the user has "     \
+			"the right to it, else other. other: the class that the thread was "       \
+			"started with. fifo: SCHED_FIFO. deadline: SCHED_DEADLINE, which the "     \
+			"kernel refuses to pinned threads. A thread that stops resting leaves "    \
+			"the class within 10 ms.",                                                 \
 			.choices = lull_resting_policies, __VA_ARGS__)
 
 /** Those of the objective, with defaults @p latency and @p rest; @p member is the struct. */

@@ -22,39 +22,36 @@ struct lull_devices {
 /** Rows vdev, pci and eal; @p headline as .group has it, @p role of a memif, as a literal. */
 #define LULL_PORT_OPTIONS(headline, role)                                                          \
 	LULL_ROW_LIST("vdev", "DEVICE", devices.vdev,                                              \
-		      "DPDK virtual device, like net_af_packet0,iface=veth0 or "                   \
-		      "net_memif0,role=" role                                                      \
-		      ". May stand more than once; ports count from 0 in this order.",             \
+		      "DPDK virtual device, such as net_af_packet0,iface=veth0 or "                \
+		      "net_memif0,role=" role ". Ports are numbered from 0 in this order.",        \
 		      .group = headline),                                                          \
 		LULL_PCI_OPTIONS
 /** Rows pci and eal. */
 #define LULL_PCI_OPTIONS                                                                           \
 	LULL_ROW_LIST("pci", "ADDRESS", devices.pci,                                               \
-		      "PCI address of a NIC bound to a driver for DPDK. May stand more than "      \
-		      "once."),                                                                    \
-		LULL_ROW_TEXT(                                                                     \
-			"eal", "ARGUMENTS", devices.eal,                                           \
-			"Further arguments for DPDK's environment, split like a shell does.")
+		      "PCI address of a NIC that is bound to a driver for DPDK."),                 \
+		LULL_ROW_TEXT("eal", "ARGUMENTS", devices.eal,                                     \
+			      "Further EAL arguments, split into words as in a shell.")
 
 /** Row ring, the descriptors of ports. */
 #define LULL_RING_OPTION                                                                           \
 	LULL_ROW_COUNT("ring", "PACKETS", ring,                                                    \
-		       "Descriptors per queue, as far as the driver goes by them.",                \
-		       .value = "1024", .low = 32, .high = 32768)
+		       "Descriptors per queue; some drivers ignore this.", .value = "1024",        \
+		       .low = 32, .high = 32768)
 
 /** Row burst, @p most as .high has it. */
 #define LULL_BURST_OPTION(member, most)                                                            \
-	LULL_ROW_COUNT("burst", "PACKETS", member, "Most packets of one receive.", .value = "32",  \
-		       .low = 1, .high = most)
+	LULL_ROW_COUNT("burst", "PACKETS", member, "Largest number of packets per receive.",       \
+		       .value = "32", .low = 1, .high = most)
 
 /** Row stats. */
 #define LULL_STATS_OPTION                                                                          \
-	LULL_ROW_TIME("stats", stats_ns, "Time between progress lines on stderr, 0: none.",        \
+	LULL_ROW_TIME("stats", stats_ns, "Time between progress lines on stderr; 0: no lines.",    \
 		      .value_help = "1 s on a terminal, otherwise 0", .unit = "s")
 
 /** Row duration; @p headline as .group has it, @p end says when it ends without one. */
 #define LULL_DURATION_OPTION(headline, end)                                                        \
-	LULL_ROW_TIME("duration", duration_ns, "End after this time, 0: " end ".", .value = "0",   \
+	LULL_ROW_TIME("duration", duration_ns, "End after this time; 0: " end ".", .value = "0",   \
 		      .unit = "s", .group = headline)
 /** Row seed of a program that simulates. */
 #define LULL_SEED_OPTION(headline)                                                                 \
@@ -73,16 +70,17 @@ struct lull_devices {
 			__VA_ARGS__)
 /** Row flows; @p more as a literal. */
 #define LULL_TRAFFIC_FLOWS_OPTION(more)                                                            \
-	LULL_ROW_COUNT("flows", "N", flows, "UDP source ports, taken in turn." more, .value = "1", \
-		       .low = 1, .high = 65536)
+	LULL_ROW_COUNT("flows", "N", flows, "Number of UDP source ports, used in turn." more,      \
+		       .value = "1", .low = 1, .high = 65536)
 /** Rows traffic-size and seed; @p arrival is a struct lull_arrival_config. */
 #define LULL_TRAFFIC_SIZE_OPTION(arrival)                                                          \
 	LULL_ROW_CUSTOM("traffic-size", "SIZES", arrival, lull_traffic_size,                       \
-			"Sizes on the wire with CRC, and weights: 64 or 64:7,594:4,1518:1.",       \
+			"Packet sizes on the wire with CRC, in bytes, with weights if there "      \
+			"are several: 64 or 64:7,594:4,1518:1.",                                   \
 			.value = "64", .joined = true)
 #define LULL_TRAFFIC_SEED_OPTION(arrival)                                                          \
 	LULL_ROW_COUNT("seed", "N", arrival.seed,                                                  \
-		       "Seed of times and sizes: the same seed makes the same traffic.",           \
+		       "Seed of the traffic: the same seed makes the same times and sizes.",       \
 		       .value = "1")
 
 /** Rows pcap-speed: @p noun is lull_speed, or lull_speed_max where max is a speed too. */
@@ -91,6 +89,6 @@ struct lull_devices {
 
 /** Row json. */
 #define LULL_JSON_OPTION                                                                           \
-	LULL_ROW_FILE("json", "FILE", json, "Write the result as JSON, - is stdout.")
+	LULL_ROW_FILE("json", "FILE", json, "Write the result as JSON to FILE; - is stdout.")
 
 #endif

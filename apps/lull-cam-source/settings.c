@@ -34,51 +34,52 @@ static const char *const stamp_names[] = { "due", "sent", NULL };
 static const char *const resend_names[] = { "answer", "lossy", "ignore", NULL };
 
 const struct lull_option source_options[] = {
-	LULL_ROW_CHOICE("protocol", emulator.protocol, "How pictures are cut into packets.",
+	LULL_ROW_CHOICE("protocol", emulator.protocol, "Protocol of the packets.",
 			.group = "Cameras", .value = "rfc4175", .choice = protocol_name,
 			.choice_help = protocol_summary),
 	LULL_ROW_TEXT("interface", "NAME", emulator.interface,
-		      "Network interface to send on. cmp and rvf need it, for the others the "
+		      "Network interface to send on. Required for cmp and rvf; for the others, "
 		      "routes decide."),
 	LULL_ROW_CUSTOM("bind", "ADDRESS[:PORT]", emulator.bind, spec_address,
-			"IPv4 address and port packets come from. gvsp needs the address: it is "
-			"the camera's.",
-			.value_help = "what the kernel chooses"),
+			"Source IPv4 address and port of the packets. Required for gvsp, as the "
+			"camera's address.",
+			.value_help = "chosen by the kernel"),
 	LULL_ROW_CUSTOM(
 		"to", "ADDRESS", emulator.to, spec_address,
-		"Where packets go: ADDRESS:PORT (camera K of several to PORT + K), or an Ethernet "
-		"address for cmp and rvf. gvsp without it waits for a client to take control.",
+		"Destination of the packets: ADDRESS:PORT (PORT + K for camera K of several), or "
+		"an Ethernet address for cmp and rvf. Without it, gvsp waits until a client takes "
+		"control.",
 		.value_help = "ff:ff:ff:ff:ff:ff for cmp and rvf"),
-	LULL_ROW_COUNT("cameras", "N", emulator.cameras, "How many cameras to be.", .value = "1",
+	LULL_ROW_COUNT("cameras", "N", emulator.cameras, "Number of cameras.", .value = "1",
 		       .low = 1, .high = LULL_EMULATOR_CAMERAS_MAX),
 	LULL_ROW_CHOICE("apart", emulator.apart,
-			"What tells several cameras apart on this side: the ports counting up "
-			"(bound and of control), or the addresses counting up from the one bound.",
+			"Difference between several cameras at this end: consecutive ports (of "
+			"--bind and --control-port), or consecutive addresses from --bind on.",
 			.value = "ports", .choices = apart_names),
 	LULL_ROW_COUNT("control-port", "PORT", emulator.control_port,
 		       "gvsp: UDP port of the control protocol. Clients expect 3956.",
 		       .value = "3956", .low = 1, .high = UINT16_MAX),
 	LULL_ROW_COUNT("stream-id", "N", emulator.stream_id,
-		       "rfc4175: source of RTP; cmp: device * 256 + stream; rvf: id of the stream. "
-		       "Camera K has N + K.",
+		       "rfc4175: RTP source; cmp: device * 256 + stream; rvf: stream id. Camera K "
+		       "has N + K.",
 		       .value = "1"),
-	LULL_CPUS_OPTION(cpus, "cpus", "CPU of the thread that sends.", "any"),
+	LULL_CPUS_OPTION(cpus, "cpus", "CPU of the sending thread.", "any"),
 	LULL_ROW_COUNT("width", "PIXELS", emulator.width, "Columns.", .group = "Pictures",
 		       .value = "1920", .low = 1, .high = LULL_FRAME_SIDE_MAX),
 	LULL_ROW_COUNT("height", "PIXELS", emulator.height, "Rows.", .value = "1280", .low = 1,
 		       .high = LULL_FRAME_SIDE_MAX),
-	LULL_ROW_CHOICE("pixel", pixel_choice, "How pixels lie in packets.",
+	LULL_ROW_CHOICE("pixel", pixel_choice, "Pixel format in the packets.",
 			.value_help =
 				"bayer-rg12p, uyvy8 for rfc4175, raw12-csi for cmp, mono8 for rvf",
 			.choice = pixel_name),
 	LULL_ROW_COUNT("row-bytes", "BYTES", emulator.row_bytes,
-		       "From one row to the next, 0: no padding.", .value = "0",
+		       "Bytes from one row to the next; 0: no padding.", .value = "0",
 		       .high = LULL_FRAME_SIDE_MAX * 16),
-	LULL_ROW_CHOICE("pattern", emulator.pattern, "What the pictures show.", .value = "counter",
+	LULL_ROW_CHOICE("pattern", emulator.pattern, "Content of the pictures.", .value = "counter",
 			.choice = pattern_name, .choice_help = pattern_summary),
 	LULL_ROW_COUNT("packet", "BYTES", emulator.packet_bytes,
-		       "Most bytes behind the UDP header (cmp and rvf: the Ethernet header) of a "
-		       "packet. A gvsp client may change it.",
+		       "Largest number of bytes after the UDP header (cmp and rvf: after the "
+		       "Ethernet header) of a packet. A gvsp client may change it.",
 		       .group = "Packets", .value = "1400", .low = LULL_PACKET_BYTES_MIN,
 		       .high = LULL_PACKET_BYTES_MAX),
 	LULL_ROW_COUNT("first", "N", emulator.first, "Number of the first frame.", .value = "0",
@@ -89,66 +90,69 @@ const struct lull_option source_options[] = {
 	LULL_ROW_BOOL("interlaced", emulator.interlaced, "rfc4175: two fields make a frame."),
 	LULL_ROW_BOOL("field-rows", emulator.field_rows, "rfc4175: count lines within the field."),
 	LULL_ROW_BOOL("extended", emulator.extended,
-		      "gvsp: 64 bit ids (a client may ask for them too); rfc4175: fill in the "
+		      "gvsp: 64-bit ids (a client may also request them). rfc4175: send the "
 		      "extended sequence number."),
-	LULL_ROW_BOOL("all-in", emulator.all_in, "gvsp: a frame in one packet, where it fits."),
+	LULL_ROW_BOOL("all-in", emulator.all_in, "gvsp: send a frame in one packet if it fits."),
 	LULL_ROW_REAL("rate", "FRAMES", emulator.rate,
-		      "Frames per second of each camera, 0: as fast as possible.",
+		      "Frames per second of each camera; 0: as fast as possible.",
 		      .group = "Timing", .value = "30", .real_low = 0, .real_high = 100000),
 	LULL_ROW_CUSTOM("pace", "SPEC", emulator.pace, spec_pace,
-			"How fast the packets of a frame follow each other: burst, spread:TIME "
-			"(all within TIME) or rate:BITS per second.",
+			"Spacing of the packets of a frame: burst (none), spread:TIME (evenly "
+			"within TIME) or rate:BITS per second.",
 			.value = "burst"),
 	LULL_ROW_TIME("stagger", emulator.stagger_ns,
-		      "Each camera's frames begin this much later than those of the one before.",
+		      "Delay of each camera's frames after those of the previous camera.",
 		      .value = "0", .unit = "ms", .high = 60 * LULL_NS_PER_S),
 	LULL_ROW_CHOICE(
 		"stamp", emulator.stamp,
-		"Device time in gvsp, cmp and rvf (CLOCK_MONOTONIC, ns): when the frame was due, "
-		"or when the very packet was written. With cmp each packet has one, so the last "
-		"packet of a frame tells when it was sent; with gvsp only the leader, with rvf the "
-		"first of a line or frame (32 bit); rfc4175 has none.",
+		"Device time in gvsp, cmp and rvf (CLOCK_MONOTONIC, ns). due: the time at which "
+		"the frame was due. sent: the time at which the packet was written. cmp has a "
+		"time in each packet, gvsp in the leader, rvf in the first packet of a line or "
+		"frame (32 bits); rfc4175 has none.",
 		.value = "due", .choices = stamp_names),
 	LULL_ROW_BOOL("sent-stamp", emulator.sent_stamp,
-		      "Let the last eight bytes of each picture be the time (CLOCK_MONOTONIC, ns, "
-		      "least significant byte first) right before the packet with them is sent, "
-		      "which is sent alone. A packet lost, kept back or sent again carries the "
-		      "time at which it was its turn. lull-cam --sent-stamp reads it."),
+		      "Write the time of sending (CLOCK_MONOTONIC, ns, least significant byte "
+		      "first) into the last eight bytes of each picture, right before their "
+		      "packet is sent in a system call of its own. A delayed or resent packet "
+		      "keeps its first time. lull-cam --sent-stamp reads this time."),
 	LULL_ROW_BOOL("segment", emulator.segment,
-		      "Hand the kernel rows of equal packets, which it (or the network card) cuts "
-		      "apart: about twice the rate. UDP only. Over veth to a DPDK port also `ip "
-		      "link set IF gso_max_segs 1`, or they arrive in one piece."),
+		      "Give the kernel several equal packets at a time, which it or the network "
+		      "card separates (UDP segmentation): about twice the rate. UDP only. Over "
+		      "veth to a DPDK port, also run `ip link set IF gso_max_segs 1`; otherwise "
+		      "the packets are not separated."),
 	LULL_ROW_CUSTOM("lose", "PPM|LIST", emulator.lose, spec_loss,
-			"Do not send this many of a million packets, or those of a list like "
-			"3/10-12,5/0: frame and packets.",
+			"Fault: packets per million that are not sent, or a list of frames and "
+			"packets, such as 3/10-12,5/0.",
 			.group = "Faults", .value = "0"),
 	LULL_ROW_COUNT("duplicate", "PPM", emulator.duplicate_ppm,
-		       "Send this many of a million packets twice.", .value = "0",
+		       "Fault: packets per million that are sent twice.", .value = "0",
 		       .high = LULL_PPM),
 	LULL_ROW_CUSTOM("reorder", "PPM,DEPTH", emulator.reorder, spec_reorder,
-			"Send this many of a million packets only after DEPTH others.",
+			"Fault: packets per million that are sent after DEPTH later ones.",
 			.value = "0"),
 	LULL_ROW_CUSTOM("late", "PPM,TIME", emulator.late, spec_late,
-			"Send this many of a million packets only TIME later.", .value = "0"),
+			"Fault: packets per million that are sent late by TIME.", .value = "0"),
 	LULL_ROW_CHOICE("resend", emulator.resend,
-			"gvsp: answer requests for packets, lose answers like other packets, or "
-			"ignore requests.",
+			"gvsp: answer resend requests, answer with the same losses as other "
+			"packets, or ignore requests.",
 			.value = "answer", .choices = resend_names),
 	LULL_ROW_COUNT("memory", "FRAMES", emulator.memory_frames,
-		       "gvsp: of how many last frames packets are sent again.", .value = "8",
+		       "gvsp: number of last frames whose packets can be sent again.", .value = "8",
 		       .high = 1000),
 	LULL_ROW_COUNT("seed", "N", emulator.seed,
-		       "Seed of faults and noise: the same seed, the same faults.", .value = "1"),
-	LULL_ROW_FILE("log", "FILE", log, "Write each fault as a line of JSON."),
+		       "Seed of faults and noise: the same seed makes the same faults.",
+		       .value = "1"),
+	LULL_ROW_FILE("log", "FILE", log, "Write each fault as a line of JSON to FILE."),
 	LULL_ROW_BOOL("log-frames", emulator.log_frames,
-		      "Log each frame too, with the times of its first and last packet."),
+		      "Also write each frame to --log, with the times of its first and last "
+		      "packet."),
 	LULL_ROW_COUNT("frames", "N", emulator.frames,
-		       "End after so many frames of each camera, 0: no limit.", .group = "Run",
+		       "End after this many frames of each camera; 0: no limit.", .group = "Run",
 		       .value = "0"),
 	LULL_DURATION_OPTION(NULL, "no limit"),
 	LULL_ROW_TIME("linger", emulator.linger_ns,
-		      "gvsp: after the last frame, answer requests for so long.", .value = "200",
-		      .unit = "ms", .high = 3600 * LULL_NS_PER_S),
+		      "gvsp: time after the last frame in which requests are still answered.",
+		      .value = "200", .unit = "ms", .high = 3600 * LULL_NS_PER_S),
 	LULL_STATS_OPTION,
 	LULL_JSON_OPTION,
 	{ .key = NULL },

@@ -40,23 +40,23 @@ const struct lull_option fwd_options[] = {
 	LULL_PORT_OPTIONS("Ports", "server"),
 	LULL_ROW_CHOICE(
 		"mode", mode,
-		"io: ports forward in pairs, 0 to 1 and 1 to 0, a single or last odd port to "
-		"itself. macswap: the same with MAC addresses swapped. sink: take and drop.",
+		"io: forward between pairs of ports, 0 to 1 and 1 to 0, and an odd last port to "
+		"itself. macswap: the same, with MAC addresses swapped. sink: receive and drop.",
 		.choices = mode_names, .value = "io"),
 	LULL_ROW_COUNT("queues", "N", queues,
-		       "Rx and Tx queues per port; thread i of n polls queues i, i + n, ... of "
+		       "Rx and Tx queues per port. Thread i of n polls queues i, i + n, ... of "
 		       "every port.",
 		       .value = "1", .low = 1, .high = 64),
 	LULL_RING_OPTION,
 	LULL_BURST_OPTION(burst, LULL_BURST_MAX),
 	LULL_ROW_COUNT("threads", "N", threads, "Forwarding threads, at most one per queue.",
 		       .group = "Threads", .value = "1", .low = 1, .high = FWD_THREADS_MAX),
-	LULL_CPUS_OPTION(cpus, "cpus", "CPUs of the forwarding threads, like 1 or 2,3.",
+	LULL_CPUS_OPTION(cpus, "cpus", "CPUs of the forwarding threads, such as 1 or 2,3.",
 			 "the last CPUs"),
 	LULL_RESTING_OPTIONS(resting, .value = "objective"),
 	LULL_TRAFFIC_OPTION(
 		traffic, traffic,
-		"Generate and judge traffic over rings in this process instead of using ports: ",
+		"Send and check traffic over rings in this process instead of using ports: ",
 		.group = "Traffic in this process", .value = "none", .live = true),
 	LULL_TRAFFIC_SIZE_OPTION(traffic.arrival),
 	LULL_TRAFFIC_FLOWS_OPTION(""),

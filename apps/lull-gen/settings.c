@@ -15,7 +15,7 @@ const struct lull_option gen_options[] = {
 	LULL_BURST_OPTION(burst, LULL_BURST_MAX),
 	LULL_CPUS_OPTION(cpus, "cpus", "CPU of the thread that sends and receives; it never rests.",
 			 "the first CPU"),
-	LULL_TRAFFIC_OPTION(arrival, lull_traffic_spec, "What to send: ", .group = "Traffic",
+	LULL_TRAFFIC_OPTION(arrival, lull_traffic_spec, "Traffic to send: ", .group = "Traffic",
 			    .value = "constant:10k", .live = true),
 	LULL_TRAFFIC_SIZE_OPTION(arrival),
 	LULL_TRAFFIC_FLOWS_OPTION(
@@ -23,27 +23,31 @@ const struct lull_option gen_options[] = {
 		"path that keeps order only per flow shows reordering."),
 	LULL_TRAFFIC_SEED_OPTION(arrival),
 	LULL_ROW_FILE("pcap", "FILE", pcap,
-		      "Send the Ethernet frames of this pcap or pcapng file instead, as they were "
-		      "captured. They carry no probe: what comes back is counted, not judged."),
+		      "Send the Ethernet frames of this pcap or pcapng file instead. They carry "
+		      "no probe: frames that come back are counted, not checked."),
 	LULL_PCAP_SPEED_OPTION(lull_speed_max,
-			       "original timing, a factor (2: twice as fast), or max: as fast as "
-			       "the port takes them, waiting for it."),
-	LULL_ROW_COUNT("pcap-loop", "N", pcap_loop, "Times through the file, 0: without end.",
+			       "Speed of the replay: original, a factor (2: twice as fast), or "
+			       "max (as fast as the port allows)."),
+	LULL_ROW_COUNT("pcap-loop", "N", pcap_loop,
+		       "Number of times to send the file; 0: without "
+		       "end.",
 		       .value = "1"),
-	LULL_ROW_BOOL("rx-only", rx_only, "Only receive and judge what another lull-gen sends."),
+	LULL_ROW_BOOL("rx-only", rx_only,
+		      "Only receive and check the packets of another "
+		      "lull-gen."),
 	LULL_ROW_BOOL("tx-only", tx_only, "Only send."),
 	LULL_ROW_COUNT("count", "PACKETS", count,
-		       "End after this many packets sent (received with rx-only), 0: no limit.",
+		       "End after this many packets sent (with rx-only: received); 0: no limit.",
 		       .group = "Run", .value = "0"),
 	LULL_DURATION_OPTION(NULL, "run until a signal or until all is sent"),
 	LULL_ROW_TIME(
 		"drain", drain_ns,
-		"At the end, wait this long for packets that are still under way; shorter when all "
-		"are back. With tx-only, how long the ports stay open for the receiver.",
+		"Longest wait at the end for packets that are not back yet. With tx-only: time "
+		"for which the ports stay open for the receiver.",
 		.value = "200", .unit = "ms"),
 	LULL_ROW_TIME("link-wait", link_wait_ns,
-		      "At the start, wait this long until the ports have a link: a memif or vhost "
-		      "port gets it when the other side connects.",
+		      "Longest wait at the start for the link of the ports. A memif or vhost port "
+		      "gets its link when the other side connects.",
 		      .value = "10", .unit = "s"),
 	LULL_STATS_OPTION,
 	LULL_JSON_OPTION,

@@ -13,58 +13,60 @@ static const char *const side_names[] = { "both", "send", "receive", NULL };
 
 const struct lull_option model_options[] = {
 	LULL_ROW_CHOICE("side", side,
-			"both: sender and receiver in this process, over rings or over two ports. "
-			"send, receive: one of them, over one port; start the receiver first.",
+			"both: sender and receiver in this process, over rings or two ports. "
+			"send, receive: only this side, over one port; start the receiver first.",
 			.group = "Ports", .choices = side_names, .value = "both"),
-	LULL_ROW_LIST(
-		"vdev", "DEVICE", devices.vdev,
-		"DPDK virtual device, like net_af_packet0,iface=veth0. May stand more than once: "
-		"with side both the sender has the first port, the receiver the second."),
+	LULL_ROW_LIST("vdev", "DEVICE", devices.vdev,
+		      "DPDK virtual device, such as net_af_packet0,iface=veth0. With side both the "
+		      "sender has the first port and the receiver the second."),
 	LULL_PCI_OPTIONS,
 	LULL_ROW_COUNT("ring", "PACKETS", ring,
 		       "Descriptors of the sender's Tx ring and of the receiver's Rx ring.",
 		       .value = "1024", .low = 64, .high = 32768),
 	LULL_ROW_COUNT("public-ring", "PACKETS", public_ring,
-		       "Room between producer and sender, and between receiver and consumer.",
+		       "Room of the ring between producer and sender, and of the one between "
+		       "receiver and consumer.",
 		       .value = "1024", .low = 64, .high = 32768),
-	LULL_ROW_COUNT("burst", "PACKETS", burst, "Most packets of one receive or send.",
+	LULL_ROW_COUNT("burst", "PACKETS", burst,
+		       "Largest number of packets per receive and per "
+		       "send.",
 		       .value = "64", .low = 1, .high = LULL_BURST_MAX),
 	LULL_CPUS_OPTION(cpus, "cpus",
-			 "CPUs of the measured threads, like 1 or 2,3: sender, receiver.",
+			 "CPUs of the measured threads, sender first, such as 1 or 2,3.",
 			 "the last CPUs"),
-	LULL_ROW_COUNT("size", "BYTES", size, "Size of each packet, with CRC.", .group = "Traffic",
+	LULL_ROW_COUNT("size", "BYTES", size, "Size of each packet with CRC.", .group = "Traffic",
 		       .value = "256", .low = 64, .high = 1518),
 	LULL_ROW_COUNT("rate", "PPS", pps,
-		       "What the producer makes, in packets/s; 0: as many as its ring takes.",
+		       "Rate of the producer, in packets/s; 0: as fast as its ring allows.",
 		       .value = "0", .high = 100000000),
 	LULL_ROW_COUNT("link", "BPS", link_bps,
-		       "Rate of the link between sender and receiver in bit/s, 10M..400G: a full "
-		       "link holds up the sender, a full receiver loses packets. 0: none, the "
-		       "sender sends into the receiver's ring or the port itself.",
+		       "Rate of the link between sender and receiver, in bit/s, 10M..400G. A full "
+		       "link stops the sender, a full receiver loses packets. 0: no link; the "
+		       "sender sends into the receiver's ring or the port.",
 		       .value = "1G", .high = BPS_MOST),
 	LULL_ROW_BOOL("burst-cost", burst_cost,
-		      "Measure instead what a receive and a send cost, by burst (0..128) and size "
-		      "(64..1500)."),
+		      "Measure instead the cost of a receive and of a send, by burst (0..128) and "
+		      "size (64..1500)."),
 	LULL_ROW_CUSTOM(
 		"send-rest", "REST", send_rest, rest_spec,
-		"What the sender does when the public send ring is empty: " REST_SPEC_GRAMMAR ".",
+		"How the sender rests when the public send ring is empty: " REST_SPEC_GRAMMAR ".",
 		.group = "Resting", .value = "none"),
 	LULL_ROW_CUSTOM("receive-rest", "REST", receive_rest, rest_spec,
-			"What the receiver does when its port is empty: the same choices.",
+			"How the receiver rests when its port is empty; as --send-rest.",
 			.value = "none"),
 	LULL_ROW_TIME(
 		"slack", slack_ns,
-		"Timer slack of the measured threads: by so much the kernel may wake them later.",
+		"Timer slack of the measured threads: the kernel may wake them late by this time.",
 		.value_help = "50us, the kernel's, with a sleep function; 1ns with a governor",
 		.unit = "us", .low = 1, .high = LULL_NS_PER_S),
 	LULL_OBJECTIVE_OPTIONS(resting, send_max_latency_ns),
 	LULL_KALMAN_OPTIONS(resting, false),
 	LULL_ROW_TIME("warmup", warmup_ns,
-		      "Run this long before measuring; losses count from the start.",
-		      .group = "Run", .value = "0.2", .unit = "s"),
+		      "Time before the measurement; losses count from the start.", .group = "Run",
+		      .value = "0.2", .unit = "s"),
 	LULL_ROW_TIME("duration", duration_ns,
-		      "Measure this long, 0: until a signal. With side receive the time runs from "
-		      "the first packet on, and the program ends when nothing has come for 1.5 s.",
+		      "Duration of the measurement; 0: until a signal. With side receive it "
+		      "begins with the first packet, and ends when no packet has come for 1.5 s.",
 		      .value = "0", .unit = "s"),
 	LULL_JSON_OPTION,
 	{ .key = NULL },

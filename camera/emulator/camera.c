@@ -12,19 +12,20 @@
 	LULL_COUNTER_ROW(struct lull_emulator_counters, member, what, words)
 
 const struct lull_counter_info lull_emulator_counter_table[] = {
-	COUNTER(packets, "packets", "packets sent, answers included"),
-	COUNTER(bytes, "bytes", "bytes sent behind UDP or Ethernet headers"),
-	COUNTER(frames, "frames", "frames all of whose packets have had their turn"),
-	COUNTER(lost, "packets", "packets not sent on purpose"),
+	COUNTER(packets, "packets", "packets sent, including resent ones"),
+	COUNTER(bytes, "bytes", "payload bytes sent"),
+	COUNTER(frames, "frames", "frames sent"),
+	COUNTER(lost, "packets", "packets dropped on purpose"),
 	COUNTER(duplicated, "packets", "packets sent twice on purpose"),
-	COUNTER(reordered, "packets", "packets sent after others on purpose"),
-	COUNTER(late, "packets", "packets sent later on purpose"),
-	COUNTER(refused, "packets", "packets that the kernel did not take"),
-	COUNTER(resend_requests, "requests", "requests for packets"),
-	COUNTER(resend_refused, "requests", "requests that were ignored, or from a stranger"),
+	COUNTER(reordered, "packets", "packets sent after later ones on purpose"),
+	COUNTER(late, "packets", "packets delayed on purpose"),
+	COUNTER(refused, "packets", "packets that the kernel refused"),
+	COUNTER(resend_requests, "requests", "resend requests received"),
+	COUNTER(resend_refused, "requests",
+		"resend requests that were ignored or came from another address"),
 	COUNTER(resend_answered, "packets", "packets sent again"),
-	COUNTER(resend_gone, "packets", "packets asked for that are not remembered"),
-	COUNTER(resend_lost, "packets", "answers not sent on purpose"),
+	COUNTER(resend_gone, "packets", "requested packets that were no longer stored"),
+	COUNTER(resend_lost, "packets", "resent packets dropped on purpose"),
 	{ .name = NULL },
 };
 

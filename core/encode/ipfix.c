@@ -50,11 +50,11 @@ struct lull_ipfix {
 	LULL_COUNTER_ROW(struct lull_ipfix_counters, member, member_unit, text)
 
 const struct lull_counter_info lull_ipfix_counter_table[] = {
-	ROW(messages, "messages", "given to the sender"),
-	ROW(records, "records", "data records in them, options records included"),
-	ROW(options, "records", "options records in them"),
-	ROW(templates, "records", "template records in them"),
-	ROW(bytes, "bytes", "of the messages"),
+	ROW(messages, "messages", "messages made"),
+	ROW(records, "records", "data records made, including options records"),
+	ROW(options, "records", "options records made"),
+	ROW(templates, "records", "template records made"),
+	ROW(bytes, "bytes", "bytes of the messages"),
 	{ NULL, NULL, NULL, 0 },
 };
 

@@ -47,14 +47,14 @@ struct lull_idle {
 		.offset = offsetof(struct lull_idle_counters, rests) + (depth) * sizeof(uint64_t)  \
 	}
 const struct lull_counter_info lull_idle_counter_table[] = {
-	ROW(turns, "1", "turns of the loop"),
-	ROW(turns_empty, "1", "turns that received nothing"),
+	ROW(turns, "1", "poll iterations"),
+	ROW(turns_empty, "1", "poll iterations that received nothing"),
 	ROW(pkts, "packets", "packets received"),
-	ROW(busy_ns, "ns", "time of turns that carried packets (T_io + T_proc)"),
-	ROW(empty_ns, "ns", "time of turns that received nothing (T_empty)"),
-	ROW(rest_ns, "ns", "time at rest, as measured (T_sleep)"),
-	ROW(rest_requested_ns, "ns", "time at rest, as asked for"),
-	ROW(overshoot_ns, "ns", "time at rest beyond what was asked for"),
+	ROW(busy_ns, "ns", "time of poll iterations with packets (T_io + T_proc)"),
+	ROW(empty_ns, "ns", "time of poll iterations that received nothing (T_empty)"),
+	ROW(rest_ns, "ns", "time at rest, measured (T_sleep)"),
+	ROW(rest_requested_ns, "ns", "time at rest, requested"),
+	ROW(overshoot_ns, "ns", "time at rest beyond the requested time"),
 	ROW_REST(LULL_REST_PAUSE, "pause"),
 	ROW_REST(LULL_REST_MONITOR, "monitor"),
 	ROW_REST(LULL_REST_SLEEP, "sleep"),
@@ -64,7 +64,7 @@ const struct lull_counter_info lull_idle_counter_table[] = {
 	ROW(rests_cut, "1", "rests that a limit shortened"),
 	ROW(misses, "packets", "packets lost in an Rx ring that a rest may have filled"),
 	ROW(misses_other, "packets", "packets lost in an Rx ring that no rest had filled"),
-	ROW(backoffs, "1", "times a late wake-up or a miss shortened the rest"),
+	ROW(backoffs, "1", "times that a late wake-up or a loss shortened the rest"),
 	{ .name = NULL },
 };
 

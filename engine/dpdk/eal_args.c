@@ -71,8 +71,7 @@ args_add_words(struct lull_eal_args *args, const char *text, struct lull_error *
 		if (*text == '\0')
 			break;
 		text = args_read_word(text, word);
-		rc = text == NULL ? lull_error_set(error, -EINVAL,
-						   "eal: a quote is left open in the arguments") :
+		rc = text == NULL ? lull_error_set(error, -EINVAL, "eal: a quote is not closed") :
 				    args_add(args, "%s", word);
 	}
 	free(word);
@@ -201,7 +200,9 @@ lull_eal_args_build(struct lull_eal_args *args, const struct lull_engine_config 
 
 	memset(args, 0, sizeof(*args));
 	if (config->cpu_count > LULL_LOOPS_MAX)
-		return lull_error_set(error, -E2BIG, "%u CPUs asked for, at most %d loops run",
+		return lull_error_set(error, -E2BIG,
+				      "%u CPUs were named, but at most %d loops "
+				      "can run",
 				      config->cpu_count, LULL_LOOPS_MAX);
 	lull_error_set(error, 0, "out of memory");
 	rc = args_build(args, config, pid, hugepages, error);

@@ -142,10 +142,10 @@ env_check_device(const char *args, bool pci, struct lull_error *error)
 	else
 		lull_eal_log_vdev(name, quote, sizeof(quote));
 	if (quote[0] == '\0')
-		snprintf(
-			quote, sizeof(quote), "%s",
-			pci ? "no driver took it; is it bound to vfio-pci? See dpdk-devbind.py -s" :
-			      "its driver made no port of it");
+		snprintf(quote, sizeof(quote), "%s",
+			 pci ? "no DPDK driver uses it; bind it to vfio-pci (dpdk-devbind.py -s "
+			       "shows the drivers)" :
+			       "its driver made no port");
 	return lull_error_set(error, -ENODEV, "%s %s: %s", pci ? "pci" : "vdev", args, quote);
 }
 
@@ -188,7 +188,7 @@ env_error_device(const char *kind, const char *args, struct lull_error *error)
 	snprintf(words, sizeof(words), "parse device '%s'", args);
 	if (lull_eal_log_with(words, quote, sizeof(quote))[0] == '\0')
 		return false;
-	lull_error_set(error, 0, "%s %s: no driver knows this name (%s)", kind, args, quote);
+	lull_error_set(error, 0, "%s %s: DPDK has no driver of this name (%s)", kind, args, quote);
 	return true;
 }
 

@@ -138,7 +138,7 @@ port_describe(struct lull_port *port, struct rte_eth_dev_info *info, struct lull
 				      port->port_id, rte_eth_dev_count_avail());
 	rc = rte_eth_dev_info_get(port->port_id, info);
 	if (rc != 0)
-		return lull_error_set(error, rc, "port %u does not describe itself: %s",
+		return lull_error_set(error, rc, "port %u: cannot read its properties: %s",
 				      port->port_id, strerror(-rc));
 	rte_eth_dev_get_name_by_port(port->port_id, port->name);
 	snprintf(port->driver, sizeof(port->driver), "%s", info->driver_name);
@@ -155,12 +155,12 @@ port_check(const struct lull_port *port, const struct rte_eth_dev_info *info,
 
 	if (config->queues == 0 || config->queues > queues_max)
 		return lull_error_set(error, -EINVAL,
-				      "queues: %u is not in 1..%u, what port %s offers",
+				      "queues: %u is not in 1..%u (the range of port %s)",
 				      config->queues, queues_max, port->name);
 	if (config->mtu != 0 && (config->mtu < info->min_mtu || config->mtu > info->max_mtu))
 		return lull_error_set(error, -EINVAL,
-				      "mtu: %u is not in %u..%u, what port %s offers", config->mtu,
-				      info->min_mtu, info->max_mtu, port->name);
+				      "mtu: %u is not in %u..%u (the range of port %s)",
+				      config->mtu, info->min_mtu, info->max_mtu, port->name);
 	if (lull_range_check("burst", config->burst_pkts, 1, LULL_BURST_MAX, &wrong) != 0)
 		return lull_error_range(error, &wrong);
 	return 0;

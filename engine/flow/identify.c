@@ -167,7 +167,8 @@ lull_identify_create(uint32_t flows_max, struct lull_identify **created, struct 
 	if (ndpi_detection_get_sizeof_ndpi_flow_struct() != sizeof(struct ndpi_flow_struct)) {
 		return lull_error_set(
 			error, -ENOTSUP,
-			"the nDPI library here is %s, lull was built with another one",
+			"the installed nDPI library is %s, but lull was built with another "
+			"version",
 			ndpi_revision());
 	}
 	pthread_once(&identify_once, identify_read_names);

@@ -85,9 +85,12 @@ replay_survey(struct lull_replay *replay, const char *path, struct lull_error *e
 	if (capture.result != LULL_CAPTURE_END)
 		return lull_error_set(error, -EBADMSG, "%.120s: %s at byte %zu: %s", path,
 				      lull_capture_result_name(capture.result), capture.offset,
-				      capture.reason != NULL ? capture.reason : "no reason known");
+				      capture.reason != NULL ? capture.reason : "unknown reason");
 	if (replay->info.frames == 0)
-		return lull_error_set(error, -ENODATA, "%.120s: no frame that could be sent", path);
+		return lull_error_set(error, -ENODATA,
+				      "%.120s: the file has no frame that can be "
+				      "sent",
+				      path);
 	return 0;
 }
 

@@ -118,8 +118,8 @@ dpdk_hold(struct dpdk *dpdk, struct lull_net_claim *claim, struct lull_error *er
 	rc = kernel_socket_deafen(&held);
 	if (rc != 0) {
 		close(held.fd);
-		return lull_error_set(error, rc, "no filter for port %u: %s", claim->port,
-				      strerror(-rc));
+		return lull_error_set(error, rc, "cannot set the filter of port %u: %s",
+				      claim->port, strerror(-rc));
 	}
 	dpdk->held[dpdk->held_count++] = held.fd;
 	return 0;

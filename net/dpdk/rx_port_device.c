@@ -75,7 +75,8 @@ device_take_ours(struct lull_rx_port_device *device, char *text, bool *has_queue
 
 	if (device_take(text, ",exception=", device->exception, sizeof(device->exception)) != 0)
 		return lull_error_set(error, -EINVAL,
-				      "device %s: exception: name of an interface, 1..%d bytes",
+				      "device %s: exception: give the name of an interface, 1..%d "
+				      "bytes",
 				      text, IFNAMSIZ - 1);
 	if (device_take(text, ",queue=", number, sizeof(number)) != 0)
 		number[0] = '-'; /* no number */
@@ -84,8 +85,8 @@ device_take_ours(struct lull_rx_port_device *device, char *text, bool *has_queue
 		return 0;
 	queue = strtoul(number, &end, 10);
 	if (number[0] == '-' || *end != '\0' || queue > QUEUE_MAX)
-		return lull_error_set(error, -EINVAL, "device %s: queue: a number in 0..%d", text,
-				      QUEUE_MAX);
+		return lull_error_set(error, -EINVAL, "device %s: queue: give a number in 0..%d",
+				      text, QUEUE_MAX);
 	device->queue = (uint32_t)queue;
 	return 0;
 }
@@ -127,8 +128,7 @@ device_interface(struct lull_rx_port_device *device, const char *kind, const cha
 
 	device->mtu = device_mtu(interface);
 	if (device->mtu == 0 && strcmp(kind, "tap") != 0)
-		return lull_error_set(error, -ENODEV, "interface %s does not exist here",
-				      interface);
+		return lull_error_set(error, -ENODEV, "interface %s does not exist", interface);
 	snprintf(device->name, sizeof(device->name), "net_%s9%u", kind, number++);
 	if (strcmp(kind, "af_packet") == 0)
 		device_af_packet(device, interface, ring_pkts);
@@ -180,7 +180,7 @@ lull_rx_port_device_parse(const struct lull_rx_port_config *config,
 		if (strncmp(text, kinds[i], strlen(kinds[i])) == 0 && text[strlen(kinds[i])] == '=')
 			kind = kinds[i];
 	if (has_queue && (kind == NULL || strcmp(kind, "af_xdp") != 0))
-		return lull_error_set(error, -EINVAL, "device %s: queue goes with af_xdp=IF",
+		return lull_error_set(error, -EINVAL, "device %s: queue is only for af_xdp=IF",
 				      config->device);
 	if (kind != NULL)
 		rc = device_interface(device, kind, text + strlen(kind) + 1, config->ring_pkts,
@@ -190,7 +190,8 @@ lull_rx_port_device_parse(const struct lull_rx_port_config *config,
 	if (rc == 0 && device->exception[0] != '\0' &&
 	    strncmp(device->name, "net_af_packet", 13) == 0)
 		rc = lull_error_set(error, -EINVAL,
-				    "device %s: exception: the kernel gets these packets anyway",
+				    "device %s: leave exception out: the kernel gets the other "
+				    "packets anyway",
 				    config->device);
 	device->xdp = strncmp(device->name, "net_af_xdp", 10) == 0 &&
 		      strstr(device->args, "xdp_prog=") == NULL;

@@ -102,9 +102,9 @@ exception_tap(struct lull_rx_port_exception *exception, const char *name, uint32
 		rc = exception_dress(exception, &request, mtu);
 	if (rc == 0)
 		return 0;
-	return lull_error_set(error, rc, "exception=%s: no TAP interface: %s%s", name,
+	return lull_error_set(error, rc, "exception=%s: cannot make the TAP interface: %s%s", name,
 			      strerror(-rc),
-			      rc == -EPERM ? "; it takes root or CAP_NET_ADMIN" : "");
+			      rc == -EPERM ? "; this needs root or CAP_NET_ADMIN" : "");
 }
 
 /* ---- packets ---- */
@@ -340,7 +340,7 @@ lull_rx_port_exception_open(uint16_t port_id, const char *name, uint32_t mtu,
 	if (rc == 0)
 		rc = exception_memory(exception, name, error);
 	if (rc == 0 && pthread_create(&exception->thread, NULL, exception_run, exception) != 0)
-		rc = lull_error_set(error, -EAGAIN, "exception=%s: no thread", name);
+		rc = lull_error_set(error, -EAGAIN, "exception=%s: cannot start a thread", name);
 	if (rc != 0) {
 		lull_rx_port_exception_free(exception);
 		return rc;

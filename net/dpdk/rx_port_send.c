@@ -43,8 +43,7 @@ lull_rx_port_send_open(uint16_t port_id, uint32_t pkts, uint32_t mtu,
 	rc = rte_eth_macaddr_get(port_id, &mac);
 	if (rc != 0) {
 		free(sender);
-		return lull_error_set(error, rc, "the port tells no MAC address: %s",
-				      strerror(-rc));
+		return lull_error_set(error, rc, "the port has no MAC address: %s", strerror(-rc));
 	}
 	memcpy(sender->mac, &mac, sizeof(sender->mac));
 	snprintf(name, sizeof(name), "ls%u", port_id);

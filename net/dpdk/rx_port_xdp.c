@@ -120,7 +120,7 @@ xdp_install(struct xdp *xdp, unsigned int if_index, int theirs, int sockets, boo
 {
 	int ours;
 
-	*step = "no table of ports";
+	*step = "cannot make the table of ports";
 	if (!all)
 		xdp->table = bpf_map_create(BPF_MAP_TYPE_ARRAY, "lull_ports", sizeof(uint32_t),
 					    sizeof(uint32_t), LULL_RX_PORT_FILTER_KEYS, NULL);
@@ -130,7 +130,7 @@ xdp_install(struct xdp *xdp, unsigned int if_index, int theirs, int sockets, boo
 	ours = xdp_filter(xdp->table, sockets);
 	if (ours < 0)
 		return ours;
-	*step = "no link to the interface";
+	*step = "cannot attach the program to the interface";
 	xdp->link = xdp_replace(if_index, theirs, ours);
 	close(ours);
 	return LULL_MIN(xdp->link, 0);
@@ -141,11 +141,11 @@ lull_rx_port_xdp_open(uint16_t port_id, unsigned int if_index, bool all, struct 
 {
 	struct xdp *xdp = &xdp_ports[port_id];
 	int theirs = xdp_program(if_index), sockets, rc;
-	const char *step = "no sockets in the driver's program";
+	const char *step = "cannot put the sockets into the driver's program";
 
 	*xdp = (struct xdp){ .table = -1 };
 	if (theirs < 0)
-		return lull_error_set(error, theirs, "no program of the driver: %s",
+		return lull_error_set(error, theirs, "cannot load the driver's program: %s",
 				      strerror(-theirs));
 	rc = sockets = xdp_sockets(theirs);
 	if (sockets >= 0)

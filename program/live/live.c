@@ -36,7 +36,9 @@ live_set(void *arg, const char *assignment, struct lull_error *error)
 	int rc;
 
 	if (live->apply == NULL) {
-		rc = lull_error_set(error, -EPERM, "%s changes nothing while it runs",
+		rc = lull_error_set(error, -EPERM,
+				    "%s has no settings that can be changed while "
+				    "it runs",
 				    program->name);
 	} else if (copy == NULL) {
 		rc = lull_error_set(error, -ENOMEM, "no memory for a change");

@@ -21,7 +21,7 @@ lull_live_loop_limits(const struct lull_live_loop *item, struct lull_idle_limits
 		if (!item->inner)
 			return lull_error_set(
 				error, -EINVAL,
-				"pps-max: a port tells no link rate; say learned or a number");
+				"pps-max: a port has no known link rate; use learned or a number");
 		limits->envelope = LULL_ENVELOPE_LEARNED;
 	}
 	return lull_idle_config_check(limits, &wrong) == 0 ? 0 : lull_error_range(error, &wrong);

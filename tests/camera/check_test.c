@@ -133,7 +133,7 @@ TEST(check__tells_of_turns_that_began_late)
 	lull_camera_poll(check.camera, now_ns + LULL_NS_PER_MS, &rest_ns);
 	found = check_find(&check, "gaps");
 	assert_int_equal(found->grade, 1);
-	assert_int_equal(strncmp(found->text, "1 turns", 7), 0);
+	assert_int_equal(strncmp(found->text, "1 poll iterations", 17), 0);
 	check_close(&check);
 }
 

@@ -167,13 +167,13 @@ TEST(explain__feasible)
 	};
 
 	expect_sentence(&verdict, &limits,
-			"feasible: rests 176 us at a time, bound by latency; "
-			"predicts p99 added wait 199 us at 5 % CPU");
+			"feasible: rests of 176 us, limited by latency; predicted: p99 added wait "
+			"199 us at 5 % CPU");
 	limits.loss = LULL_LOSS_ZERO;
 	limits.percentile_ppm = 999500;
 	verdict.ring_bound_ns = 344000;
 	expect_sentence(&verdict, &limits,
-			"feasible: rests 176 us at a time, bound by latency; predicts p99.95 added "
+			"feasible: rests of 176 us, limited by latency; predicted: p99.95 added "
 			"wait 199 us at 5 % CPU; no loss up to 3 Mpps (learned, not proven)");
 }
 
@@ -190,28 +190,28 @@ TEST(explain__infeasible_ring_names_the_way_out)
 	};
 
 	expect_sentence(&verdict, &limits,
-			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps but a "
-			"wake-up comes up to 20 us late; spinning instead; raise the ring to 8192 "
+			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps, but a "
+			"wake-up comes up to 20 us late; the loop polls; raise the ring to 8192 "
 			"or choose loss=tolerate");
 	/* Less may arrive than the link can bring. */
 	verdict.envelope = LULL_ENVELOPE_LINK;
 	expect_sentence(&verdict, &limits,
-			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps but a "
-			"wake-up comes up to 20 us late; spinning instead; raise the ring to 8192, "
-			"state pps-max or choose loss=tolerate");
+			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps, but a "
+			"wake-up comes up to 20 us late; the loop polls; raise the ring to 8192, "
+			"set pps-max or choose loss=tolerate");
 	verdict.envelope = LULL_ENVELOPE_LEARNED;
 	/* No ring helps against other work on the CPU. */
 	limits.pps_max = verdict.pps_max = 1000000;
 	verdict.overshoot_p50_ns = 20000;
 	verdict.overshoot_p9999_ns = 3700000;
 	expect_sentence(&verdict, &limits,
-			"infeasible: the ring of 1024 packets fills in 1 ms at 1 Mpps but a "
-			"wake-up comes up to 3.7 ms late; spinning instead; keep other work off "
+			"infeasible: the ring of 1024 packets fills in 1 ms at 1 Mpps, but a "
+			"wake-up comes up to 3.7 ms late; the loop polls; keep other work off "
 			"this CPU (isolate it) or choose loss=tolerate");
 	limits.ring_pkts = 32;
 	expect_sentence(&verdict, &limits,
-			"infeasible: the ring of 32 packets fills in 32 us at 1 Mpps but a "
-			"wake-up comes up to 3.7 ms late; spinning instead; keep other work off "
+			"infeasible: the ring of 32 packets fills in 32 us at 1 Mpps, but a "
+			"wake-up comes up to 3.7 ms late; the loop polls; keep other work off "
 			"this CPU (isolate it) and raise the ring to 64 or choose loss=tolerate");
 }
 
@@ -232,23 +232,23 @@ TEST(explain__late_packets_are_told_with_their_cause)
 	};
 
 	expect_sentence(&verdict, &limits,
-			"infeasible: 2.3 % of the packets wait longer than 200 us (stalls of up to "
-			"7 ms, 2.1 a second); sleeping all the same; keep other work off this CPU, "
-			"allow a real-time class (sched-policy) or raise max-latency");
+			"infeasible: 2.3 % of the packets wait longer than 200 us (stalls of up "
+			"to 7 ms, 2.1 per second); the loop sleeps anyway; keep other work off "
+			"this CPU, allow a real-time class (sched-policy) or raise max-latency");
 	/* the last second was bad, the window is not */
 	verdict.late_ppm = 9000;
 	verdict.stall_ppm = 9000;
 	verdict.stall_ns = 0;
 	expect_sentence(&verdict, &limits,
-			"infeasible: p99 of 200 us was missed of late (wake-ups up to 90 us late, "
-			"usually 14 us); sleeping all the same; keep other work off this CPU, "
+			"infeasible: p99 was recently above 200 us (wake-ups up to 90 us late, "
+			"usually 14 us); the loop sleeps anyway; keep other work off this CPU, "
 			"allow a real-time class (sched-policy) or raise max-latency");
 	verdict.state = LULL_VERDICT_SUSPENDED;
 	verdict.depth = LULL_REST_PAUSE;
 	expect_sentence(&verdict, &limits,
-			"suspended: this host wakes a resting thread too late too often; pausing "
-			"the core, resting is tried again; keep other work off this CPU or allow a "
-			"real-time class (sched-policy)");
+			"suspended: this host wakes a resting thread too late too often; the loop "
+			"pauses the core and will try resting again; keep other work off this CPU "
+			"or allow a real-time class (sched-policy)");
 }
 
 /* Who has a real-time class is not told to take one. */

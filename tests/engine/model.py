@@ -20,7 +20,7 @@ SLEEPS = ("none", "block:50us", "usleep:0", "usleep:100us", "nanosleep:70us", "s
 BAD = {
     "--send-rest usleep": "usleep needs a time",
     "--send-rest usleep:500ns": "nanosleep:500ns takes it",
-    "--receive-rest nap:3": "is none of none (spin)",
+    "--receive-rest nap:3": "is not one of none (spin)",
     "--receive-rest fixed:0": "a governor cannot rest 0",
     "--link 5k": "too slow",
     "--side send": "takes one port, not 0",

@@ -26,7 +26,7 @@ TEST(port_open__names_what_is_wrong)
 
 	expect_refusal(77, &config, "port 77 does not exist, there are 2");
 	config.queues = 2000;
-	expect_refusal(0, &config, "queues: 2000 is not in 1..1024, what port net_null0 offers");
+	expect_refusal(0, &config, "queues: 2000 is not in 1..1024 (the range of port net_null0)");
 	config.queues = 0;
 	expect_refusal(0, &config, "queues: 0 ");
 	config = plain;

@@ -226,13 +226,13 @@ TEST(device__is_in_the_driver_s_words)
 
 TEST(device__names_what_is_wrong)
 {
-	expect_refusal("af_xdp=lo,queue=x", "queue: a number in 0..4095");
-	expect_refusal("af_xdp=lo,queue=4096", "queue: a number");
-	expect_refusal("af_xdp=lo,queue=", "queue: a number");
+	expect_refusal("af_xdp=lo,queue=x", "queue: give a number in 0..4095");
+	expect_refusal("af_xdp=lo,queue=4096", "queue: give a number");
+	expect_refusal("af_xdp=lo,queue=", "queue: give a number");
 	expect_refusal("af_packet=lo,queue=1", "queue goes with af_xdp");
-	expect_refusal("af_packet=lo,exception=", "exception: name of an interface");
+	expect_refusal("af_packet=lo,exception=", "exception: give the name of an interface");
 	expect_refusal("af_packet=lo,exception=much-too-long-a-name", "exception: name");
-	expect_refusal("af_packet=lo,exception=cam0", "the kernel gets these packets anyway");
+	expect_refusal("af_packet=lo,exception=cam0", "the kernel gets the other packets anyway");
 	expect_refusal("af_packet=nosuch0", "nosuch0 does not exist");
 }
 

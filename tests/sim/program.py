@@ -213,7 +213,7 @@ def has_every_member(stand: Stand) -> None:
 def defaults(binary: str) -> dict[str, str]:
     """Default of each option that has one, as --help tells."""
     said = subprocess.run([binary, "--help"], capture_output=True, text=True, check=True).stdout
-    parts = re.split(r"^ +--", said, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^  --", said, flags=re.MULTILINE)[1:]
     found = {}
     for part in parts:
         default = re.search(r"\[(?:[^][]*; )?default ([^];]*)", " ".join(part.split()))
@@ -240,8 +240,8 @@ def says_why_and_what_would_help(stand: Stand) -> None:
     spin, small = stand.result(*words)["runs"]
     check(spin["verdict"]["text"].startswith("no objective: "), "spin promises nothing", spin)
     pattern = (
-        r"infeasible: the ring of 1024 packets fills in 66\.7 us at 14\.9 Mpps but a wake-up "
-        r"comes up to \S+ us late; pausing the core instead; raise the ring to (\d+), state "
+        r"infeasible: the ring of 1024 packets fills in 66\.7 us at 14\.9 Mpps, but a wake-up "
+        r"comes up to \S+ us late; the loop pauses the core; raise the ring to (\d+), set "
         r"pps-max or choose loss=tolerate"
     )
     text = small["verdict"]["text"]

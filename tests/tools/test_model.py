@@ -163,7 +163,7 @@ def test_evaluate_takes_any_rests(asked: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.usefixtures("asked")
 @pytest.mark.parametrize(("fault", "arguments", "words"), [
-    ("refuse", [], "'nap' is none of"),
+    ("refuse", [], "'nap' is not one of"),
     ("babble", [], "reply not understood"),
     ("half", [], "left out a side"),
     ("", ["--link", "5"], "from 10M to 400G"),

@@ -441,7 +441,7 @@ def test_testpmd(safe: Path, capsys: pytest.CaptureFixture[str]) -> None:
                 assert "mode = off (was on)" in capsys.readouterr().out
                 wait_for("the end of the rests", lambda: not any(rise() for _ in range(3)))
                 assert main(["show", *choice]) == 0
-                assert "mode off: it polls as if lull were not there" in capsys.readouterr().out
+                assert "mode off: the threads poll as without lull" in capsys.readouterr().out
                 assert main(["set", *choice, "mode=on"]) == 0
                 wait_for("rests again", rise)
         finally:

@@ -119,9 +119,9 @@ TEST(options_load__bad_keys)
 	assert_refused(": unknown key 'xyzzy': lull-try --help lists all keys",
 		       "xyzzy: {a: [b]}\n");
 	assert_refused(": unknown key 'config': lull-try --help lists all keys", "config: x\n");
-	assert_refused(": queues: stands twice: keep one", "queues: 1\nqueues: 2\n");
-	assert_refused(": vdev: stands twice: keep one", "vdev: [a]\nvdev: [b]\n");
-	assert_refused(": vdev: stands twice: keep one", "vdev: a\nvdev: [b]\n");
+	assert_refused(": queues: is there twice: keep one", "queues: 1\nqueues: 2\n");
+	assert_refused(": vdev: is there twice: keep one", "vdev: [a]\nvdev: [b]\n");
+	assert_refused(": vdev: is there twice: keep one", "vdev: a\nvdev: [b]\n");
 }
 
 TEST(options_load__bad_values)
@@ -134,14 +134,14 @@ TEST(options_load__bad_values)
 		": queues: '' is not a whole number: give one in 1..16, k, M and G may follow",
 		"queues:\n");
 	assert_refused(": queues: takes one value, not a list", "queues: [1, 2]\n");
-	assert_refused(": queues: takes a value, nothing nested deeper", "queues: {a: 1}\n");
-	assert_refused(": vdev: takes a value or a list of values, nothing nested deeper",
+	assert_refused(": queues: takes a value, not a nested structure", "queues: {a: 1}\n");
+	assert_refused(": vdev: takes a value or a list of values, not a nested structure",
 		       "vdev: {a: 1}\n");
-	assert_refused(": vdev: takes a value or a list of values, nothing nested deeper",
+	assert_refused(": vdev: takes a value or a list of values, not a nested structure",
 		       "vdev: [[a], b]\n");
-	assert_refused(": vdev: takes a value or a list of values, nothing nested deeper",
+	assert_refused(": vdev: takes a value or a list of values, not a nested structure",
 		       "vdev: [a, {b: c}]\n");
-	assert_refused(": vdev: an empty value: write one, or leave the option out", "vdev:\n");
+	assert_refused(": vdev: empty value: give one, or leave the option out", "vdev:\n");
 	assert_refused(": traffic: 'constant:9G': RATE 9G is not in 0.001..200M (packets/s)",
 		       "traffic: constant:9G\n");
 	assert_refused(": loss: 'a?b' is not one of zero, tolerate", "loss: \"a\\nb\"\n");
@@ -185,7 +185,7 @@ TEST(options_load__bad_yaml)
 		       "need quotes)",
 		       "loss: zero\nqueues: [1\nvdev: a\n");
 	assert_refused(": not a YAML mapping: write lines like 'key: value'", "- a\n");
-	assert_refused(": YAML aliases (*name) are not taken: write the value out",
+	assert_refused(": YAML aliases (*name) are not supported: write the value out",
 		       "queues: &x 1\nloss: *x\n");
 	assert_refused(": more than one YAML document: keep one, without '---' lines",
 		       "queues: 1\n---\nqueues: 2\n");

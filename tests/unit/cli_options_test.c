@@ -158,11 +158,12 @@ TEST(options_parse__bad_values)
 	assert_refused("--loss: 'some' is not one of zero, tolerate", "--loss=some");
 	assert_refused("--governor: '' is not one of spin, objective, ramp", "--governor=");
 	assert_refused("--rx-only: 'maybe' is neither yes nor no", "--rx-only=maybe");
-	assert_refused("--vdev: an empty value: write one, or leave the option out", "--vdev=");
+	assert_refused("--vdev: empty value: give one, or leave the option out", "--vdev=");
 	assert_refused("--json: '0123456789012345678901234567890123456789...' is 40 bytes long: at "
 		       "most 31 fit",
 		       "--json=0123456789012345678901234567890123456789");
-	assert_refused("--cpus: '3-1' is no list of CPUs: give CPU numbers and ranges like 1,3-5",
+	assert_refused("--cpus: '3-1' is not a list of CPUs: give CPU numbers and ranges like "
+		       "1,3-5",
 		       "--cpus=3-1");
 	assert_refused("--traffic: 'onoff:1M' is not onoff:RATE,ON,OFF, like onoff:1M,5ms,20ms",
 		       "--traffic=onoff:1M");
@@ -180,14 +181,14 @@ TEST(options_parse__bad_words)
 		       "--gov=spin");
 	assert_refused("unknown option --xyzzy: --help lists all options", "--xyzzy");
 	assert_refused("unknown option --?[1m: --help lists all options", "--\033[1m");
-	assert_refused("'queues' is not an option: they all look like --KEY=VALUE, and lull-try "
-		       "--help lists them",
+	assert_refused("'queues' is not an option; options have the form --KEY=VALUE, and "
+		       "'lull-try --help' lists them",
 		       "queues");
-	assert_refused("'-q' is not an option: they all look like --KEY=VALUE, and lull-try "
-		       "--help lists them",
+	assert_refused("'-q' is not an option; options have the form --KEY=VALUE, and 'lull-try "
+		       "--help' lists them",
 		       "-q");
-	assert_refused("'--' is not an option: they all look like --KEY=VALUE, and lull-try "
-		       "--help lists them",
+	assert_refused("'--' is not an option; options have the form --KEY=VALUE, and 'lull-try "
+		       "--help' lists them",
 		       "--");
 	assert_refused("--queues needs a value: --queues=N", "--queues");
 	assert_refused("--json needs a value, and '--queues=3' is an option: write "
@@ -213,7 +214,8 @@ TEST(options_parse__too_many_items)
 	assert_int_equal(lull_options_parse(&cli_program, LULL_OPTION_LIST_MAX + 2, argv, &settings,
 					    &action, &error),
 			 -E2BIG);
-	assert_string_equal(error.text, "--vdev: 'ring16' is one too many: at most 16 are taken");
+	assert_string_equal(error.text, "--vdev: 'ring16' is one too many: at most 16 are "
+					"possible");
 }
 
 TEST(options_parse__actions)
@@ -259,12 +261,12 @@ TEST(options_change__refuses)
 		{ "max-latency=0", "max-latency: 0 is not in 1..1000000 (us)" },
 		{ "max-latency", "'max-latency' is not KEY=VALUE or KEY@LOOP=VALUE" },
 		{ "", "'' is not KEY=VALUE or KEY@LOOP=VALUE" },
-		{ "max-latency@=1", "'max-latency@=1' names no loop: it goes KEY@LOOP=VALUE" },
-		{ "queues=2", "queues: cannot change while the program runs (these can: governor, "
+		{ "max-latency@=1", "'max-latency@=1' names no loop: write KEY@LOOP=VALUE" },
+		{ "queues=2", "queues: cannot be changed while the program runs (only: governor, "
 			      "max-latency, percentile, loss, traffic)" },
 		{ "latency=1", "unknown key 'latency': did you mean max-latency?" },
 		{ "=1", "unknown key ''" },
-		{ "secret=1", "secret: cannot change while the program runs (these can: governor, "
+		{ "secret=1", "secret: cannot be changed while the program runs (only: governor, "
 			      "max-latency, percentile, loss, traffic)" },
 		{ "config=x", "unknown key 'config'" },
 	};
@@ -285,7 +287,7 @@ TEST(options_set__lists_replaced)
 {
 	assert_int_equal(parse("--vdev=a", "--vdev=b", NULL), 0);
 	assert_int_equal(lull_options_set(cli_options, &settings, "vdev", "", &error), -EINVAL);
-	assert_string_equal(error.text, "vdev: an empty value: write one, or leave the option out");
+	assert_string_equal(error.text, "vdev: empty value: give one, or leave the option out");
 	assert_string_equal(printed("vdev"), "a b");
 	assert_int_equal(lull_options_set(cli_options, &settings, "vdev", "c", &error), 0);
 	assert_string_equal(printed("vdev"), "c");

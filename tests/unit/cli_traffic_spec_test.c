@@ -104,8 +104,8 @@ check_refuses(const char *const (*bad)[2], size_t count)
 TEST(traffic_spec_parse__refuses)
 {
 	static const char *const bad[][2] = {
-		{ "burst:1", "'burst:1' is no traffic spec: give " LULL_TRAFFIC_SPEC_GRAMMAR },
-		{ "", "'' is no traffic spec: give " LULL_TRAFFIC_SPEC_GRAMMAR },
+		{ "burst:1", "'burst:1' is not a traffic spec: give " LULL_TRAFFIC_SPEC_GRAMMAR },
+		{ "", "'' is not a traffic spec: give " LULL_TRAFFIC_SPEC_GRAMMAR },
 		{ "off:1", "'off:1' is not off" },
 		{ "constant", "'constant' is not constant:RATE, like constant:300k" },
 		{ "constant:", "'constant:' is not constant:RATE, like constant:300k" },
@@ -113,7 +113,7 @@ TEST(traffic_spec_parse__refuses)
 		{ "constant:0", "'constant:0': RATE 0 is not in 0.001..200M (packets/s)" },
 		{ "constant:201M", "'constant:201M': RATE 201M is not in 0.001..200M (packets/s)" },
 		{ "constant:fast", "'constant:fast': RATE 'fast' is not a rate: give packets/s "
-				   "like 500, 300k or 14.88M" },
+				   "such as 500, 300k or 14.88M" },
 		{ "onoff:1M,5,20ms", "'onoff:1M,5,20ms': ON '5' is not a time: give a number with "
 				     "ns, us, ms, s, m or h" },
 		{ "onoff:1M,5ms,2h", "'onoff:1M,5ms,2h': OFF 2h is not in 1us..1h" },
@@ -124,14 +124,14 @@ TEST(traffic_spec_parse__refuses)
 					"onoff:1M,5ms,20ms" },
 		{ "tidal:1M,60s", "'tidal:1M,60s': '1M' is not LOW-HIGH" },
 		{ "tidal:0-0,60s",
-		  "'tidal:0-0,60s': LOW and HIGH are both 0: for silence give off" },
+		  "'tidal:0-0,60s': LOW and HIGH are both 0: for no traffic give off" },
 		{ "ramp:1-2G,10s",
 		  "'ramp:1-2G,10s': HIGH 2G is not in 0 or 0.001..200M (packets/s)" },
 		{ "step:1-2,99999999999h",
 		  "'step:1-2,99999999999h': TIME 99999999999h is not in 1ms..24h" },
 		{ "step:1--2,1s",
-		  "'step:1--2,1s': HIGH '-2' is not a rate: give packets/s like 500, "
-		  "300k or 14.88M" },
+		  "'step:1--2,1s': HIGH '-2' is not a rate: give packets/s such as 500, 300k or "
+		  "14.88M" },
 	};
 
 	check_refuses(bad, sizeof(bad) / sizeof(bad[0]));
@@ -227,12 +227,12 @@ TEST(cpus_parse__lists)
 		{ "7-7", "7" }, { "1023", "1023" },   { "0-63", "0-63" },
 	};
 	static const char *const bad[][2] = {
-		{ "", "'' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
-		{ "1,", "'1,' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
-		{ "a", "'a' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
-		{ "1-", "'1-' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
-		{ "5-3", "'5-3' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
-		{ "1 2", "'1 2' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "", "'' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "1,", "'1,' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "a", "'a' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "1-", "'1-' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "5-3", "'5-3' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "1 2", "'1 2' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
 		{ "1024", "'1024' goes beyond CPU 1023" },
 		{ "99999999999999999999", "'99999999999999999999' goes beyond CPU 1023" },
 		{ "1,0-3", "'1,0-3' names a CPU twice" },

@@ -356,12 +356,12 @@ TEST_WITH(deadline__refused_to_a_pinned_thread_says_so, scene_set_up, scene_tear
 	assert_int_equal(now_class(0), SCHED_OTHER);
 	assert_int_equal(kernel.watch_priority, 0);
 	lull_rest_thread_explain(thread, text, sizeof(text));
-	assert_non_null(strstr(text, "needs an exclusive cpuset"));
+	assert_non_null(strstr(text, "outside an exclusive"));
 	lull_rest_thread_destroy(thread);
 	kernel.set_rc[SCHED_DEADLINE] = -EBUSY;
 	thread = scene_enter(0, LULL_SCHED_DEADLINE, 200);
 	lull_rest_thread_explain(thread, text, sizeof(text));
-	assert_non_null(strstr(text, "no room"));
+	assert_non_null(strstr(text, "no bandwidth left"));
 	lull_rest_thread_destroy(thread);
 }
 

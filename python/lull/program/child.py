@@ -130,7 +130,7 @@ class Child:
         how = f"with status {status}" if status >= 0 else f"by {signal.Signals(-status).name}"
         words = self.last_words()
         if not words:
-            words = "it gave no reason; run 'lull doctor'"
+            words = "it printed no reason; run 'lull doctor'"
         return LullError(f"{self.name} ended {how}: {words.removeprefix(self.name + ': ')}")
 
     def last_words(self) -> str:
