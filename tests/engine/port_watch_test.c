@@ -120,6 +120,24 @@ TEST_WITH(read__the_end_of_a_loop_is_fresh, driver_anew, NULL)
 	scene_end(&scene);
 }
 
+/* Counters that have just begun anew: it looks twice at once, for there may be no next time. */
+TEST_WITH(read__a_fresh_one_looks_twice, driver_anew, NULL)
+{
+	struct scene scene;
+
+	scene_begin(&scene, "spin");
+	driver_is_asked(scene.far.port_id, 2);
+	SET(missed, 1000);
+	STAND_WAIT(scene_charged(&scene) == 1000);
+	SET(took_us, 30000); /* seldom asked by others */
+	driver_is_asked(scene.far.port_id, 3);
+	STAND_WAIT(GET(inside[scene.far.port_id]) == 0);
+	SET(missed, 4);
+	assert_int_equal(lull_port_missed(&scene.far), 1004);
+	SET(took_us, 0);
+	scene_end(&scene);
+}
+
 /* ---- who is charged ---- */
 
 TEST_WITH(audit__a_ring_that_overflows_while_the_loop_rests, driver_anew, NULL)
