@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "host/node.h"
+
 #include "check_cpu.h"
 #include "receiver.h"
 
@@ -57,6 +59,19 @@ check_core(struct lull_camera *camera, struct lull_findings *findings)
 		lull_finding_add(findings, "core", LULL_GRADE_FINE, "%d CPUs for this process",
 				 count);
 	}
+}
+
+/* Pinned to a CPU of another node than the device: each packet crosses between the nodes. */
+static void
+check_node(struct lull_camera *camera, struct lull_findings *findings)
+{
+	int cpu = camera->config.cpu - 1;
+	struct lull_net_link link = { .node = 0 };
+
+	if (camera->backend->file || camera->backend->link == NULL || cpu < 0)
+		return;
+	camera->backend->link(camera->backend_state, &link);
+	check_cpu_near(cpu, lull_cpu_node(cpu), link.node - 1, findings);
 }
 
 /* Pinned, and another thread there: polling suffers most of all. */
@@ -135,6 +150,7 @@ lull_camera_check(struct lull_camera *camera, struct lull_finding *lines, uint32
 		backend->check_claim(camera->backend_state, &camera->streams[i]->claim, findings);
 	check_ring(camera, findings);
 	check_core(camera, findings);
+	check_node(camera, findings);
 	check_shared(camera, findings);
 	check_gaps(camera, findings);
 	check_throttling(camera, findings);

@@ -101,3 +101,15 @@ check_cpu_shared(int cpu, pid_t skipped, char *name, size_t name_size)
 	}
 	return wanted >= LOOKS_SHARED;
 }
+
+void
+check_cpu_near(int cpu, int cpu_node, int device_node, struct lull_findings *findings)
+{
+	if (cpu_node < 0 || device_node < 0 || cpu_node == device_node)
+		return;
+	lull_finding_add(findings, "node", LULL_GRADE_NOTE,
+			 "CPU %d is on node %d, the device on node %d: packets cross between the "
+			 "nodes",
+			 cpu, cpu_node, device_node);
+	lull_finding_remedy(findings, "set cpu to one of node %d (lscpu lists them)", device_node);
+}

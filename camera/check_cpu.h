@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Check of a CPU: does another thread want it too?
+ * Check of a CPU: does another thread want it too, is the device near?
  */
 #ifndef LULL_CAMERA_CHECK_CPU_H
 #define LULL_CAMERA_CHECK_CPU_H
@@ -11,10 +11,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "net/finding.h"
+
 /**
  * Look some times within 50 ms, at the threads of all processes but @p skipped and the calling
  * one; true: nearly always one of them ran or waited on @p cpu. @p name: of that one.
  */
 bool check_cpu_shared(int cpu, pid_t skipped, char *name, size_t name_size);
+
+/** A finding when both nodes are known (not -1) and differ. */
+void check_cpu_near(int cpu, int cpu_node, int device_node, struct lull_findings *findings);
 
 #endif

@@ -124,8 +124,8 @@ struct lull_camera {
 	atomic_int tid, cpu;
 	atomic_bool ended; /* no image will come any more */
 	uint64_t started_ns, steal_begin_ns, cpu_begin_ns;
-	uint64_t missed_end;  /* when the back end was closed */
-	uint64_t missed_seen; /* by the last loss audit */
+	uint64_t missed_end;                  /* when the back end was closed */
+	uint64_t missed_seen, missed_seen_ns; /* by the last loss audit, and when */
 	struct lull_net_exceptions exceptions_end;
 	atomic_uint_fast64_t ended_ns, cpu_end_ns, steal_end_ns;
 

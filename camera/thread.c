@@ -148,16 +148,21 @@ source_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf)
 	pthread_mutex_unlock(&camera->lock);
 }
 
-static bool
-source_audit(struct lull_loop *loop, bool last, uint64_t *risen)
+static void
+source_audit(struct lull_loop *loop, bool last, struct lull_loss_charge *charge)
 {
 	struct lull_camera *camera = loop->stage_state;
 	uint64_t missed = camera->backend->missed(camera->backend_state);
+	uint64_t risen = missed > camera->missed_seen ? missed - camera->missed_seen : 0;
+	uint64_t now_ns = lull_clock_ns();
 
 	(void)last; /* nobody shares the queue */
-	*risen = missed > camera->missed_seen ? missed - camera->missed_seen : 0;
+	if (lull_idle_suspects(loop->idle, camera->missed_seen_ns, now_ns))
+		charge->rests += risen;
+	else
+		charge->others += risen;
 	camera->missed_seen = missed;
-	return true;
+	camera->missed_seen_ns = now_ns;
 }
 
 static void

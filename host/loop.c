@@ -114,11 +114,12 @@ lull_loop_end(struct lull_loop *loop)
 static void
 loop_audit(struct lull_loop *loop, uint64_t now_ns, bool last)
 {
-	uint64_t risen = 0;
+	struct lull_loss_charge charge = { 0, 0 };
 
-	/* It takes the rests since the last call for those that may have lost something. */
-	if (loop->source->audit != NULL && loop->source->audit(loop, last, &risen))
-		lull_idle_miss(loop->idle, now_ns, risen);
+	if (loop->source->audit == NULL)
+		return;
+	loop->source->audit(loop, last, &charge);
+	lull_idle_charge(loop->idle, now_ns, &charge);
 }
 
 /* Wake-ups in the class that it had say nothing about those in this one. */
@@ -136,9 +137,25 @@ loop_check_class(struct lull_loop *loop)
 void
 lull_loop_keep_house(struct lull_loop *loop, uint64_t now_ns)
 {
+	/* What is fetched tells whether the last rest may have lost something: the next turn. */
+	if (lull_idle_undecided(loop->idle))
+		return;
 	loop->housekeeping_ns = now_ns + HOUSEKEEPING_NS;
 	loop_check_class(loop);
 	loop_audit(loop, now_ns, false);
+	loop_publish(loop, now_ns);
+}
+
+void
+lull_loop_limit_anew(struct lull_loop *loop, uint64_t now_ns)
+{
+	struct lull_idle_limits limits = *lull_idle_limits(loop->idle);
+	uint64_t pps_max = limits.pps_max;
+
+	loop->source->limit(loop, &limits);
+	if (limits.pps_max == pps_max)
+		return;
+	lull_idle_change(loop->idle, NULL, &limits);
 	loop_publish(loop, now_ns);
 }
 
@@ -244,6 +261,8 @@ lull_loop_finish(struct lull_loop *loop, uint64_t now_ns)
 {
 	loop_audit(loop, now_ns, true);
 	loop_publish(loop, now_ns);
+	if (loop->stage->end != NULL)
+		loop->stage->end(loop->stage_state);
 	if (loop->source->end != NULL)
 		loop->source->end(loop);
 	if (loop->class != NULL)

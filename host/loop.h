@@ -15,6 +15,8 @@
 
 #include <lull/loop.h>
 
+#include "idle/blame.h"
+
 #include "mailbox.h"
 #include "snapshot.h"
 
@@ -39,12 +41,16 @@ struct lull_loop_source {
 	void (*begin)(struct lull_loop *loop);
 	void (*end)(struct lull_loop *loop);
 	/**
-	 * Loss audit: add to @p risen the packets lost since the last call that this loop is
-	 * charged with. @p last: the loop ends, take what nobody has taken. Returns whether it was
-	 * time to ask; what is slow to tell is asked less often. Every 10 ms, on the loop's thread.
-	 * NULL: it cannot tell.
+	 * Loss audit: add to @p charge the packets lost since the last call that this loop is
+	 * charged with. @p last: the loop ends, take what nobody has taken. Every 10 ms, on the
+	 * loop's thread: no call that takes long, but for the last. NULL: it cannot tell.
 	 */
-	bool (*audit)(struct lull_loop *loop, bool last, uint64_t *risen);
+	void (*audit)(struct lull_loop *loop, bool last, struct lull_loss_charge *charge);
+	/**
+	 * What the source knows better than who set the limits: the rate of a link. Any thread.
+	 * NULL: nothing.
+	 */
+	void (*limit)(const struct lull_loop *loop, struct lull_idle_limits *limits);
 	/** Lost since the start: for want of slots, and of buffers. Any thread. NULL: not told. */
 	void (*missed)(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf);
 	/** End a rest that is under way or about to begin. Any thread. NULL: rests are short. */
@@ -146,6 +152,8 @@ struct lull_rest_thread_config lull_loop_class_config(const struct lull_loop *lo
 
 /* ---- for loop_run.h: the loop's thread ---- */
 
+/** The source knows other limits than before. */
+void lull_loop_limit_anew(struct lull_loop *loop, uint64_t now_ns);
 /** Returns the clock. */
 uint64_t lull_loop_begin(struct lull_loop *loop);
 void lull_loop_finish(struct lull_loop *loop, uint64_t now_ns);

@@ -16,6 +16,8 @@ lull_loop_limits(const struct lull_loop *loop, const struct lull_idle_limits *wa
 	/* Zero would mean the default; NONE is always there. */
 	limits.depths |= LULL_REST_BIT(LULL_REST_NONE);
 	limits.burst_pkts = loop->burst_pkts;
+	if (loop->source->limit != NULL)
+		loop->source->limit(loop, &limits);
 	return limits;
 }
 

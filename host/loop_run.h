@@ -25,11 +25,12 @@ lull_loop_iterate(struct lull_loop *loop, const struct lull_loop_source *source,
 
 	if (lull_mailbox_peek(&loop->mailbox) != NULL)
 		lull_loop_read_mailbox(loop, now_ns);
-	if (now_ns >= loop->housekeeping_ns)
-		lull_loop_keep_house(loop, now_ns);
 	source->receive(loop, &turn);
 	turn.deadline_ns = loop->stage->turn(loop->stage_state, now_ns);
 	rest = lull_idle_plan(loop->idle, &turn);
+	/* Not before: the plan tells whether the last rest may have lost something. */
+	if (now_ns >= loop->housekeeping_ns)
+		lull_loop_keep_house(loop, now_ns);
 	if (loop->trace != NULL)
 		loop->trace(loop->trace_arg, &turn, &rest, NULL);
 	if (rest.depth == LULL_REST_NONE)

@@ -96,6 +96,7 @@ struct lull_net_link {
 	uint32_t mtu;  /**< longest packet, without Ethernet header */
 	uint32_t mbps; /**< 0: not known */
 	bool up;
+	int node; /**< NUMA node of the device + 1; 0: not known */
 };
 
 /** What was for no claim and went to the kernel, and what the kernel sent beside the port. */

@@ -8,6 +8,9 @@
 #include <rte_ethdev.h>
 
 #define CHORES_NS (10 * LULL_NS_PER_MS)
+#define ABSENT_NS (100 * LULL_NS_PER_MS)  /* so long without chores: it polled nothing */
+#define ASK_COST_SHARE 1000               /* of the CPU of a thread that polls */
+#define ASK_COST_NS (20 * LULL_NS_PER_US) /* so long may packets wait for it once a second */
 
 /* ---- limits ---- */
 
@@ -135,52 +138,121 @@ plugin_publish(struct plugin_poller *poller, uint64_t now_ns)
 	__atomic_store_n(&poller->published_ns, now_ns, __ATOMIC_RELAXED);
 }
 
-/* Ports belong to the process, and so do claims on what they lost. */
+/* Ports belong to the process, and so does what they count and who is charged with it. */
+static struct lull_port_readings audit_readings[PLUGIN_PORTS_MAX];
 static struct lull_loss_claim audit_claims[PLUGIN_PORTS_MAX];
+static bool audit_restarted[PLUGIN_PORTS_MAX]; /* atomic */
+
+void
+plugin_audit_init(void)
+{
+	for (uint32_t i = 0; i < PLUGIN_PORTS_MAX; i++)
+		lull_port_readings_init(&audit_readings[i]);
+}
+
+void
+plugin_audit_restart(uint16_t port_id)
+{
+	__atomic_store_n(&audit_restarted[port_id], true, __ATOMIC_RELAXED);
+}
+
+static int
+audit_count(uint16_t port_id, struct lull_port_counts *counts)
+{
+	struct rte_eth_stats stats;
+	int rc = rte_eth_stats_get(port_id, &stats);
+
+	counts->missed = stats.imissed;
+	counts->nombuf = stats.rx_nombuf;
+	counts->errors = stats.ierrors;
+	return rc;
+}
+
+/*
+ * Asking takes the place of a rest: where a thread would rest that long no packet waits longer for
+ * it. A busy thread asks once a second, to be seen in telemetry, and only a quick driver. The slow
+ * ones are not asked while packets might come.
+ */
+static bool
+audit_may_ask(const struct plugin_poller *poller, const struct lull_port_reading *last,
+	      uint64_t now_ns)
+{
+	if (poller->mode == PLUGIN_OFF)
+		return false;
+	return last->cost_ns <= poller->rest_ns ||
+	       (last->cost_ns <= ASK_COST_NS && now_ns - last->end_ns >= LULL_NS_PER_S);
+}
+
+/* One thread at a time asks a port, as ethdev wants it; others see what it published. */
+static void
+audit_ask(struct plugin_poller *poller, uint16_t port_id)
+{
+	static const struct lull_port_asker asker = { .count = audit_count };
+	struct lull_port_readings *readings = &audit_readings[port_id];
+	uint64_t now_ns = lull_clock_ns();
+	struct lull_port_reading last;
+
+	if (!lull_port_readings_due(readings, now_ns) ||
+	    pthread_mutex_trylock(&readings->lock) != 0)
+		return;
+	if (__atomic_exchange_n(&audit_restarted[port_id], false, __ATOMIC_RELAXED))
+		lull_port_readings_begin(readings);
+	lull_port_readings_read(readings, &last);
+	if (audit_may_ask(poller, &last, now_ns))
+		lull_port_readings_ask(readings, &asker, port_id, ASK_COST_SHARE);
+	pthread_mutex_unlock(&readings->lock);
+}
 
 void
 plugin_audit_port(struct plugin_poller *poller, uint16_t port_id)
 {
-	struct lull_loss_audit *audit = &poller->audits[port_id];
-	struct lull_loss_answer answer = {
-		.begin_ns = lull_clock_ns(),
-		.rest_ns = lull_idle_counters(poller->idle)->rest_ns,
-	};
-	struct rte_eth_stats stats;
-
-	if (!lull_loss_audit_due(audit, answer.begin_ns))
-		return;
-	answer.valid = rte_eth_stats_get(port_id, &stats) == 0;
-	answer.end_ns = lull_clock_ns();
-	answer.loss = (struct lull_port_loss){ stats.imissed, stats.rx_nombuf };
-	poller->risen += lull_loss_audit_enter(audit, &audit_claims[port_id], &answer);
-	poller->audited = true;
+	static_assert(PLUGIN_PORTS_MAX <= 32, "a bit for each port");
+	poller->ports |= 1u << port_id;
+	audit_ask(poller, port_id);
 }
 
 static void
+audit_enter(struct plugin_poller *poller, uint16_t port_id)
+{
+	struct lull_loss_audit *audit = &poller->audits[port_id];
+	struct lull_port_reading reading;
+	struct lull_loss_reading lost;
+	bool suspect;
+
+	lull_port_readings_read(&audit_readings[port_id], &reading);
+	lost = lull_port_reading_loss(&reading);
+	if (reading.end_ns == 0 || !lull_loss_audit_due(audit, &lost))
+		return;
+	/* Who only reckons with rests loses nothing by them. */
+	suspect = poller->mode == PLUGIN_ON &&
+		  lull_idle_suspects(poller->idle, audit->begin_ns - poller->lost_ns,
+				     reading.end_ns - poller->lost_ns);
+	lull_loss_audit_enter(audit, &audit_claims[port_id], &lost, suspect, &poller->charge);
+}
+
+/* When it is known what the last rest may have lost. */
+static void
 audit_tell(struct plugin_poller *poller, uint64_t now_ns)
 {
-	/* It takes the rests since the last call for those that may have lost something. */
-	if (!poller->audited)
-		return;
-	poller->audited = false;
-	lull_idle_miss(poller->idle, now_ns - poller->lost_ns, poller->risen);
-	poller->risen = 0;
+	for (uint32_t ports = poller->ports; ports != 0; ports &= ports - 1)
+		audit_enter(poller, (uint16_t)__builtin_ctz(ports));
+	lull_idle_charge(poller->idle, now_ns - poller->lost_ns, &poller->charge);
+	poller->charge = (struct lull_loss_charge){ 0, 0 };
 }
 
 void
 plugin_audit_end(struct plugin_poller *poller)
 {
-	for (uint32_t i = 0; i < PLUGIN_PORTS_MAX; i++)
-		poller->risen += lull_loss_audit_end(&poller->audits[i], &audit_claims[i]);
-	poller->audited = true;
 	audit_tell(poller, lull_clock_ns());
+	for (uint32_t i = 0; i < PLUGIN_PORTS_MAX; i++)
+		lull_loss_audit_end(&poller->audits[i], &audit_claims[i], &poller->charge);
+	lull_idle_charge(poller->idle, poller->told_ns, &poller->charge);
 }
 
 void
 plugin_chores(struct plugin_poller *poller, uint64_t now_ns)
 {
-	if (now_ns < poller->chores_ns)
+	if (now_ns < poller->chores_ns || lull_idle_undecided(poller->idle))
 		return;
 	poller->chores_ns = now_ns + CHORES_NS;
 	if (lull_rest_thread_changes(poller->class) != poller->class_changes) {
@@ -188,6 +260,10 @@ plugin_chores(struct plugin_poller *poller, uint64_t now_ns)
 		lull_idle_forget(poller->idle);
 	}
 	audit_tell(poller, now_ns);
+	plugin_attach_notice();
+	if (now_ns - poller->polled_ns > ABSENT_NS)
+		plugin_queue_doubt(poller);
+	poller->polled_ns = now_ns;
 	plugin_queue_recall(poller);
 	plugin_publish(poller, now_ns);
 }

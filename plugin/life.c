@@ -121,9 +121,9 @@ life_exported(void)
 {
 	return rte_version != NULL && rte_eth_fp_ops != NULL &&
 	       rte_eth_add_first_rx_callback != NULL && rte_eth_stats_get != NULL &&
-	       rte_eth_dev_info_get != NULL && rte_eth_rx_queue_info_get != NULL &&
-	       rte_eth_link_get_nowait != NULL && rte_dev_bus != NULL && rte_bus_name != NULL &&
-	       rte_dev_devargs != NULL;
+	       rte_eth_dev_callback_register != NULL && rte_eth_dev_info_get != NULL &&
+	       rte_eth_rx_queue_info_get != NULL && rte_eth_link_get_nowait != NULL &&
+	       rte_dev_bus != NULL && rte_bus_name != NULL && rte_dev_devargs != NULL;
 }
 
 /*

@@ -38,8 +38,9 @@
 #include <lull/engine.h>
 
 #include "program/resting.h"
-#include "idle/loss_audit.h"
+#include "idle/blame.h"
 #include "engine/loop/telemetry.h"
+#include "host/port_readings.h"
 #include "host/snapshot.h"
 
 enum plugin_mode {
@@ -140,8 +141,10 @@ struct plugin_poller {
 	uint64_t chores_ns;
 	uint64_t window_begin_ns;
 	uint32_t window;
-	bool audited;   /* a port has been asked since idle.c was told */
-	uint64_t risen; /* lost packets not yet told to idle.c */
+	uint64_t polled_ns;             /* of the chores before */
+	uint64_t rest_ns;               /* it would rest that long now; 0: it is busy */
+	uint32_t ports;                 /* that it has polled: a bit each */
+	struct lull_loss_charge charge; /* lost packets not yet told to idle.c */
 	struct lull_loss_audit audits[PLUGIN_PORTS_MAX];
 	struct lull_snapshot_cell snapshot;
 	uint64_t published_ns;
@@ -190,6 +193,10 @@ uint64_t plugin_attach_late_ns(void);
 uint64_t plugin_attach_cost_ns(void);
 /** Watch for ports that start, in a thread of its own. */
 int plugin_attach_start(void);
+/** Look at once: the modes have changed, or there is another thread that polls. Any thread. */
+void plugin_attach_kick(void);
+/** Does a port run now that did not, or with another driver? Have it looked at. Any thread. */
+void plugin_attach_notice(void);
 
 /* queue.c: the queues of a poller. On its thread. */
 /** The slow path of a poll: learn what must be known of the queue, have it in the round. */
@@ -199,6 +206,8 @@ void plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller
 void plugin_queue_drop_missing(struct plugin_poller *poller);
 /** Visit one queue of each port at its next poll. */
 void plugin_queue_recall(struct plugin_poller *poller);
+/** The thread has not polled for long: what was known of its queues may hold no more. */
+void plugin_queue_doubt(struct plugin_poller *poller);
 
 /* poller.c */
 /** The Rx callback; @p arg is the struct plugin_queue. */
@@ -215,6 +224,10 @@ void plugin_chores(struct plugin_poller *poller, uint64_t now_ns);
 void plugin_publish(struct plugin_poller *poller, uint64_t now_ns);
 /** Lost packets of a port that runs, for certain: one of its queues has just been polled. */
 void plugin_audit_port(struct plugin_poller *poller, uint16_t port_id);
+/** The port has been started: what it counted before counts no more. Any thread. */
+void plugin_audit_restart(uint16_t port_id);
+/** Before any thread polls. */
+void plugin_audit_init(void);
 /** Its thread ends: what it saw of lost packets and nobody has taken. */
 void plugin_audit_end(struct plugin_poller *poller);
 
@@ -227,6 +240,8 @@ struct plugin_poller *plugin_poller(uint32_t index);
 struct plugin_settings plugin_settings_now(void);
 /** Change a setting of one poller by name, or of all when none is named. 0 or -errno. */
 int plugin_pollers_change(const char *assignment, struct lull_error *error);
+/** The modes that are set, for the process or a thread: a bit of 1 << enum plugin_mode each. */
+uint32_t plugin_pollers_modes(void);
 void plugin_pollers_mark(struct plugin_poller *poller, uint32_t window);
 void plugin_pollers_init(const struct plugin_settings *settings);
 /** In the child of a fork: no new pollers, its locks may be taken for good. */

@@ -184,6 +184,7 @@ poller_timed_round(struct plugin_poller *poller)
 	rest = lull_idle_plan(poller->idle, &turn);
 	poller->size_pkts = poller->bytes = poller->bytes_squared = 0;
 	plugin_chores(poller, now_ns);
+	poller->rest_ns = poller->round_pkts == 0 ? rest.limit_ns : 0;
 	if (poller_may_rest(poller, &rest)) {
 		if (poller->mode == PLUGIN_ON)
 			poller_rest(poller, &rest);

@@ -44,6 +44,7 @@ void
 plugin_pollers_init(const struct plugin_settings *settings)
 {
 	pollers.settings = *settings;
+	plugin_audit_init();
 	pollers.key_made = pthread_key_create(&pollers.key, pollers_give_back) == 0;
 }
 
@@ -149,17 +150,19 @@ poller_begin(struct plugin_poller *poller)
 	memset(poller->queue_pkts, 0, sizeof(poller->queue_pkts));
 	memset(poller->audits, 0, sizeof(poller->audits));
 	poller->timed = poller->crowded = poller->prepared = poller->sampling = false;
-	poller->audited = false;
 	poller->shadow.resting = false;
 	poller->member_count = poller->burst_pkts = poller->round_pkts = 0;
 	poller->seen = poller->again = poller->empty_run = 0;
 	poller->turns = poller->turns_empty = poller->pkts = 0;
-	poller->risen = poller->sample_x256 = poller->chores_ns = 0;
+	poller->charge = (struct lull_loss_charge){ 0, 0 };
+	poller->sample_x256 = poller->chores_ns = poller->rest_ns = 0;
 	poller->lost_ns = poller->report_ns = poller->wall_seen_ns = 0;
 	poller->patience = PATIENCE;
 	poller->sample_rounds = poller->look_in = 1;
 	poller->empty_need = UINT32_MAX;
 	poller->round_begin_ns = poller->window_begin_ns = poller->told_ns = now_ns;
+	poller->polled_ns = now_ns;
+	poller->ports = 0;
 	poller->clock_ns = poller_clock_cost_ns();
 
 	poller->tid = gettid();
@@ -208,6 +211,7 @@ plugin_poller_take(void)
 	pthread_mutex_lock(&pollers.lock);
 	poller = pollers_take();
 	pthread_mutex_unlock(&pollers.lock);
+	plugin_attach_kick();
 	return poller;
 }
 
@@ -299,7 +303,23 @@ plugin_pollers_change(const char *assignment, struct lull_error *error)
 	if (rc == 0 && name[0] == '\0')
 		pollers.settings = settings;
 	pthread_mutex_unlock(&pollers.lock);
+	if (rc == 0)
+		plugin_attach_kick();
 	return rc;
+}
+
+uint32_t
+plugin_pollers_modes(void)
+{
+	uint32_t modes;
+
+	pthread_mutex_lock(&pollers.lock);
+	modes = 1u << pollers.settings.mode;
+	for (uint32_t i = 0; i < pollers.count; i++)
+		if (pollers.places[i]->used)
+			modes |= 1u << pollers.places[i]->ordered_settings.mode;
+	pthread_mutex_unlock(&pollers.lock);
+	return modes;
 }
 
 void

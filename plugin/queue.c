@@ -30,7 +30,8 @@ queue_know(struct plugin_queue *queue, uint64_t now_ns)
 	if (rte_eth_dev_info_get(queue->port_id, &info) != 0)
 		return;
 	driver = lull_port_device(&info);
-	answer = lull_port_ask(queue->port_id, queue->queue_id, info.default_rxportconf.ring_size);
+	answer = lull_port_ask(queue->port_id, queue->queue_id, info.default_rxportconf.ring_size,
+			       &info);
 	lull_port_facts(&driver, &answer, &queue->facts);
 }
 
@@ -140,6 +141,19 @@ plugin_queue_drop_missing(struct plugin_poller *poller)
 	poller->crowded = false;
 	queue_tighten(poller);
 	plugin_poller_change(poller);
+}
+
+void
+plugin_queue_doubt(struct plugin_poller *poller)
+{
+	for (uint32_t i = 0; i < poller->member_count; i++) {
+		struct plugin_queue *queue = poller->members[i];
+
+		if (__atomic_load_n(&queue->member, __ATOMIC_RELAXED) != poller)
+			continue;
+		__atomic_store_n(&queue->known, false, __ATOMIC_RELAXED);
+		__atomic_store_n(&queue->poller, NULL, __ATOMIC_RELAXED);
+	}
 }
 
 void

@@ -3,10 +3,11 @@
 #include "plugin.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "report_file.h"
 
 #define TELL_NS (100 * LULL_NS_PER_MS) /* whoever polled less only set the ports up */
 
@@ -53,16 +54,20 @@ plugin_report(void)
 {
 	struct plugin_settings settings = plugin_settings_now();
 	int file = STDERR_FILENO;
+	const char *why;
 	uint32_t i;
 
 	if (settings.report[0] == '\0' || strcmp(settings.report, "none") == 0)
 		return;
 	if (strcmp(settings.report, "-") != 0)
-		file = open(settings.report, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+		file = plugin_report_file_open(settings.report, &why);
 	if (file < 0) {
-		plugin_say("report %s: %s", settings.report, strerror(errno));
+		plugin_say("report %s: %s", settings.report, why);
 		return;
 	}
+	if (file != STDERR_FILENO)
+		dprintf(file, PLUGIN_REPORT_FIRST "%s (process %d)\n",
+			program_invocation_short_name, (int)getpid());
 	for (i = 0; i < plugin_poller_count(); i++)
 		report_poller(file, plugin_poller(i));
 	if (file != STDERR_FILENO)

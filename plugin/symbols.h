@@ -14,6 +14,7 @@
 #pragma weak rte_dev_bus
 #pragma weak rte_dev_devargs
 #pragma weak rte_eth_add_first_rx_callback
+#pragma weak rte_eth_dev_callback_register
 #pragma weak rte_eth_dev_info_get
 #pragma weak rte_eth_fp_ops
 #pragma weak rte_eth_link_get_nowait

@@ -4,6 +4,7 @@
 #include <sys/random.h>
 
 #include "flow.h"
+#include "program/live/ports.h"
 #include "program/live/start.h"
 
 #define MBUF_BYTES 2688  /* buffer of an ordinary frame, with all that belongs to it */
@@ -104,6 +105,7 @@ open_ports(struct flow *flow, struct lull_error *error)
 		if (rc != 0)
 			return rc;
 	}
+	lull_live_tell_links(flow->run.program->name, flow->ports, flow->port_count);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "engine/dpdk/port.h"
+#include "program/live/ports.h"
 #include "flow.h"
 
 static const struct {
@@ -65,7 +66,13 @@ thread_open(struct flow *flow, enum flow_part part, uint32_t index, struct lull_
 	rc = item->inner ? 0 : thread_queues(flow, index, &config, error);
 	if (item->rings.count == 0) /* files, and what is inside of the program */
 		item->rings.ring_pkts = flow->settings.ring;
-	return rc == 0 ? lull_live_loops_create(&flow->loops, &config, error) : rc;
+	if (rc == 0)
+		rc = lull_live_loops_create(&flow->loops, &config, error);
+	if (rc == 0)
+		lull_live_tell_nodes(flow->run.program->name,
+				     flow->loops.loops[flow->loops.count - 1], &config, flow->ports,
+				     flow->port_count);
+	return rc;
 }
 
 int

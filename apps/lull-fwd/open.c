@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "engine/dpdk/port.h"
+#include "program/live/ports.h"
 #include "program/live/start.h"
 #include "fwd.h"
 
@@ -24,7 +25,9 @@ open_memory_bytes(const struct fwd_settings *settings)
 	const struct lull_arrival_config *arrival = &settings->traffic.arrival;
 	uint64_t ports = settings->traffic.wanted ? 2 : fwd_settings_ports(settings);
 	uint64_t bytes =
-		ports * (settings->queues * (2ULL * settings->ring + 1024) + 2048) * MBUF_BYTES;
+		ports *
+		(settings->queues * (2ULL * settings->ring + 1024 + LULL_BURST_MAX) + 2048) *
+		MBUF_BYTES;
 	uint32_t frame = 0;
 
 	for (uint32_t i = 0; settings->traffic.wanted && i < arrival->size_count; i++)
@@ -75,6 +78,7 @@ open_ports(struct fwd *fwd, struct lull_error *error)
 		.queues = (uint16_t)fwd->settings.queues,
 		.ring_pkts = (uint16_t)fwd->settings.ring,
 		.burst_pkts = (uint16_t)fwd->settings.burst,
+		.held_mbufs = fwd->settings.queues * LULL_BURST_MAX, /* by full Tx rings */
 		.interrupt = true,
 		.promiscuous = true,
 	};
@@ -95,6 +99,7 @@ open_ports(struct fwd *fwd, struct lull_error *error)
 		if (rc != 0)
 			return rc;
 	}
+	lull_live_tell_links(fwd->run.program->name, fwd->ports, fwd->port_count);
 	return 0;
 }
 
@@ -155,7 +160,12 @@ open_thread(struct fwd *fwd, uint32_t thread_index, struct lull_error *error)
 
 	snprintf(config.name, sizeof(config.name), "fwd%u", thread_index);
 	fwd->loops.items[thread_index].resting = fwd->settings.resting;
-	return rc == 0 ? lull_live_loops_create(&fwd->loops, &config, error) : rc;
+	if (rc == 0)
+		rc = lull_live_loops_create(&fwd->loops, &config, error);
+	if (rc == 0)
+		lull_live_tell_nodes(fwd->run.program->name, fwd->loops.loops[thread_index],
+				     &config, fwd->ports, fwd->port_count);
+	return rc;
 }
 
 /* ---- traffic ---- */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "blame.h"
 #include "bound.h"
 #include "governor.h"
 #include "limits.h"
@@ -26,7 +27,8 @@ struct lull_idle {
 	uint64_t drain_pkts;
 	uint64_t planned_ns;
 	enum lull_rest_depth planned_depth;
-	bool rested; /* since the last call of lull_idle_miss() */
+	uint64_t miss_ns; /* of the last call of lull_idle_miss() */
+	struct lull_blame blame;
 	struct lull_idle_limits limits;
 	struct lull_load load;
 	struct lull_calibration calibration[LULL_REST_DEPTH_COUNT];
@@ -60,8 +62,8 @@ const struct lull_counter_info lull_idle_counter_table[] = {
 	ROW(wakes_packet, "1", "rests ended by a packet"),
 	ROW(wakes_late, "1", "wake-ups later than 4 x the usual overshoot + 50 us"),
 	ROW(rests_cut, "1", "rests that a limit shortened"),
-	ROW(misses, "packets", "packets lost in an Rx ring after a rest"),
-	ROW(misses_other, "packets", "packets lost in an Rx ring, but not after a rest"),
+	ROW(misses, "packets", "packets lost in an Rx ring that a rest may have filled"),
+	ROW(misses_other, "packets", "packets lost in an Rx ring that no rest had filled"),
 	ROW(backoffs, "1", "times that a late wake-up or a loss shortened the rest"),
 	{ .name = NULL },
 };
@@ -94,6 +96,7 @@ lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 	idle->governor = governor;
 	idle->limits = *limits;
 	lull_limits_default(&idle->limits);
+	lull_blame_size(&idle->blame, limits->ring_pkts, &idle->limits);
 	idle->settled_ns = now_ns;
 	lull_waits_init(&idle->waits, now_ns);
 	for (i = 0; i < LULL_REST_DEPTH_COUNT; i++)
@@ -125,6 +128,7 @@ lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *govern
 		idle->governor = governor;
 	idle->limits = *limits;
 	lull_limits_default(&idle->limits);
+	lull_blame_size(&idle->blame, limits->ring_pkts, &idle->limits);
 	lull_stall_watch_turn_to(&idle->waits.watch, false, idle->settled_ns);
 	idle_governor_start(idle);
 	return 0;
@@ -258,6 +262,7 @@ lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn)
 		LULL_COUNTER_ADD(counters->pkts, seen.pkt_count);
 	if (seen.pkt_count > 0 || idle->rest_len_ns > 0)
 		idle_share(idle, turn->now_ns, seen.pkt_count, seen.drained);
+	lull_blame_turn(&idle->blame, turn->now_ns, seen.pkt_count, seen.drained);
 
 	proposed = idle->governor->plan(idle->governor_state, &seen);
 	rest = idle_cut(idle, proposed, turn);
@@ -311,7 +316,7 @@ lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake)
 		idle->rest_begin_ns = wake->begin_ns;
 	idle->rest_len_ns += real_ns;
 	lull_waits_rested(&idle->waits, wake);
-	idle->rested = true;
+	lull_blame_rested(&idle->blame, wake->begin_ns);
 	idle->governor->wake(idle->governor_state, wake);
 }
 
@@ -357,22 +362,41 @@ lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64
 	lull_waits_polled(&idle->waits, now_ns, pkts, idle_ns);
 	if (idle->rest_len_ns > 0)
 		idle_share(idle, now_ns, 0, true);
+	lull_blame_turn(&idle->blame, now_ns, 0, true);
+}
+
+bool
+lull_idle_undecided(const struct lull_idle *idle)
+{
+	return idle->blame.rest_ns != 0;
+}
+
+bool
+lull_idle_suspects(const struct lull_idle *idle, uint64_t begin_ns, uint64_t end_ns)
+{
+	return lull_blame_suspects(&idle->blame, begin_ns, end_ns);
+}
+
+void
+lull_idle_charge(struct lull_idle *idle, uint64_t now_ns, const struct lull_loss_charge *charge)
+{
+	if (charge->others > 0)
+		LULL_COUNTER_ADD(idle->counters.misses_other, charge->others);
+	if (charge->rests == 0)
+		return;
+	LULL_COUNTER_ADD(idle->counters.misses, charge->rests);
+	idle->governor->miss(idle->governor_state, now_ns, charge->rests);
 }
 
 void
 lull_idle_miss(struct lull_idle *idle, uint64_t now_ns, uint64_t pkts)
 {
-	bool rested = idle->rested;
+	struct lull_loss_charge charge = { .rests = pkts };
 
-	idle->rested = false;
-	if (pkts == 0)
-		return;
-	if (!rested) {
-		LULL_COUNTER_ADD(idle->counters.misses_other, pkts);
-		return;
-	}
-	LULL_COUNTER_ADD(idle->counters.misses, pkts);
-	idle->governor->miss(idle->governor_state, now_ns, pkts);
+	if (!lull_idle_suspects(idle, idle->miss_ns, now_ns))
+		charge = (struct lull_loss_charge){ .others = pkts };
+	idle->miss_ns = now_ns;
+	lull_idle_charge(idle, now_ns, &charge);
 }
 
 void

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "loss_audit.h"
 
-#define COST_SHARE 1000
-#define PAUSE_NS_MAX LULL_NS_PER_S
-
 /* The port counts from the beginning again, or another port has its id. */
 static void
 claim_lower(struct lull_loss_claim *claim, uint64_t lost)
@@ -39,42 +36,37 @@ claim_take(struct lull_loss_claim *claim, uint64_t limit)
 	return 0;
 }
 
-static uint64_t
-loss_sum(const struct lull_port_loss *loss)
-{
-	return loss->missed + loss->nombuf;
-}
-
-uint64_t
+void
 lull_loss_audit_enter(struct lull_loss_audit *audit, struct lull_loss_claim *claim,
-		      const struct lull_loss_answer *answer)
+		      const struct lull_loss_reading *reading, bool suspect,
+		      struct lull_loss_charge *charge)
 {
-	uint64_t took_ns = answer->end_ns - answer->begin_ns;
-	uint64_t lost = loss_sum(&answer->loss), seen = loss_sum(&audit->seen);
-	bool rested = answer->last || answer->rest_ns != audit->rest_ns;
+	uint64_t lost = reading->loss.missed, seen = audit->seen.missed;
+	bool starved = reading->loss.nombuf > audit->seen.nombuf;
 
-	audit->due_ns = answer->begin_ns + LULL_MIN(COST_SHARE * took_ns, PAUSE_NS_MAX);
-	if (!answer->valid)
-		return 0;
-	audit->rest_ns = answer->rest_ns;
-	__atomic_store_n(&audit->seen.missed, answer->loss.missed, __ATOMIC_RELAXED);
-	__atomic_store_n(&audit->seen.nombuf, answer->loss.nombuf, __ATOMIC_RELAXED);
+	audit->begin_ns = reading->begin_ns;
+	__atomic_store_n(&audit->seen.missed, lost, __ATOMIC_RELAXED);
+	__atomic_store_n(&audit->seen.nombuf, reading->loss.nombuf, __ATOMIC_RELAXED);
 	if (!audit->begun) {
 		audit->begun = true;
 		claim_begin(claim, lost);
-		return 0;
+		return;
 	}
 	if (lost < seen) {
 		claim_lower(claim, lost);
 		seen = 0;
 	}
-	return claim_take(claim, rested ? lost : seen);
+	charge->others += claim_take(claim, seen);
+	if (suspect && !starved)
+		charge->rests += claim_take(claim, lost);
 }
 
-uint64_t
-lull_loss_audit_end(struct lull_loss_audit *audit, struct lull_loss_claim *claim)
+void
+lull_loss_audit_end(struct lull_loss_audit *audit, struct lull_loss_claim *claim,
+		    struct lull_loss_charge *charge)
 {
-	return audit->begun ? claim_take(claim, loss_sum(&audit->seen)) : 0;
+	if (audit->begun)
+		charge->others += claim_take(claim, audit->seen.missed);
 }
 
 void

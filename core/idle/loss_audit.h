@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Loss audit: which loop is charged with a packet that a port lost.
+ * Loss audit: which loop is charged with a packet that a port lost in an Rx ring.
  *
  * A port counts its lost packets for all of its queues together, so several
- * loops see the same rise, and one of them is charged with it. A loop that has
- * rested since it last asked takes all that it sees. A loop that has not rested
- * takes only what it saw the last time and nobody has taken since: loops that
+ * loops see the same rise, and one of them is charged with it. A loop whose rests
+ * may have lost packets since the last reading takes all that it sees. Another takes
+ * only what it saw the last time and nobody has taken since: loops that
  * rest come first, because they have something to learn from it.
  *
- * The caller asks the port and hands the answer in. A port that does not answer
- * changes nothing. Some drivers take long to count, so asking may cost a
- * thousandth of the time and no more.
+ * What was lost for want of buffers is no loop's fault. A ring that gets none is
+ * not refilled, so what it misses meanwhile is charged to no rest either.
  *
  * Threads: an audit belongs to one loop, others may read what it has seen. A
  *          claim is shared by all loops of a port, in any thread.
@@ -22,7 +21,7 @@
 
 #include <lull/base.h>
 
-/** How many lost packets of a port its loops have taken together. */
+/** How many packets missed by a port its loops have taken together. */
 struct lull_loss_claim {
 	uint64_t taken; /* + 1; 0: no loop has begun */
 };
@@ -32,38 +31,43 @@ struct lull_port_loss {
 	uint64_t missed, nombuf;
 };
 
+/** What a port has lost by some time between these two. */
+struct lull_loss_reading {
+	uint64_t begin_ns, end_ns; /**< clock before and after the port was asked */
+	struct lull_port_loss loss;
+};
+
 /** One loop's audit of one port. */
 struct lull_loss_audit {
 	bool begun;
-	uint64_t due_ns;            /* ask the port again then */
-	uint64_t rest_ns;           /* of the loop, when the port answered last */
-	struct lull_port_loss seen; /* that answer */
+	uint64_t begin_ns;          /* of the last reading */
+	struct lull_port_loss seen; /* in it */
 };
 
-/** A port has been asked. */
-struct lull_loss_answer {
-	bool valid; /**< false: the driver refused; loss is not looked at */
-	struct lull_port_loss loss;
-	uint64_t begin_ns, end_ns; /**< clock before and after asking */
-	uint64_t rest_ns;          /**< total time at rest of the loop by now */
-	bool last;                 /**< the loop ends: it takes what nobody has taken */
+/** Packets lost in a ring that a loop is charged with. */
+struct lull_loss_charge {
+	uint64_t rests;  /**< lost while a rest of it may have filled the ring */
+	uint64_t others; /**< lost otherwise */
 };
 
-/** Is it time to ask? */
+/** Is this reading newer than the last one? */
 static inline bool
-lull_loss_audit_due(const struct lull_loss_audit *audit, uint64_t now_ns)
+lull_loss_audit_due(const struct lull_loss_audit *audit, const struct lull_loss_reading *reading)
 {
-	return now_ns >= audit->due_ns;
+	return !audit->begun || reading->begin_ns > audit->begin_ns;
 }
 
 /**
- * Enter an answer. The first one only begins the counting.
- * @return lost packets that are charged to this loop
+ * Enter a reading. The first one only begins the counting.
+ * @param suspect  may rests of the loop have lost packets since the last reading?
+ * @param charge   what this loop is charged with is added
  */
-uint64_t lull_loss_audit_enter(struct lull_loss_audit *audit, struct lull_loss_claim *claim,
-			       const struct lull_loss_answer *answer);
-/** The loop ends and the port cannot be asked any more: what it saw and nobody has taken. */
-uint64_t lull_loss_audit_end(struct lull_loss_audit *audit, struct lull_loss_claim *claim);
+void lull_loss_audit_enter(struct lull_loss_audit *audit, struct lull_loss_claim *claim,
+			   const struct lull_loss_reading *reading, bool suspect,
+			   struct lull_loss_charge *charge);
+/** The loop ends: it is charged with what it saw and nobody has taken. */
+void lull_loss_audit_end(struct lull_loss_audit *audit, struct lull_loss_claim *claim,
+			 struct lull_loss_charge *charge);
 /** Add what the loop saw last to @p loss. Any thread. */
 void lull_loss_audit_add(const struct lull_loss_audit *audit, struct lull_port_loss *loss);
 

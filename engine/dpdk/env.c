@@ -19,6 +19,7 @@
 #include "eal_park.h"
 #include "env.h"
 #include "host/error.h"
+#include "port_watch.h"
 
 #define HUGEPAGES_DIR "/sys/kernel/mm/hugepages"
 #define MEMORY_MB_DEFAULT 256
@@ -258,8 +259,15 @@ lull_env_open(const struct lull_engine_config *config, struct lull_error *error)
 	env.own_prefix = config->eal == NULL || strstr(config->eal, "--file-prefix") == NULL;
 	env_ignore_sigpipe();
 	rc = env_start(config, error);
-	if (rc != 0)
+	if (rc != 0) {
 		lull_eal_args_free(&env.args);
+		return rc;
+	}
+	rc = lull_port_watch_start();
+	if (rc != 0) {
+		lull_env_close();
+		return lull_error_set(error, rc, "no thread to ask ports: %s", strerror(-rc));
+	}
 	env.running = rc == 0;
 	return rc;
 }
@@ -287,6 +295,7 @@ lull_env_close(void)
 		if (rte_eth_dev_is_valid_port(id))
 			lull_port_close(&port);
 	}
+	lull_port_watch_stop();
 	lull_eal_park_interrupts();
 	env_remove_runtime_dir();
 	rte_eal_cleanup();

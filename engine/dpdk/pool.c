@@ -20,7 +20,7 @@
  */
 static struct rte_mempool *
 pool_packed(const char *name, uint32_t mbuf_count, uint32_t cache, uint16_t private_bytes,
-	    uint16_t room)
+	    uint16_t room, int node)
 {
 	uint32_t size = (uint32_t)sizeof(struct rte_mbuf) + private_bytes + room;
 	struct rte_pktmbuf_pool_private private = { .mbuf_data_room_size = room,
@@ -28,8 +28,8 @@ pool_packed(const char *name, uint32_t mbuf_count, uint32_t cache, uint16_t priv
 	struct rte_mempool *pool;
 	int rc;
 
-	pool = rte_mempool_create_empty(name, mbuf_count, size, cache, sizeof(private),
-					(int)rte_socket_id(), RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	pool = rte_mempool_create_empty(name, mbuf_count, size, cache, sizeof(private), node,
+					RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	if (pool == NULL)
 		return NULL;
 	rc = rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL);
@@ -45,13 +45,29 @@ pool_packed(const char *name, uint32_t mbuf_count, uint32_t cache, uint16_t priv
 	return pool;
 }
 
+/* On that node, or, when it has no memory for it, on any. */
+static struct rte_mempool *
+pool_near(const char *name, uint32_t mbuf_count, uint16_t private_bytes, uint16_t room, bool packed,
+	  int node)
+{
+	uint32_t cache = LULL_MIN(POOL_CACHE, mbuf_count / 2);
+	struct rte_mempool *pool;
+
+	if (packed)
+		pool = pool_packed(name, mbuf_count, cache, private_bytes, room, node);
+	else
+		pool = rte_pktmbuf_pool_create(name, mbuf_count, cache, private_bytes, room, node);
+	if (pool != NULL || node == SOCKET_ID_ANY)
+		return pool;
+	return pool_near(name, mbuf_count, private_bytes, room, packed, SOCKET_ID_ANY);
+}
+
 static struct rte_mempool *
 pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes, uint16_t private_bytes,
-	    bool packed, struct lull_error *error)
+	    bool packed, int node, struct lull_error *error)
 {
 	uint32_t room = LULL_MAX((uint32_t)len_bytes + RTE_PKTMBUF_HEADROOM,
 				 (uint32_t)RTE_MBUF_DEFAULT_BUF_SIZE);
-	uint32_t cache = LULL_MIN(POOL_CACHE, mbuf_count / 2);
 	struct rte_mempool *pool;
 
 	if (room > UINT16_MAX) {
@@ -59,11 +75,7 @@ pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes, uint16_t 
 			       len_bytes);
 		return NULL;
 	}
-	if (packed)
-		pool = pool_packed(name, mbuf_count, cache, private_bytes, (uint16_t)room);
-	else
-		pool = rte_pktmbuf_pool_create(name, mbuf_count, cache, private_bytes,
-					       (uint16_t)room, (int)rte_socket_id());
+	pool = pool_near(name, mbuf_count, private_bytes, (uint16_t)room, packed, node);
 	if (pool == NULL)
 		lull_error_set(error, -rte_errno,
 			       "no memory for %u packet buffers (%u MB, %s); lower ring, or free "
@@ -77,19 +89,19 @@ struct rte_mempool *
 lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
 		 struct lull_error *error)
 {
-	return pool_create(name, mbuf_count, len_bytes, 0, false, error);
+	return pool_create(name, mbuf_count, len_bytes, 0, false, (int)rte_socket_id(), error);
 }
 
 struct rte_mempool *
 lull_pool_create_private(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
-			 uint16_t private_bytes, struct lull_error *error)
+			 uint16_t private_bytes, int node, struct lull_error *error)
 {
-	return pool_create(name, mbuf_count, len_bytes, private_bytes, false, error);
+	return pool_create(name, mbuf_count, len_bytes, private_bytes, false, node, error);
 }
 
 struct rte_mempool *
 lull_pool_create_packed(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
-			uint16_t private_bytes, struct lull_error *error)
+			uint16_t private_bytes, int node, struct lull_error *error)
 {
-	return pool_create(name, mbuf_count, len_bytes, private_bytes, true, error);
+	return pool_create(name, mbuf_count, len_bytes, private_bytes, true, node, error);
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_eth_ring.h>
@@ -18,10 +17,9 @@
 #include "eal_log.h"
 #include "host/error.h"
 #include "port_device.h"
+#include "port_watch.h"
 
-#define LINK_WAIT_MS 3000
 #define QUOTE_SIZE 160
-#define LINK_STEP_MS 50
 #define PAIRS_MAX 8
 #define NO_PORT UINT16_MAX
 #define RSS_WANTED (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP)
@@ -53,8 +51,8 @@ lull_port_pair_refused(uint16_t tx_port_id, uint64_t pkts)
 		__atomic_fetch_add(&pair_missed[peer - 1], pkts, __ATOMIC_RELAXED);
 }
 
-static uint64_t
-pair_missed_at(uint16_t port_id)
+uint64_t
+lull_port_pair_missed(uint16_t port_id)
 {
 	return __atomic_load_n(&pair_missed[port_id], __ATOMIC_RELAXED);
 }
@@ -115,41 +113,19 @@ lull_port_ids(uint16_t *port_ids, uint32_t count_max)
 	return count;
 }
 
-/* A port that cannot say how its link is has none. */
-static struct rte_eth_link
-port_link(const struct lull_port *port)
-{
-	struct rte_eth_link link;
-
-	if (rte_eth_link_get_nowait(port->port_id, &link) != 0)
-		return (struct rte_eth_link){ .link_status = RTE_ETH_LINK_DOWN };
-	return link;
-}
-
 bool
 lull_port_link_up(const struct lull_port *port)
 {
-	return port_link(port).link_status == RTE_ETH_LINK_UP;
-}
-
-int
-lull_port_lost(uint16_t port_id, struct lull_port_loss *loss)
-{
-	struct rte_eth_stats stats = { .imissed = 0 };
-	int rc = rte_eth_stats_get(port_id, &stats);
-
-	loss->missed = stats.imissed + pair_missed_at(port_id) + lull_port_packet_missed(port_id);
-	loss->nombuf = stats.rx_nombuf;
-	return rc;
+	return lull_port_read_link(port->port_id).up;
 }
 
 uint64_t
 lull_port_missed(const struct lull_port *port)
 {
-	struct lull_port_loss loss;
+	struct lull_port_reading reading;
 
-	lull_port_lost(port->port_id, &loss);
-	return loss.missed + loss.nombuf;
+	lull_port_read(port->port_id, &reading);
+	return reading.missed + reading.nombuf;
 }
 
 static int
@@ -166,6 +142,7 @@ port_describe(struct lull_port *port, struct rte_eth_dev_info *info, struct lull
 				      port->port_id, strerror(-rc));
 	rte_eth_dev_get_name_by_port(port->port_id, port->name);
 	snprintf(port->driver, sizeof(port->driver), "%s", info->driver_name);
+	port->node = rte_eth_dev_socket_id(port->port_id);
 	return 0;
 }
 
@@ -200,6 +177,8 @@ port_configure(const struct lull_port *port, const struct rte_eth_dev_info *info
 		conf.rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & RSS_WANTED;
 	}
 	conf.intr_conf.rxq = interrupt;
+	conf.intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
+	conf.intr_conf.rmv = (*info->dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
 	return rte_eth_dev_configure(port->port_id, config->queues, config->queues, &conf);
 }
 
@@ -223,8 +202,10 @@ port_pool(const struct lull_port *port, const struct lull_port_config *config, u
 	if (pool != NULL)
 		return pool;
 	if (strcmp(port->driver, "net_af_xdp") == 0)
-		return lull_pool_create_packed(name, count, room, config->private_bytes, error);
-	return lull_pool_create_private(name, count, room, config->private_bytes, error);
+		return lull_pool_create_packed(name, count, room, config->private_bytes, port->node,
+					       error);
+	return lull_pool_create_private(name, count, room, config->private_bytes, port->node,
+					error);
 }
 
 static int
@@ -283,42 +264,18 @@ port_start(struct lull_port *port, const struct rte_eth_dev_info *info,
 	return 0;
 }
 
-static int
-port_wait_link(const struct lull_port *port, struct lull_error *error)
-{
-	int waited_ms = 0;
-
-	while (!lull_port_link_up(port) && waited_ms < LINK_WAIT_MS) {
-		rte_delay_ms(LINK_STEP_MS);
-		waited_ms += LINK_STEP_MS;
-	}
-	if (!lull_port_link_up(port))
-		return lull_error_set(error, -ENETDOWN, "port %s has no link after %d s",
-				      port->name, LINK_WAIT_MS / 1000);
-	return 0;
-}
-
-static int
-port_read_facts(struct lull_port *port, const struct rte_eth_dev_info *info,
-		struct lull_error *error)
+static void
+port_read_facts(struct lull_port *port, const struct rte_eth_dev_info *info)
 {
 	struct lull_port_driver driver = lull_port_device(info);
-	struct lull_port_answer answer;
+	struct lull_port_answer answer = lull_port_ask(port->port_id, 0, port->ring_pkts, info);
 	struct lull_ring_facts facts;
 
-	if (lull_port_driver_hardware(&driver)) {
-		int rc = port_wait_link(port, error);
-
-		if (rc != 0)
-			return rc;
-	}
-	answer = lull_port_ask(port->port_id, 0, port->ring_pkts);
 	lull_port_facts(&driver, &answer, &facts);
 	port->ring_pkts = facts.ring_pkts;
 	port->held_pkts = facts.held_pkts;
 	port->link_mbps = answer.link_mbps;
 	port->hardware = facts.hardware_pps != 0;
-	return 0;
 }
 
 static int
@@ -345,10 +302,9 @@ port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_p
 	if (config->promiscuous)
 		rte_eth_promiscuous_enable(port_id); /* a driver without it receives all anyway */
 	lull_port_packet_open(port_id, &info);
-	rc = port_read_facts(port, &info, error);
-	if (rc != 0)
-		rte_eth_dev_stop(port_id);
-	return rc;
+	port_read_facts(port, &info);
+	lull_port_watch_add(port_id);
+	return 0;
 }
 
 /* What the driver complained about belongs into the sentence, not in front of it. */
@@ -379,6 +335,7 @@ lull_port_open(uint16_t port_id, const struct lull_port_config *config, struct l
 void
 lull_port_close(struct lull_port *port)
 {
+	lull_port_watch_remove(port->port_id);
 	lull_port_packet_close(port->port_id);
 	rte_eth_dev_stop(port->port_id);
 	rte_eth_dev_close(port->port_id);
@@ -421,6 +378,7 @@ pair_make_port(struct pair *pair, const char *name, int side, struct lull_error 
 		return lull_error_set(error, -rte_errno, "ring port %s: %s", port_name,
 				      strerror(rte_errno));
 	pair->port_id[side] = (uint16_t)port_id;
+	__atomic_store_n(&pair_missed[port_id], 0, __ATOMIC_RELAXED);
 	rte_eth_dev_get_name_by_port(pair->port_id[side], pair->device[side]);
 	return 0;
 }
@@ -469,9 +427,7 @@ lull_port_pair(const char *name, const struct lull_port_config *config, struct l
 		pair_free(pair);
 		return rc;
 	}
-	for (int side = 0; side < 2; side++) {
-		pair_missed[pair->port_id[side]] = 0;
+	for (int side = 0; side < 2; side++)
 		pair_peer[pair->port_id[side]] = (uint16_t)(pair->port_id[1 - side] + 1);
-	}
 	return 0;
 }

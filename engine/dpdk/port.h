@@ -34,27 +34,26 @@ lull_port_rings(const struct lull_port *port)
  * not half of a lull_port_pair(). Any thread.
  */
 void lull_port_pair_refused(uint16_t tx_port_id, uint64_t pkts);
+/** What a port missed in that way. Any thread. */
+uint64_t lull_port_pair_missed(uint16_t port_id);
 
 /** Find the sockets behind an af_packet port; other ports have none. Main thread. */
 void lull_port_packet_open(uint16_t port_id, const struct rte_eth_dev_info *info);
-/** Packets the kernel dropped for want of room in their rings. Any thread. */
+/** Packets the kernel dropped for want of room in their rings. One thread at a time. */
 uint64_t lull_port_packet_missed(uint16_t port_id);
 void lull_port_packet_close(uint16_t port_id);
 
-/** lull_pool_create() with @p private_bytes, a multiple of 8, behind each mbuf. */
+/**
+ * lull_pool_create() with @p private_bytes, a multiple of 8, behind each mbuf, in memory of
+ * @p node if it has enough; -1: any.
+ */
 struct rte_mempool *lull_pool_create_private(const char *name, uint32_t mbuf_count,
-					     uint16_t len_bytes, uint16_t private_bytes,
+					     uint16_t len_bytes, uint16_t private_bytes, int node,
 					     struct lull_error *error);
 
 /** The same, without gaps between buffers: what AF_XDP ports need. */
 struct rte_mempool *lull_pool_create_packed(const char *name, uint32_t mbuf_count,
-					    uint16_t len_bytes, uint16_t private_bytes,
+					    uint16_t len_bytes, uint16_t private_bytes, int node,
 					    struct lull_error *error);
-
-/**
- * What lull_port_missed() adds up: lost for want of descriptors, of mbufs. Any thread.
- * @return 0; -errno: the driver refuses, and the part that it counts is missing
- */
-int lull_port_lost(uint16_t port_id, struct lull_port_loss *loss);
 
 #endif

@@ -29,9 +29,35 @@ lull_port_device(const struct rte_eth_dev_info *info)
 	};
 }
 
-/** @p otherwise_pkts: descriptors if the driver does not tell. */
+/** The fastest link that the device can have, Mbit/s; 0: it does not say. */
+static inline uint32_t
+lull_port_link_max(const struct rte_eth_dev_info *info)
+{
+	static const struct {
+		uint32_t flag, mbps;
+	} speeds[] = {
+		{ RTE_ETH_LINK_SPEED_200G, 200000 }, { RTE_ETH_LINK_SPEED_100G, 100000 },
+		{ RTE_ETH_LINK_SPEED_56G, 56000 },   { RTE_ETH_LINK_SPEED_50G, 50000 },
+		{ RTE_ETH_LINK_SPEED_40G, 40000 },   { RTE_ETH_LINK_SPEED_25G, 25000 },
+		{ RTE_ETH_LINK_SPEED_20G, 20000 },   { RTE_ETH_LINK_SPEED_10G, 10000 },
+		{ RTE_ETH_LINK_SPEED_5G, 5000 },     { RTE_ETH_LINK_SPEED_2_5G, 2500 },
+		{ RTE_ETH_LINK_SPEED_1G, 1000 },     { RTE_ETH_LINK_SPEED_100M, 100 },
+		{ RTE_ETH_LINK_SPEED_10M, 10 },
+	};
+
+	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++)
+		if ((info->speed_capa & speeds[i].flag) != 0)
+			return speeds[i].mbps;
+	return 0;
+}
+
+/**
+ * @p otherwise_pkts: descriptors if the driver does not tell. A port without a link may get the
+ * fastest one that it can have.
+ */
 static inline struct lull_port_answer
-lull_port_ask(uint16_t port_id, uint16_t queue_id, uint32_t otherwise_pkts)
+lull_port_ask(uint16_t port_id, uint16_t queue_id, uint32_t otherwise_pkts,
+	      const struct rte_eth_dev_info *info)
 {
 	struct lull_port_answer answer = { .otherwise_pkts = otherwise_pkts };
 	struct rte_eth_rxq_info rxq;
@@ -41,9 +67,11 @@ lull_port_ask(uint16_t port_id, uint16_t queue_id, uint32_t otherwise_pkts)
 		answer.desc_pkts = rxq.nb_desc;
 		answer.rearm_pkts = rxq.conf.rx_free_thresh;
 	}
-	if (rte_eth_link_get_nowait(port_id, &link) == 0 &&
+	if (rte_eth_link_get_nowait(port_id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP &&
 	    link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
 		answer.link_mbps = link.link_speed;
+	else
+		answer.link_mbps = lull_port_link_max(info);
 	return answer;
 }
 

@@ -33,9 +33,9 @@ input_refill(struct flow_worker *worker, struct flow_input *input)
 		rte_ring_sc_dequeue_burst(input->ring, (void **)input->pkts, FLOW_BATCH, NULL);
 	input->until -= LULL_MIN(input->until, input->count);
 	if (input->count > 0) {
-		flow_cell_begin(&worker->sequence);
+		lull_cell_begin(&worker->sequence);
 		LULL_COUNTER_ADD(worker->words.taken[i], input->count);
-		flow_cell_end(&worker->sequence);
+		lull_cell_end(&worker->sequence);
 		return;
 	}
 	input->ended = input->clock_ns == FLOW_CLOCK_END;

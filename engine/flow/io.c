@@ -108,14 +108,14 @@ io_count(struct flow_io *io)
 	const uint64_t *causes = io->burst.causes;
 	uint64_t rx = 0;
 
-	flow_cell_begin(&io->sequence);
+	lull_cell_begin(&io->sequence);
 	for (int i = 0; i < LULL_FLOW_CAUSE_COUNT; i++) {
 		LULL_COUNTER_ADD(io->words.causes[i], causes[i]);
 		rx += causes[i];
 	}
 	LULL_COUNTER_ADD(io->words.rx, rx);
 	LULL_COUNTER_ADD(io->words.staged, causes[LULL_FLOW_OK]);
-	flow_cell_end(&io->sequence);
+	lull_cell_end(&io->sequence);
 	io->counters.rx_pkts += rx;
 	io->counters.rx_bytes += io->burst.bytes;
 	io->counters.not_ip += causes[LULL_FLOW_NOT_IP];

@@ -32,9 +32,9 @@ log_publish(struct flow_log *log)
 {
 	const struct lull_flow_merge_counters *merge = lull_flow_merge_counters(log->merge);
 
-	flow_cell_set(&log->words.records, merge->records);
-	flow_cell_set(&log->words.pkts, merge->pkts);
-	flow_cell_set(&log->words.open_pkts, merge->open_pkts);
+	lull_cell_set(&log->words.records, merge->records);
+	lull_cell_set(&log->words.pkts, merge->pkts);
+	lull_cell_set(&log->words.open_pkts, merge->open_pkts);
 	log->counters.records = merge->records;
 	log->counters.pkts = merge->pkts;
 }
@@ -55,11 +55,11 @@ log_add(struct flow_log *log, uint32_t worker, uint32_t count)
 		lull_flow_merge_add(log->merge, message);
 	}
 	log->counters.messages += count;
-	flow_cell_begin(&log->sequence);
+	lull_cell_begin(&log->sequence);
 	LULL_COUNTER_ADD(log->words.got[worker], count);
 	LULL_COUNTER_ADD(log->words.got_pkts[worker], pkts);
 	log_publish(log);
-	flow_cell_end(&log->sequence);
+	lull_cell_end(&log->sequence);
 }
 
 /* The watermark counts once everything it promises has been fetched. */
@@ -107,9 +107,9 @@ log_advance(struct flow_log *log)
 		return;
 	log->advanced_ns = watermark_ns;
 	lull_flow_merge_advance(log->merge, watermark_ns);
-	flow_cell_begin(&log->sequence);
+	lull_cell_begin(&log->sequence);
 	log_publish(log);
-	flow_cell_end(&log->sequence);
+	lull_cell_end(&log->sequence);
 	if (watermark_ns == FLOW_CLOCK_END)
 		__atomic_store_n(&log->drained, true, __ATOMIC_RELEASE);
 }

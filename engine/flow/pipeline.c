@@ -94,7 +94,8 @@ struct rte_mempool *
 lull_pipeline_pool(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
 		   struct lull_error *error)
 {
-	return lull_pool_create_private(name, mbuf_count, len_bytes, LULL_PIPELINE_PRIVATE, error);
+	return lull_pool_create_private(name, mbuf_count, len_bytes, LULL_PIPELINE_PRIVATE,
+					(int)rte_socket_id(), error);
 }
 
 /* As many as can be anywhere at once: a source never waits for one that is not on its way. */

@@ -83,7 +83,7 @@ lull_pipeline_top(const struct lull_pipeline *pipeline, struct lull_flow_top *to
 	for (uint32_t i = 0; i < pipeline->config.worker_count; i++) {
 		const struct flow_worker *worker = pipeline->workers[i];
 
-		flow_cell_read(&worker->top_sequence, &worker->top_words, &flows->top,
+		lull_cell_read(&worker->top_sequence, &worker->top_words, &flows->top,
 			       sizeof(flows->top));
 		for (uint32_t j = 0; j < flows->top.count; j++)
 			look_add(flows, &flows->top.records[j]);

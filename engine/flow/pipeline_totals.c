@@ -3,11 +3,8 @@
  * What has become of all packets, read while all loops run. Cells are read downstream first, so
  * nothing seems to have arrived that was not sent; what was sent since is in flight.
  */
-#include <rte_ethdev.h>
-
-#include "host/error.h"
 #include "pipeline_reading.h"
-#include "engine/dpdk/port.h"
+#include "engine/dpdk/port_watch.h"
 
 #include <errno.h>
 
@@ -20,7 +17,7 @@ void
 pipeline_read_logs(const struct lull_pipeline *pipeline, struct pipeline_reading *reading)
 {
 	for (uint32_t i = 0; i < pipeline->config.log_count; i++)
-		flow_cell_read(&pipeline->logs[i]->sequence, &pipeline->logs[i]->words,
+		lull_cell_read(&pipeline->logs[i]->sequence, &pipeline->logs[i]->words,
 			       &reading->logs[i], sizeof(reading->logs[i]));
 }
 
@@ -28,7 +25,7 @@ void
 pipeline_read_workers(const struct lull_pipeline *pipeline, struct pipeline_reading *reading)
 {
 	for (uint32_t i = 0; i < pipeline->config.worker_count; i++)
-		flow_cell_read(&pipeline->workers[i]->sequence, &pipeline->workers[i]->words,
+		lull_cell_read(&pipeline->workers[i]->sequence, &pipeline->workers[i]->words,
 			       &reading->workers[i], sizeof(reading->workers[i]));
 }
 
@@ -36,7 +33,7 @@ void
 pipeline_read_ios(const struct lull_pipeline *pipeline, struct pipeline_reading *reading)
 {
 	for (uint32_t i = 0; i < pipeline->config.io_count; i++)
-		flow_cell_read(&pipeline->ios[i]->sequence, &pipeline->ios[i]->words,
+		lull_cell_read(&pipeline->ios[i]->sequence, &pipeline->ios[i]->words,
 			       &reading->ios[i], sizeof(reading->ios[i]));
 }
 
@@ -46,18 +43,12 @@ static void
 totals_add_ports(const struct lull_pipeline *pipeline, struct lull_encode_totals *totals)
 {
 	for (uint32_t i = 0; i < pipeline->port_count; i++) {
-		struct rte_eth_stats stats = { .ierrors = 0 };
-		struct lull_port_loss loss;
+		struct lull_port_reading reading, begin = pipeline->ports[i].begin;
 
-		/* A port that has been closed tells less than before. */
-		lull_port_lost(pipeline->ports[i].port_id, &loss);
-		rte_eth_stats_get(pipeline->ports[i].port_id, &stats);
-		totals->missed +=
-			loss.missed - LULL_MIN(loss.missed, pipeline->ports[i].loss.missed);
-		totals->nombuf +=
-			loss.nombuf - LULL_MIN(loss.nombuf, pipeline->ports[i].loss.nombuf);
-		totals->errors +=
-			stats.ierrors - LULL_MIN(stats.ierrors, pipeline->ports[i].errors);
+		lull_port_reading(pipeline->ports[i].port_id, &reading);
+		totals->missed += reading.missed - begin.missed;
+		totals->nombuf += reading.nombuf - begin.nombuf;
+		totals->errors += reading.errors - begin.errors;
 	}
 }
 
@@ -171,15 +162,12 @@ flow_totals(const struct lull_pipeline *pipeline, struct lull_encode_totals *tot
 int
 lull_pipeline_port(struct lull_pipeline *pipeline, const struct lull_port *port)
 {
-	struct rte_eth_stats stats = { .ierrors = 0 };
 	uint32_t i = pipeline->port_count;
 
 	if (i == FLOW_PORTS_MAX)
 		return -ENOSPC;
-	rte_eth_stats_get(port->port_id, &stats);
 	pipeline->ports[i].port_id = port->port_id;
-	pipeline->ports[i].errors = stats.ierrors;
-	lull_port_lost(port->port_id, &pipeline->ports[i].loss);
+	lull_port_read(port->port_id, &pipeline->ports[i].begin);
 	pipeline->port_count++;
 	return 0;
 }

@@ -42,14 +42,14 @@ record_count(struct flow_worker *worker, uint32_t log, uint64_t pkts)
 	const struct lull_flow_table_counters *table = lull_flow_table_counters(worker->table);
 	struct flow_worker_words *words = &worker->words;
 
-	flow_cell_begin(&worker->sequence);
-	flow_cell_set(&words->pkts, table->pkts);
-	flow_cell_set(&words->unrecorded, table->unrecorded);
+	lull_cell_begin(&worker->sequence);
+	lull_cell_set(&words->pkts, table->pkts);
+	lull_cell_set(&words->unrecorded, table->unrecorded);
 	LULL_COUNTER_ADD(words->put[log], 1);
 	LULL_COUNTER_ADD(words->put_pkts[log], pkts);
 	LULL_COUNTER_ADD(words->handed_pkts, pkts);
-	flow_cell_set(&words->entry_pkts, words->pkts - words->handed_pkts);
-	flow_cell_end(&worker->sequence);
+	lull_cell_set(&words->entry_pkts, words->pkts - words->handed_pkts);
+	lull_cell_end(&worker->sequence);
 }
 
 bool
@@ -95,13 +95,13 @@ flow_record_publish(struct flow_worker *worker)
 	const struct lull_flow_table_counters *table = lull_flow_table_counters(worker->table);
 	struct flow_worker_words *words = &worker->words;
 
-	flow_cell_begin(&worker->sequence);
-	flow_cell_set(&words->pkts, table->pkts);
-	flow_cell_set(&words->unrecorded, table->unrecorded);
-	flow_cell_set(&words->entry_pkts, table->entry_pkts);
-	flow_cell_set(&words->handed_pkts, table->handed_pkts);
-	flow_cell_set(&words->reordered, worker->counters.reordered);
-	flow_cell_end(&worker->sequence);
+	lull_cell_begin(&worker->sequence);
+	lull_cell_set(&words->pkts, table->pkts);
+	lull_cell_set(&words->unrecorded, table->unrecorded);
+	lull_cell_set(&words->entry_pkts, table->entry_pkts);
+	lull_cell_set(&words->handed_pkts, table->handed_pkts);
+	lull_cell_set(&words->reordered, worker->counters.reordered);
+	lull_cell_end(&worker->sequence);
 	worker->counters.pkts = table->pkts;
 	worker->counters.unrecorded = table->unrecorded;
 }
@@ -121,9 +121,9 @@ top_publish(struct flow_worker *worker)
 	size_t bytes = offsetof(struct lull_flow_top, records) +
 		       worker->top.count * sizeof(worker->top.records[0]);
 
-	flow_cell_begin(&worker->top_sequence);
+	lull_cell_begin(&worker->top_sequence);
 	flow_counters_copy(words, &worker->top, bytes);
-	flow_cell_end(&worker->top_sequence);
+	lull_cell_end(&worker->top_sequence);
 }
 
 uint64_t

@@ -129,11 +129,11 @@ send_enqueue(struct flow_io *io, uint32_t worker)
 	if (count > 0) {
 		uint32_t sent;
 
-		flow_cell_begin(&io->sequence);
+		lull_cell_begin(&io->sequence);
 		LULL_COUNTER_ADD(io->words.staged, -(uint64_t)count);
 		LULL_COUNTER_ADD(io->words.dispatched, count);
 		LULL_COUNTER_ADD(io->words.sent[worker], count);
-		flow_cell_end(&io->sequence);
+		lull_cell_end(&io->sequence);
 		sent = rte_ring_sp_enqueue_burst(io->rings[worker], (void **)staging->pkts, count,
 						 NULL);
 		LULL_ASSERT(sent == count);
@@ -152,10 +152,10 @@ send_drop(struct flow_io *io, struct rte_mbuf **pkts, uint32_t count)
 {
 	if (count == 0)
 		return;
-	flow_cell_begin(&io->sequence);
+	lull_cell_begin(&io->sequence);
 	LULL_COUNTER_ADD(io->words.staged, -(uint64_t)count);
 	LULL_COUNTER_ADD(io->words.dropped, count);
-	flow_cell_end(&io->sequence);
+	lull_cell_end(&io->sequence);
 	io->counters.drop_ring += count;
 	for (uint32_t i = 0; i < count; i++)
 		send_remember_lost(io, pkts[i]);

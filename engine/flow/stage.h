@@ -34,9 +34,9 @@
 #include <lull/histogram.h>
 #include <lull/pipeline.h>
 
-#include "idle/loss_audit.h"
+#include "host/cell.h"
+#include "host/port_readings.h"
 
-#include "cell.h"
 #include "identify.h"
 
 #define FLOW_WORKERS LULL_DISPATCH_WORKERS_MAX
@@ -312,8 +312,7 @@ struct lull_pipeline {
 	uint32_t port_count;
 	struct {
 		uint16_t port_id;
-		struct lull_port_loss loss; /* when it joined */
-		uint64_t errors;
+		struct lull_port_reading begin; /* when it joined */
 	} ports[FLOW_PORTS_MAX];
 
 	alignas(LULL_CACHE_LINE) bool closing; /* lull_pipeline_finish() */

@@ -17,10 +17,16 @@
 struct engine_loop {
 	struct lull_loop loop; /* first: what callers hold */
 	/* Each poll iteration. */
-	uint32_t queue_count;
+	uint32_t polled_count; /* queues of devices that are there */
 	uint16_t burst_pkts;
-	struct lull_loop_queue queues[LULL_IDLE_QUEUES_MAX];
+	uint32_t epoch; /* of lull_port_watch_epoch(), when it was followed last */
+	struct lull_loop_queue polled[LULL_IDLE_QUEUES_MAX];
+	uint32_t places[LULL_IDLE_QUEUES_MAX]; /* of the same: place among all queues */
 	struct lull_rest_device device;
+
+	/* When a port has changed. */
+	uint32_t queue_count;
+	struct lull_loop_queue queues[LULL_IDLE_QUEUES_MAX];
 
 	/* Each 10 ms. */
 	uint32_t port_count; /* distinct ports of the queues */

@@ -32,11 +32,27 @@ lull_rest_device_init(struct lull_rest_device *device, const struct lull_loop_qu
 		device->look[i] = device_may_look(queues[i].port_id);
 }
 
-void
-lull_rest_device_fini(struct lull_rest_device *device)
+static void
+device_free_stash(struct lull_rest_device *device)
 {
 	rte_pktmbuf_free_bulk(device->stash, device->stash_count);
 	device->stash_count = 0;
+}
+
+/* Files of queues that have gone stay watched: they tell once more at most. */
+void
+lull_rest_device_change(struct lull_rest_device *device, uint32_t queue_count)
+{
+	device_free_stash(device);
+	device->queue_count = queue_count;
+	for (uint32_t i = 0; i < queue_count; i++)
+		device->look[i] = device_may_look(device->queues[i].port_id);
+}
+
+void
+lull_rest_device_fini(struct lull_rest_device *device)
+{
+	device_free_stash(device);
 	if (device->epoll_fd >= 0)
 		close(device->epoll_fd);
 	if (device->kick_fd >= 0)

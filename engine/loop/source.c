@@ -7,7 +7,59 @@
 #include <rte_ethdev.h>
 
 #include "engine/dpdk/port.h"
+#include "engine/dpdk/port_watch.h"
 #include "host/loop_run.h"
+
+/* ---- events of ports ---- */
+
+/* Queues of devices that have been removed are polled no more; they stay empty. */
+static void
+source_pick_queues(struct engine_loop *own)
+{
+	own->polled_count = 0;
+	for (uint32_t i = 0; i < own->queue_count; i++) {
+		if (lull_port_is_gone(own->queues[i].port_id)) {
+			own->loop.queue_pkts[i] = 0;
+			continue;
+		}
+		own->polled[own->polled_count] = own->queues[i];
+		own->places[own->polled_count++] = i;
+	}
+}
+
+static __attribute__((noinline, cold)) void
+source_follow_ports(struct engine_loop *own, uint64_t now_ns)
+{
+	uint32_t count = own->polled_count;
+
+	own->epoch = lull_port_watch_epoch();
+	source_pick_queues(own);
+	if (own->polled_count != count)
+		lull_rest_device_change(&own->device, own->polled_count);
+	lull_loop_limit_anew(&own->loop, now_ns);
+}
+
+/* The fastest of its links that are up; a port that is down may come up as it was. */
+static void
+source_limit(const struct lull_loop *loop, struct lull_idle_limits *limits)
+{
+	const struct engine_loop *own = (const struct engine_loop *)loop;
+	uint64_t pps_max = 0;
+
+	if (limits->envelope != LULL_ENVELOPE_LINK)
+		return;
+	for (uint32_t i = 0; i < own->port_count; i++) {
+		struct lull_port_link link = lull_port_link(own->port_ids[i]);
+
+		if (lull_port_is_gone(own->port_ids[i]))
+			continue;
+		if (!link.up || link.mbps == 0)
+			return;
+		pps_max = LULL_MAX(pps_max, lull_link_pps(link.mbps));
+	}
+	if (pps_max > 0)
+		limits->pps_max = pps_max;
+}
 
 /* ---- receive ---- */
 
@@ -18,7 +70,7 @@ source_receive_queue(struct engine_loop *own, uint32_t i, struct rte_mbuf **pkts
 	uint16_t count;
 
 	if (device->stash_count == 0 || device->stash_queue != i)
-		return rte_eth_rx_burst(own->queues[i].port_id, own->queues[i].queue_id, pkts,
+		return rte_eth_rx_burst(own->polled[i].port_id, own->polled[i].queue_id, pkts,
 					own->burst_pkts);
 	/* The last rest received these when it looked again. */
 	count = device->stash_count;
@@ -46,16 +98,19 @@ source_receive(struct lull_loop *loop, struct lull_turn *turn)
 	uint64_t now_ns = turn->now_ns;
 	struct rte_mbuf *pkts[LULL_BURST_MAX];
 
+	if (own->epoch != lull_port_watch_epoch())
+		source_follow_ports(own, now_ns);
 	if (own->queue_count == 0 && loop->stage->pull != NULL)
 		loop->queue_pkts[0] = loop->stage->pull(loop->stage_state, now_ns);
-	for (uint32_t i = 0; i < own->queue_count; i++) {
+	for (uint32_t i = 0; i < own->polled_count; i++) {
 		uint16_t count = source_receive_queue(own, i, pkts);
+		uint32_t place = own->places[i];
 
-		loop->queue_pkts[i] = count;
+		loop->queue_pkts[place] = count;
 		if (wants_sizes)
 			source_add_sizes(turn, pkts, count);
 		if (count > 0)
-			loop->stage->burst(loop->stage_state, i, pkts, count, now_ns);
+			loop->stage->burst(loop->stage_state, place, pkts, count, now_ns);
 	}
 }
 
@@ -64,34 +119,35 @@ source_receive(struct lull_loop *loop, struct lull_turn *turn)
 /* Ports belong to the process, and so do claims on what they lost. */
 static struct lull_loss_claim source_claims[RTE_MAX_ETHPORTS];
 
-/* Returns whether the port has been asked. */
-static bool
-source_audit_port(struct engine_loop *own, uint32_t i, bool last, uint64_t *risen)
+static void
+source_audit_port(struct engine_loop *own, uint32_t i, bool last, struct lull_loss_charge *charge)
 {
-	uint16_t port_id = own->port_ids[i];
-	struct lull_loss_answer answer = {
-		.begin_ns = lull_clock_ns(),
-		.rest_ns = own->loop.idle == NULL ? 0 : lull_idle_counters(own->loop.idle)->rest_ns,
-		.last = last,
-	};
+	struct lull_loss_audit *audit = &own->audits[i];
+	struct lull_loss_claim *claim = &source_claims[own->port_ids[i]];
+	struct lull_port_reading reading;
+	struct lull_loss_reading lost;
 
-	if (!last && !lull_loss_audit_due(&own->audits[i], answer.begin_ns))
-		return false;
-	answer.valid = lull_port_lost(port_id, &answer.loss) == 0;
-	answer.end_ns = lull_clock_ns();
-	*risen += lull_loss_audit_enter(&own->audits[i], &source_claims[port_id], &answer);
-	return true;
+	if (last)
+		lull_port_read(own->port_ids[i], &reading);
+	else
+		lull_port_reading(own->port_ids[i], &reading);
+	lost = lull_port_reading_loss(&reading);
+	if (reading.end_ns != 0 && lull_loss_audit_due(audit, &lost))
+		lull_loss_audit_enter(
+			audit, claim, &lost,
+			lull_idle_suspects(own->loop.idle, audit->begin_ns, reading.end_ns),
+			charge);
+	if (last)
+		lull_loss_audit_end(audit, claim, charge);
 }
 
-static bool
-source_audit(struct lull_loop *loop, bool last, uint64_t *risen)
+static void
+source_audit(struct lull_loop *loop, bool last, struct lull_loss_charge *charge)
 {
 	struct engine_loop *own = engine_loop_of(loop);
-	bool asked = false;
 
 	for (uint32_t i = 0; i < own->port_count; i++)
-		asked = source_audit_port(own, i, last, risen) || asked;
-	return asked;
+		source_audit_port(own, i, last, charge);
 }
 
 static void
@@ -100,11 +156,11 @@ source_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf)
 	const struct engine_loop *own = (const struct engine_loop *)loop;
 
 	for (uint32_t i = 0; i < own->port_count; i++) {
-		struct lull_port_loss loss;
+		struct lull_port_reading reading;
 
-		lull_port_lost(own->port_ids[i], &loss);
-		*missed += loss.missed;
-		*nombuf += loss.nombuf;
+		lull_port_reading(own->port_ids[i], &reading);
+		*missed += reading.missed;
+		*nombuf += reading.nombuf;
 	}
 }
 
@@ -126,24 +182,41 @@ source_add_port(struct engine_loop *own, uint16_t port_id)
 	own->port_ids[own->port_count++] = port_id;
 }
 
+/* What was lost until now is nobody's. */
+static void
+source_begin_audit(struct engine_loop *own, uint32_t i)
+{
+	struct lull_port_reading reading;
+	struct lull_loss_reading lost;
+	struct lull_loss_charge none;
+
+	lull_port_read(own->port_ids[i], &reading);
+	lost = lull_port_reading_loss(&reading);
+	if (reading.end_ns != 0)
+		lull_loss_audit_enter(&own->audits[i], &source_claims[own->port_ids[i]], &lost,
+				      false, &none);
+}
+
 void
 engine_source_open(struct engine_loop *own, const struct lull_loop_config *config)
 {
-	uint64_t risen = 0;
-
 	own->queue_count = config->queue_count;
 	memcpy(own->queues, config->queues, config->queue_count * sizeof(own->queues[0]));
 	own->burst_pkts = config->burst_pkts;
 	for (uint32_t i = 0; i < config->queue_count; i++)
 		source_add_port(own, config->queues[i].port_id);
-	source_audit(&own->loop, false, &risen); /* what was lost until now is nobody's */
-	lull_rest_device_init(&own->device, own->queues, own->queue_count, own->burst_pkts);
+	for (uint32_t i = 0; i < own->port_count; i++)
+		source_begin_audit(own, i);
+	own->epoch = lull_port_watch_epoch();
+	source_pick_queues(own);
+	lull_rest_device_init(&own->device, own->polled, own->polled_count, own->burst_pkts);
 }
 
 /* Static: position-independent code may not look into what others could replace. */
 static const struct lull_loop_source source = {
 	.receive = source_receive,
 	.audit = source_audit,
+	.limit = source_limit,
 	.missed = source_missed,
 	.kick = source_kick,
 };

@@ -92,9 +92,10 @@ struct lull_port {
 	uint16_t queues;
 	uint32_t ring_pkts; /**< as granted, or as configured when the driver does not tell */
 	uint32_t held_pkts; /**< rearm threshold the driver may keep empty */
-	uint32_t link_mbps; /**< 0: unknown */
+	uint32_t link_mbps; /**< when it was opened; 0: unknown */
 	bool hardware;      /**< the link rate means something: a PCI device with a link speed */
 	bool interrupt;     /**< Rx interrupts granted */
+	int node;           /**< NUMA node of the device; -1: any */
 };
 /**
  * List the ports that EAL has probed.
@@ -105,9 +106,9 @@ struct lull_port {
  */
 uint32_t lull_port_ids(uint16_t *port_ids, uint32_t count_max);
 /**
- * Ask whether a port's link is up.
+ * Ask whether a port's link is up. Asks the driver, as lull_port_missed() does.
  * @return false: it is down, or the driver does not tell
- * Threads: any.
+ * Threads: any but those that poll.
  */
 bool lull_port_link_up(const struct lull_port *port);
 /**
@@ -119,7 +120,9 @@ bool lull_port_link_up(const struct lull_port *port);
  */
 uint64_t lull_link_pps(uint32_t link_mbps);
 /**
- * Configure and start a port that EAL has probed. Close it with lull_port_close().
+ * Configure and start a port that EAL has probed, with buffers on its NUMA node. Close it with
+ * lull_port_close(). A port without a link is opened too: until the link comes link_mbps is the
+ * fastest that the device can have, and loops follow the link from then on.
  * @param port   out
  * @param error  gets a sentence on failure; may be NULL
  * @return 0; -ENODEV: there is no such port; another negative errno of the driver
@@ -146,11 +149,12 @@ int lull_port_pair(const char *name, const struct lull_port_config *config, stru
  */
 void lull_port_close(struct lull_port *port);
 /**
- * Count the packets that the port lost for want of descriptors or mbufs since its start: imissed +
- * rx_nombuf, what the kernel dropped (af_packet), and what the other half of a pair gave up. memif,
- * vhost and tap tell nothing.
- * @return packets
- * Threads: any.
+ * Count the packets that the port lost for want of descriptors or mbufs since it was opened:
+ * imissed + rx_nombuf, what the kernel dropped (af_packet), and what the other half of a pair gave
+ * up. memif, vhost and tap tell nothing. Asks the driver, which may take milliseconds, and waits
+ * for others that ask it; lull_loop_missed() tells what was asked last.
+ * @return packets; as of the last answer if the driver refuses
+ * Threads: any but those that poll.
  */
 uint64_t lull_port_missed(const struct lull_port *port);
 /**
@@ -168,13 +172,15 @@ struct rte_mempool *lull_pool_create(const char *name, uint32_t mbuf_count, uint
 /* ---- stages ---- */
 
 /**
- * Forward: what is received on queue i leaves on tx[i]; packets the driver refuses after bounded
- * retries are counted drops, unless the loop is told to wait for room.
+ * Forward: what is received on queue i leaves on tx[i]. What a full Tx ring refuses waits, up to
+ * LULL_BURST_MAX packets of each queue, while the loop goes on with its other queues. A ring that
+ * takes nothing for 64 us is given up: what waits for it is dropped and counted.
  */
 enum lull_forward_mode { LULL_FORWARD_IO, LULL_FORWARD_MACSWAP, LULL_FORWARD_SINK };
 struct lull_forward_config {
 	enum lull_forward_mode mode;
-	bool wait; /**< no drops: for a peer that makes room for certain while this loop runs */
+	/** No drops: the whole loop waits, for a peer that makes room for certain while it runs. */
+	bool wait;
 	uint32_t queue_count;
 	struct {
 		uint16_t port_id, queue_id;

@@ -189,8 +189,8 @@ struct lull_idle_counters {
 	uint64_t wakes_packet;                 /**< rests ended by a packet */
 	uint64_t wakes_late;   /**< wake-ups beyond 4 x the usual overshoot + 50 us */
 	uint64_t rests_cut;    /**< plans that a limit shortened */
-	uint64_t misses;       /**< packets lost in an Rx ring after a rest */
-	uint64_t misses_other; /**< packets lost in an Rx ring, no rest to blame */
+	uint64_t misses;       /**< packets lost in an Rx ring that a rest may have filled */
+	uint64_t misses_other; /**< packets lost in an Rx ring that no rest had filled */
 	uint64_t backoffs;     /**< times a late wake-up or a miss shortened the rest */
 };
 /** Name, unit and meaning of each member of struct lull_idle_counters, ended by a NULL name. */
@@ -348,8 +348,10 @@ void lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, u
 		      uint64_t pkts);
 /**
  * Tell that Rx rings lost packets since the last call. The loss is charged to resting (counter
- * misses) when a rest has ended since the last call, and to nobody (misses_other) otherwise. A
- * governor shortens its rests after a loss that is charged to it.
+ * misses) when a rest since the last call may have filled a ring: the loop fetched at least half of
+ * limits.ring_pkts after it before its queues ran short, or ring_pkts was left 0. Otherwise it is
+ * charged to nobody (misses_other): the ring overflowed while the loop polled, and shorter rests
+ * would not help. A governor shortens its rests after a loss that is charged to it.
  * @param now_ns  clock now
  * @param pkts    by how much the ports' counters of missed packets rose; 0 is allowed
  */

@@ -35,6 +35,8 @@ struct lull_stage {
 	const char *summary;
 	size_t state_size; /**< given zeroed and cache-line aligned */
 	int (*init)(void *state, const void *config, uint64_t now_ns);
+	/** The loop's thread ends; counters are read next. NULL: nothing is left to be done. */
+	void (*end)(void *state);
 	/** Undo init; the loop has stopped. NULL: nothing to undo. */
 	void (*fini)(void *state);
 	/**

@@ -13,6 +13,7 @@
 #include <lull/engine.h>
 
 #include "engine/dpdk/eal_log.h"
+#include "engine/dpdk/port_watch.h"
 #include "host/error.h"
 #include "rx_port_device.h"
 #include "rx_port_exception.h"
@@ -223,7 +224,11 @@ lull_rx_port_thread(struct lull_rx_port *rx_port, bool begins)
 uint64_t
 lull_rx_port_missed(const struct lull_rx_port *rx_port)
 {
-	return lull_port_missed(&rx_port->port);
+	struct lull_port_reading reading;
+
+	/* The thread that polls asks too: what was published, at most some milliseconds ago. */
+	lull_port_reading(rx_port->port.port_id, &reading);
+	return reading.missed + reading.nombuf;
 }
 
 uint64_t
@@ -269,10 +274,13 @@ lull_rx_port_transmitted(const struct lull_rx_port *rx_port, struct lull_net_sen
 void
 lull_rx_port_link(const struct lull_rx_port *rx_port, struct lull_net_link *link)
 {
+	struct lull_port_link seen = lull_port_link(rx_port->port.port_id);
+
 	*link = (struct lull_net_link){
 		.mtu = rx_port->mtu,
-		.mbps = rx_port->port.link_mbps,
-		.up = lull_port_link_up(&rx_port->port),
+		.mbps = seen.mbps,
+		.up = seen.up,
+		.node = rx_port->port.node + 1,
 	};
 }
 

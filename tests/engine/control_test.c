@@ -7,7 +7,6 @@
 #include <rte_mempool.h>
 
 #include "host/mailbox.h"
-#include "engine/dpdk/port.h"
 #include "stand.h"
 
 #define LONG_REST_NS (50 * LULL_NS_PER_MS)
@@ -296,80 +295,6 @@ TEST(snapshot__is_never_torn)
 	print_message("   %llu reads\n", (unsigned long long)readers.reads);
 	assert_true(readers.reads > 0);
 	assert_int_equal(readers.torn, 0);
-	scene_end(&scene);
-}
-
-/* ---- loss audit ---- */
-
-/* What the driver says, in the place of ring ports that count nothing. */
-static struct {
-	bool refuses;
-	uint64_t missed;
-	uint32_t asked;
-} driver;
-
-int __wrap_rte_eth_stats_get(uint16_t port_id, struct rte_eth_stats *stats);
-int
-__wrap_rte_eth_stats_get(uint16_t port_id, struct rte_eth_stats *stats)
-{
-	(void)port_id;
-	memset(stats, 0, sizeof(*stats));
-	__atomic_fetch_add(&driver.asked, 1, __ATOMIC_RELEASE);
-	if (__atomic_load_n(&driver.refuses, __ATOMIC_ACQUIRE))
-		return -EIO;
-	stats->imissed = __atomic_load_n(&driver.missed, __ATOMIC_ACQUIRE);
-	return 0;
-}
-
-static void
-driver_is_asked(uint32_t more)
-{
-	uint32_t before = __atomic_load_n(&driver.asked, __ATOMIC_ACQUIRE);
-
-	STAND_WAIT(__atomic_load_n(&driver.asked, __ATOMIC_ACQUIRE) - before >= more);
-}
-
-TEST(audit__a_driver_that_refuses_once_charges_nothing_twice)
-{
-	const struct lull_idle_counters *counters;
-	struct scene scene;
-
-	scene_begin(&scene, "spin", 20 * LULL_NS_PER_US);
-	counters = lull_loop_counters(scene.loop);
-	driver_is_asked(2);
-	__atomic_store_n(&driver.missed, 7, __ATOMIC_RELEASE);
-	STAND_WAIT(LULL_COUNTER_READ(counters->misses_other) == 7);
-	__atomic_store_n(&driver.refuses, true, __ATOMIC_RELEASE);
-	driver_is_asked(3);
-	__atomic_store_n(&driver.refuses, false, __ATOMIC_RELEASE);
-	driver_is_asked(3);
-	__atomic_store_n(&driver.missed, 9, __ATOMIC_RELEASE);
-	STAND_WAIT(LULL_COUNTER_READ(counters->misses_other) > 7);
-	assert_int_equal(LULL_COUNTER_READ(counters->misses_other), 9);
-	scene_end(&scene);
-	driver.missed = 0;
-}
-
-TEST(audit__charges_misses_to_rests)
-{
-	const struct lull_idle_counters *counters;
-	struct scene scene;
-
-	scene_begin(&scene, "spin", 20 * LULL_NS_PER_US);
-	counters = lull_loop_counters(scene.loop);
-	STAND_WAIT(LULL_COUNTER_READ(counters->turns) > 1000);
-	lull_port_pair_refused(scene.near.port_id, 5);
-	STAND_WAIT(LULL_COUNTER_READ(counters->misses_other) == 5);
-	assert_int_equal(lull_port_missed(&scene.far), 5);
-	assert_int_equal(lull_port_missed(&scene.near), 0);
-
-	assert_int_equal(
-		lull_loop_post_change(scene.loop, lull_idle_governor_find("fixed"), &scene.limits),
-		0);
-	STAND_WAIT(LULL_COUNTER_READ(counters->rests[LULL_REST_SLEEP]) > 1000);
-	lull_port_pair_refused(scene.near.port_id, 3);
-	STAND_WAIT(LULL_COUNTER_READ(counters->misses) == 3);
-	assert_int_equal(LULL_COUNTER_READ(counters->misses_other), 5);
 	scene_end(&scene);
 }
 

@@ -79,6 +79,7 @@ TEST(audit__charges_what_the_kernel_dropped)
 
 	forward.mode = LULL_FORWARD_SINK;
 	config.governor = lull_idle_governor_find("fixed");
+	config.limits.ring_pkts = port.ring_pkts;
 	config.limits.rest_ns = 100 * LULL_NS_PER_MS;
 	config.limits.rest_ns_max = LULL_NS_PER_S;
 	loop = stand_run(&config);

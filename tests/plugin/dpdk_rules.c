@@ -319,6 +319,40 @@ callbacks_stay(struct seen *seen, const void *empty)
 	CHECK(rte_eth_dev_stop(NULL_PORT) == 0 && rte_eth_dev_close(NULL_PORT) == 0);
 }
 
+/* What drivers call; not in the headers of applications. */
+struct rte_eth_dev *rte_eth_dev_allocated(const char *name);
+int rte_eth_dev_callback_process(struct rte_eth_dev *device, enum rte_eth_event_type event,
+				 void *more);
+
+static int
+hear(uint16_t port_id, enum rte_eth_event_type event, void *arg, void *more)
+{
+	(void)more;
+	CHECK(port_id == NULL_PORT && event == RTE_ETH_EVENT_INTR_LSC);
+	++*(uint32_t *)arg;
+	return 0;
+}
+
+/* Registered at each start, the event of a link is heard once, and after a stop too. */
+static void
+events_stay(const void *empty)
+{
+	uint32_t heard = 0;
+
+	for (uint32_t start = 1; start <= 2; start++) {
+		configure(NULL_PORT, QUEUES);
+		start_null(empty);
+		CHECK(rte_eth_dev_callback_register(NULL_PORT, RTE_ETH_EVENT_INTR_LSC, hear,
+						    &heard) == 0);
+		rte_eth_dev_callback_process(rte_eth_dev_allocated("net_null0"),
+					     RTE_ETH_EVENT_INTR_LSC, NULL);
+		CHECK(heard == start);
+		CHECK(rte_eth_dev_stop(NULL_PORT) == 0);
+	}
+	CHECK(rte_eth_dev_callback_unregister(NULL_PORT, RTE_ETH_EVENT_INTR_LSC, hear, &heard) ==
+	      0);
+}
+
 static void
 clean_up(void)
 {
@@ -352,6 +386,7 @@ main(int argc, char **argv)
 	CHECK(placeholder() == empty); /* probing starts nothing */
 	CHECK(rte_eth_dev_is_valid_port(NULL_PORT) && rte_eth_dev_is_valid_port(PCAP_PORT));
 	counted_by_trying(seen);
+	events_stay(empty);
 	callbacks_stay(seen, empty);
 	fast_path(empty, reader);
 	rte_eal_cleanup();

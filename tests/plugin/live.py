@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 
 from stand import IDLE_MOST, LONG, SPIN_LEAST, Files, Telemetry, Testpmd, main, spins
 from verdict import check, wait_for
@@ -186,7 +187,17 @@ def file_and_report(here: World, files: Files) -> None:
     wait_for("polls", lambda: testpmd.telemetry.loops())
     spins(testpmd, WORKER)
     check("lull: " not in testpmd.quit(), "no report on stderr")
-    check(f"(thread {WORKER})" in report.read_text(), "but in the file", report.read_text())
+    said = report.read_text()
+    check(said.startswith("lull: report of dpdk-testpmd (process "), "says whose it is", said)
+    check(f"(thread {WORKER})" in said, "but in the file", said)
+    # A link to somebody's file, as in a folder where all may write.
+    victim = here.path("victim")
+    victim.write_text("keep me")
+    report.unlink()
+    report.symlink_to(victim)
+    said = started(here, files, **env).quit()
+    check(f"lull: report {report}: it is a symbolic link" in said, "and why not", said[-900:])
+    check(victim.read_text() == "keep me", "not followed")
 
 
 def loaded_twice(here: World, files: Files) -> None:
@@ -243,7 +254,39 @@ def quick_to_attach(here: World, files: Files) -> None:
     testpmd.quit()
 
 
+def watch_wakes(testpmd: Testpmd, seconds: float) -> int:
+    """How often the control thread has woken in that time."""
+    status = Path(f"/proc/{testpmd.process.pid}/task/{testpmd.threads()['lull-watch']}/status")
+
+    def switches() -> int:
+        lines = status.read_text().splitlines()
+        return sum(int(line.split()[1]) for line in lines if "voluntary_ctxt_switches" in line)
+
+    before = switches()
+    time.sleep(seconds)
+    return switches() - before
+
+
+def quiet_watch(here: World, files: Files) -> str:
+    """While nothing changes the control thread looks ever more seldom, in mode off not at all."""
+    testpmd = started(here, files, **FIXED)
+    wait_for("it rests", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+    time.sleep(3)
+    # For a sixteenth of the time that was quiet: 0.2 s by now. It was 500 times a second.
+    resting = watch_wakes(testpmd, 2)
+    check(resting <= 40, "it looks seldom", resting)
+    testpmd.telemetry.set("mode=off")
+    spins(testpmd, WORKER)
+    off = watch_wakes(testpmd, 2)
+    check(off <= 2, "off is off", off)
+    # A port that comes then is seen nevertheless, by the threads that poll or with the next mode.
+    testpmd.telemetry.set("mode=on")
+    wait_for("it rests again", lambda: testpmd.share(WORKER) <= IDLE_MOST)
+    testpmd.quit()
+    return f"{resting / 2:.1f} a second, {off / 2:.1f} in mode off"
+
+
 if __name__ == "__main__":
     start = [broken_settings, file_and_report, loaded_twice]
     live = [off_and_on, real_time_class, settings_and_marks, live_loops, shadow, quick_to_attach]
-    main([*start, *live])
+    main([*start, *live, quiet_watch])

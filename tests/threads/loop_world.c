@@ -31,15 +31,15 @@ world_end(struct lull_loop *loop)
 	__atomic_fetch_add(&((struct world *)loop->stage_state)->ended, 1, __ATOMIC_RELAXED);
 }
 
-static bool
-world_audit(struct lull_loop *loop, bool last, uint64_t *risen)
+static void
+world_audit(struct lull_loop *loop, bool last, struct lull_loss_charge *charge)
 {
 	struct world *own = loop->stage_state;
 
 	(void)last;
 	__atomic_fetch_add(&own->audits, 1, __ATOMIC_RELAXED);
-	*risen = __atomic_exchange_n(&own->losing, false, __ATOMIC_RELAXED) ? LOST_PKTS : 0;
-	return true;
+	if (__atomic_exchange_n(&own->losing, false, __ATOMIC_RELAXED))
+		charge->rests += LOST_PKTS;
 }
 
 static void

@@ -164,7 +164,7 @@ def test_nothing_known(tmp_path: Path, build: Path) -> None:
     root = tmp_path / "empty"
     root.mkdir()
     checks = examine(Tree(root), ObedientPace(), lambda: SLEEPS, lambda _: "22.11.11")
-    assert len(checks) == 19
+    assert len(checks) == 20
     assert all(check.found for check in checks)
 
 
@@ -204,3 +204,43 @@ def test_machine(metal: Path) -> None:
     write(metal, {"sys/devices/system/clocksource/clocksource0/available_clocksource":
                   "kvm-clock tsc"})
     assert describe(Tree(metal), "", "", metal).hypervisor == "KVM"
+
+
+def two_nodes(root: Path) -> None:
+    """CPUs 0 and 1 on node 0, 2 and 3 on node 1; a NIC on node 1 in the hands of a program."""
+    write(root, {
+        "sys/devices/system/node/node0/cpulist": "0-1",
+        "sys/devices/system/node/node1/cpulist": "2,3",
+        "sys/bus/pci/devices/0000:3b:00.0/numa_node": "1",
+        "sys/kernel/iommu_groups/12/devices/0000:3b:00.0/class": "0x020000",
+        "proc/77/comm": "lull-fwd",
+        "proc/77/task/77/status": "Name:\tlull-fwd\nCpus_allowed_list:\t0",
+        "proc/77/task/78/status": "Name:\tfwd0\nCpus_allowed_list:\t1",
+        "proc/77/task/79/status": "Name:\tfwd1\nCpus_allowed_list:\t3",
+        "proc/77/task/80/status": "Name:\tlull-ports\nCpus_allowed_list:\t0",
+        "proc/77/task/81/status": "Name:\tanywhere\nCpus_allowed_list:\t0-3",
+        "proc/78/comm": "without a device",
+        "proc/78/task/90/status": "Name:\tpinned\nCpus_allowed_list:\t0",
+    })
+    for process, file in ((77, "/dev/vfio/12"), (78, "/dev/null")):
+        directory = root / f"proc/{process}/fd"
+        directory.mkdir()
+        (directory / "5").symlink_to(file)
+
+
+def test_a_thread_that_polls_another_node_s_port(metal: Path) -> None:
+    two_nodes(metal)
+    found = look(metal)["NUMA"]
+    assert found.status == "warn"
+    assert found.found == "fwd0 of lull-fwd on CPU 1 (node 0) polls 0000:3b:00.0 of node 1"
+    assert found.remedy.endswith("node 1 has 2,3")
+
+
+def test_threads_near_their_port(metal: Path) -> None:
+    two_nodes(metal)
+    write(metal, {"sys/bus/pci/devices/0000:3b:00.0/numa_node": "-1"})
+    found = look(metal)["NUMA"]
+    assert (found.status, found.data) == ("ok", {})
+    write(metal, {"sys/bus/pci/devices/0000:3b:00.0/numa_node": "1",
+                  "proc/77/task/78/status": "Name:\tfwd0\nCpus_allowed_list:\t2"})
+    assert look(metal)["NUMA"].status == "ok"

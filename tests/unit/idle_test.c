@@ -314,24 +314,6 @@ TEST(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only)
 	free(stand.memory);
 }
 
-TEST(miss__charged_to_a_rest_only_when_there_was_one)
-{
-	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
-	struct stand stand;
-	struct lull_rest rest;
-
-	stand_begin(&stand, &limits);
-	lull_idle_miss(stand.idle, 1000 * US, 7);
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
-	rest = turn(&stand, 2000 * US, 0, 0);
-	wake(&stand, rest, 2000 * US, 2050 * US, LULL_WAKE_TIMER);
-	lull_idle_miss(stand.idle, 2050 * US, 3);
-	lull_idle_miss(stand.idle, 2060 * US, 2);
-	assert_int_equal(lull_idle_counters(stand.idle)->misses, 3);
-	assert_int_equal(lull_idle_counters(stand.idle)->misses_other, 9);
-	free(stand.memory);
-}
-
 TEST(share__packets_that_met_a_rest_are_told_from_those_that_did_not)
 {
 	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED, .burst_pkts = 32 };

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "case.h"
+#include "idle/blame.h"
 #include "objective_world.h"
 
 TEST(plan__keeps_every_objective_at_every_load)
@@ -130,13 +131,14 @@ TEST(miss__halves_the_ring_bound_and_lets_go_slowly)
 {
 	struct world_config config = usual;
 	struct world world;
+	const struct lull_loss_charge lost = { .rests = 3, .others = 5 };
 	uint64_t before_ns;
 
 	config.limits.envelope = LULL_ENVELOPE_STATED;
 	config.limits.pps_max = 10000000;
 	settle_and_run(&world, &config);
 	before_ns = world.verdict.rest_ns;
-	lull_idle_miss(world.idle, world.now_ns, 3);
+	lull_idle_charge(world.idle, world.now_ns, &lost);
 	world_run(&world, 3 * MS);
 	assert_in_range(world.verdict.rest_ns, before_ns / 3, before_ns * 6 / 10);
 	assert_int_equal(LULL_COUNTER_READ(lull_idle_counters(world.idle)->misses), 3);

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from lull.doctor import nodes
 from lull.doctor.sleep_probe import SleepRow
 from lull.errors import LullError
 from lull.program.child import find_program
@@ -76,6 +77,7 @@ def examine(tree: Tree, pace: Pace, sleeps: Callable[[], list[SleepRow]],
         check_real_time(real_time()),
         check_rt_throttling(tree),
         check_smt(tree),
+        check_nodes(tree),
         check_waitpkg(tree),
         check_clocksource(tree),
         check_energy(tree),
@@ -356,6 +358,24 @@ def check_smt(tree: Tree) -> Check:
     return Check(name=name, status="note", found=f"CPUs share cores: {'; '.join(shared[:8])}",
                  remedy="keep a loop and its traffic on different cores with --cpus and "
                         "--traffic-cpu")
+
+
+def check_nodes(tree: Tree) -> Check:
+    """A thread on another node than its port fetches each packet from there."""
+    name = "NUMA"
+    count = len(set(nodes.cpu_nodes(tree).values()))
+    if count < 2:
+        return Check(name=name, status="ok", found="one node: each CPU is near each port")
+    far = nodes.crossings(tree)
+    if not far:
+        return Check(name=name, status="ok",
+                     found=f"{count} nodes; no thread that can be seen polls another node's port")
+    more = f"; and {len(far) - 3} more" if len(far) > 3 else ""
+    return Check(name=name, status="warn",
+                 found="; ".join(one.text() for one in far[:3]) + more,
+                 remedy=f"choose CPUs of the port's node (--cpus): node {far[0].device_node} has "
+                        f"{tree.text(f'{nodes.NODE}/node{far[0].device_node}/cpulist')}",
+                 data={"far": len(far)})
 
 
 def check_waitpkg(tree: Tree) -> Check:
