@@ -229,7 +229,7 @@ TEST(device__names_what_is_wrong)
 	expect_refusal("af_xdp=lo,queue=x", "queue: give a number in 0..4095");
 	expect_refusal("af_xdp=lo,queue=4096", "queue: give a number");
 	expect_refusal("af_xdp=lo,queue=", "queue: give a number");
-	expect_refusal("af_packet=lo,queue=1", "queue goes with af_xdp");
+	expect_refusal("af_packet=lo,queue=1", "queue is only for af_xdp");
 	expect_refusal("af_packet=lo,exception=", "exception: give the name of an interface");
 	expect_refusal("af_packet=lo,exception=much-too-long-a-name", "exception: give");
 	expect_refusal("af_packet=lo,exception=cam0", "the kernel gets the other packets anyway");
