@@ -123,7 +123,7 @@ attach_step_aside(void)
 static void
 attach_pause(void)
 {
-	const struct lull_rest rest = { LULL_REST_SLEEP, WATCH_NS };
+	const struct lull_rest rest = { .depth = LULL_REST_SLEEP, .limit_ns = WATCH_NS };
 	struct lull_wake wake;
 	uint64_t real_ns;
 

@@ -49,6 +49,8 @@ lull_sim_config_check(const struct lull_sim_config *config, struct lull_range *e
 		{ "burst", config->burst_pkts, 1, LULL_SIM_BURST_MAX },
 		{ "ring", config->ring_pkts, 1, 1u << 20 },
 		{ "held", config->held_pkts, 0, config->ring_pkts - 1 },
+		/* at least one whole group in a burst */
+		{ "round-bursts", config->round_pkts, 0, config->burst_pkts },
 		{ "public-ring", config->public_pkts, relayed ? 1 : 0, 1u << 20 },
 		{ "queues", config->queue_count, 1, queues_max },
 		{ "threads", config->thread_count, 1, threads_max },
@@ -128,6 +130,10 @@ sim_source(struct lull_sim *sim)
 
 	lull_sim_feed_init(&sim->source, config->seed);
 	sim->source.trace = config->trace;
+	sim->source.burst_pkts = config->line_pkts;
+	sim->source.weights = config->queue_weights;
+	for (uint32_t i = 0; i < sim->ring_count; i++)
+		sim->source.weight_sum += config->queue_weights[i];
 	if (config->trace.count == 0) {
 		sim->arrival = calloc(1, lull_arrival_size());
 		if (sim->arrival == NULL)
@@ -168,6 +174,7 @@ sim_thread(struct lull_sim *sim, uint32_t number, enum lull_sim_side side, uint3
 	thread->ring_count = ring_count;
 	thread->rings = rings;
 	thread->burst_pkts = config->burst_pkts;
+	thread->round_pkts = config->round_pkts;
 	for (i = 0; i <= config->burst_pkts; i++)
 		thread->burst_ns[i] = lull_sim_curve_at(&machine->burst, i);
 	thread->ideal.lone_ns = machine->turn_ns + thread->burst_ns[1];
@@ -177,6 +184,9 @@ sim_thread(struct lull_sim *sim, uint32_t number, enum lull_sim_side side, uint3
 	thread->late_ppm = config->late_ppm;
 	thread->late_ns = config->late_ns;
 	lull_sim_sampler_init(&thread->sampler, &machine->overshoot, config->seed + 16 * number);
+	lull_sim_sampler_init(&thread->interrupt, &machine->interrupt,
+			      config->seed + 16 * number + 3);
+	lull_sim_sampler_init(&thread->monitor, &machine->monitor, config->seed + 16 * number + 4);
 	if (config->competitor_ppm > 0) {
 		lull_sim_sampler_init(&thread->beside_fifo, &machine->fifo_late,
 				      config->seed + 16 * number + 1);

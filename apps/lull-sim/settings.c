@@ -150,9 +150,21 @@ const struct lull_option sim_options[] = {
 	},
 	LULL_BURST_OPTION(struct sim_settings, LULL_SIM_BURST_MAX),
 	{
+		.key = "round-bursts",
+		.argument = "N",
+		.help = "The driver ends a burst of more at a descriptor whose number is a "
+			"multiple of N, as virtio does with 4: a short burst may leave packets. 0: "
+			"it does not.",
+		.type = LULL_OPTION_COUNT,
+		.value = "0",
+		.high = LULL_SIM_BURST_MAX,
+		MEMBER(round_bursts),
+	},
+	{
 		.key = "queues",
 		.argument = "N",
-		.help = "Rings per thread, over which packets are spread at random.",
+		.help = "Rings per thread, over which packets are spread at random; a burst of "
+			"--line-bursts goes to one of them.",
 		.type = LULL_OPTION_COUNT,
 		.value = "1",
 		.low = 1,
@@ -239,6 +251,31 @@ const struct lull_option sim_options[] = {
 		.print = sim_overshoot_print,
 		.joined = true,
 		MEMBER(overshoot),
+	},
+	{
+		.key = "interrupt",
+		.argument = "PERCENT:TIME,...",
+		.help = "Threads can also wait for an Rx interrupt. How late it wakes them after a "
+			"packet, by quantile: moderation, and the core's way out of its idle "
+			"state.",
+		.type = LULL_OPTION_CUSTOM,
+		.value_help = "no interrupts",
+		.parse = sim_overshoot_parse,
+		.print = sim_overshoot_print,
+		.joined = true,
+		MEMBER(interrupt),
+	},
+	{
+		.key = "monitor",
+		.argument = "PERCENT:TIME,...",
+		.help = "Threads can also wait for a write to the ring (UMWAIT). How late it wakes "
+			"them after a packet, by quantile.",
+		.type = LULL_OPTION_CUSTOM,
+		.value_help = "no monitor",
+		.parse = sim_overshoot_parse,
+		.print = sim_overshoot_print,
+		.joined = true,
+		MEMBER(monitor),
 	},
 	{
 		.key = "switch-cost",

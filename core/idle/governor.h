@@ -15,6 +15,7 @@
 #include "arrival_curve.h"
 #include "calibration.h"
 #include "load.h"
+#include "pace.h"
 #include "stalls.h"
 
 /** What every governor may read; kept up to date by idle.c, lives as long as the state. */
@@ -23,6 +24,7 @@ struct lull_idle_view {
 	const struct lull_calibration *calibration; /* one per depth, by index */
 	const struct lull_load *load;
 	const struct lull_arrival_curve *curve; /* of the fullest queue */
+	const struct lull_pace *pace;
 	/* A governor that polls although it would rather rest says so here, no more. */
 	struct lull_stall_watch *stalls;
 	struct lull_idle_counters *counters; /* a governor adds to backoffs, no more */

@@ -29,6 +29,7 @@ struct lull_idle {
 	bool rested; /* since the last call of lull_idle_miss() */
 	struct lull_idle_limits limits;
 	struct lull_load load;
+	struct lull_pace pace;
 	struct lull_calibration calibration[LULL_REST_DEPTH_COUNT];
 	alignas(LULL_CACHE_LINE) struct lull_idle_counters counters;
 	struct lull_histogram rest_histogram;
@@ -106,6 +107,7 @@ lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 		.limits = &idle->limits,
 		.calibration = idle->calibration,
 		.load = &idle->load,
+		.pace = &idle->pace,
 		.curve = &idle->waits.curve,
 		.stalls = &idle->waits.watch,
 		.counters = &idle->counters,
@@ -161,10 +163,12 @@ idle_settle(struct lull_idle *idle, uint64_t end_ns)
 	idle->settled_ns += span_ns;
 	if (idle->turn_pkts == 0) {
 		LULL_COUNTER_ADD(counters->empty_ns, span_ns);
+		lull_pace_empty(&idle->pace, span_ns);
 		lull_load_turn(&idle->load, idle->settled_ns, 0, 0);
 		return;
 	}
 	LULL_COUNTER_ADD(counters->busy_ns, span_ns);
+	lull_pace_busy(&idle->pace, span_ns, idle->turn_pkts);
 	lull_load_turn(&idle->load, idle->settled_ns, idle->turn_pkts, span_ns);
 	lull_waits_settle(&idle->waits, end_ns, idle->limits.latency_ns);
 }
@@ -203,6 +207,7 @@ idle_read_turn(struct lull_idle *idle, const struct lull_turn *turn)
 	uint32_t i;
 
 	lull_waits_look(&idle->waits, turn->now_ns, turn->queue_count);
+	idle->pace.queue_count = turn->queue_count;
 	for (i = 0; i < turn->queue_count; i++) {
 		uint32_t pkts = turn->queue_pkts[i];
 
@@ -436,7 +441,8 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 		.latency_bound_ns =
 			lull_bound_latency_ns(limits, load->busy_ppm, load->resting_ppm),
 		.ring_bound_ns = limits->loss == LULL_LOSS_ZERO ?
-					 lull_bound_ring_ns(limits, pps, calibration->p9999_ns) :
+					 lull_bound_ring_ns(limits, &idle->pace, pps,
+							    calibration->p9999_ns) :
 					 UINT64_MAX,
 		.break_even_ns = lull_bound_break_even_ns(calibration),
 		.overshoot_p50_ns = calibration->p50_ns,
@@ -448,6 +454,7 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 		.arrival_pps = load->arrival_pps,
 		.envelope = limits->envelope,
 		.pps_max = pps,
+		.turn_ns = lull_pace_full_ns(&idle->pace, limits->burst_pkts),
 		.calibration_count = calibration->count,
 	};
 	idle->governor->verdict(idle->governor_state, verdict);

@@ -192,9 +192,9 @@ guarded_fall_back(const struct guarded *guarded)
 {
 	switch (lull_rest_ceiling_fallback(&guarded->ceiling)) {
 	case LULL_REST_MONITOR:
-		return (struct lull_rest){ LULL_REST_MONITOR, EVENT_NS };
+		return (struct lull_rest){ .depth = LULL_REST_MONITOR, .limit_ns = EVENT_NS };
 	case LULL_REST_PAUSE:
-		return (struct lull_rest){ LULL_REST_PAUSE, PAUSE_NS };
+		return (struct lull_rest){ .depth = LULL_REST_PAUSE, .limit_ns = PAUSE_NS };
 	default:
 		return lull_rest_none();
 	}

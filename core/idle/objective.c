@@ -187,6 +187,7 @@ static struct lull_course_case
 objective_case(const struct objective *objective, const struct outlook *outlook, uint64_t now_ns)
 {
 	const struct lull_idle_limits *limits = objective->view->limits;
+	const struct lull_pace *pace = objective->view->pace;
 	struct lull_course_case given = {
 		.now_ns = now_ns,
 		.latency_ns = limits->latency_ns,
@@ -202,8 +203,8 @@ objective_case(const struct objective *objective, const struct outlook *outlook,
 		given.poll_budget_ppm = 0;
 		given.poll_wait_ns =
 			objective_proven(objective) ?
-				lull_bound_ring_ns(limits, limits->pps_max, 0) :
-				lull_bound_learned_ns(limits, objective->view->curve, 0, 0);
+				lull_bound_ring_ns(limits, pace, limits->pps_max, 0) :
+				lull_bound_learned_ns(limits, pace, objective->view->curve, 0, 0);
 	}
 	return given;
 }
@@ -217,16 +218,18 @@ objective_anyway_ns(const struct objective *objective, const struct outlook *out
 {
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
 	const struct lull_idle_limits *limits = &outlook->limits;
+	const struct lull_pace *pace = objective->view->pace;
 	uint64_t usual_ns = calibration->p50_ns, least_ns = lull_bound_break_even_ns(calibration);
 	uint64_t goal_ns = limits->rest_ns_max, latency_ns = outlook->latency_ns;
 
 	if (latency_ns < least_ns)
 		latency_ns = limits->latency_ns > usual_ns ? limits->latency_ns - usual_ns : 0;
 	if (objective_proven(objective))
-		goal_ns = lull_bound_ring_ns(limits, limits->pps_max,
+		goal_ns = lull_bound_ring_ns(limits, pace, limits->pps_max,
 					     lull_calibration_usual(calibration, 999900));
 	else if (limits->loss == LULL_LOSS_ZERO)
-		goal_ns = lull_bound_learned_ns(limits, objective->view->curve, usual_ns, usual_ns);
+		goal_ns = lull_bound_learned_ns(limits, pace, objective->view->curve, usual_ns,
+						usual_ns);
 	goal_ns = LULL_MIN(LULL_MIN(goal_ns, limits->rest_ns_max), latency_ns);
 	return goal_ns < least_ns ? 0 : goal_ns;
 }
@@ -365,9 +368,9 @@ objective_plan(void *state, const struct lull_idle_turn *turn)
 		return lull_rest_sleep(objective->rest_ns);
 	case LULL_REST_INTERRUPT:
 	case LULL_REST_MONITOR:
-		return (struct lull_rest){ objective->depth, EVENT_NS };
+		return (struct lull_rest){ .depth = objective->depth, .limit_ns = EVENT_NS };
 	case LULL_REST_PAUSE:
-		return (struct lull_rest){ LULL_REST_PAUSE, PAUSE_NS };
+		return (struct lull_rest){ .depth = LULL_REST_PAUSE, .limit_ns = PAUSE_NS };
 	default:
 		return lull_rest_none();
 	}

@@ -35,8 +35,9 @@ static struct lull_rest
 await_plan(void *state, const struct lull_idle_turn *turn)
 {
 	(void)state;
-	return turn->pkt_count > 0 ? lull_rest_none() :
-				     (struct lull_rest){ LULL_REST_INTERRUPT, LIMIT_NS };
+	return turn->pkt_count > 0 ?
+		       lull_rest_none() :
+		       (struct lull_rest){ .depth = LULL_REST_INTERRUPT, .limit_ns = LIMIT_NS };
 }
 
 static const struct lull_idle_governor await = {

@@ -191,6 +191,46 @@ line_bursts__come_at_line_rate(void **state)
 	assert_true(result.lost > 15 * (500 - 128) && result.lost <= 21 * (500 - 128));
 }
 
+/* A burst is one flow, so one ring of several gets all of it; each ring has its turn. */
+static void
+line_bursts__go_to_one_ring_each(void **state)
+{
+	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_OFF, 0);
+	struct lull_sim_config config = stand_config("fixed", &arrival);
+	struct lull_sim_result result;
+
+	(void)state;
+	config.link_bps = 10000000000ULL;
+	config.line_every_ns = 10 * MS;
+	config.line_pkts = 500;
+	config.duration_ns = 205 * MS;
+	config.queue_count = 8;
+	config.ring_pkts = 128;
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = MS;
+	stand_run(&config, &result);
+	assert_true(result.lost > 15 * (500 - 128) && result.lost <= 21 * (500 - 128));
+}
+
+/* All of it to the second of three rings: the others' room is no help. */
+static void
+weights__share_packets_out(void **state)
+{
+	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_CONSTANT, 100000);
+	struct lull_sim_config config = stand_config("fixed", &arrival);
+	struct lull_sim_result even, uneven;
+
+	(void)state;
+	config.queue_count = 3;
+	config.ring_pkts = 64;
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = MS;
+	stand_run(&config, &even);
+	assert_int_equal(even.lost, 0);
+	config.queue_weights[1] = 7;
+	stand_run(&config, &uneven);
+	assert_true(uneven.lost > uneven.offered / 4);
+	assert_in_range(uneven.offered, even.offered - 100, even.offered + 100);
+}
+
 int
 main(void)
 {
@@ -202,6 +242,8 @@ main(void)
 		cmocka_unit_test(cpu_wake__waits_for_the_end_of_a_stall),
 		cmocka_unit_test(late__lengthens_its_share_of_the_rests),
 		cmocka_unit_test(line_bursts__come_at_line_rate),
+		cmocka_unit_test(line_bursts__go_to_one_ring_each),
+		cmocka_unit_test(weights__share_packets_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,9 @@ static void
 wake(struct stand *stand, struct lull_rest rest, uint64_t begin_ns, uint64_t end_ns,
      enum lull_wake_reason reason)
 {
-	struct lull_wake w = { rest, begin_ns, end_ns, 0, reason };
+	struct lull_wake w = {
+		.rest = rest, .begin_ns = begin_ns, .end_ns = end_ns, .reason = reason
+	};
 
 	lull_idle_wake(stand->idle, &w);
 }
@@ -203,7 +205,7 @@ plan__cuts_to_cap_deadline_and_offer(void **state)
 
 	(void)state;
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 500 * US };
+	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 500 * US };
 	rest = turn(&stand, 1001 * US, 0, 0);
 	assert_int_equal(rest.depth, LULL_REST_SLEEP);
 	assert_int_equal(rest.limit_ns, 100 * US);
@@ -217,7 +219,7 @@ plan__cuts_to_cap_deadline_and_offer(void **state)
 	answer.depth = LULL_REST_MONITOR;
 	assert_int_equal(turn(&stand, 1005 * US, 0, 0).depth, LULL_REST_PAUSE);
 	/* zero limit: poll again at once */
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 0 };
+	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 0 };
 	assert_int_equal(turn(&stand, 1006 * US, 0, 0).depth, LULL_REST_NONE);
 	assert_int_equal(lull_idle_counters(stand.idle)->rests_cut, 5);
 	free(stand.memory);
@@ -233,7 +235,7 @@ plan__time_adds_up(void **state)
 
 	(void)state;
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
 	rest = turn(&stand, 1000 * US, 0, 0);                      /* empty turn of 1 us */
 	wake(&stand, rest, 1001 * US, 1061 * US, LULL_WAKE_TIMER); /* rest of 60, asked for 50 */
 	answer = lull_rest_none();
@@ -266,7 +268,7 @@ wait__bounded_from_last_known_empty_to_end_of_turn(void **state)
 	(void)state;
 	stand_begin(&stand, &limits);
 	waits = lull_idle_wait_histogram(stand.idle);
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
 	rest = turn(&stand, 2000 * US, 0, 0); /* empty here: t_0 */
 	wake(&stand, rest, 2001 * US, 2060 * US, LULL_WAKE_TIMER);
 	answer = lull_rest_none();
@@ -324,7 +326,7 @@ wait__packet_that_ends_a_rest_waits_for_the_wakeup_only(void **state)
 
 	(void)state;
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ LULL_REST_INTERRUPT, 10000 * US };
+	answer = (struct lull_rest){ .depth = LULL_REST_INTERRUPT, .limit_ns = 10000 * US };
 	rest = turn(&stand, 2000 * US, 0, 0);
 	assert_int_equal(rest.limit_ns, 10000 * US);
 	wake(&stand, rest, 2000 * US, 9000 * US, LULL_WAKE_PACKET);
@@ -346,7 +348,7 @@ miss__charged_to_a_rest_only_when_there_was_one(void **state)
 	(void)state;
 	stand_begin(&stand, &limits);
 	lull_idle_miss(stand.idle, 1000 * US, 7);
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
 	rest = turn(&stand, 2000 * US, 0, 0);
 	wake(&stand, rest, 2000 * US, 2050 * US, LULL_WAKE_TIMER);
 	lull_idle_miss(stand.idle, 2050 * US, 3);
@@ -370,7 +372,7 @@ share__packets_that_met_a_rest_are_told_from_those_that_did_not(void **state)
 	stand_begin(&stand, &limits);
 	/* half the packets come in a rest, half in polls that follow one another */
 	for (i = 0; i < 5000; i++) {
-		answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+		answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
 		rest = turn(&stand, now_ns, 0, 0);
 		wake(&stand, rest, now_ns, now_ns + 50 * US, LULL_WAKE_TIMER);
 		now_ns += 50 * US;
@@ -447,7 +449,7 @@ polled__ends_what_a_rest_left_behind(void **state)
 
 	(void)state;
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
 	rest = turn(&stand, 1000 * US, 0, 0);
 	wake(&stand, rest, 1000 * US, 1050 * US, LULL_WAKE_TIMER);
 	answer = lull_rest_none();

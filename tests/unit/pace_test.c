@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "idle/pace.h"
+
+#define QUEUES 16
+#define EMPTY_NS 700
+
+/* Iterations of QUEUES queues: so much each, and so much per packet. */
+static struct lull_pace
+seen(uint64_t pkts, uint64_t pkt_ns, uint32_t count)
+{
+	struct lull_pace pace = { .queue_count = QUEUES };
+
+	for (uint32_t i = 0; i < count; i++) {
+		lull_pace_empty(&pace, EMPTY_NS);
+		lull_pace_busy(&pace, EMPTY_NS + pkts * pkt_ns, pkts);
+	}
+	return pace;
+}
+
+static void
+full_ns__is_not_known_without_packets(void **state)
+{
+	struct lull_pace pace = { .queue_count = QUEUES };
+
+	(void)state;
+	lull_pace_empty(&pace, EMPTY_NS);
+	assert_int_equal(lull_pace_full_ns(&pace, 32), 0);
+	assert_false(lull_pace_outrun(&pace, 32, UINT64_MAX / 4));
+}
+
+/* From one packet, from a burst, from more than all bursts: the same line. */
+static void
+full_ns__is_a_burst_of_each_queue(void **state)
+{
+	static const uint64_t pkts[] = { 1, 3, 32, 200, 512, 1500 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pkts) / sizeof(pkts[0]); i++) {
+		struct lull_pace pace = seen(pkts[i], 30, 500);
+		uint64_t want_ns = EMPTY_NS + (pkts[i] > 512 ? pkts[i] : 512) * 30;
+
+		assert_in_range(lull_pace_full_ns(&pace, 32), want_ns * 95 / 100,
+				want_ns * 105 / 100);
+		pace.queue_count = 1;
+		if (pkts[i] <= 32)
+			assert_in_range(lull_pace_full_ns(&pace, 32), EMPTY_NS + 900,
+					EMPTY_NS + 1020);
+	}
+}
+
+/* One that took longer counts for a while, one that was held up for milliseconds not in full. */
+static void
+full_ns__remembers_long_ones(void **state)
+{
+	struct lull_pace pace = seen(512, 30, 500);
+	uint64_t usual_ns = lull_pace_full_ns(&pace, 32), long_ns;
+
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++)
+		lull_pace_busy(&pace, 2 * usual_ns, 512);
+	long_ns = lull_pace_full_ns(&pace, 32);
+	assert_in_range(long_ns, usual_ns * 18 / 10, usual_ns * 21 / 10);
+	for (uint32_t i = 0; i < 20; i++)
+		lull_pace_busy(&pace, usual_ns, 512);
+	assert_true(lull_pace_full_ns(&pace, 32) > usual_ns * 17 / 10);
+	for (uint32_t i = 0; i < 2000; i++)
+		lull_pace_busy(&pace, usual_ns, 512);
+	assert_true(lull_pace_full_ns(&pace, 32) < usual_ns * 11 / 10);
+	lull_pace_busy(&pace, LULL_NS_PER_S, 512);
+	assert_true(lull_pace_full_ns(&pace, 32) < 5 * usual_ns);
+}
+
+/* A burst of 32 takes 700 + 32 x 30 ns: 19.3 Mpps. */
+static void
+outrun__is_measured(void **state)
+{
+	struct lull_pace pace = seen(32, 30, 20);
+
+	(void)state;
+	assert_false(lull_pace_outrun(&pace, 32, 19000000));
+	assert_true(lull_pace_outrun(&pace, 32, 21500000));
+	/* small ones tell too little ... */
+	pace = seen(4, 300, 20);
+	assert_false(lull_pace_outrun(&pace, 32, 21500000));
+	/* ... and so do few */
+	pace = seen(32, 300, 3);
+	assert_false(lull_pace_outrun(&pace, 32, 21500000));
+	pace = seen(8, 300, 20);
+	assert_true(lull_pace_outrun(&pace, 32, 21500000));
+}
+
+/* Polled for nothing, a queue costs time as well: 64 of them make a loop too slow for a burst. */
+static void
+outrun__counts_queues_that_give_nothing(void **state)
+{
+	struct lull_pace pace = { .queue_count = 64 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 20; i++) {
+		lull_pace_empty(&pace, 2600);
+		lull_pace_busy(&pace, 2600 + 32 * 30, 32);
+	}
+	assert_true(lull_pace_outrun(&pace, 32, 14880952));
+	assert_false(lull_pace_outrun(&pace, 32, 7440476));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(full_ns__is_not_known_without_packets),
+		cmocka_unit_test(full_ns__is_a_burst_of_each_queue),
+		cmocka_unit_test(full_ns__remembers_long_ones),
+		cmocka_unit_test(outrun__is_measured),
+		cmocka_unit_test(outrun__counts_queues_that_give_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
