@@ -101,6 +101,7 @@ sim_limits(const struct lull_sim_config *config, enum lull_sim_side side)
 		limits.held_pkts = 0;
 	}
 	limits.burst_pkts = config->burst_pkts;
+	limits.short_leaves = config->round_pkts > 1 && !config->trusts_short;
 	if (limits.envelope == LULL_ENVELOPE_LINK) {
 		limits.pps_max = sim_link_pps(config);
 		if (limits.pps_max == 0 || side == LULL_SIM_SIDE_SEND)
@@ -439,6 +440,7 @@ sim_add_thread(const struct lull_sim_thread *thread, struct lull_sim_result *res
 	lull_histogram_merge(&result->latency, &stats->latency);
 	lull_histogram_merge(&result->added, &stats->added);
 	lull_histogram_merge(&result->rest, lull_idle_rest_histogram(thread->idle));
+	lull_histogram_merge(&result->wait, lull_idle_wait_histogram(thread->idle));
 }
 
 void

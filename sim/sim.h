@@ -88,6 +88,7 @@ struct lull_sim_result {
 	struct lull_histogram latency; /**< arrival at the ring to the end of its burst */
 	struct lull_histogram added;   /**< beyond an ideal polling thread, see ring.h */
 	struct lull_histogram rest;
+	struct lull_histogram wait; /**< what lull says that packets waited at most, in all */
 };
 
 struct lull_sim; /* opaque */

@@ -6,13 +6,15 @@
 
 #include "base/assert.h"
 #include "bound.h"
+#include "event_rest.h"
 #include "governor.h"
 #include "limits.h"
 #include "verdict.h"
 #include "waits.h"
 
-/* A packet ends these rests, so their limit does not bound the wait; it bounds a lost wake-up. */
-#define EVENT_REST_NS_MAX (10 * LULL_NS_PER_MS)
+/* The word of a packet that did not come within the limit of a watched rest. */
+#define WORD_LATE_NS LULL_EVENT_NS
+#define RARE_PPM 100
 
 struct lull_idle {
 	const struct lull_idle_governor *governor;
@@ -28,9 +30,11 @@ struct lull_idle {
 	enum lull_rest_depth planned_depth;
 	bool rested; /* since the last call of lull_idle_miss() */
 	struct lull_idle_limits limits;
+	uint32_t emptied_pkts; /* a receive of fewer emptied its queue */
 	struct lull_load load;
 	struct lull_pace pace;
 	struct lull_calibration calibration[LULL_REST_DEPTH_COUNT];
+	struct lull_calibration events[LULL_REST_DEPTH_COUNT];
 	alignas(LULL_CACHE_LINE) struct lull_idle_counters counters;
 	struct lull_histogram rest_histogram;
 	struct lull_waits waits;
@@ -84,6 +88,14 @@ idle_governor_start(struct lull_idle *idle)
 	idle->governor->init(idle->governor_state, &idle->view);
 }
 
+static void
+idle_limit(struct lull_idle *idle, const struct lull_idle_limits *limits)
+{
+	idle->limits = *limits;
+	lull_limits_default(&idle->limits);
+	idle->emptied_pkts = limits->short_leaves ? 1 : idle->limits.burst_pkts;
+}
+
 int
 lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 	       const struct lull_idle_limits *limits, uint64_t now_ns, struct lull_idle **out)
@@ -96,16 +108,18 @@ lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 		return -EINVAL;
 	memset(idle, 0, offsetof(struct lull_idle, governor_state));
 	idle->governor = governor;
-	idle->limits = *limits;
-	lull_limits_default(&idle->limits);
+	idle_limit(idle, limits);
 	idle->settled_ns = now_ns;
 	lull_waits_init(&idle->waits, now_ns);
-	for (i = 0; i < LULL_REST_DEPTH_COUNT; i++)
+	for (i = 0; i < LULL_REST_DEPTH_COUNT; i++) {
 		lull_calibration_init(&idle->calibration[i]);
+		lull_calibration_init(&idle->events[i]);
+	}
 	lull_load_init(&idle->load, now_ns);
 	idle->view = (struct lull_idle_view){
 		.limits = &idle->limits,
 		.calibration = idle->calibration,
+		.events = idle->events,
 		.load = &idle->load,
 		.pace = &idle->pace,
 		.curve = &idle->waits.curve,
@@ -128,8 +142,7 @@ lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *govern
 		lull_waits_forget(&idle->waits, idle->settled_ns);
 	if (governor != NULL)
 		idle->governor = governor;
-	idle->limits = *limits;
-	lull_limits_default(&idle->limits);
+	idle_limit(idle, limits);
 	lull_stall_watch_turn_to(&idle->waits.watch, false, idle->settled_ns);
 	idle_governor_start(idle);
 	return 0;
@@ -144,6 +157,7 @@ lull_idle_forget(struct lull_idle *idle)
 		bool cost_measured = calibration->cost_measured;
 
 		lull_calibration_init(calibration);
+		lull_calibration_init(&idle->events[i]);
 		calibration->cost_ns = cost_ns;
 		calibration->cost_measured = cost_measured;
 	}
@@ -213,7 +227,7 @@ idle_read_turn(struct lull_idle *idle, const struct lull_turn *turn)
 
 		seen.pkt_count += pkts;
 		seen.queue_pkts_max = LULL_MAX(seen.queue_pkts_max, pkts);
-		if (!lull_waits_queue(&idle->waits, i, pkts, idle->limits.burst_pkts))
+		if (!lull_waits_queue(&idle->waits, i, pkts, idle->emptied_pkts))
 			seen.drained = false;
 	}
 	return seen;
@@ -235,7 +249,7 @@ idle_cut(const struct lull_idle *idle, struct lull_rest rest, const struct lull_
 		rest.depth = LULL_REST_PAUSE;
 	}
 	if (rest.depth == LULL_REST_MONITOR || rest.depth == LULL_REST_INTERRUPT)
-		limit_ns_max = LULL_MAX(limit_ns_max, EVENT_REST_NS_MAX);
+		limit_ns_max = LULL_MAX(limit_ns_max, LULL_EVENT_NS);
 	rest.limit_ns = LULL_MIN(rest.limit_ns, limit_ns_max);
 	if (turn->deadline_ns != 0) {
 		late_ns = rest.depth >= LULL_REST_SLEEP ? idle->calibration[rest.depth].p99_ns : 0;
@@ -277,21 +291,39 @@ lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn)
 }
 
 /*
- * A packet that ended the rest itself did not wait for the whole of it, only for the wake-up; that
- * takes what a timer's wake-up takes here.
+ * A packet that ended the rest itself did not wait for the whole of it, only for its word to come
+ * and wake the thread. Where that was not measured it may have come right after the last look.
  */
 static void
 idle_woken_by_packet(struct lull_idle *idle, const struct lull_wake *wake)
 {
-	uint64_t late_ns = wake->rest.depth == LULL_REST_MONITOR ?
-				   LULL_NS_PER_US :
-				   idle->calibration[LULL_REST_SLEEP].p9999_ns;
+	uint64_t late_ns = lull_event_late_ns(&idle->view, wake->rest.depth, RARE_PPM);
 	uint64_t since_ns = wake->end_ns > late_ns ? wake->end_ns - late_ns : 0;
 
 	LULL_COUNTER_ADD(idle->counters.wakes_packet, 1);
+	since_ns = LULL_MAX(since_ns, wake->packet_ns);
 	/* Else at once: the packet may have come during the turn before. */
 	if (since_ns > wake->begin_ns)
 		lull_waits_woken(&idle->waits, since_ns);
+}
+
+/* What ended the rest, and how late. */
+static void
+idle_calibrate(struct lull_idle *idle, const struct lull_wake *wake, uint64_t over_ns)
+{
+	struct lull_calibration *event = &idle->events[wake->rest.depth];
+
+	if (wake->packet_ns != 0)
+		lull_calibration_add(event,
+				     wake->reason == LULL_WAKE_PACKET ?
+					     wake->end_ns - wake->packet_ns :
+					     WORD_LATE_NS,
+				     0);
+	else if (wake->reason == LULL_WAKE_TIMER && !wake->rest.watch &&
+		 lull_calibration_add(&idle->calibration[wake->rest.depth], over_ns, wake->cpu_ns))
+		LULL_COUNTER_ADD(idle->counters.wakes_late, 1);
+	if (wake->reason == LULL_WAKE_PACKET)
+		idle_woken_by_packet(idle, wake);
 }
 
 void
@@ -299,7 +331,8 @@ lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake)
 {
 	struct lull_idle_counters *counters = &idle->counters;
 	uint64_t real_ns = wake->end_ns > wake->begin_ns ? wake->end_ns - wake->begin_ns : 0;
-	uint64_t over_ns = real_ns > wake->rest.limit_ns ? real_ns - wake->rest.limit_ns : 0;
+	uint64_t asked_ns = wake->rest.limit_ns << wake->rest.watch; /* it holds a packet as long */
+	uint64_t over_ns = real_ns > asked_ns ? real_ns - asked_ns : 0;
 
 	LULL_ASSERT(wake->rest.depth < LULL_REST_DEPTH_COUNT);
 	idle_settle(idle, wake->begin_ns);
@@ -309,11 +342,7 @@ lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake)
 	LULL_COUNTER_ADD(counters->overshoot_ns, over_ns);
 	LULL_COUNTER_ADD(counters->rests[wake->rest.depth], 1);
 	lull_histogram_add(&idle->rest_histogram, real_ns, 1);
-	if (wake->reason == LULL_WAKE_TIMER &&
-	    lull_calibration_add(&idle->calibration[wake->rest.depth], over_ns, wake->cpu_ns))
-		LULL_COUNTER_ADD(counters->wakes_late, 1);
-	if (wake->reason == LULL_WAKE_PACKET)
-		idle_woken_by_packet(idle, wake);
+	idle_calibrate(idle, wake, over_ns);
 
 	if (idle->rest_len_ns == 0)
 		idle->rest_begin_ns = wake->begin_ns;
@@ -457,6 +486,9 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 		.turn_ns = lull_pace_full_ns(&idle->pace, limits->burst_pkts),
 		.calibration_count = calibration->count,
 	};
+	if (idle->events[LULL_REST_INTERRUPT].count >= LULL_EVENT_READY)
+		verdict->interrupt_late_ns =
+			lull_event_late_ns(&idle->view, LULL_REST_INTERRUPT, RARE_PPM);
 	idle->governor->verdict(idle->governor_state, verdict);
 	lull_verdict_complete(verdict, &idle->view, &idle->waits, idle->settled_ns);
 }

@@ -14,12 +14,12 @@
  */
 #include "bound.h"
 #include "course.h"
+#include "event_rest.h"
 #include "governor.h"
 #include "ring_guard.h"
 
 #define UPDATE_NS (2 * LULL_NS_PER_MS)
 #define PAUSE_NS LULL_NS_PER_US
-#define EVENT_NS (10 * LULL_NS_PER_MS)
 #define CALIBRATION_NS_MAX (50 * LULL_NS_PER_US)
 #define PROBE_NS (20 * LULL_NS_PER_MS)     /* while the last ones were late */
 #define PROBE_FINE_NS (2 * LULL_NS_PER_MS) /* while they were fine */
@@ -36,6 +36,8 @@ struct objective {
 	uint64_t update_ns; /* when to reckon again */
 	uint64_t rest_ns;   /* what to ask for when drained */
 	uint64_t probe_ns;  /* next trial rest while sleeping is out of the question */
+	uint64_t event_ns;  /* what to ask for where a packet ends the rest */
+	struct lull_event_rest event;
 	struct lull_ring_guard guard;
 	struct lull_course course;
 	enum lull_rest_depth depth;
@@ -59,6 +61,7 @@ objective_init(void *state, const struct lull_idle_view *view)
 
 	objective->view = view;
 	lull_ring_guard_init(&objective->guard);
+	objective->event.view = view;
 	objective->depth = LULL_REST_SLEEP;
 	objective->state = LULL_VERDICT_CALIBRATING;
 	lull_course_init(&objective->course, view->stalls);
@@ -81,14 +84,12 @@ objective_tightened(const struct objective *objective)
 	return limits;
 }
 
-/* An interrupt wakes about as late as a timer does. */
+/* An interrupt is early enough, and that was measured. */
 static bool
 objective_interrupt_fits(const struct objective *objective)
 {
-	uint64_t late_ns = objective->view->calibration[LULL_REST_SLEEP].p99_ns;
-
 	return objective_offers(objective, LULL_REST_INTERRUPT) &&
-	       late_ns < objective->view->limits->latency_ns &&
+	       lull_event_fits(objective->view, LULL_REST_INTERRUPT) &&
 	       lull_ring_guard_ns(&objective->guard, objective->view) > 0;
 }
 
@@ -108,6 +109,9 @@ objective_fall_back(struct objective *objective, enum lull_verdict_state state,
 		objective->depth = LULL_REST_PAUSE;
 	else
 		objective->depth = LULL_REST_NONE;
+	if (objective->depth == LULL_REST_INTERRUPT || objective->depth == LULL_REST_MONITOR)
+		objective->event_ns = lull_event_limit_ns(objective->view, objective->depth,
+							  objective->view->limits->latency_ns / 2);
 }
 
 /* Go down at once, up slowly. */
@@ -124,7 +128,10 @@ objective_approach(struct objective *objective, uint64_t goal_ns)
 	objective->rest_ns = LULL_MIN(goal_ns, objective->rest_ns + step_ns);
 }
 
-/* Fewer than one packet in ten rests: waiting for the packet itself is cheaper. */
+/*
+ * Fewer than one packet in ten rests: waiting for the packet itself is cheaper, once interrupts are
+ * known to be early enough.
+ */
 static bool
 objective_prefers_interrupt(const struct objective *objective)
 {
@@ -248,6 +255,7 @@ objective_rest(struct objective *objective, enum lull_verdict_state state,
 	objective->rest_ns = LULL_MAX(objective->rest_ns, least_ns);
 	objective->depth =
 		objective_prefers_interrupt(objective) ? LULL_REST_INTERRUPT : LULL_REST_SLEEP;
+	objective->event_ns = LULL_EVENT_NS;
 }
 
 /* No packet for so long that none can be late. */
@@ -352,10 +360,28 @@ objective_probes(struct objective *objective, const struct lull_idle_turn *turn)
 	return true;
 }
 
+/* How late interrupts are is measured where they may be used: few packets come. */
+static struct lull_rest
+objective_watch(const struct objective *objective, const struct lull_idle_turn *turn)
+{
+	const struct lull_idle_view *view = objective->view;
+	/* A packet that is held that long must still be in time. */
+	uint64_t limit_ns = view->limits->latency_ns - view->limits->latency_ns / MARGIN_SHARE;
+
+	if (turn->pkt_count > 0 || turn->now_ns < objective->event.watch_ns ||
+	    !objective_offers(objective, LULL_REST_INTERRUPT) ||
+	    objective->state == LULL_VERDICT_CALIBRATING ||
+	    view->load->arrival_pps * limit_ns > LULL_NS_PER_S)
+		return lull_rest_none();
+	limit_ns = LULL_MIN(limit_ns, lull_ring_guard_ns(&objective->guard, view));
+	return lull_event_watch(&objective->event, turn->now_ns, limit_ns);
+}
+
 static struct lull_rest
 objective_plan(void *state, const struct lull_idle_turn *turn)
 {
 	struct objective *objective = state;
+	struct lull_rest watch;
 
 	if (turn->now_ns >= objective->update_ns)
 		objective_update(objective, turn->now_ns);
@@ -363,12 +389,16 @@ objective_plan(void *state, const struct lull_idle_turn *turn)
 		return lull_rest_none();
 	if (objective_probes(objective, turn))
 		return lull_rest_sleep(1);
+	watch = objective_watch(objective, turn);
+	if (watch.depth != LULL_REST_NONE)
+		return watch;
 	switch (objective->depth) {
 	case LULL_REST_SLEEP:
 		return lull_rest_sleep(objective->rest_ns);
 	case LULL_REST_INTERRUPT:
 	case LULL_REST_MONITOR:
-		return (struct lull_rest){ .depth = objective->depth, .limit_ns = EVENT_NS };
+		return (struct lull_rest){ .depth = objective->depth,
+					   .limit_ns = objective->event_ns };
 	case LULL_REST_PAUSE:
 		return (struct lull_rest){ .depth = LULL_REST_PAUSE, .limit_ns = PAUSE_NS };
 	default:
@@ -383,6 +413,7 @@ objective_wake(void *state, const struct lull_wake *wake)
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
 	uint64_t real_ns = wake->end_ns - wake->begin_ns;
 
+	lull_event_wake(&objective->event, wake);
 	if (wake->rest.depth != LULL_REST_SLEEP || wake->reason != LULL_WAKE_TIMER ||
 	    objective->state != LULL_VERDICT_FEASIBLE)
 		return;

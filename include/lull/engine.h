@@ -95,6 +95,8 @@ struct lull_port {
 	uint32_t link_mbps; /**< 0: unknown */
 	bool hardware;      /**< the link rate means something: a PCI device with a link speed */
 	bool interrupt;     /**< Rx interrupts granted */
+	/** A short burst may leave packets in the ring; a port that tells nothing counts as such. */
+	bool short_leaves;
 };
 /**
  * List the ports that EAL has probed.

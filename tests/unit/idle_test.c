@@ -314,8 +314,9 @@ wait__queues_are_bounded_each_by_itself(void **state)
 	free(stand.memory);
 }
 
+/* Nobody knows how late an interrupt is: the packet may have come when the rest began. */
 static void
-wait__packet_that_ends_a_rest_waits_for_the_wakeup_only(void **state)
+wait__packet_that_ends_a_rest_may_have_waited_for_all_of_it(void **state)
 {
 	struct lull_idle_limits limits = {
 		.envelope = LULL_ENVELOPE_LEARNED,
@@ -328,13 +329,82 @@ wait__packet_that_ends_a_rest_waits_for_the_wakeup_only(void **state)
 	stand_begin(&stand, &limits);
 	answer = (struct lull_rest){ .depth = LULL_REST_INTERRUPT, .limit_ns = 10000 * US };
 	rest = turn(&stand, 2000 * US, 0, 0);
+	wake(&stand, rest, 2000 * US, 9000 * US, LULL_WAKE_PACKET);
+	answer = lull_rest_none();
+	turn(&stand, 9000 * US, 1, 0);
+	turn(&stand, 9001 * US, 0, 0);
+	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 7001 * US);
+	free(stand.memory);
+}
+
+/* So many rests were watched, each with a packet whose word came so late. */
+static void
+watch(struct stand *stand, uint32_t count, uint64_t late_ns, enum lull_wake_reason reason)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t begin_ns = (2 + i) * US;
+		struct lull_wake w = {
+			.rest = { .depth = LULL_REST_INTERRUPT, .limit_ns = 500, .watch = true },
+			.begin_ns = begin_ns,
+			.end_ns = begin_ns + US,
+			.packet_ns = begin_ns + US - late_ns,
+			.reason = reason,
+		};
+
+		lull_idle_wake(stand->idle, &w);
+	}
+}
+
+/* 128 of them and it is known; the word of one that never came is none that is early. */
+static void
+wake__watched_tells_how_late_packets_end_rests(void **state)
+{
+	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
+	struct lull_verdict verdict;
+	struct stand stand;
+
+	(void)state;
+	stand_begin(&stand, &limits);
+	watch(&stand, 127, 700, LULL_WAKE_PACKET);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.interrupt_late_ns, 0);
+	watch(&stand, 1, 700, LULL_WAKE_PACKET);
+	lull_idle_verdict(stand.idle, &verdict);
+	/* its bin, and what a timer takes, which is a guess so far */
+	assert_in_range(verdict.interrupt_late_ns, 40 * US + 700, 40 * US + 750);
+	/* no timer was measured by that */
+	assert_int_equal(verdict.calibration_count, 0);
+	watch(&stand, 64, 700, LULL_WAKE_TIMER);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_true(verdict.interrupt_late_ns >= 10000 * US);
+	lull_idle_forget(stand.idle);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.interrupt_late_ns, 0);
+	free(stand.memory);
+}
+
+static void
+wait__packet_that_ends_a_rest_waits_for_the_wakeup_only(void **state)
+{
+	struct lull_idle_limits limits = {
+		.envelope = LULL_ENVELOPE_LEARNED,
+		.depths = LULL_REST_BIT(LULL_REST_INTERRUPT),
+	};
+	struct stand stand;
+	struct lull_rest rest;
+
+	(void)state;
+	stand_begin(&stand, &limits);
+	watch(&stand, 128, 1, LULL_WAKE_PACKET);
+	answer = (struct lull_rest){ .depth = LULL_REST_INTERRUPT, .limit_ns = 10000 * US };
+	rest = turn(&stand, 2000 * US, 0, 0);
 	assert_int_equal(rest.limit_ns, 10000 * US);
 	wake(&stand, rest, 2000 * US, 9000 * US, LULL_WAKE_PACKET);
 	answer = lull_rest_none();
 	turn(&stand, 9000 * US, 1, 0);
 	turn(&stand, 9001 * US, 0, 0);
-	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 41 * US);
-	assert_int_equal(lull_idle_counters(stand.idle)->wakes_packet, 1);
+	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 41 * US + 1);
+	assert_int_equal(lull_idle_counters(stand.idle)->wakes_packet, 128 + 1);
 	free(stand.memory);
 }
 
@@ -489,6 +559,8 @@ main(void)
 		cmocka_unit_test(plan__time_adds_up),
 		cmocka_unit_test(wait__bounded_from_last_known_empty_to_end_of_turn),
 		cmocka_unit_test(wait__queues_are_bounded_each_by_itself),
+		cmocka_unit_test(wait__packet_that_ends_a_rest_may_have_waited_for_all_of_it),
+		cmocka_unit_test(wake__watched_tells_how_late_packets_end_rests),
 		cmocka_unit_test(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only),
 		cmocka_unit_test(miss__charged_to_a_rest_only_when_there_was_one),
 		cmocka_unit_test(share__packets_that_met_a_rest_are_told_from_those_that_did_not),

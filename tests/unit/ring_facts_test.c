@@ -31,6 +31,27 @@ add__the_ring_with_the_least_room(void **state)
 	assert_int_equal(all.count, 5);
 }
 
+/* One ring that may hold packets after a short burst is enough; one of nothing is none. */
+static void
+add__a_short_burst_must_empty_all(void **state)
+{
+	const struct lull_ring_facts exact = { .count = 1, .ring_pkts = 512 };
+	const struct lull_ring_facts virtio = { .count = 1,
+						.ring_pkts = 256,
+						.short_leaves = true };
+	const struct lull_ring_facts none = { .short_leaves = true };
+	struct lull_ring_facts all = { 0 };
+
+	(void)state;
+	lull_ring_facts_add(&all, &exact);
+	lull_ring_facts_add(&all, &none);
+	assert_false(all.short_leaves);
+	lull_ring_facts_add(&all, &virtio);
+	lull_ring_facts_add(&all, &exact);
+	assert_true(all.short_leaves);
+	assert_int_equal(all.ring_pkts, 256);
+}
+
 static void
 add__a_rate_must_hold_for_all(void **state)
 {
@@ -73,6 +94,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(add__the_ring_with_the_least_room),
+		cmocka_unit_test(add__a_short_burst_must_empty_all),
 		cmocka_unit_test(add__a_rate_must_hold_for_all),
 	};
 
