@@ -115,8 +115,10 @@ explain_ring_pkts(const struct lull_verdict *verdict, const struct lull_idle_lim
 		  uint64_t late_ns)
 {
 	uint64_t rest_ns = verdict->break_even_ns + late_ns;
+	uint64_t turn_pkts =
+		(uint64_t)((double)verdict->turn_ns * (double)verdict->pps_max / 1e9) + 1;
 	uint64_t need_pkts = (uint64_t)((double)rest_ns * (double)verdict->pps_max / 1e9) +
-			     limits->held_pkts + limits->burst_pkts + 1;
+			     limits->held_pkts + LULL_MAX(turn_pkts, limits->burst_pkts) + 1;
 	uint64_t ring_pkts = 64;
 
 	while (ring_pkts < need_pkts)

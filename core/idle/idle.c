@@ -21,6 +21,7 @@ struct lull_idle {
 	struct lull_idle_view view;
 	uint64_t settled_ns;    /* time is accounted up to here */
 	uint64_t turn_pkts;     /* of the turn not yet settled */
+	bool turn_full;         /* a queue gave a whole burst in it */
 	uint64_t empty_turn_ns; /* length of an empty turn, where turns are not timed one by one */
 	bool turn_open;
 	uint64_t rest_begin_ns; /* of the last rest */
@@ -182,7 +183,7 @@ idle_settle(struct lull_idle *idle, uint64_t end_ns)
 		return;
 	}
 	LULL_COUNTER_ADD(counters->busy_ns, span_ns);
-	lull_pace_busy(&idle->pace, span_ns, idle->turn_pkts);
+	lull_pace_busy(&idle->pace, span_ns, idle->turn_pkts, idle->turn_full);
 	lull_load_turn(&idle->load, idle->settled_ns, idle->turn_pkts, span_ns);
 	lull_waits_settle(&idle->waits, end_ns, idle->limits.latency_ns);
 }
@@ -273,6 +274,7 @@ lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn)
 	seen = idle_read_turn(idle, turn);
 	idle->turn_open = true;
 	idle->turn_pkts = seen.pkt_count;
+	idle->turn_full = seen.queue_pkts_max >= idle->limits.burst_pkts;
 	LULL_COUNTER_ADD(counters->turns, 1);
 	if (seen.pkt_count == 0)
 		LULL_COUNTER_ADD(counters->turns_empty, 1);

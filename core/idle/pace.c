@@ -9,12 +9,12 @@
 /* Means of fewer tell nothing: one may have been held up. */
 #define OUTRUN_COUNT 8
 
-/* The largest iterations seen so many times; NULL: none. */
+/* The largest iterations seen; NULL: none. */
 static const struct lull_pace_scale *
-pace_largest(const struct lull_pace *pace, uint64_t count)
+pace_largest(const struct lull_pace *pace)
 {
 	for (uint32_t i = LULL_PACE_SCALES; i > 0; i--)
-		if (pace->scales[i - 1].count >= count)
+		if (pace->scales[i - 1].count > 0)
 			return &pace->scales[i - 1];
 	return NULL;
 }
@@ -30,10 +30,17 @@ pace_on_line(const struct lull_pace *pace, const struct lull_pace_scale *scale, 
 	return (empty_x256 + per_pkt_x256 * pkts) >> LULL_PACE_SHIFT;
 }
 
+/* Packets, in 1/256, that come in a time. */
+static uint64_t
+pace_brought_x256(uint64_t span_x256, uint64_t pps)
+{
+	return (uint64_t)((double)span_x256 * (double)pps / LULL_NS_PER_S);
+}
+
 uint64_t
 lull_pace_full_ns(const struct lull_pace *pace, uint32_t burst_pkts)
 {
-	const struct lull_pace_scale *scale = pace_largest(pace, 1);
+	const struct lull_pace_scale *scale = pace_largest(pace);
 	uint64_t pkts = (uint64_t)pace->queue_count * burst_pkts, long_ns;
 
 	if (scale == NULL)
@@ -48,12 +55,11 @@ lull_pace_full_ns(const struct lull_pace *pace, uint32_t burst_pkts)
 bool
 lull_pace_outrun(const struct lull_pace *pace, uint32_t burst_pkts, uint64_t pps)
 {
-	const struct lull_pace_scale *scale = pace_largest(pace, OUTRUN_COUNT);
-	uint64_t turn_ns, pkts;
+	const struct lull_pace_scale *full = &pace->full;
 
-	if (scale == NULL || scale->pkts_x256 << 2 < (uint64_t)burst_pkts << LULL_PACE_SHIFT)
-		return false;
-	turn_ns = pace_on_line(pace, scale, scale->mean_x256, burst_pkts);
-	pkts = (uint64_t)((double)turn_ns * (double)pps / LULL_NS_PER_S);
-	return pkts > burst_pkts + (burst_pkts >> OUTRUN_SHIFT);
+	if (pace_brought_x256(pace->empty_x256, pps) > (uint64_t)burst_pkts << LULL_PACE_SHIFT)
+		return true;
+	return full->count >= OUTRUN_COUNT &&
+	       pace_brought_x256(full->mean_x256, pps) >
+		       full->pkts_x256 + (full->pkts_x256 >> OUTRUN_SHIFT);
 }

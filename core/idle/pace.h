@@ -36,20 +36,23 @@ struct lull_pace {
 	uint32_t queue_count; /* that an iteration polls; 0: none has ended */
 	uint64_t empty_x256;  /* mean length of an iteration without packets, ns */
 	struct lull_pace_scale scales[LULL_PACE_SCALES];
+	struct lull_pace_scale full; /* those that found a whole burst in a queue */
 };
 
 /** An iteration without packets took @p span_ns. Zeros are a pace that knows nothing. */
 static inline void lull_pace_empty(struct lull_pace *pace, uint64_t span_ns);
-/** One with @p pkts > 0 did. */
-static inline void lull_pace_busy(struct lull_pace *pace, uint64_t span_ns, uint64_t pkts);
+/** One with @p pkts > 0 did; @p full: a queue gave a whole burst. */
+static inline void lull_pace_busy(struct lull_pace *pace, uint64_t span_ns, uint64_t pkts,
+				  bool full);
 /**
  * Length of an iteration in which each queue gives @p burst_pkts, ns. 0: not known, for no packets
  * have come.
  */
 uint64_t lull_pace_full_ns(const struct lull_pace *pace, uint32_t burst_pkts);
 /**
- * Do packets at @p pps, all of them for one queue, come faster than the loop takes them? Nothing is
- * known before an iteration has carried a quarter of a burst: false.
+ * Do packets at @p pps come faster than the loop takes them where a queue has a backlog? Iterations
+ * that found a whole burst in a queue tell, and empty ones that take too long by themselves. False
+ * while there were few.
  */
 bool lull_pace_outrun(const struct lull_pace *pace, uint32_t burst_pkts, uint64_t pps);
 
@@ -76,24 +79,31 @@ lull_pace_empty(struct lull_pace *pace, uint64_t span_ns)
 }
 
 static inline void
-lull_pace_busy(struct lull_pace *pace, uint64_t span_ns, uint64_t pkts)
+lull_pace_add(struct lull_pace_scale *scale, uint64_t span_ns, uint64_t pkts)
 {
-	uint32_t octave = 63u - (uint32_t)__builtin_clzll(pkts);
-	struct lull_pace_scale *scale = &pace->scales[LULL_MIN(octave, LULL_PACE_SCALES - 1u)];
 	uint64_t span_x256 = span_ns << LULL_PACE_SHIFT;
 
-	if (scale->long_x256 == 0) {
+	if (scale->count++ == 0) {
 		*scale = (struct lull_pace_scale){ LULL_MAX(span_x256, 1), span_x256,
 						   pkts << LULL_PACE_SHIFT, 1 };
 		return;
 	}
-	scale->count++;
 	span_x256 = lull_pace_cut(scale->mean_x256, span_ns);
 	scale->mean_x256 = lull_pace_moved(scale->mean_x256, span_x256, 4);
 	scale->pkts_x256 = lull_pace_moved(scale->pkts_x256, pkts << LULL_PACE_SHIFT, 4);
 	/* Up fast and down slowly: one in fifty or so is longer. */
 	scale->long_x256 =
 		lull_pace_moved(scale->long_x256, span_x256, span_x256 > scale->long_x256 ? 2 : 8);
+}
+
+static inline void
+lull_pace_busy(struct lull_pace *pace, uint64_t span_ns, uint64_t pkts, bool full)
+{
+	uint32_t octave = 63u - (uint32_t)__builtin_clzll(pkts);
+
+	lull_pace_add(&pace->scales[LULL_MIN(octave, LULL_PACE_SCALES - 1u)], span_ns, pkts);
+	if (full)
+		lull_pace_add(&pace->full, span_ns, pkts);
 }
 
 #endif

@@ -152,7 +152,7 @@ sixteen(uint64_t pkt_ns)
 
 	for (uint32_t i = 0; i < 400; i++) {
 		lull_pace_empty(&pace, 700);
-		lull_pace_busy(&pace, 700 + 512 * pkt_ns, 512);
+		lull_pace_busy(&pace, 700 + 512 * pkt_ns, 512, true);
 	}
 	return pace;
 }
@@ -175,7 +175,7 @@ turn_pkts__bounds_a_whole_iteration(void **state)
 	/* a few dear packets seen: more than the bursts, which a loop that keeps up does not take */
 	pace = (struct lull_pace){ .queue_count = 16 };
 	lull_pace_empty(&pace, 700);
-	lull_pace_busy(&pace, 700 + 3 * 200, 3);
+	lull_pace_busy(&pace, 700 + 3 * 200, 3, false);
 	assert_int_equal(lull_bound_turn_pkts(&usual, &pace, 14880952), 512);
 }
 

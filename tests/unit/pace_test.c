@@ -18,7 +18,7 @@ seen(uint64_t pkts, uint64_t pkt_ns, uint32_t count)
 
 	for (uint32_t i = 0; i < count; i++) {
 		lull_pace_empty(&pace, EMPTY_NS);
-		lull_pace_busy(&pace, EMPTY_NS + pkts * pkt_ns, pkts);
+		lull_pace_busy(&pace, EMPTY_NS + pkts * pkt_ns, pkts, pkts >= 32);
 	}
 	return pace;
 }
@@ -31,7 +31,7 @@ full_ns__is_not_known_without_packets(void **state)
 	(void)state;
 	lull_pace_empty(&pace, EMPTY_NS);
 	assert_int_equal(lull_pace_full_ns(&pace, 32), 0);
-	assert_false(lull_pace_outrun(&pace, 32, UINT64_MAX / 4));
+	assert_false(lull_pace_outrun(&pace, 32, 14880952));
 }
 
 /* From one packet, from a burst, from more than all bursts: the same line. */
@@ -63,16 +63,16 @@ full_ns__remembers_long_ones(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 8; i++)
-		lull_pace_busy(&pace, 2 * usual_ns, 512);
+		lull_pace_busy(&pace, 2 * usual_ns, 512, true);
 	long_ns = lull_pace_full_ns(&pace, 32);
 	assert_in_range(long_ns, usual_ns * 18 / 10, usual_ns * 21 / 10);
 	for (uint32_t i = 0; i < 20; i++)
-		lull_pace_busy(&pace, usual_ns, 512);
+		lull_pace_busy(&pace, usual_ns, 512, true);
 	assert_true(lull_pace_full_ns(&pace, 32) > usual_ns * 17 / 10);
 	for (uint32_t i = 0; i < 2000; i++)
-		lull_pace_busy(&pace, usual_ns, 512);
+		lull_pace_busy(&pace, usual_ns, 512, true);
 	assert_true(lull_pace_full_ns(&pace, 32) < usual_ns * 11 / 10);
-	lull_pace_busy(&pace, LULL_NS_PER_S, 512);
+	lull_pace_busy(&pace, LULL_NS_PER_S, 512, true);
 	assert_true(lull_pace_full_ns(&pace, 32) < 5 * usual_ns);
 }
 
@@ -85,14 +85,16 @@ outrun__is_measured(void **state)
 	(void)state;
 	assert_false(lull_pace_outrun(&pace, 32, 19000000));
 	assert_true(lull_pace_outrun(&pace, 32, 21500000));
-	/* small ones tell too little ... */
-	pace = seen(4, 300, 20);
+	/* packets of many queues, none of which had a backlog, tell nothing, and neither do few */
+	pace = seen(31, 300, 20);
 	assert_false(lull_pace_outrun(&pace, 32, 21500000));
-	/* ... and so do few */
-	pace = seen(32, 300, 3);
+	pace = seen(32, 300, 7);
 	assert_false(lull_pace_outrun(&pace, 32, 21500000));
-	pace = seen(8, 300, 20);
+	pace = seen(32, 300, 8);
 	assert_true(lull_pace_outrun(&pace, 32, 21500000));
+	/* what others give besides counts: 700 + 96 x 30 ns for 96 */
+	pace = seen(96, 30, 20);
+	assert_false(lull_pace_outrun(&pace, 32, 27000000));
 }
 
 /* Polled for nothing, a queue costs time as well: 64 of them make a loop too slow for a burst. */
@@ -104,10 +106,16 @@ outrun__counts_queues_that_give_nothing(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 20; i++) {
 		lull_pace_empty(&pace, 2600);
-		lull_pace_busy(&pace, 2600 + 32 * 30, 32);
+		lull_pace_busy(&pace, 2600 + 32 * 30, 32, true);
 	}
 	assert_true(lull_pace_outrun(&pace, 32, 14880952));
 	assert_false(lull_pace_outrun(&pace, 32, 7440476));
+	/* and so much that nobody has to see a burst */
+	pace = (struct lull_pace){ .queue_count = 64 };
+	for (uint32_t i = 0; i < 100; i++)
+		lull_pace_empty(&pace, 2600);
+	assert_true(lull_pace_outrun(&pace, 32, 14880952));
+	assert_false(lull_pace_outrun(&pace, 32, 11000000));
 }
 
 int

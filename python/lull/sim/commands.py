@@ -121,6 +121,9 @@ def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
               help="Only these, as poisson,onoff,10G,50%,100us.")
 @click.option("--machine", default=sim_request.MACHINE, show_default=True, metavar="NAME",
               help="Costs to reckon with: guest, metal, paper, noisy, shared.")
+@click.option("--world", type=click.Choice(list(scoreboard_cells.WORLDS)), default="plain",
+              show_default=True, metavar="NAME",
+              help=f"What drivers do besides: {', '.join(scoreboard_cells.WORLDS)}.")
 @click.option("--seed", default="1", show_default=True, metavar="N", help="Same seed, same cells.")
 @click.option("--traffic-size", default=scoreboard_cells.SIZE, show_default=True, metavar="SIZE",
               help="Bytes on the wire, or SIZE:WEIGHT,...")
@@ -131,7 +134,7 @@ def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
               default="out/scoreboard", metavar="DIR", help="Where everything goes.")
 @JOBS
 def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], machine: str,
-               seed: str, traffic_size: str, duration: str, sweep_rest: str, out: Path,
+               world: str, seed: str, traffic_size: str, duration: str, sweep_rest: str, out: Path,
                jobs: int | None) -> None:
     """Judge every governor under every traffic, load, link and objective, beside an oracle.
 
@@ -145,7 +148,8 @@ def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], ma
         text = describe(pool, machine)
         duration = duration or scoreboard_cells.duration(sim_request.stall_ns(text))
         setup = scoreboard_cells.Setup(machine, sim_request.capacity_pps(text), seed,
-                                       traffic_size, duration, sweep_rest, options)
+                                       traffic_size, duration, sweep_rest,
+                                       (*scoreboard_cells.WORLDS[world], *options))
         work = scoreboard_cells.jobs(chosen, setup)
         store = scoreboard_store.Store(out / "cells.jsonl",
                                        scoreboard_store.version_of(executable))
@@ -156,7 +160,8 @@ def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], ma
     from lull.sim import scoreboard_page  # takes a second to load: not before it is needed
 
     command = ["lull scoreboard", *(["--quick"] if quick else []),
-               *(f"--cells {one}" for one in cells), f"--machine {machine} --seed {seed}",
+               *(f"--cells {one}" for one in cells), f"--machine {machine}",
+               *([f"--world {world}"] if world != "plain" else []), f"--seed {seed}",
                f"--traffic-size {traffic_size} --sweep-rest {sweep_rest}",
                *([f"--duration {duration}"] if duration else []), *options]
     scoreboard_page.save(found, setup, f"lull {__version__}", " ".join(command), out)
