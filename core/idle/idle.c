@@ -302,7 +302,7 @@ idle_woken_by_packet(struct lull_idle *idle, const struct lull_wake *wake)
 	uint64_t late_ns = lull_event_late_ns(&idle->view, wake->rest.depth, RARE_PPM);
 	uint64_t since_ns = wake->end_ns > late_ns ? wake->end_ns - late_ns : 0;
 
-	LULL_COUNTER_ADD(idle->counters.wakes_packet, 1);
+	/* One that was watched was seen to come. */
 	since_ns = LULL_MAX(since_ns, wake->packet_ns);
 	/* Else at once: the packet may have come during the turn before. */
 	if (since_ns > wake->begin_ns)
@@ -325,6 +325,8 @@ idle_calibrate(struct lull_idle *idle, const struct lull_wake *wake, uint64_t ov
 		 lull_calibration_add(&idle->calibration[wake->rest.depth], over_ns, wake->cpu_ns))
 		LULL_COUNTER_ADD(idle->counters.wakes_late, 1);
 	if (wake->reason == LULL_WAKE_PACKET)
+		LULL_COUNTER_ADD(idle->counters.wakes_packet, 1);
+	if (wake->reason == LULL_WAKE_PACKET || wake->packet_ns != 0)
 		idle_woken_by_packet(idle, wake);
 }
 

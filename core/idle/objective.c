@@ -128,17 +128,36 @@ objective_approach(struct objective *objective, uint64_t goal_ns)
 	objective->rest_ns = LULL_MIN(goal_ns, objective->rest_ns + step_ns);
 }
 
+static bool
+objective_proven(const struct objective *objective)
+{
+	return objective->view->limits->loss == LULL_LOSS_ZERO &&
+	       objective->view->limits->envelope != LULL_ENVELOPE_LEARNED;
+}
+
+/* No packet for so long that none can be late. */
+static bool
+objective_silent(const struct objective *objective, uint64_t now_ns)
+{
+	return now_ns >= objective->view->load->packet_ns + SILENCE_NS;
+}
+
 /*
  * Fewer than one packet in ten rests: waiting for the packet itself is cheaper, once interrupts are
- * known to be early enough.
+ * known to be early enough. Where nothing comes nothing can be learned either: one packet after a
+ * silence may be late by what nobody knows, unless it could overflow a ring that is promised.
  */
 static bool
-objective_prefers_interrupt(const struct objective *objective)
+objective_prefers_interrupt(const struct objective *objective, uint64_t now_ns)
 {
-	const struct lull_load *load = objective->view->load;
+	const struct lull_idle_view *view = objective->view;
 
+	if (!objective_offers(objective, LULL_REST_INTERRUPT))
+		return false;
+	if (lull_event_late_ns(view, LULL_REST_INTERRUPT, LULL_PPM / 2) == UINT64_MAX)
+		return objective_silent(objective, now_ns) && !objective_proven(objective);
 	return objective_interrupt_fits(objective) &&
-	       load->arrival_pps * objective->rest_ns < LULL_NS_PER_S / 10;
+	       view->load->arrival_pps * objective->rest_ns < LULL_NS_PER_S / 10;
 }
 
 /* Rests that calibrate are short, and no longer than is safe. */
@@ -180,13 +199,6 @@ objective_bound_latency(const struct objective *objective, struct outlook *outlo
 	if (objective->state == LULL_VERDICT_INFEASIBLE && objective->depth != LULL_REST_SLEEP)
 		least_ns += least_ns / 4;
 	outlook->forbidden = outlook->goal_ns == 0 || outlook->goal_ns < least_ns;
-}
-
-static bool
-objective_proven(const struct objective *objective)
-{
-	return objective->view->limits->loss == LULL_LOSS_ZERO &&
-	       objective->view->limits->envelope != LULL_ENVELOPE_LEARNED;
 }
 
 /* When would polling be no better? */
@@ -243,7 +255,7 @@ objective_anyway_ns(const struct objective *objective, const struct outlook *out
 
 static void
 objective_rest(struct objective *objective, enum lull_verdict_state state,
-	       const struct outlook *outlook)
+	       const struct outlook *outlook, uint64_t now_ns)
 {
 	uint64_t least_ns =
 		lull_bound_break_even_ns(&objective->view->calibration[LULL_REST_SLEEP]);
@@ -253,16 +265,9 @@ objective_rest(struct objective *objective, enum lull_verdict_state state,
 		state == LULL_VERDICT_FEASIBLE ? outlook->binding : LULL_BOUND_OVERSHOOT;
 	objective_approach(objective, outlook->goal_ns);
 	objective->rest_ns = LULL_MAX(objective->rest_ns, least_ns);
-	objective->depth =
-		objective_prefers_interrupt(objective) ? LULL_REST_INTERRUPT : LULL_REST_SLEEP;
+	objective->depth = objective_prefers_interrupt(objective, now_ns) ? LULL_REST_INTERRUPT :
+									    LULL_REST_SLEEP;
 	objective->event_ns = LULL_EVENT_NS;
-}
-
-/* No packet for so long that none can be late. */
-static bool
-objective_silent(const struct objective *objective, uint64_t now_ns)
-{
-	return now_ns >= objective->view->load->packet_ns + SILENCE_NS;
 }
 
 static void
@@ -287,19 +292,19 @@ objective_follow(struct objective *objective, const struct outlook *outlook, uin
 	switch (objective->course.state) {
 	case LULL_COURSE_POLLING:
 		if (objective_silent(objective, now_ns))
-			objective_rest(objective, LULL_VERDICT_SUSPENDED, outlook);
+			objective_rest(objective, LULL_VERDICT_SUSPENDED, outlook, now_ns);
 		else
 			objective_fall_back(objective, LULL_VERDICT_SUSPENDED,
 					    LULL_BOUND_OVERSHOOT);
 		break;
 	case LULL_COURSE_TRYING:
-		objective_rest(objective, LULL_VERDICT_SUSPENDED, outlook);
+		objective_rest(objective, LULL_VERDICT_SUSPENDED, outlook, now_ns);
 		break;
 	default:
 		objective_rest(objective,
 			       objective->course.lost ? LULL_VERDICT_INFEASIBLE :
 							LULL_VERDICT_FEASIBLE,
-			       outlook);
+			       outlook, now_ns);
 	}
 }
 
@@ -371,6 +376,7 @@ objective_watch(const struct objective *objective, const struct lull_idle_turn *
 	if (turn->pkt_count > 0 || turn->now_ns < objective->event.watch_ns ||
 	    !objective_offers(objective, LULL_REST_INTERRUPT) ||
 	    objective->state == LULL_VERDICT_CALIBRATING ||
+	    objective_silent(objective, turn->now_ns) ||
 	    view->load->arrival_pps * limit_ns > LULL_NS_PER_S)
 		return lull_rest_none();
 	limit_ns = LULL_MIN(limit_ns, lull_ring_guard_ns(&objective->guard, view));

@@ -241,14 +241,19 @@ plan__monitor_takes_over_where_offered_and_interrupts_once_measured(void **state
 	assert_int_equal(world.verdict.depth, LULL_REST_MONITOR);
 	world_end(&world);
 
-	/* idle and with interrupts on offer, of which nobody knows how late they are: not them */
+	/* With interrupts on offer, of which nobody knows how late they are: not while packets come,
+	 * and once nothing comes at all. */
 	config = usual;
-	config.pps = 0;
+	config.pps = 100;
 	config.limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP) |
 			       LULL_REST_BIT(LULL_REST_INTERRUPT);
 	settle_and_run(&world, &config);
 	assert_int_equal(world.verdict.depth, LULL_REST_SLEEP);
 	assert_int_equal(world.verdict.interrupt_late_ns, 0);
+	world.config.pps = 0;
+	world_next(&world);
+	world_run(&world, 1500 * MS);
+	assert_int_equal(world.verdict.depth, LULL_REST_INTERRUPT);
 	world_end(&world);
 }
 
