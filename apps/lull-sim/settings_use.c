@@ -124,41 +124,22 @@ sim_settings_limits(const struct sim_settings *settings, const struct sim_govern
 		.link_pps = settings->link_bps > 0,
 		.hardware_pps = settings->link_bps > 0,
 	};
-	struct lull_idle_limits limits = lull_resting_limits(&settings->resting, &rings);
+	struct lull_resting resting = settings->resting;
+	struct lull_idle_limits limits;
 
-	limits.rest_ns = governor->rest_ns;
+	resting.rest_ns = governor->rest_ns;
+	if (side == LULL_SIM_SIDE_SEND && settings->send_max_latency_ns != SIM_UNSET)
+		resting.max_latency_ns = settings->send_max_latency_ns;
+	limits = lull_resting_limits(&resting, &rings);
 	limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP);
 	if (settings->interrupt.count > 0)
 		limits.depths |= LULL_REST_BIT(LULL_REST_INTERRUPT);
 	if (settings->monitor.count > 0)
 		limits.depths |= LULL_REST_BIT(LULL_REST_MONITOR);
-	if (side == LULL_SIM_SIDE_SEND && settings->send_max_latency_ns != SIM_UNSET)
-		limits.latency_ns = settings->send_max_latency_ns;
 	return limits;
 }
 
 /* ---- values of rows ---- */
-
-int
-sim_speed_parse(const char *text, void *member, struct lull_error *error)
-{
-	double speed = 1;
-
-	if (strcmp(text, "original") != 0 &&
-	    (lull_number_parse_real(text, strlen(text), &speed) != 0 ||
-	     !(speed >= 0.001 && speed <= 1000000)))
-		return lull_error_set(error, -EINVAL,
-				      "'%.*s' is neither original nor a factor in 0.001..1000000",
-				      LULL_ERROR_SHOWN, text);
-	*(double *)member = speed;
-	return 0;
-}
-
-char *
-sim_speed_print(const void *member, char *text, size_t size)
-{
-	return lull_real_print(*(const double *)member, text, size);
-}
 
 const char *
 sim_machine_name(uint32_t index)

@@ -5,13 +5,7 @@
  *
  * Wake-ups are always equally late here, so the bound is met and not only kept away from.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "case.h"
 
 #include "base/prng.h"
 #include "stand.h"
@@ -86,7 +80,7 @@ world_config(const struct world *world, const char *governor)
 	}
 	config = stand_config(governor, &arrival);
 	config.machine.overshoot = (struct lull_sim_curve){ 1, { { 0, 5 * US } } };
-	config.machine.burst = costs[world->seed / 2 % STAND_COUNT(costs)];
+	config.machine.burst = costs[world->seed / 2 % COUNT(costs)];
 	config.queue_count = world->queue_count;
 	config.ring_pkts = world->ring_pkts;
 	config.held_pkts = 32;
@@ -140,23 +134,21 @@ world_try(const struct world *world, const char *governor, uint64_t spin_lost, s
 		      (unsigned long long)result.verdict.turn_ns);
 }
 
-static void
-proven__loses_nothing_that_polling_keeps(void **state)
+TEST(proven__loses_nothing_that_polling_keeps)
 {
 	struct tally tally = { 0 };
 	uint64_t seed = 100;
 
-	(void)state;
-	for (size_t q = 0; q < STAND_COUNT(queue_counts); q++)
-		for (size_t l = 0; l < STAND_COUNT(links_bps); l++)
-			for (size_t r = 0; r < STAND_COUNT(rings_pkts); r++, seed++) {
+	for (size_t q = 0; q < COUNT(queue_counts); q++)
+		for (size_t l = 0; l < COUNT(links_bps); l++)
+			for (size_t r = 0; r < COUNT(rings_pkts); r++, seed++) {
 				struct world world = { queue_counts[q], rings_pkts[r], links_bps[l],
 						       seed % 2 == 0, seed };
 				struct lull_sim_config config = world_config(&world, "spin");
 				static struct lull_sim_result spin;
 
 				stand_run(&config, &spin);
-				for (size_t g = 0; g < STAND_COUNT(governors); g++)
+				for (size_t g = 0; g < COUNT(governors); g++)
 					world_try(&world, governors[g], spin.lost, &tally);
 			}
 	print_message("kept %u (%u by 4 queues and more that rest), not promised %u, broken %u\n",
@@ -164,14 +156,4 @@ proven__loses_nothing_that_polling_keeps(void **state)
 	assert_int_equal(tally.broken, 0);
 	assert_true(tally.kept > 100);
 	assert_true(tally.many > 50);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(proven__loses_nothing_that_polling_keeps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

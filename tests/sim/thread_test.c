@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/prng.h"
 #include "idle/governor.h"
 #include "stand.h"
@@ -64,13 +59,11 @@ waiting(enum lull_rest_depth depth, uint64_t rest_ns)
 	return config;
 }
 
-static void
-rest__ends_with_the_packet(void **state)
+TEST(rest__ends_with_the_packet)
 {
 	static const enum lull_rest_depth depths[] = { LULL_REST_MONITOR, LULL_REST_INTERRUPT };
 
-	(void)state;
-	for (uint32_t i = 0; i < 2 * STAND_COUNT(depths); i++) {
+	for (uint32_t i = 0; i < 2 * COUNT(depths); i++) {
 		enum lull_rest_depth depth = depths[i % 2];
 		struct lull_sim_config config = waiting(depth, 5 * MS);
 		struct lull_sim_result result;
@@ -94,13 +87,11 @@ rest__ends_with_the_packet(void **state)
 	}
 }
 
-static void
-rest__ends_by_timer_when_nothing_comes(void **state)
+TEST(rest__ends_by_timer_when_nothing_comes)
 {
 	static const enum lull_rest_depth depths[] = { LULL_REST_MONITOR, LULL_REST_INTERRUPT };
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(depths); i++) {
+	for (size_t i = 0; i < COUNT(depths); i++) {
 		struct lull_sim_config config = waiting(depths[i], 400 * US);
 		struct lull_sim_result result;
 
@@ -114,15 +105,13 @@ rest__ends_by_timer_when_nothing_comes(void **state)
 }
 
 /* Each way of resting is late by its own figure, and its limit holds whatever a packet does. */
-static void
-rest__ends_as_late_as_its_way_is(void **state)
+TEST(rest__ends_as_late_as_its_way_is)
 {
 	const struct lull_sim_curve late = { 1, { { 0, 30 * US } } };
 	const struct lull_sim_curve very_late = { 1, { { 0, 3 * MS } } };
 	struct lull_sim_config config = waiting(LULL_REST_INTERRUPT, 5 * MS);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.machine.interrupt = late;
 	stand_run(&config, &result);
 	assert_int_equal(result.latency.max, 30 * US + 100 + 150);
@@ -143,26 +132,22 @@ rest__ends_as_late_as_its_way_is(void **state)
 }
 
 /* A packet that came during the turn before does not wait for the next one. */
-static void
-rest__ends_at_once_when_a_packet_is_there(void **state)
+TEST(rest__ends_at_once_when_a_packet_is_there)
 {
 	struct lull_sim_config config = waiting(LULL_REST_INTERRUPT, 5 * MS);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.machine.turn_ns = 300 * US; /* a third of the packets come during turns */
 	stand_run(&config, &result);
 	assert_in_range(result.delivered, 98, 100);
 	assert_true(result.latency.max <= 2 * 300 * US + 2 * US);
 }
 
-static void
-rest__pause_keeps_the_core(void **state)
+TEST(rest__pause_keeps_the_core)
 {
 	struct lull_sim_config config = waiting(LULL_REST_PAUSE, 5 * US);
 	struct lull_sim_result result;
 
-	(void)state;
 	stand_run(&config, &result);
 	assert_int_equal(result.cpu_ns, result.time_ns);
 	assert_int_equal(lull_sim_wakes(&result), 0);
@@ -171,13 +156,11 @@ rest__pause_keeps_the_core(void **state)
 	assert_true(result.latency.max <= 5 * US + 100 + 100 + 150);
 }
 
-static void
-rest__sleep_ends_late_by_the_curve(void **state)
+TEST(rest__sleep_ends_late_by_the_curve)
 {
 	struct lull_sim_config config = waiting(LULL_REST_SLEEP, 50 * US);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.machine.overshoot =
 		(struct lull_sim_curve){ 2, { { 0, 1000 }, { LULL_SIM_PPB, 3000 } } };
 	stand_run(&config, &result);
@@ -188,8 +171,7 @@ rest__sleep_ends_late_by_the_curve(void **state)
 }
 
 /* virtio ends a burst of more than four at a multiple of four: packets stay behind. */
-static void
-burst__ends_where_the_driver_rounds(void **state)
+TEST(burst__ends_where_the_driver_rounds)
 {
 	static const uint16_t wanted[] = { 32, 4, 3, 0 };
 	static uint64_t times_ns[39];
@@ -199,11 +181,10 @@ burst__ends_where_the_driver_rounds(void **state)
 	static struct stand_bench bench;
 	struct lull_sim_thread *thread;
 
-	(void)state;
 	stand_bench_init(&bench);
 	thread = stand_bench_add(&bench, "spin", &limits, &trace);
 	thread->round_pkts = 4;
-	for (size_t i = 0; i < STAND_COUNT(wanted); i++) {
+	for (size_t i = 0; i < COUNT(wanted); i++) {
 		assert_int_equal(lull_sim_thread_turn(thread), 0);
 		assert_int_equal(thread->queue_pkts[0], wanted[i]);
 	}
@@ -257,14 +238,12 @@ sender_end(struct sender *sender)
 }
 
 /* What leaves is what came, in that order, a frame time apart at least. */
-static void
-send__keeps_order(void **state)
+TEST(send__keeps_order)
 {
 	static struct sender sender;
 	const struct lull_sim_pkt *pkt;
 	uint64_t before_ns = 0;
 
-	(void)state;
 	sender_begin(&sender, 12, UINT64_MAX / 4);
 	lull_sim_schedule_begin(&sender.bench.schedule, sender.bench.threads, 1);
 	assert_int_equal(lull_sim_schedule_run(&sender.bench.schedule, 10 * MS), 0);
@@ -281,15 +260,13 @@ send__keeps_order(void **state)
 }
 
 /* It rests when its ring had nothing for it, and waits where the link is behind. */
-static void
-send__rests_only_when_empty_and_waits_for_the_link(void **state)
+TEST(send__rests_only_when_empty_and_waits_for_the_link)
 {
 	static struct sender sender;
 	const uint64_t room_ps = 10000000; /* 10 us */
 	struct lull_sim_thread *thread;
 	uint64_t rests = 0, turn_ns;
 
-	(void)state;
 	sender_begin(&sender, 13, room_ps);
 	thread = sender.thread;
 	while (thread->now_ns < 10 * MS) {
@@ -309,22 +286,4 @@ send__rests_only_when_empty_and_waits_for_the_link(void **state)
 	assert_true(rests > 20);
 	assert_int_equal(thread->stats.delivered, PACKETS);
 	sender_end(&sender);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rest__ends_with_the_packet),
-		cmocka_unit_test(rest__ends_by_timer_when_nothing_comes),
-		cmocka_unit_test(rest__ends_as_late_as_its_way_is),
-		cmocka_unit_test(rest__ends_at_once_when_a_packet_is_there),
-		cmocka_unit_test(rest__pause_keeps_the_core),
-		cmocka_unit_test(rest__sleep_ends_late_by_the_curve),
-		cmocka_unit_test(burst__ends_where_the_driver_rounds),
-		cmocka_unit_test(send__keeps_order),
-		cmocka_unit_test(send__rests_only_when_empty_and_waits_for_the_link),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

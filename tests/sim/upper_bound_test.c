@@ -4,12 +4,7 @@
  * machines do: bursts that are short although packets are left, interrupts and writes to the ring
  * that wake a thread late.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "case.h"
 
 #include "stand.h"
 
@@ -47,7 +42,7 @@ bound_holds(const struct lull_sim_result *result)
 {
 	static const double percents[] = { 50, 90, 99, 99.9 };
 
-	for (size_t i = 0; i < STAND_COUNT(percents); i++)
+	for (size_t i = 0; i < COUNT(percents); i++)
 		/* a bin of the histogram is up to 1.6 % wide */
 		if (waited_ns(result, percents[i]) > bound_ns(result, percents[i]) * 1.017)
 			return false;
@@ -70,15 +65,13 @@ print(const char *words, double pps, const struct lull_sim_result *result)
 
 static const double loads_pps[] = { 3e4, 3e5, 3e6, 1e7 };
 
-static void
-short_burst__that_leaves_packets_does_not_end_the_wait(void **state)
+TEST(short_burst__that_leaves_packets_does_not_end_the_wait)
 {
 	static struct lull_sim_result result;
 	static const uint32_t queues[] = { 1, 4 };
 
-	(void)state;
-	for (size_t q = 0; q < STAND_COUNT(queues); q++)
-		for (size_t i = 0; i < STAND_COUNT(loads_pps); i++) {
+	for (size_t q = 0; q < COUNT(queues); q++)
+		for (size_t i = 0; i < COUNT(loads_pps); i++) {
 			struct lull_sim_config config =
 				config_of(LULL_ARRIVAL_POISSON, loads_pps[i]);
 
@@ -95,14 +88,12 @@ short_burst__that_leaves_packets_does_not_end_the_wait(void **state)
 }
 
 /* The same world, and a loop that takes a short burst for the last one. */
-static void
-short_burst__breaks_who_trusts_it(void **state)
+TEST(short_burst__breaks_who_trusts_it)
 {
 	static struct lull_sim_result result;
 	bool broken = false;
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(loads_pps); i++) {
+	for (size_t i = 0; i < COUNT(loads_pps); i++) {
 		struct lull_sim_config config = config_of(LULL_ARRIVAL_POISSON, loads_pps[i]);
 
 		config.round_pkts = 4;
@@ -147,7 +138,7 @@ event_try(enum lull_rest_depth depth, const struct lull_sim_curve *late, const c
 {
 	static struct lull_sim_result result;
 
-	for (size_t i = 0; i < STAND_COUNT(event_pps); i++) {
+	for (size_t i = 0; i < COUNT(event_pps); i++) {
 		struct lull_sim_config config = event_config(depth, late, event_pps[i]);
 		uint64_t objective_ns = config.policy[LULL_SIM_SIDE_RECEIVE].limits.latency_ns;
 
@@ -164,17 +155,14 @@ event_try(enum lull_rest_depth depth, const struct lull_sim_curve *late, const c
 }
 
 /* Moderation of 20 us: waiting for interrupts is cheap, and the bound knows how late they are. */
-static void
-interrupt__is_measured_and_used(void **state)
+TEST(interrupt__is_measured_and_used)
 {
 	const struct lull_sim_curve late = { 2, { { 0, 10 * US }, { LULL_SIM_PPB, 30 * US } } };
 
-	(void)state;
 	event_try(LULL_REST_INTERRUPT, &late, "interrupts 10 to 30 us late", true);
 }
 
-static void
-interrupt__that_is_late_is_not_waited_for(void **state)
+TEST(interrupt__that_is_late_is_not_waited_for)
 {
 	const struct lull_sim_curve late = { 1, { { 0, 2 * MS } } };
 	/* one in thirty only: moderation as the load has it, or a deep idle state */
@@ -182,50 +170,30 @@ interrupt__that_is_late_is_not_waited_for(void **state)
 		3, { { 0, 10 * US }, { 966000000, 12 * US }, { 967000000, 2 * MS } }
 	};
 
-	(void)state;
 	event_try(LULL_REST_INTERRUPT, &late, "interrupts 2 ms late", false);
 	event_try(LULL_REST_INTERRUPT, &some, "one interrupt in thirty 2 ms late", false);
 }
 
-static void
-monitor__that_is_late_is_bounded(void **state)
+TEST(monitor__that_is_late_is_bounded)
 {
 	const struct lull_sim_curve early = { 1, { { 0, 500 } } };
 	const struct lull_sim_curve late = { 1, { { 0, 2 * MS } } };
 
-	(void)state;
 	event_try(LULL_REST_MONITOR, &early, "writes 0.5 us late", true);
 	event_try(LULL_REST_MONITOR, &late, "writes 2 ms late", false);
 }
 
 /* Timers that are late by anything up to three quarters of the objective. */
-static void
-timer__that_is_late_is_bounded(void **state)
+TEST(timer__that_is_late_is_bounded)
 {
 	const struct lull_sim_curve late = { 2, { { 0, 20 * US }, { LULL_SIM_PPB, 150 * US } } };
 	static struct lull_sim_result result;
 	struct lull_sim_config config = config_of(LULL_ARRIVAL_POISSON, 3e5);
 
-	(void)state;
 	config.machine.overshoot = late;
 	config.ring_pkts = 4096;
 	stand_run(&config, &result);
 	print("timers 20 to 150 us late", 3e5, &result);
 	assert_true(bound_holds(&result));
 	assert_true(result.looks_feasible == 0 || waited_ns(&result, 99) <= OBJECTIVE_NS);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(short_burst__that_leaves_packets_does_not_end_the_wait),
-		cmocka_unit_test(short_burst__breaks_who_trusts_it),
-		cmocka_unit_test(interrupt__is_measured_and_used),
-		cmocka_unit_test(interrupt__that_is_late_is_not_waited_for),
-		cmocka_unit_test(monitor__that_is_late_is_bounded),
-		cmocka_unit_test(timer__that_is_late_is_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

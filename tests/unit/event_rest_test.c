@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "case.h"
 
 #include "idle/event_rest.h"
 
@@ -54,10 +50,8 @@ fits(void)
 	return lull_event_fits(&stand.view, LULL_REST_INTERRUPT);
 }
 
-static void
-late_ns__is_the_word_and_the_wakeup(void **state)
+TEST(late_ns__is_the_word_and_the_wakeup)
 {
-	(void)state;
 	begin(LULL_EVENT_READY - 1, 20 * US);
 	assert_int_equal(lull_event_late_ns(&stand.view, LULL_REST_INTERRUPT, 100), UINT64_MAX);
 	begin(LULL_EVENT_READY, 20 * US);
@@ -72,10 +66,8 @@ late_ns__is_the_word_and_the_wakeup(void **state)
 }
 
 /* A ring of 1024 at 10 Mpps holds 99 us less the burst. */
-static void
-fits__the_objective_and_the_ring(void **state)
+TEST(fits__the_objective_and_the_ring)
 {
-	(void)state;
 	begin(LULL_EVENT_READY, 20 * US);
 	assert_true(fits());
 	assert_int_equal(lull_event_limit_ns(&stand.view, LULL_REST_INTERRUPT, 50 * US),
@@ -97,10 +89,8 @@ fits__the_objective_and_the_ring(void **state)
 }
 
 /* Learned arrivals are at least 1 Mpps, which fill a ring of 1024 in a millisecond. */
-static void
-fits__what_was_learned(void **state)
+TEST(fits__what_was_learned)
 {
-	(void)state;
 	begin(LULL_EVENT_READY, 1200 * US);
 	stand.limits.envelope = LULL_ENVELOPE_LEARNED;
 	stand.limits.latency_ns = 5000 * US;
@@ -110,15 +100,13 @@ fits__what_was_learned(void **state)
 }
 
 /* Watching takes the core: seldom, and more so when it is known. */
-static void
-watch__is_seldom(void **state)
+TEST(watch__is_seldom)
 {
 	for (int known = 0; known < 2; known++) {
 		struct lull_event_rest event = { .view = &stand.view };
 		struct lull_wake wake = { .begin_ns = 1000 * US, .end_ns = 1100 * US };
 		uint64_t pause_ns = known == 1 ? 25600 * US : 1600 * US;
 
-		(void)state;
 		begin(known == 1 ? LULL_EVENT_READY : 0, 20 * US);
 		wake.rest = lull_event_watch(&event, 1000 * US, 100 * US);
 		assert_int_equal(wake.rest.depth, LULL_REST_INTERRUPT);
@@ -136,17 +124,4 @@ watch__is_seldom(void **state)
 		assert_int_equal(lull_event_watch(&event, LULL_NS_PER_S, 100 * US).depth,
 				 LULL_REST_NONE);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(late_ns__is_the_word_and_the_wakeup),
-		cmocka_unit_test(fits__the_objective_and_the_ring),
-		cmocka_unit_test(fits__what_was_learned),
-		cmocka_unit_test(watch__is_seldom),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "case.h"
 
 #include "idle/pace.h"
 
@@ -23,25 +19,21 @@ seen(uint64_t pkts, uint64_t pkt_ns, uint32_t count)
 	return pace;
 }
 
-static void
-full_ns__is_not_known_without_packets(void **state)
+TEST(full_ns__is_not_known_without_packets)
 {
 	struct lull_pace pace = { .queue_count = QUEUES };
 
-	(void)state;
 	lull_pace_empty(&pace, EMPTY_NS);
 	assert_int_equal(lull_pace_full_ns(&pace, 32), 0);
 	assert_false(lull_pace_outrun(&pace, 32, 14880952));
 }
 
 /* From one packet, from a burst, from more than all bursts: the same line. */
-static void
-full_ns__is_a_burst_of_each_queue(void **state)
+TEST(full_ns__is_a_burst_of_each_queue)
 {
 	static const uint64_t pkts[] = { 1, 3, 32, 200, 512, 1500 };
 
-	(void)state;
-	for (size_t i = 0; i < sizeof(pkts) / sizeof(pkts[0]); i++) {
+	for (size_t i = 0; i < COUNT(pkts); i++) {
 		struct lull_pace pace = seen(pkts[i], 30, 500);
 		uint64_t want_ns = EMPTY_NS + (pkts[i] > 512 ? pkts[i] : 512) * 30;
 
@@ -55,13 +47,11 @@ full_ns__is_a_burst_of_each_queue(void **state)
 }
 
 /* One that took longer counts for a while, one that was held up for milliseconds not in full. */
-static void
-full_ns__remembers_long_ones(void **state)
+TEST(full_ns__remembers_long_ones)
 {
 	struct lull_pace pace = seen(512, 30, 500);
 	uint64_t usual_ns = lull_pace_full_ns(&pace, 32), long_ns;
 
-	(void)state;
 	for (uint32_t i = 0; i < 8; i++)
 		lull_pace_busy(&pace, 2 * usual_ns, 512, true);
 	long_ns = lull_pace_full_ns(&pace, 32);
@@ -77,12 +67,10 @@ full_ns__remembers_long_ones(void **state)
 }
 
 /* A burst of 32 takes 700 + 32 x 30 ns: 19.3 Mpps. */
-static void
-outrun__is_measured(void **state)
+TEST(outrun__is_measured)
 {
 	struct lull_pace pace = seen(32, 30, 20);
 
-	(void)state;
 	assert_false(lull_pace_outrun(&pace, 32, 19000000));
 	assert_true(lull_pace_outrun(&pace, 32, 21500000));
 	/* packets of many queues, none of which had a backlog, tell nothing, and neither do few */
@@ -98,12 +86,10 @@ outrun__is_measured(void **state)
 }
 
 /* Polled for nothing, a queue costs time as well: 64 of them make a loop too slow for a burst. */
-static void
-outrun__counts_queues_that_give_nothing(void **state)
+TEST(outrun__counts_queues_that_give_nothing)
 {
 	struct lull_pace pace = { .queue_count = 64 };
 
-	(void)state;
 	for (uint32_t i = 0; i < 20; i++) {
 		lull_pace_empty(&pace, 2600);
 		lull_pace_busy(&pace, 2600 + 32 * 30, 32, true);
@@ -116,18 +102,4 @@ outrun__counts_queues_that_give_nothing(void **state)
 		lull_pace_empty(&pace, 2600);
 	assert_true(lull_pace_outrun(&pace, 32, 14880952));
 	assert_false(lull_pace_outrun(&pace, 32, 11000000));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(full_ns__is_not_known_without_packets),
-		cmocka_unit_test(full_ns__is_a_burst_of_each_queue),
-		cmocka_unit_test(full_ns__remembers_long_ones),
-		cmocka_unit_test(outrun__is_measured),
-		cmocka_unit_test(outrun__counts_queues_that_give_nothing),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
