@@ -182,30 +182,6 @@ TEST(interrupt__a_command_ends_the_rest)
 	lull_loop_destroy(loop);
 }
 
-/* What the recheck receives is the next turn's, not lost: no thread, every step by hand. */
-TEST(recheck__keeps_what_it_received)
-{
-	const struct lull_loop_queue queue = { virtio.port_id, 0 };
-	struct rte_mbuf *pkt = stand_frame(stand_pool(), 1);
-	static struct lull_rest_device device;
-	uint64_t begin_ns = lull_clock_ns();
-
-	lull_rest_device_init(&device, &queue, 1, 32);
-	assert_int_equal(lull_rest_interrupt.probe(&device), 0);
-	STAND_WAIT(rte_eth_tx_burst(vhost.port_id, 0, &pkt, 1) == 1);
-	/* The packet came before the rest; without the recheck this would take a minute. */
-	assert_int_equal(lull_rest_interrupt.run(&device, 60 * LULL_NS_PER_S), LULL_WAKE_PACKET);
-	assert_true(lull_clock_ns() - begin_ns < 59 * LULL_NS_PER_S);
-	assert_int_equal(device.stash_count, 1);
-	assert_int_equal(stand_take(device.stash[0], false), 1);
-	device.stash_count = 0;
-	/* And with nothing there it does wait. */
-	assert_int_equal(lull_rest_interrupt.run(&device, LULL_NS_PER_MS), LULL_WAKE_TIMER);
-	lull_rest_device_kick(&device);
-	assert_int_equal(lull_rest_interrupt.run(&device, 60 * LULL_NS_PER_S), LULL_WAKE_KICK);
-	lull_rest_device_fini(&device);
-}
-
 static void *
 send_later(void *arg)
 {
