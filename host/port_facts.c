@@ -15,8 +15,8 @@
 #define WIRE_BITS_MIN (84 * 8) /* 64 bytes, preamble and gap */
 
 /*
- * What is known of drivers, read in DPDK 22.11 to 25.11 (drivers/net/<name>/). A short burst empties
- * the ring ("exact") where the driver looks at the ring itself until there is nothing more:
+ * What is known of drivers, read in DPDK 22.11 to 25.11 (drivers/net/<name>/). A burst that is
+ * short empties the ring ("exact") where the driver looks until there is nothing more:
  *
  * driver     | short burst          | ring                | info_get | queue_count | stats_get
  * -----------|----------------------|---------------------|----------|-------------|--------------

@@ -95,7 +95,7 @@ struct lull_port {
 	uint32_t link_mbps; /**< 0: unknown */
 	bool hardware;      /**< the link rate means something: a PCI device with a link speed */
 	bool interrupt;     /**< Rx interrupts granted */
-	/** A short burst may leave packets in the ring; a port that tells nothing counts as such. */
+	/** A short burst may leave packets in the ring; true where nobody knows. */
 	bool short_leaves;
 };
 /**

@@ -155,7 +155,7 @@ TEST(turn_pkts__bounds_a_whole_iteration)
 	/* too slow for the rate: nothing says that it takes only the bursts */
 	pace = sixteen(100);
 	assert_true(lull_bound_turn_pkts(&usual, &pace, 14880952) > 700);
-	/* a few dear packets seen: more than the bursts, which a loop that keeps up does not take */
+	/* a few dear packets seen: more than the bursts, which is all a fast loop takes */
 	pace = (struct lull_pace){ .queue_count = 16 };
 	lull_pace_empty(&pace, 700);
 	lull_pace_busy(&pace, 700 + 3 * 200, 3, false);

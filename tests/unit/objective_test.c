@@ -213,7 +213,7 @@ TEST(plan__monitor_takes_over_where_offered_and_interrupts_once_measured)
 	assert_int_equal(world.verdict.depth, LULL_REST_MONITOR);
 	world_end(&world);
 
-	/* With interrupts on offer, of which nobody knows how late they are: not while packets come,
+	/* With interrupts on offer, and nobody knows how late: not while packets come,
 	 * and once nothing comes at all. */
 	config = usual;
 	config.pps = 100;
