@@ -115,8 +115,10 @@ explain_ring_pkts(const struct lull_verdict *verdict, const struct lull_idle_lim
 		  uint64_t late_ns)
 {
 	uint64_t rest_ns = verdict->break_even_ns + late_ns;
+	uint64_t turn_pkts =
+		(uint64_t)((double)verdict->turn_ns * (double)verdict->pps_max / 1e9) + 1;
 	uint64_t need_pkts = (uint64_t)((double)rest_ns * (double)verdict->pps_max / 1e9) +
-			     limits->held_pkts + limits->burst_pkts + 1;
+			     limits->held_pkts + LULL_MAX(turn_pkts, limits->burst_pkts) + 1;
 	uint64_t ring_pkts = 64;
 
 	while (ring_pkts < need_pkts)
@@ -144,12 +146,29 @@ explain_ring_remedy(struct text *text, const struct lull_verdict *verdict,
 	text_add(text, " or choose loss=tolerate");
 }
 
+/* Polling would not keep up with that rate for long either. */
+static void
+explain_outrun(struct text *text, const struct lull_verdict *verdict)
+{
+	text_add(text, "packets at ");
+	text_add_rate(text, verdict->pps_max);
+	text_add(text,
+		 " come faster than this loop takes them: of a burst that polling just keeps, "
+		 "resting loses some; ");
+	text_add(text, "%s; state a lower pps-max or choose loss=tolerate",
+		 explain_fallback(verdict->depth));
+}
+
 static void
 explain_ring(struct text *text, const struct lull_verdict *verdict,
 	     const struct lull_idle_limits *limits)
 {
 	uint64_t room_pkts = limits->ring_pkts - limits->held_pkts;
 
+	if (verdict->outrun) {
+		explain_outrun(text, verdict);
+		return;
+	}
 	text_add(text, "the ring of %" PRIu32 " packets fills in ", limits->ring_pkts);
 	text_add_time(text,
 		      (uint64_t)((double)room_pkts * 1e9 / (double)LULL_MAX(verdict->pps_max, 1)));

@@ -14,24 +14,79 @@
 
 #define WIRE_BITS_MIN (84 * 8) /* 64 bytes, preamble and gap */
 
+/*
+ * What is known of drivers, read in DPDK 22.11 to 25.11 (drivers/net/<name>/). A burst that is
+ * short empties the ring ("exact") where the driver looks until there is nothing more:
+ *
+ * driver     | short burst          | ring                | info_get | queue_count | stats_get
+ * -----------|----------------------|---------------------|----------|-------------|--------------
+ * af_packet  | exact: stops at a    | framecnt frames     | no       | no          | sums of the
+ *            | frame of the kernel  | (rte_eth_af_packet) |          |             | queues; losses
+ *            |                      |                     |          |             | by socket
+ * memif      | exact: all slots of  | 2^rsize             | no       | no          | sums
+ *            | the ring             | (rte_eth_memif.c)   |          |             |
+ * ring       | exact: rte_ring      | the ring's, which   | no       | no          | sums, misses
+ *            |                      | others make         |          |             | none
+ * null       | exact: always full   | none                | no       | no          | sums
+ * tap        | exact: reads until   | tx_queue_len of the | no       | no          | sums
+ *            | EAGAIN (rte_eth_tap) | interface           |          |             |
+ * vhost      | exact: as many as    | the other side's    | no       | yes; a guest| sums
+ *            | are on offer         |                     |          | gone logs   |
+ * virtio,    | leaves: of more than | PCI: the device's,  | no       | no          | sums; no
+ * virtio_user| 4 it ends at a cache | whatever was asked; |          |             | misses, the
+ *            | line of descriptors, | fewer asked for     |          |             | device does
+ *            | of 64 at most        | count; QEMU has 256 |          |             | not tell
+ *            | (virtio_rxtx.c)      | user: queue_size    |          |             |
+ * af_xdp     | leaves: what came    | 2048, of the socket | no       | no          | sums, and a
+ *            | after its last look  | (rte_eth_af_xdp.c)  |          |             | getsockopt
+ * i40e, ice, | leaves: hands out    | as asked            | yes, with| yes, 4 at a | 60 registers
+ * ixgbe      | what an earlier look |                     | rearm    | time        |
+ *            | has staged           |                     | threshold|             |
+ * iavf       | likewise             | as asked            | yes      | yes         | admin queue,
+ *            |                      |                     |          |             | steps of 1 ms
+ *
+ * A driver that has no row counts as one that leaves packets.
+ */
 struct port_driver {
 	const char *name;
 	const char *argument; /* device argument that sets the ring, NULL: none does */
-	uint32_t otherwise;   /* the driver's default */
+	uint32_t otherwise;   /* the driver's default; 0: what was asked for */
 	bool log2;            /* the argument is an exponent */
 	bool kernel_queue;    /* the ring is the interface's queue in the kernel */
+	bool asked_counts;    /* fewer descriptors asked for are fewer */
+	bool exact;           /* a short burst means that the ring was empty */
 };
 
 static const struct port_driver port_drivers[] = {
-	{ .name = "net_af_packet", .argument = "framecnt", .otherwise = 512 },
-	{ .name = "net_memif", .argument = "rsize", .otherwise = 10, .log2 = true },
+	{ .name = "net_af_packet", .argument = "framecnt", .otherwise = 512, .exact = true },
+	{ .name = "net_memif", .argument = "rsize", .otherwise = 10, .log2 = true, .exact = true },
 	{ .name = "net_virtio_user", .argument = "queue_size", .otherwise = 256 },
+	{ .name = "net_virtio", .otherwise = 256, .asked_counts = true },
 	/* The other side chooses; nearly all choose 256. */
-	{ .name = "net_vhost", .otherwise = 256 },
-	{ .name = "net_ring", .otherwise = 1023 },
-	{ .name = "net_tap", .otherwise = 500, .kernel_queue = true },
+	{ .name = "net_vhost", .otherwise = 256, .exact = true },
+	{ .name = "net_ring", .otherwise = 1023, .exact = true },
+	{ .name = "net_tap", .otherwise = 500, .kernel_queue = true, .exact = true },
+	{ .name = "net_null", .exact = true },
 	{ .name = NULL },
 };
+
+/* NULL: not known. */
+static const struct port_driver *
+driver_find(const char *name)
+{
+	for (const struct port_driver *known = port_drivers; known->name != NULL; known++)
+		if (strcmp(known->name, name) == 0)
+			return known;
+	return NULL;
+}
+
+bool
+lull_port_driver_short_leaves(const struct lull_port_driver *driver)
+{
+	const struct port_driver *known = driver_find(driver->name);
+
+	return known == NULL || !known->exact;
+}
 
 uint32_t
 lull_port_driver_argument(const char *args, const char *key, uint32_t otherwise)
@@ -77,22 +132,21 @@ lull_port_driver_hardware(const struct lull_port_driver *driver)
 }
 
 uint32_t
-lull_port_driver_ring(const struct lull_port_driver *driver)
+lull_port_driver_ring(const struct lull_port_driver *driver, uint32_t asked_pkts)
 {
-	for (const struct port_driver *known = port_drivers; known->name != NULL; known++) {
-		uint32_t ring_pkts;
+	const struct port_driver *known = driver_find(driver->name);
+	uint32_t ring_pkts;
 
-		if (strcmp(known->name, driver->name) != 0)
-			continue;
-		if (known->kernel_queue)
-			return driver_kernel_queue(driver->if_index, known->otherwise);
-		if (known->argument == NULL)
-			return known->otherwise;
-		ring_pkts =
-			lull_port_driver_argument(driver->args, known->argument, known->otherwise);
-		return known->log2 ? 1u << LULL_MIN(ring_pkts, 20u) : ring_pkts;
-	}
-	return 0;
+	if (known == NULL || known->otherwise == 0)
+		return 0;
+	if (known->kernel_queue)
+		return driver_kernel_queue(driver->if_index, known->otherwise);
+	if (known->asked_counts && asked_pkts > 0)
+		return LULL_MIN(asked_pkts, known->otherwise);
+	if (known->argument == NULL)
+		return known->otherwise;
+	ring_pkts = lull_port_driver_argument(driver->args, known->argument, known->otherwise);
+	return known->log2 ? 1u << LULL_MIN(ring_pkts, 20u) : ring_pkts;
 }
 
 uint64_t
@@ -108,14 +162,17 @@ lull_port_facts(const struct lull_port_driver *driver, const struct lull_port_an
 {
 	*facts = (struct lull_ring_facts){
 		.count = 1,
-		.ring_pkts = lull_port_driver_ring(driver),
+		.ring_pkts = lull_port_driver_ring(driver, answer->asked_pkts),
 		.link_pps = lull_link_pps(answer->link_mbps),
+		.short_leaves = lull_port_driver_short_leaves(driver),
 	};
 	if (lull_port_driver_hardware(driver))
 		facts->hardware_pps = facts->link_pps;
 	if (facts->ring_pkts != 0)
 		return;
 	facts->ring_pkts = answer->desc_pkts != 0 ? answer->desc_pkts : answer->otherwise_pkts;
+	if (facts->ring_pkts == 0)
+		facts->ring_pkts = LULL_PORT_RING_LEAST;
 	if (answer->rearm_pkts < answer->desc_pkts)
 		facts->held_pkts = answer->rearm_pkts;
 }

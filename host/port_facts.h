@@ -26,9 +26,16 @@ struct lull_port_driver {
 /** What the driver told of an Rx queue and its link; 0: nothing. */
 struct lull_port_answer {
 	uint32_t desc_pkts, rearm_pkts;
-	uint32_t otherwise_pkts; /**< descriptors if nobody tells */
+	uint32_t otherwise_pkts; /**< descriptors if nobody tells; 0: LULL_PORT_RING_LEAST */
+	uint32_t asked_pkts;     /**< descriptors that the program asked for; 0: not known */
 	uint32_t link_mbps;
 };
+
+/**
+ * Descriptors of a ring of which nobody tells anything: the smallest that is common. A guess that
+ * is too large loses packets, one that is too small rests less.
+ */
+#define LULL_PORT_RING_LEAST 256
 
 /** Facts of one ring. */
 void lull_port_facts(const struct lull_port_driver *driver, const struct lull_port_answer *answer,
@@ -36,8 +43,14 @@ void lull_port_facts(const struct lull_port_driver *driver, const struct lull_po
 /**
  * Packets the Rx ring of a virtual driver holds, from its arguments or the
  * kernel; 0 when this driver goes by the descriptors asked for.
+ * @param asked_pkts  these, which some drivers go by where they have more; 0: not known
  */
-uint32_t lull_port_driver_ring(const struct lull_port_driver *driver);
+uint32_t lull_port_driver_ring(const struct lull_port_driver *driver, uint32_t asked_pkts);
+/**
+ * May a burst that is shorter than asked for leave packets in the ring? True for a driver that is
+ * not known: its ring is empty after a burst of none, and not before.
+ */
+bool lull_port_driver_short_leaves(const struct lull_port_driver *driver);
 /** Does its link rate limit what arrives? */
 bool lull_port_driver_hardware(const struct lull_port_driver *driver);
 /** Value of "key=<number>" in comma-separated device arguments, else @p otherwise. */

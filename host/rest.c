@@ -34,8 +34,12 @@ lull_rest_run(const struct lull_rest_way *way, void *context, const struct lull_
 	uint64_t cpu_begin_ns = measured ? rest_cpu_ns() : 0;
 
 	wake->rest = *rest;
+	wake->packet_ns = 0;
 	wake->begin_ns = lull_clock_ns();
-	wake->reason = way->run(context, rest->limit_ns);
+	if (rest->watch && way->watch != NULL)
+		wake->reason = way->watch(context, rest->limit_ns, &wake->packet_ns);
+	else
+		wake->reason = way->run(context, rest->limit_ns);
 	wake->end_ns = lull_clock_ns();
 	/* 0 means "not measured", so a rest that costs nothing counts as 1 ns. */
 	wake->cpu_ns = measured ? LULL_MAX(rest_cpu_ns() - cpu_begin_ns, 1) : 0;

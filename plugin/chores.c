@@ -38,7 +38,8 @@ change_same(const struct lull_idle_limits *a, const struct lull_idle_limits *b)
 	       a->loss == b->loss && a->rest_ns_max == b->rest_ns_max && a->rest_ns == b->rest_ns &&
 	       a->ring_pkts == b->ring_pkts && a->held_pkts == b->held_pkts &&
 	       a->envelope == b->envelope && a->pps_max == b->pps_max &&
-	       a->burst_pkts == b->burst_pkts && a->kalman.step_ns == b->kalman.step_ns &&
+	       a->burst_pkts == b->burst_pkts && a->short_leaves == b->short_leaves &&
+	       a->kalman.step_ns == b->kalman.step_ns &&
 	       a->kalman.window_ns == b->kalman.window_ns &&
 	       a->kalman.tolerance_ppm == b->kalman.tolerance_ppm &&
 	       a->kalman.row_bytes == b->kalman.row_bytes && a->kalman.layout == b->kalman.layout;

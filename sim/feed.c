@@ -41,7 +41,8 @@ feed_advance(struct lull_sim_feed *feed)
 		feed->next_ns = UINT64_MAX;
 		return;
 	}
-	if (burst_ns < ready_ns) {
+	feed->next_in_burst = burst_ns < ready_ns;
+	if (feed->next_in_burst) {
 		ready_ns = burst_ns;
 		feed->next_bytes = lull_arrival_take(feed->bursts);
 	} else {
@@ -84,12 +85,41 @@ feed_fill_closed(struct lull_sim_feed *feed, struct lull_sim_ring *ring, uint64_
 
 /* ---- several rings, or packets that a thread sends ---- */
 
+/* A ring by chance, by its weight where rings have any. */
+static uint32_t
+feed_draw_ring(struct lull_sim_feed *feed)
+{
+	uint64_t place;
+	uint32_t index = 0;
+
+	if (feed->ring_count == 1)
+		return 0;
+	if (feed->weight_sum == 0)
+		return (uint32_t)lull_prng_below(&feed->spread, feed->ring_count);
+	place = lull_prng_below(&feed->spread, feed->weight_sum);
+	while (place >= feed->weights[index])
+		place -= feed->weights[index++];
+	return index;
+}
+
+/* The ring of the next packet. */
+static uint32_t
+feed_next_ring(struct lull_sim_feed *feed)
+{
+	if (!feed->next_in_burst || feed->ring_count == 1)
+		return feed_draw_ring(feed);
+	if (feed->burst_left == 0) {
+		feed->burst_left = feed->burst_pkts;
+		feed->burst_ring = (uint32_t)lull_prng_below(&feed->spread, feed->ring_count);
+	}
+	feed->burst_left--;
+	return feed->burst_ring;
+}
+
 static int
 feed_pull_one(struct lull_sim_feed *feed)
 {
-	uint32_t index = feed->ring_count > 1 ?
-				 (uint32_t)lull_prng_below(&feed->spread, feed->ring_count) :
-				 0;
+	uint32_t index = feed_next_ring(feed);
 	int rc = lull_sim_ring_send(feed->rings[index], feed->next_ns, feed->next_bytes);
 
 	feed_advance(feed);

@@ -5,8 +5,9 @@
  *
  * A source (an arrival process, or the times of a capture; bursts at line rate
  * may come in between) behind a link, spread over rings by a random hash as
- * RSS would; or nothing of its own, when a thread sends to the rings. A closed
- * feed is a producer that waits while its ring is full.
+ * RSS would, evenly or by weights; or nothing of its own, when a thread sends to
+ * the rings. A burst at line rate is one flow: all of it goes to one ring, drawn
+ * anew each time. A closed feed is a producer that waits while its ring is full.
  */
 #ifndef LULL_SIM_FEED_H
 #define LULL_SIM_FEED_H
@@ -31,11 +32,17 @@ struct lull_sim_feed {
 	struct lull_sim_trace trace;
 	uint64_t trace_index;
 	struct lull_arrival *bursts; /* line bursts, NULL: none */
+	uint32_t burst_pkts;         /* of each */
+	uint32_t burst_left;         /* packets that the present one still has */
+	uint32_t burst_ring;         /* where they go */
+	bool next_in_burst;          /* the next packet is one of them */
 	struct lull_sim_link link;
 	uint64_t delay_ns; /* closed: how far its producer is behind by waiting */
 	bool closed;
 	uint32_t ring_count;
 	struct lull_sim_ring **rings;
+	const uint32_t *weights; /* of the rings, all of them 0: even; borrowed */
+	uint64_t weight_sum;
 	struct lull_prng spread;
 };
 

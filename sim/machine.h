@@ -50,7 +50,12 @@ struct lull_sim_machine {
 	uint64_t rest_ns;            /**< CPU time of one sleep */
 	struct lull_sim_curve overshoot; /**< of a sleep beyond what was asked for, by quantile */
 	uint64_t event_ns;               /**< from a packet to the thread it wakes */
-	uint64_t switch_ns;              /**< to another thread of the same core */
+	/**
+	 * The same by quantile, where threads can wait for packets that way: moderation of the
+	 * interrupt or of the write, and the core's way out of its idle state. No knots: event_ns.
+	 */
+	struct lull_sim_curve interrupt, monitor;
+	uint64_t switch_ns; /**< to another thread of the same core */
 	/** What a wake-up adds to that while a busy competitor has the core, by class. */
 	struct lull_sim_curve fifo_late, fair_late;
 	uint64_t stall_every_ns, stall_ns, stall_ns_max; /**< stolen time, 0: none */

@@ -49,6 +49,8 @@ lull_sim_config_check(const struct lull_sim_config *config, struct lull_range *e
 		{ "burst", config->burst_pkts, 1, LULL_SIM_BURST_MAX },
 		{ "ring", config->ring_pkts, 1, 1u << 20 },
 		{ "held", config->held_pkts, 0, config->ring_pkts - 1 },
+		/* at least one whole group in a burst */
+		{ "round-bursts", config->round_pkts, 0, config->burst_pkts },
 		{ "public-ring", config->public_pkts, relayed ? 1 : 0, 1u << 20 },
 		{ "queues", config->queue_count, 1, queues_max },
 		{ "threads", config->thread_count, 1, threads_max },
@@ -99,6 +101,7 @@ sim_limits(const struct lull_sim_config *config, enum lull_sim_side side)
 		limits.held_pkts = 0;
 	}
 	limits.burst_pkts = config->burst_pkts;
+	limits.short_leaves = config->round_pkts > 1 && !config->trusts_short;
 	if (limits.envelope == LULL_ENVELOPE_LINK) {
 		limits.pps_max = sim_link_pps(config);
 		if (limits.pps_max == 0 || side == LULL_SIM_SIDE_SEND)
@@ -128,6 +131,10 @@ sim_source(struct lull_sim *sim)
 
 	lull_sim_feed_init(&sim->source, config->seed);
 	sim->source.trace = config->trace;
+	sim->source.burst_pkts = config->line_pkts;
+	sim->source.weights = config->queue_weights;
+	for (uint32_t i = 0; i < sim->ring_count; i++)
+		sim->source.weight_sum += config->queue_weights[i];
 	if (config->trace.count == 0) {
 		sim->arrival = calloc(1, lull_arrival_size());
 		if (sim->arrival == NULL)
@@ -168,6 +175,7 @@ sim_thread(struct lull_sim *sim, uint32_t number, enum lull_sim_side side, uint3
 	thread->ring_count = ring_count;
 	thread->rings = rings;
 	thread->burst_pkts = config->burst_pkts;
+	thread->round_pkts = config->round_pkts;
 	for (i = 0; i <= config->burst_pkts; i++)
 		thread->burst_ns[i] = lull_sim_curve_at(&machine->burst, i);
 	thread->ideal.lone_ns = machine->turn_ns + thread->burst_ns[1];
@@ -177,6 +185,9 @@ sim_thread(struct lull_sim *sim, uint32_t number, enum lull_sim_side side, uint3
 	thread->late_ppm = config->late_ppm;
 	thread->late_ns = config->late_ns;
 	lull_sim_sampler_init(&thread->sampler, &machine->overshoot, config->seed + 16 * number);
+	lull_sim_sampler_init(&thread->interrupt, &machine->interrupt,
+			      config->seed + 16 * number + 3);
+	lull_sim_sampler_init(&thread->monitor, &machine->monitor, config->seed + 16 * number + 4);
 	if (config->competitor_ppm > 0) {
 		lull_sim_sampler_init(&thread->beside_fifo, &machine->fifo_late,
 				      config->seed + 16 * number + 1);
@@ -429,6 +440,7 @@ sim_add_thread(const struct lull_sim_thread *thread, struct lull_sim_result *res
 	lull_histogram_merge(&result->latency, &stats->latency);
 	lull_histogram_merge(&result->added, &stats->added);
 	lull_histogram_merge(&result->rest, lull_idle_rest_histogram(thread->idle));
+	lull_histogram_merge(&result->wait, lull_idle_wait_histogram(thread->idle));
 }
 
 void

@@ -18,6 +18,7 @@
 #include "machine.h"
 
 #define LULL_SIM_THREADS_MAX 16
+#define LULL_SIM_WEIGHTS_MAX (LULL_SIM_THREADS_MAX * LULL_IDLE_QUEUES_MAX)
 
 enum lull_sim_path {
 	LULL_SIM_RECEIVE, /**< source -> link -> Rx rings -> threads */
@@ -44,7 +45,15 @@ struct lull_sim_config {
 	uint32_t ring_pkts, held_pkts;
 	uint32_t public_pkts; /**< public ring of the sending side */
 	uint32_t burst_pkts;  /**< 1..LULL_SIM_BURST_MAX */
+	/**
+	 * A burst of more ends at a descriptor whose number is a multiple of this, as with virtio:
+	 * it may be short although packets are left. 0 or 1: a short burst empties its ring.
+	 */
+	uint32_t round_pkts;
+	bool trusts_short;    /**< governors are not told so: for what that does */
 	uint32_t queue_count; /**< per thread, 1..LULL_IDLE_QUEUES_MAX */
+	/** Shares of the rings, each thread's after those of the one before; all 0: even. */
+	uint32_t queue_weights[LULL_SIM_WEIGHTS_MAX];
 	uint32_t thread_count, core_count;
 	uint32_t late_ppm;               /**< share of wake-ups that come late ... */
 	uint64_t late_ns;                /**< ... by this */
@@ -54,7 +63,7 @@ struct lull_sim_config {
 	uint32_t competitor_ppm;         /**< other program on each core, its share, 0: none */
 	uint64_t competitor_run_ns;      /**< CPU time of one of its runs */
 	bool fifo;                       /**< threads are of a real-time class while they rest */
-	uint64_t line_every_ns;          /**< bursts at line rate, 0: none */
+	uint64_t line_every_ns;          /**< bursts at line rate, each into one ring, 0: none */
 	uint32_t line_pkts;
 	uint64_t seed;
 	uint64_t warmup_ns;   /**< not measured */
@@ -79,6 +88,7 @@ struct lull_sim_result {
 	struct lull_histogram latency; /**< arrival at the ring to the end of its burst */
 	struct lull_histogram added;   /**< beyond an ideal polling thread, see ring.h */
 	struct lull_histogram rest;
+	struct lull_histogram wait; /**< what lull says that packets waited at most, in all */
 };
 
 struct lull_sim; /* opaque */

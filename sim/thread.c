@@ -104,6 +104,17 @@ thread_measure(struct lull_sim_thread *thread, const struct lull_sim_pkt *pkt, u
 	}
 }
 
+/* What the driver hands out of what is there. */
+static uint64_t
+thread_burst_pkts(const struct lull_sim_thread *thread, const struct lull_sim_ring *ring)
+{
+	uint64_t count = LULL_MIN(lull_sim_ring_count(ring), (uint64_t)thread->burst_pkts);
+
+	if (thread->round_pkts > 1 && count > thread->round_pkts)
+		count -= (ring->head + count) % thread->round_pkts;
+	return count;
+}
+
 /* Receive, process and send a burst of one ring; *now_ns moves to its end. */
 static int
 thread_burst(struct lull_sim_thread *thread, uint32_t index, uint64_t *now_ns)
@@ -115,7 +126,7 @@ thread_burst(struct lull_sim_thread *thread, uint32_t index, uint64_t *now_ns)
 	rc = lull_sim_feed_fill(ring->feed, ring, *now_ns);
 	if (rc != 0)
 		return rc;
-	count = LULL_MIN(lull_sim_ring_count(ring), (uint64_t)thread->burst_pkts);
+	count = thread_burst_pkts(thread, ring);
 	done_ns = lull_sim_cpu_work(thread->cpu, *now_ns, thread->burst_ns[count]);
 	if (thread->out != NULL && count > 0)
 		done_ns = thread_wait_for_link(thread, done_ns);
@@ -207,60 +218,131 @@ thread_sleep_end(struct lull_sim_thread *thread, uint64_t begin_ns, uint64_t lim
 	return lull_sim_cpu_wake(thread->cpu, end_ns);
 }
 
-/* A rest that the next packet ends. */
+/* When the next packet comes to any ring, at most @p limit_ns; @p begin_ns: one is there. */
 static int
-thread_event_end(struct lull_sim_thread *thread, struct lull_wake *wake)
+thread_next_packet(struct lull_sim_thread *thread, uint64_t begin_ns, uint64_t limit_ns,
+		   uint64_t *first_ns)
 {
-	uint64_t limit_ns = wake->begin_ns + wake->rest.limit_ns, next_ns;
-	uint64_t first_ns = limit_ns;
+	uint64_t next_ns;
 	int rc;
 
+	*first_ns = limit_ns;
 	for (uint32_t i = 0; i < thread->ring_count; i++) {
 		struct lull_sim_ring *ring = &thread->rings[i];
 
 		if (lull_sim_ring_count(ring) > 0) {
-			first_ns = wake->begin_ns;
-			break;
+			*first_ns = begin_ns;
+			return 0;
 		}
-		rc = lull_sim_feed_next(ring->feed, ring, first_ns, &next_ns);
+		rc = lull_sim_feed_next(ring->feed, ring, *first_ns, &next_ns);
 		if (rc != 0)
 			return rc;
-		first_ns = LULL_MIN(first_ns, next_ns);
+		*first_ns = LULL_MIN(*first_ns, next_ns);
 	}
-	wake->reason = first_ns < limit_ns ? LULL_WAKE_PACKET : LULL_WAKE_TIMER;
-	first_ns = LULL_MAX(first_ns, wake->begin_ns);
+	*first_ns = LULL_MAX(*first_ns, begin_ns);
+	return 0;
+}
+
+/* From a packet to what it wakes. */
+static uint64_t
+thread_event_late(struct lull_sim_thread *thread, enum lull_rest_depth depth)
+{
+	const struct lull_sim_machine *machine = thread->machine;
+	bool interrupt = depth == LULL_REST_INTERRUPT;
+	const struct lull_sim_curve *curve = interrupt ? &machine->interrupt : &machine->monitor;
+
+	if (curve->count == 0)
+		return machine->event_ns;
+	return lull_sim_sampler_draw(interrupt ? &thread->interrupt : &thread->monitor);
+}
+
+/* A rest that the next packet ends, or its limit where that comes before the packet's word. */
+static int
+thread_event_end(struct lull_sim_thread *thread, struct lull_wake *wake)
+{
+	uint64_t limit_ns = wake->begin_ns + wake->rest.limit_ns, first_ns, late_ns;
+	int rc = thread_next_packet(thread, wake->begin_ns, limit_ns, &first_ns);
+
+	if (rc != 0)
+		return rc;
+	wake->reason = LULL_WAKE_PACKET;
+	wake->end_ns = wake->begin_ns;
+	if (first_ns == wake->begin_ns) /* it looks again before it rests */
+		return 0;
+	late_ns = thread_event_late(thread, wake->rest.depth);
+	if (first_ns + late_ns > limit_ns) {
+		wake->reason = LULL_WAKE_TIMER;
+		wake->end_ns = thread_sleep_end(thread, wake->begin_ns, wake->rest.limit_ns);
+		return 0;
+	}
 	thread_leave_core(thread, wake->begin_ns);
-	wake->end_ns = thread_wake_end(thread, first_ns, thread->machine->event_ns);
+	wake->end_ns = thread_wake_end(thread, first_ns, late_ns);
 	wake->end_ns = lull_sim_cpu_wake(thread->cpu, wake->end_ns);
 	return 0;
+}
+
+/* The thread watches its rings itself, and sees when the word of a packet comes. */
+static int
+thread_event_watch(struct lull_sim_thread *thread, struct lull_wake *wake)
+{
+	uint64_t rest_ns = wake->rest.limit_ns, end_ns = wake->begin_ns + rest_ns, first_ns;
+	uint64_t word_ns;
+	int rc = thread_next_packet(thread, wake->begin_ns, end_ns, &first_ns);
+
+	if (rc != 0)
+		return rc;
+	wake->reason = first_ns < end_ns ? LULL_WAKE_PACKET : LULL_WAKE_TIMER;
+	if (first_ns == wake->begin_ns) {
+		end_ns = first_ns;
+	} else if (first_ns < end_ns) {
+		word_ns = first_ns + thread_event_late(thread, wake->rest.depth);
+		wake->packet_ns = first_ns;
+		end_ns = LULL_MIN(word_ns, first_ns + rest_ns);
+		if (word_ns > end_ns)
+			wake->reason = LULL_WAKE_TIMER;
+	}
+	wake->end_ns = lull_sim_cpu_work(thread->cpu, wake->begin_ns, end_ns - wake->begin_ns);
+	thread->stats.stolen_ns += wake->end_ns - end_ns;
+	thread_use(thread, end_ns - wake->begin_ns);
+	return 0;
+}
+
+/* It gives the core away. */
+static int
+thread_rest_away(struct lull_sim_thread *thread, struct lull_wake *wake)
+{
+	uint64_t real_ns;
+	int rc = 0;
+
+	thread->left_ns = wake->begin_ns;
+	if (wake->rest.depth == LULL_REST_SLEEP)
+		wake->end_ns = thread_sleep_end(thread, wake->begin_ns, wake->rest.limit_ns);
+	else
+		rc = thread_event_end(thread, wake);
+	real_ns = wake->end_ns - wake->begin_ns;
+	wake->cpu_ns = LULL_MIN(thread->machine->rest_ns, real_ns);
+	thread_use(thread, wake->cpu_ns);
+	thread_idle_core(thread, real_ns - wake->cpu_ns);
+	return rc;
 }
 
 static int
 thread_rest(struct lull_sim_thread *thread, const struct lull_rest *rest, uint64_t now_ns)
 {
-	struct lull_sim_stats *stats = &thread->stats;
 	struct lull_wake wake = { .rest = *rest, .begin_ns = now_ns };
-	uint64_t real_ns;
-	int rc;
+	int rc = 0;
 
 	if (rest->depth == LULL_REST_PAUSE) {
 		wake.end_ns = lull_sim_cpu_work(thread->cpu, now_ns, rest->limit_ns);
-		stats->stolen_ns += wake.end_ns - now_ns - rest->limit_ns;
+		thread->stats.stolen_ns += wake.end_ns - now_ns - rest->limit_ns;
 		thread_use(thread, rest->limit_ns);
+	} else if (rest->watch) {
+		rc = thread_event_watch(thread, &wake);
 	} else {
-		thread->left_ns = now_ns;
-		if (rest->depth == LULL_REST_SLEEP) {
-			wake.end_ns = thread_sleep_end(thread, now_ns, rest->limit_ns);
-		} else {
-			rc = thread_event_end(thread, &wake);
-			if (rc != 0)
-				return rc;
-		}
-		real_ns = wake.end_ns - now_ns;
-		wake.cpu_ns = LULL_MIN(thread->machine->rest_ns, real_ns);
-		thread_use(thread, wake.cpu_ns);
-		thread_idle_core(thread, real_ns - wake.cpu_ns);
+		rc = thread_rest_away(thread, &wake);
 	}
+	if (rc != 0)
+		return rc;
 	lull_idle_wake(thread->idle, &wake);
 	thread->now_ns = wake.end_ns;
 	return 0;

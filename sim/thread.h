@@ -41,7 +41,7 @@ struct lull_sim_thread {
 	struct lull_sim_ideal ideal;
 	uint32_t ring_count;
 	struct lull_sim_ring *rings;
-	uint32_t burst_pkts;
+	uint32_t burst_pkts, round_pkts;
 	bool wants_sizes;
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
 	uint64_t size_pkts, bytes, bytes_squared; /* of the turn */
@@ -56,6 +56,7 @@ struct lull_sim_thread {
 	struct lull_sim_link *out_link;
 	uint64_t out_room_ps; /* longest backlog of the link in front of it */
 	struct lull_sim_sampler sampler;
+	struct lull_sim_sampler interrupt, monitor;       /* from a packet to the thread it wakes */
 	struct lull_sim_sampler beside_fifo, beside_fair; /* drawn from beside a competitor */
 	struct lull_sim_watch watch;
 	uint64_t used_ns; /* CPU time of its life */

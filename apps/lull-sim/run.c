@@ -44,6 +44,7 @@ run_config(const struct sim_program *program, const struct sim_governor *governo
 		.held_pkts = settings->held,
 		.public_pkts = settings->public_ring,
 		.burst_pkts = settings->burst,
+		.round_pkts = settings->round_bursts,
 		.queue_count = settings->queues,
 		.thread_count = settings->threads,
 		.core_count = settings->cores > 0 ? settings->cores : settings->threads,

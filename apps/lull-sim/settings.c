@@ -53,9 +53,15 @@ const struct lull_option sim_options[] = {
 		       "send-receive: room of the ring between producer and sending thread.",
 		       .value = "1024", .low = 1, .high = 1048576),
 	LULL_BURST_OPTION(burst, LULL_SIM_BURST_MAX),
+	LULL_ROW_COUNT("round-bursts", "N", round_bursts,
+		       "The driver ends a burst of more than N packets at a descriptor whose "
+		       "number is a multiple of N, as virtio does with 4: a short burst may leave "
+		       "packets. 0: it does not.",
+		       .value = "0", .high = LULL_SIM_BURST_MAX),
 	LULL_ROW_COUNT("queues", "N", queues,
-		       "Rx rings per thread; packets are distributed at random.", .value = "1",
-		       .low = 1, .high = LULL_IDLE_QUEUES_MAX),
+		       "Rx rings per thread; packets are distributed at random, a burst of "
+		       "--line-bursts goes to one ring.",
+		       .value = "1", .low = 1, .high = LULL_IDLE_QUEUES_MAX),
 	LULL_ROW_COUNT("threads", "N", threads,
 		       "Polling threads; packets are distributed at random.", .value = "1",
 		       .low = 1, .high = LULL_SIM_THREADS_MAX),
@@ -83,6 +89,15 @@ const struct lull_option sim_options[] = {
 	LULL_ROW_CUSTOM("overshoot", "PERCENT:TIME,...", overshoot, sim_overshoot,
 			"Time by which a sleep ends late, by quantile.",
 			.value_help = "the machine's", .joined = true),
+	LULL_ROW_CUSTOM("interrupt", "PERCENT:TIME,...", interrupt, sim_overshoot,
+			"Threads can also wait for an Rx interrupt. Time from a packet until it "
+			"wakes them, by quantile: moderation, and the core's way out of its idle "
+			"state.",
+			.value_help = "no interrupts", .joined = true),
+	LULL_ROW_CUSTOM("monitor", "PERCENT:TIME,...", monitor, sim_overshoot,
+			"Threads can also wait for a write to the ring (UMWAIT). Time from a "
+			"packet until it wakes them, by quantile.",
+			.value_help = "no monitor", .joined = true),
 	LULL_ROW_TIME("switch-cost", switch_ns,
 		      "Time to switch from one thread of a core to "
 		      "another.",

@@ -69,11 +69,12 @@ struct sim_settings {
 	uint32_t shape_bytes;
 
 	uint32_t path;
-	uint32_t ring, held, public_ring, burst, queues, threads, cores;
+	uint32_t ring, held, public_ring, burst, round_bursts, queues, threads, cores;
 
 	uint32_t machine;
 	uint64_t turn_ns, rest_ns, switch_ns;        /* SIM_UNSET: the machine's */
 	struct lull_sim_curve burst_cost, overshoot; /* count 0: the machine's */
+	struct lull_sim_curve interrupt, monitor;    /* count 0: threads have no such rest */
 	double watts;                                /* NAN: the machine's */
 	struct sim_states states;
 

@@ -41,6 +41,11 @@ sim_settings_check(const struct sim_settings *settings, struct lull_error *error
 				      "held: %u of %u descriptors leaves none; give less or a "
 				      "larger --ring",
 				      settings->held, settings->ring);
+	if (settings->round_bursts > settings->burst)
+		return lull_error_set(error, -EINVAL,
+				      "round-bursts: %u is more than a burst of %u; give less or a "
+				      "larger --burst",
+				      settings->round_bursts, settings->burst);
 	if (settings->resting.sched_policy == LULL_SCHED_DEADLINE)
 		return lull_error_set(error, -EINVAL,
 				      "sched-policy: deadline is not simulated: its budget would "
@@ -88,6 +93,8 @@ sim_settings_machine(const struct sim_settings *settings)
 		machine.burst = settings->burst_cost;
 	if (settings->overshoot.count > 0)
 		machine.overshoot = settings->overshoot;
+	machine.interrupt = settings->interrupt;
+	machine.monitor = settings->monitor;
 	if (settings->stall.every_ns != SIM_UNSET) {
 		machine.stall_every_ns = settings->stall.every_ns;
 		machine.stall_ns = settings->stall.ns;
@@ -118,11 +125,18 @@ sim_settings_limits(const struct sim_settings *settings, const struct sim_govern
 		.hardware_pps = settings->link_bps > 0,
 	};
 	struct lull_resting resting = settings->resting;
+	struct lull_idle_limits limits;
 
 	resting.rest_ns = governor->rest_ns;
 	if (side == LULL_SIM_SIDE_SEND && settings->send_max_latency_ns != SIM_UNSET)
 		resting.max_latency_ns = settings->send_max_latency_ns;
-	return lull_resting_limits(&resting, &rings);
+	limits = lull_resting_limits(&resting, &rings);
+	limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP);
+	if (settings->interrupt.count > 0)
+		limits.depths |= LULL_REST_BIT(LULL_REST_INTERRUPT);
+	if (settings->monitor.count > 0)
+		limits.depths |= LULL_REST_BIT(LULL_REST_MONITOR);
+	return limits;
 }
 
 /* ---- values of rows ---- */

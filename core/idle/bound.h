@@ -10,6 +10,7 @@
 
 #include "arrival_curve.h"
 #include "calibration.h"
+#include "pace.h"
 
 /**
  * Arrival limit of one ring by the stated mode, packets per second, never 0: link and stated as
@@ -21,19 +22,40 @@ uint64_t lull_bound_pps(const struct lull_idle_limits *limits,
 			const struct lull_arrival_curve *curve);
 
 /**
- * Longest rest to *request* so that the fullest ring cannot overflow:
- * (ring - held - burst) / pps - overshoot, the burst standing for what may
- * arrive between the last poll and the rest. 0 when not even the shortest fits.
+ * Packets that may come to one ring besides those of the rest itself, because the loop serves its
+ * other queues: from the ring's last poll until the rest begins, those after it; and from the end
+ * of the rest until its turn comes, those before it. Each other queue is served once in between,
+ * and gives a burst at most. So this time is one iteration in which each queue gives a burst, W,
+ * wherever in the order the ring stands, as long as the order stays the same. At most
+ *
+ *	max(burst, min(n burst, pps W))
+ *
+ * packets come in it, for n queues that share @p pps in any way: W is measured (pace.h); and a loop
+ * that takes packets as fast as they come takes the n bursts of W no slower than pps brings them,
+ * or W would be too long for polling too. While W is not known, n bursts count. Where the loop is
+ * outrun (lull_pace_outrun()) that is no reason any more, and pps W counts in full.
+ *
+ * What stands in the rings when the rest is over only gets less from there on, if the loop is not
+ * outrun: an iteration with a full burst in it takes no longer than pps needs to bring what it
+ * takes. Hence nothing is lost later either that polling would have kept.
  */
-uint64_t lull_bound_ring_ns(const struct lull_idle_limits *limits, uint64_t pps,
-			    uint64_t overshoot_ns);
+uint64_t lull_bound_turn_pkts(const struct lull_idle_limits *limits, const struct lull_pace *pace,
+			      uint64_t pps);
+
+/**
+ * Longest rest to *request* so that the fullest ring cannot overflow:
+ * (ring - held - lull_bound_turn_pkts()) / pps - overshoot. 0 when not even the shortest fits.
+ */
+uint64_t lull_bound_ring_ns(const struct lull_idle_limits *limits, const struct lull_pace *pace,
+			    uint64_t pps, uint64_t overshoot_ns);
 
 /**
  * The same for arrivals that were learned: the longest request r for which twice the curve, and
  * LULL_BOUND_PPS_FLOOR, fit into the ring in r + @p usual_ns, and the curve itself in
- * r + @p rare_ns. Not proven.
+ * r + @p rare_ns. One burst counts for the poll before the rest; with several queues W is in both
+ * times besides. Not proven.
  */
-uint64_t lull_bound_learned_ns(const struct lull_idle_limits *limits,
+uint64_t lull_bound_learned_ns(const struct lull_idle_limits *limits, const struct lull_pace *pace,
 			       const struct lull_arrival_curve *curve, uint64_t usual_ns,
 			       uint64_t rare_ns);
 

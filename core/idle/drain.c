@@ -44,8 +44,9 @@ drain_ring_ns(const struct lull_idle_view *view)
 	uint64_t late_ns = view->calibration[LULL_REST_SLEEP].p9999_ns;
 
 	if (view->limits->envelope == LULL_ENVELOPE_LEARNED)
-		return lull_bound_learned_ns(view->limits, view->curve, late_ns, late_ns);
-	return lull_bound_ring_ns(view->limits, view->limits->pps_max, late_ns);
+		return lull_bound_learned_ns(view->limits, view->pace, view->curve, late_ns,
+					     late_ns);
+	return lull_bound_ring_ns(view->limits, view->pace, view->limits->pps_max, late_ns);
 }
 
 static struct lull_rest

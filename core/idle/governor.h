@@ -15,14 +15,17 @@
 #include "arrival_curve.h"
 #include "calibration.h"
 #include "load.h"
+#include "pace.h"
 #include "stalls.h"
 
 /** What every governor may read; kept up to date by idle.c, lives as long as the state. */
 struct lull_idle_view {
 	const struct lull_idle_limits *limits;
 	const struct lull_calibration *calibration; /* one per depth, by index */
+	const struct lull_calibration *events;      /* likewise: from a packet to its word */
 	const struct lull_load *load;
 	const struct lull_arrival_curve *curve; /* of the fullest queue */
+	const struct lull_pace *pace;
 	/* A governor that polls although it would rather rest says so here, no more. */
 	struct lull_stall_watch *stalls;
 	struct lull_idle_counters *counters; /* a governor adds to backoffs, no more */
@@ -34,7 +37,7 @@ struct lull_idle_turn {
 	uint64_t calm_ns;        /* nothing urgent is expected before; 0: not known */
 	uint32_t pkt_count;      /* all queues */
 	uint32_t queue_pkts_max; /* the fullest queue */
-	bool drained;            /* every queue returned less than a burst */
+	bool drained;            /* every queue is empty, as far as its driver tells */
 	/* of the packets received since the last plan; size_pkts 0: not measured */
 	uint64_t size_pkts, bytes, bytes_squared;
 };

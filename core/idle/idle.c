@@ -7,19 +7,22 @@
 #include "base/assert.h"
 #include "blame.h"
 #include "bound.h"
+#include "event_rest.h"
 #include "governor.h"
 #include "limits.h"
 #include "verdict.h"
 #include "waits.h"
 
-/* A packet ends these rests, so their limit does not bound the wait; it bounds a lost wake-up. */
-#define EVENT_REST_NS_MAX (10 * LULL_NS_PER_MS)
+/* The word of a packet that did not come within the limit of a watched rest. */
+#define WORD_LATE_NS LULL_EVENT_NS
+#define RARE_PPM 100
 
 struct lull_idle {
 	const struct lull_idle_governor *governor;
 	struct lull_idle_view view;
 	uint64_t settled_ns;    /* time is accounted up to here */
 	uint64_t turn_pkts;     /* of the turn not yet settled */
+	bool turn_full;         /* a queue gave a whole burst in it */
 	uint64_t empty_turn_ns; /* length of an empty turn, where turns are not timed one by one */
 	bool turn_open;
 	uint64_t rest_begin_ns; /* of the last rest */
@@ -30,8 +33,11 @@ struct lull_idle {
 	uint64_t miss_ns; /* of the last call of lull_idle_miss() */
 	struct lull_blame blame;
 	struct lull_idle_limits limits;
+	uint32_t emptied_pkts; /* a receive of fewer emptied its queue */
 	struct lull_load load;
+	struct lull_pace pace;
 	struct lull_calibration calibration[LULL_REST_DEPTH_COUNT];
+	struct lull_calibration events[LULL_REST_DEPTH_COUNT];
 	alignas(LULL_CACHE_LINE) struct lull_idle_counters counters;
 	struct lull_histogram rest_histogram;
 	struct lull_waits waits;
@@ -82,6 +88,15 @@ idle_governor_start(struct lull_idle *idle)
 	idle->governor->init(idle->governor_state, &idle->view);
 }
 
+static void
+idle_limit(struct lull_idle *idle, const struct lull_idle_limits *limits)
+{
+	idle->limits = *limits;
+	lull_limits_default(&idle->limits);
+	lull_blame_size(&idle->blame, limits->ring_pkts, &idle->limits);
+	idle->emptied_pkts = limits->short_leaves ? 1 : idle->limits.burst_pkts;
+}
+
 int
 lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 	       const struct lull_idle_limits *limits, uint64_t now_ns, struct lull_idle **out)
@@ -94,18 +109,20 @@ lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 		return -EINVAL;
 	memset(idle, 0, offsetof(struct lull_idle, governor_state));
 	idle->governor = governor;
-	idle->limits = *limits;
-	lull_limits_default(&idle->limits);
-	lull_blame_size(&idle->blame, limits->ring_pkts, &idle->limits);
+	idle_limit(idle, limits);
 	idle->settled_ns = now_ns;
 	lull_waits_init(&idle->waits, now_ns);
-	for (i = 0; i < LULL_REST_DEPTH_COUNT; i++)
+	for (i = 0; i < LULL_REST_DEPTH_COUNT; i++) {
 		lull_calibration_init(&idle->calibration[i]);
+		lull_calibration_init(&idle->events[i]);
+	}
 	lull_load_init(&idle->load, now_ns);
 	idle->view = (struct lull_idle_view){
 		.limits = &idle->limits,
 		.calibration = idle->calibration,
+		.events = idle->events,
 		.load = &idle->load,
+		.pace = &idle->pace,
 		.curve = &idle->waits.curve,
 		.stalls = &idle->waits.watch,
 		.counters = &idle->counters,
@@ -126,9 +143,7 @@ lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *govern
 		lull_waits_forget(&idle->waits, idle->settled_ns);
 	if (governor != NULL)
 		idle->governor = governor;
-	idle->limits = *limits;
-	lull_limits_default(&idle->limits);
-	lull_blame_size(&idle->blame, limits->ring_pkts, &idle->limits);
+	idle_limit(idle, limits);
 	lull_stall_watch_turn_to(&idle->waits.watch, false, idle->settled_ns);
 	idle_governor_start(idle);
 	return 0;
@@ -143,6 +158,7 @@ lull_idle_forget(struct lull_idle *idle)
 		bool cost_measured = calibration->cost_measured;
 
 		lull_calibration_init(calibration);
+		lull_calibration_init(&idle->events[i]);
 		calibration->cost_ns = cost_ns;
 		calibration->cost_measured = cost_measured;
 	}
@@ -162,10 +178,12 @@ idle_settle(struct lull_idle *idle, uint64_t end_ns)
 	idle->settled_ns += span_ns;
 	if (idle->turn_pkts == 0) {
 		LULL_COUNTER_ADD(counters->empty_ns, span_ns);
+		lull_pace_empty(&idle->pace, span_ns);
 		lull_load_turn(&idle->load, idle->settled_ns, 0, 0);
 		return;
 	}
 	LULL_COUNTER_ADD(counters->busy_ns, span_ns);
+	lull_pace_busy(&idle->pace, span_ns, idle->turn_pkts, idle->turn_full);
 	lull_load_turn(&idle->load, idle->settled_ns, idle->turn_pkts, span_ns);
 	lull_waits_settle(&idle->waits, end_ns, idle->limits.latency_ns);
 }
@@ -204,12 +222,13 @@ idle_read_turn(struct lull_idle *idle, const struct lull_turn *turn)
 	uint32_t i;
 
 	lull_waits_look(&idle->waits, turn->now_ns, turn->queue_count);
+	idle->pace.queue_count = turn->queue_count;
 	for (i = 0; i < turn->queue_count; i++) {
 		uint32_t pkts = turn->queue_pkts[i];
 
 		seen.pkt_count += pkts;
 		seen.queue_pkts_max = LULL_MAX(seen.queue_pkts_max, pkts);
-		if (!lull_waits_queue(&idle->waits, i, pkts, idle->limits.burst_pkts))
+		if (!lull_waits_queue(&idle->waits, i, pkts, idle->emptied_pkts))
 			seen.drained = false;
 	}
 	return seen;
@@ -231,7 +250,7 @@ idle_cut(const struct lull_idle *idle, struct lull_rest rest, const struct lull_
 		rest.depth = LULL_REST_PAUSE;
 	}
 	if (rest.depth == LULL_REST_MONITOR || rest.depth == LULL_REST_INTERRUPT)
-		limit_ns_max = LULL_MAX(limit_ns_max, EVENT_REST_NS_MAX);
+		limit_ns_max = LULL_MAX(limit_ns_max, LULL_EVENT_NS);
 	rest.limit_ns = LULL_MIN(rest.limit_ns, limit_ns_max);
 	if (turn->deadline_ns != 0) {
 		late_ns = rest.depth >= LULL_REST_SLEEP ? idle->calibration[rest.depth].p99_ns : 0;
@@ -255,6 +274,7 @@ lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn)
 	seen = idle_read_turn(idle, turn);
 	idle->turn_open = true;
 	idle->turn_pkts = seen.pkt_count;
+	idle->turn_full = seen.queue_pkts_max >= idle->limits.burst_pkts;
 	LULL_COUNTER_ADD(counters->turns, 1);
 	if (seen.pkt_count == 0)
 		LULL_COUNTER_ADD(counters->turns_empty, 1);
@@ -274,21 +294,41 @@ lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn)
 }
 
 /*
- * A packet that ended the rest itself did not wait for the whole of it, only for the wake-up; that
- * takes what a timer's wake-up takes here.
+ * A packet that ended the rest itself did not wait for the whole of it, only for its word to come
+ * and wake the thread. Where that was not measured it may have come right after the last look.
  */
 static void
 idle_woken_by_packet(struct lull_idle *idle, const struct lull_wake *wake)
 {
-	uint64_t late_ns = wake->rest.depth == LULL_REST_MONITOR ?
-				   LULL_NS_PER_US :
-				   idle->calibration[LULL_REST_SLEEP].p9999_ns;
+	uint64_t late_ns = lull_event_late_ns(&idle->view, wake->rest.depth, RARE_PPM);
 	uint64_t since_ns = wake->end_ns > late_ns ? wake->end_ns - late_ns : 0;
 
-	LULL_COUNTER_ADD(idle->counters.wakes_packet, 1);
+	/* One that was watched was seen to come. */
+	since_ns = LULL_MAX(since_ns, wake->packet_ns);
 	/* Else at once: the packet may have come during the turn before. */
 	if (since_ns > wake->begin_ns)
 		lull_waits_woken(&idle->waits, since_ns);
+}
+
+/* What ended the rest, and how late. */
+static void
+idle_calibrate(struct lull_idle *idle, const struct lull_wake *wake, uint64_t over_ns)
+{
+	struct lull_calibration *event = &idle->events[wake->rest.depth];
+
+	if (wake->packet_ns != 0)
+		lull_calibration_add(event,
+				     wake->reason == LULL_WAKE_PACKET ?
+					     wake->end_ns - wake->packet_ns :
+					     WORD_LATE_NS,
+				     0);
+	else if (wake->reason == LULL_WAKE_TIMER && !wake->rest.watch &&
+		 lull_calibration_add(&idle->calibration[wake->rest.depth], over_ns, wake->cpu_ns))
+		LULL_COUNTER_ADD(idle->counters.wakes_late, 1);
+	if (wake->reason == LULL_WAKE_PACKET)
+		LULL_COUNTER_ADD(idle->counters.wakes_packet, 1);
+	if (wake->reason == LULL_WAKE_PACKET || wake->packet_ns != 0)
+		idle_woken_by_packet(idle, wake);
 }
 
 void
@@ -296,7 +336,8 @@ lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake)
 {
 	struct lull_idle_counters *counters = &idle->counters;
 	uint64_t real_ns = wake->end_ns > wake->begin_ns ? wake->end_ns - wake->begin_ns : 0;
-	uint64_t over_ns = real_ns > wake->rest.limit_ns ? real_ns - wake->rest.limit_ns : 0;
+	uint64_t asked_ns = wake->rest.limit_ns << wake->rest.watch; /* it holds a packet as long */
+	uint64_t over_ns = real_ns > asked_ns ? real_ns - asked_ns : 0;
 
 	LULL_ASSERT(wake->rest.depth < LULL_REST_DEPTH_COUNT);
 	idle_settle(idle, wake->begin_ns);
@@ -306,11 +347,7 @@ lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake)
 	LULL_COUNTER_ADD(counters->overshoot_ns, over_ns);
 	LULL_COUNTER_ADD(counters->rests[wake->rest.depth], 1);
 	lull_histogram_add(&idle->rest_histogram, real_ns, 1);
-	if (wake->reason == LULL_WAKE_TIMER &&
-	    lull_calibration_add(&idle->calibration[wake->rest.depth], over_ns, wake->cpu_ns))
-		LULL_COUNTER_ADD(counters->wakes_late, 1);
-	if (wake->reason == LULL_WAKE_PACKET)
-		idle_woken_by_packet(idle, wake);
+	idle_calibrate(idle, wake, over_ns);
 
 	if (idle->rest_len_ns == 0)
 		idle->rest_begin_ns = wake->begin_ns;
@@ -457,7 +494,8 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 		.latency_bound_ns =
 			lull_bound_latency_ns(limits, load->busy_ppm, load->resting_ppm),
 		.ring_bound_ns = limits->loss == LULL_LOSS_ZERO ?
-					 lull_bound_ring_ns(limits, pps, calibration->p9999_ns) :
+					 lull_bound_ring_ns(limits, &idle->pace, pps,
+							    calibration->p9999_ns) :
 					 UINT64_MAX,
 		.break_even_ns = lull_bound_break_even_ns(calibration),
 		.overshoot_p50_ns = calibration->p50_ns,
@@ -469,8 +507,12 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 		.arrival_pps = load->arrival_pps,
 		.envelope = limits->envelope,
 		.pps_max = pps,
+		.turn_ns = lull_pace_full_ns(&idle->pace, limits->burst_pkts),
 		.calibration_count = calibration->count,
 	};
+	if (idle->events[LULL_REST_INTERRUPT].count >= LULL_EVENT_READY)
+		verdict->interrupt_late_ns =
+			lull_event_late_ns(&idle->view, LULL_REST_INTERRUPT, RARE_PPM);
 	idle->governor->verdict(idle->governor_state, verdict);
 	lull_verdict_complete(verdict, &idle->view, &idle->waits, idle->settled_ns);
 }

@@ -30,13 +30,13 @@
  *    window of sparse packets is neither a rise nor a fall. kalman takes a lucky interval for the
  *    record. The estimate of the packet size is used as it is.
  */
+#include "event_rest.h"
 #include "kalman_meter.h"
 #include "record_table.h"
 #include "rest_ceiling.h"
 #include "speed_trial.h"
 
 #define PAUSE_NS LULL_NS_PER_US
-#define EVENT_NS (10 * LULL_NS_PER_MS)
 #define READ_NS (50 * LULL_NS_PER_US) /* between readings of the speed while there is no sleep */
 #define FADE_NS (2 * LULL_NS_PER_S)
 #define HOLD_NS LULL_NS_PER_S /* after a rest was taken back */
@@ -192,9 +192,12 @@ guarded_fall_back(const struct guarded *guarded)
 {
 	switch (lull_rest_ceiling_fallback(&guarded->ceiling)) {
 	case LULL_REST_MONITOR:
-		return (struct lull_rest){ LULL_REST_MONITOR, EVENT_NS };
+		return (struct lull_rest){ .depth = LULL_REST_MONITOR,
+					   .limit_ns = lull_event_limit_ns(
+						   guarded->view, LULL_REST_MONITOR,
+						   guarded->view->limits->latency_ns / 2) };
 	case LULL_REST_PAUSE:
-		return (struct lull_rest){ LULL_REST_PAUSE, PAUSE_NS };
+		return (struct lull_rest){ .depth = LULL_REST_PAUSE, .limit_ns = PAUSE_NS };
 	default:
 		return lull_rest_none();
 	}

@@ -14,12 +14,12 @@
  */
 #include "bound.h"
 #include "course.h"
+#include "event_rest.h"
 #include "governor.h"
 #include "ring_guard.h"
 
 #define UPDATE_NS (2 * LULL_NS_PER_MS)
 #define PAUSE_NS LULL_NS_PER_US
-#define EVENT_NS (10 * LULL_NS_PER_MS)
 #define CALIBRATION_NS_MAX (50 * LULL_NS_PER_US)
 #define PROBE_NS (20 * LULL_NS_PER_MS)     /* while the last ones were late */
 #define PROBE_FINE_NS (2 * LULL_NS_PER_MS) /* while they were fine */
@@ -36,6 +36,8 @@ struct objective {
 	uint64_t update_ns; /* when to reckon again */
 	uint64_t rest_ns;   /* what to ask for when drained */
 	uint64_t probe_ns;  /* next trial rest while sleeping is out of the question */
+	uint64_t event_ns;  /* what to ask for where a packet ends the rest */
+	struct lull_event_rest event;
 	struct lull_ring_guard guard;
 	struct lull_course course;
 	enum lull_rest_depth depth;
@@ -59,6 +61,7 @@ objective_init(void *state, const struct lull_idle_view *view)
 
 	objective->view = view;
 	lull_ring_guard_init(&objective->guard);
+	objective->event.view = view;
 	objective->depth = LULL_REST_SLEEP;
 	objective->state = LULL_VERDICT_CALIBRATING;
 	lull_course_init(&objective->course, view->stalls);
@@ -81,14 +84,12 @@ objective_tightened(const struct objective *objective)
 	return limits;
 }
 
-/* An interrupt wakes about as late as a timer does. */
+/* An interrupt is early enough, and that was measured. */
 static bool
 objective_interrupt_fits(const struct objective *objective)
 {
-	uint64_t late_ns = objective->view->calibration[LULL_REST_SLEEP].p99_ns;
-
 	return objective_offers(objective, LULL_REST_INTERRUPT) &&
-	       late_ns < objective->view->limits->latency_ns &&
+	       lull_event_fits(objective->view, LULL_REST_INTERRUPT) &&
 	       lull_ring_guard_ns(&objective->guard, objective->view) > 0;
 }
 
@@ -108,6 +109,9 @@ objective_fall_back(struct objective *objective, enum lull_verdict_state state,
 		objective->depth = LULL_REST_PAUSE;
 	else
 		objective->depth = LULL_REST_NONE;
+	if (objective->depth == LULL_REST_INTERRUPT || objective->depth == LULL_REST_MONITOR)
+		objective->event_ns = lull_event_limit_ns(objective->view, objective->depth,
+							  objective->view->limits->latency_ns / 2);
 }
 
 /* Go down at once, up slowly. */
@@ -124,14 +128,36 @@ objective_approach(struct objective *objective, uint64_t goal_ns)
 	objective->rest_ns = LULL_MIN(goal_ns, objective->rest_ns + step_ns);
 }
 
-/* Fewer than one packet in ten rests: waiting for the packet itself is cheaper. */
 static bool
-objective_prefers_interrupt(const struct objective *objective)
+objective_proven(const struct objective *objective)
 {
-	const struct lull_load *load = objective->view->load;
+	return objective->view->limits->loss == LULL_LOSS_ZERO &&
+	       objective->view->limits->envelope != LULL_ENVELOPE_LEARNED;
+}
 
+/* No packet for so long that none can be late. */
+static bool
+objective_silent(const struct objective *objective, uint64_t now_ns)
+{
+	return now_ns >= objective->view->load->packet_ns + SILENCE_NS;
+}
+
+/*
+ * Fewer than one packet in ten rests: waiting for the packet itself is cheaper, once interrupts are
+ * known to be early enough. Where nothing comes nothing can be learned either: one packet after a
+ * silence may be late by what nobody knows, unless it could overflow a ring that is promised.
+ */
+static bool
+objective_prefers_interrupt(const struct objective *objective, uint64_t now_ns)
+{
+	const struct lull_idle_view *view = objective->view;
+
+	if (!objective_offers(objective, LULL_REST_INTERRUPT))
+		return false;
+	if (lull_event_late_ns(view, LULL_REST_INTERRUPT, LULL_PPM / 2) == UINT64_MAX)
+		return objective_silent(objective, now_ns) && !objective_proven(objective);
 	return objective_interrupt_fits(objective) &&
-	       load->arrival_pps * objective->rest_ns < LULL_NS_PER_S / 10;
+	       view->load->arrival_pps * objective->rest_ns < LULL_NS_PER_S / 10;
 }
 
 /* Rests that calibrate are short, and no longer than is safe. */
@@ -175,18 +201,12 @@ objective_bound_latency(const struct objective *objective, struct outlook *outlo
 	outlook->forbidden = outlook->goal_ns == 0 || outlook->goal_ns < least_ns;
 }
 
-static bool
-objective_proven(const struct objective *objective)
-{
-	return objective->view->limits->loss == LULL_LOSS_ZERO &&
-	       objective->view->limits->envelope != LULL_ENVELOPE_LEARNED;
-}
-
 /* When would polling be no better? */
 static struct lull_course_case
 objective_case(const struct objective *objective, const struct outlook *outlook, uint64_t now_ns)
 {
 	const struct lull_idle_limits *limits = objective->view->limits;
+	const struct lull_pace *pace = objective->view->pace;
 	struct lull_course_case given = {
 		.now_ns = now_ns,
 		.latency_ns = limits->latency_ns,
@@ -202,8 +222,8 @@ objective_case(const struct objective *objective, const struct outlook *outlook,
 		given.poll_budget_ppm = 0;
 		given.poll_wait_ns =
 			objective_proven(objective) ?
-				lull_bound_ring_ns(limits, limits->pps_max, 0) :
-				lull_bound_learned_ns(limits, objective->view->curve, 0, 0);
+				lull_bound_ring_ns(limits, pace, limits->pps_max, 0) :
+				lull_bound_learned_ns(limits, pace, objective->view->curve, 0, 0);
 	}
 	return given;
 }
@@ -217,23 +237,25 @@ objective_anyway_ns(const struct objective *objective, const struct outlook *out
 {
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
 	const struct lull_idle_limits *limits = &outlook->limits;
+	const struct lull_pace *pace = objective->view->pace;
 	uint64_t usual_ns = calibration->p50_ns, least_ns = lull_bound_break_even_ns(calibration);
 	uint64_t goal_ns = limits->rest_ns_max, latency_ns = outlook->latency_ns;
 
 	if (latency_ns < least_ns)
 		latency_ns = limits->latency_ns > usual_ns ? limits->latency_ns - usual_ns : 0;
 	if (objective_proven(objective))
-		goal_ns = lull_bound_ring_ns(limits, limits->pps_max,
+		goal_ns = lull_bound_ring_ns(limits, pace, limits->pps_max,
 					     lull_calibration_usual(calibration, 999900));
 	else if (limits->loss == LULL_LOSS_ZERO)
-		goal_ns = lull_bound_learned_ns(limits, objective->view->curve, usual_ns, usual_ns);
+		goal_ns = lull_bound_learned_ns(limits, pace, objective->view->curve, usual_ns,
+						usual_ns);
 	goal_ns = LULL_MIN(LULL_MIN(goal_ns, limits->rest_ns_max), latency_ns);
 	return goal_ns < least_ns ? 0 : goal_ns;
 }
 
 static void
 objective_rest(struct objective *objective, enum lull_verdict_state state,
-	       const struct outlook *outlook)
+	       const struct outlook *outlook, uint64_t now_ns)
 {
 	uint64_t least_ns =
 		lull_bound_break_even_ns(&objective->view->calibration[LULL_REST_SLEEP]);
@@ -243,15 +265,9 @@ objective_rest(struct objective *objective, enum lull_verdict_state state,
 		state == LULL_VERDICT_FEASIBLE ? outlook->binding : LULL_BOUND_OVERSHOOT;
 	objective_approach(objective, outlook->goal_ns);
 	objective->rest_ns = LULL_MAX(objective->rest_ns, least_ns);
-	objective->depth =
-		objective_prefers_interrupt(objective) ? LULL_REST_INTERRUPT : LULL_REST_SLEEP;
-}
-
-/* No packet for so long that none can be late. */
-static bool
-objective_silent(const struct objective *objective, uint64_t now_ns)
-{
-	return now_ns >= objective->view->load->packet_ns + SILENCE_NS;
+	objective->depth = objective_prefers_interrupt(objective, now_ns) ? LULL_REST_INTERRUPT :
+									    LULL_REST_SLEEP;
+	objective->event_ns = LULL_EVENT_NS;
 }
 
 static void
@@ -276,19 +292,19 @@ objective_follow(struct objective *objective, const struct outlook *outlook, uin
 	switch (objective->course.state) {
 	case LULL_COURSE_POLLING:
 		if (objective_silent(objective, now_ns))
-			objective_rest(objective, LULL_VERDICT_SUSPENDED, outlook);
+			objective_rest(objective, LULL_VERDICT_SUSPENDED, outlook, now_ns);
 		else
 			objective_fall_back(objective, LULL_VERDICT_SUSPENDED,
 					    LULL_BOUND_OVERSHOOT);
 		break;
 	case LULL_COURSE_TRYING:
-		objective_rest(objective, LULL_VERDICT_SUSPENDED, outlook);
+		objective_rest(objective, LULL_VERDICT_SUSPENDED, outlook, now_ns);
 		break;
 	default:
 		objective_rest(objective,
 			       objective->course.lost ? LULL_VERDICT_INFEASIBLE :
 							LULL_VERDICT_FEASIBLE,
-			       outlook);
+			       outlook, now_ns);
 	}
 }
 
@@ -349,10 +365,29 @@ objective_probes(struct objective *objective, const struct lull_idle_turn *turn)
 	return true;
 }
 
+/* How late interrupts are is measured where they may be used: few packets come. */
+static struct lull_rest
+objective_watch(const struct objective *objective, const struct lull_idle_turn *turn)
+{
+	const struct lull_idle_view *view = objective->view;
+	/* A packet that is held that long must still be in time. */
+	uint64_t limit_ns = view->limits->latency_ns - view->limits->latency_ns / MARGIN_SHARE;
+
+	if (turn->pkt_count > 0 || turn->now_ns < objective->event.watch_ns ||
+	    !objective_offers(objective, LULL_REST_INTERRUPT) ||
+	    objective->state == LULL_VERDICT_CALIBRATING ||
+	    objective_silent(objective, turn->now_ns) ||
+	    view->load->arrival_pps * limit_ns > LULL_NS_PER_S)
+		return lull_rest_none();
+	limit_ns = LULL_MIN(limit_ns, lull_ring_guard_ns(&objective->guard, view));
+	return lull_event_watch(&objective->event, turn->now_ns, limit_ns);
+}
+
 static struct lull_rest
 objective_plan(void *state, const struct lull_idle_turn *turn)
 {
 	struct objective *objective = state;
+	struct lull_rest watch;
 
 	if (turn->now_ns >= objective->update_ns)
 		objective_update(objective, turn->now_ns);
@@ -360,14 +395,18 @@ objective_plan(void *state, const struct lull_idle_turn *turn)
 		return lull_rest_none();
 	if (objective_probes(objective, turn))
 		return lull_rest_sleep(1);
+	watch = objective_watch(objective, turn);
+	if (watch.depth != LULL_REST_NONE)
+		return watch;
 	switch (objective->depth) {
 	case LULL_REST_SLEEP:
 		return lull_rest_sleep(objective->rest_ns);
 	case LULL_REST_INTERRUPT:
 	case LULL_REST_MONITOR:
-		return (struct lull_rest){ objective->depth, EVENT_NS };
+		return (struct lull_rest){ .depth = objective->depth,
+					   .limit_ns = objective->event_ns };
 	case LULL_REST_PAUSE:
-		return (struct lull_rest){ LULL_REST_PAUSE, PAUSE_NS };
+		return (struct lull_rest){ .depth = LULL_REST_PAUSE, .limit_ns = PAUSE_NS };
 	default:
 		return lull_rest_none();
 	}
@@ -380,6 +419,7 @@ objective_wake(void *state, const struct lull_wake *wake)
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
 	uint64_t real_ns = wake->end_ns - wake->begin_ns;
 
+	lull_event_wake(&objective->event, wake);
 	if (wake->rest.depth != LULL_REST_SLEEP || wake->reason != LULL_WAKE_TIMER ||
 	    objective->state != LULL_VERDICT_FEASIBLE)
 		return;

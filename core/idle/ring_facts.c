@@ -24,5 +24,6 @@ lull_ring_facts_add(struct lull_ring_facts *all, const struct lull_ring_facts *o
 	}
 	all->link_pps = facts_rate(all, all->link_pps, one->link_pps);
 	all->hardware_pps = facts_rate(all, all->hardware_pps, one->hardware_pps);
+	all->short_leaves |= one->short_leaves;
 	all->count += one->count;
 }

@@ -11,6 +11,7 @@
 #ifndef LULL_RING_FACTS_H
 #define LULL_RING_FACTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct lull_ring_facts {
@@ -19,6 +20,7 @@ struct lull_ring_facts {
 	uint32_t held_pkts;    /**< of them the driver may keep empty; fewer than ring_pkts */
 	uint64_t link_pps;     /**< 64-byte frames at the rate of the link; 0: it tells none */
 	uint64_t hardware_pps; /**< the same where that rate limits what arrives, else 0 */
+	bool short_leaves;     /**< a short burst may leave packets; of one ring suffices */
 };
 
 /** The loop polls the rings of @p one too. */

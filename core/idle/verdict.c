@@ -16,6 +16,24 @@ verdict_cpu_ppm(const struct lull_verdict *verdict, const struct lull_load *load
 	return (uint32_t)(busy_ppm + (LULL_PPM - busy_ppm) * cost_ns / real_ns);
 }
 
+/*
+ * No loss at a rate that the loop cannot take: whatever a rest lets wait, polling would have had
+ * room for. The rest is as short as the ring needs for a burst that it holds.
+ */
+static void
+verdict_judge_rate(struct lull_verdict *verdict, const struct lull_idle_view *view)
+{
+	const struct lull_idle_limits *limits = view->limits;
+
+	verdict->outrun = limits->loss == LULL_LOSS_ZERO &&
+			  limits->envelope != LULL_ENVELOPE_LEARNED &&
+			  lull_pace_outrun(view->pace, limits->burst_pkts, limits->pps_max);
+	if (verdict->outrun && verdict->state == LULL_VERDICT_FEASIBLE) {
+		verdict->state = LULL_VERDICT_INFEASIBLE;
+		verdict->binding = LULL_BOUND_RING;
+	}
+}
+
 /* What is measured besides what the governor goes by. */
 static void
 verdict_measure(struct lull_verdict *verdict, const struct lull_idle_view *view,
@@ -65,6 +83,7 @@ void
 lull_verdict_complete(struct lull_verdict *verdict, const struct lull_idle_view *view,
 		      const struct lull_waits *waits, uint64_t now_ns)
 {
+	verdict_judge_rate(verdict, view);
 	verdict_measure(verdict, view, waits, now_ns);
 	verdict_predict(verdict, view);
 }

@@ -111,7 +111,7 @@ lull_waits_late(struct lull_waits *waits, const struct lull_wait_pending *pendin
 void
 lull_waits_rested(struct lull_waits *waits, const struct lull_wake *wake)
 {
-	waits->planned_ns += wake->rest.limit_ns;
+	waits->planned_ns += wake->rest.limit_ns << wake->rest.watch;
 	if (wake->rest.depth >= LULL_REST_MONITOR)
 		waits->rested = true;
 }

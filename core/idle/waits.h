@@ -78,9 +78,12 @@ void lull_waits_mark(struct lull_waits *waits, uint64_t now_ns);
 void lull_waits_forget(struct lull_waits *waits, uint64_t now_ns);
 /** A turn begins: all queues are looked at, as of @p now_ns. */
 static inline void lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count);
-/** What queue @p index gave in it; true when it is empty now. */
+/**
+ * What queue @p index gave in it; true when it is empty now: it gave less than @p emptied_pkts,
+ * which is a burst, or 1 where a short burst may leave packets.
+ */
 static inline bool lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts,
-				    uint32_t burst_pkts);
+				    uint32_t emptied_pkts);
 /** The turn has ended, and its packets have been served. */
 static inline void lull_waits_settle(struct lull_waits *waits, uint64_t end_ns,
 				     uint64_t latency_ns);
@@ -140,10 +143,10 @@ lull_waits_gap(const struct lull_waits *waits, struct lull_wait_queue *queue)
 }
 
 static inline bool
-lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts, uint32_t burst_pkts)
+lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts, uint32_t emptied_pkts)
 {
 	struct lull_wait_queue *queue = &waits->queues[index];
-	bool drained = pkts < burst_pkts;
+	bool drained = pkts < emptied_pkts;
 
 	if (pkts > 0) {
 		lull_waits_gap(waits, queue);

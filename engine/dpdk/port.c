@@ -271,11 +271,13 @@ port_read_facts(struct lull_port *port, const struct rte_eth_dev_info *info)
 	struct lull_port_answer answer = lull_port_ask(port->port_id, 0, port->ring_pkts, info);
 	struct lull_ring_facts facts;
 
+	answer.asked_pkts = port->ring_pkts;
 	lull_port_facts(&driver, &answer, &facts);
 	port->ring_pkts = facts.ring_pkts;
 	port->held_pkts = facts.held_pkts;
 	port->link_mbps = answer.link_mbps;
 	port->hardware = facts.hardware_pps != 0;
+	port->short_leaves = facts.short_leaves;
 }
 
 static int
@@ -293,7 +295,7 @@ port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_p
 	if (rc != 0)
 		return rc;
 	driver = lull_port_device(&info);
-	port->ring_pkts = lull_port_driver_ring(&driver);
+	port->ring_pkts = lull_port_driver_ring(&driver, config->ring_pkts);
 	rc = port_start(port, &info, config, config->interrupt, error);
 	if (rc != 0 && config->interrupt)
 		rc = port_start(port, &info, config, false, error);

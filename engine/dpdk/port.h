@@ -25,6 +25,7 @@ lull_port_rings(const struct lull_port *port)
 		.held_pkts = port->held_pkts,
 		.link_pps = link_pps,
 		.hardware_pps = port->hardware ? link_pps : 0,
+		.short_leaves = port->short_leaves,
 	};
 }
 

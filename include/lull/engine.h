@@ -96,6 +96,8 @@ struct lull_port {
 	bool hardware;      /**< the link rate means something: a PCI device with a link speed */
 	bool interrupt;     /**< Rx interrupts granted */
 	int node;           /**< NUMA node of the device; -1: any */
+	/** A short burst may leave packets in the ring; true where nobody knows. */
+	bool short_leaves;
 };
 /**
  * List the ports that EAL has probed.

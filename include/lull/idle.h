@@ -130,7 +130,12 @@ struct lull_idle_limits {
 	enum lull_envelope envelope; /**< [learned] */
 	uint64_t pps_max; /**< per ring, for link and stated, up to 10^12; ignored when learned */
 	uint32_t burst_pkts; /**< a receive shorter than this emptied its queue [32] */
-	uint32_t depths;     /**< LULL_REST_BIT() of the depths on offer [pause, sleep] */
+	/**
+	 * A receive may be short although packets are left, as with virtio: only one of none tells
+	 * that a queue is empty [no].
+	 */
+	bool short_leaves;
+	uint32_t depths; /**< LULL_REST_BIT() of the depths on offer [pause, sleep] */
 	struct lull_kalman_config kalman; /**< of the kalman governors alone */
 };
 
@@ -157,6 +162,12 @@ struct lull_turn {
 struct lull_rest {
 	enum lull_rest_depth depth; /**< NONE: poll again at once */
 	uint64_t limit_ns;          /**< longest rest asked for, > 0 unless depth is NONE */
+	/**
+	 * To learn how late a packet ends such a rest: keep the core and watch the queues for
+	 * limit_ns; when a packet has come, wait for what would have ended the rest, limit_ns at
+	 * most. A way that cannot do so rests as usual.
+	 */
+	bool watch;
 };
 
 /** What ended a rest. */
@@ -173,6 +184,11 @@ struct lull_wake {
 	uint64_t end_ns;       /**< clock right after */
 	uint64_t cpu_ns;       /**< CPU time the rest itself used; 0: not measured this time */
 	enum lull_wake_reason reason; /**< what ended it */
+	/**
+	 * A rest with watch: no packet had come before, and one came right after. 0: none came, or
+	 * the way cannot tell. With reason LULL_WAKE_TIMER its word never came.
+	 */
+	uint64_t packet_ns;
 };
 
 /** Counters of one loop. Durations are as measured, but for rest_requested_ns. */
@@ -249,7 +265,13 @@ struct lull_verdict {
 	uint64_t arrival_pps;        /**< packets per second that come */
 	enum lull_envelope envelope; /**< where pps_max comes from */
 	uint64_t pps_max;            /**< arrival limit behind ring_bound_ns */
-	uint64_t calibration_count;  /**< rests measured */
+	/** Poll iteration that ring_bound_ns reckons with, a burst of each queue; 0: none known. */
+	uint64_t turn_ns;
+	/** Packets at pps_max come faster than the loop takes them: polling loses some as well. */
+	bool outrun;
+	/** p99.99 of how late a packet ends a rest by interrupt; 0: not measured so far. */
+	uint64_t interrupt_late_ns;
+	uint64_t calibration_count; /**< rests measured */
 	/**
 	 * Measured since the last lull_idle_mark(): packets that waited longer than the objective,
 	 * parts per million; reckoned as if packets came evenly while nobody looked.

@@ -59,6 +59,11 @@ struct lull_rest_way {
 	int (*probe)(void *context);
 	/** Rest up to limit_ns; returns what ended it. */
 	enum lull_wake_reason (*run)(void *context, uint64_t limit_ns);
+	/**
+	 * For a rest with watch (struct lull_rest): sets *packet_ns as struct lull_wake has it. May
+	 * be NULL: the way cannot tell.
+	 */
+	enum lull_wake_reason (*watch)(void *context, uint64_t limit_ns, uint64_t *packet_ns);
 };
 
 /**

@@ -45,6 +45,7 @@ BLOCKS: dict[str, Case | NotRun] = {
     "README.md: $ build/apps/lull-cam/lull-cam --backend pcap:": cases.types,
     "README.md: gst-launch-1.0 lullcamerasrc": NotRun("stream=... is to be filled in; "
                                                       "docs/camera.md has a whole one"),
+    "docs/bounds.md: r = (ring": DRAWING,
     "docs/camera.md: socket, port or capture": DRAWING,
     "docs/camera.md: $ build/apps/lull-cam/lull-cam --backend pcap:": cases.types,
     "docs/camera.md: cc camera.c": cases.compiles_the_camera_example,

@@ -66,7 +66,7 @@ TEST(rest_run__reaches_its_limit)
 							    &lull_rest_sleep_timer };
 	assert_int_equal(lull_rest_thread_init(), 0);
 	for (int i = 0; i < 2; i++) {
-		struct lull_rest rest = { ways[i]->depth, 300000 };
+		struct lull_rest rest = { .depth = ways[i]->depth, .limit_ns = 300000 };
 		struct lull_wake wake;
 
 		assert_int_equal(ways[i]->probe(NULL), 0);
@@ -79,7 +79,7 @@ TEST(rest_run__reaches_its_limit)
 
 TEST(rest_run__measures_cpu_time_of_one_in_64)
 {
-	struct lull_rest rest = { LULL_REST_PAUSE, 1 };
+	struct lull_rest rest = { .depth = LULL_REST_PAUSE, .limit_ns = 1 };
 	int measured = 0;
 
 	for (int i = 0; i < 640; i++) {
@@ -100,7 +100,7 @@ kick(int number)
 static void *
 rest_long(void *wake)
 {
-	struct lull_rest rest = { LULL_REST_SLEEP, 60 * LULL_NS_PER_S };
+	struct lull_rest rest = { .depth = LULL_REST_SLEEP, .limit_ns = 60 * LULL_NS_PER_S };
 
 	lull_rest_run(&lull_rest_sleep_timer, NULL, &rest, wake);
 	return NULL;

@@ -4,6 +4,7 @@
  * that has interrupts. A wake-up lost between arming and sleeping would cost the whole limit.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -35,8 +36,9 @@ static struct lull_rest
 await_plan(void *state, const struct lull_idle_turn *turn)
 {
 	(void)state;
-	return turn->pkt_count > 0 ? lull_rest_none() :
-				     (struct lull_rest){ LULL_REST_INTERRUPT, LIMIT_NS };
+	return turn->pkt_count > 0 ?
+		       lull_rest_none() :
+		       (struct lull_rest){ .depth = LULL_REST_INTERRUPT, .limit_ns = LIMIT_NS };
 }
 
 static const struct lull_idle_governor await = {
@@ -178,6 +180,60 @@ TEST(interrupt__a_command_ends_the_rest)
 	assert_true(seen.timeouts < 20);
 	assert_true(seen.kicks > 50);
 	lull_loop_destroy(loop);
+}
+
+static void *
+send_later(void *arg)
+{
+	struct rte_mbuf *pkt = arg;
+
+	usleep(3000);
+	while (rte_eth_tx_burst(vhost.port_id, 0, &pkt, 1) == 0)
+		;
+	return NULL;
+}
+
+/* The thread keeps the core, sees the packet and waits for its interrupt: so late it was. */
+TEST(watch__tells_when_the_packet_came)
+{
+	const struct lull_loop_queue queue = { virtio.port_id, 0 };
+	const struct lull_rest rest = { .depth = LULL_REST_INTERRUPT,
+					.limit_ns = LULL_NS_PER_S,
+					.watch = true };
+	struct rte_mbuf *pkt = stand_frame(stand_pool(), 1);
+	static struct lull_rest_device device;
+	struct lull_wake wake;
+	pthread_t sender;
+
+	lull_rest_device_init(&device, &queue, 1, 32);
+	assert_int_equal(lull_rest_interrupt.probe(&device), 0);
+	/* One that is there already tells nothing. */
+	STAND_WAIT(rte_eth_tx_burst(vhost.port_id, 0, &pkt, 1) == 1);
+	lull_rest_run(&lull_rest_interrupt, &device, &rest, &wake);
+	assert_int_equal(wake.reason, LULL_WAKE_PACKET);
+	assert_int_equal(wake.packet_ns, 0);
+	assert_int_equal(device.stash_count, 1);
+	assert_int_equal(stand_take(device.stash[0], false), 1);
+	device.stash_count = 0;
+
+	pkt = stand_frame(stand_pool(), 2);
+	assert_int_equal(pthread_create(&sender, NULL, send_later, pkt), 0);
+	lull_rest_run(&lull_rest_interrupt, &device, &rest, &wake);
+	assert_int_equal(pthread_join(sender, NULL), 0);
+	assert_int_equal(wake.reason, LULL_WAKE_PACKET);
+	assert_in_range(wake.packet_ns, wake.begin_ns + 1000000, wake.end_ns);
+	print_message("   its interrupt was seen after %llu ns\n",
+		      (unsigned long long)(wake.end_ns - wake.packet_ns));
+	assert_int_equal(device.stash_count, 1);
+	assert_int_equal(stand_take(device.stash[0], false), 2);
+	device.stash_count = 0;
+
+	/* Nobody comes. */
+	wake.rest.limit_ns = LULL_NS_PER_MS;
+	lull_rest_run(&lull_rest_interrupt, &device, &wake.rest, &wake);
+	assert_int_equal(wake.reason, LULL_WAKE_TIMER);
+	assert_int_equal(wake.packet_ns, 0);
+	lull_rest_device_fini(&device);
 }
 
 /* ---- vhost first, then virtio-user connects to it ---- */

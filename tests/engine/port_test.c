@@ -111,21 +111,40 @@ TEST(facts__go_by_the_driver_then_by_what_it_tells)
 	lull_port_facts(&unknown, &answer, &facts);
 	assert_int_equal(facts.count, 1);
 	assert_int_equal(facts.ring_pkts, 128);
-	answer = (struct lull_port_answer){ 1024, 32, 128, 10000 };
+	assert_true(facts.short_leaves); /* nobody knows */
+	answer.otherwise_pkts = 0;
+	lull_port_facts(&unknown, &answer, &facts);
+	assert_int_equal(facts.ring_pkts, 256);
+	answer = (struct lull_port_answer){
+		.desc_pkts = 1024, .rearm_pkts = 32, .otherwise_pkts = 128, .link_mbps = 10000
+	};
 	lull_port_facts(&nic, &answer, &facts);
 	assert_int_equal(facts.ring_pkts, 1024);
 	assert_int_equal(facts.held_pkts, 32);
 	assert_int_equal(facts.link_pps, 14880952);
 	assert_int_equal(facts.hardware_pps, 14880952);
+	assert_true(facts.short_leaves);
 	lull_port_facts(&guest, &answer, &facts);
+	/* granted any size, the device has 256 */
+	assert_int_equal(facts.ring_pkts, 256);
+	assert_true(facts.short_leaves);
+	answer.asked_pkts = 128;
+	lull_port_facts(&guest, &answer, &facts);
+	assert_int_equal(facts.ring_pkts, 128);
+	answer.asked_pkts = 4096;
+	lull_port_facts(&guest, &answer, &facts);
+	assert_int_equal(facts.ring_pkts, 256);
 	assert_int_equal(facts.link_pps, 14880952);
 	assert_int_equal(facts.hardware_pps, 0);
 	/* descriptors that were asked for, and that this driver ignores */
 	lull_port_facts(&ring, &answer, &facts);
 	assert_int_equal(facts.ring_pkts, 1023);
 	assert_int_equal(facts.held_pkts, 0);
+	assert_false(facts.short_leaves);
 	/* a threshold that cannot be */
-	answer = (struct lull_port_answer){ 64, 64, 128, 0 };
+	answer = (struct lull_port_answer){ .desc_pkts = 64,
+					    .rearm_pkts = 64,
+					    .otherwise_pkts = 128 };
 	lull_port_facts(&nic, &answer, &facts);
 	assert_int_equal(facts.ring_pkts, 64);
 	assert_int_equal(facts.held_pkts, 0);

@@ -82,6 +82,7 @@ TEST(config_check__names_links_faults_and_times)
 	REFUSED("stall", config.stall_ns = 1, config.stall_every_ns = 999);
 	REFUSED("stall", config.stall_every_ns = LULL_NS_PER_S,
 		config.stall_ns = 10 * LULL_NS_PER_S + 1);
+	REFUSED("round-bursts", config.round_pkts = config.burst_pkts + 1);
 	REFUSED("line-bursts", config.line_every_ns = LULL_NS_PER_MS);
 	REFUSED("line-bursts", config.line_pkts = 65536);
 	REFUSED("line-bursts", config.line_every_ns = 1, config.line_pkts = 1);

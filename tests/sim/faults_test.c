@@ -164,3 +164,39 @@ TEST(line_bursts__come_at_line_rate)
 	stand_run(&config, &result);
 	assert_true(result.lost > 15 * (500 - 128) && result.lost <= 21 * (500 - 128));
 }
+
+/* A burst is one flow, so one ring of several gets all of it; each ring has its turn. */
+TEST(line_bursts__go_to_one_ring_each)
+{
+	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_OFF, 0);
+	struct lull_sim_config config = stand_config("fixed", &arrival);
+	struct lull_sim_result result;
+
+	config.link_bps = 10000000000ULL;
+	config.line_every_ns = 10 * MS;
+	config.line_pkts = 500;
+	config.duration_ns = 205 * MS;
+	config.queue_count = 8;
+	config.ring_pkts = 128;
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = MS;
+	stand_run(&config, &result);
+	assert_true(result.lost > 15 * (500 - 128) && result.lost <= 21 * (500 - 128));
+}
+
+/* All of it to the second of three rings: the others' room is no help. */
+TEST(weights__share_packets_out)
+{
+	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_CONSTANT, 100000);
+	struct lull_sim_config config = stand_config("fixed", &arrival);
+	struct lull_sim_result even, uneven;
+
+	config.queue_count = 3;
+	config.ring_pkts = 64;
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = MS;
+	stand_run(&config, &even);
+	assert_int_equal(even.lost, 0);
+	config.queue_weights[1] = 7;
+	stand_run(&config, &uneven);
+	assert_true(uneven.lost > uneven.offered / 4);
+	assert_in_range(uneven.offered, even.offered - 100, even.offered + 100);
+}

@@ -101,6 +101,9 @@ def refuses_options(stand: Stand) -> None:
     stand.refused("--held 1024", "held.*--ring")
     stand.refused("--ring 0", "ring.*1")
     stand.refused("--queues 65", "queues.*64")
+    stand.refused("--round-bursts 33", "round-bursts.*--burst")
+    stand.refused("--interrupt soon", "interrupt.*soon")
+    stand.refused("--monitor 50:1us,20:2us", "monitor")
     stand.refused("--cores 2", "cores.*1 threads")
     stand.refused("--path send-receive --queues 2", "send-receive.*one")
     stand.refused("--path there-and-back", "path.*send-receive")
@@ -282,6 +285,30 @@ def shares_a_core(stand: Stand) -> None:
     check("other %" in table.stdout.splitlines()[0], "a column for it", table.stdout)
 
 
+def drivers_and_late_packets(stand: Stand) -> None:
+    """Many queues, bursts that are short although packets are left, interrupts that are late."""
+    words = ["--ring", "4096", "--traffic", "poisson:300", "--duration", "1s"]
+    many = stand.result("--queues", "16", "--governor", "spin,objective", "--link", "10G")["runs"]
+    check(many[0]["verdict"]["state"] == "none", "spin", many[0])
+    small = many[1]["verdict"]["text"]
+    ring = re.search(r"raise the ring to (\d+)", small)
+    check(ring is not None, "16 queues: which ring would do", small)
+    run = stand.result("--queues", "16", "--link", "10G", "--ring", ring[1] if ring else "")
+    check(run["runs"][0]["verdict"]["state"] == "feasible", "and it does", run["runs"][0])
+    check(run["runs"][0]["lost"] == 0, "none lost", run["runs"][0])
+    slow = stand.result("--queues", "64", "--link", "10G", "--ring", "8192", "--traffic",
+                        "poisson:3M", "--line-bursts", "5ms:8192")["runs"][0]["verdict"]
+    check(slow["state"] == "infeasible" and "faster than this loop takes them" in slow["text"],
+          "64 queues are too slow for the rate", slow)
+    rounded = stand.result("--round-bursts", "4", "--traffic", "poisson:3M", "--ring", "4096")
+    check(rounded["runs"][0]["added_ns"]["p99"] <= 200_000, "rounded", rounded["runs"][0])
+    early = stand.result(*words, "--warmup", "20s", "--interrupt", "0:10us,100:30us")["runs"][0]
+    late = stand.result(*words, "--warmup", "20s", "--interrupt", "100:2ms")["runs"][0]
+    check(early["cpu_pct"] < 3 < late["cpu_pct"], "waits for those that are early", (early, late))
+    for run in (early, late):
+        check(run["added_ns"]["p99"] <= 200_000, "kept", run)
+
+
 def same_seed_same_result(stand: Stand) -> None:
     words = ["--governor", "ramp,objective", "--traffic", "selfsimilar:200k", *QUICK]
     first, again = (stand.result(*words, "--seed", "7") for _ in range(2))
@@ -373,6 +400,7 @@ TESTS: tuple[Callable[[Stand], None], ...] = (
     begins_where_lull_fwd_does,
     says_why_and_what_would_help,
     shares_a_core,
+    drivers_and_late_packets,
     same_seed_same_result,
     config_equals_options,
     sweeps,

@@ -29,7 +29,7 @@ waiter_plan(void *state, const struct lull_idle_turn *turn)
 		depth++;
 	if (turn->pkt_count > 0)
 		return lull_rest_none();
-	return (struct lull_rest){ depth, limits->rest_ns };
+	return (struct lull_rest){ .depth = depth, .limit_ns = limits->rest_ns };
 }
 
 static const struct lull_idle_governor waiter = {
@@ -99,9 +99,36 @@ TEST(rest__ends_by_timer_when_nothing_comes)
 		stand_run(&config, &result);
 		assert_in_range(result.rest.count, 3 * 99, 3 * 101);
 		assert_in_range(result.counters.wakes_packet, 99, 101);
-		assert_int_equal(result.rest.max, 401 * US);
+		assert_int_equal(result.rest.max, 400 * US);
 		assert_int_equal(result.latency.max, 1250);
 	}
+}
+
+/* Each way of resting is late by its own figure, and its limit holds whatever a packet does. */
+TEST(rest__ends_as_late_as_its_way_is)
+{
+	const struct lull_sim_curve late = { 1, { { 0, 30 * US } } };
+	const struct lull_sim_curve very_late = { 1, { { 0, 3 * MS } } };
+	struct lull_sim_config config = waiting(LULL_REST_INTERRUPT, 5 * MS);
+	struct lull_sim_result result;
+
+	config.machine.interrupt = late;
+	stand_run(&config, &result);
+	assert_int_equal(result.latency.max, 30 * US + 100 + 150);
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.depths = LULL_REST_BIT(LULL_REST_MONITOR);
+	stand_run(&config, &result);
+	assert_int_equal(result.latency.max, 1250);
+	config.machine.monitor = late;
+	stand_run(&config, &result);
+	assert_int_equal(result.latency.max, 30 * US + 100 + 150);
+
+	config = waiting(LULL_REST_INTERRUPT, 400 * US);
+	config.machine.interrupt = very_late;
+	config.machine.overshoot = late;
+	stand_run(&config, &result);
+	assert_int_equal(result.counters.wakes_packet, 0);
+	assert_int_equal(result.rest.max, 430 * US);
+	assert_in_range(result.latency.max, 300 * US, 430 * US + 250);
 }
 
 /* A packet that came during the turn before does not wait for the next one. */
@@ -141,6 +168,28 @@ TEST(rest__sleep_ends_late_by_the_curve)
 	assert_true(result.rest.max <= 53 * US);
 	assert_int_equal(result.counters.overshoot_ns,
 			 result.rest.sum - result.rest.count * 50 * US);
+}
+
+/* virtio ends a burst of more than four at a multiple of four: packets stay behind. */
+TEST(burst__ends_where_the_driver_rounds)
+{
+	static const uint16_t wanted[] = { 32, 4, 3, 0 };
+	static uint64_t times_ns[39];
+	static uint16_t bytes[39];
+	struct lull_idle_limits limits = { 0 };
+	struct lull_sim_trace trace = { 39, times_ns, bytes };
+	static struct stand_bench bench;
+	struct lull_sim_thread *thread;
+
+	stand_bench_init(&bench);
+	thread = stand_bench_add(&bench, "spin", &limits, &trace);
+	thread->round_pkts = 4;
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		assert_int_equal(lull_sim_thread_turn(thread), 0);
+		assert_int_equal(thread->queue_pkts[0], wanted[i]);
+	}
+	assert_int_equal(thread->stats.delivered, 39);
+	stand_bench_done(&bench);
 }
 
 /* ---- a thread that sends on ---- */

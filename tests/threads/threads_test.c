@@ -156,8 +156,11 @@ turn_all(void *arg)
 
 		now_ns += 800;
 		if (rest.depth != LULL_REST_NONE) {
-			struct lull_wake wake = { rest, now_ns, now_ns + rest.limit_ns + 20000,
-						  3000, LULL_WAKE_TIMER };
+			struct lull_wake wake = { .rest = rest,
+						  .begin_ns = now_ns,
+						  .end_ns = now_ns + rest.limit_ns + 20000,
+						  .cpu_ns = 3000,
+						  .reason = LULL_WAKE_TIMER };
 
 			now_ns = wake.end_ns;
 			lull_idle_wake(loop->idle, &wake);

@@ -18,7 +18,7 @@ OPTIONS = ("governor", "send-governor", "send-max-latency", "receive-governor", 
            "link", "ring", "held", "burst", "max-latency", "percentile", "loss", "max-rest",
            "seed", "duration", "warmup", "public-ring", "machine", "turn-cost", "sweep-rest",
            "path", "json", "describe-machine", "rest", "kalman-step", "trace-kalman", "pps-max",
-           "line-bursts")
+           "line-bursts", "queues", "round-bursts", "interrupt")
 
 
 def options(arguments: list[str]) -> dict[str, str]:

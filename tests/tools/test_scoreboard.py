@@ -259,6 +259,17 @@ def test_goes_on_where_it_was(simulator: Path, tmp_path: Path,
     assert "in 3 of 3 cells with a feasible verdict" in text
 
 
+def test_worlds(simulator: Path, tmp_path: Path) -> None:
+    arguments = ["scoreboard", "--cells", "poisson,10G,10%,100us", "--sweep-rest", "10us-400us,6"]
+    for count, (name, options) in enumerate(scoreboard_cells.WORLDS.items()):
+        out = tmp_path / name
+        assert main([*arguments, "--world", name, "--out", str(out)]) == 0
+        assert runs(simulator) == 6 * (count + 1)
+        assert not options or simulator.read_text().count(" ".join(options)) == 6
+    assert f"--world {name}" in (out / "scoreboard.html").read_text()
+    assert main([*arguments, "--world", "vacuum", "--out", str(tmp_path)]) == 2
+
+
 def test_page(simulator: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert main(["scoreboard", "--quick", "--sweep-rest", "10us-400us,6", "--out", str(out)]) == 0

@@ -2,6 +2,7 @@
 #include "case.h"
 #include "idle/bound.h"
 
+static const struct lull_pace alone = { .queue_count = 1 };
 static const struct lull_idle_limits usual = {
 	.latency_ns = 200000,
 	.percentile_ppm = 990000,
@@ -46,20 +47,20 @@ TEST(learned_ns__a_burst_does_not_go_on_for_ever)
 	limits.envelope = LULL_ENVELOPE_LEARNED;
 	lull_arrival_curve_init(&curve, 0);
 	/* nothing seen: what the floor allows, less the overshoot */
-	assert_int_equal(lull_bound_learned_ns(&limits, &curve, 0, 0), 992000);
-	assert_int_equal(lull_bound_learned_ns(&limits, &curve, 20000, 0), 972000);
+	assert_int_equal(lull_bound_learned_ns(&limits, &alone, &curve, 0, 0), 992000);
+	assert_int_equal(lull_bound_learned_ns(&limits, &alone, &curve, 20000, 0), 972000);
 	/* 7 packets in 0.3 us, 23 Mpps, once in a millisecond: they do not fill a ring */
 	for (uint64_t ms = 1; ms <= 100; ms++)
 		lull_arrival_curve_add(&curve, &windows, ms * 1000000, ms * 1000000 + 300, 7);
-	assert_int_equal(lull_bound_learned_ns(&limits, &curve, 0, 0), 992000);
+	assert_int_equal(lull_bound_learned_ns(&limits, &alone, &curve, 0, 0), 992000);
 	/* 400 at once: twice that fit, three times do not */
 	lull_arrival_curve_add(&curve, &windows, 200000000, 200001000, 400);
-	assert_int_equal(lull_bound_learned_ns(&limits, &curve, 0, 0), 992000);
+	assert_int_equal(lull_bound_learned_ns(&limits, &alone, &curve, 0, 0), 992000);
 	limits.ring_pkts = 512;
-	assert_in_range(lull_bound_learned_ns(&limits, &curve, 0, 0), 0, 1000);
+	assert_in_range(lull_bound_learned_ns(&limits, &alone, &curve, 0, 0), 0, 1000);
 	/* without the margin they fit beside the rare wake-ups */
 	limits.ring_pkts = 1024;
-	assert_in_range(lull_bound_learned_ns(&limits, &curve, 0, 5000000), 0, 992000);
+	assert_in_range(lull_bound_learned_ns(&limits, &alone, &curve, 0, 5000000), 0, 992000);
 }
 
 TEST(request_ns__stalls_spend_what_rests_may_not)
@@ -107,7 +108,7 @@ TEST(ring_ns__clamp_table)
 			uint64_t got;
 
 			limits.ring_pkts = rings[r];
-			got = lull_bound_ring_ns(&limits, pps, 20000);
+			got = lull_bound_ring_ns(&limits, &alone, pps, 20000);
 			if (exact <= 0) {
 				assert_int_equal(got, 0);
 			} else {
@@ -123,9 +124,63 @@ TEST(ring_ns__held_descriptors_count)
 	struct lull_idle_limits limits = usual;
 
 	limits.held_pkts = 1024 - 32;
-	assert_int_equal(lull_bound_ring_ns(&limits, 1000000, 0), 0);
+	assert_int_equal(lull_bound_ring_ns(&limits, &alone, 1000000, 0), 0);
 	limits.held_pkts = 1024 - 33;
-	assert_int_equal(lull_bound_ring_ns(&limits, 1000000, 0), 1000);
+	assert_int_equal(lull_bound_ring_ns(&limits, &alone, 1000000, 0), 1000);
+}
+
+/* Iterations with a burst of each of 16 queues, 30 ns per packet; an empty one takes 700 ns. */
+static struct lull_pace
+sixteen(uint64_t pkt_ns)
+{
+	struct lull_pace pace = { .queue_count = 16 };
+
+	for (uint32_t i = 0; i < 400; i++) {
+		lull_pace_empty(&pace, 700);
+		lull_pace_busy(&pace, 700 + 512 * pkt_ns, 512, true);
+	}
+	return pace;
+}
+
+/* What comes while the other queues are served: a burst of each, or less where that is measured. */
+TEST(turn_pkts__bounds_a_whole_iteration)
+{
+	const struct lull_pace unknown = { .queue_count = 16 };
+	struct lull_pace pace = sixteen(30); /* 16 us */
+
+	assert_int_equal(lull_bound_turn_pkts(&usual, &alone, 14880952), 32);
+	assert_int_equal(lull_bound_turn_pkts(&usual, &unknown, 14880952), 512);
+	assert_in_range(lull_bound_turn_pkts(&usual, &pace, 14880952), 236, 248);
+	assert_int_equal(lull_bound_turn_pkts(&usual, &pace, 1000000), 32);
+	/* too slow for the rate: nothing says that it takes only the bursts */
+	pace = sixteen(100);
+	assert_true(lull_bound_turn_pkts(&usual, &pace, 14880952) > 700);
+	/* a few dear packets seen: more than the bursts, which is all a fast loop takes */
+	pace = (struct lull_pace){ .queue_count = 16 };
+	lull_pace_empty(&pace, 700);
+	lull_pace_busy(&pace, 700 + 3 * 200, 3, false);
+	assert_int_equal(lull_bound_turn_pkts(&usual, &pace, 14880952), 512);
+}
+
+TEST(ring_ns__leaves_room_for_an_iteration)
+{
+	const struct lull_pace unknown = { .queue_count = 16 };
+	struct lull_pace pace = sixteen(30);
+	uint64_t room_pkts = 1024 - lull_bound_turn_pkts(&usual, &pace, 10000000);
+
+	assert_int_equal(lull_bound_ring_ns(&usual, &pace, 10000000, 5000), room_pkts * 100 - 5000);
+	assert_int_equal(lull_bound_ring_ns(&usual, &unknown, 10000000, 5000), 51200 - 5000);
+	assert_true(room_pkts < 1024 - 150);
+}
+
+TEST(learned_ns__leaves_time_for_an_iteration)
+{
+	struct lull_pace pace = sixteen(30);
+	struct lull_arrival_curve curve;
+	uint64_t turn_ns = lull_pace_full_ns(&pace, 32);
+
+	lull_arrival_curve_init(&curve, 0);
+	assert_int_equal(lull_bound_learned_ns(&usual, &pace, &curve, 20000, 0), 972000 - turn_ns);
 }
 
 TEST(latency_ns__is_the_formula)

@@ -68,7 +68,9 @@ static void
 wake(struct stand *stand, struct lull_rest rest, uint64_t begin_ns, uint64_t end_ns,
      enum lull_wake_reason reason)
 {
-	struct lull_wake w = { rest, begin_ns, end_ns, 0, reason };
+	struct lull_wake w = {
+		.rest = rest, .begin_ns = begin_ns, .end_ns = end_ns, .reason = reason
+	};
 
 	lull_idle_wake(stand->idle, &w);
 }
@@ -189,7 +191,7 @@ TEST(plan__cuts_to_cap_deadline_and_offer)
 	struct lull_rest rest;
 
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 500 * US };
+	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 500 * US };
 	rest = turn(&stand, 1001 * US, 0, 0);
 	assert_int_equal(rest.depth, LULL_REST_SLEEP);
 	assert_int_equal(rest.limit_ns, 100 * US);
@@ -203,7 +205,7 @@ TEST(plan__cuts_to_cap_deadline_and_offer)
 	answer.depth = LULL_REST_MONITOR;
 	assert_int_equal(turn(&stand, 1005 * US, 0, 0).depth, LULL_REST_PAUSE);
 	/* zero limit: poll again at once */
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 0 };
+	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 0 };
 	assert_int_equal(turn(&stand, 1006 * US, 0, 0).depth, LULL_REST_NONE);
 	assert_int_equal(lull_idle_counters(stand.idle)->rests_cut, 5);
 	free(stand.memory);
@@ -217,7 +219,7 @@ TEST(plan__time_adds_up)
 	struct lull_rest rest;
 
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
 	rest = turn(&stand, 1000 * US, 0, 0);                      /* empty turn of 1 us */
 	wake(&stand, rest, 1001 * US, 1061 * US, LULL_WAKE_TIMER); /* rest of 60, asked for 50 */
 	answer = lull_rest_none();
@@ -248,7 +250,7 @@ TEST(wait__bounded_from_last_known_empty_to_end_of_turn)
 
 	stand_begin(&stand, &limits);
 	waits = lull_idle_wait_histogram(stand.idle);
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
 	rest = turn(&stand, 2000 * US, 0, 0); /* empty here: t_0 */
 	wake(&stand, rest, 2001 * US, 2060 * US, LULL_WAKE_TIMER);
 	answer = lull_rest_none();
@@ -292,6 +294,50 @@ TEST(wait__queues_are_bounded_each_by_itself)
 	free(stand.memory);
 }
 
+/* So many rests were watched, each with a packet whose word came so late. */
+static void
+watch(struct stand *stand, uint32_t count, uint64_t late_ns, enum lull_wake_reason reason)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t begin_ns = (1002 + i) * US;
+		struct lull_wake w = {
+			.rest = { .depth = LULL_REST_INTERRUPT, .limit_ns = 500, .watch = true },
+			.begin_ns = begin_ns,
+			.end_ns = begin_ns + US,
+			.packet_ns = begin_ns + US - late_ns,
+			.reason = reason,
+		};
+
+		lull_idle_wake(stand->idle, &w);
+	}
+}
+
+/* 128 of them and it is known; the word of one that never came is none that is early. */
+TEST(wake__watched_tells_how_late_packets_end_rests)
+{
+	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
+	struct lull_verdict verdict;
+	struct stand stand;
+
+	stand_begin(&stand, &limits);
+	watch(&stand, 127, 700, LULL_WAKE_PACKET);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.interrupt_late_ns, 0);
+	watch(&stand, 1, 700, LULL_WAKE_PACKET);
+	lull_idle_verdict(stand.idle, &verdict);
+	/* its bin, and what a timer takes, which is a guess so far */
+	assert_in_range(verdict.interrupt_late_ns, 40 * US + 700, 40 * US + 750);
+	/* no timer was measured by that */
+	assert_int_equal(verdict.calibration_count, 0);
+	watch(&stand, 64, 700, LULL_WAKE_TIMER);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_true(verdict.interrupt_late_ns >= 10000 * US);
+	lull_idle_forget(stand.idle);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.interrupt_late_ns, 0);
+	free(stand.memory);
+}
+
 TEST(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only)
 {
 	struct lull_idle_limits limits = {
@@ -302,15 +348,23 @@ TEST(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only)
 	struct lull_rest rest;
 
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ LULL_REST_INTERRUPT, 10000 * US };
+	answer = (struct lull_rest){ .depth = LULL_REST_INTERRUPT, .limit_ns = 10000 * US };
+	/* Nobody knows how late it is: the packet may have come when the rest began. */
+	wake(&stand, turn(&stand, US, 0, 0), US, 900 * US, LULL_WAKE_PACKET);
+	turn(&stand, 900 * US, 1, 0);
+	turn(&stand, 901 * US, 0, 0);
+	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 900 * US);
+	lull_idle_mark(stand.idle);
+	watch(&stand, 128, 1, LULL_WAKE_PACKET);
+	answer = (struct lull_rest){ .depth = LULL_REST_INTERRUPT, .limit_ns = 10000 * US };
 	rest = turn(&stand, 2000 * US, 0, 0);
 	assert_int_equal(rest.limit_ns, 10000 * US);
 	wake(&stand, rest, 2000 * US, 9000 * US, LULL_WAKE_PACKET);
 	answer = lull_rest_none();
 	turn(&stand, 9000 * US, 1, 0);
 	turn(&stand, 9001 * US, 0, 0);
-	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 41 * US);
-	assert_int_equal(lull_idle_counters(stand.idle)->wakes_packet, 1);
+	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 41 * US + 1);
+	assert_int_equal(lull_idle_counters(stand.idle)->wakes_packet, 128 + 2);
 	free(stand.memory);
 }
 
@@ -326,7 +380,7 @@ TEST(share__packets_that_met_a_rest_are_told_from_those_that_did_not)
 	stand_begin(&stand, &limits);
 	/* half the packets come in a rest, half in polls that follow one another */
 	for (i = 0; i < 5000; i++) {
-		answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+		answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
 		rest = turn(&stand, now_ns, 0, 0);
 		wake(&stand, rest, now_ns, now_ns + 50 * US, LULL_WAKE_TIMER);
 		now_ns += 50 * US;
@@ -397,7 +451,7 @@ TEST(polled__ends_what_a_rest_left_behind)
 	struct stand stand;
 
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
+	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
 	rest = turn(&stand, 1000 * US, 0, 0);
 	wake(&stand, rest, 1000 * US, 1050 * US, LULL_WAKE_TIMER);
 	answer = lull_rest_none();

@@ -203,7 +203,7 @@ TEST(verdict__objective_below_overshoot_is_infeasible)
 	world_end(&world);
 }
 
-TEST(plan__monitor_or_interrupt_take_over_where_offered)
+TEST(plan__monitor_takes_over_where_offered_and_interrupts_once_measured)
 {
 	struct world_config config = usual;
 	struct world world;
@@ -215,12 +215,18 @@ TEST(plan__monitor_or_interrupt_take_over_where_offered)
 	assert_int_equal(world.verdict.depth, LULL_REST_MONITOR);
 	world_end(&world);
 
-	/* idle and with interrupts on offer: wait for the packet itself */
+	/* With interrupts on offer, and nobody knows how late: not while packets come,
+	 * and once nothing comes at all. */
 	config = usual;
-	config.pps = 0;
+	config.pps = 100;
 	config.limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP) |
 			       LULL_REST_BIT(LULL_REST_INTERRUPT);
 	settle_and_run(&world, &config);
+	assert_int_equal(world.verdict.depth, LULL_REST_SLEEP);
+	assert_int_equal(world.verdict.interrupt_late_ns, 0);
+	world.config.pps = 0;
+	world_next(&world);
+	world_run(&world, 1500 * MS);
 	assert_int_equal(world.verdict.depth, LULL_REST_INTERRUPT);
 	world_end(&world);
 }

@@ -24,6 +24,25 @@ TEST(add__the_ring_with_the_least_room)
 	assert_int_equal(all.count, 5);
 }
 
+/* One ring that may hold packets after a short burst is enough; one of nothing is none. */
+TEST(add__a_short_burst_must_empty_all)
+{
+	const struct lull_ring_facts exact = { .count = 1, .ring_pkts = 512 };
+	const struct lull_ring_facts virtio = { .count = 1,
+						.ring_pkts = 256,
+						.short_leaves = true };
+	const struct lull_ring_facts none = { .short_leaves = true };
+	struct lull_ring_facts all = { 0 };
+
+	lull_ring_facts_add(&all, &exact);
+	lull_ring_facts_add(&all, &none);
+	assert_false(all.short_leaves);
+	lull_ring_facts_add(&all, &virtio);
+	lull_ring_facts_add(&all, &exact);
+	assert_true(all.short_leaves);
+	assert_int_equal(all.ring_pkts, 256);
+}
+
 TEST(add__a_rate_must_hold_for_all)
 {
 	const struct lull_ring_facts nic = {

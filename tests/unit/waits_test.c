@@ -47,7 +47,10 @@ static void
 rest(uint64_t begin_ns, uint64_t limit_ns, uint64_t end_ns)
 {
 	struct lull_wake wake = {
-		{ LULL_REST_SLEEP, limit_ns }, begin_ns, end_ns, 0, LULL_WAKE_TIMER
+		.rest = { .depth = LULL_REST_SLEEP, .limit_ns = limit_ns },
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.reason = LULL_WAKE_TIMER,
 	};
 
 	lull_waits_rested(waits, &wake);

@@ -125,6 +125,9 @@ def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
               help="Run only these cells, such as poisson,onoff,10G,50%,100us.")
 @click.option("--machine", default=sim_request.MACHINE, show_default=True, metavar="NAME",
               help="Set of costs: guest, metal, paper, noisy, shared.")
+@click.option("--world", type=click.Choice(list(scoreboard_cells.WORLDS)), default="plain",
+              show_default=True, metavar="NAME",
+              help=f"Queues and drivers: {', '.join(scoreboard_cells.WORLDS)}.")
 @click.option("--seed", default="1", show_default=True, metavar="N",
               help="The same seed gives the same result.")
 @click.option("--traffic-size", default=scoreboard_cells.SIZE, show_default=True, metavar="SIZE",
@@ -136,7 +139,7 @@ def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
               default="out/scoreboard", metavar="DIR", help="Folder for the results.")
 @JOBS
 def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], machine: str,
-               seed: str, traffic_size: str, duration: str, sweep_rest: str, out: Path,
+               world: str, seed: str, traffic_size: str, duration: str, sweep_rest: str, out: Path,
                jobs: int | None) -> None:
     """Compare all governors, and an oracle, in 400 cells of traffic, load, link and objective.
 
@@ -151,7 +154,8 @@ def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], ma
         text = describe(pool, machine)
         duration = duration or scoreboard_cells.duration(sim_request.stall_ns(text))
         setup = scoreboard_cells.Setup(machine, sim_request.capacity_pps(text), seed,
-                                       traffic_size, duration, sweep_rest, options)
+                                       traffic_size, duration, sweep_rest,
+                                       (*scoreboard_cells.WORLDS[world], *options))
         work = scoreboard_cells.jobs(chosen, setup)
         store = scoreboard_store.Store(out / "cells.jsonl",
                                        scoreboard_store.version_of(executable))
@@ -162,7 +166,8 @@ def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], ma
     from lull.sim import scoreboard_page  # takes a second to load: not before it is needed
 
     command = ["lull scoreboard", *(["--quick"] if quick else []),
-               *(f"--cells {one}" for one in cells), f"--machine {machine} --seed {seed}",
+               *(f"--cells {one}" for one in cells), f"--machine {machine}",
+               *([f"--world {world}"] if world != "plain" else []), f"--seed {seed}",
                f"--traffic-size {traffic_size} --sweep-rest {sweep_rest}",
                *([f"--duration {duration}"] if duration else []), *options]
     scoreboard_page.save(found, setup, f"lull {__version__}", " ".join(command), out)

@@ -22,6 +22,16 @@ STALLS = 12  # that a run sees about, on a machine that takes cores away: fewer 
 # What each needs to know: nothing of the objective, the objective, or it as the longest rest.
 FREE = ("spin", "yield", f"fixed:{FIXED_US}us")
 PROMISING = ("objective", "kalman-guarded")
+# What drivers and machines do besides: more queues per thread, bursts that are short although
+# packets are left, interrupts that wake a thread late now and then.
+WORLDS = {
+    "plain": (),
+    "queues-4": ("--queues", "4"),
+    "queues-16": ("--queues", "16"),
+    "short-bursts": ("--round-bursts", "4"),
+    "interrupts": ("--interrupt", "0:10us,100:30us"),
+    "late-interrupts": ("--interrupt", "0:10us,96:30us,97:2ms,100:2ms"),
+}
 CAPPED = ("ramp", "halve", "drain", "kalman")
 METRONOME = "metronome"  # rests half of the objective on average
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pace.h"
+
+#include <lull/base.h>
+
+/* Mean costs scatter: a loop is outrun when it misses the rate by more than a sixteenth. */
+#define OUTRUN_SHIFT 4
+
+/* Means of fewer tell nothing: one may have been held up. */
+#define OUTRUN_COUNT 8
+
+/* The largest iterations seen; NULL: none. */
+static const struct lull_pace_scale *
+pace_largest(const struct lull_pace *pace)
+{
+	for (uint32_t i = LULL_PACE_SCALES; i > 0; i--)
+		if (pace->scales[i - 1].count > 0)
+			return &pace->scales[i - 1];
+	return NULL;
+}
+
+/* On the line from an empty iteration through one of @p scale that took @p span_x256. */
+static uint64_t
+pace_on_line(const struct lull_pace *pace, const struct lull_pace_scale *scale, uint64_t span_x256,
+	     uint64_t pkts)
+{
+	uint64_t empty_x256 = LULL_MIN(pace->empty_x256, span_x256);
+	uint64_t per_pkt_x256 = ((span_x256 - empty_x256) << LULL_PACE_SHIFT) / scale->pkts_x256;
+
+	return (empty_x256 + per_pkt_x256 * pkts) >> LULL_PACE_SHIFT;
+}
+
+/* Packets, in 1/256, that come in a time. */
+static uint64_t
+pace_brought_x256(uint64_t span_x256, uint64_t pps)
+{
+	return (uint64_t)((double)span_x256 * (double)pps / LULL_NS_PER_S);
+}
+
+uint64_t
+lull_pace_full_ns(const struct lull_pace *pace, uint32_t burst_pkts)
+{
+	const struct lull_pace_scale *scale = pace_largest(pace);
+	uint64_t pkts = (uint64_t)pace->queue_count * burst_pkts, long_ns;
+
+	if (scale == NULL)
+		return 0;
+	/* One that is seldom so large may have been held up less often than others. */
+	long_ns = pace_on_line(pace, scale, scale->long_x256, pkts);
+	for (uint32_t i = 0; i < LULL_PACE_SCALES; i++)
+		long_ns = LULL_MAX(long_ns, pace->scales[i].long_x256 >> LULL_PACE_SHIFT);
+	return long_ns;
+}
+
+bool
+lull_pace_outrun(const struct lull_pace *pace, uint32_t burst_pkts, uint64_t pps)
+{
+	const struct lull_pace_scale *full = &pace->full;
+
+	if (pace_brought_x256(pace->empty_x256, pps) > (uint64_t)burst_pkts << LULL_PACE_SHIFT)
+		return true;
+	return full->count >= OUTRUN_COUNT &&
+	       pace_brought_x256(full->mean_x256, pps) >
+		       full->pkts_x256 + (full->pkts_x256 >> OUTRUN_SHIFT);
+}
