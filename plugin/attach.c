@@ -16,6 +16,7 @@
 
 #include <rte_ethdev.h>
 
+#define FOLLOW_NS LULL_NS_PER_S /* between looks for objects that were loaded since */
 #define WATCH_NS (2 * LULL_NS_PER_MS)
 #define LATE_COUNT 64 /* a power of two */
 
@@ -47,6 +48,7 @@ attach_more(uint16_t port_id)
 
 		queue->port_id = port_id;
 		queue->queue_id = (uint16_t)*attached;
+		queue->visit = plugin_queue_visit_port;
 		if (rte_eth_add_first_rx_callback(port_id, queue->queue_id, plugin_seen, queue) ==
 		    NULL)
 			return;
@@ -135,13 +137,28 @@ attach_pause(void)
 			 real_ns > WATCH_NS ? real_ns - WATCH_NS : 0, __ATOMIC_RELAXED);
 }
 
+/* What calls the vhost library may have been loaded since. */
+static void
+attach_follow(uint64_t *next_ns)
+{
+	uint64_t now_ns = lull_clock_ns();
+
+	if (now_ns < *next_ns)
+		return;
+	*next_ns = now_ns + FOLLOW_NS;
+	plugin_vhost_follow();
+}
+
 static void *
 attach_watch(void *arg)
 {
+	uint64_t follow_ns = 0;
+
 	(void)arg;
 	lull_rest_thread_init();
 	for (;;) {
 		attach_look();
+		attach_follow(&follow_ns);
 		attach_step_aside();
 		attach_pause();
 	}

@@ -52,6 +52,7 @@ void
 plugin_report(void)
 {
 	struct plugin_settings settings = plugin_settings_now();
+	const char *unseen = settings.unseen == PLUGIN_UNSEEN_STAY ? plugin_unseen() : NULL;
 	int file = STDERR_FILENO;
 	uint32_t i;
 
@@ -63,6 +64,8 @@ plugin_report(void)
 		plugin_say("report %s: %s", settings.report, strerror(errno));
 		return;
 	}
+	if (unseen != NULL)
+		dprintf(file, "lull: %s\n", unseen);
 	for (i = 0; i < plugin_poller_count(); i++)
 		report_poller(file, plugin_poller(i));
 	if (file != STDERR_FILENO)

@@ -19,6 +19,7 @@
 
 #define SYSTEM_FILE "/etc/lull/plugin.yaml"
 
+static const char *const unseen_names[] = { "stay", "rest", NULL };
 static const char *const mode_names[] = { "off", "passive", "shadow", "on", NULL };
 
 #define MEMBER(member) LULL_OPTION_MEMBER(struct plugin_settings, member)
@@ -55,6 +56,13 @@ static const struct lull_option options[] = {
 	  .live = true,
 	  .help = "Descriptors per Rx ring; 0: as the port says.",
 	  MEMBER(ring_pkts) },
+	{ .key = "unseen",
+	  .type = LULL_OPTION_CHOICE,
+	  .choices = unseen_names,
+	  .value = "stay",
+	  .live = true,
+	  .help = "In a program with work that the plugin cannot see: stay awake, or rest.",
+	  MEMBER(unseen) },
 	{ .key = "report",
 	  .type = LULL_OPTION_TEXT,
 	  .value = "-",

@@ -6,9 +6,9 @@ from __future__ import annotations
 import os
 import time
 
-from stand import IDLE_MOST, LONG, SPIN_LEAST, Files, Telemetry, Testpmd, main, spins
+from stand import IDLE_MOST, LONG, SPIN_LEAST, Files, Telemetry, Testpmd, main, rested, spins
 from worker import worker
-from world import World, check, wait_for
+from world import Failure, World, check, wait_for
 
 QUIET = ["net_null0,no-rx=1", "net_null1,no-rx=1"]
 WORKER = worker()
@@ -242,7 +242,19 @@ def quick_to_attach(here: World, files: Files) -> None:
     testpmd.quit()
 
 
+def never_rests(here: World, files: Files) -> None:
+    """Whoever judges rests by rested() sees that a governor never rests, whatever `fixed` does."""
+    testpmd = started(here, files, LULL_GOVERNOR="spin")
+    try:
+        remark = rested(testpmd, WORKER)
+    except Failure as failure:
+        check("rests at all" in str(failure), "refused for that", failure)
+    else:
+        raise Failure(f"taken for one that rests: {remark}")
+    testpmd.quit()
+
+
 if __name__ == "__main__":
-    start = [broken_settings, file_and_report, loaded_twice]
+    start = [broken_settings, file_and_report, loaded_twice, never_rests]
     live = [off_and_on, real_time_class, settings_and_marks, live_loops, shadow, quick_to_attach]
     main([*start, *live])
