@@ -151,7 +151,8 @@ def busy_beside_idle(here: World, files: Files) -> str:
     check(seen > 4 * BURST * rests, "packets between two rests", (seen, rests))
     for setting in ("governor=objective", "max-rest=100us"):
         telemetry.set(setting)
-    ratios, remarks = [], [f"{seen / max(rests, 1):.0f} packets a rest"]
+    ratios: list[float] = []
+    remarks = [f"{seen / max(rests, 1):.0f} packets a rest"]
     while len(ratios) < PAIRS and (len(ratios) < 2 or statistics.median(ratios) < KEPT_LEAST):
         kept, _, _ = load(stand, telemetry, guest)
         telemetry.set("mode=off")
