@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "control.h"
-#include "error.h"
+#include "host/error.h"
 #include "receiver.h"
 
 #define GOVERNOR "phase"
@@ -20,7 +20,7 @@ _Static_assert(LULL_CAMERA_STREAMS_MAX <= LULL_NET_CLAIMS_MAX, "a claim for each
 /* ---- open ---- */
 
 static int
-camera_choose(struct lull_camera *camera, const char *text, char *error)
+camera_choose(struct lull_camera *camera, const char *text, struct lull_error *error)
 {
 	static const enum lull_camera_clock clocks[] = {
 		[LULL_NET_CLOCK_NONE] = LULL_CAMERA_CLOCK_NONE,
@@ -34,9 +34,9 @@ camera_choose(struct lull_camera *camera, const char *text, char *error)
 	if (rc != 0)
 		return rc;
 	if (camera->backend->receive == NULL)
-		return camera_error(error, -EINVAL, "backend: '%s' only sends", text);
+		return lull_error_set(error, -EINVAL, "backend: '%s' only sends", text);
 	if (strlen(argument) >= sizeof(camera->argument))
-		return camera_error(error, -EINVAL, "backend: '%s' is too long", text);
+		return lull_error_set(error, -EINVAL, "backend: '%s' is too long", text);
 	strcpy(camera->argument, argument);
 	camera->clock = clocks[camera->backend->clock];
 	return 0;
@@ -44,7 +44,7 @@ camera_choose(struct lull_camera *camera, const char *text, char *error)
 
 /* Sockets or port. */
 static int
-camera_open_backend(struct lull_camera *camera, char *error)
+camera_open_backend(struct lull_camera *camera, struct lull_error *error)
 {
 	const struct lull_camera_config *config = &camera->config;
 	const struct lull_net_config net = {
@@ -60,7 +60,8 @@ camera_open_backend(struct lull_camera *camera, char *error)
 }
 
 static int
-camera_configure(struct lull_camera *camera, const struct lull_camera_config *config, char *error)
+camera_configure(struct lull_camera *camera, const struct lull_camera_config *config,
+		 struct lull_error *error)
 {
 	const char *governor = config->governor != NULL ? config->governor : GOVERNOR;
 
@@ -69,11 +70,13 @@ camera_configure(struct lull_camera *camera, const struct lull_camera_config *co
 		 config->program != NULL ? config->program : PROGRAM);
 	camera->config.program = camera->program;
 	if (lull_idle_governor_find(governor) == NULL)
-		return camera_error(error, -EINVAL, "governor: there is none named '%s'", governor);
+		return lull_error_set(error, -EINVAL, "governor: '%s' does not exist", governor);
 	snprintf(camera->governor, sizeof(camera->governor), "%s", governor);
 	camera->config.governor = camera->governor;
 	if (config->backend == NULL)
-		return camera_error(error, -EINVAL, "backend: required, for example kernel:eth0");
+		return lull_error_set(error, -EINVAL,
+				      "backend: missing; name one, such as "
+				      "kernel:eth0");
 	return camera_choose(camera, config->backend, error);
 }
 
@@ -90,7 +93,8 @@ camera_free(struct lull_camera *camera)
 }
 
 int
-lull_camera_open(const struct lull_camera_config *config, struct lull_camera **out, char *error)
+lull_camera_open(const struct lull_camera_config *config, struct lull_camera **out,
+		 struct lull_error *error)
 {
 	size_t size =
 		(sizeof(struct lull_camera) + LULL_CACHE_LINE - 1) & ~(size_t)(LULL_CACHE_LINE - 1);
@@ -99,13 +103,14 @@ lull_camera_open(const struct lull_camera_config *config, struct lull_camera **o
 
 	*out = NULL;
 	if (camera == NULL)
-		return camera_error(error, -ENOMEM, "no memory for a camera");
+		return lull_error_set(error, -ENOMEM, "no memory for a camera");
 	memset(camera, 0, size);
 	pthread_mutex_init(&camera->lock, NULL);
 	atomic_store(&camera->cpu, -1);
 	camera->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	rc = camera->event_fd < 0 ? camera_error(error, -errno, "no eventfd: %s", strerror(errno)) :
-				    camera_configure(camera, config, error);
+	rc = camera->event_fd < 0 ?
+		     lull_error_set(error, -errno, "no eventfd: %s", strerror(errno)) :
+		     camera_configure(camera, config, error);
 	if (rc == 0)
 		rc = camera_open_backend(camera, error);
 	if (rc != 0) {
@@ -139,16 +144,18 @@ camera_chain(struct lull_camera *camera, struct camera_stream *stream)
 
 int
 lull_camera_stream_add(struct lull_camera *camera, const struct lull_camera_stream *config,
-		       char *error)
+		       struct lull_error *error)
 {
 	struct camera_stream *stream;
 	int rc;
 
 	if (camera->started)
-		return camera_error(error, -EBUSY, "streams are added before the start");
+		return lull_error_set(error, -EBUSY,
+				      "the receiver has been started: add streams "
+				      "before");
 	if (camera->stream_count == LULL_CAMERA_STREAMS_MAX)
-		return camera_error(error, -ENOSPC, "streams: more than %d",
-				    LULL_CAMERA_STREAMS_MAX);
+		return lull_error_set(error, -ENOSPC, "streams: more than %d",
+				      LULL_CAMERA_STREAMS_MAX);
 	rc = camera_stream_create(camera, config, &stream, error);
 	if (rc != 0)
 		return rc;
@@ -186,7 +193,7 @@ lull_camera_stream_count(struct lull_camera *camera)
 /* ---- start ---- */
 
 static int
-camera_start_checked(struct lull_camera *camera, char *error)
+camera_start_checked(struct lull_camera *camera, struct lull_error *error)
 {
 	static const char *const no_remedy = "";
 	struct lull_finding *lines = calloc(FINDINGS_MAX, sizeof(*lines));
@@ -194,19 +201,19 @@ camera_start_checked(struct lull_camera *camera, char *error)
 	int rc = 0;
 
 	if (lines == NULL)
-		return camera_error(error, -ENOMEM, "no memory for the self-check");
+		return lull_error_set(error, -ENOMEM, "no memory for the self-check");
 	count = LULL_MIN(lull_camera_check(camera, lines, FINDINGS_MAX), FINDINGS_MAX);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		if (lines[i].grade == LULL_GRADE_WRONG)
-			rc = camera_error(error, -EPERM, "%s: %.120s%s%.100s", lines[i].subject,
-					  lines[i].text, lines[i].remedy[0] ? "; " : no_remedy,
-					  lines[i].remedy);
+			rc = lull_error_set(error, -EPERM, "%s: %.120s%s%.100s", lines[i].subject,
+					    lines[i].text, lines[i].remedy[0] ? "; " : no_remedy,
+					    lines[i].remedy);
 	free(lines);
 	return rc;
 }
 
 static int
-camera_controls(struct lull_camera *camera, char *error)
+camera_controls(struct lull_camera *camera, struct lull_error *error)
 {
 	int rc = 0;
 
@@ -232,14 +239,14 @@ camera_release(struct lull_camera *camera)
 }
 
 int
-lull_camera_start(struct lull_camera *camera, char *error)
+lull_camera_start(struct lull_camera *camera, struct lull_error *error)
 {
 	int rc = 0;
 
 	if (camera->started)
-		return camera_error(error, -EALREADY, "it has been started");
+		return lull_error_set(error, -EALREADY, "the receiver has been started already");
 	if (camera->stream_count == 0)
-		return camera_error(error, -EINVAL, "there is no stream to receive; add one");
+		return lull_error_set(error, -EINVAL, "no stream: add one before the start");
 	if (!camera->config.unchecked)
 		rc = camera_start_checked(camera, error);
 	if (rc == 0)

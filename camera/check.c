@@ -23,7 +23,7 @@ check_ring(struct lull_camera *camera, struct lull_findings *findings)
 		burst_pkts += camera->streams[i]->claim.burst_pkts;
 	lull_finding_add(findings, "ring",
 			 ring_pkts >= burst_pkts ? LULL_GRADE_FINE : LULL_GRADE_NOTE,
-			 "room for %u packets; a picture of every stream at once has %" PRIu64,
+			 "room for %u packets, but one picture of every stream has %" PRIu64,
 			 ring_pkts, burst_pkts);
 	if (ring_pkts < burst_pkts)
 		lull_finding_remedy(findings,
@@ -44,13 +44,15 @@ check_core(struct lull_camera *camera, struct lull_findings *findings)
 		count = CPU_COUNT(&allowed);
 	if (camera->backend->polled && count == 1) {
 		lull_finding_add(findings, "core", LULL_GRADE_NOTE,
-				 "one CPU for polling and for everything else of this process");
+				 "this process has one CPU, for the polling thread and all "
+				 "others");
 		lull_finding_remedy(findings, "use kernel:IF, or give the process another CPU");
 	} else if (camera->backend->polled && cpu < 0 && !camera->config.own_loop) {
-		lull_finding_add(
-			findings, "core", LULL_GRADE_NOTE,
-			"the receiving thread is not pinned: it shares its CPU with others");
-		lull_finding_remedy(findings, "set cpu, and keep others off it (isolcpus, cpuset)");
+		lull_finding_add(findings, "core", LULL_GRADE_NOTE,
+				 "the receiving thread is not pinned, so it shares CPUs with other "
+				 "threads");
+		lull_finding_remedy(findings, "set cpu, and keep other programs off this CPU "
+					      "(isolcpus, cpuset)");
 	} else {
 		lull_finding_add(findings, "core", LULL_GRADE_FINE, "%d CPUs for this process",
 				 count);
@@ -68,9 +70,11 @@ check_shared(struct lull_camera *camera, struct lull_findings *findings)
 	    !check_cpu_shared(cpu, atomic_load(&camera->tid), name, sizeof(name)))
 		return;
 	lull_finding_add(findings, "shared core", LULL_GRADE_NOTE,
-			 "%s wants CPU %d too, all the time", name, cpu);
+			 "%s uses CPU %d too, all the time", name, cpu);
 	lull_finding_remedy(findings,
-			    "keep it off (taskset, cpuset, isolcpus=%d), or set another cpu", cpu);
+			    "move it to another CPU (taskset, cpuset, isolcpus=%d), or set "
+			    "another cpu",
+			    cpu);
 }
 
 /* What became of it, once there is a run to look at. */
@@ -84,12 +88,13 @@ check_gaps(struct lull_camera *camera, struct lull_findings *findings)
 	lull_camera_totals(camera, &totals);
 	lull_finding_add(findings, "gaps",
 			 totals.gaps_late == 0 ? LULL_GRADE_FINE : LULL_GRADE_NOTE,
-			 "%" PRIu64 " turns of the receiving thread began over 100 us late",
+			 "%" PRIu64 " poll iterations of the receiving thread began over 100 us "
+			 "late",
 			 totals.gaps_late);
 	if (totals.gaps_late > 0)
 		lull_finding_remedy(findings,
-				    "give it a CPU of its own: set cpu, and keep others off "
-				    "it (isolcpus, cpuset)");
+				    "give the thread its own CPU: set cpu, and keep other "
+				    "programs off it (isolcpus, cpuset)");
 }
 
 /* A thread of SCHED_FIFO that polls is stopped for 50 ms in every second. */
@@ -113,7 +118,8 @@ check_throttling(struct lull_camera *camera, struct lull_findings *findings)
 		return;
 	}
 	lull_finding_add(findings, "RT throttling", LULL_GRADE_NOTE,
-			 "real time threads run %d us of every second, then stop", runtime_us);
+			 "the kernel stops real-time threads after %d us of every second",
+			 runtime_us);
 	lull_finding_remedy(findings, "sysctl -w kernel.sched_rt_runtime_us=-1");
 }
 

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "discover.h"
-#include "error.h"
+#include "host/error.h"
 #include "gige/gvcp.h"
-#include "resend.h"
+#include "gige/resend_stream.h"
 
 #define START_NS (5 * LULL_NS_PER_S)
 #define AGAIN_NS LULL_NS_PER_S /* after the camera was lost */
@@ -42,7 +42,7 @@ struct camera_control {
 
 	/* the receiving thread */
 	bool resends;
-	struct camera_resend resend;
+	struct lull_resend_stream resend;
 };
 
 /* ---- its own thread ---- */
@@ -156,7 +156,8 @@ control_run(void *arg)
 /* ---- start and stop ---- */
 
 static int
-control_connect(struct camera_control *control, const char *text, uint32_t *host, char *error)
+control_connect(struct camera_control *control, const char *text, uint32_t *host,
+		struct lull_error *error)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(LULL_GVCP_PORT) };
 	socklen_t size = sizeof(address);
@@ -170,8 +171,8 @@ control_connect(struct camera_control *control, const char *text, uint32_t *host
 	if (control->fd < 0 || control->kick_fd < 0 ||
 	    connect(control->fd, (struct sockaddr *)&address, size) != 0 ||
 	    getsockname(control->fd, (struct sockaddr *)&address, &size) != 0)
-		return camera_error(error, -errno, "control: no way to %s: %s", text,
-				    strerror(errno));
+		return lull_error_set(error, -errno, "control: cannot reach %s: %s", text,
+				      strerror(errno));
 	*host = ntohl(address.sin_addr.s_addr);
 	return 0;
 }
@@ -188,26 +189,29 @@ control_free(struct camera_control *control)
 }
 
 static int
-control_outcome(const struct camera_control *control, const char *text, char *error)
+control_outcome(const struct camera_control *control, const char *text, struct lull_error *error)
 {
 	switch (atomic_load(&control->state)) {
 	case LULL_GVCP_STREAMING:
 		return 0;
 	case LULL_GVCP_DENIED:
-		return camera_error(error, -EBUSY, "camera %s is under somebody else's control",
-				    text);
+		return lull_error_set(error, -EBUSY,
+				      "camera %s is controlled by another "
+				      "application",
+				      text);
 	case LULL_GVCP_REFUSED:
-		return camera_error(error, -EPROTO, "camera %s refused register %#x, status %#x",
-				    text, control->client.refused, control->client.status);
+		return lull_error_set(error, -EPROTO, "camera %s refused register %#x, status %#x",
+				      text, control->client.refused, control->client.status);
 	default:
-		return camera_error(error, -ETIMEDOUT,
-				    "camera %s does not answer; is it on, is its address right?",
-				    text);
+		return lull_error_set(error, -ETIMEDOUT,
+				      "camera %s does not answer: check its power and its address",
+				      text);
 	}
 }
 
 static int
-control_begin(struct camera_control *control, const struct camera_stream *stream, char *error)
+control_begin(struct camera_control *control, const struct camera_stream *stream,
+	      struct lull_error *error)
 {
 	struct lull_gvcp_config config = {
 		.port = stream->claim.port,
@@ -222,27 +226,27 @@ control_begin(struct camera_control *control, const struct camera_stream *stream
 		return rc;
 	rc = lull_gvcp_init(&control->client, &config);
 	if (rc != 0)
-		return camera_error(error, rc, "control: packet_bytes is out of range");
+		return lull_error_set(error, rc, "control: packet_bytes is out of range");
 	rc = -pthread_create(&control->thread, NULL, control_run, control);
 	if (rc != 0)
-		return camera_error(error, rc, "no thread: %s", strerror(-rc));
+		return lull_error_set(error, rc, "no thread: %s", strerror(-rc));
 	while (atomic_load(&control->state) <= LULL_GVCP_STARTING && lull_clock_ns() < end_ns)
 		usleep(1000);
 	return 0;
 }
 
 int
-camera_control_start(struct camera_stream *stream, char *error)
+camera_control_start(struct camera_stream *stream, struct lull_error *error)
 {
 	struct camera_control *control = calloc(1, sizeof(*control));
 	int rc;
 
 	if (control == NULL)
-		return camera_error(error, -ENOMEM, "no memory for a control");
+		return lull_error_set(error, -ENOMEM, "no memory for the control channel");
 	control->fd = control->kick_fd = -1;
 	control->xml = malloc(XML_BYTES_MAX);
 	control->resends = stream->config.resend;
-	camera_resend_init(&control->resend, stream->config.resend_ppm);
+	lull_resend_stream_init(&control->resend, stream->config.resend_ppm);
 	rc = control_begin(control, stream, error);
 	if (rc != 0) {
 		control_free(control);
@@ -282,7 +286,7 @@ camera_control_piece(struct camera_control *control, uint64_t now_ns,
 		     const struct lull_frame_piece *piece)
 {
 	if (control->resends)
-		camera_resend_piece(&control->resend, now_ns, piece);
+		lull_resend_stream_piece(&control->resend, now_ns, piece);
 }
 
 static bool
@@ -323,8 +327,8 @@ camera_control_turn(struct camera_control *control, struct camera_stream *stream
 	control->resend.tail_ns = control_tail_ns(stream);
 	if (control->resend.frame_bytes == 0)
 		control->resend.frame_bytes = stream->claim.burst_bytes;
-	due_ns = camera_resend_turn(&control->resend, now_ns, stream->assembler, control_ask,
-				    control);
+	due_ns = lull_resend_stream_turn(&control->resend, now_ns, stream->assembler, control_ask,
+					 control);
 	if (atomic_load(&control->head) != head)
 		control_kick(control);
 	return due_ns;

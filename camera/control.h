@@ -12,7 +12,7 @@
 #include "receiver.h"
 
 /** Take the camera: blocks until it answered or 5 s are over. */
-int camera_control_start(struct camera_stream *stream, char *error);
+int camera_control_start(struct camera_stream *stream, struct lull_error *error);
 /** Stop it, release its privilege. NULL is ignored. */
 void camera_control_stop(struct camera_control *control);
 /** A packet came. Receiving thread. */

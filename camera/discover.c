@@ -14,7 +14,7 @@
 
 #include <lull/rest.h>
 
-#include "error.h"
+#include "host/error.h"
 #include "gige/gvcp_message.h"
 #include "net/address.h"
 
@@ -76,10 +76,11 @@ discover_has(const struct discover *discover, const char *name)
 }
 
 static int
-discover_open(struct discover *discover, const char *interface, char *error)
+discover_open(struct discover *discover, const char *interface, struct lull_error *error)
 {
 	if (getifaddrs(&discover->addresses) != 0)
-		return camera_error(error, -errno, "no list of interfaces: %s", strerror(errno));
+		return lull_error_set(error, -errno, "cannot list the interfaces: %s",
+				      strerror(errno));
 	for (const struct ifaddrs *each = discover->addresses; each != NULL;
 	     each = each->ifa_next) {
 		int fd;
@@ -98,10 +99,12 @@ discover_open(struct discover *discover, const char *interface, char *error)
 	if (discover->port_count > 0)
 		return 0;
 	if (interface == NULL)
-		return camera_error(error, -ENODEV, "no interface is up with an IPv4 address");
-	return camera_error(error, -ENODEV,
-			    "interface %s: it is not up with an IPv4 address; see ip address show",
-			    interface);
+		return lull_error_set(error, -ENODEV,
+				      "no interface is up and has an IPv4 "
+				      "address");
+	return lull_error_set(
+		error, -ENODEV,
+		"interface %s is not up or has no IPv4 address; see 'ip address show'", interface);
 }
 
 static void
@@ -243,7 +246,7 @@ discover_compare(const void *left, const void *right)
 
 int
 lull_camera_discover(const char *interface, uint64_t wait_ns, struct lull_camera_found *found,
-		     uint32_t found_max, char *error)
+		     uint32_t found_max, struct lull_error *error)
 {
 	struct discover discover = { .found = found, .found_max = found_max };
 	int rc = discover_open(&discover, interface, error);
@@ -275,7 +278,7 @@ discover_mac(const char *text, char mac[18])
 }
 
 static int
-discover_named(struct discover *discover, struct in_addr *address, char *error)
+discover_named(struct discover *discover, struct in_addr *address, struct lull_error *error)
 {
 	const struct lull_camera_found *found;
 	int rc = discover_open(discover, NULL, error);
@@ -290,17 +293,19 @@ discover_named(struct discover *discover, struct in_addr *address, char *error)
 	}
 	for (uint32_t i = 0; i < LULL_MIN(discover->found_count, discover->found_max); i++)
 		if (strcmp(discover->found[i].mac, discover->wanted) == 0)
-			return camera_error(error, -EHOSTUNREACH,
-					    "camera %s has the address %s, which is in no network "
-					    "of %s",
-					    discover->wanted, discover->found[i].address,
-					    discover->found[i].interface);
-	return camera_error(error, -EHOSTUNREACH,
-			    "no camera %s answers on any interface; is it on?", discover->wanted);
+			return lull_error_set(
+				error, -EHOSTUNREACH,
+				"camera %s has the address %s, which is in no network "
+				"of %s",
+				discover->wanted, discover->found[i].address,
+				discover->found[i].interface);
+	return lull_error_set(error, -EHOSTUNREACH,
+			      "no camera %s answers on any interface: check its power",
+			      discover->wanted);
 }
 
 int
-camera_discover_address(const char *text, struct in_addr *address, char *error)
+camera_discover_address(const char *text, struct in_addr *address, struct lull_error *error)
 {
 	struct discover discover = { .found_max = NAMED_MAX };
 	char mac[18];
@@ -309,12 +314,13 @@ camera_discover_address(const char *text, struct in_addr *address, char *error)
 	if (inet_pton(AF_INET, text, address) == 1)
 		return 0;
 	if (!discover_mac(text, mac))
-		return camera_error(error, -EINVAL,
-				    "control: '%s' is neither an IPv4 nor a MAC address", text);
+		return lull_error_set(error, -EINVAL,
+				      "control: '%s' is neither an IPv4 nor a MAC address", text);
 	discover.wanted = mac;
 	discover.found = calloc(NAMED_MAX, sizeof(*discover.found));
-	rc = discover.found != NULL ? discover_named(&discover, address, error) :
-				      camera_error(error, -ENOMEM, "no memory to look for cameras");
+	rc = discover.found != NULL ?
+		     discover_named(&discover, address, error) :
+		     lull_error_set(error, -ENOMEM, "no memory for the search for cameras");
 	discover_close(&discover);
 	free(discover.found);
 	return rc;

@@ -16,6 +16,6 @@
  * Where a camera is that somebody named: an IPv4 address as it stands, of a MAC address that of
  * the camera which answers. 0, -EINVAL: neither of them; -EHOSTUNREACH: nobody answered.
  */
-int camera_discover_address(const char *text, struct in_addr *address, char *error);
+int camera_discover_address(const char *text, struct in_addr *address, struct lull_error *error);
 
 #endif

@@ -153,10 +153,10 @@ struct lull_camera {
 
 /** Buffers, protocol and assembler; the assembler waits when the size is not known. */
 int camera_stream_create(struct lull_camera *camera, const struct lull_camera_stream *config,
-			 struct camera_stream **stream, char *error);
+			 struct camera_stream **stream, struct lull_error *error);
 void camera_stream_destroy(struct camera_stream *stream);
 /** Pictures have @p bytes: make buffers and assembler. */
-int camera_stream_size(struct camera_stream *stream, uint64_t bytes, char *error);
+int camera_stream_size(struct camera_stream *stream, uint64_t bytes, struct lull_error *error);
 
 /* ---- images: images.c ---- */
 
@@ -186,7 +186,7 @@ uint64_t camera_calm_ns(const struct lull_camera *camera, uint64_t now_ns);
 /** Rows that became whole. */
 void camera_rows_tell(struct camera_stream *stream, uint64_t key, const uint8_t *data,
 		      uint32_t rows, bool end);
-int camera_thread_start(struct lull_camera *camera, char *error);
+int camera_thread_start(struct lull_camera *camera, struct lull_error *error);
 void camera_thread_stop(struct lull_camera *camera);
 /** Free what the start made. */
 void camera_thread_free(struct lull_camera *camera);

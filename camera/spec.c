@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "program/option.h"
+#include "program/row.h"
 
-#define MEMBER(member) LULL_OPTION_MEMBER(struct cam_spec, member)
+#define LULL_SETTINGS struct cam_spec
 
 static const char *
 spec_pixel(uint32_t index)
@@ -17,88 +18,73 @@ spec_pixel(uint32_t index)
 static const char *const orders[] = { "frame", "arrival", NULL };
 static const char *const policies[] = { "drop-newest", "newest", "fail-stop", NULL };
 
-#define TEXT(row_key, row_member, row_argument, row_help)                                          \
-	{                                                                                          \
-		.key = row_key, .argument = row_argument, .help = row_help,                        \
-		.type = LULL_OPTION_TEXT, MEMBER(row_member)                                       \
-	}
 /* A zero stands for the library's default and cannot be typed. */
-#define COUNT(row_key, row_member, row_low, row_high, row_help)                                    \
-	{                                                                                          \
-		.key = row_key, .help = row_help, .type = LULL_OPTION_COUNT, .low = row_low,       \
-		.high = row_high, MEMBER(row_member)                                               \
-	}
-#define BOOL(row_key, row_member, row_help)                                                        \
-	{                                                                                          \
-		.key = row_key, .help = row_help, .type = LULL_OPTION_BOOL, MEMBER(row_member)     \
-	}
-
 const struct lull_option cam_spec_keys[] = {
-	TEXT("protocol", protocol, "NAME", "rfc4175, gvsp, cmp or rvf; required."),
-	TEXT("name", name, "NAME", "For the result and for files: letters, digits, . _ -"),
-	COUNT("port", port, 1, UINT16_MAX, "UDP port the camera sends to."),
-	TEXT("address", address, "IP", "Address it sends to, a multicast group too."),
-	TEXT("source", source, "IP|MAC", "Take packets of this sender only."),
-	TEXT("control", control, "IP|MAC", "gvsp: take control of this camera, let it stream."),
-	BOOL("resend", resend, "gvsp with control: ask again for what is missing."),
-	{
-		.key = "resend-budget",
-		.argument = "PERCENT",
-		.help = "Packets asked for at most, of those of a frame.",
-		.type = LULL_OPTION_REAL,
-		.value = "10",
-		.real_low = 0.0001,
-		.real_high = 100,
-		MEMBER(resend_percent),
-	},
-	COUNT("width", width, 1, LULL_FRAME_SIDE_MAX, "Pixels of a row."),
-	COUNT("height", height, 1, LULL_FRAME_SIDE_MAX, "Rows."),
-	{
-		.key = "pixel",
-		.argument = "FORMAT",
-		.help = "How pixels lie in memory.",
-		.type = LULL_OPTION_CHOICE,
-		.choice = spec_pixel,
-		.value = "unknown",
-		MEMBER(pixel),
-	},
-	COUNT("row-bytes", row_bytes, 1, UINT32_MAX, "From one row to the next, with padding."),
-	BOOL("interlaced", interlaced, "rfc4175: two fields make a frame."),
-	BOOL("field-rows", field_rows, "rfc4175: lines are counted within the field."),
-	COUNT("packet-bytes", packet_bytes, 64, UINT16_MAX, "gvsp: IP length of a packet."),
-	COUNT("stream-id", stream_id, 1, UINT64_MAX, "rvf: stream id; cmp: device * 256 + stream."),
-	COUNT("virtual-channel", virtual_channel, 0, 31, "cmp: of the CSI-2 packets."),
-	COUNT("data-type", data_type, 1, 63, "cmp: of the CSI-2 packets."),
-	COUNT("buffers", buffers, 2, 256, "Images held at most."),
-	COUNT("buffer-bytes", buffer_bytes, 1, LULL_FRAME_BYTES_MAX, "Of the largest image."),
-	COUNT("open", open_max, 1, 16, "Frames being put together at once."),
-	{
-		.key = "deadline",
-		.argument = "TIME",
-		.help = "From a frame's first packet to its end at the latest.",
-		.type = LULL_OPTION_DURATION,
-		.unit = "ms",
-		.low = LULL_NS_PER_US,
-		.high = 3600 * LULL_NS_PER_S,
-		MEMBER(deadline_ns),
-	},
-	{
-		.key = "order",
-		.help = "Frames are given as they were made, or as they become complete.",
-		.type = LULL_OPTION_CHOICE,
-		.choices = orders,
-		.value = "frame",
-		MEMBER(order),
-	},
-	{
-		.key = "policy",
-		.help = "When no buffer is free: drop the newest frame, let the newest win, or "
-			"stop with an error.",
-		.type = LULL_OPTION_CHOICE,
-		.choices = policies,
-		.value = "drop-newest",
-		MEMBER(policy),
-	},
+	LULL_ROW_TEXT("protocol", "NAME", protocol,
+		      "Protocol: rfc4175, gvsp, cmp or rvf. "
+		      "Required."),
+	LULL_ROW_TEXT("name", "NAME", name,
+		      "Name in the result and in file names: letters, digits, . _ - Default: cam0, "
+		      "cam1 ..."),
+	LULL_ROW_COUNT("port", NULL, port,
+		       "UDP port that the camera sends to. Required for UDP, except for gvsp with "
+		       "control.",
+		       .low = 1, .high = UINT16_MAX),
+	LULL_ROW_TEXT("address", "IP", address,
+		      "IP address that the camera sends to, such as a multicast group. Default: "
+		      "any of the interface."),
+	LULL_ROW_TEXT("source", "IP|MAC", source,
+		      "Receive only packets of this sender. Default: any sender."),
+	LULL_ROW_TEXT("control", "IP|MAC", control,
+		      "gvsp: take control of this camera and let it stream."),
+	LULL_ROW_BOOL("resend", resend, "gvsp with control: request missing packets again."),
+	LULL_ROW_REAL("resend-budget", "PERCENT", resend_percent,
+		      "Largest share of a frame's packets that may be requested again.",
+		      .value = "10", .real_low = 0.0001, .real_high = 100),
+	LULL_ROW_COUNT("width", NULL, width, "Width of a picture, in pixels.", .low = 1,
+		       .high = LULL_FRAME_SIDE_MAX),
+	LULL_ROW_COUNT("height", NULL, height, "Height of a picture, in pixels.", .low = 1,
+		       .high = LULL_FRAME_SIDE_MAX),
+	LULL_ROW(CHOICE, "pixel", "FORMAT", pixel, "Pixel format.", .choice = spec_pixel,
+		 .value = "unknown"),
+	LULL_ROW_COUNT("row-bytes", NULL, row_bytes,
+		       "Bytes from one row to the next, with "
+		       "padding.",
+		       .low = 1, .high = UINT32_MAX),
+	LULL_ROW_BOOL("interlaced", interlaced, "rfc4175: two fields make a frame."),
+	LULL_ROW_BOOL("field-rows", field_rows, "rfc4175: lines are counted within the field."),
+	LULL_ROW_COUNT("packet-bytes", NULL, packet_bytes,
+		       "gvsp: IP length of a packet, in bytes. Default: as the camera is set up.",
+		       .low = 64, .high = UINT16_MAX),
+	LULL_ROW_COUNT("stream-id", NULL, stream_id,
+		       "rvf: stream id; cmp: device * 256 + stream. Default: the first one seen.",
+		       .low = 1, .high = UINT64_MAX),
+	LULL_ROW_COUNT("virtual-channel", NULL, virtual_channel,
+		       "cmp: virtual channel of the CSI-2 packets.", .low = 0, .high = 31),
+	LULL_ROW_COUNT("data-type", NULL, data_type,
+		       "cmp: data type of the CSI-2 packets. Default: any image.", .low = 1,
+		       .high = 63),
+	LULL_ROW_COUNT("buffers", NULL, buffers, "Number of image buffers. Default: 16.", .low = 2,
+		       .high = 256),
+	LULL_ROW_COUNT("buffer-bytes", NULL, buffer_bytes,
+		       "Size of an image buffer, in bytes. "
+		       "Default: the size of a picture.",
+		       .low = 1, .high = LULL_FRAME_BYTES_MAX),
+	LULL_ROW_COUNT("open", NULL, open_max,
+		       "Largest number of frames that are assembled at a time. Default: 4.",
+		       .low = 1, .high = 16),
+	LULL_ROW_TIME("deadline", deadline_ns,
+		      "Longest time from a frame's first packet to its end. Default: half of the "
+		      "frame period, or 20 ms until the period is known.",
+		      .unit = "ms", .low = LULL_NS_PER_US, .high = 3600 * LULL_NS_PER_S),
+	LULL_ROW_CHOICE("order", order,
+			"Order of delivery. frame: as the camera made the frames. arrival: as "
+			"they become complete.",
+			.choices = orders, .value = "frame"),
+	LULL_ROW_CHOICE("policy", policy,
+			"When no buffer is free: drop the new frame, take back the oldest image "
+			"that was not fetched, or stop with an error.",
+			.choices = policies, .value = "drop-newest"),
 	{ .key = NULL },
 };
 
@@ -126,7 +112,9 @@ spec_check(const struct cam_spec *spec, struct lull_error *error)
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
 	if (spec->protocol[0] == '\0')
-		return lull_error_set(error, -EINVAL, "protocol: required, like protocol=gvsp");
+		return lull_error_set(error, -EINVAL,
+				      "protocol: missing; name one, such as "
+				      "protocol=gvsp");
 	if (spec->name[strspn(spec->name, letters)] != '\0' || spec->name[0] == '.')
 		return lull_error_set(error, -EINVAL,
 				      "name: '%s' becomes part of file names: letters, digits, "

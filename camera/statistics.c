@@ -6,46 +6,47 @@
 #include "receiver.h"
 
 #define ROW(type, member, member_unit, text)                                                       \
-	{                                                                                          \
-		.name = #member, .unit = member_unit, .help = text,                                \
-		.offset = offsetof(struct type, member)                                            \
-	}
+	LULL_COUNTER_ROW(struct type, member, member_unit, text)
 #define STREAM_ROW(member, unit, text) ROW(lull_camera_counters, member, unit, text)
 #define TOTAL_ROW(member, unit, text) ROW(lull_camera_totals, member, unit, text)
 
 const struct lull_counter_info lull_camera_counter_table[] = {
-	STREAM_ROW(pkts, "packets", "received for the stream"),
-	STREAM_ROW(bytes, "bytes", "of their payload"),
-	STREAM_ROW(malformed, "packets", "that contradict themselves"),
-	STREAM_ROW(foreign, "packets", "of another protocol or stream"),
-	STREAM_ROW(other, "packets", "of the protocol, in a form that is not read"),
-	STREAM_ROW(nothing, "packets", "that carry nothing for a frame"),
-	STREAM_ROW(source_mismatch, "packets", "from a source that is not configured"),
-	STREAM_ROW(given, "images", "given to the application"),
-	STREAM_ROW(fetched, "images", "fetched by it"),
-	STREAM_ROW(put, "images", "put back by it"),
-	STREAM_ROW(refused, "images", "put back although they were not out"),
+	STREAM_ROW(pkts, "packets", "packets received for the stream"),
+	STREAM_ROW(bytes, "bytes", "payload bytes received for the stream"),
+	STREAM_ROW(malformed, "packets", "packets with contradictory headers"),
+	STREAM_ROW(foreign, "packets", "packets of another protocol or stream"),
+	STREAM_ROW(other, "packets", "packets of a form of the protocol that lull does not read"),
+	STREAM_ROW(nothing, "packets", "packets without data of a frame"),
+	STREAM_ROW(source_mismatch, "packets",
+		   "packets from a source other than the configured one"),
+	STREAM_ROW(given, "images", "images delivered to the application"),
+	STREAM_ROW(fetched, "images", "images fetched by the application"),
+	STREAM_ROW(put, "images", "images put back by the application"),
+	STREAM_ROW(refused, "images", "images put back that the application did not have"),
 	STREAM_ROW(rows_late, "1", "row callbacks that took over 100 us"),
 	STREAM_ROW(requests, "1", "resend requests sent"),
-	STREAM_ROW(requested, "packets", "asked for again"),
-	STREAM_ROW(repaired, "frames", "that resent packets made complete"),
-	STREAM_ROW(gone, "packets", "that the camera does not have any more"),
-	STREAM_ROW(control_lost, "1", "times the camera did not answer the heartbeat"),
+	STREAM_ROW(requested, "packets", "packets requested again"),
+	STREAM_ROW(repaired, "frames", "frames completed by resent packets"),
+	STREAM_ROW(gone, "packets", "requested packets that the camera no longer had"),
+	STREAM_ROW(control_lost, "1", "heartbeats that the camera did not answer"),
 	{ .name = NULL },
 };
 const struct lull_counter_info lull_camera_totals_table[] = {
-	TOTAL_ROW(pkts, "packets", "received"),
-	TOTAL_ROW(bytes, "bytes", "of their payload"),
-	TOTAL_ROW(unclaimed, "packets", "for no stream"),
-	TOTAL_ROW(missed, "packets", "lost by port or sockets, where they tell"),
-	TOTAL_ROW(errors, "1", "foreign images put, buffers refused"),
-	TOTAL_ROW(gaps_late, "1", "turns over 100 us after the last, rests left out"),
-	TOTAL_ROW(to_kernel, "packets", "for no stream, passed on through the TAP"),
-	TOTAL_ROW(from_kernel, "packets", "sent on the port for the kernel"),
-	TOTAL_ROW(kernel_lost, "packets", "on these two ways, for want of room"),
+	TOTAL_ROW(pkts, "packets", "packets received"),
+	TOTAL_ROW(bytes, "bytes", "payload bytes received"),
+	TOTAL_ROW(unclaimed, "packets", "packets received for no stream"),
+	TOTAL_ROW(missed, "packets",
+		  "packets lost by the port or the sockets, where they report it"),
+	TOTAL_ROW(errors, "1", "wrong calls: images that were not out, refused buffers"),
+	TOTAL_ROW(gaps_late, "1",
+		  "poll iterations more than 100 us after the last one, without rests"),
+	TOTAL_ROW(to_kernel, "packets", "packets for no stream that the TAP passed to the kernel"),
+	TOTAL_ROW(from_kernel, "packets", "packets of the kernel sent on the port"),
+	TOTAL_ROW(kernel_lost, "packets",
+		  "packets that the TAP dropped in either direction because it was full"),
 	TOTAL_ROW(cpu_ns, "ns", "CPU time of the receiving thread"),
-	TOTAL_ROW(steal_ns, "ns", "that the hypervisor kept from its CPU"),
-	TOTAL_ROW(wall_ns, "ns", "since the start"),
+	TOTAL_ROW(steal_ns, "ns", "time that the hypervisor took from the receiving thread's CPU"),
+	TOTAL_ROW(wall_ns, "ns", "time since the start"),
 	{ .name = NULL },
 };
 

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "error.h"
+#include "base/range.h"
+#include "host/error.h"
 #include "receiver.h"
 
 #define SILENCE_NS (20 * LULL_NS_PER_MS)
@@ -29,7 +30,7 @@ stream_aligned(size_t size)
 /* ---- what the user asked for ---- */
 
 static int
-stream_protocol_names(char *error, const char *name)
+stream_protocol_names(struct lull_error *error, const char *name)
 {
 	char names[128] = "";
 	size_t used = 0;
@@ -37,41 +38,43 @@ stream_protocol_names(char *error, const char *name)
 	for (uint32_t i = 0; lull_frame_protocols[i] != NULL && used < sizeof(names); i++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, " %s",
 					 lull_frame_protocols[i]->name);
-	return camera_error(error, -EINVAL, "protocol: '%s' is none of%s", name, names);
+	return lull_error_set(error, -EINVAL, "protocol: '%s' is not one of%s", name, names);
 }
 
 static int
-stream_addresses(struct camera_stream *stream, char *error)
+stream_addresses(struct camera_stream *stream, struct lull_error *error)
 {
 	const struct lull_camera_stream *config = &stream->config;
 	struct lull_net_claim *claim = &stream->claim;
 
 	if (lull_net_ip_parse(config->address, &claim->address) != 0)
-		return camera_error(error, -EINVAL, "address: '%s' is no IPv4 or IPv6 address",
-				    config->address);
+		return lull_error_set(error, -EINVAL,
+				      "address: '%s' is not an IPv4 or IPv6 "
+				      "address",
+				      config->address);
 	if (lull_net_source_parse(config->source, &claim->source) != 0)
-		return camera_error(error, -EINVAL, "source: '%s' is no IP address and no MAC",
-				    config->source);
+		return lull_error_set(error, -EINVAL, "source: '%s' is not an IP or MAC address",
+				      config->source);
 	claim->ethernet = stream->protocol->ethernet;
 	claim->ether_type = stream->protocol->ether_type;
 	claim->port = config->port;
 	if (claim->ethernet)
 		memset(&claim->address, 0, sizeof(claim->address));
 	if (claim->ethernet && config->port != 0)
-		return camera_error(error, -EINVAL,
-				    "port: %s runs on Ethernet and has none; leave it out",
-				    stream->protocol->name);
+		return lull_error_set(error, -EINVAL,
+				      "port: %s runs directly on Ethernet; leave the port out",
+				      stream->protocol->name);
 	if (!claim->ethernet && config->port == 0 && config->control == NULL)
-		return camera_error(error, -EINVAL,
-				    "port: required, the UDP port the camera sends to");
+		return lull_error_set(error, -EINVAL,
+				      "port: missing; name the UDP port that the camera sends to");
 	if (config->control != NULL && strcmp(stream->protocol->name, "gvsp") != 0)
-		return camera_error(error, -EINVAL, "control: only gvsp has it, not %s",
-				    stream->protocol->name);
+		return lull_error_set(error, -EINVAL, "control: only for gvsp, not for %s",
+				      stream->protocol->name);
 	return 0;
 }
 
 static int
-stream_assembly(struct camera_stream *stream, char *error)
+stream_assembly(struct camera_stream *stream, struct lull_error *error)
 {
 	const struct lull_camera_stream *config = &stream->config;
 	struct lull_assembler_config *assembly = &stream->assembly;
@@ -90,53 +93,53 @@ stream_assembly(struct camera_stream *stream, char *error)
 		.geometry = config->settings.geometry,
 	};
 	if (stream->claim.burst_bytes > assembly->buffer_bytes && assembly->buffer_bytes != 0)
-		return camera_error(error, -EINVAL,
-				    "buffer_bytes: %llu are too few, a picture has %llu",
-				    (unsigned long long)assembly->buffer_bytes,
-				    (unsigned long long)stream->claim.burst_bytes);
+		return lull_error_set(error, -EINVAL,
+				      "buffer_bytes: %llu is too small, a picture has %llu bytes",
+				      (unsigned long long)assembly->buffer_bytes,
+				      (unsigned long long)stream->claim.burst_bytes);
 	if (assembly->buffer_bytes == 0)
 		assembly->buffer_bytes = stream->claim.burst_bytes;
 	if (assembly->buffer_bytes == 0)
 		return 0; /* the first leader tells */
 	if (lull_assembler_config_check(assembly, &wrong) != 0)
-		return camera_error(error, -EINVAL, "%s",
-				    lull_range_print(&wrong, text, sizeof(text)));
+		return lull_error_set(error, -EINVAL, "%s",
+				      lull_range_print(&wrong, text, sizeof(text)));
 	return 0;
 }
 
 static int
-stream_lent(const struct camera_stream *stream, char *error)
+stream_lent(const struct camera_stream *stream, struct lull_error *error)
 {
 	const struct lull_camera_buffers *lent = &stream->config.lent;
 
 	if (lent->data == NULL)
 		return 0;
 	if (stream->assembly.buffer_bytes == 0)
-		return camera_error(error, -EINVAL,
-				    "lent: say how large the buffers are, in buffer_bytes");
+		return lull_error_set(error, -EINVAL,
+				      "lent: set buffer_bytes to the size of the buffers");
 	for (uint32_t i = 0; i < lent->count; i++)
 		if (lent->data[i] == NULL || (uintptr_t)lent->data[i] % LULL_CACHE_LINE != 0)
-			return camera_error(error, -EINVAL,
-					    "lent: buffer %u at %p is not 64-byte aligned", i,
-					    (void *)lent->data[i]);
+			return lull_error_set(error, -EINVAL,
+					      "lent: buffer %u at %p is not 64-byte aligned", i,
+					      (void *)lent->data[i]);
 	return 0;
 }
 
 static int
-stream_settle(struct camera_stream *stream, char *error)
+stream_settle(struct camera_stream *stream, struct lull_error *error)
 {
 	const struct lull_camera_stream *config = &stream->config;
 	struct lull_net_claim *claim = &stream->claim;
 	int rc = stream_addresses(stream, error);
+	struct lull_range wrong;
 
 	if (rc != 0)
 		return rc;
 	stream->image_count = config->buffers != 0 ? config->buffers : CAMERA_BUFFERS;
 	if (config->lent.data != NULL)
 		stream->image_count = config->lent.count;
-	if (stream->image_count < 2 || stream->image_count > CAMERA_BUFFERS_MAX)
-		return camera_error(error, -EINVAL, "buffers: %u is not in 2..%u",
-				    stream->image_count, CAMERA_BUFFERS_MAX);
+	if (lull_range_check("buffers", stream->image_count, 2, CAMERA_BUFFERS_MAX, &wrong) != 0)
+		return lull_error_range(error, &wrong);
 	claim->burst_bytes = lull_frame_bytes(&config->settings.geometry);
 	claim->packet_bytes = config->settings.packet_bytes;
 	claim->burst_pkts =
@@ -151,14 +154,14 @@ stream_settle(struct camera_stream *stream, char *error)
 /* ---- memory ---- */
 
 static int
-stream_images(struct camera_stream *stream, char *error)
+stream_images(struct camera_stream *stream, struct lull_error *error)
 {
 	uint32_t count = stream->image_count;
 
 	stream->images = stream_aligned(count * sizeof(*stream->images));
 	stream->spans = calloc((size_t)count * SPANS_MAX, sizeof(*stream->spans));
 	if (stream->images == NULL || stream->spans == NULL)
-		return camera_error(error, -ENOMEM, "no memory for %u images", count);
+		return lull_error_set(error, -ENOMEM, "no memory for %u images", count);
 	for (uint32_t i = 0; i < count; i++) {
 		stream->images[i].stream = stream;
 		stream->images[i].spans = stream->spans + (size_t)i * SPANS_MAX;
@@ -168,7 +171,7 @@ stream_images(struct camera_stream *stream, char *error)
 
 /* Pages come as they are written to, so a large bound costs nothing. */
 static int
-stream_buffers(struct camera_stream *stream, uint64_t bytes, char *error)
+stream_buffers(struct camera_stream *stream, uint64_t bytes, struct lull_error *error)
 {
 	uint64_t step = (bytes + LULL_CACHE_LINE - 1) & ~(uint64_t)(LULL_CACHE_LINE - 1);
 	void *memory;
@@ -180,8 +183,8 @@ stream_buffers(struct camera_stream *stream, uint64_t bytes, char *error)
 	memory = mmap(NULL, step * stream->image_count, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
-		return camera_error(error, -ENOMEM, "no memory for %u buffers of %llu bytes",
-				    stream->image_count, (unsigned long long)bytes);
+		return lull_error_set(error, -ENOMEM, "no memory for %u buffers of %llu bytes",
+				      stream->image_count, (unsigned long long)bytes);
 	stream->memory = memory;
 	stream->memory_bytes = step * stream->image_count;
 	for (uint32_t i = 0; i < stream->image_count; i++)
@@ -190,7 +193,7 @@ stream_buffers(struct camera_stream *stream, uint64_t bytes, char *error)
 }
 
 int
-camera_stream_size(struct camera_stream *stream, uint64_t bytes, char *error)
+camera_stream_size(struct camera_stream *stream, uint64_t bytes, struct lull_error *error)
 {
 	struct lull_assembler *assembler;
 	void *memory;
@@ -199,13 +202,13 @@ camera_stream_size(struct camera_stream *stream, uint64_t bytes, char *error)
 	stream->assembly.buffer_bytes = bytes;
 	memory = stream_aligned(lull_assembler_size(&stream->assembly));
 	if (memory == NULL)
-		return camera_error(error, -ENOMEM, "no memory for an assembler");
+		return lull_error_set(error, -ENOMEM, "no memory for an assembler");
 	rc = lull_assembler_init(memory, &stream->assembly, &assembler);
 	if (rc == 0)
 		rc = stream_buffers(stream, bytes, error);
 	else
-		camera_error(error, rc, "buffer_bytes: %llu is not possible",
-			     (unsigned long long)bytes);
+		lull_error_set(error, rc, "buffer_bytes: %llu is not possible",
+			       (unsigned long long)bytes);
 	if (rc != 0) {
 		free(memory);
 		return rc;
@@ -221,24 +224,24 @@ camera_stream_size(struct camera_stream *stream, uint64_t bytes, char *error)
 }
 
 static int
-stream_reader(struct camera_stream *stream, char *error)
+stream_reader(struct camera_stream *stream, struct lull_error *error)
 {
 	const struct lull_frame_protocol *protocol = stream->protocol;
 
 	stream->protocol_state = stream_aligned(protocol->state_size);
 	if (stream->protocol_state == NULL)
-		return camera_error(error, -ENOMEM, "no memory for a stream");
+		return lull_error_set(error, -ENOMEM, "no memory for a stream");
 	if (protocol->init(stream->protocol_state, &stream->config.settings) != 0)
-		return camera_error(error, -EINVAL,
-				    "%s: the geometry (size and pixel format) is missing, or one "
-				    "that it cannot carry",
-				    protocol->name);
+		return lull_error_set(error, -EINVAL,
+				      "%s: set width, height and pixel to values that this "
+				      "protocol can carry",
+				      protocol->name);
 	return 0;
 }
 
 static int
 stream_copy(struct camera_stream *stream, const struct lull_camera_stream *config, uint32_t index,
-	    char *error)
+	    struct lull_error *error)
 {
 	const char *protocol = config->protocol != NULL ? config->protocol : "";
 
@@ -263,14 +266,14 @@ stream_copy(struct camera_stream *stream, const struct lull_camera_stream *confi
 
 int
 camera_stream_create(struct lull_camera *camera, const struct lull_camera_stream *config,
-		     struct camera_stream **out, char *error)
+		     struct camera_stream **out, struct lull_error *error)
 {
 	struct camera_stream *stream = stream_aligned(sizeof(*stream));
 	int rc;
 
 	*out = NULL;
 	if (stream == NULL)
-		return camera_error(error, -ENOMEM, "no memory for a stream");
+		return lull_error_set(error, -ENOMEM, "no memory for a stream");
 	stream->camera = camera;
 	camera_queue_init(&stream->ready);
 	camera_queue_init(&stream->returned);

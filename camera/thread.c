@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "host/error.h"
 #include "host/loop_run.h"
 #include "receiver.h"
 #include "telemetry.h"
@@ -197,15 +197,16 @@ stage_turn(void *state, uint64_t now_ns)
 		.offset = offsetof(struct lull_camera, member)                                     \
 	}
 static const struct lull_counter_info stage_counters[] = {
-	ROW(bytes, "rx_bytes", "bytes", "of their payload"),
-	ROW(unclaimed, "rx_unclaimed", "packets", "for no stream"),
-	ROW(gaps_late, "gaps_late", "1", "turns over 100 us after the last, rests left out"),
+	ROW(bytes, "rx_bytes", "bytes", "payload bytes received"),
+	ROW(unclaimed, "rx_unclaimed", "packets", "packets received for no stream"),
+	ROW(gaps_late, "gaps_late", "1",
+	    "poll iterations more than 100 us after the last one, without rests"),
 	{ .name = NULL },
 };
 
 static const struct lull_stage thread_stage = {
 	.name = "camera",
-	.summary = "packets to streams, pieces to frames, frames to images",
+	.summary = "sort packets to streams, fragments to frames, frames to images",
 	.turn = stage_turn,
 	.counters = stage_counters,
 };
@@ -309,22 +310,23 @@ thread_run(void *arg)
 }
 
 static int
-thread_check(const struct lull_camera *camera, const struct lull_idle_limits *limits, char *error)
+thread_check(const struct lull_camera *camera, const struct lull_idle_limits *limits,
+	     struct lull_error *error)
 {
 	const uint32_t polled = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP);
 	char text[LULL_RANGE_TEXT];
 	struct lull_range wrong;
 
 	if (lull_idle_config_check(limits, &wrong) != 0)
-		return camera_error(error, -EINVAL, "%s",
-				    lull_range_print(&wrong, text, sizeof(text)));
+		return lull_error_set(error, -EINVAL, "%s",
+				      lull_range_print(&wrong, text, sizeof(text)));
 	if (camera->backend->polled && limits->depths != 0 && (limits->depths & polled) == 0)
-		return camera_error(error, -EINVAL, "depths: this thread can pause and sleep");
+		return lull_error_set(error, -EINVAL, "depths: this thread can pause and sleep");
 	return 0;
 }
 
 static int
-thread_loop(struct lull_camera *camera, char *error)
+thread_loop(struct lull_camera *camera, struct lull_error *error)
 {
 	const bool polled = camera->backend->polled;
 	const struct lull_loop_parts parts = {
@@ -352,11 +354,13 @@ thread_loop(struct lull_camera *camera, char *error)
 		return rc;
 	rc = lull_loop_init(&camera->loop, &parts);
 	camera->looped = true;
-	return rc == 0 ? 0 : camera_error(error, rc, "no loop for the thread: %s", strerror(-rc));
+	return rc == 0 ? 0 :
+			 lull_error_set(error, rc, "cannot make the receiving loop: %s",
+					strerror(-rc));
 }
 
 static int
-thread_pin(struct lull_camera *camera, pthread_attr_t *attr, char *error)
+thread_pin(struct lull_camera *camera, pthread_attr_t *attr, struct lull_error *error)
 {
 	int cpu = camera->config.cpu - 1;
 	cpu_set_t wanted, allowed;
@@ -365,15 +369,15 @@ thread_pin(struct lull_camera *camera, pthread_attr_t *attr, char *error)
 		return 0;
 	if (cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(allowed), &allowed) != 0 ||
 	    !CPU_ISSET((unsigned int)cpu, &allowed))
-		return camera_error(error, -EINVAL, "cpu: %d is not available to this process",
-				    cpu);
+		return lull_error_set(error, -EINVAL, "cpu: %d is not available to this process",
+				      cpu);
 	CPU_ZERO(&wanted);
 	CPU_SET((unsigned int)cpu, &wanted);
 	return -pthread_attr_setaffinity_np(attr, sizeof(wanted), &wanted);
 }
 
 int
-camera_thread_start(struct lull_camera *camera, char *error)
+camera_thread_start(struct lull_camera *camera, struct lull_error *error)
 {
 	size_t size = (lull_idle_size() + LULL_CACHE_LINE - 1) & ~(size_t)(LULL_CACHE_LINE - 1);
 	pthread_attr_t attr;
@@ -383,7 +387,7 @@ camera_thread_start(struct lull_camera *camera, char *error)
 		return 0;
 	camera->idle_memory = aligned_alloc(LULL_CACHE_LINE, size);
 	if (camera->idle_memory == NULL)
-		return camera_error(error, -ENOMEM, "no memory for the thread");
+		return lull_error_set(error, -ENOMEM, "no memory for the thread");
 	rc = thread_loop(camera, error);
 	if (rc != 0) {
 		camera_thread_free(camera);
@@ -395,7 +399,7 @@ camera_thread_start(struct lull_camera *camera, char *error)
 		rc = -pthread_create(&camera->thread, &attr, thread_run, camera);
 		camera->thread_runs = rc == 0;
 		if (rc != 0)
-			camera_error(error, rc, "no thread: %s", strerror(-rc));
+			lull_error_set(error, rc, "no thread: %s", strerror(-rc));
 		else
 			pthread_setname_np(camera->thread, camera->loop.thread);
 	}

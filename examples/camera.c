@@ -12,7 +12,7 @@ main(int argc, char **argv)
 	struct lull_camera_config config = { .backend = argv[1] };
 	struct lull_camera_stream stream = { .protocol = "rfc4175" };
 	struct lull_camera_image *image;
-	char error[LULL_CAMERA_ERROR_SIZE];
+	struct lull_error error;
 	struct lull_camera *camera;
 
 	if (argc != 6)
@@ -21,11 +21,11 @@ main(int argc, char **argv)
 	stream.settings.geometry.width = (uint32_t)atoi(argv[3]);
 	stream.settings.geometry.height = (uint32_t)atoi(argv[4]);
 	stream.settings.geometry.pixel = lull_pixel_find(argv[5]);
-	if (lull_camera_open(&config, &camera, error) != 0)
-		return fprintf(stderr, "%s\n", error), 1;
-	if (lull_camera_stream_add(camera, &stream, error) < 0 ||
-	    lull_camera_start(camera, error) != 0) {
-		fprintf(stderr, "%s\n", error);
+	if (lull_camera_open(&config, &camera, &error) != 0)
+		return fprintf(stderr, "%s\n", error.text), 1;
+	if (lull_camera_stream_add(camera, &stream, &error) < 0 ||
+	    lull_camera_start(camera, &error) != 0) {
+		fprintf(stderr, "%s\n", error.text);
 		return lull_camera_close(camera), 1;
 	}
 	while (lull_camera_get(camera, LULL_CAMERA_ANY, &image, LULL_NS_PER_S) != -ENODEV) {

@@ -38,7 +38,9 @@ destination_endpoint(struct sink_destination *destination, const char *endpoint,
 	bool brackets = len > 2 && endpoint[0] == '[' && endpoint[len - 1] == ']';
 
 	if (port == NULL || strlen(port) > 5 || atoi(port) < 1 || atoi(port) > 65535)
-		return lull_error_set(error, -EINVAL, "%s: wants HOST:PORT, port 1 to 65535",
+		return lull_error_set(error, -EINVAL,
+				      "%s: give HOST:PORT with a port from 1 to "
+				      "65535",
 				      destination->text);
 	if (brackets) {
 		host++;
@@ -46,7 +48,7 @@ destination_endpoint(struct sink_destination *destination, const char *endpoint,
 	}
 	if (!brackets && memchr(host, ':', len) != NULL)
 		return lull_error_set(error, -EINVAL,
-				      "%s: an IPv6 address stands in brackets: [%.*s]:%s",
+				      "%s: write the IPv6 address in brackets: [%.*s]:%s",
 				      destination->text, (int)len, host, port);
 	if (len >= sizeof(destination->host) || memchr(host, '/', len) != NULL)
 		return lull_error_set(error, -EINVAL, "%s: no such host name", destination->text);
@@ -95,12 +97,12 @@ sink_destination_parse(const char *text, struct sink_destination *destination,
 	destination->way = SINK_FILE;
 	if (strstr(text, "://") != NULL)
 		return lull_error_set(error, -EINVAL,
-				      "%.*s: unknown scheme; there are udp://, tcp:// and unix:",
+				      "%.*s: unknown scheme; use udp://, tcp:// or unix:",
 				      LULL_ERROR_SHOWN, text);
 	if (strchr(text, '/') == NULL && destination_port(text) != NULL)
 		return lull_error_set(error, -EINVAL,
-				      "%.*s: say how: udp://%.*s or tcp://%.*s (or ./%.*s for a "
-				      "file of this name)",
+				      "%.*s: give udp://%.*s or tcp://%.*s (or ./%.*s for a file "
+				      "of this name)",
 				      LULL_ERROR_SHOWN, text, LULL_ERROR_SHOWN, text,
 				      LULL_ERROR_SHOWN, text, LULL_ERROR_SHOWN, text);
 	return destination_path(destination, text, error);

@@ -6,7 +6,7 @@
 #ifndef LULL_FLOW_SINK_DESTINATION_H
 #define LULL_FLOW_SINK_DESTINATION_H
 
-#include "program/error.h"
+#include "host/error.h"
 
 enum sink_way { SINK_FILE, SINK_STDOUT, SINK_UDP, SINK_TCP, SINK_UNIX };
 

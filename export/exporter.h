@@ -26,9 +26,9 @@ struct sink_exporter {
 		    struct flow_sink_counters *counters, void **state, struct lull_error *error);
 	void (*record)(void *state, const struct lull_flow_record *record);
 	/** Returns in how long it wants the next turn, ns; 0: no wish. */
-	uint64_t (*turn)(void *state, const struct lull_export_totals *totals);
+	uint64_t (*turn)(void *state, const struct lull_encode_totals *totals);
 	/** Write all; error->text stays "" unless something went wrong. */
-	void (*finish)(void *state, const struct lull_export_totals *totals,
+	void (*finish)(void *state, const struct lull_encode_totals *totals,
 		       struct lull_error *error);
 	void (*close)(void *state);
 };

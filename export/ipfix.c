@@ -39,7 +39,8 @@ ipfix_check(const char *to, struct lull_error *error)
 
 	if (rc == 0 && (destination.way == SINK_UNIX || destination.way == SINK_STDOUT))
 		return lull_error_set(error, -EINVAL,
-				      "%s: IPFIX goes to udp://HOST:PORT, tcp://HOST:PORT or FILE",
+				      "%s: give udp://HOST:PORT, tcp://HOST:PORT or FILE for "
+				      "IPFIX",
 				      to);
 	return rc;
 }
@@ -155,7 +156,7 @@ ipfix_record(void *state, const struct lull_flow_record *record)
 }
 
 static uint64_t
-ipfix_turn(void *state, const struct lull_export_totals *totals)
+ipfix_turn(void *state, const struct lull_encode_totals *totals)
 {
 	struct sink_ipfix *sink = state;
 	uint64_t now_ns = sink_clock_ns();
@@ -180,7 +181,7 @@ ipfix_turn(void *state, const struct lull_export_totals *totals)
 }
 
 static void
-ipfix_finish(void *state, const struct lull_export_totals *totals, struct lull_error *error)
+ipfix_finish(void *state, const struct lull_encode_totals *totals, struct lull_error *error)
 {
 	struct sink_ipfix *sink = state;
 

@@ -9,10 +9,10 @@
 
 #include "output.h"
 
-static_assert(LULL_EXPORT_JSON_MAX <= PIPE_BUF, "a line is a unit");
+static_assert(LULL_ENCODE_JSON_MAX <= PIPE_BUF, "a line is a unit");
 
 struct sink_json {
-	struct lull_export_json_config config;
+	struct lull_encode_json_config config;
 	struct flow_sink_counters *counters;
 	struct sink_output output;
 	uint64_t flushed_ns, stall_ns;
@@ -49,7 +49,7 @@ json_open(const struct flow_sink_settings *settings, uint32_t seat,
 	json = calloc(1, sizeof(*json));
 	if (json == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for JSON lines");
-	json->config = (struct lull_export_json_config){
+	json->config = (struct lull_encode_json_config){
 		.facts = settings->facts,
 		.payload_bytes = settings->payload_bytes,
 		.app = settings->app,
@@ -81,9 +81,9 @@ json_record(void *state, const struct lull_flow_record *record)
 {
 	struct sink_json *json = state;
 
-	if (sizeof(json->block) - json->len < LULL_EXPORT_JSON_MAX)
+	if (sizeof(json->block) - json->len < LULL_ENCODE_JSON_MAX)
 		json_flush(json);
-	json->len += lull_export_json(&json->config, record, json->block + json->len);
+	json->len += lull_encode_json(&json->config, record, json->block + json->len);
 	json->records++;
 	LULL_COUNTER_ADD(json->counters->taken, 1);
 	if (json->single)
@@ -91,7 +91,7 @@ json_record(void *state, const struct lull_flow_record *record)
 }
 
 static uint64_t
-json_turn(void *state, const struct lull_export_totals *totals)
+json_turn(void *state, const struct lull_encode_totals *totals)
 {
 	struct sink_json *json = state;
 	uint64_t now_ns = sink_clock_ns();
@@ -107,7 +107,7 @@ json_turn(void *state, const struct lull_export_totals *totals)
 }
 
 static void
-json_finish(void *state, const struct lull_export_totals *totals, struct lull_error *error)
+json_finish(void *state, const struct lull_encode_totals *totals, struct lull_error *error)
 {
 	struct sink_json *json = state;
 

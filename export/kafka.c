@@ -18,7 +18,7 @@
 #define KAFKA_POLL_NS (10 * LULL_NS_PER_MS)
 
 struct sink_kafka {
-	struct lull_export_json_config config;
+	struct lull_encode_json_config config;
 	struct flow_sink_counters *counters;
 	const char *to;
 	rd_kafka_t *producer;
@@ -34,12 +34,12 @@ kafka_check(const char *to, struct lull_error *error)
 
 	if (strstr(to, "://") != NULL)
 		return lull_error_set(error, -EINVAL,
-				      "%.*s: wants BROKERS/TOPIC without a scheme, as "
+				      "%.*s: give BROKERS/TOPIC without a scheme, such as "
 				      "localhost:9092/flows",
 				      LULL_ERROR_SHOWN, to);
 	if (slash == NULL || slash == to || slash[1] == '\0' || strchr(slash + 1, '/') != NULL)
 		return lull_error_set(error, -EINVAL,
-				      "%.*s: wants BROKERS/TOPIC, as localhost:9092/flows",
+				      "%.*s: give BROKERS/TOPIC, such as localhost:9092/flows",
 				      LULL_ERROR_SHOWN, to);
 	return 0;
 }
@@ -203,7 +203,7 @@ kafka_open(const struct flow_sink_settings *settings, uint32_t seat,
 	(void)seat;
 	if (kafka == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for Kafka");
-	kafka->config = (struct lull_export_json_config){
+	kafka->config = (struct lull_encode_json_config){
 		.facts = settings->facts,
 		.payload_bytes = settings->payload_bytes,
 		.app = settings->app,
@@ -250,8 +250,8 @@ static void
 kafka_record(void *state, const struct lull_flow_record *record)
 {
 	struct sink_kafka *kafka = state;
-	char line[LULL_EXPORT_JSON_MAX];
-	size_t len = lull_export_json(&kafka->config, record, line) - 1; /* no line feed */
+	char line[LULL_ENCODE_JSON_MAX];
+	size_t len = lull_encode_json(&kafka->config, record, line) - 1; /* no line feed */
 
 	LULL_COUNTER_ADD(kafka->counters->taken, 1);
 	if (kafka_produce(kafka, line, len))
@@ -263,7 +263,7 @@ kafka_record(void *state, const struct lull_flow_record *record)
 }
 
 static uint64_t
-kafka_turn(void *state, const struct lull_export_totals *totals)
+kafka_turn(void *state, const struct lull_encode_totals *totals)
 {
 	struct sink_kafka *kafka = state;
 
@@ -273,7 +273,7 @@ kafka_turn(void *state, const struct lull_export_totals *totals)
 }
 
 static void
-kafka_finish(void *state, const struct lull_export_totals *totals, struct lull_error *error)
+kafka_finish(void *state, const struct lull_encode_totals *totals, struct lull_error *error)
 {
 	struct sink_kafka *kafka = state;
 	uint64_t stall_ns = kafka->patient ? SINK_STALL_NS_ORDERED : SINK_STALL_NS_LIVE;

@@ -9,7 +9,8 @@ static int
 kafka_check(const char *to, struct lull_error *error)
 {
 	return lull_error_set(error, -ENOTSUP,
-			      "%.*s: built without Kafka; install librdkafka-dev and build again",
+			      "%.*s: lull was built without Kafka; install librdkafka-dev and "
+			      "build again",
 			      LULL_ERROR_SHOWN, to);
 }
 

@@ -22,16 +22,14 @@ static const struct sink_exporter *const sink_exporters[FLOW_SINK_KINDS] = {
 };
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-#member, member_unit, text, offsetof(struct flow_sink_counters, member)            \
-	}
+	LULL_COUNTER_ROW(struct flow_sink_counters, member, member_unit, text)
 
 const struct lull_counter_info flow_sink_counter_table[] = {
-	ROW(taken, "records", "taken from the log loops"),
-	ROW(records, "records", "given to the system or acknowledged by a broker"),
-	ROW(drops, "records", "lost: no room, destination gone, write failed"),
-	ROW(bytes, "bytes", "given to the system"),
-	ROW(errors, "1", "calls that failed, connections lost and refused"),
+	ROW(taken, "records", "records taken from the aggregators"),
+	ROW(records, "records", "records accepted by the kernel or acknowledged by a broker"),
+	ROW(drops, "records", "records lost: queue full, destination gone, write failed"),
+	ROW(bytes, "bytes", "bytes accepted by the kernel"),
+	ROW(errors, "1", "failed calls, lost and refused connections"),
 	ROW(connects, "1", "connections made"),
 	{ NULL, NULL, NULL, 0 },
 };
@@ -42,7 +40,7 @@ struct sink_seat {
 	void *exporters[FLOW_SINK_KINDS]; /* NULL: none */
 	bool ordered;
 	struct sink_collection collection;
-	struct lull_export_totals totals; /* as of the last turn */
+	struct lull_encode_totals totals; /* as of the last turn */
 };
 
 struct flow_sink {
@@ -175,7 +173,7 @@ seat_record(void *arg, const struct lull_flow_record *record)
 }
 
 static uint64_t
-seat_turn(void *arg, uint64_t now_ns, const struct lull_export_totals *totals)
+seat_turn(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
 {
 	struct sink_seat *seat = arg;
 	uint64_t soonest_ns = 0;

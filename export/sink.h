@@ -21,7 +21,7 @@
 
 #include <lull/pipeline.h>
 
-#include "program/error.h"
+#include "host/error.h"
 
 enum flow_sink_kind { FLOW_SINK_JSON, FLOW_SINK_IPFIX, FLOW_SINK_KAFKA, FLOW_SINK_KINDS };
 /** "json", "ipfix", "kafka". */
@@ -34,7 +34,7 @@ struct flow_sink_settings {
 	bool ordered;                    /**< collect, sort, write at the end [false] */
 	bool facts;                      /**< scheduling facts too [false] */
 	uint32_t payload_bytes;          /**< as the records' */
-	lull_export_app *app;            /**< names of protocols; NULL: none */
+	lull_encode_app *app;            /**< names of protocols; NULL: none */
 	void *app_arg;
 	uint32_t queue_bytes;   /**< what waits for each destination [4 MiB] */
 	uint32_t datagrams_pps; /**< most datagrams per second, so that receivers follow [10000] */

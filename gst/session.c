@@ -14,7 +14,7 @@ struct lull_gst_session {
 
 static int
 session_start(struct lull_gst_session *session, const struct lull_camera_stream *stream,
-	      char *error)
+	      struct lull_error *error)
 {
 	int rc = lull_camera_stream_add(session->camera, stream, error);
 
@@ -24,7 +24,7 @@ session_start(struct lull_gst_session *session, const struct lull_camera_stream 
 int
 lull_gst_session_open(const struct lull_camera_config *config,
 		      const struct lull_camera_stream *stream, struct lull_gst_session **out,
-		      char *error)
+		      struct lull_error *error)
 {
 	struct lull_gst_session *session = g_new0(struct lull_gst_session, 1);
 	int rc;

@@ -18,10 +18,10 @@
 
 struct lull_gst_session; /* opaque */
 
-/** Open, add the stream, start. @p error: LULL_CAMERA_ERROR_SIZE bytes. 0 or -errno. */
+/** Open, add the stream, start. 0, or -errno and the sentence. */
 int lull_gst_session_open(const struct lull_camera_config *config,
 			  const struct lull_camera_stream *stream,
-			  struct lull_gst_session **session, char *error);
+			  struct lull_gst_session **session, struct lull_error *error);
 /** Stop receiving, and give up the reference of who opened it. */
 void lull_gst_session_close(struct lull_gst_session *session);
 struct lull_gst_session *lull_gst_session_ref(struct lull_gst_session *session);

@@ -57,8 +57,6 @@ settings_install_texts(GObjectClass *class)
 		      "lull-cam --help-stream lists the keys");
 	settings_text(class, LULL_GST_CONTROL, "control", "Control",
 		      "GigE Vision camera, by IP or MAC address, to take control of");
-	settings_text(class, LULL_GST_GOVERNOR, "governor", "Governor",
-		      "How polling back ends rest; phase when not given");
 	settings_text(class, LULL_GST_EAL, "eal", "EAL arguments",
 		      "dpdk: further arguments for DPDK's environment");
 }
@@ -70,11 +68,6 @@ settings_install_numbers(GObjectClass *class)
 					g_param_spec_int("cpu", "CPU",
 							 "CPU of the receiving thread, -1: any", -1,
 							 1023, -1, FLAGS));
-	g_object_class_install_property(
-		class, LULL_GST_MAX_LATENCY,
-		g_param_spec_uint64("max-latency", "Most added latency",
-				    "Added at most by resting, ns; 0: what the governor takes", 0,
-				    LULL_NS_PER_S, 0, FLAGS));
 	g_object_class_install_property(
 		class, LULL_GST_DEVICE_RATE,
 		g_param_spec_uint64("device-rate", "Rate of the device clock",
@@ -110,6 +103,7 @@ lull_gst_settings_install(GObjectClass *class)
 		g_param_spec_enum("timestamps", "Time stamps", "Where they come from",
 				  settings_enum("LullCameraSrcTimestamps", times),
 				  LULL_GST_TIMES_ARRIVAL, FLAGS));
+	lull_gst_resting_install(class, LULL_GST_RESTING);
 }
 
 /* ---- values ---- */
@@ -130,8 +124,8 @@ lull_gst_settings_clear(struct lull_gst_settings *settings)
 	g_free(settings->backend);
 	g_free(settings->stream);
 	g_free(settings->control);
-	g_free(settings->governor);
 	g_free(settings->eal);
+	lull_gst_resting_clear(&settings->resting);
 }
 
 static char **
@@ -144,8 +138,6 @@ settings_text_of(struct lull_gst_settings *settings, guint property)
 		return &settings->stream;
 	case LULL_GST_CONTROL:
 		return &settings->control;
-	case LULL_GST_GOVERNOR:
-		return &settings->governor;
 	case LULL_GST_EAL:
 		return &settings->eal;
 	default:
@@ -181,8 +173,6 @@ lull_gst_settings_set(struct lull_gst_settings *settings, guint property, const 
 		*flag = g_value_get_boolean(value);
 	} else if (property == LULL_GST_CPU) {
 		settings->cpu = g_value_get_int(value);
-	} else if (property == LULL_GST_MAX_LATENCY) {
-		settings->max_latency_ns = g_value_get_uint64(value);
 	} else if (property == LULL_GST_DEVICE_RATE) {
 		settings->device_rate = g_value_get_uint64(value);
 	} else if (property == LULL_GST_CONVERT) {
@@ -192,7 +182,8 @@ lull_gst_settings_set(struct lull_gst_settings *settings, guint property, const 
 	} else if (property == LULL_GST_BITS) {
 		settings->bits = g_value_get_uint(value);
 	} else {
-		return false;
+		return property >= LULL_GST_RESTING &&
+		       lull_gst_resting_set(&settings->resting, property - LULL_GST_RESTING, value);
 	}
 	return true;
 }
@@ -210,8 +201,6 @@ lull_gst_settings_get(const struct lull_gst_settings *settings, guint property, 
 		g_value_set_boolean(value, *flag);
 	else if (property == LULL_GST_CPU)
 		g_value_set_int(value, settings->cpu);
-	else if (property == LULL_GST_MAX_LATENCY)
-		g_value_set_uint64(value, settings->max_latency_ns);
 	else if (property == LULL_GST_DEVICE_RATE)
 		g_value_set_uint64(value, settings->device_rate);
 	else if (property == LULL_GST_CONVERT)
@@ -221,7 +210,8 @@ lull_gst_settings_get(const struct lull_gst_settings *settings, guint property, 
 	else if (property == LULL_GST_BITS)
 		g_value_set_uint(value, settings->bits);
 	else
-		return false;
+		return property >= LULL_GST_RESTING &&
+		       lull_gst_resting_get(&settings->resting, property - LULL_GST_RESTING, value);
 	return true;
 }
 
@@ -257,17 +247,25 @@ lull_gst_settings_spec(const struct lull_gst_settings *settings, struct cam_spec
 	return rc;
 }
 
-struct lull_camera_config
-lull_gst_settings_camera(const struct lull_gst_settings *settings)
+int
+lull_gst_settings_camera(const struct lull_gst_settings *settings,
+			 struct lull_camera_config *config, struct lull_error *error)
 {
-	return (struct lull_camera_config){
+	struct lull_resting resting;
+	int rc = lull_gst_resting_read(&settings->resting, &resting, error);
+
+	if (rc != 0)
+		return rc;
+	*config = (struct lull_camera_config){
 		.backend = settings->backend,
 		.program = "lullcamerasrc",
-		.governor = settings->governor,
-		.limits = { .latency_ns = settings->max_latency_ns },
-		.sched_policy = LULL_SCHED_OTHER, /* the program is not ours */
+		.governor = lull_idle_governor_name(lull_resting_governor(&resting)),
+		/* The library knows the ring that it was granted. */
+		.limits = lull_resting_limits(&resting, NULL),
+		.sched_policy = (enum lull_sched_policy)resting.sched_policy,
 		.cpu = settings->cpu + 1,
 		.unchecked = settings->unchecked,
 		.eal = settings->eal,
 	};
+	return 0;
 }

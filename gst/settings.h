@@ -14,6 +14,7 @@
 #include <lull/camera.h>
 
 #include "camera/spec.h"
+#include "resting.h"
 
 /** What becomes of pixels. */
 enum lull_gst_convert {
@@ -25,9 +26,10 @@ enum lull_gst_convert {
 enum lull_gst_times { LULL_GST_TIMES_ARRIVAL, LULL_GST_TIMES_DEVICE };
 
 struct lull_gst_settings {
-	char *backend, *stream, *control, *governor, *eal;
+	char *backend, *stream, *control, *eal;
 	gint cpu; /* -1: any */
-	guint64 max_latency_ns, device_rate;
+	struct lull_gst_resting resting;
+	guint64 device_rate;
 	gboolean unchecked, drop_partial, messages;
 	gint convert, times;
 	guint bits;
@@ -38,10 +40,8 @@ enum lull_gst_property {
 	LULL_GST_BACKEND = 1,
 	LULL_GST_STREAM,
 	LULL_GST_CONTROL,
-	LULL_GST_GOVERNOR,
 	LULL_GST_EAL,
 	LULL_GST_CPU,
-	LULL_GST_MAX_LATENCY,
 	LULL_GST_DEVICE_RATE,
 	LULL_GST_UNCHECKED,
 	LULL_GST_DROP_PARTIAL,
@@ -49,7 +49,8 @@ enum lull_gst_property {
 	LULL_GST_CONVERT,
 	LULL_GST_TIMES,
 	LULL_GST_BITS,
-	LULL_GST_STATISTICS_PROPERTY /* the element's own */
+	LULL_GST_STATISTICS_PROPERTY, /* the element's own */
+	LULL_GST_RESTING              /* and following: rows of resting.c */
 };
 
 void lull_gst_settings_install(GObjectClass *class);
@@ -64,7 +65,8 @@ bool lull_gst_settings_file(const struct lull_gst_settings *settings);
 /** The stream meant by stream and control. 0 or -errno and the sentence. */
 int lull_gst_settings_spec(const struct lull_gst_settings *settings, struct cam_spec *spec,
 			   struct lull_error *error);
-/** The receiver meant; its texts are borrowed. */
-struct lull_camera_config lull_gst_settings_camera(const struct lull_gst_settings *settings);
+/** The receiver meant; its texts are borrowed. 0 or -errno and the sentence. */
+int lull_gst_settings_camera(const struct lull_gst_settings *settings,
+			     struct lull_camera_config *config, struct lull_error *error);
 
 #endif

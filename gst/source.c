@@ -98,18 +98,18 @@ static int
 source_open(LullCameraSrc *source, struct lull_error *error)
 {
 	const struct lull_gst_settings *settings = &source->settings;
-	char text[LULL_CAMERA_ERROR_SIZE] = "";
 	struct lull_camera_config config;
 	struct lull_camera_stream stream;
 	int rc = lull_gst_settings_spec(settings, &source->spec, error);
 
+	if (rc == 0)
+		rc = lull_gst_settings_camera(settings, &config, error);
 	if (rc != 0)
 		return rc;
-	config = lull_gst_settings_camera(settings);
 	stream = cam_spec_stream(&source->spec);
-	rc = lull_gst_session_open(&config, &stream, &source->session, text);
+	rc = lull_gst_session_open(&config, &stream, &source->session, error);
 	if (rc != 0)
-		return lull_error_set(error, rc, "%s", text);
+		return rc;
 	source->current = source->session;
 	source->geometry = stream.settings.geometry;
 	source->sized = source->geometry.pixel != LULL_PIXEL_UNKNOWN &&

@@ -59,14 +59,12 @@ lull_gst_statistics(struct lull_camera *camera)
 	struct lull_assembler_counters assembler;
 	struct lull_camera_counters counters;
 	struct lull_camera_totals totals;
-	uint64_t frames = 0;
+	uint64_t partial;
 
 	lull_camera_counters(camera, 0, &counters, &assembler);
 	lull_camera_totals(camera, &totals);
-	for (uint32_t i = 0; i < LULL_FRAME_REASON_COUNT; i++)
-		frames += assembler.frames[i];
-	statistics_put(structure, "frames", frames);
-	statistics_put(structure, "partial", frames - assembler.frames[LULL_FRAME_COMPLETE]);
+	statistics_put(structure, "frames", lull_assembler_frames(&assembler, &partial));
+	statistics_put(structure, "partial", partial);
 	statistics_put(structure, "lost", assembler.frames_dropped + assembler.frames_replaced);
 	statistics_put(structure, "packets-missed", totals.missed);
 	statistics_put_latency(structure, camera);

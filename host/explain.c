@@ -97,15 +97,15 @@ explain_fallback(enum lull_rest_depth depth)
 {
 	switch (depth) {
 	case LULL_REST_PAUSE:
-		return "pausing the core";
+		return "the loop pauses the core";
 	case LULL_REST_MONITOR:
-		return "waiting on the ring's memory";
+		return "the loop waits for a write to the ring";
 	case LULL_REST_SLEEP:
-		return "sleeping all the same";
+		return "the loop sleeps anyway";
 	case LULL_REST_INTERRUPT:
-		return "waiting for interrupts";
+		return "the loop waits for interrupts";
 	default:
-		return "spinning";
+		return "the loop polls";
 	}
 }
 
@@ -140,7 +140,7 @@ explain_ring_remedy(struct text *text, const struct lull_verdict *verdict,
 	if (!disturbed || ring_pkts > limits->ring_pkts)
 		text_add(text, "raise the ring to %" PRIu64, ring_pkts);
 	if (verdict->envelope == LULL_ENVELOPE_LINK)
-		text_add(text, ", state pps-max");
+		text_add(text, ", set pps-max");
 	text_add(text, " or choose loss=tolerate");
 }
 
@@ -155,9 +155,9 @@ explain_ring(struct text *text, const struct lull_verdict *verdict,
 		      (uint64_t)((double)room_pkts * 1e9 / (double)LULL_MAX(verdict->pps_max, 1)));
 	text_add(text, " at ");
 	text_add_rate(text, verdict->pps_max);
-	text_add(text, " but a wake-up comes up to ");
+	text_add(text, ", but a wake-up comes up to ");
 	text_add_time(text, LULL_MAX(verdict->overshoot_p9999_ns, verdict->stall_ns));
-	text_add(text, " late; %s instead; ", explain_fallback(verdict->depth));
+	text_add(text, " late; %s; ", explain_fallback(verdict->depth));
 	explain_ring_remedy(text, verdict, limits);
 }
 
@@ -168,14 +168,12 @@ explain_latency(struct text *text, const struct lull_verdict *verdict,
 	text_add_percentile(text, limits->percentile_ppm);
 	text_add(text, " added wait of ");
 	text_add_time(text, limits->latency_ns);
-	text_add(text, " leaves no room for a rest that saves CPU, at least ");
+	text_add(text, " is too short: a rest that saves CPU lasts at least ");
 	text_add_time(text, verdict->break_even_ns);
-	text_add(text, " with wake-ups ");
+	text_add(text, ", and wake-ups come ");
 	text_add_time(text, verdict->overshoot_p99_ns);
-	text_add(text, " late; %s instead; a max-latency of about ",
-		 explain_fallback(verdict->depth));
+	text_add(text, " late; %s; raise max-latency to about ", explain_fallback(verdict->depth));
 	text_add_time(text, (verdict->break_even_ns + verdict->overshoot_p99_ns) * 5 / 4);
-	text_add(text, " would do");
 }
 
 static void
@@ -184,14 +182,14 @@ text_add_share(struct text *text, uint32_t ppm)
 	text_add(text, "%" PRIu32 ".%" PRIu32 " %%", ppm / 10000, ppm / 1000 % 10);
 }
 
-/* What makes packets late: "stalls of up to 7 ms, 2.1 a second". */
+/* What makes packets late: "stalls of up to 7 ms, 2.1 per second". */
 static void
 explain_cause(struct text *text, const struct lull_verdict *verdict)
 {
 	if (verdict->stall_ns > 0) {
 		text_add(text, "stalls of up to ");
 		text_add_time(text, verdict->stall_ns);
-		text_add(text, ", %" PRIu64 ".%" PRIu64 " a second", verdict->stall_rate / 1000,
+		text_add(text, ", %" PRIu64 ".%" PRIu64 " per second", verdict->stall_rate / 1000,
 			 verdict->stall_rate / 100 % 10);
 		return;
 	}
@@ -214,9 +212,8 @@ explain_late(struct text *text, const struct lull_verdict *verdict,
 		text_add_time(text, limits->latency_ns);
 	} else {
 		text_add_percentile(text, limits->percentile_ppm);
-		text_add(text, " of ");
+		text_add(text, " was recently above ");
 		text_add_time(text, limits->latency_ns);
-		text_add(text, " was missed of late");
 	}
 	text_add(text, " (");
 	explain_cause(text, verdict);
@@ -231,9 +228,9 @@ explain_suspended(struct text *text, const struct lull_verdict *verdict)
 {
 	text_add(text, "suspended: this host wakes a resting thread too late too often; ");
 	if (verdict->depth == LULL_REST_SLEEP)
-		text_add(text, "sleeping while no packets come, or to see whether it does better");
+		text_add(text, "the loop sleeps while no packets come, or to try resting again");
 	else
-		text_add(text, "%s, resting is tried again", explain_fallback(verdict->depth));
+		text_add(text, "%s and will try resting again", explain_fallback(verdict->depth));
 	text_add(text, "; keep other work off this CPU%s",
 		 text->real_time ? "" : " or allow a real-time class (sched-policy)");
 }
@@ -248,11 +245,11 @@ explain_infeasible(struct text *text, const struct lull_verdict *verdict,
 		explain_ring(text, verdict, limits);
 		return;
 	case LULL_BOUND_CAP:
-		text_add(text, "max-rest allows ");
+		text_add(text, "max-rest is ");
 		text_add_time(text, limits->rest_ns_max);
-		text_add(text, " but a rest saves CPU only from ");
+		text_add(text, ", but a rest that saves CPU lasts at least ");
 		text_add_time(text, verdict->break_even_ns);
-		text_add(text, " on; %s instead; raise max-rest", explain_fallback(verdict->depth));
+		text_add(text, "; %s; raise max-rest", explain_fallback(verdict->depth));
 		return;
 	case LULL_BOUND_OVERSHOOT:
 		if (verdict->overshoot_p99_ns + verdict->break_even_ns < limits->latency_ns)
@@ -265,8 +262,7 @@ explain_infeasible(struct text *text, const struct lull_verdict *verdict,
 		explain_latency(text, verdict, limits);
 		return;
 	default:
-		text_add(text, "this loop cannot sleep; %s instead",
-			 explain_fallback(verdict->depth));
+		text_add(text, "this loop cannot sleep; %s", explain_fallback(verdict->depth));
 	}
 }
 
@@ -278,11 +274,11 @@ explain_feasible(struct text *text, const struct lull_verdict *verdict,
 	if (verdict->depth == LULL_REST_INTERRUPT || verdict->depth == LULL_REST_MONITOR)
 		text_add(text, "%s", explain_fallback(verdict->depth));
 	else {
-		text_add(text, "rests ");
+		text_add(text, "rests of ");
 		text_add_time(text, verdict->rest_ns);
-		text_add(text, " at a time, bound by %s", lull_bound_name(verdict->binding));
+		text_add(text, ", limited by %s", lull_bound_name(verdict->binding));
 	}
-	text_add(text, "; predicts ");
+	text_add(text, "; predicted: ");
 	text_add_percentile(text, limits->percentile_ppm);
 	text_add(text, " added wait ");
 	text_add_time(text, verdict->predicted_ns);
@@ -300,7 +296,7 @@ explain_none(struct text *text, const struct lull_verdict *verdict)
 {
 	text_add(text, "no objective: ");
 	if (verdict->depth == LULL_REST_NONE) {
-		text_add(text, "the governor polls again at once");
+		text_add(text, "the governor asks for no rest");
 		return;
 	}
 	text_add(text, "the governor asks for rests of ");
@@ -335,7 +331,7 @@ lull_verdict_explain_of(const struct lull_verdict *verdict, const struct lull_id
 		text_add(&text, "calibrating: %" PRIu64 " of %d rests measured; rests of ",
 			 verdict->calibration_count, LULL_CALIBRATION_READY);
 		text_add_time(&text, verdict->rest_ns);
-		text_add(&text, " until then, promising nothing");
+		text_add(&text, " until then, without a promise");
 		break;
 	case LULL_VERDICT_FEASIBLE:
 		explain_feasible(&text, verdict, &full);

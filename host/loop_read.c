@@ -136,8 +136,13 @@ lull_loop_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombu
 const struct lull_counter_info *
 lull_loop_stage_counters(const struct lull_loop *loop, const void **counters)
 {
-	*counters = (const uint8_t *)loop->stage_state + loop->stage->counters_offset;
-	return loop->stage->counters;
+	const struct lull_counter_info *table = loop->stage->counters;
+
+	/* Without a table there may be no state either. */
+	*counters = table != NULL ?
+			    (const uint8_t *)loop->stage_state + loop->stage->counters_offset :
+			    NULL;
+	return table;
 }
 
 int

@@ -121,8 +121,8 @@ explain_mate(int tid, char *text, size_t size)
 		return;
 	mate_name(mate, name);
 	explain_add(text, size,
-		    "; thread %s of this program can run on CPU %d only, and there only while this "
-		    "one rests",
+		    "; thread %s of this program can run only on CPU %d, and only while this loop "
+		    "rests",
 		    name, cpu);
 }
 
@@ -139,15 +139,16 @@ explain_refused(const struct lull_rest_thread *thread, char *text, size_t size)
 			    SCHED_WATCH_PRIORITY);
 	else if (deadline && thread->refused == EPERM)
 		explain_add(text, size,
-			    "deadline is refused to a thread pinned to some of the CPUs, it needs "
-			    "an exclusive cpuset; fifo does not");
+			    "the kernel refuses deadline to a pinned thread outside an exclusive "
+			    "cpuset; use fifo");
 	else if (deadline && thread->refused == EBUSY)
-		explain_add(text, size, "the kernel has no room for another deadline");
+		explain_add(text, size,
+			    "the kernel has no bandwidth left for another deadline thread");
 	else
 		explain_add(text, size, "the kernel refuses %s: %s",
 			    lull_sched_policy_name(thread->config.policy),
 			    strerror(thread->refused));
-	explain_add(text, size, "; beside other work the latency objective will not hold");
+	explain_add(text, size, "; beside other programs the latency objective will not hold");
 }
 
 char *
@@ -167,7 +168,7 @@ lull_rest_thread_explain(const struct lull_rest_thread *thread, char *text, size
 	} else if (!copy.rule.inside) {
 		explain_add(text, size,
 			    "runs in the ordinary class for now: it does not rest enough for a "
-			    "real-time one");
+			    "real-time class");
 	} else if (copy.config.policy == LULL_SCHED_DEADLINE) {
 		explain_add(text, size, "runs in class deadline, up to %u %% of its CPU",
 			    copy.budget_ppm / 10000);

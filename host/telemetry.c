@@ -89,7 +89,8 @@ telemetry_find(struct lull_telemetry_reply *reply, const char *params, struct te
 		lull_snapshot_read(loop->info.snapshot, &loop->snapshot);
 		return true;
 	}
-	used = snprintf(text, sizeof(text), "no loop %.*s, there are:", (int)LULL_MIN(length, 40u),
+	used = snprintf(text, sizeof(text),
+			"no loop %.*s; the loops are:", (int)LULL_MIN(length, 40u),
 			params == NULL ? "" : params);
 	for (uint32_t i = 0; i < count && used < (int)sizeof(text); i++) {
 		telemetry_info(i, &loop->info);
@@ -330,7 +331,7 @@ traffic_reply(struct lull_telemetry_reply *reply, const char *params)
 	if (!telemetry_find(reply, params, &loop))
 		return 0;
 	if (config->traffic == NULL || !traffic_loop(&loop))
-		return reply_error(reply, "this loop makes no traffic");
+		return reply_error(reply, "this loop does not make traffic");
 	lull_telemetry_put_count(reply, "now_ns", lull_clock_ns());
 	lull_telemetry_put_count(reply, "window", loop.snapshot.window);
 	config->traffic(config->arg, config->loops[loop.index], reply_put_count, reply);
@@ -366,8 +367,8 @@ histogram_reply(struct lull_telemetry_reply *reply, const char *params)
 		return 0;
 	histogram = histogram_find(&loop, params);
 	if (histogram == NULL)
-		return reply_error(reply,
-				   "say NAME,wait or NAME,rest; traffic loops have latency too");
+		return reply_error(reply, "give NAME,wait or NAME,rest, or for a traffic loop "
+					  "NAME,latency");
 	lull_telemetry_bins(histogram, BINS_MAX, &bins);
 	for (uint32_t i = 0; i < bins.count; i++) {
 		pairs[2 * i] = bins.bins[i].low;
@@ -394,12 +395,12 @@ static int
 set_reply(struct lull_telemetry_reply *reply, const char *params)
 {
 	const struct lull_telemetry_config *config = telemetry.config;
-	char text[LULL_ERROR_SIZE] = "refused";
+	struct lull_error error = { "refused" };
 
 	if (config->set == NULL || params == NULL)
 		return reply_error(reply, "say KEY=VALUE or KEY@LOOP=VALUE");
-	if (config->set(config->arg, params, text, sizeof(text)) != 0)
-		return reply_error(reply, text);
+	if (config->set(config->arg, params, &error) != 0)
+		return reply_error(reply, error.text);
 	lull_telemetry_put_count(reply, "ok", 1);
 	return 0;
 }
@@ -417,7 +418,7 @@ mark_reply(struct lull_telemetry_reply *reply, const char *params)
 		rc = rc != 0 ? rc : posted;
 	}
 	if (rc != 0)
-		return reply_error(reply, "a loop's mailbox is full, try again");
+		return reply_error(reply, "a loop's mailbox is full; try again");
 	lull_telemetry_put_count(reply, "window", telemetry.window);
 	return 0;
 }

@@ -4,8 +4,8 @@
  * Telemetry: the /lull commands, whichever socket they come over.
  *
  * telemetry.c answers, telemetry_reply.c writes members by a *writer*: into DPDK's data
- * (engine/loop/telemetry.c) or as JSON (telemetry_json.c). telemetry_server.c is the socket of
- * programs without DPDK's environment.
+ * (engine/loop/telemetry.c) or as JSON (telemetry_json.c). telemetry_request.c reads what clients
+ * ask for, and telemetry_server.c is the socket of programs without DPDK's environment.
  *
  * Threads: any; one command is answered at a time.
  */

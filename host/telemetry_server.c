@@ -20,12 +20,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "telemetry_json.h"
+#include "telemetry_request.h"
 
 #define CLIENTS_MAX 10
-#define REQUEST_BYTES 1024
-#define COMMAND_BYTES 56 /* shown of one that is not known */
-#define NAMES 10         /* of sockets in one folder: dpdk_telemetry.v2, dpdk_telemetry.v2:1 ... */
+#define NAMES 10 /* of sockets in one folder: dpdk_telemetry.v2, dpdk_telemetry.v2:1 ... */
 /* Without a file for another client the next try comes so much later. */
 #define RETRY_MS 100
 
@@ -42,78 +40,6 @@ static struct {
 	struct lull_telemetry_json json;
 } server;
 
-/* ---- answers ---- */
-
-static void
-server_list(struct lull_telemetry_json *json)
-{
-	static const char *const own[] = { "/", "/info", "/help" };
-	const char *name, *help;
-
-	lull_telemetry_json_begin(json, "/", "[");
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		lull_telemetry_json_text(json, own[i]);
-	for (uint32_t i = 0; lull_telemetry_command(i, &name, &help); i++)
-		lull_telemetry_json_text(json, name);
-	lull_telemetry_json_end(json, "]}");
-}
-
-static void
-server_help(struct lull_telemetry_json *json, struct lull_telemetry_reply *reply,
-	    const char *command)
-{
-	const char *name, *help;
-
-	lull_telemetry_json_begin(json, "/help", "{");
-	for (uint32_t i = 0; command != NULL && lull_telemetry_command(i, &name, &help); i++) {
-		if (strcmp(name, command) == 0)
-			lull_telemetry_put_text(reply, name, help);
-	}
-	lull_telemetry_json_end(json, "}}");
-}
-
-static int
-server_version(char *text, size_t size)
-{
-	return snprintf(text, size, "lull %.32s", server.config->version);
-}
-
-static void
-server_info(struct lull_telemetry_json *json, struct lull_telemetry_reply *reply)
-{
-	char version[64];
-
-	server_version(version, sizeof(version));
-	lull_telemetry_json_begin(json, "/info", "{");
-	lull_telemetry_put_text(reply, "version", version);
-	lull_telemetry_put_count(reply, "pid", (uint64_t)getpid());
-	lull_telemetry_put_count(reply, "max_output_len", LULL_TELEMETRY_REPLY_BYTES);
-	lull_telemetry_json_end(json, "}}");
-}
-
-static void
-server_answer(const char *command, const char *params)
-{
-	struct lull_telemetry_json *json = &server.json;
-	struct lull_telemetry_reply reply = { .writer = &lull_telemetry_json_writer, .to = json };
-	char shown[COMMAND_BYTES + 1];
-
-	if (strcmp(command, "/") == 0) {
-		server_list(json);
-	} else if (strcmp(command, "/info") == 0) {
-		server_info(json, &reply);
-	} else if (strcmp(command, "/help") == 0) {
-		server_help(json, &reply, params);
-	} else {
-		snprintf(shown, sizeof(shown), "%.*s", COMMAND_BYTES, command);
-		lull_telemetry_json_begin(json, shown, "{");
-		if (lull_telemetry_answer(command, params, &reply) == 0)
-			lull_telemetry_json_end(json, "}}");
-		else
-			lull_telemetry_json_null(json, shown);
-	}
-}
-
 /* ---- clients ---- */
 
 static bool
@@ -126,27 +52,20 @@ server_send(int fd, const char *bytes, size_t size)
 static bool
 server_serve(int fd)
 {
-	char request[REQUEST_BYTES + 1];
-	ssize_t size = recv(fd, request, REQUEST_BYTES, MSG_DONTWAIT | MSG_TRUNC);
-	char *params;
+	char request[LULL_TELEMETRY_REQUEST_BYTES];
+	ssize_t size = recv(fd, request, sizeof(request), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (size < 0)
 		return errno == EAGAIN || errno == EINTR;
-	/* The client has gone, or this is longer than any request, or no text. */
-	if (size == 0 || size > REQUEST_BYTES || memchr(request, '\0', (size_t)size) != NULL)
-		return false;
-	request[size] = '\0';
-	params = strchr(request, ',');
-	if (params != NULL)
-		*params++ = '\0';
-	server_answer(request, params == NULL || *params == '\0' ? NULL : params);
-	return server_send(fd, server.json.bytes, server.json.used);
+	return lull_telemetry_request(request, (size_t)size, server.config->version,
+				      &server.json) &&
+	       server_send(fd, server.json.bytes, server.json.used);
 }
 
 static void
 server_accept(void)
 {
-	char version[64], greeting[128];
+	char version[LULL_TELEMETRY_VERSION_SIZE], greeting[128];
 	int fd = accept4(server.polls[POLL_LISTEN].fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	int length;
 
@@ -156,10 +75,10 @@ server_accept(void)
 			server.polls[POLL_LISTEN].events = 0;
 		return;
 	}
-	server_version(version, sizeof(version));
 	length = snprintf(greeting, sizeof(greeting),
-			  "{\"version\":\"%s\",\"pid\":%d,\"max_output_len\":%d}", version,
-			  (int)getpid(), LULL_TELEMETRY_REPLY_BYTES);
+			  "{\"version\":\"%s\",\"pid\":%d,\"max_output_len\":%d}",
+			  lull_telemetry_version(server.config->version, version), (int)getpid(),
+			  LULL_TELEMETRY_REPLY_BYTES);
 	if (server.client_count == CLIENTS_MAX || !server_send(fd, greeting, (size_t)length)) {
 		close(fd);
 		return;

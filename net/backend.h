@@ -9,8 +9,8 @@
  * Threads: open, claim, start, check and close from the owner; receive, release, wait and ended
  *          from the receiving thread; send from one thread, that one or another, between start and
  *          close; kick, missed, sent and link from any, between open and close.
- * Errors:  0 or a negative errno; @p error: LULL_NET_ERROR_SIZE bytes, one sentence with the way
- *          out.
+ * Errors:  0 or a negative errno; @p error: one sentence with the way out. It may be
+ *          NULL.
  */
 #ifndef LULL_NET_BACKEND_H
 #define LULL_NET_BACKEND_H
@@ -113,10 +113,10 @@ struct lull_net_backend {
 	enum lull_net_clock clock;
 	/** @p argument: what stands behind the colon. */
 	int (*open)(const struct lull_net_config *config, const char *argument, void **state,
-		    char *error);
+		    struct lull_error *error);
 	/** Another claim; it is borrowed. */
-	int (*claim)(void *state, struct lull_net_claim *claim, char *error);
-	int (*start)(void *state, char *error);
+	int (*claim)(void *state, struct lull_net_claim *claim, struct lull_error *error);
+	int (*start)(void *state, struct lull_error *error);
 	/** At most LULL_NET_BURST packets, borrowed until release(). NULL: it only sends. */
 	uint32_t (*receive)(void *state, struct lull_net_packet *packets);
 	void (*release)(void *state);
@@ -159,6 +159,6 @@ extern const struct lull_net_backend lull_net_kernel, lull_net_kernel_busy, lull
  * -EINVAL: there is none of that name; or what lull_net_module_load() returns.
  */
 int lull_net_choose(const char *text, const struct lull_net_backend **backend,
-		    const char **argument, char *error);
+		    const char **argument, struct lull_error *error);
 
 #endif

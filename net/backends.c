@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "error.h"
+#include "host/error.h"
 #include "module.h"
 
 static const struct lull_net_backend backends_dpdk = {
@@ -19,24 +19,24 @@ const struct lull_net_backend *const lull_net_backends[] = {
 };
 
 static int
-backends_load(const char *text, const struct lull_net_backend **backend, char *error)
+backends_load(const char *text, const struct lull_net_backend **backend, struct lull_error *error)
 {
-	char reason[LULL_NET_ERROR_SIZE] = "";
 	const struct lull_net_module *module;
 	int rc;
 
 	if ((*backend)->module == NULL)
 		return 0;
-	rc = lull_net_module_load((*backend)->module, &module, reason);
-	if (rc != 0)
-		return lull_net_error(error, rc, "%.40s: %.210s", text, reason);
-	*backend = module->backend;
-	return 0;
+	rc = lull_net_module_load((*backend)->module, &module, error);
+	if (rc == 0)
+		*backend = module->backend;
+	else
+		lull_error_prefix(error, "%.40s: ", text);
+	return rc;
 }
 
 int
 lull_net_choose(const char *text, const struct lull_net_backend **backend, const char **argument,
-		char *error)
+		struct lull_error *error)
 {
 	const char *colon = strchr(text, ':');
 	size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
@@ -47,9 +47,9 @@ lull_net_choose(const char *text, const struct lull_net_backend **backend, const
 		    strncmp(lull_net_backends[i]->name, text, length) == 0)
 			*backend = lull_net_backends[i];
 	if (*backend == NULL || colon == NULL || colon[1] == '\0')
-		return lull_net_error(
+		return lull_error_set(
 			error, -EINVAL,
-			"backend: '%s' is none of kernel:IF, kernel-busy:IF, dpdk:PORT, "
+			"backend: '%s' is not one of kernel:IF, kernel-busy:IF, dpdk:PORT, "
 			"pcap:FILE",
 			text);
 	*argument = colon + 1;

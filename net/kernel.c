@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "host/error.h"
 #include "kernel_check.h"
 #include "kernel_send.h"
 #include "kernel_socket.h"
@@ -87,21 +87,21 @@ kernel_slab(struct kernel *kernel)
 
 static int
 kernel_open_as(const struct lull_net_config *config, const char *argument, bool busy, void **state,
-	       char *error)
+	       struct lull_error *error)
 {
 	struct kernel *kernel = calloc(1, sizeof(*kernel));
 	int rc;
 
 	if (kernel == NULL)
-		return lull_net_error(error, -ENOMEM, "no memory for sockets");
+		return lull_error_set(error, -ENOMEM, "no memory for sockets");
 	kernel->busy = busy;
 	kernel->asked = busy || config->own_loop;
 	kernel->buffer_bytes = config->socket_bytes != 0 ? config->socket_bytes : SOCKET_BYTES;
 	kernel->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	rc = kernel->kick_fd < 0 ? lull_net_error(error, -errno, "no eventfd") :
+	rc = kernel->kick_fd < 0 ? lull_error_set(error, -errno, "no eventfd") :
 				   kernel_interface_find(argument, &kernel->interface, error);
 	if (rc == 0 && kernel_slab(kernel) != 0)
-		rc = lull_net_error(error, -ENOMEM, "no memory for packets");
+		rc = lull_error_set(error, -ENOMEM, "no memory for packets");
 	if (rc == 0 && config->send_pkts != 0)
 		rc = kernel_send_open(&kernel->sender, &kernel->interface, config->send_pkts,
 				      error);
@@ -114,20 +114,21 @@ kernel_open_as(const struct lull_net_config *config, const char *argument, bool 
 }
 
 static int
-kernel_open(const struct lull_net_config *config, const char *argument, void **state, char *error)
+kernel_open(const struct lull_net_config *config, const char *argument, void **state,
+	    struct lull_error *error)
 {
 	return kernel_open_as(config, argument, false, state, error);
 }
 
 static int
 kernel_open_busy(const struct lull_net_config *config, const char *argument, void **state,
-		 char *error)
+		 struct lull_error *error)
 {
 	return kernel_open_as(config, argument, true, state, error);
 }
 
 static int
-kernel_claim(void *state, struct lull_net_claim *claim, char *error)
+kernel_claim(void *state, struct lull_net_claim *claim, struct lull_error *error)
 {
 	struct kernel *kernel = state;
 	struct kernel_socket *sock = &kernel->sockets[kernel->socket_count];
@@ -135,9 +136,9 @@ kernel_claim(void *state, struct lull_net_claim *claim, char *error)
 	bool shared = false;
 
 	if (claim->source.kind == LULL_NET_SOURCE_MAC && !claim->ethernet)
-		return lull_net_error(
+		return lull_error_set(
 			error, -EINVAL,
-			"source: a UDP socket does not tell MAC addresses; give the IP");
+			"source: a UDP socket does not report MAC addresses; give the IP address");
 	for (uint32_t i = 0; i < kernel->socket_count; i++) {
 		const struct kernel_socket *other = &kernel->sockets[i];
 
@@ -161,7 +162,7 @@ kernel_claim(void *state, struct lull_net_claim *claim, char *error)
 }
 
 static int
-kernel_start(void *state, char *error)
+kernel_start(void *state, struct lull_error *error)
 {
 	struct kernel *kernel = state;
 

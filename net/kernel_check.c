@@ -34,19 +34,18 @@ kernel_check_buffer(const struct kernel_socket *sock, const struct kernel_interf
 	if (claim->burst_bytes == 0) {
 		lull_finding_add(findings, "receive buffer", LULL_GRADE_FINE,
 				 "stream %u: %" PRIu64
-				 " KiB granted; how much comes at once is not known "
-				 "yet",
+				 " KiB granted; the size of a picture is not known yet",
 				 claim->index, sock->granted_bytes >> 10);
 		return;
 	}
 	lull_finding_add(findings, "receive buffer", enough ? LULL_GRADE_FINE : LULL_GRADE_WRONG,
-			 "stream %u: %" PRIu64 " KiB granted, what comes at once needs %" PRIu64
-			 " KiB",
+			 "stream %u: %" PRIu64 " KiB granted, but a picture needs %" PRIu64 " KiB",
 			 claim->index, sock->granted_bytes >> 10, need_bytes >> 10);
 	if (!enough)
 		lull_finding_remedy(findings,
 				    "sysctl -w net.core.rmem_max=%" PRIu64
-				    " or run with CAP_NET_ADMIN, and set socket_bytes to as much",
+				    " or run with CAP_NET_ADMIN, and set socket_bytes to this "
+				    "size",
 				    need_bytes / 2 + 1);
 }
 
@@ -58,12 +57,12 @@ kernel_check_mtu(const struct kernel_interface *interface, const struct lull_net
 		return;
 	if (claim->packet_bytes <= interface->mtu) {
 		lull_finding_add(findings, "MTU", LULL_GRADE_FINE,
-				 "stream %u: packets of %u, MTU %u", claim->index,
+				 "stream %u: packets of %u bytes, MTU %u", claim->index,
 				 claim->packet_bytes, interface->mtu);
 		return;
 	}
 	lull_finding_add(findings, "MTU", LULL_GRADE_WRONG,
-			 "stream %u: packets of %u do not pass MTU %u", claim->index,
+			 "stream %u: packets of %u bytes do not fit MTU %u", claim->index,
 			 claim->packet_bytes, interface->mtu);
 	if (interface->name[0] != '\0')
 		lull_finding_remedy(findings, "ip link set dev %s mtu %u", interface->name,
@@ -136,9 +135,7 @@ kernel_check_interface(const struct kernel_interface *interface, struct lull_fin
 		return;
 	}
 	lull_finding_add(findings, "XDP program", LULL_GRADE_WRONG,
-			 "program %u on %s takes packets before they get here", id,
-			 interface->name);
-	lull_finding_remedy(findings,
-			    "ip link set dev %s %s off, once the program it belongs to has ended",
+			 "XDP program %u on %s takes packets first", id, interface->name);
+	lull_finding_remedy(findings, "ip link set dev %s %s off, when its owner has ended",
 			    interface->name, way);
 }

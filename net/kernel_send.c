@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "host/error.h"
 #include "frame.h"
 #include "kernel_check.h"
 
 int
 kernel_send_open(struct kernel_sender **out, const struct kernel_interface *interface,
-		 uint32_t pkts, char *error)
+		 uint32_t pkts, struct lull_error *error)
 {
 	struct kernel_sender *sender = calloc(1, sizeof(*sender));
 	struct lull_net_claim any = { .index = 0 };
@@ -21,7 +21,7 @@ kernel_send_open(struct kernel_sender **out, const struct kernel_interface *inte
 
 	*out = NULL;
 	if (sender == NULL)
-		return lull_net_error(error, -ENOMEM, "no memory to send");
+		return lull_error_set(error, -ENOMEM, "no memory to send");
 	sender->interface = interface;
 	sender->room_bytes =
 		(uint64_t)pkts * kernel_check_truesize(LULL_MIN(interface->mtu, 9000u));
@@ -29,7 +29,7 @@ kernel_send_open(struct kernel_sender **out, const struct kernel_interface *inte
 	/* Nobody reads what comes there. */
 	if (rc == 0 && (rc = kernel_socket_deafen(&sender->own)) != 0) {
 		close(sender->own.fd);
-		lull_net_error(error, rc, "no filter for a socket: %s", strerror(-rc));
+		lull_error_set(error, rc, "cannot set the filter of a socket: %s", strerror(-rc));
 	}
 	if (rc != 0) {
 		free(sender);

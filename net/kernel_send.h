@@ -28,7 +28,7 @@ struct kernel_sender {
 
 /** Room for @p pkts packets in each socket. */
 int kernel_send_open(struct kernel_sender **sender, const struct kernel_interface *interface,
-		     uint32_t pkts, char *error);
+		     uint32_t pkts, struct lull_error *error);
 /** NULL: nothing to close. */
 void kernel_send_close(struct kernel_sender *sender);
 /** A socket of a claim may be used to send from here on. */

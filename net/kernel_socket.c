@@ -15,12 +15,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "host/error.h"
 
 #define ANY_MTU 65535
 
 int
-kernel_interface_find(const char *name, struct kernel_interface *interface, char *error)
+kernel_interface_find(const char *name, struct kernel_interface *interface,
+		      struct lull_error *error)
 {
 	struct ifreq request;
 	int fd, rc = 0;
@@ -31,15 +32,15 @@ kernel_interface_find(const char *name, struct kernel_interface *interface, char
 		return 0;
 	interface->index = if_nametoindex(name);
 	if (interface->index == 0 || strlen(name) >= IFNAMSIZ)
-		return lull_net_error(error, -ENODEV,
-				      "interface %s does not exist here; see ip link, or say any",
+		return lull_error_set(error, -ENODEV,
+				      "interface %s does not exist; see 'ip link', or use any",
 				      name);
 	snprintf(interface->name, sizeof(interface->name), "%s", name);
 	memset(&request, 0, sizeof(request));
 	memcpy(request.ifr_name, name, strlen(name));
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return lull_net_error(error, -errno, "no socket: %s", strerror(errno));
+		return lull_error_set(error, -errno, "no socket: %s", strerror(errno));
 	if (ioctl(fd, SIOCGIFMTU, &request) == 0)
 		interface->mtu = (uint32_t)request.ifr_mtu;
 	close(fd);
@@ -187,7 +188,8 @@ socket_bind_packet(int fd, const struct kernel_interface *interface,
 
 int
 kernel_socket_open(struct kernel_socket *sock, const struct kernel_interface *interface,
-		   struct lull_net_claim *claim, uint64_t buffer_bytes, bool shared, char *error)
+		   struct lull_net_claim *claim, uint64_t buffer_bytes, bool shared,
+		   struct lull_error *error)
 {
 	char text[64] = "";
 	bool v6 = false;
@@ -198,9 +200,9 @@ kernel_socket_open(struct kernel_socket *sock, const struct kernel_interface *in
 	else
 		fd = socket_udp(claim, &v6);
 	if (fd < 0)
-		return lull_net_error(error, -errno, "no %s socket: %s%s",
+		return lull_error_set(error, -errno, "no %s socket: %s%s",
 				      claim->ethernet ? "packet" : "UDP", strerror(errno),
-				      errno == EPERM ? "; it takes root or CAP_NET_RAW" : "");
+				      errno == EPERM ? "; this needs root or CAP_NET_RAW" : "");
 	*sock = (struct kernel_socket){ .fd = fd, .ethernet = claim->ethernet };
 	sock->granted_bytes = socket_buffer(fd, buffer_bytes);
 	socket_option(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
@@ -210,11 +212,12 @@ kernel_socket_open(struct kernel_socket *sock, const struct kernel_interface *in
 		rc = socket_bind_udp(fd, interface, claim, v6, shared);
 	if (rc != 0) {
 		close(fd);
-		return lull_net_error(
+		return lull_error_set(
 			error, rc, "%s port %u on %s: %s",
 			lull_net_ip_format(&claim->address, text), claim->port,
 			interface->name[0] != '\0' ? interface->name : "any interface",
-			rc == -EADDRINUSE ? "another program has it; see ss -ulpn" : strerror(-rc));
+			rc == -EADDRINUSE ? "another program uses it; see 'ss -ulpn'" :
+					    strerror(-rc));
 	}
 	sock->v6 = v6;
 	sock->first = claim->first + 1;

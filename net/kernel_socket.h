@@ -24,13 +24,14 @@ struct kernel_socket {
 };
 
 /** "veth0" or "any"; -ENODEV. */
-int kernel_interface_find(const char *name, struct kernel_interface *interface, char *error);
+int kernel_interface_find(const char *name, struct kernel_interface *interface,
+			  struct lull_error *error);
 /** What the interface tells now. */
 void kernel_interface_link(const struct kernel_interface *interface, struct lull_net_link *link);
 /** Open and bind for @p claim, whose port is written when it is 0. @p shared: a port of ours. */
 int kernel_socket_open(struct kernel_socket *sock, const struct kernel_interface *interface,
 		       struct lull_net_claim *claim, uint64_t buffer_bytes, bool shared,
-		       char *error);
+		       struct lull_error *error);
 /** Drop all that comes: nothing queues. 0 or a negative errno. */
 int kernel_socket_deafen(const struct kernel_socket *sock);
 /** Packets that found no room. */

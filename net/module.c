@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "host/error.h"
 
 #define PLACE_MAX (2 * PATH_MAX)
 
@@ -45,7 +45,7 @@ module_folder(char folder[PATH_MAX])
 }
 
 static int
-module_find(const char *file, char path[PLACE_MAX], char *error)
+module_find(const char *file, char path[PLACE_MAX], struct lull_error *error)
 {
 	char folder[PATH_MAX] = "";
 	int rc = module_folder(folder);
@@ -56,21 +56,21 @@ module_find(const char *file, char path[PLACE_MAX], char *error)
 		if (used < PLACE_MAX && access(path, F_OK) == 0)
 			return 0;
 	}
-	return lull_net_error(error, -ENOENT,
+	return lull_error_set(error, -ENOENT,
 			      "there is no %s in %.100s/../" LULL_NET_LIBDIR
 			      "/lull; install lull as a whole (make install)",
 			      file, folder);
 }
 
 static int
-module_open(const char *path, const struct lull_net_module **module, char *error)
+module_open(const char *path, const struct lull_net_module **module, struct lull_error *error)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	const struct lull_net_module *found;
 
 	if (library == NULL)
-		return lull_net_error(error, -ELIBBAD,
-				      "%.150s; install DPDK, the release that lull was built with",
+		return lull_error_set(error, -ELIBBAD,
+				      "%.150s; install the DPDK release that lull was built with",
 				      dlerror());
 	found = dlsym(library, LULL_NET_MODULE_SYMBOL);
 	if (found != NULL && found->bytes == LULL_NET_MODULE_BYTES &&
@@ -79,14 +79,15 @@ module_open(const char *path, const struct lull_net_module **module, char *error
 		return 0;
 	}
 	dlclose(library);
-	return lull_net_error(error, -ELIBBAD,
-			      "%.120s is of another build than this program, which is lull %s; "
-			      "install both together (make install)",
+	return lull_error_set(error, -ELIBBAD,
+			      "%.120s is not of the same build as this program, lull %s; install "
+			      "both together (make install)",
 			      path, LULL_VERSION);
 }
 
 int
-lull_net_module_load(const char *file, const struct lull_net_module **module, char *error)
+lull_net_module_load(const char *file, const struct lull_net_module **module,
+		     struct lull_error *error)
 {
 	char path[PLACE_MAX];
 	int rc = 0;

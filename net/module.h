@@ -37,10 +37,11 @@ struct lull_net_module {
 /**
  * Load @p file, "liblull-net-dpdk.so"; the next call returns the same.
  *
- * @p error: LULL_NET_ERROR_SIZE bytes. -ENOENT: it is not installed; -ELIBBAD: it cannot be
+ * @p error may be NULL. -ENOENT: it is not installed; -ELIBBAD: it cannot be
  * loaded, or is of another build.
  */
-int lull_net_module_load(const char *file, const struct lull_net_module **module, char *error);
+int lull_net_module_load(const char *file, const struct lull_net_module **module,
+			 struct lull_error *error);
 /** The module that has been loaded; NULL: none. */
 const struct lull_net_module *lull_net_module_loaded(void);
 

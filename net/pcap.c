@@ -12,7 +12,7 @@
 
 #include "backend.h"
 #include "claims.h"
-#include "error.h"
+#include "host/error.h"
 
 struct pcap {
 	struct lull_capture capture;
@@ -61,24 +61,25 @@ pcap_close(void *state)
 }
 
 static int
-pcap_open(const struct lull_net_config *config, const char *argument, void **state, char *error)
+pcap_open(const struct lull_net_config *config, const char *argument, void **state,
+	  struct lull_error *error)
 {
 	struct pcap *pcap = calloc(1, sizeof(*pcap));
 	int rc;
 
 	(void)config;
 	if (pcap == NULL)
-		return lull_net_error(error, -ENOMEM, "no memory for a capture");
+		return lull_error_set(error, -ENOMEM, "no memory for a capture");
 	rc = pcap_map(pcap, argument);
 	if (rc != 0) {
-		lull_net_error(error, rc, "pcap:%s: %s", argument,
+		lull_error_set(error, rc, "pcap:%s: %s", argument,
 			       rc == -EINVAL ? "not a capture file" : strerror(-rc));
 		pcap_close(pcap);
 		return rc;
 	}
 	lull_capture_open(&pcap->capture, pcap->bytes, pcap->size);
 	if (pcap->capture.reason != NULL) {
-		rc = lull_net_error(error, -EINVAL, "pcap:%s: %s at byte %zu", argument,
+		rc = lull_error_set(error, -EINVAL, "pcap:%s: %s at byte %zu", argument,
 				    pcap->capture.reason, pcap->capture.offset);
 		pcap_close(pcap);
 		return rc;
@@ -88,18 +89,18 @@ pcap_open(const struct lull_net_config *config, const char *argument, void **sta
 }
 
 static int
-pcap_claim(void *state, struct lull_net_claim *claim, char *error)
+pcap_claim(void *state, struct lull_net_claim *claim, struct lull_error *error)
 {
 	struct pcap *pcap = state;
 
 	if (claim->port == 0 && !claim->ethernet)
-		return lull_net_error(error, -EINVAL, "port: a capture needs to be told");
+		return lull_error_set(error, -EINVAL, "port: name it for a capture");
 	lull_net_claims_add(&pcap->claims, claim);
 	return 0;
 }
 
 static int
-pcap_start(void *state, char *error)
+pcap_start(void *state, struct lull_error *error)
 {
 	(void)state;
 	(void)error;
@@ -177,7 +178,7 @@ pcap_ended(void *state)
 
 const struct lull_net_backend lull_net_pcap = {
 	.name = "pcap",
-	.summary = "a capture, as fast as it goes",
+	.summary = "a capture, as fast as possible",
 	.polled = true,
 	.file = true,
 	.clock = LULL_NET_CLOCK_FILE,

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "error.h"
+#include "host/error.h"
 #include "frame.h"
 #include "pcapng_block.h"
 
@@ -29,18 +29,19 @@ write_close(void *state)
 }
 
 static int
-write_open(const struct lull_net_config *config, const char *argument, void **state, char *error)
+write_open(const struct lull_net_config *config, const char *argument, void **state,
+	   struct lull_error *error)
 {
 	const char *program = config->program != NULL ? config->program : "lull";
 	struct pcap_write *out = calloc(1, sizeof(*out));
 	size_t size;
 
 	if (out == NULL)
-		return lull_net_error(error, -ENOMEM, "no memory for a capture");
+		return lull_error_set(error, -ENOMEM, "no memory for a capture");
 	out->file = fopen(argument, "we");
 	if (out->file == NULL) {
 		free(out);
-		return lull_net_error(error, -errno, "pcap-write:%s: %s", argument,
+		return lull_error_set(error, -errno, "pcap-write:%s: %s", argument,
 				      strerror(errno));
 	}
 	size = lull_net_pcapng_start(out->block, program, argument);
@@ -48,14 +49,14 @@ write_open(const struct lull_net_config *config, const char *argument, void **st
 		int rc = -errno;
 
 		write_close(out);
-		return lull_net_error(error, rc, "pcap-write:%s: %s", argument, strerror(-rc));
+		return lull_error_set(error, rc, "pcap-write:%s: %s", argument, strerror(-rc));
 	}
 	*state = out;
 	return 0;
 }
 
 static int
-write_start(void *state, char *error)
+write_start(void *state, struct lull_error *error)
 {
 	(void)state;
 	(void)error;
@@ -104,7 +105,7 @@ write_link(void *state, struct lull_net_link *link)
 
 const struct lull_net_backend lull_net_pcap_write = {
 	.name = "pcap-write",
-	.summary = "a capture that is written; it only sends",
+	.summary = "a capture file, for sending only",
 	.polled = true,
 	.file = true,
 	.clock = LULL_NET_CLOCK_FILE,

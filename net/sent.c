@@ -4,17 +4,14 @@
 #include "backend.h"
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-		.name = #member, .unit = member_unit, .help = text,                                \
-		.offset = offsetof(struct lull_net_sent, member)                                   \
-	}
+	LULL_COUNTER_ROW(struct lull_net_sent, member, member_unit, text)
 
 const struct lull_counter_info lull_net_sent_table[] = {
-	ROW(pkts, "packets", "sent"),
-	ROW(bytes, "bytes", "of their payload"),
-	ROW(too_long, "packets", "dropped: longer than the MTU"),
-	ROW(unreachable, "packets", "dropped: no route, no socket or no MAC address for them"),
-	ROW(full, "packets", "not taken, for want of room"),
+	ROW(pkts, "packets", "packets sent"),
+	ROW(bytes, "bytes", "payload bytes sent"),
+	ROW(too_long, "packets", "packets dropped because they exceed the MTU"),
+	ROW(unreachable, "packets", "packets dropped without a route, socket or MAC address"),
+	ROW(full, "packets", "packets dropped because the queue was full"),
 	{ .name = NULL },
 };
 

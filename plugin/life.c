@@ -48,10 +48,10 @@ plugin_life_seen(uint32_t poller_count)
 /* ---- telemetry ---- */
 
 static int
-life_set(void *arg, const char *assignment, char *error, size_t size)
+life_set(void *arg, const char *assignment, struct lull_error *error)
 {
 	(void)arg;
-	return plugin_pollers_change(assignment, error, size);
+	return plugin_pollers_change(assignment, error);
 }
 
 static void
@@ -176,7 +176,7 @@ static bool
 life_fits(const char *version)
 {
 	unsigned int abi = life_abi_of(version);
-	char remedy[96] = "there are plugins for 22.11 and later only";
+	char remedy[96] = "lull has plugins only for 22.11 and later";
 
 	if (abi == LULL_DPDK_ABI)
 		return true;
@@ -198,7 +198,7 @@ life_possible(void)
 		plugin_say("this program does not export the functions of DPDK (one linked "
 			   "statically needs --export-dynamic); doing nothing");
 	else if (strncmp(program_invocation_short_name, "lull-", 5) == 0)
-		plugin_say("this program rests by itself; doing nothing");
+		plugin_say("this program already rests by lull; doing nothing");
 	else if (life_other_copy())
 		plugin_say(
 			"another copy of the plugin is loaded already; this one is doing nothing");
@@ -223,7 +223,7 @@ life_start_telemetry(void)
 		return;
 	rc = lull_telemetry_register(&life.telemetry, &life_loops);
 	if (rc != 0)
-		plugin_say("telemetry refused the /lull commands: %s; going on without",
+		plugin_say("telemetry refused the /lull commands: %s; continuing without them",
 			   strerror(-rc));
 }
 
@@ -251,7 +251,7 @@ life_begin(const struct plugin_settings *settings)
 	life_show_calls();
 	rc = plugin_attach_start();
 	if (rc != 0) {
-		plugin_say("no thread to watch for ports: %s; doing nothing", strerror(-rc));
+		plugin_say("cannot start the control thread: %s; doing nothing", strerror(-rc));
 		return;
 	}
 	pthread_atfork(NULL, NULL, plugin_pollers_forked);
@@ -263,13 +263,13 @@ __attribute__((constructor)) static void
 life_load(void)
 {
 	struct plugin_settings settings;
-	char error[MESSAGE_SIZE / 2];
-	int rc = plugin_settings_load(&settings, error, sizeof(error));
+	struct lull_error error;
+	int rc = plugin_settings_load(&settings, &error);
 
 	if (rc == 1)
 		return;
 	if (rc != 0)
-		plugin_say("%s; doing nothing", error);
+		plugin_say("%s; doing nothing", error.text);
 	else if (life_possible())
 		life_begin(&settings);
 }

@@ -193,10 +193,10 @@ static_assert(offsetof(struct plugin_poller, mode) == LULL_CACHE_LINE, "one line
 
 /* settings.c */
 /** Environment and file. 0; 1: not asked to do anything; -errno and a sentence. */
-int plugin_settings_load(struct plugin_settings *settings, char *error, size_t size);
+int plugin_settings_load(struct plugin_settings *settings, struct lull_error *error);
 /** "KEY=VALUE" or "KEY@POLLER=VALUE" on a copy. */
 int plugin_settings_change(struct plugin_settings *settings, const char *assignment, char *loop,
-			   char *error, size_t size);
+			   struct lull_error *error);
 void plugin_settings_print(const struct plugin_settings *settings,
 			   void (*put)(void *arg, const char *key, const char *value), void *arg);
 const struct lull_idle_governor *plugin_settings_governor(const struct plugin_settings *settings);
@@ -290,7 +290,7 @@ uint32_t plugin_poller_count(void);
 struct plugin_poller *plugin_poller(uint32_t index);
 struct plugin_settings plugin_settings_now(void);
 /** Change a setting of one poller by name, or of all when none is named. 0 or -errno. */
-int plugin_pollers_change(const char *assignment, char *error, size_t size);
+int plugin_pollers_change(const char *assignment, struct lull_error *error);
 void plugin_pollers_mark(struct plugin_poller *poller, uint32_t window);
 void plugin_pollers_init(const struct plugin_settings *settings);
 /** In the child of a fork: no new pollers, its locks may be taken for good. */

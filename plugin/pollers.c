@@ -70,8 +70,7 @@ pollers_grow(void)
 
 	if (pollers.count == LULL_LOOPS_MAX) {
 		if (!pollers.full_said)
-			plugin_say("more than %d threads poll; the others run as if lull were not "
-				   "there",
+			plugin_say("more than %d threads poll; the others run as without lull",
 				   LULL_LOOPS_MAX);
 		pollers.full_said = true;
 		return NULL;
@@ -265,7 +264,7 @@ pollers_order(struct plugin_poller *poller, const struct plugin_settings *settin
 
 /* Each keeps what it was told alone, but for the one setting. The lock is held. */
 static int
-pollers_change(const char *assignment, const char *name, char *error, size_t size)
+pollers_change(const char *assignment, const char *name, struct lull_error *error)
 {
 	struct plugin_settings settings;
 	char again[LULL_NAME_SIZE];
@@ -277,18 +276,18 @@ pollers_change(const char *assignment, const char *name, char *error, size_t siz
 		if (!poller->used || (name[0] != '\0' && strcmp(poller->name, name) != 0))
 			continue;
 		settings = poller->ordered_settings;
-		rc = plugin_settings_change(&settings, assignment, again, error, size);
+		rc = plugin_settings_change(&settings, assignment, again, error);
 		if (rc != 0)
 			return rc;
 		pollers_order(poller, &settings);
 	}
 	if (rc != 0)
-		snprintf(error, size, "no loop '%s'; lull show lists them", name);
+		lull_error_set(error, rc, "no loop '%s'; lull show lists them", name);
 	return rc;
 }
 
 int
-plugin_pollers_change(const char *assignment, char *error, size_t size)
+plugin_pollers_change(const char *assignment, struct lull_error *error)
 {
 	struct plugin_settings settings;
 	char name[LULL_NAME_SIZE];
@@ -296,9 +295,9 @@ plugin_pollers_change(const char *assignment, char *error, size_t size)
 
 	pthread_mutex_lock(&pollers.lock);
 	settings = pollers.settings;
-	rc = plugin_settings_change(&settings, assignment, name, error, size);
+	rc = plugin_settings_change(&settings, assignment, name, error);
 	if (rc == 0)
-		rc = pollers_change(assignment, name, error, size);
+		rc = pollers_change(assignment, name, error);
 	if (rc == 0 && name[0] == '\0')
 		pollers.settings = settings;
 	pthread_mutex_unlock(&pollers.lock);
@@ -337,8 +336,7 @@ void
 plugin_poller_info(const struct plugin_poller *poller, struct lull_loop_info *info)
 {
 	static const char *const why[] = {
-		[PLUGIN_OFF] = "off: the thread polls as if lull were not there; mode=on lets it "
-			       "rest",
+		[PLUGIN_OFF] = "off: the thread polls as without lull; mode=on lets it rest",
 		[PLUGIN_PASSIVE] = "passive: lull only measures how busy the thread is; mode=on "
 				   "lets it rest",
 		[PLUGIN_SHADOW] = NULL,

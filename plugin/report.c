@@ -32,9 +32,9 @@ report_poller(int file, const struct plugin_poller *poller)
 	if (total_ns < TELL_NS && counters->pkts == 0)
 		return;
 	dprintf(file,
-		"lull: %s (thread %s): %llu packets in %.1f s; busy %.1f %%, polling for nothing "
-		"%.1f %%, %s %.1f %% in %llu rests; wait added at most p99 %.1f us; "
-		"%llu packets missed after a rest, %llu otherwise\n",
+		"lull: %s (thread %s): %llu packets in %.1f s; busy %.1f %%, empty polls %.1f %%, "
+		"%s %.1f %% in %llu rests; wait added at most p99 %.1f us; %llu packets missed "
+		"after a rest, %llu otherwise\n",
 		poller->name, poller->thread, (unsigned long long)counters->pkts,
 		(double)total_ns / 1e9, 100.0 * (double)counters->busy_ns / (double)total_ns,
 		100.0 * (double)counters->empty_ns / (double)total_ns,

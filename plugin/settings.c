@@ -22,53 +22,21 @@
 static const char *const unseen_names[] = { "stay", "rest", NULL };
 static const char *const mode_names[] = { "off", "passive", "shadow", "on", NULL };
 
-#define MEMBER(member) LULL_OPTION_MEMBER(struct plugin_settings, member)
+#define LULL_SETTINGS struct plugin_settings
+
 static const struct lull_option options[] = {
-	{ .key = "mode",
-	  .type = LULL_OPTION_CHOICE,
-	  .choices = mode_names,
-	  .value = "on",
-	  .live = true,
-	  .help = "Rest, only reckon, only count, or nothing.",
-	  MEMBER(mode) },
+	LULL_ROW_CHOICE("mode", mode, "Rest, only reckon, only count, or nothing.",
+			.choices = mode_names, .value = "on", .live = true),
 	/* What the plugin differs in: it must not hold up what it cannot see in the program, like
 	   timers or a Tx drain, and leaves the class of its threads as it is. */
-	LULL_GOVERNOR_OPTION(struct plugin_settings, resting.governor, .value = "objective",
-			     .live = true),
-	LULL_MAX_LATENCY_OPTION("", struct plugin_settings, resting.max_latency_ns, .value = "100",
-				.live = true),
-	LULL_PERCENTILE_OPTION(struct plugin_settings, resting.percentile, .live = true),
-	LULL_LOSS_OPTION(struct plugin_settings, resting.loss, .live = true),
-	LULL_MAX_REST_OPTION(struct plugin_settings, resting.max_rest_ns, .value = "100",
-			     .live = true),
-	LULL_REST_OPTION(struct plugin_settings, resting.rest_ns, .live = true),
-	LULL_PPS_MAX_OPTION(struct plugin_settings, resting.pps_max, .live = true),
-	LULL_KALMAN_OPTIONS(struct plugin_settings, resting.kalman, resting.kalman_tolerance,
-			    resting.kalman_layout, .live = true),
-	LULL_SCHED_POLICY_OPTION(struct plugin_settings, resting.sched_policy, .value = "other",
-				 .live = true),
-	{ .key = "ring",
-	  .type = LULL_OPTION_COUNT,
-	  .unit = "packets",
-	  .low = 0,
-	  .high = 1u << 20,
-	  .value = "0",
-	  .live = true,
-	  .help = "Descriptors per Rx ring; 0: as the port says.",
-	  MEMBER(ring_pkts) },
-	{ .key = "unseen",
-	  .type = LULL_OPTION_CHOICE,
-	  .choices = unseen_names,
-	  .value = "stay",
-	  .live = true,
-	  .help = "In a program with work that the plugin cannot see: stay awake, or rest.",
-	  MEMBER(unseen) },
-	{ .key = "report",
-	  .type = LULL_OPTION_TEXT,
-	  .value = "-",
-	  .file = true,
-	  .help = "Where the final report goes: a file, - for stderr, or none.",
-	  MEMBER(report) },
+	LULL_RESTING_OPTIONS_OF(resting, "100", "100", "other", .value = "objective"),
+	LULL_ROW_COUNT("ring", NULL, ring_pkts, "Descriptors per Rx ring; 0: as the port says.",
+		       .unit = "packets", .low = 0, .high = 1u << 20, .value = "0", .live = true),
+	LULL_ROW_CHOICE("unseen", unseen,
+			"In a program with work that the plugin cannot see: stay awake, or rest.",
+			.choices = unseen_names, .value = "stay", .live = true),
+	LULL_ROW_FILE("report", NULL, report,
+		      "Where the final report goes: a file, - for stderr, or none.", .value = "-"),
 	{ .key = NULL },
 };
 
@@ -163,11 +131,10 @@ settings_from_environment(struct plugin_settings *settings, struct lull_error *e
 }
 
 int
-plugin_settings_load(struct plugin_settings *settings, char *text, size_t size)
+plugin_settings_load(struct plugin_settings *settings, struct lull_error *error)
 {
 	const char *mode = getenv("LULL");
 	const char *file = getenv("LULL_CONFIG");
-	struct lull_error error;
 	const struct lull_option *option;
 	int rc = 0;
 
@@ -179,29 +146,22 @@ plugin_settings_load(struct plugin_settings *settings, char *text, size_t size)
 		return 1;
 	memset(settings, 0, sizeof(*settings));
 	for (option = options; rc == 0 && option->key != NULL; option++)
-		rc = lull_options_set(options, settings, option->key, option->value, &error);
+		rc = lull_options_set(options, settings, option->key, option->value, error);
 	if (rc == 0 && file != NULL)
-		rc = lull_options_load(&program, file, settings, &error);
+		rc = lull_options_load(&program, file, settings, error);
 	if (rc == 0)
-		rc = settings_from_environment(settings, &error);
+		rc = settings_from_environment(settings, error);
 	if (rc == 0 && mode != NULL)
 		rc = lull_options_set(options, settings, "mode",
-				      strcmp(mode, "1") == 0 ? "on" : mode, &error);
-	if (rc != 0)
-		snprintf(text, size, "%s", error.text);
+				      strcmp(mode, "1") == 0 ? "on" : mode, error);
 	return rc;
 }
 
 int
 plugin_settings_change(struct plugin_settings *settings, const char *assignment, char *loop,
-		       char *text, size_t size)
+		       struct lull_error *error)
 {
-	struct lull_error error;
-	int rc = lull_options_change(options, settings, assignment, loop, &error);
-
-	if (rc != 0)
-		snprintf(text, size, "%s", error.text);
-	return rc;
+	return lull_options_change(options, settings, assignment, loop, error);
 }
 
 void

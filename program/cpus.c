@@ -77,7 +77,7 @@ cpus_complain(const char *text, int code, struct lull_error *error)
 		return lull_error_set(error, code, "'%.*s' names more than %d CPUs",
 				      LULL_ERROR_SHOWN, text, LULL_CPU_LIST_MAX);
 	default:
-		return lull_error_set(error, code, "'%.*s' is no list of CPUs: " CPUS_GRAMMAR,
+		return lull_error_set(error, code, "'%.*s' is not a list of CPUs: " CPUS_GRAMMAR,
 				      LULL_ERROR_SHOWN, text);
 	}
 }

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "error.h"
+#include "host/error.h"
 
 #define LULL_CPU_LIST_MAX 64
 #define LULL_CPU_MAX 1023 /* what the kernel's affinity masks hold by default */

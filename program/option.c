@@ -288,9 +288,11 @@ list_parse(const struct lull_option *option, const char *value, void *member,
 	(void)option;
 	if (value[0] == '\0')
 		return lull_error_set(error, -EINVAL,
-				      "an empty value: write one, or leave the option out");
+				      "empty value: give one, or leave the option out");
 	if (list->count >= LULL_OPTION_LIST_MAX)
-		return lull_error_set(error, -E2BIG, "'%.*s' is one too many: at most %d are taken",
+		return lull_error_set(error, -E2BIG,
+				      "'%.*s' is one too many: at most %d are "
+				      "possible",
 				      LULL_ERROR_SHOWN, value, LULL_OPTION_LIST_MAX);
 	result = text_store(value, list->items[list->count], sizeof(list->items[0]), error);
 	if (result == 0)

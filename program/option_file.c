@@ -132,7 +132,8 @@ file_complain(const struct lull_program *program, const struct yaml_file *file, 
 		return lull_error_set(error, -ENOMEM, "%s: out of memory", file->path);
 	case CYAML_ERR_ALIAS:
 		return lull_error_set(error, -EINVAL,
-				      "%s: YAML aliases (*name) are not taken: write the value out",
+				      "%s: YAML aliases (*name) are not supported: write the "
+				      "value out",
 				      file->path);
 	case CYAML_ERR_INVALID_KEY:
 		if (strncmp(problem, unexpected, strlen(unexpected)) == 0)
@@ -247,11 +248,11 @@ key_read(const struct lull_option *option, const struct yaml_file *file, void *s
 	int result = 0;
 
 	if (loaded == CYAML_ERR_UNEXPECTED_EVENT)
-		result = lull_error_set(error, -EINVAL, "stands twice: keep one");
+		result = lull_error_set(error, -EINVAL, "is there twice: keep one");
 	else if (loaded == CYAML_ERR_OOM)
 		result = lull_error_set(error, -ENOMEM, "out of memory");
 	else if (loaded != CYAML_OK)
-		result = lull_error_set(error, -EINVAL, "takes a value%s, nothing nested deeper",
+		result = lull_error_set(error, -EINVAL, "takes a value%s, not a nested structure",
 					option->type == LULL_OPTION_LIST || option->joined ?
 						" or a list of values" :
 						"");

@@ -185,7 +185,7 @@ lull_options_print_help(const struct lull_program *program, FILE *out)
 	wrap.column = 0;
 	wrap_words(&wrap, "Numbers take k, M and G; times take ns, us, ms, s, m (or min) and h.");
 	if (any_live(program->options))
-		wrap_words(&wrap, "What is marked live can be changed while the program runs.");
+		wrap_words(&wrap, "Options marked live can be changed while the program runs.");
 	fputc('\n', out);
 	if (program->examples == NULL)
 		return;

@@ -23,21 +23,21 @@ const struct lull_option lull_builtin_options[] = {
 		.key = "config",
 		.group = "General",
 		.argument = "FILE",
-		.help = "Read options from a YAML file with the keys of this list. Options on the"
-			" command line win; of several files the last wins.",
+		.help = "Read options from a YAML file with the keys of this list. Options on the "
+		        "command line override it, and later files override earlier ones.",
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 	},
-	[BUILTIN_HELP] = { .key = "help", .help = "Show this list and leave." },
-	[BUILTIN_VERSION] = { .key = "version", .help = "Show the version and leave." },
+	[BUILTIN_HELP] = { .key = "help", .help = "Print this list and end." },
+	[BUILTIN_VERSION] = { .key = "version", .help = "Print the version and end." },
 	[BUILTIN_COMPLETION] = {
 		.key = "completion-bash",
-		.help = "Print a bash completion script and leave.",
+		.help = "Print a bash completion script and end.",
 		.hidden = true,
 	},
 	[BUILTIN_MAN] = {
 		.key = "man",
-		.help = "Print the options for the man page and leave.",
+		.help = "Print the options for the man page and end.",
 		.hidden = true,
 	},
 	[BUILTIN_COUNT] = { .key = NULL },
@@ -106,8 +106,8 @@ walk_unknown(const struct walk *walk, const char *word, struct lull_error *error
 
 	if (strncmp(word, "--", 2) != 0 || word[2] == '\0' || word[2] == '=')
 		return lull_error_set(error, -EINVAL,
-				      "'%.*s' is not an option: they all look like --KEY=VALUE, "
-				      "and %s --help lists them",
+				      "'%.*s' is not an option; options have the form "
+				      "--KEY=VALUE, and '%s --help' lists them",
 				      LULL_ERROR_SHOWN, word, walk->program->name);
 	snprintf(key, sizeof(key), "%.*s", (int)strcspn(word + 2, "="), word + 2);
 	lull_options_suggest(walk->program->options, key, "--", hint, sizeof(hint));
@@ -310,8 +310,7 @@ not_live(const struct lull_option *options, const char *key, struct lull_error *
 						 used > 0 ? ", " : "", options->key);
 	}
 	return lull_error_set(error, -EPERM,
-			      "%s: cannot change while the program runs (these can: %s)", key,
-			      keys);
+			      "%s: cannot be changed while the program runs (only: %s)", key, keys);
 }
 
 int
@@ -334,7 +333,7 @@ lull_options_change(const struct lull_option *options, void *settings, const cha
 
 		if (length == 0 || length >= LULL_OPTION_LOOP_MAX)
 			return lull_error_set(error, -EINVAL,
-					      "'%.*s' names no loop: it goes KEY@LOOP=VALUE",
+					      "'%.*s' names no loop: write KEY@LOOP=VALUE",
 					      LULL_ERROR_SHOWN, assignment);
 		memcpy(loop, at + 1, length);
 		loop[length] = '\0';

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "error.h"
+#include "host/error.h"
 
 enum lull_option_type {
 	LULL_OPTION_BOOL,     /**< bool; the key alone means yes */

@@ -10,7 +10,7 @@
 
 #include <lull/idle.h>
 
-#include "error.h"
+#include "host/error.h"
 
 struct lull_pps_max {
 	bool automatic; /**< whatever suits the port; the rest is not looked at */

@@ -12,8 +12,8 @@
 
 #include "idle/ring_facts.h"
 
-#include "options.h"
 #include "pps_max.h"
+#include "row.h"
 
 struct lull_resting {
 	uint32_t governor; /**< index in lull_idle_governors */
@@ -46,138 +46,98 @@ const char *lull_resting_governor_name(uint32_t index);
 const char *lull_resting_governor_help(uint32_t index);
 
 /*
- * The rows. Each takes what is put in front of its key ("" or "send-"), the type of the program's
- * settings and the member; what programs may differ in comes last: .value, .value_help, .live.
+ * The rows. Each takes the member; what programs may differ in comes last: .value, .value_help,
+ * .live.
  */
 
-#define LULL_GOVERNOR_OPTION(settings, member, ...)                                                \
-	{                                                                                          \
-		.key = "governor", .help = "Who decides how long a thread may rest.",              \
-		.type = LULL_OPTION_CHOICE, .choice = lull_resting_governor_name,                  \
-		.choice_help = lull_resting_governor_help, LULL_OPTION_MEMBER(settings, member),   \
-		__VA_ARGS__                                                                        \
-	}
-#define LULL_MAX_LATENCY_OPTION(prefix, settings, member, ...)                                     \
-	{                                                                                          \
-		.key = prefix "max-latency", .argument = "TIME",                                   \
-		.help = "Objective: added latency at the percentile.",                             \
-		.type = LULL_OPTION_DURATION, .unit = "us", .low = LULL_NS_PER_US,                 \
-		.high = LULL_NS_PER_S, LULL_OPTION_MEMBER(settings, member), __VA_ARGS__           \
-	}
-#define LULL_PERCENTILE_OPTION(settings, member, ...)                                              \
-	{                                                                                          \
-		.key = "percentile", .help = "Objective: the percentile meant.",                   \
-		.type = LULL_OPTION_REAL, .value = "99", .real_low = 50, .real_high = 99.9999,     \
-		LULL_OPTION_MEMBER(settings, member), __VA_ARGS__                                  \
-	}
-#define LULL_LOSS_OPTION(settings, member, ...)                                                    \
-	{                                                                                          \
-		.key = "loss", .help = "Objective: may a rest lose packets?",                      \
-		.type = LULL_OPTION_CHOICE, .choices = lull_resting_losses, .value = "zero",       \
-		LULL_OPTION_MEMBER(settings, member), __VA_ARGS__                                  \
-	}
-#define LULL_MAX_REST_OPTION(settings, member, ...)                                                \
-	{                                                                                          \
-		.key = "max-rest", .argument = "TIME",                                             \
-		.help = "No rest longer than this, whatever the governor; the cap of ramp, "       \
-			"halve, drain and kalman.",                                                \
-		.type = LULL_OPTION_DURATION, .unit = "us", .low = 1, .high = LULL_NS_PER_S,       \
-		LULL_OPTION_MEMBER(settings, member), __VA_ARGS__                                  \
-	}
-#define LULL_REST_OPTION(settings, member, ...)                                                    \
-	{                                                                                          \
-		.key = "rest", .argument = "TIME",                                                 \
-		.help = "fixed: the rest; metronome: the vacation target.",                        \
-		.type = LULL_OPTION_DURATION, .value = "50", .unit = "us", .low = 1,               \
-		.high = LULL_NS_PER_S, LULL_OPTION_MEMBER(settings, member), __VA_ARGS__           \
-	}
-#define LULL_PPS_MAX_OPTION(settings, member, ...)                                                 \
-	{                                                                                          \
-		.key = "pps-max", .argument = "RATE",                                              \
-		.help = "What may arrive at one ring, for loss=zero: link (rate of 64-byte "       \
-			"frames), learned (twice the largest seen, at least 1M), packets/s, or "   \
-			"auto: link on hardware, learned on virtual ports.",                       \
-		.type = LULL_OPTION_CUSTOM, .value = "auto", .parse = lull_pps_max_parse,          \
-		.print = lull_pps_max_print, LULL_OPTION_MEMBER(settings, member), __VA_ARGS__     \
-	}
-/** Five rows; @p config is a struct lull_kalman_config. */
-#define LULL_KALMAN_OPTIONS(settings, config, tolerance, layout, ...)                              \
-	{ .key = "kalman-step",                                                                    \
-	  .argument = "TIME",                                                                      \
-	  .help = "kalman and kalman-guarded: step by which the rest grows.",                      \
-	  .type = LULL_OPTION_DURATION,                                                            \
-	  .value = "10",                                                                           \
-	  .unit = "us",                                                                            \
-	  .low = 1,                                                                                \
-	  .high = 10 * LULL_NS_PER_MS,                                                             \
-	  LULL_OPTION_MEMBER(settings, config.step_ns),                                            \
-	  __VA_ARGS__ },                                                                           \
-		{ .key = "kalman-tolerance",                                                       \
-		  .argument = "PERCENT",                                                           \
-		  .help = "kalman and kalman-guarded: loss of speed that counts as none.",         \
-		  .type = LULL_OPTION_REAL,                                                        \
-		  .value = "1",                                                                    \
-		  .real_low = 0.0001,                                                              \
-		  .real_high = 50,                                                                 \
-		  LULL_OPTION_MEMBER(settings, tolerance),                                         \
-		  __VA_ARGS__ },                                                                   \
-		{ .key = "kalman-row",                                                             \
-		  .argument = "BYTES",                                                             \
-		  .help = "kalman and kalman-guarded: packet sizes that share a row of the "       \
-			  "record table.",                                                         \
-		  .type = LULL_OPTION_COUNT,                                                       \
-		  .value = "10",                                                                   \
-		  .low = 1,                                                                        \
-		  .high = 1437,                                                                    \
-		  LULL_OPTION_MEMBER(settings, config.row_bytes),                                  \
-		  __VA_ARGS__ },                                                                   \
-		{ .key = "kalman-window",                                                          \
-		  .argument = "TIME",                                                              \
-		  .help = "kalman and kalman-guarded: time over which sizes and speeds are "       \
-			  "estimated; 10 ms for 1 GbE, 1 ms for 10 GbE.",                          \
-		  .type = LULL_OPTION_DURATION,                                                    \
-		  .value = "10",                                                                   \
-		  .unit = "ms",                                                                    \
-		  .low = LULL_NS_PER_US,                                                           \
-		  .high = LULL_NS_PER_S,                                                           \
-		  LULL_OPTION_MEMBER(settings, config.window_ns),                                  \
-		  __VA_ARGS__ },                                                                   \
-	{                                                                                          \
-		.key = "kalman-layout",                                                            \
-		.help = "kalman and kalman-guarded: how the record table is kept; all decide "     \
+#define LULL_GOVERNOR_OPTION(member, ...)                                                          \
+	LULL_ROW_CHOICE("governor", member, "Policy that decides how long a thread rests.",        \
+			.choice = lull_resting_governor_name,                                      \
+			.choice_help = lull_resting_governor_help, __VA_ARGS__)
+/** @p prefix is put in front of the key: "" or "send-". */
+#define LULL_MAX_LATENCY_OPTION(prefix, member, ...)                                               \
+	LULL_ROW_TIME(prefix "max-latency", member,                                                \
+		      "Objective: largest added latency at the "                                   \
+		      "percentile.",                                                               \
+		      .unit = "us", .low = LULL_NS_PER_US, .high = LULL_NS_PER_S, __VA_ARGS__)
+#define LULL_PERCENTILE_OPTION(member, ...)                                                        \
+	LULL_ROW_REAL("percentile", NULL, member,                                                  \
+		      "Objective: percentile of the packets that "                                 \
+		      "max-latency is for.",                                                       \
+		      .value = "99", .real_low = 50, .real_high = 99.9999, __VA_ARGS__)
+#define LULL_LOSS_OPTION(member, ...)                                                              \
+	LULL_ROW_CHOICE("loss", member, "Objective: whether a rest may lose packets.",             \
+			.choices = lull_resting_losses, .value = "zero", __VA_ARGS__)
+#define LULL_MAX_REST_OPTION(member, ...)                                                          \
+	LULL_ROW_TIME("max-rest", member, "Longest rest, with every governor.", .unit = "us",      \
+		      .low = 1, .high = LULL_NS_PER_S, __VA_ARGS__)
+#define LULL_REST_OPTION(member, ...)                                                              \
+	LULL_ROW_TIME("rest", member,                                                              \
+		      "fixed: length of a rest. metronome: mean time for "                         \
+		      "which an emptied queue is not polled.",                                     \
+		      .value = "50", .unit = "us", .low = 1, .high = LULL_NS_PER_S, __VA_ARGS__)
+#define LULL_PPS_MAX_OPTION(member, ...)                                                           \
+	LULL_ROW_CUSTOM("pps-max", "RATE", member, lull_pps_max,                                   \
+			"Largest arrival rate at one ring, for loss=zero: link (64-byte "          \
+			"frames at link rate), learned (from the arrivals so far, at least "       \
+			"1M), packets/s, or auto (link on hardware, learned on virtual "           \
+			"ports).",                                                                 \
+			.value = "auto", __VA_ARGS__)
+/** Five rows; @p member is the struct lull_resting. */
+#define LULL_KALMAN_OPTIONS(member, changes)                                                       \
+	LULL_ROW_TIME("kalman-step", member.kalman.step_ns,                                        \
+		      "kalman and kalman-guarded: step by which a rest grows.", .value = "10",     \
+		      .unit = "us", .low = 1, .high = 10 * LULL_NS_PER_MS, .live = changes),       \
+		LULL_ROW_REAL("kalman-tolerance", "PERCENT", member.kalman_tolerance,              \
+			      "kalman and kalman-guarded: loss of speed to ignore, in "            \
+			      "percent.",                                                          \
+			      .value = "1", .real_low = 0.0001, .real_high = 50, .live = changes), \
+		LULL_ROW_COUNT("kalman-row", "BYTES", member.kalman.row_bytes,                     \
+			       "kalman and kalman-guarded: packet sizes per row of the record "    \
+			       "table.",                                                           \
+			       .value = "10", .low = 1, .high = 1437, .live = changes),            \
+		LULL_ROW_TIME("kalman-window", member.kalman.window_ns,                            \
+			      "kalman and kalman-guarded: window over which packet sizes and "     \
+			      "speeds are estimated; 10 ms for 1 GbE, 1 ms for 10 GbE.",           \
+			      .value = "10", .unit = "ms", .low = LULL_NS_PER_US,                  \
+			      .high = LULL_NS_PER_S, .live = changes),                             \
+		LULL_ROW_CHOICE(                                                                   \
+			"kalman-layout", member.kalman_layout,                                     \
+			"kalman and kalman-guarded: layout of the record table; all decide "       \
 			"alike.",                                                                  \
-		.type = LULL_OPTION_CHOICE, .choices = lull_resting_layouts, .value = "linked",    \
-		LULL_OPTION_MEMBER(settings, layout), __VA_ARGS__                                  \
-	}
-#define LULL_SCHED_POLICY_OPTION(settings, member, ...)                                            \
-	{                                                                                          \
-		.key = "sched-policy",                                                             \
-		.help = "Scheduling class of a thread that rests. auto: fifo if the user may "     \
-			"have it, else other. other: as it was started. fifo: SCHED_FIFO. "        \
-			"deadline: SCHED_DEADLINE, which the kernel refuses to pinned threads. "   \
-			"A thread that stops resting is ordinary again within 10 ms.",             \
-		.type = LULL_OPTION_CHOICE, .choices = lull_resting_policies,                      \
-		LULL_OPTION_MEMBER(settings, member), __VA_ARGS__                                  \
-	}
+			.choices = lull_resting_layouts, .value = "linked", .live = changes)
+#define LULL_SCHED_POLICY_OPTION(member, ...)                                                      \
+	LULL_ROW_CHOICE("sched-policy", member,                                                    \
+			"Scheduling class of a thread that rests. auto: fifo if the user has "     \
+			"the right to it, else other. other: the class that the thread was "       \
+			"started with. fifo: SCHED_FIFO. deadline: SCHED_DEADLINE, which the "     \
+			"kernel refuses to pinned threads. A thread that stops resting leaves "    \
+			"the class within 10 ms.",                                                 \
+			.choices = lull_resting_policies, __VA_ARGS__)
 
-/** Those of the objective; @p member is the struct lull_resting, @p changes true where live. */
-#define LULL_OBJECTIVE_OPTIONS(settings, member, changes)                                          \
-	LULL_MAX_LATENCY_OPTION("", settings, member.max_latency_ns, .value = "200",               \
-				.live = changes),                                                  \
-		LULL_PERCENTILE_OPTION(settings, member.percentile, .live = changes),              \
-		LULL_LOSS_OPTION(settings, member.loss, .live = changes),                          \
-		LULL_MAX_REST_OPTION(settings, member.max_rest_ns, .value = "1000",                \
-				     .live = changes)
+/** Those of the objective, with defaults @p latency and @p rest; @p member is the struct. */
+#define LULL_OBJECTIVE_OPTIONS_OF(member, latency, rest, changes)                                  \
+	LULL_MAX_LATENCY_OPTION("", member.max_latency_ns, .value = latency, .live = changes),     \
+		LULL_PERCENTILE_OPTION(member.percentile, .live = changes),                        \
+		LULL_LOSS_OPTION(member.loss, .live = changes),                                    \
+		LULL_MAX_REST_OPTION(member.max_rest_ns, .value = rest, .live = changes)
+
+/** The same with the defaults of all programs, of a run in which nothing changes; and row
+ * send-max-latency, for programs in which a sender rests too. */
+#define LULL_OBJECTIVE_OPTIONS(member, send_latency_ns)                                            \
+	LULL_OBJECTIVE_OPTIONS_OF(member, "200", "1000", false),                                   \
+		LULL_MAX_LATENCY_OPTION("send-", send_latency_ns, .value_help = "the same")
 
 /** All rows; @p chosen says who rests by default: .value = "objective". */
-#define LULL_RESTING_OPTIONS(settings, member, chosen)                                             \
-	LULL_GOVERNOR_OPTION(settings, member.governor, .group = "Resting", chosen, .live = true), \
-		LULL_OBJECTIVE_OPTIONS(settings, member, true),                                    \
-		LULL_REST_OPTION(settings, member.rest_ns, .live = true),                          \
-		LULL_PPS_MAX_OPTION(settings, member.pps_max, .live = true),                       \
-		LULL_KALMAN_OPTIONS(settings, member.kalman, member.kalman_tolerance,              \
-				    member.kalman_layout, .live = true),                           \
-		LULL_SCHED_POLICY_OPTION(settings, member.sched_policy, .value = "auto",           \
-					 .live = true)
+#define LULL_RESTING_OPTIONS(member, chosen)                                                       \
+	LULL_RESTING_OPTIONS_OF(member, "200", "1000", "auto", .group = "Resting", chosen)
+/** The same with the defaults of max-latency, max-rest and sched-policy. */
+#define LULL_RESTING_OPTIONS_OF(member, latency, rest, policy, ...)                                \
+	LULL_GOVERNOR_OPTION(member.governor, .live = true, __VA_ARGS__),                          \
+		LULL_OBJECTIVE_OPTIONS_OF(member, latency, rest, true),                            \
+		LULL_REST_OPTION(member.rest_ns, .live = true),                                    \
+		LULL_PPS_MAX_OPTION(member.pps_max, .live = true),                                 \
+		LULL_KALMAN_OPTIONS(member, true),                                                 \
+		LULL_SCHED_POLICY_OPTION(member.sched_policy, .value = policy, .live = true)
 
 #endif

@@ -18,7 +18,7 @@
 #include <lull/idle.h>
 #include <lull/rest.h>
 
-#include "error.h"
+#include "host/error.h"
 #include "program.h"
 
 /** A counter; null when it is beyond 63 bits (UINT64_MAX says "none" or "any" in lull). */

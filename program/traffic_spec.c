@@ -136,7 +136,7 @@ rate_parse(const char *name, const char *text, size_t length, double low, double
 	if (lull_number_parse_real(text, length, &value) != 0)
 		return lull_error_set(
 			error, -EINVAL,
-			"%s '%.*s' is not a rate: give packets/s like 500, 300k or 14.88M", name,
+			"%s '%.*s' is not a rate: give packets/s such as 500, 300k or 14.88M", name,
 			shown, text);
 	if ((value < RATE_MIN && value > 0) || value < low || value > RATE_MAX)
 		return lull_error_set(error, -ERANGE, "%s %.*s is not in %s0.001..200M (packets/s)",
@@ -163,7 +163,7 @@ low_high_parse(const char *text, size_t length, struct lull_arrival_config *conf
 				    &config->pps_high, error);
 	if (result == 0 && config->pps == 0 && config->pps_high == 0)
 		return lull_error_set(error, -ERANGE,
-				      "LOW and HIGH are both 0: for silence give off");
+				      "LOW and HIGH are both 0: for no traffic give off");
 	return result;
 }
 
@@ -322,9 +322,10 @@ lull_traffic_spec_parse(const char *text, void *arrival_config, struct lull_erro
 			shape = &shapes[i];
 	}
 	if (shape == NULL)
-		return lull_error_set(error, -EINVAL,
-				      "'%.*s' is no traffic spec: give " LULL_TRAFFIC_SPEC_GRAMMAR,
-				      LULL_ERROR_SHOWN, text);
+		return lull_error_set(
+			error, -EINVAL,
+			"'%.*s' is not a traffic spec: give " LULL_TRAFFIC_SPEC_GRAMMAR,
+			LULL_ERROR_SHOWN, text);
 	parsed.kind = shape->kind;
 	parsed.pps = parsed.pps_high = 0;
 	parsed.on_ns = parsed.off_ns = parsed.period_ns = parsed.jitter_ns = 0;

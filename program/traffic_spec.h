@@ -18,7 +18,7 @@
 
 #include <lull/traffic.h>
 
-#include "error.h"
+#include "host/error.h"
 
 /** The grammar above in one line, for help texts and sentences. */
 #define LULL_TRAFFIC_SPEC_GRAMMAR                                                                  \

@@ -6,19 +6,22 @@
 
 #include "source.h"
 
-static struct camera_counters
+static struct lull_emulator_counters
 result_totals(const struct source *source)
 {
-	const struct lull_counter_info *row;
-	struct camera_counters totals = { .packets = 0 };
+	struct lull_emulator_counters totals = { .packets = 0 };
 
-	for (row = camera_counter_table; row->name != NULL; row++)
-		for (uint32_t i = 0; i < source->settings.cameras; i++) {
-			const char *from = (const char *)&source->cameras[i].counters;
-			uint64_t *sum = (uint64_t *)(void *)((char *)&totals + row->offset);
+	for (uint32_t i = 0; i < source->settings.emulator.cameras; i++) {
+		struct lull_emulator_info info = lull_emulator_info(source->emulator, i);
+		const struct lull_counter_info *row;
 
-			*sum += *(const uint64_t *)(const void *)(from + row->offset);
+		for (row = lull_emulator_counter_table; row->name != NULL; row++) {
+			const char *from = (const char *)&info.counters + row->offset;
+			char *sum = (char *)&totals + row->offset;
+
+			*(uint64_t *)(void *)sum += *(const uint64_t *)(const void *)from;
 		}
+	}
 	return totals;
 }
 
@@ -31,7 +34,7 @@ result_rate(uint64_t count, uint64_t begin_ns, uint64_t end_ns)
 void
 source_progress_print(struct source *source, uint64_t now_ns)
 {
-	struct camera_counters totals = result_totals(source);
+	struct lull_emulator_counters totals = result_totals(source);
 	struct source_progress *shown = &source->shown;
 
 	fprintf(stderr, "%6.1f s  %.1f frames/s  %.0f packets/s  %.1f MB/s  faults %" PRIu64 "\n",
@@ -44,7 +47,7 @@ source_progress_print(struct source *source, uint64_t now_ns)
 }
 
 static void
-result_put_rates(json_t *object, const struct camera_counters *counters, uint64_t begin_ns,
+result_put_rates(json_t *object, const struct lull_emulator_counters *counters, uint64_t begin_ns,
 		 uint64_t end_ns)
 {
 	/* n frames have n - 1 pauses between them, but the last packets take time as well */
@@ -59,30 +62,29 @@ result_put_rates(json_t *object, const struct camera_counters *counters, uint64_
 }
 
 static json_t *
-result_control(const struct gvcp_server *server)
+result_control(const struct lull_emulator_info *info)
 {
 	json_t *object = json_object();
 
-	lull_result_put_count(object, "discoveries", server->discoveries);
-	lull_result_put_count(object, "commands", server->commands);
-	lull_result_put_count(object, "refusals", server->refusals);
-	lull_result_put_count(object, "timeouts", server->timeouts);
+	lull_result_put_count(object, "discoveries", info->discoveries);
+	lull_result_put_count(object, "commands", info->commands);
+	lull_result_put_count(object, "refusals", info->refusals);
+	lull_result_put_count(object, "timeouts", info->timeouts);
 	return object;
 }
 
 static json_t *
-result_camera(const struct source *source, const struct camera *camera)
+result_camera(const struct lull_emulator_info *info)
 {
 	json_t *object = json_object();
 
-	lull_result_put_table(object, camera_counter_table, &camera->counters);
-	lull_result_put_count(object, "sessions", camera->session);
-	lull_result_put_count(object, "packets_per_frame", camera->plan.count);
-	lull_result_put_count(object, "behind_ns_max", camera->behind_ns_max);
-	result_put_rates(object, &camera->counters, camera->start_ns, camera->end_ns);
-	if (source->settings.protocol == SOURCE_GVSP)
-		json_object_set_new(object, "control",
-				    result_control(&source->servers[camera->number]));
+	lull_result_put_table(object, lull_emulator_counter_table, &info->counters);
+	lull_result_put_count(object, "sessions", info->sessions);
+	lull_result_put_count(object, "packets_per_frame", info->packets_per_frame);
+	lull_result_put_count(object, "behind_ns_max", info->behind_ns_max);
+	result_put_rates(object, &info->counters, info->start_ns, info->end_ns);
+	if (info->control)
+		json_object_set_new(object, "control", result_control(info));
 	return object;
 }
 
@@ -90,19 +92,19 @@ void
 source_result(void *state, json_t *result)
 {
 	const struct source *source = state;
-	struct camera_counters totals = result_totals(source);
+	struct lull_emulator_counters totals = result_totals(source);
 	uint64_t begin_ns = UINT64_MAX, end_ns = 0;
 	json_t *list = json_array();
 
-	lull_result_put_table(result, camera_counter_table, &totals);
-	for (uint32_t i = 0; i < source->settings.cameras; i++) {
-		const struct camera *camera = &source->cameras[i];
+	lull_result_put_table(result, lull_emulator_counter_table, &totals);
+	for (uint32_t i = 0; i < source->settings.emulator.cameras; i++) {
+		struct lull_emulator_info info = lull_emulator_info(source->emulator, i);
 
-		if (camera->start_ns > 0) {
-			begin_ns = LULL_MIN(begin_ns, camera->start_ns);
-			end_ns = LULL_MAX(end_ns, camera->end_ns);
+		if (info.start_ns > 0) {
+			begin_ns = LULL_MIN(begin_ns, info.start_ns);
+			end_ns = LULL_MAX(end_ns, info.end_ns);
 		}
-		json_array_append_new(list, result_camera(source, camera));
+		json_array_append_new(list, result_camera(&info));
 	}
 	result_put_rates(result, &totals, begin_ns, end_ns);
 	json_object_set_new(result, "cameras", list);

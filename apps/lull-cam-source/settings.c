@@ -3,9 +3,10 @@
 
 #include "gige/gvcp_message.h"
 #include "frame/packet_write.h"
-#include "pattern.h"
+#include "camera/emulator/pattern.h"
+#include "spec.h"
 
-#define MEMBER(member) LULL_OPTION_MEMBER(struct source_settings, member)
+#define LULL_SETTINGS struct source_settings
 
 static const char *
 protocol_name(uint32_t index)
@@ -33,364 +34,126 @@ static const char *const stamp_names[] = { "due", "sent", NULL };
 static const char *const resend_names[] = { "answer", "lossy", "ignore", NULL };
 
 const struct lull_option source_options[] = {
-	{
-		.key = "protocol",
-		.group = "Cameras",
-		.help = "How pictures are cut into packets.",
-		.type = LULL_OPTION_CHOICE,
-		.value = "rfc4175",
-		.choice = protocol_name,
-		.choice_help = protocol_summary,
-		MEMBER(protocol),
-	},
-	{
-		.key = "interface",
-		.argument = "NAME",
-		.help = "Network interface to send on. cmp and rvf need it, for the others the "
-			"routes decide.",
-		.type = LULL_OPTION_TEXT,
-		MEMBER(interface),
-	},
-	{
-		.key = "bind",
-		.argument = "ADDRESS[:PORT]",
-		.help = "IPv4 address and port packets come from. gvsp needs the address: it is "
-			"the camera's.",
-		.type = LULL_OPTION_CUSTOM,
-		.value_help = "what the kernel chooses",
-		.parse = spec_address_parse,
-		.print = spec_address_print,
-		MEMBER(bind),
-	},
-	{
-		.key = "to",
-		.argument = "ADDRESS",
-		.help = "Where packets go: ADDRESS:PORT (camera K of several to PORT + K), or an "
-			"Ethernet address for cmp and rvf. gvsp without it waits for a client to "
-			"take control.",
-		.type = LULL_OPTION_CUSTOM,
-		.value_help = "ff:ff:ff:ff:ff:ff for cmp and rvf",
-		.parse = spec_address_parse,
-		.print = spec_address_print,
-		MEMBER(to),
-	},
-	{
-		.key = "cameras",
-		.argument = "N",
-		.help = "How many cameras to be.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1",
-		.low = 1,
-		.high = SOURCE_CAMERAS_MAX,
-		MEMBER(cameras),
-	},
-	{
-		.key = "apart",
-		.help = "What tells several cameras apart on this side: the ports counting up "
-			"(bound and of control), or the addresses counting up from the one bound.",
-		.type = LULL_OPTION_CHOICE,
-		.value = "ports",
-		.choices = apart_names,
-		MEMBER(apart),
-	},
-	{
-		.key = "control-port",
-		.argument = "PORT",
-		.help = "gvsp: UDP port of the control protocol. Clients expect 3956.",
-		.type = LULL_OPTION_COUNT,
-		.value = "3956",
-		.low = 1,
-		.high = UINT16_MAX,
-		MEMBER(control_port),
-	},
-	{
-		.key = "stream-id",
-		.argument = "N",
-		.help = "rfc4175: source of RTP; cmp: device * 256 + stream; rvf: id of the "
-			"stream. "
-			"Camera K has N + K.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1",
-		MEMBER(stream_id),
-	},
-	LULL_CPUS_OPTION(struct source_settings, cpus, "cpus", "CPU of the thread that sends.",
-			 "any"),
-	{
-		.key = "width",
-		.group = "Pictures",
-		.argument = "PIXELS",
-		.help = "Columns.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1920",
-		.low = 1,
-		.high = LULL_FRAME_SIDE_MAX,
-		MEMBER(width),
-	},
-	{
-		.key = "height",
-		.argument = "PIXELS",
-		.help = "Rows.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1280",
-		.low = 1,
-		.high = LULL_FRAME_SIDE_MAX,
-		MEMBER(height),
-	},
-	{
-		.key = "pixel",
-		.help = "How pixels lie in packets.",
-		.type = LULL_OPTION_CHOICE,
-		.value_help = "bayer-rg12p, uyvy8 for rfc4175, raw12-csi for cmp, mono8 for rvf",
-		.choice = pixel_name,
-		MEMBER(pixel_choice),
-	},
-	{
-		.key = "row-bytes",
-		.argument = "BYTES",
-		.help = "From one row to the next, 0: no padding.",
-		.type = LULL_OPTION_COUNT,
-		.value = "0",
-		.high = LULL_FRAME_SIDE_MAX * 16,
-		MEMBER(row_bytes),
-	},
-	{
-		.key = "pattern",
-		.help = "What the pictures show.",
-		.type = LULL_OPTION_CHOICE,
-		.value = "counter",
-		.choice = pattern_name,
-		.choice_help = pattern_summary,
-		MEMBER(pattern),
-	},
-	{
-		.key = "packet",
-		.group = "Packets",
-		.argument = "BYTES",
-		.help = "Most bytes behind the UDP header (cmp and rvf: the Ethernet header) of a "
-			"packet. A gvsp client may change it.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1400",
-		.low = LULL_PACKET_BYTES_MIN,
-		.high = LULL_PACKET_BYTES_MAX,
-		MEMBER(packet_bytes),
-	},
-	{
-		.key = "first",
-		.argument = "N",
-		.help = "Number of the first frame.",
-		.type = LULL_OPTION_COUNT,
-		.value = "0",
-		.high = UINT64_MAX / 4,
-		MEMBER(first),
-	},
-	{
-		.key = "first-packet",
-		.argument = "N",
-		.help = "rfc4175, cmp, rvf: number of the first packet.",
-		.type = LULL_OPTION_COUNT,
-		.value = "0",
-		.high = UINT32_MAX,
-		MEMBER(first_packet),
-	},
-	{
-		.key = "interlaced",
-		.help = "rfc4175: two fields make a frame.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(interlaced),
-	},
-	{
-		.key = "field-rows",
-		.help = "rfc4175: count lines within the field.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(field_rows),
-	},
-	{
-		.key = "extended",
-		.help = "gvsp: 64 bit ids (a client may ask for them too); rfc4175: fill in the "
-			"extended sequence number.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(extended),
-	},
-	{
-		.key = "all-in",
-		.help = "gvsp: a frame in one packet, where it fits.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(all_in),
-	},
-	{
-		.key = "rate",
-		.group = "Timing",
-		.argument = "FRAMES",
-		.help = "Frames per second of each camera, 0: as fast as possible.",
-		.type = LULL_OPTION_REAL,
-		.value = "30",
-		.real_low = 0,
-		.real_high = 100000,
-		MEMBER(rate),
-	},
-	{
-		.key = "pace",
-		.argument = "SPEC",
-		.help = "How fast the packets of a frame follow each other: burst, spread:TIME "
-			"(all "
+	LULL_ROW_CHOICE("protocol", emulator.protocol, "Protocol of the packets.",
+			.group = "Cameras", .value = "rfc4175", .choice = protocol_name,
+			.choice_help = protocol_summary),
+	LULL_ROW_TEXT("interface", "NAME", emulator.interface,
+		      "Network interface to send on. Required for cmp and rvf; for the others, "
+		      "routes decide."),
+	LULL_ROW_CUSTOM("bind", "ADDRESS[:PORT]", emulator.bind, spec_address,
+			"Source IPv4 address and port of the packets. Required for gvsp, as the "
+			"camera's address.",
+			.value_help = "chosen by the kernel"),
+	LULL_ROW_CUSTOM(
+		"to", "ADDRESS", emulator.to, spec_address,
+		"Destination of the packets: ADDRESS:PORT (PORT + K for camera K of several), or "
+		"an Ethernet address for cmp and rvf. Without it, gvsp waits until a client takes "
+		"control.",
+		.value_help = "ff:ff:ff:ff:ff:ff for cmp and rvf"),
+	LULL_ROW_COUNT("cameras", "N", emulator.cameras, "Number of cameras.", .value = "1",
+		       .low = 1, .high = LULL_EMULATOR_CAMERAS_MAX),
+	LULL_ROW_CHOICE("apart", emulator.apart,
+			"Difference between several cameras at this end: consecutive ports (of "
+			"--bind and --control-port), or consecutive addresses from --bind on.",
+			.value = "ports", .choices = apart_names),
+	LULL_ROW_COUNT("control-port", "PORT", emulator.control_port,
+		       "gvsp: UDP port of the control protocol. Clients expect 3956.",
+		       .value = "3956", .low = 1, .high = UINT16_MAX),
+	LULL_ROW_COUNT("stream-id", "N", emulator.stream_id,
+		       "rfc4175: RTP source; cmp: device * 256 + stream; rvf: stream id. Camera K "
+		       "has N + K.",
+		       .value = "1"),
+	LULL_CPUS_OPTION(cpus, "cpus", "CPU of the sending thread.", "any"),
+	LULL_ROW_COUNT("width", "PIXELS", emulator.width, "Columns.", .group = "Pictures",
+		       .value = "1920", .low = 1, .high = LULL_FRAME_SIDE_MAX),
+	LULL_ROW_COUNT("height", "PIXELS", emulator.height, "Rows.", .value = "1280", .low = 1,
+		       .high = LULL_FRAME_SIDE_MAX),
+	LULL_ROW_CHOICE("pixel", pixel_choice, "Pixel format in the packets.",
+			.value_help =
+				"bayer-rg12p, uyvy8 for rfc4175, raw12-csi for cmp, mono8 for rvf",
+			.choice = pixel_name),
+	LULL_ROW_COUNT("row-bytes", "BYTES", emulator.row_bytes,
+		       "Bytes from one row to the next; 0: no padding.", .value = "0",
+		       .high = LULL_FRAME_SIDE_MAX * 16),
+	LULL_ROW_CHOICE("pattern", emulator.pattern, "Content of the pictures.", .value = "counter",
+			.choice = pattern_name, .choice_help = pattern_summary),
+	LULL_ROW_COUNT("packet", "BYTES", emulator.packet_bytes,
+		       "Largest number of bytes after the UDP header (cmp and rvf: after the "
+		       "Ethernet header) of a packet. A gvsp client may change it.",
+		       .group = "Packets", .value = "1400", .low = LULL_PACKET_BYTES_MIN,
+		       .high = LULL_PACKET_BYTES_MAX),
+	LULL_ROW_COUNT("first", "N", emulator.first, "Number of the first frame.", .value = "0",
+		       .high = UINT64_MAX / 4),
+	LULL_ROW_COUNT("first-packet", "N", emulator.first_packet,
+		       "rfc4175, cmp, rvf: number of the first packet.", .value = "0",
+		       .high = UINT32_MAX),
+	LULL_ROW_BOOL("interlaced", emulator.interlaced, "rfc4175: two fields make a frame."),
+	LULL_ROW_BOOL("field-rows", emulator.field_rows, "rfc4175: count lines within the field."),
+	LULL_ROW_BOOL("extended", emulator.extended,
+		      "gvsp: 64-bit ids (a client may also request them). rfc4175: send the "
+		      "extended sequence number."),
+	LULL_ROW_BOOL("all-in", emulator.all_in, "gvsp: send a frame in one packet if it fits."),
+	LULL_ROW_REAL("rate", "FRAMES", emulator.rate,
+		      "Frames per second of each camera; 0: as fast as possible.",
+		      .group = "Timing", .value = "30", .real_low = 0, .real_high = 100000),
+	LULL_ROW_CUSTOM("pace", "SPEC", emulator.pace, spec_pace,
+			"Spacing of the packets of a frame: burst (none), spread:TIME (evenly "
 			"within TIME) or rate:BITS per second.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "burst",
-		.parse = spec_pace_parse,
-		.print = spec_pace_print,
-		MEMBER(pace),
-	},
-	{
-		.key = "stagger",
-		.argument = "TIME",
-		.help = "Each camera's frames begin this much later than those of the one before.",
-		.type = LULL_OPTION_DURATION,
-		.value = "0",
-		.unit = "ms",
-		.high = 60 * LULL_NS_PER_S,
-		MEMBER(stagger_ns),
-	},
-	{
-		.key = "stamp",
-		.help = "Device time in gvsp, cmp and rvf (CLOCK_MONOTONIC, ns): when the frame "
-			"was "
-			"due, or when the very packet was written. With cmp each packet has one, "
-			"so the last packet of a frame tells when it was sent; with gvsp only the "
-			"leader, with rvf the first of a line or frame (32 bit); rfc4175 has none.",
-		.type = LULL_OPTION_CHOICE,
-		.value = "due",
-		.choices = stamp_names,
-		MEMBER(stamp),
-	},
-	{
-		.key = "sent-stamp",
-		.help = "Let the last eight bytes of each picture be the time (CLOCK_MONOTONIC, "
-			"ns, least significant byte first) right before the packet with them is "
-			"sent, which is sent alone. A packet lost, kept back or sent again "
-			"carries the time at which it was its turn. lull-cam --sent-stamp reads "
-			"it.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(sent_stamp),
-	},
-	{
-		.key = "segment",
-		.help = "Hand the kernel rows of equal packets, which it (or the network card) "
-			"cuts "
-			"apart: about twice the rate. UDP only. Over veth to a DPDK port also "
-			"`ip link set IF gso_max_segs 1`, or they arrive in one piece.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(segment),
-	},
-	{
-		.key = "lose",
-		.group = "Faults",
-		.argument = "PPM|LIST",
-		.help = "Do not send this many of a million packets, or those of a list like "
-			"3/10-12,5/0: frame and packets.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "0",
-		.parse = spec_loss_parse,
-		.print = spec_loss_print,
-		MEMBER(lose),
-	},
-	{
-		.key = "duplicate",
-		.argument = "PPM",
-		.help = "Send this many of a million packets twice.",
-		.type = LULL_OPTION_COUNT,
-		.value = "0",
-		.high = LULL_PPM,
-		MEMBER(duplicate_ppm),
-	},
-	{
-		.key = "reorder",
-		.argument = "PPM,DEPTH",
-		.help = "Send this many of a million packets only after DEPTH others.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "0",
-		.parse = spec_reorder_parse,
-		.print = spec_reorder_print,
-		MEMBER(reorder),
-	},
-	{
-		.key = "late",
-		.argument = "PPM,TIME",
-		.help = "Send this many of a million packets only TIME later.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "0",
-		.parse = spec_late_parse,
-		.print = spec_late_print,
-		MEMBER(late),
-	},
-	{
-		.key = "resend",
-		.help = "gvsp: answer requests for packets, lose answers like other packets, or "
-			"ignore requests.",
-		.type = LULL_OPTION_CHOICE,
-		.value = "answer",
-		.choices = resend_names,
-		MEMBER(resend),
-	},
-	{
-		.key = "memory",
-		.argument = "FRAMES",
-		.help = "gvsp: of how many last frames packets are sent again.",
-		.type = LULL_OPTION_COUNT,
-		.value = "8",
-		.high = 1000,
-		MEMBER(memory_frames),
-	},
-	{
-		.key = "seed",
-		.argument = "N",
-		.help = "Seed of faults and noise: the same seed, the same faults.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1",
-		MEMBER(seed),
-	},
-	{
-		.key = "log",
-		.argument = "FILE",
-		.help = "Write each fault as a line of JSON.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(log),
-	},
-	{
-		.key = "log-frames",
-		.help = "Log each frame too, with the times of its first and last packet.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(log_frames),
-	},
-	{
-		.key = "frames",
-		.group = "Run",
-		.argument = "N",
-		.help = "End after so many frames of each camera, 0: no limit.",
-		.type = LULL_OPTION_COUNT,
-		.value = "0",
-		MEMBER(frames),
-	},
-	{
-		.key = "duration",
-		.argument = "TIME",
-		.help = "End after this time, 0: no limit.",
-		.type = LULL_OPTION_DURATION,
-		.value = "0",
-		.unit = "s",
-		MEMBER(duration_ns),
-	},
-	{
-		.key = "linger",
-		.argument = "TIME",
-		.help = "gvsp: after the last frame, answer requests for so long.",
-		.type = LULL_OPTION_DURATION,
-		.value = "200",
-		.unit = "ms",
-		.high = 3600 * LULL_NS_PER_S,
-		MEMBER(linger_ns),
-	},
-	LULL_STATS_OPTION(struct source_settings),
-	LULL_JSON_OPTION(struct source_settings),
+			.value = "burst"),
+	LULL_ROW_TIME("stagger", emulator.stagger_ns,
+		      "Delay of each camera's frames after those of the previous camera.",
+		      .value = "0", .unit = "ms", .high = 60 * LULL_NS_PER_S),
+	LULL_ROW_CHOICE(
+		"stamp", emulator.stamp,
+		"Device time in gvsp, cmp and rvf (CLOCK_MONOTONIC, ns). due: the time at which "
+		"the frame was due. sent: the time at which the packet was written. cmp has a "
+		"time in each packet, gvsp in the leader, rvf in the first packet of a line or "
+		"frame (32 bits); rfc4175 has none.",
+		.value = "due", .choices = stamp_names),
+	LULL_ROW_BOOL("sent-stamp", emulator.sent_stamp,
+		      "Write the time of sending (CLOCK_MONOTONIC, ns, least significant byte "
+		      "first) into the last eight bytes of each picture, right before their "
+		      "packet is sent in a system call of its own. A delayed or resent packet "
+		      "keeps its first time. lull-cam --sent-stamp reads this time."),
+	LULL_ROW_BOOL("segment", emulator.segment,
+		      "Give the kernel several equal packets at a time, which it or the network "
+		      "card separates (UDP segmentation): about twice the rate. UDP only. Over "
+		      "veth to a DPDK port, also run `ip link set IF gso_max_segs 1`; otherwise "
+		      "the packets are not separated."),
+	LULL_ROW_CUSTOM("lose", "PPM|LIST", emulator.lose, spec_loss,
+			"Fault: packets per million that are not sent, or a list of frames and "
+			"packets, such as 3/10-12,5/0.",
+			.group = "Faults", .value = "0"),
+	LULL_ROW_COUNT("duplicate", "PPM", emulator.duplicate_ppm,
+		       "Fault: packets per million that are sent twice.", .value = "0",
+		       .high = LULL_PPM),
+	LULL_ROW_CUSTOM("reorder", "PPM,DEPTH", emulator.reorder, spec_reorder,
+			"Fault: packets per million that are sent after DEPTH later ones.",
+			.value = "0"),
+	LULL_ROW_CUSTOM("late", "PPM,TIME", emulator.late, spec_late,
+			"Fault: packets per million that are sent late by TIME.", .value = "0"),
+	LULL_ROW_CHOICE("resend", emulator.resend,
+			"gvsp: answer resend requests, answer with the same losses as other "
+			"packets, or ignore requests.",
+			.value = "answer", .choices = resend_names),
+	LULL_ROW_COUNT("memory", "FRAMES", emulator.memory_frames,
+		       "gvsp: number of last frames whose packets can be sent again.", .value = "8",
+		       .high = 1000),
+	LULL_ROW_COUNT("seed", "N", emulator.seed,
+		       "Seed of faults and noise: the same seed makes the same faults.",
+		       .value = "1"),
+	LULL_ROW_FILE("log", "FILE", log, "Write each fault as a line of JSON to FILE."),
+	LULL_ROW_BOOL("log-frames", emulator.log_frames,
+		      "Also write each frame to --log, with the times of its first and last "
+		      "packet."),
+	LULL_ROW_COUNT("frames", "N", emulator.frames,
+		       "End after this many frames of each camera; 0: no limit.", .group = "Run",
+		       .value = "0"),
+	LULL_DURATION_OPTION(NULL, "no limit"),
+	LULL_ROW_TIME("linger", emulator.linger_ns,
+		      "gvsp: time after the last frame in which requests are still answered.",
+		      .value = "200", .unit = "ms", .high = 3600 * LULL_NS_PER_S),
+	LULL_STATS_OPTION,
+	LULL_JSON_OPTION,
 	{ .key = NULL },
 };

@@ -43,7 +43,7 @@ spec_mac(const char *text, uint8_t mac[6])
 int
 spec_address_parse(const char *text, void *member, struct lull_error *error)
 {
-	struct spec_address address = { .given = true };
+	struct lull_emulator_address address = { .given = true };
 	const char *colon = strchr(text, ':');
 	char ip[INET_ADDRSTRLEN] = "";
 	struct in_addr in;
@@ -52,7 +52,7 @@ spec_address_parse(const char *text, void *member, struct lull_error *error)
 
 	if (spec_mac(text, address.mac)) {
 		address.ethernet = true;
-		*(struct spec_address *)member = address;
+		*(struct lull_emulator_address *)member = address;
 		return 0;
 	}
 	length = colon != NULL ? (size_t)(colon - text) : strlen(text);
@@ -65,14 +65,14 @@ spec_address_parse(const char *text, void *member, struct lull_error *error)
 				  "91:e0:f0:00:fe:00");
 	address.ip = ntohl(in.s_addr);
 	address.port = (uint16_t)port;
-	*(struct spec_address *)member = address;
+	*(struct lull_emulator_address *)member = address;
 	return 0;
 }
 
 char *
 spec_address_print(const void *member, char *text, size_t size)
 {
-	const struct spec_address *address = member;
+	const struct lull_emulator_address *address = member;
 	const uint8_t *mac = address->mac;
 	struct in_addr in = { .s_addr = htonl(address->ip) };
 	char ip[INET_ADDRSTRLEN];
@@ -93,16 +93,16 @@ spec_address_print(const void *member, char *text, size_t size)
 int
 spec_pace_parse(const char *text, void *member, struct lull_error *error)
 {
-	struct spec_pace pace = { .kind = SPEC_PACE_BURST };
+	struct lull_emulator_pace pace = { .kind = LULL_EMULATOR_PACE_BURST };
 	bool good = true;
 
 	if (strncmp(text, "spread:", 7) == 0) {
-		pace.kind = SPEC_PACE_SPREAD;
+		pace.kind = LULL_EMULATOR_PACE_SPREAD;
 		good = lull_number_parse(text + 7, strlen(text + 7), lull_time_units, 0,
 					 &pace.value) == 0 &&
 		       pace.value <= 3600 * LULL_NS_PER_S;
 	} else if (strncmp(text, "rate:", 5) == 0) {
-		pace.kind = SPEC_PACE_RATE;
+		pace.kind = LULL_EMULATOR_PACE_RATE;
 		good = spec_number(text + 5, NULL, 1000 * LULL_NS_PER_S, &pace.value) &&
 		       pace.value >= 1000;
 	} else
@@ -111,20 +111,20 @@ spec_pace_parse(const char *text, void *member, struct lull_error *error)
 		return spec_wrong(error, text,
 				  "burst, spread:TIME (up to 1h) or rate:BITS per second "
 				  "(1k..1000G)");
-	*(struct spec_pace *)member = pace;
+	*(struct lull_emulator_pace *)member = pace;
 	return 0;
 }
 
 char *
 spec_pace_print(const void *member, char *text, size_t size)
 {
-	const struct spec_pace *pace = member;
+	const struct lull_emulator_pace *pace = member;
 	char value[LULL_NUMBER_TEXT];
 
-	if (pace->kind == SPEC_PACE_SPREAD)
+	if (pace->kind == LULL_EMULATOR_PACE_SPREAD)
 		snprintf(text, size, "spread:%s",
 			 lull_time_print(pace->value, value, sizeof(value)));
-	else if (pace->kind == SPEC_PACE_RATE)
+	else if (pace->kind == LULL_EMULATOR_PACE_RATE)
 		snprintf(text, size, "rate:%" PRIu64, pace->value);
 	else
 		snprintf(text, size, "burst");
@@ -135,7 +135,7 @@ spec_pace_print(const void *member, char *text, size_t size)
 
 /* FRAME/PACKET or FRAME/PACKET-PACKET up to @p end. */
 static bool
-spec_lost(const char *text, const char *end, struct spec_lost *lost)
+spec_lost(const char *text, const char *end, struct lull_emulator_lost *lost)
 {
 	const char *slash = memchr(text, '/', (size_t)(end - text)), *dash;
 	uint64_t first, last;
@@ -157,7 +157,7 @@ spec_lost(const char *text, const char *end, struct spec_lost *lost)
 int
 spec_loss_parse(const char *text, void *member, struct lull_error *error)
 {
-	struct spec_loss loss = { .ppm = 0 };
+	struct lull_emulator_loss loss = { .ppm = 0 };
 	const char *at = text, *end;
 	uint64_t ppm;
 
@@ -167,28 +167,28 @@ spec_loss_parse(const char *text, void *member, struct lull_error *error)
 					  "parts per million (0..1M), nor a list like "
 					  "3/10-12,5/0: frame and packets");
 		loss.ppm = (uint32_t)ppm;
-		*(struct spec_loss *)member = loss;
+		*(struct lull_emulator_loss *)member = loss;
 		return 0;
 	}
 	for (;; at = end + 1) {
 		end = strchrnul(at, ',');
-		if (loss.count == SPEC_LOSSES_MAX)
+		if (loss.count == LULL_EMULATOR_LOSSES_MAX)
 			return lull_error_set(error, -EINVAL, "more than %d losses are too many",
-					      SPEC_LOSSES_MAX);
+					      LULL_EMULATOR_LOSSES_MAX);
 		if (!spec_lost(at, end, &loss.list[loss.count++]))
 			return spec_wrong(error, text,
 					  "a list like 3/10-12,5/0: frame and packets");
 		if (*end == '\0')
 			break;
 	}
-	*(struct spec_loss *)member = loss;
+	*(struct lull_emulator_loss *)member = loss;
 	return 0;
 }
 
 char *
 spec_loss_print(const void *member, char *text, size_t size)
 {
-	const struct spec_loss *loss = member;
+	const struct lull_emulator_loss *loss = member;
 	size_t used = 0;
 
 	if (loss->count == 0)
@@ -217,7 +217,7 @@ spec_ppm(const char *text, uint32_t *ppm)
 int
 spec_reorder_parse(const char *text, void *member, struct lull_error *error)
 {
-	struct spec_delay delay = { .ppm = 0 };
+	struct lull_emulator_delay delay = { .ppm = 0 };
 	const char *rest = spec_ppm(text, &delay.ppm);
 
 	if (strcmp(text, "0") != 0 &&
@@ -226,14 +226,14 @@ spec_reorder_parse(const char *text, void *member, struct lull_error *error)
 		return spec_wrong(error, text,
 				  "PPM,DEPTH: parts per million and how many packets pass "
 				  "(1..4096)");
-	*(struct spec_delay *)member = delay;
+	*(struct lull_emulator_delay *)member = delay;
 	return 0;
 }
 
 char *
 spec_reorder_print(const void *member, char *text, size_t size)
 {
-	const struct spec_delay *delay = member;
+	const struct lull_emulator_delay *delay = member;
 
 	if (delay->ppm == 0)
 		snprintf(text, size, "0");
@@ -245,7 +245,7 @@ spec_reorder_print(const void *member, char *text, size_t size)
 int
 spec_late_parse(const char *text, void *member, struct lull_error *error)
 {
-	struct spec_delay delay = { .ppm = 0 };
+	struct lull_emulator_delay delay = { .ppm = 0 };
 	const char *rest = spec_ppm(text, &delay.ppm);
 
 	if (strcmp(text, "0") != 0 &&
@@ -255,14 +255,14 @@ spec_late_parse(const char *text, void *member, struct lull_error *error)
 		return spec_wrong(error, text,
 				  "PPM,TIME: parts per million and how long they are kept "
 				  "(up to 60s)");
-	*(struct spec_delay *)member = delay;
+	*(struct lull_emulator_delay *)member = delay;
 	return 0;
 }
 
 char *
 spec_late_print(const void *member, char *text, size_t size)
 {
-	const struct spec_delay *delay = member;
+	const struct lull_emulator_delay *delay = member;
 	char time[LULL_NUMBER_TEXT];
 
 	if (delay->ppm == 0)

@@ -18,7 +18,7 @@
 #include "record.h"
 #include "sent.h"
 #include "settings.h"
-#include "view.h"
+#include "camera/view/view.h"
 #include "program/live/live.h"
 
 struct cam {
@@ -36,7 +36,7 @@ struct cam {
 	FILE *missing; /* NULL: not asked for */
 	struct cam_sent sent;
 	struct cam_packets packets;
-	struct cam_view *view; /* NULL: not asked for */
+	struct camera_view *view; /* NULL: not asked for */
 
 	uint64_t fetched, partial; /* frames looked at */
 };
@@ -71,8 +71,5 @@ struct cam_progress {
 void cam_progress_print(struct cam *cam, struct cam_progress *last);
 /** What it came to in the end. */
 void cam_summary_print(struct cam *cam);
-
-/** Frames that were given, and those of them that are not whole. */
-uint64_t cam_frames(const struct lull_assembler_counters *assembler, uint64_t *partial);
 
 #endif

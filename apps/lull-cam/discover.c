@@ -106,15 +106,14 @@ cam_discover_print(const struct cam *cam, FILE *out, struct lull_error *error)
 	const struct cam_settings *settings = &cam->settings;
 	uint64_t wait_ns = settings->duration_ns != 0 ? settings->duration_ns : WAIT_NS;
 	struct lull_camera_found *found = calloc(FOUND_MAX, sizeof(*found));
-	char text[LULL_CAMERA_ERROR_SIZE] = "";
 	const char *interface;
 	int rc = discover_interface(settings->backend, &interface, error), count;
 
 	if (rc == 0 && found == NULL)
 		rc = lull_error_set(error, -ENOMEM, "no memory for a list of cameras");
 	if (rc == 0) {
-		count = lull_camera_discover(interface, wait_ns, found, FOUND_MAX, text);
-		rc = count < 0 ? lull_error_set(error, count, "%s", text) :
+		count = lull_camera_discover(interface, wait_ns, found, FOUND_MAX, error);
+		rc = count < 0 ? count :
 				 discover_tell(cam, out, found,
 					       LULL_MIN((uint32_t)count, FOUND_MAX), error);
 	}

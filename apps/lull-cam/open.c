@@ -120,19 +120,20 @@ cam_open(struct cam *cam, struct lull_error *error)
 		.packets = settings->packets[0] != '\0' ? cam_packets_take : NULL,
 		.packets_arg = &cam->packets,
 	};
-	char text[LULL_CAMERA_ERROR_SIZE] = "";
-	int rc = lull_camera_open(&config, &cam->camera, text);
+	int rc = lull_camera_open(&config, &cam->camera, error);
 
 	if (rc != 0)
-		return lull_error_set(error, rc, "%s", text);
+		return rc;
 	for (uint32_t i = 0; i < cam->spec_count; i++) {
 		struct lull_camera_stream stream = cam_spec_stream(&cam->specs[i]);
 
 		if (stream.control != NULL && settings->resend)
 			stream.resend = true;
-		rc = lull_camera_stream_add(cam->camera, &stream, text);
-		if (rc < 0)
-			return lull_error_set(error, rc, "stream %s: %s", cam->specs[i].name, text);
+		rc = lull_camera_stream_add(cam->camera, &stream, error);
+		if (rc < 0) {
+			lull_error_prefix(error, "stream %s: ", cam->specs[i].name);
+			return rc;
+		}
 	}
 	return 0;
 }
@@ -140,7 +141,7 @@ cam_open(struct cam *cam, struct lull_error *error)
 static int
 open_view(struct cam *cam, struct lull_error *error)
 {
-	const struct cam_view_config config = {
+	const struct camera_view_config config = {
 		.path = cam->settings.view,
 		.program = "lull-cam " LULL_VERSION,
 		.backend = cam->settings.backend,
@@ -149,7 +150,7 @@ open_view(struct cam *cam, struct lull_error *error)
 		.spec_count = cam->spec_count,
 	};
 
-	return config.path[0] == '\0' ? 0 : cam_view_open(&cam->view, &config, error);
+	return config.path[0] == '\0' ? 0 : camera_view_open(&cam->view, &config, error);
 }
 
 static int
@@ -201,7 +202,7 @@ cam_close(void *state)
 	struct cam *cam = state;
 
 	cam_control_stop(cam);
-	cam_view_close(cam->view);
+	camera_view_close(cam->view);
 	cam_packets_end(&cam->packets, &ignored);
 	/* Every image has been put back, so this is the end of it. */
 	lull_camera_close(cam->camera);

@@ -19,7 +19,7 @@
 
 #include <lull/camera.h>
 
-#include "program/error.h"
+#include "host/error.h"
 
 #define CAM_PACKETS_SEGMENTS 8
 #define CAM_PACKETS_ROOM_MIN (1U << 20)

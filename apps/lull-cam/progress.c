@@ -63,7 +63,7 @@ cam_progress_print(struct cam *cam, struct cam_progress *last)
 		uint64_t partial;
 
 		lull_camera_counters(cam->camera, i, &counters, &assembler);
-		now.frames[i] = cam_frames(&assembler, &partial);
+		now.frames[i] = lull_assembler_frames(&assembler, &partial);
 		now.partial += partial;
 	}
 	seconds = (double)(now.now_ns - last->now_ns) / LULL_NS_PER_S;
@@ -91,7 +91,7 @@ cam_summary_print(struct cam *cam)
 		uint64_t damaged;
 
 		lull_camera_counters(cam->camera, i, &counters, &assembler);
-		frames += cam_frames(&assembler, &damaged);
+		frames += lull_assembler_frames(&assembler, &damaged);
 		partial += damaged;
 	}
 	fprintf(stderr, "lull-cam: %" PRIu64 " frames, %" PRIu64 " partial, of %" PRIu64 " packets",

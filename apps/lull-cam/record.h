@@ -13,7 +13,7 @@
 
 #include <lull/camera.h>
 
-#include "program/error.h"
+#include "host/error.h"
 #include "settings.h"
 
 struct cam_record {

@@ -49,7 +49,7 @@ result_stream(struct cam *cam, uint32_t index)
 	lull_camera_counters(cam->camera, index, &counters, &assembler);
 	lull_result_put_text(object, "name", spec->name);
 	lull_result_put_text(object, "protocol", spec->protocol);
-	lull_result_put_count(object, "frames", cam_frames(&assembler, &partial));
+	lull_result_put_count(object, "frames", lull_assembler_frames(&assembler, &partial));
 	lull_result_put_count(object, "partial", partial);
 	json_object_set_new(object, "reasons", result_reasons(&assembler));
 	lull_result_put_table(part, lull_camera_counter_table, &counters);
@@ -96,7 +96,7 @@ static void
 result_totals(struct cam *cam, json_t *result)
 {
 	struct lull_rest_thread_info class;
-	char text[LULL_CAMERA_ERROR_SIZE];
+	char text[LULL_ERROR_SIZE];
 	struct lull_camera_totals totals;
 	json_t *object = json_object();
 	double steal;

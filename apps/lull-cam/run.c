@@ -13,17 +13,6 @@
 
 /* ---- frames ---- */
 
-uint64_t
-cam_frames(const struct lull_assembler_counters *assembler, uint64_t *partial)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < LULL_FRAME_REASON_COUNT; i++)
-		sum += assembler->frames[i];
-	*partial = sum - assembler->frames[LULL_FRAME_COMPLETE];
-	return sum;
-}
-
 /* What the settings want of a frame, before it goes back. */
 static int
 run_take(struct cam *cam, const struct lull_camera_image *image, struct lull_error *error)
@@ -76,7 +65,7 @@ static void
 run_tell_class(struct cam *cam)
 {
 	struct lull_rest_thread_info info;
-	char text[LULL_CAMERA_ERROR_SIZE];
+	char text[LULL_ERROR_SIZE];
 
 	if (cam->class_told || lull_camera_class(cam->camera, &info, text, sizeof(text)) != 0 ||
 	    info.refused == 0)
@@ -134,7 +123,7 @@ run_until_end(struct cam *cam, struct lull_error *error)
 		}
 		if (image != NULL) {
 			rc = run_take(cam, image, error);
-			if (!cam_view_take(cam->view, image))
+			if (!camera_view_take(cam->view, image))
 				lull_camera_put(cam->camera, image);
 		}
 		now_ns = lull_clock_ns();
@@ -167,12 +156,11 @@ run_files(struct cam *cam, struct lull_error *error)
 int
 cam_run(void *state, struct lull_error *error)
 {
-	char text[LULL_CAMERA_ERROR_SIZE] = "";
 	struct cam *cam = state;
-	int rc = lull_camera_start(cam->camera, text);
+	int rc = lull_camera_start(cam->camera, error);
 
 	if (rc != 0)
-		return lull_error_set(error, rc, "%s", text);
+		return rc;
 	rc = cam_control_start(cam, error);
 	/* Who starts a sender waits for this line. */
 	fprintf(stderr, "lull-cam: receiving %u stream%s from %s\n", cam->spec_count,

@@ -8,214 +8,89 @@
 
 #include "packets.h"
 
-#define MEMBER(member) LULL_OPTION_MEMBER(struct cam_settings, member)
+#define LULL_SETTINGS struct cam_settings
 
 static const char *const packets_whens[] = { "all", "partial", "signal", NULL };
 static const char *const formats[] = { "raw", "png", NULL };
 
 const struct lull_option cam_options[] = {
-	{
-		.key = "backend",
-		.group = "Back end",
-		.argument = "KIND:WHAT",
-		.help = "Where packets come from: kernel:IF (sockets, sleeps in the kernel), "
-			"kernel-busy:IF (sockets, polled), dpdk:PORT (a PCI address, a vdev, or "
-			"af_packet=IF, af_xdp=IF[,queue=N], tap=IF; with ,exception=NAME all "
-			"packets that are no camera's pass through a TAP interface NAME), "
-			"pcap:FILE (a capture, as fast as it goes).",
-		.type = LULL_OPTION_TEXT,
-		MEMBER(backend),
-	},
-	{
-		.key = "eal",
-		.argument = "ARGUMENTS",
-		.help = "dpdk: further arguments for DPDK's environment, split like a shell does.",
-		.type = LULL_OPTION_TEXT,
-		MEMBER(eal),
-	},
-	{
-		.key = "ring",
-		.argument = "PACKETS",
-		.help = "dpdk: slots of the port's queue.",
-		.type = LULL_OPTION_COUNT,
-		.value_help = "16384",
-		.low = 32,
-		.high = 65536,
-		MEMBER(ring_pkts),
-	},
-	{
-		.key = "socket-buffer",
-		.argument = "BYTES",
-		.help = "kernel, kernel-busy: receive buffer of each socket.",
-		.type = LULL_OPTION_COUNT,
-		.value_help = "32 MiB",
-		.low = 4096,
-		.high = 1U << 30,
-		MEMBER(socket_bytes),
-	},
-	LULL_CPUS_OPTION(struct cam_settings, cpu, "cpu", "CPU of the receiving thread.", "any"),
-	{
-		.key = "check",
-		.help = "Print the self-check with a remedy per trouble, and leave.",
-		.type = LULL_OPTION_BOOL,
-		.action = true,
-		MEMBER(check),
-	},
-	{
-		.key = "unchecked",
-		.help = "Start although the self-check finds something wrong.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(unchecked),
-	},
-	{
-		.key = "discover",
-		.help = "List the GigE Vision cameras that answer on the interface of the back "
-			"end, or without one on all, and leave. json lists them too. duration: "
-			"how long to wait for answers, 1 s unless told.",
-		.type = LULL_OPTION_BOOL,
-		.action = true,
-		MEMBER(discover),
-	},
-	{
-		.key = "stream",
-		.group = "Streams",
-		.argument = "SPEC",
-		.help = "One camera: KEY=VALUE,KEY=VALUE ... like "
-			"protocol=rfc4175,port=5004,width=1920,height=1280,pixel=bayer-rg12p. "
-			"help-stream lists the keys.",
-		.type = LULL_OPTION_LIST,
-		MEMBER(streams),
-	},
-	{
-		.key = "control",
-		.argument = "ADDRESS",
-		.help = "One GigE Vision camera, by IP or MAC address: take control of it and let "
-			"it stream. Short for --stream protocol=gvsp,control=ADDRESS.",
-		.type = LULL_OPTION_LIST,
-		MEMBER(controls),
-	},
-	{
-		.key = "cameras",
-		.argument = "N",
-		.help = "So many cameras like the one stream, on consecutive UDP ports.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1",
-		.low = 1,
-		.high = LULL_CAMERA_STREAMS_MAX,
-		MEMBER(cameras),
-	},
-	{
-		.key = "resend",
-		.help = "Ask cameras under control again for packets that are missing.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(resend),
-	},
-	{
-		.key = "help-stream",
-		.help = "Print what a stream can be told, and leave.",
-		.type = LULL_OPTION_BOOL,
-		.action = true,
-		MEMBER(help_stream),
-	},
-	{
-		.key = "man-stream",
-		.help = "The same for the man page.",
-		.type = LULL_OPTION_BOOL,
-		.hidden = true,
-		.action = true,
-		MEMBER(man_stream),
-	},
-	LULL_RESTING_OPTIONS(struct cam_settings, resting, .value = "phase"),
-	{
-		.key = "frames",
-		.group = "Run",
-		.argument = "N",
-		.help = "End after so many frames of all streams together, 0: no limit.",
-		.type = LULL_OPTION_COUNT,
-		.value = "0",
-		MEMBER(frames),
-	},
-	{
-		.key = "duration",
-		.argument = "TIME",
-		.help = "End after this time, 0: run until a signal or the end of the capture.",
-		.type = LULL_OPTION_DURATION,
-		.value = "0",
-		.unit = "s",
-		MEMBER(duration_ns),
-	},
-	LULL_STATS_OPTION(struct cam_settings),
-	{
-		.key = "record",
-		.argument = "FOLDER",
-		.help = "Write each frame to a file NAME-NUMBER.FORMAT there, and a line about it "
-			"to frames.jsonl.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(record),
-	},
-	{
-		.key = "format",
-		.help = "record: the bytes as they came, or a picture that viewers open.",
-		.type = LULL_OPTION_CHOICE,
-		.choices = formats,
-		.value = "raw",
-		MEMBER(format),
-	},
-	{
-		.key = "missing",
-		.argument = "FILE",
-		.help = "Write a JSON line per partial frame: why it was given, and which bytes "
-			"are missing. - is stdout.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(missing),
-	},
-	{
-		.key = "packets",
-		.argument = "FILE",
-		.help = "Write packets as they came to a pcapng file.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(packets),
-	},
-	{
-		.key = "packets-when",
-		.help = "packets: all of them; or the last ones that fit into packets-room, "
-			"whenever a partial frame is given or SIGUSR1 comes; or only then.",
-		.type = LULL_OPTION_CHOICE,
-		.choices = packets_whens,
-		.value = "all",
-		MEMBER(packets_when),
-	},
-	{
-		.key = "packets-room",
-		.argument = "BYTES",
-		.help = "packets: memory they are kept in until they are written.",
-		.type = LULL_OPTION_COUNT,
-		.value = "64M",
-		.low = CAM_PACKETS_ROOM_MIN,
-		.high = 8ULL << 30,
-		MEMBER(packets_room),
-	},
-	{
-		.key = "view",
-		.argument = "PATH",
-		.help = "Show what comes in, as small JPEG pictures with statistics, on a Unix "
-			"socket of this name. lull view looks on there.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(view),
-	},
-	{
-		.key = "sent-stamp",
-		.help = "Take the last eight bytes of each complete picture for the time when "
-			"they were sent, as lull-cam-source --sent-stamp on this machine does: "
-			"how long frames took from there.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(sent_stamp),
-	},
-	LULL_JSON_OPTION(struct cam_settings),
+	LULL_ROW_TEXT("backend", "KIND:WHAT", backend,
+		      "Source of the packets: kernel:IF (sockets, the thread sleeps in the "
+		      "kernel), kernel-busy:IF (sockets, polled), dpdk:PORT (a PCI address, a "
+		      "vdev, or af_packet=IF, af_xdp=IF[,queue=N], tap=IF; with ,exception=NAME "
+		      "packets of no camera pass through a TAP interface NAME), pcap:FILE (a "
+		      "capture, as fast as possible).",
+		      .group = "Back end"),
+	LULL_ROW_TEXT("eal", "ARGUMENTS", eal,
+		      "dpdk: further EAL arguments, split into words as in a shell."),
+	LULL_ROW_COUNT("ring", "PACKETS", ring_pkts, "dpdk: slots of the port's queue.",
+		       .value_help = "16384", .low = 32, .high = 65536),
+	LULL_ROW_COUNT("socket-buffer", "BYTES", socket_bytes,
+		       "kernel, kernel-busy: receive buffer of each socket.",
+		       .value_help = "32 MiB", .low = 4096, .high = 1U << 30),
+	LULL_CPUS_OPTION(cpu, "cpu", "CPU of the receiving thread.", "any"),
+	LULL_ROW_BOOL("check", check,
+		      "Print the self-check, with a remedy for each problem, and "
+		      "end.",
+		      .action = true),
+	LULL_ROW_BOOL("unchecked", unchecked, "Start even if the self-check finds an error."),
+	LULL_ROW_BOOL("discover", discover,
+		      "List the GigE Vision cameras that answer on the interface of --backend "
+		      "(default: on all interfaces), and end. --json writes the list as JSON. "
+		      "--duration is the time to wait for answers (default: 1 s).",
+		      .action = true),
+	LULL_ROW_LIST("stream", "SPEC", streams,
+		      "One camera: KEY=VALUE,KEY=VALUE ..., such as "
+		      "protocol=rfc4175,port=5004,width=1920,height=1280,pixel=bayer-rg12p. "
+		      "--help-stream lists the keys.",
+		      .group = "Streams"),
+	LULL_ROW_LIST("control", "ADDRESS", controls,
+		      "One GigE Vision camera, by IP or MAC address: take control of it and let it "
+		      "stream. Short for --stream protocol=gvsp,control=ADDRESS."),
+	LULL_ROW_COUNT("cameras", "N", cameras,
+		       "Number of cameras like the one --stream, on consecutive UDP ports.",
+		       .value = "1", .low = 1, .high = LULL_CAMERA_STREAMS_MAX),
+	LULL_ROW_BOOL("resend", resend,
+		      "Request missing packets again from cameras under control."),
+	LULL_ROW_BOOL("help-stream", help_stream, "Print the keys of --stream and end.",
+		      .action = true),
+	LULL_ROW_BOOL("man-stream", man_stream,
+		      "Print the keys of --stream for the man page and "
+		      "end.",
+		      .hidden = true, .action = true),
+	LULL_RESTING_OPTIONS(resting, .value = "phase"),
+	LULL_ROW_COUNT("frames", "N", frames,
+		       "End after this many frames of all streams together; 0: no limit.",
+		       .group = "Run", .value = "0"),
+	LULL_DURATION_OPTION(NULL, "run until a signal or the end of the capture"),
+	LULL_STATS_OPTION,
+	LULL_ROW_FILE("record", "FOLDER", record,
+		      "Write each frame to a file NAME-NUMBER.FORMAT in this folder, and a line "
+		      "about it to frames.jsonl."),
+	LULL_ROW_CHOICE("format", format,
+			"Format of --record. raw: the bytes as received. png: a picture for "
+			"viewers.",
+			.choices = formats, .value = "raw"),
+	LULL_ROW_FILE("missing", "FILE", missing,
+		      "Write a JSON line per partial frame: the reason of its end, and the "
+		      "missing bytes. - is stdout."),
+	LULL_ROW_FILE("packets", "FILE", packets, "Write received packets to a pcapng file."),
+	LULL_ROW_CHOICE("packets-when", packets_when,
+			"Packets that --packets writes. all: all packets. partial: the last ones, "
+			"as many as fit into --packets-room, at each partial frame and at "
+			"SIGUSR1. signal: the same, only at SIGUSR1.",
+			.choices = packets_whens, .value = "all"),
+	LULL_ROW_COUNT("packets-room", "BYTES", packets_room,
+		       "Memory for packets that --packets has not written yet.", .value = "64M",
+		       .low = CAM_PACKETS_ROOM_MIN, .high = 8ULL << 30),
+	LULL_ROW_FILE("view", "PATH", view,
+		      "Serve small JPEG pictures and statistics on a Unix socket of this name, "
+		      "for lull view."),
+	LULL_ROW_BOOL("sent-stamp", sent_stamp,
+		      "Measure the latency of frames from the time in the last eight bytes of "
+		      "each complete picture, which lull-cam-source --sent-stamp on this machine "
+		      "writes."),
+	LULL_JSON_OPTION,
 	{ .key = NULL },
 };
 

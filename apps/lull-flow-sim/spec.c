@@ -58,7 +58,7 @@ schedulers_refuse(struct word word, struct lull_error *error)
 
 	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++)
 		text_append(names, sizeof(names), lull_scheduler_name(lull_schedulers[i]));
-	return lull_error_set(error, -EINVAL, "'%.*s' is none of %s",
+	return lull_error_set(error, -EINVAL, "'%.*s' is not one of %s",
 			      (int)LULL_MIN(word.length, (size_t)LULL_ERROR_SHOWN), word.text,
 			      names);
 }

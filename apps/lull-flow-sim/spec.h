@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#include "program/error.h"
+#include "host/error.h"
 
 /** NAME,... or all */
 int flow_sim_schedulers_parse(const char *text, void *member, struct lull_error *error);

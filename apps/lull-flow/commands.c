@@ -40,7 +40,7 @@ flow_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
 	lull_pipeline_totals(flow->pipeline, &totals);
 	dispatch_sum(flow, &dispatch);
 	lull_telemetry_put_count(reply, "now_ns", lull_clock_ns());
-	lull_telemetry_put_table(reply, lull_export_totals_table, &totals.totals);
+	lull_telemetry_put_table(reply, lull_encode_totals_table, &totals.totals);
 	lull_telemetry_put_count(reply, "in_flight", totals.in_flight);
 	lull_telemetry_put_count(reply, "open", totals.open);
 	lull_telemetry_put_count(reply, "reordered", totals.reordered);

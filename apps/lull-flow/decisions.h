@@ -13,7 +13,7 @@
 
 #include <lull/dispatch.h>
 
-#include "program/error.h"
+#include "host/error.h"
 
 struct flow_decisions {
 	FILE *file; /* NULL: nothing is recorded */

@@ -19,7 +19,7 @@
 #include <lull/capture.h>
 #include <lull/pipeline.h>
 
-#include "program/error.h"
+#include "host/error.h"
 #include "program/options.h"
 
 struct flow_file {

@@ -48,7 +48,7 @@ struct flow {
 	uint64_t idle_ns_max; /* idle-timeout at start, the longest while it runs */
 
 	uint64_t checks, violations;
-	char violation[LULL_ERROR_SIZE];    /* the first one */
+	struct lull_error violation;        /* the first one */
 	struct lull_pipeline_totals totals; /* in the end */
 };
 
@@ -84,7 +84,7 @@ extern const struct lull_telemetry_command flow_commands[];
 /** Progress since the last line; all zero at first. */
 struct flow_progress {
 	uint64_t now_ns;
-	struct lull_export_totals totals;
+	struct lull_encode_totals totals;
 	uint64_t cpu_ns[FLOW_LOOPS_MAX];
 };
 void flow_progress_print(const struct flow *flow, struct flow_progress *last);

@@ -92,7 +92,6 @@ open_ports(struct flow *flow, struct lull_error *error)
 	};
 	uint16_t ids[FLOW_PORTS_MAX];
 	uint32_t count = lull_port_ids(ids, FLOW_PORTS_MAX);
-	char text[LULL_ERROR_SIZE];
 	int rc;
 
 	if (count > FLOW_PORTS_MAX)
@@ -101,9 +100,9 @@ open_ports(struct flow *flow, struct lull_error *error)
 	config.queues = flow->port_queues;
 	for (; flow->port_count < count; flow->port_count++) {
 		rc = lull_port_open(ids[flow->port_count], &config, &flow->ports[flow->port_count],
-				    text);
+				    error);
 		if (rc != 0)
-			return lull_live_wrong(error, rc, text);
+			return rc;
 	}
 	return 0;
 }
@@ -175,7 +174,6 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 		.output_send = settings->output.wanted,
 		.work_ns = settings->worker_delay_ns,
 	};
-	char text[LULL_ERROR_SIZE];
 	int rc;
 
 	open_pipeline_flows(settings, &config);
@@ -189,9 +187,9 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 		config.trace = flow_decisions_write;
 		config.trace_arg = &flow->decisions;
 	}
-	rc = lull_pipeline_create(&config, &flow->pipeline, text);
+	rc = lull_pipeline_create(&config, &flow->pipeline, error);
 	if (rc != 0)
-		return lull_live_wrong(error, rc, text);
+		return rc;
 	/* What they lose counts, except where one is there for the output alone. */
 	for (uint32_t i = 0; rc == 0 && !config.wait && i < flow->port_count; i++)
 		rc = lull_pipeline_port(flow->pipeline, &flow->ports[i]);

@@ -13,7 +13,7 @@ progress_rate(uint64_t now, uint64_t before, double seconds, char *text, size_t 
 }
 
 static uint64_t
-progress_lost(const struct lull_export_totals *totals)
+progress_lost(const struct lull_encode_totals *totals)
 {
 	return totals->drop_ring + totals->missed + totals->nombuf + totals->errors;
 }
@@ -50,9 +50,9 @@ flow_progress_print(const struct flow *flow, struct flow_progress *last)
 /* ---- in the end ---- */
 
 static void
-summary_loss(const struct lull_export_totals *totals)
+summary_loss(const struct lull_encode_totals *totals)
 {
-	for (const struct lull_counter_info *row = lull_export_totals_table; row->name != NULL;
+	for (const struct lull_counter_info *row = lull_encode_totals_table; row->name != NULL;
 	     row++) {
 		const uint64_t *counter = (const void *)((const char *)totals + row->offset);
 
@@ -66,7 +66,7 @@ void
 flow_print(void *state)
 {
 	const struct flow *flow = state;
-	const struct lull_export_totals *totals = &flow->totals.totals;
+	const struct lull_encode_totals *totals = &flow->totals.totals;
 	struct flow_sink_counters sink;
 
 	fprintf(stderr,

@@ -45,7 +45,7 @@ result_totals(const struct flow *flow)
 {
 	json_t *object = json_object();
 
-	lull_result_put_table(object, lull_export_totals_table, &flow->totals.totals);
+	lull_result_put_table(object, lull_encode_totals_table, &flow->totals.totals);
 	lull_result_put_count(object, "in_flight", flow->totals.in_flight);
 	lull_result_put_count(object, "open", flow->totals.open);
 	lull_result_put_count(object, "output", flow->totals.output);
@@ -62,7 +62,8 @@ result_conservation(const struct flow *flow)
 	lull_result_put_count(object, "checks", flow->checks);
 	lull_result_put_count(object, "violations", flow->violations);
 	json_object_set_new(object, "first",
-			    flow->violations > 0 ? lull_result_text(flow->violation) : json_null());
+			    flow->violations > 0 ? lull_result_text(flow->violation.text) :
+						   json_null());
 	return object;
 }
 

@@ -25,15 +25,15 @@ run_start(struct flow *flow, struct lull_error *error)
 static void
 run_check(struct flow *flow)
 {
-	char text[LULL_ERROR_SIZE];
+	struct lull_error error;
 
 	LULL_COUNTER_ADD(flow->checks, 1);
-	if (lull_pipeline_check(flow->pipeline, text) == 0)
+	if (lull_pipeline_check(flow->pipeline, &error) == 0)
 		return;
 	LULL_COUNTER_ADD(flow->violations, 1);
 	if (flow->violations == 1) {
-		snprintf(flow->violation, sizeof(flow->violation), "%s", text);
-		fprintf(stderr, "lull-flow: packets do not add up: %s\n", text);
+		flow->violation = error;
+		fprintf(stderr, "lull-flow: packets do not add up: %s\n", error.text);
 	}
 }
 
@@ -69,7 +69,7 @@ run_until_end(struct flow *flow)
 static void
 run_check_end(struct flow *flow)
 {
-	const struct lull_export_totals *totals = &flow->totals.totals;
+	const struct lull_encode_totals *totals = &flow->totals.totals;
 	uint64_t gone;
 
 	run_check(flow);
@@ -81,11 +81,11 @@ run_check_end(struct flow *flow)
 		return;
 	LULL_COUNTER_ADD(flow->violations, 1);
 	if (flow->violations == 1)
-		snprintf(flow->violation, sizeof(flow->violation),
-			 "in the end: received %" PRIu64 ", dispatched %" PRIu64
-			 " + dropped %" PRIu64 ", recorded %" PRIu64 " + unrecorded %" PRIu64,
-			 totals->rx, totals->dispatched, gone, totals->recorded,
-			 totals->unrecorded);
+		lull_error_set(&flow->violation, 0,
+			       "in the end: received %" PRIu64 ", dispatched %" PRIu64
+			       " + dropped %" PRIu64 ", recorded %" PRIu64 " + unrecorded %" PRIu64,
+			       totals->rx, totals->dispatched, gone, totals->recorded,
+			       totals->unrecorded);
 }
 
 /* Files that could not be read to their end: the first is the error, all are shown. */
@@ -113,7 +113,6 @@ flow_run(void *state, struct lull_error *error)
 {
 	struct flow *flow = state;
 	struct lull_error later = { .text = "" };
-	char text[LULL_ERROR_SIZE];
 	int rc = run_start(flow, error), trace_rc;
 
 	if (rc != 0)
@@ -123,9 +122,7 @@ flow_run(void *state, struct lull_error *error)
 	run_until_end(flow);
 	lull_run_end(&flow->run);
 	__atomic_store_n(&flow->files.stop, true, __ATOMIC_RELAXED);
-	rc = lull_pipeline_finish(flow->pipeline, FINISH_NS, text);
-	if (rc != 0)
-		lull_error_set(error, rc, "%s", text);
+	rc = lull_pipeline_finish(flow->pipeline, FINISH_NS, error);
 	lull_live_loops_stop(&flow->loops);
 	/* What is under way takes its time too. What went wrong is in the result as well. */
 	flow->run.end_ns = lull_clock_ns();
@@ -137,6 +134,7 @@ flow_run(void *state, struct lull_error *error)
 	if (rc == 0 && trace_rc != 0)
 		rc = lull_error_set(error, trace_rc, "%s", later.text);
 	if (rc == 0 && flow->violations > 0)
-		rc = lull_error_set(error, -EPROTO, "packets do not add up: %s", flow->violation);
+		rc = lull_error_set(error, -EPROTO, "packets do not add up: %s",
+				    flow->violation.text);
 	return rc == 0 ? run_faults(flow, error) : rc;
 }

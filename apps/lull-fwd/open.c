@@ -80,21 +80,20 @@ open_ports(struct fwd *fwd, struct lull_error *error)
 	};
 	uint16_t ids[FWD_PORTS_MAX];
 	uint32_t count = lull_port_ids(ids, FWD_PORTS_MAX);
-	char text[LULL_ERROR_SIZE];
 	int rc;
 
 	if (fwd->settings.traffic.wanted) {
-		rc = lull_port_pair("traffic", &config, &fwd->traffic_port, &fwd->ports[0], text);
+		rc = lull_port_pair("traffic", &config, &fwd->traffic_port, &fwd->ports[0], error);
 		fwd->port_count = 1;
-		return lull_live_wrong(error, rc, text);
+		return rc;
 	}
 	if (count > FWD_PORTS_MAX)
 		return lull_error_set(error, -E2BIG, "%u ports, at most %d", count, FWD_PORTS_MAX);
 	for (; fwd->port_count < count; fwd->port_count++) {
 		rc = lull_port_open(ids[fwd->port_count], &config, &fwd->ports[fwd->port_count],
-				    text);
+				    error);
 		if (rc != 0)
-			return lull_live_wrong(error, rc, text);
+			return rc;
 	}
 	return 0;
 }
@@ -177,7 +176,6 @@ open_traffic(struct fwd *fwd, struct lull_error *error)
 		.stage = &lull_stage_traffic,
 		.stage_config = &fwd->traffic_config,
 	};
-	char text[LULL_ERROR_SIZE];
 	int rc;
 
 	fwd->traffic_config = (struct lull_traffic_config){
@@ -191,9 +189,9 @@ open_traffic(struct fwd *fwd, struct lull_error *error)
 	};
 	fwd->traffic_config.pool =
 		lull_traffic_pool_create("lull_traffic", open_traffic_mbufs(&fwd->settings),
-					 &fwd->settings.traffic.arrival, NULL, text);
+					 &fwd->settings.traffic.arrival, NULL, error);
 	if (fwd->traffic_config.pool == NULL)
-		return lull_live_wrong(error, -ENOMEM, text);
+		return -ENOMEM;
 	rc = lull_live_loops_add(&fwd->loops, &config, error);
 	if (rc == 0)
 		fwd->traffic = fwd->loops.loops[fwd->settings.threads];

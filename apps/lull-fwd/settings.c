@@ -34,87 +34,38 @@ traffic_print(const void *member, char *text, size_t size)
 	return text;
 }
 
-#define MEMBER(member) LULL_OPTION_MEMBER(struct fwd_settings, member)
+#define LULL_SETTINGS struct fwd_settings
 
 const struct lull_option fwd_options[] = {
-	LULL_PORT_OPTIONS(struct fwd_settings, "Ports", "server"),
-	{
-		.key = "mode",
-		.help = "io: ports forward in pairs, 0 to 1 and 1 to 0, a single or last odd port "
-			"to itself. macswap: the same with MAC addresses swapped. sink: take and "
-			"drop.",
-		.type = LULL_OPTION_CHOICE,
-		.choices = mode_names,
-		.value = "io",
-		MEMBER(mode),
-	},
-	{
-		.key = "queues",
-		.argument = "N",
-		.help = "Rx and Tx queues per port; thread i of n polls queues i, i + n, ... of "
-			"every port.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1",
-		.low = 1,
-		.high = 64,
-		MEMBER(queues),
-	},
-	{
-		.key = "ring",
-		.argument = "PACKETS",
-		.help = "Descriptors per queue, as far as the driver goes by them.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1024",
-		.low = 32,
-		.high = 32768,
-		MEMBER(ring),
-	},
-	LULL_BURST_OPTION(struct fwd_settings, LULL_BURST_MAX),
-	{
-		.key = "threads",
-		.group = "Threads",
-		.argument = "N",
-		.help = "Forwarding threads, at most one per queue.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1",
-		.low = 1,
-		.high = FWD_THREADS_MAX,
-		MEMBER(threads),
-	},
-	LULL_CPUS_OPTION(struct fwd_settings, cpus, "cpus",
-			 "CPUs of the forwarding threads, like 1 or 2,3.", "the last CPUs"),
-	LULL_RESTING_OPTIONS(struct fwd_settings, resting, .value = "objective"),
-	{
-		.key = "traffic",
-		.group = "Traffic in this process",
-		.argument = "SPEC",
-		.help = "Generate and judge traffic over rings in this process instead of using "
-			"ports: " LULL_TRAFFIC_SPEC_GRAMMAR
-			". Rates are packets/s and take k, M, G; times take ns, us, ms, s, m, h.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "none",
-		.parse = traffic_parse,
-		.print = traffic_print,
-		.live = true,
-		MEMBER(traffic),
-	},
-	LULL_TRAFFIC_SIZE_OPTION(struct fwd_settings, traffic.arrival),
-	{
-		.key = "flows",
-		.argument = "N",
-		.help = "UDP source ports, taken in turn.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1",
-		.low = 1,
-		.high = 65536,
-		MEMBER(flows),
-	},
-	LULL_CPUS_OPTION(struct fwd_settings, traffic_cpu, "traffic-cpu",
-			 "CPU of the generator; it never rests.", "the first CPU"),
-	LULL_TRAFFIC_SEED_OPTION(struct fwd_settings, traffic.arrival),
-	LULL_DURATION_OPTION(struct fwd_settings, "run until a signal"),
-	LULL_STATS_OPTION(struct fwd_settings),
-	LULL_JSON_OPTION(struct fwd_settings),
+	LULL_PORT_OPTIONS("Ports", "server"),
+	LULL_ROW_CHOICE(
+		"mode", mode,
+		"io: forward between pairs of ports, 0 to 1 and 1 to 0, and an odd last port to "
+		"itself. macswap: the same, with MAC addresses swapped. sink: receive and drop.",
+		.choices = mode_names, .value = "io"),
+	LULL_ROW_COUNT("queues", "N", queues,
+		       "Rx and Tx queues per port. Thread i of n polls queues i, i + n, ... of "
+		       "every port.",
+		       .value = "1", .low = 1, .high = 64),
+	LULL_RING_OPTION,
+	LULL_BURST_OPTION(burst, LULL_BURST_MAX),
+	LULL_ROW_COUNT("threads", "N", threads, "Forwarding threads, at most one per queue.",
+		       .group = "Threads", .value = "1", .low = 1, .high = FWD_THREADS_MAX),
+	LULL_CPUS_OPTION(cpus, "cpus", "CPUs of the forwarding threads, such as 1 or 2,3.",
+			 "the last CPUs"),
+	LULL_RESTING_OPTIONS(resting, .value = "objective"),
+	LULL_TRAFFIC_OPTION(
+		traffic, traffic,
+		"Send and check traffic over rings in this process instead of using ports: ",
+		.group = "Traffic in this process", .value = "none", .live = true),
+	LULL_TRAFFIC_SIZE_OPTION(traffic.arrival),
+	LULL_TRAFFIC_FLOWS_OPTION(""),
+	LULL_CPUS_OPTION(traffic_cpu, "traffic-cpu", "CPU of the generator; it never rests.",
+			 "the first CPU"),
+	LULL_TRAFFIC_SEED_OPTION(traffic.arrival),
+	LULL_DURATION_OPTION("Run", "run until a signal"),
+	LULL_STATS_OPTION,
+	LULL_JSON_OPTION,
 	{ .key = NULL },
 };
 

@@ -71,7 +71,6 @@ open_ports(struct gen *gen, struct lull_error *error)
 		.burst_pkts = (uint16_t)settings->burst,
 		.promiscuous = true,
 	};
-	char text[LULL_ERROR_SIZE];
 	int rc;
 
 	if (frame_max > MTU_USUAL + ETHERNET_HEADER_BYTES)
@@ -85,14 +84,14 @@ open_ports(struct gen *gen, struct lull_error *error)
 	if (tx >= count || rx >= count)
 		return lull_error_set(error, -ENODEV, "%s-port: there is no port %u, ports: %u",
 				      tx >= count ? "tx" : "rx", tx >= count ? tx : rx, count);
-	rc = lull_port_open(ids[tx], &config, &gen->ports[0], text);
+	rc = lull_port_open(ids[tx], &config, &gen->ports[0], error);
 	if (rc == 0)
 		gen->port_count = 1;
 	if (rc == 0 && rx != tx) {
-		rc = lull_port_open(ids[rx], &config, &gen->ports[1], text);
+		rc = lull_port_open(ids[rx], &config, &gen->ports[1], error);
 		gen->port_count = rc == 0 ? 2 : 1;
 	}
-	return lull_live_wrong(error, rc, text);
+	return rc;
 }
 
 static int
@@ -112,7 +111,6 @@ open_loop(struct gen *gen, struct lull_error *error)
 		.stage = &lull_stage_traffic,
 		.stage_config = &gen->traffic,
 	};
-	char text[LULL_ERROR_SIZE];
 	int rc;
 
 	gen->traffic = (struct lull_traffic_config){
@@ -127,9 +125,9 @@ open_loop(struct gen *gen, struct lull_error *error)
 		.replay = gen->replay,
 	};
 	gen->traffic.pool = lull_traffic_pool_create("lull_gen", open_mbufs(gen),
-						     &gen->settings.arrival, gen->replay, text);
+						     &gen->settings.arrival, gen->replay, error);
 	if (gen->traffic.pool == NULL)
-		return lull_live_wrong(error, -ENOMEM, text);
+		return -ENOMEM;
 	rc = lull_live_loops_add(&gen->loops, &config, error);
 	if (rc == 0)
 		gen->state = lull_loop_stage_state(gen->loops.loops[0]);
@@ -144,13 +142,14 @@ open_replay(struct gen *gen, struct lull_error *error)
 		.speed = gen->settings.pcap_speed,
 		.loop_count = gen->settings.pcap_loop,
 	};
-	char text[LULL_ERROR_SIZE];
 	int rc;
 
 	if (gen->settings.pcap[0] == '\0')
 		return 0;
-	rc = lull_replay_open(&config, &gen->replay, text);
-	return rc == 0 ? 0 : lull_error_set(error, rc, "pcap: %s", text);
+	rc = lull_replay_open(&config, &gen->replay, error);
+	if (rc != 0)
+		lull_error_prefix(error, "pcap: ");
+	return rc;
 }
 
 int

@@ -1,192 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "program/number.h"
 #include "gen.h"
 
-#define SPEED_LEAST 0.001
-#define SPEED_MOST 1000000.0
-
-static int
-speed_parse(const char *text, void *member, struct lull_error *error)
-{
-	double speed;
-
-	if (strcmp(text, "original") == 0) {
-		speed = 1;
-	} else if (strcmp(text, "max") == 0) {
-		speed = 0;
-	} else if (lull_number_parse_real(text, strlen(text), &speed) != 0 ||
-		   !(speed >= SPEED_LEAST && speed <= SPEED_MOST)) {
-		return lull_error_set(error, -EINVAL,
-				      "'%.*s' is neither original, nor max, nor a factor in "
-				      "0.001..1000000",
-				      LULL_ERROR_SHOWN, text);
-	}
-	*(double *)member = speed;
-	return 0;
-}
-
-static char *
-speed_print(const void *member, char *text, size_t size)
-{
-	double speed = *(const double *)member;
-
-	if (speed == 0)
-		snprintf(text, size, "max");
-	else if (speed == 1)
-		snprintf(text, size, "original");
-	else
-		lull_real_print(speed, text, size);
-	return text;
-}
-
-#define MEMBER(member) LULL_OPTION_MEMBER(struct gen_settings, member)
+#define LULL_SETTINGS struct gen_settings
 
 const struct lull_option gen_options[] = {
-	LULL_PORT_OPTIONS(struct gen_settings, "Ports", "client"),
-	{
-		.key = "tx-port",
-		.argument = "N",
-		.help = "Port to send on.",
-		.type = LULL_OPTION_COUNT,
-		.value = "0",
-		.high = GEN_PORTS_MAX - 1,
-		MEMBER(tx_port),
-	},
-	{
-		.key = "rx-port",
-		.argument = "N",
-		.help = "Port to receive on.",
-		.type = LULL_OPTION_COUNT,
-		.value_help = "the last port",
-		.high = GEN_PORTS_MAX - 1,
-		MEMBER(rx_port),
-	},
-	{
-		.key = "ring",
-		.argument = "PACKETS",
-		.help = "Descriptors per queue.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1024",
-		.low = 32,
-		.high = 32768,
-		MEMBER(ring),
-	},
-	LULL_BURST_OPTION(struct gen_settings, LULL_BURST_MAX),
-	LULL_CPUS_OPTION(struct gen_settings, cpus, "cpus",
-			 "CPU of the thread that sends and receives; it never rests.",
+	LULL_PORT_OPTIONS("Ports", "client"),
+	LULL_ROW_COUNT("tx-port", "N", tx_port, "Port to send on.", .value = "0",
+		       .high = GEN_PORTS_MAX - 1),
+	LULL_ROW_COUNT("rx-port", "N", rx_port, "Port to receive on.",
+		       .value_help = "the last port", .high = GEN_PORTS_MAX - 1),
+	LULL_RING_OPTION,
+	LULL_BURST_OPTION(burst, LULL_BURST_MAX),
+	LULL_CPUS_OPTION(cpus, "cpus", "CPU of the thread that sends and receives; it never rests.",
 			 "the first CPU"),
-	{
-		.key = "traffic",
-		.group = "Traffic",
-		.argument = "SPEC",
-		.help = "What to send: " LULL_TRAFFIC_SPEC_GRAMMAR
-			". Rates are packets/s and take k, M, G; times take ns, us, ms, s, m, h.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "constant:10k",
-		.parse = lull_traffic_spec_parse,
-		.print = lull_traffic_spec_print,
-		.live = true,
-		MEMBER(arrival),
-	},
-	LULL_TRAFFIC_SIZE_OPTION(struct gen_settings, arrival),
-	{
-		.key = "flows",
-		.argument = "N",
-		.help = "UDP source ports, taken in turn. Up to 16 have a sequence of their own;"
-			" beyond that flows share sequences, and a path that keeps order only per"
-			" flow shows reordering.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1",
-		.low = 1,
-		.high = 65536,
-		MEMBER(flows),
-	},
-	LULL_TRAFFIC_SEED_OPTION(struct gen_settings, arrival),
-	{
-		.key = "pcap",
-		.argument = "FILE",
-		.help = "Send the Ethernet frames of this pcap or pcapng file instead, as they were"
-			" captured. They carry no probe: what comes back is counted, not judged.",
-		.type = LULL_OPTION_TEXT,
-		.file = true,
-		MEMBER(pcap),
-	},
-	{
-		.key = "pcap-speed",
-		.argument = "SPEED",
-		.help = "original timing, a factor (2: twice as fast), or max: as fast as the port"
-			" takes them, waiting for it.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "original",
-		.parse = speed_parse,
-		.print = speed_print,
-		MEMBER(pcap_speed),
-	},
-	{
-		.key = "pcap-loop",
-		.argument = "N",
-		.help = "Times through the file, 0: without end.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1",
-		MEMBER(pcap_loop),
-	},
-	{
-		.key = "rx-only",
-		.help = "Only receive and judge what another lull-gen sends.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(rx_only),
-	},
-	{
-		.key = "tx-only",
-		.help = "Only send.",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(tx_only),
-	},
-	{
-		.key = "count",
-		.group = "Run",
-		.argument = "PACKETS",
-		.help = "End after this many packets sent (received with rx-only), 0: no limit.",
-		.type = LULL_OPTION_COUNT,
-		.value = "0",
-		MEMBER(count),
-	},
-	{
-		.key = "duration",
-		.argument = "TIME",
-		.help = "End after this time, 0: run until a signal or until all is sent.",
-		.type = LULL_OPTION_DURATION,
-		.value = "0",
-		.unit = "s",
-		MEMBER(duration_ns),
-	},
-	{
-		.key = "drain",
-		.argument = "TIME",
-		.help = "At the end, wait this long for packets that are still under way;"
-			" shorter when all are back. With tx-only, how long the ports stay open"
-			" for the receiver.",
-		.type = LULL_OPTION_DURATION,
-		.value = "200",
-		.unit = "ms",
-		MEMBER(drain_ns),
-	},
-	{
-		.key = "link-wait",
-		.argument = "TIME",
-		.help = "At the start, wait this long until the ports have a link: a memif or"
-			" vhost port gets it when the other side connects.",
-		.type = LULL_OPTION_DURATION,
-		.value = "10",
-		.unit = "s",
-		MEMBER(link_wait_ns),
-	},
-	LULL_STATS_OPTION(struct gen_settings),
-	LULL_JSON_OPTION(struct gen_settings),
+	LULL_TRAFFIC_OPTION(arrival, lull_traffic_spec, "Traffic to send: ", .group = "Traffic",
+			    .value = "constant:10k", .live = true),
+	LULL_TRAFFIC_SIZE_OPTION(arrival),
+	LULL_TRAFFIC_FLOWS_OPTION(
+		" Up to 16 have a sequence of their own; beyond that flows share sequences, and a "
+		"path that keeps order only per flow shows reordering."),
+	LULL_TRAFFIC_SEED_OPTION(arrival),
+	LULL_ROW_FILE("pcap", "FILE", pcap,
+		      "Send the Ethernet frames of this pcap or pcapng file instead. They carry "
+		      "no probe: frames that come back are counted, not checked."),
+	LULL_PCAP_SPEED_OPTION(lull_speed_max,
+			       "Speed of the replay: original, a factor (2: twice as fast), or "
+			       "max (as fast as the port allows)."),
+	LULL_ROW_COUNT("pcap-loop", "N", pcap_loop,
+		       "Number of times to send the file; 0: without "
+		       "end.",
+		       .value = "1"),
+	LULL_ROW_BOOL("rx-only", rx_only,
+		      "Only receive and check the packets of another "
+		      "lull-gen."),
+	LULL_ROW_BOOL("tx-only", tx_only, "Only send."),
+	LULL_ROW_COUNT("count", "PACKETS", count,
+		       "End after this many packets sent (with rx-only: received); 0: no limit.",
+		       .group = "Run", .value = "0"),
+	LULL_DURATION_OPTION(NULL, "run until a signal or until all is sent"),
+	LULL_ROW_TIME(
+		"drain", drain_ns,
+		"Longest wait at the end for packets that are not back yet. With tx-only: time "
+		"for which the ports stay open for the receiver.",
+		.value = "200", .unit = "ms"),
+	LULL_ROW_TIME("link-wait", link_wait_ns,
+		      "Longest wait at the start for the link of the ports. A memif or vhost port "
+		      "gets its link when the other side connects.",
+		      .value = "10", .unit = "s"),
+	LULL_STATS_OPTION,
+	LULL_JSON_OPTION,
 	{ .key = NULL },
 };
 

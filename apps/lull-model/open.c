@@ -100,10 +100,8 @@ open_ring(const char *name, uint32_t ring_pkts, uint32_t burst_pkts, struct mode
 		.ring_pkts = (uint16_t)ring_pkts,
 		.burst_pkts = (uint16_t)burst_pkts,
 	};
-	char text[LULL_ERROR_SIZE];
-	int rc = lull_port_pair(name, &config, &ring->in, &ring->out, text);
 
-	return lull_live_wrong(error, rc, text);
+	return lull_port_pair(name, &config, &ring->in, &ring->out, error);
 }
 
 /* Port 0 sends, the last one receives; a single one does whichever its side does. */
@@ -117,7 +115,6 @@ open_ports(struct framework *framework, struct lull_error *error)
 		.promiscuous = true,
 	};
 	uint32_t wanted = model_settings_ports(&framework->settings), count;
-	char text[LULL_ERROR_SIZE];
 	uint16_t ids[2];
 	int rc = 0;
 
@@ -128,10 +125,10 @@ open_ports(struct framework *framework, struct lull_error *error)
 				      "and eal",
 				      count, wanted);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
-		rc = lull_port_open(ids[i], &config, &framework->ports[i], text);
+		rc = lull_port_open(ids[i], &config, &framework->ports[i], error);
 	if (rc == 0 && count == 1)
 		framework->ports[1] = framework->ports[0];
-	return lull_live_wrong(error, rc, text);
+	return rc;
 }
 
 static int
@@ -157,11 +154,9 @@ open_rings(struct framework *framework, struct lull_error *error)
 static int
 open_pool(struct framework *framework, struct lull_error *error)
 {
-	char text[LULL_ERROR_SIZE];
-
 	framework->pool = lull_pool_create("lull_model", open_pool_mbufs(&framework->settings),
-					   (uint16_t)framework->settings.size, text);
-	return framework->pool != NULL ? 0 : lull_live_wrong(error, -ENOMEM, text);
+					   (uint16_t)framework->settings.size, error);
+	return framework->pool != NULL ? 0 : -ENOMEM;
 }
 
 /* ---- loops ---- */
@@ -170,13 +165,9 @@ static int
 open_loop(struct framework *framework, enum model_role role, struct lull_loop_config *config,
 	  struct lull_error *error)
 {
-	char text[LULL_ERROR_SIZE];
-	int rc;
-
 	config->lcore_id = (unsigned int)role + 1;
 	config->burst_pkts = (uint16_t)framework->settings.burst;
-	rc = lull_loop_create(config, &framework->loops[role].loop, text);
-	return lull_live_wrong(error, rc, text);
+	return lull_loop_create(config, &framework->loops[role].loop, error);
 }
 
 /* The application and the link rest a little each time, for they share CPUs with the measured. */
@@ -202,11 +193,12 @@ open_other(struct framework *framework, enum model_role role, const char *name,
 
 /* What is received at @p rx leaves at @p tx. */
 static int
-open_measured(struct framework *framework, enum model_role role, const struct rest_spec *rest,
-	      const struct lull_port *rx, const struct lull_port *tx, bool wait, uint64_t pps_max,
-	      struct lull_error *error)
+open_measured(struct framework *framework, enum model_role role, const struct lull_port *rx,
+	      const struct lull_port *tx, bool wait, uint64_t pps_max, struct lull_error *error)
 {
 	const struct model_settings *settings = &framework->settings;
+	bool sender = role == MODEL_SENDER;
+	const struct rest_spec *rest = sender ? &settings->send_rest : &settings->receive_rest;
 	const struct lull_ring_facts rings = lull_port_rings(rx);
 	const struct lull_forward_config forward = {
 		.mode = LULL_FORWARD_IO,
@@ -220,7 +212,7 @@ open_measured(struct framework *framework, enum model_role role, const struct re
 		.queues = { { .port_id = rx->port_id } },
 		.governor = rest->governor,
 		.sched_policy = LULL_SCHED_OTHER, /* the sleeps published are those of such */
-		.limits = model_settings_limits(settings, rest, &rings, pps_max),
+		.limits = model_settings_limits(settings, sender, &rings, pps_max),
 		.stage = &lull_stage_forward,
 		.stage_config = &forward,
 		.way = rest->sleep != NULL ? &rest->sleep->way : NULL,
@@ -228,15 +220,9 @@ open_measured(struct framework *framework, enum model_role role, const struct re
 	};
 	int rc;
 
-	/* The public ring loses nothing: it holds up the producer. */
-	if (role == MODEL_SENDER)
-		config.limits.loss = LULL_LOSS_TOLERATE;
-	if (role == MODEL_SENDER && settings->send_max_latency_ns > 0)
-		config.limits.latency_ns = settings->send_max_latency_ns;
 	if (config.slack_ns == 0 && rest->sleep != NULL)
 		config.slack_ns = KERNEL_SLACK_NS;
-	snprintf(config.name, sizeof(config.name), "%s",
-		 role == MODEL_SENDER ? "sender" : "receiver");
+	snprintf(config.name, sizeof(config.name), "%s", sender ? "sender" : "receiver");
 	rc = open_loop(framework, role, &config, error);
 	if (rc == 0)
 		framework->measured[framework->measured_count++] = framework->loops[role].loop;
@@ -263,9 +249,8 @@ open_receive_side(struct framework *framework, struct lull_error *error)
 
 	if (rc != 0)
 		return rc;
-	return open_measured(framework, MODEL_RECEIVER, &framework->settings.receive_rest,
-			     framework_rx_port(framework), &framework->public_receive.in, false,
-			     open_pps_max(framework), error);
+	return open_measured(framework, MODEL_RECEIVER, framework_rx_port(framework),
+			     &framework->public_receive.in, false, open_pps_max(framework), error);
 }
 
 static int
@@ -300,9 +285,9 @@ open_send_side(struct framework *framework, struct lull_error *error)
 	int rc = link ? open_link(framework, error) : 0;
 
 	if (rc == 0)
-		rc = open_measured(
-			framework, MODEL_SENDER, &settings->send_rest, &framework->public_send.out,
-			link ? &framework->tx.in : framework_tx_port(framework), link, 0, error);
+		rc = open_measured(framework, MODEL_SENDER, &framework->public_send.out,
+				   link ? &framework->tx.in : framework_tx_port(framework), link, 0,
+				   error);
 	return rc == 0 ? open_other(framework, MODEL_PRODUCER, "producer", &lull_stage_produce,
 				    &produce, NULL, error) :
 			 rc;

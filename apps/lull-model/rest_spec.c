@@ -60,7 +60,7 @@ rest_spec_parse(const char *text, void *member, struct lull_error *error)
 	spec.governor = spec.sleep != NULL ? lull_idle_governor_find("fixed") :
 					     rest_find_governor(text, length);
 	if (spec.governor == NULL)
-		return lull_error_set(error, -EINVAL, "'%.*s' is none of " REST_SPEC_GRAMMAR,
+		return lull_error_set(error, -EINVAL, "'%.*s' is not one of " REST_SPEC_GRAMMAR,
 				      LULL_ERROR_SHOWN, text);
 	if (text[length] == ':') {
 		rc = rest_parse_time(text + length + 1, &spec, error);

@@ -8,7 +8,7 @@
 #ifndef LULL_MODEL_REST_SPEC_H
 #define LULL_MODEL_REST_SPEC_H
 
-#include "program/error.h"
+#include "host/error.h"
 #include "engine/model/model.h"
 
 #define REST_SPEC_GRAMMAR                                                                          \

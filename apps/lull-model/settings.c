@@ -9,161 +9,66 @@
 
 static const char *const side_names[] = { "both", "send", "receive", NULL };
 
-#define MEMBER(member) LULL_OPTION_MEMBER(struct model_settings, member)
+#define LULL_SETTINGS struct model_settings
 
 const struct lull_option model_options[] = {
-	{
-		.key = "side",
-		.group = "Ports",
-		.help = "both: sender and receiver in this process, over rings or over two ports. "
-			"send, receive: one of them, over one port; start the receiver first.",
-		.type = LULL_OPTION_CHOICE,
-		.choices = side_names,
-		.value = "both",
-		MEMBER(side),
-	},
-	{
-		.key = "vdev",
-		.argument = "DEVICE",
-		.help = "DPDK virtual device, like net_af_packet0,iface=veth0. May stand more than "
-			"once: with side both the sender has the first port, the receiver the "
-			"second.",
-		.type = LULL_OPTION_LIST,
-		MEMBER(devices.vdev),
-	},
-	LULL_PCI_OPTIONS(struct model_settings),
-	{
-		.key = "ring",
-		.argument = "PACKETS",
-		.help = "Descriptors of the sender's Tx ring and of the receiver's Rx ring.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1024",
-		.low = 64,
-		.high = 32768,
-		MEMBER(ring),
-	},
-	{
-		.key = "public-ring",
-		.argument = "PACKETS",
-		.help = "Room between producer and sender, and between receiver and consumer.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1024",
-		.low = 64,
-		.high = 32768,
-		MEMBER(public_ring),
-	},
-	{
-		.key = "burst",
-		.argument = "PACKETS",
-		.help = "Most packets of one receive or send.",
-		.type = LULL_OPTION_COUNT,
-		.value = "64",
-		.low = 1,
-		.high = LULL_BURST_MAX,
-		MEMBER(burst),
-	},
-	LULL_CPUS_OPTION(struct model_settings, cpus, "cpus",
-			 "CPUs of the measured threads, like 1 or 2,3: sender, receiver.",
+	LULL_ROW_CHOICE("side", side,
+			"both: sender and receiver in this process, over rings or two ports. "
+			"send, receive: only this side, over one port; start the receiver first.",
+			.group = "Ports", .choices = side_names, .value = "both"),
+	LULL_ROW_LIST("vdev", "DEVICE", devices.vdev,
+		      "DPDK virtual device, such as net_af_packet0,iface=veth0. With side both the "
+		      "sender has the first port and the receiver the second."),
+	LULL_PCI_OPTIONS,
+	LULL_ROW_COUNT("ring", "PACKETS", ring,
+		       "Descriptors of the sender's Tx ring and of the receiver's Rx ring.",
+		       .value = "1024", .low = 64, .high = 32768),
+	LULL_ROW_COUNT("public-ring", "PACKETS", public_ring,
+		       "Room of the ring between producer and sender, and of the one between "
+		       "receiver and consumer.",
+		       .value = "1024", .low = 64, .high = 32768),
+	LULL_ROW_COUNT("burst", "PACKETS", burst,
+		       "Largest number of packets per receive and per "
+		       "send.",
+		       .value = "64", .low = 1, .high = LULL_BURST_MAX),
+	LULL_CPUS_OPTION(cpus, "cpus",
+			 "CPUs of the measured threads, sender first, such as 1 or 2,3.",
 			 "the last CPUs"),
-	{
-		.key = "size",
-		.group = "Traffic",
-		.argument = "BYTES",
-		.help = "Size of each packet, with CRC.",
-		.type = LULL_OPTION_COUNT,
-		.value = "256",
-		.low = 64,
-		.high = 1518,
-		MEMBER(size),
-	},
-	{
-		.key = "rate",
-		.argument = "PPS",
-		.help = "What the producer makes, in packets/s; 0: as many as its ring takes.",
-		.type = LULL_OPTION_COUNT,
-		.value = "0",
-		.high = 100000000,
-		MEMBER(pps),
-	},
-	{
-		.key = "link",
-		.argument = "BPS",
-		.help = "Rate of the link between sender and receiver in bit/s, 10M..400G: a full "
-			"link holds up the sender, a full receiver loses packets. 0: none, the "
-			"sender sends into the receiver's ring or the port itself.",
-		.type = LULL_OPTION_COUNT,
-		.value = "1G",
-		.high = BPS_MOST,
-		MEMBER(link_bps),
-	},
-	{
-		.key = "burst-cost",
-		.help = "Measure instead what a receive and a send cost, by burst (0..128) and size"
-			" (64..1500).",
-		.type = LULL_OPTION_BOOL,
-		MEMBER(burst_cost),
-	},
-	{
-		.key = "send-rest",
-		.group = "Resting",
-		.argument = "REST",
-		.help = "What the sender does when the public send ring is "
-			"empty: " REST_SPEC_GRAMMAR ".",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "none",
-		.parse = rest_spec_parse,
-		.print = rest_spec_print,
-		MEMBER(send_rest),
-	},
-	{
-		.key = "receive-rest",
-		.argument = "REST",
-		.help = "What the receiver does when its port is empty: the same choices.",
-		.type = LULL_OPTION_CUSTOM,
-		.value = "none",
-		.parse = rest_spec_parse,
-		.print = rest_spec_print,
-		MEMBER(receive_rest),
-	},
-	{
-		.key = "slack",
-		.argument = "TIME",
-		.help = "Timer slack of the measured threads: by so much the kernel may wake them "
-			"later.",
-		.type = LULL_OPTION_DURATION,
+	LULL_ROW_COUNT("size", "BYTES", size, "Size of each packet with CRC.", .group = "Traffic",
+		       .value = "256", .low = 64, .high = 1518),
+	LULL_ROW_COUNT("rate", "PPS", pps,
+		       "Rate of the producer, in packets/s; 0: as fast as its ring allows.",
+		       .value = "0", .high = 100000000),
+	LULL_ROW_COUNT("link", "BPS", link_bps,
+		       "Rate of the link between sender and receiver, in bit/s, 10M..400G. A full "
+		       "link stops the sender, a full receiver loses packets. 0: no link; the "
+		       "sender sends into the receiver's ring or the port.",
+		       .value = "1G", .high = BPS_MOST),
+	LULL_ROW_BOOL("burst-cost", burst_cost,
+		      "Measure instead the cost of a receive and of a send, by burst (0..128) and "
+		      "size (64..1500)."),
+	LULL_ROW_CUSTOM(
+		"send-rest", "REST", send_rest, rest_spec,
+		"How the sender rests when the public send ring is empty: " REST_SPEC_GRAMMAR ".",
+		.group = "Resting", .value = "none"),
+	LULL_ROW_CUSTOM("receive-rest", "REST", receive_rest, rest_spec,
+			"How the receiver rests when its port is empty; as --send-rest.",
+			.value = "none"),
+	LULL_ROW_TIME(
+		"slack", slack_ns,
+		"Timer slack of the measured threads: the kernel may wake them late by this time.",
 		.value_help = "50us, the kernel's, with a sleep function; 1ns with a governor",
-		.unit = "us",
-		.low = 1,
-		.high = LULL_NS_PER_S,
-		MEMBER(slack_ns),
-	},
-	LULL_OBJECTIVE_OPTIONS(struct model_settings, resting, false),
-	LULL_MAX_LATENCY_OPTION("send-", struct model_settings, send_max_latency_ns,
-				.value_help = "the same"),
-	LULL_KALMAN_OPTIONS(struct model_settings, resting.kalman, resting.kalman_tolerance,
-			    resting.kalman_layout, .live = false),
-	{
-		.key = "warmup",
-		.group = "Run",
-		.argument = "TIME",
-		.help = "Run this long before measuring; losses count from the start.",
-		.type = LULL_OPTION_DURATION,
-		.value = "0.2",
-		.unit = "s",
-		MEMBER(warmup_ns),
-	},
-	{
-		.key = "duration",
-		.argument = "TIME",
-		.help = "Measure this long, 0: until a signal. With side receive the time runs from"
-			" the first packet on, and the program ends when nothing has come for 1.5 "
-			"s.",
-		.type = LULL_OPTION_DURATION,
-		.value = "0",
-		.unit = "s",
-		MEMBER(duration_ns),
-	},
-	LULL_JSON_OPTION(struct model_settings),
+		.unit = "us", .low = 1, .high = LULL_NS_PER_S),
+	LULL_OBJECTIVE_OPTIONS(resting, send_max_latency_ns),
+	LULL_KALMAN_OPTIONS(resting, false),
+	LULL_ROW_TIME("warmup", warmup_ns,
+		      "Time before the measurement; losses count from the start.", .group = "Run",
+		      .value = "0.2", .unit = "s"),
+	LULL_ROW_TIME("duration", duration_ns,
+		      "Duration of the measurement; 0: until a signal. With side receive it "
+		      "begins with the first packet, and ends when no packet has come for 1.5 s.",
+		      .value = "0", .unit = "s"),
+	LULL_JSON_OPTION,
 	{ .key = NULL },
 };
 
@@ -220,16 +125,22 @@ framework_check(void *state, struct lull_error *error)
 }
 
 struct lull_idle_limits
-model_settings_limits(const struct model_settings *settings, const struct rest_spec *rest,
-		      const struct lull_ring_facts *rings, uint64_t pps_max)
+model_settings_limits(const struct model_settings *settings, bool sender,
+		      const struct lull_ring_facts *port, uint64_t pps_max)
 {
-	/* A governor cannot rest 0: a sleep function takes 1 ns for it. */
-	uint64_t rest_ns = rest->timed ? LULL_MAX(rest->rest_ns, 1) : 0;
-	struct lull_idle_limits limits = lull_resting_limits(&settings->resting, rings);
+	const struct rest_spec *rest = sender ? &settings->send_rest : &settings->receive_rest;
+	struct lull_resting resting = settings->resting;
+	struct lull_ring_facts rings = *port;
 
-	limits.rest_ns = rest_ns;
-	limits.rest_ns_max = LULL_MAX(limits.rest_ns_max, rest_ns);
-	limits.envelope = pps_max > 0 ? LULL_ENVELOPE_LINK : LULL_ENVELOPE_LEARNED;
-	limits.pps_max = pps_max;
-	return limits;
+	/* A governor cannot rest 0: a sleep function takes 1 ns for it. */
+	resting.rest_ns = rest->timed ? LULL_MAX(rest->rest_ns, 1) : 0;
+	resting.max_rest_ns = LULL_MAX(resting.max_rest_ns, resting.rest_ns);
+	resting.pps_max.automatic = true;
+	rings.hardware_pps = pps_max;
+	/* The public ring loses nothing: it holds up the producer. */
+	if (sender)
+		resting.loss = LULL_LOSS_TOLERATE;
+	if (sender && settings->send_max_latency_ns > 0)
+		resting.max_latency_ns = settings->send_max_latency_ns;
+	return lull_resting_limits(&resting, &rings);
 }

@@ -40,11 +40,9 @@ struct model_settings {
 
 extern const struct lull_option model_options[];
 
-/** Limits of a side that rests so; pps_max 0: not known. */
-struct lull_idle_limits model_settings_limits(const struct model_settings *settings,
-					      const struct rest_spec *rest,
-					      const struct lull_ring_facts *rings,
-					      uint64_t pps_max);
+/** Limits of a side that receives from this port; pps_max 0: not known. */
+struct lull_idle_limits model_settings_limits(const struct model_settings *settings, bool sender,
+					      const struct lull_ring_facts *port, uint64_t pps_max);
 
 /** Ports named by the user. */
 static inline uint32_t

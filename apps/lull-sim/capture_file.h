@@ -8,7 +8,7 @@
 #ifndef LULL_SIM_CAPTURE_FILE_H
 #define LULL_SIM_CAPTURE_FILE_H
 
-#include "program/error.h"
+#include "host/error.h"
 #include "sim/feed.h"
 
 struct sim_capture {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "program/error.h"
+#include "host/error.h"
 
 /** A part of a text, not ended by a zero. */
 struct piece {

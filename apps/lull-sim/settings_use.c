@@ -117,36 +117,15 @@ sim_settings_limits(const struct sim_settings *settings, const struct sim_govern
 		.link_pps = settings->link_bps > 0,
 		.hardware_pps = settings->link_bps > 0,
 	};
-	struct lull_idle_limits limits = lull_resting_limits(&settings->resting, &rings);
+	struct lull_resting resting = settings->resting;
 
-	limits.rest_ns = governor->rest_ns;
+	resting.rest_ns = governor->rest_ns;
 	if (side == LULL_SIM_SIDE_SEND && settings->send_max_latency_ns != SIM_UNSET)
-		limits.latency_ns = settings->send_max_latency_ns;
-	return limits;
+		resting.max_latency_ns = settings->send_max_latency_ns;
+	return lull_resting_limits(&resting, &rings);
 }
 
 /* ---- values of rows ---- */
-
-int
-sim_speed_parse(const char *text, void *member, struct lull_error *error)
-{
-	double speed = 1;
-
-	if (strcmp(text, "original") != 0 &&
-	    (lull_number_parse_real(text, strlen(text), &speed) != 0 ||
-	     !(speed >= 0.001 && speed <= 1000000)))
-		return lull_error_set(error, -EINVAL,
-				      "'%.*s' is neither original nor a factor in 0.001..1000000",
-				      LULL_ERROR_SHOWN, text);
-	*(double *)member = speed;
-	return 0;
-}
-
-char *
-sim_speed_print(const void *member, char *text, size_t size)
-{
-	return lull_real_print(*(const double *)member, text, size);
-}
 
 const char *
 sim_machine_name(uint32_t index)

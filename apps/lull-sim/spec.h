@@ -12,14 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "program/error.h"
+#include "host/error.h"
 
 /** NAME[:REST],... */
 int sim_governors_parse(const char *text, void *member, struct lull_error *error);
 char *sim_governors_print(const void *member, char *text, size_t size);
 /** original or a factor */
-int sim_speed_parse(const char *text, void *member, struct lull_error *error);
-char *sim_speed_print(const void *member, char *text, size_t size);
 /** Machines for a CHOICE. */
 const char *sim_machine_name(uint32_t index);
 const char *sim_machine_help(uint32_t index);

@@ -46,7 +46,7 @@ struct live {
 	struct lull_pipeline *pipeline;
 	struct lull_loop *loops[LOOPS_MAX];
 	uint32_t loop_count, cpu_count;
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 };
 
 static const char usage[] =
@@ -77,7 +77,7 @@ sink_record(void *arg, const struct lull_flow_record *record)
 }
 
 static uint64_t
-sink_turn(void *arg, uint64_t now_ns, const struct lull_export_totals *totals)
+sink_turn(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
 {
 	(void)arg;
 	(void)now_ns;
@@ -110,7 +110,7 @@ live_loop(struct live *live, const char *name, uint32_t index, const struct lull
 	struct lull_loop **loop = &live->loops[live->loop_count];
 
 	snprintf(config.name, sizeof(config.name), "%s%u", name, index);
-	if (lull_loop_create(&config, loop, live->error) != 0)
+	if (lull_loop_create(&config, loop, &live->error) != 0)
 		return -1;
 	live->loop_count++;
 	return lull_loop_start(*loop);
@@ -126,7 +126,7 @@ live_start(struct live *live, const char *scheduler)
 		.sources[0] = { live_frames_read, &live->frames },
 		.sinks[0] = { sink_record, sink_turn, NULL },
 	};
-	int rc = lull_pipeline_create(&config, &live->pipeline, live->error);
+	int rc = lull_pipeline_create(&config, &live->pipeline, &live->error);
 
 	if (rc == 0)
 		rc = live_loop(live, "log", 0, &lull_stage_flow_log);
@@ -162,14 +162,14 @@ live_trial(struct live *live, const char *scheduler, double pps)
 	while (rc == 0 && !lull_pipeline_ended(live->pipeline, 0))
 		nanosleep(&pause, NULL);
 	if (rc == 0)
-		rc = lull_pipeline_finish(live->pipeline, LIMIT_NS, live->error);
+		rc = lull_pipeline_finish(live->pipeline, LIMIT_NS, &live->error);
 	if (rc == 0) {
 		lull_pipeline_totals(live->pipeline, &all);
-		rc = lull_pipeline_check(live->pipeline, live->error);
+		rc = lull_pipeline_check(live->pipeline, &live->error);
 	}
 	live_stop(live);
 	if (rc != 0) {
-		fprintf(stderr, "dispatch-live: %s\n", live->error);
+		fprintf(stderr, "dispatch-live: %s\n", live->error.text);
 		return -1;
 	}
 	return (int64_t)(live->frames.lost + all.totals.drop_ring);
@@ -297,7 +297,7 @@ engine_start(struct live *live)
 	config.main_cpu = cpus[0];
 	for (uint32_t i = 0; i < config.cpu_count; i++)
 		loops[i] = cpus[i % live->cpu_count];
-	return lull_engine_init(&config, live->error);
+	return lull_engine_init(&config, &live->error);
 }
 
 static uint64_t
@@ -367,7 +367,7 @@ main(int argc, char **argv)
 		return 2;
 	}
 	if (engine_start(&live) != 0) {
-		fprintf(stderr, "dispatch-live: %s\n", live.error);
+		fprintf(stderr, "dispatch-live: %s\n", live.error.text);
 		return 1;
 	}
 	if (live.options.json != NULL && (json = fopen(live.options.json, "we")) == NULL) {

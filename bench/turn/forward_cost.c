@@ -107,7 +107,7 @@ measure_bare(const struct path *path, bool clock)
 }
 
 static int
-measure_lull(const struct path *path, const char *governor, double *ns, char *error)
+measure_lull(const struct path *path, const char *governor, double *ns, struct lull_error *error)
 {
 	const struct lull_forward_config forward = { .queue_count = 1,
 						     .tx = { { path->tx_port_id, 0 } } };
@@ -141,7 +141,7 @@ measure_lull(const struct path *path, const char *governor, double *ns, char *er
 }
 
 static int
-measure_round(struct path *path, char *error)
+measure_round(struct path *path, struct lull_error *error)
 {
 	int rc = 0;
 
@@ -184,7 +184,7 @@ print_path(const struct path *path)
 /* ---- set up ---- */
 
 static int
-fill_ring(uint16_t tx_port_id, char *error)
+fill_ring(uint16_t tx_port_id, struct lull_error *error)
 {
 	struct rte_mempool *pool = lull_pool_create("circling", MBUFS, 64, error);
 	struct rte_mbuf *pkts[CIRCLING_PKTS];
@@ -203,7 +203,7 @@ fill_ring(uint16_t tx_port_id, char *error)
 }
 
 static int
-open_ports(struct path paths[3], char *error)
+open_ports(struct path paths[3], struct lull_error *error)
 {
 	const struct lull_port_config config = { .queues = 1,
 						 .ring_pkts = RING_PKTS,
@@ -240,7 +240,7 @@ main(int argc, char **argv)
 {
 	static const char *const vdevs[] = { "net_null0,size=60" };
 	static struct path paths[3];
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	int cpu = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
 	const struct lull_engine_config config = {
 		.program = "forward-cost",
@@ -251,17 +251,17 @@ main(int argc, char **argv)
 		.eal = "--no-huge --no-shconf -m 256",
 	};
 	int rounds = argc > 1 ? atoi(argv[1]) : 9;
-	int rc = lull_engine_init(&config, error);
+	int rc = lull_engine_init(&config, &error);
 
 	if (rc == 0) {
-		rc = open_ports(paths, error);
+		rc = open_ports(paths, &error);
 		for (int round = 0; rc == 0 && round < rounds; round++)
 			for (int i = 0; rc == 0 && i < 3; i++)
-				rc = measure_round(&paths[i], error);
+				rc = measure_round(&paths[i], &error);
 		lull_engine_fini();
 	}
 	if (rc != 0) {
-		fprintf(stderr, "forward-cost: %s\n", error);
+		fprintf(stderr, "forward-cost: %s\n", error.text);
 		return 1;
 	}
 	figure_print_machine(LULL_TREE);

@@ -133,7 +133,7 @@ ahrw_paper_burst(void *state, const struct lull_schedule_view *view, const uint3
 
 const struct lull_scheduler lull_scheduler_ahrw = {
 	.name = "ahrw",
-	.summary = "hrw in proportion to what each worker has left, adapted every ms",
+	.summary = "hrw in proportion to the free room of each worker, updated every ms",
 	.splits = true,
 	.state_size = ahrw_state_size,
 	.init = ahrw_init,

@@ -15,7 +15,7 @@ crc32_burst(void *state, const struct lull_schedule_view *view, const uint32_t *
 
 const struct lull_scheduler lull_scheduler_crc32 = {
 	.name = "crc32",
-	.summary = "by the CRC-32C of the flow's key alone",
+	.summary = "by the CRC-32C of the flow's key",
 	.splits = false,
 	.state_size = lull_scheduler_state_none,
 	.init = lull_scheduler_init_none,

@@ -12,23 +12,20 @@
 
 const struct lull_counter_info lull_dispatch_counter_table[] = {
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = (unit_text), .help = (help_text),                         \
-		.offset = offsetof(struct lull_dispatch_counters, member)                          \
-	}
-	ROW(pkts, "packets", "given a worker"),
-	ROW(bursts, "1", "bursts decided"),
-	ROW(moves, "1", "buckets of flows that changed worker"),
-	ROW(moves_inflight, "1", "of these, while the old worker still held some of it"),
-	ROW(held_order, "packets", "stayed only because of the order contract"),
-	ROW(held_pin, "packets", "stayed only because their flow is being identified"),
-	ROW(relieved, "packets", "sent elsewhere because of load"),
-	ROW(collisions, "packets", "took the slot of another flow (subflow-paper)"),
-	ROW(retried, "packets", "given to a second worker, the first had no room"),
-	ROW(refused, "packets", "dropped: no worker that may have them had room"),
-	ROW(notes, "1", "verdicts on flows handed over by workers"),
-	ROW(shadow_agreed, "packets", "for which the shadow chose the same worker"),
-	ROW(shadow_moves, "1", "moves the shadow would have made"),
+	LULL_COUNTER_ROW(struct lull_dispatch_counters, member, unit_text, help_text)
+	ROW(pkts, "packets", "packets given to a worker"),
+	ROW(bursts, "1", "bursts dispatched"),
+	ROW(moves, "1", "buckets that changed their worker"),
+	ROW(moves_inflight, "1", "moves while the old worker still held packets of the bucket"),
+	ROW(held_order, "packets", "packets that stayed only because of the order contract"),
+	ROW(held_pin, "packets", "packets that stayed only because nDPI examines their flow"),
+	ROW(relieved, "packets", "packets sent to another worker because of load"),
+	ROW(collisions, "packets", "packets that took the slot of another flow (subflow-paper)"),
+	ROW(retried, "packets", "packets given to a second worker because the first ring was full"),
+	ROW(refused, "packets", "packets dropped because no permitted ring had room"),
+	ROW(notes, "1", "results of nDPI received from workers"),
+	ROW(shadow_agreed, "packets", "packets for which the shadow chose the same worker"),
+	ROW(shadow_moves, "1", "moves that the shadow would have made"),
 	{ .name = NULL },
 #undef ROW
 };

@@ -12,7 +12,7 @@ hrw_burst(void *state, const struct lull_schedule_view *view, const uint32_t *di
 
 const struct lull_scheduler lull_scheduler_hrw = {
 	.name = "hrw",
-	.summary = "by highest random weight of the flow's digest",
+	.summary = "by the highest random weight of the flow's digest",
 	.splits = false,
 	.state_size = lull_scheduler_state_none,
 	.init = lull_scheduler_init_none,

@@ -26,7 +26,7 @@ jsq_burst(void *state, const struct lull_schedule_view *view, const uint32_t *di
 
 const struct lull_scheduler lull_scheduler_jsq = {
 	.name = "jsq",
-	.summary = "each packet to the worker with the fewest waiting",
+	.summary = "each packet to the worker with the fewest waiting packets",
 	.splits = true,
 	.state_size = lull_scheduler_state_none,
 	.init = lull_scheduler_init_none,

@@ -52,15 +52,12 @@ struct lull_resequence {
 
 const struct lull_counter_info lull_resequence_counter_table[] = {
 #define ROW(member, help_text)                                                                     \
-	{                                                                                          \
-		.name = #member, .unit = "packets", .help = (help_text),                           \
-		.offset = offsetof(struct lull_resequence_counters, member)                        \
-	}
-	ROW(pkts, "taken to be put in order"),
-	ROW(held, "had to wait for an earlier one"),
-	ROW(missing, "numbers given up: lost before, or beyond delay or window"),
-	ROW(late, "came after they had been given up: reordered at the output"),
-	ROW(overflows, "found the window full"),
+	LULL_COUNTER_ROW(struct lull_resequence_counters, member, "packets", help_text)
+	ROW(pkts, "packets to be put in order"),
+	ROW(held, "packets that had to wait for an earlier packet"),
+	ROW(missing, "missing numbers: packets lost before, or later than delay or window allow"),
+	ROW(late, "packets that came after their number was given up: reordered at the output"),
+	ROW(overflows, "packets that found the window full"),
 #undef ROW
 	{ .name = NULL },
 };

@@ -432,7 +432,7 @@ sticky_placed(void *state, const struct lull_schedule_view *view, uint32_t diges
 
 const struct lull_scheduler lull_scheduler_sticky = {
 	.name = "sticky",
-	.summary = "flows stay; an overloaded worker gives its heaviest away",
+	.summary = "flows stay at their worker; an overloaded worker gives flows away",
 	.splits = true,
 	.state_size = sticky_state_size,
 	.init = lull_scheduler_init_none,

@@ -117,7 +117,7 @@ subflow_burst(void *state, const struct lull_schedule_view *view, const uint32_t
 
 const struct lull_scheduler lull_scheduler_subflow = {
 	.name = "subflow",
-	.summary = "hrw, but a flow leaves a worker above the threshold for the burst",
+	.summary = "hrw, but a flow leaves a worker above the threshold for one burst",
 	.splits = true,
 	.state_size = subflow_state_size,
 	.init = lull_scheduler_init_none,

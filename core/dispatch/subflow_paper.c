@@ -68,7 +68,7 @@ paper_burst(void *state, const struct lull_schedule_view *view, const uint32_t *
 
 const struct lull_scheduler lull_scheduler_subflow_paper = {
 	.name = "subflow-paper",
-	.summary = "subflow as published: flows may share a slot and its worker",
+	.summary = "subflow as published: flows may share a slot and so a worker",
 	.splits = true,
 	.state_size = paper_state_size,
 	.init = lull_scheduler_init_none,

@@ -7,20 +7,17 @@
 #define DAY_NS (24 * 3600 * LULL_NS_PER_S)
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_flow_merge_counters, member)                        \
-	}
+	LULL_COUNTER_ROW(struct lull_flow_merge_counters, member, unit_text, help_text)
 const struct lull_counter_info lull_flow_merge_counter_table[] = {
-	ROW(partials, "1", "partial records taken"),
-	ROW(announcements, "1", "announcements taken"),
-	ROW(records, "1", "records given"),
-	ROW(pkts, "packets", "packets in the records given"),
+	ROW(partials, "1", "partial records received"),
+	ROW(announcements, "1", "announcements received"),
+	ROW(records, "1", "complete records passed on"),
+	ROW(pkts, "packets", "packets in the records passed on"),
 	ROW(open, "1", "open records now"),
 	ROW(open_pkts, "packets", "packets in the open records now"),
-	ROW(awaited, "1", "entries announced and not yet here"),
-	ROW(joined, "1", "partial records added to another one"),
-	ROW(evicted, "1", "records given early for want of room"),
+	ROW(awaited, "1", "announced entries that have not arrived yet"),
+	ROW(joined, "1", "partial records joined to another one"),
+	ROW(evicted, "1", "records passed on early because memory was full"),
 	{ .name = NULL },
 };
 

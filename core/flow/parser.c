@@ -32,10 +32,7 @@ struct lull_flow_parser {
 };
 
 #define ROW(member, help_text)                                                                     \
-	{                                                                                          \
-		.name = #member, .unit = "packets", .help = help_text,                             \
-		.offset = offsetof(struct lull_flow_parser_counters, member)                       \
-	}
+	LULL_COUNTER_ROW(struct lull_flow_parser_counters, member, "packets", help_text)
 #define ROW_CAUSE(cause, cause_text, help_text)                                                    \
 	{                                                                                          \
 		.name = cause_text, .unit = "packets", .help = help_text,                          \
@@ -45,14 +42,14 @@ struct lull_flow_parser {
 const struct lull_counter_info lull_flow_parser_counter_table[] = {
 	ROW_CAUSE(LULL_FLOW_OK, "ok", "packets that belong to a flow"),
 	ROW_CAUSE(LULL_FLOW_NOT_IP, "not_ip", "packets without IP: ARP, LLDP, encrypted"),
-	ROW_CAUSE(LULL_FLOW_LINK, "link", "packets of a link type that is not read"),
+	ROW_CAUSE(LULL_FLOW_LINK, "link", "packets of an unknown link type"),
 	ROW_CAUSE(LULL_FLOW_TRUNCATED, "truncated", "packets whose key the capture cut off"),
 	ROW_CAUSE(LULL_FLOW_MALFORMED, "malformed", "packets whose headers contradict each other"),
 	ROW(fragments, "fragments that belong to a flow"),
-	ROW(orphans, "fragments whose first one was not seen"),
+	ROW(orphans, "fragments whose first fragment was not seen"),
 	ROW(tunnels, "packets whose flow is that of an inner packet"),
-	ROW(cut, "packets of a flow of which the capture holds less than the wire"),
-	ROW(icmp_errors, "ICMP errors dispatched with the flow they are about"),
+	ROW(cut, "packets of a flow that the capture has cut"),
+	ROW(icmp_errors, "ICMP errors dispatched with the flow that caused them"),
 	{
 		.name = "fragments_replaced",
 		.unit = "1",

@@ -8,23 +8,20 @@
 #define EXTRA_BYTES_MAX 65536
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_flow_table_counters, member)                        \
-	}
+	LULL_COUNTER_ROW(struct lull_flow_table_counters, member, unit_text, help_text)
 const struct lull_counter_info lull_flow_table_counter_table[] = {
 	ROW(pkts, "packets", "packets recorded in an entry"),
-	ROW(unrecorded, "packets", "packets without a record: no entry to be had"),
+	ROW(unrecorded, "packets", "packets without a record because the table was full"),
 	ROW(entries, "1", "entries now"),
 	ROW(entry_pkts, "packets", "packets in the entries now"),
-	ROW(handed_pkts, "packets", "packets in entries handed over"),
+	ROW(handed_pkts, "packets", "packets in the entries handed over"),
 	ROW(created, "1", "entries made"),
-	ROW(ended_idle, "1", "entries handed over after a silence"),
-	ROW(ended_active, "1", "entries handed over at a cut"),
-	ROW(ended_flush, "1", "entries handed over when the input ended"),
-	ROW(evicted, "1", "entries handed over for want of room"),
-	ROW(announced, "1", "entries announced to the merge"),
-	ROW(deferred, "1", "times handing over had to wait for room"),
+	ROW(ended_idle, "1", "entries handed over after the idle timeout"),
+	ROW(ended_active, "1", "entries handed over at the active timeout"),
+	ROW(ended_flush, "1", "entries handed over at the end of the input"),
+	ROW(evicted, "1", "entries handed over early because the table was full"),
+	ROW(announced, "1", "entries announced to the aggregators"),
+	ROW(deferred, "1", "times that an entry had to wait for room in a ring"),
 	{ .name = NULL },
 };
 

@@ -2,9 +2,7 @@
 #include "assembler.h"
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-#member, member_unit, text, offsetof(struct lull_assembler_counters, member)       \
-	}
+	LULL_COUNTER_ROW(struct lull_assembler_counters, member, member_unit, text)
 #define FRAMES_ROW(reason, row_name, text)                                                         \
 	{                                                                                          \
 		row_name, "frames", text,                                                          \
@@ -13,28 +11,32 @@
 	}
 
 const struct lull_counter_info lull_assembler_counter_table[] = {
-	ROW(pieces, "packets", "that carry something for a frame"),
-	ROW(used, "packets", "that brought something new"),
-	ROW(duplicates, "packets", "that brought nothing new to an open frame"),
-	ROW(late, "packets", "of frames that have ended"),
-	ROW(reordered, "packets", "used, with a number below one seen before"),
-	ROW(resent, "packets", "answers to requests, of open frames"),
-	ROW(gone, "packets", "that say what the sender does not have any more"),
-	ROW(no_buffer, "packets", "of frames without a buffer"),
-	ROW(oversize, "packets", "of pictures larger than a buffer"),
-	ROW(outside, "packets", "with bytes beyond the picture, or an impossible picture"),
-	ROW(unsized, "packets", "before the geometry was known"),
-	ROW(stopped, "packets", "after fail-stop"),
-	ROW(bytes, "bytes", "of pixels, each counted once"),
-	FRAMES_ROW(LULL_FRAME_COMPLETE, "frames_complete", "given with all bytes"),
-	FRAMES_ROW(LULL_FRAME_DEADLINE, "frames_deadline", "given when they had had their time"),
-	FRAMES_ROW(LULL_FRAME_SUPERSEDED, "frames_superseded", "given in favour of newer ones"),
-	FRAMES_ROW(LULL_FRAME_RESTART, "frames_restart", "given when the sender began anew"),
-	FRAMES_ROW(LULL_FRAME_FLUSH, "frames_flush", "given when the end was asked for"),
-	ROW(frames_dropped, "frames", "not kept for want of a buffer"),
-	ROW(frames_replaced, "frames", "taken back for newer ones before they were fetched"),
-	ROW(restarts, "1", "times the sender began anew"),
-	ROW(spans_full, "frames", "given with a map that could not hold all holes"),
+	ROW(pieces, "packets", "fragments: packets with data of a frame"),
+	ROW(used, "packets", "fragments with new bytes"),
+	ROW(duplicates, "packets", "fragments without new bytes for an open frame"),
+	ROW(late, "packets", "fragments of frames that have ended"),
+	ROW(reordered, "packets", "used fragments with a number below an earlier one"),
+	ROW(resent, "packets", "resent fragments of open frames"),
+	ROW(gone, "packets", "packets that report data as no longer available"),
+	ROW(no_buffer, "packets", "fragments of frames without a buffer"),
+	ROW(oversize, "packets", "fragments of pictures larger than a buffer"),
+	ROW(outside, "packets",
+	    "fragments with bytes outside the picture, or of an impossible picture"),
+	ROW(unsized, "packets", "fragments that came before the geometry was known"),
+	ROW(stopped, "packets", "fragments that came after fail-stop"),
+	ROW(bytes, "bytes", "pixel bytes, each counted once"),
+	FRAMES_ROW(LULL_FRAME_COMPLETE, "frames_complete", "frames delivered complete"),
+	FRAMES_ROW(LULL_FRAME_DEADLINE, "frames_deadline",
+		   "frames delivered partial at their deadline"),
+	FRAMES_ROW(LULL_FRAME_SUPERSEDED, "frames_superseded",
+		   "frames delivered partial because of newer frames"),
+	FRAMES_ROW(LULL_FRAME_RESTART, "frames_restart",
+		   "frames delivered partial because the sender restarted"),
+	FRAMES_ROW(LULL_FRAME_FLUSH, "frames_flush", "frames delivered partial at the end"),
+	ROW(frames_dropped, "frames", "frames dropped because no buffer was free"),
+	ROW(frames_replaced, "frames", "frames taken back for newer ones before they were fetched"),
+	ROW(restarts, "1", "restarts of the sender"),
+	ROW(spans_full, "frames", "frames whose map of missing ranges was full"),
 	{ NULL, NULL, NULL, 0 },
 };
 
@@ -130,6 +132,17 @@ const struct lull_assembler_counters *
 lull_assembler_counters(const struct lull_assembler *assembler)
 {
 	return &assembler->counters;
+}
+
+uint64_t
+lull_assembler_frames(const struct lull_assembler_counters *counters, uint64_t *partial)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < LULL_FRAME_REASON_COUNT; i++)
+		sum += counters->frames[i];
+	*partial = sum - counters->frames[LULL_FRAME_COMPLETE];
+	return sum;
 }
 
 const uint8_t *

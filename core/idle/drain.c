@@ -85,7 +85,8 @@ drain_verdict(const void *state, struct lull_verdict *verdict)
 
 const struct lull_idle_governor lull_idle_drain = {
 	.name = "drain",
-	.summary = "grout: 1 us more after each 256 empty turns, at most what the Rx ring holds",
+	.summary = "as grout: sleep 1 us longer after each 256 empty poll iterations, within the "
+		   "Rx ring's room",
 	.state_size = sizeof(struct drain),
 	.init = drain_init,
 	.plan = drain_plan,

@@ -34,7 +34,7 @@ fixed_plan(void *state, const struct lull_idle_turn *turn)
 
 const struct lull_idle_governor lull_idle_fixed = {
 	.name = "fixed",
-	.summary = "sleep a fixed time (rest) after every empty turn",
+	.summary = "sleep for a fixed time (rest) after each empty poll iteration",
 	.state_size = sizeof(struct fixed),
 	.init = fixed_init,
 	.plan = fixed_plan,

@@ -49,7 +49,8 @@ halve_plan(void *state, const struct lull_idle_turn *turn)
 
 const struct lull_idle_governor lull_idle_halve = {
 	.name = "halve",
-	.summary = "Snabb: 1 us more each empty turn, half after traffic",
+	.summary = "as Snabb: sleep 1 us longer after each empty poll iteration, half as long "
+		   "after traffic",
 	.state_size = sizeof(struct halve),
 	.init = halve_init,
 	.plan = halve_plan,

@@ -38,24 +38,21 @@ struct lull_idle {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_idle_counters, member)                              \
-	}
+	LULL_COUNTER_ROW(struct lull_idle_counters, member, unit_text, help_text)
 #define ROW_REST(depth, depth_text)                                                                \
 	{                                                                                          \
 		.name = "rests_" depth_text, .unit = "1", .help = "rests of depth " depth_text,    \
 		.offset = offsetof(struct lull_idle_counters, rests) + (depth) * sizeof(uint64_t)  \
 	}
 const struct lull_counter_info lull_idle_counter_table[] = {
-	ROW(turns, "1", "turns of the loop"),
-	ROW(turns_empty, "1", "turns that received nothing"),
+	ROW(turns, "1", "poll iterations"),
+	ROW(turns_empty, "1", "poll iterations that received nothing"),
 	ROW(pkts, "packets", "packets received"),
-	ROW(busy_ns, "ns", "time of turns that carried packets (T_io + T_proc)"),
-	ROW(empty_ns, "ns", "time of turns that received nothing (T_empty)"),
-	ROW(rest_ns, "ns", "time at rest, as measured (T_sleep)"),
-	ROW(rest_requested_ns, "ns", "time at rest, as asked for"),
-	ROW(overshoot_ns, "ns", "time at rest beyond what was asked for"),
+	ROW(busy_ns, "ns", "time of poll iterations with packets (T_io + T_proc)"),
+	ROW(empty_ns, "ns", "time of poll iterations that received nothing (T_empty)"),
+	ROW(rest_ns, "ns", "time at rest, measured (T_sleep)"),
+	ROW(rest_requested_ns, "ns", "time at rest, requested"),
+	ROW(overshoot_ns, "ns", "time at rest beyond the requested time"),
 	ROW_REST(LULL_REST_PAUSE, "pause"),
 	ROW_REST(LULL_REST_MONITOR, "monitor"),
 	ROW_REST(LULL_REST_SLEEP, "sleep"),
@@ -64,8 +61,8 @@ const struct lull_counter_info lull_idle_counter_table[] = {
 	ROW(wakes_late, "1", "wake-ups later than 4 x the usual overshoot + 50 us"),
 	ROW(rests_cut, "1", "rests that a limit shortened"),
 	ROW(misses, "packets", "packets lost in an Rx ring after a rest"),
-	ROW(misses_other, "packets", "packets lost in an Rx ring with no rest to blame"),
-	ROW(backoffs, "1", "times a late wake-up or a miss shortened the rest"),
+	ROW(misses_other, "packets", "packets lost in an Rx ring, but not after a rest"),
+	ROW(backoffs, "1", "times that a late wake-up or a loss shortened the rest"),
 	{ .name = NULL },
 };
 

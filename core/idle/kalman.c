@@ -61,7 +61,7 @@ kalman_plan(void *state, const struct lull_idle_turn *turn)
 
 const struct lull_idle_governor lull_idle_kalman = {
 	.name = "kalman",
-	.summary = "search the longest sleep that costs no speed, as the literature's sleep model",
+	.summary = "published sleep model: search for the longest sleep that costs no speed",
 	.state_size = sizeof(struct kalman),
 	.init = kalman_init,
 	.plan = kalman_plan,

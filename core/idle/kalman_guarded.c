@@ -258,8 +258,8 @@ guarded_verdict(const void *state, struct lull_verdict *verdict)
 
 const struct lull_idle_governor lull_idle_kalman_guarded = {
 	.name = "kalman-guarded",
-	.summary =
-		"the same search within ring and latency bounds; a sleep that costs is taken back",
+	.summary = "kalman within the bounds of ring and latency; a sleep that costs speed is "
+		   "shortened",
 	.state_size = sizeof(struct guarded),
 	.init = guarded_init,
 	.plan = guarded_plan,

@@ -105,7 +105,8 @@ metronome_wake(void *state, const struct lull_wake *wake)
 
 const struct lull_idle_governor lull_idle_metronome = {
 	.name = "metronome",
-	.summary = "Metronome: leave an emptied queue alone for the same time (rest) on average",
+	.summary = "as Metronome: do not poll an emptied queue for the same time (rest) on "
+		   "average",
 	.state_size = sizeof(struct metronome),
 	.init = metronome_init,
 	.plan = metronome_plan,

@@ -50,7 +50,8 @@ ramp_plan(void *state, const struct lull_idle_turn *turn)
 
 const struct lull_idle_governor lull_idle_ramp = {
 	.name = "ramp",
-	.summary = "Open vSwitch: 1 us more each turn, 0 once a queue returns 16 packets",
+	.summary = "as Open vSwitch: sleep 1 us longer each time, not at all when a queue returns "
+		   "16 packets",
 	.state_size = sizeof(struct ramp),
 	.init = ramp_init,
 	.plan = ramp_plan,

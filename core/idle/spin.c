@@ -25,7 +25,7 @@ spin_plan(void *state, const struct lull_idle_turn *turn)
 
 const struct lull_idle_governor lull_idle_spin = {
 	.name = "spin",
-	.summary = "poll without rest: lowest latency, all of the core",
+	.summary = "never rest: lowest latency, uses the whole core",
 	.state_size = 0,
 	.init = spin_init,
 	.plan = spin_plan,

@@ -28,7 +28,7 @@ yield_plan(void *state, const struct lull_idle_turn *turn)
 
 const struct lull_idle_governor lull_idle_yield = {
 	.name = "yield",
-	.summary = "usleep(0) after every empty turn",
+	.summary = "usleep(0) after each empty poll iteration",
 	.state_size = 0,
 	.init = yield_init,
 	.plan = yield_plan,

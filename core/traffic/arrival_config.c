@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <math.h>
 
 #include <lull/traffic.h>
@@ -19,14 +18,13 @@
 static int
 config_rate(struct lull_range *error, const char *field, double pps, bool zero_allowed)
 {
+	uint64_t value = 0;
+
 	if ((pps >= PPS_MIN && pps <= PPS_MAX) || (zero_allowed && fpclassify(pps) == FP_ZERO))
 		return 0;
-	if (error != NULL) {
-		*error = (struct lull_range){ field, 0, !zero_allowed, (uint64_t)PPS_MAX };
-		if (pps > PPS_MAX)
-			error->value = pps < 0x1p63 ? (uint64_t)pps : UINT64_MAX;
-	}
-	return -EINVAL;
+	if (pps > PPS_MAX)
+		value = pps < 0x1p63 ? (uint64_t)pps : UINT64_MAX;
+	return lull_range_refuse(field, value, !zero_allowed, (uint64_t)PPS_MAX, error);
 }
 
 static bool
@@ -62,17 +60,14 @@ static int
 config_check_selfsimilar(const struct lull_arrival_config *config, struct lull_range *error)
 {
 	double hurst = config->hurst;
+	uint64_t value = 0;
 
 	if (hurst >= HURST_MIN && hurst <= HURST_MAX)
 		return lull_range_check("source_count", config->source_count, 1,
 					LULL_ARRIVAL_SOURCES_MAX, error);
-	if (error != NULL) {
-		*error = (struct lull_range){ "hurst", 0, 501, 999 };
-		if (hurst > 0) /* rounded away from the range */
-			error->value =
-				(uint64_t)(LULL_MIN(hurst, 1e6) * 1000) + (hurst > HURST_MAX);
-	}
-	return -EINVAL;
+	if (hurst > 0) /* rounded away from the range */
+		value = (uint64_t)(LULL_MIN(hurst, 1e6) * 1000) + (hurst > HURST_MAX);
+	return lull_range_refuse("hurst", value, 501, 999, error);
 }
 
 static int

@@ -5,17 +5,15 @@
 #include "tally.h"
 
 #define ROW(member, member_unit, text)                                                             \
-	{                                                                                          \
-#member, member_unit, text, offsetof(struct lull_tally_counters, member)           \
-	}
+	LULL_COUNTER_ROW(struct lull_tally_counters, member, member_unit, text)
 
 const struct lull_counter_info lull_tally_counter_table[] = {
-	ROW(received, "packets", "probes, the first copy of each"),
+	ROW(received, "packets", "probes received, without further copies"),
 	ROW(bytes, "bytes", "bytes of the probes received, without CRC"),
-	ROW(duplicates, "packets", "further copies of probes received"),
-	ROW(reordered, "packets", "received behind a later one"),
-	ROW(gaps, "packets", "numbers below the highest seen that never came"),
-	ROW(foreign, "packets", "frames that carry no probe"),
+	ROW(duplicates, "packets", "further copies of probes"),
+	ROW(reordered, "packets", "probes received after a later one"),
+	ROW(gaps, "packets", "missing numbers below the highest one received"),
+	ROW(foreign, "packets", "frames without a probe"),
 	ROW(stale, "packets", "probes of an earlier window or run, or too late to judge"),
 	{ NULL, NULL, NULL, 0 },
 };

@@ -58,7 +58,7 @@ print_table(const char *name)
 		{ "forward", lull_stage_forward.counters },
 		{ "traffic", lull_traffic_counter_table },
 		{ "tally", lull_tally_counter_table },
-		{ "totals", lull_export_totals_table },
+		{ "totals", lull_encode_totals_table },
 		{ "dispatch", lull_dispatch_counter_table },
 		{ "parser", lull_flow_parser_counter_table },
 		{ "table", lull_flow_table_counter_table },

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "host/error.h"
 
 #define MEMORY_MB_DEFAULT 256
 
@@ -61,7 +61,7 @@ args_read_word(const char *from, char *word)
 }
 
 static int
-args_add_words(struct lull_eal_args *args, const char *text, char *error)
+args_add_words(struct lull_eal_args *args, const char *text, struct lull_error *error)
 {
 	char *word = malloc(strlen(text) + 1);
 	int rc = word == NULL ? -ENOMEM : 0;
@@ -71,10 +71,8 @@ args_add_words(struct lull_eal_args *args, const char *text, char *error)
 		if (*text == '\0')
 			break;
 		text = args_read_word(text, word);
-		rc = text == NULL ?
-			     lull_engine_error(error, -EINVAL,
-					       "eal: a quote is left open in the arguments") :
-			     args_add(args, "%s", word);
+		rc = text == NULL ? lull_error_set(error, -EINVAL, "eal: a quote is not closed") :
+				    args_add(args, "%s", word);
 	}
 	free(word);
 	return rc;
@@ -108,7 +106,7 @@ args_have_any(const struct lull_eal_args *args, const char *const *names)
 
 /* Options that would take the lcores or the role away from the loops. */
 static int
-args_refuse(const struct lull_eal_args *args, char *error)
+args_refuse(const struct lull_eal_args *args, struct lull_error *error)
 {
 	static const char *const reserved[] = {
 		"-c", "-l", "--lcores", "--main-lcore", "--proc-type", "-s", "-S", NULL,
@@ -116,9 +114,9 @@ args_refuse(const struct lull_eal_args *args, char *error)
 
 	for (int i = 0; reserved[i] != NULL; i++) {
 		if (lull_eal_args_have(args, reserved[i]))
-			return lull_engine_error(error, -EINVAL,
-						 "eal: %s is set by lull itself; use cpus",
-						 reserved[i]);
+			return lull_error_set(error, -EINVAL,
+					      "eal: %s is set by lull itself; use cpus",
+					      reserved[i]);
 	}
 	return 0;
 }
@@ -175,7 +173,7 @@ args_add_devices(struct lull_eal_args *args, const struct lull_engine_config *co
 
 static int
 args_build(struct lull_eal_args *args, const struct lull_engine_config *config, int pid,
-	   bool hugepages, char *error)
+	   bool hugepages, struct lull_error *error)
 {
 	int rc = args_add(args, "%s", config->program);
 
@@ -196,22 +194,24 @@ args_build(struct lull_eal_args *args, const struct lull_engine_config *config, 
 
 int
 lull_eal_args_build(struct lull_eal_args *args, const struct lull_engine_config *config, int pid,
-		    bool hugepages, char *error)
+		    bool hugepages, struct lull_error *error)
 {
 	int rc;
 
 	memset(args, 0, sizeof(*args));
 	if (config->cpu_count > LULL_LOOPS_MAX)
-		return lull_engine_error(error, -E2BIG, "%u CPUs asked for, at most %d loops run",
-					 config->cpu_count, LULL_LOOPS_MAX);
-	lull_engine_error(error, 0, "out of memory");
+		return lull_error_set(error, -E2BIG,
+				      "%u CPUs were named, but at most %d loops "
+				      "can run",
+				      config->cpu_count, LULL_LOOPS_MAX);
+	lull_error_set(error, 0, "out of memory");
 	rc = args_build(args, config, pid, hugepages, error);
 	if (rc == -E2BIG)
-		lull_engine_error(error, rc, "eal: more than %d arguments", LULL_EAL_ARGS_MAX);
+		lull_error_set(error, rc, "eal: more than %d arguments", LULL_EAL_ARGS_MAX);
 	if (rc != 0)
 		lull_eal_args_free(args);
 	else
-		lull_engine_error(error, 0, "%s", "");
+		lull_error_set(error, 0, "%s", "");
 	return rc;
 }
 

@@ -26,7 +26,7 @@ struct lull_eal_args {
  *         -E2BIG, -ENOMEM
  */
 int lull_eal_args_build(struct lull_eal_args *args, const struct lull_engine_config *config,
-			int pid, bool hugepages, char *error);
+			int pid, bool hugepages, struct lull_error *error);
 /** Is "--name" or "--name=value" (or a short option "-x", "-xvalue") among them? */
 bool lull_eal_args_have(const struct lull_eal_args *args, const char *name);
 void lull_eal_args_free(struct lull_eal_args *args);

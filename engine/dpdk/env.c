@@ -18,7 +18,7 @@
 #include "eal_log.h"
 #include "eal_park.h"
 #include "env.h"
-#include "error.h"
+#include "host/error.h"
 
 #define HUGEPAGES_DIR "/sys/kernel/mm/hugepages"
 #define MEMORY_MB_DEFAULT 256
@@ -72,21 +72,21 @@ env_hugepages_free_kb(void)
 
 /* EAL would panic over a CPU that this process must not use. */
 static int
-env_check_cpu(int cpu, char *error)
+env_check_cpu(int cpu, struct lull_error *error)
 {
 	cpu_set_t allowed;
 
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
 		return 0;
 	if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET((unsigned int)cpu, &allowed))
-		return lull_engine_error(error, -EINVAL,
-					 "CPU %d is not available to this process, which has %d",
-					 cpu, CPU_COUNT(&allowed));
+		return lull_error_set(error, -EINVAL,
+				      "CPU %d is not available to this process, which has %d", cpu,
+				      CPU_COUNT(&allowed));
 	return 0;
 }
 
 static int
-env_check_cpus(const struct lull_engine_config *config, char *error)
+env_check_cpus(const struct lull_engine_config *config, struct lull_error *error)
 {
 	int rc = env_check_cpu(config->main_cpu, error);
 
@@ -129,7 +129,7 @@ env_device_name(const char *args, bool pci, char *name, size_t size)
 }
 
 static int
-env_check_device(const char *args, bool pci, char *error)
+env_check_device(const char *args, bool pci, struct lull_error *error)
 {
 	char name[RTE_ETH_NAME_MAX_LEN], quote[QUOTE_SIZE];
 
@@ -141,15 +141,15 @@ env_check_device(const char *args, bool pci, char *error)
 	else
 		lull_eal_log_vdev(name, quote, sizeof(quote));
 	if (quote[0] == '\0')
-		snprintf(
-			quote, sizeof(quote), "%s",
-			pci ? "no driver took it; is it bound to vfio-pci? See dpdk-devbind.py -s" :
-			      "its driver made no port of it");
-	return lull_engine_error(error, -ENODEV, "%s %s: %s", pci ? "pci" : "vdev", args, quote);
+		snprintf(quote, sizeof(quote), "%s",
+			 pci ? "no DPDK driver uses it; bind it to vfio-pci (dpdk-devbind.py -s "
+			       "shows the drivers)" :
+			       "its driver made no port");
+	return lull_error_set(error, -ENODEV, "%s %s: %s", pci ? "pci" : "vdev", args, quote);
 }
 
 static int
-env_check_devices(const struct lull_engine_config *config, char *error)
+env_check_devices(const struct lull_engine_config *config, struct lull_error *error)
 {
 	int rc = 0;
 
@@ -180,19 +180,19 @@ env_remove_runtime_dir(void)
 
 /* Is it this device that EAL could not even parse? Then no driver goes by its name. */
 static bool
-env_error_device(const char *kind, const char *args, char *error)
+env_error_device(const char *kind, const char *args, struct lull_error *error)
 {
 	char words[LULL_ERROR_SIZE], quote[QUOTE_SIZE];
 
 	snprintf(words, sizeof(words), "parse device '%s'", args);
 	if (lull_eal_log_with(words, quote, sizeof(quote))[0] == '\0')
 		return false;
-	lull_engine_error(error, 0, "%s %s: no driver knows this name (%s)", kind, args, quote);
+	lull_error_set(error, 0, "%s %s: DPDK has no driver of this name (%s)", kind, args, quote);
 	return true;
 }
 
 static int
-env_error_eal(const struct lull_engine_config *config, char *error)
+env_error_eal(const struct lull_engine_config *config, struct lull_error *error)
 {
 	int rc = rte_errno > 0 ? -rte_errno : -EIO;
 	char quote[QUOTE_SIZE];
@@ -207,9 +207,9 @@ env_error_eal(const struct lull_engine_config *config, char *error)
 	}
 	lull_eal_log_last(quote, sizeof(quote));
 	if (rc == -EINVAL && config->eal != NULL)
-		return lull_engine_error(error, rc, "eal: DPDK refuses \"%s\": %s", config->eal,
-					 quote);
-	return lull_engine_error(error, rc, "DPDK does not start: %s: %s", strerror(-rc), quote);
+		return lull_error_set(error, rc, "eal: DPDK refuses \"%s\": %s", config->eal,
+				      quote);
+	return lull_error_set(error, rc, "DPDK does not start: %s: %s", strerror(-rc), quote);
 }
 
 /*
@@ -225,13 +225,13 @@ env_ignore_sigpipe(void)
 }
 
 static int
-env_start(const struct lull_engine_config *config, char *error)
+env_start(const struct lull_engine_config *config, struct lull_error *error)
 {
 	bool verbose = lull_eal_args_have(&env.args, "--log-level");
 	int rc = lull_eal_log_hold(verbose);
 
 	if (rc != 0)
-		return lull_engine_error(error, rc, "cannot divert DPDK's log: %s", strerror(-rc));
+		return lull_error_set(error, rc, "cannot divert DPDK's log: %s", strerror(-rc));
 	if (rte_eal_init(env.args.argc, env.args.argv) < 0) {
 		rc = env_error_eal(config, error);
 		env_remove_runtime_dir();
@@ -245,7 +245,7 @@ env_start(const struct lull_engine_config *config, char *error)
 }
 
 int
-lull_env_open(const struct lull_engine_config *config, char *error)
+lull_env_open(const struct lull_engine_config *config, struct lull_error *error)
 {
 	uint32_t memory_mb = config->memory_mb != 0 ? config->memory_mb : MEMORY_MB_DEFAULT;
 	bool hugepages = env_hugepages_free_kb() >= memory_mb * 1024ULL;

@@ -7,8 +7,9 @@
 #define LULL_ENV_H
 
 struct lull_engine_config;
+struct lull_error;
 /** Start the EAL; see lull_engine_init(). */
-int lull_env_open(const struct lull_engine_config *config, char *error);
+int lull_env_open(const struct lull_engine_config *config, struct lull_error *error);
 /** Close all ports, then the EAL, which can not begin again. By the thread that began it. */
 void lull_env_close(void);
 

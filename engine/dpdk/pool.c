@@ -7,7 +7,7 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
 
-#include "error.h"
+#include "host/error.h"
 #include "port.h"
 
 /* Per-core cache: a burst of any size comes from it without touching the shared ring. */
@@ -47,7 +47,7 @@ pool_packed(const char *name, uint32_t mbuf_count, uint32_t cache, uint16_t priv
 
 static struct rte_mempool *
 pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes, uint16_t private_bytes,
-	    bool packed, char *error)
+	    bool packed, struct lull_error *error)
 {
 	uint32_t room = LULL_MAX((uint32_t)len_bytes + RTE_PKTMBUF_HEADROOM,
 				 (uint32_t)RTE_MBUF_DEFAULT_BUF_SIZE);
@@ -55,8 +55,8 @@ pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes, uint16_t 
 	struct rte_mempool *pool;
 
 	if (room > UINT16_MAX) {
-		lull_engine_error(error, -EINVAL, "packets of %u bytes do not fit a buffer",
-				  len_bytes);
+		lull_error_set(error, -EINVAL, "packets of %u bytes do not fit a buffer",
+			       len_bytes);
 		return NULL;
 	}
 	if (packed)
@@ -65,31 +65,31 @@ pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes, uint16_t 
 		pool = rte_pktmbuf_pool_create(name, mbuf_count, cache, private_bytes,
 					       (uint16_t)room, (int)rte_socket_id());
 	if (pool == NULL)
-		lull_engine_error(
-			error, -rte_errno,
-			"no memory for %u packet buffers (%u MB, %s); lower ring, or free "
-			"more hugepages",
-			mbuf_count, (uint32_t)((uint64_t)mbuf_count * (room + 256) >> 20),
-			strerror(rte_errno));
+		lull_error_set(error, -rte_errno,
+			       "no memory for %u packet buffers (%u MB, %s); lower ring, or free "
+			       "more hugepages",
+			       mbuf_count, (uint32_t)((uint64_t)mbuf_count * (room + 256) >> 20),
+			       strerror(rte_errno));
 	return pool;
 }
 
 struct rte_mempool *
-lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes, char *error)
+lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
+		 struct lull_error *error)
 {
 	return pool_create(name, mbuf_count, len_bytes, 0, false, error);
 }
 
 struct rte_mempool *
 lull_pool_create_private(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
-			 uint16_t private_bytes, char *error)
+			 uint16_t private_bytes, struct lull_error *error)
 {
 	return pool_create(name, mbuf_count, len_bytes, private_bytes, false, error);
 }
 
 struct rte_mempool *
 lull_pool_create_packed(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
-			uint16_t private_bytes, char *error)
+			uint16_t private_bytes, struct lull_error *error)
 {
 	return pool_create(name, mbuf_count, len_bytes, private_bytes, true, error);
 }

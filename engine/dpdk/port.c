@@ -16,7 +16,7 @@
 
 #include "base/range.h"
 #include "eal_log.h"
-#include "error.h"
+#include "host/error.h"
 #include "port_device.h"
 
 #define LINK_WAIT_MS 3000
@@ -153,17 +153,17 @@ lull_port_missed(const struct lull_port *port)
 }
 
 static int
-port_describe(struct lull_port *port, struct rte_eth_dev_info *info, char *error)
+port_describe(struct lull_port *port, struct rte_eth_dev_info *info, struct lull_error *error)
 {
 	int rc;
 
 	if (!rte_eth_dev_is_valid_port(port->port_id))
-		return lull_engine_error(error, -ENODEV, "port %u does not exist, there are %u",
-					 port->port_id, rte_eth_dev_count_avail());
+		return lull_error_set(error, -ENODEV, "port %u does not exist, there are %u",
+				      port->port_id, rte_eth_dev_count_avail());
 	rc = rte_eth_dev_info_get(port->port_id, info);
 	if (rc != 0)
-		return lull_engine_error(error, rc, "port %u does not describe itself: %s",
-					 port->port_id, strerror(-rc));
+		return lull_error_set(error, rc, "port %u: cannot read its properties: %s",
+				      port->port_id, strerror(-rc));
 	rte_eth_dev_get_name_by_port(port->port_id, port->name);
 	snprintf(port->driver, sizeof(port->driver), "%s", info->driver_name);
 	return 0;
@@ -171,21 +171,21 @@ port_describe(struct lull_port *port, struct rte_eth_dev_info *info, char *error
 
 static int
 port_check(const struct lull_port *port, const struct rte_eth_dev_info *info,
-	   const struct lull_port_config *config, char *error)
+	   const struct lull_port_config *config, struct lull_error *error)
 {
 	uint16_t queues_max = LULL_MIN(info->max_rx_queues, info->max_tx_queues);
 	struct lull_range wrong;
 
 	if (config->queues == 0 || config->queues > queues_max)
-		return lull_engine_error(error, -EINVAL,
-					 "queues: %u is not in 1..%u, what port %s offers",
-					 config->queues, queues_max, port->name);
+		return lull_error_set(error, -EINVAL,
+				      "queues: %u is not in 1..%u (the range of port %s)",
+				      config->queues, queues_max, port->name);
 	if (config->mtu != 0 && (config->mtu < info->min_mtu || config->mtu > info->max_mtu))
-		return lull_engine_error(error, -EINVAL,
-					 "mtu: %u is not in %u..%u, what port %s offers",
-					 config->mtu, info->min_mtu, info->max_mtu, port->name);
+		return lull_error_set(error, -EINVAL,
+				      "mtu: %u is not in %u..%u (the range of port %s)",
+				      config->mtu, info->min_mtu, info->max_mtu, port->name);
 	if (lull_range_check("burst", config->burst_pkts, 1, LULL_BURST_MAX, &wrong) != 0)
-		return lull_engine_error_range(error, &wrong);
+		return lull_error_range(error, &wrong);
 	return 0;
 }
 
@@ -206,7 +206,7 @@ port_configure(const struct lull_port *port, const struct rte_eth_dev_info *info
 /* Buffers for full rings both ways, what caches hold back and what loops have in hand. */
 static struct rte_mempool *
 port_pool(const struct lull_port *port, const struct lull_port_config *config, uint16_t rx_desc,
-	  uint16_t tx_desc, char *error)
+	  uint16_t tx_desc, struct lull_error *error)
 {
 	uint32_t held = (port->ring_pkts > rx_desc ? port->ring_pkts : rx_desc) + tx_desc;
 	uint32_t count =
@@ -228,7 +228,7 @@ port_pool(const struct lull_port *port, const struct lull_port_config *config, u
 }
 
 static int
-port_queues(struct lull_port *port, const struct lull_port_config *config, char *error)
+port_queues(struct lull_port *port, const struct lull_port_config *config, struct lull_error *error)
 {
 	uint16_t rx_desc = config->ring_pkts, tx_desc = config->ring_pkts;
 	int socket = rte_eth_dev_socket_id(port->port_id);
@@ -236,8 +236,8 @@ port_queues(struct lull_port *port, const struct lull_port_config *config, char 
 	int rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->port_id, &rx_desc, &tx_desc);
 
 	if (rc != 0)
-		return lull_engine_error(error, rc, "port %s: ring of %u packets: %s", port->name,
-					 config->ring_pkts, strerror(-rc));
+		return lull_error_set(error, rc, "port %s: ring of %u packets: %s", port->name,
+				      config->ring_pkts, strerror(-rc));
 	if (port->ring_pkts == 0)
 		port->ring_pkts = rx_desc;
 	pool = port_pool(port, config, rx_desc, tx_desc, error);
@@ -251,8 +251,8 @@ port_queues(struct lull_port *port, const struct lull_port_config *config, char 
 						    NULL);
 	}
 	if (rc != 0)
-		return lull_engine_error(error, rc, "port %s: %u queues of %u descriptors: %s",
-					 port->name, config->queues, rx_desc, strerror(-rc));
+		return lull_error_set(error, rc, "port %s: %u queues of %u descriptors: %s",
+				      port->name, config->queues, rx_desc, strerror(-rc));
 	return 0;
 }
 
@@ -265,26 +265,26 @@ port_has_interrupt(const struct lull_port *port)
 
 static int
 port_start(struct lull_port *port, const struct rte_eth_dev_info *info,
-	   const struct lull_port_config *config, bool interrupt, char *error)
+	   const struct lull_port_config *config, bool interrupt, struct lull_error *error)
 {
 	int rc = port_configure(port, info, config, interrupt);
 
 	if (rc != 0)
-		return lull_engine_error(error, rc, "port %s cannot be configured: %s", port->name,
-					 strerror(-rc));
+		return lull_error_set(error, rc, "port %s cannot be configured: %s", port->name,
+				      strerror(-rc));
 	rc = port_queues(port, config, error);
 	if (rc != 0)
 		return rc;
 	rc = rte_eth_dev_start(port->port_id);
 	if (rc != 0)
-		return lull_engine_error(error, rc, "port %s does not start: %s", port->name,
-					 strerror(-rc));
+		return lull_error_set(error, rc, "port %s does not start: %s", port->name,
+				      strerror(-rc));
 	port->interrupt = interrupt && port_has_interrupt(port);
 	return 0;
 }
 
 static int
-port_wait_link(const struct lull_port *port, char *error)
+port_wait_link(const struct lull_port *port, struct lull_error *error)
 {
 	int waited_ms = 0;
 
@@ -293,13 +293,14 @@ port_wait_link(const struct lull_port *port, char *error)
 		waited_ms += LINK_STEP_MS;
 	}
 	if (!lull_port_link_up(port))
-		return lull_engine_error(error, -ENETDOWN, "port %s has no link after %d s",
-					 port->name, LINK_WAIT_MS / 1000);
+		return lull_error_set(error, -ENETDOWN, "port %s has no link after %d s",
+				      port->name, LINK_WAIT_MS / 1000);
 	return 0;
 }
 
 static int
-port_read_facts(struct lull_port *port, const struct rte_eth_dev_info *info, char *error)
+port_read_facts(struct lull_port *port, const struct rte_eth_dev_info *info,
+		struct lull_error *error)
 {
 	struct lull_port_driver driver = lull_port_device(info);
 	struct lull_port_answer answer;
@@ -322,7 +323,7 @@ port_read_facts(struct lull_port *port, const struct rte_eth_dev_info *info, cha
 
 static int
 port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
-	  char *error)
+	  struct lull_error *error)
 {
 	struct lull_port_driver driver;
 	struct rte_eth_dev_info info;
@@ -352,23 +353,22 @@ port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_p
 
 /* What the driver complained about belongs into the sentence, not in front of it. */
 static void
-port_quote(char *error)
+port_quote(struct lull_error *error)
 {
-	size_t used = error != NULL ? strlen(error) : LULL_ERROR_SIZE;
 	char quote[QUOTE_SIZE];
 
-	if (used + 2 < LULL_ERROR_SIZE && lull_eal_log_last(quote, sizeof(quote))[0] != '\0')
-		snprintf(error + used, LULL_ERROR_SIZE - used, ": %s", quote);
+	if (lull_eal_log_last(quote, sizeof(quote))[0] != '\0')
+		lull_error_suffix(error, ": %s", quote);
 }
 
 int
 lull_port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
-	       char *error)
+	       struct lull_error *error)
 {
 	int rc = lull_eal_log_hold(lull_eal_log_verbose());
 
 	if (rc != 0)
-		return lull_engine_error(error, rc, "cannot divert DPDK's log: %s", strerror(-rc));
+		return lull_error_set(error, rc, "cannot divert DPDK's log: %s", strerror(-rc));
 	rc = port_open(port_id, config, port, error);
 	if (rc != 0)
 		port_quote(error);
@@ -388,7 +388,7 @@ lull_port_close(struct lull_port *port)
 /* ---- a pair ---- */
 
 static int
-pair_make_rings(struct pair *pair, const char *name, uint32_t ring_pkts, char *error)
+pair_make_rings(struct pair *pair, const char *name, uint32_t ring_pkts, struct lull_error *error)
 {
 	for (int side = 0; side < 2; side++) {
 		for (uint16_t i = 0; i < pair->queues; i++) {
@@ -400,16 +400,16 @@ pair_make_rings(struct pair *pair, const char *name, uint32_t ring_pkts, char *e
 				rte_ring_create(ring_name, ring_pkts, (int)rte_socket_id(),
 						RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 			if (pair->rings[side][i] == NULL)
-				return lull_engine_error(error, -rte_errno,
-							 "ring %s of %u packets: %s", ring_name,
-							 ring_pkts, strerror(rte_errno));
+				return lull_error_set(error, -rte_errno,
+						      "ring %s of %u packets: %s", ring_name,
+						      ring_pkts, strerror(rte_errno));
 		}
 	}
 	return 0;
 }
 
 static int
-pair_make_port(struct pair *pair, const char *name, int side, char *error)
+pair_make_port(struct pair *pair, const char *name, int side, struct lull_error *error)
 {
 	char port_name[RTE_RING_NAMESIZE];
 	int port_id;
@@ -418,8 +418,8 @@ pair_make_port(struct pair *pair, const char *name, int side, char *error)
 	port_id = rte_eth_from_rings(port_name, pair->rings[side], pair->queues,
 				     pair->rings[1 - side], pair->queues, rte_socket_id());
 	if (port_id < 0)
-		return lull_engine_error(error, -rte_errno, "ring port %s: %s", port_name,
-					 strerror(rte_errno));
+		return lull_error_set(error, -rte_errno, "ring port %s: %s", port_name,
+				      strerror(rte_errno));
 	pair->port_id[side] = (uint16_t)port_id;
 	rte_eth_dev_get_name_by_port(pair->port_id[side], pair->device[side]);
 	return 0;
@@ -427,7 +427,7 @@ pair_make_port(struct pair *pair, const char *name, int side, char *error)
 
 static int
 pair_open(struct pair *pair, const char *name, const struct lull_port_config *config,
-	  struct lull_port *ports[2], char *error)
+	  struct lull_port *ports[2], struct lull_error *error)
 {
 	int rc = pair_make_rings(pair, name, config->ring_pkts, error);
 
@@ -443,7 +443,7 @@ pair_open(struct pair *pair, const char *name, const struct lull_port_config *co
 
 int
 lull_port_pair(const char *name, const struct lull_port_config *config, struct lull_port *a,
-	       struct lull_port *b, char *error)
+	       struct lull_port *b, struct lull_error *error)
 {
 	struct lull_port *ports[2] = { a, b };
 	struct pair *pair = pairs;
@@ -452,12 +452,11 @@ lull_port_pair(const char *name, const struct lull_port_config *config, struct l
 	while (pair < pairs + PAIRS_MAX && pair->used)
 		pair++;
 	if (pair == pairs + PAIRS_MAX)
-		return lull_engine_error(error, -ENOSPC, "more than %d pairs of ring ports",
-					 PAIRS_MAX);
+		return lull_error_set(error, -ENOSPC, "more than %d pairs of ring ports",
+				      PAIRS_MAX);
 	if (config->queues == 0 || config->queues > RTE_PMD_RING_MAX_RX_RINGS)
-		return lull_engine_error(error, -EINVAL,
-					 "queues: %u is not in 1..%d for ring ports",
-					 config->queues, RTE_PMD_RING_MAX_RX_RINGS);
+		return lull_error_set(error, -EINVAL, "queues: %u is not in 1..%d for ring ports",
+				      config->queues, RTE_PMD_RING_MAX_RX_RINGS);
 	*pair = (struct pair){ .used = true,
 			       .queues = config->queues,
 			       .port_id = { NO_PORT, NO_PORT } };

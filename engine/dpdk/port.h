@@ -44,12 +44,12 @@ void lull_port_packet_close(uint16_t port_id);
 /** lull_pool_create() with @p private_bytes, a multiple of 8, behind each mbuf. */
 struct rte_mempool *lull_pool_create_private(const char *name, uint32_t mbuf_count,
 					     uint16_t len_bytes, uint16_t private_bytes,
-					     char *error);
+					     struct lull_error *error);
 
 /** The same, without gaps between buffers: what AF_XDP ports need. */
 struct rte_mempool *lull_pool_create_packed(const char *name, uint32_t mbuf_count,
 					    uint16_t len_bytes, uint16_t private_bytes,
-					    char *error);
+					    struct lull_error *error);
 
 /**
  * What lull_port_missed() adds up: lost for want of descriptors, of mbufs. Any thread.

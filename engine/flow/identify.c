@@ -17,6 +17,8 @@
 
 #include <lull/pipeline.h>
 
+#include "host/error.h"
+
 /* Packets of a flow after which the library will not find out any more. */
 #define TCP_PKTS_MAX 80
 #define UDP_PKTS_MAX 24
@@ -49,10 +51,7 @@ struct lull_identify {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_identify_counters, member)                          \
-	}
+	LULL_COUNTER_ROW(struct lull_identify_counters, member, unit_text, help_text)
 const struct lull_counter_info lull_identify_counter_table[] = {
 	ROW(pkts, "packets", "packets shown to the protocol identification"),
 	ROW(skipped, "packets", "packets it could not be shown: cut, later fragments, bad lengths"),
@@ -160,16 +159,17 @@ identify_module(void)
 }
 
 int
-lull_identify_create(uint32_t flows_max, struct lull_identify **created, char *error)
+lull_identify_create(uint32_t flows_max, struct lull_identify **created, struct lull_error *error)
 {
 	struct lull_identify *identify;
 
 	*created = NULL;
 	if (ndpi_detection_get_sizeof_ndpi_flow_struct() != sizeof(struct ndpi_flow_struct)) {
-		snprintf(error, LULL_ERROR_SIZE,
-			 "the nDPI library here is %s, lull was built with another one",
-			 ndpi_revision());
-		return -ENOTSUP;
+		return lull_error_set(
+			error, -ENOTSUP,
+			"the installed nDPI library is %s, but lull was built with another "
+			"version",
+			ndpi_revision());
 	}
 	pthread_once(&identify_once, identify_read_names);
 	identify = calloc(1, sizeof(*identify));
@@ -180,9 +180,8 @@ lull_identify_create(uint32_t flows_max, struct lull_identify **created, char *e
 	}
 	if (identify == NULL || identify->states == NULL || identify->module == NULL) {
 		lull_identify_destroy(identify);
-		snprintf(error, LULL_ERROR_SIZE, "no memory to identify the protocols of %u flows",
-			 flows_max);
-		return -ENOMEM;
+		return lull_error_set(error, -ENOMEM,
+				      "no memory to identify the protocols of %u flows", flows_max);
 	}
 	*created = identify;
 	return 0;

@@ -42,10 +42,11 @@ extern const struct lull_counter_info lull_identify_counter_table[];
 
 /**
  * @param flows_max  flows being looked at at the same time, at least 1; about 700 bytes each
- * @param error      LULL_ERROR_SIZE bytes
+ * @param error      may be NULL
  * @return 0; -ENOTSUP: built without nDPI, or it is another version now; -ENOMEM
  */
-int lull_identify_create(uint32_t flows_max, struct lull_identify **identify, char *error);
+int lull_identify_create(uint32_t flows_max, struct lull_identify **identify,
+			 struct lull_error *error);
 /** Flows' states go with it. NULL is ignored. */
 void lull_identify_destroy(struct lull_identify *identify);
 /**

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Built without nDPI: nobody can be made to identify anything. */
 #include <errno.h>
-#include <stdio.h>
 
 #include <lull/pipeline.h>
 
+#include "host/error.h"
 #include "identify.h"
 
 const struct lull_counter_info lull_identify_counter_table[] = {
@@ -12,13 +12,13 @@ const struct lull_counter_info lull_identify_counter_table[] = {
 };
 
 int
-lull_identify_create(uint32_t flows_max, struct lull_identify **identify, char *error)
+lull_identify_create(uint32_t flows_max, struct lull_identify **identify, struct lull_error *error)
 {
 	(void)flows_max;
 	*identify = NULL;
-	snprintf(error, LULL_ERROR_SIZE,
-		 "no protocol identification: lull was built without nDPI (libndpi-dev)");
-	return -ENOTSUP;
+	return lull_error_set(
+		error, -ENOTSUP,
+		"no protocol identification: lull was built without nDPI (libndpi-dev)");
 }
 
 void

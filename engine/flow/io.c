@@ -27,26 +27,23 @@ struct flow_io_stage {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct flow_io_counters, member)                                \
-	}
+	LULL_COUNTER_ROW(struct flow_io_counters, member, unit_text, help_text)
 static const struct lull_counter_info io_counter_table[] = {
 	ROW(rx_pkts, "packets", "packets received or read"),
-	ROW(rx_bytes, "bytes", "their bytes on the wire"),
-	ROW(dispatched, "packets", "packets that reached a worker's ring"),
-	ROW(not_ip, "packets", "packets that are not IP: no flow"),
-	ROW(link, "packets", "packets of a link type that is not read"),
+	ROW(rx_bytes, "bytes", "bytes received or read, on the wire"),
+	ROW(dispatched, "packets", "packets put into a worker's ring"),
+	ROW(not_ip, "packets", "packets without a flow: not IP"),
+	ROW(link, "packets", "packets of an unknown link type"),
 	ROW(truncated, "packets", "packets cut before the end of their headers"),
 	ROW(malformed, "packets", "packets whose headers contradict each other"),
 	ROW(drop_ring, "packets", "packets dropped because no ring had room"),
-	ROW(flushes_size, "1", "times a full burst was sent to a worker"),
-	ROW(flushes_deadline, "1", "times less was sent because it had waited long enough"),
-	ROW(partial, "1", "times a ring took only part of what was sent"),
-	ROW(retried, "packets", "packets sent to another worker after that"),
-	ROW(nombuf, "1", "reads put off because no packet buffer was free"),
-	ROW(frames_cut, "packets", "frames of a file longer than a packet buffer, cut"),
-	ROW(notes, "1", "verdicts taken from workers"),
+	ROW(flushes_size, "1", "times that a full burst was sent to a worker"),
+	ROW(flushes_deadline, "1", "times that a smaller burst was sent after --flush-time"),
+	ROW(partial, "1", "times that a ring took only a part of a burst"),
+	ROW(retried, "packets", "packets sent to another worker because a ring was full"),
+	ROW(nombuf, "1", "reads delayed because no packet buffer was free"),
+	ROW(frames_cut, "packets", "frames of a file that were cut to a packet buffer"),
+	ROW(notes, "1", "results of nDPI received from workers"),
 	{ .name = NULL },
 };
 

@@ -16,15 +16,12 @@ struct flow_log_stage {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct flow_log_counters, member)                               \
-	}
+	LULL_COUNTER_ROW(struct flow_log_counters, member, unit_text, help_text)
 static const struct lull_counter_info log_counter_table[] = {
-	ROW(messages, "1", "messages taken from workers"),
-	ROW(announcements, "1", "of these, announcements"),
-	ROW(records, "1", "complete records given to the sink"),
-	ROW(pkts, "packets", "packets in them"),
+	ROW(messages, "1", "messages received from workers"),
+	ROW(announcements, "1", "announcements among the messages"),
+	ROW(records, "1", "complete records passed to the exporters"),
+	ROW(pkts, "packets", "packets in the records passed on"),
 	{ .name = NULL },
 };
 
@@ -175,7 +172,7 @@ log_init(void *state, const void *config, uint64_t now_ns)
 
 const struct lull_stage lull_stage_flow_log = {
 	.name = "flow_log",
-	.summary = "put the parts of flows together and give records to the sink",
+	.summary = "join the parts of flows and pass the records to the exporters",
 	.state_size = sizeof(struct flow_log_stage),
 	.init = log_init,
 	.pull = log_pull,

@@ -21,16 +21,13 @@ struct flow_output_stage {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct flow_output_counters, member)                            \
-	}
+	LULL_COUNTER_ROW(struct flow_output_counters, member, unit_text, help_text)
 static const struct lull_counter_info output_counter_table[] = {
-	ROW(rx_pkts, "packets", "packets taken from workers"),
-	ROW(tx_pkts, "packets", "packets that left, sent or freed"),
-	ROW(tx_drops, "packets", "packets the driver refused after all retries, freed"),
+	ROW(rx_pkts, "packets", "packets received from workers"),
+	ROW(tx_pkts, "packets", "packets sent or freed"),
+	ROW(tx_drops, "packets", "packets freed because the driver refused them after all retries"),
 	ROW(tx_retries, "1", "sends repeated because the Tx ring was full"),
-	ROW(reordered, "packets", "packets that left after a later one of their bucket"),
+	ROW(reordered, "packets", "packets that left after a later packet of their bucket"),
 	{ .name = NULL },
 };
 
@@ -184,7 +181,7 @@ output_init(void *state, const void *config, uint64_t now_ns)
 
 const struct lull_stage lull_stage_flow_output = {
 	.name = "flow_output",
-	.summary = "put finished packets back in order and send them on",
+	.summary = "put finished packets back in order and send them",
 	.state_size = sizeof(struct flow_output_stage),
 	.init = output_init,
 	.pull = output_pull,

@@ -11,7 +11,7 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "pipeline_config.h"
 #include "pipeline_part.h"
 #include "engine/dpdk/port.h"
@@ -25,7 +25,7 @@
 
 static struct rte_ring *
 pipeline_ring(const struct lull_pipeline *pipeline, const char *kind, const uint32_t *pair,
-	      uint32_t element_bytes, uint32_t count, char *error)
+	      uint32_t element_bytes, uint32_t count, struct lull_error *error)
 {
 	char name[RTE_RING_NAMESIZE];
 	struct rte_ring *ring;
@@ -34,14 +34,15 @@ pipeline_ring(const struct lull_pipeline *pipeline, const char *kind, const uint
 	ring = rte_ring_create_elem(name, element_bytes, count, SOCKET_ID_ANY,
 				    RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 	if (ring == NULL)
-		lull_engine_error(error, -rte_errno, "pipeline: ring of %u: %s", count,
-				  strerror(rte_errno));
+		lull_error_set(error, -rte_errno, "pipeline: ring of %u: %s", count,
+			       strerror(rte_errno));
 	return ring;
 }
 
 /* What an I/O loop and a worker have between them. */
 static int
-pipeline_wire_input(struct lull_pipeline *pipeline, uint32_t io, uint32_t worker, char *error)
+pipeline_wire_input(struct lull_pipeline *pipeline, uint32_t io, uint32_t worker,
+		    struct lull_error *error)
 {
 	struct flow_input *input = &pipeline->workers[worker]->inputs[io];
 	const uint32_t pair[] = { io, worker };
@@ -60,7 +61,7 @@ pipeline_wire_input(struct lull_pipeline *pipeline, uint32_t io, uint32_t worker
 }
 
 static int
-pipeline_wire_worker(struct lull_pipeline *pipeline, uint32_t index, char *error)
+pipeline_wire_worker(struct lull_pipeline *pipeline, uint32_t index, struct lull_error *error)
 {
 	const struct lull_pipeline_config *config = &pipeline->config;
 	struct flow_worker *worker = pipeline->workers[index];
@@ -90,7 +91,8 @@ pipeline_wire_worker(struct lull_pipeline *pipeline, uint32_t index, char *error
 /* ---- buffers ---- */
 
 struct rte_mempool *
-lull_pipeline_pool(const char *name, uint32_t mbuf_count, uint16_t len_bytes, char *error)
+lull_pipeline_pool(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
+		   struct lull_error *error)
 {
 	return lull_pool_create_private(name, mbuf_count, len_bytes, LULL_PIPELINE_PRIVATE, error);
 }
@@ -110,7 +112,7 @@ pipeline_pool_pkts(const struct lull_pipeline_config *config)
 }
 
 static int
-pipeline_make_pool(struct lull_pipeline *pipeline, char *error)
+pipeline_make_pool(struct lull_pipeline *pipeline, struct lull_error *error)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 	bool wanted = false;
@@ -128,7 +130,7 @@ pipeline_make_pool(struct lull_pipeline *pipeline, char *error)
 /* ---- create ---- */
 
 static int
-pipeline_make(struct lull_pipeline *pipeline, char *error)
+pipeline_make(struct lull_pipeline *pipeline, struct lull_error *error)
 {
 	const struct lull_pipeline_config *config = &pipeline->config;
 	int rc = 0;
@@ -148,14 +150,14 @@ pipeline_make(struct lull_pipeline *pipeline, char *error)
 
 int
 lull_pipeline_create(const struct lull_pipeline_config *config, struct lull_pipeline **out,
-		     char *error)
+		     struct lull_error *error)
 {
 	struct lull_pipeline *pipeline;
 	int rc;
 
 	pipeline = rte_zmalloc("lull_pipeline", sizeof(*pipeline), LULL_CACHE_LINE);
 	if (pipeline == NULL)
-		return lull_engine_error(error, -ENOMEM, "pipeline: out of memory");
+		return lull_error_set(error, -ENOMEM, "pipeline: out of memory");
 	/* Its address tells its rings from those of another pipeline. */
 	pipeline->id = (uintptr_t)pipeline / LULL_CACHE_LINE;
 	rc = pipeline_config_fill(config, &pipeline->config, error);
@@ -222,7 +224,7 @@ pipeline_busy(const struct lull_pipeline *pipeline, uint32_t *index)
 }
 
 int
-lull_pipeline_finish(struct lull_pipeline *pipeline, uint64_t limit_ns, char *error)
+lull_pipeline_finish(struct lull_pipeline *pipeline, uint64_t limit_ns, struct lull_error *error)
 {
 	uint64_t begin_ns = lull_clock_ns();
 	const char *busy;
@@ -231,9 +233,9 @@ lull_pipeline_finish(struct lull_pipeline *pipeline, uint64_t limit_ns, char *er
 	__atomic_store_n(&pipeline->closing, true, __ATOMIC_RELEASE);
 	while ((busy = pipeline_busy(pipeline, &index)) != NULL) {
 		if (lull_clock_ns() - begin_ns > limit_ns)
-			return lull_engine_error(error, -ETIMEDOUT,
-						 "%s %u is not done after %llu ms", busy, index,
-						 (unsigned long long)(limit_ns / LULL_NS_PER_MS));
+			return lull_error_set(error, -ETIMEDOUT, "%s %u is not done after %llu ms",
+					      busy, index,
+					      (unsigned long long)(limit_ns / LULL_NS_PER_MS));
 		rte_delay_us_sleep(FINISH_POLL_US);
 	}
 	return 0;

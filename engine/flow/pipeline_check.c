@@ -8,38 +8,39 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "pipeline_reading.h"
 
 #define PKTS "%" PRIu64
 
 static int
-check_equal(char *error, const char *who, uint32_t index, const char *what, uint64_t left,
-	    uint64_t right)
+check_equal(struct lull_error *error, const char *who, uint32_t index, const char *what,
+	    uint64_t left, uint64_t right)
 {
 	if (left == right)
 		return 0;
-	return lull_engine_error(error, -EPROTO, "%s %u: %s: " PKTS " is not " PKTS, who, index,
-				 what, left, right);
+	return lull_error_set(error, -EPROTO, "%s %u: %s: " PKTS " is not " PKTS, who, index, what,
+			      left, right);
 }
 
 /* @p before was taken when @p given was read, @p after later still. */
 static int
-check_ring(char *error, const char *who, const uint32_t *pair, uint64_t before, uint64_t given,
-	   uint64_t after, uint64_t room)
+check_ring(struct lull_error *error, const char *who, const uint32_t *pair, uint64_t before,
+	   uint64_t given, uint64_t after, uint64_t room)
 {
 	if (before <= given && given <= after + room)
 		return 0;
-	return lull_engine_error(error, -EPROTO,
-				 "%s %u to %u: " PKTS " given, " PKTS " taken before, " PKTS
-				 " after, room for " PKTS,
-				 who, pair[0], pair[1], given, before, after, room);
+	return lull_error_set(error, -EPROTO,
+			      "%s %u to %u: " PKTS " given, " PKTS " taken before, " PKTS
+			      " after, room for " PKTS,
+			      who, pair[0], pair[1], given, before, after, room);
 }
 
 /* ---- within ---- */
 
 static int
-check_io(char *error, uint32_t index, const struct flow_io_words *words, uint32_t worker_count)
+check_io(struct lull_error *error, uint32_t index, const struct flow_io_words *words,
+	 uint32_t worker_count)
 {
 	uint64_t causes = 0, sent = 0;
 	int rc;
@@ -60,7 +61,7 @@ check_io(char *error, uint32_t index, const struct flow_io_words *words, uint32_
 }
 
 static int
-check_worker(char *error, const uint32_t *pair, const struct flow_worker_words *words,
+check_worker(struct lull_error *error, const uint32_t *pair, const struct flow_worker_words *words,
 	     uint32_t log_count)
 {
 	uint32_t index = pair[0], io_count = pair[1];
@@ -78,14 +79,14 @@ check_worker(char *error, const uint32_t *pair, const struct flow_worker_words *
 		rc = check_equal(error, "worker", index, "handed over = put into log rings",
 				 words->handed_pkts, put_pkts);
 	if (rc == 0 && (finished > taken || taken > finished + FLOW_HANDS(io_count)))
-		rc = lull_engine_error(error, -EPROTO,
-				       "worker %u: " PKTS " taken, " PKTS " finished", index, taken,
-				       finished);
+		rc = lull_error_set(error, -EPROTO, "worker %u: " PKTS " taken, " PKTS " finished",
+				    index, taken, finished);
 	return rc;
 }
 
 static int
-check_log(char *error, uint32_t index, const struct flow_log_words *words, uint32_t worker_count)
+check_log(struct lull_error *error, uint32_t index, const struct flow_log_words *words,
+	  uint32_t worker_count)
 {
 	uint64_t got_pkts = 0;
 
@@ -97,7 +98,7 @@ check_log(char *error, uint32_t index, const struct flow_log_words *words, uint3
 
 static int
 check_within(const struct lull_pipeline *pipeline, const struct pipeline_reading *reading,
-	     char *error)
+	     struct lull_error *error)
 {
 	const struct lull_pipeline_config *config = &pipeline->config;
 	int rc = 0;
@@ -118,7 +119,7 @@ check_within(const struct lull_pipeline *pipeline, const struct pipeline_reading
 
 static int
 check_packets(const struct lull_pipeline *pipeline, const struct pipeline_reading *before,
-	      const struct pipeline_reading *after, char *error)
+	      const struct pipeline_reading *after, struct lull_error *error)
 {
 	int rc = 0;
 
@@ -139,7 +140,7 @@ check_packets(const struct lull_pipeline *pipeline, const struct pipeline_readin
 /* When all messages were taken there is nothing on the way, and packets must agree too. */
 static int
 check_messages(const struct lull_pipeline *pipeline, const struct pipeline_reading *before,
-	       const struct pipeline_reading *after, char *error)
+	       const struct pipeline_reading *after, struct lull_error *error)
 {
 	const uint64_t room = pipeline->config.log_ring + FLOW_RECORDS;
 	int rc = 0;
@@ -162,7 +163,7 @@ check_messages(const struct lull_pipeline *pipeline, const struct pipeline_readi
 }
 
 int
-lull_pipeline_check(const struct lull_pipeline *pipeline, char *error)
+lull_pipeline_check(const struct lull_pipeline *pipeline, struct lull_error *error)
 {
 	struct pipeline_reading before, after;
 	int rc;

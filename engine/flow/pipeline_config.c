@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/range.h"
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "pipeline_config.h"
 
 #define DEFAULT_RING_PKTS 1024
@@ -80,15 +80,15 @@ config_agree(struct lull_pipeline_config *config)
 }
 
 static int
-config_power(char *error, const char *field, uint32_t value)
+config_power(struct lull_error *error, const char *field, uint32_t value)
 {
 	if ((value & (value - 1)) == 0)
 		return 0;
-	return lull_engine_error(error, -EINVAL, "%s: %u is not a power of two", field, value);
+	return lull_error_set(error, -EINVAL, "%s: %u is not a power of two", field, value);
 }
 
 static int
-config_own(const struct lull_pipeline_config *config, char *error)
+config_own(const struct lull_pipeline_config *config, struct lull_error *error)
 {
 	const struct lull_range ranges[] = {
 		{ "io_count", config->io_count, 1, LULL_PIPELINE_IO_MAX },
@@ -106,7 +106,7 @@ config_own(const struct lull_pipeline_config *config, char *error)
 	if (rc == 0)
 		rc = config_power(error, "log_ring", config->log_ring);
 	if (rc == 0 && LULL_RANGES_CHECK(ranges, &wrong) != 0)
-		rc = lull_engine_error_range(error, &wrong);
+		rc = lull_error_range(error, &wrong);
 	return rc;
 }
 
@@ -123,7 +123,7 @@ pipeline_config_merge(const struct lull_pipeline_config *config)
 }
 
 static int
-config_parts(const struct lull_pipeline_config *config, char *error)
+config_parts(const struct lull_pipeline_config *config, struct lull_error *error)
 {
 	struct lull_flow_merge_config merge = pipeline_config_merge(config);
 	struct lull_range wrong;
@@ -137,12 +137,12 @@ config_parts(const struct lull_pipeline_config *config, char *error)
 		rc = lull_flow_merge_config_check(&merge, &wrong);
 	if (rc == 0 && config->dispatch.order == LULL_ORDER_RESEQUENCE)
 		rc = lull_resequence_config_check(&config->resequence, &wrong);
-	return rc == 0 ? 0 : lull_engine_error_range(error, &wrong);
+	return rc == 0 ? 0 : lull_error_range(error, &wrong);
 }
 
 int
 pipeline_config_fill(const struct lull_pipeline_config *config, struct lull_pipeline_config *full,
-		     char *error)
+		     struct lull_error *error)
 {
 	int rc;
 

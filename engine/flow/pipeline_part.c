@@ -10,27 +10,27 @@
 #include <rte_malloc.h>
 #include <rte_random.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "pipeline_config.h"
 
 /* Flows of a worker that are being identified at once: 700 bytes each. */
 #define IDENTIFIED_MAX 65536u
 
 static void *
-pipeline_zalloc(size_t bytes, char *error)
+pipeline_zalloc(size_t bytes, struct lull_error *error)
 {
 	void *memory = rte_zmalloc("lull_pipeline", bytes, LULL_CACHE_LINE);
 
 	if (memory == NULL)
-		lull_engine_error(error, -ENOMEM,
-				  "pipeline: no memory for %zu KB; fewer workers, smaller tables "
-				  "or more memory",
-				  bytes >> 10);
+		lull_error_set(error, -ENOMEM,
+			       "pipeline: no memory for %zu KB; fewer workers, smaller tables "
+			       "or more memory",
+			       bytes >> 10);
 	return memory;
 }
 
 int
-pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, char *error)
+pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, struct lull_error *error)
 {
 	const struct lull_pipeline_config *config = &pipeline->config;
 	struct flow_io *io = pipeline_zalloc(sizeof(*io), error);
@@ -69,7 +69,7 @@ pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, char *error)
 }
 
 int
-pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, char *error)
+pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, struct lull_error *error)
 {
 	const struct lull_pipeline_config *config = &pipeline->config;
 	struct lull_flow_table_config table_config = config->table;
@@ -97,7 +97,7 @@ pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, char *error
 	if (lull_flow_table_init(table, &table_config, flow_record_hand, worker, &worker->table) !=
 	    0) {
 		rte_free(table);
-		return lull_engine_error(error, -EINVAL, "pipeline: flow table");
+		return lull_error_set(error, -EINVAL, "pipeline: flow table");
 	}
 	if (!config->identify)
 		return 0;
@@ -114,7 +114,7 @@ log_give(void *arg, const struct lull_flow_record *record)
 }
 
 int
-pipeline_make_log(struct lull_pipeline *pipeline, uint32_t index, char *error)
+pipeline_make_log(struct lull_pipeline *pipeline, uint32_t index, struct lull_error *error)
 {
 	const struct lull_pipeline_config *config = &pipeline->config;
 	struct lull_flow_merge_config merge_config = pipeline_config_merge(config);
@@ -130,7 +130,7 @@ pipeline_make_log(struct lull_pipeline *pipeline, uint32_t index, char *error)
 	log->record_bytes = (uint32_t)lull_flow_record_bytes(config->table.payload_bytes);
 	log->sink = config->sinks[index];
 	if (log->sink.record == NULL || log->sink.turn == NULL)
-		return lull_engine_error(error, -EINVAL, "pipeline: log %u has no sink", index);
+		return lull_error_set(error, -EINVAL, "pipeline: log %u has no sink", index);
 	log->messages = pipeline_zalloc((size_t)FLOW_RECORDS * log->record_bytes, error);
 	merge_config.seed = rte_rand(); /* DPDK seeds it from the kernel's entropy */
 	merge = pipeline_zalloc(lull_flow_merge_size(&merge_config), error);
@@ -141,7 +141,7 @@ pipeline_make_log(struct lull_pipeline *pipeline, uint32_t index, char *error)
 }
 
 int
-pipeline_make_output(struct lull_pipeline *pipeline, char *error)
+pipeline_make_output(struct lull_pipeline *pipeline, struct lull_error *error)
 {
 	const struct lull_pipeline_config *config = &pipeline->config;
 	struct flow_output *output = pipeline_zalloc(sizeof(*output), error);

@@ -9,10 +9,10 @@
 #include "stage.h"
 
 /** Make part @p index and hang it into @p pipeline; 0 or -errno and the sentence. */
-int pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, char *error);
-int pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, char *error);
-int pipeline_make_log(struct lull_pipeline *pipeline, uint32_t index, char *error);
-int pipeline_make_output(struct lull_pipeline *pipeline, char *error);
+int pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, struct lull_error *error);
+int pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, struct lull_error *error);
+int pipeline_make_log(struct lull_pipeline *pipeline, uint32_t index, struct lull_error *error);
+int pipeline_make_output(struct lull_pipeline *pipeline, struct lull_error *error);
 
 /** With the packets in it and the rings it feeds; NULL is ignored. */
 void pipeline_free_io(struct flow_io *io);

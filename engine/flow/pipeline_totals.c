@@ -5,7 +5,7 @@
  */
 #include <rte_ethdev.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "pipeline_reading.h"
 #include "engine/dpdk/port.h"
 
@@ -43,7 +43,7 @@ pipeline_read_ios(const struct lull_pipeline *pipeline, struct pipeline_reading 
 /* ---- totals ---- */
 
 static void
-totals_add_ports(const struct lull_pipeline *pipeline, struct lull_export_totals *totals)
+totals_add_ports(const struct lull_pipeline *pipeline, struct lull_encode_totals *totals)
 {
 	for (uint32_t i = 0; i < pipeline->port_count; i++) {
 		struct rte_eth_stats stats = { .ierrors = 0 };
@@ -65,7 +65,7 @@ static void
 totals_add_ios(const struct lull_pipeline *pipeline, const struct pipeline_reading *reading,
 	       struct lull_pipeline_totals *all)
 {
-	struct lull_export_totals *totals = &all->totals;
+	struct lull_encode_totals *totals = &all->totals;
 
 	for (uint32_t i = 0; i < pipeline->config.io_count; i++) {
 		const struct flow_io_words *words = &reading->ios[i];
@@ -160,7 +160,7 @@ lull_pipeline_totals(const struct lull_pipeline *pipeline, struct lull_pipeline_
 }
 
 void
-flow_totals(const struct lull_pipeline *pipeline, struct lull_export_totals *totals)
+flow_totals(const struct lull_pipeline *pipeline, struct lull_encode_totals *totals)
 {
 	struct lull_pipeline_totals all;
 

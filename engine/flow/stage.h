@@ -263,7 +263,7 @@ struct flow_log {
 	struct rte_ring *rings[FLOW_WORKERS];
 	uint64_t watermarks_ns[FLOW_WORKERS]; /* all up to it has been fetched */
 	uint64_t totals_next_ns;
-	struct lull_export_totals totals;
+	struct lull_encode_totals totals;
 	struct flow_log_counters counters;
 	uint8_t *messages; /* FLOW_RECORDS of record_bytes */
 
@@ -349,6 +349,6 @@ flow_command(const void *data, size_t size)
 
 /* pipeline_totals.c */
 /** The totals alone. Any thread. */
-void flow_totals(const struct lull_pipeline *pipeline, struct lull_export_totals *totals);
+void flow_totals(const struct lull_pipeline *pipeline, struct lull_encode_totals *totals);
 
 #endif

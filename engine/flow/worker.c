@@ -23,20 +23,17 @@ struct flow_worker_stage {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct flow_worker_counters, member)                            \
-	}
+	LULL_COUNTER_ROW(struct flow_worker_counters, member, unit_text, help_text)
 static const struct lull_counter_info worker_counter_table[] = {
 	ROW(pkts, "packets", "packets recorded in a flow"),
-	ROW(unrecorded, "packets", "packets the flow table had no room for"),
-	ROW(reordered, "packets", "packets finished after a later one of their bucket"),
-	ROW(identified, "1", "flows whose protocol was found while they lasted"),
-	ROW(notes, "1", "verdicts handed to the dispatcher"),
-	ROW(notes_lost, "1", "verdicts it had no room for"),
-	ROW(output_refused, "packets", "packets the output ring had no room for, freed"),
-	ROW(records, "1", "records handed to the logs"),
-	ROW(records_deferred, "1", "times a record had to wait for room there"),
+	ROW(unrecorded, "packets", "packets without a record because the flow table was full"),
+	ROW(reordered, "packets", "packets finished after a later packet of their bucket"),
+	ROW(identified, "1", "flows whose protocol was identified before they ended"),
+	ROW(notes, "1", "results of nDPI sent to the dispatcher"),
+	ROW(notes_lost, "1", "results of nDPI lost because the ring was full"),
+	ROW(output_refused, "packets", "packets freed because the output ring was full"),
+	ROW(records, "1", "records sent to the aggregators"),
+	ROW(records_deferred, "1", "times that a record had to wait for an aggregator's ring"),
 	{ .name = NULL },
 };
 

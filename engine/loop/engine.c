@@ -11,7 +11,7 @@ engine_telemetry(const struct lull_telemetry_config *config)
 }
 
 int
-lull_engine_init(const struct lull_engine_config *config, char *error)
+lull_engine_init(const struct lull_engine_config *config, struct lull_error *error)
 {
 	static const struct lull_telemetry_carrier carrier = { .start = engine_telemetry };
 	int rc = lull_env_open(config, error);

@@ -9,7 +9,7 @@
 #include <rte_malloc.h>
 
 #include "base/range.h"
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 
 /* Every way there is; the first that probes well wins its depth. A new way is one line here. */
 static const struct lull_rest_way *const loop_ways[] = {
@@ -20,22 +20,22 @@ static const struct lull_rest_way *const loop_ways[] = {
 /* ---- create ---- */
 
 static int
-loop_check(const struct lull_loop_config *config, char *error)
+loop_check(const struct lull_loop_config *config, struct lull_error *error)
 {
 	struct lull_idle_limits limits = config->limits;
 	struct lull_range wrong;
 
 	if (config->lcore_id == rte_get_main_lcore() || !rte_lcore_is_enabled(config->lcore_id))
-		return lull_engine_error(error, -EINVAL, "loop %s: lcore %u is not a worker",
-					 config->name, config->lcore_id);
+		return lull_error_set(error, -EINVAL, "loop %s: lcore %u is not a worker",
+				      config->name, config->lcore_id);
 	if (config->queue_count > LULL_IDLE_QUEUES_MAX)
-		return lull_engine_error(error, -EINVAL, "loop %s: %u queues, at most %d",
-					 config->name, config->queue_count, LULL_IDLE_QUEUES_MAX);
+		return lull_error_set(error, -EINVAL, "loop %s: %u queues, at most %d",
+				      config->name, config->queue_count, LULL_IDLE_QUEUES_MAX);
 	if (lull_range_check("burst", config->burst_pkts, 1, LULL_BURST_MAX, &wrong) != 0)
-		return lull_engine_error_range(error, &wrong);
+		return lull_error_range(error, &wrong);
 	limits.burst_pkts = config->burst_pkts;
 	if (lull_idle_config_check(&limits, &wrong) != 0)
-		return lull_engine_error_range(error, &wrong);
+		return lull_error_range(error, &wrong);
 	return 0;
 }
 
@@ -52,7 +52,7 @@ loop_cpu(unsigned int lcore_id)
 }
 
 static int
-loop_make(struct engine_loop *own, const struct lull_loop_config *config, char *error)
+loop_make(struct engine_loop *own, const struct lull_loop_config *config, struct lull_error *error)
 {
 	/* Its own way goes before the usual ones. */
 	const struct lull_rest_way *ways[1 + LOOP_WAYS] = { config->way };
@@ -80,14 +80,14 @@ loop_make(struct engine_loop *own, const struct lull_loop_config *config, char *
 	memcpy(ways + 1, loop_ways, sizeof(loop_ways));
 	rc = lull_loop_init(&own->loop, &parts);
 	if (rc == -EINVAL)
-		return lull_engine_error(error, rc, "loop %s: the limits contradict each other",
-					 config->name);
+		return lull_error_set(error, rc, "loop %s: the limits contradict each other",
+				      config->name);
 	if (rc != 0)
-		return lull_engine_error(error, rc, "loop %s: out of memory", config->name);
+		return lull_error_set(error, rc, "loop %s: out of memory", config->name);
 	rc = config->stage->init(own->loop.stage_state, config->stage_config, lull_clock_ns());
 	if (rc != 0)
-		return lull_engine_error(error, rc, "loop %s: stage %s: %s", config->name,
-					 config->stage->name, strerror(-rc));
+		return lull_error_set(error, rc, "loop %s: stage %s: %s", config->name,
+				      config->stage->name, strerror(-rc));
 	own->ready = true;
 	return 0;
 }
@@ -116,7 +116,8 @@ loop_allocate(const struct lull_loop_config *config)
 }
 
 int
-lull_loop_create(const struct lull_loop_config *config, struct lull_loop **loop, char *error)
+lull_loop_create(const struct lull_loop_config *config, struct lull_loop **loop,
+		 struct lull_error *error)
 {
 	int rc = loop_check(config, error);
 	struct engine_loop *own;
@@ -125,7 +126,7 @@ lull_loop_create(const struct lull_loop_config *config, struct lull_loop **loop,
 		return rc;
 	own = loop_allocate(config);
 	if (own == NULL)
-		return lull_engine_error(error, -ENOMEM, "loop %s: out of memory", config->name);
+		return lull_error_set(error, -ENOMEM, "loop %s: out of memory", config->name);
 	engine_source_open(own, config);
 	rc = loop_make(own, config, error);
 	if (rc != 0)

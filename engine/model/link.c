@@ -25,14 +25,12 @@ struct link {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_link_counters, member)                              \
-	}
+	LULL_COUNTER_ROW(struct lull_link_counters, member, unit_text, help_text)
 static const struct lull_counter_info link_counter_table[] = {
 	ROW(pkts, "packets", "packets delivered"),
-	ROW(missed, "packets", "packets for which the receiver had no room"),
-	ROW(stood_ns, "ns", "link time lost at most because its thread came too late"),
+	ROW(missed, "packets", "packets lost because the receiver's ring was full"),
+	ROW(stood_ns, "ns",
+	    "upper limit of the link time lost because the link thread woke too late"),
 	{ .name = NULL },
 };
 

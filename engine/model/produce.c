@@ -22,14 +22,11 @@ struct produce {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_produce_counters, member)                           \
-	}
+	LULL_COUNTER_ROW(struct lull_produce_counters, member, unit_text, help_text)
 static const struct lull_counter_info produce_counter_table[] = {
 	ROW(pkts, "packets", "packets put into the public send ring"),
-	ROW(held_up, "1", "turns in which that ring took less than was due"),
-	ROW(no_buffer, "1", "turns that found no buffer"),
+	ROW(held_up, "1", "poll iterations in which the public send ring was full"),
+	ROW(no_buffer, "1", "poll iterations without a free packet buffer"),
 	{ .name = NULL },
 };
 
@@ -137,7 +134,7 @@ produce_turn(void *state, uint64_t now_ns)
 
 const struct lull_stage lull_stage_produce = {
 	.name = "produce",
-	.summary = "put numbered packets into a ring at a rate, or as many as it takes",
+	.summary = "put numbered packets into a ring, at a rate or as many as fit",
 	.state_size = sizeof(struct produce),
 	.init = produce_init,
 	.turn = produce_turn,
@@ -190,7 +187,7 @@ consume_turn(void *state, uint64_t now_ns)
 
 const struct lull_stage lull_stage_consume = {
 	.name = "consume",
-	.summary = "count and judge numbered packets, free everything",
+	.summary = "check numbered packets and free them",
 	.state_size = sizeof(struct consume),
 	.init = consume_init,
 	.burst = consume_burst,

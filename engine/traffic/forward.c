@@ -21,14 +21,11 @@ struct forward {
 };
 
 #define ROW(member, unit_text, help_text)                                                          \
-	{                                                                                          \
-		.name = #member, .unit = unit_text, .help = help_text,                             \
-		.offset = offsetof(struct lull_forward_counters, member)                           \
-	}
+	LULL_COUNTER_ROW(struct lull_forward_counters, member, unit_text, help_text)
 static const struct lull_counter_info forward_counter_table[] = {
 	ROW(rx_pkts, "packets", "packets received"),
 	ROW(tx_pkts, "packets", "packets sent"),
-	ROW(tx_drops, "packets", "packets the driver refused after all retries, freed"),
+	ROW(tx_drops, "packets", "packets freed because the driver refused them after all retries"),
 	ROW(tx_retries, "1", "sends repeated because a Tx ring was full"),
 	{ .name = NULL },
 };

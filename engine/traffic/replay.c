@@ -9,7 +9,7 @@
 
 #include <lull/engine.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "replay.h"
 
 #define ETHERNET_HEADER_BYTES 14
@@ -68,7 +68,7 @@ replay_count(struct lull_replay *replay, const struct lull_capture_packet *packe
 
 /* Read the whole file once: nothing can go wrong in it while it is being sent. */
 static int
-replay_survey(struct lull_replay *replay, const char *path, char *error)
+replay_survey(struct lull_replay *replay, const char *path, struct lull_error *error)
 {
 	struct lull_capture_packet packet;
 	struct lull_capture capture;
@@ -76,33 +76,34 @@ replay_survey(struct lull_replay *replay, const char *path, char *error)
 	lull_capture_open(&capture, replay->bytes, replay->len);
 	while (lull_capture_next(&capture, &packet) == LULL_CAPTURE_PACKET) {
 		if (packet.link_type != LULL_CAPTURE_LINK_ETHERNET)
-			return lull_engine_error(error, -ENOTSUP,
-						 "%.120s: link type %u before byte %zu, only "
-						 "Ethernet (1) can be sent",
-						 path, packet.link_type, capture.offset);
+			return lull_error_set(error, -ENOTSUP,
+					      "%.120s: link type %u before byte %zu, only "
+					      "Ethernet (1) can be sent",
+					      path, packet.link_type, capture.offset);
 		replay_count(replay, &packet);
 	}
 	if (capture.result != LULL_CAPTURE_END)
-		return lull_engine_error(error, -EBADMSG, "%.120s: %s at byte %zu: %s", path,
-					 lull_capture_result_name(capture.result), capture.offset,
-					 capture.reason != NULL ? capture.reason :
-								  "no reason known");
+		return lull_error_set(error, -EBADMSG, "%.120s: %s at byte %zu: %s", path,
+				      lull_capture_result_name(capture.result), capture.offset,
+				      capture.reason != NULL ? capture.reason : "unknown reason");
 	if (replay->info.frames == 0)
-		return lull_engine_error(error, -ENODATA, "%.120s: no frame that could be sent",
-					 path);
+		return lull_error_set(error, -ENODATA,
+				      "%.120s: the file has no frame that can be "
+				      "sent",
+				      path);
 	return 0;
 }
 
 static int
-replay_errno(char *error, const char *path)
+replay_errno(struct lull_error *error, const char *path)
 {
 	int rc = -errno;
 
-	return lull_engine_error(error, rc, "%.120s: %s", path, strerror(-rc));
+	return lull_error_set(error, rc, "%.120s: %s", path, strerror(-rc));
 }
 
 static int
-replay_map(struct lull_replay *replay, const char *path, char *error)
+replay_map(struct lull_replay *replay, const char *path, struct lull_error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat status;
@@ -114,9 +115,8 @@ replay_map(struct lull_replay *replay, const char *path, char *error)
 	if (fstat(fd, &status) < 0) {
 		rc = replay_errno(error, path);
 	} else if (!S_ISREG(status.st_mode) || status.st_size == 0) {
-		rc = lull_engine_error(error, -EINVAL, "%.120s: %s", path,
-				       S_ISREG(status.st_mode) ? "empty file" :
-								 "not a regular file");
+		rc = lull_error_set(error, -EINVAL, "%.120s: %s", path,
+				    S_ISREG(status.st_mode) ? "empty file" : "not a regular file");
 	} else {
 		/* populated: the loop shall not wait for the disk */
 		bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE,
@@ -138,17 +138,18 @@ replay_scaled(const struct lull_replay *replay, uint64_t capture_ns)
 }
 
 int
-lull_replay_open(const struct lull_replay_config *config, struct lull_replay **replay, char *error)
+lull_replay_open(const struct lull_replay_config *config, struct lull_replay **replay,
+		 struct lull_error *error)
 {
 	struct lull_replay *self;
 	uint64_t period_ns;
 	int rc;
 
 	if (config->speed != 0 && !(config->speed >= SPEED_LEAST && config->speed <= SPEED_MOST))
-		return lull_engine_error(error, -EINVAL, "speed: neither 0 nor in 0.001..1000000");
+		return lull_error_set(error, -EINVAL, "speed: neither 0 nor in 0.001..1000000");
 	self = calloc(1, sizeof(*self));
 	if (self == NULL)
-		return lull_engine_error(error, -ENOMEM, "%.120s: no memory", config->path);
+		return lull_error_set(error, -ENOMEM, "%.120s: no memory", config->path);
 	rc = replay_map(self, config->path, error);
 	if (rc == 0)
 		rc = replay_survey(self, config->path, error);

@@ -15,23 +15,20 @@
 #define HEADERS_BYTES_MOST 128
 
 #define COUNTER(member, unit_text, help_text)                                                      \
-	{                                                                                          \
-		.name = #member, .unit = (unit_text), .help = (help_text),                         \
-		.offset = offsetof(struct lull_traffic_counters, member),                          \
-	}
+	LULL_COUNTER_ROW(struct lull_traffic_counters, member, unit_text, help_text)
 
 const struct lull_counter_info lull_traffic_counter_table[] = {
-	COUNTER(offered, "packets", "packets that fell due"),
-	COUNTER(sent, "packets", "taken by the driver"),
-	COUNTER(sent_bytes, "bytes", "taken by the driver"),
-	COUNTER(rejected, "packets", "refused by the driver: the receiver's ring was full"),
-	COUNTER(no_buffer, "packets", "not sent because the generator's pool was empty"),
-	COUNTER(retried, "packets", "refusals a replay at full speed waited for"),
-	COUNTER(rx_pkts, "packets", "frames that came, probes or not"),
-	COUNTER(rx_bytes, "bytes", "frames that came, probes or not"),
-	COUNTER(truncated, "packets", "replayed as captured, shorter than on the wire"),
-	COUNTER(skipped, "packets", "not replayed: too long or too short"),
-	COUNTER(other_run, "packets", "probes of another generator or of an earlier start"),
+	COUNTER(offered, "packets", "packets due"),
+	COUNTER(sent, "packets", "packets accepted by the driver"),
+	COUNTER(sent_bytes, "bytes", "bytes accepted by the driver"),
+	COUNTER(rejected, "packets", "packets refused by the driver: the receiver's ring was full"),
+	COUNTER(no_buffer, "packets", "packets not sent because the generator's pool was empty"),
+	COUNTER(retried, "packets", "refused packets that a replay at full speed sent again"),
+	COUNTER(rx_pkts, "packets", "frames received, with or without a probe"),
+	COUNTER(rx_bytes, "bytes", "bytes received, with or without a probe"),
+	COUNTER(truncated, "packets", "captured frames sent shorter than they were on the wire"),
+	COUNTER(skipped, "packets", "captured frames not sent: too long or too short"),
+	COUNTER(other_run, "packets", "probes of another generator or of an earlier run"),
 	{ .name = NULL },
 };
 
@@ -66,7 +63,7 @@ pool_clear(struct rte_mempool *pool, void *arg, void *object, unsigned int index
 struct rte_mempool *
 lull_traffic_pool_create(const char *name, uint32_t mbuf_count,
 			 const struct lull_arrival_config *arrival,
-			 const struct lull_replay *replay, char *error)
+			 const struct lull_replay *replay, struct lull_error *error)
 {
 	uint16_t len_bytes = LULL_TRAFFIC_HEADER_BYTES;
 	struct rte_mempool *pool;
@@ -256,7 +253,7 @@ traffic_turn(void *state, uint64_t now_ns)
 
 const struct lull_stage lull_stage_traffic = {
 	.name = "traffic",
-	.summary = "sends numbered and stamped packets and judges what comes back",
+	.summary = "send numbered packets with time stamps and check the packets that come back",
 	.state_size = sizeof(struct lull_traffic),
 	.init = traffic_init,
 	.burst = traffic_burst,

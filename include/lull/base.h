@@ -48,6 +48,18 @@ extern "C" {
 /** One million: shares (load, quantiles) are in parts of it. */
 #define LULL_PPM 1000000ULL
 
+/** Bytes of the longest sentence, its zero included. */
+#define LULL_ERROR_SIZE 768
+
+/**
+ * What went wrong, for a person: the one sentence that goes with a negative errno. The caller owns
+ * it; a function writes it only when it fails. Where an argument of this type may be NULL, the
+ * caller gets the number alone.
+ */
+struct lull_error {
+	char text[LULL_ERROR_SIZE]; /**< no full stop, no line feed; cut when longer */
+};
+
 /** Alignment of objects in memory of the caller, bytes. */
 #define LULL_CACHE_LINE 64
 
@@ -70,6 +82,12 @@ struct lull_counter_info {
 	const char *help; /**< one line */
 	uint32_t offset;  /**< of a uint64_t in the module's counter struct */
 };
+/** The row of a member: LULL_COUNTER_ROW(struct counters, pkts, "packets", "received"). */
+#define LULL_COUNTER_ROW(type, member, unit_text, help_text)                                       \
+	{                                                                                          \
+		.name = #member, .unit = unit_text, .help = help_text,                             \
+		.offset = offsetof(type, member)                                                   \
+	}
 
 /**
  * A number and the range it must lie in. A lull_<module>_config_check() leaves the first one that

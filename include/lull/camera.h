@@ -25,15 +25,15 @@
  * {
  *         struct lull_camera_config config = { .backend = "pcap:camera.pcap" };
  *         struct lull_camera_stream stream = { .protocol = "rvf", .port = 5000 };
- *         char error[LULL_CAMERA_ERROR_SIZE];
+ *         struct lull_error error;
  *         struct lull_camera_image *image;
  *         struct lull_camera *camera;
  *
- *         if (lull_camera_open(&config, &camera, error) != 0)
- *                 return fprintf(stderr, "%s\n", error), 1;
- *         if (lull_camera_stream_add(camera, &stream, error) < 0 ||
- *             lull_camera_start(camera, error) != 0) {
- *                 fprintf(stderr, "%s\n", error);
+ *         if (lull_camera_open(&config, &camera, &error) != 0)
+ *                 return fprintf(stderr, "%s\n", error.text), 1;
+ *         if (lull_camera_stream_add(camera, &stream, &error) < 0 ||
+ *             lull_camera_start(camera, &error) != 0) {
+ *                 fprintf(stderr, "%s\n", error.text);
  *                 return lull_camera_close(camera), 1;
  *         }
  *         while (lull_camera_get(camera, LULL_CAMERA_ANY, &image, LULL_NS_PER_S) != -ENODEV) {
@@ -51,8 +51,8 @@
  *          or where lull_camera_poll() is called. get, put, statistics and fd from any thread.
  * Memory:  buffers of the library, or of the application per stream. An image belongs to who got
  *          it until put; put twice, or of a foreign image, is an error, not a crash.
- * Errors:  0 or a negative errno. A parameter @p error takes LULL_CAMERA_ERROR_SIZE bytes: one
- *          sentence that says what is wrong and what to do. It may be NULL.
+ * Errors:  0 or a negative errno. A parameter @p error takes one sentence that says what is wrong
+ *          and what to do. It may be NULL.
  */
 #ifndef LULL_CAMERA_H
 #define LULL_CAMERA_H
@@ -67,7 +67,6 @@
 extern "C" {
 #endif
 
-#define LULL_CAMERA_ERROR_SIZE 256 /**< bytes for a sentence */
 #define LULL_CAMERA_STREAMS_MAX 64 /**< streams of one receiver */
 #define LULL_CAMERA_ANY UINT32_MAX /**< in the place of a stream: any */
 
@@ -234,7 +233,7 @@ struct lull_camera_found {
  * Threads: any.
  */
 int lull_camera_discover(const char *interface, uint64_t wait_ns, struct lull_camera_found *found,
-			 uint32_t found_max, char *error);
+			 uint32_t found_max, struct lull_error *error);
 
 /**
  * Make a receiver and open its back end: sockets or a port. Free it with lull_camera_close().
@@ -244,7 +243,7 @@ int lull_camera_discover(const char *interface, uint64_t wait_ns, struct lull_ca
  * @return 0; -EINVAL: unknown back end or governor; -ENOMEM; another negative errno of the back end
  */
 int lull_camera_open(const struct lull_camera_config *config, struct lull_camera **camera,
-		     char *error);
+		     struct lull_error *error);
 /**
  * Add a stream. Call it before lull_camera_start().
  * @param stream  copied; lent buffers are borrowed until lull_camera_close()
@@ -254,7 +253,7 @@ int lull_camera_open(const struct lull_camera_config *config, struct lull_camera
  *         negative errno of the back end
  */
 int lull_camera_stream_add(struct lull_camera *camera, const struct lull_camera_stream *stream,
-			   char *error);
+			   struct lull_error *error);
 /**
  * Check what may cost packets on this machine: buffers, rings, MTU, CPUs. Call it after the streams
  * were added; lull_camera_start() does it too. After the start it also looks at the run so far.
@@ -271,7 +270,7 @@ uint32_t lull_camera_check(struct lull_camera *camera, struct lull_finding *find
  *         there is no stream; -EALREADY; -EBUSY: another application controls a camera; another
  *         negative errno of the back end
  */
-int lull_camera_start(struct lull_camera *camera, char *error);
+int lull_camera_start(struct lull_camera *camera, struct lull_error *error);
 /**
  * Get the next image, and wait for it if need be. The image belongs to the caller until
  * lull_camera_put().

@@ -14,8 +14,8 @@
  *
  * Threads: create, start, stop and close from the main thread. What posts to a
  *          loop, snapshots and counters from any thread.
- * Errors:  0 or a negative errno; functions with an @p error buffer also write
- *          one sentence that names the thing and the way out.
+ * Errors:  0 or a negative errno; functions with an argument @p error also
+ *          write one sentence that names the thing and the way out.
  */
 #ifndef LULL_ENGINE_H
 #define LULL_ENGINE_H
@@ -48,11 +48,11 @@ struct lull_engine_config {
  * Start DPDK's environment (EAL): with hugepages when enough are free, with ordinary memory
  * otherwise. EAL's own log goes to stderr only for errors. SIGPIPE is ignored from here on, unless
  * the program handles it: DPDK's telemetry writes to clients that may be gone.
- * @param error  gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @param error  gets a sentence on failure; may be NULL
  * @return 0, or a negative errno
  * Threads: the main thread, once.
  */
-int lull_engine_init(const struct lull_engine_config *config, char *error);
+int lull_engine_init(const struct lull_engine_config *config, struct lull_error *error);
 /**
  * Ask whether the environment has been started and not ended.
  * @return true: it runs
@@ -121,25 +121,25 @@ uint64_t lull_link_pps(uint32_t link_mbps);
 /**
  * Configure and start a port that EAL has probed. Close it with lull_port_close().
  * @param port   out
- * @param error  gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @param error  gets a sentence on failure; may be NULL
  * @return 0; -ENODEV: there is no such port; another negative errno of the driver
  * Threads: the main thread.
  */
 int lull_port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
-		   char *error);
+		   struct lull_error *error);
 /**
  * Make two started ports that are wired back to back by rte_rings, of exactly ring_pkts per queue:
  * what one sends the other receives. Close both with lull_port_close().
  * @param name   unique in this process
  * @param a      out
  * @param b      out
- * @param error  gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @param error  gets a sentence on failure; may be NULL
  * @return 0; -EINVAL: number of queues out of range; -ENOSPC: too many pairs; another negative
  *         errno
  * Threads: the main thread.
  */
 int lull_port_pair(const char *name, const struct lull_port_config *config, struct lull_port *a,
-		   struct lull_port *b, char *error);
+		   struct lull_port *b, struct lull_error *error);
 /**
  * Stop and close a port. No loop uses it any more.
  * Threads: the main thread.
@@ -158,12 +158,12 @@ uint64_t lull_port_missed(const struct lull_port *port);
  * @param name        unique in this process
  * @param mbuf_count  packets that it has room for
  * @param len_bytes   longest packet
- * @param error       gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @param error       gets a sentence on failure; may be NULL
  * @return the pool; NULL on failure
  * Threads: the main thread.
  */
 struct rte_mempool *lull_pool_create(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
-				     char *error);
+				     struct lull_error *error);
 
 /* ---- stages ---- */
 
@@ -217,12 +217,13 @@ struct lull_loop_config {
  * @param config  copied; stage, stage_config and what they point at are borrowed until the loop is
  *                destroyed
  * @param loop    out
- * @param error   gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @param error   gets a sentence on failure; may be NULL
  * @return 0; -EINVAL: a member is out of range; -ENOMEM; another negative errno, also of the
  *         stage's init
  * Threads: the main thread.
  */
-int lull_loop_create(const struct lull_loop_config *config, struct lull_loop **loop, char *error);
+int lull_loop_create(const struct lull_loop_config *config, struct lull_loop **loop,
+		     struct lull_error *error);
 /**
  * Run the loop on its lcore.
  * @return 0; -EALREADY: it runs; -EBUSY: the lcore runs something else

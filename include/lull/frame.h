@@ -343,6 +343,14 @@ uint32_t lull_assembler_holes(const struct lull_assembler *assembler, uint64_t k
  */
 const struct lull_assembler_counters *lull_assembler_counters(
 	const struct lull_assembler *assembler);
+/**
+ * Sum up the frames that were given.
+ * @param counters  a copy of the counters
+ * @param partial   out: those of them that are not whole
+ * @return how many frames, whole and partial
+ * Threads: any.
+ */
+uint64_t lull_assembler_frames(const struct lull_assembler_counters *counters, uint64_t *partial);
 
 #ifdef __cplusplus
 }

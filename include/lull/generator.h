@@ -86,13 +86,14 @@ int lull_traffic_config_check(const struct lull_traffic_config *config, struct l
  * frees it.
  * @param name    unique in this process
  * @param replay  may be NULL
- * @param error   gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @param error   gets a sentence on failure; may be NULL
  * @return the pool; NULL on failure
  * Threads: the main thread.
  */
 struct rte_mempool *lull_traffic_pool_create(const char *name, uint32_t mbuf_count,
 					     const struct lull_arrival_config *arrival,
-					     const struct lull_replay *replay, char *error);
+					     const struct lull_replay *replay,
+					     struct lull_error *error);
 
 /** What can be asked of a traffic stage by histogram name. */
 enum lull_traffic_histogram {
@@ -211,13 +212,13 @@ struct lull_replay_info {
 /**
  * Map a capture file and check all of it. Free it with lull_replay_close().
  * @param replay  out
- * @param error   gets a sentence that names the file and what is wrong; LULL_ERROR_SIZE bytes
+ * @param error   gets a sentence that names the file and what is wrong; may be NULL
  * @return 0; -EINVAL: speed out of range, or the file is no capture that can be sent; -ENOMEM;
  *         another negative errno of the file
  * Threads: the main thread.
  */
 int lull_replay_open(const struct lull_replay_config *config, struct lull_replay **replay,
-		     char *error);
+		     struct lull_error *error);
 /**
  * Tell what a file holds.
  * @return borrowed until lull_replay_close()

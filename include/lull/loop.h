@@ -20,7 +20,6 @@
 extern "C" {
 #endif
 
-#define LULL_ERROR_SIZE 256
 #define LULL_NAME_SIZE 32
 #define LULL_LOOPS_MAX 64
 
@@ -258,7 +257,7 @@ struct lull_telemetry_config {
 	struct lull_loop *const *loops;
 	uint32_t loop_count;
 	/** /lull/set: apply "KEY[@LOOP]=VALUE"; 0 or -errno and a sentence. Telemetry thread. */
-	int (*set)(void *arg, const char *assignment, char *error, size_t error_size);
+	int (*set)(void *arg, const char *assignment, struct lull_error *error);
 	/** /lull/settings: write key and value pairs through @p put. */
 	void (*settings)(void *arg, void (*put)(void *put_arg, const char *key, const char *value),
 			 void *put_arg);

@@ -19,7 +19,7 @@
 
 #include "dispatch.h"
 #include "engine.h"
-#include "export.h"
+#include "encode.h"
 #include "flow.h"
 
 #ifdef __cplusplus
@@ -49,7 +49,7 @@ struct lull_pipeline_source {
 struct lull_pipeline_sink {
 	void (*record)(void *arg, const struct lull_flow_record *record);
 	/** Each turn; returns when it wants the next at the latest, 0: no wish. */
-	uint64_t (*turn)(void *arg, uint64_t now_ns, const struct lull_export_totals *totals);
+	uint64_t (*turn)(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals);
 	void *arg;
 };
 
@@ -92,13 +92,13 @@ uint64_t lull_pipeline_bytes(const struct lull_pipeline_config *config);
  * Make rings and state for all loops. Free them with lull_pipeline_destroy().
  * @param config    copied; what sources, sinks and trace_arg point at is borrowed
  * @param pipeline  out
- * @param error     gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @param error     gets a sentence on failure; may be NULL
  * @return 0; -EINVAL: a member is out of range; -ENOTSUP: identify, built without it; -ENOMEM;
  *         another negative errno of DPDK
  * Threads: the main thread.
  */
 int lull_pipeline_create(const struct lull_pipeline_config *config, struct lull_pipeline **pipeline,
-			 char *error);
+			 struct lull_error *error);
 /**
  * Free a pipeline. Its loops have been destroyed.
  * @param pipeline  NULL is ignored
@@ -160,15 +160,16 @@ bool lull_pipeline_ended(const struct lull_pipeline *pipeline, uint32_t io_index
  * finish and flush their tables, logs give every record, sinks get a last turn. Stop the loops
  * afterwards.
  * @param limit_ns  longest time that the call may take
- * @param error     gets a sentence that says who is not done; LULL_ERROR_SIZE bytes
+ * @param error     gets a sentence that says who is not done; may be NULL
  * @return 0; -ETIMEDOUT
  * Threads: the main thread.
  */
-int lull_pipeline_finish(struct lull_pipeline *pipeline, uint64_t limit_ns, char *error);
+int lull_pipeline_finish(struct lull_pipeline *pipeline, uint64_t limit_ns,
+			 struct lull_error *error);
 
 /** Packets by fate, read so that the identities below can be judged while all run. */
 struct lull_pipeline_totals {
-	struct lull_export_totals totals;
+	struct lull_encode_totals totals;
 	uint64_t staged;               /**< decided, waiting to be sent to a ring */
 	uint64_t in_flight;            /**< dispatched and not yet in a table, at most ... */
 	uint64_t in_flight_room;       /**< ... this many have room */
@@ -188,11 +189,11 @@ void lull_pipeline_totals(const struct lull_pipeline *pipeline,
  * Check that every packet is accounted for: rx = staged + dispatched + drops by cause, dispatched =
  * finished + in flight, finished = recorded + open + unrecorded. It reads what lies downstream
  * before and after what lies upstream, so a packet on its way is no difference.
- * @param error  gets the identity that does not hold; LULL_ERROR_SIZE bytes
+ * @param error  gets the identity that does not hold; may be NULL
  * @return 0; -EPROTO: an identity does not hold
  * Threads: any.
  */
-int lull_pipeline_check(const struct lull_pipeline *pipeline, char *error);
+int lull_pipeline_check(const struct lull_pipeline *pipeline, struct lull_error *error);
 
 /**
  * Give access to the counters of a dispatcher. Read members with LULL_COUNTER_READ().
@@ -251,12 +252,12 @@ void lull_pipeline_top(const struct lull_pipeline *pipeline, struct lull_flow_to
  * @param name        unique in this process
  * @param mbuf_count  packets that it has room for
  * @param len_bytes   longest packet
- * @param error       gets a sentence on failure; LULL_ERROR_SIZE bytes
+ * @param error       gets a sentence on failure; may be NULL
  * @return the pool; NULL on failure
  * Threads: the main thread.
  */
 struct rte_mempool *lull_pipeline_pool(const char *name, uint32_t mbuf_count, uint16_t len_bytes,
-				       char *error);
+				       struct lull_error *error);
 
 /* ---- identification ---- */
 

@@ -55,7 +55,8 @@ port_check_filter(const struct check_port *port, struct lull_findings *findings)
 	if (port->info->whole) {
 		lull_finding_add(
 			findings, "port", LULL_GRADE_NOTE,
-			"%s takes all packets of queue %u of %s from the kernel, ARP too%s%s",
+			"%s takes all packets of queue %u of %s from the kernel, including "
+			"ARP%s%s",
 			port->info->name, port->info->queue, name,
 			port->info->unfiltered[0] != '\0' ? ": " : "", port->info->unfiltered);
 		lull_finding_remedy(findings,
@@ -83,7 +84,7 @@ port_check_exception(const struct check_port *port, struct lull_findings *findin
 	bool addressed = port_has_address(name);
 
 	lull_finding_add(findings, "exception path", addressed ? LULL_GRADE_FINE : LULL_GRADE_NOTE,
-			 "what is for no stream goes to the kernel through %s%s", name,
+			 "packets for no stream go to the kernel through %s%s", name,
 			 addressed ? "" : ", which has no IPv4 address");
 	if (!addressed)
 		lull_finding_remedy(findings, "ip addr add ADDRESS/BITS dev %s", name);
@@ -99,9 +100,12 @@ port_check_rules(const struct check_port *port, struct lull_findings *findings)
 	lull_finding_add(findings, "port", alone ? LULL_GRADE_NOTE : LULL_GRADE_FINE,
 			 "%s, driver %s; %u of %u streams by rules of the port%s", info->name,
 			 info->driver, port->rule_count, port->asked_count,
-			 alone ? "; the kernel gets nothing: no ARP, no ping, no control" : "");
+			 alone ? "; the kernel gets no packets: no ARP, no ping, no camera "
+				 "control" :
+				 "");
 	if (alone)
-		lull_finding_remedy(findings, "add exception=NAME to the port: a TAP for all else");
+		lull_finding_remedy(findings, "add exception=NAME to the port: a TAP for all "
+					      "other packets");
 }
 
 void
@@ -119,5 +123,6 @@ check_port(const struct check_port *port, struct lull_findings *findings)
 		kernel_check_interface(port->interface, findings);
 	if (port->held_count > 0)
 		lull_finding_add(findings, "held ports", LULL_GRADE_FINE,
-				 "%u UDP ports are kept quiet in the kernel", port->held_count);
+				 "%u UDP ports are held: the kernel drops its copies",
+				 port->held_count);
 }

@@ -19,7 +19,7 @@
 
 #include "check_port.h"
 #include "net/claims.h"
-#include "net/error.h"
+#include "host/error.h"
 #include "net/kernel_check.h"
 #include "net/kernel_socket.h"
 #include "net/module.h"
@@ -29,7 +29,6 @@
 #define PORT_FIRST 20200 /* for gvsp with control, where no kernel hands ports out */
 
 _Static_assert(LULL_NET_BURST >= LULL_RX_PORT_BURST, "a burst of the port fits");
-_Static_assert(LULL_NET_ERROR_SIZE >= LULL_ERROR_SIZE, "a sentence of the engine fits");
 
 struct dpdk {
 	struct lull_rx_port *rx_port;
@@ -56,7 +55,7 @@ dpdk_close(void *state)
 /* A program that a run left behind keeps the port from being opened, or takes what it should get.
  */
 static int
-dpdk_open_stray(const char *argument, char *error)
+dpdk_open_stray(const char *argument, struct lull_error *error)
 {
 	struct lull_findings findings = { .count_max = 1 };
 	struct lull_finding finding = { .grade = 0 };
@@ -70,11 +69,12 @@ dpdk_open_stray(const char *argument, char *error)
 	kernel_check_interface(&interface, &findings);
 	if (finding.grade != LULL_GRADE_WRONG)
 		return 0;
-	return lull_net_error(error, -EBUSY, "%.120s; %.100s", finding.text, finding.remedy);
+	return lull_error_set(error, -EBUSY, "%s; %s", finding.text, finding.remedy);
 }
 
 static int
-dpdk_open(const struct lull_net_config *config, const char *argument, void **state, char *error)
+dpdk_open(const struct lull_net_config *config, const char *argument, void **state,
+	  struct lull_error *error)
 {
 	struct dpdk *dpdk = calloc(1, sizeof(*dpdk));
 	struct lull_rx_port_config rx_port = {
@@ -88,7 +88,7 @@ dpdk_open(const struct lull_net_config *config, const char *argument, void **sta
 	int rc;
 
 	if (dpdk == NULL)
-		return lull_net_error(error, -ENOMEM, "no memory for a port");
+		return lull_error_set(error, -ENOMEM, "no memory for a port");
 	rc = config->unchecked ? 0 : dpdk_open_stray(argument, error);
 	if (rc == 0)
 		rc = lull_rx_port_open(&rx_port, &dpdk->rx_port, error);
@@ -106,7 +106,7 @@ dpdk_open(const struct lull_net_config *config, const char *argument, void **sta
 /* ---- claims ---- */
 
 static int
-dpdk_hold(struct dpdk *dpdk, struct lull_net_claim *claim, char *error)
+dpdk_hold(struct dpdk *dpdk, struct lull_net_claim *claim, struct lull_error *error)
 {
 	struct kernel_socket held;
 	int rc;
@@ -118,8 +118,8 @@ dpdk_hold(struct dpdk *dpdk, struct lull_net_claim *claim, char *error)
 	rc = kernel_socket_deafen(&held);
 	if (rc != 0) {
 		close(held.fd);
-		return lull_net_error(error, rc, "no filter for port %u: %s", claim->port,
-				      strerror(-rc));
+		return lull_error_set(error, rc, "cannot set the filter of port %u: %s",
+				      claim->port, strerror(-rc));
 	}
 	dpdk->held[dpdk->held_count++] = held.fd;
 	return 0;
@@ -143,7 +143,7 @@ dpdk_steer(struct dpdk *dpdk, const struct lull_net_claim *claim)
 }
 
 static int
-dpdk_claim(void *state, struct lull_net_claim *claim, char *error)
+dpdk_claim(void *state, struct lull_net_claim *claim, struct lull_error *error)
 {
 	struct dpdk *dpdk = state;
 	int rc = 0;
@@ -160,7 +160,7 @@ dpdk_claim(void *state, struct lull_net_claim *claim, char *error)
 }
 
 static int
-dpdk_start(void *state, char *error)
+dpdk_start(void *state, struct lull_error *error)
 {
 	(void)state;
 	(void)error;

@@ -10,8 +10,10 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
+#include <lull/engine.h>
+
 #include "engine/dpdk/eal_log.h"
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "rx_port_device.h"
 #include "rx_port_exception.h"
 #include "rx_port_life.h"
@@ -28,7 +30,7 @@ struct lull_rx_port {
 	unsigned int if_index;
 	uint32_t mtu, queue;
 	bool kernel_beside, whole;
-	char unfiltered[LULL_ERROR_SIZE];
+	struct lull_error unfiltered;
 	struct lull_rx_port_exception *exception;
 	struct lull_rx_port_sender *sender; /* NULL: it only receives */
 	uint64_t scattered;
@@ -40,7 +42,7 @@ struct lull_rx_port {
 
 static int
 rx_port_plug(const struct lull_rx_port_device *device, const char *bus, uint16_t *port_id,
-	     char *error)
+	     struct lull_error *error)
 {
 	char quote[QUOTE_SIZE] = "";
 	int rc;
@@ -49,7 +51,7 @@ rx_port_plug(const struct lull_rx_port_device *device, const char *bus, uint16_t
 		return 0;
 	rc = lull_eal_log_hold(false);
 	if (rc != 0)
-		return lull_engine_error(error, rc, "cannot divert DPDK's log: %s", strerror(-rc));
+		return lull_error_set(error, rc, "cannot divert DPDK's log: %s", strerror(-rc));
 	rc = rte_eal_hotplug_add(bus, device->name, device->args);
 	if (rc == 0 && rte_eth_dev_get_port_by_name(device->name, port_id) != 0)
 		rc = -ENODEV;
@@ -57,8 +59,8 @@ rx_port_plug(const struct lull_rx_port_device *device, const char *bus, uint16_t
 		lull_eal_log_last(quote, sizeof(quote));
 	lull_eal_log_release(rc == 0);
 	if (rc != 0)
-		return lull_engine_error(error, rc, "no port of %s,%s: %s", device->name,
-					 device->args, quote[0] != '\0' ? quote : strerror(-rc));
+		return lull_error_set(error, rc, "no port of %s,%s: %s", device->name, device->args,
+				      quote[0] != '\0' ? quote : strerror(-rc));
 	return 0;
 }
 
@@ -73,14 +75,14 @@ rx_port_bifurcate(struct lull_rx_port *rx_port, const struct lull_rx_port_device
 	rx_port->queue = device->queue;
 	rx_port->kernel_beside = strcmp(info->driver_name, "net_af_packet") == 0;
 	if (device->xdp && lull_rx_port_xdp_open(rx_port->port.port_id, info->if_index, all,
-						 rx_port->unfiltered) == 0)
+						 &rx_port->unfiltered) == 0)
 		rx_port->kernel_beside = !all;
 	rx_port->whole = !rx_port->kernel_beside;
 }
 
 static int
 rx_port_port(struct lull_rx_port *rx_port, const struct lull_rx_port_device *device,
-	     uint16_t port_id, char *error)
+	     uint16_t port_id, struct lull_error *error)
 {
 	bool exception = device->exception[0] != '\0';
 	struct lull_port_config config = {
@@ -125,7 +127,8 @@ rx_port_unplug(struct lull_rx_port *rx_port)
 }
 
 int
-lull_rx_port_open(const struct lull_rx_port_config *config, struct lull_rx_port **out, char *error)
+lull_rx_port_open(const struct lull_rx_port_config *config, struct lull_rx_port **out,
+		  struct lull_error *error)
 {
 	struct lull_rx_port *rx_port = calloc(1, sizeof(*rx_port));
 	struct lull_rx_port_device device;
@@ -133,7 +136,7 @@ lull_rx_port_open(const struct lull_rx_port_config *config, struct lull_rx_port 
 	int rc;
 
 	if (rx_port == NULL)
-		return lull_engine_error(error, -ENOMEM, "no memory for a port");
+		return lull_error_set(error, -ENOMEM, "no memory for a port");
 	rc = lull_rx_port_device_parse(config, &device, error);
 	if (rc == 0)
 		rc = lull_rx_port_begin(config, &device, error);
@@ -242,7 +245,7 @@ lull_rx_port_info(const struct lull_rx_port *rx_port, struct lull_rx_port_info *
 		.exception = rx_port->exception != NULL,
 		.mtu = rx_port->mtu,
 		.queue = rx_port->queue,
-		.unfiltered = rx_port->unfiltered,
+		.unfiltered = rx_port->unfiltered.text,
 	};
 }
 

@@ -54,9 +54,9 @@ struct lull_rx_port_rule {
 };
 struct lull_rx_port; /* opaque */
 
-/** @p error: LULL_ERROR_SIZE bytes. */
+/** @p error may be NULL. */
 int lull_rx_port_open(const struct lull_rx_port_config *config, struct lull_rx_port **rx_port,
-		      char *error);
+		      struct lull_error *error);
 void lull_rx_port_close(struct lull_rx_port *rx_port);
 void lull_rx_port_info(const struct lull_rx_port *rx_port, struct lull_rx_port_info *info);
 /** At most LULL_RX_PORT_BURST packets, borrowed until release. */

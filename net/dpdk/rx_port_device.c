@@ -11,7 +11,7 @@
 
 #include <lull/base.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "engine/dpdk/port.h"
 
 #define FRAME_EXTRA 128 /* Ethernet, two VLAN tags, header of a slot */
@@ -67,15 +67,17 @@ device_take(char *text, const char *key, char *value, size_t size)
 }
 
 static int
-device_take_ours(struct lull_rx_port_device *device, char *text, bool *has_queue, char *error)
+device_take_ours(struct lull_rx_port_device *device, char *text, bool *has_queue,
+		 struct lull_error *error)
 {
 	char number[8], *end = number;
 	unsigned long queue;
 
 	if (device_take(text, ",exception=", device->exception, sizeof(device->exception)) != 0)
-		return lull_engine_error(error, -EINVAL,
-					 "device %s: exception: name of an interface, 1..%d bytes",
-					 text, IFNAMSIZ - 1);
+		return lull_error_set(error, -EINVAL,
+				      "device %s: exception: give the name of an interface, 1..%d "
+				      "bytes",
+				      text, IFNAMSIZ - 1);
 	if (device_take(text, ",queue=", number, sizeof(number)) != 0)
 		number[0] = '-'; /* no number */
 	*has_queue = number[0] != '\0';
@@ -83,8 +85,8 @@ device_take_ours(struct lull_rx_port_device *device, char *text, bool *has_queue
 		return 0;
 	queue = strtoul(number, &end, 10);
 	if (number[0] == '-' || *end != '\0' || queue > QUEUE_MAX)
-		return lull_engine_error(error, -EINVAL, "device %s: queue: a number in 0..%d",
-					 text, QUEUE_MAX);
+		return lull_error_set(error, -EINVAL, "device %s: queue: give a number in 0..%d",
+				      text, QUEUE_MAX);
 	device->queue = (uint32_t)queue;
 	return 0;
 }
@@ -120,14 +122,13 @@ device_af_xdp(struct lull_rx_port_device *device, const char *interface)
 
 static int
 device_interface(struct lull_rx_port_device *device, const char *kind, const char *interface,
-		 uint32_t ring_pkts, char *error)
+		 uint32_t ring_pkts, struct lull_error *error)
 {
 	static unsigned int number;
 
 	device->mtu = device_mtu(interface);
 	if (device->mtu == 0 && strcmp(kind, "tap") != 0)
-		return lull_engine_error(error, -ENODEV, "interface %s does not exist here",
-					 interface);
+		return lull_error_set(error, -ENODEV, "interface %s does not exist", interface);
 	snprintf(device->name, sizeof(device->name), "net_%s9%u", kind, number++);
 	if (strcmp(kind, "af_packet") == 0)
 		device_af_packet(device, interface, ring_pkts);
@@ -140,7 +141,7 @@ device_interface(struct lull_rx_port_device *device, const char *kind, const cha
 
 /* A driver or an address, and arguments in the driver's own words. */
 static int
-device_own_words(struct lull_rx_port_device *device, const char *text, char *error)
+device_own_words(struct lull_rx_port_device *device, const char *text, struct lull_error *error)
 {
 	size_t length = strcspn(text, ",");
 	unsigned int bus, slot, function;
@@ -148,7 +149,7 @@ device_own_words(struct lull_rx_port_device *device, const char *text, char *err
 	device->pci = sscanf(text, "%*x:%x:%x.%x", &bus, &slot, &function) == 3 ||
 		      sscanf(text, "%x:%x.%x", &bus, &slot, &function) == 3;
 	if (length >= sizeof(device->name))
-		return lull_engine_error(error, -EINVAL, "device %s: too long", text);
+		return lull_error_set(error, -EINVAL, "device %s: too long", text);
 	memcpy(device->name, text, length);
 	if (text[length] == ',')
 		snprintf(device->args, sizeof(device->args), "%s", text + length + 1);
@@ -159,7 +160,7 @@ device_own_words(struct lull_rx_port_device *device, const char *text, char *err
 
 int
 lull_rx_port_device_parse(const struct lull_rx_port_config *config,
-			  struct lull_rx_port_device *device, char *error)
+			  struct lull_rx_port_device *device, struct lull_error *error)
 {
 	static const char *const kinds[] = { "af_packet", "af_xdp", "tap" };
 	char text[LULL_RX_PORT_DEVICE_SIZE];
@@ -170,8 +171,7 @@ lull_rx_port_device_parse(const struct lull_rx_port_config *config,
 	memset(device, 0, sizeof(*device));
 	device->ring_pkts = (uint16_t)LULL_MIN(config->ring_pkts, 32768u);
 	if (strlen(config->device) >= sizeof(text))
-		return lull_engine_error(error, -EINVAL, "device %.64s...: too long",
-					 config->device);
+		return lull_error_set(error, -EINVAL, "device %.64s...: too long", config->device);
 	strcpy(text, config->device);
 	rc = device_take_ours(device, text, &has_queue, error);
 	if (rc != 0)
@@ -180,8 +180,8 @@ lull_rx_port_device_parse(const struct lull_rx_port_config *config,
 		if (strncmp(text, kinds[i], strlen(kinds[i])) == 0 && text[strlen(kinds[i])] == '=')
 			kind = kinds[i];
 	if (has_queue && (kind == NULL || strcmp(kind, "af_xdp") != 0))
-		return lull_engine_error(error, -EINVAL, "device %s: queue goes with af_xdp=IF",
-					 config->device);
+		return lull_error_set(error, -EINVAL, "device %s: queue is only for af_xdp=IF",
+				      config->device);
 	if (kind != NULL)
 		rc = device_interface(device, kind, text + strlen(kind) + 1, config->ring_pkts,
 				      error);
@@ -189,9 +189,10 @@ lull_rx_port_device_parse(const struct lull_rx_port_config *config,
 		rc = device_own_words(device, text, error);
 	if (rc == 0 && device->exception[0] != '\0' &&
 	    strncmp(device->name, "net_af_packet", 13) == 0)
-		rc = lull_engine_error(error, -EINVAL,
-				       "device %s: exception: the kernel gets these packets anyway",
-				       config->device);
+		rc = lull_error_set(error, -EINVAL,
+				    "device %s: leave exception out: the kernel gets the other "
+				    "packets anyway",
+				    config->device);
 	device->xdp = strncmp(device->name, "net_af_xdp", 10) == 0 &&
 		      strstr(device->args, "xdp_prog=") == NULL;
 	return rc;

@@ -28,8 +28,8 @@ struct lull_rx_port_device {
 	uint16_t ring_pkts, buffer_bytes;
 };
 
-/** @p error: LULL_ERROR_SIZE bytes. */
+/** @p error may be NULL. */
 int lull_rx_port_device_parse(const struct lull_rx_port_config *config,
-			      struct lull_rx_port_device *device, char *error);
+			      struct lull_rx_port_device *device, struct lull_error *error);
 
 #endif

@@ -24,7 +24,7 @@
 
 #include <lull/engine.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "rx_port_life.h"
 
 #define BURST 32
@@ -89,7 +89,8 @@ exception_dress(struct lull_rx_port_exception *exception, struct ifreq *request,
 }
 
 static int
-exception_tap(struct lull_rx_port_exception *exception, const char *name, uint32_t mtu, char *error)
+exception_tap(struct lull_rx_port_exception *exception, const char *name, uint32_t mtu,
+	      struct lull_error *error)
 {
 	struct ifreq request = { .ifr_flags = IFF_TAP | IFF_NO_PI };
 	int rc;
@@ -101,9 +102,9 @@ exception_tap(struct lull_rx_port_exception *exception, const char *name, uint32
 		rc = exception_dress(exception, &request, mtu);
 	if (rc == 0)
 		return 0;
-	return lull_engine_error(error, rc, "exception=%s: no TAP interface: %s%s", name,
-				 strerror(-rc),
-				 rc == -EPERM ? "; it takes root or CAP_NET_ADMIN" : "");
+	return lull_error_set(error, rc, "exception=%s: cannot make the TAP interface: %s%s", name,
+			      strerror(-rc),
+			      rc == -EPERM ? "; this needs root or CAP_NET_ADMIN" : "");
 }
 
 /* ---- packets ---- */
@@ -304,7 +305,8 @@ lull_rx_port_exception_free(struct lull_rx_port_exception *exception)
 }
 
 static int
-exception_memory(struct lull_rx_port_exception *exception, const char *name, char *error)
+exception_memory(struct lull_rx_port_exception *exception, const char *name,
+		 struct lull_error *error)
 {
 	char label[RTE_RING_NAMESIZE];
 
@@ -316,19 +318,19 @@ exception_memory(struct lull_rx_port_exception *exception, const char *name, cha
 	exception->kick = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (exception->ring != NULL && exception->pool != NULL && exception->kick >= 0)
 		return 0;
-	return lull_engine_error(error, -ENOMEM, "exception=%s: no memory for packets", name);
+	return lull_error_set(error, -ENOMEM, "exception=%s: no memory for packets", name);
 }
 
 int
 lull_rx_port_exception_open(uint16_t port_id, const char *name, uint32_t mtu,
-			    struct lull_rx_port_exception **out, char *error)
+			    struct lull_rx_port_exception **out, struct lull_error *error)
 {
 	struct lull_rx_port_exception *exception =
 		aligned_alloc(LULL_CACHE_LINE, sizeof(*exception));
 	int rc;
 
 	if (exception == NULL)
-		return lull_engine_error(error, -ENOMEM, "no memory for packets");
+		return lull_error_set(error, -ENOMEM, "no memory for packets");
 	memset(exception, 0, sizeof(*exception));
 	exception->port_id = port_id;
 	exception->tap = exception->kick = -1;
@@ -338,7 +340,7 @@ lull_rx_port_exception_open(uint16_t port_id, const char *name, uint32_t mtu,
 	if (rc == 0)
 		rc = exception_memory(exception, name, error);
 	if (rc == 0 && pthread_create(&exception->thread, NULL, exception_run, exception) != 0)
-		rc = lull_engine_error(error, -EAGAIN, "exception=%s: no thread", name);
+		rc = lull_error_set(error, -EAGAIN, "exception=%s: cannot start a thread", name);
 	if (rc != 0) {
 		lull_rx_port_exception_free(exception);
 		return rc;

@@ -25,9 +25,10 @@ struct lull_rx_port_exception; /* opaque */
 /** Packets that may be on their way to the kernel, beyond those of the port's ring. */
 #define LULL_RX_PORT_EXCEPTION_PKTS 512
 
-/** @p error: LULL_ERROR_SIZE bytes. */
+/** @p error may be NULL. */
 int lull_rx_port_exception_open(uint16_t port_id, const char *name, uint32_t mtu,
-				struct lull_rx_port_exception **exception, char *error);
+				struct lull_rx_port_exception **exception,
+				struct lull_error *error);
 /** The TAP's. */
 unsigned int lull_rx_port_exception_index(const struct lull_rx_port_exception *exception);
 /** The calling thread begins to receive from the port (@p begins), or has ended. */

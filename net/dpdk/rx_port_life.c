@@ -11,7 +11,7 @@
 
 #include <lull/engine.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "rx_port_xdp.h"
 
 #define EXIT_WAIT_US 10000 /* longer than a turn */
@@ -37,7 +37,7 @@ lull_rx_port_over(void)
 /* EAL pins the thread that starts it; ours goes on where it was. */
 int
 lull_rx_port_begin(const struct lull_rx_port_config *config,
-		   const struct lull_rx_port_device *device, char *error)
+		   const struct lull_rx_port_device *device, struct lull_error *error)
 {
 	struct lull_engine_config engine = {
 		.program = config->program,
@@ -51,7 +51,7 @@ lull_rx_port_begin(const struct lull_rx_port_config *config,
 	if (lull_engine_running())
 		return 0;
 	if (sched_getaffinity(0, sizeof(before), &before) != 0)
-		return lull_engine_error(error, -errno, "no CPUs: %s", strerror(errno));
+		return lull_error_set(error, -errno, "no CPUs: %s", strerror(errno));
 	while (engine.main_cpu < CPU_SETSIZE - 1 &&
 	       !CPU_ISSET((unsigned int)engine.main_cpu, &before))
 		engine.main_cpu++;

@@ -10,9 +10,9 @@
 
 #include "rx_port_device.h"
 
-/** Start EAL unless it runs; the calling thread keeps its CPUs. @p error: LULL_ERROR_SIZE bytes. */
+/** Start EAL unless it runs; the calling thread keeps its CPUs. @p error may be NULL. */
 int lull_rx_port_begin(const struct lull_rx_port_config *config,
-		       const struct lull_rx_port_device *device, char *error);
+		       const struct lull_rx_port_device *device, struct lull_error *error);
 /** The program ends: ports must not be touched any more. */
 bool lull_rx_port_over(void);
 /** The calling thread begins to handle packets, or ends: gives it a cache of buffers. */

@@ -10,7 +10,7 @@
 
 #include <lull/engine.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "net/frame.h"
 #include "rx_port_exception.h"
 
@@ -28,7 +28,7 @@ struct lull_rx_port_sender {
 int
 lull_rx_port_send_open(uint16_t port_id, uint32_t pkts, uint32_t mtu,
 		       struct lull_rx_port_exception *exception, struct lull_rx_port_sender **out,
-		       char *error)
+		       struct lull_error *error)
 {
 	struct lull_rx_port_sender *sender = calloc(1, sizeof(*sender));
 	char name[RTE_MEMPOOL_NAMESIZE];
@@ -36,15 +36,14 @@ lull_rx_port_send_open(uint16_t port_id, uint32_t pkts, uint32_t mtu,
 	int rc;
 
 	if (sender == NULL)
-		return lull_engine_error(error, -ENOMEM, "no memory to send");
+		return lull_error_set(error, -ENOMEM, "no memory to send");
 	sender->port_id = port_id;
 	sender->mtu = mtu;
 	sender->exception = exception;
 	rc = rte_eth_macaddr_get(port_id, &mac);
 	if (rc != 0) {
 		free(sender);
-		return lull_engine_error(error, rc, "the port tells no MAC address: %s",
-					 strerror(-rc));
+		return lull_error_set(error, rc, "the port has no MAC address: %s", strerror(-rc));
 	}
 	memcpy(sender->mac, &mac, sizeof(sender->mac));
 	snprintf(name, sizeof(name), "ls%u", port_id);

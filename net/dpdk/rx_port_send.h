@@ -19,11 +19,11 @@ struct lull_rx_port_sender; /* opaque */
 /**
  * @p exception: the other one who sends on the port; NULL: nobody.
  *
- * @p error: LULL_ERROR_SIZE bytes.
+ * @p error may be NULL.
  */
 int lull_rx_port_send_open(uint16_t port_id, uint32_t pkts, uint32_t mtu,
 			   struct lull_rx_port_exception *exception,
-			   struct lull_rx_port_sender **sender, char *error);
+			   struct lull_rx_port_sender **sender, struct lull_error *error);
 /** After the port: it may hold packets until then. NULL: nothing to do. */
 void lull_rx_port_send_close(struct lull_rx_port_sender *sender);
 /** See struct lull_net_backend. */

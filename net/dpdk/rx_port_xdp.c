@@ -16,7 +16,7 @@
 
 #include <rte_ethdev.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 #include "rx_port_filter.h"
 
 #define MAPS_MAX 8
@@ -120,7 +120,7 @@ xdp_install(struct xdp *xdp, unsigned int if_index, int theirs, int sockets, boo
 {
 	int ours;
 
-	*step = "no table of ports";
+	*step = "cannot make the table of ports";
 	if (!all)
 		xdp->table = bpf_map_create(BPF_MAP_TYPE_ARRAY, "lull_ports", sizeof(uint32_t),
 					    sizeof(uint32_t), LULL_RX_PORT_FILTER_KEYS, NULL);
@@ -130,23 +130,23 @@ xdp_install(struct xdp *xdp, unsigned int if_index, int theirs, int sockets, boo
 	ours = xdp_filter(xdp->table, sockets);
 	if (ours < 0)
 		return ours;
-	*step = "no link to the interface";
+	*step = "cannot attach the program to the interface";
 	xdp->link = xdp_replace(if_index, theirs, ours);
 	close(ours);
 	return LULL_MIN(xdp->link, 0);
 }
 
 int
-lull_rx_port_xdp_open(uint16_t port_id, unsigned int if_index, bool all, char *error)
+lull_rx_port_xdp_open(uint16_t port_id, unsigned int if_index, bool all, struct lull_error *error)
 {
 	struct xdp *xdp = &xdp_ports[port_id];
 	int theirs = xdp_program(if_index), sockets, rc;
-	const char *step = "no sockets in the driver's program";
+	const char *step = "cannot put the sockets into the driver's program";
 
 	*xdp = (struct xdp){ .table = -1 };
 	if (theirs < 0)
-		return lull_engine_error(error, theirs, "no program of the driver: %s",
-					 strerror(-theirs));
+		return lull_error_set(error, theirs, "cannot load the driver's program: %s",
+				      strerror(-theirs));
 	rc = sockets = xdp_sockets(theirs);
 	if (sockets >= 0)
 		rc = xdp_install(xdp, if_index, theirs, sockets, all, &step);
@@ -156,7 +156,7 @@ lull_rx_port_xdp_open(uint16_t port_id, unsigned int if_index, bool all, char *e
 	if (rc == 0)
 		return 0;
 	xdp_close_fd(xdp->table);
-	return lull_engine_error(error, rc, "%s: %s", step, strerror(-rc));
+	return lull_error_set(error, rc, "%s: %s", step, strerror(-rc));
 }
 
 int

@@ -12,13 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <lull/base.h>
+
 /** Before a port opens. */
 void lull_rx_port_xdp_prepare(void);
 /**
  * An AF_XDP port has opened on this interface: part its packets, or take @p all. On failure the
- * driver's program stays, which takes all, and @p error (LULL_ERROR_SIZE bytes) says why.
+ * driver's program stays, which takes all, and @p error (may be NULL) says why.
  */
-int lull_rx_port_xdp_open(uint16_t port_id, unsigned int if_index, bool all, char *error);
+int lull_rx_port_xdp_open(uint16_t port_id, unsigned int if_index, bool all,
+			  struct lull_error *error);
 /** Packets to this UDP port, or of this ether type (@p port 0), go to the AF_XDP port. */
 int lull_rx_port_xdp_take(uint16_t port_id, uint16_t port, uint16_t ether_type);
 /** Before the port closes. Nothing where none is open. */

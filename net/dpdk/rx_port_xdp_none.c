@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "engine/dpdk/error.h"
+#include "host/error.h"
 
 void
 lull_rx_port_xdp_prepare(void)
@@ -12,12 +12,12 @@ lull_rx_port_xdp_prepare(void)
 }
 
 int
-lull_rx_port_xdp_open(uint16_t port_id, unsigned int if_index, bool all, char *error)
+lull_rx_port_xdp_open(uint16_t port_id, unsigned int if_index, bool all, struct lull_error *error)
 {
 	(void)all;
 	(void)port_id;
 	(void)if_index;
-	return lull_engine_error(error, -ENOTSUP, "lull was built without libbpf");
+	return lull_error_set(error, -ENOTSUP, "lull was built without libbpf");
 }
 
 int

@@ -28,27 +28,26 @@ live_change(struct lull_live *live, const char *assignment, void *copy, struct l
 }
 
 static int
-live_set(void *arg, const char *assignment, char *text, size_t text_size)
+live_set(void *arg, const char *assignment, struct lull_error *error)
 {
 	struct lull_live *live = arg;
 	const struct lull_program *program = live->run->program;
-	struct lull_error error = { .text = "" };
 	void *copy = malloc(program->settings_size);
 	int rc;
 
 	if (live->apply == NULL) {
-		rc = lull_error_set(&error, -EPERM, "%s changes nothing while it runs",
+		rc = lull_error_set(error, -EPERM,
+				    "%s has no settings that can be changed while "
+				    "it runs",
 				    program->name);
 	} else if (copy == NULL) {
-		rc = lull_error_set(&error, -ENOMEM, "no memory for a change");
+		rc = lull_error_set(error, -ENOMEM, "no memory for a change");
 	} else {
 		pthread_mutex_lock(&live->run->lock);
-		rc = live_change(live, assignment, copy, &error);
+		rc = live_change(live, assignment, copy, error);
 		pthread_mutex_unlock(&live->run->lock);
 	}
 	free(copy);
-	if (rc != 0)
-		snprintf(text, text_size, "%s", error.text);
 	return rc;
 }
 

@@ -21,7 +21,7 @@ lull_live_loop_limits(const struct lull_live_loop *item, struct lull_idle_limits
 		if (!item->inner)
 			return lull_error_set(
 				error, -EINVAL,
-				"pps-max: a port tells no link rate; say learned or a number");
+				"pps-max: a port has no known link rate; use learned or a number");
 		limits->envelope = LULL_ENVELOPE_LEARNED;
 	}
 	return lull_idle_config_check(limits, &wrong) == 0 ? 0 : lull_error_range(error, &wrong);
@@ -34,13 +34,11 @@ lull_live_loops_add(struct lull_live_loops *loops, const struct lull_loop_config
 		    struct lull_error *error)
 {
 	struct lull_live_loop *item = &loops->items[loops->count];
-	char text[LULL_ERROR_SIZE];
-	int rc = lull_loop_create(config, &item->loop, text);
+	int rc = lull_loop_create(config, &item->loop, error);
 
-	if (rc != 0)
-		return lull_error_set(error, rc, "%s", text);
-	loops->loops[loops->count++] = item->loop;
-	return 0;
+	if (rc == 0)
+		loops->loops[loops->count++] = item->loop;
+	return rc;
 }
 
 int

@@ -26,7 +26,7 @@ static int
 live_posted(const struct lull_loop *loop, int rc, struct lull_error *error)
 {
 	return rc == 0 ? 0 :
-			 lull_error_set(error, rc, "%s does not take the change: %s",
+			 lull_error_set(error, rc, "%s refuses the change: %s",
 					lull_loop_name(loop), strerror(-rc));
 }
 

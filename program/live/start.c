@@ -9,12 +9,6 @@
 #define MEMORY_MB_LEAST 256
 
 int
-lull_live_wrong(struct lull_error *error, int rc, const char *text)
-{
-	return rc == 0 ? 0 : lull_error_set(error, rc, "%s", text);
-}
-
-int
 lull_live_engine(const struct lull_program *program, const struct lull_devices *devices,
 		 const struct lull_placement *placement, uint64_t memory_bytes,
 		 struct lull_error *error)
@@ -33,13 +27,12 @@ lull_live_engine(const struct lull_program *program, const struct lull_devices *
 		.memory_mb = LULL_MAX((uint32_t)(memory_bytes / BYTES_PER_MB) + MEMORY_MB_LEAST / 2,
 				      MEMORY_MB_LEAST),
 	};
-	char text[LULL_ERROR_SIZE];
 
 	for (uint32_t i = 0; i < devices->vdev.count; i++)
 		vdevs[i] = devices->vdev.items[i];
 	for (uint32_t i = 0; i < devices->pci.count; i++)
 		pcis[i] = devices->pci.items[i];
-	return lull_live_wrong(error, lull_engine_init(&config, text), text);
+	return lull_engine_init(&config, error);
 }
 
 /* 0 is as good as any. */

@@ -12,8 +12,6 @@
 #include "program/program.h"
 #include "program/rows.h"
 
-/** A sentence of the engine as one of the program's; returns @p rc. */
-int lull_live_wrong(struct lull_error *error, int rc, const char *text);
 /** Start the engine; lull_engine_fini() ends it. 0 or -errno and the sentence. */
 int lull_live_engine(const struct lull_program *program, const struct lull_devices *devices,
 		     const struct lull_placement *placement, uint64_t memory_bytes,

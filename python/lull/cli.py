@@ -107,28 +107,29 @@ def cli() -> None:
 
 @cli.command(short_help="Compare governors on this machine.")
 @click.option("--duration", type=float, default=demo_settings.DURATION_S, show_default=True,
-              metavar="S", help="Time the whole demo takes, in seconds.")
+              metavar="S", help="Duration of the whole demo, in seconds.")
 @click.option("--governors", default=",".join(demo_settings.GOVERNORS), show_default=True,
               metavar="A,B", help="Governors to compare.")
 @click.option("--phases", default=",".join(phase.name for phase in demo_settings.PHASES),
-              show_default=True, metavar="A,B", help="Kinds of traffic.")
+              show_default=True, metavar="A,B", help="Phases of the demo, by kind of traffic.")
 @click.option("--max-latency", type=float, default=demo_settings.MAX_LATENCY_US, show_default=True,
-              metavar="US", help="Objective: p99 of the added latency, in microseconds.")
+              metavar="US", help="Objective: largest added latency at p99, in microseconds.")
 @click.option("--sched-policy", type=click.Choice(demo_settings.SCHED_POLICIES),
-              help="Class of the loop's thread, as lull-fwd takes it.  [default: lull-fwd's own]")
+              help="Scheduling class of the loop's thread; see 'lull-fwd --help'.  "
+                   "[default: lull-fwd's own]")
 @click.option("--json", "as_json", is_flag=True,
-              help="Print the result as JSON on standard output, nothing else.")
+              help="Print only the result, as JSON on standard output.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False),
               default=demo_settings.OUT, show_default=True, metavar="DIR",
-              help="Where result.json and report.html go.")
+              help="Folder for result.json and report.html.")
 @click.option("--root", type=click.Path(path_type=Path), default="/", hidden=True)
 def demo(duration: float, governors: str, phases: str, max_latency: float,
          sched_policy: str | None, as_json: bool, out: Path, root: Path) -> None:
     """Compare governors on this machine, with traffic made in memory.
 
-    Starts one lull-fwd, sends it idle, low, medium, high and bursty traffic and lets each
-    governor handle it in turn; then once more beside a busy program on the same CPU. Needs no
-    network card, no hugepages and no configuration.
+    Starts one lull-fwd and sends it idle, low, medium, high and bursty traffic. The governors
+    take turns. In the last phase a busy program runs on the same CPU. Needs no network card, no
+    hugepages and no configuration.
     """
     settings = demo_settings.plan(
         duration, demo_settings.choose_governors(_names(governors)),
@@ -151,7 +152,7 @@ def demo(duration: float, governors: str, phases: str, max_latency: float,
                     child.check()  # says why the program ended, when it has
                     raise
     except Interrupted as error:
-        raise LullError("interrupted: lull-fwd is stopped, the partial result is dropped",
+        raise LullError("interrupted: lull-fwd was stopped, and there is no result",
                         error.status) from None
     result.save(outcome, json_path)
     from lull.demo import report  # takes a second to load: not before it is needed
@@ -193,16 +194,16 @@ def _names(text: str) -> list[str]:
              short_help="Start lull-fwd with a configuration and watch it.")
 @click.argument("config", type=click.Path(path_type=Path))
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
-@click.option("--program", default="lull-fwd", show_default=True, help="What to run.")
+@click.option("--program", default="lull-fwd", show_default=True, help="Program to run.")
 @click.option("--interval", type=click.FloatRange(0.1, 60), default=1.0, show_default=True,
-              metavar="S", help="Time between two looks, in seconds.")
+              metavar="S", help="Time between two updates, in seconds.")
 def run(config: Path, options: tuple[str, ...], program: str, interval: float) -> int:
     """Start lull-fwd with a configuration file and watch it; Ctrl-C ends both.
 
     Further OPTIONS go to the program.
     """
     if not config.is_file():
-        raise LullError(f"{config}: no such file: write one, 'man {program}' lists the keys")
+        raise LullError(f"{config}: no such file; write one: 'man {program}' lists the keys")
     pace = RealPace()
     with Child(find_program(program), ["--config", str(config), "--stats", "0", *options],
                pace) as child:
@@ -226,48 +227,57 @@ def run(config: Path, options: tuple[str, ...], program: str, interval: float) -
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED,
                 metavar="-- COMMAND [ARGUMENT]...")
 @click.option("--mode", type=click.Choice(plugin_settings.MODES),
-              help="Rest, only reckon, or only count.  [default: on]")
+              help="on: rest. shadow: only compute the rests. passive: only count.  [default: on]")
 @click.option("--governor", type=click.Choice(plugin_settings.GOVERNORS),
-              help="Who decides.  [default: objective]")
+              help="Policy that decides how long threads rest.  [default: objective]")
 @click.option("--max-latency", metavar="US",
-              help="Objective: added latency at the percentile.  [default: 100]")
+              help="Objective: largest added latency at the percentile, in microseconds.  "
+                   "[default: 100]")
 @click.option("--percentile", metavar="P", help="Percentile of the objective.  [default: 99]")
 @click.option("--loss", type=click.Choice(plugin_settings.LOSSES),
-              help="May a rest lose packets?  [default: zero]")
+              help="Whether a rest may lose packets.  [default: zero]")
 @click.option("--max-rest", metavar="US",
-              help="Never rest longer: the program may have other duties.  [default: 100]")
-@click.option("--rest", metavar="US", help="For governors fixed and metronome.  [default: 50]")
+              help="Longest rest, in microseconds; the program may have other work.  "
+                   "[default: 100]")
+@click.option("--rest", metavar="US",
+              help="fixed: length of a rest; metronome: mean pause of a queue; in microseconds.  "
+                   "[default: 50]")
 @click.option("--pps-max", metavar="PPS",
-              help="Arrival limit: auto, link, learned or packets/s.  [default: auto]")
+              help="Largest arrival rate, for --loss zero: auto, link, learned or packets/s.  "
+                   "[default: auto]")
 @click.option("--kalman-step", metavar="US",
-              help="kalman governors: step by which the rest grows.  [default: 10]")
+              help="kalman governors: step by which a rest grows, in microseconds.  "
+                   "[default: 10]")
 @click.option("--kalman-tolerance", metavar="PERCENT",
-              help="kalman governors: loss of speed that counts as none.  [default: 1]")
+              help="kalman governors: loss of speed to ignore, in percent.  [default: 1]")
 @click.option("--kalman-row", metavar="BYTES",
-              help="kalman governors: sizes that share a row of the table.  [default: 10]")
+              help="kalman governors: packet sizes per row of the record table, in bytes.  "
+                   "[default: 10]")
 @click.option("--kalman-window", metavar="MS",
-              help="kalman governors: sizes and speeds of so long count.  [default: 10]")
+              help="kalman governors: window over which sizes and speeds are estimated, in "
+                   "milliseconds.  [default: 10]")
 @click.option("--kalman-layout", type=click.Choice(plugin_settings.LAYOUTS),
-              help="kalman governors: how the table is kept.  [default: linked]")
+              help="kalman governors: layout of the record table.  [default: linked]")
 @click.option("--sched-policy", type=click.Choice(plugin_settings.POLICIES),
               help="Scheduling class of threads that rest.  [default: other]")
 @click.option("--unseen", type=click.Choice(plugin_settings.UNSEEN),
               help="What threads do beside work that the plugin cannot see.  [default: stay]")
 @click.option("--config", type=click.Path(), metavar="FILE",
-              help="YAML file with these keys; the options override it.")
+              help="YAML file with these options as keys; options on the command line win.")
 @click.option("--report", type=click.Path(), metavar="FILE",
-              help="Where the final report goes: FILE, - or none.  [default: - (stderr)]")
+              help="Destination of the final report: FILE, - or none.  [default: - (stderr)]")
 @click.option("--plugin", type=click.Path(path_type=Path), metavar="FILE",
-              help="The plugin.  [default: the one built or installed]")
+              help="Plugin to load, unchecked.  [default: the one for the program's DPDK]")
 @click.option("--memory", type=click.Choice(["auto", "as-is"]), default="auto", show_default=True,
-              help="Without free hugepages: add what EAL needs to start, or leave it as it is.")
+              help="auto: without free hugepages, add the arguments that EAL needs. as-is: never.")
 @click.option("--no-place", is_flag=True,
-              help="Leave the arguments alone; the program is told '-d PLUGIN' elsewhere.")
-@click.option("--live", is_flag=True, help="Show the loops; the program's output comes after.")
+              help="Do not change the arguments; the program gets '-d PLUGIN' in another way.")
+@click.option("--live", is_flag=True,
+              help="Show the loops while the program runs, and its output afterwards.")
 @click.option("--interval", type=click.FloatRange(0.1, 60), default=1.0, show_default=True,
-              metavar="S", help="Time between two looks of --live, in seconds.")
+              metavar="S", help="Time between two updates of --live, in seconds.")
 @click.option("--print", "only_print", is_flag=True,
-              help="Print what would be run, as a shell takes it, and run nothing.")
+              help="Print the command line and run nothing.")
 @click.option("--root", type=click.Path(path_type=Path), default="/", hidden=True)
 @click.pass_obj
 def wrap_command(ignored: list[signal.Signals], /, command: tuple[str, ...],
@@ -275,10 +285,10 @@ def wrap_command(ignored: list[signal.Signals], /, command: tuple[str, ...],
                  only_print: bool, root: Path, **asked: str | None) -> int:
     """Run any DPDK program, unmodified, with the plugin: its threads rest when they can.
 
-    The program gets '-d PLUGIN' as its first argument and the settings by its environment;
-    lull top, show, explain and set work on it. Signals, terminal and exit status are its own.
-    Without free hugepages it also gets '--no-huge -m 1024' or '--in-memory', unless it says
-    itself where its memory comes from.
+    The program gets '-d PLUGIN' as its first argument and the settings in its environment.
+    Signals, terminal and exit status are those of the program. Without free hugepages it also
+    gets '--no-huge -m 1024' or '--in-memory', unless its arguments have a memory option. lull
+    top, show, explain and set work on it.
 
     lull wrap --max-latency 50 -- dpdk-testpmd -l 0-1 -- --forward-mode=mac
     """
@@ -313,8 +323,9 @@ def wrap_command(ignored: list[signal.Signals], /, command: tuple[str, ...],
 @cli.command(short_help="Watch a running program.")
 @choosing
 @click.option("--interval", type=click.FloatRange(0.1, 60), default=1.0, show_default=True,
-              metavar="S", help="Time between two looks, in seconds.")
-@click.option("--count", type=click.IntRange(1), metavar="N", help="Looks until it ends.")
+              metavar="S", help="Time between two updates, in seconds.")
+@click.option("--count", type=click.IntRange(1), metavar="N",
+              help="End after this number of updates.  [default: no limit]")
 def top(pid: int | None, socket: Path | None, program: str | None, interval: float,
         count: int | None) -> None:
     """Watch a running program: CPU, rests, waits and verdict of each loop."""
@@ -329,8 +340,8 @@ def top(pid: int | None, socket: Path | None, program: str | None, interval: flo
 @cli.command(short_help="Show a running program once.")
 @choosing
 @click.option("--interval", type=click.FloatRange(0.05, 60), default=0.5, show_default=True,
-              metavar="S", help="Time over which rates are taken, in seconds.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything known as JSON.")
+              metavar="S", help="Time over which rates are measured, in seconds.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def show(pid: int | None, socket: Path | None, program: str | None, interval: float,
          as_json: bool) -> None:
     """Show a running program once: settings and loops."""
@@ -352,7 +363,7 @@ def show(pid: int | None, socket: Path | None, program: str | None, interval: fl
 @cli.command(short_help="Say why a loop rests as it does.")
 @choosing
 @click.argument("loop", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def explain(pid: int | None, socket: Path | None, program: str | None, loop: str | None,
             as_json: bool) -> None:
     """Say why a running loop rests as it does, and what it promises."""
@@ -375,10 +386,10 @@ def explain(pid: int | None, socket: Path | None, program: str | None, loop: str
 @cli.command("set", short_help="Change settings of a running program.")
 @choosing
 @click.argument("changes", nargs=-1, required=True, metavar="[GOVERNOR] [KEY=VALUE]...")
-@click.option("--loop", default="", metavar="NAME", help="Only this loop.")
+@click.option("--loop", default="", metavar="NAME", help="Change only this loop.")
 def set_command(pid: int | None, socket: Path | None, program: str | None,
                 changes: tuple[str, ...], loop: str) -> None:
-    """Change settings of a running program; effective within one rest.
+    """Change settings of a running program; changes take effect within one rest.
 
     'lull set objective max-latency=200' is short for governor=objective max-latency=200.
     """
@@ -419,15 +430,15 @@ def _no_loop(name: str, info: Info) -> LullError:
 @cli.command("report", short_help="Draw a result as one HTML page.")
 @click.argument("source", type=click.Path(path_type=Path), metavar="RESULT.json")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False),
-              metavar="FILE", help="The page; '-' for standard output.  "
-              "[default: report.html next to the result]")
+              metavar="FILE", help="File for the page; - is standard output.  "
+              "[default: report.html beside the result]")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="Instead of the page the picture of phase shared: FILE.png, .svg or .pdf.")
+              help="Instead of the page, draw the picture of phase shared: .png, .svg or .pdf.")
 @click.option("--markdown", "markdown_part", type=click.Choice(list(markdown.PARTS)),
-              help="Instead of the page a part of it as a table for documents, printed.")
+              help="Instead of the page, print one table as Markdown.")
 def report_command(source: Path, output: Path | None, plot: Path | None,
                    markdown_part: str | None) -> None:
-    """Draw the result of a demo as one HTML page that needs nothing else."""
+    """Draw the result of a demo as one HTML page that needs no other file."""
     outcome = result.load(source)
     if plot is not None:
         from lull import drawing  # takes a second to load
@@ -449,11 +460,11 @@ def report_command(source: Path, output: Path | None, plot: Path | None,
     print(path)
 
 
-@cli.command("doctor", short_help="Look at this machine.")
+@cli.command("doctor", short_help="Check this machine.")
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @click.option("--root", type=click.Path(path_type=Path), default="/", hidden=True)
 def doctor_command(as_json: bool, root: Path) -> int:
-    """Look at what helps or hinders resting on this machine, with a remedy for each trouble."""
+    """Check what helps or hinders resting on this machine, with a remedy for each problem."""
     checks = doctor.examine(Tree(root), RealPace(), sleep_probe.measure_sleeps,
                             doctor.installed_dpdk)
     if as_json:

@@ -20,7 +20,8 @@ from camera_world import (
     ping,
     whole_checksums,
 )
-from world import Program, check, main, run, wait_for, world
+from verdict import check, wait_for
+from world import Program, main, run, world
 
 PORT, GVCP, OTHER, CLOSED = 5004, 3956, 6000, 6001
 FRAMES = 60

@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
 from chromium import Chromium, executable
 from rights import skip
+from verdict import check
 
 PATIENCE_S = 60
 # videotestsrc pattern=smpte: seven bars over the upper two thirds
@@ -51,11 +52,6 @@ OVERLAY = """(() => {
     text: tile.querySelector('.loss').textContent, reason: tile.dataset.reason};
 })()"""
 LIVE = "document.getElementById('link').dataset.state === 'live'"
-
-
-def check(good: object, what: str, seen: object = "") -> None:
-    if not good:
-        raise RuntimeError(f"{what}: {seen}")
 
 
 class View:

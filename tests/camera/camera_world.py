@@ -21,7 +21,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from world import PATIENCE_S, Program, World, check, run, wait_for
+from verdict import PATIENCE_S, check, wait_for
+from world import Program, World, run
 
 CAMERA, HOST = "10.9.0.1", "10.9.0.2"
 PROBE = "10.9.0.4"  # the host's too: asked for anew while the camera sends to the other

@@ -11,7 +11,8 @@ import re
 import subprocess
 
 from camera_world import Link
-from world import PATIENCE_S, check, main, world
+from verdict import PATIENCE_S, check
+from world import main, world
 
 VIDEO = "protocol=rfc4175,port=5004,width=640,height=480,pixel=uyvy8"
 JUMBO = "protocol=gvsp,port=5005,width=640,height=480,pixel=mono8,packet-bytes=9000"

@@ -152,15 +152,13 @@ camera_with_control(const struct device *device)
 }
 
 /* The camera is taken, what is lost comes again, and in the end it is given back. */
-static void
-control__repairs_losses(void **state)
+TEST(control__repairs_losses)
 {
 	struct device *device = device_open(false);
 	struct lull_camera *camera = camera_with_control(device);
 	struct lull_camera_counters counters;
 	uint64_t lost = 0;
 
-	(void)state;
 	stand_start(camera);
 	for (uint64_t number = 1; number <= FRAMES; number++) {
 		struct lull_camera_image *image;
@@ -194,27 +192,14 @@ control__repairs_losses(void **state)
 	device_close(device);
 }
 
-static void
-control__says_that_nobody_answers(void **state)
+TEST(control__says_that_nobody_answers)
 {
 	struct device *device = device_open(true);
 	struct lull_camera *camera = camera_with_control(device);
-	char error[LULL_CAMERA_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	(void)state;
-	assert_int_equal(lull_camera_start(camera, error), -ETIMEDOUT);
-	assert_non_null(strstr(error, ADDRESS));
+	assert_int_equal(lull_camera_start(camera, &error), -ETIMEDOUT);
+	assert_non_null(strstr(error.text, ADDRESS));
 	assert_int_equal(lull_camera_close(camera), 0);
 	device_close(device);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(control__repairs_losses),
-		cmocka_unit_test(control__says_that_nobody_answers),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

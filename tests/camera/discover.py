@@ -17,7 +17,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from world import PATIENCE_S, World, check, main, run, wait_for, world
+from verdict import PATIENCE_S, check, wait_for
+from world import World, main, run, world
 
 FAKE = "arv-fake-gv-camera-0.8"
 Found = list[dict[str, Any]]

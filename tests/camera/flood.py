@@ -13,7 +13,8 @@ import socket
 import threading
 
 from camera_world import CAMERA, HOST, Link, inside
-from world import check, main, run, world
+from verdict import check
+from world import main, run, world
 
 GOOD, BAD, FRAMES = 50040, 5005, 50  # ports that no single broken byte confuses
 INTRUDER, STRANGE_PKTS = "10.9.0.3", 500

@@ -51,14 +51,12 @@ bench_wait_given(struct bench *bench, uint64_t given)
 	assert_int_equal(stand_counters(bench->camera, 0).given, given);
 }
 
-static void
-put__refuses_twice_and_foreign(void **state)
+TEST(put__refuses_twice_and_foreign)
 {
 	struct lull_camera_image foreign = { .stream = 0 }, *image;
 	struct lull_camera_totals totals;
 	struct bench bench;
 
-	(void)state;
 	bench_record(&bench, 2);
 	bench_start(&bench);
 	image = stand_get(bench.camera, 0);
@@ -75,13 +73,11 @@ put__refuses_twice_and_foreign(void **state)
 	bench_end(&bench);
 }
 
-static void
-lent__buffers_are_used_and_no_others(void **state)
+TEST(lent__buffers_are_used_and_no_others)
 {
 	uint8_t *buffers[3];
 	struct bench bench;
 
-	(void)state;
 	bench_record(&bench, 12);
 	for (uint32_t i = 0; i < 3; i++)
 		buffers[i] = aligned_alloc(LULL_CACHE_LINE, 20032);
@@ -101,15 +97,14 @@ lent__buffers_are_used_and_no_others(void **state)
 		free(buffers[i]);
 }
 
-static void
-lent__misaligned_is_refused(void **state)
+TEST(lent__misaligned_is_refused)
 {
-	char backend[96], error[LULL_CAMERA_ERROR_SIZE];
+	struct lull_error error;
+	char backend[96];
 	struct lull_camera_config config = { .backend = backend };
 	uint8_t *memory = aligned_alloc(LULL_CACHE_LINE, 65536), *buffers[2];
 	struct bench bench;
 
-	(void)state;
 	bench_record(&bench, 1);
 	buffers[0] = memory;
 	buffers[1] = memory + 20001;
@@ -117,19 +112,17 @@ lent__misaligned_is_refused(void **state)
 	bench.stream.buffer_bytes = 20000;
 	snprintf(backend, sizeof(backend), "pcap:%s", bench.recording.path);
 	bench.camera = stand_open(&config);
-	assert_int_equal(lull_camera_stream_add(bench.camera, &bench.stream, error), -EINVAL);
-	assert_non_null(strstr(error, "aligned"));
+	assert_int_equal(lull_camera_stream_add(bench.camera, &bench.stream, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "aligned"));
 	bench_end(&bench);
 	free(memory);
 }
 
 /* A file waits for the application: not a frame is lost however slow that is. */
-static void
-policy__a_file_waits(void **state)
+TEST(policy__a_file_waits)
 {
 	struct bench bench;
 
-	(void)state;
 	bench_record(&bench, 30);
 	bench_start(&bench);
 	for (uint64_t number = 1; number <= 30; number++) {
@@ -144,14 +137,12 @@ policy__a_file_waits(void **state)
 }
 
 /* Nothing is fetched: the newest are there in the end, the others were taken back. */
-static void
-policy__newest_wins(void **state)
+TEST(policy__newest_wins)
 {
 	struct lull_assembler_counters assembler;
 	struct lull_camera_image *image;
 	struct bench bench;
 
-	(void)state;
 	bench_record(&bench, 30);
 	bench.stream.policy = LULL_FRAME_NEWEST_WINS;
 	bench_start(&bench);
@@ -168,14 +159,12 @@ policy__newest_wins(void **state)
 }
 
 /* Nothing is fetched: as many as there are buffers, then no piece is taken any more. */
-static void
-policy__fail_stop(void **state)
+TEST(policy__fail_stop)
 {
 	struct lull_assembler_counters assembler;
 	struct lull_camera_image *image;
 	struct bench bench;
 
-	(void)state;
 	bench_record(&bench, 30);
 	bench.stream.policy = LULL_FRAME_FAIL_STOP;
 	bench_start(&bench);
@@ -193,14 +182,12 @@ policy__fail_stop(void **state)
 }
 
 /* One camera whose images nobody fetches does not hold up the other. */
-static void
-policy__a_slow_stream_leaves_others_alone(void **state)
+TEST(policy__a_slow_stream_leaves_others_alone)
 {
 	char backend[96];
 	struct lull_camera_config config = { .backend = backend };
 	struct bench bench;
 
-	(void)state;
 	memset(&bench, 0, sizeof(bench));
 	sender_init(&bench.sender, "gvsp", LULL_PIXEL_MONO8, 200, 100);
 	recording_open(&bench.recording);
@@ -253,13 +240,11 @@ rows_told(void *arg, uint32_t stream, uint64_t key, const uint8_t *data, uint32_
 	told->calls++;
 }
 
-static void
-rows__come_in_order_and_whole(void **state)
+TEST(rows__come_in_order_and_whole)
 {
 	struct told told = { .key = 0 };
 	struct bench bench;
 
-	(void)state;
 	bench_record(&bench, 10);
 	bench.stream.rows = rows_told;
 	bench.stream.rows_arg = &told;
@@ -275,13 +260,11 @@ rows__come_in_order_and_whole(void **state)
 }
 
 /* Images stay valid after the first close, and the camera until they are back. */
-static void
-close__waits_for_images_that_are_out(void **state)
+TEST(close__waits_for_images_that_are_out)
 {
 	struct lull_camera_image *image, *none;
 	struct bench bench;
 
-	(void)state;
 	bench_record(&bench, 1);
 	bench_start(&bench);
 	image = stand_get(bench.camera, 0);
@@ -292,14 +275,12 @@ close__waits_for_images_that_are_out(void **state)
 	bench_end(&bench);
 }
 
-static void
-histograms__count_every_image(void **state)
+TEST(histograms__count_every_image)
 {
 	struct lull_camera_image *none;
 	struct lull_histogram histogram;
 	struct bench bench;
 
-	(void)state;
 	bench_record(&bench, 10);
 	bench_start(&bench);
 	for (uint64_t number = 1; number <= 10; number++)
@@ -316,23 +297,4 @@ histograms__count_every_image(void **state)
 	assert_int_equal(lull_camera_histogram(bench.camera, 1, LULL_CAMERA_PERIOD, &histogram),
 			 -EINVAL);
 	bench_end(&bench);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(put__refuses_twice_and_foreign),
-		cmocka_unit_test(lent__buffers_are_used_and_no_others),
-		cmocka_unit_test(lent__misaligned_is_refused),
-		cmocka_unit_test(policy__a_file_waits),
-		cmocka_unit_test(policy__newest_wins),
-		cmocka_unit_test(policy__fail_stop),
-		cmocka_unit_test(policy__a_slow_stream_leaves_others_alone),
-		cmocka_unit_test(rows__come_in_order_and_whole),
-		cmocka_unit_test(close__waits_for_images_that_are_out),
-		cmocka_unit_test(histograms__count_every_image),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
 from rights import skip
-from world import World, check, run, wait_for, world
+from verdict import check, wait_for
+from world import World, run, world
 
 SENDER, RECEIVER = "10.9.0.1", "10.9.0.2"
 JUMBO = 9000

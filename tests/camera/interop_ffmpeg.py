@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from interop import JUMBO, RECEIVER, Stream, Wire, needs, receive, wire
 from layouts import yuv422p10
-from world import check, main
+from verdict import check
+from world import main
 
 PICTURES = 6
 RATE = 20

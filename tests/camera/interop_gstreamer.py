@@ -14,7 +14,8 @@ from typing import NamedTuple
 from interop import JUMBO, RECEIVER, Stream, Wire, needs, receive, wire
 from layouts import MEMORY_BYTES, WIRE
 from rights import skip
-from world import check, main
+from verdict import check
+from world import main
 
 PICTURES = 6
 RATE = 10  # pictures of a stream per second

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from interop import JUMBO, RECEIVER, Wire, needs, wire
 from layouts import MEMORY_BYTES, WIRE
-from world import check, main, wait_for
+from verdict import check, wait_for
+from world import main
 
 PICTURES = 4
 WINDOW_GROUPS, TWIST = 61, 257  # of the pattern counter

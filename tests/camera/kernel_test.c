@@ -80,18 +80,14 @@ stream_whole(const char *backend)
 	world_close(&world);
 }
 
-static void
-kernel__receives_whole_frames(void **state)
+TEST(kernel__receives_whole_frames)
 {
-	(void)state;
 	stream_whole("kernel:lo");
 	stream_whole("kernel:any");
 }
 
-static void
-kernel_busy__receives_whole_frames(void **state)
+TEST(kernel_busy__receives_whole_frames)
 {
-	(void)state;
 	stream_whole("kernel-busy:lo");
 }
 
@@ -102,14 +98,12 @@ lost_some(uint32_t index)
 }
 
 /* A frame with holes leaves on its own, without any packet after it. */
-static void
-kernel__gives_incomplete_frames_in_time(void **state)
+TEST(kernel__gives_incomplete_frames_in_time)
 {
 	struct lull_camera_image *image;
 	struct world world;
 	uint64_t begin_ns;
 
-	(void)state;
 	world_open(&world, "kernel:lo", NULL, 0);
 	stand_start(world.camera);
 	stand_send(world.fd, &world.sender, 1, lost_some);
@@ -125,15 +119,13 @@ kernel__gives_incomplete_frames_in_time(void **state)
 	world_close(&world);
 }
 
-static void
-kernel__counts_duplicates_once(void **state)
+TEST(kernel__counts_duplicates_once)
 {
 	struct lull_camera_image *image;
 	struct lull_packet_frame frame;
 	struct world world;
 	size_t size;
 
-	(void)state;
 	world_open(&world, "kernel:lo", NULL, STAND_WAIT_NS);
 	stand_start(world.camera);
 	frame = sender_frame(&world.sender, 1);
@@ -153,14 +145,12 @@ kernel__counts_duplicates_once(void **state)
 	world_close(&world);
 }
 
-static void
-kernel__drops_other_sources(void **state)
+TEST(kernel__drops_other_sources)
 {
 	struct lull_camera_image *image;
 	struct world world;
 	int stranger;
 
-	(void)state;
 	world_open(&world, "kernel:lo", "127.0.0.1", STAND_WAIT_NS);
 	stand_start(world.camera);
 	stranger = stand_socket("127.0.0.2", "127.0.0.1", world.port);
@@ -199,8 +189,7 @@ flood_run(void *arg)
 }
 
 /* Rubbish for one camera does not touch the other. */
-static void
-kernel__a_flood_leaves_others_alone(void **state)
+TEST(kernel__a_flood_leaves_others_alone)
 {
 	struct flood flood = { .fd = -1 };
 	struct lull_camera_stream second;
@@ -208,7 +197,6 @@ kernel__a_flood_leaves_others_alone(void **state)
 	pthread_t thread;
 	uint16_t port;
 
-	(void)state;
 	world_open(&world, "kernel:lo", NULL, STAND_WAIT_NS);
 	port = stand_free_port();
 	second = stand_stream(&world.sender, port);
@@ -235,8 +223,7 @@ kernel__a_flood_leaves_others_alone(void **state)
 	world_close(&world);
 }
 
-static void
-kernel__takes_ipv6(void **state)
+TEST(kernel__takes_ipv6)
 {
 	struct lull_camera_config config = { .backend = "kernel:lo", .unchecked = true };
 	struct lull_camera_stream stream;
@@ -246,7 +233,6 @@ kernel__takes_ipv6(void **state)
 	uint16_t port = stand_free_port();
 	int fd;
 
-	(void)state;
 	if (access("/proc/net/if_inet6", R_OK) != 0) {
 		print_message("skipped: needs IPv6\n");
 		skip();
@@ -269,8 +255,7 @@ kernel__takes_ipv6(void **state)
 }
 
 /* The application's own loop; nothing moves but when it polls. */
-static void
-own_loop__receives_when_polled(void **state)
+TEST(own_loop__receives_when_polled)
 {
 	struct lull_camera_config config = { .backend = "kernel:lo",
 					     .own_loop = true,
@@ -284,7 +269,6 @@ own_loop__receives_when_polled(void **state)
 	uint16_t port = stand_free_port();
 	int fd = stand_socket("127.0.0.1", "127.0.0.1", port);
 
-	(void)state;
 	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, 100, 50);
 	stream = stand_stream(&sender, port);
 	camera = stand_open(&config);
@@ -328,8 +312,7 @@ lost_begin(uint32_t index)
 }
 
 /* What waits in the queue was not late: a thread that was held up gives no frame up for it. */
-static void
-own_loop__sees_no_silence_while_packets_wait(void **state)
+TEST(own_loop__sees_no_silence_while_packets_wait)
 {
 	struct lull_camera_config config = { .backend = "kernel-busy:lo",
 					     .own_loop = true,
@@ -340,7 +323,6 @@ own_loop__sees_no_silence_while_packets_wait(void **state)
 	struct lull_camera *camera = stand_open(&config);
 	int fds[2];
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		uint16_t port = stand_free_port();
 		struct lull_camera_stream stream;
@@ -381,14 +363,12 @@ wake_run(void *arg)
 	return NULL;
 }
 
-static void
-wake__ends_a_get(void **state)
+TEST(wake__ends_a_get)
 {
 	struct lull_camera_image *image;
 	struct world world;
 	pthread_t thread;
 
-	(void)state;
 	world_open(&world, "kernel:lo", NULL, STAND_WAIT_NS);
 	stand_start(world.camera);
 	assert_int_equal(pthread_create(&thread, NULL, wake_run, world.camera), 0);
@@ -404,14 +384,12 @@ wake__ends_a_get(void **state)
 	world_close(&world);
 }
 
-static void
-change__takes_another_governor(void **state)
+TEST(change__takes_another_governor)
 {
 	struct lull_idle_limits limits = { .rest_ns = 20 * LULL_NS_PER_US };
 	struct lull_camera_image *image;
 	struct world world;
 
-	(void)state;
 	world_open(&world, "kernel-busy:lo", NULL, STAND_WAIT_NS);
 	stand_start(world.camera);
 	assert_int_equal(lull_camera_change(world.camera, "lazy", NULL), -EINVAL);
@@ -427,11 +405,10 @@ change__takes_another_governor(void **state)
 }
 
 /* A picture that the receive buffer cannot hold is found before it is lost. */
-static void
-start__refuses_what_cannot_work(void **state)
+TEST(start__refuses_what_cannot_work)
 {
 	struct lull_camera_config config = { .backend = "kernel:lo", .socket_bytes = 65536 };
-	char error[LULL_CAMERA_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_finding findings[16];
 	struct lull_camera_stream stream;
 	struct lull_camera *camera;
@@ -439,7 +416,6 @@ start__refuses_what_cannot_work(void **state)
 	bool found = false;
 	uint32_t count;
 
-	(void)state;
 	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, 1920, 1280);
 	stream = stand_stream(&sender, stand_free_port());
 	camera = stand_open(&config);
@@ -452,29 +428,8 @@ start__refuses_what_cannot_work(void **state)
 			 strcmp(findings[i].subject, "receive buffer") == 0;
 	}
 	assert_true(found);
-	assert_int_equal(lull_camera_start(camera, error), -EPERM);
-	assert_non_null(strstr(error, "rmem_max"));
+	assert_int_equal(lull_camera_start(camera, &error), -EPERM);
+	assert_non_null(strstr(error.text, "rmem_max"));
 	assert_int_equal(lull_camera_close(camera), 0);
 	sender_free(&sender);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernel__receives_whole_frames),
-		cmocka_unit_test(kernel_busy__receives_whole_frames),
-		cmocka_unit_test(kernel__gives_incomplete_frames_in_time),
-		cmocka_unit_test(kernel__counts_duplicates_once),
-		cmocka_unit_test(kernel__drops_other_sources),
-		cmocka_unit_test(kernel__a_flood_leaves_others_alone),
-		cmocka_unit_test(kernel__takes_ipv6),
-		cmocka_unit_test(own_loop__receives_when_polled),
-		cmocka_unit_test(own_loop__sees_no_silence_while_packets_wait),
-		cmocka_unit_test(wake__ends_a_get),
-		cmocka_unit_test(change__takes_another_governor),
-		cmocka_unit_test(start__refuses_what_cannot_work),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

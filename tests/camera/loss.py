@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from loss_stand import BACKENDS, PIXELS, Wire, claim_cpu, lines
-from world import check, main, wait_for, world
+from verdict import check, wait_for
+from world import main, world
 
 FRAMES = 30
 OTHER_PORT = 5001

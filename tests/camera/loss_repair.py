@@ -10,7 +10,8 @@ import statistics
 import time
 
 from loss_stand import BACKENDS, Wire, claim_cpu, repair
-from world import check, main, world
+from verdict import check
+from world import main, world
 
 FRAMES = 60
 SIZE = 1280, 400  # 552 packets

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from camera_world import CAMERA, HOST, Link, inside
-from world import World, check, wait_for
+from verdict import check, wait_for
+from world import World
 
 PORT = 5000
 WIDTH, HEIGHT = 640, 200

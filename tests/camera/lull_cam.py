@@ -17,12 +17,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from command import Command
 from pictures import fill, gvsp_missing, png_pixels
+from verdict import check, free_ports, wait_for
 
 PATIENCE_S = 60
 SEED = 20261122
@@ -56,24 +59,12 @@ WIDTH, HEIGHT = 64, 48
 ROW_BYTES = 3 * WIDTH
 
 
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        sys.exit(f"lull_cam: {what}: {seen}")
-
-
-def wait_for(condition: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        check(time.monotonic() < end, "in vain", what)
-        time.sleep(0.005)
-
-
 class Running:
     """The program while it receives."""
 
-    def __init__(self, binary: Path, scratch: Path, words: list[str]) -> None:
+    def __init__(self, program: str, scratch: Path, words: list[str]) -> None:
         self.process = subprocess.Popen(
-            [str(binary), *words],
+            [program, *words],
             cwd=scratch,
             text=True,
             stdout=subprocess.DEVNULL,
@@ -98,28 +89,18 @@ class Running:
         check(re.fullmatch(r"lull-cam: \d+ frames, .*\n", said) is not None, "sums up", said)
 
 
-class Stand:
-    """The program, and an empty directory to call it in."""
+class Stand(Command):
+    """And captures."""
 
-    def __init__(self, binary: str, captures: str, scratch: str) -> None:
-        self.binary = Path(binary).resolve()
+    def __init__(self, program: str, captures: str, scratch: str) -> None:
+        super().__init__(program, scratch)
         self.captures = Path(captures).resolve()
-        self.scratch = Path(scratch)
-
-    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(self.binary), *words],
-            capture_output=True,
-            text=True,
-            cwd=self.scratch,
-            timeout=PATIENCE_S,
-            check=False,
-        )
 
     def start(self, *words: str) -> Running:
-        return Running(self.binary, self.scratch, [*words, "--stats", "0", "--json", "result.json"])
+        words = (*words, "--stats", "0", "--json", "result.json")
+        return Running(self.program, self.scratch, [*words])
 
-    def result(self) -> dict[str, Any]:
+    def written(self) -> dict[str, Any]:
         result: dict[str, Any] = json.loads((self.scratch / "result.json").read_text())
         check(result.keys() - CLASS == WHOLE, "members", result.keys() ^ WHOLE)
         for stream in result["streams"]:
@@ -130,42 +111,24 @@ class Stand:
         backend = f"pcap:{self.captures / name}.pcap"
         run = self.start("--backend", backend, "--stream", stream, *words)
         run.sums_up()
-        result = self.result()
+        result = self.written()
         check(result["end"] == "input", "the end of the capture", result["end"])
         return result
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (self.scratch / name).read_text().splitlines()]
 
-    def refused(self, words: str, pattern: str, status: int = 2) -> None:
-        """One line that names what is wrong, and nothing written."""
-        run = self.call(*words.split(), "--json", "refused.json")
-        shown = f"{words}: {run.returncode} {run.stdout}{run.stderr}"
-        check(run.returncode == status, f"exit status {status}", shown)
-        check(run.stdout == "", "stdout empty", shown)
-        check(len(run.stderr.splitlines()) == 1, "says one line", shown)
-        check(run.stderr.startswith("lull-cam: "), "says who speaks", shown)
-        check(re.search(pattern, run.stderr) is not None, f"says {pattern}", shown)
-        check(not (self.scratch / "refused.json").exists(), "leaves nothing", shown)
+class Pair(Stand):
+    """With lull-cam-source, and an address of its camera that no test beside this one takes."""
+
+    def __init__(self, program: str, source: str, scratch: str) -> None:
+        super().__init__(program, scratch, scratch)
+        self.source = str(Path(source).resolve())
+        pid = os.getpid()
+        self.camera = f"127.{100 + pid % 100}.{pid // 100 % 250}.{1 + pid // 25000 % 250}"
 
 
 # ---- a sender ----
-
-
-def free_ports(count: int) -> int:
-    """The first of so many UDP ports in a row that nobody has."""
-    for first in range(21000, 60000, count):
-        sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
-        try:
-            for i, each in enumerate(sockets):
-                each.bind(("0.0.0.0", first + i))
-            return first
-        except OSError:
-            continue
-        finally:
-            for each in sockets:
-                each.close()
-    sys.exit("lull_cam: no free UDP ports")
 
 
 def row_packet(number: int, row: int, data: bytes) -> bytes:
@@ -189,7 +152,7 @@ def send(port: int, camera: int, numbers: range, lost: frozenset[tuple[int, int]
                     data = pixels[row * ROW_BYTES :][:ROW_BYTES]
                     sender.sendto(row_packet(number, row, data), ("127.0.0.1", port))
             # A picture fits into the smallest buffer; who may not ask for more gets that.
-            wait_for(lambda: queued_bytes(port) == 0, "fetched")
+            wait_for("fetched", lambda: queued_bytes(port) == 0)
 
 
 def queued_bytes(port: int) -> int:
@@ -214,9 +177,7 @@ def helps(stand: Stand) -> None:
         ("--version", r"\d"),
         ("--help-stream", "(?s)protocol=.*uyvy10.*policy="),
     ):
-        run = stand.call(option)
-        check(run.returncode == 0 and run.stderr == "", option, run.stderr)
-        check(re.search(pattern, run.stdout) is not None, option, run.stdout)
+        stand.shows(option, pattern)
 
 
 def refuses(stand: Stand) -> None:
@@ -352,7 +313,7 @@ def receives_two_cameras(stand: Stand) -> None:
         send(port, 0, range(20), frozenset())
         send(port + 1, 1, range(20), lost)
         run.sums_up()
-        result = stand.result()
+        result = stand.written()
         check(result["end"] == "frames" and result["fetched"] == 40, "all frames", result)
         check([each["name"] for each in result["streams"]] == ["side0", "side1"], "names", result)
         check([each["partial"] for each in result["streams"]] == [0, 1], "partial", result)
@@ -376,10 +337,10 @@ def ends_by_signal(stand: Stand) -> None:
             *("--record", "signal"),
         )
         send(port, 0, range(3), frozenset())
-        wait_for(lambda: len(list(index.glob("*.raw"))) == 3, "three frames")
+        wait_for("three frames", lambda: len(list(index.glob("*.raw"))) == 3)
         run.process.send_signal(number)
         run.sums_up()
-        result = stand.result()
+        result = stand.written()
         check(result["end"] == "signal" and result["fetched"] == 3, "what there was", result)
         for file in index.iterdir():
             file.unlink()
@@ -389,7 +350,7 @@ def ends_in_time(stand: Stand) -> None:
     stream = f"{VIDEO_STREAM},port={free_ports(1)}"
     words = ["--backend", "kernel:lo", "--stream", stream, "--unchecked", "--duration", "100ms"]
     run = stand.call(*words, "--stats", "20ms", "--json", "result.json")
-    check(run.returncode == 0 and stand.result()["end"] == "duration", "duration", run.stderr)
+    check(run.returncode == 0 and stand.written()["end"] == "duration", "duration", run.stderr)
     check(re.search(r" s  frames 0\.0/s  partial 0 ", run.stderr) is not None, "stats", run.stderr)
 
 
@@ -410,7 +371,7 @@ def stops_by_policy(stand: Stand) -> None:
     reader.join(PATIENCE_S)
     said = re.search(r"^lull-cam: stream cam0: stopped.*buffers", errors, re.M)
     check(said is not None, "why", errors)
-    result = stand.result()
+    result = stand.written()
     check(result["end"] == "fail-stop", "the end", result["end"])
     check(result["streams"][0]["assembler"]["stopped"] > 0, "stopped", result["streams"])
 

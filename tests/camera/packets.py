@@ -18,9 +18,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from lull_cam import PATIENCE_S, Stand, check, free_ports, wait_for
+from lull_cam import PATIENCE_S, Pair
 from pictures import fill
 from rights import take
+from verdict import check, free_ports, wait_for
 
 FRAMES = 30
 SIZE = "width=128,height=96"
@@ -34,15 +35,7 @@ PROTOCOLS = (
 Line = dict[str, Any]
 
 
-class Keeper(Stand):
-    """Both programs, and an empty directory."""
-
-    def __init__(self, binary: str, source: str, scratch: str) -> None:
-        super().__init__(binary, scratch, scratch)
-        self.source = str(Path(source).resolve())
-        pid = os.getpid()
-        self.camera = f"127.{100 + pid % 100}.{pid // 100 % 250}.{1 + pid // 25000 % 250}"
-
+class Keeper(Pair):
     def send(self, *words: object) -> None:
         """On one CPU: loopback keeps the order of packets only there."""
         command = [
@@ -170,11 +163,11 @@ def around_a_partial_frame(keeper: Keeper) -> None:
 
 
 def pictures(folder: Path, count: int) -> None:
-    wait_for(lambda: len(list(folder.glob("*.raw"))) == count, f"{count} frames")
+    wait_for(f"{count} frames", lambda: len(list(folder.glob("*.raw"))) == count)
 
 
 def grows(file: Path, size: int) -> None:
-    wait_for(lambda: file.stat().st_size > size, "written")
+    wait_for("written", lambda: file.stat().st_size > size)
 
 
 def when_told(keeper: Keeper) -> None:

@@ -28,10 +28,8 @@ static const struct kind kinds[] = {
 };
 
 /* Every pixel of every protocol; the geometry is told only where it must be. */
-static void
-capture__is_pixel_exact(void **state)
+TEST(capture__is_pixel_exact)
 {
-	(void)state;
 	for (size_t k = 0; k < COUNT(kinds); k++) {
 		struct lull_camera_stream stream;
 		struct recording recording;
@@ -76,8 +74,7 @@ lost_third(uint32_t index)
 }
 
 /* A lost packet is a hole of exactly its bytes; the frame leaves when it had its time. */
-static void
-capture__tells_what_is_missing(void **state)
+TEST(capture__tells_what_is_missing)
 {
 	struct lull_camera_image *image;
 	struct lull_camera_stream stream;
@@ -86,7 +83,6 @@ capture__tells_what_is_missing(void **state)
 	struct sender sender;
 	uint64_t data_bytes;
 
-	(void)state;
 	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, 200, 100);
 	data_bytes = sender.plan.data_bytes;
 	recording_open(&recording);
@@ -114,8 +110,7 @@ capture__tells_what_is_missing(void **state)
 }
 
 /* Whoever is not configured is counted and has no effect; the rest is for no stream. */
-static void
-capture__counts_source_mismatch_and_others(void **state)
+TEST(capture__counts_source_mismatch_and_others)
 {
 	uint8_t short_frame[20] = { 0 };
 	struct lull_camera_counters counters;
@@ -126,7 +121,6 @@ capture__counts_source_mismatch_and_others(void **state)
 	struct lull_camera *camera;
 	struct sender sender;
 
-	(void)state;
 	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, 200, 100);
 	recording_open(&recording);
 	recording.source = 66;
@@ -155,8 +149,7 @@ capture__counts_source_mismatch_and_others(void **state)
 }
 
 /* Two cameras on one port, told apart by where they send from. */
-static void
-capture__tells_cameras_on_one_port_apart(void **state)
+TEST(capture__tells_cameras_on_one_port_apart)
 {
 	char backend[96];
 	struct lull_camera_config config = { .backend = backend };
@@ -165,7 +158,6 @@ capture__tells_cameras_on_one_port_apart(void **state)
 	struct recording recording;
 	struct lull_camera *camera;
 
-	(void)state;
 	recording_open(&recording);
 	for (uint32_t i = 0; i < 2; i++) {
 		sender_init(&senders[i], "gvsp", LULL_PIXEL_MONO8, 100 + i, 50);
@@ -195,8 +187,7 @@ capture__tells_cameras_on_one_port_apart(void **state)
 	finish(camera, &recording, &senders[0]);
 }
 
-static void
-open__says_what_is_wrong(void **state)
+TEST(open__says_what_is_wrong)
 {
 	static const struct {
 		const char *backend, *words;
@@ -208,29 +199,14 @@ open__says_what_is_wrong(void **state)
 		{ "pcap:/proc/self/exe", "at byte" },
 		{ "kernel:no-such-if", "does not exist" },
 	};
-	char error[LULL_CAMERA_ERROR_SIZE];
+	struct lull_error error;
 	struct lull_camera *camera;
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(wrong); i++) {
 		struct lull_camera_config config = { .backend = wrong[i].backend };
 
-		assert_true(lull_camera_open(&config, &camera, error) < 0);
+		assert_true(lull_camera_open(&config, &camera, &error) < 0);
 		assert_null(camera);
-		assert_non_null(strstr(error, wrong[i].words));
+		assert_non_null(strstr(error.text, wrong[i].words));
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(capture__is_pixel_exact),
-		cmocka_unit_test(capture__tells_what_is_missing),
-		cmocka_unit_test(capture__counts_source_mismatch_and_others),
-		cmocka_unit_test(capture__tells_cameras_on_one_port_apart),
-		cmocka_unit_test(open__says_what_is_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

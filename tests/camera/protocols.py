@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from camera_world import Link
-from world import check, main, run, wait_for, world
+from verdict import check, wait_for
+from world import main, run, world
 
 WIDTH, HEIGHT, FRAMES, RATE = 320, 240, 20, 20
 GROUP, PORT = "239.77.1.2", 5004

@@ -16,8 +16,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from lull_cam import FIGURES, PATIENCE_S, Stand, check, free_ports
+from lull_cam import FIGURES, PATIENCE_S, Pair
 from rights import take
+from verdict import check, free_ports
 
 WIDTH, HEIGHT, FRAMES = 320, 120, 20
 SENT = {"sent_done_ns", "sent_fetched_ns"}
@@ -31,16 +32,7 @@ PROTOCOLS = (
 )
 
 
-class Pair(Stand):
-    """Both programs, and an empty directory."""
-
-    def __init__(self, binary: str, source: str, scratch: str) -> None:
-        super().__init__(binary, scratch, scratch)
-        self.source = str(Path(source).resolve())
-        # one address per run: programs that are tested at the same time do not meet
-        pid = os.getpid()
-        self.camera = f"127.{100 + pid % 100}.{pid // 100 % 250}.{1 + pid // 25000 % 250}"
-
+class Stamped(Pair):
     def send(self, *words: object) -> subprocess.Popen[str]:
         """On one CPU: loopback keeps the order of packets only there."""
         return subprocess.Popen(
@@ -64,7 +56,7 @@ def ends_well(sender: subprocess.Popen[str]) -> None:
     check(sender.returncode == 0, "the sender ends well", errors)
 
 
-def stamps_hold(stand: Pair, protocol: str) -> None:
+def stamps_hold(stand: Stamped, protocol: str) -> None:
     """Of each frame: sent when it was sent, and before it was given."""
     frames = [line for line in stand.lines("log.jsonl") if line["event"] == "frame"]
     index = stand.lines("pictures/frames.jsonl")
@@ -89,7 +81,7 @@ def stamps_hold(stand: Pair, protocol: str) -> None:
     check(fetched > mean, "fetched after given", (mean, fetched))
 
 
-def over_loopback(stand: Pair) -> None:
+def over_loopback(stand: Stamped) -> None:
     for backend in ("kernel:lo", "kernel-busy:lo"):
         for protocol, known, words in PROTOCOLS:
             udp = "--interface" not in words
@@ -111,7 +103,7 @@ def over_loopback(stand: Pair) -> None:
             stamps_hold(stand, protocol)
 
 
-def sent_again(stand: Pair) -> None:
+def sent_again(stand: Stamped) -> None:
     """The packet that carries it was lost and asked for: it has the time of its first turn."""
     bytes_of_picture = WIDTH * HEIGHT * 3 // 2
     last = -(-bytes_of_picture // (1400 - 36))
@@ -133,7 +125,7 @@ def sent_again(stand: Pair) -> None:
     check(last in asked, "sent again", asked)
 
 
-def is_told(stand: Pair) -> None:
+def is_told(stand: Stamped) -> None:
     """Without the option there is no such figure, and pictures without a stamp give none."""
     for words, figures in (((), set()), (("--sent-stamp",), SENT)):
         port = free_ports(1)
@@ -165,7 +157,7 @@ def main() -> None:
     take("namespaces", wish=True)  # for frames on lo
     for test in (is_told, over_loopback, sent_again):
         with tempfile.TemporaryDirectory() as scratch:
-            test(Pair(sys.argv[1], sys.argv[2], scratch))
+            test(Stamped(sys.argv[1], sys.argv[2], scratch))
         print(f"sent_stamp: {test.__name__}: ok", flush=True)
 
 

@@ -212,30 +212,30 @@ stand_stream(const struct sender *sender, uint16_t port)
 struct lull_camera *
 stand_open(const struct lull_camera_config *config)
 {
-	char error[LULL_CAMERA_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_camera *camera;
 
-	if (lull_camera_open(config, &camera, error) != 0)
-		fail_msg("open %s: %s", config->backend, error);
+	if (lull_camera_open(config, &camera, &error) != 0)
+		fail_msg("open %s: %s", config->backend, error.text);
 	return camera;
 }
 
 void
 stand_add(struct lull_camera *camera, const struct lull_camera_stream *stream)
 {
-	char error[LULL_CAMERA_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	if (lull_camera_stream_add(camera, stream, error) < 0)
-		fail_msg("add: %s", error);
+	if (lull_camera_stream_add(camera, stream, &error) < 0)
+		fail_msg("add: %s", error.text);
 }
 
 void
 stand_start(struct lull_camera *camera)
 {
-	char error[LULL_CAMERA_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	if (lull_camera_start(camera, error) != 0)
-		fail_msg("start: %s", error);
+	if (lull_camera_start(camera, &error) != 0)
+		fail_msg("start: %s", error.text);
 }
 
 struct lull_camera *

@@ -6,20 +6,14 @@
 #ifndef LULL_TEST_CAMERA_STAND_H
 #define LULL_TEST_CAMERA_STAND_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <lull/camera.h>
 
+#include "case.h"
 #include "frame/packet_write.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define STAND_PACKET_BYTES 1400
 #define STAND_WAIT_NS (20 * LULL_NS_PER_S) /* generous: the machine may be busy */
 

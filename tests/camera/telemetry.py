@@ -20,7 +20,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
 from lull_cam import HEIGHT, ROW_BYTES, WIDTH, row_packet
-from world import PATIENCE_S, Program, World, check, main, wait_for, world
+from verdict import PATIENCE_S, check, wait_for
+from world import Program, World, main, world
 
 TREE = Path(__file__).resolve().parents[2]
 PORT = 5004

@@ -10,7 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from world import check, main, run, world
+from verdict import check
+from world import main, run, world
 
 FRAMES = 20
 BACKENDS = ("kernel:v1", "kernel-busy:v1", "dpdk:af_packet=v1", "dpdk:af_xdp=v1")

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "lull-cam/view_missing.h"
+#include "case.h"
+#include "camera/view/missing.h"
 
 #define SPANS_MAX 2000
 
@@ -57,34 +54,28 @@ missing_find(struct fixture *fixture, uint32_t count, bool more)
 	assert_int_equal(fixture->found.more, more);
 }
 
-static void
-find__nothing_is_missing(void **state)
+TEST(find__nothing_is_missing)
 {
 	struct fixture *fixture = missing_of(LULL_PIXEL_MONO8, 10, 5, 0);
 
-	(void)state;
 	missing_find(fixture, 0, false);
 	test_free(fixture);
 }
 
-static void
-find__within_a_row(void **state)
+TEST(find__within_a_row)
 {
 	struct fixture *fixture = missing_of(LULL_PIXEL_MONO8, 10, 5, 0);
 
-	(void)state;
 	missing_span(fixture, 23, 4);
 	missing_find(fixture, 1, false);
 	missing_is(fixture, 0, 3, 2, 4, 1);
 	test_free(fixture);
 }
 
-static void
-find__end_rows_and_beginning(void **state)
+TEST(find__end_rows_and_beginning)
 {
 	struct fixture *fixture = missing_of(LULL_PIXEL_MONO8, 10, 5, 0);
 
-	(void)state;
 	missing_span(fixture, 7, 26);
 	missing_find(fixture, 3, false);
 	missing_is(fixture, 0, 7, 0, 3, 1);
@@ -93,12 +84,10 @@ find__end_rows_and_beginning(void **state)
 	test_free(fixture);
 }
 
-static void
-find__all(void **state)
+TEST(find__all)
 {
 	struct fixture *fixture = missing_of(LULL_PIXEL_BAYER_RG12P, 10, 4, 0);
 
-	(void)state;
 	missing_span(fixture, 0, 60);
 	missing_find(fixture, 1, false);
 	missing_is(fixture, 0, 0, 0, 10, 4);
@@ -106,12 +95,10 @@ find__all(void **state)
 }
 
 /* Half a byte of a group, and the group is gone; the last one of an odd row is cut. */
-static void
-find__groups_cannot_be_parted(void **state)
+TEST(find__groups_cannot_be_parted)
 {
 	struct fixture *fixture = missing_of(LULL_PIXEL_BAYER_RG12P, 9, 4, 0);
 
-	(void)state;
 	missing_span(fixture, 4, 1);
 	missing_span(fixture, 14, 1);
 	missing_find(fixture, 2, false);
@@ -120,12 +107,10 @@ find__groups_cannot_be_parted(void **state)
 	test_free(fixture);
 }
 
-static void
-find__groups_of_several_rows(void **state)
+TEST(find__groups_of_several_rows)
 {
 	struct fixture *fixture = missing_of(LULL_PIXEL_YUV420_4175, 8, 5, 0);
 
-	(void)state;
 	missing_span(fixture, 18, 12); /* the end of the first two rows, the next begin */
 	missing_span(fixture, 54, 6);  /* in the last row, of which there is only one */
 	missing_find(fixture, 3, false);
@@ -135,12 +120,10 @@ find__groups_of_several_rows(void **state)
 	test_free(fixture);
 }
 
-static void
-find__padding_is_no_pixel(void **state)
+TEST(find__padding_is_no_pixel)
 {
 	struct fixture *fixture = missing_of(LULL_PIXEL_MONO8, 10, 5, 16);
 
-	(void)state;
 	missing_span(fixture, 10, 6);  /* only padding */
 	missing_span(fixture, 28, 6);  /* padding and the beginning of the next row */
 	missing_span(fixture, 37, 10); /* up to the padding and some of it */
@@ -150,12 +133,10 @@ find__padding_is_no_pixel(void **state)
 	test_free(fixture);
 }
 
-static void
-find__same_columns_of_rows_are_one(void **state)
+TEST(find__same_columns_of_rows_are_one)
 {
 	struct fixture *fixture = missing_of(LULL_PIXEL_MONO8, 10, 5, 0);
 
-	(void)state;
 	for (uint64_t row = 1; row < 4; row++)
 		missing_span(fixture, 10 * row + 2, 3);
 	missing_find(fixture, 1, false);
@@ -163,12 +144,10 @@ find__same_columns_of_rows_are_one(void **state)
 	test_free(fixture);
 }
 
-static void
-find__too_many(void **state)
+TEST(find__too_many)
 {
 	struct fixture *fixture = missing_of(LULL_PIXEL_MONO8, 4 * SPANS_MAX, 1, 0);
 
-	(void)state;
 	for (uint64_t i = 0; i < VIEW_MISSING_MAX; i++)
 		missing_span(fixture, 4 * i, 1);
 	missing_find(fixture, VIEW_MISSING_MAX, false);
@@ -177,46 +156,22 @@ find__too_many(void **state)
 	test_free(fixture);
 }
 
-static void
-find__spans_that_are_too_wide(void **state)
+TEST(find__spans_that_are_too_wide)
 {
 	struct fixture *fixture = missing_of(LULL_PIXEL_MONO8, 10, 5, 0);
 
-	(void)state;
 	fixture->frame.missing_more = true;
 	missing_span(fixture, 0, 10);
 	missing_find(fixture, 1, true);
 	test_free(fixture);
 }
 
-static void
-find__unknown_pixels(void **state)
+TEST(find__unknown_pixels)
 {
 	struct fixture *fixture = missing_of(LULL_PIXEL_UNKNOWN, 10, 5, 10);
 
-	(void)state;
 	missing_find(fixture, 0, false);
 	missing_span(fixture, 0, 10);
 	missing_find(fixture, 0, true);
 	test_free(fixture);
-}
-
-int
-main(void)
-{
-	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(find__nothing_is_missing),
-		cmocka_unit_test(find__within_a_row),
-		cmocka_unit_test(find__end_rows_and_beginning),
-		cmocka_unit_test(find__all),
-		cmocka_unit_test(find__groups_cannot_be_parted),
-		cmocka_unit_test(find__groups_of_several_rows),
-		cmocka_unit_test(find__padding_is_no_pixel),
-		cmocka_unit_test(find__same_columns_of_rows_are_one),
-		cmocka_unit_test(find__too_many),
-		cmocka_unit_test(find__spans_that_are_too_wide),
-		cmocka_unit_test(find__unknown_pixels),
-	};
-
-	return cmocka_run_group_tests_name("view_missing", tests, NULL, NULL);
 }

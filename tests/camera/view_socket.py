@@ -21,7 +21,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from lull_cam import PATIENCE_S, Running, Stand, check, free_ports
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from lull_cam import PATIENCE_S, Pair, Running
+from verdict import check, free_ports
 
 WIDTH, HEIGHT = 320, 240
 PACKET = 1000
@@ -83,12 +86,11 @@ class Viewer:
         self.socket.close()
 
 
-class Place(Stand):
+class Place(Pair):
     """Both programs, and an empty directory with a socket in it."""
 
-    def __init__(self, binary: str, source: str, scratch: str) -> None:
-        super().__init__(binary, scratch, scratch)
-        self.source = str(Path(source).resolve())
+    def __init__(self, program: str, source: str, scratch: str) -> None:
+        super().__init__(program, source, scratch)
         self.path = self.scratch / "view"
 
     def receive(self, pixel: str, port: int, *words: str) -> Running:
@@ -254,7 +256,7 @@ def waits_for_nobody(place: Place) -> None:
         gone.next("image")
         gone.close()
         run.sums_up()
-    (stream,) = place.result()["streams"]
+    (stream,) = place.written()["streams"]
     counters = stream["counters"]
     check(counters["fetched"] >= frames, "all frames", counters)
     check(counters["fetched"] == counters["put"], "all put back", counters)

@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
 from rights import skip
+from verdict import check, free_port, wait_for
 
 PATIENCE_S = 60
 IN_UTC = {**os.environ, "TZ": "UTC"}
@@ -41,30 +42,11 @@ class Missing(Exception):
     """A tool that is not installed."""
 
 
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        sys.exit(f"collectors: {what}: {seen}")
-
-
 def tool(name: str) -> str:
     found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
     if found is None:
         raise Missing(name)
     return found
-
-
-def until(condition: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        check(time.monotonic() < end, f"waited {PATIENCE_S} s for", what)
-        time.sleep(0.02)
-
-
-def free_port(kind: socket.SocketKind) -> int:
-    with socket.socket(socket.AF_INET, kind) as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def udp_socket(port: int) -> tuple[int, int] | None:
@@ -84,10 +66,10 @@ def listening(command: list[str], port: int, log: Path, stop: signal.Signals) ->
         subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=IN_UTC) as run,
     ):
         try:
-            until(lambda: udp_socket(port) is not None or run.poll() is not None, command[0])
+            wait_for(command[0], lambda: udp_socket(port) is not None or run.poll() is not None)
             check(run.poll() is None, f"{command[0]} starts", log.read_text())
             yield
-            until(lambda: (udp_socket(port) or (0, 0))[0] == 0, f"{command[0]} to read")
+            wait_for(f"{command[0]} to read", lambda: (udp_socket(port) or (0, 0))[0] == 0)
             check((udp_socket(port) or (0, 1))[1] == 0, f"{command[0]}: its socket dropped some")
         finally:
             run.send_signal(stop)
@@ -168,7 +150,7 @@ def nfdump_flows(path: Path) -> Flows:
 
 
 def nfcapd(program: Program, scratch: Path, _stand: str) -> None:
-    port, files, log = free_port(socket.SOCK_DGRAM), scratch / "nfcapd", scratch / "nfcapd.log"
+    port, files, log = free_port(), scratch / "nfcapd", scratch / "nfcapd.log"
     files.mkdir()
     command = [tool("nfcapd"), "-p", str(port), "-b", "127.0.0.1", "-w", str(files), "-t", "86400",
                "-B", str(4 << 20)]  # fmt: skip
@@ -227,7 +209,7 @@ def aggregated(flows: Flows) -> Flows:
 
 
 def nfacctd_once(program: Program, scratch: Path, settle_s: float) -> Flows:
-    port, log = free_port(socket.SOCK_DGRAM), scratch / "nfacctd.log"
+    port, log = free_port(), scratch / "nfacctd.log"
     output, config = scratch / "nfacctd.json", scratch / "nfacctd.conf"
     output.unlink(missing_ok=True)
     config.write_text(NFACCTD.format(port=port, output=output))
@@ -352,7 +334,7 @@ class Server(threading.Thread):
     def finish(self, size: int) -> bytes:
         """All that came; of datagrams there must be this much."""
         if self.listener.type == socket.SOCK_DGRAM:
-            until(lambda: len(self.received) >= size, f"{size} bytes in datagrams")
+            wait_for(f"{size} bytes in datagrams", lambda: len(self.received) >= size)
             self.done = True
         self.join(PATIENCE_S)
         check(not self.is_alive(), "the connection ends")
@@ -423,7 +405,7 @@ def refusals(program: Program, scratch: Path, _stand: str) -> None:
         ("--records", "udp://::1:2055"): "brackets",
         ("--records", "tcp://localhost:0"): "65535",
         ("--records", f"{scratch}/none/file"): "No such file",
-        ("--records", f"tcp://127.0.0.1:{free_port(socket.SOCK_STREAM)}"): "refused",
+        ("--records", f"tcp://127.0.0.1:{free_port(kind=socket.SOCK_STREAM)}"): "refused",
         ("--records", "/dev/full"): "No space left",
     }
     for (option, value), remedy in wrong.items():

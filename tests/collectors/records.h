@@ -12,7 +12,7 @@
 
 /** Fill in record number @p index; larger numbers begin later. */
 void record_make(struct lull_flow_record *record, uint32_t index);
-/** Like lull_export_app. */
+/** Like lull_encode_app. */
 const char *record_app(void *arg, uint16_t app, uint16_t app_master, char *text, size_t size);
 
 #endif

@@ -29,7 +29,7 @@ refuse(const struct lull_error *error)
 static void
 send_all(const struct lull_pipeline_sink *seat, uint32_t count)
 {
-	struct lull_export_totals totals = { 0 };
+	struct lull_encode_totals totals = { 0 };
 	struct lull_flow_record record;
 
 	/* Backwards: ordered sinks have something to sort. */

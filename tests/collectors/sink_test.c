@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sinks and what they stand on, against files and sockets of this process. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -14,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "export/sink.h"
 #include "export/destination.h"
@@ -24,8 +19,7 @@
 #define TURNS_MAX 20000
 #define TURN_US 500
 
-static void
-destination__takes_what_is_typed_apart(void **state)
+TEST(destination__takes_what_is_typed_apart)
 {
 	static const struct {
 		const char *text, *path, *host, *port;
@@ -42,7 +36,6 @@ destination__takes_what_is_typed_apart(void **state)
 	struct sink_destination destination;
 	struct lull_error error;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(sink_destination_parse(cases[i].text, &destination, &error), 0);
 		assert_int_equal(destination.way, cases[i].way);
@@ -52,8 +45,7 @@ destination__takes_what_is_typed_apart(void **state)
 	}
 }
 
-static void
-destination__refuses_with_a_remedy(void **state)
+TEST(destination__refuses_with_a_remedy)
 {
 	static const char *const cases[][2] = {
 		{ "localhost:80", "udp://localhost:80 or tcp://localhost:80" },
@@ -72,7 +64,6 @@ destination__refuses_with_a_remedy(void **state)
 	struct sink_destination destination;
 	struct lull_error error;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_not_equal(sink_destination_parse(cases[i][0], &destination, &error), 0);
 		assert_non_null(strstr(error.text, cases[i][1]));
@@ -80,15 +71,13 @@ destination__refuses_with_a_remedy(void **state)
 }
 
 /* Units of any length come out as they went in, whatever the order of puts and pops. */
-static void
-queue__keeps_units_in_order(void **state)
+TEST(queue__keeps_units_in_order)
 {
 	struct sink_queue queue;
 	struct lull_prng prng;
 	uint8_t bytes[600];
 	uint32_t put = 0, popped = 0, refused = 0;
 
-	(void)state;
 	print_message("seed %d\n", SEED);
 	lull_prng_init(&prng, SEED, 0);
 	assert_int_equal(sink_queue_open(&queue, 4096), 0);
@@ -162,7 +151,7 @@ static void
 sink_turn(struct flow_sink *sink)
 {
 	struct lull_pipeline_sink seat = flow_sink_seat(sink, 0);
-	struct lull_export_totals totals = { 0 };
+	struct lull_encode_totals totals = { 0 };
 
 	seat.turn(seat.arg, 1, &totals);
 }
@@ -198,15 +187,13 @@ assert_accounted(const struct flow_sink *sink, enum flow_sink_kind kind, uint64_
 }
 
 /* Nobody reads: the queue fills, the rest is dropped and counted, no call waits. */
-static void
-sink__a_reader_that_sleeps_costs_records_only(void **state)
+TEST(sink__a_reader_that_sleeps_costs_records_only)
 {
 	struct flow_sink_counters counters;
 	struct listener listener = { .port = 0 };
 	struct flow_sink *sink;
 	struct lull_error error;
 
-	(void)state;
 	listener_open(&listener);
 	sink = sink_make(FLOW_SINK_JSON, listener.tcp, false);
 	for (uint32_t i = 0; i < 200; i++) {
@@ -247,8 +234,7 @@ read_all(int fd, uint8_t *bytes, size_t size)
 }
 
 /* A collector that goes and comes back gets templates first and numbers from 0. */
-static void
-sink__ipfix_begins_anew_on_a_new_connection(void **state)
+TEST(sink__ipfix_begins_anew_on_a_new_connection)
 {
 	static uint8_t bytes[1 << 20];
 	struct listener listener = { .port = 0 };
@@ -257,7 +243,6 @@ sink__ipfix_begins_anew_on_a_new_connection(void **state)
 	size_t len;
 	int first, second;
 
-	(void)state;
 	listener_open(&listener);
 	sink = sink_make(FLOW_SINK_IPFIX, listener.tcp, false);
 	sink_await_connects(sink, FLOW_SINK_IPFIX, 1);
@@ -285,8 +270,7 @@ sink__ipfix_begins_anew_on_a_new_connection(void **state)
 }
 
 /* Live, a collector may come later than the probe; what waits is not lost. */
-static void
-sink__json_waits_for_a_late_collector(void **state)
+TEST(sink__json_waits_for_a_late_collector)
 {
 	static char text[1 << 20];
 	struct listener listener = { .port = 0 };
@@ -295,7 +279,6 @@ sink__json_waits_for_a_late_collector(void **state)
 	size_t len, lines = 0;
 	int fd;
 
-	(void)state;
 	listener_open(&listener);
 	close(listener.fd); /* nobody listens there now */
 	sink = sink_make(FLOW_SINK_JSON, listener.tcp, false);
@@ -320,13 +303,11 @@ sink__json_waits_for_a_late_collector(void **state)
 	close(listener.fd);
 }
 
-static void
-sink__a_full_disk_is_told(void **state)
+TEST(sink__a_full_disk_is_told)
 {
 	struct flow_sink *sink = sink_make(FLOW_SINK_JSON, "/dev/full", true);
 	struct lull_error error = { "" };
 
-	(void)state;
 	sink_give(sink, 0, 1000);
 	assert_int_not_equal(flow_sink_finish(sink, &error), 0);
 	assert_non_null(strstr(error.text, "/dev/full: No space left on device: 1000 of 1000"));
@@ -335,10 +316,9 @@ sink__a_full_disk_is_told(void **state)
 }
 
 /* Records of several log loops leave in one order. */
-static void
-sink__ordered_seats_make_one_file(void **state)
+TEST(sink__ordered_seats_make_one_file)
 {
-	char path[] = "/tmp/lull-sink-XXXXXX", line[LULL_EXPORT_JSON_MAX + 1];
+	char path[] = "/tmp/lull-sink-XXXXXX", line[LULL_ENCODE_JSON_MAX + 1];
 	struct flow_sink_settings settings = { .seats = 3, .ordered = true };
 	struct flow_sink *sink;
 	struct lull_error error;
@@ -346,7 +326,6 @@ sink__ordered_seats_make_one_file(void **state)
 	FILE *file;
 	int fd = mkstemp(path);
 
-	(void)state;
 	settings.to[FLOW_SINK_JSON] = path;
 	assert_int_equal(flow_sink_open(&settings, &sink, &error), 0);
 	for (uint32_t i = 3000; i > 0; i--) {
@@ -368,21 +347,4 @@ sink__ordered_seats_make_one_file(void **state)
 	assert_int_equal(lines, 3000);
 	fclose(file);
 	unlink(path);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(destination__takes_what_is_typed_apart),
-		cmocka_unit_test(destination__refuses_with_a_remedy),
-		cmocka_unit_test(queue__keeps_units_in_order),
-		cmocka_unit_test(sink__a_reader_that_sleeps_costs_records_only),
-		cmocka_unit_test(sink__ipfix_begins_anew_on_a_new_connection),
-		cmocka_unit_test(sink__json_waits_for_a_late_collector),
-		cmocka_unit_test(sink__a_full_disk_is_told),
-		cmocka_unit_test(sink__ordered_seats_make_one_file),
-	};
-
-	return cmocka_run_group_tests_name("sink", tests, NULL, NULL);
 }

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What an idle object reports is true whichever governor rests: counters and the bound of waits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "idle_world.h"
 
-static void
-counters__add_up(void **state)
+TEST(counters__add_up)
 {
-	(void)state;
 	FOR_EACH_GOVERNOR(governor)
 	for (uint32_t i = 0; i < WORLD_TRAFFIC_COUNT * WORLD_MACHINE_COUNT; i++) {
 		struct world_setup setup = world_setup_plain(governor);
@@ -53,12 +46,10 @@ counters__add_up(void **state)
 }
 
 /* At no percentile does the bound lie below the waits that the world knows to be true. */
-static void
-wait__bound_is_one(void **state)
+TEST(wait__bound_is_one)
 {
 	static const uint32_t depths[] = { SLEEP_ONLY, MONITOR_SLEEP, EVERYTHING };
 
-	(void)state;
 	FOR_EACH_GOVERNOR(governor)
 	for (uint32_t i = 0; i < WORLD_TRAFFIC_COUNT * WORLD_MACHINE_COUNT * COUNT(depths); i++) {
 		struct world_setup setup = world_setup_plain(governor);
@@ -93,15 +84,4 @@ wait__bound_is_one(void **state)
 		}
 		world_destroy(world);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counters__add_up),
-		cmocka_unit_test(wait__bound_is_one),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

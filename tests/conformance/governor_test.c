@@ -3,13 +3,8 @@
  * What every governor of the list keeps to, driven through lull_idle_plan() and lull_idle_wake() in
  * virtual time. A new governor is tested by being in the list.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "idle_world.h"
 
 static bool
@@ -18,15 +13,13 @@ is_named(const struct lull_idle_governor *governor, const char *name)
 	return strcmp(lull_idle_governor_name(governor), name) == 0;
 }
 
-static void
-governors__have_names_and_are_found(void **state)
+TEST(governors__have_names_and_are_found)
 {
 	static const char *const expected[] = { "spin",      "yield",  "fixed",
 						"ramp",      "halve",  "drain",
 						"metronome", "kalman", "kalman-guarded",
 						"objective", "phase" };
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(expected); i++)
 		assert_ptr_equal(lull_idle_governor_find(expected[i]), lull_idle_governors[i]);
 	FOR_EACH_GOVERNOR(governor)
@@ -43,13 +36,11 @@ governors__have_names_and_are_found(void **state)
 }
 
 /* world_check() asks at each step: cap, depths on offer, deadlines, no rest after a full burst. */
-static void
-plan__keeps_to_the_limits(void **state)
+TEST(plan__keeps_to_the_limits)
 {
 	static const uint32_t depths[] = { SLEEP_ONLY, PAUSE_ONLY, PAUSE_SLEEP, MONITOR_SLEEP,
 					   EVERYTHING };
 
-	(void)state;
 	FOR_EACH_GOVERNOR(governor)
 	for (uint32_t i = 0; i < WORLD_TRAFFIC_COUNT * WORLD_MACHINE_COUNT * COUNT(depths); i++) {
 		struct world_setup setup = world_setup_plain(governor);
@@ -68,10 +59,8 @@ plan__keeps_to_the_limits(void **state)
 	}
 }
 
-static void
-plan__rests_in_silence(void **state)
+TEST(plan__rests_in_silence)
 {
-	(void)state;
 	FOR_EACH_GOVERNOR(governor)
 	for (uint32_t machine = 0; machine < WORLD_LATE_RARELY; machine++) {
 		struct world_setup setup = world_setup_plain(governor);
@@ -99,13 +88,11 @@ may_rest(const struct lull_idle_governor *governor, const struct world *world)
 	return world->last_pkts == 0;
 }
 
-static void
-plan__traffic_ends_rests(void **state)
+TEST(plan__traffic_ends_rests)
 {
 	static const enum world_traffic traffics[] = { WORLD_TRICKLE, WORLD_STEADY, WORLD_BURSTS,
 						       WORLD_FLOOD };
 
-	(void)state;
 	FOR_EACH_GOVERNOR(governor)
 	for (size_t i = 0; i < COUNT(traffics); i++) {
 		struct world_setup setup = world_setup_plain(governor);
@@ -135,10 +122,8 @@ plan__traffic_ends_rests(void **state)
 	}
 }
 
-static void
-plan__same_inputs_same_plans(void **state)
+TEST(plan__same_inputs_same_plans)
 {
-	(void)state;
 	FOR_EACH_GOVERNOR(governor)
 	for (uint32_t i = 0; i < WORLD_TRAFFIC_COUNT * WORLD_MACHINE_COUNT; i++) {
 		struct world_setup setup = world_setup_plain(governor);
@@ -163,15 +148,13 @@ plan__same_inputs_same_plans(void **state)
 }
 
 /* Every governor in three loops, all taking turns, decides what each would alone. */
-static void
-plan__instances_do_not_meet(void **state)
+TEST(plan__instances_do_not_meet)
 {
 	enum { WORLDS_MAX = 48, TURNS = 1500 };
 	struct world *together[WORLDS_MAX], *alone;
 	struct world_setup setups[WORLDS_MAX];
 	uint32_t count = 0;
 
-	(void)state;
 	FOR_EACH_GOVERNOR(governor)
 	for (uint32_t i = 0; i < 3; i++) {
 		assert_true(count < WORLDS_MAX);
@@ -196,10 +179,8 @@ plan__instances_do_not_meet(void **state)
 }
 
 /* world_check() reads the limits in force, so the very next plan must keep to new ones. */
-static void
-change__holds_from_the_next_plan(void **state)
+TEST(change__holds_from_the_next_plan)
 {
-	(void)state;
 	FOR_EACH_GOVERNOR(governor)
 	{
 		struct world_setup setup = world_setup_plain(governor);
@@ -308,10 +289,8 @@ world_odd_wake(struct world *world, enum lull_rest_depth depth, uint64_t begin_n
 	world->now_ns = LULL_MAX(world->now_ns, end_ns);
 }
 
-static void
-plan__survives_extremes(void **state)
+TEST(plan__survives_extremes)
 {
-	(void)state;
 	FOR_EACH_GOVERNOR(governor)
 	for (uint32_t i = 0; i < COUNT(extremes) * WORLD_TRAFFIC_COUNT; i++) {
 		struct world_setup setup =
@@ -342,12 +321,10 @@ plan__survives_extremes(void **state)
 }
 
 /* The same instant again and again: a clock coarser than a turn. */
-static void
-plan__survives_a_standing_clock(void **state)
+TEST(plan__survives_a_standing_clock)
 {
 	uint16_t queue_pkts[2] = { 0, 0 };
 
-	(void)state;
 	FOR_EACH_GOVERNOR(governor)
 	{
 		struct world_setup setup = world_setup_plain(governor);
@@ -372,22 +349,4 @@ plan__survives_a_standing_clock(void **state)
 		}
 		world_destroy(world);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(governors__have_names_and_are_found),
-		cmocka_unit_test(plan__keeps_to_the_limits),
-		cmocka_unit_test(plan__rests_in_silence),
-		cmocka_unit_test(plan__traffic_ends_rests),
-		cmocka_unit_test(plan__same_inputs_same_plans),
-		cmocka_unit_test(plan__instances_do_not_meet),
-		cmocka_unit_test(change__holds_from_the_next_plan),
-		cmocka_unit_test(plan__survives_extremes),
-		cmocka_unit_test(plan__survives_a_standing_clock),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

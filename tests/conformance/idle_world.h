@@ -15,6 +15,7 @@
 #include <lull/idle.h>
 
 #include "base/prng.h"
+#include "case.h"
 
 #define WORLD_BURST_PKTS 32
 #define WORLD_POLL_NS 400 /* one empty receive; slow, so that few turns cover much time */
@@ -30,7 +31,6 @@
 #define MONITOR_SLEEP (LULL_REST_BIT(LULL_REST_MONITOR) | SLEEP_ONLY)
 #define EVERYTHING (PAUSE_SLEEP | MONITOR_SLEEP | LULL_REST_BIT(LULL_REST_INTERRUPT))
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define FOR_EACH_GOVERNOR(governor)                                                                \
 	for (const struct lull_idle_governor *const *governor##_cursor = lull_idle_governors,      \
 						    *governor;                                     \

@@ -4,17 +4,13 @@
  * way, with workers, log and dispatchers that move on at random, make the records that the
  * definition asks for, byte by byte.
  *
- * records_test [SEEDS [FIRST]]: more seeds, or one again.
+ * LULL_SEEDS in the environment tries so many seeds, LULL_SEED begins with that one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 #include <lull/dispatch.h>
 
+#include "case.h"
 #include "records_world.h"
 
 #define WORKERS_MAX 8
@@ -22,8 +18,7 @@
 #define RING_MAX 64
 #define BUCKETS_MAX 256
 #define BURST_MAX 32
-
-static uint32_t seed_count = 1500, seed_first;
+#define SEEDS 1500
 
 enum split { SPLIT_RANDOM, SPLIT_TURNS, SPLIT_HASH, SPLIT_MOVING, SPLIT_COUNT };
 
@@ -390,6 +385,14 @@ stand_destroy(struct stand *stand)
 	free(stand);
 }
 
+static uint64_t
+environment(const char *name, uint64_t otherwise)
+{
+	const char *value = getenv(name);
+
+	return value != NULL ? strtoull(value, NULL, 0) : otherwise;
+}
+
 static int
 stand_difference(struct stand *stand)
 {
@@ -397,11 +400,11 @@ stand_difference(struct stand *stand)
 			    stand->given_count);
 }
 
-static void
-records__same_for_every_split(void **state)
+TEST(records__same_for_every_split)
 {
-	(void)state;
-	for (uint64_t seed = seed_first; seed < seed_first + seed_count; seed++) {
+	uint64_t first = environment("LULL_SEED", 0), count = environment("LULL_SEEDS", SEEDS);
+
+	for (uint64_t seed = first; seed < first + count; seed++) {
 		struct stand *stand = stand_create(seed);
 		const struct lull_flow_merge_counters *counters;
 		int difference;
@@ -422,12 +425,10 @@ records__same_for_every_split(void **state)
 }
 
 /* The case above would notice: without the dispatcher's marks some record is given too early. */
-static void
-records__need_announcements(void **state)
+TEST(records__need_announcements)
 {
 	uint32_t differ = 0;
 
-	(void)state;
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		struct stand *stand = stand_create(seed);
 
@@ -443,12 +444,10 @@ records__need_announcements(void **state)
 }
 
 /* Too little room everywhere: records come early and say so, packets are all accounted for. */
-static void
-records__conserve_packets_without_room(void **state)
+TEST(records__conserve_packets_without_room)
 {
 	uint64_t evicted = 0;
 
-	(void)state;
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		struct stand *stand = stand_create(seed);
 		uint64_t inexact = 0, unrecorded = 0;
@@ -473,21 +472,4 @@ records__conserve_packets_without_room(void **state)
 		stand_destroy(stand);
 	}
 	assert_true(evicted > 1000);
-}
-
-int
-main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records__same_for_every_split),
-		cmocka_unit_test(records__need_announcements),
-		cmocka_unit_test(records__conserve_packets_without_room),
-	};
-
-	if (argc > 1)
-		seed_count = (uint32_t)strtoul(argv[1], NULL, 10);
-	if (argc > 2)
-		seed_first = (uint32_t)strtoul(argv[2], NULL, 10);
-	printf("seeds %u..%u\n", seed_first, seed_first + seed_count - 1);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What every scheduler of the list keeps to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <lull/dispatch.h>
 
+#include "case.h"
 #include "base/prng.h"
 
 #define FLOWS 4000
@@ -83,12 +78,10 @@ world_burst(struct world *world)
 	return count;
 }
 
-static void
-burst__worker_in_range(void **state)
+TEST(burst__worker_in_range)
 {
 	struct world world;
 
-	(void)state;
 	FOR_EACH_SCHEDULER(scheduler)
 	for (uint32_t worker_count = 1; worker_count <= 32; worker_count += worker_count / 3 + 1) {
 		world_begin(&world, scheduler, worker_count, worker_count % 3);
@@ -103,12 +96,10 @@ burst__worker_in_range(void **state)
 }
 
 /* Nothing but the inputs decides: no address, no file-level state. */
-static void
-burst__same_inputs_same_outputs(void **state)
+TEST(burst__same_inputs_same_outputs)
 {
 	struct world worlds[2];
 
-	(void)state;
 	FOR_EACH_SCHEDULER(scheduler)
 	{
 		for (uint32_t i = 0; i < 2; i++)
@@ -125,12 +116,10 @@ burst__same_inputs_same_outputs(void **state)
 	}
 }
 
-static void
-burst__never_splits_unless_it_says_so(void **state)
+TEST(burst__never_splits_unless_it_says_so)
 {
 	struct world world;
 
-	(void)state;
 	FOR_EACH_SCHEDULER(scheduler)
 	for (enum lull_order order = 0; order <= LULL_ORDER_RESEQUENCE; order++) {
 		static int32_t at[FLOWS];
@@ -156,12 +145,10 @@ burst__never_splits_unless_it_says_so(void **state)
 }
 
 /* With empty rings hashing policies spread flows evenly; sticky as hrw. */
-static void
-burst__uniform(void **state)
+TEST(burst__uniform)
 {
 	static const char *const names[] = { "crc32", "hrw", "ahrw", "ahrw-paper", "subflow" };
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		for (uint32_t worker_count = 2; worker_count <= 16; worker_count *= 2) {
 			const struct lull_dispatch_counters *counters;
@@ -187,13 +174,11 @@ burst__uniform(void **state)
 }
 
 /* A worker more takes flows from all; no flow moves between the others. */
-static void
-hrw__minimal_disruption(void **state)
+TEST(hrw__minimal_disruption)
 {
 	struct world few, more;
 	uint32_t moved = 0;
 
-	(void)state;
 	world_begin(&few, lull_scheduler_find("hrw"), 7, 0);
 	world_begin(&more, lull_scheduler_find("hrw"), 8, 0);
 	for (uint32_t i = 0; i < 8; i++)
@@ -215,17 +200,12 @@ hrw__minimal_disruption(void **state)
 	free(more.memory);
 }
 
-int
-main(void)
+static int
+seed_print(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(burst__worker_in_range),
-		cmocka_unit_test(burst__same_inputs_same_outputs),
-		cmocka_unit_test(burst__never_splits_unless_it_says_so),
-		cmocka_unit_test(burst__uniform),
-		cmocka_unit_test(hrw__minimal_disruption),
-	};
-
+	(void)state;
 	printf("seed %u\n", SEED);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return 0;
 }
+
+TEST_GROUP(seed_print, NULL);

@@ -18,8 +18,8 @@ from terminal import Shell, running
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
+from verdict import check, wait_for
 from worker import worker
-from world import check, wait_for
 
 YOURS = """#include <stdint.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@ from place import Place
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
-from world import Failure, check, wait_for
+from verdict import Failure, check, wait_for
 
 MARK = "-- status "
 PATIENCE_S = 120.0

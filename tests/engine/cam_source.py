@@ -13,11 +13,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from verdict import check, free_port, wait_for
 
 PATIENCE_S = 20
 HOME = "127.0.0.1"
@@ -30,18 +32,6 @@ BAYER_RG12P = 0x010c0059
 
 Span = tuple[int, int]
 Event = dict[str, Any]
-
-
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        sys.exit(f"cam_source: {what}: {seen}")
-
-
-def wait(condition: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        check(time.monotonic() < end, "waited in vain", what)
-        time.sleep(0.01)
 
 
 def counter_bytes(frame: int, count: int, samples: int, group_bytes: int, bits: int) -> bytes:
@@ -86,13 +76,6 @@ class Receiver:
         self.thread.join()
         self.socket.close()
         return self.packets
-
-
-def free_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind((CAMERA, RANDOM_PORT))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 class Program(subprocess.Popen[str]):
@@ -317,7 +300,7 @@ def start(client: Client, port: int, extended: bool) -> None:
     check(device[36:40] == socket.inet_aton(CAMERA), "its address", device[36:40])
     check(device[72:76] == b"lull", "its maker", device[72:104])
     check(client.write(0x0d00, port) == 0x8006, "only who has control may write")
-    wait(lambda: client.control(1000 * 3600), "control")
+    wait_for("control", lambda: client.control(1000 * 3600))
     stranger = Client(client.camera[1])
     check(stranger.write(0x0a00, 2) == 0x8006, "gives control once")
     url = client.memory(0x0200, 64).split(b"\0")[0].decode()
@@ -348,7 +331,7 @@ def gvsp_packet(packet: bytes, extended: bool) -> tuple[int, int, int, int, byte
 
 def gvsp(trial: Trial, extended: bool) -> None:
     size, head = WIDTH * HEIGHT * 3 // 2, 20 if extended else 8
-    control = free_port()
+    control = free_port(CAMERA)
     command = trial.command("--protocol", "gvsp", "--bind", CAMERA, "--control-port", control,
                             "--frames", 5, "--lose", "65534/2-3,65535/0", "--linger", "1h",
                             "--first", 65533, "--memory", 4)
@@ -358,12 +341,12 @@ def gvsp(trial: Trial, extended: bool) -> None:
         start(client, receiver.port, extended)
         blocks = [n + 1 if extended else n % 65535 + 1 for n in range(65533, 65538)]
         per_frame = 2 + -(-size // (500 - head))
-        wait(lambda: len(receiver.packets) >= 5 * per_frame - 3, "all packets but those lost")
+        wait_for("all packets but those lost", lambda: len(receiver.packets) >= 5 * per_frame - 3)
         for block, first, last in ((blocks[1], 2, 3), (blocks[2], 0, 0)):
             client.request(block, first, last, extended)
-        wait(lambda: len(receiver.packets) >= 5 * per_frame, "answers to requests")
+        wait_for("answers to requests", lambda: len(receiver.packets) >= 5 * per_frame)
         client.request(9, 1, 1, extended)
-        wait(lambda: len(receiver.packets) > 5 * per_frame, "says what it has no more")
+        wait_for("says what it has no more", lambda: len(receiver.packets) > 5 * per_frame)
         run.send_signal(signal.SIGTERM)
         _, stderr = run.communicate(timeout=PATIENCE_S)
         check(run.returncode == 0, "ends well by a signal", stderr)
@@ -388,13 +371,13 @@ def gvsp(trial: Trial, extended: bool) -> None:
 
 def heartbeat(trial: Trial) -> None:
     """A client that falls silent loses the camera, and another one gets it."""
-    control = free_port()
+    control = free_port(CAMERA)
     command = trial.command("--protocol", "gvsp", "--bind", CAMERA, "--control-port", control)
     with Program(command) as run:
         silent, other = Client(control), Client(control)
         silent.discover()
-        wait(lambda: silent.control(500), "control")
-        wait(lambda: other.write(0x0a00, 2) == 0, "the camera is free again")
+        wait_for("control", lambda: silent.control(500))
+        wait_for("the camera is free again", lambda: other.write(0x0a00, 2) == 0)
         check(silent.write(0x0938, 500) == 0x8006, "who was silent has no control any more")
         run.send_signal(signal.SIGINT)
         _, stderr = run.communicate(timeout=PATIENCE_S)

@@ -8,16 +8,12 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <lull/rest.h>
+
+#include "case.h"
 
 #define PATIENCE_NS (20 * LULL_NS_PER_S)
 

@@ -15,16 +15,15 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#define SKIP 77
 #define TRIES 7
 
-static void
-fifo__a_loop_that_rests_has_it_and_gives_it_back(void **state)
+TEST(fifo__a_loop_that_rests_has_it_and_gives_it_back)
 {
 	struct loop loop = { .cpu = test_cpu, .policy = LULL_SCHED_AUTO };
 	struct lull_rest_thread_info info;
 	char text[256];
 
-	(void)state;
 	loop_begin(&loop);
 	WAIT(loop_inside(&loop));
 	assert_int_equal(sched_getscheduler(loop.tid), SCHED_FIFO | SCHED_RESET_ON_FORK);
@@ -39,15 +38,13 @@ fifo__a_loop_that_rests_has_it_and_gives_it_back(void **state)
 	loop_end(&loop);
 }
 
-static void
-fifo__waits_less_beside_a_hog(void **state)
+TEST(fifo__waits_less_beside_a_hog)
 {
 	struct loop loop = { .cpu = test_cpu, .policy = LULL_SCHED_OTHER };
 	struct lull_rest_thread_info before, ordinary, real_time;
 	const struct timespec second = { .tv_sec = 1 };
 	pid_t hog = hog_begin();
 
-	(void)state;
 	loop_begin(&loop);
 	lull_rest_thread_info(loop.class, &before);
 	nanosleep(&second, NULL);
@@ -101,14 +98,12 @@ leave_ns(struct loop *loop, enum mood mood)
 	return tries[TRIES / 2];
 }
 
-static void
-saturated__leaves_before_others_starve(void **state)
+TEST(saturated__leaves_before_others_starve)
 {
 	struct loop loop = { .cpu = test_cpu, .policy = LULL_SCHED_FIFO };
 	pid_t hog = hog_begin();
 	uint64_t had_ns;
 
-	(void)state;
 	loop_begin(&loop);
 	assert_true(leave_ns(&loop, SPINNING) <= 10 * LULL_NS_PER_MS);
 	/* Both are ordinary now: each gets its share. */
@@ -148,14 +143,12 @@ holder_run(void *arg)
 	return NULL;
 }
 
-static void
-lock__its_holder_runs_although_the_loop_spins_for_it(void **state)
+TEST(lock__its_holder_runs_although_the_loop_spins_for_it)
 {
 	struct loop loop = { .cpu = test_cpu, .policy = LULL_SCHED_FIFO };
 	struct holder holder = { .held = 0 };
 	struct lull_rest_thread_info info;
 
-	(void)state;
 	pthread_spin_init(&holder.lock, PTHREAD_PROCESS_PRIVATE);
 	loop.lock = &holder.lock;
 	loop_begin(&loop);
@@ -181,15 +174,13 @@ lock__its_holder_runs_although_the_loop_spins_for_it(void **state)
 	pthread_spin_destroy(&holder.lock);
 }
 
-static void
-second_loop__both_rest_and_neither_keeps_the_other_from_its_turns(void **state)
+TEST(second_loop__both_rest_and_neither_keeps_the_other_from_its_turns)
 {
 	struct loop one = { .cpu = test_cpu, .policy = LULL_SCHED_FIFO, .latency_ns = 50000 };
 	struct loop two = { .cpu = test_cpu, .policy = LULL_SCHED_FIFO, .latency_ns = 1000000 };
 	struct lull_rest_thread_info info_one, info_two;
 	uint64_t turns;
 
-	(void)state;
 	loop_begin(&one);
 	loop_begin(&two);
 	WAIT(loop_inside(&one) && loop_inside(&two));
@@ -210,13 +201,11 @@ second_loop__both_rest_and_neither_keeps_the_other_from_its_turns(void **state)
 	loop_end(&one);
 }
 
-static void
-spinning_governor__never_enters(void **state)
+TEST(spinning_governor__never_enters)
 {
 	struct loop loop = { .cpu = test_cpu, .policy = LULL_SCHED_FIFO, .mood = SPINNING };
 	struct lull_rest_thread_info info;
 
-	(void)state;
 	loop_begin(&loop);
 	for (int i = 0; i < 300; i++) {
 		assert_false(loop_inside(&loop));
@@ -227,15 +216,13 @@ spinning_governor__never_enters(void **state)
 	loop_end(&loop);
 }
 
-static void
-deadline__is_had_or_its_refusal_is_told(void **state)
+TEST(deadline__is_had_or_its_refusal_is_told)
 {
 	struct loop pinned = { .cpu = test_cpu, .policy = LULL_SCHED_DEADLINE };
 	struct loop free = { .cpu = -1, .policy = LULL_SCHED_DEADLINE };
 	struct lull_rest_thread_info info;
 	char text[256];
 
-	(void)state;
 	loop_begin(&free);
 	lull_rest_thread_info(free.class, &info);
 	if (info.refused == 0) {
@@ -258,14 +245,12 @@ deadline__is_had_or_its_refusal_is_told(void **state)
 	loop_end(&pinned);
 }
 
-static void
-fork__the_child_is_ordinary_and_may_begin_anew(void **state)
+TEST(fork__the_child_is_ordinary_and_may_begin_anew)
 {
 	struct loop loop = { .cpu = test_cpu, .policy = LULL_SCHED_FIFO };
 	int status;
 	pid_t child;
 
-	(void)state;
 	loop_begin(&loop);
 	WAIT(loop_inside(&loop));
 	child = fork();
@@ -285,15 +270,13 @@ fork__the_child_is_ordinary_and_may_begin_anew(void **state)
 	loop_end(&loop);
 }
 
-static void
-thread__that_ends_without_a_word_is_forgotten(void **state)
+TEST(thread__that_ends_without_a_word_is_forgotten)
 {
 	uint64_t rests = 0;
 	struct lull_rest_thread_config config = { .policy = LULL_SCHED_FIFO, .rests = &rests };
 	struct loop loop = { .cpu = -1, .policy = LULL_SCHED_FIFO };
 	struct lull_rest_thread *class;
 
-	(void)state;
 	assert_int_equal(lull_rest_thread_create(NULL, &config, &class), 0);
 	loop_begin(&loop);
 	assert_int_equal(lull_rest_thread_enter(class, loop.tid), 0);
@@ -306,35 +289,27 @@ thread__that_ends_without_a_word_is_forgotten(void **state)
 	loop_end(&loop);
 }
 
-int
-main(void)
+static int
+choose_cpu(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fifo__a_loop_that_rests_has_it_and_gives_it_back),
-		cmocka_unit_test(fifo__waits_less_beside_a_hog),
-		cmocka_unit_test(saturated__leaves_before_others_starve),
-		cmocka_unit_test(lock__its_holder_runs_although_the_loop_spins_for_it),
-		cmocka_unit_test(second_loop__both_rest_and_neither_keeps_the_other_from_its_turns),
-		cmocka_unit_test(spinning_governor__never_enters),
-		cmocka_unit_test(deadline__is_had_or_its_refusal_is_told),
-		cmocka_unit_test(fork__the_child_is_ordinary_and_may_begin_anew),
-		cmocka_unit_test(thread__that_ends_without_a_word_is_forgotten),
-	};
 	cpu_set_t cpus;
 
-	assert_int_equal(sched_getaffinity(0, sizeof(all_cpus), &all_cpus), 0);
+	(void)state;
+	if (sched_getaffinity(0, sizeof(all_cpus), &all_cpus) != 0)
+		return -1;
 	cpus = all_cpus;
 	if (!may_have_class()) {
 		puts("skipped: needs the right to a real-time class");
-		return 77;
+		exit(SKIP);
 	}
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 		if (CPU_ISSET((unsigned int)cpu, &cpus))
 			test_cpu = cpu;
 	/* What looks on must be able to. */
-	if (CPU_COUNT(&cpus) > 1) {
-		CPU_CLR((unsigned int)test_cpu, &cpus);
-		assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
-	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (CPU_COUNT(&cpus) == 1)
+		return 0;
+	CPU_CLR((unsigned int)test_cpu, &cpus);
+	return sched_setaffinity(0, sizeof(cpus), &cpus);
 }
+
+TEST_GROUP(choose_cpu, NULL);

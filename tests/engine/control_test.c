@@ -102,15 +102,13 @@ scene_turns(struct scene *scene)
 
 /* ---- change ---- */
 
-static void
-change__takes_effect_within_one_rest(void **state)
+TEST(change__takes_effect_within_one_rest)
 {
 	const struct lull_idle_governor *spin = lull_idle_governor_find("spin");
 	const struct lull_idle_governor *fixed = lull_idle_governor_find("fixed");
 	struct lull_loop_snapshot snapshot;
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, "fixed", LONG_REST_NS);
 	for (int i = 0; i < 5; i++) {
 		const struct lull_idle_governor *next = i % 2 == 0 ? spin : fixed;
@@ -127,14 +125,12 @@ change__takes_effect_within_one_rest(void **state)
 	scene_end(&scene);
 }
 
-static void
-change__a_lower_limit_takes_effect_without_a_packet(void **state)
+TEST(change__a_lower_limit_takes_effect_without_a_packet)
 {
 	struct lull_loop_snapshot snapshot;
 	struct scene scene;
 	uint32_t turns;
 
-	(void)state;
 	scene_begin(&scene, "fixed", LONG_REST_NS);
 	STAND_WAIT(scene_turns(&scene) > 2);
 	scene.limits.rest_ns = 100 * LULL_NS_PER_US;
@@ -149,13 +145,11 @@ change__a_lower_limit_takes_effect_without_a_packet(void **state)
 	scene_end(&scene);
 }
 
-static void
-change__refuses_what_is_out_of_range(void **state)
+TEST(change__refuses_what_is_out_of_range)
 {
 	struct lull_idle_limits limits = stand_limits();
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, "spin", 1000);
 	limits.percentile_ppm = 1;
 	assert_int_equal(lull_loop_post_change(scene.loop, NULL, &limits), -EINVAL);
@@ -164,14 +158,12 @@ change__refuses_what_is_out_of_range(void **state)
 
 /* ---- mark ---- */
 
-static void
-mark__begins_a_window_and_clears_histograms(void **state)
+TEST(mark__begins_a_window_and_clears_histograms)
 {
 	const struct lull_histogram *wait;
 	struct lull_loop_snapshot snapshot;
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, "fixed", 20 * LULL_NS_PER_US);
 	wait = lull_loop_wait_histogram(scene.loop);
 	STAND_WAIT((scene_traffic(&scene), scene.sent > 100));
@@ -188,12 +180,10 @@ mark__begins_a_window_and_clears_histograms(void **state)
 
 /* ---- stop ---- */
 
-static void
-stop__waits_for_one_rest_at_most(void **state)
+TEST(stop__waits_for_one_rest_at_most)
 {
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, "fixed", LONG_REST_NS);
 	for (int i = 0; i < 3; i++) {
 		STAND_WAIT(scene_turns(&scene) >= 2);
@@ -210,13 +200,11 @@ stop__waits_for_one_rest_at_most(void **state)
 
 /* ---- mailbox ---- */
 
-static void
-mailbox__keeps_order_and_says_when_it_is_full(void **state)
+TEST(mailbox__keeps_order_and_says_when_it_is_full)
 {
 	static struct lull_mailbox mailbox;
 	uint8_t large[LULL_MESSAGE_SIZE + 1] = { 0 };
 
-	(void)state;
 	lull_mailbox_init(&mailbox);
 	assert_null(lull_mailbox_peek(&mailbox));
 	assert_int_equal(lull_mailbox_post(&mailbox, 0, large, sizeof(large)), -EMSGSIZE);
@@ -238,14 +226,12 @@ mailbox__keeps_order_and_says_when_it_is_full(void **state)
 	lull_mailbox_fini(&mailbox);
 }
 
-static void
-mailbox__a_loop_that_does_not_run_keeps_its_mail(void **state)
+TEST(mailbox__a_loop_that_does_not_run_keeps_its_mail)
 {
 	struct lull_loop_snapshot snapshot;
 	struct scene scene;
 	uint32_t posted = 0;
 
-	(void)state;
 	scene_begin(&scene, "spin", 1000);
 	lull_loop_stop(scene.loop);
 	while (lull_loop_post_mark(scene.loop, posted + 1) == 0)
@@ -284,15 +270,13 @@ read_snapshots(void *arg)
 	return NULL;
 }
 
-static void
-snapshot__is_never_torn(void **state)
+TEST(snapshot__is_never_torn)
 {
 	struct readers readers = { .stop = false };
 	struct lull_loop_snapshot snapshot;
 	struct scene scene;
 	pthread_t thread;
 
-	(void)state;
 	scene_begin(&scene, "yield", 1000);
 	scene.limits.latency_ns = 3 * scene.limits.rest_ns;
 	assert_int_equal(lull_loop_post_change(scene.loop, NULL, &scene.limits), 0);
@@ -345,13 +329,11 @@ driver_is_asked(uint32_t more)
 	STAND_WAIT(__atomic_load_n(&driver.asked, __ATOMIC_ACQUIRE) - before >= more);
 }
 
-static void
-audit__a_driver_that_refuses_once_charges_nothing_twice(void **state)
+TEST(audit__a_driver_that_refuses_once_charges_nothing_twice)
 {
 	const struct lull_idle_counters *counters;
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, "spin", 20 * LULL_NS_PER_US);
 	counters = lull_loop_counters(scene.loop);
 	driver_is_asked(2);
@@ -368,13 +350,11 @@ audit__a_driver_that_refuses_once_charges_nothing_twice(void **state)
 	driver.missed = 0;
 }
 
-static void
-audit__charges_misses_to_rests(void **state)
+TEST(audit__charges_misses_to_rests)
 {
 	const struct lull_idle_counters *counters;
 	struct scene scene;
 
-	(void)state;
 	scene_begin(&scene, "spin", 20 * LULL_NS_PER_US);
 	counters = lull_loop_counters(scene.loop);
 	STAND_WAIT(LULL_COUNTER_READ(counters->turns) > 1000);
@@ -393,21 +373,4 @@ audit__charges_misses_to_rests(void **state)
 	scene_end(&scene);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(change__takes_effect_within_one_rest),
-		cmocka_unit_test(change__a_lower_limit_takes_effect_without_a_packet),
-		cmocka_unit_test(change__refuses_what_is_out_of_range),
-		cmocka_unit_test(mark__begins_a_window_and_clears_histograms),
-		cmocka_unit_test(stop__waits_for_one_rest_at_most),
-		cmocka_unit_test(mailbox__keeps_order_and_says_when_it_is_full),
-		cmocka_unit_test(mailbox__a_loop_that_does_not_run_keeps_its_mail),
-		cmocka_unit_test(snapshot__is_never_torn),
-		cmocka_unit_test(audit__charges_misses_to_rests),
-		cmocka_unit_test(audit__a_driver_that_refuses_once_charges_nothing_twice),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

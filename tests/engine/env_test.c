@@ -15,7 +15,7 @@
 
 struct attempt {
 	int rc;
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 	char runtime_dir[512];
 	char printed[8192]; /* on stdout and stderr */
 };
@@ -28,10 +28,10 @@ static void
 expect_args(const struct lull_engine_config *config, bool hugepages, const char *const *expected)
 {
 	struct lull_eal_args args;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	int count = 0;
 
-	assert_int_equal(lull_eal_args_build(&args, config, 42, hugepages, error), 0);
+	assert_int_equal(lull_eal_args_build(&args, config, 42, hugepages, &error), 0);
 	for (; expected[count] != NULL; count++) {
 		assert_true(count < args.argc);
 		assert_string_equal(args.argv[count], expected[count]);
@@ -40,8 +40,7 @@ expect_args(const struct lull_engine_config *config, bool hugepages, const char 
 	lull_eal_args_free(&args);
 }
 
-static void
-eal_args__without_hugepages(void **state)
+TEST(eal_args__without_hugepages)
 {
 	static const int cpus[] = { 1, 3 };
 	static const char *const vdevs[] = { "net_null0,size=64" };
@@ -66,12 +65,10 @@ eal_args__without_hugepages(void **state)
 						"net_null0,size=64",
 						NULL };
 
-	(void)state;
 	expect_args(&config, false, expected);
 }
 
-static void
-eal_args__with_hugepages_and_pci(void **state)
+TEST(eal_args__with_hugepages_and_pci)
 {
 	static const int cpus[] = { 1 };
 	static const char *const pcis[] = { "0000:03:00.0" };
@@ -87,12 +84,10 @@ eal_args__with_hugepages_and_pci(void **state)
 		"-a", "0000:03:00.0",       NULL
 	};
 
-	(void)state;
 	expect_args(&config, true, expected);
 }
 
-static void
-eal_args__users_words_win(void **state)
+TEST(eal_args__users_words_win)
 {
 	const struct lull_engine_config config = {
 		.program = "p",
@@ -102,24 +97,21 @@ eal_args__users_words_win(void **state)
 						"-a", "00:1.0,a=b c",    "--log-level", "lib eal:8",
 						"",   "--lcores",        "0@0",         NULL };
 
-	(void)state;
 	expect_args(&config, false, expected);
 }
 
-static void
-eal_args__refuses(void **state)
+TEST(eal_args__refuses)
 {
 	static const char *const refused[] = { "-l 1-3", "--lcores=1", "-c3",
 					       "'open",  "a \"b",      "--main-lcore 2" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		const struct lull_engine_config config = { .program = "p", .eal = refused[i] };
 		struct lull_eal_args args;
-		char error[LULL_ERROR_SIZE] = "";
+		struct lull_error error = { "" };
 
-		assert_int_equal(lull_eal_args_build(&args, &config, 1, false, error), -EINVAL);
-		assert_memory_equal(error, "eal: ", 5);
+		assert_int_equal(lull_eal_args_build(&args, &config, 1, false, &error), -EINVAL);
+		assert_memory_equal(error.text, "eal: ", 5);
 	}
 }
 
@@ -146,7 +138,7 @@ attempt_run(const struct lull_engine_config *config)
 			 base != NULL  ? base :
 					 "/tmp",
 			 config->program, getpid());
-		attempt->rc = lull_engine_init(config, attempt->error);
+		attempt->rc = lull_engine_init(config, &attempt->error);
 		if (attempt->rc == 0)
 			lull_engine_fini();
 		_exit(0);
@@ -164,30 +156,27 @@ expect_failure(const struct lull_engine_config *config, int rc, const char *word
 {
 	attempt_run(config);
 	if (attempt->rc == 0 || (rc != 0 && attempt->rc != rc) ||
-	    strstr(attempt->error, words) == NULL)
-		fail_msg("%d: %s", attempt->rc, attempt->error);
-	print_message("   %s\n", attempt->error);
+	    strstr(attempt->error.text, words) == NULL)
+		fail_msg("%d: %s", attempt->rc, attempt->error.text);
+	print_message("   %s\n", attempt->error.text);
 	/* One sentence, nothing else. */
 	assert_string_equal(attempt->printed, "");
 }
 
-static void
-init__starts_quietly_and_leaves_nothing(void **state)
+TEST(init__starts_quietly_and_leaves_nothing)
 {
 	static const char *const vdevs[] = { "net_null0", "net_ring0" };
 	const struct lull_engine_config config = { .program = "lull-test",
 						   .vdevs = vdevs,
 						   .vdev_count = 2 };
 
-	(void)state;
 	attempt_run(&config);
-	assert_string_equal(attempt->error, "");
+	assert_string_equal(attempt->error.text, "");
 	assert_int_equal(attempt->rc, 0);
 	assert_string_equal(attempt->printed, "");
 }
 
-static void
-init__names_the_vdev_at_fault(void **state)
+TEST(init__names_the_vdev_at_fault)
 {
 	static const char *const unknown[] = { "net_null0", "net_nonsense7,a=1" };
 	static const char *const wrong[] = { "net_af_packet0,iface=no-such-if" };
@@ -195,16 +184,14 @@ init__names_the_vdev_at_fault(void **state)
 					     .vdevs = unknown,
 					     .vdev_count = 2 };
 
-	(void)state;
 	expect_failure(&config, -ENODEV, "vdev net_nonsense7,a=1: ");
 	config.vdevs = wrong;
 	config.vdev_count = 1;
 	expect_failure(&config, -ENODEV, "vdev net_af_packet0,iface=no-such-if: ");
-	assert_non_null(strstr(attempt->error, "no-such-if"));
+	assert_non_null(strstr(attempt->error.text, "no-such-if"));
 }
 
-static void
-init__names_the_pci_address_at_fault(void **state)
+TEST(init__names_the_pci_address_at_fault)
 {
 	static const char *const missing[] = { "0000:fe:1f.7" };
 	static const char *const wrong[] = { "eth0" };
@@ -212,55 +199,39 @@ init__names_the_pci_address_at_fault(void **state)
 					     .pcis = missing,
 					     .pci_count = 1 };
 
-	(void)state;
 	expect_failure(&config, -ENODEV, "pci 0000:fe:1f.7: ");
 	config.pcis = wrong;
 	expect_failure(&config, 0, "eth0");
 }
 
-static void
-init__names_the_arguments_at_fault(void **state)
+TEST(init__names_the_arguments_at_fault)
 {
 	struct lull_engine_config config = { .program = "lull-test", .eal = "--no-such-option" };
 
-	(void)state;
 	expect_failure(&config, -EINVAL, "--no-such-option");
 	/* What is wrong with it, not the alert after that. */
-	assert_null(strstr(attempt->error, "command line"));
+	assert_null(strstr(attempt->error.text, "command line"));
 	config.eal = "--no-huge --in-memory";
 	expect_failure(&config, -EINVAL, "--no-huge --in-memory");
 }
 
-static void
-init__refuses_a_cpu_that_is_not_there(void **state)
+TEST(init__refuses_a_cpu_that_is_not_there)
 {
 	static const int cpus[] = { 1000 };
 	const struct lull_engine_config config = { .program = "lull-test",
 						   .cpus = cpus,
 						   .cpu_count = 1 };
 
-	(void)state;
 	expect_failure(&config, -EINVAL, "CPU 1000 ");
 }
 
-int
-main(void)
+static int
+share(void **state)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(eal_args__without_hugepages),
-		cmocka_unit_test(eal_args__with_hugepages_and_pci),
-		cmocka_unit_test(eal_args__users_words_win),
-		cmocka_unit_test(eal_args__refuses),
-		cmocka_unit_test(init__starts_quietly_and_leaves_nothing),
-		cmocka_unit_test(init__names_the_vdev_at_fault),
-		cmocka_unit_test(init__names_the_pci_address_at_fault),
-		cmocka_unit_test(init__names_the_arguments_at_fault),
-		cmocka_unit_test(init__refuses_a_cpu_that_is_not_there),
-	};
-
+	(void)state;
 	attempt = mmap(NULL, sizeof(*attempt), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		       -1, 0);
-	if (attempt == MAP_FAILED)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return attempt == MAP_FAILED ? -1 : 0;
 }
+
+TEST_GROUP(share, NULL);

@@ -20,6 +20,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from command import Command
+from verdict import check
+
 PATIENCE_S = 120
 ORDERS = ("none", "drain", "resequence")
 # Those that split flows, and those that do not; with more and fewer workers than CPUs.
@@ -35,28 +40,17 @@ SOME = (
 )
 
 
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        sys.exit(f"flow: {what}: {seen}")
-
-
-class Trial:
-    """A program, captures, and a folder for what comes out."""
+class Trial(Command):
+    """And captures."""
 
     def __init__(self, program: str, captures: str, scratch: str) -> None:
-        self.program = program
-        self.captures = captures
-        self.scratch = Path(scratch)
-
-    def run(self, *options: object) -> subprocess.CompletedProcess[str]:
-        command = [self.program, *map(str, options)]
-        return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S,
-                              check=False)
+        super().__init__(program, scratch)
+        self.captures = str(Path(captures).resolve())
 
     def records(self, *options: object) -> str:
         """The records of a run that ends well and loses nothing."""
         result = self.scratch / "result.json"
-        run = self.run("--records", "-", "--json", result, *options)
+        run = self.call("--records", "-", "--json", result, *options)
         check(run.returncode == 0, f"ends well with {options}", run.stderr)
         adds_up(json.loads(result.read_text(encoding="utf-8")), run.stdout)
         return run.stdout
@@ -92,7 +86,7 @@ def some_schedulers_make_the_same_records(trial: Trial) -> None:
 
 
 def all_schedulers_make_the_same_records(trial: Trial) -> None:
-    text = trial.run("--help").stdout
+    text = trial.call("--help").stdout
     found = re.search(r"--scheduler(.*?)--shadow", text, re.DOTALL)
     check(found is not None, "tells its schedulers", text)
     names = re.findall(r"^ {30}([a-z]\S*)", found.group(1) if found else "", re.MULTILINE)
@@ -134,7 +128,7 @@ def files_named_one_by_one_are_the_folder(trial: Trial) -> None:
 
 
 def refused(trial: Trial, sentence: str, *options: object) -> None:
-    run = trial.run(*options)
+    run = trial.call(*options)
     check(run.returncode != 0 and sentence in run.stderr and run.stdout == "",
           f"refuses {options}: {sentence}", run.stderr)
 
@@ -154,13 +148,13 @@ def mistakes_are_refused(trial: Trial) -> None:
 def truncated_files_count_and_are_told(trial: Trial) -> None:
     cut = trial.scratch / "cut.pcap"
     cut.write_bytes((Path(trial.captures) / "http.pcap").read_bytes()[:-7])
-    run = trial.run("--pcap", cut, "--records", "-")
+    run = trial.call("--pcap", cut, "--records", "-")
     check(run.returncode != 0, "is an error", run.stderr)
     check(re.search(r"cut\.pcap: truncated at byte \d+", run.stderr) is not None, "says where",
           run.stderr)
     check(run.stdout != "", "gives what can be read")
     result = trial.scratch / "cut.json"
-    again = trial.run("--pcap", cut, "--records", "-", "--keep-going", "--json", result)
+    again = trial.call("--pcap", cut, "--records", "-", "--keep-going", "--json", result)
     check(again.returncode == 0 and "truncated at byte" in again.stderr, "goes on when told to",
           again.stderr)
     check(again.stdout == run.stdout, "with the same records")
@@ -171,9 +165,9 @@ def decisions_can_be_repeated(trial: Trial) -> None:
     trace = trial.scratch / "trace"
     trial.records("--pcap", trial.captures, "--workers", 4, "--scheduler", "subflow",
                   "--shadow", "hrw", "--trace", trace)
-    again = json.loads(trial.run("--replay", trace).stdout)
+    again = json.loads(trial.call("--replay", trace).stdout)
     check(again["pkts"] > 0 and again["differences"] == 0, "decides the same again", again)
-    other = json.loads(trial.run("--replay", trace, "--scheduler", "rr-packet").stdout)
+    other = json.loads(trial.call("--replay", trace, "--scheduler", "rr-packet").stdout)
     check(other["pkts"] == again["pkts"] and other["differences"] > 0, "another differs", other)
     cut = trial.scratch / "cut.trace"
     cut.write_bytes(trace.read_bytes()[:-3])
@@ -183,7 +177,7 @@ def decisions_can_be_repeated(trial: Trial) -> None:
 def dealt(trial: Trial, *options: object) -> tuple[int, str, str]:
     """Seed, packets per worker, and records."""
     result = trial.scratch / "seed.json"
-    run = trial.run("--pcap", trial.captures, "--identify=no", "--records", "-", "--workers", 4,
+    run = trial.call("--pcap", trial.captures, "--identify=no", "--records", "-", "--workers", 4,
                     "--scheduler", "crc32", "--order", "none", "--json", result, *options)
     check(run.returncode == 0, "ends well", run.stderr)
     end = json.loads(result.read_text(encoding="utf-8"))
@@ -205,7 +199,7 @@ def ports_draw_a_seed(trial: Trial) -> None:
     result = trial.scratch / "seed.json"
     seeds = []
     for options in ([], [], ["--seed", 0], ["--seed", 77]):
-        run = trial.run("--vdev", "net_null0,no-rx=1", "--duration", "10ms", "--json", result,
+        run = trial.call("--vdev", "net_null0,no-rx=1", "--duration", "10ms", "--json", result,
                         *options)
         check(run.returncode == 0, "ends well", run.stderr)
         settings = json.loads(result.read_text(encoding="utf-8"))["settings"]

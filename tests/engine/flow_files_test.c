@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Captures as lull-flow reads them: merged by time, faults told with file and place. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "lull-flow/files.h"
 
 #define HEADER_BYTES 24
@@ -152,10 +149,8 @@ teardown(void **state)
 
 /* ---- cases ---- */
 
-static void
-read__merges_files_by_time(void **state)
+TEST_WITH(read__merges_files_by_time, setup, teardown)
 {
-	(void)state;
 	capture_write("a", "1357", 1, 2);
 	capture_write("b", "2468", 2, 2);
 	capture_write("c", "9", 100, 1);
@@ -169,10 +164,8 @@ read__merges_files_by_time(void **state)
 	assert_int_equal(files.faults, 0);
 }
 
-static void
-read__at_equal_times_keeps_the_order_of_names(void **state)
+TEST_WITH(read__at_equal_times_keeps_the_order_of_names, setup, teardown)
 {
-	(void)state;
 	capture_write("a", "aa", 5, 0);
 	capture_write("b", "bb", 5, 0);
 	name_path("b");
@@ -181,13 +174,11 @@ read__at_equal_times_keeps_the_order_of_names(void **state)
 	assert_string_equal(read_all(1), "bbaa");
 }
 
-static void
-read__ends_when_it_is_told_to(void **state)
+TEST_WITH(read__ends_when_it_is_told_to, setup, teardown)
 {
 	struct lull_pipeline_frame frame;
 	bool end = false;
 
-	(void)state;
 	capture_write("a", "abc", 1, 1);
 	name_path("a");
 	open_well();
@@ -198,12 +189,10 @@ read__ends_when_it_is_told_to(void **state)
 	assert_true(end);
 }
 
-static void
-open__takes_the_captures_of_a_folder_by_name(void **state)
+TEST_WITH(open__takes_the_captures_of_a_folder_by_name, setup, teardown)
 {
 	FILE *file;
 
-	(void)state;
 	capture_write("b", "b", 1, 1);
 	capture_write("a", "a", 1, 1);
 	assert_int_equal(mkdir(in_folder("folder"), 0700), 0);
@@ -218,12 +207,10 @@ open__takes_the_captures_of_a_folder_by_name(void **state)
 	assert_string_equal(read_all(8), "ab");
 }
 
-static void
-open__refuses_by_name(void **state)
+TEST_WITH(open__refuses_by_name, setup, teardown)
 {
 	FILE *file;
 
-	(void)state;
 	name_path("missing");
 	assert_refused(-ENOENT, "missing");
 	paths.count = 0;
@@ -241,13 +228,11 @@ open__refuses_by_name(void **state)
 	assert_refused(-ENOENT, "no capture");
 }
 
-static void
-fault__names_the_file_and_the_byte(void **state)
+TEST_WITH(fault__names_the_file_and_the_byte, setup, teardown)
 {
 	struct lull_error text;
 	char where[64];
 
-	(void)state;
 	capture_write("a", "abc", 1, 1);
 	capture_write("b", "xyz", 1, 1);
 	assert_int_equal(truncate(in_folder("a"), HEADER_BYTES + 2 * (RECORD_BYTES + FRAME_BYTES) +
@@ -268,15 +253,13 @@ fault__names_the_file_and_the_byte(void **state)
 }
 
 /* Its bytes are gone: to touch them would be a SIGBUS. */
-static void
-read__survives_a_file_that_becomes_shorter(void **state)
+TEST_WITH(read__survives_a_file_that_becomes_shorter, setup, teardown)
 {
 	struct lull_pipeline_frame frames[8];
 	struct lull_error error;
 	FILE *file = capture_begin("b");
 	bool end = false;
 
-	(void)state;
 	for (uint32_t i = 0; i < 10000; i++)
 		capture_add(file, i, 'w');
 	fclose(file);
@@ -294,24 +277,4 @@ read__survives_a_file_that_becomes_shorter(void **state)
 	assert_int_equal(files.pkts, 11);
 	assert_non_null(strstr(flow_files_fault(&files, 0, &error), "b: truncated at byte 24"));
 	assert_null(flow_files_fault(&files, 1, &error));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(read__merges_files_by_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(read__at_equal_times_keeps_the_order_of_names,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(read__survives_a_file_that_becomes_shorter, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(read__ends_when_it_is_told_to, setup, teardown),
-		cmocka_unit_test_setup_teardown(open__takes_the_captures_of_a_folder_by_name, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(open__refuses_by_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(fault__names_the_file_and_the_byte, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,13 +118,11 @@ conserve(const struct lull_idle_governor *governor, enum lull_forward_mode mode,
 	assert_int_equal(rte_mempool_in_use_count(stand_pool()), 0);
 }
 
-static void
-forward__conserves_packets_under_every_governor_in_every_mode(void **state)
+TEST(forward__conserves_packets_under_every_governor_in_every_mode)
 {
 	const char *given = getenv("LULL_SEED");
 	uint64_t seed = given != NULL ? strtoull(given, NULL, 10) : lull_clock_ns();
 
-	(void)state;
 	print_message("   LULL_SEED=%llu\n", (unsigned long long)seed);
 	for (int i = 0; lull_idle_governors[i] != NULL; i++) {
 		for (int mode = LULL_FORWARD_IO; mode <= LULL_FORWARD_SINK; mode++)
@@ -133,8 +131,7 @@ forward__conserves_packets_under_every_governor_in_every_mode(void **state)
 }
 
 /* Two pairs and two queues each: what comes on queue i leaves on tx[i], nowhere else. */
-static void
-forward__keeps_queues_apart(void **state)
+TEST(forward__keeps_queues_apart)
 {
 	struct lull_port in_near, in_far, out_near, out_far;
 	struct lull_forward_config forward;
@@ -142,7 +139,6 @@ forward__keeps_queues_apart(void **state)
 	struct lull_loop *loop;
 	uint32_t received[2] = { 0, 0 };
 
-	(void)state;
 	stand_pair("in", 2, 512, &in_near, &in_far);
 	stand_pair("out", 2, 512, &out_near, &out_far);
 	config = stand_loop("fwd0", 1, &in_far, &forward);
@@ -178,15 +174,13 @@ forward__keeps_queues_apart(void **state)
 }
 
 /* Nobody takes what is sent: the ring fills, retries end, every packet is counted and freed. */
-static void
-forward__counts_what_it_cannot_send(void **state)
+TEST(forward__counts_what_it_cannot_send)
 {
 	struct lull_forward_config forward;
 	struct lull_port near, far;
 	struct lull_loop_config config;
 	struct lull_loop *loop;
 
-	(void)state;
 	stand_pair("full", 1, 64, &near, &far);
 	config = stand_loop("fwd0", 1, &far, &forward);
 	loop = stand_run(&config);
@@ -204,14 +198,4 @@ forward__counts_what_it_cannot_send(void **state)
 	assert_int_equal(rte_mempool_in_use_count(stand_pool()), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forward__conserves_packets_under_every_governor_in_every_mode),
-		cmocka_unit_test(forward__keeps_queues_apart),
-		cmocka_unit_test(forward__counts_what_it_cannot_send),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

@@ -1,34 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* host/: clock, rests, CPU time, stolen time, the sentence about a verdict. */
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <lull/rest.h>
 
+#include "case.h"
 #include "host/explain.h"
 
 #include "steal.h"
 
-static void
-steal_parse__reads_the_eighth_column(void **state)
+TEST(steal_parse__reads_the_eighth_column)
 {
 	uint64_t ticks = 99;
 
-	(void)state;
 	assert_true(lull_steal_parse("cpu12 1 2 3 4 5 6 7 42 9 10\n", 12, &ticks));
 	assert_int_equal(ticks, 42);
 }
 
-static void
-steal_parse__refuses_other_lines(void **state)
+TEST(steal_parse__refuses_other_lines)
 {
 	static const char *const lines[] = {
 		"cpu  1 2 3 4 5 6 7 42 9 10\n",
@@ -45,26 +37,21 @@ steal_parse__refuses_other_lines(void **state)
 	};
 	uint64_t ticks;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		assert_false(lull_steal_parse(lines[i], 12, &ticks));
 	assert_false(lull_steal_parse("cpu-1 1 2 3 4 5 6 7 8", -1, &ticks));
 }
 
-static void
-steal_ns__unknown_cpu_is_zero(void **state)
+TEST(steal_ns__unknown_cpu_is_zero)
 {
-	(void)state;
 	assert_int_equal(lull_steal_ns(-1), 0);
 	assert_int_equal(lull_steal_ns(1 << 20), 0);
 }
 
-static void
-thread_cpu__grows_with_work_and_ends_with_the_thread(void **state)
+TEST(thread_cpu__grows_with_work_and_ends_with_the_thread)
 {
 	uint64_t before_ns = lull_thread_cpu_ns(gettid());
 
-	(void)state;
 	assert_true(before_ns > 0);
 	while (lull_thread_cpu_ns(gettid()) < before_ns + LULL_NS_PER_MS)
 		;
@@ -73,12 +60,10 @@ thread_cpu__grows_with_work_and_ends_with_the_thread(void **state)
 	assert_int_equal(lull_thread_cpu_ns(1), 0); /* not one of ours */
 }
 
-static void
-rest_run__reaches_its_limit(void **state)
+TEST(rest_run__reaches_its_limit)
 {
 	static const struct lull_rest_way *const ways[] = { &lull_rest_pause,
 							    &lull_rest_sleep_timer };
-	(void)state;
 	assert_int_equal(lull_rest_thread_init(), 0);
 	for (int i = 0; i < 2; i++) {
 		struct lull_rest rest = { ways[i]->depth, 300000 };
@@ -92,13 +77,11 @@ rest_run__reaches_its_limit(void **state)
 	}
 }
 
-static void
-rest_run__measures_cpu_time_of_one_in_64(void **state)
+TEST(rest_run__measures_cpu_time_of_one_in_64)
 {
 	struct lull_rest rest = { LULL_REST_PAUSE, 1 };
 	int measured = 0;
 
-	(void)state;
 	for (int i = 0; i < 640; i++) {
 		struct lull_wake wake;
 
@@ -123,14 +106,12 @@ rest_long(void *wake)
 	return NULL;
 }
 
-static void
-rest_sleep__a_signal_ends_it(void **state)
+TEST(rest_sleep__a_signal_ends_it)
 {
 	struct sigaction action = { .sa_handler = kick };
 	struct lull_wake wake;
 	pthread_t thread;
 
-	(void)state;
 	sigaction(SIGUSR1, &action, NULL);
 	assert_int_equal(pthread_create(&thread, NULL, rest_long, &wake), 0);
 	do
@@ -139,13 +120,11 @@ rest_sleep__a_signal_ends_it(void **state)
 	assert_int_equal(wake.reason, LULL_WAKE_KICK);
 }
 
-static void
-poller__rests_and_counts(void **state)
+TEST(poller__rests_and_counts)
 {
 	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
 	struct lull_idle *idle;
 
-	(void)state;
 	assert_int_not_equal(lull_idle_create("no such", &limits, &idle), 0);
 	limits.depths = LULL_REST_BIT(LULL_REST_INTERRUPT);
 	assert_int_not_equal(lull_idle_create("fixed", &limits, &idle), 0);
@@ -172,8 +151,7 @@ expect_sentence(const struct lull_verdict *verdict, const struct lull_idle_limit
 	assert_int_equal(strlen(cut), sizeof(cut) - 1);
 }
 
-static void
-explain__feasible(void **state)
+TEST(explain__feasible)
 {
 	struct lull_idle_limits limits = { .loss = LULL_LOSS_TOLERATE };
 	struct lull_verdict verdict = {
@@ -188,20 +166,18 @@ explain__feasible(void **state)
 		.envelope = LULL_ENVELOPE_LEARNED,
 	};
 
-	(void)state;
 	expect_sentence(&verdict, &limits,
-			"feasible: rests 176 us at a time, bound by latency; "
-			"predicts p99 added wait 199 us at 5 % CPU");
+			"feasible: rests of 176 us, limited by latency; predicted: p99 added wait "
+			"199 us at 5 % CPU");
 	limits.loss = LULL_LOSS_ZERO;
 	limits.percentile_ppm = 999500;
 	verdict.ring_bound_ns = 344000;
 	expect_sentence(&verdict, &limits,
-			"feasible: rests 176 us at a time, bound by latency; predicts p99.95 added "
+			"feasible: rests of 176 us, limited by latency; predicted: p99.95 added "
 			"wait 199 us at 5 % CPU; no loss up to 3 Mpps (learned, not proven)");
 }
 
-static void
-explain__infeasible_ring_names_the_way_out(void **state)
+TEST(explain__infeasible_ring_names_the_way_out)
 {
 	struct lull_idle_limits limits = { .ring_pkts = 1024, .pps_max = 148809523 };
 	struct lull_verdict verdict = {
@@ -213,35 +189,33 @@ explain__infeasible_ring_names_the_way_out(void **state)
 		.overshoot_p9999_ns = 20000,
 	};
 
-	(void)state;
 	expect_sentence(&verdict, &limits,
-			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps but a "
-			"wake-up comes up to 20 us late; spinning instead; raise the ring to 8192 "
+			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps, but a "
+			"wake-up comes up to 20 us late; the loop polls; raise the ring to 8192 "
 			"or choose loss=tolerate");
 	/* Less may arrive than the link can bring. */
 	verdict.envelope = LULL_ENVELOPE_LINK;
 	expect_sentence(&verdict, &limits,
-			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps but a "
-			"wake-up comes up to 20 us late; spinning instead; raise the ring to 8192, "
-			"state pps-max or choose loss=tolerate");
+			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps, but a "
+			"wake-up comes up to 20 us late; the loop polls; raise the ring to 8192, "
+			"set pps-max or choose loss=tolerate");
 	verdict.envelope = LULL_ENVELOPE_LEARNED;
 	/* No ring helps against other work on the CPU. */
 	limits.pps_max = verdict.pps_max = 1000000;
 	verdict.overshoot_p50_ns = 20000;
 	verdict.overshoot_p9999_ns = 3700000;
 	expect_sentence(&verdict, &limits,
-			"infeasible: the ring of 1024 packets fills in 1 ms at 1 Mpps but a "
-			"wake-up comes up to 3.7 ms late; spinning instead; keep other work off "
+			"infeasible: the ring of 1024 packets fills in 1 ms at 1 Mpps, but a "
+			"wake-up comes up to 3.7 ms late; the loop polls; keep other work off "
 			"this CPU (isolate it) or choose loss=tolerate");
 	limits.ring_pkts = 32;
 	expect_sentence(&verdict, &limits,
-			"infeasible: the ring of 32 packets fills in 32 us at 1 Mpps but a "
-			"wake-up comes up to 3.7 ms late; spinning instead; keep other work off "
+			"infeasible: the ring of 32 packets fills in 32 us at 1 Mpps, but a "
+			"wake-up comes up to 3.7 ms late; the loop polls; keep other work off "
 			"this CPU (isolate it) and raise the ring to 64 or choose loss=tolerate");
 }
 
-static void
-explain__late_packets_are_told_with_their_cause(void **state)
+TEST(explain__late_packets_are_told_with_their_cause)
 {
 	struct lull_idle_limits limits = { .latency_ns = 200000 };
 	struct lull_verdict verdict = {
@@ -257,30 +231,28 @@ explain__late_packets_are_told_with_their_cause(void **state)
 		.stall_ns = 7000000,
 	};
 
-	(void)state;
 	expect_sentence(&verdict, &limits,
-			"infeasible: 2.3 % of the packets wait longer than 200 us (stalls of up to "
-			"7 ms, 2.1 a second); sleeping all the same; keep other work off this CPU, "
-			"allow a real-time class (sched-policy) or raise max-latency");
+			"infeasible: 2.3 % of the packets wait longer than 200 us (stalls of up "
+			"to 7 ms, 2.1 per second); the loop sleeps anyway; keep other work off "
+			"this CPU, allow a real-time class (sched-policy) or raise max-latency");
 	/* the last second was bad, the window is not */
 	verdict.late_ppm = 9000;
 	verdict.stall_ppm = 9000;
 	verdict.stall_ns = 0;
 	expect_sentence(&verdict, &limits,
-			"infeasible: p99 of 200 us was missed of late (wake-ups up to 90 us late, "
-			"usually 14 us); sleeping all the same; keep other work off this CPU, "
+			"infeasible: p99 was recently above 200 us (wake-ups up to 90 us late, "
+			"usually 14 us); the loop sleeps anyway; keep other work off this CPU, "
 			"allow a real-time class (sched-policy) or raise max-latency");
 	verdict.state = LULL_VERDICT_SUSPENDED;
 	verdict.depth = LULL_REST_PAUSE;
 	expect_sentence(&verdict, &limits,
-			"suspended: this host wakes a resting thread too late too often; pausing "
-			"the core, resting is tried again; keep other work off this CPU or allow a "
-			"real-time class (sched-policy)");
+			"suspended: this host wakes a resting thread too late too often; the loop "
+			"pauses the core and will try resting again; keep other work off this CPU "
+			"or allow a real-time class (sched-policy)");
 }
 
 /* Who has a real-time class is not told to take one. */
-static void
-explain__knows_the_class(void **state)
+TEST(explain__knows_the_class)
 {
 	struct lull_idle_limits limits = { .loss = LULL_LOSS_TOLERATE };
 	struct lull_verdict verdict = {
@@ -293,7 +265,6 @@ explain__knows_the_class(void **state)
 	};
 	char text[300];
 
-	(void)state;
 	lull_verdict_explain_of(&verdict, &limits, false, text, sizeof(text));
 	assert_non_null(strstr(text, "allow a real-time class"));
 	lull_verdict_explain_of(&verdict, &limits, true, text, sizeof(text));
@@ -305,13 +276,11 @@ explain__knows_the_class(void **state)
 }
 
 /* Whatever the verdict holds, there is a sentence and it ends inside the buffer. */
-static void
-explain__says_something_about_every_verdict(void **state)
+TEST(explain__says_something_about_every_verdict)
 {
 	struct lull_idle_limits limits = { .latency_ns = 0 };
 	char text[300];
 
-	(void)state;
 	for (int verdict_state = 0; verdict_state <= LULL_VERDICT_SUSPENDED; verdict_state++) {
 		for (int binding = 0; binding <= LULL_BOUND_OVERSHOOT; binding++) {
 			for (int depth = 0; depth < LULL_REST_DEPTH_COUNT; depth++) {
@@ -338,26 +307,4 @@ explain__says_something_about_every_verdict(void **state)
 			}
 		}
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steal_parse__reads_the_eighth_column),
-		cmocka_unit_test(steal_parse__refuses_other_lines),
-		cmocka_unit_test(steal_ns__unknown_cpu_is_zero),
-		cmocka_unit_test(thread_cpu__grows_with_work_and_ends_with_the_thread),
-		cmocka_unit_test(rest_run__reaches_its_limit),
-		cmocka_unit_test(rest_run__measures_cpu_time_of_one_in_64),
-		cmocka_unit_test(rest_sleep__a_signal_ends_it),
-		cmocka_unit_test(poller__rests_and_counts),
-		cmocka_unit_test(explain__feasible),
-		cmocka_unit_test(explain__infeasible_ring_names_the_way_out),
-		cmocka_unit_test(explain__late_packets_are_told_with_their_cause),
-		cmocka_unit_test(explain__knows_the_class),
-		cmocka_unit_test(explain__says_something_about_every_verdict),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What identification promises whatever the packets: labels of captures are judged end to end. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <lull/pipeline.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "engine/flow/identify.h"
 
@@ -32,10 +29,10 @@ built_without(void)
 static void
 create(uint32_t flows_max)
 {
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 
-	if (lull_identify_create(flows_max, &identify, error) != 0)
-		fail_msg("%s", error);
+	if (lull_identify_create(flows_max, &identify, &error) != 0)
+		fail_msg("%s", error.text);
 }
 
 static int
@@ -105,15 +102,13 @@ name_of(const struct lull_identify_flow *flow)
 
 /* ---- cases ---- */
 
-static void
-packet__finds_the_protocol_by_payload(void **state)
+TEST_WITH(packet__finds_the_protocol_by_payload, NULL, destroy)
 {
 	struct lull_flow_packet packet = packet_of(4, LULL_FLOW_PROTO_UDP);
 	struct lull_flow_record record = record_of(LULL_FLOW_PROTO_UDP, 53);
 	struct lull_identify_flow flow = { .state = NULL };
 	uint8_t ip[128];
 
-	(void)state;
 	if (built_without())
 		return;
 	create(16);
@@ -126,8 +121,7 @@ packet__finds_the_protocol_by_payload(void **state)
 	assert_int_equal(lull_identify_counters(identify)->states, 0);
 }
 
-static void
-packet__cut_short_is_not_shown_and_the_flow_guessed(void **state)
+TEST_WITH(packet__cut_short_is_not_shown_and_the_flow_guessed, NULL, destroy)
 {
 	struct lull_flow_packet packet = packet_of(4, LULL_FLOW_PROTO_UDP);
 	struct lull_flow_record record = record_of(LULL_FLOW_PROTO_TCP, 80);
@@ -135,7 +129,6 @@ packet__cut_short_is_not_shown_and_the_flow_guessed(void **state)
 	uint8_t ip[128];
 	uint32_t bytes = dns_query(ip, 40000);
 
-	(void)state;
 	if (built_without())
 		return;
 	create(16);
@@ -149,15 +142,13 @@ packet__cut_short_is_not_shown_and_the_flow_guessed(void **state)
 	assert_int_equal(flow.confidence, 1);
 }
 
-static void
-packet__takes_a_hint(void **state)
+TEST_WITH(packet__takes_a_hint, NULL, destroy)
 {
 	struct lull_flow_packet packet = packet_of(4, LULL_FLOW_PROTO_UDP);
 	struct lull_flow_record record = record_of(LULL_FLOW_PROTO_UDP, 53);
 	struct lull_identify_flow flow = { .state = NULL };
 	uint8_t ip[128];
 
-	(void)state;
 	if (built_without())
 		return;
 	create(16);
@@ -171,13 +162,11 @@ packet__takes_a_hint(void **state)
 	assert_int_equal(lull_identify_counters(identify)->pkts, 0);
 }
 
-static void
-hint__carries_both_parts_of_a_label(void **state)
+TEST_WITH(hint__carries_both_parts_of_a_label, NULL, destroy)
 {
 	struct lull_flow_packet packet = packet_of(4, LULL_FLOW_PROTO_UDP);
 	uint8_t ip[128];
 
-	(void)state;
 	if (built_without())
 		return;
 	create(1);
@@ -197,8 +186,7 @@ hint__carries_both_parts_of_a_label(void **state)
 	}
 }
 
-static void
-packet__without_a_state_left_is_counted(void **state)
+TEST_WITH(packet__without_a_state_left_is_counted, NULL, destroy)
 {
 	struct lull_flow_packet packet = packet_of(4, LULL_FLOW_PROTO_UDP);
 	struct lull_flow_record record = record_of(LULL_FLOW_PROTO_UDP, 53);
@@ -207,7 +195,6 @@ packet__without_a_state_left_is_counted(void **state)
 	uint8_t ip[40] = { 0x45, 0, 0, sizeof(ip), 0, 1, 0, 0,   64,  17,  0,   0, 10,
 			   0,    0, 1, 10,         0, 0, 2, 200, 200, 201, 201, 0, 20 };
 
-	(void)state;
 	if (built_without())
 		return;
 	create(2);
@@ -252,14 +239,12 @@ random_packet(struct lull_prng *prng, uint64_t flow, struct lull_flow_packet *pa
 	return bytes;
 }
 
-static void
-packet__of_anything_is_survived(void **state)
+TEST_WITH(packet__of_anything_is_survived, NULL, destroy)
 {
 	struct lull_flow_record record = record_of(LULL_FLOW_PROTO_UDP, 53);
 	struct lull_identify_flow flows[64] = { { .state = NULL } };
 	struct lull_prng prng;
 
-	(void)state;
 	if (built_without())
 		return;
 	print_message("seed %d\n", SEED);
@@ -285,33 +270,14 @@ packet__of_anything_is_survived(void **state)
 	assert_true(lull_identify_counters(identify)->states <= 4);
 }
 
-static void
-create__tells_when_it_is_built_without(void **state)
+TEST_WITH(create__tells_when_it_is_built_without, NULL, destroy)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	(void)state;
 	if (lull_identify_version() != NULL) {
 		assert_string_equal(name_of(&(struct lull_identify_flow){ .app = 0 }), "");
 		return;
 	}
-	assert_int_equal(lull_identify_create(1, &identify, error), -ENOTSUP);
-	assert_non_null(strstr(error, "nDPI"));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(packet__finds_the_protocol_by_payload, destroy),
-		cmocka_unit_test_teardown(packet__cut_short_is_not_shown_and_the_flow_guessed,
-					  destroy),
-		cmocka_unit_test_teardown(packet__takes_a_hint, destroy),
-		cmocka_unit_test_teardown(hint__carries_both_parts_of_a_label, destroy),
-		cmocka_unit_test_teardown(packet__without_a_state_left_is_counted, destroy),
-		cmocka_unit_test_teardown(packet__of_anything_is_survived, destroy),
-		cmocka_unit_test_teardown(create__tells_when_it_is_built_without, destroy),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_int_equal(lull_identify_create(1, &identify, &error), -ENOTSUP);
+	assert_non_null(strstr(error.text, "nDPI"));
 }

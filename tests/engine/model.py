@@ -6,7 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from verdict import Failure, check
 
 PATIENCE_S = 60
 TRIES = 3
@@ -15,7 +20,7 @@ SLEEPS = ("none", "block:50us", "usleep:0", "usleep:100us", "nanosleep:70us", "s
 BAD = {
     "--send-rest usleep": "usleep needs a time",
     "--send-rest usleep:500ns": "nanosleep:500ns takes it",
-    "--receive-rest nap:3": "is none of none (spin)",
+    "--receive-rest nap:3": "is not one of none (spin)",
     "--receive-rest fixed:0": "a governor cannot rest 0",
     "--link 5k": "too slow",
     "--side send": "takes one port, not 0",
@@ -26,15 +31,6 @@ BAD = {
     "--cpus 0": "for 2 measured threads",
     "--kalman-row 0": "1..1437",
 }
-
-
-class Failure(AssertionError):
-    """A condition that did not come true, with what was seen instead."""
-
-
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        raise Failure(f"{what}: {seen}")
 
 
 def measured(model: str, options: str) -> dict[str, Any]:

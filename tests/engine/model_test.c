@@ -93,14 +93,12 @@ wire_end(struct wire *wire)
 	}
 }
 
-static void
-link__carries_at_its_rate(void **state)
+TEST(link__carries_at_its_rate)
 {
 	uint64_t now_ns = LULL_NS_PER_S;
 	uint32_t carried = 0;
 	struct wire wire;
 
-	(void)state;
 	wire_make(&wire);
 	wire.link.is->turn(wire.link.state, now_ns);
 	give(&wire.send, 100);
@@ -113,13 +111,11 @@ link__carries_at_its_rate(void **state)
 	wire_end(&wire);
 }
 
-static void
-link__silence_is_not_saved_up(void **state)
+TEST(link__silence_is_not_saved_up)
 {
 	uint64_t now_ns = LULL_NS_PER_S;
 	struct wire wire;
 
-	(void)state;
 	wire_make(&wire);
 	wire.link.is->turn(wire.link.state, now_ns);
 	now_ns += LULL_NS_PER_MS;
@@ -131,14 +127,12 @@ link__silence_is_not_saved_up(void **state)
 	wire_end(&wire);
 }
 
-static void
-link__coming_late_makes_no_flood(void **state)
+TEST(link__coming_late_makes_no_flood)
 {
 	const struct lull_link_counters *counters;
 	uint64_t now_ns = LULL_NS_PER_S;
 	struct wire wire;
 
-	(void)state;
 	wire_make(&wire);
 	counters = stage_counters(&wire.link);
 	wire.link.is->turn(wire.link.state, now_ns);
@@ -150,14 +144,12 @@ link__coming_late_makes_no_flood(void **state)
 	wire_end(&wire);
 }
 
-static void
-link__full_receiver_misses(void **state)
+TEST(link__full_receiver_misses)
 {
 	const struct lull_link_counters *counters;
 	uint64_t now_ns = LULL_NS_PER_S;
 	struct wire wire;
 
-	(void)state;
 	wire_make(&wire);
 	counters = stage_counters(&wire.link);
 	wire.link.is->turn(wire.link.state, now_ns);
@@ -173,8 +165,7 @@ link__full_receiver_misses(void **state)
 	wire_end(&wire);
 }
 
-static void
-produce__numbers_stay_in_a_row_when_held_up(void **state)
+TEST(produce__numbers_stay_in_a_row_when_held_up)
 {
 	struct lull_produce_config config = {
 		.len_bytes = LEN, .burst_pkts = BURST, .ring_pkts = RING_PKTS, .run = 7
@@ -184,13 +175,12 @@ produce__numbers_stay_in_a_row_when_held_up(void **state)
 	struct stage produce, consume;
 	struct lull_port send, receive;
 	struct rte_mbuf *pkts[BURST];
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 	uint16_t count;
 
-	(void)state;
 	stand_pair("produce", 1, RING_PKTS, &send, &receive);
 	config.tx_port_id = send.port_id;
-	config.pool = lull_pool_create("produce", 4 * RING_PKTS, LEN, error);
+	config.pool = lull_pool_create("produce", 4 * RING_PKTS, LEN, &error);
 	assert_non_null(config.pool);
 	produce = stage_make(&lull_stage_produce, &config);
 	consume = stage_make(&lull_stage_consume, NULL);
@@ -212,8 +202,7 @@ produce__numbers_stay_in_a_row_when_held_up(void **state)
 	lull_port_close(&receive);
 }
 
-static void
-produce__keeps_its_rate(void **state)
+TEST(produce__keeps_its_rate)
 {
 	struct lull_produce_config config = {
 		.len_bytes = LEN, .burst_pkts = BURST, .ring_pkts = RING_PKTS, .pps = 100000
@@ -221,13 +210,12 @@ produce__keeps_its_rate(void **state)
 	const struct lull_produce_counters *counters;
 	uint64_t now_ns = LULL_NS_PER_S, taken = 0;
 	struct lull_port send, receive;
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 	struct stage produce;
 
-	(void)state;
 	stand_pair("rated", 1, RING_PKTS, &send, &receive);
 	config.tx_port_id = send.port_id;
-	config.pool = lull_pool_create("rated", 4 * RING_PKTS, LEN, error);
+	config.pool = lull_pool_create("rated", 4 * RING_PKTS, LEN, &error);
 	assert_non_null(config.pool);
 	produce = stage_make(&lull_stage_produce, &config);
 	counters = stage_counters(&produce);
@@ -246,12 +234,10 @@ produce__keeps_its_rate(void **state)
 	lull_port_close(&receive);
 }
 
-static void
-sleep__each_function_lasts_as_asked(void **state)
+TEST(sleep__each_function_lasts_as_asked)
 {
 	const struct lull_model_sleep *sleep = lull_model_sleeps;
 
-	(void)state;
 	for (; sleep->name != NULL; sleep++) {
 		uint64_t begin_ns = lull_clock_ns();
 
@@ -263,15 +249,13 @@ sleep__each_function_lasts_as_asked(void **state)
 	}
 }
 
-static void
-loop__rests_in_the_way_given(void **state)
+TEST(loop__rests_in_the_way_given)
 {
 	struct lull_forward_config forward;
 	struct lull_loop_config config;
 	struct lull_port near, far;
 	struct lull_loop *loop;
 
-	(void)state;
 	stand_pair("way", 1, RING_PKTS, &near, &far);
 	config = stand_loop("way", 1, &far, &forward);
 	config.governor = lull_idle_governor_find("fixed");
@@ -287,8 +271,7 @@ loop__rests_in_the_way_given(void **state)
 	lull_port_close(&far);
 }
 
-static void
-forward__waits_for_room(void **state)
+TEST(forward__waits_for_room)
 {
 	const struct lull_forward_counters *counters;
 	struct lull_port near, far, out, end;
@@ -298,7 +281,6 @@ forward__waits_for_room(void **state)
 	const void *at;
 	uint32_t got = 0;
 
-	(void)state;
 	stand_pair("wait_a", 1, RING_PKTS, &near, &far);
 	stand_pair("wait_b", 1, RING_PKTS, &out, &end);
 	config = stand_loop("wait", 1, &far, &forward);
@@ -322,13 +304,11 @@ forward__waits_for_room(void **state)
 	lull_port_close(&end);
 }
 
-static void
-cost__of_calls_with_and_without_packets(void **state)
+TEST(cost__of_calls_with_and_without_packets)
 {
 	struct lull_burst_cost cost = { .burst_pkts = 0 }, full = { 64, LEN, 0, 0, 0 };
 	struct lull_port a, b;
 
-	(void)state;
 	stand_pair("cost", 1, RING_PKTS, &a, &b);
 	assert_int_equal(lull_burst_cost(a.port_id, b.port_id, stand_pool(), &cost), 0);
 	assert_int_equal(lull_burst_cost(a.port_id, b.port_id, stand_pool(), &full), 0);
@@ -339,21 +319,4 @@ cost__of_calls_with_and_without_packets(void **state)
 	lull_port_close(&b);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(link__carries_at_its_rate),
-		cmocka_unit_test(link__silence_is_not_saved_up),
-		cmocka_unit_test(link__coming_late_makes_no_flood),
-		cmocka_unit_test(link__full_receiver_misses),
-		cmocka_unit_test(produce__numbers_stay_in_a_row_when_held_up),
-		cmocka_unit_test(produce__keeps_its_rate),
-		cmocka_unit_test(sleep__each_function_lasts_as_asked),
-		cmocka_unit_test(loop__rests_in_the_way_given),
-		cmocka_unit_test(forward__waits_for_room),
-		cmocka_unit_test(cost__of_calls_with_and_without_packets),
-	};
-
-	return cmocka_run_group_tests_name("model", tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

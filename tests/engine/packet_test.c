@@ -55,12 +55,10 @@ send_datagrams(int count)
 	close(fd);
 }
 
-static void
-missed__counts_what_the_kernel_dropped(void **state)
+TEST(missed__counts_what_the_kernel_dropped)
 {
 	uint64_t missed;
 
-	(void)state;
 	assert_int_equal(port.ring_pkts, RING);
 	assert_int_equal(lull_port_missed(&port), 0);
 	send_datagrams(RING / 4);
@@ -72,15 +70,13 @@ missed__counts_what_the_kernel_dropped(void **state)
 	assert_int_equal(lull_port_missed(&port), missed);
 }
 
-static void
-audit__charges_what_the_kernel_dropped(void **state)
+TEST(audit__charges_what_the_kernel_dropped)
 {
 	struct lull_forward_config forward;
 	struct lull_loop_config config = stand_loop("fwd0", 1, &port, &forward);
 	const struct lull_idle_counters *counters;
 	struct lull_loop *loop;
 
-	(void)state;
 	forward.mode = LULL_FORWARD_SINK;
 	config.governor = lull_idle_governor_find("fixed");
 	config.limits.rest_ns = 100 * LULL_NS_PER_MS;
@@ -100,7 +96,7 @@ setup(void **state)
 		"net_af_packet0,iface=lo,framecnt=64,framesz=2048,blocksz=4096", NULL
 	};
 	const struct lull_port_config config = { .queues = 1, .ring_pkts = 1024, .burst_pkts = 32 };
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
 	(void)state;
 	if (unshare(CLONE_NEWNET) != 0)
@@ -108,19 +104,10 @@ setup(void **state)
 	lo_up();
 	if (stand_start(vdevs) != 0)
 		return -1;
-	if (lull_port_open(0, &config, &port, error) == 0)
+	if (lull_port_open(0, &config, &port, &error) == 0)
 		return 0;
-	fprintf(stderr, "%s\n", error);
+	fprintf(stderr, "%s\n", error.text);
 	return -1;
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(missed__counts_what_the_kernel_dropped),
-		cmocka_unit_test(audit__charges_what_the_kernel_dropped),
-	};
-
-	return cmocka_run_group_tests(tests, setup, stand_stop);
-}
+TEST_GROUP(setup, stand_stop);

@@ -82,7 +82,7 @@ file_end(struct file *file)
 /* Opens and forgets it: an open replay needs no name. */
 static int
 file_open(struct file *file, double speed, uint64_t loop_count, struct lull_replay **replay,
-	  char *error)
+	  struct lull_error *error)
 {
 	const struct lull_replay_config config = { .path = file->path,
 						   .speed = speed,
@@ -99,22 +99,20 @@ file_open(struct file *file, double speed, uint64_t loop_count, struct lull_repl
 static void
 expect_refusal(struct file *file, int rc, const char *words)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_replay *replay;
 
-	assert_int_equal(file_open(file, 1, 1, &replay, error), rc);
-	if (strstr(error, file->path) == NULL || strstr(error, words) == NULL)
-		fail_msg("%s", error);
+	assert_int_equal(file_open(file, 1, 1, &replay, &error), rc);
+	if (strstr(error.text, file->path) == NULL || strstr(error.text, words) == NULL)
+		fail_msg("%s", error.text);
 }
 
 /* ---- open ---- */
 
-static void
-replay_open__refuses(void **state)
+TEST(replay_open__refuses)
 {
 	struct file file = { .path = "/tmp/lull-pcap-absent" };
 
-	(void)state;
 	expect_refusal(&file, -ENOENT, "No such file");
 	strcpy(file.path, "/tmp");
 	expect_refusal(&file, -EINVAL, "not a regular file");
@@ -137,39 +135,35 @@ replay_open__refuses(void **state)
 	expect_refusal(&file, -EBADMSG, "truncated at byte 100");
 }
 
-static void
-replay_open__refuses_odd_speeds(void **state)
+TEST(replay_open__refuses_odd_speeds)
 {
 	static const double speeds[] = { -1, 0.0001, 1e7, 0.0 / 0.0 };
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 	struct lull_replay *replay;
 	struct file file;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(speeds) / sizeof(speeds[0]); i++) {
 		file_begin(&file, 1);
 		file_frame(&file, 0, 1, 60, 60);
-		assert_int_equal(file_open(&file, speeds[i], 1, &replay, error), -EINVAL);
+		assert_int_equal(file_open(&file, speeds[i], 1, &replay, &error), -EINVAL);
 	}
 }
 
-static void
-replay_open__takes_stock(void **state)
+TEST(replay_open__takes_stock)
 {
 	const struct lull_replay_info *info;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_replay *replay;
 	struct file file;
 
-	(void)state;
 	file_begin(&file, 1);
 	file_frame(&file, 0, 1, 13, 60); /* too short */
 	file_frame(&file, 1000, 2, 60, 60);
 	file_frame(&file, 3000, 3, 128, 1514);
 	file_frame(&file, 2000, 4, 9601, 9601); /* too long */
 	file_frame(&file, 2500, 5, 1514, 1514);
-	if (file_open(&file, 1, 1, &replay, error) != 0)
-		fail_msg("%s", error);
+	if (file_open(&file, 1, 1, &replay, &error) != 0)
+		fail_msg("%s", error.text);
 	info = lull_replay_info(replay);
 	assert_int_equal(info->frames, 3);
 	assert_int_equal(info->bytes, 60 + 128 + 1514);
@@ -187,7 +181,7 @@ replay_open__takes_stock(void **state)
 static struct lull_replay *
 open_three(double speed, uint64_t loop_count)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_replay *replay;
 	struct file file;
 
@@ -195,8 +189,8 @@ open_three(double speed, uint64_t loop_count)
 	file_frame(&file, 0, 1, 60, 60);
 	file_frame(&file, 2 * LULL_NS_PER_MS, 2, 70, 70);
 	file_frame(&file, LULL_NS_PER_MS, 3, 80, 80);
-	if (file_open(&file, speed, loop_count, &replay, error) != 0)
-		fail_msg("%s", error);
+	if (file_open(&file, speed, loop_count, &replay, &error) != 0)
+		fail_msg("%s", error.text);
 	return replay;
 }
 
@@ -217,28 +211,24 @@ expect_due(double speed, const uint64_t *due_us, size_t count)
 	lull_replay_close(replay);
 }
 
-static void
-replay_cursor__keeps_the_timing(void **state)
+TEST(replay_cursor__keeps_the_timing)
 {
 	static const uint64_t original_us[] = { 0, 2000, 2000, 3000, 5000, 5000 };
 	static const uint64_t twice_us[] = { 0, 1000, 1000, 1500, 2500, 2500 };
 	static const uint64_t tenth_us[] = { 0, 20000, 20000 };
 	static const uint64_t max_us[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0 };
 
-	(void)state;
 	expect_due(1, original_us, 6);
 	expect_due(2, twice_us, 6);
 	expect_due(0.1, tenth_us, 3);
 	expect_due(0, max_us, 9);
 }
 
-static void
-replay_cursor__goes_on_for_ever(void **state)
+TEST(replay_cursor__goes_on_for_ever)
 {
 	struct lull_replay *replay = open_three(1, 0);
 	struct lull_replay_cursor cursor;
 
-	(void)state;
 	lull_replay_begin(&cursor, replay, BEGIN_NS);
 	for (int i = 0; i < 3000; i++)
 		lull_replay_step(&cursor);
@@ -263,7 +253,8 @@ bench_open(struct bench *bench, struct lull_replay *replay)
 	const struct lull_stage *stage = &lull_stage_traffic;
 	size_t size = (stage->state_size + LULL_CACHE_LINE - 1) & ~(size_t)(LULL_CACHE_LINE - 1);
 	static unsigned int count;
-	char name[16], error[LULL_ERROR_SIZE] = "";
+	char name[16];
+	struct lull_error error = { "" };
 
 	snprintf(name, sizeof(name), "pcap%u", count++);
 	stand_pair(name, 1, RING_PKTS, &bench->near, &bench->far);
@@ -276,9 +267,9 @@ bench_open(struct bench *bench, struct lull_replay *replay)
 		.flow_count = 1,
 		.replay = replay,
 	};
-	bench->config.pool = lull_traffic_pool_create(name, 4 * RING_PKTS, NULL, replay, error);
+	bench->config.pool = lull_traffic_pool_create(name, 4 * RING_PKTS, NULL, replay, &error);
 	if (bench->config.pool == NULL)
-		fail_msg("%s", error);
+		fail_msg("%s", error.text);
 	bench->state = aligned_alloc(LULL_CACHE_LINE, size);
 	assert_non_null(bench->state);
 	memset(bench->state, 0, size);
@@ -324,13 +315,11 @@ bench_finish(struct bench *bench)
 	}
 }
 
-static void
-replay_send__sends_what_was_captured(void **state)
+TEST(replay_send__sends_what_was_captured)
 {
 	struct rte_mbuf *pkts[6];
 	struct bench bench;
 
-	(void)state;
 	bench_open(&bench, open_three(100, 2));
 	while (!lull_traffic_done(bench.state))
 		bench_turn(&bench);
@@ -354,12 +343,10 @@ replay_send__sends_what_was_captured(void **state)
 	bench_close(&bench);
 }
 
-static void
-replay_send__full_speed_waits_for_the_driver(void **state)
+TEST(replay_send__full_speed_waits_for_the_driver)
 {
 	struct bench bench;
 
-	(void)state;
 	bench_open(&bench, open_three(0, 1000));
 	/* nobody listens: the ring fills and the rest waits */
 	for (int i = 0; i < 20; i++)
@@ -373,13 +360,11 @@ replay_send__full_speed_waits_for_the_driver(void **state)
 	bench_close(&bench);
 }
 
-static void
-replay_send__can_be_ended(void **state)
+TEST(replay_send__can_be_ended)
 {
 	const struct lull_traffic_command command = { .arrival.kind = LULL_ARRIVAL_OFF };
 	struct bench bench;
 
-	(void)state;
 	bench_open(&bench, open_three(0, 0));
 	for (int i = 0; i < 10; i++)
 		bench_turn(&bench);
@@ -392,19 +377,4 @@ replay_send__can_be_ended(void **state)
 	bench_close(&bench);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replay_open__refuses),
-		cmocka_unit_test(replay_open__refuses_odd_speeds),
-		cmocka_unit_test(replay_open__takes_stock),
-		cmocka_unit_test(replay_cursor__keeps_the_timing),
-		cmocka_unit_test(replay_cursor__goes_on_for_ever),
-		cmocka_unit_test(replay_send__sends_what_was_captured),
-		cmocka_unit_test(replay_send__full_speed_waits_for_the_driver),
-		cmocka_unit_test(replay_send__can_be_ended),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

@@ -62,7 +62,7 @@ endless_init(struct bench *bench, bool wait)
 static void
 check_totals(const struct lull_pipeline_totals *all)
 {
-	const struct lull_export_totals *totals = &all->totals;
+	const struct lull_encode_totals *totals = &all->totals;
 
 	assert_int_equal(totals->rx, totals->dispatched + all->staged + totals->drop_ring +
 					     totals->not_ip + totals->malformed +
@@ -92,8 +92,7 @@ check_long(struct bench *bench)
 	}
 }
 
-static void
-pipeline__nothing_is_lost_that_is_not_counted(void **state)
+TEST(pipeline__nothing_is_lost_that_is_not_counted)
 {
 	const struct lull_pipeline_command stall = { .verb = LULL_PIPELINE_STALL,
 						     .stall_ns = STAND_PATIENCE_NS };
@@ -101,7 +100,6 @@ pipeline__nothing_is_lost_that_is_not_counted(void **state)
 	uint64_t dispatched = 0;
 	struct bench bench;
 
-	(void)state;
 	endless_init(&bench, false);
 	bench_start(&bench, NULL);
 	check_long(&bench);
@@ -125,12 +123,10 @@ pipeline__nothing_is_lost_that_is_not_counted(void **state)
 	bench_close(&bench);
 }
 
-static void
-pipeline__told_to_wait_it_drops_nothing(void **state)
+TEST(pipeline__told_to_wait_it_drops_nothing)
 {
 	struct bench bench;
 
-	(void)state;
 	endless_init(&bench, true);
 	bench_start(&bench, NULL);
 	check_long(&bench);
@@ -143,13 +139,11 @@ pipeline__told_to_wait_it_drops_nothing(void **state)
 }
 
 /* The check itself: it finds a packet too many and one too few. */
-static void
-pipeline_check__finds_what_does_not_add_up(void **state)
+TEST(pipeline_check__finds_what_does_not_add_up)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct bench bench;
 
-	(void)state;
 	bench_init(&bench, &frames);
 	bench_start(&bench, NULL);
 	STAND_WAIT(bench_ended(&bench));
@@ -168,8 +162,8 @@ pipeline_check__finds_what_does_not_add_up(void **state)
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		++*words[i];
-		assert_int_equal(lull_pipeline_check(bench.pipeline, error), -EPROTO);
-		assert_true(error[0] != '\0');
+		assert_int_equal(lull_pipeline_check(bench.pipeline, &error), -EPROTO);
+		assert_true(error.text[0] != '\0');
 		--*words[i];
 		bench_check(&bench);
 	}
@@ -196,13 +190,13 @@ static struct rte_mempool *
 port_pool(void)
 {
 	struct rte_mempool *pool = rte_mempool_lookup("stand");
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
 	/* Frames pass through rings: their receiver writes behind the mbufs of their sender. */
 	if (pool == NULL)
-		pool = lull_pipeline_pool("stand", 8191, 0, error);
+		pool = lull_pipeline_pool("stand", 8191, 0, &error);
 	if (pool == NULL)
-		fail_msg("%s", error);
+		fail_msg("%s", error.text);
 	return pool;
 }
 
@@ -230,15 +224,13 @@ port_init(struct bench *bench, const char *name, struct lull_port *near, struct 
 	bench->config.dispatch.scheduler = lull_scheduler_find("rr-packet");
 }
 
-static void
-pipeline__a_port_goes_silent_and_its_flows_end(void **state)
+TEST(pipeline__a_port_goes_silent_and_its_flows_end)
 {
 	const struct lull_pipeline_command idle = { .verb = LULL_PIPELINE_IDLE,
 						    .idle_ns = 10 * LULL_NS_PER_MS };
 	struct lull_port near, far;
 	struct bench bench;
 
-	(void)state;
 	port_init(&bench, "silent", &near, &far);
 	bench.config.table.idle_ns = 3600 * LULL_NS_PER_S;
 	bench_start(&bench, &far);
@@ -268,14 +260,12 @@ pipeline__a_port_goes_silent_and_its_flows_end(void **state)
 	lull_port_close(&far);
 }
 
-static void
-pipeline__packets_leave_by_the_output_port_in_order(void **state)
+TEST(pipeline__packets_leave_by_the_output_port_in_order)
 {
 	struct lull_port near, far;
 	struct bench bench;
 	uint32_t count = 0, next[7] = { 0 };
 
-	(void)state;
 	port_init(&bench, "output", &near, &far);
 	bench.config.table.idle_ns = 30 * LULL_NS_PER_S;
 	bench.config.dispatch.order = LULL_ORDER_RESEQUENCE;
@@ -309,13 +299,11 @@ pipeline__packets_leave_by_the_output_port_in_order(void **state)
 
 /* ---- the heaviest flows ---- */
 
-static void
-pipeline_top__finds_the_heaviest(void **state)
+TEST(pipeline_top__finds_the_heaviest)
 {
 	struct lull_flow_top *top = calloc(1, sizeof(*top));
 	struct bench bench;
 
-	(void)state;
 	assert_non_null(top);
 	bench_init(&bench, &frames);
 	bench.config.worker_count = 3;
@@ -338,58 +326,52 @@ pipeline_top__finds_the_heaviest(void **state)
 
 /* ---- the end, the beginning ---- */
 
-static void
-pipeline_finish__says_who_is_not_done(void **state)
+TEST(pipeline_finish__says_who_is_not_done)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct bench bench;
 
-	(void)state;
 	bench_init(&bench, &frames);
 	bench.config.ring_pkts = 8192;
 	bench_start(&bench, NULL);
 	lull_loop_stop(bench.workers[0]);
-	assert_int_equal(lull_pipeline_finish(bench.pipeline, LULL_NS_PER_MS, error), -ETIMEDOUT);
-	assert_true(error[0] != '\0');
-	STAND_WAIT(lull_pipeline_finish(bench.pipeline, LULL_NS_PER_MS, error) == -ETIMEDOUT &&
-		   strstr(error, "worker 0") != NULL);
+	assert_int_equal(lull_pipeline_finish(bench.pipeline, LULL_NS_PER_MS, &error), -ETIMEDOUT);
+	assert_true(error.text[0] != '\0');
+	STAND_WAIT(lull_pipeline_finish(bench.pipeline, LULL_NS_PER_MS, &error) == -ETIMEDOUT &&
+		   strstr(error.text, "worker 0") != NULL);
 	assert_int_equal(lull_loop_start(bench.workers[0]), 0);
 	bench_finish(&bench);
 	bench_check(&bench);
 	bench_close(&bench);
 }
 
-static void
-pipeline_create__refuses_what_cannot_be(void **state)
+TEST(pipeline_create__refuses_what_cannot_be)
 {
 	struct lull_pipeline *pipeline = NULL;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct bench bench;
 
-	(void)state;
 	bench_init(&bench, &frames);
 	bench.config.ring_pkts = 100;
-	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
-	assert_non_null(strstr(error, "ring_pkts"));
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "ring_pkts"));
 	bench.config.ring_pkts = 64;
 	bench.config.worker_count = LULL_DISPATCH_WORKERS_MAX + 1;
-	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
-	assert_non_null(strstr(error, "worker_count"));
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "worker_count"));
 	bench.config.worker_count = 1;
 	bench.config.table.idle_ns = 1;
-	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
-	assert_non_null(strstr(error, "idle_ns"));
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "idle_ns"));
 	bench.config.table.idle_ns = 0;
 	bench.config.sinks[0].record = NULL;
-	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, error), -EINVAL);
+	assert_int_equal(lull_pipeline_create(&bench.config, &pipeline, &error), -EINVAL);
 	bench_close(&bench);
 }
 
 /* Packets still anywhere go with the pipeline. */
-static void
-pipeline_destroy__takes_what_is_still_inside(void **state)
+TEST(pipeline_destroy__takes_what_is_still_inside)
 {
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct bench bench;
 
@@ -403,20 +385,4 @@ pipeline_destroy__takes_what_is_still_inside(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pipeline__nothing_is_lost_that_is_not_counted),
-		cmocka_unit_test(pipeline__told_to_wait_it_drops_nothing),
-		cmocka_unit_test(pipeline_check__finds_what_does_not_add_up),
-		cmocka_unit_test(pipeline__a_port_goes_silent_and_its_flows_end),
-		cmocka_unit_test(pipeline__packets_leave_by_the_output_port_in_order),
-		cmocka_unit_test(pipeline_top__finds_the_heaviest),
-		cmocka_unit_test(pipeline_finish__says_who_is_not_done),
-		cmocka_unit_test(pipeline_create__refuses_what_cannot_be),
-		cmocka_unit_test(pipeline_destroy__takes_what_is_still_inside),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown);

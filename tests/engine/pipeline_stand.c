@@ -135,7 +135,7 @@ kept_record(void *arg, const struct lull_flow_record *record)
 }
 
 static uint64_t
-kept_turn(void *arg, uint64_t now_ns, const struct lull_export_totals *totals)
+kept_turn(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
 {
 	struct kept *kept = arg;
 
@@ -242,10 +242,10 @@ void
 bench_start(struct bench *bench, const struct lull_port *port)
 {
 	struct lull_pipeline_config *config = &bench->config;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	if (lull_pipeline_create(config, &bench->pipeline, error) != 0)
-		fail_msg("%s", error);
+	if (lull_pipeline_create(config, &bench->pipeline, &error) != 0)
+		fail_msg("%s", error.text);
 	if (port != NULL)
 		assert_int_equal(lull_pipeline_port(bench->pipeline, port), 0);
 	if (config->output || config->dispatch.order == LULL_ORDER_RESEQUENCE)
@@ -272,10 +272,10 @@ bench_ended(const struct bench *bench)
 void
 bench_finish(struct bench *bench)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	if (lull_pipeline_finish(bench->pipeline, STAND_PATIENCE_NS, error) != 0)
-		fail_msg("%s", error);
+	if (lull_pipeline_finish(bench->pipeline, STAND_PATIENCE_NS, &error) != 0)
+		fail_msg("%s", error.text);
 }
 
 void
@@ -300,17 +300,17 @@ bench_close(struct bench *bench)
 void
 bench_check(const struct bench *bench)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	if (lull_pipeline_check(bench->pipeline, error) != 0)
-		fail_msg("%s", error);
+	if (lull_pipeline_check(bench->pipeline, &error) != 0)
+		fail_msg("%s", error.text);
 }
 
 void
 bench_complete(struct bench *bench)
 {
 	struct lull_pipeline_totals all;
-	const struct lull_export_totals *totals = &all.totals;
+	const struct lull_encode_totals *totals = &all.totals;
 
 	STAND_WAIT(bench_ended(bench));
 	bench_finish(bench);

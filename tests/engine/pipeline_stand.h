@@ -47,7 +47,7 @@ struct kept {
 	uint32_t count;
 	uint32_t turns;
 	bool slow; /**< takes its time over each record */
-	struct lull_export_totals totals;
+	struct lull_encode_totals totals;
 	struct lull_flow_record *records;
 };
 

@@ -64,12 +64,10 @@ teardown(void **state)
 
 /* ---- the same records ---- */
 
-static void
-pipeline__records_do_not_depend_on_scheduling(void **state)
+TEST(pipeline__records_do_not_depend_on_scheduling)
 {
 	static const uint32_t worker_counts[] = { 1, 2, 4 };
 
-	(void)state;
 	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++) {
 		for (uint32_t j = 0; j < 9; j++) {
 			struct bench bench;
@@ -87,10 +85,8 @@ pipeline__records_do_not_depend_on_scheduling(void **state)
 	}
 }
 
-static void
-pipeline__records_do_not_depend_on_rings_and_logs(void **state)
+TEST(pipeline__records_do_not_depend_on_rings_and_logs)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 8; i++) {
 		struct bench bench;
 		char what[64];
@@ -109,14 +105,12 @@ pipeline__records_do_not_depend_on_rings_and_logs(void **state)
 	}
 }
 
-static void
-pipeline__records_survive_a_change_of_scheduler(void **state)
+TEST(pipeline__records_survive_a_change_of_scheduler)
 {
 	struct lull_pipeline_command command = { .verb = LULL_PIPELINE_SCHEDULER };
 	uint32_t scheduler = 0, changes = 0;
 	struct bench bench;
 
-	(void)state;
 	bench_init(&bench, &frames);
 	bench.config.worker_count = 4;
 	bench.config.dispatch.scheduler = lull_scheduler_find("crc32");
@@ -136,12 +130,10 @@ pipeline__records_survive_a_change_of_scheduler(void **state)
 	bench_close(&bench);
 }
 
-static void
-pipeline__identification_changes_no_count(void **state)
+TEST(pipeline__identification_changes_no_count)
 {
 	uint32_t count;
 
-	(void)state;
 	if (lull_identify_version() == NULL) {
 		print_message("skipped: needs a build with nDPI\n");
 		skip();
@@ -180,8 +172,7 @@ sources_init(struct bench *bench, const struct frames *second)
 		(struct lull_pipeline_source){ reading_read, &bench->readings[1] };
 }
 
-static void
-pipeline__several_sources_meet_in_one_record(void **state)
+TEST(pipeline__several_sources_meet_in_one_record)
 {
 	struct lull_flow_record *one = calloc(RECORDS_MAX, sizeof(one[0]));
 	uint32_t one_count = 0;
@@ -189,7 +180,6 @@ pipeline__several_sources_meet_in_one_record(void **state)
 	struct frames second;
 	struct bench bench;
 
-	(void)state;
 	/* The same flows, seen at another place, at other times. */
 	frames_make(&second, SEED + 1, FLOWS, PKTS / 2, LULL_NS_PER_S + 5 * LULL_NS_PER_MS,
 		    25 * LULL_NS_PER_US);
@@ -217,13 +207,11 @@ pipeline__several_sources_meet_in_one_record(void **state)
 
 /* ---- order ---- */
 
-static void
-pipeline__resequenced_output_is_in_order(void **state)
+TEST(pipeline__resequenced_output_is_in_order)
 {
 	struct lull_pipeline_totals totals;
 	struct bench bench;
 
-	(void)state;
 	bench_init(&bench, &frames);
 	bench.config.worker_count = 4;
 	bench.config.dispatch.scheduler = lull_scheduler_find("rr-packet");
@@ -241,13 +229,11 @@ pipeline__resequenced_output_is_in_order(void **state)
 	bench_close(&bench);
 }
 
-static void
-pipeline__drained_flows_are_never_reordered(void **state)
+TEST(pipeline__drained_flows_are_never_reordered)
 {
 	struct lull_pipeline_totals totals;
 	struct bench bench;
 
-	(void)state;
 	for (int order = LULL_ORDER_NONE; order <= LULL_ORDER_DRAIN; order++) {
 		bench_init(&bench, &frames);
 		bench.config.worker_count = 4;
@@ -267,18 +253,4 @@ pipeline__drained_flows_are_never_reordered(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pipeline__records_do_not_depend_on_scheduling),
-		cmocka_unit_test(pipeline__records_do_not_depend_on_rings_and_logs),
-		cmocka_unit_test(pipeline__records_survive_a_change_of_scheduler),
-		cmocka_unit_test(pipeline__identification_changes_no_count),
-		cmocka_unit_test(pipeline__several_sources_meet_in_one_record),
-		cmocka_unit_test(pipeline__resequenced_output_is_in_order),
-		cmocka_unit_test(pipeline__drained_flows_are_never_reordered),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown);

@@ -12,23 +12,21 @@ static const struct lull_port_config plain = { .queues = 1, .ring_pkts = 256, .b
 static void
 expect_refusal(uint16_t port_id, const struct lull_port_config *config, const char *words)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_port port;
 
-	assert_true(lull_port_open(port_id, config, &port, error) < 0);
-	print_message("   %s\n", error);
-	assert_non_null(strstr(error, words));
+	assert_true(lull_port_open(port_id, config, &port, &error) < 0);
+	print_message("   %s\n", error.text);
+	assert_non_null(strstr(error.text, words));
 }
 
-static void
-port_open__names_what_is_wrong(void **state)
+TEST(port_open__names_what_is_wrong)
 {
 	struct lull_port_config config = plain;
 
-	(void)state;
 	expect_refusal(77, &config, "port 77 does not exist, there are 2");
 	config.queues = 2000;
-	expect_refusal(0, &config, "queues: 2000 is not in 1..1024, what port net_null0 offers");
+	expect_refusal(0, &config, "queues: 2000 is not in 1..1024 (the range of port net_null0)");
 	config.queues = 0;
 	expect_refusal(0, &config, "queues: 0 ");
 	config = plain;
@@ -43,34 +41,30 @@ port_open__names_what_is_wrong(void **state)
 	expect_refusal(0, &config, "no memory for ");
 }
 
-static void
-port_pair__names_what_is_wrong(void **state)
+TEST(port_pair__names_what_is_wrong)
 {
 	struct lull_port_config config = plain;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_port a, b;
 
-	(void)state;
 	config.queues = 17;
-	assert_int_equal(lull_port_pair("p", &config, &a, &b, error), -EINVAL);
-	assert_non_null(strstr(error, "queues: 17 is not in 1..16"));
+	assert_int_equal(lull_port_pair("p", &config, &a, &b, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "queues: 17 is not in 1..16"));
 	/* A name in use; the first pair stays whole. */
 	stand_pair("p", 1, 64, &a, &b);
-	assert_true(lull_port_pair("p", &plain, &a, &b, error) < 0);
-	print_message("   %s\n", error);
+	assert_true(lull_port_pair("p", &plain, &a, &b, &error) < 0);
+	print_message("   %s\n", error.text);
 	assert_int_equal(lull_port_ids(NULL, 0), 4);
 	lull_port_close(&a);
 	lull_port_close(&b);
 	assert_int_equal(lull_port_ids(NULL, 0), 2);
 }
 
-static void
-port_pair__holds_exactly_its_ring(void **state)
+TEST(port_pair__holds_exactly_its_ring)
 {
 	struct rte_mbuf *pkts[101];
 	struct lull_port a, b;
 
-	(void)state;
 	stand_pair("exact", 1, 100, &a, &b);
 	assert_int_equal(a.ring_pkts, 100);
 	assert_false(a.hardware);
@@ -85,10 +79,8 @@ port_pair__holds_exactly_its_ring(void **state)
 	assert_int_equal(rte_mempool_in_use_count(stand_pool()), 0);
 }
 
-static void
-link_pps__is_what_84_bytes_allow(void **state)
+TEST(link_pps__is_what_84_bytes_allow)
 {
-	(void)state;
 	assert_int_equal(lull_link_pps(0), 0);
 	assert_int_equal(lull_link_pps(10), 14880);
 	assert_int_equal(lull_link_pps(10000), 14880952);
@@ -96,10 +88,8 @@ link_pps__is_what_84_bytes_allow(void **state)
 	assert_int_equal(lull_link_pps(400000), 595238095);
 }
 
-static void
-driver_argument__is_found_or_not(void **state)
+TEST(driver_argument__is_found_or_not)
 {
-	(void)state;
 	assert_int_equal(lull_port_driver_argument("iface=lo,framecnt=64", "framecnt", 512), 64);
 	assert_int_equal(lull_port_driver_argument("framecnt=0x10,iface=lo", "framecnt", 512), 16);
 	assert_int_equal(lull_port_driver_argument("xframecnt=1,framecnt=", "framecnt", 512), 512);
@@ -109,8 +99,7 @@ driver_argument__is_found_or_not(void **state)
 	assert_int_equal(lull_port_driver_argument(NULL, "framecnt", 512), 512);
 }
 
-static void
-facts__go_by_the_driver_then_by_what_it_tells(void **state)
+TEST(facts__go_by_the_driver_then_by_what_it_tells)
 {
 	const struct lull_port_driver ring = { .name = "net_ring", .bus = "vdev" };
 	const struct lull_port_driver unknown = { .name = "net_new", .bus = "vdev" };
@@ -119,7 +108,6 @@ facts__go_by_the_driver_then_by_what_it_tells(void **state)
 	struct lull_port_answer answer = { .otherwise_pkts = 128 };
 	struct lull_ring_facts facts;
 
-	(void)state;
 	lull_port_facts(&unknown, &answer, &facts);
 	assert_int_equal(facts.count, 1);
 	assert_int_equal(facts.ring_pkts, 128);
@@ -145,20 +133,18 @@ facts__go_by_the_driver_then_by_what_it_tells(void **state)
 }
 
 /* Two ports that always have packets and take any: the loop never falls behind its own books. */
-static void
-null_ports__flood(void **state)
+TEST(null_ports__flood)
 {
 	struct lull_forward_config forward;
 	struct lull_loop_config config;
 	struct lull_port ports[2];
 	struct rte_eth_stats stats;
 	struct lull_loop *loop;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	uint64_t pkts;
 
-	(void)state;
 	for (uint16_t i = 0; i < 2; i++)
-		assert_int_equal(lull_port_open(i, &plain, &ports[i], error), 0);
+		assert_int_equal(lull_port_open(i, &plain, &ports[i], &error), 0);
 	config = stand_loop("fwd0", 1, &ports[0], &forward);
 	config.queue_count = 2;
 	config.queues[1].port_id = ports[1].port_id;
@@ -179,22 +165,20 @@ null_ports__flood(void **state)
 	lull_loop_destroy(loop);
 }
 
-static void
-loop_create__names_what_is_wrong(void **state)
+TEST(loop_create__names_what_is_wrong)
 {
 	struct lull_port port = { .port_id = 0 };
 	struct lull_forward_config forward;
 	struct lull_loop_config config = stand_loop("fwd0", 0, &port, &forward);
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_loop *loop;
 
-	(void)state;
-	assert_int_equal(lull_loop_create(&config, &loop, error), -EINVAL);
-	assert_non_null(strstr(error, "lcore 0 is not a worker"));
+	assert_int_equal(lull_loop_create(&config, &loop, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "lcore 0 is not a worker"));
 	config.lcore_id = 1;
 	config.limits.percentile_ppm = 1000000;
-	assert_int_equal(lull_loop_create(&config, &loop, error), -EINVAL);
-	assert_string_equal(error, "percentile_ppm: 1000000 is not in 500000..999999");
+	assert_int_equal(lull_loop_create(&config, &loop, &error), -EINVAL);
+	assert_string_equal(error.text, "percentile_ppm: 1000000 is not in 500000..999999");
 	lull_loop_destroy(NULL);
 }
 
@@ -207,19 +191,4 @@ setup(void **state)
 	return stand_start(vdevs);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(port_open__names_what_is_wrong),
-		cmocka_unit_test(port_pair__names_what_is_wrong),
-		cmocka_unit_test(port_pair__holds_exactly_its_ring),
-		cmocka_unit_test(link_pps__is_what_84_bytes_allow),
-		cmocka_unit_test(driver_argument__is_found_or_not),
-		cmocka_unit_test(facts__go_by_the_driver_then_by_what_it_tells),
-		cmocka_unit_test(null_ports__flood),
-		cmocka_unit_test(loop_create__names_what_is_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, setup, stand_stop);
-}
+TEST_GROUP(setup, stand_stop);

@@ -11,15 +11,14 @@ import time
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from verdict import check
+
 NOBODY_ID = 65534
 NOBODY = ["setpriv", f"--reuid={NOBODY_ID}", f"--regid={NOBODY_ID}", "--clear-groups"]
 NULL_PORTS = ["--vdev", "net_null0", "--vdev", "net_null1"]
 PATIENCE_S = 30
-
-
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        sys.exit(f"program: {what}: {seen}")
 
 
 def finished(command: list[str], json_path: str) -> dict[str, Any]:

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""All programs side by side: what the frame does for each, and options that must be the same."""
+"""All programs side by side: what the frame does for each, and options that must be the same.
+
+programs.py GST-PLUGIN|none PROGRAM...
+"""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,8 +16,15 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from command import Command, await_signals
+from verdict import check
+
+ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 60
-GOOD, FAILURE, USAGE = 0, 1, 2
+NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+FAILURE = 1
 # Words with which a program would run.
 RUNS = {
     "lull-fwd": "--traffic off",
@@ -39,32 +51,7 @@ DISPATCH = {"order", "threshold", "sticky-enter", "sticky-leave", "flush-burst",
             "resequence-delay", "resequence-window"}
 
 
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        sys.exit(f"programs: {what}: {seen}")
-
-
-class Program:
-    """One of them, in an empty folder."""
-
-    def __init__(self, path: str, scratch: Path) -> None:
-        self.path = str(Path(path).resolve())
-        self.name = Path(path).name
-        self.scratch = scratch
-
-    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([self.path, *words], capture_output=True, text=True,
-                              cwd=self.scratch, timeout=PATIENCE_S, check=False)
-
-    def refused(self, status: int, words: str, pattern: str) -> None:
-        """The status, one sentence after the program's name, and nothing else."""
-        run = self.call(*words.split())
-        shown = f"{self.name} {words}: {run.returncode} {run.stdout}{run.stderr}"
-        check(run.returncode == status, f"exit status {status}", shown)
-        check(run.stdout == "" and run.stderr.count("\n") == 1, "one line on stderr", shown)
-        check(run.stderr.startswith(f"{self.name}: "), "says who speaks", shown)
-        check(re.search(pattern, run.stderr) is not None, f"says {pattern}", shown)
-
+class Program(Command):
     def rows(self) -> dict[str, str]:
         """The manual's row of each option, less what programs may differ in."""
         found = {}
@@ -77,18 +64,19 @@ class Program:
 
 def usage_has_one_status(program: Program) -> None:
     Path(program.scratch, "key.yaml").write_text("jsn: x\n", encoding="ascii")
-    program.refused(USAGE, "--nonsense", "unknown option --nonsense")
-    program.refused(USAGE, "stray", "'stray' is not an option")
-    program.refused(USAGE, "--json", "--json needs a value")
-    program.refused(USAGE, "--config none.yaml", "none.yaml")
-    program.refused(USAGE, "--config key.yaml", "key.yaml.*jsn")
-    program.refused(USAGE, "--help=yes", "--help takes no value")
+    program.refused("--nonsense", "unknown option --nonsense", file=None)
+    program.refused("stray", "'stray' is not an option", file=None)
+    program.refused("--json", "--json needs a value", file=None)
+    program.refused("--config none.yaml", "none.yaml", file=None)
+    program.refused("--config key.yaml", "key.yaml.*jsn", file=None)
+    program.refused("--help=yes", "--help takes no value", file=None)
 
 
 def failure_has_another(program: Program) -> None:
-    program.refused(FAILURE, f"{RUNS[program.name]} --json none/result.json", "none/result.json")
+    words = f"{RUNS[program.name]} --json none/result.json"
+    program.refused(words, "none/result.json", FAILURE, None)
     with Path("/dev/full").open("w") as full:
-        run = subprocess.run([program.path, "--help"], stdout=full, stderr=subprocess.PIPE,
+        run = subprocess.run([program.program, "--help"], stdout=full, stderr=subprocess.PIPE,
                              text=True, timeout=PATIENCE_S, check=False)
     check(run.returncode == FAILURE and "cannot write to stdout" in run.stderr, program.name,
           run.stderr)
@@ -97,23 +85,17 @@ def failure_has_another(program: Program) -> None:
 def shows_what_it_knows(program: Program) -> None:
     for option, pattern in (("--help", "--json"), ("--version", f"^{program.name} "),
                             ("--man", r"\.TP"), ("--completion-bash", "complete -")):
-        run = program.call(option)
-        check(run.returncode == GOOD and run.stderr == "", f"{program.name} {option}", run.stderr)
-        check(re.search(pattern, run.stdout) is not None, f"{program.name} {option}", run.stdout)
+        program.shows(option, pattern)
 
 
 def hangs_up_only_who_listens(program: Program) -> None:
     """Started by nohup, the end of a terminal does not end it."""
     if program.name != "lull-sim":
         return
-    with subprocess.Popen(["nohup", program.path, "--duration", "24h", "--json", "never"],
+    with subprocess.Popen(["nohup", program.program, "--duration", "24h", "--json", "never"],
                           cwd=program.scratch, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, text=True) as run:
-        end = time.monotonic() + PATIENCE_S
-        blocked = ""
-        while not int(blocked or "0", 16) >> (signal.SIGINT - 1) & 1 and time.monotonic() < end:
-            status = Path(f"/proc/{run.pid}/status").read_text(encoding="ascii")
-            blocked = status.partition("SigBlk:")[2].split()[0]
+        await_signals(run, signal.SIGINT)
         run.send_signal(signal.SIGHUP)
         time.sleep(0.3)
         check(run.poll() is None, "goes on", run.returncode)
@@ -140,6 +122,57 @@ def shared_options_are_the_same(programs: list[Program]) -> None:
         check(not known, f"{name} rests not", known)
 
 
+def element_properties(plugin: str, scratch: Path) -> dict[str, tuple[str, str]]:
+    """Help and type of each property of the GStreamer element."""
+    run = subprocess.run(["gst-inspect-1.0", "--no-colors", "lullcamerasrc"], text=True,
+                         capture_output=True, timeout=PATIENCE_S, check=True,
+                         env={**os.environ, "GST_PLUGIN_PATH": str(Path(plugin).parent),
+                              "GST_REGISTRY": str(scratch / "registry.bin")})
+    found = re.findall(r"(?m)^  ([\w-]+) +: (.*)\n +flags: .*\n +(.*)$", run.stdout)
+    return {name: (text, kind) for name, text, kind in found}
+
+
+def range_of_row(row: str) -> tuple[int, int]:
+    """Of a time, in ns."""
+    low, high, unit = re.findall(r"(?m)^Range: (\w+)\.\.(\w+)(?: \((\w+)\))?\.$", row)[0]
+    ends = []
+    for end in (low, high):
+        number, own = re.findall(r"^(\d+)(\w*)$", end)[0]
+        ends.append(int(number) * NS[own or unit])
+    return ends[0], ends[1]
+
+
+def element_has_the_same(program: Program, plugin: str, scratch: Path) -> None:
+    """The element has the resting options of lull-cam, with their help and their range."""
+    properties = element_properties(plugin, scratch)
+    rows = program.rows()
+    for key in RESTING["lull-cam"]:
+        argument, text, *_ = rows[key].splitlines()
+        check(key in properties, "the element has", key)
+        said, kind = properties[key]
+        if argument != " \\fITIME\\fR":
+            check(said == text and kind.startswith("String."), f"help of {key}", (said, text))
+            continue
+        low, high = range_of_row(rows[key])
+        check(said == f"{text} In ns.", f"help of {key}", (said, text))
+        check(kind.startswith(f"Unsigned Integer64. Range: {low} - {high} "), f"range of {key}",
+              (kind, low, high))
+
+
+def declared_once() -> None:
+    """Nobody writes a resting option down again: not as a row, not as a property."""
+    keys = "|".join(ALL)
+    again = re.compile(rf'(?:\.key\s*=|(?:g_param_spec|LULL_ROW)_\w+\()\s*'
+                       rf'(?:prefix )?"(?:{keys})"')
+    written = {}
+    for folder in ("apps", "camera", "export", "gst", "plugin", "program"):
+        for path in (ROOT / folder).rglob("*.[ch]"):
+            found = again.findall(path.read_text(encoding="utf-8"))
+            if found:
+                written[str(path.relative_to(ROOT))] = found
+    check(written.keys() == {"program/resting.h"}, "resting options are in resting.h", written)
+
+
 def times_have_one_unit(programs: list[Program]) -> None:
     """A bare number means what the help says, and the same in all programs, or is refused."""
     first: dict[str, str] = {}
@@ -149,7 +182,7 @@ def times_have_one_unit(programs: list[Program]) -> None:
                 continue
             unit = re.search(r"(?m)^Range: .*\((\w+)\)\.$|^A bare number is in (\w+)\.$", row)
             if unit is None:
-                program.refused(USAGE, f"--{key} 5", "with ns, us, ms, s, m or h")
+                program.refused(f"--{key} 5", "with ns, us, ms, s, m or h", file=None)
                 continue
             found = unit[1] or unit[2]
             check(first.setdefault(key, found) == found, f"{program.name} --{key}",
@@ -158,9 +191,10 @@ def times_have_one_unit(programs: list[Program]) -> None:
 
 
 def main() -> None:
-    check({Path(path).name for path in sys.argv[1:]} == RUNS.keys(), "all programs", sys.argv)
+    plugin, *paths = sys.argv[1:]
+    check({Path(path).name for path in paths} == RUNS.keys(), "all programs", paths)
     with tempfile.TemporaryDirectory() as scratch:
-        programs = [Program(path, Path(scratch)) for path in sys.argv[1:]]
+        programs = [Program(path, scratch) for path in paths]
         for test in (usage_has_one_status, failure_has_another, shows_what_it_knows,
                      hangs_up_only_who_listens):
             for program in programs:
@@ -168,6 +202,12 @@ def main() -> None:
             print(f"{test.__name__}: ok")
         shared_options_are_the_same(programs)
         print("shared_options_are_the_same: ok")
+        declared_once()
+        print("declared_once: ok")
+        if plugin != "none" and shutil.which("gst-inspect-1.0") is not None:
+            lull_cam = next(program for program in programs if program.name == "lull-cam")
+            element_has_the_same(lull_cam, plugin, Path(scratch))
+            print("element_has_the_same: ok")
         times_have_one_unit(programs)
         print("times_have_one_unit: ok")
 

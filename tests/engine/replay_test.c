@@ -168,20 +168,10 @@ record_and_replay(const struct lull_idle_governor *governor)
 	free(recording.records);
 }
 
-static void
-replay__plans_the_same_rests(void **state)
+TEST(replay__plans_the_same_rests)
 {
-	(void)state;
 	for (int i = 0; lull_idle_governors[i] != NULL; i++)
 		record_and_replay(lull_idle_governors[i]);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replay__plans_the_same_rests),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

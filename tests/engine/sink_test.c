@@ -6,13 +6,11 @@
 
 /* ---- what the sink finds ---- */
 
-static void
-sink__losses_swaps_and_copies_are_found(void **state)
+TEST(sink__losses_swaps_and_copies_are_found)
 {
 	struct rte_mbuf *pkts[100], *swapped;
 	struct bench bench;
 
-	(void)state;
 	bench_ports(&bench, 4 * RING_PKTS);
 	bench.config.count_max = 100;
 	bench_stage(&bench);
@@ -39,14 +37,12 @@ sink__losses_swaps_and_copies_are_found(void **state)
 	bench_close(&bench);
 }
 
-static void
-sink__strangers_do_not_count(void **state)
+TEST(sink__strangers_do_not_count)
 {
 	const struct lull_probe other = { .run = RUN + 1, .seq = 7 };
 	struct rte_mbuf *pkts[2];
 	struct bench bench;
 
-	(void)state;
 	bench_ports(&bench, 4 * RING_PKTS);
 	bench.config.arrival.kind = LULL_ARRIVAL_OFF;
 	bench_stage(&bench);
@@ -63,14 +59,12 @@ sink__strangers_do_not_count(void **state)
 	bench_close(&bench);
 }
 
-static void
-sink__a_sink_alone_joins_any_run(void **state)
+TEST(sink__a_sink_alone_joins_any_run)
 {
 	struct lull_probe probe = { .run = 9, .seq = 1000 };
 	struct rte_mbuf *pkts[3];
 	struct bench bench;
 
-	(void)state;
 	bench_ports(&bench, 4 * RING_PKTS);
 	bench.config.source = false;
 	bench_stage(&bench);
@@ -89,15 +83,13 @@ sink__a_sink_alone_joins_any_run(void **state)
 
 /* ---- windows ---- */
 
-static void
-sink__a_mark_begins_anew(void **state)
+TEST(sink__a_mark_begins_anew)
 {
 	struct rte_mbuf *pkts[RING_PKTS];
 	struct lull_traffic_times times;
 	uint16_t before, after;
 	struct bench bench;
 
-	(void)state;
 	bench_ports(&bench, 4 * RING_PKTS);
 	bench.config.flow_count = 5;
 	bench_stage(&bench);
@@ -127,15 +119,4 @@ sink__a_mark_begins_anew(void **state)
 	bench_close(&bench);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sink__losses_swaps_and_copies_are_found),
-		cmocka_unit_test(sink__strangers_do_not_count),
-		cmocka_unit_test(sink__a_sink_alone_joins_any_run),
-		cmocka_unit_test(sink__a_mark_begins_anew),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

@@ -12,7 +12,7 @@ int
 stand_start_many(const char *const *vdevs, int loop_count)
 {
 	int cpus[LULL_LOOPS_MAX], main_cpu = -1;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	uint32_t vdev_count = 0;
 	cpu_set_t allowed;
 	int found = 0;
@@ -40,9 +40,9 @@ stand_start_many(const char *const *vdevs, int loop_count)
 		.memory_mb = loop_count > STAND_LOOPS ? 768 : 0,
 		.main_cpu = main_cpu,
 	};
-	if (lull_engine_init(&config, error) == 0)
+	if (lull_engine_init(&config, &error) == 0)
 		return 0;
-	fprintf(stderr, "%s\n", error);
+	fprintf(stderr, "%s\n", error.text);
 	return -1;
 }
 
@@ -82,10 +82,10 @@ stand_pair(const char *name, uint16_t queues, uint16_t ring_pkts, struct lull_po
 	struct lull_port_config config = { .queues = queues,
 					   .ring_pkts = ring_pkts,
 					   .burst_pkts = 32 };
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	if (lull_port_pair(name, &config, near, far, error) != 0)
-		fail_msg("%s", error);
+	if (lull_port_pair(name, &config, near, far, &error) != 0)
+		fail_msg("%s", error.text);
 }
 
 struct lull_idle_limits
@@ -123,11 +123,11 @@ stand_loop(const char *name, unsigned int lcore_id, const struct lull_port *port
 struct lull_loop *
 stand_run(const struct lull_loop_config *config)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_loop *loop = NULL;
 
-	if (lull_loop_create(config, &loop, error) != 0)
-		fail_msg("%s", error);
+	if (lull_loop_create(config, &loop, &error) != 0)
+		fail_msg("%s", error.text);
 	assert_int_equal(lull_loop_start(loop), 0);
 	return loop;
 }
@@ -136,12 +136,12 @@ struct rte_mempool *
 stand_pool(void)
 {
 	struct rte_mempool *pool = rte_mempool_lookup("stand");
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
 	if (pool == NULL)
-		pool = lull_pool_create("stand", 8191, 0, error);
+		pool = lull_pool_create("stand", 8191, 0, &error);
 	if (pool == NULL)
-		fail_msg("%s", error);
+		fail_msg("%s", error.text);
 	return pool;
 }
 

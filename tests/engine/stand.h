@@ -10,16 +10,12 @@
 #define LULL_ENGINE_STAND_H
 
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <lull/engine.h>
+
+#include "case.h"
 
 #define STAND_LOOPS 3
 #define STAND_PATIENCE_NS (20 * LULL_NS_PER_S)

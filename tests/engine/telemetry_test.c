@@ -106,12 +106,10 @@ ask_number(const char *command, const char *key)
 
 /* ---- tests ---- */
 
-static void
-info__names_the_loops(void **state)
+TEST(info__names_the_loops)
 {
 	json_t *reply = ask("/lull/info"), *names = json_object_get(reply, "loops");
 
-	(void)state;
 	assert_string_equal(text(reply, "program"), "lull-test");
 	assert_string_equal(text(reply, "version"), "0.1.0");
 	assert_int_equal(number(reply, "pid"), getpid());
@@ -142,13 +140,11 @@ send_packets(uint32_t count)
 	}
 }
 
-static void
-loop__tells_every_counter(void **state)
+TEST(loop__tells_every_counter)
 {
 	const struct lull_counter_info *row;
 	json_t *reply;
 
-	(void)state;
 	send_packets(50);
 	STAND_WAIT(ask_number("/lull/loop,fwd0", "wait_count") >= 50);
 	reply = ask("/lull/loop,fwd0");
@@ -174,12 +170,10 @@ loop__tells_every_counter(void **state)
 	json_decref(reply);
 }
 
-static void
-loop__unknown_names_are_refused_by_name(void **state)
+TEST(loop__unknown_names_are_refused_by_name)
 {
 	json_t *reply = ask("/lull/loop,nonsense");
 
-	(void)state;
 	assert_string_equal(text(reply, "error"), "no loop nonsense, there are: fwd0 fwd1");
 	json_decref(reply);
 	reply = ask("/lull/loop");
@@ -187,12 +181,10 @@ loop__unknown_names_are_refused_by_name(void **state)
 	json_decref(reply);
 }
 
-static void
-explain__has_numbers_and_a_sentence(void **state)
+TEST(explain__has_numbers_and_a_sentence)
 {
 	json_t *reply;
 
-	(void)state;
 	/* UINT64_MAX, "any", is beyond jansson's integers. */
 	ask_flags |= JSON_DECODE_INT_AS_REAL;
 	reply = ask("/lull/explain,fwd1");
@@ -207,13 +199,11 @@ explain__has_numbers_and_a_sentence(void **state)
 	json_decref(reply);
 }
 
-static void
-histogram__bins_add_up(void **state)
+TEST(histogram__bins_add_up)
 {
 	json_t *reply = ask("/lull/histogram,fwd0,rest"), *bins = json_object_get(reply, "bins");
 	json_int_t sum = 0, last = -1;
 
-	(void)state;
 	assert_true(json_array_size(bins) >= 2);
 	assert_int_equal(json_array_size(bins) % 2, 0);
 	for (size_t i = 0; i < json_array_size(bins); i += 2) {
@@ -230,14 +220,12 @@ histogram__bins_add_up(void **state)
 	json_decref(reply);
 }
 
-static void
-histogram__is_merged_to_fit(void **state)
+TEST(histogram__is_merged_to_fit)
 {
 	static struct lull_histogram histogram;
 	static struct lull_telemetry_bins bins;
 	uint64_t sum = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < LULL_HISTOGRAM_BINS; i++)
 		lull_histogram_add(&histogram, lull_histogram_low(i), i + 1);
 	lull_telemetry_bins(&histogram, 250, &bins);
@@ -248,23 +236,19 @@ histogram__is_merged_to_fit(void **state)
 	assert_int_equal(bins.bins[0].low, 0);
 }
 
-static void
-mark__reaches_every_loop(void **state)
+TEST(mark__reaches_every_loop)
 {
 	json_int_t window = ask_number("/lull/mark", "window");
 
-	(void)state;
 	STAND_WAIT(ask_number("/lull/loop,fwd0", "window") == window &&
 		   ask_number("/lull/loop,fwd1", "window") == window);
 	assert_int_equal(ask_number("/lull/mark", "window"), window + 1);
 }
 
-static void
-set__hands_on_the_whole_assignment(void **state)
+TEST(set__hands_on_the_whole_assignment)
 {
 	json_t *reply = ask("/lull/set,traffic@fwd0=onoff:1M,5ms,20ms");
 
-	(void)state;
 	assert_int_equal(number(reply, "ok"), 1);
 	json_decref(reply);
 	reply = ask("/lull/settings");
@@ -280,12 +264,10 @@ set__hands_on_the_whole_assignment(void **state)
 	json_decref(reply);
 }
 
-static void
-traffic__is_refused_by_a_loop_without(void **state)
+TEST(traffic__is_refused_by_a_loop_without)
 {
 	json_t *reply = ask("/lull/traffic,fwd0");
 
-	(void)state;
 	text(reply, "error");
 	json_decref(reply);
 }
@@ -309,12 +291,10 @@ static const struct lull_telemetry_command commands[] = {
 	{ NULL, NULL, NULL },
 };
 
-static void
-command__of_the_program_answers_with_lists(void **state)
+TEST(command__of_the_program_answers_with_lists)
 {
 	json_t *reply = ask("/lull/counted,word");
 
-	(void)state;
 	assert_string_equal(json_string_value(json_object_get(reply, "said")), "word");
 	assert_int_equal(json_array_size(json_object_get(reply, "counts")), 2);
 	assert_int_equal(json_integer_value(json_array_get(json_object_get(reply, "counts"), 0)),
@@ -327,10 +307,8 @@ command__of_the_program_answers_with_lists(void **state)
 }
 
 /* A client that goes away in the middle must not take the program with it. */
-static void
-client__may_leave_without_reading(void **state)
+TEST(client__may_leave_without_reading)
 {
-	(void)state;
 	for (int i = 0; i < 50; i++) {
 		int fd = client_open();
 
@@ -345,11 +323,11 @@ client__may_leave_without_reading(void **state)
 static char last_assignment[128];
 
 static int
-apply(void *arg, const char *assignment, char *error, size_t error_size)
+apply(void *arg, const char *assignment, struct lull_error *error)
 {
 	(void)arg;
 	if (strncmp(assignment, "wrong", 5) == 0) {
-		snprintf(error, error_size,
+		snprintf(error->text, sizeof(error->text),
 			 "%0130d a sentence that is longer than what fits one string, to the end",
 			 7);
 		return -EINVAL;
@@ -369,7 +347,7 @@ static int
 setup(void **state)
 {
 	struct lull_loop_config config;
-	char error[LULL_ERROR_SIZE];
+	struct lull_error error;
 
 	if (stand_setup(state) != 0)
 		return -1;
@@ -380,7 +358,7 @@ setup(void **state)
 		forward.tx[0].queue_id = (uint16_t)i;
 		config.governor = lull_idle_governor_find(i == 0 ? "fixed" : "objective");
 		config.limits.percentile_ppm = 999500;
-		if (lull_loop_create(&config, &loops[i], error) != 0)
+		if (lull_loop_create(&config, &loops[i], &error) != 0)
 			return -1;
 	}
 	telemetry = (struct lull_telemetry_config){
@@ -415,22 +393,4 @@ teardown(void **state)
 	return stand_stop(state);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(info__names_the_loops),
-		cmocka_unit_test(loop__tells_every_counter),
-		cmocka_unit_test(loop__unknown_names_are_refused_by_name),
-		cmocka_unit_test(explain__has_numbers_and_a_sentence),
-		cmocka_unit_test(histogram__bins_add_up),
-		cmocka_unit_test(histogram__is_merged_to_fit),
-		cmocka_unit_test(mark__reaches_every_loop),
-		cmocka_unit_test(set__hands_on_the_whole_assignment),
-		cmocka_unit_test(traffic__is_refused_by_a_loop_without),
-		cmocka_unit_test(command__of_the_program_answers_with_lists),
-		cmocka_unit_test(client__may_leave_without_reading),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_GROUP(setup, teardown);

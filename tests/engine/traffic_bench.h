@@ -45,7 +45,8 @@ static inline void
 bench_ports(struct bench *bench, uint32_t mbuf_count)
 {
 	static unsigned int count;
-	char name[16], error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
+	char name[16];
 
 	snprintf(name, sizeof(name), "bench%u", count++);
 	stand_pair(name, 1, RING_PKTS, &bench->near, &bench->far);
@@ -59,9 +60,9 @@ bench_ports(struct bench *bench, uint32_t mbuf_count)
 		.arrival = constant(1e6),
 	};
 	bench->pool =
-		lull_traffic_pool_create(name, mbuf_count, &bench->config.arrival, NULL, error);
+		lull_traffic_pool_create(name, mbuf_count, &bench->config.arrival, NULL, &error);
 	if (bench->pool == NULL)
-		fail_msg("%s", error);
+		fail_msg("%s", error.text);
 	bench->config.pool = bench->pool;
 }
 

@@ -10,12 +10,10 @@
 
 /* ---- conservation ---- */
 
-static void
-traffic__nobody_listens(void **state)
+TEST(traffic__nobody_listens)
 {
 	struct bench bench;
 
-	(void)state;
 	bench_ports(&bench, 4 * RING_PKTS);
 	bench.config.count_max = 3000;
 	bench_stage(&bench);
@@ -34,12 +32,10 @@ traffic__nobody_listens(void **state)
 	bench_close(&bench);
 }
 
-static void
-traffic__everything_comes_back(void **state)
+TEST(traffic__everything_comes_back)
 {
 	struct bench bench;
 
-	(void)state;
 	bench_ports(&bench, 4 * RING_PKTS);
 	bench.config.count_max = 100000;
 	bench.config.arrival.pps = 5e6;
@@ -65,12 +61,10 @@ traffic__everything_comes_back(void **state)
 	bench_close(&bench);
 }
 
-static void
-traffic__pool_runs_out(void **state)
+TEST(traffic__pool_runs_out)
 {
 	struct bench bench;
 
-	(void)state;
 	bench_ports(&bench, 127);
 	bench.config.count_max = 1000;
 	bench_stage(&bench);
@@ -92,14 +86,12 @@ bench_command(struct bench *bench, const struct lull_arrival_config *arrival)
 	lull_stage_traffic.command(bench->state, &command, sizeof(command), lull_clock_ns());
 }
 
-static void
-traffic__obeys_at_once(void **state)
+TEST(traffic__obeys_at_once)
 {
 	struct lull_arrival_config arrival = constant(1e6);
 	struct bench bench;
 	uint64_t offered, next_ns;
 
-	(void)state;
 	bench_ports(&bench, 4 * RING_PKTS);
 	bench_stage(&bench);
 	next_ns = bench_turn(&bench);
@@ -130,8 +122,7 @@ traffic__obeys_at_once(void **state)
 
 /* ---- what is in the frames ---- */
 
-static void
-traffic__sizes_and_flows(void **state)
+TEST(traffic__sizes_and_flows)
 {
 	struct rte_mbuf *pkts[300];
 	uint32_t sizes[2] = { 0, 0 }, next_seq[LULL_TALLY_STREAMS] = { 0 };
@@ -139,7 +130,6 @@ traffic__sizes_and_flows(void **state)
 	struct bench bench;
 	uint16_t port;
 
-	(void)state;
 	bench_ports(&bench, 4 * RING_PKTS);
 	bench.config.flow_count = 20;
 	bench.config.count_max = 300;
@@ -169,13 +159,11 @@ traffic__sizes_and_flows(void **state)
 	bench_close(&bench);
 }
 
-static void
-config_check__names_the_member(void **state)
+TEST(config_check__names_the_member)
 {
 	struct lull_traffic_config config = { .burst_pkts = 32, .flow_count = 1 };
 	struct lull_range error;
 
-	(void)state;
 	assert_int_equal(lull_traffic_config_check(&config, &error), -EINVAL);
 	assert_string_equal(error.field, "source");
 	config.sink = true;
@@ -219,18 +207,17 @@ traffic_loop(const struct bench *bench)
 static struct lull_loop *
 loop_start(const struct lull_loop_config *config)
 {
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_loop *loop;
 
-	if (lull_loop_create(config, &loop, error) != 0)
-		fail_msg("%s", error);
+	if (lull_loop_create(config, &loop, &error) != 0)
+		fail_msg("%s", error.text);
 	assert_int_equal(lull_loop_start(loop), 0);
 	return loop;
 }
 
 /* Under load, through a forwarder, with marks in between: nothing is lost without being counted. */
-static void
-traffic__loops_conserve_packets(void **state)
+TEST(traffic__loops_conserve_packets)
 {
 	struct lull_loop_config forward_config, traffic_config;
 	const struct lull_forward_counters *forwarded;
@@ -240,7 +227,6 @@ traffic__loops_conserve_packets(void **state)
 	const void *found;
 	uint64_t dropped;
 
-	(void)state;
 	bench_ports(&bench, 8 * RING_PKTS);
 	bench.config.count_max = 300000;
 	bench.config.arrival.pps = 600e3;
@@ -271,18 +257,4 @@ traffic__loops_conserve_packets(void **state)
 	bench_close(&bench);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(config_check__names_the_member),
-		cmocka_unit_test(traffic__nobody_listens),
-		cmocka_unit_test(traffic__everything_comes_back),
-		cmocka_unit_test(traffic__pool_runs_out),
-		cmocka_unit_test(traffic__obeys_at_once),
-		cmocka_unit_test(traffic__sizes_and_flows),
-		cmocka_unit_test(traffic__loops_conserve_packets),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

@@ -2,16 +2,12 @@
 /* host/work: what a thread says of its other work, and who asks. */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <lull/rest.h>
+
+#include "case.h"
 
 #define LONG_NS (20 * LULL_NS_PER_S) /* a test that sleeps so long hangs */
 
@@ -64,12 +60,10 @@ source_of(struct work *work)
 	};
 }
 
-static void
-busy__holds_for_one_question(void **state)
+TEST(busy__holds_for_one_question)
 {
 	uint64_t due_ns = 1;
 
-	(void)state;
 	assert_int_equal(lull_queue_sources_ask(&due_ns), 0);
 	assert_int_equal(due_ns, 0);
 	lull_busy();
@@ -78,8 +72,7 @@ busy__holds_for_one_question(void **state)
 	assert_int_equal(lull_queue_sources_ask(&due_ns), 0);
 }
 
-static void
-sources__add_up_and_the_first_is_due(void **state)
+TEST(sources__add_up_and_the_first_is_due)
 {
 	struct work works[] = { { .waiting = 3, .due_ns = 70 },
 				{ .waiting = 4, .due_ns = 0 },
@@ -87,7 +80,6 @@ sources__add_up_and_the_first_is_due(void **state)
 	struct lull_queue_source sources[3];
 	uint64_t due_ns;
 
-	(void)state;
 	for (int i = 0; i < 3; i++) {
 		sources[i] = source_of(&works[i]);
 		assert_int_equal(lull_queue_source_add(&sources[i]), 0);
@@ -106,8 +98,7 @@ sources__add_up_and_the_first_is_due(void **state)
 	assert_int_equal(lull_queue_sources_ask(&due_ns), 0);
 }
 
-static void
-sources__refuses_what_cannot_be(void **state)
+TEST(sources__refuses_what_cannot_be)
 {
 	struct lull_queue_source sources[LULL_QUEUE_SOURCES_MAX + 1];
 	struct lull_queue_source none = { .name = "none", .arm = work_arm };
@@ -115,7 +106,6 @@ sources__refuses_what_cannot_be(void **state)
 	uint64_t due_ns;
 	int i;
 
-	(void)state;
 	assert_int_equal(lull_queue_source_add(NULL), -EINVAL);
 	assert_int_equal(lull_queue_source_add(&none), -EINVAL);
 	for (i = 0; i < LULL_QUEUE_SOURCES_MAX; i++) {
@@ -139,8 +129,7 @@ ask_elsewhere(void *waiting)
 	return NULL;
 }
 
-static void
-sources__are_of_one_thread(void **state)
+TEST(sources__are_of_one_thread)
 {
 	struct work work = { .waiting = 5 };
 	struct lull_queue_source source = source_of(&work);
@@ -148,7 +137,6 @@ sources__are_of_one_thread(void **state)
 	uint64_t due_ns;
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(lull_queue_source_add(&source), 0);
 	lull_busy();
 	assert_int_equal(pthread_create(&thread, NULL, ask_elsewhere, &waiting), 0);
@@ -166,14 +154,12 @@ write_soon(void *event)
 	return NULL;
 }
 
-static void
-sleep__ends_by_an_armed_source(void **state)
+TEST(sleep__ends_by_an_armed_source)
 {
 	struct work work = { .event = eventfd(0, EFD_NONBLOCK) };
 	struct lull_queue_source source = source_of(&work);
 	pthread_t thread;
 
-	(void)state;
 	assert_int_equal(lull_queue_source_add(&source), 0);
 	assert_int_equal(pthread_create(&thread, NULL, write_soon, &work.event), 0);
 	assert_int_equal(lull_queue_sources_sleep(LONG_NS), LULL_WAKE_PACKET);
@@ -184,13 +170,11 @@ sleep__ends_by_an_armed_source(void **state)
 	close(work.event);
 }
 
-static void
-sleep__does_not_begin_when_work_came_before_the_arming(void **state)
+TEST(sleep__does_not_begin_when_work_came_before_the_arming)
 {
 	struct work work = { .event = eventfd(0, EFD_NONBLOCK), .when_armed = 1 };
 	struct lull_queue_source source = source_of(&work);
 
-	(void)state;
 	assert_int_equal(lull_queue_source_add(&source), 0);
 	assert_int_equal(lull_queue_sources_sleep(LONG_NS), LULL_WAKE_KICK);
 	assert_int_equal(work.disarms, 1);
@@ -198,14 +182,12 @@ sleep__does_not_begin_when_work_came_before_the_arming(void **state)
 	close(work.event);
 }
 
-static void
-sleep__without_a_descriptor_ends_by_its_timer(void **state)
+TEST(sleep__without_a_descriptor_ends_by_its_timer)
 {
 	struct work work = { .event = -1 };
 	struct lull_queue_source source = source_of(&work);
 	uint64_t begin_ns = lull_clock_ns();
 
-	(void)state;
 	assert_int_equal(lull_queue_sources_sleep(LULL_NS_PER_MS), LULL_WAKE_TIMER);
 	assert_int_equal(lull_queue_source_add(&source), 0);
 	assert_int_equal(lull_queue_sources_sleep(LULL_NS_PER_MS), LULL_WAKE_TIMER);
@@ -229,8 +211,7 @@ rests_of_turns(struct lull_idle *idle, struct work *work, uint64_t due_in_ns)
 	return lull_idle_counters(idle)->rests[LULL_REST_SLEEP] - before;
 }
 
-static void
-turn__obeys_them(void **state)
+TEST(turn__obeys_them)
 {
 	struct lull_idle_limits limits = { .rest_ns = 30 * LULL_NS_PER_MS,
 					   .rest_ns_max = 30 * LULL_NS_PER_MS };
@@ -239,7 +220,6 @@ turn__obeys_them(void **state)
 	struct lull_idle *idle;
 	uint64_t asked_ns;
 
-	(void)state;
 	assert_int_equal(lull_idle_create("fixed", &limits, &idle), 0);
 	assert_int_equal(lull_queue_source_add(&source), 0);
 	work.waiting = 1;
@@ -255,21 +235,4 @@ turn__obeys_them(void **state)
 	lull_idle_turn(idle, lull_clock_ns(), 0);
 	lull_queue_source_remove(&source);
 	lull_idle_destroy(idle);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(busy__holds_for_one_question),
-		cmocka_unit_test(sources__add_up_and_the_first_is_due),
-		cmocka_unit_test(sources__refuses_what_cannot_be),
-		cmocka_unit_test(sources__are_of_one_thread),
-		cmocka_unit_test(sleep__ends_by_an_armed_source),
-		cmocka_unit_test(sleep__does_not_begin_when_work_came_before_the_arming),
-		cmocka_unit_test(sleep__without_a_descriptor_ends_by_its_timer),
-		cmocka_unit_test(turn__obeys_them),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,6 @@
  * order contract: the same JSON, byte for byte. The pipeline's counters add up while it runs, also
  * when a worker stands still.
  *
- *     flow-matrix CAPTURES
- *
  * All together they go through every cell. Each alone goes through one cell per scheduler, another
  * for each capture so that all cells have their turn; with LULL_LONG set, through every cell too.
  */
@@ -22,7 +20,6 @@
 #define CELLS (ORDERS * WORKER_COUNTS) /* of a scheduler */
 #define LABELS_DIFFER_PPM 2000
 
-static const char *captures; /* folder */
 static const uint32_t worker_counts[WORKER_COUNTS] = { 1, 2, 4, 8 };
 
 struct cell {
@@ -52,12 +49,12 @@ setup(void **state)
 static void
 run_json(struct run *run)
 {
-	const struct lull_export_json_config config = { .facts = false };
+	const struct lull_encode_json_config config = { .facts = false };
 
-	run->json = malloc((size_t)run->count * LULL_EXPORT_JSON_MAX + 1);
+	run->json = malloc((size_t)run->count * LULL_ENCODE_JSON_MAX + 1);
 	assert_non_null(run->json);
 	for (uint32_t i = 0; i < run->count; i++)
-		run->bytes += lull_export_json(&config, &run->records[i], run->json + run->bytes);
+		run->bytes += lull_encode_json(&config, &run->records[i], run->json + run->bytes);
 }
 
 static void
@@ -188,21 +185,19 @@ is_capture(const struct dirent *entry)
 	return dot != NULL && strcmp(dot, ".pcap") == 0;
 }
 
-static void
-matrix__each_capture_has_the_same_records(void **state)
+TEST(matrix__each_capture_has_the_same_records)
 {
 	struct turn turn = { .step = getenv("LULL_LONG") != NULL ? 1 : CELLS };
 	struct labels labels = { .differ = 0 };
 	uint32_t records = 0;
 	struct dirent **entries;
-	int count = scandir(captures, &entries, is_capture, alphasort);
+	int count = scandir(CAPTURES, &entries, is_capture, alphasort);
 
-	(void)state;
 	assert_in_range(count, 1, 1000);
 	for (int i = 0; i < count; i++) {
 		char path[1024];
 
-		snprintf(path, sizeof(path), "%s/%s", captures, entries[i]->d_name);
+		snprintf(path, sizeof(path), "%s/%s", CAPTURES, entries[i]->d_name);
 		turn.first = (uint32_t)i;
 		records += matrix(path, turn, &labels);
 		free(entries[i]);
@@ -212,32 +207,16 @@ matrix__each_capture_has_the_same_records(void **state)
 	assert_int_equal(labels.identified, 0);
 }
 
-static void
-matrix__all_captures_together_and_their_labels(void **state)
+TEST(matrix__all_captures_together_and_their_labels)
 {
 	struct turn turn = { .step = 1, .identify = lull_identify_version() != NULL };
 	struct labels labels = { .differ = 0 };
 
-	(void)state;
-	assert_in_range(matrix(captures, turn, &labels), 100, RECORDS_MAX);
+	assert_in_range(matrix(CAPTURES, turn, &labels), 100, RECORDS_MAX);
 	printf("labels: %llu of %llu differ from those of one worker\n",
 	       (unsigned long long)labels.differ, (unsigned long long)labels.identified);
 	assert_true(!turn.identify || labels.identified > 10000);
 	assert_true(labels.differ * 1000000 <= labels.identified * LABELS_DIFFER_PPM);
 }
 
-int
-main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(matrix__each_capture_has_the_same_records),
-		cmocka_unit_test(matrix__all_captures_together_and_their_labels),
-	};
-
-	if (argc != 2) {
-		fprintf(stderr, "flow-matrix CAPTURES\n");
-		return EXIT_FAILURE;
-	}
-	captures = argv[1];
-	return cmocka_run_group_tests(tests, setup, stand_stop);
-}
+TEST_GROUP(setup, stand_stop);

@@ -29,6 +29,7 @@ from captures import (
     tshark_packets,
 )
 from rights import skip
+from verdict import check
 
 IDLE_S = 30
 DAY_S = 86400
@@ -39,11 +40,6 @@ ICMP6 = 58
 # Flows that nfpcapd files under the protocol number of hop-by-hop options, per capture.
 HOP_BY_HOP_FLOWS = {"mixed": 2}
 NEEDS = {"tshark": ("tshark",), "nfdump": ("nfpcapd", "nfdump"), "ndpiReader": ("ndpiReader",)}
-
-
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        sys.exit(f"oracles: {what}: {seen}")
 
 
 class Trial:

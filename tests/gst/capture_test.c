@@ -97,14 +97,12 @@ check_messages(struct line *line, struct lull_frame_span lost)
 	}
 }
 
-static void
-partial__is_flagged_and_told(void **state)
+TEST(partial__is_flagged_and_told)
 {
 	struct stage stage;
 	struct line line;
 	struct lull_frame_span lost;
 
-	(void)state;
 	stage_open(&stage, "rfc4175", LULL_PIXEL_RGB8, WIDTH, HEIGHT);
 	stage_record(&stage, 40, loses_one);
 	lost = lost_span(&stage);
@@ -133,13 +131,11 @@ partial__is_flagged_and_told(void **state)
 	stage_close(&stage);
 }
 
-static void
-partial__is_dropped(void **state)
+TEST(partial__is_dropped)
 {
 	struct stage stage;
 	struct line line;
 
-	(void)state;
 	stage_open(&stage, "rfc4175", LULL_PIXEL_UYVY8, WIDTH, HEIGHT);
 	stage_record(&stage, 20, loses_one);
 	line_open_stream(&line, stage.backend, &stage.sender, PORT, "", NULL);
@@ -165,13 +161,11 @@ partial__is_dropped(void **state)
 }
 
 /* A capture plays with the distances it was recorded with, from 0. */
-static void
-times__of_the_capture(void **state)
+TEST(times__of_the_capture)
 {
 	struct stage stage;
 	struct line line;
 
-	(void)state;
 	stage_open(&stage, "gvsp", LULL_PIXEL_MONO8, WIDTH, HEIGHT);
 	stage_record(&stage, 10, NULL);
 	for (guint device = 0; device < 2; device++) {
@@ -193,13 +187,11 @@ times__of_the_capture(void **state)
 }
 
 /* More than there are images: some lie where they were received, the others are copies. */
-static void
-buffers__outlive_the_element(void **state)
+TEST(buffers__outlive_the_element)
 {
 	static struct line line, again;
 	struct stage stage;
 
-	(void)state;
 	stage_open(&stage, "rfc4175", LULL_PIXEL_RGB8, WIDTH, HEIGHT);
 	stage_record(&stage, 100, NULL);
 	line_open_stream(&line, stage.backend, &stage.sender, PORT, "buffers=8", NULL);
@@ -222,13 +214,11 @@ buffers__outlive_the_element(void **state)
 	stage_close(&stage);
 }
 
-static void
-queue__longer_than_the_pool(void **state)
+TEST(queue__longer_than_the_pool)
 {
 	struct stage stage;
 	struct line line;
 
-	(void)state;
 	stage_open(&stage, "rfc4175", LULL_PIXEL_RGB8, WIDTH, HEIGHT);
 	stage_record(&stage, 100, NULL);
 	line_open_stream(&line, stage.backend, &stage.sender, PORT, "buffers=4",
@@ -266,14 +256,12 @@ check_row(const guint8 *row, uint64_t number, guint y, bool reversed)
 	}
 }
 
-static void
-rows__padded_otherwise(void **state)
+TEST(rows__padded_otherwise)
 {
 	static const char *const rests[] = { NULL, "videoconvert ! video/x-raw,format=BGR" };
 	struct stage stage;
 	struct line line;
 
-	(void)state;
 	stage_open(&stage, "rfc4175", LULL_PIXEL_RGB8, WIDTH - 1, HEIGHT);
 	stage_record(&stage, 5, NULL);
 	for (guint way = 0; way < COUNT(rests); way++) {
@@ -303,15 +291,13 @@ rows__padded_otherwise(void **state)
 }
 
 /* GVSP says itself what comes, and may change it. */
-static void
-size__is_learned_and_changes(void **state)
+TEST(size__is_learned_and_changes)
 {
 	struct stage stage;
 	struct sender other;
 	gchar *properties;
 	struct line line;
 
-	(void)state;
 	stage_open(&stage, "gvsp", LULL_PIXEL_BAYER_RG12P, WIDTH, HEIGHT);
 	sender_init(&other, "gvsp", LULL_PIXEL_MONO8, WIDTH / 2, HEIGHT / 2);
 	for (uint64_t number = 1; number <= 10; number++)
@@ -341,8 +327,7 @@ size__is_learned_and_changes(void **state)
 }
 
 /* Where the next element knows no Bayer pixels: RGB, unless it was forbidden. */
-static void
-convert__as_asked(void **state)
+TEST(convert__as_asked)
 {
 	static const struct {
 		const char *convert, *rest, *format;
@@ -355,7 +340,6 @@ convert__as_asked(void **state)
 	struct stage stage;
 	struct line line;
 
-	(void)state;
 	stage_open(&stage, "gvsp", LULL_PIXEL_BAYER_RG8, WIDTH, HEIGHT);
 	stage_record(&stage, 3, NULL);
 	for (guint i = 0; i < COUNT(cases); i++) {
@@ -383,8 +367,7 @@ convert__as_asked(void **state)
 	stage_close(&stage);
 }
 
-static void
-start__says_what_is_wrong(void **state)
+TEST(start__says_what_is_wrong)
 {
 	static const struct {
 		const char *properties, *sentence;
@@ -397,10 +380,12 @@ start__says_what_is_wrong(void **state)
 		{ "backend=pcap:/none stream=protocol=gvsp,port=5004", "/none" },
 		{ "backend=ether:lo stream=protocol=gvsp,port=5004", "kernel:IF" },
 		{ "backend=kernel:lo stream=protocol=rfc4175,port=5004", "geometry" },
-		{ "backend=kernel:lo stream=protocol=gvsp,port=5004 governor=lazy", "lazy" },
+		{ "backend=kernel:lo stream=protocol=gvsp,port=5004 governor=lazy",
+		  "governor: 'lazy'" },
+		{ "backend=kernel:lo stream=protocol=gvsp,port=5004 percentile=30",
+		  "percentile: 30" },
 	};
 
-	(void)state;
 	for (guint i = 0; i < COUNT(cases); i++) {
 		struct line line;
 		char *said;
@@ -416,21 +401,27 @@ start__says_what_is_wrong(void **state)
 	}
 }
 
-int
-main(int argc, char **argv)
+/* Numbers of ns and texts, their defaults too, as rows of options say. */
+TEST(resting__is_told_and_read_back)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(partial__is_flagged_and_told),
-		cmocka_unit_test(partial__is_dropped),
-		cmocka_unit_test(times__of_the_capture),
-		cmocka_unit_test(buffers__outlive_the_element),
-		cmocka_unit_test(queue__longer_than_the_pool),
-		cmocka_unit_test(rows__padded_otherwise),
-		cmocka_unit_test(size__is_learned_and_changes),
-		cmocka_unit_test(convert__as_asked),
-		cmocka_unit_test(start__says_what_is_wrong),
-	};
+	GstElement *element = gst_element_factory_make("lullcamerasrc", NULL);
+	gchar *governor, *percentile;
+	guint64 latency_ns;
 
-	gst_init(&argc, &argv);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_non_null(element);
+	g_object_get(element, "governor", &governor, "percentile", &percentile, "max-latency",
+		     &latency_ns, NULL);
+	assert_string_equal(governor, "phase");
+	assert_string_equal(percentile, "99");
+	assert_int_equal(latency_ns, 200 * LULL_NS_PER_US);
+	g_free(governor);
+	g_free(percentile);
+	g_object_set(element, "max-latency", (guint64)1234567, "percentile", "99.9", NULL);
+	g_object_get(element, "percentile", &percentile, "max-latency", &latency_ns, NULL);
+	assert_string_equal(percentile, "99.9");
+	assert_int_equal(latency_ns, 1234567);
+	g_free(percentile);
+	gst_object_unref(element);
 }
+
+TEST_GROUP(line_init, NULL);

@@ -12,7 +12,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
 from rights import skip
+from verdict import Failure, check, free_ports
 
 PATIENCE_S = 60
 NEEDED = ("videotestsrc", "videoconvert", "rtpvrawpay", "udpsink", "filesink", "pngenc")
@@ -45,27 +45,6 @@ FOREIGN = (
     ("UYVP", "uyvy10", 64, 48),
 )
 FRAMES = 4
-
-
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        sys.exit(f"launch: {what}: {seen}")
-
-
-def free_ports(count: int) -> int:
-    """The first of so many UDP ports in a row that nobody has."""
-    for first in range(23000, 60000, count):
-        sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
-        try:
-            for i, each in enumerate(sockets):
-                each.bind(("0.0.0.0", first + i))
-            return first
-        except OSError:
-            continue
-        finally:
-            for each in sockets:
-                each.close()
-    sys.exit("launch: no free UDP ports")
 
 
 class Running:
@@ -102,7 +81,7 @@ class Running:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-            sys.exit(f"launch: a pipeline does not end: {self.said()}")
+            raise Failure(f"a pipeline does not end: {self.said()}") from None
         check(self.process.returncode == status, f"exit status {status}", self.said())
         return self.said()
 

@@ -35,6 +35,14 @@ line_hear(GstBus *bus, GstMessage *message, gpointer user)
 	return GST_BUS_PASS;
 }
 
+int
+line_init(void **state)
+{
+	(void)state;
+	gst_init(NULL, NULL);
+	return 0;
+}
+
 void
 line_open(struct line *line, const char *properties, const char *rest)
 {

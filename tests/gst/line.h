@@ -25,6 +25,8 @@ struct line {
 	bool held; /* the sink takes nothing more for now */
 };
 
+/** Fixture of the whole program: start GStreamer. */
+int line_init(void **state);
 /** "lullcamerasrc @p properties ! @p rest ! sink"; @p rest NULL: nothing between. */
 void line_open(struct line *line, const char *properties, const char *rest);
 /** Properties for a stream of @p sender that comes from @p backend; @p more may be "". */

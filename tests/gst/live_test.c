@@ -86,8 +86,7 @@ wait_figure(struct line *line, const char *part, const char *name, uint64_t leas
 
 /* ---- tests ---- */
 
-static void
-states__round_and_round(void **state)
+TEST(states__round_and_round)
 {
 	static const struct {
 		const char *backend;
@@ -96,7 +95,6 @@ states__round_and_round(void **state)
 	guint count = geteuid() == 0 ? COUNT(ways) : 2; /* the last one needs root */
 	static struct stage stage;
 
-	(void)state;
 	for (guint way = 0; way < count; way++) {
 		stage_open(&stage, ways[way].backend, "");
 		stage.line.drop = true;
@@ -115,13 +113,11 @@ states__round_and_round(void **state)
 }
 
 /* Pictures of a pause are not shown after it. */
-static void
-pause__skips_what_came(void **state)
+TEST(pause__skips_what_came)
 {
 	static struct stage stage;
 	uint64_t bytes;
 
-	(void)state;
 	stage_open(&stage, "kernel:lo", "");
 	bytes = stage.sender.picture_bytes;
 	line_set(&stage.line, GST_STATE_PAUSED);
@@ -150,13 +146,11 @@ running_time(struct stage *stage)
 }
 
 /* Stamps lie between sending and receiving, for both. */
-static void
-times__of_arrival(void **state)
+TEST(times__of_arrival)
 {
 	static const char *const backends[] = { "kernel:lo", "kernel-busy:lo" };
 	static struct stage stage;
 
-	(void)state;
 	for (guint way = 0; way < COUNT(backends); way++) {
 		stage_open(&stage, backends[way], "");
 		line_set(&stage.line, GST_STATE_PLAYING);
@@ -176,15 +170,13 @@ times__of_arrival(void **state)
 	}
 }
 
-static void
-latency__is_the_deadline(void **state)
+TEST(latency__is_the_deadline)
 {
 	GstQuery *query = gst_query_new_latency();
 	static struct stage stage;
 	GstClockTime least;
 	gboolean live;
 
-	(void)state;
 	stage_open(&stage, "kernel:lo", ",deadline=7ms");
 	line_set(&stage.line, GST_STATE_PLAYING);
 	assert_true(gst_element_query(stage.line.source, query));
@@ -195,13 +187,11 @@ latency__is_the_deadline(void **state)
 	stage_close(&stage);
 }
 
-static void
-policy__fail_stop_is_an_error(void **state)
+TEST(policy__fail_stop_is_an_error)
 {
 	static struct stage stage;
 	char *said;
 
-	(void)state;
 	stage_open(&stage, "kernel:lo", ",buffers=3,policy=fail-stop");
 	line_hold(&stage.line, true);
 	line_set(&stage.line, GST_STATE_PLAYING);
@@ -216,13 +206,11 @@ policy__fail_stop_is_an_error(void **state)
 }
 
 /* A sink that stands still keeps what it has; what came meanwhile is lost and counted. */
-static void
-sink__stands_still(void **state)
+TEST(sink__stands_still)
 {
 	static struct stage stage;
 	guint before;
 
-	(void)state;
 	stage_open(&stage, "kernel:lo", ",buffers=4,policy=newest");
 	line_hold(&stage.line, true);
 	line_set(&stage.line, GST_STATE_PLAYING);
@@ -235,18 +223,4 @@ sink__stands_still(void **state)
 	stage_close(&stage);
 }
 
-int
-main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(states__round_and_round),
-		cmocka_unit_test(pause__skips_what_came),
-		cmocka_unit_test(times__of_arrival),
-		cmocka_unit_test(latency__is_the_deadline),
-		cmocka_unit_test(policy__fail_stop_is_an_error),
-		cmocka_unit_test(sink__stands_still),
-	};
-
-	gst_init(&argc, &argv);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(line_init, NULL);

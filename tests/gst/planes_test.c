@@ -106,10 +106,8 @@ rows_of(struct lull_prng *prng, enum lull_pixel pixel, uint32_t width, uint32_t 
 	picture_free(&picture);
 }
 
-static void
-fill_rows__every_format(void **state)
+TEST(fill_rows__every_format)
 {
-	(void)state;
 	for (uint32_t pixel = LULL_PIXEL_UNKNOWN + 1; pixel < LULL_PIXEL_COUNT; pixel++)
 		for_sizes((enum lull_pixel)pixel, rows_of);
 }
@@ -140,10 +138,8 @@ samples_of(struct lull_prng *prng, enum lull_pixel pixel, uint32_t width, uint32
 	picture_free(&picture);
 }
 
-static void
-fill_samples__range(void **state)
+TEST(fill_samples__range)
 {
-	(void)state;
 	for (uint32_t pixel = 0; pixel < LULL_PIXEL_COUNT; pixel++)
 		if (picture_sample_bits((enum lull_pixel)pixel) > 0)
 			for_sizes((enum lull_pixel)pixel, samples_of);
@@ -174,10 +170,8 @@ gbr12_of(struct lull_prng *prng, enum lull_pixel pixel, uint32_t width, uint32_t
 	picture_free(&picture);
 }
 
-static void
-fill_gbr12__planes(void **state)
+TEST(fill_gbr12__planes)
 {
-	(void)state;
 	for_sizes(LULL_PIXEL_RGB12_4175, gbr12_of);
 }
 
@@ -204,10 +198,8 @@ y212_of(struct lull_prng *prng, enum lull_pixel pixel, uint32_t width, uint32_t 
 	picture_free(&picture);
 }
 
-static void
-fill_y212__order(void **state)
+TEST(fill_y212__order)
 {
-	(void)state;
 	for_sizes(LULL_PIXEL_UYVY12_4175, y212_of);
 }
 
@@ -237,10 +229,8 @@ i420_of(struct lull_prng *prng, enum lull_pixel pixel, uint32_t width, uint32_t 
 	picture_free(&picture);
 }
 
-static void
-fill_i420__planes(void **state)
+TEST(fill_i420__planes)
 {
-	(void)state;
 	for_sizes(LULL_PIXEL_YUV420_4175, i420_of);
 }
 
@@ -271,10 +261,8 @@ y41b_of(struct lull_prng *prng, enum lull_pixel pixel, uint32_t width, uint32_t 
 	picture_free(&picture);
 }
 
-static void
-fill_y41b__planes(void **state)
+TEST(fill_y41b__planes)
 {
-	(void)state;
 	for_sizes(LULL_PIXEL_YUV411_4175, y41b_of);
 }
 
@@ -296,23 +284,8 @@ rgb_of(struct lull_prng *prng, enum lull_pixel pixel, uint32_t width, uint32_t h
 	picture_free(&picture);
 }
 
-static void
-fill_rgb__every_format(void **state)
+TEST(fill_rgb__every_format)
 {
-	(void)state;
 	for (uint32_t pixel = LULL_PIXEL_UNKNOWN + 1; pixel < LULL_PIXEL_COUNT; pixel++)
 		for_sizes((enum lull_pixel)pixel, rgb_of);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fill_rows__every_format), cmocka_unit_test(fill_samples__range),
-		cmocka_unit_test(fill_gbr12__planes),      cmocka_unit_test(fill_y212__order),
-		cmocka_unit_test(fill_i420__planes),       cmocka_unit_test(fill_y41b__planes),
-		cmocka_unit_test(fill_rgb__every_format),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include <lull/base.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "timing.h"
 
@@ -15,14 +11,12 @@
 #define JITTER_NS (2 * LULL_NS_PER_MS)
 
 /* Distances are the camera's: what the network adds is hardly seen. */
-static void
-timing_device__smooth(void **state)
+TEST(timing_device__smooth)
 {
 	struct lull_gst_timing timing = { .begun = false };
 	uint64_t last_ns = 0;
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, 7, 0);
 	for (uint64_t i = 0; i < 1000; i++) {
 		uint64_t device_ns = UINT64_MAX / 2 + i * PERIOD_NS;
@@ -41,12 +35,10 @@ timing_device__smooth(void **state)
 }
 
 /* A camera that is 100 ppm too fast stays where its frames arrive. */
-static void
-timing_device__follows_drift(void **state)
+TEST(timing_device__follows_drift)
 {
 	struct lull_gst_timing timing = { .begun = false };
 
-	(void)state;
 	for (uint64_t i = 0; i < 100000; i++) {
 		uint64_t arrival_ns = i * PERIOD_NS, device_ns = arrival_ns + arrival_ns / 10000;
 		uint64_t at_ns = lull_gst_timing_device(&timing, device_ns, arrival_ns);
@@ -56,12 +48,10 @@ timing_device__follows_drift(void **state)
 }
 
 /* A camera that starts again counts from somewhere else. */
-static void
-timing_device__begins_anew(void **state)
+TEST(timing_device__begins_anew)
 {
 	struct lull_gst_timing timing = { .begun = false };
 
-	(void)state;
 	assert_int_equal(lull_gst_timing_device(&timing, 500 * LULL_NS_PER_S, PERIOD_NS),
 			 PERIOD_NS);
 	assert_int_equal(lull_gst_timing_device(&timing, 7, 2 * PERIOD_NS), 2 * PERIOD_NS);
@@ -70,25 +60,10 @@ timing_device__begins_anew(void **state)
 }
 
 /* Never before the beginning. */
-static void
-timing_device__not_negative(void **state)
+TEST(timing_device__not_negative)
 {
 	struct lull_gst_timing timing = { .begun = false };
 
-	(void)state;
 	lull_gst_timing_device(&timing, LULL_NS_PER_S, 0);
 	assert_int_equal(lull_gst_timing_device(&timing, LULL_NS_PER_S / 2, 0), 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(timing_device__smooth),
-		cmocka_unit_test(timing_device__follows_drift),
-		cmocka_unit_test(timing_device__begins_anew),
-		cmocka_unit_test(timing_device__not_negative),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,10 +104,8 @@ ipv6(uint32_t next, uint16_t port)
 	return frame;
 }
 
-static void
-filter__takes_udp_ports(void **state)
+TEST(filter__takes_udp_ports)
 {
-	(void)state;
 	for (uint32_t tags = 0; tags <= 2; tags++) {
 		struct frame ours = ipv4(tags, 0, 17, 0, PORT);
 		struct frame other = ipv4(tags, 0, 17, 0, OTHER_PORT);
@@ -126,10 +124,8 @@ filter__takes_udp_ports(void **state)
 	assert_false(taken((struct frame[]){ ipv6(17, OTHER_PORT) }));
 }
 
-static void
-filter__takes_ether_types(void **state)
+TEST(filter__takes_ether_types)
 {
-	(void)state;
 	for (uint32_t tags = 0; tags <= 2; tags++) {
 		struct frame ours = ethernet(tags, TYPE), arp = ethernet(tags, 0x0806);
 
@@ -143,10 +139,8 @@ filter__takes_ether_types(void **state)
 		(struct frame[]){ { .bytes = { [12] = PORT >> 8, PORT & 0xff }, .size = 60 } }));
 }
 
-static void
-filter__passes_what_it_does_not_know(void **state)
+TEST(filter__passes_what_it_does_not_know)
 {
-	(void)state;
 	assert_false(taken((struct frame[]){ ipv4(3, 0, 17, 0, PORT) })); /* tags */
 	assert_false(taken((struct frame[]){ ipv4(0, 0, 6, 0, PORT) }));
 	assert_false(taken((struct frame[]){ ipv4(0, 0, 1, 0, PORT) }));
@@ -158,10 +152,8 @@ filter__passes_what_it_does_not_know(void **state)
 }
 
 /* Cut anywhere: it passes, or its ports are there. */
-static void
-filter__looks_at_what_is_there(void **state)
+TEST(filter__looks_at_what_is_there)
 {
-	(void)state;
 	for (uint32_t tags = 0; tags <= 2; tags++) {
 		struct frame frame = ipv4(tags, 3, 17, 0, PORT);
 		uint32_t least = 14 + 4 * tags + 32 + 8;
@@ -171,12 +163,10 @@ filter__looks_at_what_is_there(void **state)
 	}
 }
 
-static void
-filter__may_take_all(void **state)
+TEST(filter__may_take_all)
 {
 	struct frame arp = ethernet(0, 0x0806);
 
-	(void)state;
 	arp.size = 60;
 	assert_int_equal(verdict_of(all, &arp), XDP_REDIRECT);
 }
@@ -190,14 +180,15 @@ load(int table, int sockets)
 	return bpf_prog_load(BPF_PROG_TYPE_XDP, "filter", "Dual BSD/GPL", insns, count, NULL);
 }
 
-static void
-prepare(void)
+static int
+prepare(void **state)
 {
 	int table =
 		bpf_map_create(BPF_MAP_TYPE_ARRAY, "table", 4, 4, LULL_RX_PORT_FILTER_KEYS, NULL);
 	int sockets = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "sockets", 4, 4, 4, NULL);
 	uint32_t key = PORT, value = LULL_RX_PORT_FILTER_PORT, queue = 0, lo = 1;
 
+	(void)state;
 	if (table < 0 || sockets < 0) {
 		printf("skipped: needs the right to load BPF programs\n");
 		exit(SKIP);
@@ -211,21 +202,9 @@ prepare(void)
 	all = load(-1, sockets);
 	if (program < 0 || all < 0) {
 		fprintf(stderr, "the kernel refuses the filter: %s\n", strerror(errno));
-		exit(1);
+		return -1;
 	}
+	return 0;
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(filter__takes_udp_ports),
-		cmocka_unit_test(filter__takes_ether_types),
-		cmocka_unit_test(filter__passes_what_it_does_not_know),
-		cmocka_unit_test(filter__looks_at_what_is_there),
-		cmocka_unit_test(filter__may_take_all),
-	};
-
-	prepare();
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_GROUP(prepare, NULL);

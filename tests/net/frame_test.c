@@ -57,15 +57,13 @@ sum_of(uint32_t sum, const uint8_t *bytes, uint32_t count)
 	return sum;
 }
 
-static void
-frame__is_read_as_it_was_written(void **state)
+TEST(frame__is_read_as_it_was_written)
 {
 	static const char *const ends[][2] = { { "192.0.2.1", "239.1.2.3" },
 					       { "2001:db8::1", "2001:db8::2" } };
 	struct lull_net_walked walked;
 	struct made made;
 
-	(void)state;
 	for (uint32_t i = 0; i < 2; i++) {
 		make(&made, ends[i][0], ends[i][1], 0);
 		assert_int_equal(lull_net_walk(made.frame, made.size, &walked), LULL_NET_WALK_UDP);
@@ -83,13 +81,11 @@ frame__is_read_as_it_was_written(void **state)
 	assert_int_equal(walked.len_bytes, PAYLOAD);
 }
 
-static void
-frame__has_checksums_that_hold(void **state)
+TEST(frame__has_checksums_that_hold)
 {
 	struct made made;
 	uint32_t sum;
 
-	(void)state;
 	make(&made, "192.0.2.1", "192.0.2.2", 0);
 	assert_int_equal(sum_of(0, made.frame + 14, 20), 0xffff);
 	make(&made, "2001:db8::1", "2001:db8::2", 0);
@@ -98,13 +94,11 @@ frame__has_checksums_that_hold(void **state)
 }
 
 /* Each length that contradicts another, and each cut, is refused and never read past. */
-static void
-walk__refuses_lengths_that_contradict(void **state)
+TEST(walk__refuses_lengths_that_contradict)
 {
 	struct lull_net_walked walked;
 	struct made made;
 
-	(void)state;
 	make(&made, "192.0.2.1", "192.0.2.2", 0);
 	for (uint32_t size = 0; size < made.size; size++) {
 		uint8_t *cut = malloc(size + 1);
@@ -124,15 +118,13 @@ walk__refuses_lengths_that_contradict(void **state)
 }
 
 /* The first claim of a port counts; what nobody claims is for nobody. */
-static void
-claims__find_the_first(void **state)
+TEST(claims__find_the_first)
 {
 	static struct lull_net_claims claims;
 	struct lull_net_claim claim = { .index = 3, .first = 3, .port = 5004 };
 	struct lull_net_packet packet;
 	struct made made;
 
-	(void)state;
 	make(&made, "192.0.2.1", "192.0.2.2", 0);
 	assert_false(lull_net_claims_find(&claims, made.frame, made.size, &packet));
 	lull_net_claims_add(&claims, &claim);
@@ -148,12 +140,10 @@ claims__find_the_first(void **state)
 	assert_int_equal(packet.first, 5);
 }
 
-static void
-source__is_an_address_or_a_mac(void **state)
+TEST(source__is_an_address_or_a_mac)
 {
 	struct lull_net_source source;
 
-	(void)state;
 	assert_int_equal(lull_net_source_parse("02:00:00:00:00:01", &source), 0);
 	assert_int_equal(source.kind, LULL_NET_SOURCE_MAC);
 	assert_memory_equal(source.mac, from, sizeof(from));
@@ -162,18 +152,4 @@ source__is_an_address_or_a_mac(void **state)
 	assert_int_equal(lull_net_source_parse("", &source), 0);
 	assert_int_equal(source.kind, LULL_NET_SOURCE_ANY);
 	assert_true(lull_net_source_parse("192.0.2", &source) < 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(frame__is_read_as_it_was_written),
-		cmocka_unit_test(frame__has_checksums_that_hold),
-		cmocka_unit_test(walk__refuses_lengths_that_contradict),
-		cmocka_unit_test(claims__find_the_first),
-		cmocka_unit_test(source__is_an_address_or_a_mac),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

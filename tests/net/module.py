@@ -48,14 +48,14 @@ def main() -> None:
         if run.returncode != 0:
             sys.exit(f"module: a capture needs none: {run.stderr}")
         here.module.write_text("no library", encoding="utf-8")
-        here.expect("liblull-net-dpdk.so: ", "install DPDK")
+        here.expect("liblull-net-dpdk.so: ", "install the DPDK release")
         here.module.unlink()
         shutil.copy(other, here.module)
-        here.expect("is of another build", "make install")
+        here.expect("is not of the same build", "make install")
         here.module.unlink()
         shutil.copy(module, here.module)
-        here.expect("interface nosuch0 does not exist here")
-    print("module: found, missing, broken and of another build: ok")
+        here.expect("interface nosuch0 does not exist")
+    print("module: found, missing, broken and not of the same build: ok")
 
 
 main()

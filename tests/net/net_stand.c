@@ -6,7 +6,7 @@
 
 #include <lull/rest.h>
 
-#include "net/error.h"
+#include "host/error.h"
 
 #define TURN_US 100
 
@@ -16,20 +16,20 @@ stand_open(struct stand *stand, const char *text)
 	const struct lull_net_config config = { .program = "test",
 						.own_loop = true,
 						.send_pkts = STAND_SEND_PKTS };
-	char error[LULL_NET_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	const char *argument;
 
 	memset(stand, 0, sizeof(*stand));
-	if (lull_net_choose(text, &stand->backend, &argument, error) != 0 ||
-	    stand->backend->open(&config, argument, &stand->state, error) != 0)
-		fail_msg("%s", error);
+	if (lull_net_choose(text, &stand->backend, &argument, &error) != 0 ||
+	    stand->backend->open(&config, argument, &stand->state, &error) != 0)
+		fail_msg("%s", error.text);
 }
 
 uint16_t
 stand_claim(struct stand *stand, uint16_t port, const char *address)
 {
 	struct lull_net_claim *claim = &stand->claims[stand->claim_count];
-	char error[LULL_NET_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
 	*claim = (struct lull_net_claim){
 		.index = stand->claim_count,
@@ -37,8 +37,8 @@ stand_claim(struct stand *stand, uint16_t port, const char *address)
 		.address = stand_ip(address),
 		.port = port,
 	};
-	if (stand->backend->claim(stand->state, claim, error) != 0)
-		fail_msg("%s", error);
+	if (stand->backend->claim(stand->state, claim, &error) != 0)
+		fail_msg("%s", error.text);
 	stand->claim_count++;
 	return claim->port;
 }
@@ -46,10 +46,10 @@ stand_claim(struct stand *stand, uint16_t port, const char *address)
 void
 stand_start(struct stand *stand)
 {
-	char error[LULL_NET_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	if (stand->backend->start(stand->state, error) != 0)
-		fail_msg("%s", error);
+	if (stand->backend->start(stand->state, &error) != 0)
+		fail_msg("%s", error.text);
 	if (stand->backend->thread != NULL)
 		stand->backend->thread(stand->state, true);
 }

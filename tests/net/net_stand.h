@@ -6,15 +6,10 @@
 #ifndef LULL_TEST_NET_NET_STAND_H
 #define LULL_TEST_NET_NET_STAND_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "net/backend.h"
 
 #define STAND_WAIT_NS (20 * LULL_NS_PER_S) /* generous: the machine may be busy */

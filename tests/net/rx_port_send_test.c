@@ -47,10 +47,10 @@ static struct lull_rx_port_sender *
 send_open(const struct lull_port *port)
 {
 	struct lull_rx_port_sender *sender;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	if (lull_rx_port_send_open(port->port_id, PKTS, MTU, NULL, &sender, error) != 0)
-		fail_msg("%s", error);
+	if (lull_rx_port_send_open(port->port_id, PKTS, MTU, NULL, &sender, &error) != 0)
+		fail_msg("%s", error.text);
 	return sender;
 }
 
@@ -78,15 +78,13 @@ drain(const struct lull_port *port, uint32_t number)
 }
 
 /* A full ring takes a part, in order; what can never be sent is counted once, not once a try. */
-static void
-send__takes_what_there_is_room_for(void **state)
+TEST(send__takes_what_there_is_room_for)
 {
 	struct lull_rx_port_sender *sender;
 	struct lull_port near, far;
 	struct lull_net_sent sent;
 	uint32_t done, number;
 
-	(void)state;
 	stand_pair("send", 1, RING, &near, &far);
 	sender = send_open(&near);
 	fill();
@@ -114,8 +112,7 @@ send__takes_what_there_is_room_for(void **state)
 }
 
 /* RFC 1112 and RFC 2464: what the address of a group is on Ethernet. */
-static void
-send__knows_the_address_of_a_group(void **state)
+TEST(send__knows_the_address_of_a_group)
 {
 	static const uint8_t four[] = { 0x01, 0x00, 0x5e, 0x01, 0x02, 0x03 };
 	static const uint8_t six[] = { 0x33, 0x33, 0x00, 0x01, 0x02, 0x03 };
@@ -125,7 +122,6 @@ send__knows_the_address_of_a_group(void **state)
 	struct rte_mbuf *pkts[2];
 	const uint8_t *frame;
 
-	(void)state;
 	stand_pair("group", 1, RING, &near, &far);
 	sender = send_open(&near);
 	fill();
@@ -146,13 +142,4 @@ send__knows_the_address_of_a_group(void **state)
 	lull_rx_port_send_close(sender);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(send__takes_what_there_is_room_for),
-		cmocka_unit_test(send__knows_the_address_of_a_group),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

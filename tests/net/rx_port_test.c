@@ -107,17 +107,16 @@ rx_port_open(const char *device)
 	struct lull_rx_port_config config = { .program = "test",
 					      .device = device,
 					      .ring_pkts = 64 };
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_rx_port *rx_port;
 
 	memset(&seen, 0, sizeof(seen));
-	if (lull_rx_port_open(&config, &rx_port, error) != 0)
-		fail_msg("%s", error);
+	if (lull_rx_port_open(&config, &rx_port, &error) != 0)
+		fail_msg("%s", error.text);
 	return rx_port;
 }
 
-static void
-steer__asks_for_udp_to_a_port(void **state)
+TEST(steer__asks_for_udp_to_a_port)
 {
 	const uint8_t four[4] = { 10, 1, 2, 3 };
 	const struct lull_rx_port_rule any = { .port = 5004 };
@@ -126,7 +125,6 @@ steer__asks_for_udp_to_a_port(void **state)
 						 .address_bytes = 4 };
 	struct lull_rx_port *rx_port = rx_port_open(FAILSAFE);
 
-	(void)state;
 	assert_int_equal(lull_rx_port_steer(rx_port, &any), 0);
 	assert_int_equal(seen.validated, 1);
 	assert_int_equal(seen.created, 1);
@@ -143,8 +141,7 @@ steer__asks_for_udp_to_a_port(void **state)
 	assert_int_equal(seen.flushed, 1);
 }
 
-static void
-steer__asks_for_ipv6_and_ether_types(void **state)
+TEST(steer__asks_for_ipv6_and_ether_types)
 {
 	const uint8_t six[16] = { 0xff, 0x0e, [15] = 9 };
 	const struct lull_rx_port_rule exact = { .port = 5004,
@@ -153,7 +150,6 @@ steer__asks_for_ipv6_and_ether_types(void **state)
 	const struct lull_rx_port_rule type = { .ether_type = 0x99fe };
 	struct lull_rx_port *rx_port = rx_port_open(FAILSAFE);
 
-	(void)state;
 	assert_int_equal(lull_rx_port_steer(rx_port, &exact), 0);
 	assert_int_equal(seen.types[1], RTE_FLOW_ITEM_TYPE_IPV6);
 	assert_memory_equal(seen.address, six, sizeof(six));
@@ -165,14 +161,12 @@ steer__asks_for_ipv6_and_ether_types(void **state)
 }
 
 /* Not an error of the port: it takes its packets as they come. */
-static void
-steer__leaves_a_port_that_refuses(void **state)
+TEST(steer__leaves_a_port_that_refuses)
 {
 	const struct lull_rx_port_rule rule = { .port = 5004 };
 	struct lull_rx_port_packet packets[LULL_RX_PORT_BURST];
 	struct lull_rx_port *rx_port = rx_port_open("net_null7");
 
-	(void)state;
 	assert_int_equal(lull_rx_port_steer(rx_port, &rule), -ENOSYS);
 	assert_int_equal(seen.created, 0);
 	assert_true(lull_rx_port_receive(rx_port, packets) > 0);
@@ -188,10 +182,10 @@ parse(const char *text)
 {
 	struct lull_rx_port_config config = { .device = text, .ring_pkts = 1024 };
 	struct lull_rx_port_device device;
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 
-	if (lull_rx_port_device_parse(&config, &device, error) != 0)
-		fail_msg("%s", error);
+	if (lull_rx_port_device_parse(&config, &device, &error) != 0)
+		fail_msg("%s", error.text);
 	return device;
 }
 
@@ -199,19 +193,17 @@ static void
 expect_refusal(const char *text, const char *words)
 {
 	struct lull_rx_port_config config = { .device = text, .ring_pkts = 1024 };
-	char error[LULL_ERROR_SIZE] = "";
+	struct lull_error error = { "" };
 	struct lull_rx_port_device device;
 
-	assert_true(lull_rx_port_device_parse(&config, &device, error) < 0);
-	assert_non_null(strstr(error, words));
+	assert_true(lull_rx_port_device_parse(&config, &device, &error) < 0);
+	assert_non_null(strstr(error.text, words));
 }
 
-static void
-device__is_in_the_driver_s_words(void **state)
+TEST(device__is_in_the_driver_s_words)
 {
 	struct lull_rx_port_device device = parse("af_xdp=lo,queue=3,exception=cam0");
 
-	(void)state;
 	assert_string_equal(device.args, "iface=lo,start_queue=3");
 	assert_string_equal(device.exception, "cam0");
 	assert_true(device.xdp);
@@ -232,30 +224,16 @@ device__is_in_the_driver_s_words(void **state)
 	assert_non_null(strstr(device.args, "iface=lo,blocksz="));
 }
 
-static void
-device__names_what_is_wrong(void **state)
+TEST(device__names_what_is_wrong)
 {
-	(void)state;
-	expect_refusal("af_xdp=lo,queue=x", "queue: a number in 0..4095");
-	expect_refusal("af_xdp=lo,queue=4096", "queue: a number");
-	expect_refusal("af_xdp=lo,queue=", "queue: a number");
+	expect_refusal("af_xdp=lo,queue=x", "queue: give a number in 0..4095");
+	expect_refusal("af_xdp=lo,queue=4096", "queue: give a number");
+	expect_refusal("af_xdp=lo,queue=", "queue: give a number");
 	expect_refusal("af_packet=lo,queue=1", "queue goes with af_xdp");
-	expect_refusal("af_packet=lo,exception=", "exception: name of an interface");
+	expect_refusal("af_packet=lo,exception=", "exception: give the name of an interface");
 	expect_refusal("af_packet=lo,exception=much-too-long-a-name", "exception: name");
-	expect_refusal("af_packet=lo,exception=cam0", "the kernel gets these packets anyway");
+	expect_refusal("af_packet=lo,exception=cam0", "the kernel gets the other packets anyway");
 	expect_refusal("af_packet=nosuch0", "nosuch0 does not exist");
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(device__is_in_the_driver_s_words),
-		cmocka_unit_test(device__names_what_is_wrong),
-		cmocka_unit_test(steer__asks_for_udp_to_a_port),
-		cmocka_unit_test(steer__asks_for_ipv6_and_ether_types),
-		cmocka_unit_test(steer__leaves_a_port_that_refuses),
-	};
-
-	return cmocka_run_group_tests(tests, stand_setup, stand_stop);
-}
+TEST_GROUP(stand_setup, stand_stop);

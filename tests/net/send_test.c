@@ -44,17 +44,13 @@ exchange(const char *address)
 	stand_close(&there);
 }
 
-static void
-kernel__sends_over_ipv4(void **state)
+TEST(kernel__sends_over_ipv4)
 {
-	(void)state;
 	exchange("127.0.0.1");
 }
 
-static void
-kernel__sends_over_ipv6(void **state)
+TEST(kernel__sends_over_ipv6)
 {
-	(void)state;
 	if (access("/proc/net/if_inet6", R_OK) != 0) {
 		print_message("skipped: needs IPv6\n");
 		skip();
@@ -63,13 +59,11 @@ kernel__sends_over_ipv6(void **state)
 }
 
 /* Without a source port the kernel chooses one, and nothing queues there. */
-static void
-kernel__sends_from_a_port_of_its_own(void **state)
+TEST(kernel__sends_from_a_port_of_its_own)
 {
 	struct lull_net_outgoing to = { .destination = stand_ip("127.0.0.1") };
 	struct stand here;
 
-	(void)state;
 	stand_open(&here, "kernel:lo");
 	to.port = stand_claim(&here, 0, NULL);
 	stand_start(&here);
@@ -79,8 +73,7 @@ kernel__sends_from_a_port_of_its_own(void **state)
 }
 
 /* What can never leave is dropped and counted by its reason, and holds up nothing behind it. */
-static void
-kernel__drops_what_cannot_leave(void **state)
+TEST(kernel__drops_what_cannot_leave)
 {
 	static uint8_t bytes[70000];
 	struct lull_net_outgoing packets[] = {
@@ -98,7 +91,6 @@ kernel__drops_what_cannot_leave(void **state)
 	struct stand here;
 	uint16_t port;
 
-	(void)state;
 	stand_open(&here, "kernel:lo");
 	port = stand_claim(&here, 0, NULL);
 	stand_start(&here);
@@ -126,13 +118,11 @@ kernel__drops_what_cannot_leave(void **state)
 	stand_close(&here);
 }
 
-static void
-kernel__tells_its_link(void **state)
+TEST(kernel__tells_its_link)
 {
 	struct lull_net_link link;
 	struct stand here;
 
-	(void)state;
 	stand_open(&here, "kernel:lo");
 	here.backend->link(here.state, &link);
 	assert_true(link.up);
@@ -142,15 +132,13 @@ kernel__tells_its_link(void **state)
 }
 
 /* A back end that was not asked to send does not. */
-static void
-kernel__only_receives_unless_asked(void **state)
+TEST(kernel__only_receives_unless_asked)
 {
 	const struct lull_net_config config = { .own_loop = true };
 	struct lull_net_outgoing packet = { .destination = stand_ip("127.0.0.1"), .port = 9 };
 	struct lull_net_sent sent;
 	void *opened;
 
-	(void)state;
 	assert_int_equal(lull_net_kernel.open(&config, "lo", &opened, NULL), 0);
 	assert_int_equal(lull_net_kernel.send(opened, &packet, 1), 0);
 	lull_net_kernel.sent(opened, &sent);
@@ -197,8 +185,7 @@ capture_of(struct lull_net_outgoing to)
 	unlink(path);
 }
 
-static void
-capture__is_what_was_sent(void **state)
+TEST(capture__is_what_was_sent)
 {
 	static const uint8_t from[LULL_NET_MAC_SIZE] = { 2, 0, 0, 0, 0, 1 };
 	struct lull_net_outgoing to = {
@@ -209,26 +196,9 @@ capture__is_what_was_sent(void **state)
 		.source_mac = from,
 	};
 
-	(void)state;
 	capture_of(to);
 	to.source = stand_ip("2001:db8::1");
 	to.destination = stand_ip("2001:db8::2");
 	capture_of(to);
 	capture_of((struct lull_net_outgoing){ .ether_type = 0x99fe, .source_mac = from });
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kernel__sends_over_ipv4),
-		cmocka_unit_test(kernel__sends_over_ipv6),
-		cmocka_unit_test(kernel__sends_from_a_port_of_its_own),
-		cmocka_unit_test(kernel__drops_what_cannot_leave),
-		cmocka_unit_test(kernel__tells_its_link),
-		cmocka_unit_test(kernel__only_receives_unless_asked),
-		cmocka_unit_test(capture__is_what_was_sent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

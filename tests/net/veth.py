@@ -14,7 +14,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from world import check, main, run, world
+from verdict import check
+from world import main, run, world
 
 COUNT, PORT = 2000, 5004
 SENDERS = ("kernel:v0", "dpdk:af_packet=v0", "dpdk:af_xdp=v0", "dpdk:af_xdp=v0,exception=tap0")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rights import skip, take
-from world import PATIENCE_S, Failure, check, wait_for
+from verdict import PATIENCE_S, Failure, check, wait_for
 
 TREE = Path(__file__).resolve().parents[2]
 RECEIVERS = ["kernel", "kernel-busy", "dpdk"]

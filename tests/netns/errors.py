@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 import subprocess
 
-from world import PATIENCE_S, World, check, main, world
+from verdict import PATIENCE_S, check
+from world import World, main, world
 
 GEN, FWD = 0, 1
 

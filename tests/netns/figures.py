@@ -6,7 +6,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from world import Program, check, wait_for
+from verdict import check, wait_for
+from world import Program
 
 TRIES = 5
 NONE = ("lost", "duplicates", "reordered", "stale")

@@ -12,7 +12,8 @@ from typing import Any
 
 import frames
 from frames import ARP, ETHERNET, SERVER, Sent, Traffic
-from world import Program, World, check, main, wait_for, world
+from verdict import check, wait_for
+from world import Program, World, main, world
 
 # Fewer frames than a port's ring holds: nothing is lost however long the host lets a loop wait.
 RING = "framecnt=4096,framesz=2048,blocksz=4096"

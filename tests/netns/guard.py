@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from rights import TAKEN
-from world import check, main, wait_for, world
+from verdict import check, wait_for
+from world import main, world
 
 RIGHTS = Path(__file__).with_name("rights.py")
 # Deaf to SIGTERM, with a child in a session of its own that has lost its parent.

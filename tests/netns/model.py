@@ -6,7 +6,8 @@ from __future__ import annotations
 import signal
 from typing import Any
 
-from world import Program, World, check, main, wait_for, world
+from verdict import check, wait_for
+from world import Program, World, main, world
 
 RING = "framecnt=4096,framesz=2048,blocksz=4096"
 REST = {"none": "none", "usleep": "usleep:100us", "governor": "objective"}

@@ -8,7 +8,8 @@ import struct
 from pathlib import Path
 
 from figures import check_all_back, check_latency, measure
-from world import Program, World, check, main, wait_for, world
+from verdict import check, wait_for
+from world import Program, World, main, world
 
 # fewer packets than a ring holds: nothing is lost however long the host lets a loop wait
 RING = "framecnt=4096,framesz=2048,blocksz=4096"

@@ -23,30 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from rights import take
+from verdict import PATIENCE_S, Failure, check, wait_for
 
 TRIES = 3
-PATIENCE_S = 30.0  # for a machine that has other things to do
-
-
-class Failure(AssertionError):
-    """A condition that did not come true, with what was seen instead."""
-
-
-def check(condition: bool, what: str, seen: object = "") -> None:
-    if not condition:
-        raise Failure(f"{what}: {seen}" if seen != "" else what)
-
-
-def wait_for(what: str, condition: Callable[[], Any], timeout_s: float = PATIENCE_S) -> Any:
-    """Ask until the answer is true; returns it."""
-    end = time.monotonic() + timeout_s
-    while True:
-        answer = condition()
-        if answer:
-            return answer
-        if time.monotonic() > end:
-            raise Failure(f"waited {timeout_s:.0f} s in vain: {what}")
-        time.sleep(0.01)
 
 
 class Program:

@@ -12,7 +12,8 @@ import random
 import time
 
 from stand import LONG, Files, Testpmd, main
-from world import World, check, wait_for
+from verdict import check, wait_for
+from world import World
 
 STEPS = int(os.environ.get("LULL_STEPS", "500" if LONG else "150"))
 SEED = int(os.environ.get("LULL_SEED", str(time.time_ns() % 1_000_000)))

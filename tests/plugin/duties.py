@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 
 from stand import FORWARDER_CPU, Files, Host, Telemetry, main, rest_count
-from world import World, check, wait_for
+from verdict import check, wait_for
+from world import World
 
 THREAD = "worker"
 FIXED = {"LULL": "on", "LULL_GOVERNOR": "fixed", "LULL_REST": "100us"}

@@ -19,7 +19,8 @@ from typing import Any
 from openvswitch import VSWITCHD, Port, Switch
 from rights import skip
 from stand import Files, Telemetry, main, rest_count
-from world import Program, World, check, wait_for
+from verdict import check, wait_for
+from world import Program, World
 
 IDLE = Port("idle", "type=dpdk options:dpdk-devargs=net_null0,no-rx=1")
 RING = 1024

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stand import IDLE_MOST, MEMORY_MB, Files, Host, Lacking, main
+from verdict import Failure, check, wait_for
 from worker import worker
-from world import Failure, World, check, wait_for
+from world import World
 
 FIXED = {"LULL": "on", "LULL_GOVERNOR": "fixed", "LULL_REST": "100us"}
 LOAD_TRIES = 5
@@ -56,18 +57,8 @@ def latency_statistics(here: World, files: Files) -> str:
 
 def packet_capture(here: World, files: Files) -> str:
     """dpdk-dumpcap, another process, captures each packet that is sent and received."""
-    folder = here.path("huge")
-    folder.mkdir()
-    with hugepages():
-        subprocess.run(["mount", "-t", "hugetlbfs", "none", str(folder)], check=True)
-        try:
-            return captured(here, files, folder)
-        finally:
-            for host in here.programs:
-                if host.process.poll() is None:
-                    host.process.kill()
-                    host.process.wait()
-            subprocess.run(["umount", str(folder)], check=True)
+    with huge_folder(here) as folder:
+        return captured(here, files, folder)
 
 
 def captured(here: World, files: Files, folder: Path) -> str:
@@ -160,20 +151,27 @@ def hugepages() -> Iterator[None]:
         HUGEPAGES.write_text(str(before))
 
 
-def secondary_process(here: World, files: Files) -> str:
-    """Each process polls a queue of its own and has a plugin of its own."""
+@contextmanager
+def huge_folder(here: World) -> Iterator[Path]:
+    """Hugepages in a folder; programs that use them are ended before it goes."""
     folder = here.path("huge")
     folder.mkdir()
     with hugepages():
         subprocess.run(["mount", "-t", "hugetlbfs", "none", str(folder)], check=True)
         try:
-            return two_processes(here, files, folder)
+            yield folder
         finally:
             for host in here.programs:
                 if host.process.poll() is None:
                     host.process.kill()
                     host.process.wait()
             subprocess.run(["umount", str(folder)], check=True)
+
+
+def secondary_process(here: World, files: Files) -> str:
+    """Each process polls a queue of its own and has a plugin of its own."""
+    with huge_folder(here) as folder:
+        return two_processes(here, files, folder)
 
 
 def two_processes(here: World, files: Files, folder: Path) -> str:

@@ -7,8 +7,9 @@ import os
 import time
 
 from stand import IDLE_MOST, LONG, SPIN_LEAST, Files, Telemetry, Testpmd, main, rested, spins
+from verdict import Failure, check, wait_for
 from worker import worker
-from world import Failure, World, check, wait_for
+from world import World
 
 QUIET = ["net_null0,no-rx=1", "net_null1,no-rx=1"]
 WORKER = worker()

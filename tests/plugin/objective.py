@@ -18,7 +18,8 @@ from pathlib import Path
 from guests import KEPT_LEAST, LOAD_S, PAIRS, Stand, pass_all, received
 from rights import skip
 from stand import Files, main, spins
-from world import Program, World, check, wait_for
+from verdict import check, wait_for
+from world import Program, World
 
 VSWITCHD = Path(os.environ.get("LULL_OVS", ""))
 OBJECTIVE = "200"

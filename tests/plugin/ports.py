@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from stand import LONG, Files, Testpmd, main, rested, spins
+from verdict import Failure, check, wait_for
 from worker import worker
-from world import Failure, Program, World, check, wait_for
+from world import Program, World
 
 COUNT = 4000
 GEN = f"--count {COUNT} --drain 10s --cpus 0 --traffic"
@@ -67,18 +68,24 @@ def received(testpmd: Testpmd) -> tuple[int, int, int]:
     return rx, tx, sum(map(int, re.findall(r"X-dropped: (\d+)", total)))
 
 
+def all_back(gen: Program) -> int:
+    """All that was sent came back, once and in order; returns how many packets that are."""
+    gen.wait(120)
+    result = gen.finish()
+    sent: int = result["sent"]
+    check(sent > COUNT / 10, "packets were sent", result)
+    for key, expected in {"received": sent, "duplicates": 0, "reordered": 0}.items():
+        check(result[key] == expected, f"{key} of {sent}", result)
+    return sent
+
+
 def pass_all(testpmd: Testpmd, gen: Program, *, counts: bool = True) -> None:
     """All that was sent came through testpmd and back, once and in order.
 
     A generator that was kept off its CPU has much to send at once, more than a ring may
     hold; what it could not send is not under test.
     """
-    gen.wait(120)
-    result = gen.finish()
-    sent = result["sent"]
-    check(sent > COUNT / 10, "packets were sent", result)
-    for key, expected in {"received": sent, "duplicates": 0, "reordered": 0}.items():
-        check(result[key] == expected, f"{key} of {sent}", result)
+    sent = all_back(gen)
     own = received(testpmd)
     check(own == (sent, sent, 0) or not counts, f"testpmd's own count of {sent}", own)
     if "-d" in testpmd.argv:

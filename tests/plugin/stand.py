@@ -29,7 +29,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
 from rights import skip, take
-from world import Failure, World, check, wait_for
+from verdict import Failure, check, wait_for
+from world import World
 
 # All that there is to try, for which there is no time every day: `make test-long`.
 LONG = bool(os.environ.get("LULL_LONG"))

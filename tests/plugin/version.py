@@ -43,7 +43,7 @@ def try_plugin(other: str, plugin: Path, abi: int) -> None:
     for version in ("DPDK 21.11.3", "DPDK", "", "of my own"):
         line = said([other, str(plugin), version])
         assert f"this program runs on {version}, {ours}: " in line, line
-        assert "plugins for 22.11 and later only" in line, line
+        assert "plugins only for 22.11 and later" in line, line
 
 
 def main() -> None:

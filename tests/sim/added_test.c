@@ -3,13 +3,8 @@
  * What a run says that resting added is never less than the truth. The truth beside it: the same
  * packets met by a thread that never rests.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "stand.h"
 
 #define US LULL_NS_PER_US
@@ -44,17 +39,14 @@ shaped(const char *governor, uint32_t shape, enum lull_arrival_kind kind, double
 	return config;
 }
 
-static void
-added__is_never_below_the_truth(void **state)
+TEST(added__is_never_below_the_truth)
 {
 	static const double rates[] = { 2e4, 1e6, 6e6 };
 
-	(void)state;
-	for (uint32_t i = 0; i < STAND_COUNT(shapes) * STAND_COUNT(kinds) * STAND_COUNT(rates);
-	     i++) {
-		uint32_t shape = i % STAND_COUNT(shapes);
-		enum lull_arrival_kind kind = kinds[i / STAND_COUNT(shapes) % STAND_COUNT(kinds)];
-		double pps = rates[i / STAND_COUNT(shapes) / STAND_COUNT(kinds)];
+	for (uint32_t i = 0; i < COUNT(shapes) * COUNT(kinds) * COUNT(rates); i++) {
+		uint32_t shape = i % COUNT(shapes);
+		enum lull_arrival_kind kind = kinds[i / COUNT(shapes) % COUNT(kinds)];
+		double pps = rates[i / COUNT(shapes) / COUNT(kinds)];
 		struct lull_sim_config config = shaped("spin", shape, kind, pps);
 		struct lull_sim_result spin, rested;
 
@@ -78,11 +70,9 @@ added__is_never_below_the_truth(void **state)
 }
 
 /* Who never rests adds nothing but the unlucky part of an empty look. */
-static void
-added__of_spin_is_nothing(void **state)
+TEST(added__of_spin_is_nothing)
 {
-	(void)state;
-	for (uint32_t shape = 0; shape < STAND_COUNT(shapes); shape++) {
+	for (uint32_t shape = 0; shape < COUNT(shapes); shape++) {
 		struct lull_sim_config config = shaped("spin", shape, LULL_ARRIVAL_POISSON, 2e4);
 		struct lull_sim_result result;
 		uint64_t round_ns = 60 + 40 * (config.queue_count + 1);
@@ -96,29 +86,15 @@ added__of_spin_is_nothing(void **state)
 }
 
 /* One ring at a low rate: a rest of 50 us adds 25 in the mean, and 50 at most. */
-static void
-added__of_a_fixed_rest(void **state)
+TEST(added__of_a_fixed_rest)
 {
 	struct lull_sim_config config = shaped("fixed", 0, LULL_ARRIVAL_POISSON, 2e4);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.machine = stand_machine();
 	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = 50 * US;
 	config.duration_ns = LULL_NS_PER_S;
 	stand_run(&config, &result);
 	assert_true(mean(&result.added) > 24500 && mean(&result.added) < 25500);
 	assert_in_range(result.added.max, 49900, 50500);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(added__is_never_below_the_truth),
-		cmocka_unit_test(added__of_spin_is_nothing),
-		cmocka_unit_test(added__of_a_fixed_rest),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

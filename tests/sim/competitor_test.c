@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Other programs on the core of a thread: what they get, and what they cost it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <errno.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "stand.h"
 
 #define US LULL_NS_PER_US
@@ -50,16 +44,14 @@ about(double value, double low, double high, const char *what)
  * Measured: sleeps of 100 us beside a busy loop on one CPU, overshoot in us. Machine `shared` has
  * to give the same within a quarter.
  */
-static void
-sleep__is_as_late_as_measured(void **state)
+TEST(sleep__is_as_late_as_measured)
 {
 	static const struct {
 		bool fifo;
 		double p50_us, p99_us, p999_us;
 	} measured[] = { { false, 13.8, 61, 5202 }, { true, 13.6, 23, 124 } };
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(measured); i++) {
+	for (size_t i = 0; i < COUNT(measured); i++) {
 		const double wanted[] = { measured[i].p50_us, measured[i].p99_us,
 					  measured[i].p999_us };
 		const uint32_t ppm[] = { 500000, 990000, 999000 };
@@ -71,7 +63,7 @@ sleep__is_as_late_as_measured(void **state)
 		config.duration_ns = 60 * LULL_NS_PER_S;
 		stand_run(&config, &result);
 		assert_true(result.rest.count > 300000);
-		for (size_t k = 0; k < STAND_COUNT(wanted); k++)
+		for (size_t k = 0; k < COUNT(wanted); k++)
 			about((double)lull_histogram_quantile(&result.rest, ppm[k]) / 1000 - 100,
 			      wanted[k] * 0.75, wanted[k] * 1.25,
 			      measured[i].fifo ? "fifo, us late" : "ordinary, us late");
@@ -79,13 +71,11 @@ sleep__is_as_late_as_measured(void **state)
 }
 
 /* Polling, it shares the core evenly, a slice and a bit at a time. */
-static void
-poller__has_half_beside_a_busy_loop(void **state)
+TEST(poller__has_half_beside_a_busy_loop)
 {
 	struct lull_sim_config config = config_beside("spin", 1e4, 100, false);
 	struct lull_sim_result result;
 
-	(void)state;
 	stand_run(&config, &result);
 	about((double)result.cpu_ns * 100 / (double)result.time_ns, 48.5, 51.5, "spin, CPU %");
 	about(got_pct(&result), 48.5, 51.5, "other, CPU %");
@@ -98,13 +88,11 @@ poller__has_half_beside_a_busy_loop(void **state)
 }
 
 /* In the class it asked for it stays for 8 ms at most. */
-static void
-poller__is_taken_out_of_its_class(void **state)
+TEST(poller__is_taken_out_of_its_class)
 {
 	struct lull_sim_config config = config_beside("spin", 1e4, 100, true);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.warmup_ns = 0;
 	stand_run(&config, &result);
 	assert_int_equal(result.leaves, 1);
@@ -112,14 +100,12 @@ poller__is_taken_out_of_its_class(void **state)
 	about(got_pct(&result), 48, 51.5, "other, CPU %");
 }
 
-static void
-resting__leaves_a_busy_loop_the_rest(void **state)
+TEST(resting__leaves_a_busy_loop_the_rest)
 {
 	struct lull_sim_config config = config_beside("fixed", 1e4, 100, true);
 	struct lull_sim_result result;
 	double lost_pct, cpu_pct;
 
-	(void)state;
 	stand_run(&config, &result);
 	/* a wake-up every 100.3 us: 2 us of CPU, and twice 0.5 us for nobody */
 	cpu_pct = (double)result.cpu_ns * 100 / (double)result.time_ns;
@@ -132,13 +118,11 @@ resting__leaves_a_busy_loop_the_rest(void **state)
 }
 
 /* Nobody gets more than there is, however short the rests are. */
-static void
-short_rests__are_not_given_away_twice(void **state)
+TEST(short_rests__are_not_given_away_twice)
 {
 	static const uint64_t rests_ns[] = { 100, 1000, 3000, 20000 };
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(rests_ns); i++)
+	for (size_t i = 0; i < COUNT(rests_ns); i++)
 		for (int fifo = 0; fifo < 2; fifo++) {
 			struct lull_sim_config config = config_beside("fixed", 1e4, 100, fifo == 1);
 			struct lull_sim_result result;
@@ -153,13 +137,11 @@ short_rests__are_not_given_away_twice(void **state)
 }
 
 /* 30 % in runs of 3 ms: it gets them whatever the thread does, and not more. */
-static void
-part_time__gets_its_share(void **state)
+TEST(part_time__gets_its_share)
 {
 	static const char *const governors[] = { "spin", "fixed" };
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(governors); i++)
+	for (size_t i = 0; i < COUNT(governors); i++)
 		for (int fifo = 0; fifo < 2; fifo++) {
 			struct lull_sim_config config =
 				config_beside(governors[i], 1e4, 30, fifo == 1);
@@ -177,13 +159,11 @@ part_time__gets_its_share(void **state)
 }
 
 /* What the hypervisor has nobody gets. */
-static void
-stolen__is_not_the_competitors(void **state)
+TEST(stolen__is_not_the_competitors)
 {
 	struct lull_sim_config config = config_beside("fixed", 1e3, 100, true);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.stall_every_ns = MS;
 	config.stall_ns = 500 * US;
 	config.stall_ns_max = 1500 * US;
@@ -197,12 +177,10 @@ stolen__is_not_the_competitors(void **state)
 }
 
 /* Nobody owes anything to one who did not want the core. */
-static void
-competitor_charge__counts_while_it_wants_the_core(void **state)
+TEST(competitor_charge__counts_while_it_wants_the_core)
 {
 	struct lull_sim_competitor competitor;
 
-	(void)state;
 	lull_sim_competitor_init(&competitor, 300000, 3 * MS, 0, 5);
 	assert_true(lull_sim_competitor_wants(&competitor, 0));
 	lull_sim_competitor_run(&competitor, 3 * MS);
@@ -221,13 +199,11 @@ competitor_charge__counts_while_it_wants_the_core(void **state)
 }
 
 /* One that rests too little has had more than its share, and waits for the other's slice. */
-static void
-ordinary__waits_for_what_it_had_too_much(void **state)
+TEST(ordinary__waits_for_what_it_had_too_much)
 {
 	struct lull_sim_config config = config_beside("fixed", 1e4, 100, false);
 	struct lull_sim_result result;
 
-	(void)state;
 	stand_run(&config, &result);
 	assert_true(result.latency.max < 102 * US); /* 2 % of the core: never in debt */
 	config.machine.turn_ns = 200 * US;          /* two thirds of the core */
@@ -237,13 +213,11 @@ ordinary__waits_for_what_it_had_too_much(void **state)
 	assert_in_range(result.rest.max, 2 * MS, 8 * MS);
 }
 
-static void
-config__refuses_threads_that_share(void **state)
+TEST(config__refuses_threads_that_share)
 {
 	struct lull_sim_config config = config_beside("fixed", 1e4, 100, false);
 	struct lull_range wrong;
 
-	(void)state;
 	config.thread_count = 2;
 	assert_int_equal(lull_sim_config_check(&config, &wrong), -EINVAL);
 	assert_string_equal(wrong.field, "cores");
@@ -255,23 +229,4 @@ config__refuses_threads_that_share(void **state)
 	config.competitor_run_ns = MS;
 	config.competitor_ppm = LULL_PPM + 1;
 	assert_int_equal(lull_sim_config_check(&config, &wrong), -EINVAL);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sleep__is_as_late_as_measured),
-		cmocka_unit_test(poller__has_half_beside_a_busy_loop),
-		cmocka_unit_test(poller__is_taken_out_of_its_class),
-		cmocka_unit_test(resting__leaves_a_busy_loop_the_rest),
-		cmocka_unit_test(short_rests__are_not_given_away_twice),
-		cmocka_unit_test(part_time__gets_its_share),
-		cmocka_unit_test(stolen__is_not_the_competitors),
-		cmocka_unit_test(competitor_charge__counts_while_it_wants_the_core),
-		cmocka_unit_test(ordinary__waits_for_what_it_had_too_much),
-		cmocka_unit_test(config__refuses_threads_that_share),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <errno.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "stand.h"
 
 static struct lull_sim_config
@@ -39,12 +33,10 @@ refused(const struct lull_sim_config *config, const char *field)
 		refused(&config, field);                                                           \
 	} while (0)
 
-static void
-config_check__takes_what_is_good(void **state)
+TEST(config_check__takes_what_is_good)
 {
 	struct lull_sim_config config = good();
 
-	(void)state;
 	assert_int_equal(lull_sim_config_check(&config, NULL), 0);
 	config.path = LULL_SIM_SEND_RECEIVE;
 	assert_int_equal(lull_sim_config_check(&config, NULL), 0);
@@ -59,10 +51,8 @@ config_check__takes_what_is_good(void **state)
 	assert_int_equal(lull_sim_config_check(&config, NULL), 0);
 }
 
-static void
-config_check__names_rings_and_threads(void **state)
+TEST(config_check__names_rings_and_threads)
 {
-	(void)state;
 	REFUSED("burst", config.burst_pkts = 0);
 	REFUSED("burst", config.burst_pkts = LULL_SIM_BURST_MAX + 1);
 	REFUSED("ring", config.ring_pkts = 0);
@@ -80,10 +70,8 @@ config_check__names_rings_and_threads(void **state)
 	REFUSED("cores", config.core_count = 2);
 }
 
-static void
-config_check__names_links_faults_and_times(void **state)
+TEST(config_check__names_links_faults_and_times)
 {
-	(void)state;
 	REFUSED("link", config.link_bps = 999999);
 	REFUSED("link", config.link_bps = 10000000000001ULL);
 	REFUSED("shape", config.shape_bps = 1);
@@ -103,14 +91,12 @@ config_check__names_links_faults_and_times(void **state)
 	REFUSED("warmup", config.warmup_ns = UINT64_MAX);
 }
 
-static void
-config_check__asks_the_traffic_only_without_a_trace(void **state)
+TEST(config_check__asks_the_traffic_only_without_a_trace)
 {
 	static const uint64_t times_ns[] = { 0 };
 	static const uint16_t bytes[] = { 60 };
 	struct lull_sim_config traced = good();
 
-	(void)state;
 	REFUSED("pps", config.arrival.pps = -1);
 	REFUSED("size_count", config.arrival.size_count = 0);
 	traced.arrival.pps = -1;
@@ -118,13 +104,11 @@ config_check__asks_the_traffic_only_without_a_trace(void **state)
 	assert_int_equal(lull_sim_config_check(&traced, NULL), 0);
 }
 
-static void
-create__refuses_limits_out_of_range(void **state)
+TEST(create__refuses_limits_out_of_range)
 {
 	struct lull_sim_config config = good();
 	struct lull_sim *sim = NULL;
 
-	(void)state;
 	config.policy[LULL_SIM_SIDE_RECEIVE].limits.percentile_ppm = 10;
 	assert_int_equal(lull_sim_create(&config, &sim), -EINVAL);
 	config = good();
@@ -132,18 +116,4 @@ create__refuses_limits_out_of_range(void **state)
 	assert_int_equal(lull_sim_create(&config, &sim), -EINVAL);
 	assert_null(sim);
 	lull_sim_free(NULL);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(config_check__takes_what_is_good),
-		cmocka_unit_test(config_check__names_rings_and_threads),
-		cmocka_unit_test(config_check__names_links_faults_and_times),
-		cmocka_unit_test(config_check__asks_the_traffic_only_without_a_trace),
-		cmocka_unit_test(create__refuses_limits_out_of_range),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

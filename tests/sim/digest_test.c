@@ -7,15 +7,9 @@
  * every row as it is now: put these in place of the old ones, say in the commit why they changed,
  * and look at the other rows, which should not have.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <inttypes.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "stand.h"
 
 #define US LULL_NS_PER_US
@@ -79,15 +73,13 @@ digest_of(const char *governor, enum lull_arrival_kind kind)
 	return stand_digest(&result);
 }
 
-static void
-seed__gives_the_result_written_down(void **state)
+TEST(seed__gives_the_result_written_down)
 {
-	uint64_t digests[STAND_COUNT(kinds)];
+	uint64_t digests[COUNT(kinds)];
 	bool differs = false;
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(pinned); i++) {
-		for (size_t k = 0; k < STAND_COUNT(kinds); k++)
+	for (size_t i = 0; i < COUNT(pinned); i++) {
+		for (size_t k = 0; k < COUNT(kinds); k++)
 			digests[k] = digest_of(pinned[i].governor, kinds[k]);
 		differs = differs || digests[0] != pinned[i].constant ||
 			  digests[1] != pinned[i].poisson || digests[2] != pinned[i].selfsimilar ||
@@ -100,15 +92,13 @@ seed__gives_the_result_written_down(void **state)
 		fail_msg("the rows above are not those written down");
 }
 
-static void
-seed__gives_the_same_result_again(void **state)
+TEST(seed__gives_the_same_result_again)
 {
 	static const enum lull_sim_path paths[] = { LULL_SIM_RECEIVE, LULL_SIM_SEND_RECEIVE };
 	static struct lull_sim_result a[LULL_SIM_SIDE_COUNT], b[LULL_SIM_SIDE_COUNT];
 
-	(void)state;
 	for (uint32_t g = 0; lull_idle_governors[g] != NULL; g++)
-		for (size_t p = 0; p < STAND_COUNT(paths); p++) {
+		for (size_t p = 0; p < COUNT(paths); p++) {
 			struct lull_sim_config config =
 				config_of(lull_idle_governor_name(lull_idle_governors[g]),
 					  LULL_ARRIVAL_SELFSIMILAR);
@@ -132,15 +122,13 @@ seed__gives_the_same_result_again(void **state)
 }
 
 /* Side by side they do not touch each other: no state outside a simulation. */
-static void
-seed__is_alone_in_its_simulation(void **state)
+TEST(seed__is_alone_in_its_simulation)
 {
 	struct lull_sim_config config = config_of("objective", LULL_ARRIVAL_POISSON);
 	static struct lull_sim_result result;
 	struct lull_sim *sims[2];
 	uint64_t alone;
 
-	(void)state;
 	alone = digest_of("objective", LULL_ARRIVAL_POISSON);
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(lull_sim_create(&config, &sims[i]), 0);
@@ -151,16 +139,4 @@ seed__is_alone_in_its_simulation(void **state)
 		assert_int_equal(stand_digest(&result), alone);
 		lull_sim_free(sims[i]);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seed__gives_the_result_written_down),
-		cmocka_unit_test(seed__gives_the_same_result_again),
-		cmocka_unit_test(seed__is_alone_in_its_simulation),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,11 @@
  * What dispatch promises, in short: bench/flow shows the whole with more packets and seeds. Ratios
  * leave room for that. With LULL_LONG set, searches are done with more than one seed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include <inttypes.h>
 
+#include "case.h"
 #include "lane.h"
 
 static struct lull_sim_pipeline_result result;
@@ -51,12 +46,10 @@ load_of_one_queue(const struct lull_sim_pipeline_config *config)
 }
 
 /* A cold start: all that differs is what is identified first, and where. */
-static void
-sticky__is_close_to_one_queue(void **state)
+TEST(sticky__is_close_to_one_queue)
 {
 	struct lull_sim_pipeline_config config = lane_config("sticky");
 
-	(void)state;
 	config.pkts = 500000;
 	for (config.seed = 1; config.seed <= last_seed(2); config.seed++) {
 		config.flows.target_count = 1;
@@ -69,13 +62,11 @@ sticky__is_close_to_one_queue(void **state)
 }
 
 /* Every flow is at home at worker 0. */
-static void
-sticky__carries_what_hashes_to_one_worker(void **state)
+TEST(sticky__carries_what_hashes_to_one_worker)
 {
 	struct lull_sim_pipeline_config config = lane_config("sticky");
 	uint32_t sticky_ppm;
 
-	(void)state;
 	config.flows.target_count = 1;
 	config.pkts = 200000;
 	sticky_ppm = load_of(&config, "sticky");
@@ -87,36 +78,30 @@ sticky__carries_what_hashes_to_one_worker(void **state)
 	assert_true(2 * sticky_ppm >= 7 * load_of(&config, "hrw"));
 }
 
-static void
-sticky__carries_an_elephant(void **state)
+TEST(sticky__carries_an_elephant)
 {
 	struct lull_sim_pipeline_config config = lane_config("sticky");
 
-	(void)state;
 	config.flows.elephant_ppm = 500000;
 	config.pkts = 200000;
 	assert_true(10 * load_of(&config, "sticky") >= 17 * load_of(&config, "hrw"));
 }
 
-static void
-sticky__is_not_below_hrw_on_zipf(void **state)
+TEST(sticky__is_not_below_hrw_on_zipf)
 {
 	struct lull_sim_pipeline_config config = lane_config("sticky");
 
-	(void)state;
 	config.pkts = 200000;
 	for (config.seed = 1; config.seed <= last_seed(3); config.seed++)
 		assert_true(load_of(&config, "sticky") >= load_of(&config, "hrw"));
 }
 
-static void
-sticky__moves_few(void **state)
+TEST(sticky__moves_few)
 {
 	static const struct {
 		uint32_t zipf_milli, elephant_ppm, target_count;
 	} traffics[] = { { 1100, 0, 0 }, { 1100, 500000, 0 }, { 1100, 0, 1 }, { 1100, 0, 2 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(traffics) / sizeof(traffics[0]); i++) {
 		struct lull_sim_pipeline_config config = lane_config("sticky");
 
@@ -133,12 +118,10 @@ sticky__moves_few(void **state)
 	}
 }
 
-static void
-drain__never_reorders(void **state)
+TEST(drain__never_reorders)
 {
 	static const char *const schedulers[] = { "rr-packet", "jsq", "subflow", "sticky" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(schedulers) / sizeof(schedulers[0]); i++) {
 		struct lull_sim_pipeline_config config = lane_config(schedulers[i]);
 
@@ -157,12 +140,10 @@ drain__never_reorders(void **state)
 	}
 }
 
-static void
-resequence__restores_order_within_the_delay(void **state)
+TEST(resequence__restores_order_within_the_delay)
 {
 	struct lull_sim_pipeline_config config = lane_config("sticky");
 
-	(void)state;
 	config.dispatch.order = LULL_ORDER_RESEQUENCE;
 	config.flows.elephant_ppm = 500000;
 	config.lead_pkts = 100000;
@@ -177,20 +158,4 @@ resequence__restores_order_within_the_delay(void **state)
 	assert_int_equal(result.reordered_output, 0);
 	assert_int_equal(result.wait.count, config.pkts);
 	assert_true(lull_histogram_quantile(&result.wait, 990000) <= 200000);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sticky__is_close_to_one_queue),
-		cmocka_unit_test(sticky__carries_what_hashes_to_one_worker),
-		cmocka_unit_test(sticky__carries_an_elephant),
-		cmocka_unit_test(sticky__is_not_below_hrw_on_zipf),
-		cmocka_unit_test(sticky__moves_few),
-		cmocka_unit_test(drain__never_reorders),
-		cmocka_unit_test(resequence__restores_order_within_the_delay),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,35 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stolen time, late wake-ups and bursts at line rate. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/prng.h"
 #include "stand.h"
 
 #define US LULL_NS_PER_US
 #define MS LULL_NS_PER_MS
 
-static void
-about(double value, double expected, double tolerance, const char *what)
-{
-	if (value < expected * (1 - tolerance) || value > expected * (1 + tolerance))
-		fail_msg("%s: %f, expected %f within %f %%", what, value, expected,
-			 tolerance * 100);
-}
-
-static void
-stall__takes_its_share_of_the_time(void **state)
+TEST(stall__takes_its_share_of_the_time)
 {
 	static const struct {
 		uint64_t every_ns, ns;
 	} stalls[] = { { MS, 100 * US }, { 200 * US, 300 * US }, { 5 * MS, 20 * US } };
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(stalls); i++) {
+	for (size_t i = 0; i < COUNT(stalls); i++) {
 		double share = (double)stalls[i].ns / (double)(stalls[i].ns + stalls[i].every_ns);
 		struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e5);
 		struct lull_sim_config config = stand_config("spin", &arrival);
@@ -43,8 +28,8 @@ stall__takes_its_share_of_the_time(void **state)
 		config.warmup_ns = 100 * MS;
 		config.duration_ns = 10 * LULL_NS_PER_S;
 		stand_run(&config, &result);
-		about((double)result.stolen_ns / (double)result.time_ns, share, 0.03,
-		      "stolen, seed 7");
+		stand_about((double)result.stolen_ns / (double)result.time_ns, share, 0.03,
+			    "stolen, seed 7");
 		assert_in_range(result.cpu_ns + result.stolen_ns, result.time_ns - stalls[i].ns,
 				result.time_ns + stalls[i].ns);
 		assert_true(result.latency.max >= stalls[i].ns);
@@ -52,14 +37,12 @@ stall__takes_its_share_of_the_time(void **state)
 }
 
 /* Lengths from a range come evenly from all of it. */
-static void
-stall__lengths_are_spread_over_their_range(void **state)
+TEST(stall__lengths_are_spread_over_their_range)
 {
 	uint64_t low_ns = UINT64_MAX, high_ns = 0, sum_ns = 0;
 	struct lull_sim_cpu cpu;
 	const uint32_t count = 20000;
 
-	(void)state;
 	lull_sim_cpu_init(&cpu, 10 * MS, 500 * US, 3 * MS, 4);
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t ns = cpu.stall_end_ns - cpu.stall_begin_ns;
@@ -71,18 +54,16 @@ stall__lengths_are_spread_over_their_range(void **state)
 	}
 	assert_in_range(low_ns, 500 * US, 502 * US);
 	assert_in_range(high_ns, 2998 * US, 3000 * US);
-	about((double)sum_ns / count, 1750e3, 0.01, "mean length, seed 4");
+	stand_about((double)sum_ns / count, 1750e3, 0.01, "mean length, seed 4");
 }
 
 /* A host that turns bad later on. */
-static void
-stall__begins_when_it_is_told_to(void **state)
+TEST(stall__begins_when_it_is_told_to)
 {
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e4);
 	struct lull_sim_config config = stand_config("spin", &arrival);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.machine = stand_machine();
 	config.machine.turn_ns = 5000;
 	config.stall_every_ns = 10 * MS;
@@ -94,18 +75,16 @@ stall__begins_when_it_is_told_to(void **state)
 	assert_int_equal(result.stolen_ns, 0);
 	config.duration_ns = 4 * LULL_NS_PER_S;
 	stand_run(&config, &result);
-	about((double)result.stolen_ns, 1e9, 0.15, "stolen in 3 s, seed 9");
+	stand_about((double)result.stolen_ns, 1e9, 0.15, "stolen in 3 s, seed 9");
 }
 
 /* Two threads of one core lose the time of that core once. */
-static void
-stall__of_a_shared_core_counts_once(void **state)
+TEST(stall__of_a_shared_core_counts_once)
 {
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e4);
 	struct lull_sim_config config = stand_config("spin", &arrival);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.machine = stand_machine();
 	config.machine.turn_ns = 5000;
 	config.thread_count = 2;
@@ -114,17 +93,16 @@ stall__of_a_shared_core_counts_once(void **state)
 	config.seed = 8;
 	config.duration_ns = 6 * LULL_NS_PER_S;
 	stand_run(&config, &result);
-	about((double)result.stolen_ns, (double)config.duration_ns / 3, 0.03, "stolen, seed 8");
+	stand_about((double)result.stolen_ns, (double)config.duration_ns / 3, 0.03,
+		    "stolen, seed 8");
 }
 
 /* A wake-up that falls into a stall comes at its end. */
-static void
-cpu_wake__waits_for_the_end_of_a_stall(void **state)
+TEST(cpu_wake__waits_for_the_end_of_a_stall)
 {
 	struct lull_sim_cpu cpu;
 	uint64_t begin_ns, end_ns;
 
-	(void)state;
 	lull_sim_cpu_init(&cpu, MS, 100 * US, 100 * US, 3);
 	for (uint32_t i = 0; i < 1000; i++) {
 		begin_ns = cpu.stall_begin_ns;
@@ -141,15 +119,13 @@ cpu_wake__waits_for_the_end_of_a_stall(void **state)
 	}
 }
 
-static void
-late__lengthens_its_share_of_the_rests(void **state)
+TEST(late__lengthens_its_share_of_the_rests)
 {
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e3);
 	struct lull_sim_config config = stand_config("fixed", &arrival);
 	struct lull_sim_result result;
 	uint64_t late = 0;
 
-	(void)state;
 	config.machine = stand_machine();
 	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = 50 * US;
 	config.late_ppm = 100000;
@@ -159,20 +135,18 @@ late__lengthens_its_share_of_the_rests(void **state)
 	stand_run(&config, &result);
 	for (uint32_t i = lull_histogram_bin(350 * US); i < LULL_HISTOGRAM_BINS; i++)
 		late += result.rest.bins[i];
-	about((double)late / (double)result.rest.count, 0.1, 0.03, "late rests, seed 17");
+	stand_about((double)late / (double)result.rest.count, 0.1, 0.03, "late rests, seed 17");
 	assert_int_equal(result.rest.max, 350 * US);
 	assert_int_equal(result.counters.overshoot_ns, late * config.late_ns);
 }
 
 /* Bursts of 500 every 10 ms beside a trickle: the link sets them apart. */
-static void
-line_bursts__come_at_line_rate(void **state)
+TEST(line_bursts__come_at_line_rate)
 {
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_CONSTANT, 100);
 	struct lull_sim_config config = stand_config("spin", &arrival);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.link_bps = 10000000000ULL;
 	config.line_every_ns = 10 * MS;
 	config.line_pkts = 500;
@@ -189,20 +163,4 @@ line_bursts__come_at_line_rate(void **state)
 	config.ring_pkts = 128;
 	stand_run(&config, &result);
 	assert_true(result.lost > 15 * (500 - 128) && result.lost <= 21 * (500 - 128));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stall__takes_its_share_of_the_time),
-		cmocka_unit_test(stall__lengths_are_spread_over_their_range),
-		cmocka_unit_test(stall__begins_when_it_is_told_to),
-		cmocka_unit_test(stall__of_a_shared_core_counts_once),
-		cmocka_unit_test(cpu_wake__waits_for_the_end_of_a_stall),
-		cmocka_unit_test(late__lengthens_its_share_of_the_rests),
-		cmocka_unit_test(line_bursts__come_at_line_rate),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "sim/feed.h"
 
 #define RINGS 8
@@ -58,13 +53,11 @@ take_all(struct lull_sim_ring *ring)
 	return count;
 }
 
-static void
-fill__spreads_evenly(void **state)
+TEST(fill__spreads_evenly)
 {
 	static struct stand stand;
 	uint64_t sum = 0;
 
-	(void)state;
 	stand_begin(&stand, RINGS, 4096);
 	for (uint64_t now_ns = 0; now_ns < 100ULL * PACKETS; now_ns += 10000)
 		for (uint32_t i = 0; i < RINGS; i++) {
@@ -83,13 +76,11 @@ fill__spreads_evenly(void **state)
 }
 
 /* Only what has arrived, in order, and the rest beyond the room is lost. */
-static void
-fill__takes_what_has_arrived(void **state)
+TEST(fill__takes_what_has_arrived)
 {
 	static struct stand stand;
 	const struct lull_sim_ring *ring = &stand.rings[0];
 
-	(void)state;
 	for (uint32_t rings = 1; rings <= 2; rings++) {
 		stand_begin(&stand, rings, 50);
 		assert_int_equal(lull_sim_feed_fill(&stand.feed, &stand.rings[0], 1000), 0);
@@ -107,13 +98,11 @@ fill__takes_what_has_arrived(void **state)
 	}
 }
 
-static void
-next__finds_the_first_of_this_ring(void **state)
+TEST(next__finds_the_first_of_this_ring)
 {
 	static struct stand stand;
 	uint64_t next_ns[2], limit_ns = 1000000;
 
-	(void)state;
 	stand_begin(&stand, 2, 1024);
 	for (uint64_t now_ns = 0; now_ns < 500000; now_ns += 5000) {
 		for (uint32_t i = 0; i < 2; i++) {
@@ -141,14 +130,12 @@ next__finds_the_first_of_this_ring(void **state)
 }
 
 /* A producer that waits: nothing lost, nothing before its time, never more than the room. */
-static void
-fill__closed_waits_for_room(void **state)
+TEST(fill__closed_waits_for_room)
 {
 	static struct stand stand;
 	struct lull_sim_ring *ring = &stand.rings[0];
 	uint64_t now_ns, taken = 0;
 
-	(void)state;
 	stand_begin(&stand, 1, 64);
 	stand.feed.closed = true;
 	for (now_ns = 0; taken < PACKETS; now_ns += 9600) { /* 96 packets' time */
@@ -166,17 +153,4 @@ fill__closed_waits_for_room(void **state)
 	/* 64 fit each time, so it took one and a half times as long */
 	assert_in_range(now_ns, 149 * PACKETS, 151 * PACKETS);
 	stand_end(&stand);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fill__spreads_evenly),
-		cmocka_unit_test(fill__takes_what_has_arrived),
-		cmocka_unit_test(next__finds_the_first_of_this_ring),
-		cmocka_unit_test(fill__closed_waits_for_room),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

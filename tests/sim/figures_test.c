@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <math.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/prng.h"
 #include "stand.h"
 
 #define US LULL_NS_PER_US
 #define MS LULL_NS_PER_MS
 
-static void
-energy__is_time_by_watts(void **state)
+TEST(energy__is_time_by_watts)
 {
 	struct lull_sim_machine machine = stand_machine();
 	struct lull_sim_result result;
 
-	(void)state;
 	memset(&result, 0, sizeof(result));
 	assert_true(fabs(lull_sim_energy_j(&machine, &result)) < 1e-12);
 	result.active_ns = LULL_NS_PER_S;
@@ -32,8 +24,7 @@ energy__is_time_by_watts(void **state)
 }
 
 /* No traffic: 200 ns of turn and 2000 ns of rest awake, what is left of the rest in a state. */
-static void
-energy__of_rests_by_hand(void **state)
+TEST(energy__of_rests_by_hand)
 {
 	static const struct {
 		uint64_t rest_ns;
@@ -41,8 +32,7 @@ energy__of_rests_by_hand(void **state)
 	} rests[] = { { 30 * US, 4 }, { 51999, 4 }, { 52000, 1 }, { 500 * US, 1 } };
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_OFF, 0);
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(rests); i++) {
+	for (size_t i = 0; i < COUNT(rests); i++) {
 		struct lull_sim_config config = stand_config("fixed", &arrival);
 		double cycle_ns = (double)rests[i].rest_ns + 200, watts;
 		struct lull_sim_result result;
@@ -68,8 +58,7 @@ keeps_objective(const struct lull_sim_config *config, const struct lull_sim_resu
 }
 
 /* Of the governors that keep the objective none is below the bound, the best fixed rest neither. */
-static void
-cpu_bound__is_below_all_that_keep_the_objective(void **state)
+TEST(cpu_bound__is_below_all_that_keep_the_objective)
 {
 	static const char *const machines[] = { "guest", "metal" };
 	static const enum lull_arrival_kind kinds[] = { LULL_ARRIVAL_CONSTANT,
@@ -78,7 +67,6 @@ cpu_bound__is_below_all_that_keep_the_objective(void **state)
 	static const uint64_t objectives_ns[] = { 50 * US, 200 * US };
 	uint32_t kept = 0;
 
-	(void)state;
 	for (uint32_t cell = 0; cell < 24; cell++)
 		for (uint32_t g = 0; lull_idle_governors[g] != NULL; g++) {
 			const char *name = lull_idle_governor_name(lull_idle_governors[g]);
@@ -109,8 +97,7 @@ cpu_bound__is_below_all_that_keep_the_objective(void **state)
 	assert_true(kept > 48);
 }
 
-static void
-cpu_bound__by_hand(void **state)
+TEST(cpu_bound__by_hand)
 {
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e6);
 	struct lull_sim_config config = stand_config("spin", &arrival);
@@ -118,7 +105,6 @@ cpu_bound__by_hand(void **state)
 	struct lull_sim_result result;
 	double work, idle, rest_ns, bound;
 
-	(void)state;
 	memset(&result, 0, sizeof(result));
 	config.machine = stand_machine();
 	limits->percentile_ppm = 990000;
@@ -134,17 +120,4 @@ cpu_bound__by_hand(void **state)
 	/* more than there is */
 	result.delivered = 100000000;
 	assert_int_equal(lull_sim_cpu_bound_ppm(&config, &result), LULL_PPM);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(energy__is_time_by_watts),
-		cmocka_unit_test(energy__of_rests_by_hand),
-		cmocka_unit_test(cpu_bound__is_below_all_that_keep_the_objective),
-		cmocka_unit_test(cpu_bound__by_hand),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
-import json
-import re
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from command import Command, await_signals
+from verdict import check
 
 PATIENCE_S = 60
 QUICK = ["--packets", "20k", "--lead", "20k"]
@@ -27,54 +28,12 @@ RUN = {
 }  # fmt: skip
 
 
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        sys.exit(f"flow_program: {what}: {seen}")
-
-
-class Stand:
-    """The program, and an empty directory to call it in."""
-
-    def __init__(self, binary: str, scratch: str) -> None:
-        self.binary = str(Path(binary).resolve())
-        self.scratch = Path(scratch)
-
-    def call(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [self.binary, *words],
-            capture_output=True,
-            text=True,
-            cwd=self.scratch,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-
-    def result(self, *words: str) -> dict[str, Any]:
-        run = self.call(*words, "--json", "-")
-        check(run.returncode == 0, " ".join(words), run.stderr)
-        check(run.stderr == "", "says nothing on stderr", run.stderr)
-        result: dict[str, Any] = json.loads(run.stdout)
-        return result
-
-    def refused(self, words: str, pattern: str) -> None:
-        """One line that names what is wrong, and nothing written."""
-        run = self.call(*words.split(), "--json", "refused.json")
-        shown = f"{words}: {run.returncode} {run.stdout}{run.stderr}"
-        check(run.returncode == 2 and run.stdout == "", "exit status 2, stdout empty", shown)
-        check(len(run.stderr.splitlines()) == 1, "says one line", shown)
-        check(run.stderr.startswith("lull-flow-sim: "), "says who speaks", shown)
-        check(re.search(pattern, run.stderr) is not None, f"says {pattern}", shown)
-        check(not list(self.scratch.iterdir()), "leaves nothing", shown)
-
-
-def helps(stand: Stand) -> None:
+def helps(command: Command) -> None:
     for option, pattern in (("--help", "--scheduler"), ("--man", r"\.TP"), ("--version", r"\d")):
-        run = stand.call(option)
-        check(run.returncode == 0 and run.stderr == "", option, run.stderr)
-        check(re.search(pattern, run.stdout) is not None, option, run.stdout)
+        command.shows(option, pattern)
 
 
-def refuses(stand: Stand) -> None:
+def refuses(command: Command) -> None:
     for words, pattern in (
         ("--scheduler best", "rr-packet.*sticky"),
         ("--load 0", "load of"),
@@ -88,11 +47,11 @@ def refuses(stand: Stand) -> None:
         ("--zipf 5", "0..4"),
         ("--nonsense", "nonsense"),
     ):
-        stand.refused(words, pattern)
+        command.refused(words, pattern)
 
 
-def has_every_member(stand: Stand) -> None:
-    result = stand.result(*QUICK, "--scheduler", "hrw,sticky", "--load", "0.5,0.9")
+def has_every_member(command: Command) -> None:
+    result = command.result(*QUICK, "--scheduler", "hrw,sticky", "--load", "0.5,0.9")
     check(result.keys() == WHOLE, "members", result.keys() ^ WHOLE)
     runs = result["runs"]
     check(len(runs) == 8, "two schedulers, starts, loads", len(runs))
@@ -109,53 +68,48 @@ def has_every_member(stand: Stand) -> None:
         check(abs(run["offered_per_s"] - run["load"] * run["capacity_per_s"]) < 1, "load", run)
 
 
-def same_seed_same_result(stand: Stand) -> None:
+def same_seed_same_result(command: Command) -> None:
     words = [*QUICK, "--scheduler", "all", "--churn", "1000", "--order", "resequence"]
-    first, again = (stand.result(*words)["runs"] for _ in range(2))
+    first, again = (command.result(*words)["runs"] for _ in range(2))
     check(first == again, "the same")
-    other = stand.result(*words, "--seed", "2")["runs"]
+    other = command.result(*words, "--seed", "2")["runs"]
     check(first != other, "another seed, another result")
-    both = stand.result(*words, "--seeds", "2")["runs"]
+    both = command.result(*words, "--seeds", "2")["runs"]
     check(sorted(map(str, both)) == sorted(map(str, first + other)), "seeds follow each other")
 
 
-def bisects(stand: Stand) -> None:
+def bisects(command: Command) -> None:
     words = [*QUICK, "--start", "cold", "--scheduler", "hrw"]
-    found = stand.result(*words, "--bisect")
+    found = command.result(*words, "--bisect")
     check(found["runs"] == [] and len(found["bisections"]) == 1, "a search", found)
     load = found["bisections"][0]["load"]
     check(0 < load < 1.2, "a load", load)
     lost = [
-        stand.result(*words, "--load", f"{tried:.2f}")["runs"][0]["lost"]
+        command.result(*words, "--load", f"{tried:.2f}")["runs"][0]["lost"]
         for tried in (load, load + 0.01)
     ]
     check(lost[0] == 0 and lost[1] > 0, "none lost there, some lost above", lost)
 
 
-def prints_a_table(stand: Stand) -> None:
-    run = stand.call(*QUICK, "--scheduler", "hrw,sticky")
+def prints_a_table(command: Command) -> None:
+    run = command.call(*QUICK, "--scheduler", "hrw,sticky")
     check(run.returncode == 0 and len(run.stdout.splitlines()) == 5, "a table", run.stdout)
 
 
-def ends_by_signal(stand: Stand) -> None:
-    command = [stand.binary, "--packets", "1000G", "--json", "never.json"]
-    begin = time.monotonic()
+def ends_by_signal(command: Command) -> None:
+    words = [command.program, "--packets", "1000G", "--json", "never.json"]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=stand.scratch
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=command.scratch
     ) as run:
-        taken = False  # it takes signals once it runs, which is when the bit is blocked
-        while not taken and run.poll() is None and time.monotonic() < begin + PATIENCE_S:
-            status = Path(f"/proc/{run.pid}/status").read_text(encoding="ascii")
-            blocked = re.search(r"^SigBlk:\s*(\w+)$", status, re.MULTILINE)
-            taken = blocked is not None and bool(int(blocked[1], 16) >> (signal.SIGINT - 1) & 1)
+        await_signals(run, signal.SIGINT)
         run.send_signal(signal.SIGINT)
         stdout, stderr = run.communicate(timeout=PATIENCE_S)
     check(run.returncode == 1 and stdout == "", "ends", f"{run.returncode} {stderr}")
     check("signal" in stderr and len(stderr.splitlines()) == 1, "says why", stderr)
-    check(not list(stand.scratch.iterdir()), "leaves no file")
+    check(not list(command.scratch.iterdir()), "leaves no file")
 
 
-TESTS: tuple[Callable[[Stand], None], ...] = (
+TESTS: tuple[Callable[[Command], None], ...] = (
     helps,
     refuses,
     has_every_member,
@@ -169,7 +123,7 @@ TESTS: tuple[Callable[[Stand], None], ...] = (
 def main() -> None:
     for number, test in enumerate(TESTS, 1):
         with tempfile.TemporaryDirectory() as scratch:
-            test(Stand(sys.argv[1], scratch))
+            test(Command(sys.argv[1], scratch))
         print(f"ok {number} {test.__name__}", flush=True)
 
 

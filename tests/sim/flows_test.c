@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <math.h>
@@ -12,6 +6,7 @@
 
 #include <lull/dispatch.h>
 
+#include "case.h"
 #include "sim/flows.h"
 
 static struct lull_sim_flows_config
@@ -44,13 +39,11 @@ share_of(const struct lull_sim_flows *flows, uint32_t rank)
 	return share / count;
 }
 
-static void
-init__shares_as_zipf_says(void **state)
+TEST(init__shares_as_zipf_says)
 {
 	static const uint32_t exponents[] = { 0, 1, 800, 1100, 4000 };
 	struct lull_sim_flows flows;
 
-	(void)state;
 	for (size_t e = 0; e < sizeof(exponents) / sizeof(exponents[0]); e++) {
 		struct lull_sim_flows_config config = config_of(1000, exponents[e]);
 		double whole = 0;
@@ -67,14 +60,12 @@ init__shares_as_zipf_says(void **state)
 	}
 }
 
-static void
-next__gives_the_elephant_its_share(void **state)
+TEST(next__gives_the_elephant_its_share)
 {
 	struct lull_sim_flows_config config = config_of(100, 1000);
 	uint32_t counts[100] = { 0 };
 	struct lull_sim_flows flows;
 
-	(void)state;
 	config.elephant_ppm = 500000;
 	assert_int_equal(lull_sim_flows_init(&flows, &config), 0);
 	assert_true(share_of(&flows, 0) < 1e-8);
@@ -112,13 +103,11 @@ worker_of(const char *scheduler, uint32_t digest)
 	return worker;
 }
 
-static void
-digests_find__suits_both_schedulers(void **state)
+TEST(digests_find__suits_both_schedulers)
 {
 	uint32_t digests[200], seen = 0;
 	struct lull_prng prng;
 
-	(void)state;
 	for (uint32_t target = 1; target <= 2; target++) {
 		lull_prng_init(&prng, 3, target);
 		assert_int_equal(lull_sim_digests_find(&prng, 4, target, digests, 200), 200);
@@ -133,15 +122,13 @@ digests_find__suits_both_schedulers(void **state)
 	assert_int_equal(seen, 3);
 }
 
-static void
-next__replaces_flows_but_no_slot_in_use(void **state)
+TEST(next__replaces_flows_but_no_slot_in_use)
 {
 	enum { INSIDE = 10, COUNT = 20000 };
 	struct lull_sim_flows_config config = config_of(50, 1100);
 	uint32_t slots[INSIDE], digests[INSIDE];
 	struct lull_sim_flows flows;
 
-	(void)state;
 	config.churn_ppm = 200000;
 	config.target_count = 1;
 	assert_int_equal(lull_sim_flows_init(&flows, &config), 0);
@@ -160,13 +147,11 @@ next__replaces_flows_but_no_slot_in_use(void **state)
 	lull_sim_flows_done(&flows);
 }
 
-static void
-config_check__names_what_is_wrong(void **state)
+TEST(config_check__names_what_is_wrong)
 {
 	struct lull_sim_flows_config good = config_of(10, 1100), bad = good;
 	struct lull_range error;
 
-	(void)state;
 	assert_int_equal(lull_sim_flows_config_check(&good, &error), 0);
 	bad.flow_count = 0;
 	assert_int_equal(lull_sim_flows_config_check(&bad, &error), -EINVAL);
@@ -181,18 +166,4 @@ config_check__names_what_is_wrong(void **state)
 	bad = good;
 	bad.elephant_ppm = 1000001;
 	assert_int_equal(lull_sim_flows_config_check(&bad, NULL), -EINVAL);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(init__shares_as_zipf_says),
-		cmocka_unit_test(next__gives_the_elephant_its_share),
-		cmocka_unit_test(digests_find__suits_both_schedulers),
-		cmocka_unit_test(next__replaces_flows_but_no_slot_in_use),
-		cmocka_unit_test(config_check__names_what_is_wrong),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "case.h"
 #include "lane.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <inttypes.h>
 

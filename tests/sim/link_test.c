@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/prng.h"
 #include "sim/link.h"
 
@@ -21,13 +16,11 @@ frames_ns(uint64_t rate_bps, uint32_t bytes, uint64_t frames)
 	return (bits * G + rate_bps - 1) / rate_bps;
 }
 
-static void
-pass__back_to_back_does_not_drift(void **state)
+TEST(pass__back_to_back_does_not_drift)
 {
 	static const uint64_t rates[] = { 1 * G, 10 * G, 25 * G, 100 * G };
 	static const uint16_t sizes[] = { 60, 124, 508, 1514 };
 
-	(void)state;
 	for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++)
 		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
 			struct lull_sim_link link;
@@ -45,28 +38,24 @@ pass__back_to_back_does_not_drift(void **state)
 }
 
 /* The smallest frames of 10 GbE: 14.88 million in a second, as everybody knows. */
-static void
-pass__line_rate_of_smallest_frames(void **state)
+TEST(pass__line_rate_of_smallest_frames)
 {
 	struct lull_sim_link link;
 	uint64_t frames = 0;
 
-	(void)state;
 	lull_sim_link_init(&link, 10 * G, 0, 0);
 	while (lull_sim_link_pass(&link, 0, 60) <= 10 * LULL_NS_PER_MS)
 		frames++;
 	assert_int_equal(frames, 148809);
 }
 
-static void
-pass__mixed_sizes_and_gaps(void **state)
+TEST(pass__mixed_sizes_and_gaps)
 {
 	const uint64_t seed = 6;
 	struct lull_sim_link link;
 	struct lull_prng prng;
 	uint64_t ready_ns = 0, free_ps = 0;
 
-	(void)state;
 	print_message("seed %llu\n", (unsigned long long)seed);
 	lull_prng_init(&prng, seed, 0);
 	lull_sim_link_init(&link, 25 * G, 0, 0);
@@ -81,12 +70,10 @@ pass__mixed_sizes_and_gaps(void **state)
 	}
 }
 
-static void
-pass__without_a_rate_takes_no_time(void **state)
+TEST(pass__without_a_rate_takes_no_time)
 {
 	struct lull_sim_link link;
 
-	(void)state;
 	lull_sim_link_init(&link, 0, 0, 0);
 	assert_int_equal(lull_sim_link_pass(&link, 5, 1514), 5);
 	assert_int_equal(lull_sim_link_pass(&link, 5, 60), 5);
@@ -94,14 +81,12 @@ pass__without_a_rate_takes_no_time(void **state)
 }
 
 /* Twenty frames of 84 bytes at once, then 1 Gbit/s although the link has ten. */
-static void
-shape__burst_then_rate(void **state)
+TEST(shape__burst_then_rate)
 {
 	const uint32_t burst_frames = 20;
 	struct lull_sim_link link;
 	uint64_t done_ns = 0;
 
-	(void)state;
 	lull_sim_link_init(&link, 10 * G, 1 * G, 84 * burst_frames);
 	for (uint32_t i = 1; i <= FRAMES; i++) {
 		done_ns = lull_sim_link_pass(&link, 0, 60);
@@ -114,13 +99,11 @@ shape__burst_then_rate(void **state)
 }
 
 /* After silence the burst is there again, but never more than one. */
-static void
-shape__fills_up_again(void **state)
+TEST(shape__fills_up_again)
 {
 	struct lull_sim_link link;
 	uint64_t begin_ns = 0;
 
-	(void)state;
 	lull_sim_link_init(&link, 10 * G, 1 * G, 84 * 4);
 	for (uint32_t round = 0; round < 3; round++, begin_ns += LULL_NS_PER_S) {
 		for (uint32_t i = 1; i <= 4; i++)
@@ -131,33 +114,15 @@ shape__fills_up_again(void **state)
 }
 
 /* The largest burst that lull-sim takes, at the lowest rate: 800 s worth. */
-static void
-shape__large_burst(void **state)
+TEST(shape__large_burst)
 {
 	const uint32_t burst_bytes = 100000000;
 	struct lull_sim_link link;
 
-	(void)state;
 	lull_sim_link_init(&link, 10 * G, 1000000, burst_bytes);
 	for (uint32_t i = 1; i <= burst_bytes / 1538; i++)
 		assert_int_equal(lull_sim_link_pass(&link, 0, 1514), frames_ns(10 * G, 1514, i));
 	for (uint32_t i = 0; i < 20; i++)
 		lull_sim_link_pass(&link, 0, 1514);
 	assert_true(lull_sim_link_pass(&link, 0, 1514) > 200 * LULL_NS_PER_MS);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pass__back_to_back_does_not_drift),
-		cmocka_unit_test(pass__line_rate_of_smallest_frames),
-		cmocka_unit_test(pass__mixed_sizes_and_gaps),
-		cmocka_unit_test(pass__without_a_rate_takes_no_time),
-		cmocka_unit_test(shape__burst_then_rate),
-		cmocka_unit_test(shape__fills_up_again),
-		cmocka_unit_test(shape__large_burst),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

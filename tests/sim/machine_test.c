@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "sim/machine.h"
 
 #define DRAWS 1000000u
 
-static void
-curve_at__straight_lines_and_level_ends(void **state)
+TEST(curve_at__straight_lines_and_level_ends)
 {
 	const struct lull_sim_curve curve = { 3, { { 2, 100 }, { 4, 201 }, { 10, 81 } } };
 	const struct lull_sim_curve none = { .count = 0 };
 	const struct lull_sim_curve one = { 1, { { 5, 7 } } };
 
-	(void)state;
 	assert_int_equal(lull_sim_curve_at(&curve, 0), 100);
 	assert_int_equal(lull_sim_curve_at(&curve, 2), 100);
 	assert_int_equal(lull_sim_curve_at(&curve, 3), 150); /* 150.5 rounded down */
@@ -32,12 +25,10 @@ curve_at__straight_lines_and_level_ends(void **state)
 	assert_int_equal(lull_sim_curve_at(&one, 9), 7);
 }
 
-static void
-machines__are_found_and_whole(void **state)
+TEST(machines__are_found_and_whole)
 {
 	const struct lull_sim_machine *machine;
 
-	(void)state;
 	for (machine = lull_sim_machines; machine->name != NULL; machine++) {
 		assert_ptr_equal(lull_sim_machine_find(machine->name), machine);
 		assert_true(strlen(machine->summary) > 10);
@@ -66,12 +57,10 @@ machines__are_found_and_whole(void **state)
 	assert_null(lull_sim_machine_find(""));
 }
 
-static void
-machine_pps__full_bursts(void **state)
+TEST(machine_pps__full_bursts)
 {
 	const struct lull_sim_machine *guest = lull_sim_machine_find("guest");
 
-	(void)state;
 	/* 60 + 960 ns for 32, 60 + 150 for one */
 	assert_true(lull_sim_machine_pps(guest, 32) > 31.37e6);
 	assert_true(lull_sim_machine_pps(guest, 32) < 31.38e6);
@@ -88,8 +77,7 @@ order(const void *a, const void *b)
 }
 
 /* Quantiles of what is drawn against the curve it is drawn from. */
-static void
-sampler_draw__quantiles_of_the_curve(void **state)
+TEST(sampler_draw__quantiles_of_the_curve)
 {
 	static const struct {
 		uint32_t permille_tenths; /* 1/10000 */
@@ -100,7 +88,6 @@ sampler_draw__quantiles_of_the_curve(void **state)
 	struct lull_sim_sampler *sampler = calloc(1, sizeof(*sampler));
 	const struct lull_sim_machine *machine;
 
-	(void)state;
 	assert_non_null(draws);
 	assert_non_null(sampler);
 	print_message("seed %llu\n", (unsigned long long)seed);
@@ -127,14 +114,12 @@ sampler_draw__quantiles_of_the_curve(void **state)
 	free(draws);
 }
 
-static void
-sampler_draw__level_and_empty_curves(void **state)
+TEST(sampler_draw__level_and_empty_curves)
 {
 	const struct lull_sim_curve level = { 1, { { LULL_SIM_PPB / 2, 1234 } } };
 	const struct lull_sim_curve none = { .count = 0 };
 	struct lull_sim_sampler *sampler = calloc(1, sizeof(*sampler));
 
-	(void)state;
 	assert_non_null(sampler);
 	lull_sim_sampler_init(sampler, &level, 1);
 	for (uint32_t i = 0; i < 10000; i++)
@@ -143,18 +128,4 @@ sampler_draw__level_and_empty_curves(void **state)
 	for (uint32_t i = 0; i < 10000; i++)
 		assert_int_equal(lull_sim_sampler_draw(sampler), 0);
 	free(sampler);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(curve_at__straight_lines_and_level_ends),
-		cmocka_unit_test(machines__are_found_and_whole),
-		cmocka_unit_test(machine_pps__full_bursts),
-		cmocka_unit_test(sampler_draw__quantiles_of_the_curve),
-		cmocka_unit_test(sampler_draw__level_and_empty_curves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

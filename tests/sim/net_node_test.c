@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sim/net.c: nodes, repeatable runs, and a protocol that lives on them. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "net_pair.h"
 
 #define US LULL_NS_PER_US
 #define MS LULL_NS_PER_MS
 
 /* A node that rests finds its packets when it runs, and what its ring had no room for is gone. */
-static void
-node__with_a_ring_finds_them_when_it_runs(void **state)
+TEST(node__with_a_ring_finds_them_when_it_runs)
 {
 	struct net_pair *pair = net_pair_new(
 		10, &(struct lull_sim_path_config){ .to = 1, .delay_ns = 100 * US }, 8);
 	const struct lull_sim_path_counters *counters;
 
-	(void)state;
 	pair->run_gap_ns = MS;
 	counters = net_pair_run(pair, 100, 100 * US);
 	/* ten a rest, the last one when it ends; eight fit */
@@ -36,12 +29,10 @@ node__with_a_ring_finds_them_when_it_runs(void **state)
 	net_pair_free(pair);
 }
 
-static void
-node__is_woken_from_outside(void **state)
+TEST(node__is_woken_from_outside)
 {
 	struct net_pair *pair = net_pair_new(11, &(struct lull_sim_path_config){ .to = 1 }, 4);
 
-	(void)state;
 	pair->count = 2;
 	pair->gap_ns = US;
 	lull_sim_net_run(pair->net, MS);
@@ -61,13 +52,11 @@ node__is_woken_from_outside(void **state)
 	net_pair_free(pair);
 }
 
-static void
-pool__too_small_is_counted(void **state)
+TEST(pool__too_small_is_counted)
 {
 	struct net_pair *pair =
 		net_pair_new(12, &(struct lull_sim_path_config){ .to = 1, .delay_ns = MS }, 0);
 
-	(void)state;
 	assert_int_equal(net_pair_run(pair, 5000, 0)->pool_drops, 5000 - 4096);
 	net_pair_free(pair);
 }
@@ -109,10 +98,8 @@ digest(uint64_t seed, bool other_path_too)
 	return sum;
 }
 
-static void
-net__repeats_itself_and_paths_keep_apart(void **state)
+TEST(net__repeats_itself_and_paths_keep_apart)
 {
-	(void)state;
 	assert_int_equal(digest(1, false), digest(1, false));
 	assert_int_not_equal(digest(1, false), digest(2, false));
 	assert_int_equal(digest(1, false), digest(1, true));
@@ -121,14 +108,12 @@ net__repeats_itself_and_paths_keep_apart(void **state)
 }
 
 /* The same packets over two paths of one kind fare differently. */
-static void
-net__paths_draw_for_themselves(void **state)
+TEST(net__paths_draw_for_themselves)
 {
 	const struct lull_sim_path_config path = { .to = 1, .delay_ns = 10, .loss_ppm = 500000 };
 	struct net_pair *pair = net_pair_new(13, &path, 0);
 	uint64_t seen[2] = { 0 };
 
-	(void)state;
 	assert_int_equal(lull_sim_net_change(pair->net, 1, &path), 0);
 	for (uint32_t i = 0; i < 2; i++) {
 		pair->path = i;
@@ -216,8 +201,7 @@ never_run(void *arg, uint64_t now_ns)
 	return LULL_SIM_NEVER;
 }
 
-static void
-net__carries_a_protocol(void **state)
+TEST(net__carries_a_protocol)
 {
 	struct end ends[2] = { { .path = 0 }, { .path = 1 } };
 	const struct lull_sim_node nodes[] = {
@@ -243,7 +227,6 @@ net__carries_a_protocol(void **state)
 	};
 	uint64_t sum = 0;
 
-	(void)state;
 	for (uint32_t i = 0; i < TRANSFER; i++)
 		sum = sum * 31 + net_filling(i, 4);
 	assert_int_equal(lull_sim_net_create(&config, &ends[0].net), 0);
@@ -258,8 +241,7 @@ net__carries_a_protocol(void **state)
 	lull_sim_net_destroy(ends[0].net);
 }
 
-static void
-create__refuses(void **state)
+TEST(create__refuses)
 {
 	struct end end = { .path = 0 };
 	const struct lull_sim_node node = { &end, stop_and_wait_take, never_run, 0 };
@@ -276,7 +258,6 @@ create__refuses(void **state)
 	struct lull_sim_net_config bad[6] = { good, good, good, good, good, good };
 	struct lull_sim_net *net = NULL;
 
-	(void)state;
 	assert_int_equal(lull_sim_net_create(&good, &net), 0);
 	lull_sim_net_destroy(net);
 	lull_sim_net_destroy(NULL);
@@ -294,20 +275,4 @@ create__refuses(void **state)
 	assert_int_equal(lull_sim_net_create(&good, &net), -EINVAL);
 	path = (struct lull_sim_path_config){ .duplicate_ppm = 1000001 };
 	assert_int_equal(lull_sim_net_create(&good, &net), -EINVAL);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(node__with_a_ring_finds_them_when_it_runs),
-		cmocka_unit_test(node__is_woken_from_outside),
-		cmocka_unit_test(pool__too_small_is_counted),
-		cmocka_unit_test(net__repeats_itself_and_paths_keep_apart),
-		cmocka_unit_test(net__paths_draw_for_themselves),
-		cmocka_unit_test(net__carries_a_protocol),
-		cmocka_unit_test(create__refuses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "case.h"
 #include "net_pair.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MS LULL_NS_PER_MS
 

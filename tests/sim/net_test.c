@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sim/net.c: what paths do to packets, against what was asked of them. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "net_pair.h"
 #include "sim/link.h"
 
 #define US LULL_NS_PER_US
 #define MS LULL_NS_PER_MS
 
-static void
-path__without_faults_it_delays(void **state)
+TEST(path__without_faults_it_delays)
 {
 	struct net_pair *pair =
 		net_pair_new(1, &(struct lull_sim_path_config){ .to = 1, .delay_ns = 5 * US }, 0);
 
-	(void)state;
 	net_pair_run(pair, 1000, 10 * US);
 	assert_int_equal(pair->seen_count, 1000);
 	for (uint32_t i = 0; i < 1000; i++) {
@@ -35,15 +28,13 @@ path__without_faults_it_delays(void **state)
 }
 
 /* Back to back at the rate, whatever falls out of the queue; the queue holds what it says. */
-static void
-path__rate_and_queue(void **state)
+TEST(path__rate_and_queue)
 {
 	const uint64_t frame_ns = (NET_PAIR_BYTES + LULL_SIM_WIRE_BYTES) * 8; /* at 1 Gbit/s */
 	struct lull_sim_path_config path = { .to = 1, .rate_bps = 1000000000, .delay_ns = 1 };
 	const struct lull_sim_path_counters *counters;
 	struct net_pair *pair = net_pair_new(1, &path, 0);
 
-	(void)state;
 	net_pair_run(pair, 100, 0);
 	assert_int_equal(pair->seen_count, 100);
 	for (uint32_t i = 0; i < 100; i++)
@@ -62,15 +53,13 @@ path__rate_and_queue(void **state)
 	net_pair_free(pair);
 }
 
-static void
-path__loses_its_share(void **state)
+TEST(path__loses_its_share)
 {
 	struct net_pair *pair =
 		net_pair_new(3, &(struct lull_sim_path_config){ .to = 1, .loss_ppm = 10000 }, 0);
 	const struct lull_sim_path_counters *counters = net_pair_run(pair, 100000, US);
 	uint32_t next = 0;
 
-	(void)state;
 	net_assert_share(counters->lost, 100000, 0.01);
 	for (uint32_t i = 0; i < pair->seen_count; i++) {
 		assert_true(pair->seen[i].number >= next);
@@ -80,15 +69,13 @@ path__loses_its_share(void **state)
 }
 
 /* Losses in a row: as long in the mean as asked, and as often. */
-static void
-path__fades(void **state)
+TEST(path__fades)
 {
 	struct net_pair *pair = net_pair_new(
 		4, &(struct lull_sim_path_config){ .to = 1, .fade_ppm = 2000, .fade_pkts = 20 }, 0);
 	uint32_t runs = 0, next = 0;
 	const struct lull_sim_path_counters *counters;
 
-	(void)state;
 	counters = net_pair_run(pair, 150000, US);
 	for (uint32_t i = 0; i < pair->seen_count; i++) {
 		runs += pair->seen[i].number != next;
@@ -102,14 +89,12 @@ path__fades(void **state)
 	net_pair_free(pair);
 }
 
-static void
-path__damages_one_bit(void **state)
+TEST(path__damages_one_bit)
 {
 	struct net_pair *pair =
 		net_pair_new(5, &(struct lull_sim_path_config){ .to = 1, .damage_ppm = 50000 }, 0);
 	const struct lull_sim_path_counters *counters = net_pair_run(pair, 100000, US);
 
-	(void)state;
 	net_assert_share(counters->damaged, 100000, 0.05);
 	assert_int_equal(pair->seen_count, 100000);
 	net_pair_free(pair);
@@ -120,14 +105,12 @@ path__damages_one_bit(void **state)
 	net_pair_free(pair);
 }
 
-static void
-path__repeats(void **state)
+TEST(path__repeats)
 {
 	struct net_pair *pair = net_pair_new(
 		6, &(struct lull_sim_path_config){ .to = 1, .duplicate_ppm = 1000000 }, 0);
 	const struct lull_sim_path_counters *counters = net_pair_run(pair, 1000, US);
 
-	(void)state;
 	assert_int_equal(counters->duplicated, 1000);
 	assert_int_equal(pair->seen_count, 2000);
 	for (uint32_t i = 0; i < 2000; i++)
@@ -135,15 +118,13 @@ path__repeats(void **state)
 	net_pair_free(pair);
 }
 
-static void
-path__jitter_keeps_the_order(void **state)
+TEST(path__jitter_keeps_the_order)
 {
 	struct net_pair *pair = net_pair_new(
 		7, &(struct lull_sim_path_config){ .to = 1, .delay_ns = US, .jitter_ns = 50 * US },
 		0);
 	uint64_t most_ns = 0;
 
-	(void)state;
 	net_pair_run(pair, 10000, 10 * US);
 	for (uint32_t i = 0; i < 10000; i++) {
 		uint64_t late_ns = pair->seen[i].at_ns - (i * 10 * US + US);
@@ -156,8 +137,7 @@ path__jitter_keeps_the_order(void **state)
 	net_pair_free(pair);
 }
 
-static void
-path__reorders_its_share(void **state)
+TEST(path__reorders_its_share)
 {
 	const struct lull_sim_path_config path = {
 		.to = 1,
@@ -169,7 +149,6 @@ path__reorders_its_share(void **state)
 	const struct lull_sim_path_counters *counters = net_pair_run(pair, 50000, 10 * US);
 	uint32_t late = 0, highest = 0;
 
-	(void)state;
 	net_assert_share(counters->reordered, 50000, 0.02);
 	for (uint32_t i = 0; i < pair->seen_count; i++) {
 		late += pair->seen[i].number < highest;
@@ -182,13 +161,11 @@ path__reorders_its_share(void **state)
 	net_pair_free(pair);
 }
 
-static void
-change__applies_from_now_on(void **state)
+TEST(change__applies_from_now_on)
 {
 	struct lull_sim_path_config path = { .to = 1, .delay_ns = MS };
 	struct net_pair *pair = net_pair_new(9, &path, 0);
 
-	(void)state;
 	pair->count = 100;
 	pair->gap_ns = 100 * US;
 	lull_sim_net_run(pair->net, 5 * MS);
@@ -211,14 +188,12 @@ change__applies_from_now_on(void **state)
 }
 
 /* A new rate is for those behind what waits already. */
-static void
-change__of_the_rate_keeps_the_queue(void **state)
+TEST(change__of_the_rate_keeps_the_queue)
 {
 	const uint64_t frame_ns = (NET_PAIR_BYTES + LULL_SIM_WIRE_BYTES) * 8;
 	struct lull_sim_path_config path = { .to = 1, .rate_bps = 1000000000, .delay_ns = 1 };
 	struct net_pair *pair = net_pair_new(9, &path, 0);
 
-	(void)state;
 	pair->count = 10;
 	lull_sim_net_run(pair->net, 1);
 	path.rate_bps *= 2;
@@ -230,23 +205,4 @@ change__of_the_rate_keeps_the_queue(void **state)
 	assert_int_equal(pair->seen[9].at_ns, 10 * frame_ns + 1);
 	assert_int_equal(pair->seen[19].at_ns, 15 * frame_ns + 1);
 	net_pair_free(pair);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(path__without_faults_it_delays),
-		cmocka_unit_test(path__rate_and_queue),
-		cmocka_unit_test(path__loses_its_share),
-		cmocka_unit_test(path__fades),
-		cmocka_unit_test(path__damages_one_bit),
-		cmocka_unit_test(path__repeats),
-		cmocka_unit_test(path__jitter_keeps_the_order),
-		cmocka_unit_test(path__reorders_its_share),
-		cmocka_unit_test(change__applies_from_now_on),
-		cmocka_unit_test(change__of_the_rate_keeps_the_queue),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

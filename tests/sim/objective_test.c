@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the verdict of objective says feasible, it is kept: exact waits, every packet. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "stand.h"
 
 #define US LULL_NS_PER_US
@@ -49,12 +44,10 @@ cell_config(uint32_t cell)
 	return config;
 }
 
-static void
-objective__keeps_what_it_calls_feasible(void **state)
+TEST(objective__keeps_what_it_calls_feasible)
 {
 	uint32_t feasible = 0;
 
-	(void)state;
 	/* a third of the cells, each load with each traffic, objective and machine in turn */
 	for (uint32_t i = 0; i < CELLS; i += 3) {
 		uint32_t cell = i + i / 3 % 3;
@@ -82,14 +75,4 @@ objective__keeps_what_it_calls_feasible(void **state)
 		assert_true(result.cpu_ns < result.time_ns);
 	}
 	assert_true(feasible >= 8);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(objective__keeps_what_it_calls_feasible),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "case.h"
 #include "lane.h"
 #include "sim/pipeline_state.h"
 
@@ -19,12 +14,10 @@ static struct lull_sim_pipeline_result result;
 
 /* ---- by hand ---- */
 
-static void
-run__is_exact_to_the_ns(void **state)
+TEST(run__is_exact_to_the_ns)
 {
 	struct lull_sim_pipeline_config config = lane_config_plain("hrw", 1);
 
-	(void)state;
 	/* A packet every 200 ns is seen at once, is sent a turn later, and served for 100. */
 	lane_run(&config, &result);
 	assert_int_equal(result.delivered, 1000);
@@ -46,12 +39,10 @@ run__is_exact_to_the_ns(void **state)
 	assert_int_equal(result.latency.max, 207);
 }
 
-static void
-run__flushes_by_number_and_by_time(void **state)
+TEST(run__flushes_by_number_and_by_time)
 {
 	struct lull_sim_pipeline_config config = lane_config_plain("hrw", 1);
 
-	(void)state;
 	/* 200 ns apart; the fourth takes the three before it along, 10 after it was seen. */
 	config.flush_pkts = 4;
 	config.flush_ns = 1000000;
@@ -66,12 +57,10 @@ run__flushes_by_number_and_by_time(void **state)
 	assert_int_equal(result.delivered, 1000);
 }
 
-static void
-run__loses_what_has_no_room(void **state)
+TEST(run__loses_what_has_no_room)
 {
 	struct lull_sim_pipeline_config config = lane_config_plain("hrw", 1);
 
-	(void)state;
 	/* 50 ns apart, 100 of service: every other one is lost, but for what the ring takes */
 	config.load_ppm = 2000000;
 	config.ring_pkts = 8;
@@ -90,12 +79,10 @@ run__loses_what_has_no_room(void **state)
 	assert_in_range(result.lost_rx, 750 - 6, 750);
 }
 
-static void
-run__counts_what_is_late(void **state)
+TEST(run__counts_what_is_late)
 {
 	struct lull_sim_pipeline_config config = lane_config_plain("rr-packet", 2);
 
-	(void)state;
 	/* A packet per 100 ns, by turns; nobody overtakes. */
 	lane_run(&config, &result);
 	assert_int_equal(result.reordered, 0);
@@ -113,12 +100,10 @@ run__counts_what_is_late(void **state)
 	assert_int_equal(result.reordered_output, 9);
 }
 
-static void
-run__resequences(void **state)
+TEST(run__resequences)
 {
 	struct lull_sim_pipeline_config config = lane_config_plain("rr-packet", 2);
 
-	(void)state;
 	config.dispatch.order = LULL_ORDER_RESEQUENCE;
 	config.stall_every_ns = 50000;
 	config.stall_ns = 1000;
@@ -139,13 +124,11 @@ run__resequences(void **state)
 }
 
 /* Pollaczek and Khinchine: packets wait load / (2 * (1 - load)) of a constant service. */
-static void
-run__waits_as_theory_has_it(void **state)
+TEST(run__waits_as_theory_has_it)
 {
 	struct lull_sim_pipeline_config config = lane_config_plain("hrw", 1);
 	double wait_ns, want_ns;
 
-	(void)state;
 	config.gaps = LULL_SIM_GAPS_POISSON;
 	config.service_ns = 1000;
 	config.io_turn_ns = 1;
@@ -163,13 +146,11 @@ run__waits_as_theory_has_it(void **state)
 
 /* ---- identification ---- */
 
-static void
-run__identifies_on_each_worker_unless_told(void **state)
+TEST(run__identifies_on_each_worker_unless_told)
 {
 	struct lull_sim_pipeline_config config = lane_config("hrw");
 	uint64_t once, twice;
 
-	(void)state;
 	config.load_ppm = 300000;
 	config.flows.flow_count = 200;
 	lane_run(&config, &result);
@@ -195,13 +176,11 @@ run__identifies_on_each_worker_unless_told(void **state)
 	assert_true(result.dispatch.notes > 0);
 }
 
-static void
-run__begins_warm_after_a_lead(void **state)
+TEST(run__begins_warm_after_a_lead)
 {
 	struct lull_sim_pipeline_config config = lane_config("hrw");
 	double cold_pps;
 
-	(void)state;
 	config.flows.zipf_milli = 0;
 	config.flows.flow_count = 1000;
 	config.load_ppm = 500000;
@@ -222,13 +201,11 @@ run__begins_warm_after_a_lead(void **state)
 
 /* ---- what is watched ---- */
 
-static void
-watch__counts_who_sees_a_loss(void **state)
+TEST(watch__counts_who_sees_a_loss)
 {
 	struct lull_sim_pipeline *pipeline = calloc(1, sizeof(*pipeline));
 	uint8_t watch[4];
 
-	(void)state;
 	assert_non_null(pipeline);
 	pipeline->config.watch_pkts = 3;
 	pipeline->measuring = true;
@@ -247,12 +224,10 @@ watch__counts_who_sees_a_loss(void **state)
 	free(pipeline);
 }
 
-static void
-watch__tells_overload_from_none(void **state)
+TEST(watch__tells_overload_from_none)
 {
 	struct lull_sim_pipeline_config config = lane_config("hrw");
 
-	(void)state;
 	config.watch_pkts = 64;
 	config.flows.target_count = 1;
 	lane_run(&config, &result);
@@ -265,8 +240,7 @@ watch__tells_overload_from_none(void **state)
 
 /* ---- promises ---- */
 
-static void
-seed__gives_the_result_written_down(void **state)
+TEST(seed__gives_the_result_written_down)
 {
 	static const struct {
 		const char *scheduler;
@@ -279,7 +253,6 @@ seed__gives_the_result_written_down(void **state)
 	};
 	bool differs = false;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(pinned) / sizeof(pinned[0]); i++) {
 		struct lull_sim_pipeline_config config = lane_config(pinned[i].scheduler);
 		uint64_t digest;
@@ -299,10 +272,8 @@ seed__gives_the_result_written_down(void **state)
 }
 
 /* Every scheduler under every contract: conserved (the run asserts it), repeatable, in order. */
-static void
-run__keeps_what_contracts_promise(void **state)
+TEST(run__keeps_what_contracts_promise)
 {
-	(void)state;
 	for (uint32_t s = 0; lull_schedulers[s] != NULL; s++)
 		for (int order = LULL_ORDER_NONE; order <= LULL_ORDER_RESEQUENCE; order++) {
 			struct lull_sim_pipeline_config config =
@@ -330,14 +301,12 @@ run__keeps_what_contracts_promise(void **state)
 		}
 }
 
-static void
-config_check__names_what_is_wrong(void **state)
+TEST(config_check__names_what_is_wrong)
 {
 	struct lull_sim_pipeline_config good = lane_config("hrw"), bad = good;
 	struct lull_range error;
 	struct lull_sim_pipeline *pipeline;
 
-	(void)state;
 	assert_int_equal(lull_sim_pipeline_config_check(&good, &error), 0);
 	bad.burst_pkts = 257;
 	assert_int_equal(lull_sim_pipeline_config_check(&bad, &error), -EINVAL);
@@ -366,39 +335,14 @@ progress_end(void *arg, uint64_t done_pkts, uint64_t total_pkts)
 	return ++*calls < 3;
 }
 
-static void
-run__ends_when_told(void **state)
+TEST(run__ends_when_told)
 {
 	struct lull_sim_pipeline_config config = lane_config("hrw");
 	struct lull_sim_pipeline *pipeline;
 	uint32_t calls = 0;
 
-	(void)state;
 	assert_int_equal(lull_sim_pipeline_create(&config, &pipeline), 0);
 	assert_int_equal(lull_sim_pipeline_run(pipeline, progress_end, &calls), -EINTR);
 	assert_int_equal(calls, 3);
 	lull_sim_pipeline_free(pipeline);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(run__is_exact_to_the_ns),
-		cmocka_unit_test(run__flushes_by_number_and_by_time),
-		cmocka_unit_test(run__loses_what_has_no_room),
-		cmocka_unit_test(run__counts_what_is_late),
-		cmocka_unit_test(run__resequences),
-		cmocka_unit_test(run__waits_as_theory_has_it),
-		cmocka_unit_test(run__identifies_on_each_worker_unless_told),
-		cmocka_unit_test(run__begins_warm_after_a_lead),
-		cmocka_unit_test(watch__counts_who_sees_a_loss),
-		cmocka_unit_test(watch__tells_overload_from_none),
-		cmocka_unit_test(seed__gives_the_result_written_down),
-		cmocka_unit_test(run__keeps_what_contracts_promise),
-		cmocka_unit_test(config_check__names_what_is_wrong),
-		cmocka_unit_test(run__ends_when_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,10 +10,13 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from command import Command, await_signals
+from verdict import check
 
 PATIENCE_S = 60
 QUICK = ["--duration", "20ms", "--warmup", "5ms"]
@@ -35,47 +38,12 @@ OTHER_DEFAULTS = {"traffic", "duration", "sched-policy"}
 SWEEP_ROW = {"rest_ns", "cpu_pct", "added_p50_ns", "added_p99_ns", "added_p999_ns", "lost"}
 
 
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        sys.exit(f"program: {what}: {seen}")
+class Stand(Command):
+    """And the forwarder."""
 
-
-class Stand:
-    """The program, and an empty directory to call it in."""
-
-    def __init__(self, binary: str, forwarder: str, scratch: str) -> None:
-        self.binary = str(Path(binary).resolve())
+    def __init__(self, program: str, forwarder: str, scratch: str) -> None:
+        super().__init__(program, scratch)
         self.forwarder = str(Path(forwarder).resolve())
-        self.scratch = Path(scratch)
-
-    def call(self, words: list[str]) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [self.binary, *words],
-            capture_output=True,
-            text=True,
-            cwd=self.scratch,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-
-    def refused(self, words: str, pattern: str, status: int = 2) -> None:
-        """One line that names what is wrong, and nothing written."""
-        before = sorted(self.scratch.iterdir())
-        run = self.call([*words.split(), "--json", "refused.json"])
-        shown = f"{words}: {run.returncode} {run.stdout}{run.stderr}"
-        check(run.returncode == status, f"exit status {status}", shown)
-        check(run.stdout == "", "says nothing on stdout", shown)
-        check(len(run.stderr.splitlines()) == 1, "says one line", shown)
-        check(run.stderr.startswith("lull-sim: "), "says who speaks", shown)
-        check(re.search(pattern, run.stderr) is not None, f"says {pattern}", shown)
-        check(sorted(self.scratch.iterdir()) == before, "leaves nothing", shown)
-
-    def result(self, *words: str) -> dict[str, Any]:
-        run = self.call([*words, "--json", "-"])
-        check(run.returncode == 0, " ".join(words), run.stderr)
-        check(run.stderr == "", "says nothing on stderr", run.stderr)
-        result: dict[str, Any] = json.loads(run.stdout)
-        return result
 
     def file(self, name: str, content: bytes) -> str:
         (self.scratch / name).write_bytes(content)
@@ -166,7 +134,7 @@ def refuses_options(stand: Stand) -> None:
 def refuses_without_a_table(stand: Stand) -> None:
     """The head of the table does not come before what is wrong, either."""
     for words in ("--duration 100ns", "--line-bursts 1us:65535", "--pcap none.pcap"):
-        run = stand.call(words.split())
+        run = stand.call(*words.split())
         shown = f"{words}: {run.stdout}{run.stderr}"
         check(run.returncode == (1 if "pcap" in words else 2), "exit status", shown)
         check(run.stdout == "", "no head of a table", shown)
@@ -201,7 +169,7 @@ def refuses_config_files(stand: Stand) -> None:
     stand.file("value.yaml", b"governor: spin\nburst: many\n")
     stand.refused("--config value.yaml", "value.yaml.*burst")
     stand.refused("--config none.yaml", "none.yaml")
-    run = stand.call(["--duration", "1ms", "--json", "no/such/directory.json"])
+    run = stand.call("--duration", "1ms", "--json", "no/such/directory.json")
     check(run.returncode == 1 and run.stdout == "", "unwritable result", run.stdout)
     check(len(run.stderr.splitlines()) == 1, "one line", run.stderr)
 
@@ -210,10 +178,8 @@ def refuses_config_files(stand: Stand) -> None:
 
 
 def helps(stand: Stand) -> None:
-    for words, expected in ((["--help"], "--governor"), (["--version"], "lull-sim")):
-        run = stand.call(words)
-        check(run.returncode == 0 and run.stderr == "", words[0], run.stderr)
-        check(expected in run.stdout, f"{words[0]} names {expected}", run.stdout)
+    stand.shows("--help", "--governor")
+    stand.shows("--version", "lull-sim")
     described = stand.result("--describe-machine", "metal")
     check(described["name"] == "metal" and described["turn_ns"] > 0, "describes", described)
 
@@ -247,7 +213,7 @@ def has_every_member(stand: Stand) -> None:
 def defaults(binary: str) -> dict[str, str]:
     """Default of each option that has one, as --help tells."""
     said = subprocess.run([binary, "--help"], capture_output=True, text=True, check=True).stdout
-    parts = re.split(r"^ +--", said, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^  --", said, flags=re.MULTILINE)[1:]
     found = {}
     for part in parts:
         default = re.search(r"\[(?:[^][]*; )?default ([^];]*)", " ".join(part.split()))
@@ -258,7 +224,7 @@ def defaults(binary: str) -> dict[str, str]:
 
 def begins_where_lull_fwd_does(stand: Stand) -> None:
     """The same defaults, so the same verdict about traffic that is made in its own process."""
-    ours, theirs = defaults(stand.binary), defaults(stand.forwarder)
+    ours, theirs = defaults(stand.program), defaults(stand.forwarder)
     both = ours.keys() & theirs.keys()
     check(both >= {"max-latency", "loss", "pps-max", "ring", "burst"}, "options of both", both)
     differ = {key for key in both if ours[key] != theirs[key]}
@@ -274,14 +240,14 @@ def says_why_and_what_would_help(stand: Stand) -> None:
     spin, small = stand.result(*words)["runs"]
     check(spin["verdict"]["text"].startswith("no objective: "), "spin promises nothing", spin)
     pattern = (
-        r"infeasible: the ring of 1024 packets fills in 66\.7 us at 14\.9 Mpps but a wake-up "
-        r"comes up to \S+ us late; pausing the core instead; raise the ring to (\d+), state "
+        r"infeasible: the ring of 1024 packets fills in 66\.7 us at 14\.9 Mpps, but a wake-up "
+        r"comes up to \S+ us late; the loop pauses the core; raise the ring to (\d+), set "
         r"pps-max or choose loss=tolerate"
     )
     text = small["verdict"]["text"]
     remedy = re.fullmatch(pattern, text)
     check(remedy is not None and small["cpu_pct"] > 99, "why it does not rest", small["verdict"])
-    lines = stand.call(words).stdout.splitlines()
+    lines = stand.call(*words).stdout.splitlines()
     check(len(lines) == 4 and lines[3].strip() == text, "a line of the table", lines)
     # Each way out that it names is one.
     ring = remedy[1] if remedy is not None else ""
@@ -312,7 +278,7 @@ def shares_a_core(stand: Stand) -> None:
     check(noisy["machine"]["stall"]["ns_max"] == 3_000_000, "described", noisy["machine"])
     quiet = stand.result("--machine", "noisy", "--governor", "spin", "--stall", "none", *QUICK)
     check(quiet["runs"][0]["stolen_pct"] == 0, "none", quiet["runs"][0])
-    table = stand.call([*words, "--competitor", "30:1ms", "--duration", "1s"])
+    table = stand.call(*words, "--competitor", "30:1ms", "--duration", "1s")
     check("other %" in table.stdout.splitlines()[0], "a column for it", table.stdout)
 
 
@@ -374,26 +340,21 @@ def replays_captures(stand: Stand) -> None:
 
 def writes_a_file_or_none(stand: Stand) -> None:
     path = stand.scratch / "result.json"
-    run = stand.call([*QUICK, "--json", str(path)])
+    run = stand.call(*QUICK, "--json", str(path))
     check(run.returncode == 0 and run.stdout == "" and run.stderr == "", "quiet", run)
     check(json.loads(path.read_text(encoding="utf-8"))["program"] == "lull-sim", "whole")
     path.unlink()
-    run = stand.call(["--governor", "spin,fixed", *QUICK])
+    run = stand.call("--governor", "spin,fixed", *QUICK)
     check(run.returncode == 0 and len(run.stdout.splitlines()) == 3, "a table", run.stdout)
 
 
 def ends_by_signal(stand: Stand) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        command = [stand.binary, "--duration", "24h", "--json", "never.json"]
-        begin = time.monotonic()
+        command = [stand.program, "--duration", "24h", "--json", "never.json"]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=stand.scratch
         ) as run:
-            taken = False  # it takes signals once it runs, which is when they are blocked
-            while not taken and run.poll() is None and time.monotonic() < begin + PATIENCE_S:
-                status = Path(f"/proc/{run.pid}/status").read_text(encoding="ascii")
-                blocked = re.search(r"^SigBlk:\s*(\w+)$", status, re.MULTILINE)
-                taken = blocked is not None and bool(int(blocked[1], 16) >> (number - 1) & 1)
+            await_signals(run, number)
             run.send_signal(number)
             stdout, stderr = run.communicate(timeout=PATIENCE_S)
         check(run.returncode == 1, f"ends by {number.name}", f"{run.returncode} {stderr}")

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/prng.h"
 #include "sim/queue.h"
 
@@ -37,8 +32,7 @@ list_pop(struct list *list)
 }
 
 /* Pushes and pops at random, few different times so that many are equal. */
-static void
-queue__agrees_with_a_sorted_list(void **state)
+TEST(queue__agrees_with_a_sorted_list)
 {
 	const uint64_t seed = 16;
 	struct lull_sim_queue queue = { .count = 0 };
@@ -47,7 +41,6 @@ queue__agrees_with_a_sorted_list(void **state)
 	struct lull_prng prng;
 	uint32_t number = 0;
 
-	(void)state;
 	print_message("seed %llu\n", (unsigned long long)seed);
 	lull_prng_init(&prng, seed, 0);
 	for (uint32_t i = 0; i < 200000; i++) {
@@ -68,26 +61,13 @@ queue__agrees_with_a_sorted_list(void **state)
 	}
 }
 
-static void
-queue__orders_equal_times_by_number(void **state)
+TEST(queue__orders_equal_times_by_number)
 {
 	struct lull_sim_queue queue = { .count = 0 };
 
-	(void)state;
 	for (uint32_t i = LULL_SIM_QUEUE_MAX; i > 0; i--)
 		lull_sim_queue_push(&queue, (struct lull_sim_event){ UINT64_MAX, i - 1 });
 	for (uint32_t i = 0; i < LULL_SIM_QUEUE_MAX; i++)
 		assert_int_equal(lull_sim_queue_pop(&queue).number, i);
 	assert_int_equal(queue.count, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(queue__agrees_with_a_sorted_list),
-		cmocka_unit_test(queue__orders_equal_times_by_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

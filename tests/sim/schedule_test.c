@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "stand.h"
 
 #define US LULL_NS_PER_US
@@ -45,15 +40,13 @@ measure(struct stand_bench *bench, uint64_t end_ns)
 	assert_int_equal(lull_sim_schedule_run(&bench->schedule, end_ns), 0);
 }
 
-static void
-shared__two_that_spin_get_half_each(void **state)
+TEST(shared__two_that_spin_get_half_each)
 {
 	const struct lull_idle_limits limits = { 0 };
 	const struct lull_sim_trace trace = { PACKETS, times_ns, bytes };
 	struct stand_bench bench;
 	uint64_t sum_ns = 0;
 
-	(void)state;
 	stand_bench_init(&bench);
 	for (uint32_t i = 0; i < 2; i++)
 		stand_bench_add(&bench, "spin", &limits, &trace);
@@ -71,15 +64,13 @@ shared__two_that_spin_get_half_each(void **state)
 	stand_bench_done(&bench);
 }
 
-static void
-shared__one_that_rests_is_woken_soon(void **state)
+TEST(shared__one_that_rests_is_woken_soon)
 {
 	const struct lull_idle_limits limits = { .rest_ns = 50 * US };
 	const struct lull_sim_trace trace = { PACKETS, times_ns, bytes };
 	struct stand_bench bench;
 	const struct lull_sim_stats *spins, *rests;
 
-	(void)state;
 	stand_bench_init(&bench);
 	spins = &stand_bench_add(&bench, "spin", &limits, &trace)->stats;
 	rests = &stand_bench_add(&bench, "fixed", &limits, &trace)->stats;
@@ -96,15 +87,13 @@ shared__one_that_rests_is_woken_soon(void **state)
 }
 
 /* A real-time thread that rests takes over from an ordinary one that had nothing for long. */
-static void
-shared__realtime_takes_over_at_once(void **state)
+TEST(shared__realtime_takes_over_at_once)
 {
 	const struct lull_idle_limits limits = { .rest_ns = 50 * US };
 	const struct lull_sim_trace trace = { PACKETS, times_ns, bytes };
 	struct stand_bench bench;
 	struct lull_sim_thread *spins, *rests;
 
-	(void)state;
 	stand_bench_init(&bench);
 	spins = stand_bench_add(&bench, "spin", &limits, &trace);
 	rests = stand_bench_add(&bench, "fixed", &limits, &trace);
@@ -118,15 +107,13 @@ shared__realtime_takes_over_at_once(void **state)
 }
 
 /* Two real-time threads: who spins keeps the core until the watch has seen it. */
-static void
-shared__realtime_that_spins_is_stopped(void **state)
+TEST(shared__realtime_that_spins_is_stopped)
 {
 	const struct lull_idle_limits limits = { .rest_ns = 50 * US };
 	const struct lull_sim_trace trace = { PACKETS, times_ns, bytes };
 	struct stand_bench bench;
 	struct lull_sim_thread *spins, *rests;
 
-	(void)state;
 	stand_bench_init(&bench);
 	spins = stand_bench_add(&bench, "spin", &limits, &trace);
 	rests = stand_bench_add(&bench, "fixed", &limits, &trace);
@@ -143,14 +130,12 @@ shared__realtime_that_spins_is_stopped(void **state)
 }
 
 /* One alone pays no switch, however often it rests. */
-static void
-alone__pays_no_switch(void **state)
+TEST(alone__pays_no_switch)
 {
 	const struct lull_idle_limits limits = { .rest_ns = 50 * US };
 	const struct lull_sim_trace trace = { PACKETS, times_ns, bytes };
 	struct stand_bench bench;
 
-	(void)state;
 	stand_bench_init(&bench);
 	stand_bench_add(&bench, "fixed", &limits, &trace);
 	run(&bench, 100 * MS);
@@ -158,16 +143,4 @@ alone__pays_no_switch(void **state)
 	stand_bench_done(&bench);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shared__two_that_spin_get_half_each),
-		cmocka_unit_test(shared__one_that_rests_is_woken_soon),
-		cmocka_unit_test(shared__realtime_takes_over_at_once),
-		cmocka_unit_test(shared__realtime_that_spins_is_stopped),
-		cmocka_unit_test(alone__pays_no_switch),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_GROUP(set_up, NULL);

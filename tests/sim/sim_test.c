@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whole runs against what can be reckoned by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #include <errno.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/prng.h"
 #include "stand.h"
 #include "traffic/arrival.h"
 
 #define US LULL_NS_PER_US
 #define MS LULL_NS_PER_MS
-
-static void
-about(double value, double expected, double tolerance, const char *what)
-{
-	if (value < expected * (1 - tolerance) || value > expected * (1 + tolerance))
-		fail_msg("%s: %f, expected %f within %f %%", what, value, expected,
-			 tolerance * 100);
-}
 
 /* Packets of an arrival process up to a time. */
 static uint64_t
@@ -43,14 +30,12 @@ arrivals(const struct lull_sim_config *config, uint64_t end_ns)
 }
 
 /* guest: a look every 60 + 40 ns, a burst of one takes 150. */
-static void
-run__spin_at_a_low_rate_is_exact(void **state)
+TEST(run__spin_at_a_low_rate_is_exact)
 {
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_CONSTANT, 10007);
 	struct lull_sim_config config = stand_config("spin", &arrival);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.duration_ns = 200 * MS;
 	stand_run(&config, &result);
 	assert_in_range(result.delivered, 2000, 2002);
@@ -66,16 +51,14 @@ run__spin_at_a_low_rate_is_exact(void **state)
 		assert_int_equal(result.latency.bins[bin], 0);
 	assert_true(result.latency.max <= 150 + 100);
 	/* somewhere between two looks, all alike */
-	about((double)result.latency.sum / (double)result.latency.count, 200, 0.02, "mean");
+	stand_about((double)result.latency.sum / (double)result.latency.count, 200, 0.02, "mean");
 }
 
-static void
-run__time_and_cpu_add_up(void **state)
+TEST(run__time_and_cpu_add_up)
 {
 	static const double rates[] = { 1e3, 1e5, 3e6 };
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(rates); i++) {
+	for (size_t i = 0; i < COUNT(rates); i++) {
 		struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, rates[i]);
 		struct lull_sim_config config = stand_config("fixed", &arrival);
 		struct lull_sim_result result;
@@ -102,10 +85,8 @@ run__time_and_cpu_add_up(void **state)
 }
 
 /* Each governor on each traffic: nothing is lost or made out of sight, counted apart. */
-static void
-run__conserves_packets(void **state)
+TEST(run__conserves_packets)
 {
-	(void)state;
 	for (uint32_t g = 0; lull_idle_governors[g] != NULL; g++)
 		for (int kind = LULL_ARRIVAL_OFF; kind <= LULL_ARRIVAL_INCAST; kind++) {
 			const char *name = lull_idle_governor_name(lull_idle_governors[g]);
@@ -141,14 +122,12 @@ run__conserves_packets(void **state)
  * queue with constant service whose server takes constant vacations. Pollaczek and Khinchine, and
  * half an empty look beside it; then the 150 ns of the burst itself.
  */
-static void
-run__spin_waits_as_theory_says(void **state)
+TEST(run__spin_waits_as_theory_says)
 {
 	static const double loads[] = { 0.5, 0.7 };
 	const double service_ns = 210, vacation_ns = 100;
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(loads); i++) {
+	for (size_t i = 0; i < COUNT(loads); i++) {
 		double pps = loads[i] / service_ns * 1e9;
 		double wait_ns = loads[i] * service_ns / (2 * (1 - loads[i])) + vacation_ns / 2;
 		struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, pps);
@@ -161,23 +140,21 @@ run__spin_waits_as_theory_says(void **state)
 		config.duration_ns = 200 * MS;
 		stand_run(&config, &result);
 		assert_int_equal(result.lost, 0);
-		about((double)result.latency.sum / (double)result.latency.count - 150, wait_ns,
-		      0.03, "mean wait, seed 4");
-		about((double)result.counters.busy_ns / (double)result.time_ns, loads[i], 0.01,
-		      "load, seed 4");
+		stand_about((double)result.latency.sum / (double)result.latency.count - 150,
+			    wait_ns, 0.03, "mean wait, seed 4");
+		stand_about((double)result.counters.busy_ns / (double)result.time_ns, loads[i],
+			    0.01, "load, seed 4");
 	}
 }
 
 /* A packet per us, rests of 500 us that end in time, room for 256: the rest is lost each time. */
-static void
-run__ring_overflows_by_what_does_not_fit(void **state)
+TEST(run__ring_overflows_by_what_does_not_fit)
 {
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_CONSTANT, 1e6);
 	struct lull_sim_config config = stand_config("fixed", &arrival);
 	struct lull_sim_result result;
 	double missed, per_rest;
 
-	(void)state;
 	config.machine = stand_machine();
 	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = 500 * US;
 	config.ring_pkts = 288;
@@ -206,15 +183,13 @@ stop_sim(void *arg, uint64_t done_ns, uint64_t total_ns)
 	return ++*calls < 3;
 }
 
-static void
-run__ends_when_progress_says_so(void **state)
+TEST(run__ends_when_progress_says_so)
 {
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 1e5);
 	struct lull_sim_config config = stand_config("spin", &arrival);
 	struct lull_sim *sim;
 	uint32_t calls = 0;
 
-	(void)state;
 	/* a day of virtual time, and yet the question comes soon */
 	config.duration_ns = 86400 * LULL_NS_PER_S;
 	assert_int_equal(lull_sim_create(&config, &sim), 0);
@@ -225,15 +200,13 @@ run__ends_when_progress_says_so(void **state)
 }
 
 /* Several rings and threads: packets spread evenly, none lost between them. */
-static void
-run__spreads_over_queues_and_threads(void **state)
+TEST(run__spreads_over_queues_and_threads)
 {
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_POISSON, 2e6);
 	struct lull_sim_config config = stand_config("fixed", &arrival);
 	struct lull_sim_result result;
 	uint64_t sent;
 
-	(void)state;
 	config.queue_count = 4;
 	config.thread_count = 3;
 	config.core_count = 3;
@@ -267,8 +240,7 @@ relay(const char *governor, double pps)
 }
 
 /* The producer could do ten times what the link takes: that sets the speed, the sender polls. */
-static void
-relay__fast_producer_fills_the_link(void **state)
+TEST(relay__fast_producer_fills_the_link)
 {
 	struct lull_sim_result *sides = calloc(LULL_SIM_SIDE_COUNT, sizeof(*sides));
 	const struct lull_sim_result *receive = &sides[LULL_SIM_SIDE_RECEIVE];
@@ -276,16 +248,15 @@ relay__fast_producer_fills_the_link(void **state)
 	static const char *const governors[] = { "spin", "fixed" };
 	const double line_pps = 1e9 / ((508 + 24) * 8);
 
-	(void)state;
 	assert_non_null(sides);
-	for (size_t i = 0; i < STAND_COUNT(governors); i++) {
+	for (size_t i = 0; i < COUNT(governors); i++) {
 		struct lull_sim_config config = relay(governors[i], 10 * line_pps);
 
 		stand_run_sides(&config, sides);
-		about((double)receive->delivered * 1e9 / (double)receive->time_ns, line_pps, 0.005,
-		      "speed");
-		about((double)send->delivered * 1e9 / (double)send->time_ns, line_pps, 0.005,
-		      "speed of the sender");
+		stand_about((double)receive->delivered * 1e9 / (double)receive->time_ns, line_pps,
+			    0.005, "speed");
+		stand_about((double)send->delivered * 1e9 / (double)send->time_ns, line_pps, 0.005,
+			    "speed of the sender");
 		assert_int_equal(send->lost, 0);
 		assert_int_equal(receive->lost, 0);
 		assert_int_equal(send->rest.count, 0);
@@ -295,35 +266,31 @@ relay__fast_producer_fills_the_link(void **state)
 }
 
 /* Slower than the link: the sender finds its ring empty now and then, and only then rests. */
-static void
-relay__slow_producer_lets_both_rest(void **state)
+TEST(relay__slow_producer_lets_both_rest)
 {
 	struct lull_sim_result *sides = calloc(LULL_SIM_SIDE_COUNT, sizeof(*sides));
 	const struct lull_sim_result *receive = &sides[LULL_SIM_SIDE_RECEIVE];
 	const struct lull_sim_result *send = &sides[LULL_SIM_SIDE_SEND];
 	struct lull_sim_config config = relay("fixed", 1e5);
 
-	(void)state;
 	assert_non_null(sides);
 	stand_run_sides(&config, sides);
 	assert_int_equal(send->lost, 0);
 	assert_int_equal(receive->lost, 0);
 	assert_true(send->rest.count > 1000 && receive->rest.count > 1000);
 	assert_int_equal(send->rest.count, send->counters.turns_empty);
-	about((double)receive->delivered, 1e5 * 0.08, 0.01, "delivered");
-	about((double)send->delivered, 1e5 * 0.08, 0.01, "sent");
+	stand_about((double)receive->delivered, 1e5 * 0.08, 0.01, "delivered");
+	stand_about((double)send->delivered, 1e5 * 0.08, 0.01, "sent");
 	assert_int_equal(receive->bytes, receive->delivered * 508);
 	free(sides);
 }
 
 /* A public ring of eight and a sender that rests for long: the producer waits, nothing is lost. */
-static void
-relay__loses_nothing_before_the_link(void **state)
+TEST(relay__loses_nothing_before_the_link)
 {
 	struct lull_sim_result *sides = calloc(LULL_SIM_SIDE_COUNT, sizeof(*sides));
 	const struct lull_sim_result *send = &sides[LULL_SIM_SIDE_SEND];
 
-	(void)state;
 	assert_non_null(sides);
 	for (uint32_t g = 0; lull_idle_governors[g] != NULL; g++) {
 		struct lull_sim_config config =
@@ -338,23 +305,4 @@ relay__loses_nothing_before_the_link(void **state)
 				send->delivered, send->delivered + 2200);
 	}
 	free(sides);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(run__spin_at_a_low_rate_is_exact),
-		cmocka_unit_test(run__time_and_cpu_add_up),
-		cmocka_unit_test(run__conserves_packets),
-		cmocka_unit_test(run__spin_waits_as_theory_says),
-		cmocka_unit_test(run__ring_overflows_by_what_does_not_fit),
-		cmocka_unit_test(run__ends_when_progress_says_so),
-		cmocka_unit_test(run__spreads_over_queues_and_threads),
-		cmocka_unit_test(relay__fast_producer_fills_the_link),
-		cmocka_unit_test(relay__slow_producer_lets_both_rest),
-		cmocka_unit_test(relay__loses_nothing_before_the_link),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

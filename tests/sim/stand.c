@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "case.h"
 #include "stand.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* ---- whole simulations ---- */
 
@@ -30,6 +25,14 @@ stand_arrival(enum lull_arrival_kind kind, double pps)
 		.size_bytes = { 60 },
 		.size_weight = { 1 },
 	};
+}
+
+void
+stand_about(double value, double expected, double tolerance, const char *what)
+{
+	if (value < expected * (1 - tolerance) || value > expected * (1 + tolerance))
+		fail_msg("%s: %f, expected %f within %f %%", what, value, expected,
+			 tolerance * 100);
 }
 
 struct lull_sim_config
@@ -150,7 +153,7 @@ digest_verdict(uint64_t *digest, const struct lull_verdict *verdict)
 		verdict->calibration_count,
 	};
 
-	for (size_t i = 0; i < STAND_COUNT(words); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		digest_word(digest, words[i]);
 }
 
@@ -164,7 +167,7 @@ stand_digest(const struct lull_sim_result *result)
 	const struct lull_counter_info *row;
 	uint64_t digest = 0xcbf29ce484222325ULL;
 
-	for (size_t i = 0; i < STAND_COUNT(words); i++)
+	for (size_t i = 0; i < COUNT(words); i++)
 		digest_word(&digest, words[i]);
 	for (uint32_t i = 0; i < LULL_SIM_STATES_MAX; i++)
 		digest_word(&digest, result->state_ns[i]);

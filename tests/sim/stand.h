@@ -12,11 +12,12 @@
 
 #include <string.h>
 
+#include "case.h"
 #include "sim/schedule.h"
 #include "sim/sim.h"
 
-#define STAND_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
+/** Fails the test, in which @p what is not within a share @p tolerance of what is expected. */
+void stand_about(double value, double expected, double tolerance, const char *what);
 /** Machine guest, one thread, a ring of 1024, burst 32, no link, seed 1, 50 ms, no warm-up. */
 struct lull_sim_config stand_config(const char *governor,
 				    const struct lull_arrival_config *arrival);

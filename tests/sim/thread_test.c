@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/prng.h"
 #include "idle/governor.h"
 #include "stand.h"
@@ -64,13 +59,11 @@ waiting(enum lull_rest_depth depth, uint64_t rest_ns)
 	return config;
 }
 
-static void
-rest__ends_with_the_packet(void **state)
+TEST(rest__ends_with_the_packet)
 {
 	static const enum lull_rest_depth depths[] = { LULL_REST_MONITOR, LULL_REST_INTERRUPT };
 
-	(void)state;
-	for (uint32_t i = 0; i < 2 * STAND_COUNT(depths); i++) {
+	for (uint32_t i = 0; i < 2 * COUNT(depths); i++) {
 		enum lull_rest_depth depth = depths[i % 2];
 		struct lull_sim_config config = waiting(depth, 5 * MS);
 		struct lull_sim_result result;
@@ -94,13 +87,11 @@ rest__ends_with_the_packet(void **state)
 	}
 }
 
-static void
-rest__ends_by_timer_when_nothing_comes(void **state)
+TEST(rest__ends_by_timer_when_nothing_comes)
 {
 	static const enum lull_rest_depth depths[] = { LULL_REST_MONITOR, LULL_REST_INTERRUPT };
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(depths); i++) {
+	for (size_t i = 0; i < COUNT(depths); i++) {
 		struct lull_sim_config config = waiting(depths[i], 400 * US);
 		struct lull_sim_result result;
 
@@ -114,26 +105,22 @@ rest__ends_by_timer_when_nothing_comes(void **state)
 }
 
 /* A packet that came during the turn before does not wait for the next one. */
-static void
-rest__ends_at_once_when_a_packet_is_there(void **state)
+TEST(rest__ends_at_once_when_a_packet_is_there)
 {
 	struct lull_sim_config config = waiting(LULL_REST_INTERRUPT, 5 * MS);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.machine.turn_ns = 300 * US; /* a third of the packets come during turns */
 	stand_run(&config, &result);
 	assert_in_range(result.delivered, 98, 100);
 	assert_true(result.latency.max <= 2 * 300 * US + 2 * US);
 }
 
-static void
-rest__pause_keeps_the_core(void **state)
+TEST(rest__pause_keeps_the_core)
 {
 	struct lull_sim_config config = waiting(LULL_REST_PAUSE, 5 * US);
 	struct lull_sim_result result;
 
-	(void)state;
 	stand_run(&config, &result);
 	assert_int_equal(result.cpu_ns, result.time_ns);
 	assert_int_equal(lull_sim_wakes(&result), 0);
@@ -142,13 +129,11 @@ rest__pause_keeps_the_core(void **state)
 	assert_true(result.latency.max <= 5 * US + 100 + 100 + 150);
 }
 
-static void
-rest__sleep_ends_late_by_the_curve(void **state)
+TEST(rest__sleep_ends_late_by_the_curve)
 {
 	struct lull_sim_config config = waiting(LULL_REST_SLEEP, 50 * US);
 	struct lull_sim_result result;
 
-	(void)state;
 	config.machine.overshoot =
 		(struct lull_sim_curve){ 2, { { 0, 1000 }, { LULL_SIM_PPB, 3000 } } };
 	stand_run(&config, &result);
@@ -204,14 +189,12 @@ sender_end(struct sender *sender)
 }
 
 /* What leaves is what came, in that order, a frame time apart at least. */
-static void
-send__keeps_order(void **state)
+TEST(send__keeps_order)
 {
 	static struct sender sender;
 	const struct lull_sim_pkt *pkt;
 	uint64_t before_ns = 0;
 
-	(void)state;
 	sender_begin(&sender, 12, UINT64_MAX / 4);
 	lull_sim_schedule_begin(&sender.bench.schedule, sender.bench.threads, 1);
 	assert_int_equal(lull_sim_schedule_run(&sender.bench.schedule, 10 * MS), 0);
@@ -228,15 +211,13 @@ send__keeps_order(void **state)
 }
 
 /* It rests when its ring had nothing for it, and waits where the link is behind. */
-static void
-send__rests_only_when_empty_and_waits_for_the_link(void **state)
+TEST(send__rests_only_when_empty_and_waits_for_the_link)
 {
 	static struct sender sender;
 	const uint64_t room_ps = 10000000; /* 10 us */
 	struct lull_sim_thread *thread;
 	uint64_t rests = 0, turn_ns;
 
-	(void)state;
 	sender_begin(&sender, 13, room_ps);
 	thread = sender.thread;
 	while (thread->now_ns < 10 * MS) {
@@ -256,20 +237,4 @@ send__rests_only_when_empty_and_waits_for_the_link(void **state)
 	assert_true(rests > 20);
 	assert_int_equal(thread->stats.delivered, PACKETS);
 	sender_end(&sender);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rest__ends_with_the_packet),
-		cmocka_unit_test(rest__ends_by_timer_when_nothing_comes),
-		cmocka_unit_test(rest__ends_at_once_when_a_packet_is_there),
-		cmocka_unit_test(rest__pause_keeps_the_core),
-		cmocka_unit_test(rest__sleep_ends_late_by_the_curve),
-		cmocka_unit_test(send__keeps_order),
-		cmocka_unit_test(send__rests_only_when_empty_and_waits_for_the_link),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

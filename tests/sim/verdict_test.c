@@ -7,15 +7,10 @@
  *
  * Turns are coarse, 1 us, so that a thread that polls through a minute costs a second of ours.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "stand.h"
 
 #define US LULL_NS_PER_US
@@ -150,21 +145,19 @@ cell_agrees(const struct cell *cell, uint64_t seed)
 	return run_agrees(&config, words);
 }
 
-static void
-verdict__agrees_with_the_share_of_late_packets(void **state)
+TEST(verdict__agrees_with_the_share_of_late_packets)
 {
 	bool all = getenv("LULL_LONG") != NULL;
 	uint32_t number = 0, wrong = 0, count = 0;
 
-	(void)state;
-	for (size_t s = 0; s < STAND_COUNT(stalls_ms); s++)
-		for (size_t r = 0; r < STAND_COUNT(rates_per_s); r++)
-			for (size_t p = 0; p < STAND_COUNT(packets_pps); p++, number++) {
+	for (size_t s = 0; s < COUNT(stalls_ms); s++)
+		for (size_t r = 0; r < COUNT(rates_per_s); r++)
+			for (size_t p = 0; p < COUNT(packets_pps); p++, number++) {
 				const struct cell cell = { stalls_ms[s], rates_per_s[r],
 							   packets_pps[p] };
 
 				/* each stall with each rate, and packets in turn */
-				if (!all && (s + r) % STAND_COUNT(packets_pps) != p)
+				if (!all && (s + r) % COUNT(packets_pps) != p)
 					continue;
 				count++;
 				wrong += cell_agrees(&cell, 100 + number) ? 0 : 1;
@@ -177,14 +170,12 @@ verdict__agrees_with_the_share_of_late_packets(void **state)
  * Late is who sleeps and not who polls, beside a busy loop: a few wake-ups in a thousand, and a
  * tenth of the packets. In a real-time class nearly none.
  */
-static void
-verdict__agrees_beside_other_work(void **state)
+TEST(verdict__agrees_beside_other_work)
 {
 	uint32_t wrong = 0;
 
-	(void)state;
 	for (int fifo = 0; fifo < 2; fifo++)
-		for (size_t p = 0; p < STAND_COUNT(packets_pps); p++) {
+		for (size_t p = 0; p < COUNT(packets_pps); p++) {
 			const struct cell cell = { 0, 0, packets_pps[p] };
 			struct lull_sim_config config = cell_config(&cell, 400 + p);
 
@@ -202,16 +193,14 @@ verdict__agrees_beside_other_work(void **state)
 
 /* ---- nobody is late where nothing arrives ---- */
 
-static void
-no_packets__rests_whatever_the_host_does(void **state)
+TEST(no_packets__rests_whatever_the_host_does)
 {
 	static const struct cell cells[] = {
 		{ 1, 10, 0 }, { 5, 10, 0 }, { 20, 1, 0 }, { 20, 10, 0 }
 	};
 	uint32_t wrong = 0;
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(cells); i++) {
+	for (size_t i = 0; i < COUNT(cells); i++) {
 		struct lull_sim_config config = cell_config(&cells[i], 200 + i);
 		struct record *record = record_run(&config);
 		const struct step *end = &record->steps[record->count - 1];
@@ -252,16 +241,14 @@ slow_steps(const struct record *record, uint32_t *bad)
 	return slow;
 }
 
-static void
-host_turns_bad__feasible_is_taken_back_within_a_second(void **state)
+TEST(host_turns_bad__feasible_is_taken_back_within_a_second)
 {
 	static const struct cell cells[] = {
 		{ 5, 10, 2e4 }, { 10, 10, 1e3 }, { 10, 10, 1e5 }, { 20, 3, 2e4 }, { 2, 30, 2e4 }
 	};
 	uint32_t wrong = 0;
 
-	(void)state;
-	for (size_t i = 0; i < STAND_COUNT(cells); i++) {
+	for (size_t i = 0; i < COUNT(cells); i++) {
 		struct lull_sim_config config = cell_config(&cells[i], 300 + i);
 		struct record *record;
 		const struct step *good;
@@ -286,17 +273,4 @@ host_turns_bad__feasible_is_taken_back_within_a_second(void **state)
 		free(record);
 	}
 	assert_int_equal(wrong, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(verdict__agrees_with_the_share_of_late_packets),
-		cmocka_unit_test(verdict__agrees_beside_other_work),
-		cmocka_unit_test(no_packets__rests_whatever_the_host_does),
-		cmocka_unit_test(host_turns_bad__feasible_is_taken_back_within_a_second),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

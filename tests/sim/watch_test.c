@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When a loop loses its real-time class, and when it gets it back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "sim/watch.h"
 
 #define US LULL_NS_PER_US
@@ -41,12 +36,10 @@ until(struct loop *loop, bool realtime, bool rests, uint64_t busy_pct)
 	return loop->now_ns - begin_ns;
 }
 
-static void
-rests__keep_the_class(void **state)
+TEST(rests__keep_the_class)
 {
 	struct loop loop = { .now_ns = 7 * MS };
 
-	(void)state;
 	lull_sim_watch_init(&loop.watch, true, loop.now_ns);
 	assert_true(loop.watch.realtime);
 	go_on(&loop, LULL_NS_PER_S, true, 69);
@@ -54,10 +47,8 @@ rests__keep_the_class(void **state)
 	assert_int_equal(loop.watch.leave_count, 0);
 }
 
-static void
-no_rest__loses_it_within_10_ms(void **state)
+TEST(no_rest__loses_it_within_10_ms)
 {
-	(void)state;
 	for (uint64_t phase_ns = 0; phase_ns < 8 * MS; phase_ns += 300 * US) {
 		struct loop loop = { .now_ns = 0 };
 		uint64_t ns;
@@ -71,12 +62,10 @@ no_rest__loses_it_within_10_ms(void **state)
 }
 
 /* It rests in every turn, but hardly: that is not what the class is for. */
-static void
-seventy_percent__lose_it_within_two_windows(void **state)
+TEST(seventy_percent__lose_it_within_two_windows)
 {
 	struct loop loop = { .now_ns = 0 };
 
-	(void)state;
 	lull_sim_watch_init(&loop.watch, true, 0);
 	go_on(&loop, 100 * MS, true, 10);
 	assert_in_range(until(&loop, false, true, 80), 16 * MS, 24 * MS);
@@ -85,12 +74,10 @@ seventy_percent__lose_it_within_two_windows(void **state)
 	assert_in_range(until(&loop, false, true, 100), 16 * MS, 24 * MS);
 }
 
-static void
-class__comes_back_after_50_ms_of_rests(void **state)
+TEST(class__comes_back_after_50_ms_of_rests)
 {
 	struct loop loop = { .now_ns = 0 };
 
-	(void)state;
 	lull_sim_watch_init(&loop.watch, true, 0);
 	go_on(&loop, 2 * LULL_NS_PER_S, true, 10);
 	until(&loop, false, false, 100);
@@ -109,13 +96,11 @@ class__comes_back_after_50_ms_of_rests(void **state)
 }
 
 /* In and out again: each time it waits twice as long, until it has stayed for a second. */
-static void
-flapping__waits_longer_each_time(void **state)
+TEST(flapping__waits_longer_each_time)
 {
 	struct loop loop = { .now_ns = 0 };
 	uint64_t wait_ms = 50;
 
-	(void)state;
 	lull_sim_watch_init(&loop.watch, true, 0);
 	for (uint32_t i = 0; i < 4; i++, wait_ms *= 2) {
 		go_on(&loop, 500 * MS, true, 10);
@@ -128,41 +113,21 @@ flapping__waits_longer_each_time(void **state)
 }
 
 /* A sleep of many looks uses nothing: no reason to leave. */
-static void
-long_rest__keeps_the_class(void **state)
+TEST(long_rest__keeps_the_class)
 {
 	struct loop loop = { .now_ns = 0 };
 
-	(void)state;
 	lull_sim_watch_init(&loop.watch, true, 0);
 	go_on(&loop, 100 * MS, false, 10);
 	assert_true(loop.watch.realtime);
 }
 
-static void
-not_wanted__never_has_it(void **state)
+TEST(not_wanted__never_has_it)
 {
 	struct loop loop = { .now_ns = 0 };
 
-	(void)state;
 	lull_sim_watch_init(&loop.watch, false, 0);
 	go_on(&loop, LULL_NS_PER_S, true, 1);
 	assert_false(loop.watch.realtime);
 	assert_int_equal(loop.watch.leave_count, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rests__keep_the_class),
-		cmocka_unit_test(no_rest__loses_it_within_10_ms),
-		cmocka_unit_test(seventy_percent__lose_it_within_two_windows),
-		cmocka_unit_test(class__comes_back_after_50_ms_of_rests),
-		cmocka_unit_test(flapping__waits_longer_each_time),
-		cmocka_unit_test(long_rest__keeps_the_class),
-		cmocka_unit_test(not_wanted__never_has_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

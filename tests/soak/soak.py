@@ -26,6 +26,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
+
+from verdict import check
+
 DAY_S = 86400
 SEED = 5
 PATIENCE_S = 3600
@@ -58,11 +62,6 @@ RUNS = (
     Run("small split", ["--workers", "4", "--flows-max", "256", "--scheduler", "rr-packet",
                         "--order", "none"], small=True),
 )
-
-
-def check(good: bool, what: str, seen: object = "") -> None:
-    if not good:
-        sys.exit(f"soak: {what}: {seen}")
 
 
 def generate(generator: str, folder: str, flows: int, seconds: int) -> Capture:

@@ -5,16 +5,11 @@
  * everybody may run it.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <lull/rest.h>
 
+#include "case.h"
 #include "sched_class.h"
 #include "sched_watch.h"
 
@@ -90,13 +85,11 @@ others_run(void *arg)
 	return NULL;
 }
 
-static void
-class__is_changed_and_read_while_the_watch_looks(void **state)
+TEST(class__is_changed_and_read_while_the_watch_looks)
 {
 	struct sched_calls calls = sched_calls_real;
 	pthread_t others[2];
 
-	(void)state;
 	calls.get = pretend_get;
 	calls.set = pretend_set;
 	calls.watch_start = pretend_start;
@@ -118,14 +111,4 @@ class__is_changed_and_read_while_the_watch_looks(void **state)
 	for (int i = 0; i < LOOPS; i++)
 		lull_rest_thread_destroy(loops[i].class);
 	sched_class_use(NULL);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(class__is_changed_and_read_while_the_watch_looks),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,15 +4,13 @@
 
 #include <errno.h>
 
-static void
-loop__takes_commands_in_order_and_tells_what_it_does(void **state)
+TEST(loop__takes_commands_in_order_and_tells_what_it_does)
 {
 	const struct lull_idle_governor *ramp = lull_idle_governor_find("ramp");
 	const struct lull_idle_limits limits = { .latency_ns = 300 * LULL_NS_PER_US };
 	struct lull_loop_snapshot snapshot;
 	const void *read;
 
-	(void)state;
 	for (uint64_t number = 1; number <= 1000; number++)
 		while (lull_loop_post_stage(&world->loop, &number, sizeof(number)) == -EAGAIN)
 			usleep(100);
@@ -37,13 +35,11 @@ loop__takes_commands_in_order_and_tells_what_it_does(void **state)
 }
 
 /* What its source lost after a rest is charged to resting. */
-static void
-loop__hears_of_losses_in_its_housekeeping(void **state)
+TEST(loop__hears_of_losses_in_its_housekeeping)
 {
 	const struct lull_idle_counters *idle = lull_loop_counters(&world->loop);
 	uint64_t missed, nombuf;
 
-	(void)state;
 	WAIT_FOR(__atomic_load_n(&world->audits, __ATOMIC_RELAXED) > 2);
 	__atomic_store_n(&world->losing, true, __ATOMIC_RELAXED);
 	WAIT_FOR(LULL_COUNTER_READ(idle->misses) + LULL_COUNTER_READ(idle->misses_other) ==
@@ -52,23 +48,11 @@ loop__hears_of_losses_in_its_housekeeping(void **state)
 	assert_int_equal(missed + nombuf, 0); /* this source does not tell */
 }
 
-static void
-loop__refuses_limits_that_do_not_fit(void **state)
+TEST(loop__refuses_limits_that_do_not_fit)
 {
 	const struct lull_idle_limits wrong = { .latency_ns = 5 * LULL_NS_PER_S };
 
-	(void)state;
 	assert_int_equal(lull_loop_post_change(&world->loop, NULL, &wrong), -EINVAL);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(loop__takes_commands_in_order_and_tells_what_it_does),
-		cmocka_unit_test(loop__hears_of_losses_in_its_housekeeping),
-		cmocka_unit_test(loop__refuses_limits_that_do_not_fit),
-	};
-
-	return cmocka_run_group_tests(tests, world_open, world_close);
-}
+TEST_GROUP(world_open, world_close);

@@ -6,15 +6,10 @@
 #ifndef LULL_TEST_LOOP_WORLD_H
 #define LULL_TEST_LOOP_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <pthread.h>
 #include <unistd.h>
 
+#include "case.h"
 #include "loop.h"
 
 #define LOST_PKTS 7

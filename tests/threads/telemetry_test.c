@@ -89,11 +89,11 @@ static const char *const long_texts[] = {
 };
 
 static int
-config_set(void *arg, const char *assignment, char *error, size_t size)
+config_set(void *arg, const char *assignment, struct lull_error *error)
 {
 	(void)arg;
 	if (strcmp(assignment, "wrong=1") == 0) {
-		snprintf(error, size, "%0130d to the end", 7);
+		snprintf(error->text, sizeof(error->text), "%0130d to the end", 7);
 		return -EINVAL;
 	}
 	snprintf(assigned, sizeof(assigned), "%s", assignment);
@@ -150,14 +150,12 @@ serve_end(void **state)
 	return world_close(state);
 }
 
-static void
-telemetry__answers_as_dpdk_does(void **state)
+TEST(telemetry__answers_as_dpdk_does)
 {
 	int fd = client_try("");
 	json_t *reply = client_ask(fd, "/lull/info");
 	const struct lull_counter_info *row;
 
-	(void)state;
 	assert_string_equal(json_string_value(json_object_get(reply, "program")), "lull-test");
 	assert_string_equal(json_string_value(json_object_get(reply, "dpdk")), "");
 	assert_string_equal(json_string_value(json_array_get(json_object_get(reply, "loops"), 0)),
@@ -196,13 +194,11 @@ telemetry__answers_as_dpdk_does(void **state)
 	close(fd);
 }
 
-static void
-telemetry__replies_are_bounded_and_whole(void **state)
+TEST(telemetry__replies_are_bounded_and_whole)
 {
 	int fd = client_try("");
 	json_t *reply = client_ask(fd, "/lull/much"), *list = json_object_get(reply, "list0");
 
-	(void)state;
 	assert_true(json_object_size(reply) > 50);
 	assert_true(json_object_size(reply) < 400);
 	assert_int_equal(json_array_size(list), 4);
@@ -223,13 +219,11 @@ hung_up(int fd)
 	return size == 0 || (size < 0 && errno == ECONNRESET);
 }
 
-static void
-telemetry__hangs_up_on_what_is_no_request(void **state)
+TEST(telemetry__hangs_up_on_what_is_no_request)
 {
 	static char bytes[60000];
 	int fd;
 
-	(void)state;
 	memset(bytes, 'x', sizeof(bytes));
 	fd = client_try("");
 	assert_true(send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL) > 0);
@@ -259,12 +253,10 @@ telemetry__hangs_up_on_what_is_no_request(void **state)
 	close(fd);
 }
 
-static void
-telemetry__serves_ten_and_the_next_when_one_leaves(void **state)
+TEST(telemetry__serves_ten_and_the_next_when_one_leaves)
 {
 	int fds[10];
 
-	(void)state;
 	for (int i = 0; i < 10; i++)
 		WAIT_FOR((fds[i] = client_try("")) >= 0); /* those of before may still leave */
 	for (int i = 0; i < 50; i++)
@@ -277,13 +269,11 @@ telemetry__serves_ten_and_the_next_when_one_leaves(void **state)
 }
 
 /* Who asks and never listens is hung up on; nobody waits for that one. */
-static void
-telemetry__waits_for_nobody(void **state)
+TEST(telemetry__waits_for_nobody)
 {
 	int deaf, other;
 	int sent = 0;
 
-	(void)state;
 	WAIT_FOR((deaf = client_try("")) >= 0);
 	WAIT_FOR((other = client_try("")) >= 0);
 	while (send(deaf, "/lull/much", 10, MSG_NOSIGNAL) > 0 && sent < 100000)
@@ -326,14 +316,12 @@ count_entries(const char *path)
 	return count;
 }
 
-static void
-telemetry__may_be_asked_by_many_at_a_time(void **state)
+TEST(telemetry__may_be_asked_by_many_at_a_time)
 {
 	int files = count_entries("/proc/self/fd"), tasks = count_entries("/proc/self/task");
 	pthread_t threads[4];
 	void *failed;
 
-	(void)state;
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, ask_all, NULL), 0);
 	for (int i = 0; i < 4; i++) {
@@ -346,15 +334,13 @@ telemetry__may_be_asked_by_many_at_a_time(void **state)
 
 /* ---- its place ---- */
 
-static void
-telemetry__takes_the_place_of_a_dead_one_and_not_of_a_live_one(void **state)
+TEST(telemetry__takes_the_place_of_a_dead_one_and_not_of_a_live_one)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	char path[128];
 	struct stat seen;
 	int fd;
 
-	(void)state;
 	assert_int_equal(lull_telemetry_start(&config), -EALREADY);
 	lull_telemetry_stop();
 	/* A dead one. */
@@ -391,18 +377,4 @@ telemetry__takes_the_place_of_a_dead_one_and_not_of_a_live_one(void **state)
 	assert_int_equal(lull_telemetry_start(&config), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(telemetry__answers_as_dpdk_does),
-		cmocka_unit_test(telemetry__replies_are_bounded_and_whole),
-		cmocka_unit_test(telemetry__hangs_up_on_what_is_no_request),
-		cmocka_unit_test(telemetry__serves_ten_and_the_next_when_one_leaves),
-		cmocka_unit_test(telemetry__waits_for_nobody),
-		cmocka_unit_test(telemetry__may_be_asked_by_many_at_a_time),
-		cmocka_unit_test(telemetry__takes_the_place_of_a_dead_one_and_not_of_a_live_one),
-	};
-
-	return cmocka_run_group_tests(tests, serve, serve_end);
-}
+TEST_GROUP(serve, serve_end);

@@ -4,12 +4,6 @@
  * mailbox and take copies. A data race ends the program; what is checked besides is that nobody
  * sees halves.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -18,6 +12,7 @@
 
 #include <lull/idle.h>
 
+#include "case.h"
 #include "host/mailbox.h"
 #include "host/snapshot.h"
 
@@ -66,15 +61,13 @@ check_post(const struct lull_message *message, uint32_t *next)
 		assert_int_equal(post.pattern[i], post.number & 0xff);
 }
 
-static void
-mailbox__every_message_whole_and_in_order_of_its_poster(void **state)
+TEST(mailbox__every_message_whole_and_in_order_of_its_poster)
 {
 	struct office *office = aligned_alloc(LULL_CACHE_LINE, sizeof(*office));
 	uint32_t next[POSTERS] = { 0 };
 	pthread_t posters[POSTERS];
 	uint32_t taken = 0;
 
-	(void)state;
 	assert_non_null(office);
 	office->poster = 0;
 	lull_mailbox_init(&office->mailbox);
@@ -122,15 +115,13 @@ publish_all(void *arg)
 	return NULL;
 }
 
-static void
-snapshot__a_copy_is_never_of_two_writes(void **state)
+TEST(snapshot__a_copy_is_never_of_two_writes)
 {
 	static struct lull_snapshot_cell cell;
 	struct lull_loop_snapshot snapshot = { .now_ns = 0 };
 	uint64_t last = 0;
 	pthread_t writer;
 
-	(void)state;
 	assert_int_equal(pthread_create(&writer, NULL, publish_all, &cell), 0);
 	while (last < SNAPSHOTS) {
 		lull_snapshot_read(&cell, &snapshot);
@@ -178,8 +169,7 @@ turn_all(void *arg)
 	return NULL;
 }
 
-static void
-counters__may_be_read_while_the_loop_turns(void **state)
+TEST(counters__may_be_read_while_the_loop_turns)
 {
 	void *memory = aligned_alloc(LULL_CACHE_LINE, (lull_idle_size() + 63) / 64 * 64);
 	struct lull_idle_limits limits = { .latency_ns = 0 };
@@ -188,7 +178,6 @@ counters__may_be_read_while_the_loop_turns(void **state)
 	uint64_t turns, last = 0;
 	pthread_t thread;
 
-	(void)state;
 	assert_non_null(memory);
 	assert_int_equal(lull_idle_init(memory, lull_idle_governor_find("objective"), &limits, 0,
 					&loop.idle),
@@ -207,16 +196,4 @@ counters__may_be_read_while_the_loop_turns(void **state)
 	pthread_join(thread, NULL);
 	assert_int_equal(LULL_COUNTER_READ(counters->turns), TURNS);
 	free(memory);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(mailbox__every_message_whole_and_in_order_of_its_poster),
-		cmocka_unit_test(snapshot__a_copy_is_never_of_two_writes),
-		cmocka_unit_test(counters__may_be_read_while_the_loop_turns),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,14 @@ from telemetry_server import TelemetryServer
 HERE = Path(__file__).resolve().parent
 
 
+def one_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """The error that the command printed."""
+    captured = capsys.readouterr()
+    assert captured.err.startswith("lull: ")
+    assert captured.err.count("\n") == 1
+    return captured.err.strip()
+
+
 class ObedientPace:
     """Time goes by only when someone sleeps."""
 

@@ -56,7 +56,7 @@ def main() -> int:
         with open(log, "a", encoding="utf-8") as file:  # noqa: PTH123 - one write, whole lines
             file.write(" ".join(words) + "\n")
     if fault == "refuse":
-        print("lull-model: --send-rest: 'nap' is none of none (spin)", file=sys.stderr)
+        print("lull-model: --send-rest: 'nap' is not one of none (spin)", file=sys.stderr)
         return 1
     if fault == "babble":
         print("hello")

@@ -42,7 +42,7 @@ class SimulatedPlugin(SimulatedProgram):
         return super().answer_explain("fwd0") if name in self.loops() else None
 
     def answer_traffic(self, _: str) -> dict[str, Any]:
-        return {"error": "this loop makes no traffic"}
+        return {"error": "this loop does not make traffic"}
 
     def answer_set(self, assignment: str) -> dict[str, Any]:
         key, _, value = assignment.partition("=")
@@ -50,5 +50,5 @@ class SimulatedPlugin(SimulatedProgram):
         if loop not in ("", *self.loops()):
             return {"error": f"no loop {loop}"}
         if key == "mode" and value not in MODES:
-            return {"error": f"mode: {value} is none of {' '.join(MODES)}"}
+            return {"error": f"mode: {value} is not one of {' '.join(MODES)}"}
         return super().answer_set(f"{key}={value}")

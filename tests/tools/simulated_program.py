@@ -319,7 +319,7 @@ class SimulatedProgram:
         if key not in self.settings or key == self.faults.refuse:
             return {"error": f"{key}: no such setting"}
         if key == "governor" and value not in GOVERNORS:
-            return {"error": f"governor: '{value}' is none of {' '.join(GOVERNORS)}"}
+            return {"error": f"governor: '{value}' is not one of {' '.join(GOVERNORS)}"}
         if key == "max-latency" and not 1 <= float(value) <= 1_000_000:
             return {"error": f"max-latency: {value} is not in 1..1000000 (us)"}
         if loop != "gen0":

@@ -299,13 +299,13 @@ def test_only_root_may_lay_a_wire(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    ("--receivers kernel,dpkd", "'dpkd' is none of kernel, kernel-busy, dpdk"),
-    ("--cameras 0", "--cameras: 0 is no list of numbers from 1 to 32"),
-    ("--cameras 1,many", "no list of numbers"),
+    ("--receivers kernel,dpkd", "'dpkd' is not one of kernel, kernel-busy, dpdk"),
+    ("--cameras 0", "--cameras: 0 is not a list of numbers from 1 to 32"),
+    ("--cameras 1,many", "not a list of numbers"),
     ("--packet 4000 --mtu 1500", "do not fit into --mtu 1500, which has room for 1472"),
     ("--receivers dpdk-xdp --packet 8000", "a --packet of at most 3470"),
-    ("--cpus 0", "not two different CPUs"),
-    ("--cpus 0,0", "not two different CPUs"),
+    ("--cpus 0", "not a pair of different CPUs"),
+    ("--cpus 0,0", "not a pair of different CPUs"),
     ("--plot picture.txt", "end the name with .png, .svg, .pdf"),
     ("--output page.pdf", "end the name with .html or .md"),
     ("--from nowhere.json", "nowhere.json: No such file")])
@@ -374,7 +374,7 @@ def test_other_files_are_refused(spoil: Callable[[dict[str, object]], object], t
     spoil(data)
     (tmp_path / "result.json").write_text(json.dumps(data))
     assert main(["camera", "latency", "--from", str(tmp_path / "result.json")]) == 1
-    assert "not what 'lull camera latency --json' writes" in capsys.readouterr().err
+    assert "give a file that 'lull camera latency --json FILE' wrote" in capsys.readouterr().err
 
 
 # ---- what a reader sees ----

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import one_line
 from lull.cli import main
 from lull.demo.result import Result, load, save
 from lull.errors import LullError
@@ -22,14 +23,6 @@ from simulated_program import SimulatedProgram
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = ("--duration", "2.5", "--phases", "low", "--governors", "objective")
 pytestmark = pytest.mark.usefixtures("signals")
-
-
-def one_line(capsys: pytest.CaptureFixture[str]) -> str:
-    """The error that the command printed."""
-    captured = capsys.readouterr()
-    assert captured.err.startswith("lull: ")
-    assert captured.err.count("\n") == 1
-    return captured.err.strip()
 
 
 # ---- a program that runs ----
@@ -66,7 +59,7 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out)["fwd0"]["binding"] == "latency"
     assert main(["set", "spin"]) == 0
     assert main(["explain"]) == 0
-    assert "promises nothing" in capsys.readouterr().out
+    assert "makes no promise" in capsys.readouterr().out
     assert main(["explain", "fwd7"]) == 1
     assert one_line(capsys).endswith("has no loop fwd7: it has fwd0, gen0")
 
@@ -86,7 +79,7 @@ def test_set(live_program: SimulatedProgram, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(("arguments", "status", "words"), [
     (["max-latency=0"], 1, "max-latency: 0 is not in 1..1000000 (us)"),
     (["max-rest=9", "max-latency=0"], 1, "(already set: max-rest=9)"),
-    (["faster"], 1, "governor: 'faster' is none of"),
+    (["faster"], 1, "governor: 'faster' is not one of"),
     (["spin", "max-latency"], 2, "max-latency: not KEY=VALUE"),
     (["=5"], 2, "=5: not KEY=VALUE"),
     (["--loop", "fwd9", "spin"], 1, "has no loop fwd9"),
@@ -116,7 +109,7 @@ def test_nothing_runs(command: list[str], capsys: pytest.CaptureFixture[str]) ->
     (["demo", "--duration", "long"], "'long' is not a valid float"),
     (["demo", "--duration", "3"], "duration: 3 is not in"),
     (["demo", "--governors", "spin,"], ""),
-    (["demo", "--governors", "warp"], "governors: warp is none of"),
+    (["demo", "--governors", "warp"], "governors: warp is not one of"),
     (["demo", "--phases", ","], "phases: "),
     (["top", "--interval", "0"], "0"),
 ])
@@ -254,7 +247,7 @@ def test_demo_interrupted(build: Path, runtime: Path, tmp_path: Path,
         process.send_signal(number)
         _, stderr = process.communicate(timeout=50)
     assert process.returncode == 128 + number
-    assert stderr == "lull: interrupted: lull-fwd is stopped, the partial result is dropped\n"
+    assert stderr == "lull: interrupted: lull-fwd was stopped, and there is no result\n"
     assert not (tmp_path / "out").exists()
     assert leftovers(runtime) == []
     with pytest.raises(ProcessLookupError):

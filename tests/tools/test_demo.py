@@ -286,7 +286,7 @@ def test_one_cpu_is_too_few(bench: Bench) -> None:
 
     samples = run(bench, SHARED, view=Listener())
     assert {one.phase for one in samples} == {"low"}
-    assert warnings == ["loop and traffic have one CPU: nothing is measured beside another program"]
-    with pytest.raises(LullError, match="this phase needs two CPUs"):
+    assert warnings == ["loop and traffic share one CPU: phase shared is left out"]
+    with pytest.raises(LullError, match="phase shared needs two CPUs"):
         run(bench, Settings(phases=choose_phases(["shared"])))
     assert bench.program.neighbours == 0

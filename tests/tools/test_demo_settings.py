@@ -40,9 +40,9 @@ def test_too_short_or_long() -> None:
 def test_choices() -> None:
     assert choose_governors(["ramp", "spin", "ramp"]) == ("ramp", "spin")
     assert [phase.name for phase in choose_phases(["burst", "idle"])] == ["idle", "burst"]
-    with pytest.raises(LullError, match="governors: fast is none of spin, "):
+    with pytest.raises(LullError, match="governors: fast is not one of spin, "):
         choose_governors(["fast"])
-    with pytest.raises(LullError, match="phases: peak is none of idle, low, mid, high, burst"):
+    with pytest.raises(LullError, match="phases: peak is not one of idle, low, mid, high, burst"):
         choose_phases(["peak"])
 
 

@@ -85,12 +85,12 @@ def test_trying_a_real_time_class_leaves_ours_alone() -> None:
       "sys/module/haltpoll/parameters/guest_halt_poll_ns": "200000"},
      "guest haltpoll", "warn", "200 µs before it halts"),
     ({"sys/module/haltpoll/parameters/guest_halt_poll_ns": "200000"},
-     "guest haltpoll", "ok", "not in use"),
+     "guest haltpoll", "ok", "not used"),
     ({f"{CPU}/cpu0/cpuidle/state2/name": "C6", f"{CPU}/cpu0/cpuidle/state2/latency": "133",
       f"{CPU}/cpu0/cpuidle/state2/disable": "0"}, "C-states", "warn", "C6 133 µs"),
     ({f"{CPU}/cpu0/cpuidle/state2/name": "C6", f"{CPU}/cpu0/cpuidle/state2/latency": "133",
       f"{CPU}/cpu0/cpuidle/state2/disable": "1"}, "C-states", "ok", "C1 2 µs"),
-    ({f"{CPU}/cpuidle/current_driver": "none"}, "C-states", "note", "just halts"),
+    ({f"{CPU}/cpuidle/current_driver": "none"}, "C-states", "note", "only halts"),
     ({f"{CPU}/cpu1/cpufreq/scaling_governor": "powersave"}, "cpufreq", "warn",
      "performance, powersave"),
     ({"proc/self/timerslack_ns": "1000000"}, "timer slack", "warn", "1000 µs is inherited"),
@@ -98,8 +98,8 @@ def test_trying_a_real_time_class_leaves_ours_alone() -> None:
     ({"proc/sys/kernel/sched_rt_runtime_us": "950000"}, "RT throttling", "note", "50 ms each"),
     ({"proc/sys/kernel/sched_rt_runtime_us": "-1"}, "RT throttling", "note", "locks up"),
     ({f"{CPU}/cpu0/topology/thread_siblings_list": "0,1"}, "SMT", "note", "0,1"),
-    ({"proc/cpuinfo": f"flags : {FLAGS}"}, "WAITPKG", "note", "not offered"),
-    ({"proc/cpuinfo": "flags : tsc"}, "clock", "warn", "not known to be constant"),
+    ({"proc/cpuinfo": f"flags : {FLAGS}"}, "WAITPKG", "note", "not available"),
+    ({"proc/cpuinfo": "flags : tsc"}, "clock", "warn", "perhaps neither constant"),
     ({"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet"},
      "clock", "warn", "slow system call"),
     ({"sys/devices/system/clocksource/clocksource0/current_clocksource": "kvm-clock"},
@@ -140,7 +140,7 @@ def test_late_wakeups(metal: Path) -> None:
     rows = [SleepRow(50, 1, 100, 55, 900, 5)]
     check = look(metal, sleeps=rows)["sleep"]
     assert check.status == "warn"
-    assert "objectives below 900 µs may not hold here" in check.remedy
+    assert "objectives below 900 µs may not hold on this machine" in check.remedy
     assert look(metal, sleeps=[])["sleep"].status == "note"
 
 
@@ -174,7 +174,7 @@ def test_output(metal: Path) -> None:
     print_checks(checks, console)
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
-    assert "→ stop other work" in text
+    assert "→ stop other programs" in text
     assert "0 failed, 1 to look at, 0 notes" in text
     assert "default slack" in text
     data = json.loads(to_json(checks))

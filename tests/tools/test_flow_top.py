@@ -165,7 +165,7 @@ def test_once(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(("arguments", "status", "words"), [
     ([], 1, "no such program; these run: lull-fwd"),
     (["lull-fwd"], 1, "keeps no flows"),
-    (["4711", "--program", "lull-fwd"], 2, "4711: leave it out")])
+    (["4711", "--program", "lull-fwd"], 2, "4711: give either this argument")])
 def test_refusals(arguments: list[str], status: int, words: str,
                   capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["flow", "top", "--json", *arguments]) == status

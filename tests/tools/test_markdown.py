@@ -58,13 +58,14 @@ def test_traffic(outcome: Result) -> None:
     assert found[0] == ["traffic", *(f"{name}: CPU, p99" for name in outcome.settings.governors)]
     assert len(found) == 6
     assert found[5][2].endswith(", lost 651 ✗")
-    assert "Objective kept in 6 of 6 phases with objective; with spin in 5 of 6" in text
+    assert "Governor objective kept the objective in 6 of 6 phases; spin in 5 of 6" in text
     worse = outcome.model_copy(update={"runs": [
         run.model_copy(update={"p99_us": 201.0}) if run.phase == "idle" else run
         for run in outcome.runs]})
     text = markdown.traffic(worse)
     assert rows(text)[1][3].endswith(", 201 µs ✗")
-    assert "Not kept by objective in phase idle: p99 is 201 µs, 1 µs more than asked for: " in text
+    assert ("In phase idle, objective did not keep the objective: p99 is 201 µs, 1 µs above the "
+            "objective. Possible causes: ") in text
 
 
 def test_documents_have_their_places() -> None:
@@ -109,7 +110,8 @@ def test_command(outcome: Result, tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_page_beside_another_program(outcome: Result) -> None:
     page = report.render(outcome)
     for words in ("Beside another program on the same CPU", "<th>class</th>", "of the rest",
-                  "Objective kept in 6 of 6 phases", "left to another program",
+                  "Governor objective kept the objective in 6 of 6 phases",
+                  "left to another program",
                   "One kind of other program"):
         assert words in page
     assert "<th>class</th>" not in report.render(without_classes(outcome))
@@ -126,4 +128,4 @@ def test_older_results_are_read(outcome: Result, tmp_path: Path) -> None:
     older = load(path)
     assert older.runs[0].kept is None
     assert older.kept(older.runs[0])
-    assert "Objective kept in 5 of 5 phases" in report.render(older)
+    assert "Governor objective kept the objective in 5 of 5 phases" in report.render(older)

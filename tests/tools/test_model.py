@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import one_line
 from lull.cli import main
 from lull.errors import LullError
 from lull.model import figures as model
@@ -50,13 +51,6 @@ class Scripted(model.Bench):
 
     def costs(self) -> list[BurstCost]:
         return [BurstCost(burst=0, size=0, rx_ns=1, tx_ns=1)]
-
-
-def one_line(capsys: pytest.CaptureFixture[str]) -> str:
-    captured = capsys.readouterr()
-    assert captured.err.startswith("lull: ")
-    assert captured.err.count("\n") == 1
-    return captured.err.strip()
 
 
 # ---- plain data ----
@@ -169,7 +163,7 @@ def test_evaluate_takes_any_rests(asked: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.usefixtures("asked")
 @pytest.mark.parametrize(("fault", "arguments", "words"), [
-    ("refuse", [], "'nap' is none of"),
+    ("refuse", [], "'nap' is not one of"),
     ("babble", [], "reply not understood"),
     ("half", [], "left out a side"),
     ("", ["--link", "5"], "from 10M to 400G"),

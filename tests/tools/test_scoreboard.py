@@ -166,7 +166,7 @@ def test_where_only_spin_breaks_it_the_cell_counts() -> None:
     assert (score.spin_breaks, score.nobody_keeps) == (True, False)
     assert score.oracle.rest_us == 80
     assert holds(score) == [True] * 8
-    assert "spin breaks it too, or loses, in 1 of 1 cells: in 1 a fixed sleep" in (
+    assert "in 1 of 1 cells spin does not keep the objective either. In 1 of them a fixed" in (
         statements([score])[6].text)
     late = judged(objective=objective(added_ns={"count": 9, "p99": 100_001}), spin=LATE_SPIN)
     assert holds(late)[0] is False

@@ -52,9 +52,9 @@ def test_kept() -> None:
     assert one.rounds_kept == 1
     assert shortfall(result, one) == ""
     assert closing(result) == (
-        "objective kept in 1 of 2 phases with objective; with ramp in 2 of 2")
+        "governor objective kept the objective in 1 of 2 phases; ramp in 2 of 2")
     assert headline(result).endswith(
-        "Another program on the same CPU got 89.0 % of it.")
+        "Another program on the same CPU got 89.0 % of that CPU.")
 
 
 def test_a_little_late_is_late() -> None:
@@ -65,7 +65,8 @@ def test_a_little_late_is_late() -> None:
     assert not one.kept
     (missed, why), = shortfalls(result)
     assert missed is one
-    assert why.startswith("p99 is 215 µs, 15 µs more than asked for: the generator looked for ")
+    assert why.startswith("p99 is 215 µs, 15 µs above the objective. Possible causes: the "
+                          "generator polled for ")
     assert not result.kept(changed(result, one, p99_us=200.01)[1])
     assert result.kept(changed(result, one, p99_us=200.0)[1])
 
@@ -73,19 +74,19 @@ def test_a_little_late_is_late() -> None:
 def test_reasons_of_the_ordinary_class() -> None:
     result = recorded("ordinary", sched_class="other")
     assert closing(result) == (
-        "objective kept in 0 of 2 phases with objective; with spin in 0 of 2")
+        "governor objective kept the objective in 0 of 2 phases; spin in 0 of 2")
     whys = {run.phase: why for run, why in shortfalls(result)}
     assert set(whys) == {"mid", "shared"}
     one = run(result, "objective", "shared")
     assert one.run_wait_pct > 1
     assert "the loop was ready and waited for its CPU " in whys["shared"]
     assert " % of the time, in the ordinary class" in whys["shared"]
-    assert "the host kept the CPUs for 20 ms" in whys["shared"]
-    assert "strangers had the CPUs " in whys["shared"]
-    assert f"its verdict: {one.verdict_text}" in whys["shared"]
+    assert "the host took the CPUs for 20 ms" in whys["shared"]
+    assert "other programs used the CPUs " in whys["shared"]
+    assert f"verdict of the governor: {one.verdict_text}" in whys["shared"]
     # Polling fared as badly there, and so did the generator.
-    assert "polling without a rest takes 28 ms already" in whys["shared"]
-    assert "the generator looked for packets only every " in whys["shared"]
+    assert "p99 of spin, which never rests, is 28 ms" in whys["shared"]
+    assert "the generator polled for packets only every " in whys["shared"]
 
 
 def test_loss_is_not_kept_either() -> None:
@@ -93,7 +94,7 @@ def test_loss_is_not_kept_either() -> None:
     one = run(result, "objective", "shared")
     result, lossy = changed(result, one, lost=12, no_buffer=4)
     assert not result.kept(lossy)
-    assert shortfall(result, lossy).startswith("12 of 57.8k packets were lost: ")
+    assert shortfall(result, lossy).startswith("12 of 57.8k packets were lost. Possible causes: ")
     assert "4 packets were never sent, for lack of buffers" in shortfall(result, lossy)
     tolerant = result.model_copy(update={
         "settings": result.settings.model_copy(update={"loss": "tolerate"})})
@@ -109,7 +110,7 @@ def test_nothing_explains_it() -> None:
     result, late = changed(result, one, p99_us=300.0, run_wait_pct=0.0, waited_pct=0.0,
                            steal_ms=0.0, verdict="none", verdict_text="", sink_gap_us=1.0)
     assert shortfall(result, late) == (
-        "p99 is 300 µs, 100 µs more than asked for: nothing that was measured explains it")
+        "p99 is 300 µs, 100 µs above the objective. Possible causes: the measurements show none")
 
 
 def test_advice_is_for_who_lacks_the_right() -> None:
@@ -120,7 +121,7 @@ def test_advice_is_for_who_lacks_the_right() -> None:
             "machine": Machine(realtime=allowed),
             "settings": result.settings.model_copy(update={"sched_policy": policy})}))
 
-    assert "CAP_SYS_NICE, or an rtprio limit of 10 (limits.conf, LimitRTPRIO=10" in on(False)
+    assert "CAP_SYS_NICE, or an rtprio limit of 10 (limits.conf, or LimitRTPRIO=10" in on(False)
     assert "\n" not in on(False)
     assert on(False, policy="fifo") == on(False)
     assert on(True) == on(None) == on(False, policy="other") == ""

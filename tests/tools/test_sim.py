@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import one_line
 from lull.cli import main
 from lull.errors import LullError
 from lull.quantities import parse_ns, parse_rate, rate_word, time_word
@@ -24,13 +25,6 @@ pytestmark = pytest.mark.usefixtures("signals")
 def asked(log: Path) -> list[str]:
     """Arguments of each run, sorted: they end in any order."""
     return sorted(line.partition(" ")[2] for line in log.read_text().splitlines())
-
-
-def one_line(capsys: pytest.CaptureFixture[str]) -> str:
-    captured = capsys.readouterr()
-    assert captured.err.startswith("lull: ")
-    assert captured.err.count("\n") == 1
-    return captured.err.strip()
 
 
 # ---- words ----

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 import linked
+from conftest import one_line
 from lull.cli import main
 from lull.errors import LullError
 from lull.program.programs import connect_started
@@ -37,13 +38,6 @@ echo "pid $$"
 """
 DEADLINE_S = 60.0
 pytestmark = pytest.mark.usefixtures("signals")
-
-
-def one_line(capsys: pytest.CaptureFixture[str]) -> str:
-    captured = capsys.readouterr()
-    assert captured.err.startswith("lull: ")
-    assert captured.err.count("\n") == 1
-    return captured.err.strip()
 
 
 def wait_for(what: str, come: Callable[[], Any]) -> Any:
@@ -448,7 +442,7 @@ def test_testpmd(safe: Path, capsys: pytest.CaptureFixture[str]) -> None:
                 assert "mode = off (was on)" in capsys.readouterr().out
                 wait_for("the end of the rests", lambda: not any(rise() for _ in range(3)))
                 assert main(["show", *choice]) == 0
-                assert "mode off: it polls as if lull were not there" in capsys.readouterr().out
+                assert "mode off: the threads poll as without lull" in capsys.readouterr().out
                 assert main(["set", *choice, "mode=on"]) == 0
                 wait_for("rests again", rise)
         finally:

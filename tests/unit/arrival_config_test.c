@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <math.h>
 
 #include <lull/traffic.h>
+
+#include "case.h"
 
 static struct lull_arrival_config
 usual(enum lull_arrival_kind kind, double pps)
@@ -38,12 +34,10 @@ check_refuses(const struct lull_arrival_config *config, const char *field, uint6
 	assert_true(error.value < error.low || error.value > error.high);
 }
 
-static void
-config_check__rates(void **state)
+TEST(config_check__rates)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_CONSTANT, 1000);
 
-	(void)state;
 	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
 	config.pps_high = NAN; /* not looked at */
 	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
@@ -61,12 +55,10 @@ config_check__rates(void **state)
 	check_refuses(&config, "pps", UINT64_MAX);
 }
 
-static void
-config_check__swings(void **state)
+TEST(config_check__swings)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_TIDAL, 0);
 
-	(void)state;
 	check_refuses(&config, "pps_high", 0);
 	config.pps_high = 1e6;
 	assert_int_equal(lull_arrival_config_check(&config, NULL), 0);
@@ -84,12 +76,10 @@ config_check__swings(void **state)
 	check_refuses(&config, "on_ns", 0);
 }
 
-static void
-config_check__sizes_and_kind(void **state)
+TEST(config_check__sizes_and_kind)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_POISSON, 10);
 
-	(void)state;
 	config.size_count = 9;
 	check_refuses(&config, "size_count", 9);
 	config.size_count = 2;
@@ -106,12 +96,10 @@ config_check__sizes_and_kind(void **state)
 	check_refuses(&config, "kind", LULL_ARRIVAL_INCAST + 1);
 }
 
-static void
-config_check__selfsimilar(void **state)
+TEST(config_check__selfsimilar)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_SELFSIMILAR, 1000);
 
-	(void)state;
 	check_refuses(&config, "hurst", 0);
 	config.hurst = 0.501;
 	check_refuses(&config, "source_count", 0);
@@ -136,12 +124,10 @@ config_check__selfsimilar(void **state)
 	check_refuses(&config, "pps", 0);
 }
 
-static void
-config_check__incast(void **state)
+TEST(config_check__incast)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_INCAST, 0);
 
-	(void)state;
 	check_refuses(&config, "sender_count", 0);
 	config.sender_count = 4097;
 	check_refuses(&config, "sender_count", 4097);
@@ -163,18 +149,4 @@ config_check__incast(void **state)
 	check_refuses(&config, "jitter_ns", LULL_NS_PER_US + 1);
 	config.period_ns = 999;
 	check_refuses(&config, "period_ns", 999);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(config_check__rates),
-		cmocka_unit_test(config_check__swings),
-		cmocka_unit_test(config_check__selfsimilar),
-		cmocka_unit_test(config_check__incast),
-		cmocka_unit_test(config_check__sizes_and_kind),
-	};
-
-	return cmocka_run_group_tests_name("arrival_config", tests, NULL, NULL);
 }

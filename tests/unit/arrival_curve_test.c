@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is learned of arrivals by polling is compared with the true curve of the same packets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include <lull/base.h>
 #include <lull/traffic.h>
 
+#include "case.h"
 #include "idle/arrival_curve.h"
 
 #define US LULL_NS_PER_US
@@ -116,8 +112,7 @@ compare(const char *name, const struct lull_arrival_config *config)
 	}
 }
 
-static void
-learned__is_the_true_curve_of_every_kind(void **state)
+TEST(learned__is_the_true_curve_of_every_kind)
 {
 	static const struct {
 		const char *name;
@@ -149,7 +144,6 @@ learned__is_the_true_curve_of_every_kind(void **state)
 		    .jitter_ns = 100 * US } },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct lull_arrival_config config = kinds[i].config;
 
@@ -162,13 +156,11 @@ learned__is_the_true_curve_of_every_kind(void **state)
 	}
 }
 
-static void
-add__a_burst_is_one_at_every_scale(void **state)
+TEST(add__a_burst_is_one_at_every_scale)
 {
 	struct lull_arrival_windows windows = { 0 };
 	struct lull_arrival_curve curve;
 
-	(void)state;
 	lull_arrival_curve_init(&curve, 0);
 	assert_int_equal(lull_arrival_curve_pkts(&curve, 14), 0);
 	assert_true(lull_arrival_curve_window_ns(&curve, 1, 1) == UINT64_MAX);
@@ -183,13 +175,11 @@ add__a_burst_is_one_at_every_scale(void **state)
 }
 
 /* What a rest of 200 us brought may have come within 100 us, but half of it must have. */
-static void
-add__long_batches_tell_nothing_of_short_windows(void **state)
+TEST(add__long_batches_tell_nothing_of_short_windows)
 {
 	struct lull_arrival_windows windows = { 0 };
 	struct lull_arrival_curve curve;
 
-	(void)state;
 	lull_arrival_curve_init(&curve, 0);
 	lull_arrival_curve_add(&curve, &windows, 0, 200 * US, 600);
 	assert_int_equal(lull_arrival_curve_pkts(&curve, 8), 600);
@@ -202,27 +192,23 @@ add__long_batches_tell_nothing_of_short_windows(void **state)
 }
 
 /* A window that the next batch overflows: what was in it, and that batch alone, count in full. */
-static void
-add__neither_part_of_an_overflowing_window_is_averaged_away(void **state)
+TEST(add__neither_part_of_an_overflowing_window_is_averaged_away)
 {
 	struct lull_arrival_windows windows = { 0 };
 	struct lull_arrival_curve curve;
 
-	(void)state;
 	lull_arrival_curve_init(&curve, 0);
 	lull_arrival_curve_add(&curve, &windows, 0, 100 * US, 1);
 	lull_arrival_curve_add(&curve, &windows, 100 * US, 200 * US, 100);
 	assert_int_equal(lull_arrival_curve_pkts(&curve, 7), 100);
 }
 
-static void
-window_ns__is_the_inverse(void **state)
+TEST(window_ns__is_the_inverse)
 {
 	struct lull_arrival_windows windows = { 0 };
 	struct lull_arrival_curve curve;
 	uint64_t last_ns = 0;
 
-	(void)state;
 	lull_arrival_curve_init(&curve, 0);
 	for (uint64_t us = 0; us < 50000; us += 10)
 		lull_arrival_curve_add(&curve, &windows, us * US, (us + 10) * US, 10);
@@ -239,13 +225,11 @@ window_ns__is_the_inverse(void **state)
 	assert_int_equal(lull_arrival_curve_window_ns(&curve, 0, 1), 0);
 }
 
-static void
-fade__by_half_in_nine_seconds(void **state)
+TEST(fade__by_half_in_nine_seconds)
 {
 	struct lull_arrival_windows windows = { 0 };
 	struct lull_arrival_curve curve;
 
-	(void)state;
 	lull_arrival_curve_init(&curve, 0);
 	lull_arrival_curve_add(&curve, &windows, 0, 100, 1000);
 	lull_arrival_curve_fade(&curve, 9 * LULL_NS_PER_S);
@@ -256,17 +240,4 @@ fade__by_half_in_nine_seconds(void **state)
 	assert_int_equal(lull_arrival_curve_pkts(&curve, 14), 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(learned__is_the_true_curve_of_every_kind),
-		cmocka_unit_test(add__a_burst_is_one_at_every_scale),
-		cmocka_unit_test(add__long_batches_tell_nothing_of_short_windows),
-		cmocka_unit_test(add__neither_part_of_an_overflowing_window_is_averaged_away),
-		cmocka_unit_test(window_ns__is_the_inverse),
-		cmocka_unit_test(fade__by_half_in_nine_seconds),
-	};
-
-	return cmocka_run_group_tests_name("arrival_curve", tests, group_setup, group_teardown);
-}
+TEST_GROUP(group_setup, group_teardown);

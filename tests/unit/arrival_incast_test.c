@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "traffic/arrival.h"
 
 static struct lull_arrival_config
@@ -24,14 +19,12 @@ incast(uint32_t sender_count, uint32_t sender_pkts, uint64_t jitter_ns)
 }
 
 /* Every period has its packets, those of a sender all at once, within the jitter, in order. */
-static void
-incast__counts_and_order(void **state)
+TEST(incast__counts_and_order)
 {
 	struct lull_arrival_config config = incast(32, 8, 50 * LULL_NS_PER_US);
 	struct lull_arrival arrival;
 	uint64_t last_ns = 0;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 777);
 	for (uint64_t period = 0; period < 1000; period++) {
 		uint64_t begin_ns = 777 + period * LULL_NS_PER_MS;
@@ -52,8 +45,7 @@ incast__counts_and_order(void **state)
 }
 
 /* Sorted or not, senders are spread evenly; the k-th of n begins at k / (n + 1) in the mean. */
-static void
-incast__jitter_is_uniform(void **state)
+TEST(incast__jitter_is_uniform)
 {
 	struct lull_arrival_config config = incast(9, 1, LULL_NS_PER_MS);
 	uint32_t tenths[10] = { 0 };
@@ -61,7 +53,6 @@ incast__jitter_is_uniform(void **state)
 	double sums[9] = { 0 };
 	const uint32_t periods = 10000;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 0);
 	for (uint64_t period = 0; period < periods; period++) {
 		for (uint32_t k = 0; k < 9; k++) {
@@ -78,13 +69,11 @@ incast__jitter_is_uniform(void **state)
 		assert_in_range(sums[k] * 1000 / periods, 100 * (k + 1) - 8, 100 * (k + 1) + 8);
 }
 
-static void
-incast__without_jitter_all_at_once(void **state)
+TEST(incast__without_jitter_all_at_once)
 {
 	struct lull_arrival_config config = incast(LULL_ARRIVAL_SENDERS_MAX, 3, 0);
 	struct lull_arrival arrival;
 
-	(void)state;
 	config.period_ns = LULL_NS_PER_S;
 	lull_arrival_init(&arrival, &config, 5);
 	for (uint64_t period = 0; period < 3; period++)
@@ -94,13 +83,11 @@ incast__without_jitter_all_at_once(void **state)
 		}
 }
 
-static void
-incast__one_sender(void **state)
+TEST(incast__one_sender)
 {
 	struct lull_arrival_config config = incast(1, 1, 1);
 	struct lull_arrival arrival;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 0);
 	for (uint64_t period = 0; period < 100; period++) {
 		assert_true(lull_arrival_next_ns(&arrival) == period * LULL_NS_PER_MS);
@@ -108,31 +95,15 @@ incast__one_sender(void **state)
 	}
 }
 
-static void
-incast__clock_at_its_end(void **state)
+TEST(incast__clock_at_its_end)
 {
 	struct lull_arrival_config config = incast(1, 2, 0);
 	struct lull_arrival arrival;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, UINT64_MAX - 10);
 	assert_true(lull_arrival_next_ns(&arrival) == UINT64_MAX - 10);
 	lull_arrival_take(&arrival);
 	assert_true(lull_arrival_next_ns(&arrival) == UINT64_MAX - 10);
 	lull_arrival_take(&arrival);
 	assert_true(lull_arrival_next_ns(&arrival) == UINT64_MAX);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(incast__counts_and_order),
-		cmocka_unit_test(incast__jitter_is_uniform),
-		cmocka_unit_test(incast__without_jitter_all_at_once),
-		cmocka_unit_test(incast__one_sender),
-		cmocka_unit_test(incast__clock_at_its_end),
-	};
-
-	return cmocka_run_group_tests_name("arrival_incast", tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 
+#include "case.h"
 #include "traffic/arrival.h"
 
 #define SHORTEST_ON_NS 100000ULL
@@ -40,8 +35,7 @@ take_until(struct lull_arrival *arrival, uint64_t end_ns)
 /* ---- one source ---- */
 
 /* Times of one source against the Pareto distribution, and against the cut. */
-static void
-sources_change__pareto_times(void **state)
+TEST(sources_change__pareto_times)
 {
 	const double hurst = 0.7, alpha = 3 - 2 * hurst;
 	struct lull_arrival_config config = selfsimilar(1e6, hurst, 1);
@@ -50,7 +44,6 @@ sources_change__pareto_times(void **state)
 	struct lull_prng prng;
 	const int rounds = 200000;
 
-	(void)state;
 	lull_prng_init(&prng, 5, 0);
 	lull_arrival_sources_init(&sources, &config, &prng, 0);
 	for (int i = 0; i < rounds; i++) {
@@ -76,15 +69,13 @@ sources_change__pareto_times(void **state)
 }
 
 /* The steepest tail there is meets the cut, again and again. */
-static void
-sources_change__tail_is_cut(void **state)
+TEST(sources_change__tail_is_cut)
 {
 	struct lull_arrival_config config = selfsimilar(1e6, 0.999, 1);
 	struct lull_arrival_sources sources;
 	struct lull_prng prng;
 	uint64_t longest_ns = 0;
 
-	(void)state;
 	lull_prng_init(&prng, 5, 0);
 	lull_arrival_sources_init(&sources, &config, &prng, 0);
 	for (int i = 0; i < 3000000; i++) {
@@ -100,12 +91,10 @@ sources_change__tail_is_cut(void **state)
  * Who comes at random finds a source in a long time more often than in a short
  * one: what is left of it must follow from the times' own distribution.
  */
-static void
-sources_init__in_the_middle_of_things(void **state)
+TEST(sources_init__in_the_middle_of_things)
 {
 	static const double hursts[] = { 0.501, 0.8, 0.999 };
 
-	(void)state;
 	for (size_t h = 0; h < 3; h++) {
 		struct lull_arrival_config config = selfsimilar(1e6, hursts[h], 64);
 		double alpha = 3 - 2 * hursts[h];
@@ -144,12 +133,10 @@ sources_init__in_the_middle_of_things(void **state)
 /* ---- the traffic ---- */
 
 /* Over many seeds, each millisecond from the first has its share. */
-static void
-selfsimilar__mean_from_the_start(void **state)
+TEST(selfsimilar__mean_from_the_start)
 {
 	uint64_t counts[5] = { 0 };
 
-	(void)state;
 	for (uint64_t seed = 0; seed < 4000; seed++) {
 		struct lull_arrival_config config = selfsimilar(200000, 0.8, 16);
 		struct lull_arrival arrival;
@@ -163,12 +150,10 @@ selfsimilar__mean_from_the_start(void **state)
 		assert_true(fabs((double)counts[i] / 4000 + (i == 0 ? 0.5 : 0) - 200) < 4);
 }
 
-static void
-selfsimilar__mean_over_long_runs(void **state)
+TEST(selfsimilar__mean_over_long_runs)
 {
 	static const double hursts[] = { 0.501, 0.6, 0.7 };
 
-	(void)state;
 	for (size_t h = 0; h < 3; h++) {
 		struct lull_arrival_config config = selfsimilar(2000, hursts[h], 16);
 		struct lull_arrival arrival;
@@ -180,14 +165,12 @@ selfsimilar__mean_over_long_runs(void **state)
 }
 
 /* Never faster than all sources together. */
-static void
-selfsimilar__peak_is_three_times_the_mean(void **state)
+TEST(selfsimilar__peak_is_three_times_the_mean)
 {
 	struct lull_arrival_config config = selfsimilar(1e5, 0.8, 2);
 	struct lull_arrival arrival;
 	uint64_t last_ns = 0, least_ns = UINT64_MAX;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 0);
 	for (int i = 0; i < 1000000; i++) {
 		uint64_t next_ns = lull_arrival_next_ns(&arrival);
@@ -228,12 +211,10 @@ variance_slope(const struct lull_arrival_config *config)
 	return log10(coarse / fine) / 2;
 }
 
-static void
-selfsimilar__variance_falls_as_hurst_says(void **state)
+TEST(selfsimilar__variance_falls_as_hurst_says)
 {
 	struct lull_arrival_config config = selfsimilar(1000, 0.8, 4);
 
-	(void)state;
 	assert_true(fabs(variance_slope(&config) - (2 * 0.8 - 2)) < 0.15);
 	config.hurst = 0.65;
 	assert_true(fabs(variance_slope(&config) - (2 * 0.65 - 2)) < 0.15);
@@ -242,14 +223,12 @@ selfsimilar__variance_falls_as_hurst_says(void **state)
 }
 
 /* However slow, there is one change or so to a packet, and an end where the clock ends. */
-static void
-selfsimilar__very_slow(void **state)
+TEST(selfsimilar__very_slow)
 {
 	struct lull_arrival_config config = selfsimilar(1e-6, 0.9, 64);
 	struct lull_arrival arrival;
 	uint64_t last_ns = 0;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 0);
 	for (int i = 0; i < 100000 && lull_arrival_next_ns(&arrival) != UINT64_MAX; i++) {
 		assert_true(lull_arrival_next_ns(&arrival) >= last_ns);
@@ -261,21 +240,4 @@ selfsimilar__very_slow(void **state)
 	config = selfsimilar(1e6, 0.8, 16);
 	lull_arrival_init(&arrival, &config, UINT64_MAX - 1);
 	assert_true(lull_arrival_next_ns(&arrival) == UINT64_MAX);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sources_change__pareto_times),
-		cmocka_unit_test(sources_change__tail_is_cut),
-		cmocka_unit_test(sources_init__in_the_middle_of_things),
-		cmocka_unit_test(selfsimilar__mean_from_the_start),
-		cmocka_unit_test(selfsimilar__mean_over_long_runs),
-		cmocka_unit_test(selfsimilar__peak_is_three_times_the_mean),
-		cmocka_unit_test(selfsimilar__variance_falls_as_hurst_says),
-		cmocka_unit_test(selfsimilar__very_slow),
-	};
-
-	return cmocka_run_group_tests_name("arrival_sources", tests, NULL, NULL);
 }

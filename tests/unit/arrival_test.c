@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <math.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "traffic/arrival.h"
 
@@ -55,27 +50,23 @@ assert_near(uint64_t value, double expected, double off)
 
 /* ---- even kinds ---- */
 
-static void
-constant__exact_over_ten_seconds(void **state)
+TEST(constant__exact_over_ten_seconds)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_CONSTANT, 300000);
 	struct lull_arrival arrival;
 	uint64_t start_ns = 123456789;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, start_ns);
 	assert_int_equal(lull_arrival_next_ns(&arrival), start_ns + 3333);
 	assert_near(take_until(&arrival, start_ns + 10 * LULL_NS_PER_S), 3000000, 1);
 }
 
 /* A prime rate has a gap no binary number holds: every departure must still be the nearest ns. */
-static void
-constant__no_departure_drifts(void **state)
+TEST(constant__no_departure_drifts)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_CONSTANT, 999983);
 	struct lull_arrival arrival;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 0);
 	for (uint64_t n = 1; n <= 2000000; n++) {
 		uint64_t due_ns = (n * 2 * LULL_NS_PER_S + 999983) / (2 * 999983);
@@ -86,26 +77,22 @@ constant__no_departure_drifts(void **state)
 }
 
 /* Where one cycle of the profile goes over into the next nothing is lost or doubled. */
-static void
-constant__cycles_join(void **state)
+TEST(constant__cycles_join)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_CONSTANT, 1.5);
 	struct lull_arrival arrival;
 	uint64_t end_ns = 1000000 * LULL_NS_PER_S;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 0);
 	assert_near(take_until(&arrival, end_ns), 1500000, 1);
 	assert_near(lull_arrival_next_ns(&arrival), 1e15 + 1e9 / 1.5, 2);
 }
 
-static void
-constant__very_slow(void **state)
+TEST(constant__very_slow)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_CONSTANT, 1e-6);
 	struct lull_arrival arrival;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 7);
 	for (uint64_t n = 1; n <= 1000; n++) {
 		assert_near(lull_arrival_next_ns(&arrival), (double)n * 1e15, (double)n * 2 + 128);
@@ -113,36 +100,30 @@ constant__very_slow(void **state)
 	}
 }
 
-static void
-constant__clock_at_its_end(void **state)
+TEST(constant__clock_at_its_end)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_CONSTANT, 1);
 	struct lull_arrival arrival;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, UINT64_MAX - 10);
 	assert_true(lull_arrival_next_ns(&arrival) == UINT64_MAX);
 }
 
-static void
-off__never(void **state)
+TEST(off__never)
 {
 	struct lull_arrival_config config = { .kind = LULL_ARRIVAL_OFF };
 	struct lull_arrival arrival;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 5);
 	assert_true(lull_arrival_next_ns(&arrival) == UINT64_MAX);
 }
 
-static void
-onoff__bursts_are_whole_and_silence_is_silent(void **state)
+TEST(onoff__bursts_are_whole_and_silence_is_silent)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_ONOFF, 1e6);
 	struct lull_arrival arrival;
 	uint64_t cycle_ns = config.on_ns + config.off_ns;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 1000);
 	for (uint64_t cycle = 0; cycle < 40; cycle++) {
 		uint64_t begin_ns = 1000 + cycle * cycle_ns;
@@ -154,13 +135,11 @@ onoff__bursts_are_whole_and_silence_is_silent(void **state)
 }
 
 /* Less than a packet per burst: bursts add up to packets. */
-static void
-onoff__sparse(void **state)
+TEST(onoff__sparse)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_ONOFF, 3);
 	struct lull_arrival arrival;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 0);
 	assert_near(take_until(&arrival, 1000 * LULL_NS_PER_S), 600, 1);
 	config.on_ns = LULL_NS_PER_US;
@@ -170,13 +149,11 @@ onoff__sparse(void **state)
 	assert_true(lull_arrival_next_ns(&arrival) == UINT64_MAX);
 }
 
-static void
-ramp__follows_the_parabola(void **state)
+TEST(ramp__follows_the_parabola)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_RAMP, 1000);
 	struct lull_arrival arrival;
 
-	(void)state;
 	config.pps_high = 101000;
 	lull_arrival_init(&arrival, &config, 0);
 	/* After t s: 1000 t + 10000 t^2 / 2. */
@@ -186,26 +163,22 @@ ramp__follows_the_parabola(void **state)
 	assert_near(take_until(&arrival, 20 * LULL_NS_PER_S), 1010000, 1);
 }
 
-static void
-ramp__down_to_nothing_ends(void **state)
+TEST(ramp__down_to_nothing_ends)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_RAMP, 1000);
 	struct lull_arrival arrival;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 0);
 	assert_near(take_until(&arrival, 5 * LULL_NS_PER_S), 3750, 1);
 	assert_near(take_until(&arrival, 100 * LULL_NS_PER_S), 1250, 1);
 	assert_true(lull_arrival_next_ns(&arrival) == UINT64_MAX);
 }
 
-static void
-ramp__up_from_nothing(void **state)
+TEST(ramp__up_from_nothing)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_RAMP, 0);
 	struct lull_arrival arrival;
 
-	(void)state;
 	config.pps_high = 100000;
 	lull_arrival_init(&arrival, &config, 0);
 	/* n = 5000 t^2 */
@@ -213,13 +186,11 @@ ramp__up_from_nothing(void **state)
 	assert_near(take_until(&arrival, 10 * LULL_NS_PER_S), 500000, 1);
 }
 
-static void
-step__changes_at_the_period(void **state)
+TEST(step__changes_at_the_period)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_STEP, 1000);
 	struct lull_arrival arrival;
 
-	(void)state;
 	config.pps_high = 1e6;
 	lull_arrival_init(&arrival, &config, 0);
 	assert_near(take_until(&arrival, 10 * LULL_NS_PER_S), 10000, 1);
@@ -232,15 +203,13 @@ step__changes_at_the_period(void **state)
 /* ---- random kinds ---- */
 
 /* Counts in slices of a Poisson process have the mean as their variance. */
-static void
-poisson__mean_and_variance(void **state)
+TEST(poisson__mean_and_variance)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_POISSON, 1e6);
 	struct lull_arrival arrival;
 	double squares = 0;
 	uint64_t sum = 0;
 
-	(void)state;
 	lull_arrival_init(&arrival, &config, 0);
 	for (uint64_t slice = 1; slice <= 10000; slice++) {
 		uint64_t count = take_until(&arrival, slice * 100 * LULL_NS_PER_US);
@@ -252,14 +221,12 @@ poisson__mean_and_variance(void **state)
 	assert_true(squares / 10000 > 93 && squares / 10000 < 107);
 }
 
-static void
-tidal__swings_as_a_cosine(void **state)
+TEST(tidal__swings_as_a_cosine)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_TIDAL, 0);
 	struct lull_arrival arrival;
 	const double pi = 3.14159265358979323846;
 
-	(void)state;
 	config.pps_high = 1e6;
 	config.period_ns = LULL_NS_PER_S;
 	lull_arrival_init(&arrival, &config, 0);
@@ -272,14 +239,12 @@ tidal__swings_as_a_cosine(void **state)
 	}
 }
 
-static void
-tidal__high_to_low_works_too(void **state)
+TEST(tidal__high_to_low_works_too)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_TIDAL, 1e5);
 	struct lull_arrival arrival;
 	uint64_t first, second;
 
-	(void)state;
 	config.pps_high = 0;
 	lull_arrival_init(&arrival, &config, 0);
 	first = take_until(&arrival, 2500 * LULL_NS_PER_MS);
@@ -289,13 +254,11 @@ tidal__high_to_low_works_too(void **state)
 }
 
 /* Far fewer packets than periods: whole periods are passed over, and the mean holds. */
-static void
-tidal__sparse(void **state)
+TEST(tidal__sparse)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_TIDAL, 0.05);
 	struct lull_arrival arrival;
 
-	(void)state;
 	config.pps_high = 0.15;
 	config.period_ns = LULL_NS_PER_MS;
 	lull_arrival_init(&arrival, &config, 0);
@@ -304,14 +267,12 @@ tidal__sparse(void **state)
 
 /* ---- all kinds ---- */
 
-static void
-take__sizes_follow_their_weights_and_leave_times_alone(void **state)
+TEST(take__sizes_follow_their_weights_and_leave_times_alone)
 {
 	struct lull_arrival_config config = usual(LULL_ARRIVAL_POISSON, 1e6);
 	struct lull_arrival arrival, plain;
 	uint32_t small = 0, middle = 0, large = 0;
 
-	(void)state;
 	lull_arrival_init(&plain, &config, 0);
 	config.size_count = 3;
 	config.size_bytes[1] = 590;
@@ -340,8 +301,7 @@ take__sizes_follow_their_weights_and_leave_times_alone(void **state)
  * Departures of a seed are part of the interface: this holds for every
  * compiler, optimisation and machine, or the same seed is not the same run.
  */
-static void
-take__same_seed_same_departures_for_ever(void **state)
+TEST(take__same_seed_same_departures_for_ever)
 {
 	static const uint64_t digests[] = {
 		[LULL_ARRIVAL_CONSTANT] = 0xa354056749e91473,
@@ -354,7 +314,6 @@ take__same_seed_same_departures_for_ever(void **state)
 		[LULL_ARRIVAL_INCAST] = 0xcd3b2fe3cfcca180,
 	};
 
-	(void)state;
 	for (enum lull_arrival_kind kind = LULL_ARRIVAL_CONSTANT; kind <= LULL_ARRIVAL_INCAST;
 	     kind++) {
 		struct lull_arrival_config config = usual(kind, 123457);
@@ -373,12 +332,10 @@ take__same_seed_same_departures_for_ever(void **state)
 }
 
 /* Any configuration that passes its check gives times that never go back, and ends in bounds. */
-static void
-take__random_configurations(void **state)
+TEST(take__random_configurations)
 {
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, 11, 0);
 	for (uint32_t round = 0; round < 20000; round++) {
 		struct lull_arrival_config config = usual(
@@ -410,32 +367,4 @@ take__random_configurations(void **state)
 			lull_arrival_take(&arrival);
 		}
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(constant__exact_over_ten_seconds),
-		cmocka_unit_test(constant__no_departure_drifts),
-		cmocka_unit_test(constant__cycles_join),
-		cmocka_unit_test(constant__very_slow),
-		cmocka_unit_test(constant__clock_at_its_end),
-		cmocka_unit_test(off__never),
-		cmocka_unit_test(onoff__bursts_are_whole_and_silence_is_silent),
-		cmocka_unit_test(onoff__sparse),
-		cmocka_unit_test(ramp__follows_the_parabola),
-		cmocka_unit_test(ramp__down_to_nothing_ends),
-		cmocka_unit_test(ramp__up_from_nothing),
-		cmocka_unit_test(step__changes_at_the_period),
-		cmocka_unit_test(poisson__mean_and_variance),
-		cmocka_unit_test(tidal__swings_as_a_cosine),
-		cmocka_unit_test(tidal__high_to_low_works_too),
-		cmocka_unit_test(tidal__sparse),
-		cmocka_unit_test(take__sizes_follow_their_weights_and_leave_times_alone),
-		cmocka_unit_test(take__same_seed_same_departures_for_ever),
-		cmocka_unit_test(take__random_configurations),
-	};
-
-	return cmocka_run_group_tests_name("arrival", tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "idle/bound.h"
 
 static const struct lull_idle_limits usual = {
@@ -26,14 +21,12 @@ learn(struct lull_calibration *calibration, uint32_t count, uint64_t overshoot_n
 		lull_calibration_add(calibration, overshoot_ns, 5000);
 }
 
-static void
-pps__learned_is_what_fills_the_ring_in_its_window(void **state)
+TEST(pps__learned_is_what_fills_the_ring_in_its_window)
 {
 	struct lull_idle_limits limits = usual;
 	struct lull_arrival_windows windows = { 0 };
 	struct lull_arrival_curve curve;
 
-	(void)state;
 	lull_arrival_curve_init(&curve, 0);
 	assert_int_equal(lull_bound_pps(&limits, &curve), 14880952);
 	limits.envelope = LULL_ENVELOPE_LEARNED;
@@ -44,14 +37,12 @@ pps__learned_is_what_fills_the_ring_in_its_window(void **state)
 	assert_in_range(lull_bound_pps(&limits, &curve), 9900000, 10200000);
 }
 
-static void
-learned_ns__a_burst_does_not_go_on_for_ever(void **state)
+TEST(learned_ns__a_burst_does_not_go_on_for_ever)
 {
 	struct lull_idle_limits limits = usual;
 	struct lull_arrival_windows windows = { 0 };
 	struct lull_arrival_curve curve;
 
-	(void)state;
 	limits.envelope = LULL_ENVELOPE_LEARNED;
 	lull_arrival_curve_init(&curve, 0);
 	/* nothing seen: what the floor allows, less the overshoot */
@@ -71,14 +62,12 @@ learned_ns__a_burst_does_not_go_on_for_ever(void **state)
 	assert_in_range(lull_bound_learned_ns(&limits, &curve, 0, 5000000), 0, 992000);
 }
 
-static void
-request_ns__stalls_spend_what_rests_may_not(void **state)
+TEST(request_ns__stalls_spend_what_rests_may_not)
 {
 	struct lull_calibration calibration;
 	struct lull_stall_watch watch;
 	uint64_t free_ns, spent_ns;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	learn(&calibration, 1000, 6000);
 	lull_stall_watch_init(&watch, 0);
@@ -104,15 +93,13 @@ request_ns__stalls_spend_what_rests_may_not(void **state)
 }
 
 /* ring time for link rate x descriptors, within 1 % of (n - burst) / pps - overshoot. */
-static void
-ring_ns__clamp_table(void **state)
+TEST(ring_ns__clamp_table)
 {
 	static const double gbps[] = { 0.1, 1, 2.5, 10, 25, 40, 100, 400 };
 	static const uint32_t rings[] = { 64, 128, 512, 1024, 4096, 8192 };
 	struct lull_idle_limits limits = usual;
 	uint32_t g, r;
 
-	(void)state;
 	for (g = 0; g < sizeof(gbps) / sizeof(gbps[0]); g++) {
 		for (r = 0; r < sizeof(rings) / sizeof(rings[0]); r++) {
 			uint64_t pps = (uint64_t)(gbps[g] * 1e9 / (84 * 8));
@@ -131,22 +118,18 @@ ring_ns__clamp_table(void **state)
 	}
 }
 
-static void
-ring_ns__held_descriptors_count(void **state)
+TEST(ring_ns__held_descriptors_count)
 {
 	struct lull_idle_limits limits = usual;
 
-	(void)state;
 	limits.held_pkts = 1024 - 32;
 	assert_int_equal(lull_bound_ring_ns(&limits, 1000000, 0), 0);
 	limits.held_pkts = 1024 - 33;
 	assert_int_equal(lull_bound_ring_ns(&limits, 1000000, 0), 1000);
 }
 
-static void
-latency_ns__is_the_formula(void **state)
+TEST(latency_ns__is_the_formula)
 {
-	(void)state;
 	/* S = T / (1 - e (1 - rho) / f) */
 	assert_in_range(lull_bound_latency_ns(&usual, 0, 1000000), 202020 - 1, 202020 + 1);
 	assert_in_range(lull_bound_latency_ns(&usual, 500000, 100000), 210526 - 1, 210526 + 1);
@@ -157,13 +140,11 @@ latency_ns__is_the_formula(void **state)
 	assert_int_equal(lull_bound_latency_ns(&usual, 999999, 1000000), 200000);
 }
 
-static void
-request_ns__constant_overshoot_gives_the_formula(void **state)
+TEST(request_ns__constant_overshoot_gives_the_formula)
 {
 	struct lull_calibration calibration;
 	uint64_t request;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	learn(&calibration, 1000, 20000);
 	request = lull_bound_request_ns(&usual, &calibration, NULL, 0, 1000000, 1000000);
@@ -171,13 +152,11 @@ request_ns__constant_overshoot_gives_the_formula(void **state)
 	assert_in_range(request, 202020 - 20000 * 5 / 4, 202020 - 20000);
 }
 
-static void
-request_ns__late_wakeups_shorten_and_forbid(void **state)
+TEST(request_ns__late_wakeups_shorten_and_forbid)
 {
 	struct lull_calibration calibration;
 	uint64_t good, fair;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	learn(&calibration, 980, 6000);
 	good = lull_bound_request_ns(&usual, &calibration, NULL, 0, 1000000, 1000000);
@@ -189,13 +168,11 @@ request_ns__late_wakeups_shorten_and_forbid(void **state)
 	assert_int_equal(lull_bound_request_ns(&usual, &calibration, NULL, 0, 1000000, 1000000), 0);
 }
 
-static void
-predict_ns__request_at_the_bound_predicts_the_objective(void **state)
+TEST(predict_ns__request_at_the_bound_predicts_the_objective)
 {
 	struct lull_calibration calibration;
 	uint32_t busy_ppm;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	learn(&calibration, 900, 6000);
 	learn(&calibration, 95, 20000);
@@ -212,13 +189,11 @@ predict_ns__request_at_the_bound_predicts_the_objective(void **state)
 	}
 }
 
-static void
-predict_ns__grows_with_the_request(void **state)
+TEST(predict_ns__grows_with_the_request)
 {
 	struct lull_calibration calibration;
 	uint64_t request, last = 0;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	learn(&calibration, 1000, 10000);
 	for (request = 1000; request < 1000000; request += 50000) {
@@ -231,36 +206,14 @@ predict_ns__grows_with_the_request(void **state)
 	}
 }
 
-static void
-break_even_ns__saves_a_fifth(void **state)
+TEST(break_even_ns__saves_a_fifth)
 {
 	struct lull_calibration calibration;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	calibration.cost_ns = 16000;
 	calibration.p50_ns = 5000;
 	assert_int_equal(lull_bound_break_even_ns(&calibration), 15000);
 	calibration.p50_ns = 30000;
 	assert_int_equal(lull_bound_break_even_ns(&calibration), 1);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pps__learned_is_what_fills_the_ring_in_its_window),
-		cmocka_unit_test(learned_ns__a_burst_does_not_go_on_for_ever),
-		cmocka_unit_test(request_ns__stalls_spend_what_rests_may_not),
-		cmocka_unit_test(ring_ns__clamp_table),
-		cmocka_unit_test(ring_ns__held_descriptors_count),
-		cmocka_unit_test(latency_ns__is_the_formula),
-		cmocka_unit_test(request_ns__constant_overshoot_gives_the_formula),
-		cmocka_unit_test(request_ns__late_wakeups_shorten_and_forbid),
-		cmocka_unit_test(predict_ns__request_at_the_bound_predicts_the_objective),
-		cmocka_unit_test(predict_ns__grows_with_the_request),
-		cmocka_unit_test(break_even_ns__saves_a_fifth),
-	};
-
-	return cmocka_run_group_tests_name("bound", tests, NULL, NULL);
 }

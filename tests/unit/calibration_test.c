@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <lull/base.h>
 
+#include "case.h"
 #include "idle/calibration.h"
 
-static void
-quantile__never_below_the_truth(void **state)
+TEST(quantile__never_below_the_truth)
 {
 	struct lull_calibration calibration;
 	uint32_t i;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	for (i = 1; i <= 10000; i++)
 		lull_calibration_add(&calibration, i * 10, 0);
@@ -24,13 +17,11 @@ quantile__never_below_the_truth(void **state)
 	assert_in_range(lull_calibration_quantile(&calibration, 999900), 99990, 99990 * 4 / 3);
 }
 
-static void
-quantile__is_a_guess_until_ready(void **state)
+TEST(quantile__is_a_guess_until_ready)
 {
 	struct lull_calibration calibration;
 	uint32_t i;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	for (i = 0; i + 1 < LULL_CALIBRATION_READY; i++)
 		lull_calibration_add(&calibration, 1000, 0);
@@ -39,24 +30,20 @@ quantile__is_a_guess_until_ready(void **state)
 	assert_in_range(lull_calibration_quantile(&calibration, 990000), 1000, 1250);
 }
 
-static void
-high__edges_ascend_and_hold_their_values(void **state)
+TEST(high__edges_ascend_and_hold_their_values)
 {
 	uint32_t bin;
 
-	(void)state;
 	for (bin = 1; bin < LULL_CALIBRATION_BINS; bin++)
 		assert_true(lull_calibration_high(bin) > lull_calibration_high(bin - 1));
 	assert_true(lull_calibration_high(LULL_CALIBRATION_BINS - 1) >= 1ULL << 28);
 }
 
-static void
-add__old_rests_fade(void **state)
+TEST(add__old_rests_fade)
 {
 	struct lull_calibration calibration;
 	uint32_t i;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	for (i = 0; i < 1000; i++)
 		lull_calibration_add(&calibration, 1000000, 0);
@@ -66,13 +53,11 @@ add__old_rests_fade(void **state)
 	assert_true(calibration.weight < LULL_CALIBRATION_WEIGHT);
 }
 
-static void
-add__late_share_follows_the_habit(void **state)
+TEST(add__late_share_follows_the_habit)
 {
 	struct lull_calibration calibration;
 	uint32_t i, late = 0;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	for (i = 0; i < 4000; i++)
 		late += lull_calibration_add(&calibration, i % 20 == 0 ? 1000000 : 6000, 0);
@@ -84,13 +69,11 @@ add__late_share_follows_the_habit(void **state)
 	assert_in_range(calibration.late_ppm, 0, 1000);
 }
 
-static void
-add__cost_is_smoothed_and_outliers_are_capped(void **state)
+TEST(add__cost_is_smoothed_and_outliers_are_capped)
 {
 	struct lull_calibration calibration;
 	uint32_t i;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	lull_calibration_add(&calibration, 6000, 5000);
 	assert_int_equal(calibration.cost_ns, 5000);
@@ -101,31 +84,13 @@ add__cost_is_smoothed_and_outliers_are_capped(void **state)
 	assert_in_range(calibration.cost_ns, 7900, 8100);
 }
 
-static void
-add__huge_overshoots_stay_in_the_last_bin(void **state)
+TEST(add__huge_overshoots_stay_in_the_last_bin)
 {
 	struct lull_calibration calibration;
 
-	(void)state;
 	lull_calibration_init(&calibration);
 	lull_calibration_add(&calibration, UINT64_MAX, 0);
 	lull_calibration_add(&calibration, 0, 0);
 	assert_int_equal(calibration.bins[LULL_CALIBRATION_BINS - 1], 1);
 	assert_int_equal(calibration.bins[0], 1);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quantile__never_below_the_truth),
-		cmocka_unit_test(quantile__is_a_guess_until_ready),
-		cmocka_unit_test(high__edges_ascend_and_hold_their_values),
-		cmocka_unit_test(add__old_rests_fade),
-		cmocka_unit_test(add__late_share_follows_the_habit),
-		cmocka_unit_test(add__cost_is_smoothed_and_outliers_are_capped),
-		cmocka_unit_test(add__huge_overshoots_stay_in_the_last_bin),
-	};
-
-	return cmocka_run_group_tests_name("calibration", tests, NULL, NULL);
 }

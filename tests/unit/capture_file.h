@@ -2,8 +2,6 @@
 /**
  * @file
  * Capture file: pcap and pcapng written by hand, and what a test asks of the reader.
- *
- * Include after cmocka.h.
  */
 #ifndef LULL_TEST_CAPTURE_FILE_H
 #define LULL_TEST_CAPTURE_FILE_H
@@ -12,6 +10,8 @@
 #include <string.h>
 
 #include <lull/capture.h>
+
+#include "case.h"
 
 #define MAGIC_US 0xa1b2c3d4
 #define MAGIC_NS 0xa1b23c4d

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "capture_file.h"
 #include "base/prng.h"
 
@@ -57,12 +52,10 @@ make_pcapng(struct file *file)
 	enhanced(file, 0, 3, 60, 60);
 }
 
-static void
-next__cut_anywhere(void **state)
+TEST(next__cut_anywhere)
 {
 	struct file file;
 
-	(void)state;
 	make_pcap(&file);
 	check_every_cut(&file, 24);
 	make_pcapng(&file);
@@ -70,13 +63,11 @@ next__cut_anywhere(void **state)
 }
 
 /* Whatever the bytes say: no read outside, every view inside, always an end. */
-static void
-next__random_damage_never_hurts(void **state)
+TEST(next__random_damage_never_hurts)
 {
 	struct lull_prng prng;
 	struct file good, file;
 
-	(void)state;
 	lull_prng_init(&prng, 1, 0);
 	for (uint32_t round = 0; round < 20000; round++) {
 		struct lull_capture_packet packet;
@@ -103,25 +94,11 @@ next__random_damage_never_hurts(void **state)
 	}
 }
 
-static void
-result_name__all(void **state)
+TEST(result_name__all)
 {
-	(void)state;
 	assert_string_equal(lull_capture_result_name(LULL_CAPTURE_PACKET), "packet");
 	assert_string_equal(lull_capture_result_name(LULL_CAPTURE_END), "end");
 	assert_string_equal(lull_capture_result_name(LULL_CAPTURE_TRUNCATED), "truncated");
 	assert_string_equal(lull_capture_result_name(LULL_CAPTURE_MALFORMED), "malformed");
 	assert_string_equal(lull_capture_result_name(LULL_CAPTURE_UNSUPPORTED), "unsupported");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(next__cut_anywhere),
-		cmocka_unit_test(next__random_damage_never_hurts),
-		cmocka_unit_test(result_name__all),
-	};
-
-	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "program/error.h"
+#include "case.h"
+#include "host/error.h"
 #include "program/number.h"
+#include "program/speed.h"
 
 static int
 count(const char *text, uint64_t *value)
@@ -17,8 +13,7 @@ count(const char *text, uint64_t *value)
 	return lull_number_parse(text, strlen(text), lull_count_units, 1, value);
 }
 
-static void
-number_parse__counts(void **state)
+TEST(number_parse__counts)
 {
 	static const struct {
 		const char *text;
@@ -37,7 +32,6 @@ number_parse__counts(void **state)
 		{ "18446744073.709551615G", UINT64_MAX },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		uint64_t value = 99;
 
@@ -46,8 +40,7 @@ number_parse__counts(void **state)
 	}
 }
 
-static void
-number_parse__refuses(void **state)
+TEST(number_parse__refuses)
 {
 	static const struct {
 		const char *text;
@@ -75,19 +68,16 @@ number_parse__refuses(void **state)
 	};
 	uint64_t value = 42;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(count(bad[i].text, &value), bad[i].result);
 		assert_int_equal(value, 42);
 	}
 }
 
-static void
-number_parse__times(void **state)
+TEST(number_parse__times)
 {
 	uint64_t ns = 0;
 
-	(void)state;
 	assert_int_equal(lull_number_parse("200", 3, lull_time_units, 1000, &ns), 0);
 	assert_int_equal(ns, 200000);
 	assert_int_equal(lull_number_parse("1.5ms", 5, lull_time_units, 1000, &ns), 0);
@@ -104,12 +94,10 @@ number_parse__times(void **state)
 	assert_int_equal(ns, 0);
 }
 
-static void
-number_parse_real__exact(void **state)
+TEST(number_parse_real__exact)
 {
 	double value = 0;
 
-	(void)state;
 	assert_int_equal(lull_number_parse_real("99.9999", 7, &value), 0);
 	assert_true(value == 99.9999);
 	assert_int_equal(lull_number_parse_real("14.88M", 6, &value), 0);
@@ -124,12 +112,10 @@ number_parse_real__exact(void **state)
 	assert_int_equal(lull_number_parse_real("1.5x", 4, &value), -EINVAL);
 }
 
-static void
-number_print__shortest(void **state)
+TEST(number_print__shortest)
 {
 	char text[LULL_NUMBER_TEXT];
 
-	(void)state;
 	assert_string_equal(lull_time_print(0, text, sizeof(text)), "0");
 	assert_string_equal(lull_time_print(1, text, sizeof(text)), "1ns");
 	assert_string_equal(lull_time_print(200000, text, sizeof(text)), "200us");
@@ -144,13 +130,11 @@ number_print__shortest(void **state)
 	assert_string_equal(lull_real_print(14.88e6, text, sizeof(text)), "14.88M");
 }
 
-static void
-error_set__one_clean_line(void **state)
+TEST(error_set__one_clean_line)
 {
 	struct lull_error error;
 	char invalid[] = "a\xff\xc3(\xe2\x82\xac)\xed\xa0\x80\xf0\x9f\x98\x80\xc2\x9b\x7f";
 
-	(void)state;
 	assert_int_equal(lull_error_set(&error, -EINVAL, "'%s'\n", "x\ty\033[1m"), -EINVAL);
 	assert_string_equal(error.text, "'x?y?[1m'?");
 	lull_error_prefix(&error, "%s: ", "file");
@@ -161,33 +145,57 @@ error_set__one_clean_line(void **state)
 						      "??");
 }
 
-static void
-error_set__cuts(void **state)
+TEST(error_set__cuts)
 {
 	struct lull_error error;
 	char longer[2000];
 
-	(void)state;
 	memset(longer, 'x', sizeof(longer));
 	longer[sizeof(longer) - 1] = '\0';
 	lull_error_set(&error, -EINVAL, "%s", longer);
 	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
 	lull_error_prefix(&error, "%s", longer);
 	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
+	lull_error_suffix(&error, "%s", longer);
+	assert_int_equal(strlen(error.text), sizeof(error.text) - 1);
 }
 
-int
-main(void)
+TEST(error_suffix__adds_reason)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(number_parse__counts),
-		cmocka_unit_test(number_parse__refuses),
-		cmocka_unit_test(number_parse__times),
-		cmocka_unit_test(number_parse_real__exact),
-		cmocka_unit_test(number_print__shortest),
-		cmocka_unit_test(error_set__one_clean_line),
-		cmocka_unit_test(error_set__cuts),
-	};
+	struct lull_error error;
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	lull_error_set(&error, -EIO, "port 0");
+	lull_error_suffix(&error, ": %s", "no\tlink");
+	assert_string_equal(error.text, "port 0: no?link");
+}
+
+TEST(error_set__null_gives_code_alone)
+{
+	const struct lull_range wrong = { "ring", 0, 1, 2 };
+
+	assert_int_equal(lull_error_set(NULL, -EBUSY, "%s", "busy"), -EBUSY);
+	assert_int_equal(lull_error_range(NULL, &wrong), -EINVAL);
+	lull_error_prefix(NULL, "x");
+	lull_error_suffix(NULL, "x");
+}
+
+TEST(speed_parse__original_factor_max)
+{
+	struct lull_error error;
+	double speed = 7;
+	char text[32];
+
+	assert_int_equal(lull_speed_parse("original", &speed, &error), 0);
+	assert_string_equal(lull_speed_print(&speed, text, sizeof(text)), "original");
+	assert_int_equal(lull_speed_parse("2.5", &speed, &error), 0);
+	assert_string_equal(lull_speed_print(&speed, text, sizeof(text)), "2.5");
+	assert_int_equal(lull_speed_parse("max", &speed, &error), -EINVAL);
+	assert_string_equal(error.text, "'max' is neither original nor a factor in 0.001..1000000");
+	assert_int_equal(lull_speed_max_parse("0.0009", &speed, &error), -EINVAL);
+	assert_string_equal(error.text,
+			    "'0.0009' is neither original nor a factor in 0.001..1000000, nor max");
+	assert_int_equal(lull_speed_max_parse("1000001", &speed, &error), -EINVAL);
+	assert_string_equal(lull_speed_print(&speed, text, sizeof(text)), "2.5");
+	assert_int_equal(lull_speed_max_parse("max", &speed, &error), 0);
+	assert_string_equal(lull_speed_print(&speed, text, sizeof(text)), "max");
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "cli_program.h"
 
 static struct cli_settings settings;
@@ -63,10 +60,8 @@ print(enum lull_options_action what)
 	return text;
 }
 
-static void
-options_parse__defaults(void **state)
+TEST(options_parse__defaults)
 {
-	(void)state;
 	assert_int_equal(parse(NULL), 0);
 	assert_int_equal(action, LULL_OPTIONS_RUN);
 	assert_int_equal(settings.queues, 1);
@@ -81,22 +76,18 @@ options_parse__defaults(void **state)
 	assert_string_equal(settings.json, "");
 }
 
-static void
-options_parse__keeps_presets(void **state)
+TEST(options_parse__keeps_presets)
 {
 	struct cli_settings preset = { .packets = 7, .cpus = { .count = 1, .cpus = { 3 } } };
 	char name[] = "lull-try", *argv[] = { name, NULL };
 
-	(void)state;
 	assert_int_equal(lull_options_parse(&cli_program, 1, argv, &preset, &action, &error), 0);
 	assert_int_equal(preset.packets, 7);
 	assert_int_equal(preset.cpus.cpus[0], 3);
 }
 
-static void
-options_parse__every_type(void **state)
+TEST(options_parse__every_type)
 {
-	(void)state;
 	assert_int_equal(parse("--rx-only", "--queues=4", "--max-latency", "1.5ms", "--percentile",
 			       "99.9", "--loss=tolerate", "--governor=spin", NULL),
 			 0);
@@ -121,19 +112,15 @@ options_parse__every_type(void **state)
 	assert_string_equal(settings.json, "-");
 }
 
-static void
-options_parse__last_wins(void **state)
+TEST(options_parse__last_wins)
 {
-	(void)state;
 	assert_int_equal(parse("--queues=4", "--queues=2", "--rx-only", "--rx-only=no", NULL), 0);
 	assert_int_equal(settings.queues, 2);
 	assert_false(settings.rx_only);
 }
 
-static void
-options_parse__bare_unit(void **state)
+TEST(options_parse__bare_unit)
 {
-	(void)state;
 	assert_int_equal(parse("--max-latency=50", "--duration=1.5", NULL), 0);
 	assert_int_equal(settings.max_latency_ns, 50000);
 	assert_int_equal(settings.duration_ns, 1500000000);
@@ -145,10 +132,8 @@ options_parse__bare_unit(void **state)
 		assert_string_equal(error.text, sentence);                                         \
 	} while (0)
 
-static void
-options_parse__bad_values(void **state)
+TEST(options_parse__bad_values)
 {
-	(void)state;
 	assert_refused("--max-latency: 0 is not in 1..1000000 (us)", "--max-latency=0");
 	assert_refused("--max-latency: 2s is not in 1..1000000 (us)", "--max-latency", "2s");
 	assert_refused("--max-latency: 'fast' is not a time: give a number in 1..1000000 (us) "
@@ -173,20 +158,19 @@ options_parse__bad_values(void **state)
 	assert_refused("--loss: 'some' is not one of zero, tolerate", "--loss=some");
 	assert_refused("--governor: '' is not one of spin, objective, ramp", "--governor=");
 	assert_refused("--rx-only: 'maybe' is neither yes nor no", "--rx-only=maybe");
-	assert_refused("--vdev: an empty value: write one, or leave the option out", "--vdev=");
+	assert_refused("--vdev: empty value: give one, or leave the option out", "--vdev=");
 	assert_refused("--json: '0123456789012345678901234567890123456789...' is 40 bytes long: at "
 		       "most 31 fit",
 		       "--json=0123456789012345678901234567890123456789");
-	assert_refused("--cpus: '3-1' is no list of CPUs: give CPU numbers and ranges like 1,3-5",
+	assert_refused("--cpus: '3-1' is not a list of CPUs: give CPU numbers and ranges like "
+		       "1,3-5",
 		       "--cpus=3-1");
 	assert_refused("--traffic: 'onoff:1M' is not onoff:RATE,ON,OFF, like onoff:1M,5ms,20ms",
 		       "--traffic=onoff:1M");
 }
 
-static void
-options_parse__bad_words(void **state)
+TEST(options_parse__bad_words)
 {
-	(void)state;
 	assert_refused("unknown option --max-latancy: did you mean --max-latency? "
 		       "(--help lists all options)",
 		       "--max-latancy", "3");
@@ -197,14 +181,14 @@ options_parse__bad_words(void **state)
 		       "--gov=spin");
 	assert_refused("unknown option --xyzzy: --help lists all options", "--xyzzy");
 	assert_refused("unknown option --?[1m: --help lists all options", "--\033[1m");
-	assert_refused("'queues' is not an option: they all look like --KEY=VALUE, and lull-try "
-		       "--help lists them",
+	assert_refused("'queues' is not an option; options have the form --KEY=VALUE, and "
+		       "'lull-try --help' lists them",
 		       "queues");
-	assert_refused("'-q' is not an option: they all look like --KEY=VALUE, and lull-try "
-		       "--help lists them",
+	assert_refused("'-q' is not an option; options have the form --KEY=VALUE, and 'lull-try "
+		       "--help' lists them",
 		       "-q");
-	assert_refused("'--' is not an option: they all look like --KEY=VALUE, and lull-try "
-		       "--help lists them",
+	assert_refused("'--' is not an option; options have the form --KEY=VALUE, and 'lull-try "
+		       "--help' lists them",
 		       "--");
 	assert_refused("--queues needs a value: --queues=N", "--queues");
 	assert_refused("--json needs a value, and '--queues=3' is an option: write "
@@ -216,12 +200,10 @@ options_parse__bad_words(void **state)
 	assert_string_equal(settings.json, "--log-level=8");
 }
 
-static void
-options_parse__too_many_items(void **state)
+TEST(options_parse__too_many_items)
 {
 	char words[LULL_OPTION_LIST_MAX + 1][32], *argv[LULL_OPTION_LIST_MAX + 3] = { "lull-try" };
 
-	(void)state;
 	for (int i = 0; i <= LULL_OPTION_LIST_MAX; i++) {
 		snprintf(words[i], sizeof(words[i]), "--vdev=ring%d", i);
 		argv[i + 1] = words[i];
@@ -232,13 +214,12 @@ options_parse__too_many_items(void **state)
 	assert_int_equal(lull_options_parse(&cli_program, LULL_OPTION_LIST_MAX + 2, argv, &settings,
 					    &action, &error),
 			 -E2BIG);
-	assert_string_equal(error.text, "--vdev: 'ring16' is one too many: at most 16 are taken");
+	assert_string_equal(error.text, "--vdev: 'ring16' is one too many: at most 16 are "
+					"possible");
 }
 
-static void
-options_parse__actions(void **state)
+TEST(options_parse__actions)
 {
-	(void)state;
 	assert_int_equal(parse("--queues=2", "--help", NULL), 0);
 	assert_int_equal(action, LULL_OPTIONS_HELP);
 	assert_int_equal(parse("-h", "--bogus", NULL), 0);
@@ -254,12 +235,10 @@ options_parse__actions(void **state)
 	assert_int_equal(action, LULL_OPTIONS_RUN);
 }
 
-static void
-options_change__live(void **state)
+TEST(options_change__live)
 {
 	char loop[LULL_OPTION_LOOP_MAX];
 
-	(void)state;
 	assert_int_equal(parse(NULL), 0);
 	assert_int_equal(
 		lull_options_change(cli_options, &settings, "max-latency=50", loop, &error), 0);
@@ -276,26 +255,24 @@ options_change__live(void **state)
 	assert_int_equal(settings.traffic.size_count, 1);
 }
 
-static void
-options_change__refuses(void **state)
+TEST(options_change__refuses)
 {
 	static const char *const bad[][2] = {
 		{ "max-latency=0", "max-latency: 0 is not in 1..1000000 (us)" },
 		{ "max-latency", "'max-latency' is not KEY=VALUE or KEY@LOOP=VALUE" },
 		{ "", "'' is not KEY=VALUE or KEY@LOOP=VALUE" },
-		{ "max-latency@=1", "'max-latency@=1' names no loop: it goes KEY@LOOP=VALUE" },
-		{ "queues=2", "queues: cannot change while the program runs (these can: governor, "
+		{ "max-latency@=1", "'max-latency@=1' names no loop: write KEY@LOOP=VALUE" },
+		{ "queues=2", "queues: cannot be changed while the program runs (only: governor, "
 			      "max-latency, percentile, loss, traffic)" },
 		{ "latency=1", "unknown key 'latency': did you mean max-latency?" },
 		{ "=1", "unknown key ''" },
-		{ "secret=1", "secret: cannot change while the program runs (these can: governor, "
+		{ "secret=1", "secret: cannot be changed while the program runs (only: governor, "
 			      "max-latency, percentile, loss, traffic)" },
 		{ "config=x", "unknown key 'config'" },
 	};
 	struct cli_settings before;
 	char loop[LULL_OPTION_LOOP_MAX];
 
-	(void)state;
 	assert_int_equal(parse(NULL), 0);
 	before = settings;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -306,13 +283,11 @@ options_change__refuses(void **state)
 	assert_memory_equal(&before, &settings, sizeof(before));
 }
 
-static void
-options_set__lists_replaced(void **state)
+TEST(options_set__lists_replaced)
 {
-	(void)state;
 	assert_int_equal(parse("--vdev=a", "--vdev=b", NULL), 0);
 	assert_int_equal(lull_options_set(cli_options, &settings, "vdev", "", &error), -EINVAL);
-	assert_string_equal(error.text, "vdev: an empty value: write one, or leave the option out");
+	assert_string_equal(error.text, "vdev: empty value: give one, or leave the option out");
 	assert_string_equal(printed("vdev"), "a b");
 	assert_int_equal(lull_options_set(cli_options, &settings, "vdev", "c", &error), 0);
 	assert_string_equal(printed("vdev"), "c");
@@ -321,12 +296,10 @@ options_set__lists_replaced(void **state)
 }
 
 /* What print() says is what set() takes, for every row with one value. */
-static void
-options_print__reads_back(void **state)
+TEST(options_print__reads_back)
 {
 	char text[LULL_OPTION_VALUE_TEXT], again[LULL_OPTION_VALUE_TEXT];
 
-	(void)state;
 	assert_int_equal(parse("--max-latency=123456ns", "--percentile=99.9999", "--cpus=5,1-3",
 			       "--traffic=tidal:0-1.25M,90s", "--traffic-size=64:7,594:4,1518:1",
 			       NULL),
@@ -354,12 +327,10 @@ options_print__reads_back(void **state)
 	}
 }
 
-static void
-options_print__help(void **state)
+TEST(options_print__help)
 {
 	char *help = print(LULL_OPTIONS_HELP);
 
-	(void)state;
 	assert_non_null(strstr(help, "Usage: lull-try [--KEY VALUE]... [--config FILE]\n"));
 	assert_non_null(strstr(help, "\nResting:\n  --governor NAME           How the loops rest. "
 				     "[default objective; live]\n"));
@@ -377,12 +348,10 @@ options_print__help(void **state)
 	}
 }
 
-static void
-options_print__others(void **state)
+TEST(options_print__others)
 {
 	FILE *full = fopen("/dev/full", "w");
 
-	(void)state;
 	assert_string_equal(print(LULL_OPTIONS_VERSION), "lull-try 0.1.0\n");
 	assert_non_null(strstr(print(LULL_OPTIONS_MAN),
 			       ".TP\n\\fB\\-\\-max\\-latency\\fR \\fITIME\\fR\nAdded latency.\n"
@@ -395,8 +364,7 @@ options_print__others(void **state)
 }
 
 /* The script, asked as bash asks it. */
-static void
-options_print__completion_works(void **state)
+TEST(options_print__completion_works)
 {
 	static const char *const asked[][2] = {
 		{ "lull-try --gov", "--governor" },
@@ -409,7 +377,6 @@ options_print__completion_works(void **state)
 	int fd = mkstemp(name);
 	FILE *file = fdopen(fd, "w");
 
-	(void)state;
 	assert_non_null(file);
 	assert_int_equal(lull_options_print(&cli_program, LULL_OPTIONS_COMPLETION, file), 0);
 	fclose(file);
@@ -432,8 +399,7 @@ options_print__completion_works(void **state)
 	unlink(name);
 }
 
-static void
-options_check__finds_mistakes(void **state)
+TEST(options_check__finds_mistakes)
 {
 	static const struct lull_option good = {
 		.key = "n",
@@ -443,7 +409,6 @@ options_check__finds_mistakes(void **state)
 	};
 	struct lull_option options[3] = { good };
 
-	(void)state;
 	assert_int_equal(lull_options_check(options, &error), 0);
 	assert_int_equal(lull_options_check(cli_options, &error), 0);
 	options[1] = good;
@@ -465,30 +430,4 @@ options_check__finds_mistakes(void **state)
 	options[0] = good;
 	options[0].type = LULL_OPTION_CUSTOM;
 	assert_int_equal(lull_options_check(options, &error), -EINVAL);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options_parse__defaults),
-		cmocka_unit_test(options_parse__keeps_presets),
-		cmocka_unit_test(options_parse__every_type),
-		cmocka_unit_test(options_parse__last_wins),
-		cmocka_unit_test(options_parse__bare_unit),
-		cmocka_unit_test(options_parse__bad_values),
-		cmocka_unit_test(options_parse__bad_words),
-		cmocka_unit_test(options_parse__too_many_items),
-		cmocka_unit_test(options_parse__actions),
-		cmocka_unit_test(options_change__live),
-		cmocka_unit_test(options_change__refuses),
-		cmocka_unit_test(options_set__lists_replaced),
-		cmocka_unit_test(options_print__reads_back),
-		cmocka_unit_test(options_print__help),
-		cmocka_unit_test(options_print__others),
-		cmocka_unit_test(options_print__completion_works),
-		cmocka_unit_test(options_check__finds_mistakes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

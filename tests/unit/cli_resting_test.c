@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Limits made from settings and rings: every program rests by these. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "program/resting.h"
 
 #define TEN_GBE 14880952
@@ -29,12 +24,10 @@ static const struct lull_ring_facts nic = {
 	.hardware_pps = TEN_GBE,
 };
 
-static void
-limits__are_those_of_settings_and_rings(void **state)
+TEST(limits__are_those_of_settings_and_rings)
 {
 	struct lull_idle_limits limits = lull_resting_limits(&settings, &nic);
 
-	(void)state;
 	assert_int_equal(lull_idle_config_check(&limits, NULL), 0);
 	assert_int_equal(limits.latency_ns, 100 * LULL_NS_PER_US);
 	assert_int_equal(limits.percentile_ppm, 999000);
@@ -55,13 +48,11 @@ limits__are_those_of_settings_and_rings(void **state)
 }
 
 /* A ring stated smaller than what its driver keeps empty must not be taken for all free. */
-static void
-limits__a_small_ring_keeps_what_is_held(void **state)
+TEST(limits__a_small_ring_keeps_what_is_held)
 {
 	struct lull_ring_facts rings = nic;
 	struct lull_idle_limits limits;
 
-	(void)state;
 	rings.ring_pkts = 16;
 	limits = lull_resting_limits(&settings, &rings);
 	assert_int_equal(limits.ring_pkts, 16);
@@ -74,14 +65,12 @@ limits__a_small_ring_keeps_what_is_held(void **state)
 }
 
 /* auto goes by hardware alone; link by what any link tells. */
-static void
-limits__auto_asks_for_hardware(void **state)
+TEST(limits__auto_asks_for_hardware)
 {
 	struct lull_ring_facts rings = nic;
 	struct lull_resting said = settings;
 	struct lull_idle_limits limits;
 
-	(void)state;
 	rings.hardware_pps = 0;
 	limits = lull_resting_limits(&said, &rings);
 	assert_int_equal(limits.envelope, LULL_ENVELOPE_LEARNED);
@@ -93,16 +82,4 @@ limits__auto_asks_for_hardware(void **state)
 	limits = lull_resting_limits(&said, &rings);
 	assert_int_equal(limits.envelope, LULL_ENVELOPE_STATED);
 	assert_int_equal(limits.pps_max, 1000);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limits__are_those_of_settings_and_rings),
-		cmocka_unit_test(limits__a_small_ring_keeps_what_is_held),
-		cmocka_unit_test(limits__auto_asks_for_hardware),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,10 +4,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "program/result.h"
 
 static char folder[64];
@@ -102,14 +98,12 @@ large_result(void)
 	return result;
 }
 
-static void
-result_write__file(void **state)
+TEST(result_write__file)
 {
 	json_t *result = small_result();
 	const char *path = file_path("new.json");
 	struct stat status;
 
-	(void)state;
 	assert_int_equal(lull_result_check(path, &error), 0);
 	assert_int_equal(folder_count(folder), 0);
 	assert_int_equal(lull_result_write(path, result, &error), 0);
@@ -133,14 +127,12 @@ result_write__file(void **state)
 	json_decref(result);
 }
 
-static void
-result_write__through_link(void **state)
+TEST(result_write__through_link)
 {
 	json_t *result = small_result();
 	char target[128];
 	struct stat status;
 
-	(void)state;
 	snprintf(target, sizeof(target), "%s", file_path("real.json"));
 	fclose(fopen(target, "w"));
 	assert_int_equal(symlink("real.json", file_path("link.json")), 0);
@@ -153,14 +145,12 @@ result_write__through_link(void **state)
 	json_decref(result);
 }
 
-static void
-result_write__stdout(void **state)
+TEST(result_write__stdout)
 {
 	json_t *result = small_result();
 	int saved = dup(STDOUT_FILENO), full = open("/dev/full", O_WRONLY);
 	int file = open(file_path("out"), O_RDWR | O_CREAT, 0600), code;
 
-	(void)state;
 	fflush(stdout);
 	dup2(file, STDOUT_FILENO);
 	code = lull_result_write("-", result, &error);
@@ -181,13 +171,11 @@ result_write__stdout(void **state)
 	json_decref(result);
 }
 
-static void
-result_write__devices(void **state)
+TEST(result_write__devices)
 {
 	json_t *result = small_result();
 	struct stat status;
 
-	(void)state;
 	assert_int_equal(lull_result_check("/dev/full", &error), 0);
 	assert_int_equal(lull_result_write("/dev/full", result, &error), -ENOSPC);
 	assert_string_equal(error.text,
@@ -199,13 +187,11 @@ result_write__devices(void **state)
 	json_decref(result);
 }
 
-static void
-result_write__bad_places(void **state)
+TEST(result_write__bad_places)
 {
 	json_t *result = small_result();
 	char longer[5000];
 
-	(void)state;
 	assert_int_equal(lull_result_write("/nonexistent/x.json", result, &error), -ENOENT);
 	assert_string_equal(error.text, "cannot write /nonexistent/x.json: No such file or "
 					"directory: make the folder first");
@@ -269,12 +255,10 @@ in_child(int (*function)(void))
 	return WEXITSTATUS(status);
 }
 
-static void
-result_write__nothing_left_behind(void **state)
+TEST(result_write__nothing_left_behind)
 {
 	FILE *old = fopen(file_path("old.json"), "w");
 
-	(void)state;
 	fputs("old", old);
 	fclose(old);
 	assert_int_equal(in_child(too_large), 0);
@@ -283,12 +267,10 @@ result_write__nothing_left_behind(void **state)
 	unlink(file_path("old.json"));
 }
 
-static void
-result_write__disk_full(void **state)
+TEST(result_write__disk_full)
 {
 	int code = in_child(disk_full);
 
-	(void)state;
 	if (code == 77) {
 		print_message("skipped: needs the right to mount\n");
 		skip();
@@ -296,18 +278,4 @@ result_write__disk_full(void **state)
 	assert_int_equal(code, 0);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(result_write__file),
-		cmocka_unit_test(result_write__through_link),
-		cmocka_unit_test(result_write__stdout),
-		cmocka_unit_test(result_write__devices),
-		cmocka_unit_test(result_write__bad_places),
-		cmocka_unit_test(result_write__nothing_left_behind),
-		cmocka_unit_test(result_write__disk_full),
-	};
-
-	return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+TEST_GROUP(make_folder, drop_folder);

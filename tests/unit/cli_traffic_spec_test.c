@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "program/cpus.h"
 #include "program/traffic_spec.h"
 
 static struct lull_arrival_config config;
 static struct lull_error error;
 
-static void
-traffic_spec_parse__every_kind(void **state)
+TEST(traffic_spec_parse__every_kind)
 {
-	(void)state;
 	config = (struct lull_arrival_config){ .seed = 7, .size_count = 1 };
 	assert_int_equal(lull_traffic_spec_parse("onoff:1M,5ms,20ms", &config, &error), 0);
 	assert_int_equal(config.kind, LULL_ARRIVAL_ONOFF);
@@ -49,8 +44,7 @@ traffic_spec_parse__every_kind(void **state)
 }
 
 /* Parses, prints canonically, and core takes it. */
-static void
-traffic_spec_print__canonical(void **state)
+TEST(traffic_spec_print__canonical)
 {
 	static const char *const specs[][2] = {
 		{ "off", "off" },
@@ -78,7 +72,6 @@ traffic_spec_print__canonical(void **state)
 	struct lull_range core_error;
 	char text[128];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
 		config = (struct lull_arrival_config){ .seed = 1 };
 		assert_int_equal(lull_traffic_spec_parse(specs[i][0], &config, &error), 0);
@@ -108,12 +101,11 @@ check_refuses(const char *const (*bad)[2], size_t count)
 	assert_memory_equal(&before, &config, sizeof(config));
 }
 
-static void
-traffic_spec_parse__refuses(void **state)
+TEST(traffic_spec_parse__refuses)
 {
 	static const char *const bad[][2] = {
-		{ "burst:1", "'burst:1' is no traffic spec: give " LULL_TRAFFIC_SPEC_GRAMMAR },
-		{ "", "'' is no traffic spec: give " LULL_TRAFFIC_SPEC_GRAMMAR },
+		{ "burst:1", "'burst:1' is not a traffic spec: give " LULL_TRAFFIC_SPEC_GRAMMAR },
+		{ "", "'' is not a traffic spec: give " LULL_TRAFFIC_SPEC_GRAMMAR },
 		{ "off:1", "'off:1' is not off" },
 		{ "constant", "'constant' is not constant:RATE, like constant:300k" },
 		{ "constant:", "'constant:' is not constant:RATE, like constant:300k" },
@@ -121,7 +113,7 @@ traffic_spec_parse__refuses(void **state)
 		{ "constant:0", "'constant:0': RATE 0 is not in 0.001..200M (packets/s)" },
 		{ "constant:201M", "'constant:201M': RATE 201M is not in 0.001..200M (packets/s)" },
 		{ "constant:fast", "'constant:fast': RATE 'fast' is not a rate: give packets/s "
-				   "like 500, 300k or 14.88M" },
+				   "such as 500, 300k or 14.88M" },
 		{ "onoff:1M,5,20ms", "'onoff:1M,5,20ms': ON '5' is not a time: give a number with "
 				     "ns, us, ms, s, m or h" },
 		{ "onoff:1M,5ms,2h", "'onoff:1M,5ms,2h': OFF 2h is not in 1us..1h" },
@@ -132,22 +124,20 @@ traffic_spec_parse__refuses(void **state)
 					"onoff:1M,5ms,20ms" },
 		{ "tidal:1M,60s", "'tidal:1M,60s': '1M' is not LOW-HIGH" },
 		{ "tidal:0-0,60s",
-		  "'tidal:0-0,60s': LOW and HIGH are both 0: for silence give off" },
+		  "'tidal:0-0,60s': LOW and HIGH are both 0: for no traffic give off" },
 		{ "ramp:1-2G,10s",
 		  "'ramp:1-2G,10s': HIGH 2G is not in 0 or 0.001..200M (packets/s)" },
 		{ "step:1-2,99999999999h",
 		  "'step:1-2,99999999999h': TIME 99999999999h is not in 1ms..24h" },
 		{ "step:1--2,1s",
-		  "'step:1--2,1s': HIGH '-2' is not a rate: give packets/s like 500, "
-		  "300k or 14.88M" },
+		  "'step:1--2,1s': HIGH '-2' is not a rate: give packets/s such as 500, 300k or "
+		  "14.88M" },
 	};
 
-	(void)state;
 	check_refuses(bad, sizeof(bad) / sizeof(bad[0]));
 }
 
-static void
-traffic_spec_parse__refuses_sources_and_senders(void **state)
+TEST(traffic_spec_parse__refuses_sources_and_senders)
 {
 	static const char *const bad[][2] = {
 		{ "selfsimilar", "'selfsimilar' is not selfsimilar:RATE[,HURST[,SOURCES]], like "
@@ -181,16 +171,13 @@ traffic_spec_parse__refuses_sources_and_senders(void **state)
 		{ "incast:32x8,1ms,25h", "'incast:32x8,1ms,25h': JITTER 25h is not in 0..24h" },
 	};
 
-	(void)state;
 	check_refuses(bad, sizeof(bad) / sizeof(bad[0]));
 }
 
-static void
-traffic_size_parse__with_crc(void **state)
+TEST(traffic_size_parse__with_crc)
 {
 	char text[128];
 
-	(void)state;
 	memset(&config, 0, sizeof(config));
 	assert_int_equal(lull_traffic_size_parse("64:7,594:4,1518:1", &config, &error), 0);
 	assert_int_equal(config.size_count, 3);
@@ -207,8 +194,7 @@ traffic_size_parse__with_crc(void **state)
 	assert_string_equal(lull_traffic_size_print(&config, text, sizeof(text)), "64:1,1518:1");
 }
 
-static void
-traffic_size_parse__refuses(void **state)
+TEST(traffic_size_parse__refuses)
 {
 	static const char *const bad[][2] = {
 		{ "63", "size 63 is not in 64..9604 (bytes with CRC)" },
@@ -225,7 +211,6 @@ traffic_size_parse__refuses(void **state)
 	};
 	struct lull_arrival_config before;
 
-	(void)state;
 	memset(&config, 0, sizeof(config));
 	before = config;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -235,20 +220,19 @@ traffic_size_parse__refuses(void **state)
 	assert_memory_equal(&before, &config, sizeof(config));
 }
 
-static void
-cpus_parse__lists(void **state)
+TEST(cpus_parse__lists)
 {
 	static const char *const good[][2] = {
 		{ "0", "0" },   { "1,3-5", "1,3-5" }, { "3,4,5,1", "3-5,1" },
 		{ "7-7", "7" }, { "1023", "1023" },   { "0-63", "0-63" },
 	};
 	static const char *const bad[][2] = {
-		{ "", "'' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
-		{ "1,", "'1,' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
-		{ "a", "'a' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
-		{ "1-", "'1-' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
-		{ "5-3", "'5-3' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
-		{ "1 2", "'1 2' is no list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "", "'' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "1,", "'1,' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "a", "'a' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "1-", "'1-' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "5-3", "'5-3' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
+		{ "1 2", "'1 2' is not a list of CPUs: give CPU numbers and ranges like 1,3-5" },
 		{ "1024", "'1024' goes beyond CPU 1023" },
 		{ "99999999999999999999", "'99999999999999999999' goes beyond CPU 1023" },
 		{ "1,0-3", "'1,0-3' names a CPU twice" },
@@ -257,7 +241,6 @@ cpus_parse__lists(void **state)
 	struct lull_cpu_list list, before;
 	char text[512];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		assert_int_equal(lull_cpus_parse(good[i][0], &list, &error), 0);
 		assert_string_equal(lull_cpus_print(&list, text, sizeof(text)), good[i][1]);
@@ -271,8 +254,7 @@ cpus_parse__lists(void **state)
 }
 
 /* Words thrown at the parsers: what they take, they print and take again. */
-static void
-traffic_spec_parse__any_words(void **state)
+TEST(traffic_spec_parse__any_words)
 {
 	static const char *const words[] = {
 		"off", "constant", "onoff", "tidal", "step",        ":",      ":",  ",",   ",", "-",
@@ -283,7 +265,6 @@ traffic_spec_parse__any_words(void **state)
 	uint64_t random = 1;
 	char text[128], first[256], second[256];
 
-	(void)state;
 	for (int round = 0; round < 100000; round++) {
 		text[0] = '\0';
 		for (int i = 0; i < 4 + round % 6; i++) {
@@ -302,21 +283,4 @@ traffic_spec_parse__any_words(void **state)
 			assert_int_equal(lull_traffic_size_parse(first, &config, &error), 0);
 		}
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(traffic_spec_parse__every_kind),
-		cmocka_unit_test(traffic_spec_print__canonical),
-		cmocka_unit_test(traffic_spec_parse__refuses),
-		cmocka_unit_test(traffic_spec_parse__refuses_sources_and_senders),
-		cmocka_unit_test(traffic_size_parse__with_crc),
-		cmocka_unit_test(traffic_size_parse__refuses),
-		cmocka_unit_test(cpus_parse__lists),
-		cmocka_unit_test(traffic_spec_parse__any_words),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

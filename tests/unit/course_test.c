@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rest or poll: on hosts that hold up one, the other, both or none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <lull/base.h>
 
+#include "case.h"
 #include "idle/course.h"
 
 #define US LULL_NS_PER_US
@@ -79,13 +74,11 @@ resting_share(struct stand *stand, const struct host *host, uint64_t for_ns)
 	return (double)stand->resting_ns / (double)for_ns;
 }
 
-static void
-update__rests_where_stalls_are_within_the_budget(void **state)
+TEST(update__rests_where_stalls_are_within_the_budget)
 {
 	struct host quiet = { 0 }, noisy = { 1 * S, 1 * S, 6 * MS };
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand);
 	assert_true(resting_share(&stand, &quiet, 30 * S) >= 1);
 	assert_false(stand.course.lost);
@@ -95,13 +88,11 @@ update__rests_where_stalls_are_within_the_budget(void **state)
 	assert_int_equal(stand.course.state, LULL_COURSE_RESTING);
 }
 
-static void
-update__a_stall_or_two_are_no_rate(void **state)
+TEST(update__a_stall_or_two_are_no_rate)
 {
 	struct host bad = { 20 * MS, 0, 20 * MS }, good = { 0 };
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand);
 	stand_run(&stand, &bad, 50 * MS); /* one or two stalls: 2 % of a second */
 	assert_true(stand.course.lost);
@@ -109,13 +100,11 @@ update__a_stall_or_two_are_no_rate(void **state)
 	assert_true(resting_share(&stand, &good, 10 * S) >= 1);
 }
 
-static void
-update__polls_where_that_does_better(void **state)
+TEST(update__polls_where_that_does_better)
 {
 	struct host sleepers = { 20 * MS, 0, 2 * MS }, good = { 0 };
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand);
 	stand_run(&stand, &good, 10 * S);
 	stand_run(&stand, &sleepers, 200 * MS);
@@ -134,13 +123,11 @@ update__polls_where_that_does_better(void **state)
 }
 
 /* Thrice the budget is no emergency, and no bad moment either: it gets three seconds. */
-static void
-update__waits_for_seconds_before_it_polls(void **state)
+TEST(update__waits_for_seconds_before_it_polls)
 {
 	struct host sleepers = { 100 * MS, 0, 3 * MS }, good = { 0 };
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand);
 	assert_true(resting_share(&stand, &sleepers, 2900 * MS) >= 1);
 	assert_true(stand.course.lost);
@@ -155,13 +142,11 @@ update__waits_for_seconds_before_it_polls(void **state)
 	assert_false(stand.course.lost);
 }
 
-static void
-update__what_is_lost_stays_so_until_it_is_well_below(void **state)
+TEST(update__what_is_lost_stays_so_until_it_is_well_below)
 {
 	struct host noisy = { 100 * MS, 0, 1200 * US };
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand);
 	stand_run(&stand, &noisy, 60 * S);
 	assert_true(stand.course.lost);
@@ -177,13 +162,11 @@ update__what_is_lost_stays_so_until_it_is_well_below(void **state)
 }
 
 /* The first second of a loop is that of a program that starts. */
-static void
-update__judges_no_beginner(void **state)
+TEST(update__judges_no_beginner)
 {
 	struct host both = { 20 * MS, 0, 2 * MS };
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand);
 	assert_true(resting_share(&stand, &both, 900 * MS) >= 1);
 	assert_true(stand.course.lost);
@@ -204,13 +187,11 @@ update__judges_no_beginner(void **state)
 	assert_true(resting_share(&stand, &both, 900 * MS) < 0.01);
 }
 
-static void
-update__one_stall_while_polling_is_no_failure(void **state)
+TEST(update__one_stall_while_polling_is_no_failure)
 {
 	struct host sleepers = { 20 * MS, 0, 2 * MS }, once = { 0, 1, 20 * MS }, good = { 0 };
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand);
 	stand_run(&stand, &good, 10 * S);
 	stand_run(&stand, &sleepers, 200 * MS);
@@ -221,13 +202,11 @@ update__one_stall_while_polling_is_no_failure(void **state)
 	assert_int_equal(stand.course.state, LULL_COURSE_POLLING);
 }
 
-static void
-update__rests_all_the_same_where_polling_fails_too(void **state)
+TEST(update__rests_all_the_same_where_polling_fails_too)
 {
 	struct host both = { 20 * MS, 20 * MS, 2 * MS };
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand);
 	stand_run(&stand, &both, 2 * S);
 	assert_true(stand.course.lost);
@@ -239,15 +218,13 @@ update__rests_all_the_same_where_polling_fails_too(void **state)
 	assert_int_equal(stand.course.poll_hold_ns, 300 * S);
 }
 
-static void
-update__a_host_that_turns_bad_is_noticed_within_a_second(void **state)
+TEST(update__a_host_that_turns_bad_is_noticed_within_a_second)
 {
 	struct host good = { 0 };
 	static const struct host bad[] = { { 100 * MS, 0, 20 * MS },
 					   { 50 * MS, 0, 5 * MS },
 					   { 20 * MS, 0, 1 * MS } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct stand stand;
 
@@ -259,13 +236,11 @@ update__a_host_that_turns_bad_is_noticed_within_a_second(void **state)
 	}
 }
 
-static void
-update__forbidden_rests_are_tried_only_where_polling_fails(void **state)
+TEST(update__forbidden_rests_are_tried_only_where_polling_fails)
 {
 	struct host good = { 0 }, both = { 20 * MS, 20 * MS, 2 * MS };
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand);
 	stand.given.forbidden = true;
 	stand_run(&stand, &good, 1100 * MS);
@@ -283,23 +258,4 @@ update__forbidden_rests_are_tried_only_where_polling_fails(void **state)
 	stand.given.forbidden = false;
 	stand_run(&stand, &good, 10 * MS);
 	assert_int_equal(stand.course.state, LULL_COURSE_RESTING);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(update__rests_where_stalls_are_within_the_budget),
-		cmocka_unit_test(update__a_stall_or_two_are_no_rate),
-		cmocka_unit_test(update__polls_where_that_does_better),
-		cmocka_unit_test(update__waits_for_seconds_before_it_polls),
-		cmocka_unit_test(update__what_is_lost_stays_so_until_it_is_well_below),
-		cmocka_unit_test(update__judges_no_beginner),
-		cmocka_unit_test(update__one_stall_while_polling_is_no_failure),
-		cmocka_unit_test(update__rests_all_the_same_where_polling_fails_too),
-		cmocka_unit_test(update__a_host_that_turns_bad_is_noticed_within_a_second),
-		cmocka_unit_test(update__forbidden_rests_are_tried_only_where_polling_fails),
-	};
-
-	return cmocka_run_group_tests_name("course", tests, NULL, NULL);
 }

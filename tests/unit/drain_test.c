@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "governor_stand.h"
 
 #define PERIOD_TURNS 256
@@ -36,12 +31,10 @@ drain_settled(struct governor_stand *stand)
 	return rest_ns;
 }
 
-static void
-drain_plan__sequence(void **state)
+TEST(drain_plan__sequence)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_drain);
 	for (uint64_t us = 1; us <= 5; us++)
 		assert_int_equal(drain_period(&stand, PERIOD_TURNS), us * LULL_NS_PER_US);
@@ -79,15 +72,13 @@ drain_cap_ns(uint64_t megabit, uint32_t ring_pkts, uint64_t overshoot_ns)
 }
 
 /* Link rates by ring sizes by overshoots, within 1 %; nothing left means no sleep at all. */
-static void
-drain_plan__cap_table(void **state)
+TEST(drain_plan__cap_table)
 {
 	static const uint64_t megabits[] = { 100, 1000, 2500, 10000, 25000, 40000, 100000, 400000 };
 	static const uint32_t rings[] = { 64, 128, 512, 1024, 2048, 4096, 8192 };
 	static const uint64_t overshoots[] = { 0, 1000, 20000, 66000, 1000000 };
 	double exact_ns, cap_ns;
 
-	(void)state;
 	for (size_t m = 0; m < sizeof(megabits) / sizeof(megabits[0]); m++)
 		for (size_t r = 0; r < sizeof(rings) / sizeof(rings[0]); r++)
 			for (size_t o = 0; o < sizeof(overshoots) / sizeof(overshoots[0]); o++) {
@@ -99,12 +90,10 @@ drain_plan__cap_table(void **state)
 			}
 }
 
-static void
-drain_plan__lowered_cap_holds_at_once(void **state)
+TEST(drain_plan__lowered_cap_holds_at_once)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_drain);
 	assert_int_equal(drain_settled(&stand), LULL_NS_PER_MS);
 	stand.limits.rest_ns_max = 30 * LULL_NS_PER_US;
@@ -118,14 +107,12 @@ drain_plan__lowered_cap_holds_at_once(void **state)
 	assert_int_equal(drain_period(&stand, PERIOD_TURNS), 1 * LULL_NS_PER_US);
 }
 
-static void
-drain_plan__learned_rate_lowers_the_cap(void **state)
+TEST(drain_plan__learned_rate_lowers_the_cap)
 {
 	struct lull_arrival_windows windows = { 0 };
 	struct governor_stand stand;
 	uint64_t before_ns;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_drain);
 	stand.limits.envelope = LULL_ENVELOPE_LEARNED;
 	before_ns = drain_settled(&stand);
@@ -135,13 +122,11 @@ drain_plan__learned_rate_lowers_the_cap(void **state)
 	assert_true(drain_settled(&stand) <= 992 * LULL_NS_PER_S / 10000000);
 }
 
-static void
-drain_verdict__names_what_binds(void **state)
+TEST(drain_verdict__names_what_binds)
 {
 	struct governor_stand stand;
 	struct lull_verdict verdict;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_drain);
 	memset(&verdict, 0xff, sizeof(verdict));
 	stand.governor->verdict(stand.state, &verdict);
@@ -151,18 +136,4 @@ drain_verdict__names_what_binds(void **state)
 	stand.governor->verdict(stand.state, &verdict);
 	assert_int_equal(verdict.binding, LULL_BOUND_RING);
 	assert_int_equal(verdict.ring_bound_ns, 99200);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(drain_plan__sequence),
-		cmocka_unit_test(drain_plan__cap_table),
-		cmocka_unit_test(drain_plan__lowered_cap_holds_at_once),
-		cmocka_unit_test(drain_plan__learned_rate_lowers_the_cap),
-		cmocka_unit_test(drain_verdict__names_what_binds),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The properties that the source states of its two filters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include <lull/base.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "idle/estimate.h"
 
 #define WINDOW_NS (10 * LULL_NS_PER_MS)
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SEED 4711
 
 static struct lull_estimate estimate;
@@ -50,14 +44,12 @@ burst_random(struct lull_prng *prng, uint64_t *pkts, uint64_t *bytes, uint64_t *
 	}
 }
 
-static void
-estimate_size__lies_between(void **state)
+TEST(estimate_size__lies_between)
 {
 	uint64_t now_ns = 0, pkts, bytes, squares;
 	uint32_t strictly = 0;
 	struct lull_prng prng;
 
-	(void)state;
 	printf("seed %d\n", SEED);
 	lull_prng_init(&prng, SEED, 0);
 	lull_estimate_init(&estimate, WINDOW_NS);
@@ -78,13 +70,11 @@ estimate_size__lies_between(void **state)
 	assert_true(strictly > 50000);
 }
 
-static void
-estimate_speed__lies_between(void **state)
+TEST(estimate_speed__lies_between)
 {
 	uint64_t now_ns = 0, interval_ns;
 	struct lull_prng prng;
 
-	(void)state;
 	printf("seed %d\n", SEED);
 	lull_prng_init(&prng, SEED, 0);
 	lull_estimate_init(&estimate, WINDOW_NS);
@@ -102,10 +92,8 @@ estimate_speed__lies_between(void **state)
 }
 
 /* Sizes as they come: the mean of a window of bursts against one burst of a single size. */
-static void
-estimate_size__no_variance_takes_the_observation(void **state)
+TEST(estimate_size__no_variance_takes_the_observation)
 {
-	(void)state;
 	lull_estimate_init(&estimate, WINDOW_NS);
 	assert_true(near(lull_estimate_size(&estimate, 1000, 4, 4 * 512, 4 * 512 * 512), 512.0));
 	assert_true(near(lull_estimate_size(&estimate, 2000, 2, 2 * 64, 2 * 64 * 64), 64.0));
@@ -114,10 +102,8 @@ estimate_size__no_variance_takes_the_observation(void **state)
 }
 
 /* A steady flow: every interval alike, so the window's mean is the speed. */
-static void
-estimate_speed__no_variance_takes_the_observation(void **state)
+TEST(estimate_speed__no_variance_takes_the_observation)
 {
-	(void)state;
 	lull_estimate_init(&estimate, WINDOW_NS);
 	for (uint32_t i = 1; i < 1000; i++)
 		assert_true(near(lull_estimate_speed(&estimate, i * 100000ULL, 12500, 100000, 500),
@@ -126,13 +112,11 @@ estimate_speed__no_variance_takes_the_observation(void **state)
 }
 
 /* A step beyond what cutting a flow into intervals explains is believed at once. */
-static void
-estimate_speed__believes_a_fall(void **state)
+TEST(estimate_speed__believes_a_fall)
 {
 	double value = 0;
 	uint32_t i;
 
-	(void)state;
 	lull_estimate_init(&estimate, WINDOW_NS);
 	for (i = 1; i < 100; i++)
 		lull_estimate_speed(&estimate, i * 100000ULL, i % 2 == 0 ? 12500 : 12000, 100000,
@@ -151,12 +135,10 @@ weigh(double before, double measurement_variance, double observation_variance)
 				   observation_variance);
 }
 
-static void
-estimate_weigh__smaller_variance_pulls_harder(void **state)
+TEST(estimate_weigh__smaller_variance_pulls_harder)
 {
 	static const double variances[] = { 0.5, 1.0, 4.0, 25.0, 400.0, 1e6 };
 
-	(void)state;
 	for (size_t i = 0; i < COUNT(variances); i++)
 		for (size_t j = 1; j < COUNT(variances); j++) {
 			double more = variances[j], less = variances[j - 1];
@@ -177,26 +159,8 @@ estimate_weigh__smaller_variance_pulls_harder(void **state)
 }
 
 /* By hand: e^2 = 16 and S^2 = 9 against s^2 = 75 is a gain of a quarter. */
-static void
-estimate_weigh__follows_the_equations(void **state)
+TEST(estimate_weigh__follows_the_equations)
 {
-	(void)state;
 	assert_true(near(weigh(16.0, 9.0, 75.0), 125.0));
 	assert_true(near(estimate.variance, 18.75));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(estimate_size__lies_between),
-		cmocka_unit_test(estimate_speed__lies_between),
-		cmocka_unit_test(estimate_speed__believes_a_fall),
-		cmocka_unit_test(estimate_size__no_variance_takes_the_observation),
-		cmocka_unit_test(estimate_speed__no_variance_takes_the_observation),
-		cmocka_unit_test(estimate_weigh__smaller_variance_pulls_harder),
-		cmocka_unit_test(estimate_weigh__follows_the_equations),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

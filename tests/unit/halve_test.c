@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "governor_stand.h"
 
-static void
-halve_plan__sequence(void **state)
+TEST(halve_plan__sequence)
 {
 	/* Turns are 2 us long here, so that each empty one is more than 1 us after traffic. */
 	static const struct {
@@ -25,7 +19,6 @@ halve_plan__sequence(void **state)
 	struct governor_stand stand;
 	uint64_t rest_ns;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_halve);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		rest_ns = stand_turn_of(&stand, steps[i].pkts, 2000);
@@ -35,12 +28,10 @@ halve_plan__sequence(void **state)
 }
 
 /* An empty turn within 1 us of traffic neither sleeps nor grows the sleep. */
-static void
-halve_plan__waits_1_us_after_traffic(void **state)
+TEST(halve_plan__waits_1_us_after_traffic)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_halve);
 	for (int i = 0; i < 8; i++)
 		stand_turn_of(&stand, 0, 100);
@@ -51,12 +42,10 @@ halve_plan__waits_1_us_after_traffic(void **state)
 	assert_int_equal(stand_turn_of(&stand, 0, 100), 5000);
 }
 
-static void
-halve_plan__stays_at_the_cap(void **state)
+TEST(halve_plan__stays_at_the_cap)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_halve);
 	stand.limits.rest_ns_max = 2500;
 	assert_int_equal(stand_turn(&stand, 0), 1000);
@@ -68,13 +57,11 @@ halve_plan__stays_at_the_cap(void **state)
 }
 
 /* From the longest sleep to none: ten turns with packets for 1 ms. */
-static void
-halve_plan__forgets_by_halves(void **state)
+TEST(halve_plan__forgets_by_halves)
 {
 	struct governor_stand stand;
 	uint64_t last_ns = LULL_NS_PER_MS;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_halve);
 	for (int i = 0; i < 1200; i++)
 		stand_turn(&stand, 0);
@@ -84,17 +71,4 @@ halve_plan__forgets_by_halves(void **state)
 	}
 	assert_int_equal(last_ns, 0);
 	assert_int_equal(stand_turn(&stand, 0), 1000);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(halve_plan__sequence),
-		cmocka_unit_test(halve_plan__waits_1_us_after_traffic),
-		cmocka_unit_test(halve_plan__stays_at_the_cap),
-		cmocka_unit_test(halve_plan__forgets_by_halves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

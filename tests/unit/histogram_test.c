@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
 #include <lull/base.h>
 #include <lull/histogram.h>
 
+#include "case.h"
 #include "base/prng.h"
 
-static void
-bin__small_values_are_exact(void **state)
+TEST(bin__small_values_are_exact)
 {
-	(void)state;
 	for (uint32_t value = 0; value < 128; value++) {
 		assert_int_equal(lull_histogram_bin(value), value);
 		assert_int_equal(lull_histogram_low(value), value);
@@ -23,10 +16,8 @@ bin__small_values_are_exact(void **state)
 	}
 }
 
-static void
-bin__edges_meet_without_hole_or_overlap(void **state)
+TEST(bin__edges_meet_without_hole_or_overlap)
 {
-	(void)state;
 	assert_int_equal(lull_histogram_low(0), 0);
 	for (uint32_t bin = 0; bin < LULL_HISTOGRAM_BINS; bin++) {
 		uint64_t low = lull_histogram_low(bin);
@@ -42,22 +33,18 @@ bin__edges_meet_without_hole_or_overlap(void **state)
 	}
 }
 
-static void
-bin__large_values_share_the_last(void **state)
+TEST(bin__large_values_share_the_last)
 {
-	(void)state;
 	assert_int_equal(lull_histogram_bin((1ULL << 36) - 1), LULL_HISTOGRAM_BINS - 1);
 	assert_int_equal(lull_histogram_bin(1ULL << 36), LULL_HISTOGRAM_BINS - 1);
 	assert_int_equal(lull_histogram_bin(UINT64_MAX), LULL_HISTOGRAM_BINS - 1);
 	assert_int_equal(lull_histogram_high(LULL_HISTOGRAM_BINS - 1), UINT64_MAX);
 }
 
-static void
-add__counts_sums_and_keeps_the_maximum(void **state)
+TEST(add__counts_sums_and_keeps_the_maximum)
 {
 	static struct lull_histogram histogram;
 
-	(void)state;
 	lull_histogram_clear(&histogram);
 	lull_histogram_add(&histogram, 100, 3);
 	lull_histogram_add(&histogram, 7, 1);
@@ -69,33 +56,27 @@ add__counts_sums_and_keeps_the_maximum(void **state)
 	assert_int_equal(histogram.bins[7], 1);
 }
 
-static void
-clear__leaves_nothing(void **state)
+TEST(clear__leaves_nothing)
 {
 	static struct lull_histogram histogram, empty;
 
-	(void)state;
 	lull_histogram_add(&histogram, 12345, 6);
 	lull_histogram_clear(&histogram);
 	assert_memory_equal(&histogram, &empty, sizeof(empty));
 }
 
-static void
-quantile__of_nothing_is_zero(void **state)
+TEST(quantile__of_nothing_is_zero)
 {
 	static struct lull_histogram histogram;
 
-	(void)state;
 	lull_histogram_clear(&histogram);
 	assert_int_equal(lull_histogram_quantile(&histogram, 990000), 0);
 }
 
-static void
-quantile__ranks(void **state)
+TEST(quantile__ranks)
 {
 	static struct lull_histogram histogram;
 
-	(void)state;
 	lull_histogram_clear(&histogram);
 	for (uint64_t value = 1; value <= 100; value++)
 		lull_histogram_add(&histogram, value, 1);
@@ -108,15 +89,13 @@ quantile__ranks(void **state)
 }
 
 /* Against the exact answer: the k-th smallest of what was added. */
-static void
-quantile__never_below_the_truth_and_close(void **state)
+TEST(quantile__never_below_the_truth_and_close)
 {
 	static const uint32_t ppms[] = { 500000, 900000, 990000, 999000, 999900 };
 	static struct lull_histogram histogram;
 	static uint64_t steps[100000];
 	struct lull_prng prng;
 
-	(void)state;
 	lull_histogram_clear(&histogram);
 	lull_prng_init(&prng, 1, 0);
 	/* Ascending by construction, over nine decades or so. */
@@ -135,12 +114,10 @@ quantile__never_below_the_truth_and_close(void **state)
 	}
 }
 
-static void
-quantile__huge_counts_do_not_overflow(void **state)
+TEST(quantile__huge_counts_do_not_overflow)
 {
 	static struct lull_histogram histogram;
 
-	(void)state;
 	lull_histogram_clear(&histogram);
 	lull_histogram_add(&histogram, 5, 99ULL << 52);
 	lull_histogram_add(&histogram, 60, 1ULL << 52);
@@ -148,24 +125,20 @@ quantile__huge_counts_do_not_overflow(void **state)
 	assert_int_equal(lull_histogram_quantile(&histogram, 990001), 60);
 }
 
-static void
-quantile__last_bin_tells_the_maximum(void **state)
+TEST(quantile__last_bin_tells_the_maximum)
 {
 	static struct lull_histogram histogram;
 
-	(void)state;
 	lull_histogram_clear(&histogram);
 	lull_histogram_add(&histogram, 90 * LULL_NS_PER_S, 1);
 	assert_int_equal(lull_histogram_quantile(&histogram, 500000), 90 * LULL_NS_PER_S);
 }
 
-static void
-merge__is_adding_both(void **state)
+TEST(merge__is_adding_both)
 {
 	static struct lull_histogram a, b, both;
 	struct lull_prng prng;
 
-	(void)state;
 	lull_histogram_clear(&a);
 	lull_histogram_clear(&b);
 	lull_histogram_clear(&both);
@@ -178,24 +151,4 @@ merge__is_adding_both(void **state)
 	}
 	lull_histogram_merge(&a, &b);
 	assert_memory_equal(&a, &both, sizeof(both));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bin__small_values_are_exact),
-		cmocka_unit_test(bin__edges_meet_without_hole_or_overlap),
-		cmocka_unit_test(bin__large_values_share_the_last),
-		cmocka_unit_test(add__counts_sums_and_keeps_the_maximum),
-		cmocka_unit_test(clear__leaves_nothing),
-		cmocka_unit_test(quantile__of_nothing_is_zero),
-		cmocka_unit_test(quantile__ranks),
-		cmocka_unit_test(quantile__never_below_the_truth_and_close),
-		cmocka_unit_test(quantile__huge_counts_do_not_overflow),
-		cmocka_unit_test(quantile__last_bin_tells_the_maximum),
-		cmocka_unit_test(merge__is_adding_both),
-	};
-
-	return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
 }

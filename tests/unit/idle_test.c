@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <errno.h>
-#include <cmocka.h>
 
+#include "case.h"
 #include "idle/governor.h"
 
 #define US LULL_NS_PER_US
@@ -77,13 +73,11 @@ wake(struct stand *stand, struct lull_rest rest, uint64_t begin_ns, uint64_t end
 	lull_idle_wake(stand->idle, &w);
 }
 
-static void
-config_check__names_field_value_and_range(void **state)
+TEST(config_check__names_field_value_and_range)
 {
 	struct lull_idle_limits limits = { 0 };
 	struct lull_range error;
 
-	(void)state;
 	assert_int_equal(lull_idle_config_check(&limits, &error), 0);
 	limits.latency_ns = 999;
 	assert_int_equal(lull_idle_config_check(&limits, &error), -EINVAL);
@@ -109,8 +103,7 @@ config_check__names_field_value_and_range(void **state)
 	assert_int_equal(error.high, LULL_ENVELOPE_STATED);
 }
 
-static void
-config_check__looks_at_the_kalman_parameters(void **state)
+TEST(config_check__looks_at_the_kalman_parameters)
 {
 	static const struct {
 		struct lull_kalman_config kalman;
@@ -125,7 +118,6 @@ config_check__looks_at_the_kalman_parameters(void **state)
 	struct lull_idle_limits limits = { 0 };
 	struct lull_range error;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		limits.kalman = wrong[i].kalman;
 		assert_int_equal(lull_idle_config_check(&limits, &error), -EINVAL);
@@ -147,8 +139,7 @@ curious_plan(void *state, const struct lull_idle_turn *turn)
 	return lull_rest_none();
 }
 
-static void
-plan__hands_sizes_to_who_wants_them(void **state)
+TEST(plan__hands_sizes_to_who_wants_them)
 {
 	struct lull_idle_governor curious = puppet;
 	struct lull_idle_limits limits = { 0 };
@@ -156,7 +147,6 @@ plan__hands_sizes_to_who_wants_them(void **state)
 	struct lull_turn sized = { .now_ns = 2000 * US, .queue_pkts = &pkts, .queue_count = 1 };
 	struct stand stand;
 
-	(void)state;
 	curious.plan = curious_plan;
 	curious.wants_sizes = true;
 	stand_begin(&stand, &limits);
@@ -174,14 +164,12 @@ plan__hands_sizes_to_who_wants_them(void **state)
 	free(stand.memory);
 }
 
-static void
-init__refuses_what_cannot_work(void **state)
+TEST(init__refuses_what_cannot_work)
 {
 	struct lull_idle_limits limits = { 0 };
 	struct lull_idle *idle;
 	uint8_t *memory = aligned_alloc(LULL_CACHE_LINE, (lull_idle_size() + 127) / 64 * 64);
 
-	(void)state;
 	assert_int_equal(lull_idle_init(NULL, &puppet, &limits, 0, &idle), -EINVAL);
 	assert_int_equal(lull_idle_init(memory + 8, &puppet, &limits, 0, &idle), -EINVAL);
 	assert_int_equal(lull_idle_init(memory, NULL, &limits, 0, &idle), -EINVAL);
@@ -190,8 +178,7 @@ init__refuses_what_cannot_work(void **state)
 	free(memory);
 }
 
-static void
-plan__cuts_to_cap_deadline_and_offer(void **state)
+TEST(plan__cuts_to_cap_deadline_and_offer)
 {
 	struct lull_idle_limits limits = {
 		.rest_ns_max = 100 * US,
@@ -201,7 +188,6 @@ plan__cuts_to_cap_deadline_and_offer(void **state)
 	struct stand stand;
 	struct lull_rest rest;
 
-	(void)state;
 	stand_begin(&stand, &limits);
 	answer = (struct lull_rest){ LULL_REST_SLEEP, 500 * US };
 	rest = turn(&stand, 1001 * US, 0, 0);
@@ -223,15 +209,13 @@ plan__cuts_to_cap_deadline_and_offer(void **state)
 	free(stand.memory);
 }
 
-static void
-plan__time_adds_up(void **state)
+TEST(plan__time_adds_up)
 {
 	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
 	const struct lull_idle_counters *counters;
 	struct stand stand;
 	struct lull_rest rest;
 
-	(void)state;
 	stand_begin(&stand, &limits);
 	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
 	rest = turn(&stand, 1000 * US, 0, 0);                      /* empty turn of 1 us */
@@ -255,15 +239,13 @@ plan__time_adds_up(void **state)
 	free(stand.memory);
 }
 
-static void
-wait__bounded_from_last_known_empty_to_end_of_turn(void **state)
+TEST(wait__bounded_from_last_known_empty_to_end_of_turn)
 {
 	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED, .burst_pkts = 32 };
 	const struct lull_histogram *waits;
 	struct stand stand;
 	struct lull_rest rest;
 
-	(void)state;
 	stand_begin(&stand, &limits);
 	waits = lull_idle_wait_histogram(stand.idle);
 	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
@@ -285,8 +267,7 @@ wait__bounded_from_last_known_empty_to_end_of_turn(void **state)
 	free(stand.memory);
 }
 
-static void
-wait__queues_are_bounded_each_by_itself(void **state)
+TEST(wait__queues_are_bounded_each_by_itself)
 {
 	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED, .burst_pkts = 32 };
 	const struct lull_histogram *waits;
@@ -294,7 +275,6 @@ wait__queues_are_bounded_each_by_itself(void **state)
 	uint16_t pkts[2] = { 32, 0 };
 	struct lull_turn t = { .now_ns = 2000 * US, .queue_pkts = pkts, .queue_count = 2 };
 
-	(void)state;
 	answer = lull_rest_none();
 	stand_begin(&stand, &limits);
 	waits = lull_idle_wait_histogram(stand.idle);
@@ -312,8 +292,7 @@ wait__queues_are_bounded_each_by_itself(void **state)
 	free(stand.memory);
 }
 
-static void
-wait__packet_that_ends_a_rest_waits_for_the_wakeup_only(void **state)
+TEST(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only)
 {
 	struct lull_idle_limits limits = {
 		.envelope = LULL_ENVELOPE_LEARNED,
@@ -322,7 +301,6 @@ wait__packet_that_ends_a_rest_waits_for_the_wakeup_only(void **state)
 	struct stand stand;
 	struct lull_rest rest;
 
-	(void)state;
 	stand_begin(&stand, &limits);
 	answer = (struct lull_rest){ LULL_REST_INTERRUPT, 10000 * US };
 	rest = turn(&stand, 2000 * US, 0, 0);
@@ -336,14 +314,12 @@ wait__packet_that_ends_a_rest_waits_for_the_wakeup_only(void **state)
 	free(stand.memory);
 }
 
-static void
-miss__charged_to_a_rest_only_when_there_was_one(void **state)
+TEST(miss__charged_to_a_rest_only_when_there_was_one)
 {
 	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
 	struct stand stand;
 	struct lull_rest rest;
 
-	(void)state;
 	stand_begin(&stand, &limits);
 	lull_idle_miss(stand.idle, 1000 * US, 7);
 	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
@@ -356,8 +332,7 @@ miss__charged_to_a_rest_only_when_there_was_one(void **state)
 	free(stand.memory);
 }
 
-static void
-share__packets_that_met_a_rest_are_told_from_those_that_did_not(void **state)
+TEST(share__packets_that_met_a_rest_are_told_from_those_that_did_not)
 {
 	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED, .burst_pkts = 32 };
 	struct lull_verdict verdict;
@@ -366,7 +341,6 @@ share__packets_that_met_a_rest_are_told_from_those_that_did_not(void **state)
 	uint64_t now_ns = 2000 * US;
 	int i;
 
-	(void)state;
 	stand_begin(&stand, &limits);
 	/* half the packets come in a rest, half in polls that follow one another */
 	for (i = 0; i < 5000; i++) {
@@ -386,13 +360,11 @@ share__packets_that_met_a_rest_are_told_from_those_that_did_not(void **state)
 	free(stand.memory);
 }
 
-static void
-change__takes_effect_and_bad_limits_change_nothing(void **state)
+TEST(change__takes_effect_and_bad_limits_change_nothing)
 {
 	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand, &limits);
 	limits.rest_ns_max = 10 * US;
 	assert_int_equal(lull_idle_change(stand.idle, &lull_idle_spin, &limits), 0);
@@ -408,14 +380,12 @@ change__takes_effect_and_bad_limits_change_nothing(void **state)
 	free(stand.memory);
 }
 
-static void
-polled__splits_untimed_turns_by_what_an_empty_one_takes(void **state)
+TEST(polled__splits_untimed_turns_by_what_an_empty_one_takes)
 {
 	struct lull_idle_limits limits = { 0 };
 	const struct lull_idle_counters *counters;
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand, &limits);
 	counters = lull_idle_counters(stand.idle);
 	/* 100 empty turns in 10 us, then 10 empty and 10 busy ones in 11 us */
@@ -438,14 +408,12 @@ polled__splits_untimed_turns_by_what_an_empty_one_takes(void **state)
 }
 
 /* Untimed turns followed no rest, so neither did what comes after them. */
-static void
-polled__ends_what_a_rest_left_behind(void **state)
+TEST(polled__ends_what_a_rest_left_behind)
 {
 	struct lull_idle_limits limits = { 0 };
 	struct lull_rest rest;
 	struct stand stand;
 
-	(void)state;
 	stand_begin(&stand, &limits);
 	answer = (struct lull_rest){ LULL_REST_SLEEP, 50 * US };
 	rest = turn(&stand, 1000 * US, 0, 0);
@@ -459,13 +427,11 @@ polled__ends_what_a_rest_left_behind(void **state)
 	free(stand.memory);
 }
 
-static void
-counters__table_covers_the_struct(void **state)
+TEST(counters__table_covers_the_struct)
 {
 	uint64_t seen = 0;
 	uint32_t i, count = 0;
 
-	(void)state;
 	for (i = 0; lull_idle_counter_table[i].name != NULL; i++, count++) {
 		assert_true(lull_idle_counter_table[i].offset < sizeof(struct lull_idle_counters));
 		seen |= 1ULL << (lull_idle_counter_table[i].offset / 8);
@@ -473,28 +439,4 @@ counters__table_covers_the_struct(void **state)
 	/* every member once, except rests[none], which never happens */
 	assert_int_equal(count, sizeof(struct lull_idle_counters) / 8 - 1);
 	assert_int_equal(__builtin_popcountll(seen), count);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(config_check__names_field_value_and_range),
-		cmocka_unit_test(config_check__looks_at_the_kalman_parameters),
-		cmocka_unit_test(init__refuses_what_cannot_work),
-		cmocka_unit_test(plan__hands_sizes_to_who_wants_them),
-		cmocka_unit_test(plan__cuts_to_cap_deadline_and_offer),
-		cmocka_unit_test(plan__time_adds_up),
-		cmocka_unit_test(wait__bounded_from_last_known_empty_to_end_of_turn),
-		cmocka_unit_test(wait__queues_are_bounded_each_by_itself),
-		cmocka_unit_test(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only),
-		cmocka_unit_test(miss__charged_to_a_rest_only_when_there_was_one),
-		cmocka_unit_test(share__packets_that_met_a_rest_are_told_from_those_that_did_not),
-		cmocka_unit_test(change__takes_effect_and_bad_limits_change_nothing),
-		cmocka_unit_test(polled__splits_untimed_turns_by_what_an_empty_one_takes),
-		cmocka_unit_test(polled__ends_what_a_rest_left_behind),
-		cmocka_unit_test(counters__table_covers_the_struct),
-	};
-
-	return cmocka_run_group_tests_name("idle", tests, NULL, NULL);
 }

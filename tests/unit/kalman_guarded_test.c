@@ -3,13 +3,8 @@
  * One scenario per mend, numbered as in core/idle/kalman_guarded.c: kalman fails it and
  * kalman-guarded holds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "world.h"
 
 #define MS LULL_NS_PER_MS
@@ -61,12 +56,10 @@ scenario_p99_ns(void)
 	return lull_histogram_quantile(&world.waits, 990000);
 }
 
-static void
-kalman_guarded__1_keeps_to_ring_and_latency(void **state)
+TEST(kalman_guarded__1_keeps_to_ring_and_latency)
 {
 	struct world_config config = scenario("kalman", 1000000);
 
-	(void)state;
 	config.constant = true;
 	scenario_run(&config, 2000, 1000);
 	assert_true(world.lost > 0);
@@ -97,10 +90,8 @@ rising_lost(const char *governor)
 	return lost;
 }
 
-static void
-kalman_guarded__2_rising_load_loses_nothing(void **state)
+TEST(kalman_guarded__2_rising_load_loses_nothing)
 {
-	(void)state;
 	assert_true(rising_lost("kalman") > 1000);
 	assert_int_equal(rising_lost("kalman-guarded"), 0);
 }
@@ -125,10 +116,8 @@ fallen_cpu(const char *governor)
 	return cpu;
 }
 
-static void
-kalman_guarded__3_falling_load_rests_more(void **state)
+TEST(kalman_guarded__3_falling_load_rests_more)
 {
-	(void)state;
 	assert_true(fallen_cpu("kalman") > 2.0 * fallen_cpu("kalman-guarded"));
 	assert_true(fallen_cpu("kalman-guarded") < 5.0);
 }
@@ -152,19 +141,15 @@ window_share(const char *governor, uint64_t step_ns, uint64_t overshoot_ns)
 	return share;
 }
 
-static void
-kalman_guarded__4_a_rest_that_cost_speed_is_taken_back(void **state)
+TEST(kalman_guarded__4_a_rest_that_cost_speed_is_taken_back)
 {
-	(void)state;
 	assert_true(window_share("kalman", 10 * LULL_NS_PER_US, 20000) < 0.85);
 	assert_true(window_share("kalman-guarded", 10 * LULL_NS_PER_US, 20000) > 0.94);
 }
 
 /* Steps so small that each costs less than the tolerance, and wake-ups that do not scatter. */
-static void
-kalman_guarded__5_tolerances_do_not_add_up(void **state)
+TEST(kalman_guarded__5_tolerances_do_not_add_up)
 {
-	(void)state;
 	assert_true(window_share("kalman", 100, 2000) < 0.5);
 	assert_true(window_share("kalman-guarded", 100, 2000) > 0.94);
 }
@@ -192,10 +177,8 @@ decay_share(const char *governor)
 	return share;
 }
 
-static void
-kalman_guarded__6_old_rests_are_forgotten(void **state)
+TEST(kalman_guarded__6_old_rests_are_forgotten)
 {
-	(void)state;
 	assert_true(decay_share("kalman") < 0.5);
 	assert_true(decay_share("kalman-guarded") > 0.75);
 }
@@ -216,22 +199,18 @@ understated_lost(const char *governor)
 	return lost;
 }
 
-static void
-kalman_guarded__7_loss_backs_off(void **state)
+TEST(kalman_guarded__7_loss_backs_off)
 {
 	uint64_t faithful = understated_lost("kalman");
 
-	(void)state;
 	assert_true(faithful > 10000);
 	assert_true(understated_lost("kalman-guarded") < faithful / 20);
 }
 
-static void
-kalman_guarded__8_silence_rests_at_length(void **state)
+TEST(kalman_guarded__8_silence_rests_at_length)
 {
 	struct world_config config = scenario("kalman", 0);
 
-	(void)state;
 	assert_true(scenario_run(&config, 200, 1000) > 20.0);
 	world_end(&world);
 	config.governor = "kalman-guarded";
@@ -239,12 +218,10 @@ kalman_guarded__8_silence_rests_at_length(void **state)
 	world_end(&world);
 }
 
-static void
-kalman_guarded__9_rests_though_no_turn_is_empty(void **state)
+TEST(kalman_guarded__9_rests_though_no_turn_is_empty)
 {
 	struct world_config config = scenario("kalman", 500000);
 
-	(void)state;
 	config.constant = true; /* a packet in 2 us, and turns of 2 us */
 	config.turn_ns = 2000;
 	assert_true(scenario_run(&config, 200, 1000) > 99.0);
@@ -256,12 +233,10 @@ kalman_guarded__9_rests_though_no_turn_is_empty(void **state)
 }
 
 /* Nothing fits into 20 us on a machine that wakes as late as that: said, not tried. */
-static void
-kalman_guarded_verdict__says_when_it_cannot(void **state)
+TEST(kalman_guarded_verdict__says_when_it_cannot)
 {
 	struct world_config config = scenario("kalman-guarded", 100000);
 
-	(void)state;
 	config.limits.latency_ns = 20 * LULL_NS_PER_US;
 	scenario_run(&config, 500, 500);
 	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
@@ -276,23 +251,4 @@ kalman_guarded_verdict__says_when_it_cannot(void **state)
 	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
 	assert_int_equal(world.verdict.binding, LULL_BOUND_RING);
 	world_end(&world);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kalman_guarded__1_keeps_to_ring_and_latency),
-		cmocka_unit_test(kalman_guarded__2_rising_load_loses_nothing),
-		cmocka_unit_test(kalman_guarded__3_falling_load_rests_more),
-		cmocka_unit_test(kalman_guarded__4_a_rest_that_cost_speed_is_taken_back),
-		cmocka_unit_test(kalman_guarded__5_tolerances_do_not_add_up),
-		cmocka_unit_test(kalman_guarded__6_old_rests_are_forgotten),
-		cmocka_unit_test(kalman_guarded__7_loss_backs_off),
-		cmocka_unit_test(kalman_guarded__8_silence_rests_at_length),
-		cmocka_unit_test(kalman_guarded__9_rests_though_no_turn_is_empty),
-		cmocka_unit_test(kalman_guarded_verdict__says_when_it_cannot),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

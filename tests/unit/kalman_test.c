@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The faithful governor, turn by turn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "governor_stand.h"
 
 #define TURN_NS 1000
@@ -62,20 +57,16 @@ kalman_cycle(uint32_t pkts, uint64_t size)
 	return rest_ns;
 }
 
-static void
-kalman_plan__silence_stays_at_the_shortest_sleep(void **state)
+TEST(kalman_plan__silence_stays_at_the_shortest_sleep)
 {
-	(void)state;
 	kalman_stand(LULL_RECORD_LINKED);
 	for (uint32_t i = 0; i < 1000; i++)
 		assert_int_equal(kalman_cycle(0, 0), 1); /* usleep(0) */
 }
 
 /* The same speed however long the rest: a step per sleep, without end. */
-static void
-kalman_plan__steady_speed_climbs(void **state)
+TEST(kalman_plan__steady_speed_climbs)
 {
-	(void)state;
 	kalman_stand(LULL_RECORD_LINKED);
 	assert_int_equal(kalman_cycle(10, 512), 1); /* no interval yet */
 	for (uint64_t i = 1; i < 500; i++)
@@ -83,12 +74,10 @@ kalman_plan__steady_speed_climbs(void **state)
 }
 
 /* Half of it for good: the rest found stays, whatever it is. */
-static void
-kalman_plan__lost_speed_stops_the_search(void **state)
+TEST(kalman_plan__lost_speed_stops_the_search)
 {
 	uint64_t rest_ns = 0;
 
-	(void)state;
 	kalman_stand(LULL_RECORD_LINKED);
 	stand.limits.kalman.window_ns = LULL_NS_PER_MS; /* ten intervals */
 	stand.governor->init(memset(stand.state, 0, sizeof(stand.state)), &stand.view);
@@ -103,12 +92,10 @@ kalman_plan__lost_speed_stops_the_search(void **state)
 }
 
 /* As much less, but slowly: the record follows it down, and the rest grows all the while. */
-static void
-kalman_plan__slow_loss_ratchets(void **state)
+TEST(kalman_plan__slow_loss_ratchets)
 {
 	uint64_t rest_ns = 0;
 
-	(void)state;
 	kalman_stand(LULL_RECORD_LINKED);
 	for (uint64_t i = 0; i < 50; i++)
 		rest_ns = kalman_cycle(10, 1000);
@@ -116,12 +103,10 @@ kalman_plan__slow_loss_ratchets(void **state)
 		assert_int_equal(kalman_cycle(10, 1000 - 2 * i), rest_ns + i * STEP_NS);
 }
 
-static void
-kalman_plan__unmeasured_packets_count_as_64_bytes(void **state)
+TEST(kalman_plan__unmeasured_packets_count_as_64_bytes)
 {
 	static struct governor_stand measured;
 
-	(void)state;
 	kalman_stand(LULL_RECORD_LINKED);
 	for (uint32_t i = 0; i < 100; i++)
 		kalman_cycle(1 + i % 7, 64);
@@ -133,13 +118,11 @@ kalman_plan__unmeasured_packets_count_as_64_bytes(void **state)
 }
 
 /* Many sizes and speeds: the layouts of the table decide alike. */
-static void
-kalman_plan__layouts_decide_alike(void **state)
+TEST(kalman_plan__layouts_decide_alike)
 {
 	static uint64_t rests_ns[3][3000];
 	uint64_t random;
 
-	(void)state;
 	for (uint32_t layout = 0; layout < 3; layout++) {
 		kalman_stand((enum lull_record_layout)layout);
 		random = 1;
@@ -152,19 +135,4 @@ kalman_plan__layouts_decide_alike(void **state)
 	assert_memory_equal(rests_ns[0], rests_ns[1], sizeof(rests_ns[0]));
 	assert_memory_equal(rests_ns[0], rests_ns[2], sizeof(rests_ns[0]));
 	assert_true(rests_ns[0][2999] > 1);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kalman_plan__silence_stays_at_the_shortest_sleep),
-		cmocka_unit_test(kalman_plan__steady_speed_climbs),
-		cmocka_unit_test(kalman_plan__lost_speed_stops_the_search),
-		cmocka_unit_test(kalman_plan__slow_loss_ratchets),
-		cmocka_unit_test(kalman_plan__unmeasured_packets_count_as_64_bytes),
-		cmocka_unit_test(kalman_plan__layouts_decide_alike),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <lull/base.h>
 
+#include "case.h"
 #include "idle/load.h"
 
-static void
-turn__rates_are_means_over_time(void **state)
+TEST(turn__rates_are_means_over_time)
 {
 	struct lull_load load;
 	uint64_t now_ns;
 
-	(void)state;
 	lull_load_init(&load, 0);
 	/* every 10 us a turn of 1 us with 3 packets */
 	for (now_ns = 10000; now_ns < 100000000; now_ns += 10000)
@@ -29,13 +22,11 @@ turn__rates_are_means_over_time(void **state)
 	assert_in_range(load.arrival_pps, 0, 10);
 }
 
-static void
-share__follows_packets_not_time(void **state)
+TEST(share__follows_packets_not_time)
 {
 	struct lull_load load;
 	uint32_t i;
 
-	(void)state;
 	lull_load_init(&load, 0);
 	assert_int_equal(load.resting_ppm, LULL_PPM);
 	for (i = 0; i < 1000; i++)
@@ -47,12 +38,10 @@ share__follows_packets_not_time(void **state)
 	assert_int_equal(load.resting_ppm, LULL_PPM);
 }
 
-static void
-turn__remembers_the_last_packet(void **state)
+TEST(turn__remembers_the_last_packet)
 {
 	struct lull_load load;
 
-	(void)state;
 	lull_load_init(&load, 0);
 	lull_load_turn(&load, 5000, 1, 100);
 	lull_load_turn(&load, 9000, 0, 0);
@@ -60,13 +49,11 @@ turn__remembers_the_last_packet(void **state)
 }
 
 /* A turn of 5 ms among turns of 2 us: somebody else had the CPU. */
-static void
-turn__what_was_held_up_is_no_load(void **state)
+TEST(turn__what_was_held_up_is_no_load)
 {
 	struct lull_load load;
 	uint64_t now_ns = 0;
 
-	(void)state;
 	lull_load_init(&load, 0);
 	for (int i = 0; i < 20000; i++)
 		lull_load_turn(&load, now_ns += 10000, 3, 2000);
@@ -79,17 +66,4 @@ turn__what_was_held_up_is_no_load(void **state)
 		lull_load_turn(&load, now_ns += 5000000, 3, 5000000);
 	assert_in_range(load.serve_ns, 4900000, 5000000);
 	assert_true(load.busy_ppm > 950000);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(turn__rates_are_means_over_time),
-		cmocka_unit_test(share__follows_packets_not_time),
-		cmocka_unit_test(turn__remembers_the_last_packet),
-		cmocka_unit_test(turn__what_was_held_up_is_no_load),
-	};
-
-	return cmocka_run_group_tests_name("load", tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loss audit: each lost packet is charged once, and what a port does not say is not guessed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "idle/loss_audit.h"
 
 /* Loops that share a port. */
@@ -36,12 +31,10 @@ stand_begin(uint64_t missed)
 }
 
 /* A rise is charged once: to a loop that has rested; to another when none of those takes it. */
-static void
-enter__charges_each_packet_once(void **state)
+TEST(enter__charges_each_packet_once)
 {
 	struct stand stand = stand_begin(100);
 
-	(void)state;
 	assert_int_equal(enter(&stand, &stand.spins, 103, false), 0);
 	assert_int_equal(enter(&stand, &stand.rests, 103, true), 3);
 	assert_int_equal(enter(&stand, &stand.spins, 103, false), 0);
@@ -58,13 +51,11 @@ enter__charges_each_packet_once(void **state)
 }
 
 /* A driver that refuses once has not begun to count anew. */
-static void
-enter__a_refusal_charges_nothing_twice(void **state)
+TEST(enter__a_refusal_charges_nothing_twice)
 {
 	const struct lull_loss_answer refused = { .valid = false };
 	struct stand stand = stand_begin(0);
 
-	(void)state;
 	assert_int_equal(enter(&stand, &stand.rests, 50, true), 50);
 	assert_int_equal(lull_loss_audit_enter(&stand.rests, &stand.claim, &refused), 0);
 	assert_int_equal(enter(&stand, &stand.rests, 51, true), 1);
@@ -72,25 +63,21 @@ enter__a_refusal_charges_nothing_twice(void **state)
 }
 
 /* Nor does the counting begin with a refusal: what the port had lost before is nobody's. */
-static void
-enter__a_refusal_does_not_begin(void **state)
+TEST(enter__a_refusal_does_not_begin)
 {
 	const struct lull_loss_answer refused = { .valid = false };
 	struct stand stand = { .rest_ns = 0 };
 
-	(void)state;
 	assert_int_equal(lull_loss_audit_enter(&stand.rests, &stand.claim, &refused), 0);
 	assert_int_equal(enter(&stand, &stand.rests, 1000, true), 0);
 	assert_int_equal(enter(&stand, &stand.rests, 1001, true), 1);
 }
 
-static void
-enter__asks_a_slow_driver_seldom(void **state)
+TEST(enter__asks_a_slow_driver_seldom)
 {
 	struct lull_loss_answer answer = { .valid = true, .begin_ns = 1000, .end_ns = 1000 };
 	struct stand stand = { .rest_ns = 0 };
 
-	(void)state;
 	lull_loss_audit_enter(&stand.rests, &stand.claim, &answer);
 	assert_true(lull_loss_audit_due(&stand.rests, 1000));
 	answer.end_ns = answer.begin_ns + 30 * LULL_NS_PER_US;
@@ -105,13 +92,11 @@ enter__asks_a_slow_driver_seldom(void **state)
 }
 
 /* What a loop saw and left to those that rest is charged to it when it ends. */
-static void
-end__takes_what_nobody_has_taken(void **state)
+TEST(end__takes_what_nobody_has_taken)
 {
 	struct lull_loss_answer last = { .valid = true, .loss.missed = 120, .last = true };
 	struct stand stand = stand_begin(100);
 
-	(void)state;
 	assert_int_equal(enter(&stand, &stand.spins, 107, false), 0);
 	assert_int_equal(lull_loss_audit_end(&stand.spins, &stand.claim), 7);
 	assert_int_equal(lull_loss_audit_end(&stand.spins, &stand.claim), 0);
@@ -120,14 +105,12 @@ end__takes_what_nobody_has_taken(void **state)
 	assert_int_equal(lull_loss_audit_end(&stand.rests, &stand.claim), 0);
 }
 
-static void
-add__tells_missed_from_nombuf(void **state)
+TEST(add__tells_missed_from_nombuf)
 {
 	struct lull_loss_answer answer = { .valid = true, .loss = { 3, 40 } };
 	struct stand stand = { .rest_ns = 0 };
 	struct lull_port_loss loss = { 100, 1000 };
 
-	(void)state;
 	lull_loss_audit_enter(&stand.rests, &stand.claim, &answer);
 	answer.loss = (struct lull_port_loss){ 4, 41 };
 	answer.rest_ns = 1;
@@ -135,19 +118,4 @@ add__tells_missed_from_nombuf(void **state)
 	lull_loss_audit_add(&stand.rests, &loss);
 	assert_int_equal(loss.missed, 104);
 	assert_int_equal(loss.nombuf, 1041);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(enter__charges_each_packet_once),
-		cmocka_unit_test(enter__a_refusal_charges_nothing_twice),
-		cmocka_unit_test(enter__a_refusal_does_not_begin),
-		cmocka_unit_test(enter__asks_a_slow_driver_seldom),
-		cmocka_unit_test(end__takes_what_nobody_has_taken),
-		cmocka_unit_test(add__tells_missed_from_nombuf),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/prng.h"
 #include "governor_stand.h"
 #include "idle/metronome.h"
@@ -13,10 +8,8 @@
 #define V (50 * LULL_NS_PER_US)
 
 /* TS = N V (1 - rho) / (1 - rho^N), by hand. */
-static void
-metronome_rest_ns__formula(void **state)
+TEST(metronome_rest_ns__formula)
 {
-	(void)state;
 	/* one thread: V at any load */
 	for (uint32_t rho_ppm = 0; rho_ppm <= LULL_PPM; rho_ppm += 12500)
 		assert_int_equal(lull_metronome_rest_ns(1, V, rho_ppm), V);
@@ -31,12 +24,10 @@ metronome_rest_ns__formula(void **state)
 	assert_int_equal(lull_metronome_rest_ns(64, 100 * LULL_NS_PER_S, 0), 6400 * LULL_NS_PER_S);
 }
 
-static void
-metronome_plan__target_at_any_load(void **state)
+TEST(metronome_plan__target_at_any_load)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_metronome);
 	for (int load = 0; load < 4; load++)
 		for (int i = 0; i < 100; i++) {
@@ -46,12 +37,10 @@ metronome_plan__target_at_any_load(void **state)
 		}
 }
 
-static void
-metronome_plan__asks_for_less_by_the_usual_overshoot(void **state)
+TEST(metronome_plan__asks_for_less_by_the_usual_overshoot)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_metronome);
 	stand.calibration[LULL_REST_SLEEP].p50_ns = 20000;
 	assert_int_equal(stand_turn(&stand, 0), 30000);
@@ -95,14 +84,12 @@ metronome_mean_vacation(uint64_t target_ns, uint64_t floor_ns, uint64_t late_ns)
 	return (double)sum_ns / (double)count;
 }
 
-static void
-metronome_plan__real_vacation_within_a_fifth(void **state)
+TEST(metronome_plan__real_vacation_within_a_fifth)
 {
 	static const uint64_t floors[] = { 1000, 4096, 5000, 17000, 20480, 32768, 60000 };
 	uint64_t target_ns;
 	double share;
 
-	(void)state;
 	for (size_t f = 0; f < sizeof(floors) / sizeof(floors[0]); f++)
 		for (uint64_t times = 2; times <= 32; times *= 2) {
 			/* the floor is what the shortest sleep really takes, on average */
@@ -118,29 +105,13 @@ metronome_plan__real_vacation_within_a_fifth(void **state)
 }
 
 /* No wake in between (the rest was cut away): nothing is learned, nothing breaks. */
-static void
-metronome_plan__rests_not_carried_out(void **state)
+TEST(metronome_plan__rests_not_carried_out)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_metronome);
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(stand_turn_of(&stand, 0, 100), V);
 	stand_rest(&stand, V, 0);
 	assert_int_equal(stand_turn(&stand, 0), V);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(metronome_rest_ns__formula),
-		cmocka_unit_test(metronome_plan__target_at_any_load),
-		cmocka_unit_test(metronome_plan__asks_for_less_by_the_usual_overshoot),
-		cmocka_unit_test(metronome_plan__real_vacation_within_a_fifth),
-		cmocka_unit_test(metronome_plan__rests_not_carried_out),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The objective governor on hosts that hold it up: what it promises, and what it does instead. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
+#include "case.h"
 #include "objective_world.h"
 
-static void
-plan__rests_anyway_where_polling_is_held_up_as_much(void **state)
+TEST(plan__rests_anyway_where_polling_is_held_up_as_much)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.late_ppm = 50000;
 	config.late_ns = 2 * MS;
 	config.stall_every_ns = 20 * MS;
@@ -41,13 +35,11 @@ plan__rests_anyway_where_polling_is_held_up_as_much(void **state)
 }
 
 /* The stalls of a loop that polled say nothing about one that rests. */
-static void
-change__another_governor_begins_with_a_clean_record(void **state)
+TEST(change__another_governor_begins_with_a_clean_record)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.governor = "spin";
 	config.stall_every_ns = 20 * MS;
 	config.stall_ns = 3 * MS;
@@ -65,13 +57,11 @@ change__another_governor_begins_with_a_clean_record(void **state)
 }
 
 /* After a change of class what was learned of late wake-ups goes, and the promise comes back. */
-static void
-forget__drops_what_another_class_has_taught(void **state)
+TEST(forget__drops_what_another_class_has_taught)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.late_ppm = 2000;
 	config.late_ns = 600 * US;
 	world_begin(&world, &config);
@@ -89,13 +79,11 @@ forget__drops_what_another_class_has_taught(void **state)
 }
 
 /* Stalls longer than the ring lasts at the stated rate, for pollers too: no promise, but a rest. */
-static void
-plan__rests_anyway_where_polling_cannot_promise_either(void **state)
+TEST(plan__rests_anyway_where_polling_cannot_promise_either)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.limits.envelope = LULL_ENVELOPE_STATED;
 	config.limits.pps_max = 1000000;
 	config.stall_every_ns = 500 * MS;
@@ -114,13 +102,11 @@ plan__rests_anyway_where_polling_cannot_promise_either(void **state)
 }
 
 /* Wake-ups so late that the ring may overflow: only a promise of no loss holds from the start. */
-static void
-plan__rests_in_its_first_second_unless_loss_is_promised(void **state)
+TEST(plan__rests_in_its_first_second_unless_loss_is_promised)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.ring_pkts = config.limits.ring_pkts = 256;
 	config.pps = 300000;
 	config.late_ppm = 2000;
@@ -135,13 +121,11 @@ plan__rests_in_its_first_second_unless_loss_is_promised(void **state)
 	world_end(&world);
 }
 
-static void
-plan__rests_where_no_packet_can_be_late(void **state)
+TEST(plan__rests_where_no_packet_can_be_late)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.late_ppm = 50000;
 	config.late_ns = 1 * MS;
 	world_begin(&world, &config);
@@ -158,13 +142,11 @@ plan__rests_where_no_packet_can_be_late(void **state)
 }
 
 /* Wake-ups that leave no room for a rest under traffic are no reason to poll without any. */
-static void
-plan__rests_in_silence_where_the_objective_forbids_it(void **state)
+TEST(plan__rests_in_silence_where_the_objective_forbids_it)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.limits.latency_ns = 60 * US;
 	config.overshoot_ns = 40 * US;
 	config.late_ppm = 30000;
@@ -193,13 +175,11 @@ plan__rests_in_silence_where_the_objective_forbids_it(void **state)
 	world_end(&world);
 }
 
-static void
-wake__a_late_one_shortens_the_next_rests(void **state)
+TEST(wake__a_late_one_shortens_the_next_rests)
 {
 	struct world world;
 	uint64_t before_ns, backoffs;
 
-	(void)state;
 	settle_and_run(&world, &usual);
 	before_ns = world.verdict.rest_ns;
 	backoffs = LULL_COUNTER_READ(lull_idle_counters(world.idle)->backoffs);
@@ -215,14 +195,12 @@ wake__a_late_one_shortens_the_next_rests(void **state)
 	world_end(&world);
 }
 
-static void
-verdict__late_host_suspends_within_100_ms_and_resumes(void **state)
+TEST(verdict__late_host_suspends_within_100_ms_and_resumes)
 {
 	struct world_config config = usual;
 	struct world world;
 	uint32_t i;
 
-	(void)state;
 	/* it has known better for some time */
 	config.duration_ns = 5000 * MS;
 	settle_and_run(&world, &config);
@@ -246,8 +224,7 @@ verdict__late_host_suspends_within_100_ms_and_resumes(void **state)
 	world_end(&world);
 }
 
-static void
-verdict__healthy_host_does_not_flap(void **state)
+TEST(verdict__healthy_host_does_not_flap)
 {
 	struct world_config config = usual;
 	struct world world;
@@ -255,7 +232,6 @@ verdict__healthy_host_does_not_flap(void **state)
 	enum lull_verdict_state last;
 	uint64_t low_ns = UINT64_MAX, high_ns = 0;
 
-	(void)state;
 	config.late_ppm = 500;
 	config.late_ns = 100 * US;
 	settle_and_run(&world, &config);
@@ -271,23 +247,4 @@ verdict__healthy_host_does_not_flap(void **state)
 	assert_true(low_ns > 100 * US);
 	assert_true(high_ns < 200 * US);
 	world_end(&world);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plan__rests_anyway_where_polling_is_held_up_as_much),
-		cmocka_unit_test(change__another_governor_begins_with_a_clean_record),
-		cmocka_unit_test(forget__drops_what_another_class_has_taught),
-		cmocka_unit_test(plan__rests_anyway_where_polling_cannot_promise_either),
-		cmocka_unit_test(plan__rests_in_its_first_second_unless_loss_is_promised),
-		cmocka_unit_test(plan__rests_where_no_packet_can_be_late),
-		cmocka_unit_test(plan__rests_in_silence_where_the_objective_forbids_it),
-		cmocka_unit_test(wake__a_late_one_shortens_the_next_rests),
-		cmocka_unit_test(verdict__late_host_suspends_within_100_ms_and_resumes),
-		cmocka_unit_test(verdict__healthy_host_does_not_flap),
-	};
-
-	return cmocka_run_group_tests_name("objective_stalls", tests, NULL, NULL);
 }

@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The objective governor in virtual time: what it promises is compared with what happened. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
+#include "case.h"
 #include "objective_world.h"
 
-static void
-plan__keeps_every_objective_at_every_load(void **state)
+TEST(plan__keeps_every_objective_at_every_load)
 {
 	static const uint64_t objectives_us[] = { 50, 100, 200, 500 };
 	static const double rates[] = { 100, 1e3, 5e4, 3e5, 1e6, 5e6, 1.5e7 };
 	struct world world;
 	uint32_t o, r, constant;
 
-	(void)state;
 	for (o = 0; o < 4; o++) {
 		for (r = 0; r < 7; r++) {
 			for (constant = 0; constant < 2; constant++) {
@@ -43,12 +37,10 @@ plan__keeps_every_objective_at_every_load(void **state)
 	}
 }
 
-static void
-plan__uses_the_latency_it_was_given(void **state)
+TEST(plan__uses_the_latency_it_was_given)
 {
 	struct world world;
 
-	(void)state;
 	settle_and_run(&world, &usual);
 	/* within 10 % of the objective: anything less would waste CPU */
 	assert_in_range(p99(&world.waits), 180 * US, 200 * US);
@@ -57,13 +49,11 @@ plan__uses_the_latency_it_was_given(void **state)
 	world_end(&world);
 }
 
-static void
-plan__rests_under_load_too(void **state)
+TEST(plan__rests_under_load_too)
 {
 	struct world_config config = usual, ramp = usual;
 	struct world objective_world, ramp_world;
 
-	(void)state;
 	config.pps = 300000;
 	ramp.pps = 300000;
 	ramp.governor = "ramp";
@@ -75,26 +65,22 @@ plan__rests_under_load_too(void **state)
 	world_end(&ramp_world);
 }
 
-static void
-plan__idle_costs_little(void **state)
+TEST(plan__idle_costs_little)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.pps = 0;
 	settle_and_run(&world, &config);
 	assert_true(cpu_share(&world) < 0.04);
 	world_end(&world);
 }
 
-static void
-verdict__proven_loss_bound_says_infeasible_and_never_sleeps(void **state)
+TEST(verdict__proven_loss_bound_says_infeasible_and_never_sleeps)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.limits.envelope = LULL_ENVELOPE_LINK;
 	config.limits.pps_max = 148809523; /* 100 Gb/s: the ring fills in 6.9 us */
 	settle_and_run(&world, &config);
@@ -106,13 +92,11 @@ verdict__proven_loss_bound_says_infeasible_and_never_sleeps(void **state)
 	world_end(&world);
 }
 
-static void
-verdict__ring_binds_at_ten_gigabit(void **state)
+TEST(verdict__ring_binds_at_ten_gigabit)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.limits.envelope = LULL_ENVELOPE_LINK;
 	config.limits.pps_max = 14880952;
 	settle_and_run(&world, &config);
@@ -124,13 +108,11 @@ verdict__ring_binds_at_ten_gigabit(void **state)
 	world_end(&world);
 }
 
-static void
-plan__line_rate_burst_after_silence_loses_nothing(void **state)
+TEST(plan__line_rate_burst_after_silence_loses_nothing)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.limits.envelope = LULL_ENVELOPE_LINK;
 	config.limits.pps_max = 14880952;
 	config.pps = 14880952;
@@ -144,14 +126,12 @@ plan__line_rate_burst_after_silence_loses_nothing(void **state)
 	world_end(&world);
 }
 
-static void
-miss__halves_the_ring_bound_and_lets_go_slowly(void **state)
+TEST(miss__halves_the_ring_bound_and_lets_go_slowly)
 {
 	struct world_config config = usual;
 	struct world world;
 	uint64_t before_ns;
 
-	(void)state;
 	config.limits.envelope = LULL_ENVELOPE_STATED;
 	config.limits.pps_max = 10000000;
 	settle_and_run(&world, &config);
@@ -168,14 +148,12 @@ miss__halves_the_ring_bound_and_lets_go_slowly(void **state)
 	world_end(&world);
 }
 
-static void
-plan__small_ring_overflow_is_answered(void **state)
+TEST(plan__small_ring_overflow_is_answered)
 {
 	struct world_config config = usual;
 	struct world world;
 	uint64_t lost_early;
 
-	(void)state;
 	/*
 	 * the envelope is stated far too low: the promise is wrong, the loss audit must save what
 	 * it can
@@ -196,13 +174,11 @@ plan__small_ring_overflow_is_answered(void **state)
 	world_end(&world);
 }
 
-static void
-plan__tolerated_loss_ignores_the_ring(void **state)
+TEST(plan__tolerated_loss_ignores_the_ring)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.limits.envelope = LULL_ENVELOPE_LINK;
 	config.limits.pps_max = 148809523;
 	config.limits.loss = LULL_LOSS_TOLERATE;
@@ -212,13 +188,11 @@ plan__tolerated_loss_ignores_the_ring(void **state)
 	world_end(&world);
 }
 
-static void
-verdict__objective_below_overshoot_is_infeasible(void **state)
+TEST(verdict__objective_below_overshoot_is_infeasible)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.limits.latency_ns = 5 * US;
 	settle_and_run(&world, &config);
 	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
@@ -227,13 +201,11 @@ verdict__objective_below_overshoot_is_infeasible(void **state)
 	world_end(&world);
 }
 
-static void
-plan__monitor_or_interrupt_take_over_where_offered(void **state)
+TEST(plan__monitor_or_interrupt_take_over_where_offered)
 {
 	struct world_config config = usual;
 	struct world world;
 
-	(void)state;
 	config.limits.latency_ns = 5 * US;
 	config.limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP) |
 			       LULL_REST_BIT(LULL_REST_MONITOR);
@@ -251,14 +223,12 @@ plan__monitor_or_interrupt_take_over_where_offered(void **state)
 	world_end(&world);
 }
 
-static void
-plan__load_steps_are_followed(void **state)
+TEST(plan__load_steps_are_followed)
 {
 	static const double rates[] = { 1e3, 1e6, 1e3, 5e6, 0, 3e5 };
 	struct world world;
 	uint32_t i;
 
-	(void)state;
 	settle_and_run(&world, &usual);
 	for (i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
 		world.config.pps = rates[i];
@@ -270,26 +240,4 @@ plan__load_steps_are_followed(void **state)
 		assert_true(p99(&world.waits) <= 200 * US);
 	}
 	world_end(&world);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plan__keeps_every_objective_at_every_load),
-		cmocka_unit_test(plan__uses_the_latency_it_was_given),
-		cmocka_unit_test(plan__rests_under_load_too),
-		cmocka_unit_test(plan__idle_costs_little),
-		cmocka_unit_test(verdict__proven_loss_bound_says_infeasible_and_never_sleeps),
-		cmocka_unit_test(verdict__ring_binds_at_ten_gigabit),
-		cmocka_unit_test(plan__line_rate_burst_after_silence_loses_nothing),
-		cmocka_unit_test(miss__halves_the_ring_bound_and_lets_go_slowly),
-		cmocka_unit_test(plan__small_ring_overflow_is_answered),
-		cmocka_unit_test(plan__tolerated_loss_ignores_the_ring),
-		cmocka_unit_test(verdict__objective_below_overshoot_is_infeasible),
-		cmocka_unit_test(plan__monitor_or_interrupt_take_over_where_offered),
-		cmocka_unit_test(plan__load_steps_are_followed),
-	};
-
-	return cmocka_run_group_tests_name("objective", tests, NULL, NULL);
 }

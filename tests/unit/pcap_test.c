@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "capture_file.h"
 
-static void
-next__pcap_both_orders_both_resolutions(void **state)
+TEST(next__pcap_both_orders_both_resolutions)
 {
 	struct opened opened;
 	struct file file;
 
-	(void)state;
 	for (int i = 0; i < 4; i++) {
 		bool big_endian = i % 2 != 0, ns = i / 2 != 0;
 
@@ -32,13 +25,11 @@ next__pcap_both_orders_both_resolutions(void **state)
 }
 
 /* The upper bits of the link type tell of a checksum at the end of frames. */
-static void
-next__pcap_link_type_is_the_low_half(void **state)
+TEST(next__pcap_link_type_is_the_low_half)
 {
 	struct opened opened;
 	struct file file;
 
-	(void)state;
 	pcap_header(&file, false, MAGIC_US, 0x24000071);
 	pcap_packet(&file, 1, 0, 4, 4);
 	open_len(&opened, &file, file.len);
@@ -46,12 +37,10 @@ next__pcap_link_type_is_the_low_half(void **state)
 	assert_result(&opened, LULL_CAPTURE_END, file.len);
 }
 
-static void
-open__pcap_refuses(void **state)
+TEST(open__pcap_refuses)
 {
 	struct file file;
 
-	(void)state;
 	pcap_header(&file, false, 0x12345678, 1);
 	assert_fails(&file, LULL_CAPTURE_UNSUPPORTED, 0);
 	pcap_header(&file, false, 0xa1b2cd34, 1); /* a variant with longer packet headers */
@@ -66,28 +55,13 @@ open__pcap_refuses(void **state)
 	assert_fails(&file, LULL_CAPTURE_TRUNCATED, 0);
 }
 
-static void
-next__pcap_absurd_length_is_malformed(void **state)
+TEST(next__pcap_absurd_length_is_malformed)
 {
 	struct file file;
 
-	(void)state;
 	pcap_header(&file, false, MAGIC_US, 1);
 	pcap_packet(&file, 1, 0, 10, 10);
 	pcap_packet(&file, 1, 0, 0, 10);
 	file.bytes[file.len - 6] = 5; /* captured: 327680 */
 	assert_fails(&file, LULL_CAPTURE_MALFORMED, 24 + 26);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(next__pcap_both_orders_both_resolutions),
-		cmocka_unit_test(next__pcap_link_type_is_the_low_half),
-		cmocka_unit_test(open__pcap_refuses),
-		cmocka_unit_test(next__pcap_absurd_length_is_malformed),
-	};
-
-	return cmocka_run_group_tests_name("pcap", tests, NULL, NULL);
 }

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "capture_file.h"
 
-static void
-next__pcapng_both_orders(void **state)
+TEST(next__pcapng_both_orders)
 {
 	struct opened opened;
 	struct file file;
 
-	(void)state;
 	for (int big_endian = 0; big_endian < 2; big_endian++) {
 		pcapng_header(&file, big_endian != 0);
 		interface(&file, 1, 0, 0, 0);
@@ -26,8 +19,7 @@ next__pcapng_both_orders(void **state)
 	}
 }
 
-static void
-next__pcapng_resolutions_and_offsets(void **state)
+TEST(next__pcapng_resolutions_and_offsets)
 {
 	static const struct {
 		uint8_t resolution;
@@ -54,7 +46,6 @@ next__pcapng_resolutions_and_offsets(void **state)
 	struct opened opened;
 	struct file file;
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		pcapng_header(&file, i % 2 != 0);
 		interface(&file, 1, 0, rows[i].resolution, rows[i].offset_s);
@@ -65,14 +56,12 @@ next__pcapng_resolutions_and_offsets(void **state)
 	}
 }
 
-static void
-next__pcapng_interfaces_blocks_and_sections(void **state)
+TEST(next__pcapng_interfaces_blocks_and_sections)
 {
 	struct lull_capture_packet packet;
 	struct opened opened;
 	struct file file;
 
-	(void)state;
 	pcapng_header(&file, false);
 	interface(&file, 1, 64, 9, 0);
 	block_begin(&file, 0x0bad); /* unknown: skipped */
@@ -110,12 +99,10 @@ next__pcapng_interfaces_blocks_and_sections(void **state)
 	assert_result(&opened, LULL_CAPTURE_END, file.len);
 }
 
-static void
-open__pcapng_refuses(void **state)
+TEST(open__pcapng_refuses)
 {
 	struct file file;
 
-	(void)state;
 	pcapng_header(&file, false);
 	file.bytes[12] = 2;
 	assert_fails(&file, LULL_CAPTURE_UNSUPPORTED, 0);
@@ -127,13 +114,11 @@ open__pcapng_refuses(void **state)
 	assert_fails(&file, LULL_CAPTURE_MALFORMED, 0);
 }
 
-static void
-next__pcapng_contradictions_are_malformed(void **state)
+TEST(next__pcapng_contradictions_are_malformed)
 {
 	struct file good, file;
 	size_t packet_at;
 
-	(void)state;
 	pcapng_header(&good, false);
 	interface(&good, 1, 0, 6, 0);
 	packet_at = good.len;
@@ -162,31 +147,14 @@ next__pcapng_contradictions_are_malformed(void **state)
 	assert_fails(&file, LULL_CAPTURE_MALFORMED, 28);
 }
 
-static void
-next__pcapng_interfaces_have_a_limit(void **state)
+TEST(next__pcapng_interfaces_have_a_limit)
 {
 	struct file file;
 
-	(void)state;
 	pcapng_header(&file, false);
 	for (uint32_t i = 0; i < LULL_CAPTURE_INTERFACES_MAX; i++)
 		interface(&file, 1, 0, 0, 0);
 	assert_fails(&file, LULL_CAPTURE_END, file.len);
 	interface(&file, 1, 0, 0, 0);
 	assert_fails(&file, LULL_CAPTURE_UNSUPPORTED, file.len - 36);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(next__pcapng_both_orders),
-		cmocka_unit_test(next__pcapng_resolutions_and_offsets),
-		cmocka_unit_test(next__pcapng_interfaces_blocks_and_sections),
-		cmocka_unit_test(open__pcapng_refuses),
-		cmocka_unit_test(next__pcapng_contradictions_are_malformed),
-		cmocka_unit_test(next__pcapng_interfaces_have_a_limit),
-	};
-
-	return cmocka_run_group_tests_name("pcapng", tests, NULL, NULL);
 }

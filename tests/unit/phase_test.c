@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "governor_stand.h"
 
 #define US LULL_NS_PER_US
@@ -25,12 +20,10 @@ phase_turn(struct governor_stand *stand, uint32_t pkts, uint64_t calm_ns)
 	return rest.depth == LULL_REST_NONE ? 0 : rest.limit_ns;
 }
 
-static void
-phase_plan__sleeps_until_the_calm_ends(void **state)
+TEST(phase_plan__sleeps_until_the_calm_ends)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_phase);
 	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 700 * US), 700 * US);
 	/* packets of an unfinished frame do not keep it awake */
@@ -44,12 +37,10 @@ phase_plan__sleeps_until_the_calm_ends(void **state)
 	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 700 * US), 200 * US);
 }
 
-static void
-phase_plan__polls_when_it_is_time(void **state)
+TEST(phase_plan__polls_when_it_is_time)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_phase);
 	assert_int_equal(phase_turn(&stand, 0, stand.now_ns), 0);
 	assert_int_equal(phase_turn(&stand, 0, stand.now_ns - 1), 0);
@@ -60,13 +51,11 @@ phase_plan__polls_when_it_is_time(void **state)
 }
 
 /* What a rest lets pile up is worked off before the calm ends, too. */
-static void
-phase_plan__wakes_for_the_backlog(void **state)
+TEST(phase_plan__wakes_for_the_backlog)
 {
 	struct governor_stand stand;
 	struct lull_wake wake = { .reason = LULL_WAKE_TIMER };
 
-	(void)state;
 	stand_init(&stand, &lull_idle_phase);
 	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 600 * US), 600 * US);
 	wake.begin_ns = stand.now_ns;
@@ -80,13 +69,11 @@ phase_plan__wakes_for_the_backlog(void **state)
 }
 
 /* 100 descriptors at 1 Mpps with 32 of a burst to come: 68 us. */
-static void
-phase_plan__keeps_to_the_ring(void **state)
+TEST(phase_plan__keeps_to_the_ring)
 {
 	struct governor_stand stand;
 	uint64_t rest_ns;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_phase);
 	stand.view.counters = &(struct lull_idle_counters){ .turns = 0 };
 	stand.limits.ring_pkts = 100;
@@ -100,12 +87,10 @@ phase_plan__keeps_to_the_ring(void **state)
 	assert_int_equal(stand.view.counters->backoffs, 1);
 }
 
-static void
-phase_plan__rests_an_eighth_of_the_silence(void **state)
+TEST(phase_plan__rests_an_eighth_of_the_silence)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_phase);
 	assert_int_equal(phase_turn(&stand, 1, 0), 0);
 	stand.now_ns += 80 * US;
@@ -116,18 +101,4 @@ phase_plan__rests_an_eighth_of_the_silence(void **state)
 	assert_int_equal(phase_turn(&stand, 0, 0), stand.limits.latency_ns);
 	/* traffic ends it */
 	assert_int_equal(phase_turn(&stand, 1, 0), 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(phase_plan__sleeps_until_the_calm_ends),
-		cmocka_unit_test(phase_plan__polls_when_it_is_time),
-		cmocka_unit_test(phase_plan__wakes_for_the_backlog),
-		cmocka_unit_test(phase_plan__keeps_to_the_ring),
-		cmocka_unit_test(phase_plan__rests_an_eighth_of_the_silence),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,32 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/prng.h"
 
-static void
-u64__matches_the_published_sequence(void **state)
+TEST(u64__matches_the_published_sequence)
 {
 	static const uint64_t expected[] = {
 		11520, 0, 1509978240, 1215971899390074240, 1216172134540287360, 607988272756665600,
 	};
 	struct lull_prng prng = { { 1, 2, 3, 4 } };
 
-	(void)state;
 	for (uint32_t i = 0; i < 6; i++)
 		assert_int_equal(lull_prng_u64(&prng), expected[i]);
 }
 
 /* What seeds give is part of the interface: recorded runs are repeated by their seed. */
-static void
-init__seed_and_stream_give_these_numbers_for_ever(void **state)
+TEST(init__seed_and_stream_give_these_numbers_for_ever)
 {
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, 1, 0);
 	assert_int_equal(lull_prng_u64(&prng), 0x6082e9993631e7d5);
 	assert_int_equal(lull_prng_u64(&prng), 0xe9acc0d447272233);
@@ -35,13 +26,11 @@ init__seed_and_stream_give_these_numbers_for_ever(void **state)
 	assert_int_equal(lull_prng_u64(&prng), 0xb38ccb56832f3ca3);
 }
 
-static void
-below__stays_below_and_reaches_all(void **state)
+TEST(below__stays_below_and_reaches_all)
 {
 	static const uint64_t bounds[] = { 1, 2, 3, 7, 8, 1000 };
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, 3, 0);
 	for (uint32_t i = 0; i < 6; i++) {
 		uint32_t seen[1000] = { 0 };
@@ -62,14 +51,12 @@ below__stays_below_and_reaches_all(void **state)
 }
 
 /* A bound just above half of 2^64 rejects nearly half of the numbers. */
-static void
-below__huge_bounds_are_uniform(void **state)
+TEST(below__huge_bounds_are_uniform)
 {
 	const uint64_t bound = (1ULL << 63) + 1;
 	struct lull_prng prng;
 	uint32_t low_count = 0;
 
-	(void)state;
 	lull_prng_init(&prng, 4, 0);
 	for (uint32_t n = 0; n < 100000; n++) {
 		uint64_t draw = lull_prng_below(&prng, bound);
@@ -80,13 +67,11 @@ below__huge_bounds_are_uniform(void **state)
 	assert_in_range(low_count, 32400, 34300);
 }
 
-static void
-exponential__gives_these_numbers_for_ever(void **state)
+TEST(exponential__gives_these_numbers_for_ever)
 {
 	struct lull_prng prng;
 	uint64_t digest = 0;
 
-	(void)state;
 	lull_prng_init(&prng, 7, 0);
 	for (uint32_t i = 0; i < 1000; i++)
 		digest = digest * 31 + lull_prng_exponential(&prng);
@@ -94,8 +79,7 @@ exponential__gives_these_numbers_for_ever(void **state)
 }
 
 /* Share of draws above x is exp(-x); checked where exp(-x) is known without a library. */
-static void
-exponential__tail_halves_with_each_ln_2(void **state)
+TEST(exponential__tail_halves_with_each_ln_2)
 {
 	const double ln_2 = 0.69314718055994531;
 	const uint32_t count = 1000000;
@@ -103,7 +87,6 @@ exponential__tail_halves_with_each_ln_2(void **state)
 	struct lull_prng prng;
 	double sum = 0, squares = 0;
 
-	(void)state;
 	lull_prng_init(&prng, 5, 0);
 	for (uint32_t i = 0; i < count; i++) {
 		double draw = (double)lull_prng_exponential(&prng) /
@@ -125,19 +108,4 @@ exponential__tail_halves_with_each_ln_2(void **state)
 		off = above[half] - share * count;
 		assert_true(off * off <= 25 * share * count);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(u64__matches_the_published_sequence),
-		cmocka_unit_test(init__seed_and_stream_give_these_numbers_for_ever),
-		cmocka_unit_test(below__stays_below_and_reaches_all),
-		cmocka_unit_test(below__huge_bounds_are_uniform),
-		cmocka_unit_test(exponential__gives_these_numbers_for_ever),
-		cmocka_unit_test(exponential__tail_halves_with_each_ln_2),
-	};
-
-	return cmocka_run_group_tests_name("prng", tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "traffic/probe.h"
 
@@ -38,8 +33,7 @@ assert_same_probe(const struct lull_probe *a, const struct lull_probe *b)
 	assert_int_equal(a->stamp_ns, b->stamp_ns);
 }
 
-static void
-write__is_this_frame(void **state)
+TEST(write__is_this_frame)
 {
 	static const uint8_t expected[LULL_PROBE_FRAME_MIN] = {
 		/* Ethernet */
@@ -55,19 +49,16 @@ write__is_this_frame(void **state)
 	};
 	uint8_t frame[LULL_PROBE_FRAME_MIN];
 
-	(void)state;
 	memset(frame, 0xff, sizeof(frame));
 	lull_probe_write(frame, sizeof(frame), &usual, 7);
 	assert_memory_equal(frame, expected, sizeof(expected));
 }
 
 /* A receiver adds up the header with its checksum and must get all ones. */
-static void
-write__every_length_has_a_good_checksum_and_reads_back(void **state)
+TEST(write__every_length_has_a_good_checksum_and_reads_back)
 {
 	static uint8_t frame[9600];
 
-	(void)state;
 	for (uint16_t len = LULL_PROBE_FRAME_MIN; len <= sizeof(frame); len++) {
 		struct lull_probe probe = { 0 };
 		uint32_t sum = 0;
@@ -88,13 +79,11 @@ write__every_length_has_a_good_checksum_and_reads_back(void **state)
 	}
 }
 
-static void
-write__each_flow_has_its_own_port(void **state)
+TEST(write__each_flow_has_its_own_port)
 {
 	static bool seen[65536];
 	uint8_t frame[LULL_PROBE_FRAME_MIN];
 
-	(void)state;
 	for (uint32_t flow = 0; flow < 65536; flow++) {
 		uint32_t port;
 
@@ -105,28 +94,24 @@ write__each_flow_has_its_own_port(void **state)
 	}
 }
 
-static void
-update__equals_writing_anew(void **state)
+TEST(update__equals_writing_anew)
 {
 	const struct lull_probe next = { 0xffff, 15, 0xffffffff, UINT64_MAX - 1 };
 	uint8_t updated[200], written[200];
 
-	(void)state;
 	lull_probe_write(updated, sizeof(updated), &usual, 3);
 	lull_probe_update(updated, &next);
 	lull_probe_write(written, sizeof(written), &next, 3);
 	assert_memory_equal(updated, written, sizeof(updated));
 }
 
-static void
-read__skips_vlan_tags(void **state)
+TEST(read__skips_vlan_tags)
 {
 	static const uint16_t types[] = { 0x8100, 0x88a8, 0x9100, 0x8100 };
 	uint16_t len = LULL_PROBE_FRAME_MIN;
 	struct lull_probe probe;
 	uint8_t frame[100];
 
-	(void)state;
 	lull_probe_write(frame, len, &usual, 0);
 	for (uint32_t i = 0; i < 4; i++) {
 		len = insert_tag(frame, len, types[i]);
@@ -138,13 +123,11 @@ read__skips_vlan_tags(void **state)
 	assert_false(lull_probe_read(frame, len, &probe));
 }
 
-static void
-read__skips_ipv4_options_and_padding(void **state)
+TEST(read__skips_ipv4_options_and_padding)
 {
 	struct lull_probe probe = { 0 };
 	uint8_t frame[120] = { 0 };
 
-	(void)state;
 	lull_probe_write(frame, LULL_PROBE_FRAME_MIN, &usual, 0);
 	memmove(frame + 42, frame + 34, 26);
 	memset(frame + 34, 1, 8);
@@ -154,13 +137,11 @@ read__skips_ipv4_options_and_padding(void **state)
 	assert_same_probe(&probe, &usual);
 }
 
-static void
-read__truncated_anywhere_is_none(void **state)
+TEST(read__truncated_anywhere_is_none)
 {
 	uint8_t whole[120];
 	uint16_t whole_len = 100;
 
-	(void)state;
 	lull_probe_write(whole, whole_len, &usual, 0);
 	whole_len = insert_tag(whole, whole_len, 0x8100);
 	for (uint16_t len = 0; len < whole_len; len++) {
@@ -176,8 +157,7 @@ read__truncated_anywhere_is_none(void **state)
 	}
 }
 
-static void
-read__foreign_frames_are_none(void **state)
+TEST(read__foreign_frames_are_none)
 {
 	static const struct {
 		uint32_t offset;
@@ -198,7 +178,6 @@ read__foreign_frames_are_none(void **state)
 	struct lull_probe probe;
 	uint8_t frame[LULL_PROBE_FRAME_MIN];
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(spoilt) / sizeof(spoilt[0]); i++) {
 		lull_probe_write(frame, sizeof(frame), &usual, 0);
 		frame[spoilt[i].offset] = spoilt[i].value;
@@ -206,13 +185,11 @@ read__foreign_frames_are_none(void **state)
 	}
 }
 
-static void
-read__random_bytes_never_hurt(void **state)
+TEST(read__random_bytes_never_hurt)
 {
 	struct lull_prng prng;
 	struct lull_probe probe;
 
-	(void)state;
 	lull_prng_init(&prng, 1, 0);
 	for (uint32_t round = 0; round < 100000; round++) {
 		uint8_t frame[100];
@@ -222,22 +199,4 @@ read__random_bytes_never_hurt(void **state)
 			frame[lull_prng_below(&prng, 62)] = (uint8_t)lull_prng_u64(&prng);
 		lull_probe_read(frame, (uint16_t)lull_prng_below(&prng, sizeof(frame) + 1), &probe);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(write__is_this_frame),
-		cmocka_unit_test(write__every_length_has_a_good_checksum_and_reads_back),
-		cmocka_unit_test(write__each_flow_has_its_own_port),
-		cmocka_unit_test(update__equals_writing_anew),
-		cmocka_unit_test(read__skips_vlan_tags),
-		cmocka_unit_test(read__skips_ipv4_options_and_padding),
-		cmocka_unit_test(read__truncated_anywhere_is_none),
-		cmocka_unit_test(read__foreign_frames_are_none),
-		cmocka_unit_test(read__random_bytes_never_hurt),
-	};
-
-	return cmocka_run_group_tests_name("probe", tests, NULL, NULL);
 }

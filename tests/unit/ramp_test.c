@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "governor_stand.h"
 
 struct step {
@@ -14,8 +9,7 @@ struct step {
 };
 
 /* What pmd_thread_main() of OVS 3.2 does, worked out by hand. */
-static void
-ramp_plan__sequence(void **state)
+TEST(ramp_plan__sequence)
 {
 	static const struct step steps[] = {
 		/* test, sleep, grow: the very first turn does not sleep */
@@ -41,7 +35,6 @@ ramp_plan__sequence(void **state)
 	};
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_ramp);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 		assert_int_equal(stand_turn(&stand, steps[i].pkts),
@@ -49,13 +42,11 @@ ramp_plan__sequence(void **state)
 }
 
 /* 1 + 2 + ... + M us of sleep, M^2 / 2 but for the last half step. */
-static void
-ramp_plan__full_length_takes_half_the_square(void **state)
+TEST(ramp_plan__full_length_takes_half_the_square)
 {
 	struct governor_stand stand;
 	uint64_t rest_ns, sum_ns = 0, turns = 0;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_ramp);
 	stand.limits.rest_ns_max = 500 * LULL_NS_PER_US;
 	assert_int_equal(stand_turn(&stand, 0), 0);
@@ -68,12 +59,10 @@ ramp_plan__full_length_takes_half_the_square(void **state)
 	assert_int_equal(sum_ns, 500 * 501 / 2 * LULL_NS_PER_US);
 }
 
-static void
-ramp_plan__stays_at_the_cap(void **state)
+TEST(ramp_plan__stays_at_the_cap)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_ramp);
 	stand.limits.rest_ns_max = 2500; /* no whole number of steps */
 	assert_int_equal(stand_turn(&stand, 0), 0);
@@ -83,12 +72,10 @@ ramp_plan__stays_at_the_cap(void **state)
 		assert_int_equal(stand_turn(&stand, 0), 2500);
 }
 
-static void
-ramp_plan__one_burst_resets_the_cap(void **state)
+TEST(ramp_plan__one_burst_resets_the_cap)
 {
 	struct governor_stand stand;
 
-	(void)state;
 	stand_init(&stand, &lull_idle_ramp);
 	stand.limits.rest_ns_max = 10 * LULL_NS_PER_US;
 	for (int i = 0; i < 20; i++)
@@ -99,29 +86,13 @@ ramp_plan__one_burst_resets_the_cap(void **state)
 }
 
 /* Two queues with 15 packets each do not reset: the test looks at each queue alone. */
-static void
-ramp_plan__queues_are_not_added_up(void **state)
+TEST(ramp_plan__queues_are_not_added_up)
 {
 	struct governor_stand stand;
 	struct lull_idle_turn turn = { .pkt_count = 30, .queue_pkts_max = 15, .drained = true };
 
-	(void)state;
 	stand_init(&stand, &lull_idle_ramp);
 	stand_turn(&stand, 0);
 	turn.now_ns = stand.now_ns;
 	assert_int_equal(stand.governor->plan(stand.state, &turn).limit_ns, LULL_NS_PER_US);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ramp_plan__sequence),
-		cmocka_unit_test(ramp_plan__full_length_takes_half_the_square),
-		cmocka_unit_test(ramp_plan__stays_at_the_cap),
-		cmocka_unit_test(ramp_plan__one_burst_resets_the_cap),
-		cmocka_unit_test(ramp_plan__queues_are_not_added_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranges: which number is wrong, and the one sentence about it. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
+#include "case.h"
 #include "base/range.h"
 
-static void
-check__finds_the_first_that_is_wrong(void **state)
+TEST(check__finds_the_first_that_is_wrong)
 {
 	const struct lull_range fine[] = {
 		{ "least", 1, 1, 9 },
@@ -25,7 +20,6 @@ check__finds_the_first_that_is_wrong(void **state)
 	};
 	struct lull_range wrong = { "untouched", 0, 0, 0 };
 
-	(void)state;
 	assert_int_equal(LULL_RANGES_CHECK(fine, &wrong), 0);
 	assert_string_equal(wrong.field, "untouched");
 	assert_int_equal(LULL_RANGES_CHECK(bad, NULL), -EINVAL);
@@ -39,26 +33,13 @@ check__finds_the_first_that_is_wrong(void **state)
 	assert_int_equal(lull_range_check("fine", 9, 1, 9, &wrong), 0);
 }
 
-static void
-print__is_one_sentence(void **state)
+TEST(print__is_one_sentence)
 {
 	const struct lull_range range = { "burst_pkts", 0, 1, UINT64_MAX };
 	char text[LULL_RANGE_TEXT], small[12];
 
-	(void)state;
 	assert_string_equal(lull_range_print(&range, text, sizeof(text)),
 			    "burst_pkts: 0 is not in 1..18446744073709551615");
 	assert_string_equal(lull_range_print(&range, small, sizeof(small)), "burst_pkts:");
 	assert_string_equal(lull_range_print(&range, small, 1), "");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(check__finds_the_first_that_is_wrong),
-		cmocka_unit_test(print__is_one_sentence),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

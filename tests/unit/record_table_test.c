@@ -3,16 +3,11 @@
  * The search of Algorithm 3 on the three layouts of the table. The figure with its six cases is not
  * in the text we have; they are numbered here as the text names them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include <lull/base.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "idle/record_table.h"
 
@@ -66,10 +61,8 @@ tables_assert_speed(uint32_t bytes, double speed)
 }
 
 /* Nothing recorded yet: the row and all after it grow by a step, those before do not. */
-static void
-record_table_search__case_1_first_record(void **state)
+TEST(record_table_search__case_1_first_record)
 {
-	(void)state;
 	tables_init(10);
 	assert_int_equal(tables_search(128, 500.0, 0), STEP_NS);
 	assert_int_equal(tables_rest(64), 0);
@@ -81,10 +74,8 @@ record_table_search__case_1_first_record(void **state)
 }
 
 /* Faster than ever: the record is replaced, the rest grows from the one used last. */
-static void
-record_table_search__case_2_more_speed(void **state)
+TEST(record_table_search__case_2_more_speed)
 {
-	(void)state;
 	tables_init(10);
 	tables_search(128, 500.0, 0);
 	assert_int_equal(tables_search(128, 600.0, STEP_NS), 2 * STEP_NS);
@@ -93,10 +84,8 @@ record_table_search__case_2_more_speed(void **state)
 }
 
 /* Slower within the tolerance: the same, and the record falls. */
-static void
-record_table_search__case_3_less_speed_within_tolerance(void **state)
+TEST(record_table_search__case_3_less_speed_within_tolerance)
 {
-	(void)state;
 	tables_init(10);
 	tables_search(128, 500.0, 0);
 	assert_int_equal(tables_search(128, 495.1, STEP_NS), 2 * STEP_NS);
@@ -106,10 +95,8 @@ record_table_search__case_3_less_speed_within_tolerance(void **state)
 }
 
 /* Larger sizes that rest longer already stay as they are. */
-static void
-record_table_search__case_4_longer_rests_stay(void **state)
+TEST(record_table_search__case_4_longer_rests_stay)
 {
-	(void)state;
 	tables_init(10);
 	assert_int_equal(tables_search(512, 500.0, 70 * LULL_NS_PER_US), 80 * LULL_NS_PER_US);
 	assert_int_equal(tables_search(256, 300.0, 0), STEP_NS);
@@ -121,10 +108,8 @@ record_table_search__case_4_longer_rests_stay(void **state)
 }
 
 /* Too slow: nothing is recorded, the row's rest is taken. "Equal or smaller": equal is, too. */
-static void
-record_table_search__case_5_speed_lost(void **state)
+TEST(record_table_search__case_5_speed_lost)
 {
-	(void)state;
 	tables_init(10);
 	tables_search(128, 500.0, 0);
 	assert_int_equal(tables_search(128, 495.0, 90 * LULL_NS_PER_US), STEP_NS);
@@ -135,10 +120,8 @@ record_table_search__case_5_speed_lost(void **state)
 }
 
 /* The packet size changed: the rest grows from the one used last, which another row gave. */
-static void
-record_table_search__case_6_other_size(void **state)
+TEST(record_table_search__case_6_other_size)
 {
-	(void)state;
 	tables_init(10);
 	tables_search(512, 500.0, 40 * LULL_NS_PER_US);
 	assert_int_equal(tables_search(64, 100.0, 50 * LULL_NS_PER_US), 60 * LULL_NS_PER_US);
@@ -146,10 +129,8 @@ record_table_search__case_6_other_size(void **state)
 	assert_int_equal(tables_rest(512), 60 * LULL_NS_PER_US);
 }
 
-static void
-record_table_find__sizes_share_their_segment(void **state)
+TEST(record_table_find__sizes_share_their_segment)
 {
-	(void)state;
 	tables_init(10);
 	for (uint32_t i = 0; i < LAYOUTS; i++) {
 		struct lull_record_table *table = &tables[i];
@@ -165,10 +146,8 @@ record_table_find__sizes_share_their_segment(void **state)
 	}
 }
 
-static void
-record_table_lower__takes_back_what_it_gave(void **state)
+TEST(record_table_lower__takes_back_what_it_gave)
 {
-	(void)state;
 	tables_init(10);
 	tables_search(64, 1.0, 20 * LULL_NS_PER_US);   /* 30 us from 64 on */
 	tables_search(512, 1.0, 50 * LULL_NS_PER_US);  /* 60 us from 512 on */
@@ -182,10 +161,8 @@ record_table_lower__takes_back_what_it_gave(void **state)
 	assert_int_equal(tables_search(1024, 0.0, 0), 90 * LULL_NS_PER_US);
 }
 
-static void
-record_table_fade__takes_an_eighth(void **state)
+TEST(record_table_fade__takes_an_eighth)
 {
-	(void)state;
 	tables_init(10);
 	tables_search(512, 800.0, 70 * LULL_NS_PER_US);
 	for (uint32_t i = 0; i < LAYOUTS; i++)
@@ -196,13 +173,11 @@ record_table_fade__takes_an_eighth(void **state)
 }
 
 /* Any sequence of calls: every layout says the same of every size. */
-static void
-record_table__layouts_agree(void **state)
+TEST(record_table__layouts_agree)
 {
 	static const uint32_t widths[] = { 1, 2, 10, 13, 64, 1000, 1437 };
 	struct lull_prng prng;
 
-	(void)state;
 	printf("seed %d\n", SEED);
 	lull_prng_init(&prng, SEED, 0);
 	for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
@@ -226,23 +201,4 @@ record_table__layouts_agree(void **state)
 		for (uint32_t bytes = 64; bytes <= 1500; bytes++)
 			tables_search(bytes, 0.0, 0);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(record_table_search__case_1_first_record),
-		cmocka_unit_test(record_table_search__case_2_more_speed),
-		cmocka_unit_test(record_table_search__case_3_less_speed_within_tolerance),
-		cmocka_unit_test(record_table_search__case_4_longer_rests_stay),
-		cmocka_unit_test(record_table_search__case_5_speed_lost),
-		cmocka_unit_test(record_table_search__case_6_other_size),
-		cmocka_unit_test(record_table_find__sizes_share_their_segment),
-		cmocka_unit_test(record_table_lower__takes_back_what_it_gave),
-		cmocka_unit_test(record_table_fade__takes_an_eighth),
-		cmocka_unit_test(record_table__layouts_agree),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

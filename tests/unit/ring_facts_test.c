@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ring facts: the ring with the least room, the highest rate, and what one ring does not tell. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "idle/ring_facts.h"
 
 #define TEN_GBE 14880952
 
-static void
-add__the_ring_with_the_least_room(void **state)
+TEST(add__the_ring_with_the_least_room)
 {
 	const struct lull_ring_facts rings[] = {
 		{ .count = 1, .ring_pkts = 512 },
@@ -21,7 +15,6 @@ add__the_ring_with_the_least_room(void **state)
 	};
 	struct lull_ring_facts all = { 0 };
 
-	(void)state;
 	lull_ring_facts_add(&all, &rings[3]);
 	assert_int_equal(all.ring_pkts, 0);
 	for (int i = 0; i < 4; i++)
@@ -31,8 +24,7 @@ add__the_ring_with_the_least_room(void **state)
 	assert_int_equal(all.count, 5);
 }
 
-static void
-add__a_rate_must_hold_for_all(void **state)
+TEST(add__a_rate_must_hold_for_all)
 {
 	const struct lull_ring_facts nic = {
 		.count = 1,
@@ -52,7 +44,6 @@ add__a_rate_must_hold_for_all(void **state)
 	const struct lull_ring_facts silent = { .count = 1, .ring_pkts = 512 };
 	struct lull_ring_facts all = { 0 };
 
-	(void)state;
 	lull_ring_facts_add(&all, &nic);
 	lull_ring_facts_add(&all, &faster);
 	assert_int_equal(all.link_pps, 2 * TEN_GBE);
@@ -66,15 +57,4 @@ add__a_rate_must_hold_for_all(void **state)
 	assert_int_equal(all.link_pps, 0);
 	lull_ring_facts_add(&all, &(const struct lull_ring_facts){ .ring_pkts = 1 });
 	assert_int_equal(all.ring_pkts, 512);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(add__the_ring_with_the_least_room),
-		cmocka_unit_test(add__a_rate_must_hold_for_all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

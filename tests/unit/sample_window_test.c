@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 #include <lull/base.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "idle/sample_window.h"
 
 #define SPAN_NS 10000
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define SEED 20260801
 
 /* Everything ever added, for the naive way. */
@@ -47,14 +41,12 @@ history_check(const struct lull_sample_window *window)
 	assert_true(lull_sample_window_variance(window) <= variance * (1 + 1e-6) + 1e-6);
 }
 
-static void
-sample_window_add__agrees_with_two_passes(void **state)
+TEST(sample_window_add__agrees_with_two_passes)
 {
 	static struct lull_sample_window window;
 	uint64_t now_ns = 5, value;
 	struct lull_prng prng;
 
-	(void)state;
 	printf("seed %d\n", SEED);
 	lull_prng_init(&prng, SEED, 0);
 	lull_sample_window_init(&window, SPAN_NS);
@@ -72,12 +64,10 @@ sample_window_add__agrees_with_two_passes(void **state)
 	}
 }
 
-static void
-sample_window_variance__equal_samples_have_none(void **state)
+TEST(sample_window_variance__equal_samples_have_none)
 {
 	static struct lull_sample_window window;
 
-	(void)state;
 	lull_sample_window_init(&window, SPAN_NS);
 	assert_true(lull_sample_window_mean(&window) <= 0.0);
 	for (uint32_t i = 0; i < 2000; i++) {
@@ -90,13 +80,11 @@ sample_window_variance__equal_samples_have_none(void **state)
 }
 
 /* The largest samples and the widest spread there can be: no sum runs over. */
-static void
-sample_window_variance__holds_the_extremes(void **state)
+TEST(sample_window_variance__holds_the_extremes)
 {
 	static struct lull_sample_window window;
 	double half = LULL_SAMPLE_MAX / 2.0;
 
-	(void)state;
 	lull_sample_window_init(&window, SPAN_NS);
 	for (uint32_t i = 0; i < LULL_SAMPLE_COUNT_MAX; i++)
 		lull_sample_window_add(&window, i, UINT64_MAX);
@@ -108,12 +96,10 @@ sample_window_variance__holds_the_extremes(void **state)
 	assert_true(lull_sample_window_variance(&window) < half * half * 1.000001);
 }
 
-static void
-sample_window_add__old_samples_leave(void **state)
+TEST(sample_window_add__old_samples_leave)
 {
 	static struct lull_sample_window window;
 
-	(void)state;
 	lull_sample_window_init(&window, SPAN_NS);
 	lull_sample_window_add(&window, 1000, 7);
 	lull_sample_window_add(&window, 1000 + SPAN_NS, 9);
@@ -124,17 +110,4 @@ sample_window_add__old_samples_leave(void **state)
 	lull_sample_window_add(&window, UINT64_C(1) << 40, 5);
 	assert_int_equal(window.count, 1);
 	assert_true(lull_sample_window_mean(&window) >= 5.0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sample_window_add__agrees_with_two_passes),
-		cmocka_unit_test(sample_window_variance__equal_samples_have_none),
-		cmocka_unit_test(sample_window_variance__holds_the_extremes),
-		cmocka_unit_test(sample_window_add__old_samples_leave),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
 /* host/sched_class.c with system calls that refuse, and a clock that the test moves on. */
 #include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <lull/rest.h>
 
+#include "case.h"
 #include "sched_class.h"
 #include "sched_kernel.h"
 
@@ -85,25 +80,21 @@ info_of(const struct lull_rest_thread *thread)
 	return info;
 }
 
-static void
-create__refuses_nonsense(void **state)
+TEST_WITH(create__refuses_nonsense, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread_config config = { .policy = LULL_SCHED_AUTO };
 	struct lull_rest_thread *thread;
 
-	(void)state;
 	assert_int_equal(lull_rest_thread_create(NULL, &config, &thread), -EINVAL);
 	config.rests = &kernel.threads[0].rests;
 	config.policy = LULL_SCHED_POLICY_COUNT;
 	assert_int_equal(lull_rest_thread_create(NULL, &config, &thread), -EINVAL);
 }
 
-static void
-enter__rests_and_gets_the_class_and_gives_it_back(void **state)
+TEST_WITH(enter__rests_and_gets_the_class_and_gives_it_back, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread = scene_enter(0, LULL_SCHED_AUTO, 200);
 
-	(void)state;
 	assert_int_equal(now_class(0), SCHED_OTHER);
 	assert_int_equal(kernel.watch_priority, SCHED_WATCH_PRIORITY);
 	scene_pass(0, 20, true);
@@ -121,12 +112,10 @@ enter__rests_and_gets_the_class_and_gives_it_back(void **state)
 	lull_rest_thread_destroy(thread);
 }
 
-static void
-enter__nobody_watches_who_is_left_as_it_is(void **state)
+TEST_WITH(enter__nobody_watches_who_is_left_as_it_is, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread = scene_enter(0, LULL_SCHED_OTHER, 200);
 
-	(void)state;
 	scene_pass(0, 100, true);
 	assert_int_equal(kernel.starts, 0);
 	assert_int_equal(kernel.sets, 0);
@@ -134,26 +123,22 @@ enter__nobody_watches_who_is_left_as_it_is(void **state)
 	assert_int_equal(kernel.sets, 0);
 }
 
-static void
-enter__no_such_thread(void **state)
+TEST_WITH(enter__no_such_thread, scene_set_up, scene_tear_down)
 {
 	const struct lull_rest_thread_config config = { .rests = &kernel.threads[0].rests };
 	struct lull_rest_thread *thread;
 
-	(void)state;
 	assert_int_equal(lull_rest_thread_create(NULL, &config, &thread), 0);
 	assert_int_equal(lull_rest_thread_enter(thread, TID + THREADS), -ESRCH);
 	assert_int_equal(kernel.starts, 0);
 	lull_rest_thread_destroy(thread);
 }
 
-static void
-enter__without_rights_stays_ordinary_and_says_why(void **state)
+TEST_WITH(enter__without_rights_stays_ordinary_and_says_why, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread;
 	char text[256];
 
-	(void)state;
 	kernel.priority_max = 0;
 	thread = scene_enter(0, LULL_SCHED_AUTO, 200);
 	scene_pass(0, 100, true);
@@ -173,12 +158,10 @@ enter__without_rights_stays_ordinary_and_says_why(void **state)
 	lull_rest_thread_destroy(thread);
 }
 
-static void
-enter__stays_below_the_watch_whatever_the_limit(void **state)
+TEST_WITH(enter__stays_below_the_watch_whatever_the_limit, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread;
 
-	(void)state;
 	kernel.priority_max = kernel.limit = 3;
 	thread = scene_enter(0, LULL_SCHED_FIFO, 50);
 	scene_pass(0, 20, true);
@@ -194,8 +177,7 @@ enter__stays_below_the_watch_whatever_the_limit(void **state)
 	lull_rest_thread_destroy(thread);
 }
 
-static void
-enter__the_shorter_the_objective_the_higher(void **state)
+TEST_WITH(enter__the_shorter_the_objective_the_higher, scene_set_up, scene_tear_down)
 {
 	static const struct {
 		uint64_t latency_us;
@@ -203,7 +185,6 @@ enter__the_shorter_the_objective_the_higher(void **state)
 	} rows[] = { { 0, 4 },   { 20, 6 },  { 50, 6 },   { 100, 5 },    { 200, 4 },
 		     { 500, 3 }, { 999, 2 }, { 1001, 1 }, { 1000000, 1 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct lull_rest_thread *thread =
 			scene_enter(0, LULL_SCHED_FIFO, rows[i].latency_us);
@@ -216,13 +197,11 @@ enter__the_shorter_the_objective_the_higher(void **state)
 	}
 }
 
-static void
-look__who_stops_resting_is_put_out_the_others_are_not(void **state)
+TEST_WITH(look__who_stops_resting_is_put_out_the_others_are_not, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *threads[THREADS];
 	uint32_t looks = 0;
 
-	(void)state;
 	for (int i = 0; i < THREADS; i++)
 		threads[i] = scene_enter(i, LULL_SCHED_AUTO, 200);
 	scene_pass(-1, 20, true);
@@ -245,12 +224,10 @@ look__who_stops_resting_is_put_out_the_others_are_not(void **state)
 	assert_int_equal(kernel.stops, 1);
 }
 
-static void
-look__comes_often_only_while_somebody_is_inside(void **state)
+TEST_WITH(look__comes_often_only_while_somebody_is_inside, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread = scene_enter(0, LULL_SCHED_AUTO, 200);
 
-	(void)state;
 	scene_pass(0, 600, false);
 	kernel.looks = 0;
 	scene_pass(0, 1000, false);
@@ -264,13 +241,11 @@ look__comes_often_only_while_somebody_is_inside(void **state)
 	assert_true(sched_class_look(clock_ns) >= LULL_NS_PER_S / 2);
 }
 
-static void
-look__leaves_alone_what_has_ended(void **state)
+TEST_WITH(look__leaves_alone_what_has_ended, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread = scene_enter(0, LULL_SCHED_AUTO, 200);
 	uint32_t sets;
 
-	(void)state;
 	scene_pass(0, 20, true);
 	/* Its number is another thread's now, which has used less. */
 	kernel.threads[0].cpu_ns = 1000;
@@ -284,13 +259,11 @@ look__leaves_alone_what_has_ended(void **state)
 	lull_rest_thread_destroy(thread);
 }
 
-static void
-leave__touches_no_thread_that_has_the_number_by_now(void **state)
+TEST_WITH(leave__touches_no_thread_that_has_the_number_by_now, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread = scene_enter(0, LULL_SCHED_AUTO, 200);
 	uint32_t sets;
 
-	(void)state;
 	scene_pass(0, 20, true);
 	kernel.threads[0].cpu_ns = 1000;
 	sets = kernel.sets;
@@ -298,12 +271,10 @@ leave__touches_no_thread_that_has_the_number_by_now(void **state)
 	assert_int_equal(kernel.sets, sets);
 }
 
-static void
-leave__who_may_not_undo_the_reset_keeps_it(void **state)
+TEST_WITH(leave__who_may_not_undo_the_reset_keeps_it, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread;
 
-	(void)state;
 	kernel.sticky = true;
 	thread = scene_enter(0, LULL_SCHED_AUTO, 200);
 	scene_pass(0, 20, true);
@@ -313,12 +284,10 @@ leave__who_may_not_undo_the_reset_keeps_it(void **state)
 	assert_int_equal(kernel.threads[0].attributes.nice, 5);
 }
 
-static void
-enter__a_class_from_outside_is_watched_and_given_back(void **state)
+TEST_WITH(enter__a_class_from_outside_is_watched_and_given_back, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread;
 
-	(void)state;
 	kernel.threads[0].attributes.policy = SCHED_RR;
 	kernel.threads[0].attributes.priority = 42;
 	thread = scene_enter(0, LULL_SCHED_AUTO, 200);
@@ -331,12 +300,10 @@ enter__a_class_from_outside_is_watched_and_given_back(void **state)
 	assert_int_equal(kernel.threads[0].attributes.priority, 42);
 }
 
-static void
-change__takes_effect_at_once(void **state)
+TEST_WITH(change__takes_effect_at_once, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread = scene_enter(0, LULL_SCHED_AUTO, 200);
 
-	(void)state;
 	scene_pass(0, 20, true);
 	lull_rest_thread_change(thread, &(struct lull_rest_thread_config){
 						.policy = LULL_SCHED_AUTO, .latency_ns = 50000 });
@@ -357,13 +324,11 @@ change__takes_effect_at_once(void **state)
 	assert_int_equal(now_class(0), SCHED_OTHER);
 }
 
-static void
-deadline__half_the_objective_and_what_the_load_needs(void **state)
+TEST_WITH(deadline__half_the_objective_and_what_the_load_needs, scene_set_up, scene_tear_down)
 {
 	const struct sched_attributes *now = &kernel.threads[0].attributes;
 	struct lull_rest_thread *thread = scene_enter(0, LULL_SCHED_DEADLINE, 1000);
 
-	(void)state;
 	scene_pass(0, 20, true);
 	assert_int_equal(now->policy, SCHED_DEADLINE);
 	assert_int_equal(now->period_ns, 500000);
@@ -380,35 +345,32 @@ deadline__half_the_objective_and_what_the_load_needs(void **state)
 	lull_rest_thread_destroy(thread);
 }
 
-static void
-deadline__refused_to_a_pinned_thread_says_so(void **state)
+TEST_WITH(deadline__refused_to_a_pinned_thread_says_so, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread;
 	char text[256];
 
-	(void)state;
 	kernel.set_rc[SCHED_DEADLINE] = -EPERM;
 	thread = scene_enter(0, LULL_SCHED_DEADLINE, 200);
 	scene_pass(0, 20, true);
 	assert_int_equal(now_class(0), SCHED_OTHER);
 	assert_int_equal(kernel.watch_priority, 0);
 	lull_rest_thread_explain(thread, text, sizeof(text));
-	assert_non_null(strstr(text, "needs an exclusive cpuset"));
+	assert_non_null(strstr(text, "outside an exclusive"));
 	lull_rest_thread_destroy(thread);
 	kernel.set_rc[SCHED_DEADLINE] = -EBUSY;
 	thread = scene_enter(0, LULL_SCHED_DEADLINE, 200);
 	lull_rest_thread_explain(thread, text, sizeof(text));
-	assert_non_null(strstr(text, "no room"));
+	assert_non_null(strstr(text, "no bandwidth left"));
 	lull_rest_thread_destroy(thread);
 }
 
-static void
-look__a_class_that_is_refused_later_is_not_tried_again_and_again(void **state)
+TEST_WITH(look__a_class_that_is_refused_later_is_not_tried_again_and_again, scene_set_up,
+	  scene_tear_down)
 {
 	struct lull_rest_thread *thread = scene_enter(0, LULL_SCHED_AUTO, 200);
 	uint32_t sets;
 
-	(void)state;
 	kernel.set_rc[SCHED_FIFO] = -EPERM;
 	scene_pass(0, 20, true);
 	sets = kernel.sets;
@@ -419,14 +381,12 @@ look__a_class_that_is_refused_later_is_not_tried_again_and_again(void **state)
 	lull_rest_thread_destroy(thread);
 }
 
-static void
-fork__the_child_begins_anew(void **state)
+TEST_WITH(fork__the_child_begins_anew, scene_set_up, scene_tear_down)
 {
 	struct lull_rest_thread *thread = scene_enter(0, LULL_SCHED_AUTO, 200);
 	int status;
 	pid_t child;
 
-	(void)state;
 	scene_pass(0, 20, true);
 	child = fork();
 	if (child == 0) {
@@ -447,33 +407,4 @@ fork__the_child_begins_anew(void **state)
 	assert_int_equal(status, 0);
 	assert_int_equal(now_class(0), SCHED_FIFO);
 	lull_rest_thread_destroy(thread);
-}
-
-#define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_set_up, scene_tear_down)
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		SCENE(create__refuses_nonsense),
-		SCENE(enter__rests_and_gets_the_class_and_gives_it_back),
-		SCENE(enter__nobody_watches_who_is_left_as_it_is),
-		SCENE(enter__no_such_thread),
-		SCENE(enter__without_rights_stays_ordinary_and_says_why),
-		SCENE(enter__stays_below_the_watch_whatever_the_limit),
-		SCENE(enter__the_shorter_the_objective_the_higher),
-		SCENE(look__who_stops_resting_is_put_out_the_others_are_not),
-		SCENE(look__comes_often_only_while_somebody_is_inside),
-		SCENE(look__leaves_alone_what_has_ended),
-		SCENE(leave__touches_no_thread_that_has_the_number_by_now),
-		SCENE(leave__who_may_not_undo_the_reset_keeps_it),
-		SCENE(enter__a_class_from_outside_is_watched_and_given_back),
-		SCENE(change__takes_effect_at_once),
-		SCENE(deadline__half_the_objective_and_what_the_load_needs),
-		SCENE(deadline__refused_to_a_pinned_thread_says_so),
-		SCENE(look__a_class_that_is_refused_later_is_not_tried_again_and_again),
-		SCENE(fork__the_child_begins_anew),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

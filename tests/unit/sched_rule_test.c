@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* host/sched_rule.c in virtual time: who may have a real-time class, and for how long. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "case.h"
 #include "sched_rule.h"
 
 #define MS LULL_NS_PER_MS
@@ -57,71 +52,59 @@ life_enter(struct life *life)
 	assert_true(life_until(life, true, 10 * LULL_NS_PER_S, 20, 10) != UINT64_MAX);
 }
 
-static void
-look__a_new_thread_that_rests_enters_at_once(void **state)
+TEST(look__a_new_thread_that_rests_enters_at_once)
 {
 	struct life life;
 	uint64_t ns;
 
-	(void)state;
 	life_begin(&life, false);
 	assert_false(life.rule.inside);
 	ns = life_until(&life, true, LULL_NS_PER_S, 30, 8);
 	assert_in_range(ns, SCHED_CALM_FIRST_NS, SCHED_CALM_FIRST_NS + SCHED_LOOK_NS);
 }
 
-static void
-look__a_thread_that_never_rests_never_enters(void **state)
+TEST(look__a_thread_that_never_rests_never_enters)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	assert_int_equal(life_until(&life, true, 5 * LULL_NS_PER_S, 0, 100), UINT64_MAX);
 	/* and costs few looks */
 	assert_int_equal(sched_rule_look_in_ns(&life.rule), SCHED_LOOK_SLOW_NS);
 }
 
-static void
-look__what_others_take_from_it_is_no_rest(void **state)
+TEST(look__what_others_take_from_it_is_no_rest)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	/* A spinning thread that gets a tenth of its CPU. */
 	for (int i = 0; i < 1000; i++)
 		assert_false(life_step(&life, 4 * MS, 0, 10, 90));
 }
 
-static void
-look__one_that_rests_but_hardly_does_not_enter(void **state)
+TEST(look__one_that_rests_but_hardly_does_not_enter)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	for (int i = 0; i < 1000; i++)
 		assert_false(life_step(&life, 4 * MS, 5, 51, 0));
 	assert_true(life_until(&life, true, LULL_NS_PER_S, 5, 49) != UINT64_MAX);
 }
 
-static void
-look__beside_others_it_enters_all_the_same(void **state)
+TEST(look__beside_others_it_enters_all_the_same)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	assert_true(life_step(&life, 4 * MS, 1, 10, 80));
 }
 
-static void
-look__beside_others_rests_may_end_late(void **state)
+TEST(look__beside_others_rests_may_end_late)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	life_enter(&life);
 	while (life.rule.inside)
@@ -136,12 +119,10 @@ look__beside_others_rests_may_end_late(void **state)
 		assert_false(life_step(&life, SCHED_LOOK_NS, i % 7 == 0, 2, 90));
 }
 
-static void
-look__a_rest_longer_than_looks_is_one(void **state)
+TEST(look__a_rest_longer_than_looks_is_one)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	assert_false(life_step(&life, 4 * MS, 0, 6, 0));
 	assert_true(life_step(&life, 4 * MS, 0, 4, 0));
@@ -149,10 +130,8 @@ look__a_rest_longer_than_looks_is_one(void **state)
 		assert_true(life_step(&life, 4 * MS, 0, 1, 0));
 }
 
-static void
-look__who_stops_resting_leaves_within_10_ms(void **state)
+TEST(look__who_stops_resting_leaves_within_10_ms)
 {
-	(void)state;
 	/* Whenever it stops between two looks. */
 	for (uint32_t before_pct = 0; before_pct <= 100; before_pct += 5) {
 		struct life life;
@@ -171,37 +150,31 @@ look__who_stops_resting_leaves_within_10_ms(void **state)
 	}
 }
 
-static void
-look__who_waits_for_another_real_time_thread_leaves_too(void **state)
+TEST(look__who_waits_for_another_real_time_thread_leaves_too)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	life_enter(&life);
 	/* Each gets 40 % of the CPU, wants all of it, and never rests. */
 	assert_false(life_step(&life, SCHED_LOOK_NS, 0, 40, 60));
 }
 
-static void
-look__at_the_limit_without_rest(void **state)
+TEST(look__at_the_limit_without_rest)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	life_enter(&life);
 	assert_true(life_step(&life, SCHED_LOOK_NS, 0, 50, 0));
 	assert_false(life_step(&life, SCHED_LOOK_NS, 0, 51, 0));
 }
 
-static void
-look__a_loop_that_rests_too_little_leaves(void **state)
+TEST(look__a_loop_that_rests_too_little_leaves)
 {
 	struct life life;
 	uint64_t begin_ns;
 
-	(void)state;
 	life_begin(&life, false);
 	life_enter(&life);
 	for (int i = 0; i < 1000; i++)
@@ -213,12 +186,10 @@ look__a_loop_that_rests_too_little_leaves(void **state)
 			SCHED_LEAVE_SPAN_NS + SCHED_LOOK_NS);
 }
 
-static void
-look__a_short_burst_is_not_too_much(void **state)
+TEST(look__a_short_burst_is_not_too_much)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	life_enter(&life);
 	/* 8 of 20 ms at 95 %, with rests. */
@@ -226,26 +197,22 @@ look__a_short_burst_is_not_too_much(void **state)
 		assert_true(life_step(&life, SCHED_LOOK_NS, 2, i % 5 < 2 ? 95 : 20, 0));
 }
 
-static void
-look__looks_that_come_late_are_judged_by_their_time(void **state)
+TEST(look__looks_that_come_late_are_judged_by_their_time)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	life_enter(&life);
 	assert_true(life_step(&life, 300 * MS, 500, 30, 0));
 	assert_false(life_step(&life, 300 * MS, 500, 80, 0));
 }
 
-static void
-look__put_out_it_comes_back_later_each_time(void **state)
+TEST(look__put_out_it_comes_back_later_each_time)
 {
 	uint64_t last_ns = 0, ns;
 	struct life life;
 	int grew = 0;
 
-	(void)state;
 	life_begin(&life, false);
 	life_enter(&life);
 	for (int i = 0; i < 12; i++) {
@@ -261,12 +228,10 @@ look__put_out_it_comes_back_later_each_time(void **state)
 	assert_true(last_ns >= SCHED_CALM_MAX_NS);
 }
 
-static void
-look__who_stayed_long_comes_back_soon(void **state)
+TEST(look__who_stayed_long_comes_back_soon)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	life_enter(&life);
 	for (int round = 0; round < 10; round++) {
@@ -279,12 +244,10 @@ look__who_stayed_long_comes_back_soon(void **state)
 	}
 }
 
-static void
-look__a_pause_in_resting_begins_the_wait_anew(void **state)
+TEST(look__a_pause_in_resting_begins_the_wait_anew)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	life_enter(&life);
 	while (life.rule.inside)
@@ -294,24 +257,20 @@ look__a_pause_in_resting_begins_the_wait_anew(void **state)
 			life_step(&life, SCHED_CALM_NS / 4, i % 4 != 0, 20 + 80 * (i % 4 == 0), 0));
 }
 
-static void
-look__counters_that_begin_anew_are_no_standstill(void **state)
+TEST(look__counters_that_begin_anew_are_no_standstill)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	life_enter(&life);
 	life.figures.rests = 0;
 	assert_true(life_step(&life, SCHED_LOOK_NS, 5, 60, 0));
 }
 
-static void
-look__twice_at_the_same_time_changes_nothing(void **state)
+TEST(look__twice_at_the_same_time_changes_nothing)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	life_enter(&life);
 	assert_true(life_step(&life, 0, 0, 0, 0));
@@ -324,12 +283,10 @@ look__twice_at_the_same_time_changes_nothing(void **state)
 	assert_false(life_step(&life, SCHED_LOOK_NS, 5, 80, 0));
 }
 
-static void
-enter__by_somebody_else_is_watched_from_then_on(void **state)
+TEST(enter__by_somebody_else_is_watched_from_then_on)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, false);
 	sched_rule_enter(&life.rule, &life.figures);
 	assert_true(life.rule.inside);
@@ -337,12 +294,10 @@ enter__by_somebody_else_is_watched_from_then_on(void **state)
 	assert_false(life_step(&life, SCHED_LOOK_NS, 0, 100, 0));
 }
 
-static void
-budget__follows_the_load(void **state)
+TEST(budget__follows_the_load)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, true);
 	assert_int_equal(life.rule.budget_ppm, SCHED_BUDGET_FIRST_PPM);
 	life_enter(&life);
@@ -364,46 +319,14 @@ budget__follows_the_load(void **state)
 	assert_int_equal(life.rule.budget_ppm, SCHED_BUDGET_MAX_PPM);
 }
 
-static void
-budget__whoever_is_throttled_and_does_not_rest_leaves(void **state)
+TEST(budget__whoever_is_throttled_and_does_not_rest_leaves)
 {
 	struct life life;
 
-	(void)state;
 	life_begin(&life, true);
 	life_enter(&life);
 	for (int i = 0; i < 60; i++)
 		life_step(&life, SCHED_LOOK_NS, 10, 2, 0);
 	/* A tenth of the CPU is all it gets. */
 	assert_false(life_step(&life, SCHED_LOOK_NS, 0, 10, 0));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(look__a_new_thread_that_rests_enters_at_once),
-		cmocka_unit_test(look__a_thread_that_never_rests_never_enters),
-		cmocka_unit_test(look__what_others_take_from_it_is_no_rest),
-		cmocka_unit_test(look__one_that_rests_but_hardly_does_not_enter),
-		cmocka_unit_test(look__beside_others_it_enters_all_the_same),
-		cmocka_unit_test(look__beside_others_rests_may_end_late),
-		cmocka_unit_test(look__a_rest_longer_than_looks_is_one),
-		cmocka_unit_test(look__who_stops_resting_leaves_within_10_ms),
-		cmocka_unit_test(look__who_waits_for_another_real_time_thread_leaves_too),
-		cmocka_unit_test(look__at_the_limit_without_rest),
-		cmocka_unit_test(look__a_loop_that_rests_too_little_leaves),
-		cmocka_unit_test(look__a_short_burst_is_not_too_much),
-		cmocka_unit_test(look__looks_that_come_late_are_judged_by_their_time),
-		cmocka_unit_test(look__put_out_it_comes_back_later_each_time),
-		cmocka_unit_test(look__who_stayed_long_comes_back_soon),
-		cmocka_unit_test(look__a_pause_in_resting_begins_the_wait_anew),
-		cmocka_unit_test(look__counters_that_begin_anew_are_no_standstill),
-		cmocka_unit_test(look__twice_at_the_same_time_changes_nothing),
-		cmocka_unit_test(enter__by_somebody_else_is_watched_from_then_on),
-		cmocka_unit_test(budget__follows_the_load),
-		cmocka_unit_test(budget__whoever_is_throttled_and_does_not_rest_leaves),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <lull/base.h>
 
+#include "case.h"
 #include "idle/speed_trial.h"
 
 #define SPAN_NS (10 * LULL_NS_PER_MS)
@@ -70,14 +65,12 @@ trial_run(struct lull_speed_trial *trial, speed_law *law, uint64_t *now_ns)
 	return LULL_TRIAL_OPEN;
 }
 
-static void
-speed_trial_add__tells_cost_from_load(void **state)
+TEST(speed_trial_add__tells_cost_from_load)
 {
 	static speed_law *const laws[] = { law_free, law_within_tolerance, law_falls, law_rises };
 	struct lull_speed_trial trial;
 	uint64_t now_ns = 0;
 
-	(void)state;
 	lull_speed_trial_init(&trial);
 	assert_true(lull_speed_trial_begin(&trial, now_ns, SPAN_NS));
 	assert_true(lull_speed_trial_is_short(&trial));
@@ -93,13 +86,11 @@ speed_trial_add__tells_cost_from_load(void **state)
 	}
 }
 
-static void
-speed_trial_begin__waits_longer_after_each_in_vain(void **state)
+TEST(speed_trial_begin__waits_longer_after_each_in_vain)
 {
 	struct lull_speed_trial trial;
 	uint64_t now_ns = 0, pause_ns = 500 * LULL_NS_PER_MS;
 
-	(void)state;
 	lull_speed_trial_init(&trial);
 	for (uint32_t i = 0; i < 8; i++) {
 		assert_true(lull_speed_trial_begin(&trial, now_ns, SPAN_NS));
@@ -115,15 +106,4 @@ speed_trial_begin__waits_longer_after_each_in_vain(void **state)
 	assert_true(lull_speed_trial_begin(&trial, now_ns, SPAN_NS));
 	lull_speed_trial_stop(&trial);
 	assert_int_equal(lull_speed_trial_add(&trial, now_ns + SPAN_NS, 1, 1), LULL_TRIAL_OPEN);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(speed_trial_add__tells_cost_from_load),
-		cmocka_unit_test(speed_trial_begin__waits_longer_after_each_in_vain),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <lull/base.h>
 
+#include "case.h"
 #include "idle/stalls.h"
 
 #define US LULL_NS_PER_US
@@ -57,13 +52,11 @@ watch_for(struct lull_stall_watch *watch, uint64_t now_ns, uint64_t end_ns, uint
 	return now_ns;
 }
 
-static void
-late_ppm__is_a_share_of_the_time(void **state)
+TEST(late_ppm__is_a_share_of_the_time)
 {
 	static const uint64_t lengths_ns[] = { 1 * MS, 2 * MS, 5 * MS, 10 * MS, 20 * MS };
 	static const uint64_t everies_ns[] = { 100 * MS, 300 * MS, 1000 * MS, 3000 * MS };
 
-	(void)state;
 	for (int pps = 0; pps <= 100000; pps += 100000) {
 		for (int l = 0; l < 5; l++) {
 			for (int e = 0; e < 4; e++) {
@@ -83,12 +76,10 @@ late_ppm__is_a_share_of_the_time(void **state)
 }
 
 /* Where packets meet no stall none is late, however many there are; and the other way round. */
-static void
-late_ppm__counts_packets_where_there_are_enough(void **state)
+TEST(late_ppm__counts_packets_where_there_are_enough)
 {
 	struct lull_stall_watch watch;
 
-	(void)state;
 	lull_stall_watch_init(&watch, 0);
 	for (uint64_t now_ns = 0; now_ns < 10 * LULL_NS_PER_S; now_ns += 100 * MS) {
 		gap(&watch, now_ns, 90 * MS, 90 * MS);
@@ -108,26 +99,22 @@ late_ppm__counts_packets_where_there_are_enough(void **state)
 	assert_in_range(lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM), 790000, 810000);
 }
 
-static void
-late_ppm__the_first_second_is_not_all_there_is(void **state)
+TEST(late_ppm__the_first_second_is_not_all_there_is)
 {
 	struct lull_stall_watch watch;
 
-	(void)state;
 	lull_stall_watch_init(&watch, 0);
 	/* one hiccup of 3 ms in the first 10 ms: 0.3 % of a second, not 30 % */
 	watch_for(&watch, 0, 10 * MS, 10 * MS, 3 * MS, 100000);
 	assert_in_range(lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM), 2500, 3500);
 }
 
-static void
-late_ppm__fades_with_its_evidence(void **state)
+TEST(late_ppm__fades_with_its_evidence)
 {
 	struct lull_stall_watch watch;
 	uint64_t now_ns, count_x256;
 	uint32_t late_ppm;
 
-	(void)state;
 	lull_stall_watch_init(&watch, 0);
 	now_ns = watch_for(&watch, 0, 20 * LULL_NS_PER_S, 500 * MS, 7 * MS, 1000);
 	late_ppm = lull_stalls_late_ppm(&watch.rest, 200 * US, BUDGET_PPM);
@@ -146,12 +133,10 @@ late_ppm__fades_with_its_evidence(void **state)
 	assert_int_equal(lull_stalls_longest_ns(&watch.rest), 0);
 }
 
-static void
-gap__what_was_planned_is_no_stall(void **state)
+TEST(gap__what_was_planned_is_no_stall)
 {
 	struct lull_stall_watch watch;
 
-	(void)state;
 	lull_stall_watch_init(&watch, 0);
 	gap(&watch, 5 * MS, 5 * MS, 5 * MS);
 	gap(&watch, 10 * MS, 5 * MS, 5 * MS - LULL_STALL_NS + 1);
@@ -163,13 +148,11 @@ gap__what_was_planned_is_no_stall(void **state)
 	assert_int_equal(lull_stalls_late_ppm(&watch.rest, 6 * MS, BUDGET_PPM), 0);
 }
 
-static void
-turn_to__keeps_resting_and_polling_apart(void **state)
+TEST(turn_to__keeps_resting_and_polling_apart)
 {
 	struct lull_stall_watch watch;
 	uint64_t now_ns;
 
-	(void)state;
 	lull_stall_watch_init(&watch, 0);
 	now_ns = watch_for(&watch, 0, 2 * LULL_NS_PER_S, 100 * MS, 5 * MS, 0);
 	assert_true(lull_stalls_count_x256(&watch.recent, 0) > 0);
@@ -182,32 +165,14 @@ turn_to__keeps_resting_and_polling_apart(void **state)
 	assert_int_equal(lull_stalls_count_x256(&watch.recent, 0), 256);
 }
 
-static void
-wait_ns__is_the_quantile_of_waits(void **state)
+TEST(wait_ns__is_the_quantile_of_waits)
 {
 	struct lull_stall_watch watch;
 
-	(void)state;
 	lull_stall_watch_init(&watch, 0);
 	assert_int_equal(lull_stalls_wait_ns(&watch.rest, BUDGET_PPM), 0);
 	/* 10 ms in each 500 ms: a share of 1 % waits 5 ms or more */
 	watch_for(&watch, 0, 60 * LULL_NS_PER_S, 500 * MS, 10 * MS, 0);
 	assert_in_range(lull_stalls_wait_ns(&watch.rest, BUDGET_PPM), 4500 * US, 5500 * US);
 	assert_int_equal(lull_stalls_wait_ns(&watch.rest, 30000), 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(late_ppm__is_a_share_of_the_time),
-		cmocka_unit_test(late_ppm__counts_packets_where_there_are_enough),
-		cmocka_unit_test(late_ppm__the_first_second_is_not_all_there_is),
-		cmocka_unit_test(late_ppm__fades_with_its_evidence),
-		cmocka_unit_test(gap__what_was_planned_is_no_stall),
-		cmocka_unit_test(turn_to__keeps_resting_and_polling_apart),
-		cmocka_unit_test(wait_ns__is_the_quantile_of_waits),
-	};
-
-	return cmocka_run_group_tests_name("stalls", tests, NULL, NULL);
 }

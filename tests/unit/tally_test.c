@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <string.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "traffic/tally.h"
 
@@ -51,19 +46,15 @@ assert_counts(uint64_t received, uint64_t duplicates, uint64_t reordered, uint64
 	assert_int_equal(lull_tally_latency(&tally)->count, received);
 }
 
-static void
-add__in_order_is_nothing_special(void **state)
+TEST_WITH(add__in_order_is_nothing_special, fresh, NULL)
 {
-	(void)state;
 	for (uint32_t seq = 0; seq < 200000; seq++)
 		add(seq);
 	assert_counts(200000, 0, 0, 0, 0);
 }
 
-static void
-add__gap_late_and_duplicate(void **state)
+TEST_WITH(add__gap_late_and_duplicate, fresh, NULL)
 {
-	(void)state;
 	add(10);
 	add(14); /* 11, 12, 13 missing */
 	assert_counts(2, 0, 0, 3, 0);
@@ -78,20 +69,16 @@ add__gap_late_and_duplicate(void **state)
 	assert_counts(5, 3, 3, 0, 0);
 }
 
-static void
-add__foreign(void **state)
+TEST_WITH(add__foreign, fresh, NULL)
 {
-	(void)state;
 	lull_tally_add(&tally, NULL, 1000, 5);
 	add_of(LULL_TALLY_STREAMS, 1, 0);
 	assert_counts(0, 0, 0, 0, 0);
 	assert_int_equal(lull_tally_counters(&tally)->foreign, 2);
 }
 
-static void
-add__window_edge(void **state)
+TEST_WITH(add__window_edge, fresh, NULL)
 {
-	(void)state;
 	lull_tally_begin(&tally, 0, 1, 0);
 	add(LULL_TALLY_WINDOW); /* 0 .. 65535 missing, 1 .. 65535 still within the window */
 	assert_counts(1, 0, 0, LULL_TALLY_WINDOW, 0);
@@ -101,12 +88,10 @@ add__window_edge(void **state)
 	assert_counts(2, 0, 1, LULL_TALLY_WINDOW - 1, 1);
 }
 
-static void
-add__jumps_forget_exactly_what_leaves_the_window(void **state)
+TEST_WITH(add__jumps_forget_exactly_what_leaves_the_window, fresh, NULL)
 {
 	static const uint32_t jumps[] = { 1, 63, 64, 65, 127, 65535, 65536, 65537, 1000000 };
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(jumps) / sizeof(jumps[0]); i++) {
 		uint32_t seq = 100000;
 
@@ -125,12 +110,10 @@ add__jumps_forget_exactly_what_leaves_the_window(void **state)
 	}
 }
 
-static void
-add__numbers_wrap(void **state)
+TEST_WITH(add__numbers_wrap, fresh, NULL)
 {
 	uint32_t seq = UINT32_MAX - 100;
 
-	(void)state;
 	for (uint32_t n = 0; n < 300; n++)
 		if (n % 3 != 0 || n < 3 || n == 297)
 			add(seq + n);
@@ -139,23 +122,19 @@ add__numbers_wrap(void **state)
 	assert_counts(203, 0, 1, 97, 0);
 }
 
-static void
-add__first_probe_is_where_a_sink_joins(void **state)
+TEST_WITH(add__first_probe_is_where_a_sink_joins, fresh, NULL)
 {
-	(void)state;
 	add(4000000000);
 	add(4000000001);
 	add(3999999999);
 	assert_counts(2, 0, 0, 0, 1);
 }
 
-static void
-begin__expects_from_the_start(void **state)
+TEST_WITH(begin__expects_from_the_start, fresh, NULL)
 {
 	uint16_t run;
 	uint32_t seq;
 
-	(void)state;
 	assert_false(lull_tally_highest(&tally, 0, &run, &seq));
 	lull_tally_begin(&tally, 0, 7, 0);
 	assert_true(lull_tally_highest(&tally, 0, &run, &seq));
@@ -168,10 +147,8 @@ begin__expects_from_the_start(void **state)
 	assert_int_equal(seq, 5);
 }
 
-static void
-add__new_run_counts_from_zero_and_the_old_is_stale(void **state)
+TEST_WITH(add__new_run_counts_from_zero_and_the_old_is_stale, fresh, NULL)
 {
-	(void)state;
 	add_of(0, 1, 1000);
 	add_of(0, 2, 2); /* 0 and 1 missing */
 	assert_counts(2, 0, 0, 2, 0);
@@ -181,10 +158,8 @@ add__new_run_counts_from_zero_and_the_old_is_stale(void **state)
 	assert_counts(3, 0, 1, 1, 1);
 }
 
-static void
-add__two_senders_on_one_stream_do_not_take_turns(void **state)
+TEST_WITH(add__two_senders_on_one_stream_do_not_take_turns, fresh, NULL)
 {
-	(void)state;
 	for (uint32_t seq = 0; seq < 100; seq++) {
 		add_of(0, 10, seq);
 		add_of(0, 20, seq);
@@ -193,20 +168,16 @@ add__two_senders_on_one_stream_do_not_take_turns(void **state)
 }
 
 /* Older runs are forgotten in the end, and their numbers may be used again. */
-static void
-add__run_numbers_come_round(void **state)
+TEST_WITH(add__run_numbers_come_round, fresh, NULL)
 {
-	(void)state;
 	for (uint32_t round = 0; round < 3; round++)
 		for (uint16_t run = 0; run < LULL_TALLY_RETIRED + 2; run++)
 			add_of(0, run, 0);
 	assert_counts(3 * (LULL_TALLY_RETIRED + 2), 0, 0, 0, 0);
 }
 
-static void
-add__streams_are_apart(void **state)
+TEST_WITH(add__streams_are_apart, fresh, NULL)
 {
-	(void)state;
 	for (uint16_t stream = 0; stream < LULL_TALLY_STREAMS; stream++)
 		add_of(stream, stream, stream * 1000u);
 	for (uint16_t stream = 0; stream < LULL_TALLY_STREAMS; stream++)
@@ -214,12 +185,10 @@ add__streams_are_apart(void **state)
 	assert_counts(2 * LULL_TALLY_STREAMS, 0, 0, LULL_TALLY_STREAMS, 0);
 }
 
-static void
-add__latency(void **state)
+TEST_WITH(add__latency, fresh, NULL)
 {
 	struct lull_probe probe = { .stamp_ns = 1000 };
 
-	(void)state;
 	assert_int_equal(lull_tally_latency_min_ns(&tally), 0);
 	lull_tally_add(&tally, &probe, FRAME_BYTES, 51000);
 	probe.seq = 1;
@@ -235,10 +204,8 @@ add__latency(void **state)
 	assert_int_equal(lull_tally_latency(&tally)->max, 50000);
 }
 
-static void
-clear__old_window_is_stale_and_new_one_exact(void **state)
+TEST_WITH(clear__old_window_is_stale_and_new_one_exact, fresh, NULL)
 {
-	(void)state;
 	add(0);
 	add(5); /* 1 .. 4 on their way */
 	lull_tally_add(&tally, NULL, FRAME_BYTES, 0);
@@ -257,10 +224,8 @@ clear__old_window_is_stale_and_new_one_exact(void **state)
 }
 
 /* The sender knows what is on its way when the window begins. */
-static void
-begin__rules_out_what_was_sent_before(void **state)
+TEST_WITH(begin__rules_out_what_was_sent_before, fresh, NULL)
 {
-	(void)state;
 	for (uint32_t seq = 0; seq < 10; seq++)
 		add(seq);
 	lull_tally_clear(&tally);
@@ -273,12 +238,10 @@ begin__rules_out_what_was_sent_before(void **state)
 	assert_counts(2, 0, 1, 0, 3);
 }
 
-static void
-counter_table__names_every_counter(void **state)
+TEST(counter_table__names_every_counter)
 {
 	uint32_t count = 0;
 
-	(void)state;
 	while (lull_tally_counter_table[count].name != NULL) {
 		assert_int_equal(lull_tally_counter_table[count].offset, count * sizeof(uint64_t));
 		count++;
@@ -359,38 +322,10 @@ book_run(uint64_t seed, uint32_t seq_first, uint32_t delay_max)
 	book_compare(&book);
 }
 
-static void
-add__agrees_with_the_book(void **state)
+TEST(add__agrees_with_the_book)
 {
-	(void)state;
 	book_run(1, 0, 3);
 	book_run(2, UINT32_MAX - 150000, 1000);
 	book_run(3, INT32_MAX - 150000, 70000);
 	book_run(4, 12345, 200000);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(add__in_order_is_nothing_special, fresh),
-		cmocka_unit_test_setup(add__gap_late_and_duplicate, fresh),
-		cmocka_unit_test_setup(add__foreign, fresh),
-		cmocka_unit_test_setup(add__window_edge, fresh),
-		cmocka_unit_test_setup(add__jumps_forget_exactly_what_leaves_the_window, fresh),
-		cmocka_unit_test_setup(add__numbers_wrap, fresh),
-		cmocka_unit_test_setup(add__first_probe_is_where_a_sink_joins, fresh),
-		cmocka_unit_test_setup(begin__expects_from_the_start, fresh),
-		cmocka_unit_test_setup(add__new_run_counts_from_zero_and_the_old_is_stale, fresh),
-		cmocka_unit_test_setup(add__two_senders_on_one_stream_do_not_take_turns, fresh),
-		cmocka_unit_test_setup(add__run_numbers_come_round, fresh),
-		cmocka_unit_test_setup(add__streams_are_apart, fresh),
-		cmocka_unit_test_setup(add__latency, fresh),
-		cmocka_unit_test_setup(clear__old_window_is_stale_and_new_one_exact, fresh),
-		cmocka_unit_test_setup(begin__rules_out_what_was_sent_before, fresh),
-		cmocka_unit_test(counter_table__names_every_counter),
-		cmocka_unit_test(add__agrees_with_the_book),
-	};
-
-	return cmocka_run_group_tests_name("tally", tests, NULL, NULL);
 }

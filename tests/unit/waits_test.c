@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include <lull/base.h>
 
+#include "case.h"
 #include "idle/waits.h"
 
 #define US LULL_NS_PER_US
@@ -63,10 +59,8 @@ late_pkts(void)
 	return waits->late_pkts_x256 / 256;
 }
 
-static void
-settle__counts_the_fluid_share_beyond_the_objective(void **state)
+TEST_WITH(settle__counts_the_fluid_share_beyond_the_objective, setup, teardown)
 {
-	(void)state;
 	look(1 * MS, 0);
 	/* 100 us: none late */
 	look(1 * MS + 100 * US, 10);
@@ -80,12 +74,10 @@ settle__counts_the_fluid_share_beyond_the_objective(void **state)
 	assert_in_range(lull_histogram_quantile(&waits->histogram, 999999), 400 * US, 420 * US);
 }
 
-static void
-queue__a_backlog_waited_for_the_gap_before_it(void **state)
+TEST_WITH(queue__a_backlog_waited_for_the_gap_before_it, setup, teardown)
 {
 	uint64_t now_ns = 1 * MS;
 
-	(void)state;
 	look(now_ns, 0);
 	/* nobody looked for 400 us; ten bursts, 1 us apart, work the backlog off */
 	now_ns += 399 * US;
@@ -99,12 +91,10 @@ queue__a_backlog_waited_for_the_gap_before_it(void **state)
 }
 
 /* Each queue has a backlog of its own: what another one is still working off makes none late. */
-static void
-queue__one_backlog_is_not_the_others(void **state)
+TEST_WITH(queue__one_backlog_is_not_the_others, setup, teardown)
 {
 	uint64_t now_ns = 1 * MS;
 
-	(void)state;
 	look(now_ns, 0);
 	now_ns += 399 * US;
 	/* both waited for the gap; the second one is empty after its 10, the first one never */
@@ -120,12 +110,10 @@ queue__one_backlog_is_not_the_others(void **state)
 }
 
 /* A queue that never runs short, at high load: its packets came long after that gap. */
-static void
-queue__no_backlog_lasts_for_ever(void **state)
+TEST_WITH(queue__no_backlog_lasts_for_ever, setup, teardown)
 {
 	uint64_t now_ns = 1 * MS, late;
 
-	(void)state;
 	look(now_ns, 0);
 	now_ns += 400 * US;
 	for (int i = 0; i < 3300; i++, now_ns += 1 * US)
@@ -137,10 +125,8 @@ queue__no_backlog_lasts_for_ever(void **state)
 	assert_int_equal(late_pkts(), late);
 }
 
-static void
-look__tells_rests_from_stalls(void **state)
+TEST_WITH(look__tells_rests_from_stalls, setup, teardown)
 {
-	(void)state;
 	look(1 * MS, 0);
 	rest(1 * MS, 900 * US, 1 * MS + 950 * US);
 	look(1 * MS + 950 * US, 5);
@@ -155,10 +141,8 @@ look__tells_rests_from_stalls(void **state)
 	assert_int_equal(lull_stalls_count_x256(&waits->watch.rest, 0), 512);
 }
 
-static void
-look__a_trial_rest_says_nothing_about_polling(void **state)
+TEST_WITH(look__a_trial_rest_says_nothing_about_polling, setup, teardown)
 {
-	(void)state;
 	lull_stall_watch_turn_to(&waits->watch, true, 0);
 	look(1 * MS, 0);
 	rest(1 * MS, 1, 6 * MS);
@@ -172,10 +156,8 @@ look__a_trial_rest_says_nothing_about_polling(void **state)
 	assert_int_equal(waits->watch.poll.pkts_x256, 100 * 256);
 }
 
-static void
-polled__knows_a_stall_by_what_empty_turns_take(void **state)
+TEST_WITH(polled__knows_a_stall_by_what_empty_turns_take, setup, teardown)
 {
-	(void)state;
 	lull_waits_polled(waits, 1 * MS, 0, 900 * US);
 	assert_int_equal(lull_stalls_count_x256(&waits->watch.rest, 0), 0);
 	lull_waits_polled(waits, 5 * MS, 0, 900 * US);
@@ -188,12 +170,10 @@ polled__knows_a_stall_by_what_empty_turns_take(void **state)
 }
 
 /* What is fetched of a backlog comes as fast as the loop serves it: no burst. */
-static void
-queue__a_backlog_is_one_batch_of_the_arrival_curve(void **state)
+TEST_WITH(queue__a_backlog_is_one_batch_of_the_arrival_curve, setup, teardown)
 {
 	uint64_t now_ns = 1 * MS;
 
-	(void)state;
 	look(now_ns, 0);
 	now_ns += 20 * MS;
 	for (int i = 0; i < 30; i++, now_ns += US / 2)
@@ -205,10 +185,8 @@ queue__a_backlog_is_one_batch_of_the_arrival_curve(void **state)
 	assert_in_range(lull_arrival_curve_pkts(&waits->curve, 4), 0, 3);
 }
 
-static void
-missed__needs_a_second_and_three_packets(void **state)
+TEST_WITH(missed__needs_a_second_and_three_packets, setup, teardown)
 {
-	(void)state;
 	lull_waits_mark(waits, 0);
 	look(100 * MS, 0);
 	look(110 * MS, 2); /* both late */
@@ -223,29 +201,4 @@ missed__needs_a_second_and_three_packets(void **state)
 	assert_false(lull_waits_missed(waits, 1021 * MS, 10000));
 	lull_waits_mark(waits, 1021 * MS);
 	assert_int_equal(lull_waits_window(waits).late_pkts_x256, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(settle__counts_the_fluid_share_beyond_the_objective,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(queue__a_backlog_waited_for_the_gap_before_it,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(queue__one_backlog_is_not_the_others, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(queue__no_backlog_lasts_for_ever, setup, teardown),
-		cmocka_unit_test_setup_teardown(look__tells_rests_from_stalls, setup, teardown),
-		cmocka_unit_test_setup_teardown(look__a_trial_rest_says_nothing_about_polling,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(polled__knows_a_stall_by_what_empty_turns_take,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(queue__a_backlog_is_one_batch_of_the_arrival_curve,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(missed__needs_a_second_and_three_packets, setup,
-						teardown),
-	};
-
-	return cmocka_run_group_tests_name("waits", tests, NULL, NULL);
 }

@@ -39,60 +39,61 @@ PIXELS = {"rfc4175": "uyvy8"}
 PIXEL = "bayer-rg12p"
 
 
-@click.group("camera", short_help="Measure how long pictures take.")
+@click.group("camera", short_help="Measure the latency of camera pictures.")
 def camera() -> None:
-    """Look into the receiving of camera pictures."""
+    """Measure the receiving of camera pictures."""
 
 
-@camera.command(short_help="The same pictures into three receivers.")
+@camera.command(short_help="Compare the latency of receivers.")
 @click.option("--cameras", default="1,8", show_default=True, metavar="N,N",
-              help="Numbers of cameras to try.")
+              help="Numbers of cameras to measure with.")
 @click.option("--receivers", default=f"{BLOCKING},{BUSY},{DPDK}", show_default=True, metavar="A,B",
-              help=f"Of {', '.join(RECEIVERS)}.")
+              help=f"Receivers to compare, of {', '.join(RECEIVERS)}.")
 @click.option("--protocol", type=click.Choice(["gvsp", "rfc4175"]), default="gvsp",
-              show_default=True, help="How pictures are cut into packets.")
+              show_default=True, help="Protocol of the packets.")
 @click.option("--width", type=click.IntRange(1, 65535), default=1920, show_default=True,
-              help="Columns of a picture.")
+              help="Width of a picture, in pixels.")
 @click.option("--height", type=click.IntRange(1, 65535), default=1280, show_default=True,
-              help="Rows of a picture.")
+              help="Height of a picture, in pixels.")
 @click.option("--pixel", metavar="NAME",
-              help="How pixels lie in packets.  [default: bayer-rg12p, rfc4175: uyvy8]")
+              help="Pixel format.  [default: bayer-rg12p; uyvy8 with rfc4175]")
 @click.option("--rate", type=click.FloatRange(1, 10_000), default=30.0, show_default=True,
               metavar="FPS", help="Frames per second of each camera.")
 @click.option("--packet", type=click.IntRange(128, MTU_JUMBO - IP_UDP_BYTES), default=2880,
-              show_default=True, metavar="BYTES", help="Most bytes behind the UDP header.")
+              show_default=True, metavar="BYTES", help="Largest UDP payload of a packet.")
 @click.option("--pace", default="burst", show_default=True, metavar="SPEC",
-              help="How the packets of a frame follow: burst, spread:TIME or rate:BITS.")
+              help="Spacing of the packets of a frame: burst, spread:TIME or rate:BITS.")
 @click.option("--stagger", default="0", show_default=True, metavar="TIME",
-              help="Each camera's frames begin so much later than those of the one before.")
+              help="Delay of each camera's frames after those of the previous camera.")
 @click.option("--duration", "seconds", type=click.FloatRange(0.1, 3600), default=4.0,
-              show_default=True, metavar="S", help="Time of each round.")
+              show_default=True, metavar="S", help="Duration of each round, in seconds.")
 @click.option("--rounds", type=click.IntRange(1, 1000), default=5, show_default=True,
-              metavar="N", help="Rounds of each receiver; they take turns.")
+              metavar="N", help="Rounds of each receiver; the receivers take turns.")
 @click.option("--cpus", metavar="SEND,RECEIVE",
               help="CPU of the sender and CPU of the receiving thread.  [default: the first two]")
 @click.option("--nice", type=click.IntRange(-20, 19), default=0, show_default=True,
-              help="Priority of sender and receivers: -20 is the first, 19 the last.")
+              help="Nice value of sender and receivers.")
 @click.option("--mtu", type=click.IntRange(576, 65535), metavar="BYTES",
-              help=f"Of the wire.  [default: {MTU_USUAL} when packets fit, else {MTU_JUMBO}]")
+              help="MTU of the veth pair.  "
+                   f"[default: {MTU_USUAL} when packets fit, else {MTU_JUMBO}]")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
-              help="Of the sender.")
+              help="Seed of the sender.")
 @click.option("--json", "json_path", is_flag=False, flag_value="-", metavar="[FILE]",
-              help="Everything as JSON, to FILE or standard output; --from draws it again.")
+              help="Write everything as JSON, to FILE or standard output.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Draw a picture: .png, .svg or .pdf.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
-              help="A report with everything: .html or .md.")
+              help="Write everything as a page: .html or .md.")
 @click.option("--from", "source", type=click.Path(path_type=Path), metavar="FILE",
-              help="Run nothing: show and draw what --json has written.")
+              help="Run nothing: show and draw a file that --json wrote.")
 def latency(json_path: str | None, plot: Path | None, output: Path | None, source: Path | None,
             **asked: Any) -> None:  # noqa: ANN401 - options of all kinds
-    """How long after its last packet a picture is whole: kernel, busy-polled kernel, DPDK.
+    """Measure how long after its last packet a picture is complete, with several receivers.
 
-    One run and one sender; the receivers take turns in short rounds, so that the moods of the
-    machine meet all of them. Makes two network namespaces with a wire between them (as root) and
-    removes them. A round in which the host or another program had the receiver's CPU is INVALID:
-    shown, but left out of the medians.
+    One sender sends the same pictures to each receiver. The receivers take turns in short rounds,
+    so that a slow moment of the machine affects all of them. Needs root: makes two network
+    namespaces with a veth pair between them, and removes them afterwards. A round in which the
+    host or another program used the receiver's CPU is INVALID: shown, but left out of the medians.
     """
     if plot is not None:
         from lull import drawing  # takes a second to load: not before it is needed
@@ -131,11 +132,11 @@ def settings(asked: dict[str, Any]) -> Settings:
     receivers = _words(asked["receivers"])
     unknown = [name for name in receivers if name not in RECEIVERS]
     if unknown:
-        raise LullError(f"--receivers: '{unknown[0]}' is none of {', '.join(RECEIVERS)}", 2)
+        raise LullError(f"--receivers: '{unknown[0]}' is not one of {', '.join(RECEIVERS)}", 2)
     mtu = asked["mtu"] or (MTU_USUAL if asked["packet"] + IP_UDP_BYTES <= MTU_USUAL else MTU_JUMBO)
     if asked["packet"] + IP_UDP_BYTES > mtu:
-        raise LullError(f"--packet: {asked['packet']} do not fit into --mtu {mtu}, which has room "
-                        f"for {mtu - IP_UDP_BYTES}", 2)
+        raise LullError(f"--packet: {asked['packet']} bytes do not fit into --mtu {mtu}, which "
+                        f"has room for {mtu - IP_UDP_BYTES}", 2)
     if XDP in receivers and mtu > MTU_USUAL:
         raise LullError(f"--receivers: {XDP} takes an --mtu of at most {MTU_USUAL}, and so a "
                         f"--packet of at most {MTU_USUAL - IP_UDP_BYTES}", 2)
@@ -155,7 +156,7 @@ def _words(text: str) -> list[str]:
 def _numbers(option: str, text: str, low: int, high: int) -> list[int]:
     words = _words(text)
     if not all(word.isdecimal() and low <= int(word) <= high for word in words):
-        raise LullError(f"{option}: {text} is no list of numbers from {low} to {high}", 2)
+        raise LullError(f"{option}: {text} is not a list of numbers from {low} to {high}", 2)
     return [int(word) for word in words]
 
 
@@ -168,11 +169,11 @@ def _cpus(text: str | None) -> tuple[int, int]:
         return allowed[0], allowed[1]
     chosen = _numbers("--cpus", text, 0, allowed[-1])
     if len(chosen) != 2:
-        raise LullError(f"--cpus: {text} are not two different CPUs, as in 0,1", 2)
+        raise LullError(f"--cpus: {text} is not a pair of different CPUs, such as 0,1", 2)
     for cpu in chosen:
         if cpu not in allowed:
-            raise LullError(f"--cpus: {cpu} is not one that this process may use "
-                            f"({', '.join(map(str, allowed))})", 2)
+            raise LullError(f"--cpus: this process may not use CPU {cpu}, only "
+                            f"{', '.join(map(str, allowed))}", 2)
     return chosen[0], chosen[1]
 
 
@@ -204,10 +205,10 @@ def load(path: Path) -> Report:
     try:
         found = Report.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise LullError(f"{path}: {error.strerror}: give a file that "
+        raise LullError(f"{path}: {error.strerror}; give a file that "
                         "'lull camera latency --json FILE' wrote") from None
     except ValidationError as error:
         first = error.errors()[0]
-        raise LullError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}: not what "
-                        "'lull camera latency --json' writes") from None
+        raise LullError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}; give a file "
+                        "that 'lull camera latency --json FILE' wrote") from None
     return conclude(found.settings, found.machine, found.rounds, found.command)

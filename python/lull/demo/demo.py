@@ -103,9 +103,8 @@ class Demo:
             return schedule
         found = [turn for turn in schedule if not turn[1].other]
         if not found:
-            raise LullError("loop and traffic have one CPU: beside another program the traffic "
-                            "would suffer too; this phase needs two CPUs")
-        self._view.warn("loop and traffic have one CPU: nothing is measured beside another program")
+            raise LullError("loop and traffic share one CPU: phase shared needs two CPUs")
+        self._view.warn("loop and traffic share one CPU: phase shared is left out")
         return found
 
     def _find_loops(self, info: Info) -> None:

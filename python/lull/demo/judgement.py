@@ -47,7 +47,7 @@ def headline(result: Result) -> str:
     lost = sum(run.lost for run in runs)
     offered = sum(run.received + run.lost for run in runs)
     objective = micros(result.settings.max_latency_us)
-    cpu = f"With {name} the loop used {percent(mean_cpu(runs))} of its core on average"
+    cpu = f"With governor {name} the loop used {percent(mean_cpu(runs))} of its core on average"
     if name != BASELINE and result.of(BASELINE):
         cpu += f", with {BASELINE} {percent(mean_cpu(result.of(BASELINE)))}"
     which = ("every phase" if in_time == len(runs) else
@@ -63,9 +63,9 @@ def beside(result: Result) -> str:
     shares = {run.governor: run.other_pct for run in result.runs if run.other_pct is not None}
     if name not in shares:
         return ""
-    said = f" Another program on the same CPU got {percent(shares[name])} of it"
+    said = f" Another program on the same CPU got {percent(shares[name])} of that CPU"
     if name != BASELINE and BASELINE in shares:
-        said += f", with {BASELINE} {percent(shares[BASELINE])}"
+        said += f", beside {BASELINE} {percent(shares[BASELINE])}"
     return said + "."
 
 
@@ -73,11 +73,10 @@ def closing(result: Result) -> str:
     """In how many phases the objective was kept, with each governor."""
     counts = {name: (sum(result.kept(run) for run in result.of(name)), len(result.of(name)))
               for name in result.settings.governors if result.of(name)}
-    name = subject(result)
-    others = ", ".join(f"with {other} in {count} of {of}" for other, (count, of) in counts.items()
-                       if other != name)
-    return (f"objective kept in {counts[name][0]} of {counts[name][1]} phases"
-            f"{f' with {name}; {others}' if others else ''}")
+    kept, phases = counts.pop(subject(result))
+    said = f"governor {subject(result)} kept the objective in {kept} of {phases} phases"
+    others = [f"{other} in {count} of {of}" for other, (count, of) in counts.items()]
+    return f"{said}; {', '.join(others)}" if others else said
 
 
 def shortfalls(result: Result) -> list[tuple[Run, str]]:
@@ -93,9 +92,9 @@ def advice(result: Result) -> str:
     shared = any(run.beside for run in result.runs)
     if not (asked and knows and shared) or result.machine.realtime is not False:
         return ""
-    return ("This user may not give the loop a real-time class, so beside other programs it waits "
-            f"for its turn: grant CAP_SYS_NICE, or an rtprio limit of {REAL_TIME_PRIORITY} "
-            f"(limits.conf, LimitRTPRIO={REAL_TIME_PRIORITY} of a unit), and it need not.")
+    return ("This user has no right to a real-time class, so beside other programs the loop waits "
+            f"for the CPU. Grant CAP_SYS_NICE, or an rtprio limit of {REAL_TIME_PRIORITY} "
+            f"(limits.conf, or LimitRTPRIO={REAL_TIME_PRIORITY} in a unit).")
 
 
 def warning(result: Result) -> str:
@@ -103,8 +102,8 @@ def warning(result: Result) -> str:
     worst = max(run.waited_pct for run in result.runs)
     if worst <= DISTURBED_PCT:
         return ""
-    return (f"Other programs held the CPUs of the loops up to {digits(worst)} % of the time: "
-            "stop them and repeat for figures that mean something.")
+    return (f"Other programs used the CPUs of the loops for up to {digits(worst)} % of the time. "
+            "For reliable figures, stop them and repeat the demo.")
 
 
 def caveats(result: Result) -> list[Caveat]:
@@ -115,26 +114,25 @@ def caveats(result: Result) -> list[Caveat]:
     if stolen:
         total = sum(run.steal_ms for run in stolen)
         found.append(Caveat("The host took time away", (
-            f"In {len(stolen)} of {len(runs)} rows (marked †) the hypervisor kept the CPUs for "
-            f"{digits(total)} ms in all. Latency there is partly the host's, for every "
-            "governor alike. Medians over rounds and rounds in pairs soften this; they do not "
-            "remove it.")))
+            f"In {len(stolen)} of {len(runs)} rows (marked †) the hypervisor took the CPUs for "
+            f"{digits(total)} ms in all. The host causes a part of the latency there, with every "
+            "governor alike. Medians over rounds reduce this effect; they do not remove it.")))
     shared = [run for run in runs if run.waited_pct > DISTURBED_PCT]
     if shared:
         most = max(run.waited_pct for run in shared)
         found.append(Caveat("Other programs ran on these CPUs", (
-            f"In {len(shared)} of {len(runs)} rows (marked †) the loop or its traffic was ready "
-            f"to run while something else had the CPU, up to {digits(most)} % of the time. A loop "
-            "that waits for its CPU shows little CPU time and late packets whatever the governor "
-            "does. Stop other work and repeat the demo.")))
+            f"In {len(shared)} of {len(runs)} rows (marked †) the loop or its traffic was ready to "
+            f"run while another program used its CPU, up to {digits(most)} % of the time. A loop "
+            "that waits for its CPU has little CPU time and late packets with every governor. Stop "
+            "other programs and repeat the demo.")))
     found += _caveats_beside(runs)
     haltpoll_ns = machine.haltpoll_ns()
     short = [run for run in runs if 0 < run.rest_mean_us * 1000 < haltpoll_ns]
     if short:
         found.append(Caveat("Guest halt polling hides cost", (
             f"This guest polls up to {micros(haltpoll_ns / 1e3)} before it really halts "
-            f"(cpuidle driver haltpoll), and {len(short)} rows rest shorter than that. The CPU "
-            "share of the thread falls there, the virtual CPU stays busy on the host. Set "
+            f"(cpuidle driver haltpoll), and rests in {len(short)} rows are shorter than that. The "
+            "thread then uses less CPU time, but its virtual CPU stays busy on the host. Set "
             "guest_halt_poll_ns to 0 to save host CPU too.")))
     if machine.hypervisor not in ("", "none"):
         found.append(Caveat("A virtual machine", (
@@ -142,10 +140,9 @@ def caveats(result: Result) -> list[Caveat]:
             "host may poll before it halts a virtual CPU, which a guest cannot see. Expect shorter "
             "overshoots and larger savings on bare metal, and measure there before you quote.")))
     found.append(Caveat("In-process traffic", (
-        "Packets travel over memory rings between two threads of one program: no NIC, no PCIe, no "
-        "interrupt moderation. Added latency includes what the generator itself adds when it "
-        "looks for returning packets; the bound accounts for that, the percentiles do not "
-        "subtract it.")))
+        "Packets pass memory rings between two threads of one program: no NIC, no PCIe, no "
+        "interrupt moderation. Added latency includes the time until the generator polls for "
+        "returning packets. The percentiles contain this time, and the bound allows for it.")))
     rare = sorted({run.phase for run in runs if run.rare(99)},
                   key=[phase.name for phase in result.settings.phases].index)
     if rare:
@@ -154,18 +151,18 @@ def caveats(result: Result) -> list[Caveat]:
             "Its tail figures are single packets, not statistics.")))
     if result.settings.loss == "zero" and result.of(SUBJECT):
         found.append(Caveat("Loss is bounded by a learned rate", (
-            "Memory rings have no link speed, so the loop limits its rest by twice the largest "
-            "rate it has seen. That is experience, not proof; a hardware port uses the link rate, "
-            "which is.")))
+            "Memory rings have no link rate, so the loop limits its rests by twice the arrivals "
+            "that it has seen. This is no proof; with the link rate of a hardware port, loss is "
+            "proven to be zero.")))
     starved = sum(run.no_buffer for run in runs)
     if starved:
         found.append(Caveat("The generator ran out of buffers", (
-            f"{starved} packets were never sent and count as lost, although no governor is to "
-            "blame.")))
+            f"{starved} packets were never sent and count as lost, although the governors did not "
+            "cause this.")))
     if all(run.package_w is None for run in runs):
         found.append(Caveat("No watts", (
-            "This machine shows no energy counters (RAPL), so energy is not available. CPU time "
-            "is what was measured; it is not turned into watts here.")))
+            "This machine has no energy counters (RAPL). Only CPU time was measured, and CPU time "
+            "does not give watts.")))
     return found
 
 
@@ -173,10 +170,10 @@ def _caveats_beside(runs: list[Run]) -> list[Caveat]:
     if not any(run.beside for run in runs):
         return []
     return [Caveat("One kind of other program", (
-        "It computes without end in one thread of the ordinary class and touches little memory. "
-        "One that fills the caches costs the loop more; several share what the loop leaves. "
-        "Packets here come from memory: behind a NIC driver of the kernel, the kernel's own work "
-        "for them would be on some CPU too."))]
+        "It computes without end in one thread of the ordinary class and uses little memory. A "
+        "program that fills the caches costs the loop more CPU time, and several programs share "
+        "what the loop leaves. Packets here come from memory; with a kernel driver, the kernel's "
+        "work for them would need CPU time too."))]
 
 
 def cell_class(result: Result, run: Run) -> str:

@@ -35,12 +35,12 @@ def _foot(result: Result) -> str:
     loss = " and no loss" if settings.loss == "zero" else ""
     return (f"{where}. Objective: p{settings.percentile} at most "
             f"{micros(settings.max_latency_us)}{loss}; {BROKEN}: not kept. Medians of "
-            f"{settings.rounds} rounds, governors in turn; CPU of the forwarding thread alone; "
-            "latency is what the generator's sink saw, its own polling included.")
+            f"{settings.rounds} rounds in which the governors took turns. CPU is that of the "
+            "forwarding thread; latency includes the polling of the generator's sink.")
 
 
 def _not_kept(result: Result, beside: bool) -> list[str]:
-    return [f"Not kept by {run.governor} in phase {run.phase}: {why}."
+    return [f"In phase {run.phase}, {run.governor} did not keep the objective: {why}."
             for run, why in shortfalls(result) if run.beside == beside]
 
 

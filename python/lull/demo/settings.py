@@ -153,7 +153,7 @@ def choose_phases(names: list[str]) -> tuple[Phase, ...]:
     known = {phase.name: phase for phase in PHASES}
     unknown = [name for name in names if name not in known]
     if unknown:
-        raise LullError(f"phases: {unknown[0]} is none of {', '.join(known)}", 2)
+        raise LullError(f"phases: {unknown[0]} is not one of {', '.join(known)}", 2)
     return tuple(phase for phase in PHASES if phase.name in names)
 
 
@@ -161,5 +161,5 @@ def choose_governors(names: list[str]) -> tuple[str, ...]:
     """Governors by name, each once, in the user's order."""
     unknown = [name for name in names if name not in GOVERNOR_SUMMARY]
     if unknown:
-        raise LullError(f"governors: {unknown[0]} is none of {', '.join(GOVERNOR_SUMMARY)}", 2)
+        raise LullError(f"governors: {unknown[0]} is not one of {', '.join(GOVERNOR_SUMMARY)}", 2)
     return tuple(dict.fromkeys(names))

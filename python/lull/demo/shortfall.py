@@ -18,8 +18,8 @@ def shortfall(result: Result, run: Run) -> str:
     missed = _missed(result, run)
     if not missed:
         return ""
-    causes = _causes(result, run) or ["nothing that was measured explains it"]
-    return f"{', '.join(missed)}: {'; '.join(causes)}"
+    causes = _causes(result, run) or ["the measurements show none"]
+    return f"{', '.join(missed)}. Possible causes: {'; '.join(causes)}"
 
 
 def _missed(result: Result, run: Run) -> list[str]:
@@ -28,7 +28,7 @@ def _missed(result: Result, run: Run) -> list[str]:
         missed.append("no packet came back")
     elif run.p99_us > settings.max_latency_us:
         over = run.p99_us - settings.max_latency_us
-        missed.append(f"p99 is {micros(run.p99_us)}, {micros(over)} more than asked for")
+        missed.append(f"p99 is {micros(run.p99_us)}, {micros(over)} above the objective")
     if run.lost and settings.loss == "zero":
         missed.append(f"{si(run.lost)} of {si(run.received + run.lost)} packets were lost")
     return missed
@@ -41,15 +41,15 @@ def _causes(result: Result, run: Run) -> list[str]:
         causes.append(f"the loop was ready and waited for its CPU {digits(run.run_wait_pct)} % of "
                       f"the time{', in ' + where if where else ''}")
     if run.steal_ms > 0:
-        causes.append(f"the host kept the CPUs for {digits(run.steal_ms)} ms")
+        causes.append(f"the host took the CPUs for {digits(run.steal_ms)} ms")
     if run.waited_pct > max(DISTURBED_PCT, run.run_wait_pct):
-        causes.append(f"strangers had the CPUs {digits(run.waited_pct)} % of the time")
+        causes.append(f"other programs used the CPUs {digits(run.waited_pct)} % of the time")
     if run.no_buffer:
         causes.append(f"{si(run.no_buffer)} packets were never sent, for lack of buffers")
     if run.p99_us > result.settings.max_latency_us:
         causes += _way(result, run)
     if run.verdict_text and run.verdict != "none":
-        causes.append(f"its verdict: {run.verdict_text}")
+        causes.append(f"verdict of the governor: {run.verdict_text}")
     return causes
 
 
@@ -59,8 +59,8 @@ def _way(result: Result, run: Run) -> list[str]:
     polled = result.run("spin", run.phase)
     over_us = run.p99_us - result.settings.max_latency_us
     if polled and run.governor != "spin" and polled.p99_us >= over_us:
-        told.append(f"polling without a rest takes {micros(polled.p99_us)} already")
+        told.append(f"p99 of spin, which never rests, is {micros(polled.p99_us)}")
     if run.sink_gap_us > SINK_TOLD * result.settings.max_latency_us:
-        told.append(f"the generator looked for packets only every {micros(run.sink_gap_us)} "
+        told.append(f"the generator polled for packets only every {micros(run.sink_gap_us)} "
                     "(p99.5)")
     return told

@@ -88,7 +88,8 @@ def check_cpus(tree: Tree) -> Check:
     if count >= 2:
         return Check(name="CPUs", status="ok", found=f"{count} on line")
     return Check(name="CPUs", status="fail", found=f"{count} on line",
-                 remedy="give this machine a second CPU: the loop and its traffic need one each")
+                 remedy="give this machine a second CPU: the loop needs one and its traffic "
+                        "another")
 
 
 def check_program() -> Check:
@@ -114,7 +115,7 @@ def check_flow_program() -> Check:
     if not missing:
         return Check(name=name, status="ok", found=f"{program}, with nDPI and Kafka")
     return Check(name=name, status="note", found=f"{program}, without {', '.join(missing)}",
-                 remedy="install what is missing and build again")
+                 remedy="install the missing packages and build again")
 
 
 def installed_dpdk(tree: Tree) -> str:
@@ -150,8 +151,8 @@ def check_telemetry(tree: Tree) -> Check:
     existing = next((one for one in (path, *path.parents) if one.exists()), Path("/"))
     if not os.access(existing, os.W_OK | os.X_OK):
         return Check(name=name, status="fail", found=f"{existing} is not writable",
-                     remedy="run as root, or set XDG_RUNTIME_DIR to a directory of yours")
-    foreign = "" if os.geteuid() == 0 else "; programs started by root need root to be seen"
+                     remedy="run as root, or set XDG_RUNTIME_DIR to a directory that you own")
+    foreign = "" if os.geteuid() == 0 else "; only root sees programs that root has started"
     return Check(name=name, status="ok", found=f"sockets go to {directory}{foreign}")
 
 
@@ -165,15 +166,15 @@ def check_hugepages(tree: Tree) -> Check:
         if have.usable:
             return Check(name=name, status="ok", found=found)
         return Check(name=name, status="note", found=f"{found}, {have.lack()}{words}",
-                     remedy="to let programs of this user share memory: mount one that it owns, "
-                            "mount -t hugetlbfs -o uid=USER none DIRECTORY")
+                     remedy="to let programs of this user share memory, mount a hugetlbfs that "
+                            "the user owns: mount -t hugetlbfs -o uid=USER none DIRECTORY")
     if have.total_mb and not have.mounted:
         return Check(name=name, status="warn",
                      found=f"{have.total_mb} MB, but no hugetlbfs mounted{words}",
                      remedy="mount -t hugetlbfs none /dev/hugepages")
     if have.total_mb:
         return Check(name=name, status="warn", found=f"none of {have.total_mb} MB free{words}",
-                     remedy="end the program that holds them, or add more")
+                     remedy="end the program that uses the hugepages, or add more")
     return Check(name=name, status="note", remedy="dpdk-hugepages.py --setup 512M",
                  found=f"none: ordinary memory is used{words}; hardware NICs need them")
 
@@ -192,7 +193,7 @@ def check_contention(tree: Tree, pace: Pace) -> Check:
             busy[cpu] = (after[cpu].busy_s - before[cpu].busy_s) / total
             steal[cpu] = (after[cpu].steal_s - before[cpu].steal_s) / total
     if not busy:
-        return Check(name=name, status="note", found="/proc/stat tells nothing")
+        return Check(name=name, status="note", found="/proc/stat has no figures")
     words = [f"CPU {cpu}: {percent(100 * busy[cpu])} busy" + (
         f", {percent(100 * steal[cpu])} stolen" if steal[cpu] else "") for cpu in busy]
     if len(words) > 8:
@@ -203,10 +204,10 @@ def check_contention(tree: Tree, pace: Pace) -> Check:
             "seconds": CONTENTION_S}
     remedy = ""
     if max(steal.values()) > STEAL_WARN:
-        remedy = ("the host is overcommitted: ask for dedicated CPUs; lull demo marks the runs "
-                  "that suffered")
+        remedy = ("the host is overcommitted: ask for dedicated CPUs; lull demo marks the "
+                  "affected runs")
     elif max(busy.values()) > BUSY_WARN:
-        remedy = "stop other work, or give the loop a CPU of its own with --cpus"
+        remedy = "stop other programs, or give the loop its own CPU with --cpus"
     return Check(name=name, status="warn" if remedy else "ok", found="; ".join(words),
                  remedy=remedy, data=data)
 
@@ -225,7 +226,8 @@ def check_sleeps(rows: list[SleepRow], tree: Tree) -> Check:
         where = "the host" if hypervisor(tree) != "none" else "other work or deep C-states"
         return Check(name=name, status="warn", found=found, data=data,
                      remedy=f"wake-ups are late because of {where}: objectives below "
-                            f"{micros(max(row.p99_us, 2 * row.overshoot_us))} may not hold here")
+                            f"{micros(max(row.p99_us, 2 * row.overshoot_us))} may not hold on this "
+                            "machine")
     return Check(name=name, status="ok", found=found, data=data)
 
 
@@ -255,14 +257,14 @@ def check_cpuidle(tree: Tree) -> Check:
             states.append((tree.text(tree.name(path / "name")) or path.name, latency))
     if driver == "none" or not states:
         where = hypervisor(tree)
-        return Check(name=name, status="note", found=f"cpuidle driver {driver}: the CPU just halts"
-                     + (f", the rest is up to {where}" if where != "none" else ""))
+        return Check(name=name, status="note", found=f"cpuidle driver {driver}: the CPU only halts"
+                     + (f", {where} decides the rest" if where != "none" else ""))
     words = ", ".join(f"{state} {latency} µs" for state, latency in states)
     deepest = max(latency for _, latency in states)
     if deepest > EXIT_WARN_US:
         return Check(name=name, status="warn", found=f"{driver}: {words}",
-                     remedy=f"leaving the deepest takes {deepest} µs of the objective: write a "
-                            f"limit to {CPU}/cpuN/power/pm_qos_resume_latency_us")
+                     remedy=f"leaving the deepest state takes {deepest} µs of the objective: write "
+                            f"a limit to {CPU}/cpuN/power/pm_qos_resume_latency_us")
     return Check(name=name, status="ok", found=f"{driver}: {words}")
 
 
@@ -275,10 +277,11 @@ def check_haltpoll(tree: Tree) -> Check:
     driver = cpuidle_driver(tree)
     length = micros(poll_ns / 1e3)
     if driver != "haltpoll":
-        return Check(name=name, status="ok", found=f"there ({length}) but not in use: the cpuidle "
-                     f"driver is {driver}")
-    return Check(name=name, status="warn", found=f"polls up to {length} before it halts: shorter "
-                 "rests lower the thread's CPU time, not the virtual CPU's",
+        return Check(name=name, status="ok", found=f"present ({length}) but not used: the cpuidle "
+                                                   f"driver is {driver}")
+    return Check(name=name, status="warn", found=f"polls up to {length} before it halts: with "
+                                                 "shorter rests the thread uses less CPU time, "
+                                                 "but the virtual CPU does not",
                  remedy=f"echo 0 > {HALTPOLL}", data={"guest_halt_poll_ns": poll_ns})
 
 
@@ -288,7 +291,8 @@ def check_cpufreq(tree: Tree) -> Check:
     governors = {tree.text(tree.name(path)) or "" for path in
                  tree.glob(f"{CPU}/cpu[0-9]*/cpufreq/scaling_governor")}
     if not governors:
-        return Check(name=name, status="note", found="no control from here")
+        return Check(name=name, status="note", found="this machine has no control over "
+                                                     "frequencies")
     found = ", ".join(sorted(governors))
     if governors == {"performance"}:
         return Check(name=name, status="ok", found=found)
@@ -307,17 +311,17 @@ def check_isolation(tree: Tree) -> Check:
         return Check(name=name, status="ok", found=f"isolated {isolated or 'none'}, nohz_full "
                      f"{tickless or 'none'}")
     return Check(name=name, status="note", found="no CPU is isolated or tickless",
-                 remedy="for the tail: boot with isolcpus=N nohz_full=N and use --cpus N")
+                 remedy="for a lower p99.9: boot with isolcpus=N nohz_full=N and use --cpus N")
 
 
 def check_real_time(allowed: bool) -> Check:
     """With a real-time class a loop keeps its objective beside other work."""
     name = "real-time class"
     if allowed:
-        return Check(name=name, status="ok", found="this user may have one: beside other work a "
-                     "loop that rests wakes in time")
-    return Check(name=name, status="warn", found="this user may have none: beside other work "
-                 "loops wake milliseconds late",
+        return Check(name=name, status="ok", found="this user has the right to it: beside other "
+                                                   "programs a resting loop wakes in time")
+    return Check(name=name, status="warn", found="this user has no right to it: beside other "
+                                                 "programs loops wake milliseconds late",
                  remedy="setcap cap_sys_nice+ep build/apps/lull-fwd/lull-fwd, or "
                         f"LimitRTPRIO={REAL_TIME_PRIORITY} in the unit, or '@group - rtprio "
                         f"{REAL_TIME_PRIORITY}' in /etc/security/limits.conf")
@@ -335,9 +339,10 @@ def check_rt_throttling(tree: Tree) -> Check:
                      "locks up its CPU", remedy="sysctl kernel.sched_rt_runtime_us=950000")
     if runtime >= period:
         return Check(name=name, status="ok", found="a SCHED_FIFO loop may use all of its CPU")
-    return Check(name=name, status="note", found=f"a SCHED_FIFO loop that never rests stops for "
-                 f"{(period - runtime) // 1000} ms each {period // 1000} ms; lull takes the "
-                 "class away from such a loop before")
+    return Check(name=name, status="note", found="a SCHED_FIFO loop that never rests stops for "
+                                                 f"{(period - runtime) // 1000} ms each "
+                                                 f"{period // 1000} ms; lull takes the class away "
+                                                 "from such a loop earlier")
 
 
 def check_smt(tree: Tree) -> Check:
@@ -347,7 +352,7 @@ def check_smt(tree: Tree) -> Check:
                 tree.glob(f"{CPU}/cpu[0-9]*/topology/thread_siblings_list")}
     shared = sorted(group for group in siblings if "," in group or "-" in group)
     if not shared:
-        return Check(name=name, status="ok", found="no CPU shares its core, as far as one can see")
+        return Check(name=name, status="ok", found="no visible CPU shares its core")
     return Check(name=name, status="note", found=f"CPUs share cores: {'; '.join(shared[:8])}",
                  remedy="keep a loop and its traffic on different cores with --cpus and "
                         "--traffic-cpu")
@@ -357,7 +362,7 @@ def check_waitpkg(tree: Tree) -> Check:
     """UMWAIT lets a core wait for the NIC's write."""
     if "waitpkg" in tree.cpu_flags():
         return Check(name="WAITPKG", status="ok", found="the CPU can wait for a write (monitor)")
-    return Check(name="WAITPKG", status="note", found="not offered: rests are pauses and sleeps")
+    return Check(name="WAITPKG", status="note", found="not available: rests are pauses and sleeps")
 
 
 def check_clocksource(tree: Tree) -> Check:
@@ -371,10 +376,10 @@ def check_clocksource(tree: Tree) -> Check:
     if source == "kvm-clock":
         return Check(name=name, status="ok", found="kvm-clock")
     if source == "tsc":
-        return Check(name=name, status="warn", found="tsc, not known to be constant and nonstop",
+        return Check(name=name, status="warn", found="tsc, perhaps neither constant nor nonstop",
                      remedy="do not compare times between CPUs of this machine")
     return Check(name=name, status="warn", found=f"{source}: each clock read is a slow system call",
-                 remedy="boot with clocksource=tsc if the CPU's is reliable")
+                 remedy="boot with clocksource=tsc if the CPU's tsc is reliable")
 
 
 def check_energy(tree: Tree) -> Check:

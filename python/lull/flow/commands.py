@@ -19,18 +19,18 @@ from lull.program.programs import Choice, connect
 PROGRAM = "lull-flow"
 
 
-@click.group(short_help="Look at flows: live, as a report, as a table file.")
+@click.group(short_help="Show flows: live, as a report, as a Parquet file.")
 def flow() -> None:
-    """Look at the flows that lull-flow records."""
+    """Show the flows that lull-flow records."""
 
 
-@flow.command(short_help="The heaviest flows, live.")
+@flow.command(short_help="Show the heaviest flows, live.")
 @choosing
 @click.argument("which", required=False, metavar="[PROGRAM|PID]")
 @click.option("--interval", type=click.FloatRange(0.1, 60), default=1.0, show_default=True,
-              metavar="S", help="Time between two looks, in seconds.")
-@click.option("--once", is_flag=True, help="Print them once, after one interval.")
-@click.option("--json", "as_json", is_flag=True, help="The same as JSON.")
+              metavar="S", help="Time between two updates, in seconds.")
+@click.option("--once", is_flag=True, help="Print the flows once, after one interval.")
+@click.option("--json", "as_json", is_flag=True, help="Print the flows once, as JSON.")
 def top(pid: int | None, socket: Path | None, program: str | None, which: str | None,
         interval: float, once: bool, as_json: bool) -> None:
     """Show the heaviest flows of a running lull-flow, with their rates per second."""
@@ -53,15 +53,15 @@ def top(pid: int | None, socket: Path | None, program: str | None, which: str | 
                 raise
 
 
-@flow.command(short_help="Records as one HTML page.")
+@flow.command(short_help="Draw records as one HTML page.")
 @click.argument("source", type=click.Path(path_type=Path), metavar="FILE.jsonl")
 @click.option("--result", type=click.Path(path_type=Path), required=True, metavar="RESULT.json",
-              help="What lull-flow --json wrote in the same run.")
+              help="File that lull-flow --json wrote in the same run.")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False),
-              metavar="FILE", help="The page; '-' for standard output.  "
-              "[default: report.html next to the records]")
+              metavar="FILE", help="File for the page; - is standard output.  "
+              "[default: report.html beside the records]")
 def report(source: Path, result: Path, output: Path | None) -> None:
-    """Draw what lull-flow --records wrote: balance, moves, protocols, talkers, flows over time."""
+    """Draw records of lull-flow: balance over workers, moves, protocols, flows over time."""
     from lull.flow import report as flow_report  # takes a second to load: not before it is needed
 
     text = flow_report.make(source, result)
@@ -73,13 +73,13 @@ def report(source: Path, result: Path, output: Path | None) -> None:
     print(path)
 
 
-@flow.command(short_help="Records as a Parquet file.")
+@flow.command(short_help="Convert records to a Parquet file.")
 @click.argument("source", type=click.Path(path_type=Path), metavar="FILE.jsonl")
 @click.argument("out", type=click.Path(path_type=Path, dir_okay=False), metavar="OUT.parquet")
 def parquet(source: Path, out: Path) -> None:
-    """Turn what lull-flow --records wrote ('-': standard input) into a Parquet file.
+    """Convert JSON lines of lull-flow --records (-: standard input) to a Parquet file.
 
-    Works on any number of records; all files have the same typed columns.
+    Works on any number of records. All files have the same typed columns.
     """
     from lull.flow import parquet as flow_parquet  # takes a second to load: not before it is needed
 
@@ -90,7 +90,7 @@ def _choice(pid: int | None, socket: Path | None, program: str | None,
             which: str | None) -> Choice:
     """Whom the user means; lull-flow when nothing is said."""
     if which is not None and (pid, socket, program) != (None, None, None):
-        raise LullError(f"{which}: leave it out, or --pid, --program and --socket", 2)
+        raise LullError(f"{which}: give either this argument or --pid, --program, --socket", 2)
     if which is not None and which.isdigit():
         return Choice(int(which))
     if (pid, socket, program, which) == (None, None, None, None):

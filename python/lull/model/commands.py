@@ -24,12 +24,12 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Work = Callable[[model.Bench, model.Settings, model.Advance], model.Report]
 
 
-@click.group("model", short_help="Measure the sleep model of the literature.")
+@click.group("model", short_help="Measure the published sleep model.")
 def model_group() -> None:
-    """Measure on this machine what the sleep model's authors measured on theirs.
+    """Repeat the measurements of the published sleep model on this machine.
 
-    A sender and a receiver rest with functions of the system or by governors; 'man lull-model'
-    tells how they are measured.
+    A sender and a receiver rest with functions of the system or by governors; see 'man
+    lull-model'.
     """
 
 
@@ -37,12 +37,12 @@ def where(command: Command) -> Command:
     """Options of every command."""
     for option in (
         click.option("--json", "json_path", is_flag=False, flag_value="-", metavar="[FILE]",
-                     help="Everything as JSON, to FILE or standard output."),
+                     help="Write everything as JSON, to FILE or standard output."),
         click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
                      help="Draw a picture: .png, .svg or .pdf."),
         click.option("--ports", type=click.Choice(["ring", "veth"]), default="ring",
                      show_default=True,
-                     help="One process over rings, or two over veth (as root)."),
+                     help="ring: one process over rings. veth: two processes over veth, as root."),
     ):
         command = option(command)
     return command
@@ -53,23 +53,25 @@ def how(command: Command) -> Command:
     for option in (
         click.option("--load", type=click.FloatRange(1, 100), default=model.LOAD_PCT,
                      show_default=True, metavar="PERCENT",
-                     help="What the producer makes, of what the link carries."),
+                     help="Rate of the producer, as a share of the link's rate."),
         click.option("--link", default=model.LINK, show_default=True, metavar="BPS",
-                     help="Rate of the link."),
+                     help="Rate of the link, in bit/s."),
         click.option("--seconds", type=click.FloatRange(0.1, 3600), metavar="S",
-                     help="Time of each measurement.  [default: 3, quick 1]"),
+                     help="Duration of each measurement, in seconds.  "
+                          "[default: 3; 1 with --quick]"),
         click.option("--rounds", type=click.IntRange(1, 1000), metavar="N",
-                     help="Measurements of each row; the median counts.  [default: 3, quick 1]"),
-        click.option("--quick", is_flag=True, help="Fewer points, one short round."),
+                     help="Measurements of each row; the median is shown.  "
+                          "[default: 3; 1 with --quick]"),
+        click.option("--quick", is_flag=True, help="Measure fewer points, in one short round."),
     ):
         command = option(command)
     return where(command)
 
 
-@model_group.command("sleep-functions", short_help="CPU and loss of functions that wait.")
+@model_group.command("sleep-functions", short_help="Measure CPU and loss of sleep functions.")
 @how
 def sleep_functions(**asked: Any) -> None:  # noqa: ANN401 - options of all kinds
-    """A receiver that waits with rte_delay_us_block() or usleep(), with and without data.
+    """Measure a receiver that waits with rte_delay_us_block() or usleep(), idle and with data.
 
     Figures 2 to 4 of the paper.
     """
@@ -77,37 +79,38 @@ def sleep_functions(**asked: Any) -> None:  # noqa: ANN401 - options of all kind
     _run(asked, model.sleep_functions, scenarios)
 
 
-@model_group.command("burst-cost", short_help="What a receive and a send cost.")
+@model_group.command("burst-cost", short_help="Measure the cost of a receive and of a send.")
 @where
 def burst_cost(ports: str, plot: Path | None, json_path: str | None) -> None:
-    """Time of one receive and one send by burst and size of packets: figure 6 of the paper."""
+    """Measure one receive and one send by burst and packet size: figure 6 of the paper."""
     asked = {"ports": ports, "plot": plot, "json_path": json_path}
     _run(asked, lambda bench, _, advance: model.burst_cost(bench, advance), 1)
 
 
-@model_group.command("sender-sweep", short_help="The sender's sleep against speed and loss.")
+@model_group.command("sender-sweep", short_help="Vary the sender's sleep; measure speed and loss.")
 @how
 def sender_sweep(**asked: Any) -> None:  # noqa: ANN401 - options of all kinds
-    """Sleeps of the sender beside a receiver that polls, and one that calls usleep(0).
+    """Vary the sleep of the sender, with a receiver that polls or calls usleep(0).
 
     Table 1 and figures 7 to 9 of the paper.
     """
     _run(asked, model.sender_sweep, len(model.sender_scenarios(asked["quick"])))
 
 
-@model_group.command("receiver-sweep", short_help="The receiver's sleep against speed and loss.")
+@model_group.command("receiver-sweep",
+                     short_help="Vary the receiver's sleep; measure speed and loss.")
 @how
 def receiver_sweep(**asked: Any) -> None:  # noqa: ANN401 - options of all kinds
-    """Sleeps of the receiver beside a sender that sleeps: figures 10 and 11 of the paper."""
+    """Vary the sleep of the receiver, with a sender that sleeps: figures 10 and 11 of the paper."""
     _run(asked, model.receiver_sweep, len(model.receiver_scenarios(asked["quick"])))
 
 
-@model_group.command(short_help="Polling, usleep(0) and governors on both sides.")
+@model_group.command(short_help="Compare polling, usleep(0) and governors.")
 @click.option("--rests", default=",".join(model.RESTS), show_default=True, metavar="A,B",
-              help="What both sides do, as lull-model takes it.")
+              help="Ways in which both sides rest; see --send-rest of lull-model.")
 @how
 def evaluate(rests: str, **asked: Any) -> None:  # noqa: ANN401 - options of all kinds
-    """Both sides alike at 128 to 1024 bytes: table 2 and figures 20 to 22 of the paper."""
+    """Let both sides rest alike at 128 to 1024 bytes: table 2, figures 20 to 22 of the paper."""
     names = tuple(name.strip() for name in rests.split(","))
 
     def work(bench: model.Bench, settings: model.Settings, advance: model.Advance) -> model.Report:

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Model run: lull-model over rings in one process, or over veth in two, each in its namespace."""
 
-import os
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +14,7 @@ from lull.model.reply import BurstCost, ModelReply
 from lull.program.child import Child
 from lull.program.pace import Pace
 from lull.program.telemetry import Telemetry
+from lull.program.wire import Wire
 from lull.sim.simulation import Pool
 
 PACKET_RING = "framecnt=1024,framesz=2048,blocksz=4096"
@@ -55,29 +53,19 @@ class RingBench(Bench):
         return reply
 
 
-class VethBench(Bench):
+class VethBench(Wire, Bench):
     """Two namespaces with a pair of interfaces between them; leaving the block removes them."""
 
     ports = "veth"
 
     def __init__(self, executable: Path, pace: Pace) -> None:
+        super().__init__("model", "for --ports veth, run it as root, or take --ports ring")
         self._executable, self._pace = executable, pace
-        self._send, self._receive = (f"lull-model-{os.getpid()}-{end}" for end in "sr")
 
-    def __enter__(self) -> Self:
-        if os.geteuid() != 0 or shutil.which("ip") is None:
-            raise LullError("--ports veth: needs root and ip(8) to make network namespaces: "
-                            "run it as root, or take --ports ring")
-        try:
-            self._wire()
-        except BaseException:
-            self._remove()
-            raise
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self._remove()
+    def settle(self) -> None:
+        """No ARP: what arrives is what the other side sends."""
+        for namespace, interface in self.ends():
+            self.ip("-n", namespace, "link", "set", interface, "arp", "off", "up")
 
     def run(self, arguments: Sequence[str], send: Sequence[str],
             receive: Sequence[str]) -> ModelReply:
@@ -86,8 +74,8 @@ class VethBench(Bench):
             sent, received = Path(scratch, "send.json"), Path(scratch, "receive.json")
             sinks = [*self._port("receive", "r0"), *arguments, *receive, "--json", str(received)]
             sends = [*self._port("send", "s0"), *arguments, *send, "--json", str(sent)]
-            with self._child(self._receive, sinks) as receiver, receiver.connect() as telemetry:
-                with self._child(self._send, sends) as sender:
+            with self._child(self.receiver(), sinks) as receiver, receiver.connect() as telemetry:
+                with self._child(self.sender(), sends) as sender:
                     self._wait(sender, receiver)
                 source = _read(sent)
                 self.dpdk = source.machine.dpdk
@@ -101,11 +89,11 @@ class VethBench(Bench):
         """Both interfaces in one process, in a namespace of their own."""
         with tempfile.TemporaryDirectory(prefix="lull-model-") as scratch:
             path = Path(scratch, "cost.json")
-            _ip("-n", self._receive, "link", "set", "r0", "netns", self._send)
-            _ip("-n", self._send, "link", "set", "r0", "arp", "off", "up")
+            self.ip("-n", self._receive, "link", "set", "r0", "netns", self._send)
+            self.ip("-n", self._send, "link", "set", "r0", "arp", "off", "up")
             ports = [f"--vdev=net_af_packet{index},iface={name},{PACKET_RING}"
                      for index, name in enumerate(("s0", "r0"))]
-            with self._child(self._send, [*ports, "--burst-cost", "--json", str(path)]) as child:
+            with self._child(self.sender(), [*ports, "--burst-cost", "--json", str(path)]) as child:
                 self._wait(child)
             reply = _read(path)
             self.dpdk = reply.machine.dpdk
@@ -115,9 +103,8 @@ class VethBench(Bench):
     def _port(side: str, interface: str) -> list[str]:
         return ["--side", side, "--vdev", f"net_af_packet0,iface={interface},{PACKET_RING}"]
 
-    def _child(self, namespace: str, arguments: Sequence[str]) -> Child:
-        return Child(self._executable, arguments, self._pace,
-                     prefix=("ip", "netns", "exec", namespace))
+    def _child(self, prefix: Sequence[str], arguments: Sequence[str]) -> Child:
+        return Child(self._executable, arguments, self._pace, prefix=prefix)
 
     def _wait(self, awaited: Child, *others: Child) -> None:
         while (status := awaited.ended()) is None:
@@ -136,27 +123,6 @@ class VethBench(Bench):
             if loop.count("pkts") + loop.count("rx_missed") >= sent:
                 return
             self._pace.sleep(STEP_S)
-
-    def _wire(self) -> None:
-        for namespace in (self._send, self._receive):
-            _ip("netns", "add", namespace)
-            _ip("netns", "exec", namespace, "sh", "-c",
-                "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6")
-        _ip("-n", self._send, "link", "add", "s0", "type", "veth", "peer", "name", "r0",
-            "netns", self._receive)
-        for namespace, interface in ((self._send, "s0"), (self._receive, "r0")):
-            _ip("-n", namespace, "link", "set", interface, "arp", "off", "up")
-
-    def _remove(self) -> None:
-        for namespace in (self._send, self._receive):
-            subprocess.run(["ip", "netns", "del", namespace], check=False, capture_output=True)
-
-
-def _ip(*words: str) -> None:
-    done = subprocess.run(["ip", *words], check=False, capture_output=True, text=True)
-    if done.returncode != 0:
-        said = " ".join(done.stderr.split()) or f"status {done.returncode}"
-        raise LullError(f"ip {' '.join(words)}: {said}: run it as root, or take --ports ring")
 
 
 def _read(path: Path) -> ModelReply:

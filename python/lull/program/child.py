@@ -25,6 +25,17 @@ PR_SET_PDEATHSIG = 1
 LIBC = ctypes.CDLL(None)
 
 
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Ask a process to end, and end it by force when it does not listen."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
 def find_program(name: str, folder: str = "") -> Path:
     """The executable: below $LULL_BUILD, in the build directory of the checkout, or on the PATH.
     Programs lie in a folder of their own below apps/, or in the one given.
@@ -119,7 +130,7 @@ class Child:
         how = f"with status {status}" if status >= 0 else f"by {signal.Signals(-status).name}"
         words = self.last_words()
         if not words:
-            words = "it gave no reason; run 'lull doctor'"
+            words = "it printed no reason; run 'lull doctor'"
         return LullError(f"{self.name} ended {how}: {words.removeprefix(self.name + ': ')}")
 
     def last_words(self) -> str:
@@ -142,13 +153,7 @@ class Child:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _end(self) -> int:
-        if self._process.poll() is None:
-            self._process.terminate()
-            try:
-                self._process.wait(STOP_TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+        end_process(self._process)
         self._tidy()
         return self._process.returncode
 

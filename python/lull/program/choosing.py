@@ -13,9 +13,10 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def choosing(command: Command) -> Command:
     """Give a command --socket, --program and --pid."""
     for option in (
-        click.option("--socket", type=click.Path(path_type=Path), help="Its telemetry socket."),
-        click.option("--program", help="Its name, such as lull-fwd or lull-gen."),
-        click.option("--pid", type=int, help="Its process id."),
+        click.option("--socket", type=click.Path(path_type=Path),
+                     help="Telemetry socket of the program."),
+        click.option("--program", help="Name of the program, such as lull-fwd."),
+        click.option("--pid", type=int, help="Process id of the program."),
     ):
         command = option(command)
     return command

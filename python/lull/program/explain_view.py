@@ -21,20 +21,20 @@ MEANING = {
     "break_even_ns": "shortest rest that saves CPU",
     "predicted_ns": "added wait at the percentile with this rest",
     "predicted_cpu_ppm": "share of the core with this rest",
-    "overshoot_p50_ns": "wake-ups come this late, half of them later",
-    "overshoot_p99_ns": "... one in 100 later",
-    "overshoot_p9999_ns": "... one in 10 000 later",
+    "overshoot_p50_ns": "overshoot of a rest: median",
+    "overshoot_p99_ns": "overshoot of a rest: p99",
+    "overshoot_p9999_ns": "overshoot of a rest: p99.99",
     "cost_ns": "CPU time of one rest",
-    "load_ppm": "share of time that the packets take",
-    "resting_ppm": "share of the packets that come during a rest",
-    "arrival_pps": "packets per second that come",
+    "load_ppm": "share of the time in which packets are processed",
+    "resting_ppm": "share of the packets that arrive during a rest",
+    "arrival_pps": "packets per second that arrive",
     "envelope": "where the arrival limit comes from",
     "pps_max": "arrival limit behind the ring bound",
     "calibration_count": "rests measured",
-    "late_ppm": "packets of this window that waited longer than the objective",
+    "late_ppm": "share of this window's packets that waited longer than the objective",
     "stall_ppm": "share of the packets that stalls make late",
-    "stall_rate": "stalls of half a millisecond and more, per 1000 s",
-    "stall_ns": "the longest of them",
+    "stall_rate": "stalls of half a millisecond or more, per 1000 s",
+    "stall_ns": "longest stall",
 }
 # What stands in words above the table.
 SAID = ("state", "text", "text_more", "sched_text", "sched_text_more",
@@ -71,7 +71,8 @@ def _print_curve(pkts: list[int], console: Console) -> None:
     if not rows:
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False,
-                  title="most packets of one queue in any window", title_justify="left")
+                  title="largest number of packets of one queue in any window",
+                  title_justify="left")
     table.add_column("window", justify="right", style="dim")
     table.add_column("packets", justify="right")
     table.add_column("")
@@ -103,5 +104,5 @@ def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
         console.print(table)
         _print_curve(explain.arrival_pkts, console)
     elif loop.governor != BLOCKING:
-        console.print(f"{loop.governor} takes no objective and promises nothing; "
-                      "'lull set objective max-latency=200' does", style="dim")
+        console.print(f"{loop.governor} has no objective and makes no promise; try 'lull set "
+                      "objective max-latency=200'", style="dim")

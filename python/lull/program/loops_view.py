@@ -31,9 +31,9 @@ BUSY, EMPTY = ("busy", "█", "bright_white"), ("empty", "▓", "yellow")
 PAUSE, REST = ("pause", "▒", "magenta"), ("rest", "░", "cyan")
 NOBODY_POLLS = "no thread has polled a port yet"
 MODES = {
-    "off": "it polls as if lull were not there",
-    "passive": "nothing rests, lull only counts",
-    "shadow": "nothing rests, lull only reckons what would be slept",
+    "off": "the threads poll as without lull",
+    "passive": "no thread rests; lull only counts",
+    "shadow": "no thread rests; lull only computes how long it would rest",
 }
 
 
@@ -233,7 +233,7 @@ def legend() -> list[RenderableType]:
     for name, block, style in (BUSY, EMPTY, PAUSE, REST):
         line.append(block * 2, style)
         line.append(f" {name}  ", "dim")
-    wait = Text("wait: upper bound of what resting added to a packet, this window", "dim")
+    wait = Text("wait: upper bound of the wait that resting added, in this window", "dim")
     return [Text(), line, wait]
 
 

@@ -22,30 +22,34 @@ from lull.sim.simulation import Pool, progress_bar
 PROGRAM = "lull-sim"
 SWEEP = "2us-1ms,64"
 JOBS = click.option("--jobs", type=click.IntRange(1), metavar="N",
-                    help="Simulations at a time.  [default: one per core]")
+                    help="Simulations that run at a time.  [default: one per core]")
 
 
 @click.command(context_settings={"ignore_unknown_options": True},
-               short_help="Simulate governors on any traffic.")
+               short_help="Simulate governors on your traffic.")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
 @click.option("--traffic", multiple=True, metavar="SPEC",
-              help="As poisson:300k; 'man lull-sim' lists the kinds. Several make a sweep.")
-@click.option("--pcap", type=click.Path(), metavar="FILE", help="Replay a capture instead.")
-@click.option("--traffic-size", metavar="SIZE", help="Bytes on the wire, or SIZE:WEIGHT,...")
+              help="Traffic, such as poisson:300k; see 'man 7 lull'. Repeat it for a sweep.")
+@click.option("--pcap", type=click.Path(), metavar="FILE",
+              help="Replay this capture instead of --traffic.")
+@click.option("--traffic-size", metavar="SIZE",
+              help="Packet size on the wire with CRC, in bytes, or SIZE:WEIGHT,...  [default: 64]")
 @click.option("--governor", default=",".join(sim_request.GOVERNORS), show_default=True,
-              metavar="A,B", help="Governors to compare, as fixed:50us,ramp,objective.")
-@click.option("--link", metavar="BPS", help="Speed of the link; a list or range makes a sweep.")
+              metavar="A,B", help="Governors to compare, such as fixed:50us,ramp,objective.")
+@click.option("--link", metavar="BPS",
+              help="Rate of the link, in bit/s; a list or range makes a sweep.  [default: none]")
 @click.option("--objective", "--max-latency", metavar="TIME",
-              help="Added latency to keep; a list or range makes a sweep.")
+              help="Largest added latency; a list or range makes a sweep.  [default: 200us]")
 @click.option("--load", metavar="PERCENT",
-              help="Mean rate as a share of what is possible; a list or range makes a sweep.")
+              help="Mean rate, as a share of the capacity; a list or range makes a sweep.")
 @click.option("--machine", metavar="NAME",
-              help="Costs to reckon with: guest, metal, paper, noisy, shared.")
-@click.option("--ring", metavar="N", help="Descriptors of the Rx ring.")
-@click.option("--seed", metavar="N", help="Same seed, same run.")
-@click.option("--duration", metavar="TIME", help="Simulated time.")
+              help="Set of costs: guest, metal, paper, noisy, shared.  [default: guest]")
+@click.option("--ring", metavar="N", help="Descriptors of the Rx ring.  [default: 1024]")
+@click.option("--seed", metavar="N", help="The same seed gives the same run.  [default: 1]")
+@click.option("--duration", metavar="TIME",
+              help="Simulated time.  [default: 1s, or the length of the capture]")
 @click.option("--json", "json_path", is_flag=False, flag_value="-", metavar="[FILE]",
-              help="Everything as JSON, to FILE or standard output.")
+              help="Write everything as JSON, to FILE or standard output.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Draw a picture: .png, .svg or .pdf.")
 @JOBS
@@ -54,8 +58,8 @@ def sim(options: tuple[str, ...], traffic: tuple[str, ...], pcap: str | None, go
         **asked: str | None) -> None:
     """Simulate governors in virtual time: what would resting do to this traffic?
 
-    Lists (A,B) and ranges (LOW-HIGH:COUNT) of --link, --objective and --load, and several
-    --traffic, are run in every combination on all cores. Further OPTIONS go to lull-sim.
+    --link, --objective and --load take lists (A,B) and ranges (LOW-HIGH:COUNT); --traffic may be
+    repeated. All combinations run, on all cores. Further OPTIONS go to lull-sim.
 
     lull sim --traffic poisson:300k --governor spin,ramp,objective --objective 50us-1ms:8
     """
@@ -114,29 +118,31 @@ def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
 
 
 @click.command(context_settings={"ignore_unknown_options": True},
-               short_help="Judge every governor in every cell.")
+               short_help="Compare all governors in 400 simulated cases.")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
-@click.option("--quick", is_flag=True, help="A small part, to see how it looks.")
+@click.option("--quick", is_flag=True, help="Run only a few cells, as a trial.")
 @click.option("--cells", multiple=True, metavar="A,B",
-              help="Only these, as poisson,onoff,10G,50%,100us.")
+              help="Run only these cells, such as poisson,onoff,10G,50%,100us.")
 @click.option("--machine", default=sim_request.MACHINE, show_default=True, metavar="NAME",
-              help="Costs to reckon with: guest, metal, paper, noisy, shared.")
-@click.option("--seed", default="1", show_default=True, metavar="N", help="Same seed, same cells.")
+              help="Set of costs: guest, metal, paper, noisy, shared.")
+@click.option("--seed", default="1", show_default=True, metavar="N",
+              help="The same seed gives the same result.")
 @click.option("--traffic-size", default=scoreboard_cells.SIZE, show_default=True, metavar="SIZE",
-              help="Bytes on the wire, or SIZE:WEIGHT,...")
+              help="Packet size on the wire with CRC, in bytes, or SIZE:WEIGHT,...")
 @click.option("--duration", default="", metavar="TIME", help="Simulated time of each run.")
 @click.option("--sweep-rest", default=SWEEP, show_default=True, metavar="LOW-HIGH,STEPS",
               help="Fixed sleeps that the oracle tries.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), show_default=True,
-              default="out/scoreboard", metavar="DIR", help="Where everything goes.")
+              default="out/scoreboard", metavar="DIR", help="Folder for the results.")
 @JOBS
 def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], machine: str,
                seed: str, traffic_size: str, duration: str, sweep_rest: str, out: Path,
                jobs: int | None) -> None:
-    """Judge every governor under every traffic, load, link and objective, beside an oracle.
+    """Compare all governors, and an oracle, in 400 cells of traffic, load, link and objective.
 
-    Writes scoreboard.json, scoreboard.html and scoreboard.png. What is finished is kept, so that
-    an interrupted scoreboard goes on where it stopped. Further OPTIONS go to lull-sim.
+    The oracle is the best of all fixed sleeps. Writes scoreboard.json, scoreboard.html and
+    scoreboard.png. Finished cells are kept, so an interrupted scoreboard continues where it
+    stopped. Further OPTIONS go to lull-sim.
     """
     chosen = scoreboard_cells.choose((scoreboard_cells.QUICK if quick else ()) + cells)
     atomic.check_writable(out)
@@ -175,28 +181,29 @@ def reproduce() -> None:
     """Reproduce published results, in the simulator and on this machine."""
 
 
-@reproduce.command(short_help="The sleep model: every figure and table.")
-@click.option("--no-live", is_flag=True, help="Only simulate; leave this machine out.")
-@click.option("--no-sim", is_flag=True, help="Only this machine.")
-@click.option("--figures", default="", metavar="A,B", help="Only these, as 2,8,20.")
+@reproduce.command(short_help="Reproduce the published sleep model.")
+@click.option("--no-live", is_flag=True, help="Only simulate.")
+@click.option("--no-sim", is_flag=True, help="Only measure on this machine.")
+@click.option("--figures", default="", metavar="A,B",
+              help="Only these figures and tables, such as 2,8,20.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
-              help="Of the simulations.")
+              help="Seed of the simulations.")
 @click.option("--rounds", type=click.IntRange(1), default=5, show_default=True, metavar="N",
-              help="Simulations of each policy that searches, for the median.")
+              help="Simulations of each governor that searches; the median is shown.")
 @click.option("--duration", default="1s", show_default=True, metavar="TIME",
               help="Simulated time of each run.")
 @click.option("--live-ms", type=click.IntRange(50), default=500, show_default=True, metavar="MS",
-              help="Time each live run is measured.")
+              help="Duration of each live run, in milliseconds.")
 @click.option("--max-latency", type=click.IntRange(1), default=1100, show_default=True,
-              metavar="US", help="Objective of our governors at the receiver, in microseconds.")
+              metavar="US", help="Objective of lull's governors at the receiver, in microseconds.")
 @click.option("--public-ring", type=click.IntRange(1), default=64, show_default=True, metavar="N",
-              help="Packets between producer and sender.")
+              help="Room between producer and sender, in packets.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), show_default=True,
-              default="out/reproduce-sleep", metavar="DIR", help="Where everything goes.")
+              default="out/reproduce-sleep", metavar="DIR", help="Folder for the results.")
 @JOBS
 def sleep(no_live: bool, no_sim: bool, figures: str, seed: int, rounds: int, duration: str,
           live_ms: int, max_latency: int, public_ring: int, out: Path, jobs: int | None) -> None:
-    """Run every figure and table of the sleep model: published, simulated, live.
+    """Run every figure and table of the published sleep model, simulated and live.
 
     Writes reproduce.json, reproduce.html and a picture per figure.
     """
@@ -209,22 +216,23 @@ def sleep(no_live: bool, no_sim: bool, figures: str, seed: int, rounds: int, dur
     reproduce_sleep.run(bench, reproduce_sleep.Choice(not no_sim, not no_live, figures, jobs), out)
 
 
-@reproduce.command(short_help="Packet scheduling: every figure and Table 1.")
-@click.option("--no-live", is_flag=True, help="Only simulate; leave this machine out.")
-@click.option("--no-sim", is_flag=True, help="Only this machine.")
-@click.option("--figures", default="", metavar="A,B", help="Only these, as 1,4,6.")
-@click.option("--quick", is_flag=True, help="Fewer loads and packets, to see how it looks.")
+@reproduce.command(short_help="Reproduce the paper about Subflow.")
+@click.option("--no-live", is_flag=True, help="Only simulate.")
+@click.option("--no-sim", is_flag=True, help="Only measure on this machine.")
+@click.option("--figures", default="", metavar="A,B",
+              help="Only these figures and Table 1, such as 1,4,6.")
+@click.option("--quick", is_flag=True, help="Use fewer loads and packets, as a trial.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
-              help="Of traffic, simulated and live.")
+              help="Seed of the traffic, simulated and live.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), show_default=True,
-              default="out/reproduce-dispatch", metavar="DIR", help="Where everything goes.")
+              default="out/reproduce-dispatch", metavar="DIR", help="Folder for the results.")
 @JOBS
 def dispatch(no_live: bool, no_sim: bool, figures: str, quick: bool, seed: int, out: Path,
              jobs: int | None) -> None:
-    """Run Table 1 and Fig. 2-6 of throughput-first packet scheduling: published, simulated, live.
+    """Run Table 1 and Fig. 2-6 of the paper about Subflow, simulated and live.
 
-    Writes reproduce.json, reproduce.html and a picture per figure. What needs more CPUs than
-    there are is said to be not measured, with the command that measures it on a larger machine.
+    Writes reproduce.json, reproduce.html and a picture per figure. Figures that need more CPUs
+    are reported as not measured, with the command that measures them on a larger machine.
     """
     atomic.check_writable(out)
     from lull.reproduce import (

@@ -233,21 +233,20 @@ def statements(found: Sequence[Score]) -> list[Statement]:
             f"objective keeps the objective and loses no more than spin in "
             f"{len(feasible) - len(broken)} of {len(feasible)} cells with a feasible verdict")),
         Statement(holds=not drowned, exceptions=[score.words() for score in drowned], text=(
-            f"it loses no more than spin in {len(feasible) - len(drowned)} of {len(feasible)} of "
-            "them when bursts of a whole ring at the stated rate come in between as well")),
+            "with additional bursts of a whole ring at the stated rate, it loses no more than spin "
+            f"in {len(feasible) - len(drowned)} of {len(feasible)} of these cells")),
         Statement(holds=not silent, exceptions=[score.words() for score in silent], text=(
-            f"of {len(unkept)} cells without a promise, "
-            f"{len(unkept) - len(silent)} keep it all the same or are reported "
-            "as infeasible")),
+            f"of {len(unkept)} cells without a promise, {len(unkept) - len(silent)} keep the "
+            "objective anyway or are reported as infeasible")),
         Statement(holds=near_pct >= NEAR_SHARE, exceptions=list(map(_far, far)), text=(
             f"objective is within {NEAR_POINTS:g} points of the oracle's CPU in {near_pct:.1f} % "
-            f"of the feasible cells ({NEAR_SHARE:g} % wanted)")),
+            f"of the feasible cells (goal: {NEAR_SHARE:g} %)")),
         Statement(holds=not rivals, exceptions=list(map(_rivals, rivals)), text=(
-            f"objective loses on CPU to {', '.join(RIVALS)}, where those keep it too (with "
-            "such bursts as well), in "
-            f"{len(rivals)} of {len(found)} cells (beyond {TIE_POINTS:g} points)")),
+            f"in {len(rivals)} of {len(found)} cells one of {', '.join(RIVALS)} keeps the "
+            "objective too, also with such bursts, with less CPU (by more than "
+            f"{TIE_POINTS:g} points)")),
         Statement(holds=not timid, exceptions=list(map(_far, timid)), text=(
-            f"in {len(timid)} cells without a promise a fixed sleep would have kept it "
+            f"in {len(timid)} cells without a promise a fixed sleep would have kept the objective "
             "(known only afterwards)")),
         *_disturbances(found),
     ]
@@ -263,14 +262,14 @@ def _disturbances(found: Sequence[Score]) -> list[Statement]:
         return []
     return [
         Statement(holds=not dear, exceptions=list(map(_dear, dear)), text=(
-            f"spin breaks it too, or loses, in {len(broken)} of {len(found)} cells: in "
-            f"{len(broken) - len(nobody)} a fixed sleep keeps it, so they count above; in the "
-            f"other {len(nobody)} objective takes no more CPU than the best fixed sleep or ramp "
-            f"(+{SPIN_POINTS:g}) and loses at most {SPIN_LOSS:g} times what spin loses in "
-            f"{len(nobody) - len(dear)}")),
+            f"in {len(broken)} of {len(found)} cells spin does not keep the objective either. In "
+            f"{len(broken) - len(nobody)} of them a fixed sleep does, so they count above. In "
+            f"{len(nobody) - len(dear)} of the other {len(nobody)}, objective uses at most "
+            f"{SPIN_POINTS:g} points more CPU than the best fixed sleep or ramp, and loses at most "
+            f"{SPIN_LOSS:g} times what spin loses")),
         Statement(holds=not false, exceptions=list(map(_broken, false)), text=(
-            f"of the {len(nobody)} cells that nobody keeps, it promises nothing, or keeps it all "
-            f"the same, in {len(nobody) - len(false)}")),
+            f"of the {len(nobody)} cells in which no fixed sleep keeps the objective, objective "
+            f"promises nothing, or keeps its promise, in {len(nobody) - len(false)}")),
     ]
 
 

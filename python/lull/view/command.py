@@ -15,26 +15,26 @@ DEMO_CAMERAS = 2
 
 
 @click.command(context_settings={"ignore_unknown_options": True},
-               short_help="Cameras in the browser, live.")
+               short_help="Show cameras in the browser, live.")
 @click.option("--demo", "kind", is_flag=False, flag_value="auto", type=click.Choice(KINDS),
               metavar="[SENDER]",
-              help="No camera at hand: start a real sender on loopback and show what it sends. "
+              help="Start a sender on loopback, for use without a camera. "
               f"One of {', '.join(KINDS[1:])}.  [default: gstreamer if installed, or lull]")
 @click.option("--cameras", type=click.IntRange(1, 64), metavar="N",
-              help="So many cameras: of the demo (2), or like the one --stream.")
+              help="Number of cameras: in the demo (2), or like the one --stream (1).")
 @click.option("--lose", type=click.FloatRange(0, 100), default=0.0, metavar="PERCENT",
-              help="Demo: the sender loses packets (gstreamer, lull).")
+              help="Share of packets that the demo's sender loses (gstreamer, lull).  [default: 0]")
 @click.option("--socket", "attach", type=click.Path(path_type=Path), metavar="PATH",
-              help="Show a lull-cam that runs already, with --view PATH.")
+              help="Show a lull-cam that was started with --view PATH.")
 @click.option("--listen", default=LISTEN, show_default=True, metavar="ADDRESS:PORT",
-              help="Where browsers find it; port 0 takes a free one.")
+              help="Address of the page; port 0 takes a free port.")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 @click.argument("options", nargs=-1, type=click.UNPROCESSED, metavar="[LULL-CAM OPTION]...")
 def view(kind: str | None, cameras: int | None, lose: float, attach: Path | None,
          listen: str, open_browser: bool, options: tuple[str, ...]) -> int:
-    """Show cameras in the browser: live pictures, what they lack, rates, latency, CPU.
+    """Show cameras in the browser: live pictures, missing bytes, rates, latency, CPU.
 
-    All options that lull-cam takes say what is received:
+    Options of lull-cam choose what is received:
 
     \b
     lull view --demo
@@ -47,7 +47,7 @@ def view(kind: str | None, cameras: int | None, lose: float, attach: Path | None
     arguments = list(options)
     if attach is not None:
         if arguments or kind is not None or cameras is not None:
-            raise LullError("--socket shows a lull-cam that runs: it has its options already", 2)
+            raise LullError("--socket shows a lull-cam that runs already: leave out its options", 2)
         return view_run.run(view_run.Request(listen, open_browser, attach=attach))
     _refuse_output(arguments)
     demo = None
@@ -58,7 +58,7 @@ def view(kind: str | None, cameras: int | None, lose: float, attach: Path | None
                               lose)
         arguments = [*demo.receiver, *arguments]
     elif not arguments:
-        raise LullError("nothing to show: name cameras as lull-cam takes them (--backend, "
+        raise LullError("nothing to show: name cameras with options of lull-cam (--backend, "
                         "--stream, --control), or try 'lull view --demo'", 2)
     elif cameras is not None:
         arguments += ["--cameras", str(cameras)]

@@ -20,7 +20,7 @@ from typing import IO, Self, TextIO
 
 from lull.errors import LullError
 from lull.program import loops_view
-from lull.program.child import PR_SET_PDEATHSIG, STOP_TIMEOUT_S
+from lull.program.child import PR_SET_PDEATHSIG, end_process
 from lull.program.programs import connect_started
 from lull.wrap.wrap import Wrapped, cannot_start, give_back_signals
 
@@ -62,13 +62,7 @@ class Program:
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
                  trace: TracebackType | None) -> None:
-        if self._process.poll() is None:
-            self._process.terminate()
-            try:
-                self._process.wait(STOP_TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+        end_process(self._process)
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
     @property

@@ -24,14 +24,12 @@ share_of_half(const char *scheduler, uint16_t *to)
 	return (uint32_t)(pkts * LULL_PPM / FLOWS);
 }
 
-static void
-ahrw__in_proportion(void **state)
+TEST(ahrw__in_proportion)
 {
 	static uint16_t to[FLOWS];
 	struct dispatch_stand stand;
 	uint32_t moved = 0;
 
-	(void)state;
 	/* 0.5 / 3.5 */
 	assert_in_range(share_of_half("ahrw", to), 137000, 149000);
 	/* Only flows of the lowered worker moved. */
@@ -46,25 +44,21 @@ ahrw__in_proportion(void **state)
 	assert_in_range(moved, FLOWS / 12, FLOWS / 8);
 }
 
-static void
-ahrw_paper__not_in_proportion(void **state)
+TEST(ahrw_paper__not_in_proportion)
 {
 	static uint16_t to[FLOWS];
 
-	(void)state;
 	/* As analysed: 3.1 %. */
 	assert_in_range(share_of_half("ahrw-paper", to), 29000, 33500);
 }
 
 /* Below the threshold nothing is lowered; what was lowered rises again, slowly. */
-static void
-ahrw__comes_back(void **state)
+TEST(ahrw__comes_back)
 {
 	struct lull_dispatch_config config = stand_config("ahrw");
 	struct dispatch_stand stand;
 	uint32_t away = 0, after = 0, digests[512];
 
-	(void)state;
 	stand_init(&stand, &config);
 	for (uint32_t i = 0; i < 512; i++)
 		digests[i] = stand_digest_of(&stand, 2);
@@ -95,16 +89,4 @@ ahrw__comes_back(void **state)
 	}
 	assert_int_equal(after, 0);
 	stand_end(&stand);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ahrw__in_proportion),
-		cmocka_unit_test(ahrw_paper__not_in_proportion),
-		cmocka_unit_test(ahrw__comes_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,10 @@
 #include "dispatch_stand.h"
 
 /* Equal ranges of digests, also when the number of workers is no power of two. */
-static void
-crc32__equal_ranges(void **state)
+TEST(crc32__equal_ranges)
 {
 	struct dispatch_stand stand;
 
-	(void)state;
 	for (uint32_t worker_count = 1; worker_count <= 32; worker_count++) {
 		struct lull_dispatch_config config = stand_config("crc32");
 
@@ -23,14 +21,4 @@ crc32__equal_ranges(void **state)
 		}
 		stand_end(&stand);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(crc32__equal_ranges),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,10 +133,8 @@ model_run(const struct lull_scheduler *scheduler, enum lull_order order, uint32_
 	return model;
 }
 
-static void
-drain__nothing_moves_in_flight(void **state)
+TEST(drain__nothing_moves_in_flight)
 {
-	(void)state;
 	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++) {
 		struct model *model = model_run(lull_schedulers[i], LULL_ORDER_DRAIN, 1000000);
 
@@ -153,12 +151,10 @@ drain__nothing_moves_in_flight(void **state)
 }
 
 /* The same model sees what the contract prevents. */
-static void
-none__moves_in_flight(void **state)
+TEST(none__moves_in_flight)
 {
 	struct model *model = model_run(lull_scheduler_find("subflow"), LULL_ORDER_NONE, 100000);
 
-	(void)state;
 	assert_true(model->violations > 0);
 	assert_true(model->second > 0);
 	assert_true(model->stand.counters->moves_inflight > 0);
@@ -169,8 +165,7 @@ none__moves_in_flight(void **state)
 
 /* ---- by hand ---- */
 
-static void
-drain__waits_for_the_last(void **state)
+TEST(drain__waits_for_the_last)
 {
 	struct lull_dispatch_config config = stand_config("subflow");
 	const uint32_t other = 5;
@@ -178,7 +173,6 @@ drain__waits_for_the_last(void **state)
 	uint32_t digest;
 	uint16_t home = 2;
 
-	(void)state;
 	config.order = LULL_ORDER_DRAIN;
 	stand_init(&stand, &config);
 	digest = stand_digest_of(&stand, home);
@@ -205,13 +199,11 @@ drain__waits_for_the_last(void **state)
 	stand_end(&stand);
 }
 
-static void
-bucket__forgotten(void **state)
+TEST(bucket__forgotten)
 {
 	struct lull_dispatch_config config = stand_config("rr-packet");
 	struct dispatch_stand stand;
 
-	(void)state;
 	config.idle_ns = LULL_NS_PER_S;
 	config.order = LULL_ORDER_DRAIN;
 	stand_init(&stand, &config);
@@ -239,13 +231,11 @@ bucket__forgotten(void **state)
 	stand_end(&stand);
 }
 
-static void
-pin__until_identified(void **state)
+TEST(pin__until_identified)
 {
 	struct lull_dispatch_config config = stand_config("rr-packet");
 	struct dispatch_stand stand;
 
-	(void)state;
 	config.pin_pkts = 4;
 	stand_init(&stand, &config);
 	/* 4 packets long, then it follows the round: the proposals are 0 1 2 3 0 1. */
@@ -273,14 +263,12 @@ pin__until_identified(void **state)
 	stand_end(&stand);
 }
 
-static void
-refused__given_to_another(void **state)
+TEST(refused__given_to_another)
 {
 	struct lull_dispatch_config config = stand_config("subflow");
 	uint32_t digests[6];
 	struct dispatch_stand stand;
 
-	(void)state;
 	stand_init(&stand, &config);
 	for (uint32_t i = 0; i < 6; i++)
 		digests[i] = stand_digest_of(&stand, 1);
@@ -317,14 +305,12 @@ refused__given_to_another(void **state)
 	stand_end(&stand);
 }
 
-static void
-refused__shared_when_old(void **state)
+TEST(refused__shared_when_old)
 {
 	struct lull_dispatch_config config = stand_config("subflow");
 	struct dispatch_stand stand;
 	uint32_t digest;
 
-	(void)state;
 	for (uint32_t drain = 0; drain < 2; drain++) {
 		config.order = drain ? LULL_ORDER_DRAIN : LULL_ORDER_NONE;
 		stand_init(&stand, &config);
@@ -342,12 +328,10 @@ refused__shared_when_old(void **state)
 	}
 }
 
-static void
-refused__not_by_those_that_never_split(void **state)
+TEST(refused__not_by_those_that_never_split)
 {
 	struct dispatch_stand stand;
 
-	(void)state;
 	for (uint32_t tracks = 0; tracks < 2; tracks++) {
 		struct lull_dispatch_config config = stand_config("crc32");
 		const uint32_t digests[3] = { 1, 2, 3 };
@@ -363,21 +347,4 @@ refused__not_by_those_that_never_split(void **state)
 		assert_int_equal(stand.counters->refused, 2);
 		stand_end(&stand);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(drain__nothing_moves_in_flight),
-		cmocka_unit_test(none__moves_in_flight),
-		cmocka_unit_test(drain__waits_for_the_last),
-		cmocka_unit_test(bucket__forgotten),
-		cmocka_unit_test(pin__until_identified),
-		cmocka_unit_test(refused__given_to_another),
-		cmocka_unit_test(refused__shared_when_old),
-		cmocka_unit_test(refused__not_by_those_that_never_split),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,23 +6,17 @@
 #ifndef LULL_TEST_DISPATCH_STAND_H
 #define LULL_TEST_DISPATCH_STAND_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <lull/dispatch.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "dispatch/weights.h"
 
 #define STAND_CAPACITY 1024
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct dispatch_stand {
 	struct lull_dispatch_config config;

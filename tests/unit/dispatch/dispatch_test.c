@@ -4,12 +4,10 @@
 #include "dispatch/trace.h"
 #include "dispatch_stand.h"
 
-static void
-burst__counts(void **state)
+TEST(burst__counts)
 {
 	struct dispatch_stand stand;
 
-	(void)state;
 	for (uint32_t worker_count = 1; worker_count <= 32; worker_count++) {
 		struct lull_dispatch_config config = stand_config("crc32");
 		uint64_t pkts[32] = { 0 };
@@ -34,8 +32,7 @@ burst__counts(void **state)
 	}
 }
 
-static void
-tracks__when_asked_for(void **state)
+TEST(tracks__when_asked_for)
 {
 	const struct {
 		const char *scheduler;
@@ -49,7 +46,6 @@ tracks__when_asked_for(void **state)
 		{ "sticky", LULL_ORDER_NONE, false, true },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < COUNT(cases); i++) {
 		struct lull_dispatch_config config = stand_config(cases[i].scheduler);
 		struct dispatch_stand stand;
@@ -63,14 +59,12 @@ tracks__when_asked_for(void **state)
 }
 
 /* Two flows of one bucket at two workers: shared, but nobody has moved. */
-static void
-tracks__no_moves_by_those_that_never_split(void **state)
+TEST(tracks__no_moves_by_those_that_never_split)
 {
 	struct lull_dispatch_config config = stand_config("hrw");
 	struct dispatch_stand stand;
 	uint32_t first = 3, second = 3;
 
-	(void)state;
 	config.order = LULL_ORDER_DRAIN;
 	stand_init(&stand, &config);
 	while (stand_hrw(second, 4) == stand_hrw(first, 4))
@@ -87,15 +81,13 @@ tracks__no_moves_by_those_that_never_split(void **state)
 	stand_end(&stand);
 }
 
-static void
-shadow__beside(void **state)
+TEST(shadow__beside)
 {
 	struct lull_dispatch_config config = stand_config("hrw");
 	struct dispatch_stand stand;
 	uint64_t agreed = 0, shadow_pkts[4] = { 0 };
 	uint32_t digests[8];
 
-	(void)state;
 	config.shadow = lull_scheduler_find("rr-packet");
 	stand_init(&stand, &config);
 	for (uint32_t i = 0; i < 8; i++)
@@ -123,14 +115,12 @@ shadow__beside(void **state)
 	stand_end(&stand);
 }
 
-static void
-change__keeps_the_contract(void **state)
+TEST(change__keeps_the_contract)
 {
 	struct lull_dispatch_config config = stand_config("crc32");
 	struct dispatch_stand stand;
 	uint32_t digest;
 
-	(void)state;
 	config.order = LULL_ORDER_DRAIN;
 	stand_init(&stand, &config);
 	digest = stand_digest_of(&stand, 3) & 0x1fffffff; /* crc32: 0 */
@@ -148,14 +138,12 @@ change__keeps_the_contract(void **state)
 	stand_end(&stand);
 }
 
-static void
-thresholds__live(void **state)
+TEST(thresholds__live)
 {
 	struct lull_dispatch_config config = stand_config("subflow");
 	struct dispatch_stand stand;
 	uint32_t digest;
 
-	(void)state;
 	stand_init(&stand, &config);
 	digest = stand_digest_of(&stand, 0);
 	stand.loads[0].used_pkts = STAND_CAPACITY / 2;
@@ -167,14 +155,12 @@ thresholds__live(void **state)
 	stand_end(&stand);
 }
 
-static void
-config_check__names_what_is_wrong(void **state)
+TEST(config_check__names_what_is_wrong)
 {
 	const struct lull_dispatch_config good = stand_config("sticky");
 	struct lull_dispatch_config config = good;
 	struct lull_range error;
 
-	(void)state;
 	assert_int_equal(lull_dispatch_config_check(&good, NULL), 0);
 #define REFUSES(member, wrong)                                                                     \
 	do {                                                                                       \
@@ -204,22 +190,18 @@ config_check__names_what_is_wrong(void **state)
 	assert_string_equal(error.field, "leave_ppm");
 }
 
-static void
-counter_table__covers_the_struct(void **state)
+TEST(counter_table__covers_the_struct)
 {
 	uint32_t rows = 0;
 
-	(void)state;
 	for (; lull_dispatch_counter_table[rows].name != NULL; rows++)
 		assert_int_equal(lull_dispatch_counter_table[rows].offset, rows * sizeof(uint64_t));
 	assert_int_equal(rows * sizeof(uint64_t),
 			 offsetof(struct lull_dispatch_counters, worker_pkts));
 }
 
-static void
-names__all(void **state)
+TEST(names__all)
 {
-	(void)state;
 	assert_string_equal(lull_order_name(LULL_ORDER_NONE), "none");
 	assert_string_equal(lull_order_name(LULL_ORDER_DRAIN), "drain");
 	assert_string_equal(lull_order_name(LULL_ORDER_RESEQUENCE), "resequence");
@@ -231,22 +213,4 @@ names__all(void **state)
 		assert_true(strlen(name) <= LULL_TRACE_NAME_MAX);
 		assert_true(strlen(lull_scheduler_summary(lull_schedulers[i])) > 0);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(burst__counts),
-		cmocka_unit_test(tracks__when_asked_for),
-		cmocka_unit_test(tracks__no_moves_by_those_that_never_split),
-		cmocka_unit_test(shadow__beside),
-		cmocka_unit_test(change__keeps_the_contract),
-		cmocka_unit_test(thresholds__live),
-		cmocka_unit_test(config_check__names_what_is_wrong),
-		cmocka_unit_test(counter_table__covers_the_struct),
-		cmocka_unit_test(names__all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

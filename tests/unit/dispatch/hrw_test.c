@@ -2,13 +2,11 @@
 #include "dispatch_stand.h"
 
 /* Whatever the loads, whatever way the weights are computed. */
-static void
-hrw__by_definition(void **state)
+TEST(hrw__by_definition)
 {
 	struct dispatch_stand stand;
 	uint32_t digests[75];
 
-	(void)state;
 	for (uint32_t worker_count = 1; worker_count <= 32; worker_count++) {
 		struct lull_dispatch_config config = stand_config("hrw");
 
@@ -24,14 +22,4 @@ hrw__by_definition(void **state)
 			assert_int_equal(stand.workers[i], stand_hrw(digests[i], worker_count));
 		stand_end(&stand);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hrw__by_definition),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

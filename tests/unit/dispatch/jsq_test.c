@@ -2,15 +2,13 @@
 #include "dispatch_stand.h"
 
 /* What this burst adds counts; the first of equals is taken. */
-static void
-jsq__fills_up(void **state)
+TEST(jsq__fills_up)
 {
 	struct lull_dispatch_config config = stand_config("jsq");
 	const uint16_t expected[] = { 3, 3, 1, 3, 0, 1, 3, 0, 1, 2, 3 };
 	const uint32_t digests[COUNT(expected)] = { 0 };
 	struct dispatch_stand stand;
 
-	(void)state;
 	stand_init(&stand, &config);
 	stand.loads[0].used_pkts = 12;
 	stand.loads[1].used_pkts = 11;
@@ -20,14 +18,4 @@ jsq__fills_up(void **state)
 	for (uint32_t i = 0; i < COUNT(expected); i++)
 		assert_int_equal(stand.workers[i], expected[i]);
 	stand_end(&stand);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(jsq__fills_up),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

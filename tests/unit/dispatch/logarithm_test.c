@@ -4,10 +4,8 @@
 #include "dispatch/logarithm.h"
 #include "dispatch_stand.h"
 
-static void
-logarithm__near(void **state)
+TEST(logarithm__near)
 {
-	(void)state;
 	for (uint32_t number = 0; number < LULL_DIGEST_MAX - 99991; number += 99991) {
 		double exact = 31 - log2((double)number + 1);
 		double ours = (double)lull_logarithm(number) / exp2(LULL_LOGARITHM_BITS);
@@ -19,12 +17,10 @@ logarithm__near(void **state)
 }
 
 /* So that equal workers are ordered as their weights are; where steps meet, too. */
-static void
-logarithm__falls(void **state)
+TEST(logarithm__falls)
 {
 	struct dispatch_stand stand;
 
-	(void)state;
 	lull_prng_init(&stand.prng, 3, 0);
 	for (uint32_t i = 0; i < 1000000; i++) {
 		uint32_t number = stand_digest(&stand) >> i % 30;
@@ -39,15 +35,4 @@ logarithm__falls(void **state)
 		assert_true(number == LULL_DIGEST_MAX ||
 			    lull_logarithm(number + 1) < lull_logarithm(number));
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(logarithm__near),
-		cmocka_unit_test(logarithm__falls),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

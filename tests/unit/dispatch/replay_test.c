@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <lull/dispatch.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "dispatch/trace.h"
 
@@ -260,10 +255,8 @@ expect_same_again(const struct lull_dispatch_config *config, bool changes)
 	free(dispatch);
 }
 
-static void
-replay_run__makes_the_same_decisions_again(void **state)
+TEST(replay_run__makes_the_same_decisions_again)
 {
-	(void)state;
 	printf("seed %d\n", SEED);
 	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++)
 		for (int order = LULL_ORDER_NONE; order <= LULL_ORDER_RESEQUENCE; order++) {
@@ -275,14 +268,12 @@ replay_run__makes_the_same_decisions_again(void **state)
 		}
 }
 
-static void
-replay_run__meets_refusals_and_drops(void **state)
+TEST(replay_run__meets_refusals_and_drops)
 {
 	struct lull_dispatch_config config = config_of(lull_scheduler_find("hrw"), LULL_ORDER_NONE);
 	struct recording recording;
 	struct world world;
 
-	(void)state;
 	world_run(&world, &config, 600, true, &recording);
 	assert_true(recording.kinds[LULL_TRACE_REFUSED] > 20);
 	assert_true(recording.kinds[LULL_TRACE_DROPPED] > 0);
@@ -291,14 +282,12 @@ replay_run__meets_refusals_and_drops(void **state)
 	free(world.dispatch);
 }
 
-static void
-replay_run__counts_what_another_scheduler_would_do(void **state)
+TEST(replay_run__counts_what_another_scheduler_would_do)
 {
 	struct lull_dispatch_config config = config_of(lull_scheduler_find("hrw"), LULL_ORDER_NONE);
 	struct recording recording;
 	struct world world;
 
-	(void)state;
 	world_run(&world, &config, 600, true, &recording);
 	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++) {
 		struct lull_dispatch_replay replay;
@@ -351,8 +340,7 @@ read_copy(const uint8_t *bytes, size_t size)
 	return rc;
 }
 
-static void
-replay_run__tells_where_a_trace_is_cut(void **state)
+TEST(replay_run__tells_where_a_trace_is_cut)
 {
 	struct lull_dispatch_config config =
 		config_of(lull_scheduler_find("subflow"), LULL_ORDER_NONE);
@@ -360,7 +348,6 @@ replay_run__tells_where_a_trace_is_cut(void **state)
 	struct world world;
 	uint32_t whole = 0, records = 0;
 
-	(void)state;
 	world_run(&world, &config, 8, true, &recording);
 	for (uint32_t kind = 0; kind <= LULL_TRACE_THRESHOLDS; kind++)
 		records += recording.kinds[kind];
@@ -371,8 +358,7 @@ replay_run__tells_where_a_trace_is_cut(void **state)
 	free(world.dispatch);
 }
 
-static void
-replay_run__survives_any_byte(void **state)
+TEST(replay_run__survives_any_byte)
 {
 	static const uint8_t flips[] = { 0x01, 0x80, 0xff };
 	struct lull_dispatch_config config =
@@ -381,7 +367,6 @@ replay_run__survives_any_byte(void **state)
 	struct world world;
 	uint32_t refused = 0;
 
-	(void)state;
 	world_run(&world, &config, 12, true, &recording);
 	for (size_t at = 0; at < recording.size; at++)
 		for (size_t i = 0; i < sizeof(flips); i++) {
@@ -421,8 +406,7 @@ reason_of(const uint8_t *record, size_t size)
 	return replay.reason;
 }
 
-static void
-replay_run__says_why(void **state)
+TEST(replay_run__says_why)
 {
 	static const uint8_t note[] = { 7, 0, 0, 0, LULL_TRACE_NOTE, 1, 2, 3, 4, 0, 0 };
 	static const uint8_t wide[] = { 7, 0, 0, 0, LULL_TRACE_NOTE, 1, 2, 3, 0x84, 1, 0 };
@@ -433,7 +417,6 @@ replay_run__says_why(void **state)
 	static const uint8_t change[] = { 6, 0, 0, 0, LULL_TRACE_CHANGE, 3, 'h', 'r', 'x', 0 };
 	static const uint8_t second[] = { 1, 0, 0, 0, LULL_TRACE_CONFIG };
 
-	(void)state;
 	assert_string_equal(reason_of(note, sizeof(note)), "note is out of range");
 	assert_string_equal(reason_of(wide, sizeof(wide)), "note is out of range");
 	assert_string_equal(reason_of(longer, sizeof(longer)), "record is too long");
@@ -443,19 +426,4 @@ replay_run__says_why(void **state)
 	assert_string_equal(reason_of(nobody, sizeof(nobody)), "worker is out of range");
 	assert_string_equal(reason_of(change, sizeof(change)), "scheduler is not known here");
 	assert_string_equal(reason_of(second, sizeof(second)), "second config");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(replay_run__makes_the_same_decisions_again),
-		cmocka_unit_test(replay_run__meets_refusals_and_drops),
-		cmocka_unit_test(replay_run__counts_what_another_scheduler_would_do),
-		cmocka_unit_test(replay_run__tells_where_a_trace_is_cut),
-		cmocka_unit_test(replay_run__survives_any_byte),
-		cmocka_unit_test(replay_run__says_why),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,15 +208,13 @@ expect_identities(const struct world *world, const struct model *model,
 	assert_int_equal(world->out_pkts - counters->late + counters->missing, expected);
 }
 
-static void
-resequence__does_as_the_model(void **state)
+TEST(resequence__does_as_the_model)
 {
 	enum { RUNS = 12, STEPS = 100000 };
 	static struct world world;
 	static struct model model;
 	uint64_t seed = 1605, overflows = 0, late = 0, pkts = 0;
 
-	(void)state;
 	printf("seed %llu\n", (unsigned long long)seed);
 	for (uint32_t run = 0; run < RUNS; run++) {
 		struct stand stand;
@@ -247,15 +245,13 @@ resequence__does_as_the_model(void **state)
 	assert_true(pkts > 1000000 && overflows > 1000 && late > 1000);
 }
 
-static void
-resequence__within_window_and_delay_all_is_in_order(void **state)
+TEST(resequence__within_window_and_delay_all_is_in_order)
 {
 	enum { STEPS = 200000 };
 	static struct world world;
 	struct model_pkt pkt;
 	struct stand stand;
 
-	(void)state;
 	memset(&world, 0, sizeof(world));
 	lull_prng_init(&world.prng, 1606, 0);
 	world.worker_count = WORKERS_MAX;
@@ -276,15 +272,4 @@ resequence__within_window_and_delay_all_is_in_order(void **state)
 	for (uint32_t i = 0; i < BUCKETS; i++)
 		assert_int_equal(world.next_out[i], world.seq[i]);
 	free(stand.memory);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(resequence__does_as_the_model),
-		cmocka_unit_test(resequence__within_window_and_delay_all_is_in_order),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

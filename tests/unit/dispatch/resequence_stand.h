@@ -3,16 +3,12 @@
 #ifndef LULL_RESEQUENCE_STAND_H
 #define LULL_RESEQUENCE_STAND_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <lull/dispatch.h>
+
+#include "case.h"
 
 #define BUCKETS 256
 #define WINDOW_MAX 8192

@@ -15,13 +15,11 @@ expect_run(const struct stand *stand, uint32_t count, uint32_t bucket, uint32_t 
 		assert_ptr_equal(stand->out[i], handle_of(bucket, first + i));
 }
 
-static void
-config_check__names_field_and_range(void **state)
+TEST(config_check__names_field_and_range)
 {
 	struct lull_resequence_config config = { 0 };
 	struct lull_range error;
 
-	(void)state;
 	assert_int_equal(lull_resequence_config_check(&config, NULL), 0);
 	config.bucket_bits = 23;
 	assert_int_equal(lull_resequence_config_check(&config, &error), -EINVAL);
@@ -41,26 +39,22 @@ config_check__names_field_and_range(void **state)
 	assert_int_equal(lull_resequence_config_check(&config, NULL), 0);
 }
 
-static void
-init__refuses_memory_that_is_not_aligned(void **state)
+TEST(init__refuses_memory_that_is_not_aligned)
 {
 	const struct lull_resequence_config config = { .bucket_bits = 8, .window_pkts = 4 };
 	struct lull_resequence *resequence;
 	uint8_t *memory = aligned_alloc(LULL_CACHE_LINE, 64 + lull_resequence_size(&config));
 
-	(void)state;
 	assert_non_null(memory);
 	assert_int_equal(lull_resequence_init(memory + 8, &config, &resequence), -EINVAL);
 	assert_int_equal(lull_resequence_init(NULL, &config, &resequence), -EINVAL);
 	free(memory);
 }
 
-static void
-add__passes_what_is_in_order(void **state)
+TEST(add__passes_what_is_in_order)
 {
 	struct stand stand;
 
-	(void)state;
 	stand_open(&stand, 4, DELAY_NS);
 	for (uint32_t seq = 0; seq < 100; seq++)
 		for (uint32_t bucket = 0; bucket < BUCKETS; bucket += 17)
@@ -70,13 +64,11 @@ add__passes_what_is_in_order(void **state)
 	free(stand.memory);
 }
 
-static void
-add__holds_until_the_gap_is_filled(void **state)
+TEST(add__holds_until_the_gap_is_filled)
 {
 	static const uint32_t order[] = { 3, 1, 5, 2, 4 };
 	struct stand stand;
 
-	(void)state;
 	stand_open(&stand, 8, DELAY_NS);
 	for (uint32_t i = 0; i < 5; i++)
 		assert_int_equal(stand_add(&stand, 10 + i, 7, order[i]), 0);
@@ -91,12 +83,10 @@ add__holds_until_the_gap_is_filled(void **state)
 	free(stand.memory);
 }
 
-static void
-add__gives_up_the_gap_of_the_oldest_when_full(void **state)
+TEST(add__gives_up_the_gap_of_the_oldest_when_full)
 {
 	struct stand stand;
 
-	(void)state;
 	stand_open(&stand, 3, DELAY_NS);
 	assert_int_equal(stand_add(&stand, 0, 1, 2), 0); /* waits for 0 and 1 */
 	assert_int_equal(stand_add(&stand, 1, 2, 5), 0);
@@ -113,12 +103,10 @@ add__gives_up_the_gap_of_the_oldest_when_full(void **state)
 	free(stand.memory);
 }
 
-static void
-expire__gives_what_waited_and_what_follows(void **state)
+TEST(expire__gives_what_waited_and_what_follows)
 {
 	struct stand stand;
 
-	(void)state;
 	stand_open(&stand, 16, DELAY_NS);
 	assert_int_equal(stand_add(&stand, 100, 1, 4), 0);
 	assert_int_equal(stand_add(&stand, 200, 1, 2), 0); /* younger, smaller: leaves before */
@@ -138,12 +126,10 @@ expire__gives_what_waited_and_what_follows(void **state)
 	free(stand.memory);
 }
 
-static void
-add__numbers_wrap(void **state)
+TEST(add__numbers_wrap)
 {
 	struct stand stand;
 
-	(void)state;
 	stand_open(&stand, 16, DELAY_NS);
 	/* two steps of almost half the numbers lead to the end of them */
 	assert_int_equal(stand_add(&stand, 0, 0, 0x7ffffffe), 0);
@@ -162,12 +148,10 @@ add__numbers_wrap(void **state)
 	free(stand.memory);
 }
 
-static void
-add__a_number_that_comes_twice_does_not_stay(void **state)
+TEST(add__a_number_that_comes_twice_does_not_stay)
 {
 	struct stand stand;
 
-	(void)state;
 	stand_open(&stand, 16, DELAY_NS);
 	assert_int_equal(stand_add(&stand, 0, 3, 1), 0);
 	assert_int_equal(stand_add(&stand, 0, 3, 1), 0);
@@ -176,21 +160,4 @@ add__a_number_that_comes_twice_does_not_stay(void **state)
 	assert_int_equal(stand.counters->late, 1);
 	assert_true(lull_resequence_deadline_ns(stand.resequence) == UINT64_MAX);
 	free(stand.memory);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(config_check__names_field_and_range),
-		cmocka_unit_test(init__refuses_memory_that_is_not_aligned),
-		cmocka_unit_test(add__passes_what_is_in_order),
-		cmocka_unit_test(add__holds_until_the_gap_is_filled),
-		cmocka_unit_test(add__gives_up_the_gap_of_the_oldest_when_full),
-		cmocka_unit_test(expire__gives_what_waited_and_what_follows),
-		cmocka_unit_test(add__numbers_wrap),
-		cmocka_unit_test(add__a_number_that_comes_twice_does_not_stay),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

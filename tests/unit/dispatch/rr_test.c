@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dispatch_stand.h"
 
-static void
-rr_packet__goes_round(void **state)
+TEST(rr_packet__goes_round)
 {
 	struct lull_dispatch_config config = stand_config("rr-packet");
 	const uint32_t digests[7] = { 9, 9, 9, 1, 2, 9, 9 };
 	struct dispatch_stand stand;
 
-	(void)state;
 	config.worker_count = 3;
 	config.seed = 5; /* begins at 5 mod 3 */
 	stand_init(&stand, &config);
@@ -20,14 +18,12 @@ rr_packet__goes_round(void **state)
 	stand_end(&stand);
 }
 
-static void
-rr_burst__stays_for_a_burst(void **state)
+TEST(rr_burst__stays_for_a_burst)
 {
 	struct lull_dispatch_config config = stand_config("rr-burst");
 	const uint32_t digests[5] = { 1, 2, 3, 4, 5 };
 	struct dispatch_stand stand;
 
-	(void)state;
 	stand_init(&stand, &config);
 	for (uint32_t round = 0; round < 9; round++) {
 		stand_burst(&stand, digests, COUNT(digests));
@@ -35,15 +31,4 @@ rr_burst__stays_for_a_burst(void **state)
 			assert_int_equal(stand.workers[i], round % 4);
 	}
 	stand_end(&stand);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rr_packet__goes_round),
-		cmocka_unit_test(rr_burst__stays_for_a_burst),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

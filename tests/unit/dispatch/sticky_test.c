@@ -163,12 +163,10 @@ lossless(const char *scheduler, bool to_one, uint32_t elephant_ppm)
 	return percent - 5;
 }
 
-static void
-sticky__carries_more_than_hrw(void **state)
+TEST(sticky__carries_more_than_hrw)
 {
 	uint32_t hrw[3], sticky[3];
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		hrw[i] = lossless("hrw", i == 2, i == 1 ? 500000 : 0);
 		sticky[i] = lossless("sticky", i == 2, i == 1 ? 500000 : 0);
@@ -180,12 +178,10 @@ sticky__carries_more_than_hrw(void **state)
 	assert_true(2 * sticky[2] >= 7 * hrw[2]);
 }
 
-static void
-sticky__moves_little(void **state)
+TEST(sticky__moves_little)
 {
 	uint64_t moves;
 
-	(void)state;
 	for (uint32_t i = 0; i < 3; i++) {
 		lost_at("sticky", i == 2, i == 1 ? 500000 : 0, 70, &moves);
 		printf("moves per million: %lu\n", (unsigned long)moves);
@@ -194,12 +190,10 @@ sticky__moves_little(void **state)
 }
 
 /* Nobody above the threshold: the worker of a bucket never changes. */
-static void
-sticky__still_without_load(void **state)
+TEST(sticky__still_without_load)
 {
 	struct lane *lane = malloc(sizeof(*lane));
 
-	(void)state;
 	assert_non_null(lane);
 	lane_init(lane, "sticky", false);
 	lane->interval_ns = 600;
@@ -211,14 +205,12 @@ sticky__still_without_load(void **state)
 }
 
 /* The first burst that finds a worker above enter relieves it. */
-static void
-sticky__relieves_at_once(void **state)
+TEST(sticky__relieves_at_once)
 {
 	struct lull_dispatch_config config = stand_config("sticky");
 	struct dispatch_stand stand;
 	uint32_t digest;
 
-	(void)state;
 	stand_init(&stand, &config);
 	digest = stand_digest_of(&stand, 2);
 	for (uint32_t i = 0; i < 100; i++)
@@ -230,14 +222,12 @@ sticky__relieves_at_once(void **state)
 }
 
 /* Moves the heaviest, not what comes first; the light ones stay. */
-static void
-sticky__gives_the_heaviest(void **state)
+TEST(sticky__gives_the_heaviest)
 {
 	struct lull_dispatch_config config = stand_config("sticky");
 	struct dispatch_stand stand;
 	uint32_t digests[16];
 
-	(void)state;
 	config.enter_ppm = 100000;
 	config.leave_ppm = 20000;
 	stand_init(&stand, &config);
@@ -253,14 +243,12 @@ sticky__gives_the_heaviest(void **state)
 }
 
 /* A new flow goes elsewhere when packets wait at its home. */
-static void
-sticky__spreads_the_new(void **state)
+TEST(sticky__spreads_the_new)
 {
 	struct lull_dispatch_config config = stand_config("sticky");
 	struct dispatch_stand stand;
 	uint32_t digests[400], at[4] = { 0 };
 
-	(void)state;
 	stand_init(&stand, &config);
 	for (uint32_t i = 0; i < 400; i++)
 		digests[i] = stand_digest_of(&stand, 0);
@@ -273,14 +261,12 @@ sticky__spreads_the_new(void **state)
 }
 
 /* Nor do all new ones of many bursts go to the worker that looked emptiest before them. */
-static void
-sticky__spreads_the_new_of_many_bursts(void **state)
+TEST(sticky__spreads_the_new_of_many_bursts)
 {
 	struct lull_dispatch_config config = stand_config("sticky");
 	struct dispatch_stand stand;
 	uint32_t digests[8], at[4] = { 0 };
 
-	(void)state;
 	stand_init(&stand, &config);
 	for (uint32_t i = 0; i < 4; i++)
 		stand.loads[i].used_pkts = i == 2 ? 250 : 256;
@@ -297,14 +283,12 @@ sticky__spreads_the_new_of_many_bursts(void **state)
 }
 
 /* Order holds the heaviest where it is: that is not forgotten, and another one goes. */
-static void
-sticky_placed__tries_another(void **state)
+TEST(sticky_placed__tries_another)
 {
 	struct lull_dispatch_config config = stand_config("sticky");
 	struct dispatch_stand stand;
 	uint32_t digests[24];
 
-	(void)state;
 	config.order = LULL_ORDER_DRAIN;
 	config.enter_ppm = 100000;
 	config.leave_ppm = 20000;
@@ -331,14 +315,12 @@ sticky_placed__tries_another(void **state)
 }
 
 /* A flow that fills its worker alone goes on when that one stands out; a light one stays. */
-static void
-sticky__takes_the_heavy_round(void **state)
+TEST(sticky__takes_the_heavy_round)
 {
 	struct lull_dispatch_config config = stand_config("sticky");
 	struct dispatch_stand stand;
 	uint32_t digests[32];
 
-	(void)state;
 	stand_init(&stand, &config);
 	for (uint32_t i = 0; i < COUNT(digests); i++)
 		digests[i] = i < 2 ? stand_digest_of(&stand, 3) : digests[1];
@@ -364,13 +346,11 @@ sticky__takes_the_heavy_round(void **state)
 }
 
 /* After an overload flows are home within 100 ms, and stay. */
-static void
-sticky__goes_home(void **state)
+TEST(sticky__goes_home)
 {
 	struct lane *lane = malloc(sizeof(*lane));
 	uint32_t away = 0;
 
-	(void)state;
 	assert_non_null(lane);
 	lane_init(lane, "sticky", false);
 	lane->elephant_ppm = 500000;
@@ -391,13 +371,11 @@ sticky__goes_home(void **state)
 }
 
 /* At a steady high load without elephant no flow moves more than twice in a second. */
-static void
-sticky__does_not_oscillate(void **state)
+TEST(sticky__does_not_oscillate)
 {
 	struct lane *lane = malloc(sizeof(*lane));
 	uint32_t most = 0;
 
-	(void)state;
 	assert_non_null(lane);
 	lane_init(lane, "sticky", true);
 	lane->interval_ns = 300 * 100 / 80 / 4;
@@ -409,24 +387,4 @@ sticky__does_not_oscillate(void **state)
 	assert_true(most <= 2);
 	stand_end(&lane->stand);
 	free(lane);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sticky__carries_more_than_hrw),
-		cmocka_unit_test(sticky__moves_little),
-		cmocka_unit_test(sticky__still_without_load),
-		cmocka_unit_test(sticky__relieves_at_once),
-		cmocka_unit_test(sticky__gives_the_heaviest),
-		cmocka_unit_test(sticky__spreads_the_new),
-		cmocka_unit_test(sticky__spreads_the_new_of_many_bursts),
-		cmocka_unit_test(sticky_placed__tries_another),
-		cmocka_unit_test(sticky__takes_the_heavy_round),
-		cmocka_unit_test(sticky__goes_home),
-		cmocka_unit_test(sticky__does_not_oscillate),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

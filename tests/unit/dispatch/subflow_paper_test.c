@@ -2,14 +2,12 @@
 #include "dispatch_stand.h"
 
 /* Slots are counted modulo 144, the burst of the program the paper was built upon. */
-static void
-subflow_paper__shares_slots(void **state)
+TEST(subflow_paper__shares_slots)
 {
 	struct lull_dispatch_config config = stand_config("subflow-paper");
 	struct dispatch_stand stand;
 	uint32_t digests[4];
 
-	(void)state;
 	config.bucket_bits = 22;
 	stand_init(&stand, &config);
 	digests[0] = stand_digest_of(&stand, 1);
@@ -32,14 +30,12 @@ subflow_paper__shares_slots(void **state)
 }
 
 /* The threshold is looked at only while nothing is staged for the worker. */
-static void
-subflow_paper__looks_when_nothing_waits(void **state)
+TEST(subflow_paper__looks_when_nothing_waits)
 {
 	struct lull_dispatch_config config = stand_config("subflow-paper");
 	struct dispatch_stand stand;
 	uint32_t digests[2];
 
-	(void)state;
 	config.bucket_bits = 22;
 	stand_init(&stand, &config);
 	digests[0] = stand_digest_of(&stand, 0);
@@ -58,14 +54,12 @@ subflow_paper__looks_when_nothing_waits(void **state)
 }
 
 /* 144 packets are staged and written at once: then the subflow is adjusted again. */
-static void
-subflow_paper__adjusts_again(void **state)
+TEST(subflow_paper__adjusts_again)
 {
 	struct lull_dispatch_config config = stand_config("subflow-paper");
 	struct dispatch_stand stand;
 	uint32_t digests[300];
 
-	(void)state;
 	stand_init(&stand, &config);
 	digests[0] = stand_digest_of(&stand, 0);
 	for (uint32_t i = 1; i < COUNT(digests); i++)
@@ -77,16 +71,4 @@ subflow_paper__adjusts_again(void **state)
 	for (uint32_t i = 0; i < COUNT(digests); i++)
 		assert_int_equal(stand.workers[i], i / 144 % 2 == 0);
 	stand_end(&stand);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(subflow_paper__shares_slots),
-		cmocka_unit_test(subflow_paper__looks_when_nothing_waits),
-		cmocka_unit_test(subflow_paper__adjusts_again),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

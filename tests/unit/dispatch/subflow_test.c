@@ -20,14 +20,12 @@ adjusted(const struct dispatch_stand *stand, uint32_t digest, uint16_t target)
 	return best;
 }
 
-static void
-subflow__hrw_below_threshold(void **state)
+TEST(subflow__hrw_below_threshold)
 {
 	struct lull_dispatch_config config = stand_config("subflow");
 	struct dispatch_stand stand;
 	uint32_t digests[512];
 
-	(void)state;
 	config.bucket_bits = 22;
 	stand_init(&stand, &config);
 	for (uint32_t i = 0; i < 4; i++)
@@ -42,14 +40,12 @@ subflow__hrw_below_threshold(void **state)
 }
 
 /* A full burst of flows that begin at one slot: none inherits another one's worker. */
-static void
-subflow__adjusts_once(void **state)
+TEST(subflow__adjusts_once)
 {
 	struct lull_dispatch_config config = stand_config("subflow");
 	struct dispatch_stand stand;
 	uint32_t digests[512];
 
-	(void)state;
 	config.bucket_bits = 22;
 	stand_init(&stand, &config);
 	stand.loads[0].used_pkts = STAND_CAPACITY / 2;
@@ -71,14 +67,12 @@ subflow__adjusts_once(void **state)
 }
 
 /* Nobody below the threshold: the least used; nobody has room: no pointless move. */
-static void
-subflow__all_overloaded(void **state)
+TEST(subflow__all_overloaded)
 {
 	struct lull_dispatch_config config = stand_config("subflow");
 	struct dispatch_stand stand;
 	uint32_t digest;
 
-	(void)state;
 	config.bucket_bits = 22;
 	stand_init(&stand, &config);
 	for (uint32_t i = 0; i < 4; i++)
@@ -94,14 +88,12 @@ subflow__all_overloaded(void **state)
 	stand_end(&stand);
 }
 
-static void
-subflow__forgets_after_the_burst(void **state)
+TEST(subflow__forgets_after_the_burst)
 {
 	struct lull_dispatch_config config = stand_config("subflow");
 	struct dispatch_stand stand;
 	uint32_t digest;
 
-	(void)state;
 	stand_init(&stand, &config);
 	digest = stand_digest_of(&stand, 2);
 	/* More bursts than the stamps of slots can tell apart. */
@@ -113,17 +105,4 @@ subflow__forgets_after_the_burst(void **state)
 				 i % 2 == 0 ? 2 : adjusted(&stand, digest, 2));
 	}
 	stand_end(&stand);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(subflow__hrw_below_threshold),
-		cmocka_unit_test(subflow__adjusts_once),
-		cmocka_unit_test(subflow__all_overloaded),
-		cmocka_unit_test(subflow__forgets_after_the_burst),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

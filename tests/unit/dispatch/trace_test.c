@@ -21,8 +21,7 @@ sheet_write(void *arg, const uint8_t *bytes, size_t size)
 }
 
 /* The head as it stands in trace.h, by hand. */
-static void
-trace__config(void **state)
+TEST(trace__config)
 {
 	static const uint8_t expected[] = {
 		'l', 'u', 'l', 'l', 'd', 's', 'p', 1,   52,   0,    0, 0, 1, /* length, kind */
@@ -35,7 +34,6 @@ trace__config(void **state)
 	struct dispatch_stand stand;
 	struct sheet sheet = { .size = 0 };
 
-	(void)state;
 	config.shadow = lull_scheduler_find("jsq");
 	config.order = LULL_ORDER_DRAIN;
 	config.pin_pkts = 5;
@@ -48,8 +46,7 @@ trace__config(void **state)
 }
 
 /* One record per call, each as long as it says; nothing more after the end. */
-static void
-trace__records(void **state)
+TEST(trace__records)
 {
 	static const uint8_t kinds[] = {
 		LULL_TRACE_CONFIG,     LULL_TRACE_BURST, LULL_TRACE_REFUSED, LULL_TRACE_DROPPED,
@@ -61,7 +58,6 @@ trace__records(void **state)
 	struct sheet sheet = { .size = 0 };
 	struct lull_reader reader;
 
-	(void)state;
 	config.worker_count = LULL_DISPATCH_WORKERS_MAX;
 	stand_init(&stand, &config);
 	lull_dispatch_trace(stand.dispatch, sheet_write, &sheet);
@@ -94,15 +90,4 @@ trace__records(void **state)
 	assert_false(reader.failed);
 	assert_int_equal(lull_reader_left(&reader), 0);
 	stand_end(&stand);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(trace__config),
-		cmocka_unit_test(trace__records),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dispatch_stand.h"
 
-static void
-weight__formula(void **state)
+TEST(weight__formula)
 {
-	(void)state;
 	for (uint64_t digest = 1; digest < LULL_DIGEST_MAX; digest = digest * 5 + 3) {
 		for (uint64_t worker = 0; worker < 32; worker++) {
 			uint64_t key = (1103515245ull * worker + 12345) % (1ull << 31);
@@ -16,14 +14,12 @@ weight__formula(void **state)
 }
 
 /* Every way there is, every rest of a burst, every number of workers. */
-static void
-weights_best__alike(void **state)
+TEST(weights_best__alike)
 {
 	uint32_t digests[LULL_DISPATCH_BURST_MAX];
 	uint16_t workers[LULL_DISPATCH_BURST_MAX + 1];
 	struct dispatch_stand stand;
 
-	(void)state;
 	lull_prng_init(&stand.prng, 11, 0);
 	for (enum lull_weights way = LULL_WEIGHTS_BEST; way <= LULL_WEIGHTS_AVX512; way++) {
 		lull_weights_best *best = lull_weights_function(way);
@@ -51,26 +47,12 @@ weights_best__alike(void **state)
 	}
 }
 
-static void
-weights_name__all(void **state)
+TEST(weights_name__all)
 {
-	(void)state;
 	assert_string_equal(lull_weights_name(LULL_WEIGHTS_BEST), "best");
 	assert_string_equal(lull_weights_name(LULL_WEIGHTS_SCALAR), "scalar");
 	assert_string_equal(lull_weights_name(LULL_WEIGHTS_AVX2), "avx2");
 	assert_string_equal(lull_weights_name(LULL_WEIGHTS_AVX512), "avx512");
 	assert_true(lull_weights_available(LULL_WEIGHTS_SCALAR));
 	assert_true(lull_weights_available(LULL_WEIGHTS_BEST));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(weight__formula),
-		cmocka_unit_test(weights_best__alike),
-		cmocka_unit_test(weights_name__all),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/prng.h"
 #include "flow/digest.h"
 #include "frame.h"
@@ -29,24 +24,20 @@ structured(uint32_t i, uint8_t version)
 	return key;
 }
 
-static void
-digest__golden(void **state)
+TEST(digest__golden)
 {
 	struct lull_flow_key v4 = structured(12345, 4), v6 = structured(12345, 6);
 
-	(void)state;
 	/* Computed once: the numbers are part of traces, they may not change unnoticed. */
 	assert_int_equal(lull_flow_digest(0, &v4), 0x392e6ee6);
 	assert_int_equal(lull_flow_digest(1, &v4), 0x5f93177d);
 	assert_int_equal(lull_flow_digest(0, &v6), 0x32248d29);
 }
 
-static void
-digest__native_and_portable_agree(void **state)
+TEST(digest__native_and_portable_agree)
 {
 	struct lull_prng prng;
 
-	(void)state;
 	print_message("seed 5, native %d\n", lull_flow_digest_native());
 	lull_prng_init(&prng, 5, 0);
 	for (unsigned int i = 0; i < 20000; i++) {
@@ -62,12 +53,10 @@ digest__native_and_portable_agree(void **state)
 	}
 }
 
-static void
-digest__every_bit_of_the_key_counts(void **state)
+TEST(digest__every_bit_of_the_key_counts)
 {
 	static const unsigned int v4_bytes[] = { 0, 1, 2, 3, 16, 17, 18, 19 };
 
-	(void)state;
 	for (unsigned int version = 4; version <= 6; version += 2) {
 		struct lull_flow_key key = structured(77, (uint8_t)version);
 		uint32_t digest = lull_flow_digest(9, &key);
@@ -107,10 +96,8 @@ imbalance(uint8_t version, uint32_t worker_count, bool low_bits)
 	return most / ((double)FLOWS / worker_count);
 }
 
-static void
-digest__spreads_structured_flows(void **state)
+TEST(digest__spreads_structured_flows)
 {
-	(void)state;
 	for (uint8_t version = 4; version <= 6; version += 2)
 		for (uint32_t worker_count = 4; worker_count <= 16; worker_count *= 2) {
 			double high = imbalance(version, worker_count, false);
@@ -124,13 +111,11 @@ digest__spreads_structured_flows(void **state)
 }
 
 /* Buckets by low bits are as full as by chance: 65536 of them, two flows each on average. */
-static void
-digest__fills_buckets_as_chance_does(void **state)
+TEST(digest__fills_buckets_as_chance_does)
 {
 	static uint8_t counts[65536];
 	uint32_t empty = 0, most = 0;
 
-	(void)state;
 	memset(counts, 0, sizeof(counts));
 	for (uint32_t i = 0; i < FLOWS; i++) {
 		struct lull_flow_key key = structured(i, 4);
@@ -147,13 +132,11 @@ digest__fills_buckets_as_chance_does(void **state)
 }
 
 /* Keys that collide under one seed do not under another, as those of a bare CRC would. */
-static void
-digest__seed_parts_what_collides(void **state)
+TEST(digest__seed_parts_what_collides)
 {
 	static uint32_t places[65536];
 	uint32_t collisions = 0, still = 0;
 
-	(void)state;
 	memset(places, 0xff, sizeof(places));
 	for (uint32_t i = 0; i < FLOWS; i++) {
 		struct lull_flow_key key = structured(i, 4), other;
@@ -170,19 +153,4 @@ digest__seed_parts_what_collides(void **state)
 	print_message("%u of %u collide again\n", still, collisions);
 	assert_true(collisions > 10000);
 	assert_true(still < 20);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(digest__golden),
-		cmocka_unit_test(digest__native_and_portable_agree),
-		cmocka_unit_test(digest__every_bit_of_the_key_counts),
-		cmocka_unit_test(digest__spreads_structured_flows),
-		cmocka_unit_test(digest__fills_buckets_as_chance_does),
-		cmocka_unit_test(digest__seed_parts_what_collides),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "flow/fragment.h"
 #include "frame.h"
 
@@ -35,12 +30,10 @@ datagram(uint32_t id, uint64_t time_ns)
 	};
 }
 
-static void
-find__by_every_part_of_the_name(void **state)
+TEST_WITH(find__by_every_part_of_the_name, setup, NULL)
 {
 	struct lull_fragment_datagram one = datagram(7, 100), other;
 
-	(void)state;
 	assert_false(lull_fragment_remember(&table, &one));
 	assert_non_null(lull_fragment_find(&table, &one.name, 100));
 	assert_int_equal(lull_fragment_find(&table, &one.name, 100)->port[0], 7);
@@ -59,12 +52,10 @@ find__by_every_part_of_the_name(void **state)
 	assert_null(lull_fragment_find(&table, &other.name, 100));
 }
 
-static void
-find__forgets_after_the_lifetime(void **state)
+TEST_WITH(find__forgets_after_the_lifetime, setup, NULL)
 {
 	struct lull_fragment_datagram one = datagram(7, 5000);
 
-	(void)state;
 	lull_fragment_remember(&table, &one);
 	assert_non_null(lull_fragment_find(&table, &one.name, 5000 + LIFETIME_NS));
 	assert_null(lull_fragment_find(&table, &one.name, 5000 + LIFETIME_NS + 1));
@@ -72,24 +63,20 @@ find__forgets_after_the_lifetime(void **state)
 	assert_null(lull_fragment_find(&table, &one.name, 5000 - LIFETIME_NS - 1));
 }
 
-static void
-remember__same_name_anew(void **state)
+TEST_WITH(remember__same_name_anew, setup, NULL)
 {
 	struct lull_fragment_datagram one = datagram(7, 100), two = datagram(7, 200);
 
-	(void)state;
 	two.port[0] = 99;
 	lull_fragment_remember(&table, &one);
 	assert_false(lull_fragment_remember(&table, &two));
 	assert_int_equal(lull_fragment_find(&table, &one.name, 200)->port[0], 99);
 }
 
-static void
-remember__full_table_gives_up_the_oldest(void **state)
+TEST_WITH(remember__full_table_gives_up_the_oldest, setup, NULL)
 {
 	unsigned int replaced = 0, found = 0;
 
-	(void)state;
 	for (uint32_t id = 0; id < 64; id++) {
 		struct lull_fragment_datagram one = datagram(id, 100 + id);
 
@@ -105,27 +92,11 @@ remember__full_table_gives_up_the_oldest(void **state)
 	assert_int_equal(found, 16);
 }
 
-static void
-remember__dead_ones_make_room(void **state)
+TEST_WITH(remember__dead_ones_make_room, setup, NULL)
 {
-	(void)state;
 	for (uint32_t id = 0; id < 64; id++) {
 		struct lull_fragment_datagram one = datagram(id, id * (LIFETIME_NS + 1));
 
 		assert_false(lull_fragment_remember(&table, &one));
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(find__by_every_part_of_the_name, setup),
-		cmocka_unit_test_setup(find__forgets_after_the_lifetime, setup),
-		cmocka_unit_test_setup(remember__same_name_anew, setup),
-		cmocka_unit_test_setup(remember__full_table_gives_up_the_oldest, setup),
-		cmocka_unit_test_setup(remember__dead_ones_make_room, setup),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
  * @file
  * Frame: packets written by hand, header by header, and read by the parser.
  *
- * Include after cmocka.h. IPv4 goes from 10.0.0.2 to 10.0.0.1, IPv6 from fd00::2 to fd00::1: the
+ * IPv4 goes from 10.0.0.2 to 10.0.0.1, IPv6 from fd00::2 to fd00::1: the
  * sender is endpoint 1 of the key.
  */
 #ifndef LULL_TEST_FRAME_H
@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include <lull/flow.h>
+
+#include "case.h"
 
 #define ETHERNET 1
 

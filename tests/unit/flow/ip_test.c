@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "frame.h"
 
 #define RAW 101
 
-static void
-read__lengths_of_the_header_count(void **state)
+TEST(read__lengths_of_the_header_count)
 {
 	struct frame frame = { .len = 0 };
 	struct lull_flow_packet packet;
 
-	(void)state;
 	put_ipv4(&frame, LULL_FLOW_PROTO_UDP, 400); /* more than there is */
 	put_udp(&frame, 4000, 53, 372);
 	put_fill(&frame, 10);
@@ -26,13 +19,11 @@ read__lengths_of_the_header_count(void **state)
 	assert_int_equal(packet.flags, LULL_FLOW_CUT);
 }
 
-static void
-read__v4_options(void **state)
+TEST(read__v4_options)
 {
 	struct frame frame = { .len = 0 };
 	struct lull_flow_packet packet;
 
-	(void)state;
 	put_ipv4(&frame, LULL_FLOW_PROTO_UDP, 40);
 	frame.bytes[0] = 0x47;
 	put_fill(&frame, 8);
@@ -45,13 +36,11 @@ read__v4_options(void **state)
 	assert_int_equal(packet.payload_bytes, 4);
 }
 
-static void
-read__v4_length_left_to_the_card(void **state)
+TEST(read__v4_length_left_to_the_card)
 {
 	struct frame frame = { .len = 0 };
 	struct lull_flow_packet packet;
 
-	(void)state;
 	put_ethernet(&frame, 0x0800);
 	put_ipv4(&frame, LULL_FLOW_PROTO_TCP, 0);
 	put_tcp(&frame, 4000, 80, 5, 0x10);
@@ -61,8 +50,7 @@ read__v4_length_left_to_the_card(void **state)
 	assert_int_equal(packet.payload_bytes, 900);
 }
 
-static void
-read__v4_refused(void **state)
+TEST(read__v4_refused)
 {
 	static const struct {
 		uint32_t offset;
@@ -75,7 +63,6 @@ read__v4_refused(void **state)
 		{ 3, 23 },   /* no room for ports */
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct frame frame = { .len = 0 };
 		struct lull_flow_packet packet;
@@ -96,13 +83,11 @@ put_extension(struct frame *frame, uint8_t next, uint8_t length, uint32_t bytes)
 		put(frame, 0, 1);
 }
 
-static void
-read__v6_extension_headers(void **state)
+TEST(read__v6_extension_headers)
 {
 	struct frame frame = { .len = 0 };
 	struct lull_flow_packet packet;
 
-	(void)state;
 	put_ipv6(&frame, 0, 8 + 16 + 8 + 12 + 8 + 12);
 	put_extension(&frame, 43, 0, 8);  /* hop by hop */
 	put_extension(&frame, 60, 1, 16); /* routing */
@@ -119,13 +104,11 @@ read__v6_extension_headers(void **state)
 	assert_int_equal(packet.flags, 0);
 }
 
-static void
-read__v6_endless_headers_refused(void **state)
+TEST(read__v6_endless_headers_refused)
 {
 	struct frame frame = { .len = 0 };
 	struct lull_flow_packet packet;
 
-	(void)state;
 	put_ipv6(&frame, 60, 8 * 17 + 8);
 	for (unsigned int i = 0; i < 17; i++)
 		put_extension(&frame, i < 16 ? 60 : 17, 0, 8);
@@ -138,13 +121,11 @@ read__v6_endless_headers_refused(void **state)
 	assert_int_equal(parse(RAW, false, &frame, &packet), LULL_FLOW_MALFORMED);
 }
 
-static void
-read__v6_length_zero(void **state)
+TEST(read__v6_length_zero)
 {
 	struct frame frame = { .len = 0 };
 	struct lull_flow_packet packet;
 
-	(void)state;
 	/* A jumbogram that says how long it is, in 100 bytes of frame. */
 	put_ipv6(&frame, 0, 0);
 	put(&frame, 0x1100c204, 4);
@@ -173,12 +154,10 @@ read__v6_length_zero(void **state)
 	assert_int_equal(packet.key.proto, 59);
 }
 
-static void
-transport__tcp_header_that_lies(void **state)
+TEST(transport__tcp_header_that_lies)
 {
 	static const uint8_t words[] = { 0, 4, 9, 15 };
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(words); i++) {
 		struct frame frame = { .len = 0 };
 		struct lull_flow_packet packet;
@@ -195,13 +174,11 @@ transport__tcp_header_that_lies(void **state)
 	}
 }
 
-static void
-transport__tcp_payload(void **state)
+TEST(transport__tcp_payload)
 {
 	struct frame frame = { .len = 0 };
 	struct lull_flow_packet packet;
 
-	(void)state;
 	put_ipv4(&frame, LULL_FLOW_PROTO_TCP, 60);
 	put_tcp(&frame, 4000, 80, 7, 0x18);
 	put_fill(&frame, 20);
@@ -211,15 +188,13 @@ transport__tcp_payload(void **state)
 	assert_int_equal(packet.payload_bytes, 12);
 }
 
-static void
-transport__udp_length_below_and_above(void **state)
+TEST(transport__udp_length_below_and_above)
 {
 	static const struct {
 		uint8_t length;
 		uint16_t payload_bytes;
 	} rows[] = { { 12, 4 }, { 10, 2 }, { 8, 0 }, { 7, 4 }, { 0, 4 }, { 13, 4 }, { 255, 4 } };
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct frame frame = { .len = 0 };
 		struct lull_flow_packet packet;
@@ -231,12 +206,10 @@ transport__udp_length_below_and_above(void **state)
 	}
 }
 
-static void
-transport__others_have_no_ports(void **state)
+TEST(transport__others_have_no_ports)
 {
 	static const uint8_t protos[] = { 1, 2, 47, 50, 58, 89, 132 };
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(protos); i++) {
 		struct frame frame = { .len = 0 };
 		struct lull_flow_packet packet;
@@ -250,24 +223,4 @@ transport__others_have_no_ports(void **state)
 		assert_int_equal(packet.payload_bytes, 8);
 		assert_int_equal(packet.tcp_flags, 0);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(read__lengths_of_the_header_count),
-		cmocka_unit_test(read__v4_options),
-		cmocka_unit_test(read__v4_length_left_to_the_card),
-		cmocka_unit_test(read__v4_refused),
-		cmocka_unit_test(read__v6_extension_headers),
-		cmocka_unit_test(read__v6_endless_headers_refused),
-		cmocka_unit_test(read__v6_length_zero),
-		cmocka_unit_test(transport__tcp_header_that_lies),
-		cmocka_unit_test(transport__tcp_payload),
-		cmocka_unit_test(transport__udp_length_below_and_above),
-		cmocka_unit_test(transport__others_have_no_ports),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "frame.h"
 
 static const struct lull_flow_key first = {
@@ -30,12 +25,10 @@ keys_above(struct lull_flow_key keys[7])
 	keys[6].version++;
 }
 
-static void
-same__every_member_counts(void **state)
+TEST(same__every_member_counts)
 {
 	struct lull_flow_key keys[7], copy = first;
 
-	(void)state;
 	assert_true(lull_flow_key_same(&first, &copy));
 	keys_above(keys);
 	for (unsigned int i = 0; i < 7; i++) {
@@ -44,12 +37,10 @@ same__every_member_counts(void **state)
 	}
 }
 
-static void
-compare__first_difference_decides(void **state)
+TEST(compare__first_difference_decides)
 {
 	struct lull_flow_key keys[7], copy = first;
 
-	(void)state;
 	assert_int_equal(lull_flow_key_compare(&first, &copy), 0);
 	keys_above(keys);
 	for (unsigned int i = 0; i < 7; i++) {
@@ -58,15 +49,4 @@ compare__first_difference_decides(void **state)
 		for (unsigned int j = i + 1; j < 7; j++)
 			assert_true(lull_flow_key_compare(&keys[i], &keys[j]) > 0);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same__every_member_counts),
-		cmocka_unit_test(compare__first_difference_decides),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdio.h>
 
+#include "case.h"
 #include "frame.h"
 
 /* A datagram behind what stands in @p frame already. */
@@ -123,10 +118,8 @@ static const struct {
 	  "aaaa03000000 0800" },
 };
 
-static void
-enter__every_way_to_ip(void **state)
+TEST(enter__every_way_to_ip)
 {
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		struct frame frame =
 			ways[i].ethernet ? ethernet_of(ways[i].hex) : frame_of(ways[i].hex);
@@ -176,10 +169,8 @@ static const struct {
 	{ 65535, LULL_FLOW_LINK, false, "" },
 };
 
-static void
-enter__what_is_no_ip(void **state)
+TEST(enter__what_is_no_ip)
 {
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		struct frame frame =
 			others[i].ethernet ? ethernet_of(others[i].hex) : frame_of(others[i].hex);
@@ -190,15 +181,4 @@ enter__what_is_no_ip(void **state)
 		assert_int_equal(parse(others[i].link_type, false, &frame, &packet),
 				 others[i].cause);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(enter__every_way_to_ip),
-		cmocka_unit_test(enter__what_is_no_ip),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records for every split of packets are in tests/conformance/records_test.c; here the messages. */
 #include <assert.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <lull/dispatch.h>
 #include <lull/flow.h>
+
+#include "case.h"
 
 #define IDLE_NS LULL_NS_PER_S
 #define GIVEN_MAX 16384
@@ -109,10 +106,8 @@ stand_announce(uint32_t flow, uint32_t worker, uint64_t first_ns)
 	stand_check();
 }
 
-static void
-add__without_hold_passes(void **state)
+TEST(add__without_hold_passes)
 {
-	(void)state;
 	stand_start(false, 16);
 	stand_part(1, 0, 5, 9, false);
 	assert_int_equal(stand.given_count, 1);
@@ -120,10 +115,8 @@ add__without_hold_passes(void **state)
 	stand_end();
 }
 
-static void
-add__with_hold_waits_for_the_silence(void **state)
+TEST(add__with_hold_waits_for_the_silence)
 {
-	(void)state;
 	stand_start(true, 16);
 	stand_part(1, 0, 5, 9, false);
 	lull_flow_merge_advance(stand.merge, 9 + IDLE_NS);
@@ -134,10 +127,8 @@ add__with_hold_waits_for_the_silence(void **state)
 	stand_end();
 }
 
-static void
-add__joins_up_to_the_silence(void **state)
+TEST(add__joins_up_to_the_silence)
 {
-	(void)state;
 	stand_start(true, 16);
 	stand_part(1, 0, 5, 9, false);
 	stand_part(1, 1, 9 + IDLE_NS, 10 + IDLE_NS, false);
@@ -148,10 +139,8 @@ add__joins_up_to_the_silence(void **state)
 	assert_int_equal(stand.given_count, 2);
 }
 
-static void
-add__part_bridges_two_records(void **state)
+TEST(add__part_bridges_two_records)
 {
-	(void)state;
 	stand_start(true, 16);
 	stand_part(1, 0, 5, 9, false);
 	stand_part(1, 0, 9 + 2 * IDLE_NS, 9 + 2 * IDLE_NS, false);
@@ -165,10 +154,8 @@ add__part_bridges_two_records(void **state)
 	assert_int_equal(stand.given[0].packets[0], 6);
 }
 
-static void
-hold__ended_live(void **state)
+TEST(hold__ended_live)
 {
-	(void)state;
 	stand_start(true, 16);
 	stand_part(1, 0, 5, 9, false);
 	lull_flow_merge_hold(stand.merge, false);
@@ -183,10 +170,8 @@ hold__ended_live(void **state)
 	assert_int_equal(stand.given_count, 3);
 }
 
-static void
-advance__waits_for_what_is_announced(void **state)
+TEST(advance__waits_for_what_is_announced)
 {
-	(void)state;
 	stand_start(true, 16);
 	stand_announce(1, 1, 7);
 	stand_part(1, 0, 5, 9, false);
@@ -200,10 +185,8 @@ advance__waits_for_what_is_announced(void **state)
 	stand_end();
 }
 
-static void
-advance__not_for_what_began_later(void **state)
+TEST(advance__not_for_what_began_later)
 {
-	(void)state;
 	stand_start(true, 16);
 	stand_announce(1, 1, 10 + IDLE_NS);
 	stand_part(1, 0, 5, 9, false);
@@ -212,10 +195,8 @@ advance__not_for_what_began_later(void **state)
 	stand_end();
 }
 
-static void
-advance__end_gives_all(void **state)
+TEST(advance__end_gives_all)
 {
-	(void)state;
 	stand_start(true, 16);
 	stand_announce(1, 1, 7);
 	stand_part(1, 0, 5, 9, false);
@@ -225,10 +206,8 @@ advance__end_gives_all(void **state)
 	assert_int_equal(stand.given_count, 2);
 }
 
-static void
-add__without_room_gives_the_oldest(void **state)
+TEST(add__without_room_gives_the_oldest)
 {
-	(void)state;
 	stand_start(true, 16);
 	for (uint32_t i = 0; i < 40; i++)
 		stand_part(i, 0, 5 + i, 9 + i, false);
@@ -241,10 +220,8 @@ add__without_room_gives_the_oldest(void **state)
 }
 
 /* Of a forgotten announcement no record is called exact before its partial has come. */
-static void
-add__forgotten_announcement_is_told(void **state)
+TEST(add__forgotten_announcement_is_told)
 {
-	(void)state;
 	stand_start(true, 16);
 	for (uint32_t i = 0; i < 17; i++)
 		stand_announce(i, 1, 5);
@@ -263,10 +240,8 @@ add__forgotten_announcement_is_told(void **state)
 }
 
 /* Records of one flow, never near enough to join: no chain grows for ever. */
-static void
-add__tiny_silences_are_bounded(void **state)
+TEST(add__tiny_silences_are_bounded)
 {
-	(void)state;
 	stand_start(true, 8192);
 	for (uint32_t i = 0; i < 4200; i++)
 		stand_part(1, 0, 2 * i * IDLE_NS, 2 * i * IDLE_NS, false);
@@ -274,24 +249,4 @@ add__tiny_silences_are_bounded(void **state)
 	assert_int_equal(stand.counters->evicted, 104);
 	assert_int_equal(stand.given[0].first_ns, 0);
 	stand_end();
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(add__without_hold_passes),
-		cmocka_unit_test(add__with_hold_waits_for_the_silence),
-		cmocka_unit_test(add__joins_up_to_the_silence),
-		cmocka_unit_test(add__part_bridges_two_records),
-		cmocka_unit_test(hold__ended_live),
-		cmocka_unit_test(advance__waits_for_what_is_announced),
-		cmocka_unit_test(advance__not_for_what_began_later),
-		cmocka_unit_test(advance__end_gives_all),
-		cmocka_unit_test(add__without_room_gives_the_oldest),
-		cmocka_unit_test(add__forgotten_announcement_is_told),
-		cmocka_unit_test(add__tiny_silences_are_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "frame.h"
 
@@ -33,15 +28,13 @@ teardown(void **state)
 	return 0;
 }
 
-static void
-config_check__ranges(void **state)
+TEST(config_check__ranges)
 {
 	struct lull_flow_parser_config config = { .seed = 0 };
 	struct lull_range error;
 	uint64_t memory[2];
 	struct lull_flow_parser *none = NULL;
 
-	(void)state;
 	assert_int_equal(lull_flow_parser_config_check(&config, NULL), 0);
 	config.fragment_bits = 3;
 	assert_int_equal(lull_flow_parser_config_check(&config, &error), -EINVAL);
@@ -56,20 +49,17 @@ config_check__ranges(void **state)
 	assert_string_equal(error.field, "fragment_ns");
 }
 
-static void
-cause_name__all(void **state)
+TEST(cause_name__all)
 {
 	static const char *const names[] = { "ok", "not_ip", "link", "truncated", "malformed" };
 
-	(void)state;
 	for (unsigned int cause = 0; cause < LULL_FLOW_CAUSE_COUNT; cause++)
 		assert_string_equal(lull_flow_cause_name((enum lull_flow_cause)cause),
 				    names[cause]);
 	assert_string_equal(lull_flow_cause_name(LULL_FLOW_CAUSE_COUNT), "?");
 }
 
-static void
-parse__both_directions_alike(void **state)
+TEST(parse__both_directions_alike)
 {
 	static const struct {
 		uint32_t source, target;
@@ -82,7 +72,6 @@ parse__both_directions_alike(void **state)
 		{ 0x0a000001, 0x0a000001, 80, 80, 0 },
 	};
 
-	(void)state;
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct frame frame = { .len = 0 }, back = { .len = 0 };
 		struct lull_flow_packet packet, answer;
@@ -100,13 +89,11 @@ parse__both_directions_alike(void **state)
 	}
 }
 
-static void
-parse__causes_tell_capture_from_frame(void **state)
+TEST_WITH(parse__causes_tell_capture_from_frame, setup, teardown)
 {
 	struct frame frame = { .len = 0 };
 	struct lull_flow_packet packet;
 
-	(void)state;
 	put_ethernet(&frame, 0x0800);
 	put_datagram(&frame);
 	for (uint32_t len = 0; len < frame.len; len++) {
@@ -139,14 +126,12 @@ piece(uint16_t fragment, bool back)
 	return frame;
 }
 
-static void
-parse__fragments_follow_their_first(void **state)
+TEST_WITH(parse__fragments_follow_their_first, setup, teardown)
 {
 	const struct lull_flow_parser_counters *counters = lull_flow_parser_counters(parser);
 	struct frame first = piece(MORE, false), later = piece(2, false), back = piece(2, true);
 	struct lull_flow_packet packet, rest;
 
-	(void)state;
 	assert_int_equal(parse_cut(parser, RAW, &later, later.len, 0, &rest), LULL_FLOW_OK);
 	assert_int_equal(rest.flags, LULL_FLOW_FRAGMENT | LULL_FLOW_LATER | LULL_FLOW_ORPHAN);
 	assert_int_equal(rest.key.port[0] | rest.key.port[1], 0);
@@ -169,13 +154,11 @@ parse__fragments_follow_their_first(void **state)
 	assert_int_equal(counters->orphans, 3);
 }
 
-static void
-parse__fragments_of_the_way_back(void **state)
+TEST_WITH(parse__fragments_of_the_way_back, setup, teardown)
 {
 	struct frame first = piece(MORE, true), later = piece(2, true), there = piece(MORE, false);
 	struct lull_flow_packet packet, rest;
 
-	(void)state;
 	assert_int_equal(parse_cut(parser, RAW, &there, there.len, 0, &packet), LULL_FLOW_OK);
 	assert_int_equal(packet.direction, 1);
 	assert_int_equal(parse_cut(parser, RAW, &first, first.len, 0, &packet), LULL_FLOW_OK);
@@ -185,13 +168,11 @@ parse__fragments_of_the_way_back(void **state)
 }
 
 /* Later pieces name the header that follows theirs, not the transport. */
-static void
-parse__v6_fragments(void **state)
+TEST_WITH(parse__v6_fragments, setup, teardown)
 {
 	struct frame first = { .len = 0 }, later = { .len = 0 };
 	struct lull_flow_packet packet, rest;
 
-	(void)state;
 	put_ipv6(&first, 44, 8 + 8 + 8 + 8);
 	put(&first, 0x3c00000100000007, 8); /* more, number 7, destination options follow */
 	put(&first, 0x1100010400000000, 8);
@@ -208,14 +189,12 @@ parse__v6_fragments(void **state)
 	assert_true(lull_flow_key_same(&rest.key, &packet.key));
 }
 
-static void
-parse__icmp_error_goes_with_its_flow(void **state)
+TEST_WITH(parse__icmp_error_goes_with_its_flow, setup, teardown)
 {
 	static const uint8_t errors[] = { 3, 4, 5, 11, 12 };
 	struct frame datagram = { .len = 0 };
 	struct lull_flow_packet packet, error;
 
-	(void)state;
 	put_datagram(&datagram);
 	parse_cut(parser, RAW, &datagram, datagram.len, 0, &packet);
 	for (unsigned int i = 0; i < sizeof(errors); i++) {
@@ -241,13 +220,11 @@ parse__icmp_error_goes_with_its_flow(void **state)
 	assert_int_equal(lull_flow_parser_counters(parser)->icmp_errors, sizeof(errors));
 }
 
-static void
-parse__icmp6_error_goes_with_its_flow(void **state)
+TEST_WITH(parse__icmp6_error_goes_with_its_flow, setup, teardown)
 {
 	struct frame datagram = { .len = 0 }, frame = { .len = 0 };
 	struct lull_flow_packet packet, error;
 
-	(void)state;
 	put_datagram6(&datagram);
 	parse_cut(parser, RAW, &datagram, datagram.len, 0, &packet);
 	put_ipv6(&frame, 58, 8 + 48);
@@ -263,15 +240,13 @@ parse__icmp6_error_goes_with_its_flow(void **state)
 	assert_int_equal(error.steer, error.digest);
 }
 
-static void
-parse__seed_and_stamp(void **state)
+TEST(parse__seed_and_stamp)
 {
 	struct lull_flow_parser_config config = { .seed = 7 };
 	struct lull_flow_parser *seeded = parser_new(&config);
 	struct frame frame = { .len = 0 };
 	struct lull_flow_packet packet;
 
-	(void)state;
 	put_datagram(&frame);
 	memset(&packet, 0xff, sizeof(packet));
 	assert_int_equal(parse_cut(seeded, RAW, &frame, frame.len, 99, &packet), LULL_FLOW_OK);
@@ -287,8 +262,7 @@ parse__seed_and_stamp(void **state)
  * Any packet cut anywhere, with bytes changed at random, read as any link type: nothing outside is
  * read (the sanitizer sees that) and offsets stay inside (parse_cut() asks).
  */
-static void
-parse__random_damage(void **state)
+TEST(parse__random_damage)
 {
 	static const uint16_t links[] = { 0,   1,   9,   12,  50,  51,  101, 104,
 					  105, 108, 113, 127, 228, 229, 276 };
@@ -298,7 +272,6 @@ parse__random_damage(void **state)
 	uint64_t sum = 0;
 	struct lull_prng prng;
 
-	(void)state;
 	print_message("seed 11\n");
 	lull_prng_init(&prng, 11, 0);
 	for (unsigned int round = 0; round < 60000; round++) {
@@ -327,28 +300,4 @@ parse__random_damage(void **state)
 	assert_true(counters->causes[LULL_FLOW_TRUNCATED] > 1000);
 	assert_true(counters->causes[LULL_FLOW_MALFORMED] > 100);
 	free(deep);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(config_check__ranges),
-		cmocka_unit_test(cause_name__all),
-		cmocka_unit_test(parse__both_directions_alike),
-		cmocka_unit_test_setup_teardown(parse__causes_tell_capture_from_frame, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(parse__fragments_follow_their_first, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(parse__fragments_of_the_way_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(parse__v6_fragments, setup, teardown),
-		cmocka_unit_test_setup_teardown(parse__icmp_error_goes_with_its_flow, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(parse__icmp6_error_goes_with_its_flow, setup,
-						teardown),
-		cmocka_unit_test(parse__seed_and_stamp),
-		cmocka_unit_test(parse__random_damage),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

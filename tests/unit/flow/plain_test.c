@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/prng.h"
 #include "flow/plain.h"
 #include "frame.h"
@@ -46,15 +41,13 @@ random_frame(struct lull_prng *prng, struct frame *frame)
 }
 
 /* The long way looks into tunnels, and there are none: asking for them makes the parser take it. */
-static void
-plain__says_what_the_long_way_says(void **state)
+TEST(plain__says_what_the_long_way_says)
 {
 	struct lull_flow_parser_config config = { .inner = true, .seed = 3, .fragment_bits = 4 };
 	struct lull_flow_parser *parser = parser_new(&config);
 	unsigned int taken = 0, cut = 0;
 	struct lull_prng prng;
 
-	(void)state;
 	print_message("seed 13\n");
 	lull_prng_init(&prng, 13, 0);
 	for (unsigned int round = 0; round < 100000; round++) {
@@ -85,14 +78,4 @@ plain__says_what_the_long_way_says(void **state)
 	assert_true(taken > 50000);
 	assert_true(cut > 5000);
 	free(parser);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain__says_what_the_long_way_says),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which label a joined record has, and what tells that it is not whole. */
+#include "case.h"
 #include "flow/record.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define APP 7
 
@@ -36,39 +31,33 @@ app_of(const struct lull_flow_record *a, const struct lull_flow_record *b)
 	return ab.app;
 }
 
-static void
-record_join__of_labels_the_more_confident_stays(void **state)
+TEST(record_join__of_labels_the_more_confident_stays)
 {
 	const struct lull_flow_record none = part(1, 0, 0, 0), port = part(2, APP, 1, 0);
 	const struct lull_flow_record payload = part(3, APP + 1, 3, 0);
 	const struct lull_flow_record later = part(4, APP + 2, 3, 0);
 
-	(void)state;
 	assert_int_equal(app_of(&none, &port), APP);
 	assert_int_equal(app_of(&port, &payload), APP + 1);
 	assert_int_equal(app_of(&payload, &later), APP + 1);
 }
 
 /* Who joins a flow in its middle may take it for another. */
-static void
-record_join__a_final_label_stays(void **state)
+TEST(record_join__a_final_label_stays)
 {
 	const struct lull_flow_record unknown = part(1, 0, 0, 1), found = part(2, APP, 3, 1);
 	const struct lull_flow_record guess = part(0, APP + 1, 3, 0);
 
-	(void)state;
 	assert_int_equal(app_of(&unknown, &found), 0);
 	assert_int_equal(app_of(&found, &guess), APP);
 	assert_int_equal(app_of(&unknown, &guess), 0);
 }
 
 /* Any order and grouping of three parts of every kind gives the same label. */
-static void
-record_join__labels_do_not_depend_on_grouping(void **state)
+TEST(record_join__labels_do_not_depend_on_grouping)
 {
 	struct lull_flow_record parts[16];
 
-	(void)state;
 	for (uint32_t i = 0; i < 16; i++)
 		parts[i] = part(i, i & 1 ? (uint16_t)(APP + i) : 0, i & 2 ? 3 : 1, i >> 2 & 1);
 	for (uint32_t i = 0; i < 16 * 16 * 16; i++) {
@@ -86,13 +75,11 @@ record_join__labels_do_not_depend_on_grouping(void **state)
 	}
 }
 
-static void
-record_count__hears_of_packets_lost_before(void **state)
+TEST(record_count__hears_of_packets_lost_before)
 {
 	struct lull_flow_packet packet = { .number = 1 };
 	struct lull_flow_record record, other;
 
-	(void)state;
 	memset(&record, 0, sizeof(record));
 	lull_flow_record_begin(&record, &packet, 0, 0);
 	lull_flow_record_count(&record, &packet, NULL, 0);
@@ -108,13 +95,11 @@ record_count__hears_of_packets_lost_before(void **state)
 }
 
 /* First stamp, then key, then number; nothing else. */
-static void
-record_compare__follows_stamp_key_number(void **state)
+TEST(record_compare__follows_stamp_key_number)
 {
 	struct lull_flow_record a = { .first_ns = 5, .first_number = 5, .key.port = { 5 } };
 	struct lull_flow_record b = a;
 
-	(void)state;
 	b.last_ns = b.packets[0] = b.bytes[1] = 9;
 	assert_int_equal(lull_flow_record_compare(&a, &b), 0);
 	b.first_number = 6;
@@ -127,18 +112,4 @@ record_compare__follows_stamp_key_number(void **state)
 	b.first_ns = UINT64_MAX; /* no difference is too large */
 	assert_true(lull_flow_record_compare(&a, &b) < 0);
 	assert_true(lull_flow_record_compare(&b, &a) > 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(record_join__of_labels_the_more_confident_stays),
-		cmocka_unit_test(record_join__a_final_label_stays),
-		cmocka_unit_test(record_join__labels_do_not_depend_on_grouping),
-		cmocka_unit_test(record_count__hears_of_packets_lost_before),
-		cmocka_unit_test(record_compare__follows_stamp_key_number),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

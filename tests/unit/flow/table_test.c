@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <lull/flow.h>
+
+#include "case.h"
 
 #define IDLE_NS LULL_NS_PER_S
 #define ACTIVE_NS (10 * LULL_NS_PER_S)
@@ -110,12 +107,10 @@ stand_add(uint32_t flow, uint64_t clock_ns, uint16_t mark_flags)
 	return record;
 }
 
-static void
-advance__idle_to_the_ns(void **state)
+TEST(advance__idle_to_the_ns)
 {
 	struct lull_flow_table_config config = stand_config();
 
-	(void)state;
 	stand_start(&config);
 	stand_add(1, 100, 0);
 	stand_add(1, 100 + IDLE_NS, 0); /* joins: the silence is not longer */
@@ -132,12 +127,10 @@ advance__idle_to_the_ns(void **state)
 	stand_end();
 }
 
-static void
-add__one_ns_later_is_another_record(void **state)
+TEST(add__one_ns_later_is_another_record)
 {
 	struct lull_flow_table_config config = stand_config();
 
-	(void)state;
 	stand_start(&config);
 	stand_add(1, 100, 0);
 	stand_add(1, 101 + IDLE_NS, 0);
@@ -146,13 +139,11 @@ add__one_ns_later_is_another_record(void **state)
 	stand_end();
 }
 
-static void
-advance__cut_to_the_ns(void **state)
+TEST(advance__cut_to_the_ns)
 {
 	struct lull_flow_table_config config = stand_config();
 	uint64_t cut_ns = ACTIVE_NS - (77 * (ACTIVE_NS / 65536) / 32768);
 
-	(void)state;
 	config.active_ns = ACTIVE_NS;
 	stand_start(&config);
 	stand_add(1, cut_ns - 1, 0);
@@ -168,12 +159,10 @@ advance__cut_to_the_ns(void **state)
 	stand_end();
 }
 
-static void
-advance__refused_keeps_the_watermark(void **state)
+TEST(advance__refused_keeps_the_watermark)
 {
 	struct lull_flow_table_config config = stand_config();
 
-	(void)state;
 	stand_start(&config);
 	stand_add(1, 100, 0);
 	stand.refuse = true;
@@ -186,12 +175,10 @@ advance__refused_keeps_the_watermark(void **state)
 	stand_end();
 }
 
-static void
-advance__so_many_at_most(void **state)
+TEST(advance__so_many_at_most)
 {
 	struct lull_flow_table_config config = stand_config();
 
-	(void)state;
 	stand_start(&config);
 	for (uint32_t i = 0; i < 8; i++)
 		stand_add(i, 100, 0);
@@ -203,12 +190,10 @@ advance__so_many_at_most(void **state)
 	stand_end();
 }
 
-static void
-add__full_evicts_the_oldest(void **state)
+TEST(add__full_evicts_the_oldest)
 {
 	struct lull_flow_table_config config = stand_config();
 
-	(void)state;
 	stand_start(&config);
 	for (uint32_t i = 0; i < 16; i++)
 		stand_add(i, 100 + i, 0);
@@ -226,12 +211,10 @@ add__full_evicts_the_oldest(void **state)
 		assert_int_equal(stand.handed[i].record.exact, 1);
 }
 
-static void
-add__chain_of_a_flood_is_bounded(void **state)
+TEST(add__chain_of_a_flood_is_bounded)
 {
 	struct lull_flow_table_config config = stand_config();
 
-	(void)state;
 	config.entries_max = 1024;
 	stand_start(&config);
 	for (uint32_t i = 0; i < 200; i++)
@@ -241,14 +224,12 @@ add__chain_of_a_flood_is_bounded(void **state)
 	stand_end();
 }
 
-static void
-add__keeps_payload_and_zeroes_extra(void **state)
+TEST(add__keeps_payload_and_zeroes_extra)
 {
 	static const uint8_t zeros[24];
 	struct lull_flow_table_config config = stand_config();
 	struct lull_flow_record *record;
 
-	(void)state;
 	stand_start(&config);
 	for (uint64_t round = 0; round < 2; round++) { /* the second in used memory */
 		record = stand_add(1, 100 + round * 5 * IDLE_NS, 0);
@@ -263,12 +244,10 @@ add__keeps_payload_and_zeroes_extra(void **state)
 	stand_end();
 }
 
-static void
-add__announces_shared_ones_once(void **state)
+TEST(add__announces_shared_ones_once)
 {
 	struct lull_flow_table_config config = stand_config();
 
-	(void)state;
 	stand_start(&config);
 	stand_add(1, 100, 0);
 	assert_int_equal(stand.announced_count, 0);
@@ -284,12 +263,10 @@ add__announces_shared_ones_once(void **state)
 	assert_int_equal(stand.handed[0].record.moves, 1);
 }
 
-static void
-add__announce_all(void **state)
+TEST(add__announce_all)
 {
 	struct lull_flow_table_config config = stand_config();
 
-	(void)state;
 	config.announce_all = true;
 	stand_start(&config);
 	stand_add(1, 100, 0);
@@ -298,12 +275,10 @@ add__announce_all(void **state)
 	stand_end();
 }
 
-static void
-flush__says_what_ended_before(void **state)
+TEST(flush__says_what_ended_before)
 {
 	struct lull_flow_table_config config = stand_config();
 
-	(void)state;
 	stand_start(&config);
 	stand_add(1, 100, 0);
 	stand_add(2, 200 + IDLE_NS, 0);
@@ -314,12 +289,10 @@ flush__says_what_ended_before(void **state)
 	assert_int_equal(stand.handed[1].record.end, LULL_FLOW_END_FLUSH);
 }
 
-static void
-timeouts__apply_to_what_is_here(void **state)
+TEST(timeouts__apply_to_what_is_here)
 {
 	struct lull_flow_table_config config = stand_config();
 
-	(void)state;
 	stand_start(&config);
 	stand_add(1, 100, 0);
 	lull_flow_table_timeouts(stand.table, IDLE_NS / 10);
@@ -336,13 +309,11 @@ visit_one(void *arg, const struct lull_flow_record *record)
 	*(uint32_t *)arg |= 1u << record->key.port[0];
 }
 
-static void
-visit__all_in_steps(void **state)
+TEST(visit__all_in_steps)
 {
 	struct lull_flow_table_config config = stand_config();
 	uint32_t cursor = 0, seen = 0, steps = 0;
 
-	(void)state;
 	stand_start(&config);
 	for (uint32_t i = 0; i < 10; i++)
 		stand_add(i, 100, 0);
@@ -352,26 +323,4 @@ visit__all_in_steps(void **state)
 	} while (cursor != 0);
 	assert_int_equal(seen, 1023);
 	stand_end();
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(advance__idle_to_the_ns),
-		cmocka_unit_test(add__one_ns_later_is_another_record),
-		cmocka_unit_test(advance__cut_to_the_ns),
-		cmocka_unit_test(advance__refused_keeps_the_watermark),
-		cmocka_unit_test(advance__so_many_at_most),
-		cmocka_unit_test(add__full_evicts_the_oldest),
-		cmocka_unit_test(add__chain_of_a_flood_is_bounded),
-		cmocka_unit_test(add__keeps_payload_and_zeroes_extra),
-		cmocka_unit_test(add__announces_shared_ones_once),
-		cmocka_unit_test(add__announce_all),
-		cmocka_unit_test(flush__says_what_ended_before),
-		cmocka_unit_test(timeouts__apply_to_what_is_here),
-		cmocka_unit_test(visit__all_in_steps),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <lull/flow.h>
+
+#include "case.h"
 
 #define FIN 1
 #define SYN 2
@@ -63,10 +59,8 @@ record_of(const struct example *example, uint32_t turned, uint8_t proto)
 	return record;
 }
 
-static void
-tcp_state__of_examples(void **state)
+TEST(tcp_state__of_examples)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 2 * EXAMPLES; i++) {
 		const struct example *example = &examples[i / 2];
 		struct lull_flow_record record = record_of(example, i % 2, LULL_FLOW_PROTO_TCP);
@@ -78,21 +72,17 @@ tcp_state__of_examples(void **state)
 	}
 }
 
-static void
-tcp_state__is_none_for_other_protocols(void **state)
+TEST(tcp_state__is_none_for_other_protocols)
 {
 	struct lull_flow_record record = record_of(&examples[0], 0, LULL_FLOW_PROTO_UDP);
 
-	(void)state;
 	assert_int_equal(lull_flow_tcp_state(&record), LULL_FLOW_TCP_NONE);
 	assert_string_equal(lull_flow_tcp_state_name(LULL_FLOW_TCP_NONE), "");
 }
 
 /* Neither endpoint's place in the key, nor any flag but FIN, SYN and RST makes a difference. */
-static void
-tcp_state__depends_on_three_flags_alone(void **state)
+TEST(tcp_state__depends_on_three_flags_alone)
 {
-	(void)state;
 	for (uint32_t i = 0; i < 64 * 64; i++) {
 		struct example example = { .packets = { 1, 1 } };
 		struct lull_flow_record plain, turned, more;
@@ -107,16 +97,4 @@ tcp_state__depends_on_three_flags_alone(void **state)
 		assert_int_equal(lull_flow_tcp_state(&plain), lull_flow_tcp_state(&turned));
 		assert_int_equal(lull_flow_tcp_state(&plain), lull_flow_tcp_state(&more));
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tcp_state__of_examples),
-		cmocka_unit_test(tcp_state__is_none_for_other_protocols),
-		cmocka_unit_test(tcp_state__depends_on_three_flags_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

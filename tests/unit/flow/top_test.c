@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <lull/flow.h>
 
+#include "case.h"
 #include "base/prng.h"
 
 #define OFFERED 500
@@ -41,13 +36,11 @@ heavier_first(const void *a, const void *b)
 }
 
 /* Beside sorting all of them; few sizes, so that many are alike. */
-static void
-top_offer__keeps_the_heaviest_in_order(void **state)
+TEST(top_offer__keeps_the_heaviest_in_order)
 {
 	static struct lull_flow_record all[OFFERED];
 	struct lull_prng prng;
 
-	(void)state;
 	printf("seed %d\n", SEED);
 	lull_prng_init(&prng, SEED, 0);
 	for (uint32_t count = 0; count <= OFFERED; count += count < 40 ? 1 : 115) {
@@ -66,12 +59,10 @@ top_offer__keeps_the_heaviest_in_order(void **state)
 	}
 }
 
-static void
-top_offer__does_not_depend_on_the_order_offered(void **state)
+TEST(top_offer__does_not_depend_on_the_order_offered)
 {
 	struct lull_flow_top forth;
 
-	(void)state;
 	lull_flow_top_clear(&top);
 	for (uint64_t i = 0; i < 100; i++) {
 		struct lull_flow_record record = record_of(i / 3, 1, i);
@@ -89,26 +80,12 @@ top_offer__does_not_depend_on_the_order_offered(void **state)
 	assert_memory_equal(top.records, forth.records, sizeof(top.records));
 }
 
-static void
-top_offer__leaves_payload_behind(void **state)
+TEST(top_offer__leaves_payload_behind)
 {
 	struct lull_flow_record record = record_of(1, 2, 3);
 
-	(void)state;
 	lull_flow_top_clear(&top);
 	lull_flow_top_offer(&top, &record);
 	assert_int_equal(top.records[0].payload_len[0] + top.records[0].payload_len[1], 0);
 	assert_int_equal(record.payload_len[0], 3);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(top_offer__keeps_the_heaviest_in_order),
-		cmocka_unit_test(top_offer__does_not_depend_on_the_order_offered),
-		cmocka_unit_test(top_offer__leaves_payload_behind),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

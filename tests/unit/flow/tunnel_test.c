@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "frame.h"
 
 #define RAW 101
@@ -73,10 +68,8 @@ row_frame(unsigned int i)
 	return tunnel(rows[i].proto, rows[i].port, rows[i].hex, rows[i].version);
 }
 
-static void
-enter__every_tunnel(void **state)
+TEST(enter__every_tunnel)
 {
-	(void)state;
 	for (unsigned int i = 0; i < ROWS; i++) {
 		struct frame frame = row_frame(i);
 		struct lull_flow_packet packet;
@@ -89,10 +82,8 @@ enter__every_tunnel(void **state)
 	}
 }
 
-static void
-enter__only_by_option(void **state)
+TEST(enter__only_by_option)
 {
-	(void)state;
 	for (unsigned int i = 0; i < ROWS; i++) {
 		struct frame frame = row_frame(i);
 		struct lull_flow_packet packet;
@@ -105,13 +96,11 @@ enter__only_by_option(void **state)
 }
 
 /* Whatever is cut off or wrong inside: the packet stays one of the outer flow. */
-static void
-enter__outer_flow_where_inner_fails(void **state)
+TEST(enter__outer_flow_where_inner_fails)
 {
 	struct lull_flow_parser_config config = { .inner = true, .fragment_bits = 4 };
 	struct lull_flow_parser *parser = parser_new(&config);
 
-	(void)state;
 	for (unsigned int i = 0; i < ROWS; i++) {
 		struct frame frame = row_frame(i);
 		uint32_t inner = frame.len - (rows[i].version == 4 ? 32 : 52);
@@ -132,13 +121,11 @@ enter__outer_flow_where_inner_fails(void **state)
 	free(parser);
 }
 
-static void
-enter__tunnels_in_tunnels_end(void **state)
+TEST(enter__tunnels_in_tunnels_end)
 {
 	struct frame frame = { .len = 0 };
 	struct lull_flow_packet packet;
 
-	(void)state;
 	for (unsigned int i = 0; i < 10; i++)
 		put_ipv4_between(&frame, 4, (uint16_t)(20 * (10 - i) + 32), 0, OUTER_SOURCE + i,
 				 OUTER_TARGET);
@@ -148,29 +135,13 @@ enter__tunnels_in_tunnels_end(void **state)
 	assert_int_equal(packet.key.proto, 4);
 }
 
-static void
-enter__not_into_fragments(void **state)
+TEST(enter__not_into_fragments)
 {
 	struct frame frame = tunnel(4, 0, "", 4);
 	struct lull_flow_packet packet;
 
-	(void)state;
 	frame.bytes[6] = 0x20;
 	assert_int_equal(parse(RAW, true, &frame, &packet), LULL_FLOW_OK);
 	assert_int_equal(packet.flags, LULL_FLOW_FRAGMENT);
 	assert_int_equal(packet.key.proto, 4);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(enter__every_tunnel),
-		cmocka_unit_test(enter__only_by_option),
-		cmocka_unit_test(enter__outer_flow_where_inner_fails),
-		cmocka_unit_test(enter__tunnels_in_tunnels_end),
-		cmocka_unit_test(enter__not_into_fragments),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The wheel beside an array that is looked through from end to end. */
+#include "case.h"
 #include "flow/wheel.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/prng.h"
 
@@ -86,13 +81,11 @@ stand_take_due(uint64_t clock_ns)
 	assert_true(lull_wheel_floor_ns(&stand.wheel) <= stand_first_ns());
 }
 
-static void
-wheel_due__is_exact_to_the_nanosecond(void **state)
+TEST(wheel_due__is_exact_to_the_nanosecond)
 {
 	static const uint64_t deadlines_ns[] = { 1,    63,   64,         65,
 						 4095, 4096, 1ULL << 40, (1ULL << 62) + 1 };
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(deadlines_ns) / sizeof(deadlines_ns[0]); i++) {
 		stand_start();
 		stand_arm(i, deadlines_ns[i]);
@@ -104,22 +97,18 @@ wheel_due__is_exact_to_the_nanosecond(void **state)
 	}
 }
 
-static void
-wheel_arm__takes_a_past_deadline_as_due(void **state)
+TEST(wheel_arm__takes_a_past_deadline_as_due)
 {
-	(void)state;
 	stand_start();
 	assert_int_equal(due(1000), LULL_WHEEL_NONE);
 	stand_arm(5, 10);
 	assert_int_equal(due(1000), 5);
 }
 
-static void
-wheel_due__stops_when_steps_are_used_up(void **state)
+TEST(wheel_due__stops_when_steps_are_used_up)
 {
 	uint32_t steps, taken = 0;
 
-	(void)state;
 	stand_start();
 	for (uint32_t i = 0; i < 100; i++)
 		stand_arm(i, (1ULL << 36) + i * 1000);
@@ -140,10 +129,8 @@ wheel_due__stops_when_steps_are_used_up(void **state)
 	assert_int_equal(lull_wheel_due(&stand.wheel, UINT64_MAX >> 1, &steps), LULL_WHEEL_NONE);
 }
 
-static void
-wheel_oldest__is_none_without_deadlines(void **state)
+TEST(wheel_oldest__is_none_without_deadlines)
 {
-	(void)state;
 	stand_start();
 	assert_int_equal(lull_wheel_oldest(&stand.wheel), LULL_WHEEL_NONE);
 	assert_true(lull_wheel_floor_ns(&stand.wheel) == UINT64_MAX);
@@ -154,12 +141,10 @@ wheel_oldest__is_none_without_deadlines(void **state)
 	assert_int_equal(lull_wheel_oldest(&stand.wheel), 8);
 }
 
-static void
-wheel__agrees_with_an_array(void **state)
+TEST(wheel__agrees_with_an_array)
 {
 	uint64_t clock_ns = 0;
 
-	(void)state;
 	printf("seed %d\n", SEED);
 	stand_start();
 	lull_prng_init(&stand.prng, SEED, 0);
@@ -180,18 +165,4 @@ wheel__agrees_with_an_array(void **state)
 	}
 	stand_take_due(UINT64_MAX - 1);
 	assert_int_equal(lull_wheel_oldest(&stand.wheel), LULL_WHEEL_NONE);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wheel_due__is_exact_to_the_nanosecond),
-		cmocka_unit_test(wheel_arm__takes_a_past_deadline_as_due),
-		cmocka_unit_test(wheel_due__stops_when_steps_are_used_up),
-		cmocka_unit_test(wheel_oldest__is_none_without_deadlines),
-		cmocka_unit_test(wheel__agrees_with_an_array),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

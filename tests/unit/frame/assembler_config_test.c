@@ -3,8 +3,7 @@
 
 #include "assembler_stand.h"
 
-static void
-config_check__names_what_is_wrong(void **state)
+TEST(config_check__names_what_is_wrong)
 {
 	struct lull_assembler_config good = stand_config(10, 10);
 	struct lull_assembler_config bad[8] = { good, good, good, good, good, good, good, good };
@@ -14,7 +13,6 @@ config_check__names_what_is_wrong(void **state)
 	struct lull_range error;
 	struct lull_assembler *assembler;
 
-	(void)state;
 	assert_int_equal(lull_assembler_config_check(&good, &error), 0);
 	bad[0].open_max = 17;
 	bad[1].buffer_max = 1;
@@ -33,13 +31,11 @@ config_check__names_what_is_wrong(void **state)
 }
 
 /* The largest of everything, to the last byte: the sanitizer watches the end of the memory. */
-static void
-init__needs_its_size(void **state)
+TEST(init__needs_its_size)
 {
 	struct lull_assembler_config config = stand_config(64, 16);
 	struct stand stand;
 
-	(void)state;
 	config.open_max = 16;
 	config.buffer_max = 256;
 	stand_init(&stand, &config, 0);
@@ -61,13 +57,11 @@ init__needs_its_size(void **state)
 	stand_end(&stand);
 }
 
-static void
-supply__counts_what_is_lent(void **state)
+TEST(supply__counts_what_is_lent)
 {
 	struct lull_assembler_config config = stand_config(10, 1);
 	struct stand stand;
 
-	(void)state;
 	config.buffer_max = 2;
 	stand_init(&stand, &config, 2);
 	for (uint64_t key = 0; key < 20; key++) {
@@ -79,16 +73,4 @@ supply__counts_what_is_lent(void **state)
 		stand_expect(&stand, key, LULL_FRAME_COMPLETE);
 	}
 	stand_end(&stand);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(config_check__names_what_is_wrong),
-		cmocka_unit_test(init__needs_its_size),
-		cmocka_unit_test(supply__counts_what_is_lent),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

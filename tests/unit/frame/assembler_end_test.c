@@ -12,13 +12,11 @@ stand_whole(struct stand *stand, uint64_t key)
 }
 
 /* To the nanosecond, and complete ones behind it go with it. */
-static void
-expire__ends_at_the_deadline(void **state)
+TEST(expire__ends_at_the_deadline)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	config.deadline_ns = 5000;
 	stand_init(&stand, &config, 8);
 	assert_true(lull_assembler_deadline_ns(stand.assembler) == UINT64_MAX);
@@ -45,13 +43,11 @@ expire__ends_at_the_deadline(void **state)
 }
 
 /* A piece at the very time of the end is late, whoever called first. */
-static void
-add__expires_first(void **state)
+TEST(add__expires_first)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	config.deadline_ns = 5000;
 	stand_init(&stand, &config, 8);
 	stand_piece(&stand, 1, 0, 40, 0);
@@ -64,13 +60,11 @@ add__expires_first(void **state)
 }
 
 /* Only new packets put it off, and one that is complete is not silent. */
-static void
-expire__ends_silent_frames(void **state)
+TEST(expire__ends_silent_frames)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	config.silence_ns = 100;
 	config.deadline_ns = 1000;
 	stand_init(&stand, &config, 8);
@@ -92,13 +86,11 @@ expire__ends_silent_frames(void **state)
 }
 
 /* Frame 4 came first and has to go; 3 would be out of order later. */
-static void
-expire__takes_older_ones_along(void **state)
+TEST(expire__takes_older_ones_along)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	for (uint32_t arrival = 0; arrival < 2; arrival++) {
 		config.order = arrival ? LULL_FRAME_ORDER_ARRIVAL : LULL_FRAME_ORDER_FRAME;
 		config.deadline_ns = 1000;
@@ -118,13 +110,11 @@ expire__takes_older_ones_along(void **state)
 	}
 }
 
-static void
-order__frame_or_arrival(void **state)
+TEST(order__frame_or_arrival)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 8);
 	stand_piece(&stand, 1, 0, 40, 0);
 	stand_whole(&stand, 2);
@@ -145,13 +135,11 @@ order__frame_or_arrival(void **state)
 }
 
 /* Without a deadline open_max newer frames end one, in either order. */
-static void
-supersede__bounds_the_wait(void **state)
+TEST(supersede__bounds_the_wait)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	for (uint32_t arrival = 0; arrival < 2; arrival++) {
 		config.order = arrival ? LULL_FRAME_ORDER_ARRIVAL : LULL_FRAME_ORDER_FRAME;
 		config.open_max = 3;
@@ -175,13 +163,11 @@ supersede__bounds_the_wait(void **state)
 }
 
 /* Frames that find no buffer count, too: else those that wait would wait for ever. */
-static void
-supersede__counts_dropped_frames(void **state)
+TEST(supersede__counts_dropped_frames)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 2);
 	stand_piece(&stand, 1, 0, 40, 0);
 	for (uint64_t key = 2; key <= 5; key++)
@@ -192,13 +178,11 @@ supersede__counts_dropped_frames(void **state)
 	stand_end(&stand);
 }
 
-static void
-late__opens_nothing(void **state)
+TEST(late__opens_nothing)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	config.deadline_ns = 1000;
 	stand_init(&stand, &config, 8);
 	stand_piece(&stand, 1, 0, 40, 0);
@@ -216,13 +200,11 @@ late__opens_nothing(void **state)
 	stand_end(&stand);
 }
 
-static void
-flush__ends_all(void **state)
+TEST(flush__ends_all)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 8);
 	stand_piece(&stand, 1, 0, 40, 0);
 	stand_whole(&stand, 2);
@@ -267,10 +249,8 @@ check_restart(enum lull_frame_order order, uint64_t first, uint64_t step, uint32
 	stand_end(&stand);
 }
 
-static void
-restart__is_followed(void **state)
+TEST(restart__is_followed)
 {
-	(void)state;
 	for (enum lull_frame_order order = 0; order <= LULL_FRAME_ORDER_ARRIVAL; order++) {
 		check_restart(order, 1, 1, 1);              /* far below */
 		check_restart(order, 91, 1, 1);             /* keys that were given lately */
@@ -281,13 +261,11 @@ restart__is_followed(void **state)
 }
 
 /* A large frame is followed before it is over. */
-static void
-restart__within_the_first_frame(void **state)
+TEST(restart__within_the_first_frame)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 8);
 	stand_whole(&stand, 100);
 	for (uint32_t i = 0; i < 100; i++)
@@ -301,13 +279,11 @@ restart__within_the_first_frame(void **state)
 }
 
 /* Strays of an old frame between packets of a sender that goes on are no restart. */
-static void
-restart__is_not_seen_in_strays(void **state)
+TEST(restart__is_not_seen_in_strays)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 8);
 	stand_whole(&stand, 99);
 	stand_expect(&stand, 99, LULL_FRAME_COMPLETE);
@@ -323,13 +299,11 @@ restart__is_not_seen_in_strays(void **state)
 }
 
 /* What the old sender had on the way opens nothing and starts nothing. */
-static void
-restart__leaves_the_former_late(void **state)
+TEST(restart__leaves_the_former_late)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 8);
 	stand_whole(&stand, 99);
 	stand_piece(&stand, 100, 0, 40, 0);
@@ -350,14 +324,12 @@ restart__leaves_the_former_late(void **state)
 }
 
 /* Spans of a frame outlast what is supplied and given after it, until the next is fetched. */
-static void
-next__keeps_spans(void **state)
+TEST(next__keeps_spans)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
 	struct lull_frame frame;
 	struct stand stand;
 
-	(void)state;
 	config.buffer_max = 2;
 	stand_init(&stand, &config, 2);
 	assert_int_equal(lull_assembler_supply(stand.assembler, stand.buffers[2], NULL), -ENOSPC);
@@ -372,27 +344,4 @@ next__keeps_spans(void **state)
 	stand_expect(&stand, 2, LULL_FRAME_FLUSH);
 	stand_expect(&stand, 3, LULL_FRAME_FLUSH);
 	stand_end(&stand);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(expire__ends_at_the_deadline),
-		cmocka_unit_test(add__expires_first),
-		cmocka_unit_test(expire__ends_silent_frames),
-		cmocka_unit_test(expire__takes_older_ones_along),
-		cmocka_unit_test(order__frame_or_arrival),
-		cmocka_unit_test(supersede__bounds_the_wait),
-		cmocka_unit_test(supersede__counts_dropped_frames),
-		cmocka_unit_test(late__opens_nothing),
-		cmocka_unit_test(flush__ends_all),
-		cmocka_unit_test(restart__is_followed),
-		cmocka_unit_test(restart__within_the_first_frame),
-		cmocka_unit_test(restart__is_not_seen_in_strays),
-		cmocka_unit_test(restart__leaves_the_former_late),
-		cmocka_unit_test(next__keeps_spans),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

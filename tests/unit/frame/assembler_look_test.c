@@ -2,14 +2,12 @@
 #include "assembler_stand.h"
 
 /* Below the highest byte; everything once the end came; no more than asked for. */
-static void
-holes__of_an_open_frame(void **state)
+TEST(holes__of_an_open_frame)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
 	struct lull_frame_span spans[4];
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 2);
 	assert_int_equal(lull_assembler_holes(stand.assembler, 1, spans, 4), 0);
 	stand_piece(&stand, 1, 0, 10, 0);
@@ -29,14 +27,12 @@ holes__of_an_open_frame(void **state)
 	stand_end(&stand);
 }
 
-static void
-rows__from_the_top_of_the_newest(void **state)
+TEST(rows__from_the_top_of_the_newest)
 {
 	struct lull_assembler_config config = stand_config(10, 6);
 	uint64_t key = 99;
 	struct stand stand;
 
-	(void)state;
 	config.geometry.row_bytes = 12;
 	stand_init(&stand, &config, 4);
 	assert_int_equal(lull_assembler_rows(stand.assembler, &key), 0);
@@ -56,14 +52,12 @@ rows__from_the_top_of_the_newest(void **state)
 }
 
 /* Rows of groups of two: the last one of an odd picture is half one. */
-static void
-rows__count_those_of_groups(void **state)
+TEST(rows__count_those_of_groups)
 {
 	struct lull_assembler_config config = stand_config(4, 5);
 	struct stand stand;
 	uint64_t key;
 
-	(void)state;
 	config.geometry.pixel = LULL_PIXEL_YUV420_4175;
 	stand_init(&stand, &config, 4);
 	stand_piece(&stand, 1, 30, 1, 0);
@@ -74,22 +68,31 @@ rows__count_those_of_groups(void **state)
 	stand_end(&stand);
 }
 
-static void
-reason_name__has_all(void **state)
+TEST(reason_name__has_all)
 {
-	(void)state;
 	assert_string_equal(lull_frame_reason_name(LULL_FRAME_COMPLETE), "complete");
 	assert_string_equal(lull_frame_reason_name(LULL_FRAME_FLUSH), "flush");
 	assert_string_equal(lull_frame_reason_name(LULL_FRAME_REASON_COUNT), "unknown");
 }
 
+TEST(frames__of_all_reasons)
+{
+	struct lull_assembler_counters counters = { .frames_dropped = 1000 };
+	uint64_t partial;
+
+	for (uint32_t i = 0; i < LULL_FRAME_REASON_COUNT; i++)
+		counters.frames[i] = 1ULL << i;
+	assert_int_equal(lull_assembler_frames(&counters, &partial),
+			 (1ULL << LULL_FRAME_REASON_COUNT) - 1);
+	assert_int_equal(partial,
+			 (1ULL << LULL_FRAME_REASON_COUNT) - 1 - (1ULL << LULL_FRAME_COMPLETE));
+}
+
 /* Each number of the struct has its row. */
-static void
-counter_table__is_whole(void **state)
+TEST(counter_table__is_whole)
 {
 	bool seen[sizeof(struct lull_assembler_counters) / sizeof(uint64_t)] = { false };
 
-	(void)state;
 	for (const struct lull_counter_info *row = lull_assembler_counter_table; row->name != NULL;
 	     row++) {
 		assert_int_equal(row->offset % sizeof(uint64_t), 0);
@@ -99,18 +102,4 @@ counter_table__is_whole(void **state)
 	}
 	for (uint32_t i = 0; i < COUNT(seen); i++)
 		assert_true(seen[i]);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(holes__of_an_open_frame),
-		cmocka_unit_test(rows__from_the_top_of_the_newest),
-		cmocka_unit_test(rows__count_those_of_groups),
-		cmocka_unit_test(reason_name__has_all),
-		cmocka_unit_test(counter_table__is_whole),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -330,13 +330,11 @@ run_seed(uint64_t seed)
 	stand_end(&trial.stand);
 }
 
-static void
-add__like_the_model(void **state)
+TEST(add__like_the_model)
 {
 	const char *only = getenv("LULL_SEED");
 	uint64_t first = only != NULL ? strtoull(only, NULL, 0) : 1;
 
-	(void)state;
 	for (uint64_t seed = first; seed < first + (only != NULL ? 1 : SEEDS); seed++) {
 		print_message("seed %llu\r", (unsigned long long)seed);
 		run_seed(seed);
@@ -355,12 +353,4 @@ add__like_the_model(void **state)
 		assert_in_range(dropped, 100, UINT64_MAX);
 		assert_in_range(stops, 100, UINT64_MAX);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(add__like_the_model) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,17 +6,13 @@
 #ifndef LULL_TEST_ASSEMBLER_STAND_H
 #define LULL_TEST_ASSEMBLER_STAND_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <lull/frame.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "case.h"
+
 #define STAND_BYTES 4096
 #define STAND_BUFFERS 16
 #define STAND_OLD 0xee /* what buffers hold before */

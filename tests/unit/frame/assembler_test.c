@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "assembler_stand.h"
 
-static void
-add__completes_by_bytes(void **state)
+TEST(add__completes_by_bytes)
 {
 	struct lull_assembler_config config = stand_config(100, 10);
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 4);
 	stand_piece(&stand, 7, 600, 400, LULL_FRAME_END);
 	assert_false(stand_next(&stand));
@@ -20,13 +18,11 @@ add__completes_by_bytes(void **state)
 	stand_end(&stand);
 }
 
-static void
-add__counts_overlap_once(void **state)
+TEST(add__counts_overlap_once)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 4);
 	stand_piece(&stand, 1, 20, 20, 0);
 	stand_piece(&stand, 1, 60, 20, 0);
@@ -44,8 +40,7 @@ add__counts_overlap_once(void **state)
 }
 
 /* What is there is not written again, whatever a later packet says. */
-static void
-add__keeps_first_content(void **state)
+TEST(add__keeps_first_content)
 {
 	struct lull_assembler_config config = stand_config(10, 1);
 	struct lull_frame_piece piece = { .key = 1,
@@ -53,7 +48,6 @@ add__keeps_first_content(void **state)
 					  .ranges[0] = { 0, (const uint8_t *)"##########", 8 } };
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 2);
 	stand_piece(&stand, 1, 0, 5, 0);
 	stand_add(&stand, &piece);
@@ -65,8 +59,7 @@ add__keeps_first_content(void **state)
 	stand_end(&stand);
 }
 
-static void
-add__refuses_what_lies_outside(void **state)
+TEST(add__refuses_what_lies_outside)
 {
 	const struct lull_frame_range ranges[] = { { 100, (const uint8_t *)"x", 1 },
 						   { 99, (const uint8_t *)"xy", 2 },
@@ -75,7 +68,6 @@ add__refuses_what_lies_outside(void **state)
 	struct lull_assembler_config config = stand_config(100, 1);
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 2);
 	for (uint32_t i = 0; i < 2 * COUNT(ranges); i++) {
 		struct lull_frame_piece piece = { .key = 1, .range_count = 2 };
@@ -91,8 +83,7 @@ add__refuses_what_lies_outside(void **state)
 	stand_end(&stand);
 }
 
-static void
-add__learns_geometry(void **state)
+TEST(add__learns_geometry)
 {
 	struct lull_assembler_config config = { .buffer_bytes = STAND_BYTES };
 	struct lull_frame_piece leader = { .key = 2,
@@ -102,7 +93,6 @@ add__learns_geometry(void **state)
 					   .geometry = stand_picture(50, 2) };
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 4);
 	stand_piece(&stand, 1, 0, 10, 0);
 	assert_int_equal(stand.counters->unsized, 1);
@@ -125,8 +115,7 @@ add__learns_geometry(void **state)
 }
 
 /* A leader that comes behind some payload and brings another geometry: all is missing again. */
-static void
-add__starts_over_with_another_geometry(void **state)
+TEST(add__starts_over_with_another_geometry)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
 	struct lull_frame_piece leader = { .key = 1,
@@ -134,7 +123,6 @@ add__starts_over_with_another_geometry(void **state)
 					   .geometry = stand_picture(200, 1) };
 	struct stand stand;
 
-	(void)state;
 	config.silence_ns = 500;
 	stand_init(&stand, &config, 4);
 	stand_piece(&stand, 1, 0, 60, 0);
@@ -163,13 +151,11 @@ add__starts_over_with_another_geometry(void **state)
 }
 
 /* Rows of 10 bytes in 16: padding is neither waited for nor named. */
-static void
-add__waits_for_no_padding(void **state)
+TEST(add__waits_for_no_padding)
 {
 	struct lull_assembler_config config = stand_config(10, 4);
 	struct stand stand;
 
-	(void)state;
 	config.geometry.row_bytes = 16;
 	stand_init(&stand, &config, 4);
 	for (uint32_t row = 0; row < 4; row++)
@@ -198,14 +184,12 @@ add__waits_for_no_padding(void **state)
 }
 
 /* Holes that do not fit: the map names more than is missing, never less. */
-static void
-add__never_forgets_holes(void **state)
+TEST(add__never_forgets_holes)
 {
 	struct lull_assembler_config config = stand_config(200, 1);
 	struct stand stand;
 	uint64_t named = 0;
 
-	(void)state;
 	config.spans_max = 16;
 	stand_init(&stand, &config, 4);
 	for (uint32_t i = 0; i < 40; i++)
@@ -224,14 +208,12 @@ add__never_forgets_holes(void **state)
 	stand_end(&stand);
 }
 
-static void
-add__counts_reordered_and_resent(void **state)
+TEST(add__counts_reordered_and_resent)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
 	struct lull_frame_piece piece = { .key = 1, .range_count = 1 };
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 2);
 	for (uint64_t i = 0; i < 4; i++) {
 		static const uint64_t packets[] = { 5, 9, 7, 2 };
@@ -258,13 +240,11 @@ add__counts_reordered_and_resent(void **state)
 	stand_end(&stand);
 }
 
-static void
-add__marks_damaged(void **state)
+TEST(add__marks_damaged)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 2);
 	stand_piece(&stand, 1, 0, 50, LULL_FRAME_DAMAGED);
 	stand_piece(&stand, 1, 0, 0, LULL_FRAME_GONE);
@@ -275,13 +255,11 @@ add__marks_damaged(void **state)
 	stand_end(&stand);
 }
 
-static void
-drop_newest__counts_frames_and_pieces(void **state)
+TEST(drop_newest__counts_frames_and_pieces)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
 	struct stand stand;
 
-	(void)state;
 	stand_init(&stand, &config, 2);
 	stand_piece(&stand, 1, 0, 100, 0);
 	stand_piece(&stand, 2, 0, 100, 0);
@@ -297,13 +275,11 @@ drop_newest__counts_frames_and_pieces(void **state)
 	stand_end(&stand);
 }
 
-static void
-newest_wins__takes_back_the_oldest(void **state)
+TEST(newest_wins__takes_back_the_oldest)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
 	struct stand stand;
 
-	(void)state;
 	config.policy = LULL_FRAME_NEWEST_WINS;
 	stand_init(&stand, &config, 2);
 	for (uint64_t key = 1; key <= 5; key++)
@@ -316,13 +292,11 @@ newest_wins__takes_back_the_oldest(void **state)
 	stand_end(&stand);
 }
 
-static void
-fail_stop__ends_with_a_buffer(void **state)
+TEST(fail_stop__ends_with_a_buffer)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
 	struct stand stand;
 
-	(void)state;
 	config.policy = LULL_FRAME_FAIL_STOP;
 	stand_init(&stand, &config, 2);
 	stand_piece(&stand, 1, 0, 100, 0);
@@ -339,26 +313,4 @@ fail_stop__ends_with_a_buffer(void **state)
 	stand_piece(&stand, 4, 0, 100, 0);
 	stand_expect(&stand, 4, LULL_FRAME_COMPLETE);
 	stand_end(&stand);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(add__completes_by_bytes),
-		cmocka_unit_test(add__counts_overlap_once),
-		cmocka_unit_test(add__keeps_first_content),
-		cmocka_unit_test(add__refuses_what_lies_outside),
-		cmocka_unit_test(add__learns_geometry),
-		cmocka_unit_test(add__starts_over_with_another_geometry),
-		cmocka_unit_test(add__waits_for_no_padding),
-		cmocka_unit_test(add__never_forgets_holes),
-		cmocka_unit_test(add__counts_reordered_and_resent),
-		cmocka_unit_test(add__marks_damaged),
-		cmocka_unit_test(drop_newest__counts_frames_and_pieces),
-		cmocka_unit_test(newest_wins__takes_back_the_oldest),
-		cmocka_unit_test(fail_stop__ends_with_a_buffer),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

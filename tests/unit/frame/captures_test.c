@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What real senders sent (tests/data/camera): no packet malformed, pictures without a gap. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 #include <lull/capture.h>
 
+#include "case.h"
 #include "gige/gvcp_message.h"
 #include "sent.h"
 
@@ -86,10 +82,8 @@ static const struct stream streams[] = {
 	{ "r4175_ffmpeg_yuv422p10_64x48", 64, 48, LULL_PIXEL_UYVY10_4175, false, 2, 10 },
 };
 
-static void
-rfc4175__every_frame_of_two_senders_is_whole(void **state)
+TEST(rfc4175__every_frame_of_two_senders_is_whole)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
 		const struct stream *stream = &streams[i];
 		struct lull_packet_format format = {
@@ -196,10 +190,8 @@ read_gvsp(const char *name, uint16_t source, uint32_t packet_bytes, uint32_t who
 	free(opened.bytes);
 }
 
-static void
-gvsp__session_and_losses_of_the_fake_camera(void **state)
+TEST(gvsp__session_and_losses_of_the_fake_camera)
 {
-	(void)state;
 	read_gvsp("gvsp_session", 49418, 1400, 6, 7);
 	read_gvsp("gvsp_session", 49418, 0, 6, 7);
 	read_gvsp("gvsp_lossy_128x96", 47413, 1400, 3, 12);
@@ -213,8 +205,7 @@ number_at(const uint8_t *at)
 }
 
 /* Our commands are byte for byte what another client sent, the flags apart. */
-static void
-gvcp__session_written_again(void **state)
+TEST(gvcp__session_written_again)
 {
 	uint32_t commands = 0, answers = 0, discovered = 0;
 	struct lull_gvcp_device device;
@@ -222,7 +213,6 @@ gvcp__session_written_again(void **state)
 	const uint8_t *payload;
 	size_t len;
 
-	(void)state;
 	open_file(&opened, "gvsp_session");
 	while ((payload = next_payload(&opened, 0, 0, &len)) != NULL) {
 		const uint8_t *udp = opened.packet.data + UDP_AT;
@@ -263,16 +253,4 @@ gvcp__session_written_again(void **state)
 	assert_string_equal(device.serial, "CAMRES1");
 	assert_int_equal(device.address, 0x0a4d0101);
 	free(opened.bytes);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rfc4175__every_frame_of_two_senders_is_whole),
-		cmocka_unit_test(gvsp__session_and_losses_of_the_fake_camera),
-		cmocka_unit_test(gvcp__session_written_again),
-	};
-
-	return cmocka_run_group_tests_name("captures", tests, NULL, NULL);
 }

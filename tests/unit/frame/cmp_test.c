@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/bytes.h"
 #include "frame/cmp.h"
 #include "sent.h"
@@ -77,14 +72,12 @@ begin(struct sink *sink, bool told)
 }
 
 /* The end of one frame and the start of the next in one packet, behind it Ethernet padding. */
-static void
-parse__two_frames_in_a_packet(void **state)
+TEST(parse__two_frames_in_a_packet)
 {
 	struct sink sink;
 	uint8_t *at;
 	uint64_t key;
 
-	(void)state;
 	begin(&sink, true);
 	at = put_line(put_packet(0), 1, 5, 1);
 	assert_int_equal(take(&sink, at), LULL_FRAME_PIECE);
@@ -105,13 +98,11 @@ parse__two_frames_in_a_packet(void **state)
 }
 
 /* Cameras count 1, 2, 1, 2 or not at all; what comes late belongs to its frame. */
-static void
-parse__counters_that_do_not_count(void **state)
+TEST(parse__counters_that_do_not_count)
 {
 	struct sink sink;
 	uint64_t keys[4];
 
-	(void)state;
 	begin(&sink, true);
 	for (uint32_t i = 0; i < 4; i++) {
 		uint16_t counter = i < 2 ? 0 : (uint16_t)(3 - i);
@@ -128,10 +119,8 @@ parse__counters_that_do_not_count(void **state)
 }
 
 /* A line in three segments; without the second, the third has no place. */
-static void
-parse__segments(void **state)
+TEST(parse__segments)
 {
-	(void)state;
 	for (uint32_t lost = 0; lost < 2; lost++) {
 		struct sink sink;
 		uint8_t *at;
@@ -156,13 +145,11 @@ parse__segments(void **state)
 }
 
 /* Two frames of equal height tell the geometry; lines may count from 0. */
-static void
-parse__learns_the_geometry(void **state)
+TEST(parse__learns_the_geometry)
 {
 	struct sink sink;
 	uint8_t *at;
 
-	(void)state;
 	begin(&sink, false);
 	for (uint16_t frame = 1; frame <= 3; frame++) {
 		at = put_packet(frame);
@@ -178,17 +165,4 @@ parse__learns_the_geometry(void **state)
 	packet[5] ^= 1;
 	assert_int_equal(take(&sink, at), LULL_FRAME_FOREIGN);
 	sink_close(&sink);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parse__two_frames_in_a_packet),
-		cmocka_unit_test(parse__counters_that_do_not_count),
-		cmocka_unit_test(parse__segments),
-		cmocka_unit_test(parse__learns_the_geometry),
-	};
-
-	return cmocka_run_group_tests_name("cmp", tests, NULL, NULL);
 }

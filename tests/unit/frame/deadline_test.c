@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* In virtual time: a loop that rests ends incomplete frames in time, whichever governor it has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include <lull/frame.h>
 #include <lull/idle.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "frame/phase.h"
 #include "idle/governor.h"
@@ -192,12 +187,10 @@ stand_turn(struct stand *stand)
 }
 
 /* No frame is later than a turn and what a rest takes longer than it was told to: below 100 us. */
-static void
-deadline__holds_with_every_governor(void **state)
+TEST(deadline__holds_with_every_governor)
 {
 	uint32_t resting = 0;
 
-	(void)state;
 	for (uint32_t i = 0; lull_idle_governors[i] != NULL; i++) {
 		struct stand *stand = stand_open(lull_idle_governors[i]);
 		uint64_t end_ns = stand->now_ns + END_NS;
@@ -218,14 +211,4 @@ deadline__holds_with_every_governor(void **state)
 		stand_close(stand);
 	}
 	assert_true(resting >= 5);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(deadline__holds_with_every_governor),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
+#include "case.h"
 #include "sent.h"
 
 struct shape {
@@ -59,13 +55,11 @@ send_frames(const struct lull_packet_writer *writer, const struct lull_packet_pl
 }
 
 /* Every protocol, every pixel, sizes that end within a group, a row, a packet. */
-static void
-write__what_is_written_is_read(void **state)
+TEST(write__what_is_written_is_read)
 {
 	struct lull_prng prng;
 	uint32_t done = 0, refused = 0;
 
-	(void)state;
 	printf("seed %d\n", SEED);
 	lull_prng_init(&prng, SEED, 0);
 	for (uint32_t w = 0; lull_packet_writers[w] != NULL; w++) {
@@ -114,12 +108,10 @@ write__what_is_written_is_read(void **state)
 }
 
 /* 9 KB rows in 128 byte packets and all other packet sizes: never longer than asked for. */
-static void
-write__packet_sizes(void **state)
+TEST(write__packet_sizes)
 {
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, SEED, 1);
 	for (uint32_t w = 0; lull_packet_writers[w] != NULL; w++)
 		for (uint32_t bytes = 128; bytes <= 700; bytes += 13) {
@@ -136,8 +128,7 @@ write__packet_sizes(void **state)
 		}
 }
 
-static void
-plan__refuses(void **state)
+TEST(plan__refuses)
 {
 	struct lull_packet_format format = {
 		.geometry = { .width = 64, .height = 4, .pixel = LULL_PIXEL_YUV420_4175 },
@@ -145,7 +136,6 @@ plan__refuses(void **state)
 	};
 	struct lull_packet_plan plan;
 
-	(void)state;
 	assert_int_equal(lull_cmp_writer.plan(&plan, &format), -ENOTSUP);
 	assert_int_equal(lull_rvf_writer.plan(&plan, &format), -ENOTSUP);
 	assert_int_equal(lull_gvsp_writer.plan(&plan, &format), -ENOTSUP);
@@ -164,13 +154,11 @@ plan__refuses(void **state)
 }
 
 /* Packets cut anywhere and with bytes damaged: whatever the verdict, nothing outside is touched. */
-static void
-parse__cut_and_damaged(void **state)
+TEST(parse__cut_and_damaged)
 {
 	uint8_t packet[LULL_PACKET_BYTES_MAX];
 	struct lull_prng prng;
 
-	(void)state;
 	printf("seed %d\n", SEED);
 	lull_prng_init(&prng, SEED, 2);
 	for (uint32_t w = 0; lull_packet_writers[w] != NULL; w++) {
@@ -225,17 +213,4 @@ parse__cut_and_damaged(void **state)
 		free(data);
 		sink_close(&sink);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(write__what_is_written_is_read),
-		cmocka_unit_test(write__packet_sizes),
-		cmocka_unit_test(plan__refuses),
-		cmocka_unit_test(parse__cut_and_damaged),
-	};
-
-	return cmocka_run_group_tests_name("packet_write", tests, NULL, NULL);
 }

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "frame/past.h"
 
-static void
-find__remembers_the_last(void **state)
+TEST(find__remembers_the_last)
 {
 	struct lull_past past = { .count = 0 };
 
-	(void)state;
 	assert_true(lull_past_floor(&past) == UINT64_MAX);
 	for (uint64_t key = 0; key < 3 * LULL_PAST_FRAMES; key++) {
 		lull_past_add(&past, key, &(struct lull_past_frame){ .left = key + 1 });
@@ -26,12 +19,10 @@ find__remembers_the_last(void **state)
 	}
 }
 
-static void
-open__forgets_a_former_sender(void **state)
+TEST(open__forgets_a_former_sender)
 {
 	struct lull_past past = { .count = 0 };
 
-	(void)state;
 	lull_past_add(&past, 7, &(struct lull_past_frame){ .former = true });
 	lull_past_open(&past);
 	lull_past_add(&past, 8, &(struct lull_past_frame){ .left = 5 });
@@ -46,12 +37,10 @@ open__forgets_a_former_sender(void **state)
 	assert_int_equal(lull_past_find(&past, 9)->left, 6);
 }
 
-static void
-doubt__strange_pieces(void **state)
+TEST(doubt__strange_pieces)
 {
 	struct lull_past past = { .count = 0 };
 
-	(void)state;
 	for (uint32_t i = 1; i < LULL_PAST_STRANGE_PIECES; i++)
 		assert_false(lull_past_doubt(&past, 5, 1, 1000, true));
 	assert_false(lull_past_doubt(&past, 4, 1, 1000, true)); /* a lower key: from the start */
@@ -62,12 +51,10 @@ doubt__strange_pieces(void **state)
 	assert_true(lull_past_doubt(&past, 5, 1, 1000, true));
 }
 
-static void
-doubt__repeats(void **state)
+TEST(doubt__repeats)
 {
 	struct lull_past past = { .count = 0 };
 
-	(void)state;
 	for (uint32_t i = 0; i < 100; i++) /* one frame once more, however often */
 		assert_false(lull_past_doubt(&past, 5, 100, 1000, false));
 	assert_true(lull_past_doubt(&past, 6, 100, 1000, false));
@@ -80,17 +67,4 @@ doubt__repeats(void **state)
 	assert_false(lull_past_doubt(&past, 5, 1000, 1000, false)); /* frames of one packet */
 	assert_false(lull_past_doubt(&past, 6, 1000, 1000, false));
 	assert_true(lull_past_doubt(&past, 7, 1000, 1000, false));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(find__remembers_the_last),
-		cmocka_unit_test(open__forgets_a_former_sender),
-		cmocka_unit_test(doubt__strange_pieces),
-		cmocka_unit_test(doubt__repeats),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* In virtual time: what images wait and what the core costs while governor phase rests. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include <lull/histogram.h>
 #include <lull/idle.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "frame/phase.h"
 
@@ -236,8 +231,7 @@ try_traffic(const struct traffic *traffic, uint64_t wait_ns_max, uint32_t cpu_pe
 #define MS LULL_NS_PER_MS
 #define RATE_30 (LULL_NS_PER_S / 30)
 
-static void
-phase__one_camera_costs_little_and_waits_little(void **state)
+TEST(phase__one_camera_costs_little_and_waits_little)
 {
 	static const struct traffic rows[] = {
 		{ "burst at 10 Gbit/s", 1, RATE_30, 3 * MS, 0, 0, 0, 0 },
@@ -249,27 +243,23 @@ phase__one_camera_costs_little_and_waits_little(void **state)
 		{ "60 frames/s", 1, LULL_NS_PER_S / 60, 3 * MS, 100000, 0, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		try_traffic(&rows[i], 30 * LULL_NS_PER_US, 20);
 }
 
-static void
-phase__eight_cameras_share_a_core(void **state)
+TEST(phase__eight_cameras_share_a_core)
 {
 	static const struct traffic rows[] = {
 		{ "eight at once", 8, RATE_30, 26 * MS, 100000, 0, 0, 0 },
 		{ "eight in turn", 8, RATE_30, 3 * MS, 100000, 4 * MS, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		try_traffic(&rows[i], 30 * LULL_NS_PER_US, 50);
 }
 
 /* A sender that stops half way is later than ever: the loop polls for it. */
-static void
-phase__a_stall_costs_polling_not_latency(void **state)
+TEST(phase__a_stall_costs_polling_not_latency)
 {
 	static const struct traffic rows[] = {
 		{ "one frame in ten stalls", 1, RATE_30, 3 * MS, 100000, 0, 10, 0 },
@@ -278,34 +268,18 @@ phase__a_stall_costs_polling_not_latency(void **state)
 		{ "every other frame stalls", 1, RATE_30, 6 * MS, 100000, 0, 2, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		try_traffic(&rows[i], 30 * LULL_NS_PER_US, 20);
 }
 
 /* A host that now and then lets a thread sleep for too long. */
-static void
-phase__reckons_with_late_wakes(void **state)
+TEST(phase__reckons_with_late_wakes)
 {
 	static const struct traffic rows[] = {
 		{ "one rest in 101 late", 1, RATE_30, 6 * MS, 100000, 0, 0, 101 },
 		{ "eight cameras, one rest in 101 late", 8, RATE_30, 26 * MS, 100000, 0, 0, 101 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		try_traffic(&rows[i], 30 * LULL_NS_PER_US, 30);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(phase__one_camera_costs_little_and_waits_little),
-		cmocka_unit_test(phase__eight_cameras_share_a_core),
-		cmocka_unit_test(phase__a_stall_costs_polling_not_latency),
-		cmocka_unit_test(phase__reckons_with_late_wakes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <lull/base.h>
 
+#include "case.h"
 #include "frame/phase.h"
 
 #define US LULL_NS_PER_US
@@ -29,12 +24,10 @@ frames(struct lull_phase *phase, uint64_t now_ns, uint32_t count, uint64_t span_
 	return now_ns - PERIOD + span_ns;
 }
 
-static void
-phase_calm__unknown_at_first(void **state)
+TEST(phase_calm__unknown_at_first)
 {
 	struct lull_phase phase = { .open = false };
 
-	(void)state;
 	/* nothing to go by; within the first frame: at once */
 	assert_int_equal(lull_phase_calm_ns(&phase, MS, BYTES), 0);
 	lull_phase_begin(&phase, MS);
@@ -42,14 +35,12 @@ phase_calm__unknown_at_first(void **state)
 }
 
 /* Between frames: until shortly before the next end. */
-static void
-phase_calm__by_the_period(void **state)
+TEST(phase_calm__by_the_period)
 {
 	struct lull_phase phase = { .open = false };
 	uint64_t end_ns = frames(&phase, MS, 60, 2 * MS);
 	uint64_t calm_ns = lull_phase_calm_ns(&phase, end_ns, BYTES);
 
-	(void)state;
 	assert_in_range(phase.period_ns, PERIOD - US, PERIOD + US);
 	assert_in_range(calm_ns, end_ns + PERIOD - PERIOD / 8, end_ns + PERIOD - 49 * US);
 	/* awake when it is due */
@@ -60,13 +51,11 @@ phase_calm__by_the_period(void **state)
 }
 
 /* Within a frame: half of what is left, as the sender may hurry. */
-static void
-phase_calm__by_the_bytes_left(void **state)
+TEST(phase_calm__by_the_bytes_left)
 {
 	struct lull_phase phase = { .open = false };
 	uint64_t begin_ns = frames(&phase, MS, 60, 20 * MS) + 13 * MS;
 
-	(void)state;
 	lull_phase_begin(&phase, begin_ns);
 	for (uint64_t at = MS; at < 20 * MS; at += MS) {
 		uint64_t calm_ns;
@@ -81,13 +70,11 @@ phase_calm__by_the_bytes_left(void **state)
 }
 
 /* Incomplete frames and frames that did not come leave the period as it is. */
-static void
-phase_end__survives_losses(void **state)
+TEST(phase_end__survives_losses)
 {
 	struct lull_phase phase = { .open = false };
 	uint64_t end_ns = frames(&phase, MS, 60, 2 * MS);
 
-	(void)state;
 	lull_phase_begin(&phase, end_ns + PERIOD - 2 * MS);
 	lull_phase_end(&phase, end_ns + PERIOD + 20 * MS, BYTES, false);
 	frames(&phase, end_ns + 3 * PERIOD - 2 * MS, 3, 2 * MS);
@@ -99,17 +86,4 @@ phase_end__survives_losses(void **state)
 		lull_phase_end(&phase, at * 10 * MS + LULL_NS_PER_S + MS, BYTES, true);
 	}
 	assert_int_equal(phase.period_ns, 10 * MS);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(phase_calm__unknown_at_first),
-		cmocka_unit_test(phase_calm__by_the_period),
-		cmocka_unit_test(phase_calm__by_the_bytes_left),
-		cmocka_unit_test(phase_end__survives_losses),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "case.h"
 #include "base/bytes.h"
 #include "sent.h"
 
@@ -44,14 +40,12 @@ take(struct sink *sink, const struct packet *packet)
 	return sink_take(sink, bytes, (size_t)(at - bytes) + packet->length);
 }
 
-static void
-parse__line_bounds(void **state)
+TEST(parse__line_bounds)
 {
 	struct lull_frame_protocol_config config = config_small(false, false);
 	struct packet packet = { .length = 8, .line = 3 };
 	struct sink sink;
 
-	(void)state;
 	sink_open(&sink, "rfc4175", &config, 32);
 	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
 	packet.line = 4;
@@ -68,8 +62,7 @@ parse__line_bounds(void **state)
 }
 
 /* Padding, contributing sources and an extension move the data, and are no data. */
-static void
-parse__rtp_decoration(void **state)
+TEST(parse__rtp_decoration)
 {
 	static const uint8_t
 		bytes
@@ -83,7 +76,6 @@ parse__rtp_decoration(void **state)
 	uint8_t changed[sizeof(bytes)];
 	struct sink sink;
 
-	(void)state;
 	sink_open(&sink, "rfc4175", &config, 32);
 	assert_int_equal(sink_take(&sink, bytes, sizeof(bytes)), LULL_FRAME_PIECE);
 	assert_int_equal(sink.piece.ranges[0].offset, 12);
@@ -123,15 +115,13 @@ put_lines(uint8_t *bytes, uint32_t count)
 }
 
 /* More headers than a piece has ranges make more pieces; the last of them ends the frame. */
-static void
-parse__many_headers(void **state)
+TEST(parse__many_headers)
 {
 	static const uint32_t counts[] = { 31, 32, 33, 64, 65, 1300 };
 	struct lull_frame_protocol_config config = config_small(false, false);
 	uint8_t bytes[16384];
 	struct sink sink;
 
-	(void)state;
 	for (uint32_t k = 0; k < sizeof(counts) / sizeof(counts[0]); k++) {
 		uint32_t count = counts[k];
 		size_t len = put_lines(bytes, count);
@@ -163,8 +153,7 @@ parse__many_headers(void **state)
 }
 
 /* A width that is no whole number of groups: the last one comes whole, or cut as GStreamer does. */
-static void
-parse__last_group_may_be_cut(void **state)
+TEST(parse__last_group_may_be_cut)
 {
 	static const struct {
 		enum lull_pixel pixel;
@@ -177,7 +166,6 @@ parse__last_group_may_be_cut(void **state)
 		{ LULL_PIXEL_RGB12_4175, 3, 2, 4, 9 },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct lull_frame_protocol_config config = {
 			.geometry = { .width = rows[i].width, .height = 2, .pixel = rows[i].pixel },
@@ -212,15 +200,13 @@ parse__last_group_may_be_cut(void **state)
 }
 
 /* The upper bits count only after they were seen to, and no longer when they stand still. */
-static void
-parse__extended_number_must_prove_itself(void **state)
+TEST(parse__extended_number_must_prove_itself)
 {
 	struct lull_frame_protocol_config config = config_small(false, false);
 	struct packet packet = { .length = 8, .sequence = 65535, .extended = 5 };
 	struct sink sink;
 	uint64_t number;
 
-	(void)state;
 	sink_open(&sink, "rfc4175", &config, 32);
 	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
 	number = sink.piece.packet;
@@ -247,15 +233,13 @@ parse__extended_number_must_prove_itself(void **state)
 	sink_close(&sink);
 }
 
-static void
-parse__time_wraps_and_sender_restarts(void **state)
+TEST(parse__time_wraps_and_sender_restarts)
 {
 	struct lull_frame_protocol_config config = config_small(false, false);
 	struct packet packet = { .length = 8, .time = 0xfffffff0, .source = 1 };
 	struct sink sink;
 	uint64_t key;
 
-	(void)state;
 	sink_open(&sink, "rfc4175", &config, 32);
 	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
 	key = sink.piece.key;
@@ -281,8 +265,7 @@ parse__time_wraps_and_sender_restarts(void **state)
 	sink_close(&sink);
 }
 
-static void
-parse__two_fields_make_a_frame(void **state)
+TEST(parse__two_fields_make_a_frame)
 {
 	for (uint16_t rows = 0; rows < 2; rows++) {
 		struct lull_frame_protocol_config config = config_small(true, rows != 0);
@@ -320,17 +303,14 @@ parse__two_fields_make_a_frame(void **state)
 		assert_int_equal((uint32_t)sink.piece.key, 10000);
 		sink_close(&sink);
 	}
-	(void)state;
 }
 
-static void
-init__refuses(void **state)
+TEST(init__refuses)
 {
 	struct lull_frame_protocol_config config = config_small(false, false);
 	const struct lull_frame_protocol *protocol = lull_frame_protocol_find("rfc4175");
 	uint64_t memory[128] = { 0 };
 
-	(void)state;
 	assert_true(protocol->state_size <= sizeof(memory));
 	config.geometry.height = 0;
 	assert_int_equal(protocol->init(memory, &config), -EINVAL);
@@ -339,21 +319,4 @@ init__refuses(void **state)
 	assert_int_equal(protocol->init(memory, &config), -EINVAL);
 	assert_null(lull_frame_protocol_find("rtp"));
 	assert_string_equal(lull_frame_verdict_name(LULL_FRAME_MALFORMED), "malformed");
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parse__line_bounds),
-		cmocka_unit_test(parse__rtp_decoration),
-		cmocka_unit_test(parse__many_headers),
-		cmocka_unit_test(parse__last_group_may_be_cut),
-		cmocka_unit_test(parse__extended_number_must_prove_itself),
-		cmocka_unit_test(parse__time_wraps_and_sender_restarts),
-		cmocka_unit_test(parse__two_fields_make_a_frame),
-		cmocka_unit_test(init__refuses),
-	};
-
-	return cmocka_run_group_tests_name("rfc4175", tests, NULL, NULL);
 }

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "sent.h"
 
 #define FRAMES 40
 
 /* One seed. Packets lost and swapped with neighbours: no piece gets into another frame. */
-static void
-parse__frames_stay_apart(void **state)
+TEST(parse__frames_stay_apart)
 {
 	static const uint32_t packet_bytes[] = { 128, 300 }; /* parts of lines, whole lines */
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, SEED, 5);
 	for (uint32_t round = 0; round < 2; round++) {
 		struct lull_packet_format format = {
@@ -70,14 +63,4 @@ parse__frames_stay_apart(void **state)
 		free(data);
 		sink_close(&sink);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parse__frames_stay_apart),
-	};
-
-	return cmocka_run_group_tests_name("rvf", tests, NULL, NULL);
 }

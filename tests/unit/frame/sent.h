@@ -3,7 +3,7 @@
  * @file
  * Sent: frames of random content, cut into packets by the writers and put together by hand.
  *
- * Include after cmocka.h. Packets lie in memory of just their size: the sanitizers see any byte
+ * Packets lie in memory of just their size: the sanitizers see any byte
  * read outside.
  */
 #ifndef LULL_TEST_SENT_H
@@ -15,6 +15,7 @@
 #include <lull/frame.h>
 
 #include "base/prng.h"
+#include "case.h"
 #include "frame/packet_write.h"
 
 #define SEED 20261122

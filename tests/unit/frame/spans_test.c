@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <lull/base.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "frame/spans.h"
 
@@ -50,10 +46,8 @@ check(const struct lull_spans *spans, const bool *missing)
 	assert_true(spans->missing == bytes);
 }
 
-static void
-take__like_a_byte_map(void **state)
+TEST(take__like_a_byte_map)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 300; seed++) {
 		uint64_t at = 0, size = 2 + seed % 60;
 		struct lull_spans spans;
@@ -89,12 +83,10 @@ take__like_a_byte_map(void **state)
 }
 
 /* All holes there may be, opened and closed in scattered order, twice. */
-static void
-take__uses_nodes_again(void **state)
+TEST(take__uses_nodes_again)
 {
 	struct lull_spans spans;
 
-	(void)state;
 	/* halves of the picture one after the other need the same nodes */
 	lull_spans_init(&spans, nodes, HOLES, 8 * HOLES - 8);
 	for (uint64_t half = 0; half < 8 * HOLES - 8; half += 4 * HOLES - 4) {
@@ -110,12 +102,10 @@ take__uses_nodes_again(void **state)
 	assert_false(spans.full);
 }
 
-static void
-take__leaves_missing_what_does_not_fit(void **state)
+TEST(take__leaves_missing_what_does_not_fit)
 {
 	struct lull_spans spans;
 
-	(void)state;
 	lull_spans_init(&spans, nodes, 2, 100);
 	assert_true(take(&spans, 10, 20) == 10);
 	assert_true(take(&spans, 30, 40) == 0);
@@ -126,16 +116,4 @@ take__leaves_missing_what_does_not_fit(void **state)
 	assert_true(take(&spans, 30, 40) == 10);
 	assert_true(take(&spans, 20, 90) == 60);
 	assert_true(spans.missing == 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(take__like_a_byte_map),
-		cmocka_unit_test(take__uses_nodes_again),
-		cmocka_unit_test(take__leaves_missing_what_does_not_fit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <lull/base.h>
 
+#include "case.h"
 #include "base/bytes.h"
 #include "gige/gvcp.h"
 #include "gige/gvcp_xml.h"
@@ -146,14 +142,12 @@ config_default(void)
 					  .packet_bytes = 8972 };
 }
 
-static void
-start__fake_camera(void **state)
+TEST(start__fake_camera)
 {
 	struct camera camera = { .capability = LULL_GVCP_CAN_RESEND };
 	struct lull_gvcp_config config = config_default();
 	struct lull_gvcp_client client;
 
-	(void)state;
 	assert_int_equal(lull_gvcp_init(&client, &config), 0);
 	assert_int_equal(lull_gvcp_deadline_ns(&client), UINT64_MAX);
 	lull_gvcp_start(&client, 1000);
@@ -171,15 +165,13 @@ start__fake_camera(void **state)
 	assert_int_equal(lull_gvcp_deadline_ns(&client), UINT64_MAX);
 }
 
-static void
-start__from_the_description(void **state)
+TEST(start__from_the_description)
 {
 	struct camera camera = { 0 };
 	struct lull_gvcp_config config = config_default();
 	struct lull_gvcp_client client;
 	uint8_t xml[4096];
 
-	(void)state;
 	config.xml = xml;
 	config.xml_bytes_max = sizeof(xml);
 	assert_int_equal(lull_gvcp_init(&client, &config), 0);
@@ -193,15 +185,13 @@ start__from_the_description(void **state)
 	assert_int_equal(camera.acquisition, 4);
 }
 
-static void
-heartbeat__keeps_and_loses_control(void **state)
+TEST(heartbeat__keeps_and_loses_control)
 {
 	struct camera camera = { 0 };
 	struct lull_gvcp_config config = config_default();
 	struct lull_gvcp_client client;
 	uint32_t before;
 
-	(void)state;
 	assert_int_equal(lull_gvcp_init(&client, &config), 0);
 	lull_gvcp_start(&client, 0);
 	talk(&client, &camera, 0);
@@ -214,14 +204,12 @@ heartbeat__keeps_and_loses_control(void **state)
 	assert_int_equal(client.state, LULL_GVCP_LOST);
 }
 
-static void
-output__says_it_again_and_gives_up(void **state)
+TEST(output__says_it_again_and_gives_up)
 {
 	struct camera camera = { .mute = true };
 	struct lull_gvcp_config config = config_default();
 	struct lull_gvcp_client client;
 
-	(void)state;
 	assert_int_equal(lull_gvcp_init(&client, &config), 0);
 	lull_gvcp_start(&client, 0);
 	talk(&client, &camera, 0);
@@ -242,8 +230,7 @@ output__says_it_again_and_gives_up(void **state)
 	assert_int_equal(client.state, LULL_GVCP_STREAMING);
 }
 
-static void
-input__denied_and_strays(void **state)
+TEST(input__denied_and_strays)
 {
 	struct camera camera = { .deny = true };
 	struct lull_gvcp_config config = config_default();
@@ -251,7 +238,6 @@ input__denied_and_strays(void **state)
 	uint8_t message[LULL_GVCP_BYTES_MAX], reply[64];
 	size_t len;
 
-	(void)state;
 	assert_int_equal(lull_gvcp_init(&client, &config), 0);
 	lull_gvcp_start(&client, 0);
 	talk(&client, &camera, 0);
@@ -273,8 +259,7 @@ input__denied_and_strays(void **state)
 	assert_int_equal(client.state, LULL_GVCP_STREAMING);
 }
 
-static void
-input__pending_prolongs(void **state)
+TEST(input__pending_prolongs)
 {
 	struct lull_gvcp_config config = config_default();
 	static const uint8_t wait[4] = { 0, 0, 0x13, 0x88 }; /* 5 s */
@@ -282,7 +267,6 @@ input__pending_prolongs(void **state)
 	uint8_t message[LULL_GVCP_BYTES_MAX], reply[64];
 	size_t len;
 
-	(void)state;
 	assert_int_equal(lull_gvcp_init(&client, &config), 0);
 	lull_gvcp_start(&client, 0);
 	assert_true(lull_gvcp_output(&client, 0, message) > 0);
@@ -293,13 +277,11 @@ input__pending_prolongs(void **state)
 	assert_true(lull_gvcp_output(&client, 5200 * MS, message) > 0);
 }
 
-static void
-init__refuses(void **state)
+TEST(init__refuses)
 {
 	struct lull_gvcp_config config = config_default();
 	struct lull_gvcp_client client;
 
-	(void)state;
 	config.port = 0;
 	assert_int_equal(lull_gvcp_init(&client, &config), -EINVAL);
 	config = config_default();
@@ -307,8 +289,7 @@ init__refuses(void **state)
 	assert_int_equal(lull_gvcp_init(&client, &config), -EINVAL);
 }
 
-static void
-resend__both_forms(void **state)
+TEST(resend__both_forms)
 {
 	static const uint8_t small[] = { 0x42, 0,    0, 0x40, 0, 12, 0, 9, 0, 1,
 					 0xff, 0x79, 0, 0,    0, 5,  0, 0, 0, 7 };
@@ -317,7 +298,6 @@ resend__both_forms(void **state)
 	uint8_t message[LULL_GVCP_BYTES_MAX];
 	size_t len;
 
-	(void)state;
 	assert_int_equal(lull_gvcp_write_resend(message, 9, &one), sizeof(small));
 	assert_memory_equal(message, small, sizeof(small));
 	assert_true(lull_gvcp_read_resend(message, sizeof(small), &back));
@@ -334,15 +314,13 @@ resend__both_forms(void **state)
 		assert_false(lull_gvcp_read_resend(message, i, &back));
 }
 
-static void
-xml__place_and_commands(void **state)
+TEST(xml__place_and_commands)
 {
 	const uint8_t *xml = (const uint8_t *)description;
 	uint32_t len = sizeof(description) - 1, address, bytes;
 	struct lull_gvcp_register reg;
 	static const char good[] = "Local:a.xml;10000;3E67?x=1";
 
-	(void)state;
 	assert_true(lull_gvcp_xml_command(xml, len, "AcquisitionStop", &reg));
 	assert_int_equal(reg.address, 0x1f0);
 	assert_int_equal(reg.value, 4);
@@ -363,22 +341,4 @@ xml__place_and_commands(void **state)
 	assert_false(lull_gvcp_xml_place((const uint8_t *)"Local:a.zip;1;2", 15, &address, &bytes));
 	assert_false(
 		lull_gvcp_xml_place((const uint8_t *)"http://a.xml;1;2", 16, &address, &bytes));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(start__fake_camera),
-		cmocka_unit_test(start__from_the_description),
-		cmocka_unit_test(heartbeat__keeps_and_loses_control),
-		cmocka_unit_test(output__says_it_again_and_gives_up),
-		cmocka_unit_test(input__denied_and_strays),
-		cmocka_unit_test(input__pending_prolongs),
-		cmocka_unit_test(init__refuses),
-		cmocka_unit_test(resend__both_forms),
-		cmocka_unit_test(xml__place_and_commands),
-	};
-
-	return cmocka_run_group_tests_name("gvcp", tests, NULL, NULL);
 }

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
+#include "case.h"
 #include "base/bytes.h"
 #include "pixel/pfnc.h"
 #include "unit/frame/sent.h"
@@ -40,12 +35,10 @@ begin(struct sink *sink, uint32_t packet_bytes)
 }
 
 /* Nothing is put anywhere before the size of packets is known for sure. */
-static void
-parse__learns_the_packet_size(void **state)
+TEST(parse__learns_the_packet_size)
 {
 	struct sink sink;
 
-	(void)state;
 	begin(&sink, 0);
 	assert_int_equal(send(&sink, 1, 0, false), LULL_FRAME_PIECE);
 	assert_int_equal(send(&sink, 1, 9, false), LULL_FRAME_NOTHING); /* the short one first */
@@ -60,12 +53,10 @@ parse__learns_the_packet_size(void **state)
 }
 
 /* Told the size, packets have their place without a leader, from the last known picture on. */
-static void
-parse__told_the_packet_size(void **state)
+TEST(parse__told_the_packet_size)
 {
 	struct sink sink;
 
-	(void)state;
 	begin(&sink, 128 + 28);
 	assert_int_equal(send(&sink, 65535, 9, false), LULL_FRAME_PIECE);
 	assert_int_equal(sink.piece.ranges[0].offset, 960);
@@ -76,8 +67,7 @@ parse__told_the_packet_size(void **state)
 	sink_close(&sink);
 }
 
-static void
-parse__answers_and_what_is_gone(void **state)
+TEST(parse__answers_and_what_is_gone)
 {
 	struct lull_packet_frame frame = { .key = 7, .data = picture };
 	static const uint16_t later[] = { 0x8010, 0x8014 };
@@ -85,7 +75,6 @@ parse__answers_and_what_is_gone(void **state)
 	struct sink sink;
 	size_t len;
 
-	(void)state;
 	begin(&sink, 128 + 28);
 	assert_int_equal(send(&sink, 7, 2, true), LULL_FRAME_PIECE);
 	assert_int_equal(sink.piece.flags & LULL_FRAME_RESENT, LULL_FRAME_RESENT);
@@ -104,13 +93,11 @@ parse__answers_and_what_is_gone(void **state)
 }
 
 /* What follows the picture is no part of it; a short packet in the middle is none of this size. */
-static void
-parse__chunks_and_short_packets(void **state)
+TEST(parse__chunks_and_short_packets)
 {
 	uint8_t packet[8 + 128] = { 0, 0, 0, 1, 3, 0, 0, 9 };
 	struct sink sink;
 
-	(void)state;
 	begin(&sink, 128 + 28);
 	assert_int_equal(send(&sink, 1, 0, false), LULL_FRAME_PIECE);
 	assert_int_equal(sink_take(&sink, packet, 8 + 120), LULL_FRAME_PIECE);
@@ -125,14 +112,12 @@ parse__chunks_and_short_packets(void **state)
 	sink_close(&sink);
 }
 
-static void
-parse__all_in_one(void **state)
+TEST(parse__all_in_one)
 {
 	struct lull_packet_format small = format;
 	struct lull_frame_protocol_config config = { .packet_bytes = 0 };
 	struct sink sink;
 
-	(void)state;
 	small.all_in = true;
 	small.packet_bytes = 1400;
 	sink_open(&sink, "gvsp", &config, PICTURE_BYTES);
@@ -144,10 +129,8 @@ parse__all_in_one(void **state)
 	sink_close(&sink);
 }
 
-static void
-pfnc__there_and_back(void **state)
+TEST(pfnc__there_and_back)
 {
-	(void)state;
 	for (unsigned int i = 1; i < LULL_PIXEL_COUNT; i++) {
 		uint32_t code = lull_pfnc_code((enum lull_pixel)i);
 
@@ -155,19 +138,4 @@ pfnc__there_and_back(void **state)
 	}
 	assert_int_equal(lull_pfnc_pixel(0x010c0059), LULL_PIXEL_BAYER_RG12P);
 	assert_int_equal(lull_pfnc_pixel(0x12345678), LULL_PIXEL_UNKNOWN);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parse__learns_the_packet_size),
-		cmocka_unit_test(parse__told_the_packet_size),
-		cmocka_unit_test(parse__answers_and_what_is_gone),
-		cmocka_unit_test(parse__chunks_and_short_packets),
-		cmocka_unit_test(parse__all_in_one),
-		cmocka_unit_test(pfnc__there_and_back),
-	};
-
-	return cmocka_run_group_tests_name("gvsp", tests, NULL, NULL);
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <lull/base.h>
 
+#include "case.h"
 #include "gige/resend.h"
 
 #define KEY 77
@@ -26,12 +21,10 @@ begin(uint32_t budget_ppm)
 	lull_resend_init(&resend, &config);
 }
 
-static void
-next__waits_asks_and_asks_again(void **state)
+TEST(next__waits_asks_and_asks_again)
 {
 	struct lull_resend_range hole = { 5, 7 };
 
-	(void)state;
 	begin(1000000);
 	assert_false(lull_resend_next(&resend, 0, KEY, 100, &hole, 1, &ask));
 	assert_int_equal(resend.due_ns, 100);
@@ -50,13 +43,11 @@ next__waits_asks_and_asks_again(void **state)
 	assert_int_equal(resend.requests, 3);
 }
 
-static void
-next__touching_holes_make_one_request(void **state)
+TEST(next__touching_holes_make_one_request)
 {
 	struct lull_resend_range first = { 5, 7 };
 	struct lull_resend_range holes[] = { { 5, 9 }, { 20, 20 } };
 
-	(void)state;
 	begin(1000000);
 	assert_false(lull_resend_next(&resend, 0, KEY, 100, &first, 1, &ask));
 	assert_false(lull_resend_next(&resend, 50, KEY, 100, holes, 2, &ask));
@@ -71,13 +62,11 @@ next__touching_holes_make_one_request(void **state)
 }
 
 /* Answers make holes in what was asked for: both sides are asked for again. */
-static void
-next__half_answered(void **state)
+TEST(next__half_answered)
 {
 	struct lull_resend_range hole = { 1, 10 };
 	struct lull_resend_range left[] = { { 2, 3 }, { 6, 10 } };
 
-	(void)state;
 	begin(1000000);
 	assert_false(lull_resend_next(&resend, 0, KEY, 100, &hole, 1, &ask));
 	assert_true(lull_resend_next(&resend, 100, KEY, 100, &hole, 1, &ask));
@@ -89,12 +78,10 @@ next__half_answered(void **state)
 	assert_int_equal(ask.last, 10);
 }
 
-static void
-next__budget(void **state)
+TEST(next__budget)
 {
 	struct lull_resend_range holes[] = { { 0, 7 }, { 10, 17 } };
 
-	(void)state;
 	begin(100000); /* 10 of 100 */
 	assert_false(lull_resend_next(&resend, 0, KEY, 100, holes, 2, &ask));
 	assert_true(lull_resend_next(&resend, 100, KEY, 100, holes, 2, &ask));
@@ -111,8 +98,7 @@ next__budget(void **state)
 }
 
 /* The time for an answer follows those that come, and only those to a first request. */
-static void
-answered__sets_the_timeout(void **state)
+TEST(answered__sets_the_timeout)
 {
 	struct lull_resend_config config = { .wait_ns = 100,
 					     .timeout_ns = 1000,
@@ -122,7 +108,6 @@ answered__sets_the_timeout(void **state)
 	struct lull_resend_range hole = { 5, 5 };
 	uint64_t now_ns = 0;
 
-	(void)state;
 	lull_resend_init(&resend, &config);
 	lull_resend_answered(&resend, 7, KEY, 5); /* to nothing */
 	for (uint32_t i = 0; i < 50; i++, now_ns += 10000) {
@@ -153,12 +138,10 @@ answered__sets_the_timeout(void **state)
 	assert_int_equal(resend.timeout_ns, 16000);
 }
 
-static void
-gone__is_not_asked_for_again(void **state)
+TEST(gone__is_not_asked_for_again)
 {
 	struct lull_resend_range hole = { 4, 8 };
 
-	(void)state;
 	begin(1000000);
 	assert_false(lull_resend_next(&resend, 0, KEY, 100, &hole, 1, &ask));
 	assert_true(lull_resend_next(&resend, 100, KEY, 100, &hole, 1, &ask));
@@ -175,13 +158,11 @@ gone__is_not_asked_for_again(void **state)
 }
 
 /* More holes than can be remembered, and the highest packet number. */
-static void
-next__bounds(void **state)
+TEST(next__bounds)
 {
 	struct lull_resend_range holes[200];
 	uint32_t asked = 0;
 
-	(void)state;
 	begin(1000000);
 	for (uint32_t i = 0; i < 199; i++)
 		holes[i] = (struct lull_resend_range){ 3 * i, 3 * i };
@@ -193,20 +174,4 @@ next__bounds(void **state)
 	assert_false(lull_resend_next(&resend, 0, KEY, UINT32_MAX, &holes[199], 1, &ask));
 	assert_true(lull_resend_next(&resend, 100, KEY, UINT32_MAX, &holes[199], 1, &ask));
 	assert_int_equal(ask.last, UINT32_MAX);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(next__waits_asks_and_asks_again),
-		cmocka_unit_test(next__touching_holes_make_one_request),
-		cmocka_unit_test(next__half_answered),
-		cmocka_unit_test(next__budget),
-		cmocka_unit_test(answered__sets_the_timeout),
-		cmocka_unit_test(gone__is_not_asked_for_again),
-		cmocka_unit_test(next__bounds),
-	};
-
-	return cmocka_run_group_tests_name("resend", tests, NULL, NULL);
 }

@@ -88,12 +88,10 @@ is_yuv(enum lull_pixel pixel)
 	return pixel >= LULL_PIXEL_YUV444 && pixel <= LULL_PIXEL_YUV411_4175;
 }
 
-static void
-to_rgb__pixel_by_pixel(void **state)
+TEST(to_rgb__pixel_by_pixel)
 {
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, PICTURE_SEED, 4);
 	for (uint32_t trial = 0; trial < 2 * WIDTHS * LULL_PIXEL_COUNT; trial++) {
 		enum lull_pixel pixel = (enum lull_pixel)(trial / (2 * WIDTHS));
@@ -128,13 +126,11 @@ put_sample(struct picture *picture, uint32_t x, uint32_t y, uint32_t value)
 }
 
 /* A field of one colour is that colour up to its edges, in every Bayer format. */
-static void
-to_rgb__flat_field(void **state)
+TEST(to_rgb__flat_field)
 {
 	static const uint8_t colour[] = { 201, 102, 53 };
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, PICTURE_SEED, 5);
 	for (uint32_t i = LULL_PIXEL_BAYER_RG8; i <= LULL_PIXEL_BAYER_BG16; i++) {
 		enum lull_pixel pixel = (enum lull_pixel)i;
@@ -159,8 +155,7 @@ to_rgb__flat_field(void **state)
 }
 
 /* 12 bits in 16: the upper 8 of the 12, white above; packed pixels know their bits themselves. */
-static void
-to_rgb__bits(void **state)
+TEST(to_rgb__bits)
 {
 	struct lull_frame_geometry geometry = { .width = 3,
 						.height = 1,
@@ -169,7 +164,6 @@ to_rgb__bits(void **state)
 	struct lull_pixel_view view = { .bits = 12 };
 	uint8_t rgb[9];
 
-	(void)state;
 	assert_int_equal(lull_pixel_to_rgb(&geometry, bytes, rgb, &view), 0);
 	assert_int_equal(rgb[0], 0x23);
 	assert_int_equal(rgb[3], 0xff);
@@ -187,12 +181,10 @@ to_rgb__bits(void **state)
 }
 
 /* Every format: the mean of squares of the picture in full. */
-static void
-to_rgb__shrink(void **state)
+TEST(to_rgb__shrink)
 {
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, PICTURE_SEED, 6);
 	for (uint32_t trial = 0; trial < LULL_PIXEL_SHRINK_MAX * LULL_PIXEL_COUNT; trial++) {
 		enum lull_pixel pixel = (enum lull_pixel)(trial / LULL_PIXEL_SHRINK_MAX);
@@ -222,14 +214,12 @@ to_rgb__shrink(void **state)
 	}
 }
 
-static void
-to_rgb__refused(void **state)
+TEST(to_rgb__refused)
 {
 	struct lull_frame_geometry geometry = { .width = 4, .height = 2 };
 	struct lull_pixel_view view = { .shrink = 0 };
 	uint8_t bytes[8] = { 0 }, rgb[24] = { 77 };
 
-	(void)state;
 	geometry.row_bytes = 4;
 	assert_int_equal(lull_pixel_to_rgb(&geometry, bytes, rgb, NULL), -ENOTSUP);
 	geometry.pixel = LULL_PIXEL_COUNT;
@@ -252,16 +242,4 @@ to_rgb__refused(void **state)
 	view = (struct lull_pixel_view){ .matrix = (enum lull_pixel_matrix)2 };
 	assert_int_equal(lull_pixel_to_rgb(&geometry, bytes, rgb, &view), -EINVAL);
 	assert_int_equal(rgb[0], 77);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(to_rgb__pixel_by_pixel), cmocka_unit_test(to_rgb__flat_field),
-		cmocka_unit_test(to_rgb__bits),           cmocka_unit_test(to_rgb__shrink),
-		cmocka_unit_test(to_rgb__refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,10 +6,8 @@
 #define COUNT_MAX 70
 
 /* What a row begins with, against the letters of the format's name. */
-static void
-phase__as_named(void **state)
+TEST(phase__as_named)
 {
-	(void)state;
 	for (uint32_t i = 0; i < LULL_PIXEL_COUNT; i++) {
 		enum lull_pixel pixel = (enum lull_pixel)i;
 
@@ -50,14 +48,12 @@ mean_around(const uint8_t *const rows[3], enum lull_pixel pixel, uint32_t row, u
 }
 
 /* Every way there is, all orders, every rest of a vector. */
-static void
-row__mean_of_neighbours(void **state)
+TEST(row__mean_of_neighbours)
 {
 	static const enum lull_pixel pixels[] = { LULL_PIXEL_BAYER_RG8, LULL_PIXEL_BAYER_GR8,
 						  LULL_PIXEL_BAYER_GB8, LULL_PIXEL_BAYER_BG8 };
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, PICTURE_SEED, 2);
 	for (uint32_t trial = 0; trial < 3 * 4 * 2 * COUNT_MAX; trial++) {
 		lull_demosaic_row *demosaic = lull_demosaic_function((enum lull_lanes)(trial % 3));
@@ -84,24 +80,10 @@ row__mean_of_neighbours(void **state)
 	}
 }
 
-static void
-function__of_this_cpu(void **state)
+TEST(function__of_this_cpu)
 {
-	(void)state;
 	assert_non_null(lull_demosaic_function(LULL_LANES_BEST));
 	assert_non_null(lull_demosaic_function(LULL_LANES_SCALAR));
 	assert_int_equal(lull_demosaic_function(LULL_LANES_AVX2) != NULL,
 			 lull_lanes_wide(LULL_LANES_AVX2));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(phase__as_named),
-		cmocka_unit_test(row__mean_of_neighbours),
-		cmocka_unit_test(function__of_this_cpu),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <cmocka.h>
 
+#include "case.h"
 #include "base/prng.h"
 #include "pixel/geometry.h"
 
@@ -21,10 +17,8 @@ bytes_of(uint32_t width, uint32_t height, uint32_t row_bytes, enum lull_pixel pi
 	return lull_frame_bytes(&geometry);
 }
 
-static void
-bytes__counts_whole_groups(void **state)
+TEST(bytes__counts_whole_groups)
 {
-	(void)state;
 	assert_true(bytes_of(1920, 1280, 0, LULL_PIXEL_BAYER_RG12P) == 3686400);
 	assert_true(bytes_of(3, 3, 0, LULL_PIXEL_MONO12P) == 18);
 	assert_true(bytes_of(5, 3, 0, LULL_PIXEL_YUV420_4175) == 3 * 6 * 2);
@@ -32,10 +26,8 @@ bytes__counts_whole_groups(void **state)
 	assert_true(bytes_of(1, 1, 0, LULL_PIXEL_MONO8) == 1);
 }
 
-static void
-bytes__refuses(void **state)
+TEST(bytes__refuses)
 {
-	(void)state;
 	assert_true(bytes_of(0, 1, 0, LULL_PIXEL_MONO8) == 0);
 	assert_true(bytes_of(1, 0, 0, LULL_PIXEL_MONO8) == 0);
 	assert_true(bytes_of(65536, 1, 0, LULL_PIXEL_MONO8) == 0);
@@ -51,12 +43,10 @@ bytes__refuses(void **state)
 	assert_true(bytes_of(1, 1, UINT32_MAX, LULL_PIXEL_MONO8) == UINT32_MAX);
 }
 
-static void
-divide__is_exact(void **state)
+TEST(divide__is_exact)
 {
 	struct lull_prng prng;
 
-	(void)state;
 	printf("seed %d\n", SEED);
 	lull_prng_init(&prng, SEED, 0);
 	for (uint32_t i = 0; i < 200000; i++) {
@@ -77,8 +67,7 @@ divide__is_exact(void **state)
 }
 
 /* Each pixel byte has its place, padding that of the row's end. */
-static void
-place__skips_padding(void **state)
+TEST(place__skips_padding)
 {
 	const struct lull_frame_geometry geometry = {
 		.width = 4, .height = 3, .row_bytes = 9, .pixel = LULL_PIXEL_MONO12P
@@ -86,7 +75,6 @@ place__skips_padding(void **state)
 	struct lull_frame_layout layout;
 	uint64_t place = 0;
 
-	(void)state;
 	assert_true(lull_frame_layout_init(&layout, &geometry));
 	assert_true(lull_frame_padded(&layout));
 	for (uint64_t offset = 0; offset < layout.bytes; offset++) {
@@ -101,13 +89,11 @@ place__skips_padding(void **state)
 	assert_true(place == layout.pixel_bytes);
 }
 
-static void
-equal__looks_at_every_member(void **state)
+TEST(equal__looks_at_every_member)
 {
 	const struct lull_frame_geometry a = { 1, 2, 3, 4, 5, LULL_PIXEL_RGB8 };
 	struct lull_frame_geometry b[6] = { a, a, a, a, a, a };
 
-	(void)state;
 	assert_true(lull_frame_geometry_equal(&a, &b[0]));
 	b[0].width++;
 	b[1].height++;
@@ -117,18 +103,4 @@ equal__looks_at_every_member(void **state)
 	b[5].pixel = LULL_PIXEL_BGR8;
 	for (uint32_t i = 0; i < 6; i++)
 		assert_false(lull_frame_geometry_equal(&a, &b[i]));
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes__counts_whole_groups),
-		cmocka_unit_test(bytes__refuses),
-		cmocka_unit_test(divide__is_exact),
-		cmocka_unit_test(place__skips_padding),
-		cmocka_unit_test(equal__looks_at_every_member),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

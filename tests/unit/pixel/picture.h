@@ -7,17 +7,13 @@
 #ifndef TEST_PICTURE_H
 #define TEST_PICTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <lull/frame.h>
 
+#include "case.h"
 #include "base/prng.h"
 
 #define PICTURE_SEED 20

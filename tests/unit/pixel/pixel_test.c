@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <lull/frame.h>
 
-static void
-name__is_found_again(void **state)
+#include "case.h"
+
+TEST(name__is_found_again)
 {
-	(void)state;
 	for (uint32_t i = 0; i < LULL_PIXEL_COUNT; i++) {
 		const char *name = lull_pixel_name((enum lull_pixel)i);
 
@@ -23,8 +17,7 @@ name__is_found_again(void **state)
 }
 
 /* Bits of a pixel as its format has them, times the pixels of a group. */
-static void
-group__holds_whole_bytes(void **state)
+TEST(group__holds_whole_bytes)
 {
 	static const struct {
 		enum lull_pixel pixel;
@@ -40,7 +33,6 @@ group__holds_whole_bytes(void **state)
 		{ LULL_PIXEL_YUV411_4175, 12 },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
 		struct lull_pixel_group group = lull_pixel_group(formats[i].pixel);
 
@@ -48,15 +40,4 @@ group__holds_whole_bytes(void **state)
 	}
 	assert_int_equal(lull_pixel_group(LULL_PIXEL_UNKNOWN).bytes, 0);
 	assert_int_equal(lull_pixel_group(LULL_PIXEL_COUNT).bytes, 0);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(name__is_found_again),
-		cmocka_unit_test(group__holds_whole_bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,11 @@
 #include "pixel/unpack.h"
 
 /* Every way there is, every format, every rest of a vector; rows end where their memory ends. */
-static void
-unpack_row__bit_by_bit(void **state)
+TEST(unpack_row__bit_by_bit)
 {
 	struct lull_prng prng;
 	uint32_t formats = 0;
 
-	(void)state;
 	lull_prng_init(&prng, PICTURE_SEED, 0);
 	for (enum lull_lanes lanes = LULL_LANES_BEST; lanes <= LULL_LANES_AVX2; lanes++) {
 		for (uint32_t i = 0; i < LULL_PIXEL_COUNT; i++) {
@@ -43,10 +41,8 @@ unpack_row__bit_by_bit(void **state)
 	assert_int_equal(formats, lull_lanes_wide(LULL_LANES_AVX2) ? 3 * 17 : 2 * 17);
 }
 
-static void
-unpack_function__none(void **state)
+TEST(unpack_function__none)
 {
-	(void)state;
 	assert_null(lull_unpack_function(LULL_PIXEL_RGB8, LULL_LANES_BEST));
 	assert_null(lull_unpack_function(LULL_PIXEL_UNKNOWN, LULL_LANES_BEST));
 	assert_null(lull_unpack_function(LULL_PIXEL_COUNT, LULL_LANES_SCALAR));
@@ -56,8 +52,7 @@ unpack_function__none(void **state)
 	assert_false(lull_lanes_wide(LULL_LANES_SCALAR));
 }
 
-static void
-unpack__known_bytes(void **state)
+TEST(unpack__known_bytes)
 {
 	static const struct {
 		enum lull_pixel pixel;
@@ -73,7 +68,6 @@ unpack__known_bytes(void **state)
 		{ LULL_PIXEL_BAYER_GR16, { 0x34, 0x12, 0xff, 0x00 }, 2, { 0x1234, 0xff } },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 		struct lull_frame_geometry geometry = { .pixel = known[i].pixel,
 							.width = known[i].width,
@@ -87,13 +81,11 @@ unpack__known_bytes(void **state)
 }
 
 /* Rows follow each other in the samples, whatever lies between them in the picture. */
-static void
-unpack__rows(void **state)
+TEST(unpack__rows)
 {
 	static const uint32_t widths[] = { 1, 2, 3, 17, 40, 101 };
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, PICTURE_SEED, 1);
 	for (uint32_t trial = 0; trial < 6 * 3 * LULL_PIXEL_COUNT; trial++) {
 		enum lull_pixel pixel = (enum lull_pixel)(trial / 18);
@@ -115,14 +107,12 @@ unpack__rows(void **state)
 	}
 }
 
-static void
-unpack__refused(void **state)
+TEST(unpack__refused)
 {
 	struct lull_frame_geometry geometry = { .width = 2, .height = 1 };
 	uint8_t bytes[16] = { 0 };
 	uint16_t samples[2] = { 77, 77 };
 
-	(void)state;
 	geometry.pixel = LULL_PIXEL_RGB8;
 	assert_int_equal(lull_pixel_unpack(&geometry, bytes, samples), -ENOTSUP);
 	geometry.pixel = LULL_PIXEL_UYVY12_4175;
@@ -138,16 +128,4 @@ unpack__refused(void **state)
 	assert_int_equal(lull_pixel_unpack(&geometry, bytes, samples), -EINVAL);
 	assert_int_equal(samples[0], 77);
 	assert_int_equal(samples[1], 77);
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unpack_row__bit_by_bit), cmocka_unit_test(unpack_function__none),
-		cmocka_unit_test(unpack__known_bytes),    cmocka_unit_test(unpack__rows),
-		cmocka_unit_test(unpack__refused),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

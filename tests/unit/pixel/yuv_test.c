@@ -73,13 +73,11 @@ check_picture(struct picture *picture, const struct format *format, enum lull_pi
 }
 
 /* All formats and both matrices, odd sizes, more than a strip, padding. */
-static void
-to_rgb__by_definition(void **state)
+TEST(to_rgb__by_definition)
 {
 	static const uint32_t widths[] = { 1, 2, 3, 4, 5, 7, 64, 1025, 2051 };
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, PICTURE_SEED, 3);
 	for (uint32_t trial = 0; trial < 9 * 2 * FORMATS; trial++) {
 		const struct format *format = &formats[trial / 18];
@@ -93,8 +91,7 @@ to_rgb__by_definition(void **state)
 }
 
 /* Full bars as they are printed in tables, which round Y, Cb and Cr: 2 of 255 apart. */
-static void
-to_rgb__bars(void **state)
+TEST(to_rgb__bars)
 {
 	static const struct {
 		enum lull_pixel_matrix matrix;
@@ -114,7 +111,6 @@ to_rgb__bars(void **state)
 		{ LULL_PIXEL_BT601, 0, 0, 0, { 0, 136, 0 } },
 	};
 
-	(void)state;
 	for (uint32_t i = 0; i < sizeof(bars) / sizeof(bars[0]); i++) {
 		const struct lull_frame_geometry geometry = { .width = 2,
 							      .height = 1,
@@ -130,13 +126,11 @@ to_rgb__bars(void **state)
 }
 
 /* Every rest of a vector. */
-static void
-to_rgb__alike(void **state)
+TEST(to_rgb__alike)
 {
 	struct lull_yuv_row yuv;
 	struct lull_prng prng;
 
-	(void)state;
 	lull_prng_init(&prng, PICTURE_SEED, 7);
 	for (uint32_t count = 1; count <= 70; count++) {
 		enum lull_pixel_matrix matrix = (enum lull_pixel_matrix)(count % 2);
@@ -152,16 +146,4 @@ to_rgb__alike(void **state)
 		assert_memory_equal(one, many, sizeof(one));
 		assert_int_equal(one[3 * count], 0);
 	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(to_rgb__by_definition),
-		cmocka_unit_test(to_rgb__bars),
-		cmocka_unit_test(to_rgb__alike),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

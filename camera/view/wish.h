@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * View wish: what previews a client wants, told as a line of JSON.
+ *
+ * Threads: any. Memory: the caller's struct.
+ */
+#ifndef LULL_CAMERA_VIEW_WISH_H
+#define LULL_CAMERA_VIEW_WISH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/error.h"
+
+#define VIEW_WISH_DEFAULT                                                                          \
+	{                                                                                          \
+		.width = 640, .quality = 80, .rate = 15                                            \
+	}
+
+struct view_wish {
+	uint32_t width;   /**< of a preview at most, 16..65535 pixels */
+	uint32_t quality; /**< of JPEG, 1..100 */
+	double rate;      /**< previews per second and camera, 0..1000; 0: none */
+};
+
+/**
+ * Read {"width":640,"rate":15,"quality":80}, or some of it, into @p wish. 0, or -EINVAL, the
+ * sentence and no change.
+ */
+int view_wish_read(struct view_wish *wish, const char *line, size_t length,
+		   struct lull_error *error);
+
+#endif
