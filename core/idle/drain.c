@@ -85,8 +85,7 @@ drain_verdict(const void *state, struct lull_verdict *verdict)
 
 const struct lull_idle_governor lull_idle_drain = {
 	.name = "drain",
-	.summary = "as grout: sleep 1 us longer after each 256 empty poll iterations, within the "
-		   "Rx ring's room",
+	.summary = "as grout: sleep 1 us longer per 256 empty polls, within the room of the ring",
 	.state_size = sizeof(struct drain),
 	.init = drain_init,
 	.plan = drain_plan,

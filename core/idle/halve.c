@@ -49,8 +49,7 @@ halve_plan(void *state, const struct lull_idle_turn *turn)
 
 const struct lull_idle_governor lull_idle_halve = {
 	.name = "halve",
-	.summary = "as Snabb: sleep 1 us longer after each empty poll iteration, half as long "
-		   "after traffic",
+	.summary = "as Snabb: sleep 1 us longer after each empty poll, half as long after traffic",
 	.state_size = sizeof(struct halve),
 	.init = halve_init,
 	.plan = halve_plan,

@@ -258,8 +258,7 @@ guarded_verdict(const void *state, struct lull_verdict *verdict)
 
 const struct lull_idle_governor lull_idle_kalman_guarded = {
 	.name = "kalman-guarded",
-	.summary = "kalman within the bounds of ring and latency; a sleep that costs speed is "
-		   "shortened",
+	.summary = "kalman within the bounds of ring and latency; shortens sleeps that cost speed",
 	.state_size = sizeof(struct guarded),
 	.init = guarded_init,
 	.plan = guarded_plan,

@@ -417,8 +417,7 @@ objective_verdict(const void *state, struct lull_verdict *verdict)
 
 const struct lull_idle_governor lull_idle_objective = {
 	.name = "objective",
-	.summary = "keep the stated limits of added latency and loss with the least CPU, or say "
-		   "why not",
+	.summary = "hold the limits of added latency and loss at the least CPU, or say why not",
 	.state_size = sizeof(struct objective),
 	.init = objective_init,
 	.plan = objective_plan,

@@ -50,8 +50,7 @@ ramp_plan(void *state, const struct lull_idle_turn *turn)
 
 const struct lull_idle_governor lull_idle_ramp = {
 	.name = "ramp",
-	.summary = "as Open vSwitch: sleep 1 us longer each time, not at all when a queue returns "
-		   "16 packets",
+	.summary = "as Open vSwitch: sleep 1 us longer each time, not at all after 16 packets",
 	.state_size = sizeof(struct ramp),
 	.init = ramp_init,
 	.plan = ramp_plan,

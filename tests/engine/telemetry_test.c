@@ -174,10 +174,10 @@ TEST(loop__unknown_names_are_refused_by_name)
 {
 	json_t *reply = ask("/lull/loop,nonsense");
 
-	assert_string_equal(text(reply, "error"), "no loop nonsense, there are: fwd0 fwd1");
+	assert_string_equal(text(reply, "error"), "no loop nonsense; the loops are: fwd0 fwd1");
 	json_decref(reply);
 	reply = ask("/lull/loop");
-	assert_non_null(strstr(text(reply, "error"), "there are: fwd0 fwd1"));
+	assert_non_null(strstr(text(reply, "error"), "the loops are: fwd0 fwd1"));
 	json_decref(reply);
 }
 

@@ -168,7 +168,7 @@ TEST(telemetry__answers_as_dpdk_does)
 	json_decref(reply);
 	reply = client_ask(fd, "/lull/loop,other");
 	assert_string_equal(json_string_value(json_object_get(reply, "error")),
-			    "no loop other, there are: one0");
+			    "no loop other; the loops are: one0");
 	json_decref(reply);
 	reply = client_ask(fd, "/lull/explain,one0");
 	assert_true(json_string_length(json_object_get(reply, "text")) > 10);
