@@ -126,6 +126,8 @@ struct lull_loop_parts {
 
 /** Ways to rest that need nothing: pause and sleep. NULL ends them. */
 extern const struct lull_rest_way *const lull_loop_ways[];
+/** A sleep that the thread's own sources may end, see lull_queue_source_add(). */
+extern const struct lull_rest_way lull_rest_sleep_sources;
 /** By depth, NULL: not among them. */
 extern const struct lull_rest_way *const lull_rest_ways[LULL_REST_DEPTH_COUNT];
 

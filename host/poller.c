@@ -9,6 +9,11 @@
 /* What a loop without a device can do. */
 #define POLLER_DEPTHS (LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP))
 
+static const struct lull_rest_way *const poller_ways[LULL_REST_DEPTH_COUNT] = {
+	[LULL_REST_PAUSE] = &lull_rest_pause,
+	[LULL_REST_SLEEP] = &lull_rest_sleep_sources,
+};
+
 int
 lull_idle_create(const char *governor, const struct lull_idle_limits *limits,
 		 struct lull_idle **idle)
@@ -61,10 +66,13 @@ lull_idle_turn_sized(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count
 		.bytes = bytes,
 		.bytes_squared = bytes_squared,
 	};
-	struct lull_rest rest = lull_idle_plan(idle, &turn);
+	struct lull_rest rest;
 	struct lull_wake wake;
 
+	if (lull_queue_sources_ask(&turn.deadline_ns) > 0)
+		turn.deadline_ns = now_ns;
+	rest = lull_idle_plan(idle, &turn);
 	if (rest.depth == LULL_REST_NONE)
 		return;
-	lull_loop_rest_once(idle, lull_rest_ways, NULL, &rest, &wake);
+	lull_loop_rest_once(idle, poller_ways, NULL, &rest, &wake);
 }

@@ -19,6 +19,7 @@
 
 #include <rte_ethdev.h>
 
+#define FOLLOW_NS LULL_NS_PER_S /* between looks for objects that were loaded since */
 #define WATCH_NS_MIN (2 * LULL_NS_PER_MS)
 #define WATCH_NS_MAX LULL_NS_PER_S
 #define WATCH_QUIET_SHARE 16
@@ -55,6 +56,7 @@ attach_more(uint16_t port_id)
 
 		queue->port_id = port_id;
 		queue->queue_id = (uint16_t)*attached;
+		queue->visit = plugin_queue_visit_port;
 		if (rte_eth_add_first_rx_callback(port_id, queue->queue_id, plugin_seen, queue) ==
 		    NULL)
 			return;
@@ -228,10 +230,22 @@ attach_next_ns(uint64_t quiet_ns)
 	return LULL_CLAMP(quiet_ns / WATCH_QUIET_SHARE, WATCH_NS_MIN, WATCH_NS_MAX);
 }
 
+/* What calls the vhost library may have been loaded since. */
+static void
+attach_follow(uint64_t *next_ns)
+{
+	uint64_t now_ns = lull_clock_ns();
+
+	if (now_ns < *next_ns)
+		return;
+	*next_ns = now_ns + FOLLOW_NS;
+	plugin_vhost_follow();
+}
+
 static void *
 attach_watch(void *arg)
 {
-	uint64_t changed_ns = lull_clock_ns();
+	uint64_t follow_ns = 0, changed_ns = lull_clock_ns();
 	uint32_t kicked = 0;
 
 	(void)arg;
@@ -242,6 +256,7 @@ attach_watch(void *arg)
 		if (attach_look() || seen != kicked)
 			changed_ns = lull_clock_ns();
 		kicked = seen;
+		attach_follow(&follow_ns);
 		attach_step_aside();
 		attach_wait(seen, attach_next_ns(lull_clock_ns() - changed_ns));
 	}

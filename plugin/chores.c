@@ -78,6 +78,7 @@ plugin_poller_change(struct plugin_poller *poller)
 	struct lull_idle_limits limits = change_limits(poller);
 
 	change_class(poller);
+	__atomic_store_n(&poller->unseen, poller->settings.unseen, __ATOMIC_RELAXED);
 	if (governor == poller->governor && poller->mode == poller->settings.mode &&
 	    change_same(&limits, &poller->limits))
 		return;
@@ -132,7 +133,7 @@ plugin_publish(struct plugin_poller *poller, uint64_t now_ns)
 	snapshot.governor = poller->governor;
 	snapshot.limits = *lull_idle_limits(poller->idle);
 	lull_idle_verdict(poller->idle, &snapshot.verdict);
-	if (poller->mode <= PLUGIN_PASSIVE)
+	if (poller->mode <= PLUGIN_PASSIVE || plugin_poller_unseen(poller) != NULL)
 		snapshot.verdict.state = LULL_VERDICT_NONE;
 	lull_snapshot_write(&poller->snapshot, &snapshot);
 	__atomic_store_n(&poller->cpu, sched_getcpu(), __ATOMIC_RELAXED);

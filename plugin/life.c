@@ -3,6 +3,7 @@
 #include "plugin.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -68,12 +69,15 @@ static void
 life_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
 {
 	struct plugin_settings settings = plugin_settings_now();
+	const char *unseen = plugin_unseen();
 
 	(void)arg;
 	(void)params;
 	lull_telemetry_put_text(reply, "version", LULL_VERSION);
 	lull_telemetry_put_text(reply, "mode", plugin_mode_name(settings.mode));
 	lull_telemetry_put_count(reply, "threads", plugin_poller_count());
+	lull_telemetry_put_count(reply, "vhost_queues", plugin_vhost_queues());
+	lull_telemetry_put_text(reply, "unseen", unseen != NULL ? unseen : "");
 }
 
 static const struct lull_telemetry_command life_commands[] = {
@@ -223,6 +227,19 @@ life_start_telemetry(void)
 			   strerror(-rc));
 }
 
+/*
+ * For programs that look lull_busy() up instead of being linked with liblull: EAL loads plugins so
+ * that nobody finds what they export.
+ */
+static void
+life_show_calls(void)
+{
+	Dl_info self;
+
+	if (dladdr((const void *)(uintptr_t)lull_rest_depth_name, &self) != 0)
+		dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+}
+
 static void
 life_begin(const struct plugin_settings *settings)
 {
@@ -230,6 +247,8 @@ life_begin(const struct plugin_settings *settings)
 
 	plugin_pollers_init(settings);
 	life_start_telemetry();
+	plugin_unseen_start();
+	life_show_calls();
 	rc = plugin_attach_start();
 	if (rc != 0) {
 		plugin_say("cannot start the control thread: %s; doing nothing", strerror(-rc));

@@ -50,11 +50,18 @@ enum plugin_mode {
 	PLUGIN_ON,
 };
 
+/** What to do in a program with work that the plugin cannot see. */
+enum plugin_unseen_choice {
+	PLUGIN_UNSEEN_STAY, /* never rest */
+	PLUGIN_UNSEEN_REST, /* as if it were not there */
+};
+
 /** Settings: environment LULL_<KEY>, then the keys of LULL_CONFIG, then `lull set`. */
 struct plugin_settings {
 	uint32_t mode;
 	struct lull_resting resting;
 	uint32_t ring_pkts; /* 0: as the port says */
+	uint32_t unseen;    /* enum plugin_unseen_choice */
 	char report[256];   /* file for the final report, "-": stderr, "none" */
 };
 
@@ -67,13 +74,25 @@ struct plugin_settings {
 #define PLUGIN_PORTS_MAX RTE_MAX_ETHPORTS
 #define PLUGIN_MEMBERS_MAX 512 /* queues of one thread; with more it never rests */
 
-/** One Rx queue of one port, for the life of the process. Written by the thread that polls it. */
+struct plugin_poller;
+struct plugin_queue;
+
+/** Ask what only the device behind a queue knows. In a poll of this queue, on its thread. */
+typedef void (*plugin_queue_visit_t)(struct plugin_queue *queue, struct plugin_poller *poller,
+				     uint64_t now_ns);
+
+/**
+ * One Rx queue of one port, or of a guest, for the life of the process. Written by the thread that
+ * polls it.
+ */
 struct plugin_queue {
 	/* NULL: visit the queue at its next poll. The control thread writes that too. */
 	alignas(LULL_CACHE_LINE) struct plugin_poller *poller;
 	uint32_t round; /* the poller's round in which it was polled last */
 	uint16_t index; /* in the poller's queue_pkts */
 	uint16_t port_id, queue_id;
+	int vid;                      /* of a guest's device, instead of the port */
+	plugin_queue_visit_t visit;   /* NULL: nobody has polled it yet */
 	bool known;                   /* what follows holds; the control thread clears it */
 	struct plugin_poller *member; /* in whose list of members it stands */
 	struct plugin_poller *left;   /* who last took it for gone */
@@ -115,6 +134,7 @@ struct plugin_poller {
 
 	/* Each round that is not merely counted. */
 	uint32_t mode;        /* enum plugin_mode */
+	uint32_t unseen;      /* enum plugin_unseen_choice */
 	bool crowded;         /* too many queues: never rest */
 	uint32_t full_rounds; /* timed ones since a rest, rings not short yet */
 	uint64_t round_begin_ns;
@@ -199,6 +219,9 @@ void plugin_attach_kick(void);
 void plugin_attach_notice(void);
 
 /* queue.c: the queues of a poller. On its thread. */
+/** The visit of a queue of a port. */
+void plugin_queue_visit_port(struct plugin_queue *queue, struct plugin_poller *poller,
+			     uint64_t now_ns);
 /** The slow path of a poll: learn what must be known of the queue, have it in the round. */
 void plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller,
 			uint16_t count_max);
@@ -208,6 +231,47 @@ void plugin_queue_drop_missing(struct plugin_poller *poller);
 void plugin_queue_recall(struct plugin_poller *poller);
 /** The thread has not polled for long: what was known of its queues may hold no more. */
 void plugin_queue_doubt(struct plugin_poller *poller);
+
+/* hook.c: calls of the program that lead through the plugin */
+/** A function of a library that the program calls. */
+struct plugin_hook {
+	const char *function;
+	const void *ours;     /* with the same arguments; NULL: only count who calls it */
+	uint32_t places;      /* out: entries in tables of objects that lead to ours */
+	uint32_t places_left; /* out: entries that do not */
+};
+/**
+ * Lead the calls of all objects but DPDK's own through ours, of those too that are led already.
+ * False: on this kind of processor that cannot be done.
+ */
+bool plugin_hooks_set(struct plugin_hook *hooks, uint32_t count);
+/**
+ * The function itself; NULL: nobody has it. @p library: how the name of its file begins.
+ * @p shared: out, it is there and not in the program's own file.
+ */
+void *plugin_hook_find(const char *function, const char *library, bool *shared);
+/** Grows with each object that is loaded. Waits for one that is just being loaded. */
+uint64_t plugin_hook_objects(void);
+
+/* vhost.c: queues of guests */
+/** Lead the polls of guests' queues through the plugin. Of objects loaded since too; the watch. */
+void plugin_vhost_follow(void);
+/** Are there guests by now that are not seen? Each 10 ms, any poller. */
+void plugin_vhost_look(void);
+/** Why guests are not seen, NULL: they are, or there are none. */
+const char *plugin_vhost_unseen(void);
+/** Queues of guests that were polled. */
+uint32_t plugin_vhost_queues(void);
+
+/* unseen.c: work of the program that the plugin cannot see */
+/** Before any device can have started. */
+void plugin_unseen_start(void);
+/** Look whether there is some. Each 10 ms, any poller. */
+void plugin_unseen_look(void);
+/** The sentence of plugin_unseen(). */
+#define PLUGIN_UNSEEN(reason) reason ": no thread rests (unseen=rest lets them)"
+/** Why threads of this program cannot be judged, one sentence; NULL: they can. */
+const char *plugin_unseen(void);
 
 /* poller.c */
 /** The Rx callback; @p arg is the struct plugin_queue. */
@@ -248,6 +312,8 @@ void plugin_pollers_init(const struct plugin_settings *settings);
 void plugin_pollers_forked(void);
 /** At exit: each thread has the class again that the program gave it. */
 void plugin_pollers_give_classes_back(void);
+/** Why it never rests in this program, one sentence; NULL: it may. Any thread. */
+const char *plugin_poller_unseen(const struct plugin_poller *poller);
 /** What can be told of a poller. Any thread. */
 void plugin_poller_info(const struct plugin_poller *poller, struct lull_loop_info *info);
 

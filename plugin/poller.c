@@ -144,7 +144,18 @@ static bool
 poller_may_rest(const struct plugin_poller *poller, const struct lull_rest *rest)
 {
 	return poller->round_pkts == 0 && rest->depth != LULL_REST_NONE && !poller->crowded &&
-	       poller->mode >= PLUGIN_SHADOW;
+	       poller->mode >= PLUGIN_SHADOW && plugin_poller_unseen(poller) == NULL;
+}
+
+/* When the thread must poll again, by its own word; 0: whenever. */
+static uint64_t
+poller_deadline(const struct plugin_poller *poller, uint64_t now_ns)
+{
+	uint64_t due_ns;
+
+	if (lull_queue_sources_ask(&due_ns) > 0)
+		return now_ns;
+	return due_ns != 0 ? LULL_MAX(due_ns - poller->lost_ns, now_ns) : 0;
 }
 
 /* The program did something else for long: what its packets waited for was not us. */
@@ -181,6 +192,7 @@ poller_timed_round(struct plugin_poller *poller)
 		shadow_end(poller);
 	}
 	turn.now_ns = poller->round_begin_ns - poller->lost_ns;
+	turn.deadline_ns = poller_deadline(poller, turn.now_ns);
 	rest = lull_idle_plan(poller->idle, &turn);
 	poller->size_pkts = poller->bytes = poller->bytes_squared = 0;
 	plugin_chores(poller, now_ns);

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host/loop.h"
+
 #define ALIVE_NS (2 * LULL_NS_PER_S)
 #define PATIENCE 64 /* empty polls of seen members before the others are taken for gone */
 
@@ -90,7 +92,7 @@ pollers_grow(void)
 	}
 	pthread_mutex_init(&poller->orders_lock, NULL);
 	poller->ways[LULL_REST_PAUSE] = &lull_rest_pause;
-	poller->ways[LULL_REST_SLEEP] = &lull_rest_sleep_timer;
+	poller->ways[LULL_REST_SLEEP] = &lull_rest_sleep_sources;
 	snprintf(poller->name, sizeof(poller->name), "poll%u", pollers.count);
 	return poller;
 }
@@ -342,6 +344,14 @@ poller_alive(const struct plugin_poller *poller)
 		       ALIVE_NS;
 }
 
+const char *
+plugin_poller_unseen(const struct plugin_poller *poller)
+{
+	if (__atomic_load_n(&poller->unseen, __ATOMIC_RELAXED) == PLUGIN_UNSEEN_REST)
+		return NULL;
+	return plugin_unseen();
+}
+
 void
 plugin_poller_info(const struct plugin_poller *poller, struct lull_loop_info *info)
 {
@@ -353,13 +363,14 @@ plugin_poller_info(const struct plugin_poller *poller, struct lull_loop_info *in
 		[PLUGIN_ON] = NULL,
 	};
 	uint32_t mode = __atomic_load_n(&poller->mode, __ATOMIC_RELAXED);
+	const char *unseen = plugin_poller_unseen(poller);
 
 	*info = (struct lull_loop_info){
 		.name = poller->name,
 		.kind = "plugin",
 		.thread = poller->thread,
 		.mode = plugin_mode_name(mode),
-		.why = why[mode],
+		.why = why[mode] != NULL ? why[mode] : unseen,
 		.cpu = __atomic_load_n(&poller->cpu, __ATOMIC_RELAXED),
 		.tid = poller->tid,
 		.alive = poller_alive(poller),

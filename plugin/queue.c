@@ -87,6 +87,16 @@ queue_rejoin(struct plugin_queue *queue, struct plugin_poller *poller)
 }
 
 void
+plugin_queue_visit_port(struct plugin_queue *queue, struct plugin_poller *poller, uint64_t now_ns)
+{
+	if (!__atomic_load_n(&queue->known, __ATOMIC_RELAXED))
+		poller->audits[queue->port_id] = (struct lull_loss_audit){ .begun = false };
+	queue_know(queue, now_ns);
+	plugin_attach_port(queue->port_id);
+	plugin_audit_port(poller, queue->port_id);
+}
+
+void
 plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller, uint16_t count_max)
 {
 	bool turn = __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != NULL;
@@ -101,14 +111,10 @@ plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller, uin
 		queue_join(queue, poller);
 	if (queue->member != poller)
 		return; /* crowded: each of its polls is a visit */
-	if (!__atomic_load_n(&queue->known, __ATOMIC_RELAXED))
-		poller->audits[queue->port_id] = (struct lull_loss_audit){ .begun = false };
-	queue_know(queue, now_ns);
+	queue->visit(queue, poller, now_ns);
 	queue_tighten(poller);
 	if (poller->burst_pkts == 0 || count_max < poller->burst_pkts)
 		poller->burst_pkts = count_max;
-	plugin_attach_port(queue->port_id);
-	plugin_audit_port(poller, queue->port_id);
 	plugin_poller_change(poller);
 	__atomic_store_n(&queue->poller, poller, __ATOMIC_RELEASE);
 }
@@ -161,14 +167,17 @@ plugin_queue_recall(struct plugin_poller *poller)
 {
 	uint32_t ports = 0, i;
 
+	plugin_unseen_look();
 	static_assert(PLUGIN_PORTS_MAX <= 32, "a bit for each port");
 	for (i = 0; i < poller->member_count; i++) {
 		struct plugin_queue *queue = poller->members[i];
+		bool of_port = queue->visit == plugin_queue_visit_port;
 
-		if ((ports & (1u << queue->port_id)) != 0 ||
-		    __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != poller)
+		if (__atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != poller ||
+		    (of_port ? (ports & (1u << queue->port_id)) != 0 :
+			       poller->chores_ns - queue->asked_ns < ASK_NS))
 			continue;
-		ports |= 1u << queue->port_id;
+		ports |= of_port ? 1u << queue->port_id : 0;
 		__atomic_store_n(&queue->poller, NULL, __ATOMIC_RELAXED);
 	}
 }

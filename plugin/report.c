@@ -53,6 +53,7 @@ void
 plugin_report(void)
 {
 	struct plugin_settings settings = plugin_settings_now();
+	const char *unseen = settings.unseen == PLUGIN_UNSEEN_STAY ? plugin_unseen() : NULL;
 	int file = STDERR_FILENO;
 	const char *why;
 	uint32_t i;
@@ -68,6 +69,8 @@ plugin_report(void)
 	if (file != STDERR_FILENO)
 		dprintf(file, PLUGIN_REPORT_FIRST "%s (process %d)\n",
 			program_invocation_short_name, (int)getpid());
+	if (unseen != NULL)
+		dprintf(file, "lull: %s\n", unseen);
 	for (i = 0; i < plugin_poller_count(); i++)
 		report_poller(file, plugin_poller(i));
 	if (file != STDERR_FILENO)

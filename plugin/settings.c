@@ -19,6 +19,7 @@
 
 #define SYSTEM_FILE "/etc/lull/plugin.yaml"
 
+static const char *const unseen_names[] = { "stay", "rest", NULL };
 static const char *const mode_names[] = { "off", "passive", "shadow", "on", NULL };
 
 #define LULL_SETTINGS struct plugin_settings
@@ -31,6 +32,9 @@ static const struct lull_option options[] = {
 	LULL_RESTING_OPTIONS_OF(resting, "100", "100", "other", .value = "objective"),
 	LULL_ROW_COUNT("ring", NULL, ring_pkts, "Descriptors per Rx ring; 0: as the port says.",
 		       .unit = "packets", .low = 0, .high = 1u << 20, .value = "0", .live = true),
+	LULL_ROW_CHOICE("unseen", unseen,
+			"In a program with work that the plugin cannot see: stay awake, or rest.",
+			.choices = unseen_names, .value = "stay", .live = true),
 	LULL_ROW_FILE("report", NULL, report,
 		      "Where the final report goes: a file, - for stderr, or none.", .value = "-"),
 	{ .key = NULL },

@@ -11,6 +11,7 @@
 #define LULL_PLUGIN_SYMBOLS_H
 
 #pragma weak rte_bus_name
+#pragma weak rte_crypto_fp_ops
 #pragma weak rte_dev_bus
 #pragma weak rte_dev_devargs
 #pragma weak rte_eth_add_first_rx_callback
@@ -20,6 +21,8 @@
 #pragma weak rte_eth_link_get_nowait
 #pragma weak rte_eth_rx_queue_info_get
 #pragma weak rte_eth_stats_get
+#pragma weak rte_event_dev_attr_get
+#pragma weak rte_event_fp_ops
 #pragma weak rte_tel_data_add_array_string
 #pragma weak rte_tel_data_add_dict_container
 #pragma weak rte_tel_data_add_dict_string
@@ -31,8 +34,10 @@
 
 /* clang wants each of them declared in every file. */
 #include <rte_bus.h>
+#include <rte_cryptodev.h>
 #include <rte_dev.h>
 #include <rte_ethdev.h>
+#include <rte_eventdev.h>
 #include <rte_telemetry.h>
 #include <rte_version.h>
 

@@ -30,6 +30,10 @@ class Settings:
     memory_mb: int
     ring_pkts: int
     dpdk_extra: str = ""
+    vswitchd: Path = VSWITCHD
+    objective_us: int = 0  # of examples/openvswitch; other switches do not know it
+    idle_port: bool = False  # polled beside those of the wire
+    threads: int = 1  # 2: each port of the wire has one, the second on other_cpu
 
 
 def start(place: Place, wire: Wire, settings: Settings) -> Program:
@@ -58,7 +62,7 @@ def start(place: Place, wire: Wire, settings: Settings) -> Program:
     switch = place.start(
         FORWARDER,
         "ovs-vswitchd",
-        place.inside(str(VSWITCHD), f"unix:{remote}", "-vfile:off"),
+        place.inside(str(settings.vswitchd), f"unix:{remote}", "-vfile:off"),
         cpu=settings.other_cpu,
     )
     _vsctl(place, *_bridge(wire, settings))
@@ -84,8 +88,10 @@ def _configuration(settings: Settings) -> list[str]:
     values = {
         "dpdk-init": "true",
         "dpdk-lcore-mask": hex(1 << settings.other_cpu),
-        "pmd-cpu-mask": hex(1 << settings.cpu),
+        "pmd-cpu-mask": hex(sum(1 << cpu for cpu in _cpus(settings))),
+        "pmd-rxq-isolate": "false",
         "pmd-maxsleep": str(settings.maxsleep_us),
+        "pmd-objective": str(settings.objective_us),
         "per-port-memory": "true",  # buffers by ring size, not 262144 for all
         # Without hugepages; legacy memory keeps it from adding --in-memory, which excludes that.
         "dpdk-extra": (
@@ -96,13 +102,22 @@ def _configuration(settings: Settings) -> list[str]:
     return [f'other_config:{key}="{value}"' for key, value in values.items()]
 
 
+def _cpus(settings: Settings) -> list[int]:
+    return [settings.cpu, settings.other_cpu][: settings.threads]
+
+
 def _bridge(wire: Wire, settings: Settings) -> list[str]:
     command = ["add-br", "between", "--", "set", "bridge", "between"]
     command += ["datapath_type=netdev", "fail_mode=secure"]
-    for port, devargs in zip(PORTS, wire.devargs, strict=True):
+    for index, (port, devargs) in enumerate(zip(PORTS, wire.devargs, strict=True)):
         command += ["--", "add-port", "between", port]
         command += ["--", "set", "Interface", port, f"type={wire.open_vswitch_type}", devargs]
         if wire.open_vswitch_type == "dpdk":
             ring = settings.ring_pkts
             command += [f"options:n_rxq_desc={ring}", f"options:n_txq_desc={ring}"]
+        if settings.threads > 1:
+            command += [f"other_config:pmd-rxq-affinity=0:{_cpus(settings)[index]}"]
+    if settings.idle_port:
+        command += ["--", "add-port", "between", "idle", "--", "set", "Interface", "idle"]
+        command += ["type=dpdk", "options:dpdk-devargs=net_null0,no-rx=1"]
     return command

@@ -42,6 +42,7 @@ class Peer:
     mode: str = "io"
     plugin: bool = False
     options: dict[str, str] = field(default_factory=dict)
+    objective_us: int = 0  # of an Open vSwitch that knows it, in setup.vswitchd
 
     def option_text(self) -> str:
         """What was set, for the caption."""
@@ -59,6 +60,9 @@ class Setup:
     lull_options: dict[str, str]  # max-latency and the like
     plugin: Path | None = None  # where EAL loads it from
     generator_nice: int | None = None  # where it differs
+    vswitchd: Path | None = None  # built with examples/openvswitch, for peers with an objective
+    idle_port: bool = False  # Open vSwitch polls one port more
+    ovs_threads: int = 1
 
     @property
     def nice_of_generator(self) -> int:
@@ -237,6 +241,10 @@ def _start_ovs(peer: Peer, setup: Setup, place: Place, wire: Wire) -> tuple[Prog
             memory_mb=MEMORY_MB,
             ring_pkts=RING_PKTS,
             dpdk_extra=f"-d {setup.plugin}" if peer.plugin else "",
+            vswitchd=(setup.vswitchd if peer.objective_us else None) or openvswitch.VSWITCHD,
+            objective_us=peer.objective_us,
+            idle_port=setup.idle_port,
+            threads=setup.ovs_threads,
         ),
     )
     return program, r"pmd-c\d+/id:\d+"

@@ -46,6 +46,7 @@
 #define LULL_REST_H
 
 #include "idle.h"
+#include "work.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -241,7 +242,8 @@ void lull_idle_destroy(struct lull_idle *idle);
 
 /**
  * Do a whole turn: plan, rest by a pause or a sleep, wake. It is for loops with one queue and no
- * deadline of their own.
+ * deadline of their own. The work that the thread named by lull_busy() or lull_queue_source_add()
+ * is taken into account.
  * @param now_ns     clock before the receive, of lull_clock_ns()
  * @param pkt_count  packets (or events) received; 0..65535
  * Threads: the one that rests.

@@ -260,6 +260,8 @@ def run(config: Path, options: tuple[str, ...], program: str, interval: float) -
               help="kalman governors: layout of the record table.  [default: linked]")
 @click.option("--sched-policy", type=click.Choice(plugin_settings.POLICIES),
               help="Scheduling class of threads that rest.  [default: other]")
+@click.option("--unseen", type=click.Choice(plugin_settings.UNSEEN),
+              help="What threads do beside work that the plugin cannot see.  [default: stay]")
 @click.option("--config", type=click.Path(), metavar="FILE",
               help="YAML file with these options as keys; options on the command line win.")
 @click.option("--report", type=click.Path(), metavar="FILE",

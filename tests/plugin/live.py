@@ -7,8 +7,8 @@ import os
 import time
 from pathlib import Path
 
-from stand import IDLE_MOST, LONG, SPIN_LEAST, Files, Telemetry, Testpmd, main, spins
-from verdict import check, wait_for
+from stand import IDLE_MOST, LONG, SPIN_LEAST, Files, Telemetry, Testpmd, main, rested, spins
+from verdict import Failure, check, wait_for
 from worker import worker
 from world import World
 
@@ -286,7 +286,19 @@ def quiet_watch(here: World, files: Files) -> str:
     return f"{resting / 2:.1f} a second, {off / 2:.1f} in mode off"
 
 
+def never_rests(here: World, files: Files) -> None:
+    """Whoever judges rests by rested() sees that a governor never rests, whatever `fixed` does."""
+    testpmd = started(here, files, LULL_GOVERNOR="spin")
+    try:
+        remark = rested(testpmd, WORKER)
+    except Failure as failure:
+        check("rests at all" in str(failure), "refused for that", failure)
+    else:
+        raise Failure(f"taken for one that rests: {remark}")
+    testpmd.quit()
+
+
 if __name__ == "__main__":
-    start = [broken_settings, file_and_report, loaded_twice]
+    start = [broken_settings, file_and_report, loaded_twice, never_rests]
     live = [off_and_on, real_time_class, settings_and_marks, live_loops, shadow, quick_to_attach]
     main([*start, *live, quiet_watch])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from ports import COUNT, GEN, all_back
@@ -19,14 +20,40 @@ from world import World
 VSWITCHD = Path("/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk")
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 RING = "framecnt=4096,framesz=2048,blocksz=4096"
-PORTS = ("left", "right")
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of the switch: its name and what ovs-vsctl is told of it."""
+
+    name: str
+    settings: str
+
+    def add(self) -> list[str]:
+        command = ["add-port", "between", self.name]
+        return [*command, "--", "set", "Interface", self.name, *self.settings.split()]
+
+
+def veth(name: str, index: int) -> Port:
+    return Port(name, f"type=dpdk options:dpdk-devargs=net_af_packet{index},iface=f{index},{RING}")
 
 
 class Switch:
-    """ovs-vswitchd between two veth ports."""
+    """ovs-vswitchd; each two neighbours of its ports send to each other."""
 
-    def __init__(self, here: World, namespace: str, dpdk_extra: str, env: dict[str, str]) -> None:
+    def __init__(
+        self,
+        here: World,
+        namespace: str,
+        dpdk_extra: str,
+        env: dict[str, str],
+        *,
+        ports: tuple[Port, ...] = (veth("left", 0), veth("right", 1)),
+        vswitchd: Path = VSWITCHD,
+        config: dict[str, str] | None = None,
+    ) -> None:
         self.here = here
+        self.ports = ports
         self.namespace = namespace
         folders = ("OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR", "OVS_SYSCONFDIR")
         self.env = {**here.env, **dict.fromkeys(folders, str(here.directory)), **env}
@@ -37,8 +64,8 @@ class Switch:
         Host(here, "ovsdb", argv, env=self.env, namespace=namespace)
         wait_for("the database listens", self.remote.exists)
         self.vsctl("--no-wait", "init")
-        self.vsctl("--no-wait", "set", "Open_vSwitch", ".", *self.configuration(dpdk_extra))
-        argv = [str(VSWITCHD), f"unix:{self.remote}", "-vfile:off"]
+        self.vsctl("--no-wait", "set", "Open_vSwitch", ".", *self.configuration(dpdk_extra, config))
+        argv = [str(vswitchd), f"unix:{self.remote}", "-vfile:off"]
         self.host = Host(here, "vswitchd", argv, env=self.env, namespace=namespace)
         self.bridge()
 
@@ -58,28 +85,32 @@ class Switch:
         return self.tool("ovs-appctl", "-t", str(socket), *command)
 
     @staticmethod
-    def configuration(dpdk_extra: str) -> list[str]:
+    def configuration(dpdk_extra: str, config: dict[str, str] | None) -> list[str]:
         values = {
             "dpdk-init": "true",
             "dpdk-lcore-mask": hex(1 << OTHER_CPU),
             "pmd-cpu-mask": hex(1 << FORWARDER_CPU),
             "per-port-memory": "true",
             "dpdk-extra": f"--no-huge --legacy-mem --no-pci -m 512 {dpdk_extra}".strip(),
+            **(config or {}),
         }
         return [f'other_config:{key}="{value}"' for key, value in values.items()]
 
     def bridge(self) -> None:
         command = ["add-br", "between", "--", "set", "bridge", "between"]
         command += ["datapath_type=netdev", "fail_mode=secure"]
-        for i, port in enumerate(PORTS):
-            devargs = f"options:dpdk-devargs=net_af_packet{i},iface=f{i},{RING}"
-            command += ["--", "add-port", "between", port]
-            command += ["--", "set", "Interface", port, "type=dpdk", devargs]
+        for port in self.ports:
+            command += ["--", *port.add()]
         self.vsctl(*command)
-        for source, target in (PORTS, PORTS[::-1]):
-            flow = f"in_port={source},actions=output:{target}"
-            target_path = f"unix:{self.here.path('between.mgmt')}"
-            self.tool("ovs-ofctl", "add-flow", target_path, flow)
+        self.connect()
+
+    def connect(self) -> None:
+        """Flows, which go with their port."""
+        names = [port.name for port in self.ports]
+        for left, right in zip(names[::2], names[1::2], strict=False):
+            for source, target in ((left, right), (right, left)):
+                flow = f"in_port={source},actions=output:{target}"
+                self.tool("ovs-ofctl", "add-flow", f"unix:{self.here.path('between.mgmt')}", flow)
 
     def pmd(self) -> str:
         def find() -> str | None:
@@ -120,13 +151,8 @@ def forwards_and_rests(here: World, files: Files) -> str:
     check("numa_id" in switch.appctl("dpif-netdev/pmd-rxq-show"), "ovs-appctl pmd-rxq-show")
     # A port goes and comes back while the others are polled.
     switch.vsctl("del-port", "between", "right")
-    switch.vsctl(
-        "add-port", "between", "right", "--", "set", "Interface", "right", "type=dpdk",
-        f"options:dpdk-devargs=net_af_packet1,iface=f1,{RING}",
-    )  # fmt: skip
-    for source, target in (PORTS, PORTS[::-1]):
-        flow = f"in_port={source},actions=output:{target}"
-        switch.tool("ovs-ofctl", "add-flow", f"unix:{here.path('between.mgmt')}", flow)
+    switch.vsctl(*veth("right", 1).add())
+    switch.connect()
     pass_all(here, files, gen_side, "again")
     telemetry.set("mode=off")
     spins(switch.host, pmd)

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +50,8 @@ class Files:
     gen: Path
     host: Path
     host_static: Path
+    duties: Path
+    duties_static: Path
 
 
 class Telemetry:
@@ -224,20 +226,37 @@ class Testpmd(Host):
         return self.finish()
 
 
+def rest_count(loop: Any) -> int:
+    """Rests of any depth."""
+    return sum(int(loop[f"rests_{depth}"]) for depth in ("pause", "sleep"))
+
+
 def rested(host: Host, thread: str) -> str:
     """Its share is at most IDLE_MOST under the objective, or, if this machine cannot hold
-    that just now, under `fixed`. Returns a remark."""
+    that just now, under `fixed`. Returns a remark.
+
+    The objective then has to say that it cannot hold and to rest all the same, as it does on the
+    worst of machines: one that never rests has failed, whatever `fixed` does.
+    """
     telemetry = host.telemetry
-    seen = ""
+    before = rest_count(telemetry.loop(thread))
     for _ in range(3):
         share = host.share(thread)
         loop = telemetry.loop(thread)
         verdict = telemetry.ask(f"/lull/explain,{loop['name']}")
+        seen = f"{share:.0%}, {verdict['text']}{verdict.get('text_more', '')}"
+        check(rest_count(loop) > before, f"{thread} rests at all", seen)
         if share <= IDLE_MOST:
             return f"{share:.0%}"
-        seen = f"{share:.0%}, {verdict['text']}{verdict.get('text_more', '')}"
         if verdict["state"] == "infeasible" and not LONG:
             break  # on a machine that says so it seldom comes to more
+    predicted = verdict["predicted_cpu_ppm"] / 1e6
+    check(
+        verdict["state"] in ("calibrating", "infeasible", "suspended")
+        or (verdict["state"] == "feasible" and IDLE_MOST < share < predicted + IDLE_MOST),
+        f"{thread} uses so much and says why",
+        seen,
+    )
     # Five times less often than by default: a slow machine's wake-ups fit as well.
     for setting in ("governor=fixed", "max-rest=500us", "rest=500us"):
         telemetry.set(setting)
@@ -260,21 +279,21 @@ class Lacking(Exception):
 
 
 def main(
-    cases: list[Callable[[World, Files], str | None]], need: str = "namespaces"
+    cases: Sequence[Callable[[World, Files], str | None]], need: str = "namespaces"
 ) -> None:
-    """SCRIPT PLUGIN LULL_GEN HOST HOST_STATIC [CASE ...], with the rights it needs."""
+    """SCRIPT PLUGIN LULL_GEN HOST HOST_STATIC DUTIES DUTIES_STATIC [CASE ...], with its rights."""
     if shutil.which("dpdk-testpmd") is None:
         skip("needs dpdk-testpmd")
     take(need)
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, lambda number, _frame: sys.exit(128 + number))
-    paths = [Path(path).resolve() for path in sys.argv[1:5]]
+    paths = [Path(path).resolve() for path in sys.argv[1:7]]
     failed = 0
     # EAL loads nothing from below a directory that anybody may write to, such as /tmp.
     with tempfile.TemporaryDirectory(prefix="lull-plugin-", dir="/run") as folder:
         plugin = Path(shutil.copy(paths[0], folder))
         for case in cases:
-            if len(sys.argv) > 5 and case.__name__ not in sys.argv[5:]:
+            if len(sys.argv) > 7 and case.__name__ not in sys.argv[7:]:
                 continue
             failed += not run_case(case, Files(plugin, *paths[1:]))
     sys.exit(1 if failed else 0)

@@ -125,6 +125,7 @@ def test_environment(tell: Path, tmp_path: Path) -> None:
     assert settings("--config", relative, "--mode", "on") == {
         "LULL": "on", "LULL_CONFIG": str(config)}
     assert settings("--sched-policy", "fifo") == {"LULL": "on", "LULL_SCHED_POLICY": "fifo"}
+    assert settings("--unseen", "rest") == {"LULL": "on", "LULL_UNSEEN": "rest"}
     assert settings("--kalman-step", "5", "--kalman-tolerance", "0.5", "--kalman-row", "1",
                     "--kalman-window", "1ms", "--kalman-layout", "array") == {
         "LULL": "on", "LULL_KALMAN_STEP": "5", "LULL_KALMAN_TOLERANCE": "0.5",

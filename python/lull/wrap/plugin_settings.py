@@ -26,6 +26,7 @@ COUNT = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9}
 PPS_MAX = 10**12
 PERCENTILES = (Decimal(50), Decimal("99.9999"))
 POLICIES = ("auto", "other", "fifo", "deadline")
+UNSEEN = ("stay", "rest")
 LAYOUTS = ("linked", "array", "segments")
 TOLERANCES = (Decimal("0.0001"), Decimal(50))
 ROW_BYTES_MAX = 1437
