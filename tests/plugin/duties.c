@@ -316,6 +316,7 @@ static void *
 work(void *arg)
 {
 	(void)arg;
+	pthread_setname_np(pthread_self(), "worker"); /* the plugin reads it at the first poll */
 	port_open();
 	way->run(way_argument);
 	return NULL;
@@ -362,7 +363,6 @@ main(int argc, char **argv)
 		find_calls();
 	if (pthread_create(&worker, NULL, work, NULL) != 0)
 		rte_exit(1, "no thread\n");
-	pthread_setname_np(worker, "worker");
 	while (phase < way->phases && fgets(line, sizeof(line), stdin) != NULL)
 		phase++;
 	pthread_join(worker, NULL);
