@@ -31,13 +31,12 @@ receive_nothing(struct lull_loop *loop, struct lull_turn *turn)
 	(void)turn;
 }
 
-static bool
-audit_nothing(struct lull_loop *loop, bool last, uint64_t *risen)
+static void
+audit_nothing(struct lull_loop *loop, bool last, struct lull_loss_charge *charge)
 {
 	(void)loop;
 	(void)last;
-	*risen = 0;
-	return true;
+	(void)charge;
 }
 
 static void
