@@ -14,15 +14,15 @@
 #define RT_RUNTIME "/proc/sys/kernel/sched_rt_runtime_us"
 
 static void
-check_ring(struct lull_camera *camera, struct lull_findings *findings)
+check_ring(struct lull_receiver *receiver, struct lull_findings *findings)
 {
-	uint32_t ring_pkts = camera->backend->ring_pkts(camera->backend_state);
+	uint32_t ring_pkts = receiver->backend->ring_pkts(receiver->backend_state);
 	uint64_t burst_pkts = 0;
 
-	if (camera->backend->file || ring_pkts == 0)
+	if (receiver->backend->file || ring_pkts == 0)
 		return;
-	for (uint32_t i = 0; i < camera->stream_count; i++)
-		burst_pkts += camera->streams[i]->claim.burst_pkts;
+	for (uint32_t i = 0; i < receiver->stream_count; i++)
+		burst_pkts += receiver->streams[i]->claim.burst_pkts;
 	lull_finding_add(findings, "ring",
 			 ring_pkts >= burst_pkts ? LULL_GRADE_FINE : LULL_GRADE_NOTE,
 			 "room for %u packets, but one picture of every stream has %" PRIu64,
@@ -34,22 +34,22 @@ check_ring(struct lull_camera *camera, struct lull_findings *findings)
 }
 
 static void
-check_core(struct lull_camera *camera, struct lull_findings *findings)
+check_core(struct lull_receiver *receiver, struct lull_findings *findings)
 {
-	int cpu = camera->config.cpu - 1;
+	int cpu = receiver->config.cpu - 1;
 	int count = 1;
 	cpu_set_t allowed;
 
-	if (camera->backend->file)
+	if (receiver->backend->file)
 		return;
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
 		count = CPU_COUNT(&allowed);
-	if (camera->backend->polled && count == 1) {
+	if (receiver->backend->polled && count == 1) {
 		lull_finding_add(findings, "core", LULL_GRADE_NOTE,
 				 "this process has one CPU, for the polling thread and all "
 				 "others");
 		lull_finding_remedy(findings, "use kernel:IF, or give the process another CPU");
-	} else if (camera->backend->polled && cpu < 0 && !camera->config.own_loop) {
+	} else if (receiver->backend->polled && cpu < 0 && !receiver->config.own_loop) {
 		lull_finding_add(findings, "core", LULL_GRADE_NOTE,
 				 "the receiving thread is not pinned, so it shares CPUs with other "
 				 "threads");
@@ -63,26 +63,26 @@ check_core(struct lull_camera *camera, struct lull_findings *findings)
 
 /* Pinned to a CPU of another node than the device: each packet crosses between the nodes. */
 static void
-check_node(struct lull_camera *camera, struct lull_findings *findings)
+check_node(struct lull_receiver *receiver, struct lull_findings *findings)
 {
-	int cpu = camera->config.cpu - 1;
+	int cpu = receiver->config.cpu - 1;
 	struct lull_net_link link = { .node = 0 };
 
-	if (camera->backend->file || camera->backend->link == NULL || cpu < 0)
+	if (receiver->backend->file || receiver->backend->link == NULL || cpu < 0)
 		return;
-	camera->backend->link(camera->backend_state, &link);
+	receiver->backend->link(receiver->backend_state, &link);
 	check_cpu_near(cpu, lull_cpu_node(cpu), link.node - 1, findings);
 }
 
 /* Pinned, and another thread there: polling suffers most of all. */
 static void
-check_shared(struct lull_camera *camera, struct lull_findings *findings)
+check_shared(struct lull_receiver *receiver, struct lull_findings *findings)
 {
-	int cpu = camera->config.cpu - 1;
+	int cpu = receiver->config.cpu - 1;
 	char name[32];
 
-	if (camera->backend->file || cpu < 0 ||
-	    !check_cpu_shared(cpu, atomic_load(&camera->tid), name, sizeof(name)))
+	if (receiver->backend->file || cpu < 0 ||
+	    !check_cpu_shared(cpu, atomic_load(&receiver->tid), name, sizeof(name)))
 		return;
 	lull_finding_add(findings, "shared core", LULL_GRADE_NOTE,
 			 "%s uses CPU %d too, all the time", name, cpu);
@@ -94,13 +94,13 @@ check_shared(struct lull_camera *camera, struct lull_findings *findings)
 
 /* What became of it, once there is a run to look at. */
 static void
-check_gaps(struct lull_camera *camera, struct lull_findings *findings)
+check_gaps(struct lull_receiver *receiver, struct lull_findings *findings)
 {
-	struct lull_camera_totals totals;
+	struct lull_receiver_totals totals;
 
-	if (!camera->started || camera->backend->file)
+	if (!receiver->started || receiver->backend->file)
 		return;
-	lull_camera_totals(camera, &totals);
+	lull_receiver_totals(receiver, &totals);
 	lull_finding_add(findings, "gaps",
 			 totals.gaps_late == 0 ? LULL_GRADE_FINE : LULL_GRADE_NOTE,
 			 "%" PRIu64 " poll iterations of the receiving thread began over 100 us "
@@ -114,12 +114,12 @@ check_gaps(struct lull_camera *camera, struct lull_findings *findings)
 
 /* A thread of SCHED_FIFO that polls is stopped for 50 ms in every second. */
 static void
-check_throttling(struct lull_camera *camera, struct lull_findings *findings)
+check_throttling(struct lull_receiver *receiver, struct lull_findings *findings)
 {
 	FILE *file = NULL;
 	int runtime_us = -1;
 
-	if (!camera->backend->polled || camera->backend->file ||
+	if (!receiver->backend->polled || receiver->backend->file ||
 	    (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_OTHER)
 		return;
 	file = fopen(RT_RUNTIME, "re");
@@ -139,20 +139,21 @@ check_throttling(struct lull_camera *camera, struct lull_findings *findings)
 }
 
 uint32_t
-lull_camera_check(struct lull_camera *camera, struct lull_finding *lines, uint32_t count_max)
+lull_receiver_check(struct lull_receiver *receiver, struct lull_finding *lines, uint32_t count_max)
 {
 	struct lull_findings found = { .lines = lines, .count_max = count_max };
-	const struct lull_net_backend *backend = camera->backend;
+	const struct lull_net_backend *backend = receiver->backend;
 	struct lull_findings *findings = &found;
 
-	backend->check(camera->backend_state, findings);
-	for (uint32_t i = 0; backend->check_claim != NULL && i < camera->stream_count; i++)
-		backend->check_claim(camera->backend_state, &camera->streams[i]->claim, findings);
-	check_ring(camera, findings);
-	check_core(camera, findings);
-	check_node(camera, findings);
-	check_shared(camera, findings);
-	check_gaps(camera, findings);
-	check_throttling(camera, findings);
+	backend->check(receiver->backend_state, findings);
+	for (uint32_t i = 0; backend->check_claim != NULL && i < receiver->stream_count; i++)
+		backend->check_claim(receiver->backend_state, &receiver->streams[i]->claim,
+				     findings);
+	check_ring(receiver, findings);
+	check_core(receiver, findings);
+	check_node(receiver, findings);
+	check_shared(receiver, findings);
+	check_gaps(receiver, findings);
+	check_throttling(receiver, findings);
 	return found.count;
 }

@@ -282,11 +282,11 @@ camera_control_stop(struct camera_control *control)
 /* ---- the receiving thread ---- */
 
 void
-camera_control_piece(struct camera_control *control, uint64_t now_ns,
-		     const struct lull_frame_piece *piece)
+camera_control_fragment(struct camera_control *control, uint64_t now_ns,
+			const struct lull_frame_fragment *fragment)
 {
 	if (control->resends)
-		lull_resend_stream_piece(&control->resend, now_ns, piece);
+		lull_resend_stream_fragment(&control->resend, now_ns, fragment);
 }
 
 static bool
@@ -309,14 +309,15 @@ control_ask(void *arg, const struct lull_gvcp_resend *request)
 static uint64_t
 control_tail_ns(const struct camera_stream *stream)
 {
-	uint64_t patience_ns = stream->assembly.deadline_ns != 0 ? stream->assembly.deadline_ns :
-								   stream->assembly.silence_ns;
+	uint64_t timeout_ns = stream->assembly.deadline_ns != 0 ? stream->assembly.deadline_ns :
+								  stream->assembly.silence_ns;
 
-	return LULL_CLAMP(patience_ns / 4, TAIL_NS_MIN, TAIL_NS_MAX);
+	return LULL_CLAMP(timeout_ns / 4, TAIL_NS_MIN, TAIL_NS_MAX);
 }
 
 uint64_t
-camera_control_turn(struct camera_control *control, struct camera_stream *stream, uint64_t now_ns)
+camera_control_iterate(struct camera_control *control, struct camera_stream *stream,
+		       uint64_t now_ns)
 {
 	uint32_t head = atomic_load(&control->head);
 	uint64_t due_ns;
@@ -327,8 +328,8 @@ camera_control_turn(struct camera_control *control, struct camera_stream *stream
 	control->resend.tail_ns = control_tail_ns(stream);
 	if (control->resend.frame_bytes == 0)
 		control->resend.frame_bytes = stream->claim.burst_bytes;
-	due_ns = lull_resend_stream_turn(&control->resend, now_ns, stream->assembler, control_ask,
-					 control);
+	due_ns = lull_resend_stream_iterate(&control->resend, now_ns, stream->assembler,
+					    control_ask, control);
 	if (atomic_load(&control->head) != head)
 		control_kick(control);
 	return due_ns;

@@ -16,11 +16,11 @@ int camera_control_start(struct camera_stream *stream, struct lull_error *error)
 /** Stop it, release its privilege. NULL is ignored. */
 void camera_control_stop(struct camera_control *control);
 /** A packet came. Receiving thread. */
-void camera_control_piece(struct camera_control *control, uint64_t now_ns,
-			  const struct lull_frame_piece *piece);
-/** End of a turn: ask for what is missing. Returns when it wants to be called again. */
-uint64_t camera_control_turn(struct camera_control *control, struct camera_stream *stream,
-			     uint64_t now_ns);
+void camera_control_fragment(struct camera_control *control, uint64_t now_ns,
+			     const struct lull_frame_fragment *fragment);
+/** End of an iteration: ask for what is missing. Returns when it wants to be called again. */
+uint64_t camera_control_iterate(struct camera_control *control, struct camera_stream *stream,
+				uint64_t now_ns);
 /** Add what it counted. Any thread. */
 void camera_control_count(struct camera_control *control, struct lull_camera_counters *counters);
 

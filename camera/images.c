@@ -51,71 +51,71 @@ images_futex_wake(_Atomic uint32_t *word)
 }
 
 static void
-images_wake(struct lull_camera *camera)
+images_wake(struct lull_receiver *receiver)
 {
-	atomic_fetch_add(&camera->events, 1);
-	if (atomic_load(&camera->waiters) > 0)
-		images_futex_wake(&camera->events);
+	atomic_fetch_add(&receiver->events, 1);
+	if (atomic_load(&receiver->waiters) > 0)
+		images_futex_wake(&receiver->events);
 }
 
 /* Until the word has another value, at most wait_ns. */
 static void
-images_wait(struct lull_camera *camera, uint32_t seen, uint64_t wait_ns)
+images_wait(struct lull_receiver *receiver, uint32_t seen, uint64_t wait_ns)
 {
 	struct timespec limit = { .tv_sec = (time_t)(wait_ns / LULL_NS_PER_S),
 				  .tv_nsec = (long)(wait_ns % LULL_NS_PER_S) };
 
-	atomic_fetch_add(&camera->waiters, 1);
-	syscall(SYS_futex, &camera->events, FUTEX_WAIT_PRIVATE, seen,
+	atomic_fetch_add(&receiver->waiters, 1);
+	syscall(SYS_futex, &receiver->events, FUTEX_WAIT_PRIVATE, seen,
 		wait_ns == UINT64_MAX ? NULL : &limit, NULL, 0);
-	atomic_fetch_sub(&camera->waiters, 1);
+	atomic_fetch_sub(&receiver->waiters, 1);
 }
 
 /* With the lock: the descriptor is readable while images wait, and from the end on. */
 static void
-images_descriptor_set(struct lull_camera *camera)
+images_descriptor_set(struct lull_receiver *receiver)
 {
 	uint64_t one = 1;
 
-	if (atomic_load(&camera->event_asked))
-		(void)!write(camera->event_fd, &one, sizeof(one));
+	if (atomic_load(&receiver->event_asked))
+		(void)!write(receiver->event_fd, &one, sizeof(one));
 }
 
 static void
-images_descriptor_clear(struct lull_camera *camera)
+images_descriptor_clear(struct lull_receiver *receiver)
 {
 	uint64_t count;
 
-	if (atomic_load(&camera->event_asked) && !atomic_load(&camera->ended))
-		(void)!read(camera->event_fd, &count, sizeof(count));
+	if (atomic_load(&receiver->event_asked) && !atomic_load(&receiver->ended))
+		(void)!read(receiver->event_fd, &count, sizeof(count));
 }
 
 void
-camera_images_end(struct lull_camera *camera)
+camera_images_end(struct lull_receiver *receiver)
 {
-	atomic_store(&camera->ended, true);
-	pthread_mutex_lock(&camera->lock);
-	images_descriptor_set(camera);
-	pthread_mutex_unlock(&camera->lock);
-	images_wake(camera);
+	atomic_store(&receiver->ended, true);
+	pthread_mutex_lock(&receiver->lock);
+	images_descriptor_set(receiver);
+	pthread_mutex_unlock(&receiver->lock);
+	images_wake(receiver);
 }
 
 int
-lull_camera_fd(struct lull_camera *camera)
+lull_receiver_fd(struct lull_receiver *receiver)
 {
-	pthread_mutex_lock(&camera->lock);
-	if (!atomic_exchange(&camera->event_asked, true) &&
-	    (camera->ready_count > 0 || atomic_load(&camera->ended)))
-		images_descriptor_set(camera);
-	pthread_mutex_unlock(&camera->lock);
-	return camera->event_fd;
+	pthread_mutex_lock(&receiver->lock);
+	if (!atomic_exchange(&receiver->event_asked, true) &&
+	    (receiver->ready_count > 0 || atomic_load(&receiver->ended)))
+		images_descriptor_set(receiver);
+	pthread_mutex_unlock(&receiver->lock);
+	return receiver->event_fd;
 }
 
 void
-lull_camera_wake(struct lull_camera *camera)
+lull_receiver_wake(struct lull_receiver *receiver)
 {
-	atomic_store(&camera->woken, true);
-	images_wake(camera);
+	atomic_store(&receiver->woken, true);
+	images_wake(receiver);
 }
 
 /* ---- the receiving thread ---- */
@@ -127,23 +127,23 @@ images_supply(struct camera_stream *stream, struct camera_image *image)
 	if (lull_assembler_supply(stream->assembler, image->data, image) == 0)
 		stream->away++;
 	else
-		LULL_COUNTER_ADD(stream->camera->errors, 1);
+		LULL_COUNTER_ADD(stream->receiver->errors, 1);
 }
 
 void
-camera_images_take_back(struct lull_camera *camera, struct camera_stream *stream)
+camera_images_take_back(struct lull_receiver *receiver, struct camera_stream *stream)
 {
 	struct camera_image *image, *next;
 
 	if (atomic_load_explicit(&stream->returned_count, memory_order_relaxed) == 0)
 		return;
-	pthread_mutex_lock(&camera->lock);
+	pthread_mutex_lock(&receiver->lock);
 	image = stream->returned.first;
 	camera_queue_init(&stream->returned);
 	atomic_store(&stream->returned_count, 0);
 	for (struct camera_image *each = image; each != NULL; each = each->next)
 		each->state = CAMERA_IMAGE_AWAY;
-	pthread_mutex_unlock(&camera->lock);
+	pthread_mutex_unlock(&receiver->lock);
 	for (; image != NULL; image = next) {
 		next = image->next;
 		images_supply(stream, image);
@@ -151,19 +151,19 @@ camera_images_take_back(struct lull_camera *camera, struct camera_stream *stream
 }
 
 bool
-camera_images_replace(struct lull_camera *camera, struct camera_stream *stream)
+camera_images_replace(struct lull_receiver *receiver, struct camera_stream *stream)
 {
 	struct camera_image *image;
 
-	pthread_mutex_lock(&camera->lock);
+	pthread_mutex_lock(&receiver->lock);
 	image = queue_pop(&stream->ready);
 	if (image != NULL) {
 		image->state = CAMERA_IMAGE_AWAY;
-		camera->ready_count--;
-		if (camera->ready_count == 0)
-			images_descriptor_clear(camera);
+		receiver->ready_count--;
+		if (receiver->ready_count == 0)
+			images_descriptor_clear(receiver);
 	}
-	pthread_mutex_unlock(&camera->lock);
+	pthread_mutex_unlock(&receiver->lock);
 	if (image == NULL)
 		return false;
 	LULL_COUNTER_ADD(stream->replaced, 1);
@@ -172,13 +172,13 @@ camera_images_replace(struct lull_camera *camera, struct camera_stream *stream)
 }
 
 bool
-camera_images_waiting(struct lull_camera *camera, struct camera_stream *stream)
+camera_images_waiting(struct lull_receiver *receiver, struct camera_stream *stream)
 {
 	bool waiting;
 
-	pthread_mutex_lock(&camera->lock);
+	pthread_mutex_lock(&receiver->lock);
 	waiting = stream->ready.count > 0;
-	pthread_mutex_unlock(&camera->lock);
+	pthread_mutex_unlock(&receiver->lock);
 	return waiting;
 }
 
@@ -204,8 +204,8 @@ images_latency_ns(const struct lull_camera_image *image)
 }
 
 static void
-images_fill(struct lull_camera *camera, struct camera_image *image, const struct lull_frame *frame,
-	    const struct camera_arrival *arrival)
+images_fill(struct lull_receiver *receiver, struct camera_image *image,
+	    const struct lull_frame *frame, const struct camera_arrival *arrival)
 {
 	struct lull_camera_image *out = &image->image;
 
@@ -214,7 +214,7 @@ images_fill(struct lull_camera *camera, struct camera_image *image, const struct
 	out->frame.buffer_user = NULL;
 	memcpy(image->spans, frame->missing, frame->missing_count * sizeof(*frame->missing));
 	out->stream = image->stream->claim.index;
-	out->packet_clock = camera->clock;
+	out->packet_clock = receiver->clock;
 	out->frame.stamps.first_ns = arrival->first_ns;
 	out->frame.stamps.last_ns = arrival->last_ns;
 	out->frame.stamps.done_ns = lull_clock_ns();
@@ -240,21 +240,21 @@ images_measure(struct camera_stream *stream, const struct lull_camera_image *ima
 }
 
 void
-camera_images_give(struct lull_camera *camera, struct camera_stream *stream,
+camera_images_give(struct lull_receiver *receiver, struct camera_stream *stream,
 		   const struct lull_frame *frame, const struct camera_arrival *arrival)
 {
 	struct camera_image *image = frame->buffer_user;
 
 	stream->away--;
-	images_fill(camera, image, frame, arrival);
-	pthread_mutex_lock(&camera->lock);
+	images_fill(receiver, image, frame, arrival);
+	pthread_mutex_lock(&receiver->lock);
 	image->state = CAMERA_IMAGE_READY;
-	image->order = camera->order++;
+	image->order = receiver->order++;
 	queue_push(&stream->ready, image);
-	if (camera->ready_count++ == 0)
-		images_descriptor_set(camera);
-	pthread_mutex_unlock(&camera->lock);
-	images_wake(camera);
+	if (receiver->ready_count++ == 0)
+		images_descriptor_set(receiver);
+	pthread_mutex_unlock(&receiver->lock);
+	images_wake(receiver);
 	/* Not before: what is measured ends where the application can have it. */
 	images_measure(stream, &image->image);
 	LULL_COUNTER_ADD(stream->counters.given, 1);
@@ -264,17 +264,17 @@ camera_images_give(struct lull_camera *camera, struct camera_stream *stream,
 
 /* With the lock. */
 static struct camera_stream *
-images_choose(struct lull_camera *camera, uint32_t index)
+images_choose(struct lull_receiver *receiver, uint32_t index)
 {
 	struct camera_stream *oldest = NULL;
 
 	if (index != LULL_CAMERA_ANY) {
-		struct camera_stream *stream = camera->streams[index];
+		struct camera_stream *stream = receiver->streams[index];
 
 		return stream->ready.first != NULL ? stream : NULL;
 	}
-	for (uint32_t i = 0; i < camera->stream_count; i++) {
-		struct camera_stream *stream = camera->streams[i];
+	for (uint32_t i = 0; i < receiver->stream_count; i++) {
+		struct camera_stream *stream = receiver->streams[i];
 
 		if (stream->ready.first != NULL &&
 		    (oldest == NULL || stream->ready.first->order < oldest->ready.first->order))
@@ -284,44 +284,44 @@ images_choose(struct lull_camera *camera, uint32_t index)
 }
 
 static struct lull_camera_image *
-images_take(struct lull_camera *camera, uint32_t index)
+images_take(struct lull_receiver *receiver, uint32_t index)
 {
 	struct camera_image *image = NULL;
 	struct camera_stream *stream;
 
-	pthread_mutex_lock(&camera->lock);
-	stream = images_choose(camera, index);
+	pthread_mutex_lock(&receiver->lock);
+	stream = images_choose(receiver, index);
 	if (stream != NULL) {
 		image = queue_pop(&stream->ready);
 		image->state = CAMERA_IMAGE_OUT;
-		if (--camera->ready_count == 0)
-			images_descriptor_clear(camera);
+		if (--receiver->ready_count == 0)
+			images_descriptor_clear(receiver);
 		atomic_fetch_add(&stream->fetched, 1);
 	}
-	pthread_mutex_unlock(&camera->lock);
+	pthread_mutex_unlock(&receiver->lock);
 	return image == NULL ? NULL : &image->image;
 }
 
 int
-lull_camera_get(struct lull_camera *camera, uint32_t stream, struct lull_camera_image **image,
-		uint64_t timeout_ns)
+lull_receiver_get(struct lull_receiver *receiver, uint32_t stream, struct lull_camera_image **image,
+		  uint64_t timeout_ns)
 {
 	uint64_t begin_ns = timeout_ns == 0 ? 0 : lull_clock_ns();
 
 	*image = NULL;
-	if (stream != LULL_CAMERA_ANY && stream >= camera->stream_count)
+	if (stream != LULL_CAMERA_ANY && stream >= receiver->stream_count)
 		return -EINVAL;
 	for (;;) {
-		uint32_t seen = atomic_load(&camera->events);
-		bool ended = atomic_load(&camera->ended);
+		uint32_t seen = atomic_load(&receiver->events);
+		bool ended = atomic_load(&receiver->ended);
 		uint64_t left_ns = UINT64_MAX;
 
-		*image = images_take(camera, stream);
+		*image = images_take(receiver, stream);
 		if (*image != NULL)
 			return 0;
 		if (ended)
 			return -ENODEV;
-		if (timeout_ns == 0 || atomic_exchange(&camera->woken, false))
+		if (timeout_ns == 0 || atomic_exchange(&receiver->woken, false))
 			return 0;
 		if (timeout_ns != UINT64_MAX) {
 			uint64_t waited_ns = lull_clock_ns() - begin_ns;
@@ -330,16 +330,16 @@ lull_camera_get(struct lull_camera *camera, uint32_t stream, struct lull_camera_
 				return 0;
 			left_ns = timeout_ns - waited_ns;
 		}
-		images_wait(camera, seen, left_ns);
+		images_wait(receiver, seen, left_ns);
 	}
 }
 
 /* The image of ours at this address; NULL: there is none. Nothing is read from it. */
 static struct camera_image *
-images_find(struct lull_camera *camera, const struct lull_camera_image *address)
+images_find(struct lull_receiver *receiver, const struct lull_camera_image *address)
 {
-	for (uint32_t i = 0; i < camera->stream_count; i++) {
-		struct camera_stream *stream = camera->streams[i];
+	for (uint32_t i = 0; i < receiver->stream_count; i++) {
+		struct camera_stream *stream = receiver->streams[i];
 		uintptr_t from = (uintptr_t)stream->images;
 		uintptr_t at = (uintptr_t)address;
 
@@ -351,36 +351,36 @@ images_find(struct lull_camera *camera, const struct lull_camera_image *address)
 }
 
 int
-lull_camera_put(struct lull_camera *camera, struct lull_camera_image *address)
+lull_receiver_put(struct lull_receiver *receiver, struct lull_camera_image *address)
 {
-	struct camera_image *image = images_find(camera, address);
+	struct camera_image *image = images_find(receiver, address);
 	bool out;
 
 	if (image == NULL) {
-		atomic_fetch_add(&camera->foreign, 1);
+		atomic_fetch_add(&receiver->foreign, 1);
 		return -EINVAL;
 	}
-	pthread_mutex_lock(&camera->lock);
+	pthread_mutex_lock(&receiver->lock);
 	out = image->state == CAMERA_IMAGE_OUT;
 	if (out) {
 		image->state = CAMERA_IMAGE_RETURNED;
 		queue_push(&image->stream->returned, image);
 		atomic_fetch_add(&image->stream->returned_count, 1);
 	}
-	pthread_mutex_unlock(&camera->lock);
+	pthread_mutex_unlock(&receiver->lock);
 	atomic_fetch_add(out ? &image->stream->put : &image->stream->refused, 1);
 	return out ? 0 : -EINVAL;
 }
 
 uint32_t
-camera_images_out(struct lull_camera *camera)
+camera_images_out(struct lull_receiver *receiver)
 {
 	uint32_t count = 0;
 
-	pthread_mutex_lock(&camera->lock);
-	for (uint32_t i = 0; i < camera->stream_count; i++)
-		for (uint32_t j = 0; j < camera->streams[i]->image_count; j++)
-			count += camera->streams[i]->images[j].state == CAMERA_IMAGE_OUT;
-	pthread_mutex_unlock(&camera->lock);
+	pthread_mutex_lock(&receiver->lock);
+	for (uint32_t i = 0; i < receiver->stream_count; i++)
+		for (uint32_t j = 0; j < receiver->streams[i]->image_count; j++)
+			count += receiver->streams[i]->images[j].state == CAMERA_IMAGE_OUT;
+	pthread_mutex_unlock(&receiver->lock);
 	return count;
 }

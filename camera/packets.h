@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Packets: the packets of a turn for the application's own callback.
+ * Packets: the packets of an iteration for the application's own callback.
  *
  * Threads: the receiving thread.
  */
@@ -11,7 +11,7 @@
 #include "receiver.h"
 
 /** Call camera->config.packets with those that are for a stream. */
-void camera_packets_tell(struct lull_camera *camera, const struct lull_net_packet *packets,
-			 uint32_t count);
+void camera_packets_report(struct lull_receiver *receiver, const struct lull_net_packet *packets,
+			   uint32_t count);
 
 #endif

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A turn of the receiving thread: packets to streams, pieces to assemblers, frames to images. */
+/*
+ * An iteration of the receiving thread: packets to streams, fragments to assemblers, frames to
+ * images.
+ */
 #include <string.h>
 
 #include "control.h"
 #include "packets.h"
 #include "receiver.h"
 
-/* Pieces of one packet at most: a protocol that asks for more is not believed. */
-#define PIECES_MAX 256
-/* A turn that begins so long after the one before may find a queue of what came in meanwhile. */
+/* Fragments of one packet at most: a protocol that asks for more is not believed. */
+#define FRAGMENTS_MAX 256
+/*
+ * An iteration that begins so long after the one before may find a queue of what came in meanwhile.
+ */
 #define AWAY_NS LULL_NS_PER_MS
 #define BEHIND_PKTS_MIN 65536u /* sockets tell bytes, not packets */
 #define GAP_LATE_NS (100 * LULL_NS_PER_US)
@@ -16,8 +21,8 @@
 #define PATIENCE_NS_MIN (5 * LULL_NS_PER_MS)
 #define PATIENCE_NS_MAX LULL_NS_PER_S
 
-struct receive_turn {
-	struct lull_camera *camera;
+struct receive_iteration {
+	struct lull_receiver *receiver;
 	uint64_t now_ns;  /* CLOCK_MONOTONIC */
 	uint64_t time_ns; /* of the assemblers: now_ns, or the time of a capture */
 	uint32_t count;   /* packets fetched */
@@ -57,7 +62,7 @@ receive_stamp(struct camera_stream *stream, uint64_t key, uint64_t stamp_ns, uin
 
 /* Half a period of silence ends a frame, unless the user said something else. */
 static void
-receive_patience(struct camera_stream *stream)
+receive_timeouts(struct camera_stream *stream)
 {
 	uint64_t wanted_ns =
 		LULL_CLAMP(stream->phase.period_ns / 2, PATIENCE_NS_MIN, PATIENCE_NS_MAX);
@@ -68,8 +73,8 @@ receive_patience(struct camera_stream *stream)
 	if (wanted_ns > now_ns - now_ns / 8 && wanted_ns < now_ns + now_ns / 8)
 		return;
 	stream->assembly.silence_ns = wanted_ns;
-	if (stream->camera->behind_pkts == 0)
-		lull_assembler_patience(stream->assembler, 0, wanted_ns);
+	if (stream->receiver->behind_pkts == 0)
+		lull_assembler_timeouts(stream->assembler, 0, wanted_ns);
 }
 
 static uint32_t
@@ -84,13 +89,13 @@ receive_whole_rows(const struct lull_frame *frame)
 }
 
 static void
-receive_give(struct receive_turn *turn, struct camera_stream *stream)
+receive_give(struct receive_iteration *iteration, struct camera_stream *stream)
 {
 	struct lull_frame frame;
 
-	while (lull_assembler_next(stream->assembler, turn->time_ns, &frame)) {
+	while (lull_assembler_next(stream->assembler, iteration->time_ns, &frame)) {
 		const struct camera_arrival *known = receive_arrival(stream, frame.key);
-		struct camera_arrival arrival = { .fetched_ns = turn->now_ns };
+		struct camera_arrival arrival = { .fetched_ns = iteration->now_ns };
 		bool complete = frame.reason == LULL_FRAME_COMPLETE;
 
 		if (known != NULL)
@@ -98,40 +103,40 @@ receive_give(struct receive_turn *turn, struct camera_stream *stream)
 		if (complete && frame.counts.resent > 0)
 			LULL_COUNTER_ADD(stream->counters.repaired, 1);
 		if (frame.key == stream->phase_key) {
-			lull_phase_end(&stream->phase, turn->now_ns, frame.bytes, complete);
-			receive_patience(stream);
+			lull_phase_end(&stream->phase, iteration->now_ns, frame.bytes, complete);
+			receive_timeouts(stream);
 		}
 		if (stream->config.rows != NULL)
-			camera_rows_tell(stream, frame.key, frame.data, receive_whole_rows(&frame),
-					 true);
-		camera_images_give(turn->camera, stream, &frame, &arrival);
+			camera_rows_report(stream, frame.key, frame.data,
+					   receive_whole_rows(&frame), true);
+		camera_images_give(iteration->receiver, stream, &frame, &arrival);
 	}
 }
 
-/* ---- pieces ---- */
+/* ---- fragments ---- */
 
 /* A frame that was not seen before begins. */
 static void
-receive_begin(struct receive_turn *turn, struct camera_stream *stream, uint64_t key)
+receive_begin(struct receive_iteration *iteration, struct camera_stream *stream, uint64_t key)
 {
 	stream->phase_key = key;
-	lull_phase_begin(&stream->phase, turn->now_ns);
+	lull_phase_begin(&stream->phase, iteration->now_ns);
 	stream->seen_bytes = lull_assembler_counters(stream->assembler)->bytes;
 	if (stream->config.policy == LULL_FRAME_NEWEST_WINS &&
 	    lull_assembler_buffers(stream->assembler) == 0)
-		camera_images_replace(turn->camera, stream);
+		camera_images_replace(iteration->receiver, stream);
 }
 
 /* The first picture tells how large buffers must be. */
 static bool
-receive_size(struct camera_stream *stream, const struct lull_frame_piece *piece)
+receive_size(struct camera_stream *stream, const struct lull_frame_fragment *fragment)
 {
 	uint64_t bytes = 0;
 
 	if (stream->assembler != NULL)
 		return true;
-	if (piece->flags & LULL_FRAME_GEOMETRY)
-		bytes = lull_frame_bytes(&piece->geometry);
+	if (fragment->flags & LULL_FRAME_GEOMETRY)
+		bytes = lull_frame_bytes(&fragment->geometry);
 	if (bytes > 0 && bytes <= CAMERA_LEARNED_BYTES_MAX &&
 	    camera_stream_size(stream, bytes, NULL) == 0)
 		return true;
@@ -140,25 +145,25 @@ receive_size(struct camera_stream *stream, const struct lull_frame_piece *piece)
 }
 
 static void
-receive_piece(struct receive_turn *turn, struct camera_stream *stream,
-	      const struct lull_net_packet *packet, const struct lull_frame_piece *piece)
+receive_fragment(struct receive_iteration *iteration, struct camera_stream *stream,
+		 const struct lull_net_packet *packet, const struct lull_frame_fragment *fragment)
 {
 	const struct lull_assembler_counters *counters;
 	uint64_t used;
 
-	if (!receive_size(stream, piece))
+	if (!receive_size(stream, fragment))
 		return;
 	counters = lull_assembler_counters(stream->assembler);
 	used = counters->used;
-	if (piece->key != stream->phase_key && receive_arrival(stream, piece->key) == NULL)
-		receive_begin(turn, stream, piece->key);
-	lull_assembler_add(stream->assembler, turn->time_ns, piece);
+	if (fragment->key != stream->phase_key && receive_arrival(stream, fragment->key) == NULL)
+		receive_begin(iteration, stream, fragment->key);
+	lull_assembler_add(stream->assembler, iteration->time_ns, fragment);
 	stream->busy = true;
 	if (counters->used != used)
-		receive_stamp(stream, piece->key, packet->stamp_ns, turn->now_ns);
+		receive_stamp(stream, fragment->key, packet->stamp_ns, iteration->now_ns);
 	if (stream->control != NULL)
-		camera_control_piece(stream->control, turn->now_ns, piece);
-	receive_give(turn, stream);
+		camera_control_fragment(stream->control, iteration->now_ns, fragment);
+	receive_give(iteration, stream);
 }
 
 static void
@@ -178,24 +183,24 @@ receive_verdict(struct camera_stream *stream, enum lull_frame_verdict verdict)
 
 /* Is it for this stream? False: ask the next one on its port. */
 static bool
-receive_offer(struct receive_turn *turn, struct camera_stream *stream,
+receive_offer(struct receive_iteration *iteration, struct camera_stream *stream,
 	      const struct lull_net_packet *packet)
 {
 	enum lull_frame_verdict verdict;
-	struct lull_frame_piece piece;
-	uint32_t pieces = 0;
+	struct lull_frame_fragment fragment;
+	uint32_t fragments = 0;
 
 	do {
 		verdict = stream->protocol->parse(stream->protocol_state, packet->data,
-						  packet->len_bytes, &piece);
-		if (verdict == LULL_FRAME_FOREIGN && pieces == 0)
+						  packet->len_bytes, &fragment);
+		if (verdict == LULL_FRAME_FOREIGN && fragments == 0)
 			return false;
-		if (verdict == LULL_FRAME_PIECE)
-			receive_piece(turn, stream, packet, &piece);
+		if (verdict == LULL_FRAME_FRAGMENT)
+			receive_fragment(iteration, stream, packet, &fragment);
 		else
 			receive_verdict(stream, verdict);
-	} while (verdict == LULL_FRAME_PIECE && (piece.flags & LULL_FRAME_MORE) &&
-		 ++pieces < PIECES_MAX);
+	} while (verdict == LULL_FRAME_FRAGMENT && (fragment.flags & LULL_FRAME_MORE) &&
+		 ++fragments < FRAGMENTS_MAX);
 	LULL_COUNTER_ADD(stream->counters.pkts, 1);
 	LULL_COUNTER_ADD(stream->counters.bytes, packet->len_bytes);
 	return true;
@@ -219,11 +224,12 @@ struct receive_search {
 
 /* Ask the streams with this address, or those that take any. */
 static bool
-receive_search(struct receive_turn *turn, const struct lull_net_packet *packet, bool any,
+receive_search(struct receive_iteration *iteration, const struct lull_net_packet *packet, bool any,
 	       struct receive_search *search)
 {
-	for (uint32_t at = packet->first; at != 0; at = turn->camera->streams[at - 1]->next) {
-		struct camera_stream *stream = turn->camera->streams[at - 1];
+	for (uint32_t at = packet->first; at != 0;
+	     at = iteration->receiver->streams[at - 1]->next) {
+		struct camera_stream *stream = iteration->receiver->streams[at - 1];
 		const struct lull_net_claim *claim = &stream->claim;
 
 		if (lull_net_ip_is_any(&claim->address) != any ||
@@ -231,7 +237,7 @@ receive_search(struct receive_turn *turn, const struct lull_net_packet *packet, 
 			continue;
 		if (!receive_is_from(&claim->source, packet))
 			search->strange = stream;
-		else if (receive_offer(turn, stream, packet))
+		else if (receive_offer(iteration, stream, packet))
 			return true;
 		else
 			search->foreign = stream;
@@ -240,15 +246,15 @@ receive_search(struct receive_turn *turn, const struct lull_net_packet *packet, 
 }
 
 static void
-receive_packet(struct receive_turn *turn, const struct lull_net_packet *packet)
+receive_packet(struct receive_iteration *iteration, const struct lull_net_packet *packet)
 {
 	struct receive_search search = { .foreign = NULL };
-	struct lull_camera *camera = turn->camera;
+	struct lull_receiver *receiver = iteration->receiver;
 
-	LULL_COUNTER_ADD(camera->pkts, 1);
-	LULL_COUNTER_ADD(camera->bytes, packet->len_bytes);
-	if (receive_search(turn, packet, false, &search) ||
-	    receive_search(turn, packet, true, &search))
+	LULL_COUNTER_ADD(receiver->pkts, 1);
+	LULL_COUNTER_ADD(receiver->bytes, packet->len_bytes);
+	if (receive_search(iteration, packet, false, &search) ||
+	    receive_search(iteration, packet, true, &search))
 		return;
 	if (search.foreign != NULL) {
 		LULL_COUNTER_ADD(search.foreign->counters.pkts, 1);
@@ -257,11 +263,11 @@ receive_packet(struct receive_turn *turn, const struct lull_net_packet *packet)
 	} else if (search.strange != NULL) {
 		LULL_COUNTER_ADD(search.strange->counters.source_mismatch, 1);
 	} else {
-		LULL_COUNTER_ADD(camera->unclaimed, 1);
+		LULL_COUNTER_ADD(receiver->unclaimed, 1);
 	}
 }
 
-/* ---- turns ---- */
+/* ---- iterations ---- */
 
 static void
 receive_rows(struct camera_stream *stream)
@@ -271,19 +277,19 @@ receive_rows(struct camera_stream *stream)
 	const uint8_t *data = lull_assembler_picture(stream->assembler, key);
 
 	if (rows > 0 && data != NULL)
-		camera_rows_tell(stream, key, data, rows, false);
+		camera_rows_report(stream, key, data, rows, false);
 }
 
-/* What was received in this turn is in: rows and phase. */
+/* What was received in this iteration is in: rows and phase. */
 static void
-receive_settle(struct receive_turn *turn, struct camera_stream *stream)
+receive_settle(struct receive_iteration *iteration, struct camera_stream *stream)
 {
 	uint64_t bytes = lull_assembler_counters(stream->assembler)->bytes;
 
 	stream->busy = false;
 	if (stream->config.rows != NULL)
 		receive_rows(stream);
-	lull_phase_news(&stream->phase, turn->now_ns, bytes - stream->seen_bytes);
+	lull_phase_news(&stream->phase, iteration->now_ns, bytes - stream->seen_bytes);
 	stream->seen_bytes = bytes;
 }
 
@@ -292,38 +298,38 @@ receive_settle(struct receive_turn *turn, struct camera_stream *stream)
  * other streams only do not tell whether this one's are fetched.
  */
 static uint64_t
-receive_ask(struct receive_turn *turn, struct camera_stream *stream, bool busy)
+receive_ask(struct receive_iteration *iteration, struct camera_stream *stream, bool busy)
 {
-	if (turn->count == 0 || (busy && turn->count < CAMERA_BURST))
-		return camera_control_turn(stream->control, stream, turn->now_ns);
-	return turn->now_ns; /* look again at once */
+	if (iteration->count == 0 || (busy && iteration->count < CAMERA_BURST))
+		return camera_control_iterate(stream->control, stream, iteration->now_ns);
+	return iteration->now_ns; /* look again at once */
 }
 
 static uint64_t
-receive_streams(struct receive_turn *turn)
+receive_streams(struct receive_iteration *iteration)
 {
-	struct lull_camera *camera = turn->camera;
+	struct lull_receiver *receiver = iteration->receiver;
 	uint64_t due_ns = UINT64_MAX;
 
-	for (uint32_t i = 0; i < camera->stream_count; i++) {
-		struct camera_stream *stream = camera->streams[i];
+	for (uint32_t i = 0; i < receiver->stream_count; i++) {
+		struct camera_stream *stream = receiver->streams[i];
 		bool busy = stream->busy;
 		uint64_t stream_ns;
 
 		if (stream->assembler == NULL)
 			continue;
-		camera_images_take_back(camera, stream);
+		camera_images_take_back(receiver, stream);
 		if (busy)
-			receive_settle(turn, stream);
+			receive_settle(iteration, stream);
 		stream_ns = lull_assembler_deadline_ns(stream->assembler);
-		if (stream_ns <= turn->time_ns) {
-			lull_assembler_expire(stream->assembler, turn->time_ns);
-			receive_give(turn, stream);
+		if (stream_ns <= iteration->time_ns) {
+			lull_assembler_expire(stream->assembler, iteration->time_ns);
+			receive_give(iteration, stream);
 			stream_ns = lull_assembler_deadline_ns(stream->assembler);
 		}
 		due_ns = LULL_MIN(due_ns, stream_ns);
 		if (stream->control != NULL) {
-			stream_ns = receive_ask(turn, stream, busy);
+			stream_ns = receive_ask(iteration, stream, busy);
 			due_ns = LULL_MIN(due_ns, stream_ns);
 		}
 	}
@@ -332,131 +338,133 @@ receive_streams(struct receive_turn *turn)
 
 /* A file can wait: no frame is dropped while the application has others to fetch. */
 static bool
-receive_must_wait(struct lull_camera *camera)
+receive_must_wait(struct lull_receiver *receiver)
 {
-	for (uint32_t i = 0; camera->backend->file && i < camera->stream_count; i++) {
-		struct camera_stream *stream = camera->streams[i];
+	for (uint32_t i = 0; receiver->backend->file && i < receiver->stream_count; i++) {
+		struct camera_stream *stream = receiver->streams[i];
 
 		if (stream->assembler == NULL || stream->config.policy != LULL_FRAME_DROP_NEWEST)
 			continue;
-		camera_images_take_back(camera, stream);
+		camera_images_take_back(receiver, stream);
 		if (lull_assembler_buffers(stream->assembler) == 0 &&
-		    camera_images_waiting(camera, stream))
+		    camera_images_waiting(receiver, stream))
 			return true;
 	}
 	return false;
 }
 
 static void
-receive_gap(struct lull_camera *camera, uint64_t now_ns)
+receive_gap(struct lull_receiver *receiver, uint64_t now_ns)
 {
 	uint64_t gap_ns;
 
-	if (camera->turn_ended_ns == 0 || now_ns < camera->turn_ended_ns)
+	if (receiver->iteration_ended_ns == 0 || now_ns < receiver->iteration_ended_ns)
 		return;
-	gap_ns = now_ns - camera->turn_ended_ns;
-	lull_histogram_add(&camera->gaps, gap_ns, 1);
+	gap_ns = now_ns - receiver->iteration_ended_ns;
+	lull_histogram_add(&receiver->gaps, gap_ns, 1);
 	if (gap_ns > GAP_LATE_NS)
-		LULL_COUNTER_ADD(camera->gaps_late, 1);
+		LULL_COUNTER_ADD(receiver->gaps_late, 1);
 }
 
 /* What looks like silence is none while packets may wait that came in meanwhile. A deadline that
  * the user set stands. */
 static void
-receive_silence(struct lull_camera *camera, bool counts)
+receive_silence(struct lull_receiver *receiver, bool counts)
 {
-	for (uint32_t i = 0; i < camera->stream_count; i++) {
-		struct camera_stream *stream = camera->streams[i];
+	for (uint32_t i = 0; i < receiver->stream_count; i++) {
+		struct camera_stream *stream = receiver->streams[i];
 
 		if (stream->assembler != NULL && stream->config.deadline_ns == 0)
-			lull_assembler_patience(stream->assembler, 0,
+			lull_assembler_timeouts(stream->assembler, 0,
 						counts ? stream->assembly.silence_ns : 0);
 	}
 }
 
 /* After a rest, or when the thread was held up: as much may wait as the queue holds. */
 static void
-receive_behind(struct lull_camera *camera, uint64_t now_ns, uint32_t count)
+receive_behind(struct lull_receiver *receiver, uint64_t now_ns, uint32_t count)
 {
-	uint32_t before_pkts = camera->behind_pkts;
+	uint32_t before_pkts = receiver->behind_pkts;
 
-	if (camera->backend->file)
+	if (receiver->backend->file)
 		return;
-	if (now_ns - camera->turn_ns > AWAY_NS)
-		camera->behind_pkts = LULL_MAX(camera->backend->ring_pkts(camera->backend_state),
-					       BEHIND_PKTS_MIN);
-	camera->turn_ns = now_ns;
-	camera->behind_pkts -=
-		count > 0 ? LULL_MIN(count, camera->behind_pkts) : camera->behind_pkts;
-	if ((before_pkts > 0) != (camera->behind_pkts > 0))
-		receive_silence(camera, camera->behind_pkts == 0);
+	if (now_ns - receiver->iteration_ns > AWAY_NS)
+		receiver->behind_pkts = LULL_MAX(
+			receiver->backend->ring_pkts(receiver->backend_state), BEHIND_PKTS_MIN);
+	receiver->iteration_ns = now_ns;
+	receiver->behind_pkts -=
+		count > 0 ? LULL_MIN(count, receiver->behind_pkts) : receiver->behind_pkts;
+	if ((before_pkts > 0) != (receiver->behind_pkts > 0))
+		receive_silence(receiver, receiver->behind_pkts == 0);
 }
 
 uint32_t
-camera_receive(struct lull_camera *camera, uint64_t now_ns, uint64_t *due_ns)
+camera_receive(struct lull_receiver *receiver, uint64_t now_ns, uint64_t *due_ns)
 {
-	struct receive_turn turn = { .camera = camera, .now_ns = now_ns, .time_ns = now_ns };
+	struct receive_iteration iteration = { .receiver = receiver,
+					       .now_ns = now_ns,
+					       .time_ns = now_ns };
 	struct lull_net_packet packets[CAMERA_BURST];
 	uint32_t count = 0;
 
-	receive_gap(camera, now_ns);
-	if (!receive_must_wait(camera))
-		count = camera->backend->receive(camera->backend_state, packets);
-	receive_behind(camera, now_ns, count);
-	if (camera->config.packets != NULL)
-		camera_packets_tell(camera, packets, count);
+	receive_gap(receiver, now_ns);
+	if (!receive_must_wait(receiver))
+		count = receiver->backend->receive(receiver->backend_state, packets);
+	receive_behind(receiver, now_ns, count);
+	if (receiver->config.packets != NULL)
+		camera_packets_report(receiver, packets, count);
 	/* Fetching took its time: a frame that begins now has not begun before. */
-	if (count > 0 && camera->clock == LULL_CAMERA_CLOCK_POLL)
-		turn.now_ns = turn.time_ns = LULL_MAX(now_ns, packets[0].stamp_ns);
-	turn.count = count;
+	if (count > 0 && receiver->clock == LULL_CAMERA_CLOCK_POLL)
+		iteration.now_ns = iteration.time_ns = LULL_MAX(now_ns, packets[0].stamp_ns);
+	iteration.count = count;
 	for (uint32_t i = 0; i < count; i++) {
-		if (camera->backend->file) {
-			camera->file_ns = LULL_MAX(camera->file_ns, packets[i].stamp_ns);
-			turn.time_ns = camera->file_ns;
-			*due_ns = receive_streams(&turn);
+		if (receiver->backend->file) {
+			receiver->file_ns = LULL_MAX(receiver->file_ns, packets[i].stamp_ns);
+			iteration.time_ns = receiver->file_ns;
+			*due_ns = receive_streams(&iteration);
 		}
-		receive_packet(&turn, &packets[i]);
+		receive_packet(&iteration, &packets[i]);
 	}
 	if (count > 0)
-		camera->backend->release(camera->backend_state);
-	if (camera->backend->file)
-		turn.time_ns = camera->file_ns;
-	*due_ns = receive_streams(&turn);
-	camera->turn_ended_ns = count > 0 ? lull_clock_ns() : now_ns;
+		receiver->backend->release(receiver->backend_state);
+	if (receiver->backend->file)
+		iteration.time_ns = receiver->file_ns;
+	*due_ns = receive_streams(&iteration);
+	receiver->iteration_ended_ns = count > 0 ? lull_clock_ns() : now_ns;
 	return count;
 }
 
 void
-camera_receive_end(struct lull_camera *camera)
+camera_receive_end(struct lull_receiver *receiver)
 {
-	struct receive_turn turn = { .camera = camera, .now_ns = lull_clock_ns() };
+	struct receive_iteration iteration = { .receiver = receiver, .now_ns = lull_clock_ns() };
 
-	turn.time_ns = camera->backend->file ? camera->file_ns : turn.now_ns;
-	for (uint32_t i = 0; i < camera->stream_count; i++) {
-		struct camera_stream *stream = camera->streams[i];
+	iteration.time_ns = receiver->backend->file ? receiver->file_ns : iteration.now_ns;
+	for (uint32_t i = 0; i < receiver->stream_count; i++) {
+		struct camera_stream *stream = receiver->streams[i];
 
 		if (stream->assembler == NULL)
 			continue;
-		camera_images_take_back(camera, stream);
-		lull_assembler_flush(stream->assembler, turn.time_ns);
-		receive_give(&turn, stream);
+		camera_images_take_back(receiver, stream);
+		lull_assembler_flush(stream->assembler, iteration.time_ns);
+		receive_give(&iteration, stream);
 	}
-	camera_images_end(camera);
+	camera_images_end(receiver);
 }
 
 uint64_t
-camera_calm_ns(const struct lull_camera *camera, uint64_t now_ns)
+camera_quiet_until_ns(const struct lull_receiver *receiver, uint64_t now_ns)
 {
-	uint64_t calm_ns = UINT64_MAX;
+	uint64_t quiet_until_ns = UINT64_MAX;
 
-	for (uint32_t i = 0; i < camera->stream_count; i++) {
-		const struct camera_stream *stream = camera->streams[i];
-		uint64_t stream_ns =
-			lull_phase_calm_ns(&stream->phase, now_ns, stream->claim.burst_bytes);
+	for (uint32_t i = 0; i < receiver->stream_count; i++) {
+		const struct camera_stream *stream = receiver->streams[i];
+		uint64_t stream_ns = lull_phase_quiet_until_ns(&stream->phase, now_ns,
+							       stream->claim.burst_bytes);
 
 		/* A camera that is silent does not keep the thread awake for the others. */
 		if (stream_ns != 0)
-			calm_ns = LULL_MIN(calm_ns, stream_ns);
+			quiet_until_ns = LULL_MIN(quiet_until_ns, stream_ns);
 	}
-	return calm_ns == UINT64_MAX ? 0 : calm_ns;
+	return quiet_until_ns == UINT64_MAX ? 0 : quiet_until_ns;
 }

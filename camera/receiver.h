@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Receiver: what stands behind a struct lull_camera.
+ * Receiver: what stands behind a struct lull_receiver.
  *
  * Three parties: the application (get, put), the receiving thread (everything by packet), and who
  * reads counters. The lock is taken per image, never per packet.
@@ -66,20 +66,20 @@ struct camera_stream {
 	uint32_t next;                    /* on the same port: index plus 1; 0: none */
 	struct lull_net_claim claim;
 	struct lull_camera_counters counters;
-	uint64_t unsized; /* pieces before there was an assembler */
+	uint64_t unsized; /* fragments before there was an assembler */
 	uint32_t arrival_next;
 	struct camera_arrival arrivals[CAMERA_FOLLOWED];
 	struct lull_phase phase;
 	uint64_t phase_key;
 	uint64_t newest_key;
 	uint64_t seen_bytes; /* of the assembler, when phase was told last */
-	bool busy;           /* a piece came in this turn */
+	bool busy;           /* a fragment came in this iteration */
 
 	/* by frame */
 	struct lull_camera_stream config;
 	struct lull_assembler_config assembly;
 	char name[CAMERA_NAME_SIZE], control_text[64];
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 	uint32_t image_count;
 	uint32_t away; /* images with the assembler */
 	struct camera_image *images;
@@ -89,7 +89,7 @@ struct camera_stream {
 	uint64_t replaced;
 	uint64_t period_first_ns; /* arrival of the frame before */
 	uint64_t rows_key;        /* rows callback: told so far of this frame */
-	uint32_t rows_told;
+	uint32_t rows_reported;
 	bool rows_begun;
 	struct lull_histogram figures[LULL_CAMERA_GAP];
 	struct camera_control *control;
@@ -101,11 +101,11 @@ struct camera_stream {
 	atomic_uint_fast64_t fetched, put, refused;
 };
 
-struct lull_camera {
+struct lull_receiver {
 	const struct lull_net_backend *backend;
 	void *backend_state;
 	enum lull_camera_clock clock; /* of the back end's stamps */
-	struct lull_camera_config config;
+	struct lull_receiver_config config;
 	char argument[256], program[64], governor[32];
 	struct camera_stream *streams[LULL_CAMERA_STREAMS_MAX];
 	uint32_t stream_count;
@@ -115,11 +115,11 @@ struct lull_camera {
 	/* the receiving thread */
 	alignas(LULL_CACHE_LINE) uint64_t pkts;
 	uint64_t bytes, unclaimed, errors, gaps_late;
-	uint64_t turn_ended_ns; /* 0: none, or a rest lies in between */
-	uint64_t turn_ns;       /* the last one began */
-	uint32_t behind_pkts;   /* packets that may have waited since before */
-	uint64_t file_ns;       /* time of the capture */
-	uint64_t due_ns;        /* of the turn: something is due at the latest */
+	uint64_t iteration_ended_ns; /* 0: none, or a rest lies in between */
+	uint64_t iteration_ns;       /* the last one began */
+	uint32_t behind_pkts;        /* packets that may have waited since before */
+	uint64_t file_ns;            /* time of the capture */
+	uint64_t due_ns;             /* of the iteration: something is due at the latest */
 	struct lull_histogram gaps;
 	atomic_int tid, cpu;
 	atomic_bool ended; /* no image will come any more */
@@ -136,7 +136,7 @@ struct lull_camera {
 	int event_fd;
 	atomic_bool event_asked;
 	_Atomic uint32_t events;  /* futex word */
-	_Atomic uint32_t waiters; /* in lull_camera_get() */
+	_Atomic uint32_t waiters; /* in lull_receiver_get() */
 	atomic_bool woken;
 	atomic_uint_fast64_t foreign; /* puts of what is no image */
 
@@ -152,7 +152,7 @@ struct lull_camera {
 /* ---- streams: stream.c ---- */
 
 /** Buffers, protocol and assembler; the assembler waits when the size is not known. */
-int camera_stream_create(struct lull_camera *camera, const struct lull_camera_stream *config,
+int camera_stream_create(struct lull_receiver *receiver, const struct lull_camera_stream *config,
 			 struct camera_stream **stream, struct lull_error *error);
 void camera_stream_destroy(struct camera_stream *stream);
 /** Pictures have @p bytes: make buffers and assembler. */
@@ -162,39 +162,39 @@ int camera_stream_size(struct camera_stream *stream, uint64_t bytes, struct lull
 
 void camera_queue_init(struct camera_queue *queue);
 /** A frame of @p stream is there: to the application. Receiving thread. */
-void camera_images_give(struct lull_camera *camera, struct camera_stream *stream,
+void camera_images_give(struct lull_receiver *receiver, struct camera_stream *stream,
 			const struct lull_frame *frame, const struct camera_arrival *arrival);
 /** Take the oldest image that nobody fetched back for a newer one; false: there is none. */
-bool camera_images_replace(struct lull_camera *camera, struct camera_stream *stream);
+bool camera_images_replace(struct lull_receiver *receiver, struct camera_stream *stream);
 /** Are there images that nobody fetched? */
-bool camera_images_waiting(struct lull_camera *camera, struct camera_stream *stream);
+bool camera_images_waiting(struct lull_receiver *receiver, struct camera_stream *stream);
 /** Supply the assembler with what came back. Receiving thread. */
-void camera_images_take_back(struct lull_camera *camera, struct camera_stream *stream);
+void camera_images_take_back(struct lull_receiver *receiver, struct camera_stream *stream);
 /** Wake all that wait, and make the descriptor readable: something has ended. */
-void camera_images_end(struct lull_camera *camera);
+void camera_images_end(struct lull_receiver *receiver);
 /** Images that the application holds. */
-uint32_t camera_images_out(struct lull_camera *camera);
+uint32_t camera_images_out(struct lull_receiver *receiver);
 
 /* ---- receiving: receive.c, thread.c ---- */
 
-/** One turn. Returns the packets; *@p due_ns: when something is due at the latest. */
-uint32_t camera_receive(struct lull_camera *camera, uint64_t now_ns, uint64_t *due_ns);
+/** One iteration. Returns the packets; *@p due_ns: when something is due at the latest. */
+uint32_t camera_receive(struct lull_receiver *receiver, uint64_t now_ns, uint64_t *due_ns);
 /** No more packets will come: give what is there. */
-void camera_receive_end(struct lull_camera *camera);
-/** The calm of all streams: see struct lull_turn. */
-uint64_t camera_calm_ns(const struct lull_camera *camera, uint64_t now_ns);
+void camera_receive_end(struct lull_receiver *receiver);
+/** The quiet time of all streams: see struct lull_iteration. */
+uint64_t camera_quiet_until_ns(const struct lull_receiver *receiver, uint64_t now_ns);
 /** Rows that became whole. */
-void camera_rows_tell(struct camera_stream *stream, uint64_t key, const uint8_t *data,
-		      uint32_t rows, bool end);
-int camera_thread_start(struct lull_camera *camera, struct lull_error *error);
-void camera_thread_stop(struct lull_camera *camera);
+void camera_rows_report(struct camera_stream *stream, uint64_t key, const uint8_t *data,
+			uint32_t rows, bool end);
+int camera_thread_start(struct lull_receiver *receiver, struct lull_error *error);
+void camera_thread_stop(struct lull_receiver *receiver);
 /** Free what the start made. */
-void camera_thread_free(struct lull_camera *camera);
+void camera_thread_free(struct lull_receiver *receiver);
 /** The calling thread receives from here on. */
-void camera_thread_begin(struct lull_camera *camera);
-void camera_thread_end(struct lull_camera *camera);
-/** See lull_camera_change(). */
-int camera_thread_change(struct lull_camera *camera, const struct lull_idle_governor *governor,
+void camera_thread_begin(struct lull_receiver *receiver);
+void camera_thread_end(struct lull_receiver *receiver);
+/** See lull_receiver_change(). */
+int camera_thread_change(struct lull_receiver *receiver, const struct lull_idle_governor *governor,
 			 const struct lull_idle_limits *limits);
 
 #endif

@@ -8,7 +8,7 @@
 #define ROW(type, member, member_unit, text)                                                       \
 	LULL_COUNTER_ROW(struct type, member, member_unit, text)
 #define STREAM_ROW(member, unit, text) ROW(lull_camera_counters, member, unit, text)
-#define TOTAL_ROW(member, unit, text) ROW(lull_camera_totals, member, unit, text)
+#define TOTAL_ROW(member, unit, text) ROW(lull_receiver_totals, member, unit, text)
 
 const struct lull_counter_info lull_camera_counter_table[] = {
 	STREAM_ROW(pkts, "packets", "packets received for the stream"),
@@ -31,7 +31,7 @@ const struct lull_counter_info lull_camera_counter_table[] = {
 	STREAM_ROW(control_lost, "1", "heartbeats that the camera did not answer"),
 	{ .name = NULL },
 };
-const struct lull_counter_info lull_camera_totals_table[] = {
+const struct lull_counter_info lull_receiver_totals_table[] = {
 	TOTAL_ROW(pkts, "packets", "packets received"),
 	TOTAL_ROW(bytes, "bytes", "payload bytes received"),
 	TOTAL_ROW(unclaimed, "packets", "packets received for no stream"),
@@ -71,16 +71,16 @@ statistics_copy(void *to, const void *from, size_t size)
 }
 
 int
-lull_camera_counters(struct lull_camera *camera, uint32_t index,
-		     struct lull_camera_counters *counters,
-		     struct lull_assembler_counters *assembler)
+lull_receiver_counters(struct lull_receiver *receiver, uint32_t index,
+		       struct lull_camera_counters *counters,
+		       struct lull_assembler_counters *assembler)
 {
 	struct lull_assembler *assembling;
 	struct camera_stream *stream;
 
-	if (index >= camera->stream_count)
+	if (index >= receiver->stream_count)
 		return -EINVAL;
-	stream = camera->streams[index];
+	stream = receiver->streams[index];
 	statistics_copy(counters, &stream->counters, sizeof(*counters));
 	counters->fetched = atomic_load(&stream->fetched);
 	counters->put = atomic_load(&stream->put);
@@ -97,21 +97,21 @@ lull_camera_counters(struct lull_camera *camera, uint32_t index,
 		statistics_copy(assembler, lull_assembler_counters(assembling), sizeof(*assembler));
 	assembler->frames_replaced += LULL_COUNTER_READ(stream->replaced);
 	assembler->unsized += LULL_COUNTER_READ(stream->unsized);
-	assembler->pieces += LULL_COUNTER_READ(stream->unsized);
+	assembler->fragments += LULL_COUNTER_READ(stream->unsized);
 	return 0;
 }
 
 int
-lull_camera_histogram(struct lull_camera *camera, uint32_t stream, enum lull_camera_figure figure,
-		      struct lull_histogram *histogram)
+lull_receiver_histogram(struct lull_receiver *receiver, uint32_t stream,
+			enum lull_camera_figure figure, struct lull_histogram *histogram)
 {
 	memset(histogram, 0, sizeof(*histogram));
 	if (figure == LULL_CAMERA_GAP) {
-		lull_histogram_merge(histogram, &camera->gaps);
+		lull_histogram_merge(histogram, &receiver->gaps);
 		return 0;
 	}
-	if (stream >= camera->stream_count || (uint32_t)figure >= LULL_CAMERA_FIGURE_COUNT)
+	if (stream >= receiver->stream_count || (uint32_t)figure >= LULL_CAMERA_FIGURE_COUNT)
 		return -EINVAL;
-	lull_histogram_merge(histogram, &camera->streams[stream]->figures[figure]);
+	lull_histogram_merge(histogram, &receiver->streams[stream]->figures[figure]);
 	return 0;
 }

@@ -265,7 +265,7 @@ stream_copy(struct camera_stream *stream, const struct lull_camera_stream *confi
 }
 
 int
-camera_stream_create(struct lull_camera *camera, const struct lull_camera_stream *config,
+camera_stream_create(struct lull_receiver *receiver, const struct lull_camera_stream *config,
 		     struct camera_stream **out, struct lull_error *error)
 {
 	struct camera_stream *stream = stream_aligned(sizeof(*stream));
@@ -274,10 +274,10 @@ camera_stream_create(struct lull_camera *camera, const struct lull_camera_stream
 	*out = NULL;
 	if (stream == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for a stream");
-	stream->camera = camera;
+	stream->receiver = receiver;
 	camera_queue_init(&stream->ready);
 	camera_queue_init(&stream->returned);
-	rc = stream_copy(stream, config, camera->stream_count, error);
+	rc = stream_copy(stream, config, receiver->stream_count, error);
 	if (rc == 0)
 		rc = stream_settle(stream, error);
 	if (rc == 0)

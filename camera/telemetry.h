@@ -13,6 +13,6 @@
  * The loop of the receiving thread, from start to close; NULL: the application has its own. Stop
  * telemetry before the camera closes.
  */
-struct lull_loop *camera_loop(struct lull_camera *camera);
+struct lull_loop *camera_loop(struct lull_receiver *receiver);
 
 #endif

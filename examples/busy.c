@@ -22,25 +22,26 @@ main(void)
 	struct lull_queue_source source = { .name = "jobs", .arg = &jobs, .waiting = jobs_waiting };
 	const struct lull_idle_counters *counters;
 	struct lull_idle *idle;
-	int turn;
+	int iteration;
 
 	/* In a program that rests by the plugin the second call is enough. */
 	if (lull_idle_create("fixed", NULL, &idle) != 0 || lull_queue_source_add(&source) != 0)
 		return 1;
-	for (turn = 0; turn < 1000; turn++) {
+	for (iteration = 0; iteration < 1000; iteration++) {
 		uint64_t now_ns = lull_clock_ns();
 
-		if (turn % 100 == 0)
+		if (iteration % 100 == 0)
 			jobs = 40;
 		else if (jobs > 0)
 			jobs--;
-		if (turn % 100 >= 90)
+		if (iteration % 100 >= 90)
 			lull_busy(); /* there is something to do that no source knows of */
-		lull_idle_turn(idle, now_ns, 0);
+		lull_idle_iterate(idle, now_ns, 0);
 	}
 	counters = lull_idle_counters(idle);
-	printf("%d turns, %llu empty\n", turn, (unsigned long long)counters->turns_empty);
-	printf("%llu rests\n", (unsigned long long)counters->rests[LULL_REST_SLEEP]);
-	/* Jobs in 40 turns of 100, something else in 10. */
-	return counters->rests[LULL_REST_SLEEP] == 500 ? 0 : 1;
+	printf("%d iterations, %llu empty\n", iteration,
+	       (unsigned long long)counters->iterations_empty);
+	printf("%llu rests\n", (unsigned long long)counters->rests[LULL_IDLE_SLEEP]);
+	/* Jobs in 40 iterations of 100, something else in 10. */
+	return counters->rests[LULL_IDLE_SLEEP] == 500 ? 0 : 1;
 }

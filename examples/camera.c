@@ -9,11 +9,11 @@
 int
 main(int argc, char **argv)
 {
-	struct lull_camera_config config = { .backend = argv[1] };
+	struct lull_receiver_config config = { .backend = argv[1] };
 	struct lull_camera_stream stream = { .protocol = "rfc4175" };
 	struct lull_camera_image *image;
 	struct lull_error error;
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 
 	if (argc != 6)
 		return fprintf(stderr, "usage: camera BACKEND PORT WIDTH HEIGHT PIXEL\n"), 2;
@@ -21,14 +21,14 @@ main(int argc, char **argv)
 	stream.settings.geometry.width = (uint32_t)atoi(argv[3]);
 	stream.settings.geometry.height = (uint32_t)atoi(argv[4]);
 	stream.settings.geometry.pixel = lull_pixel_find(argv[5]);
-	if (lull_camera_open(&config, &camera, &error) != 0)
+	if (lull_receiver_open(&config, &receiver, &error) != 0)
 		return fprintf(stderr, "%s\n", error.text), 1;
-	if (lull_camera_stream_add(camera, &stream, &error) < 0 ||
-	    lull_camera_start(camera, &error) != 0) {
+	if (lull_receiver_stream_add(receiver, &stream, &error) < 0 ||
+	    lull_receiver_start(receiver, &error) != 0) {
 		fprintf(stderr, "%s\n", error.text);
-		return lull_camera_close(camera), 1;
+		return lull_receiver_close(receiver), 1;
 	}
-	while (lull_camera_get(camera, LULL_CAMERA_ANY, &image, LULL_NS_PER_S) != -ENODEV) {
+	while (lull_receiver_get(receiver, LULL_CAMERA_ANY, &image, LULL_NS_PER_S) != -ENODEV) {
 		if (image == NULL)
 			continue;
 		printf("%llu %s, %llu bytes missing, handed over after %.1f us\n",
@@ -36,7 +36,7 @@ main(int argc, char **argv)
 		       lull_frame_reason_name(image->frame.reason),
 		       (unsigned long long)(image->frame.bytes - image->frame.bytes_there),
 		       (double)image->wait_ns / 1000);
-		lull_camera_put(camera, image);
+		lull_receiver_put(receiver, image);
 	}
-	return -lull_camera_close(camera);
+	return -lull_receiver_close(receiver);
 }

@@ -50,7 +50,7 @@ main(void)
 
 		if (epoll_wait(poller, &ready, 1, 0) == 1 && eventfd_read(events, &count) == 0)
 			seen += count;
-		lull_idle_turn(idle, now_ns, (uint16_t)count);
+		lull_idle_iterate(idle, now_ns, (uint16_t)count);
 	}
 	lull_rest_thread_destroy(thread);
 	pthread_join(producer, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Sink collection: all records of a seat until they can be sorted.
+ * Sink collection: all records of an instance until they can be sorted.
  */
 #ifndef LULL_FLOW_SINK_COLLECTION_H
 #define LULL_FLOW_SINK_COLLECTION_H

@@ -10,7 +10,7 @@
 
 /** File, stdout or datagram socket: open now. Streams: only find the address. */
 int sink_connect_open(struct sink_output *output, struct lull_error *error);
-/** Streams, patient: wait until somebody answers, a few seconds. */
+/** Streams, blocking: wait until somebody answers, a few seconds. */
 int sink_connect_wait(struct sink_output *output, struct lull_error *error);
 /** Is there a descriptor to write to? Begins or ends connecting when it is time. */
 bool sink_connect_ready(struct sink_output *output);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Sink exporter: one kind of export of one seat. A new kind is one file and one line in sink.c.
+ * Sink exporter: one kind of export of one instance. A new kind is one file and one line in sink.c.
  */
 #ifndef LULL_FLOW_SINK_EXPORTER_H
 #define LULL_FLOW_SINK_EXPORTER_H
@@ -21,12 +21,14 @@ struct sink_exporter {
 	const char *name;
 	/** Is the destination well written? */
 	int (*check)(const char *to, struct lull_error *error);
-	/** @p settings complete and borrowed for good; @p counters: one writer, the seat's loop. */
-	int (*open)(const struct flow_sink_settings *settings, uint32_t seat,
+	/**
+	 * @p settings complete and borrowed for good; @p counters: one writer, the instance's loop.
+	 */
+	int (*open)(const struct flow_sink_settings *settings, uint32_t instance,
 		    struct flow_sink_counters *counters, void **state, struct lull_error *error);
 	void (*record)(void *state, const struct lull_flow_record *record);
-	/** Returns in how long it wants the next turn, ns; 0: no wish. */
-	uint64_t (*turn)(void *state, const struct lull_encode_totals *totals);
+	/** Returns in how long it wants the next iteration, ns; 0: no wish. */
+	uint64_t (*iterate)(void *state, const struct lull_encode_totals *totals);
 	/** Write all; error->text stays "" unless something went wrong. */
 	void (*finish)(void *state, const struct lull_encode_totals *totals,
 		       struct lull_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* IPFIX: each seat is an observation domain, because each numbers its records by itself. */
+/* IPFIX: each instance is an observation domain, because each numbers its records by itself. */
 #include "exporter.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct sink_ipfix {
 	uint64_t encoded, taken; /* since the last restart */
 	uint64_t flushed_ns, totals_at_ns, stall_ns;
 	uint64_t totals_ns; /* 0: only at the end */
-	bool totals;        /* of the whole pipeline: the first seat tells them */
+	bool totals;        /* of the whole pipeline: the first instance tells them */
 };
 
 static uint64_t
@@ -68,14 +68,15 @@ ipfix_renew(struct sink_ipfix *sink)
 }
 
 static int
-ipfix_open_output(struct sink_ipfix *sink, const struct flow_sink_settings *settings, uint32_t seat,
-		  const struct sink_destination *destination, struct lull_error *error)
+ipfix_open_output(struct sink_ipfix *sink, const struct flow_sink_settings *settings,
+		  uint32_t instance, const struct sink_destination *destination,
+		  struct lull_error *error)
 {
 	struct sink_output_config output = {
 		.queue_bytes = settings->queue_bytes,
 		.datagrams_pps = settings->datagrams_pps,
-		.patient = settings->ordered,
-		.first = seat == 0,
+		.blocking = settings->ordered,
+		.first = instance == 0,
 		.linked = true,
 	};
 
@@ -84,11 +85,11 @@ ipfix_open_output(struct sink_ipfix *sink, const struct flow_sink_settings *sett
 
 static int
 ipfix_open_exporter(struct sink_ipfix *sink, const struct flow_sink_settings *settings,
-		    uint32_t seat, const struct sink_destination *destination,
+		    uint32_t instance, const struct sink_destination *destination,
 		    struct lull_error *error)
 {
 	struct lull_ipfix_config config = {
-		.domain_id = settings->domain_id + seat,
+		.domain_id = settings->domain_id + instance,
 		.message_bytes = settings->message_bytes,
 		.template_ns = settings->template_ns,
 		.stream = destination->way != SINK_UDP,
@@ -112,7 +113,7 @@ ipfix_open_exporter(struct sink_ipfix *sink, const struct flow_sink_settings *se
 }
 
 static int
-ipfix_open(const struct flow_sink_settings *settings, uint32_t seat,
+ipfix_open(const struct flow_sink_settings *settings, uint32_t instance,
 	   struct flow_sink_counters *counters, void **state, struct lull_error *error)
 {
 	struct sink_destination destination;
@@ -125,15 +126,15 @@ ipfix_open(const struct flow_sink_settings *settings, uint32_t seat,
 	if (sink == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for IPFIX");
 	sink->counters = counters;
-	sink->totals = seat == 0;
+	sink->totals = instance == 0;
 	sink->totals_ns = settings->totals_ns;
 	if (sink->totals_ns == 0 && destination.way != SINK_UDP)
 		sink->totals_ns = DEFAULT_TOTALS_NS;
 	sink->totals_at_ns = sink_clock_ns();
 	sink->stall_ns = settings->ordered ? SINK_STALL_NS_ORDERED : SINK_STALL_NS_LIVE;
-	rc = ipfix_open_exporter(sink, settings, seat, &destination, error);
+	rc = ipfix_open_exporter(sink, settings, instance, &destination, error);
 	if (rc == 0)
-		rc = ipfix_open_output(sink, settings, seat, &destination, error);
+		rc = ipfix_open_output(sink, settings, instance, &destination, error);
 	if (rc != 0) {
 		free(sink->memory);
 		free(sink);
@@ -156,7 +157,7 @@ ipfix_record(void *state, const struct lull_flow_record *record)
 }
 
 static uint64_t
-ipfix_turn(void *state, const struct lull_encode_totals *totals)
+ipfix_iterate(void *state, const struct lull_encode_totals *totals)
 {
 	struct sink_ipfix *sink = state;
 	uint64_t now_ns = sink_clock_ns();
@@ -171,7 +172,7 @@ ipfix_turn(void *state, const struct lull_encode_totals *totals)
 		lull_ipfix_flush(sink->ipfix, ipfix_time_ns());
 		sink->flushed_ns = now_ns;
 	}
-	if (sink_output_turn(&sink->output))
+	if (sink_output_iterate(&sink->output))
 		return SINK_WAIT_NS;
 	if (sink->taken != sink->encoded)
 		return SINK_FLUSH_NS;
@@ -208,7 +209,7 @@ const struct sink_exporter sink_exporter_ipfix = {
 	.check = ipfix_check,
 	.open = ipfix_open,
 	.record = ipfix_record,
-	.turn = ipfix_turn,
+	.iterate = ipfix_iterate,
 	.finish = ipfix_finish,
 	.close = ipfix_close,
 };

@@ -31,14 +31,14 @@ json_check(const char *to, struct lull_error *error)
 }
 
 static int
-json_open(const struct flow_sink_settings *settings, uint32_t seat,
+json_open(const struct flow_sink_settings *settings, uint32_t instance,
 	  struct flow_sink_counters *counters, void **state, struct lull_error *error)
 {
 	struct sink_output_config output = {
 		.queue_bytes = settings->queue_bytes,
 		.datagrams_pps = settings->datagrams_pps,
-		.patient = settings->ordered,
-		.first = seat == 0,
+		.blocking = settings->ordered,
+		.first = instance == 0,
 	};
 	struct sink_destination destination;
 	struct sink_json *json;
@@ -91,7 +91,7 @@ json_record(void *state, const struct lull_flow_record *record)
 }
 
 static uint64_t
-json_turn(void *state, const struct lull_encode_totals *totals)
+json_iterate(void *state, const struct lull_encode_totals *totals)
 {
 	struct sink_json *json = state;
 	uint64_t now_ns = sink_clock_ns();
@@ -101,7 +101,7 @@ json_turn(void *state, const struct lull_encode_totals *totals)
 		json_flush(json);
 		json->flushed_ns = now_ns;
 	}
-	if (sink_output_turn(&json->output))
+	if (sink_output_iterate(&json->output))
 		return SINK_WAIT_NS;
 	return json->len > 0 ? SINK_FLUSH_NS : 0;
 }
@@ -132,7 +132,7 @@ const struct sink_exporter sink_exporter_json = {
 	.check = json_check,
 	.open = json_open,
 	.record = json_record,
-	.turn = json_turn,
+	.iterate = json_iterate,
 	.finish = json_finish,
 	.close = json_close,
 };

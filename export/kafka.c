@@ -24,7 +24,7 @@ struct sink_kafka {
 	rd_kafka_t *producer;
 	rd_kafka_topic_t *topic;
 	struct lull_error trouble; /* the first one */
-	bool patient, given_up;
+	bool blocking, given_up;
 };
 
 static int
@@ -190,17 +190,17 @@ kafka_start(struct sink_kafka *kafka, const struct flow_sink_settings *settings,
 	if (kafka->topic == NULL)
 		return lull_error_set(error, -EINVAL, "%s: %s", kafka->to,
 				      rd_kafka_err2str(rd_kafka_last_error()));
-	return kafka->patient ? kafka_answers(kafka, error) : 0;
+	return kafka->blocking ? kafka_answers(kafka, error) : 0;
 }
 
 static int
-kafka_open(const struct flow_sink_settings *settings, uint32_t seat,
+kafka_open(const struct flow_sink_settings *settings, uint32_t instance,
 	   struct flow_sink_counters *counters, void **state, struct lull_error *error)
 {
 	struct sink_kafka *kafka = calloc(1, sizeof(*kafka));
 	int rc;
 
-	(void)seat;
+	(void)instance;
 	if (kafka == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for Kafka");
 	kafka->config = (struct lull_encode_json_config){
@@ -211,7 +211,7 @@ kafka_open(const struct flow_sink_settings *settings, uint32_t seat,
 	};
 	kafka->counters = counters;
 	kafka->to = settings->to[FLOW_SINK_KAFKA];
-	kafka->patient = settings->ordered;
+	kafka->blocking = settings->ordered;
 	rc = kafka_start(kafka, settings, error);
 	if (rc != 0) {
 		kafka_close(kafka);
@@ -256,14 +256,14 @@ kafka_record(void *state, const struct lull_flow_record *record)
 	LULL_COUNTER_ADD(kafka->counters->taken, 1);
 	if (kafka_produce(kafka, line, len))
 		return;
-	if (kafka->patient && !kafka->given_up && kafka_wait_produce(kafka, line, len))
+	if (kafka->blocking && !kafka->given_up && kafka_wait_produce(kafka, line, len))
 		return;
 	LULL_COUNTER_ADD(kafka->counters->drops, 1);
 	kafka_trouble(kafka, rd_kafka_err2str(rd_kafka_last_error()));
 }
 
 static uint64_t
-kafka_turn(void *state, const struct lull_encode_totals *totals)
+kafka_iterate(void *state, const struct lull_encode_totals *totals)
 {
 	struct sink_kafka *kafka = state;
 
@@ -276,7 +276,7 @@ static void
 kafka_finish(void *state, const struct lull_encode_totals *totals, struct lull_error *error)
 {
 	struct sink_kafka *kafka = state;
-	uint64_t stall_ns = kafka->patient ? SINK_STALL_NS_ORDERED : SINK_STALL_NS_LIVE;
+	uint64_t stall_ns = kafka->blocking ? SINK_STALL_NS_ORDERED : SINK_STALL_NS_LIVE;
 	uint64_t end_ns = sink_clock_ns() + stall_ns;
 	int left = rd_kafka_outq_len(kafka->producer);
 
@@ -300,7 +300,7 @@ const struct sink_exporter sink_exporter_kafka = {
 	.check = kafka_check,
 	.open = kafka_open,
 	.record = kafka_record,
-	.turn = kafka_turn,
+	.iterate = kafka_iterate,
 	.finish = kafka_finish,
 	.close = kafka_close,
 };

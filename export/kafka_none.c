@@ -15,10 +15,10 @@ kafka_check(const char *to, struct lull_error *error)
 }
 
 static int
-kafka_open(const struct flow_sink_settings *settings, uint32_t seat,
+kafka_open(const struct flow_sink_settings *settings, uint32_t instance,
 	   struct flow_sink_counters *counters, void **state, struct lull_error *error)
 {
-	(void)seat, (void)counters, (void)state;
+	(void)instance, (void)counters, (void)state;
 	return kafka_check(settings->to[FLOW_SINK_KAFKA], error);
 }
 

@@ -13,13 +13,13 @@
 
 /* Datagrams that may leave at once: small beside any receiver's buffer. */
 #define PACE_BURST 16
-/* Units per call: a bound on a turn. */
-#define TURN_UNITS 64
+/* Units per call: a bound on an iteration. */
+#define ITERATION_UNITS 64
 /* A full disk is asked again after so long. */
 #define WRITE_RETRY_NS LULL_NS_PER_S
 #define WAIT_MS 20
 #define WAIT_DATAGRAM_NS (200 * LULL_NS_PER_US)
-/* Nobody took anything for so long: a patient output gives up, unless it is a pipe. */
+/* Nobody took anything for so long: a blocking output gives up, unless it is a pipe. */
 #define STALL_NS (10 * LULL_NS_PER_S)
 
 uint64_t
@@ -48,7 +48,7 @@ sink_output_open(struct sink_output *output, const struct sink_destination *dest
 	output->config = *config;
 	output->counters = counters;
 	rc = sink_connect_open(output, error);
-	if (rc == 0 && output_is_stream(output) && config->patient)
+	if (rc == 0 && output_is_stream(output) && config->blocking)
 		rc = sink_connect_wait(output, error);
 	if (rc == 0 && sink_queue_open(&output->queue, config->queue_bytes) != 0)
 		rc = lull_error_set(error, -ENOMEM, "%s: no memory for its queue",
@@ -200,11 +200,11 @@ output_ready(struct sink_output *output)
 }
 
 bool
-sink_output_turn(struct sink_output *output)
+sink_output_iterate(struct sink_output *output)
 {
 	if (output->stale || !output_ready(output))
 		return output->queue.count > 0;
-	for (int i = 0; i < TURN_UNITS && output->queue.count > 0; i++) {
+	for (int i = 0; i < ITERATION_UNITS && output->queue.count > 0; i++) {
 		const struct sink_unit *unit = sink_queue_front(&output->queue);
 		const uint8_t *bytes = (const uint8_t *)(unit + 1);
 		ssize_t sent = output_send(output, bytes + output->part, unit->len - output->part);
@@ -247,7 +247,7 @@ output_drain(struct sink_output *output, uint64_t stall_ns)
 	uint64_t moved_ns = sink_clock_ns(), errors = output->counters->errors;
 	uint64_t bytes = output->counters->bytes;
 
-	while (sink_output_turn(output)) {
+	while (sink_output_iterate(output)) {
 		if (output->counters->bytes != bytes) {
 			bytes = output->counters->bytes;
 			moved_ns = sink_clock_ns();
@@ -271,7 +271,7 @@ sink_output_drain(struct sink_output *output, uint64_t stall_ns)
 		    output->destination.way != SINK_UDP;
 
 	/* Somebody may read a pipe page by page. */
-	output_drain(output, pipe && output->config.patient ? 0 : stall_ns);
+	output_drain(output, pipe && output->config.blocking ? 0 : stall_ns);
 }
 
 bool
@@ -279,7 +279,7 @@ sink_output_put(struct sink_output *output, const void *bytes, size_t len, uint3
 {
 	if (!output->stale && sink_queue_put(&output->queue, bytes, (uint32_t)len, records))
 		return true;
-	if (output->config.patient && !output->given_up && !output->stale) {
+	if (output->config.blocking && !output->given_up && !output->stale) {
 		sink_output_drain(output, STALL_NS);
 		if (!output->stale && sink_queue_put(&output->queue, bytes, (uint32_t)len, records))
 			return true;

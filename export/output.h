@@ -3,7 +3,7 @@
  * @file
  * Sink output: units of bytes (lines, messages) on their way to a file or socket.
  *
- * Never blocks, except in sink_output_drain() and, when patient, where a unit finds no room.
+ * Never blocks, except in sink_output_drain() and, when blocking, where a unit finds no room.
  * Each unit arrives whole or is counted as dropped. To pipes a unit of at most PIPE_BUF bytes goes
  * in one piece, so several outputs may share one.
  */
@@ -18,8 +18,8 @@
 
 struct sink_output_config {
 	uint32_t queue_bytes, datagrams_pps;
-	bool patient; /**< wait for room; a stream must be there at open */
-	bool first;   /**< of several on one file: truncates it */
+	bool blocking; /**< wait for room; a stream must be there at open */
+	bool first;    /**< of several on one file: truncates it */
 	/**
 	 * Units depend on those before them on the same connection: when it breaks, what waits is
 	 * dropped and nothing is taken until sink_output_renew().
@@ -53,7 +53,7 @@ void sink_output_close(struct sink_output *output);
 /** Take a unit with this many records; false: dropped and counted. */
 bool sink_output_put(struct sink_output *output, const void *bytes, size_t len, uint32_t records);
 /** Send what goes; true when something still waits. */
-bool sink_output_turn(struct sink_output *output);
+bool sink_output_iterate(struct sink_output *output);
 /** Send all, while something has moved within the last @p stall_ns (0: as long as it takes). */
 void sink_output_drain(struct sink_output *output, uint64_t stall_ns);
 

@@ -34,18 +34,18 @@ const struct lull_counter_info flow_sink_counter_table[] = {
 	{ NULL, NULL, NULL, 0 },
 };
 
-/* What one log loop writes to. */
-struct sink_seat {
+/* What one aggregator loop writes to. */
+struct sink_instance {
 	alignas(LULL_CACHE_LINE) struct flow_sink_counters counters[FLOW_SINK_KINDS];
 	void *exporters[FLOW_SINK_KINDS]; /* NULL: none */
 	bool ordered;
 	struct sink_collection collection;
-	struct lull_encode_totals totals; /* as of the last turn */
+	struct lull_encode_totals totals; /* as of the last iteration */
 };
 
 struct flow_sink {
 	struct flow_sink_settings settings;
-	struct sink_seat seats[LULL_PIPELINE_LOG_MAX];
+	struct sink_instance instances[LULL_PIPELINE_AGGREGATOR_MAX];
 };
 
 const char *
@@ -91,8 +91,8 @@ static void
 sink_default(struct flow_sink_settings *settings)
 {
 	settings->ordered = settings->ordered && sink_any_wanted(settings);
-	if (settings->seats == 0)
-		settings->seats = 1;
+	if (settings->instances == 0)
+		settings->instances = 1;
 	if (settings->queue_bytes == 0)
 		settings->queue_bytes = DEFAULT_QUEUE_BYTES;
 	settings->queue_bytes = LULL_MAX(settings->queue_bytes, QUEUE_BYTES_MIN);
@@ -102,24 +102,24 @@ sink_default(struct flow_sink_settings *settings)
 		settings->domain_id = 1;
 }
 
-/* Ordered, one seat writes for all. */
+/* Ordered, one instance writes for all. */
 static int
-sink_open_seats(struct flow_sink *sink, struct lull_error *error)
+sink_open_instances(struct flow_sink *sink, struct lull_error *error)
 {
 	const struct flow_sink_settings *settings = &sink->settings;
 
-	for (uint32_t i = 0; i < settings->seats; i++) {
-		struct sink_seat *seat = &sink->seats[i];
+	for (uint32_t i = 0; i < settings->instances; i++) {
+		struct sink_instance *instance = &sink->instances[i];
 
-		seat->ordered = settings->ordered;
-		sink_collection_init(&seat->collection, settings->payload_bytes);
+		instance->ordered = settings->ordered;
+		sink_collection_init(&instance->collection, settings->payload_bytes);
 		for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
 			int rc;
 
 			if (!sink_wanted(settings, kind) || (settings->ordered && i > 0))
 				continue;
-			rc = sink_exporters[kind]->open(settings, i, &seat->counters[kind],
-							&seat->exporters[kind], error);
+			rc = sink_exporters[kind]->open(settings, i, &instance->counters[kind],
+							&instance->exporters[kind], error);
 			if (rc != 0)
 				return rc;
 		}
@@ -141,7 +141,7 @@ flow_sink_open(const struct flow_sink_settings *settings, struct flow_sink **cre
 	sink_default(&sink->settings);
 	signal(SIGPIPE, SIG_IGN);
 	if (rc == 0)
-		rc = sink_open_seats(sink, error);
+		rc = sink_open_instances(sink, error);
 	if (rc != 0) {
 		flow_sink_close(sink);
 		return rc;
@@ -150,54 +150,54 @@ flow_sink_open(const struct flow_sink_settings *settings, struct flow_sink **cre
 	return 0;
 }
 
-/* ---- on a log loop ---- */
+/* ---- on an aggregator loop ---- */
 
 static void
-seat_give(struct sink_seat *seat, const struct lull_flow_record *record)
+instance_give(struct sink_instance *instance, const struct lull_flow_record *record)
 {
 	for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
-		if (seat->exporters[kind] != NULL)
-			sink_exporters[kind]->record(seat->exporters[kind], record);
+		if (instance->exporters[kind] != NULL)
+			sink_exporters[kind]->record(instance->exporters[kind], record);
 	}
 }
 
 static void
-seat_record(void *arg, const struct lull_flow_record *record)
+instance_record(void *arg, const struct lull_flow_record *record)
 {
-	struct sink_seat *seat = arg;
+	struct sink_instance *instance = arg;
 
-	if (seat->ordered)
-		sink_collection_add(&seat->collection, record);
+	if (instance->ordered)
+		sink_collection_add(&instance->collection, record);
 	else
-		seat_give(seat, record);
+		instance_give(instance, record);
 }
 
 static uint64_t
-seat_turn(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
+instance_iterate(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
 {
-	struct sink_seat *seat = arg;
+	struct sink_instance *instance = arg;
 	uint64_t soonest_ns = 0;
 
-	seat->totals = *totals;
-	for (unsigned int kind = 0; kind < FLOW_SINK_KINDS && !seat->ordered; kind++) {
-		uint64_t wish_ns;
+	instance->totals = *totals;
+	for (unsigned int kind = 0; kind < FLOW_SINK_KINDS && !instance->ordered; kind++) {
+		uint64_t next_ns;
 
-		if (seat->exporters[kind] == NULL)
+		if (instance->exporters[kind] == NULL)
 			continue;
-		wish_ns = sink_exporters[kind]->turn(seat->exporters[kind], totals);
-		if (wish_ns > 0 && (soonest_ns == 0 || now_ns + wish_ns < soonest_ns))
-			soonest_ns = now_ns + wish_ns;
+		next_ns = sink_exporters[kind]->iterate(instance->exporters[kind], totals);
+		if (next_ns > 0 && (soonest_ns == 0 || now_ns + next_ns < soonest_ns))
+			soonest_ns = now_ns + next_ns;
 	}
 	return soonest_ns;
 }
 
 struct lull_pipeline_sink
-flow_sink_seat(struct flow_sink *sink, uint32_t index)
+flow_sink_instance(struct flow_sink *sink, uint32_t index)
 {
 	return (struct lull_pipeline_sink){
-		.record = seat_record,
-		.turn = seat_turn,
-		.arg = &sink->seats[index],
+		.record = instance_record,
+		.iterate = instance_iterate,
+		.arg = &sink->instances[index],
 	};
 }
 
@@ -210,16 +210,16 @@ sink_compare(const void *a, const void *b)
 					*(const struct lull_flow_record *const *)b);
 }
 
-/* Records of all seats in canonical order, through the first one. */
+/* Records of all instances in canonical order, through the first one. */
 static int
 sink_write_ordered(struct flow_sink *sink, struct lull_error *error)
 {
 	const struct lull_flow_record **records;
 	uint64_t count = 0, lost = 0;
 
-	for (uint32_t i = 0; i < sink->settings.seats; i++) {
-		count += sink->seats[i].collection.count;
-		lost += sink->seats[i].collection.lost;
+	for (uint32_t i = 0; i < sink->settings.instances; i++) {
+		count += sink->instances[i].collection.count;
+		lost += sink->instances[i].collection.lost;
 	}
 	records = calloc(count + 1, sizeof(*records));
 	if (records == NULL || lost > 0) {
@@ -228,11 +228,11 @@ sink_write_ordered(struct flow_sink *sink, struct lull_error *error)
 				      (unsigned long long)(count + lost));
 	}
 	count = 0;
-	for (uint32_t i = 0; i < sink->settings.seats; i++)
-		count += sink_collection_list(&sink->seats[i].collection, records + count);
+	for (uint32_t i = 0; i < sink->settings.instances; i++)
+		count += sink_collection_list(&sink->instances[i].collection, records + count);
 	qsort(records, count, sizeof(*records), sink_compare);
 	for (uint64_t i = 0; i < count; i++)
-		seat_give(&sink->seats[0], records[i]);
+		instance_give(&sink->instances[0], records[i]);
 	free(records);
 	return 0;
 }
@@ -264,19 +264,19 @@ flow_sink_finish(struct flow_sink *sink, struct lull_error *error)
 
 	if (sink->settings.ordered)
 		result = sink_write_ordered(sink, error);
-	for (uint32_t i = 0; i < sink->settings.seats; i++) {
-		struct sink_seat *seat = &sink->seats[i];
+	for (uint32_t i = 0; i < sink->settings.instances; i++) {
+		struct sink_instance *instance = &sink->instances[i];
 
 		for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
 			struct lull_error trouble = { "" }, sentence;
 			int rc;
 
-			if (seat->exporters[kind] == NULL)
+			if (instance->exporters[kind] == NULL)
 				continue;
-			sink_exporters[kind]->finish(seat->exporters[kind], &seat->totals,
+			sink_exporters[kind]->finish(instance->exporters[kind], &instance->totals,
 						     &trouble);
-			rc = sink_judge(&seat->counters[kind], &trouble, sink->settings.to[kind],
-					&sentence);
+			rc = sink_judge(&instance->counters[kind], &trouble,
+					sink->settings.to[kind], &sentence);
 			if (rc != 0 && result == 0) {
 				*error = sentence;
 				result = rc;
@@ -291,12 +291,12 @@ flow_sink_close(struct flow_sink *sink)
 {
 	if (sink == NULL)
 		return;
-	for (uint32_t i = 0; i < LULL_PIPELINE_LOG_MAX; i++) {
+	for (uint32_t i = 0; i < LULL_PIPELINE_AGGREGATOR_MAX; i++) {
 		for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
-			if (sink->seats[i].exporters[kind] != NULL)
-				sink_exporters[kind]->close(sink->seats[i].exporters[kind]);
+			if (sink->instances[i].exporters[kind] != NULL)
+				sink_exporters[kind]->close(sink->instances[i].exporters[kind]);
 		}
-		sink_collection_clear(&sink->seats[i].collection);
+		sink_collection_clear(&sink->instances[i].collection);
 	}
 	free(sink);
 }
@@ -319,6 +319,6 @@ flow_sink_read(const struct flow_sink *sink, enum flow_sink_kind kind,
 	       struct flow_sink_counters *counters)
 {
 	memset(counters, 0, sizeof(*counters));
-	for (uint32_t i = 0; i < sink->settings.seats; i++)
-		counters_sum(counters, &sink->seats[i].counters[kind]);
+	for (uint32_t i = 0; i < sink->settings.instances; i++)
+		counters_sum(counters, &sink->instances[i].counters[kind]);
 }

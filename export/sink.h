@@ -6,14 +6,15 @@
  * Destinations: FILE, "-" (stdout), udp://HOST:PORT, tcp://HOST:PORT, unix:PATH (a stream socket);
  * of Kafka BROKERS/TOPIC, brokers as HOST:PORT,HOST:PORT.
  *
- * Two orders. Live, records leave as they come and a log loop never waits: what a destination does
- * not take at once stands in a bounded queue, what finds no room there is dropped and counted, a
- * stream that broke is opened again. Ordered, for files as input, records are collected and
- * flow_sink_finish() writes them in canonical order, waiting for the destination as long as it
- * moves on.
+ * Two orders. Live, records leave as they come and an aggregator loop never waits: what a
+ * destination does not take at once stands in a bounded queue, what finds no room there is dropped
+ * and counted, a stream that broke is opened again. Ordered, for files as input, records are
+ * collected and flow_sink_finish() writes them in canonical order, waiting for the destination as
+ * long as it moves on.
  *
- * Threads: open, finish and close from the main thread while no loop runs; each seat belongs to its
- *          log loop; counters from any thread.
+ * Threads: open, finish and close from the main thread while no loop runs; each instance belongs to
+ * its
+ *          aggregator loop; counters from any thread.
  * Memory:  allocated; ordered, it grows with the records.
  */
 #ifndef LULL_FLOW_SINK_H
@@ -30,16 +31,16 @@ const char *flow_sink_kind_name(enum flow_sink_kind kind);
 /** Zero means the default in brackets. */
 struct flow_sink_settings {
 	const char *to[FLOW_SINK_KINDS]; /**< destinations; NULL or "": none. Borrowed */
-	uint32_t seats;                  /**< log loops, 1..LULL_PIPELINE_LOG_MAX [1] */
-	bool ordered;                    /**< collect, sort, write at the end [false] */
-	bool facts;                      /**< scheduling facts too [false] */
-	uint32_t payload_bytes;          /**< as the records' */
-	lull_encode_app *app;            /**< names of protocols; NULL: none */
+	uint32_t instances;     /**< aggregator loops, 1..LULL_PIPELINE_AGGREGATOR_MAX [1] */
+	bool ordered;           /**< collect, sort, write at the end [false] */
+	bool facts;             /**< scheduling facts too [false] */
+	uint32_t payload_bytes; /**< as the records' */
+	lull_encode_app *app;   /**< names of protocols; NULL: none */
 	void *app_arg;
 	uint32_t queue_bytes;   /**< what waits for each destination [4 MiB] */
 	uint32_t datagrams_pps; /**< most datagrams per second, so that receivers follow [10000] */
 	uint32_t message_bytes; /**< longest IPFIX message [1420] */
-	uint32_t domain_id;     /**< IPFIX: of the first seat, the next ones follow [1] */
+	uint32_t domain_id;     /**< IPFIX: of the first instance, the next ones follow [1] */
 	uint32_t enterprise;    /**< IPFIX: number of our own elements [32473] */
 	uint64_t template_ns;   /**< IPFIX over UDP: templates again [60 s] */
 	/**
@@ -52,7 +53,7 @@ struct flow_sink_settings {
 
 /** taken = records + drops + what waits. Records, but for the last three. */
 struct flow_sink_counters {
-	uint64_t taken;    /**< from the log loop */
+	uint64_t taken;    /**< from the aggregator loop */
 	uint64_t records;  /**< given to the system or acknowledged by a broker */
 	uint64_t drops;    /**< lost: no room, destination gone, write failed */
 	uint64_t bytes;    /**< given to the system */
@@ -71,8 +72,8 @@ int flow_sink_check(const struct flow_sink_settings *settings, struct lull_error
  */
 int flow_sink_open(const struct flow_sink_settings *settings, struct flow_sink **sink,
 		   struct lull_error *error);
-/** For struct lull_pipeline_config: what log loop @p index calls. */
-struct lull_pipeline_sink flow_sink_seat(struct flow_sink *sink, uint32_t index);
+/** For struct lull_pipeline_config: what aggregator loop @p index calls. */
+struct lull_pipeline_sink flow_sink_instance(struct flow_sink *sink, uint32_t index);
 /**
  * After the loops have stopped: write what is left. Live it waits at most a few seconds.
  * @return 0, or -errno and the first thing that went wrong: records are missing
@@ -80,7 +81,7 @@ struct lull_pipeline_sink flow_sink_seat(struct flow_sink *sink, uint32_t index)
 int flow_sink_finish(struct flow_sink *sink, struct lull_error *error);
 /** NULL is ignored. What flow_sink_finish() has not written is lost. */
 void flow_sink_close(struct flow_sink *sink);
-/** Sum over all seats; all zero for a kind that is not open. */
+/** Sum over all instances; all zero for a kind that is not open. */
 void flow_sink_read(const struct flow_sink *sink, enum flow_sink_kind kind,
 		    struct flow_sink_counters *counters);
 

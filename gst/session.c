@@ -7,22 +7,22 @@
 
 struct lull_gst_session {
 	gatomicrefcount refs;
-	GMutex lock;                /* closing against putting and reading */
-	struct lull_camera *camera; /* NULL: closed for good */
-	guint image_count, out;     /* out: atomic */
+	GMutex lock;                    /* closing against putting and reading */
+	struct lull_receiver *receiver; /* NULL: closed for good */
+	guint image_count, out;         /* out: atomic */
 };
 
 static int
 session_start(struct lull_gst_session *session, const struct lull_camera_stream *stream,
 	      struct lull_error *error)
 {
-	int rc = lull_camera_stream_add(session->camera, stream, error);
+	int rc = lull_receiver_stream_add(session->receiver, stream, error);
 
-	return rc < 0 ? rc : lull_camera_start(session->camera, error);
+	return rc < 0 ? rc : lull_receiver_start(session->receiver, error);
 }
 
 int
-lull_gst_session_open(const struct lull_camera_config *config,
+lull_gst_session_open(const struct lull_receiver_config *config,
 		      const struct lull_camera_stream *stream, struct lull_gst_session **out,
 		      struct lull_error *error)
 {
@@ -33,7 +33,7 @@ lull_gst_session_open(const struct lull_camera_config *config,
 	g_atomic_ref_count_init(&session->refs);
 	g_mutex_init(&session->lock);
 	session->image_count = stream->buffers != 0 ? stream->buffers : BUFFERS_DEFAULT;
-	rc = lull_camera_open(config, &session->camera, error);
+	rc = lull_receiver_open(config, &session->receiver, error);
 	if (rc == 0)
 		rc = session_start(session, stream, error);
 	if (rc != 0) {
@@ -48,8 +48,8 @@ lull_gst_session_open(const struct lull_camera_config *config,
 static void
 session_close(struct lull_gst_session *session)
 {
-	if (lull_camera_close(session->camera) == 0)
-		session->camera = NULL;
+	if (lull_receiver_close(session->receiver) == 0)
+		session->receiver = NULL;
 }
 
 void
@@ -82,7 +82,7 @@ int
 lull_gst_session_get(struct lull_gst_session *session, struct lull_camera_image **image,
 		     uint64_t timeout_ns)
 {
-	return lull_camera_get(session->camera, 0, image, timeout_ns);
+	return lull_receiver_get(session->receiver, 0, image, timeout_ns);
 }
 
 /* Under the lock: nobody closes, and so frees, the camera before this is done with it. */
@@ -90,7 +90,7 @@ void
 lull_gst_session_put(struct lull_gst_session *session, struct lull_camera_image *image)
 {
 	g_mutex_lock(&session->lock);
-	lull_camera_put(session->camera, image);
+	lull_receiver_put(session->receiver, image);
 	g_mutex_unlock(&session->lock);
 }
 
@@ -98,8 +98,8 @@ void
 lull_gst_session_wake(struct lull_gst_session *session)
 {
 	g_mutex_lock(&session->lock);
-	if (session->camera != NULL)
-		lull_camera_wake(session->camera);
+	if (session->receiver != NULL)
+		lull_receiver_wake(session->receiver);
 	g_mutex_unlock(&session->lock);
 }
 
@@ -141,7 +141,7 @@ lull_gst_session_stopped(struct lull_gst_session *session)
 	struct lull_assembler_counters assembler;
 	struct lull_camera_counters counters;
 
-	return lull_camera_counters(session->camera, 0, &counters, &assembler) == 0 &&
+	return lull_receiver_counters(session->receiver, 0, &counters, &assembler) == 0 &&
 	       assembler.stopped > 0;
 }
 
@@ -151,8 +151,8 @@ lull_gst_session_statistics(struct lull_gst_session *session)
 	GstStructure *structure = NULL;
 
 	g_mutex_lock(&session->lock);
-	if (session->camera != NULL)
-		structure = lull_gst_statistics(session->camera);
+	if (session->receiver != NULL)
+		structure = lull_gst_statistics(session->receiver);
 	g_mutex_unlock(&session->lock);
 	return structure;
 }

@@ -19,7 +19,7 @@
 struct lull_gst_session; /* opaque */
 
 /** Open, add the stream, start. 0, or -errno and the sentence. */
-int lull_gst_session_open(const struct lull_camera_config *config,
+int lull_gst_session_open(const struct lull_receiver_config *config,
 			  const struct lull_camera_stream *stream,
 			  struct lull_gst_session **session, struct lull_error *error);
 /** Stop receiving, and give up the reference of who opened it. */
@@ -27,7 +27,7 @@ void lull_gst_session_close(struct lull_gst_session *session);
 struct lull_gst_session *lull_gst_session_ref(struct lull_gst_session *session);
 void lull_gst_session_unref(struct lull_gst_session *session);
 
-/** As lull_camera_get(); between open and close. */
+/** As lull_receiver_get(); between open and close. */
 int lull_gst_session_get(struct lull_gst_session *session, struct lull_camera_image **image,
 			 uint64_t timeout_ns);
 void lull_gst_session_put(struct lull_gst_session *session, struct lull_camera_image *image);

@@ -249,14 +249,14 @@ lull_gst_settings_spec(const struct lull_gst_settings *settings, struct cam_spec
 
 int
 lull_gst_settings_camera(const struct lull_gst_settings *settings,
-			 struct lull_camera_config *config, struct lull_error *error)
+			 struct lull_receiver_config *config, struct lull_error *error)
 {
 	struct lull_resting resting;
 	int rc = lull_gst_resting_read(&settings->resting, &resting, error);
 
 	if (rc != 0)
 		return rc;
-	*config = (struct lull_camera_config){
+	*config = (struct lull_receiver_config){
 		.backend = settings->backend,
 		.program = "lullcamerasrc",
 		.governor = lull_idle_governor_name(lull_resting_governor(&resting)),

@@ -67,6 +67,6 @@ int lull_gst_settings_spec(const struct lull_gst_settings *settings, struct cam_
 			   struct lull_error *error);
 /** The receiver meant; its texts are borrowed. 0 or -errno and the sentence. */
 int lull_gst_settings_camera(const struct lull_gst_settings *settings,
-			     struct lull_camera_config *config, struct lull_error *error);
+			     struct lull_receiver_config *config, struct lull_error *error);
 
 #endif

@@ -98,7 +98,7 @@ static int
 source_open(LullCameraSrc *source, struct lull_error *error)
 {
 	const struct lull_gst_settings *settings = &source->settings;
-	struct lull_camera_config config;
+	struct lull_receiver_config config;
 	struct lull_camera_stream stream;
 	int rc = lull_gst_settings_spec(settings, &source->spec, error);
 

@@ -35,11 +35,11 @@ statistics_put_table(GstStructure *structure, const char *name,
 }
 
 static void
-statistics_put_latency(GstStructure *structure, struct lull_camera *camera)
+statistics_put_latency(GstStructure *structure, struct lull_receiver *receiver)
 {
 	struct lull_histogram *latency = g_new0(struct lull_histogram, 1);
 
-	lull_camera_histogram(camera, 0, LULL_CAMERA_LATENCY, latency);
+	lull_receiver_histogram(receiver, 0, LULL_CAMERA_LATENCY, latency);
 	statistics_put(structure, "latency-p50", lull_histogram_quantile(latency, 500000));
 	statistics_put(structure, "latency-p99", lull_histogram_quantile(latency, 990000));
 	statistics_put(structure, "latency-max", latency->max);
@@ -53,27 +53,27 @@ statistics_percent(uint64_t part, uint64_t whole)
 }
 
 GstStructure *
-lull_gst_statistics(struct lull_camera *camera)
+lull_gst_statistics(struct lull_receiver *receiver)
 {
 	GstStructure *structure = gst_structure_new_empty(LULL_GST_STATISTICS);
 	struct lull_assembler_counters assembler;
 	struct lull_camera_counters counters;
-	struct lull_camera_totals totals;
+	struct lull_receiver_totals totals;
 	uint64_t partial;
 
-	lull_camera_counters(camera, 0, &counters, &assembler);
-	lull_camera_totals(camera, &totals);
+	lull_receiver_counters(receiver, 0, &counters, &assembler);
+	lull_receiver_totals(receiver, &totals);
 	statistics_put(structure, "frames", lull_assembler_frames(&assembler, &partial));
 	statistics_put(structure, "partial", partial);
 	statistics_put(structure, "lost", assembler.frames_dropped + assembler.frames_replaced);
 	statistics_put(structure, "packets-missed", totals.missed);
-	statistics_put_latency(structure, camera);
+	statistics_put_latency(structure, receiver);
 	gst_structure_set(structure, "cpu-percent", G_TYPE_DOUBLE,
 			  statistics_percent(totals.cpu_ns, totals.wall_ns), "steal-percent",
 			  G_TYPE_DOUBLE, statistics_percent(totals.steal_ns, totals.wall_ns), NULL);
 	statistics_put_table(structure, "stream", lull_camera_counter_table, &counters);
 	statistics_put_table(structure, "assembler", lull_assembler_counter_table, &assembler);
-	statistics_put_table(structure, "receiver", lull_camera_totals_table, &totals);
+	statistics_put_table(structure, "receiver", lull_receiver_totals_table, &totals);
 	return structure;
 }
 

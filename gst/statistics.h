@@ -20,7 +20,7 @@
 #define LULL_GST_STATISTICS "lull-statistics"
 
 /** Of the first stream: the main figures, and structures with all counters. */
-GstStructure *lull_gst_statistics(struct lull_camera *camera);
+GstStructure *lull_gst_statistics(struct lull_receiver *receiver);
 
 /**
  * Put down what is known of a frame. "missing" is an array of numbers, two per hole: offset and

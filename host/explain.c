@@ -93,16 +93,16 @@ text_add_percentile(struct text *text, uint32_t ppm)
 
 /* What the loop does where it would rather sleep. */
 static const char *
-explain_fallback(enum lull_rest_depth depth)
+explain_fallback(enum lull_idle_state idle_state)
 {
-	switch (depth) {
-	case LULL_REST_PAUSE:
+	switch (idle_state) {
+	case LULL_IDLE_PAUSE:
 		return "the loop pauses the core";
-	case LULL_REST_MONITOR:
+	case LULL_IDLE_MONITOR:
 		return "the loop waits for a write to the ring";
-	case LULL_REST_SLEEP:
+	case LULL_IDLE_SLEEP:
 		return "the loop sleeps anyway";
-	case LULL_REST_INTERRUPT:
+	case LULL_IDLE_INTERRUPT:
 		return "the loop waits for interrupts";
 	default:
 		return "the loop polls";
@@ -115,10 +115,10 @@ explain_ring_pkts(const struct lull_verdict *verdict, const struct lull_idle_lim
 		  uint64_t late_ns)
 {
 	uint64_t rest_ns = verdict->break_even_ns + late_ns;
-	uint64_t turn_pkts =
-		(uint64_t)((double)verdict->turn_ns * (double)verdict->pps_max / 1e9) + 1;
+	uint64_t iteration_pkts =
+		(uint64_t)((double)verdict->iteration_ns * (double)verdict->pps_max / 1e9) + 1;
 	uint64_t need_pkts = (uint64_t)((double)rest_ns * (double)verdict->pps_max / 1e9) +
-			     limits->held_pkts + LULL_MAX(turn_pkts, limits->burst_pkts) + 1;
+			     limits->held_pkts + LULL_MAX(iteration_pkts, limits->burst_pkts) + 1;
 	uint64_t ring_pkts = 64;
 
 	while (ring_pkts < need_pkts)
@@ -156,7 +156,7 @@ explain_outrun(struct text *text, const struct lull_verdict *verdict)
 		 " come faster than this loop takes them: of a burst that polling just keeps, "
 		 "resting loses some; ");
 	text_add(text, "%s; state a lower pps-max or choose loss=tolerate",
-		 explain_fallback(verdict->depth));
+		 explain_fallback(verdict->idle_state));
 }
 
 static void
@@ -176,7 +176,7 @@ explain_ring(struct text *text, const struct lull_verdict *verdict,
 	text_add_rate(text, verdict->pps_max);
 	text_add(text, ", but a wake-up comes up to ");
 	text_add_time(text, LULL_MAX(verdict->overshoot_p9999_ns, verdict->stall_ns));
-	text_add(text, " late; %s; ", explain_fallback(verdict->depth));
+	text_add(text, " late; %s; ", explain_fallback(verdict->idle_state));
 	explain_ring_remedy(text, verdict, limits);
 }
 
@@ -191,7 +191,8 @@ explain_latency(struct text *text, const struct lull_verdict *verdict,
 	text_add_time(text, verdict->break_even_ns);
 	text_add(text, ", and wake-ups come ");
 	text_add_time(text, verdict->overshoot_p99_ns);
-	text_add(text, " late; %s; raise max-latency to about ", explain_fallback(verdict->depth));
+	text_add(text, " late; %s; raise max-latency to about ",
+		 explain_fallback(verdict->idle_state));
 	text_add_time(text, (verdict->break_even_ns + verdict->overshoot_p99_ns) * 5 / 4);
 }
 
@@ -237,7 +238,7 @@ explain_late(struct text *text, const struct lull_verdict *verdict,
 	text_add(text, " (");
 	explain_cause(text, verdict);
 	text_add(text, "); %s; keep other work off this CPU%s or raise max-latency",
-		 explain_fallback(verdict->depth),
+		 explain_fallback(verdict->idle_state),
 		 text->real_time ? "" : ", allow a real-time class (sched-policy)");
 }
 
@@ -246,10 +247,11 @@ static void
 explain_suspended(struct text *text, const struct lull_verdict *verdict)
 {
 	text_add(text, "suspended: this host wakes a resting thread too late too often; ");
-	if (verdict->depth == LULL_REST_SLEEP)
+	if (verdict->idle_state == LULL_IDLE_SLEEP)
 		text_add(text, "the loop sleeps while no packets come, or to try resting again");
 	else
-		text_add(text, "%s and will try resting again", explain_fallback(verdict->depth));
+		text_add(text, "%s and will try resting again",
+			 explain_fallback(verdict->idle_state));
 	text_add(text, "; keep other work off this CPU%s",
 		 text->real_time ? "" : " or allow a real-time class (sched-policy)");
 }
@@ -268,7 +270,7 @@ explain_infeasible(struct text *text, const struct lull_verdict *verdict,
 		text_add_time(text, limits->rest_ns_max);
 		text_add(text, ", but a rest that saves CPU lasts at least ");
 		text_add_time(text, verdict->break_even_ns);
-		text_add(text, "; %s; raise max-rest", explain_fallback(verdict->depth));
+		text_add(text, "; %s; raise max-rest", explain_fallback(verdict->idle_state));
 		return;
 	case LULL_BOUND_OVERSHOOT:
 		if (verdict->overshoot_p99_ns + verdict->break_even_ns < limits->latency_ns)
@@ -281,7 +283,7 @@ explain_infeasible(struct text *text, const struct lull_verdict *verdict,
 		explain_latency(text, verdict, limits);
 		return;
 	default:
-		text_add(text, "this loop cannot sleep; %s", explain_fallback(verdict->depth));
+		text_add(text, "this loop cannot sleep; %s", explain_fallback(verdict->idle_state));
 	}
 }
 
@@ -290,8 +292,8 @@ explain_feasible(struct text *text, const struct lull_verdict *verdict,
 		 const struct lull_idle_limits *limits)
 {
 	text_add(text, "feasible: ");
-	if (verdict->depth == LULL_REST_INTERRUPT || verdict->depth == LULL_REST_MONITOR)
-		text_add(text, "%s", explain_fallback(verdict->depth));
+	if (verdict->idle_state == LULL_IDLE_INTERRUPT || verdict->idle_state == LULL_IDLE_MONITOR)
+		text_add(text, "%s", explain_fallback(verdict->idle_state));
 	else {
 		text_add(text, "rests of ");
 		text_add_time(text, verdict->rest_ns);
@@ -314,7 +316,7 @@ static void
 explain_none(struct text *text, const struct lull_verdict *verdict)
 {
 	text_add(text, "no objective: ");
-	if (verdict->depth == LULL_REST_NONE) {
+	if (verdict->idle_state == LULL_IDLE_NONE) {
 		text_add(text, "the governor asks for no rest");
 		return;
 	}

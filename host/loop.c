@@ -31,21 +31,21 @@ loop_publish(struct lull_loop *loop, uint64_t now_ns)
 static void
 loop_probe_way(struct lull_loop *loop, const struct lull_rest_way *way)
 {
-	if (loop->ways[way->depth] != NULL)
+	if (loop->ways[way->idle_state] != NULL)
 		return;
-	loop->probes[way->depth] = way->probe(loop->way_context);
-	if (loop->probes[way->depth] != 0)
+	loop->probes[way->idle_state] = way->probe(loop->way_context);
+	if (loop->probes[way->idle_state] != 0)
 		return;
-	loop->ways[way->depth] = way;
-	loop->depths |= LULL_REST_BIT(way->depth);
+	loop->ways[way->idle_state] = way;
+	loop->idle_states |= LULL_IDLE_STATE_BIT(way->idle_state);
 }
 
 static void
 loop_probe(struct lull_loop *loop, const struct lull_rest_way *const *ways)
 {
-	for (int depth = 0; depth < LULL_REST_DEPTH_COUNT; depth++)
-		loop->probes[depth] = depth == LULL_REST_NONE ? 0 : -ENOTSUP;
-	loop->depths = LULL_REST_BIT(LULL_REST_NONE);
+	for (int idle_state = 0; idle_state < LULL_IDLE_STATE_COUNT; idle_state++)
+		loop->probes[idle_state] = idle_state == LULL_IDLE_NONE ? 0 : -ENOTSUP;
+	loop->idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_NONE);
 	for (; *ways != NULL; ways++)
 		loop_probe_way(loop, *ways);
 }
@@ -135,9 +135,11 @@ loop_check_class(struct lull_loop *loop)
 }
 
 void
-lull_loop_keep_house(struct lull_loop *loop, uint64_t now_ns)
+lull_loop_housekeeping(struct lull_loop *loop, uint64_t now_ns)
 {
-	/* What is fetched tells whether the last rest may have lost something: the next turn. */
+	/*
+	 * What is fetched tells whether the last rest may have lost something: the next iteration.
+	 */
 	if (lull_idle_undecided(loop->idle))
 		return;
 	loop->housekeeping_ns = now_ns + HOUSEKEEPING_NS;
@@ -214,20 +216,21 @@ void
 lull_loop_rest_once(struct lull_idle *idle, const struct lull_rest_way *const *ways, void *context,
 		    const struct lull_rest *rest, struct lull_wake *wake)
 {
-	lull_rest_run(ways[rest->depth], context, rest, wake);
+	lull_rest_run(ways[rest->idle_state], context, rest, wake);
 	lull_idle_wake(idle, wake);
 }
 
 uint64_t
-lull_loop_rest(struct lull_loop *loop, const struct lull_turn *turn, const struct lull_rest *rest)
+lull_loop_rest(struct lull_loop *loop, const struct lull_iteration *iteration,
+	       const struct lull_rest *rest)
 {
 	struct lull_wake wake;
 
 	if (rest->limit_ns >= PUBLISH_BEFORE_REST_NS)
-		loop_publish(loop, turn->now_ns);
+		loop_publish(loop, iteration->now_ns);
 	lull_loop_rest_once(loop->idle, loop->ways, loop->way_context, rest, &wake);
 	if (loop->trace != NULL)
-		loop->trace(loop->trace_arg, turn, rest, &wake);
+		loop->trace(loop->trace_arg, iteration, rest, &wake);
 	loop->woke_ns = wake.end_ns;
 	return wake.end_ns;
 }
@@ -252,7 +255,7 @@ lull_loop_begin(struct lull_loop *loop)
 	/* Once more, now that the clock starts: nothing was learned yet. It stays where it is. */
 	lull_idle_init(loop->idle_memory, loop->governor, &loop->limits, now_ns, &idle);
 	loop_mark(loop, loop->window, now_ns);
-	lull_loop_keep_house(loop, now_ns);
+	lull_loop_housekeeping(loop, now_ns);
 	return now_ns;
 }
 

@@ -34,9 +34,9 @@ struct lull_loop_change {
 struct lull_loop_source {
 	/**
 	 * Receive from each queue and hand the packets on. Writes loop->queue_pkts, and into
-	 * @p turn what it knows besides: calm, sizes.
+	 * @p iteration what it knows besides: quiet_until_ns, sizes.
 	 */
-	void (*receive)(struct lull_loop *loop, struct lull_turn *turn);
+	void (*receive)(struct lull_loop *loop, struct lull_iteration *iteration);
 	/** The loop's thread begins and ends. NULL: nothing to do. */
 	void (*begin)(struct lull_loop *loop);
 	void (*end)(struct lull_loop *loop);
@@ -67,10 +67,10 @@ struct lull_loop {
 	uint32_t queue_count;     /* at least 1: a loop that only sends has one that stays empty */
 	bool stop;
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
-	const struct lull_rest_way *ways[LULL_REST_DEPTH_COUNT]; /* NULL: not on offer */
+	const struct lull_rest_way *ways[LULL_IDLE_STATE_COUNT]; /* NULL: not on offer */
 	void *way_context;
-	void (*trace)(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
-		      const struct lull_wake *wake);
+	void (*trace)(void *arg, const struct lull_iteration *iteration,
+		      const struct lull_rest *rest, const struct lull_wake *wake);
 	void *trace_arg;
 
 	/* Each 10 ms. */
@@ -93,8 +93,8 @@ struct lull_loop {
 	struct lull_rest_thread *class; /* NULL: it keeps the class it has */
 	uint64_t class_changes;         /* seen */
 	uint32_t burst_pkts;
-	uint32_t depths; /* LULL_REST_BIT() of the ways that probed well */
-	int probes[LULL_REST_DEPTH_COUNT];
+	uint32_t idle_states; /* LULL_IDLE_STATE_BIT() of the ways that probed well */
+	int probes[LULL_IDLE_STATE_COUNT];
 	void *idle_memory;
 	const struct lull_idle_governor *governor; /* to begin with */
 	struct lull_idle_limits limits;
@@ -110,17 +110,17 @@ struct lull_loop_parts {
 	const struct lull_loop_source *source;
 	const struct lull_stage *stage;
 	void *stage_state;
-	/** NULL ends them; of two of the same depth the first that probes well is used. */
+	/** NULL ends them; of two of the same idle state the first that probes well is used. */
 	const struct lull_rest_way *const *ways;
 	void *way_context;
 	const struct lull_idle_governor *governor;
-	struct lull_idle_limits limits; /**< depths 0: all that probe well */
+	struct lull_idle_limits limits; /**< idle states 0: all that probe well */
 	uint64_t slack_ns;              /**< timer slack of the thread [1 ns] */
 	enum lull_sched_policy sched_policy;
 	bool no_class;     /**< leave the scheduling class alone */
 	void *idle_memory; /**< lull_idle_size() bytes, aligned to LULL_CACHE_LINE */
-	void (*trace)(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
-		      const struct lull_wake *wake);
+	void (*trace)(void *arg, const struct lull_iteration *iteration,
+		      const struct lull_rest *rest, const struct lull_wake *wake);
 	void *trace_arg;
 };
 
@@ -128,8 +128,8 @@ struct lull_loop_parts {
 extern const struct lull_rest_way *const lull_loop_ways[];
 /** A sleep that the thread's own sources may end, see lull_queue_source_add(). */
 extern const struct lull_rest_way lull_rest_sleep_sources;
-/** By depth, NULL: not among them. */
-extern const struct lull_rest_way *const lull_rest_ways[LULL_REST_DEPTH_COUNT];
+/** By idle state, NULL: not among them. */
+extern const struct lull_rest_way *const lull_rest_ways[LULL_IDLE_STATE_COUNT];
 
 /**
  * Governor of loops whose one rest is to block until packets come or something is due. Not among
@@ -160,9 +160,9 @@ void lull_loop_limit_anew(struct lull_loop *loop, uint64_t now_ns);
 uint64_t lull_loop_begin(struct lull_loop *loop);
 void lull_loop_finish(struct lull_loop *loop, uint64_t now_ns);
 void lull_loop_read_mailbox(struct lull_loop *loop, uint64_t now_ns);
-void lull_loop_keep_house(struct lull_loop *loop, uint64_t now_ns);
+void lull_loop_housekeeping(struct lull_loop *loop, uint64_t now_ns);
 /** Carry the rest out. Returns the clock after it. */
-uint64_t lull_loop_rest(struct lull_loop *loop, const struct lull_turn *turn,
+uint64_t lull_loop_rest(struct lull_loop *loop, const struct lull_iteration *iteration,
 			const struct lull_rest *rest);
 /** The same without a loop around it. */
 void lull_loop_rest_once(struct lull_idle *idle, const struct lull_rest_way *const *ways,

@@ -17,12 +17,12 @@ blocking_init(void *state, const struct lull_idle_view *view)
 }
 
 static struct lull_rest
-blocking_plan(void *state, const struct lull_idle_turn *turn)
+blocking_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	(void)state;
-	if (turn->pkt_count > 0)
+	if (iteration->pkt_count > 0)
 		return lull_rest_none();
-	return (struct lull_rest){ .depth = LULL_REST_INTERRUPT, .limit_ns = BLOCK_NS_MAX };
+	return (struct lull_rest){ .idle_state = LULL_IDLE_INTERRUPT, .limit_ns = BLOCK_NS_MAX };
 }
 
 const struct lull_idle_governor lull_loop_blocking = {

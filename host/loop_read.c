@@ -12,9 +12,10 @@ lull_loop_limits(const struct lull_loop *loop, const struct lull_idle_limits *wa
 {
 	struct lull_idle_limits limits = *wanted;
 
-	limits.depths = wanted->depths == 0 ? loop->depths : wanted->depths & loop->depths;
+	limits.idle_states = wanted->idle_states == 0 ? loop->idle_states :
+							wanted->idle_states & loop->idle_states;
 	/* Zero would mean the default; NONE is always there. */
-	limits.depths |= LULL_REST_BIT(LULL_REST_NONE);
+	limits.idle_states |= LULL_IDLE_STATE_BIT(LULL_IDLE_NONE);
 	limits.burst_pkts = loop->burst_pkts;
 	if (loop->source->limit != NULL)
 		loop->source->limit(loop, &limits);
@@ -184,7 +185,7 @@ lull_loop_rest_histogram(const struct lull_loop *loop)
 }
 
 int
-lull_loop_depth_probe(const struct lull_loop *loop, enum lull_rest_depth depth)
+lull_loop_idle_state_probe(const struct lull_loop *loop, enum lull_idle_state idle_state)
 {
-	return depth < LULL_REST_DEPTH_COUNT ? loop->probes[depth] : -EINVAL;
+	return idle_state < LULL_IDLE_STATE_COUNT ? loop->probes[idle_state] : -EINVAL;
 }

@@ -16,7 +16,7 @@
 static inline __attribute__((always_inline)) uint64_t
 lull_loop_iterate(struct lull_loop *loop, const struct lull_loop_source *source, uint64_t now_ns)
 {
-	struct lull_turn turn = {
+	struct lull_iteration iteration = {
 		.now_ns = now_ns,
 		.queue_pkts = loop->queue_pkts,
 		.queue_count = loop->queue_count,
@@ -25,17 +25,17 @@ lull_loop_iterate(struct lull_loop *loop, const struct lull_loop_source *source,
 
 	if (lull_mailbox_peek(&loop->mailbox) != NULL)
 		lull_loop_read_mailbox(loop, now_ns);
-	source->receive(loop, &turn);
-	turn.deadline_ns = loop->stage->turn(loop->stage_state, now_ns);
-	rest = lull_idle_plan(loop->idle, &turn);
+	source->receive(loop, &iteration);
+	iteration.deadline_ns = loop->stage->iterate(loop->stage_state, now_ns);
+	rest = lull_idle_plan(loop->idle, &iteration);
 	/* Not before: the plan tells whether the last rest may have lost something. */
 	if (now_ns >= loop->housekeeping_ns)
-		lull_loop_keep_house(loop, now_ns);
+		lull_loop_housekeeping(loop, now_ns);
 	if (loop->trace != NULL)
-		loop->trace(loop->trace_arg, &turn, &rest, NULL);
-	if (rest.depth == LULL_REST_NONE)
+		loop->trace(loop->trace_arg, &iteration, &rest, NULL);
+	if (rest.idle_state == LULL_IDLE_NONE)
 		return lull_clock_ns();
-	return lull_loop_rest(loop, &turn, &rest);
+	return lull_loop_rest(loop, &iteration, &rest);
 }
 
 /** Until lull_loop_end(). The thread's main function calls it; @p source is the loop's. */

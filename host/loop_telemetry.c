@@ -53,7 +53,7 @@ loop_info(const struct lull_loop *loop, struct lull_loop_info *info)
 		.cpu = loop->cpu,
 		.tid = lull_loop_tid(loop),
 		.alive = true,
-		.depths = loop->depths,
+		.idle_states = loop->idle_states,
 		.idle = loop->idle,
 		.class = loop->class,
 		.snapshot = &loop->snapshot,

@@ -7,11 +7,12 @@
 #include "loop.h"
 
 /* What a loop without a device can do. */
-#define POLLER_DEPTHS (LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP))
+#define POLLER_IDLE_STATES                                                                         \
+	(LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) | LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP))
 
-static const struct lull_rest_way *const poller_ways[LULL_REST_DEPTH_COUNT] = {
-	[LULL_REST_PAUSE] = &lull_rest_pause,
-	[LULL_REST_SLEEP] = &lull_rest_sleep_sources,
+static const struct lull_rest_way *const poller_ways[LULL_IDLE_STATE_COUNT] = {
+	[LULL_IDLE_PAUSE] = &lull_rest_pause,
+	[LULL_IDLE_SLEEP] = &lull_rest_sleep_sources,
 };
 
 int
@@ -28,8 +29,9 @@ lull_idle_create(const char *governor, const struct lull_idle_limits *limits,
 		return -EINVAL;
 	if (limits != NULL)
 		own = *limits;
-	own.depths = own.depths == 0 ? POLLER_DEPTHS : own.depths & POLLER_DEPTHS;
-	if (own.depths == 0)
+	own.idle_states =
+		own.idle_states == 0 ? POLLER_IDLE_STATES : own.idle_states & POLLER_IDLE_STATES;
+	if (own.idle_states == 0)
 		return -EINVAL;
 	memory = aligned_alloc(LULL_CACHE_LINE, size);
 	if (memory == NULL)
@@ -49,16 +51,16 @@ lull_idle_destroy(struct lull_idle *idle)
 }
 
 void
-lull_idle_turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count)
+lull_idle_iterate(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count)
 {
-	lull_idle_turn_sized(idle, now_ns, pkt_count, 0, 0);
+	lull_idle_iterate_sized(idle, now_ns, pkt_count, 0, 0);
 }
 
 void
-lull_idle_turn_sized(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count, uint64_t bytes,
-		     uint64_t bytes_squared)
+lull_idle_iterate_sized(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count, uint64_t bytes,
+			uint64_t bytes_squared)
 {
-	struct lull_turn turn = {
+	struct lull_iteration iteration = {
 		.now_ns = now_ns,
 		.queue_pkts = &pkt_count,
 		.queue_count = 1,
@@ -69,10 +71,10 @@ lull_idle_turn_sized(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count
 	struct lull_rest rest;
 	struct lull_wake wake;
 
-	if (lull_queue_sources_ask(&turn.deadline_ns) > 0)
-		turn.deadline_ns = now_ns;
-	rest = lull_idle_plan(idle, &turn);
-	if (rest.depth == LULL_REST_NONE)
+	if (lull_queue_sources_ask(&iteration.deadline_ns) > 0)
+		iteration.deadline_ns = now_ns;
+	rest = lull_idle_plan(idle, &iteration);
+	if (rest.idle_state == LULL_IDLE_NONE)
 		return;
 	lull_loop_rest_once(idle, poller_ways, NULL, &rest, &wake);
 }

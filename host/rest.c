@@ -10,9 +10,9 @@
 
 const struct lull_rest_way *const lull_loop_ways[] = { &lull_rest_pause, &lull_rest_sleep_timer,
 						       NULL };
-const struct lull_rest_way *const lull_rest_ways[LULL_REST_DEPTH_COUNT] = {
-	[LULL_REST_PAUSE] = &lull_rest_pause,
-	[LULL_REST_SLEEP] = &lull_rest_sleep_timer,
+const struct lull_rest_way *const lull_rest_ways[LULL_IDLE_STATE_COUNT] = {
+	[LULL_IDLE_PAUSE] = &lull_rest_pause,
+	[LULL_IDLE_SLEEP] = &lull_rest_sleep_timer,
 };
 
 static _Thread_local uint32_t rest_count;

@@ -45,7 +45,7 @@ pause_run(void *context, uint64_t limit_ns)
 }
 
 const struct lull_rest_way lull_rest_pause = {
-	.depth = LULL_REST_PAUSE,
+	.idle_state = LULL_IDLE_PAUSE,
 	.summary = "the core pauses its pipeline; the thread keeps the core",
 	.probe = pause_probe,
 	.run = pause_run,

@@ -26,7 +26,7 @@ sleep_run(void *context, uint64_t limit_ns)
 }
 
 const struct lull_rest_way lull_rest_sleep_timer = {
-	.depth = LULL_REST_SLEEP,
+	.idle_state = LULL_IDLE_SLEEP,
 	.summary = "the thread sleeps on a timer",
 	.probe = sleep_probe,
 	.run = sleep_run,

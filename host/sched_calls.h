@@ -34,7 +34,7 @@ struct sched_calls {
 	bool (*asleep)(int tid);
 	/** Highest real-time priority that RLIMIT_RTPRIO grants. */
 	int (*priority_limit)(void);
-	/** Have a thread call sched_class_look() again and again. 0 or -errno. */
+	/** Have a thread call sched_class_sample() again and again. 0 or -errno. */
 	int (*watch_start)(int priority);
 	/** End it, and wait until it has ended. */
 	void (*watch_stop)(void);

@@ -139,7 +139,7 @@ class_settle_watch(void)
 }
 
 uint64_t
-sched_class_look(uint64_t now_ns)
+sched_class_sample(uint64_t now_ns)
 {
 	uint64_t next_ns = now_ns + NOBODY_NS;
 
@@ -149,7 +149,7 @@ sched_class_look(uint64_t now_ns)
 		if (!sched_thread_wants(thread))
 			continue;
 		if (thread->due_ns <= now_ns + TOGETHER_NS)
-			sched_thread_look(thread, now_ns);
+			sched_thread_sample(thread, now_ns);
 		if (sched_thread_wants(thread))
 			next_ns = LULL_MIN(next_ns, thread->due_ns);
 	}
@@ -176,8 +176,8 @@ lull_rest_thread_create(const struct lull_idle *idle, const struct lull_rest_thr
 	if (idle != NULL) {
 		const struct lull_idle_counters *counters = lull_idle_counters(idle);
 
-		thread->rests[0] = &counters->rests[LULL_REST_SLEEP];
-		thread->rests[1] = &counters->rests[LULL_REST_INTERRUPT];
+		thread->rests[0] = &counters->rests[LULL_IDLE_SLEEP];
+		thread->rests[1] = &counters->rests[LULL_IDLE_INTERRUPT];
 	}
 	*out = thread;
 	return 0;

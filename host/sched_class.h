@@ -3,7 +3,7 @@
  * @file
  * Class: the threads whose scheduling class is ours to change, and what is done to them.
  *
- * Threads: sched_class_look() is the watch's, one at a time. The lock around the threads hands
+ * Threads: sched_class_sample() is the watch's, one at a time. The lock around the threads hands
  *          priority on: an ordinary thread that holds it while the watch waits for it runs.
  */
 #ifndef LULL_SCHED_CLASS_H
@@ -34,14 +34,14 @@ struct lull_rest_thread {
 	uint32_t priority_max; /* below the watch */
 	uint32_t budget_ppm;   /* of SCHED_DEADLINE, as the kernel has it */
 	struct sched_rule rule;
-	uint64_t due_ns; /* next look */
+	uint64_t due_ns; /* next sample */
 	uint64_t changes, forced;
 	uint64_t wait_begin_ns, wait_ns;
 };
 
 /* sched_class.c */
 /** Look at all threads that are due. Returns after how long to come again, ns. */
-uint64_t sched_class_look(uint64_t now_ns);
+uint64_t sched_class_sample(uint64_t now_ns);
 /** Other system calls from now on, NULL: the real ones. No thread has entered. For tests. */
 void sched_class_use(const struct sched_calls *calls);
 /** A copy for the explanation. */
@@ -57,7 +57,7 @@ bool sched_thread_wants(const struct lull_rest_thread *thread);
 bool sched_thread_ranked(const struct sched_attributes *attributes);
 /** A policy begins for a thread that has its original class; @p watch_rc: there is no watch. */
 void sched_thread_begin(struct lull_rest_thread *thread, int watch_rc);
-void sched_thread_look(struct lull_rest_thread *thread, uint64_t now_ns);
+void sched_thread_sample(struct lull_rest_thread *thread, uint64_t now_ns);
 /** Is it still the one that entered? */
 bool sched_thread_alive(struct lull_rest_thread *thread);
 int sched_thread_put_inside(struct lull_rest_thread *thread);

@@ -38,18 +38,19 @@ rule_demand_ns(const struct sched_figures *from, const struct sched_figures *to)
 static void
 rule_remember(struct sched_rule *rule, const struct sched_figures *figures)
 {
-	rule->looks[(rule->first + rule->count) % SCHED_LOOKS] = *figures;
-	if (rule->count < SCHED_LOOKS)
+	rule->samples[(rule->first + rule->count) % SCHED_SAMPLES] = *figures;
+	if (rule->count < SCHED_SAMPLES)
 		rule->count++;
 	else
-		rule->first = (rule->first + 1) % SCHED_LOOKS;
+		rule->first = (rule->first + 1) % SCHED_SAMPLES;
 	/* The oldest that is kept lies just beyond the span. */
 	while (rule->count > 2) {
-		const struct sched_figures *next = &rule->looks[(rule->first + 1) % SCHED_LOOKS];
+		const struct sched_figures *next =
+			&rule->samples[(rule->first + 1) % SCHED_SAMPLES];
 
 		if (figures->now_ns - next->now_ns < SCHED_LEAVE_SPAN_NS)
 			break;
-		rule->first = (rule->first + 1) % SCHED_LOOKS;
+		rule->first = (rule->first + 1) % SCHED_SAMPLES;
 		rule->count--;
 	}
 }
@@ -65,7 +66,7 @@ static bool
 rule_must_leave(const struct sched_rule *rule, const struct sched_figures *figures)
 {
 	uint64_t span_ns = figures->now_ns - rule->seen.now_ns;
-	const struct sched_figures *oldest = &rule->looks[rule->first];
+	const struct sched_figures *oldest = &rule->samples[rule->first];
 
 	/* A long rest that has not ended yet uses nothing. */
 	if (!rule_rested(rule, figures) && rule_above(rule_demand_ns(&rule->seen, figures), span_ns,
@@ -80,12 +81,12 @@ static void
 rule_leave(struct sched_rule *rule, uint64_t now_ns)
 {
 	rule->inside = false;
-	rule->calm_begin_ns = rule->rested_ns = 0;
+	rule->quiet_begin_ns = rule->rested_ns = 0;
 	if (now_ns - rule->entered_ns >= SCHED_STAY_NS)
-		rule->calm_need_ns = SCHED_CALM_NS;
+		rule->quiet_need_ns = SCHED_QUIET_NS;
 	else
-		rule->calm_need_ns = LULL_CLAMP(2 * rule->calm_need_ns, SCHED_CALM_NS,
-						(uint64_t)SCHED_CALM_MAX_NS);
+		rule->quiet_need_ns = LULL_CLAMP(2 * rule->quiet_need_ns, SCHED_QUIET_NS,
+						 (uint64_t)SCHED_CALM_MAX_NS);
 }
 
 void
@@ -106,17 +107,17 @@ rule_consider(struct sched_rule *rule, const struct sched_figures *figures)
 	uint64_t span_ns = figures->now_ns - rule->seen.now_ns;
 
 	if (figures->now_ns - rule->begun_ns >= SCHED_FIRST_NS)
-		rule->calm_need_ns = LULL_MAX(rule->calm_need_ns, SCHED_CALM_NS);
+		rule->quiet_need_ns = LULL_MAX(rule->quiet_need_ns, SCHED_QUIET_NS);
 	if (rule_rested(rule, figures) || figures->asleep)
 		rule->rested_ns = figures->now_ns;
 	if (rule->rested_ns == 0 || figures->now_ns - rule->rested_ns > SCHED_REST_APART_NS ||
 	    rule_above(figures->cpu_ns - rule->seen.cpu_ns, span_ns, SCHED_ENTER_PPM)) {
-		rule->calm_begin_ns = 0;
+		rule->quiet_begin_ns = 0;
 		return;
 	}
-	if (rule->calm_begin_ns == 0)
-		rule->calm_begin_ns = rule->seen.now_ns;
-	if (figures->now_ns - rule->calm_begin_ns >= rule->calm_need_ns)
+	if (rule->quiet_begin_ns == 0)
+		rule->quiet_begin_ns = rule->seen.now_ns;
+	if (figures->now_ns - rule->quiet_begin_ns >= rule->quiet_need_ns)
 		sched_rule_enter(rule, figures);
 }
 
@@ -149,12 +150,12 @@ sched_rule_init(struct sched_rule *rule, bool budgeted, const struct sched_figur
 	rule->budgeted = budgeted;
 	rule->seen = *figures;
 	rule->begun_ns = figures->now_ns;
-	rule->calm_need_ns = SCHED_CALM_FIRST_NS;
+	rule->quiet_need_ns = SCHED_QUIET_FIRST_NS;
 	rule->budget_ppm = SCHED_BUDGET_FIRST_PPM;
 }
 
 bool
-sched_rule_look(struct sched_rule *rule, const struct sched_figures *figures)
+sched_rule_sample(struct sched_rule *rule, const struct sched_figures *figures)
 {
 	if (figures->now_ns <= rule->seen.now_ns)
 		return rule->inside;
@@ -172,16 +173,16 @@ sched_rule_look(struct sched_rule *rule, const struct sched_figures *figures)
 }
 
 uint64_t
-sched_rule_look_in_ns(const struct sched_rule *rule)
+sched_rule_next_ns(const struct sched_rule *rule)
 {
-	uint64_t calm_ns;
+	uint64_t quiet_ns;
 
-	if (rule->inside || rule->calm_need_ns == SCHED_CALM_FIRST_NS)
+	if (rule->inside || rule->quiet_need_ns == SCHED_QUIET_FIRST_NS)
 		return SCHED_LOOK_NS;
-	if (rule->calm_begin_ns == 0)
+	if (rule->quiet_begin_ns == 0)
 		return SCHED_LOOK_SLOW_NS;
 	/* It rests: as soon as it has done so for long enough. */
-	calm_ns = rule->seen.now_ns - rule->calm_begin_ns;
-	return LULL_CLAMP(rule->calm_need_ns - LULL_MIN(calm_ns, rule->calm_need_ns),
+	quiet_ns = rule->seen.now_ns - rule->quiet_begin_ns;
+	return LULL_CLAMP(rule->quiet_need_ns - LULL_MIN(quiet_ns, rule->quiet_need_ns),
 			  (uint64_t)SCHED_LOOK_NS, (uint64_t)SCHED_LOOK_SLOW_NS);
 }

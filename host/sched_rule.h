@@ -8,7 +8,7 @@
  * the thread every few milliseconds tells the rule what it saw and gets an answer.
  *
  * Knows no clock and no system call: time and figures are handed in.
- * Threads: belongs to whoever looks. Memory: the caller's struct.
+ * Threads: belongs to whoever samples. Memory: the caller's struct.
  */
 #ifndef LULL_SCHED_RULE_H
 #define LULL_SCHED_RULE_H
@@ -18,23 +18,23 @@
 
 #include <lull/base.h>
 
-/* So often one looks at a thread in the class: two looks make less than 10 ms. */
+/* So often one looks at a thread in the class: two samples make less than 10 ms. */
 #define SCHED_LOOK_NS (4 * LULL_NS_PER_MS)
 /* And at one that does not rest and is therefore outside. */
 #define SCHED_LOOK_SLOW_NS (50 * LULL_NS_PER_MS)
 /* A thread that uses more than this share of so long a time leaves. */
 #define SCHED_LEAVE_PPM 700000
 #define SCHED_LEAVE_SPAN_NS (20 * LULL_NS_PER_MS)
-/* One that wants more than this share and has not rested between two looks leaves, too. */
+/* One that wants more than this share and has not rested between two samples leaves, too. */
 #define SCHED_RESTLESS_PPM 500000
 /* To enter it must rest again and again for so long and use less than this share of each look. */
 #define SCHED_ENTER_PPM 500000
-#define SCHED_CALM_FIRST_NS SCHED_LOOK_NS
+#define SCHED_QUIET_FIRST_NS SCHED_LOOK_NS
 /* Outside a rest may end as late as others let it: it is one as long as the next comes by then. */
 #define SCHED_REST_APART_NS (20 * LULL_NS_PER_MS)
 /* A new thread that has not entered by then does not rest: it is looked at less often. */
 #define SCHED_FIRST_NS (500 * LULL_NS_PER_MS)
-#define SCHED_CALM_NS (50 * LULL_NS_PER_MS)
+#define SCHED_QUIET_NS (50 * LULL_NS_PER_MS)
 #define SCHED_CALM_MAX_NS (400 * LULL_NS_PER_MS)
 /* Who stayed that long before it had to leave did not flap. */
 #define SCHED_STAY_NS LULL_NS_PER_S
@@ -44,7 +44,7 @@
 #define SCHED_BUDGET_MAX_PPM 800000
 #define SCHED_BUDGET_NS (100 * LULL_NS_PER_MS)
 
-#define SCHED_LOOKS 8
+#define SCHED_SAMPLES 8
 
 /** What one look saw; all of it runs on since the thread began. */
 struct sched_figures {
@@ -61,12 +61,12 @@ struct sched_rule {
 	struct sched_figures seen;
 	uint64_t begun_ns;
 	uint64_t entered_ns;
-	uint64_t rested_ns;     /* the last look that saw a rest; 0: none did */
-	uint64_t calm_begin_ns; /* outside: rests again and again since; 0: it does not */
-	uint64_t calm_need_ns;
+	uint64_t rested_ns;      /* the last sample that saw a rest; 0: none did */
+	uint64_t quiet_begin_ns; /* outside: rests again and again since; 0: it does not */
+	uint64_t quiet_need_ns;
 
-	/* Inside: the looks of the last SCHED_LEAVE_SPAN_NS, oldest first from `first`. */
-	struct sched_figures looks[SCHED_LOOKS];
+	/* Inside: the samples of the last SCHED_LEAVE_SPAN_NS, oldest first from `first`. */
+	struct sched_figures samples[SCHED_SAMPLES];
 	uint32_t first, count;
 
 	uint32_t budget_ppm;
@@ -79,8 +79,8 @@ void sched_rule_init(struct sched_rule *rule, bool budgeted, const struct sched_
 /** It is in the class already, by somebody else's doing. */
 void sched_rule_enter(struct sched_rule *rule, const struct sched_figures *figures);
 /** One look. Returns whether the thread is to be in the class from now on. */
-bool sched_rule_look(struct sched_rule *rule, const struct sched_figures *figures);
-/** When to look again, from the last look on. */
-uint64_t sched_rule_look_in_ns(const struct sched_rule *rule);
+bool sched_rule_sample(struct sched_rule *rule, const struct sched_figures *figures);
+/** When to look again, from the last sample on. */
+uint64_t sched_rule_next_ns(const struct sched_rule *rule);
 
 #endif

@@ -194,7 +194,7 @@ thread_follow_budget(struct lull_rest_thread *thread)
 }
 
 void
-sched_thread_look(struct lull_rest_thread *thread, uint64_t now_ns)
+sched_thread_sample(struct lull_rest_thread *thread, uint64_t now_ns)
 {
 	bool was_inside = thread->rule.inside;
 	struct sched_figures figures;
@@ -204,13 +204,13 @@ sched_thread_look(struct lull_rest_thread *thread, uint64_t now_ns)
 		thread->lost = true;
 		return;
 	}
-	if (sched_rule_look(&thread->rule, &figures) != was_inside) {
+	if (sched_rule_sample(&thread->rule, &figures) != was_inside) {
 		thread->forced += was_inside;
 		thread_move(thread);
 	}
 	if (was_inside && thread->rule.inside && thread->config.policy == LULL_SCHED_DEADLINE)
 		thread_follow_budget(thread);
-	thread->due_ns = now_ns + sched_rule_look_in_ns(&thread->rule);
+	thread->due_ns = now_ns + sched_rule_next_ns(&thread->rule);
 }
 
 uint64_t

@@ -22,7 +22,7 @@ static struct {
 	pthread_t thread;
 	bool runs;
 	bool stop;     /* atomic */
-	uint32_t kick; /* futex word: changes when the next look shall not wait */
+	uint32_t kick; /* futex word: changes when the next sample shall not wait */
 	cpu_set_t cpus;
 	bool cpus_known;
 } watch;
@@ -57,7 +57,7 @@ watch_run(void *arg)
 	while (!__atomic_load_n(&watch.stop, __ATOMIC_ACQUIRE)) {
 		uint32_t seen = __atomic_load_n(&watch.kick, __ATOMIC_ACQUIRE);
 
-		watch_wait(seen, sched_class_look(lull_clock_ns()));
+		watch_wait(seen, sched_class_sample(lull_clock_ns()));
 	}
 	return NULL;
 }

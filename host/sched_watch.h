@@ -3,7 +3,7 @@
  * @file
  * Watch: the thread that looks at all others.
  *
- * It stands above the loops, so it looks also when one of them spins on a lock whose holder it
+ * It stands above the loops, so it samples also when one of them spins on a lock whose holder it
  * keeps from its CPU. It allocates nothing and waits for no lock without priority inheritance.
  * Threads: start and stop one at a time; kick from any thread.
  */

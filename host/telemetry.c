@@ -277,18 +277,18 @@ explain_reply_numbers(struct lull_telemetry_reply *reply, const struct lull_verd
 
 /* "none pause sleep" */
 static void
-explain_reply_depths(struct lull_telemetry_reply *reply, uint32_t depths)
+explain_reply_idle_states(struct lull_telemetry_reply *reply, uint32_t idle_states)
 {
 	char text[LULL_TELEMETRY_TEXT_MAX + 1];
 	int used = 0;
 
-	for (int depth = 0; depth < LULL_REST_DEPTH_COUNT; depth++) {
-		if ((depths & LULL_REST_BIT(depth)) != 0)
+	for (int idle_state = 0; idle_state < LULL_IDLE_STATE_COUNT; idle_state++) {
+		if ((idle_states & LULL_IDLE_STATE_BIT(idle_state)) != 0)
 			used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s",
 					 used > 0 ? " " : "",
-					 lull_rest_depth_name((enum lull_rest_depth)depth));
+					 lull_idle_state_name((enum lull_idle_state)idle_state));
 	}
-	lull_telemetry_put_text(reply, "depths", text);
+	lull_telemetry_put_text(reply, "idle_states", text);
 }
 
 static int
@@ -303,9 +303,9 @@ explain_reply(struct lull_telemetry_reply *reply, const char *params)
 	verdict = &loop.snapshot.verdict;
 	lull_telemetry_put_text(reply, "state", lull_verdict_state_name(verdict->state));
 	lull_telemetry_put_text(reply, "binding", lull_bound_name(verdict->binding));
-	lull_telemetry_put_text(reply, "depth", lull_rest_depth_name(verdict->depth));
+	lull_telemetry_put_text(reply, "idle_state", lull_idle_state_name(verdict->idle_state));
 	explain_reply_numbers(reply, verdict);
-	explain_reply_depths(reply, loop.info.depths);
+	explain_reply_idle_states(reply, loop.info.idle_states);
 	lull_telemetry_put_text(reply, "text",
 				lull_loop_info_explain(&loop.info, text, sizeof(text)));
 	if (lull_loop_info_class(&loop.info, text, sizeof(text))[0] != '\0')

@@ -40,8 +40,8 @@ struct lull_loop_info {
 	/** Why it rests as it does where no verdict says so, one sentence; NULL: by the verdict. */
 	const char *why;
 	int cpu, tid;
-	bool alive;      /**< its thread exists */
-	uint32_t depths; /**< LULL_REST_BIT() of those on offer */
+	bool alive;           /**< its thread exists */
+	uint32_t idle_states; /**< LULL_IDLE_STATE_BIT() of those on offer */
 	const struct lull_idle *idle;
 	const struct lull_rest_thread *class; /**< NULL: its class is left alone */
 	const struct lull_snapshot_cell *snapshot;

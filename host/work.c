@@ -150,7 +150,7 @@ sources_run(void *context, uint64_t limit_ns)
 }
 
 const struct lull_rest_way lull_rest_sleep_sources = {
-	.depth = LULL_REST_SLEEP,
+	.idle_state = LULL_IDLE_SLEEP,
 	.summary = "the thread sleeps on a timer, or until one of its sources wakes it",
 	.probe = sources_probe,
 	.run = sources_run,

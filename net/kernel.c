@@ -28,7 +28,7 @@ struct kernel {
 	struct kernel_interface interface;
 	uint64_t buffer_bytes;
 	bool busy;  /* SO_BUSY_POLL */
-	bool asked; /* each turn asks all sockets: nobody waits for them */
+	bool asked; /* each iteration asks all sockets: nobody waits for them */
 	int kick_fd;
 	uint32_t socket_count;
 	uint32_t next; /* socket to ask first */

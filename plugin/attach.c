@@ -184,7 +184,7 @@ attach_step_aside(void)
 static void
 attach_sample(void)
 {
-	const struct lull_rest rest = { .depth = LULL_REST_SLEEP, .limit_ns = WATCH_NS_MIN };
+	const struct lull_rest rest = { .idle_state = LULL_IDLE_SLEEP, .limit_ns = WATCH_NS_MIN };
 	struct lull_wake wake;
 	uint64_t real_ns;
 

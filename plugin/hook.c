@@ -49,7 +49,7 @@ struct walk {
 	uint32_t index; /* of the object; 0 is the program */
 };
 
-/* Most loaders turn the addresses of this list into those of the process, some do not. */
+/* Most loaders iteration the addresses of this list into those of the process, some do not. */
 static ElfW(Addr) object_address(const struct object *object, ElfW(Addr) address)
 {
 	return address < object->base ? object->base + address : address;

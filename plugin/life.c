@@ -236,7 +236,7 @@ life_show_calls(void)
 {
 	Dl_info self;
 
-	if (dladdr((const void *)(uintptr_t)lull_rest_depth_name, &self) != 0)
+	if (dladdr((const void *)(uintptr_t)lull_idle_state_name, &self) != 0)
 		dlopen(self.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 

@@ -5,8 +5,8 @@
  *
  * EAL loads the shared object (`-d`). A control thread watches for ports that
  * start and puts a callback in front of every Rx queue; from there on each
- * thread that polls is a *poller*: it knows its own round of queues, and after
- * a round in which none of them had anything it may rest, by the same core/idle
+ * thread that polls is a *poller*: it knows its own queues, and after
+ * an iteration in which none of them had anything it may rest, by the same core/idle
  * code as lull-fwd.
  *
  * This folder is not part of the engine (it lives in a program it does not
@@ -21,7 +21,7 @@
  * - The control thread calls no driver operation: a port may close meanwhile.
  *   What needs the driver (ring size, link, lost packets) is asked by a thread
  *   from inside the callback of that very port, for which the program guarantees
- *   that it runs. Even a port of the same round may be closed by then.
+ *   that it runs. Even a port of the same iteration may be closed by then.
  * - Nothing comes from DPDK's heap before a port has started.
  * - A poller never rests with packets in hand.
  */
@@ -67,8 +67,8 @@ struct plugin_settings {
 
 /* How a poller may rest. */
 #define PLUGIN_DEPTHS                                                                              \
-	(LULL_REST_BIT(LULL_REST_NONE) | LULL_REST_BIT(LULL_REST_PAUSE) |                          \
-	 LULL_REST_BIT(LULL_REST_SLEEP))
+	(LULL_IDLE_STATE_BIT(LULL_IDLE_NONE) | LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) |              \
+	 LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP))
 #define PLUGIN_THREAD_NAME "lull-watch"
 #define PLUGIN_QUEUES_MAX RTE_MAX_QUEUES_PER_PORT
 #define PLUGIN_PORTS_MAX RTE_MAX_ETHPORTS
@@ -88,8 +88,8 @@ typedef void (*plugin_queue_visit_t)(struct plugin_queue *queue, struct plugin_p
 struct plugin_queue {
 	/* NULL: visit the queue at its next poll. The control thread writes that too. */
 	alignas(LULL_CACHE_LINE) struct plugin_poller *poller;
-	uint32_t round; /* the poller's round in which it was polled last */
-	uint16_t index; /* in the poller's queue_pkts */
+	uint32_t iteration; /* the poller's iteration in which it was polled last */
+	uint16_t index;     /* in the poller's queue_pkts */
 	uint16_t port_id, queue_id;
 	int vid;                      /* of a guest's device, instead of the port */
 	plugin_queue_visit_t visit;   /* NULL: nobody has polled it yet */
@@ -107,61 +107,61 @@ struct plugin_shadow {
 };
 
 /**
- * A thread that polls. A *round* ends when each of its member
- * queues has been polled. Rounds after a rest are *timed* until the rings have run short; others
- * are only counted and reported in one go.
+ * A thread that polls. A *poll iteration* ends when each of its member
+ * queues has been polled. Iterations after a rest are *timed* until the rings have run short;
+ * others are only counted and reported in one go.
  */
 struct plugin_poller {
 	/* Each poll: these stand in one cache line, and a busy thread touches no other. */
-	alignas(LULL_CACHE_LINE) uint32_t round;
-	uint32_t round_pkts; /* received in this round */
-	uint32_t seen;       /* members polled in this round */
+	alignas(LULL_CACHE_LINE) uint32_t iteration;
+	uint32_t iteration_pkts; /* received in this iteration */
+	uint32_t seen;           /* members polled in this iteration */
 	uint32_t member_count;
-	uint32_t again;      /* polls of members seen already, this round */
-	uint32_t burst_pkts; /* smallest receive the program asked for */
-	uint32_t empty_run;  /* empty rounds in a row */
-	uint32_t empty_need; /* so many before the clock is read */
-	uint32_t look_in;    /* rounds until the clock is read anyway */
+	uint32_t again;           /* polls of members seen already, this iteration */
+	uint32_t burst_pkts;      /* smallest receive the program asked for */
+	uint32_t empty_run;       /* empty iterations in a row */
+	uint32_t empty_need;      /* so many before the clock is read */
+	uint32_t clock_countdown; /* iterations until the clock is read anyway */
 	union {
-		uint32_t heed; /* any of these: the round is not merely counted */
+		uint32_t attention; /* any of these: the iteration is not merely counted */
 		struct {
-			bool timed;   /* this round began at round_begin_ns */
+			bool timed;   /* this iteration began at iteration_begin_ns */
 			bool sized;   /* the governor wants packet sizes */
 			bool ordered; /* there are orders; others set this, atomically */
 		};
 	};
-	uint64_t turns, turns_empty, pkts; /* of rounds that nobody timed */
+	uint64_t iterations, iterations_empty, pkts; /* of iterations that nobody timed */
 
-	/* Each round that is not merely counted. */
-	uint32_t mode;        /* enum plugin_mode */
-	uint32_t unseen;      /* enum plugin_unseen_choice */
-	bool crowded;         /* too many queues: never rest */
-	uint32_t full_rounds; /* timed ones since a rest, rings not short yet */
-	uint64_t round_begin_ns;
+	/* Each iteration that is not merely counted. */
+	uint32_t mode;            /* enum plugin_mode */
+	uint32_t unseen;          /* enum plugin_unseen_choice */
+	bool crowded;             /* too many queues: never rest */
+	uint32_t full_iterations; /* timed ones since a rest, rings not short yet */
+	uint64_t iteration_begin_ns;
 	uint64_t size_pkts, bytes, bytes_squared; /* since the last plan, if sized */
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
 	struct lull_idle *idle;
-	const struct lull_rest_way *ways[LULL_REST_DEPTH_COUNT];
+	const struct lull_rest_way *ways[LULL_IDLE_STATE_COUNT];
 	struct plugin_shadow shadow;
 
 	/*
 	 * idle.c is told the time less what others took of this thread's CPU while it only
 	 * measured: nobody was busy or idle then.
 	 */
-	uint64_t lost_ns;
-	uint64_t told_ns;   /* up to here idle.c knows */
-	uint64_t report_ns; /* next report while only measuring */
+	uint64_t stolen_ns;
+	uint64_t accounted_ns; /* up to here idle.c knows */
+	uint64_t report_ns;    /* next report while only measuring */
 	uint64_t wall_seen_ns, cpu_seen_ns;
 	uint64_t clock_ns; /* one reading of the clock */
-	bool sampling;     /* how long an empty round takes; ends with look_in */
-	uint32_t sample_rounds;
-	uint64_t sample_x256; /* ns per empty round, of late, in 1/256 */
+	bool sampling;     /* how long an empty iteration takes; ends with clock_countdown */
+	uint32_t sample_iterations;
+	uint64_t sample_x256; /* ns per empty iteration, of late, in 1/256 */
 
 	/* Each 10 ms. */
-	uint64_t chores_ns;
+	uint64_t housekeeping_ns;
 	uint64_t window_begin_ns;
 	uint32_t window;
-	uint64_t polled_ns;             /* of the chores before */
+	uint64_t polled_ns;             /* of the housekeeping before */
 	uint64_t rest_ns;               /* it would rest that long now; 0: it is busy */
 	uint32_t ports;                 /* that it has polled: a bit each */
 	struct lull_loss_charge charge; /* lost packets not yet told to idle.c */
@@ -172,9 +172,11 @@ struct plugin_poller {
 
 	/* Seldom. */
 	struct plugin_queue *members[PLUGIN_MEMBERS_MAX];
-	uint32_t patience; /* empty polls of seen members before the others are taken for gone */
-	bool prepared;     /* its timer slack is ours */
-	bool used;         /* a live thread has it */
+	uint32_t
+		/* empty polls of seen members before the others are taken for gone */
+		absence_polls;
+	bool prepared;                /* its timer slack is ours */
+	bool used;                    /* a live thread has it */
 	struct lull_ring_facts rings; /* of its members */
 	struct plugin_settings settings;
 	struct lull_idle_limits limits;
@@ -222,10 +224,10 @@ void plugin_attach_notice(void);
 /** The visit of a queue of a port. */
 void plugin_queue_visit_port(struct plugin_queue *queue, struct plugin_poller *poller,
 			     uint64_t now_ns);
-/** The slow path of a poll: learn what must be known of the queue, have it in the round. */
+/** The slow path of a poll: learn what must be known of the queue, have it in the iteration. */
 void plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller,
 			uint16_t count_max);
-/** Members that this round has waited for in vain belong to the thread no longer. */
+/** Members that this iteration has waited for in vain belong to the thread no longer. */
 void plugin_queue_drop_missing(struct plugin_poller *poller);
 /** Visit one queue of each port at its next poll. */
 void plugin_queue_recall(struct plugin_poller *poller);
@@ -278,13 +280,13 @@ const char *plugin_unseen(void);
 uint16_t plugin_seen(uint16_t port_id, uint16_t queue_id, struct rte_mbuf **pkts, uint16_t count,
 		     uint16_t count_max, void *arg);
 
-/* chores.c: what a poller does besides polling. On its thread. */
+/* housekeeping.c: what a poller does besides polling. On its thread. */
 /** Act by its settings and what its queues are, from now on. */
 void plugin_poller_change(struct plugin_poller *poller);
 /** Do what others ordered, if their lock is free. */
-void plugin_obey(struct plugin_poller *poller, uint64_t now_ns);
+void plugin_apply(struct plugin_poller *poller, uint64_t now_ns);
 /** Loss audit and snapshot every 10 ms. */
-void plugin_chores(struct plugin_poller *poller, uint64_t now_ns);
+void plugin_housekeeping(struct plugin_poller *poller, uint64_t now_ns);
 void plugin_publish(struct plugin_poller *poller, uint64_t now_ns);
 /** Lost packets of a port that runs, for certain: one of its queues has just been polled. */
 void plugin_audit_port(struct plugin_poller *poller, uint16_t port_id);

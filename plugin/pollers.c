@@ -16,7 +16,7 @@
 #include "host/loop.h"
 
 #define ALIVE_NS (2 * LULL_NS_PER_S)
-#define PATIENCE 64 /* empty polls of seen members before the others are taken for gone */
+#define ABSENCE_POLLS 64 /* empty polls of seen members before the others are taken for gone */
 
 static struct {
 	pthread_mutex_t lock;
@@ -91,8 +91,8 @@ pollers_grow(void)
 		return NULL;
 	}
 	pthread_mutex_init(&poller->orders_lock, NULL);
-	poller->ways[LULL_REST_PAUSE] = &lull_rest_pause;
-	poller->ways[LULL_REST_SLEEP] = &lull_rest_sleep_sources;
+	poller->ways[LULL_IDLE_PAUSE] = &lull_rest_pause;
+	poller->ways[LULL_IDLE_SLEEP] = &lull_rest_sleep_sources;
 	snprintf(poller->name, sizeof(poller->name), "poll%u", pollers.count);
 	return poller;
 }
@@ -153,16 +153,16 @@ poller_begin(struct plugin_poller *poller)
 	memset(poller->audits, 0, sizeof(poller->audits));
 	poller->timed = poller->crowded = poller->prepared = poller->sampling = false;
 	poller->shadow.resting = false;
-	poller->member_count = poller->burst_pkts = poller->round_pkts = 0;
+	poller->member_count = poller->burst_pkts = poller->iteration_pkts = 0;
 	poller->seen = poller->again = poller->empty_run = 0;
-	poller->turns = poller->turns_empty = poller->pkts = 0;
+	poller->iterations = poller->iterations_empty = poller->pkts = 0;
 	poller->charge = (struct lull_loss_charge){ 0, 0 };
-	poller->sample_x256 = poller->chores_ns = poller->rest_ns = 0;
-	poller->lost_ns = poller->report_ns = poller->wall_seen_ns = 0;
-	poller->patience = PATIENCE;
-	poller->sample_rounds = poller->look_in = 1;
+	poller->sample_x256 = poller->housekeeping_ns = poller->rest_ns = 0;
+	poller->stolen_ns = poller->report_ns = poller->wall_seen_ns = 0;
+	poller->absence_polls = ABSENCE_POLLS;
+	poller->sample_iterations = poller->clock_countdown = 1;
 	poller->empty_need = UINT32_MAX;
-	poller->round_begin_ns = poller->window_begin_ns = poller->told_ns = now_ns;
+	poller->iteration_begin_ns = poller->window_begin_ns = poller->accounted_ns = now_ns;
 	poller->polled_ns = now_ns;
 	poller->ports = 0;
 	poller->clock_ns = poller_clock_cost_ns();
@@ -374,7 +374,7 @@ plugin_poller_info(const struct plugin_poller *poller, struct lull_loop_info *in
 		.cpu = __atomic_load_n(&poller->cpu, __ATOMIC_RELAXED),
 		.tid = poller->tid,
 		.alive = poller_alive(poller),
-		.depths = PLUGIN_DEPTHS,
+		.idle_states = PLUGIN_DEPTHS,
 		.idle = poller->idle,
 		.class = poller->class,
 		.snapshot = &poller->snapshot,

@@ -14,7 +14,7 @@
 #include "engine/dpdk/port_device.h"
 
 #define ASK_NS LULL_NS_PER_S /* a link may come up, a restart may have been missed */
-#define PATIENCE_MAX 65536
+#define ABSENCE_POLLS_MAX 65536
 
 static void
 queue_know(struct plugin_queue *queue, uint64_t now_ns)
@@ -60,12 +60,13 @@ queue_join(struct plugin_queue *queue, struct plugin_poller *poller)
 		poller->crowded = true;
 		return;
 	}
-	/* It was taken for gone too early: the program polls it once in many rounds. */
+	/* It was taken for gone too early: the program polls it once in many iterations. */
 	if (queue->left == poller)
-		poller->patience = LULL_MIN(2 * poller->patience, (uint32_t)PATIENCE_MAX);
+		poller->absence_polls =
+			LULL_MIN(2 * poller->absence_polls, (uint32_t)ABSENCE_POLLS_MAX);
 	queue->left = NULL;
 	queue->index = queue_place(poller->member_count);
-	queue->round = poller->round - 1;
+	queue->iteration = poller->iteration - 1;
 	poller->members[poller->member_count++] = queue;
 	__atomic_store_n(&queue->member, poller, __ATOMIC_RELAXED);
 }
@@ -81,7 +82,7 @@ queue_rejoin(struct plugin_queue *queue, struct plugin_poller *poller)
 	if (i == poller->member_count)
 		return false;
 	queue->index = queue_place(i);
-	queue->round = poller->round - 1;
+	queue->iteration = poller->iteration - 1;
 	__atomic_store_n(&queue->member, poller, __ATOMIC_RELAXED);
 	return true;
 }
@@ -99,10 +100,10 @@ plugin_queue_visit_port(struct plugin_queue *queue, struct plugin_poller *poller
 void
 plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller, uint16_t count_max)
 {
-	bool turn = __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != NULL;
+	bool iteration = __atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != NULL;
 	uint64_t now_ns;
 
-	if (queue->member != poller && queue_rejoin(queue, poller) && turn) {
+	if (queue->member != poller && queue_rejoin(queue, poller) && iteration) {
 		__atomic_store_n(&queue->poller, poller, __ATOMIC_RELEASE);
 		return;
 	}
@@ -130,7 +131,7 @@ plugin_queue_drop_missing(struct plugin_poller *poller)
 
 		if (__atomic_load_n(&queue->member, __ATOMIC_RELAXED) != poller)
 			continue; /* another thread has it by now */
-		if (queue->round != poller->round) {
+		if (queue->iteration != poller->iteration) {
 			queue->left = poller;
 			__atomic_store_n(&queue->poller, NULL, __ATOMIC_RELAXED);
 			__atomic_store_n(&queue->member, NULL, __ATOMIC_RELAXED);
@@ -175,7 +176,7 @@ plugin_queue_recall(struct plugin_poller *poller)
 
 		if (__atomic_load_n(&queue->poller, __ATOMIC_RELAXED) != poller ||
 		    (of_port ? (ports & (1u << queue->port_id)) != 0 :
-			       poller->chores_ns - queue->asked_ns < ASK_NS))
+			       poller->housekeeping_ns - queue->asked_ns < ASK_NS))
 			continue;
 		ports |= of_port ? 1u << queue->port_id : 0;
 		__atomic_store_n(&queue->poller, NULL, __ATOMIC_RELAXED);

@@ -41,8 +41,8 @@ report_poller(int file, const struct plugin_poller *poller)
 		100.0 * (double)counters->empty_ns / (double)total_ns,
 		poller->mode == PLUGIN_SHADOW ? "would have rested" : "at rest",
 		100.0 * (double)counters->rest_ns / (double)total_ns,
-		(unsigned long long)(counters->rests[LULL_REST_PAUSE] +
-				     counters->rests[LULL_REST_SLEEP]),
+		(unsigned long long)(counters->rests[LULL_IDLE_PAUSE] +
+				     counters->rests[LULL_IDLE_SLEEP]),
 		(double)lull_histogram_quantile(wait, 990000) / 1e3,
 		(unsigned long long)counters->misses, (unsigned long long)counters->misses_other);
 	if (poller->mode >= PLUGIN_SHADOW)

@@ -2,8 +2,8 @@
 /*
  * Queues of guests that the program polls through the vhost library and not as ports of ethdev, as
  * Open vSwitch does. The library has no callbacks. So the calls of rte_vhost_dequeue_burst() lead
- * through a function of ours (hook.c), and such a queue is a member of a thread's round like any
- * other.
+ * through a function of ours (hook.c), and such a queue is a member of a thread's iteration like
+ * any other.
  *
  * Nobody asks the library what waits in the queues of a device that is not just being polled: it
  * says so under the queue's lock, not for packed rings, and the device may be freed meanwhile.

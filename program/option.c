@@ -425,7 +425,7 @@ lull_option_print(const struct lull_option *option, const void *settings, char *
 }
 
 bool
-lull_option_told(const struct lull_option *option, const void *settings)
+lull_option_is_set(const struct lull_option *option, const void *settings)
 {
 	const void *member = (const char *)settings + option->offset;
 

@@ -155,7 +155,7 @@ char *lull_option_print(const struct lull_option *option, const void *settings, 
  * Has the member a value? A duration of UINT64_MAX, a real that is not a number and a choice
  * beyond the last name stand for "not told".
  */
-bool lull_option_told(const struct lull_option *option, const void *settings);
+bool lull_option_is_set(const struct lull_option *option, const void *settings);
 
 /** Look for mistakes in a table: keys, sizes, ranges, defaults. parse() begins with it. */
 int lull_options_check(const struct lull_option *options, struct lull_error *error);

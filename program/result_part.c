@@ -103,7 +103,7 @@ lull_result_settings(const struct lull_program *program, const void *settings)
 		if (!option->action)
 			lull_result_put_text(
 				object, option->key,
-				lull_option_told(option, settings) ?
+				lull_option_is_set(option, settings) ?
 					lull_option_print(option, settings, text, sizeof(text)) :
 					"");
 	return object;

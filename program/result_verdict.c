@@ -39,7 +39,7 @@ lull_result_verdict(const struct lull_verdict *verdict, const struct lull_idle_l
 
 	lull_result_put_text(object, "state", lull_verdict_state_name(verdict->state));
 	lull_result_put_text(object, "binding", lull_bound_name(verdict->binding));
-	lull_result_put_text(object, "depth", lull_rest_depth_name(verdict->depth));
+	lull_result_put_text(object, "idle_state", lull_idle_state_name(verdict->idle_state));
 	lull_result_put_text(object, "envelope", lull_envelope_name(verdict->envelope));
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
 		lull_result_put_count(object, counts[i].key, counts[i].value);

@@ -95,7 +95,7 @@ lull_sim_competitor_debt(struct lull_sim_competitor *competitor)
 }
 
 uint64_t
-lull_sim_competitor_turn(struct lull_sim_competitor *competitor, uint64_t now_ns)
+lull_sim_competitor_iterate(struct lull_sim_competitor *competitor, uint64_t now_ns)
 {
 	uint64_t ns;
 

@@ -58,6 +58,6 @@ void lull_sim_competitor_charge(struct lull_sim_competitor *competitor, uint64_t
 /** How long an ordinary thread that wakes beside it waits for having had more than its share. */
 uint64_t lull_sim_competitor_debt(struct lull_sim_competitor *competitor);
 /** How long it keeps the core of an ordinary thread that does not rest; 0: not now. */
-uint64_t lull_sim_competitor_turn(struct lull_sim_competitor *competitor, uint64_t now_ns);
+uint64_t lull_sim_competitor_iterate(struct lull_sim_competitor *competitor, uint64_t now_ns);
 
 #endif

@@ -8,7 +8,7 @@ lull_sim_wakes(const struct lull_sim_result *result)
 {
 	const uint64_t *rests = result->counters.rests;
 
-	return rests[LULL_REST_MONITOR] + rests[LULL_REST_SLEEP] + rests[LULL_REST_INTERRUPT];
+	return rests[LULL_IDLE_MONITOR] + rests[LULL_IDLE_SLEEP] + rests[LULL_IDLE_INTERRUPT];
 }
 
 double
@@ -16,8 +16,8 @@ lull_sim_energy_j(const struct lull_sim_machine *machine, const struct lull_sim_
 {
 	double joules = (double)result->active_ns * 1e-9 * machine->watts;
 
-	for (uint32_t i = 0; i < machine->state_count; i++)
-		joules += (double)result->state_ns[i] * 1e-9 * machine->states[i].watts;
+	for (uint32_t i = 0; i < machine->cstate_count; i++)
+		joules += (double)result->cstate_ns[i] * 1e-9 * machine->cstates[i].watts;
 	return joules;
 }
 
@@ -38,14 +38,15 @@ uint32_t
 lull_sim_cpu_bound_ppm(const struct lull_sim_config *config, const struct lull_sim_result *result)
 {
 	const struct lull_sim_machine *machine = &config->machine;
-	double each_ns = (double)(machine->turn_ns +
+	double each_ns = (double)(machine->iteration_ns +
 				  lull_sim_curve_at(&machine->burst, config->burst_pkts)) /
 			 config->burst_pkts;
 	double work = (double)result->delivered * each_ns / (double)LULL_MAX(result->time_ns, 1);
 	double idle = work < 1 ? 1 - work : 0;
 	double rest_ns = figures_rest_ns_max(config, idle);
-	double turn_ns = (double)(machine->turn_ns + lull_sim_curve_at(&machine->burst, 0));
-	double wakes = (double)machine->rest_ns + turn_ns;
+	double iteration_ns =
+		(double)(machine->iteration_ns + lull_sim_curve_at(&machine->burst, 0));
+	double wakes = (double)machine->rest_ns + iteration_ns;
 	double bound = work + idle * (wakes < rest_ns ? wakes / rest_ns : 1);
 
 	return bound < 1 ? (uint32_t)(bound * (double)LULL_PPM) : LULL_PPM;

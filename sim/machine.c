@@ -47,7 +47,7 @@ const struct lull_sim_machine lull_sim_machines[] = {
 	{
 		.name = "guest",
 		.summary = "virtual machine: a sleep costs 16 us and ends 17 us late",
-		.turn_ns = 60,
+		.iteration_ns = 60,
 		.burst = { 4, { { 0, 40 }, { 1, 150 }, { 8, 360 }, { 32, 960 } } },
 		.rest_ns = 16000,
 		.overshoot = { 5,
@@ -61,13 +61,13 @@ const struct lull_sim_machine lull_sim_machines[] = {
 		.fifo_late = LATE_FIFO,
 		.fair_late = LATE_FAIR,
 		.watts = 10,
-		.state_count = 1,
-		.states = { { "halt", 0, 4 } },
+		.cstate_count = 1,
+		.cstates = { { "halt", 0, 4 } },
 	},
 	{
 		.name = "metal",
 		.summary = "server without virtualization: a sleep costs 2.5 us and ends 3 us late",
-		.turn_ns = 30,
+		.iteration_ns = 30,
 		.burst = { 4, { { 0, 20 }, { 1, 80 }, { 8, 220 }, { 32, 640 } } },
 		.rest_ns = 2500,
 		.overshoot = { 5,
@@ -81,13 +81,13 @@ const struct lull_sim_machine lull_sim_machines[] = {
 		.fifo_late = LATE_FIFO,
 		.fair_late = LATE_FAIR,
 		.watts = 10,
-		.state_count = 3,
-		.states = { { "C1", 0, 5 }, { "C1E", 20000, 3 }, { "C6", 600000, 1 } },
+		.cstate_count = 3,
+		.cstates = { { "C1", 0, 5 }, { "C1E", 20000, 3 }, { "C6", 600000, 1 } },
 	},
 	{
 		.name = "paper",
 		.summary = "E3-1230 V2 and I350 of the sleep model: a sleep ends 55 us late",
-		.turn_ns = 50,
+		.iteration_ns = 50,
 		.burst = { 4, { { 0, 60 }, { 1, 200 }, { 32, 1500 }, { 64, 2800 } } },
 		.rest_ns = 4000,
 		.overshoot = { 5,
@@ -101,15 +101,15 @@ const struct lull_sim_machine lull_sim_machines[] = {
 		.fifo_late = LATE_FIFO,
 		.fair_late = LATE_FAIR,
 		.watts = 10,
-		.state_count = 2,
-		.states = { { "C1", 0, 5 }, { "C1E", 20000, 3 } },
+		.cstate_count = 2,
+		.cstates = { { "C1", 0, 5 }, { "C1E", 20000, 3 } },
 	},
 	{
 		.name = "noisy",
 		.summary =
 			"virtual machine with cheap sleeps; its host takes the core for 0.5 to 3 "
 			"ms, three times a second",
-		.turn_ns = 60,
+		.iteration_ns = 60,
 		.burst = { 4, { { 0, 40 }, { 1, 150 }, { 8, 360 }, { 32, 960 } } },
 		.rest_ns = 8000,
 		.overshoot = { 5,
@@ -126,14 +126,14 @@ const struct lull_sim_machine lull_sim_machines[] = {
 		.stall_ns = 500 * LULL_NS_PER_US,
 		.stall_ns_max = 3 * LULL_NS_PER_MS,
 		.watts = 10,
-		.state_count = 1,
-		.states = { { "halt", 0, 4 } },
+		.cstate_count = 1,
+		.cstates = { { "halt", 0, 4 } },
 	},
 	{
 		.name = "shared",
 		.summary = "virtual machine with a busy loop on the same core, which resting "
 			   "threads (FIFO) stop at once",
-		.turn_ns = 60,
+		.iteration_ns = 60,
 		.burst = { 4, { { 0, 40 }, { 1, 150 }, { 8, 360 }, { 32, 960 } } },
 		.rest_ns = 15000,
 		.overshoot = { 5,
@@ -150,8 +150,8 @@ const struct lull_sim_machine lull_sim_machines[] = {
 		.competitor_run_ns = 3 * LULL_NS_PER_MS,
 		.fifo = true,
 		.watts = 10,
-		.state_count = 1,
-		.states = { { "halt", 0, 4 } },
+		.cstate_count = 1,
+		.cstates = { { "halt", 0, 4 } },
 	},
 	{ .name = NULL },
 };
@@ -194,7 +194,7 @@ lull_sim_curve_at(const struct lull_sim_curve *curve, uint64_t at)
 double
 lull_sim_machine_pps(const struct lull_sim_machine *machine, uint32_t burst_pkts)
 {
-	uint64_t ns = machine->turn_ns + lull_sim_curve_at(&machine->burst, burst_pkts);
+	uint64_t ns = machine->iteration_ns + lull_sim_curve_at(&machine->burst, burst_pkts);
 
 	return 1e9 * burst_pkts / (double)LULL_MAX(ns, 1);
 }

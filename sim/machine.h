@@ -19,7 +19,7 @@
 
 #define LULL_SIM_BURST_MAX 256
 #define LULL_SIM_KNOTS_MAX 16
-#define LULL_SIM_STATES_MAX 8
+#define LULL_SIM_CSTATES_MAX 8
 
 /** A million millionths, finer: shares of a curve of quantiles. */
 #define LULL_SIM_PPB 1000000000ULL
@@ -36,7 +36,7 @@ struct lull_sim_curve {
 };
 
 /** What an idle core falls into when it rests at least so long. */
-struct lull_sim_state {
+struct lull_sim_cstate {
 	char name[12];
 	uint64_t least_ns;
 	double watts;
@@ -45,7 +45,7 @@ struct lull_sim_state {
 struct lull_sim_machine {
 	const char *name;
 	const char *summary;
-	uint64_t turn_ns;            /**< of every turn: clock, plan, loop */
+	uint64_t iteration_ns;       /**< of every iteration: clock, plan, loop */
 	struct lull_sim_curve burst; /**< receive, process and send so many packets of a queue */
 	uint64_t rest_ns;            /**< CPU time of one sleep */
 	struct lull_sim_curve overshoot; /**< of a sleep beyond what was asked for, by quantile */
@@ -63,8 +63,8 @@ struct lull_sim_machine {
 	uint64_t competitor_run_ns;
 	bool fifo;    /**< threads run in a real-time class while they rest */
 	double watts; /**< of a core that runs */
-	uint32_t state_count;
-	struct lull_sim_state states[LULL_SIM_STATES_MAX]; /**< least_ns rising */
+	uint32_t cstate_count;
+	struct lull_sim_cstate cstates[LULL_SIM_CSTATES_MAX]; /**< least_ns rising */
 };
 
 /** Every set of costs, name NULL at the end. */

@@ -8,7 +8,7 @@
 #include "base/range.h"
 #include "pipeline_state.h"
 
-#define PROGRESS_TURNS 4096
+#define PROGRESS_ITERATIONS 4096
 #define PROGRESS_PKTS 65536
 #define LOAD_MAX_PPM 4000000
 
@@ -27,7 +27,7 @@ pipeline_numbers_check(const struct lull_sim_pipeline_config *config, struct lul
 		{ "burst_pkts", config->burst_pkts, 1, LULL_SIM_PIPELINE_BURST_MAX },
 		{ "flush_pkts", config->flush_pkts, 1, LULL_SIM_PIPELINE_BURST_MAX },
 		{ "flush_ns", config->flush_ns, 0, LULL_NS_PER_S },
-		{ "io_turn_ns", config->io_turn_ns, 1, LULL_NS_PER_S },
+		{ "io_iteration_ns", config->io_iteration_ns, 1, LULL_NS_PER_S },
 		{ "io_pkt_ns", config->io_pkt_ns, 0, LULL_NS_PER_S },
 		{ "ring_pkts", config->ring_pkts, 1, 1u << 20 },
 		{ "worker_burst_pkts", config->worker_burst_pkts, 1, LULL_SIM_PIPELINE_BURST_MAX },
@@ -198,7 +198,7 @@ pipeline_create_parts(struct lull_sim_pipeline *pipeline)
 		return rc;
 	pipeline->rx_mask = pipeline_round(config->rx_ring_pkts) - 1;
 	pipeline->rx = calloc(pipeline->rx_mask + 1, sizeof(*pipeline->rx));
-	/* every packet that workers finish during a turn may bring one */
+	/* every packet that workers finish during an iteration may bring one */
 	pipeline->note_room = pipeline->worker_count * LULL_SIM_PIPELINE_BURST_MAX;
 	pipeline->notes = calloc(pipeline->note_room, sizeof(*pipeline->notes));
 	return pipeline->rx == NULL || pipeline->notes == NULL ? -ENOMEM : 0;
@@ -309,13 +309,13 @@ pipeline_step(struct lull_sim_pipeline *pipeline)
 		if (first_ns == NEVER)
 			return false;
 		pipeline->now_ns = first_ns;
-		lull_sim_pipeline_worker_turn(pipeline, first);
+		lull_sim_pipeline_worker_iterate(pipeline, first);
 	} else if (pipeline->output_ns <= pipeline->io_ns) {
 		pipeline->now_ns = pipeline->output_ns;
-		lull_sim_pipeline_output_turn(pipeline);
+		lull_sim_pipeline_output_iterate(pipeline);
 	} else {
 		pipeline->now_ns = pipeline->io_ns;
-		lull_sim_pipeline_io_turn(pipeline);
+		lull_sim_pipeline_io_iterate(pipeline);
 	}
 	return true;
 }
@@ -353,7 +353,7 @@ lull_sim_pipeline_run(struct lull_sim_pipeline *pipeline, lull_sim_pipeline_prog
 {
 	struct lull_sim_pipeline_result *result = &pipeline->result;
 	uint64_t total = pipeline->config.lead_pkts + pipeline->config.pkts;
-	uint64_t turns = 0, identified;
+	uint64_t iterations = 0, identified;
 	int rc = pipeline_count_identified(&pipeline->config, progress, arg, &identified);
 
 	if (rc != 0)
@@ -362,9 +362,9 @@ lull_sim_pipeline_run(struct lull_sim_pipeline *pipeline, lull_sim_pipeline_prog
 	while (pipeline_step(pipeline)) {
 		if (pipeline->lost && pipeline->config.stop_at_loss)
 			break;
-		if (pipeline->turns < turns + PROGRESS_TURNS)
+		if (pipeline->iterations < iterations + PROGRESS_ITERATIONS)
 			continue;
-		turns = pipeline->turns;
+		iterations = pipeline->iterations;
 		if (progress != NULL && !progress(arg, pipeline->arrived, total))
 			return -EINTR;
 	}

@@ -7,9 +7,11 @@
  *
  * The dispatcher, its schedulers and the resequencer are those of core/, called as lull-flow calls
  * them; what they cost and what workers cost are numbers here. Time is exact in ns:
- *   I/O core  a turn takes up to burst_pkts packets that have arrived, reads the loads, decides and
- *             stages. It ends io_turn_ns and io_pkt_ns per packet later; what is due is sent to the
- *             rings then, and the next turn begins.
+ *   I/O core  an iteration takes up to burst_pkts packets that have arrived, reads the loads,
+ *   decides and
+ *             stages. It ends io_iteration_ns and io_pkt_ns per packet later; what is due is sent
+ *             to the
+ *             rings then, and the next iteration begins.
  *   worker    takes up to worker_burst_pkts packets at once, which frees their slots, works on one
  *             after the other, and says at the end of all that they are done.
  *   output    sees a packet when its worker has finished it, and works in no time.
@@ -50,11 +52,11 @@ struct lull_sim_pipeline_config {
 	uint64_t lead_pkts; /**< before these, not measured; 0: a cold start */
 	bool stop_at_loss;  /**< end a run at the first packet lost */
 
-	uint32_t rx_ring_pkts; /**< 1..2^20 */
-	uint32_t burst_pkts;   /**< 1..LULL_SIM_PIPELINE_BURST_MAX */
-	uint32_t flush_pkts;   /**< staged packets that are sent at once, as burst_pkts */
-	uint64_t flush_ns;     /**< or after so long */
-	uint64_t io_turn_ns;   /**< >= 1 */
+	uint32_t rx_ring_pkts;    /**< 1..2^20 */
+	uint32_t burst_pkts;      /**< 1..LULL_SIM_PIPELINE_BURST_MAX */
+	uint32_t flush_pkts;      /**< staged packets that are sent at once, as burst_pkts */
+	uint64_t flush_ns;        /**< or after so long */
+	uint64_t io_iteration_ns; /**< >= 1 */
 	uint64_t io_pkt_ns;
 
 	uint32_t ring_pkts;         /**< of each worker, 1..2^20 */
@@ -90,7 +92,7 @@ struct lull_sim_pipeline_result {
 	uint64_t worker_busy_ns[LULL_DISPATCH_WORKERS_MAX];
 	/** Of busy_ns and of dispatch: first packet measured to the end. */
 	uint64_t span_ns;
-	uint64_t io_busy_ns; /**< turns with packets */
+	uint64_t io_busy_ns; /**< iterations with packets */
 	struct lull_dispatch_counters dispatch;
 	struct lull_resequence_counters resequence;        /**< since the start */
 	uint64_t watched, watched_lost;                    /**< see watch_pkts */
@@ -105,11 +107,11 @@ int lull_sim_pipeline_config_check(const struct lull_sim_pipeline_config *config
 /** 0, -EINVAL or -ENOMEM. */
 int lull_sim_pipeline_create(const struct lull_sim_pipeline_config *config,
 			     struct lull_sim_pipeline **pipeline);
-/** Called every few thousand turns; false ends the run. */
+/** Called every few thousand iterations; false ends the run. */
 typedef bool lull_sim_pipeline_progress(void *arg, uint64_t done_pkts, uint64_t total_pkts);
 /**
- * All packets, until the last has left. Judges at every turn of the I/O core that no packet came
- * from nowhere or went there. 0, -ENOMEM, or -EINTR when @p progress (may be NULL) ended it.
+ * All packets, until the last has left. Judges at every iteration of the I/O core that no packet
+ * came from nowhere or went there. 0, -ENOMEM, or -EINTR when @p progress (may be NULL) ended it.
  */
 int lull_sim_pipeline_run(struct lull_sim_pipeline *pipeline, lull_sim_pipeline_progress *progress,
 			  void *arg);

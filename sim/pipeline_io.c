@@ -244,13 +244,13 @@ io_receive(struct lull_sim_pipeline *pipeline, uint64_t now_ns)
 	return count;
 }
 
-/* ---- turns ---- */
+/* ---- iterations ---- */
 
 /* Polls until something is to be done find nothing: go to the one that does. */
 static uint64_t
 io_next_ns(const struct lull_sim_pipeline *pipeline, uint64_t now_ns)
 {
-	uint64_t turn_ns = pipeline->config.io_turn_ns, next_ns = pipeline->next_ns;
+	uint64_t iteration_ns = pipeline->config.io_iteration_ns, next_ns = pipeline->next_ns;
 
 	for (uint32_t w = 0; w < pipeline->worker_count; w++) {
 		const struct lull_sim_pipeline_worker *worker = &pipeline->workers[w];
@@ -260,9 +260,9 @@ io_next_ns(const struct lull_sim_pipeline *pipeline, uint64_t now_ns)
 	}
 	if (next_ns == NEVER)
 		return NEVER;
-	if (next_ns <= now_ns + turn_ns)
-		return now_ns + turn_ns;
-	return now_ns + (next_ns - now_ns + turn_ns - 1) / turn_ns * turn_ns;
+	if (next_ns <= now_ns + iteration_ns)
+		return now_ns + iteration_ns;
+	return now_ns + (next_ns - now_ns + iteration_ns - 1) / iteration_ns * iteration_ns;
 }
 
 static void
@@ -283,7 +283,7 @@ io_conserve(const struct lull_sim_pipeline *pipeline)
 }
 
 void
-lull_sim_pipeline_io_turn(struct lull_sim_pipeline *pipeline)
+lull_sim_pipeline_io_iterate(struct lull_sim_pipeline *pipeline)
 {
 	const struct lull_sim_pipeline_config *config = &pipeline->config;
 	uint64_t now_ns = pipeline->io_ns, cost_ns;
@@ -298,12 +298,12 @@ lull_sim_pipeline_io_turn(struct lull_sim_pipeline *pipeline)
 	io_conserve(pipeline);
 	count = io_receive(pipeline, now_ns);
 	if (count > 0) {
-		cost_ns = config->io_turn_ns + count * config->io_pkt_ns;
+		cost_ns = config->io_iteration_ns + count * config->io_pkt_ns;
 		pipeline->io_ns = now_ns + cost_ns;
 		if (pipeline->measuring)
 			pipeline->result.io_busy_ns += cost_ns;
 	} else {
 		pipeline->io_ns = io_next_ns(pipeline, now_ns);
 	}
-	pipeline->turns++;
+	pipeline->iterations++;
 }

@@ -52,7 +52,7 @@ lull_sim_pipeline_output_add(struct lull_sim_pipeline *pipeline,
 }
 
 void
-lull_sim_pipeline_output_turn(struct lull_sim_pipeline *pipeline)
+lull_sim_pipeline_output_iterate(struct lull_sim_pipeline *pipeline)
 {
 	uint64_t now_ns = pipeline->output_ns;
 

@@ -99,7 +99,7 @@ struct lull_sim_pipeline {
 
 	bool measuring, lost;
 	uint64_t begin_ns, now_ns;
-	uint64_t turns;
+	uint64_t iterations;
 	struct lull_dispatch_counters lead; /* as they were when the measurement began */
 	struct lull_sim_pipeline_result result;
 };
@@ -110,8 +110,8 @@ struct lull_sim_pipeline {
 #define LULL_SIM_GAP_BITS 20
 /** @p identified: packets, of those measured, that are among the first of their flows */
 void lull_sim_pipeline_source_init(struct lull_sim_pipeline *pipeline, uint64_t identified);
-/** What was staged goes, and the next turn begins: all at pipeline->io_ns, which moves on. */
-void lull_sim_pipeline_io_turn(struct lull_sim_pipeline *pipeline);
+/** What was staged goes, and the next iteration begins: all at pipeline->io_ns, which moves on. */
+void lull_sim_pipeline_io_iterate(struct lull_sim_pipeline *pipeline);
 
 /* workers: pipeline_worker.c */
 
@@ -120,7 +120,7 @@ uint32_t lull_sim_pipeline_worker_put(struct lull_sim_pipeline *pipeline, uint32
 				      const struct lull_sim_pipeline_pkt *pkts, uint32_t count,
 				      uint64_t now_ns);
 /** Its event, at pipeline->worker_ns[index], which moves on. */
-void lull_sim_pipeline_worker_turn(struct lull_sim_pipeline *pipeline, uint32_t index);
+void lull_sim_pipeline_worker_iterate(struct lull_sim_pipeline *pipeline, uint32_t index);
 static inline uint32_t
 lull_sim_pipeline_worker_used(const struct lull_sim_pipeline_worker *worker)
 {
@@ -133,7 +133,7 @@ lull_sim_pipeline_worker_used(const struct lull_sim_pipeline_worker *worker)
 void lull_sim_pipeline_output_add(struct lull_sim_pipeline *pipeline,
 				  const struct lull_sim_pipeline_pkt *pkt, uint64_t now_ns);
 /** Its event, at pipeline->output_ns, which moves on. */
-void lull_sim_pipeline_output_turn(struct lull_sim_pipeline *pipeline);
+void lull_sim_pipeline_output_iterate(struct lull_sim_pipeline *pipeline);
 
 /* loss: pipeline_watch.c */
 

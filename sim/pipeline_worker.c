@@ -31,7 +31,7 @@ worker_identify(struct lull_sim_pipeline *pipeline, uint32_t index,
 	return config->identify_ns;
 }
 
-/* The last of its first packets is done: the I/O core may know. One note per turn and flow. */
+/* The last of its first packets is done: the I/O core may know. One note per iteration and flow. */
 static void
 worker_note(struct lull_sim_pipeline *pipeline, uint32_t index,
 	    const struct lull_sim_pipeline_pkt *pkt)
@@ -129,7 +129,7 @@ lull_sim_pipeline_worker_put(struct lull_sim_pipeline *pipeline, uint32_t index,
 }
 
 void
-lull_sim_pipeline_worker_turn(struct lull_sim_pipeline *pipeline, uint32_t index)
+lull_sim_pipeline_worker_iterate(struct lull_sim_pipeline *pipeline, uint32_t index)
 {
 	struct lull_sim_pipeline_worker *worker = &pipeline->workers[index];
 	uint64_t now_ns = pipeline->worker_ns[index];

@@ -8,7 +8,7 @@
  * is exact, because nothing left the ring since it looked last.
  * Beside each packet stands when an ideal polling thread would have been done
  * with it: one that starts at once and pays the cheapest price per packet. The
- * difference is what resting added, too small by a turn with one packet at most
+ * difference is what resting added, too small by an iteration with one packet at most
  * (docs/simulator.md). It serves
  * the packets of all its rings as they arrive, so where a thread has several
  * they are reckoned on their way: rings are looked at one after the other.

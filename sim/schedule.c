@@ -111,16 +111,16 @@ schedule_leave(struct lull_sim_schedule *schedule, struct lull_sim_thread *threa
 			    (struct lull_sim_event){ schedule->threads[next].now_ns, next });
 }
 
-/* ---- turns ---- */
+/* ---- iterations ---- */
 
-/* One thread on its core: turn after turn until it is another's time. */
+/* One thread on its core: iteration after iteration until it is another's time. */
 static int
 schedule_alone(struct lull_sim_thread *thread, uint64_t until_ns)
 {
 	int rc = 0;
 
 	while (rc == 0 && thread->now_ns < until_ns)
-		rc = lull_sim_thread_turn(thread);
+		rc = lull_sim_thread_iterate(thread);
 	return rc;
 }
 
@@ -134,7 +134,7 @@ schedule_shared(struct lull_sim_schedule *schedule, uint32_t number)
 	if (!schedule_enter(schedule, number))
 		return 0;
 	if (thread->now_ns == wanted_ns) {
-		rc = lull_sim_thread_turn(thread);
+		rc = lull_sim_thread_iterate(thread);
 		if (rc != 0)
 			return rc;
 		schedule_leave(schedule, thread);

@@ -21,7 +21,7 @@ struct lull_sim_schedule {
 /** Every thread begins at its now_ns. */
 void lull_sim_schedule_begin(struct lull_sim_schedule *schedule, struct lull_sim_thread *threads,
 			     uint32_t count);
-/** Take all turns that begin before @p end_ns. 0 or -ENOMEM. */
+/** Take all iterations that begin before @p end_ns. 0 or -ENOMEM. */
 int lull_sim_schedule_run(struct lull_sim_schedule *schedule, uint64_t end_ns);
 
 #endif

@@ -178,9 +178,9 @@ sim_thread(struct lull_sim *sim, uint32_t number, enum lull_sim_side side, uint3
 	thread->round_pkts = config->round_pkts;
 	for (i = 0; i <= config->burst_pkts; i++)
 		thread->burst_ns[i] = lull_sim_curve_at(&machine->burst, i);
-	thread->ideal.lone_ns = machine->turn_ns + thread->burst_ns[1];
+	thread->ideal.lone_ns = machine->iteration_ns + thread->burst_ns[1];
 	thread->ideal.each_ns =
-		(machine->turn_ns + thread->burst_ns[config->burst_pkts]) / config->burst_pkts;
+		(machine->iteration_ns + thread->burst_ns[config->burst_pkts]) / config->burst_pkts;
 	thread->ideal.room_ns = thread->ideal.each_ns * room * ring_count;
 	thread->late_ppm = config->late_ppm;
 	thread->late_ns = config->late_ns;
@@ -432,10 +432,10 @@ sim_add_thread(const struct lull_sim_thread *thread, struct lull_sim_result *res
 		result->competitor_time_ns += thread->now_ns - stats->begin_ns;
 	}
 	result->active_ns += stats->active_ns;
-	for (uint32_t i = 0; i < LULL_SIM_STATES_MAX; i++)
-		result->state_ns[i] += stats->state_ns[i];
-	result->looks += stats->looks;
-	result->looks_feasible += stats->looks_feasible;
+	for (uint32_t i = 0; i < LULL_SIM_CSTATES_MAX; i++)
+		result->cstate_ns[i] += stats->cstate_ns[i];
+	result->samples += stats->samples;
+	result->samples_feasible += stats->samples_feasible;
 	sim_add_counters(&result->counters, lull_idle_counters(thread->idle), &stats->counters);
 	lull_histogram_merge(&result->latency, &stats->latency);
 	lull_histogram_merge(&result->added, &stats->added);

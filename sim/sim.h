@@ -80,10 +80,10 @@ struct lull_sim_result {
 	uint64_t waited_ns;           /**< for the competitor, at work or late to wake */
 	uint64_t realtime_ns, leaves; /**< in the real-time class, and times taken out of it */
 	uint64_t competitor_ns, competitor_time_ns; /**< CPU time it got, of so much; 0: nobody */
-	uint64_t active_ns, state_ns[LULL_SIM_STATES_MAX];
-	uint64_t looks, looks_feasible; /**< the verdict, every 10 ms */
-	struct lull_verdict verdict;    /**< of the first thread, at the end */
-	struct lull_idle_limits limits; /**< by which the threads rested, all filled in */
+	uint64_t active_ns, cstate_ns[LULL_SIM_CSTATES_MAX];
+	uint64_t samples, samples_feasible; /**< the verdict, every 10 ms */
+	struct lull_verdict verdict;        /**< of the first thread, at the end */
+	struct lull_idle_limits limits;     /**< by which the threads rested, all filled in */
 	struct lull_idle_counters counters;
 	struct lull_histogram latency; /**< arrival at the ring to the end of its burst */
 	struct lull_histogram added;   /**< beyond an ideal polling thread, see ring.h */
@@ -111,7 +111,7 @@ void lull_sim_free(struct lull_sim *sim);
 /** Times the core was left and taken again; pauses do not count. */
 uint64_t lull_sim_wakes(const struct lull_sim_result *result);
 
-/** Joules of that time by the machine's idle states. */
+/** Joules of that time by the machine's C-states. */
 double lull_sim_energy_j(const struct lull_sim_machine *machine,
 			 const struct lull_sim_result *result);
 /**

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define CHORES_NS (10 * LULL_NS_PER_MS) /* as in engine/loop/loop.c */
+#define HOUSEKEEPING_NS (10 * LULL_NS_PER_MS) /* as in engine/loop/loop.c */
 
 uint64_t
 lull_sim_thread_offered(const struct lull_sim_thread *thread)
@@ -42,18 +42,18 @@ lull_sim_thread_mark(struct lull_sim_thread *thread)
 
 /* Every 10 ms: the loss audit, and what the governor promises. */
 static void
-thread_chores(struct lull_sim_thread *thread)
+thread_housekeeping(struct lull_sim_thread *thread)
 {
 	uint64_t lost = lull_sim_thread_lost(thread);
 	struct lull_verdict verdict;
 
-	thread->chores_ns = thread->now_ns + CHORES_NS;
+	thread->housekeeping_ns = thread->now_ns + HOUSEKEEPING_NS;
 	lull_idle_miss(thread->idle, thread->now_ns, lost - thread->lost_seen);
 	thread->lost_seen = lost;
 	lull_idle_verdict(thread->idle, &verdict);
-	thread->stats.looks++;
+	thread->stats.samples++;
 	if (verdict.state == LULL_VERDICT_FEASIBLE)
-		thread->stats.looks_feasible++;
+		thread->stats.samples_feasible++;
 }
 
 /* It ran for so long. */
@@ -155,12 +155,12 @@ static void
 thread_idle_core(struct lull_sim_thread *thread, uint64_t idle_ns)
 {
 	const struct lull_sim_machine *machine = thread->machine;
-	uint32_t i = machine->state_count;
+	uint32_t i = machine->cstate_count;
 
-	while (i > 0 && machine->states[i - 1].least_ns > idle_ns)
+	while (i > 0 && machine->cstates[i - 1].least_ns > idle_ns)
 		i--;
 	if (i > 0)
-		thread->stats.state_ns[i - 1] += idle_ns;
+		thread->stats.cstate_ns[i - 1] += idle_ns;
 	else
 		thread->stats.active_ns += idle_ns;
 }
@@ -245,10 +245,10 @@ thread_next_packet(struct lull_sim_thread *thread, uint64_t begin_ns, uint64_t l
 
 /* From a packet to what it wakes. */
 static uint64_t
-thread_event_late(struct lull_sim_thread *thread, enum lull_rest_depth depth)
+thread_event_late(struct lull_sim_thread *thread, enum lull_idle_state idle_state)
 {
 	const struct lull_sim_machine *machine = thread->machine;
-	bool interrupt = depth == LULL_REST_INTERRUPT;
+	bool interrupt = idle_state == LULL_IDLE_INTERRUPT;
 	const struct lull_sim_curve *curve = interrupt ? &machine->interrupt : &machine->monitor;
 
 	if (curve->count == 0)
@@ -269,7 +269,7 @@ thread_event_end(struct lull_sim_thread *thread, struct lull_wake *wake)
 	wake->end_ns = wake->begin_ns;
 	if (first_ns == wake->begin_ns) /* it looks again before it rests */
 		return 0;
-	late_ns = thread_event_late(thread, wake->rest.depth);
+	late_ns = thread_event_late(thread, wake->rest.idle_state);
 	if (first_ns + late_ns > limit_ns) {
 		wake->reason = LULL_WAKE_TIMER;
 		wake->end_ns = thread_sleep_end(thread, wake->begin_ns, wake->rest.limit_ns);
@@ -295,7 +295,7 @@ thread_event_watch(struct lull_sim_thread *thread, struct lull_wake *wake)
 	if (first_ns == wake->begin_ns) {
 		end_ns = first_ns;
 	} else if (first_ns < end_ns) {
-		word_ns = first_ns + thread_event_late(thread, wake->rest.depth);
+		word_ns = first_ns + thread_event_late(thread, wake->rest.idle_state);
 		wake->packet_ns = first_ns;
 		end_ns = LULL_MIN(word_ns, first_ns + rest_ns);
 		if (word_ns > end_ns)
@@ -315,7 +315,7 @@ thread_rest_away(struct lull_sim_thread *thread, struct lull_wake *wake)
 	int rc = 0;
 
 	thread->left_ns = wake->begin_ns;
-	if (wake->rest.depth == LULL_REST_SLEEP)
+	if (wake->rest.idle_state == LULL_IDLE_SLEEP)
 		wake->end_ns = thread_sleep_end(thread, wake->begin_ns, wake->rest.limit_ns);
 	else
 		rc = thread_event_end(thread, wake);
@@ -332,7 +332,7 @@ thread_rest(struct lull_sim_thread *thread, const struct lull_rest *rest, uint64
 	struct lull_wake wake = { .rest = *rest, .begin_ns = now_ns };
 	int rc = 0;
 
-	if (rest->depth == LULL_REST_PAUSE) {
+	if (rest->idle_state == LULL_IDLE_PAUSE) {
 		wake.end_ns = lull_sim_cpu_work(thread->cpu, now_ns, rest->limit_ns);
 		thread->stats.stolen_ns += wake.end_ns - now_ns - rest->limit_ns;
 		thread_use(thread, rest->limit_ns);
@@ -361,7 +361,7 @@ thread_share(struct lull_sim_thread *thread)
 	lull_sim_competitor_skip(competitor, thread->now_ns);
 	if (thread->watch.realtime)
 		return;
-	ns = lull_sim_competitor_turn(competitor, thread->now_ns);
+	ns = lull_sim_competitor_iterate(competitor, thread->now_ns);
 	if (ns == 0)
 		return;
 	lull_sim_cpu_lend(cpu, thread->now_ns + ns);
@@ -373,7 +373,7 @@ thread_share(struct lull_sim_thread *thread)
 			       lull_prng_below(&competitor->prng, LULL_SIM_FAIR_TICK_NS);
 }
 
-/* Its turn and its rest are over: who has the core, and by which class? */
+/* Its iteration and its rest are over: who has the core, and by which class? */
 static void
 thread_settle(struct lull_sim_thread *thread, uint64_t begin_ns)
 {
@@ -383,7 +383,7 @@ thread_settle(struct lull_sim_thread *thread, uint64_t begin_ns)
 
 	if (realtime)
 		thread->stats.realtime_ns += thread->now_ns - begin_ns;
-	if (lull_sim_watch_turn(&thread->watch, rested, thread->now_ns, thread->used_ns))
+	if (lull_sim_watch_iteration(&thread->watch, rested, thread->now_ns, thread->used_ns))
 		competitor->lead_ns = 0; /* begins as one who is owed nothing */
 	if (thread->watch.realtime != realtime)
 		lull_idle_forget(thread->idle);
@@ -392,12 +392,12 @@ thread_settle(struct lull_sim_thread *thread, uint64_t begin_ns)
 }
 
 int
-lull_sim_thread_turn(struct lull_sim_thread *thread)
+lull_sim_thread_iterate(struct lull_sim_thread *thread)
 {
 	uint64_t begin_ns = thread->now_ns;
 	uint64_t stolen_before_ns = thread->cpu->stolen_ns;
 	uint64_t now_ns, busy_ns, stolen_ns;
-	struct lull_turn turn = {
+	struct lull_iteration iteration = {
 		.now_ns = thread->now_ns,
 		.queue_pkts = thread->queue_pkts,
 		.queue_count = thread->ring_count,
@@ -405,26 +405,26 @@ lull_sim_thread_turn(struct lull_sim_thread *thread)
 	struct lull_rest rest;
 	int rc;
 
-	if (thread->now_ns >= thread->chores_ns)
-		thread_chores(thread);
+	if (thread->now_ns >= thread->housekeeping_ns)
+		thread_housekeeping(thread);
 	thread->size_pkts = thread->bytes = thread->bytes_squared = 0;
-	now_ns = lull_sim_cpu_work(thread->cpu, thread->now_ns, thread->machine->turn_ns);
+	now_ns = lull_sim_cpu_work(thread->cpu, thread->now_ns, thread->machine->iteration_ns);
 	for (uint32_t i = 0; i < thread->ring_count; i++) {
 		rc = thread_burst(thread, i, &now_ns);
 		if (rc != 0)
 			return rc;
 	}
-	turn.size_pkts = thread->size_pkts;
-	turn.bytes = thread->bytes;
-	turn.bytes_squared = thread->bytes_squared;
+	iteration.size_pkts = thread->size_pkts;
+	iteration.bytes = thread->bytes;
+	iteration.bytes_squared = thread->bytes_squared;
 	stolen_ns = thread->cpu->stolen_ns - stolen_before_ns;
 	busy_ns = now_ns - thread->now_ns - stolen_ns;
 	thread->stats.stolen_ns += stolen_ns;
 	thread_use(thread, busy_ns);
-	rest = lull_idle_plan(thread->idle, &turn);
+	rest = lull_idle_plan(thread->idle, &iteration);
 	thread->now_ns = now_ns;
 	thread->left_ns = 0;
-	rc = rest.depth == LULL_REST_NONE ? 0 : thread_rest(thread, &rest, now_ns);
+	rc = rest.idle_state == LULL_IDLE_NONE ? 0 : thread_rest(thread, &rest, now_ns);
 	thread_settle(thread, begin_ns);
 	return rc;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Thread: a polling loop in virtual time, turn by turn as engine/loop/loop.c has it.
+ * Thread: a polling loop in virtual time, iteration by iteration as engine/loop/loop.c has it.
  *
  * The idle object is the one that runs in live loops; this only supplies what
- * the turn and the rest would have taken.
+ * the iteration and the rest would have taken.
  */
 #ifndef LULL_SIM_THREAD_H
 #define LULL_SIM_THREAD_H
@@ -25,15 +25,15 @@ struct lull_sim_stats {
 	uint64_t competitor_ns;       /* it had before the mark */
 	uint64_t realtime_ns, leaves; /* time in its real-time class, times it was taken out */
 	uint64_t delivered, bytes;
-	uint64_t looks, looks_feasible; /* at the verdict, every 10 ms */
-	uint64_t active_ns, state_ns[LULL_SIM_STATES_MAX];
+	uint64_t samples, samples_feasible; /* at the verdict, every 10 ms */
+	uint64_t active_ns, cstate_ns[LULL_SIM_CSTATES_MAX];
 	uint64_t offered, lost; /* counters of the rings at the mark */
 	struct lull_idle_counters counters;
 	struct lull_histogram latency, added;
 };
 
 struct lull_sim_thread {
-	uint64_t now_ns; /* when its next turn begins */
+	uint64_t now_ns; /* when its next iteration begins */
 	struct lull_idle *idle;
 	void *idle_memory;
 	const struct lull_sim_machine *machine;
@@ -44,9 +44,9 @@ struct lull_sim_thread {
 	uint32_t burst_pkts, round_pkts;
 	bool wants_sizes;
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
-	uint64_t size_pkts, bytes, bytes_squared; /* of the turn */
+	uint64_t size_pkts, bytes, bytes_squared; /* of the iteration */
 	uint64_t burst_ns[LULL_SIM_BURST_MAX + 1];
-	uint64_t chores_ns;
+	uint64_t housekeeping_ns;
 	uint64_t lost_seen;
 	uint64_t vruntime_ns; /* for a shared core */
 	uint64_t left_ns;     /* when it left the core to rest; 0: it did not */
@@ -64,8 +64,8 @@ struct lull_sim_thread {
 	struct lull_sim_stats stats;
 };
 
-/** One turn and the rest after it; moves now_ns on. 0 or -ENOMEM. */
-int lull_sim_thread_turn(struct lull_sim_thread *thread);
+/** One iteration and the rest after it; moves now_ns on. 0 or -ENOMEM. */
+int lull_sim_thread_iterate(struct lull_sim_thread *thread);
 /** Measure from here. */
 void lull_sim_thread_mark(struct lull_sim_thread *thread);
 uint64_t lull_sim_thread_offered(const struct lull_sim_thread *thread);

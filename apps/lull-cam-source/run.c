@@ -103,7 +103,7 @@ source_run(void *state, struct lull_error *error)
 	lull_emulator_start(source->emulator, source->run.begin_ns);
 	for (;;) {
 		now_ns = lull_clock_ns();
-		busy = lull_emulator_turn(source->emulator, now_ns);
+		busy = lull_emulator_iterate(source->emulator, now_ns);
 		if (!busy || now_ns >= look_ns) {
 			if (run_over(source, now_ns))
 				break;

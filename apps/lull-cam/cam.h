@@ -27,11 +27,11 @@ struct cam {
 	struct cam_spec specs[LULL_CAMERA_STREAMS_MAX];
 	uint32_t spec_count;
 
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 	struct lull_loop *loop; /* of the receiving thread */
 	struct lull_live live;
 	bool telemetry_runs;
-	bool class_told; /* that it was refused */
+	bool class_reported; /* that it was refused */
 	struct cam_record record;
 	FILE *missing; /* NULL: not asked for */
 	struct cam_sent sent;

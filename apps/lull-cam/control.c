@@ -17,8 +17,8 @@ control_rests(const struct cam *cam)
 static int
 control_apply_class(struct cam *cam, const struct lull_resting *resting, struct lull_error *error)
 {
-	int rc = lull_camera_change_class(cam->camera,
-					  (enum lull_sched_policy)resting->sched_policy);
+	int rc = lull_receiver_change_class(cam->receiver,
+					    (enum lull_sched_policy)resting->sched_policy);
 
 	return rc == 0 ? 0 :
 			 lull_error_set(error, rc,
@@ -35,8 +35,8 @@ control_apply_limits(struct cam *cam, const struct lull_resting *resting, struct
 		return lull_error_set(error, -ENOTSUP,
 				      "kernel: sleeps in the kernel until packets come, without a "
 				      "governor; only sched-policy can be changed");
-	rc = lull_camera_change(cam->camera,
-				lull_idle_governor_name(lull_resting_governor(resting)), &limits);
+	rc = lull_receiver_change(cam->receiver,
+				  lull_idle_governor_name(lull_resting_governor(resting)), &limits);
 	if (rc == -EAGAIN)
 		return lull_error_set(error, rc,
 				      "the receiving thread has not taken the last changes yet; "
@@ -73,7 +73,7 @@ cam_control_start(struct cam *cam, struct lull_error *error)
 	const struct lull_net_module *module = lull_net_module_loaded();
 	int rc;
 
-	cam->loop = camera_loop(cam->camera);
+	cam->loop = camera_loop(cam->receiver);
 	cam->live = (struct lull_live){
 		.apply = control_apply,
 		.telemetry = { .loops = &cam->loop, .loop_count = 1 },

@@ -105,7 +105,7 @@ int
 cam_open(struct cam *cam, struct lull_error *error)
 {
 	const struct cam_settings *settings = &cam->settings;
-	const struct lull_camera_config config = {
+	const struct lull_receiver_config config = {
 		.backend = settings->backend,
 		.program = cam->run.program->name,
 		.governor = lull_idle_governor_name(lull_resting_governor(&settings->resting)),
@@ -120,7 +120,7 @@ cam_open(struct cam *cam, struct lull_error *error)
 		.packets = settings->packets[0] != '\0' ? cam_packets_take : NULL,
 		.packets_arg = &cam->packets,
 	};
-	int rc = lull_camera_open(&config, &cam->camera, error);
+	int rc = lull_receiver_open(&config, &cam->receiver, error);
 
 	if (rc != 0)
 		return rc;
@@ -129,7 +129,7 @@ cam_open(struct cam *cam, struct lull_error *error)
 
 		if (stream.control != NULL && settings->resend)
 			stream.resend = true;
-		rc = lull_camera_stream_add(cam->camera, &stream, error);
+		rc = lull_receiver_stream_add(cam->receiver, &stream, error);
 		if (rc < 0) {
 			lull_error_prefix(error, "stream %s: ", cam->specs[i].name);
 			return rc;
@@ -145,7 +145,7 @@ open_view(struct cam *cam, struct lull_error *error)
 		.path = cam->settings.view,
 		.program = "lull-cam " LULL_VERSION,
 		.backend = cam->settings.backend,
-		.camera = cam->camera,
+		.receiver = cam->receiver,
 		.specs = cam->specs,
 		.spec_count = cam->spec_count,
 	};
@@ -205,7 +205,7 @@ cam_close(void *state)
 	camera_view_close(cam->view);
 	cam_packets_end(&cam->packets, &ignored);
 	/* Every image has been put back, so this is the end of it. */
-	lull_camera_close(cam->camera);
+	lull_receiver_close(cam->receiver);
 	cam_packets_close(&cam->packets);
 	if (cam->missing != NULL && cam->missing != stdout)
 		fclose(cam->missing);
@@ -220,7 +220,7 @@ cam_check_print(struct cam *cam, FILE *out, struct lull_error *error)
 {
 	static const char *const grades[] = { "fine", "note", "WRONG" };
 	static struct lull_finding findings[FINDINGS_MAX];
-	uint32_t count = lull_camera_check(cam->camera, findings, FINDINGS_MAX), wrong = 0;
+	uint32_t count = lull_receiver_check(cam->receiver, findings, FINDINGS_MAX), wrong = 0;
 
 	count = LULL_MIN(count, FINDINGS_MAX);
 	for (uint32_t i = 0; i < count; i++) {

@@ -37,7 +37,7 @@ progress_latency(struct cam *cam)
 
 	lull_histogram_clear(&latency);
 	for (uint32_t i = 0; i < cam->spec_count; i++) {
-		lull_camera_histogram(cam->camera, i, LULL_CAMERA_LATENCY, &one);
+		lull_receiver_histogram(cam->receiver, i, LULL_CAMERA_LATENCY, &one);
 		lull_histogram_merge(&latency, &one);
 	}
 	lull_run_latency(&latency);
@@ -48,11 +48,11 @@ cam_progress_print(struct cam *cam, struct cam_progress *last)
 {
 	struct lull_assembler_counters assembler;
 	struct lull_camera_counters counters;
-	struct lull_camera_totals totals;
+	struct lull_receiver_totals totals;
 	struct cam_progress now;
 	double seconds;
 
-	lull_camera_totals(cam->camera, &totals);
+	lull_receiver_totals(cam->receiver, &totals);
 	now = (struct cam_progress){
 		.now_ns = lull_clock_ns(),
 		.pkts = totals.pkts,
@@ -62,7 +62,7 @@ cam_progress_print(struct cam *cam, struct cam_progress *last)
 	for (uint32_t i = 0; i < cam->spec_count; i++) {
 		uint64_t partial;
 
-		lull_camera_counters(cam->camera, i, &counters, &assembler);
+		lull_receiver_counters(cam->receiver, i, &counters, &assembler);
 		now.frames[i] = lull_assembler_frames(&assembler, &partial);
 		now.partial += partial;
 	}
@@ -84,13 +84,13 @@ cam_summary_print(struct cam *cam)
 	struct lull_assembler_counters assembler;
 	struct lull_camera_counters counters;
 	uint64_t frames = 0, partial = 0;
-	struct lull_camera_totals totals;
+	struct lull_receiver_totals totals;
 
-	lull_camera_totals(cam->camera, &totals);
+	lull_receiver_totals(cam->receiver, &totals);
 	for (uint32_t i = 0; i < cam->spec_count; i++) {
 		uint64_t damaged;
 
-		lull_camera_counters(cam->camera, i, &counters, &assembler);
+		lull_receiver_counters(cam->receiver, i, &counters, &assembler);
 		frames += lull_assembler_frames(&assembler, &damaged);
 		partial += damaged;
 	}

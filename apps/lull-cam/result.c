@@ -20,7 +20,7 @@ result_figure(struct cam *cam, uint32_t stream, enum lull_camera_figure figure)
 {
 	static struct lull_histogram histogram; /* 16 KiB; the main thread alone */
 
-	lull_camera_histogram(cam->camera, stream, figure, &histogram);
+	lull_receiver_histogram(cam->receiver, stream, figure, &histogram);
 	return lull_result_histogram(&histogram, true);
 }
 
@@ -46,7 +46,7 @@ result_stream(struct cam *cam, uint32_t index)
 	struct lull_camera_counters counters;
 	uint64_t partial;
 
-	lull_camera_counters(cam->camera, index, &counters, &assembler);
+	lull_receiver_counters(cam->receiver, index, &counters, &assembler);
 	lull_result_put_text(object, "name", spec->name);
 	lull_result_put_text(object, "protocol", spec->protocol);
 	lull_result_put_count(object, "frames", lull_assembler_frames(&assembler, &partial));
@@ -77,7 +77,7 @@ static json_t *
 result_findings(struct cam *cam)
 {
 	static struct lull_finding findings[FINDINGS_MAX];
-	uint32_t count = lull_camera_check(cam->camera, findings, FINDINGS_MAX);
+	uint32_t count = lull_receiver_check(cam->receiver, findings, FINDINGS_MAX);
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < LULL_MIN(count, FINDINGS_MAX); i++) {
@@ -97,19 +97,19 @@ result_totals(struct cam *cam, json_t *result)
 {
 	struct lull_rest_thread_info class;
 	char text[LULL_ERROR_SIZE];
-	struct lull_camera_totals totals;
+	struct lull_receiver_totals totals;
 	json_t *object = json_object();
 	double steal;
 
-	lull_camera_totals(cam->camera, &totals);
+	lull_receiver_totals(cam->receiver, &totals);
 	steal = result_share(totals.steal_ns, totals.wall_ns);
-	lull_result_put_table(object, lull_camera_totals_table, &totals);
+	lull_result_put_table(object, lull_receiver_totals_table, &totals);
 	json_object_set_new(result, "totals", object);
 	json_object_set_new(result, "cpu_pct",
 			    lull_result_real(100 * result_share(totals.cpu_ns, totals.wall_ns)));
 	json_object_set_new(result, "steal_pct", lull_result_real(100 * steal));
 	json_object_set_new(result, "valid", json_boolean(steal <= STEAL_MOST));
-	if (lull_camera_class(cam->camera, &class, text, sizeof(text)) == 0)
+	if (lull_receiver_class(cam->receiver, &class, text, sizeof(text)) == 0)
 		lull_result_put_class(result, &class);
 	json_object_set_new(result, "gap_ns", result_figure(cam, 0, LULL_CAMERA_GAP));
 }

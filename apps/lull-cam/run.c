@@ -46,7 +46,7 @@ run_stopped(struct cam *cam, struct lull_error *error)
 		struct lull_camera_counters counters;
 
 		if (cam->specs[i].policy != LULL_FRAME_FAIL_STOP ||
-		    lull_camera_counters(cam->camera, i, &counters, &assembler) != 0 ||
+		    lull_receiver_counters(cam->receiver, i, &counters, &assembler) != 0 ||
 		    assembler.stopped == 0)
 			continue;
 		lull_error_set(error, -ENOBUFS,
@@ -67,11 +67,11 @@ run_tell_class(struct cam *cam)
 	struct lull_rest_thread_info info;
 	char text[LULL_ERROR_SIZE];
 
-	if (cam->class_told || lull_camera_class(cam->camera, &info, text, sizeof(text)) != 0 ||
-	    info.refused == 0)
+	if (cam->class_reported ||
+	    lull_receiver_class(cam->receiver, &info, text, sizeof(text)) != 0 || info.refused == 0)
 		return;
 	fprintf(stderr, "lull-cam: the receiving thread %s\n", text);
-	cam->class_told = true;
+	cam->class_reported = true;
 }
 
 /* ---- the run ---- */
@@ -117,14 +117,14 @@ run_until_end(struct cam *cam, struct lull_error *error)
 	int rc = 0;
 
 	while (rc == 0 && !run_over(cam, now_ns, &wait_ns)) {
-		if (lull_camera_get(cam->camera, LULL_CAMERA_ANY, &image, wait_ns) == -ENODEV) {
+		if (lull_receiver_get(cam->receiver, LULL_CAMERA_ANY, &image, wait_ns) == -ENODEV) {
 			cam->run.end = "input";
 			break;
 		}
 		if (image != NULL) {
 			rc = run_take(cam, image, error);
 			if (!camera_view_take(cam->view, image))
-				lull_camera_put(cam->camera, image);
+				lull_receiver_put(cam->receiver, image);
 		}
 		now_ns = lull_clock_ns();
 		if (now_ns - looked_ns >= STEP_NS) {
@@ -157,7 +157,7 @@ int
 cam_run(void *state, struct lull_error *error)
 {
 	struct cam *cam = state;
-	int rc = lull_camera_start(cam->camera, error);
+	int rc = lull_receiver_start(cam->receiver, error);
 
 	if (rc != 0)
 		return rc;

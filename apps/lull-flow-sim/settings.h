@@ -50,7 +50,7 @@ struct flow_sim_settings {
 	uint32_t rx_ring_pkts, burst_pkts, flush_pkts, ring_pkts, worker_burst_pkts;
 	uint64_t flush_ns;
 
-	uint64_t io_turn_ns, io_pkt_ns, service_ns, identify_ns, wake_ns;
+	uint64_t io_iteration_ns, io_pkt_ns, service_ns, identify_ns, wake_ns;
 	double jitter; /* percent */
 	uint32_t identify_pkts;
 	struct flow_sim_stall stall;

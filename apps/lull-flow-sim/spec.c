@@ -12,19 +12,19 @@
 #define LOAD_HIGH 4.0
 
 /* A part of a text up to a comma. */
-struct word {
+struct token {
 	const char *text;
 	size_t length;
 };
 
 static bool
-word_next(const char **rest, struct word *word)
+token_next(const char **rest, struct token *token)
 {
 	if (*rest == NULL)
 		return false;
-	word->text = *rest;
-	word->length = strcspn(*rest, ",");
-	*rest += word->length;
+	token->text = *rest;
+	token->length = strcspn(*rest, ",");
+	*rest += token->length;
 	*rest = **rest == '\0' ? NULL : *rest + 1;
 	return true;
 }
@@ -40,26 +40,26 @@ text_append(char *text, size_t size, const char *more)
 /* ---- schedulers ---- */
 
 static const struct lull_scheduler *
-scheduler_find(struct word word)
+scheduler_find(struct token token)
 {
 	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++) {
 		const char *name = lull_scheduler_name(lull_schedulers[i]);
 
-		if (strlen(name) == word.length && memcmp(name, word.text, word.length) == 0)
+		if (strlen(name) == token.length && memcmp(name, token.text, token.length) == 0)
 			return lull_schedulers[i];
 	}
 	return NULL;
 }
 
 static int
-schedulers_refuse(struct word word, struct lull_error *error)
+schedulers_refuse(struct token token, struct lull_error *error)
 {
 	char names[256] = "";
 
 	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++)
 		text_append(names, sizeof(names), lull_scheduler_name(lull_schedulers[i]));
 	return lull_error_set(error, -EINVAL, "'%.*s' is not one of %s",
-			      (int)LULL_MIN(word.length, (size_t)LULL_ERROR_SHOWN), word.text,
+			      (int)LULL_MIN(token.length, (size_t)LULL_ERROR_SHOWN), token.text,
 			      names);
 }
 
@@ -67,7 +67,7 @@ int
 flow_sim_schedulers_parse(const char *text, void *member, struct lull_error *error)
 {
 	struct flow_sim_schedulers list = { 0 };
-	struct word word;
+	struct token token;
 
 	if (strcmp(text, "all") == 0) {
 		for (; lull_schedulers[list.count] != NULL && list.count < FLOW_SIM_LIST_MAX;
@@ -75,11 +75,11 @@ flow_sim_schedulers_parse(const char *text, void *member, struct lull_error *err
 			list.items[list.count] = lull_schedulers[list.count];
 		text = NULL;
 	}
-	while (word_next(&text, &word)) {
-		const struct lull_scheduler *scheduler = scheduler_find(word);
+	while (token_next(&text, &token)) {
+		const struct lull_scheduler *scheduler = scheduler_find(token);
 
 		if (scheduler == NULL)
-			return schedulers_refuse(word, error);
+			return schedulers_refuse(token, error);
 		if (list.count == FLOW_SIM_LIST_MAX)
 			return lull_error_set(error, -EINVAL, "more than %d", FLOW_SIM_LIST_MAX);
 		list.items[list.count++] = scheduler;
@@ -105,15 +105,15 @@ int
 flow_sim_loads_parse(const char *text, void *member, struct lull_error *error)
 {
 	struct flow_sim_loads list = { 0 };
-	struct word word;
+	struct token token;
 	double load;
 
-	while (word_next(&text, &word)) {
-		if (lull_number_parse_real(word.text, word.length, &load) != 0 ||
+	while (token_next(&text, &token)) {
+		if (lull_number_parse_real(token.text, token.length, &load) != 0 ||
 		    !(load >= LOAD_LOW && load <= LOAD_HIGH))
 			return lull_error_set(error, -EINVAL, "'%.*s' is not a load of %g..%g",
-					      (int)LULL_MIN(word.length, (size_t)LULL_ERROR_SHOWN),
-					      word.text, LOAD_LOW, LOAD_HIGH);
+					      (int)LULL_MIN(token.length, (size_t)LULL_ERROR_SHOWN),
+					      token.text, LOAD_LOW, LOAD_HIGH);
 		if (list.count == FLOW_SIM_LIST_MAX)
 			return lull_error_set(error, -EINVAL, "more than %d", FLOW_SIM_LIST_MAX);
 		list.items_ppm[list.count++] = (uint32_t)(load * 1e6 + 0.5);

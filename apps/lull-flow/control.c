@@ -18,7 +18,7 @@ static const struct {
 	{ "flush-burst", LULL_PIPELINE_FLUSH, 1u << FLOW_PART_IO },
 	{ "flush-time", LULL_PIPELINE_FLUSH, 1u << FLOW_PART_IO },
 	{ "idle-timeout", LULL_PIPELINE_IDLE,
-	  1u << FLOW_PART_IO | 1u << FLOW_PART_WORKER | 1u << FLOW_PART_LOG },
+	  1u << FLOW_PART_IO | 1u << FLOW_PART_WORKER | 1u << FLOW_PART_AGGREGATOR },
 	{ "worker-delay", LULL_PIPELINE_WORK, 1u << FLOW_PART_WORKER },
 };
 

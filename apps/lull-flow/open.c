@@ -44,7 +44,7 @@ open_pipeline_bytes(const struct flow_settings *settings)
 	struct lull_pipeline_config config = {
 		.io_count = settings->io,
 		.worker_count = settings->workers,
-		.log_count = settings->logs,
+		.aggregator_count = settings->aggregators,
 		.dispatch = flow_settings_dispatch(settings),
 	};
 
@@ -116,7 +116,7 @@ open_sink_settings(const struct flow_settings *settings)
 		.to = { [FLOW_SINK_JSON] = settings->records,
 			[FLOW_SINK_IPFIX] = settings->ipfix,
 			[FLOW_SINK_KAFKA] = settings->kafka },
-		.seats = settings->logs,
+		.instances = settings->aggregators,
 		.ordered = flow_settings_from_files(settings),
 		.facts = settings->facts,
 		.payload_bytes = settings->payload_bytes,
@@ -163,7 +163,7 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 	struct lull_pipeline_config config = {
 		.io_count = settings->io,
 		.worker_count = settings->workers,
-		.log_count = settings->logs,
+		.aggregator_count = settings->aggregators,
 		.ring_pkts = settings->ring,
 		.burst_pkts = settings->burst,
 		.flush_pkts = settings->flush_burst,
@@ -183,8 +183,8 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 		config.output_port = flow->ports[settings->output.port_index].port_id;
 	if (config.wait)
 		config.sources[0] = (struct lull_pipeline_source){ flow_files_read, &flow->files };
-	for (uint32_t i = 0; i < settings->logs; i++)
-		config.sinks[i] = flow_sink_seat(flow->sink, i);
+	for (uint32_t i = 0; i < settings->aggregators; i++)
+		config.sinks[i] = flow_sink_instance(flow->sink, i);
 	if (flow->decisions.file != NULL) {
 		config.trace = flow_decisions_write;
 		config.trace_arg = &flow->decisions;

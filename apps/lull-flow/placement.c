@@ -8,7 +8,7 @@ static_assert(FLOW_LOOPS_MAX <= LULL_LOOPS_MAX, "telemetry shows every loop");
 
 /*
  * A CPU per thread as long as they last. Else workers share those that no I/O thread has, and the
- * logs and the output, which have less to do, those of the I/O threads.
+ * aggregators and the output, which have less to do, those of the I/O threads.
  */
 static void
 placement_assign(const struct flow_settings *settings, struct lull_placement *placement,
@@ -51,7 +51,7 @@ flow_place(struct flow_settings *settings, struct lull_placement *placement)
 	uint32_t cpu_count = lull_placement_cpus(&settings->cpus, cpus);
 	bool shared;
 
-	placement->count = settings->io + settings->workers + settings->logs +
+	placement->count = settings->io + settings->workers + settings->aggregators +
 			   flow_settings_has_output(settings);
 	placement_assign(settings, placement, cpus, cpu_count);
 	lull_placement_rest(placement);

@@ -119,7 +119,7 @@ result_merges(const struct flow *flow)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < flow->settings.logs; i++) {
+	for (uint32_t i = 0; i < flow->settings.aggregators; i++) {
 		json_t *object = json_object();
 
 		lull_result_put_table(object, lull_flow_merge_counter_table,

@@ -117,7 +117,7 @@ flow_run(void *state, struct lull_error *error)
 
 	if (rc != 0)
 		return rc;
-	lull_live_loops_tell_class(&flow->loops, flow->run.program->name);
+	lull_live_loops_report_class(&flow->loops, flow->run.program->name);
 	lull_run_begin(&flow->run);
 	run_until_end(flow);
 	lull_run_end(&flow->run);

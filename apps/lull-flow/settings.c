@@ -76,8 +76,9 @@ const struct lull_option flow_options[] = {
 		       .group = "Threads", .value = "1", .low = 1, .high = LULL_PIPELINE_IO_MAX),
 	LULL_ROW_COUNT("workers", "N", workers, "Worker threads, each with a flow table.",
 		       .value = "1", .low = 1, .high = LULL_DISPATCH_WORKERS_MAX),
-	LULL_ROW_COUNT("logs", "N", logs, "Aggregator threads, which join records and export them.",
-		       .value = "1", .low = 1, .high = LULL_PIPELINE_LOG_MAX),
+	LULL_ROW_COUNT("aggregators", "N", aggregators,
+		       "Aggregator threads, which join records and export them.", .value = "1",
+		       .low = 1, .high = LULL_PIPELINE_AGGREGATOR_MAX),
 	LULL_ROW_CUSTOM("cpus", "LIST", cpus, lull_cpus,
 			"CPUs of the I/O threads, then of the workers, the aggregators and the "
 			"output. With too few CPUs, workers share the CPUs after those of the I/O "

@@ -31,7 +31,7 @@ struct flow_settings {
 	struct lull_devices devices;
 	bool keep_going;
 
-	uint32_t io, workers, logs;
+	uint32_t io, workers, aggregators;
 	struct lull_cpu_list cpus;
 
 	uint32_t scheduler;  /* index in lull_schedulers */

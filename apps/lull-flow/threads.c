@@ -12,7 +12,7 @@ static const struct {
 } parts[] = {
 	[FLOW_PART_IO] = { "io", "io", &lull_stage_flow_io },
 	[FLOW_PART_WORKER] = { "worker", "worker", &lull_stage_flow_worker },
-	[FLOW_PART_LOG] = { "log", "log", &lull_stage_flow_log },
+	[FLOW_PART_AGGREGATOR] = { "aggregator", "aggregator", &lull_stage_flow_aggregator },
 	[FLOW_PART_OUTPUT] = { "output", "output", &lull_stage_flow_output },
 };
 
@@ -81,7 +81,7 @@ flow_open_threads(struct flow *flow, struct lull_error *error)
 	const uint32_t counts[] = {
 		[FLOW_PART_IO] = flow->settings.io,
 		[FLOW_PART_WORKER] = flow->settings.workers,
-		[FLOW_PART_LOG] = flow->settings.logs,
+		[FLOW_PART_AGGREGATOR] = flow->settings.aggregators,
 		[FLOW_PART_OUTPUT] = flow_settings_has_output(&flow->settings),
 	};
 	int rc = 0;

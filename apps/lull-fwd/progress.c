@@ -10,8 +10,8 @@ progress_rests(const struct lull_idle_counters *counters)
 {
 	uint64_t rests = 0;
 
-	for (int depth = 0; depth < LULL_REST_DEPTH_COUNT; depth++)
-		rests += LULL_COUNTER_READ(counters->rests[depth]);
+	for (int idle_state = 0; idle_state < LULL_IDLE_STATE_COUNT; idle_state++)
+		rests += LULL_COUNTER_READ(counters->rests[idle_state]);
 	return rests;
 }
 

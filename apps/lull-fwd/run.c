@@ -35,7 +35,7 @@ fwd_run(void *state, struct lull_error *error)
 		if (rc != 0)
 			return rc;
 	}
-	lull_live_loops_tell_class(&fwd->loops, fwd->run.program->name);
+	lull_live_loops_report_class(&fwd->loops, fwd->run.program->name);
 	lull_run_begin(&fwd->run);
 	progress = (struct fwd_progress){ .now_ns = fwd->run.begin_ns };
 	while (lull_run_wait(&fwd->run, STEP_NS, fwd->settings.duration_ns))

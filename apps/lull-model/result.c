@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time model over the measured window: T = T_io + T_proc + T_sleep + T_empty; the turns that
- * carried packets hold the first two, t_d each in the mean, the empty ones T_empty, t_e each.
+ * The time model over the measured window: T = T_io + T_proc + T_sleep + T_empty; the iterations
+ * that carried packets hold the first two, t_d each in the mean, the empty ones T_empty, t_e each.
  */
 #include "program/result.h"
 
@@ -40,8 +40,8 @@ side_rests(const struct lull_idle_counters *counters)
 {
 	uint64_t rests = 0;
 
-	for (int depth = 0; depth < LULL_REST_DEPTH_COUNT; depth++)
-		rests += counters->rests[depth];
+	for (int idle_state = 0; idle_state < LULL_IDLE_STATE_COUNT; idle_state++)
+		rests += counters->rests[idle_state];
 	return rests;
 }
 
@@ -55,23 +55,23 @@ side_put_times(json_t *object, const struct model_reading *begin, const struct m
 	double rest = (double)(b->rest_ns - a->rest_ns);
 	double asked = (double)(b->rest_requested_ns - a->rest_requested_ns);
 	double whole = busy + empty + rest;
-	double turns_empty = (double)(b->turns_empty - a->turns_empty);
-	double turns_data = (double)(b->turns - a->turns) - turns_empty;
+	double iterations_empty = (double)(b->iterations_empty - a->iterations_empty);
+	double iterations_data = (double)(b->iterations - a->iterations) - iterations_empty;
 	double rests = (double)(side_rests(b) - side_rests(a));
 
 	lull_result_put_real(object, "empty_pct", side_pct(empty, whole));
 	lull_result_put_real(object, "usage_pct", side_pct(whole - rest, whole));
 	lull_result_put_real(object, "empty_requested_pct", side_pct(whole - busy - asked, whole));
 	lull_result_put_real(object, "usage_requested_pct", side_pct(whole - asked, whole));
-	lull_result_put_real(object, "bursts", turns_data);
-	lull_result_put_real(object, "turns_empty", turns_empty);
-	lull_result_put_real(object, "data_turn_ns", share(busy, turns_data));
-	lull_result_put_real(object, "empty_turn_ns", share(empty, turns_empty));
+	lull_result_put_real(object, "bursts", iterations_data);
+	lull_result_put_real(object, "iterations_empty", iterations_empty);
+	lull_result_put_real(object, "data_iteration_ns", share(busy, iterations_data));
+	lull_result_put_real(object, "empty_iteration_ns", share(empty, iterations_empty));
 	lull_result_put_real(object, "rests", rests);
 	lull_result_put_real(object, "rest_mean_ns", share(rest, rests));
 	lull_result_put_real(object, "rest_requested_mean_ns", share(asked, rests));
 	lull_result_put_real(object, "burst_mean_pkts",
-			     share((double)(b->pkts - a->pkts), turns_data));
+			     share((double)(b->pkts - a->pkts), iterations_data));
 }
 
 static void

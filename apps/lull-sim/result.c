@@ -109,8 +109,8 @@ sim_result_side(const struct sim_trial *run, enum lull_sim_side side, bool bins)
 	result_model(object, result);
 	result_energy(object, run, result);
 	result_core(object, result);
-	lull_result_put_share(object, "feasible_pct", (double)result->looks_feasible,
-			      (double)result->looks, 100);
+	lull_result_put_share(object, "feasible_pct", (double)result->samples_feasible,
+			      (double)result->samples, 100);
 	json_object_set_new(object, "verdict",
 			    lull_result_verdict(&result->verdict, &result->limits));
 	lull_result_put_table(counters, lull_idle_counter_table, &result->counters);
@@ -199,13 +199,13 @@ json_t *
 sim_result_machine(const struct sim_settings *settings)
 {
 	struct lull_sim_machine machine = sim_settings_machine(settings);
-	json_t *object = json_object(), *states = json_array();
+	json_t *object = json_object(), *cstates = json_array();
 
 	lull_result_put_text(object, "name", machine.name);
 	lull_result_put_text(object, "summary", machine.summary);
 	lull_result_put_real(object, "capacity_per_s",
 			     lull_sim_machine_pps(&machine, settings->burst));
-	lull_result_put_count(object, "turn_ns", machine.turn_ns);
+	lull_result_put_count(object, "iteration_ns", machine.iteration_ns);
 	json_object_set_new(object, "burst", result_curve(&machine.burst, 1, "pkts"));
 	lull_result_put_count(object, "rest_ns", machine.rest_ns);
 	json_object_set_new(object, "overshoot",
@@ -213,14 +213,14 @@ sim_result_machine(const struct sim_settings *settings)
 	lull_result_put_count(object, "switch_ns", machine.switch_ns);
 	result_others(object, &machine);
 	lull_result_put_real(object, "watts", machine.watts);
-	for (uint32_t i = 0; i < machine.state_count; i++) {
+	for (uint32_t i = 0; i < machine.cstate_count; i++) {
 		json_t *state = json_object();
 
-		lull_result_put_text(state, "name", machine.states[i].name);
-		lull_result_put_count(state, "least_ns", machine.states[i].least_ns);
-		lull_result_put_real(state, "watts", machine.states[i].watts);
-		json_array_append_new(states, state);
+		lull_result_put_text(state, "name", machine.cstates[i].name);
+		lull_result_put_count(state, "least_ns", machine.cstates[i].least_ns);
+		lull_result_put_real(state, "watts", machine.cstates[i].watts);
+		json_array_append_new(cstates, state);
 	}
-	json_object_set_new(object, "states", states);
+	json_object_set_new(object, "cstates", cstates);
 	return object;
 }

@@ -78,7 +78,8 @@ const struct lull_option sim_options[] = {
 			"Set of costs; the options below replace single values of the set.",
 			.group = "Costs", .choice = sim_machine_name,
 			.choice_help = sim_machine_help, .value = "guest"),
-	LULL_ROW_TIME("turn-cost", turn_ns, "Time of each poll iteration: clock, plan, loop.",
+	LULL_ROW_TIME("iteration-cost", iteration_ns,
+		      "Time of each poll iteration: clock, plan, loop.",
 		      .value_help = "the machine's"),
 	LULL_ROW_CUSTOM("burst-cost", "PACKETS:TIME,...", burst_cost, sim_burst_cost,
 			"Time to receive, process and send PACKETS of one queue; 0 packets: an "
@@ -104,7 +105,7 @@ const struct lull_option sim_options[] = {
 		      .value_help = "the machine's"),
 	LULL_ROW_REAL("power", "WATTS", watts, "Power of a core that runs.",
 		      .value_help = "the machine's", .real_high = 100000),
-	LULL_ROW_CUSTOM("idle-states", "NAME:TIME:WATTS,...", states, sim_states,
+	LULL_ROW_CUSTOM("c-states", "NAME:TIME:WATTS,...", cstates, sim_cstates,
 			"Power of a core that rests for at least TIME, such as "
 			"C1:0ns:5,C6:600us:1.",
 			.value_help = "the machine's", .joined = true),

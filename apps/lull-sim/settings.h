@@ -52,9 +52,9 @@ struct sim_sweep {
 	uint32_t steps; /* 0: no sweep */
 };
 
-struct sim_states {
+struct sim_cstates {
 	uint32_t count;
-	struct lull_sim_state items[LULL_SIM_STATES_MAX];
+	struct lull_sim_cstate items[LULL_SIM_CSTATES_MAX];
 };
 
 struct sim_settings {
@@ -72,11 +72,11 @@ struct sim_settings {
 	uint32_t ring, held, public_ring, burst, round_bursts, queues, threads, cores;
 
 	uint32_t machine;
-	uint64_t turn_ns, rest_ns, switch_ns;        /* SIM_UNSET: the machine's */
+	uint64_t iteration_ns, rest_ns, switch_ns;   /* SIM_UNSET: the machine's */
 	struct lull_sim_curve burst_cost, overshoot; /* count 0: the machine's */
 	struct lull_sim_curve interrupt, monitor;    /* count 0: threads have no such rest */
 	double watts;                                /* NAN: the machine's */
-	struct sim_states states;
+	struct sim_cstates cstates;
 
 	struct sim_pair late, line_bursts;
 	struct sim_stall stall;

@@ -16,7 +16,7 @@ sim_preset(void *presets)
 	struct sim_settings *settings = presets;
 
 	settings->send_max_latency_ns = SIM_UNSET;
-	settings->turn_ns = SIM_UNSET;
+	settings->iteration_ns = SIM_UNSET;
 	settings->rest_ns = SIM_UNSET;
 	settings->switch_ns = SIM_UNSET;
 	settings->watts = NAN;
@@ -83,8 +83,8 @@ sim_settings_machine(const struct sim_settings *settings)
 						  *lull_sim_machine_find(settings->describe) :
 						  lull_sim_machines[settings->machine];
 
-	if (settings->turn_ns != SIM_UNSET)
-		machine.turn_ns = settings->turn_ns;
+	if (settings->iteration_ns != SIM_UNSET)
+		machine.iteration_ns = settings->iteration_ns;
 	if (settings->rest_ns != SIM_UNSET)
 		machine.rest_ns = settings->rest_ns;
 	if (settings->switch_ns != SIM_UNSET)
@@ -108,9 +108,9 @@ sim_settings_machine(const struct sim_settings *settings)
 		machine.fifo = settings->resting.sched_policy != LULL_SCHED_OTHER;
 	if (!isnan(settings->watts))
 		machine.watts = settings->watts;
-	if (settings->states.count > 0) {
-		machine.state_count = settings->states.count;
-		memcpy(machine.states, settings->states.items, sizeof(machine.states));
+	if (settings->cstates.count > 0) {
+		machine.cstate_count = settings->cstates.count;
+		memcpy(machine.cstates, settings->cstates.items, sizeof(machine.cstates));
 	}
 	return machine;
 }
@@ -131,11 +131,12 @@ sim_settings_limits(const struct sim_settings *settings, const struct sim_govern
 	if (side == LULL_SIM_SIDE_SEND && settings->send_max_latency_ns != SIM_UNSET)
 		resting.max_latency_ns = settings->send_max_latency_ns;
 	limits = lull_resting_limits(&resting, &rings);
-	limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP);
+	limits.idle_states =
+		LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) | LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP);
 	if (settings->interrupt.count > 0)
-		limits.depths |= LULL_REST_BIT(LULL_REST_INTERRUPT);
+		limits.idle_states |= LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT);
 	if (settings->monitor.count > 0)
-		limits.depths |= LULL_REST_BIT(LULL_REST_MONITOR);
+		limits.idle_states |= LULL_IDLE_STATE_BIT(LULL_IDLE_MONITOR);
 	return limits;
 }
 

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "program/number.h"
-#include "piece.h"
+#include "token.h"
 #include "settings.h"
 
 /* ---- governors ---- */
 
 static bool
-governor_parse(struct piece item, struct sim_governor *governor)
+governor_parse(struct token item, struct sim_governor *governor)
 {
 	const char *colon = memchr(item.text, ':', item.length);
 	char name[32];
@@ -26,7 +26,7 @@ governor_parse(struct piece item, struct sim_governor *governor)
 	governor->governor = lull_idle_governor_find(name);
 	if (governor->governor == NULL || colon == NULL)
 		return governor->governor != NULL;
-	return piece_time((struct piece){ colon + 1, item.length - length - 1 },
+	return token_time((struct token){ colon + 1, item.length - length - 1 },
 			  &governor->rest_ns) &&
 	       governor->rest_ns > 0 && governor->rest_ns <= LULL_NS_PER_S;
 }
@@ -46,10 +46,10 @@ sim_governors_parse(const char *text, void *member, struct lull_error *error)
 {
 	struct sim_governors governors = { .count = 0 };
 	const char *rest = text;
-	struct piece item;
+	struct token item;
 	char names[256];
 
-	while (piece_next(&rest, ",", &item)) {
+	while (token_next(&rest, ",", &item)) {
 		if (governors.count == SIM_GOVERNORS_MAX)
 			return lull_error_set(error, -EINVAL, "more than %u governors",
 					      SIM_GOVERNORS_MAX);
@@ -84,18 +84,18 @@ sim_governors_print(const void *member, char *text, size_t size)
 /* ---- curves ---- */
 
 static bool
-curve_knot(struct piece item, bool percent, struct lull_sim_knot *knot)
+curve_knot(struct token item, bool percent, struct lull_sim_knot *knot)
 {
 	const char *colon = memchr(item.text, ':', item.length);
-	struct piece at, ns;
+	struct token at, ns;
 
 	if (colon == NULL)
 		return false;
-	at = (struct piece){ item.text, (size_t)(colon - item.text) };
-	ns = (struct piece){ colon + 1, item.length - at.length - 1 };
-	return (percent ? piece_percent(at, LULL_SIM_PPB, &knot->at) :
-			  piece_count(at, &knot->at) && knot->at <= LULL_SIM_BURST_MAX) &&
-	       piece_time(ns, &knot->ns);
+	at = (struct token){ item.text, (size_t)(colon - item.text) };
+	ns = (struct token){ colon + 1, item.length - at.length - 1 };
+	return (percent ? token_percent(at, LULL_SIM_PPB, &knot->at) :
+			  token_count(at, &knot->at) && knot->at <= LULL_SIM_BURST_MAX) &&
+	       token_time(ns, &knot->ns);
 }
 
 static int
@@ -105,15 +105,15 @@ curve_parse(const char *text, bool percent, struct lull_sim_curve *out, const ch
 	struct lull_sim_curve curve = { .count = 0 };
 	const char *rest = text;
 	struct lull_sim_knot knot;
-	struct piece item;
+	struct token item;
 
-	while (piece_next(&rest, ",", &item)) {
+	while (token_next(&rest, ",", &item)) {
 		if (curve.count == LULL_SIM_KNOTS_MAX)
 			return lull_error_set(error, -EINVAL, "more than %u points",
 					      LULL_SIM_KNOTS_MAX);
 		if (!curve_knot(item, percent, &knot) ||
 		    (curve.count > 0 && knot.at <= curve.knots[curve.count - 1].at))
-			return piece_refuse(error, text, form);
+			return token_refuse(error, text, form);
 		curve.knots[curve.count++] = knot;
 	}
 	*out = curve;
@@ -167,19 +167,19 @@ sim_overshoot_print(const void *member, char *text, size_t size)
 }
 
 static bool
-state_parse(struct piece item, struct lull_sim_state *state)
+state_parse(struct token item, struct lull_sim_cstate *state)
 {
 	char copy[64];
 	const char *rest = copy;
-	struct piece name, least, watts;
+	struct token name, least, watts;
 
 	if (item.length >= sizeof(copy))
 		return false;
 	memcpy(copy, item.text, item.length);
 	copy[item.length] = '\0';
-	if (!piece_next(&rest, ":", &name) || !piece_next(&rest, ":", &least) ||
-	    !piece_next(&rest, ":", &watts) || rest != NULL || name.length == 0 ||
-	    name.length >= sizeof(state->name) || !piece_time(least, &state->least_ns) ||
+	if (!token_next(&rest, ":", &name) || !token_next(&rest, ":", &least) ||
+	    !token_next(&rest, ":", &watts) || rest != NULL || name.length == 0 ||
+	    name.length >= sizeof(state->name) || !token_time(least, &state->least_ns) ||
 	    lull_number_parse_real(watts.text, watts.length, &state->watts) != 0)
 		return false;
 	memset(state->name, 0, sizeof(state->name));
@@ -188,37 +188,37 @@ state_parse(struct piece item, struct lull_sim_state *state)
 }
 
 int
-sim_states_parse(const char *text, void *member, struct lull_error *error)
+sim_cstates_parse(const char *text, void *member, struct lull_error *error)
 {
-	struct sim_states states = { .count = 0 };
+	struct sim_cstates cstates = { .count = 0 };
 	const char *rest = text;
-	struct piece item;
+	struct token item;
 
-	while (piece_next(&rest, ",", &item)) {
-		struct lull_sim_state *state = &states.items[states.count];
+	while (token_next(&rest, ",", &item)) {
+		struct lull_sim_cstate *state = &cstates.items[cstates.count];
 
-		if (states.count == LULL_SIM_STATES_MAX || !state_parse(item, state) ||
-		    (states.count > 0 && state->least_ns <= state[-1].least_ns))
-			return piece_refuse(error, text,
+		if (cstates.count == LULL_SIM_CSTATES_MAX || !state_parse(item, state) ||
+		    (cstates.count > 0 && state->least_ns <= state[-1].least_ns))
+			return token_refuse(error, text,
 					    "NAME:TIME:WATTS,... with rising times, at most 8, "
 					    "like C1:2us:5,C6:600us:1");
-		states.count++;
+		cstates.count++;
 	}
-	*(struct sim_states *)member = states;
+	*(struct sim_cstates *)member = cstates;
 	return 0;
 }
 
 char *
-sim_states_print(const void *member, char *text, size_t size)
+sim_cstates_print(const void *member, char *text, size_t size)
 {
-	const struct sim_states *states = member;
+	const struct sim_cstates *cstates = member;
 
 	text[0] = '\0';
-	for (uint32_t i = 0; i < states->count; i++) {
+	for (uint32_t i = 0; i < cstates->count; i++) {
 		snprintf(text_end(text), text_room(text, size), "%s%s", i > 0 ? "," : "",
-			 states->items[i].name);
-		text_time(text, size, ":", states->items[i].least_ns);
-		text_real(text, size, ":", states->items[i].watts);
+			 cstates->items[i].name);
+		text_time(text, size, ":", cstates->items[i].least_ns);
+		text_real(text, size, ":", cstates->items[i].watts);
 	}
 	return text;
 }

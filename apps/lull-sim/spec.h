@@ -28,8 +28,8 @@ char *sim_burst_cost_print(const void *member, char *text, size_t size);
 int sim_overshoot_parse(const char *text, void *member, struct lull_error *error);
 char *sim_overshoot_print(const void *member, char *text, size_t size);
 /** NAME:TIME:WATTS,... with rising TIME */
-int sim_states_parse(const char *text, void *member, struct lull_error *error);
-char *sim_states_print(const void *member, char *text, size_t size);
+int sim_cstates_parse(const char *text, void *member, struct lull_error *error);
+char *sim_cstates_print(const void *member, char *text, size_t size);
 /** PERCENT:TIME; a pair of parts per million and ns */
 int sim_late_parse(const char *text, void *member, struct lull_error *error);
 char *sim_late_print(const void *member, char *text, size_t size);

@@ -3,30 +3,30 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "piece.h"
+#include "token.h"
 #include "settings.h"
 #include "spec.h"
 
 #define COMPETITOR_RUN_NS (3 * LULL_NS_PER_MS) /* a slice of the fair scheduler */
 
 static bool
-pair_split(const char *text, struct piece *first, struct piece *second)
+pair_split(const char *text, struct token *first, struct token *second)
 {
 	const char *rest = text;
 
-	return piece_next(&rest, ":", first) && piece_next(&rest, ":", second) && rest == NULL;
+	return token_next(&rest, ":", first) && token_next(&rest, ":", second) && rest == NULL;
 }
 
 int
 sim_late_parse(const char *text, void *member, struct lull_error *error)
 {
 	struct sim_pair pair = { 0, 0 };
-	struct piece first, second;
+	struct token first, second;
 
 	if (strcmp(text, "none") != 0 &&
-	    (!pair_split(text, &first, &second) || !piece_percent(first, LULL_PPM, &pair.first) ||
-	     !piece_time(second, &pair.second) || pair.second > 10 * LULL_NS_PER_S))
-		return piece_refuse(error, text, "none or PERCENT:TIME, like 5%:2ms");
+	    (!pair_split(text, &first, &second) || !token_percent(first, LULL_PPM, &pair.first) ||
+	     !token_time(second, &pair.second) || pair.second > 10 * LULL_NS_PER_S))
+		return token_refuse(error, text, "none or PERCENT:TIME, like 5%:2ms");
 	*(struct sim_pair *)member = pair;
 	return 0;
 }
@@ -51,14 +51,14 @@ static bool
 stall_read(const char *text, struct sim_stall *stall)
 {
 	const char *rest = text;
-	struct piece every, low, high;
+	struct token every, low, high;
 
-	if (!piece_next(&rest, ":", &every) || !piece_next(&rest, "-", &low) ||
-	    !piece_time(every, &stall->every_ns) || !piece_time(low, &stall->ns))
+	if (!token_next(&rest, ":", &every) || !token_next(&rest, "-", &low) ||
+	    !token_time(every, &stall->every_ns) || !token_time(low, &stall->ns))
 		return false;
 	stall->ns_max = stall->ns;
 	if (rest != NULL &&
-	    (!piece_next(&rest, "-", &high) || rest != NULL || !piece_time(high, &stall->ns_max)))
+	    (!token_next(&rest, "-", &high) || rest != NULL || !token_time(high, &stall->ns_max)))
 		return false;
 	return stall->every_ns >= LULL_NS_PER_US && stall->ns <= stall->ns_max &&
 	       stall->ns_max <= 10 * LULL_NS_PER_S;
@@ -70,7 +70,7 @@ sim_stall_parse(const char *text, void *member, struct lull_error *error)
 	struct sim_stall stall = { 0, 0, 0 };
 
 	if (strcmp(text, "none") != 0 && !stall_read(text, &stall))
-		return piece_refuse(error, text,
+		return token_refuse(error, text,
 				    "none, EVERY:TIME or EVERY:LOW-HIGH, like 100ms:3ms or "
 				    "300ms:500us-3ms");
 	*(struct sim_stall *)member = stall;
@@ -101,21 +101,21 @@ sim_competitor_parse(const char *text, void *member, struct lull_error *error)
 {
 	struct sim_competitor competitor = { 0, COMPETITOR_RUN_NS };
 	const char *rest = text;
-	struct piece share, run;
+	struct token share, run;
 	bool good = true;
 
 	if (strcmp(text, "none") != 0) {
-		good = piece_next(&rest, ":", &share) &&
-		       piece_percent(share, LULL_PPM, &competitor.share_ppm) &&
+		good = token_next(&rest, ":", &share) &&
+		       token_percent(share, LULL_PPM, &competitor.share_ppm) &&
 		       competitor.share_ppm > 0;
 		if (good && rest != NULL)
-			good = piece_next(&rest, ":", &run) && rest == NULL &&
-			       piece_time(run, &competitor.run_ns) &&
+			good = token_next(&rest, ":", &run) && rest == NULL &&
+			       token_time(run, &competitor.run_ns) &&
 			       competitor.run_ns >= LULL_NS_PER_US &&
 			       competitor.run_ns <= 10 * LULL_NS_PER_S;
 	}
 	if (!good)
-		return piece_refuse(error, text,
+		return token_refuse(error, text,
 				    "none or SHARE[:RUN], like 100 for a busy loop or 30:3ms");
 	*(struct sim_competitor *)member = competitor;
 	return 0;
@@ -142,13 +142,13 @@ int
 sim_line_bursts_parse(const char *text, void *member, struct lull_error *error)
 {
 	struct sim_pair pair = { 0, 0 };
-	struct piece first, second;
+	struct token first, second;
 
 	if (strcmp(text, "none") != 0 &&
-	    (!pair_split(text, &first, &second) || !piece_time(first, &pair.first) ||
-	     !piece_count(second, &pair.second) || pair.first < LULL_NS_PER_US ||
+	    (!pair_split(text, &first, &second) || !token_time(first, &pair.first) ||
+	     !token_count(second, &pair.second) || pair.first < LULL_NS_PER_US ||
 	     pair.second == 0 || pair.second > 65535))
-		return piece_refuse(error, text,
+		return token_refuse(error, text,
 				    "none or EVERY:PACKETS, at most 65535, like 10ms:1000");
 	*(struct sim_pair *)member = pair;
 	return 0;
@@ -174,17 +174,17 @@ sim_sweep_parse(const char *text, void *member, struct lull_error *error)
 {
 	struct sim_sweep sweep = { .steps = 0 };
 	const char *rest = text;
-	struct piece low, high, steps;
+	struct token low, high, steps;
 	uint64_t count = 0;
 
 	if (strcmp(text, "none") != 0) {
-		if (!piece_next(&rest, "-", &low) || !piece_next(&rest, ",", &high) ||
-		    !piece_next(&rest, ",", &steps) || rest != NULL ||
-		    !piece_time(low, &sweep.low_ns) || !piece_time(high, &sweep.high_ns) ||
-		    !piece_count(steps, &count) || sweep.low_ns == 0 ||
+		if (!token_next(&rest, "-", &low) || !token_next(&rest, ",", &high) ||
+		    !token_next(&rest, ",", &steps) || rest != NULL ||
+		    !token_time(low, &sweep.low_ns) || !token_time(high, &sweep.high_ns) ||
+		    !token_count(steps, &count) || sweep.low_ns == 0 ||
 		    sweep.high_ns <= sweep.low_ns || sweep.high_ns > LULL_NS_PER_S || count < 2 ||
 		    count > 1000)
-			return piece_refuse(error, text,
+			return token_refuse(error, text,
 					    "none or LOW-HIGH,STEPS with 2..1000 steps, like "
 					    "1us-1ms,60");
 		sweep.steps = (uint32_t)count;

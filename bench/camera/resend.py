@@ -24,7 +24,7 @@ from typing import Any
 TREE = Path(__file__).resolve().parent.parent.parent
 CAMERA, HOST = "10.9.0.1", "10.9.0.2"
 GVCP_PORT, STREAM_PORT = 3956, 5000
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 BACKENDS = ("kernel:v1", "dpdk:af_packet=v1")
 CASES = {"16 bit ids": "", "64 bit ids": "--extended", "answers lost too": "--resend lossy"}
 
@@ -86,8 +86,8 @@ def ip(*words: str) -> None:
     subprocess.run(["ip", *words], check=True)
 
 
-def finish(program: subprocess.Popen[str], patience_s: float) -> dict[str, Any]:
-    said, _ = program.communicate(timeout=patience_s)
+def finish(program: subprocess.Popen[str], timeout_s: float) -> dict[str, Any]:
+    said, _ = program.communicate(timeout=timeout_s)
     if program.returncode != 0:
         sys.exit(f"{program.args!r}: exit status {program.returncode}")
     result: dict[str, Any] = json.loads(said)
@@ -106,18 +106,18 @@ def measure(chosen: argparse.Namespace, backend: str, case: str) -> Row:
                 f" --rate {chosen.rate} --pace spread:{500 / chosen.rate}ms --linger 1s --json -"
                 f" --memory 64 --frames {chosen.frames} --lose {chosen.lose} {CASES[case]}",
             ))  # fmt: skip
-            end = time.monotonic() + PATIENCE_S
+            end = time.monotonic() + TIMEOUT_S
             while not place.listens() and time.monotonic() < end:
                 time.sleep(0.02)
             running.append(place.start(
                 place.host, apps / "lull-cam/lull-cam",
                 f"--backend {backend} --unchecked --json - --frames {chosen.frames}"
-                f" --duration {chosen.frames / chosen.rate + PATIENCE_S}s"
+                f" --duration {chosen.frames / chosen.rate + TIMEOUT_S}s"
                 f" --stream protocol=gvsp,port={STREAM_PORT},control={CAMERA},resend=yes,{picture}"
                 f",deadline={chosen.deadline},open=16,buffers=64",
             ))  # fmt: skip
-            patience_s = chosen.frames / chosen.rate + 2 * PATIENCE_S
-            receiver, source = (finish(each, patience_s) for each in reversed(running))
+            timeout_s = chosen.frames / chosen.rate + 2 * TIMEOUT_S
+            receiver, source = (finish(each, timeout_s) for each in reversed(running))
         finally:
             for program in running:
                 program.kill()

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Largest rate without loss of a running pipeline, by bisection: a source with the pace and the
- * queue of a NIC in front of the I/O loop, rings, workers with a fixed time per packet, the log.
- * Every trial is a new pipeline: all flows are new. A rate counts as carried when no packet was
- * lost, neither before the I/O loop nor at a worker's ring.
+ * queue of a NIC in front of the I/O loop, rings, workers with a fixed time per packet, the
+ * aggregator. Every trial is a new pipeline: all flows are new. A rate counts as carried when no
+ * packet was lost, neither before the I/O loop nor at a worker's ring.
  */
 #include <getopt.h>
 #include <sched.h>
@@ -51,10 +51,12 @@ struct live {
 
 static const char usage[] =
 	"dispatch-live: largest rate without loss of a running pipeline, by scheduler\n\n"
-	"One thread each: I/O loop, workers, log; the source is read by the I/O loop and loses\n"
+	"One thread each: I/O loop, workers, aggregator; the source is read by the I/O loop and "
+	"loses\n"
 	"what finds more than 1024 packets waiting. One real core per thread: with fewer the\n"
 	"output says so and its figures tell about this program, not about the schedulers.\n\n"
-	"  --workers N    1..16 [as many as there are CPUs left over from I/O and log, up to 4]\n"
+	"  --workers N    1..16 [as many as there are CPUs left over from I/O and aggregator, up "
+	"to 4]\n"
 	"  --work NS      a worker's time for a packet, besides its flow table [1000]\n"
 	"  --packets N    of a trial [200000]\n"
 	"  --step N       percent of --workers / --work that rates are multiples of, 1..50 [5]\n"
@@ -77,7 +79,7 @@ sink_record(void *arg, const struct lull_flow_record *record)
 }
 
 static uint64_t
-sink_turn(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
+sink_iterate(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
 {
 	(void)arg;
 	(void)now_ns;
@@ -124,12 +126,12 @@ live_start(struct live *live, const char *scheduler)
 		.dispatch = { .scheduler = lull_scheduler_find(scheduler) },
 		.work_ns = live->options.work_ns,
 		.sources[0] = { live_frames_read, &live->frames },
-		.sinks[0] = { sink_record, sink_turn, NULL },
+		.sinks[0] = { sink_record, sink_iterate, NULL },
 	};
 	int rc = lull_pipeline_create(&config, &live->pipeline, &live->error);
 
 	if (rc == 0)
-		rc = live_loop(live, "log", 0, &lull_stage_flow_log);
+		rc = live_loop(live, "aggregator", 0, &lull_stage_flow_aggregator);
 	for (uint32_t i = 0; rc == 0 && i < live->options.worker_count; i++)
 		rc = live_loop(live, "worker", i, &lull_stage_flow_worker);
 	if (rc == 0)
@@ -293,7 +295,7 @@ engine_start(struct live *live)
 		options->worker_count = live->cpu_count > 3 ? LULL_MIN(live->cpu_count - 2, 4u) : 1;
 	config.cpus = loops;
 	config.cpu_count = options->worker_count + 2;
-	/* The main thread sleeps: it may sit with the log. */
+	/* The main thread sleeps: it may sit with the aggregator. */
 	config.main_cpu = cpus[0];
 	for (uint32_t i = 0; i < config.cpu_count; i++)
 		loops[i] = cpus[i % live->cpu_count];

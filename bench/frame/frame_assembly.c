@@ -63,19 +63,19 @@ bench_frame(struct bench *bench, uint32_t packet_bytes, enum order order)
 	for (uint32_t turn = 0; turn < count; turn++) {
 		uint32_t packet = order_packet(order, turn, count);
 		uint64_t offset = (uint64_t)packet * packet_bytes;
-		struct lull_frame_piece piece;
+		struct lull_frame_fragment fragment;
 
-		piece.key = bench->key;
-		piece.packet = packet;
-		piece.flags = packet + 1 == count ? LULL_FRAME_END : 0;
-		piece.range_count = 1;
-		piece.ranges[0] = (struct lull_frame_range){
+		fragment.key = bench->key;
+		fragment.packet = packet;
+		fragment.flags = packet + 1 == count ? LULL_FRAME_END : 0;
+		fragment.range_count = 1;
+		fragment.ranges[0] = (struct lull_frame_range){
 			.offset = offset,
 			.data = bench->ring + bench->pkts++ % RING_PKTS * SLOT_BYTES + HEADER_BYTES,
 			.bytes = (uint32_t)LULL_MIN(packet_bytes, FRAME_BYTES - offset),
 		};
 		bench->now_ns += 1000;
-		lull_assembler_add(bench->assembler, bench->now_ns, &piece);
+		lull_assembler_add(bench->assembler, bench->now_ns, &fragment);
 		lull_histogram_add(&histogram, bench->now_ns - first_ns, 1);
 	}
 	if (!lull_assembler_next(bench->assembler, bench->now_ns, &frame) ||

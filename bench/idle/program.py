@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 import machine
 
-PATIENCE_S = 30.0
+TIMEOUT_S = 30.0
 GRACE_S = 5.0
 PREFIX = "lull-idle-"  # of what must not outlive us: PREFIX, process id, a dash, anything
 SOURCE, FORWARDER = "source", "forwarder"  # sides of a place
@@ -58,19 +58,19 @@ def run(*command: str, env: dict[str, str] | None = None) -> str:
     """Run a command to its end; what it printed, or BenchError with what it complained about."""
     try:
         done = subprocess.run(
-            command, env=env, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+            command, env=env, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
         )
     except FileNotFoundError:
         raise BenchError(f"{command[0]} is not installed") from None
     except subprocess.TimeoutExpired:
-        raise BenchError(f"{' '.join(command)}: no end after {PATIENCE_S:.0f} s") from None
+        raise BenchError(f"{' '.join(command)}: no end after {TIMEOUT_S:.0f} s") from None
     if done.returncode != 0:
         raise BenchError(f"{' '.join(command)}: {done.stderr.strip() or done.returncode}")
     return done.stdout
 
 
 def wait_for(
-    what: str, condition: Callable[[], Answer | None], timeout_s: float = PATIENCE_S
+    what: str, condition: Callable[[], Answer | None], timeout_s: float = TIMEOUT_S
 ) -> Answer:
     """Ask until there is an answer."""
     end = time.monotonic() + timeout_s
@@ -155,7 +155,7 @@ class Telemetry:
     def ask(self, command: str) -> Any:  # noqa: ANN401, RUF100 - JSON is anything
         """The value under the command's name; BenchError when there is none."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
-            client.settimeout(PATIENCE_S)
+            client.settimeout(TIMEOUT_S)
             client.connect(str(self.path))
             client.recv(REPLY_BYTES)  # greeting
             client.send(command.encode())

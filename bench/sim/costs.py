@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Costs: what the live program pays for a turn, a burst and a rest, as options of lull-sim.
+"""Costs: what the live program pays for an iteration, a burst and a rest, as options of lull-sim.
 
 Measured on the program itself, on traffic that is not compared afterwards:
 
-- empty turn: CPU time by turn of a busy poll loop without traffic;
-- burst of n: median length of the turns that carried n packets sent at once, by busy polling,
-  from what the loop says its packets waited at most: an empty turn and the one that carried
-  them. The median, because a turn during which others held the CPU is no cost of ours;
-- jitter: by how much the turns with one packet are longer or shorter than their median. The
-  simulator's turns are all alike, so this is put on top of its latencies;
+- empty iteration: CPU time by iteration of a busy poll loop without traffic;
+- burst of n: median length of the iterations that carried n packets sent at once, by busy polling,
+  from what the loop says its packets waited at most: an empty iteration and the one that carried
+  them. The median, because an iteration during which others held the CPU is no cost of ours;
+- jitter: by how much the iterations with one packet are longer or shorter than their median. The
+  simulator's iterations are all alike, so this is put on top of its latencies;
 - overshoot: quantiles of the rests of governor `fixed` less what it asked for;
-- rest: CPU time of the thread under `fixed`, less its turns at the costs above. That caches
+- rest: CPU time of the thread under `fixed`, less its iterations at the costs above. That caches
   are cold after a sleep is in here.
 
 Overshoot and rest are taken for several lengths, because a sleep of 20 us ends otherwise
@@ -32,7 +32,7 @@ RESTS_US = (10, 20, 50, 100, 200)
 REST_TRAFFIC = "poisson:50k"
 PERCENTS = (0, 10, 50, 90, 99, 99.9, 99.99, 100)
 # rte_eth_rx_burst() on an empty ring, from bench/turn/forward-cost ("idle ring, bare"). It only
-# says which part of an empty turn comes after the packets were fetched.
+# says which part of an empty iteration comes after the packets were fetched.
 EMPTY_POLL_NS = 5
 EVEN_PERCENTS = tuple(i + 0.5 for i in range(100))  # quantiles that stand for all
 BIN_SHARE = 1 / 64  # a histogram's bins are no wider, by their value
@@ -52,8 +52,8 @@ class Costs:
     """All that lull-sim has to know of a machine."""
 
     empty_ns: float
-    sink_ns: float  # of an empty turn of the loop that makes the traffic and takes it back
-    burst: list[tuple[int, int]]  # packets, ns of the whole turn
+    sink_ns: float  # of an empty iteration of the loop that makes the traffic and takes it back
+    burst: list[tuple[int, int]]  # packets, ns of the whole iteration
     jitter_ns: list[int]  # that stand for all
     held_pct: float  # of the time that others kept from the loops, in the worst window used
     rests: list[Rest]
@@ -66,11 +66,11 @@ class Costs:
     def options(self, asked_ns: float) -> dict[str, str]:
         """For lull-sim, with the sleeps nearest to this length."""
         rest = self.rest_near(asked_ns)
-        turn_ns = max(0, round(self.empty_ns) - EMPTY_POLL_NS)
+        iteration_ns = max(0, round(self.empty_ns) - EMPTY_POLL_NS)
         burst = [(0, EMPTY_POLL_NS)]
-        burst += [(pkts, max(0, ns - turn_ns)) for pkts, ns in self.burst]
+        burst += [(pkts, max(0, ns - iteration_ns)) for pkts, ns in self.burst]
         return {
-            "turn-cost": f"{turn_ns}ns",
+            "iteration-cost": f"{iteration_ns}ns",
             "burst-cost": ",".join(f"{pkts}:{ns}ns" for pkts, ns in burst),
             "rest-cost": f"{max(0, round(rest.cost_ns))}ns",
             "overshoot": ",".join(f"{percent:g}:{ns}ns" for percent, ns in rest.overshoot),
@@ -130,8 +130,10 @@ class Meter:
     def measure(self) -> Costs:
         """Everything."""
         empty = self._windows("spin", "off")
-        empty_ns = statistics.median(window.cpu_ns / window.counts["turns"] for window in empty)
-        sink_ns = statistics.median(window.source_turn_ns for window in empty)
+        empty_ns = statistics.median(
+            window.cpu_ns / window.counts["iterations"] for window in empty
+        )
+        sink_ns = statistics.median(window.source_iteration_ns for window in empty)
         burst = [(pkts, self._burst(pkts, empty_ns)) for pkts in BURSTS]
         costs = Costs(empty_ns, sink_ns, burst, self._jitter(), 0, [])
         rests = [self._rest(asked_us, costs) for asked_us in RESTS_US]
@@ -155,10 +157,10 @@ class Meter:
         return Rest(asked_us, cost, overshoot(merged(windows), asked_us * 1000))
 
     def _rest_cost(self, window: Window, costs: Costs) -> float:
-        size = window.counts["pkts"] / max(1, window.turns_busy)
-        turns_ns = window.turns_busy * between(costs.burst, size)
-        turns_ns += window.counts["turns_empty"] * costs.empty_ns
-        return (window.cpu_ns - turns_ns) / max(1, window.counts["rests"])
+        size = window.counts["pkts"] / max(1, window.iterations_busy)
+        iterations_ns = window.iterations_busy * between(costs.burst, size)
+        iterations_ns += window.counts["iterations_empty"] * costs.empty_ns
+        return (window.cpu_ns - iterations_ns) / max(1, window.counts["rests"])
 
 
 def between(curve: list[tuple[int, int]], at: float) -> float:

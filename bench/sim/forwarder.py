@@ -26,7 +26,7 @@ from program import REPLY_BYTES, BenchError, place_threads, wait_for
 
 GRACE_S = 5.0
 FORWARD, TRAFFIC = "forward", "traffic"
-COUNTERS = ("turns", "turns_empty", "pkts", "busy_ns", "empty_ns", "rest_requested_ns")
+COUNTERS = ("iterations", "iterations_empty", "pkts", "busy_ns", "empty_ns", "rest_requested_ns")
 DEPTHS = ("pause", "monitor", "sleep", "interrupt")
 GAPS = ("sink_gap_p50_ns", "sink_gap_p99_ns")
 
@@ -53,8 +53,8 @@ class Window:
     p99_ns: int
     offered: int
     lost: int
-    wait_p50_ns: int  # from the look before to the end of the turn that carried a packet
-    source_turn_ns: float  # CPU time by turn of the other loop
+    wait_p50_ns: int  # from the look before to the end of the iteration that carried a packet
+    source_iteration_ns: float  # CPU time by iteration of the other loop
     gaps: dict[str, int]  # how long the sink had not looked, by packet
     late_p99_ns: int  # departures behind schedule
     held_pct: float  # of the time that others kept from the two loops
@@ -69,20 +69,20 @@ class Window:
         return 100 * self.cpu_ns / self.ns
 
     @property
-    def turns_busy(self) -> int:
+    def iterations_busy(self) -> int:
         """Turns that carried packets."""
-        return self.counts["turns"] - self.counts["turns_empty"]
+        return self.counts["iterations"] - self.counts["iterations_empty"]
 
     def disturbed(self, quiet: Quiet) -> bool:
         """Did others take so much of the CPUs that the figures are theirs?"""
         return self.held_pct > quiet.held_pct or self.late_p99_ns > quiet.late_us * 1000
 
 
-def cpu_by_turn(begin: dict[str, Any], end: dict[str, Any]) -> float:
+def cpu_by_iteration(begin: dict[str, Any], end: dict[str, Any]) -> float:
     """Mean of a loop, ns."""
-    turns = max(1, end["turns"] - begin["turns"])
+    iterations = max(1, end["iterations"] - begin["iterations"])
     cpu_ns: int = end["thread_cpu_ns"] - begin["thread_cpu_ns"]
-    return float(cpu_ns / turns)
+    return float(cpu_ns / iterations)
 
 
 class Forwarder:
@@ -254,7 +254,7 @@ class Forwarder:
             counted["offered"],
             counted["rejected"] + counted["no_buffer"],
             end["wait_p50_ns"],
-            cpu_by_turn(other, other_end),
+            cpu_by_iteration(other, other_end),
             {name: counted[name] for name in GAPS},
             counted["late_p99_ns"],
             100 * held / ns,

@@ -3,13 +3,13 @@
 
 The live latency ends when the sink holds the packet, not when the forwarder has sent it. For
 each packet the sink knows its gap: from its look before to the end of the fetch that brought
-the packet. The fetch takes what the median gap is longer than an empty turn of the sink; the
+the packet. The fetch takes what the median gap is longer than an empty iteration of the sink; the
 packet came at any moment of what was before the fetch. So fetch + U * (gap - fetch), U uniform
 in 0..1, is added to each simulated latency. Of the gaps the program tells a median and a 99th
 percentile; all of them are taken from what its loop says packets waited at most (until the end
-of the turn, not of the fetch), less the difference of the two medians.
+of the iteration, not of the fetch), less the difference of the two medians.
 
-The jitter of the forwarder's own turns (costs.py) is added as well, each packet's for itself.
+The jitter of the forwarder's own iterations (costs.py) is added as well, each packet's for itself.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def gaps_of(windows: list[Window]) -> tuple[float, list[float]]:
 
 @dataclass(frozen=True)
 class Instrument:
-    """What the live figures have on top of the simulated ones: the sink, and turns not alike."""
+    """What live figures have on top of simulated ones: the sink, and iterations not alike."""
 
     offsets: dict[int, int]  # ns, and how often
 

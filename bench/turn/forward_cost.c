@@ -2,7 +2,7 @@
 /*
  * What our loop costs on top of DPDK: saturated forwarding and empty polling by a lull loop, beside
  * a bare loop of rte_eth_rx_burst and rte_eth_tx_burst on the same thread and the same ports, in
- * turn. CPU time of that thread only.
+ * iteration. CPU time of that thread only.
  *
  * ring: packets go round through one rte_ring, so every receive is full.
  * null: the driver allocates each packet and frees it again.
@@ -37,17 +37,17 @@ static const char *const governors[] = { "spin", "ramp", "objective" };
 struct path {
 	const char *name;
 	uint16_t rx_port_id, tx_port_id;
-	bool idle; /* cost of a turn, not of a packet */
+	bool idle; /* cost of an iteration, not of a packet */
 	struct figure bare, bare_clock, lull[GOVERNORS];
 };
 
 /* Read by main while the loop runs: one writer. */
 struct bare {
 	const struct path *path;
-	bool clock; /* also read the clock once a turn, as lull has to */
+	bool clock; /* also read the clock once an iteration, as lull has to */
 	int tid;
 	bool stop;
-	uint64_t turns, pkts;
+	uint64_t iterations, pkts;
 };
 
 static int
@@ -62,7 +62,7 @@ bare_main(void *arg)
 	while (!__atomic_load_n(&bare->stop, __ATOMIC_RELAXED)) {
 		uint16_t count = rte_eth_rx_burst(rx_port_id, 0, pkts, BURST_PKTS), sent;
 
-		LULL_COUNTER_ADD(bare->turns, 1);
+		LULL_COUNTER_ADD(bare->iterations, 1);
 		if (bare->clock)
 			now_ns = lull_clock_ns();
 		if (count == 0)
@@ -100,7 +100,7 @@ measure_bare(const struct path *path, bool clock)
 	rte_eal_remote_launch(bare_main, &bare, LCORE);
 	while (__atomic_load_n(&bare.tid, __ATOMIC_ACQUIRE) == 0)
 		usleep(100);
-	ns = measure(bare.tid, path->idle ? &bare.turns : &bare.pkts);
+	ns = measure(bare.tid, path->idle ? &bare.iterations : &bare.pkts);
 	__atomic_store_n(&bare.stop, true, __ATOMIC_RELAXED);
 	rte_eal_wait_lcore(LCORE);
 	return ns;
@@ -133,7 +133,8 @@ measure_lull(const struct path *path, const char *governor, double *ns, struct l
 		while (lull_loop_tid(loop) == 0)
 			usleep(100);
 		counters = lull_loop_counters(loop);
-		*ns = measure(lull_loop_tid(loop), path->idle ? &counters->turns : &counters->pkts);
+		*ns = measure(lull_loop_tid(loop),
+			      path->idle ? &counters->iterations : &counters->pkts);
 		lull_loop_stop(loop);
 	}
 	lull_loop_destroy(loop);
@@ -150,7 +151,7 @@ measure_round(struct path *path, struct lull_error *error)
 	for (uint32_t i = 0; rc == 0 && i < GOVERNORS; i++) {
 		double ns = 0;
 
-		/* resting loops have no price by turn */
+		/* resting loops have no price by iteration */
 		if (path->idle && strcmp(governors[i], "spin") != 0)
 			continue;
 		rc = measure_lull(path, governors[i], &ns, error);
@@ -225,7 +226,7 @@ open_ports(struct path paths[3], struct lull_error *error)
 	paths[1] =
 		(struct path){ "null, ns/packet", null.port_id, null.port_id, false, { 0 }, { 0 },
 			       { { 0 } } };
-	paths[2] = (struct path){ "idle ring, ns/turn",
+	paths[2] = (struct path){ "idle ring, ns/iteration",
 				  empty[1].port_id,
 				  empty[0].port_id,
 				  true,

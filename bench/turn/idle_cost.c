@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What deciding costs: CPU time of one turn's plan (and wake, when it rests) for every governor,
- * in invented time, and of the services around it. No packets, no DPDK, no sleeping.
+ * What deciding costs: CPU time of one iteration's plan (and wake, when it rests) for every
+ * governor, in invented time, and of the services around it. No packets, no DPDK, no sleeping.
  */
 #include <stdalign.h>
 #include <stdio.h>
@@ -12,9 +12,9 @@
 #include "figure.h"
 
 #define ROUNDS 31
-#define TURNS 20000
-#define BUSY_TURN_NS 2000
-#define EMPTY_TURN_NS 100
+#define ITERATIONS 20000
+#define BUSY_ITERATION_NS 2000
+#define EMPTY_ITERATION_NS 100
 #define BURST_PKTS 32
 #define LATE_NS 20000 /* of a wake-up in invented time */
 #define REST_CPU_NS 15000
@@ -25,8 +25,8 @@ static volatile uint64_t sink;
 
 struct load {
 	const char *name;
-	uint16_t pkts;   /* in each turn that carries some */
-	uint32_t period; /* turns from one of these to the next; 0: never */
+	uint16_t pkts;   /* in each iteration that carries some */
+	uint32_t period; /* iterations from one of these to the next; 0: never */
 };
 static const struct load loads[] = {
 	{ .name = "empty", .period = 0 },
@@ -41,14 +41,16 @@ struct drive {
 };
 
 static void
-drive_turn(struct drive *drive, uint16_t pkts)
+drive_iterate(struct drive *drive, uint16_t pkts)
 {
-	struct lull_turn turn = { .now_ns = drive->now_ns, .queue_pkts = &pkts, .queue_count = 1 };
+	struct lull_iteration iteration = { .now_ns = drive->now_ns,
+					    .queue_pkts = &pkts,
+					    .queue_count = 1 };
 	struct lull_wake wake = { .reason = LULL_WAKE_TIMER };
 
-	drive->now_ns += pkts > 0 ? BUSY_TURN_NS : EMPTY_TURN_NS;
-	wake.rest = lull_idle_plan(drive->idle, &turn);
-	if (wake.rest.depth == LULL_REST_NONE)
+	drive->now_ns += pkts > 0 ? BUSY_ITERATION_NS : EMPTY_ITERATION_NS;
+	wake.rest = lull_idle_plan(drive->idle, &iteration);
+	if (wake.rest.idle_state == LULL_IDLE_NONE)
 		return;
 	wake.begin_ns = drive->now_ns;
 	wake.end_ns = drive->now_ns + wake.rest.limit_ns + LATE_NS;
@@ -57,15 +59,15 @@ drive_turn(struct drive *drive, uint16_t pkts)
 	lull_idle_wake(drive->idle, &wake);
 }
 
-/* CPU time of one turn, ns. */
+/* CPU time of one iteration, ns. */
 static double
-drive_turns(struct drive *drive, const struct load *load)
+drive_iterations(struct drive *drive, const struct load *load)
 {
 	uint64_t begin_ns = figure_cpu_ns();
 
-	for (uint32_t i = 0; i < TURNS; i++)
-		drive_turn(drive, load->period > 0 && i % load->period == 0 ? load->pkts : 0);
-	return (double)(figure_cpu_ns() - begin_ns) / TURNS;
+	for (uint32_t i = 0; i < ITERATIONS; i++)
+		drive_iterate(drive, load->period > 0 && i % load->period == 0 ? load->pkts : 0);
+	return (double)(figure_cpu_ns() - begin_ns) / ITERATIONS;
 }
 
 static int
@@ -77,13 +79,13 @@ measure_governor(const struct lull_idle_governor *governor, const struct load *l
 
 	if (lull_idle_init(memory, governor, &limits, drive.now_ns, &drive.idle) != 0)
 		return -1;
-	drive_turns(&drive, load);
+	drive_iterations(&drive, load);
 	drive.rests = 0;
 	for (int round = 0; round < ROUNDS; round++)
-		figure_add(&figure, drive_turns(&drive, load));
+		figure_add(&figure, drive_iterations(&drive, load));
 	printf("| %s | %s | %.1f | %.1f | %.0f %% |\n", lull_idle_governor_name(governor),
 	       load->name, figure_median(&figure), figure_least(&figure),
-	       100.0 * (double)drive.rests / ((double)ROUNDS * TURNS));
+	       100.0 * (double)drive.rests / ((double)ROUNDS * ITERATIONS));
 	return 0;
 }
 
@@ -95,21 +97,21 @@ static uint64_t values[VALUES];
 static void
 run_histogram(void)
 {
-	for (uint32_t i = 0; i < TURNS; i++)
+	for (uint32_t i = 0; i < ITERATIONS; i++)
 		lull_histogram_add(&histogram, values[i % VALUES], 1);
 }
 
 static void
 run_quantile(void)
 {
-	for (uint32_t i = 0; i < TURNS / 100; i++)
+	for (uint32_t i = 0; i < ITERATIONS / 100; i++)
 		sink = lull_histogram_quantile(&histogram, 990000);
 }
 
 static void
 run_clock(void)
 {
-	for (uint32_t i = 0; i < TURNS; i++)
+	for (uint32_t i = 0; i < ITERATIONS; i++)
 		sink = lull_clock_ns();
 }
 
@@ -118,9 +120,9 @@ static const struct service {
 	void (*run)(void);
 	double calls;
 } services[] = {
-	{ "lull_histogram_add", run_histogram, TURNS },
-	{ "lull_histogram_quantile", run_quantile, TURNS / 100 },
-	{ "lull_clock_ns", run_clock, TURNS },
+	{ "lull_histogram_add", run_histogram, ITERATIONS },
+	{ "lull_histogram_quantile", run_quantile, ITERATIONS / 100 },
+	{ "lull_clock_ns", run_clock, ITERATIONS },
 };
 
 static void
@@ -147,7 +149,8 @@ main(void)
 	int failed = memory == NULL;
 
 	figure_print_machine(LULL_TREE);
-	printf("| governor | turns | ns/turn | least | rests |\n|---|---|---:|---:|---:|\n");
+	printf("| governor | iterations | ns/iteration | least | rests "
+	       "|\n|---|---|---:|---:|---:|\n");
 	for (uint32_t i = 0; failed == 0 && lull_idle_governors[i] != NULL; i++)
 		for (uint32_t j = 0; j < sizeof(loads) / sizeof(loads[0]); j++)
 			failed |= measure_governor(lull_idle_governors[i], &loads[j], memory) != 0;

@@ -135,11 +135,12 @@ measure_estimate(const char *name, void (*run)(bool few))
 
 /* ---- decisions ---- */
 
-/* A turn and the rest it may lead to; returns the time after it. */
+/* An iteration and the rest it may lead to; returns the time after it. */
 static uint64_t
-drive_turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkts, uint64_t size, uint64_t *rests)
+drive_iterate(struct lull_idle *idle, uint64_t now_ns, uint16_t pkts, uint64_t size,
+	      uint64_t *rests)
 {
-	struct lull_turn turn = {
+	struct lull_iteration iteration = {
 		.now_ns = now_ns,
 		.queue_pkts = &pkts,
 		.queue_count = 1,
@@ -147,10 +148,11 @@ drive_turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkts, uint64_t size
 		.bytes = pkts * size,
 		.bytes_squared = pkts * size * size,
 	};
-	struct lull_wake wake = { .rest = lull_idle_plan(idle, &turn), .reason = LULL_WAKE_TIMER };
+	struct lull_wake wake = { .rest = lull_idle_plan(idle, &iteration),
+				  .reason = LULL_WAKE_TIMER };
 
 	now_ns += 100 + 50ULL * pkts;
-	if (wake.rest.depth == LULL_REST_NONE)
+	if (wake.rest.idle_state == LULL_IDLE_NONE)
 		return now_ns;
 	wake.begin_ns = now_ns;
 	wake.end_ns = now_ns + wake.rest.limit_ns + LATE_NS;
@@ -159,7 +161,7 @@ drive_turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkts, uint64_t size
 	return wake.end_ns;
 }
 
-/* CPU time per cycle: a short burst (none, if @p silent) and the empty turn after it. */
+/* CPU time per cycle: a short burst (none, if @p silent) and the empty iteration after it. */
 static double
 drive_cycles(struct lull_idle *idle, uint64_t *now_ns, bool silent, uint64_t *rests)
 {
@@ -167,8 +169,8 @@ drive_cycles(struct lull_idle *idle, uint64_t *now_ns, bool silent, uint64_t *re
 
 	for (uint32_t i = 0; i < CYCLES; i++) {
 		if (!silent)
-			*now_ns = drive_turn(idle, *now_ns, 24, size_at(true, i / 64), rests);
-		*now_ns = drive_turn(idle, *now_ns, 0, 0, rests);
+			*now_ns = drive_iterate(idle, *now_ns, 24, size_at(true, i / 64), rests);
+		*now_ns = drive_iterate(idle, *now_ns, 0, 0, rests);
 	}
 	return (double)(figure_cpu_ns() - begin_ns) / CYCLES;
 }
@@ -215,7 +217,7 @@ main(void)
 	for (uint32_t i = 0; failed == 0 && i < 12; i++)
 		failed |= measure_decision(governors[i / 6], (enum lull_record_layout)(i % 3),
 					   i / 3 % 2 == 1, memory) != 0;
-	/* what any governor that rests after an empty turn costs */
+	/* what any governor that rests after an empty iteration costs */
 	for (uint32_t i = 0; failed == 0 && i < 2; i++)
 		failed |= measure_decision("yield", LULL_RECORD_LINKED, i == 1, memory) != 0;
 	free(memory);

@@ -308,7 +308,7 @@ camera_held(struct emulator_camera *camera, uint64_t now_ns)
 }
 
 bool
-emulator_camera_turn(struct emulator_camera *camera, uint64_t now_ns)
+emulator_camera_iterate(struct emulator_camera *camera, uint64_t now_ns)
 {
 	uint32_t left = SENDER_BATCH;
 

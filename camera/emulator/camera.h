@@ -70,7 +70,7 @@ void emulator_camera_stop(struct emulator_camera *camera);
 /** Has it sent all that it shall, and keeps nothing back? */
 bool emulator_camera_done(const struct emulator_camera *camera);
 /** Send what is due, a batch at most. false: nothing was. */
-bool emulator_camera_turn(struct emulator_camera *camera, uint64_t now_ns);
+bool emulator_camera_iterate(struct emulator_camera *camera, uint64_t now_ns);
 /** When it has something to send; UINT64_MAX: never. */
 uint64_t emulator_camera_due_ns(const struct emulator_camera *camera);
 /** Send packets @p first to @p last of the frame with this key again. */

@@ -101,12 +101,12 @@ lull_emulator_start(struct lull_emulator *emulator, uint64_t now_ns)
 }
 
 bool
-lull_emulator_turn(struct lull_emulator *emulator, uint64_t now_ns)
+lull_emulator_iterate(struct lull_emulator *emulator, uint64_t now_ns)
 {
 	bool busy = false;
 
 	for (uint32_t i = 0; i < emulator->count; i++)
-		busy = emulator_camera_turn(&emulator->cameras[i], now_ns) || busy;
+		busy = emulator_camera_iterate(&emulator->cameras[i], now_ns) || busy;
 	return busy;
 }
 
@@ -147,7 +147,7 @@ lull_emulator_wait(struct lull_emulator *emulator, uint64_t until_ns, int fd)
 	(void)ppoll(fds, count, &limit, NULL);
 	now_ns = lull_clock_ns();
 	for (uint32_t i = 0; i < emulator->server_count; i++)
-		gvcp_server_turn(&emulator->servers[i], now_ns);
+		gvcp_server_iterate(&emulator->servers[i], now_ns);
 	return fds[0].revents != 0;
 }
 

@@ -60,7 +60,7 @@ void lull_emulator_close(struct lull_emulator *emulator);
 /** Begin to send, with the first frames at @p now_ns. Cameras with a client wait for the client. */
 void lull_emulator_start(struct lull_emulator *emulator, uint64_t now_ns);
 /** Send what is due, 64 packets of each camera at most. false: nothing was due. */
-bool lull_emulator_turn(struct lull_emulator *emulator, uint64_t now_ns);
+bool lull_emulator_iterate(struct lull_emulator *emulator, uint64_t now_ns);
 /** When there is something to do; UINT64_MAX: when a message comes. */
 uint64_t lull_emulator_due_ns(const struct lull_emulator *emulator);
 /**

@@ -95,7 +95,7 @@ server_release(struct gvcp_server *server)
 }
 
 static uint64_t
-server_patience_ns(const struct gvcp_server *server)
+server_timeout_ns(const struct gvcp_server *server)
 {
 	uint32_t ms = registers_get(&server->registers, LULL_GVCP_REG_HEARTBEAT);
 
@@ -105,7 +105,7 @@ server_patience_ns(const struct gvcp_server *server)
 uint64_t
 gvcp_server_deadline_ns(const struct gvcp_server *server)
 {
-	return server->controlled ? server->heard_ns + server_patience_ns(server) : UINT64_MAX;
+	return server->controlled ? server->heard_ns + server_timeout_ns(server) : UINT64_MAX;
 }
 
 static uint16_t
@@ -388,7 +388,7 @@ server_drain(struct gvcp_server *server, uint64_t now_ns, int fd)
 }
 
 void
-gvcp_server_turn(struct gvcp_server *server, uint64_t now_ns)
+gvcp_server_iterate(struct gvcp_server *server, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < GVCP_SERVER_FDS; i++)
 		if (server->fds[i] >= 0)

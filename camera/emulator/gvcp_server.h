@@ -32,7 +32,7 @@ int gvcp_server_open(struct gvcp_server *server, struct emulator_camera *camera,
 		     struct lull_error *error);
 void gvcp_server_close(struct gvcp_server *server);
 /** Take what has come; never waits. */
-void gvcp_server_turn(struct gvcp_server *server, uint64_t now_ns);
+void gvcp_server_iterate(struct gvcp_server *server, uint64_t now_ns);
 /** When the client has been silent for too long; UINT64_MAX: never. */
 uint64_t gvcp_server_deadline_ns(const struct gvcp_server *server);
 

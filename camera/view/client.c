@@ -16,7 +16,7 @@
 void
 view_client_open(struct view_client *client, int fd)
 {
-	*client = (struct view_client){ .fd = fd, .wish = VIEW_WISH_DEFAULT };
+	*client = (struct view_client){ .fd = fd, .request = VIEW_REQUEST_DEFAULT };
 }
 
 void
@@ -134,7 +134,7 @@ client_line(struct view_client *client, size_t length)
 		client->line_lost = false;
 		return true;
 	}
-	if (view_wish_read(&client->wish, client->line, length, &error) != 0)
+	if (view_request_read(&client->request, client->line, length, &error) != 0)
 		return client_complain(client, error.text);
 	/* at once, not when the old rate would have it */
 	memset(client->due_ns, 0, sizeof(client->due_ns));
@@ -184,7 +184,7 @@ view_client_read(struct view_client *client)
 bool
 view_client_wants(const struct view_client *client, uint32_t stream, bool partial, uint64_t now_ns)
 {
-	return client->wish.rate > 0 && view_client_ready(client) &&
+	return client->request.rate > 0 && view_client_ready(client) &&
 	       now_ns >= (partial ? client->partial_due_ns : client->due_ns)[stream];
 }
 
@@ -198,7 +198,7 @@ client_next(uint64_t due_ns, uint64_t period_ns, uint64_t now_ns)
 void
 view_client_served(struct view_client *client, uint32_t stream, bool partial, uint64_t now_ns)
 {
-	double period_ns = LULL_MIN((double)LULL_NS_PER_S / client->wish.rate, PERIOD_NS_MAX);
+	double period_ns = LULL_MIN((double)LULL_NS_PER_S / client->request.rate, PERIOD_NS_MAX);
 
 	client->due_ns[stream] = client_next(client->due_ns[stream], (uint64_t)period_ns, now_ns);
 	if (partial)

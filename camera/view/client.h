@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * View client: one who looks on, its wishes and what it has not taken yet.
+ * View client: one who looks on, its requests and what it has not taken yet.
  *
  * A message is two numbers of 32 bits, most significant byte first, the lengths of header and body,
  * then the header, a JSON object, and the body.
@@ -16,13 +16,13 @@
 
 #include <lull/camera.h>
 
-#include "wish.h"
+#include "request.h"
 
 #define VIEW_LINE_MAX 1024
 
 struct view_client {
 	int fd; /**< -1: nobody */
-	struct view_wish wish;
+	struct view_request request;
 	/** Per stream: when the next preview is due, of a whole and of a partial frame. */
 	uint64_t due_ns[LULL_CAMERA_STREAMS_MAX], partial_due_ns[LULL_CAMERA_STREAMS_MAX];
 

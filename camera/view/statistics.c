@@ -61,16 +61,16 @@ statistics_latency(const struct lull_histogram *histogram)
 }
 
 static json_t *
-statistics_stream(struct view_statistics *statistics, struct lull_camera *camera, uint32_t index,
-		  struct view_sample *now, const struct view_sample *first)
+statistics_stream(struct view_statistics *statistics, struct lull_receiver *receiver,
+		  uint32_t index, struct view_sample *now, const struct view_sample *first)
 {
 	struct lull_assembler_counters assembler;
 	struct lull_camera_counters counters;
 	json_t *object = json_object();
 	uint64_t partial, missing, ns = now->now_ns - first->now_ns;
 
-	lull_camera_counters(camera, index, &counters, &assembler);
-	lull_camera_histogram(camera, index, LULL_CAMERA_LATENCY, &statistics->latency);
+	lull_receiver_counters(receiver, index, &counters, &assembler);
+	lull_receiver_histogram(receiver, index, LULL_CAMERA_LATENCY, &statistics->latency);
 	now->frames[index] = lull_assembler_frames(&assembler, &partial);
 	now->bytes[index] = counters.bytes;
 	missing = atomic_load_explicit(&statistics->missing_bytes[index], memory_order_relaxed);
@@ -99,24 +99,24 @@ statistics_oldest(const struct view_statistics *statistics)
 }
 
 json_t *
-view_statistics_take(struct view_statistics *statistics, struct lull_camera *camera,
+view_statistics_take(struct view_statistics *statistics, struct lull_receiver *receiver,
 		     uint64_t now_ns)
 {
 	struct view_sample *now = &statistics->samples[statistics->taken % VIEW_SAMPLES];
 	const struct view_sample *first = statistics_oldest(statistics);
 	json_t *object = json_object(), *streams = json_array();
-	struct lull_camera_totals totals;
+	struct lull_receiver_totals totals;
 	uint64_t ns;
 
-	lull_camera_totals(camera, &totals);
+	lull_receiver_totals(receiver, &totals);
 	now->now_ns = now_ns;
 	now->pkts = totals.pkts;
 	now->cpu_ns = totals.cpu_ns;
 	now->steal_ns = totals.steal_ns;
 	ns = now_ns - first->now_ns;
-	for (uint32_t i = 0; i < lull_camera_stream_count(camera); i++)
+	for (uint32_t i = 0; i < lull_receiver_stream_count(receiver); i++)
 		json_array_append_new(streams,
-				      statistics_stream(statistics, camera, i, now, first));
+				      statistics_stream(statistics, receiver, i, now, first));
 	json_object_set_new(object, "type", json_string("statistics"));
 	json_object_set_new(object, "t", lull_result_real((double)now_ns / 1e9));
 	json_object_set_new(object, "streams", streams);

@@ -33,7 +33,7 @@ struct view_statistics {
 void view_statistics_image(struct view_statistics *statistics,
 			   const struct lull_camera_image *image);
 /** The message; NULL: no memory. */
-json_t *view_statistics_take(struct view_statistics *statistics, struct lull_camera *camera,
+json_t *view_statistics_take(struct view_statistics *statistics, struct lull_receiver *receiver,
 			     uint64_t now_ns);
 
 #endif

@@ -164,8 +164,8 @@ view_show(struct camera_view *view, uint32_t stream, const struct lull_camera_im
 
 		if (client->fd < 0 || !view_client_wants(client, stream, partial, now_ns))
 			continue;
-		view_picture_make(&view->picture, &image->frame, client->wish.width,
-				  client->wish.quality);
+		view_picture_make(&view->picture, &image->frame, client->request.width,
+				  client->request.quality);
 		header = view_message_image(image, &view->picture, &view->missing);
 		if (!view_client_send(client, header, view->picture.jpeg.bytes,
 				      view->picture.bytes))
@@ -185,7 +185,7 @@ view_images(struct camera_view *view)
 		if (image == NULL)
 			continue;
 		view_show(view, i, image);
-		lull_camera_put(view->config.camera, image);
+		lull_receiver_put(view->config.receiver, image);
 		atomic_store(&view->slots[i].image, NULL);
 	}
 }
@@ -199,7 +199,7 @@ view_tell_statistics(struct camera_view *view)
 	if (view_client_count(view) == 0 || now_ns < view->statistics_due_ns)
 		return;
 	view->statistics_due_ns = now_ns + VIEW_STATISTICS_NS;
-	header = view_statistics_take(&view->statistics, view->config.camera, now_ns);
+	header = view_statistics_take(&view->statistics, view->config.receiver, now_ns);
 	for (uint32_t i = 0; i < CLIENTS_MAX; i++)
 		if (view->clients[i].fd >= 0 &&
 		    !view_client_send(&view->clients[i], json_incref(header), NULL, 0))
@@ -217,7 +217,8 @@ view_publish(struct camera_view *view)
 		for (uint32_t k = 0; k < CLIENTS_MAX; k++) {
 			const struct view_client *client = &view->clients[k];
 
-			if (client->fd < 0 || client->wish.rate == 0 || !view_client_ready(client))
+			if (client->fd < 0 || client->request.rate == 0 ||
+			    !view_client_ready(client))
 				continue;
 			due_ns = LULL_MIN(due_ns, client->due_ns[i]);
 			partial_due_ns = LULL_MIN(partial_due_ns, client->partial_due_ns[i]);
@@ -295,7 +296,7 @@ view_put_back(struct camera_view *view)
 {
 	for (uint32_t i = 0; i < LULL_CAMERA_STREAMS_MAX; i++)
 		if (view->slots[i].image != NULL)
-			lull_camera_put(view->config.camera, view->slots[i].image);
+			lull_receiver_put(view->config.receiver, view->slots[i].image);
 }
 
 void

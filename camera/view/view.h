@@ -24,7 +24,7 @@ struct camera_view_config {
 	const char *path;
 	const char *program; /**< name and version */
 	const char *backend;
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 	const struct cam_spec *specs; /**< one per stream */
 	uint32_t spec_count;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Fragment: what the first piece of a datagram said, for the pieces that follow it.
+ * Fragment: what the first fragment of a datagram said, for the fragments that follow it.
  *
  * A datagram is named by source, target, number, VLAN and, in IPv4, protocol; the two directions
  * of a flow have datagrams of their own. Pieces that come before their first one find nothing.
@@ -19,14 +19,14 @@ struct lull_fragment_name {
 	uint32_t id;
 	uint16_t vlan_id;
 	uint8_t version;
-	uint8_t proto; /**< 0 in IPv6, where later pieces may say another one */
+	uint8_t proto; /**< 0 in IPv6, where later fragments may say another one */
 };
 struct lull_fragment_datagram {
 	struct lull_fragment_name name; /**< version 0: no datagram */
 	uint8_t proto;                  /**< of the transport */
 	uint16_t port[2];               /**< of source and target */
-	uint32_t digest, steer;         /**< as the first piece has them */
-	uint64_t time_ns;               /**< stamp of the first piece */
+	uint32_t digest, dispatch_hash; /**< as the first fragment has them */
+	uint64_t time_ns;               /**< stamp of the first fragment */
 };
 struct lull_fragment_table {
 	struct lull_fragment_datagram *datagrams;

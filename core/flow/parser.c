@@ -247,13 +247,13 @@ parser_later(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 		ip->proto = datagram->proto;
 		packet->direction = parser_key(walk, ip, datagram->port, &packet->key);
 		packet->digest = datagram->digest;
-		packet->steer = datagram->steer;
+		packet->dispatch_hash = datagram->dispatch_hash;
 		return;
 	}
 	packet->flags |= LULL_FLOW_ORPHAN;
 	packet->direction = parser_key(walk, ip, no_ports, &packet->key);
 	packet->digest = lull_flow_digest(parser->seed, &packet->key);
-	packet->steer = packet->digest;
+	packet->dispatch_hash = packet->digest;
 	LULL_COUNTER_ADD(parser->counters.orphans, 1);
 }
 
@@ -266,7 +266,7 @@ parser_first(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 		.proto = ip->proto,
 		.port = { transport->port[0], transport->port[1] },
 		.digest = packet->digest,
-		.steer = packet->steer,
+		.dispatch_hash = packet->dispatch_hash,
 		.time_ns = packet->time_ns,
 	};
 
@@ -316,7 +316,7 @@ parser_icmp_digest(struct lull_flow_parser *parser, const struct lull_flow_walk 
 		if (datagram == NULL)
 			return own_digest;
 		LULL_COUNTER_ADD(parser->counters.icmp_errors, 1);
-		return datagram->steer;
+		return datagram->dispatch_hash;
 	}
 	parser_key(&quoted_walk, &quoted, transport.port, &key);
 	LULL_COUNTER_ADD(parser->counters.icmp_errors, 1);
@@ -357,10 +357,10 @@ parser_fill(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 			return cause;
 		packet->direction = parser_key(walk, ip, transport.port, &packet->key);
 		packet->digest = lull_flow_digest(parser->seed, &packet->key);
-		packet->steer = packet->digest;
+		packet->dispatch_hash = packet->digest;
 		if (parser_icmp_error(walk, ip))
-			packet->steer = parser_icmp_digest(parser, walk, ip, packet->digest,
-							   packet->time_ns);
+			packet->dispatch_hash = parser_icmp_digest(parser, walk, ip, packet->digest,
+								   packet->time_ns);
 		if (ip->fragment)
 			parser_first(parser, walk, ip, &transport, packet);
 	}

@@ -132,7 +132,7 @@ plain_v4(uint32_t seed, const uint8_t *data, uint32_t captured_bytes, struct pla
 	words[1] = (uint64_t)__builtin_bswap32((uint32_t)(low >> 16)) |
 		   (uint64_t)__builtin_bswap32((uint32_t)(high >> 16)) << 32;
 	packet->digest = lull_flow_digest_v4(seed, words[0], words[1]);
-	packet->steer = packet->digest;
+	packet->dispatch_hash = packet->digest;
 	return true;
 }
 
@@ -179,7 +179,7 @@ plain_v6(uint32_t seed, const uint8_t *data, uint32_t captured_bytes, struct pla
 		plain_put_u64(packet->key.addr[1] + 8 * (size_t)i, __builtin_bswap64(words[3 + i]));
 	}
 	packet->digest = lull_flow_digest_v6(seed, words);
-	packet->steer = packet->digest;
+	packet->dispatch_hash = packet->digest;
 	return true;
 }
 

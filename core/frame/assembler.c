@@ -17,26 +17,26 @@ enum judgement {
 };
 
 static bool
-ranges_inside(const struct lull_frame_piece *piece, uint64_t bytes)
+ranges_inside(const struct lull_frame_fragment *fragment, uint64_t bytes)
 {
-	for (uint32_t i = 0; i < piece->range_count; i++)
-		if (piece->ranges[i].offset > bytes ||
-		    piece->ranges[i].bytes > bytes - piece->ranges[i].offset)
+	for (uint32_t i = 0; i < fragment->range_count; i++)
+		if (fragment->ranges[i].offset > bytes ||
+		    fragment->ranges[i].bytes > bytes - fragment->ranges[i].offset)
 			return false;
 	return true;
 }
 
 static uint64_t
-piece_bytes(const struct lull_frame_piece *piece)
+fragment_bytes(const struct lull_frame_fragment *fragment)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < piece->range_count; i++)
-		bytes += piece->ranges[i].bytes;
+	for (uint32_t i = 0; i < fragment->range_count; i++)
+		bytes += fragment->ranges[i].bytes;
 	return bytes;
 }
 
-/* ---- pieces of open frames ---- */
+/* ---- fragments of open frames ---- */
 
 /* Copy what is missing of a range; false: nothing is. */
 static inline bool
@@ -78,25 +78,25 @@ frame_drop(struct lull_assembler *assembler, struct lull_open_frame *frame, uint
 
 /*
  * The geometry came behind the first bytes (its packet was lost or overtaken), and it is not the
- * one that was known last. What came before lies elsewhere: all is missing again. False: the piece
- * is counted.
+ * one that was known last. What came before lies elsewhere: all is missing again. False: the
+ * fragment is counted.
  */
 static bool
 frame_resize(struct lull_assembler *assembler, struct lull_open_frame *frame, uint64_t now_ns,
-	     const struct lull_frame_piece *piece)
+	     const struct lull_frame_fragment *fragment)
 {
 	const struct lull_frame_layout *known = &frame->layout;
 	struct lull_frame_layout layout;
 	uint64_t due_ns;
 
-	if (lull_frame_geometry_equal(&frame->geometry, &piece->geometry))
+	if (lull_frame_geometry_equal(&frame->geometry, &fragment->geometry))
 		return true;
-	if (!lull_frame_layout_init(&layout, &piece->geometry) ||
-	    !ranges_inside(piece, layout.bytes)) {
+	if (!lull_frame_layout_init(&layout, &fragment->geometry) ||
+	    !ranges_inside(fragment, layout.bytes)) {
 		COUNT(outside);
 		return false;
 	}
-	assembler->geometry = piece->geometry;
+	assembler->geometry = fragment->geometry;
 	assembler->layout = layout;
 	if (layout.bytes > assembler->config.buffer_bytes) {
 		frame_drop(assembler, frame, now_ns, &layout);
@@ -109,7 +109,7 @@ frame_resize(struct lull_assembler *assembler, struct lull_open_frame *frame, ui
 		frame->high = 0;
 	}
 	frame->layout = layout;
-	frame->geometry = piece->geometry;
+	frame->geometry = fragment->geometry;
 	due_ns = lull_open_frame_due_ns(assembler, frame);
 	assembler->due_ns = LULL_MIN(assembler->due_ns, due_ns);
 	return true;
@@ -117,19 +117,19 @@ frame_resize(struct lull_assembler *assembler, struct lull_open_frame *frame, ui
 
 static void
 frame_use(struct lull_assembler *assembler, struct lull_open_frame *frame, uint64_t now_ns,
-	  const struct lull_frame_piece *piece)
+	  const struct lull_frame_fragment *fragment)
 {
 	COUNT(used);
 	frame->counts.pkts++;
 	frame->stamps.last_ns = now_ns;
 	frame->news_ns = now_ns;
-	if (frame->numbered && piece->packet < frame->packet_max) {
-		if (!(piece->flags & LULL_FRAME_RESENT)) {
+	if (frame->numbered && fragment->packet < frame->packet_max) {
+		if (!(fragment->flags & LULL_FRAME_RESENT)) {
 			COUNT(reordered);
 			frame->counts.reordered++;
 		}
 	} else {
-		frame->packet_max = piece->packet;
+		frame->packet_max = fragment->packet;
 		frame->numbered = true;
 	}
 	if (frame->spans.missing == 0)
@@ -138,9 +138,9 @@ frame_use(struct lull_assembler *assembler, struct lull_open_frame *frame, uint6
 
 static void
 frame_take(struct lull_assembler *assembler, struct lull_open_frame *frame, uint64_t now_ns,
-	   const struct lull_frame_piece *piece)
+	   const struct lull_frame_fragment *fragment)
 {
-	uint32_t flags = piece->flags;
+	uint32_t flags = fragment->flags;
 	bool news;
 
 	assembler->past.doubt.on = false;
@@ -149,9 +149,9 @@ frame_take(struct lull_assembler *assembler, struct lull_open_frame *frame, uint
 		COUNT(used);
 		return;
 	}
-	if ((flags & LULL_FRAME_GEOMETRY) && !frame_resize(assembler, frame, now_ns, piece))
+	if ((flags & LULL_FRAME_GEOMETRY) && !frame_resize(assembler, frame, now_ns, fragment))
 		return;
-	if (!ranges_inside(piece, frame->layout.bytes)) {
+	if (!ranges_inside(fragment, frame->layout.bytes)) {
 		COUNT(outside);
 		return;
 	}
@@ -160,13 +160,13 @@ frame_take(struct lull_assembler *assembler, struct lull_open_frame *frame, uint
 		frame->counts.resent++;
 	}
 	if ((flags & ~frame->flags) & LULL_FRAME_TIMED)
-		frame->stamps.device_time = piece->device_time;
+		frame->stamps.device_time = fragment->device_time;
 	news = ((flags & ~frame->flags) & NEWS_FLAGS) != 0;
 	frame->flags |= flags & (NEWS_FLAGS | LULL_FRAME_TIMED);
-	for (uint32_t i = 0; i < piece->range_count; i++)
-		news |= frame_copy(assembler, frame, &piece->ranges[i]);
+	for (uint32_t i = 0; i < fragment->range_count; i++)
+		news |= frame_copy(assembler, frame, &fragment->ranges[i]);
 	if (news) {
-		frame_use(assembler, frame, now_ns, piece);
+		frame_use(assembler, frame, now_ns, fragment);
 	} else {
 		COUNT(duplicates);
 		frame->counts.duplicates++;
@@ -190,7 +190,7 @@ buffer_take(struct lull_assembler *assembler, uint16_t *slot)
 	return true;
 }
 
-/* No buffer. After fail-stop open frames get no more pieces: they are given as they are. */
+/* No buffer. After fail-stop open frames get no more fragments: they are given as they are. */
 static void
 open_without_buffer(struct lull_assembler *assembler, uint64_t now_ns, uint64_t key, uint64_t bytes)
 {
@@ -242,7 +242,7 @@ open_link(struct lull_assembler *assembler, uint64_t key)
 	return &assembler->open[index];
 }
 
-/* NULL: the piece is counted. */
+/* NULL: the fragment is counted. */
 static struct lull_open_frame *
 frame_open(struct lull_assembler *assembler, uint64_t now_ns, uint64_t key)
 {
@@ -332,7 +332,7 @@ key_follow(struct lull_assembler *assembler, uint64_t now_ns, uint64_t key)
 	assembler->begun = true;
 }
 
-/* ---- pieces of no open frame ---- */
+/* ---- fragments of no open frame ---- */
 
 static void
 past_count(struct lull_assembler *assembler, const struct lull_past_frame *past)
@@ -345,16 +345,16 @@ past_count(struct lull_assembler *assembler, const struct lull_past_frame *past)
 		COUNT(oversize);
 }
 
-/* Does the piece bring what @p past cannot lack? Else it is counted. */
+/* Does the fragment bring what @p past cannot lack? Else it is counted. */
 static bool
 past_repeats(struct lull_assembler *assembler, struct lull_past_frame *past,
-	     const struct lull_frame_piece *piece)
+	     const struct lull_frame_fragment *fragment)
 {
-	uint64_t bytes = piece_bytes(piece);
-	uint32_t news = piece->flags & ~past->flags & (LULL_FRAME_START | LULL_FRAME_END);
+	uint64_t bytes = fragment_bytes(fragment);
+	uint32_t news = fragment->flags & ~past->flags & (LULL_FRAME_START | LULL_FRAME_END);
 
 	past->flags |= news;
-	if (piece->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) {
+	if (fragment->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) {
 		past_count(assembler, past);
 	} else if (bytes == 0 && news != 0 && past->kind == LULL_PAST_GIVEN && past->left == 0) {
 		COUNT(used); /* the trailer of a frame that was complete without it */
@@ -368,16 +368,16 @@ past_repeats(struct lull_assembler *assembler, struct lull_past_frame *past,
 	return false;
 }
 
-/* Learn the geometry that a new frame has; false: the piece is counted. */
+/* Learn the geometry that a new frame has; false: the fragment is counted. */
 static bool
-geometry_find(struct lull_assembler *assembler, const struct lull_frame_piece *piece,
+geometry_find(struct lull_assembler *assembler, const struct lull_frame_fragment *fragment,
 	      struct lull_frame_layout *layout)
 {
 	*layout = assembler->layout;
-	if ((piece->flags & LULL_FRAME_GEOMETRY) &&
+	if ((fragment->flags & LULL_FRAME_GEOMETRY) &&
 	    (layout->bytes == 0 ||
-	     !lull_frame_geometry_equal(&assembler->geometry, &piece->geometry)) &&
-	    !lull_frame_layout_init(layout, &piece->geometry)) {
+	     !lull_frame_geometry_equal(&assembler->geometry, &fragment->geometry)) &&
+	    !lull_frame_layout_init(layout, &fragment->geometry)) {
 		COUNT(outside);
 		return false;
 	}
@@ -385,34 +385,35 @@ geometry_find(struct lull_assembler *assembler, const struct lull_frame_piece *p
 		COUNT(unsized);
 		return false;
 	}
-	if (!ranges_inside(piece, layout->bytes)) {
+	if (!ranges_inside(fragment, layout->bytes)) {
 		COUNT(outside);
 		return false;
 	}
 	return true;
 }
 
-/* The piece's key is not open: open it, or count the piece and return NULL. */
+/* The fragment's key is not open: open it, or count the fragment and return NULL. */
 static struct lull_open_frame *
-frame_begin(struct lull_assembler *assembler, uint64_t now_ns, const struct lull_frame_piece *piece)
+frame_begin(struct lull_assembler *assembler, uint64_t now_ns,
+	    const struct lull_frame_fragment *fragment)
 {
-	struct lull_past_frame *past = lull_past_find(&assembler->past, piece->key);
+	struct lull_past_frame *past = lull_past_find(&assembler->past, fragment->key);
 	struct lull_frame_layout layout;
 	enum judgement judgement;
 
-	if (piece->flags & LULL_FRAME_GONE)
+	if (fragment->flags & LULL_FRAME_GONE)
 		COUNT(gone);
-	if (past != NULL && !past_repeats(assembler, past, piece))
+	if (past != NULL && !past_repeats(assembler, past, fragment))
 		return NULL;
-	if (piece->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) { /* opens nothing */
+	if (fragment->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) { /* opens nothing */
 		COUNT(late);
 		return NULL;
 	}
-	if (!geometry_find(assembler, piece, &layout))
+	if (!geometry_find(assembler, fragment, &layout))
 		return NULL;
-	judgement = past != NULL ? JUDGE_PASSED_OVER : key_judge(assembler, piece->key);
+	judgement = past != NULL ? JUDGE_PASSED_OVER : key_judge(assembler, fragment->key);
 	if (judgement != JUDGE_NEW) {
-		if (!lull_past_doubt(&assembler->past, piece->key, piece_bytes(piece),
+		if (!lull_past_doubt(&assembler->past, fragment->key, fragment_bytes(fragment),
 				     layout.pixel_bytes, judgement == JUDGE_STRANGE)) {
 			past_count(assembler, past);
 			return NULL;
@@ -420,10 +421,10 @@ frame_begin(struct lull_assembler *assembler, uint64_t now_ns, const struct lull
 		sender_restart(assembler, now_ns);
 	}
 	assembler->layout = layout;
-	if (piece->flags & LULL_FRAME_GEOMETRY)
-		assembler->geometry = piece->geometry;
-	key_follow(assembler, now_ns, piece->key);
-	return frame_open(assembler, now_ns, piece->key);
+	if (fragment->flags & LULL_FRAME_GEOMETRY)
+		assembler->geometry = fragment->geometry;
+	key_follow(assembler, now_ns, fragment->key);
+	return frame_open(assembler, now_ns, fragment->key);
 }
 
 static struct lull_open_frame *
@@ -437,12 +438,12 @@ frame_find(struct lull_assembler *assembler, uint64_t key)
 
 void
 lull_assembler_add(struct lull_assembler *assembler, uint64_t now_ns,
-		   const struct lull_frame_piece *piece)
+		   const struct lull_frame_fragment *fragment)
 {
 	struct lull_open_frame *frame;
 
-	LULL_ASSERT_HOT(piece->range_count <= LULL_FRAME_RANGES_MAX);
-	COUNT(pieces);
+	LULL_ASSERT_HOT(fragment->range_count <= LULL_FRAME_RANGES_MAX);
+	COUNT(fragments);
 	if (now_ns >= assembler->due_ns)
 		lull_assembler_expire(assembler, now_ns);
 	if (assembler->stopped) {
@@ -450,11 +451,11 @@ lull_assembler_add(struct lull_assembler *assembler, uint64_t now_ns,
 		return;
 	}
 	frame = assembler->current;
-	if (frame == NULL || frame->key != piece->key)
-		frame = frame_find(assembler, piece->key);
+	if (frame == NULL || frame->key != fragment->key)
+		frame = frame_find(assembler, fragment->key);
 	if (frame == NULL)
-		frame = frame_begin(assembler, now_ns, piece);
+		frame = frame_begin(assembler, now_ns, fragment);
 	assembler->current = frame;
 	if (frame != NULL)
-		frame_take(assembler, frame, now_ns, piece);
+		frame_take(assembler, frame, now_ns, fragment);
 }

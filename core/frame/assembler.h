@@ -3,8 +3,8 @@
  * @file
  * Assembler, inside: open frames by key, buffers by what they are doing, the past.
  *
- * Pieces come in by assembler.c, frames end in assembler_end.c, assembler_look.c answers questions:
- * each calls those after it and none before.
+ * Fragments come in by assembler.c, frames end in assembler_end.c, assembler_info.c answers
+ * questions: each calls those after it and none before.
  *
  * A frame is superseded when open_max frames were opened after it, counting those that found no
  * buffer: that bounds the open ones, and nothing waits for ever without a deadline. In frame order
@@ -61,8 +61,8 @@ struct lull_slot_stack {
 };
 
 struct lull_assembler {
-	/* by piece */
-	alignas(LULL_CACHE_LINE) struct lull_open_frame *current; /* of the last piece; NULL */
+	/* by fragment */
+	alignas(LULL_CACHE_LINE) struct lull_open_frame *current; /* of the last fragment; NULL */
 	uint64_t due_ns; /* nothing is due before; may be too early */
 	bool stopped;
 	struct lull_assembler_counters counters;

@@ -35,7 +35,7 @@ lull_assembler_deadline_ns(const struct lull_assembler *assembler)
 }
 
 void
-lull_assembler_patience(struct lull_assembler *assembler, uint64_t deadline_ns, uint64_t silence_ns)
+lull_assembler_timeouts(struct lull_assembler *assembler, uint64_t deadline_ns, uint64_t silence_ns)
 {
 	assembler->config.deadline_ns = deadline_ns;
 	assembler->config.silence_ns = silence_ns;

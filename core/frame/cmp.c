@@ -93,7 +93,7 @@ cmp_init(void *state, const struct lull_frame_protocol_config *config)
 	return lull_frame_gvsp.init(own->nested_state, &nested);
 }
 
-/* The header of a packet; PIECE: messages follow. */
+/* The header of a packet; FRAGMENT: messages follow. */
 static enum lull_frame_verdict
 read_header(struct cmp *own, struct lull_reader *reader, uint16_t *number)
 {
@@ -114,7 +114,7 @@ read_header(struct cmp *own, struct lull_reader *reader, uint16_t *number)
 	if (own->bound && stream != own->stream)
 		return LULL_FRAME_FOREIGN;
 	own->stream = stream;
-	return LULL_FRAME_PIECE;
+	return LULL_FRAME_FRAGMENT;
 }
 
 /* NOTHING: no message left, what follows is padding of the Ethernet frame. */
@@ -134,7 +134,7 @@ read_message(struct lull_reader *reader, struct message *message)
 	if (message->bytes == 0 || message->bytes > lull_reader_left(reader))
 		return LULL_FRAME_MALFORMED;
 	message->data = lull_reader_bytes(reader, message->bytes);
-	return LULL_FRAME_PIECE;
+	return LULL_FRAME_FRAGMENT;
 }
 
 /* The frame of a CSI-2 packet: its counter, and what ended before where that is no counter. */
@@ -222,33 +222,34 @@ read_csi2(const struct message *message, struct csi2 *csi2)
 		return LULL_FRAME_MALFORMED;
 	csi2->data = message->data + reader.offset;
 	csi2->bytes = (uint32_t)lull_reader_left(&reader);
-	return LULL_FRAME_PIECE;
+	return LULL_FRAME_FRAGMENT;
 }
 
 /* Start and end of a frame. */
 static enum lull_frame_verdict
 take_short(struct cmp *own, const struct message *message, const struct csi2 *csi2,
-	   struct lull_frame_piece *piece)
+	   struct lull_frame_fragment *fragment)
 {
 	if (csi2->type > CSI2_FRAME_END || message->segment != CMP_SEGMENT_NONE)
 		return LULL_FRAME_NOTHING;
-	piece->key =
+	fragment->key =
 		frame_of(own, message, csi2->frame, (csi2->flags & CMP_CSI2_FRAMES_COUNTED) != 0);
 	if (csi2->type == CSI2_FRAME_END) {
-		piece->flags |= LULL_FRAME_END;
+		fragment->flags |= LULL_FRAME_END;
 		own->ended = true;
 		own->ended_ns = message->time_ns;
 		learn_height(own);
 	} else
-		piece->flags |= LULL_FRAME_START;
-	return LULL_FRAME_PIECE;
+		fragment->flags |= LULL_FRAME_START;
+	return LULL_FRAME_FRAGMENT;
 }
 
 static void
-add_range(struct lull_frame_piece *piece, uint64_t offset, const uint8_t *data, uint32_t bytes)
+add_range(struct lull_frame_fragment *fragment, uint64_t offset, const uint8_t *data,
+	  uint32_t bytes)
 {
 	if (bytes > 0)
-		piece->ranges[piece->range_count++] = (struct lull_frame_range){
+		fragment->ranges[fragment->range_count++] = (struct lull_frame_range){
 			.offset = offset,
 			.data = data,
 			.bytes = bytes,
@@ -257,7 +258,7 @@ add_range(struct lull_frame_piece *piece, uint64_t offset, const uint8_t *data, 
 
 static enum lull_frame_verdict
 take_line(struct cmp *own, const struct message *message, const struct csi2 *csi2,
-	  struct lull_frame_piece *piece)
+	  struct lull_frame_fragment *fragment)
 {
 	uint32_t row, bytes = LULL_MIN(csi2->bytes, (uint32_t)csi2->words);
 
@@ -271,27 +272,27 @@ take_line(struct cmp *own, const struct message *message, const struct csi2 *csi
 	row = own->from_zero ? csi2->line : csi2->line - 1u;
 	if (!follow_line(own, csi2->type, csi2->words, row))
 		return LULL_FRAME_OTHER;
-	piece->key =
+	fragment->key =
 		frame_of(own, message, csi2->frame, (csi2->flags & CMP_CSI2_FRAMES_COUNTED) != 0);
 	if (own->rows.count == 0)
 		return LULL_FRAME_NOTHING;
 	if (row >= own->rows.count || csi2->words > own->rows.row_bytes)
 		return LULL_FRAME_MALFORMED;
 	if ((csi2->flags & (CMP_CSI2_CHECKSUM_WRONG | CMP_CSI2_ECC_WRONG)) != 0)
-		piece->flags |= LULL_FRAME_DAMAGED;
+		fragment->flags |= LULL_FRAME_DAMAGED;
 	if (message->segment == CMP_SEGMENT_FIRST)
 		own->segments = (struct segments){
 			.open = true,
 			.payload = CMP_PAYLOAD_CSI2,
 			.next = (uint16_t)(message->number + 1),
 			.interface = message->interface,
-			.key = piece->key,
+			.key = fragment->key,
 			.offset = (uint64_t)row * own->rows.stride + bytes,
 			.left = csi2->words - bytes,
-			.flags = piece->flags & LULL_FRAME_DAMAGED,
+			.flags = fragment->flags & LULL_FRAME_DAMAGED,
 		};
-	add_range(piece, (uint64_t)row * own->rows.stride, csi2->data, bytes);
-	return LULL_FRAME_PIECE;
+	add_range(fragment, (uint64_t)row * own->rows.stride, csi2->data, bytes);
+	return LULL_FRAME_FRAGMENT;
 }
 
 /* Does a segment go on where the last one ended? Closes what was open when it does not. */
@@ -307,7 +308,7 @@ goes_on(struct segments *segments, const struct message *message)
 }
 
 static enum lull_frame_verdict
-take_segment(struct cmp *own, const struct message *message, struct lull_frame_piece *piece)
+take_segment(struct cmp *own, const struct message *message, struct lull_frame_fragment *fragment)
 {
 	struct segments *segments = &own->segments;
 	uint32_t bytes;
@@ -317,35 +318,35 @@ take_segment(struct cmp *own, const struct message *message, struct lull_frame_p
 	bytes = LULL_MIN(message->bytes, segments->left);
 	if (message->segment == CMP_SEGMENT_LAST && bytes < segments->left)
 		return LULL_FRAME_MALFORMED;
-	piece->key = segments->key;
-	piece->flags |= segments->flags;
-	add_range(piece, segments->offset, message->data, bytes);
+	fragment->key = segments->key;
+	fragment->flags |= segments->flags;
+	add_range(fragment, segments->offset, message->data, bytes);
 	segments->offset += bytes;
 	segments->left -= bytes;
-	return LULL_FRAME_PIECE;
+	return LULL_FRAME_FRAGMENT;
 }
 
 static enum lull_frame_verdict
-take_csi2(struct cmp *own, const struct message *message, struct lull_frame_piece *piece)
+take_csi2(struct cmp *own, const struct message *message, struct lull_frame_fragment *fragment)
 {
 	enum lull_frame_verdict verdict;
 	struct csi2 csi2;
 
 	if (message->segment > CMP_SEGMENT_FIRST)
-		return take_segment(own, message, piece);
+		return take_segment(own, message, fragment);
 	own->segments.open = false;
 	verdict = read_csi2(message, &csi2);
-	if (verdict != LULL_FRAME_PIECE)
+	if (verdict != LULL_FRAME_FRAGMENT)
 		return verdict;
 	if (csi2.channel != own->channel)
 		return LULL_FRAME_NOTHING;
-	return csi2.type <= CSI2_SHORT_LAST ? take_short(own, message, &csi2, piece) :
-					      take_line(own, message, &csi2, piece);
+	return csi2.type <= CSI2_SHORT_LAST ? take_short(own, message, &csi2, fragment) :
+					      take_line(own, message, &csi2, fragment);
 }
 
 /* A packet of GigE Vision, whole or put together. Its keys and geometry are those of GVSP. */
 static enum lull_frame_verdict
-take_gige(struct cmp *own, const struct message *message, struct lull_frame_piece *piece)
+take_gige(struct cmp *own, const struct message *message, struct lull_frame_fragment *fragment)
 {
 	struct segments *segments = &own->segments;
 	const uint8_t *data = message->data;
@@ -377,28 +378,28 @@ take_gige(struct cmp *own, const struct message *message, struct lull_frame_piec
 	head = (uint32_t)data[4] << 8 | data[5];
 	if (head > bytes - CMP_GIGE_BYTES)
 		return LULL_FRAME_MALFORMED;
-	return lull_frame_gvsp.parse(own->nested_state, data + CMP_GIGE_BYTES, head, piece);
+	return lull_frame_gvsp.parse(own->nested_state, data + CMP_GIGE_BYTES, head, fragment);
 }
 
 static enum lull_frame_verdict
-take_message(struct cmp *own, const struct message *message, struct lull_frame_piece *piece)
+take_message(struct cmp *own, const struct message *message, struct lull_frame_fragment *fragment)
 {
 	enum lull_frame_verdict verdict;
 
 	if (message->payload == CMP_PAYLOAD_GIGE)
-		return take_gige(own, message, piece);
+		return take_gige(own, message, fragment);
 	if (message->payload != CMP_PAYLOAD_CSI2)
 		return LULL_FRAME_NOTHING;
-	verdict = take_csi2(own, message, piece);
-	if (verdict != LULL_FRAME_PIECE)
+	verdict = take_csi2(own, message, fragment);
+	if (verdict != LULL_FRAME_FRAGMENT)
 		return verdict;
-	piece->device_time = message->time_ns;
-	piece->flags |= LULL_FRAME_TIMED;
+	fragment->device_time = message->time_ns;
+	fragment->flags |= LULL_FRAME_TIMED;
 	if ((message->flags & (CMP_OVERFLOW | CMP_ERROR)) != 0)
-		piece->flags |= LULL_FRAME_DAMAGED;
+		fragment->flags |= LULL_FRAME_DAMAGED;
 	if (own->rows.count != 0) {
-		piece->geometry = own->geometry;
-		piece->flags |= LULL_FRAME_GEOMETRY;
+		fragment->geometry = own->geometry;
+		fragment->flags |= LULL_FRAME_GEOMETRY;
 	}
 	return verdict;
 }
@@ -410,9 +411,10 @@ resume_at(const struct cmp *own, const uint8_t *packet, size_t len_bytes)
 	return own->packet == packet && own->packet_bytes == len_bytes ? own->packet_offset : 0;
 }
 
-/* One message, one piece. */
+/* One message, one fragment. */
 static enum lull_frame_verdict
-cmp_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_frame_piece *piece)
+cmp_parse(void *state, const uint8_t *packet, size_t len_bytes,
+	  struct lull_frame_fragment *fragment)
 {
 	struct cmp *own = state;
 	struct lull_reader reader = lull_reader_over(packet, len_bytes);
@@ -422,33 +424,34 @@ cmp_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_fram
 	enum lull_frame_verdict worst = LULL_FRAME_NOTHING;
 
 	own->packet = NULL;
-	if (verdict != LULL_FRAME_PIECE)
+	if (verdict != LULL_FRAME_FRAGMENT)
 		return verdict;
 	if (resume != 0)
 		reader.offset = resume;
-	while ((verdict = read_message(&reader, &message)) == LULL_FRAME_PIECE) {
-		lull_frame_piece_begin(piece, 0, own->number.last);
-		verdict = take_message(own, &message, piece);
+	while ((verdict = read_message(&reader, &message)) == LULL_FRAME_FRAGMENT) {
+		lull_frame_fragment_begin(fragment, 0, own->number.last);
+		verdict = take_message(own, &message, fragment);
 		if (verdict == LULL_FRAME_MALFORMED)
 			return verdict;
 		if (verdict == LULL_FRAME_OTHER)
 			worst = verdict;
-		if (verdict == LULL_FRAME_PIECE)
+		if (verdict == LULL_FRAME_FRAGMENT)
 			break;
 	}
-	if (verdict != LULL_FRAME_PIECE)
+	if (verdict != LULL_FRAME_FRAGMENT)
 		return verdict == LULL_FRAME_MALFORMED ? verdict : worst;
 	own->bound = true;
 	if (message.payload == CMP_PAYLOAD_CSI2)
-		piece->packet = resume == 0 ? lull_unwrap_next(&own->number, message.number, 16) :
-					      own->number.last;
+		fragment->packet = resume == 0 ?
+					   lull_unwrap_next(&own->number, message.number, 16) :
+					   own->number.last;
 	if (lull_reader_left(&reader) >= CMP_MESSAGE_BYTES) {
 		own->packet = packet;
 		own->packet_bytes = len_bytes;
 		own->packet_offset = reader.offset;
-		piece->flags |= LULL_FRAME_MORE;
+		fragment->flags |= LULL_FRAME_MORE;
 	}
-	return LULL_FRAME_PIECE;
+	return LULL_FRAME_FRAGMENT;
 }
 
 const struct lull_frame_protocol lull_frame_cmp = {

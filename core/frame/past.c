@@ -65,12 +65,12 @@ lull_past_doubt(struct lull_past *past, uint64_t key, uint64_t bytes, uint64_t f
 
 	if (!doubt->on || key < doubt->key)
 		*doubt = (struct lull_doubt){ .on = true, .key = key };
-	if (key > doubt->key && ((strange && doubt->strange_pieces > 0) ||
-				 (doubt->pieces >= 2 && doubt->bytes >= frame_bytes / 2)))
+	if (key > doubt->key && ((strange && doubt->strange_fragments > 0) ||
+				 (doubt->fragments >= 2 && doubt->bytes >= frame_bytes / 2)))
 		return true;
 	doubt->key = key;
 	doubt->bytes += bytes;
-	doubt->pieces++;
-	doubt->strange_pieces += strange;
-	return doubt->strange_pieces >= LULL_PAST_STRANGE_PIECES;
+	doubt->fragments++;
+	doubt->strange_fragments += strange;
+	return doubt->strange_fragments >= LULL_PAST_STRANGE_FRAGMENTS;
 }

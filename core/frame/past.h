@@ -3,14 +3,14 @@
  * @file
  * Past: the frames that ended lately, and when a sender has begun anew.
  *
- * A frame that ended is remembered with the bytes it still lacks: pieces that bring those are late.
- * Pieces that cannot be late are in doubt: *repeats* (of a frame that lacks nothing like it any
- * more, or of one that was passed over) and *strange* ones (of a key below all that is remembered).
- * Strays look like that as well, but they come between pieces of a sender that goes on, while one
- * that began anew sends nothing else. So doubts add up only until a piece in order comes, and the
- * sender has begun anew when
+ * A frame that ended is remembered with the bytes it still lacks: fragments that bring those are
+ * late. Fragments that cannot be late are in doubt: *repeats* (of a frame that lacks nothing like
+ * it any more, or of one that was passed over) and *strange* ones (of a key below all that is
+ * remembered). Strays look like that as well, but they come between fragments of a sender that goes
+ * on, while one that began anew sends nothing else. So doubts add up only until a fragment in order
+ * comes, and the sender has begun anew when
  *
- * - strange pieces of two frames came, one key above the other, or 16 strange pieces;
+ * - strange fragments of two frames came, one key above the other, or 16 strange fragments;
  * - repeats came for half a frame, and then one of a higher key.
  */
 #ifndef LULL_FRAME_PAST_H
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define LULL_PAST_FRAMES 64
-#define LULL_PAST_STRANGE_PIECES 16
+#define LULL_PAST_STRANGE_FRAGMENTS 16
 
 enum lull_past_kind {
 	LULL_PAST_GIVEN,
@@ -35,11 +35,11 @@ struct lull_past_frame {
 };
 struct lull_doubt {
 	bool on;
-	uint32_t pieces, strange_pieces;
+	uint32_t fragments, strange_fragments;
 	uint64_t key, bytes;
 };
 struct lull_past {
-	struct lull_doubt doubt; /**< cleared by a piece in order: on = false */
+	struct lull_doubt doubt; /**< cleared by a fragment in order: on = false */
 	uint32_t count, next;
 	uint32_t opened; /**< frames since the sender began anew */
 	uint64_t keys[LULL_PAST_FRAMES];
@@ -54,7 +54,7 @@ void lull_past_add(struct lull_past *past, uint64_t key, const struct lull_past_
 uint64_t lull_past_floor(const struct lull_past *past);
 /** A frame was opened. Those of a former sender are forgotten when its successor has two. */
 void lull_past_open(struct lull_past *past);
-/** A piece in doubt, of a frame of @p frame_bytes. True: the sender has begun anew. */
+/** A fragment in doubt, of a frame of @p frame_bytes. True: the sender has begun anew. */
 bool lull_past_doubt(struct lull_past *past, uint64_t key, uint64_t bytes, uint64_t frame_bytes,
 		     bool strange);
 

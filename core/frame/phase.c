@@ -119,7 +119,7 @@ phase_open_ns(const struct lull_phase *phase, uint64_t bytes)
 }
 
 uint64_t
-lull_phase_calm_ns(const struct lull_phase *phase, uint64_t now_ns, uint64_t bytes)
+lull_phase_quiet_until_ns(const struct lull_phase *phase, uint64_t now_ns, uint64_t bytes)
 {
 	uint64_t look_ns = now_ns + LULL_CLAMP(phase->span_ns / 2, LOOK_NS / 2, LOOK_NS_MAX);
 	uint64_t due_ns;

@@ -37,6 +37,6 @@ void lull_phase_end(struct lull_phase *phase, uint64_t now_ns, uint64_t bytes, b
  * Nothing urgent is expected before; at most @p now_ns: something may come at any time; 0: no frame
  * yet, or none for several periods: who knows. @p bytes: of a whole frame; 0: not known.
  */
-uint64_t lull_phase_calm_ns(const struct lull_phase *phase, uint64_t now_ns, uint64_t bytes);
+uint64_t lull_phase_quiet_until_ns(const struct lull_phase *phase, uint64_t now_ns, uint64_t bytes);
 
 #endif

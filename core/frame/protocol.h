@@ -13,15 +13,15 @@ extern const struct lull_frame_protocol lull_frame_gvsp;
 extern const struct lull_frame_protocol lull_frame_cmp;
 extern const struct lull_frame_protocol lull_frame_rvf;
 
-/** Begin a piece: everything but ranges and geometry is set. */
+/** Begin a fragment: everything but ranges and geometry is set. */
 static inline void
-lull_frame_piece_begin(struct lull_frame_piece *piece, uint64_t key, uint64_t packet)
+lull_frame_fragment_begin(struct lull_frame_fragment *fragment, uint64_t key, uint64_t packet)
 {
-	piece->key = key;
-	piece->device_time = 0;
-	piece->packet = packet;
-	piece->flags = 0;
-	piece->range_count = 0;
+	fragment->key = key;
+	fragment->device_time = 0;
+	fragment->packet = packet;
+	fragment->flags = 0;
+	fragment->range_count = 0;
 }
 
 #endif

@@ -104,7 +104,7 @@ read_rtp(struct lull_reader *reader, struct rtp *rtp)
 		reader->len -= padding;
 	}
 	rtp->extended = lull_reader_u16be(reader);
-	return reader->failed ? LULL_FRAME_MALFORMED : LULL_FRAME_PIECE;
+	return reader->failed ? LULL_FRAME_MALFORMED : LULL_FRAME_FRAGMENT;
 }
 
 /*
@@ -264,14 +264,14 @@ read_line(const struct rfc4175 *own, struct lull_reader *reader, struct line *li
 }
 
 static void
-add_line(struct lull_frame_piece *piece, const struct line *line)
+add_line(struct lull_frame_fragment *fragment, const struct line *line)
 {
-	struct lull_frame_range *range = &piece->ranges[piece->range_count];
+	struct lull_frame_range *range = &fragment->ranges[fragment->range_count];
 
 	if (line->bytes == 0)
 		return;
 	*range = (struct lull_frame_range){ .offset = line->offset, .bytes = line->bytes };
-	piece->range_count++;
+	fragment->range_count++;
 	if (line->cut == 0)
 		return;
 	range[1] = (struct lull_frame_range){
@@ -279,17 +279,17 @@ add_line(struct lull_frame_piece *piece, const struct line *line)
 		.data = grey,
 		.bytes = line->cut,
 	};
-	piece->range_count++;
+	fragment->range_count++;
 }
 
 /*
  * Headers from @p reader on, with the data at @p data_at (0: behind the last header). The first
- * time all are looked at, as a packet is used as a whole or not at all; what a piece has no room
+ * time all are looked at, as a packet is used as a whole or not at all; what a fragment has no room
  * for is left for the next one.
  */
 static enum lull_frame_verdict
 read_lines(struct rfc4175 *own, struct lull_reader *reader, size_t data_at,
-	   struct lull_frame_piece *piece, unsigned int *field)
+	   struct lull_frame_fragment *fragment, unsigned int *field)
 {
 	size_t head_next = 0, before_next = 0, bytes = 0;
 	uint32_t count = 0;
@@ -305,12 +305,12 @@ read_lines(struct rfc4175 *own, struct lull_reader *reader, size_t data_at,
 		else if (own->interlaced && *field != line.number >> 15)
 			return LULL_FRAME_MALFORMED; /* one packet, one time, two fields */
 		if (head_next == 0 &&
-		    piece->range_count + (line.cut != 0) >= LULL_FRAME_RANGES_MAX) {
+		    fragment->range_count + (line.cut != 0) >= LULL_FRAME_RANGES_MAX) {
 			head_next = head;
 			before_next = bytes;
 		}
 		if (head_next == 0)
-			add_line(piece, &line);
+			add_line(fragment, &line);
 		bytes += line.bytes;
 		if (++count > LINES_MAX)
 			return LULL_FRAME_OTHER;
@@ -321,13 +321,14 @@ read_lines(struct rfc4175 *own, struct lull_reader *reader, size_t data_at,
 		return LULL_FRAME_MALFORMED;
 	own->head_next = head_next;
 	own->data_next = reader->offset + before_next;
-	for (uint32_t i = 0; i < piece->range_count; i++)
-		if (piece->ranges[i].data == NULL)
-			piece->ranges[i].data = lull_reader_bytes(reader, piece->ranges[i].bytes);
-	return reader->failed ? LULL_FRAME_MALFORMED : LULL_FRAME_PIECE;
+	for (uint32_t i = 0; i < fragment->range_count; i++)
+		if (fragment->ranges[i].data == NULL)
+			fragment->ranges[i].data =
+				lull_reader_bytes(reader, fragment->ranges[i].bytes);
+	return reader->failed ? LULL_FRAME_MALFORMED : LULL_FRAME_FRAGMENT;
 }
 
-/* Is this the packet that the last piece left lines in? */
+/* Is this the packet that the last fragment left lines in? */
 static bool
 goes_on(const struct rfc4175 *own, const uint8_t *packet, size_t len_bytes)
 {
@@ -336,7 +337,7 @@ goes_on(const struct rfc4175 *own, const uint8_t *packet, size_t len_bytes)
 
 static uint32_t
 flags_of(const struct rfc4175 *own, const struct rtp *rtp, unsigned int field,
-	 const struct lull_frame_piece *piece)
+	 const struct lull_frame_fragment *fragment)
 {
 	uint32_t flags = LULL_FRAME_TIMED | LULL_FRAME_GEOMETRY;
 
@@ -344,13 +345,14 @@ flags_of(const struct rfc4175 *own, const struct rtp *rtp, unsigned int field,
 		flags |= LULL_FRAME_MORE;
 	else if (rtp->marker && (!own->interlaced || field == 1))
 		flags |= LULL_FRAME_END;
-	if (piece->range_count > 0 && piece->ranges[0].offset == 0)
+	if (fragment->range_count > 0 && fragment->ranges[0].offset == 0)
 		flags |= LULL_FRAME_START;
 	return flags;
 }
 
 static enum lull_frame_verdict
-rfc4175_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_frame_piece *piece)
+rfc4175_parse(void *state, const uint8_t *packet, size_t len_bytes,
+	      struct lull_frame_fragment *fragment)
 {
 	struct rfc4175 *own = state;
 	struct lull_reader reader = lull_reader_over(packet, len_bytes);
@@ -362,28 +364,28 @@ rfc4175_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_
 
 	own->packet = NULL;
 	verdict = read_rtp(&reader, &rtp);
-	if (verdict != LULL_FRAME_PIECE)
+	if (verdict != LULL_FRAME_FRAGMENT)
 		return verdict;
-	lull_frame_piece_begin(piece, 0, 0);
+	lull_frame_fragment_begin(fragment, 0, 0);
 	if (data_at != 0)
 		reader.offset = own->head_next;
-	verdict = read_lines(own, &reader, data_at, piece, &field);
-	if (verdict != LULL_FRAME_PIECE)
+	verdict = read_lines(own, &reader, data_at, fragment, &field);
+	if (verdict != LULL_FRAME_FRAGMENT)
 		return verdict;
 	if (!is_followed(own, &rtp))
 		return LULL_FRAME_FOREIGN;
-	/* The same for all pieces of a packet: what was unwrapped once stays as it is. */
+	/* The same for all fragments of a packet: what was unwrapped once stays as it is. */
 	time = lull_unwrap_next(&own->time, rtp.time, 32);
-	piece->key = own->interlaced ? pair_of(own, field, time) : time;
-	piece->packet = number_of(own, &rtp);
-	piece->device_time = time;
-	piece->geometry = own->geometry;
-	piece->flags = flags_of(own, &rtp, field, piece);
+	fragment->key = own->interlaced ? pair_of(own, field, time) : time;
+	fragment->packet = number_of(own, &rtp);
+	fragment->device_time = time;
+	fragment->geometry = own->geometry;
+	fragment->flags = flags_of(own, &rtp, field, fragment);
 	if (own->head_next != 0) {
 		own->packet = packet;
 		own->packet_bytes = len_bytes;
 	}
-	return LULL_FRAME_PIECE;
+	return LULL_FRAME_FRAGMENT;
 }
 
 const struct lull_frame_protocol lull_frame_rfc4175 = {

@@ -111,7 +111,7 @@ read_header(struct rvf *own, struct lull_reader *reader, struct header *header)
 	header->data = lull_reader_bytes(reader, header->bytes);
 	own->bound = true;
 	own->stream = stream;
-	return LULL_FRAME_PIECE;
+	return LULL_FRAME_FRAGMENT;
 }
 
 static enum lull_frame_verdict
@@ -130,7 +130,7 @@ follow_geometry(struct rvf *own, const struct header *header)
 		return LULL_FRAME_OTHER;
 	if (own->geometry.width == geometry.width && own->geometry.height == geometry.height &&
 	    own->geometry.pixel == pixel)
-		return LULL_FRAME_PIECE;
+		return LULL_FRAME_FRAGMENT;
 	if (!lull_frame_rows_of(&geometry, &rows))
 		return LULL_FRAME_MALFORMED;
 	if (rows.row_shift != 0)
@@ -138,13 +138,13 @@ follow_geometry(struct rvf *own, const struct header *header)
 	own->geometry = geometry;
 	own->rows = rows;
 	own->part_bytes = 0;
-	return LULL_FRAME_PIECE;
+	return LULL_FRAME_FRAGMENT;
 }
 
 /* A part of line @p row (from 0). */
 static enum lull_frame_verdict
 read_part(struct rvf *own, const struct header *header, uint32_t row,
-	  struct lull_frame_piece *piece)
+	  struct lull_frame_fragment *fragment)
 {
 	uint64_t offset;
 	uint32_t bytes = header->bytes;
@@ -162,32 +162,32 @@ read_part(struct rvf *own, const struct header *header, uint32_t row,
 	if (bytes > own->part_bytes ||
 	    (bytes < own->part_bytes && offset + bytes != own->rows.row_bytes))
 		return LULL_FRAME_MALFORMED;
-	piece->ranges[0] = (struct lull_frame_range){
+	fragment->ranges[0] = (struct lull_frame_range){
 		.offset = (uint64_t)row * own->rows.stride + offset,
 		.data = header->data,
 		.bytes = (uint32_t)LULL_MIN(bytes, own->rows.row_bytes - offset),
 	};
-	piece->range_count = 1;
-	return LULL_FRAME_PIECE;
+	fragment->range_count = 1;
+	return LULL_FRAME_FRAGMENT;
 }
 
 /* Whole lines from @p row on; those beyond the picture are padding. */
 static enum lull_frame_verdict
 read_whole(const struct rvf *own, const struct header *header, uint32_t row,
-	   struct lull_frame_piece *piece)
+	   struct lull_frame_fragment *fragment)
 {
 	uint32_t count = LULL_MIN((uint32_t)header->lines, own->rows.count - row);
 
 	if ((uint64_t)count * own->rows.row_bytes > header->bytes)
 		return LULL_FRAME_MALFORMED;
 	for (uint32_t i = 0; i < count; i++)
-		piece->ranges[i] = (struct lull_frame_range){
+		fragment->ranges[i] = (struct lull_frame_range){
 			.offset = (uint64_t)(row + i) * own->rows.stride,
 			.data = header->data + (size_t)i * own->rows.row_bytes,
 			.bytes = own->rows.row_bytes,
 		};
-	piece->range_count = count;
-	return LULL_FRAME_PIECE;
+	fragment->range_count = count;
+	return LULL_FRAME_FRAGMENT;
 }
 
 /* Which packet of its frame it is, from 0. */
@@ -243,26 +243,27 @@ frame_of(struct rvf *own, const struct header *header, uint64_t number, uint32_t
 
 static void
 note(struct rvf *own, struct known *frame, const struct header *header, uint32_t place,
-     struct lull_frame_piece *piece)
+     struct lull_frame_fragment *fragment)
 {
 	own->late = 0;
 	frame->place = LULL_MAX(frame->place, place);
 	if (header->end) {
 		frame->ended = true;
-		piece->flags |= LULL_FRAME_END;
+		fragment->flags |= LULL_FRAME_END;
 	}
 	if (header->stamped) {
 		frame->stamp = header->stamp;
 		frame->stamped = true;
-		piece->device_time = lull_unwrap_next(&own->stamp, header->stamp, 32);
-		piece->flags |= LULL_FRAME_TIMED;
+		fragment->device_time = lull_unwrap_next(&own->stamp, header->stamp, 32);
+		fragment->flags |= LULL_FRAME_TIMED;
 	}
 	if (place == 0)
-		piece->flags |= LULL_FRAME_START;
+		fragment->flags |= LULL_FRAME_START;
 }
 
 static enum lull_frame_verdict
-rvf_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_frame_piece *piece)
+rvf_parse(void *state, const uint8_t *packet, size_t len_bytes,
+	  struct lull_frame_fragment *fragment)
 {
 	struct rvf *own = state;
 	struct lull_reader reader = lull_reader_over(packet, len_bytes);
@@ -273,29 +274,29 @@ rvf_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_fram
 	uint32_t row, place;
 
 	verdict = read_header(own, &reader, &header);
-	if (verdict == LULL_FRAME_PIECE)
+	if (verdict == LULL_FRAME_FRAGMENT)
 		verdict = follow_geometry(own, &header);
-	if (verdict != LULL_FRAME_PIECE)
+	if (verdict != LULL_FRAME_FRAGMENT)
 		return verdict;
 	if (header.line == 0 || header.line > own->rows.count)
 		return LULL_FRAME_MALFORMED;
 	row = header.line - 1u;
-	lull_frame_piece_begin(piece, 0, 0);
-	verdict = header.lines == 0 ? read_part(own, &header, row, piece) :
-				      read_whole(own, &header, row, piece);
-	if (verdict != LULL_FRAME_PIECE)
+	lull_frame_fragment_begin(fragment, 0, 0);
+	verdict = header.lines == 0 ? read_part(own, &header, row, fragment) :
+				      read_whole(own, &header, row, fragment);
+	if (verdict != LULL_FRAME_FRAGMENT)
 		return verdict;
 	number = lull_unwrap_next(&own->number, header.sequence, 8);
 	place = place_of(own, &header, row);
 	frame = frame_of(own, &header, number, place);
 	if (frame == NULL)
 		return LULL_FRAME_NOTHING;
-	note(own, frame, &header, place, piece);
-	piece->key = frame->key;
-	piece->packet = number;
-	piece->geometry = own->geometry;
-	piece->flags |= LULL_FRAME_GEOMETRY;
-	return LULL_FRAME_PIECE;
+	note(own, frame, &header, place, fragment);
+	fragment->key = frame->key;
+	fragment->packet = number;
+	fragment->geometry = own->geometry;
+	fragment->flags |= LULL_FRAME_GEOMETRY;
+	return LULL_FRAME_FRAGMENT;
 }
 
 const struct lull_frame_protocol lull_frame_rvf = {

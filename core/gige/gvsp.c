@@ -133,9 +133,9 @@ block_of(struct gvsp *own, uint64_t key)
 
 /* Pixel format, size and place of an image, 24 bytes from @p reader, and the padding. */
 static enum lull_frame_verdict
-read_geometry(struct lull_reader *reader, uint32_t pixel, struct lull_frame_piece *piece)
+read_geometry(struct lull_reader *reader, uint32_t pixel, struct lull_frame_fragment *fragment)
 {
-	struct lull_frame_geometry *geometry = &piece->geometry;
+	struct lull_frame_geometry *geometry = &fragment->geometry;
 	struct lull_pixel_group group;
 	uint32_t padding;
 
@@ -161,13 +161,13 @@ read_geometry(struct lull_reader *reader, uint32_t pixel, struct lull_frame_piec
 		return LULL_FRAME_OTHER;
 	if (lull_frame_bytes(geometry) == 0)
 		return LULL_FRAME_MALFORMED;
-	piece->flags |= LULL_FRAME_GEOMETRY;
-	return LULL_FRAME_PIECE;
+	fragment->flags |= LULL_FRAME_GEOMETRY;
+	return LULL_FRAME_FRAGMENT;
 }
 
 /* Look for the first image among the parts; there are as many as there are bytes for. */
 static enum lull_frame_verdict
-read_parts(struct lull_reader *reader, struct lull_frame_piece *piece, uint16_t *part)
+read_parts(struct lull_reader *reader, struct lull_frame_fragment *fragment, uint16_t *part)
 {
 	for (uint16_t i = 0; lull_reader_left(reader) >= PART_BYTES; i++) {
 		struct lull_reader one = *reader;
@@ -181,14 +181,14 @@ read_parts(struct lull_reader *reader, struct lull_frame_piece *piece, uint16_t 
 		pixel = lull_reader_u32be(&one);
 		lull_reader_skip(&one, 12);
 		*part = i;
-		return read_geometry(&one, pixel, piece);
+		return read_geometry(&one, pixel, fragment);
 	}
 	return LULL_FRAME_OTHER;
 }
 
 static enum lull_frame_verdict
 read_leader(struct gvsp *own, struct block *block, struct lull_reader *reader,
-	    struct lull_frame_piece *piece)
+	    struct lull_frame_fragment *fragment)
 {
 	enum lull_frame_verdict verdict = LULL_FRAME_OTHER;
 	enum content content = IMAGE;
@@ -196,25 +196,26 @@ read_leader(struct gvsp *own, struct block *block, struct lull_reader *reader,
 
 	(void)lull_reader_u16be(reader);
 	type = lull_reader_u16be(reader);
-	piece->device_time = lull_reader_u64be(reader);
-	piece->flags |= LULL_FRAME_TIMED | LULL_FRAME_START;
+	fragment->device_time = lull_reader_u64be(reader);
+	fragment->flags |= LULL_FRAME_TIMED | LULL_FRAME_START;
 	if ((type & 0x3fff) == GVSP_TYPE_IMAGE || type == GVSP_TYPE_IMAGE_CHUNKS) {
 		uint32_t pixel = lull_reader_u32be(reader);
 
-		verdict = read_geometry(reader, pixel, piece);
+		verdict = read_geometry(reader, pixel, fragment);
 	} else if ((type & 0x3fff) == GVSP_TYPE_MULTIPART) {
-		verdict = read_parts(reader, piece, &part);
+		verdict = read_parts(reader, fragment, &part);
 		content = PARTS;
 	}
 	if (reader->failed)
 		verdict = LULL_FRAME_MALFORMED;
 	if (verdict == LULL_FRAME_MALFORMED)
 		return verdict;
-	if (verdict != LULL_FRAME_PIECE)
+	if (verdict != LULL_FRAME_FRAGMENT)
 		content = OTHER;
 	block->content = own->content = content;
 	block->part = own->part = part;
-	block->picture_bytes = verdict == LULL_FRAME_PIECE ? lull_frame_bytes(&piece->geometry) : 0;
+	block->picture_bytes =
+		verdict == LULL_FRAME_FRAGMENT ? lull_frame_bytes(&fragment->geometry) : 0;
 	own->picture_bytes = block->picture_bytes;
 	return verdict;
 }
@@ -241,24 +242,24 @@ learn(struct gvsp *own, struct block *block, uint32_t packet, uint32_t bytes)
 /* Bytes of the picture at @p offset, what is behind it left out. */
 static enum lull_frame_verdict
 add_range(uint64_t picture_bytes, uint64_t offset, const uint8_t *data, uint64_t bytes,
-	  struct lull_frame_piece *piece)
+	  struct lull_frame_fragment *fragment)
 {
 	if (picture_bytes != 0 && offset >= picture_bytes)
 		return LULL_FRAME_NOTHING;
 	if (picture_bytes != 0 && bytes > picture_bytes - offset)
 		bytes = picture_bytes - offset;
-	piece->ranges[0] = (struct lull_frame_range){
+	fragment->ranges[0] = (struct lull_frame_range){
 		.offset = offset,
 		.data = data,
 		.bytes = (uint32_t)bytes,
 	};
-	piece->range_count = 1;
-	return LULL_FRAME_PIECE;
+	fragment->range_count = 1;
+	return LULL_FRAME_FRAGMENT;
 }
 
 static enum lull_frame_verdict
 read_payload(struct gvsp *own, struct block *block, const struct header *header,
-	     struct lull_reader *reader, struct lull_frame_piece *piece)
+	     struct lull_reader *reader, struct lull_frame_fragment *fragment)
 {
 	uint32_t bytes = (uint32_t)lull_reader_left(reader);
 	uint64_t picture_bytes =
@@ -277,12 +278,12 @@ read_payload(struct gvsp *own, struct block *block, const struct header *header,
 	if (header->packet > 1 && bytes < own->data_bytes && picture_bytes != 0 &&
 	    offset + bytes < picture_bytes)
 		return LULL_FRAME_MALFORMED;
-	return add_range(picture_bytes, offset, lull_reader_bytes(reader, bytes), bytes, piece);
+	return add_range(picture_bytes, offset, lull_reader_bytes(reader, bytes), bytes, fragment);
 }
 
 static enum lull_frame_verdict
 read_multipart(struct gvsp *own, struct block *block, struct lull_reader *reader,
-	       struct lull_frame_piece *piece)
+	       struct lull_frame_fragment *fragment)
 {
 	enum content content = block->content == UNTOLD ? own->content : block->content;
 	uint16_t wanted = block->content == UNTOLD ? own->part : block->part;
@@ -300,40 +301,41 @@ read_multipart(struct gvsp *own, struct block *block, struct lull_reader *reader
 	if (part != wanted)
 		return LULL_FRAME_NOTHING;
 	return add_range(block->content == UNTOLD ? own->picture_bytes : block->picture_bytes,
-			 offset, lull_reader_bytes(reader, bytes), bytes, piece);
+			 offset, lull_reader_bytes(reader, bytes), bytes, fragment);
 }
 
 /* Leader, trailer, for chunks their size, then the data: a block in one packet. */
 static enum lull_frame_verdict
 read_all_in(struct gvsp *own, struct block *block, struct lull_reader *reader,
-	    struct lull_frame_piece *piece)
+	    struct lull_frame_fragment *fragment)
 {
 	bool chunks = lull_reader_left(reader) > 2 &&
 		      (reader->data[reader->offset + 2] & (GVSP_TYPE_CHUNKS >> 8)) != 0;
-	enum lull_frame_verdict verdict = read_leader(own, block, reader, piece);
+	enum lull_frame_verdict verdict = read_leader(own, block, reader, fragment);
 	uint32_t bytes;
 
-	if (verdict != LULL_FRAME_PIECE || block->content != IMAGE)
-		return verdict == LULL_FRAME_PIECE ? LULL_FRAME_OTHER : verdict;
+	if (verdict != LULL_FRAME_FRAGMENT || block->content != IMAGE)
+		return verdict == LULL_FRAME_FRAGMENT ? LULL_FRAME_OTHER : verdict;
 	lull_reader_skip(reader, GVSP_TRAILER_BYTES + (chunks ? 8 : 0));
 	bytes = (uint32_t)lull_reader_left(reader);
 	if (reader->failed || bytes == 0)
 		return LULL_FRAME_MALFORMED;
-	piece->flags |= LULL_FRAME_END;
-	return add_range(block->picture_bytes, 0, lull_reader_bytes(reader, bytes), bytes, piece);
+	fragment->flags |= LULL_FRAME_END;
+	return add_range(block->picture_bytes, 0, lull_reader_bytes(reader, bytes), bytes,
+			 fragment);
 }
 
-/* What the status says before the format does; PIECE: go on reading. */
+/* What the status says before the format does; FRAGMENT: go on reading. */
 static enum lull_frame_verdict
-read_status(const struct header *header, struct lull_frame_piece *piece, bool *done)
+read_status(const struct header *header, struct lull_frame_fragment *fragment, bool *done)
 {
 	*done = true;
 	switch (header->status) {
 	case GVSP_STATUS_UNAVAILABLE:
 	case GVSP_STATUS_ALL_REMOVED:
 	case GVSP_STATUS_REMOVED:
-		piece->flags |= LULL_FRAME_GONE;
-		return LULL_FRAME_PIECE;
+		fragment->flags |= LULL_FRAME_GONE;
+		return LULL_FRAME_FRAGMENT;
 	case GVSP_STATUS_NOT_YET:
 	case GVSP_STATUS_LATER:
 		return LULL_FRAME_NOTHING;
@@ -341,14 +343,15 @@ read_status(const struct header *header, struct lull_frame_piece *piece, bool *d
 		*done = false;
 	}
 	if (header->resent)
-		piece->flags |= LULL_FRAME_RESENT;
+		fragment->flags |= LULL_FRAME_RESENT;
 	if (header->status >> 15 != 0)
-		piece->flags |= LULL_FRAME_DAMAGED;
-	return LULL_FRAME_PIECE;
+		fragment->flags |= LULL_FRAME_DAMAGED;
+	return LULL_FRAME_FRAGMENT;
 }
 
 static enum lull_frame_verdict
-gvsp_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_frame_piece *piece)
+gvsp_parse(void *state, const uint8_t *packet, size_t len_bytes,
+	   struct lull_frame_fragment *fragment)
 {
 	struct gvsp *own = state;
 	struct lull_reader reader = lull_reader_over(packet, len_bytes);
@@ -363,27 +366,27 @@ gvsp_parse(void *state, const uint8_t *packet, size_t len_bytes, struct lull_fra
 		return LULL_FRAME_NOTHING;
 	if (header.format == 0 || header.format > 8)
 		return LULL_FRAME_FOREIGN;
-	lull_frame_piece_begin(piece, key_of(own, &header), header.packet);
+	lull_frame_fragment_begin(fragment, key_of(own, &header), header.packet);
 	if (header.extended)
-		piece->flags |= LULL_FRAME_WIDE;
-	verdict = read_status(&header, piece, &done);
+		fragment->flags |= LULL_FRAME_WIDE;
+	verdict = read_status(&header, fragment, &done);
 	if (done)
 		return verdict;
-	block = block_of(own, piece->key);
+	block = block_of(own, fragment->key);
 	switch (header.format) {
 	case GVSP_FORMAT_LEADER:
-		return header.packet == 0 ? read_leader(own, block, &reader, piece) :
+		return header.packet == 0 ? read_leader(own, block, &reader, fragment) :
 					    LULL_FRAME_MALFORMED;
 	case GVSP_FORMAT_TRAILER:
-		piece->flags |= LULL_FRAME_END;
-		return lull_reader_left(&reader) >= 4 && header.packet != 0 ? LULL_FRAME_PIECE :
+		fragment->flags |= LULL_FRAME_END;
+		return lull_reader_left(&reader) >= 4 && header.packet != 0 ? LULL_FRAME_FRAGMENT :
 									      LULL_FRAME_MALFORMED;
 	case GVSP_FORMAT_PAYLOAD:
-		return read_payload(own, block, &header, &reader, piece);
+		return read_payload(own, block, &header, &reader, fragment);
 	case GVSP_FORMAT_ALL_IN:
-		return read_all_in(own, block, &reader, piece);
+		return read_all_in(own, block, &reader, fragment);
 	case GVSP_FORMAT_MULTIPART:
-		return read_multipart(own, block, &reader, piece);
+		return read_multipart(own, block, &reader, fragment);
 	default:
 		return LULL_FRAME_OTHER;
 	}

@@ -35,28 +35,29 @@ resend_frame(struct lull_resend_stream *resend, uint64_t key)
 }
 
 void
-lull_resend_stream_piece(struct lull_resend_stream *resend, uint64_t now_ns,
-			 const struct lull_frame_piece *piece)
+lull_resend_stream_fragment(struct lull_resend_stream *resend, uint64_t now_ns,
+			    const struct lull_frame_fragment *fragment)
 {
 	struct lull_resend_stream_frame *frame;
 
-	if (piece->flags & LULL_FRAME_GONE) {
-		lull_resend_gone(&resend->decide, piece->key, (uint32_t)piece->packet);
+	if (fragment->flags & LULL_FRAME_GONE) {
+		lull_resend_gone(&resend->decide, fragment->key, (uint32_t)fragment->packet);
 		return;
 	}
-	resend->wide = (piece->flags & LULL_FRAME_WIDE) != 0;
-	frame = resend_frame(resend, piece->key);
-	if (piece->flags & LULL_FRAME_RESENT)
-		lull_resend_answered(&resend->decide, now_ns, piece->key, (uint32_t)piece->packet);
+	resend->wide = (fragment->flags & LULL_FRAME_WIDE) != 0;
+	frame = resend_frame(resend, fragment->key);
+	if (fragment->flags & LULL_FRAME_RESENT)
+		lull_resend_answered(&resend->decide, now_ns, fragment->key,
+				     (uint32_t)fragment->packet);
 	else
 		frame->news_ns = now_ns;
-	if (piece->flags & LULL_FRAME_END)
+	if (fragment->flags & LULL_FRAME_END)
 		frame->ended = true;
-	if (piece->flags & LULL_FRAME_GEOMETRY)
-		resend->frame_bytes = lull_frame_bytes(&piece->geometry);
-	for (uint32_t i = 0; i < piece->range_count; i++)
-		frame->high =
-			LULL_MAX(frame->high, piece->ranges[i].offset + piece->ranges[i].bytes);
+	if (fragment->flags & LULL_FRAME_GEOMETRY)
+		resend->frame_bytes = lull_frame_bytes(&fragment->geometry);
+	for (uint32_t i = 0; i < fragment->range_count; i++)
+		frame->high = LULL_MAX(frame->high,
+				       fragment->ranges[i].offset + fragment->ranges[i].bytes);
 }
 
 /* The sender is at a later frame. */
@@ -157,9 +158,10 @@ resend_due(struct lull_resend_stream *resend, struct lull_resend_stream_frame *f
 }
 
 uint64_t
-lull_resend_stream_turn(struct lull_resend_stream *resend, uint64_t now_ns,
-			const struct lull_assembler *assembler,
-			bool (*ask)(void *arg, const struct lull_gvcp_resend *request), void *arg)
+lull_resend_stream_iterate(struct lull_resend_stream *resend, uint64_t now_ns,
+			   const struct lull_assembler *assembler,
+			   bool (*ask)(void *arg, const struct lull_gvcp_resend *request),
+			   void *arg)
 {
 	uint64_t due_ns = UINT64_MAX;
 

@@ -3,7 +3,7 @@
  * @file
  * Resend stream: which packets of a GVSP stream to ask for again, and when.
  *
- * Follows frames by their pieces and turns what the assembler lacks into packet numbers; when to
+ * Follows frames by their fragments and turns what the assembler lacks into packet numbers; when to
  * ask, how often and how fast is decided in resend.c. The caller sends the requests.
  * Threads: one. Memory: the caller's struct.
  */
@@ -33,15 +33,15 @@ struct lull_resend_stream {
 /** Begin. @p budget_ppm: packets asked for, of those of a frame; 0: the default of resend.h. */
 void lull_resend_stream_init(struct lull_resend_stream *resend, uint32_t budget_ppm);
 /** A packet of the stream, which came at @p now_ns. */
-void lull_resend_stream_piece(struct lull_resend_stream *resend, uint64_t now_ns,
-			      const struct lull_frame_piece *piece);
+void lull_resend_stream_fragment(struct lull_resend_stream *resend, uint64_t now_ns,
+				 const struct lull_frame_fragment *fragment);
 /**
  * Make the requests that are due now by @p ask, which returns false when no more can go out.
- * @return when to call again at the latest; UINT64_MAX: after the next piece
+ * @return when to call again at the latest; UINT64_MAX: after the next fragment
  */
-uint64_t lull_resend_stream_turn(struct lull_resend_stream *resend, uint64_t now_ns,
-				 const struct lull_assembler *assembler,
-				 bool (*ask)(void *arg, const struct lull_gvcp_resend *request),
-				 void *arg);
+uint64_t lull_resend_stream_iterate(struct lull_resend_stream *resend, uint64_t now_ns,
+				    const struct lull_assembler *assembler,
+				    bool (*ask)(void *arg, const struct lull_gvcp_resend *request),
+				    void *arg);
 
 #endif

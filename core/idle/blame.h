@@ -22,12 +22,12 @@
 #include "loss_audit.h"
 
 struct lull_blame {
-	uint32_t room_pkts;  /* of a ring; 0: not known, so each rest is suspect */
-	uint32_t turns_max;  /* so many poll iterations fetch a ring */
-	uint64_t suspect_ns; /* the last time at which a ring may have been full from a rest */
+	uint32_t room_pkts;      /* of a ring; 0: not known, so each rest is suspect */
+	uint32_t iterations_max; /* so many poll iterations fetch a ring */
+	uint64_t suspect_ns;     /* the last time at which a ring may have been full from a rest */
 	uint64_t rest_ns; /* begin of the rest whose backlog is being fetched; 0: there is none */
 	uint64_t pkts;    /* fetched since it ended */
-	uint32_t turns;   /* poll iterations since it ended */
+	uint32_t iterations; /* poll iterations since it ended */
 };
 
 /** Of the tightest ring; @p limits with defaults, @p ring_pkts as its user stated it. */
@@ -35,7 +35,7 @@ static inline void
 lull_blame_size(struct lull_blame *blame, uint32_t ring_pkts, const struct lull_idle_limits *limits)
 {
 	blame->room_pkts = ring_pkts == 0 ? 0 : limits->ring_pkts - limits->held_pkts;
-	blame->turns_max = limits->ring_pkts / limits->burst_pkts + 1;
+	blame->iterations_max = limits->ring_pkts / limits->burst_pkts + 1;
 }
 
 /** A rest that began at @p begin_ns has ended. */
@@ -47,20 +47,20 @@ lull_blame_rested(struct lull_blame *blame, uint64_t begin_ns)
 		blame->rest_ns = begin_ns;
 		blame->pkts = 0;
 	}
-	blame->turns = 0;
+	blame->iterations = 0;
 }
 
 /** A poll iteration fetched @p pkts. @p drained: all queues have run short. */
 static inline void
-lull_blame_turn(struct lull_blame *blame, uint64_t now_ns, uint64_t pkts, bool drained)
+lull_blame_iterate(struct lull_blame *blame, uint64_t now_ns, uint64_t pkts, bool drained)
 {
 	if (blame->rest_ns == 0)
 		return;
 	blame->pkts += pkts;
-	blame->turns++;
+	blame->iterations++;
 	if (2 * blame->pkts >= blame->room_pkts)
 		blame->suspect_ns = now_ns;
-	if (drained || blame->turns > blame->turns_max)
+	if (drained || blame->iterations > blame->iterations_max)
 		blame->rest_ns = 0;
 }
 

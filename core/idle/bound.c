@@ -17,16 +17,16 @@ bound_room_pkts(const struct lull_idle_limits *limits)
 }
 
 uint64_t
-lull_bound_turn_pkts(const struct lull_idle_limits *limits, const struct lull_pace *pace,
-		     uint64_t pps)
+lull_bound_iteration_pkts(const struct lull_idle_limits *limits, const struct lull_pace *pace,
+			  uint64_t pps)
 {
 	uint64_t queues = LULL_MAX(pace->queue_count, 1u);
-	uint64_t turn_ns = lull_pace_full_ns(pace, limits->burst_pkts);
+	uint64_t iteration_ns = lull_pace_full_ns(pace, limits->burst_pkts);
 	uint64_t bursts_pkts = queues * limits->burst_pkts, pkts;
 
-	if (turn_ns == 0)
+	if (iteration_ns == 0)
 		return bursts_pkts;
-	pkts = (uint64_t)((double)turn_ns * (double)pps / LULL_NS_PER_S) + 1;
+	pkts = (uint64_t)((double)iteration_ns * (double)pps / LULL_NS_PER_S) + 1;
 	if (!lull_pace_outrun(pace, limits->burst_pkts, pps))
 		pkts = LULL_MIN(pkts, bursts_pkts);
 	return LULL_MAX(pkts, limits->burst_pkts);
@@ -40,7 +40,7 @@ lull_bound_ring_ns(const struct lull_idle_limits *limits, const struct lull_pace
 
 	if (pps == 0)
 		return UINT64_MAX;
-	kept_pkts = limits->held_pkts + lull_bound_turn_pkts(limits, pace, pps);
+	kept_pkts = limits->held_pkts + lull_bound_iteration_pkts(limits, pace, pps);
 	if (kept_pkts >= limits->ring_pkts)
 		return 0;
 	fill_ns = (limits->ring_pkts - kept_pkts) * LULL_NS_PER_S / pps;
@@ -52,11 +52,12 @@ lull_bound_learned_ns(const struct lull_idle_limits *limits, const struct lull_p
 		      const struct lull_arrival_curve *curve, uint64_t usual_ns, uint64_t rare_ns)
 {
 	uint64_t room_pkts = bound_room_pkts(limits);
-	uint64_t turn_ns = pace->queue_count > 1 ? lull_pace_full_ns(pace, limits->burst_pkts) : 0;
+	uint64_t iteration_ns =
+		pace->queue_count > 1 ? lull_pace_full_ns(pace, limits->burst_pkts) : 0;
 	uint64_t doubled_ns, once_ns;
 
-	usual_ns += turn_ns;
-	rare_ns += turn_ns;
+	usual_ns += iteration_ns;
+	rare_ns += iteration_ns;
 	doubled_ns = lull_arrival_curve_window_ns(curve, room_pkts, LULL_ARRIVAL_MARGIN);
 	doubled_ns = LULL_MIN(doubled_ns, room_pkts * LULL_NS_PER_S / LULL_BOUND_PPS_FLOOR);
 	once_ns = lull_arrival_curve_window_ns(curve, room_pkts, 1);

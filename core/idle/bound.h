@@ -39,12 +39,12 @@ uint64_t lull_bound_pps(const struct lull_idle_limits *limits,
  * outrun: an iteration with a full burst in it takes no longer than pps needs to bring what it
  * takes. Hence nothing is lost later either that polling would have kept.
  */
-uint64_t lull_bound_turn_pkts(const struct lull_idle_limits *limits, const struct lull_pace *pace,
-			      uint64_t pps);
+uint64_t lull_bound_iteration_pkts(const struct lull_idle_limits *limits,
+				   const struct lull_pace *pace, uint64_t pps);
 
 /**
  * Longest rest to *request* so that the fullest ring cannot overflow:
- * (ring - held - lull_bound_turn_pkts()) / pps - overshoot. 0 when not even the shortest fits.
+ * (ring - held - lull_bound_iteration_pkts()) / pps - overshoot. 0 when not even the shortest fits.
  */
 uint64_t lull_bound_ring_ns(const struct lull_idle_limits *limits, const struct lull_pace *pace,
 			    uint64_t pps, uint64_t overshoot_ns);

@@ -6,7 +6,7 @@
  * Learned from every rest of a loop; old rests fade by halving, so about the
  * last LULL_CALIBRATION_WEIGHT rests count. The rarest and longest are lost by that: stalls.h
  * keeps those.
- * Memory: one fixed struct per rest depth.
+ * Memory: one fixed struct per idle state.
  */
 #ifndef LULL_CALIBRATION_H
 #define LULL_CALIBRATION_H

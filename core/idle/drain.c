@@ -4,7 +4,7 @@
  * Drain: sleep 1 us longer after each empty period, no longer than the Rx ring lasts.
  *
  * Source: grout, gr_datapath_loop() in modules/infra/datapath/main_loop.c and
- * the cap it takes from the ports. A period is 256 turns: without a packet the
+ * the cap it takes from the ports. A period is 256 iterations: without a packet the
  * sleep grows by 1 us and is slept, with one it is 0 again.
  * What differs is the cap, the time in which the arrival limit fills a ring:
  * theirs divides the link rate down to whole packets per us (a few per cent
@@ -20,13 +20,13 @@
 #include "governor.h"
 
 #define DRAIN_STEP_NS LULL_NS_PER_US
-#define DRAIN_PERIOD_TURNS 256
+#define DRAIN_PERIOD_ITERATIONS 256
 
 struct drain {
 	const struct lull_idle_view *view;
 	uint64_t rest_ns;
-	uint32_t turn_count; /* of this period */
-	bool traffic;        /* in this period */
+	uint32_t iteration_count; /* of this period */
+	bool traffic;             /* in this period */
 };
 _Static_assert(sizeof(struct drain) <= LULL_GOVERNOR_STATE_SIZE, "state of drain");
 
@@ -41,7 +41,7 @@ drain_init(void *state, const struct lull_idle_view *view)
 static uint64_t
 drain_ring_ns(const struct lull_idle_view *view)
 {
-	uint64_t late_ns = view->calibration[LULL_REST_SLEEP].p9999_ns;
+	uint64_t late_ns = view->calibration[LULL_IDLE_SLEEP].p9999_ns;
 
 	if (view->limits->envelope == LULL_ENVELOPE_LEARNED)
 		return lull_bound_learned_ns(view->limits, view->pace, view->curve, late_ns,
@@ -50,18 +50,18 @@ drain_ring_ns(const struct lull_idle_view *view)
 }
 
 static struct lull_rest
-drain_plan(void *state, const struct lull_idle_turn *turn)
+drain_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	struct drain *drain = state;
 	const struct lull_idle_view *view = drain->view;
 	bool traffic;
 	uint64_t cap_ns;
 
-	drain->traffic |= turn->pkt_count > 0;
-	if (++drain->turn_count < DRAIN_PERIOD_TURNS)
+	drain->traffic |= iteration->pkt_count > 0;
+	if (++drain->iteration_count < DRAIN_PERIOD_ITERATIONS)
 		return lull_rest_none();
 	traffic = drain->traffic;
-	drain->turn_count = 0;
+	drain->iteration_count = 0;
 	drain->traffic = false;
 	if (traffic) {
 		drain->rest_ns = 0;

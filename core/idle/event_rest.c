@@ -10,16 +10,17 @@
 #define SELDOM_PPM 1000
 
 uint64_t
-lull_event_late_ns(const struct lull_idle_view *view, enum lull_rest_depth depth, uint32_t rare_ppm)
+lull_event_late_ns(const struct lull_idle_view *view, enum lull_idle_state idle_state,
+		   uint32_t rare_ppm)
 {
-	const struct lull_calibration *event = &view->events[depth];
+	const struct lull_calibration *event = &view->events[idle_state];
 	uint32_t ppm = (uint32_t)LULL_PPM - rare_ppm;
 
 	if (event->count < LULL_EVENT_READY)
 		return UINT64_MAX;
 	return lull_calibration_quantile(event, ppm) +
-	       LULL_MAX(lull_calibration_quantile(&view->calibration[LULL_REST_SLEEP], ppm),
-			lull_calibration_quantile(&view->calibration[depth], ppm));
+	       LULL_MAX(lull_calibration_quantile(&view->calibration[LULL_IDLE_SLEEP], ppm),
+			lull_calibration_quantile(&view->calibration[idle_state], ppm));
 }
 
 /* Does the ring hold what may come until a thread that is so late takes it? */
@@ -36,28 +37,29 @@ event_fits_ring(const struct lull_idle_view *view, uint64_t late_ns)
 }
 
 bool
-lull_event_fits(const struct lull_idle_view *view, enum lull_rest_depth depth)
+lull_event_fits(const struct lull_idle_view *view, enum lull_idle_state idle_state)
 {
-	uint64_t rare_ns = lull_event_late_ns(view, depth, RARE_PPM);
+	uint64_t rare_ns = lull_event_late_ns(view, idle_state, RARE_PPM);
 
 	return rare_ns != UINT64_MAX && event_fits_ring(view, rare_ns) &&
-	       lull_event_late_ns(view, depth, SELDOM_PPM) < view->limits->latency_ns;
+	       lull_event_late_ns(view, idle_state, SELDOM_PPM) < view->limits->latency_ns;
 }
 
 uint64_t
-lull_event_limit_ns(const struct lull_idle_view *view, enum lull_rest_depth depth,
+lull_event_limit_ns(const struct lull_idle_view *view, enum lull_idle_state idle_state,
 		    uint64_t timed_ns)
 {
-	return lull_event_fits(view, depth) ? LULL_EVENT_NS : LULL_MIN(timed_ns, LULL_EVENT_NS);
+	return lull_event_fits(view, idle_state) ? LULL_EVENT_NS :
+						   LULL_MIN(timed_ns, LULL_EVENT_NS);
 }
 
 struct lull_rest
 lull_event_watch(const struct lull_event_rest *event, uint64_t now_ns, uint64_t limit_ns)
 {
 	if (now_ns < event->watch_ns || limit_ns == 0 ||
-	    (event->view->limits->depths & LULL_REST_BIT(LULL_REST_INTERRUPT)) == 0)
+	    (event->view->limits->idle_states & LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT)) == 0)
 		return lull_rest_none();
-	return (struct lull_rest){ .depth = LULL_REST_INTERRUPT,
+	return (struct lull_rest){ .idle_state = LULL_IDLE_INTERRUPT,
 				   .limit_ns = LULL_MIN(limit_ns, LULL_EVENT_NS),
 				   .watch = true };
 }
@@ -65,7 +67,7 @@ lull_event_watch(const struct lull_event_rest *event, uint64_t now_ns, uint64_t 
 void
 lull_event_wake(struct lull_event_rest *event, const struct lull_wake *wake)
 {
-	bool known = event->view->events[wake->rest.depth].count >= LULL_EVENT_READY;
+	bool known = event->view->events[wake->rest.idle_state].count >= LULL_EVENT_READY;
 	uint64_t real_ns = wake->end_ns > wake->begin_ns ? wake->end_ns - wake->begin_ns : 0;
 
 	if (wake->rest.watch)

@@ -26,17 +26,19 @@ struct lull_event_rest {
 };
 
 /**
- * How late packets end rests of @p depth, at most but for @p rare_ppm of them; UINT64_MAX: not
+ * How late packets end rests of @p idle_state, at most but for @p rare_ppm of them; UINT64_MAX: not
  * known.
  */
-uint64_t lull_event_late_ns(const struct lull_idle_view *view, enum lull_rest_depth depth,
+uint64_t lull_event_late_ns(const struct lull_idle_view *view, enum lull_idle_state idle_state,
 			    uint32_t rare_ppm);
-/** Is it known for rests of @p depth, and early enough for the objective and for the ring? */
-bool lull_event_fits(const struct lull_idle_view *view, enum lull_rest_depth depth);
-/** Longest rest of @p depth where one on a timer may last @p timed_ns. */
-uint64_t lull_event_limit_ns(const struct lull_idle_view *view, enum lull_rest_depth depth,
+/** Is it known for rests of @p idle_state, and early enough for the objective and for the ring? */
+bool lull_event_fits(const struct lull_idle_view *view, enum lull_idle_state idle_state);
+/** Longest rest of @p idle_state where one on a timer may last @p timed_ns. */
+uint64_t lull_event_limit_ns(const struct lull_idle_view *view, enum lull_idle_state idle_state,
 			     uint64_t timed_ns);
-/** A rest of at most @p limit_ns that is to be watched, if it is time for one; else depth NONE. */
+/**
+ * A rest of at most @p limit_ns that is to be watched, if it is time for one; else idle state NONE.
+ */
 struct lull_rest lull_event_watch(const struct lull_event_rest *event, uint64_t now_ns,
 				  uint64_t limit_ns);
 /** A rest has ended. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Fixed: the same rest after every empty turn.
+ * Fixed: the same rest after every empty iteration.
  *
  * Source: the usleep(n) of countless poll loops (F-Stack's idle_sleep, for
  * one). With n searched by hand for one load it is the yardstick of adaptive
@@ -23,11 +23,11 @@ fixed_init(void *state, const struct lull_idle_view *view)
 }
 
 static struct lull_rest
-fixed_plan(void *state, const struct lull_idle_turn *turn)
+fixed_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	const struct fixed *fixed = state;
 
-	if (turn->pkt_count > 0)
+	if (iteration->pkt_count > 0)
 		return lull_rest_none();
 	return lull_rest_sleep(fixed->view->limits->rest_ns);
 }

@@ -21,7 +21,7 @@
 /** What every governor may read; kept up to date by idle.c, lives as long as the state. */
 struct lull_idle_view {
 	const struct lull_idle_limits *limits;
-	const struct lull_calibration *calibration; /* one per depth, by index */
+	const struct lull_calibration *calibration; /* one per idle state, by index */
 	const struct lull_calibration *events;      /* likewise: from a packet to its word */
 	const struct lull_load *load;
 	const struct lull_arrival_curve *curve; /* of the fullest queue */
@@ -31,10 +31,10 @@ struct lull_idle_view {
 	struct lull_idle_counters *counters; /* a governor adds to backoffs, no more */
 };
 
-/** A turn as a governor sees it. */
-struct lull_idle_turn {
+/** An iteration as a governor sees it. */
+struct lull_idle_iteration {
 	uint64_t now_ns;
-	uint64_t calm_ns;        /* nothing urgent is expected before; 0: not known */
+	uint64_t quiet_until_ns; /* nothing urgent is expected before; 0: not known */
 	uint32_t pkt_count;      /* all queues */
 	uint32_t queue_pkts_max; /* the fullest queue */
 	bool drained;            /* every queue is empty, as far as its driver tells */
@@ -54,15 +54,15 @@ struct lull_idle_governor {  /* every member is required */
 	 * view.
 	 */
 	void (*init)(void *state, const struct lull_idle_view *view);
-	/* After each turn: how to rest now. */
-	struct lull_rest (*plan)(void *state, const struct lull_idle_turn *turn);
+	/* After each iteration: how to rest now. */
+	struct lull_rest (*plan)(void *state, const struct lull_idle_iteration *iteration);
 	/* After the rest: how long it lasted and what ended it. */
 	void (*wake)(void *state, const struct lull_wake *wake);
 	/* Packets were lost after a rest. */
 	void (*miss)(void *state, uint64_t now_ns, uint64_t pkts);
 	/* Fill in state, binding and whatever the policy knows better than idle.c does. */
 	void (*verdict)(const void *state, struct lull_verdict *verdict);
-	bool wants_sizes; /* reads the sizes of a turn; the one member that may be left out */
+	bool wants_sizes; /* reads the sizes of an iteration; the one member that may be left out */
 };
 
 extern const struct lull_idle_governor lull_idle_spin, lull_idle_yield, lull_idle_fixed,
@@ -77,7 +77,7 @@ void lull_governor_verdict_none(const void *state, struct lull_verdict *verdict)
 static inline struct lull_rest
 lull_rest_none(void)
 {
-	return (struct lull_rest){ .depth = LULL_REST_NONE };
+	return (struct lull_rest){ .idle_state = LULL_IDLE_NONE };
 }
 
 static inline struct lull_rest
@@ -85,7 +85,7 @@ lull_rest_sleep(uint64_t limit_ns)
 {
 	if (limit_ns == 0)
 		return lull_rest_none();
-	return (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = limit_ns };
+	return (struct lull_rest){ .idle_state = LULL_IDLE_SLEEP, .limit_ns = limit_ns };
 }
 
 #endif

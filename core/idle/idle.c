@@ -20,24 +20,26 @@
 struct lull_idle {
 	const struct lull_idle_governor *governor;
 	struct lull_idle_view view;
-	uint64_t settled_ns;    /* time is accounted up to here */
-	uint64_t turn_pkts;     /* of the turn not yet settled */
-	bool turn_full;         /* a queue gave a whole burst in it */
-	uint64_t empty_turn_ns; /* length of an empty turn, where turns are not timed one by one */
-	bool turn_open;
+	uint64_t settled_ns;     /* time is accounted up to here */
+	uint64_t iteration_pkts; /* of the iteration not yet settled */
+	bool iteration_full;     /* a queue gave a whole burst in it */
+	uint64_t
+		/* length of an empty iteration, where iterations are not timed one by one */
+		empty_iteration_ns;
+	bool iteration_open;
 	uint64_t rest_begin_ns; /* of the last rest */
 	uint64_t rest_len_ns;   /* its length while its backlog is being drained, else 0 */
 	uint64_t drain_pkts;
 	uint64_t planned_ns;
-	enum lull_rest_depth planned_depth;
+	enum lull_idle_state planned_idle_state;
 	uint64_t miss_ns; /* of the last call of lull_idle_miss() */
 	struct lull_blame blame;
 	struct lull_idle_limits limits;
 	uint32_t emptied_pkts; /* a receive of fewer emptied its queue */
 	struct lull_load load;
 	struct lull_pace pace;
-	struct lull_calibration calibration[LULL_REST_DEPTH_COUNT];
-	struct lull_calibration events[LULL_REST_DEPTH_COUNT];
+	struct lull_calibration calibration[LULL_IDLE_STATE_COUNT];
+	struct lull_calibration events[LULL_IDLE_STATE_COUNT];
 	alignas(LULL_CACHE_LINE) struct lull_idle_counters counters;
 	struct lull_histogram rest_histogram;
 	struct lull_waits waits;
@@ -47,24 +49,26 @@ struct lull_idle {
 
 #define ROW(member, unit_text, help_text)                                                          \
 	LULL_COUNTER_ROW(struct lull_idle_counters, member, unit_text, help_text)
-#define ROW_REST(depth, depth_text)                                                                \
+#define ROW_REST(idle_state, idle_state_text)                                                      \
 	{                                                                                          \
-		.name = "rests_" depth_text, .unit = "1", .help = "rests of depth " depth_text,    \
-		.offset = offsetof(struct lull_idle_counters, rests) + (depth) * sizeof(uint64_t)  \
+		.name = "rests_" idle_state_text, .unit = "1",                                     \
+		.help = "rests in idle state " idle_state_text,                                    \
+		.offset = offsetof(struct lull_idle_counters, rests) +                             \
+			  (idle_state) * sizeof(uint64_t)                                          \
 	}
 const struct lull_counter_info lull_idle_counter_table[] = {
-	ROW(turns, "1", "poll iterations"),
-	ROW(turns_empty, "1", "poll iterations that received nothing"),
+	ROW(iterations, "1", "poll iterations"),
+	ROW(iterations_empty, "1", "poll iterations that received nothing"),
 	ROW(pkts, "packets", "packets received"),
 	ROW(busy_ns, "ns", "time of poll iterations with packets (T_io + T_proc)"),
 	ROW(empty_ns, "ns", "time of poll iterations that received nothing (T_empty)"),
 	ROW(rest_ns, "ns", "time at rest, measured (T_sleep)"),
 	ROW(rest_requested_ns, "ns", "time at rest, requested"),
 	ROW(overshoot_ns, "ns", "time at rest beyond the requested time"),
-	ROW_REST(LULL_REST_PAUSE, "pause"),
-	ROW_REST(LULL_REST_MONITOR, "monitor"),
-	ROW_REST(LULL_REST_SLEEP, "sleep"),
-	ROW_REST(LULL_REST_INTERRUPT, "interrupt"),
+	ROW_REST(LULL_IDLE_PAUSE, "pause"),
+	ROW_REST(LULL_IDLE_MONITOR, "monitor"),
+	ROW_REST(LULL_IDLE_SLEEP, "sleep"),
+	ROW_REST(LULL_IDLE_INTERRUPT, "interrupt"),
 	ROW(wakes_packet, "1", "rests ended by a packet"),
 	ROW(wakes_late, "1", "wake-ups later than 4 x the usual overshoot + 50 us"),
 	ROW(rests_cut, "1", "rests that a limit shortened"),
@@ -112,7 +116,7 @@ lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 	idle_limit(idle, limits);
 	idle->settled_ns = now_ns;
 	lull_waits_init(&idle->waits, now_ns);
-	for (i = 0; i < LULL_REST_DEPTH_COUNT; i++) {
+	for (i = 0; i < LULL_IDLE_STATE_COUNT; i++) {
 		lull_calibration_init(&idle->calibration[i]);
 		lull_calibration_init(&idle->events[i]);
 	}
@@ -152,7 +156,7 @@ lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *govern
 void
 lull_idle_forget(struct lull_idle *idle)
 {
-	for (uint32_t i = 0; i < LULL_REST_DEPTH_COUNT; i++) {
+	for (uint32_t i = 0; i < LULL_IDLE_STATE_COUNT; i++) {
 		struct lull_calibration *calibration = &idle->calibration[i];
 		uint64_t cost_ns = calibration->cost_ns;
 		bool cost_measured = calibration->cost_measured;
@@ -165,26 +169,26 @@ lull_idle_forget(struct lull_idle *idle)
 	lull_waits_forget(&idle->waits, idle->settled_ns);
 }
 
-/* The open turn ended at end_ns: account its time and what its packets waited at most. */
+/* The open iteration ended at end_ns: account its time and what its packets waited at most. */
 static void
 idle_settle(struct lull_idle *idle, uint64_t end_ns)
 {
 	struct lull_idle_counters *counters = &idle->counters;
 	uint64_t span_ns = end_ns > idle->settled_ns ? end_ns - idle->settled_ns : 0;
 
-	if (!idle->turn_open)
+	if (!idle->iteration_open)
 		return;
-	idle->turn_open = false;
+	idle->iteration_open = false;
 	idle->settled_ns += span_ns;
-	if (idle->turn_pkts == 0) {
+	if (idle->iteration_pkts == 0) {
 		LULL_COUNTER_ADD(counters->empty_ns, span_ns);
 		lull_pace_empty(&idle->pace, span_ns);
-		lull_load_turn(&idle->load, idle->settled_ns, 0, 0);
+		lull_load_iteration(&idle->load, idle->settled_ns, 0, 0);
 		return;
 	}
 	LULL_COUNTER_ADD(counters->busy_ns, span_ns);
-	lull_pace_busy(&idle->pace, span_ns, idle->turn_pkts, idle->turn_full);
-	lull_load_turn(&idle->load, idle->settled_ns, idle->turn_pkts, span_ns);
+	lull_pace_busy(&idle->pace, span_ns, idle->iteration_pkts, idle->iteration_full);
+	lull_load_iteration(&idle->load, idle->settled_ns, idle->iteration_pkts, span_ns);
 	lull_waits_settle(&idle->waits, end_ns, idle->limits.latency_ns);
 }
 
@@ -208,23 +212,23 @@ idle_share(struct lull_idle *idle, uint64_t now_ns, uint32_t pkts, bool drained)
 	idle->drain_pkts = 0;
 }
 
-static struct lull_idle_turn
-idle_read_turn(struct lull_idle *idle, const struct lull_turn *turn)
+static struct lull_idle_iteration
+idle_read_iterate(struct lull_idle *idle, const struct lull_iteration *iteration)
 {
-	struct lull_idle_turn seen = {
-		.now_ns = turn->now_ns,
-		.calm_ns = turn->calm_ns,
+	struct lull_idle_iteration seen = {
+		.now_ns = iteration->now_ns,
+		.quiet_until_ns = iteration->quiet_until_ns,
 		.drained = true,
-		.size_pkts = turn->size_pkts,
-		.bytes = turn->bytes,
-		.bytes_squared = turn->bytes_squared,
+		.size_pkts = iteration->size_pkts,
+		.bytes = iteration->bytes,
+		.bytes_squared = iteration->bytes_squared,
 	};
 	uint32_t i;
 
-	lull_waits_look(&idle->waits, turn->now_ns, turn->queue_count);
-	idle->pace.queue_count = turn->queue_count;
-	for (i = 0; i < turn->queue_count; i++) {
-		uint32_t pkts = turn->queue_pkts[i];
+	lull_waits_poll(&idle->waits, iteration->now_ns, iteration->queue_count);
+	idle->pace.queue_count = iteration->queue_count;
+	for (i = 0; i < iteration->queue_count; i++) {
+		uint32_t pkts = iteration->queue_pkts[i];
 
 		seen.pkt_count += pkts;
 		seen.queue_pkts_max = LULL_MAX(seen.queue_pkts_max, pkts);
@@ -236,25 +240,30 @@ idle_read_turn(struct lull_idle *idle, const struct lull_turn *turn)
 
 /* Cut what the governor proposes to the limits. */
 static struct lull_rest
-idle_cut(const struct lull_idle *idle, struct lull_rest rest, const struct lull_turn *turn)
+idle_cut(const struct lull_idle *idle, struct lull_rest rest,
+	 const struct lull_iteration *iteration)
 {
 	const struct lull_idle_limits *limits = &idle->limits;
 	uint64_t limit_ns_max = limits->rest_ns_max;
 	uint64_t left_ns, late_ns;
 
-	if (rest.depth == LULL_REST_NONE || rest.limit_ns == 0)
+	if (rest.idle_state == LULL_IDLE_NONE || rest.limit_ns == 0)
 		return lull_rest_none();
-	if ((limits->depths & LULL_REST_BIT(rest.depth)) == 0) {
-		if ((limits->depths & LULL_REST_BIT(LULL_REST_PAUSE)) == 0)
+	if ((limits->idle_states & LULL_IDLE_STATE_BIT(rest.idle_state)) == 0) {
+		if ((limits->idle_states & LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE)) == 0)
 			return lull_rest_none();
-		rest.depth = LULL_REST_PAUSE;
+		rest.idle_state = LULL_IDLE_PAUSE;
 	}
-	if (rest.depth == LULL_REST_MONITOR || rest.depth == LULL_REST_INTERRUPT)
+	if (rest.idle_state == LULL_IDLE_MONITOR || rest.idle_state == LULL_IDLE_INTERRUPT)
 		limit_ns_max = LULL_MAX(limit_ns_max, LULL_EVENT_NS);
 	rest.limit_ns = LULL_MIN(rest.limit_ns, limit_ns_max);
-	if (turn->deadline_ns != 0) {
-		late_ns = rest.depth >= LULL_REST_SLEEP ? idle->calibration[rest.depth].p99_ns : 0;
-		left_ns = turn->deadline_ns > turn->now_ns ? turn->deadline_ns - turn->now_ns : 0;
+	if (iteration->deadline_ns != 0) {
+		late_ns = rest.idle_state >= LULL_IDLE_SLEEP ?
+				  idle->calibration[rest.idle_state].p99_ns :
+				  0;
+		left_ns = iteration->deadline_ns > iteration->now_ns ?
+				  iteration->deadline_ns - iteration->now_ns :
+				  0;
 		if (left_ns <= late_ns)
 			return lull_rest_none();
 		rest.limit_ns = LULL_MIN(rest.limit_ns, left_ns - late_ns);
@@ -263,32 +272,32 @@ idle_cut(const struct lull_idle *idle, struct lull_rest rest, const struct lull_
 }
 
 struct lull_rest
-lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn)
+lull_idle_plan(struct lull_idle *idle, const struct lull_iteration *iteration)
 {
 	struct lull_idle_counters *counters = &idle->counters;
-	struct lull_idle_turn seen;
+	struct lull_idle_iteration seen;
 	struct lull_rest proposed, rest;
 
-	LULL_ASSERT_HOT(turn->queue_count <= LULL_IDLE_QUEUES_MAX);
-	idle_settle(idle, turn->now_ns);
-	seen = idle_read_turn(idle, turn);
-	idle->turn_open = true;
-	idle->turn_pkts = seen.pkt_count;
-	idle->turn_full = seen.queue_pkts_max >= idle->limits.burst_pkts;
-	LULL_COUNTER_ADD(counters->turns, 1);
+	LULL_ASSERT_HOT(iteration->queue_count <= LULL_IDLE_QUEUES_MAX);
+	idle_settle(idle, iteration->now_ns);
+	seen = idle_read_iterate(idle, iteration);
+	idle->iteration_open = true;
+	idle->iteration_pkts = seen.pkt_count;
+	idle->iteration_full = seen.queue_pkts_max >= idle->limits.burst_pkts;
+	LULL_COUNTER_ADD(counters->iterations, 1);
 	if (seen.pkt_count == 0)
-		LULL_COUNTER_ADD(counters->turns_empty, 1);
+		LULL_COUNTER_ADD(counters->iterations_empty, 1);
 	else
 		LULL_COUNTER_ADD(counters->pkts, seen.pkt_count);
 	if (seen.pkt_count > 0 || idle->rest_len_ns > 0)
-		idle_share(idle, turn->now_ns, seen.pkt_count, seen.drained);
-	lull_blame_turn(&idle->blame, turn->now_ns, seen.pkt_count, seen.drained);
+		idle_share(idle, iteration->now_ns, seen.pkt_count, seen.drained);
+	lull_blame_iterate(&idle->blame, iteration->now_ns, seen.pkt_count, seen.drained);
 
 	proposed = idle->governor->plan(idle->governor_state, &seen);
-	rest = idle_cut(idle, proposed, turn);
-	if (proposed.depth != LULL_REST_NONE && rest.limit_ns < proposed.limit_ns)
+	rest = idle_cut(idle, proposed, iteration);
+	if (proposed.idle_state != LULL_IDLE_NONE && rest.limit_ns < proposed.limit_ns)
 		LULL_COUNTER_ADD(counters->rests_cut, 1);
-	idle->planned_depth = rest.depth;
+	idle->planned_idle_state = rest.idle_state;
 	idle->planned_ns = rest.limit_ns;
 	return rest;
 }
@@ -300,12 +309,12 @@ lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn)
 static void
 idle_woken_by_packet(struct lull_idle *idle, const struct lull_wake *wake)
 {
-	uint64_t late_ns = lull_event_late_ns(&idle->view, wake->rest.depth, RARE_PPM);
+	uint64_t late_ns = lull_event_late_ns(&idle->view, wake->rest.idle_state, RARE_PPM);
 	uint64_t since_ns = wake->end_ns > late_ns ? wake->end_ns - late_ns : 0;
 
 	/* One that was watched was seen to come. */
 	since_ns = LULL_MAX(since_ns, wake->packet_ns);
-	/* Else at once: the packet may have come during the turn before. */
+	/* Else at once: the packet may have come during the iteration before. */
 	if (since_ns > wake->begin_ns)
 		lull_waits_woken(&idle->waits, since_ns);
 }
@@ -314,7 +323,7 @@ idle_woken_by_packet(struct lull_idle *idle, const struct lull_wake *wake)
 static void
 idle_calibrate(struct lull_idle *idle, const struct lull_wake *wake, uint64_t over_ns)
 {
-	struct lull_calibration *event = &idle->events[wake->rest.depth];
+	struct lull_calibration *event = &idle->events[wake->rest.idle_state];
 
 	if (wake->packet_ns != 0)
 		lull_calibration_add(event,
@@ -323,7 +332,8 @@ idle_calibrate(struct lull_idle *idle, const struct lull_wake *wake, uint64_t ov
 					     WORD_LATE_NS,
 				     0);
 	else if (wake->reason == LULL_WAKE_TIMER && !wake->rest.watch &&
-		 lull_calibration_add(&idle->calibration[wake->rest.depth], over_ns, wake->cpu_ns))
+		 lull_calibration_add(&idle->calibration[wake->rest.idle_state], over_ns,
+				      wake->cpu_ns))
 		LULL_COUNTER_ADD(idle->counters.wakes_late, 1);
 	if (wake->reason == LULL_WAKE_PACKET)
 		LULL_COUNTER_ADD(idle->counters.wakes_packet, 1);
@@ -339,13 +349,13 @@ lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake)
 	uint64_t asked_ns = wake->rest.limit_ns << wake->rest.watch; /* it holds a packet as long */
 	uint64_t over_ns = real_ns > asked_ns ? real_ns - asked_ns : 0;
 
-	LULL_ASSERT(wake->rest.depth < LULL_REST_DEPTH_COUNT);
+	LULL_ASSERT(wake->rest.idle_state < LULL_IDLE_STATE_COUNT);
 	idle_settle(idle, wake->begin_ns);
 	idle->settled_ns = LULL_MAX(idle->settled_ns, wake->end_ns);
 	LULL_COUNTER_ADD(counters->rest_ns, real_ns);
 	LULL_COUNTER_ADD(counters->rest_requested_ns, wake->rest.limit_ns);
 	LULL_COUNTER_ADD(counters->overshoot_ns, over_ns);
-	LULL_COUNTER_ADD(counters->rests[wake->rest.depth], 1);
+	LULL_COUNTER_ADD(counters->rests[wake->rest.idle_state], 1);
 	lull_histogram_add(&idle->rest_histogram, real_ns, 1);
 	idle_calibrate(idle, wake, over_ns);
 
@@ -359,47 +369,47 @@ lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake)
 
 /* One that was held up must not look like the usual one. */
 static void
-idle_learn_empty(struct lull_idle *idle, uint64_t turn_ns)
+idle_learn_empty(struct lull_idle *idle, uint64_t iteration_ns)
 {
-	if (idle->empty_turn_ns == 0)
-		idle->empty_turn_ns = turn_ns;
-	turn_ns = LULL_MIN(turn_ns, 2 * idle->empty_turn_ns + 1);
-	idle->empty_turn_ns = (7 * idle->empty_turn_ns + turn_ns) / 8;
+	if (idle->empty_iteration_ns == 0)
+		idle->empty_iteration_ns = iteration_ns;
+	iteration_ns = LULL_MIN(iteration_ns, 2 * idle->empty_iteration_ns + 1);
+	idle->empty_iteration_ns = (7 * idle->empty_iteration_ns + iteration_ns) / 8;
 }
 
 void
-lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64_t turns_empty,
-		 uint64_t pkts)
+lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t iterations,
+		 uint64_t iterations_empty, uint64_t pkts)
 {
 	struct lull_idle_counters *counters = &idle->counters;
 	uint64_t span_ns, empty_ns, idle_ns = 0;
 
-	if (turns == 0) {
+	if (iterations == 0) {
 		idle_settle(idle, now_ns);
 		return;
 	}
-	/* What led up to these turns ended when they began, which nobody timed. */
+	/* What led up to these iterations ended when they began, which nobody timed. */
 	idle_settle(idle, idle->settled_ns);
 	span_ns = now_ns > idle->settled_ns ? now_ns - idle->settled_ns : 0;
-	if (turns == turns_empty) {
+	if (iterations == iterations_empty) {
 		empty_ns = span_ns;
-		idle_ns = turns * idle->empty_turn_ns;
-		idle_learn_empty(idle, span_ns / turns);
+		idle_ns = iterations * idle->empty_iteration_ns;
+		idle_learn_empty(idle, span_ns / iterations);
 	} else {
-		empty_ns = LULL_MIN(span_ns, turns_empty * idle->empty_turn_ns);
+		empty_ns = LULL_MIN(span_ns, iterations_empty * idle->empty_iteration_ns);
 	}
-	LULL_COUNTER_ADD(counters->turns, turns);
-	LULL_COUNTER_ADD(counters->turns_empty, turns_empty);
+	LULL_COUNTER_ADD(counters->iterations, iterations);
+	LULL_COUNTER_ADD(counters->iterations_empty, iterations_empty);
 	LULL_COUNTER_ADD(counters->pkts, pkts);
 	LULL_COUNTER_ADD(counters->empty_ns, empty_ns);
 	LULL_COUNTER_ADD(counters->busy_ns, span_ns - empty_ns);
 	idle->settled_ns += span_ns;
-	lull_load_turn(&idle->load, idle->settled_ns, pkts, span_ns - empty_ns);
+	lull_load_iteration(&idle->load, idle->settled_ns, pkts, span_ns - empty_ns);
 	lull_load_share(&idle->load, pkts, 0);
 	lull_waits_polled(&idle->waits, now_ns, pkts, idle_ns);
 	if (idle->rest_len_ns > 0)
 		idle_share(idle, now_ns, 0, true);
-	lull_blame_turn(&idle->blame, now_ns, 0, true);
+	lull_blame_iterate(&idle->blame, now_ns, 0, true);
 }
 
 bool
@@ -484,12 +494,12 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 {
 	const struct lull_idle_limits *limits = &idle->limits;
 	const struct lull_load *load = &idle->load;
-	const struct lull_calibration *calibration = &idle->calibration[LULL_REST_SLEEP];
+	const struct lull_calibration *calibration = &idle->calibration[LULL_IDLE_SLEEP];
 	uint64_t pps = lull_bound_pps(limits, &idle->waits.curve);
 
 	*verdict = (struct lull_verdict){
 		.state = LULL_VERDICT_NONE,
-		.depth = idle->planned_depth,
+		.idle_state = idle->planned_idle_state,
 		.rest_ns = idle->planned_ns,
 		.latency_bound_ns =
 			lull_bound_latency_ns(limits, load->busy_ppm, load->resting_ppm),
@@ -507,12 +517,12 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 		.arrival_pps = load->arrival_pps,
 		.envelope = limits->envelope,
 		.pps_max = pps,
-		.turn_ns = lull_pace_full_ns(&idle->pace, limits->burst_pkts),
+		.iteration_ns = lull_pace_full_ns(&idle->pace, limits->burst_pkts),
 		.calibration_count = calibration->count,
 	};
-	if (idle->events[LULL_REST_INTERRUPT].count >= LULL_EVENT_READY)
+	if (idle->events[LULL_IDLE_INTERRUPT].count >= LULL_EVENT_READY)
 		verdict->interrupt_late_ns =
-			lull_event_late_ns(&idle->view, LULL_REST_INTERRUPT, RARE_PPM);
+			lull_event_late_ns(&idle->view, LULL_IDLE_INTERRUPT, RARE_PPM);
 	idle->governor->verdict(idle->governor_state, verdict);
 	lull_verdict_complete(verdict, &idle->view, &idle->waits, idle->settled_ns);
 }

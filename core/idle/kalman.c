@@ -3,13 +3,13 @@
  * kalman: search for the longest sleep that costs no speed, per packet size.
  *
  * Source: the sleep model of the literature, its Algorithms 1-3 (docs/sleep-model.md). Faithful,
- * weak points and all: kalman-guarded mends them. The loop polls on while packets come. A turn that
- * received nothing estimates the transmission speed since the last sleep, looks into the record
- * table for the estimated packet size, and sleeps for what stands there.
+ * weak points and all: kalman-guarded mends them. The loop polls on while packets come. An
+ * iteration that received nothing estimates the transmission speed since the last sleep, looks into
+ * the record table for the estimated packet size, and sleeps for what stands there.
  *
  * What the text leaves open, read plainly (estimate.c says more):
  * - A sleep of 0 is usleep(0), as in its starting state: a sleep of the shortest kind, as yield's.
- * - What one turn received from all queues is one burst.
+ * - What one iteration received from all queues is one burst.
  * - The speed of an interval in which nothing came is 0 and counts like any other. Before the first
  *   packet 0 is "equal to or smaller" than the record of 0, so an idle start stays at usleep(0).
  * - The packet size is rounded down to whole bytes; below 64 and beyond 1500 the table ends. Frames
@@ -44,15 +44,15 @@ kalman_init(void *state, const struct lull_idle_view *view)
 }
 
 static struct lull_rest
-kalman_plan(void *state, const struct lull_idle_turn *turn)
+kalman_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	struct kalman *kalman = state;
 	const struct lull_kalman_config *config = &kalman->view->limits->kalman;
 
-	lull_kalman_meter_turn(&kalman->meter, turn);
-	if (turn->pkt_count > 0)
+	lull_kalman_meter_iteration(&kalman->meter, iteration);
+	if (iteration->pkt_count > 0)
 		return lull_rest_none();
-	lull_kalman_meter_sleep(&kalman->meter, turn->now_ns);
+	lull_kalman_meter_sleep(&kalman->meter, iteration->now_ns);
 	kalman->rest_ns = lull_record_table_search(
 		&kalman->table, (uint32_t)kalman->meter.packet_bytes, kalman->meter.speed,
 		kalman->rest_ns, config->step_ns, config->tolerance_ppm);

@@ -22,7 +22,7 @@
  *    quarter off the ceiling. kalman notices neither.
  * 8. Silence. When nothing has come for a window there is no speed to lose: it rests up to the
  *    ceiling. kalman stays where it was, at the start at usleep(0).
- * 9. It rests after every turn that drained the queues. kalman waits for an empty one, which a
+ * 9. It rests after every iteration that drained the queues. kalman waits for an empty one, which a
  *    steady load may never give it.
  *
  * 10. Speeds are compared by the mean of the window, whose error is known, and differ when they do
@@ -75,7 +75,7 @@ guarded_init(void *state, const struct lull_idle_view *view)
 static uint64_t
 guarded_span_ns(const struct guarded *guarded, uint64_t rest_ns)
 {
-	uint64_t real_ns = rest_ns + guarded->view->calibration[LULL_REST_SLEEP].p50_ns;
+	uint64_t real_ns = rest_ns + guarded->view->calibration[LULL_IDLE_SLEEP].p50_ns;
 
 	return LULL_MAX(guarded->view->limits->kalman.window_ns, SPAN_RESTS * real_ns);
 }
@@ -191,35 +191,35 @@ static struct lull_rest
 guarded_fall_back(const struct guarded *guarded)
 {
 	switch (lull_rest_ceiling_fallback(&guarded->ceiling)) {
-	case LULL_REST_MONITOR:
-		return (struct lull_rest){ .depth = LULL_REST_MONITOR,
+	case LULL_IDLE_MONITOR:
+		return (struct lull_rest){ .idle_state = LULL_IDLE_MONITOR,
 					   .limit_ns = lull_event_limit_ns(
-						   guarded->view, LULL_REST_MONITOR,
+						   guarded->view, LULL_IDLE_MONITOR,
 						   guarded->view->limits->latency_ns / 2) };
-	case LULL_REST_PAUSE:
-		return (struct lull_rest){ .depth = LULL_REST_PAUSE, .limit_ns = PAUSE_NS };
+	case LULL_IDLE_PAUSE:
+		return (struct lull_rest){ .idle_state = LULL_IDLE_PAUSE, .limit_ns = PAUSE_NS };
 	default:
 		return lull_rest_none();
 	}
 }
 
 static struct lull_rest
-guarded_plan(void *state, const struct lull_idle_turn *turn)
+guarded_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	struct guarded *guarded = state;
 
-	lull_kalman_meter_turn(&guarded->meter, turn);
-	lull_rest_ceiling_turn(&guarded->ceiling, turn->now_ns);
-	if (!turn->drained)
+	lull_kalman_meter_iteration(&guarded->meter, iteration);
+	lull_rest_ceiling_iteration(&guarded->ceiling, iteration->now_ns);
+	if (!iteration->drained)
 		return lull_rest_none();
-	if (lull_rest_ceiling_probes(&guarded->ceiling, turn))
+	if (lull_rest_ceiling_probes(&guarded->ceiling, iteration))
 		return lull_rest_sleep(1);
 	if (guarded->ceiling.rest_ns == 0) {
 		guarded->rest_ns = 0;
 		return guarded_fall_back(guarded);
 	}
-	if (guarded->rest_ns > 0 || turn->now_ns >= guarded->meter.sleep_ns + READ_NS)
-		guarded_decide(guarded, turn->now_ns);
+	if (guarded->rest_ns > 0 || iteration->now_ns >= guarded->meter.sleep_ns + READ_NS)
+		guarded_decide(guarded, iteration->now_ns);
 	if (guarded->rest_ns == 0)
 		return guarded_fall_back(guarded);
 	return lull_rest_sleep(guarded->rest_ns);
@@ -254,8 +254,8 @@ guarded_verdict(const void *state, struct lull_verdict *verdict)
 	verdict->binding = ceiling->rest_ns > 0 && guarded->rest_ns < ceiling->rest_ns ?
 				   LULL_BOUND_NONE :
 				   ceiling->binding;
-	verdict->depth =
-		guarded->rest_ns > 0 ? LULL_REST_SLEEP : lull_rest_ceiling_fallback(ceiling);
+	verdict->idle_state =
+		guarded->rest_ns > 0 ? LULL_IDLE_SLEEP : lull_rest_ceiling_fallback(ceiling);
 	verdict->ring_bound_ns = lull_rest_ceiling_ring_ns(ceiling);
 }
 

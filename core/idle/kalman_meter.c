@@ -10,21 +10,23 @@ lull_kalman_meter_init(struct lull_kalman_meter *meter, uint64_t window_ns)
 }
 
 void
-lull_kalman_meter_turn(struct lull_kalman_meter *meter, const struct lull_idle_turn *turn)
+lull_kalman_meter_iteration(struct lull_kalman_meter *meter,
+			    const struct lull_idle_iteration *iteration)
 {
-	uint64_t pkts = turn->size_pkts, bytes = turn->bytes, squares = turn->bytes_squared;
+	uint64_t pkts = iteration->size_pkts, bytes = iteration->bytes,
+		 squares = iteration->bytes_squared;
 
 	if (pkts == 0) {
-		pkts = turn->pkt_count;
+		pkts = iteration->pkt_count;
 		bytes = pkts * LULL_KALMAN_BYTES;
 		squares = bytes * LULL_KALMAN_BYTES;
 	}
 	if (pkts == 0)
 		return;
 	meter->bytes += bytes;
-	meter->moved_ns = turn->now_ns;
+	meter->moved_ns = iteration->now_ns;
 	meter->packet_bytes =
-		lull_estimate_size(&meter->size_estimate, turn->now_ns, pkts, bytes, squares);
+		lull_estimate_size(&meter->size_estimate, iteration->now_ns, pkts, bytes, squares);
 }
 
 void

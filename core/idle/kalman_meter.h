@@ -19,14 +19,15 @@ struct lull_kalman_meter {
 	double speed;        /* estimated, bytes per millisecond */
 	uint64_t bytes;      /* since the last sleep began */
 	uint64_t sleep_ns;   /* when that was */
-	uint64_t moved_ns;   /* the last turn that carried packets */
+	uint64_t moved_ns;   /* the last iteration that carried packets */
 	struct lull_estimate size_estimate;
 	struct lull_estimate speed_estimate;
 };
 
 void lull_kalman_meter_init(struct lull_kalman_meter *meter, uint64_t window_ns);
-/** Algorithm 1: each turn, before anything else. */
-void lull_kalman_meter_turn(struct lull_kalman_meter *meter, const struct lull_idle_turn *turn);
+/** Algorithm 1: each iteration, before anything else. */
+void lull_kalman_meter_iteration(struct lull_kalman_meter *meter,
+				 const struct lull_idle_iteration *iteration);
 /** Algorithm 2: a sleep is about to begin at @p now_ns. */
 void lull_kalman_meter_sleep(struct lull_kalman_meter *meter, uint64_t now_ns);
 

@@ -47,8 +47,9 @@ lull_limits_default(struct lull_idle_limits *limits)
 		limits->ring_pkts = DEFAULT_RING_PKTS;
 	if (limits->burst_pkts == 0)
 		limits->burst_pkts = DEFAULT_BURST_PKTS;
-	if (limits->depths == 0)
-		limits->depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP);
+	if (limits->idle_states == 0)
+		limits->idle_states =
+			LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) | LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP);
 	limits_default_kalman(&limits->kalman);
 }
 
@@ -65,7 +66,7 @@ int
 lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_range *error)
 {
 	const struct lull_idle_limits full = limits_full(limits);
-	const uint32_t known_depths = (LULL_REST_BIT(LULL_REST_DEPTH_COUNT) - 1);
+	const uint32_t known_idle_states = (LULL_IDLE_STATE_BIT(LULL_IDLE_STATE_COUNT) - 1);
 	const uint32_t row_bytes_max = LULL_RECORD_BYTES_MAX - LULL_RECORD_BYTES_MIN + 1;
 	const struct lull_kalman_config *kalman = &full.kalman;
 	bool learned = full.envelope == LULL_ENVELOPE_LEARNED;
@@ -89,7 +90,8 @@ lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_range 
 
 	if (LULL_RANGES_CHECK(ranges, error) != 0)
 		return -EINVAL;
-	if ((full.depths & ~known_depths) != 0)
-		return lull_range_refuse("depths", full.depths, 0, known_depths, error);
+	if ((full.idle_states & ~known_idle_states) != 0)
+		return lull_range_refuse("idle_states", full.idle_states, 0, known_idle_states,
+					 error);
 	return 0;
 }

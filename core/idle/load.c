@@ -6,7 +6,9 @@
 #include "stalls.h"
 
 #define SHARE_PKTS 2048
-/* A turn that took much longer than usual was held up; if all do, the mean follows in time. */
+/*
+ * An iteration that took much longer than usual was held up; if all do, the mean follows in time.
+ */
 #define SERVE_GROWTH 2
 #define SERVE_NS_MIN (10 * LULL_NS_PER_US)
 #define STALL_GROWTH 8
@@ -36,7 +38,7 @@ load_window_end(struct lull_load *load, uint64_t end_ns)
 }
 
 void
-lull_load_turn(struct lull_load *load, uint64_t end_ns, uint64_t pkts, uint64_t busy_ns)
+lull_load_iteration(struct lull_load *load, uint64_t end_ns, uint64_t pkts, uint64_t busy_ns)
 {
 	load->window_pkts += pkts;
 	/* While others had the CPU nothing was served. */

@@ -36,7 +36,7 @@ struct metronome {
 	uint64_t vacation_ns;   /* last rest as it really was; 0: none since rho was learned */
 	uint64_t busy_begin_ns; /* its end */
 	uint32_t rho_ppm;
-	enum lull_rest_depth depth; /* how rests are carried out here */
+	enum lull_idle_state idle_state; /* how rests are carried out here */
 };
 _Static_assert(sizeof(struct metronome) <= LULL_GOVERNOR_STATE_SIZE, "state of metronome");
 
@@ -59,7 +59,7 @@ metronome_init(void *state, const struct lull_idle_view *view)
 	struct metronome *metronome = state;
 
 	metronome->view = view;
-	metronome->depth = LULL_REST_SLEEP;
+	metronome->idle_state = LULL_IDLE_SLEEP;
 }
 
 /* The queues are empty again at @p now_ns: a vacation and a busy period are complete. */
@@ -77,17 +77,17 @@ metronome_learn(struct metronome *metronome, uint64_t now_ns)
 }
 
 static struct lull_rest
-metronome_plan(void *state, const struct lull_idle_turn *turn)
+metronome_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	struct metronome *metronome = state;
 	const struct lull_idle_view *view = metronome->view;
-	uint64_t late_ns = view->calibration[metronome->depth].p50_ns;
+	uint64_t late_ns = view->calibration[metronome->idle_state].p50_ns;
 	uint64_t rest_ns;
 
-	if (turn->pkt_count > 0)
+	if (iteration->pkt_count > 0)
 		return lull_rest_none();
 	if (metronome->vacation_ns > 0)
-		metronome_learn(metronome, turn->now_ns);
+		metronome_learn(metronome, iteration->now_ns);
 	rest_ns = lull_metronome_rest_ns(METRONOME_THREADS, view->limits->rest_ns,
 					 metronome->rho_ppm);
 	return lull_rest_sleep(rest_ns > late_ns ? rest_ns - late_ns : METRONOME_REST_NS_MIN);
@@ -100,7 +100,7 @@ metronome_wake(void *state, const struct lull_wake *wake)
 
 	metronome->vacation_ns = wake->end_ns - LULL_MIN(wake->begin_ns, wake->end_ns);
 	metronome->busy_begin_ns = wake->end_ns;
-	metronome->depth = wake->rest.depth;
+	metronome->idle_state = wake->rest.idle_state;
 }
 
 const struct lull_idle_governor lull_idle_metronome = {

@@ -4,16 +4,16 @@
 #include "base/assert.h"
 
 const char *
-lull_rest_depth_name(enum lull_rest_depth depth)
+lull_idle_state_name(enum lull_idle_state idle_state)
 {
-	static const char *const names[LULL_REST_DEPTH_COUNT] = {
-		[LULL_REST_NONE] = "none",           [LULL_REST_PAUSE] = "pause",
-		[LULL_REST_MONITOR] = "monitor",     [LULL_REST_SLEEP] = "sleep",
-		[LULL_REST_INTERRUPT] = "interrupt",
+	static const char *const names[LULL_IDLE_STATE_COUNT] = {
+		[LULL_IDLE_NONE] = "none",           [LULL_IDLE_PAUSE] = "pause",
+		[LULL_IDLE_MONITOR] = "monitor",     [LULL_IDLE_SLEEP] = "sleep",
+		[LULL_IDLE_INTERRUPT] = "interrupt",
 	};
 
-	LULL_ASSERT(depth < LULL_REST_DEPTH_COUNT);
-	return names[depth];
+	LULL_ASSERT(idle_state < LULL_IDLE_STATE_COUNT);
+	return names[idle_state];
 }
 
 const char *

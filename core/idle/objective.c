@@ -40,7 +40,7 @@ struct objective {
 	struct lull_event_rest event;
 	struct lull_ring_guard guard;
 	struct lull_course course;
-	enum lull_rest_depth depth;
+	enum lull_idle_state idle_state;
 	enum lull_verdict_state state;
 	enum lull_bound binding;
 };
@@ -62,15 +62,15 @@ objective_init(void *state, const struct lull_idle_view *view)
 	objective->view = view;
 	lull_ring_guard_init(&objective->guard);
 	objective->event.view = view;
-	objective->depth = LULL_REST_SLEEP;
+	objective->idle_state = LULL_IDLE_SLEEP;
 	objective->state = LULL_VERDICT_CALIBRATING;
 	lull_course_init(&objective->course, view->stalls);
 }
 
 static bool
-objective_offers(const struct objective *objective, enum lull_rest_depth depth)
+objective_offers(const struct objective *objective, enum lull_idle_state idle_state)
 {
-	return (objective->view->limits->depths & LULL_REST_BIT(depth)) != 0;
+	return (objective->view->limits->idle_states & LULL_IDLE_STATE_BIT(idle_state)) != 0;
 }
 
 /* What is left of the objective after serving a burst, less a margin. */
@@ -88,8 +88,8 @@ objective_tightened(const struct objective *objective)
 static bool
 objective_interrupt_fits(const struct objective *objective)
 {
-	return objective_offers(objective, LULL_REST_INTERRUPT) &&
-	       lull_event_fits(objective->view, LULL_REST_INTERRUPT) &&
+	return objective_offers(objective, LULL_IDLE_INTERRUPT) &&
+	       lull_event_fits(objective->view, LULL_IDLE_INTERRUPT) &&
 	       lull_ring_guard_ns(&objective->guard, objective->view) > 0;
 }
 
@@ -101,16 +101,17 @@ objective_fall_back(struct objective *objective, enum lull_verdict_state state,
 	objective->state = state;
 	objective->binding = binding;
 	objective->rest_ns = 0;
-	if (objective_offers(objective, LULL_REST_MONITOR))
-		objective->depth = LULL_REST_MONITOR;
+	if (objective_offers(objective, LULL_IDLE_MONITOR))
+		objective->idle_state = LULL_IDLE_MONITOR;
 	else if (binding != LULL_BOUND_OVERSHOOT && objective_interrupt_fits(objective))
-		objective->depth = LULL_REST_INTERRUPT;
-	else if (objective_offers(objective, LULL_REST_PAUSE))
-		objective->depth = LULL_REST_PAUSE;
+		objective->idle_state = LULL_IDLE_INTERRUPT;
+	else if (objective_offers(objective, LULL_IDLE_PAUSE))
+		objective->idle_state = LULL_IDLE_PAUSE;
 	else
-		objective->depth = LULL_REST_NONE;
-	if (objective->depth == LULL_REST_INTERRUPT || objective->depth == LULL_REST_MONITOR)
-		objective->event_ns = lull_event_limit_ns(objective->view, objective->depth,
+		objective->idle_state = LULL_IDLE_NONE;
+	if (objective->idle_state == LULL_IDLE_INTERRUPT ||
+	    objective->idle_state == LULL_IDLE_MONITOR)
+		objective->event_ns = lull_event_limit_ns(objective->view, objective->idle_state,
 							  objective->view->limits->latency_ns / 2);
 }
 
@@ -152,9 +153,9 @@ objective_prefers_interrupt(const struct objective *objective, uint64_t now_ns)
 {
 	const struct lull_idle_view *view = objective->view;
 
-	if (!objective_offers(objective, LULL_REST_INTERRUPT))
+	if (!objective_offers(objective, LULL_IDLE_INTERRUPT))
 		return false;
-	if (lull_event_late_ns(view, LULL_REST_INTERRUPT, LULL_PPM / 2) == UINT64_MAX)
+	if (lull_event_late_ns(view, LULL_IDLE_INTERRUPT, LULL_PPM / 2) == UINT64_MAX)
 		return objective_silent(objective, now_ns) && !objective_proven(objective);
 	return objective_interrupt_fits(objective) &&
 	       view->load->arrival_pps * objective->rest_ns < LULL_NS_PER_S / 10;
@@ -165,7 +166,7 @@ static void
 objective_calibrate(struct objective *objective, const struct outlook *outlook)
 {
 	objective->state = LULL_VERDICT_CALIBRATING;
-	objective->depth = LULL_REST_SLEEP;
+	objective->idle_state = LULL_IDLE_SLEEP;
 	objective->rest_ns = LULL_CLAMP(outlook->limits.latency_ns / 4, 1, CALIBRATION_NS_MAX);
 	objective->rest_ns = LULL_MIN(objective->rest_ns, outlook->goal_ns);
 	if (objective->rest_ns == 0)
@@ -177,7 +178,7 @@ static void
 objective_bound_latency(const struct objective *objective, struct outlook *outlook)
 {
 	const struct lull_load *load = objective->view->load;
-	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_IDLE_SLEEP];
 	/* Once stalls have spent the budget, shorter rests do not bring it back. */
 	const struct lull_stalls *stalls =
 		objective->course.lost ? NULL : &objective->view->stalls->rest;
@@ -196,7 +197,7 @@ objective_bound_latency(const struct objective *objective, struct outlook *outlo
 			outlook->latency_ns == 0 ? LULL_BOUND_OVERSHOOT : LULL_BOUND_LATENCY;
 	}
 	/* Once refused, it takes a quarter more to be allowed again. */
-	if (objective->state == LULL_VERDICT_INFEASIBLE && objective->depth != LULL_REST_SLEEP)
+	if (objective->state == LULL_VERDICT_INFEASIBLE && objective->idle_state != LULL_IDLE_SLEEP)
 		least_ns += least_ns / 4;
 	outlook->forbidden = outlook->goal_ns == 0 || outlook->goal_ns < least_ns;
 }
@@ -235,7 +236,7 @@ objective_case(const struct objective *objective, const struct outlook *outlook,
 static uint64_t
 objective_anyway_ns(const struct objective *objective, const struct outlook *outlook)
 {
-	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_IDLE_SLEEP];
 	const struct lull_idle_limits *limits = &outlook->limits;
 	const struct lull_pace *pace = objective->view->pace;
 	uint64_t usual_ns = calibration->p50_ns, least_ns = lull_bound_break_even_ns(calibration);
@@ -258,15 +259,16 @@ objective_rest(struct objective *objective, enum lull_verdict_state state,
 	       const struct outlook *outlook, uint64_t now_ns)
 {
 	uint64_t least_ns =
-		lull_bound_break_even_ns(&objective->view->calibration[LULL_REST_SLEEP]);
+		lull_bound_break_even_ns(&objective->view->calibration[LULL_IDLE_SLEEP]);
 
 	objective->state = state;
 	objective->binding =
 		state == LULL_VERDICT_FEASIBLE ? outlook->binding : LULL_BOUND_OVERSHOOT;
 	objective_approach(objective, outlook->goal_ns);
 	objective->rest_ns = LULL_MAX(objective->rest_ns, least_ns);
-	objective->depth = objective_prefers_interrupt(objective, now_ns) ? LULL_REST_INTERRUPT :
-									    LULL_REST_SLEEP;
+	objective->idle_state = objective_prefers_interrupt(objective, now_ns) ?
+					LULL_IDLE_INTERRUPT :
+					LULL_IDLE_SLEEP;
 	objective->event_ns = LULL_EVENT_NS;
 }
 
@@ -282,7 +284,7 @@ objective_forbidden(struct objective *objective, const struct outlook *outlook, 
 	if (anyway_ns == 0 || outlook->binding == LULL_BOUND_CAP ||
 	    (objective->course.state == LULL_COURSE_POLLING && !silent))
 		return;
-	objective->depth = LULL_REST_SLEEP;
+	objective->idle_state = LULL_IDLE_SLEEP;
 	objective->rest_ns = anyway_ns;
 }
 
@@ -311,7 +313,7 @@ objective_follow(struct objective *objective, const struct outlook *outlook, uin
 static void
 objective_update(struct objective *objective, uint64_t now_ns)
 {
-	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_IDLE_SLEEP];
 	uint64_t ring_ns = lull_ring_guard_ns(&objective->guard, objective->view);
 	struct outlook outlook = {
 		.limits = objective_tightened(objective),
@@ -321,7 +323,7 @@ objective_update(struct objective *objective, uint64_t now_ns)
 
 	objective->update_ns = now_ns + UPDATE_NS;
 	lull_ring_guard_release(&objective->guard, now_ns);
-	if (!objective_offers(objective, LULL_REST_SLEEP)) {
+	if (!objective_offers(objective, LULL_IDLE_SLEEP)) {
 		objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, LULL_BOUND_NONE);
 		return;
 	}
@@ -348,65 +350,66 @@ objective_update(struct objective *objective, uint64_t now_ns)
  * between where a promise of no loss forbids even that one, never where none was made before.
  */
 static bool
-objective_probes(struct objective *objective, const struct lull_idle_turn *turn)
+objective_probes(struct objective *objective, const struct lull_idle_iteration *iteration)
 {
-	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_IDLE_SLEEP];
 	bool proven = objective_proven(objective);
 
 	/* While polling does better than resting, resting is tried in earnest from time to time. */
-	if (objective->depth == LULL_REST_SLEEP || objective->state != LULL_VERDICT_INFEASIBLE ||
-	    turn->pkt_count > 0 || turn->now_ns < objective->probe_ns ||
-	    !objective_offers(objective, LULL_REST_SLEEP) || (proven && calibration->count == 0))
+	if (objective->idle_state == LULL_IDLE_SLEEP ||
+	    objective->state != LULL_VERDICT_INFEASIBLE || iteration->pkt_count > 0 ||
+	    iteration->now_ns < objective->probe_ns ||
+	    !objective_offers(objective, LULL_IDLE_SLEEP) || (proven && calibration->count == 0))
 		return false;
 	objective->probe_ns =
-		turn->now_ns + (proven                                 ? PROBE_PROVEN_NS :
-				calibration->late_ppm > PROBE_LATE_PPM ? PROBE_NS :
-									 PROBE_FINE_NS);
+		iteration->now_ns + (proven                                 ? PROBE_PROVEN_NS :
+				     calibration->late_ppm > PROBE_LATE_PPM ? PROBE_NS :
+									      PROBE_FINE_NS);
 	return true;
 }
 
 /* How late interrupts are is measured where they may be used: few packets come. */
 static struct lull_rest
-objective_watch(const struct objective *objective, const struct lull_idle_turn *turn)
+objective_watch(const struct objective *objective, const struct lull_idle_iteration *iteration)
 {
 	const struct lull_idle_view *view = objective->view;
 	/* A packet that is held that long must still be in time. */
 	uint64_t limit_ns = view->limits->latency_ns - view->limits->latency_ns / MARGIN_SHARE;
 
-	if (turn->pkt_count > 0 || turn->now_ns < objective->event.watch_ns ||
-	    !objective_offers(objective, LULL_REST_INTERRUPT) ||
+	if (iteration->pkt_count > 0 || iteration->now_ns < objective->event.watch_ns ||
+	    !objective_offers(objective, LULL_IDLE_INTERRUPT) ||
 	    objective->state == LULL_VERDICT_CALIBRATING ||
-	    objective_silent(objective, turn->now_ns) ||
+	    objective_silent(objective, iteration->now_ns) ||
 	    view->load->arrival_pps * limit_ns > LULL_NS_PER_S)
 		return lull_rest_none();
 	limit_ns = LULL_MIN(limit_ns, lull_ring_guard_ns(&objective->guard, view));
-	return lull_event_watch(&objective->event, turn->now_ns, limit_ns);
+	return lull_event_watch(&objective->event, iteration->now_ns, limit_ns);
 }
 
 static struct lull_rest
-objective_plan(void *state, const struct lull_idle_turn *turn)
+objective_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	struct objective *objective = state;
 	struct lull_rest watch;
 
-	if (turn->now_ns >= objective->update_ns)
-		objective_update(objective, turn->now_ns);
-	if (!turn->drained)
+	if (iteration->now_ns >= objective->update_ns)
+		objective_update(objective, iteration->now_ns);
+	if (!iteration->drained)
 		return lull_rest_none();
-	if (objective_probes(objective, turn))
+	if (objective_probes(objective, iteration))
 		return lull_rest_sleep(1);
-	watch = objective_watch(objective, turn);
-	if (watch.depth != LULL_REST_NONE)
+	watch = objective_watch(objective, iteration);
+	if (watch.idle_state != LULL_IDLE_NONE)
 		return watch;
-	switch (objective->depth) {
-	case LULL_REST_SLEEP:
+	switch (objective->idle_state) {
+	case LULL_IDLE_SLEEP:
 		return lull_rest_sleep(objective->rest_ns);
-	case LULL_REST_INTERRUPT:
-	case LULL_REST_MONITOR:
-		return (struct lull_rest){ .depth = objective->depth,
+	case LULL_IDLE_INTERRUPT:
+	case LULL_IDLE_MONITOR:
+		return (struct lull_rest){ .idle_state = objective->idle_state,
 					   .limit_ns = objective->event_ns };
-	case LULL_REST_PAUSE:
-		return (struct lull_rest){ .depth = LULL_REST_PAUSE, .limit_ns = PAUSE_NS };
+	case LULL_IDLE_PAUSE:
+		return (struct lull_rest){ .idle_state = LULL_IDLE_PAUSE, .limit_ns = PAUSE_NS };
 	default:
 		return lull_rest_none();
 	}
@@ -416,11 +419,11 @@ static void
 objective_wake(void *state, const struct lull_wake *wake)
 {
 	struct objective *objective = state;
-	const struct lull_calibration *calibration = &objective->view->calibration[LULL_REST_SLEEP];
+	const struct lull_calibration *calibration = &objective->view->calibration[LULL_IDLE_SLEEP];
 	uint64_t real_ns = wake->end_ns - wake->begin_ns;
 
 	lull_event_wake(&objective->event, wake);
-	if (wake->rest.depth != LULL_REST_SLEEP || wake->reason != LULL_WAKE_TIMER ||
+	if (wake->rest.idle_state != LULL_IDLE_SLEEP || wake->reason != LULL_WAKE_TIMER ||
 	    objective->state != LULL_VERDICT_FEASIBLE)
 		return;
 	if (real_ns > wake->rest.limit_ns + 4 * calibration->p99_ns &&
@@ -450,7 +453,7 @@ objective_verdict(const void *state, struct lull_verdict *verdict)
 
 	verdict->state = objective->state;
 	verdict->binding = objective->binding;
-	verdict->depth = objective->depth;
+	verdict->idle_state = objective->idle_state;
 	verdict->rest_ns = objective->rest_ns;
 	verdict->ring_bound_ns = lull_ring_guard_ns(&objective->guard, objective->view);
 }

@@ -4,11 +4,11 @@
  * Phase: sleep until just before what the loop waits for, then poll.
  *
  * Ours, for periodic traffic such as images: what matters is the last packet of a frame, and when
- * it comes can be told from the frames before. The loop says so in calm_ns; packets that come
- * before may wait as long as the ring holds them. What has come must be worked off by then, so the
- * loop wakes earlier by the share of a rest that this took lately. A loop that cannot tell (calm_ns
- * 0) rests an eighth of the silence so far, and never longer than its objective: it wakes often
- * after traffic and seldom when there is none.
+ * it comes can be told from the frames before. The loop says so in quiet_until_ns; packets that
+ * come before may wait as long as the ring holds them. What has come must be worked off by then, so
+ * the loop wakes earlier by the share of a rest that this took lately. A loop that cannot tell
+ * (quiet_until_ns 0) rests an eighth of the silence so far, and never longer than its objective: it
+ * wakes often after traffic and seldom when there is none.
  */
 #include "governor.h"
 #include "ring_guard.h"
@@ -27,11 +27,11 @@
 struct phase {
 	const struct lull_idle_view *view;
 	struct lull_ring_guard guard;
-	uint64_t busy_ns; /* last turn that carried packets; 0: none yet */
+	uint64_t busy_ns; /* last iteration that carried packets; 0: none yet */
 	uint64_t woke_ns; /* end of a rest whose backlog is being worked off; 0: none is */
 	uint64_t rest_len_ns;
 	uint32_t drain_16; /* time that a backlog takes, per time of rest, times 2^16 */
-	uint32_t part_16;  /* of the calm that may be rested, times 2^16 */
+	uint32_t part_16;  /* of the quiet time that may be rested, times 2^16 */
 };
 _Static_assert(sizeof(struct phase) <= LULL_GOVERNOR_STATE_SIZE, "state of phase");
 
@@ -47,18 +47,20 @@ phase_init(void *state, const struct lull_idle_view *view)
 
 /* How long nothing is urgent, by the loop or else by the silence. */
 static uint64_t
-phase_calm_ns(const struct phase *phase, const struct lull_idle_turn *turn)
+phase_quiet_ns(const struct phase *phase, const struct lull_idle_iteration *iteration)
 {
-	uint64_t late_ns = LULL_MIN(phase->view->calibration[LULL_REST_SLEEP].p999_ns, LATE_NS_MAX);
+	uint64_t late_ns = LULL_MIN(phase->view->calibration[LULL_IDLE_SLEEP].p999_ns, LATE_NS_MAX);
 	uint64_t left_ns;
 
-	if (turn->calm_ns == 0) {
-		if (turn->pkt_count > 0)
+	if (iteration->quiet_until_ns == 0) {
+		if (iteration->pkt_count > 0)
 			return 0;
-		return LULL_MIN((turn->now_ns - phase->busy_ns) / SILENCE_SHARE,
+		return LULL_MIN((iteration->now_ns - phase->busy_ns) / SILENCE_SHARE,
 				phase->view->limits->latency_ns);
 	}
-	left_ns = turn->calm_ns > turn->now_ns ? turn->calm_ns - turn->now_ns : 0;
+	left_ns = iteration->quiet_until_ns > iteration->now_ns ?
+			  iteration->quiet_until_ns - iteration->now_ns :
+			  0;
 	left_ns = LULL_MIN(left_ns, LULL_NS_PER_S) * phase->part_16 >> 16;
 	return left_ns > late_ns ? left_ns - late_ns : 0;
 }
@@ -79,20 +81,20 @@ phase_learn(struct phase *phase, uint64_t now_ns)
 }
 
 static struct lull_rest
-phase_plan(void *state, const struct lull_idle_turn *turn)
+phase_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	struct phase *phase = state;
 	uint64_t rest_ns;
 
-	lull_ring_guard_release(&phase->guard, turn->now_ns);
-	if (turn->pkt_count > 0 || phase->busy_ns == 0)
-		phase->busy_ns = turn->now_ns;
+	lull_ring_guard_release(&phase->guard, iteration->now_ns);
+	if (iteration->pkt_count > 0 || phase->busy_ns == 0)
+		phase->busy_ns = iteration->now_ns;
 	/* A queue that is not empty comes first. */
-	if (!turn->drained)
+	if (!iteration->drained)
 		return lull_rest_none();
-	if (phase->woke_ns != 0 && turn->pkt_count == 0)
-		phase_learn(phase, turn->now_ns);
-	rest_ns = phase_calm_ns(phase, turn);
+	if (phase->woke_ns != 0 && iteration->pkt_count == 0)
+		phase_learn(phase, iteration->now_ns);
+	rest_ns = phase_quiet_ns(phase, iteration);
 	if (rest_ns < REST_NS_MIN)
 		return lull_rest_none();
 	return lull_rest_sleep(LULL_MIN(rest_ns, lull_ring_guard_ns(&phase->guard, phase->view)));

@@ -10,9 +10,9 @@
 #define PROBE_PROVEN_NS (200 * LULL_NS_PER_MS)
 
 static bool
-ceiling_offers(const struct lull_rest_ceiling *ceiling, enum lull_rest_depth depth)
+ceiling_offers(const struct lull_rest_ceiling *ceiling, enum lull_idle_state idle_state)
 {
-	return (ceiling->view->limits->depths & LULL_REST_BIT(depth)) != 0;
+	return (ceiling->view->limits->idle_states & LULL_IDLE_STATE_BIT(idle_state)) != 0;
 }
 
 /* No loss at a rate that the user or the link stated: a promise. */
@@ -38,7 +38,7 @@ ceiling_latency_ns(const struct lull_rest_ceiling *ceiling, uint64_t request_ns_
 	uint64_t spent_ns = load->serve_ns + limits.latency_ns / 32;
 
 	limits.latency_ns = limits.latency_ns > spent_ns ? limits.latency_ns - spent_ns : 1;
-	return lull_bound_request_ns(&limits, &ceiling->view->calibration[LULL_REST_SLEEP],
+	return lull_bound_request_ns(&limits, &ceiling->view->calibration[LULL_IDLE_SLEEP],
 				     &ceiling->view->stalls->rest, load->busy_ppm,
 				     load->resting_ppm, request_ns_max);
 }
@@ -82,7 +82,7 @@ ceiling_approach(struct lull_rest_ceiling *ceiling, uint64_t goal_ns)
 static void
 ceiling_update(struct lull_rest_ceiling *ceiling)
 {
-	const struct lull_calibration *calibration = &ceiling->view->calibration[LULL_REST_SLEEP];
+	const struct lull_calibration *calibration = &ceiling->view->calibration[LULL_IDLE_SLEEP];
 	uint64_t ring_ns = lull_rest_ceiling_ring_ns(ceiling);
 	uint64_t goal_ns = ceiling->view->limits->rest_ns_max;
 	uint64_t latency_ns;
@@ -114,13 +114,13 @@ ceiling_update(struct lull_rest_ceiling *ceiling)
 }
 
 void
-lull_rest_ceiling_turn(struct lull_rest_ceiling *ceiling, uint64_t now_ns)
+lull_rest_ceiling_iteration(struct lull_rest_ceiling *ceiling, uint64_t now_ns)
 {
 	if (now_ns < ceiling->update_ns)
 		return;
 	ceiling->update_ns = now_ns + UPDATE_NS;
 	lull_ring_guard_release(&ceiling->guard, now_ns);
-	if (ceiling_offers(ceiling, LULL_REST_SLEEP)) {
+	if (ceiling_offers(ceiling, LULL_IDLE_SLEEP)) {
 		ceiling_update(ceiling);
 		return;
 	}
@@ -130,35 +130,36 @@ lull_rest_ceiling_turn(struct lull_rest_ceiling *ceiling, uint64_t now_ns)
 }
 
 bool
-lull_rest_ceiling_probes(struct lull_rest_ceiling *ceiling, const struct lull_idle_turn *turn)
+lull_rest_ceiling_probes(struct lull_rest_ceiling *ceiling,
+			 const struct lull_idle_iteration *iteration)
 {
 	bool proven = ceiling_proven(ceiling);
 
-	if (ceiling->rest_ns > 0 || turn->pkt_count > 0 || turn->now_ns < ceiling->probe_ns ||
-	    !ceiling_offers(ceiling, LULL_REST_SLEEP) ||
-	    (proven && ceiling->view->calibration[LULL_REST_SLEEP].count == 0))
+	if (ceiling->rest_ns > 0 || iteration->pkt_count > 0 ||
+	    iteration->now_ns < ceiling->probe_ns || !ceiling_offers(ceiling, LULL_IDLE_SLEEP) ||
+	    (proven && ceiling->view->calibration[LULL_IDLE_SLEEP].count == 0))
 		return false;
-	ceiling->probe_ns = turn->now_ns + (proven ? PROBE_PROVEN_NS : PROBE_NS);
+	ceiling->probe_ns = iteration->now_ns + (proven ? PROBE_PROVEN_NS : PROBE_NS);
 	return true;
 }
 
-enum lull_rest_depth
+enum lull_idle_state
 lull_rest_ceiling_fallback(const struct lull_rest_ceiling *ceiling)
 {
-	if (ceiling_offers(ceiling, LULL_REST_MONITOR))
-		return LULL_REST_MONITOR;
-	if (ceiling_offers(ceiling, LULL_REST_PAUSE))
-		return LULL_REST_PAUSE;
-	return LULL_REST_NONE;
+	if (ceiling_offers(ceiling, LULL_IDLE_MONITOR))
+		return LULL_IDLE_MONITOR;
+	if (ceiling_offers(ceiling, LULL_IDLE_PAUSE))
+		return LULL_IDLE_PAUSE;
+	return LULL_IDLE_NONE;
 }
 
 void
 lull_rest_ceiling_wake(struct lull_rest_ceiling *ceiling, const struct lull_wake *wake)
 {
 	uint64_t real_ns = wake->end_ns - wake->begin_ns;
-	uint64_t usual_ns = ceiling->view->calibration[LULL_REST_SLEEP].p99_ns;
+	uint64_t usual_ns = ceiling->view->calibration[LULL_IDLE_SLEEP].p99_ns;
 
-	if (wake->rest.depth != LULL_REST_SLEEP || wake->reason != LULL_WAKE_TIMER ||
+	if (wake->rest.idle_state != LULL_IDLE_SLEEP || wake->reason != LULL_WAKE_TIMER ||
 	    ceiling->state != LULL_VERDICT_FEASIBLE)
 		return;
 	if (real_ns > wake->rest.limit_ns + 4 * usual_ns &&

@@ -26,15 +26,16 @@ struct lull_rest_ceiling {
 };
 
 void lull_rest_ceiling_init(struct lull_rest_ceiling *ceiling, const struct lull_idle_view *view);
-/** Each turn: reckon again when it is time. */
-void lull_rest_ceiling_turn(struct lull_rest_ceiling *ceiling, uint64_t now_ns);
+/** Each iteration: reckon again when it is time. */
+void lull_rest_ceiling_iteration(struct lull_rest_ceiling *ceiling, uint64_t now_ns);
 /**
  * While there is no sleeping: is a rest of the shortest kind due, so that calibration notices when
  * the machine gets better? Never where a promise of no loss rests on nothing measured.
  */
-bool lull_rest_ceiling_probes(struct lull_rest_ceiling *ceiling, const struct lull_idle_turn *turn);
+bool lull_rest_ceiling_probes(struct lull_rest_ceiling *ceiling,
+			      const struct lull_idle_iteration *iteration);
 /** Instead of a sleep: what a packet ends, else the pause. */
-enum lull_rest_depth lull_rest_ceiling_fallback(const struct lull_rest_ceiling *ceiling);
+enum lull_idle_state lull_rest_ceiling_fallback(const struct lull_rest_ceiling *ceiling);
 void lull_rest_ceiling_wake(struct lull_rest_ceiling *ceiling, const struct lull_wake *wake);
 void lull_rest_ceiling_miss(struct lull_rest_ceiling *ceiling, uint64_t now_ns);
 /** Longest request that the ring survives, the guard included. */

@@ -16,7 +16,7 @@ static uint64_t
 guard_learned_ns(const struct lull_idle_view *view)
 {
 	const struct lull_idle_limits *limits = view->limits;
-	const struct lull_calibration *calibration = &view->calibration[LULL_REST_SLEEP];
+	const struct lull_calibration *calibration = &view->calibration[LULL_IDLE_SLEEP];
 
 	return lull_bound_learned_ns(limits, view->pace, view->curve, calibration->usual_p99_ns,
 				     calibration->p999_ns);
@@ -34,7 +34,7 @@ lull_ring_guard_ns(const struct lull_ring_guard *guard, const struct lull_idle_v
 		ring_ns = guard_learned_ns(view);
 	else
 		ring_ns = lull_bound_ring_ns(limits, view->pace, limits->pps_max,
-					     LULL_MAX(view->calibration[LULL_REST_SLEEP].p9999_ns,
+					     LULL_MAX(view->calibration[LULL_IDLE_SLEEP].p9999_ns,
 						      lull_stalls_longest_ns(&view->stalls->rest)));
 	return ring_ns / LULL_PPM * guard->share_ppm +
 	       ring_ns % LULL_PPM * guard->share_ppm / LULL_PPM;

@@ -16,10 +16,10 @@ spin_init(void *state, const struct lull_idle_view *view)
 }
 
 static struct lull_rest
-spin_plan(void *state, const struct lull_idle_turn *turn)
+spin_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	(void)state;
-	(void)turn;
+	(void)iteration;
 	return lull_rest_none();
 }
 

@@ -11,7 +11,7 @@ verdict_cpu_ppm(const struct lull_verdict *verdict, const struct lull_load *load
 	uint64_t real_ns = verdict->rest_ns + verdict->overshoot_p50_ns;
 	uint64_t cost_ns = LULL_MIN(verdict->cost_ns, real_ns);
 
-	if (verdict->depth < LULL_REST_SLEEP || real_ns == 0)
+	if (verdict->idle_state < LULL_IDLE_SLEEP || real_ns == 0)
 		return LULL_PPM;
 	return (uint32_t)(busy_ppm + (LULL_PPM - busy_ppm) * cost_ns / real_ns);
 }
@@ -67,9 +67,9 @@ verdict_predict(struct lull_verdict *verdict, const struct lull_idle_view *view)
 	const struct lull_load *load = view->load;
 	const struct lull_stall_watch *watch = view->stalls;
 
-	if (verdict->depth >= LULL_REST_SLEEP)
+	if (verdict->idle_state >= LULL_IDLE_SLEEP)
 		verdict->predicted_ns = lull_bound_predict_ns(
-			limits, &view->calibration[LULL_REST_SLEEP], &watch->rest, load->busy_ppm,
+			limits, &view->calibration[LULL_IDLE_SLEEP], &watch->rest, load->busy_ppm,
 			load->resting_ppm, verdict->rest_ns);
 	else
 		verdict->predicted_ns =

@@ -14,7 +14,7 @@ void
 lull_waits_init(struct lull_waits *waits, uint64_t now_ns)
 {
 	memset(waits, 0, sizeof(*waits));
-	waits->look_ns = now_ns;
+	waits->poll_ns = now_ns;
 	waits->window_ns = now_ns;
 	waits->step_ns = now_ns;
 	lull_stall_watch_init(&waits->watch, now_ns);
@@ -64,7 +64,7 @@ void
 lull_waits_note(struct lull_waits *waits)
 {
 	if (!waits->trial)
-		lull_stall_watch_stall(&waits->watch, waits->look_ns, waits->gap_ns);
+		lull_stall_watch_stall(&waits->watch, waits->poll_ns, waits->gap_ns);
 }
 
 /* A tenth of a second has gone by, or more. */
@@ -90,7 +90,7 @@ lull_waits_batch(struct lull_waits *waits, uint32_t index)
 	struct lull_wait_queue *queue = &waits->queues[index];
 
 	lull_arrival_curve_add(&waits->curve, &waits->windows[index], queue->batch_ns,
-			       waits->look_ns, queue->batch_pkts);
+			       waits->poll_ns, queue->batch_pkts);
 	queue->batch_pkts = 0;
 }
 
@@ -112,7 +112,7 @@ void
 lull_waits_rested(struct lull_waits *waits, const struct lull_wake *wake)
 {
 	waits->planned_ns += wake->rest.limit_ns << wake->rest.watch;
-	if (wake->rest.depth >= LULL_REST_MONITOR)
+	if (wake->rest.idle_state >= LULL_IDLE_MONITOR)
 		waits->rested = true;
 }
 
@@ -126,7 +126,7 @@ lull_waits_woken(struct lull_waits *waits, uint64_t since_ns)
 void
 lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts, uint64_t idle_ns)
 {
-	uint64_t span_ns = now_ns > waits->look_ns ? now_ns - waits->look_ns : 0;
+	uint64_t span_ns = now_ns > waits->poll_ns ? now_ns - waits->poll_ns : 0;
 	uint64_t planned_ns = idle_ns > 0 ? idle_ns : span_ns;
 
 	if (lull_stall_is(span_ns, planned_ns))
@@ -135,12 +135,12 @@ lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts, uint
 		lull_stall_watch_fine(&waits->watch, span_ns, 0);
 	/* All of them on one queue: at most that many came to any. */
 	if (pkts > 0)
-		lull_arrival_curve_add(&waits->curve, &waits->windows[0], waits->look_ns, now_ns,
+		lull_arrival_curve_add(&waits->curve, &waits->windows[0], waits->poll_ns, now_ns,
 				       pkts);
 	lull_stall_watch_fine(&waits->watch, 0, pkts);
 	lull_histogram_add(&waits->histogram, 0, pkts);
 	waits->pkts += pkts;
-	waits->look_ns = LULL_MAX(waits->look_ns, now_ns);
+	waits->poll_ns = LULL_MAX(waits->poll_ns, now_ns);
 	waits->planned_ns = 0;
 	waits->rested = false;
 	/* What comes from here on waited for no rest before it. */

@@ -4,12 +4,11 @@
  * Waits: what the packets of a loop waited for the loop itself, without time stamps in packets.
  *
  * A packet fetched before its queue ran short waited no longer than from the last time the queue
- * was known empty to the end of the turn that carried it: that bound fills the histogram. How many
- * waited longer than the objective is reckoned as fluid: of what comes while nobody looks for G,
- * and while its backlog is worked off, the share (G - T) / G does.
- * Also keeps the arrival curve and the stalls, which are learned from the same looks.
- * Threads: belongs to one loop; the histogram may be read by any.
- * Memory: one fixed struct.
+ * was known empty to the end of the iteration that carried it: that bound fills the histogram. How
+ * many waited longer than the objective is reckoned as fluid: of what comes while nobody looks for
+ * G, and while its backlog is worked off, the share (G - T) / G does. Also keeps the arrival curve
+ * and the stalls, which are learned from the same looks. Threads: belongs to one loop; the
+ * histogram may be read by any. Memory: one fixed struct.
  */
 #ifndef LULL_WAITS_H
 #define LULL_WAITS_H
@@ -35,7 +34,7 @@ struct lull_wait_queue {
 	bool stalled;        /* that gap was a stall */
 };
 
-/** Packets whose turn has not ended yet. */
+/** Packets whose iteration has not ended yet. */
 struct lull_wait_pending {
 	uint64_t since_ns, gap_ns;
 	uint32_t pkts;
@@ -48,10 +47,10 @@ struct lull_waits_mark {
 };
 
 struct lull_waits {
-	uint64_t look_ns;    /* when the queues were last looked at */
+	uint64_t poll_ns;    /* when the queues were last looked at */
 	uint64_t planned_ns; /* asked to rest since */
-	uint64_t gap_ns;     /* between the last two looks */
-	bool rested;         /* slept since the last look */
+	uint64_t gap_ns;     /* between the last two polls */
+	bool rested;         /* slept since the last poll */
 	bool stalled;        /* the last gap was a stall */
 	bool trial;          /* ... that held a trial rest of a polling loop: tells nothing */
 	uint32_t queue_count;
@@ -76,15 +75,15 @@ void lull_waits_init(struct lull_waits *waits, uint64_t now_ns);
 void lull_waits_mark(struct lull_waits *waits, uint64_t now_ns);
 /** Stalls and late packets so far are of another class or governor; the window stays. */
 void lull_waits_forget(struct lull_waits *waits, uint64_t now_ns);
-/** A turn begins: all queues are looked at, as of @p now_ns. */
-static inline void lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count);
+/** An iteration begins: all queues are looked at, as of @p now_ns. */
+static inline void lull_waits_poll(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count);
 /**
  * What queue @p index gave in it; true when it is empty now: it gave less than @p emptied_pkts,
  * which is a burst, or 1 where a short burst may leave packets.
  */
 static inline bool lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts,
 				    uint32_t emptied_pkts);
-/** The turn has ended, and its packets have been served. */
+/** The iteration has ended, and its packets have been served. */
 static inline void lull_waits_settle(struct lull_waits *waits, uint64_t end_ns,
 				     uint64_t latency_ns);
 /** A rest has ended. */
@@ -94,7 +93,7 @@ void lull_waits_woken(struct lull_waits *waits, uint64_t since_ns);
 /**
  * Turns that nobody timed, up to @p now_ns, brought @p pkts.
  *
- * @param idle_ns  what these turns take when nothing holds them up, 0: not known
+ * @param idle_ns  what these iterations take when nothing holds them up, 0: not known
  */
 void lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts, uint64_t idle_ns);
 /**
@@ -114,10 +113,10 @@ void lull_waits_late(struct lull_waits *waits, const struct lull_wait_pending *p
 void lull_waits_step(struct lull_waits *waits, uint64_t now_ns);
 
 static inline void
-lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count)
+lull_waits_poll(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count)
 {
-	waits->gap_ns = now_ns > waits->look_ns ? now_ns - waits->look_ns : 0;
-	waits->look_ns = now_ns;
+	waits->gap_ns = now_ns > waits->poll_ns ? now_ns - waits->poll_ns : 0;
+	waits->poll_ns = now_ns;
 	waits->queue_count = queue_count;
 	waits->stalled = lull_stall_is(waits->gap_ns, waits->planned_ns);
 	waits->trial = waits->rested && waits->watch.polling;
@@ -133,12 +132,12 @@ lull_waits_look(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count)
 static inline void
 lull_waits_gap(const struct lull_waits *waits, struct lull_wait_queue *queue)
 {
-	uint64_t gap_ns = LULL_MIN(waits->gap_ns, waits->look_ns - queue->empty_ns);
+	uint64_t gap_ns = LULL_MIN(waits->gap_ns, waits->poll_ns - queue->empty_ns);
 
-	if (gap_ns < queue->gap_ns && waits->look_ns < queue->gap_end_ns)
+	if (gap_ns < queue->gap_ns && waits->poll_ns < queue->gap_end_ns)
 		return;
 	queue->gap_ns = gap_ns;
-	queue->gap_end_ns = waits->look_ns + LULL_WAITS_DRAIN_GAPS * gap_ns;
+	queue->gap_end_ns = waits->poll_ns + LULL_WAITS_DRAIN_GAPS * gap_ns;
 	queue->stalled = waits->stalled;
 }
 
@@ -162,8 +161,8 @@ lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts, uint32
 		 */
 		if (queue->batch_pkts > 0)
 			lull_waits_batch(waits, index);
-		queue->empty_ns = waits->look_ns;
-		queue->batch_ns = waits->look_ns;
+		queue->empty_ns = waits->poll_ns;
+		queue->batch_ns = waits->poll_ns;
 		queue->gap_ns = 0;
 	}
 	return drained;
@@ -172,11 +171,11 @@ lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts, uint32
 static inline void
 lull_waits_settle(struct lull_waits *waits, uint64_t end_ns, uint64_t latency_ns)
 {
-	uint64_t turn_ns = end_ns > waits->look_ns ? end_ns - waits->look_ns : 0;
+	uint64_t iteration_ns = end_ns > waits->poll_ns ? end_ns - waits->poll_ns : 0;
 
 	for (uint32_t i = 0; i < waits->pending_count; i++) {
 		const struct lull_wait_pending *pending = &waits->pending[i];
-		uint64_t gap_ns = pending->gap_ns + turn_ns;
+		uint64_t gap_ns = pending->gap_ns + iteration_ns;
 
 		lull_histogram_add(&waits->histogram,
 				   end_ns > pending->since_ns ? end_ns - pending->since_ns : 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Yield: the shortest sleep there is after every empty turn.
+ * Yield: the shortest sleep there is after every empty iteration.
  *
  * Source: the usleep(0) that many programs put into their poll loop in the
  * belief that it merely yields. It does not: the thread sleeps for its timer
@@ -20,10 +20,10 @@ yield_init(void *state, const struct lull_idle_view *view)
 }
 
 static struct lull_rest
-yield_plan(void *state, const struct lull_idle_turn *turn)
+yield_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	(void)state;
-	return turn->pkt_count > 0 ? lull_rest_none() : lull_rest_sleep(YIELD_REST_NS);
+	return iteration->pkt_count > 0 ? lull_rest_none() : lull_rest_sleep(YIELD_REST_NS);
 }
 
 const struct lull_idle_governor lull_idle_yield = {

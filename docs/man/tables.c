@@ -66,10 +66,10 @@ print_table(const char *name)
 		{ "resequence", lull_resequence_counter_table },
 		{ "io", lull_stage_flow_io.counters },
 		{ "worker", lull_stage_flow_worker.counters },
-		{ "log", lull_stage_flow_log.counters },
+		{ "aggregator", lull_stage_flow_aggregator.counters },
 		{ "output", lull_stage_flow_output.counters },
 		{ "camera", lull_camera_counter_table },
-		{ "receiver", lull_camera_totals_table },
+		{ "receiver", lull_receiver_totals_table },
 		{ "assembler", lull_assembler_counter_table },
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The I/O stage: read headers, number the packets, have them dispatched. Nothing here allocates or
- * calls the system per packet; the time of day is read once per turn that received something.
+ * calls the system per packet; the time of day is read once per iteration that received something.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -98,7 +98,7 @@ io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint3
 	packet->clock_ns = io->clock_ns;
 	packet->number = io_number(io);
 	packet->dispatcher = (uint8_t)io->index;
-	burst->digests[burst->kept] = packet->steer;
+	burst->digests[burst->kept] = packet->dispatch_hash;
 	burst->pkts[burst->kept++] = pkt;
 }
 
@@ -160,9 +160,9 @@ io_read_time(struct flow_io *io, uint64_t now_ns)
 {
 	struct timespec time;
 
-	if (io->stamp_turn_ns == now_ns)
+	if (io->stamp_iteration_ns == now_ns)
 		return;
-	io->stamp_turn_ns = now_ns;
+	io->stamp_iteration_ns = now_ns;
 	clock_gettime(CLOCK_REALTIME, &time);
 	io->stamp_ns = (uint64_t)time.tv_sec * LULL_NS_PER_S + (uint64_t)time.tv_nsec;
 }
@@ -281,7 +281,7 @@ io_pull(void *state, uint64_t now_ns)
 	return io->blocked ? 0 : io_source_pull(io, now_ns);
 }
 
-/* ---- the turn ---- */
+/* ---- the iteration ---- */
 
 static void
 io_take_notes(struct flow_io *io)
@@ -309,7 +309,7 @@ io_close(struct flow_io *io)
 }
 
 static uint64_t
-io_turn(void *state, uint64_t now_ns)
+io_iterate(void *state, uint64_t now_ns)
 {
 	struct flow_io_stage *stage = state;
 	struct flow_io *io = stage->io;
@@ -382,7 +382,7 @@ const struct lull_stage lull_stage_flow_io = {
 	.init = io_init,
 	.pull = io_pull,
 	.burst = io_burst,
-	.turn = io_turn,
+	.iterate = io_iterate,
 	.command = io_command,
 	.counters = io_counter_table,
 	.counters_offset = offsetof(struct flow_io_stage, counters),

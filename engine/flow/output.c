@@ -128,7 +128,7 @@ output_pull(void *state, uint64_t now_ns)
 	return (uint16_t)total;
 }
 
-/* ---- the turn ---- */
+/* ---- the iteration ---- */
 
 /* All workers have put in their last packet. Read before the rings are found empty. */
 static bool
@@ -146,7 +146,7 @@ output_ending(const struct flow_output *output)
 }
 
 static uint64_t
-output_turn(void *state, uint64_t now_ns)
+output_iterate(void *state, uint64_t now_ns)
 {
 	struct flow_output_stage *stage = state;
 	struct flow_output *output = stage->output;
@@ -185,7 +185,7 @@ const struct lull_stage lull_stage_flow_output = {
 	.state_size = sizeof(struct flow_output_stage),
 	.init = output_init,
 	.pull = output_pull,
-	.turn = output_turn,
+	.iterate = output_iterate,
 	.counters = output_counter_table,
 	.counters_offset = offsetof(struct flow_output_stage, counters),
 };

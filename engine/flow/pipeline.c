@@ -69,13 +69,13 @@ pipeline_wire_worker(struct lull_pipeline *pipeline, uint32_t index, struct lull
 
 	for (uint32_t i = 0; rc == 0 && i < config->io_count; i++)
 		rc = pipeline_wire_input(pipeline, i, index, error);
-	for (uint32_t i = 0; rc == 0 && i < config->log_count; i++) {
+	for (uint32_t i = 0; rc == 0 && i < config->aggregator_count; i++) {
 		const uint32_t pair[] = { index, i };
 
-		worker->logs[i] = pipeline_ring(pipeline, "l", pair, worker->record_bytes,
-						config->log_ring, error);
-		pipeline->logs[i]->rings[index] = worker->logs[i];
-		rc = worker->logs[i] != NULL ? 0 : -ENOMEM;
+		worker->aggregators[i] = pipeline_ring(pipeline, "l", pair, worker->record_bytes,
+						       config->aggregator_ring, error);
+		pipeline->aggregators[i]->rings[index] = worker->aggregators[i];
+		rc = worker->aggregators[i] != NULL ? 0 : -ENOMEM;
 	}
 	if (rc == 0 && pipeline->output != NULL) {
 		const uint32_t pair[] = { index, 0 };
@@ -140,8 +140,8 @@ pipeline_make(struct lull_pipeline *pipeline, struct lull_error *error)
 		rc = pipeline_make_io(pipeline, i, error);
 	for (uint32_t i = 0; rc == 0 && i < config->worker_count; i++)
 		rc = pipeline_make_worker(pipeline, i, error);
-	for (uint32_t i = 0; rc == 0 && i < config->log_count; i++)
-		rc = pipeline_make_log(pipeline, i, error);
+	for (uint32_t i = 0; rc == 0 && i < config->aggregator_count; i++)
+		rc = pipeline_make_aggregator(pipeline, i, error);
 	if (rc == 0 && config->output)
 		rc = pipeline_make_output(pipeline, error);
 	for (uint32_t i = 0; rc == 0 && i < config->worker_count; i++)
@@ -178,8 +178,8 @@ lull_pipeline_destroy(struct lull_pipeline *pipeline)
 	if (pipeline == NULL)
 		return;
 	pipeline_free_output(pipeline->output);
-	for (uint32_t i = 0; i < LULL_PIPELINE_LOG_MAX; i++)
-		pipeline_free_log(pipeline->logs[i]);
+	for (uint32_t i = 0; i < LULL_PIPELINE_AGGREGATOR_MAX; i++)
+		pipeline_free_aggregator(pipeline->aggregators[i]);
 	for (uint32_t i = 0; i < FLOW_WORKERS; i++)
 		pipeline_free_worker(pipeline->workers[i]);
 	for (uint32_t i = 0; i < LULL_PIPELINE_IO_MAX; i++) {
@@ -214,9 +214,9 @@ pipeline_busy(const struct lull_pipeline *pipeline, uint32_t *index)
 		if (!__atomic_load_n(&pipeline->workers[*index]->done_all, __ATOMIC_ACQUIRE))
 			return "worker";
 	}
-	for (*index = 0; *index < config->log_count; ++*index) {
-		if (!__atomic_load_n(&pipeline->logs[*index]->done, __ATOMIC_ACQUIRE))
-			return "log";
+	for (*index = 0; *index < config->aggregator_count; ++*index) {
+		if (!__atomic_load_n(&pipeline->aggregators[*index]->done, __ATOMIC_ACQUIRE))
+			return "aggregator";
 	}
 	*index = 0;
 	if (pipeline->output != NULL && !__atomic_load_n(&pipeline->output->done, __ATOMIC_ACQUIRE))

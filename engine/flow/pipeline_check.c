@@ -62,21 +62,21 @@ check_io(struct lull_error *error, uint32_t index, const struct flow_io_words *w
 
 static int
 check_worker(struct lull_error *error, const uint32_t *pair, const struct flow_worker_words *words,
-	     uint32_t log_count)
+	     uint32_t aggregator_count)
 {
 	uint32_t index = pair[0], io_count = pair[1];
 	uint64_t finished = words->pkts + words->unrecorded;
 	uint64_t put_pkts = 0, taken = 0;
 	int rc;
 
-	for (uint32_t i = 0; i < log_count; i++)
+	for (uint32_t i = 0; i < aggregator_count; i++)
 		put_pkts += words->put_pkts[i];
 	for (uint32_t i = 0; i < io_count; i++)
 		taken += words->taken[i];
 	rc = check_equal(error, "worker", index, "recorded = in entries + handed over", words->pkts,
 			 words->entry_pkts + words->handed_pkts);
 	if (rc == 0)
-		rc = check_equal(error, "worker", index, "handed over = put into log rings",
+		rc = check_equal(error, "worker", index, "handed over = put into aggregator rings",
 				 words->handed_pkts, put_pkts);
 	if (rc == 0 && (finished > taken || taken > finished + FLOW_HANDS(io_count)))
 		rc = lull_error_set(error, -EPROTO, "worker %u: " PKTS " taken, " PKTS " finished",
@@ -85,14 +85,14 @@ check_worker(struct lull_error *error, const uint32_t *pair, const struct flow_w
 }
 
 static int
-check_log(struct lull_error *error, uint32_t index, const struct flow_log_words *words,
-	  uint32_t worker_count)
+check_aggregator(struct lull_error *error, uint32_t index,
+		 const struct flow_aggregator_words *words, uint32_t worker_count)
 {
 	uint64_t got_pkts = 0;
 
 	for (uint32_t i = 0; i < worker_count; i++)
 		got_pkts += words->got_pkts[i];
-	return check_equal(error, "log", index, "taken = recorded + open", got_pkts,
+	return check_equal(error, "aggregator", index, "taken = recorded + open", got_pkts,
 			   words->pkts + words->open_pkts);
 }
 
@@ -108,10 +108,10 @@ check_within(const struct lull_pipeline *pipeline, const struct pipeline_reading
 	for (uint32_t i = 0; rc == 0 && i < config->worker_count; i++) {
 		const uint32_t pair[] = { i, config->io_count };
 
-		rc = check_worker(error, pair, &reading->workers[i], config->log_count);
+		rc = check_worker(error, pair, &reading->workers[i], config->aggregator_count);
 	}
-	for (uint32_t i = 0; rc == 0 && i < config->log_count; i++)
-		rc = check_log(error, i, &reading->logs[i], config->worker_count);
+	for (uint32_t i = 0; rc == 0 && i < config->aggregator_count; i++)
+		rc = check_aggregator(error, i, &reading->aggregators[i], config->worker_count);
 	return rc;
 }
 
@@ -142,20 +142,21 @@ static int
 check_messages(const struct lull_pipeline *pipeline, const struct pipeline_reading *before,
 	       const struct pipeline_reading *after, struct lull_error *error)
 {
-	const uint64_t room = pipeline->config.log_ring + FLOW_RECORDS;
+	const uint64_t room = pipeline->config.aggregator_ring + FLOW_RECORDS;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < pipeline->config.worker_count; i++) {
 		const struct flow_worker_words *words = &before->workers[i];
 
-		for (uint32_t j = 0; rc == 0 && j < pipeline->config.log_count; j++) {
-			const struct flow_log_words *early = &before->logs[j];
+		for (uint32_t j = 0; rc == 0 && j < pipeline->config.aggregator_count; j++) {
+			const struct flow_aggregator_words *early = &before->aggregators[j];
 			const uint32_t pair[] = { i, j };
 
-			rc = check_ring(error, "records of worker and log", pair, early->got[i],
-					words->put[j], after->logs[j].got[i], room);
+			rc = check_ring(error, "records of worker and aggregator", pair,
+					early->got[i], words->put[j], after->aggregators[j].got[i],
+					room);
 			if (rc == 0 && early->got[i] == words->put[j])
-				rc = check_equal(error, "log", j, "packets taken = put",
+				rc = check_equal(error, "aggregator", j, "packets taken = put",
 						 early->got_pkts[i], words->put_pkts[j]);
 		}
 	}
@@ -168,11 +169,11 @@ lull_pipeline_check(const struct lull_pipeline *pipeline, struct lull_error *err
 	struct pipeline_reading before, after;
 	int rc;
 
-	pipeline_read_logs(pipeline, &before);
+	pipeline_read_aggregators(pipeline, &before);
 	pipeline_read_workers(pipeline, &before);
 	pipeline_read_ios(pipeline, &before);
 	pipeline_read_workers(pipeline, &after);
-	pipeline_read_logs(pipeline, &after);
+	pipeline_read_aggregators(pipeline, &after);
 	rc = check_within(pipeline, &before, error);
 	if (rc == 0)
 		rc = check_packets(pipeline, &before, &after, error);

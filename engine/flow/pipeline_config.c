@@ -9,7 +9,7 @@
 #include "pipeline_config.h"
 
 #define DEFAULT_RING_PKTS 1024
-#define DEFAULT_LOG_RING 4096
+#define DEFAULT_AGGREGATOR_RING 4096
 #define DEFAULT_BURST_PKTS 32
 #define DEFAULT_FLUSH_NS (20 * LULL_NS_PER_US)
 #define DEFAULT_IDLE_NS (30 * LULL_NS_PER_S)
@@ -27,9 +27,9 @@ config_default(struct lull_pipeline_config *config)
 	} defaults[] = {
 		{ &config->io_count, 1 },
 		{ &config->worker_count, 1 },
-		{ &config->log_count, 1 },
+		{ &config->aggregator_count, 1 },
 		{ &config->ring_pkts, DEFAULT_RING_PKTS },
-		{ &config->log_ring, DEFAULT_LOG_RING },
+		{ &config->aggregator_ring, DEFAULT_AGGREGATOR_RING },
 		{ &config->burst_pkts, DEFAULT_BURST_PKTS },
 		{ &config->flush_pkts, DEFAULT_BURST_PKTS },
 		{ &config->dispatch.bucket_bits, DEFAULT_BUCKET_BITS },
@@ -93,9 +93,9 @@ config_own(const struct lull_pipeline_config *config, struct lull_error *error)
 	const struct lull_range ranges[] = {
 		{ "io_count", config->io_count, 1, LULL_PIPELINE_IO_MAX },
 		{ "worker_count", config->worker_count, 1, FLOW_WORKERS },
-		{ "log_count", config->log_count, 1, LULL_PIPELINE_LOG_MAX },
+		{ "aggregator_count", config->aggregator_count, 1, LULL_PIPELINE_AGGREGATOR_MAX },
 		{ "ring_pkts", config->ring_pkts, 64, 65536 },
-		{ "log_ring", config->log_ring, 64, 1u << 20 },
+		{ "aggregator_ring", config->aggregator_ring, 64, 1u << 20 },
 		{ "burst_pkts", config->burst_pkts, 1, LULL_BURST_MAX },
 		{ "flush_pkts", config->flush_pkts, 1, LULL_BURST_MAX },
 		{ "flush_ns", config->flush_ns, 1, LULL_NS_PER_S },
@@ -104,7 +104,7 @@ config_own(const struct lull_pipeline_config *config, struct lull_error *error)
 	int rc = config_power(error, "ring_pkts", config->ring_pkts);
 
 	if (rc == 0)
-		rc = config_power(error, "log_ring", config->log_ring);
+		rc = config_power(error, "aggregator_ring", config->aggregator_ring);
 	if (rc == 0 && LULL_RANGES_CHECK(ranges, &wrong) != 0)
 		rc = lull_error_range(error, &wrong);
 	return rc;
@@ -166,7 +166,8 @@ lull_pipeline_bytes(const struct lull_pipeline_config *config)
 	config_agree(&full);
 	merge = pipeline_config_merge(&full);
 	record = lull_flow_record_bytes(full.table.payload_bytes);
-	worker = lull_flow_table_size(&full.table) + full.log_count * record * full.log_ring;
-	return full.worker_count * worker + full.log_count * lull_flow_merge_size(&merge) +
+	worker = lull_flow_table_size(&full.table) +
+		 full.aggregator_count * record * full.aggregator_ring;
+	return full.worker_count * worker + full.aggregator_count * lull_flow_merge_size(&merge) +
 	       full.io_count * lull_dispatch_size(&full.dispatch);
 }

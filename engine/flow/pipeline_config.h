@@ -11,7 +11,7 @@
 /** Fill in defaults and what the parts must agree on; -EINVAL and the sentence. */
 int pipeline_config_fill(const struct lull_pipeline_config *config,
 			 struct lull_pipeline_config *full, struct lull_error *error);
-/** Of each log, from a filled config. */
+/** Of each aggregator, from a filled config. */
 struct lull_flow_merge_config pipeline_config_merge(const struct lull_pipeline_config *config);
 
 #endif

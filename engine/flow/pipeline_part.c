@@ -82,7 +82,7 @@ pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, struct lull
 	worker->pipeline = pipeline;
 	worker->index = index;
 	worker->io_count = config->io_count;
-	worker->log_count = config->log_count;
+	worker->aggregator_count = config->aggregator_count;
 	worker->wait = config->wait;
 	worker->record_bytes = (uint32_t)lull_flow_record_bytes(config->table.payload_bytes);
 	worker->strict = config->io_count > 1;
@@ -106,38 +106,39 @@ pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, struct lull
 }
 
 static void
-log_give(void *arg, const struct lull_flow_record *record)
+aggregator_give(void *arg, const struct lull_flow_record *record)
 {
-	const struct flow_log *log = arg;
+	const struct flow_aggregator *aggregator = arg;
 
-	log->sink.record(log->sink.arg, record);
+	aggregator->sink.record(aggregator->sink.arg, record);
 }
 
 int
-pipeline_make_log(struct lull_pipeline *pipeline, uint32_t index, struct lull_error *error)
+pipeline_make_aggregator(struct lull_pipeline *pipeline, uint32_t index, struct lull_error *error)
 {
 	const struct lull_pipeline_config *config = &pipeline->config;
 	struct lull_flow_merge_config merge_config = pipeline_config_merge(config);
-	struct flow_log *log = pipeline_zalloc(sizeof(*log), error);
+	struct flow_aggregator *aggregator = pipeline_zalloc(sizeof(*aggregator), error);
 	void *merge;
 
-	if (log == NULL)
+	if (aggregator == NULL)
 		return -ENOMEM;
-	pipeline->logs[index] = log;
-	log->pipeline = pipeline;
-	log->index = index;
-	log->worker_count = config->worker_count;
-	log->record_bytes = (uint32_t)lull_flow_record_bytes(config->table.payload_bytes);
-	log->sink = config->sinks[index];
-	if (log->sink.record == NULL || log->sink.turn == NULL)
-		return lull_error_set(error, -EINVAL, "pipeline: log %u has no sink", index);
-	log->messages = pipeline_zalloc((size_t)FLOW_RECORDS * log->record_bytes, error);
+	pipeline->aggregators[index] = aggregator;
+	aggregator->pipeline = pipeline;
+	aggregator->index = index;
+	aggregator->worker_count = config->worker_count;
+	aggregator->record_bytes = (uint32_t)lull_flow_record_bytes(config->table.payload_bytes);
+	aggregator->sink = config->sinks[index];
+	if (aggregator->sink.record == NULL || aggregator->sink.iterate == NULL)
+		return lull_error_set(error, -EINVAL, "pipeline: aggregator %u has no sink", index);
+	aggregator->messages =
+		pipeline_zalloc((size_t)FLOW_RECORDS * aggregator->record_bytes, error);
 	merge_config.seed = rte_rand(); /* DPDK seeds it from the kernel's entropy */
 	merge = pipeline_zalloc(lull_flow_merge_size(&merge_config), error);
-	if (merge != NULL &&
-	    lull_flow_merge_init(merge, &merge_config, log_give, log, &log->merge) != 0)
+	if (merge != NULL && lull_flow_merge_init(merge, &merge_config, aggregator_give, aggregator,
+						  &aggregator->merge) != 0)
 		rte_free(merge);
-	return log->messages != NULL && log->merge != NULL ? 0 : -ENOMEM;
+	return aggregator->messages != NULL && aggregator->merge != NULL ? 0 : -ENOMEM;
 }
 
 int
@@ -217,8 +218,8 @@ pipeline_free_worker(struct flow_worker *worker)
 		part_free_pkts(worker->inputs[i].pkts + worker->inputs[i].head,
 			       worker->inputs[i].count - worker->inputs[i].head);
 	part_free_pkts(worker->pending, worker->pending_count);
-	for (uint32_t i = 0; i < worker->log_count; i++)
-		part_free_ring(worker->logs[i], false);
+	for (uint32_t i = 0; i < worker->aggregator_count; i++)
+		part_free_ring(worker->aggregators[i], false);
 	part_free_ring(worker->out, true);
 	lull_identify_destroy(worker->identify);
 	rte_free(worker->table);
@@ -226,13 +227,13 @@ pipeline_free_worker(struct flow_worker *worker)
 }
 
 void
-pipeline_free_log(struct flow_log *log)
+pipeline_free_aggregator(struct flow_aggregator *aggregator)
 {
-	if (log == NULL)
+	if (aggregator == NULL)
 		return;
-	rte_free(log->messages);
-	rte_free(log->merge);
-	rte_free(log);
+	rte_free(aggregator->messages);
+	rte_free(aggregator->merge);
+	rte_free(aggregator);
 }
 
 void

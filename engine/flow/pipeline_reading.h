@@ -14,10 +14,11 @@
 struct pipeline_reading {
 	struct flow_io_words ios[LULL_PIPELINE_IO_MAX];
 	struct flow_worker_words workers[FLOW_WORKERS];
-	struct flow_log_words logs[LULL_PIPELINE_LOG_MAX];
+	struct flow_aggregator_words aggregators[LULL_PIPELINE_AGGREGATOR_MAX];
 };
 
-void pipeline_read_logs(const struct lull_pipeline *pipeline, struct pipeline_reading *reading);
+void pipeline_read_aggregators(const struct lull_pipeline *pipeline,
+			       struct pipeline_reading *reading);
 void pipeline_read_workers(const struct lull_pipeline *pipeline, struct pipeline_reading *reading);
 void pipeline_read_ios(const struct lull_pipeline *pipeline, struct pipeline_reading *reading);
 

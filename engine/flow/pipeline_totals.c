@@ -14,11 +14,12 @@
 /* ---- cells ---- */
 
 void
-pipeline_read_logs(const struct lull_pipeline *pipeline, struct pipeline_reading *reading)
+pipeline_read_aggregators(const struct lull_pipeline *pipeline, struct pipeline_reading *reading)
 {
-	for (uint32_t i = 0; i < pipeline->config.log_count; i++)
-		lull_cell_read(&pipeline->logs[i]->sequence, &pipeline->logs[i]->words,
-			       &reading->logs[i], sizeof(reading->logs[i]));
+	for (uint32_t i = 0; i < pipeline->config.aggregator_count; i++)
+		lull_cell_read(&pipeline->aggregators[i]->sequence,
+			       &pipeline->aggregators[i]->words, &reading->aggregators[i],
+			       sizeof(reading->aggregators[i]));
 }
 
 void
@@ -93,15 +94,15 @@ totals_add_workers(const struct lull_pipeline *pipeline, const struct pipeline_r
 }
 
 static void
-totals_add_logs(const struct lull_pipeline *pipeline, const struct pipeline_reading *reading,
-		struct lull_pipeline_totals *all)
+totals_add_aggregators(const struct lull_pipeline *pipeline, const struct pipeline_reading *reading,
+		       struct lull_pipeline_totals *all)
 {
-	for (uint32_t i = 0; i < pipeline->config.log_count; i++) {
+	for (uint32_t i = 0; i < pipeline->config.aggregator_count; i++) {
 		const struct lull_flow_merge_counters *merge =
-			lull_flow_merge_counters(pipeline->logs[i]->merge);
+			lull_flow_merge_counters(pipeline->aggregators[i]->merge);
 
-		all->totals.recorded += reading->logs[i].pkts;
-		all->totals.records += reading->logs[i].records;
+		all->totals.recorded += reading->aggregators[i].pkts;
+		all->totals.records += reading->aggregators[i].records;
 		all->totals.evicted += LULL_COUNTER_READ(merge->evicted);
 	}
 	all->open -= all->totals.recorded;
@@ -121,13 +122,13 @@ totals_read(const struct lull_pipeline *pipeline, struct lull_pipeline_totals *a
 {
 	struct pipeline_reading reading;
 
-	pipeline_read_logs(pipeline, &reading);
+	pipeline_read_aggregators(pipeline, &reading);
 	pipeline_read_workers(pipeline, &reading);
 	pipeline_read_ios(pipeline, &reading);
 	*all = (struct lull_pipeline_totals){ .in_flight_room = totals_room(pipeline) };
 	totals_add_ios(pipeline, &reading, all);
 	totals_add_workers(pipeline, &reading, all);
-	totals_add_logs(pipeline, &reading, all);
+	totals_add_aggregators(pipeline, &reading, all);
 }
 
 void

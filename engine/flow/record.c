@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a worker knows of flows, on its way out: records to the logs, the heaviest to whoever asks.
+ * What a worker knows of flows, on its way out: records to the aggregators, the heaviest to whoever
+ * asks.
  */
 #include <string.h>
 
@@ -12,13 +13,13 @@
 #define TOP_SLICE 64
 #define TOP_PAUSE_NS (50 * LULL_NS_PER_US)
 
-/* ---- to the logs ---- */
+/* ---- to the aggregators ---- */
 
-/* Parts of one flow meet in one log. */
+/* Parts of one flow meet in one aggregator. */
 static uint32_t
-record_log(const struct flow_worker *worker, uint32_t digest)
+record_aggregator(const struct flow_worker *worker, uint32_t digest)
 {
-	return (uint32_t)((uint64_t)digest * worker->log_count / (LULL_DIGEST_MAX + 1ull));
+	return (uint32_t)((uint64_t)digest * worker->aggregator_count / (LULL_DIGEST_MAX + 1ull));
 }
 
 static void
@@ -35,9 +36,11 @@ record_finish(struct flow_worker *worker, struct lull_flow_record *record,
 	record->app_number = flow->app != 0 || flow->final ? record->first_number : 0;
 }
 
-/* Counted before the log can see it. Packets of the batch in hand may be among those handed. */
+/*
+ * Counted before the aggregator can see it. Packets of the batch in hand may be among those handed.
+ */
 static void
-record_count(struct flow_worker *worker, uint32_t log, uint64_t pkts)
+record_count(struct flow_worker *worker, uint32_t aggregator, uint64_t pkts)
 {
 	const struct lull_flow_table_counters *table = lull_flow_table_counters(worker->table);
 	struct flow_worker_words *words = &worker->words;
@@ -45,8 +48,8 @@ record_count(struct flow_worker *worker, uint32_t log, uint64_t pkts)
 	lull_cell_begin(&worker->sequence);
 	lull_cell_set(&words->pkts, table->pkts);
 	lull_cell_set(&words->unrecorded, table->unrecorded);
-	LULL_COUNTER_ADD(words->put[log], 1);
-	LULL_COUNTER_ADD(words->put_pkts[log], pkts);
+	LULL_COUNTER_ADD(words->put[aggregator], 1);
+	LULL_COUNTER_ADD(words->put_pkts[aggregator], pkts);
 	LULL_COUNTER_ADD(words->handed_pkts, pkts);
 	lull_cell_set(&words->entry_pkts, words->pkts - words->handed_pkts);
 	lull_cell_end(&worker->sequence);
@@ -56,11 +59,11 @@ bool
 flow_record_hand(void *arg, struct lull_flow_record *record, void *extra)
 {
 	struct flow_worker *worker = arg;
-	uint32_t log = record_log(worker, record->digest);
+	uint32_t aggregator = record_aggregator(worker, record->digest);
 	uint64_t pkts = 0;
 	int rc;
 
-	if (rte_ring_free_count(worker->logs[log]) == 0) {
+	if (rte_ring_free_count(worker->aggregators[aggregator]) == 0) {
 		worker->counters.records_deferred++;
 		return false;
 	}
@@ -69,8 +72,9 @@ flow_record_hand(void *arg, struct lull_flow_record *record, void *extra)
 		pkts = record->packets[0] + record->packets[1];
 		worker->counters.records++;
 	}
-	record_count(worker, log, pkts);
-	rc = rte_ring_sp_enqueue_elem(worker->logs[log], record, worker->record_bytes);
+	record_count(worker, aggregator, pkts);
+	rc = rte_ring_sp_enqueue_elem(worker->aggregators[aggregator], record,
+				      worker->record_bytes);
 	LULL_ASSERT(rc == 0);
 	return true;
 }
@@ -80,10 +84,11 @@ flow_record_room(const struct flow_worker *worker)
 {
 	uint32_t wanted = MESSAGES_PER_PKT * FLOW_BATCH * worker->io_count;
 
-	for (uint32_t i = 0; i < worker->log_count; i++) {
-		const struct rte_ring *log = worker->logs[i];
+	for (uint32_t i = 0; i < worker->aggregator_count; i++) {
+		const struct rte_ring *aggregator = worker->aggregators[i];
 
-		if (rte_ring_free_count(log) < LULL_MIN(wanted, rte_ring_get_capacity(log)))
+		if (rte_ring_free_count(aggregator) <
+		    LULL_MIN(wanted, rte_ring_get_capacity(aggregator)))
 			return false;
 	}
 	return true;
@@ -127,7 +132,7 @@ top_publish(struct flow_worker *worker)
 }
 
 uint64_t
-flow_top_turn(struct flow_worker *worker, uint64_t now_ns)
+flow_top_iterate(struct flow_worker *worker, uint64_t now_ns)
 {
 	if (!worker->top_round) {
 		if (now_ns < worker->top_next_ns)

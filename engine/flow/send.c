@@ -181,7 +181,7 @@ send_refused(struct flow_io *io, uint16_t from, uint64_t now_ns)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct lull_flow_packet *packet = &flow_private(pkts[i])->packet;
 
-		digests[i] = packet->steer;
+		digests[i] = packet->dispatch_hash;
 		marks[i] = (struct lull_dispatch_mark){ packet->bucket, packet->seq,
 							packet->mark_flags, packet->hint };
 	}

@@ -3,7 +3,7 @@
  * @file
  * Flow stages: what the loops of a pipeline share.
  *
- *     flow_io ----- rings of mbufs ------> flow_worker -- rings of records --> flow_log
+ *     flow_io ----- rings of mbufs ------> flow_worker -- rings of records --> flow_aggregator
  *                   <- notes: verdicts --      |
  *     flow_send                                `-------- rings of mbufs -----> flow_output
  *
@@ -16,7 +16,7 @@
  *
  * Clocks: an I/O loop publishes the clock up to which everything has reached the rings. A worker
  * reads it before it finds the ring empty, and its own watermark is published after its records
- * are in the rings of the logs. Logs read watermarks before they empty these.
+ * are in the rings of the aggregators. Aggregators read watermarks before they empty these.
  *
  * Threads: members are written by the loop they belong to; those read by others say so.
  */
@@ -43,7 +43,7 @@
 #define FLOW_PORTS_MAX 16
 /* What waited for a worker, less than flush_pkts, and a burst. */
 #define FLOW_STAGING_PKTS (2 * LULL_BURST_MAX)
-/* Packets a worker takes from a ring at a time, and records a log takes. */
+/* Packets a worker takes from a ring at a time, and records an aggregator takes. */
 #define FLOW_BATCH 64
 #define FLOW_RECORDS 32
 #define FLOW_RECORD_BATCHES 4
@@ -120,11 +120,11 @@ struct flow_io {
 	bool several;   /* several I/O loops feed the workers */
 	uint32_t burst_pkts, flush_pkts;
 	uint64_t flush_ns;
-	uint64_t clock_ns; /* of the last packet; live: of the last turn */
+	uint64_t clock_ns; /* of the last packet; live: of the last iteration */
 	uint64_t number;   /* of the last packet */
 	uint64_t span_ns;  /* most clock that one decision may span */
-	uint64_t stamp_ns; /* time of day of this turn */
-	uint64_t stamp_turn_ns;
+	uint64_t stamp_ns; /* time of day of this iteration */
+	uint64_t stamp_iteration_ns;
 	uint64_t stamp_flag; /* of mbufs whose driver stamped them; 0: no driver does */
 	int stamp_offset;
 	struct lull_dispatch_load loads[FLOW_WORKERS];
@@ -163,11 +163,11 @@ struct flow_worker_counters {
 };
 /*
  * pkts = entry_pkts + handed_pkts; handed_pkts = sum of put_pkts; taken - pkts - unrecorded is in
- * hand. put and taken: per log and per I/O loop.
+ * hand. put and taken: per aggregator and per I/O loop.
  */
 struct flow_worker_words {
 	uint64_t taken[LULL_PIPELINE_IO_MAX], pkts, unrecorded, entry_pkts, handed_pkts;
-	uint64_t put[LULL_PIPELINE_LOG_MAX], put_pkts[LULL_PIPELINE_LOG_MAX];
+	uint64_t put[LULL_PIPELINE_AGGREGATOR_MAX], put_pkts[LULL_PIPELINE_AGGREGATOR_MAX];
 	uint64_t reordered;
 };
 
@@ -189,7 +189,7 @@ struct flow_top_words {
 
 struct flow_worker {
 	struct lull_pipeline *pipeline;
-	uint32_t index, io_count, log_count;
+	uint32_t index, io_count, aggregator_count;
 	struct lull_flow_table *table;
 	struct lull_identify *identify; /* NULL: off */
 	bool wait;                      /* for room in the rings behind it */
@@ -205,7 +205,7 @@ struct flow_worker {
 	uint64_t finished[LULL_PIPELINE_IO_MAX];
 	uint32_t pending_count; /* done, the output ring has no room */
 	struct rte_mbuf *pending[FLOW_BATCH * LULL_PIPELINE_IO_MAX];
-	struct rte_ring *logs[LULL_PIPELINE_LOG_MAX], *out;
+	struct rte_ring *aggregators[LULL_PIPELINE_AGGREGATOR_MAX], *out;
 	uint32_t *boards[LULL_PIPELINE_IO_MAX]; /* next number per bucket; NULL: not tracked */
 	struct flow_worker_counters counters;
 	/* The round that looks for the heaviest flows. */
@@ -235,26 +235,26 @@ uint64_t flow_input_mark(const struct flow_worker *worker);
 /** Nothing will come any more. */
 bool flow_input_ended(const struct flow_worker *worker);
 
-/* flow_record.c: the worker's way to the logs */
+/* flow_record.c: the worker's way to the aggregators */
 lull_flow_hand flow_record_hand;
-/** Is there room at every log for all that a batch can end, evict and announce? */
+/** Is there room at every aggregator for all that a batch can end, evict and announce? */
 bool flow_record_room(const struct flow_worker *worker);
 /** Counters of the table into the cell; nothing of it is under way. */
 void flow_record_publish(struct flow_worker *worker);
 /** Work on the round of the heaviest flows; returns when it wants to go on, 0: any time. */
-uint64_t flow_top_turn(struct flow_worker *worker, uint64_t now_ns);
+uint64_t flow_top_iterate(struct flow_worker *worker, uint64_t now_ns);
 
-/* ---- log ---- */
+/* ---- aggregator ---- */
 
-struct flow_log_counters {
+struct flow_aggregator_counters {
 	uint64_t messages, announcements, records, pkts;
 };
 /* Sum of got_pkts = pkts + open_pkts. Per worker. */
-struct flow_log_words {
+struct flow_aggregator_words {
 	uint64_t got[FLOW_WORKERS], got_pkts[FLOW_WORKERS], records, pkts, open_pkts;
 };
 
-struct flow_log {
+struct flow_aggregator {
 	struct lull_pipeline *pipeline;
 	uint32_t index, worker_count, record_bytes;
 	uint64_t advanced_ns;
@@ -264,12 +264,12 @@ struct flow_log {
 	uint64_t watermarks_ns[FLOW_WORKERS]; /* all up to it has been fetched */
 	uint64_t totals_next_ns;
 	struct lull_encode_totals totals;
-	struct flow_log_counters counters;
+	struct flow_aggregator_counters counters;
 	uint8_t *messages; /* FLOW_RECORDS of record_bytes */
 
 	/* Read by others. */
 	alignas(LULL_CACHE_LINE) uint32_t sequence;
-	struct flow_log_words words;
+	struct flow_aggregator_words words;
 	bool drained, done;
 };
 
@@ -303,7 +303,7 @@ struct lull_pipeline {
 	bool tracks;
 	struct flow_io *ios[LULL_PIPELINE_IO_MAX];
 	struct flow_worker *workers[FLOW_WORKERS];
-	struct flow_log *logs[LULL_PIPELINE_LOG_MAX];
+	struct flow_aggregator *aggregators[LULL_PIPELINE_AGGREGATOR_MAX];
 	struct flow_output *output;
 	struct rte_mempool *pool; /* of sources */
 	uint32_t *boards[LULL_PIPELINE_IO_MAX];

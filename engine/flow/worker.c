@@ -10,7 +10,7 @@
 #include "stage.h"
 
 #define PREFETCH_AHEAD 4
-/* Entries handed over per turn at most: packets wait meanwhile. */
+/* Entries handed over per iteration at most: packets wait meanwhile. */
 #define ADVANCE_ENTRIES 64
 #define ADVANCE_PAUSE_NS LULL_NS_PER_MS
 #define BEHIND_PAUSE_NS (50 * LULL_NS_PER_US)
@@ -71,7 +71,7 @@ worker_note(struct flow_worker *worker, const struct lull_flow_packet *packet, u
 	struct rte_ring *ring = worker->inputs[packet->dispatcher].notes;
 
 	/* An ICMP error stands in the bucket of the flow it is about. */
-	if (packet->steer != packet->digest)
+	if (packet->dispatch_hash != packet->digest)
 		return;
 	if (rte_ring_sp_enqueue_elem(ring, &note, sizeof(note)) == 0)
 		worker->counters.notes++;
@@ -105,7 +105,7 @@ worker_identify(struct flow_worker *worker, const struct rte_mbuf *pkt,
 }
 
 static void
-worker_toil(uint64_t cycles)
+burn_cycles(uint64_t cycles)
 {
 	uint64_t begin = rte_rdtsc();
 
@@ -134,7 +134,7 @@ worker_packet(struct flow_worker *worker, struct rte_mbuf *pkt)
 			worker_identify(worker, pkt, packet, record);
 	}
 	if (worker->work_cycles > 0)
-		worker_toil(worker->work_cycles);
+		burn_cycles(worker->work_cycles);
 	worker->finished[packet->dispatcher]++;
 }
 
@@ -203,7 +203,7 @@ worker_pull(void *state, uint64_t now_ns)
 	return (uint16_t)worker->batch_count;
 }
 
-/* ---- the turn ---- */
+/* ---- the iteration ---- */
 
 static void
 worker_announce_mark(struct flow_worker *worker, uint64_t watermark_ns)
@@ -261,7 +261,7 @@ worker_deadline(const struct flow_worker *worker, uint64_t now_ns, uint64_t othe
 }
 
 static uint64_t
-worker_turn(void *state, uint64_t now_ns)
+worker_iterate(void *state, uint64_t now_ns)
 {
 	struct flow_worker_stage *stage = state;
 	struct flow_worker *worker = stage->worker;
@@ -274,7 +274,7 @@ worker_turn(void *state, uint64_t now_ns)
 	sent = worker_output(worker);
 	if (worker->flushed && sent)
 		__atomic_store_n(&worker->done_all, true, __ATOMIC_RELEASE);
-	top_ns = flow_top_turn(worker, now_ns);
+	top_ns = flow_top_iterate(worker, now_ns);
 	flow_counters_copy(&stage->counters, &worker->counters, sizeof(stage->counters));
 	return worker_deadline(worker, now_ns, top_ns);
 }
@@ -330,7 +330,7 @@ const struct lull_stage lull_stage_flow_worker = {
 	.state_size = sizeof(struct flow_worker_stage),
 	.init = worker_init,
 	.pull = worker_pull,
-	.turn = worker_turn,
+	.iterate = worker_iterate,
 	.command = worker_command,
 	.counters = worker_counter_table,
 	.counters_offset = offsetof(struct flow_worker_stage, counters),

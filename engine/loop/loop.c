@@ -11,7 +11,9 @@
 #include "base/range.h"
 #include "host/error.h"
 
-/* Every way there is; the first that probes well wins its depth. A new way is one line here. */
+/*
+ * Every way there is; the first that probes well wins its idle state. A new way is one line here.
+ */
 static const struct lull_rest_way *const loop_ways[] = {
 	&lull_rest_pause, &lull_rest_monitor, &lull_rest_sleep_timer, &lull_rest_interrupt, NULL,
 };

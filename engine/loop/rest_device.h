@@ -7,7 +7,7 @@
  * and interrupt (the thread waits for a file). Both are armed after the last
  * poll, so a packet may slip in between. lull_rest_device_recheck() closes the
  * gap: it looks once more after arming, and if looking means receiving, keeps
- * what it received for the loop's next turn.
+ * what it received for the loop's next iteration.
  *
  * Threads: one loop's; lull_rest_device_kick() from any.
  */

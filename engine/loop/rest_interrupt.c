@@ -181,7 +181,7 @@ interrupt_watch_queues(void *context, uint64_t limit_ns, uint64_t *packet_ns)
 }
 
 const struct lull_rest_way lull_rest_interrupt = {
-	.depth = LULL_REST_INTERRUPT,
+	.idle_state = LULL_IDLE_INTERRUPT,
 	.summary = "the thread sleeps until a packet raises an Rx interrupt",
 	.probe = interrupt_probe,
 	.run = interrupt_run,

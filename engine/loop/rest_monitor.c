@@ -103,7 +103,7 @@ monitor_run(void *context, uint64_t limit_ns)
 }
 
 const struct lull_rest_way lull_rest_monitor = {
-	.depth = LULL_REST_MONITOR,
+	.idle_state = LULL_IDLE_MONITOR,
 	.summary = "the core waits for a write to the Rx ring (WAITPKG)",
 	.probe = monitor_probe,
 	.run = monitor_run,

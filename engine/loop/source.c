@@ -80,22 +80,22 @@ source_receive_queue(struct engine_loop *own, uint32_t i, struct rte_mbuf **pkts
 }
 
 static void
-source_add_sizes(struct lull_turn *turn, struct rte_mbuf *const *pkts, uint16_t count)
+source_add_sizes(struct lull_iteration *iteration, struct rte_mbuf *const *pkts, uint16_t count)
 {
-	turn->size_pkts += count;
+	iteration->size_pkts += count;
 	for (uint16_t i = 0; i < count; i++) {
-		turn->bytes += pkts[i]->pkt_len;
-		turn->bytes_squared += (uint64_t)pkts[i]->pkt_len * pkts[i]->pkt_len;
+		iteration->bytes += pkts[i]->pkt_len;
+		iteration->bytes_squared += (uint64_t)pkts[i]->pkt_len * pkts[i]->pkt_len;
 	}
 }
 
 /* Inline in the iteration: an idle one costs 2 ns less of 43 than with a call. */
 static inline __attribute__((always_inline)) void
-source_receive(struct lull_loop *loop, struct lull_turn *turn)
+source_receive(struct lull_loop *loop, struct lull_iteration *iteration)
 {
 	struct engine_loop *own = engine_loop_of(loop);
 	bool wants_sizes = lull_idle_wants_sizes(loop->idle);
-	uint64_t now_ns = turn->now_ns;
+	uint64_t now_ns = iteration->now_ns;
 	struct rte_mbuf *pkts[LULL_BURST_MAX];
 
 	if (own->epoch != lull_port_watch_epoch())
@@ -108,7 +108,7 @@ source_receive(struct lull_loop *loop, struct lull_turn *turn)
 
 		loop->queue_pkts[place] = count;
 		if (wants_sizes)
-			source_add_sizes(turn, pkts, count);
+			source_add_sizes(iteration, pkts, count);
 		if (count > 0)
 			loop->stage->burst(loop->stage_state, place, pkts, count, now_ns);
 	}

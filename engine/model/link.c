@@ -16,7 +16,7 @@
 
 struct link {
 	struct lull_link_config config;
-	uint64_t now_ns;     /* of the last turn; 0: none yet */
+	uint64_t now_ns;     /* of the last iteration; 0: none yet */
 	int64_t credit;      /* bits x 1000 that may leave; below 0: the last frame still leaves */
 	uint16_t held_count; /* taken from the sender's ring, the oldest at held_index */
 	uint16_t held_index;
@@ -101,7 +101,7 @@ link_deliver(struct link *link)
 }
 
 static uint64_t
-link_turn(void *state, uint64_t now_ns)
+link_iterate(void *state, uint64_t now_ns)
 {
 	struct link *link = state;
 
@@ -119,7 +119,7 @@ const struct lull_stage lull_stage_link = {
 	.summary = "carry packets from one ring to another at the rate of a link",
 	.state_size = sizeof(struct link),
 	.init = link_init,
-	.turn = link_turn,
+	.iterate = link_iterate,
 	.counters = link_counter_table,
 	.counters_offset = offsetof(struct link, counters),
 };

@@ -40,8 +40,8 @@ struct lull_produce_config {
 };
 struct lull_produce_counters {
 	uint64_t pkts;      /**< put into the ring */
-	uint64_t held_up;   /**< turns in which the ring took less than was due */
-	uint64_t no_buffer; /**< turns that found no buffer */
+	uint64_t held_up;   /**< iterations in which the ring took less than was due */
+	uint64_t no_buffer; /**< iterations that found no buffer */
 };
 /** Numbered probes into the ring, which never loses one: what it refuses is offered again. */
 extern const struct lull_stage lull_stage_produce;

@@ -107,12 +107,12 @@ produce_fill(struct produce *produce, uint64_t due_pkts, uint64_t now_ns)
 }
 
 static uint64_t
-produce_turn(void *state, uint64_t now_ns)
+produce_iterate(void *state, uint64_t now_ns)
 {
 	struct produce *produce = state;
 	uint64_t due_pkts = produce_due(produce, now_ns), room_pkts = produce->config.ring_pkts;
 
-	/* A turn ends even when the ring is emptied as fast as it is filled. */
+	/* An iteration ends even when the ring is emptied as fast as it is filled. */
 	while (due_pkts > 0 && room_pkts > 0 && produce_fill(produce, due_pkts, now_ns)) {
 		uint16_t taken = rte_eth_tx_burst(produce->config.tx_port_id, 0, produce->held,
 						  produce->held_count);
@@ -137,7 +137,7 @@ const struct lull_stage lull_stage_produce = {
 	.summary = "put numbered packets into a ring, at a rate or as many as fit",
 	.state_size = sizeof(struct produce),
 	.init = produce_init,
-	.turn = produce_turn,
+	.iterate = produce_iterate,
 	.counters = produce_counter_table,
 	.counters_offset = offsetof(struct produce, counters),
 };
@@ -178,7 +178,7 @@ consume_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_
 }
 
 static uint64_t
-consume_turn(void *state, uint64_t now_ns)
+consume_iterate(void *state, uint64_t now_ns)
 {
 	(void)state;
 	(void)now_ns;
@@ -191,7 +191,7 @@ const struct lull_stage lull_stage_consume = {
 	.state_size = sizeof(struct consume),
 	.init = consume_init,
 	.burst = consume_burst,
-	.turn = consume_turn,
+	.iterate = consume_iterate,
 	.counters = lull_tally_counter_table,
 	.counters_offset = offsetof(struct consume, tally.counters),
 };

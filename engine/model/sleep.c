@@ -55,7 +55,7 @@ sleep_dpdk(void *context, uint64_t limit_ns)
 
 #define WAY(summary_text, function)                                                                \
 	{                                                                                          \
-		.depth = LULL_REST_SLEEP, .summary = summary_text, .probe = sleep_probe,           \
+		.idle_state = LULL_IDLE_SLEEP, .summary = summary_text, .probe = sleep_probe,      \
 		.run = function                                                                    \
 	}
 const struct lull_model_sleep lull_model_sleeps[] = {

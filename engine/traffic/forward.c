@@ -184,7 +184,7 @@ forward_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_
 
 /* Sent as they come; no rest while packets wait for a ring. */
 static uint64_t
-forward_turn(void *state, uint64_t now_ns)
+forward_iterate(void *state, uint64_t now_ns)
 {
 	struct forward *forward = state;
 
@@ -217,7 +217,7 @@ const struct lull_stage lull_stage_forward = {
 	.fini = forward_end,
 	.end = forward_end,
 	.burst = forward_burst,
-	.turn = forward_turn,
+	.iterate = forward_iterate,
 	.counters = forward_counter_table,
 	.counters_offset = offsetof(struct forward, counters),
 };

@@ -136,7 +136,7 @@ traffic_init(void *state, const void *config, uint64_t now_ns)
 	return 0;
 }
 
-/* Departures count from the first turn: setting up a loop takes its time. */
+/* Departures count from the first iteration: setting up a loop takes its time. */
 static void
 traffic_start(struct lull_traffic *traffic, uint64_t now_ns)
 {
@@ -208,7 +208,7 @@ traffic_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_
 
 	(void)queue_index;
 	(void)now_ns;
-	/* not the turn's clock: a packet may have come after that was read */
+	/* not the iteration's clock: a packet may have come after that was read */
 	held_ns = lull_clock_ns();
 	judged = lull_tally_counters(&traffic->tally)->received;
 	for (i = 0; i < count; i++) {
@@ -228,7 +228,7 @@ traffic_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_
 }
 
 static uint64_t
-traffic_turn(void *state, uint64_t now_ns)
+traffic_iterate(void *state, uint64_t now_ns)
 {
 	struct lull_traffic *traffic = state;
 	uint64_t next_ns;
@@ -257,7 +257,7 @@ const struct lull_stage lull_stage_traffic = {
 	.state_size = sizeof(struct lull_traffic),
 	.init = traffic_init,
 	.burst = traffic_burst,
-	.turn = traffic_turn,
+	.iterate = traffic_iterate,
 	.mark = traffic_mark,
 	.command = traffic_command,
 	.counters = lull_traffic_counter_table,

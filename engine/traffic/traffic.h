@@ -22,8 +22,8 @@
 #define LULL_TRAFFIC_FLOWS_MAX 65536
 /** What changes from packet to packet lies in here; the rest of a frame is zero. */
 #define LULL_TRAFFIC_HEADER_BYTES 64
-/** Bursts a turn may send before it looks at the queues again. */
-#define LULL_TRAFFIC_TURN_BURSTS 4
+/** Bursts an iteration may send before it looks at the queues again. */
+#define LULL_TRAFFIC_ITERATION_BURSTS 4
 
 struct lull_traffic_header {
 	alignas(LULL_TRAFFIC_HEADER_BYTES) uint8_t bytes[LULL_TRAFFIC_HEADER_BYTES];
@@ -35,7 +35,7 @@ struct lull_traffic {
 	struct lull_traffic_times times;
 
 	/* source */
-	bool started;         /**< the first turn has been */
+	bool started;         /**< the first iteration has been */
 	bool off;             /**< a replay was told to end */
 	bool silent, done;    /**< see lull_traffic_silent(), lull_traffic_done() */
 	uint64_t offered_all; /**< in every window together */
@@ -55,7 +55,7 @@ struct lull_traffic {
 	uint32_t seen[LULL_TALLY_STREAMS]; /**< one beyond the highest that came back */
 
 	/* sink */
-	bool full;         /**< a receive of this turn may have left packets behind */
+	bool full;         /**< a receive of this iteration may have left packets behind */
 	uint64_t empty_ns; /**< when the queues were last known to be empty */
 
 	struct lull_histogram gap, late;

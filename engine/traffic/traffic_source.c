@@ -386,8 +386,8 @@ replay_send(struct lull_traffic *traffic, uint64_t *now_ns)
 void
 lull_traffic_source_send(struct lull_traffic *traffic, uint64_t now_ns)
 {
-	/* behind with receiving: then send no more than a turn receives */
-	uint32_t bursts = traffic->full ? 1 : LULL_TRAFFIC_TURN_BURSTS;
+	/* behind with receiving: then send no more than an iteration receives */
+	uint32_t bursts = traffic->full ? 1 : LULL_TRAFFIC_ITERATION_BURSTS;
 	uint16_t count;
 	uint32_t i;
 

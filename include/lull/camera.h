@@ -23,32 +23,32 @@
  * int
  * main(void)
  * {
- *         struct lull_camera_config config = { .backend = "pcap:camera.pcap" };
+ *         struct lull_receiver_config config = { .backend = "pcap:camera.pcap" };
  *         struct lull_camera_stream stream = { .protocol = "rvf", .port = 5000 };
  *         struct lull_error error;
  *         struct lull_camera_image *image;
- *         struct lull_camera *camera;
+ *         struct lull_receiver *receiver;
  *
- *         if (lull_camera_open(&config, &camera, &error) != 0)
+ *         if (lull_receiver_open(&config, &receiver, &error) != 0)
  *                 return fprintf(stderr, "%s\n", error.text), 1;
- *         if (lull_camera_stream_add(camera, &stream, &error) < 0 ||
- *             lull_camera_start(camera, &error) != 0) {
+ *         if (lull_receiver_stream_add(receiver, &stream, &error) < 0 ||
+ *             lull_receiver_start(receiver, &error) != 0) {
  *                 fprintf(stderr, "%s\n", error.text);
- *                 return lull_camera_close(camera), 1;
+ *                 return lull_receiver_close(receiver), 1;
  *         }
- *         while (lull_camera_get(camera, LULL_CAMERA_ANY, &image, LULL_NS_PER_S) != -ENODEV) {
+ *         while (lull_receiver_get(receiver, LULL_CAMERA_ANY, &image, LULL_NS_PER_S) != -ENODEV) {
  *                 if (image == NULL)
  *                         continue;
  *                 printf("%u x %u pixels\n", image->frame.geometry.width,
  *                        image->frame.geometry.height);
- *                 lull_camera_put(camera, image);
+ *                 lull_receiver_put(receiver, image);
  *         }
- *         return -lull_camera_close(camera);
+ *         return -lull_receiver_close(receiver);
  * }
  * @endcode
  *
  * Threads: open, add, start and close from one thread. Receiving runs on a thread of the library,
- *          or where lull_camera_poll() is called. get, put, statistics and fd from any thread.
+ *          or where lull_receiver_poll() is called. get, put, statistics and fd from any thread.
  * Memory:  buffers of the library, or of the application per stream. An image belongs to who got
  *          it until put; put twice, or of a foreign image, is an error, not a crash.
  * Errors:  0 or a negative errno. A parameter @p error takes one sentence that says what is wrong
@@ -70,7 +70,7 @@ extern "C" {
 #define LULL_CAMERA_STREAMS_MAX 64 /**< streams of one receiver */
 #define LULL_CAMERA_ANY UINT32_MAX /**< in the place of a stream: any */
 
-struct lull_camera; /* opaque */
+struct lull_receiver; /* opaque */
 
 struct lull_camera_packet;
 /**
@@ -81,7 +81,7 @@ typedef void lull_camera_packets(void *arg, const struct lull_camera_packet *pac
 				 uint32_t count);
 
 /** Zero means the default in brackets. */
-struct lull_camera_config {
+struct lull_receiver_config {
 	const char *backend; /**< "kernel:veth0" ...; required */
 	const char *program; /**< name for DPDK's files [lull-camera] */
 	/** Governor of the polling back ends by name, "phase" too [phase]. */
@@ -90,9 +90,9 @@ struct lull_camera_config {
 	uint64_t socket_bytes;          /**< receive buffer per socket [32 MiB] */
 	uint32_t ring_pkts;             /**< slots of a port's queue [16384] */
 	int cpu;                        /**< of the receiving thread plus 1 [0: any] */
-	bool own_loop;                  /**< no thread: the application calls lull_camera_poll() */
-	bool unchecked;                 /**< start although the self-check fails */
-	const char *eal;                /**< further EAL arguments [NULL] */
+	bool own_loop;   /**< no thread: the application calls lull_receiver_poll() */
+	bool unchecked;  /**< start although the self-check fails */
+	const char *eal; /**< further EAL arguments [NULL] */
 	/** Real-time class of the receiving thread while it rests [auto]; not with own_loop. */
 	enum lull_sched_policy sched_policy;
 	/** Gets packets before the library looks at them [NULL]. */
@@ -190,25 +190,27 @@ struct lull_camera_counters {
 /** Name, unit and meaning of each member of struct lull_camera_counters, ended by a NULL name. */
 extern const struct lull_counter_info lull_camera_counter_table[];
 /** Of the whole receiver; any thread. */
-struct lull_camera_totals {
+struct lull_receiver_totals {
 	uint64_t pkts, bytes, unclaimed; /**< unclaimed: for no stream */
 	uint64_t missed;                 /**< lost by port or sockets, where they tell */
 	uint64_t errors;                 /**< foreign images put, buffers refused */
 	uint64_t
-		gaps_late; /**< turns that began over 100 us after the last ended, rests left out */
+		/** iterations that began over 100 us after the last ended, rests left out */
+		gaps_late;
 	/** dpdk:PORT,exception=NAME: through the TAP, and what one of both sides did not take. */
 	uint64_t to_kernel, from_kernel, kernel_lost;
 	uint64_t cpu_ns, steal_ns, wall_ns; /**< of the receiving thread since start */
 };
-/** Name, unit and meaning of each member of struct lull_camera_totals, ended by a NULL name. */
-extern const struct lull_counter_info lull_camera_totals_table[];
+/** Name, unit and meaning of each member of struct lull_receiver_totals, ended by a NULL name. */
+extern const struct lull_counter_info lull_receiver_totals_table[];
 
-/** Histograms of lull_camera_histogram(), all in ns. */
+/** Histograms of lull_receiver_histogram(), all in ns. */
 enum lull_camera_figure {
 	LULL_CAMERA_LATENCY,  /**< last packet to hand-over, ns */
 	LULL_CAMERA_ASSEMBLY, /**< first to last packet */
 	LULL_CAMERA_PERIOD,   /**< between frames */
-	LULL_CAMERA_GAP, /**< between turns of the receiving thread, rests left out; no stream */
+	/** between iterations of the receiving thread, rests left out; no stream */
+	LULL_CAMERA_GAP,
 	LULL_CAMERA_FIGURE_COUNT /**< how many there are */
 };
 
@@ -236,33 +238,33 @@ int lull_camera_discover(const char *interface, uint64_t wait_ns, struct lull_ca
 			 uint32_t found_max, struct lull_error *error);
 
 /**
- * Make a receiver and open its back end: sockets or a port. Free it with lull_camera_close().
- * @param config  copied; texts that it points at are borrowed until lull_camera_close()
- * @param camera  out; NULL on failure
+ * Make a receiver and open its back end: sockets or a port. Free it with lull_receiver_close().
+ * @param config  copied; texts that it points at are borrowed until lull_receiver_close()
+ * @param receiver  out; NULL on failure
  * @param error   gets a sentence on failure; may be NULL
  * @return 0; -EINVAL: unknown back end or governor; -ENOMEM; another negative errno of the back end
  */
-int lull_camera_open(const struct lull_camera_config *config, struct lull_camera **camera,
-		     struct lull_error *error);
+int lull_receiver_open(const struct lull_receiver_config *config, struct lull_receiver **receiver,
+		       struct lull_error *error);
 /**
- * Add a stream. Call it before lull_camera_start().
- * @param stream  copied; lent buffers are borrowed until lull_camera_close()
+ * Add a stream. Call it before lull_receiver_start().
+ * @param stream  copied; lent buffers are borrowed until lull_receiver_close()
  * @param error   gets a sentence on failure; may be NULL
  * @return the stream's index, 0, 1, 2 ...; -EINVAL: a member is missing or out of range; -EBUSY:
  *         already started; -ENOSPC: there are LULL_CAMERA_STREAMS_MAX streams; -ENOMEM; another
  *         negative errno of the back end
  */
-int lull_camera_stream_add(struct lull_camera *camera, const struct lull_camera_stream *stream,
-			   struct lull_error *error);
+int lull_receiver_stream_add(struct lull_receiver *receiver,
+			     const struct lull_camera_stream *stream, struct lull_error *error);
 /**
  * Check what may cost packets on this machine: buffers, rings, MTU, CPUs. Call it after the streams
- * were added; lull_camera_start() does it too. After the start it also looks at the run so far.
+ * were added; lull_receiver_start() does it too. After the start it also looks at the run so far.
  * @param findings   out; may be NULL when @p count_max is 0
  * @param count_max  room in @p findings
  * @return how many findings there are, which may be more than @p count_max
  */
-uint32_t lull_camera_check(struct lull_camera *camera, struct lull_finding *findings,
-			   uint32_t count_max);
+uint32_t lull_receiver_check(struct lull_receiver *receiver, struct lull_finding *findings,
+			     uint32_t count_max);
 /**
  * Check this machine, take control of the cameras that streams name, and begin to receive.
  * @param error  gets a sentence on failure; may be NULL
@@ -270,46 +272,47 @@ uint32_t lull_camera_check(struct lull_camera *camera, struct lull_finding *find
  *         there is no stream; -EALREADY; -EBUSY: another application controls a camera; another
  *         negative errno of the back end
  */
-int lull_camera_start(struct lull_camera *camera, struct lull_error *error);
+int lull_receiver_start(struct lull_receiver *receiver, struct lull_error *error);
 /**
  * Get the next image, and wait for it if need be. The image belongs to the caller until
- * lull_camera_put().
+ * lull_receiver_put().
  * @param stream      its index, or LULL_CAMERA_ANY
- * @param image       out; NULL: none came in time, or lull_camera_wake() was called
+ * @param image       out; NULL: none came in time, or lull_receiver_wake() was called
  * @param timeout_ns  longest wait; 0: do not wait; UINT64_MAX: wait for ever
  * @return 0, with or without an image; -ENODEV: no image will ever come, as the capture ended or
  *         the receiver was closed; -EINVAL: no such stream
  * Threads: any.
  */
-int lull_camera_get(struct lull_camera *camera, uint32_t stream, struct lull_camera_image **image,
-		    uint64_t timeout_ns);
+int lull_receiver_get(struct lull_receiver *receiver, uint32_t stream,
+		      struct lull_camera_image **image, uint64_t timeout_ns);
 /**
  * Give an image back. Its memory is used for later frames.
  * @return 0; -EINVAL: the image is not out, or not of this receiver (counters refused and errors)
  * Threads: any.
  */
-int lull_camera_put(struct lull_camera *camera, struct lull_camera_image *image);
+int lull_receiver_put(struct lull_receiver *receiver, struct lull_camera_image *image);
 /**
- * Wake a lull_camera_get() that waits, or the next one that would wait. It returns 0 and no image.
- * Threads: any; signal handlers too.
+ * Wake a lull_receiver_get() that waits, or the next one that would wait. It returns 0 and no
+ * image. Threads: any; signal handlers too.
  */
-void lull_camera_wake(struct lull_camera *camera);
+void lull_receiver_wake(struct lull_receiver *receiver);
 /**
  * Give a descriptor for poll(2) and epoll(7). It is readable while images wait, and after the end.
  * Do not read or close it.
- * @return the descriptor; it lives until lull_camera_close()
+ * @return the descriptor; it lives until lull_receiver_close()
  * Threads: any.
  */
-int lull_camera_fd(struct lull_camera *camera);
+int lull_receiver_fd(struct lull_receiver *receiver);
 /**
- * Do one turn of receiving, for config own_loop: receive, assemble, give images.
+ * Do one iteration of receiving, for config own_loop: receive, assemble, give images.
  * @param now_ns         clock now, of lull_clock_ns()
  * @param rest_until_ns  out: nothing is due before this time unless packets come; UINT64_MAX:
  *                       nothing at all
  * @return packets received; 0 before the start and after the end
  * Threads: one and the same for all calls.
  */
-uint32_t lull_camera_poll(struct lull_camera *camera, uint64_t now_ns, uint64_t *rest_until_ns);
+uint32_t lull_receiver_poll(struct lull_receiver *receiver, uint64_t now_ns,
+			    uint64_t *rest_until_ns);
 /**
  * Copy the counters of a stream.
  * @param stream     its index
@@ -318,15 +321,15 @@ uint32_t lull_camera_poll(struct lull_camera *camera, uint64_t now_ns, uint64_t 
  * @return 0; -EINVAL: no such stream
  * Threads: any.
  */
-int lull_camera_counters(struct lull_camera *camera, uint32_t stream,
-			 struct lull_camera_counters *counters,
-			 struct lull_assembler_counters *assembler);
+int lull_receiver_counters(struct lull_receiver *receiver, uint32_t stream,
+			   struct lull_camera_counters *counters,
+			   struct lull_assembler_counters *assembler);
 /**
  * Copy the counters of the whole receiver.
  * @param totals  out
  * Threads: any.
  */
-void lull_camera_totals(struct lull_camera *camera, struct lull_camera_totals *totals);
+void lull_receiver_totals(struct lull_receiver *receiver, struct lull_receiver_totals *totals);
 /**
  * Copy a histogram, in ns, since the start.
  * @param stream     its index; not looked at for LULL_CAMERA_GAP
@@ -334,20 +337,20 @@ void lull_camera_totals(struct lull_camera *camera, struct lull_camera_totals *t
  * @return 0; -EINVAL: no such stream or figure
  * Threads: any.
  */
-int lull_camera_histogram(struct lull_camera *camera, uint32_t stream,
-			  enum lull_camera_figure figure, struct lull_histogram *histogram);
+int lull_receiver_histogram(struct lull_receiver *receiver, uint32_t stream,
+			    enum lull_camera_figure figure, struct lull_histogram *histogram);
 /**
  * Name a stream, as configured or "cam0", "cam1" ...
- * @return its name, until lull_camera_close(); NULL: no such stream
+ * @return its name, until lull_receiver_close(); NULL: no such stream
  * Threads: any.
  */
-const char *lull_camera_stream_name(struct lull_camera *camera, uint32_t stream);
+const char *lull_receiver_stream_name(struct lull_receiver *receiver, uint32_t stream);
 /**
  * Count the streams added so far.
  * @return 0..LULL_CAMERA_STREAMS_MAX
  * Threads: any.
  */
-uint32_t lull_camera_stream_count(struct lull_camera *camera);
+uint32_t lull_receiver_stream_count(struct lull_receiver *receiver);
 /**
  * Change governor or limits of the receiving thread; takes effect within one rest.
  * @param governor  its name; NULL: keep the present one
@@ -357,14 +360,14 @@ uint32_t lull_camera_stream_count(struct lull_camera *camera);
  *         change before yet
  * Threads: any.
  */
-int lull_camera_change(struct lull_camera *camera, const char *governor,
-		       const struct lull_idle_limits *limits);
+int lull_receiver_change(struct lull_receiver *receiver, const char *governor,
+			 const struct lull_idle_limits *limits);
 /**
  * Change the scheduling class of the receiving thread while it runs.
  * @return 0; -ENOTSUP: the thread is not the library's, or not yet started
  * Threads: any.
  */
-int lull_camera_change_class(struct lull_camera *camera, enum lull_sched_policy policy);
+int lull_receiver_change_class(struct lull_receiver *receiver, enum lull_sched_policy policy);
 /**
  * Tell the scheduling class of the receiving thread, and why it is that one.
  * @param info  out
@@ -373,16 +376,16 @@ int lull_camera_change_class(struct lull_camera *camera, enum lull_sched_policy 
  * @return 0; -ENOTSUP: the thread is not the library's, or not yet started
  * Threads: any.
  */
-int lull_camera_class(const struct lull_camera *camera, struct lull_rest_thread_info *info,
-		      char *text, size_t size);
+int lull_receiver_class(const struct lull_receiver *receiver, struct lull_rest_thread_info *info,
+			char *text, size_t size);
 /**
  * Stop receiving, close the back end, and free the receiver. On a port, no program of ours stays on
  * the interface.
- * @param camera  NULL is ignored
+ * @param receiver  NULL is ignored
  * @return 0; -EBUSY: images are out. They stay valid; call it again after the last
- *         lull_camera_put()
+ *         lull_receiver_put()
  */
-int lull_camera_close(struct lull_camera *camera);
+int lull_receiver_close(struct lull_receiver *receiver);
 
 #ifdef __cplusplus
 }

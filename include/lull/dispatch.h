@@ -185,7 +185,7 @@ int lull_dispatch_init(void *memory, const struct lull_dispatch_config *config,
 		       struct lull_dispatch **dispatch);
 /**
  * Choose workers for a burst of packets, oldest first.
- * @param now_ns   clock of the turn; never goes back
+ * @param now_ns   clock of the iteration; never goes back
  * @param loads    one per worker
  * @param digests  one per packet, 0..LULL_DIGEST_MAX
  * @param count    packets, at most LULL_DISPATCH_BURST_MAX
@@ -199,7 +199,7 @@ void lull_dispatch_burst(struct lull_dispatch *dispatch, uint64_t now_ns,
  * Choose again for packets that a worker has no room for. They are the last that it was sent. Each
  * gets another worker that has room and may have it, or @p from itself: then the packet must be
  * dropped. The caller counts in @p loads what it gives to others. Call it before the next burst.
- * @param now_ns   clock of the turn
+ * @param now_ns   clock of the iteration
  * @param from     the worker without room
  * @param loads    one per worker
  * @param digests  one per packet
@@ -366,7 +366,7 @@ int lull_resequence_init(void *memory, const struct lull_resequence_config *conf
 /**
  * Take a packet, and give those that may leave now, in their order: this one, and what waited for
  * it. Numbers of a bucket begin at 0.
- * @param now_ns  clock of the turn; never goes back
+ * @param now_ns  clock of the iteration; never goes back
  * @param bucket  index, below 1 << bucket_bits
  * @param seq     number within the bucket; wraps
  * @param handle  the caller's name for the packet; not NULL
@@ -377,7 +377,7 @@ uint32_t lull_resequence_add(struct lull_resequence *resequence, uint64_t now_ns
 			     uint32_t seq, void *handle, void **out);
 /**
  * Give the packets that have waited too long, and what follows them.
- * @param now_ns  clock of the turn
+ * @param now_ns  clock of the iteration
  * @param out     room for window_pkts + 1 handles
  * @return handles in @p out
  */

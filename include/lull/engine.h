@@ -8,8 +8,8 @@
  * what the loop does with packets (forward, generate, later flow, camera);
  * there is one loop, modes are data.
  *
- * One turn: read the clock once, receive from every queue and hand each burst
- * to the stage, let the stage finish the turn (flush, send what is due),
+ * One iteration: read the clock once, receive from every queue and hand each burst
+ * to the stage, let the stage finish the iteration (flush, send what is due),
  * lull_idle_plan(), rest, lull_idle_wake().
  *
  * Threads: create, start, stop and close from the main thread. What posts to a
@@ -207,17 +207,18 @@ struct lull_loop_config {
 	struct lull_loop_queue queues[LULL_IDLE_QUEUES_MAX];
 	uint16_t burst_pkts;
 	const struct lull_idle_governor *governor;
-	struct lull_idle_limits limits; /**< depths is filled in from the ways that probe well */
+	struct lull_idle_limits
+		limits; /**< idle states is filled in from the ways that probe well */
 	const struct lull_stage *stage;
 	const void *stage_config;
-	/** Takes the place of the usual way of its depth; NULL: none. */
+	/** Takes the place of the usual way of its idle state; NULL: none. */
 	const struct lull_rest_way *way;
 	uint64_t slack_ns; /**< timer slack of the thread [1 ns] */
 	/** Real-time class of the thread while it rests [auto]. */
 	enum lull_sched_policy sched_policy;
 	/** Test hook, may be NULL: on the loop's thread, after every plan (wake NULL) and wake. */
-	void (*trace)(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
-		      const struct lull_wake *wake);
+	void (*trace)(void *arg, const struct lull_iteration *iteration,
+		      const struct lull_rest *rest, const struct lull_wake *wake);
 	void *trace_arg;
 };
 /**

@@ -4,7 +4,7 @@
  * Finding: one line of a self-check.
  *
  * A self-check looks for what may cost packets on this machine: buffers, rings, MTU, CPUs.
- * lull_camera_check() fills in findings.
+ * lull_receiver_check() fills in findings.
  */
 #ifndef LULL_FINDING_H
 #define LULL_FINDING_H

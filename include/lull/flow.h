@@ -6,7 +6,7 @@
  * Four parts, each a plain state machine:
  *   parser  bytes of a frame -> struct lull_flow_packet: key, digest, lengths
  *   table   a worker's flows: packets in, partial records out
- *   merge   a log stage: partial records of all workers in, flow records out
+ *   merge   an aggregator stage: partial records of all workers in, flow records out
  *   top     the heaviest flows of a table, found while it works
  *
  * Two times: *stamps* (time_ns) are those of the capture or the NIC and appear in records. The
@@ -113,7 +113,7 @@ struct lull_flow_packet {
 	uint64_t clock_ns;       /**< set by the dispatcher */
 	uint64_t number;         /**< of the dispatcher: which packet came first anywhere */
 	uint32_t digest;         /**< of the key */
-	uint32_t steer;          /**< for dispatch: the digest, of an ICMP error that of its flow */
+	uint32_t dispatch_hash;  /**< for dispatch: the digest, of an ICMP error that of its flow */
 	uint32_t ip_bytes;       /**< IP header and payload, as the IP header says */
 	uint32_t seq, bucket;    /**< struct lull_dispatch_mark */
 	uint16_t mark_flags;     /**< the same */
@@ -421,7 +421,7 @@ uint64_t lull_flow_table_advance(struct lull_flow_table *table, uint64_t clock_n
  */
 bool lull_flow_table_flush(struct lull_flow_table *table);
 /**
- * Tell when lull_flow_table_advance() has something to do. It may be early by a few turns.
+ * Tell when lull_flow_table_advance() has something to do. It may be early by a few iterations.
  * @return the time, on the packets' clock; UINT64_MAX: never
  */
 uint64_t lull_flow_table_deadline_ns(const struct lull_flow_table *table);

@@ -4,12 +4,12 @@
  * Frame: camera images put together from packets, whatever the protocol.
  *
  * Two halves. A *protocol* (core/frame, one file each, listed in protocols.c) reads one packet
- * into a struct lull_frame_piece: which frame, which byte ranges of the picture, is it the last.
- * The *assembler* puts pieces of one stream into buffers and gives frames back: complete, or
+ * into a struct lull_frame_fragment: which frame, which byte ranges of the picture, is it the last.
+ * The *assembler* puts fragments of one stream into buffers and gives frames back: complete, or
  * partial with the exact list of what is missing, never later than the deadline.
  *
  * A frame is complete when all its bytes are there; sequence numbers decide nothing. Several
- * frames may be open at once; pieces of a frame that was given lately are counted late, they do
+ * frames may be open at once; fragments of a frame that was given lately are counted late, they do
  * not open it again; a sender that starts anew is followed within two frames.
  *
  * Frames of packets that the application receives itself:
@@ -23,14 +23,14 @@
  * take_packet(struct lull_assembler *assembler, const struct lull_frame_protocol *protocol,
  *             void *state, const uint8_t *packet, size_t len_bytes, uint64_t now_ns)
  * {
- *         struct lull_frame_piece piece;
+ *         struct lull_frame_fragment fragment;
  *         struct lull_frame frame;
  *
  *         do {
- *                 if (protocol->parse(state, packet, len_bytes, &piece) != LULL_FRAME_PIECE)
+ *                 if (protocol->parse(state, packet, len_bytes, &fragment) != LULL_FRAME_FRAGMENT)
  *                         break;
- *                 lull_assembler_add(assembler, now_ns, &piece);
- *         } while (piece.flags & LULL_FRAME_MORE);
+ *                 lull_assembler_add(assembler, now_ns, &fragment);
+ *         } while (fragment.flags & LULL_FRAME_MORE);
  *         while (lull_assembler_next(assembler, now_ns, &frame)) {
  *                 show(&frame);
  *                 lull_assembler_supply(assembler, frame.data, frame.buffer_user);
@@ -54,7 +54,7 @@ extern "C" {
 
 /* ---- protocols ---- */
 
-#define LULL_FRAME_RANGES_MAX 32 /* of a piece */
+#define LULL_FRAME_RANGES_MAX 32 /* of a fragment */
 
 /** What a packet is to its frame. */
 struct lull_frame_range {
@@ -69,10 +69,10 @@ struct lull_frame_range {
 #define LULL_FRAME_GONE 16u    /**< the sender does not have the packet any more */
 #define LULL_FRAME_DAMAGED 32u /**< the sender says that the content is wrong */
 #define LULL_FRAME_TIMED 64u   /**< device_time is filled in */
-#define LULL_FRAME_MORE 128u   /**< the packet has more pieces: parse it once more, at once */
+#define LULL_FRAME_MORE 128u   /**< the packet has more fragments: parse it once more, at once */
 #define LULL_FRAME_WIDE 256u   /**< GVSP: the key is an id of 64 bits, as the sender counts */
 /** One packet as its protocol reads it. */
-struct lull_frame_piece {
+struct lull_frame_fragment {
 	uint64_t key;         /**< which frame: RTP time, block id, frame counter, unwrapped */
 	uint64_t device_time; /**< of the sender's clock, in its unit */
 	uint64_t packet;      /**< number within the stream or frame, for resend and reordering */
@@ -85,7 +85,7 @@ struct lull_frame_piece {
 
 /** What became of a packet. */
 enum lull_frame_verdict {
-	LULL_FRAME_PIECE,     /**< piece is filled in */
+	LULL_FRAME_FRAGMENT,  /**< fragment is filled in */
 	LULL_FRAME_NOTHING,   /**< well formed, carries nothing for a frame (line start, segment) */
 	LULL_FRAME_FOREIGN,   /**< not this protocol, or another stream's */
 	LULL_FRAME_MALFORMED, /**< contradicts itself: nothing of it is used */
@@ -94,7 +94,7 @@ enum lull_frame_verdict {
 };
 /**
  * Name a verdict, for messages.
- * @return "piece", "nothing", "foreign", "malformed" or "other"; "?" for any other value; static
+ * @return "fragment", "nothing", "foreign", "malformed" or "other"; "?" for any other value; static
  * Threads: any.
  */
 const char *lull_frame_verdict_name(enum lull_frame_verdict verdict);
@@ -119,9 +119,12 @@ struct lull_frame_protocol {
 	size_t state_size;   /**< zeroed, 8-aligned */
 	/** 0 or -EINVAL: a member of the config is missing or out of range. */
 	int (*init)(void *state, const struct lull_frame_protocol_config *config);
-	/** Read one packet in constant time for its length; @p piece only for LULL_FRAME_PIECE. */
+	/**
+	 * Read one packet in constant time for its length; @p fragment only for
+	 * LULL_FRAME_FRAGMENT.
+	 */
 	enum lull_frame_verdict (*parse)(void *state, const uint8_t *packet, size_t len_bytes,
-					 struct lull_frame_piece *piece);
+					 struct lull_frame_fragment *fragment);
 };
 /** Every protocol, ended by NULL. */
 extern const struct lull_frame_protocol *const lull_frame_protocols[];
@@ -161,7 +164,7 @@ enum lull_frame_order {
 enum lull_frame_policy {
 	LULL_FRAME_DROP_NEWEST, /**< a frame without a buffer is counted and not kept */
 	LULL_FRAME_NEWEST_WINS, /**< take back the oldest one given but not fetched */
-	LULL_FRAME_FAIL_STOP    /**< stop taking pieces, say so */
+	LULL_FRAME_FAIL_STOP    /**< stop taking fragments, say so */
 };
 
 /** A part of a picture. */
@@ -176,10 +179,10 @@ struct lull_frame_stamps {
 };
 /** What a frame was made of. */
 struct lull_frame_counts {
-	uint32_t pkts;       /**< pieces used, all or in part */
-	uint32_t duplicates; /**< pieces that brought nothing new */
-	uint32_t reordered;  /**< pieces with a number below one seen before */
-	uint32_t resent;     /**< pieces sent again on request */
+	uint32_t pkts;       /**< fragments used, all or in part */
+	uint32_t duplicates; /**< fragments that brought nothing new */
+	uint32_t reordered;  /**< fragments with a number below one seen before */
+	uint32_t resent;     /**< fragments sent again on request */
 };
 /** A frame as it is given. */
 struct lull_frame {
@@ -191,7 +194,7 @@ struct lull_frame {
 	uint64_t bytes_there; /**< of these, bytes that came */
 	struct lull_frame_geometry geometry; /**< of the picture */
 	struct lull_frame_stamps stamps;     /**< when it came */
-	struct lull_frame_counts counts;     /**< of pieces */
+	struct lull_frame_counts counts;     /**< of fragments */
 	uint32_t missing_count;              /**< spans below, in order, none touching another */
 	bool missing_more; /**< more than fit: spans also name bytes that are there, or padding */
 	const struct lull_frame_span *missing; /**< what did not come */
@@ -208,7 +211,7 @@ struct lull_assembler_config {
 	uint64_t silence_ns;   /**< a frame without new packets for so long is over; 0: off */
 	enum lull_frame_order order;         /**< [frame] */
 	enum lull_frame_policy policy;       /**< [drop newest] */
-	struct lull_frame_geometry geometry; /**< until pieces tell; bytes 0: wait for them */
+	struct lull_frame_geometry geometry; /**< until fragments tell; bytes 0: wait for them */
 };
 /**
  * Check a configuration. A member that is zero stands for its default.
@@ -219,9 +222,9 @@ struct lull_assembler_config {
 int lull_assembler_config_check(const struct lull_assembler_config *config,
 				struct lull_range *error);
 
-/** pieces = used + duplicates + late + no_buffer + oversize + outside + unsized + stopped. */
+/** fragments = used + duplicates + late + no_buffer + oversize + outside + unsized + stopped. */
 struct lull_assembler_counters {
-	uint64_t pieces, used, duplicates, late, reordered, resent, gone;
+	uint64_t fragments, used, duplicates, late, reordered, resent, gone;
 	uint64_t no_buffer;                       /**< of frames without a buffer */
 	uint64_t oversize;                        /**< of pictures larger than a buffer */
 	uint64_t outside;                         /**< ranges beyond the picture: malformed */
@@ -270,12 +273,12 @@ int lull_assembler_supply(struct lull_assembler *assembler, uint8_t *data, void 
  */
 uint32_t lull_assembler_buffers(const struct lull_assembler *assembler);
 /**
- * Take a piece and copy its bytes. Fetch frames that end by it with lull_assembler_next().
+ * Take a fragment and copy its bytes. Fetch frames that end by it with lull_assembler_next().
  * @param now_ns  arrival of the packet; never goes back
- * @param piece   what lull_frame_protocol.parse() filled in; not kept
+ * @param fragment   what lull_frame_protocol.parse() filled in; not kept
  */
 void lull_assembler_add(struct lull_assembler *assembler, uint64_t now_ns,
-			const struct lull_frame_piece *piece);
+			const struct lull_frame_fragment *fragment);
 /**
  * End the frames whose time is over. lull_assembler_add() and lull_assembler_next() do this too;
  * call it when no packet comes.
@@ -287,7 +290,7 @@ void lull_assembler_expire(struct lull_assembler *assembler, uint64_t now_ns);
  * @param deadline_ns  from a frame's first packet to its end at the latest; 0: none
  * @param silence_ns   a frame without new packets for so long is over; 0: off
  */
-void lull_assembler_patience(struct lull_assembler *assembler, uint64_t deadline_ns,
+void lull_assembler_timeouts(struct lull_assembler *assembler, uint64_t deadline_ns,
 			     uint64_t silence_ns);
 /**
  * Tell when lull_assembler_expire() has something to do.
@@ -310,7 +313,7 @@ bool lull_assembler_next(struct lull_assembler *assembler, uint64_t now_ns,
 /**
  * Ask whether the assembler has stopped for want of buffers (LULL_FRAME_FAIL_STOP).
  * lull_assembler_supply() ends that.
- * @return true: it takes no pieces
+ * @return true: it takes no fragments
  */
 bool lull_assembler_stopped(const struct lull_assembler *assembler);
 /**

@@ -66,7 +66,7 @@ struct lull_traffic_counters {
 /** Name, unit and meaning of each member of struct lull_traffic_counters, ended by a NULL name. */
 extern const struct lull_counter_info lull_traffic_counter_table[];
 
-/** A command for lull_loop_post_stage(); takes effect within one turn. */
+/** A command for lull_loop_post_stage(); takes effect within one iteration. */
 struct lull_traffic_command {
 	struct lull_arrival_config arrival; /**< replaces the present one; OFF stops */
 };
@@ -169,7 +169,7 @@ bool lull_traffic_done(const void *state);
 
 /** When things happened in this window; 0: not yet. */
 struct lull_traffic_times {
-	uint64_t begin_ns; /**< of the window, but not before the first turn */
+	uint64_t begin_ns; /**< of the window, but not before the first iteration */
 	uint64_t first_sent_ns, last_sent_ns;
 	uint64_t first_received_ns, last_received_ns; /**< of any frame */
 };

@@ -3,29 +3,29 @@
  * @file
  * Idle: decide how long a polling loop may rest.
  *
- * A loop that polls queues calls lull_idle_plan() once per turn with what it
+ * A loop that polls queues calls lull_idle_plan() once per iteration with what it
  * received, rests as the answer says (lull_rest_run() in rest.h, or a way of
  * its own) and tells lull_idle_wake() what happened. In between a *governor*
  * decides. Nothing here reads a clock, does I/O or allocates, so the same
  * object runs in a live loop, in a test and in the simulator.
  *
- * The end of a turn, with two queues:
+ * The end of an iteration, with two queues:
  *
  * @code
  * #include <lull/rest.h>
  *
  * void
- * end_turn(struct lull_idle *idle, uint64_t now_ns, const uint16_t queue_pkts[2])
+ * end_iteration(struct lull_idle *idle, uint64_t now_ns, const uint16_t queue_pkts[2])
  * {
- *         struct lull_turn turn = { .now_ns = now_ns, .queue_pkts = queue_pkts,
+ *         struct lull_iteration iteration = { .now_ns = now_ns, .queue_pkts = queue_pkts,
  *                                   .queue_count = 2 };
- *         struct lull_rest rest = lull_idle_plan(idle, &turn);
+ *         struct lull_rest rest = lull_idle_plan(idle, &iteration);
  *         const struct lull_rest_way *way = &lull_rest_sleep_timer;
  *         struct lull_wake wake;
  *
- *         if (rest.depth == LULL_REST_NONE)
+ *         if (rest.idle_state == LULL_IDLE_NONE)
  *                 return;
- *         if (rest.depth == LULL_REST_PAUSE)
+ *         if (rest.idle_state == LULL_IDLE_PAUSE)
  *                 way = &lull_rest_pause;
  *         lull_rest_run(way, NULL, &rest, &wake);
  *         lull_idle_wake(idle, &wake);
@@ -55,24 +55,24 @@ extern "C" {
 #define LULL_ARRIVAL_SCALES 15  /**< windows of 1, 2, 4 ... 16384 us */
 
 /** Ways to rest, from the lightest to the deepest. */
-enum lull_rest_depth {
-	LULL_REST_NONE,       /**< poll again at once */
-	LULL_REST_PAUSE,      /**< keep the core, spare its pipeline and power */
-	LULL_REST_MONITOR,    /**< core waits for a write to the Rx ring (WAITPKG) */
-	LULL_REST_SLEEP,      /**< thread sleeps on a timer */
-	LULL_REST_INTERRUPT,  /**< thread sleeps until a packet raises an interrupt */
-	LULL_REST_DEPTH_COUNT /**< how many there are */
+enum lull_idle_state {
+	LULL_IDLE_NONE,       /**< poll again at once */
+	LULL_IDLE_PAUSE,      /**< keep the core, spare its pipeline and power */
+	LULL_IDLE_MONITOR,    /**< core waits for a write to the Rx ring (WAITPKG) */
+	LULL_IDLE_SLEEP,      /**< thread sleeps on a timer */
+	LULL_IDLE_INTERRUPT,  /**< thread sleeps until a packet raises an interrupt */
+	LULL_IDLE_STATE_COUNT /**< how many there are */
 };
-/** A depth as a member of the set struct lull_idle_limits.depths. */
-#define LULL_REST_BIT(depth) (1u << (depth))
+/** An idle state as a member of the set struct lull_idle_limits.idle_states. */
+#define LULL_IDLE_STATE_BIT(idle_state) (1u << (idle_state))
 
 /**
- * Name a depth, for messages and JSON.
- * @param depth  below LULL_REST_DEPTH_COUNT; any other value is an assertion
+ * Name an idle state, for messages and JSON.
+ * @param idle_state  below LULL_IDLE_STATE_COUNT; any other value is an assertion
  * @return "none", "pause", "monitor", "sleep" or "interrupt"; static
  * Threads: any.
  */
-const char *lull_rest_depth_name(enum lull_rest_depth depth);
+const char *lull_idle_state_name(enum lull_idle_state idle_state);
 
 /** What a rest may do to packets. */
 enum lull_loss {
@@ -135,21 +135,23 @@ struct lull_idle_limits {
 	 * that a queue is empty [no].
 	 */
 	bool short_leaves;
-	uint32_t depths; /**< LULL_REST_BIT() of the depths on offer [pause, sleep] */
+	uint32_t
+		/** LULL_IDLE_STATE_BIT() of the idle states on offer [pause, sleep] */
+		idle_states;
 	struct lull_kalman_config kalman; /**< of the kalman governors alone */
 };
 
-/** What one turn of the loop did. */
-struct lull_turn {
-	uint64_t now_ns;      /**< before the first receive of the turn; never goes back */
+/** What one iteration of the loop did. */
+struct lull_iteration {
+	uint64_t now_ns;      /**< before the first receive of the iteration; never goes back */
 	uint64_t deadline_ns; /**< the loop's own next duty: rest no longer; 0: none */
 	/**
 	 * Nothing urgent is expected before; what comes until then may wait as long as the rings
 	 * hold it. 0: not known. Governor "phase" goes by it, no other.
 	 */
-	uint64_t calm_ns;
-	const uint16_t *queue_pkts; /**< packets received from each queue in this turn */
-	uint32_t queue_count;       /**< 1..LULL_IDLE_QUEUES_MAX, the same queues each turn */
+	uint64_t quiet_until_ns;
+	const uint16_t *queue_pkts; /**< packets received from each queue in this iteration */
+	uint32_t queue_count;       /**< 1..LULL_IDLE_QUEUES_MAX, the same queues each iteration */
 	/**
 	 * Sizes of the packets received since the last plan, for a governor that asks for them
 	 * (lull_idle_wants_sizes()): their count, the sum of their frames' bytes without CRC and
@@ -160,8 +162,8 @@ struct lull_turn {
 
 /** How to rest now. */
 struct lull_rest {
-	enum lull_rest_depth depth; /**< NONE: poll again at once */
-	uint64_t limit_ns;          /**< longest rest asked for, > 0 unless depth is NONE */
+	enum lull_idle_state idle_state; /**< NONE: poll again at once */
+	uint64_t limit_ns; /**< longest rest asked for, > 0 unless idle state is NONE */
 	/**
 	 * To learn how late a packet ends such a rest: keep the core and watch the queues for
 	 * limit_ns; when a packet has come, wait for what would have ended the rest, limit_ns at
@@ -193,15 +195,15 @@ struct lull_wake {
 
 /** Counters of one loop. Durations are as measured, but for rest_requested_ns. */
 struct lull_idle_counters {
-	uint64_t turns;                        /**< of the loop */
-	uint64_t turns_empty;                  /**< turns that received nothing */
-	uint64_t pkts;                         /**< packets received */
-	uint64_t busy_ns;                      /**< turns that carried packets: T_io + T_proc */
-	uint64_t empty_ns;                     /**< turns that did not: T_empty */
-	uint64_t rest_ns;                      /**< resting: T_sleep */
-	uint64_t rest_requested_ns;            /**< the same as asked for */
-	uint64_t overshoot_ns;                 /**< rests beyond their limit */
-	uint64_t rests[LULL_REST_DEPTH_COUNT]; /**< by depth */
+	uint64_t iterations;        /**< of the loop */
+	uint64_t iterations_empty;  /**< iterations that received nothing */
+	uint64_t pkts;              /**< packets received */
+	uint64_t busy_ns;           /**< iterations that carried packets: T_io + T_proc */
+	uint64_t empty_ns;          /**< iterations that did not: T_empty */
+	uint64_t rest_ns;           /**< resting: T_sleep */
+	uint64_t rest_requested_ns; /**< the same as asked for */
+	uint64_t overshoot_ns;      /**< rests beyond their limit */
+	uint64_t rests[LULL_IDLE_STATE_COUNT]; /**< by idle state */
 	uint64_t wakes_packet;                 /**< rests ended by a packet */
 	uint64_t wakes_late;   /**< wake-ups beyond 4 x the usual overshoot + 50 us */
 	uint64_t rests_cut;    /**< plans that a limit shortened */
@@ -218,7 +220,7 @@ enum lull_verdict_state {
 	/** too few rests measured so far: rests are short, nothing is promised */
 	LULL_VERDICT_CALIBRATING,
 	LULL_VERDICT_FEASIBLE,   /**< the objective holds with the rest stated */
-	LULL_VERDICT_INFEASIBLE, /**< no sleep fits: the depth stated is the fallback */
+	LULL_VERDICT_INFEASIBLE, /**< no sleep fits: the idle state stated is the fallback */
 	LULL_VERDICT_SUSPENDED,  /**< this host wakes the thread too late too often */
 };
 /**
@@ -248,15 +250,15 @@ const char *lull_bound_name(enum lull_bound bound);
 
 /** What lull_idle_verdict() tells: a promise, what limits it, and the figures behind it. */
 struct lull_verdict {
-	enum lull_verdict_state state; /**< what is promised */
-	enum lull_bound binding;       /**< which limit decides */
-	enum lull_rest_depth depth;    /**< how the loop rests now */
-	uint64_t rest_ns;              /**< rest asked for now */
-	uint64_t latency_bound_ns;     /**< longest real rest the percentile allows */
-	uint64_t ring_bound_ns;        /**< longest rest the ring allows; UINT64_MAX: any */
-	uint64_t break_even_ns;        /**< shortest rest that saves CPU */
-	uint64_t predicted_ns;         /**< added wait at the percentile with this rest */
-	uint32_t predicted_cpu_ppm;    /**< share of the core */
+	enum lull_verdict_state state;   /**< what is promised */
+	enum lull_bound binding;         /**< which limit decides */
+	enum lull_idle_state idle_state; /**< how the loop rests now */
+	uint64_t rest_ns;                /**< rest asked for now */
+	uint64_t latency_bound_ns;       /**< longest real rest the percentile allows */
+	uint64_t ring_bound_ns;          /**< longest rest the ring allows; UINT64_MAX: any */
+	uint64_t break_even_ns;          /**< shortest rest that saves CPU */
+	uint64_t predicted_ns;           /**< added wait at the percentile with this rest */
+	uint32_t predicted_cpu_ppm;      /**< share of the core */
 	/** Percentiles of how late a sleep ends on this machine. */
 	uint64_t overshoot_p50_ns, overshoot_p99_ns, overshoot_p9999_ns;
 	uint64_t cost_ns;            /**< CPU time of one rest */
@@ -266,7 +268,7 @@ struct lull_verdict {
 	enum lull_envelope envelope; /**< where pps_max comes from */
 	uint64_t pps_max;            /**< arrival limit behind ring_bound_ns */
 	/** Poll iteration that ring_bound_ns reckons with, a burst of each queue; 0: none known. */
-	uint64_t turn_ns;
+	uint64_t iteration_ns;
 	/** Packets at pps_max come faster than the loop takes them: polling loses some as well. */
 	bool outrun;
 	/** p99.99 of how late a packet ends a rest by interrupt; 0: not measured so far. */
@@ -329,7 +331,7 @@ size_t lull_idle_size(void);
  * nothing else is to be released.
  * @param memory  lull_idle_size() bytes, aligned to LULL_CACHE_LINE; what they hold does not matter
  * @param limits  copied
- * @param now_ns  clock now, the one that later turns have
+ * @param now_ns  clock now, the one that later iterations have
  * @param idle    out: the object; it is at @p memory
  * @return 0; -EINVAL: no memory, not aligned, no governor, or limits out of range
  */
@@ -338,36 +340,37 @@ int lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 
 /**
  * Ask whether the governor looks at packet sizes. Only then must the loop measure them and fill in
- * size_pkts, bytes and bytes_squared of struct lull_turn. The answer may change with
+ * size_pkts, bytes and bytes_squared of struct lull_iteration. The answer may change with
  * lull_idle_change().
  * @return true: measure them
  */
 bool lull_idle_wants_sizes(const struct lull_idle *idle);
 /**
- * Decide how to rest now. Call it once per turn of the loop, after the packets were handled.
- * @param turn  what the turn received; not kept
- * @return the rest, already cut to the limits and to turn->deadline_ns; depth LULL_REST_NONE: poll
- *         again at once, and do not call lull_idle_wake()
+ * Decide how to rest now. Call it once per iteration of the loop, after the packets were handled.
+ * @param iteration  what the iteration received; not kept
+ * @return the rest, already cut to the limits and to iteration->deadline_ns; idle state
+ *         LULL_IDLE_NONE: poll again at once, and do not call lull_idle_wake()
  */
-struct lull_rest lull_idle_plan(struct lull_idle *idle, const struct lull_turn *turn);
+struct lull_rest lull_idle_plan(struct lull_idle *idle, const struct lull_iteration *iteration);
 /**
  * Tell what became of a rest. Call it after each rest that lull_idle_plan() asked for, before the
- * next turn.
+ * next iteration.
  * @param wake  lull_rest_run() fills it in; not kept
  */
 void lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake);
 /**
- * Account turns that were not planned one by one, for loops that do not time every turn. Since the
- * last call of lull_idle_plan(), lull_idle_wake() or this function, @p turns turns ended. None of
- * them followed a rest, so their packets waited for nothing that lull did. The time up to @p now_ns
- * is split into empty and busy time: runs of empty turns tell how long an empty turn takes.
+ * Account iterations that were not planned one by one, for loops that do not time every iteration.
+ * Since the last call of lull_idle_plan(), lull_idle_wake() or this function, @p iterations
+ * iterations ended. None of them followed a rest, so their packets waited for nothing that lull
+ * did. The time up to @p now_ns is split into empty and busy time: runs of empty iterations tell
+ * how long an empty iteration takes.
  * @param now_ns       clock now; never goes back
- * @param turns        0: only the last planned turn has ended
- * @param turns_empty  of these, turns that received nothing
+ * @param iterations        0: only the last planned iteration has ended
+ * @param iterations_empty  of these, iterations that received nothing
  * @param pkts         what the others received in all
  */
-void lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t turns, uint64_t turns_empty,
-		      uint64_t pkts);
+void lull_idle_polled(struct lull_idle *idle, uint64_t now_ns, uint64_t iterations,
+		      uint64_t iterations_empty, uint64_t pkts);
 /**
  * Tell that Rx rings lost packets since the last call. The loss is charged to resting (counter
  * misses) when a rest since the last call may have filled a ring: the loop fetched at least half of
@@ -424,8 +427,8 @@ const struct lull_histogram *lull_idle_rest_histogram(const struct lull_idle *id
 /**
  * Give access to an upper bound of the wait that lull added, per packet, in ns, in this window. A
  * packet that is fetched before its ring first ran short after a rest waited at most from the last
- * time the ring was known to be empty to the end of the turn that fetched it. This needs no time
- * stamps in packets.
+ * time the ring was known to be empty to the end of the iteration that fetched it. This needs no
+ * time stamps in packets.
  * @return borrowed for the life of the object
  * Threads: any.
  */
@@ -437,9 +440,9 @@ const struct lull_histogram *lull_idle_wait_histogram(const struct lull_idle *id
 void lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict);
 
 /**
- * Compute the share of time in turns that received nothing: T_empty / T, where T is busy_ns +
+ * Compute the share of time in iterations that received nothing: T_empty / T, where T is busy_ns +
  * empty_ns + rest_ns (eta of the time model in docs/sleep-model.md).
- * @return parts per million; 0 before the first turn has ended
+ * @return parts per million; 0 before the first iteration has ended
  * Threads: any.
  */
 uint32_t lull_idle_empty_ppm(const struct lull_idle_counters *counters);
@@ -447,7 +450,7 @@ uint32_t lull_idle_empty_ppm(const struct lull_idle_counters *counters);
  * Compute the CPU usage of the time model: 1 - T_sleep / T, where T_sleep is rest_ns and T is
  * busy_ns + empty_ns + rest_ns (U of the time model in docs/sleep-model.md). All rests count as
  * sleep, a pause too; lull_thread_cpu_ns() tells what the kernel accounts.
- * @return parts per million; 1000000 before the first turn has ended
+ * @return parts per million; 1000000 before the first iteration has ended
  * Threads: any.
  */
 uint32_t lull_idle_usage_ppm(const struct lull_idle_counters *counters);

@@ -41,15 +41,17 @@ struct lull_stage {
 	void (*fini)(void *state);
 	/**
 	 * Where packets come from in a loop without queues: work on what is there, at most a
-	 * burst, and say how many packets it was. Called once a turn, in the place of the receive.
-	 * NULL: from nowhere, it only sends.
+	 * burst, and say how many packets it was. Called once an iteration, in the place of the
+	 * receive. NULL: from nowhere, it only sends.
 	 */
 	uint16_t (*pull)(void *state, uint64_t now_ns);
 	/** A burst from queue @p queue_index of the loop; takes all packets. NULL: none comes. */
 	void (*burst)(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t count,
 		      uint64_t now_ns);
-	/** End of a turn: flush, send what is due. Returns when it must run next, 0: no wish. */
-	uint64_t (*turn)(void *state, uint64_t now_ns);
+	/**
+	 * End of an iteration: flush, send what is due. Returns when it must run next, 0: no wish.
+	 */
+	uint64_t (*iterate)(void *state, uint64_t now_ns);
 	/** A new measurement window begins. NULL: counters run on. */
 	void (*mark)(void *state, uint64_t now_ns);
 	/**
@@ -200,11 +202,11 @@ const struct lull_histogram *lull_loop_wait_histogram(const struct lull_loop *lo
  */
 const struct lull_histogram *lull_loop_rest_histogram(const struct lull_loop *loop);
 /**
- * Tell why a depth is not on offer for this loop.
- * @return 0: it is; a negative errno otherwise, -ENOTSUP: no way of this depth
+ * Tell why an idle state is not on offer for this loop.
+ * @return 0: it is; a negative errno otherwise, -ENOTSUP: no way of this idle state
  * Threads: any.
  */
-int lull_loop_depth_probe(const struct lull_loop *loop, enum lull_rest_depth depth);
+int lull_loop_idle_state_probe(const struct lull_loop *loop, enum lull_idle_state idle_state);
 
 /* ---- telemetry ---- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Pipeline: I/O loops dispatch to worker loops, which hand flow records to log loops.
+ * Pipeline: I/O loops dispatch to worker loops, which hand flow records to aggregator loops.
  *
- *     ports, files -> io 0..i -> workers 0..n -> logs 0..m -> sink
+ *     ports, files -> io 0..i -> workers 0..n -> aggregators 0..m -> sink
  *                                    `-> output (resequence, forward)
  *
  * What the loops share (rings, cells with one writer) belongs to the pipeline; each loop is an
@@ -26,8 +26,8 @@
 extern "C" {
 #endif
 
-#define LULL_PIPELINE_IO_MAX 4  /**< I/O loops */
-#define LULL_PIPELINE_LOG_MAX 4 /**< log loops */
+#define LULL_PIPELINE_IO_MAX 4         /**< I/O loops */
+#define LULL_PIPELINE_AGGREGATOR_MAX 4 /**< aggregator loops */
 /** Private bytes per mbuf that the pipeline needs. */
 #define LULL_PIPELINE_PRIVATE 128
 
@@ -45,22 +45,22 @@ struct lull_pipeline_source {
 	uint32_t (*read)(void *arg, struct lull_pipeline_frame *frames, uint32_t count, bool *end);
 	void *arg;
 };
-/** Takes records on a log loop's thread; every member is required. */
+/** Takes records on an aggregator loop's thread; every member is required. */
 struct lull_pipeline_sink {
 	void (*record)(void *arg, const struct lull_flow_record *record);
-	/** Each turn; returns when it wants the next at the latest, 0: no wish. */
-	uint64_t (*turn)(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals);
+	/** Each iteration; returns when it wants the next at the latest, 0: no wish. */
+	uint64_t (*iterate)(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals);
 	void *arg;
 };
 
 /** Zero means the default in brackets. */
 struct lull_pipeline_config {
-	uint32_t io_count;     /**< 1..LULL_PIPELINE_IO_MAX [1] */
-	uint32_t worker_count; /**< 1..LULL_DISPATCH_WORKERS_MAX [1] */
-	uint32_t log_count;    /**< 1..LULL_PIPELINE_LOG_MAX [1] */
-	uint32_t ring_pkts;    /**< of each I/O-worker pair, a power of two, 64..65536 [1024] */
-	uint32_t log_ring;     /**< records per worker-log pair, a power of two [4096] */
-	uint32_t burst_pkts;   /**< most packets of one receive, up to LULL_BURST_MAX [32] */
+	uint32_t io_count;         /**< 1..LULL_PIPELINE_IO_MAX [1] */
+	uint32_t worker_count;     /**< 1..LULL_DISPATCH_WORKERS_MAX [1] */
+	uint32_t aggregator_count; /**< 1..LULL_PIPELINE_AGGREGATOR_MAX [1] */
+	uint32_t ring_pkts;        /**< of each I/O-worker pair, a power of two, 64..65536 [1024] */
+	uint32_t aggregator_ring;  /**< records per worker-aggregator pair, a power of two [4096] */
+	uint32_t burst_pkts;       /**< most packets of one receive, up to LULL_BURST_MAX [32] */
 	uint32_t flush_pkts; /**< staged packets that are sent at once, up to LULL_BURST_MAX [32] */
 	uint64_t flush_ns;   /**< staged packets are sent after so long [20 us] */
 	bool wait;           /**< wait for room instead of dropping: for files [false] */
@@ -75,14 +75,14 @@ struct lull_pipeline_config {
 	uint16_t output_port, output_queue;
 	uint64_t work_ns; /**< further work per packet of a worker, for trials [0] */
 	struct lull_pipeline_source sources[LULL_PIPELINE_IO_MAX]; /**< read NULL: ports */
-	struct lull_pipeline_sink sinks[LULL_PIPELINE_LOG_MAX];
+	struct lull_pipeline_sink sinks[LULL_PIPELINE_AGGREGATOR_MAX];
 	lull_dispatch_tracer *trace; /**< of I/O loop 0, on its thread; NULL: none */
 	void *trace_arg;
 };
 struct lull_pipeline; /* opaque */
 
 /**
- * Estimate the DPDK memory that a pipeline takes for tables, merges, rings to the logs and
+ * Estimate the DPDK memory that a pipeline takes for tables, merges, rings to the aggregators and
  * dispatchers, which is most of it.
  * @return bytes
  * Threads: any.
@@ -125,7 +125,7 @@ extern const struct lull_stage lull_stage_flow_io;
 /** The stage that records flows. */
 extern const struct lull_stage lull_stage_flow_worker;
 /** The stage that merges records and gives them to a sink. */
-extern const struct lull_stage lull_stage_flow_log;
+extern const struct lull_stage lull_stage_flow_aggregator;
 /** The stage that puts packets back in order, and sends or frees them. */
 extern const struct lull_stage lull_stage_flow_output;
 
@@ -134,7 +134,7 @@ enum lull_pipeline_verb {
 	LULL_PIPELINE_SCHEDULER,  /**< I/O: scheduler and shadow */
 	LULL_PIPELINE_THRESHOLDS, /**< I/O */
 	LULL_PIPELINE_FLUSH,      /**< I/O: flush_pkts, flush_ns */
-	LULL_PIPELINE_IDLE,       /**< I/O, workers and logs: idle_ns */
+	LULL_PIPELINE_IDLE,       /**< I/O, workers and aggregators: idle_ns */
 	LULL_PIPELINE_WORK,       /**< workers: work_ns */
 	LULL_PIPELINE_STALL,      /**< workers: do nothing for stall_ns, for trials */
 };
@@ -157,8 +157,8 @@ struct lull_pipeline_command {
 bool lull_pipeline_ended(const struct lull_pipeline *pipeline, uint32_t io_index);
 /**
  * Drain in order while the loops run: I/O loops send what is staged and take no more, workers
- * finish and flush their tables, logs give every record, sinks get a last turn. Stop the loops
- * afterwards.
+ * finish and flush their tables, aggregators give every record, sinks get a last iteration. Stop
+ * the loops afterwards.
  * @param limit_ns  longest time that the call may take
  * @param error     gets a sentence that says who is not done; may be NULL
  * @return 0; -ETIMEDOUT
@@ -221,12 +221,12 @@ const struct lull_flow_table_counters *lull_pipeline_table(const struct lull_pip
 							   uint32_t worker_index);
 /**
  * Give access to the counters of a merge. Read members with LULL_COUNTER_READ().
- * @param log_index  of its log loop
+ * @param aggregator_index  of its aggregator loop
  * @return borrowed for the life of the pipeline
  * Threads: any.
  */
 const struct lull_flow_merge_counters *lull_pipeline_merge(const struct lull_pipeline *pipeline,
-							   uint32_t log_index);
+							   uint32_t aggregator_index);
 /**
  * Give access to the counters of the resequencer. Read members with LULL_COUNTER_READ().
  * @return borrowed for the life of the pipeline; NULL: the output loop does not resequence

@@ -28,10 +28,10 @@
  *         rc = lull_rest_thread_create(idle, &class, &thread);
  *         if (rc == 0)
  *                 rc = lull_rest_thread_enter(thread, 0);
- *         for (int turn = 0; rc == 0 && turn < 1000000; turn++) {
+ *         for (int iteration = 0; rc == 0 && iteration < 1000000; iteration++) {
  *                 uint64_t now_ns = lull_clock_ns();
  *
- *                 lull_idle_turn(idle, now_ns, receive());
+ *                 lull_idle_iterate(idle, now_ns, receive());
  *         }
  *         lull_rest_thread_destroy(thread);
  *         lull_idle_destroy(idle);
@@ -54,8 +54,8 @@ extern "C" {
 
 /** A way to rest. */
 struct lull_rest_way {
-	enum lull_rest_depth depth; /**< what kind of rest it is */
-	const char *summary;        /**< one line */
+	enum lull_idle_state idle_state; /**< what kind of rest it is */
+	const char *summary;             /**< one line */
 	/** 0 when this machine (and context) offers it, else a negative errno. */
 	int (*probe)(void *context);
 	/** Rest up to limit_ns; returns what ended it. */
@@ -214,7 +214,7 @@ void lull_rest_thread_destroy(struct lull_rest_thread *thread);
  * because reading that clock costs 0.3 us; in the others wake->cpu_ns is 0.
  * @param way      lull_rest_pause, lull_rest_sleep_timer or one of the caller's
  * @param context  passed to way->run
- * @param rest     what lull_idle_plan() returned; its depth is not LULL_REST_NONE
+ * @param rest     what lull_idle_plan() returned; its idle state is not LULL_IDLE_NONE
  * @param wake     filled in
  * Threads: the one that rests.
  */
@@ -225,7 +225,7 @@ void lull_rest_run(const struct lull_rest_way *way, void *context, const struct 
  * Make an idle object with memory of its own and start its clock. It also prepares the calling
  * thread, as lull_rest_thread_init() does. Free it with lull_idle_destroy().
  * @param governor  a name of lull_idle_governors, for example "objective"
- * @param limits    copied; NULL: all defaults; depths other than pause and sleep are left out
+ * @param limits    copied; NULL: all defaults; idle states other than pause and sleep are left out
  * @param idle      out
  * @return 0; -EINVAL: no governor of this name, or limits out of range; -ENOMEM; the negative errno
  *         of prctl(2)
@@ -241,14 +241,14 @@ int lull_idle_create(const char *governor, const struct lull_idle_limits *limits
 void lull_idle_destroy(struct lull_idle *idle);
 
 /**
- * Do a whole turn: plan, rest by a pause or a sleep, wake. It is for loops with one queue and no
- * deadline of their own. The work that the thread named by lull_busy() or lull_queue_source_add()
- * is taken into account.
+ * Do a whole iteration: plan, rest by a pause or a sleep, wake. It is for loops with one queue and
+ * no deadline of their own. The work that the thread named by lull_busy() or
+ * lull_queue_source_add() is taken into account.
  * @param now_ns     clock before the receive, of lull_clock_ns()
  * @param pkt_count  packets (or events) received; 0..65535
  * Threads: the one that rests.
  */
-void lull_idle_turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count);
+void lull_idle_iterate(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count);
 /**
  * Do the same for a governor that wants packet sizes; see lull_idle_wants_sizes().
  * @param now_ns         clock before the receive, of lull_clock_ns()
@@ -257,8 +257,8 @@ void lull_idle_turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count)
  * @param bytes_squared  sum of the squares of the frames' bytes
  * Threads: the one that rests.
  */
-void lull_idle_turn_sized(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count,
-			  uint64_t bytes, uint64_t bytes_squared);
+void lull_idle_iterate_sized(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count,
+			     uint64_t bytes, uint64_t bytes_squared);
 
 /**
  * Read the CPU time of a thread of this process.

@@ -5,7 +5,7 @@
  *
  * Rings between threads, event and crypto devices, timers: a thread says so
  * with lull_busy(), or once by a source that is asked before each rest.
- * lull_idle_turn() and the plugin obey both; a loop that calls lull_idle_plan()
+ * lull_idle_iterate() and the plugin obey both; a loop that calls lull_idle_plan()
  * asks by lull_queue_sources_ask(). rest.h includes this header.
  *
  * The plugin has these functions as well. A program without this library finds
@@ -30,7 +30,7 @@ extern "C" {
 /**
  * Where a thread finds work besides the queues it receives from. One of waiting and due_ns is
  * there, the other members may be NULL. Each is called by the thread that added the source, between
- * two polls, and is quick: it runs in each turn that received nothing.
+ * two polls, and is quick: it runs in each iteration that received nothing.
  */
 struct lull_queue_source {
 	const char *name;               /**< for people, for example "crypto" */
@@ -46,10 +46,9 @@ struct lull_queue_source {
 };
 
 /**
- * Say that the calling thread has work besides its queues. At the end of its next turn it does not
- * rest, even if it receives nothing. Call it in each turn that leaves work behind. It costs a store
- * of one byte.
- * Threads: any; it is about the calling one.
+ * Say that the calling thread has work besides its queues. At the end of its next iteration it does
+ * not rest, even if it receives nothing. Call it in each iteration that leaves work behind. It
+ * costs a store of one byte. Threads: any; it is about the calling one.
  */
 void lull_busy(void);
 /**
@@ -70,7 +69,8 @@ int lull_queue_source_add(const struct lull_queue_source *source);
 void lull_queue_source_remove(const struct lull_queue_source *source);
 /**
  * Ask all sources of the calling thread what waits. It forgets an earlier lull_busy().
- * @param due_ns  out: clock of the earliest duty, for the deadline_ns of struct lull_turn; 0: none
+ * @param due_ns  out: clock of the earliest duty, for the deadline_ns of struct lull_iteration; 0:
+ *                none
  * @return items that wait, one more after lull_busy(); more than 0: do not rest
  * Threads: any; it is about the calling one.
  */

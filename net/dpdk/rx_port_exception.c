@@ -184,7 +184,7 @@ exception_from_port(struct lull_rx_port_exception *exception)
 
 /* Both directions, once; 0: nothing was there. */
 static uint32_t
-exception_turn(struct lull_rx_port_exception *exception)
+exception_iterate(struct lull_rx_port_exception *exception)
 {
 	bool handed = __atomic_load_n(&exception->handed, __ATOMIC_ACQUIRE);
 	uint32_t count = exception_to_kernel(exception) + exception_from_kernel(exception);
@@ -217,7 +217,7 @@ exception_run(void *arg)
 
 	lull_rx_port_register(true);
 	while (!__atomic_load_n(&exception->stop, __ATOMIC_ACQUIRE) && !lull_rx_port_over())
-		if (exception_turn(exception) == 0)
+		if (exception_iterate(exception) == 0)
 			exception_sleep(exception);
 	lull_rx_port_register(false);
 	return NULL;

@@ -153,7 +153,7 @@ filter_ip(struct filter *filter)
 }
 
 static void
-filter_look(struct filter *filter, int table)
+filter_lookup(struct filter *filter, int table)
 {
 	filter_label(filter, LOOK);
 	filter_emit(filter, BPF_ALU | BPF_END | BPF_TO_BE, VALUE, 0, 0, 16);
@@ -190,7 +190,7 @@ lull_rx_port_filter(struct bpf_insn *insns, int table, int sockets)
 	}
 	filter_ethernet(&filter);
 	filter_ip(&filter);
-	filter_look(&filter, table);
+	filter_lookup(&filter, table);
 	filter_take(&filter, sockets);
 	filter_label(&filter, PASS);
 	filter_set(&filter, BPF_MOV, BPF_REG_0, XDP_PASS);

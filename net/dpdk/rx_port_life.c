@@ -14,7 +14,7 @@
 #include "host/error.h"
 #include "rx_port_xdp.h"
 
-#define EXIT_WAIT_US 10000 /* longer than a turn */
+#define EXIT_WAIT_US 10000 /* longer than an iteration */
 
 /* The program ends with ports open: threads may still poll them. */
 static bool life_over;

@@ -73,7 +73,7 @@ lull_live_loop_start(struct lull_live_loop *item, struct lull_error *error)
 
 /* Once is enough: what one may not have the others may not either. */
 void
-lull_live_loops_tell_class(const struct lull_live_loops *loops, const char *program)
+lull_live_loops_report_class(const struct lull_live_loops *loops, const char *program)
 {
 	char text[LULL_ERROR_SIZE];
 

@@ -45,7 +45,7 @@ int lull_live_loops_add(struct lull_live_loops *loops, const struct lull_loop_co
 /** Start one; its thread runs afterwards. */
 int lull_live_loop_start(struct lull_live_loop *item, struct lull_error *error);
 /** On stderr, once: they may not have the scheduling class that was asked for. */
-void lull_live_loops_tell_class(const struct lull_live_loops *loops, const char *program);
+void lull_live_loops_report_class(const struct lull_live_loops *loops, const char *program);
 void lull_live_loops_stop(struct lull_live_loops *loops);
 void lull_live_loops_destroy(struct lull_live_loops *loops);
 

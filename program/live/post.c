@@ -10,7 +10,7 @@
 
 /* ---- posting ---- */
 
-/* A loop empties its mailbox once per turn, so full does not stay full. */
+/* A loop empties its mailbox once per iteration, so full does not stay full. */
 static bool
 live_again(int rc, int *waited_ms)
 {

@@ -30,9 +30,9 @@ from lull.program.choosing import choosing
 from lull.program.energy import EnergyMeter
 from lull.program.machine import describe
 from lull.program.pace import RealPace
+from lull.program.placement import at_large, step_aside
 from lull.program.programs import Choice, connect
 from lull.program.replies import Info
-from lull.program.seat import at_large, step_aside
 from lull.program.telemetry import Telemetry, TelemetryError
 from lull.program.tree import Tree
 from lull.sim import commands as sim_commands

@@ -23,7 +23,7 @@ from chromium import Chromium, executable
 from rights import skip
 from verdict import check
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 # videotestsrc pattern=smpte: seven bars over the upper two thirds
 SMPTE = [(255, 255, 255), (255, 255, 0), (0, 255, 255), (0, 255, 0), (255, 0, 255), (255, 0, 0),
          (0, 0, 255)]  # fmt: skip
@@ -80,7 +80,7 @@ class View:
     ) -> None:
         self.process.terminate()
         try:
-            self.process.wait(PATIENCE_S)
+            self.process.wait(TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
 
@@ -109,7 +109,7 @@ def wait_for_bars(browser: Chromium, kind: str) -> None:
     places = [[(i + 0.5) / 7, 0.3] for i in range(7)]
     if kind == "lull":
         places = [[x / 40, y / 10] for x in range(1, 40) for y in range(1, 10)]
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while True:
         seen = browser.ask(PIXELS % (0, places))
         if kind == "gstreamer":
@@ -128,7 +128,7 @@ def wait_for_motion(browser: Chromium, tile: int) -> None:
     number = f"Number(document.querySelectorAll('.tile')[{tile}].dataset.number)"
     before, count = browser.ask(PIXELS % (tile, places)), browser.ask(number)
     browser.wait(f"{number} > {count} + 3")
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     while browser.ask(PIXELS % (tile, places)) == before:
         check(time.monotonic() < end, "pictures move", count)
         time.sleep(0.1)

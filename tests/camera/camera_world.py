@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from verdict import PATIENCE_S, check, wait_for
+from verdict import TIMEOUT_S, check, wait_for
 from world import Program, World, run
 
 CAMERA, HOST = "10.9.0.1", "10.9.0.2"
@@ -101,7 +101,7 @@ class Link:
     def call(self, namespace: str, *command: str) -> str:
         """What a program that ends by itself prints."""
         shown = subprocess.run(["ip", "netns", "exec", namespace, *command], check=False,
-                               capture_output=True, text=True, timeout=PATIENCE_S)  # fmt: skip
+                               capture_output=True, text=True, timeout=TIMEOUT_S)  # fmt: skip
         check(shown.returncode == 0, " ".join(command), shown.stderr)
         return shown.stdout
 
@@ -109,7 +109,7 @@ class Link:
         """What `lull-cam --check` says."""
         shown = subprocess.run(
             ["ip", "netns", "exec", self.host, self.binaries[0], *options.split(), "--check"],
-            check=False, capture_output=True, text=True, env=self.world.env, timeout=PATIENCE_S,
+            check=False, capture_output=True, text=True, env=self.world.env, timeout=TIMEOUT_S,
         )  # fmt: skip
         return (shown.stdout + shown.stderr).splitlines()
 
@@ -178,20 +178,20 @@ def exchange_tcp(link: Link, port: int, size: int = 200000) -> None:
     with inside(link.camera):
         client = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     with server, client:
-        server.settimeout(PATIENCE_S)
-        client.settimeout(PATIENCE_S)
+        server.settimeout(TIMEOUT_S)
+        client.settimeout(TIMEOUT_S)
         client.connect((HOST, port))
         peer = server.accept()[0]
         thread = threading.Thread(target=client.sendall, args=(bytes(size),))
         thread.start()
         with peer:
-            peer.settimeout(PATIENCE_S)
+            peer.settimeout(TIMEOUT_S)
             got = 0
             while got < size:
                 part = peer.recv(65536)
                 check(len(part) > 0, "the stream goes on", got)
                 got += len(part)
-        thread.join(PATIENCE_S)
+        thread.join(TIMEOUT_S)
 
 
 class Unreachable:

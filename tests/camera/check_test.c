@@ -15,21 +15,21 @@
 #define FINDINGS_MAX 16
 
 struct check {
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 	struct sender sender;
 	uint32_t count;
 	struct lull_finding findings[FINDINGS_MAX];
 };
 
 static void
-check_open(struct check *check, const struct lull_camera_config *config)
+check_open(struct check *check, const struct lull_receiver_config *config)
 {
 	struct lull_camera_stream stream;
 
 	sender_init(&check->sender, "gvsp", LULL_PIXEL_MONO8, 640, 480);
 	stream = stand_stream(&check->sender, stand_free_port());
-	check->camera = stand_open(config);
-	stand_add(check->camera, &stream);
+	check->receiver = stand_open(config);
+	stand_add(check->receiver, &stream);
 }
 
 /* Each line that is not fine says what to do about it. */
@@ -38,7 +38,7 @@ check_find(struct check *check, const char *subject)
 {
 	const struct lull_finding *found = NULL;
 
-	check->count = lull_camera_check(check->camera, check->findings, FINDINGS_MAX);
+	check->count = lull_receiver_check(check->receiver, check->findings, FINDINGS_MAX);
 	assert_in_range(check->count, 1, FINDINGS_MAX);
 	for (uint32_t i = 0; i < check->count; i++) {
 		const struct lull_finding *finding = &check->findings[i];
@@ -54,7 +54,7 @@ check_find(struct check *check, const char *subject)
 static void
 check_close(struct check *check)
 {
-	assert_int_equal(lull_camera_close(check->camera), 0);
+	assert_int_equal(lull_receiver_close(check->receiver), 0);
 	sender_free(&check->sender);
 }
 
@@ -93,7 +93,7 @@ spin_on(int cpu)
 TEST(check__names_who_shares_the_core)
 {
 	int cpu = first_cpu();
-	struct lull_camera_config config = { .backend = "kernel-busy:lo", .cpu = cpu + 1 };
+	struct lull_receiver_config config = { .backend = "kernel-busy:lo", .cpu = cpu + 1 };
 	uint64_t begin_ns = lull_clock_ns();
 	const struct lull_finding *found = NULL;
 	struct check check;
@@ -113,24 +113,24 @@ TEST(check__names_who_shares_the_core)
 	check_close(&check);
 }
 
-TEST(check__tells_of_turns_that_began_late)
+TEST(check__tells_of_iterations_that_began_late)
 {
-	struct lull_camera_config config = { .backend = "kernel-busy:lo",
-					     .own_loop = true,
-					     .unchecked = true };
+	struct lull_receiver_config config = { .backend = "kernel-busy:lo",
+					       .own_loop = true,
+					       .unchecked = true };
 	uint64_t now_ns = lull_clock_ns(), rest_ns;
 	const struct lull_finding *found;
 	struct check check;
 
 	check_open(&check, &config);
 	assert_null(check_find(&check, "gaps")); /* nothing has run yet */
-	stand_start(check.camera);
-	lull_camera_poll(check.camera, now_ns, &rest_ns);
-	lull_camera_poll(check.camera, now_ns + 10 * LULL_NS_PER_US, &rest_ns);
+	stand_start(check.receiver);
+	lull_receiver_poll(check.receiver, now_ns, &rest_ns);
+	lull_receiver_poll(check.receiver, now_ns + 10 * LULL_NS_PER_US, &rest_ns);
 	found = check_find(&check, "gaps");
 	assert_non_null(found);
 	assert_int_equal(found->grade, 0);
-	lull_camera_poll(check.camera, now_ns + LULL_NS_PER_MS, &rest_ns);
+	lull_receiver_poll(check.receiver, now_ns + LULL_NS_PER_MS, &rest_ns);
 	found = check_find(&check, "gaps");
 	assert_int_equal(found->grade, 1);
 	assert_int_equal(strncmp(found->text, "1 poll iterations", 17), 0);
@@ -139,7 +139,7 @@ TEST(check__tells_of_turns_that_began_late)
 
 TEST(check__tells_of_a_ring_that_is_too_small)
 {
-	struct lull_camera_config config = { .backend = "kernel:lo", .socket_bytes = 65536 };
+	struct lull_receiver_config config = { .backend = "kernel:lo", .socket_bytes = 65536 };
 	const struct lull_finding *found;
 	struct check check;
 
@@ -156,7 +156,7 @@ TEST(check__tells_of_a_ring_that_is_too_small)
 
 TEST(check__tells_of_a_core_that_is_not_pinned)
 {
-	struct lull_camera_config config = { .backend = "kernel-busy:lo" };
+	struct lull_receiver_config config = { .backend = "kernel-busy:lo" };
 	const struct lull_finding *found;
 	struct check check;
 

@@ -11,7 +11,7 @@ import re
 import subprocess
 
 from camera_world import Link
-from verdict import PATIENCE_S, check
+from verdict import TIMEOUT_S, check
 from world import main, world
 
 VIDEO = "protocol=rfc4175,port=5004,width=640,height=480,pixel=uyvy8"
@@ -65,7 +65,7 @@ def real_time(binaries: list[str]) -> None:
         command = ["ip", "netns", "exec", link.host, binaries[0], "--backend", "kernel-busy:v1",
                    "--stream", VIDEO, "--check"]  # fmt: skip
         shown = subprocess.run(
-            command, check=False, capture_output=True, text=True, timeout=PATIENCE_S,
+            command, check=False, capture_output=True, text=True, timeout=TIMEOUT_S,
             preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)),
         )  # fmt: skip
         said = shown.stdout.splitlines()

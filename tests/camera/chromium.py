@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 CLOSE_S = 10
 OPTIONS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -97,7 +97,7 @@ class Chromium:
                 return result
 
     def _read(self) -> dict[str, Any]:
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while b"\0" not in self._rest:
             ready, _, _ = select.select([self._in], [], [], max(0.0, end - time.monotonic()))
             piece = os.read(self._in, 1 << 16) if ready else b""
@@ -111,7 +111,7 @@ class Chromium:
     def open(self, url: str) -> None:
         """Go there, and wait until all of it is loaded."""
         self.call("Page.navigate", url=url)
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         loaded = f"location.href === {json.dumps(url)} && document.readyState === 'complete'"
         while True:
             try:
@@ -132,9 +132,9 @@ class Chromium:
             raise RuntimeError(f"{expression}: {reply['exceptionDetails']}")
         return reply["result"].get("value")
 
-    def wait(self, expression: str, patience_s: float = PATIENCE_S) -> Any:
+    def wait(self, expression: str, timeout_s: float = TIMEOUT_S) -> Any:
         """Wait until it is true."""
-        end = time.monotonic() + patience_s
+        end = time.monotonic() + timeout_s
         while True:
             value = self.ask(expression)
             if value:

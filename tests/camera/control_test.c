@@ -137,29 +137,29 @@ device_close(struct device *device)
 	free(device);
 }
 
-static struct lull_camera *
+static struct lull_receiver *
 camera_with_control(const struct device *device)
 {
-	struct lull_camera_config config = { .backend = "kernel:lo", .unchecked = true };
+	struct lull_receiver_config config = { .backend = "kernel:lo", .unchecked = true };
 	struct lull_camera_stream stream = stand_stream(&device->sender, 0);
-	struct lull_camera *camera = stand_open(&config);
+	struct lull_receiver *receiver = stand_open(&config);
 
 	stream.control = ADDRESS;
 	stream.resend = true;
 	stream.deadline_ns = STAND_WAIT_NS;
-	stand_add(camera, &stream);
-	return camera;
+	stand_add(receiver, &stream);
+	return receiver;
 }
 
 /* The camera is taken, what is lost comes again, and in the end it is given back. */
 TEST(control__repairs_losses)
 {
 	struct device *device = device_open(false);
-	struct lull_camera *camera = camera_with_control(device);
+	struct lull_receiver *receiver = camera_with_control(device);
 	struct lull_camera_counters counters;
 	uint64_t lost = 0;
 
-	stand_start(camera);
+	stand_start(receiver);
 	for (uint64_t number = 1; number <= FRAMES; number++) {
 		struct lull_camera_image *image;
 
@@ -175,19 +175,19 @@ TEST(control__repairs_losses)
 			}
 			device_packet(device, number, i, false);
 		}
-		image = stand_get(camera, 0);
+		image = stand_get(receiver, 0);
 		assert_int_equal(image->frame.reason, LULL_FRAME_COMPLETE);
 		assert_true(image->frame.counts.resent > 0);
 		stand_check_pixels(image, number);
-		lull_camera_put(camera, image);
+		lull_receiver_put(receiver, image);
 	}
-	counters = stand_counters(camera, 0);
+	counters = stand_counters(receiver, 0);
 	assert_int_equal(counters.repaired, FRAMES);
 	assert_true(counters.requests > 0 && counters.requests <= counters.requested);
 	/* lost trailers need not be asked for; a busy machine may ask twice */
 	assert_in_range(counters.requested, lost - FRAMES / 2, 4 * lost);
 	assert_int_equal(counters.control_lost, 0);
-	assert_int_equal(lull_camera_close(camera), 0);
+	assert_int_equal(lull_receiver_close(receiver), 0);
 	assert_true(device->released);
 	device_close(device);
 }
@@ -195,11 +195,11 @@ TEST(control__repairs_losses)
 TEST(control__says_that_nobody_answers)
 {
 	struct device *device = device_open(true);
-	struct lull_camera *camera = camera_with_control(device);
+	struct lull_receiver *receiver = camera_with_control(device);
 	struct lull_error error = { "" };
 
-	assert_int_equal(lull_camera_start(camera, &error), -ETIMEDOUT);
+	assert_int_equal(lull_receiver_start(receiver, &error), -ETIMEDOUT);
 	assert_non_null(strstr(error.text, ADDRESS));
-	assert_int_equal(lull_camera_close(camera), 0);
+	assert_int_equal(lull_receiver_close(receiver), 0);
 	device_close(device);
 }

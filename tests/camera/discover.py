@@ -17,7 +17,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from verdict import PATIENCE_S, check, wait_for
+from verdict import TIMEOUT_S, check, wait_for
 from world import World, main, run, world
 
 FAKE = "arv-fake-gv-camera-0.8"
@@ -66,7 +66,7 @@ class Sight:
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["ip", "netns", "exec", self.host, self.lull_cam, *words],
-            capture_output=True, text=True, check=False, timeout=PATIENCE_S, env=self.here.env,
+            capture_output=True, text=True, check=False, timeout=TIMEOUT_S, env=self.here.env,
         )  # fmt: skip
 
     def discover(self, *words: str) -> Found:

@@ -12,7 +12,7 @@
 struct bench {
 	struct recording recording;
 	struct sender sender;
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 	struct lull_camera_stream stream;
 };
 
@@ -32,13 +32,13 @@ bench_record(struct bench *bench, uint64_t frames)
 static void
 bench_start(struct bench *bench)
 {
-	bench->camera = stand_capture(&bench->recording, &bench->stream);
+	bench->receiver = stand_capture(&bench->recording, &bench->stream);
 }
 
 static void
 bench_end(struct bench *bench)
 {
-	assert_int_equal(lull_camera_close(bench->camera), 0);
+	assert_int_equal(lull_receiver_close(bench->receiver), 0);
 	recording_remove(&bench->recording);
 	sender_free(&bench->sender);
 }
@@ -46,29 +46,29 @@ bench_end(struct bench *bench)
 static void
 bench_wait_given(struct bench *bench, uint64_t given)
 {
-	for (uint32_t i = 0; i < 20000 && stand_counters(bench->camera, 0).given < given; i++)
+	for (uint32_t i = 0; i < 20000 && stand_counters(bench->receiver, 0).given < given; i++)
 		usleep(1000);
-	assert_int_equal(stand_counters(bench->camera, 0).given, given);
+	assert_int_equal(stand_counters(bench->receiver, 0).given, given);
 }
 
 TEST(put__refuses_twice_and_foreign)
 {
 	struct lull_camera_image foreign = { .stream = 0 }, *image;
-	struct lull_camera_totals totals;
+	struct lull_receiver_totals totals;
 	struct bench bench;
 
 	bench_record(&bench, 2);
 	bench_start(&bench);
-	image = stand_get(bench.camera, 0);
-	assert_int_equal(lull_camera_put(bench.camera, image), 0);
-	assert_int_equal(lull_camera_put(bench.camera, image), -EINVAL);
-	assert_int_equal(lull_camera_put(bench.camera, &foreign), -EINVAL);
-	assert_int_equal(lull_camera_put(bench.camera, NULL), -EINVAL);
+	image = stand_get(bench.receiver, 0);
+	assert_int_equal(lull_receiver_put(bench.receiver, image), 0);
+	assert_int_equal(lull_receiver_put(bench.receiver, image), -EINVAL);
+	assert_int_equal(lull_receiver_put(bench.receiver, &foreign), -EINVAL);
+	assert_int_equal(lull_receiver_put(bench.receiver, NULL), -EINVAL);
 	/* inside an image is no image */
 	image = (struct lull_camera_image *)(void *)((char *)image + 8);
-	assert_int_equal(lull_camera_put(bench.camera, image), -EINVAL);
-	assert_int_equal(stand_counters(bench.camera, 0).refused, 1);
-	lull_camera_totals(bench.camera, &totals);
+	assert_int_equal(lull_receiver_put(bench.receiver, image), -EINVAL);
+	assert_int_equal(stand_counters(bench.receiver, 0).refused, 1);
+	lull_receiver_totals(bench.receiver, &totals);
 	assert_int_equal(totals.errors, 3);
 	bench_end(&bench);
 }
@@ -85,12 +85,12 @@ TEST(lent__buffers_are_used_and_no_others)
 	bench.stream.buffer_bytes = 20032;
 	bench_start(&bench);
 	for (uint64_t number = 1; number <= 12; number++) {
-		struct lull_camera_image *image = stand_get(bench.camera, 0);
+		struct lull_camera_image *image = stand_get(bench.receiver, 0);
 
 		assert_true(image->frame.data == buffers[0] || image->frame.data == buffers[1] ||
 			    image->frame.data == buffers[2]);
 		stand_check_pixels(image, number);
-		lull_camera_put(bench.camera, image);
+		lull_receiver_put(bench.receiver, image);
 	}
 	bench_end(&bench);
 	for (uint32_t i = 0; i < 3; i++)
@@ -101,7 +101,7 @@ TEST(lent__misaligned_is_refused)
 {
 	struct lull_error error;
 	char backend[96];
-	struct lull_camera_config config = { .backend = backend };
+	struct lull_receiver_config config = { .backend = backend };
 	uint8_t *memory = aligned_alloc(LULL_CACHE_LINE, 65536), *buffers[2];
 	struct bench bench;
 
@@ -111,8 +111,8 @@ TEST(lent__misaligned_is_refused)
 	bench.stream.lent = (struct lull_camera_buffers){ .data = buffers, .count = 2 };
 	bench.stream.buffer_bytes = 20000;
 	snprintf(backend, sizeof(backend), "pcap:%s", bench.recording.path);
-	bench.camera = stand_open(&config);
-	assert_int_equal(lull_camera_stream_add(bench.camera, &bench.stream, &error), -EINVAL);
+	bench.receiver = stand_open(&config);
+	assert_int_equal(lull_receiver_stream_add(bench.receiver, &bench.stream, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "aligned"));
 	bench_end(&bench);
 	free(memory);
@@ -126,13 +126,13 @@ TEST(policy__a_file_waits)
 	bench_record(&bench, 30);
 	bench_start(&bench);
 	for (uint64_t number = 1; number <= 30; number++) {
-		struct lull_camera_image *image = stand_get(bench.camera, 0);
+		struct lull_camera_image *image = stand_get(bench.receiver, 0);
 
 		stand_check_pixels(image, number);
 		usleep(500);
-		lull_camera_put(bench.camera, image);
+		lull_receiver_put(bench.receiver, image);
 	}
-	assert_int_equal(stand_assembler(bench.camera, 0).frames_dropped, 0);
+	assert_int_equal(stand_assembler(bench.receiver, 0).frames_dropped, 0);
 	bench_end(&bench);
 }
 
@@ -147,18 +147,18 @@ TEST(policy__newest_wins)
 	bench.stream.policy = LULL_FRAME_NEWEST_WINS;
 	bench_start(&bench);
 	bench_wait_given(&bench, 30);
-	assembler = stand_assembler(bench.camera, 0);
+	assembler = stand_assembler(bench.receiver, 0);
 	assert_int_equal(assembler.frames_dropped, 0);
 	assert_int_equal(assembler.frames_replaced, 30 - BUFFERS);
 	for (uint64_t number = 30 - BUFFERS + 1; number <= 30; number++) {
-		image = stand_get(bench.camera, 0);
+		image = stand_get(bench.receiver, 0);
 		stand_check_pixels(image, number);
-		lull_camera_put(bench.camera, image);
+		lull_receiver_put(bench.receiver, image);
 	}
 	bench_end(&bench);
 }
 
-/* Nothing is fetched: as many as there are buffers, then no piece is taken any more. */
+/* Nothing is fetched: as many as there are buffers, then no fragment is taken any more. */
 TEST(policy__fail_stop)
 {
 	struct lull_assembler_counters assembler;
@@ -169,14 +169,14 @@ TEST(policy__fail_stop)
 	bench.stream.policy = LULL_FRAME_FAIL_STOP;
 	bench_start(&bench);
 	bench_wait_given(&bench, BUFFERS);
-	stand_wait_pkts(bench.camera, 0, 30ull * bench.sender.plan.count);
-	assembler = stand_assembler(bench.camera, 0);
+	stand_wait_pkts(bench.receiver, 0, 30ull * bench.sender.plan.count);
+	assembler = stand_assembler(bench.receiver, 0);
 	assert_int_equal(assembler.frames[LULL_FRAME_COMPLETE], BUFFERS);
 	assert_true(assembler.stopped > 0);
 	for (uint64_t number = 1; number <= BUFFERS; number++) {
-		image = stand_get(bench.camera, 0);
+		image = stand_get(bench.receiver, 0);
 		stand_check_pixels(image, number);
-		lull_camera_put(bench.camera, image);
+		lull_receiver_put(bench.receiver, image);
 	}
 	bench_end(&bench);
 }
@@ -185,7 +185,7 @@ TEST(policy__fail_stop)
 TEST(policy__a_slow_stream_leaves_others_alone)
 {
 	char backend[96];
-	struct lull_camera_config config = { .backend = backend };
+	struct lull_receiver_config config = { .backend = backend };
 	struct bench bench;
 
 	memset(&bench, 0, sizeof(bench));
@@ -197,21 +197,21 @@ TEST(policy__a_slow_stream_leaves_others_alone)
 	}
 	recording_close(&bench.recording);
 	snprintf(backend, sizeof(backend), "pcap:%s", bench.recording.path);
-	bench.camera = stand_open(&config);
+	bench.receiver = stand_open(&config);
 	bench.stream = stand_stream(&bench.sender, PORT);
 	bench.stream.buffers = BUFFERS;
-	stand_add(bench.camera, &bench.stream);
+	stand_add(bench.receiver, &bench.stream);
 	bench.stream.port = PORT + 1;
 	bench.stream.policy = LULL_FRAME_FAIL_STOP;
-	stand_add(bench.camera, &bench.stream);
-	stand_start(bench.camera);
+	stand_add(bench.receiver, &bench.stream);
+	stand_start(bench.receiver);
 	for (uint64_t number = 1; number <= 30; number++) {
-		struct lull_camera_image *image = stand_get(bench.camera, 0);
+		struct lull_camera_image *image = stand_get(bench.receiver, 0);
 
 		stand_check_pixels(image, number);
-		lull_camera_put(bench.camera, image);
+		lull_receiver_put(bench.receiver, image);
 	}
-	assert_int_equal(stand_counters(bench.camera, 1).given, BUFFERS);
+	assert_int_equal(stand_counters(bench.receiver, 1).given, BUFFERS);
 	bench_end(&bench);
 }
 
@@ -222,8 +222,8 @@ struct told {
 };
 
 static void
-rows_told(void *arg, uint32_t stream, uint64_t key, const uint8_t *data, uint32_t first_row,
-	  uint32_t row_count)
+rows_reported(void *arg, uint32_t stream, uint64_t key, const uint8_t *data, uint32_t first_row,
+	      uint32_t row_count)
 {
 	struct told *told = arg;
 
@@ -246,12 +246,12 @@ TEST(rows__come_in_order_and_whole)
 	struct bench bench;
 
 	bench_record(&bench, 10);
-	bench.stream.rows = rows_told;
+	bench.stream.rows = rows_reported;
 	bench.stream.rows_arg = &told;
 	bench.stream.rows_step = 16;
 	bench_start(&bench);
 	for (uint64_t number = 1; number <= 10; number++)
-		lull_camera_put(bench.camera, stand_get(bench.camera, 0));
+		lull_receiver_put(bench.receiver, stand_get(bench.receiver, 0));
 	bench_end(&bench);
 	assert_false(told.wrong);
 	assert_int_equal(told.frames, 10);
@@ -267,11 +267,11 @@ TEST(close__waits_for_images_that_are_out)
 
 	bench_record(&bench, 1);
 	bench_start(&bench);
-	image = stand_get(bench.camera, 0);
-	assert_int_equal(lull_camera_close(bench.camera), -EBUSY);
+	image = stand_get(bench.receiver, 0);
+	assert_int_equal(lull_receiver_close(bench.receiver), -EBUSY);
 	stand_check_pixels(image, 1);
-	assert_int_equal(lull_camera_get(bench.camera, 0, &none, UINT64_MAX), -ENODEV);
-	assert_int_equal(lull_camera_put(bench.camera, image), 0);
+	assert_int_equal(lull_receiver_get(bench.receiver, 0, &none, UINT64_MAX), -ENODEV);
+	assert_int_equal(lull_receiver_put(bench.receiver, image), 0);
 	bench_end(&bench);
 }
 
@@ -284,17 +284,17 @@ TEST(histograms__count_every_image)
 	bench_record(&bench, 10);
 	bench_start(&bench);
 	for (uint64_t number = 1; number <= 10; number++)
-		lull_camera_put(bench.camera, stand_get(bench.camera, 0));
+		lull_receiver_put(bench.receiver, stand_get(bench.receiver, 0));
 	/* the last one is counted behind its hand-over */
-	assert_int_equal(lull_camera_get(bench.camera, 0, &none, STAND_WAIT_NS), -ENODEV);
-	lull_camera_histogram(bench.camera, 0, LULL_CAMERA_ASSEMBLY, &histogram);
+	assert_int_equal(lull_receiver_get(bench.receiver, 0, &none, STAND_WAIT_NS), -ENODEV);
+	lull_receiver_histogram(bench.receiver, 0, LULL_CAMERA_ASSEMBLY, &histogram);
 	assert_int_equal(histogram.count, 10);
 	/* a packet each 10 us of the file; it is complete before its trailer */
 	assert_int_equal(histogram.max, (bench.sender.plan.count - 2) * 10 * LULL_NS_PER_US);
-	lull_camera_histogram(bench.camera, 0, LULL_CAMERA_PERIOD, &histogram);
+	lull_receiver_histogram(bench.receiver, 0, LULL_CAMERA_PERIOD, &histogram);
 	assert_int_equal(histogram.count, 9);
 	assert_int_equal(histogram.max, 33 * LULL_NS_PER_MS);
-	assert_int_equal(lull_camera_histogram(bench.camera, 1, LULL_CAMERA_PERIOD, &histogram),
+	assert_int_equal(lull_receiver_histogram(bench.receiver, 1, LULL_CAMERA_PERIOD, &histogram),
 			 -EINVAL);
 	bench_end(&bench);
 }

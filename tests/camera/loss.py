@@ -43,7 +43,7 @@ def counts_other_faults(binaries: list[str]) -> None:
             counts = trial.stream["assembler"]
             again = counts["duplicates"] + counts["late"]
             check(again <= trial.source["duplicated"], "packets that brought nothing", counts)
-            check(counts["pieces"] == counts["used"] + again, "each packet counts once", counts)
+            check(counts["fragments"] == counts["used"] + again, "each packet counts once", counts)
             check(counts["reordered"] > 0, "packets out of order", counts)
 
 

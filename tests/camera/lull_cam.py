@@ -27,7 +27,7 @@ from command import Command
 from pictures import fill, gvsp_missing, png_pixels
 from verdict import check, free_ports, wait_for
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 SEED = 20261122
 WHOLE = {
     "program", "version", "end", "settings", "machine", "duration_s", "totals", "cpu_pct",
@@ -76,7 +76,7 @@ class Running:
 
     def end(self, status: int = 0) -> str:
         """What it said on stderr, a few lines: they fit into the pipe."""
-        self.process.wait(timeout=PATIENCE_S)
+        self.process.wait(timeout=TIMEOUT_S)
         assert self.process.stderr is not None
         # communicate() would lose what came along with the first line
         errors = self.process.stderr.read()
@@ -368,7 +368,7 @@ def stops_by_policy(stand: Stand) -> None:
     reader = threading.Thread(target=pipe.read_bytes)
     reader.start()
     errors = run.end(status=1)
-    reader.join(PATIENCE_S)
+    reader.join(TIMEOUT_S)
     said = re.search(r"^lull-cam: stream cam0: stopped.*buffers", errors, re.M)
     check(said is not None, "why", errors)
     result = stand.written()

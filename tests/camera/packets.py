@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from lull_cam import PATIENCE_S, Pair
+from lull_cam import TIMEOUT_S, Pair
 from pictures import fill
 from rights import take
 from verdict import check, free_ports, wait_for
@@ -44,7 +44,7 @@ class Keeper(Pair):
         ]  # fmt: skip
         sender = subprocess.run(
             list(map(str, command)),
-            cwd=self.scratch, capture_output=True, text=True, check=False, timeout=PATIENCE_S,
+            cwd=self.scratch, capture_output=True, text=True, check=False, timeout=TIMEOUT_S,
         )  # fmt: skip
         check(sender.returncode == 0, "the sender ends well", sender.stderr)
 
@@ -66,7 +66,7 @@ class Keeper(Pair):
         asked = [word for field in fields.split() for word in ("-e", field)]
         run = subprocess.run(
             ["tshark", "-n", "-r", file, "-o", "ip.check_checksum:TRUE", "-T", "fields", *asked],
-            cwd=self.scratch, capture_output=True, text=True, check=False, timeout=PATIENCE_S,
+            cwd=self.scratch, capture_output=True, text=True, check=False, timeout=TIMEOUT_S,
         )  # fmt: skip
         check(run.returncode == 0, "tshark reads it", run.stderr)
         return [line.split("\t") for line in run.stdout.splitlines()]

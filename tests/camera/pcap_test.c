@@ -6,12 +6,13 @@
 #define PORT 5004
 
 static void
-finish(struct lull_camera *camera, struct recording *recording, struct sender *sender)
+finish(struct lull_receiver *receiver, struct recording *recording, struct sender *sender)
 {
 	struct lull_camera_image *image;
 
-	assert_int_equal(lull_camera_get(camera, LULL_CAMERA_ANY, &image, STAND_WAIT_NS), -ENODEV);
-	assert_int_equal(lull_camera_close(camera), 0);
+	assert_int_equal(lull_receiver_get(receiver, LULL_CAMERA_ANY, &image, STAND_WAIT_NS),
+			 -ENODEV);
+	assert_int_equal(lull_receiver_close(receiver), 0);
 	recording_remove(recording);
 	sender_free(sender);
 }
@@ -33,7 +34,7 @@ TEST(capture__is_pixel_exact)
 	for (size_t k = 0; k < COUNT(kinds); k++) {
 		struct lull_camera_stream stream;
 		struct recording recording;
-		struct lull_camera *camera;
+		struct lull_receiver *receiver;
 		struct sender sender;
 
 		sender_init(&sender, kinds[k].protocol, kinds[k].pixel, kinds[k].width,
@@ -48,9 +49,9 @@ TEST(capture__is_pixel_exact)
 			&sender, lull_frame_protocol_find(kinds[k].protocol)->ethernet ? 0 : PORT);
 		if (strcmp(kinds[k].protocol, "gvsp") == 0)
 			memset(&stream.settings.geometry, 0, sizeof(stream.settings.geometry));
-		camera = stand_capture(&recording, &stream);
+		receiver = stand_capture(&recording, &stream);
 		for (uint64_t number = 1; number <= 40; number++) {
-			struct lull_camera_image *image = stand_get(camera, LULL_CAMERA_ANY);
+			struct lull_camera_image *image = stand_get(receiver, LULL_CAMERA_ANY);
 
 			if (image->frame.reason != LULL_FRAME_COMPLETE)
 				fail_msg("%s: frame %llu is %s", kinds[k].protocol,
@@ -61,9 +62,9 @@ TEST(capture__is_pixel_exact)
 			stand_check_pixels(image, number);
 			assert_int_equal(image->packet_clock, LULL_CAMERA_CLOCK_FILE);
 			assert_true(image->frame.stamps.last_ns >= image->frame.stamps.first_ns);
-			assert_int_equal(lull_camera_put(camera, image), 0);
+			assert_int_equal(lull_receiver_put(receiver, image), 0);
 		}
-		finish(camera, &recording, &sender);
+		finish(receiver, &recording, &sender);
 	}
 }
 
@@ -79,7 +80,7 @@ TEST(capture__tells_what_is_missing)
 	struct lull_camera_image *image;
 	struct lull_camera_stream stream;
 	struct recording recording;
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 	struct sender sender;
 	uint64_t data_bytes;
 
@@ -92,21 +93,21 @@ TEST(capture__tells_what_is_missing)
 	recording_close(&recording);
 	stream = stand_stream(&sender, PORT);
 	stream.deadline_ns = 10 * LULL_NS_PER_MS;
-	camera = stand_capture(&recording, &stream);
-	lull_camera_put(camera, stand_get(camera, 0));
-	image = stand_get(camera, 0);
+	receiver = stand_capture(&recording, &stream);
+	lull_receiver_put(receiver, stand_get(receiver, 0));
+	image = stand_get(receiver, 0);
 	assert_int_equal(image->frame.reason, LULL_FRAME_DEADLINE);
 	assert_int_equal(image->frame.missing_count, 1);
 	assert_int_equal(image->frame.missing[0].offset, 2 * data_bytes);
 	assert_int_equal(image->frame.missing[0].bytes, data_bytes);
 	assert_int_equal(image->frame.bytes_there, sender.picture_bytes - data_bytes);
 	stand_check_pixels(image, 2);
-	lull_camera_put(camera, image);
-	image = stand_get(camera, 0);
+	lull_receiver_put(receiver, image);
+	image = stand_get(receiver, 0);
 	assert_int_equal(image->frame.reason, LULL_FRAME_COMPLETE);
 	stand_check_pixels(image, 3);
-	lull_camera_put(camera, image);
-	finish(camera, &recording, &sender);
+	lull_receiver_put(receiver, image);
+	finish(receiver, &recording, &sender);
 }
 
 /* Whoever is not configured is counted and has no effect; the rest is for no stream. */
@@ -115,10 +116,10 @@ TEST(capture__counts_source_mismatch_and_others)
 	uint8_t short_frame[20] = { 0 };
 	struct lull_camera_counters counters;
 	struct lull_camera_stream stream;
-	struct lull_camera_totals totals;
+	struct lull_receiver_totals totals;
 	struct lull_camera_image *image;
 	struct recording recording;
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 	struct sender sender;
 
 	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, 200, 100);
@@ -134,29 +135,29 @@ TEST(capture__counts_source_mismatch_and_others)
 	recording_close(&recording);
 	stream = stand_stream(&sender, PORT);
 	stream.source = "192.0.2.1";
-	camera = stand_capture(&recording, &stream);
-	image = stand_get(camera, 0);
+	receiver = stand_capture(&recording, &stream);
+	image = stand_get(receiver, 0);
 	stand_check_pixels(image, 2);
-	lull_camera_put(camera, image);
-	assert_int_equal(lull_camera_get(camera, 0, &image, STAND_WAIT_NS), -ENODEV);
-	counters = stand_counters(camera, 0);
+	lull_receiver_put(receiver, image);
+	assert_int_equal(lull_receiver_get(receiver, 0, &image, STAND_WAIT_NS), -ENODEV);
+	counters = stand_counters(receiver, 0);
 	assert_int_equal(counters.source_mismatch, sender.plan.count);
 	assert_int_equal(counters.malformed + counters.foreign, 1);
-	lull_camera_totals(camera, &totals);
+	lull_receiver_totals(receiver, &totals);
 	assert_int_equal(totals.unclaimed, 2);
 	assert_int_equal(totals.pkts, 2 * sender.plan.count + 1);
-	finish(camera, &recording, &sender);
+	finish(receiver, &recording, &sender);
 }
 
 /* Two cameras on one port, told apart by where they send from. */
 TEST(capture__tells_cameras_on_one_port_apart)
 {
 	char backend[96];
-	struct lull_camera_config config = { .backend = backend };
+	struct lull_receiver_config config = { .backend = backend };
 	struct lull_camera_stream stream;
 	struct sender senders[2];
 	struct recording recording;
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 
 	recording_open(&recording);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -166,25 +167,25 @@ TEST(capture__tells_cameras_on_one_port_apart)
 	}
 	recording_close(&recording);
 	snprintf(backend, sizeof(backend), "pcap:%s", recording.path);
-	camera = stand_open(&config);
+	receiver = stand_open(&config);
 	stream = stand_stream(&senders[0], PORT);
 	stream.source = "192.0.2.1";
-	stand_add(camera, &stream);
+	stand_add(receiver, &stream);
 	stream = stand_stream(&senders[1], PORT);
 	stream.source = "02:00:00:00:00:02";
-	stand_add(camera, &stream);
-	stand_start(camera);
+	stand_add(receiver, &stream);
+	stand_start(receiver);
 	for (uint32_t i = 0; i < 2; i++) {
-		struct lull_camera_image *image = stand_get(camera, i);
+		struct lull_camera_image *image = stand_get(receiver, i);
 
 		assert_int_equal(image->stream, i);
 		assert_int_equal(image->frame.geometry.width, 100 + i);
 		stand_check_pixels(image, 7 + i);
-		lull_camera_put(camera, image);
-		assert_int_equal(stand_counters(camera, i).source_mismatch, 0);
+		lull_receiver_put(receiver, image);
+		assert_int_equal(stand_counters(receiver, i).source_mismatch, 0);
 	}
 	sender_free(&senders[1]);
-	finish(camera, &recording, &senders[0]);
+	finish(receiver, &recording, &senders[0]);
 }
 
 TEST(open__says_what_is_wrong)
@@ -200,13 +201,13 @@ TEST(open__says_what_is_wrong)
 		{ "kernel:no-such-if", "does not exist" },
 	};
 	struct lull_error error;
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 
 	for (size_t i = 0; i < COUNT(wrong); i++) {
-		struct lull_camera_config config = { .backend = wrong[i].backend };
+		struct lull_receiver_config config = { .backend = wrong[i].backend };
 
-		assert_true(lull_camera_open(&config, &camera, &error) < 0);
-		assert_null(camera);
+		assert_true(lull_receiver_open(&config, &receiver, &error) < 0);
+		assert_null(receiver);
 		assert_non_null(strstr(error.text, wrong[i].words));
 	}
 }

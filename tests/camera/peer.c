@@ -21,7 +21,7 @@
 #define HEIGHT 480
 #define HEADER_BYTES 42 /* Ethernet, IPv4, UDP */
 #define FLOOD_FRAME_BYTES 1514
-#define FLOOD_TURN_US 1000
+#define FLOOD_ITERATION_US 1000
 
 static void
 peer_sender(struct sender *sender, const char *packet_bytes)
@@ -52,13 +52,13 @@ peer_send(char **argv)
 }
 
 static void
-peer_report(struct lull_camera *camera, uint64_t complete, uint64_t incomplete)
+peer_report(struct lull_receiver *receiver, uint64_t complete, uint64_t incomplete)
 {
-	struct lull_camera_totals totals;
+	struct lull_receiver_totals totals;
 	struct lull_histogram latency;
 
-	lull_camera_totals(camera, &totals);
-	lull_camera_histogram(camera, 0, LULL_CAMERA_LATENCY, &latency);
+	lull_receiver_totals(receiver, &totals);
+	lull_receiver_histogram(receiver, 0, LULL_CAMERA_LATENCY, &latency);
 	printf("{\"complete\": %llu, \"incomplete\": %llu, \"pkts\": %llu, \"missed\": %llu, "
 	       "\"unclaimed\": %llu, \"latency_p50_ns\": %llu, \"cpu_ns\": %llu, "
 	       "\"wall_ns\": %llu}\n",
@@ -73,31 +73,31 @@ static int
 peer_receive(char **argv)
 {
 	uint64_t frames = strtoull(argv[2], NULL, 10), complete = 0, incomplete = 0;
-	struct lull_camera_config config = { .backend = argv[0], .governor = argv[4] };
+	struct lull_receiver_config config = { .backend = argv[0], .governor = argv[4] };
 	struct lull_camera_stream stream;
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 	struct sender sender;
 
 	peer_sender(&sender, argv[3]);
 	stream = stand_stream(&sender, (uint16_t)atoi(argv[1]));
 	stream.deadline_ns = LULL_NS_PER_S;
-	camera = stand_open(&config);
-	stand_add(camera, &stream);
-	stand_start(camera);
+	receiver = stand_open(&config);
+	stand_add(receiver, &stream);
+	stand_start(receiver);
 	printf("ready\n");
 	fflush(stdout);
 	while (complete + incomplete < frames) {
-		struct lull_camera_image *image = stand_get(camera, 0);
+		struct lull_camera_image *image = stand_get(receiver, 0);
 
 		stand_check_pixels(image, image->frame.number + 1);
 		if (image->frame.reason == LULL_FRAME_COMPLETE)
 			complete++;
 		else
 			incomplete++;
-		lull_camera_put(camera, image);
+		lull_receiver_put(receiver, image);
 	}
-	peer_report(camera, complete, incomplete);
-	assert_int_equal(lull_camera_close(camera), 0);
+	peer_report(receiver, complete, incomplete);
+	assert_int_equal(lull_receiver_close(receiver), 0);
 	sender_free(&sender);
 	return 0;
 }
@@ -218,7 +218,7 @@ peer_flood(char **argv)
 	while (ns < end_ns) {
 		for (uint64_t due = ns * pps / LULL_NS_PER_S; sent < due; sent++)
 			flood_send(&flood);
-		usleep(FLOOD_TURN_US);
+		usleep(FLOOD_ITERATION_US);
 		ns = lull_clock_ns() - begin_ns;
 	}
 	printf("{\"sent\": %llu, \"ns\": %llu}\n", (unsigned long long)sent,

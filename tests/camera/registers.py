@@ -13,7 +13,7 @@ import time
 
 GVCP_PORT = 3956
 CONTROL = 0x0A00
-PATIENCE_S = 20.0
+TIMEOUT_S = 20.0
 
 
 def write(camera: socket.socket, request: int, register: int, value: int) -> bool:
@@ -33,7 +33,7 @@ def write(camera: socket.socket, request: int, register: int, value: int) -> boo
 
 def main() -> None:
     wanted = [(int(r, 0), int(v, 0)) for r, v in (word.split("=") for word in sys.argv[2:])]
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + TIMEOUT_S
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as camera:
         camera.connect((sys.argv[1], GVCP_PORT))
         camera.settimeout(0.5)

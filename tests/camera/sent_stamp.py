@@ -16,7 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from lull_cam import FIGURES, PATIENCE_S, Pair
+from lull_cam import FIGURES, TIMEOUT_S, Pair
 from rights import take
 from verdict import check, free_ports
 
@@ -52,7 +52,7 @@ class Stamped(Pair):
 
 
 def ends_well(sender: subprocess.Popen[str]) -> None:
-    _, errors = sender.communicate(timeout=PATIENCE_S)
+    _, errors = sender.communicate(timeout=TIMEOUT_S)
     check(sender.returncode == 0, "the sender ends well", errors)
 
 
@@ -136,7 +136,7 @@ def is_told(stand: Stamped) -> None:
         sender = subprocess.run(
             [stand.source, "--width", str(WIDTH), "--height", str(HEIGHT), "--frames", "2",
              "--to", f"127.0.0.1:{port}", "--pattern", "bars", "--stats", "0"],
-            check=False, capture_output=True, text=True, timeout=PATIENCE_S,
+            check=False, capture_output=True, text=True, timeout=TIMEOUT_S,
         )  # fmt: skip
         check(sender.returncode == 0, "the sender ends well", sender.stderr)
         run.sums_up()
@@ -147,7 +147,7 @@ def is_told(stand: Stamped) -> None:
     for wrong in ("--row-bytes 8000", "--interlaced", "--width 1 --height 1"):
         refused = subprocess.run(
             [stand.source, "--to", "127.0.0.1:9", "--sent-stamp", *wrong.split()],
-            check=False, capture_output=True, text=True, timeout=PATIENCE_S,
+            check=False, capture_output=True, text=True, timeout=TIMEOUT_S,
         )  # fmt: skip
         said = refused.returncode == 2 and "sent-stamp: needs" in refused.stderr
         check(said, f"refuses {wrong}", refused.stderr)

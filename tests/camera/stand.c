@@ -209,55 +209,55 @@ stand_stream(const struct sender *sender, uint16_t port)
 	};
 }
 
-struct lull_camera *
-stand_open(const struct lull_camera_config *config)
+struct lull_receiver *
+stand_open(const struct lull_receiver_config *config)
 {
 	struct lull_error error = { "" };
-	struct lull_camera *camera;
+	struct lull_receiver *receiver;
 
-	if (lull_camera_open(config, &camera, &error) != 0)
+	if (lull_receiver_open(config, &receiver, &error) != 0)
 		fail_msg("open %s: %s", config->backend, error.text);
-	return camera;
+	return receiver;
 }
 
 void
-stand_add(struct lull_camera *camera, const struct lull_camera_stream *stream)
+stand_add(struct lull_receiver *receiver, const struct lull_camera_stream *stream)
 {
 	struct lull_error error = { "" };
 
-	if (lull_camera_stream_add(camera, stream, &error) < 0)
+	if (lull_receiver_stream_add(receiver, stream, &error) < 0)
 		fail_msg("add: %s", error.text);
 }
 
 void
-stand_start(struct lull_camera *camera)
+stand_start(struct lull_receiver *receiver)
 {
 	struct lull_error error = { "" };
 
-	if (lull_camera_start(camera, &error) != 0)
+	if (lull_receiver_start(receiver, &error) != 0)
 		fail_msg("start: %s", error.text);
 }
 
-struct lull_camera *
+struct lull_receiver *
 stand_capture(const struct recording *recording, const struct lull_camera_stream *stream)
 {
 	char backend[96];
-	struct lull_camera_config config = { .backend = backend };
-	struct lull_camera *camera;
+	struct lull_receiver_config config = { .backend = backend };
+	struct lull_receiver *receiver;
 
 	snprintf(backend, sizeof(backend), "pcap:%s", recording->path);
-	camera = stand_open(&config);
-	stand_add(camera, stream);
-	stand_start(camera);
-	return camera;
+	receiver = stand_open(&config);
+	stand_add(receiver, stream);
+	stand_start(receiver);
+	return receiver;
 }
 
 struct lull_camera_image *
-stand_get(struct lull_camera *camera, uint32_t stream)
+stand_get(struct lull_receiver *receiver, uint32_t stream)
 {
 	struct lull_camera_image *image;
 
-	assert_int_equal(lull_camera_get(camera, stream, &image, STAND_WAIT_NS), 0);
+	assert_int_equal(lull_receiver_get(receiver, stream, &image, STAND_WAIT_NS), 0);
 	assert_non_null(image);
 	return image;
 }
@@ -280,21 +280,21 @@ stand_check_pixels(const struct lull_camera_image *image, uint64_t number)
 }
 
 struct lull_camera_counters
-stand_counters(struct lull_camera *camera, uint32_t stream)
+stand_counters(struct lull_receiver *receiver, uint32_t stream)
 {
 	struct lull_camera_counters counters;
 
-	assert_int_equal(lull_camera_counters(camera, stream, &counters, NULL), 0);
+	assert_int_equal(lull_receiver_counters(receiver, stream, &counters, NULL), 0);
 	return counters;
 }
 
 struct lull_assembler_counters
-stand_assembler(struct lull_camera *camera, uint32_t stream)
+stand_assembler(struct lull_receiver *receiver, uint32_t stream)
 {
 	struct lull_assembler_counters assembler;
 	struct lull_camera_counters counters;
 
-	assert_int_equal(lull_camera_counters(camera, stream, &counters, &assembler), 0);
+	assert_int_equal(lull_receiver_counters(receiver, stream, &counters, &assembler), 0);
 	return assembler;
 }
 
@@ -349,14 +349,14 @@ stand_send(int fd, struct sender *sender, uint64_t number, bool (*lost)(uint32_t
 }
 
 void
-stand_wait_pkts(struct lull_camera *camera, uint32_t stream, uint64_t least)
+stand_wait_pkts(struct lull_receiver *receiver, uint32_t stream, uint64_t least)
 {
 	uint64_t begin_ns = lull_clock_ns();
 
-	while (stand_counters(camera, stream).pkts < least) {
+	while (stand_counters(receiver, stream).pkts < least) {
 		if (lull_clock_ns() - begin_ns > STAND_WAIT_NS)
 			fail_msg("only %llu of %llu packets came",
-				 (unsigned long long)stand_counters(camera, stream).pkts,
+				 (unsigned long long)stand_counters(receiver, stream).pkts,
 				 (unsigned long long)least);
 		usleep(1000);
 	}

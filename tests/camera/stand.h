@@ -57,24 +57,24 @@ void recording_remove(struct recording *recording);
 /** A stream as @p sender sends it to UDP @p port. */
 struct lull_camera_stream stand_stream(const struct sender *sender, uint16_t port);
 /** Open, fails the test with the reason. */
-struct lull_camera *stand_open(const struct lull_camera_config *config);
-void stand_add(struct lull_camera *camera, const struct lull_camera_stream *stream);
-void stand_start(struct lull_camera *camera);
-struct lull_camera *stand_capture(const struct recording *recording,
-				  const struct lull_camera_stream *stream);
+struct lull_receiver *stand_open(const struct lull_receiver_config *config);
+void stand_add(struct lull_receiver *receiver, const struct lull_camera_stream *stream);
+void stand_start(struct lull_receiver *receiver);
+struct lull_receiver *stand_capture(const struct recording *recording,
+				    const struct lull_camera_stream *stream);
 /** The next image, which must come. */
-struct lull_camera_image *stand_get(struct lull_camera *camera, uint32_t stream);
+struct lull_camera_image *stand_get(struct lull_receiver *receiver, uint32_t stream);
 /** Every byte that is not missing is that of frame @p number. */
 void stand_check_pixels(const struct lull_camera_image *image, uint64_t number);
-struct lull_camera_counters stand_counters(struct lull_camera *camera, uint32_t stream);
-struct lull_assembler_counters stand_assembler(struct lull_camera *camera, uint32_t stream);
+struct lull_camera_counters stand_counters(struct lull_receiver *receiver, uint32_t stream);
+struct lull_assembler_counters stand_assembler(struct lull_receiver *receiver, uint32_t stream);
 
 /** A UDP socket that sends from an address of loopback ("127.0.0.1", "::1") to the same. */
 int stand_socket(const char *from, const char *to, uint16_t port);
 /** Send a frame; packets of which @p lost says so are left out. NULL: none. */
 void stand_send(int fd, struct sender *sender, uint64_t number, bool (*lost)(uint32_t index));
 /** Until @p counter of a stream is at least @p least. */
-void stand_wait_pkts(struct lull_camera *camera, uint32_t stream, uint64_t least);
+void stand_wait_pkts(struct lull_receiver *receiver, uint32_t stream, uint64_t least);
 /** A UDP port of 127.0.0.1 that was free a moment ago. */
 uint16_t stand_free_port(void);
 

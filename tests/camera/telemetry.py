@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
 from lull_cam import HEIGHT, ROW_BYTES, WIDTH, row_packet
-from verdict import PATIENCE_S, check, wait_for
+from verdict import TIMEOUT_S, check, wait_for
 from world import Program, World, main, world
 
 TREE = Path(__file__).resolve().parents[2]
@@ -42,7 +42,7 @@ def lull(here: World, *words: str) -> str:
         env={**here.env, "PYTHONPATH": str(TREE / "python"), "COLUMNS": "200"},
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
     check(run.returncode == 0, f"lull {' '.join(words)}", run.stdout + run.stderr)
@@ -201,7 +201,7 @@ def pcap(binaries: list[str]) -> None:
 def connect(cam: Program) -> socket.socket:
     client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     client.connect(str(cam.socket_path))  # waits while others stand in line
-    client.settimeout(PATIENCE_S)
+    client.settimeout(TIMEOUT_S)
     return client
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
-from lull_cam import PATIENCE_S, Pair, Running
+from lull_cam import TIMEOUT_S, Pair, Running
 from verdict import check, free_ports
 
 WIDTH, HEIGHT = 320, 240
@@ -55,7 +55,7 @@ class Viewer:
 
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(PATIENCE_S)
+        self.socket.settimeout(TIMEOUT_S)
         self.socket.connect(str(path))
         self.file = self.socket.makefile("rb")
 
@@ -70,7 +70,7 @@ class Viewer:
 
     def next(self, kind: str, good: Callable[[Header], bool] = bool) -> tuple[Header, bytes]:
         """The next one of this kind of which that is true."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while time.monotonic() < end:
             header, body = self.message()
             check(header != {}, "the view goes on until there is a", kind)
@@ -105,7 +105,7 @@ class Place(Pair):
         command = [
             self.source, "--to", f"127.0.0.1:{port}", "--width", WIDTH, "--height", HEIGHT,
             "--pixel", pixel, "--packet", PACKET, "--cpus", min(os.sched_getaffinity(0)),
-            "--stats", 0, "--duration", PATIENCE_S, *words,
+            "--stats", 0, "--duration", TIMEOUT_S, *words,
         ]  # fmt: skip
         return Sending(list(map(str, command)), self.scratch)
 
@@ -145,7 +145,7 @@ def shows(place: Place) -> None:
         check(jpeg_size(picture) == (WIDTH, HEIGHT), "the picture", jpeg_size(picture))
         check(image["bytes"] == image["bytes_there"] == 2 * WIDTH * HEIGHT, "bytes", image)
         check(image["missing"] == [] and not image["missing_more"], "whole", image)
-        check(0 <= image["latency_us"] < 1e6 * PATIENCE_S, "latency", image)
+        check(0 <= image["latency_us"] < 1e6 * TIMEOUT_S, "latency", image)
         viewer.say('{"width":100,"rate":1000}')
         image, picture = viewer.next("image", lambda header: header["view_width"] < WIDTH)
         # the largest whole part of the picture that is 100 wide at most
@@ -163,7 +163,7 @@ def shows(place: Place) -> None:
         latency = stream["latency_us"]
         check(0 < latency["p50"] <= latency["p99"] <= latency["max"], "latency", latency)
         later, _ = viewer.next("statistics")
-        check(0.4 < later["t"] - figures["t"] < PATIENCE_S, "twice a second", later["t"])
+        check(0.4 < later["t"] - figures["t"] < TIMEOUT_S, "twice a second", later["t"])
         viewer.say('{"rate":0}')
         # what was under way comes before; after two statistics nothing is
         viewer.next("statistics")

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 from rights import skip
 from verdict import check, free_port, wait_for
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 IN_UTC = {**os.environ, "TZ": "UTC"}
 # (source, port, destination, port, protocol, first ms, last ms) -> counters
 Flow = tuple[str, int, str, int, int, int, int]
@@ -74,7 +74,7 @@ def listening(command: list[str], port: int, log: Path, stop: signal.Signals) ->
         finally:
             run.send_signal(stop)
             try:
-                run.wait(timeout=PATIENCE_S)
+                run.wait(timeout=TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 run.kill()
 
@@ -114,7 +114,7 @@ class Program:
 
     def run(self, *destinations: str) -> None:
         run = subprocess.run([*self.command, *destinations], capture_output=True, text=True,
-                             timeout=PATIENCE_S, check=False)  # fmt: skip
+                             timeout=TIMEOUT_S, check=False)  # fmt: skip
         check(run.returncode == 0, " ".join([*self.command, *destinations]), run.stderr)
 
 
@@ -336,7 +336,7 @@ class Server(threading.Thread):
         if self.listener.type == socket.SOCK_DGRAM:
             wait_for(f"{size} bytes in datagrams", lambda: len(self.received) >= size)
             self.done = True
-        self.join(PATIENCE_S)
+        self.join(TIMEOUT_S)
         check(not self.is_alive(), "the connection ends")
         self.listener.close()
         return self.received
@@ -371,7 +371,7 @@ def json_everywhere(program: Program, scratch: Path, _stand: str) -> None:
         program.run("--records", scheme + where)
         check(collector.finish(len(truth)) == truth, f"--records {scheme}: the same lines")
     shown = subprocess.run([*program.command, "--records", "-"], stdout=subprocess.PIPE,
-                           timeout=PATIENCE_S, check=True)  # fmt: skip
+                           timeout=TIMEOUT_S, check=True)  # fmt: skip
     check(shown.stdout == truth, "--records -: the same lines")
 
 
@@ -391,7 +391,7 @@ def kafka(program: Program, _scratch: Path, stand: str) -> None:
         check(run.stdout is not None, "kafka_stand starts")
         brokers = run.stdout.readline().strip() if run.stdout else ""
         program.run("--kafka", f"{brokers}/flows")
-        seen, _ = run.communicate(timeout=PATIENCE_S)
+        seen, _ = run.communicate(timeout=TIMEOUT_S)
     check(run.returncode == 0, "all messages arrive", f"{len(seen.splitlines())} of {count}")
     check(Counter(seen.splitlines()) == Counter(program.text.splitlines()), "each once, unchanged")
 
@@ -410,7 +410,7 @@ def refusals(program: Program, scratch: Path, _stand: str) -> None:
     }
     for (option, value), remedy in wrong.items():
         run = subprocess.run([*program.command, option, value], capture_output=True, text=True,
-                             timeout=PATIENCE_S, check=False)  # fmt: skip
+                             timeout=TIMEOUT_S, check=False)  # fmt: skip
         check(run.returncode != 0 and remedy in run.stderr, f"{option} {value}: says {remedy}",
               run.stderr)  # fmt: skip
 

@@ -8,7 +8,7 @@
 #include "export/sink.h"
 #include "records.h"
 
-#define TURN_RECORDS 64
+#define ITERATION_RECORDS 64
 
 static uint64_t
 now_ns(void)
@@ -27,7 +27,7 @@ refuse(const struct lull_error *error)
 }
 
 static void
-send_all(const struct lull_pipeline_sink *seat, uint32_t count)
+send_all(const struct lull_pipeline_sink *instance, uint32_t count)
 {
 	struct lull_encode_totals totals = { 0 };
 	struct lull_flow_record record;
@@ -35,20 +35,20 @@ send_all(const struct lull_pipeline_sink *seat, uint32_t count)
 	/* Backwards: ordered sinks have something to sort. */
 	for (uint32_t i = count; i > 0; i--) {
 		record_make(&record, i - 1);
-		seat->record(seat->arg, &record);
+		instance->record(instance->arg, &record);
 		totals.records++;
 		totals.rx = totals.recorded += record.packets[0] + record.packets[1];
-		if (i % TURN_RECORDS == 0)
-			seat->turn(seat->arg, now_ns(), &totals);
+		if (i % ITERATION_RECORDS == 0)
+			instance->iterate(instance->arg, now_ns(), &totals);
 	}
-	seat->turn(seat->arg, now_ns(), &totals);
+	instance->iterate(instance->arg, now_ns(), &totals);
 }
 
 int
 main(int argc, char **argv)
 {
 	struct flow_sink_settings settings = { .app = record_app };
-	struct lull_pipeline_sink seat;
+	struct lull_pipeline_sink instance;
 	struct flow_sink *sink;
 	struct lull_error error;
 	int rc;
@@ -66,8 +66,8 @@ main(int argc, char **argv)
 	}
 	if (flow_sink_open(&settings, &sink, &error) != 0)
 		return refuse(&error);
-	seat = flow_sink_seat(sink, 0);
-	send_all(&seat, (uint32_t)strtoul(argv[1], NULL, 10));
+	instance = flow_sink_instance(sink, 0);
+	send_all(&instance, (uint32_t)strtoul(argv[1], NULL, 10));
 	rc = flow_sink_finish(sink, &error);
 	flow_sink_close(sink);
 	return rc == 0 ? EXIT_SUCCESS : refuse(&error);

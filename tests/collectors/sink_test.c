@@ -16,8 +16,8 @@
 #include "records.h"
 
 #define SEED 5103
-#define TURNS_MAX 20000
-#define TURN_US 500
+#define ITERATIONS_MAX 20000
+#define ITERATION_US 500
 
 TEST(destination__takes_what_is_typed_apart)
 {
@@ -148,23 +148,23 @@ sink_make(enum flow_sink_kind kind, const char *to, bool ordered)
 }
 
 static void
-sink_turn(struct flow_sink *sink)
+sink_iterate(struct flow_sink *sink)
 {
-	struct lull_pipeline_sink seat = flow_sink_seat(sink, 0);
+	struct lull_pipeline_sink instance = flow_sink_instance(sink, 0);
 	struct lull_encode_totals totals = { 0 };
 
-	seat.turn(seat.arg, 1, &totals);
+	instance.iterate(instance.arg, 1, &totals);
 }
 
 static void
 sink_give(struct flow_sink *sink, uint32_t first, uint32_t count)
 {
-	struct lull_pipeline_sink seat = flow_sink_seat(sink, 0);
+	struct lull_pipeline_sink instance = flow_sink_instance(sink, 0);
 	struct lull_flow_record record;
 
 	for (uint32_t i = 0; i < count; i++) {
 		record_make(&record, first + i);
-		seat.record(seat.arg, &record);
+		instance.record(instance.arg, &record);
 	}
 }
 
@@ -198,7 +198,7 @@ TEST(sink__a_reader_that_sleeps_costs_records_only)
 	sink = sink_make(FLOW_SINK_JSON, listener.tcp, false);
 	for (uint32_t i = 0; i < 200; i++) {
 		sink_give(sink, 1000 * i, 1000); /* about 80 MB */
-		sink_turn(sink);
+		sink_iterate(sink);
 	}
 	counters = sink_counters(sink, FLOW_SINK_JSON);
 	assert_int_equal(counters.taken, 200000);
@@ -211,13 +211,13 @@ TEST(sink__a_reader_that_sleeps_costs_records_only)
 	close(listener.fd);
 }
 
-/* Turns until @p count connections were made. */
+/* Iterations until @p count connections were made. */
 static void
 sink_await_connects(struct flow_sink *sink, enum flow_sink_kind kind, uint64_t count)
 {
-	for (int i = 0; i < TURNS_MAX && sink_counters(sink, kind).connects < count; i++) {
-		sink_turn(sink);
-		usleep(TURN_US);
+	for (int i = 0; i < ITERATIONS_MAX && sink_counters(sink, kind).connects < count; i++) {
+		sink_iterate(sink);
+		usleep(ITERATION_US);
 	}
 	assert_int_equal(sink_counters(sink, kind).connects, count);
 }
@@ -248,13 +248,14 @@ TEST(sink__ipfix_begins_anew_on_a_new_connection)
 	sink_await_connects(sink, FLOW_SINK_IPFIX, 1);
 	first = accept(listener.fd, NULL, NULL);
 	sink_give(sink, 0, 500);
-	sink_turn(sink);
+	sink_iterate(sink);
 	assert_in_range(read(first, bytes, sizeof(bytes)), 1, sizeof(bytes));
 	close(first);
-	for (int i = 0; i < TURNS_MAX && sink_counters(sink, FLOW_SINK_IPFIX).connects < 2; i++) {
+	for (int i = 0; i < ITERATIONS_MAX && sink_counters(sink, FLOW_SINK_IPFIX).connects < 2;
+	     i++) {
 		sink_give(sink, 500, 1);
-		sink_turn(sink);
-		usleep(TURN_US);
+		sink_iterate(sink);
+		usleep(ITERATION_US);
 	}
 	second = accept(listener.fd, NULL, NULL);
 	(void)flow_sink_finish(sink, &error);
@@ -283,10 +284,11 @@ TEST(sink__json_waits_for_a_late_collector)
 	close(listener.fd); /* nobody listens there now */
 	sink = sink_make(FLOW_SINK_JSON, listener.tcp, false);
 	sink_give(sink, 0, 100);
-	sink_turn(sink);
-	for (int i = 0; i < TURNS_MAX && sink_counters(sink, FLOW_SINK_JSON).errors == 0; i++) {
-		sink_turn(sink);
-		usleep(TURN_US);
+	sink_iterate(sink);
+	for (int i = 0; i < ITERATIONS_MAX && sink_counters(sink, FLOW_SINK_JSON).errors == 0;
+	     i++) {
+		sink_iterate(sink);
+		usleep(ITERATION_US);
 	}
 	assert_true(sink_counters(sink, FLOW_SINK_JSON).errors > 0);
 	listener_open(&listener);
@@ -316,10 +318,10 @@ TEST(sink__a_full_disk_is_told)
 }
 
 /* Records of several log loops leave in one order. */
-TEST(sink__ordered_seats_make_one_file)
+TEST(sink__ordered_instances_make_one_file)
 {
 	char path[] = "/tmp/lull-sink-XXXXXX", line[LULL_ENCODE_JSON_MAX + 1];
-	struct flow_sink_settings settings = { .seats = 3, .ordered = true };
+	struct flow_sink_settings settings = { .instances = 3, .ordered = true };
 	struct flow_sink *sink;
 	struct lull_error error;
 	unsigned long long first_us, last_us = 0, lines = 0;
@@ -329,11 +331,11 @@ TEST(sink__ordered_seats_make_one_file)
 	settings.to[FLOW_SINK_JSON] = path;
 	assert_int_equal(flow_sink_open(&settings, &sink, &error), 0);
 	for (uint32_t i = 3000; i > 0; i--) {
-		struct lull_pipeline_sink seat = flow_sink_seat(sink, i % 3);
+		struct lull_pipeline_sink instance = flow_sink_instance(sink, i % 3);
 		struct lull_flow_record record;
 
 		record_make(&record, i);
-		seat.record(seat.arg, &record);
+		instance.record(instance.arg, &record);
 	}
 	assert_int_equal(flow_sink_finish(sink, &error), 0);
 	flow_sink_close(sink);

@@ -35,20 +35,25 @@ TEST(governors__have_names_and_are_found)
 	assert_null(lull_idle_governor_find("Spin"));
 }
 
-/* world_check() asks at each step: cap, depths on offer, deadlines, no rest after a full burst. */
+/*
+ * world_check() asks at each step: cap, idle states on offer, deadlines, no rest after a full
+ * burst.
+ */
 TEST(plan__keeps_to_the_limits)
 {
-	static const uint32_t depths[] = { SLEEP_ONLY, PAUSE_ONLY, PAUSE_SLEEP, MONITOR_SLEEP,
-					   EVERYTHING };
+	static const uint32_t idle_states[] = { SLEEP_ONLY, PAUSE_ONLY, PAUSE_SLEEP, MONITOR_SLEEP,
+						EVERYTHING };
 
 	FOR_EACH_GOVERNOR(governor)
-	for (uint32_t i = 0; i < WORLD_TRAFFIC_COUNT * WORLD_MACHINE_COUNT * COUNT(depths); i++) {
+	for (uint32_t i = 0; i < WORLD_TRAFFIC_COUNT * WORLD_MACHINE_COUNT * COUNT(idle_states);
+	     i++) {
 		struct world_setup setup = world_setup_plain(governor);
 		struct world *world;
 
 		setup.traffic = i % WORLD_TRAFFIC_COUNT;
 		setup.machine = i / WORLD_TRAFFIC_COUNT % WORLD_MACHINE_COUNT;
-		setup.limits.depths = depths[i / WORLD_TRAFFIC_COUNT / WORLD_MACHINE_COUNT];
+		setup.limits.idle_states =
+			idle_states[i / WORLD_TRAFFIC_COUNT / WORLD_MACHINE_COUNT];
 		setup.limits.rest_ns_max = 150 * LULL_NS_PER_US;
 		setup.queue_count = 1 + i % 3;
 		setup.duty_ns = i % 2 * 400 * LULL_NS_PER_US;
@@ -77,7 +82,7 @@ TEST(plan__rests_in_silence)
 	}
 }
 
-/* May this governor rest after a turn like the last one? What its source file says. */
+/* May this governor rest after an iteration like the last one? What its source file says. */
 static bool
 may_rest(const struct lull_idle_governor *governor, const struct world *world)
 {
@@ -103,10 +108,10 @@ TEST(plan__traffic_ends_rests)
 		world = world_create(&setup);
 		world_run(world, 3000);
 		world_traffic_set(world, traffics[i]);
-		for (uint32_t turn = 0; turn < 3000; turn++) {
+		for (uint32_t iteration = 0; iteration < 3000; iteration++) {
 			world_step(world, true);
 			if (!may_rest(governor, world))
-				assert_int_equal(world->last_plan.depth, LULL_REST_NONE);
+				assert_int_equal(world->last_plan.idle_state, LULL_IDLE_NONE);
 			full += !world->last_drained;
 		}
 		/* A flood leaves nothing to rest for: back to polling for good. */
@@ -131,7 +136,7 @@ TEST(plan__same_inputs_same_plans)
 
 		setup.traffic = i % WORLD_TRAFFIC_COUNT;
 		setup.machine = i / WORLD_TRAFFIC_COUNT;
-		setup.limits.depths = EVERYTHING;
+		setup.limits.idle_states = EVERYTHING;
 		setup.queue_count = 2;
 		setup.seed = i;
 		first = world_create(&setup);
@@ -150,7 +155,7 @@ TEST(plan__same_inputs_same_plans)
 /* Every governor in three loops, all taking turns, decides what each would alone. */
 TEST(plan__instances_do_not_meet)
 {
-	enum { WORLDS_MAX = 48, TURNS = 1500 };
+	enum { WORLDS_MAX = 48, ITERATIONS = 1500 };
 	struct world *together[WORLDS_MAX], *alone;
 	struct world_setup setups[WORLDS_MAX];
 	uint32_t count = 0;
@@ -165,14 +170,14 @@ TEST(plan__instances_do_not_meet)
 		together[count] = world_create(&setups[count]);
 		count++;
 	}
-	for (uint32_t turn = 0; turn < TURNS; turn++)
+	for (uint32_t iteration = 0; iteration < ITERATIONS; iteration++)
 		for (uint32_t i = 0; i < count; i++)
 			world_step(together[i], true);
 	for (uint32_t i = 0; i < count; i++) {
 		alone = world_create(&setups[i]);
-		world_run(alone, TURNS);
+		world_run(alone, ITERATIONS);
 		assert_memory_equal(alone->plans, together[i]->plans,
-				    TURNS * sizeof(alone->plans[0]));
+				    ITERATIONS * sizeof(alone->plans[0]));
 		world_destroy(alone);
 		world_destroy(together[i]);
 	}
@@ -186,20 +191,20 @@ TEST(change__holds_from_the_next_plan)
 		struct world_setup setup = world_setup_plain(governor);
 		struct lull_idle_limits limits = setup.limits;
 		struct world *world = world_create(&setup);
-		uint64_t turns;
+		uint64_t iterations;
 
 		world_run(world, 5000);
 		limits.rest_ns_max = 3000;
 		assert_int_equal(lull_idle_change(world->idle, NULL, &limits), 0);
 		assert_ptr_equal(lull_idle_governor(world->idle), governor);
 		world_run(world, 1000);
-		limits.depths = PAUSE_ONLY;
+		limits.idle_states = PAUSE_ONLY;
 		assert_int_equal(lull_idle_change(world->idle, NULL, &limits), 0);
 		world_run(world, 1000);
-		limits.depths = LULL_REST_BIT(LULL_REST_NONE);
+		limits.idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_NONE);
 		assert_int_equal(lull_idle_change(world->idle, NULL, &limits), 0);
 		world_step(world, true);
-		assert_int_equal(world->last_plan.depth, LULL_REST_NONE);
+		assert_int_equal(world->last_plan.idle_state, LULL_IDLE_NONE);
 
 		/* refused: nothing changes */
 		limits.rest_ns_max = 2 * LULL_NS_PER_S;
@@ -207,23 +212,23 @@ TEST(change__holds_from_the_next_plan)
 		assert_int_equal(lull_idle_limits(world->idle)->rest_ns_max, 3000);
 
 		/* another governor at once, with the counters of the loop going on */
-		turns = lull_idle_counters(world->idle)->turns;
+		iterations = lull_idle_counters(world->idle)->iterations;
 		FOR_EACH_GOVERNOR(other)
 		{
 			limits = setup.limits;
 			limits.rest_ns = 12345;
 			assert_int_equal(lull_idle_change(world->idle, other, &limits), 0);
 			world_step(world, true);
-			turns++;
+			iterations++;
 			assert_ptr_equal(lull_idle_governor(world->idle), other);
 			if (is_named(other, "spin"))
-				assert_int_equal(world->last_plan.depth, LULL_REST_NONE);
+				assert_int_equal(world->last_plan.idle_state, LULL_IDLE_NONE);
 			if (is_named(other, "yield"))
 				assert_int_equal(world->last_plan.limit_ns, 1);
 			if (is_named(other, "fixed"))
 				assert_int_equal(world->last_plan.limit_ns, 12345);
 		}
-		assert_int_equal(lull_idle_counters(world->idle)->turns, turns);
+		assert_int_equal(lull_idle_counters(world->idle)->iterations, iterations);
 		world_destroy(world);
 	}
 }
@@ -268,17 +273,18 @@ setup_extreme(const struct lull_idle_governor *governor, const struct extreme *e
 		.envelope = extreme->pps_max > 0 ? LULL_ENVELOPE_STATED : LULL_ENVELOPE_LEARNED,
 		.pps_max = extreme->pps_max,
 		.burst_pkts = extreme->burst_pkts,
-		.depths = EVERYTHING,
+		.idle_states = EVERYTHING,
 	};
 	return setup;
 }
 
-/* A turn with nothing and a wake of @p end_ns as told, whatever was planned. */
+/* An iteration with nothing and a wake of @p end_ns as told, whatever was planned. */
 static void
-world_odd_wake(struct world *world, enum lull_rest_depth depth, uint64_t begin_ns, uint64_t end_ns)
+world_odd_wake(struct world *world, enum lull_idle_state idle_state, uint64_t begin_ns,
+	       uint64_t end_ns)
 {
 	struct lull_wake wake = {
-		.rest = { .depth = depth, .limit_ns = 1 },
+		.rest = { .idle_state = idle_state, .limit_ns = 1 },
 		.begin_ns = begin_ns,
 		.end_ns = end_ns,
 		.reason = LULL_WAKE_KICK,
@@ -302,12 +308,13 @@ TEST(plan__survives_extremes)
 		setup.seed = i;
 		world = world_create(&setup);
 		world_run(world, 300);
-		for (uint32_t depth = LULL_REST_PAUSE; depth < LULL_REST_DEPTH_COUNT; depth++) {
+		for (uint32_t idle_state = LULL_IDLE_PAUSE; idle_state < LULL_IDLE_STATE_COUNT;
+		     idle_state++) {
 			/* no length at all, no time passing, and 10 s beyond the limit */
-			world_odd_wake(world, depth, world->now_ns, world->now_ns);
+			world_odd_wake(world, idle_state, world->now_ns, world->now_ns);
 			world_run(world, 20);
-			world_odd_wake(world, depth, world->now_ns, world->now_ns + 1);
-			world_odd_wake(world, depth, world->now_ns,
+			world_odd_wake(world, idle_state, world->now_ns, world->now_ns + 1);
+			world_odd_wake(world, idle_state, world->now_ns,
 				       world->now_ns + 10 * LULL_NS_PER_S);
 			world_run(world, 20);
 			/* the loop itself was away for 10 s */
@@ -320,7 +327,7 @@ TEST(plan__survives_extremes)
 	}
 }
 
-/* The same instant again and again: a clock coarser than a turn. */
+/* The same instant again and again: a clock coarser than an iteration. */
 TEST(plan__survives_a_standing_clock)
 {
 	uint16_t queue_pkts[2] = { 0, 0 };
@@ -329,7 +336,7 @@ TEST(plan__survives_a_standing_clock)
 	{
 		struct world_setup setup = world_setup_plain(governor);
 		struct world *world = world_create(&setup);
-		struct lull_turn turn = {
+		struct lull_iteration iteration = {
 			.now_ns = world->now_ns,
 			.queue_pkts = queue_pkts,
 			.queue_count = 2,
@@ -337,14 +344,14 @@ TEST(plan__survives_a_standing_clock)
 
 		for (uint32_t i = 0; i < 2000; i++) {
 			struct lull_rest rest;
-			struct lull_wake wake = { .begin_ns = turn.now_ns,
-						  .end_ns = turn.now_ns,
+			struct lull_wake wake = { .begin_ns = iteration.now_ns,
+						  .end_ns = iteration.now_ns,
 						  .reason = LULL_WAKE_TIMER };
 
 			queue_pkts[0] = i % 7 == 0 ? 32 : 0;
-			rest = lull_idle_plan(world->idle, &turn);
+			rest = lull_idle_plan(world->idle, &iteration);
 			wake.rest = rest;
-			if (rest.depth != LULL_REST_NONE)
+			if (rest.idle_state != LULL_IDLE_NONE)
 				lull_idle_wake(world->idle, &wake);
 		}
 		world_destroy(world);

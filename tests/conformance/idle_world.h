@@ -3,7 +3,7 @@
  * @file
  * Idle world: a small loop, its rings and a machine that wakes late, in virtual time.
  *
- * Deterministic: the same setup gives the same turns, plans and losses. Each
+ * Deterministic: the same setup gives the same iterations, plans and losses. Each
  * step checks what holds for every governor, whatever it proposes.
  */
 #ifndef LULL_TEST_IDLE_WORLD_H
@@ -18,18 +18,18 @@
 #include "case.h"
 
 #define WORLD_BURST_PKTS 32
-#define WORLD_POLL_NS 400 /* one empty receive; slow, so that few turns cover much time */
+#define WORLD_POLL_NS 400 /* one empty receive; slow, so that few iterations cover much time */
 #define WORLD_PKT_NS 50
 #define WORLD_MONITOR_NS 500 /* from a packet to the end of the rest it ends */
 #define WORLD_EVENT_REST_NS_MAX (10 * LULL_NS_PER_MS) /* cap of rests that a packet ends */
 #define WORLD_PLANS_MAX 30000
 #define WORLD_RING_MAX 1024
 
-#define SLEEP_ONLY LULL_REST_BIT(LULL_REST_SLEEP)
-#define PAUSE_ONLY LULL_REST_BIT(LULL_REST_PAUSE)
+#define SLEEP_ONLY LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP)
+#define PAUSE_ONLY LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE)
 #define PAUSE_SLEEP (PAUSE_ONLY | SLEEP_ONLY)
-#define MONITOR_SLEEP (LULL_REST_BIT(LULL_REST_MONITOR) | SLEEP_ONLY)
-#define EVERYTHING (PAUSE_SLEEP | MONITOR_SLEEP | LULL_REST_BIT(LULL_REST_INTERRUPT))
+#define MONITOR_SLEEP (LULL_IDLE_STATE_BIT(LULL_IDLE_MONITOR) | SLEEP_ONLY)
+#define EVERYTHING (PAUSE_SLEEP | MONITOR_SLEEP | LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT))
 
 #define FOR_EACH_GOVERNOR(governor)                                                                \
 	for (const struct lull_idle_governor *const *governor##_cursor = lull_idle_governors,      \
@@ -75,7 +75,7 @@ world_setup_plain(const struct lull_idle_governor *governor)
 			.ring_pkts = 512,
 			.envelope = LULL_ENVELOPE_STATED,
 			.pps_max = 500000,
-			.depths = PAUSE_SLEEP,
+			.idle_states = PAUSE_SLEEP,
 		},
 		.traffic = WORLD_SILENCE,
 		.machine = WORLD_EXACT,
@@ -87,7 +87,7 @@ world_setup_plain(const struct lull_idle_governor *governor)
 /* One plan, without padding, so that two runs compare byte by byte. */
 struct world_plan {
 	uint64_t now_ns;
-	uint64_t depth;
+	uint64_t idle_state;
 	uint64_t limit_ns;
 };
 
@@ -108,9 +108,9 @@ struct world {
 	struct lull_prng prng;
 	struct world_queue queues[LULL_IDLE_QUEUES_MAX];
 	/* what the loop did, counted independently */
-	uint64_t turns, turns_empty, pkts, lost, lost_told, rests, rest_ns, requested_ns;
-	struct lull_histogram waits; /* true ones, from arrival to the end of the turn */
-	uint64_t last_turn_ns;
+	uint64_t iterations, iterations_empty, pkts, lost, lost_told, rests, rest_ns, requested_ns;
+	struct lull_histogram waits; /* true ones, from arrival to the end of the iteration */
+	uint64_t last_iteration_ns;
 	uint64_t last_rest_ns; /* length of the rest of the last step, 0: none */
 	bool last_drained;
 	uint32_t last_pkts, last_queue_pkts_max;
@@ -255,16 +255,17 @@ world_late_ns(struct world *world)
 
 /* From the packet to the end of the rest that it ends: an interrupt is as late as a timer. */
 static inline uint64_t
-world_wake_ns(const struct world *world, enum lull_rest_depth depth)
+world_wake_ns(const struct world *world, enum lull_idle_state idle_state)
 {
-	return depth == LULL_REST_MONITOR ? WORLD_MONITOR_NS : world_usual_ns(world);
+	return idle_state == LULL_IDLE_MONITOR ? WORLD_MONITOR_NS : world_usual_ns(world);
 }
 
 /* Carry a rest out, as a machine would. */
 static inline void
 world_rest(struct world *world, const struct lull_rest *rest)
 {
-	bool by_event = rest->depth == LULL_REST_MONITOR || rest->depth == LULL_REST_INTERRUPT;
+	bool by_event =
+		rest->idle_state == LULL_IDLE_MONITOR || rest->idle_state == LULL_IDLE_INTERRUPT;
 	struct lull_wake wake = {
 		.rest = *rest,
 		.begin_ns = world->now_ns,
@@ -273,15 +274,15 @@ world_rest(struct world *world, const struct lull_rest *rest)
 	};
 	uint64_t packet_ns;
 
-	if (rest->depth != LULL_REST_PAUSE)
+	if (rest->idle_state != LULL_IDLE_PAUSE)
 		wake.end_ns += world_late_ns(world);
-	if (rest->depth == LULL_REST_SLEEP && world->rests % 64 == 0)
+	if (rest->idle_state == LULL_IDLE_SLEEP && world->rests % 64 == 0)
 		wake.cpu_ns = 15000;
 	if (by_event) {
 		world_arrive(world, world->now_ns);
 		packet_ns = LULL_MAX(world_next_arrival_ns(world), world->now_ns);
 		if (packet_ns < wake.end_ns) {
-			wake.end_ns = packet_ns + world_wake_ns(world, rest->depth);
+			wake.end_ns = packet_ns + world_wake_ns(world, rest->idle_state);
 			wake.reason = LULL_WAKE_PACKET;
 		}
 	}
@@ -295,30 +296,33 @@ world_rest(struct world *world, const struct lull_rest *rest)
 
 /* What must hold for every plan of every governor. */
 static inline void
-world_check(const struct world *world, const struct lull_turn *turn, const struct lull_rest *rest)
+world_check(const struct world *world, const struct lull_iteration *iteration,
+	    const struct lull_rest *rest)
 {
 	const struct lull_idle_limits *limits = lull_idle_limits(world->idle);
 	uint64_t limit_ns_max = limits->rest_ns_max;
 
-	assert_true(rest->depth < LULL_REST_DEPTH_COUNT);
-	if (rest->depth == LULL_REST_NONE) {
+	assert_true(rest->idle_state < LULL_IDLE_STATE_COUNT);
+	if (rest->idle_state == LULL_IDLE_NONE) {
 		assert_int_equal(rest->limit_ns, 0);
 		return;
 	}
-	if (rest->depth == LULL_REST_MONITOR || rest->depth == LULL_REST_INTERRUPT)
+	if (rest->idle_state == LULL_IDLE_MONITOR || rest->idle_state == LULL_IDLE_INTERRUPT)
 		limit_ns_max = LULL_MAX(limit_ns_max, WORLD_EVENT_REST_NS_MAX);
-	assert_true((limits->depths & LULL_REST_BIT(rest->depth)) != 0);
+	assert_true((limits->idle_states & LULL_IDLE_STATE_BIT(rest->idle_state)) != 0);
 	assert_true(rest->limit_ns > 0);
 	assert_true(rest->limit_ns <= limit_ns_max);
-	if (turn->deadline_ns != 0) {
-		assert_true(turn->deadline_ns > turn->now_ns);
-		assert_true(rest->limit_ns <= turn->deadline_ns - turn->now_ns);
+	if (iteration->deadline_ns != 0) {
+		assert_true(iteration->deadline_ns > iteration->now_ns);
+		assert_true(rest->limit_ns <= iteration->deadline_ns - iteration->now_ns);
 	}
 	/* A full burst (of ordinary size) says that more is waiting: never rest then. */
 	assert_true(world->last_drained || limits->burst_pkts < WORLD_BURST_PKTS);
 }
 
-/* Receive a burst from a queue; @p end_ns, when the turn will end, is known beforehand here. */
+/*
+ * Receive a burst from a queue; @p end_ns, when the iteration will end, is known beforehand here.
+ */
 static inline void
 world_fetch(struct world *world, struct world_queue *queue, uint16_t pkts, uint64_t end_ns)
 {
@@ -330,12 +334,12 @@ world_fetch(struct world *world, struct world_queue *queue, uint16_t pkts, uint6
 	queue->backlog -= pkts;
 }
 
-/* One turn: receive, plan and, if @p carry_out, rest. */
+/* One iteration: receive, plan and, if @p carry_out, rest. */
 static inline void
 world_step(struct world *world, bool carry_out)
 {
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
-	struct lull_turn turn = {
+	struct lull_iteration iteration = {
 		.now_ns = world->now_ns,
 		.queue_pkts = queue_pkts,
 		.queue_count = world->setup.queue_count,
@@ -345,48 +349,48 @@ world_step(struct world *world, bool carry_out)
 	struct lull_rest rest;
 
 	if (duty_ns > 0)
-		turn.deadline_ns = (turn.now_ns / duty_ns + 1) * duty_ns;
+		iteration.deadline_ns = (iteration.now_ns / duty_ns + 1) * duty_ns;
 	world_arrive(world, world->now_ns);
 	world->last_pkts = 0;
 	world->last_queue_pkts_max = 0;
-	for (uint32_t i = 0; i < turn.queue_count; i++) {
+	for (uint32_t i = 0; i < iteration.queue_count; i++) {
 		queue_pkts[i] = (uint16_t)LULL_MIN(world->queues[i].backlog, burst_pkts);
 		world->last_pkts += queue_pkts[i];
 		world->last_queue_pkts_max = LULL_MAX(world->last_queue_pkts_max, queue_pkts[i]);
 	}
-	world->now_ns += WORLD_POLL_NS * turn.queue_count;
+	world->now_ns += WORLD_POLL_NS * iteration.queue_count;
 	world->now_ns += WORLD_PKT_NS * (uint64_t)world->last_pkts;
-	for (uint32_t i = 0; i < turn.queue_count; i++)
+	for (uint32_t i = 0; i < iteration.queue_count; i++)
 		world_fetch(world, &world->queues[i], queue_pkts[i], world->now_ns);
 	world->last_drained = world->last_queue_pkts_max < burst_pkts;
-	world->turns++;
-	world->turns_empty += world->last_pkts == 0;
+	world->iterations++;
+	world->iterations_empty += world->last_pkts == 0;
 	world->pkts += world->last_pkts;
-	world->last_turn_ns = turn.now_ns;
-	if (world->turns % 8 == 0) {
-		lull_idle_miss(world->idle, turn.now_ns, world->lost - world->lost_told);
+	world->last_iteration_ns = iteration.now_ns;
+	if (world->iterations % 8 == 0) {
+		lull_idle_miss(world->idle, iteration.now_ns, world->lost - world->lost_told);
 		world->lost_told = world->lost;
 	}
 
-	rest = lull_idle_plan(world->idle, &turn);
+	rest = lull_idle_plan(world->idle, &iteration);
 	world->last_plan = rest;
-	world_check(world, &turn, &rest);
+	world_check(world, &iteration, &rest);
 	assert_true(world->plan_count < WORLD_PLANS_MAX);
 	world->plans[world->plan_count++] =
-		(struct world_plan){ turn.now_ns, rest.depth, rest.limit_ns };
+		(struct world_plan){ iteration.now_ns, rest.idle_state, rest.limit_ns };
 	world->last_rest_ns = 0;
-	if (rest.depth != LULL_REST_NONE && carry_out)
+	if (rest.idle_state != LULL_IDLE_NONE && carry_out)
 		world_rest(world, &rest);
 	/* Once the machine is known, even its overshoot fits before the deadline. */
-	if (duty_ns > 0 && rest.depth == LULL_REST_SLEEP && world->rests > 100 &&
+	if (duty_ns > 0 && rest.idle_state == LULL_IDLE_SLEEP && world->rests > 100 &&
 	    world->setup.machine != WORLD_LATE_RARELY)
-		assert_true(turn.now_ns + world->last_rest_ns <= turn.deadline_ns);
+		assert_true(iteration.now_ns + world->last_rest_ns <= iteration.deadline_ns);
 }
 
 static inline void
-world_run(struct world *world, uint32_t turns)
+world_run(struct world *world, uint32_t iterations)
 {
-	for (uint32_t i = 0; i < turns; i++)
+	for (uint32_t i = 0; i < iterations; i++)
 		world_step(world, true);
 }
 

@@ -352,7 +352,7 @@ static void
 stand_run(struct stand *stand)
 {
 	uint32_t actors = stand->traffic.dispatcher_count + stand->worker_count + 1;
-	uint32_t lazy = 0, turns = 0;
+	uint32_t lazy = 0, iterations = 0;
 	bool done = false;
 
 	stand_start(stand);
@@ -361,7 +361,7 @@ stand_run(struct stand *stand)
 	while (!done) {
 		uint32_t actor = (uint32_t)lull_prng_below(&stand->prng, actors);
 
-		assert_true(++turns < 10000000); /* else nobody gets on */
+		assert_true(++iterations < 10000000); /* else nobody gets on */
 		if (lull_prng_below(&stand->prng, 50) == 0)
 			lazy = (uint32_t)lull_prng_below(&stand->prng, actors);
 		if (actor == lazy)

@@ -177,8 +177,8 @@ def simulates(place: Place, block: Block) -> None:
         check("[1] infeasible: the ring of 1024 packets fills in 66.7 us" in said, "why", said)
         check("raise the ring to" in said, "and what would help", said)
         if place.long:
-            shell.type(scoreboard.command, patience_s=3600)
-            shell.type(reproduce.command, patience_s=3600)
+            shell.type(scoreboard.command, timeout_s=3600)
+            shell.type(reproduce.command, timeout_s=3600)
         else:
             for command in (scoreboard.command, reproduce.command):
                 name = command.partition("#")[0]
@@ -341,7 +341,7 @@ def runs_the_demo(place: Place, block: Block) -> None:
     run, test = (step.command.partition("#")[0].strip() for step in steps(block, 2))
     with Shell(place) as shell:
         if place.long:
-            shell.type(run, patience_s=600)
+            shell.type(run, timeout_s=600)
             for name in ("result.json", "report.html"):
                 check((place.root / "out/demo" / name).stat().st_size > 1000, name)
         else:

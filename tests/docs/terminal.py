@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 from verdict import Failure, check, wait_for
 
 MARK = "-- status "
-PATIENCE_S = 120.0
+TIMEOUT_S = 120.0
 
 
 class Shell:
@@ -60,7 +60,7 @@ class Shell:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
-    def type(self, command: str, status: int = 0, patience_s: float = PATIENCE_S) -> str:
+    def type(self, command: str, status: int = 0, timeout_s: float = TIMEOUT_S) -> str:
         """A command to its end with this exit status; what came on the terminal meanwhile."""
         before = len(self.said())
         self._marks += 1
@@ -72,7 +72,7 @@ class Shell:
             check(self.process.poll() is None, f"the shell lives after {command}", self.said())
             return re.search(rf"^{mark}(\d+)$", self.said()[before:], re.MULTILINE)
 
-        found = wait_for(f"{command} ends", ended, patience_s)
+        found = wait_for(f"{command} ends", ended, timeout_s)
         said = self.said()[before:][: found.start()]
         check(int(found[1]) == status, f"{command}: ends with {status}", f"{found[1]}: {said}")
         return said
@@ -115,7 +115,7 @@ class Running:
     def said(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
-    def until(self, what: str, condition: Callable[[], Any], patience_s: float = 60.0) -> Any:
+    def until(self, what: str, condition: Callable[[], Any], timeout_s: float = 60.0) -> Any:
         """Wait for it while the program lives."""
 
         def look() -> Any:
@@ -125,7 +125,7 @@ class Running:
             return condition()
 
         try:
-            return wait_for(f"{self.command}: {what}", look, patience_s)
+            return wait_for(f"{self.command}: {what}", look, timeout_s)
         except Failure as failure:
             raise Failure(f"{failure}: {self.said()[-3000:]}") from None
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
 from verdict import check, free_port, wait_for
 
-PATIENCE_S = 20
+TIMEOUT_S = 20
 HOME = "127.0.0.1"
 CAMERA = "127.0.0.2"  # no socket of this test takes the port it is going to bind
 WIDTH, HEIGHT = 66, 33
@@ -115,7 +115,7 @@ class Trial:
     def send(self, *options: object) -> list[bytes]:
         receiver = Receiver()
         run = subprocess.run(self.command("--to", f"{HOME}:{receiver.port}", *options), check=False,
-                             capture_output=True, text=True, timeout=PATIENCE_S)
+                             capture_output=True, text=True, timeout=TIMEOUT_S)
         packets = receiver.end()
         check(run.returncode == 0, f"ends well with {options}", run.stderr)
         return packets
@@ -239,7 +239,7 @@ class Client:
         """Status and content of the answer; asks so many times, as the camera may not be up."""
         self.id += 1
         message = struct.pack("!BBHHH", 0x42, flags, code, len(data), self.id) + data
-        self.socket.settimeout(PATIENCE_S / times)
+        self.socket.settimeout(TIMEOUT_S / times)
         for _ in range(times):
             self.socket.sendto(message, self.camera)
             if flags & 1 == 0:
@@ -262,7 +262,7 @@ class Client:
             return b""
 
     def discover(self) -> bytes:
-        status, device = self.ask(0x02, times=4 * PATIENCE_S)
+        status, device = self.ask(0x02, times=4 * TIMEOUT_S)
         check(status == 0 and len(device) == 248, "answers discovery", device.hex())
         return device
 
@@ -348,7 +348,7 @@ def gvsp(trial: Trial, extended: bool) -> None:
         client.request(9, 1, 1, extended)
         wait_for("says what it has no more", lambda: len(receiver.packets) > 5 * per_frame)
         run.send_signal(signal.SIGTERM)
-        _, stderr = run.communicate(timeout=PATIENCE_S)
+        _, stderr = run.communicate(timeout=TIMEOUT_S)
         check(run.returncode == 0, "ends well by a signal", stderr)
     packets = [gvsp_packet(packet, extended) for packet in receiver.end()]
     check(packets[-1][3] == 0x800c, "gone", packets[-1])
@@ -380,7 +380,7 @@ def heartbeat(trial: Trial) -> None:
         wait_for("the camera is free again", lambda: other.write(0x0a00, 2) == 0)
         check(silent.write(0x0938, 500) == 0x8006, "who was silent has no control any more")
         run.send_signal(signal.SIGINT)
-        _, stderr = run.communicate(timeout=PATIENCE_S)
+        _, stderr = run.communicate(timeout=TIMEOUT_S)
         check(run.returncode == 0, "ends well", stderr)
     check(trial.result()["cameras"][0]["control"]["timeouts"] >= 1, "counts it")
 
@@ -403,7 +403,7 @@ def mistakes(trial: Trial) -> None:
             (["--protocol", "gvsp", "--bind", HOME, "--pixel", "uyvy10"], "gvsp cannot carry", 1),
             (["--to", f"{HOME}:9", "--log", "/nowhere/x"], "log: cannot write '/nowhere/x'", 1)):
         run = subprocess.run([trial.program, *options], capture_output=True, text=True,
-                             timeout=PATIENCE_S, check=False)
+                             timeout=TIMEOUT_S, check=False)
         check([run.returncode] == (status or [2]), f"exit status, {sentence}", run.returncode)
         check(sentence in run.stderr and run.stderr.count("\n") == 1, f"says '{sentence}'",
               run.stderr)

@@ -53,10 +53,10 @@ loop_run(void *arg)
 	lull_rest_thread_enter(loop->class, 0);
 	__atomic_store_n(&loop->tid, gettid(), __ATOMIC_RELEASE);
 	while ((mood = loop_mood(loop)) != ENDING) {
-		LULL_COUNTER_ADD(loop->turns, 1);
+		LULL_COUNTER_ADD(loop->iterations, 1);
 		if (mood == RESTING) {
 			__atomic_store_n(&loop->stopped_ns, 0, __ATOMIC_RELEASE);
-			lull_idle_turn(loop->idle, lull_clock_ns(), 0);
+			lull_idle_iterate(loop->idle, lull_clock_ns(), 0);
 			continue;
 		}
 		loop_stop_resting(loop);

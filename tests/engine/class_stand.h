@@ -40,7 +40,7 @@ struct loop {
 	int tid;
 	enum mood mood;
 	uint64_t stopped_ns; /* resting, since then */
-	uint64_t turns;
+	uint64_t iterations;
 	pthread_spinlock_t *lock; /* of LOCKING */
 };
 

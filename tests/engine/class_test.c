@@ -179,7 +179,7 @@ TEST(second_loop__both_rest_and_neither_keeps_the_other_from_its_turns)
 	struct loop one = { .cpu = test_cpu, .policy = LULL_SCHED_FIFO, .latency_ns = 50000 };
 	struct loop two = { .cpu = test_cpu, .policy = LULL_SCHED_FIFO, .latency_ns = 1000000 };
 	struct lull_rest_thread_info info_one, info_two;
-	uint64_t turns;
+	uint64_t iterations;
 
 	loop_begin(&one);
 	loop_begin(&two);
@@ -187,13 +187,13 @@ TEST(second_loop__both_rest_and_neither_keeps_the_other_from_its_turns)
 	lull_rest_thread_info(one.class, &info_one);
 	lull_rest_thread_info(two.class, &info_two);
 	assert_true(info_one.priority > info_two.priority);
-	turns = LULL_COUNTER_READ(two.turns);
-	WAIT(LULL_COUNTER_READ(two.turns) > turns + 500);
+	iterations = LULL_COUNTER_READ(two.iterations);
+	WAIT(LULL_COUNTER_READ(two.iterations) > iterations + 500);
 	/* The upper one saturates: the lower one goes on. */
 	loop_set(&one, SPINNING);
 	WAIT(!loop_inside(&one));
-	turns = LULL_COUNTER_READ(two.turns);
-	WAIT(LULL_COUNTER_READ(two.turns) > turns + 500);
+	iterations = LULL_COUNTER_READ(two.iterations);
+	WAIT(LULL_COUNTER_READ(two.iterations) > iterations + 500);
 	/* Both: whoever is ordinary on that CPU goes on. */
 	loop_set(&two, SPINNING);
 	WAIT(!loop_inside(&two));

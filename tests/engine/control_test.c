@@ -17,19 +17,19 @@ struct watch {
 	uint64_t since_ns; /* rests begun after this count; 0: none */
 	uint64_t limit_ns; /* of this length */
 	uint32_t rests;
-	uint32_t turns;
+	uint32_t iterations;
 };
 
 static void
-watch(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
+watch(void *arg, const struct lull_iteration *iteration, const struct lull_rest *rest,
       const struct lull_wake *wake)
 {
 	struct watch *watch = arg;
 	uint64_t since_ns = __atomic_load_n(&watch->since_ns, __ATOMIC_ACQUIRE);
 
-	(void)turn;
+	(void)iteration;
 	if (wake == NULL)
-		__atomic_fetch_add(&watch->turns, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&watch->iterations, 1, __ATOMIC_RELAXED);
 	else if (since_ns != 0 && wake->begin_ns >= since_ns && rest->limit_ns == watch->limit_ns)
 		__atomic_fetch_add(&watch->rests, 1, __ATOMIC_RELAXED);
 }
@@ -94,9 +94,9 @@ scene_watch(struct scene *scene, uint64_t limit_ns)
 }
 
 static uint32_t
-scene_turns(struct scene *scene)
+scene_iterations(struct scene *scene)
 {
-	return __atomic_load_n(&scene->watch.turns, __ATOMIC_RELAXED);
+	return __atomic_load_n(&scene->watch.iterations, __ATOMIC_RELAXED);
 }
 
 /* ---- change ---- */
@@ -112,12 +112,12 @@ TEST(change__takes_effect_within_one_rest)
 	for (int i = 0; i < 5; i++) {
 		const struct lull_idle_governor *next = i % 2 == 0 ? spin : fixed;
 
-		STAND_WAIT((scene_traffic(&scene), scene_turns(&scene) > 3u * (uint32_t)i));
+		STAND_WAIT((scene_traffic(&scene), scene_iterations(&scene) > 3u * (uint32_t)i));
 		assert_int_equal(lull_loop_post_change(scene.loop, next, &scene.limits), 0);
 		scene_watch(&scene, LONG_REST_NS);
 		STAND_WAIT((scene_traffic(&scene), lull_loop_snapshot(scene.loop, &snapshot),
 			    snapshot.governor == next));
-		/* One turn may have been past its mailbox already. */
+		/* One iteration may have been past its mailbox already. */
 		if (next == spin)
 			assert_true(__atomic_load_n(&scene.watch.rests, __ATOMIC_RELAXED) <= 1);
 	}
@@ -128,17 +128,17 @@ TEST(change__a_lower_limit_takes_effect_without_a_packet)
 {
 	struct lull_loop_snapshot snapshot;
 	struct scene scene;
-	uint32_t turns;
+	uint32_t iterations;
 
 	scene_begin(&scene, "fixed", LONG_REST_NS);
-	STAND_WAIT(scene_turns(&scene) > 2);
+	STAND_WAIT(scene_iterations(&scene) > 2);
 	scene.limits.rest_ns = 100 * LULL_NS_PER_US;
 	assert_int_equal(lull_loop_post_change(scene.loop, NULL, &scene.limits), 0);
 	scene_watch(&scene, LONG_REST_NS);
 	STAND_WAIT((lull_loop_snapshot(scene.loop, &snapshot),
 		    snapshot.limits.rest_ns == scene.limits.rest_ns));
-	turns = scene_turns(&scene);
-	STAND_WAIT(scene_turns(&scene) > turns + 50);
+	iterations = scene_iterations(&scene);
+	STAND_WAIT(scene_iterations(&scene) > iterations + 50);
 	assert_true(__atomic_load_n(&scene.watch.rests, __ATOMIC_RELAXED) <= 1);
 	assert_ptr_equal(snapshot.governor, lull_idle_governor_find("fixed"));
 	scene_end(&scene);
@@ -185,12 +185,12 @@ TEST(stop__waits_for_one_rest_at_most)
 
 	scene_begin(&scene, "fixed", LONG_REST_NS);
 	for (int i = 0; i < 3; i++) {
-		STAND_WAIT(scene_turns(&scene) >= 2);
+		STAND_WAIT(scene_iterations(&scene) >= 2);
 		scene_watch(&scene, LONG_REST_NS);
 		lull_loop_stop(scene.loop);
 		assert_true(scene.watch.rests <= 1);
 		lull_loop_stop(scene.loop); /* again does nothing */
-		scene.watch.turns = 0;
+		scene.watch.iterations = 0;
 		assert_int_equal(lull_loop_start(scene.loop), 0);
 		assert_int_equal(lull_loop_start(scene.loop), -EALREADY);
 	}

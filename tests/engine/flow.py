@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 from command import Command
 from verdict import check
 
-PATIENCE_S = 120
+TIMEOUT_S = 120
 ORDERS = ("none", "drain", "resequence")
 # Those that split flows, and those that do not; with more and fewer workers than CPUs.
 SOME = (
@@ -233,7 +233,7 @@ def live_it_answers_and_ends_by_signal(trial: Trial) -> None:
         path = trial.scratch / f"dpdk/lull-flow-{run.pid}"
         check(path.exists(), "has a folder at run time", path)
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
-            client.settimeout(PATIENCE_S)
+            client.settimeout(TIMEOUT_S)
             client.connect(f"{path}/dpdk_telemetry.v2")
             client.recv(65536)
             flow = ask(client, "/lull/flow")
@@ -249,7 +249,7 @@ def live_it_answers_and_ends_by_signal(trial: Trial) -> None:
             reply = ask(client, "/lull/set,scheduler@io0=hrw")
             check("error" in reply, "refuses a scheduler for one loop", reply)
         run.send_signal(signal.SIGINT)
-        _, stderr = run.communicate(timeout=PATIENCE_S)
+        _, stderr = run.communicate(timeout=TIMEOUT_S)
         check(run.returncode == 0, "ends well", stderr)
     check(json.loads(result.read_text(encoding="utf-8"))["end"] == "signal", "says why")
     check(not path.exists(), "leaves nothing behind", path)
@@ -260,7 +260,7 @@ def a_signal_ends_reading_with_all_records(trial: Trial) -> None:
     with started(trial, "--pcap", trial.captures, "--worker-delay", "2ms", "--ring", 64,
                  "--records", "-", "--json", result) as run:
         run.send_signal(signal.SIGTERM)
-        stdout, stderr = run.communicate(timeout=PATIENCE_S)
+        stdout, stderr = run.communicate(timeout=TIMEOUT_S)
         check(run.returncode == 0, "ends well", stderr)
     end = json.loads(result.read_text(encoding="utf-8"))
     # All has been read already if this machine gave us no CPU meanwhile.

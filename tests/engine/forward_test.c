@@ -270,9 +270,9 @@ TEST(full_ring__delays_no_other_queue)
 	begin_ns = lull_thread_cpu_ns(gettid());
 	for (uint32_t i = 0; i < 200; i++) {
 		jam_burst(&jam, 0, 64 + i, 1, 1000);
-		lull_stage_forward.turn(jam.state, 1000);
+		lull_stage_forward.iterate(jam.state, 1000);
 		jam_burst(&jam, 1, i, 1, 1000);
-		lull_stage_forward.turn(jam.state, 1000);
+		lull_stage_forward.iterate(jam.state, 1000);
 	}
 	used_ns = lull_thread_cpu_ns(gettid()) - begin_ns;
 	print_message("   %.2f us of CPU for two bursts\n", (double)used_ns / 200e3);
@@ -281,10 +281,10 @@ TEST(full_ring__delays_no_other_queue)
 	/* and its own packets have lost nothing, in order */
 	assert_int_equal(jam_take(&jam, 0, 0), 64);
 	for (uint32_t taken = 64; taken < 264; taken += 64) {
-		lull_stage_forward.turn(jam.state, 2000);
+		lull_stage_forward.iterate(jam.state, 2000);
 		assert_int_equal(jam_take(&jam, 0, taken), LULL_MIN(264 - taken, 64u));
 	}
-	assert_int_equal(lull_stage_forward.turn(jam.state, 2000), 0);
+	assert_int_equal(lull_stage_forward.iterate(jam.state, 2000), 0);
 	assert_int_equal(jam_counters(&jam)->tx_drops, 0);
 	jam_end(&jam);
 }
@@ -297,19 +297,19 @@ TEST(full_ring__is_given_up_after_64_us_without_room)
 	jam_begin(&jam);
 	counters = jam_counters(&jam);
 	jam_burst(&jam, 0, 0, 64, 1000);
-	assert_int_equal(lull_stage_forward.turn(jam.state, 1000), 0);
+	assert_int_equal(lull_stage_forward.iterate(jam.state, 1000), 0);
 	jam_burst(&jam, 0, 64, 10, 2000);
 	/* no rest while it waits */
-	assert_int_equal(lull_stage_forward.turn(jam.state, 2000 + 63999), 2000 + 63999);
+	assert_int_equal(lull_stage_forward.iterate(jam.state, 2000 + 63999), 2000 + 63999);
 	assert_int_equal(counters->tx_drops, 0);
 	/* the ring takes a few: it has its 64 us once more */
 	assert_int_equal(jam_take(&jam, 0, 0), 64);
 	jam_burst(&jam, 0, 74, 64, 2000 + 63999);
-	lull_stage_forward.turn(jam.state, 2000 + 63999);
+	lull_stage_forward.iterate(jam.state, 2000 + 63999);
 	assert_int_equal(counters->tx_pkts, 64 + 64);
-	assert_true(lull_stage_forward.turn(jam.state, 2000 + 2 * 63999) != 0);
+	assert_true(lull_stage_forward.iterate(jam.state, 2000 + 2 * 63999) != 0);
 	assert_int_equal(counters->tx_drops, 0);
-	assert_int_equal(lull_stage_forward.turn(jam.state, 2000 + 63999 + 64000), 0);
+	assert_int_equal(lull_stage_forward.iterate(jam.state, 2000 + 63999 + 64000), 0);
 	assert_int_equal(counters->tx_drops, 10);
 	jam_take(&jam, 0, 64);
 	jam_end(&jam);

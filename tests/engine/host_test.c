@@ -66,7 +66,7 @@ TEST(rest_run__reaches_its_limit)
 							    &lull_rest_sleep_timer };
 	assert_int_equal(lull_rest_thread_init(), 0);
 	for (int i = 0; i < 2; i++) {
-		struct lull_rest rest = { .depth = ways[i]->depth, .limit_ns = 300000 };
+		struct lull_rest rest = { .idle_state = ways[i]->idle_state, .limit_ns = 300000 };
 		struct lull_wake wake;
 
 		assert_int_equal(ways[i]->probe(NULL), 0);
@@ -79,7 +79,7 @@ TEST(rest_run__reaches_its_limit)
 
 TEST(rest_run__measures_cpu_time_of_one_in_64)
 {
-	struct lull_rest rest = { .depth = LULL_REST_PAUSE, .limit_ns = 1 };
+	struct lull_rest rest = { .idle_state = LULL_IDLE_PAUSE, .limit_ns = 1 };
 	int measured = 0;
 
 	for (int i = 0; i < 640; i++) {
@@ -100,7 +100,7 @@ kick(int number)
 static void *
 rest_long(void *wake)
 {
-	struct lull_rest rest = { .depth = LULL_REST_SLEEP, .limit_ns = 60 * LULL_NS_PER_S };
+	struct lull_rest rest = { .idle_state = LULL_IDLE_SLEEP, .limit_ns = 60 * LULL_NS_PER_S };
 
 	lull_rest_run(&lull_rest_sleep_timer, NULL, &rest, wake);
 	return NULL;
@@ -126,14 +126,14 @@ TEST(poller__rests_and_counts)
 	struct lull_idle *idle;
 
 	assert_int_not_equal(lull_idle_create("no such", &limits, &idle), 0);
-	limits.depths = LULL_REST_BIT(LULL_REST_INTERRUPT);
+	limits.idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT);
 	assert_int_not_equal(lull_idle_create("fixed", &limits, &idle), 0);
-	limits.depths = 0;
+	limits.idle_states = 0;
 	assert_int_equal(lull_idle_create("fixed", &limits, &idle), 0);
 	for (int i = 0; i < 20; i++)
-		lull_idle_turn(idle, lull_clock_ns(), (uint16_t)(i % 2));
+		lull_idle_iterate(idle, lull_clock_ns(), (uint16_t)(i % 2));
 	assert_int_equal(lull_idle_counters(idle)->pkts, 10);
-	assert_true(lull_idle_counters(idle)->rests[LULL_REST_SLEEP] > 0);
+	assert_true(lull_idle_counters(idle)->rests[LULL_IDLE_SLEEP] > 0);
 	lull_idle_destroy(idle);
 	lull_idle_destroy(NULL);
 }
@@ -157,7 +157,7 @@ TEST(explain__feasible)
 	struct lull_verdict verdict = {
 		.state = LULL_VERDICT_FEASIBLE,
 		.binding = LULL_BOUND_LATENCY,
-		.depth = LULL_REST_SLEEP,
+		.idle_state = LULL_IDLE_SLEEP,
 		.rest_ns = 176000,
 		.predicted_ns = 199400,
 		.predicted_cpu_ppm = 52000,
@@ -183,7 +183,7 @@ TEST(explain__infeasible_ring_names_the_way_out)
 	struct lull_verdict verdict = {
 		.state = LULL_VERDICT_INFEASIBLE,
 		.binding = LULL_BOUND_RING,
-		.depth = LULL_REST_NONE,
+		.idle_state = LULL_IDLE_NONE,
 		.pps_max = 148809523,
 		.break_even_ns = 10000,
 		.overshoot_p9999_ns = 20000,
@@ -221,7 +221,7 @@ TEST(explain__late_packets_are_told_with_their_cause)
 	struct lull_verdict verdict = {
 		.state = LULL_VERDICT_INFEASIBLE,
 		.binding = LULL_BOUND_OVERSHOOT,
-		.depth = LULL_REST_SLEEP,
+		.idle_state = LULL_IDLE_SLEEP,
 		.overshoot_p50_ns = 14000,
 		.overshoot_p99_ns = 30000,
 		.overshoot_p9999_ns = 90000,
@@ -244,7 +244,7 @@ TEST(explain__late_packets_are_told_with_their_cause)
 			"usually 14 us); the loop sleeps anyway; keep other work off this CPU, "
 			"allow a real-time class (sched-policy) or raise max-latency");
 	verdict.state = LULL_VERDICT_SUSPENDED;
-	verdict.depth = LULL_REST_PAUSE;
+	verdict.idle_state = LULL_IDLE_PAUSE;
 	expect_sentence(&verdict, &limits,
 			"suspended: this host wakes a resting thread too late too often; the loop "
 			"pauses the core and will try resting again; keep other work off this CPU "
@@ -258,7 +258,7 @@ TEST(explain__knows_the_class)
 	struct lull_verdict verdict = {
 		.state = LULL_VERDICT_INFEASIBLE,
 		.binding = LULL_BOUND_OVERSHOOT,
-		.depth = LULL_REST_SLEEP,
+		.idle_state = LULL_IDLE_SLEEP,
 		.late_ppm = 20000,
 		.stall_rate = 2100,
 		.stall_ns = 7000000,
@@ -283,11 +283,11 @@ TEST(explain__says_something_about_every_verdict)
 
 	for (int verdict_state = 0; verdict_state <= LULL_VERDICT_SUSPENDED; verdict_state++) {
 		for (int binding = 0; binding <= LULL_BOUND_OVERSHOOT; binding++) {
-			for (int depth = 0; depth < LULL_REST_DEPTH_COUNT; depth++) {
+			for (int idle_state = 0; idle_state < LULL_IDLE_STATE_COUNT; idle_state++) {
 				struct lull_verdict verdict = {
 					.state = (enum lull_verdict_state)verdict_state,
 					.binding = (enum lull_bound)binding,
-					.depth = (enum lull_rest_depth)depth,
+					.idle_state = (enum lull_idle_state)idle_state,
 					.rest_ns = 999999999,
 					.ring_bound_ns = 12345678,
 					.overshoot_p99_ns = 123456,

@@ -33,17 +33,17 @@ await_init(void *state, const struct lull_idle_view *view)
 }
 
 static struct lull_rest
-await_plan(void *state, const struct lull_idle_turn *turn)
+await_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	(void)state;
-	return turn->pkt_count > 0 ?
-		       lull_rest_none() :
-		       (struct lull_rest){ .depth = LULL_REST_INTERRUPT, .limit_ns = LIMIT_NS };
+	return iteration->pkt_count > 0 ? lull_rest_none() :
+					  (struct lull_rest){ .idle_state = LULL_IDLE_INTERRUPT,
+							      .limit_ns = LIMIT_NS };
 }
 
 static const struct lull_idle_governor await = {
 	.name = "await",
-	.summary = "wait for an interrupt after every empty turn",
+	.summary = "wait for an interrupt after every empty iteration",
 	.init = await_init,
 	.plan = await_plan,
 	.wake = lull_governor_wake_none,
@@ -55,19 +55,19 @@ static const struct lull_idle_governor await = {
 
 struct watch {
 	uint64_t rests, kicks, timeouts;
-	uint64_t missed; /* a rest timed out and the next turn found packets */
+	uint64_t missed; /* a rest timed out and the next iteration found packets */
 	bool timed_out;
 };
 
 static void
-watch(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
+watch(void *arg, const struct lull_iteration *iteration, const struct lull_rest *rest,
       const struct lull_wake *wake)
 {
 	struct watch *watch = arg;
 
 	(void)rest;
 	if (wake == NULL) {
-		if (watch->timed_out && turn->queue_pkts[0] > 0)
+		if (watch->timed_out && iteration->queue_pkts[0] > 0)
 			LULL_COUNTER_ADD(watch->missed, 1);
 		watch->timed_out = false;
 		return;
@@ -102,18 +102,18 @@ TEST(interrupt__is_on_offer)
 	struct lull_loop *loop = run_loop(&seen, &forward);
 
 	assert_true(virtio.interrupt);
-	assert_int_equal(lull_loop_depth_probe(loop, LULL_REST_INTERRUPT), 0);
-	assert_int_equal(lull_loop_depth_probe(loop, LULL_REST_SLEEP), 0);
+	assert_int_equal(lull_loop_idle_state_probe(loop, LULL_IDLE_INTERRUPT), 0);
+	assert_int_equal(lull_loop_idle_state_probe(loop, LULL_IDLE_SLEEP), 0);
 	lull_loop_destroy(loop);
 	/* And again: nothing of the first loop is left in the driver. */
 	loop = run_loop(&seen, &forward);
-	assert_int_equal(lull_loop_depth_probe(loop, LULL_REST_INTERRUPT), 0);
+	assert_int_equal(lull_loop_idle_state_probe(loop, LULL_IDLE_INTERRUPT), 0);
 	lull_loop_destroy(loop);
 }
 
 /*
- * What the recheck receives is the next turn's, not lost: no thread, every step by hand. This case
- * stands before those with traffic, which may leave an interrupt pending.
+ * What the recheck receives is the next iteration's, not lost: no thread, every step by hand. This
+ * case stands before those with traffic, which may leave an interrupt pending.
  */
 TEST(recheck__keeps_what_it_received)
 {
@@ -197,7 +197,7 @@ send_later(void *arg)
 TEST(watch__tells_when_the_packet_came)
 {
 	const struct lull_loop_queue queue = { virtio.port_id, 0 };
-	const struct lull_rest rest = { .depth = LULL_REST_INTERRUPT,
+	const struct lull_rest rest = { .idle_state = LULL_IDLE_INTERRUPT,
 					.limit_ns = LULL_NS_PER_S,
 					.watch = true };
 	struct rte_mbuf *pkt = stand_frame(stand_pool(), 1);

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
 from verdict import Failure, check
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 TRIES = 3
 SLEEPS = ("none", "block:50us", "usleep:0", "usleep:100us", "nanosleep:70us", "sleep:100us",
           "objective", "kalman", "kalman-guarded", "fixed:80us")
@@ -35,7 +35,7 @@ BAD = {
 
 def measured(model: str, options: str) -> dict[str, Any]:
     command = [model, *options.split(), "--json", "-"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     check(run.returncode == 0, " ".join(command), run.stderr)
     result: dict[str, Any] = json.loads(run.stdout)
     return result
@@ -92,7 +92,7 @@ def costs(model: str) -> None:
 def bad_options_name_the_fix(model: str) -> None:
     for options, words in BAD.items():
         run = subprocess.run([model, *options.split()], capture_output=True, text=True,
-                             timeout=PATIENCE_S, check=False)
+                             timeout=TIMEOUT_S, check=False)
         check(run.returncode == 2 and words in run.stderr and run.stderr.count("\n") == 1,
               f"{options} says '{words}'", run.stderr)
 
@@ -104,7 +104,7 @@ def ends_by_signal(model: str) -> None:
                               text=True) as run:
             time.sleep(1.5)  # either before or while it measures
             run.send_signal(number)
-            stdout, stderr = run.communicate(timeout=PATIENCE_S)
+            stdout, stderr = run.communicate(timeout=TIMEOUT_S)
         if run.returncode == -number:
             continue  # it came before the program took signals
         check(run.returncode == 0, f"ends well by {number.name}", stderr)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The parts of the sleep model's test framework, driven turn by turn in a time that the test makes.
+ * The parts of the sleep model's test framework, driven iteration by iteration in a time that the
+ * test makes.
  */
 #include <stdlib.h>
 
@@ -100,11 +101,11 @@ TEST(link__carries_at_its_rate)
 	struct wire wire;
 
 	wire_make(&wire);
-	wire.link.is->turn(wire.link.state, now_ns);
+	wire.link.is->iterate(wire.link.state, now_ns);
 	give(&wire.send, 100);
 	for (int i = 0; i < 10; i++) {
 		now_ns += 5 * WIRE_NS;
-		wire.link.is->turn(wire.link.state, now_ns);
+		wire.link.is->iterate(wire.link.state, now_ns);
 		carried += take(&wire.receive, UINT32_MAX);
 		assert_int_equal(carried, 5 * (i + 1));
 	}
@@ -117,12 +118,12 @@ TEST(link__silence_is_not_saved_up)
 	struct wire wire;
 
 	wire_make(&wire);
-	wire.link.is->turn(wire.link.state, now_ns);
+	wire.link.is->iterate(wire.link.state, now_ns);
 	now_ns += LULL_NS_PER_MS;
-	wire.link.is->turn(wire.link.state, now_ns);
+	wire.link.is->iterate(wire.link.state, now_ns);
 	give(&wire.send, 100);
 	now_ns += 3 * WIRE_NS;
-	wire.link.is->turn(wire.link.state, now_ns);
+	wire.link.is->iterate(wire.link.state, now_ns);
 	assert_int_equal(take(&wire.receive, UINT32_MAX), 3);
 	wire_end(&wire);
 }
@@ -135,9 +136,9 @@ TEST(link__coming_late_makes_no_flood)
 
 	wire_make(&wire);
 	counters = stage_counters(&wire.link);
-	wire.link.is->turn(wire.link.state, now_ns);
+	wire.link.is->iterate(wire.link.state, now_ns);
 	give(&wire.send, RING_PKTS);
-	wire.link.is->turn(wire.link.state, now_ns + 1000 * WIRE_NS);
+	wire.link.is->iterate(wire.link.state, now_ns + 1000 * WIRE_NS);
 	assert_int_equal(take(&wire.receive, UINT32_MAX), RING_PKTS / 4);
 	assert_int_equal(counters->stood_ns, (1000 - RING_PKTS / 4) * WIRE_NS);
 	assert_int_equal(counters->missed, 0);
@@ -152,11 +153,11 @@ TEST(link__full_receiver_misses)
 
 	wire_make(&wire);
 	counters = stage_counters(&wire.link);
-	wire.link.is->turn(wire.link.state, now_ns);
+	wire.link.is->iterate(wire.link.state, now_ns);
 	for (int i = 0; i < 10; i++) {
 		give(&wire.send, 30);
 		now_ns += 30 * WIRE_NS;
-		wire.link.is->turn(wire.link.state, now_ns);
+		wire.link.is->iterate(wire.link.state, now_ns);
 	}
 	assert_int_equal(counters->pkts, RING_PKTS);
 	assert_int_equal(counters->missed, 300 - RING_PKTS);
@@ -187,7 +188,7 @@ TEST(produce__numbers_stay_in_a_row_when_held_up)
 	counters = stage_counters(&produce);
 	tally = stage_counters(&consume);
 	for (int i = 1; i <= 20; i++) {
-		produce.is->turn(produce.state, (uint64_t)i);
+		produce.is->iterate(produce.state, (uint64_t)i);
 		/* leaves room for less than a burst */
 		count = rte_eth_rx_burst(receive.port_id, 0, pkts, BURST - 5);
 		consume.is->burst(consume.state, 0, pkts, count, (uint64_t)i);
@@ -220,13 +221,13 @@ TEST(produce__keeps_its_rate)
 	produce = stage_make(&lull_stage_produce, &config);
 	counters = stage_counters(&produce);
 	for (int i = 0; i <= 3000; i++) {
-		produce.is->turn(produce.state, now_ns);
+		produce.is->iterate(produce.state, now_ns);
 		taken += take(&receive, UINT32_MAX);
 		now_ns += LULL_NS_PER_MS;
 	}
 	assert_int_equal(taken, 300000);
 	/* held up for longer than a ring holds: no more than the ring is made up for */
-	produce.is->turn(produce.state, now_ns + LULL_NS_PER_S);
+	produce.is->iterate(produce.state, now_ns + LULL_NS_PER_S);
 	assert_int_equal(take(&receive, UINT32_MAX), RING_PKTS);
 	assert_int_equal(counters->pkts, 300000 + RING_PKTS);
 	rte_free(produce.state);
@@ -241,7 +242,7 @@ TEST(sleep__each_function_lasts_as_asked)
 	for (; sleep->name != NULL; sleep++) {
 		uint64_t begin_ns = lull_clock_ns();
 
-		assert_int_equal(sleep->way.depth, LULL_REST_SLEEP);
+		assert_int_equal(sleep->way.idle_state, LULL_IDLE_SLEEP);
 		assert_int_equal(sleep->way.probe(NULL), 0);
 		assert_int_equal(sleep->way.run(NULL, 2 * LULL_NS_PER_MS), LULL_WAKE_TIMER);
 		/* block goes by another clock, which may run a little faster */
@@ -263,7 +264,7 @@ TEST(loop__rests_in_the_way_given)
 	config.way = &lull_model_sleeps[0].way; /* spins: CPU time goes on while it rests */
 	config.slack_ns = LULL_NS_PER_US;
 	loop = stand_run(&config);
-	STAND_WAIT(LULL_COUNTER_READ(lull_loop_counters(loop)->rests[LULL_REST_SLEEP]) > 100);
+	STAND_WAIT(LULL_COUNTER_READ(lull_loop_counters(loop)->rests[LULL_IDLE_SLEEP]) > 100);
 	lull_loop_stop(loop);
 	assert_true(lull_thread_cpu_ns(lull_loop_tid(loop)) > 50 * 100 * LULL_NS_PER_US);
 	lull_loop_destroy(loop);

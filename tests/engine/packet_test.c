@@ -84,7 +84,7 @@ TEST(audit__charges_what_the_kernel_dropped)
 	config.limits.rest_ns_max = LULL_NS_PER_S;
 	loop = stand_run(&config);
 	counters = lull_loop_counters(loop);
-	STAND_WAIT(LULL_COUNTER_READ(counters->rests[LULL_REST_SLEEP]) > 2);
+	STAND_WAIT(LULL_COUNTER_READ(counters->rests[LULL_IDLE_SLEEP]) > 2);
 	/* Far more than the ring holds, for as long as it takes to meet a rest. */
 	STAND_WAIT((send_datagrams(4 * RING), LULL_COUNTER_READ(counters->misses) > 0));
 	lull_loop_destroy(loop);

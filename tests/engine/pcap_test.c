@@ -289,7 +289,7 @@ bench_close(struct bench *bench)
 }
 
 static uint64_t
-bench_turn(struct bench *bench)
+bench_iterate(struct bench *bench)
 {
 	struct rte_mbuf *pkts[BURST_PKTS];
 	uint64_t now_ns = lull_clock_ns();
@@ -297,7 +297,7 @@ bench_turn(struct bench *bench)
 
 	if (count > 0)
 		lull_stage_traffic.burst(bench->state, 0, pkts, count, now_ns);
-	return lull_stage_traffic.turn(bench->state, now_ns);
+	return lull_stage_traffic.iterate(bench->state, now_ns);
 }
 
 /* Turn, sending back all that comes, until the source is done and everything is back. */
@@ -311,7 +311,7 @@ bench_finish(struct bench *bench)
 	       lull_traffic_received(bench->state) < bench->counters->sent) {
 		count = rte_eth_rx_burst(bench->far.port_id, 0, pkts, BURST_PKTS);
 		assert_int_equal(rte_eth_tx_burst(bench->far.port_id, 0, pkts, count), count);
-		bench_turn(bench);
+		bench_iterate(bench);
 	}
 }
 
@@ -322,7 +322,7 @@ TEST(replay_send__sends_what_was_captured)
 
 	bench_open(&bench, open_three(100, 2));
 	while (!lull_traffic_done(bench.state))
-		bench_turn(&bench);
+		bench_iterate(&bench);
 	assert_int_equal(rte_eth_rx_burst(bench.far.port_id, 0, pkts, 6), 6);
 	for (uint32_t i = 0; i < 6; i++) {
 		assert_int_equal(pkts[i]->pkt_len, 60 + 10 * (i % 3));
@@ -350,7 +350,7 @@ TEST(replay_send__full_speed_waits_for_the_driver)
 	bench_open(&bench, open_three(0, 1000));
 	/* nobody listens: the ring fills and the rest waits */
 	for (int i = 0; i < 20; i++)
-		assert_true(bench_turn(&bench) > 0);
+		assert_true(bench_iterate(&bench) > 0);
 	assert_int_equal(bench.counters->sent, RING_PKTS);
 	assert_true(bench.counters->retried > 0);
 	bench_finish(&bench);
@@ -367,9 +367,9 @@ TEST(replay_send__can_be_ended)
 
 	bench_open(&bench, open_three(0, 0));
 	for (int i = 0; i < 10; i++)
-		bench_turn(&bench);
+		bench_iterate(&bench);
 	lull_stage_traffic.command(bench.state, &command, sizeof(command), lull_clock_ns());
-	assert_int_equal(bench_turn(&bench), 0);
+	assert_int_equal(bench_iterate(&bench), 0);
 	assert_true(lull_traffic_done(bench.state));
 	/* what waited for the driver never left */
 	assert_int_equal(bench.counters->sent + bench.counters->rejected, bench.counters->offered);

@@ -54,7 +54,7 @@ endless_init(struct bench *bench, bool wait)
 	bench->readings[0].rounds = 0;
 	bench->config.worker_count = 3;
 	bench->config.wait = wait;
-	bench->config.log_ring = 64;
+	bench->config.aggregator_ring = 64;
 	bench->config.dispatch.scheduler = lull_scheduler_find("subflow");
 }
 
@@ -156,8 +156,8 @@ TEST(pipeline_check__finds_what_does_not_add_up)
 		&bench.pipeline->workers[0]->words.taken[0],
 		&bench.pipeline->workers[0]->words.pkts,
 		&bench.pipeline->workers[0]->words.put_pkts[0],
-		&bench.pipeline->logs[0]->words.got[0],
-		&bench.pipeline->logs[0]->words.got_pkts[0],
+		&bench.pipeline->aggregators[0]->words.got[0],
+		&bench.pipeline->aggregators[0]->words.got_pkts[0],
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

@@ -135,12 +135,12 @@ kept_record(void *arg, const struct lull_flow_record *record)
 }
 
 static uint64_t
-kept_turn(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
+kept_iterate(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
 {
 	struct kept *kept = arg;
 
 	(void)now_ns;
-	kept->turns++;
+	kept->iterations++;
 	kept->totals = *totals;
 	return 0;
 }
@@ -156,7 +156,7 @@ bench_records(const struct bench *bench, struct lull_flow_record *records)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < LULL_MAX(bench->config.log_count, 1u); i++) {
+	for (uint32_t i = 0; i < LULL_MAX(bench->config.aggregator_count, 1u); i++) {
 		assert_in_range(bench->kept[i].count + count, 0, RECORDS_MAX);
 		memcpy(records + count, bench->kept[i].records,
 		       bench->kept[i].count * sizeof(records[0]));
@@ -204,11 +204,11 @@ bench_init(struct bench *bench, const struct frames *frames)
 		bench->readings[i] = (struct reading){ .frames = frames, .rounds = 1 };
 	bench->config.sources[0] =
 		(struct lull_pipeline_source){ reading_read, &bench->readings[0] };
-	for (int i = 0; i < LULL_PIPELINE_LOG_MAX; i++) {
+	for (int i = 0; i < LULL_PIPELINE_AGGREGATOR_MAX; i++) {
 		bench->kept[i].records = calloc(RECORDS_MAX, sizeof(struct lull_flow_record));
 		assert_non_null(bench->kept[i].records);
 		bench->config.sinks[i] =
-			(struct lull_pipeline_sink){ kept_record, kept_turn, &bench->kept[i] };
+			(struct lull_pipeline_sink){ kept_record, kept_iterate, &bench->kept[i] };
 	}
 }
 
@@ -250,8 +250,8 @@ bench_start(struct bench *bench, const struct lull_port *port)
 		assert_int_equal(lull_pipeline_port(bench->pipeline, port), 0);
 	if (config->output || config->dispatch.order == LULL_ORDER_RESEQUENCE)
 		bench->output = bench_loop(bench, "out", 0, &lull_stage_flow_output, NULL);
-	for (uint32_t i = 0; i < LULL_MAX(config->log_count, 1u); i++)
-		bench_loop(bench, "log", i, &lull_stage_flow_log, NULL);
+	for (uint32_t i = 0; i < LULL_MAX(config->aggregator_count, 1u); i++)
+		bench_loop(bench, "aggregator", i, &lull_stage_flow_aggregator, NULL);
 	for (uint32_t i = 0; i < LULL_MAX(config->worker_count, 1u); i++)
 		bench->workers[i] = bench_loop(bench, "worker", i, &lull_stage_flow_worker, NULL);
 	for (uint32_t i = 0; i < LULL_MAX(config->io_count, 1u); i++)
@@ -293,7 +293,7 @@ bench_close(struct bench *bench)
 {
 	bench_stop(bench);
 	lull_pipeline_destroy(bench->pipeline);
-	for (int i = 0; i < LULL_PIPELINE_LOG_MAX; i++)
+	for (int i = 0; i < LULL_PIPELINE_AGGREGATOR_MAX; i++)
 		free(bench->kept[i].records);
 }
 

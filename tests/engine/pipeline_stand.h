@@ -11,7 +11,7 @@
 
 #include "stand.h"
 
-/* Two I/O loops, eight workers, two logs, an output. */
+/* Two I/O loops, eight workers, two aggregators, an output. */
 #define PIPELINE_LOOPS 13
 #define FRAME_SIZE 160
 #define RECORDS_MAX 65536
@@ -45,7 +45,7 @@ uint32_t reading_read(void *arg, struct lull_pipeline_frame *frames, uint32_t co
 /** What came out. */
 struct kept {
 	uint32_t count;
-	uint32_t turns;
+	uint32_t iterations;
 	bool slow; /**< takes its time over each record */
 	struct lull_encode_totals totals;
 	struct lull_flow_record *records;
@@ -55,12 +55,12 @@ struct bench {
 	struct lull_pipeline_config config;
 	struct lull_pipeline *pipeline;
 	struct reading readings[LULL_PIPELINE_IO_MAX];
-	struct kept kept[LULL_PIPELINE_LOG_MAX];
+	struct kept kept[LULL_PIPELINE_AGGREGATOR_MAX];
 	uint32_t loop_count;
 	struct lull_loop *loops[PIPELINE_LOOPS];
 	struct lull_loop *ios[LULL_PIPELINE_IO_MAX], *workers[8], *output;
 };
-/** One I/O loop reading @p frames once, one worker, one log, waits for room. */
+/** One I/O loop reading @p frames once, one worker, one aggregator, waits for room. */
 void bench_init(struct bench *bench, const struct frames *frames);
 /** Create pipeline and loops, and start them; @p port: queue 0 of it feeds I/O loop 0. */
 void bench_start(struct bench *bench, const struct lull_port *port);
@@ -76,7 +76,9 @@ void bench_close(struct bench *bench);
 void bench_complete(struct bench *bench);
 void bench_post(struct lull_loop *loop, const struct lull_pipeline_command *command);
 
-/** All records of all logs in canonical order, scheduling facts blanked; returns their count. */
+/**
+ * All records of all aggregators in canonical order, scheduling facts blanked; returns their count.
+ */
 uint32_t bench_records(const struct bench *bench, struct lull_flow_record *records);
 /** Fail unless they are the same. */
 void bench_same(const struct lull_flow_record *a, uint32_t a_count,

@@ -85,7 +85,7 @@ TEST(pipeline__records_do_not_depend_on_scheduling)
 	}
 }
 
-TEST(pipeline__records_do_not_depend_on_rings_and_logs)
+TEST(pipeline__records_do_not_depend_on_rings_and_aggregators)
 {
 	for (uint32_t i = 0; i < 8; i++) {
 		struct bench bench;
@@ -94,8 +94,8 @@ TEST(pipeline__records_do_not_depend_on_rings_and_logs)
 		bench_init(&bench, &frames);
 		bench.config.dispatch.scheduler = lull_scheduler_find("rr-packet");
 		bench.config.worker_count = 4;
-		bench.config.log_count = 1 + i % 2;
-		bench.config.log_ring = 64;
+		bench.config.aggregator_count = 1 + i % 2;
+		bench.config.aggregator_ring = 64;
 		bench.config.ring_pkts = (i & 2) != 0 ? 1024 : 64;
 		bench.config.burst_pkts = (i & 4) != 0 ? 256 : 7;
 		bench.config.flush_pkts = (i & 4) != 0 ? 1 : 256;
@@ -186,7 +186,7 @@ TEST(pipeline__several_sources_meet_in_one_record)
 	for (uint32_t workers = 1; workers <= 4; workers *= 2) {
 		sources_init(&bench, &second);
 		bench.config.worker_count = workers;
-		bench.config.log_count = workers == 4 ? 2 : 1;
+		bench.config.aggregator_count = workers == 4 ? 2 : 1;
 		bench.config.dispatch.scheduler =
 			lull_scheduler_find(workers == 4 ? "rr-packet" : "subflow");
 		bench_start(&bench, NULL);

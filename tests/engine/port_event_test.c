@@ -135,9 +135,9 @@ TEST_WITH(removal__ends_polling_of_that_port_alone, driver_anew, NULL)
 	STAND_WAIT(LULL_COUNTER_READ(counters->pkts) == 200);
 	driver_tells(&far[0], RTE_ETH_EVENT_INTR_RMV);
 	/* the iteration that was under way has ended */
-	uint64_t turns = LULL_COUNTER_READ(counters->turns);
+	uint64_t iterations = LULL_COUNTER_READ(counters->iterations);
 
-	STAND_WAIT(LULL_COUNTER_READ(counters->turns) > turns + 2);
+	STAND_WAIT(LULL_COUNTER_READ(counters->iterations) > iterations + 2);
 	asked = GET(asked[far[0].port_id]);
 	assert_int_equal(scene_send(&sides[0], 100) + scene_send(&sides[1], 70), 0);
 	STAND_WAIT(LULL_COUNTER_READ(counters->pkts) == 270);
@@ -146,8 +146,8 @@ TEST_WITH(removal__ends_polling_of_that_port_alone, driver_anew, NULL)
 	assert_int_equal(LULL_COUNTER_READ(counters->pkts), 270);
 	/* both gone: it has nothing to poll and ends as ever */
 	driver_tells(&far[1], RTE_ETH_EVENT_INTR_RMV);
-	turns = LULL_COUNTER_READ(counters->turns);
-	STAND_WAIT(LULL_COUNTER_READ(counters->turns) > turns + 2);
+	iterations = LULL_COUNTER_READ(counters->iterations);
+	STAND_WAIT(LULL_COUNTER_READ(counters->iterations) > iterations + 2);
 	assert_int_equal(scene_send(&sides[1], 10), 0);
 	lull_loop_destroy(loop);
 	for (int i = 0; i < 2; i++) {

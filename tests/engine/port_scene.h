@@ -171,7 +171,7 @@ scene_run(struct scene *scene, const char *governor, enum lull_envelope envelope
 	scene->limits = config.limits;
 	scene->loop = stand_run(&config);
 	scene->counters = lull_loop_counters(scene->loop);
-	STAND_WAIT(LULL_COUNTER_READ(scene->counters->turns) > 1);
+	STAND_WAIT(LULL_COUNTER_READ(scene->counters->iterations) > 1);
 }
 
 static inline void

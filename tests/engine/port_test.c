@@ -175,7 +175,7 @@ TEST(null_ports__flood)
 	STAND_WAIT(LULL_COUNTER_READ(lull_loop_counters(loop)->pkts) > 1000000);
 	lull_loop_stop(loop);
 	pkts = lull_loop_counters(loop)->pkts;
-	assert_int_equal(lull_loop_counters(loop)->turns_empty, 0);
+	assert_int_equal(lull_loop_counters(loop)->iterations_empty, 0);
 	assert_int_equal(lull_loop_counters(loop)->rest_ns, 0);
 	rte_eth_stats_get(ports[0].port_id, &stats);
 	assert_int_equal(stats.ipackets, pkts / 2);

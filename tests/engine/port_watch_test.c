@@ -148,8 +148,8 @@ TEST_WITH(audit__a_ring_that_overflows_while_the_loop_rests, driver_anew, NULL)
 
 	scene_begin(&scene, "fixed");
 	while (lost == 0) { /* right after it has begun to rest */
-		rests = LULL_COUNTER_READ(scene.counters->rests[LULL_REST_SLEEP]);
-		STAND_WAIT(LULL_COUNTER_READ(scene.counters->rests[LULL_REST_SLEEP]) > rests);
+		rests = LULL_COUNTER_READ(scene.counters->rests[LULL_IDLE_SLEEP]);
+		STAND_WAIT(LULL_COUNTER_READ(scene.counters->rests[LULL_IDLE_SLEEP]) > rests);
 		usleep(5000);
 		lost = scene_send(&scene, RING_PKTS + 88);
 	}
@@ -172,7 +172,7 @@ TEST_WITH(audit__a_loss_that_no_rest_explains, driver_anew, NULL)
 	lull_port_pair_refused(scene.near.port_id, 5);
 	STAND_WAIT(scene_charged(&scene) == 5);
 	assert_int_equal(LULL_COUNTER_READ(scene.counters->misses_other), 5);
-	assert_true(LULL_COUNTER_READ(scene.counters->rests[LULL_REST_SLEEP]) > 0);
+	assert_true(LULL_COUNTER_READ(scene.counters->rests[LULL_IDLE_SLEEP]) > 0);
 	scene_end(&scene);
 }
 
@@ -187,7 +187,7 @@ TEST_WITH(audit__a_lack_of_buffers_is_charged_to_nobody, driver_anew, NULL)
 	STAND_WAIT((lull_loop_missed(scene.loop, &missed, &nombuf), nombuf == 40));
 	assert_int_equal(missed, 0);
 	driver_is_asked(scene.far.port_id, 6);
-	STAND_WAIT(LULL_COUNTER_READ(scene.counters->turns) > 20);
+	STAND_WAIT(LULL_COUNTER_READ(scene.counters->iterations) > 20);
 	assert_int_equal(scene_charged(&scene), 0);
 	assert_int_equal(lull_port_missed(&scene.far), 40);
 	scene_end(&scene);

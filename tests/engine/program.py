@@ -18,12 +18,12 @@ from verdict import check
 NOBODY_ID = 65534
 NOBODY = ["setpriv", f"--reuid={NOBODY_ID}", f"--regid={NOBODY_ID}", "--clear-groups"]
 NULL_PORTS = ["--vdev", "net_null0", "--vdev", "net_null1"]
-PATIENCE_S = 30
+TIMEOUT_S = 30
 
 
 def finished(command: list[str], json_path: str) -> dict[str, Any]:
     run = subprocess.run([*command, "--json", json_path], capture_output=True, text=True,
-                         timeout=PATIENCE_S, check=False)
+                         timeout=TIMEOUT_S, check=False)
     check(run.returncode == 0, " ".join(command), run.stderr)
     text = run.stdout if json_path == "-" else Path(json_path).read_text(encoding="utf-8")
     result: dict[str, Any] = json.loads(text)
@@ -71,7 +71,7 @@ def ends_by_signal(fwd: str, scratch: str) -> None:
             while not own.exists() and run.poll() is None:
                 time.sleep(0.01)
             run.send_signal(number)
-            _, stderr = run.communicate(timeout=PATIENCE_S)
+            _, stderr = run.communicate(timeout=TIMEOUT_S)
         if run.returncode == -number:
             continue  # it came before the program took signals
         check(run.returncode == 0, f"ends well by {number.name}", stderr)

@@ -22,7 +22,7 @@ from command import Command, await_signals
 from verdict import check
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 60
+TIMEOUT_S = 60
 NS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 FAILURE = 1
 # Words with which a program would run.
@@ -77,7 +77,7 @@ def failure_has_another(program: Program) -> None:
     program.refused(words, "none/result.json", FAILURE, None)
     with Path("/dev/full").open("w") as full:
         run = subprocess.run([program.program, "--help"], stdout=full, stderr=subprocess.PIPE,
-                             text=True, timeout=PATIENCE_S, check=False)
+                             text=True, timeout=TIMEOUT_S, check=False)
     check(run.returncode == FAILURE and "cannot write to stdout" in run.stderr, program.name,
           run.stderr)
 
@@ -100,7 +100,7 @@ def hangs_up_only_who_listens(program: Program) -> None:
         time.sleep(0.3)
         check(run.poll() is None, "goes on", run.returncode)
         run.send_signal(signal.SIGTERM)
-        _, stderr = run.communicate(timeout=PATIENCE_S)
+        _, stderr = run.communicate(timeout=TIMEOUT_S)
     check(run.returncode == FAILURE and "stopped by a signal" in stderr, "ends", stderr)
 
 
@@ -125,7 +125,7 @@ def shared_options_are_the_same(programs: list[Program]) -> None:
 def element_properties(plugin: str, scratch: Path) -> dict[str, tuple[str, str]]:
     """Help and type of each property of the GStreamer element."""
     run = subprocess.run(["gst-inspect-1.0", "--no-colors", "lullcamerasrc"], text=True,
-                         capture_output=True, timeout=PATIENCE_S, check=True,
+                         capture_output=True, timeout=TIMEOUT_S, check=True,
                          env={**os.environ, "GST_PLUGIN_PATH": str(Path(plugin).parent),
                               "GST_REGISTRY": str(scratch / "registry.bin")})
     found = re.findall(r"(?m)^  ([\w-]+) +: (.*)\n +flags: .*\n +(.*)$", run.stdout)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a live loop decided, decided again: turns and wakes recorded on real rings go through a
+ * What a live loop decided, decided again: iterations and wakes recorded on real rings go through a
  * fresh idle object, which must plan the same rests. That is what makes the simulator's word good.
  */
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct recording {
 };
 
 static void
-record(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
+record(void *arg, const struct lull_iteration *iteration, const struct lull_rest *rest,
        const struct lull_wake *wake)
 {
 	struct recording *recording = arg;
@@ -49,13 +49,13 @@ record(void *arg, const struct lull_turn *turn, const struct lull_rest *rest,
 		return;
 	}
 	last = &recording->records[count];
-	last->now_ns = turn->now_ns;
-	last->deadline_ns = turn->deadline_ns;
-	assert_int_equal(turn->queue_count, QUEUES);
-	memcpy(last->queue_pkts, turn->queue_pkts, sizeof(last->queue_pkts));
-	last->size_pkts = turn->size_pkts;
-	last->bytes = turn->bytes;
-	last->bytes_squared = turn->bytes_squared;
+	last->now_ns = iteration->now_ns;
+	last->deadline_ns = iteration->deadline_ns;
+	assert_int_equal(iteration->queue_count, QUEUES);
+	memcpy(last->queue_pkts, iteration->queue_pkts, sizeof(last->queue_pkts));
+	last->size_pkts = iteration->size_pkts;
+	last->bytes = iteration->bytes;
+	last->bytes_squared = iteration->bytes_squared;
 	last->rest = *rest;
 	__atomic_store_n(&recording->count, count + 1, __ATOMIC_RELEASE);
 }
@@ -99,7 +99,7 @@ replay(const struct recording *recording, const struct lull_idle_governor *gover
 		lull_idle_init(memory, governor, limits, recording->records[0].now_ns, &idle), 0);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct record *record = &recording->records[i];
-		const struct lull_turn turn = {
+		const struct lull_iteration iteration = {
 			.now_ns = record->now_ns,
 			.deadline_ns = record->deadline_ns,
 			.queue_pkts = record->queue_pkts,
@@ -108,17 +108,18 @@ replay(const struct recording *recording, const struct lull_idle_governor *gover
 			.bytes_squared = record->bytes_squared,
 			.queue_count = QUEUES,
 		};
-		struct lull_rest rest = lull_idle_plan(idle, &turn);
+		struct lull_rest rest = lull_idle_plan(idle, &iteration);
 
 		pkts += record->queue_pkts[0] + record->queue_pkts[1];
 		sized += record->size_pkts;
 		assert_true(record->bytes >= 60 * record->size_pkts);
-		if (rest.depth != record->rest.depth || rest.limit_ns != record->rest.limit_ns)
-			fail_msg("%s, turn %u of %u: %s %llu ns live, %s %llu ns again",
+		if (rest.idle_state != record->rest.idle_state ||
+		    rest.limit_ns != record->rest.limit_ns)
+			fail_msg("%s, iteration %u of %u: %s %llu ns live, %s %llu ns again",
 				 lull_idle_governor_name(governor), i, count,
-				 lull_rest_depth_name(record->rest.depth),
+				 lull_idle_state_name(record->rest.idle_state),
 				 (unsigned long long)record->rest.limit_ns,
-				 lull_rest_depth_name(rest.depth),
+				 lull_idle_state_name(rest.idle_state),
 				 (unsigned long long)rest.limit_ns);
 		if (record->woken) {
 			lull_idle_wake(idle, &record->wake);
@@ -126,8 +127,8 @@ replay(const struct recording *recording, const struct lull_idle_governor *gover
 		}
 	}
 	assert_int_equal(sized, lull_idle_wants_sizes(idle) ? pkts : 0);
-	print_message("   %-10s %u turns, %u rests\n", lull_idle_governor_name(governor), count,
-		      rests);
+	print_message("   %-10s %u iterations, %u rests\n", lull_idle_governor_name(governor),
+		      count, rests);
 	free(memory);
 }
 
@@ -157,7 +158,7 @@ record_and_replay(const struct lull_idle_governor *governor)
 	config.trace_arg = &recording;
 	loop = stand_run(&config);
 	make_traffic(&near, &recording);
-	STAND_WAIT(lull_loop_counters(loop)->turns > 200);
+	STAND_WAIT(lull_loop_counters(loop)->iterations > 200);
 	lull_loop_stop(loop);
 	lull_loop_snapshot(loop, &snapshot);
 	assert_int_equal(lull_loop_counters(loop)->misses, 0); /* the recording has none */

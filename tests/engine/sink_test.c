@@ -28,7 +28,7 @@ TEST(sink__losses_swaps_and_copies_are_found)
 	bench_give(&bench, &swapped, 1);
 	bench_give(&bench, &pkts[41], 59);
 	while (lull_traffic_in_flight(bench.state) > 0)
-		bench_turn(&bench);
+		bench_iterate(&bench);
 	assert_int_equal(tally(&bench)->received, 90);
 	assert_int_equal(tally(&bench)->gaps, 10);
 	assert_int_equal(tally(&bench)->duplicates, 1);
@@ -46,12 +46,12 @@ TEST(sink__strangers_do_not_count)
 	bench_ports(&bench, 4 * RING_PKTS);
 	bench.config.arrival.kind = LULL_ARRIVAL_OFF;
 	bench_stage(&bench);
-	bench_turn(&bench);
+	bench_iterate(&bench);
 	assert_int_equal(rte_pktmbuf_alloc_bulk(bench.pool, pkts, 2), 0);
 	memset(rte_pktmbuf_append(pkts[0], 42), 0x55, 42);
 	lull_probe_write((uint8_t *)rte_pktmbuf_append(pkts[1], 60), 60, &other, 0);
 	bench_give(&bench, pkts, 2);
-	bench_turn(&bench);
+	bench_iterate(&bench);
 	assert_int_equal(counters(&bench)->rx_pkts, 2);
 	assert_int_equal(counters(&bench)->other_run, 1);
 	assert_int_equal(tally(&bench)->foreign, 1);
@@ -68,13 +68,13 @@ TEST(sink__a_sink_alone_joins_any_run)
 	bench_ports(&bench, 4 * RING_PKTS);
 	bench.config.source = false;
 	bench_stage(&bench);
-	assert_int_equal(bench_turn(&bench), 0);
+	assert_int_equal(bench_iterate(&bench), 0);
 	assert_true(lull_traffic_silent(bench.state));
 	assert_int_equal(rte_pktmbuf_alloc_bulk(bench.pool, pkts, 3), 0);
 	for (int i = 0; i < 3; i++, probe.seq += 2)
 		lull_probe_write((uint8_t *)rte_pktmbuf_append(pkts[i], 60), 60, &probe, 0);
 	bench_give(&bench, pkts, 3);
-	bench_turn(&bench);
+	bench_iterate(&bench);
 	assert_int_equal(lull_traffic_received(bench.state), 3);
 	assert_int_equal(lull_traffic_lost(bench.state), 2);
 	assert_int_equal(lull_traffic_in_flight(bench.state), 0);
@@ -94,7 +94,7 @@ TEST(sink__a_mark_begins_anew)
 	bench.config.flow_count = 5;
 	bench_stage(&bench);
 	while (counters(&bench)->sent < 100)
-		bench_turn(&bench);
+		bench_iterate(&bench);
 	before = (uint16_t)counters(&bench)->sent;
 	lull_stage_traffic.mark(bench.state, lull_clock_ns());
 	assert_int_equal(counters(&bench)->sent, 0);
@@ -103,13 +103,13 @@ TEST(sink__a_mark_begins_anew)
 	lull_traffic_times(bench.state, &times);
 	assert_true(times.begin_ns > 0 && times.last_sent_ns == 0);
 	while (counters(&bench)->sent < 100)
-		bench_turn(&bench);
+		bench_iterate(&bench);
 	after = (uint16_t)counters(&bench)->sent;
 	assert_int_equal(bench_take(&bench, pkts, RING_PKTS), before + after);
 	/* the last of the old window comes when the new one has begun */
 	bench_give(&bench, &pkts[before - 1], after + 1);
 	while (tally(&bench)->received < after)
-		bench_turn(&bench);
+		bench_iterate(&bench);
 	assert_int_equal(tally(&bench)->stale, 1);
 	assert_int_equal(tally(&bench)->gaps, 0);
 	assert_int_equal(tally(&bench)->reordered, 0);

@@ -190,8 +190,8 @@ TEST(explain__has_numbers_and_a_sentence)
 	reply = ask("/lull/explain,fwd1");
 	ask_flags &= ~(size_t)JSON_DECODE_INT_AS_REAL;
 	assert_non_null(json_object_get(reply, "state"));
-	assert_non_null(strstr(text(reply, "depths"), "pause"));
-	assert_non_null(strstr(text(reply, "depths"), "sleep"));
+	assert_non_null(strstr(text(reply, "idle_states"), "pause"));
+	assert_non_null(strstr(text(reply, "idle_states"), "sleep"));
 	/* fwd1 tolerates losses: any rest fits its ring. */
 	assert_true(json_real_value(json_object_get(reply, "ring_bound_ns")) >= 1e19);
 	assert_true(json_is_real(json_object_get(reply, "calibration_count")));

@@ -90,9 +90,9 @@ bench_close(struct bench *bench)
 	free(bench->state);
 }
 
-/* One turn of a loop: receive, then let the stage send. */
+/* One iteration of a loop: receive, then let the stage send. */
 static inline uint64_t
-bench_turn(struct bench *bench)
+bench_iterate(struct bench *bench)
 {
 	struct rte_mbuf *pkts[BURST_PKTS];
 	uint64_t now_ns = lull_clock_ns();
@@ -100,7 +100,7 @@ bench_turn(struct bench *bench)
 
 	if (count > 0)
 		lull_stage_traffic.burst(bench->state, 0, pkts, count, now_ns);
-	return lull_stage_traffic.turn(bench->state, now_ns);
+	return lull_stage_traffic.iterate(bench->state, now_ns);
 }
 
 /* What has arrived at the far end, at most @p count_max. */
@@ -141,7 +141,7 @@ static inline void
 bench_send_all(struct bench *bench)
 {
 	while (!lull_traffic_done(bench->state))
-		bench_turn(bench);
+		bench_iterate(bench);
 }
 
 static inline const struct lull_traffic_counters *

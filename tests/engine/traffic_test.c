@@ -41,7 +41,7 @@ TEST(traffic__everything_comes_back)
 	bench.config.arrival.pps = 5e6;
 	bench_stage(&bench);
 	while (!lull_traffic_done(bench.state) || lull_traffic_in_flight(bench.state) > 0) {
-		bench_turn(&bench);
+		bench_iterate(&bench);
 		bench_echo(&bench);
 	}
 	assert_int_equal(counters(&bench)->offered, 100000);
@@ -94,28 +94,28 @@ TEST(traffic__obeys_at_once)
 
 	bench_ports(&bench, 4 * RING_PKTS);
 	bench_stage(&bench);
-	next_ns = bench_turn(&bench);
+	next_ns = bench_iterate(&bench);
 	assert_true(next_ns > 0);
 	while (counters(&bench)->sent < 10)
-		bench_turn(&bench);
+		bench_iterate(&bench);
 	arrival.kind = LULL_ARRIVAL_OFF;
 	bench_command(&bench, &arrival);
 	offered = counters(&bench)->offered;
-	assert_int_equal(bench_turn(&bench), 0);
+	assert_int_equal(bench_iterate(&bench), 0);
 	assert_true(lull_traffic_silent(bench.state));
 	assert_false(lull_traffic_done(bench.state));
 	assert_int_equal(counters(&bench)->offered, offered);
 	/* one packet per second: the next is one second away, not what was missed meanwhile */
 	arrival = constant(1);
 	bench_command(&bench, &arrival);
-	next_ns = bench_turn(&bench);
+	next_ns = bench_iterate(&bench);
 	assert_int_equal(counters(&bench)->offered, offered);
 	assert_true(next_ns > lull_clock_ns());
 	assert_true(next_ns <= lull_clock_ns() + LULL_NS_PER_S);
 	/* a command that makes no sense changes nothing */
 	arrival.pps = -1;
 	bench_command(&bench, &arrival);
-	assert_int_equal(bench_turn(&bench), next_ns);
+	assert_int_equal(bench_iterate(&bench), next_ns);
 	bench_drop(&bench);
 	bench_close(&bench);
 }

@@ -198,20 +198,20 @@ TEST(sleep__without_a_descriptor_ends_by_its_timer)
 }
 
 static uint64_t
-rests_of_turns(struct lull_idle *idle, struct work *work, uint64_t due_in_ns)
+rests_of_iterations(struct lull_idle *idle, struct work *work, uint64_t due_in_ns)
 {
-	uint64_t before = lull_idle_counters(idle)->rests[LULL_REST_SLEEP];
+	uint64_t before = lull_idle_counters(idle)->rests[LULL_IDLE_SLEEP];
 
 	for (int i = 0; i < 10; i++) {
 		if (due_in_ns > 0)
 			work->due_ns = lull_clock_ns() + due_in_ns;
-		lull_idle_turn(idle, lull_clock_ns(), 0);
+		lull_idle_iterate(idle, lull_clock_ns(), 0);
 	}
 	work->due_ns = 0;
-	return lull_idle_counters(idle)->rests[LULL_REST_SLEEP] - before;
+	return lull_idle_counters(idle)->rests[LULL_IDLE_SLEEP] - before;
 }
 
-TEST(turn__obeys_them)
+TEST(iteration__obeys_them)
 {
 	struct lull_idle_limits limits = { .rest_ns = 30 * LULL_NS_PER_MS,
 					   .rest_ns_max = 30 * LULL_NS_PER_MS };
@@ -223,16 +223,16 @@ TEST(turn__obeys_them)
 	assert_int_equal(lull_idle_create("fixed", &limits, &idle), 0);
 	assert_int_equal(lull_queue_source_add(&source), 0);
 	work.waiting = 1;
-	assert_int_equal(rests_of_turns(idle, &work, 0), 0);
+	assert_int_equal(rests_of_iterations(idle, &work, 0), 0);
 	work.waiting = 0;
 	/* A duty in 5 s cuts no rest of 30 ms, one in 10 ms cuts it. */
-	assert_int_equal(rests_of_turns(idle, &work, 5 * LULL_NS_PER_S), 10);
+	assert_int_equal(rests_of_iterations(idle, &work, 5 * LULL_NS_PER_S), 10);
 	asked_ns = lull_idle_counters(idle)->rest_requested_ns;
 	assert_int_equal(asked_ns, 300 * LULL_NS_PER_MS);
-	rests_of_turns(idle, &work, 10 * LULL_NS_PER_MS);
+	rests_of_iterations(idle, &work, 10 * LULL_NS_PER_MS);
 	assert_true(lull_idle_counters(idle)->rest_requested_ns - asked_ns <= 100 * LULL_NS_PER_MS);
 	lull_busy();
-	lull_idle_turn(idle, lull_clock_ns(), 0);
+	lull_idle_iterate(idle, lull_clock_ns(), 0);
 	lull_queue_source_remove(&source);
 	lull_idle_destroy(idle);
 }

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PATIENCE_S = 120
+TIMEOUT_S = 120
 PORTS = (6, 17)
 # The last of these that is there is the protocol behind all extension headers.
 NEXT = ("ipv6.nxt", "ipv6.hopopts.nxt", "ipv6.routing.nxt", "ipv6.fraghdr.nxt", "ipv6.dstopts.nxt")
@@ -71,7 +71,7 @@ class Flow:
 
 def output_of(*command: str | Path) -> str:
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          timeout=PATIENCE_S, check=False)
+                          timeout=TIMEOUT_S, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{command[0]}: {done.stderr.strip()}")
     return done.stdout

@@ -18,7 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
 from captures import (
-    PATIENCE_S,
+    TIMEOUT_S,
     Flow,
     Key,
     Packet,
@@ -52,7 +52,7 @@ class Trial:
         result = self.scratch / "result.json"
         command = [self.program, "--pcap", str(capture), "--records", "-", "--json", str(result)]
         run = subprocess.run([*command, *options], capture_output=True, text=True,
-                             timeout=PATIENCE_S, check=False)
+                             timeout=TIMEOUT_S, check=False)
         check(run.returncode == 0, f"reads {capture.name}", run.stderr)
         end = json.loads(result.read_text(encoding="utf-8"))
         check(end["conservation"]["violations"] == 0, "packets add up", end["conservation"])

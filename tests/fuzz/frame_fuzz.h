@@ -16,40 +16,40 @@
 #include "base/reader.h"
 #include "fuzz.h"
 
-#define PIECES_MAX 65536
+#define FRAGMENTS_MAX 65536
 
 static volatile uint8_t touched;
 
 static inline void
-check_piece(const struct lull_frame_piece *piece)
+check_fragment(const struct lull_frame_fragment *fragment)
 {
-	FUZZ_CHECK(piece->range_count <= LULL_FRAME_RANGES_MAX);
-	for (uint32_t i = 0; i < piece->range_count; i++) {
-		FUZZ_CHECK(piece->ranges[i].bytes > 0);
-		FUZZ_CHECK(piece->ranges[i].offset < 1ULL << 49);
-		for (uint32_t k = 0; k < piece->ranges[i].bytes; k++)
-			touched = piece->ranges[i].data[k];
+	FUZZ_CHECK(fragment->range_count <= LULL_FRAME_RANGES_MAX);
+	for (uint32_t i = 0; i < fragment->range_count; i++) {
+		FUZZ_CHECK(fragment->ranges[i].bytes > 0);
+		FUZZ_CHECK(fragment->ranges[i].offset < 1ULL << 49);
+		for (uint32_t k = 0; k < fragment->ranges[i].bytes; k++)
+			touched = fragment->ranges[i].data[k];
 	}
-	if ((piece->flags & LULL_FRAME_GEOMETRY) != 0)
-		FUZZ_CHECK(lull_frame_bytes(&piece->geometry) != 0);
+	if ((fragment->flags & LULL_FRAME_GEOMETRY) != 0)
+		FUZZ_CHECK(lull_frame_bytes(&fragment->geometry) != 0);
 }
 
 static inline void
 feed_packet(const struct lull_frame_protocol *protocol, void *state, const uint8_t *packet,
 	    size_t len)
 {
-	for (uint32_t i = 0; i < PIECES_MAX; i++) {
-		struct lull_frame_piece piece;
-		enum lull_frame_verdict verdict = protocol->parse(state, packet, len, &piece);
+	for (uint32_t i = 0; i < FRAGMENTS_MAX; i++) {
+		struct lull_frame_fragment fragment;
+		enum lull_frame_verdict verdict = protocol->parse(state, packet, len, &fragment);
 
 		FUZZ_CHECK((unsigned int)verdict < LULL_FRAME_VERDICT_COUNT);
-		if (verdict != LULL_FRAME_PIECE)
+		if (verdict != LULL_FRAME_FRAGMENT)
 			return;
-		check_piece(&piece);
-		if ((piece.flags & LULL_FRAME_MORE) == 0)
+		check_fragment(&fragment);
+		if ((fragment.flags & LULL_FRAME_MORE) == 0)
 			return;
 	}
-	FUZZ_CHECK(false); /* pieces without end */
+	FUZZ_CHECK(false); /* fragments without end */
 }
 
 static inline int

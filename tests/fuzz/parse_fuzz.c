@@ -14,7 +14,7 @@ static volatile uint8_t touched;
 static void
 check_packet(const uint8_t *data, uint32_t captured, const struct lull_flow_packet *packet)
 {
-	FUZZ_CHECK(packet->digest <= 0x7fffffff && packet->steer <= 0x7fffffff);
+	FUZZ_CHECK(packet->digest <= 0x7fffffff && packet->dispatch_hash <= 0x7fffffff);
 	FUZZ_CHECK(packet->direction <= 1);
 	FUZZ_CHECK(packet->key.version == 4 || packet->key.version == 6);
 	FUZZ_CHECK(packet->ip_offset < captured);

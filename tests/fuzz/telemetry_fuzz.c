@@ -25,10 +25,10 @@ static struct settings settings;
 /* ---- a program with one loop, which does not run ---- */
 
 static void
-receive_nothing(struct lull_loop *loop, struct lull_turn *turn)
+receive_nothing(struct lull_loop *loop, struct lull_iteration *iteration)
 {
 	(void)loop;
-	(void)turn;
+	(void)iteration;
 }
 
 static void
@@ -46,7 +46,7 @@ ignore(struct lull_loop *loop)
 }
 
 static uint64_t
-turn_nothing(void *state, uint64_t now_ns)
+iteration_nothing(void *state, uint64_t now_ns)
 {
 	(void)state;
 	(void)now_ns;
@@ -60,7 +60,7 @@ static const struct lull_loop_source source = {
 	.audit = audit_nothing,
 	.kick = ignore,
 };
-static const struct lull_stage stage = { .name = "fuzz", .turn = turn_nothing };
+static const struct lull_stage stage = { .name = "fuzz", .iterate = iteration_nothing };
 
 static int
 set(void *arg, const char *assignment, struct lull_error *error)

@@ -57,7 +57,7 @@ static struct lull_frame_span
 lost_span(struct stage *stage)
 {
 	struct lull_packet_frame frame = sender_frame(&stage->sender, 1);
-	struct lull_frame_piece piece;
+	struct lull_frame_fragment fragment;
 	uint64_t state[512] = { 0 };
 	const struct lull_frame_protocol *protocol = lull_frame_protocol_find("rfc4175");
 	const struct lull_frame_protocol_config config = {
@@ -68,11 +68,11 @@ lost_span(struct stage *stage)
 
 	assert_true(protocol->state_size <= sizeof(state));
 	assert_int_equal(protocol->init(state, &config), 0);
-	assert_int_equal(protocol->parse(state, stage->sender.packet, size, &piece),
-			 LULL_FRAME_PIECE);
-	span.offset = piece.ranges[0].offset;
-	for (uint32_t i = 0; i < piece.range_count; i++)
-		span.bytes += piece.ranges[i].bytes;
+	assert_int_equal(protocol->parse(state, stage->sender.packet, size, &fragment),
+			 LULL_FRAME_FRAGMENT);
+	span.offset = fragment.ranges[0].offset;
+	for (uint32_t i = 0; i < fragment.range_count; i++)
+		span.bytes += fragment.ranges[i].bytes;
 	return span;
 }
 

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 from rights import skip
 from verdict import Failure, check, free_ports
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 NEEDED = ("videotestsrc", "videoconvert", "rtpvrawpay", "udpsink", "filesink", "pngenc")
 # capture: port, protocol, what to know
 CAPTURES = {
@@ -66,7 +66,7 @@ class Running:
 
     def playing(self) -> None:
         """From here on a live source takes what comes."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         pattern = r'from element "pipeline0" \(state-changed\).*new-state=\(GstState\)playing'
         # without a first buffer its sink is not there yet, but the source is
         source = r'from element "lullcamerasrc\d+" \(state-changed\).*new-state=\(GstState\)playing'
@@ -77,7 +77,7 @@ class Running:
 
     def end(self, status: int = 0) -> str:
         try:
-            self.process.wait(PATIENCE_S)
+            self.process.wait(TIMEOUT_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -102,7 +102,7 @@ class Stand:
 
     def call(self, *words: str | Path) -> str:
         run = subprocess.run(
-            words, cwd=self.scratch, env=self.env, timeout=PATIENCE_S, check=False,
+            words, cwd=self.scratch, env=self.env, timeout=TIMEOUT_S, check=False,
             capture_output=True, text=True,
         )  # fmt: skip
         check(run.returncode == 0, " ".join(map(str, words)), run.stdout + run.stderr)
@@ -244,7 +244,7 @@ def receives_bayer_of_12_bits(stand: Stand) -> None:
     assert cam.stderr is not None
     check("receiving" in cam.stderr.readline(), "lull-cam receives")
     stand.call(*camera)
-    cam.communicate(timeout=PATIENCE_S)
+    cam.communicate(timeout=TIMEOUT_S)
     frames = [each.read_bytes() for each in sorted(stand.scratch.glob("again/*.raw"))]
     check(len(frames) == FRAMES and len(set(frames)) == FRAMES, "frames that differ", len(frames))
     same = b"".join(unpacked(each) for each in frames)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 STREAM = "protocol=rfc4175,port=5004,width=64,height=48,pixel=rgb8"
 ABSENT = "dpdk:af_packet=nosuch0"
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 class Installed:
@@ -29,7 +29,7 @@ class Installed:
     def run(self, backend: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [self.program, "--backend", backend, "--stream", STREAM], capture_output=True,
-            text=True, timeout=PATIENCE_S, check=False)
+            text=True, timeout=TIMEOUT_S, check=False)
 
     def expect(self, *words: str) -> None:
         """One sentence, with these words."""

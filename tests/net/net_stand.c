@@ -8,7 +8,7 @@
 
 #include "host/error.h"
 
-#define TURN_US 100
+#define ITERATION_US 100
 
 void
 stand_open(struct stand *stand, const char *text)
@@ -100,7 +100,7 @@ stand_send(struct stand *stand, const struct lull_net_outgoing *to, uint32_t cou
 		sent += stand->backend->send(stand->state, packets, ready);
 		if (lull_clock_ns() - begin_ns > STAND_WAIT_NS)
 			fail_msg("%u of %u packets sent", sent, count);
-		usleep(TURN_US);
+		usleep(ITERATION_US);
 	}
 }
 
@@ -148,7 +148,7 @@ stand_receive(struct stand *stand, uint32_t count, uint32_t bytes_max)
 		} else if (lull_clock_ns() - begin_ns > STAND_WAIT_NS) {
 			fail_msg("%u of %u packets came", got, count);
 		} else {
-			usleep(TURN_US);
+			usleep(ITERATION_US);
 		}
 	}
 	free(seen);

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from rights import skip, take
-from verdict import PATIENCE_S, Failure, check, wait_for
+from verdict import TIMEOUT_S, Failure, check, wait_for
 
 TREE = Path(__file__).resolve().parents[2]
 RECEIVERS = ["kernel", "kernel-busy", "dpdk"]
 ROUNDS, FRAMES = 3, 9
-RUN_S = 4 * PATIENCE_S  # nine rounds and a plot: seconds, but for other work
+RUN_S = 4 * TIMEOUT_S  # nine rounds and a plot: seconds, but for other work
 FEW = ["--cameras", "1", "--width", "320", "--height", "240", "--rounds", str(ROUNDS)]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import subprocess
 
-from verdict import PATIENCE_S, check
+from verdict import TIMEOUT_S, check
 from world import World, main, world
 
 GEN, FWD = 0, 1
@@ -22,7 +22,7 @@ def refused(here: World, binary: str, words: str, pattern: str) -> None:
         text=True,
         env=here.env,
         cwd=here.directory,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
     shown = f"{' '.join(command)}: {result.returncode} {result.stdout}{result.stderr}"

@@ -122,7 +122,8 @@ def records_are_what_was_sent(binaries: list[str]) -> None:
 
 def both_directions_by_two_ports(binaries: list[str]) -> None:
     """Half of each flow comes by another port, I/O thread and dispatcher."""
-    options = f"--io 2 --logs 2 --workers 3 --scheduler rr-packet --order none --facts {LONG}"
+    options = ("--io 2 --aggregators 2 --workers 3 --scheduler rr-packet --order none "
+               f"--facts {LONG}")
     with world() as here:
         probe, traffic = Probe(here, binaries[1], 2, options), Traffic()
         forth = [traffic.make(i % FLOWS) for i in range(COUNT)]

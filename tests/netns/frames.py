@@ -27,7 +27,7 @@ ALL_PROTOCOLS = 3
 RECEIVE_BYTES = 64 << 20
 SO_RCVBUFFORCE = 33
 PACKET_OUTGOING = 4
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 class Sent(NamedTuple):
@@ -115,7 +115,7 @@ def packet_socket(interface: str) -> socket.socket:
     raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS))
     raw.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BYTES)
     raw.bind((interface, 0))
-    raw.settimeout(PATIENCE_S)
+    raw.settimeout(TIMEOUT_S)
     return raw
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-PATIENCE_S = 60.0  # for a machine that has other things to do
+TIMEOUT_S = 60.0  # for a machine that has other things to do
 
 
 class Failure(AssertionError):
@@ -21,7 +21,7 @@ def check(condition: object, what: str, seen: object = "") -> None:
         raise Failure(f"{what}: {seen}" if seen != "" else what)
 
 
-def wait_for(what: str, condition: Callable[[], Any], timeout_s: float = PATIENCE_S) -> Any:
+def wait_for(what: str, condition: Callable[[], Any], timeout_s: float = TIMEOUT_S) -> Any:
     """Ask until the answer is true; returns it."""
     end = time.monotonic() + timeout_s
     while True:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from rights import take
-from verdict import PATIENCE_S, Failure, check, wait_for
+from verdict import TIMEOUT_S, Failure, check, wait_for
 
 TRIES = 3
 
@@ -56,7 +56,7 @@ class Program:
     def ask(self, command: str) -> Any:
         """One question over the telemetry socket; the object under its name."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
-            client.settimeout(PATIENCE_S)
+            client.settimeout(TIMEOUT_S)
 
             def connected() -> bool:
                 try:
@@ -89,7 +89,7 @@ class Program:
         wait_for(f"{self.name} answers", answers)
         return self
 
-    def wait(self, timeout_s: float = PATIENCE_S) -> int:
+    def wait(self, timeout_s: float = TIMEOUT_S) -> int:
         try:
             return self.process.wait(timeout_s)
         except subprocess.TimeoutExpired:

@@ -86,7 +86,7 @@ guest_new(int vid)
 }
 
 /* The library frees the device when this returns: the worker must have seen that it goes. */
-static atomic_uint turns;
+static atomic_uint iterations;
 
 static void
 guest_gone(int vid)
@@ -95,8 +95,8 @@ guest_gone(int vid)
 
 	(void)vid;
 	guest = -1;
-	seen = turns;
-	while (turns - seen < 2 && phase == 0)
+	seen = iterations;
+	while (iterations - seen < 2 && phase == 0)
 		usleep(100);
 }
 
@@ -117,7 +117,7 @@ guest_poll(void)
 	if (count > 0)
 		rte_pktmbuf_free_bulk(pkts, count);
 	taken += count;
-	turns++;
+	iterations++;
 }
 
 /* 0: serves the guest that connects to a socket. */

@@ -108,7 +108,8 @@ def settings_and_marks(here: World, files: Files) -> None:
     wait_for("told", lambda: telemetry.ask(f"/lull/loop,{name}")["max_rest_us"] == 300)
     check(telemetry.ask(f"/lull/loop,{name}")["max_latency_us"] == 70, "but for one setting")
     verdict = telemetry.ask(f"/lull/explain,{name}")
-    check(verdict["depths"] == "none pause sleep" and bool(verdict["text"]), "verdict", verdict)
+    check(verdict["idle_states"] == "none pause sleep" and bool(verdict["text"]), "verdict",
+          verdict)
     bad = telemetry.ask("/lull/set,max-latency=0")
     check(bad == {"error": "max-latency: 0 is not in 1..1000000 (us)"}, "refused", bad)
     bad = telemetry.ask("/lull/set,mode@nobody=off")

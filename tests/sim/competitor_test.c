@@ -189,10 +189,10 @@ TEST(competitor_charge__counts_while_it_wants_the_core)
 	assert_false(lull_sim_competitor_wants(&competitor, 6 * MS));
 	lull_sim_competitor_charge(&competitor, 2 * MS);
 	assert_int_equal(competitor.lead_ns, -(int64_t)(3 * MS));
-	assert_int_equal(lull_sim_competitor_turn(&competitor, 6 * MS), 0);
+	assert_int_equal(lull_sim_competitor_iterate(&competitor, 6 * MS), 0);
 	/* it rested for 3.5 to 10.5 ms: what it had before is forgotten */
 	lull_sim_competitor_skip(&competitor, 14 * MS);
-	assert_int_equal(lull_sim_competitor_turn(&competitor, 14 * MS), 3 * MS);
+	assert_int_equal(lull_sim_competitor_iterate(&competitor, 14 * MS), 3 * MS);
 	lull_sim_competitor_charge(&competitor, MS);
 	assert_int_equal(competitor.lead_ns, MS);
 	assert_in_range(lull_sim_competitor_debt(&competitor), MS, 3 * MS);
@@ -206,7 +206,7 @@ TEST(ordinary__waits_for_what_it_had_too_much)
 
 	stand_run(&config, &result);
 	assert_true(result.latency.max < 102 * US); /* 2 % of the core: never in debt */
-	config.machine.turn_ns = 200 * US;          /* two thirds of the core */
+	config.machine.iteration_ns = 200 * US;     /* two thirds of the core */
 	stand_run(&config, &result);
 	about((double)result.cpu_ns * 100 / (double)result.time_ns, 46, 54, "CPU %");
 	about(got_pct(&result), 46, 54, "other, CPU %");

@@ -21,7 +21,8 @@ TEST(stall__takes_its_share_of_the_time)
 		struct lull_sim_result result;
 
 		config.machine = stand_machine();
-		config.machine.turn_ns = 5000; /* coarse turns, so that it takes less of mine */
+		config.machine.iteration_ns =
+			5000; /* coarse iterations, so that it takes less of mine */
 		config.stall_every_ns = stalls[i].every_ns;
 		config.stall_ns = stalls[i].ns;
 		config.seed = 7;
@@ -65,7 +66,7 @@ TEST(stall__begins_when_it_is_told_to)
 	struct lull_sim_result result;
 
 	config.machine = stand_machine();
-	config.machine.turn_ns = 5000;
+	config.machine.iteration_ns = 5000;
 	config.stall_every_ns = 10 * MS;
 	config.stall_ns = 5 * MS;
 	config.stall_from_ns = LULL_NS_PER_S;
@@ -86,7 +87,7 @@ TEST(stall__of_a_shared_core_counts_once)
 	struct lull_sim_result result;
 
 	config.machine = stand_machine();
-	config.machine.turn_ns = 5000;
+	config.machine.iteration_ns = 5000;
 	config.thread_count = 2;
 	config.stall_every_ns = MS;
 	config.stall_ns = MS / 2;

@@ -16,14 +16,16 @@ TEST(energy__is_time_by_watts)
 	memset(&result, 0, sizeof(result));
 	assert_true(fabs(lull_sim_energy_j(&machine, &result)) < 1e-12);
 	result.active_ns = LULL_NS_PER_S;
-	result.state_ns[0] = 2 * LULL_NS_PER_S;
-	result.state_ns[1] = 3 * LULL_NS_PER_S;
+	result.cstate_ns[0] = 2 * LULL_NS_PER_S;
+	result.cstate_ns[1] = 3 * LULL_NS_PER_S;
 	assert_true(fabs(lull_sim_energy_j(&machine, &result) - (8 + 2 * 4 + 3 * 1)) < 1e-9);
-	machine.state_count = 0;
+	machine.cstate_count = 0;
 	assert_true(fabs(lull_sim_energy_j(&machine, &result) - 8) < 1e-9);
 }
 
-/* No traffic: 200 ns of turn and 2000 ns of rest awake, what is left of the rest in a state. */
+/*
+ * No traffic: 200 ns of iteration and 2000 ns of rest awake, what is left of the rest in a state.
+ */
 TEST(energy__of_rests_by_hand)
 {
 	static const struct {

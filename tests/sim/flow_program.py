@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 from command import Command, await_signals
 from verdict import check
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 QUICK = ["--packets", "20k", "--lead", "20k"]
 WHOLE = {"program", "version", "settings", "runs", "bisections", "simulated_pkts", "duration_s"}
 RUN = {
@@ -103,7 +103,7 @@ def ends_by_signal(command: Command) -> None:
     ) as run:
         await_signals(run, signal.SIGINT)
         run.send_signal(signal.SIGINT)
-        stdout, stderr = run.communicate(timeout=PATIENCE_S)
+        stdout, stderr = run.communicate(timeout=TIMEOUT_S)
     check(run.returncode == 1 and stdout == "", "ends", f"{run.returncode} {stderr}")
     check("signal" in stderr and len(stderr.splitlines()) == 1, "says why", stderr)
     check(not list(command.scratch.iterdir()), "leaves no file")

@@ -16,7 +16,7 @@ lane_config(const char *scheduler)
 		.burst_pkts = 32,
 		.flush_pkts = 32,
 		.flush_ns = 20000,
-		.io_turn_ns = 50,
+		.io_iteration_ns = 50,
 		.io_pkt_ns = 20,
 		.ring_pkts = 1024,
 		.worker_burst_pkts = 32,
@@ -40,7 +40,7 @@ lane_config_plain(const char *scheduler, uint32_t worker_count)
 	config.pkts = 1000;
 	config.burst_pkts = 1;
 	config.flush_pkts = 1;
-	config.io_turn_ns = 10;
+	config.io_iteration_ns = 10;
 	config.io_pkt_ns = 0;
 	config.service_ns = 100;
 	config.jitter_ppm = 0;

@@ -13,7 +13,7 @@
  * of 32, Zipf(1.1) over 10000 flows, Poisson at load 0.7, a cold start, 100000 packets, seed 1.
  */
 struct lull_sim_pipeline_config lane_config(const char *scheduler);
-/** One worker of 100 ns sharp, nothing to identify, turns of 10 ns, bursts of 1: by hand. */
+/** One worker of 100 ns sharp, nothing to identify, iterations of 10 ns, bursts of 1: by hand. */
 struct lull_sim_pipeline_config lane_config_plain(const char *scheduler, uint32_t worker_count);
 void lane_run(const struct lull_sim_pipeline_config *config,
 	      struct lull_sim_pipeline_result *result);

@@ -47,11 +47,12 @@ TEST(machines__are_found_and_whole)
 				    lull_sim_curve_at(&machine->fair_late, at));
 		assert_true(machine->stall_ns <= machine->stall_ns_max);
 		assert_true(machine->competitor_ppm == 0 || machine->competitor_run_ns > 0);
-		for (uint32_t i = 1; i < machine->state_count; i++) {
-			assert_true(machine->states[i].least_ns > machine->states[i - 1].least_ns);
-			assert_true(machine->states[i].watts < machine->states[i - 1].watts);
+		for (uint32_t i = 1; i < machine->cstate_count; i++) {
+			assert_true(machine->cstates[i].least_ns >
+				    machine->cstates[i - 1].least_ns);
+			assert_true(machine->cstates[i].watts < machine->cstates[i - 1].watts);
 		}
-		assert_true(machine->watts > machine->states[0].watts);
+		assert_true(machine->watts > machine->cstates[0].watts);
 	}
 	assert_null(lull_sim_machine_find("gues"));
 	assert_null(lull_sim_machine_find(""));

@@ -66,7 +66,7 @@ TEST(objective__keeps_what_it_calls_feasible)
 			      (unsigned long long)result.lost,
 			      (double)result.cpu_ns * 100 / (double)result.time_ns);
 		if (result.verdict.state != LULL_VERDICT_FEASIBLE ||
-		    result.looks_feasible < result.looks)
+		    result.samples_feasible < result.samples)
 			continue;
 		feasible++;
 		assert_true(result.delivered > 1000);

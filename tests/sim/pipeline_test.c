@@ -18,7 +18,7 @@ TEST(run__is_exact_to_the_ns)
 {
 	struct lull_sim_pipeline_config config = lane_config_plain("hrw", 1);
 
-	/* A packet every 200 ns is seen at once, is sent a turn later, and served for 100. */
+	/* A packet every 200 ns is seen at once, is sent an iteration later, and served for 100. */
 	lane_run(&config, &result);
 	assert_int_equal(result.delivered, 1000);
 	assert_int_equal(result.latency.max, 110);
@@ -27,12 +27,12 @@ TEST(run__is_exact_to_the_ns)
 	/* first packet seen at 200, last one finished at 200 * 1000 + 110 */
 	assert_int_equal(result.span_ns, 200 * 1000 + 110 - 200);
 	assert_true(fabs(result.capacity_pps - 1e7) < 1);
-	/* A worker that rests begins later; turns of 30 see a packet up to 20 later. */
+	/* A worker that rests begins later; iterations of 30 see a packet up to 20 later. */
 	config.wake_ns = 40;
 	lane_run(&config, &result);
 	assert_int_equal(result.latency.sum, 150 * 1000);
 	config.wake_ns = 0;
-	config.io_turn_ns = 100;
+	config.io_iteration_ns = 100;
 	config.io_pkt_ns = 7;
 	config.pkts = 1;
 	lane_run(&config, &result);
@@ -131,7 +131,7 @@ TEST(run__waits_as_theory_has_it)
 
 	config.gaps = LULL_SIM_GAPS_POISSON;
 	config.service_ns = 1000;
-	config.io_turn_ns = 1;
+	config.io_iteration_ns = 1;
 	config.pkts = 400000;
 	for (uint32_t load = 3; load <= 7; load += 2) {
 		config.load_ppm = load * 100000;

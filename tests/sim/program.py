@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 from command import Command, await_signals
 from verdict import check
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 QUICK = ["--duration", "20ms", "--warmup", "5ms"]
 HISTOGRAM = {
     "count", "min", "mean", "p50", "p90", "p99", "p995", "p999", "p9999", "p99999", "max",
@@ -124,7 +124,7 @@ def refuses_options(stand: Stand) -> None:
     stand.refused("--line-bursts 1us:65535", "line-bursts")
     stand.refused("--overshoot 50:1us,40:2us", "overshoot.*rising")
     stand.refused("--burst-cost 300:1us", "burst-cost.*256")
-    stand.refused("--idle-states C1:2us", "idle-states.*C1:2us:5")
+    stand.refused("--c-states C1:2us", "c-states.*C1:2us:5")
     stand.refused("--duration 100ns", "duration")
     stand.refused("--machine toaster", "machine.*guest")
     stand.refused("--describe-machine toaster", "describe-machine.*toaster")
@@ -184,7 +184,7 @@ def helps(stand: Stand) -> None:
     stand.shows("--help", "--governor")
     stand.shows("--version", "lull-sim")
     described = stand.result("--describe-machine", "metal")
-    check(described["name"] == "metal" and described["turn_ns"] > 0, "describes", described)
+    check(described["name"] == "metal" and described["iteration_ns"] > 0, "describes", described)
 
 
 def has_every_member(stand: Stand) -> None:
@@ -201,7 +201,7 @@ def has_every_member(stand: Stand) -> None:
         for name in ("latency_ns", "added_ns"):
             check(run[name].keys() == HISTOGRAM, name, run[name])
             check(run[name]["count"] == run["delivered"], f"{name} of each", run)
-        check(run["counters"]["turns"] > 0, "counters", run["counters"])
+        check(run["counters"]["iterations"] > 0, "counters", run["counters"])
         # a thread that rests has not yet met what came last
         met = result["runs"][0]["offered"] - run["offered"]
         check(abs(met) < 100, "same traffic", met)
@@ -383,7 +383,7 @@ def ends_by_signal(stand: Stand) -> None:
         ) as run:
             await_signals(run, number)
             run.send_signal(number)
-            stdout, stderr = run.communicate(timeout=PATIENCE_S)
+            stdout, stderr = run.communicate(timeout=TIMEOUT_S)
         check(run.returncode == 1, f"ends by {number.name}", f"{run.returncode} {stderr}")
         check(stdout == "" and len(stderr.splitlines()) == 1, "one line", stdout + stderr)
         check("signal" in stderr, "says why", stderr)

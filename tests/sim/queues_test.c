@@ -116,7 +116,7 @@ world_try(const struct world *world, const char *governor, uint64_t spin_lost, s
 	static struct lull_sim_result result;
 
 	stand_run(&config, &result);
-	if (promises ? result.looks_feasible < result.looks : result.verdict.outrun) {
+	if (promises ? result.samples_feasible < result.samples : result.verdict.outrun) {
 		tally->polled++;
 		return;
 	}
@@ -131,7 +131,7 @@ world_try(const struct world *world, const char *governor, uint64_t spin_lost, s
 		      (unsigned long long)result.lost, (unsigned long long)spin_lost,
 		      (unsigned long long)result.offered,
 		      (unsigned long long)result.verdict.rest_ns,
-		      (unsigned long long)result.verdict.turn_ns);
+		      (unsigned long long)result.verdict.iteration_ns);
 }
 
 TEST(proven__loses_nothing_that_polling_keeps)

@@ -77,7 +77,7 @@ TEST(shared__one_that_rests_is_woken_soon)
 	run(&bench, 20 * MS); /* at first both have had nothing: that takes a slice */
 	measure(&bench, 400 * MS);
 	assert_in_range(rests->delivered, 3790, 3810);
-	/* rest, two switches, a turn of each */
+	/* rest, two switches, an iteration of each */
 	assert_true(rests->latency.max < 50 * US + 3 * US);
 	assert_true(spins->latency.max < 10 * US);
 	/* a twentieth at most: 2 us of each 50 */

@@ -63,22 +63,22 @@ TEST(run__time_and_cpu_add_up)
 		struct lull_sim_config config = stand_config("fixed", &arrival);
 		struct lull_sim_result result;
 		const struct lull_idle_counters *counters = &result.counters;
-		uint64_t most_ns = 60 + 960; /* a turn may be open at either end */
+		uint64_t most_ns = 60 + 960; /* an iteration may be open at either end */
 		uint64_t slept = 0;
 
 		config.warmup_ns = 10 * MS;
 		config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = 20 * US;
 		stand_run(&config, &result);
-		assert_true(counters->rests[LULL_REST_SLEEP] > 100);
-		assert_int_equal(result.rest.count, counters->rests[LULL_REST_SLEEP]);
-		assert_int_equal(lull_sim_wakes(&result), counters->rests[LULL_REST_SLEEP]);
+		assert_true(counters->rests[LULL_IDLE_SLEEP] > 100);
+		assert_int_equal(result.rest.count, counters->rests[LULL_IDLE_SLEEP]);
+		assert_int_equal(lull_sim_wakes(&result), counters->rests[LULL_IDLE_SLEEP]);
 		assert_in_range(counters->busy_ns + counters->empty_ns + counters->rest_ns,
 				result.time_ns - most_ns, result.time_ns + most_ns);
 		assert_in_range(counters->busy_ns + counters->empty_ns +
-					counters->rests[LULL_REST_SLEEP] * config.machine.rest_ns,
+					counters->rests[LULL_IDLE_SLEEP] * config.machine.rest_ns,
 				result.cpu_ns - most_ns, result.cpu_ns + most_ns);
-		for (uint32_t s = 0; s < LULL_SIM_STATES_MAX; s++)
-			slept += result.state_ns[s];
+		for (uint32_t s = 0; s < LULL_SIM_CSTATES_MAX; s++)
+			slept += result.cstate_ns[s];
 		assert_int_equal(result.active_ns + slept, result.time_ns);
 		assert_int_equal(result.active_ns, result.cpu_ns);
 	}
@@ -162,7 +162,7 @@ TEST(run__ring_overflows_by_what_does_not_fit)
 	config.duration_ns = 500 * MS;
 	stand_run(&config, &result);
 	assert_true(result.rest.count > 900);
-	/* from the empty look to the first look after the rest: burst 0, the rest, a turn */
+	/* from the empty look to the first look after the rest: burst 0, the rest, an iteration */
 	per_rest = (100 + 500000 + 100) / 1000.0 - 256;
 	missed = (double)result.lost / (double)result.rest.count;
 	if (missed < per_rest - 1 || missed > per_rest + 1)
@@ -278,7 +278,7 @@ TEST(relay__slow_producer_lets_both_rest)
 	assert_int_equal(send->lost, 0);
 	assert_int_equal(receive->lost, 0);
 	assert_true(send->rest.count > 1000 && receive->rest.count > 1000);
-	assert_int_equal(send->rest.count, send->counters.turns_empty);
+	assert_int_equal(send->rest.count, send->counters.iterations_empty);
 	stand_about((double)receive->delivered, 1e5 * 0.08, 0.01, "delivered");
 	stand_about((double)send->delivered, 1e5 * 0.08, 0.01, "sent");
 	assert_int_equal(receive->bytes, receive->delivered * 508);

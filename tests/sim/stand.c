@@ -63,14 +63,14 @@ stand_machine(void)
 	return (struct lull_sim_machine){
 		.name = "stand",
 		.summary = "costs that are easy to reckon with",
-		.turn_ns = 100,
+		.iteration_ns = 100,
 		.burst = { 2, { { 0, 100 }, { 256, 100 + 256 * 50 } } },
 		.rest_ns = 2000,
 		.event_ns = 1000,
 		.switch_ns = 500,
 		.watts = 8,
-		.state_count = 2,
-		.states = { { "shallow", 0, 4 }, { "deep", 50000, 1 } },
+		.cstate_count = 2,
+		.cstates = { { "shallow", 0, 4 }, { "deep", 50000, 1 } },
 	};
 }
 
@@ -134,7 +134,7 @@ digest_verdict(uint64_t *digest, const struct lull_verdict *verdict)
 	const uint64_t words[] = {
 		verdict->state,
 		verdict->binding,
-		verdict->depth,
+		verdict->idle_state,
 		verdict->rest_ns,
 		verdict->latency_bound_ns,
 		verdict->ring_bound_ns,
@@ -160,17 +160,17 @@ digest_verdict(uint64_t *digest, const struct lull_verdict *verdict)
 uint64_t
 stand_digest(const struct lull_sim_result *result)
 {
-	const uint64_t words[] = { result->thread_count, result->time_ns,       result->cpu_ns,
-				   result->offered,      result->delivered,     result->lost,
-				   result->bytes,        result->stolen_ns,     result->active_ns,
-				   result->looks,        result->looks_feasible };
+	const uint64_t words[] = { result->thread_count, result->time_ns,         result->cpu_ns,
+				   result->offered,      result->delivered,       result->lost,
+				   result->bytes,        result->stolen_ns,       result->active_ns,
+				   result->samples,      result->samples_feasible };
 	const struct lull_counter_info *row;
 	uint64_t digest = 0xcbf29ce484222325ULL;
 
 	for (size_t i = 0; i < COUNT(words); i++)
 		digest_word(&digest, words[i]);
-	for (uint32_t i = 0; i < LULL_SIM_STATES_MAX; i++)
-		digest_word(&digest, result->state_ns[i]);
+	for (uint32_t i = 0; i < LULL_SIM_CSTATES_MAX; i++)
+		digest_word(&digest, result->cstate_ns[i]);
 	for (row = lull_idle_counter_table; row->name != NULL; row++)
 		digest_word(&digest,
 			    *(const uint64_t *)(const void *)((const char *)&result->counters +

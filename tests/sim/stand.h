@@ -23,7 +23,7 @@ struct lull_sim_config stand_config(const char *governor,
 				    const struct lull_arrival_config *arrival);
 /** Frames of 60 bytes, at @p pps; the other members by kind, usual for a test. */
 struct lull_arrival_config stand_arrival(enum lull_arrival_kind kind, double pps);
-/** Costs that are easy to reckon with: turn 100, burst 100 + 50 per packet, no overshoot. */
+/** Costs that are easy to reckon with: iteration 100, burst 100 + 50 per packet, no overshoot. */
 struct lull_sim_machine stand_machine(void);
 /** Create, run, read the receiving side, free; fails the test when the simulator refuses. */
 void stand_run(const struct lull_sim_config *config, struct lull_sim_result *result);

@@ -8,7 +8,7 @@
 #define US LULL_NS_PER_US
 #define MS LULL_NS_PER_MS
 
-/* ---- rests of each depth, asked for after every empty turn ---- */
+/* ---- rests of each idle state, asked for after every empty iteration ---- */
 
 static void
 waiter_init(void *state, const struct lull_idle_view *view)
@@ -19,22 +19,22 @@ waiter_init(void *state, const struct lull_idle_view *view)
 }
 
 static struct lull_rest
-waiter_plan(void *state, const struct lull_idle_turn *turn)
+waiter_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	const struct lull_idle_view *const *view = state;
 	const struct lull_idle_limits *limits = (*view)->limits;
-	enum lull_rest_depth depth = LULL_REST_PAUSE;
+	enum lull_idle_state idle_state = LULL_IDLE_PAUSE;
 
-	while ((limits->depths & LULL_REST_BIT(depth)) == 0)
-		depth++;
-	if (turn->pkt_count > 0)
+	while ((limits->idle_states & LULL_IDLE_STATE_BIT(idle_state)) == 0)
+		idle_state++;
+	if (iteration->pkt_count > 0)
 		return lull_rest_none();
-	return (struct lull_rest){ .depth = depth, .limit_ns = limits->rest_ns };
+	return (struct lull_rest){ .idle_state = idle_state, .limit_ns = limits->rest_ns };
 }
 
 static const struct lull_idle_governor waiter = {
 	.name = "waiter",
-	.summary = "rests as the test says after every empty turn",
+	.summary = "rests as the test says after every empty iteration",
 	.state_size = sizeof(const struct lull_idle_view *),
 	.init = waiter_init,
 	.plan = waiter_plan,
@@ -43,9 +43,9 @@ static const struct lull_idle_governor waiter = {
 	.verdict = lull_governor_verdict_none,
 };
 
-/* Costs of stand_machine(): turn 100, burst of one 150, event 1000. Packets 1 ms apart. */
+/* Costs of stand_machine(): iteration 100, burst of one 150, event 1000. Packets 1 ms apart. */
 static struct lull_sim_config
-waiting(enum lull_rest_depth depth, uint64_t rest_ns)
+waiting(enum lull_idle_state idle_state, uint64_t rest_ns)
 {
 	struct lull_arrival_config arrival = stand_arrival(LULL_ARRIVAL_CONSTANT, 1000);
 	struct lull_sim_config config = stand_config("spin", &arrival);
@@ -54,34 +54,35 @@ waiting(enum lull_rest_depth depth, uint64_t rest_ns)
 	config.machine = stand_machine();
 	config.duration_ns = 100 * MS + US;
 	policy->governor = &waiter;
-	policy->limits.depths = LULL_REST_BIT(depth);
+	policy->limits.idle_states = LULL_IDLE_STATE_BIT(idle_state);
 	policy->limits.rest_ns = rest_ns;
 	return config;
 }
 
 TEST(rest__ends_with_the_packet)
 {
-	static const enum lull_rest_depth depths[] = { LULL_REST_MONITOR, LULL_REST_INTERRUPT };
+	static const enum lull_idle_state idle_states[] = { LULL_IDLE_MONITOR,
+							    LULL_IDLE_INTERRUPT };
 
-	for (uint32_t i = 0; i < 2 * COUNT(depths); i++) {
-		enum lull_rest_depth depth = depths[i % 2];
-		struct lull_sim_config config = waiting(depth, 5 * MS);
+	for (uint32_t i = 0; i < 2 * COUNT(idle_states); i++) {
+		enum lull_idle_state idle_state = idle_states[i % 2];
+		struct lull_sim_config config = waiting(idle_state, 5 * MS);
 		struct lull_sim_result result;
 
 		config.queue_count = 1 + i / 2 * 3; /* whichever ring it comes to */
 		stand_run(&config, &result);
 		assert_in_range(result.delivered, 99, 100);
-		assert_int_equal(result.counters.rests[depth], result.rest.count);
+		assert_int_equal(result.counters.rests[idle_state], result.rest.count);
 		assert_in_range(result.counters.wakes_packet, result.delivered,
 				result.delivered + 1);
 		assert_in_range(result.rest.count, result.delivered, result.delivered + 1);
-		/* event, turn, empty looks at rings before it, then the packet itself */
+		/* event, iteration, empty looks at rings before it, then the packet itself */
 		assert_int_equal(result.latency.max,
 				 1000 + 100 + 100 * (config.queue_count - 1) + 150);
 		if (config.queue_count == 1)
 			assert_int_equal(result.latency.sum,
 					 result.latency.count * (1000 + 100 + 150));
-		/* per packet: two turns, and a rest's cost */
+		/* per packet: two iterations, and a rest's cost */
 		assert_in_range(result.cpu_ns / result.delivered, 2000 + 2 * 100,
 				2000 + 2 * 100 + 8 * 100 + 150);
 	}
@@ -89,10 +90,11 @@ TEST(rest__ends_with_the_packet)
 
 TEST(rest__ends_by_timer_when_nothing_comes)
 {
-	static const enum lull_rest_depth depths[] = { LULL_REST_MONITOR, LULL_REST_INTERRUPT };
+	static const enum lull_idle_state idle_states[] = { LULL_IDLE_MONITOR,
+							    LULL_IDLE_INTERRUPT };
 
-	for (size_t i = 0; i < COUNT(depths); i++) {
-		struct lull_sim_config config = waiting(depths[i], 400 * US);
+	for (size_t i = 0; i < COUNT(idle_states); i++) {
+		struct lull_sim_config config = waiting(idle_states[i], 400 * US);
 		struct lull_sim_result result;
 
 		/* two rests by timer, and one that the packet ends */
@@ -109,20 +111,21 @@ TEST(rest__ends_as_late_as_its_way_is)
 {
 	const struct lull_sim_curve late = { 1, { { 0, 30 * US } } };
 	const struct lull_sim_curve very_late = { 1, { { 0, 3 * MS } } };
-	struct lull_sim_config config = waiting(LULL_REST_INTERRUPT, 5 * MS);
+	struct lull_sim_config config = waiting(LULL_IDLE_INTERRUPT, 5 * MS);
 	struct lull_sim_result result;
 
 	config.machine.interrupt = late;
 	stand_run(&config, &result);
 	assert_int_equal(result.latency.max, 30 * US + 100 + 150);
-	config.policy[LULL_SIM_SIDE_RECEIVE].limits.depths = LULL_REST_BIT(LULL_REST_MONITOR);
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.idle_states =
+		LULL_IDLE_STATE_BIT(LULL_IDLE_MONITOR);
 	stand_run(&config, &result);
 	assert_int_equal(result.latency.max, 1250);
 	config.machine.monitor = late;
 	stand_run(&config, &result);
 	assert_int_equal(result.latency.max, 30 * US + 100 + 150);
 
-	config = waiting(LULL_REST_INTERRUPT, 400 * US);
+	config = waiting(LULL_IDLE_INTERRUPT, 400 * US);
 	config.machine.interrupt = very_late;
 	config.machine.overshoot = late;
 	stand_run(&config, &result);
@@ -131,13 +134,13 @@ TEST(rest__ends_as_late_as_its_way_is)
 	assert_in_range(result.latency.max, 300 * US, 430 * US + 250);
 }
 
-/* A packet that came during the turn before does not wait for the next one. */
+/* A packet that came during the iteration before does not wait for the next one. */
 TEST(rest__ends_at_once_when_a_packet_is_there)
 {
-	struct lull_sim_config config = waiting(LULL_REST_INTERRUPT, 5 * MS);
+	struct lull_sim_config config = waiting(LULL_IDLE_INTERRUPT, 5 * MS);
 	struct lull_sim_result result;
 
-	config.machine.turn_ns = 300 * US; /* a third of the packets come during turns */
+	config.machine.iteration_ns = 300 * US; /* a third of the packets come during iterations */
 	stand_run(&config, &result);
 	assert_in_range(result.delivered, 98, 100);
 	assert_true(result.latency.max <= 2 * 300 * US + 2 * US);
@@ -145,20 +148,20 @@ TEST(rest__ends_at_once_when_a_packet_is_there)
 
 TEST(rest__pause_keeps_the_core)
 {
-	struct lull_sim_config config = waiting(LULL_REST_PAUSE, 5 * US);
+	struct lull_sim_config config = waiting(LULL_IDLE_PAUSE, 5 * US);
 	struct lull_sim_result result;
 
 	stand_run(&config, &result);
 	assert_int_equal(result.cpu_ns, result.time_ns);
 	assert_int_equal(lull_sim_wakes(&result), 0);
 	assert_int_equal(result.rest.max, 5 * US);
-	assert_true(result.counters.rests[LULL_REST_PAUSE] > 19000);
+	assert_true(result.counters.rests[LULL_IDLE_PAUSE] > 19000);
 	assert_true(result.latency.max <= 5 * US + 100 + 100 + 150);
 }
 
 TEST(rest__sleep_ends_late_by_the_curve)
 {
-	struct lull_sim_config config = waiting(LULL_REST_SLEEP, 50 * US);
+	struct lull_sim_config config = waiting(LULL_IDLE_SLEEP, 50 * US);
 	struct lull_sim_result result;
 
 	config.machine.overshoot =
@@ -185,7 +188,7 @@ TEST(burst__ends_where_the_driver_rounds)
 	thread = stand_bench_add(&bench, "spin", &limits, &trace);
 	thread->round_pkts = 4;
 	for (size_t i = 0; i < COUNT(wanted); i++) {
-		assert_int_equal(lull_sim_thread_turn(thread), 0);
+		assert_int_equal(lull_sim_thread_iterate(thread), 0);
 		assert_int_equal(thread->queue_pkts[0], wanted[i]);
 	}
 	assert_int_equal(thread->stats.delivered, 39);
@@ -265,20 +268,20 @@ TEST(send__rests_only_when_empty_and_waits_for_the_link)
 	static struct sender sender;
 	const uint64_t room_ps = 10000000; /* 10 us */
 	struct lull_sim_thread *thread;
-	uint64_t rests = 0, turn_ns;
+	uint64_t rests = 0, iteration_ns;
 
 	sender_begin(&sender, 13, room_ps);
 	thread = sender.thread;
 	while (thread->now_ns < 10 * MS) {
-		turn_ns = thread->now_ns;
-		assert_int_equal(lull_sim_thread_turn(thread), 0);
+		iteration_ns = thread->now_ns;
+		assert_int_equal(lull_sim_thread_iterate(thread), 0);
 		/* never further ahead of the link than its room and the burst just sent */
 		assert_true(sender.link.free_ps <=
 			    thread->now_ns * 1000 + room_ps + 32 * 1538 * 800);
-		if (lull_idle_counters(thread->idle)->rests[LULL_REST_SLEEP] > rests) {
+		if (lull_idle_counters(thread->idle)->rests[LULL_IDLE_SLEEP] > rests) {
 			rests++;
 			assert_int_equal(thread->queue_pkts[0], 0);
-			assert_true(thread->now_ns >= turn_ns + 20 * US);
+			assert_true(thread->now_ns >= iteration_ns + 20 * US);
 		} else {
 			assert_true(thread->queue_pkts[0] > 0);
 		}

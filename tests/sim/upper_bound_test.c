@@ -57,7 +57,7 @@ print(const char *words, double pps, const struct lull_sim_result *result)
 		"CPU %.1f %%\n",
 		words, pps, (unsigned long long)waited_ns(result, 99),
 		(unsigned long long)bound_ns(result, 99),
-		(unsigned long long)result->looks_feasible, (unsigned long long)result->looks,
+		(unsigned long long)result->samples_feasible, (unsigned long long)result->samples,
 		100.0 * (double)result->cpu_ns / (double)result->time_ns);
 }
 
@@ -81,7 +81,7 @@ TEST(short_burst__that_leaves_packets_does_not_end_the_wait)
 			stand_run(&config, &result);
 			print("told", loads_pps[i], &result);
 			assert_true(bound_holds(&result));
-			if (result.looks_feasible * 10 >= result.looks * 9)
+			if (result.samples_feasible * 10 >= result.samples * 9)
 				assert_true(waited_ns(&result, 99) <= OBJECTIVE_NS);
 			assert_int_equal(result.lost, 0);
 		}
@@ -110,14 +110,15 @@ TEST(short_burst__breaks_who_trusts_it)
 
 /* Threads that can wait for packets, which are late by this curve. */
 static struct lull_sim_config
-event_config(enum lull_rest_depth depth, const struct lull_sim_curve *late, double pps)
+event_config(enum lull_idle_state idle_state, const struct lull_sim_curve *late, double pps)
 {
 	struct lull_sim_config config = config_of(LULL_ARRIVAL_POISSON, pps);
 	struct lull_idle_limits *limits = &config.policy[LULL_SIM_SIDE_RECEIVE].limits;
 
-	limits->depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP) |
-			 LULL_REST_BIT(depth);
-	if (depth == LULL_REST_MONITOR) {
+	limits->idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) |
+			      LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP) |
+			      LULL_IDLE_STATE_BIT(idle_state);
+	if (idle_state == LULL_IDLE_MONITOR) {
 		config.machine.monitor = *late;
 		/* no sleep fits, so it is the one that is used */
 		limits->latency_ns = 25 * US;
@@ -133,23 +134,23 @@ event_config(enum lull_rest_depth depth, const struct lull_sim_curve *late, doub
 static const double event_pps[] = { 20, 300, 3000 };
 
 static void
-event_try(enum lull_rest_depth depth, const struct lull_sim_curve *late, const char *words,
+event_try(enum lull_idle_state idle_state, const struct lull_sim_curve *late, const char *words,
 	  bool wanted)
 {
 	static struct lull_sim_result result;
 
 	for (size_t i = 0; i < COUNT(event_pps); i++) {
-		struct lull_sim_config config = event_config(depth, late, event_pps[i]);
+		struct lull_sim_config config = event_config(idle_state, late, event_pps[i]);
 		uint64_t objective_ns = config.policy[LULL_SIM_SIDE_RECEIVE].limits.latency_ns;
 
 		stand_run(&config, &result);
 		print(words, event_pps[i], &result);
 		assert_true(bound_holds(&result));
 		/* of fewer packets the longest wait would be the percentile */
-		if (result.looks_feasible > 0 && event_pps[i] >= 300)
+		if (result.samples_feasible > 0 && event_pps[i] >= 300)
 			assert_true(waited_ns(&result, 99) <= objective_ns);
 		/* used for long rests where that was found to be early enough, and nowhere else */
-		if (depth == LULL_REST_INTERRUPT && event_pps[i] < 1000 && event_pps[i] > 100)
+		if (idle_state == LULL_IDLE_INTERRUPT && event_pps[i] < 1000 && event_pps[i] > 100)
 			assert_int_equal(result.rest.max > 2 * MS, wanted);
 	}
 }
@@ -159,7 +160,7 @@ TEST(interrupt__is_measured_and_used)
 {
 	const struct lull_sim_curve late = { 2, { { 0, 10 * US }, { LULL_SIM_PPB, 30 * US } } };
 
-	event_try(LULL_REST_INTERRUPT, &late, "interrupts 10 to 30 us late", true);
+	event_try(LULL_IDLE_INTERRUPT, &late, "interrupts 10 to 30 us late", true);
 }
 
 TEST(interrupt__that_is_late_is_not_waited_for)
@@ -170,8 +171,8 @@ TEST(interrupt__that_is_late_is_not_waited_for)
 		3, { { 0, 10 * US }, { 966000000, 12 * US }, { 967000000, 2 * MS } }
 	};
 
-	event_try(LULL_REST_INTERRUPT, &late, "interrupts 2 ms late", false);
-	event_try(LULL_REST_INTERRUPT, &some, "one interrupt in thirty 2 ms late", false);
+	event_try(LULL_IDLE_INTERRUPT, &late, "interrupts 2 ms late", false);
+	event_try(LULL_IDLE_INTERRUPT, &some, "one interrupt in thirty 2 ms late", false);
 }
 
 TEST(monitor__that_is_late_is_bounded)
@@ -179,8 +180,8 @@ TEST(monitor__that_is_late_is_bounded)
 	const struct lull_sim_curve early = { 1, { { 0, 500 } } };
 	const struct lull_sim_curve late = { 1, { { 0, 2 * MS } } };
 
-	event_try(LULL_REST_MONITOR, &early, "writes 0.5 us late", true);
-	event_try(LULL_REST_MONITOR, &late, "writes 2 ms late", false);
+	event_try(LULL_IDLE_MONITOR, &early, "writes 0.5 us late", true);
+	event_try(LULL_IDLE_MONITOR, &late, "writes 2 ms late", false);
 }
 
 /* Timers that are late by anything up to three quarters of the objective. */
@@ -195,5 +196,5 @@ TEST(timer__that_is_late_is_bounded)
 	stand_run(&config, &result);
 	print("timers 20 to 150 us late", 3e5, &result);
 	assert_true(bound_holds(&result));
-	assert_true(result.looks_feasible == 0 || waited_ns(&result, 99) <= OBJECTIVE_NS);
+	assert_true(result.samples_feasible == 0 || waited_ns(&result, 99) <= OBJECTIVE_NS);
 }

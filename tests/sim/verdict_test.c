@@ -29,7 +29,7 @@ struct cell {
 
 /* What has happened until the end of a step, all threads. */
 struct step {
-	uint64_t late, offered, looks, feasible, cpu_ns, time_ns;
+	uint64_t late, offered, samples, feasible, cpu_ns, time_ns;
 };
 
 struct record {
@@ -49,7 +49,7 @@ cell_config(const struct cell *cell, uint64_t seed)
 	struct lull_idle_limits *limits = &config.policy[LULL_SIM_SIDE_RECEIVE].limits;
 
 	config.machine = *lull_sim_machine_find("noisy");
-	config.machine.turn_ns = US;
+	config.machine.iteration_ns = US;
 	config.stall_every_ns = cell->per_s > 0 ? (uint64_t)(1e9 / cell->per_s) : 0;
 	config.stall_ns = (uint64_t)(cell->stall_ms * 1e6);
 	config.seed = seed;
@@ -83,8 +83,8 @@ record_step(void *arg, uint64_t done_ns, uint64_t total_ns)
 		return true;
 	lull_sim_read(record->sim, LULL_SIM_SIDE_RECEIVE, result);
 	record->steps[record->count++] =
-		(struct step){ late_of(result),        result->offered, result->looks,
-			       result->looks_feasible, result->cpu_ns,  result->time_ns };
+		(struct step){ late_of(result),          result->offered, result->samples,
+			       result->samples_feasible, result->cpu_ns,  result->time_ns };
 	return true;
 }
 
@@ -121,7 +121,7 @@ run_agrees(const struct lull_sim_config *config, const char *words)
 	struct record *record = record_run(config);
 	const struct step *end = &record->steps[record->count - 1];
 	double share = ratio(end->late, end->offered);
-	double feasible = ratio(end->feasible, end->looks);
+	double feasible = ratio(end->feasible, end->samples);
 	bool must = share <= BUDGET / DOUBT, must_not = share >= BUDGET * DOUBT;
 	bool good = (!must || feasible >= 0.9) && (!must_not || feasible <= 0.1);
 
@@ -235,7 +235,7 @@ slow_steps(const struct record *record, uint32_t *bad)
 		if (ratio(now->late - then->late, now->offered - then->offered) < 3 * BUDGET)
 			continue;
 		(*bad)++;
-		if (ratio(next->feasible - now->feasible, next->looks - now->looks) > 0.15)
+		if (ratio(next->feasible - now->feasible, next->samples - now->samples) > 0.15)
 			slow++;
 	}
 	return slow;
@@ -262,7 +262,7 @@ TEST(host_turns_bad__feasible_is_taken_back_within_a_second)
 		good = &record->steps[(uint32_t)(config.stall_from_ns - config.warmup_ns) /
 					      (uint32_t)STEP_NS -
 				      2];
-		promised = ratio(good->feasible, good->looks) >= 0.9;
+		promised = ratio(good->feasible, good->samples) >= 0.9;
 		slow = slow_steps(record, &bad);
 		print_message("%5.0f ms %5.1f /s %7.0f pps after 10 s of good: promised before: "
 			      "%s; feasible after a bad second: %u of %u tenths  %s\n",

@@ -7,7 +7,7 @@
 #define US LULL_NS_PER_US
 #define MS LULL_NS_PER_MS
 
-/* A loop that takes turns of 100 us, so many in 100 of them CPU time. */
+/* A loop that takes iterations of 100 us, so many in 100 of them CPU time. */
 struct loop {
 	struct lull_sim_watch watch;
 	uint64_t now_ns, cpu_ns;
@@ -21,7 +21,7 @@ go_on(struct loop *loop, uint64_t ns, bool rests, uint64_t busy_pct)
 	while (loop->now_ns < end_ns) {
 		loop->now_ns += 100 * US;
 		loop->cpu_ns += busy_pct * US;
-		lull_sim_watch_turn(&loop->watch, rests, loop->now_ns, loop->cpu_ns);
+		lull_sim_watch_iteration(&loop->watch, rests, loop->now_ns, loop->cpu_ns);
 	}
 }
 
@@ -61,7 +61,7 @@ TEST(no_rest__loses_it_within_10_ms)
 	}
 }
 
-/* It rests in every turn, but hardly: that is not what the class is for. */
+/* It rests in every iteration, but hardly: that is not what the class is for. */
 TEST(seventy_percent__lose_it_within_two_windows)
 {
 	struct loop loop = { .now_ns = 0 };

@@ -32,7 +32,7 @@ from verdict import check
 
 DAY_S = 86400
 SEED = 5
-PATIENCE_S = 3600
+TIMEOUT_S = 3600
 WARM = 1 / 3  # of the packets; by then all has been asked for
 GROWTH_KIB = 1024  # a thread's first arena, a buffer that met its largest record
 
@@ -68,7 +68,7 @@ def generate(generator: str, folder: str, flows: int, seconds: int) -> Capture:
     path = Path(folder) / "soak.pcap"
     print(f"seed {SEED}, {flows} flows, {seconds} s of packets")
     done = subprocess.run([generator, path, str(flows), str(seconds), str(SEED)],
-                          capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+                          capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     check(done.returncode == 0, "the capture is written", done.stderr)
     packets, records, flows = map(int, done.stdout.split())
     return Capture(path, packets, records, flows)

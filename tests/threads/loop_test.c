@@ -26,9 +26,9 @@ TEST(loop__takes_commands_in_order_and_tells_what_it_does)
 	assert_int_equal(__atomic_load_n(&world->kicks, __ATOMIC_RELAXED), 1002);
 	assert_int_equal(LULL_COUNTER_READ(world->counters.marks), 2); /* one as it began */
 	assert_true(lull_loop_tid(&world->loop) > 0);
-	WAIT_FOR(LULL_COUNTER_READ(lull_loop_counters(&world->loop)->rests[LULL_REST_SLEEP]) +
+	WAIT_FOR(LULL_COUNTER_READ(lull_loop_counters(&world->loop)->rests[LULL_IDLE_SLEEP]) +
 			 LULL_COUNTER_READ(
-				 lull_loop_counters(&world->loop)->rests[LULL_REST_PAUSE]) >
+				 lull_loop_counters(&world->loop)->rests[LULL_IDLE_PAUSE]) >
 		 0);
 	assert_int_equal(__atomic_load_n(&world->begun, __ATOMIC_RELAXED), 1);
 	assert_int_equal(__atomic_load_n(&world->ended, __ATOMIC_RELAXED), 0);

@@ -10,11 +10,11 @@ struct world *world;
 struct lull_loop *loops[1];
 
 static void
-world_receive(struct lull_loop *loop, struct lull_turn *turn)
+world_receive(struct lull_loop *loop, struct lull_iteration *iteration)
 {
 	struct world *own = loop->stage_state;
 
-	(void)turn;
+	(void)iteration;
 	loop->queue_pkts[0] = LULL_COUNTER_READ(own->iterations) % 3 == 0;
 	LULL_COUNTER_ADD(own->iterations, 1);
 }
@@ -57,7 +57,7 @@ static const struct lull_loop_source source = {
 };
 
 static uint64_t
-world_turn(void *state, uint64_t now_ns)
+world_iterate(void *state, uint64_t now_ns)
 {
 	(void)state;
 	(void)now_ns;
@@ -92,7 +92,7 @@ const struct lull_counter_info world_counters[] = {
 };
 static const struct lull_stage stage = {
 	.name = "world",
-	.turn = world_turn,
+	.iterate = world_iterate,
 	.mark = world_mark,
 	.command = world_command,
 	.counters = world_counters,

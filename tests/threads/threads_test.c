@@ -19,7 +19,7 @@
 #define POSTERS 3
 #define MESSAGES 2000
 #define SNAPSHOTS 20000
-#define TURNS 20000
+#define ITERATIONS 20000
 
 /* ---- mailbox: several post, one takes ---- */
 
@@ -144,18 +144,20 @@ struct idle_loop {
 };
 
 static void *
-turn_all(void *arg)
+iteration_all(void *arg)
 {
 	struct idle_loop *loop = arg;
 	uint64_t now_ns = 1;
 
-	for (uint32_t i = 0; i < TURNS; i++) {
+	for (uint32_t i = 0; i < ITERATIONS; i++) {
 		uint16_t pkts = (uint16_t)(i % 5 == 0 ? i % 40 : 0);
-		struct lull_turn turn = { .now_ns = now_ns, .queue_pkts = &pkts, .queue_count = 1 };
-		struct lull_rest rest = lull_idle_plan(loop->idle, &turn);
+		struct lull_iteration iteration = { .now_ns = now_ns,
+						    .queue_pkts = &pkts,
+						    .queue_count = 1 };
+		struct lull_rest rest = lull_idle_plan(loop->idle, &iteration);
 
 		now_ns += 800;
-		if (rest.depth != LULL_REST_NONE) {
+		if (rest.idle_state != LULL_IDLE_NONE) {
 			struct lull_wake wake = { .rest = rest,
 						  .begin_ns = now_ns,
 						  .end_ns = now_ns + rest.limit_ns + 20000,
@@ -178,7 +180,7 @@ TEST(counters__may_be_read_while_the_loop_turns)
 	struct lull_idle_limits limits = { .latency_ns = 0 };
 	const struct lull_idle_counters *counters;
 	struct idle_loop loop = { .stop = 0 };
-	uint64_t turns, last = 0;
+	uint64_t iterations, last = 0;
 	pthread_t thread;
 
 	assert_non_null(memory);
@@ -186,17 +188,17 @@ TEST(counters__may_be_read_while_the_loop_turns)
 					&loop.idle),
 			 0);
 	counters = lull_idle_counters(loop.idle);
-	assert_int_equal(pthread_create(&thread, NULL, turn_all, &loop), 0);
+	assert_int_equal(pthread_create(&thread, NULL, iteration_all, &loop), 0);
 	while (!__atomic_load_n(&loop.stop, __ATOMIC_ACQUIRE)) {
-		turns = LULL_COUNTER_READ(counters->turns);
-		assert_true(turns >= last && turns <= TURNS);
-		last = turns;
+		iterations = LULL_COUNTER_READ(counters->iterations);
+		assert_true(iterations >= last && iterations <= ITERATIONS);
+		last = iterations;
 		assert_true(lull_idle_usage_ppm(counters) <= LULL_PPM);
 		assert_true(lull_idle_empty_ppm(counters) <= LULL_PPM);
 		(void)lull_histogram_quantile(lull_idle_wait_histogram(loop.idle), 990000);
 		(void)lull_histogram_quantile(lull_idle_rest_histogram(loop.idle), 999000);
 	}
 	pthread_join(thread, NULL);
-	assert_int_equal(LULL_COUNTER_READ(counters->turns), TURNS);
+	assert_int_equal(LULL_COUNTER_READ(counters->iterations), ITERATIONS);
 	free(memory);
 }

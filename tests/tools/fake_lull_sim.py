@@ -16,7 +16,7 @@ OVERSHOOT_NS, REST_COST_NS = 17_000, 16_000
 OPTIONS = ("governor", "send-governor", "send-max-latency", "receive-governor", "traffic",
            "traffic-size", "pcap",
            "link", "ring", "held", "burst", "max-latency", "percentile", "loss", "max-rest",
-           "seed", "duration", "warmup", "public-ring", "machine", "turn-cost", "sweep-rest",
+           "seed", "duration", "warmup", "public-ring", "machine", "iteration-cost", "sweep-rest",
            "path", "json", "describe-machine", "rest", "kalman-step", "trace-kalman", "pps-max",
            "line-bursts", "queues", "round-bursts", "interrupt")
 
@@ -74,7 +74,7 @@ def run(governor: str, side: str, asked: dict[str, str]) -> dict[str, Any]:
                     "text": f"infeasible: {objective_ns:.0f} ns are too few" if infeasible else
                     "feasible: rests" if name == "objective" else "no objective: rests"},
         "feasible_pct": 0.0 if infeasible or name != "objective" else 100.0,
-        "counters": {"turns": 5000},
+        "counters": {"iterations": 5000},
     }
 
 

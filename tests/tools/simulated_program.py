@@ -228,11 +228,12 @@ class SimulatedProgram:
         wait = {f"wait_{name}_ns": max(0, self.quantile_ns(share) - SINK_GAP_NS // 2)
                 for name, share in (("p50", .5), ("p99", .99), ("p995", .995), ("p999", .999),
                                     ("max", 1.0))}
-        turns = int(spent.rests + spent.empty_ns / 60 + pkts / 4)
+        iterations = int(spent.rests + spent.empty_ns / 60 + pkts / 4)
         return {"kind": "forward", "cpu": 1, "tid": self.pid + 1,
                 "governor": self.settings["governor"],
                 "thread_cpu_ns": int(spent.cpu_ns), "steal_ns": int(spent.steal_ns),
-                "turns": turns, "turns_empty": int(turns - pkts / 4), "pkts": pkts,
+                "iterations": iterations, "iterations_empty": int(iterations - pkts / 4),
+                "pkts": pkts,
                 "busy_ns": int(spent.busy_ns), "empty_ns": int(spent.empty_ns),
                 "rest_ns": int(spent.rest_ns), "rests_pause": 0, "rests_monitor": 0,
                 "rests_sleep": int(spent.rests), "rests_interrupt": 0,
@@ -252,22 +253,23 @@ class SimulatedProgram:
         passed = self._last_ns - self._started_ns
         return {"kind": "traffic", "cpu": 1 if self.faults.one_cpu else 0, "tid": self.pid + 2,
                 "governor": "spin",
-                "thread_cpu_ns": passed, "steal_ns": 0, "turns": passed // 100,
-                "turns_empty": passed // 100, "pkts": 0, "busy_ns": 0, "empty_ns": passed,
+                "thread_cpu_ns": passed, "steal_ns": 0, "iterations": passed // 100,
+                "iterations_empty": passed // 100, "pkts": 0, "busy_ns": 0, "empty_ns": passed,
                 "rest_ns": 0}
 
     def answer_explain(self, name: str) -> dict[str, Any] | None:
         if name != "fwd0":
             return {"state": "none", "text": ""} if name == "gen0" else None
         if self.settings["governor"] != "objective":
-            return {"state": "none", "binding": "none", "depth": "none", "rest_ns": 0, "text": ""}
+            return {"state": "none", "binding": "none", "idle_state": "none", "rest_ns": 0,
+                    "text": ""}
         self._calibration_looks = max(0, self._calibration_looks - 1)
         rest = int(self.rest_length_ns())
         state = "calibrating" if self._calibration_looks else "feasible" if rest else "infeasible"
         text = (f"rests {rest / 1e3:.0f} us at a time: the latency objective binds" if rest else
                 "no sleep fits the objective: wake-ups alone come later than it allows")
         return {"state": state, "binding": "latency" if rest else "overshoot",
-                "depth": "sleep" if rest else "pause", "rest_ns": rest,
+                "idle_state": "sleep" if rest else "pause", "rest_ns": rest,
                 "latency_bound_ns": int(float(self.settings["max-latency"]) * 1e3),
                 "ring_bound_ns": UINT64_MAX, "break_even_ns": 25_000, "predicted_ns": rest,
                 "predicted_cpu_ppm": 70_000, "overshoot_p50_ns": OVERSHOOT_NS,

@@ -91,10 +91,10 @@ def test_what_is_possible() -> None:
 
 def test_passes_options_on(simulator: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sim", "--traffic", "poisson:300k", "--governor", "spin,fixed:50us", "--link",
-                 "10G", "--ring", "512", "--objective", "100us", "--seed", "7", "--turn-cost",
+                 "10G", "--ring", "512", "--objective", "100us", "--seed", "7", "--iteration-cost",
                  "60ns", "--", "--held", "32"]) == 0
     common = ("--traffic poisson:300k --link 10G --max-latency 100us --ring 512 --seed 7 "
-              "--turn-cost 60ns --held 32 --governor {} --json -")
+              "--iteration-cost 60ns --held 32 --governor {} --json -")
     assert asked(simulator) == sorted(common.format(one) for one in ("spin", "fixed:50us"))
     out = capsys.readouterr().out
     assert "fixed 50 µs" in out
@@ -119,7 +119,7 @@ def test_json(simulator: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["sim", "--governor", "spin,objective", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert [run["governor"] for run in data["points"][0]["runs"]] == ["spin", "objective"]
-    assert data["points"][0]["runs"][1]["counters"] == {"turns": 5000}
+    assert data["points"][0]["runs"][1]["counters"] == {"iterations": 5000}
     assert data["points"][0]["settings"]["governor"] == "spin,objective"
     assert main(["sim", "--json", str(tmp_path / "x.json"), "--load", "10,50", "--traffic",
                  "onoff", "--traffic", "constant", "--jobs", "3"]) == 0

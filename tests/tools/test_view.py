@@ -22,7 +22,7 @@ from lull.view import wire as view_wire
 from lull.view.feed import Feed, Mailbox
 from lull.view.recent import LOOKS, Recent
 
-PATIENCE_S = 20
+TIMEOUT_S = 20
 ANYWHERE = "0.0.0.0:0"
 
 
@@ -51,14 +51,14 @@ async def browsing(feed: Feed) -> AsyncIterator[TestClient[Any, Any]]:
 
 
 async def until(condition: Any) -> None:
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while not condition():
             await asyncio.sleep(0.01)
 
 
 async def first(browser: aiohttp.ClientWebSocketResponse, kind: str, **members: Any) -> Any:
     """The next message of a kind with these members; images as (header, body)."""
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         while True:
             message = await browser.receive()
             assert message.type in (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY), message
@@ -222,7 +222,7 @@ def test_who_comes_later_gets_what_stands_and_the_past_without_histograms(path: 
                     await first(browser, "statistics")
             async with client.ws_connect("/live") as browser:
                 seen: dict[str, Any] = {}
-                async with asyncio.timeout(PATIENCE_S):
+                async with asyncio.timeout(TIMEOUT_S):
                     while not {"hello", "receiver", "settings", "history"} <= seen.keys():
                         text = json.loads(await browser.receive_str())
                         seen[text["type"]] = text
@@ -240,7 +240,7 @@ def test_a_browser_that_draws_nothing_holds_nobody_up(path: Path) -> None:
     async def kinds(browser: aiohttp.ClientWebSocketResponse) -> list[str]:
         """What comes until the tenth statistics."""
         found: list[str] = []
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(TIMEOUT_S):
             while found.count("statistics") < 10:
                 message = await browser.receive()
                 text = message.type == aiohttp.WSMsgType.TEXT

@@ -26,7 +26,7 @@ from test_wrap import wait_for
 
 HERE = Path(__file__).parent
 PYTHON = Path(lull.__file__).parent.parent
-PATIENCE_S = 30
+TIMEOUT_S = 30
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ class View:
         """Exit status, and what stood on standard error."""
         children = self.children()
         self.process.send_signal(number)
-        _, errors = self.process.communicate(timeout=PATIENCE_S)
+        _, errors = self.process.communicate(timeout=TIMEOUT_S)
         assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
         return self.process.returncode, errors
 
@@ -88,7 +88,7 @@ class View:
 
     async def _look(self, kinds: list[str], members: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        async with (asyncio.timeout(PATIENCE_S), aiohttp.ClientSession() as session,
+        async with (asyncio.timeout(TIMEOUT_S), aiohttp.ClientSession() as session,
                     session.ws_connect(f"{self.url}live") as browser):
             while set(kinds) - found.keys():
                 message = await browser.receive()
@@ -139,7 +139,7 @@ def test_the_death_of_lull_cam_is_on_the_page_with_its_reason() -> None:
 @pytest.mark.usefixtures("build")
 def test_what_lull_cam_refuses_is_said_at_once() -> None:
     with View("--backend", "bad:eth0") as view:
-        assert view.process.wait(PATIENCE_S) == 1
+        assert view.process.wait(TIMEOUT_S) == 1
         assert view.process.stderr is not None
         assert view.process.stderr.read() == (
             "lull: lull-cam ended with status 2: backend: bad: not a back end\n")

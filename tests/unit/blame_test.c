@@ -8,7 +8,10 @@
 
 #define US LULL_NS_PER_US
 
-/* A ring of 512 of which the driver keeps 32: half of the room are 240. Bursts of 32: 17 turns. */
+/*
+ * A ring of 512 of which the driver keeps 32: half of the room are 240. Bursts of 32: 17
+ * iterations.
+ */
 static struct lull_blame
 blame_begin(uint32_t ring_pkts)
 {
@@ -27,15 +30,15 @@ TEST(suspects__a_rest_with_half_a_ring_behind_it)
 
 	assert_false(lull_blame_suspects(&blame, 0, UINT64_MAX));
 	lull_blame_rested(&blame, 1000);
-	lull_blame_turn(&blame, 2000, 239, true);
+	lull_blame_iterate(&blame, 2000, 239, true);
 	assert_false(lull_blame_suspects(&blame, 0, UINT64_MAX));
 	lull_blame_rested(&blame, 3000);
-	lull_blame_turn(&blame, 4000, 120, false);
-	lull_blame_turn(&blame, 4100, 120, true);
+	lull_blame_iterate(&blame, 4000, 120, false);
+	lull_blame_iterate(&blame, 4100, 120, true);
 	assert_true(lull_blame_suspects(&blame, 4100, 5000));
 	assert_false(lull_blame_suspects(&blame, 4101, 5000));
 	/* what comes while it polls is no longer behind that rest */
-	lull_blame_turn(&blame, 6000, 10000, true);
+	lull_blame_iterate(&blame, 6000, 10000, true);
 	assert_false(lull_blame_suspects(&blame, 4101, 7000));
 }
 
@@ -46,7 +49,7 @@ TEST(suspects__a_rest_of_which_nothing_is_known_yet)
 	lull_blame_rested(&blame, 1000);
 	assert_true(lull_blame_suspects(&blame, 900, 1000));
 	assert_false(lull_blame_suspects(&blame, 900, 999)); /* lost before it began */
-	lull_blame_turn(&blame, 2000, 10, true);
+	lull_blame_iterate(&blame, 2000, 10, true);
 	assert_false(lull_blame_suspects(&blame, 900, 3000));
 }
 
@@ -58,12 +61,12 @@ TEST(suspects__no_rest_for_an_overload_that_lasts)
 
 	lull_blame_rested(&blame, 1000);
 	for (uint32_t i = 0; i < 17; i++)
-		lull_blame_turn(&blame, now_ns++, 32, false);
+		lull_blame_iterate(&blame, now_ns++, 32, false);
 	assert_true(lull_blame_suspects(&blame, 5000, 5000));
-	lull_blame_turn(&blame, now_ns, 32, false);
+	lull_blame_iterate(&blame, now_ns, 32, false);
 	assert_true(lull_blame_suspects(&blame, now_ns, 5000));
 	assert_false(lull_blame_suspects(&blame, now_ns + 1, 5000));
-	lull_blame_turn(&blame, now_ns + 10, 32, false);
+	lull_blame_iterate(&blame, now_ns + 10, 32, false);
 	assert_false(lull_blame_suspects(&blame, now_ns + 1, 5000));
 }
 
@@ -74,14 +77,14 @@ TEST(rested__counts_on_while_a_backlog_is_left)
 
 	lull_blame_rested(&blame, 1000);
 	for (uint32_t i = 0; i < 5; i++)
-		lull_blame_turn(&blame, 2000, 32, false);
+		lull_blame_iterate(&blame, 2000, 32, false);
 	lull_blame_rested(&blame, 3000);
 	for (uint32_t i = 0; i < 3; i++)
-		lull_blame_turn(&blame, 4000, 32, i == 2);
+		lull_blame_iterate(&blame, 4000, 32, i == 2);
 	assert_true(lull_blame_suspects(&blame, 4000, 5000));
 	/* and the next one alone again */
 	lull_blame_rested(&blame, 6000);
-	lull_blame_turn(&blame, 7000, 200, true);
+	lull_blame_iterate(&blame, 7000, 200, true);
 	assert_false(lull_blame_suspects(&blame, 4001, 8000));
 }
 
@@ -89,10 +92,10 @@ TEST(suspects__each_rest_when_the_ring_is_not_known)
 {
 	struct lull_blame blame = blame_begin(0);
 
-	lull_blame_turn(&blame, 500, 100, true);
+	lull_blame_iterate(&blame, 500, 100, true);
 	assert_false(lull_blame_suspects(&blame, 0, 1000));
 	lull_blame_rested(&blame, 1000);
-	lull_blame_turn(&blame, 2000, 0, true);
+	lull_blame_iterate(&blame, 2000, 0, true);
 	assert_true(lull_blame_suspects(&blame, 2000, 3000));
 }
 
@@ -111,17 +114,19 @@ idle_begin(uint32_t ring_pkts)
 }
 
 static void
-turn(struct lull_idle *idle, uint64_t now_ns, uint16_t pkts)
+iteration(struct lull_idle *idle, uint64_t now_ns, uint16_t pkts)
 {
-	struct lull_turn turn = { .now_ns = now_ns, .queue_pkts = &pkts, .queue_count = 1 };
+	struct lull_iteration iteration = { .now_ns = now_ns,
+					    .queue_pkts = &pkts,
+					    .queue_count = 1 };
 
-	lull_idle_plan(idle, &turn);
+	lull_idle_plan(idle, &iteration);
 }
 
 static void
 rested(struct lull_idle *idle, uint64_t *now_ns)
 {
-	struct lull_wake wake = { .rest = { LULL_REST_SLEEP, 50 * US },
+	struct lull_wake wake = { .rest = { LULL_IDLE_SLEEP, 50 * US },
 				  .begin_ns = *now_ns,
 				  .end_ns = *now_ns + 50 * US };
 
@@ -135,8 +140,8 @@ rest_and_fetch(struct lull_idle *idle, uint64_t *now_ns, uint32_t pkts)
 {
 	rested(idle, now_ns);
 	for (; pkts >= 32; pkts -= 32, *now_ns += US)
-		turn(idle, *now_ns, 32);
-	turn(idle, *now_ns, (uint16_t)pkts);
+		iteration(idle, *now_ns, 32);
+	iteration(idle, *now_ns, (uint16_t)pkts);
 	*now_ns += US;
 }
 
@@ -189,11 +194,11 @@ TEST(miss__overload_is_not_charged_to_the_rest_before_it)
 	lull_idle_miss(idle, now_ns, 0);
 	rested(idle, &now_ns);
 	for (uint32_t i = 0; i < 1000; i++, now_ns += US)
-		turn(idle, now_ns, 32);
+		iteration(idle, now_ns, 32);
 	lull_idle_miss(idle, now_ns, 100);
 	assert_int_equal(counters->misses, 100); /* some of them in the rest */
 	for (uint32_t i = 0; i < 1000; i++, now_ns += US)
-		turn(idle, now_ns, 32);
+		iteration(idle, now_ns, 32);
 	lull_idle_miss(idle, now_ns, 400);
 	assert_int_equal(counters->misses, 100);
 	assert_int_equal(counters->misses_other, 400);

@@ -143,30 +143,30 @@ sixteen(uint64_t pkt_ns)
 }
 
 /* What comes while the other queues are served: a burst of each, or less where that is measured. */
-TEST(turn_pkts__bounds_a_whole_iteration)
+TEST(iteration_pkts__bounds_a_whole_iteration)
 {
 	const struct lull_pace unknown = { .queue_count = 16 };
 	struct lull_pace pace = sixteen(30); /* 16 us */
 
-	assert_int_equal(lull_bound_turn_pkts(&usual, &alone, 14880952), 32);
-	assert_int_equal(lull_bound_turn_pkts(&usual, &unknown, 14880952), 512);
-	assert_in_range(lull_bound_turn_pkts(&usual, &pace, 14880952), 236, 248);
-	assert_int_equal(lull_bound_turn_pkts(&usual, &pace, 1000000), 32);
+	assert_int_equal(lull_bound_iteration_pkts(&usual, &alone, 14880952), 32);
+	assert_int_equal(lull_bound_iteration_pkts(&usual, &unknown, 14880952), 512);
+	assert_in_range(lull_bound_iteration_pkts(&usual, &pace, 14880952), 236, 248);
+	assert_int_equal(lull_bound_iteration_pkts(&usual, &pace, 1000000), 32);
 	/* too slow for the rate: nothing says that it takes only the bursts */
 	pace = sixteen(100);
-	assert_true(lull_bound_turn_pkts(&usual, &pace, 14880952) > 700);
+	assert_true(lull_bound_iteration_pkts(&usual, &pace, 14880952) > 700);
 	/* a few dear packets seen: more than the bursts, which is all a fast loop takes */
 	pace = (struct lull_pace){ .queue_count = 16 };
 	lull_pace_empty(&pace, 700);
 	lull_pace_busy(&pace, 700 + 3 * 200, 3, false);
-	assert_int_equal(lull_bound_turn_pkts(&usual, &pace, 14880952), 512);
+	assert_int_equal(lull_bound_iteration_pkts(&usual, &pace, 14880952), 512);
 }
 
 TEST(ring_ns__leaves_room_for_an_iteration)
 {
 	const struct lull_pace unknown = { .queue_count = 16 };
 	struct lull_pace pace = sixteen(30);
-	uint64_t room_pkts = 1024 - lull_bound_turn_pkts(&usual, &pace, 10000000);
+	uint64_t room_pkts = 1024 - lull_bound_iteration_pkts(&usual, &pace, 10000000);
 
 	assert_int_equal(lull_bound_ring_ns(&usual, &pace, 10000000, 5000), room_pkts * 100 - 5000);
 	assert_int_equal(lull_bound_ring_ns(&usual, &unknown, 10000000, 5000), 51200 - 5000);
@@ -177,10 +177,11 @@ TEST(learned_ns__leaves_time_for_an_iteration)
 {
 	struct lull_pace pace = sixteen(30);
 	struct lull_arrival_curve curve;
-	uint64_t turn_ns = lull_pace_full_ns(&pace, 32);
+	uint64_t iteration_ns = lull_pace_full_ns(&pace, 32);
 
 	lull_arrival_curve_init(&curve, 0);
-	assert_int_equal(lull_bound_learned_ns(&usual, &pace, &curve, 20000, 0), 972000 - turn_ns);
+	assert_int_equal(lull_bound_learned_ns(&usual, &pace, &curve, 20000, 0),
+			 972000 - iteration_ns);
 }
 
 TEST(latency_ns__is_the_formula)

@@ -3,17 +3,20 @@
 #include "case.h"
 #include "governor_stand.h"
 
-#define PERIOD_TURNS 256
+#define PERIOD_ITERATIONS 256
 
-/* A period whose turn @p busy_index carries a packet (PERIOD_TURNS: none); returns its rest. */
+/*
+ * A period whose iteration @p busy_index carries a packet (PERIOD_ITERATIONS: none); returns its
+ * rest.
+ */
 static uint64_t
 drain_period(struct governor_stand *stand, uint32_t busy_index)
 {
 	uint64_t rest_ns = 0;
 
-	for (uint32_t i = 0; i < PERIOD_TURNS; i++) {
-		assert_int_equal(rest_ns, 0); /* only the last turn of a period rests */
-		rest_ns = stand_turn(stand, i == busy_index ? 1 : 0);
+	for (uint32_t i = 0; i < PERIOD_ITERATIONS; i++) {
+		assert_int_equal(rest_ns, 0); /* only the last iteration of a period rests */
+		rest_ns = stand_iterate(stand, i == busy_index ? 1 : 0);
 	}
 	return rest_ns;
 }
@@ -26,7 +29,7 @@ drain_settled(struct governor_stand *stand)
 
 	do {
 		before_ns = rest_ns;
-		rest_ns = drain_period(stand, PERIOD_TURNS);
+		rest_ns = drain_period(stand, PERIOD_ITERATIONS);
 	} while (rest_ns != before_ns);
 	return rest_ns;
 }
@@ -37,14 +40,14 @@ TEST(drain_plan__sequence)
 
 	stand_init(&stand, &lull_idle_drain);
 	for (uint64_t us = 1; us <= 5; us++)
-		assert_int_equal(drain_period(&stand, PERIOD_TURNS), us * LULL_NS_PER_US);
+		assert_int_equal(drain_period(&stand, PERIOD_ITERATIONS), us * LULL_NS_PER_US);
 	/* one packet anywhere in the period: no rest, and the ramp begins anew */
 	assert_int_equal(drain_period(&stand, 0), 0);
-	assert_int_equal(drain_period(&stand, PERIOD_TURNS), 1 * LULL_NS_PER_US);
-	assert_int_equal(drain_period(&stand, PERIOD_TURNS - 1), 0);
+	assert_int_equal(drain_period(&stand, PERIOD_ITERATIONS), 1 * LULL_NS_PER_US);
+	assert_int_equal(drain_period(&stand, PERIOD_ITERATIONS - 1), 0);
 	assert_int_equal(drain_period(&stand, 100), 0);
-	assert_int_equal(drain_period(&stand, PERIOD_TURNS), 1 * LULL_NS_PER_US);
-	assert_int_equal(drain_period(&stand, PERIOD_TURNS), 2 * LULL_NS_PER_US);
+	assert_int_equal(drain_period(&stand, PERIOD_ITERATIONS), 1 * LULL_NS_PER_US);
+	assert_int_equal(drain_period(&stand, PERIOD_ITERATIONS), 2 * LULL_NS_PER_US);
 }
 
 /* (ring - held - burst) / pps - overshoot, held and burst making 48 here. */
@@ -67,7 +70,7 @@ drain_cap_ns(uint64_t megabit, uint32_t ring_pkts, uint64_t overshoot_ns)
 	stand.limits.ring_pkts = ring_pkts;
 	stand.limits.held_pkts = 16;
 	stand.limits.burst_pkts = 32;
-	stand.calibration[LULL_REST_SLEEP].p9999_ns = overshoot_ns;
+	stand.calibration[LULL_IDLE_SLEEP].p9999_ns = overshoot_ns;
 	return (double)drain_settled(&stand);
 }
 
@@ -97,14 +100,14 @@ TEST(drain_plan__lowered_cap_holds_at_once)
 	stand_init(&stand, &lull_idle_drain);
 	assert_int_equal(drain_settled(&stand), LULL_NS_PER_MS);
 	stand.limits.rest_ns_max = 30 * LULL_NS_PER_US;
-	assert_int_equal(drain_period(&stand, PERIOD_TURNS), 30 * LULL_NS_PER_US);
+	assert_int_equal(drain_period(&stand, PERIOD_ITERATIONS), 30 * LULL_NS_PER_US);
 	stand.limits.pps_max = 100000000; /* 1024 - 32 packets last 9.92 us */
-	assert_int_equal(drain_period(&stand, PERIOD_TURNS), 9920);
-	stand.calibration[LULL_REST_SLEEP].p9999_ns = 9920;
-	assert_int_equal(drain_period(&stand, PERIOD_TURNS), 0);
+	assert_int_equal(drain_period(&stand, PERIOD_ITERATIONS), 9920);
+	stand.calibration[LULL_IDLE_SLEEP].p9999_ns = 9920;
+	assert_int_equal(drain_period(&stand, PERIOD_ITERATIONS), 0);
 	/* room again: from the bottom */
-	stand.calibration[LULL_REST_SLEEP].p9999_ns = 0;
-	assert_int_equal(drain_period(&stand, PERIOD_TURNS), 1 * LULL_NS_PER_US);
+	stand.calibration[LULL_IDLE_SLEEP].p9999_ns = 0;
+	assert_int_equal(drain_period(&stand, PERIOD_ITERATIONS), 1 * LULL_NS_PER_US);
 }
 
 TEST(drain_plan__learned_rate_lowers_the_cap)

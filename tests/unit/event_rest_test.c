@@ -8,7 +8,7 @@
 /* Interrupts that are always so late, as often measured; timers 5 us late. */
 struct stand {
 	struct lull_idle_limits limits;
-	struct lull_calibration calibration[LULL_REST_DEPTH_COUNT], events[LULL_REST_DEPTH_COUNT];
+	struct lull_calibration calibration[LULL_IDLE_STATE_COUNT], events[LULL_IDLE_STATE_COUNT];
 	struct lull_arrival_curve curve;
 	struct lull_pace pace;
 	struct lull_idle_view view;
@@ -26,7 +26,7 @@ begin(uint32_t count, uint64_t late_ns)
 			    .burst_pkts = 32,
 			    .envelope = LULL_ENVELOPE_STATED,
 			    .pps_max = 10000000,
-			    .depths = LULL_REST_BIT(LULL_REST_INTERRUPT) },
+			    .idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT) },
 		.pace = { .queue_count = 1 },
 		.view = { .limits = &stand.limits,
 			  .calibration = stand.calibration,
@@ -34,34 +34,34 @@ begin(uint32_t count, uint64_t late_ns)
 			  .curve = &stand.curve,
 			  .pace = &stand.pace },
 	};
-	for (uint32_t i = 0; i < LULL_REST_DEPTH_COUNT; i++) {
+	for (uint32_t i = 0; i < LULL_IDLE_STATE_COUNT; i++) {
 		lull_calibration_init(&stand.calibration[i]);
 		lull_calibration_init(&stand.events[i]);
 		for (uint32_t k = 0; k < 64; k++)
 			lull_calibration_add(&stand.calibration[i], 5 * US, 0);
 	}
 	for (uint32_t i = 0; i < count; i++)
-		lull_calibration_add(&stand.events[LULL_REST_INTERRUPT], late_ns, 0);
+		lull_calibration_add(&stand.events[LULL_IDLE_INTERRUPT], late_ns, 0);
 }
 
 static bool
 fits(void)
 {
-	return lull_event_fits(&stand.view, LULL_REST_INTERRUPT);
+	return lull_event_fits(&stand.view, LULL_IDLE_INTERRUPT);
 }
 
 TEST(late_ns__is_the_word_and_the_wakeup)
 {
 	begin(LULL_EVENT_READY - 1, 20 * US);
-	assert_int_equal(lull_event_late_ns(&stand.view, LULL_REST_INTERRUPT, 100), UINT64_MAX);
+	assert_int_equal(lull_event_late_ns(&stand.view, LULL_IDLE_INTERRUPT, 100), UINT64_MAX);
 	begin(LULL_EVENT_READY, 20 * US);
-	assert_in_range(lull_event_late_ns(&stand.view, LULL_REST_INTERRUPT, 100), 25 * US,
+	assert_in_range(lull_event_late_ns(&stand.view, LULL_IDLE_INTERRUPT, 100), 25 * US,
 			27 * US);
-	assert_int_equal(lull_event_late_ns(&stand.view, LULL_REST_MONITOR, 100), UINT64_MAX);
+	assert_int_equal(lull_event_late_ns(&stand.view, LULL_IDLE_MONITOR, 100), UINT64_MAX);
 	/* rests that long end later, as from a deeper idle state */
 	for (uint32_t k = 0; k < 64; k++)
-		lull_calibration_add(&stand.calibration[LULL_REST_INTERRUPT], 90 * US, 0);
-	assert_in_range(lull_event_late_ns(&stand.view, LULL_REST_INTERRUPT, 100), 110 * US,
+		lull_calibration_add(&stand.calibration[LULL_IDLE_INTERRUPT], 90 * US, 0);
+	assert_in_range(lull_event_late_ns(&stand.view, LULL_IDLE_INTERRUPT, 100), 110 * US,
 			117 * US);
 }
 
@@ -70,11 +70,11 @@ TEST(fits__the_objective_and_the_ring)
 {
 	begin(LULL_EVENT_READY, 20 * US);
 	assert_true(fits());
-	assert_int_equal(lull_event_limit_ns(&stand.view, LULL_REST_INTERRUPT, 50 * US),
+	assert_int_equal(lull_event_limit_ns(&stand.view, LULL_IDLE_INTERRUPT, 50 * US),
 			 LULL_EVENT_NS);
 	stand.limits.latency_ns = 22 * US;
 	assert_false(fits());
-	assert_int_equal(lull_event_limit_ns(&stand.view, LULL_REST_INTERRUPT, 50 * US), 50 * US);
+	assert_int_equal(lull_event_limit_ns(&stand.view, LULL_IDLE_INTERRUPT, 50 * US), 50 * US);
 
 	begin(LULL_EVENT_READY, 120 * US);
 	assert_false(fits());
@@ -109,19 +109,22 @@ TEST(watch__is_seldom)
 
 		begin(known == 1 ? LULL_EVENT_READY : 0, 20 * US);
 		wake.rest = lull_event_watch(&event, 1000 * US, 100 * US);
-		assert_int_equal(wake.rest.depth, LULL_REST_INTERRUPT);
+		assert_int_equal(wake.rest.idle_state, LULL_IDLE_INTERRUPT);
 		assert_int_equal(wake.rest.limit_ns, 100 * US);
 		assert_true(wake.rest.watch);
 		lull_event_wake(&event, &wake);
-		assert_int_equal(lull_event_watch(&event, 1100 * US + pause_ns - 1, 100 * US).depth,
-				 LULL_REST_NONE);
-		assert_int_equal(lull_event_watch(&event, 1100 * US + pause_ns, 100 * US).depth,
-				 LULL_REST_INTERRUPT);
-		assert_int_equal(lull_event_watch(&event, LULL_NS_PER_S, 0).depth, LULL_REST_NONE);
+		assert_int_equal(
+			lull_event_watch(&event, 1100 * US + pause_ns - 1, 100 * US).idle_state,
+			LULL_IDLE_NONE);
+		assert_int_equal(
+			lull_event_watch(&event, 1100 * US + pause_ns, 100 * US).idle_state,
+			LULL_IDLE_INTERRUPT);
+		assert_int_equal(lull_event_watch(&event, LULL_NS_PER_S, 0).idle_state,
+				 LULL_IDLE_NONE);
 		assert_int_equal(lull_event_watch(&event, LULL_NS_PER_S, LULL_NS_PER_S).limit_ns,
 				 LULL_EVENT_NS);
-		stand.limits.depths = LULL_REST_BIT(LULL_REST_SLEEP);
-		assert_int_equal(lull_event_watch(&event, LULL_NS_PER_S, 100 * US).depth,
-				 LULL_REST_NONE);
+		stand.limits.idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP);
+		assert_int_equal(lull_event_watch(&event, LULL_NS_PER_S, 100 * US).idle_state,
+				 LULL_IDLE_NONE);
 	}
 }

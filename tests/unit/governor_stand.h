@@ -14,7 +14,7 @@
 struct governor_stand {
 	alignas(LULL_CACHE_LINE) unsigned char state[LULL_GOVERNOR_STATE_SIZE];
 	struct lull_idle_limits limits;
-	struct lull_calibration calibration[LULL_REST_DEPTH_COUNT];
+	struct lull_calibration calibration[LULL_IDLE_STATE_COUNT];
 	struct lull_load load;
 	struct lull_arrival_curve curve;
 	struct lull_stall_watch stalls;
@@ -38,7 +38,7 @@ stand_init(struct governor_stand *stand, const struct lull_idle_governor *govern
 		.envelope = LULL_ENVELOPE_STATED,
 		.pps_max = 1000,
 		.burst_pkts = 32,
-		.depths = LULL_REST_BIT(LULL_REST_SLEEP),
+		.idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP),
 	};
 	stand->view = (struct lull_idle_view){
 		.limits = &stand->limits,
@@ -54,20 +54,23 @@ stand_init(struct governor_stand *stand, const struct lull_idle_governor *govern
 	governor->init(stand->state, &stand->view);
 }
 
-/* A turn of @p length_ns in which one queue returned @p pkts; returns the rest planned, 0: none. */
+/*
+ * An iteration of @p length_ns in which one queue returned @p pkts; returns the rest planned, 0:
+ * none.
+ */
 static inline uint64_t
-stand_turn_of(struct governor_stand *stand, uint32_t pkts, uint64_t length_ns)
+stand_iteration_of(struct governor_stand *stand, uint32_t pkts, uint64_t length_ns)
 {
-	struct lull_idle_turn turn = {
+	struct lull_idle_iteration iteration = {
 		.now_ns = stand->now_ns,
 		.pkt_count = pkts,
 		.queue_pkts_max = pkts,
 		.drained = pkts < stand->limits.burst_pkts,
 	};
-	struct lull_rest rest = stand->governor->plan(stand->state, &turn);
+	struct lull_rest rest = stand->governor->plan(stand->state, &iteration);
 
 	stand->now_ns += length_ns;
-	return rest.depth == LULL_REST_NONE ? 0 : rest.limit_ns;
+	return rest.idle_state == LULL_IDLE_NONE ? 0 : rest.limit_ns;
 }
 
 /* The rest was carried out and took @p real_ns. */
@@ -75,7 +78,7 @@ static inline void
 stand_rest(struct governor_stand *stand, uint64_t limit_ns, uint64_t real_ns)
 {
 	struct lull_wake wake = {
-		.rest = { .depth = LULL_REST_SLEEP, .limit_ns = limit_ns },
+		.rest = { .idle_state = LULL_IDLE_SLEEP, .limit_ns = limit_ns },
 		.begin_ns = stand->now_ns,
 		.end_ns = stand->now_ns + real_ns,
 		.reason = LULL_WAKE_TIMER,
@@ -85,11 +88,11 @@ stand_rest(struct governor_stand *stand, uint64_t limit_ns, uint64_t real_ns)
 	stand->governor->wake(stand->state, &wake);
 }
 
-/* A turn and its rest, both exactly as long as asked for; returns the rest in ns. */
+/* An iteration and its rest, both exactly as long as asked for; returns the rest in ns. */
 static inline uint64_t
-stand_turn(struct governor_stand *stand, uint32_t pkts)
+stand_iterate(struct governor_stand *stand, uint32_t pkts)
 {
-	uint64_t rest_ns = stand_turn_of(stand, pkts, 100 + 50 * (uint64_t)pkts);
+	uint64_t rest_ns = stand_iteration_of(stand, pkts, 100 + 50 * (uint64_t)pkts);
 
 	if (rest_ns > 0)
 		stand_rest(stand, rest_ns, rest_ns);

@@ -24,10 +24,10 @@ puppet_init(void *state, const struct lull_idle_view *view)
 }
 
 static struct lull_rest
-puppet_plan(void *state, const struct lull_idle_turn *turn)
+puppet_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	(void)state;
-	(void)turn;
+	(void)iteration;
 	return answer;
 }
 
@@ -52,9 +52,9 @@ stand_begin(struct stand *stand, const struct lull_idle_limits *limits)
 }
 
 static struct lull_rest
-turn(struct stand *stand, uint64_t now_ns, uint16_t pkts, uint64_t deadline_ns)
+iteration(struct stand *stand, uint64_t now_ns, uint16_t pkts, uint64_t deadline_ns)
 {
-	struct lull_turn t = {
+	struct lull_iteration t = {
 		.now_ns = now_ns,
 		.deadline_ns = deadline_ns,
 		.queue_pkts = &pkts,
@@ -131,13 +131,13 @@ TEST(config_check__looks_at_the_kalman_parameters)
 	assert_int_equal(error.value, 3);
 }
 
-static struct lull_idle_turn curious_saw;
+static struct lull_idle_iteration curious_saw;
 
 static struct lull_rest
-curious_plan(void *state, const struct lull_idle_turn *turn)
+curious_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	(void)state;
-	curious_saw = *turn;
+	curious_saw = *iteration;
 	return lull_rest_none();
 }
 
@@ -146,7 +146,7 @@ TEST(plan__hands_sizes_to_who_wants_them)
 	struct lull_idle_governor curious = puppet;
 	struct lull_idle_limits limits = { 0 };
 	uint16_t pkts = 3;
-	struct lull_turn sized = { .now_ns = 2000 * US, .queue_pkts = &pkts, .queue_count = 1 };
+	struct lull_iteration one = { .now_ns = 2000 * US, .queue_pkts = &pkts, .queue_count = 1 };
 	struct stand stand;
 
 	curious.plan = curious_plan;
@@ -155,10 +155,10 @@ TEST(plan__hands_sizes_to_who_wants_them)
 	assert_false(lull_idle_wants_sizes(stand.idle));
 	assert_int_equal(lull_idle_change(stand.idle, &curious, &limits), 0);
 	assert_true(lull_idle_wants_sizes(stand.idle));
-	sized.size_pkts = 5; /* two came in turns that nobody timed */
-	sized.bytes = 5 * 100;
-	sized.bytes_squared = 5 * 100 * 100;
-	lull_idle_plan(stand.idle, &sized);
+	one.size_pkts = 5; /* two came in iterations that nobody timed */
+	one.bytes = 5 * 100;
+	one.bytes_squared = 5 * 100 * 100;
+	lull_idle_plan(stand.idle, &one);
 	assert_int_equal(curious_saw.pkt_count, 3);
 	assert_int_equal(curious_saw.size_pkts, 5);
 	assert_int_equal(curious_saw.bytes, 500);
@@ -184,29 +184,29 @@ TEST(plan__cuts_to_cap_deadline_and_offer)
 {
 	struct lull_idle_limits limits = {
 		.rest_ns_max = 100 * US,
-		.envelope = LULL_ENVELOPE_LEARNED,
-		.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP),
+		.idle_states =
+			LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) | LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP),
 	};
 	struct stand stand;
 	struct lull_rest rest;
 
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 500 * US };
-	rest = turn(&stand, 1001 * US, 0, 0);
-	assert_int_equal(rest.depth, LULL_REST_SLEEP);
+	answer = (struct lull_rest){ .idle_state = LULL_IDLE_SLEEP, .limit_ns = 500 * US };
+	rest = iteration(&stand, 1001 * US, 0, 0);
+	assert_int_equal(rest.idle_state, LULL_IDLE_SLEEP);
 	assert_int_equal(rest.limit_ns, 100 * US);
 	/* a deadline 90 us away, a wake-up up to 40 us late */
-	rest = turn(&stand, 1002 * US, 0, 1092 * US);
+	rest = iteration(&stand, 1002 * US, 0, 1092 * US);
 	assert_int_equal(rest.limit_ns, 50 * US);
 	/* too close, or over already */
-	assert_int_equal(turn(&stand, 1003 * US, 0, 1043 * US).depth, LULL_REST_NONE);
-	assert_int_equal(turn(&stand, 1004 * US, 0, 900 * US).depth, LULL_REST_NONE);
+	assert_int_equal(iteration(&stand, 1003 * US, 0, 1043 * US).idle_state, LULL_IDLE_NONE);
+	assert_int_equal(iteration(&stand, 1004 * US, 0, 900 * US).idle_state, LULL_IDLE_NONE);
 	/* not on offer */
-	answer.depth = LULL_REST_MONITOR;
-	assert_int_equal(turn(&stand, 1005 * US, 0, 0).depth, LULL_REST_PAUSE);
+	answer.idle_state = LULL_IDLE_MONITOR;
+	assert_int_equal(iteration(&stand, 1005 * US, 0, 0).idle_state, LULL_IDLE_PAUSE);
 	/* zero limit: poll again at once */
-	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 0 };
-	assert_int_equal(turn(&stand, 1006 * US, 0, 0).depth, LULL_REST_NONE);
+	answer = (struct lull_rest){ .idle_state = LULL_IDLE_SLEEP, .limit_ns = 0 };
+	assert_int_equal(iteration(&stand, 1006 * US, 0, 0).idle_state, LULL_IDLE_NONE);
 	assert_int_equal(lull_idle_counters(stand.idle)->rests_cut, 5);
 	free(stand.memory);
 }
@@ -219,16 +219,16 @@ TEST(plan__time_adds_up)
 	struct lull_rest rest;
 
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
-	rest = turn(&stand, 1000 * US, 0, 0);                      /* empty turn of 1 us */
+	answer = (struct lull_rest){ .idle_state = LULL_IDLE_SLEEP, .limit_ns = 50 * US };
+	rest = iteration(&stand, 1000 * US, 0, 0);                 /* empty iteration of 1 us */
 	wake(&stand, rest, 1001 * US, 1061 * US, LULL_WAKE_TIMER); /* rest of 60, asked for 50 */
 	answer = lull_rest_none();
-	turn(&stand, 1061 * US, 5, 0); /* busy turn of 4 us */
-	turn(&stand, 1065 * US, 0, 0); /* empty turn of 2 us */
-	turn(&stand, 1067 * US, 0, 0);
+	iteration(&stand, 1061 * US, 5, 0); /* busy iteration of 4 us */
+	iteration(&stand, 1065 * US, 0, 0); /* empty iteration of 2 us */
+	iteration(&stand, 1067 * US, 0, 0);
 	counters = lull_idle_counters(stand.idle);
-	assert_int_equal(counters->turns, 4);
-	assert_int_equal(counters->turns_empty, 3);
+	assert_int_equal(counters->iterations, 4);
+	assert_int_equal(counters->iterations_empty, 3);
 	assert_int_equal(counters->pkts, 5);
 	assert_int_equal(counters->busy_ns, 4 * US);
 	assert_int_equal(counters->empty_ns, 3 * US);
@@ -241,7 +241,7 @@ TEST(plan__time_adds_up)
 	free(stand.memory);
 }
 
-TEST(wait__bounded_from_last_known_empty_to_end_of_turn)
+TEST(wait__bounded_from_last_known_empty_to_end_of_iteration)
 {
 	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED, .burst_pkts = 32 };
 	const struct lull_histogram *waits;
@@ -250,20 +250,20 @@ TEST(wait__bounded_from_last_known_empty_to_end_of_turn)
 
 	stand_begin(&stand, &limits);
 	waits = lull_idle_wait_histogram(stand.idle);
-	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
-	rest = turn(&stand, 2000 * US, 0, 0); /* empty here: t_0 */
+	answer = (struct lull_rest){ .idle_state = LULL_IDLE_SLEEP, .limit_ns = 50 * US };
+	rest = iteration(&stand, 2000 * US, 0, 0); /* empty here: t_0 */
 	wake(&stand, rest, 2001 * US, 2060 * US, LULL_WAKE_TIMER);
 	answer = lull_rest_none();
-	turn(&stand, 2060 * US, 32, 0);    /* a full burst: not short yet */
-	assert_int_equal(waits->count, 0); /* its turn has not ended */
-	turn(&stand, 2063 * US, 10, 0);    /* the ring runs short here */
+	iteration(&stand, 2060 * US, 32, 0); /* a full burst: not short yet */
+	assert_int_equal(waits->count, 0);   /* its iteration has not ended */
+	iteration(&stand, 2063 * US, 10, 0); /* the ring runs short here */
 	assert_int_equal(waits->count, 32);
 	assert_int_equal(waits->max, 63 * US);
-	turn(&stand, 2065 * US, 1, 0); /* arrived after 2063 */
+	iteration(&stand, 2065 * US, 1, 0); /* arrived after 2063 */
 	assert_int_equal(waits->count, 42);
 	assert_int_equal(waits->max, 65 * US);
 	lull_idle_mark(stand.idle);
-	turn(&stand, 2066 * US, 0, 0);
+	iteration(&stand, 2066 * US, 0, 0);
 	assert_int_equal(waits->count, 1);
 	assert_int_equal(waits->max, 3 * US);
 	free(stand.memory);
@@ -275,7 +275,7 @@ TEST(wait__queues_are_bounded_each_by_itself)
 	const struct lull_histogram *waits;
 	struct stand stand;
 	uint16_t pkts[2] = { 32, 0 };
-	struct lull_turn t = { .now_ns = 2000 * US, .queue_pkts = pkts, .queue_count = 2 };
+	struct lull_iteration t = { .now_ns = 2000 * US, .queue_pkts = pkts, .queue_count = 2 };
 
 	answer = lull_rest_none();
 	stand_begin(&stand, &limits);
@@ -301,7 +301,9 @@ watch(struct stand *stand, uint32_t count, uint64_t late_ns, enum lull_wake_reas
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t begin_ns = (1002 + i) * US;
 		struct lull_wake w = {
-			.rest = { .depth = LULL_REST_INTERRUPT, .limit_ns = 500, .watch = true },
+			.rest = { .idle_state = LULL_IDLE_INTERRUPT,
+				  .limit_ns = 500,
+				  .watch = true },
 			.begin_ns = begin_ns,
 			.end_ns = begin_ns + US,
 			.packet_ns = begin_ns + US - late_ns,
@@ -341,28 +343,27 @@ TEST(wake__watched_tells_how_late_packets_end_rests)
 TEST(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only)
 {
 	struct lull_idle_limits limits = {
-		.envelope = LULL_ENVELOPE_LEARNED,
-		.depths = LULL_REST_BIT(LULL_REST_INTERRUPT),
+		.idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT),
 	};
 	struct stand stand;
 	struct lull_rest rest;
 
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ .depth = LULL_REST_INTERRUPT, .limit_ns = 10000 * US };
+	answer = (struct lull_rest){ .idle_state = LULL_IDLE_INTERRUPT, .limit_ns = 10000 * US };
 	/* Nobody knows how late it is: the packet may have come when the rest began. */
-	wake(&stand, turn(&stand, US, 0, 0), US, 900 * US, LULL_WAKE_PACKET);
-	turn(&stand, 900 * US, 1, 0);
-	turn(&stand, 901 * US, 0, 0);
+	wake(&stand, iteration(&stand, US, 0, 0), US, 900 * US, LULL_WAKE_PACKET);
+	iteration(&stand, 900 * US, 1, 0);
+	iteration(&stand, 901 * US, 0, 0);
 	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 900 * US);
 	lull_idle_mark(stand.idle);
 	watch(&stand, 128, 1, LULL_WAKE_PACKET);
-	answer = (struct lull_rest){ .depth = LULL_REST_INTERRUPT, .limit_ns = 10000 * US };
-	rest = turn(&stand, 2000 * US, 0, 0);
+	answer = (struct lull_rest){ .idle_state = LULL_IDLE_INTERRUPT, .limit_ns = 10000 * US };
+	rest = iteration(&stand, 2000 * US, 0, 0);
 	assert_int_equal(rest.limit_ns, 10000 * US);
 	wake(&stand, rest, 2000 * US, 9000 * US, LULL_WAKE_PACKET);
 	answer = lull_rest_none();
-	turn(&stand, 9000 * US, 1, 0);
-	turn(&stand, 9001 * US, 0, 0);
+	iteration(&stand, 9000 * US, 1, 0);
+	iteration(&stand, 9001 * US, 0, 0);
 	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 41 * US + 1);
 	assert_int_equal(lull_idle_counters(stand.idle)->wakes_packet, 128 + 2);
 	free(stand.memory);
@@ -380,14 +381,14 @@ TEST(share__packets_that_met_a_rest_are_told_from_those_that_did_not)
 	stand_begin(&stand, &limits);
 	/* half the packets come in a rest, half in polls that follow one another */
 	for (i = 0; i < 5000; i++) {
-		answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
-		rest = turn(&stand, now_ns, 0, 0);
+		answer = (struct lull_rest){ .idle_state = LULL_IDLE_SLEEP, .limit_ns = 50 * US };
+		rest = iteration(&stand, now_ns, 0, 0);
 		wake(&stand, rest, now_ns, now_ns + 50 * US, LULL_WAKE_TIMER);
 		now_ns += 50 * US;
 		answer = lull_rest_none();
-		turn(&stand, now_ns, 4, 0);
+		iteration(&stand, now_ns, 4, 0);
 		now_ns += US;
-		turn(&stand, now_ns, 4, 0);
+		iteration(&stand, now_ns, 4, 0);
 		now_ns += US;
 	}
 	lull_idle_verdict(stand.idle, &verdict);
@@ -416,7 +417,7 @@ TEST(change__takes_effect_and_bad_limits_change_nothing)
 	free(stand.memory);
 }
 
-TEST(polled__splits_untimed_turns_by_what_an_empty_one_takes)
+TEST(polled__splits_untimed_iterations_by_what_an_empty_one_takes)
 {
 	struct lull_idle_limits limits = { 0 };
 	const struct lull_idle_counters *counters;
@@ -424,26 +425,26 @@ TEST(polled__splits_untimed_turns_by_what_an_empty_one_takes)
 
 	stand_begin(&stand, &limits);
 	counters = lull_idle_counters(stand.idle);
-	/* 100 empty turns in 10 us, then 10 empty and 10 busy ones in 11 us */
+	/* 100 empty iterations in 10 us, then 10 empty and 10 busy ones in 11 us */
 	lull_idle_polled(stand.idle, 1010 * US, 100, 100, 0);
 	lull_idle_polled(stand.idle, 1021 * US, 20, 10, 320);
-	assert_int_equal(counters->turns, 120);
-	assert_int_equal(counters->turns_empty, 110);
+	assert_int_equal(counters->iterations, 120);
+	assert_int_equal(counters->iterations_empty, 110);
 	assert_int_equal(counters->empty_ns, 11 * US);
 	assert_int_equal(counters->busy_ns, 10 * US);
 	/* nobody kept them waiting */
 	assert_int_equal(lull_idle_wait_histogram(stand.idle)->count, 320);
 	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 0);
-	/* no turns: only the end of the planned one */
+	/* no iterations: only the end of the planned one */
 	answer = lull_rest_none();
-	turn(&stand, 1021 * US, 5, 0);
+	iteration(&stand, 1021 * US, 5, 0);
 	lull_idle_polled(stand.idle, 1024 * US, 0, 0, 0);
-	assert_int_equal(counters->turns, 121);
+	assert_int_equal(counters->iterations, 121);
 	assert_int_equal(counters->busy_ns, 13 * US);
 	free(stand.memory);
 }
 
-/* Untimed turns followed no rest, so neither did what comes after them. */
+/* Untimed iterations followed no rest, so neither did what comes after them. */
 TEST(polled__ends_what_a_rest_left_behind)
 {
 	struct lull_idle_limits limits = { 0 };
@@ -451,13 +452,13 @@ TEST(polled__ends_what_a_rest_left_behind)
 	struct stand stand;
 
 	stand_begin(&stand, &limits);
-	answer = (struct lull_rest){ .depth = LULL_REST_SLEEP, .limit_ns = 50 * US };
-	rest = turn(&stand, 1000 * US, 0, 0);
+	answer = (struct lull_rest){ .idle_state = LULL_IDLE_SLEEP, .limit_ns = 50 * US };
+	rest = iteration(&stand, 1000 * US, 0, 0);
 	wake(&stand, rest, 1000 * US, 1050 * US, LULL_WAKE_TIMER);
 	answer = lull_rest_none();
-	turn(&stand, 1050 * US, 32, 0);
+	iteration(&stand, 1050 * US, 32, 0);
 	lull_idle_polled(stand.idle, 9000 * US, 1000, 0, 32000);
-	turn(&stand, 9001 * US, 32, 0);
+	iteration(&stand, 9001 * US, 32, 0);
 	lull_idle_polled(stand.idle, 9002 * US, 0, 0, 0);
 	assert_in_range(lull_idle_wait_histogram(stand.idle)->max, 50 * US, 60 * US);
 	free(stand.memory);

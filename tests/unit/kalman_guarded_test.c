@@ -23,10 +23,11 @@ scenario(const char *governor, double pps)
 			.ring_pkts = RING_PKTS,
 			.envelope = LULL_ENVELOPE_STATED,
 			.pps_max = 2500000,
-			.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP),
+			.idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) |
+				       LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP),
 		},
 		.pps = pps,
-		.turn_ns = 60,
+		.iteration_ns = 60,
 		.pkt_ns = 50,
 		.overshoot_ns = 20 * LULL_NS_PER_US,
 		.cost_ns = 5 * LULL_NS_PER_US,
@@ -218,12 +219,12 @@ TEST(kalman_guarded__8_silence_rests_at_length)
 	world_end(&world);
 }
 
-TEST(kalman_guarded__9_rests_though_no_turn_is_empty)
+TEST(kalman_guarded__9_rests_though_no_iteration_is_empty)
 {
 	struct world_config config = scenario("kalman", 500000);
 
-	config.constant = true; /* a packet in 2 us, and turns of 2 us */
-	config.turn_ns = 2000;
+	config.constant = true; /* a packet in 2 us, and iterations of 2 us */
+	config.iteration_ns = 2000;
 	assert_true(scenario_run(&config, 200, 1000) > 99.0);
 	world_end(&world);
 	config.governor = "kalman-guarded";
@@ -241,7 +242,7 @@ TEST(kalman_guarded_verdict__says_when_it_cannot)
 	scenario_run(&config, 500, 500);
 	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
 	assert_int_equal(world.verdict.binding, LULL_BOUND_OVERSHOOT);
-	assert_int_equal(world.verdict.depth, LULL_REST_PAUSE);
+	assert_int_equal(world.verdict.idle_state, LULL_IDLE_PAUSE);
 	world_end(&world);
 
 	/* a ring that the stated rate fills while waking up */

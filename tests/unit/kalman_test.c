@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The faithful governor, turn by turn. */
+/* The faithful governor, iteration by iteration. */
 
 #include "case.h"
 #include "governor_stand.h"
 
-#define TURN_NS 1000
+#define ITERATION_NS 1000
 #define STEP_NS (10 * LULL_NS_PER_US)
 
 static struct governor_stand stand;
@@ -24,11 +24,13 @@ kalman_stand(enum lull_record_layout layout)
 	stand.governor->init(stand.state, &stand.view);
 }
 
-/* A turn with @p pkts packets of @p size bytes (0: not measured); returns the rest planned. */
+/*
+ * An iteration with @p pkts packets of @p size bytes (0: not measured); returns the rest planned.
+ */
 static uint64_t
-kalman_turn(uint32_t pkts, uint64_t size)
+kalman_iterate(uint32_t pkts, uint64_t size)
 {
-	struct lull_idle_turn turn = {
+	struct lull_idle_iteration iteration = {
 		.now_ns = stand.now_ns,
 		.pkt_count = pkts,
 		.queue_pkts_max = pkts,
@@ -36,24 +38,26 @@ kalman_turn(uint32_t pkts, uint64_t size)
 		.bytes = pkts * size,
 		.bytes_squared = pkts * size * size,
 	};
-	struct lull_rest rest = stand.governor->plan(stand.state, &turn);
+	struct lull_rest rest = stand.governor->plan(stand.state, &iteration);
 
-	stand.now_ns += TURN_NS;
-	return rest.depth == LULL_REST_NONE ? 0 : rest.limit_ns;
+	stand.now_ns += ITERATION_NS;
+	return rest.idle_state == LULL_IDLE_NONE ? 0 : rest.limit_ns;
 }
 
-/* A burst, the empty turn after it and its rest so lengthened that all intervals are 100 us. */
+/*
+ * A burst, the empty iteration after it and its rest so lengthened that all intervals are 100 us.
+ */
 static uint64_t
 kalman_cycle(uint32_t pkts, uint64_t size)
 {
 	uint64_t rest_ns;
 
 	if (pkts > 0)
-		assert_int_equal(kalman_turn(pkts, size), 0); /* polls on */
+		assert_int_equal(kalman_iterate(pkts, size), 0); /* polls on */
 	else
-		stand.now_ns += TURN_NS;
-	rest_ns = kalman_turn(0, 0);
-	stand.now_ns += 100 * LULL_NS_PER_US - 2 * TURN_NS;
+		stand.now_ns += ITERATION_NS;
+	rest_ns = kalman_iterate(0, 0);
+	stand.now_ns += 100 * LULL_NS_PER_US - 2 * ITERATION_NS;
 	return rest_ns;
 }
 

@@ -4,21 +4,21 @@
 #include "case.h"
 #include "idle/load.h"
 
-TEST(turn__rates_are_means_over_time)
+TEST(iteration__rates_are_means_over_time)
 {
 	struct lull_load load;
 	uint64_t now_ns;
 
 	lull_load_init(&load, 0);
-	/* every 10 us a turn of 1 us with 3 packets */
+	/* every 10 us an iteration of 1 us with 3 packets */
 	for (now_ns = 10000; now_ns < 100000000; now_ns += 10000)
-		lull_load_turn(&load, now_ns, 3, 1000);
+		lull_load_iteration(&load, now_ns, 3, 1000);
 	assert_in_range(load.arrival_pps, 299000, 301000);
 	assert_in_range(load.busy_ppm, 99000, 101000);
 	assert_in_range(load.serve_ns, 980, 1000);
 	/* silence */
 	for (; now_ns < 200000000; now_ns += 10000)
-		lull_load_turn(&load, now_ns, 0, 0);
+		lull_load_iteration(&load, now_ns, 0, 0);
 	assert_in_range(load.arrival_pps, 0, 10);
 }
 
@@ -38,32 +38,32 @@ TEST(share__follows_packets_not_time)
 	assert_int_equal(load.resting_ppm, LULL_PPM);
 }
 
-TEST(turn__remembers_the_last_packet)
+TEST(iteration__remembers_the_last_packet)
 {
 	struct lull_load load;
 
 	lull_load_init(&load, 0);
-	lull_load_turn(&load, 5000, 1, 100);
-	lull_load_turn(&load, 9000, 0, 0);
+	lull_load_iteration(&load, 5000, 1, 100);
+	lull_load_iteration(&load, 9000, 0, 0);
 	assert_int_equal(load.packet_ns, 5000);
 }
 
-/* A turn of 5 ms among turns of 2 us: somebody else had the CPU. */
-TEST(turn__what_was_held_up_is_no_load)
+/* An iteration of 5 ms among iterations of 2 us: somebody else had the CPU. */
+TEST(iteration__what_was_held_up_is_no_load)
 {
 	struct lull_load load;
 	uint64_t now_ns = 0;
 
 	lull_load_init(&load, 0);
 	for (int i = 0; i < 20000; i++)
-		lull_load_turn(&load, now_ns += 10000, 3, 2000);
+		lull_load_iteration(&load, now_ns += 10000, 3, 2000);
 	assert_in_range(load.busy_ppm, 190000, 210000);
-	lull_load_turn(&load, now_ns += 5000000, 3, 5000000);
+	lull_load_iteration(&load, now_ns += 5000000, 3, 5000000);
 	assert_in_range(load.serve_ns, 1900, 3000);
 	assert_in_range(load.busy_ppm, 100000, 210000);
 	/* where all are long, that is what serving takes */
 	for (int i = 0; i < 200; i++)
-		lull_load_turn(&load, now_ns += 5000000, 3, 5000000);
+		lull_load_iteration(&load, now_ns += 5000000, 3, 5000000);
 	assert_in_range(load.serve_ns, 4900000, 5000000);
 	assert_true(load.busy_ppm > 950000);
 }

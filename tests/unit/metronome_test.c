@@ -31,9 +31,9 @@ TEST(metronome_plan__target_at_any_load)
 	stand_init(&stand, &lull_idle_metronome);
 	for (int load = 0; load < 4; load++)
 		for (int i = 0; i < 100; i++) {
-			assert_int_equal(stand_turn(&stand, 0), V);
+			assert_int_equal(stand_iterate(&stand, 0), V);
 			for (int busy = 0; busy < load * 100; busy++)
-				assert_int_equal(stand_turn(&stand, 32), 0);
+				assert_int_equal(stand_iterate(&stand, 32), 0);
 		}
 }
 
@@ -42,13 +42,13 @@ TEST(metronome_plan__asks_for_less_by_the_usual_overshoot)
 	struct governor_stand stand;
 
 	stand_init(&stand, &lull_idle_metronome);
-	stand.calibration[LULL_REST_SLEEP].p50_ns = 20000;
-	assert_int_equal(stand_turn(&stand, 0), 30000);
+	stand.calibration[LULL_IDLE_SLEEP].p50_ns = 20000;
+	assert_int_equal(stand_iterate(&stand, 0), 30000);
 	/* a target below the shortest sleep: that one */
-	stand.calibration[LULL_REST_SLEEP].p50_ns = V;
-	assert_int_equal(stand_turn(&stand, 0), 1);
-	stand.calibration[LULL_REST_SLEEP].p50_ns = V + 1;
-	assert_int_equal(stand_turn(&stand, 0), 1);
+	stand.calibration[LULL_IDLE_SLEEP].p50_ns = V;
+	assert_int_equal(stand_iterate(&stand, 0), 1);
+	stand.calibration[LULL_IDLE_SLEEP].p50_ns = V + 1;
+	assert_int_equal(stand_iterate(&stand, 0), 1);
 }
 
 /*
@@ -65,9 +65,9 @@ metronome_mean_vacation(uint64_t target_ns, uint64_t floor_ns, uint64_t late_ns)
 	lull_prng_init(&prng, 1, 0);
 	stand_init(&stand, &lull_idle_metronome);
 	stand.limits.rest_ns = target_ns;
-	lull_calibration_init(&stand.calibration[LULL_REST_SLEEP]);
+	lull_calibration_init(&stand.calibration[LULL_IDLE_SLEEP]);
 	for (int i = 0; i < 20000; i++) {
-		uint64_t rest_ns = stand_turn_of(&stand, lull_prng_below(&prng, 3) == 0, 200);
+		uint64_t rest_ns = stand_iteration_of(&stand, lull_prng_below(&prng, 3) == 0, 200);
 		uint64_t over_ns = floor_ns + lull_prng_below(&prng, floor_ns / 4);
 
 		if (rest_ns == 0)
@@ -75,7 +75,7 @@ metronome_mean_vacation(uint64_t target_ns, uint64_t floor_ns, uint64_t late_ns)
 		if (lull_prng_below(&prng, 200) == 0)
 			over_ns += late_ns;
 		stand_rest(&stand, rest_ns, rest_ns + over_ns);
-		lull_calibration_add(&stand.calibration[LULL_REST_SLEEP], over_ns, 0);
+		lull_calibration_add(&stand.calibration[LULL_IDLE_SLEEP], over_ns, 0);
 		if (i < 1000)
 			continue;
 		sum_ns += rest_ns + over_ns;
@@ -111,7 +111,7 @@ TEST(metronome_plan__rests_not_carried_out)
 
 	stand_init(&stand, &lull_idle_metronome);
 	for (int i = 0; i < 10; i++)
-		assert_int_equal(stand_turn_of(&stand, 0, 100), V);
+		assert_int_equal(stand_iteration_of(&stand, 0, 100), V);
 	stand_rest(&stand, V, 0);
-	assert_int_equal(stand_turn(&stand, 0), V);
+	assert_int_equal(stand_iterate(&stand, 0), V);
 }

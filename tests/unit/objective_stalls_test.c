@@ -96,7 +96,7 @@ TEST(plan__rests_anyway_where_polling_cannot_promise_either)
 	world_run(&world, world.config.duration_ns);
 	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
 	assert_int_equal(world.verdict.binding, LULL_BOUND_RING);
-	assert_int_equal(world.verdict.depth, LULL_REST_SLEEP);
+	assert_int_equal(world.verdict.idle_state, LULL_IDLE_SLEEP);
 	assert_true(cpu_share(&world) < 0.06);
 	world_end(&world);
 }
@@ -130,7 +130,7 @@ TEST(plan__rests_where_no_packet_can_be_late)
 	config.late_ns = 1 * MS;
 	world_begin(&world, &config);
 	world_run(&world, 2000 * MS);
-	assert_int_equal(world.verdict.depth, LULL_REST_PAUSE);
+	assert_int_equal(world.verdict.idle_state, LULL_IDLE_PAUSE);
 	world.config.pps = 0;
 	world_next(&world);
 	world_run(&world, 1100 * MS);
@@ -155,7 +155,7 @@ TEST(plan__rests_in_silence_where_the_objective_forbids_it)
 	world_begin(&world, &config);
 	world_run(&world, 2000 * MS);
 	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
-	assert_int_equal(world.verdict.depth, LULL_REST_PAUSE);
+	assert_int_equal(world.verdict.idle_state, LULL_IDLE_PAUSE);
 	world.config.pps = 0;
 	world_next(&world);
 	world_run(&world, 1100 * MS);

@@ -87,8 +87,8 @@ TEST(verdict__proven_loss_bound_says_infeasible_and_never_sleeps)
 	settle_and_run(&world, &config);
 	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
 	assert_int_equal(world.verdict.binding, LULL_BOUND_RING);
-	assert_int_equal(world.verdict.depth, LULL_REST_PAUSE);
-	assert_int_equal(LULL_COUNTER_READ(lull_idle_counters(world.idle)->rests[LULL_REST_SLEEP]),
+	assert_int_equal(world.verdict.idle_state, LULL_IDLE_PAUSE);
+	assert_int_equal(LULL_COUNTER_READ(lull_idle_counters(world.idle)->rests[LULL_IDLE_SLEEP]),
 			 0);
 	world_end(&world);
 }
@@ -198,7 +198,7 @@ TEST(verdict__objective_below_overshoot_is_infeasible)
 	config.limits.latency_ns = 5 * US;
 	settle_and_run(&world, &config);
 	assert_int_equal(world.verdict.state, LULL_VERDICT_INFEASIBLE);
-	assert_int_equal(world.verdict.depth, LULL_REST_PAUSE);
+	assert_int_equal(world.verdict.idle_state, LULL_IDLE_PAUSE);
 	assert_true(p99(&world.waits) <= 5 * US);
 	world_end(&world);
 }
@@ -209,25 +209,27 @@ TEST(plan__monitor_takes_over_where_offered_and_interrupts_once_measured)
 	struct world world;
 
 	config.limits.latency_ns = 5 * US;
-	config.limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP) |
-			       LULL_REST_BIT(LULL_REST_MONITOR);
+	config.limits.idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) |
+				    LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP) |
+				    LULL_IDLE_STATE_BIT(LULL_IDLE_MONITOR);
 	settle_and_run(&world, &config);
-	assert_int_equal(world.verdict.depth, LULL_REST_MONITOR);
+	assert_int_equal(world.verdict.idle_state, LULL_IDLE_MONITOR);
 	world_end(&world);
 
 	/* With interrupts on offer, and nobody knows how late: not while packets come,
 	 * and once nothing comes at all. */
 	config = usual;
 	config.pps = 100;
-	config.limits.depths = LULL_REST_BIT(LULL_REST_PAUSE) | LULL_REST_BIT(LULL_REST_SLEEP) |
-			       LULL_REST_BIT(LULL_REST_INTERRUPT);
+	config.limits.idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) |
+				    LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP) |
+				    LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT);
 	settle_and_run(&world, &config);
-	assert_int_equal(world.verdict.depth, LULL_REST_SLEEP);
+	assert_int_equal(world.verdict.idle_state, LULL_IDLE_SLEEP);
 	assert_int_equal(world.verdict.interrupt_late_ns, 0);
 	world.config.pps = 0;
 	world_next(&world);
 	world_run(&world, 1500 * MS);
-	assert_int_equal(world.verdict.depth, LULL_REST_INTERRUPT);
+	assert_int_equal(world.verdict.idle_state, LULL_IDLE_INTERRUPT);
 	world_end(&world);
 }
 

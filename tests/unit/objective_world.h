@@ -15,7 +15,7 @@ static const struct world_config usual = {
 	.governor = "objective",
 	.limits = { .latency_ns = 200 * US, .ring_pkts = 1024, .envelope = LULL_ENVELOPE_LEARNED },
 	.pps = 50000,
-	.turn_ns = 60,
+	.iteration_ns = 60,
 	.pkt_ns = 50,
 	.overshoot_ns = 6 * US,
 	.cost_ns = 5500,

@@ -6,18 +6,18 @@
 #define US LULL_NS_PER_US
 
 static uint64_t
-phase_turn(struct governor_stand *stand, uint32_t pkts, uint64_t calm_ns)
+phase_iterate(struct governor_stand *stand, uint32_t pkts, uint64_t quiet_until_ns)
 {
-	struct lull_idle_turn turn = {
+	struct lull_idle_iteration iteration = {
 		.now_ns = stand->now_ns,
-		.calm_ns = calm_ns,
+		.quiet_until_ns = quiet_until_ns,
 		.pkt_count = pkts,
 		.queue_pkts_max = pkts,
 		.drained = pkts < stand->limits.burst_pkts,
 	};
-	struct lull_rest rest = stand->governor->plan(stand->state, &turn);
+	struct lull_rest rest = stand->governor->plan(stand->state, &iteration);
 
-	return rest.depth == LULL_REST_NONE ? 0 : rest.limit_ns;
+	return rest.idle_state == LULL_IDLE_NONE ? 0 : rest.limit_ns;
 }
 
 TEST(phase_plan__sleeps_until_the_calm_ends)
@@ -25,16 +25,16 @@ TEST(phase_plan__sleeps_until_the_calm_ends)
 	struct governor_stand stand;
 
 	stand_init(&stand, &lull_idle_phase);
-	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 700 * US), 700 * US);
+	assert_int_equal(phase_iterate(&stand, 0, stand.now_ns + 700 * US), 700 * US);
 	/* packets of an unfinished frame do not keep it awake */
-	assert_int_equal(phase_turn(&stand, 31, stand.now_ns + 700 * US), 700 * US);
+	assert_int_equal(phase_iterate(&stand, 31, stand.now_ns + 700 * US), 700 * US);
 	/* it wakes earlier by what even rare wake-ups are late, but not by more than half a ms */
-	stand.calibration[LULL_REST_SLEEP].p99_ns = 60 * US;
-	stand.calibration[LULL_REST_SLEEP].p999_ns = 90 * US;
-	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 700 * US), 610 * US);
-	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 90 * US), 0);
-	stand.calibration[LULL_REST_SLEEP].p999_ns = 5000 * US;
-	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 700 * US), 200 * US);
+	stand.calibration[LULL_IDLE_SLEEP].p99_ns = 60 * US;
+	stand.calibration[LULL_IDLE_SLEEP].p999_ns = 90 * US;
+	assert_int_equal(phase_iterate(&stand, 0, stand.now_ns + 700 * US), 610 * US);
+	assert_int_equal(phase_iterate(&stand, 0, stand.now_ns + 90 * US), 0);
+	stand.calibration[LULL_IDLE_SLEEP].p999_ns = 5000 * US;
+	assert_int_equal(phase_iterate(&stand, 0, stand.now_ns + 700 * US), 200 * US);
 }
 
 TEST(phase_plan__polls_when_it_is_time)
@@ -42,12 +42,12 @@ TEST(phase_plan__polls_when_it_is_time)
 	struct governor_stand stand;
 
 	stand_init(&stand, &lull_idle_phase);
-	assert_int_equal(phase_turn(&stand, 0, stand.now_ns), 0);
-	assert_int_equal(phase_turn(&stand, 0, stand.now_ns - 1), 0);
+	assert_int_equal(phase_iterate(&stand, 0, stand.now_ns), 0);
+	assert_int_equal(phase_iterate(&stand, 0, stand.now_ns - 1), 0);
 	/* a sleep of 4 us is none */
-	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 4 * US), 0);
+	assert_int_equal(phase_iterate(&stand, 0, stand.now_ns + 4 * US), 0);
 	/* a full burst: the queue may hold the last packets already */
-	assert_int_equal(phase_turn(&stand, 32, stand.now_ns + 700 * US), 0);
+	assert_int_equal(phase_iterate(&stand, 32, stand.now_ns + 700 * US), 0);
 }
 
 /* What a rest lets pile up is worked off before the calm ends, too. */
@@ -57,15 +57,15 @@ TEST(phase_plan__wakes_for_the_backlog)
 	struct lull_wake wake = { .reason = LULL_WAKE_TIMER };
 
 	stand_init(&stand, &lull_idle_phase);
-	assert_int_equal(phase_turn(&stand, 0, stand.now_ns + 600 * US), 600 * US);
+	assert_int_equal(phase_iterate(&stand, 0, stand.now_ns + 600 * US), 600 * US);
 	wake.begin_ns = stand.now_ns;
 	wake.end_ns = stand.now_ns + 600 * US;
 	stand.governor->wake(stand.state, &wake);
 	/* full bursts for 200 us: a third of the rest, so three quarters of a calm are left */
 	stand.now_ns = wake.end_ns;
-	assert_int_equal(phase_turn(&stand, 32, stand.now_ns + 400 * US), 0);
+	assert_int_equal(phase_iterate(&stand, 32, stand.now_ns + 400 * US), 0);
 	stand.now_ns += 200 * US;
-	assert_in_range(phase_turn(&stand, 0, stand.now_ns + 400 * US), 299 * US, 300 * US);
+	assert_in_range(phase_iterate(&stand, 0, stand.now_ns + 400 * US), 299 * US, 300 * US);
 }
 
 /* 100 descriptors at 1 Mpps with 32 of a burst to come: 68 us. */
@@ -75,14 +75,14 @@ TEST(phase_plan__keeps_to_the_ring)
 	uint64_t rest_ns;
 
 	stand_init(&stand, &lull_idle_phase);
-	stand.view.counters = &(struct lull_idle_counters){ .turns = 0 };
+	stand.view.counters = &(struct lull_idle_counters){ .iterations = 0 };
 	stand.limits.ring_pkts = 100;
 	stand.limits.pps_max = 1000000;
-	rest_ns = phase_turn(&stand, 0, stand.now_ns + 700 * US);
+	rest_ns = phase_iterate(&stand, 0, stand.now_ns + 700 * US);
 	assert_in_range(rest_ns, 60 * US, 68 * US);
 	/* a loss halves what is used of it */
 	stand.governor->miss(stand.state, stand.now_ns, 1);
-	assert_in_range(phase_turn(&stand, 0, stand.now_ns + 700 * US), rest_ns / 2 - US,
+	assert_in_range(phase_iterate(&stand, 0, stand.now_ns + 700 * US), rest_ns / 2 - US,
 			rest_ns / 2 + US);
 	assert_int_equal(stand.view.counters->backoffs, 1);
 }
@@ -92,13 +92,13 @@ TEST(phase_plan__rests_an_eighth_of_the_silence)
 	struct governor_stand stand;
 
 	stand_init(&stand, &lull_idle_phase);
-	assert_int_equal(phase_turn(&stand, 1, 0), 0);
+	assert_int_equal(phase_iterate(&stand, 1, 0), 0);
 	stand.now_ns += 80 * US;
-	assert_int_equal(phase_turn(&stand, 0, 0), 10 * US);
+	assert_int_equal(phase_iterate(&stand, 0, 0), 10 * US);
 	stand.now_ns += 720 * US;
-	assert_int_equal(phase_turn(&stand, 0, 0), 100 * US);
+	assert_int_equal(phase_iterate(&stand, 0, 0), 100 * US);
 	stand.now_ns += LULL_NS_PER_S;
-	assert_int_equal(phase_turn(&stand, 0, 0), stand.limits.latency_ns);
+	assert_int_equal(phase_iterate(&stand, 0, 0), stand.limits.latency_ns);
 	/* traffic ends it */
-	assert_int_equal(phase_turn(&stand, 1, 0), 0);
+	assert_int_equal(phase_iterate(&stand, 1, 0), 0);
 }

@@ -12,7 +12,7 @@ struct step {
 TEST(ramp_plan__sequence)
 {
 	static const struct step steps[] = {
-		/* test, sleep, grow: the very first turn does not sleep */
+		/* test, sleep, grow: the very first iteration does not sleep */
 		{ 0, 0 },
 		{ 0, 1 },
 		{ 0, 2 },
@@ -21,7 +21,7 @@ TEST(ramp_plan__sequence)
 		{ 1, 4 },
 		{ 15, 5 },
 		{ 0, 6 },
-		/* half a burst resets, in a turn without sleep... */
+		/* half a burst resets, in an iteration without sleep... */
 		{ 16, 0 },
 		/* ...that already grows: the next one sleeps 1 us, even with packets */
 		{ 15, 1 },
@@ -37,7 +37,7 @@ TEST(ramp_plan__sequence)
 
 	stand_init(&stand, &lull_idle_ramp);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-		assert_int_equal(stand_turn(&stand, steps[i].pkts),
+		assert_int_equal(stand_iterate(&stand, steps[i].pkts),
 				 steps[i].rest_us * LULL_NS_PER_US);
 }
 
@@ -45,17 +45,17 @@ TEST(ramp_plan__sequence)
 TEST(ramp_plan__full_length_takes_half_the_square)
 {
 	struct governor_stand stand;
-	uint64_t rest_ns, sum_ns = 0, turns = 0;
+	uint64_t rest_ns, sum_ns = 0, iterations = 0;
 
 	stand_init(&stand, &lull_idle_ramp);
 	stand.limits.rest_ns_max = 500 * LULL_NS_PER_US;
-	assert_int_equal(stand_turn(&stand, 0), 0);
+	assert_int_equal(stand_iterate(&stand, 0), 0);
 	do {
-		rest_ns = stand_turn(&stand, 0);
+		rest_ns = stand_iterate(&stand, 0);
 		sum_ns += rest_ns;
-		turns++;
+		iterations++;
 	} while (rest_ns < stand.limits.rest_ns_max);
-	assert_int_equal(turns, 500);
+	assert_int_equal(iterations, 500);
 	assert_int_equal(sum_ns, 500 * 501 / 2 * LULL_NS_PER_US);
 }
 
@@ -65,11 +65,11 @@ TEST(ramp_plan__stays_at_the_cap)
 
 	stand_init(&stand, &lull_idle_ramp);
 	stand.limits.rest_ns_max = 2500; /* no whole number of steps */
-	assert_int_equal(stand_turn(&stand, 0), 0);
-	assert_int_equal(stand_turn(&stand, 0), 1000);
-	assert_int_equal(stand_turn(&stand, 0), 2000);
+	assert_int_equal(stand_iterate(&stand, 0), 0);
+	assert_int_equal(stand_iterate(&stand, 0), 1000);
+	assert_int_equal(stand_iterate(&stand, 0), 2000);
 	for (int i = 0; i < 10; i++)
-		assert_int_equal(stand_turn(&stand, 0), 2500);
+		assert_int_equal(stand_iterate(&stand, 0), 2500);
 }
 
 TEST(ramp_plan__one_burst_resets_the_cap)
@@ -79,20 +79,22 @@ TEST(ramp_plan__one_burst_resets_the_cap)
 	stand_init(&stand, &lull_idle_ramp);
 	stand.limits.rest_ns_max = 10 * LULL_NS_PER_US;
 	for (int i = 0; i < 20; i++)
-		stand_turn(&stand, 0);
-	assert_int_equal(stand_turn(&stand, 15), 10 * LULL_NS_PER_US);
-	assert_int_equal(stand_turn(&stand, 16), 0);
-	assert_int_equal(stand_turn(&stand, 0), 1 * LULL_NS_PER_US);
+		stand_iterate(&stand, 0);
+	assert_int_equal(stand_iterate(&stand, 15), 10 * LULL_NS_PER_US);
+	assert_int_equal(stand_iterate(&stand, 16), 0);
+	assert_int_equal(stand_iterate(&stand, 0), 1 * LULL_NS_PER_US);
 }
 
 /* Two queues with 15 packets each do not reset: the test looks at each queue alone. */
 TEST(ramp_plan__queues_are_not_added_up)
 {
 	struct governor_stand stand;
-	struct lull_idle_turn turn = { .pkt_count = 30, .queue_pkts_max = 15, .drained = true };
+	struct lull_idle_iteration iteration = { .pkt_count = 30,
+						 .queue_pkts_max = 15,
+						 .drained = true };
 
 	stand_init(&stand, &lull_idle_ramp);
-	stand_turn(&stand, 0);
-	turn.now_ns = stand.now_ns;
-	assert_int_equal(stand.governor->plan(stand.state, &turn).limit_ns, LULL_NS_PER_US);
+	stand_iterate(&stand, 0);
+	iteration.now_ns = stand.now_ns;
+	assert_int_equal(stand.governor->plan(stand.state, &iteration).limit_ns, LULL_NS_PER_US);
 }

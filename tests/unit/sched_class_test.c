@@ -67,7 +67,7 @@ scene_pass(int i, uint64_t ms, bool rests)
 			kernel.threads[other].rests += other != i || rests ? 10 : 0;
 			kernel.threads[other].cpu_ns += other != i || rests ? MS / 4 : 4 * MS;
 		}
-		sched_class_look(clock_ns);
+		sched_class_sample(clock_ns);
 	}
 }
 
@@ -238,7 +238,7 @@ TEST_WITH(look__comes_often_only_while_somebody_is_inside, scene_set_up, scene_t
 	scene_pass(0, 1000, true);
 	assert_in_range(kernel.looks, 245, 255);
 	lull_rest_thread_destroy(thread);
-	assert_true(sched_class_look(clock_ns) >= LULL_NS_PER_S / 2);
+	assert_true(sched_class_sample(clock_ns) >= LULL_NS_PER_S / 2);
 }
 
 TEST_WITH(look__leaves_alone_what_has_ended, scene_set_up, scene_tear_down)
@@ -250,7 +250,7 @@ TEST_WITH(look__leaves_alone_what_has_ended, scene_set_up, scene_tear_down)
 	/* Its number is another thread's now, which has used less. */
 	kernel.threads[0].cpu_ns = 1000;
 	sets = kernel.sets;
-	sched_class_look(clock_ns += 4 * MS);
+	sched_class_sample(clock_ns += 4 * MS);
 	lull_rest_thread_change(thread,
 				&(struct lull_rest_thread_config){ .policy = LULL_SCHED_OTHER });
 	lull_rest_thread_leave(thread);

@@ -29,7 +29,7 @@ life_step(struct life *life, uint64_t ns, uint64_t rests, uint32_t cpu_pct, uint
 	life->figures.cpu_ns += ns * cpu_pct / 100;
 	life->figures.wait_ns += ns * wait_pct / 100;
 	life->figures.asleep = rests == 0 && cpu_pct <= 5 && wait_pct == 0;
-	return sched_rule_look(&life->rule, &life->figures);
+	return sched_rule_sample(&life->rule, &life->figures);
 }
 
 /* Looks as often as wanted; returns after how long the answer became @p inside, UINT64_MAX: not. */
@@ -41,7 +41,7 @@ life_until(struct life *life, bool inside, uint64_t ns_max, uint64_t rests, uint
 	while (life->rule.inside != inside) {
 		if (life->figures.now_ns - begin_ns > ns_max)
 			return UINT64_MAX;
-		life_step(life, sched_rule_look_in_ns(&life->rule), rests, cpu_pct, 0);
+		life_step(life, sched_rule_next_ns(&life->rule), rests, cpu_pct, 0);
 	}
 	return life->figures.now_ns - begin_ns;
 }
@@ -60,7 +60,7 @@ TEST(look__a_new_thread_that_rests_enters_at_once)
 	life_begin(&life, false);
 	assert_false(life.rule.inside);
 	ns = life_until(&life, true, LULL_NS_PER_S, 30, 8);
-	assert_in_range(ns, SCHED_CALM_FIRST_NS, SCHED_CALM_FIRST_NS + SCHED_LOOK_NS);
+	assert_in_range(ns, SCHED_QUIET_FIRST_NS, SCHED_QUIET_FIRST_NS + SCHED_LOOK_NS);
 }
 
 TEST(look__a_thread_that_never_rests_never_enters)
@@ -70,7 +70,7 @@ TEST(look__a_thread_that_never_rests_never_enters)
 	life_begin(&life, false);
 	assert_int_equal(life_until(&life, true, 5 * LULL_NS_PER_S, 0, 100), UINT64_MAX);
 	/* and costs few looks */
-	assert_int_equal(sched_rule_look_in_ns(&life.rule), SCHED_LOOK_SLOW_NS);
+	assert_int_equal(sched_rule_next_ns(&life.rule), SCHED_LOOK_SLOW_NS);
 }
 
 TEST(look__what_others_take_from_it_is_no_rest)
@@ -145,7 +145,7 @@ TEST(look__who_stops_resting_leaves_within_10_ms)
 		life_step(&life, SCHED_LOOK_NS, before_pct / 5, 100 - before_pct + before_pct / 10,
 			  0);
 		while (life.rule.inside)
-			life_step(&life, sched_rule_look_in_ns(&life.rule), 0, 100, 0);
+			life_step(&life, sched_rule_next_ns(&life.rule), 0, 100, 0);
 		assert_true(life.figures.now_ns - stop_ns <= 10 * MS);
 	}
 }
@@ -219,7 +219,7 @@ TEST(look__put_out_it_comes_back_later_each_time)
 		while (life.rule.inside)
 			life_step(&life, SCHED_LOOK_NS, 0, 100, 0);
 		ns = life_until(&life, true, 10 * LULL_NS_PER_S, 10, 10);
-		assert_true(ns >= SCHED_CALM_NS);
+		assert_true(ns >= SCHED_QUIET_NS);
 		assert_true(ns <= SCHED_CALM_MAX_NS + 3 * SCHED_LOOK_SLOW_NS);
 		grew += ns >= 2 * last_ns - 2 * SCHED_LOOK_SLOW_NS && ns > last_ns;
 		last_ns = ns;
@@ -240,7 +240,7 @@ TEST(look__who_stayed_long_comes_back_soon)
 		while (life.rule.inside)
 			life_step(&life, SCHED_LOOK_NS, 0, 100, 0);
 		assert_true(life_until(&life, true, LULL_NS_PER_S, 10, 10) <=
-			    SCHED_CALM_NS + 3 * SCHED_LOOK_SLOW_NS / 2);
+			    SCHED_QUIET_NS + 3 * SCHED_LOOK_SLOW_NS / 2);
 	}
 }
 
@@ -253,8 +253,8 @@ TEST(look__a_pause_in_resting_begins_the_wait_anew)
 	while (life.rule.inside)
 		life_step(&life, SCHED_LOOK_NS, 0, 100, 0);
 	for (int i = 0; i < 200; i++)
-		assert_false(
-			life_step(&life, SCHED_CALM_NS / 4, i % 4 != 0, 20 + 80 * (i % 4 == 0), 0));
+		assert_false(life_step(&life, SCHED_QUIET_NS / 4, i % 4 != 0,
+				       20 + 80 * (i % 4 == 0), 0));
 }
 
 TEST(look__counters_that_begin_anew_are_no_standstill)
@@ -290,7 +290,7 @@ TEST(enter__by_somebody_else_is_watched_from_then_on)
 	life_begin(&life, false);
 	sched_rule_enter(&life.rule, &life.figures);
 	assert_true(life.rule.inside);
-	assert_int_equal(sched_rule_look_in_ns(&life.rule), SCHED_LOOK_NS);
+	assert_int_equal(sched_rule_next_ns(&life.rule), SCHED_LOOK_NS);
 	assert_false(life_step(&life, SCHED_LOOK_NS, 0, 100, 0));
 }
 

@@ -37,7 +37,7 @@ look(uint64_t now_ns, uint32_t pkts)
 {
 	bool drained;
 
-	lull_waits_look(waits, now_ns, 1);
+	lull_waits_poll(waits, now_ns, 1);
 	drained = lull_waits_queue(waits, 0, pkts, 32);
 	lull_waits_settle(waits, now_ns + US, LATENCY_NS);
 	return drained;
@@ -47,7 +47,7 @@ static void
 rest(uint64_t begin_ns, uint64_t limit_ns, uint64_t end_ns)
 {
 	struct lull_wake wake = {
-		.rest = { .depth = LULL_REST_SLEEP, .limit_ns = limit_ns },
+		.rest = { .idle_state = LULL_IDLE_SLEEP, .limit_ns = limit_ns },
 		.begin_ns = begin_ns,
 		.end_ns = end_ns,
 		.reason = LULL_WAKE_TIMER,
@@ -102,7 +102,7 @@ TEST_WITH(queue__one_backlog_is_not_the_others, setup, teardown)
 	now_ns += 399 * US;
 	/* both waited for the gap; the second one is empty after its 10, the first one never */
 	for (int i = 0; i < 3; i++, now_ns += 1 * US) {
-		lull_waits_look(waits, now_ns, 2);
+		lull_waits_poll(waits, now_ns, 2);
 		assert_false(lull_waits_queue(waits, 0, 32, 32));
 		assert_true(lull_waits_queue(waits, 1, 10, 32));
 		lull_waits_settle(waits, now_ns + US, LATENCY_NS);
@@ -159,7 +159,7 @@ TEST_WITH(look__a_trial_rest_says_nothing_about_polling, setup, teardown)
 	assert_int_equal(waits->watch.poll.pkts_x256, 100 * 256);
 }
 
-TEST_WITH(polled__knows_a_stall_by_what_empty_turns_take, setup, teardown)
+TEST_WITH(polled__knows_a_stall_by_what_empty_iterations_take, setup, teardown)
 {
 	lull_waits_polled(waits, 1 * MS, 0, 900 * US);
 	assert_int_equal(lull_stalls_count_x256(&waits->watch.rest, 0), 0);

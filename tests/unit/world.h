@@ -3,7 +3,7 @@
  * @file
  * World: a polling loop in virtual time around one idle object, every wait known exactly.
  *
- * One Rx ring, packets arriving by a seeded process, a stated cost per turn and per packet, a
+ * One Rx ring, packets arriving by a seeded process, a stated cost per iteration and per packet, a
  * stated distribution of wake-up overshoot. For tests of governors; the simulator proper is sim/.
  */
 #ifndef LULL_TEST_WORLD_H
@@ -22,7 +22,7 @@ struct world_config {
 	double pps;              /* mean rate while on */
 	bool constant;           /* evenly spaced instead of Poisson */
 	uint64_t on_ns, off_ns;  /* on/off; 0: always on */
-	uint64_t turn_ns;        /* cost of a turn */
+	uint64_t iteration_ns;   /* cost of an iteration */
 	uint64_t pkt_ns;         /* cost of a packet */
 	uint64_t overshoot_ns;   /* usual lateness of a wake-up */
 	uint32_t late_ppm;       /* share of wake-ups that come late ... */
@@ -47,7 +47,7 @@ struct world {
 	uint32_t head, count, size;
 	uint64_t lost, sent, cpu_ns;
 	uint64_t rests, rest_ns_longest;
-	struct lull_histogram waits; /* from arrival to the end of the turn that carried it */
+	struct lull_histogram waits; /* from arrival to the end of the iteration that carried it */
 	struct lull_verdict verdict;
 };
 
@@ -129,7 +129,7 @@ world_rest(struct world *world, const struct lull_rest *rest)
 	struct lull_wake wake = { .rest = *rest, .begin_ns = world->now_ns };
 	uint64_t over_ns = 0;
 
-	if (rest->depth == LULL_REST_SLEEP) {
+	if (rest->idle_state == LULL_IDLE_SLEEP) {
 		over_ns = config->overshoot_ns / 2 +
 			  (uint64_t)(world_uniform(world) * (double)config->overshoot_ns);
 		if (world_random(world) % 1000000 < config->late_ppm)
@@ -138,7 +138,7 @@ world_rest(struct world *world, const struct lull_rest *rest)
 	}
 	world->now_ns += rest->limit_ns + over_ns;
 	wake.end_ns = world->now_ns;
-	world->cpu_ns += rest->depth == LULL_REST_SLEEP ? config->cost_ns : rest->limit_ns;
+	world->cpu_ns += rest->idle_state == LULL_IDLE_SLEEP ? config->cost_ns : rest->limit_ns;
 	world->rests++;
 	if (wake.end_ns - wake.begin_ns > world->rest_ns_longest)
 		world->rest_ns_longest = wake.end_ns - wake.begin_ns;
@@ -146,13 +146,15 @@ world_rest(struct world *world, const struct lull_rest *rest)
 }
 
 static inline void
-world_turn(struct world *world)
+world_iterate(struct world *world)
 {
 	uint64_t begin_ns = world->now_ns;
 	uint64_t lost = world->lost;
 	uint64_t arrived[WORLD_BURST];
 	uint16_t pkts = 0;
-	struct lull_turn turn = { .now_ns = begin_ns, .queue_pkts = &pkts, .queue_count = 1 };
+	struct lull_iteration iteration = { .now_ns = begin_ns,
+					    .queue_pkts = &pkts,
+					    .queue_count = 1 };
 	struct lull_rest rest;
 	uint16_t i;
 
@@ -162,7 +164,7 @@ world_turn(struct world *world)
 		world->head = (world->head + 1) % world->size;
 		world->count--;
 	}
-	world->now_ns += world->config.turn_ns + pkts * world->config.pkt_ns;
+	world->now_ns += world->config.iteration_ns + pkts * world->config.pkt_ns;
 	world->cpu_ns += world->now_ns - begin_ns;
 	if (world->config.stall_every_ns > 0 && world->now_ns >= world->stall_at_ns) {
 		if (world->stall_at_ns > 0)
@@ -178,12 +180,12 @@ world_turn(struct world *world)
 	else
 		lull_idle_miss(world->idle, begin_ns, 0);
 	if (world->config.pkt_bytes > 0) {
-		turn.size_pkts = pkts;
-		turn.bytes = (uint64_t)pkts * world->config.pkt_bytes;
-		turn.bytes_squared = turn.bytes * world->config.pkt_bytes;
+		iteration.size_pkts = pkts;
+		iteration.bytes = (uint64_t)pkts * world->config.pkt_bytes;
+		iteration.bytes_squared = iteration.bytes * world->config.pkt_bytes;
 	}
-	rest = lull_idle_plan(world->idle, &turn);
-	if (rest.depth != LULL_REST_NONE)
+	rest = lull_idle_plan(world->idle, &iteration);
+	if (rest.idle_state != LULL_IDLE_NONE)
 		world_rest(world, &rest);
 }
 
@@ -211,7 +213,7 @@ world_run(struct world *world, uint64_t duration_ns)
 	uint64_t end_ns = world->now_ns + duration_ns;
 
 	while (world->now_ns < end_ns)
-		world_turn(world);
+		world_iterate(world);
 	lull_idle_verdict(world->idle, &world->verdict);
 }
 

@@ -9,7 +9,7 @@ A result is a list of rounds; everything else follows from them. As JSON:
     machine   what it was measured on
     rounds    one per round, number of cameras and receiver: what was sent, what came, how the
               receiving thread fared, and three histograms: `done` (stamp of the last packet to the
-              whole frame), `fetched` (to the application), `gap` (between turns of the thread)
+              whole frame), `fetched` (to the application), `gap` (between iterations of the thread)
     rows      medians over the valid rounds and histograms of them together, for readers
     ratios    of rows, with the goals they were held against
 
@@ -115,7 +115,7 @@ class Round(BaseModel):
     waited_send_s: float = 0.0  # the same of the sender
     steal_pct: float = 0.0  # of the receiving CPU
     steal_send_pct: float = 0.0
-    gaps_late: int = 0  # turns over 100 us after the last
+    gaps_late: int = 0  # iterations over 100 us after the last
     done: Histogram
     fetched: Histogram
     gap: Histogram
@@ -185,7 +185,7 @@ class Row(BaseModel):
     steal_pct: float  # the worst
     gap_p999: float | None
     gap_max: float | None
-    late_per_s: float  # turns over 100 us after the last
+    late_per_s: float  # iterations over 100 us after the last
 
 
 class Ratio(BaseModel):

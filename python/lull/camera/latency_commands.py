@@ -193,7 +193,7 @@ def measure(chosen: Settings) -> Report:
     with Wire(chosen.mtu) as wire:
         bench = Bench(chosen, programs, wire, RealPace(), tree,
                       frozenset(os.sched_getaffinity(0)))
-        with aside(bench.seats()), progress:
+        with aside(bench.cpus_used()), progress:
             rounds = list(bench.rounds(advance))
     dpdk = f"DPDK {bench.dpdk}" if bench.dpdk else ""
     return conclude(chosen, describe(tree, dpdk, __version__, CHECKOUT), rounds,

@@ -42,7 +42,7 @@ def picture(report: Report) -> Figure:
             _curves(panels[2][column], report, rows, "gap")
             panels[0][column].set_title(load(report, cameras), loc="left")
         panels[1][0].set_ylabel("share of frames that took at least so long")
-        panels[2][0].set_ylabel("share of turns with at least such a gap")
+        panels[2][0].set_ylabel("share of iterations with at least such a gap")
         _legend(made, panels[1])
         if invalid(report):
             made.text(0.5, 0.5, "INVALID", fontsize=90, color=drawing.BAD, alpha=0.25, rotation=30,
@@ -87,7 +87,7 @@ def _curves(axes: Axes, report: Report, rows: Sequence[Row], which: str) -> None
     axes.set_ylim(lowest / 1.5, 1.5)
     _time_axis(axes)
     axes.set_xlabel("stamp of the last packet to the whole frame" if which == "done" else
-                    "from the end of a turn of the receiving thread to the next")
+                    "from the end of an iteration of the receiving thread to the next")
 
 
 def _time_axis(axes: Axes) -> None:

@@ -72,7 +72,7 @@ class Bench:
             with self._cam(receiver, cameras, received) as cam:
                 self._wait_ready(cam)
                 watch = Watch(cam.pid, self.tree)
-                watch.seat(self.seats())
+                watch.watch_cpus(self.cpus_used())
                 with self._source(cameras, sent) as source:
                     waited_send_ns = self._follow(source, cam, watch)
                 self._end(cam, watch)
@@ -91,7 +91,7 @@ class Bench:
             gaps_late=totals.gaps_late, done=reply.done(), fetched=reply.fetched(),
             gap=reply.gap_ns, notes=reply.notes())
 
-    def seats(self) -> set[int]:
+    def cpus_used(self) -> set[int]:
         """CPUs for what is not measured: neither of the two, else the sender's."""
         others = set(self.cpus) - {self.settings.receive_cpu}
         return others - {self.settings.send_cpu} or others
@@ -188,7 +188,7 @@ class Watch:
         """How long it was ready to run, but did not."""
         return (self._end_ns - self._begin_ns) / 1e9
 
-    def seat(self, cpus: Collection[int]) -> None:
+    def watch_cpus(self, cpus: Collection[int]) -> None:
         """Keep the other threads of the program off its CPU: the application, DPDK's own."""
         for tid, name in self._threads.items():
             if name == THREAD:

@@ -185,8 +185,8 @@ def _thread(report: Report) -> Sheet:
     sheet = Sheet("The receiving thread",
                   ("receiver", "CPU", "others", "stolen", "gap p99.9", "gap max", "late/s"), [],
                   "CPU: its own, while cameras send. others, stolen: the worst share of a round "
-                  "that other programs, or the host, had its CPU. gap: between two turns, rests "
-                  "left out; late: over 100 µs.")
+                  "that other programs, or the host, had its CPU. gap: between two iterations, "
+                  "rests left out; late: over 100 µs.")
     for cameras in report.settings.cameras:
         _section(sheet, report, cameras)
         for row in (one for one in report.rows if one.cameras == cameras):

@@ -37,10 +37,10 @@ def make_sample(settings: Settings, governor: str, phase: str, round_number: int
     if seconds <= 0:
         raise LullError(f"{end.name}: its clock stands still; run 'lull doctor'")
     rests = end.rests() - begin.rests()
-    turns = end.turns - begin.turns
+    iterations = end.iterations - begin.iterations
     cpu_s = (end.thread_cpu_ns - begin.thread_cpu_ns) / 1e9
     rest_us = (end.rest_ns - begin.rest_ns) / 1e3
-    empty = end.turns_empty - begin.turns_empty
+    empty = end.iterations_empty - begin.iterations_empty
     cpu_pct = 100 * cpu_s / seconds
     other_pct = readings.other_pct
     offered_s = (readings.source_end.now_ns - readings.source_end.window_begin_ns) / 1e9
@@ -75,7 +75,7 @@ def make_sample(settings: Settings, governor: str, phase: str, round_number: int
         rests=rests,
         rest_mean_us=round(rest_us / rests, 3) if rests else 0.0,
         wakes_per_s=round((end.wakes() - begin.wakes()) / seconds, 3),
-        empty_pct=round(100 * empty / turns, 3) if turns else 0.0,
+        empty_pct=round(100 * empty / iterations, 3) if iterations else 0.0,
         steal_ms=steal_ns(readings) / 1e6,
         waited_pct=round(disturbed_pct(readings, cpu_pct), 3),
         run_wait_pct=round(readings.run_wait_pct, 3),

@@ -14,7 +14,7 @@ from lull.quantities import micros, percent, si
 
 MEANING = {
     "binding": "the limit that decides",
-    "depth": "how the loop rests now",
+    "idle_state": "how the loop rests now",
     "rest_ns": "rest asked for now",
     "latency_bound_ns": "longest real rest that the percentile allows",
     "ring_bound_ns": "longest rest that the Rx ring allows",

@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 UINT64_MAX = 2**64 - 1
 # Depths that hand the CPU back to the kernel; leaving one is a wake-up.
-WAKING_DEPTHS = ("sleep", "interrupt")
+WAKING_IDLE_STATES = ("sleep", "interrupt")
 # Why packets of flows may be in no record; those that belong to no flow are not among them.
 FLOW_DROPS = ("drop_ring", "missed", "nombuf", "errors", "unrecorded")
-DEPTHS = ("pause", "monitor", "sleep", "interrupt")
+IDLE_STATES = ("pause", "monitor", "sleep", "interrupt")
 # Why packets of flows may be in no record; those that belong to no flow are not among them.
 FLOW_DROPS = ("drop_ring", "missed", "nombuf", "errors", "unrecorded")
 
@@ -73,8 +73,8 @@ class Loop(Reply):
     run_wait_ns: int = 0    # ready to run while others ran
     empty_ppm: int = 0
     usage_ppm: int = 0
-    turns: int = 0
-    turns_empty: int = 0
+    iterations: int = 0
+    iterations_empty: int = 0
     pkts: int = 0
     rest_ns: int = 0
     wait_count: int = 0
@@ -91,12 +91,12 @@ class Loop(Reply):
         return -1 if cpu == UINT64_MAX else cpu
 
     def rests(self) -> int:
-        """Rests of every depth since the start."""
-        return sum(self.count(f"rests_{depth}") for depth in DEPTHS)
+        """Rests in every idle state since the start."""
+        return sum(self.count(f"rests_{idle_state}") for idle_state in IDLE_STATES)
 
     def wakes(self) -> int:
         """Rests that gave the CPU away, since the start."""
-        return sum(self.count(f"rests_{depth}") for depth in WAKING_DEPTHS)
+        return sum(self.count(f"rests_{idle_state}") for idle_state in WAKING_IDLE_STATES)
 
 
 class Explain(Reply):
@@ -104,7 +104,7 @@ class Explain(Reply):
 
     state: str = "none"
     binding: str = "none"
-    depth: str = "none"
+    idle_state: str = "none"
     rest_ns: int = 0
     # Most packets of one queue in any window of 1, 2, 4 ... us.
     arrival_pkts: list[int] = []

@@ -109,8 +109,8 @@ def _part(figure: DispatchFigure, simulated: Shown | None, live: Shown | None, r
     rows = [_stated(one) for one in rows]
     note = figure.note
     if live is not None and figure.roles:
-        why = (f"source, I/O, {reproduction_dispatch.WORKERS} workers and log want {figure.roles} "
-               f"CPUs, this machine has {cpus}" if cpus < figure.roles else
+        why = (f"source, I/O, {reproduction_dispatch.WORKERS} workers and aggregator "
+               f"want {figure.roles} CPUs, this machine has {cpus}" if cpus < figure.roles else
                "loss by load needs a source that steps through rates")
         rows = [_without_live(one) for one in rows]
         note = f"{note} Live: {NOT_MEASURED}: {why}. To measure it: {LARGER}".strip()

@@ -206,7 +206,7 @@ TEST_WITH(parse__icmp_error_goes_with_its_flow, setup, teardown)
 		put_udp(&frame, 4000, 53, 372); /* 8 bytes of it, as routers give */
 		assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &error),
 				 LULL_FLOW_OK);
-		assert_int_equal(error.steer, packet.digest);
+		assert_int_equal(error.dispatch_hash, packet.digest);
 		assert_int_equal(error.digest, lull_flow_digest(0, &error.key));
 		assert_int_equal(error.key.proto, 1);
 		assert_int_equal(error.key.addr[0][0], 0x0a);
@@ -215,7 +215,7 @@ TEST_WITH(parse__icmp_error_goes_with_its_flow, setup, teardown)
 		frame.bytes[20] = 8; /* an echo request is about itself */
 		assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &error),
 				 LULL_FLOW_OK);
-		assert_int_equal(error.steer, lull_flow_digest(0, &error.key));
+		assert_int_equal(error.dispatch_hash, lull_flow_digest(0, &error.key));
 	}
 	assert_int_equal(lull_flow_parser_counters(parser)->icmp_errors, sizeof(errors));
 }
@@ -232,12 +232,12 @@ TEST_WITH(parse__icmp6_error_goes_with_its_flow, setup, teardown)
 	put_datagram6(&frame);
 	frame.len -= 4;
 	assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &error), LULL_FLOW_OK);
-	assert_int_equal(error.steer, packet.digest);
+	assert_int_equal(error.dispatch_hash, packet.digest);
 	assert_int_equal(error.digest, lull_flow_digest(0, &error.key));
 	assert_int_equal(error.key.proto, 58);
 	frame.bytes[40] = 135; /* neighbour solicitation */
 	assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &error), LULL_FLOW_OK);
-	assert_int_equal(error.steer, error.digest);
+	assert_int_equal(error.dispatch_hash, error.digest);
 }
 
 TEST(parse__seed_and_stamp)

@@ -45,7 +45,7 @@ TEST(init__needs_its_size)
 	assert_int_equal(lull_assembler_supply(stand.assembler, stand.buffers[0], NULL), -ENOSPC);
 	for (uint64_t key = 0; key < 300; key++)
 		for (uint64_t at = 1; at < 1024; at += 2)
-			stand_piece(&stand, key, at, 1, 0);
+			stand_fragment(&stand, key, at, 1, 0);
 	assert_int_equal(stand.counters->frames[LULL_FRAME_SUPERSEDED], 256);
 	lull_assembler_flush(stand.assembler, stand.now_ns);
 	for (uint64_t key = 0; key < 256; key++) {
@@ -67,7 +67,7 @@ TEST(supply__counts_what_is_lent)
 	for (uint64_t key = 0; key < 20; key++) {
 		assert_int_equal(lull_assembler_supply(stand.assembler, stand.buffers[5], NULL),
 				 -ENOSPC);
-		stand_piece(&stand, key, 0, 10, 0);
+		stand_fragment(&stand, key, 0, 10, 0);
 		assert_int_equal(lull_assembler_supply(stand.assembler, stand.buffers[5], NULL),
 				 -ENOSPC);
 		stand_expect(&stand, key, LULL_FRAME_COMPLETE);

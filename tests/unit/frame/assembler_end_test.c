@@ -8,7 +8,7 @@
 static void
 stand_whole(struct stand *stand, uint64_t key)
 {
-	stand_piece(stand, key, 0, WIDTH, 0);
+	stand_fragment(stand, key, 0, WIDTH, 0);
 }
 
 /* To the nanosecond, and complete ones behind it go with it. */
@@ -20,9 +20,9 @@ TEST(expire__ends_at_the_deadline)
 	config.deadline_ns = 5000;
 	stand_init(&stand, &config, 8);
 	assert_true(lull_assembler_deadline_ns(stand.assembler) == UINT64_MAX);
-	stand_piece(&stand, 1, 0, 40, 0);
+	stand_fragment(&stand, 1, 0, 40, 0);
 	stand.now_ns += 3000;
-	stand_piece(&stand, 1, 40, 10, 0);
+	stand_fragment(&stand, 1, 40, 10, 0);
 	stand_whole(&stand, 2);
 	assert_true(lull_assembler_deadline_ns(stand.assembler) == 6000);
 	lull_assembler_expire(stand.assembler, 5999);
@@ -42,7 +42,7 @@ TEST(expire__ends_at_the_deadline)
 	stand_end(&stand);
 }
 
-/* A piece at the very time of the end is late, whoever called first. */
+/* A fragment at the very time of the end is late, whoever called first. */
 TEST(add__expires_first)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
@@ -50,9 +50,9 @@ TEST(add__expires_first)
 
 	config.deadline_ns = 5000;
 	stand_init(&stand, &config, 8);
-	stand_piece(&stand, 1, 0, 40, 0);
+	stand_fragment(&stand, 1, 0, 40, 0);
 	stand.now_ns = 6000;
-	stand_piece(&stand, 1, 40, 60, 0);
+	stand_fragment(&stand, 1, 40, 60, 0);
 	assert_int_equal(stand.counters->late, 1);
 	stand_expect(&stand, 1, LULL_FRAME_DEADLINE);
 	assert_false(stand_next(&stand));
@@ -68,11 +68,11 @@ TEST(expire__ends_silent_frames)
 	config.silence_ns = 100;
 	config.deadline_ns = 1000;
 	stand_init(&stand, &config, 8);
-	stand_piece(&stand, 1, 0, 10, 0);
+	stand_fragment(&stand, 1, 0, 10, 0);
 	stand.now_ns = 1090;
-	stand_piece(&stand, 1, 10, 10, 0);
+	stand_fragment(&stand, 1, 10, 10, 0);
 	stand.now_ns = 1180;
-	stand_piece(&stand, 1, 10, 10, 0);
+	stand_fragment(&stand, 1, 10, 10, 0);
 	stand_whole(&stand, 2);
 	assert_true(lull_assembler_deadline_ns(stand.assembler) == 1190);
 	lull_assembler_expire(stand.assembler, 1189);
@@ -95,9 +95,9 @@ TEST(expire__takes_older_ones_along)
 		config.order = arrival ? LULL_FRAME_ORDER_ARRIVAL : LULL_FRAME_ORDER_FRAME;
 		config.deadline_ns = 1000;
 		stand_init(&stand, &config, 8);
-		stand_piece(&stand, 4, 0, 10, 0);
+		stand_fragment(&stand, 4, 0, 10, 0);
 		stand.now_ns = 1500;
-		stand_piece(&stand, 3, 0, 10, 0);
+		stand_fragment(&stand, 3, 0, 10, 0);
 		stand.now_ns = 2000;
 		if (!arrival)
 			stand_expect(&stand, 3, LULL_FRAME_SUPERSEDED);
@@ -116,19 +116,19 @@ TEST(order__frame_or_arrival)
 	struct stand stand;
 
 	stand_init(&stand, &config, 8);
-	stand_piece(&stand, 1, 0, 40, 0);
+	stand_fragment(&stand, 1, 0, 40, 0);
 	stand_whole(&stand, 2);
 	assert_false(stand_next(&stand));
-	stand_piece(&stand, 1, 40, 60, 0);
+	stand_fragment(&stand, 1, 40, 60, 0);
 	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
 	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
 	stand_end(&stand);
 	config.order = LULL_FRAME_ORDER_ARRIVAL;
 	stand_init(&stand, &config, 8);
-	stand_piece(&stand, 1, 0, 40, 0);
+	stand_fragment(&stand, 1, 0, 40, 0);
 	stand_whole(&stand, 2);
 	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
-	stand_piece(&stand, 1, 40, 60, 0);
+	stand_fragment(&stand, 1, 40, 60, 0);
 	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
 	assert_int_equal(stand.frame.number, 1);
 	stand_end(&stand);
@@ -144,7 +144,7 @@ TEST(supersede__bounds_the_wait)
 		config.order = arrival ? LULL_FRAME_ORDER_ARRIVAL : LULL_FRAME_ORDER_FRAME;
 		config.open_max = 3;
 		stand_init(&stand, &config, 8);
-		stand_piece(&stand, 1, 0, 40, 0);
+		stand_fragment(&stand, 1, 0, 40, 0);
 		for (uint64_t key = 2; key <= 4; key++) {
 			stand_whole(&stand, key);
 			if (arrival && key == 4)
@@ -169,7 +169,7 @@ TEST(supersede__counts_dropped_frames)
 	struct stand stand;
 
 	stand_init(&stand, &config, 2);
-	stand_piece(&stand, 1, 0, 40, 0);
+	stand_fragment(&stand, 1, 0, 40, 0);
 	for (uint64_t key = 2; key <= 5; key++)
 		stand_whole(&stand, key);
 	stand_expect(&stand, 1, LULL_FRAME_SUPERSEDED);
@@ -185,11 +185,11 @@ TEST(late__opens_nothing)
 
 	config.deadline_ns = 1000;
 	stand_init(&stand, &config, 8);
-	stand_piece(&stand, 1, 0, 40, 0);
+	stand_fragment(&stand, 1, 0, 40, 0);
 	stand_whole(&stand, 2);
 	stand.now_ns += 1000;
-	stand_piece(&stand, 1, 40, 30, 0);
-	stand_piece(&stand, 1, 70, 30, 0);
+	stand_fragment(&stand, 1, 40, 30, 0);
+	stand_fragment(&stand, 1, 70, 30, 0);
 	stand_expect(&stand, 1, LULL_FRAME_DEADLINE);
 	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
 	for (uint32_t i = 0; i < 20; i++)
@@ -206,9 +206,9 @@ TEST(flush__ends_all)
 	struct stand stand;
 
 	stand_init(&stand, &config, 8);
-	stand_piece(&stand, 1, 0, 40, 0);
+	stand_fragment(&stand, 1, 0, 40, 0);
 	stand_whole(&stand, 2);
-	stand_piece(&stand, 3, 0, 40, 0);
+	stand_fragment(&stand, 3, 0, 40, 0);
 	lull_assembler_flush(stand.assembler, 1234);
 	stand_expect(&stand, 1, LULL_FRAME_FLUSH);
 	assert_int_equal(stand.frame.stamps.done_ns, 1234);
@@ -230,13 +230,13 @@ check_restart(enum lull_frame_order order, uint64_t first, uint64_t step, uint32
 	stand_init(&stand, &config, 8);
 	for (key = 91; key < 100; key++) {
 		for (uint32_t i = 0; i < 10; i++)
-			stand_piece(&stand, key, 10 * i, 10, 0);
+			stand_fragment(&stand, key, 10 * i, 10, 0);
 		stand_expect(&stand, key, LULL_FRAME_COMPLETE);
 	}
-	stand_piece(&stand, 100, 0, 40, 0);
+	stand_fragment(&stand, 100, 0, 40, 0);
 	for (uint64_t frame = 0; frame < 5; frame++) {
 		for (uint32_t i = 0; i < 10; i++)
-			stand_piece(&stand, first + frame * step, 10 * i, 10, 0);
+			stand_fragment(&stand, first + frame * step, 10 * i, 10, 0);
 		if (stand.counters->restarts == 0)
 			lost++;
 	}
@@ -269,7 +269,7 @@ TEST(restart__within_the_first_frame)
 	stand_init(&stand, &config, 8);
 	stand_whole(&stand, 100);
 	for (uint32_t i = 0; i < 100; i++)
-		stand_piece(&stand, 5, i, 1, 0);
+		stand_fragment(&stand, 5, i, 1, 0);
 	stand_expect(&stand, 100, LULL_FRAME_COMPLETE);
 	assert_int_equal(stand.counters->late, 15);
 	lull_assembler_flush(stand.assembler, stand.now_ns);
@@ -288,9 +288,9 @@ TEST(restart__is_not_seen_in_strays)
 	stand_whole(&stand, 99);
 	stand_expect(&stand, 99, LULL_FRAME_COMPLETE);
 	for (uint64_t key = 100; key < 180; key++) {
-		stand_piece(&stand, key, 0, 50, 0);
-		stand_piece(&stand, key - 90, 50, 50, 0);
-		stand_piece(&stand, key, 50, 50, 0);
+		stand_fragment(&stand, key, 0, 50, 0);
+		stand_fragment(&stand, key - 90, 50, 50, 0);
+		stand_fragment(&stand, key, 50, 50, 0);
 		stand_expect(&stand, key, LULL_FRAME_COMPLETE);
 	}
 	assert_int_equal(stand.counters->restarts, 0);
@@ -306,12 +306,12 @@ TEST(restart__leaves_the_former_late)
 
 	stand_init(&stand, &config, 8);
 	stand_whole(&stand, 99);
-	stand_piece(&stand, 100, 0, 40, 0);
-	stand_piece(&stand, 1, 0, WIDTH, 0);
-	stand_piece(&stand, 2, 0, 50, 0);
+	stand_fragment(&stand, 100, 0, 40, 0);
+	stand_fragment(&stand, 1, 0, WIDTH, 0);
+	stand_fragment(&stand, 2, 0, 50, 0);
 	assert_int_equal(stand.counters->restarts, 1);
-	stand_piece(&stand, 100, 40, 60, 0);
-	stand_piece(&stand, 2, 50, 50, 0);
+	stand_fragment(&stand, 100, 40, 60, 0);
+	stand_fragment(&stand, 2, 50, 50, 0);
 	stand_expect(&stand, 99, LULL_FRAME_COMPLETE);
 	stand_expect(&stand, 100, LULL_FRAME_RESTART);
 	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
@@ -333,12 +333,12 @@ TEST(next__keeps_spans)
 	config.buffer_max = 2;
 	stand_init(&stand, &config, 2);
 	assert_int_equal(lull_assembler_supply(stand.assembler, stand.buffers[2], NULL), -ENOSPC);
-	stand_piece(&stand, 1, 0, 40, 0);
+	stand_fragment(&stand, 1, 0, 40, 0);
 	lull_assembler_flush(stand.assembler, stand.now_ns);
 	stand_expect(&stand, 1, LULL_FRAME_FLUSH);
 	frame = stand.frame;
 	for (uint64_t key = 2; key < 4; key++)
-		stand_piece(&stand, key, 0, 70, 0);
+		stand_fragment(&stand, key, 0, 70, 0);
 	lull_assembler_flush(stand.assembler, stand.now_ns);
 	assert_int_equal(frame.missing[0].offset, 40);
 	stand_expect(&stand, 2, LULL_FRAME_FLUSH);

@@ -3,7 +3,7 @@
 
 #include "assembler_model.h"
 
-#define STRANGE_PIECES 16
+#define STRANGE_FRAGMENTS 16
 #define NEWS (LULL_FRAME_START | LULL_FRAME_END | LULL_FRAME_DAMAGED)
 
 void
@@ -49,7 +49,7 @@ missing_beside(const struct model *model, const struct model_frame *frame, int64
 	return false;
 }
 
-/* ---- pieces ---- */
+/* ---- fragments ---- */
 
 /* The part of a range from @p at on that is missing, byte by byte; returns where it ends. */
 static uint64_t
@@ -97,38 +97,38 @@ take_range(struct model *model, struct model_frame *frame, const struct lull_fra
 }
 
 static bool
-fits(const struct model *model, const struct lull_frame_piece *piece)
+fits(const struct model *model, const struct lull_frame_fragment *fragment)
 {
-	for (uint32_t i = 0; i < piece->range_count; i++)
-		if (piece->ranges[i].offset + piece->ranges[i].bytes > model->bytes)
+	for (uint32_t i = 0; i < fragment->range_count; i++)
+		if (fragment->ranges[i].offset + fragment->ranges[i].bytes > model->bytes)
 			return false;
 	return true;
 }
 
 static void
 take(struct model *model, uint64_t now_ns, struct model_frame *frame,
-     const struct lull_frame_piece *piece)
+     const struct lull_frame_fragment *fragment)
 {
-	bool resent = (piece->flags & LULL_FRAME_RESENT) != 0;
-	bool news = (piece->flags & ~frame->flags & NEWS) != 0;
+	bool resent = (fragment->flags & LULL_FRAME_RESENT) != 0;
+	bool news = (fragment->flags & ~frame->flags & NEWS) != 0;
 
 	model->doubt = false;
-	if (piece->flags & LULL_FRAME_GONE) {
+	if (fragment->flags & LULL_FRAME_GONE) {
 		model->counters.gone++;
 		model->counters.used++;
 		return;
 	}
-	if (!fits(model, piece)) {
+	if (!fits(model, fragment)) {
 		model->counters.outside++;
 		return;
 	}
 	model->counters.resent += resent;
 	frame->counts.resent += resent;
-	if (piece->flags & ~frame->flags & LULL_FRAME_TIMED)
-		frame->stamps.device_time = piece->device_time;
-	frame->flags |= piece->flags;
-	for (uint32_t i = 0; i < piece->range_count; i++)
-		news |= take_range(model, frame, &piece->ranges[i]);
+	if (fragment->flags & ~frame->flags & LULL_FRAME_TIMED)
+		frame->stamps.device_time = fragment->device_time;
+	frame->flags |= fragment->flags;
+	for (uint32_t i = 0; i < fragment->range_count; i++)
+		news |= take_range(model, frame, &fragment->ranges[i]);
 	if (!news) {
 		model->counters.duplicates++;
 		frame->counts.duplicates++;
@@ -137,12 +137,12 @@ take(struct model *model, uint64_t now_ns, struct model_frame *frame,
 	model->counters.used++;
 	frame->counts.pkts++;
 	frame->stamps.last_ns = now_ns;
-	if (frame->numbered && piece->packet < frame->packet_max && !resent) {
+	if (frame->numbered && fragment->packet < frame->packet_max && !resent) {
 		model->counters.reordered++;
 		frame->counts.reordered++;
 	}
 	frame->packet_max =
-		frame->numbered ? LULL_MAX(frame->packet_max, piece->packet) : piece->packet;
+		frame->numbered ? LULL_MAX(frame->packet_max, fragment->packet) : fragment->packet;
 	frame->numbered = true;
 	model_release(model, now_ns);
 }
@@ -237,20 +237,20 @@ doubts(struct model *model, uint64_t key, uint64_t bytes, bool strange)
 	uint64_t half = (uint64_t)model->used_bytes * model->config.geometry.height / 2;
 
 	if (!model->doubt || key < model->doubt_key) {
-		model->doubt_pieces = model->doubt_strange = 0;
+		model->doubt_fragments = model->doubt_strange = 0;
 		model->doubt_bytes = 0;
 	} else if (key > model->doubt_key) {
 		if (strange && model->doubt_strange > 0)
 			return true;
-		if (model->doubt_pieces >= 2 && model->doubt_bytes >= half)
+		if (model->doubt_fragments >= 2 && model->doubt_bytes >= half)
 			return true;
 	}
 	model->doubt = true;
 	model->doubt_key = key;
 	model->doubt_bytes += bytes;
-	model->doubt_pieces++;
+	model->doubt_fragments++;
 	model->doubt_strange += strange;
-	return model->doubt_strange >= STRANGE_PIECES;
+	return model->doubt_strange >= STRANGE_FRAGMENTS;
 }
 
 /* Is @p key, not open and not remembered, that of a new frame; if not, is it a strange one? */
@@ -270,15 +270,15 @@ key_is_new(const struct model *model, uint64_t key, bool *strange)
 	return floor == UINT64_MAX || key > floor;
 }
 
-/* What an ended frame makes of a piece: true when it may be one of a sender begun anew. */
+/* What an ended frame makes of a fragment: true when it may be one of a sender begun anew. */
 static bool
-past_doubts(struct model *model, struct model_frame *past, const struct lull_frame_piece *piece,
-	    uint64_t bytes)
+past_doubts(struct model *model, struct model_frame *past,
+	    const struct lull_frame_fragment *fragment, uint64_t bytes)
 {
-	uint32_t news = piece->flags & ~past->flags & (LULL_FRAME_START | LULL_FRAME_END);
+	uint32_t news = fragment->flags & ~past->flags & (LULL_FRAME_START | LULL_FRAME_END);
 
 	past->flags |= news;
-	if (piece->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) {
+	if (fragment->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) {
 		count_past(model, past);
 		return false;
 	}
@@ -296,56 +296,56 @@ past_doubts(struct model *model, struct model_frame *past, const struct lull_fra
 }
 
 static struct model_frame *
-find(struct model *model, uint64_t now_ns, const struct lull_frame_piece *piece)
+find(struct model *model, uint64_t now_ns, const struct lull_frame_fragment *fragment)
 {
 	struct model_frame *past = NULL;
 	bool strange = false;
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < model->frame_count; i++)
-		if (model->frames[i].open && model->frames[i].key == piece->key)
+		if (model->frames[i].open && model->frames[i].key == fragment->key)
 			return &model->frames[i];
-	for (uint32_t i = 0; i < piece->range_count; i++)
-		bytes += piece->ranges[i].bytes;
+	for (uint32_t i = 0; i < fragment->range_count; i++)
+		bytes += fragment->ranges[i].bytes;
 	for (uint32_t i = model->past_count; i-- > 0;)
-		if (model->past[i]->key == piece->key)
+		if (model->past[i]->key == fragment->key)
 			past = model->past[i];
-	model->counters.gone += (piece->flags & LULL_FRAME_GONE) != 0;
-	if (past != NULL && !past_doubts(model, past, piece, bytes))
+	model->counters.gone += (fragment->flags & LULL_FRAME_GONE) != 0;
+	if (past != NULL && !past_doubts(model, past, fragment, bytes))
 		return NULL;
-	if (piece->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) {
+	if (fragment->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) {
 		model->counters.late++;
 		return NULL;
 	}
-	if (!fits(model, piece)) {
+	if (!fits(model, fragment)) {
 		model->counters.outside++;
 		return NULL;
 	}
-	if (past != NULL || !key_is_new(model, piece->key, &strange)) {
-		if (!doubts(model, piece->key, bytes, strange)) {
+	if (past != NULL || !key_is_new(model, fragment->key, &strange)) {
+		if (!doubts(model, fragment->key, bytes, strange)) {
 			count_past(model, past);
 			return NULL;
 		}
 		restart(model, now_ns);
 	}
-	follow(model, now_ns, piece->key);
-	return begin(model, now_ns, piece->key);
+	follow(model, now_ns, fragment->key);
+	return begin(model, now_ns, fragment->key);
 }
 
 void
-model_add(struct model *model, uint64_t now_ns, const struct lull_frame_piece *piece)
+model_add(struct model *model, uint64_t now_ns, const struct lull_frame_fragment *fragment)
 {
 	struct model_frame *frame;
 
-	model->counters.pieces++;
+	model->counters.fragments++;
 	model_expire(model, now_ns);
 	if (model->stopped) {
 		model->counters.stopped++;
 		return;
 	}
-	frame = find(model, now_ns, piece);
+	frame = find(model, now_ns, fragment);
 	if (frame != NULL)
-		take(model, now_ns, frame, piece);
+		take(model, now_ns, frame, fragment);
 }
 
 uint32_t

@@ -38,11 +38,11 @@ struct model {
 	bool begun, stepped, handed, stopped, doubt;
 	uint64_t newest, step, last, number;
 	uint64_t doubt_key, doubt_bytes;
-	uint32_t doubt_pieces, doubt_strange;
+	uint32_t doubt_fragments, doubt_strange;
 };
 
 void model_init(struct model *model, const struct lull_assembler_config *config, uint32_t buffers);
-void model_add(struct model *model, uint64_t now_ns, const struct lull_frame_piece *piece);
+void model_add(struct model *model, uint64_t now_ns, const struct lull_frame_fragment *fragment);
 void model_expire(struct model *model, uint64_t now_ns);
 void model_flush(struct model *model, uint64_t now_ns);
 uint64_t model_due_ns(const struct model *model);

@@ -12,13 +12,13 @@
 #define SEEDS 4000
 #define FRAMES 24
 #define WAY_MAX 256
-#define PIECE_RANGES 3
+#define FRAGMENT_RANGES 3
 
 /* A packet on its way. */
 struct packet {
 	uint64_t due_ns;
-	struct lull_frame_piece piece;
-	uint8_t data[PIECE_RANGES][MODEL_BYTES];
+	struct lull_frame_fragment fragment;
+	uint8_t data[FRAGMENT_RANGES][MODEL_BYTES];
 };
 struct trial {
 	struct stand stand;
@@ -155,12 +155,12 @@ fetch(void)
 static void
 pass(const struct packet *packet)
 {
-	struct lull_frame_piece piece = packet->piece;
+	struct lull_frame_fragment fragment = packet->fragment;
 
-	for (uint32_t i = 0; i < piece.range_count; i++)
-		piece.ranges[i].data = packet->data[i];
-	lull_assembler_add(trial.stand.assembler, trial.stand.now_ns, &piece);
-	model_add(&model, trial.stand.now_ns, &piece);
+	for (uint32_t i = 0; i < fragment.range_count; i++)
+		fragment.ranges[i].data = packet->data[i];
+	lull_assembler_add(trial.stand.assembler, trial.stand.now_ns, &fragment);
+	model_add(&model, trial.stand.now_ns, &fragment);
 	check_counters();
 	if (chance(20))
 		check_holes();
@@ -222,32 +222,32 @@ send_packet(uint64_t offset)
 {
 	static const uint32_t odd_flags[] = { LULL_FRAME_DAMAGED, LULL_FRAME_GONE,
 					      LULL_FRAME_RESENT };
-	struct packet packet = { .piece = { .key = trial.key,
-					    .packet = trial.packet++,
-					    .device_time = trial.packet,
-					    .flags = LULL_FRAME_TIMED } };
-	uint32_t ranges = (uint32_t)below(PIECE_RANGES) + 1;
+	struct packet packet = { .fragment = { .key = trial.key,
+					       .packet = trial.packet++,
+					       .device_time = trial.packet,
+					       .flags = LULL_FRAME_TIMED } };
+	uint32_t ranges = (uint32_t)below(FRAGMENT_RANGES) + 1;
 
 	if (offset == 0 && chance(50))
-		packet.piece.flags |= LULL_FRAME_START;
+		packet.fragment.flags |= LULL_FRAME_START;
 	if (chance(3))
-		packet.piece.flags |= odd_flags[below(COUNT(odd_flags))];
+		packet.fragment.flags |= odd_flags[below(COUNT(odd_flags))];
 	for (uint32_t i = 0; i < ranges && offset < model.bytes; i++) {
 		uint64_t wish = 1 + below(trial.size);
 		uint64_t bytes = LULL_MIN(wish, model.bytes - offset);
 		uint64_t back = chance(5) ? below(LULL_MIN(offset, 20) + 1) : 0; /* overlap */
 
-		packet.piece.ranges[i].offset = offset - back;
-		packet.piece.ranges[i].bytes = (uint32_t)(bytes + back);
+		packet.fragment.ranges[i].offset = offset - back;
+		packet.fragment.ranges[i].bytes = (uint32_t)(bytes + back);
 		for (uint64_t at = 0; at < bytes + back; at++)
 			packet.data[i][at] = (uint8_t)lull_prng_u64(&trial.prng);
-		packet.piece.range_count++;
+		packet.fragment.range_count++;
 		offset += bytes;
 	}
 	if (offset == model.bytes)
-		packet.piece.flags |= LULL_FRAME_END;
+		packet.fragment.flags |= LULL_FRAME_END;
 	if (chance(1))
-		packet.piece.ranges[0].offset += model.bytes; /* malformed */
+		packet.fragment.ranges[0].offset += model.bytes; /* malformed */
 	send_copy(&packet);
 	if (chance(trial.twice))
 		send_copy(&packet);
@@ -257,14 +257,14 @@ send_packet(uint64_t offset)
 static void
 send_frame(void)
 {
-	struct packet trailer = { .piece = { .key = trial.key, .flags = LULL_FRAME_END } };
+	struct packet trailer = { .fragment = { .key = trial.key, .flags = LULL_FRAME_END } };
 	uint64_t back;
 
 	for (uint64_t offset = 0; offset < model.bytes;) {
 		offset = send_packet(offset);
 		pass_until(trial.stand.now_ns + below(40));
 	}
-	trailer.piece.packet = trial.packet++;
+	trailer.fragment.packet = trial.packet++;
 	if (chance(30))
 		send_copy(&trailer);
 	pass_until(trial.stand.now_ns + below(800));

@@ -69,8 +69,8 @@ stand_check_identity(const struct stand *stand)
 {
 	const struct lull_assembler_counters *c = stand->counters;
 
-	assert_int_equal(c->pieces, c->used + c->duplicates + c->late + c->no_buffer + c->oversize +
-					    c->outside + c->unsized + c->stopped);
+	assert_int_equal(c->fragments, c->used + c->duplicates + c->late + c->no_buffer +
+					       c->oversize + c->outside + c->unsized + c->stopped);
 }
 
 /* A picture of @p width x @p height bytes. */
@@ -90,26 +90,26 @@ stand_config(uint32_t width, uint32_t height)
 }
 
 static inline void
-stand_add(struct stand *stand, const struct lull_frame_piece *piece)
+stand_add(struct stand *stand, const struct lull_frame_fragment *fragment)
 {
-	lull_assembler_add(stand->assembler, stand->now_ns, piece);
+	lull_assembler_add(stand->assembler, stand->now_ns, fragment);
 	stand_check_identity(stand);
 }
 
 /* One range of frame @p key; each call a packet with the next number. */
 static inline void
-stand_piece(struct stand *stand, uint64_t key, uint64_t offset, uint32_t bytes, uint32_t flags)
+stand_fragment(struct stand *stand, uint64_t key, uint64_t offset, uint32_t bytes, uint32_t flags)
 {
 	uint8_t data[STAND_BYTES];
-	struct lull_frame_piece piece = { .key = key,
-					  .packet = stand->counters->pieces,
-					  .flags = flags,
-					  .range_count = bytes > 0,
-					  .ranges[0] = { offset, data, bytes } };
+	struct lull_frame_fragment fragment = { .key = key,
+						.packet = stand->counters->fragments,
+						.flags = flags,
+						.range_count = bytes > 0,
+						.ranges[0] = { offset, data, bytes } };
 
 	for (uint32_t i = 0; i < bytes; i++)
 		data[i] = stand_byte(key, offset + i);
-	stand_add(stand, &piece);
+	stand_add(stand, &fragment);
 }
 
 static inline bool

@@ -7,10 +7,10 @@ TEST(add__completes_by_bytes)
 	struct stand stand;
 
 	stand_init(&stand, &config, 4);
-	stand_piece(&stand, 7, 600, 400, LULL_FRAME_END);
+	stand_fragment(&stand, 7, 600, 400, LULL_FRAME_END);
 	assert_false(stand_next(&stand));
-	stand_piece(&stand, 7, 0, 300, 0);
-	stand_piece(&stand, 7, 300, 300, 0);
+	stand_fragment(&stand, 7, 0, 300, 0);
+	stand_fragment(&stand, 7, 300, 300, 0);
 	stand_expect(&stand, 7, LULL_FRAME_COMPLETE);
 	assert_int_equal(stand.frame.bytes_there, 1000);
 	assert_int_equal(stand.frame.counts.pkts, 3);
@@ -24,15 +24,15 @@ TEST(add__counts_overlap_once)
 	struct stand stand;
 
 	stand_init(&stand, &config, 4);
-	stand_piece(&stand, 1, 20, 20, 0);
-	stand_piece(&stand, 1, 60, 20, 0);
-	stand_piece(&stand, 1, 20, 20, 0);
+	stand_fragment(&stand, 1, 20, 20, 0);
+	stand_fragment(&stand, 1, 60, 20, 0);
+	stand_fragment(&stand, 1, 20, 20, 0);
 	assert_int_equal(stand.counters->duplicates, 1);
-	stand_piece(&stand, 1, 10, 80, 0);
+	stand_fragment(&stand, 1, 10, 80, 0);
 	assert_int_equal(stand.counters->bytes, 80);
-	stand_piece(&stand, 1, 0, 10, 0);
+	stand_fragment(&stand, 1, 0, 10, 0);
 	assert_false(stand_next(&stand));
-	stand_piece(&stand, 1, 85, 15, 0);
+	stand_fragment(&stand, 1, 85, 15, 0);
 	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
 	assert_int_equal(stand.counters->bytes, 100);
 	assert_int_equal(stand.frame.counts.duplicates, 1);
@@ -43,15 +43,15 @@ TEST(add__counts_overlap_once)
 TEST(add__keeps_first_content)
 {
 	struct lull_assembler_config config = stand_config(10, 1);
-	struct lull_frame_piece piece = { .key = 1,
-					  .range_count = 1,
-					  .ranges[0] = { 0, (const uint8_t *)"##########", 8 } };
+	struct lull_frame_fragment fragment = {
+		.key = 1, .range_count = 1, .ranges[0] = { 0, (const uint8_t *)"##########", 8 }
+	};
 	struct stand stand;
 
 	stand_init(&stand, &config, 2);
-	stand_piece(&stand, 1, 0, 5, 0);
-	stand_add(&stand, &piece);
-	stand_piece(&stand, 1, 8, 2, 0);
+	stand_fragment(&stand, 1, 0, 5, 0);
+	stand_add(&stand, &fragment);
+	stand_fragment(&stand, 1, 8, 2, 0);
 	assert_true(stand_next(&stand));
 	for (uint32_t i = 0; i < 10; i++)
 		assert_int_equal(stand.frame.data[i],
@@ -70,13 +70,13 @@ TEST(add__refuses_what_lies_outside)
 
 	stand_init(&stand, &config, 2);
 	for (uint32_t i = 0; i < 2 * COUNT(ranges); i++) {
-		struct lull_frame_piece piece = { .key = 1, .range_count = 2 };
+		struct lull_frame_fragment fragment = { .key = 1, .range_count = 2 };
 
 		if (i == COUNT(ranges))
-			stand_piece(&stand, 1, 50, 10, 0);
-		piece.ranges[0] = (struct lull_frame_range){ 0, (const uint8_t *)"x", 1 };
-		piece.ranges[1] = ranges[i % COUNT(ranges)];
-		stand_add(&stand, &piece);
+			stand_fragment(&stand, 1, 50, 10, 0);
+		fragment.ranges[0] = (struct lull_frame_range){ 0, (const uint8_t *)"x", 1 };
+		fragment.ranges[1] = ranges[i % COUNT(ranges)];
+		stand_add(&stand, &fragment);
 		assert_int_equal(stand.counters->outside, i + 1);
 	}
 	assert_int_equal(stand.counters->bytes, 10);
@@ -86,29 +86,29 @@ TEST(add__refuses_what_lies_outside)
 TEST(add__learns_geometry)
 {
 	struct lull_assembler_config config = { .buffer_bytes = STAND_BYTES };
-	struct lull_frame_piece leader = { .key = 2,
-					   .flags = LULL_FRAME_START | LULL_FRAME_GEOMETRY |
-						    LULL_FRAME_TIMED,
-					   .device_time = 77,
-					   .geometry = stand_picture(50, 2) };
+	struct lull_frame_fragment leader = { .key = 2,
+					      .flags = LULL_FRAME_START | LULL_FRAME_GEOMETRY |
+						       LULL_FRAME_TIMED,
+					      .device_time = 77,
+					      .geometry = stand_picture(50, 2) };
 	struct stand stand;
 
 	stand_init(&stand, &config, 4);
-	stand_piece(&stand, 1, 0, 10, 0);
+	stand_fragment(&stand, 1, 0, 10, 0);
 	assert_int_equal(stand.counters->unsized, 1);
 	stand_add(&stand, &leader);
 	stand_add(&stand, &leader);
 	assert_int_equal(stand.counters->duplicates, 1);
-	stand_piece(&stand, 2, 0, 100, 0);
+	stand_fragment(&stand, 2, 0, 100, 0);
 	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
 	assert_int_equal(stand.frame.stamps.device_time, 77);
 	/* a trailer that comes behind the last byte is no late packet */
-	stand_piece(&stand, 2, 0, 0, LULL_FRAME_END);
+	stand_fragment(&stand, 2, 0, 0, LULL_FRAME_END);
 	assert_int_equal(stand.counters->used, 3);
-	stand_piece(&stand, 2, 0, 0, LULL_FRAME_END);
+	stand_fragment(&stand, 2, 0, 0, LULL_FRAME_END);
 	assert_int_equal(stand.counters->late, 1);
 	/* leader lost: what was known last */
-	stand_piece(&stand, 3, 0, 100, 0);
+	stand_fragment(&stand, 3, 0, 100, 0);
 	stand_expect(&stand, 3, LULL_FRAME_COMPLETE);
 	assert_int_equal(stand.frame.geometry.width, 50);
 	stand_end(&stand);
@@ -118,29 +118,29 @@ TEST(add__learns_geometry)
 TEST(add__starts_over_with_another_geometry)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
-	struct lull_frame_piece leader = { .key = 1,
-					   .flags = LULL_FRAME_START | LULL_FRAME_GEOMETRY,
-					   .geometry = stand_picture(200, 1) };
+	struct lull_frame_fragment leader = { .key = 1,
+					      .flags = LULL_FRAME_START | LULL_FRAME_GEOMETRY,
+					      .geometry = stand_picture(200, 1) };
 	struct stand stand;
 
 	config.silence_ns = 500;
 	stand_init(&stand, &config, 4);
-	stand_piece(&stand, 1, 0, 60, 0);
+	stand_fragment(&stand, 1, 0, 60, 0);
 	stand_add(&stand, &leader);
-	stand_piece(&stand, 1, 60, 140, 0);
+	stand_fragment(&stand, 1, 60, 140, 0);
 	assert_false(stand_next(&stand));
-	stand_piece(&stand, 1, 0, 60, 0);
+	stand_fragment(&stand, 1, 0, 60, 0);
 	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
 	assert_int_equal(stand.frame.bytes, 200);
 	leader.key = 2;
 	leader.geometry = stand_picture(STAND_BYTES + 1, 1);
-	stand_piece(&stand, 2, 0, 60, 0);
+	stand_fragment(&stand, 2, 0, 60, 0);
 	stand_add(&stand, &leader);
-	stand_piece(&stand, 2, 60, 60, 0);
+	stand_fragment(&stand, 2, 60, 60, 0);
 	assert_int_equal(stand.counters->oversize, 2);
 	leader.key = 3;
 	stand_add(&stand, &leader);
-	stand_piece(&stand, 3, 0, 10, 0);
+	stand_fragment(&stand, 3, 0, 10, 0);
 	assert_int_equal(stand.counters->oversize, 4);
 	leader.key = 4;
 	leader.geometry = stand_picture(0, 1);
@@ -159,14 +159,14 @@ TEST(add__waits_for_no_padding)
 	config.geometry.row_bytes = 16;
 	stand_init(&stand, &config, 4);
 	for (uint32_t row = 0; row < 4; row++)
-		stand_piece(&stand, 1, 16 * row, 10, 0);
+		stand_fragment(&stand, 1, 16 * row, 10, 0);
 	assert_true(stand_next(&stand));
 	assert_int_equal(stand.frame.reason, LULL_FRAME_COMPLETE);
 	assert_int_equal(stand.frame.bytes_there, 64);
 	assert_int_equal(stand.counters->bytes, 40);
-	stand_piece(&stand, 2, 0, 5, 0);
-	stand_piece(&stand, 2, 40, 9, 0); /* the end of row 2, its padding, the first of row 3 */
-	stand_piece(&stand, 2, 10, 6, 0);
+	stand_fragment(&stand, 2, 0, 5, 0);
+	stand_fragment(&stand, 2, 40, 9, 0); /* the end of row 2, its padding, the first of row 3 */
+	stand_fragment(&stand, 2, 10, 6, 0);
 	assert_int_equal(stand.counters->duplicates, 1);
 	lull_assembler_flush(stand.assembler, stand.now_ns);
 	assert_true(stand_next(&stand));
@@ -193,7 +193,7 @@ TEST(add__never_forgets_holes)
 	config.spans_max = 16;
 	stand_init(&stand, &config, 4);
 	for (uint32_t i = 0; i < 40; i++)
-		stand_piece(&stand, 1, 4 * i + 1, 2, 0);
+		stand_fragment(&stand, 1, 4 * i + 1, 2, 0);
 	lull_assembler_flush(stand.assembler, stand.now_ns);
 	assert_true(stand_next(&stand));
 	assert_true(stand.frame.missing_more);
@@ -211,7 +211,7 @@ TEST(add__never_forgets_holes)
 TEST(add__counts_reordered_and_resent)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
-	struct lull_frame_piece piece = { .key = 1, .range_count = 1 };
+	struct lull_frame_fragment fragment = { .key = 1, .range_count = 1 };
 	struct stand stand;
 
 	stand_init(&stand, &config, 2);
@@ -219,22 +219,22 @@ TEST(add__counts_reordered_and_resent)
 		static const uint64_t packets[] = { 5, 9, 7, 2 };
 		static const uint8_t data[25];
 
-		piece.packet = packets[i];
-		piece.flags = i == 3 ? LULL_FRAME_RESENT : 0;
-		piece.ranges[0] = (struct lull_frame_range){ 25 * i, data, 25 };
-		stand_add(&stand, &piece);
+		fragment.packet = packets[i];
+		fragment.flags = i == 3 ? LULL_FRAME_RESENT : 0;
+		fragment.ranges[0] = (struct lull_frame_range){ 25 * i, data, 25 };
+		stand_add(&stand, &fragment);
 	}
-	piece.flags = LULL_FRAME_RESENT;
-	stand_add(&stand, &piece);
+	fragment.flags = LULL_FRAME_RESENT;
+	stand_add(&stand, &fragment);
 	assert_true(stand_next(&stand));
 	assert_int_equal(stand.frame.counts.reordered, 1);
 	assert_int_equal(stand.frame.counts.resent, 1);
 	assert_int_equal(stand.counters->late, 1);
-	piece.key = 9;
-	stand_add(&stand, &piece); /* an answer opens nothing */
-	piece.flags = LULL_FRAME_GONE;
-	piece.range_count = 0;
-	stand_add(&stand, &piece);
+	fragment.key = 9;
+	stand_add(&stand, &fragment); /* an answer opens nothing */
+	fragment.flags = LULL_FRAME_GONE;
+	fragment.range_count = 0;
+	stand_add(&stand, &fragment);
 	assert_int_equal(stand.counters->late, 3);
 	assert_int_equal(stand.counters->gone, 1);
 	stand_end(&stand);
@@ -246,29 +246,29 @@ TEST(add__marks_damaged)
 	struct stand stand;
 
 	stand_init(&stand, &config, 2);
-	stand_piece(&stand, 1, 0, 50, LULL_FRAME_DAMAGED);
-	stand_piece(&stand, 1, 0, 0, LULL_FRAME_GONE);
-	stand_piece(&stand, 1, 50, 50, 0);
+	stand_fragment(&stand, 1, 0, 50, LULL_FRAME_DAMAGED);
+	stand_fragment(&stand, 1, 0, 0, LULL_FRAME_GONE);
+	stand_fragment(&stand, 1, 50, 50, 0);
 	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
 	assert_true(stand.frame.damaged);
 	assert_int_equal(stand.frame.counts.pkts, 2);
 	stand_end(&stand);
 }
 
-TEST(drop_newest__counts_frames_and_pieces)
+TEST(drop_newest__counts_frames_and_fragments)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
 	struct stand stand;
 
 	stand_init(&stand, &config, 2);
-	stand_piece(&stand, 1, 0, 100, 0);
-	stand_piece(&stand, 2, 0, 100, 0);
-	stand_piece(&stand, 3, 0, 50, 0);
+	stand_fragment(&stand, 1, 0, 100, 0);
+	stand_fragment(&stand, 2, 0, 100, 0);
+	stand_fragment(&stand, 3, 0, 50, 0);
 	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
-	stand_piece(&stand, 3, 50, 50, 0); /* begun without a buffer: stays without */
+	stand_fragment(&stand, 3, 50, 50, 0); /* begun without a buffer: stays without */
 	assert_int_equal(stand.counters->no_buffer, 2);
 	assert_int_equal(stand.counters->frames_dropped, 1);
-	stand_piece(&stand, 4, 0, 100, 0);
+	stand_fragment(&stand, 4, 0, 100, 0);
 	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
 	stand_expect(&stand, 4, LULL_FRAME_COMPLETE);
 	assert_false(stand_next(&stand));
@@ -283,7 +283,7 @@ TEST(newest_wins__takes_back_the_oldest)
 	config.policy = LULL_FRAME_NEWEST_WINS;
 	stand_init(&stand, &config, 2);
 	for (uint64_t key = 1; key <= 5; key++)
-		stand_piece(&stand, key, 0, 100, 0);
+		stand_fragment(&stand, key, 0, 100, 0);
 	assert_int_equal(stand.counters->frames_replaced, 3);
 	stand_expect(&stand, 4, LULL_FRAME_COMPLETE);
 	assert_int_equal(stand.frame.number, 3);
@@ -299,18 +299,18 @@ TEST(fail_stop__ends_with_a_buffer)
 
 	config.policy = LULL_FRAME_FAIL_STOP;
 	stand_init(&stand, &config, 2);
-	stand_piece(&stand, 1, 0, 100, 0);
-	stand_piece(&stand, 2, 0, 40, 0);
+	stand_fragment(&stand, 1, 0, 100, 0);
+	stand_fragment(&stand, 2, 0, 40, 0);
 	assert_false(lull_assembler_stopped(stand.assembler));
-	stand_piece(&stand, 3, 0, 40, 0);
+	stand_fragment(&stand, 3, 0, 40, 0);
 	assert_true(lull_assembler_stopped(stand.assembler));
-	stand_piece(&stand, 2, 40, 60, 0);
+	stand_fragment(&stand, 2, 40, 60, 0);
 	assert_int_equal(stand.counters->stopped, 2);
 	assert_int_equal(stand.counters->frames_dropped, 1);
 	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
 	assert_false(lull_assembler_stopped(stand.assembler));
 	stand_expect(&stand, 2, LULL_FRAME_SUPERSEDED);
-	stand_piece(&stand, 4, 0, 100, 0);
+	stand_fragment(&stand, 4, 0, 100, 0);
 	stand_expect(&stand, 4, LULL_FRAME_COMPLETE);
 	stand_end(&stand);
 }

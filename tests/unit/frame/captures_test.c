@@ -103,17 +103,17 @@ TEST(rfc4175__every_frame_of_two_senders_is_whole)
 		open_file(&opened, stream->name);
 		sink_open(&sink, "rfc4175", &config, bytes);
 		while ((payload = next_payload(&opened, 0, 0, &len)) != NULL) {
-			assert_int_equal(sink_take(&sink, payload, len), LULL_FRAME_PIECE);
-			assert_true(pkts == 0 || sink.piece.packet == number + 1);
-			number = sink.piece.packet;
+			assert_int_equal(sink_take(&sink, payload, len), LULL_FRAME_FRAGMENT);
+			assert_true(pkts == 0 || sink.fragment.packet == number + 1);
+			number = sink.fragment.packet;
 			if (got == 0)
-				key = sink.piece.key;
-			assert_int_equal(sink.piece.key, key);
+				key = sink.fragment.key;
+			assert_int_equal(sink.fragment.key, key);
 			pkts++;
-			ranges_max = LULL_MAX(ranges_max, sink.piece.range_count);
-			for (uint32_t k = 0; k < sink.piece.range_count; k++)
-				got += sink.piece.ranges[k].bytes;
-			assert_int_equal((sink.piece.flags & LULL_FRAME_END) != 0, got == bytes);
+			ranges_max = LULL_MAX(ranges_max, sink.fragment.range_count);
+			for (uint32_t k = 0; k < sink.fragment.range_count; k++)
+				got += sink.fragment.ranges[k].bytes;
+			assert_int_equal((sink.fragment.flags & LULL_FRAME_END) != 0, got == bytes);
 			if (got < bytes)
 				continue;
 			for (uint64_t k = 0; k < bytes; k++)
@@ -150,31 +150,31 @@ read_gvsp(const char *name, uint16_t source, uint32_t packet_bytes, uint32_t who
 	while ((payload = next_payload(&opened, source, 0, &len)) != NULL) {
 		enum lull_frame_verdict verdict = sink_take(&sink, payload, len);
 
-		assert_true(verdict == LULL_FRAME_PIECE ||
+		assert_true(verdict == LULL_FRAME_FRAGMENT ||
 			    (verdict == LULL_FRAME_NOTHING && packet_bytes == 0));
-		if (verdict != LULL_FRAME_PIECE)
+		if (verdict != LULL_FRAME_FRAGMENT)
 			continue;
-		if (sink.piece.key != key) {
-			assert_true(key == 0 || sink.piece.key == key + 1);
-			key = sink.piece.key;
+		if (sink.fragment.key != key) {
+			assert_true(key == 0 || sink.fragment.key == key + 1);
+			key = sink.fragment.key;
 			frames++;
 			got = 0;
 			sink_clear(&sink);
 			sink_put(&sink);
 		}
-		if ((sink.piece.flags & LULL_FRAME_GEOMETRY) != 0) {
-			assert_int_equal(sink.piece.geometry.width, 128);
-			assert_int_equal(sink.piece.geometry.height, 96);
-			assert_int_equal(sink.piece.geometry.pixel, LULL_PIXEL_MONO8);
-			assert_true(sink.piece.device_time > 1000000000);
+		if ((sink.fragment.flags & LULL_FRAME_GEOMETRY) != 0) {
+			assert_int_equal(sink.fragment.geometry.width, 128);
+			assert_int_equal(sink.fragment.geometry.height, 96);
+			assert_int_equal(sink.fragment.geometry.pixel, LULL_PIXEL_MONO8);
+			assert_true(sink.fragment.device_time > 1000000000);
 		}
-		for (uint32_t k = 0; k < sink.piece.range_count; k++)
-			got += sink.piece.ranges[k].bytes;
+		for (uint32_t k = 0; k < sink.fragment.range_count; k++)
+			got += sink.fragment.ranges[k].bytes;
 		assert_true(got <= bytes);
-		whole += sink.piece.range_count > 0 && got == bytes;
+		whole += sink.fragment.range_count > 0 && got == bytes;
 		/* The fake camera draws a diagonal ramp: a byte tells where it belongs. */
-		for (uint32_t k = 0; k < sink.piece.range_count; k++) {
-			const struct lull_frame_range *range = &sink.piece.ranges[k];
+		for (uint32_t k = 0; k < sink.fragment.range_count; k++) {
+			const struct lull_frame_range *range = &sink.fragment.ranges[k];
 			uint64_t at = range->offset;
 
 			for (uint32_t b = 1; b < range->bytes; b++)

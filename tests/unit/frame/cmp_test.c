@@ -80,19 +80,19 @@ TEST(parse__two_frames_in_a_packet)
 
 	begin(&sink, true);
 	at = put_line(put_packet(0), 1, 5, 1);
-	assert_int_equal(take(&sink, at), LULL_FRAME_PIECE);
-	key = sink.piece.key;
+	assert_int_equal(take(&sink, at), LULL_FRAME_FRAGMENT);
+	key = sink.fragment.key;
 	at = put_line(put_packet(1), 2, 5, 4);
 	at = put_end(at, 3, 5);
 	at = put_line(at, 4, 6, 1);
 	at = lull_bytes_fill(at, 30);
 	assert_int_equal(take(&sink, at), LULL_FRAME_NOTHING); /* the padding is no message */
-	assert_int_equal(sink.counts[LULL_FRAME_PIECE], 4);
+	assert_int_equal(sink.counts[LULL_FRAME_FRAGMENT], 4);
 	assert_int_equal(sink.ends, 1);
 	assert_int_equal(sink.there[0], 2);
 	assert_int_equal(sink.there[3 * ROW], 1);
-	assert_int_equal(take(&sink, put_line(put_packet(2), 5, 6, 2)), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.key, key + 1);
+	assert_int_equal(take(&sink, put_line(put_packet(2), 5, 6, 2)), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.key, key + 1);
 	assert_int_equal(take(&sink, put_line(put_packet(3), 6, 6, 5)), LULL_FRAME_MALFORMED);
 	sink_close(&sink);
 }
@@ -108,12 +108,13 @@ TEST(parse__counters_that_do_not_count)
 		uint16_t counter = i < 2 ? 0 : (uint16_t)(3 - i);
 		uint8_t *at = put_line(put_packet((uint16_t)i), 10 * i + 1, counter, 1);
 
-		assert_int_equal(take(&sink, put_end(at, 10 * i + 2, counter)), LULL_FRAME_PIECE);
-		keys[i] = sink.piece.key;
+		assert_int_equal(take(&sink, put_end(at, 10 * i + 2, counter)),
+				 LULL_FRAME_FRAGMENT);
+		keys[i] = sink.fragment.key;
 		assert_true(i == 0 || keys[i] > keys[i - 1]);
 		assert_int_equal(take(&sink, put_line(put_packet(9), 10 * i + 1, counter, 2)),
-				 LULL_FRAME_PIECE);
-		assert_int_equal(sink.piece.key, keys[i]);
+				 LULL_FRAME_FRAGMENT);
+		assert_int_equal(sink.fragment.key, keys[i]);
 	}
 	sink_close(&sink);
 }
@@ -130,15 +131,15 @@ TEST(parse__segments)
 		begin(&sink, true);
 		at = put_message(put_packet(65535), 1, CMP_SEGMENT_FIRST, CMP_CSI2_BYTES + 10);
 		at = lull_bytes_copy(put_csi2(at, 1, 2, 0x2c, ROW), row, 10);
-		assert_int_equal(take(&sink, at), LULL_FRAME_PIECE);
+		assert_int_equal(take(&sink, at), LULL_FRAME_FRAGMENT);
 		at = put_message(put_packet(0), 1, CMP_SEGMENT_MIDDLE, 8);
 		at = lull_bytes_copy(at, row + 10, 8);
 		if (lost == 0)
-			assert_int_equal(take(&sink, at), LULL_FRAME_PIECE);
+			assert_int_equal(take(&sink, at), LULL_FRAME_FRAGMENT);
 		at = put_message(put_packet(1), 1, CMP_SEGMENT_LAST, 6);
 		at = lull_bytes_copy(at, row + 18, 6);
 		assert_int_equal(take(&sink, at),
-				 lost == 0 ? LULL_FRAME_PIECE : LULL_FRAME_NOTHING);
+				 lost == 0 ? LULL_FRAME_FRAGMENT : LULL_FRAME_NOTHING);
 		assert_int_equal(memcmp(sink.data + ROW, row, ROW) == 0, lost == 0);
 		sink_close(&sink);
 	}
@@ -156,12 +157,12 @@ TEST(parse__learns_the_geometry)
 		for (uint16_t i = 0; i < 4; i++)
 			at = put_line(at, 10 * frame, frame, i);
 		at = put_end(at, 10 * frame + 1, frame);
-		assert_int_equal(take(&sink, at), LULL_FRAME_PIECE);
+		assert_int_equal(take(&sink, at), LULL_FRAME_FRAGMENT);
 		assert_int_equal(sink.there[0], frame == 3);
 	}
-	assert_int_equal(sink.piece.geometry.width, 16);
-	assert_int_equal(sink.piece.geometry.height, 4);
-	assert_int_equal(sink.piece.geometry.pixel, LULL_PIXEL_RAW12_CSI);
+	assert_int_equal(sink.fragment.geometry.width, 16);
+	assert_int_equal(sink.fragment.geometry.height, 4);
+	assert_int_equal(sink.fragment.geometry.pixel, LULL_PIXEL_RAW12_CSI);
 	packet[5] ^= 1;
 	assert_int_equal(take(&sink, at), LULL_FRAME_FOREIGN);
 	sink_close(&sink);

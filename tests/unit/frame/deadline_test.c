@@ -20,7 +20,7 @@
 #define GAP_NS (60 * LULL_NS_PER_US) /* between packets */
 #define DEADLINE_NS (6 * LULL_NS_PER_MS)
 #define END_NS (400 * LULL_NS_PER_MS)
-#define TURN_NS (2 * LULL_NS_PER_US)
+#define ITERATION_NS (2 * LULL_NS_PER_US)
 #define OVERSHOOT_NS (20 * LULL_NS_PER_US) /* of a rest, at most */
 
 struct camera {
@@ -100,12 +100,13 @@ camera_receive(struct camera *camera, uint64_t now_ns)
 		uint64_t due_ns = camera->begin_ns + camera->number * PERIOD_NS;
 		uint32_t packets = camera->number % 5 == 4 ? PACKETS / 2 : PACKETS;
 		uint32_t packet = camera->packet;
-		struct lull_frame_piece piece = { .key = camera->number + 1, .packet = packet };
+		struct lull_frame_fragment fragment = { .key = camera->number + 1,
+							.packet = packet };
 
 		if (due_ns + packet * GAP_NS > now_ns)
 			return count;
-		piece.range_count = 1;
-		piece.ranges[0] = (struct lull_frame_range){
+		fragment.range_count = 1;
+		fragment.ranges[0] = (struct lull_frame_range){
 			.offset = (uint64_t)packet * BYTES,
 			.data = data,
 			.bytes = BYTES,
@@ -113,7 +114,7 @@ camera_receive(struct camera *camera, uint64_t now_ns)
 		if (packet == 0)
 			lull_phase_begin(&camera->phase, now_ns);
 		if (packet != 7) {
-			lull_assembler_add(camera->assembler, now_ns, &piece);
+			lull_assembler_add(camera->assembler, now_ns, &fragment);
 			lull_phase_news(&camera->phase, now_ns, BYTES);
 			count++;
 		}
@@ -143,20 +144,20 @@ camera_give(struct camera *camera, uint64_t now_ns)
 }
 
 static void
-stand_rest(struct stand *stand, uint16_t count, uint64_t due_ns, uint64_t calm_ns)
+stand_rest(struct stand *stand, uint16_t count, uint64_t due_ns, uint64_t quiet_until_ns)
 {
-	struct lull_turn turn = {
+	struct lull_iteration iteration = {
 		.now_ns = stand->now_ns,
 		.deadline_ns = due_ns == UINT64_MAX ? 0 : due_ns,
-		.calm_ns = calm_ns == UINT64_MAX ? 0 : calm_ns,
+		.quiet_until_ns = quiet_until_ns == UINT64_MAX ? 0 : quiet_until_ns,
 		.queue_pkts = &count,
 		.queue_count = 1,
 	};
-	struct lull_rest rest = lull_idle_plan(stand->idle, &turn);
+	struct lull_rest rest = lull_idle_plan(stand->idle, &iteration);
 	struct lull_wake wake = { .rest = rest, .reason = LULL_WAKE_TIMER };
 
-	stand->now_ns += TURN_NS;
-	if (rest.depth == LULL_REST_NONE)
+	stand->now_ns += ITERATION_NS;
+	if (rest.idle_state == LULL_IDLE_NONE)
 		return;
 	wake.begin_ns = stand->now_ns;
 	stand->now_ns += rest.limit_ns + lull_prng_u64(&stand->prng) % OVERSHOOT_NS;
@@ -166,9 +167,9 @@ stand_rest(struct stand *stand, uint16_t count, uint64_t due_ns, uint64_t calm_n
 }
 
 static void
-stand_turn(struct stand *stand)
+stand_iterate(struct stand *stand)
 {
-	uint64_t due_ns = UINT64_MAX, calm_ns = UINT64_MAX;
+	uint64_t due_ns = UINT64_MAX, quiet_until_ns = UINT64_MAX;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < CAMERAS; i++) {
@@ -179,14 +180,17 @@ stand_turn(struct stand *stand)
 		camera_give(camera, stand->now_ns);
 		camera_ns = lull_assembler_deadline_ns(camera->assembler);
 		due_ns = LULL_MIN(due_ns, camera_ns);
-		camera_ns = lull_phase_calm_ns(&camera->phase, stand->now_ns, FRAME_BYTES);
+		camera_ns = lull_phase_quiet_until_ns(&camera->phase, stand->now_ns, FRAME_BYTES);
 		if (camera_ns != 0)
-			calm_ns = LULL_MIN(calm_ns, camera_ns);
+			quiet_until_ns = LULL_MIN(quiet_until_ns, camera_ns);
 	}
-	stand_rest(stand, (uint16_t)count, due_ns, calm_ns);
+	stand_rest(stand, (uint16_t)count, due_ns, quiet_until_ns);
 }
 
-/* No frame is later than a turn and what a rest takes longer than it was told to: below 100 us. */
+/*
+ * No frame is later than an iteration and what a rest takes longer than it was told to: below 100
+ * us.
+ */
 TEST(deadline__holds_with_every_governor)
 {
 	uint32_t resting = 0;
@@ -196,7 +200,7 @@ TEST(deadline__holds_with_every_governor)
 		uint64_t end_ns = stand->now_ns + END_NS;
 
 		while (stand->now_ns < end_ns)
-			stand_turn(stand);
+			stand_iterate(stand);
 		for (uint32_t k = 0; k < CAMERAS; k++) {
 			const struct camera *camera = &stand->cameras[k];
 
@@ -205,7 +209,7 @@ TEST(deadline__holds_with_every_governor)
 				      (unsigned long long)camera->late_ns_max,
 				      (unsigned long long)(stand->rested_ns / 1000));
 			assert_true(camera->ended >= END_NS / PERIOD_NS - 3);
-			assert_true(camera->late_ns_max <= TURN_NS + OVERSHOOT_NS);
+			assert_true(camera->late_ns_max <= ITERATION_NS + OVERSHOOT_NS);
 		}
 		resting += stand->rested_ns > END_NS / 4;
 		stand_close(stand);

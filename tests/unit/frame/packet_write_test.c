@@ -41,10 +41,10 @@ send_frames(const struct lull_packet_writer *writer, const struct lull_packet_pl
 			size_t len = writer->write(plan, &frame, k, packet);
 
 			assert_in_range(len, 1, plan->format.packet_bytes);
-			assert_int_equal(sink_take(&sink, packet, len), LULL_FRAME_PIECE);
+			assert_int_equal(sink_take(&sink, packet, len), LULL_FRAME_FRAGMENT);
 			assert_true(k == 0 || plan->format.interlaced ||
-				    sink.piece.key == last_key);
-			last_key = sink.piece.key;
+				    sink.fragment.key == last_key);
+			last_key = sink.fragment.key;
 		}
 		assert_true(sink_whole(&sink, plan, data, 1));
 		assert_int_equal(sink.ends, 1);
@@ -182,7 +182,7 @@ TEST(parse__cut_and_damaged)
 		for (uint32_t round = 0; round < 3000; round++) {
 			uint32_t index = (uint32_t)lull_prng_below(&prng, plan.count);
 			size_t len = writer->write(&plan, &frame, index, packet);
-			struct lull_frame_piece piece;
+			struct lull_frame_fragment fragment;
 			uint8_t *exact;
 
 			if (round < len * 3)
@@ -197,15 +197,15 @@ TEST(parse__cut_and_damaged)
 			for (uint32_t i = 0; i < 100; i++) {
 				volatile uint8_t touched = 0;
 
-				if (sink.protocol->parse(sink.state, exact, len, &piece) !=
-				    LULL_FRAME_PIECE)
+				if (sink.protocol->parse(sink.state, exact, len, &fragment) !=
+				    LULL_FRAME_FRAGMENT)
 					break;
-				assert_true(piece.range_count <= LULL_FRAME_RANGES_MAX);
-				for (uint32_t k = 0; k < piece.range_count; k++)
-					for (uint32_t b = 0; b < piece.ranges[k].bytes; b++)
-						touched = piece.ranges[k].data[b];
+				assert_true(fragment.range_count <= LULL_FRAME_RANGES_MAX);
+				for (uint32_t k = 0; k < fragment.range_count; k++)
+					for (uint32_t b = 0; b < fragment.ranges[k].bytes; b++)
+						touched = fragment.ranges[k].data[b];
 				(void)touched;
-				if ((piece.flags & LULL_FRAME_MORE) == 0)
+				if ((fragment.flags & LULL_FRAME_MORE) == 0)
 					break;
 			}
 			free(exact);

@@ -41,12 +41,12 @@ TEST(doubt__strange_pieces)
 {
 	struct lull_past past = { .count = 0 };
 
-	for (uint32_t i = 1; i < LULL_PAST_STRANGE_PIECES; i++)
+	for (uint32_t i = 1; i < LULL_PAST_STRANGE_FRAGMENTS; i++)
 		assert_false(lull_past_doubt(&past, 5, 1, 1000, true));
 	assert_false(lull_past_doubt(&past, 4, 1, 1000, true)); /* a lower key: from the start */
 	assert_true(lull_past_doubt(&past, 5, 1, 1000, true));  /* a second, higher */
 	past.doubt.on = false;
-	for (uint32_t i = 1; i < LULL_PAST_STRANGE_PIECES; i++)
+	for (uint32_t i = 1; i < LULL_PAST_STRANGE_FRAGMENTS; i++)
 		assert_false(lull_past_doubt(&past, 5, 1, 1000, true));
 	assert_true(lull_past_doubt(&past, 5, 1, 1000, true));
 }

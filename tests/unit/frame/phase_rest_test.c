@@ -16,7 +16,7 @@
 #define BYTES 2872
 #define FRAMES 600
 #define RING 16384
-#define EMPTY_NS 100 /* a turn without packets */
+#define EMPTY_NS 100 /* an iteration without packets */
 #define PACKET_NS 400
 /* A rest, as measured on a virtual machine: nothing of it is better than what a user has. */
 #define REST_CPU_NS (16 * LULL_NS_PER_US)
@@ -145,22 +145,25 @@ world_settle(struct world *world, struct camera *camera)
 static void
 world_rest(struct world *world, uint64_t began_ns, uint16_t count)
 {
-	struct lull_turn turn = {
-		.now_ns = began_ns, .calm_ns = UINT64_MAX, .queue_pkts = &count, .queue_count = 1
-	};
+	struct lull_iteration iteration = { .now_ns = began_ns,
+					    .quiet_until_ns = UINT64_MAX,
+					    .queue_pkts = &count,
+					    .queue_count = 1 };
 	struct lull_rest rest;
 	struct lull_wake wake = { .reason = LULL_WAKE_TIMER, .cpu_ns = REST_CPU_NS };
 
 	for (uint32_t i = 0; i < world->traffic->cameras; i++) {
-		uint64_t calm_ns = lull_phase_calm_ns(&world->cameras[i].phase, began_ns,
-						      (uint64_t)PACKETS * BYTES);
+		uint64_t quiet_until_ns = lull_phase_quiet_until_ns(
+			&world->cameras[i].phase, began_ns, (uint64_t)PACKETS * BYTES);
 
-		if (calm_ns != 0)
-			turn.calm_ns = LULL_MIN(turn.calm_ns, calm_ns);
+		if (quiet_until_ns != 0)
+			iteration.quiet_until_ns =
+				LULL_MIN(iteration.quiet_until_ns, quiet_until_ns);
 	}
-	turn.calm_ns = turn.calm_ns == UINT64_MAX ? 0 : turn.calm_ns;
-	rest = lull_idle_plan(world->idle, &turn);
-	if (rest.depth == LULL_REST_NONE)
+	iteration.quiet_until_ns =
+		iteration.quiet_until_ns == UINT64_MAX ? 0 : iteration.quiet_until_ns;
+	rest = lull_idle_plan(world->idle, &iteration);
+	if (rest.idle_state == LULL_IDLE_NONE)
 		return;
 	wake.rest = rest;
 	wake.begin_ns = world->now_ns;
@@ -174,7 +177,7 @@ world_rest(struct world *world, uint64_t began_ns, uint16_t count)
 }
 
 static void
-world_turn(struct world *world)
+world_iterate(struct world *world)
 {
 	uint64_t began_ns = world->now_ns;
 	struct camera *camera;
@@ -215,7 +218,7 @@ try_traffic(const struct traffic *traffic, uint64_t wait_ns_max, uint32_t cpu_pe
 	for (uint32_t i = 0; i < traffic->cameras; i++)
 		camera_next(world, &world->cameras[i]);
 	while (world->frames < FRAMES * traffic->cameras)
-		world_turn(world);
+		world_iterate(world);
 	p99_ns = lull_histogram_quantile(&world->waits, 990000);
 	percent = 100 * world->cpu_ns / (world->now_ns - world->begin_ns);
 	print_message("%s: p50 %.1f p99 %.1f us, CPU %llu %%, at most %u packets wait\n",

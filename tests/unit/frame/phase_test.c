@@ -24,49 +24,50 @@ frames(struct lull_phase *phase, uint64_t now_ns, uint32_t count, uint64_t span_
 	return now_ns - PERIOD + span_ns;
 }
 
-TEST(phase_calm__unknown_at_first)
+TEST(phase_quiet_until__unknown_at_first)
 {
 	struct lull_phase phase = { .open = false };
 
 	/* nothing to go by; within the first frame: at once */
-	assert_int_equal(lull_phase_calm_ns(&phase, MS, BYTES), 0);
+	assert_int_equal(lull_phase_quiet_until_ns(&phase, MS, BYTES), 0);
 	lull_phase_begin(&phase, MS);
-	assert_int_equal(lull_phase_calm_ns(&phase, MS, BYTES), MS);
+	assert_int_equal(lull_phase_quiet_until_ns(&phase, MS, BYTES), MS);
 }
 
 /* Between frames: until shortly before the next end. */
-TEST(phase_calm__by_the_period)
+TEST(phase_quiet_until__by_the_period)
 {
 	struct lull_phase phase = { .open = false };
 	uint64_t end_ns = frames(&phase, MS, 60, 2 * MS);
-	uint64_t calm_ns = lull_phase_calm_ns(&phase, end_ns, BYTES);
+	uint64_t quiet_until_ns = lull_phase_quiet_until_ns(&phase, end_ns, BYTES);
 
 	assert_in_range(phase.period_ns, PERIOD - US, PERIOD + US);
-	assert_in_range(calm_ns, end_ns + PERIOD - PERIOD / 8, end_ns + PERIOD - 49 * US);
+	assert_in_range(quiet_until_ns, end_ns + PERIOD - PERIOD / 8, end_ns + PERIOD - 49 * US);
 	/* awake when it is due */
-	assert_true(lull_phase_calm_ns(&phase, end_ns + PERIOD, BYTES) <= end_ns + PERIOD);
+	assert_true(lull_phase_quiet_until_ns(&phase, end_ns + PERIOD, BYTES) <= end_ns + PERIOD);
 	/* one is missing: looks now and then; off: who knows */
-	assert_true(lull_phase_calm_ns(&phase, end_ns + 2 * PERIOD, BYTES) > end_ns + 2 * PERIOD);
-	assert_int_equal(lull_phase_calm_ns(&phase, end_ns + LULL_NS_PER_S, BYTES), 0);
+	assert_true(lull_phase_quiet_until_ns(&phase, end_ns + 2 * PERIOD, BYTES) >
+		    end_ns + 2 * PERIOD);
+	assert_int_equal(lull_phase_quiet_until_ns(&phase, end_ns + LULL_NS_PER_S, BYTES), 0);
 }
 
 /* Within a frame: half of what is left, as the sender may hurry. */
-TEST(phase_calm__by_the_bytes_left)
+TEST(phase_quiet_until__by_the_bytes_left)
 {
 	struct lull_phase phase = { .open = false };
 	uint64_t begin_ns = frames(&phase, MS, 60, 20 * MS) + 13 * MS;
 
 	lull_phase_begin(&phase, begin_ns);
 	for (uint64_t at = MS; at < 20 * MS; at += MS) {
-		uint64_t calm_ns;
+		uint64_t quiet_until_ns;
 
 		lull_phase_news(&phase, begin_ns + at, BYTES / 20);
-		calm_ns = lull_phase_calm_ns(&phase, begin_ns + at, BYTES);
-		assert_in_range(calm_ns, begin_ns + at + (20 * MS - at) / 2 - 200 * US,
+		quiet_until_ns = lull_phase_quiet_until_ns(&phase, begin_ns + at, BYTES);
+		assert_in_range(quiet_until_ns, begin_ns + at + (20 * MS - at) / 2 - 200 * US,
 				begin_ns + at + (20 * MS - at) / 2);
 	}
 	/* of a picture of unknown size nothing can be told */
-	assert_int_equal(lull_phase_calm_ns(&phase, begin_ns + MS, 0), begin_ns + MS);
+	assert_int_equal(lull_phase_quiet_until_ns(&phase, begin_ns + MS, 0), begin_ns + MS);
 }
 
 /* Incomplete frames and frames that did not come leave the period as it is. */

@@ -47,17 +47,17 @@ TEST(parse__line_bounds)
 	struct sink sink;
 
 	sink_open(&sink, "rfc4175", &config, 32);
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 	packet.line = 4;
 	assert_int_equal(take(&sink, &packet), LULL_FRAME_MALFORMED);
 	packet.line = 0;
 	packet.column = 1;
 	assert_int_equal(take(&sink, &packet), LULL_FRAME_MALFORMED);
 	packet.length = 7;
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 	packet.length = 0;
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.range_count, 0);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.range_count, 0);
 	sink_close(&sink);
 }
 
@@ -77,13 +77,13 @@ TEST(parse__rtp_decoration)
 	struct sink sink;
 
 	sink_open(&sink, "rfc4175", &config, 32);
-	assert_int_equal(sink_take(&sink, bytes, sizeof(bytes)), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.ranges[0].offset, 12);
+	assert_int_equal(sink_take(&sink, bytes, sizeof(bytes)), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.ranges[0].offset, 12);
 	assert_int_equal(sink.data[12], 0xaa);
 	assert_int_equal(sink.data[13], 0xbb);
 	for (size_t i = 0; i + 1 < sizeof(bytes); i++)
 		if (i != sizeof(bytes) - 2) /* what ends in 0 has no padding */
-			assert_int_not_equal(sink_take(&sink, bytes, i), LULL_FRAME_PIECE);
+			assert_int_not_equal(sink_take(&sink, bytes, i), LULL_FRAME_FRAGMENT);
 	memcpy(changed, bytes, sizeof(bytes));
 	changed[sizeof(bytes) - 1] = 200; /* more padding than packet */
 	assert_int_equal(sink_take(&sink, changed, sizeof(bytes)), LULL_FRAME_MALFORMED);
@@ -114,7 +114,7 @@ put_lines(uint8_t *bytes, uint32_t count)
 	return (size_t)(at - bytes);
 }
 
-/* More headers than a piece has ranges make more pieces; the last of them ends the frame. */
+/* More headers than a fragment has ranges make more fragments; the last of them ends the frame. */
 TEST(parse__many_headers)
 {
 	static const uint32_t counts[] = { 31, 32, 33, 64, 65, 1300 };
@@ -127,8 +127,8 @@ TEST(parse__many_headers)
 		size_t len = put_lines(bytes, count);
 
 		sink_open(&sink, "rfc4175", &config, 32);
-		assert_int_equal(sink_take(&sink, bytes, len), LULL_FRAME_PIECE);
-		assert_int_equal(sink.counts[LULL_FRAME_PIECE], (count + 31) / 32);
+		assert_int_equal(sink_take(&sink, bytes, len), LULL_FRAME_FRAGMENT);
+		assert_int_equal(sink.counts[LULL_FRAME_FRAGMENT], (count + 31) / 32);
 		assert_int_equal(sink.ends, 1);
 		for (uint32_t i = 0; i < 32; i++) {
 			uint32_t times = count / 32 + (i < count % 32);
@@ -184,13 +184,13 @@ TEST(parse__last_group_may_be_cut)
 								 packet.length <= rows[i].whole);
 
 			assert_int_equal(take(&sink, &packet),
-					 fits ? LULL_FRAME_PIECE : LULL_FRAME_MALFORMED);
+					 fits ? LULL_FRAME_FRAGMENT : LULL_FRAME_MALFORMED);
 		}
 		for (uint64_t k = begin; k < row_bytes; k++)
 			assert_true(sink.there[k] > 0);
 		sink_clear(&sink);
 		packet.length = rows[i].cut;
-		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 		for (uint64_t k = 0; k < bytes; k++)
 			assert_int_equal(sink.there[k], k >= begin && k < row_bytes);
 		for (uint64_t k = begin + rows[i].cut; k < row_bytes; k++)
@@ -208,28 +208,28 @@ TEST(parse__extended_number_must_prove_itself)
 	uint64_t number;
 
 	sink_open(&sink, "rfc4175", &config, 32);
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-	number = sink.piece.packet;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	number = sink.fragment.packet;
 	packet.extended = 9; /* not trusted yet */
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.packet, number);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.packet, number);
 	packet.sequence = 0;
 	packet.extended = 10;
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.packet, number + 1);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.packet, number + 1);
 	packet.extended = 13;
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.packet, number + 1 + 3 * 65536);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.packet, number + 1 + 3 * 65536);
 	packet.sequence = 65535; /* the last of the turn before comes late */
 	packet.extended = 12;
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.packet, number + 3 * 65536);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.packet, number + 3 * 65536);
 	packet.sequence = 0; /* stands still over a wrap: ignored from here on */
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 	packet.extended = 500;
 	packet.sequence = 1;
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.packet, number + 2 + 3 * 65536);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.packet, number + 2 + 3 * 65536);
 	sink_close(&sink);
 }
 
@@ -241,27 +241,27 @@ TEST(parse__time_wraps_and_sender_restarts)
 	uint64_t key;
 
 	sink_open(&sink, "rfc4175", &config, 32);
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-	key = sink.piece.key;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	key = sink.fragment.key;
 	packet.time = 0x10;
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.key, key + 0x20);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.key, key + 0x20);
 	packet.time = 0xfffffff0;
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.key, key);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.key, key);
 	for (uint16_t i = 0; i < 10; i++) { /* a stray one between does not count */
 		packet.source = 2;
 		packet.sequence = i;
 		assert_int_equal(take(&sink, &packet), LULL_FRAME_FOREIGN);
 		packet.source = 1;
-		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 	}
 	packet = (struct packet){ .length = 8, .time = 5, .source = 2, .sequence = 100 };
 	assert_int_equal(take(&sink, &packet), LULL_FRAME_FOREIGN);
 	packet.sequence = 101;
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-	assert_true(sink.piece.key > key + (1ULL << 39));
-	assert_int_equal((uint32_t)sink.piece.key, 5);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	assert_true(sink.fragment.key > key + (1ULL << 39));
+	assert_int_equal((uint32_t)sink.fragment.key, 5);
 	sink_close(&sink);
 }
 
@@ -277,30 +277,30 @@ TEST(parse__two_fields_make_a_frame)
 		packet.time = 1000;
 		packet.line = rows != 0 ? 1 : 2;
 		packet.marker = true;
-		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-		assert_int_equal(sink.piece.ranges[0].offset, 16);
-		assert_int_equal(sink.piece.flags & LULL_FRAME_END, 0);
-		first = sink.piece.key;
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+		assert_int_equal(sink.fragment.ranges[0].offset, 16);
+		assert_int_equal(sink.fragment.flags & LULL_FRAME_END, 0);
+		first = sink.fragment.key;
 		packet.time = 4000; /* field 0 of the next frame overtakes */
-		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-		second = sink.piece.key;
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+		second = sink.fragment.key;
 		assert_int_not_equal(first, second);
 		packet.time = 2500;
 		packet.line = 0x8000 | (rows != 0 ? 1 : 3);
-		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-		assert_int_equal(sink.piece.key, first);
-		assert_int_equal(sink.piece.ranges[0].offset, 24);
-		assert_int_not_equal(sink.piece.flags & LULL_FRAME_END, 0);
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+		assert_int_equal(sink.fragment.key, first);
+		assert_int_equal(sink.fragment.ranges[0].offset, 24);
+		assert_int_not_equal(sink.fragment.flags & LULL_FRAME_END, 0);
 		packet.time = 5500;
-		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-		assert_int_equal(sink.piece.key, second);
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+		assert_int_equal(sink.fragment.key, second);
 		packet.time = 8500; /* its field 0 was lost */
-		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-		assert_true(sink.piece.key > second);
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+		assert_true(sink.fragment.key > second);
 		packet.time = 10000;
 		packet.line = 0;
-		assert_int_equal(take(&sink, &packet), LULL_FRAME_PIECE);
-		assert_int_equal((uint32_t)sink.piece.key, 10000);
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+		assert_int_equal((uint32_t)sink.fragment.key, 10000);
 		sink_close(&sink);
 	}
 }

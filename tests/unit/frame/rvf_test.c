@@ -4,7 +4,7 @@
 
 #define FRAMES 40
 
-/* One seed. Packets lost and swapped with neighbours: no piece gets into another frame. */
+/* One seed. Packets lost and swapped with neighbours: no fragment gets into another frame. */
 TEST(parse__frames_stay_apart)
 {
 	static const uint32_t packet_bytes[] = { 128, 300 }; /* parts of lines, whole lines */
@@ -21,7 +21,7 @@ TEST(parse__frames_stay_apart)
 		struct lull_packet_plan plan;
 		uint8_t packet[LULL_PACKET_BYTES_MAX];
 		uint64_t keys[FRAMES] = { 0 };
-		uint32_t lost = 0, pieces = 0;
+		uint32_t lost = 0, fragments = 0;
 		struct sink sink;
 		uint8_t *data;
 
@@ -46,17 +46,17 @@ TEST(parse__frames_stay_apart)
 					lost++;
 					continue;
 				}
-				if (sink_take(&sink, packet, len) != LULL_FRAME_PIECE)
+				if (sink_take(&sink, packet, len) != LULL_FRAME_FRAGMENT)
 					continue;
-				pieces++;
+				fragments++;
 				if (keys[n] == 0)
-					keys[n] = sink.piece.key;
-				assert_int_equal(sink.piece.key, keys[n]);
+					keys[n] = sink.fragment.key;
+				assert_int_equal(sink.fragment.key, keys[n]);
 				assert_true(n == 0 || keys[n - 1] < keys[n]);
 			}
 		}
 		assert_true(lost > 20);
-		assert_true(pieces + lost + 4 > FRAMES * plan.count);
+		assert_true(fragments + lost + 4 > FRAMES * plan.count);
 		assert_memory_equal(sink.data, data, plan.rows.bytes);
 		packet[11] ^= 1; /* another stream */
 		assert_int_equal(sink_take(&sink, packet, packet_bytes[round]), LULL_FRAME_FOREIGN);

@@ -20,7 +20,7 @@
 
 #define SEED 20261122
 
-/* A reader, and a picture that its pieces are put into. */
+/* A reader, and a picture that its fragments are put into. */
 struct sink {
 	const struct lull_frame_protocol *protocol;
 	void *state;
@@ -29,8 +29,8 @@ struct sink {
 	uint64_t bytes;
 	uint64_t counts[LULL_FRAME_VERDICT_COUNT];
 	uint32_t ends, starts;
-	struct lull_frame_piece piece; /* the last */
-	uint8_t *packet;               /* it was read from */
+	struct lull_frame_fragment fragment; /* the last */
+	uint8_t *packet;                     /* it was read from */
 };
 
 static inline void
@@ -63,15 +63,17 @@ sink_clear(struct sink *sink)
 	sink->ends = sink->starts = 0;
 }
 
-/* Put a piece into the picture; its bytes must lie within it and within the packet or the state. */
+/*
+ * Put a fragment into the picture; its bytes must lie within it and within the packet or the state.
+ */
 static inline void
 sink_put(struct sink *sink)
 {
-	const struct lull_frame_piece *piece = &sink->piece;
+	const struct lull_frame_fragment *fragment = &sink->fragment;
 
-	assert_true(piece->range_count <= LULL_FRAME_RANGES_MAX);
-	for (uint32_t i = 0; i < piece->range_count; i++) {
-		const struct lull_frame_range *range = &piece->ranges[i];
+	assert_true(fragment->range_count <= LULL_FRAME_RANGES_MAX);
+	for (uint32_t i = 0; i < fragment->range_count; i++) {
+		const struct lull_frame_range *range = &fragment->ranges[i];
 
 		assert_true(range->bytes > 0);
 		assert_true(range->offset <= sink->bytes &&
@@ -81,30 +83,30 @@ sink_put(struct sink *sink)
 			if (sink->there[range->offset + k] < UINT8_MAX)
 				sink->there[range->offset + k]++;
 	}
-	sink->ends += (piece->flags & LULL_FRAME_END) != 0;
-	sink->starts += (piece->flags & LULL_FRAME_START) != 0;
+	sink->ends += (fragment->flags & LULL_FRAME_END) != 0;
+	sink->starts += (fragment->flags & LULL_FRAME_START) != 0;
 }
 
-/* Read a packet, all its pieces; the last verdict that was no piece, or PIECE. */
+/* Read a packet, all its fragments; the last verdict that was no fragment, or FRAGMENT. */
 static inline enum lull_frame_verdict
 sink_take(struct sink *sink, const uint8_t *packet, size_t len)
 {
 	uint8_t *exact = malloc(len + (len == 0));
 	enum lull_frame_verdict verdict;
-	uint32_t pieces = 0;
+	uint32_t fragments = 0;
 
 	assert_non_null(exact);
 	memcpy(exact, packet, len);
 	free(sink->packet);
 	sink->packet = exact;
 	do {
-		verdict = sink->protocol->parse(sink->state, exact, len, &sink->piece);
+		verdict = sink->protocol->parse(sink->state, exact, len, &sink->fragment);
 		assert_true((unsigned int)verdict < LULL_FRAME_VERDICT_COUNT);
 		sink->counts[verdict]++;
-		if (verdict == LULL_FRAME_PIECE)
+		if (verdict == LULL_FRAME_FRAGMENT)
 			sink_put(sink);
-		assert_true(++pieces <= len + 1);
-	} while (verdict == LULL_FRAME_PIECE && (sink->piece.flags & LULL_FRAME_MORE) != 0);
+		assert_true(++fragments <= len + 1);
+	} while (verdict == LULL_FRAME_FRAGMENT && (sink->fragment.flags & LULL_FRAME_MORE) != 0);
 	return verdict;
 }
 

@@ -40,14 +40,14 @@ TEST(parse__learns_the_packet_size)
 	struct sink sink;
 
 	begin(&sink, 0);
-	assert_int_equal(send(&sink, 1, 0, false), LULL_FRAME_PIECE);
+	assert_int_equal(send(&sink, 1, 0, false), LULL_FRAME_FRAGMENT);
 	assert_int_equal(send(&sink, 1, 9, false), LULL_FRAME_NOTHING); /* the short one first */
 	assert_int_equal(send(&sink, 1, 3, false), LULL_FRAME_NOTHING);
-	assert_int_equal(send(&sink, 1, 5, false), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.ranges[0].offset, 480);
-	assert_int_equal(send(&sink, 1, 9, false), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.ranges[0].offset, 960);
-	assert_int_equal(sink.piece.ranges[0].bytes, 40);
+	assert_int_equal(send(&sink, 1, 5, false), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.ranges[0].offset, 480);
+	assert_int_equal(send(&sink, 1, 9, false), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.ranges[0].offset, 960);
+	assert_int_equal(sink.fragment.ranges[0].bytes, 40);
 	assert_memory_equal(sink.data + 960, picture + 960, 40);
 	sink_close(&sink);
 }
@@ -58,12 +58,12 @@ TEST(parse__told_the_packet_size)
 	struct sink sink;
 
 	begin(&sink, 128 + 28);
-	assert_int_equal(send(&sink, 65535, 9, false), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.ranges[0].offset, 960);
+	assert_int_equal(send(&sink, 65535, 9, false), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.ranges[0].offset, 960);
 	for (uint32_t i = 0; i < plan.count; i++)
-		assert_int_equal(send(&sink, 1, i, i % 2 != 0), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.key & 0xffff, 1);
-	assert_int_equal(sink.piece.flags & LULL_FRAME_END, LULL_FRAME_END);
+		assert_int_equal(send(&sink, 1, i, i % 2 != 0), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.key & 0xffff, 1);
+	assert_int_equal(sink.fragment.flags & LULL_FRAME_END, LULL_FRAME_END);
 	sink_close(&sink);
 }
 
@@ -76,13 +76,13 @@ TEST(parse__answers_and_what_is_gone)
 	size_t len;
 
 	begin(&sink, 128 + 28);
-	assert_int_equal(send(&sink, 7, 2, true), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.flags & LULL_FRAME_RESENT, LULL_FRAME_RESENT);
+	assert_int_equal(send(&sink, 7, 2, true), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.flags & LULL_FRAME_RESENT, LULL_FRAME_RESENT);
 	len = lull_gvsp_write_gone(&plan, &frame, 3, packet);
-	assert_int_equal(sink_take(&sink, packet, len), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.flags, LULL_FRAME_GONE);
-	assert_int_equal(sink.piece.packet, 3);
-	assert_int_equal(sink.piece.range_count, 0);
+	assert_int_equal(sink_take(&sink, packet, len), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.flags, LULL_FRAME_GONE);
+	assert_int_equal(sink.fragment.packet, 3);
+	assert_int_equal(sink.fragment.range_count, 0);
 	for (size_t i = 0; i < 2; i++) {
 		lull_bytes_put(packet, later[i], 2);
 		assert_int_equal(sink_take(&sink, packet, len), LULL_FRAME_NOTHING);
@@ -99,9 +99,9 @@ TEST(parse__chunks_and_short_packets)
 	struct sink sink;
 
 	begin(&sink, 128 + 28);
-	assert_int_equal(send(&sink, 1, 0, false), LULL_FRAME_PIECE);
-	assert_int_equal(sink_take(&sink, packet, 8 + 120), LULL_FRAME_PIECE);
-	assert_int_equal(sink.piece.ranges[0].bytes, 40);
+	assert_int_equal(send(&sink, 1, 0, false), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink_take(&sink, packet, 8 + 120), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.ranges[0].bytes, 40);
 	packet[7] = 10;
 	assert_int_equal(sink_take(&sink, packet, 8 + 120), LULL_FRAME_NOTHING);
 	packet[7] = 4;
@@ -122,7 +122,7 @@ TEST(parse__all_in_one)
 	small.packet_bytes = 1400;
 	sink_open(&sink, "gvsp", &config, PICTURE_BYTES);
 	assert_int_equal(lull_gvsp_writer.plan(&plan, &small), 0);
-	assert_int_equal(send(&sink, 1, 0, false), LULL_FRAME_PIECE);
+	assert_int_equal(send(&sink, 1, 0, false), LULL_FRAME_FRAGMENT);
 	assert_true(sink_whole(&sink, &plan, picture, 1));
 	assert_int_equal(sink.starts, 1);
 	assert_int_equal(sink.ends, 1);

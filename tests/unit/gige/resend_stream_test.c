@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which packets of a frame are asked for, and when: pieces and time go in, requests come out. */
+/* Which packets of a frame are asked for, and when: fragments and time go in, requests come out. */
 #include <stdlib.h>
 
 #include "case.h"
@@ -18,7 +18,7 @@ struct stand {
 	struct lull_assembler *assembler;
 	struct lull_resend_stream resend;
 	uint64_t now_ns, due_ns;
-	uint32_t flags; /* of every piece */
+	uint32_t flags; /* of every fragment */
 	uint32_t count;
 	struct lull_gvcp_resend asked[ASKED_MAX];
 };
@@ -73,11 +73,11 @@ stand_close(void **state)
 }
 
 static void
-stand_turn(struct stand *stand, uint64_t after_ns)
+stand_iterate(struct stand *stand, uint64_t after_ns)
 {
 	stand->now_ns += after_ns;
-	stand->due_ns = lull_resend_stream_turn(&stand->resend, stand->now_ns, stand->assembler,
-						stand_ask, stand);
+	stand->due_ns = lull_resend_stream_iterate(&stand->resend, stand->now_ns, stand->assembler,
+						   stand_ask, stand);
 	assert_true(stand->due_ns > stand->now_ns);
 }
 
@@ -85,22 +85,22 @@ stand_turn(struct stand *stand, uint64_t after_ns)
 static void
 stand_packet(struct stand *stand, uint64_t key, uint32_t packet, uint32_t flags)
 {
-	struct lull_frame_piece piece = { .key = key,
-					  .packet = packet,
-					  .flags = stand->flags | flags };
+	struct lull_frame_fragment fragment = { .key = key,
+						.packet = packet,
+						.flags = stand->flags | flags };
 
 	if (packet == 0)
-		piece.flags |= LULL_FRAME_START;
+		fragment.flags |= LULL_FRAME_START;
 	else if (packet > PACKETS)
-		piece.flags |= LULL_FRAME_END;
+		fragment.flags |= LULL_FRAME_END;
 	else if ((flags & LULL_FRAME_GONE) == 0)
-		piece.ranges[piece.range_count++] = (struct lull_frame_range){
+		fragment.ranges[fragment.range_count++] = (struct lull_frame_range){
 			.offset = (packet - 1) * DATA,
 			.data = data,
 			.bytes = DATA,
 		};
-	lull_assembler_add(stand->assembler, stand->now_ns, &piece);
-	lull_resend_stream_piece(&stand->resend, stand->now_ns, &piece);
+	lull_assembler_add(stand->assembler, stand->now_ns, &fragment);
+	lull_resend_stream_fragment(&stand->resend, stand->now_ns, &fragment);
 }
 
 /* Packets @p first to @p last but @p lost. */
@@ -118,9 +118,9 @@ stand_run(struct stand *stand, uint64_t span_ns)
 {
 	uint64_t end_ns = stand->now_ns + span_ns;
 
-	stand_turn(stand, 0);
+	stand_iterate(stand, 0);
 	while (stand->due_ns <= end_ns)
-		stand_turn(stand, stand->due_ns - stand->now_ns);
+		stand_iterate(stand, stand->due_ns - stand->now_ns);
 	stand->now_ns = end_ns;
 }
 
@@ -134,20 +134,20 @@ assert_asked(const struct stand *stand, uint32_t index, uint64_t block, uint32_t
 	assert_int_equal(stand->asked[index].last, last);
 }
 
-TEST_WITH(turn__asks_for_a_hole_by_packet_number, stand_open, stand_close)
+TEST_WITH(iteration__asks_for_a_hole_by_packet_number, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
 	stand_packets(stand, KEY, 0, 50, 7);
-	stand_turn(stand, 0);
+	stand_iterate(stand, 0);
 	assert_int_equal(stand->count, 0); /* it may have been overtaken */
-	stand_turn(stand, stand->due_ns - stand->now_ns);
+	stand_iterate(stand, stand->due_ns - stand->now_ns);
 	assert_int_equal(stand->count, 1);
 	assert_asked(stand, 0, KEY & 0xffff, 7, 7);
 	assert_false(stand->asked[0].extended);
 }
 
-TEST_WITH(turn__wide_ids, stand_open, stand_close)
+TEST_WITH(iteration__wide_ids, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -161,7 +161,7 @@ TEST_WITH(turn__wide_ids, stand_open, stand_close)
 }
 
 /* A pause in mid-frame need not be its end: one packet tells, and then the next one. */
-TEST_WITH(turn__tail_after_silence, stand_open, stand_close)
+TEST_WITH(iteration__tail_after_silence, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -177,7 +177,7 @@ TEST_WITH(turn__tail_after_silence, stand_open, stand_close)
 	assert_asked(stand, 1, KEY & 0xffff, 52, 52);
 }
 
-TEST_WITH(turn__tail_after_the_next_frame_began, stand_open, stand_close)
+TEST_WITH(iteration__tail_after_the_next_frame_began, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -189,7 +189,7 @@ TEST_WITH(turn__tail_after_the_next_frame_began, stand_open, stand_close)
 }
 
 /* What comes late of an old frame says nothing of where the sender is. */
-TEST_WITH(turn__late_packet_of_an_old_frame, stand_open, stand_close)
+TEST_WITH(iteration__late_packet_of_an_old_frame, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 	struct lull_frame frame;
@@ -202,7 +202,7 @@ TEST_WITH(turn__late_packet_of_an_old_frame, stand_open, stand_close)
 	assert_int_equal(stand->count, 0);
 }
 
-TEST_WITH(turn__what_is_gone_is_not_asked_for_again, stand_open, stand_close)
+TEST_WITH(iteration__what_is_gone_is_not_asked_for_again, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -215,7 +215,7 @@ TEST_WITH(turn__what_is_gone_is_not_asked_for_again, stand_open, stand_close)
 }
 
 /* Without an answer: again after a time, and not for ever. */
-TEST_WITH(turn__silent_camera, stand_open, stand_close)
+TEST_WITH(iteration__silent_camera, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -226,7 +226,7 @@ TEST_WITH(turn__silent_camera, stand_open, stand_close)
 }
 
 /* A hundredth of the frame may be asked for, but 16 packets in any case. */
-TEST_WITH(turn__budget, stand_open, stand_close)
+TEST_WITH(iteration__budget, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 	uint32_t packets = 0;
@@ -242,16 +242,16 @@ TEST_WITH(turn__budget, stand_open, stand_close)
 }
 
 /* Every second packet is overtaken, two are lost: those that come leave room for them. */
-TEST_WITH(turn__many_reordered, stand_open, stand_close)
+TEST_WITH(iteration__many_reordered, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
 	for (uint32_t packet = 1; packet < PACKETS; packet += 2) {
 		stand_packet(stand, KEY, packet + 1, 0);
-		stand_turn(stand, LULL_NS_PER_US);
+		stand_iterate(stand, LULL_NS_PER_US);
 		if (packet != 7 && packet != 191)
 			stand_packet(stand, KEY, packet, 0);
-		stand_turn(stand, LULL_NS_PER_US);
+		stand_iterate(stand, LULL_NS_PER_US);
 	}
 	stand_packet(stand, KEY, PACKETS + 1, 0);
 	stand_run(stand, 2 * LULL_NS_PER_MS);
@@ -260,8 +260,8 @@ TEST_WITH(turn__many_reordered, stand_open, stand_close)
 	assert_asked(stand, 1, KEY & 0xffff, 191, 191);
 }
 
-/* Pieces of frames long over do not displace what is known of an open one. */
-TEST_WITH(piece__strays, stand_open, stand_close)
+/* Fragments of frames long over do not displace what is known of an open one. */
+TEST_WITH(fragment__strays, stand_open, stand_close)
 {
 	struct stand *stand = *state;
 
@@ -269,7 +269,7 @@ TEST_WITH(piece__strays, stand_open, stand_close)
 	stand->now_ns += LULL_NS_PER_US;
 	for (uint32_t i = 0; i < 3 * LULL_RESEND_FRAMES; i++) {
 		stand_packet(stand, KEY - 100 - i, 3, LULL_FRAME_RESENT);
-		stand_turn(stand, 0);
+		stand_iterate(stand, 0);
 	}
 	stand_run(stand, 2 * LULL_NS_PER_MS);
 	assert_int_equal(stand->count, 1);

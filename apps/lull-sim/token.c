@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "piece.h"
+#include "token.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,44 +12,44 @@
 #define TIME_MOST (3600 * LULL_NS_PER_S)
 
 bool
-piece_next(const char **rest, const char *separators, struct piece *piece)
+token_next(const char **rest, const char *separators, struct token *token)
 {
 	if (*rest == NULL)
 		return false;
-	piece->text = *rest;
-	piece->length = strcspn(*rest, separators);
-	*rest += piece->length;
+	token->text = *rest;
+	token->length = strcspn(*rest, separators);
+	*rest += token->length;
 	*rest = **rest == '\0' ? NULL : *rest + 1;
 	return true;
 }
 
 int
-piece_refuse(struct lull_error *error, const char *text, const char *form)
+token_refuse(struct lull_error *error, const char *text, const char *form)
 {
 	return lull_error_set(error, -EINVAL, "'%.*s' is not %s", LULL_ERROR_SHOWN, text, form);
 }
 
 bool
-piece_time(struct piece piece, uint64_t *ns)
+token_time(struct token token, uint64_t *ns)
 {
-	return lull_number_parse(piece.text, piece.length, lull_time_units, 0, ns) == 0 &&
+	return lull_number_parse(token.text, token.length, lull_time_units, 0, ns) == 0 &&
 	       *ns <= TIME_MOST;
 }
 
 bool
-piece_count(struct piece piece, uint64_t *count)
+token_count(struct token token, uint64_t *count)
 {
-	return lull_number_parse(piece.text, piece.length, lull_count_units, 1, count) == 0;
+	return lull_number_parse(token.text, token.length, lull_count_units, 1, count) == 0;
 }
 
 bool
-piece_percent(struct piece piece, uint64_t whole, uint64_t *parts)
+token_percent(struct token token, uint64_t whole, uint64_t *parts)
 {
 	double percent;
 
-	if (piece.length > 0 && piece.text[piece.length - 1] == '%')
-		piece.length--;
-	if (lull_number_parse_real(piece.text, piece.length, &percent) != 0 ||
+	if (token.length > 0 && token.text[token.length - 1] == '%')
+		token.length--;
+	if (lull_number_parse_real(token.text, token.length, &percent) != 0 ||
 	    !(percent >= 0 && percent <= 100))
 		return false;
 	*parts = (uint64_t)(percent / 100 * (double)whole + 0.5);

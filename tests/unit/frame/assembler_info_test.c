@@ -10,16 +10,16 @@ TEST(holes__of_an_open_frame)
 
 	stand_init(&stand, &config, 2);
 	assert_int_equal(lull_assembler_holes(stand.assembler, 1, spans, 4), 0);
-	stand_piece(&stand, 1, 0, 10, 0);
+	stand_fragment(&stand, 1, 0, 10, 0);
 	assert_int_equal(lull_assembler_holes(stand.assembler, 1, spans, 4), 0);
-	stand_piece(&stand, 1, 20, 10, 0);
-	stand_piece(&stand, 1, 40, 10, 0);
+	stand_fragment(&stand, 1, 20, 10, 0);
+	stand_fragment(&stand, 1, 40, 10, 0);
 	assert_int_equal(lull_assembler_holes(stand.assembler, 1, spans, 4), 2);
 	assert_int_equal(spans[0].offset, 10);
 	assert_int_equal(spans[1].offset, 30);
 	assert_int_equal(spans[1].bytes, 10);
 	assert_int_equal(lull_assembler_holes(stand.assembler, 1, spans, 1), 1);
-	stand_piece(&stand, 1, 0, 0, LULL_FRAME_END);
+	stand_fragment(&stand, 1, 0, 0, LULL_FRAME_END);
 	assert_int_equal(lull_assembler_holes(stand.assembler, 1, spans, 4), 3);
 	assert_int_equal(spans[2].offset, 50);
 	assert_int_equal(spans[2].bytes, 50);
@@ -36,16 +36,16 @@ TEST(rows__from_the_top_of_the_newest)
 	config.geometry.row_bytes = 12;
 	stand_init(&stand, &config, 4);
 	assert_int_equal(lull_assembler_rows(stand.assembler, &key), 0);
-	stand_piece(&stand, 1, 24, 10, 0);
+	stand_fragment(&stand, 1, 24, 10, 0);
 	assert_int_equal(lull_assembler_rows(stand.assembler, &key), 0);
-	stand_piece(&stand, 1, 0, 10, 0);
+	stand_fragment(&stand, 1, 0, 10, 0);
 	assert_int_equal(lull_assembler_rows(stand.assembler, &key), 1);
-	stand_piece(&stand, 1, 12, 9, 0);
+	stand_fragment(&stand, 1, 12, 9, 0);
 	assert_int_equal(lull_assembler_rows(stand.assembler, &key), 1);
-	stand_piece(&stand, 1, 21, 1, 0);
+	stand_fragment(&stand, 1, 21, 1, 0);
 	assert_int_equal(lull_assembler_rows(stand.assembler, &key), 3);
 	assert_int_equal(key, 1);
-	stand_piece(&stand, 2, 0, 70, 0);
+	stand_fragment(&stand, 2, 0, 70, 0);
 	assert_int_equal(lull_assembler_rows(stand.assembler, &key), 6); /* waits for 1 */
 	assert_int_equal(key, 2);
 	stand_end(&stand);
@@ -60,10 +60,10 @@ TEST(rows__count_those_of_groups)
 
 	config.geometry.pixel = LULL_PIXEL_YUV420_4175;
 	stand_init(&stand, &config, 4);
-	stand_piece(&stand, 1, 30, 1, 0);
-	stand_piece(&stand, 1, 0, 24, 0);
+	stand_fragment(&stand, 1, 30, 1, 0);
+	stand_fragment(&stand, 1, 0, 24, 0);
 	assert_int_equal(lull_assembler_rows(stand.assembler, &key), 4);
-	stand_piece(&stand, 2, 0, 36, 0);
+	stand_fragment(&stand, 2, 0, 36, 0);
 	assert_int_equal(lull_assembler_rows(stand.assembler, &key), 5);
 	stand_end(&stand);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Seat: keep this process off the CPUs it is measuring."""
+"""Placement: keep this process off the CPUs it is measuring."""
 
 import os
 from collections.abc import Collection, Iterator
@@ -28,10 +28,10 @@ def step_aside(loops: Collection[Loop]) -> bool:
     allowed = os.sched_getaffinity(0)
     spare = allowed - {loop.cpu for loop in loops}
     traffic = allowed & {loop.cpu for loop in loops if loop.kind == "traffic"}
-    seat = spare or traffic
-    if seat:
+    cpus = spare or traffic
+    if cpus:
         try:
-            os.sched_setaffinity(0, seat)
+            os.sched_setaffinity(0, cpus)
         except OSError:
             return False
     return bool(spare)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "wish.h"
+#include "request.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -11,8 +11,8 @@
 #define RATE_MAX 1000
 
 static int
-wish_whole(const char *key, const json_t *value, uint32_t low, uint32_t high, uint32_t *member,
-	   struct lull_error *error)
+request_whole(const char *key, const json_t *value, uint32_t low, uint32_t high, uint32_t *member,
+	      struct lull_error *error)
 {
 	json_int_t number = json_integer_value(value);
 
@@ -23,28 +23,30 @@ wish_whole(const char *key, const json_t *value, uint32_t low, uint32_t high, ui
 }
 
 static int
-wish_member(struct view_wish *wish, const char *key, const json_t *value, struct lull_error *error)
+request_member(struct view_request *request, const char *key, const json_t *value,
+	       struct lull_error *error)
 {
 	double number = json_number_value(value);
 
 	if (strcmp(key, "width") == 0)
-		return wish_whole(key, value, WIDTH_MIN, WIDTH_MAX, &wish->width, error);
+		return request_whole(key, value, WIDTH_MIN, WIDTH_MAX, &request->width, error);
 	if (strcmp(key, "quality") == 0)
-		return wish_whole(key, value, 1, QUALITY_MAX, &wish->quality, error);
+		return request_whole(key, value, 1, QUALITY_MAX, &request->quality, error);
 	if (strcmp(key, "rate") != 0)
 		return lull_error_set(error, -EINVAL,
 				      "'%.*s' is unknown; there are width, rate and quality",
 				      LULL_ERROR_SHOWN, key);
 	if (!json_is_number(value) || number < 0 || number > RATE_MAX)
 		return lull_error_set(error, -EINVAL, "rate: a number 0..%d", RATE_MAX);
-	wish->rate = number;
+	request->rate = number;
 	return 0;
 }
 
 int
-view_wish_read(struct view_wish *wish, const char *line, size_t length, struct lull_error *error)
+view_request_read(struct view_request *request, const char *line, size_t length,
+		  struct lull_error *error)
 {
-	struct view_wish wanted = *wish;
+	struct view_request wanted = *request;
 	json_error_t where;
 	json_t *object = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where), *value;
 	const char *key;
@@ -55,12 +57,12 @@ view_wish_read(struct view_wish *wish, const char *line, size_t length, struct l
 				    "a line is an object like {\"width\":640,\"rate\":15}");
 	json_object_foreach(object, key, value)
 	{
-		rc = wish_member(&wanted, key, value, error);
+		rc = request_member(&wanted, key, value, error);
 		if (rc != 0)
 			break;
 	}
 	json_decref(object);
 	if (rc == 0)
-		*wish = wanted;
+		*request = wanted;
 	return rc;
 }

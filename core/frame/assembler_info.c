@@ -11,7 +11,7 @@
 	}
 
 const struct lull_counter_info lull_assembler_counter_table[] = {
-	ROW(pieces, "packets", "fragments: packets with data of a frame"),
+	ROW(fragments, "packets", "fragments: packets with data of a frame"),
 	ROW(used, "packets", "fragments with new bytes"),
 	ROW(duplicates, "packets", "fragments without new bytes for an open frame"),
 	ROW(late, "packets", "fragments of frames that have ended"),

@@ -26,9 +26,9 @@ lull_pipeline_table(const struct lull_pipeline *pipeline, uint32_t worker_index)
 }
 
 const struct lull_flow_merge_counters *
-lull_pipeline_merge(const struct lull_pipeline *pipeline, uint32_t log_index)
+lull_pipeline_merge(const struct lull_pipeline *pipeline, uint32_t aggregator_index)
 {
-	return lull_flow_merge_counters(pipeline->logs[log_index]->merge);
+	return lull_flow_merge_counters(pipeline->aggregators[aggregator_index]->merge);
 }
 
 const struct lull_resequence_counters *
@@ -50,14 +50,14 @@ lull_pipeline_resequence_wait(const struct lull_pipeline *pipeline)
 /* ---- the heaviest flows ---- */
 
 /* All workers' lists, the parts of one flow put together. */
-struct look_flows {
+struct info_flows {
 	uint32_t count;
 	struct lull_flow_record records[FLOW_WORKERS * LULL_FLOW_TOP_MAX];
 	struct lull_flow_top top; /* of one worker */
 };
 
 static void
-look_add(struct look_flows *flows, const struct lull_flow_record *record)
+info_add(struct info_flows *flows, const struct lull_flow_record *record)
 {
 	for (uint32_t i = 0; i < flows->count; i++) {
 		struct lull_flow_record *known = &flows->records[i];
@@ -74,7 +74,7 @@ look_add(struct look_flows *flows, const struct lull_flow_record *record)
 void
 lull_pipeline_top(const struct lull_pipeline *pipeline, struct lull_flow_top *top)
 {
-	struct look_flows *flows = malloc(sizeof(*flows));
+	struct info_flows *flows = malloc(sizeof(*flows));
 
 	lull_flow_top_clear(top);
 	if (flows == NULL)
@@ -86,7 +86,7 @@ lull_pipeline_top(const struct lull_pipeline *pipeline, struct lull_flow_top *to
 		lull_cell_read(&worker->top_sequence, &worker->top_words, &flows->top,
 			       sizeof(flows->top));
 		for (uint32_t j = 0; j < flows->top.count; j++)
-			look_add(flows, &flows->top.records[j]);
+			info_add(flows, &flows->top.records[j]);
 	}
 	for (uint32_t i = 0; i < flows->count; i++)
 		lull_flow_top_offer(top, &flows->records[i]);

@@ -7,8 +7,8 @@
 
 #include <rte_ethdev.h>
 
-#define CHORES_NS (10 * LULL_NS_PER_MS)
-#define ABSENT_NS (100 * LULL_NS_PER_MS)  /* so long without chores: it polled nothing */
+#define HOUSEKEEPING_NS (10 * LULL_NS_PER_MS)
+#define ABSENT_NS (100 * LULL_NS_PER_MS)  /* so long without housekeeping: it polled nothing */
 #define ASK_COST_SHARE 1000               /* of the CPU of a thread that polls */
 #define ASK_COST_NS (20 * LULL_NS_PER_US) /* so long may packets wait for it once a second */
 
@@ -24,7 +24,7 @@ change_limits(const struct plugin_poller *poller)
 		rings.ring_pkts = poller->settings.ring_pkts;
 	limits = lull_resting_limits(&poller->settings.resting, &rings);
 	limits.burst_pkts = poller->burst_pkts;
-	limits.depths = PLUGIN_DEPTHS;
+	limits.idle_states = PLUGIN_DEPTHS;
 	/* There is nobody to refuse it to: queues come and go. */
 	if (limits.envelope == LULL_ENVELOPE_LINK && limits.pps_max == 0)
 		limits.envelope = LULL_ENVELOPE_LEARNED;
@@ -93,19 +93,19 @@ plugin_poller_change(struct plugin_poller *poller)
 	poller->sampling = false;
 	poller->empty_run = 0;
 	poller->empty_need = poller->mode >= PLUGIN_SHADOW ? 1 : UINT32_MAX;
-	poller->look_in = 1;
+	poller->clock_countdown = 1;
 	poller->wall_seen_ns = 0;
 }
 
 /* ---- orders ---- */
 
 void
-plugin_obey(struct plugin_poller *poller, uint64_t now_ns)
+plugin_apply(struct plugin_poller *poller, uint64_t now_ns)
 {
 	uint32_t window;
 
 	if (pthread_mutex_trylock(&poller->orders_lock) != 0)
-		return; /* they are still being written: the next round looks again */
+		return; /* they are still being written: the next iteration looks again */
 	__atomic_store_n(&poller->ordered, false, __ATOMIC_RELAXED);
 	poller->settings = poller->ordered_settings;
 	window = poller->ordered_window;
@@ -119,7 +119,7 @@ plugin_obey(struct plugin_poller *poller, uint64_t now_ns)
 	plugin_publish(poller, now_ns);
 }
 
-/* ---- chores ---- */
+/* ---- housekeeping ---- */
 
 void
 plugin_publish(struct plugin_poller *poller, uint64_t now_ns)
@@ -227,8 +227,8 @@ audit_enter(struct plugin_poller *poller, uint16_t port_id)
 		return;
 	/* Who only reckons with rests loses nothing by them. */
 	suspect = poller->mode == PLUGIN_ON &&
-		  lull_idle_suspects(poller->idle, audit->begin_ns - poller->lost_ns,
-				     reading.end_ns - poller->lost_ns);
+		  lull_idle_suspects(poller->idle, audit->begin_ns - poller->stolen_ns,
+				     reading.end_ns - poller->stolen_ns);
 	lull_loss_audit_enter(audit, &audit_claims[port_id], &lost, suspect, &poller->charge);
 }
 
@@ -238,7 +238,7 @@ audit_tell(struct plugin_poller *poller, uint64_t now_ns)
 {
 	for (uint32_t ports = poller->ports; ports != 0; ports &= ports - 1)
 		audit_enter(poller, (uint16_t)__builtin_ctz(ports));
-	lull_idle_charge(poller->idle, now_ns - poller->lost_ns, &poller->charge);
+	lull_idle_charge(poller->idle, now_ns - poller->stolen_ns, &poller->charge);
 	poller->charge = (struct lull_loss_charge){ 0, 0 };
 }
 
@@ -248,15 +248,15 @@ plugin_audit_end(struct plugin_poller *poller)
 	audit_tell(poller, lull_clock_ns());
 	for (uint32_t i = 0; i < PLUGIN_PORTS_MAX; i++)
 		lull_loss_audit_end(&poller->audits[i], &audit_claims[i], &poller->charge);
-	lull_idle_charge(poller->idle, poller->told_ns, &poller->charge);
+	lull_idle_charge(poller->idle, poller->accounted_ns, &poller->charge);
 }
 
 void
-plugin_chores(struct plugin_poller *poller, uint64_t now_ns)
+plugin_housekeeping(struct plugin_poller *poller, uint64_t now_ns)
 {
-	if (now_ns < poller->chores_ns || lull_idle_undecided(poller->idle))
+	if (now_ns < poller->housekeeping_ns || lull_idle_undecided(poller->idle))
 		return;
-	poller->chores_ns = now_ns + CHORES_NS;
+	poller->housekeeping_ns = now_ns + HOUSEKEEPING_NS;
 	if (lull_rest_thread_changes(poller->class) != poller->class_changes) {
 		poller->class_changes = lull_rest_thread_changes(poller->class);
 		lull_idle_forget(poller->idle);
