@@ -15,7 +15,7 @@
 #define WIRE_BITS_MIN (84 * 8) /* 64 bytes, preamble and gap */
 
 /*
- * What is known of drivers, read in DPDK 22.11 to 25.11 (drivers/net/<name>/). A burst that is
+ * What is known of drivers, by their sources in DPDK 22.11 (drivers/net/<name>/). A burst that is
  * short empties the ring ("exact") where the driver looks until there is nothing more:
  *
  * driver     | short burst          | ring                | info_get | queue_count | stats_get

@@ -36,26 +36,9 @@ struct pair {
 
 /*
  * Ports belong to the process, so their wiring does too: written by the main thread, which creates
- * and closes ports. missed: by every sender.
+ * and closes ports.
  */
 static struct pair pairs[PAIRS_MAX];
-static uint64_t pair_missed[RTE_MAX_ETHPORTS];
-static uint16_t pair_peer[RTE_MAX_ETHPORTS]; /* port id + 1; 0: none */
-
-void
-lull_port_pair_refused(uint16_t tx_port_id, uint64_t pkts)
-{
-	uint16_t peer = __atomic_load_n(&pair_peer[tx_port_id], __ATOMIC_RELAXED);
-
-	if (peer != 0)
-		__atomic_fetch_add(&pair_missed[peer - 1], pkts, __ATOMIC_RELAXED);
-}
-
-uint64_t
-lull_port_pair_missed(uint16_t port_id)
-{
-	return __atomic_load_n(&pair_missed[port_id], __ATOMIC_RELAXED);
-}
 
 /* Closed ports leave their device on the bus, and with it the name taken. */
 static void
@@ -93,7 +76,7 @@ pair_forget(uint16_t port_id)
 		if (pair->port_id[0] == NO_PORT && pair->port_id[1] == NO_PORT)
 			pair_free(pair);
 	}
-	__atomic_store_n(&pair_peer[port_id], 0, __ATOMIC_RELAXED);
+	lull_port_pair_unwire(port_id);
 }
 
 /* ---- one port ---- */
@@ -380,7 +363,6 @@ pair_make_port(struct pair *pair, const char *name, int side, struct lull_error 
 		return lull_error_set(error, -rte_errno, "ring port %s: %s", port_name,
 				      strerror(rte_errno));
 	pair->port_id[side] = (uint16_t)port_id;
-	__atomic_store_n(&pair_missed[port_id], 0, __ATOMIC_RELAXED);
 	rte_eth_dev_get_name_by_port(pair->port_id[side], pair->device[side]);
 	return 0;
 }
@@ -393,6 +375,8 @@ pair_open(struct pair *pair, const char *name, const struct lull_port_config *co
 
 	for (int side = 0; rc == 0 && side < 2; side++)
 		rc = pair_make_port(pair, name, side, error);
+	for (int side = 0; rc == 0 && side < 2; side++)
+		lull_port_pair_wire(pair->port_id[side], pair->port_id[1 - side]);
 	for (int side = 0; rc == 0 && side < 2; side++) {
 		rc = lull_port_open(pair->port_id[side], config, ports[side], error);
 		if (rc == 0)
@@ -423,13 +407,12 @@ lull_port_pair(const char *name, const struct lull_port_config *config, struct l
 	rc = pair_open(pair, name, config, ports, error);
 	if (rc != 0) {
 		for (int side = 0; side < 2; side++) {
-			if (pair->port_id[side] != NO_PORT)
-				rte_eth_dev_close(pair->port_id[side]);
+			if (pair->port_id[side] == NO_PORT)
+				continue;
+			lull_port_pair_unwire(pair->port_id[side]);
+			rte_eth_dev_close(pair->port_id[side]);
 		}
 		pair_free(pair);
-		return rc;
 	}
-	for (int side = 0; side < 2; side++)
-		pair_peer[pair->port_id[side]] = (uint16_t)(pair->port_id[1 - side] + 1);
-	return 0;
+	return rc;
 }

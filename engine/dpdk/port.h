@@ -29,6 +29,10 @@ lull_port_rings(const struct lull_port *port)
 	};
 }
 
+/** What is sent on @p tx_port_id comes to @p rx_port_id; nothing is missed yet. Main thread. */
+void lull_port_pair_wire(uint16_t tx_port_id, uint16_t rx_port_id);
+/** It no longer does. Main thread. */
+void lull_port_pair_unwire(uint16_t tx_port_id);
 /**
  * A sender found the ring behind @p tx_port_id full and gives up @p pkts
  * packets: the port at the other end missed them. No effect on ports that are

@@ -369,7 +369,8 @@ def names_and_numbers(place: Place) -> None:
         subprocess.run([tables, kind], capture_output=True, text=True, check=True).stdout.split()
         for kind in ("governors", "schedulers"))
     text = " ".join((place.root / "README.md").read_text(encoding="utf-8").split())
-    listed = re.search(r"All of the others that decide by a timer are here too(.*?)\. ", text)
+    start = "lull contains the timer-based governors of these projects too"
+    listed = re.search(start + r"(.*?)\. ", text)
     check(listed is not None, "the list of governors")
     assert listed is not None
     named = set(re.findall(r"`([a-z-]+)`", listed[1]))

@@ -127,7 +127,7 @@ def known_load(here: World, files: Files) -> str:
         said = start(here, files, "load", static=False, LULL="passive").finish()
         known = number(said, "busy_ppm") / 10000
         busy, empty = (
-            float(re.findall(rf"{word} ([0-9.]+) %", said)[0]) for word in ("busy", "for nothing")
+            float(re.findall(rf"{word} ([0-9.]+) %", said)[0]) for word in ("busy", "empty polls")
         )
         check(busy + empty > 99.8, "all of its time", said)
         tried.append(f"{busy:.1f} % of {known:.1f} %")

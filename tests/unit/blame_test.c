@@ -126,7 +126,7 @@ iteration(struct lull_idle *idle, uint64_t now_ns, uint16_t pkts)
 static void
 rested(struct lull_idle *idle, uint64_t *now_ns)
 {
-	struct lull_wake wake = { .rest = { LULL_IDLE_SLEEP, 50 * US },
+	struct lull_wake wake = { .rest = { .idle_state = LULL_IDLE_SLEEP, .limit_ns = 50 * US },
 				  .begin_ns = *now_ns,
 				  .end_ns = *now_ns + 50 * US };
 

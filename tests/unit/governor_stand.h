@@ -14,8 +14,9 @@
 struct governor_stand {
 	alignas(LULL_CACHE_LINE) unsigned char state[LULL_GOVERNOR_STATE_SIZE];
 	struct lull_idle_limits limits;
-	struct lull_calibration calibration[LULL_IDLE_STATE_COUNT];
+	struct lull_calibration calibration[LULL_IDLE_STATE_COUNT], events[LULL_IDLE_STATE_COUNT];
 	struct lull_load load;
+	struct lull_pace pace;
 	struct lull_arrival_curve curve;
 	struct lull_stall_watch stalls;
 	struct lull_idle_view view;
@@ -43,7 +44,9 @@ stand_init(struct governor_stand *stand, const struct lull_idle_governor *govern
 	stand->view = (struct lull_idle_view){
 		.limits = &stand->limits,
 		.calibration = stand->calibration,
+		.events = stand->events,
 		.load = &stand->load,
+		.pace = &stand->pace,
 		.curve = &stand->curve,
 		.stalls = &stand->stalls,
 	};
