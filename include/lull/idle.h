@@ -162,14 +162,14 @@ struct lull_iteration {
 
 /** How to rest now. */
 struct lull_rest {
-	enum lull_idle_state idle_state; /**< NONE: poll again at once */
-	uint64_t limit_ns; /**< longest rest asked for, > 0 unless idle state is NONE */
+	enum lull_idle_state idle_state : 31; /**< NONE: poll again at once */
 	/**
 	 * To learn how late a packet ends such a rest: keep the core and watch the queues for
 	 * limit_ns; when a packet has come, wait for what would have ended the rest, limit_ns at
 	 * most. A way that cannot do so rests as usual.
 	 */
-	bool watch;
+	bool watch : 1; /* before limit_ns: the struct fits two registers, in which it is returned */
+	uint64_t limit_ns; /**< longest rest asked for, > 0 unless idle state is NONE */
 };
 
 /** What ended a rest. */
