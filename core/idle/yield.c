@@ -23,7 +23,9 @@ static struct lull_rest
 yield_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	(void)state;
-	return iteration->pkt_count > 0 ? lull_rest_none() : lull_rest_sleep(YIELD_REST_NS);
+	if (iteration->pkt_count > 0)
+		return lull_rest_none();
+	return lull_rest_sleep(YIELD_REST_NS);
 }
 
 const struct lull_idle_governor lull_idle_yield = {

@@ -168,7 +168,7 @@ struct lull_rest {
 	 * limit_ns; when a packet has come, wait for what would have ended the rest, limit_ns at
 	 * most. A way that cannot do so rests as usual.
 	 */
-	bool watch : 1; /* before limit_ns: the struct fits two registers, in which it is returned */
+	bool watch : 1;    /* here: so two registers hold the struct */
 	uint64_t limit_ns; /**< longest rest asked for, > 0 unless idle state is NONE */
 };
 
