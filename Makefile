@@ -5,9 +5,10 @@ MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
 FUZZ_RUNS ?= 10000000
 SOAK_FLOWS ?= 10000000
+MUTANTS ?= core/idle
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-long bench install clean distclean setup build check format fuzz soak rehearse rehearse-all
+.PHONY: help run test test-all test-long bench install clean distclean setup build check format fuzz mutants soak rehearse rehearse-all
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -57,6 +58,10 @@ format: ## mend the format of C and Python files
 fuzz: ## let libFuzzer try FUZZ_RUNS (10 million) inputs on each reader of outside bytes
 	@devtools/setup run test
 	@devtools/fuzz $(FUZZ_RUNS)
+
+mutants: ## which small mistakes in MUTANTS (core/idle) would no test notice? Hours
+	@devtools/setup run test
+	@.venv/bin/python devtools/mutants $(MUTANTS)
 
 soak: ## lull-flow through SOAK_FLOWS (10 million) flows: memory stands still; 200 MB per million
 	@devtools/setup run test
