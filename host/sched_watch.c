@@ -5,7 +5,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -14,6 +13,7 @@
 
 #include <lull/rest.h>
 
+#include "background.h"
 #include "sched_class.h"
 
 #define NAME "lull-class"
@@ -90,22 +90,15 @@ watch_attributes(pthread_attr_t *attr, int priority)
 int
 sched_watch_start(int priority)
 {
-	sigset_t all, before;
 	pthread_attr_t attr;
 	int rc = watch_attributes(&attr, priority);
 
 	if (rc != 0)
 		return rc;
 	__atomic_store_n(&watch.stop, false, __ATOMIC_RELEASE);
-	/* Signals are the program's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = -pthread_create(&watch.thread, &attr, watch_run, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	rc = lull_background_start(&watch.thread, &attr, NAME, watch_run);
 	pthread_attr_destroy(&attr);
 	watch.runs = rc == 0;
-	if (watch.runs)
-		pthread_setname_np(watch.thread, NAME);
 	return rc;
 }
 

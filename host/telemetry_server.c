@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "background.h"
 #include "telemetry_request.h"
 
 #define CLIENTS_MAX 10
@@ -229,16 +229,7 @@ server_listen(void)
 static int
 server_start_thread(void)
 {
-	sigset_t all, before;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = -pthread_create(&server.thread, NULL, server_run, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc == 0)
-		pthread_setname_np(server.thread, "lull-telemetry");
-	return rc;
+	return lull_background_start(&server.thread, NULL, "lull-telemetry", server_run);
 }
 
 /* ---- start and stop ---- */

@@ -12,12 +12,13 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <rte_ethdev.h>
+
+#include "host/background.h"
 
 #define FOLLOW_NS LULL_NS_PER_S /* between looks for objects that were loaded since */
 #define WATCH_NS_MIN (2 * LULL_NS_PER_MS)
@@ -280,21 +281,14 @@ plugin_attach_cost_ns(void)
 int
 plugin_attach_start(void)
 {
-	sigset_t all, before;
 	pthread_t thread;
 	int rc;
 
 	attach.placeholder = (const void *)(uintptr_t)rte_eth_fp_ops[0].rx_pkt_burst;
 	CPU_ZERO(&attach.cpus);
 	pthread_getaffinity_np(pthread_self(), sizeof(attach.cpus), &attach.cpus);
-	/* The program's signals are the program's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&thread, NULL, attach_watch, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (rc == 0) {
-		pthread_setname_np(thread, PLUGIN_THREAD_NAME);
+	rc = lull_background_start(&thread, NULL, PLUGIN_THREAD_NAME, attach_watch);
+	if (rc == 0)
 		pthread_detach(thread);
-	}
-	return -rc;
+	return rc;
 }

@@ -130,16 +130,12 @@ life_exported(void)
 	       rte_dev_bus != NULL && rte_bus_name != NULL && rte_dev_devargs != NULL;
 }
 
-/*
- * Two copies of the file under two names are two plugins that know nothing of each other, and a
- * thread would rest twice. The control thread of the first tells.
- */
-static bool
-life_other_copy(void)
+bool
+plugin_thread_exists(const char *part)
 {
 	DIR *tasks = opendir("/proc/self/task");
-	bool found = false;
 	const struct dirent *task;
+	bool found = false;
 
 	while (tasks != NULL && !found && (task = readdir(tasks)) != NULL) {
 		char path[sizeof("/proc/self/task//comm") + sizeof(task->d_name)], name[16] = "";
@@ -149,7 +145,7 @@ life_other_copy(void)
 		file = fopen(path, "re");
 		if (file == NULL)
 			continue;
-		found = fscanf(file, "%15s", name) == 1 && strcmp(name, PLUGIN_THREAD_NAME) == 0;
+		found = fscanf(file, "%15[^\n]", name) == 1 && strstr(name, part) != NULL;
 		fclose(file);
 	}
 	if (tasks != NULL)
@@ -199,7 +195,7 @@ life_possible(void)
 			   "statically needs --export-dynamic); doing nothing");
 	else if (strncmp(program_invocation_short_name, "lull-", 5) == 0)
 		plugin_say("this program already rests by lull; doing nothing");
-	else if (life_other_copy())
+	else if (plugin_thread_exists(PLUGIN_THREAD_NAME)) /* by another file: both would rest */
 		plugin_say(
 			"another copy of the plugin is loaded already; this one is doing nothing");
 	else

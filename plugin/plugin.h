@@ -322,6 +322,8 @@ void plugin_poller_info(const struct plugin_poller *poller, struct lull_loop_inf
 /* life.c */
 /** The number of places has grown; telemetry shows that many. */
 void plugin_life_seen(uint32_t poller_count);
+/** Does the process have a thread with @p part in its name? Reads a file of each: seldom. */
+bool plugin_thread_exists(const char *part);
 /** A line on stderr, with "lull: " in front. */
 void plugin_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -12,7 +12,6 @@
  */
 #include "plugin.h"
 
-#include <dirent.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,31 +117,14 @@ vhost_dequeue(int vid, uint16_t queue_id, struct rte_mempool *pool, struct rte_m
 
 /* ---- what is not seen ---- */
 
-/* The library runs one such thread for the sockets of guests, from the first on. */
+/*
+ * The library runs one such thread for the sockets of guests, from the first on: vhost-events in
+ * 22.11, dpdk-vhost-evt since 23.11, vduse-evt for guests of the kernel.
+ */
 static bool
 vhost_serves(void)
 {
-	DIR *tasks = opendir("/proc/self/task");
-	const struct dirent *task;
-	bool found = false;
-
-	while (tasks != NULL && !found && (task = readdir(tasks)) != NULL) {
-		char path[sizeof("/proc/self/task//comm") + sizeof(task->d_name)], name[16] = "";
-		FILE *file;
-
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
-		file = fopen(path, "re");
-		if (file == NULL)
-			continue;
-		/* vhost-events in 22.11, dpdk-vhost-evt since 23.11, vduse-evt for guests of the
-		   kernel */
-		found = fscanf(file, "%15[^\n]", name) == 1 &&
-			(strstr(name, "vhost-e") != NULL || strstr(name, "vduse-e") != NULL);
-		fclose(file);
-	}
-	if (tasks != NULL)
-		closedir(tasks);
-	return found;
+	return plugin_thread_exists("vhost-e") || plugin_thread_exists("vduse-e");
 }
 
 void

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 
 #include <lull/rest.h>
 
+#include "host/background.h"
 #include "port.h"
 
 #define NAME "lull-ports"
@@ -172,7 +172,6 @@ watch_forked(void)
 int
 lull_port_watch_start(void)
 {
-	sigset_t all, before;
 	int rc;
 
 	for (int i = 0; i < RTE_MAX_ETHPORTS; i++)
@@ -181,14 +180,8 @@ lull_port_watch_start(void)
 		pthread_atfork(NULL, NULL, watch_forked);
 	watch.forks_known = true;
 	__atomic_store_n(&watch.stop, false, __ATOMIC_RELEASE);
-	/* Signals are the program's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = -pthread_create(&watch.thread, NULL, watch_run, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	rc = lull_background_start(&watch.thread, NULL, NAME, watch_run);
 	watch.runs = rc == 0;
-	if (watch.runs)
-		pthread_setname_np(watch.thread, NAME);
 	return rc;
 }
 
