@@ -7,7 +7,8 @@
 #define PAUSES_UNKNOWN 16
 #define PAUSES_KNOWN 256
 #define RARE_PPM 100
-#define SELDOM_PPM 1000
+/* If one in n were late, then three n of them would all be early in one case of twenty. */
+#define EVIDENCE 3u
 
 uint64_t
 lull_event_late_ns(const struct lull_idle_view *view, enum lull_idle_state idle_state,
@@ -23,6 +24,35 @@ lull_event_late_ns(const struct lull_idle_view *view, enum lull_idle_state idle_
 			lull_calibration_quantile(&view->calibration[idle_state], ppm));
 }
 
+/*
+ * Share of interrupts that may be late: half of the budget, since the wake-up after them may be
+ * late as well.
+ */
+static uint32_t
+event_seldom_ppm(const struct lull_idle_limits *limits)
+{
+	return LULL_MIN(((uint32_t)LULL_PPM - limits->percentile_ppm) / 2, LULL_EVENT_SELDOM_PPM);
+}
+
+/* So many tell whether no more are late; 0: of what is remembered none can. */
+static uint32_t
+event_needed(const struct lull_idle_limits *limits)
+{
+	uint32_t seldom_ppm = event_seldom_ppm(limits);
+	uint32_t needed = seldom_ppm > 0 ? EVIDENCE * (uint32_t)LULL_PPM / seldom_ppm : UINT32_MAX;
+
+	return needed <= LULL_CALIBRATION_WEIGHT / 2 ? needed : 0;
+}
+
+/* Are there as many? */
+static bool
+event_told(const struct lull_idle_view *view, enum lull_idle_state idle_state)
+{
+	uint32_t needed = event_needed(view->limits);
+
+	return needed > 0 && view->events[idle_state].weight >= needed;
+}
+
 /* Does the ring hold what may come until a thread that is so late takes it? */
 static bool
 event_fits_ring(const struct lull_idle_view *view, uint64_t late_ns)
@@ -33,6 +63,8 @@ event_fits_ring(const struct lull_idle_view *view, uint64_t late_ns)
 		return true;
 	if (limits->envelope == LULL_ENVELOPE_LEARNED)
 		return lull_bound_learned_ns(limits, view->pace, view->curve, late_ns, late_ns) > 0;
+	/* A promise holds for the rarest too: what was longest so far. */
+	late_ns = LULL_MAX(late_ns, lull_stalls_longest_ns(&view->stalls->rest));
 	return lull_bound_ring_ns(limits, view->pace, limits->pps_max, late_ns) > 0;
 }
 
@@ -41,8 +73,10 @@ lull_event_fits(const struct lull_idle_view *view, enum lull_idle_state idle_sta
 {
 	uint64_t rare_ns = lull_event_late_ns(view, idle_state, RARE_PPM);
 
-	return rare_ns != UINT64_MAX && event_fits_ring(view, rare_ns) &&
-	       lull_event_late_ns(view, idle_state, SELDOM_PPM) < view->limits->latency_ns;
+	return rare_ns != UINT64_MAX && event_told(view, idle_state) &&
+	       event_fits_ring(view, rare_ns) &&
+	       lull_event_late_ns(view, idle_state, event_seldom_ppm(view->limits)) <
+		       view->limits->latency_ns;
 }
 
 uint64_t
@@ -56,7 +90,7 @@ lull_event_limit_ns(const struct lull_idle_view *view, enum lull_idle_state idle
 struct lull_rest
 lull_event_watch(const struct lull_event_rest *event, uint64_t now_ns, uint64_t limit_ns)
 {
-	if (now_ns < event->watch_ns || limit_ns == 0 ||
+	if (now_ns < event->watch_ns || limit_ns == 0 || event_needed(event->view->limits) == 0 ||
 	    (event->view->limits->idle_states & LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT)) == 0)
 		return lull_rest_none();
 	return (struct lull_rest){ .idle_state = LULL_IDLE_INTERRUPT,
@@ -67,7 +101,7 @@ lull_event_watch(const struct lull_event_rest *event, uint64_t now_ns, uint64_t 
 void
 lull_event_wake(struct lull_event_rest *event, const struct lull_wake *wake)
 {
-	bool known = event->view->events[wake->rest.idle_state].count >= LULL_EVENT_READY;
+	bool known = event_told(event->view, wake->rest.idle_state);
 	uint64_t real_ns = wake->end_ns > wake->begin_ns ? wake->end_ns - wake->begin_ns : 0;
 
 	if (wake->rest.watch)

@@ -126,7 +126,7 @@ event_config(enum lull_idle_state idle_state, const struct lull_sim_curve *late,
 		config.machine.interrupt = *late;
 	}
 	config.ring_pkts = 4096;
-	config.warmup_ns = 15 * LULL_NS_PER_S;
+	config.warmup_ns = 60 * LULL_NS_PER_S;
 	config.duration_ns = 4 * LULL_NS_PER_S;
 	return config;
 }

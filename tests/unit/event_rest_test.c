@@ -11,6 +11,7 @@ struct stand {
 	struct lull_calibration calibration[LULL_IDLE_STATE_COUNT], events[LULL_IDLE_STATE_COUNT];
 	struct lull_arrival_curve curve;
 	struct lull_pace pace;
+	struct lull_stall_watch stalls;
 	struct lull_idle_view view;
 };
 
@@ -32,8 +33,10 @@ begin(uint32_t count, uint64_t late_ns)
 			  .calibration = stand.calibration,
 			  .events = stand.events,
 			  .curve = &stand.curve,
-			  .pace = &stand.pace },
+			  .pace = &stand.pace,
+			  .stalls = &stand.stalls },
 	};
+	lull_stall_watch_init(&stand.stalls, 0);
 	for (uint32_t i = 0; i < LULL_IDLE_STATE_COUNT; i++) {
 		lull_calibration_init(&stand.calibration[i]);
 		lull_calibration_init(&stand.events[i]);
@@ -86,6 +89,68 @@ TEST(fits__the_objective_and_the_ring)
 
 	begin(LULL_EVENT_READY - 1, 20 * US);
 	assert_false(fits());
+}
+
+/* So many of so many interrupts are 5 ms late, the others 20 us. */
+static void
+begin_mixed(uint32_t percentile_ppm, uint32_t late, uint32_t count)
+{
+	begin(0, 0);
+	stand.limits.percentile_ppm = percentile_ppm;
+	stand.limits.loss = LULL_LOSS_TOLERATE;
+	for (uint32_t i = 1; i <= count; i++) {
+		bool is_late = late > 0 && i % (count / late) == 0;
+
+		lull_calibration_add(&stand.events[LULL_IDLE_INTERRUPT],
+				     is_late ? 5000 * US : 20 * US, 0);
+	}
+}
+
+/* Half of the budget may be late, and it takes three times as many to tell by as one of that. */
+TEST(fits__the_percentile)
+{
+	begin_mixed(990000, 1, 599);
+	assert_false(fits());
+	begin_mixed(990000, 1, 600);
+	assert_true(fits());
+	begin_mixed(990000, 8, 1000);
+	assert_false(fits());
+	begin_mixed(990000, 4, 1000);
+	assert_true(fits());
+	begin_mixed(999000, 0, 5999);
+	assert_false(fits());
+	begin_mixed(999000, 0, 6000);
+	assert_true(fits());
+	begin_mixed(999000, 4, 6000);
+	assert_false(fits());
+	/* a median may not be taken for all of them */
+	begin_mixed(500000, 30, 1000);
+	assert_false(fits());
+	begin_mixed(500000, 1, 1000);
+	assert_true(fits());
+}
+
+/* What is remembered does not tell so rare ones: 500 ppm may not be called fine. */
+TEST(fits__no_percentile_that_cannot_be_measured)
+{
+	begin_mixed(999900, 4, 8000);
+	assert_false(fits());
+	begin_mixed(999900, 0, 100000);
+	assert_false(fits());
+}
+
+/* Stalls delay interrupts as they do timers: a proven ring has room for the longest. */
+TEST(fits__a_proven_ring_that_outlasts_a_stall)
+{
+	begin(LULL_EVENT_READY, 20 * US);
+	assert_true(fits());
+	lull_stall_watch_stall(&stand.stalls, 0, 1000 * US);
+	assert_false(fits());
+	stand.limits.envelope = LULL_ENVELOPE_LEARNED;
+	assert_true(fits());
+	stand.limits.envelope = LULL_ENVELOPE_STATED;
+	stand.limits.ring_pkts = 16384;
+	assert_true(fits());
 }
 
 /* Learned arrivals are at least 1 Mpps, which fill a ring of 1024 in a millisecond. */

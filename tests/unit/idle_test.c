@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "case.h"
+#include "idle/event_rest.h"
 #include "idle/governor.h"
 
 #define US LULL_NS_PER_US
@@ -314,7 +315,7 @@ watch(struct stand *stand, uint32_t count, uint64_t late_ns, enum lull_wake_reas
 	}
 }
 
-/* 128 of them and it is known; the word of one that never came is none that is early. */
+/* Enough of them and it is known; the word of one that never came is none that is early. */
 TEST(wake__watched_tells_how_late_packets_end_rests)
 {
 	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
@@ -322,7 +323,7 @@ TEST(wake__watched_tells_how_late_packets_end_rests)
 	struct stand stand;
 
 	stand_begin(&stand, &limits);
-	watch(&stand, 127, 700, LULL_WAKE_PACKET);
+	watch(&stand, LULL_EVENT_READY - 1, 700, LULL_WAKE_PACKET);
 	lull_idle_verdict(stand.idle, &verdict);
 	assert_int_equal(verdict.interrupt_late_ns, 0);
 	watch(&stand, 1, 700, LULL_WAKE_PACKET);
@@ -356,7 +357,7 @@ TEST(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only)
 	iteration(&stand, 901 * US, 0, 0);
 	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 900 * US);
 	lull_idle_mark(stand.idle);
-	watch(&stand, 128, 1, LULL_WAKE_PACKET);
+	watch(&stand, LULL_EVENT_READY, 1, LULL_WAKE_PACKET);
 	answer = (struct lull_rest){ .idle_state = LULL_IDLE_INTERRUPT, .limit_ns = 10000 * US };
 	rest = iteration(&stand, 2000 * US, 0, 0);
 	assert_int_equal(rest.limit_ns, 10000 * US);
@@ -365,7 +366,7 @@ TEST(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only)
 	iteration(&stand, 9000 * US, 1, 0);
 	iteration(&stand, 9001 * US, 0, 0);
 	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 41 * US + 1);
-	assert_int_equal(lull_idle_counters(stand.idle)->wakes_packet, 128 + 2);
+	assert_int_equal(lull_idle_counters(stand.idle)->wakes_packet, LULL_EVENT_READY + 2);
 	free(stand.memory);
 }
 
