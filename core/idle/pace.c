@@ -52,14 +52,22 @@ lull_pace_full_ns(const struct lull_pace *pace, uint32_t burst_pkts)
 	return long_ns;
 }
 
-bool
-lull_pace_outrun(const struct lull_pace *pace, uint32_t burst_pkts, uint64_t pps)
+/* Do iterations with a backlog take less than comes meanwhile? */
+static bool
+pace_falls_behind(const struct lull_pace_scale *full, uint64_t pps)
 {
-	const struct lull_pace_scale *full = &pace->full;
-
-	if (pace_brought_x256(pace->empty_x256, pps) > (uint64_t)burst_pkts << LULL_PACE_SHIFT)
-		return true;
 	return full->count >= OUTRUN_COUNT &&
 	       pace_brought_x256(full->mean_x256, pps) >
 		       full->pkts_x256 + (full->pkts_x256 >> OUTRUN_SHIFT);
+}
+
+bool
+lull_pace_outrun(const struct lull_pace *pace, uint32_t burst_pkts, uint64_t pps)
+{
+	if (pace_brought_x256(pace->empty_x256, pps) > (uint64_t)burst_pkts << LULL_PACE_SHIFT)
+		return true;
+	for (uint32_t i = 0; i < LULL_PACE_SCALES; i++)
+		if (pace_falls_behind(&pace->full[i], pps))
+			return true;
+	return false;
 }

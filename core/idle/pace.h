@@ -36,7 +36,7 @@ struct lull_pace {
 	uint32_t queue_count; /* that an iteration polls; 0: none has ended */
 	uint64_t empty_x256;  /* mean length of an iteration without packets, ns */
 	struct lull_pace_scale scales[LULL_PACE_SCALES];
-	struct lull_pace_scale full; /* those that found a whole burst in a queue */
+	struct lull_pace_scale full[LULL_PACE_SCALES]; /* that found a whole burst in a queue */
 };
 
 /** An iteration without packets took @p span_ns. Zeros are a pace that knows nothing. */
@@ -51,8 +51,9 @@ static inline void lull_pace_busy(struct lull_pace *pace, uint64_t span_ns, uint
 uint64_t lull_pace_full_ns(const struct lull_pace *pace, uint32_t burst_pkts);
 /**
  * Do packets at @p pps come faster than the loop takes them where a queue has a backlog? Iterations
- * that found a whole burst in a queue tell, and empty ones that take too long by themselves. False
- * while there were few.
+ * that found a whole burst in a queue tell, those of each power of two of packets by themselves,
+ * since one with a single full queue is the dearest per packet; and empty ones that take too long
+ * as they are. False while there were few.
  */
 bool lull_pace_outrun(const struct lull_pace *pace, uint32_t burst_pkts, uint64_t pps);
 
@@ -101,9 +102,10 @@ lull_pace_busy(struct lull_pace *pace, uint64_t span_ns, uint64_t pkts, bool ful
 {
 	uint32_t octave = 63u - (uint32_t)__builtin_clzll(pkts);
 
-	lull_pace_add(&pace->scales[LULL_MIN(octave, LULL_PACE_SCALES - 1u)], span_ns, pkts);
+	octave = LULL_MIN(octave, LULL_PACE_SCALES - 1u);
+	lull_pace_add(&pace->scales[octave], span_ns, pkts);
 	if (full)
-		lull_pace_add(&pace->full, span_ns, pkts);
+		lull_pace_add(&pace->full[octave], span_ns, pkts);
 }
 
 #endif

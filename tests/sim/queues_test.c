@@ -157,3 +157,29 @@ TEST(proven__loses_nothing_that_polling_keeps)
 	assert_true(tally.kept > 100);
 	assert_true(tally.many > 50);
 }
+
+/*
+ * 16 queues that cost 100 ns each when empty, and 960 with a burst: one that is filled at the
+ * link's rate gets more than the thread takes, and loses packets after any rest. Overload that is
+ * spread evenly does not hide that.
+ */
+TEST(outrun__is_seen_between_even_overloads)
+{
+	struct world world = { .queue_count = 16, .ring_pkts = 1024, .link_bps = 10000000000ULL };
+	struct lull_sim_config config = world_config(&world, "objective");
+	static struct lull_sim_result result;
+
+	config.machine.iteration_ns = 100;
+	config.machine.burst = (struct lull_sim_curve){ 2, { { 0, 100 }, { 32, 960 } } };
+	config.arrival.on_ns = 1 * MS;
+	config.arrival.off_ns = 2 * MS;
+	config.line_every_ns = 1 * MS;
+	config.line_pkts = 1500;
+	memset(config.queue_weights, 0, sizeof(config.queue_weights));
+	stand_run(&config, &result);
+	print_message("outrun: %d, feasible %llu of %llu looks\n", result.verdict.outrun,
+		      (unsigned long long)result.samples_feasible,
+		      (unsigned long long)result.samples);
+	assert_true(result.verdict.outrun);
+	assert_int_equal(result.samples_feasible, 0);
+}

@@ -103,3 +103,24 @@ TEST(outrun__counts_queues_that_give_nothing)
 	assert_true(lull_pace_outrun(&pace, 32, 14880952));
 	assert_false(lull_pace_outrun(&pace, 32, 11000000));
 }
+
+/*
+ * 16 queues at 100 ns, bursts of 960 ns: a full one alone takes 2.56 us, in which 10 Gbit/s bring
+ * 38 packets; 16 full ones take no longer than 253 packets do and are 512. The one is outrun,
+ * however often the other is seen.
+ */
+TEST(outrun__judges_dear_iterations_by_themselves)
+{
+	for (uint32_t even = 0; even < 4; even++) {
+		struct lull_pace pace = { .queue_count = QUEUES };
+
+		for (uint32_t i = 0; i < 200; i++) {
+			lull_pace_empty(&pace, 1600);
+			for (uint32_t k = 0; k < even; k++)
+				lull_pace_busy(&pace, 1600 + 16 * 960, 512, true);
+			lull_pace_busy(&pace, 1600 + 960, 32, true);
+		}
+		assert_true(lull_pace_outrun(&pace, 32, 14880952));
+		assert_false(lull_pace_outrun(&pace, 32, 12000000));
+	}
+}
