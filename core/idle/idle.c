@@ -147,6 +147,8 @@ lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *govern
 		lull_waits_forget(&idle->waits, idle->settled_ns);
 	if (governor != NULL)
 		idle->governor = governor;
+	/* Another burst, or another reason for the change: what an iteration takes is open again. */
+	lull_pace_forget(&idle->pace);
 	idle_limit(idle, limits);
 	lull_stall_watch_turn_to(&idle->waits.watch, false, idle->settled_ns);
 	idle_governor_start(idle);
@@ -167,6 +169,7 @@ lull_idle_forget(struct lull_idle *idle)
 		calibration->cost_measured = cost_measured;
 	}
 	lull_waits_forget(&idle->waits, idle->settled_ns);
+	lull_pace_forget(&idle->pace);
 }
 
 /* The open iteration ended at end_ns: account its time and what its packets waited at most. */
@@ -188,6 +191,7 @@ idle_settle(struct lull_idle *idle, uint64_t end_ns)
 	}
 	LULL_COUNTER_ADD(counters->busy_ns, span_ns);
 	lull_pace_busy(&idle->pace, span_ns, idle->iteration_pkts, idle->iteration_full);
+	lull_pace_fade(&idle->pace, idle->settled_ns);
 	lull_load_iteration(&idle->load, idle->settled_ns, idle->iteration_pkts, span_ns);
 	lull_waits_settle(&idle->waits, end_ns, idle->limits.latency_ns);
 }
@@ -226,7 +230,7 @@ idle_read_iterate(struct lull_idle *idle, const struct lull_iteration *iteration
 	uint32_t i;
 
 	lull_waits_poll(&idle->waits, iteration->now_ns, iteration->queue_count);
-	idle->pace.queue_count = iteration->queue_count;
+	lull_pace_polls(&idle->pace, iteration->queue_count);
 	for (i = 0; i < iteration->queue_count; i++) {
 		uint32_t pkts = iteration->queue_pkts[i];
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pace.h"
 
+#include <string.h>
+
 #include <lull/base.h>
 
 /* Mean costs scatter: a loop is outrun when it misses the rate by more than a sixteenth. */
@@ -8,6 +10,32 @@
 
 /* Means of fewer tell nothing: one may have been held up. */
 #define OUTRUN_COUNT 8
+
+void
+lull_pace_forget(struct lull_pace *pace)
+{
+	pace->empty_x256 = 0;
+	memset(pace->scales, 0, sizeof(pace->scales));
+	memset(pace->full, 0, sizeof(pace->full));
+}
+
+static void
+pace_halve(struct lull_pace_scale *scale)
+{
+	scale->count /= 2;
+	if (scale->count == 0)
+		*scale = (struct lull_pace_scale){ 0 };
+}
+
+void
+lull_pace_halve(struct lull_pace *pace, uint64_t now_ns)
+{
+	pace->fade_ns = now_ns;
+	for (uint32_t i = 0; i < LULL_PACE_SCALES; i++) {
+		pace_halve(&pace->scales[i]);
+		pace_halve(&pace->full[i]);
+	}
+}
 
 /* The largest iterations seen; NULL: none. */
 static const struct lull_pace_scale *

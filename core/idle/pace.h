@@ -25,20 +25,31 @@
 #define LULL_PACE_GROWTH 8
 #define LULL_PACE_SLACK_NS (10 * LULL_NS_PER_US)
 
+/* So many are as good as more; half as many while none is seen for so long. */
+#define LULL_PACE_COUNT_MAX 64
+#define LULL_PACE_FADE_NS (8 * LULL_NS_PER_S)
+
 struct lull_pace_scale {
 	uint64_t long_x256; /* ns that few iterations exceed; 0: none seen */
 	uint64_t mean_x256; /* ns */
 	uint64_t pkts_x256; /* mean */
-	uint64_t count;     /* of such iterations */
+	uint64_t count;     /* of such iterations, LULL_PACE_COUNT_MAX at most; 0: forgotten */
 };
 
 struct lull_pace {
 	uint32_t queue_count; /* that an iteration polls; 0: none has ended */
 	uint64_t empty_x256;  /* mean length of an iteration without packets, ns */
+	uint64_t fade_ns;
 	struct lull_pace_scale scales[LULL_PACE_SCALES];
 	struct lull_pace_scale full[LULL_PACE_SCALES]; /* that found a whole burst in a queue */
 };
 
+/** An iteration polled so many queues; what was learned with another number does not count. */
+static inline void lull_pace_polls(struct lull_pace *pace, uint32_t queue_count);
+/** What is known does not hold any longer; the number of queues stays. */
+void lull_pace_forget(struct lull_pace *pace);
+/** Now and then: what was not seen for a minute is forgotten. */
+static inline void lull_pace_fade(struct lull_pace *pace, uint64_t now_ns);
 /** An iteration without packets took @p span_ns. Zeros are a pace that knows nothing. */
 static inline void lull_pace_empty(struct lull_pace *pace, uint64_t span_ns);
 /** One with @p pkts > 0 did; @p full: a queue gave a whole burst. */
@@ -56,6 +67,25 @@ uint64_t lull_pace_full_ns(const struct lull_pace *pace, uint32_t burst_pkts);
  * as they are. False while there were few.
  */
 bool lull_pace_outrun(const struct lull_pace *pace, uint32_t burst_pkts, uint64_t pps);
+
+/* The slow part of fading. */
+void lull_pace_halve(struct lull_pace *pace, uint64_t now_ns);
+
+static inline void
+lull_pace_polls(struct lull_pace *pace, uint32_t queue_count)
+{
+	if (__builtin_expect(pace->queue_count == queue_count, 1))
+		return;
+	lull_pace_forget(pace);
+	pace->queue_count = queue_count;
+}
+
+static inline void
+lull_pace_fade(struct lull_pace *pace, uint64_t now_ns)
+{
+	if (now_ns >= pace->fade_ns + LULL_PACE_FADE_NS)
+		lull_pace_halve(pace, now_ns);
+}
 
 static inline uint64_t
 lull_pace_moved(uint64_t mean, uint64_t value, uint32_t shift)
@@ -84,11 +114,12 @@ lull_pace_add(struct lull_pace_scale *scale, uint64_t span_ns, uint64_t pkts)
 {
 	uint64_t span_x256 = span_ns << LULL_PACE_SHIFT;
 
-	if (scale->count++ == 0) {
+	if (scale->count == 0) {
 		*scale = (struct lull_pace_scale){ LULL_MAX(span_x256, 1), span_x256,
 						   pkts << LULL_PACE_SHIFT, 1 };
 		return;
 	}
+	scale->count += scale->count < LULL_PACE_COUNT_MAX;
 	span_x256 = lull_pace_cut(scale->mean_x256, span_ns);
 	scale->mean_x256 = lull_pace_moved(scale->mean_x256, span_x256, 4);
 	scale->pkts_x256 = lull_pace_moved(scale->pkts_x256, pkts << LULL_PACE_SHIFT, 4);

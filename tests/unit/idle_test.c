@@ -478,3 +478,50 @@ TEST(counters__table_covers_the_struct)
 	assert_int_equal(count, sizeof(struct lull_idle_counters) / 8 - 1);
 	assert_int_equal(__builtin_popcountll(seen), count);
 }
+
+static uint64_t
+known_iteration_ns(const struct stand *stand)
+{
+	struct lull_verdict verdict;
+
+	lull_idle_verdict(stand->idle, &verdict);
+	return verdict.iteration_ns;
+}
+
+/* What an iteration takes is learned anew after a change, and after a minute without any. */
+TEST(pace__is_of_these_limits_and_this_time)
+{
+	struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
+	static const uint16_t pkts[2];
+	const struct lull_iteration two = { .now_ns = 100 * LULL_NS_PER_S,
+					    .queue_pkts = pkts,
+					    .queue_count = 2 };
+	uint64_t now_ns = 1000 * US;
+	struct stand stand;
+
+	stand_begin(&stand, &limits);
+	answer = lull_rest_none();
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 100; i++, now_ns += US)
+			iteration(&stand, now_ns, 8, 0);
+		assert_in_range(known_iteration_ns(&stand), 3500, 4500);
+		if (round == 0)
+			assert_int_equal(lull_idle_change(stand.idle, NULL, &limits), 0);
+		if (round == 1)
+			lull_idle_forget(stand.idle);
+		if (round < 2)
+			assert_int_equal(known_iteration_ns(&stand), 0);
+	}
+	/* single packets, faster than the line through what came in bursts */
+	for (int i = 0; i < 9; i++, now_ns += 8 * LULL_NS_PER_S) {
+		struct lull_rest rest = { .idle_state = LULL_IDLE_SLEEP, .limit_ns = US };
+
+		iteration(&stand, now_ns, 1, 0);
+		iteration(&stand, now_ns + 100, 0, 0);
+		wake(&stand, rest, now_ns + 200, now_ns + 8 * LULL_NS_PER_S, LULL_WAKE_TIMER);
+	}
+	assert_in_range(known_iteration_ns(&stand), 1, 3400);
+	assert_int_equal(lull_idle_plan(stand.idle, &two).idle_state, LULL_IDLE_NONE);
+	assert_int_equal(known_iteration_ns(&stand), 0);
+	free(stand.memory);
+}

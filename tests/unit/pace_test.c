@@ -124,3 +124,46 @@ TEST(outrun__judges_dear_iterations_by_themselves)
 		assert_false(lull_pace_outrun(&pace, 32, 12000000));
 	}
 }
+
+/* What 4 queues took is no line for 64: their empty iteration alone took a fraction. */
+TEST(polls__another_number_of_queues_is_another_loop)
+{
+	struct lull_pace pace = { 0 };
+
+	lull_pace_polls(&pace, 4);
+	for (uint32_t i = 0; i < 200; i++) {
+		lull_pace_empty(&pace, 4 * 40);
+		lull_pace_busy(&pace, 4 * 960, 128, true);
+	}
+	lull_pace_polls(&pace, 4);
+	assert_in_range(lull_pace_full_ns(&pace, 32), 3700, 4000);
+	assert_true(lull_pace_outrun(&pace, 32, 40000000));
+	lull_pace_polls(&pace, 64);
+	assert_int_equal(lull_pace_full_ns(&pace, 32), 0);
+	assert_false(lull_pace_outrun(&pace, 32, 40000000));
+	for (uint32_t i = 0; i < 200; i++)
+		lull_pace_empty(&pace, 64 * 40);
+	lull_pace_busy(&pace, 64 * 40 + 920, 32, true);
+	assert_true(lull_pace_full_ns(&pace, 32) > 58000);
+}
+
+/* What has not been seen for a minute is of another time; what is seen stays. */
+TEST(fade__forgets_what_is_not_seen_any_more)
+{
+	struct lull_pace pace = seen(512, 300, 100);
+	uint64_t now_ns = 0;
+
+	assert_true(lull_pace_outrun(&pace, 32, 5000000));
+	for (; now_ns < 60 * LULL_NS_PER_S; now_ns += LULL_NS_PER_MS) {
+		lull_pace_busy(&pace, EMPTY_NS + 32 * 30, 32, true);
+		lull_pace_fade(&pace, now_ns);
+	}
+	assert_false(lull_pace_outrun(&pace, 32, 5000000));
+	assert_true(lull_pace_outrun(&pace, 32, 25000000));
+	assert_in_range(lull_pace_full_ns(&pace, 32), 15000, 17000);
+	/* and it is learned anew */
+	for (uint32_t i = 0; i < 8; i++)
+		lull_pace_busy(&pace, EMPTY_NS + 512 * 300, 512, true);
+	assert_true(lull_pace_outrun(&pace, 32, 5000000));
+	assert_true(lull_pace_full_ns(&pace, 32) > 150000);
+}
