@@ -34,6 +34,7 @@ struct lull_sim {
 #define CONFIG_TIME_NS_MAX (100000 * LULL_NS_PER_S)
 #define CONFIG_PERIOD_NS_MAX (86400 * LULL_NS_PER_S) /* as core/traffic has it, also per packet: */
 #define CONFIG_PKT_NS_MIN 5
+#define CONFIG_PCT_MAX 10000
 
 int
 lull_sim_config_check(const struct lull_sim_config *config, struct lull_range *error)
@@ -71,6 +72,11 @@ lull_sim_config_check(const struct lull_sim_config *config, struct lull_range *e
 		{ "competitor", config->competitor_ppm, 0, LULL_PPM },
 		{ "competitor", config->competitor_run_ns, others ? LULL_NS_PER_US : 0,
 		  CONFIG_FAULT_NS_MAX },
+		{ "cold-cost", config->quirks.cold_pct, 0, CONFIG_PCT_MAX },
+		{ "cost-change", config->quirks.change_pct, 0, CONFIG_PCT_MAX },
+		{ "cost-change", config->quirks.change_ns, 0, CONFIG_TIME_NS_MAX },
+		{ "interrupt-gap", config->quirks.gap_ns, 0, CONFIG_FAULT_NS_MAX },
+		{ "loss-lag", config->quirks.lag_ns, 0, CONFIG_FAULT_NS_MAX },
 		{ "line-bursts", config->line_pkts, config->line_every_ns > 0 ? 1 : 0, 65535 },
 		{ "line-bursts", config->line_every_ns, line_every_ns_min, CONFIG_PERIOD_NS_MAX },
 		{ "duration", config->duration_ns, LULL_NS_PER_US, CONFIG_TIME_NS_MAX },
@@ -172,6 +178,7 @@ sim_thread(struct lull_sim *sim, uint32_t number, enum lull_sim_side side, uint3
 	int rc;
 
 	thread->machine = machine;
+	thread->quirks = &config->quirks;
 	thread->ring_count = ring_count;
 	thread->rings = rings;
 	thread->burst_pkts = config->burst_pkts;

@@ -16,6 +16,7 @@
 
 #include "feed.h"
 #include "machine.h"
+#include "quirks.h"
 
 #define LULL_SIM_THREADS_MAX 16
 #define LULL_SIM_WEIGHTS_MAX (LULL_SIM_THREADS_MAX * LULL_IDLE_QUEUES_MAX)
@@ -63,7 +64,8 @@ struct lull_sim_config {
 	uint32_t competitor_ppm;         /**< other program on each core, its share, 0: none */
 	uint64_t competitor_run_ns;      /**< CPU time of one of its runs */
 	bool fifo;                       /**< threads are of a real-time class while they rest */
-	uint64_t line_every_ns;          /**< bursts at line rate, each into one ring, 0: none */
+	struct lull_sim_quirks quirks;
+	uint64_t line_every_ns; /**< bursts at line rate, each into one ring, 0: none */
 	uint32_t line_pkts;
 	uint64_t seed;
 	uint64_t warmup_ns;   /**< not measured */

@@ -40,11 +40,26 @@ lull_sim_thread_mark(struct lull_sim_thread *thread)
 	lull_idle_mark(thread->idle);
 }
 
+/* What the driver says was lost, which may be of a time ago. */
+static uint64_t
+thread_lost_told(struct lull_sim_thread *thread)
+{
+	uint64_t lag_ns = thread->quirks->lag_ns;
+
+	if (lag_ns == 0)
+		return lull_sim_thread_lost(thread);
+	if (thread->now_ns >= thread->told_ns) {
+		thread->told_ns = thread->now_ns - thread->now_ns % lag_ns + lag_ns;
+		thread->lost_told = lull_sim_thread_lost(thread);
+	}
+	return thread->lost_told;
+}
+
 /* Every 10 ms: the loss audit, and what the governor promises. */
 static void
 thread_housekeeping(struct lull_sim_thread *thread)
 {
-	uint64_t lost = lull_sim_thread_lost(thread);
+	uint64_t lost = thread_lost_told(thread);
 	struct lull_verdict verdict;
 
 	thread->housekeeping_ns = thread->now_ns + HOUSEKEEPING_NS;
@@ -127,7 +142,9 @@ thread_burst(struct lull_sim_thread *thread, uint32_t index, uint64_t *now_ns)
 	if (rc != 0)
 		return rc;
 	count = thread_burst_pkts(thread, ring);
-	done_ns = lull_sim_cpu_work(thread->cpu, *now_ns, thread->burst_ns[count]);
+	done_ns = lull_sim_cpu_work(thread->cpu, *now_ns,
+				    lull_sim_quirks_burst_ns(thread->quirks, *now_ns, thread->cold,
+							     thread->burst_ns[count]));
 	if (thread->out != NULL && count > 0)
 		done_ns = thread_wait_for_link(thread, done_ns);
 	for (i = 0; i < count; i++) {
@@ -163,6 +180,13 @@ thread_idle_core(struct lull_sim_thread *thread, uint64_t idle_ns)
 		thread->stats.cstate_ns[i - 1] += idle_ns;
 	else
 		thread->stats.active_ns += idle_ns;
+}
+
+/* A core that has been idle for long is in a deep state. */
+static uint64_t
+thread_exit_ns(const struct lull_sim_thread *thread, uint64_t idle_ns)
+{
+	return lull_sim_curve_at(&thread->quirks->exit, idle_ns);
 }
 
 /* Due at @p due_ns, and usually late by so much: when does it run? */
@@ -211,6 +235,7 @@ thread_sleep_end(struct lull_sim_thread *thread, uint64_t begin_ns, uint64_t lim
 {
 	uint64_t usual_ns = lull_sim_sampler_draw(&thread->sampler), end_ns;
 
+	usual_ns += thread_exit_ns(thread, limit_ns);
 	thread_leave_core(thread, begin_ns);
 	end_ns = thread_wake_end(thread, begin_ns + limit_ns, usual_ns);
 	if (thread->late_ppm > 0 && lull_prng_below(&thread->fault, LULL_PPM) < thread->late_ppm)
@@ -243,17 +268,31 @@ thread_next_packet(struct lull_sim_thread *thread, uint64_t begin_ns, uint64_t l
 	return 0;
 }
 
-/* From a packet to what it wakes. */
+/* From a packet that comes at @p packet_ns to what it wakes. */
 static uint64_t
-thread_event_late(struct lull_sim_thread *thread, enum lull_idle_state idle_state)
+thread_event_late(struct lull_sim_thread *thread, enum lull_idle_state idle_state,
+		  uint64_t packet_ns)
 {
 	const struct lull_sim_machine *machine = thread->machine;
 	bool interrupt = idle_state == LULL_IDLE_INTERRUPT;
 	const struct lull_sim_curve *curve = interrupt ? &machine->interrupt : &machine->monitor;
+	uint64_t late_ns = machine->event_ns, soonest_ns;
 
-	if (curve->count == 0)
-		return machine->event_ns;
-	return lull_sim_sampler_draw(interrupt ? &thread->interrupt : &thread->monitor);
+	if (curve->count > 0)
+		late_ns = lull_sim_sampler_draw(interrupt ? &thread->interrupt : &thread->monitor);
+	soonest_ns = thread->interrupt_ns + thread->quirks->gap_ns;
+	if (interrupt && thread->interrupt_ns > 0 && packet_ns + late_ns < soonest_ns)
+		late_ns = soonest_ns - packet_ns;
+	return late_ns;
+}
+
+/* The interrupt of a packet has come. */
+static void
+thread_interrupted(struct lull_sim_thread *thread, enum lull_idle_state idle_state,
+		   uint64_t word_ns)
+{
+	if (idle_state == LULL_IDLE_INTERRUPT)
+		thread->interrupt_ns = word_ns;
 }
 
 /* A rest that the next packet ends, or its limit where that comes before the packet's word. */
@@ -269,12 +308,14 @@ thread_event_end(struct lull_sim_thread *thread, struct lull_wake *wake)
 	wake->end_ns = wake->begin_ns;
 	if (first_ns == wake->begin_ns) /* it looks again before it rests */
 		return 0;
-	late_ns = thread_event_late(thread, wake->rest.idle_state);
+	late_ns = thread_event_late(thread, wake->rest.idle_state, first_ns);
 	if (first_ns + late_ns > limit_ns) {
 		wake->reason = LULL_WAKE_TIMER;
 		wake->end_ns = thread_sleep_end(thread, wake->begin_ns, wake->rest.limit_ns);
 		return 0;
 	}
+	thread_interrupted(thread, wake->rest.idle_state, first_ns + late_ns);
+	late_ns += thread_exit_ns(thread, first_ns - wake->begin_ns);
 	thread_leave_core(thread, wake->begin_ns);
 	wake->end_ns = thread_wake_end(thread, first_ns, late_ns);
 	wake->end_ns = lull_sim_cpu_wake(thread->cpu, wake->end_ns);
@@ -295,11 +336,13 @@ thread_event_watch(struct lull_sim_thread *thread, struct lull_wake *wake)
 	if (first_ns == wake->begin_ns) {
 		end_ns = first_ns;
 	} else if (first_ns < end_ns) {
-		word_ns = first_ns + thread_event_late(thread, wake->rest.idle_state);
+		word_ns = first_ns + thread_event_late(thread, wake->rest.idle_state, first_ns);
 		wake->packet_ns = first_ns;
 		end_ns = LULL_MIN(word_ns, first_ns + rest_ns);
 		if (word_ns > end_ns)
 			wake->reason = LULL_WAKE_TIMER;
+		else
+			thread_interrupted(thread, wake->rest.idle_state, word_ns);
 	}
 	wake->end_ns = lull_sim_cpu_work(thread->cpu, wake->begin_ns, end_ns - wake->begin_ns);
 	thread->stats.stolen_ns += wake->end_ns - end_ns;
@@ -408,6 +451,7 @@ lull_sim_thread_iterate(struct lull_sim_thread *thread)
 	if (thread->now_ns >= thread->housekeeping_ns)
 		thread_housekeeping(thread);
 	thread->size_pkts = thread->bytes = thread->bytes_squared = 0;
+	thread->cold = thread->left_ns != 0;
 	now_ns = lull_sim_cpu_work(thread->cpu, thread->now_ns, thread->machine->iteration_ns);
 	for (uint32_t i = 0; i < thread->ring_count; i++) {
 		rc = thread_burst(thread, i, &now_ns);

@@ -14,6 +14,7 @@
 #include "cpu.h"
 #include "feed.h"
 #include "machine.h"
+#include "quirks.h"
 #include "watch.h"
 
 /** Since the mark. */
@@ -37,6 +38,7 @@ struct lull_sim_thread {
 	struct lull_idle *idle;
 	void *idle_memory;
 	const struct lull_sim_machine *machine;
+	const struct lull_sim_quirks *quirks;
 	struct lull_sim_cpu *cpu;
 	struct lull_sim_ideal ideal;
 	uint32_t ring_count;
@@ -48,8 +50,11 @@ struct lull_sim_thread {
 	uint64_t burst_ns[LULL_SIM_BURST_MAX + 1];
 	uint64_t housekeeping_ns;
 	uint64_t lost_seen;
-	uint64_t vruntime_ns; /* for a shared core */
-	uint64_t left_ns;     /* when it left the core to rest; 0: it did not */
+	uint64_t lost_told, told_ns; /* what the driver says was lost, and when it says so again */
+	uint64_t interrupt_ns;       /* of the last one */
+	bool cold;                   /* the iteration is the first after a rest */
+	uint64_t vruntime_ns;        /* for a shared core */
+	uint64_t left_ns;            /* when it left the core to rest; 0: it did not */
 	uint32_t late_ppm;
 	uint64_t late_ns;
 	struct lull_sim_ring *out; /* where it sends, NULL: packets end here */

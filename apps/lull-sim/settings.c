@@ -116,6 +116,26 @@ const struct lull_option sim_options[] = {
 			"Fault: other programs or the hypervisor take the core for TIME, fixed or "
 			"a range (500us-3ms), every EVERY on average.",
 			.value_help = "the machine's"),
+	LULL_ROW_TIME("stall-from", stall_from_ns,
+		      "Stolen time begins so long after the start, warm-up included.",
+		      .value = "0"),
+	LULL_ROW_COUNT("cold-cost", "PERCENT", cold_cost,
+		       "What bursts of the first poll iteration after a rest cost, of the usual.",
+		       .value = "100", .low = 1, .high = 10000),
+	LULL_ROW_CUSTOM("cost-change", "TIME:PERCENT", cost_change, sim_cost_change,
+			"From TIME after the start on, bursts cost PERCENT of the usual.",
+			.value = "none"),
+	LULL_ROW_CUSTOM("exit-latency", "REST:TIME,...", exit_latency, sim_exit_latency,
+			"What waking takes besides, by the length of the rest: the way out of deep "
+			"idle states. Interpolated between the points.",
+			.value_help = "none", .joined = true),
+	LULL_ROW_TIME("interrupt-gap", interrupt_gap_ns,
+		      "Moderation: an interrupt comes no sooner after the one before.",
+		      .value = "0"),
+	LULL_ROW_TIME("loss-lag", loss_lag_ns,
+		      "The counter of lost packets changes at multiples of TIME only, as with "
+		      "drivers that are told now and then. 0: at once.",
+		      .value = "0"),
 	LULL_ROW_TEXT("describe-machine", "NAME", describe,
 		      "Only print the costs of this machine, and the largest rate of a thread with "
 		      "these costs.",

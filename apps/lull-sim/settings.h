@@ -78,8 +78,12 @@ struct sim_settings {
 	double watts;                                /* NAN: the machine's */
 	struct sim_cstates cstates;
 
-	struct sim_pair late, line_bursts;
+	struct sim_pair late, line_bursts, cost_change;
 	struct sim_stall stall;
+	uint64_t stall_from_ns;
+	uint32_t cold_cost;
+	uint64_t interrupt_gap_ns, loss_lag_ns;
+	struct lull_sim_curve exit_latency;
 	struct sim_competitor competitor;
 
 	uint64_t seed, duration_ns, warmup_ns; /* SIM_UNSET: as it suits the traffic */

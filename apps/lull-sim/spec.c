@@ -83,8 +83,21 @@ sim_governors_print(const void *member, char *text, size_t size)
 
 /* ---- curves ---- */
 
+/* What the first half of a point is. */
+enum curve_kind { CURVE_PKTS, CURVE_PERCENT, CURVE_TIME };
+
 static bool
-curve_knot(struct token item, bool percent, struct lull_sim_knot *knot)
+curve_at(struct token at, enum curve_kind kind, uint64_t *value)
+{
+	if (kind == CURVE_PERCENT)
+		return token_percent(at, LULL_SIM_PPB, value);
+	if (kind == CURVE_TIME)
+		return token_time(at, value);
+	return token_count(at, value) && *value <= LULL_SIM_BURST_MAX;
+}
+
+static bool
+curve_knot(struct token item, enum curve_kind kind, struct lull_sim_knot *knot)
 {
 	const char *colon = memchr(item.text, ':', item.length);
 	struct token at, ns;
@@ -93,13 +106,11 @@ curve_knot(struct token item, bool percent, struct lull_sim_knot *knot)
 		return false;
 	at = (struct token){ item.text, (size_t)(colon - item.text) };
 	ns = (struct token){ colon + 1, item.length - at.length - 1 };
-	return (percent ? token_percent(at, LULL_SIM_PPB, &knot->at) :
-			  token_count(at, &knot->at) && knot->at <= LULL_SIM_BURST_MAX) &&
-	       token_time(ns, &knot->ns);
+	return curve_at(at, kind, &knot->at) && token_time(ns, &knot->ns);
 }
 
 static int
-curve_parse(const char *text, bool percent, struct lull_sim_curve *out, const char *form,
+curve_parse(const char *text, enum curve_kind kind, struct lull_sim_curve *out, const char *form,
 	    struct lull_error *error)
 {
 	struct lull_sim_curve curve = { .count = 0 };
@@ -111,7 +122,7 @@ curve_parse(const char *text, bool percent, struct lull_sim_curve *out, const ch
 		if (curve.count == LULL_SIM_KNOTS_MAX)
 			return lull_error_set(error, -EINVAL, "more than %u points",
 					      LULL_SIM_KNOTS_MAX);
-		if (!curve_knot(item, percent, &knot) ||
+		if (!curve_knot(item, kind, &knot) ||
 		    (curve.count > 0 && knot.at <= curve.knots[curve.count - 1].at))
 			return token_refuse(error, text, form);
 		curve.knots[curve.count++] = knot;
@@ -123,7 +134,7 @@ curve_parse(const char *text, bool percent, struct lull_sim_curve *out, const ch
 int
 sim_burst_cost_parse(const char *text, void *member, struct lull_error *error)
 {
-	return curve_parse(text, false, member,
+	return curve_parse(text, CURVE_PKTS, member,
 			   "PACKETS:TIME,... with rising PACKETS up to 256, like "
 			   "0:40ns,1:150ns,32:960ns",
 			   error);
@@ -146,7 +157,7 @@ sim_burst_cost_print(const void *member, char *text, size_t size)
 int
 sim_overshoot_parse(const char *text, void *member, struct lull_error *error)
 {
-	return curve_parse(text, true, member,
+	return curve_parse(text, CURVE_PERCENT, member,
 			   "PERCENT:TIME,... with rising PERCENT up to 100, like "
 			   "50:17us,99:25us,99.99:60us",
 			   error);
@@ -161,6 +172,26 @@ sim_overshoot_print(const void *member, char *text, size_t size)
 	for (uint32_t i = 0; i < curve->count; i++) {
 		text_real(text, size, i > 0 ? "," : "",
 			  (double)curve->knots[i].at * 100 / (double)LULL_SIM_PPB);
+		text_time(text, size, ":", curve->knots[i].ns);
+	}
+	return text;
+}
+
+int
+sim_exit_latency_parse(const char *text, void *member, struct lull_error *error)
+{
+	return curve_parse(text, CURVE_TIME, member,
+			   "REST:TIME,... with rising REST, like 100us:0us,600us:90us", error);
+}
+
+char *
+sim_exit_latency_print(const void *member, char *text, size_t size)
+{
+	const struct lull_sim_curve *curve = member;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < curve->count; i++) {
+		text_time(text, size, i > 0 ? "," : "", curve->knots[i].at);
 		text_time(text, size, ":", curve->knots[i].ns);
 	}
 	return text;

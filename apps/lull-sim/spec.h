@@ -27,6 +27,9 @@ char *sim_burst_cost_print(const void *member, char *text, size_t size);
 /** PERCENT:TIME,... with rising PERCENT */
 int sim_overshoot_parse(const char *text, void *member, struct lull_error *error);
 char *sim_overshoot_print(const void *member, char *text, size_t size);
+/** REST:TIME,... with rising REST */
+int sim_exit_latency_parse(const char *text, void *member, struct lull_error *error);
+char *sim_exit_latency_print(const void *member, char *text, size_t size);
 /** NAME:TIME:WATTS,... with rising TIME */
 int sim_cstates_parse(const char *text, void *member, struct lull_error *error);
 char *sim_cstates_print(const void *member, char *text, size_t size);
@@ -42,6 +45,9 @@ char *sim_competitor_print(const void *member, char *text, size_t size);
 /** TIME:PACKETS */
 int sim_line_bursts_parse(const char *text, void *member, struct lull_error *error);
 char *sim_line_bursts_print(const void *member, char *text, size_t size);
+/** none or TIME:PERCENT */
+int sim_cost_change_parse(const char *text, void *member, struct lull_error *error);
+char *sim_cost_change_print(const void *member, char *text, size_t size);
 /** LOW-HIGH,STEPS */
 int sim_sweep_parse(const char *text, void *member, struct lull_error *error);
 char *sim_sweep_print(const void *member, char *text, size_t size);

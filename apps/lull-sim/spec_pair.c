@@ -170,6 +170,36 @@ sim_line_bursts_print(const void *member, char *text, size_t size)
 }
 
 int
+sim_cost_change_parse(const char *text, void *member, struct lull_error *error)
+{
+	struct sim_pair pair = { 0, 0 };
+	struct token first, second;
+
+	if (strcmp(text, "none") != 0 &&
+	    (!pair_split(text, &first, &second) || !token_time(first, &pair.first) ||
+	     !token_count(second, &pair.second) || pair.second == 0 || pair.second > 10000))
+		return token_refuse(error, text,
+				    "none or TIME:PERCENT, 1 to 10000 percent, like 500ms:200");
+	*(struct sim_pair *)member = pair;
+	return 0;
+}
+
+char *
+sim_cost_change_print(const void *member, char *text, size_t size)
+{
+	const struct sim_pair *pair = member;
+
+	text[0] = '\0';
+	if (pair->second == 0) {
+		snprintf(text, size, "none");
+		return text;
+	}
+	text_time(text, size, "", pair->first);
+	snprintf(text_end(text), text_room(text, size), ":%llu", (unsigned long long)pair->second);
+	return text;
+}
+
+int
 sim_sweep_parse(const char *text, void *member, struct lull_error *error)
 {
 	struct sim_sweep sweep = { .steps = 0 };

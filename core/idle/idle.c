@@ -147,7 +147,7 @@ lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *govern
 		lull_waits_forget(&idle->waits, idle->settled_ns);
 	if (governor != NULL)
 		idle->governor = governor;
-	/* Another burst, or another reason for the change: what an iteration takes is open again. */
+	/* What an iteration takes may depend on what has changed. */
 	lull_pace_forget(&idle->pace);
 	idle_limit(idle, limits);
 	lull_stall_watch_turn_to(&idle->waits.watch, false, idle->settled_ns);

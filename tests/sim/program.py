@@ -122,6 +122,9 @@ def refuses_options(stand: Stand) -> None:
     stand.refused("--sched-policy rr", "sched-policy.*fifo")
     stand.refused("--line-bursts 10ms:1000 --link 0", "line-bursts.*--link")
     stand.refused("--line-bursts 1us:65535", "line-bursts")
+    stand.refused("--cost-change 1s:0", "cost-change.*TIME:PERCENT")
+    stand.refused("--exit-latency 2us:1us,1us:2us", "exit-latency.*rising REST")
+    stand.refused("--cold-cost 0", "cold-cost")
     stand.refused("--overshoot 50:1us,40:2us", "overshoot.*rising")
     stand.refused("--burst-cost 300:1us", "burst-cost.*256")
     stand.refused("--c-states C1:2us", "c-states.*C1:2us:5")
@@ -302,11 +305,31 @@ def drivers_and_late_packets(stand: Stand) -> None:
           "64 queues are too slow for the rate", slow)
     rounded = stand.result("--round-bursts", "4", "--traffic", "poisson:3M", "--ring", "4096")
     check(rounded["runs"][0]["added_ns"]["p99"] <= 200_000, "rounded", rounded["runs"][0])
-    early = stand.result(*words, "--warmup", "20s", "--interrupt", "0:10us,100:30us")["runs"][0]
-    late = stand.result(*words, "--warmup", "20s", "--interrupt", "100:2ms")["runs"][0]
+    early = stand.result(*words, "--warmup", "60s", "--interrupt", "0:10us,100:30us")["runs"][0]
+    late = stand.result(*words, "--warmup", "60s", "--interrupt", "100:2ms")["runs"][0]
     check(early["cpu_pct"] < 3 < late["cpu_pct"], "waits for those that are early", (early, late))
     for run in (early, late):
         check(run["added_ns"]["p99"] <= 200_000, "kept", run)
+
+
+def quirks_reach_the_simulator(stand: Stand) -> None:
+    words = ["--governor", "fixed:200us", "--traffic", "constant:20k", "--overshoot", "0:1us",
+             "--warmup", "0", "--duration", "400ms"]
+
+    def figures(*more: str) -> tuple[int, int, int]:
+        run = stand.result(*words, *more)["runs"][0]
+        return run["latency_ns"]["p50"], run["latency_ns"]["max"], run["counters"]["misses"]
+
+    usual = figures()
+    check(figures("--cold-cost", "100") == usual, "as usual", usual)
+    check(figures("--cold-cost", "5000")[0] > usual[0], "dear after rests", usual)
+    check(figures("--cost-change", "350ms:5000")[1] > usual[1], "dear later", usual)
+    check(figures("--exit-latency", "0:0us,100us:90us")[1] >= usual[1] + 80_000, "exit", usual)
+    stall = ["--stall", "10ms:2ms"]
+    check(figures(*stall)[1] > 1_000_000, "stalls")
+    check(figures(*stall, "--stall-from", "1s") == usual, "stalls that begin later", usual)
+    check(figures("--ring", "4", "--held", "0")[2] > 0, "losses are told")
+    check(figures("--ring", "4", "--held", "0", "--loss-lag", "1s")[2] == 0, "and told later")
 
 
 def same_seed_same_result(stand: Stand) -> None:
@@ -401,6 +424,7 @@ TESTS: tuple[Callable[[Stand], None], ...] = (
     says_why_and_what_would_help,
     shares_a_core,
     drivers_and_late_packets,
+    quirks_reach_the_simulator,
     same_seed_same_result,
     config_equals_options,
     sweeps,

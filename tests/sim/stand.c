@@ -203,6 +203,7 @@ stand_bench_add(struct stand_bench *bench, const char *governor,
 
 	assert_true(number < STAND_THREADS_MAX);
 	thread->machine = &bench->machine;
+	thread->quirks = &bench->quirks;
 	thread->cpu = &bench->cpu;
 	bench->cpu.thread_count++;
 	thread->burst_pkts = 32;

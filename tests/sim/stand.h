@@ -36,6 +36,7 @@ uint64_t stand_digest(const struct lull_sim_result *result);
 #define STAND_THREADS_MAX 2
 struct stand_bench {
 	struct lull_sim_machine machine;
+	struct lull_sim_quirks quirks;
 	struct lull_sim_cpu cpu;
 	struct lull_sim_schedule schedule;
 	uint32_t thread_count;

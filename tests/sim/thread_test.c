@@ -134,6 +134,88 @@ TEST(rest__ends_as_late_as_its_way_is)
 	assert_in_range(result.latency.max, 300 * US, 430 * US + 250);
 }
 
+/* ---- what cores and NICs do besides ---- */
+
+/* A burst of one takes 150: four times of that right after a rest, and half from a time on. */
+TEST(quirks__costs_change)
+{
+	struct lull_sim_config config = waiting(LULL_IDLE_INTERRUPT, 5 * MS);
+	struct lull_sim_result result;
+
+	config.quirks.cold_pct = 400;
+	stand_run(&config, &result);
+	assert_int_equal(result.latency.max, 1000 + 100 + 4 * 150);
+	/* a loop that does not rest is never cold */
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.idle_states =
+		LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE);
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = 50;
+	stand_run(&config, &result);
+	assert_true(result.latency.max < 100 + 2 * 150 + 50 + 250);
+
+	config = waiting(LULL_IDLE_INTERRUPT, 5 * MS);
+	config.quirks.change_ns = 50 * MS;
+	config.quirks.change_pct = 300;
+	stand_run(&config, &result);
+	assert_int_equal(result.latency.max, 1000 + 100 + 450);
+	assert_in_range(lull_histogram_quantile(&result.latency, 480000), 1250, 1280);
+	assert_in_range(lull_histogram_quantile(&result.latency, 520000), 1550, 1600);
+}
+
+/* Packets come 1 ms apart, and every other one within the gap after an interrupt. */
+TEST(quirks__interrupts_keep_a_gap)
+{
+	struct lull_sim_config config = waiting(LULL_IDLE_INTERRUPT, 5 * MS);
+	struct lull_sim_result result;
+
+	config.quirks.gap_ns = 1500 * US;
+	stand_run(&config, &result);
+	/* each waits until the gap is over; what came meanwhile ends no rest of its own */
+	assert_in_range(result.counters.wakes_packet, 60, 70);
+	assert_in_range(result.latency.max, 1000 * US, 1500 * US);
+	config.quirks.gap_ns = 900 * US;
+	stand_run(&config, &result);
+	assert_int_equal(result.latency.max, 1000 + 100 + 150);
+}
+
+TEST(quirks__long_rests_end_later)
+{
+	struct lull_sim_config config = waiting(LULL_IDLE_SLEEP, 100 * US);
+	struct lull_sim_result result;
+
+	config.quirks.exit = (struct lull_sim_curve){ 2, { { 150 * US, 0 }, { 151 * US, 70000 } } };
+	stand_run(&config, &result);
+	assert_int_equal(result.rest.max, 100 * US);
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns = 200 * US;
+	stand_run(&config, &result);
+	assert_int_equal(result.rest.max, 270 * US);
+	/* one that a packet ends too */
+	config = waiting(LULL_IDLE_INTERRUPT, 5 * MS);
+	config.quirks.exit = (struct lull_sim_curve){ 2, { { 150 * US, 0 }, { 151 * US, 70000 } } };
+	stand_run(&config, &result);
+	assert_int_equal(result.latency.max, 1000 + 70000 + 100 + 150);
+}
+
+/* A ring of one loses packets in each rest, and they are told at multiples of 40 ms. */
+TEST(quirks__losses_are_told_later)
+{
+	struct lull_sim_config config = waiting(LULL_IDLE_SLEEP, 10 * MS);
+	struct lull_sim_result result;
+
+	config.ring_pkts = 1;
+	config.policy[LULL_SIM_SIDE_RECEIVE].limits.rest_ns_max = 10 * MS;
+	config.duration_ns = 39 * MS;
+	stand_run(&config, &result);
+	assert_true(result.lost > 20);
+	assert_true(result.counters.misses + result.counters.misses_other > 0);
+	config.quirks.lag_ns = 40 * MS;
+	stand_run(&config, &result);
+	assert_true(result.lost > 20);
+	assert_int_equal(result.counters.misses + result.counters.misses_other, 0);
+	config.duration_ns = 70 * MS;
+	stand_run(&config, &result);
+	assert_true(result.counters.misses + result.counters.misses_other > 20);
+}
+
 /* A packet that came during the iteration before does not wait for the next one. */
 TEST(rest__ends_at_once_when_a_packet_is_there)
 {

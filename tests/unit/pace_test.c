@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
 #include "case.h"
 
+#include "idle/governor.h"
 #include "idle/pace.h"
+
+#define US LULL_NS_PER_US
 
 #define QUEUES 16
 #define EMPTY_NS 700
@@ -166,4 +171,83 @@ TEST(fade__forgets_what_is_not_seen_any_more)
 		lull_pace_busy(&pace, EMPTY_NS + 512 * 300, 512, true);
 	assert_true(lull_pace_outrun(&pace, 32, 5000000));
 	assert_true(lull_pace_full_ns(&pace, 32) > 150000);
+}
+
+/* ---- of an idle object ---- */
+
+static struct lull_idle *
+idle_begin(void *memory)
+{
+	const struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
+	struct lull_idle *idle;
+
+	assert_int_equal(lull_idle_init(memory, &lull_idle_spin, &limits, 1000 * US, &idle), 0);
+	return idle;
+}
+
+static void
+iteration(struct lull_idle *idle, uint64_t now_ns, uint16_t pkts, uint32_t queue_count)
+{
+	const uint16_t queue_pkts[2] = { pkts };
+	const struct lull_iteration iteration = { .now_ns = now_ns,
+						  .queue_pkts = queue_pkts,
+						  .queue_count = queue_count };
+
+	lull_idle_plan(idle, &iteration);
+}
+
+static uint64_t
+known_ns(const struct lull_idle *idle)
+{
+	struct lull_verdict verdict;
+
+	lull_idle_verdict(idle, &verdict);
+	return verdict.iteration_ns;
+}
+
+/* A packet, and a rest of eight seconds. */
+static void
+iteration_and_rest(struct lull_idle *idle, uint64_t now_ns)
+{
+	const struct lull_wake wake = {
+		.rest = { .idle_state = LULL_IDLE_SLEEP, .limit_ns = US },
+		.begin_ns = now_ns + 200,
+		.end_ns = now_ns + 8 * LULL_NS_PER_S,
+		.reason = LULL_WAKE_TIMER,
+	};
+
+	iteration(idle, now_ns, 1, 1);
+	iteration(idle, now_ns + 100, 0, 1);
+	lull_idle_wake(idle, &wake);
+}
+
+/*
+ * What an iteration takes is learned anew after a change, after a minute without any, and with
+ * another number of queues.
+ */
+TEST(idle__learns_anew)
+{
+	const struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED };
+	void *memory = aligned_alloc(LULL_CACHE_LINE, (lull_idle_size() + 63) / 64 * 64);
+	struct lull_idle *idle = idle_begin(memory);
+	uint64_t now_ns = 1000 * US;
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 100; i++, now_ns += US)
+			iteration(idle, now_ns, 8, 1);
+		assert_in_range(known_ns(idle), 3500, 4500);
+		if (round == 0)
+			assert_int_equal(lull_idle_change(idle, NULL, &limits), 0);
+		if (round == 1)
+			lull_idle_forget(idle);
+		if (round < 2)
+			assert_int_equal(known_ns(idle), 0);
+	}
+	/* single packets, faster than the line through what came in bursts */
+	for (int i = 0; i < 9; i++, now_ns += 8 * LULL_NS_PER_S)
+		iteration_and_rest(idle, now_ns);
+	assert_in_range(known_ns(idle), 1, 3400);
+	iteration(idle, now_ns, 0, 2);
+	assert_int_equal(known_ns(idle), 0);
+	free(memory);
 }
