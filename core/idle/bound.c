@@ -22,14 +22,16 @@ lull_bound_iteration_pkts(const struct lull_idle_limits *limits, const struct lu
 {
 	uint64_t queues = LULL_MAX(pace->queue_count, 1u);
 	uint64_t iteration_ns = lull_pace_full_ns(pace, limits->burst_pkts);
-	uint64_t bursts_pkts = queues * limits->burst_pkts, pkts;
+	uint64_t bursts_pkts = queues * limits->burst_pkts, behind_pkts, pkts;
 
 	if (iteration_ns == 0)
 		return bursts_pkts;
-	pkts = (uint64_t)((double)iteration_ns * (double)pps / LULL_NS_PER_S) + 1;
+	behind_pkts = lull_pace_behind_pkts(pace, limits->burst_pkts, pps);
+	/* Costs may change before anybody has seen it: they may double. */
+	pkts = (uint64_t)(2.0 * (double)iteration_ns * (double)pps / LULL_NS_PER_S) + 1;
 	if (!lull_pace_outrun(pace, limits->burst_pkts, pps))
-		pkts = LULL_MIN(pkts, bursts_pkts);
-	return LULL_MAX(pkts, limits->burst_pkts);
+		pkts = LULL_MIN(pkts, bursts_pkts + behind_pkts);
+	return LULL_MAX(pkts, limits->burst_pkts) + behind_pkts;
 }
 
 uint64_t

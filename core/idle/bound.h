@@ -28,12 +28,15 @@ uint64_t lull_bound_pps(const struct lull_idle_limits *limits,
  * and gives a burst at most. So this time is one iteration in which each queue gives a burst, W,
  * wherever in the order the ring stands, as long as the order stays the same. At most
  *
- *	max(burst, min(n burst, pps W))
+ *	max(burst, min(n burst, 2 pps W))
  *
  * packets come in it, for n queues that share @p pps in any way: W is measured (pace.h); and a loop
  * that takes packets as fast as they come takes the n bursts of W no slower than pps brings them,
- * or W would be too long for polling too. While W is not known, n bursts count. Where the loop is
- * outrun (lull_pace_outrun()) that is no reason any more, and pps W counts in full.
+ * or W would be too long for polling too. Twice, as costs may double before anybody sees it. While
+ * W is not known, n bursts count. An iteration right after a rest may be so dear that more packets
+ * come in it than it takes (lull_pace_behind_pkts()); the one before the rest may be such a one and
+ * the one after it, so that many more come in either. Where the loop is outrun (lull_pace_outrun())
+ * that is no reason any more, and twice pps W counts in full.
  *
  * What stands in the rings when the rest is over only gets less from there on, if the loop is not
  * outrun: an iteration with a full burst in it takes no longer than pps needs to bring what it

@@ -27,6 +27,7 @@ struct lull_idle {
 		/* length of an empty iteration, where iterations are not timed one by one */
 		empty_iteration_ns;
 	bool iteration_open;
+	bool rested;            /* the next iteration to settle is the first after a rest */
 	uint64_t rest_begin_ns; /* of the last rest */
 	uint64_t rest_len_ns;   /* its length while its backlog is being drained, else 0 */
 	uint64_t drain_pkts;
@@ -178,10 +179,12 @@ idle_settle(struct lull_idle *idle, uint64_t end_ns)
 {
 	struct lull_idle_counters *counters = &idle->counters;
 	uint64_t span_ns = end_ns > idle->settled_ns ? end_ns - idle->settled_ns : 0;
+	bool rested = idle->rested;
 
 	if (!idle->iteration_open)
 		return;
 	idle->iteration_open = false;
+	idle->rested = false;
 	idle->settled_ns += span_ns;
 	if (idle->iteration_pkts == 0) {
 		LULL_COUNTER_ADD(counters->empty_ns, span_ns);
@@ -190,7 +193,10 @@ idle_settle(struct lull_idle *idle, uint64_t end_ns)
 		return;
 	}
 	LULL_COUNTER_ADD(counters->busy_ns, span_ns);
-	lull_pace_busy(&idle->pace, span_ns, idle->iteration_pkts, idle->iteration_full);
+	if (rested)
+		lull_pace_after_rest(&idle->pace, span_ns, idle->iteration_pkts);
+	else
+		lull_pace_busy(&idle->pace, span_ns, idle->iteration_pkts, idle->iteration_full);
 	lull_pace_fade(&idle->pace, idle->settled_ns);
 	lull_load_iteration(&idle->load, idle->settled_ns, idle->iteration_pkts, span_ns);
 	lull_waits_settle(&idle->waits, end_ns, idle->limits.latency_ns);
@@ -366,6 +372,7 @@ lull_idle_wake(struct lull_idle *idle, const struct lull_wake *wake)
 	if (idle->rest_len_ns == 0)
 		idle->rest_begin_ns = wake->begin_ns;
 	idle->rest_len_ns += real_ns;
+	idle->rested = wake->rest.idle_state >= LULL_IDLE_MONITOR && !wake->rest.watch;
 	lull_waits_rested(&idle->waits, wake);
 	lull_blame_rested(&idle->blame, wake->begin_ns);
 	idle->governor->wake(idle->governor_state, wake);

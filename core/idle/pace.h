@@ -8,6 +8,10 @@
  * powers of two of its packets, as a mean and as the length that few iterations exceed. Costs per
  * packet fall with the number of packets; so what larger iterations take than any seen so far is
  * drawn as a straight line through an empty one and the largest.
+ *
+ * The iteration right after a rest is kept apart, as it is the one that a ring waits for: caches are
+ * cold, the clock may be low. How much dearer it is than others of as many packets is a ratio of
+ * means, by which the others are then scaled.
  * Threads: belongs to one loop. Memory: one fixed struct.
  */
 #ifndef LULL_PACE_H
@@ -36,12 +40,22 @@ struct lull_pace_scale {
 	uint64_t count;     /* of such iterations, LULL_PACE_COUNT_MAX at most; 0: forgotten */
 };
 
+/* Iterations right after a rest. */
+struct lull_pace_cold {
+	uint64_t mean_x256; /* ns */
+	uint64_t pkts_x256; /* mean */
+	uint64_t count;     /* LULL_PACE_COUNT_MAX at most */
+	uint64_t long_x256; /* the longest since the last fading ... */
+	uint64_t old_x256;  /* ... and before it since the one before */
+};
+
 struct lull_pace {
 	uint32_t queue_count; /* that an iteration polls; 0: none has ended */
 	uint64_t empty_x256;  /* mean length of an iteration without packets, ns */
 	uint64_t fade_ns;
 	struct lull_pace_scale scales[LULL_PACE_SCALES];
 	struct lull_pace_scale full[LULL_PACE_SCALES]; /* that found a whole burst in a queue */
+	struct lull_pace_cold cold[LULL_PACE_SCALES];
 };
 
 /** An iteration polled so many queues; what was learned with another number does not count. */
@@ -55,11 +69,18 @@ static inline void lull_pace_empty(struct lull_pace *pace, uint64_t span_ns);
 /** One with @p pkts > 0 did; @p full: a queue gave a whole burst. */
 static inline void lull_pace_busy(struct lull_pace *pace, uint64_t span_ns, uint64_t pkts,
 				  bool full);
+/** One right after a rest did: @p pkts > 0, whatever a queue gave. */
+void lull_pace_after_rest(struct lull_pace *pace, uint64_t span_ns, uint64_t pkts);
 /**
- * Length of an iteration in which each queue gives @p burst_pkts, ns. 0: not known, for no packets
- * have come.
+ * Length of an iteration in which each queue gives @p burst_pkts, right after a rest or not, ns. 0:
+ * not known, for no packets have come.
  */
 uint64_t lull_pace_full_ns(const struct lull_pace *pace, uint32_t burst_pkts);
+/**
+ * More packets may come at @p pps during an iteration right after a rest than it takes, with a
+ * whole burst in one queue or in all: so many more at most. 0 while nobody knows.
+ */
+uint64_t lull_pace_behind_pkts(const struct lull_pace *pace, uint32_t burst_pkts, uint64_t pps);
 /**
  * Do packets at @p pps come faster than the loop takes them where a queue has a backlog? Iterations
  * that found a whole burst in a queue tell, those of each power of two of packets by themselves,

@@ -20,14 +20,14 @@ static const struct {
 	uint64_t constant, poisson, selfsimilar, incast;
 } pinned[] = {
 	{ "spin", 0x3f5114e4f711c508, 0x001b792d31c72401, 0xa760a0277707b90f, 0x8271bbfb5e8b5c45 },
-	{ "fixed", 0x097298802e94e3e2, 0xda86d77d57b8eff5, 0xab6235736ab2d4b3, 0xaeae09d3be412e18 },
+	{ "fixed", 0x097298802e94e3e2, 0xda86d77d57b8eff5, 0x58ae1cb72adf10fe, 0xaeae09d3be412e18 },
 	{ "ramp", 0x4b203494f502953a, 0x67d65d1fefba63e6, 0x6f3f5554cbc65145, 0x2d22732f7a886e3f },
 	{ "halve", 0xfcd23b9ab4ccc894, 0x61e8d2f7691dd7e0, 0x034812f5bf2843d6, 0x1a59b7e9b2e0979f },
 	{ "drain", 0x2a62c78c5db3b354, 0x7a38a59728f56124, 0xf051a11139038c42, 0x125c954e9b82bea4 },
-	{ "kalman", 0x2d20c7d8c1f1e5e2, 0x1d48ae67c710eb7e, 0x9484b7f958180060,
+	{ "kalman", 0x2d20c7d8c1f1e5e2, 0xbd69ad6748ee93ba, 0x9484b7f958180060,
 	  0xdcc88b678a244937 },
-	{ "objective", 0xd8f92ad6b9393ef5, 0x163271942c72a3ce, 0xcde9b9862ebfcd86,
-	  0xcd3f4e690e2fba67 },
+	{ "objective", 0x17a4a8f39dd1183a, 0x90c2f776bc8df4cd, 0xf0b25cd04ee26a51,
+	  0xe348fec73062cea2 },
 };
 
 static const enum lull_arrival_kind kinds[] = { LULL_ARRIVAL_CONSTANT, LULL_ARRIVAL_POISSON,

@@ -173,6 +173,50 @@ TEST(fade__forgets_what_is_not_seen_any_more)
 	assert_true(lull_pace_full_ns(&pace, 32) > 150000);
 }
 
+/* 8 packets after a rest take four times as long: then so do those of all queues. */
+TEST(after_rest__makes_a_full_iteration_dearer)
+{
+	struct lull_pace pace = seen(512, 30, 500);
+	uint64_t usual_ns = lull_pace_full_ns(&pace, 32), longest_ns;
+
+	for (uint32_t i = 0; i < 100; i++)
+		lull_pace_busy(&pace, EMPTY_NS + 8 * 60, 8, false);
+	for (uint32_t i = 0; i < 7; i++)
+		lull_pace_after_rest(&pace, EMPTY_NS + 8 * 240, 8);
+	assert_int_equal(lull_pace_full_ns(&pace, 32), usual_ns); /* too few */
+	lull_pace_after_rest(&pace, EMPTY_NS + 8 * 240, 8);
+	assert_in_range(lull_pace_full_ns(&pace, 32), usual_ns * 39 / 10, usual_ns * 42 / 10);
+	for (uint32_t i = 0; i < 64; i++)
+		lull_pace_after_rest(&pace, EMPTY_NS + 8 * 240, 8);
+	/* one that was held up is no ratio, and counts as itself for a while */
+	lull_pace_after_rest(&pace, LULL_NS_PER_S, 8);
+	longest_ns = lull_pace_full_ns(&pace, 32);
+	assert_in_range(longest_ns, usual_ns * 39 / 10, usual_ns * 60 / 10);
+	for (uint32_t i = 0; i < 400; i++)
+		lull_pace_after_rest(&pace, EMPTY_NS + 8 * 60, 8);
+	assert_in_range(lull_pace_full_ns(&pace, 32), usual_ns, usual_ns * 2);
+}
+
+/* Where packets only come in rests there is nothing to compare them with. */
+TEST(after_rest__alone_is_a_line)
+{
+	struct lull_pace pace = { .queue_count = QUEUES };
+
+	for (uint32_t i = 0; i < 100; i++) {
+		lull_pace_empty(&pace, EMPTY_NS);
+		lull_pace_after_rest(&pace, EMPTY_NS + 100 * 50, 100);
+	}
+	assert_in_range(lull_pace_full_ns(&pace, 32), EMPTY_NS + 25000, EMPTY_NS + 26500);
+	assert_int_equal(lull_pace_behind_pkts(&pace, 32, 14880952), 0);
+	lull_pace_after_rest(&pace, EMPTY_NS + 40000, 100);
+	/* the longest for two fadings, and no more */
+	assert_true(lull_pace_full_ns(&pace, 32) >= EMPTY_NS + 40000);
+	lull_pace_halve(&pace, 1);
+	assert_true(lull_pace_full_ns(&pace, 32) >= EMPTY_NS + 40000);
+	lull_pace_halve(&pace, 2);
+	assert_true(lull_pace_full_ns(&pace, 32) < EMPTY_NS + 40000);
+}
+
 /* ---- of an idle object ---- */
 
 static struct lull_idle *
@@ -205,7 +249,7 @@ known_ns(const struct lull_idle *idle)
 	return verdict.iteration_ns;
 }
 
-/* A packet, and a rest of eight seconds. */
+/* Two packets after a rest, and another rest, of eight seconds. */
 static void
 iteration_and_rest(struct lull_idle *idle, uint64_t now_ns)
 {
@@ -217,7 +261,8 @@ iteration_and_rest(struct lull_idle *idle, uint64_t now_ns)
 	};
 
 	iteration(idle, now_ns, 1, 1);
-	iteration(idle, now_ns + 100, 0, 1);
+	iteration(idle, now_ns + 50, 1, 1);
+	iteration(idle, now_ns + 150, 0, 1);
 	lull_idle_wake(idle, &wake);
 }
 
