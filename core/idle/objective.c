@@ -30,19 +30,23 @@
 #define MARGIN_SHARE 11
 /* After so long without a packet none can be late, whatever holds the thread up. */
 #define SILENCE_NS LULL_NS_PER_S
+/* And after ever longer times for one that may be late all the same. */
+#define SILENCE_NS_MAX (64 * LULL_NS_PER_S)
 
 struct objective {
 	const struct lull_idle_view *view;
-	uint64_t update_ns; /* when to reckon again */
-	uint64_t rest_ns;   /* what to ask for when drained */
-	uint64_t probe_ns;  /* next trial rest while sleeping is out of the question */
-	uint64_t event_ns;  /* what to ask for where a packet ends the rest */
+	uint64_t update_ns;  /* when to reckon again */
+	uint64_t rest_ns;    /* what to ask for when drained */
+	uint64_t probe_ns;   /* next trial rest while sleeping is out of the question */
+	uint64_t event_ns;   /* what to ask for where a packet ends the rest */
+	uint64_t silence_ns; /* after so long without a packet any interrupt will do */
 	struct lull_event_rest event;
 	struct lull_ring_guard guard;
 	struct lull_course course;
 	enum lull_idle_state idle_state;
 	enum lull_verdict_state state;
 	enum lull_bound binding;
+	bool unmeasured; /* it waits for an interrupt of which nobody knows how late it is */
 };
 
 /* What the bounds say. */
@@ -62,6 +66,7 @@ objective_init(void *state, const struct lull_idle_view *view)
 	objective->view = view;
 	lull_ring_guard_init(&objective->guard);
 	objective->event.view = view;
+	objective->silence_ns = SILENCE_NS;
 	objective->idle_state = LULL_IDLE_SLEEP;
 	objective->state = LULL_VERDICT_CALIBRATING;
 	lull_course_init(&objective->course, view->stalls);
@@ -143,10 +148,26 @@ objective_silent(const struct objective *objective, uint64_t now_ns)
 	return now_ns >= objective->view->load->packet_ns + SILENCE_NS;
 }
 
+static bool
+objective_interrupt_unknown(const struct objective *objective)
+{
+	return lull_event_late_ns(objective->view, LULL_IDLE_INTERRUPT, LULL_PPM / 2) == UINT64_MAX;
+}
+
+/* The first packet after a silence: it may be late, those that follow it and its like may not. */
+static void
+objective_end_silence(struct objective *objective)
+{
+	objective->unmeasured = false;
+	objective->silence_ns = LULL_MIN(2 * objective->silence_ns, SILENCE_NS_MAX);
+	objective->idle_state = LULL_IDLE_SLEEP;
+}
+
 /*
  * Fewer than one packet in ten rests: waiting for the packet itself is cheaper, once interrupts are
  * known to be early enough. Where nothing comes nothing can be learned either: one packet after a
- * silence may be late by what nobody knows, unless it could overflow a ring that is promised.
+ * silence may be late by what nobody knows, unless it could overflow a ring that is promised. Each
+ * such packet makes the silence longer that it takes the next time.
  */
 static bool
 objective_prefers_interrupt(const struct objective *objective, uint64_t now_ns)
@@ -155,8 +176,9 @@ objective_prefers_interrupt(const struct objective *objective, uint64_t now_ns)
 
 	if (!objective_offers(objective, LULL_IDLE_INTERRUPT))
 		return false;
-	if (lull_event_late_ns(view, LULL_IDLE_INTERRUPT, LULL_PPM / 2) == UINT64_MAX)
-		return objective_silent(objective, now_ns) && !objective_proven(objective);
+	if (objective_interrupt_unknown(objective))
+		return now_ns >= view->load->packet_ns + objective->silence_ns &&
+		       !objective_proven(objective);
 	return objective_interrupt_fits(objective) &&
 	       view->load->arrival_pps * objective->rest_ns < LULL_NS_PER_S / 10;
 }
@@ -269,6 +291,8 @@ objective_rest(struct objective *objective, enum lull_verdict_state state,
 	objective->idle_state = objective_prefers_interrupt(objective, now_ns) ?
 					LULL_IDLE_INTERRUPT :
 					LULL_IDLE_SLEEP;
+	objective->unmeasured = objective->idle_state == LULL_IDLE_INTERRUPT &&
+				objective_interrupt_unknown(objective);
 	objective->event_ns = LULL_EVENT_NS;
 }
 
@@ -322,6 +346,7 @@ objective_update(struct objective *objective, uint64_t now_ns)
 	struct lull_course_case given;
 
 	objective->update_ns = now_ns + UPDATE_NS;
+	objective->unmeasured = false;
 	lull_ring_guard_release(&objective->guard, now_ns);
 	if (!objective_offers(objective, LULL_IDLE_SLEEP)) {
 		objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, LULL_BOUND_NONE);
@@ -394,6 +419,8 @@ objective_plan(void *state, const struct lull_idle_iteration *iteration)
 
 	if (iteration->now_ns >= objective->update_ns)
 		objective_update(objective, iteration->now_ns);
+	if (objective->unmeasured && iteration->pkt_count > 0)
+		objective_end_silence(objective);
 	if (!iteration->drained)
 		return lull_rest_none();
 	if (objective_probes(objective, iteration))
