@@ -105,11 +105,23 @@ interrupt_probe(void *context)
 	return rc;
 }
 
+/* Forget the interrupts that have come; true: there were some. */
+static bool
+interrupt_drain(const struct lull_rest_device *device)
+{
+	struct epoll_event events[EVENTS_PER_LOOK];
+	int count = epoll_wait(device->epoll_fd, events, EVENTS_PER_LOOK, 0);
+	bool some = count > 0;
+
+	while (count == EVENTS_PER_LOOK)
+		count = epoll_wait(device->epoll_fd, events, EVENTS_PER_LOOK, 0);
+	return some;
+}
+
 /* Wait for either file; what has been seen is forgotten, so the next rest starts afresh. */
 static enum lull_wake_reason
 interrupt_wait(struct lull_rest_device *device, uint64_t limit_ns)
 {
-	struct epoll_event events[EVENTS_PER_LOOK];
 	struct pollfd files[2] = {
 		{ .fd = device->epoll_fd, .events = POLLIN },
 		{ .fd = device->kick_fd, .events = POLLIN },
@@ -127,8 +139,7 @@ interrupt_wait(struct lull_rest_device *device, uint64_t limit_ns)
 	if (files[1].revents != 0 && eventfd_read(device->kick_fd, &kicks) == 0)
 		reason = LULL_WAKE_KICK;
 	if (files[0].revents != 0) {
-		while (epoll_wait(device->epoll_fd, events, EVENTS_PER_LOOK, 0) == EVENTS_PER_LOOK)
-			;
+		interrupt_drain(device);
 		reason = LULL_WAKE_PACKET;
 	}
 	return reason;
@@ -151,31 +162,51 @@ interrupt_run(void *context, uint64_t limit_ns)
 }
 
 /*
+ * Look at the queues until a packet has come, which receives it into the stash. An interrupt that
+ * comes before the packet is that of another one, which nobody waited for; as drivers mask an
+ * interrupt that has come, the packet's own may not come any more, and nothing can be measured.
+ * True: it has come already.
+ */
+static bool
+interrupt_look(struct lull_rest_device *device, uint64_t end_ns, uint64_t *packet_ns)
+{
+	uint64_t looked_ns, look_ns = lull_clock_ns();
+
+	do {
+		bool come = interrupt_drain(device);
+
+		looked_ns = look_ns;
+		look_ns = lull_clock_ns();
+		if (lull_rest_device_recheck(device)) {
+			*packet_ns = looked_ns;
+			return come;
+		}
+		if (come)
+			return false;
+	} while (look_ns < end_ns);
+	return false;
+}
+
+/*
  * Look at the queues instead of sleeping, armed all the same: a packet came after the last look
- * that found none. What looking receives waits in the stash for its own interrupt.
+ * that found none. What looking receives waits in the stash for its own interrupt. One that is
+ * left from a packet before would be taken for it: it is forgotten first.
  */
 static enum lull_wake_reason
 interrupt_watch_queues(void *context, uint64_t limit_ns, uint64_t *packet_ns)
 {
 	struct lull_rest_device *device = context;
-	enum lull_wake_reason reason = LULL_WAKE_PACKET;
-	uint64_t looked_ns = lull_clock_ns(), end_ns = looked_ns + limit_ns, look_ns = looked_ns;
+	enum lull_wake_reason reason = LULL_WAKE_TIMER;
+	uint64_t end_ns = lull_clock_ns() + limit_ns;
 
 	if (interrupt_arm(device) != 0)
 		return LULL_WAKE_PACKET;
+	interrupt_drain(device);
 	/* Who came before it was armed may raise none. */
-	if (lull_rest_device_recheck(device))
-		end_ns = 0;
-	while (look_ns < end_ns && *packet_ns == 0) {
-		looked_ns = look_ns;
-		look_ns = lull_clock_ns();
-		if (lull_rest_device_recheck(device))
-			*packet_ns = looked_ns;
-	}
-	if (*packet_ns != 0)
+	if (lull_rest_device_recheck(device) || interrupt_look(device, end_ns, packet_ns))
+		reason = LULL_WAKE_PACKET;
+	else if (*packet_ns != 0)
 		reason = interrupt_wait(device, limit_ns);
-	else if (end_ns != 0)
-		reason = LULL_WAKE_TIMER;
 	interrupt_disarm(device, device->queue_count);
 	return reason;
 }

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <rte_dev.h>
@@ -234,6 +236,69 @@ TEST(watch__tells_when_the_packet_came)
 	assert_int_equal(wake.reason, LULL_WAKE_TIMER);
 	assert_int_equal(wake.packet_ns, 0);
 	lull_rest_device_fini(&device);
+}
+
+/* An interrupt that nobody waited for, at the time it comes: before the watch, or during it. */
+static int stale_fd;
+
+static void *
+send_after_stale(void *arg)
+{
+	usleep(3000);
+	if (stale_fd >= 0)
+		eventfd_write(stale_fd, 1);
+	usleep(3000);
+	return send_later(arg);
+}
+
+/* What a watch of half a second makes of a packet whose own interrupt never comes. */
+static void
+watch_withheld(struct lull_rest_device *device, struct lull_wake *wake, uint64_t number)
+{
+	const struct lull_rest rest = { .idle_state = LULL_IDLE_INTERRUPT,
+					.limit_ns = 500 * LULL_NS_PER_MS,
+					.watch = true };
+	struct rte_mbuf *pkt = stand_frame(stand_pool(), number);
+	pthread_t sender;
+
+	assert_int_equal(pthread_create(&sender, NULL, send_after_stale, pkt), 0);
+	lull_rest_run(&lull_rest_interrupt, device, &rest, wake);
+	assert_int_equal(pthread_join(sender, NULL), 0);
+	if (device->stash_count == 0)
+		assert_true(lull_rest_device_recheck(device));
+	assert_int_equal(device->stash_count, 1);
+	assert_int_equal(stand_take(device->stash[0], false), number);
+	device->stash_count = 0;
+}
+
+/* A stale interrupt is none of the packet that is seen next, however late that packet's own is. */
+TEST(watch__takes_no_stale_interrupt_for_the_packet)
+{
+	const struct lull_loop_queue queue = { virtio.port_id, 0 };
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+	int own_fd = rte_eth_dev_rx_intr_ctl_q_get_fd(virtio.port_id, 0);
+	static struct lull_rest_device device;
+	struct lull_wake wake;
+	int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+
+	lull_rest_device_init(&device, &queue, 1, 32);
+	assert_int_equal(lull_rest_interrupt.probe(&device), 0);
+	assert_int_equal(epoll_ctl(device.epoll_fd, EPOLL_CTL_ADD, fd, &event), 0);
+	assert_int_equal(epoll_ctl(device.epoll_fd, EPOLL_CTL_DEL, own_fd, NULL), 0);
+
+	eventfd_write(fd, 1);
+	stale_fd = -1;
+	watch_withheld(&device, &wake, 1);
+	assert_int_equal(wake.reason, LULL_WAKE_TIMER);
+	assert_true(wake.packet_ns != 0);
+	assert_true(wake.end_ns - wake.packet_ns >= 500 * LULL_NS_PER_MS);
+
+	/* one that comes while it looks: nobody knows of which packet the next is */
+	stale_fd = fd;
+	watch_withheld(&device, &wake, 2);
+	assert_int_equal(wake.packet_ns, 0);
+	lull_rest_device_fini(&device);
+	close(fd);
 }
 
 /* ---- vhost first, then virtio-user connects to it ---- */
