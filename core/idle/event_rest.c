@@ -7,8 +7,50 @@
 #define PAUSES_UNKNOWN 16
 #define PAUSES_KNOWN 256
 #define RARE_PPM 100
+/* Trials while it rests by interrupt, and else one in so many times its length. */
+#define TRIAL_EVERY_NS (10 * LULL_NS_PER_MS)
+#define TRIAL_PAUSES_UNKNOWN 128
+#define TRIAL_PAUSES_KNOWN 1024
+/* As long as the deepest idle states want, and longer than it takes to leave them. */
+#define TRIAL_NS_MIN LULL_NS_PER_MS
 /* If one in n were late, then three n of them would all be early in one case of twenty. */
 #define EVIDENCE 3u
+
+#define SILENCE_NS_MIN LULL_NS_PER_S
+#define SILENCE_NS_MAX (64 * LULL_NS_PER_S)
+
+void
+lull_event_rest_init(struct lull_event_rest *event, const struct lull_idle_view *view)
+{
+	*event = (struct lull_event_rest){ .view = view, .silence_ns = SILENCE_NS_MIN };
+}
+
+bool
+lull_event_silent(const struct lull_event_rest *event, uint64_t now_ns)
+{
+	return now_ns >= event->view->load->packet_ns + event->silence_ns;
+}
+
+void
+lull_event_end_silence(struct lull_event_rest *event)
+{
+	event->unmeasured = false;
+	event->silence_ns = LULL_MIN(2 * event->silence_ns, SILENCE_NS_MAX);
+}
+
+/* Is it known what it takes to wake from rests that are as long? */
+static bool
+event_exit_known(const struct lull_idle_view *view, enum lull_idle_state idle_state)
+{
+	return view->calibration[idle_state].count >= LULL_CALIBRATION_READY;
+}
+
+bool
+lull_event_known(const struct lull_idle_view *view, enum lull_idle_state idle_state)
+{
+	return view->events[idle_state].count >= LULL_EVENT_READY &&
+	       event_exit_known(view, idle_state);
+}
 
 uint64_t
 lull_event_late_ns(const struct lull_idle_view *view, enum lull_idle_state idle_state,
@@ -17,7 +59,7 @@ lull_event_late_ns(const struct lull_idle_view *view, enum lull_idle_state idle_
 	const struct lull_calibration *event = &view->events[idle_state];
 	uint32_t ppm = (uint32_t)LULL_PPM - rare_ppm;
 
-	if (event->count < LULL_EVENT_READY)
+	if (!lull_event_known(view, idle_state))
 		return UINT64_MAX;
 	return lull_calibration_quantile(event, ppm) +
 	       LULL_MAX(lull_calibration_quantile(&view->calibration[LULL_IDLE_SLEEP], ppm),
@@ -87,15 +129,58 @@ lull_event_limit_ns(const struct lull_idle_view *view, enum lull_idle_state idle
 						   LULL_MIN(timed_ns, LULL_EVENT_NS);
 }
 
+static bool
+event_offered(const struct lull_event_rest *event)
+{
+	return (event->view->limits->idle_states & LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT)) != 0;
+}
+
 struct lull_rest
 lull_event_watch(const struct lull_event_rest *event, uint64_t now_ns, uint64_t limit_ns)
 {
 	if (now_ns < event->watch_ns || limit_ns == 0 || event_needed(event->view->limits) == 0 ||
-	    (event->view->limits->idle_states & LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT)) == 0)
+	    !event_offered(event))
 		return lull_rest_none();
 	return (struct lull_rest){ .idle_state = LULL_IDLE_INTERRUPT,
 				   .limit_ns = LULL_MIN(limit_ns, LULL_EVENT_NS),
 				   .watch = true };
+}
+
+/* Interrupts are early enough; a proven ring lasts for a core that needs TRIAL_NS_MIN to wake. */
+static bool
+event_may_try(const struct lull_idle_view *view)
+{
+	const struct lull_calibration *event = &view->events[LULL_IDLE_INTERRUPT];
+	uint32_t seldom_ppm = event_seldom_ppm(view->limits);
+	uint64_t late_ns = lull_calibration_quantile(event, (uint32_t)LULL_PPM - RARE_PPM);
+
+	if (view->limits->envelope != LULL_ENVELOPE_LEARNED)
+		late_ns += TRIAL_NS_MIN;
+	return event_told(view, LULL_IDLE_INTERRUPT) &&
+	       lull_calibration_quantile(event, (uint32_t)LULL_PPM - seldom_ppm) <
+		       view->limits->latency_ns &&
+	       event_fits_ring(view, late_ns);
+}
+
+struct lull_rest
+lull_event_trial(struct lull_event_rest *event, uint64_t now_ns, uint64_t timed_ns, bool resting)
+{
+	uint64_t pps = event->view->load->arrival_pps, pauses = TRIAL_PAUSES_KNOWN;
+	uint64_t limit_ns = LULL_NS_PER_S / (2 * LULL_MAX(pps, 1u));
+
+	if (!event_offered(event) || timed_ns == 0 ||
+	    (!resting && pps * timed_ns >= LULL_NS_PER_S / LULL_EVENT_RESTS))
+		return lull_rest_none();
+	limit_ns = LULL_CLAMP(limit_ns, TRIAL_NS_MIN, LULL_EVENT_NS);
+	if (!event_exit_known(event->view, LULL_IDLE_INTERRUPT))
+		pauses = TRIAL_PAUSES_UNKNOWN;
+	event->trial_ns = now_ns + (resting ? TRIAL_EVERY_NS : pauses * limit_ns);
+	event->trial_timed = resting && !event->trial_timed;
+	if (event->trial_timed)
+		return lull_rest_sleep(timed_ns);
+	if (!event_may_try(event->view))
+		return lull_rest_none();
+	return (struct lull_rest){ .idle_state = LULL_IDLE_INTERRUPT, .limit_ns = limit_ns };
 }
 
 void

@@ -531,7 +531,7 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 		.iteration_ns = lull_pace_full_ns(&idle->pace, limits->burst_pkts),
 		.calibration_count = calibration->count,
 	};
-	if (idle->events[LULL_IDLE_INTERRUPT].count >= LULL_EVENT_READY)
+	if (lull_event_known(&idle->view, LULL_IDLE_INTERRUPT))
 		verdict->interrupt_late_ns =
 			lull_event_late_ns(&idle->view, LULL_IDLE_INTERRUPT, RARE_PPM);
 	idle->governor->verdict(idle->governor_state, verdict);

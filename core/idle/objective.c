@@ -30,23 +30,19 @@
 #define MARGIN_SHARE 11
 /* After so long without a packet none can be late, whatever holds the thread up. */
 #define SILENCE_NS LULL_NS_PER_S
-/* And after ever longer times for one that may be late all the same. */
-#define SILENCE_NS_MAX (64 * LULL_NS_PER_S)
 
 struct objective {
 	const struct lull_idle_view *view;
-	uint64_t update_ns;  /* when to reckon again */
-	uint64_t rest_ns;    /* what to ask for when drained */
-	uint64_t probe_ns;   /* next trial rest while sleeping is out of the question */
-	uint64_t event_ns;   /* what to ask for where a packet ends the rest */
-	uint64_t silence_ns; /* after so long without a packet any interrupt will do */
+	uint64_t update_ns; /* when to reckon again */
+	uint64_t rest_ns;   /* what to ask for when drained */
+	uint64_t probe_ns;  /* next trial rest while sleeping is out of the question */
+	uint64_t event_ns;  /* what to ask for where a packet ends the rest */
 	struct lull_event_rest event;
 	struct lull_ring_guard guard;
 	struct lull_course course;
 	enum lull_idle_state idle_state;
 	enum lull_verdict_state state;
 	enum lull_bound binding;
-	bool unmeasured; /* it waits for an interrupt of which nobody knows how late it is */
 };
 
 /* What the bounds say. */
@@ -65,8 +61,7 @@ objective_init(void *state, const struct lull_idle_view *view)
 
 	objective->view = view;
 	lull_ring_guard_init(&objective->guard);
-	objective->event.view = view;
-	objective->silence_ns = SILENCE_NS;
+	lull_event_rest_init(&objective->event, view);
 	objective->idle_state = LULL_IDLE_SLEEP;
 	objective->state = LULL_VERDICT_CALIBRATING;
 	lull_course_init(&objective->course, view->stalls);
@@ -148,21 +143,6 @@ objective_silent(const struct objective *objective, uint64_t now_ns)
 	return now_ns >= objective->view->load->packet_ns + SILENCE_NS;
 }
 
-static bool
-objective_interrupt_unknown(const struct objective *objective)
-{
-	return lull_event_late_ns(objective->view, LULL_IDLE_INTERRUPT, LULL_PPM / 2) == UINT64_MAX;
-}
-
-/* The first packet after a silence: it may be late, those that follow it and its like may not. */
-static void
-objective_end_silence(struct objective *objective)
-{
-	objective->unmeasured = false;
-	objective->silence_ns = LULL_MIN(2 * objective->silence_ns, SILENCE_NS_MAX);
-	objective->idle_state = LULL_IDLE_SLEEP;
-}
-
 /*
  * Fewer than one packet in ten rests: waiting for the packet itself is cheaper, once interrupts are
  * known to be early enough. Where nothing comes nothing can be learned either: one packet after a
@@ -176,11 +156,10 @@ objective_prefers_interrupt(const struct objective *objective, uint64_t now_ns)
 
 	if (!objective_offers(objective, LULL_IDLE_INTERRUPT))
 		return false;
-	if (objective_interrupt_unknown(objective))
-		return now_ns >= view->load->packet_ns + objective->silence_ns &&
-		       !objective_proven(objective);
+	if (!lull_event_known(view, LULL_IDLE_INTERRUPT))
+		return lull_event_silent(&objective->event, now_ns) && !objective_proven(objective);
 	return objective_interrupt_fits(objective) &&
-	       view->load->arrival_pps * objective->rest_ns < LULL_NS_PER_S / 10;
+	       view->load->arrival_pps * objective->rest_ns < LULL_NS_PER_S / LULL_EVENT_RESTS;
 }
 
 /* Rests that calibrate are short, and no longer than is safe. */
@@ -291,8 +270,8 @@ objective_rest(struct objective *objective, enum lull_verdict_state state,
 	objective->idle_state = objective_prefers_interrupt(objective, now_ns) ?
 					LULL_IDLE_INTERRUPT :
 					LULL_IDLE_SLEEP;
-	objective->unmeasured = objective->idle_state == LULL_IDLE_INTERRUPT &&
-				objective_interrupt_unknown(objective);
+	objective->event.unmeasured = objective->idle_state == LULL_IDLE_INTERRUPT &&
+				      !lull_event_known(objective->view, LULL_IDLE_INTERRUPT);
 	objective->event_ns = LULL_EVENT_NS;
 }
 
@@ -346,7 +325,7 @@ objective_update(struct objective *objective, uint64_t now_ns)
 	struct lull_course_case given;
 
 	objective->update_ns = now_ns + UPDATE_NS;
-	objective->unmeasured = false;
+	objective->event.unmeasured = false;
 	lull_ring_guard_release(&objective->guard, now_ns);
 	if (!objective_offers(objective, LULL_IDLE_SLEEP)) {
 		objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, LULL_BOUND_NONE);
@@ -401,14 +380,28 @@ objective_watch(const struct objective *objective, const struct lull_idle_iterat
 	/* A packet that is held that long must still be in time. */
 	uint64_t limit_ns = view->limits->latency_ns - view->limits->latency_ns / MARGIN_SHARE;
 
-	if (iteration->pkt_count > 0 || iteration->now_ns < objective->event.watch_ns ||
-	    !objective_offers(objective, LULL_IDLE_INTERRUPT) ||
+	/* A loop that rests by interrupt hardly ever polls for nothing. */
+	if ((iteration->pkt_count > 0 && objective->idle_state != LULL_IDLE_INTERRUPT) ||
+	    iteration->now_ns < objective->event.watch_ns ||
 	    objective->state == LULL_VERDICT_CALIBRATING ||
 	    objective_silent(objective, iteration->now_ns) ||
 	    view->load->arrival_pps * limit_ns > LULL_NS_PER_S)
 		return lull_rest_none();
 	limit_ns = LULL_MIN(limit_ns, lull_ring_guard_ns(&objective->guard, view));
 	return lull_event_watch(&objective->event, iteration->now_ns, limit_ns);
+}
+
+/* Rests by interrupt show neither stalls nor their own end where packets end them. */
+static struct lull_rest
+objective_try(struct objective *objective, uint64_t now_ns)
+{
+	bool resting = objective->idle_state == LULL_IDLE_INTERRUPT && !objective->event.unmeasured;
+
+	if (!lull_event_trial_due(&objective->event, now_ns) ||
+	    objective->state == LULL_VERDICT_CALIBRATING ||
+	    (!resting && objective_silent(objective, now_ns)))
+		return lull_rest_none();
+	return lull_event_trial(&objective->event, now_ns, objective->rest_ns, resting);
 }
 
 static struct lull_rest
@@ -419,13 +412,17 @@ objective_plan(void *state, const struct lull_idle_iteration *iteration)
 
 	if (iteration->now_ns >= objective->update_ns)
 		objective_update(objective, iteration->now_ns);
-	if (objective->unmeasured && iteration->pkt_count > 0)
-		objective_end_silence(objective);
+	if (objective->event.unmeasured && iteration->pkt_count > 0) {
+		lull_event_end_silence(&objective->event);
+		objective->idle_state = LULL_IDLE_SLEEP;
+	}
 	if (!iteration->drained)
 		return lull_rest_none();
 	if (objective_probes(objective, iteration))
 		return lull_rest_sleep(1);
 	watch = objective_watch(objective, iteration);
+	if (watch.idle_state == LULL_IDLE_NONE)
+		watch = objective_try(objective, iteration->now_ns);
 	if (watch.idle_state != LULL_IDLE_NONE)
 		return watch;
 	switch (objective->idle_state) {

@@ -148,6 +148,18 @@ lull_stall_watch_met(struct lull_stall_watch *watch, uint64_t gap_ns, uint32_t p
 	stalls_add_met(&watch->recent, gap_ns, pkts);
 }
 
+void
+lull_stall_watch_unseen(struct lull_stall_watch *watch, uint64_t gap_ns, uint64_t time_ns,
+			uint64_t pkts)
+{
+	struct lull_stalls *stalls = watch_record(watch);
+	uint32_t bin = stalls_bin(gap_ns);
+
+	stalls->bins[bin].count_x256 += time_ns * UNIT / gap_ns;
+	stalls->bins[bin].len_ns += time_ns;
+	stalls->bins[bin].pkts_x256 += pkts * UNIT;
+}
+
 /* What stalls of this bin make late: a share of their time, and of the packets that met them. */
 static void
 stalls_late(const struct lull_stalls *stalls, uint32_t bin, uint64_t wait_ns, double *time_ns,

@@ -73,6 +73,12 @@ void lull_stall_watch_fold(struct lull_stall_watch *watch, uint64_t now_ns);
 void lull_stall_watch_stall(struct lull_stall_watch *watch, uint64_t now_ns, uint64_t gap_ns);
 /** Packets that had come during a stall of @p gap_ns. */
 void lull_stall_watch_met(struct lull_stall_watch *watch, uint64_t gap_ns, uint32_t pkts);
+/**
+ * A stall of @p gap_ns stands for others as long, in @p time_ns and @p pkts that are known but in
+ * which none could be seen. Not for the last quarter of a second, in which one is one.
+ */
+void lull_stall_watch_unseen(struct lull_stall_watch *watch, uint64_t gap_ns, uint64_t time_ns,
+			     uint64_t pkts);
 
 void lull_stalls_init(struct lull_stalls *stalls, uint64_t memory_ns, uint64_t now_ns);
 /**

@@ -63,8 +63,12 @@ lull_waits_forget(struct lull_waits *waits, uint64_t now_ns)
 void
 lull_waits_note(struct lull_waits *waits)
 {
-	if (!waits->trial)
-		lull_stall_watch_stall(&waits->watch, waits->poll_ns, waits->gap_ns);
+	if (waits->trial)
+		return;
+	lull_stall_watch_stall(&waits->watch, waits->poll_ns, waits->gap_ns);
+	if (waits->rested && waits->told.time_ns > waits->gap_ns)
+		lull_stall_watch_unseen(&waits->watch, waits->gap_ns, waits->told.time_ns,
+					waits->told.pkts);
 }
 
 /* A tenth of a second has gone by, or more. */
@@ -112,8 +116,18 @@ void
 lull_waits_rested(struct lull_waits *waits, const struct lull_wake *wake)
 {
 	waits->planned_ns += wake->rest.limit_ns << wake->rest.watch;
-	if (wake->rest.idle_state >= LULL_IDLE_MONITOR)
-		waits->rested = true;
+	if (wake->rest.idle_state < LULL_IDLE_MONITOR)
+		return;
+	waits->rested = true;
+	waits->told.time_ns = 0;
+	if (wake->reason == LULL_WAKE_PACKET && !wake->rest.watch) {
+		waits->blind.time_ns += wake->end_ns - wake->begin_ns;
+		return;
+	}
+	waits->told.time_ns = waits->blind.time_ns;
+	waits->told.pkts = waits->pkts - waits->blind.pkts;
+	waits->blind.time_ns = 0;
+	waits->blind.pkts = waits->pkts;
 }
 
 void

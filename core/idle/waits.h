@@ -53,6 +53,13 @@ struct lull_waits {
 	bool rested;         /* slept since the last poll */
 	bool stalled;        /* the last gap was a stall */
 	bool trial;          /* ... that held a trial rest of a polling loop: tells nothing */
+	/*
+	 * A rest that a packet ended shows no stall in it. Those since the last one that a timer
+	 * ended: time and packets; and those for which the last gap stands.
+	 */
+	struct {
+		uint64_t time_ns, pkts;
+	} blind, told;
 	uint32_t queue_count;
 	uint32_t pending_count;
 	uint32_t step;

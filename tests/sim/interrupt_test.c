@@ -91,3 +91,76 @@ TEST(silence__ends_with_the_first_packet_of_a_burst)
 	/* 1 % are 10; while one is late, those that come meanwhile wait with it */
 	assert_true(late_pkts(&result) <= 20);
 }
+
+/* ---- machines that change ---- */
+
+static bool
+bound_holds(const struct lull_sim_result *result)
+{
+	static const uint32_t ppms[] = { 500000, 900000, 990000, 999000 };
+
+	for (size_t i = 0; i < COUNT(ppms); i++)
+		/* a bin of the histogram is up to 1.6 % wide */
+		if ((double)lull_histogram_quantile(&result->latency, ppms[i]) >
+		    1.017 * (double)lull_histogram_quantile(&result->wait, ppms[i]))
+			return false;
+	return true;
+}
+
+/* After a minute all is known, and rests by interrupt are what it does. */
+static struct lull_sim_config
+settled(double pps)
+{
+	struct lull_sim_config config = config_of(pps, 20 * US);
+
+	config.warmup_ns = 120 * LULL_NS_PER_S;
+	config.duration_ns = 60 * LULL_NS_PER_S;
+	return config;
+}
+
+/*
+ * Packets come evenly, so each ends a rest, and none of them tells that the thread was held up
+ * after it: stalls that begin when all was learned are seen all the same.
+ */
+TEST(stalls__that_begin_later_are_seen_inside_rests)
+{
+	struct lull_sim_config config = settled(200);
+	static struct lull_sim_result result;
+
+	stand_run(&config, &result);
+	print("without stalls", &result);
+	assert_true(result.rest.max > 4 * MS);
+	assert_true(result.samples_feasible * 10 > result.samples * 9);
+	assert_true(result.cpu_ns * 50 < result.time_ns);
+
+	config.stall_from_ns = config.warmup_ns;
+	config.stall_every_ns = 100 * MS;
+	config.stall_ns = 5 * MS;
+	stand_run(&config, &result);
+	print("5 ms each 100 ms", &result);
+	assert_true(bound_holds(&result));
+	/* 5 % of the packets are late, five times what the objective allows */
+	assert_true(late_pkts(&result) * 100 > 3 * result.delivered);
+	assert_true(result.samples_feasible * 4 < result.samples);
+	assert_true(result.verdict.stall_ns > 2 * MS);
+}
+
+/* A core that has rested for a millisecond takes 300 us to wake, by an interrupt or a timer. */
+TEST(exit_latency__of_long_rests_is_measured)
+{
+	static const double rates[] = { 200, 600 };
+
+	for (size_t i = 0; i < COUNT(rates); i++) {
+		struct lull_sim_config config = settled(rates[i]);
+		static struct lull_sim_result result;
+
+		config.quirks.exit = (struct lull_sim_curve){
+			2, { { 400 * US, 0 }, { 500 * US, 300 * US } }
+		};
+		stand_run(&config, &result);
+		print("300 us to wake", &result);
+		assert_true(bound_holds(&result));
+		assert_true(late_pkts(&result) * 100 <= result.delivered);
+		assert_true(result.samples_feasible * 10 > result.samples * 9);
+	}
+}

@@ -12,6 +12,7 @@ struct stand {
 	struct lull_arrival_curve curve;
 	struct lull_pace pace;
 	struct lull_stall_watch stalls;
+	struct lull_load load;
 	struct lull_idle_view view;
 };
 
@@ -34,6 +35,7 @@ begin(uint32_t count, uint64_t late_ns)
 			  .events = stand.events,
 			  .curve = &stand.curve,
 			  .pace = &stand.pace,
+			  .load = &stand.load,
 			  .stalls = &stand.stalls },
 	};
 	lull_stall_watch_init(&stand.stalls, 0);
@@ -61,6 +63,13 @@ TEST(late_ns__is_the_word_and_the_wakeup)
 	assert_in_range(lull_event_late_ns(&stand.view, LULL_IDLE_INTERRUPT, 100), 25 * US,
 			27 * US);
 	assert_int_equal(lull_event_late_ns(&stand.view, LULL_IDLE_MONITOR, 100), UINT64_MAX);
+	/* nobody knows how long it takes to wake from such rests */
+	begin(LULL_EVENT_READY, 20 * US);
+	lull_calibration_init(&stand.calibration[LULL_IDLE_INTERRUPT]);
+	assert_int_equal(lull_event_late_ns(&stand.view, LULL_IDLE_INTERRUPT, 100), UINT64_MAX);
+	assert_false(lull_event_known(&stand.view, LULL_IDLE_INTERRUPT));
+	assert_false(fits());
+	begin(LULL_EVENT_READY, 20 * US);
 	/* rests that long end later, as from a deeper idle state */
 	for (uint32_t k = 0; k < 64; k++)
 		lull_calibration_add(&stand.calibration[LULL_IDLE_INTERRUPT], 90 * US, 0);
@@ -192,4 +201,78 @@ TEST(watch__is_seldom)
 		assert_int_equal(lull_event_watch(&event, LULL_NS_PER_S, 100 * US).idle_state,
 				 LULL_IDLE_NONE);
 	}
+}
+
+/* A trial of which nothing is known, or one that is in its turn, and when the next is due. */
+static struct lull_rest
+try_at(struct lull_event_rest *event, uint64_t now_ns, bool resting)
+{
+	assert_true(lull_event_trial_due(event, now_ns));
+	return lull_event_trial(event, now_ns, 100 * US, resting);
+}
+
+TEST(trial__shows_what_rests_by_interrupt_do_not)
+{
+	struct lull_event_rest event;
+	struct lull_rest rest;
+
+	begin(LULL_EVENT_READY, 20 * US);
+	lull_event_rest_init(&event, &stand.view);
+	stand.limits.envelope = LULL_ENVELOPE_LEARNED;
+	stand.load.arrival_pps = 200;
+	/* in turn, every 10 ms */
+	rest = try_at(&event, 1000 * US, true);
+	assert_int_equal(rest.idle_state, LULL_IDLE_SLEEP);
+	assert_int_equal(rest.limit_ns, 100 * US);
+	assert_false(lull_event_trial_due(&event, 11000 * US - 1));
+	rest = try_at(&event, 11000 * US, true);
+	assert_int_equal(rest.idle_state, LULL_IDLE_INTERRUPT);
+	assert_int_equal(rest.limit_ns, 2500 * US);
+	assert_false(rest.watch);
+	assert_int_equal(try_at(&event, 21000 * US, true).idle_state, LULL_IDLE_SLEEP);
+	/* a loop that does not rest so: one in a thousand times its length, of a millisecond */
+	stand.load.arrival_pps = 900;
+	rest = try_at(&event, 31000 * US, false);
+	assert_int_equal(rest.idle_state, LULL_IDLE_INTERRUPT);
+	assert_int_equal(rest.limit_ns, 1000 * US);
+	assert_false(lull_event_trial_due(&event, (31000 + 1024000) * US - 1));
+	/* and more often while that is what has to be learned */
+	lull_calibration_init(&stand.calibration[LULL_IDLE_INTERRUPT]);
+	rest = try_at(&event, 3000000 * US, false);
+	assert_int_equal(rest.idle_state, LULL_IDLE_INTERRUPT);
+	assert_true(lull_event_trial_due(&event, (3000000 + 128000) * US));
+}
+
+TEST(trial__is_none_that_could_do_harm)
+{
+	struct lull_event_rest event;
+
+	begin(LULL_EVENT_READY, 20 * US);
+	lull_event_rest_init(&event, &stand.view);
+	stand.load.arrival_pps = 200;
+	/* a ring of 1024 at a stated 10 Mpps does not last for a core that takes 1 ms to wake */
+	assert_int_equal(try_at(&event, 1000 * US, false).idle_state, LULL_IDLE_NONE);
+	stand.limits.ring_pkts = 16384;
+	assert_int_equal(try_at(&event, 4000000 * US, false).idle_state, LULL_IDLE_INTERRUPT);
+	/* interrupts that are late, or of which nobody knows */
+	begin(LULL_EVENT_READY, 300 * US);
+	lull_event_rest_init(&event, &stand.view);
+	stand.limits.loss = LULL_LOSS_TOLERATE;
+	assert_int_equal(try_at(&event, 1000 * US, false).idle_state, LULL_IDLE_NONE);
+	begin(LULL_EVENT_READY - 1, 20 * US);
+	lull_event_rest_init(&event, &stand.view);
+	stand.limits.loss = LULL_LOSS_TOLERATE;
+	assert_int_equal(try_at(&event, 1000 * US, false).idle_state, LULL_IDLE_NONE);
+	/* too many packets, and none that are offered */
+	begin(LULL_EVENT_READY, 20 * US);
+	lull_event_rest_init(&event, &stand.view);
+	stand.limits.loss = LULL_LOSS_TOLERATE;
+	stand.load.arrival_pps = 1000;
+	assert_int_equal(try_at(&event, 1000 * US, false).idle_state, LULL_IDLE_NONE);
+	stand.load.arrival_pps = 999;
+	assert_int_equal(lull_event_trial(&event, 1000 * US, 0, true).idle_state, LULL_IDLE_NONE);
+	stand.limits.idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP);
+	assert_int_equal(try_at(&event, 1000 * US, false).idle_state, LULL_IDLE_NONE);
+	stand.limits.idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT);
+	assert_int_equal(try_at(&event, 1000 * US, false).idle_state, LULL_IDLE_INTERRUPT);
 }

@@ -315,6 +315,17 @@ watch(struct stand *stand, uint32_t count, uint64_t late_ns, enum lull_wake_reas
 	}
 }
 
+/* Rests that no packet ended, and that ended in time. */
+static void
+rest_long(struct stand *stand, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct lull_rest rest = { .idle_state = LULL_IDLE_INTERRUPT, .limit_ns = US };
+
+		wake(stand, rest, 1001 * US, 1002 * US, LULL_WAKE_TIMER);
+	}
+}
+
 /* Enough of them and it is known; the word of one that never came is none that is early. */
 TEST(wake__watched_tells_how_late_packets_end_rests)
 {
@@ -323,10 +334,15 @@ TEST(wake__watched_tells_how_late_packets_end_rests)
 	struct stand stand;
 
 	stand_begin(&stand, &limits);
+	rest_long(&stand, 31);
 	watch(&stand, LULL_EVENT_READY - 1, 700, LULL_WAKE_PACKET);
 	lull_idle_verdict(stand.idle, &verdict);
 	assert_int_equal(verdict.interrupt_late_ns, 0);
 	watch(&stand, 1, 700, LULL_WAKE_PACKET);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.interrupt_late_ns, 0);
+	/* of what long rests take to end as well */
+	rest_long(&stand, 1);
 	lull_idle_verdict(stand.idle, &verdict);
 	/* its bin, and what a timer takes, which is a guess so far */
 	assert_in_range(verdict.interrupt_late_ns, 40 * US + 700, 40 * US + 750);
@@ -357,6 +373,7 @@ TEST(wait__packet_that_ends_a_rest_waits_for_the_wakeup_only)
 	iteration(&stand, 901 * US, 0, 0);
 	assert_int_equal(lull_idle_wait_histogram(stand.idle)->max, 900 * US);
 	lull_idle_mark(stand.idle);
+	rest_long(&stand, 32);
 	watch(&stand, LULL_EVENT_READY, 1, LULL_WAKE_PACKET);
 	answer = (struct lull_rest){ .idle_state = LULL_IDLE_INTERRUPT, .limit_ns = 10000 * US };
 	rest = iteration(&stand, 2000 * US, 0, 0);

@@ -205,3 +205,40 @@ TEST_WITH(missed__needs_a_second_and_three_packets, setup, teardown)
 	lull_waits_mark(waits, 1021 * MS);
 	assert_int_equal(lull_waits_window(waits).late_pkts_x256, 0);
 }
+
+/* 19 rests of 1 ms that packets end, and one of 100 us on a timer, in which a stall is seen. */
+static uint64_t
+rest_blind(uint64_t now_ns, uint64_t stall_ns)
+{
+	for (uint32_t i = 0; i < 20; i++) {
+		uint64_t real_ns = i == 19 ? 100 * US + stall_ns : MS;
+		struct lull_wake wake = {
+			.rest = { .idle_state = i == 19 ? LULL_IDLE_SLEEP : LULL_IDLE_INTERRUPT,
+				  .limit_ns = i == 19 ? 100 * US : 10 * MS },
+			.begin_ns = now_ns,
+			.end_ns = now_ns + real_ns,
+			.reason = i == 19 ? LULL_WAKE_TIMER : LULL_WAKE_PACKET,
+		};
+
+		lull_waits_rested(waits, &wake);
+		now_ns += real_ns;
+		look(now_ns, i == 19 ? 0 : 1);
+	}
+	lull_waits_step(waits, now_ns);
+	return now_ns;
+}
+
+/* What one rest of twenty shows counts for all of their time and packets. */
+TEST_WITH(rested__stands_for_rests_that_show_nothing, setup, teardown)
+{
+	uint64_t now_ns = 1 * MS;
+
+	look(now_ns, 0);
+	for (uint32_t i = 0; i < 200; i++)
+		now_ns = rest_blind(now_ns, i % 10 == 0 ? 4 * MS : 0);
+	/* 20 of 4 ms were seen, in 20 of 200 rests: a tenth of the time */
+	assert_in_range(lull_stalls_late_ppm(&waits->watch.rest, LATENCY_NS, 10), 80000, 125000);
+	assert_in_range(lull_stalls_late_ppm(&waits->watch.rest, LATENCY_NS, 10000), 80000, 125000);
+	/* the last moments count what was seen alone */
+	assert_true(lull_stalls_count_x256(&waits->watch.recent, LATENCY_NS) < 6 * 256);
+}
