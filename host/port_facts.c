@@ -88,6 +88,13 @@ lull_port_driver_short_leaves(const struct lull_port_driver *driver)
 	return known == NULL || !known->exact;
 }
 
+/* The virtual ones count themselves; ENA hears of its losses from the device, once a second. */
+uint64_t
+lull_port_driver_loss_lag_ns(const struct lull_port_driver *driver)
+{
+	return driver_find(driver->name) != NULL ? 0 : LULL_PORT_LOSS_LAG_NS;
+}
+
 uint32_t
 lull_port_driver_argument(const char *args, const char *key, uint32_t otherwise)
 {
@@ -165,6 +172,7 @@ lull_port_facts(const struct lull_port_driver *driver, const struct lull_port_an
 		.ring_pkts = lull_port_driver_ring(driver, answer->asked_pkts),
 		.link_pps = lull_link_pps(answer->link_mbps),
 		.short_leaves = lull_port_driver_short_leaves(driver),
+		.loss_lag_ns = lull_port_driver_loss_lag_ns(driver),
 	};
 	if (lull_port_driver_hardware(driver))
 		facts->hardware_pps = facts->link_pps;

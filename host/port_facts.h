@@ -37,6 +37,9 @@ struct lull_port_answer {
  */
 #define LULL_PORT_RING_LEAST 256
 
+/** How late a driver may tell of lost packets of which nobody knows how it counts them. */
+#define LULL_PORT_LOSS_LAG_NS 1000000000ULL
+
 /** Facts of one ring. */
 void lull_port_facts(const struct lull_port_driver *driver, const struct lull_port_answer *answer,
 		     struct lull_ring_facts *facts);
@@ -51,6 +54,8 @@ uint32_t lull_port_driver_ring(const struct lull_port_driver *driver, uint32_t a
  * not known: its ring is empty after a burst of none, and not before.
  */
 bool lull_port_driver_short_leaves(const struct lull_port_driver *driver);
+/** How much later than it happened may it tell of a lost packet? ns */
+uint64_t lull_port_driver_loss_lag_ns(const struct lull_port_driver *driver);
 /** Does its link rate limit what arrives? */
 bool lull_port_driver_hardware(const struct lull_port_driver *driver);
 /** Value of "key=<number>" in comma-separated device arguments, else @p otherwise. */

@@ -39,7 +39,7 @@ change_same(const struct lull_idle_limits *a, const struct lull_idle_limits *b)
 	       a->ring_pkts == b->ring_pkts && a->held_pkts == b->held_pkts &&
 	       a->envelope == b->envelope && a->pps_max == b->pps_max &&
 	       a->burst_pkts == b->burst_pkts && a->short_leaves == b->short_leaves &&
-	       a->kalman.step_ns == b->kalman.step_ns &&
+	       a->loss_lag_ns == b->loss_lag_ns && a->kalman.step_ns == b->kalman.step_ns &&
 	       a->kalman.window_ns == b->kalman.window_ns &&
 	       a->kalman.tolerance_ppm == b->kalman.tolerance_ppm &&
 	       a->kalman.row_bytes == b->kalman.row_bytes && a->kalman.layout == b->kalman.layout;

@@ -58,6 +58,7 @@ lull_resting_limits(const struct lull_resting *resting, const struct lull_ring_f
 	limits.ring_pkts = rings->ring_pkts;
 	limits.held_pkts = rings->held_pkts;
 	limits.short_leaves = rings->short_leaves;
+	limits.loss_lag_ns = rings->loss_lag_ns;
 	/* A smaller ring may have been stated than the port has: what is held back stays held. */
 	if (limits.held_pkts >= limits.ring_pkts)
 		limits.held_pkts = limits.ring_pkts > 0 ? limits.ring_pkts - 1 : 0;

@@ -108,6 +108,7 @@ sim_limits(const struct lull_sim_config *config, enum lull_sim_side side)
 	}
 	limits.burst_pkts = config->burst_pkts;
 	limits.short_leaves = config->round_pkts > 1 && !config->trusts_short;
+	limits.loss_lag_ns = config->quirks.lag_ns;
 	if (limits.envelope == LULL_ENVELOPE_LINK) {
 		limits.pps_max = sim_link_pps(config);
 		if (limits.pps_max == 0 || side == LULL_SIM_SIDE_SEND)

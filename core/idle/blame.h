@@ -76,7 +76,7 @@ lull_blame_suspects(const struct lull_blame *blame, uint64_t begin_ns, uint64_t 
 
 /** Is it still being found out what the last rest may have lost? Some poll iterations at most. */
 bool lull_idle_undecided(const struct lull_idle *idle);
-/** lull_blame_suspects() for a loop; in idle.c. */
+/** lull_blame_suspects() for a loop, also of what is told late (loss_lag_ns); in idle.c. */
 bool lull_idle_suspects(const struct lull_idle *idle, uint64_t begin_ns, uint64_t end_ns);
 /**
  * Packets were lost that this loop is charged with. Its governor hears of those that its rests may

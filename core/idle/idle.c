@@ -432,7 +432,9 @@ lull_idle_undecided(const struct lull_idle *idle)
 bool
 lull_idle_suspects(const struct lull_idle *idle, uint64_t begin_ns, uint64_t end_ns)
 {
-	return lull_blame_suspects(&idle->blame, begin_ns, end_ns);
+	uint64_t lag_ns = LULL_MIN(idle->limits.loss_lag_ns, begin_ns);
+
+	return lull_blame_suspects(&idle->blame, begin_ns - lag_ns, end_ns);
 }
 
 void

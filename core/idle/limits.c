@@ -79,6 +79,7 @@ lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_range 
 		{ "ring_pkts", full.ring_pkts, 1, 1u << 20 },
 		{ "envelope", (uint32_t)full.envelope, 0, LULL_ENVELOPE_STATED },
 		{ "burst_pkts", full.burst_pkts, 1, 65535 },
+		{ "loss_lag_ns", full.loss_lag_ns, 0, 10 * LULL_NS_PER_S },
 		{ "kalman.step_ns", kalman->step_ns, 1, 10 * LULL_NS_PER_MS },
 		{ "kalman.window_ns", kalman->window_ns, LULL_NS_PER_US, LULL_NS_PER_S },
 		{ "kalman.tolerance_ppm", kalman->tolerance_ppm, 1, 500000 },

@@ -8,7 +8,7 @@
 /* Mean costs scatter: a loop is outrun when it misses the rate by more than a sixteenth. */
 #define OUTRUN_SHIFT 4
 
-/* Costs after a rest: seldom measured, so slowly followed, and one that was held up counts little. */
+/* Costs after a rest: seldom measured, so slowly followed; one that was held up counts little. */
 #define COLD_SHIFT 6
 #define COLD_GROWTH 8
 #define COLD_COUNT 8 /* of each kind, before they are compared */

@@ -9,9 +9,9 @@
  * packet fall with the number of packets; so what larger iterations take than any seen so far is
  * drawn as a straight line through an empty one and the largest.
  *
- * The iteration right after a rest is kept apart, as it is the one that a ring waits for: caches are
- * cold, the clock may be low. How much dearer it is than others of as many packets is a ratio of
- * means, by which the others are then scaled.
+ * The iteration right after a rest is kept apart, as it is the one that a ring waits for: caches
+ * are cold, the clock may be low. How much dearer it is than others of as many packets is a ratio
+ * of means, by which the others are then scaled.
  * Threads: belongs to one loop. Memory: one fixed struct.
  */
 #ifndef LULL_PACE_H

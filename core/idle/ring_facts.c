@@ -25,5 +25,6 @@ lull_ring_facts_add(struct lull_ring_facts *all, const struct lull_ring_facts *o
 	all->link_pps = facts_rate(all, all->link_pps, one->link_pps);
 	all->hardware_pps = facts_rate(all, all->hardware_pps, one->hardware_pps);
 	all->short_leaves |= one->short_leaves;
+	all->loss_lag_ns = LULL_MAX(all->loss_lag_ns, one->loss_lag_ns);
 	all->count += one->count;
 }

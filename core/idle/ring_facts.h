@@ -21,6 +21,7 @@ struct lull_ring_facts {
 	uint64_t link_pps;     /**< 64-byte frames at the rate of the link; 0: it tells none */
 	uint64_t hardware_pps; /**< the same where that rate limits what arrives, else 0 */
 	bool short_leaves;     /**< a short burst may leave packets; of one ring suffices */
+	uint64_t loss_lag_ns;  /**< lost packets may be told of so much later */
 };
 
 /** The loop polls the rings of @p one too. */

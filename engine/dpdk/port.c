@@ -261,6 +261,7 @@ port_read_facts(struct lull_port *port, const struct rte_eth_dev_info *info)
 	port->link_mbps = answer.link_mbps;
 	port->hardware = facts.hardware_pps != 0;
 	port->short_leaves = facts.short_leaves;
+	port->loss_lag_ns = facts.loss_lag_ns;
 }
 
 static int

@@ -26,6 +26,7 @@ lull_port_rings(const struct lull_port *port)
 		.link_pps = link_pps,
 		.hardware_pps = port->hardware ? link_pps : 0,
 		.short_leaves = port->short_leaves,
+		.loss_lag_ns = port->loss_lag_ns,
 	};
 }
 

@@ -98,6 +98,7 @@ struct lull_port {
 	int node;           /**< NUMA node of the device; -1: any */
 	/** A short burst may leave packets in the ring; true where nobody knows. */
 	bool short_leaves;
+	uint64_t loss_lag_ns; /**< it may tell of lost packets so much later */
 };
 /**
  * List the ports that EAL has probed.

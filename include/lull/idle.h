@@ -135,6 +135,11 @@ struct lull_idle_limits {
 	 * that a queue is empty [no].
 	 */
 	bool short_leaves;
+	/**
+	 * Packets lost in a ring may be told of so much later, up to 10 s, as by drivers that hear
+	 * of them from their device now and then [0].
+	 */
+	uint64_t loss_lag_ns;
 	uint32_t
 		/** LULL_IDLE_STATE_BIT() of the idle states on offer [pause, sleep] */
 		idle_states;

@@ -112,6 +112,7 @@ TEST(facts__go_by_the_driver_then_by_what_it_tells)
 	assert_int_equal(facts.count, 1);
 	assert_int_equal(facts.ring_pkts, 128);
 	assert_true(facts.short_leaves); /* nobody knows */
+	assert_int_equal(facts.loss_lag_ns, LULL_PORT_LOSS_LAG_NS);
 	answer.otherwise_pkts = 0;
 	lull_port_facts(&unknown, &answer, &facts);
 	assert_int_equal(facts.ring_pkts, 256);
@@ -141,6 +142,7 @@ TEST(facts__go_by_the_driver_then_by_what_it_tells)
 	assert_int_equal(facts.ring_pkts, 1023);
 	assert_int_equal(facts.held_pkts, 0);
 	assert_false(facts.short_leaves);
+	assert_int_equal(facts.loss_lag_ns, 0);
 	/* a threshold that cannot be */
 	answer = (struct lull_port_answer){ .desc_pkts = 64,
 					    .rearm_pkts = 64,

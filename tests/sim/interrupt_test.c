@@ -154,9 +154,8 @@ TEST(exit_latency__of_long_rests_is_measured)
 		struct lull_sim_config config = settled(rates[i]);
 		static struct lull_sim_result result;
 
-		config.quirks.exit = (struct lull_sim_curve){
-			2, { { 400 * US, 0 }, { 500 * US, 300 * US } }
-		};
+		config.quirks.exit =
+			(struct lull_sim_curve){ 2, { { 400 * US, 0 }, { 500 * US, 300 * US } } };
 		stand_run(&config, &result);
 		print("300 us to wake", &result);
 		assert_true(bound_holds(&result));

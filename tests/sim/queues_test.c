@@ -34,9 +34,8 @@ struct world {
 	uint64_t link_bps;
 	bool one_ring; /* bursts at line rate into one ring each; else shared by weight */
 	uint64_t seed;
-	uint32_t cold_pct; /* costs of bursts right after a rest */
-	uint32_t
-		change_pct; /* costs of all bursts after the warm-up, too late to learn them in it */
+	uint32_t cold_pct;   /* costs of bursts right after a rest */
+	uint32_t change_pct; /* costs of all bursts after the warm-up, in which they were learned */
 };
 
 static void

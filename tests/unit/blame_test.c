@@ -164,6 +164,38 @@ TEST(miss__charged_to_a_rest_that_may_have_filled_the_ring)
 	free(idle);
 }
 
+/* A driver that is told of its losses once a second: what a rest lost appears long after it. */
+TEST(miss__charged_to_a_rest_of_which_the_counter_tells_late)
+{
+	const struct lull_idle_limits limits = { .envelope = LULL_ENVELOPE_LEARNED,
+						 .ring_pkts = 512,
+						 .loss_lag_ns = LULL_NS_PER_S };
+	struct lull_idle *idle = idle_begin(512);
+	const struct lull_idle_counters *counters = lull_idle_counters(idle);
+	uint64_t now_ns = 2000 * US, suspect_ns;
+
+	assert_int_equal(lull_idle_change(idle, NULL, &limits), 0);
+	rest_and_fetch(idle, &now_ns, 500);
+	suspect_ns = now_ns;
+	/* looked at every 10 ms, and nothing has been lost so far as anybody knows */
+	for (; now_ns < suspect_ns + 990 * LULL_NS_PER_MS; now_ns += 10 * LULL_NS_PER_MS) {
+		rest_and_fetch(idle, &now_ns, 1);
+		lull_idle_miss(idle, now_ns, 0);
+	}
+	lull_idle_miss(idle, now_ns, 3);
+	assert_int_equal(counters->misses, 3);
+	assert_int_equal(counters->misses_other, 0);
+	/* a second later that rest is none of it */
+	for (int i = 0; i < 100; i++, now_ns += 10 * LULL_NS_PER_MS) {
+		rest_and_fetch(idle, &now_ns, 1);
+		lull_idle_miss(idle, now_ns, 0);
+	}
+	lull_idle_miss(idle, now_ns, 5);
+	assert_int_equal(counters->misses, 3);
+	assert_int_equal(counters->misses_other, 5);
+	free(idle);
+}
+
 /* Behind a small ring nobody has spoken of any rest may be too long. */
 TEST(miss__charged_to_any_rest_when_the_ring_is_not_known)
 {

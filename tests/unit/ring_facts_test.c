@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ring facts: the ring with the least room, the highest rate, and what one ring does not tell. */
+#include <lull/base.h>
+
 #include "case.h"
 #include "idle/ring_facts.h"
 
@@ -41,6 +43,22 @@ TEST(add__a_short_burst_must_empty_all)
 	lull_ring_facts_add(&all, &exact);
 	assert_true(all.short_leaves);
 	assert_int_equal(all.ring_pkts, 256);
+}
+
+/* What is told late by one of them may have been lost as long ago. */
+TEST(add__the_longest_lag)
+{
+	const struct lull_ring_facts prompt = { .count = 1, .ring_pkts = 512 };
+	const struct lull_ring_facts late = { .count = 1,
+					      .ring_pkts = 512,
+					      .loss_lag_ns = LULL_NS_PER_S };
+	struct lull_ring_facts all = { 0 };
+
+	lull_ring_facts_add(&all, &prompt);
+	assert_int_equal(all.loss_lag_ns, 0);
+	lull_ring_facts_add(&all, &late);
+	lull_ring_facts_add(&all, &prompt);
+	assert_int_equal(all.loss_lag_ns, LULL_NS_PER_S);
 }
 
 TEST(add__a_rate_must_hold_for_all)
