@@ -6,6 +6,7 @@
  * The driver stands between a port of a pair and its own: it stages what has come, hands it out in
  * groups and counts its stage. rte_eth_dev_info_get() calls it as the test wants.
  */
+#include <errno.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
@@ -28,6 +29,7 @@ static struct {
 	uint16_t port_id;
 	bool representor;
 	bool lies;          /* counts none, whatever there is */
+	bool fails;         /* says so once it has received: -EIO */
 	uint32_t most_pkts; /* of a burst; 0: as asked for */
 	eth_rx_burst_t receive;
 	struct rte_mbuf *stage[2 * RING_PKTS];
@@ -88,6 +90,8 @@ driver_count(void *queue)
 {
 	LULL_COUNTER_ADD(driver.asked, 1);
 	driver_fetch(queue);
+	if (driver.fails && driver.bursts > 0)
+		return (uint32_t)-EIO;
 	return driver.lies ? 0 : driver.count;
 }
 
@@ -256,6 +260,15 @@ TEST_WITH(short_burst__of_one_that_cannot_count_does_not, driver_anew, NULL)
 	assert_int_equal(seen.broken, 0);
 }
 
+TEST_WITH(short_burst__of_one_that_fails_to_count_does_not, driver_anew, NULL)
+{
+	driver.fails = true;
+	scene_play("net_ice", true, true);
+	assert_true(driver.asked > 0);
+	assert_int_equal(seen.after_pkts, 0);
+	assert_int_equal(seen.broken, 0);
+}
+
 TEST_WITH(short_burst__of_a_representor_does_not, driver_anew, NULL)
 {
 	driver.representor = true;
@@ -288,7 +301,8 @@ TEST_WITH(short_burst__is_believed_where_the_limits_say_so, driver_anew, NULL)
 
 /*
  * To count a long queue takes long. So one that is behind is hardly ever asked, whether its bursts
- * are nearly full as by a driver that rounds, or far from it as by one that has staged a few.
+ * are nearly full as by a driver that rounds, or far from it as by one that has staged a few. The
+ * first is asked as soon as its bursts get shorter.
  */
 TEST_WITH(short_burst__of_a_queue_that_is_behind_asks_seldom, driver_anew, NULL)
 {
@@ -302,6 +316,8 @@ TEST_WITH(short_burst__of_a_queue_that_is_behind_asks_seldom, driver_anew, NULL)
 			      (unsigned long long)driver.asked, (unsigned long long)driver.bursts);
 		assert_true(driver.bursts >= ROUNDS * BACKLOG_PKTS / 32);
 		assert_true(driver.asked * 10 < driver.bursts);
+		assert_true(driver.asked > driver.bursts / 512);
+		assert_true(most_pkts[i] == 8 || seen.after_pkts >= ROUNDS / 2);
 		assert_int_equal(seen.broken, 0);
 	}
 }
