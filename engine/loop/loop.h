@@ -20,7 +20,7 @@ struct engine_loop {
 	/* Each poll iteration. */
 	uint32_t polled_count; /* queues of devices that are there */
 	uint16_t burst_pkts;
-	bool asks_shorts; /* short bursts may leave packets; of some queues it is known, or counted */
+	bool asks_shorts; /* short bursts may leave some; of some queues it is known or counted */
 	uint32_t epoch;   /* of lull_port_watch_epoch(), when it was followed last */
 	struct lull_loop_queue polled[LULL_IDLE_QUEUES_MAX];
 	uint32_t places[LULL_IDLE_QUEUES_MAX]; /* of the same: place among all queues */
