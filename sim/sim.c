@@ -120,6 +120,7 @@ sim_thread(struct lull_sim *sim, uint32_t number, enum lull_sim_side side, uint3
 	thread->rings = rings;
 	thread->burst_pkts = config->burst_pkts;
 	thread->round_pkts = config->round_pkts;
+	thread->counts_left = config->counts_left;
 	for (i = 0; i <= config->burst_pkts; i++)
 		thread->burst_ns[i] = lull_sim_curve_at(&machine->burst, i);
 	thread->ideal.lone_ns = machine->iteration_ns + thread->burst_ns[1];

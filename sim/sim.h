@@ -52,6 +52,7 @@ struct lull_sim_config {
 	 * it may be short although packets are left. 0 or 1: a short burst empties its ring.
 	 */
 	uint32_t round_pkts;
+	bool counts_left;     /**< the driver counts in memory what is left, and the loop asks it */
 	bool trusts_short;    /**< governors are not told so: for what that does */
 	uint32_t queue_count; /**< per thread, 1..LULL_IDLE_QUEUES_MAX; or in all: */
 	/** The threads, at least as many as queues, share them; their governor can do so. */

@@ -52,8 +52,11 @@ struct lull_sim_thread {
 	bool polled;                     /* the first step is done */
 	uint64_t begin_ns;               /* of it */
 	uint32_t burst_pkts, round_pkts;
+	bool counts_left; /* asks how many packets a short burst has left */
 	bool wants_sizes;
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
+	bool asks;        /* no queue of this iteration is known to have packets left */
+	uint64_t emptied; /* as in struct lull_iteration */
 	uint64_t size_pkts, bytes, bytes_squared; /* of the iteration */
 	uint64_t burst_ns[LULL_SIM_BURST_MAX + 1];
 	uint64_t housekeeping_ns;

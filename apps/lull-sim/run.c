@@ -45,6 +45,7 @@ run_config(const struct sim_program *program, const struct sim_governor *governo
 		.public_pkts = settings->public_ring,
 		.burst_pkts = settings->burst,
 		.round_pkts = settings->round_bursts,
+		.counts_left = settings->count_left,
 		.queue_count = settings->queues,
 		.share_queues = settings->share_queues,
 		.thread_count = settings->threads,

@@ -88,6 +88,7 @@ struct sim_settings {
 	struct sim_sweep sweep;
 	char describe[32];
 	bool bins;
+	bool count_left;
 	char json[SIM_PATH_SIZE];
 };
 

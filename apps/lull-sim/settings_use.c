@@ -70,6 +70,10 @@ sim_settings_check(const struct sim_settings *settings, struct lull_error *error
 				      "held: %u of %u descriptors leaves none; give less or a "
 				      "larger --ring",
 				      settings->held, settings->ring);
+	if (settings->count_left && settings->round_bursts < 2)
+		return lull_error_set(error, -EINVAL,
+				      "count-left: short bursts leave nothing; give "
+				      "--round-bursts of 2 or more, or leave this out");
 	if (settings->round_bursts > settings->burst)
 		return lull_error_set(error, -EINVAL,
 				      "round-bursts: %u is more than a burst of %u; give less or a "

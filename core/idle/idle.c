@@ -279,7 +279,9 @@ idle_read_iterate(struct lull_idle *idle, const struct lull_iteration *iteration
 
 		seen.pkt_count += pkts;
 		seen.queue_pkts_max = LULL_MAX(seen.queue_pkts_max, pkts);
-		if (!lull_waits_queue(&idle->waits, i, pkts, idle->emptied_pkts))
+		if (!lull_waits_queue(&idle->waits, i, pkts,
+				      (iteration->emptied >> i & 1) != 0 ? UINT32_MAX :
+									   idle->emptied_pkts))
 			seen.drained = false;
 	}
 	return seen;

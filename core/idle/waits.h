@@ -79,7 +79,7 @@ void lull_waits_forget(struct lull_waits *waits, uint64_t now_ns);
 static inline void lull_waits_poll(struct lull_waits *waits, uint64_t now_ns, uint32_t queue_count);
 /**
  * What queue @p index gave in it; true when it is empty now: it gave less than @p emptied_pkts,
- * which is a burst, or 1 where a short burst may leave packets.
+ * which is a burst, or 1 where a short burst may leave packets. UINT32_MAX: it is empty.
  */
 static inline bool lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts,
 				    uint32_t emptied_pkts);

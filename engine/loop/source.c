@@ -7,10 +7,28 @@
 #include <rte_ethdev.h>
 
 #include "engine/dpdk/port.h"
+#include "engine/dpdk/port_device.h"
 #include "engine/dpdk/port_watch.h"
 #include "host/loop_run.h"
 
 /* ---- events of ports ---- */
+
+/* What short bursts of the polled queues tell, where the limits say that they may leave packets. */
+static void
+source_learn_shorts(struct engine_loop *own)
+{
+	own->asks_shorts = false;
+	for (uint32_t i = 0; i < own->polled_count; i++) {
+		const struct lull_loop_queue *queue = &own->polled[i];
+		struct rte_eth_dev_info info;
+
+		own->shorts[i] = LULL_SHORT_LEAVES;
+		own->pauses[i] = 0;
+		if (own->short_leaves && rte_eth_dev_info_get(queue->port_id, &info) == 0)
+			own->shorts[i] = lull_port_short(queue->port_id, queue->queue_id, &info);
+		own->asks_shorts = own->asks_shorts || own->shorts[i] != LULL_SHORT_LEAVES;
+	}
+}
 
 /* Queues of devices that have been removed are polled no more; they stay empty. */
 static void
@@ -25,6 +43,7 @@ source_pick_queues(struct engine_loop *own)
 		own->polled[own->polled_count] = own->queues[i];
 		own->places[own->polled_count++] = i;
 	}
+	source_learn_shorts(own);
 }
 
 static __attribute__((noinline, cold)) void
@@ -81,6 +100,21 @@ source_receive_queue(struct engine_loop *own, uint32_t i, struct rte_mbuf **pkts
 	return count;
 }
 
+/*
+ * A short burst came from a queue of a loop that would take this for packets that are left. Before
+ * the stage takes its time, in which more come. False: some may be left.
+ */
+static bool
+source_emptied(struct engine_loop *own, uint32_t i, uint16_t count)
+{
+	const struct lull_loop_queue *queue = &own->polled[i];
+
+	if (own->shorts[i] != LULL_SHORT_COUNTED)
+		return own->shorts[i] == LULL_SHORT_EMPTIES;
+	return lull_port_counts_none(queue->port_id, queue->queue_id, count, own->burst_pkts,
+				     &own->pauses[i]);
+}
+
 static void
 source_add_sizes(struct lull_iteration *iteration, struct rte_mbuf *const *pkts, uint16_t count)
 {
@@ -99,9 +133,11 @@ source_receive(struct lull_loop *loop, struct lull_iteration *iteration)
 	bool wants_sizes = lull_idle_wants_sizes(loop->idle);
 	uint64_t now_ns = iteration->now_ns;
 	struct rte_mbuf *pkts[LULL_BURST_MAX];
+	bool asks;
 
 	if (own->epoch != lull_port_watch_epoch())
 		source_follow_ports(own, now_ns);
+	asks = own->asks_shorts;
 	if (own->queue_count == 0 && loop->stage->pull != NULL)
 		loop->queue_pkts[0] = loop->stage->pull(loop->stage_state, now_ns);
 	for (uint32_t i = 0; i < own->polled_count; i++) {
@@ -111,8 +147,14 @@ source_receive(struct lull_loop *loop, struct lull_iteration *iteration)
 		loop->queue_pkts[place] = count;
 		if (wants_sizes)
 			source_add_sizes(iteration, pkts, count);
-		if (count > 0)
-			loop->stage->burst(loop->stage_state, place, pkts, count, now_ns);
+		if (count == 0)
+			continue;
+		/* After one that is not empty the loop does not rest: no need to ask. */
+		if (asks) {
+			asks = count < own->burst_pkts && source_emptied(own, i, count);
+			iteration->emptied |= (uint64_t)asks << place;
+		}
+		loop->stage->burst(loop->stage_state, place, pkts, count, now_ns);
 	}
 }
 
@@ -231,6 +273,7 @@ engine_source_open(struct engine_loop *own, const struct lull_loop_config *confi
 	own->queue_count = config->queue_count;
 	memcpy(own->queues, config->queues, config->queue_count * sizeof(own->queues[0]));
 	own->burst_pkts = config->burst_pkts;
+	own->short_leaves = config->limits.short_leaves;
 	for (uint32_t i = 0; i < config->queue_count; i++)
 		source_add_port(own, config->queues[i].port_id);
 	for (uint32_t i = 0; i < own->port_count; i++)

@@ -107,6 +107,7 @@ def refuses_options(stand: Stand) -> None:
     stand.refused("--share-queues --governor metronome --sweep-rest 1us-9us,3", "fixed")
     stand.refused("--backup-rest 0", "backup-rest.*1")
     stand.refused("--round-bursts 33", "round-bursts.*--burst")
+    stand.refused("--count-left", "count-left.*--round-bursts")
     stand.refused("--interrupt soon", "interrupt.*soon")
     stand.refused("--monitor 50:1us,20:2us", "monitor")
     stand.refused("--cores 2", "cores.*1 threads")
@@ -307,6 +308,11 @@ def drivers_and_late_packets(stand: Stand) -> None:
           "64 queues are too slow for the rate", slow)
     rounded = stand.result("--round-bursts", "4", "--traffic", "poisson:3M", "--ring", "4096")
     check(rounded["runs"][0]["added_ns"]["p99"] <= 200_000, "rounded", rounded["runs"][0])
+    even = ["--round-bursts", "4", "--traffic", "constant:8M", "--ring", "4096"]
+    blind = stand.result(*even)["runs"][0]
+    asking = stand.result(*even, "--count-left")["runs"][0]
+    check(asking["cpu_pct"] < 80 < 99 < blind["cpu_pct"], "rests if it may ask", (blind, asking))
+    check(asking["added_ns"]["p99"] <= 200_000, "in time", asking)
     early = stand.result(*words, "--warmup", "20s", "--interrupt", "0:10us,100:30us")["runs"][0]
     late = stand.result(*words, "--warmup", "20s", "--interrupt", "100:2ms")["runs"][0]
     check(early["cpu_pct"] < 3 < late["cpu_pct"], "waits for those that are early", (early, late))
