@@ -15,7 +15,8 @@
  * Every way there is; the first that probes well wins its idle state. A new way is one line here.
  */
 static const struct lull_rest_way *const loop_ways[] = {
-	&lull_rest_pause, &lull_rest_monitor, &lull_rest_sleep_timer, &lull_rest_interrupt, NULL,
+	&lull_rest_tpause,      &lull_rest_pause,     &lull_rest_monitor,
+	&lull_rest_sleep_timer, &lull_rest_interrupt, NULL,
 };
 #define LOOP_WAYS (sizeof(loop_ways) / sizeof(loop_ways[0]))
 
