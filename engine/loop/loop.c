@@ -74,6 +74,7 @@ loop_make(struct engine_loop *own, const struct lull_loop_config *config, struct
 		.limits = config->limits,
 		.slack_ns = config->slack_ns,
 		.sched_policy = config->sched_policy,
+		.cpu_latency_ns = config->cpu_latency_ns,
 		.idle_memory = own->loop.idle_memory,
 		.trace = config->trace,
 		.trace_arg = config->trace_arg,

@@ -128,4 +128,6 @@ const struct lull_rest_way lull_rest_monitor = {
 	.summary = "the core waits for a write to the Rx ring (WAITPKG)",
 	.probe = monitor_probe,
 	.run = monitor_run,
+	.lack = "the CPU has no WAITPKG, or no RTM for several queues, or the driver tells no "
+		"address",
 };

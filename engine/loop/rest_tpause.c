@@ -40,4 +40,5 @@ const struct lull_rest_way lull_rest_tpause = {
 	.summary = "the core waits in C0.2 until a time (TPAUSE); the thread keeps the core",
 	.probe = tpause_probe,
 	.run = tpause_run,
+	.lack = "no TPAUSE: the CPU has no WAITPKG",
 };
