@@ -43,6 +43,8 @@ struct lull_loop_info {
 	int cpu, tid;
 	bool alive;           /**< its thread exists */
 	uint32_t idle_states; /**< LULL_IDLE_STATE_BIT() of those on offer */
+	/** By idle state, in use and first refused; NULL: this is not told. */
+	const struct lull_rest_way *const *ways, *const *refused;
 	const struct lull_idle *idle;
 	const struct lull_share_member *share; /**< NULL: it has its queues to itself */
 	const struct lull_rest_thread *class;  /**< NULL: its class is left alone */

@@ -8,6 +8,7 @@
 #define PAUSES_KNOWN 256
 #define RARE_PPM 100
 #define SELDOM_PPM 1000
+#define LEAST_NS LULL_NS_PER_US
 
 uint64_t
 lull_event_late_ns(const struct lull_idle_view *view, enum lull_idle_state idle_state,
@@ -23,17 +24,17 @@ lull_event_late_ns(const struct lull_idle_view *view, enum lull_idle_state idle_
 			lull_calibration_quantile(&view->calibration[idle_state], ppm));
 }
 
-/* Does the ring hold what may come until a thread that is so late takes it? */
-static bool
-event_fits_ring(const struct lull_idle_view *view, uint64_t late_ns)
+/* The longest rest for which the ring holds what comes until a thread that is so late takes it. */
+static uint64_t
+event_ring_ns(const struct lull_idle_view *view, uint64_t late_ns)
 {
 	const struct lull_idle_limits *limits = view->limits;
 
 	if (limits->loss == LULL_LOSS_TOLERATE)
-		return true;
+		return UINT64_MAX;
 	if (limits->envelope == LULL_ENVELOPE_LEARNED)
-		return lull_bound_learned_ns(limits, view->pace, view->curve, late_ns, late_ns) > 0;
-	return lull_bound_ring_ns(limits, view->pace, limits->pps_max, late_ns) > 0;
+		return lull_bound_learned_ns(limits, view->pace, view->curve, late_ns, late_ns);
+	return lull_bound_ring_ns(limits, view->pace, limits->pps_max, late_ns);
 }
 
 bool
@@ -41,7 +42,7 @@ lull_event_fits(const struct lull_idle_view *view, enum lull_idle_state idle_sta
 {
 	uint64_t rare_ns = lull_event_late_ns(view, idle_state, RARE_PPM);
 
-	return rare_ns != UINT64_MAX && event_fits_ring(view, rare_ns) &&
+	return rare_ns != UINT64_MAX && event_ring_ns(view, rare_ns) > 0 &&
 	       lull_event_late_ns(view, idle_state, SELDOM_PPM) < view->limits->latency_ns;
 }
 
@@ -49,8 +50,18 @@ uint64_t
 lull_event_limit_ns(const struct lull_idle_view *view, enum lull_idle_state idle_state,
 		    uint64_t timed_ns)
 {
-	return lull_event_fits(view, idle_state) ? LULL_EVENT_NS :
-						   LULL_MIN(timed_ns, LULL_EVENT_NS);
+	const struct lull_calibration *timer = &view->calibration[idle_state];
+	uint64_t ring_ns;
+
+	if (lull_event_fits(view, idle_state))
+		return LULL_EVENT_NS;
+	/*
+	 * As if no word ever came: the rest ends by its timer, and the ring must last till then.
+	 * What stalls the thread would stall one that polls.
+	 */
+	ring_ns = event_ring_ns(view, lull_calibration_usual(timer, (uint32_t)LULL_PPM - RARE_PPM));
+	/* Where it does not last in any case a short rest is no worse than none. */
+	return LULL_MIN(LULL_MIN(timed_ns, LULL_EVENT_NS), LULL_MAX(ring_ns, LEAST_NS));
 }
 
 struct lull_rest

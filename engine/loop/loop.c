@@ -16,7 +16,8 @@
  * Every way there is; the first that probes well wins its idle state. A new way is one line here.
  */
 static const struct lull_rest_way *const loop_ways[] = {
-	&lull_rest_pause, &lull_rest_monitor, &lull_rest_sleep_timer, &lull_rest_interrupt, NULL,
+	&lull_rest_tpause,      &lull_rest_pause,     &lull_rest_monitor,
+	&lull_rest_sleep_timer, &lull_rest_interrupt, NULL,
 };
 #define LOOP_WAYS (sizeof(loop_ways) / sizeof(loop_ways[0]))
 
@@ -83,6 +84,7 @@ loop_make(struct engine_loop *own, const struct lull_loop_config *config, struct
 		.limits = config->limits,
 		.slack_ns = config->slack_ns,
 		.sched_policy = config->sched_policy,
+		.cpu_latency_ns = config->cpu_latency_ns,
 		.idle_memory = own->loop.idle_memory,
 		.trace = config->trace,
 		.trace_arg = config->trace_arg,

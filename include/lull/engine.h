@@ -223,6 +223,8 @@ struct lull_loop_config {
 	uint64_t slack_ns; /**< timer slack of the thread [1 ns] */
 	/** Real-time class of the thread while it rests [auto]. */
 	enum lull_sched_policy sched_policy;
+	/** Limit on the C-states of its CPU, as struct lull_rest_thread_config has it [none]. */
+	uint64_t cpu_latency_ns;
 	/** Test hook, may be NULL: on the loop's thread, after every plan (wake NULL) and wake. */
 	void (*trace)(void *arg, const struct lull_iteration *iteration,
 		      const struct lull_rest *rest, const struct lull_wake *wake);

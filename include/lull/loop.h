@@ -81,6 +81,12 @@ int lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governo
  */
 void lull_loop_change_class(struct lull_loop *loop, enum lull_sched_policy policy);
 /**
+ * Change the limit on the C-states of the loop's CPU.
+ * @param cpu_latency_ns  as struct lull_rest_thread_config has it
+ * Threads: any, one at a time.
+ */
+void lull_loop_change_cpu_latency(struct lull_loop *loop, uint64_t cpu_latency_ns);
+/**
  * Begin a new measurement window; takes effect within one rest.
  * @param window  its number
  * @return 0; -EAGAIN: the mailbox is full

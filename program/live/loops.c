@@ -66,6 +66,7 @@ lull_live_loops_create(struct lull_live_loops *loops, struct lull_loop_config *c
 	item->share = config->share;
 	config->governor = lull_resting_governor(&item->resting);
 	config->sched_policy = (enum lull_sched_policy)item->resting.sched_policy;
+	config->cpu_latency_ns = item->resting.cpu_latency_ns;
 	return rc == 0 ? lull_live_loops_add(loops, config, error) : rc;
 }
 
@@ -137,12 +138,13 @@ loop_change(struct lull_live_loop *item, const struct lull_live_change *change, 
 	if (rc == 0)
 		rc = lull_live_post_limits(item->loop, lull_resting_governor(&item->resting),
 					   &limits, error);
-	if (rc == 0)
-		lull_loop_change_class(item->loop,
-				       (enum lull_sched_policy)item->resting.sched_policy);
-	else
+	if (rc != 0) {
 		item->resting = before;
-	return rc;
+		return rc;
+	}
+	lull_loop_change_class(item->loop, (enum lull_sched_policy)item->resting.sched_policy);
+	lull_loop_change_cpu_latency(item->loop, item->resting.cpu_latency_ns);
+	return 0;
 }
 
 int
