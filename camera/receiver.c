@@ -305,6 +305,15 @@ lull_receiver_change_class(struct lull_receiver *receiver, enum lull_sched_polic
 }
 
 int
+lull_receiver_change_cpu_latency(struct lull_receiver *receiver, uint64_t cpu_latency_ns)
+{
+	if (!receiver->looped || receiver->loop.class == NULL)
+		return -ENOTSUP;
+	lull_loop_change_cpu_latency(&receiver->loop, cpu_latency_ns);
+	return 0;
+}
+
+int
 lull_receiver_class(const struct lull_receiver *receiver, struct lull_rest_thread_info *info,
 		    char *text, size_t size)
 {

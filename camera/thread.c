@@ -356,6 +356,7 @@ thread_loop(struct lull_receiver *receiver, struct lull_error *error)
 			polled ? lull_idle_governor_find(receiver->governor) : &lull_loop_blocking,
 		.limits = thread_limits(receiver, &receiver->config.limits),
 		.sched_policy = receiver->config.sched_policy,
+		.cpu_latency_ns = receiver->config.cpu_latency_ns,
 		/* A file is in no hurry. */
 		.no_class = receiver->backend->file,
 		.idle_memory = receiver->idle_memory,

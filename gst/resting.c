@@ -10,9 +10,9 @@
 struct rows {
 	struct lull_resting resting;
 };
-/* The program is not ours, so the class of its threads stays as it is. */
+/* The program is not ours, so the class of its threads and C-states stay as they are. */
 static const struct lull_option rows[] = {
-	LULL_RESTING_OPTIONS_OF(resting, "200", "1000", "other", .value = "phase"),
+	LULL_RESTING_OPTIONS_OF(resting, "200", "1000", "other", "off", .value = "phase"),
 	{ .key = NULL },
 };
 #define ROW_COUNT (sizeof(rows) / sizeof(rows[0]) - 1)

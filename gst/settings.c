@@ -263,6 +263,7 @@ lull_gst_settings_camera(const struct lull_gst_settings *settings,
 		/* The library knows the ring that it was granted. */
 		.limits = lull_resting_limits(&resting, NULL),
 		.sched_policy = (enum lull_sched_policy)resting.sched_policy,
+		.cpu_latency_ns = resting.cpu_latency_ns,
 		.cpu = settings->cpu + 1,
 		.unchecked = settings->unchecked,
 		.eal = settings->eal,

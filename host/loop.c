@@ -8,6 +8,8 @@
 
 #include <lull/rest.h>
 
+#include "sched_class.h"
+
 #define HOUSEKEEPING_NS (10 * LULL_NS_PER_MS)
 #define PUBLISH_BEFORE_REST_NS LULL_NS_PER_MS
 
@@ -34,8 +36,11 @@ loop_probe_way(struct lull_loop *loop, const struct lull_rest_way *way)
 	if (loop->ways[way->idle_state] != NULL)
 		return;
 	loop->probes[way->idle_state] = way->probe(loop->way_context);
-	if (loop->probes[way->idle_state] != 0)
+	if (loop->probes[way->idle_state] != 0) {
+		if (loop->refused[way->idle_state] == NULL)
+			loop->refused[way->idle_state] = way;
 		return;
+	}
 	loop->ways[way->idle_state] = way;
 	loop->idle_states |= LULL_IDLE_STATE_BIT(way->idle_state);
 }
@@ -62,10 +67,12 @@ loop_fill(struct lull_loop *loop, const struct lull_loop_parts *parts)
 	loop->source = parts->source;
 	loop->stage = parts->stage;
 	loop->stage_state = parts->stage_state;
+	loop->share = parts->share;
 	loop->way_context = parts->way_context;
 	loop->governor = parts->governor;
 	loop->slack_ns = parts->slack_ns;
 	loop->sched_policy = parts->sched_policy;
+	loop->cpu_latency_ns = parts->cpu_latency_ns;
 	loop->idle_memory = parts->idle_memory;
 	loop->trace = parts->trace;
 	loop->trace_arg = parts->trace_arg;
@@ -128,6 +135,8 @@ loop_check_class(struct lull_loop *loop)
 {
 	uint64_t changes = lull_rest_thread_changes(loop->class);
 
+	if (loop->class != NULL)
+		sched_class_follow(loop->class);
 	if (changes == loop->class_changes)
 		return;
 	loop->class_changes = changes;
@@ -152,12 +161,17 @@ void
 lull_loop_limit_anew(struct lull_loop *loop, uint64_t now_ns)
 {
 	struct lull_idle_limits limits = *lull_idle_limits(loop->idle);
+	struct lull_rest_thread_config class;
 	uint64_t pps_max = limits.pps_max;
 
 	loop->source->limit(loop, &limits);
 	if (limits.pps_max == pps_max)
 		return;
 	lull_idle_change(loop->idle, NULL, &limits);
+	class = lull_loop_class_config(loop, &limits);
+	/* A faster link leaves less time to leave a C-state. */
+	if (loop->class != NULL)
+		lull_rest_thread_change(loop->class, &class);
 	loop_publish(loop, now_ns);
 }
 
@@ -254,6 +268,10 @@ lull_loop_begin(struct lull_loop *loop)
 	now_ns = lull_clock_ns();
 	/* Once more, now that the clock starts: nothing was learned yet. It stays where it is. */
 	lull_idle_init(loop->idle_memory, loop->governor, &loop->limits, now_ns, &idle);
+	if (loop->share != NULL) {
+		lull_share_join(loop->share);
+		lull_idle_join(idle, loop->share);
+	}
 	loop_mark(loop, loop->window, now_ns);
 	lull_loop_housekeeping(loop, now_ns);
 	return now_ns;
@@ -268,6 +286,9 @@ lull_loop_finish(struct lull_loop *loop, uint64_t now_ns)
 		loop->stage->end(loop->stage_state);
 	if (loop->source->end != NULL)
 		loop->source->end(loop);
+	/* Not before its stage has ended: what it sends to is the queue's too. */
+	if (loop->share != NULL)
+		lull_share_leave(loop->share);
 	if (loop->class != NULL)
 		lull_rest_thread_leave(loop->class);
 }

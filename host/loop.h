@@ -16,6 +16,7 @@
 #include <lull/loop.h>
 
 #include "idle/blame.h"
+#include "idle/share.h"
 
 #include "mailbox.h"
 #include "snapshot.h"
@@ -64,7 +65,11 @@ struct lull_loop {
 	void *stage_state;
 	uint64_t housekeeping_ns; /* next time */
 	uint64_t woke_ns;         /* end of the last rest; 0: none yet */
-	uint32_t queue_count;     /* at least 1: a loop that only sends has one that stays empty */
+	/*
+	 * At least 1: a loop that only sends has one that stays empty. Of shared queues the one
+	 * that it holds.
+	 */
+	uint32_t queue_count;
 	bool stop;
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
 	const struct lull_rest_way *ways[LULL_IDLE_STATE_COUNT]; /* NULL: not on offer */
@@ -75,6 +80,7 @@ struct lull_loop {
 
 	/* Each 10 ms. */
 	const struct lull_loop_source *source;
+	struct lull_share_member *share; /* NULL: it has its queues to itself */
 	uint64_t window_begin_ns;
 	uint32_t window;
 	struct lull_snapshot_cell snapshot;
@@ -90,11 +96,13 @@ struct lull_loop {
 	int tid;
 	uint64_t slack_ns;
 	enum lull_sched_policy sched_policy;
+	uint64_t cpu_latency_ns;
 	struct lull_rest_thread *class; /* NULL: it keeps the class it has */
 	uint64_t class_changes;         /* seen */
 	uint32_t burst_pkts;
 	uint32_t idle_states; /* LULL_IDLE_STATE_BIT() of the ways that probed well */
 	int probes[LULL_IDLE_STATE_COUNT];
+	const struct lull_rest_way *refused[LULL_IDLE_STATE_COUNT]; /* first not on offer */
 	void *idle_memory;
 	const struct lull_idle_governor *governor; /* to begin with */
 	struct lull_idle_limits limits;
@@ -110,6 +118,7 @@ struct lull_loop_parts {
 	const struct lull_loop_source *source;
 	const struct lull_stage *stage;
 	void *stage_state;
+	struct lull_share_member *share; /**< NULL: it has its queues to itself */
 	/** NULL ends them; of two of the same idle state the first that probes well is used. */
 	const struct lull_rest_way *const *ways;
 	void *way_context;
@@ -117,8 +126,9 @@ struct lull_loop_parts {
 	struct lull_idle_limits limits; /**< idle states 0: all that probe well */
 	uint64_t slack_ns;              /**< timer slack of the thread [1 ns] */
 	enum lull_sched_policy sched_policy;
-	bool no_class;     /**< leave the scheduling class alone */
-	void *idle_memory; /**< lull_idle_size() bytes, aligned to LULL_CACHE_LINE */
+	uint64_t cpu_latency_ns; /**< as struct lull_rest_thread_config has it */
+	bool no_class;           /**< leave the scheduling class and C-states alone */
+	void *idle_memory;       /**< lull_idle_size() bytes, aligned to LULL_CACHE_LINE */
 	void (*trace)(void *arg, const struct lull_iteration *iteration,
 		      const struct lull_rest *rest, const struct lull_wake *wake);
 	void *trace_arg;
@@ -149,6 +159,11 @@ void lull_loop_end(struct lull_loop *loop);
 /** What its user wants and this machine has. */
 struct lull_idle_limits lull_loop_limits(const struct lull_loop *loop,
 					 const struct lull_idle_limits *wanted);
+/**
+ * Time in which a ring that is to lose nothing fills; 0: no ring is promised, as where arrivals are
+ * learned.
+ */
+uint64_t lull_limits_ring_ns(const struct lull_idle_limits *limits);
 struct lull_rest_thread_config lull_loop_class_config(const struct lull_loop *loop,
 						      const struct lull_idle_limits *limits);
 

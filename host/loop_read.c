@@ -2,7 +2,9 @@
 /* Commands to a loop, and what other threads may read of it. */
 #include <errno.h>
 
+#include "idle/governor.h"
 #include "loop.h"
+#include "sched_class.h"
 
 /* ---- command ---- */
 
@@ -22,11 +24,28 @@ lull_loop_limits(const struct lull_loop *loop, const struct lull_idle_limits *wa
 	return limits;
 }
 
+uint64_t
+lull_limits_ring_ns(const struct lull_idle_limits *limits)
+{
+	uint64_t room_pkts =
+		limits->ring_pkts > limits->held_pkts ? limits->ring_pkts - limits->held_pkts : 1;
+
+	if (limits->loss != LULL_LOSS_ZERO || limits->envelope == LULL_ENVELOPE_LEARNED ||
+	    limits->pps_max == 0)
+		return 0;
+	return LULL_MAX(
+		(uint64_t)((double)room_pkts * (double)LULL_NS_PER_S / (double)limits->pps_max), 1);
+}
+
 struct lull_rest_thread_config
 lull_loop_class_config(const struct lull_loop *loop, const struct lull_idle_limits *limits)
 {
-	return (struct lull_rest_thread_config){ .policy = loop->sched_policy,
-						 .latency_ns = limits->latency_ns };
+	return (struct lull_rest_thread_config){
+		.policy = loop->sched_policy,
+		.latency_ns = limits->latency_ns,
+		.cpu_latency_ns = loop->cpu_latency_ns,
+		.ring_ns = lull_limits_ring_ns(limits),
+	};
 }
 
 static int
@@ -45,10 +64,12 @@ lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *g
 {
 	struct lull_loop_change change = { .governor = governor,
 					   .limits = lull_loop_limits(loop, limits) };
-	struct lull_rest_thread_config class = lull_loop_class_config(loop, limits);
+	struct lull_rest_thread_config class = lull_loop_class_config(loop, &change.limits);
 	int rc;
 
 	if (lull_idle_config_check(&change.limits, NULL) != 0)
+		return -EINVAL;
+	if (loop->share != NULL && governor != NULL && !governor->shares_queues)
 		return -EINVAL;
 	rc = loop_post(loop, LULL_LOOP_MESSAGE_CHANGE, &change, sizeof(change));
 	if (rc == 0 && loop->class != NULL)
@@ -59,14 +80,27 @@ lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *g
 void
 lull_loop_change_class(struct lull_loop *loop, enum lull_sched_policy policy)
 {
-	struct lull_loop_snapshot snapshot;
 	struct lull_rest_thread_config config;
 
 	if (loop->class == NULL)
 		return;
-	lull_loop_snapshot(loop, &snapshot);
 	loop->sched_policy = policy;
-	config = lull_loop_class_config(loop, &snapshot.limits);
+	/* Not by the snapshot: limits that were posted a moment ago may not be in it yet. */
+	sched_class_config(loop->class, &config);
+	config.policy = policy;
+	lull_rest_thread_change(loop->class, &config);
+}
+
+void
+lull_loop_change_cpu_latency(struct lull_loop *loop, uint64_t cpu_latency_ns)
+{
+	struct lull_rest_thread_config config;
+
+	if (loop->class == NULL)
+		return;
+	loop->cpu_latency_ns = cpu_latency_ns;
+	sched_class_config(loop->class, &config);
+	config.cpu_latency_ns = cpu_latency_ns;
 	lull_rest_thread_change(loop->class, &config);
 }
 

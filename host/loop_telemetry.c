@@ -54,7 +54,10 @@ loop_info(const struct lull_loop *loop, struct lull_loop_info *info)
 		.tid = lull_loop_tid(loop),
 		.alive = true,
 		.idle_states = loop->idle_states,
+		.ways = loop->ways,
+		.refused = loop->refused,
 		.idle = loop->idle,
+		.share = loop->share,
 		.class = loop->class,
 		.snapshot = &loop->snapshot,
 	};

@@ -15,37 +15,35 @@
 #define WIRE_BITS_MIN (84 * 8) /* 64 bytes, preamble and gap */
 
 /*
- * What is known of drivers, by their sources in DPDK 22.11 (drivers/net/<name>/). A burst that is
- * short empties the ring ("exact") where the driver looks until there is nothing more:
+ * What is known of drivers, by their sources in DPDK 22.11, 24.11 and 25.11; docs/drivers.md has
+ * functions, rings and what is left out here. What a burst that is shorter than asked for tells:
  *
- * driver     | short burst          | ring                | info_get | queue_count | stats_get
- * -----------|----------------------|---------------------|----------|-------------|--------------
- * af_packet  | exact: stops at a    | framecnt frames     | no       | no          | sums of the
- *            | frame of the kernel  | (rte_eth_af_packet) |          |             | queues; losses
- *            |                      |                     |          |             | by socket
- * memif      | exact: all slots of  | 2^rsize             | no       | no          | sums
- *            | the ring             | (rte_eth_memif.c)   |          |             |
- * ring       | exact: rte_ring      | the ring's, which   | no       | no          | sums, misses
- *            |                      | others make         |          |             | none
- * null       | exact: always full   | none                | no       | no          | sums
- * tap        | exact: reads until   | tx_queue_len of the | no       | no          | sums
- *            | EAGAIN (rte_eth_tap) | interface           |          |             |
- * vhost      | exact: as many as    | the other side's    | no       | yes; a guest| sums
- *            | are on offer         |                     |          | gone logs   |
- * virtio,    | leaves: of more than | PCI: the device's,  | no       | no          | sums; no
- * virtio_user| 4 it ends at a cache | whatever was asked; |          |             | misses, the
- *            | line of descriptors, | fewer asked for     |          |             | device does
- *            | of 64 at most        | count; QEMU has 256 |          |             | not tell
- *            | (virtio_rxtx.c)      | user: queue_size    |          |             |
- * af_xdp     | leaves: what came    | 2048, of the socket | no       | no          | sums, and a
- *            | after its last look  | (rte_eth_af_xdp.c)  |          |             | getsockopt
- * i40e, ice, | leaves: hands out    | as asked            | yes, with| yes, 4 at a | 60 registers
- * ixgbe      | what an earlier look |                     | rearm    | time        |
- *            | has staged           |                     | threshold|             |
- * iavf       | likewise             | as asked            | yes      | yes         | admin queue,
- *            |                      |                     |          |             | steps of 1 ms
+ * exact   | the driver looks until there is nothing more: the ring was empty
+ * counted | it may leave packets, and rte_eth_rx_queue_count() counts in memory what the next look
+ *         | of the driver would find: the ring is empty if that is none
+ * (else)  | it may leave packets; it counts none, or something else, or asks the device
  *
- * A driver that has no row counts as one that leaves packets.
+ * driver       | short burst                                | count
+ * -------------|--------------------------------------------|-------------------------------------
+ * af_packet, memif, ring, null, tap: exact                  | none
+ * vhost: exact                                              | not needed; logs if the guest is gone
+ * e1000, igc, vmxnet3, mlx4, ena, cxgbe: exact              | not needed
+ * i40e, ice,   | hands out what an earlier look has staged, | the descriptor that is looked at
+ * ixgbe, iavf, | or stops after a group of 4 or 8, or keeps | next; stages are empty after a short
+ * txgbe, ngbe  | an odd one for the next time               | burst
+ * mlx5         | rounds down to a group of 4                | completions; wrong if they have the
+ *              |                                            | enhanced layout of compression
+ * nfp          | packets of other ports count as well       | the descriptor looked at next
+ * bnxt         | rounds down to a group of 4, 8             | not those of BCM57608: lies
+ * hns3         | a stage, groups                            | reads a register
+ * netvsc       | a stage, then the VF                       | the stage alone: lies
+ * virtio       | of more than 4 it ends at a cache line     | none
+ * af_xdp       | what came after its last look              | none
+ * gve, mana    | bad packets end a burst                    | none
+ * bonding, failsafe: what their members do                  | none
+ *
+ * A driver that has no row counts as one that leaves packets and is not asked. While there are no
+ * buffers, no receive of any driver tells anything.
  */
 struct port_driver {
 	const char *name;
@@ -54,8 +52,13 @@ struct port_driver {
 	bool log2;            /* the argument is an exponent */
 	bool kernel_queue;    /* the ring is the interface's queue in the kernel */
 	bool asked_counts;    /* fewer descriptors asked for are fewer */
-	bool exact;           /* a short burst means that the ring was empty */
+	bool exact;
+	bool counted;
+	const char *count_breaker; /* device argument with which the count is wrong ... */
+	uint32_t breaker_bits;     /* ... if one of these bits is set in it */
 };
+
+#define MLX5_COUNTED .counted = true, .count_breaker = "rxq_cqe_comp_en", .breaker_bits = 0x80
 
 static const struct port_driver port_drivers[] = {
 	{ .name = "net_af_packet", .argument = "framecnt", .otherwise = 512, .exact = true },
@@ -66,7 +69,27 @@ static const struct port_driver port_drivers[] = {
 	{ .name = "net_vhost", .otherwise = 256, .exact = true },
 	{ .name = "net_ring", .otherwise = 1023, .exact = true },
 	{ .name = "net_tap", .otherwise = 500, .kernel_queue = true, .exact = true },
+	{ .name = "net_af_xdp", .otherwise = 2048, .asked_counts = true },
 	{ .name = "net_null", .exact = true },
+	{ .name = "net_e1000_em", .exact = true },
+	{ .name = "net_e1000_igb", .exact = true },
+	{ .name = "net_e1000_igb_vf", .exact = true },
+	{ .name = "net_igc", .exact = true },
+	{ .name = "net_vmxnet3", .exact = true },
+	{ .name = "net_mlx4", .exact = true },
+	{ .name = "net_ena", .exact = true },
+	{ .name = "net_cxgbe", .exact = true },
+	{ .name = "net_cxgbevf", .exact = true },
+	{ .name = "net_i40e", .counted = true },
+	{ .name = "net_ice", .counted = true },
+	{ .name = "net_ixgbe", .counted = true },
+	{ .name = "net_iavf", .counted = true },
+	{ .name = "net_txgbe", .counted = true },
+	{ .name = "net_ngbe", .counted = true },
+	{ .name = "mlx5_pci", MLX5_COUNTED },
+	{ .name = "mlx5_auxiliary", MLX5_COUNTED },
+	{ .name = "net_nfp_pf", .counted = true },
+	{ .name = "net_nfp_vf", .counted = true },
 	{ .name = NULL },
 };
 
@@ -80,19 +103,20 @@ driver_find(const char *name)
 	return NULL;
 }
 
-bool
-lull_port_driver_short_leaves(const struct lull_port_driver *driver)
+enum lull_short_burst
+lull_port_driver_short(const struct lull_port_driver *driver)
 {
 	const struct port_driver *known = driver_find(driver->name);
 
-	return known == NULL || !known->exact;
-}
-
-/* The virtual ones count themselves; ENA hears of its losses from the device, once a second. */
-uint64_t
-lull_port_driver_loss_lag_ns(const struct lull_port_driver *driver)
-{
-	return driver_find(driver->name) != NULL ? 0 : LULL_PORT_LOSS_LAG_NS;
+	if (known == NULL)
+		return LULL_SHORT_LEAVES;
+	if (known->exact)
+		return LULL_SHORT_EMPTIES;
+	if (!known->counted || (known->count_breaker != NULL &&
+				(lull_port_driver_argument(driver->args, known->count_breaker, 0) &
+				 known->breaker_bits) != 0))
+		return LULL_SHORT_LEAVES;
+	return LULL_SHORT_COUNTED;
 }
 
 uint32_t
@@ -138,6 +162,15 @@ lull_port_driver_hardware(const struct lull_port_driver *driver)
 	       strcmp(driver->name, "net_vmxnet3") != 0;
 }
 
+/* The virtual ones count themselves; ENA hears of its losses from the device, once a second. */
+uint64_t
+lull_port_driver_loss_lag_ns(const struct lull_port_driver *driver)
+{
+	if (driver_find(driver->name) == NULL || lull_port_driver_hardware(driver))
+		return LULL_PORT_LOSS_LAG_NS;
+	return 0;
+}
+
 uint32_t
 lull_port_driver_ring(const struct lull_port_driver *driver, uint32_t asked_pkts)
 {
@@ -171,7 +204,7 @@ lull_port_facts(const struct lull_port_driver *driver, const struct lull_port_an
 		.count = 1,
 		.ring_pkts = lull_port_driver_ring(driver, answer->asked_pkts),
 		.link_pps = lull_link_pps(answer->link_mbps),
-		.short_leaves = lull_port_driver_short_leaves(driver),
+		.short_leaves = lull_port_driver_short(driver) != LULL_SHORT_EMPTIES,
 		.loss_lag_ns = lull_port_driver_loss_lag_ns(driver),
 	};
 	if (lull_port_driver_hardware(driver))

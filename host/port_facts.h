@@ -23,6 +23,13 @@ struct lull_port_driver {
 	unsigned int if_index; /**< network interface of the kernel; 0: none */
 };
 
+/** What is known of a ring after a burst that is shorter than asked for. */
+enum lull_short_burst {
+	LULL_SHORT_LEAVES,  /**< packets may be left */
+	LULL_SHORT_COUNTED, /**< they may be, but not if rte_eth_rx_queue_count() says 0 */
+	LULL_SHORT_EMPTIES, /**< it is empty */
+};
+
 /** What the driver told of an Rx queue and its link; 0: nothing. */
 struct lull_port_answer {
 	uint32_t desc_pkts, rearm_pkts;
@@ -50,10 +57,10 @@ void lull_port_facts(const struct lull_port_driver *driver, const struct lull_po
  */
 uint32_t lull_port_driver_ring(const struct lull_port_driver *driver, uint32_t asked_pkts);
 /**
- * May a burst that is shorter than asked for leave packets in the ring? True for a driver that is
- * not known: its ring is empty after a burst of none, and not before.
+ * What a burst that is shorter than asked for tells. Of a driver that is not known: nothing, its
+ * ring is empty after a burst of none, and not before.
  */
-bool lull_port_driver_short_leaves(const struct lull_port_driver *driver);
+enum lull_short_burst lull_port_driver_short(const struct lull_port_driver *driver);
 /** How much later than it happened may it tell of a lost packet? ns */
 uint64_t lull_port_driver_loss_lag_ns(const struct lull_port_driver *driver);
 /** Does its link rate limit what arrives? */

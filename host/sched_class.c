@@ -157,6 +157,54 @@ sched_class_sample(uint64_t now_ns)
 	return LULL_MAX(next_ns, now_ns + TOGETHER_NS) - now_ns;
 }
 
+/* ---- C-states: under the lock `life` ---- */
+
+/* The only CPU that it may run on; -1: several. */
+static int
+class_cpu(int tid)
+{
+	cpu_set_t cpus;
+	int cpu = 0;
+
+	if (sched_getaffinity(tid, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) != 1)
+		return -1;
+	while (!CPU_ISSET((unsigned int)cpu, &cpus))
+		cpu++;
+	return cpu;
+}
+
+static void
+class_hold_cpu(struct lull_rest_thread *thread)
+{
+	const struct cpu_latency_wish wish = {
+		.limit_ns = thread->config.cpu_latency_ns,
+		.latency_ns = thread->config.latency_ns != 0 ? thread->config.latency_ns :
+							       SCHED_LATENCY_NS,
+		.ring_ns = thread->config.ring_ns,
+	};
+
+	if (thread->entered)
+		cpu_latency_hold(thread->cpu_latency, class_cpu(thread->tid), &wish);
+}
+
+void
+sched_class_follow(struct lull_rest_thread *thread)
+{
+	int cpu, cancel;
+
+	if (!__atomic_load_n(&thread->cpu_latency->wants, __ATOMIC_RELAXED))
+		return;
+	cpu = sched_getcpu();
+	if (cpu == thread->cpu_latency->cpu_seen)
+		return;
+	thread->cpu_latency->cpu_seen = cpu;
+	if (!class_life_begin(&cancel))
+		return;
+	if (thread->entered && class_cpu(thread->tid) != thread->cpu_latency->cpu)
+		class_hold_cpu(thread);
+	class_life_end(cancel);
+}
+
 /* ---- enter, leave, change ---- */
 
 int
@@ -170,6 +218,12 @@ lull_rest_thread_create(const struct lull_idle *idle, const struct lull_rest_thr
 	thread = calloc(1, sizeof(*thread));
 	if (thread == NULL)
 		return -ENOMEM;
+	thread->cpu_latency = calloc(1, sizeof(*thread->cpu_latency));
+	if (thread->cpu_latency == NULL) {
+		free(thread);
+		return -ENOMEM;
+	}
+	thread->cpu_latency->cpu_seen = -1;
 	thread->calls = class.calls;
 	thread->config = *config;
 	thread->rests[0] = config->rests;
@@ -230,6 +284,8 @@ lull_rest_thread_enter(struct lull_rest_thread *thread, int tid)
 	if (!class_life_begin(&cancel))
 		return -EDEADLK;
 	rc = class_enter(thread, tid == 0 ? gettid() : tid);
+	if (rc == 0)
+		class_hold_cpu(thread);
 	class_life_end(cancel);
 	return rc;
 }
@@ -260,6 +316,7 @@ lull_rest_thread_leave(struct lull_rest_thread *thread)
 
 	if (!class_life_begin(&cancel))
 		return;
+	cpu_latency_release(thread->cpu_latency);
 	if (class_lock(&class.lock)) {
 		class_leave(thread);
 		pthread_mutex_unlock(&class.lock);
@@ -309,6 +366,7 @@ lull_rest_thread_change(struct lull_rest_thread *thread,
 		pthread_mutex_unlock(&class.lock);
 		class_settle_watch();
 	}
+	class_hold_cpu(thread);
 	class_life_end(cancel);
 }
 
@@ -318,6 +376,7 @@ lull_rest_thread_destroy(struct lull_rest_thread *thread)
 	if (thread == NULL)
 		return;
 	lull_rest_thread_leave(thread);
+	free(thread->cpu_latency);
 	free(thread);
 }
 
@@ -343,6 +402,16 @@ sched_class_copy(const struct lull_rest_thread *thread, struct lull_rest_thread 
 	pthread_setcancelstate(cancel, NULL);
 }
 
+void
+sched_class_config(const struct lull_rest_thread *thread, struct lull_rest_thread_config *config)
+{
+	struct lull_rest_thread copy;
+	uint32_t class_policy;
+
+	sched_class_copy(thread, &copy, &class_policy);
+	*config = copy.config;
+}
+
 uint64_t
 lull_rest_thread_changes(const struct lull_rest_thread *thread)
 {
@@ -353,9 +422,11 @@ void
 lull_rest_thread_info(const struct lull_rest_thread *thread, struct lull_rest_thread_info *info)
 {
 	struct lull_rest_thread copy;
+	struct cpu_latency held;
 	uint32_t class_policy;
 
 	sched_class_copy(thread, &copy, &class_policy);
+	cpu_latency_read(thread->cpu_latency, &held);
 	*info = (struct lull_rest_thread_info){
 		.policy = copy.config.policy,
 		.class_name = sched_class_name(class_policy),
@@ -364,6 +435,8 @@ lull_rest_thread_info(const struct lull_rest_thread *thread, struct lull_rest_th
 		.changes = copy.changes,
 		.forced = copy.forced,
 		.run_wait_ns = copy.wait_ns,
+		.cpu_latency_ns =
+			held.status == CPU_LATENCY_HELD ? held.found_us * LULL_NS_PER_US : 0,
 	};
 }
 

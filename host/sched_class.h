@@ -11,11 +11,13 @@
 
 #include <lull/rest.h>
 
+#include "cpu_latency.h"
 #include "sched_calls.h"
 #include "sched_rule.h"
 
 /* Loops have 1 to 6, so that kernel threads of interrupts (50) are far above; the watch has: */
 #define SCHED_WATCH_PRIORITY 10
+#define SCHED_LATENCY_NS (200 * LULL_NS_PER_US) /* objective, unless it is told */
 
 struct lull_rest_thread {
 	struct lull_rest_thread *next; /* of those that have entered */
@@ -37,6 +39,7 @@ struct lull_rest_thread {
 	uint64_t due_ns; /* next sample */
 	uint64_t changes, forced;
 	uint64_t wait_begin_ns, wait_ns;
+	struct cpu_latency *cpu_latency; /* under locks of its own */
 };
 
 /* sched_class.c */
@@ -44,6 +47,14 @@ struct lull_rest_thread {
 uint64_t sched_class_sample(uint64_t now_ns);
 /** Other system calls from now on, NULL: the real ones. No thread has entered. For tests. */
 void sched_class_use(const struct sched_calls *calls);
+/**
+ * The thread itself looks where it runs, about every 10 ms: bound to another CPU, it needs that
+ * one's C-states limited.
+ */
+void sched_class_follow(struct lull_rest_thread *thread);
+/** What it was told last. */
+void sched_class_config(const struct lull_rest_thread *thread,
+			struct lull_rest_thread_config *config);
 /** A copy for the explanation. */
 void sched_class_copy(const struct lull_rest_thread *thread, struct lull_rest_thread *copy,
 		      uint32_t *class_policy);

@@ -179,3 +179,9 @@ lull_rest_thread_explain(const struct lull_rest_thread *thread, char *text, size
 	}
 	return text;
 }
+
+char *
+lull_rest_thread_explain_cpu(const struct lull_rest_thread *thread, char *text, size_t size)
+{
+	return cpu_latency_explain(thread->cpu_latency, text, size);
+}

@@ -6,7 +6,6 @@
 #include "sched_class.h"
 
 #define RESET_ON_FORK 1 /* SCHED_FLAG_RESET_ON_FORK: children are ordinary */
-#define LATENCY_NS (200 * LULL_NS_PER_US)
 #define PERIOD_NS_MIN (100 * LULL_NS_PER_US)
 /* A change of the budget by less than an eighth is not worth a system call. */
 #define BUDGET_STEP 8
@@ -55,7 +54,7 @@ sched_thread_alive(struct lull_rest_thread *thread)
 static uint64_t
 thread_latency_ns(const struct lull_rest_thread *thread)
 {
-	return thread->config.latency_ns > 0 ? thread->config.latency_ns : LATENCY_NS;
+	return thread->config.latency_ns > 0 ? thread->config.latency_ns : SCHED_LATENCY_NS;
 }
 
 /* The shorter the objective, the higher; those of one CPU wait for each other. */

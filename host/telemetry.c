@@ -178,6 +178,7 @@ loop_reply_class(struct lull_telemetry_reply *reply, const struct lull_rest_thre
 	lull_telemetry_put_count(reply, "sched_changes", info.changes);
 	lull_telemetry_put_count(reply, "sched_forced", info.forced);
 	lull_telemetry_put_count(reply, "run_wait_ns", info.run_wait_ns);
+	lull_telemetry_put_count(reply, "cpu_latency_ns", info.cpu_latency_ns);
 }
 
 /* What the ports of this loop lost; a port shared with other loops tells each the same. */
@@ -206,6 +207,20 @@ loop_reply_histograms(struct lull_telemetry_reply *reply, const struct lull_idle
 	lull_telemetry_put_count(reply, "rest_p50_ns", lull_histogram_quantile(rest, 500000));
 	lull_telemetry_put_count(reply, "rest_p99_ns", lull_histogram_quantile(rest, 990000));
 	lull_telemetry_put_count(reply, "rest_max_ns", LULL_COUNTER_READ(rest->max));
+}
+
+/* Of queues that its thread shares with others. */
+static void
+loop_reply_share(struct lull_telemetry_reply *reply, const struct lull_share_member *share)
+{
+	const struct lull_histogram *vacations = &share->vacations;
+
+	lull_telemetry_put_table(reply, lull_share_counter_table, &share->counters);
+	lull_telemetry_put_count(reply, "vacation_count", LULL_COUNTER_READ(vacations->count));
+	lull_telemetry_put_count(reply, "vacation_mean_ns", lull_share_vacation_ns(share));
+	lull_telemetry_put_count(reply, "vacation_p99_ns",
+				 lull_histogram_quantile(vacations, 990000));
+	lull_telemetry_put_count(reply, "vacation_max_ns", LULL_COUNTER_READ(vacations->max));
 }
 
 static void
@@ -243,6 +258,8 @@ loop_reply(struct lull_telemetry_reply *reply, const char *params)
 	lull_telemetry_put_count(reply, "empty_ppm", lull_idle_empty_ppm(counters));
 	lull_telemetry_put_count(reply, "usage_ppm", lull_idle_usage_ppm(counters));
 	loop_reply_histograms(reply, loop.info.idle);
+	if (loop.info.share != NULL)
+		loop_reply_share(reply, loop.info.share);
 	return 0;
 }
 
@@ -294,6 +311,27 @@ explain_reply_idle_states(struct lull_telemetry_reply *reply, uint32_t idle_stat
 	lull_telemetry_put_text(reply, "idle_states", text);
 }
 
+/* How the loop does each of them, or why not: "way_monitor": "not available: the CPU has ...". */
+static void
+explain_reply_ways(struct lull_telemetry_reply *reply, const struct lull_loop_info *info)
+{
+	for (int i = 0; info->ways != NULL && i < LULL_IDLE_STATE_COUNT; i++) {
+		const struct lull_rest_way *way = info->ways[i], *refused = info->refused[i];
+		char name[LULL_NAME_SIZE], text[2 * (LULL_TELEMETRY_TEXT_MAX + 1)];
+
+		if (way == NULL && refused == NULL)
+			continue;
+		snprintf(text, sizeof(text), "%s%s%s", way != NULL ? way->summary : "not available",
+			 refused == NULL ? "" :
+			 way != NULL     ? "; " :
+					   ": ",
+			 refused != NULL && refused->lack != NULL ? refused->lack : "");
+		snprintf(name, sizeof(name), "way_%s",
+			 lull_idle_state_name((enum lull_idle_state)i));
+		lull_telemetry_put_text(reply, name, text);
+	}
+}
+
 static int
 explain_reply(struct lull_telemetry_reply *reply, const char *params)
 {
@@ -309,10 +347,14 @@ explain_reply(struct lull_telemetry_reply *reply, const char *params)
 	lull_telemetry_put_text(reply, "idle_state", lull_idle_state_name(verdict->idle_state));
 	explain_reply_numbers(reply, verdict);
 	explain_reply_idle_states(reply, loop.info.idle_states);
+	explain_reply_ways(reply, &loop.info);
 	lull_telemetry_put_text(reply, "text",
 				lull_loop_info_explain(&loop.info, text, sizeof(text)));
 	if (lull_loop_info_class(&loop.info, text, sizeof(text))[0] != '\0')
 		lull_telemetry_put_text(reply, "sched_text", text);
+	if (loop.info.class != NULL &&
+	    lull_rest_thread_explain_cpu(loop.info.class, text, sizeof(text))[0] != '\0')
+		lull_telemetry_put_text(reply, "cpu_latency_text", text);
 	return 0;
 }
 

@@ -7,6 +7,9 @@
 
 #include <rte_ethdev.h>
 
+#include "host/loop.h"
+#include "host/sched_class.h"
+
 #define HOUSEKEEPING_NS (10 * LULL_NS_PER_MS)
 #define ABSENT_NS (100 * LULL_NS_PER_MS)  /* so long without housekeeping: it polled nothing */
 #define ASK_COST_SHARE 1000               /* of the CPU of a thread that polls */
@@ -47,7 +50,7 @@ change_same(const struct lull_idle_limits *a, const struct lull_idle_limits *b)
 
 /* Only who rests may have a class of ours, and only if the program was to be asked for it. */
 static void
-change_class(struct plugin_poller *poller)
+change_class(struct plugin_poller *poller, const struct lull_idle_limits *limits)
 {
 	static bool said; /* once is enough: what one may not have the others may not either */
 	struct lull_rest_thread_info info;
@@ -55,12 +58,21 @@ change_class(struct plugin_poller *poller)
 	struct lull_rest_thread_config config = {
 		.policy = (enum lull_sched_policy)poller->settings.resting.sched_policy,
 		.latency_ns = poller->settings.resting.max_latency_ns,
+		.cpu_latency_ns = poller->settings.resting.cpu_latency_ns,
+		.ring_ns = lull_limits_ring_ns(limits),
 	};
 
-	if (poller->settings.mode != PLUGIN_ON)
+	if (poller->settings.mode != PLUGIN_ON) {
 		config.policy = LULL_SCHED_OTHER;
+		config.cpu_latency_ns = 0;
+	}
+	/* What nobody asked for does not change. */
+	if (config.cpu_latency_ns != LULL_CPU_LATENCY_AUTO)
+		config.ring_ns = 0;
 	if (config.policy == poller->class_config.policy &&
-	    config.latency_ns == poller->class_config.latency_ns)
+	    config.latency_ns == poller->class_config.latency_ns &&
+	    config.cpu_latency_ns == poller->class_config.cpu_latency_ns &&
+	    config.ring_ns == poller->class_config.ring_ns)
 		return;
 	poller->class_config = config;
 	lull_rest_thread_change(poller->class, &config);
@@ -77,7 +89,7 @@ plugin_poller_change(struct plugin_poller *poller)
 	const struct lull_idle_governor *governor = plugin_settings_governor(&poller->settings);
 	struct lull_idle_limits limits = change_limits(poller);
 
-	change_class(poller);
+	change_class(poller, &limits);
 	__atomic_store_n(&poller->unseen, poller->settings.unseen, __ATOMIC_RELAXED);
 	if (governor == poller->governor && poller->mode == poller->settings.mode &&
 	    change_same(&limits, &poller->limits))
@@ -259,6 +271,7 @@ plugin_housekeeping(struct plugin_poller *poller, uint64_t now_ns)
 	if (now_ns < poller->housekeeping_ns || lull_idle_undecided(poller->idle))
 		return;
 	poller->housekeeping_ns = now_ns + HOUSEKEEPING_NS;
+	sched_class_follow(poller->class);
 	if (lull_rest_thread_changes(poller->class) != poller->class_changes) {
 		poller->class_changes = lull_rest_thread_changes(poller->class);
 		lull_idle_forget(poller->idle);

@@ -40,6 +40,7 @@
 #include "program/resting.h"
 #include "idle/blame.h"
 #include "engine/loop/telemetry.h"
+#include "host/port_facts.h"
 #include "host/port_readings.h"
 #include "host/snapshot.h"
 
@@ -93,6 +94,8 @@ struct plugin_queue {
 	uint16_t port_id, queue_id;
 	int vid;                      /* of a guest's device, instead of the port */
 	plugin_queue_visit_t visit;   /* NULL: nobody has polled it yet */
+	enum lull_short_burst shorts; /* what a short burst tells */
+	uint32_t pause;               /* so often it is not asked how many it has left */
 	bool known;                   /* what follows holds; the control thread clears it */
 	struct plugin_poller *member; /* in whose list of members it stands */
 	struct plugin_poller *left;   /* who last took it for gone */
@@ -140,6 +143,7 @@ struct plugin_poller {
 	uint64_t iteration_begin_ns;
 	uint64_t size_pkts, bytes, bytes_squared; /* since the last plan, if sized */
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
+	uint64_t emptied; /* as in struct lull_iteration */
 	struct lull_idle *idle;
 	const struct lull_rest_way *ways[LULL_IDLE_STATE_COUNT];
 	struct plugin_shadow shadow;
@@ -227,6 +231,12 @@ void plugin_queue_visit_port(struct plugin_queue *queue, struct plugin_poller *p
 /** The slow path of a poll: learn what must be known of the queue, have it in the iteration. */
 void plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller,
 			uint16_t count_max);
+/**
+ * It gave @p count packets in this poll, and short bursts of some members may leave packets: is it
+ * empty all the same?
+ */
+void plugin_queue_ask(struct plugin_queue *queue, struct plugin_poller *poller, uint16_t count,
+		      uint16_t count_max);
 /** Members that this iteration has waited for in vain belong to the thread no longer. */
 void plugin_queue_drop_missing(struct plugin_poller *poller);
 /** It has no members any more: its thread has ended, or another one takes its place. */

@@ -13,8 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#define EMPTY_NEED_IDLE                                                                            \
-	64 /* empty iterations between clock readings while the policy wants no rest */
+#define EMPTY_NEED_IDLE 64    /* empty iterations between clock readings while no rest is wanted */
 #define CLOCK_ITERATIONS 1024 /* iterations between clock readings when nothing else asks for one */
 #define SATURATED_ITERATIONS 1024 /* full iterations after which what is in the rings met no rest */
 #define ABSENCE_POLLS_BUSY 1024   /* polls of members seen already, with packets */
@@ -128,6 +127,7 @@ static void
 poller_clear(struct plugin_poller *poller)
 {
 	memset(poller->queue_pkts, 0, sizeof(poller->queue_pkts));
+	poller->emptied = 0;
 }
 
 static bool
@@ -137,7 +137,7 @@ poller_drained(const struct plugin_poller *poller)
 	uint32_t left_pkts = poller->limits.short_leaves ? 1 : poller->burst_pkts;
 
 	for (i = 0; i < count; i++)
-		if (poller->queue_pkts[i] >= left_pkts)
+		if (poller->queue_pkts[i] >= left_pkts && (poller->emptied >> i & 1) == 0)
 			return false;
 	return true;
 }
@@ -179,6 +179,7 @@ poller_timed_iteration(struct plugin_poller *poller)
 {
 	struct lull_iteration iteration = {
 		.queue_pkts = poller->queue_pkts,
+		.emptied = poller->emptied,
 		.queue_count = LULL_MIN(poller->member_count, (uint32_t)LULL_IDLE_QUEUES_MAX),
 		.size_pkts = poller->size_pkts,
 		.bytes = poller->bytes,
@@ -388,13 +389,16 @@ poller_again(struct plugin_poller *poller)
 }
 
 static void
-poller_count(struct plugin_poller *poller, uint16_t place, uint16_t count, uint16_t count_max)
+poller_count(struct plugin_poller *poller, struct plugin_queue *queue, uint16_t count,
+	     uint16_t count_max)
 {
 	poller->iteration_pkts += count;
 	if (poller->timed) {
-		uint32_t pkts = poller->queue_pkts[place] + (uint32_t)count;
+		uint32_t pkts = poller->queue_pkts[queue->index] + (uint32_t)count;
 
-		poller->queue_pkts[place] = (uint16_t)LULL_MIN(pkts, (uint32_t)UINT16_MAX);
+		poller->queue_pkts[queue->index] = (uint16_t)LULL_MIN(pkts, (uint32_t)UINT16_MAX);
+		if (poller->limits.short_leaves)
+			plugin_queue_ask(queue, poller, count, count_max);
 	}
 	/* Full, though smaller than usual: more may be waiting. */
 	if (count == count_max && count < poller->burst_pkts) {
@@ -438,7 +442,7 @@ poller_seen(struct plugin_queue *queue, struct rte_mbuf *const *pkts, uint16_t c
 			return count;
 	}
 	if (count > 0) {
-		poller_count(poller, queue->index, count, count_max);
+		poller_count(poller, queue, count, count_max);
 		if (poller->sized)
 			poller_sizes(poller, pkts, count);
 	}

@@ -152,6 +152,7 @@ poller_begin(struct plugin_poller *poller)
 	lull_idle_init(poller->idle, poller->governor, &limits, now_ns, &poller->idle);
 	memset(&poller->limits, 0, sizeof(poller->limits));
 	memset(poller->queue_pkts, 0, sizeof(poller->queue_pkts));
+	poller->emptied = 0;
 	memset(poller->audits, 0, sizeof(poller->audits));
 	poller->timed = poller->crowded = poller->prepared = poller->sampling = false;
 	poller->shadow.resting = false;

@@ -33,6 +33,7 @@ queue_know(struct plugin_queue *queue, uint64_t now_ns)
 	answer = lull_port_ask(queue->port_id, queue->queue_id, info.default_rxportconf.ring_size,
 			       &info);
 	lull_port_facts(&driver, &answer, &queue->facts);
+	queue->shorts = lull_port_short(queue->port_id, queue->queue_id, &info);
 }
 
 static void
@@ -120,6 +121,25 @@ plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller, uin
 	__atomic_store_n(&queue->poller, poller, __ATOMIC_RELEASE);
 }
 
+/* The port is asked now and not at the end of the iteration, when it may have been closed. */
+void
+plugin_queue_ask(struct plugin_queue *queue, struct plugin_poller *poller, uint16_t count,
+		 uint16_t count_max)
+{
+	uint64_t bit = 1ULL << queue->index;
+
+	poller->emptied &= ~bit;
+	/* The last place may be that of several queues. */
+	if (count == count_max || poller->queue_pkts[queue->index] >= poller->burst_pkts ||
+	    queue->index == LULL_IDLE_QUEUES_MAX - 1)
+		return;
+	if (queue->shorts == LULL_SHORT_EMPTIES ||
+	    (queue->shorts == LULL_SHORT_COUNTED &&
+	     lull_port_counts_none(queue->port_id, queue->queue_id, count, count_max,
+				   &queue->pause)))
+		poller->emptied |= bit;
+}
+
 void
 plugin_queue_drop_all(struct plugin_poller *poller)
 {
@@ -161,6 +181,7 @@ plugin_queue_drop_missing(struct plugin_poller *poller)
 		poller->members[kept++] = queue;
 	}
 	memcpy(poller->queue_pkts, pkts, sizeof(pkts));
+	poller->emptied = 0;
 	poller->member_count = kept;
 	poller->seen = kept;
 	poller->crowded = false;

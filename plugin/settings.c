@@ -29,8 +29,8 @@ static const struct lull_option options[] = {
 			"Rest, only compute rests, only measure how busy threads are, or nothing.",
 			.choices = mode_names, .value = "on", .live = true),
 	/* What the plugin differs in: it must not hold up what it cannot see in the program, like
-	   timers or a Tx drain, and leaves the class of its threads as it is. */
-	LULL_RESTING_OPTIONS_OF(resting, "100", "100", "other", .value = "objective"),
+	   timers or a Tx drain, and leaves the class of its threads and C-states as they are. */
+	LULL_RESTING_OPTIONS_OF(resting, "100", "100", "other", "off", .value = "objective"),
 	LULL_ROW_COUNT("ring", NULL, ring_pkts, "Descriptors per Rx ring; 0: as the port says.",
 		       .unit = "packets", .low = 0, .high = 1u << 20, .value = "0", .live = true),
 	LULL_ROW_CHOICE("unseen", unseen,

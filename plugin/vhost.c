@@ -78,6 +78,7 @@ vhost_visit(struct plugin_queue *queue, struct plugin_poller *poller, uint64_t n
 		return;
 	queue->asked_ns = now_ns;
 	queue->facts = (struct lull_ring_facts){ .count = 1, .short_leaves = true };
+	queue->shorts = LULL_SHORT_LEAVES;
 	if (vhost.ring != NULL && vhost.ring(queue->vid, queue->queue_id, &ring) == 0)
 		queue->facts.ring_pkts = ring.size / 2u;
 }

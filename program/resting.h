@@ -12,6 +12,7 @@
 
 #include "idle/ring_facts.h"
 
+#include "cpu_latency_option.h"
 #include "pps_max.h"
 #include "row.h"
 
@@ -21,11 +22,13 @@ struct lull_resting {
 	double percentile;
 	uint32_t loss; /**< enum lull_loss */
 	uint64_t max_rest_ns, rest_ns;
+	uint64_t backup_rest_ns; /**< 0: the default, also where the program has no such row */
 	struct lull_pps_max pps_max;
 	struct lull_kalman_config kalman; /**< less what stands in the next two */
 	double kalman_tolerance;          /**< percent */
 	uint32_t kalman_layout;           /**< enum lull_record_layout */
 	uint32_t sched_policy;            /**< enum lull_sched_policy */
+	uint64_t cpu_latency_ns;          /**< as struct lull_rest_thread_config has it */
 };
 
 /** Percent as parts per million. */
@@ -76,6 +79,18 @@ const char *lull_resting_governor_help(uint32_t index);
 		      "fixed: length of a rest. metronome: mean time for "                         \
 		      "which an emptied queue is not polled.",                                     \
 		      .value = "50", .unit = "us", .low = 1, .high = LULL_NS_PER_S, __VA_ARGS__)
+/** Two rows, for programs whose threads can share queues. */
+#define LULL_SHARE_OPTIONS(share, backup, changes)                                                 \
+	LULL_ROW_BOOL("share-queues", share,                                                       \
+		      "The threads share all queues, one thread at a time polls a queue. Who "     \
+		      "finds a queue with another thread rests for backup-rest and then tries "    \
+		      "any of them. At least as many threads as queues; governor metronome "       \
+		      "only."),                                                                    \
+		LULL_ROW_TIME("backup-rest", backup,                                               \
+			      "share-queues: rest of a thread that finds its queue with another "  \
+			      "thread.",                                                           \
+			      .value = "500", .unit = "us", .low = 1, .high = LULL_NS_PER_S,       \
+			      .live = changes)
 #define LULL_PPS_MAX_OPTION(member, ...)                                                           \
 	LULL_ROW_CUSTOM("pps-max", "RATE", member, lull_pps_max,                                   \
 			"Largest arrival rate at one ring, for loss=zero: link (64-byte "          \
@@ -114,6 +129,13 @@ const char *lull_resting_governor_help(uint32_t index);
 			"kernel refuses to pinned threads. A thread that stops resting leaves "    \
 			"the class within 10 ms.",                                                 \
 			.choices = lull_resting_policies, __VA_ARGS__)
+#define LULL_CPU_LATENCY_OPTION(member, ...)                                                       \
+	LULL_ROW_CUSTOM("cpu-latency", "LIMIT", member, lull_cpu_latency,                          \
+			"Largest exit latency of the C-states that the CPU of a thread that "      \
+			"rests may use: auto (what max-latency and the ring leave), off (as the "  \
+			"machine has it) or a time. Held in pm_qos_resume_latency_us while the "   \
+			"thread runs bound to one CPU.",                                           \
+			__VA_ARGS__)
 
 /** Those of the objective, with defaults @p latency and @p rest; @p member is the struct. */
 #define LULL_OBJECTIVE_OPTIONS_OF(member, latency, rest, changes)                                  \
@@ -130,14 +152,15 @@ const char *lull_resting_governor_help(uint32_t index);
 
 /** All rows; @p chosen says who rests by default: .value = "objective". */
 #define LULL_RESTING_OPTIONS(member, chosen)                                                       \
-	LULL_RESTING_OPTIONS_OF(member, "200", "1000", "auto", .group = "Resting", chosen)
-/** The same with the defaults of max-latency, max-rest and sched-policy. */
-#define LULL_RESTING_OPTIONS_OF(member, latency, rest, policy, ...)                                \
+	LULL_RESTING_OPTIONS_OF(member, "200", "1000", "auto", "auto", .group = "Resting", chosen)
+/** The same with the defaults of max-latency, max-rest, sched-policy and cpu-latency. */
+#define LULL_RESTING_OPTIONS_OF(member, latency, rest, policy, c_states, ...)                      \
 	LULL_GOVERNOR_OPTION(member.governor, .live = true, __VA_ARGS__),                          \
 		LULL_OBJECTIVE_OPTIONS_OF(member, latency, rest, true),                            \
 		LULL_REST_OPTION(member.rest_ns, .live = true),                                    \
 		LULL_PPS_MAX_OPTION(member.pps_max, .live = true),                                 \
 		LULL_KALMAN_OPTIONS(member, true),                                                 \
-		LULL_SCHED_POLICY_OPTION(member.sched_policy, .value = policy, .live = true)
+		LULL_SCHED_POLICY_OPTION(member.sched_policy, .value = policy, .live = true),      \
+		LULL_CPU_LATENCY_OPTION(member.cpu_latency_ns, .value = c_states, .live = true)
 
 #endif

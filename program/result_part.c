@@ -91,6 +91,7 @@ lull_result_put_class(json_t *object, const struct lull_rest_thread_info *info)
 	lull_result_put_count(object, "sched_changes", info->changes);
 	lull_result_put_count(object, "sched_forced", info->forced);
 	lull_result_put_count(object, "run_wait_ns", info->run_wait_ns);
+	lull_result_put_count(object, "cpu_latency_ns", info->cpu_latency_ns);
 }
 
 json_t *

@@ -3,7 +3,11 @@
 
 #include <string.h>
 
+#include "thread_quirks.h"
+
 #define HOUSEKEEPING_NS (10 * LULL_NS_PER_MS) /* as in engine/loop/loop.c */
+#define GROUP_PKTS 8 /* as LULL_PORT_GROUP_PKTS: a burst that is nearly full leaves some */
+#define COUNT_NS 10  /* to ask how many are left: reads the descriptor that was looked at last */
 
 uint64_t
 lull_sim_thread_offered(const struct lull_sim_thread *thread)
@@ -37,29 +41,16 @@ lull_sim_thread_mark(struct lull_sim_thread *thread)
 	stats->leaves = thread->watch.leave_count;
 	stats->competitor_ns = thread->cpu->competitor.got_ns;
 	stats->counters = *lull_idle_counters(thread->idle);
+	if (thread->share != NULL)
+		stats->share = thread->share->counters;
 	lull_idle_mark(thread->idle);
-}
-
-/* What the driver says was lost, which may be of a time ago. */
-static uint64_t
-thread_lost_told(struct lull_sim_thread *thread)
-{
-	uint64_t lag_ns = thread->quirks->lag_ns;
-
-	if (lag_ns == 0)
-		return lull_sim_thread_lost(thread);
-	if (thread->now_ns >= thread->told_ns) {
-		thread->told_ns = thread->now_ns - thread->now_ns % lag_ns + lag_ns;
-		thread->lost_told = lull_sim_thread_lost(thread);
-	}
-	return thread->lost_told;
 }
 
 /* Every 10 ms: the loss audit, and what the governor promises. */
 static void
 thread_housekeeping(struct lull_sim_thread *thread)
 {
-	uint64_t lost = thread_lost_told(thread);
+	uint64_t lost = lull_sim_thread_lost_told(thread);
 	struct lull_verdict verdict;
 
 	thread->housekeeping_ns = thread->now_ns + HOUSEKEEPING_NS;
@@ -130,11 +121,33 @@ thread_burst_pkts(const struct lull_sim_thread *thread, const struct lull_sim_ri
 	return count;
 }
 
-/* Receive, process and send a burst of one ring; *now_ns moves to its end. */
+/*
+ * Ask how many are left after a short burst, before it is processed; *now_ns moves to the answer.
+ * As the engine does: not where some queue is known not to be empty.
+ */
 static int
-thread_burst(struct lull_sim_thread *thread, uint32_t index, uint64_t *now_ns)
+thread_ask(struct lull_sim_thread *thread, struct lull_sim_ring *ring, uint32_t index,
+	   uint64_t count, uint64_t *now_ns)
 {
-	struct lull_sim_ring *ring = &thread->rings[index];
+	int rc = 0;
+
+	if (!thread->asks || count == 0)
+		return 0;
+	thread->asks = count + GROUP_PKTS <= thread->burst_pkts;
+	if (thread->asks) {
+		*now_ns = lull_sim_cpu_work(thread->cpu, *now_ns, COUNT_NS);
+		rc = lull_sim_feed_fill(ring->feed, ring, *now_ns);
+		thread->asks = lull_sim_ring_count(ring) == count;
+	}
+	thread->emptied |= (uint64_t)thread->asks << index;
+	return rc;
+}
+
+/* Receive, process and send a burst of one ring, the iteration's queue @p index; *now_ns moves. */
+static int
+thread_burst(struct lull_sim_thread *thread, struct lull_sim_ring *ring, uint32_t index,
+	     uint64_t *now_ns)
+{
 	uint64_t count, done_ns, i;
 	int rc;
 
@@ -142,6 +155,9 @@ thread_burst(struct lull_sim_thread *thread, uint32_t index, uint64_t *now_ns)
 	if (rc != 0)
 		return rc;
 	count = thread_burst_pkts(thread, ring);
+	rc = thread_ask(thread, ring, index, count, now_ns);
+	if (rc != 0)
+		return rc;
 	done_ns = lull_sim_cpu_work(thread->cpu, *now_ns,
 				    lull_sim_quirks_burst_ns(thread->quirks, *now_ns, thread->cold,
 							     thread->burst_ns[count]));
@@ -180,13 +196,6 @@ thread_idle_core(struct lull_sim_thread *thread, uint64_t idle_ns)
 		thread->stats.cstate_ns[i - 1] += idle_ns;
 	else
 		thread->stats.active_ns += idle_ns;
-}
-
-/* A core that has been idle for long is in a deep state. */
-static uint64_t
-thread_exit_ns(const struct lull_sim_thread *thread, uint64_t idle_ns)
-{
-	return lull_sim_curve_at(&thread->quirks->exit, idle_ns);
 }
 
 /* Due at @p due_ns, and usually late by so much: when does it run? */
@@ -235,7 +244,7 @@ thread_sleep_end(struct lull_sim_thread *thread, uint64_t begin_ns, uint64_t lim
 {
 	uint64_t usual_ns = lull_sim_sampler_draw(&thread->sampler), end_ns;
 
-	usual_ns += thread_exit_ns(thread, limit_ns);
+	usual_ns += lull_sim_thread_exit_ns(thread, limit_ns);
 	thread_leave_core(thread, begin_ns);
 	end_ns = thread_wake_end(thread, begin_ns + limit_ns, usual_ns);
 	if (thread->late_ppm > 0 && lull_prng_below(&thread->fault, LULL_PPM) < thread->late_ppm)
@@ -268,33 +277,6 @@ thread_next_packet(struct lull_sim_thread *thread, uint64_t begin_ns, uint64_t l
 	return 0;
 }
 
-/* From a packet that comes at @p packet_ns to what it wakes. */
-static uint64_t
-thread_event_late(struct lull_sim_thread *thread, enum lull_idle_state idle_state,
-		  uint64_t packet_ns)
-{
-	const struct lull_sim_machine *machine = thread->machine;
-	bool interrupt = idle_state == LULL_IDLE_INTERRUPT;
-	const struct lull_sim_curve *curve = interrupt ? &machine->interrupt : &machine->monitor;
-	uint64_t late_ns = machine->event_ns, soonest_ns;
-
-	if (curve->count > 0)
-		late_ns = lull_sim_sampler_draw(interrupt ? &thread->interrupt : &thread->monitor);
-	soonest_ns = thread->interrupt_ns + thread->quirks->gap_ns;
-	if (interrupt && thread->interrupt_ns > 0 && packet_ns + late_ns < soonest_ns)
-		late_ns = soonest_ns - packet_ns;
-	return late_ns;
-}
-
-/* The interrupt of a packet has come. */
-static void
-thread_interrupted(struct lull_sim_thread *thread, enum lull_idle_state idle_state,
-		   uint64_t word_ns)
-{
-	if (idle_state == LULL_IDLE_INTERRUPT)
-		thread->interrupt_ns = word_ns;
-}
-
 /* A rest that the next packet ends, or its limit where that comes before the packet's word. */
 static int
 thread_event_end(struct lull_sim_thread *thread, struct lull_wake *wake)
@@ -308,14 +290,14 @@ thread_event_end(struct lull_sim_thread *thread, struct lull_wake *wake)
 	wake->end_ns = wake->begin_ns;
 	if (first_ns == wake->begin_ns) /* it looks again before it rests */
 		return 0;
-	late_ns = thread_event_late(thread, wake->rest.idle_state, first_ns);
+	late_ns = lull_sim_thread_event_late(thread, wake->rest.idle_state, first_ns);
 	if (first_ns + late_ns > limit_ns) {
 		wake->reason = LULL_WAKE_TIMER;
 		wake->end_ns = thread_sleep_end(thread, wake->begin_ns, wake->rest.limit_ns);
 		return 0;
 	}
-	thread_interrupted(thread, wake->rest.idle_state, first_ns + late_ns);
-	late_ns += thread_exit_ns(thread, first_ns - wake->begin_ns);
+	lull_sim_thread_interrupted(thread, wake->rest.idle_state, first_ns + late_ns);
+	late_ns += lull_sim_thread_exit_ns(thread, first_ns - wake->begin_ns);
 	thread_leave_core(thread, wake->begin_ns);
 	wake->end_ns = thread_wake_end(thread, first_ns, late_ns);
 	wake->end_ns = lull_sim_cpu_wake(thread->cpu, wake->end_ns);
@@ -336,13 +318,14 @@ thread_event_watch(struct lull_sim_thread *thread, struct lull_wake *wake)
 	if (first_ns == wake->begin_ns) {
 		end_ns = first_ns;
 	} else if (first_ns < end_ns) {
-		word_ns = first_ns + thread_event_late(thread, wake->rest.idle_state, first_ns);
+		word_ns = first_ns +
+			  lull_sim_thread_event_late(thread, wake->rest.idle_state, first_ns);
 		wake->packet_ns = first_ns;
 		end_ns = LULL_MIN(word_ns, first_ns + rest_ns);
 		if (word_ns > end_ns)
 			wake->reason = LULL_WAKE_TIMER;
 		else
-			thread_interrupted(thread, wake->rest.idle_state, word_ns);
+			lull_sim_thread_interrupted(thread, wake->rest.idle_state, word_ns);
 	}
 	wake->end_ns = lull_sim_cpu_work(thread->cpu, wake->begin_ns, end_ns - wake->begin_ns);
 	thread->stats.stolen_ns += wake->end_ns - end_ns;
@@ -434,41 +417,80 @@ thread_settle(struct lull_sim_thread *thread, uint64_t begin_ns)
 		thread_share(thread);
 }
 
-int
-lull_sim_thread_iterate(struct lull_sim_thread *thread)
+/* ---- iterations ---- */
+
+static int
+thread_receive(struct lull_sim_thread *thread, uint64_t *now_ns)
 {
-	uint64_t begin_ns = thread->now_ns;
+	uint32_t index;
+	int rc = 0;
+
+	if (thread->share == NULL) {
+		for (uint32_t i = 0; rc == 0 && i < thread->ring_count; i++)
+			rc = thread_burst(thread, &thread->rings[i], i, now_ns);
+		return rc;
+	}
+	thread->queue_pkts[0] = 0;
+	if (lull_idle_take(thread->idle, thread->now_ns, &index))
+		rc = thread_burst(thread, &thread->shared[index], 0, now_ns);
+	return rc;
+}
+
+/* Look at the rings; now_ns moves to the end of it. */
+static int
+thread_poll(struct lull_sim_thread *thread)
+{
 	uint64_t stolen_before_ns = thread->cpu->stolen_ns;
-	uint64_t now_ns, busy_ns, stolen_ns;
-	struct lull_iteration iteration = {
-		.now_ns = thread->now_ns,
-		.queue_pkts = thread->queue_pkts,
-		.queue_count = thread->ring_count,
-	};
-	struct lull_rest rest;
+	uint64_t now_ns, stolen_ns;
 	int rc;
 
+	thread->begin_ns = thread->now_ns;
+	thread->cold = thread->left_ns != 0;
+	thread->left_ns = 0;
 	if (thread->now_ns >= thread->housekeeping_ns)
 		thread_housekeeping(thread);
 	thread->size_pkts = thread->bytes = thread->bytes_squared = 0;
-	thread->cold = thread->left_ns != 0;
+	thread->asks = thread->counts_left;
+	thread->emptied = 0;
 	now_ns = lull_sim_cpu_work(thread->cpu, thread->now_ns, thread->machine->iteration_ns);
-	for (uint32_t i = 0; i < thread->ring_count; i++) {
-		rc = thread_burst(thread, i, &now_ns);
-		if (rc != 0)
-			return rc;
-	}
-	iteration.size_pkts = thread->size_pkts;
-	iteration.bytes = thread->bytes;
-	iteration.bytes_squared = thread->bytes_squared;
+	rc = thread_receive(thread, &now_ns);
+	if (rc != 0)
+		return rc;
 	stolen_ns = thread->cpu->stolen_ns - stolen_before_ns;
-	busy_ns = now_ns - thread->now_ns - stolen_ns;
 	thread->stats.stolen_ns += stolen_ns;
-	thread_use(thread, busy_ns);
-	rest = lull_idle_plan(thread->idle, &iteration);
+	thread_use(thread, now_ns - thread->now_ns - stolen_ns);
 	thread->now_ns = now_ns;
-	thread->left_ns = 0;
-	rc = rest.idle_state == LULL_IDLE_NONE ? 0 : thread_rest(thread, &rest, now_ns);
-	thread_settle(thread, begin_ns);
+	return 0;
+}
+
+/* Plan and rest, as of the begin of the iteration. */
+static int
+thread_plan(struct lull_sim_thread *thread)
+{
+	const struct lull_iteration iteration = {
+		.now_ns = thread->begin_ns,
+		.queue_pkts = thread->queue_pkts,
+		.queue_count = thread->share != NULL ? 1 : thread->ring_count,
+		.size_pkts = thread->size_pkts,
+		.bytes = thread->bytes,
+		.bytes_squared = thread->bytes_squared,
+		.emptied = thread->emptied,
+	};
+	struct lull_rest rest = lull_idle_plan(thread->idle, &iteration);
+	int rc = 0;
+
+	if (rest.idle_state != LULL_IDLE_NONE)
+		rc = thread_rest(thread, &rest, thread->now_ns);
+	thread_settle(thread, thread->begin_ns);
 	return rc;
+}
+
+int
+lull_sim_thread_iterate(struct lull_sim_thread *thread)
+{
+	bool plans = thread->share == NULL || thread->polled;
+	int rc = thread->polled ? 0 : thread_poll(thread);
+
+	thread->polled = !plans;
+	return rc == 0 && plans ? thread_plan(thread) : rc;
 }

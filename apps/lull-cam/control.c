@@ -20,9 +20,12 @@ control_apply_class(struct cam *cam, const struct lull_resting *resting, struct 
 	int rc = lull_receiver_change_class(cam->receiver,
 					    (enum lull_sched_policy)resting->sched_policy);
 
+	if (rc == 0)
+		rc = lull_receiver_change_cpu_latency(cam->receiver, resting->cpu_latency_ns);
 	return rc == 0 ? 0 :
 			 lull_error_set(error, rc,
-					"a thread that reads a capture keeps its scheduling class");
+					"a thread that reads a capture keeps its scheduling class "
+					"and the C-states of its CPU");
 }
 
 static int
@@ -34,7 +37,7 @@ control_apply_limits(struct cam *cam, const struct lull_resting *resting, struct
 	if (!control_rests(cam))
 		return lull_error_set(error, -ENOTSUP,
 				      "kernel: sleeps in the kernel until packets come, without a "
-				      "governor; only sched-policy can be changed");
+				      "governor; only sched-policy and cpu-latency can be changed");
 	rc = lull_receiver_change(cam->receiver,
 				  lull_idle_governor_name(lull_resting_governor(resting)), &limits);
 	if (rc == -EAGAIN)
@@ -58,7 +61,8 @@ control_apply(void *state, const struct lull_live_change *change, struct lull_er
 	if (change->loop[0] != '\0' && strcmp(change->loop, lull_loop_name(cam->loop)) != 0)
 		return lull_error_set(error, -ENOENT, "no loop '%.*s': the one loop is %s",
 				      LULL_ERROR_SHOWN, change->loop, lull_loop_name(cam->loop));
-	rc = strcmp(change->option->key, "sched-policy") == 0 ?
+	rc = strcmp(change->option->key, "sched-policy") == 0 ||
+			     strcmp(change->option->key, "cpu-latency") == 0 ?
 		     control_apply_class(cam, resting, error) :
 		     control_apply_limits(cam, resting, error);
 	if (rc == 0) /* the one loop is all of them */

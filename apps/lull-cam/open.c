@@ -112,6 +112,7 @@ cam_open(struct cam *cam, struct lull_error *error)
 		/* The library knows the ring that it was granted. */
 		.limits = lull_resting_limits(&settings->resting, NULL),
 		.sched_policy = (enum lull_sched_policy)settings->resting.sched_policy,
+		.cpu_latency_ns = settings->resting.cpu_latency_ns,
 		.socket_bytes = settings->socket_bytes,
 		.ring_pkts = settings->ring_pkts,
 		.cpu = settings->cpu.count > 0 ? settings->cpu.cpus[0] + 1 : 0,

@@ -15,6 +15,7 @@
 #define TRIAL_NS_MIN LULL_NS_PER_MS
 /* If one in n were late, then three n of them would all be early in one case of twenty. */
 #define EVIDENCE 3u
+#define LEAST_NS LULL_NS_PER_US
 
 #define SILENCE_NS_MIN LULL_NS_PER_S
 #define SILENCE_NS_MAX (64 * LULL_NS_PER_S)
@@ -95,19 +96,26 @@ event_told(const struct lull_idle_view *view, enum lull_idle_state idle_state)
 	return needed > 0 && view->events[idle_state].weight >= needed;
 }
 
-/* Does the ring hold what may come until a thread that is so late takes it? */
-static bool
-event_fits_ring(const struct lull_idle_view *view, uint64_t late_ns)
+/* The longest rest for which the ring holds what comes until a thread that is so late takes it. */
+static uint64_t
+event_ring_ns(const struct lull_idle_view *view, uint64_t late_ns)
 {
 	const struct lull_idle_limits *limits = view->limits;
 
 	if (limits->loss == LULL_LOSS_TOLERATE)
-		return true;
+		return UINT64_MAX;
 	if (limits->envelope == LULL_ENVELOPE_LEARNED)
-		return lull_bound_learned_ns(limits, view->pace, view->curve, late_ns, late_ns) > 0;
-	/* A promise holds for the rarest too: what was longest so far. */
-	late_ns = LULL_MAX(late_ns, lull_stalls_longest_ns(&view->stalls->rest));
-	return lull_bound_ring_ns(limits, view->pace, limits->pps_max, late_ns) > 0;
+		return lull_bound_learned_ns(limits, view->pace, view->curve, late_ns, late_ns);
+	return lull_bound_ring_ns(limits, view->pace, limits->pps_max, late_ns);
+}
+
+/* A promise holds for the rarest too: what was longest so far. */
+static bool
+event_fits_ring(const struct lull_idle_view *view, uint64_t late_ns)
+{
+	if (view->limits->envelope != LULL_ENVELOPE_LEARNED)
+		late_ns = LULL_MAX(late_ns, lull_stalls_longest_ns(&view->stalls->rest));
+	return event_ring_ns(view, late_ns) > 0;
 }
 
 bool
@@ -125,8 +133,18 @@ uint64_t
 lull_event_limit_ns(const struct lull_idle_view *view, enum lull_idle_state idle_state,
 		    uint64_t timed_ns)
 {
-	return lull_event_fits(view, idle_state) ? LULL_EVENT_NS :
-						   LULL_MIN(timed_ns, LULL_EVENT_NS);
+	const struct lull_calibration *timer = &view->calibration[idle_state];
+	uint64_t ring_ns;
+
+	if (lull_event_fits(view, idle_state))
+		return LULL_EVENT_NS;
+	/*
+	 * As if no word ever came: the rest ends by its timer, and the ring must last till then.
+	 * What stalls the thread would stall one that polls.
+	 */
+	ring_ns = event_ring_ns(view, lull_calibration_usual(timer, (uint32_t)LULL_PPM - RARE_PPM));
+	/* Where it does not last in any case a short rest is no worse than none. */
+	return LULL_MIN(LULL_MIN(timed_ns, LULL_EVENT_NS), LULL_MAX(ring_ns, LEAST_NS));
 }
 
 static bool

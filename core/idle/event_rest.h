@@ -57,7 +57,10 @@ uint64_t lull_event_late_ns(const struct lull_idle_view *view, enum lull_idle_st
  * Never for more nines than what is remembered can tell, p99.92.
  */
 bool lull_event_fits(const struct lull_idle_view *view, enum lull_idle_state idle_state);
-/** Longest rest of @p idle_state where one on a timer may last @p timed_ns. */
+/**
+ * Longest rest of @p idle_state where one on a timer may last @p timed_ns. While it is not known
+ * how late packets end it, it lasts as long as objective and ring hold if none ends it at all.
+ */
 uint64_t lull_event_limit_ns(const struct lull_idle_view *view, enum lull_idle_state idle_state,
 			     uint64_t timed_ns);
 /**

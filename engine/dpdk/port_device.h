@@ -29,6 +29,55 @@ lull_port_device(const struct rte_eth_dev_info *info)
 	};
 }
 
+/**
+ * What a short burst of this queue tells, and whether its driver can be asked. Where the queue may
+ * be polled.
+ */
+static inline enum lull_short_burst
+lull_port_short(uint16_t port_id, uint16_t queue_id, const struct rte_eth_dev_info *info)
+{
+	struct lull_port_driver driver = lull_port_device(info);
+	enum lull_short_burst known = lull_port_driver_short(&driver);
+
+	/* Representors have their driver's name and often receive in another way. */
+	if ((*info->dev_flags & RTE_ETH_DEV_REPRESENTOR) != 0)
+		return LULL_SHORT_LEAVES;
+	if (known == LULL_SHORT_COUNTED && (rte_eth_fp_ops[port_id].rx_queue_count == NULL ||
+					    rte_eth_rx_queue_count(port_id, queue_id) < 0))
+		return LULL_SHORT_LEAVES;
+	return known;
+}
+
+/** A burst may be so much shorter than asked for only because the driver receives in groups. */
+#define LULL_PORT_GROUP_PKTS 8
+/** After a queue that had more than a burst waiting: so often it is not asked. */
+#define LULL_PORT_ASK_PAUSE 256
+
+/**
+ * Is a queue whose short bursts are LULL_SHORT_COUNTED empty after one of @p count? Not asked where
+ * that is unlikely, for counting a queue that is behind takes the driver as long as many receives:
+ * after a burst that is nearly full, and for a while after one that left many.
+ *
+ * @param pause  between two calls; 0 to begin with
+ */
+static inline bool
+lull_port_counts_none(uint16_t port_id, uint16_t queue_id, uint32_t count, uint32_t burst_pkts,
+		      uint32_t *pause)
+{
+	int left;
+
+	if (count + LULL_PORT_GROUP_PKTS > burst_pkts)
+		return false;
+	if (*pause > 0) {
+		(*pause)--;
+		return false;
+	}
+	left = rte_eth_rx_queue_count(port_id, queue_id);
+	if (left > (int)burst_pkts)
+		*pause = LULL_PORT_ASK_PAUSE;
+	return left == 0;
+}
+
 /** The fastest link that the device can have, Mbit/s; 0: it does not say. */
 static inline uint32_t
 lull_port_link_max(const struct rte_eth_dev_info *info)

@@ -9,13 +9,15 @@
 #include <rte_malloc.h>
 
 #include "base/range.h"
+#include "idle/governor.h"
 #include "host/error.h"
 
 /*
  * Every way there is; the first that probes well wins its idle state. A new way is one line here.
  */
 static const struct lull_rest_way *const loop_ways[] = {
-	&lull_rest_pause, &lull_rest_monitor, &lull_rest_sleep_timer, &lull_rest_interrupt, NULL,
+	&lull_rest_tpause,      &lull_rest_pause,     &lull_rest_monitor,
+	&lull_rest_sleep_timer, &lull_rest_interrupt, NULL,
 };
 #define LOOP_WAYS (sizeof(loop_ways) / sizeof(loop_ways[0]))
 
@@ -35,6 +37,14 @@ loop_check(const struct lull_loop_config *config, struct lull_error *error)
 				      config->name, config->queue_count, LULL_IDLE_QUEUES_MAX);
 	if (lull_range_check("burst", config->burst_pkts, 1, LULL_BURST_MAX, &wrong) != 0)
 		return lull_error_range(error, &wrong);
+	if (config->share != NULL && !config->governor->shares_queues)
+		return lull_error_set(error, -EINVAL,
+				      "loop %s: governor %s does not share queues with other loops",
+				      config->name, lull_idle_governor_name(config->governor));
+	if (config->share != NULL && config->share->share->queue_count != config->queue_count)
+		return lull_error_set(error, -EINVAL, "loop %s: %u queues, but %u are shared",
+				      config->name, config->queue_count,
+				      config->share->share->queue_count);
 	limits.burst_pkts = config->burst_pkts;
 	if (lull_idle_config_check(&limits, &wrong) != 0)
 		return lull_error_range(error, &wrong);
@@ -62,9 +72,10 @@ loop_make(struct engine_loop *own, const struct lull_loop_config *config, struct
 		.name = config->name,
 		.kind = config->kind,
 		.cpu = loop_cpu(config->lcore_id),
-		.queue_count = config->queue_count,
+		.queue_count = config->share != NULL ? 1 : config->queue_count,
 		.burst_pkts = config->burst_pkts,
-		.source = engine_source,
+		.source = config->share != NULL ? engine_source_shared : engine_source,
+		.share = config->share,
 		.stage = config->stage,
 		.stage_state = own->loop.stage_state,
 		.ways = config->way != NULL ? ways : loop_ways,
@@ -73,6 +84,7 @@ loop_make(struct engine_loop *own, const struct lull_loop_config *config, struct
 		.limits = config->limits,
 		.slack_ns = config->slack_ns,
 		.sched_policy = config->sched_policy,
+		.cpu_latency_ns = config->cpu_latency_ns,
 		.idle_memory = own->loop.idle_memory,
 		.trace = config->trace,
 		.trace_arg = config->trace_arg,
@@ -166,7 +178,8 @@ lull_loop_start(struct lull_loop *loop)
 	if (own->running)
 		return -EALREADY;
 	loop->stop = false;
-	rc = rte_eal_remote_launch(engine_loop_main, own, own->lcore_id);
+	rc = rte_eal_remote_launch(loop->share != NULL ? engine_loop_main_shared : engine_loop_main,
+				   own, own->lcore_id);
 	own->running = rc == 0;
 	return rc;
 }

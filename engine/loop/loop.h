@@ -12,6 +12,7 @@
 
 #include "idle/loss_audit.h"
 #include "host/loop.h"
+#include "host/port_facts.h"
 #include "rest_device.h"
 
 struct engine_loop {
@@ -19,12 +20,16 @@ struct engine_loop {
 	/* Each poll iteration. */
 	uint32_t polled_count; /* queues of devices that are there */
 	uint16_t burst_pkts;
-	uint32_t epoch; /* of lull_port_watch_epoch(), when it was followed last */
+	bool asks_shorts; /* short bursts may leave some; of some queues it is known or counted */
+	uint32_t epoch;   /* of lull_port_watch_epoch(), when it was followed last */
 	struct lull_loop_queue polled[LULL_IDLE_QUEUES_MAX];
 	uint32_t places[LULL_IDLE_QUEUES_MAX]; /* of the same: place among all queues */
+	enum lull_short_burst shorts[LULL_IDLE_QUEUES_MAX]; /* likewise, if asks_shorts */
+	uint32_t pauses[LULL_IDLE_QUEUES_MAX];              /* likewise: so often it is not asked */
 	struct lull_rest_device device;
 
 	/* When a port has changed. */
+	bool short_leaves; /* as the limits say */
 	uint32_t queue_count;
 	struct lull_loop_queue queues[LULL_IDLE_QUEUES_MAX];
 
@@ -48,8 +53,8 @@ engine_loop_of(struct lull_loop *loop)
 /** The queues of @p config, and the ports they are of. */
 void engine_source_open(struct engine_loop *own, const struct lull_loop_config *config);
 /** For lull_loop_parts. */
-extern const struct lull_loop_source *const engine_source;
-/** The thread's main function, for rte_eal_remote_launch(). */
-int engine_loop_main(void *own);
+extern const struct lull_loop_source *const engine_source, *const engine_source_shared;
+/** The thread's main function, for rte_eal_remote_launch(); with shared queues the second. */
+int engine_loop_main(void *own), engine_loop_main_shared(void *own);
 
 #endif

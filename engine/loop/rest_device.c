@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define ALLOW_EXPERIMENTAL_API /* power intrinsics */
 #include "rest_device.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <rte_ethdev.h>
+#include <rte_power_intrinsics.h>
 
 #include "base/assert.h"
 
@@ -90,6 +92,12 @@ lull_rest_device_recheck(struct lull_rest_device *device)
 void
 lull_rest_device_kick(struct lull_rest_device *device)
 {
+	uint32_t lcore = __atomic_load_n(&device->monitor_lcore, __ATOMIC_RELAXED);
+
 	if (device->kick_fd >= 0)
 		eventfd_write(device->kick_fd, 1);
+	/* If it is only about to wait, the kernel's limit or the end of the rest wakes it. */
+	__atomic_store_n(&device->kicked, true, __ATOMIC_SEQ_CST);
+	if (lcore != 0)
+		rte_power_monitor_wakeup(lcore - 1);
 }

@@ -9,10 +9,16 @@
  * gap: it looks once more after arming, and if looking means receiving, keeps
  * what it received for the loop's next iteration.
  *
+ * WAITPKG: monitor and tpause end at the time that they are given or at the
+ * kernel's limit (/sys/devices/system/cpu/umwait_control/max_time, in TSC
+ * cycles), whichever comes first, so both begin again until their time is over.
+ *
  * Threads: one loop's; lull_rest_device_kick() from any.
  */
 #ifndef LULL_REST_DEVICE_H
 #define LULL_REST_DEVICE_H
+
+#include <rte_cycles.h>
 
 #include <lull/engine.h>
 
@@ -25,10 +31,22 @@ struct lull_rest_device {
 	bool look[LULL_IDLE_QUEUES_MAX]; /* the recheck asks how many wait; else it receives */
 	int epoll_fd;                    /* Rx interrupts of all queues, edge triggered; -1: none */
 	int kick_fd;                     /* ends a rest by interrupt; -1: none */
+	bool kicked;                     /* ends a rest by monitor; any thread sets it */
+	uint32_t monitor_lcore;          /* that rested by monitor last, plus 1; 0: none did */
 	struct rte_mbuf *stash[LULL_BURST_MAX];
 };
 
 extern const struct lull_rest_way lull_rest_monitor, lull_rest_interrupt;
+/** In the place of lull_rest_pause where the CPU has TPAUSE. Its context is not looked at. */
+extern const struct lull_rest_way lull_rest_tpause;
+
+/** When a rest of @p limit_ns that begins now is over, in TSC cycles. */
+static inline uint64_t
+lull_rest_end_tsc(uint64_t limit_ns)
+{
+	return rte_get_tsc_cycles() +
+	       (uint64_t)((double)limit_ns * (double)rte_get_tsc_hz() / (double)LULL_NS_PER_S);
+}
 
 /** Borrows @p queues; nothing is opened before a probe asks for it. */
 void lull_rest_device_init(struct lull_rest_device *device, const struct lull_loop_queue *queues,

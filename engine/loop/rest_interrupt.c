@@ -217,4 +217,5 @@ const struct lull_rest_way lull_rest_interrupt = {
 	.probe = interrupt_probe,
 	.run = interrupt_run,
 	.watch = interrupt_watch_queues,
+	.lack = "a port without Rx interrupts, or a driver that has none",
 };

@@ -2,6 +2,9 @@
 /*
  * UMWAIT on the memory that the next received packet will change. Needs WAITPKG, and TSX to watch
  * more than one queue; a driver without it answers -ENOTSUP.
+ *
+ * How late such a rest ends cannot be measured: the core that would look on is the one that waits.
+ * So nothing relies on it: a rest is no longer than what may pass unseen (core/idle/event_rest.h).
  */
 #define ALLOW_EXPERIMENTAL_API /* power intrinsics, monitor addresses */
 #include <errno.h>
@@ -9,6 +12,8 @@
 #include <rte_cpuflags.h>
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
+#include <rte_lcore.h>
+#include <rte_pause.h>
 #include <rte_power_intrinsics.h>
 
 #include "rest_device.h"
@@ -27,17 +32,30 @@ monitor_addresses(const struct lull_rest_device *device, struct rte_power_monito
 }
 
 static int
+monitor_wait(const struct lull_rest_device *device, const struct rte_power_monitor_cond *conditions,
+	     uint64_t end_tsc)
+{
+	if (device->queue_count == 1)
+		return rte_power_monitor(conditions, end_tsc);
+	return rte_power_monitor_multi(conditions, device->queue_count, end_tsc);
+}
+
+static int
 monitor_probe(void *context)
 {
 	struct rte_power_monitor_cond conditions[LULL_IDLE_QUEUES_MAX];
 	struct lull_rest_device *device = context;
 	struct rte_cpu_intrinsics offers;
 
+	int rc;
+
 	rte_cpu_get_intrinsics_support(&offers);
 	if (device->queue_count == 0 || !offers.power_monitor ||
 	    (device->queue_count > 1 && !offers.power_monitor_multi))
 		return -ENOTSUP;
-	return monitor_addresses(device, conditions);
+	rc = monitor_addresses(device, conditions);
+	/* Once, to the time that it is: what fails now would fail each time. */
+	return rc != 0 ? rc : monitor_wait(device, conditions, rte_get_tsc_cycles());
 }
 
 /* Has the memory changed the way the driver waits for? */
@@ -73,33 +91,36 @@ monitor_any_met(const struct rte_power_monitor_cond *conditions, uint32_t count)
 	return false;
 }
 
+/* The kernel's limit, a spurious write or an abort ends a wait early, hence the loop. */
+static enum lull_wake_reason
+monitor_until(struct lull_rest_device *device, const struct rte_power_monitor_cond *conditions,
+	      uint64_t end_tsc)
+{
+	while (!monitor_any_met(conditions, device->queue_count)) {
+		if (__atomic_exchange_n(&device->kicked, false, __ATOMIC_SEQ_CST))
+			return LULL_WAKE_KICK;
+		if (rte_get_tsc_cycles() >= end_tsc)
+			return LULL_WAKE_TIMER;
+		if (monitor_wait(device, conditions, end_tsc) != 0)
+			rte_pause();
+	}
+	return LULL_WAKE_PACKET;
+}
+
 static enum lull_wake_reason
 monitor_run(void *context, uint64_t limit_ns)
 {
 	struct rte_power_monitor_cond conditions[LULL_IDLE_QUEUES_MAX];
 	struct lull_rest_device *device = context;
-	uint64_t end_tsc = rte_get_tsc_cycles() +
-			   (uint64_t)((double)limit_ns * (double)rte_get_tsc_hz() / 1e9);
+	uint64_t end_tsc = lull_rest_end_tsc(limit_ns);
 
+	__atomic_store_n(&device->monitor_lcore, rte_lcore_id() + 1, __ATOMIC_RELAXED);
 	if (monitor_addresses(device, conditions) != 0)
 		return LULL_WAKE_PACKET; /* poll */
 	/* net_ring takes its reference value only now, after the loop's last poll. */
 	if (lull_rest_device_recheck(device))
 		return LULL_WAKE_PACKET;
-	/* The kernel ends each wait after 100 us or so, hence the loop. */
-	while (!monitor_any_met(conditions, device->queue_count)) {
-		int rc;
-
-		if (rte_get_tsc_cycles() >= end_tsc)
-			return LULL_WAKE_TIMER;
-		if (device->queue_count == 1)
-			rc = rte_power_monitor(conditions, end_tsc);
-		else
-			rc = rte_power_monitor_multi(conditions, device->queue_count, end_tsc);
-		if (rc != 0)
-			return LULL_WAKE_TIMER;
-	}
-	return LULL_WAKE_PACKET;
+	return monitor_until(device, conditions, end_tsc);
 }
 
 const struct lull_rest_way lull_rest_monitor = {
@@ -107,4 +128,6 @@ const struct lull_rest_way lull_rest_monitor = {
 	.summary = "the core waits for a write to the Rx ring (WAITPKG)",
 	.probe = monitor_probe,
 	.run = monitor_run,
+	.lack = "the CPU has no WAITPKG, or no RTM for several queues, or the driver tells no "
+		"address",
 };

@@ -7,10 +7,28 @@
 #include <rte_ethdev.h>
 
 #include "engine/dpdk/port.h"
+#include "engine/dpdk/port_device.h"
 #include "engine/dpdk/port_watch.h"
 #include "host/loop_run.h"
 
 /* ---- events of ports ---- */
+
+/* What short bursts of the polled queues tell, where the limits say that they may leave packets. */
+static void
+source_learn_shorts(struct engine_loop *own)
+{
+	own->asks_shorts = false;
+	for (uint32_t i = 0; i < own->polled_count; i++) {
+		const struct lull_loop_queue *queue = &own->polled[i];
+		struct rte_eth_dev_info info;
+
+		own->shorts[i] = LULL_SHORT_LEAVES;
+		own->pauses[i] = 0;
+		if (own->short_leaves && rte_eth_dev_info_get(queue->port_id, &info) == 0)
+			own->shorts[i] = lull_port_short(queue->port_id, queue->queue_id, &info);
+		own->asks_shorts = own->asks_shorts || own->shorts[i] != LULL_SHORT_LEAVES;
+	}
+}
 
 /* Queues of devices that have been removed are polled no more; they stay empty. */
 static void
@@ -25,6 +43,7 @@ source_pick_queues(struct engine_loop *own)
 		own->polled[own->polled_count] = own->queues[i];
 		own->places[own->polled_count++] = i;
 	}
+	source_learn_shorts(own);
 }
 
 static __attribute__((noinline, cold)) void
@@ -36,7 +55,8 @@ source_follow_ports(struct engine_loop *own, uint64_t now_ns)
 		return; /* packets that the last rest received come first */
 	own->epoch = lull_port_watch_epoch();
 	source_pick_queues(own);
-	if (own->polled_count != count)
+	/* No rest looks at queues that others hold. */
+	if (own->polled_count != count && own->loop.share == NULL)
 		lull_rest_device_change(&own->device, own->polled_count);
 	lull_loop_limit_anew(&own->loop, now_ns);
 }
@@ -80,6 +100,21 @@ source_receive_queue(struct engine_loop *own, uint32_t i, struct rte_mbuf **pkts
 	return count;
 }
 
+/*
+ * A short burst came from a queue of a loop that would take this for packets that are left. Before
+ * the stage takes its time, in which more come. False: some may be left.
+ */
+static bool
+source_emptied(struct engine_loop *own, uint32_t i, uint16_t count)
+{
+	const struct lull_loop_queue *queue = &own->polled[i];
+
+	if (own->shorts[i] != LULL_SHORT_COUNTED)
+		return own->shorts[i] == LULL_SHORT_EMPTIES;
+	return lull_port_counts_none(queue->port_id, queue->queue_id, count, own->burst_pkts,
+				     &own->pauses[i]);
+}
+
 static void
 source_add_sizes(struct lull_iteration *iteration, struct rte_mbuf *const *pkts, uint16_t count)
 {
@@ -98,9 +133,11 @@ source_receive(struct lull_loop *loop, struct lull_iteration *iteration)
 	bool wants_sizes = lull_idle_wants_sizes(loop->idle);
 	uint64_t now_ns = iteration->now_ns;
 	struct rte_mbuf *pkts[LULL_BURST_MAX];
+	bool asks;
 
 	if (own->epoch != lull_port_watch_epoch())
 		source_follow_ports(own, now_ns);
+	asks = own->asks_shorts;
 	if (own->queue_count == 0 && loop->stage->pull != NULL)
 		loop->queue_pkts[0] = loop->stage->pull(loop->stage_state, now_ns);
 	for (uint32_t i = 0; i < own->polled_count; i++) {
@@ -110,9 +147,41 @@ source_receive(struct lull_loop *loop, struct lull_iteration *iteration)
 		loop->queue_pkts[place] = count;
 		if (wants_sizes)
 			source_add_sizes(iteration, pkts, count);
-		if (count > 0)
-			loop->stage->burst(loop->stage_state, place, pkts, count, now_ns);
+		if (count == 0)
+			continue;
+		/* After one that is not empty the loop does not rest: no need to ask. */
+		if (asks) {
+			asks = count < own->burst_pkts && source_emptied(own, i, count);
+			iteration->emptied |= (uint64_t)asks << place;
+		}
+		loop->stage->burst(loop->stage_state, place, pkts, count, now_ns);
 	}
+}
+
+/* The one queue that this thread may have, if another does not hold it. */
+static inline __attribute__((always_inline)) void
+source_receive_shared(struct lull_loop *loop, struct lull_iteration *iteration)
+{
+	struct engine_loop *own = engine_loop_of(loop);
+	struct rte_mbuf *pkts[LULL_BURST_MAX];
+	const struct lull_loop_queue *queue;
+	uint32_t index;
+	uint16_t count;
+
+	if (own->epoch != lull_port_watch_epoch())
+		source_follow_ports(own, iteration->now_ns);
+	loop->queue_pkts[0] = 0;
+	if (!lull_idle_take(loop->idle, iteration->now_ns, &index))
+		return;
+	queue = &own->queues[index];
+	if (lull_port_is_gone(queue->port_id))
+		return;
+	count = rte_eth_rx_burst(queue->port_id, queue->queue_id, pkts, own->burst_pkts);
+	loop->queue_pkts[0] = count;
+	if (lull_idle_wants_sizes(loop->idle))
+		source_add_sizes(iteration, pkts, count);
+	if (count > 0)
+		loop->stage->burst(loop->stage_state, index, pkts, count, iteration->now_ns);
 }
 
 /* ---- losses ---- */
@@ -204,13 +273,15 @@ engine_source_open(struct engine_loop *own, const struct lull_loop_config *confi
 	own->queue_count = config->queue_count;
 	memcpy(own->queues, config->queues, config->queue_count * sizeof(own->queues[0]));
 	own->burst_pkts = config->burst_pkts;
+	own->short_leaves = config->limits.short_leaves;
 	for (uint32_t i = 0; i < config->queue_count; i++)
 		source_add_port(own, config->queues[i].port_id);
 	for (uint32_t i = 0; i < own->port_count; i++)
 		source_begin_audit(own, i);
 	own->epoch = lull_port_watch_epoch();
 	source_pick_queues(own);
-	lull_rest_device_init(&own->device, own->polled, own->polled_count, own->burst_pkts);
+	lull_rest_device_init(&own->device, own->polled,
+			      config->share != NULL ? 0 : own->polled_count, own->burst_pkts);
 }
 
 /* Static: position-independent code may not look into what others could replace. */
@@ -222,10 +293,25 @@ static const struct lull_loop_source source = {
 	.kick = source_kick,
 };
 const struct lull_loop_source *const engine_source = &source;
+static const struct lull_loop_source source_shared = {
+	.receive = source_receive_shared,
+	.audit = source_audit,
+	.limit = source_limit,
+	.missed = source_missed,
+	.kick = source_kick,
+};
+const struct lull_loop_source *const engine_source_shared = &source_shared;
 
 int
 engine_loop_main(void *own)
 {
 	lull_loop_run(&((struct engine_loop *)own)->loop, &source);
+	return 0;
+}
+
+int
+engine_loop_main_shared(void *own)
+{
+	lull_loop_run(&((struct engine_loop *)own)->loop, &source_shared);
 	return 0;
 }

@@ -95,6 +95,8 @@ struct lull_receiver_config {
 	const char *eal; /**< further EAL arguments [NULL] */
 	/** Real-time class of the receiving thread while it rests [auto]; not with own_loop. */
 	enum lull_sched_policy sched_policy;
+	/** Limit on the C-states of its CPU, as struct lull_rest_thread_config has it [none]. */
+	uint64_t cpu_latency_ns;
 	/** Gets packets before the library looks at them [NULL]. */
 	lull_camera_packets *packets;
 	void *packets_arg; /**< passed to packets */
@@ -368,6 +370,13 @@ int lull_receiver_change(struct lull_receiver *receiver, const char *governor,
  * Threads: any.
  */
 int lull_receiver_change_class(struct lull_receiver *receiver, enum lull_sched_policy policy);
+/**
+ * Change the limit on the C-states of the CPU that the receiving thread is bound to.
+ * @param cpu_latency_ns  as struct lull_rest_thread_config has it
+ * @return 0; -ENOTSUP: the thread is not the library's, or not yet started
+ * Threads: any.
+ */
+int lull_receiver_change_cpu_latency(struct lull_receiver *receiver, uint64_t cpu_latency_ns);
 /**
  * Tell the scheduling class of the receiving thread, and why it is that one.
  * @param info  out

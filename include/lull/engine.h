@@ -200,12 +200,19 @@ extern const struct lull_stage lull_stage_forward;
 struct lull_loop_queue {
 	uint16_t port_id, queue_id;
 };
+struct lull_share_member; /* core/idle/share.h */
 struct lull_loop_config {
 	char name[LULL_NAME_SIZE]; /**< "fwd0", "gen0" */
 	const char *kind;          /**< "forward", "traffic" */
 	unsigned int lcore_id;
 	uint32_t queue_count; /**< may be 0 for a loop that only sends */
 	struct lull_loop_queue queues[LULL_IDLE_QUEUES_MAX];
+	/**
+	 * Its queues are those of a share: other loops name the same ones in the same order, and
+	 * whoever holds one alone polls it, and sends what came on it. Borrowed until the loop is
+	 * destroyed. NULL: the loop has its queues to itself.
+	 */
+	struct lull_share_member *share;
 	uint16_t burst_pkts;
 	const struct lull_idle_governor *governor;
 	struct lull_idle_limits
@@ -217,6 +224,8 @@ struct lull_loop_config {
 	uint64_t slack_ns; /**< timer slack of the thread [1 ns] */
 	/** Real-time class of the thread while it rests [auto]. */
 	enum lull_sched_policy sched_policy;
+	/** Limit on the C-states of its CPU, as struct lull_rest_thread_config has it [none]. */
+	uint64_t cpu_latency_ns;
 	/** Test hook, may be NULL: on the loop's thread, after every plan (wake NULL) and wake. */
 	void (*trace)(void *arg, const struct lull_iteration *iteration,
 		      const struct lull_rest *rest, const struct lull_wake *wake);

@@ -124,7 +124,9 @@ struct lull_idle_limits {
 	enum lull_loss loss;     /**< [zero] */
 	/** No timed rest is longer, up to 1 s [1 ms]; one that a packet ends may take 10 ms. */
 	uint64_t rest_ns_max;
-	uint64_t rest_ns;   /**< fixed: the rest; metronome: the vacation target [50 us] */
+	uint64_t rest_ns; /**< fixed: the rest; metronome: the vacation target [50 us] */
+	/** metronome on shared queues: rest of a thread that finds its queue held [500 us] */
+	uint64_t backup_ns;
 	uint32_t ring_pkts; /**< descriptors of the smallest Rx ring, up to 2^20 [512] */
 	uint32_t held_pkts; /**< descriptors the driver keeps for rearming, below ring_pkts [0] */
 	enum lull_envelope envelope; /**< [learned] */
@@ -132,7 +134,7 @@ struct lull_idle_limits {
 	uint32_t burst_pkts; /**< a receive shorter than this emptied its queue [32] */
 	/**
 	 * A receive may be short although packets are left, as with virtio: only one of none tells
-	 * that a queue is empty [no].
+	 * that a queue is empty, or struct lull_iteration.emptied [no].
 	 */
 	bool short_leaves;
 	/**
@@ -157,6 +159,12 @@ struct lull_iteration {
 	uint64_t quiet_until_ns;
 	const uint16_t *queue_pkts; /**< packets received from each queue in this iteration */
 	uint32_t queue_count;       /**< 1..LULL_IDLE_QUEUES_MAX, the same queues each iteration */
+	/**
+	 * Queues that gave packets and are empty all the same, bit i for queue i. Where short
+	 * bursts may leave packets, the caller has asked the driver, and it counted none. 0: not
+	 * known.
+	 */
+	uint64_t emptied;
 	/**
 	 * Sizes of the packets received since the last plan, for a governor that asks for them
 	 * (lull_idle_wants_sizes()): their count, the sum of their frames' bytes without CRC and

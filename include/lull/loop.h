@@ -69,7 +69,8 @@ struct lull_stage {
  * Change governor and limits; takes effect within one rest.
  * @param governor  NULL: keep the present one
  * @param limits    copied
- * @return 0; -EINVAL: limits out of range; -EAGAIN: the mailbox is full
+ * @return 0; -EINVAL: limits out of range, or a governor that cannot share the queues of
+ *         this loop; -EAGAIN: the mailbox is full
  * Threads: any.
  */
 int lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *governor,
@@ -79,6 +80,12 @@ int lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governo
  * Threads: any, one at a time.
  */
 void lull_loop_change_class(struct lull_loop *loop, enum lull_sched_policy policy);
+/**
+ * Change the limit on the C-states of the loop's CPU.
+ * @param cpu_latency_ns  as struct lull_rest_thread_config has it
+ * Threads: any, one at a time.
+ */
+void lull_loop_change_cpu_latency(struct lull_loop *loop, uint64_t cpu_latency_ns);
 /**
  * Begin a new measurement window; takes effect within one rest.
  * @param window  its number

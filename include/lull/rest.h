@@ -65,6 +65,8 @@ struct lull_rest_way {
 	 * be NULL: the way cannot tell.
 	 */
 	enum lull_wake_reason (*watch)(void *context, uint64_t limit_ns, uint64_t *packet_ns);
+	/** Why a probe fails, in words: "the CPU has no WAITPKG"; NULL: it does not. */
+	const char *lack;
 };
 
 /**
@@ -117,10 +119,20 @@ enum lull_sched_policy {
  */
 const char *lull_sched_policy_name(enum lull_sched_policy policy);
 
+/** struct lull_rest_thread_config: as much as the objective leaves. */
+#define LULL_CPU_LATENCY_AUTO UINT64_MAX
+
 /** How to lend a class. Zero means the default in brackets. */
 struct lull_rest_thread_config {
 	enum lull_sched_policy policy; /**< [auto] */
 	uint64_t latency_ns;           /**< objective of the loop [200 us] */
+	/**
+	 * Limit on the C-states of the CPU that the thread is bound to, by the time that it takes
+	 * to leave them, in steps of 1 us; or LULL_CPU_LATENCY_AUTO [0: leave them alone]. It is
+	 * held in pm_qos_resume_latency_us from enter to leave; the value found there comes back.
+	 */
+	uint64_t cpu_latency_ns;
+	uint64_t ring_ns; /**< a ring that may lose nothing fills in that time [0: none] */
 	/**
 	 * For a loop without an idle object: it adds 1 here after each rest that gave the CPU away,
 	 * by LULL_COUNTER_ADD(). Borrowed until the end.
@@ -139,6 +151,8 @@ struct lull_rest_thread_info {
 	uint64_t changes;     /**< times that the class changed */
 	uint64_t forced;      /**< of these: it stopped resting and was put out */
 	uint64_t run_wait_ns; /**< ready to run while others ran, since it entered */
+	/** Limit on the C-states of its CPU that is held now; 0: none. */
+	uint64_t cpu_latency_ns;
 };
 
 /**
@@ -200,6 +214,15 @@ uint64_t lull_rest_thread_changes(const struct lull_rest_thread *thread);
  * Threads: any.
  */
 char *lull_rest_thread_explain(const struct lull_rest_thread *thread, char *text, size_t size);
+/**
+ * Write a sentence about the limit on the C-states of the thread's CPU: what it is, or why there is
+ * none.
+ * @param text  gets "" when none was asked for; always ends with a zero
+ * @param size  bytes of @p text, at least 1; a longer sentence is cut
+ * @return @p text
+ * Threads: any.
+ */
+char *lull_rest_thread_explain_cpu(const struct lull_rest_thread *thread, char *text, size_t size);
 /**
  * Leave, and free the object.
  * @param thread  NULL is ignored

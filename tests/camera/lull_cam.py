@@ -34,7 +34,8 @@ WHOLE = {
     "steal_pct", "valid", "gap_ns", "fetched", "fetched_partial", "recorded", "streams", "findings",
 }  # fmt: skip
 # Of the receiving thread, where there is one of the library's.
-CLASS = {"sched_policy", "sched_class", "sched_changes", "sched_forced", "run_wait_ns"}
+CLASS = {"sched_policy", "sched_class", "sched_changes", "sched_forced", "run_wait_ns",
+         "cpu_latency_ns"}
 STREAM = {
     "name", "protocol", "frames", "partial", "reasons", "counters", "assembler", "latency_ns",
     "assembly_ns", "period_ns",

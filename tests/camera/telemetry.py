@@ -128,6 +128,12 @@ def kernel(binaries: list[str]) -> None:
         takes_commands_at_once(cam)
         lull(here, "set", "sched-policy=other")
         check(loop(cam)["sched_policy"] == "other", "its class", loop(cam))
+        lull(here, "set", "cpu-latency=77us")
+        check(cam.ask("/lull/settings")["cpu_latency"] == "77us", "a limit on C-states")
+        text = cam.ask("/lull/explain,cam0")["cpu_latency_text"]
+        check("may run on several CPUs" in text or "77 us" in text, "and what came of it", text)
+        lull(here, "set", "cpu-latency=off")
+        check("cpu_latency_text" not in cam.ask("/lull/explain,cam0"), "and off")
         cam.finish(signal.SIGINT)
         here.check_clean()
 

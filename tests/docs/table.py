@@ -46,6 +46,9 @@ BLOCKS: dict[str, Case | NotRun] = {
     "README.md: gst-launch-1.0 lullcamerasrc": NotRun("stream=... is to be filled in; "
                                                       "docs/camera.md has a whole one"),
     "docs/bounds.md: r = (ring": DRAWING,
+    "docs/c-states.md: target residency": DRAWING,
+    "docs/c-states.md: chgrp GROUP": NotRun("files of the machine's kernel; "
+                                            "tests/netns/c_states.py has some of its own"),
     "docs/camera.md: socket, port or capture": DRAWING,
     "docs/camera.md: $ build/apps/lull-cam/lull-cam --backend pcap:": cases.types,
     "docs/camera.md: cc camera.c": cases.compiles_the_camera_example,

@@ -99,6 +99,74 @@ TEST(driver_argument__is_found_or_not)
 	assert_int_equal(lull_port_driver_argument(NULL, "framecnt", 512), 512);
 }
 
+/* docs/drivers.md has the reason of each. */
+TEST(driver_short__tells_what_is_known)
+{
+	static const struct {
+		const char *name, *args;
+		enum lull_short_burst known;
+	} cases[] = {
+		{ "net_af_packet", "iface=eth0", LULL_SHORT_EMPTIES },
+		{ "net_memif", NULL, LULL_SHORT_EMPTIES },
+		{ "net_vhost", NULL, LULL_SHORT_EMPTIES },
+		{ "net_e1000_em", NULL, LULL_SHORT_EMPTIES },
+		{ "net_e1000_igb", NULL, LULL_SHORT_EMPTIES },
+		{ "net_e1000_igb_vf", NULL, LULL_SHORT_EMPTIES },
+		{ "net_igc", NULL, LULL_SHORT_EMPTIES },
+		{ "net_vmxnet3", NULL, LULL_SHORT_EMPTIES },
+		{ "net_mlx4", NULL, LULL_SHORT_EMPTIES },
+		{ "net_ena", NULL, LULL_SHORT_EMPTIES },
+		{ "net_cxgbe", NULL, LULL_SHORT_EMPTIES },
+		{ "net_i40e", NULL, LULL_SHORT_COUNTED },
+		{ "net_ice", NULL, LULL_SHORT_COUNTED },
+		{ "net_ixgbe", NULL, LULL_SHORT_COUNTED },
+		{ "net_iavf", NULL, LULL_SHORT_COUNTED },
+		{ "net_txgbe", NULL, LULL_SHORT_COUNTED },
+		{ "net_ngbe", NULL, LULL_SHORT_COUNTED },
+		{ "net_nfp_pf", NULL, LULL_SHORT_COUNTED },
+		{ "mlx5_pci", NULL, LULL_SHORT_COUNTED },
+		{ "mlx5_pci", "rxq_cqe_comp_en=4,mprq_en=1", LULL_SHORT_COUNTED },
+		/* the enhanced layout, which its count does not know */
+		{ "mlx5_pci", "mprq_en=1,rxq_cqe_comp_en=0x84", LULL_SHORT_LEAVES },
+		{ "mlx5_auxiliary", "rxq_cqe_comp_en=128", LULL_SHORT_LEAVES },
+		/* a count of something else, or one that asks the device */
+		{ "net_bnxt", NULL, LULL_SHORT_LEAVES },
+		{ "net_netvsc", NULL, LULL_SHORT_LEAVES },
+		{ "net_hns3", NULL, LULL_SHORT_LEAVES },
+		{ "net_virtio", NULL, LULL_SHORT_LEAVES },
+		{ "net_virtio_user", NULL, LULL_SHORT_LEAVES },
+		{ "net_af_xdp", NULL, LULL_SHORT_LEAVES },
+		{ "net_gve", NULL, LULL_SHORT_LEAVES },
+		{ "net_mana", NULL, LULL_SHORT_LEAVES },
+		{ "net_bonding", NULL, LULL_SHORT_LEAVES },
+		{ "net_failsafe", NULL, LULL_SHORT_LEAVES },
+		{ "net_new", NULL, LULL_SHORT_LEAVES },
+	};
+	const struct lull_port_answer answer = { .desc_pkts = 1024 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct lull_port_driver driver = { .name = cases[i].name,
+							 .bus = "pci",
+							 .args = cases[i].args };
+		struct lull_ring_facts facts;
+
+		if (lull_port_driver_short(&driver) != cases[i].known)
+			fail_msg("%s", cases[i].name);
+		lull_port_facts(&driver, &answer, &facts);
+		assert_int_equal(facts.short_leaves, cases[i].known != LULL_SHORT_EMPTIES);
+	}
+}
+
+/* A fill ring of 2048 is the most that the kernel has, whatever was asked for. */
+TEST(driver_ring__of_af_xdp)
+{
+	const struct lull_port_driver driver = { .name = "net_af_xdp", .bus = "vdev" };
+
+	assert_int_equal(lull_port_driver_ring(&driver, 512), 512);
+	assert_int_equal(lull_port_driver_ring(&driver, 4096), 2048);
+	assert_int_equal(lull_port_driver_ring(&driver, 0), 2048);
+}
+
 TEST(facts__go_by_the_driver_then_by_what_it_tells)
 {
 	const struct lull_port_driver ring = { .name = "net_ring", .bus = "vdev" };

@@ -38,13 +38,13 @@ RUNS = {
 }
 OBJECTIVE = {"max-latency", "percentile", "loss", "max-rest"}
 KALMAN = {f"kalman-{name}" for name in ("step", "tolerance", "row", "window", "layout")}
-ALL = OBJECTIVE | KALMAN | {"rest", "pps-max", "sched-policy"}
+ALL = OBJECTIVE | KALMAN | {"rest", "pps-max", "sched-policy", "cpu-latency"}
 RESTING = {
     "lull-fwd": {"governor", *ALL},
     "lull-flow": {"governor", *ALL},
     "lull-cam": {"governor", *ALL},
     "lull-model": {"send-max-latency", *OBJECTIVE, *KALMAN},
-    "lull-sim": {"send-max-latency", *ALL} - {"rest"},
+    "lull-sim": {"send-max-latency", *ALL} - {"rest", "cpu-latency"},
 }
 
 DISPATCH = {"order", "threshold", "sticky-enter", "sticky-leave", "flush-burst", "flush-time",

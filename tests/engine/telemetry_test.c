@@ -192,6 +192,10 @@ TEST(explain__has_numbers_and_a_sentence)
 	assert_non_null(json_object_get(reply, "state"));
 	assert_non_null(strstr(text(reply, "idle_states"), "pause"));
 	assert_non_null(strstr(text(reply, "idle_states"), "sleep"));
+	/* how, and why not */
+	assert_string_equal(text(reply, "way_sleep"), "the thread sleeps on a timer");
+	assert_non_null(strstr(text(reply, "way_interrupt"),
+			       "not available: a port without Rx interrupts"));
 	/* fwd1 tolerates losses: any rest fits its ring. */
 	assert_true(json_real_value(json_object_get(reply, "ring_bound_ns")) >= 1e19);
 	assert_true(json_is_real(json_object_get(reply, "calibration_count")));

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from stand import IDLE_MOST, LONG, SPIN_LEAST, Files, Telemetry, Testpmd, main, rested, spins
+from sysfs import CpuFiles, available
 from verdict import Failure, check, wait_for
 from worker import worker
 from world import World
@@ -86,6 +87,32 @@ def real_time_class(here: World, files: Files) -> None:
     telemetry.set("sched-policy=other")
     wait_for("given back", ordinary)
     testpmd.quit()
+
+
+def c_states(here: World, files: Files) -> None:
+    """Opt-in too, for the CPU of a thread that rests, and given back."""
+    if not available():
+        print("# this kernel has no cpuidle")
+        return
+    cpus = CpuFiles(here)
+    try:
+        testpmd = started(here, files)
+        telemetry = testpmd.telemetry
+        cpu = telemetry.loop(WORKER)["cpu"]
+        check(cpus.held() == {}, "opt-in", cpus.held())
+        telemetry.set("cpu-latency=auto")  # 100 us
+        wait_for("it holds", lambda: cpus.held() == {cpu: "10"})
+        telemetry.set("max-latency=20us")
+        wait_for("less", lambda: cpus.held() == {cpu: "2"})
+        for mode in ("shadow", "passive", "off"):
+            telemetry.set(f"mode={mode}")
+            wait_for(f"given back in mode {mode}", lambda: cpus.held() == {})
+            telemetry.set("mode=on")
+            wait_for("held again", lambda: cpus.held() == {cpu: "2"})
+        testpmd.quit()
+        check(cpus.held() == {}, "given back at exit", cpus.held())
+    finally:
+        cpus.close()
 
 
 def policy(telemetry: Telemetry, name: str) -> str:
@@ -301,5 +328,5 @@ def never_rests(here: World, files: Files) -> None:
 
 if __name__ == "__main__":
     start = [broken_settings, file_and_report, loaded_twice, never_rests]
-    live = [off_and_on, real_time_class, settings_and_marks, live_loops, shadow, quick_to_attach]
-    main([*start, *live, quiet_watch])
+    live = [off_and_on, real_time_class, c_states, settings_and_marks, live_loops, shadow]
+    main([*start, *live, quick_to_attach, quiet_watch])

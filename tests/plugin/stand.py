@@ -53,6 +53,7 @@ class Files:
     host_static: Path
     duties: Path
     duties_static: Path
+    short: Path
 
 
 class Telemetry:
@@ -290,19 +291,19 @@ class Lacking(Exception):
 def main(
     cases: Sequence[Callable[[World, Files], str | None]], need: str = "namespaces"
 ) -> None:
-    """SCRIPT PLUGIN LULL_GEN HOST HOST_STATIC DUTIES DUTIES_STATIC [CASE ...], with its rights."""
+    """SCRIPT PLUGIN LULL_GEN HOST HOST_STATIC DUTIES DUTIES_STATIC SHORT [CASE ...]."""
     if shutil.which("dpdk-testpmd") is None:
         skip("needs dpdk-testpmd")
     take(need)
     for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(sign, lambda number, _frame: sys.exit(128 + number))
-    paths = [Path(path).resolve() for path in sys.argv[1:7]]
+    paths = [Path(path).resolve() for path in sys.argv[1:8]]
     failed = 0
     # EAL loads nothing from below a directory that anybody may write to, such as /tmp.
     with tempfile.TemporaryDirectory(prefix="lull-plugin-", dir="/run") as folder:
         plugin = Path(shutil.copy(paths[0], folder))
         for case in cases:
-            if len(sys.argv) > 7 and case.__name__ not in sys.argv[7:]:
+            if len(sys.argv) > 8 and case.__name__ not in sys.argv[8:]:
                 continue
             failed += not run_case(case, Files(plugin, *paths[1:]))
     sys.exit(1 if failed else 0)

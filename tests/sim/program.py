@@ -101,7 +101,13 @@ def refuses_options(stand: Stand) -> None:
     stand.refused("--held 1024", "held.*--ring")
     stand.refused("--ring 0", "ring.*1")
     stand.refused("--queues 65", "queues.*64")
+    stand.refused("--share-queues --governor metronome,spin", "metronome; spin")
+    stand.refused("--share-queues --governor metronome --queues 2", "1 threads for 2 queues")
+    stand.refused("--share-queues --governor metronome --path send-receive", "send-receive")
+    stand.refused("--share-queues --governor metronome --sweep-rest 1us-9us,3", "fixed")
+    stand.refused("--backup-rest 0", "backup-rest.*1")
     stand.refused("--round-bursts 33", "round-bursts.*--burst")
+    stand.refused("--count-left", "count-left.*--round-bursts")
     stand.refused("--interrupt soon", "interrupt.*soon")
     stand.refused("--monitor 50:1us,20:2us", "monitor")
     stand.refused("--cores 2", "cores.*1 threads")
@@ -305,6 +311,11 @@ def drivers_and_late_packets(stand: Stand) -> None:
           "64 queues are too slow for the rate", slow)
     rounded = stand.result("--round-bursts", "4", "--traffic", "poisson:3M", "--ring", "4096")
     check(rounded["runs"][0]["added_ns"]["p99"] <= 200_000, "rounded", rounded["runs"][0])
+    even = ["--round-bursts", "4", "--traffic", "constant:8M", "--ring", "4096"]
+    blind = stand.result(*even)["runs"][0]
+    asking = stand.result(*even, "--count-left")["runs"][0]
+    check(asking["cpu_pct"] < 80 < 99 < blind["cpu_pct"], "rests if it may ask", (blind, asking))
+    check(asking["added_ns"]["p99"] <= 200_000, "in time", asking)
     early = stand.result(*words, "--warmup", "60s", "--interrupt", "0:10us,100:30us")["runs"][0]
     late = stand.result(*words, "--warmup", "60s", "--interrupt", "100:2ms")["runs"][0]
     check(early["cpu_pct"] < 3 < late["cpu_pct"], "waits for those that are early", (early, late))
@@ -330,6 +341,25 @@ def quirks_reach_the_simulator(stand: Stand) -> None:
     check(figures(*stall, "--stall-from", "1s") == usual, "stalls that begin later", usual)
     check(figures("--ring", "4", "--held", "0")[2] > 0, "losses are told")
     check(figures("--ring", "4", "--held", "0", "--loss-lag", "1s")[2] == 0, "and told later")
+
+
+def shares_queues(stand: Stand) -> None:
+    """Threads that share queues: who tried how often, and for how long nobody looked."""
+    words = ["--governor", "metronome:100us", "--threads", "3", "--traffic", "poisson:50k"]
+    alone = stand.result(*words, *QUICK)["runs"][0]
+    check(alone["share"] is None, "nothing is shared", alone["share"])
+    run = stand.result(*words, "--share-queues", "--queues", "2")["runs"][0]
+    share = run["share"]
+    check(share["vacation_ns"].keys() == HISTOGRAM, "vacations", share)
+    check(90_000 < share["vacation_ns"]["mean"] < 110_000, "near the target", share)
+    check(share["tries"] > 100 > share["tries_failed"], "tries", share)
+    check(run["lost"] == 0 and run["delivered"] > 0, "all delivered", run)
+    check(run["cpu_bound_pct"] is None, "the bound is of threads that are alone", run)
+    # One delivers, and those in vain come in each 20 ms, or in each 2 ms.
+    words = ["--governor", "metronome:100us", "--threads", "2", "--share-queues",
+             "--traffic", "poisson:15M", "--ring", "65536", "--backup-rest"]
+    rare, often = (stand.result(*words, rest)["runs"][0]["share"] for rest in ("20ms", "200us"))
+    check(rare["tries_failed"] < often["tries_failed"], "backup-rest", (rare, often))
 
 
 def same_seed_same_result(stand: Stand) -> None:
@@ -423,6 +453,7 @@ TESTS: tuple[Callable[[Stand], None], ...] = (
     begins_where_lull_fwd_does,
     says_why_and_what_would_help,
     shares_a_core,
+    shares_queues,
     drivers_and_late_packets,
     quirks_reach_the_simulator,
     same_seed_same_result,

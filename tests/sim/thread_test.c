@@ -277,6 +277,28 @@ TEST(burst__ends_where_the_driver_rounds)
 	stand_bench_done(&bench);
 }
 
+/* The same driver, and a loop that asks how many it has left: none after the last burst only. */
+TEST(burst__that_is_short_is_counted)
+{
+	static const uint64_t emptied[] = { 0, 0, 1, 0 };
+	static uint64_t times_ns[39];
+	static uint16_t bytes[39];
+	struct lull_idle_limits limits = { 0 };
+	struct lull_sim_trace trace = { 39, times_ns, bytes };
+	static struct stand_bench bench;
+	struct lull_sim_thread *thread;
+
+	stand_bench_init(&bench);
+	thread = stand_bench_add(&bench, "spin", &limits, &trace);
+	thread->round_pkts = 4;
+	thread->counts_left = true;
+	for (size_t i = 0; i < COUNT(emptied); i++) {
+		assert_int_equal(lull_sim_thread_iterate(thread), 0);
+		assert_int_equal(thread->emptied, emptied[i]);
+	}
+	stand_bench_done(&bench);
+}
+
 /* ---- a thread that sends on ---- */
 
 #define PACKETS 5000

@@ -106,6 +106,55 @@ TEST(short_burst__breaks_who_trusts_it)
 	assert_true(broken);
 }
 
+/* Evenly and fast: no receive finds none. Who may ask the driver rests, others do not. */
+TEST(short_burst__that_is_counted_lets_a_loop_rest)
+{
+	static struct lull_sim_result blind, asking;
+	static const double pps[] = { 6e6, 8e6, 10e6 };
+	static const uint32_t queues[] = { 1, 4 };
+
+	for (size_t q = 0; q < COUNT(queues); q++)
+		for (size_t i = 0; i < COUNT(pps); i++) {
+			struct lull_sim_config config = config_of(LULL_ARRIVAL_CONSTANT, pps[i]);
+
+			config.round_pkts = 4;
+			config.ring_pkts = 4096;
+			config.queue_count = queues[q];
+			stand_run(&config, &blind);
+			print("does not ask", pps[i], &blind);
+			config.counts_left = true;
+			stand_run(&config, &asking);
+			print("asks", pps[i], &asking);
+			assert_true(bound_holds(&asking));
+			assert_true(waited_ns(&asking, 99) <= OBJECTIVE_NS);
+			assert_true(asking.samples_feasible * 10 >= asking.samples * 9);
+			assert_int_equal(asking.lost, 0);
+			assert_true(asking.cpu_ns * 10 < asking.time_ns * 9);
+			assert_true(asking.cpu_ns <= blind.cpu_ns);
+			if (queues[q] == 1)
+				assert_int_equal(blind.cpu_ns, blind.time_ns);
+		}
+}
+
+/* Counting changes nothing where a short burst leaves nothing, and where it always leaves some. */
+TEST(short_burst__that_is_counted_keeps_the_bound)
+{
+	static struct lull_sim_result result;
+
+	for (size_t i = 0; i < COUNT(loads_pps); i++) {
+		struct lull_sim_config config = config_of(LULL_ARRIVAL_POISSON, loads_pps[i]);
+
+		config.round_pkts = 4;
+		config.ring_pkts = 4096;
+		config.counts_left = true;
+		stand_run(&config, &result);
+		print("counted", loads_pps[i], &result);
+		assert_true(bound_holds(&result));
+		assert_true(waited_ns(&result, 99) <= OBJECTIVE_NS);
+		assert_int_equal(result.lost, 0);
+	}
+}
+
 /* ---- rests that a packet ends ---- */
 
 /* Threads that can wait for packets, which are late by this curve. */

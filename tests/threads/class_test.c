@@ -5,6 +5,10 @@
  * everybody may run it.
  */
 #include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <lull/rest.h>
@@ -48,13 +52,72 @@ struct loop {
 static struct loop loops[LOOPS];
 static int stop;
 
+/* ---- one CPU that all are bound to, with a limit on its C-states ---- */
+
+static char folder[] = "/tmp/lull-threads-XXXXXX";
+static char limit[256];
+static int cpu;
+
+static void
+folder_make(void)
+{
+	char path[128];
+	FILE *file;
+
+	cpu = sched_getcpu();
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/cpu%d", folder, cpu);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(path, sizeof(path), "%s/cpu%d/power", folder, cpu);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(limit, sizeof(limit), "%s/pm_qos_resume_latency_us", path);
+	file = fopen(limit, "we");
+	assert_non_null(file);
+	fputs("0\n", file);
+	fclose(file);
+	cpu_latency_use(folder);
+}
+
+static void
+folder_remove(void)
+{
+	char path[128], value[8] = "";
+	FILE *file = fopen(limit, "re");
+
+	assert_non_null(file);
+	assert_non_null(fgets(value, sizeof(value), file));
+	fclose(file);
+	cpu_latency_use(NULL);
+	unlink(limit);
+	snprintf(path, sizeof(path), "%s/cpu%d/power", folder, cpu);
+	rmdir(path);
+	snprintf(path, sizeof(path), "%s/cpu%d", folder, cpu);
+	rmdir(path);
+	assert_int_equal(rmdir(folder), 0);
+	/* all have left */
+	assert_int_equal(atoi(value), 0);
+	assert_int_equal(value[0], '0');
+}
+
+static void
+bind_here(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET((unsigned int)cpu, &cpus);
+	assert_int_equal(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+}
+
 static void *
 loop_run(void *arg)
 {
 	struct loop *loop = arg;
 
+	bind_here();
 	for (int round = 0; round < ROUNDS; round++) {
 		assert_int_equal(lull_rest_thread_enter(loop->class, 0), 0);
+		sched_class_follow(loop->class);
 		for (int i = 0; i < 20; i++) {
 			usleep(100);
 			LULL_COUNTER_ADD(loop->rests, 1);
@@ -75,11 +138,13 @@ others_run(void *arg)
 		const struct lull_rest_thread_config config = {
 			.policy = (enum lull_sched_policy)(i / LOOPS % LULL_SCHED_POLICY_COUNT),
 			.latency_ns = 100000 + i,
+			.cpu_latency_ns = i % 7 * LULL_NS_PER_US, /* 0: none */
 		};
 
 		lull_rest_thread_change(loops[i % LOOPS].class, &config);
 		lull_rest_thread_info(loops[i % LOOPS].class, &info);
 		lull_rest_thread_explain(loops[i % LOOPS].class, text, sizeof(text));
+		lull_rest_thread_explain_cpu(loops[i % LOOPS].class, text, sizeof(text));
 		usleep(50);
 	}
 	return NULL;
@@ -94,6 +159,7 @@ TEST(class__is_changed_and_read_while_the_watch_looks)
 	calls.set = pretend_set;
 	calls.watch_start = pretend_start;
 	sched_class_use(&calls);
+	folder_make();
 	for (int i = 0; i < LOOPS; i++) {
 		const struct lull_rest_thread_config config = { .rests = &loops[i].rests };
 
@@ -111,4 +177,5 @@ TEST(class__is_changed_and_read_while_the_watch_looks)
 	for (int i = 0; i < LOOPS; i++)
 		lull_rest_thread_destroy(loops[i].class);
 	sched_class_use(NULL);
+	folder_remove();
 }

@@ -19,6 +19,7 @@ OPTIONS = ("governor", "send-governor", "send-max-latency", "receive-governor", 
            "seed", "duration", "warmup", "public-ring", "machine", "iteration-cost", "sweep-rest",
            "path", "json", "describe-machine", "rest", "kalman-step", "trace-kalman", "pps-max",
            "line-bursts", "queues", "round-bursts", "interrupt")
+SWITCHES = ("count-left",)
 
 
 def options(arguments: list[str]) -> dict[str, str]:
@@ -27,6 +28,9 @@ def options(arguments: list[str]) -> dict[str, str]:
     words = iter(arguments)
     for word in words:
         name = word.removeprefix("--")
+        if name in SWITCHES:
+            found[name] = "yes"
+            continue
         if not word.startswith("--") or name not in OPTIONS:
             sys.exit(refuse(f"{word}: no such option", 2))
         found[name] = next(words)

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 CPU = "sys/devices/system/cpu"
+UNCORE = f"{CPU}/intel_uncore_frequency/package_00_die_00"
 FLAGS = "fpu tsc constant_tsc nonstop_tsc"
 
 
@@ -27,7 +28,8 @@ def bare_metal(root: Path) -> None:
     (root / "dev/hugepages").mkdir(parents=True)
     write(root, {
         "proc/stat": stat((0, 0, 0), (0, 0, 0)),
-        "proc/cpuinfo": f"processor : 0\nmodel name : Metal\nflags : {FLAGS} waitpkg",
+        "proc/cpuinfo": f"processor : 0\nmodel name : Metal\nflags : {FLAGS} waitpkg rtm\n"
+                        "cpu MHz : 2500.000",
         "proc/mounts": "hugetlbfs /dev/hugepages hugetlbfs rw 0 0",
         "proc/self/timerslack_ns": "50000",
         "proc/sys/kernel/osrelease": "6.1.0",
@@ -43,6 +45,12 @@ def bare_metal(root: Path) -> None:
         f"{CPU}/cpu0/cpuidle/state1/latency": "2",
         f"{CPU}/cpu0/cpuidle/state1/disable": "0",
         f"{CPU}/cpu0/cpufreq/scaling_governor": "performance",
+        f"{CPU}/cpu0/power/pm_qos_resume_latency_us": "0",
+        f"{CPU}/cpu1/power/pm_qos_resume_latency_us": "0",
+        f"{CPU}/umwait_control/max_time": "100000",
+        f"{CPU}/umwait_control/enable_c02": "1",
+        f"{UNCORE}/min_freq_khz": "2400000",
+        f"{UNCORE}/max_freq_khz": "2400000",
         f"{CPU}/cpu0/topology/thread_siblings_list": "0",
         f"{CPU}/cpu1/topology/thread_siblings_list": "1",
         f"{CPU}/isolated": "1",

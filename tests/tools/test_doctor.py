@@ -10,12 +10,13 @@ from rich.console import Console
 
 from conftest import ObedientPace
 from lull.doctor import doctor
-from lull.doctor.doctor import Check, examine, may_have_real_time
+from lull.doctor.check import Check
+from lull.doctor.doctor import examine, may_have_real_time
 from lull.doctor.sleep_probe import SleepRow, measure_sleeps
 from lull.doctor.view import print_checks, to_json
 from lull.program.machine import describe
 from lull.program.tree import Tree
-from machine_tree import CPU, FLAGS, bare_metal, stat, write
+from machine_tree import CPU, FLAGS, UNCORE, bare_metal, stat, write
 
 SLEEPS = [SleepRow(1, 1, 100, 5, 9, 4), SleepRow(50, 1, 100, 54, 60, 5),
           SleepRow(50, 50_000, 100, 105, 130, 5)]
@@ -87,9 +88,31 @@ def test_trying_a_real_time_class_leaves_ours_alone() -> None:
     ({"sys/module/haltpoll/parameters/guest_halt_poll_ns": "200000"},
      "guest haltpoll", "ok", "not used"),
     ({f"{CPU}/cpu0/cpuidle/state2/name": "C6", f"{CPU}/cpu0/cpuidle/state2/latency": "133",
-      f"{CPU}/cpu0/cpuidle/state2/disable": "0"}, "C-states", "warn", "C6 133 µs"),
+      f"{CPU}/cpu0/cpuidle/state2/disable": "0"}, "C-states", "ok", "C6 133 µs"),
     ({f"{CPU}/cpu0/cpuidle/state2/name": "C6", f"{CPU}/cpu0/cpuidle/state2/latency": "133",
+      f"{CPU}/cpu0/cpuidle/state2/residency": "600",
       f"{CPU}/cpu0/cpuidle/state2/disable": "1"}, "C-states", "ok", "C1 2 µs"),
+    ({f"{CPU}/cpu0/cpuidle/state2/name": "C1E", f"{CPU}/cpu0/cpuidle/state2/latency": "10",
+      f"{CPU}/cpu0/cpuidle/state2/residency": "20", f"{CPU}/cpu0/cpuidle/state2/disable": "1"},
+     "C-states", "note", "turned off: C1E 10 µs"),
+    ({f"{CPU}/cpu1/power/pm_qos_resume_latency_us": "10"}, "CPU latency", "note",
+     "limited: CPU 1: 10 µs"),
+    ({f"{CPU}/cpu1/power/pm_qos_resume_latency_us": "n/a"}, "CPU latency", "note",
+     "limited: CPU 1: no C-state"),
+    ({f"{CPU}/cpu0/cpufreq/energy_performance_preference": "power"}, "cpufreq", "warn",
+     "performance; preference power"),
+    ({f"{CPU}/cpu0/cpufreq/energy_performance_preference": "performance",
+      f"{CPU}/cpu0/cpufreq/scaling_governor": "powersave"}, "cpufreq", "ok",
+     "powersave; preference performance"),
+    ({f"{CPU}/cpu0/cpufreq/energy_performance_preference": "balance_performance",
+      f"{CPU}/cpu0/cpufreq/scaling_governor": "powersave"}, "cpufreq", "warn",
+     "powersave; preference balance_performance"),
+    ({f"{UNCORE}/min_freq_khz": "800000"}, "uncore", "note", "800 to 2400 MHz"),
+    ({f"{CPU}/umwait_control/max_time": "0"}, "umwait", "ok", "up to any time, in C0.2"),
+    ({f"{CPU}/umwait_control/enable_c02": "0"}, "umwait", "note", "C0.2 is forbidden"),
+    ({"proc/cpuinfo": f"flags : {FLAGS}"}, "umwait", "note", "the CPU has no WAITPKG"),
+    ({"proc/cpuinfo": f"flags : {FLAGS} waitpkg"}, "WAITPKG", "ok",
+     "of several it takes RTM, which the CPU has not"),
     ({f"{CPU}/cpuidle/current_driver": "none"}, "C-states", "note", "only halts"),
     ({f"{CPU}/cpu1/cpufreq/scaling_governor": "powersave"}, "cpufreq", "warn",
      "performance, powersave"),
@@ -123,6 +146,40 @@ def test_one_trouble(metal: Path, files: dict[str, str], name: str, status: str,
     assert (check.status, words in check.found) == (status, True), check.found
     if status in ("warn", "fail"):
         assert check.remedy
+
+
+def test_what_may_be_limited(metal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """C6 does not fit 200 µs: lull leaves it out where it may."""
+    deep = f"{CPU}/cpu0/cpuidle/state2"
+    write(metal, {f"{deep}/name": "C6", f"{deep}/latency": "133", f"{deep}/residency": "600",
+                  f"{deep}/disable": "0"})
+    checks = look(metal)
+    assert checks["C-states"].status == checks["CPU latency"].status == "ok"
+    assert "C6 does not fit 200 µs: lull's programs leave it out" in checks["C-states"].found
+    monkeypatch.setattr(os, "access", lambda path, _: "pm_qos" not in str(path))
+    checks = look(metal)
+    assert checks["C-states"].status == "warn"
+    assert checks["C-states"].remedy.startswith("leaving C6 takes 133 µs of the objective: let")
+    assert checks["CPU latency"].status == "note"
+    assert "may not limit any" in checks["CPU latency"].found
+    assert "chmod g+w" in checks["CPU latency"].remedy
+    monkeypatch.undo()
+    for cpu in (0, 1):
+        (metal / f"{CPU}/cpu{cpu}/power/pm_qos_resume_latency_us").unlink()
+    checks = look(metal)
+    assert checks["C-states"].status == "warn"
+    assert checks["CPU latency"].found.startswith("not available: this kernel has no power/pm_qos")
+
+
+def test_no_power_control(metal: Path) -> None:
+    shutil.rmtree(metal / CPU / "intel_uncore_frequency")
+    shutil.rmtree(metal / CPU / "umwait_control")
+    (metal / f"{CPU}/cpu0/cpufreq/scaling_governor").unlink()
+    checks = look(metal)
+    assert {checks[name].status for name in ("uncore", "umwait", "cpufreq")} == {"note"}
+    assert checks["uncore"].found == "not available: this machine has no intel_uncore_frequency"
+    assert checks["umwait"].found == "not available: the kernel has no umwait_control"
+    assert checks["cpufreq"].found.startswith("not available: ")
 
 
 def test_contention_and_steal(metal: Path) -> None:
@@ -164,7 +221,7 @@ def test_nothing_known(tmp_path: Path, build: Path) -> None:
     root = tmp_path / "empty"
     root.mkdir()
     checks = examine(Tree(root), ObedientPace(), lambda: SLEEPS, lambda _: "22.11.11")
-    assert len(checks) == 20
+    assert len(checks) == 23
     assert all(check.found for check in checks)
 
 

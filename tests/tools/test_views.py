@@ -13,7 +13,7 @@ from lull.demo.view import LiveView, PlainView
 from lull.program.explain_view import print_explain
 from lull.program.loops_view import Watch, as_data, plain_lines, render
 from lull.program.rates import between
-from lull.program.replies import Explain, Info
+from lull.program.replies import Explain, Info, Loop
 from lull.program.runqueue import last_cpu
 from lull.program.telemetry import Telemetry
 from lull.program.tree import Tree
@@ -224,3 +224,21 @@ def test_explain_says_the_class_once() -> None:
     said = "feasible; runs in class fifo at priority 4"
     assert Explain.model_validate({"text": "feasible", **scheduling}).sentence() == said
     assert Explain.model_validate({"text": said, **scheduling}).sentence() == said
+
+
+def test_explain_tells_the_ways_and_c_states() -> None:
+    explain = Explain.model_validate({
+        "state": "feasible", "text": "feasible", "way_pause": "the core pauses; no TPAUSE: ",
+        "way_pause_more": "the CPU has no WAITPKG", "way_sleep": "on a timer",
+        "cpu_latency_text": "each C-state of CPU 1 fits the objective"})
+    assert explain.ways() == {"pause": "the core pauses; no TPAUSE: the CPU has no WAITPKG",
+                              "sleep": "on a timer"}
+    console = Console(file=io.StringIO(), width=100, highlight=False)
+    loop = Loop.model_validate({"name": "fwd0", "kind": "forward", "governor": "objective",
+                                "now_ns": 1, "thread_cpu_ns": 1})
+    print_explain(loop, explain, console)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert lines[2:5] == ["pause: the core pauses; no TPAUSE: the CPU has no WAITPKG",
+                          "sleep: on a timer", "each C-state of CPU 1 fits the objective"]
+    assert not any("way_" in line or "cpu_latency_text" in line for line in lines)

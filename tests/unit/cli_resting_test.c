@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Limits made from settings and rings: every program rests by these. */
+#include <errno.h>
+#include <string.h>
+
+#include <lull/rest.h>
+
 #include "case.h"
 #include "program/resting.h"
 
@@ -82,4 +87,39 @@ TEST(limits__auto_asks_for_hardware)
 	limits = lull_resting_limits(&said, &rings);
 	assert_int_equal(limits.envelope, LULL_ENVELOPE_STATED);
 	assert_int_equal(limits.pps_max, 1000);
+}
+
+/* What is typed, what is held, and what is shown again. */
+TEST(cpu_latency__words_and_times)
+{
+	static const struct {
+		const char *typed, *shown;
+		uint64_t ns;
+	} rows[] = {
+		{ "auto", "auto", LULL_CPU_LATENCY_AUTO },
+		{ "off", "off", 0 },
+		{ "10", "10us", 10 * LULL_NS_PER_US },
+		{ "1us", "1us", LULL_NS_PER_US },
+		{ "1s", "1s", LULL_NS_PER_S },
+		{ "2ms", "2ms", 2 * LULL_NS_PER_MS },
+	};
+	static const char *const wrong[] = {
+		"", "0", "on", "999ns", "1001ms", "-1", "10 C6", "n/a"
+	};
+	uint64_t value = 0, before;
+	struct lull_error error;
+	char text[32];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(lull_cpu_latency_parse(rows[i].typed, &value, &error), 0);
+		assert_true(value == rows[i].ns);
+		assert_string_equal(lull_cpu_latency_print(&value, text, sizeof(text)),
+				    rows[i].shown);
+	}
+	before = value;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_int_equal(lull_cpu_latency_parse(wrong[i], &value, &error), -EINVAL);
+		assert_true(value == before);
+		assert_non_null(strstr(error.text, "neither auto, off nor a time in 1us..1s"));
+	}
 }

@@ -162,6 +162,24 @@ TEST(fits__a_proven_ring_that_outlasts_a_stall)
 	assert_true(fits());
 }
 
+/* Nobody knows how late a write ends a rest: objective and ring must last as if none did. */
+TEST(limit__lasts_without_a_word)
+{
+	begin(0, 0);
+	/* 1024 at 10 Mpps last 102 us: less the burst, and 5 us for the timer */
+	assert_in_range(lull_event_limit_ns(&stand.view, LULL_IDLE_MONITOR, 100 * US), 85 * US,
+			95 * US);
+	assert_int_equal(lull_event_limit_ns(&stand.view, LULL_IDLE_MONITOR, 50 * US), 50 * US);
+	stand.limits.loss = LULL_LOSS_TOLERATE;
+	assert_int_equal(lull_event_limit_ns(&stand.view, LULL_IDLE_MONITOR, 100 * US), 100 * US);
+	assert_int_equal(lull_event_limit_ns(&stand.view, LULL_IDLE_MONITOR, LULL_NS_PER_S),
+			 LULL_EVENT_NS);
+	/* 64 at 10 Mpps: no rest is short enough */
+	stand.limits.loss = LULL_LOSS_ZERO;
+	stand.limits.ring_pkts = 64;
+	assert_int_equal(lull_event_limit_ns(&stand.view, LULL_IDLE_MONITOR, 100 * US), US);
+}
+
 /* Learned arrivals are at least 1 Mpps, which fill a ring of 1024 in a millisecond. */
 TEST(fits__what_was_learned)
 {

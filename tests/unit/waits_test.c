@@ -242,3 +242,21 @@ TEST_WITH(rested__stands_for_rests_that_show_nothing, setup, teardown)
 	/* the last moments count what was seen alone */
 	assert_true(lull_stalls_count_x256(&waits->watch.recent, LATENCY_NS) < 6 * 256);
 }
+
+/* Of a shared queue: it was empty when another thread looked, 30 us ago, and this one long
+ * before. So nothing is late, and no stall is seen. */
+TEST_WITH(found_empty__another_thread_has_looked_since, setup, teardown)
+{
+	look(1 * MS, 0);
+	lull_waits_found_empty(waits, 0, 9 * MS - 30 * US);
+	look(9 * MS, 4);
+	look(9 * MS + US, 0);
+	assert_int_equal(waits->histogram.max, 31 * US);
+	assert_int_equal(lull_stalls_count_x256(&waits->watch.rest, 0), 0);
+	/* another queue, which nobody has looked at for longer */
+	lull_waits_found_empty(waits, 0, 8 * MS);
+	look(9 * MS + 200 * US, 4);
+	look(9 * MS + 201 * US, 0);
+	assert_int_equal(waits->histogram.max, MS + 201 * US);
+	assert_int_equal(lull_stalls_count_x256(&waits->watch.rest, 0), 256);
+}

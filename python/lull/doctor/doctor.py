@@ -5,44 +5,29 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
 
-from pydantic import BaseModel, Field
-
-from lull.doctor import nodes
+from lull.doctor import nodes, power
+from lull.doctor.check import Check
 from lull.doctor.sleep_probe import SleepRow
 from lull.errors import LullError
 from lull.program.child import find_program
 from lull.program.energy import EnergyMeter
-from lull.program.machine import REAL_TIME_PRIORITY, cpuidle_driver, hypervisor
+from lull.program.machine import REAL_TIME_PRIORITY, hypervisor
 from lull.program.pace import Pace
 from lull.program.programs import runtime_dirs
 from lull.program.tree import Tree
 from lull.quantities import micros, percent
 from lull.wrap import hugepages
 
-Status = Literal["ok", "note", "warn", "fail"]
 CPU = "/sys/devices/system/cpu"
-HALTPOLL = "/sys/module/haltpoll/parameters/guest_halt_poll_ns"
 DEFAULT_SLACK_NS = 50_000
 CONTENTION_S = 1.0
 BUSY_WARN = 0.20
 STEAL_WARN = 0.01
 OVERSHOOT_WARN_US = 60.0
 LATE_WARN_US = 500.0
-EXIT_WARN_US = 50
 FLOW_LIBRARIES = ((b"libndpi.so", "libndpi-dev", "protocols are not identified"),
                   (b"librdkafka.so", "librdkafka-dev", "no export to Kafka"))
-
-
-class Check(BaseModel):
-    """One thing looked at."""
-
-    name: str
-    status: Status
-    found: str
-    remedy: str = ""
-    data: dict[str, Any] = Field(default_factory=dict)
 
 
 def may_have_real_time() -> bool:
@@ -70,15 +55,18 @@ def examine(tree: Tree, pace: Pace, sleeps: Callable[[], list[SleepRow]],
         check_contention(tree, pace),
         check_sleeps(sleeps(), tree),
         check_slack(tree),
-        check_cpuidle(tree),
-        check_haltpoll(tree),
-        check_cpufreq(tree),
+        power.check_cpuidle(tree),
+        power.check_cpu_latency(tree),
+        power.check_haltpoll(tree),
+        power.check_cpufreq(tree),
+        power.check_uncore(tree),
         check_isolation(tree),
         check_real_time(real_time()),
         check_rt_throttling(tree),
         check_smt(tree),
         check_nodes(tree),
-        check_waitpkg(tree),
+        power.check_waitpkg(tree),
+        power.check_umwait(tree),
         check_clocksource(tree),
         check_energy(tree),
     ]
@@ -247,62 +235,6 @@ def check_slack(tree: Tree) -> Check:
     return Check(name=name, status="ok", found=f"{micros(slack / 1e3)} inherited; {own}")
 
 
-def check_cpuidle(tree: Tree) -> Check:
-    """How deep the CPUs sleep when a loop rests."""
-    name = "C-states"
-    driver = cpuidle_driver(tree)
-    states = []
-    for path in tree.glob(f"{CPU}/cpu0/cpuidle/state*"):
-        off = tree.number(tree.name(path / "disable"))
-        latency = tree.number(tree.name(path / "latency")) or 0
-        if not off:
-            states.append((tree.text(tree.name(path / "name")) or path.name, latency))
-    if driver == "none" or not states:
-        where = hypervisor(tree)
-        return Check(name=name, status="note", found=f"cpuidle driver {driver}: the CPU only halts"
-                     + (f", {where} decides the rest" if where != "none" else ""))
-    words = ", ".join(f"{state} {latency} µs" for state, latency in states)
-    deepest = max(latency for _, latency in states)
-    if deepest > EXIT_WARN_US:
-        return Check(name=name, status="warn", found=f"{driver}: {words}",
-                     remedy=f"leaving the deepest state takes {deepest} µs of the objective: write "
-                            f"a limit to {CPU}/cpuN/power/pm_qos_resume_latency_us")
-    return Check(name=name, status="ok", found=f"{driver}: {words}")
-
-
-def check_haltpoll(tree: Tree) -> Check:
-    """A guest may burn its virtual CPU before it halts; thread CPU time does not show it."""
-    name = "guest haltpoll"
-    poll_ns = tree.number(HALTPOLL)
-    if poll_ns is None or poll_ns == 0:
-        return Check(name=name, status="ok", found="off: a rest frees the virtual CPU at once")
-    driver = cpuidle_driver(tree)
-    length = micros(poll_ns / 1e3)
-    if driver != "haltpoll":
-        return Check(name=name, status="ok", found=f"present ({length}) but not used: the cpuidle "
-                                                   f"driver is {driver}")
-    return Check(name=name, status="warn", found=f"polls up to {length} before it halts: with "
-                                                 "shorter rests the thread uses less CPU time, "
-                                                 "but the virtual CPU does not",
-                 remedy=f"echo 0 > {HALTPOLL}", data={"guest_halt_poll_ns": poll_ns})
-
-
-def check_cpufreq(tree: Tree) -> Check:
-    """A governor that lowers the frequency makes the first packet after a rest slow."""
-    name = "cpufreq"
-    governors = {tree.text(tree.name(path)) or "" for path in
-                 tree.glob(f"{CPU}/cpu[0-9]*/cpufreq/scaling_governor")}
-    if not governors:
-        return Check(name=name, status="note", found="this machine has no control over "
-                                                     "frequencies")
-    found = ", ".join(sorted(governors))
-    if governors == {"performance"}:
-        return Check(name=name, status="ok", found=found)
-    return Check(name=name, status="warn", found=found,
-                 remedy="cpupower frequency-set -g performance, or accept a slow first packet "
-                        "after a rest")
-
-
 def check_isolation(tree: Tree) -> Check:
     """CPUs kept free of other work and of the tick."""
     name = "isolation"
@@ -376,13 +308,6 @@ def check_nodes(tree: Tree) -> Check:
                  remedy=f"choose CPUs of the port's node (--cpus): node {far[0].device_node} has "
                         f"{tree.text(f'{nodes.NODE}/node{far[0].device_node}/cpulist')}",
                  data={"far": len(far)})
-
-
-def check_waitpkg(tree: Tree) -> Check:
-    """UMWAIT lets a core wait for the NIC's write."""
-    if "waitpkg" in tree.cpu_flags():
-        return Check(name="WAITPKG", status="ok", found="the CPU can wait for a write (monitor)")
-    return Check(name="WAITPKG", status="note", found="not available: rests are pauses and sleeps")
 
 
 def check_clocksource(tree: Tree) -> Check:

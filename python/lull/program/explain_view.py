@@ -41,7 +41,8 @@ MEANING = {
 }
 # What stands in words above the table.
 SAID = ("state", "text", "text_more", "sched_text", "sched_text_more",
-        "arrival_pkts")
+        "cpu_latency_text", "cpu_latency_text_more", "arrival_pkts")
+WAY = "way_"  # each idle state: how this loop rests in it
 BAR_WIDTH = 40
 BLOCKING = "kernel"  # the thread sleeps until the kernel wakes it: there is nothing to choose
 
@@ -92,13 +93,17 @@ def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
     sentence = explain.sentence()
     if sentence:
         console.print(sentence, highlight=False)
+    for way, words in explain.ways().items():
+        console.print(f"{way}: {words}", style="dim", highlight=False)
+    if explain.c_states():
+        console.print(explain.c_states(), style="dim", highlight=False)
     members = explain.model_dump()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=False)
     table.add_column(style="dim")
     table.add_column(justify="right")
     table.add_column(style="dim")
     for name, value in members.items():
-        if name in SAID or value in ("", None):
+        if name in SAID or name.startswith(WAY) or value in ("", None):
             continue
         table.add_row(name, value_text(name, value), MEANING.get(name, ""))
     if loop.mode in ("off", "passive"):
@@ -106,6 +111,9 @@ def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
     if explain.state != "none":
         console.print(table)
         _print_curve(explain.arrival_pkts, console)
+    elif loop.shares():
+        console.print(f"{loop.governor} has no objective and makes no promise; its threads share "
+                      "queues, which objective cannot", style="dim")
     elif loop.governor != BLOCKING:
         console.print(f"{loop.governor} has no objective and makes no promise; try 'lull set "
                       "objective max-latency=200'", style="dim")

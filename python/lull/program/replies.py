@@ -71,6 +71,7 @@ class Loop(Reply):
     sched_class: str = ""   # now
     sched_changes: int = 0
     run_wait_ns: int = 0    # ready to run while others ran
+    cpu_latency_ns: int = 0  # limit on the C-states of its CPU that is held; 0: none
     empty_ppm: int = 0
     usage_ppm: int = 0
     iterations: int = 0
@@ -94,6 +95,10 @@ class Loop(Reply):
         """Rests in every idle state since the start."""
         return sum(self.count(f"rests_{idle_state}") for idle_state in IDLE_STATES)
 
+    def shares(self) -> bool:
+        """Does its thread share queues with others?"""
+        return "tries" in (self.model_extra or {})
+
     def wakes(self) -> int:
         """Rests that gave the CPU away, since the start."""
         return sum(self.count(f"rests_{idle_state}") for idle_state in WAKING_IDLE_STATES)
@@ -114,6 +119,20 @@ class Explain(Reply):
     # Why the thread has its scheduling class; the sentence above has it too where it fits.
     sched_text: str = ""
     sched_text_more: str = ""
+    # The limit on the C-states of its CPU, or why there is none.
+    cpu_latency_text: str = ""
+    cpu_latency_text_more: str = ""
+
+    def ways(self) -> dict[str, str]:
+        """How the loop rests in each idle state, or why it cannot."""
+        told = self.model_extra or {}
+        return {name.removeprefix("way_"): f"{words}{told.get(name + '_more', '')}"
+                for name, words in told.items()
+                if name.startswith("way_") and not name.endswith("_more")}
+
+    def c_states(self) -> str:
+        """The sentence about C-states."""
+        return f"{self.cpu_latency_text}{self.cpu_latency_text_more}".strip()
 
     def sentence(self) -> str:
         """The whole explanation."""

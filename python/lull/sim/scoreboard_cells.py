@@ -29,6 +29,7 @@ WORLDS = {
     "queues-4": ("--queues", "4"),
     "queues-16": ("--queues", "16"),
     "short-bursts": ("--round-bursts", "4"),
+    "counted-bursts": ("--round-bursts", "4", "--count-left"),
     "interrupts": ("--interrupt", "0:10us,100:30us"),
     "late-interrupts": ("--interrupt", "0:10us,96:30us,97:2ms,100:2ms"),
 }

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Check: what one look of the doctor found."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+Status = Literal["ok", "note", "warn", "fail"]
+
+
+class Check(BaseModel):
+    """One thing looked at."""
+
+    name: str
+    status: Status
+    found: str
+    remedy: str = ""
+    data: dict[str, Any] = Field(default_factory=dict)
