@@ -16,8 +16,8 @@
 #include "governor.h"
 
 /**
- * What remedies are reckoned from. The thread of the loop copies it, which is quick; to reckon takes
- * as long as a ring of a fast link needs to fill, and is left to who wants to know.
+ * What remedies are reckoned from. The thread of the loop copies it, which is quick; to reckon
+ * takes as long as a ring of a fast link needs to fill, and is left to who wants to know.
  */
 struct lull_remedy_basis {
 	struct lull_calibration sleeps;

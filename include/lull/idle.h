@@ -318,8 +318,9 @@ struct lull_verdict {
 	/** Arrival curve: most packets of one queue in any window of 2^i us, faded by age. */
 	uint64_t arrival_pkts[LULL_ARRIVAL_SCALES];
 	/**
-	 * Where the objective does not hold, lull_idle_remedies() tells: what would help, what gives up least first, and
-	 * then the one that takes the least CPU. Those that do not fit come last, with the reason.
+	 * Where the objective does not hold, lull_idle_remedies() tells what would help: what gives
+	 * up least first, and then what takes the least CPU. Those that do not fit come last, with
+	 * the reason.
 	 */
 	uint32_t remedy_count;
 	struct lull_remedy remedies[LULL_REMEDIES_MAX];

@@ -34,7 +34,7 @@ RUN = {
 WHOLE = {"program", "version", "settings", "runs", "sweep", "simulated_pkts", "duration_s"}
 VERDICT = {"state", "binding", "rest_ns", "predicted_ns", "text"}
 # Where lull-sim begins elsewhere than lull-fwd; docs/simulator.md has the reasons.
-OTHER_DEFAULTS = {"traffic", "duration", "sched-policy"}
+OTHER_DEFAULTS = {"traffic", "duration", "sched-policy", "ring"}
 SWEEP_ROW = {"rest_ns", "cpu_pct", "added_p50_ns", "added_p99_ns", "added_p999_ns", "lost"}
 
 

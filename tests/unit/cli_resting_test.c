@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Limits made from settings and rings: every program rests by these. */
+#include <errno.h>
+#include <string.h>
+
 #include "case.h"
 #include "program/resting.h"
+#include "program/ring.h"
 
 #define TEN_GBE 14880952
 
@@ -82,4 +86,27 @@ TEST(limits__auto_asks_for_hardware)
 	limits = lull_resting_limits(&said, &rings);
 	assert_int_equal(limits.envelope, LULL_ENVELOPE_STATED);
 	assert_int_equal(limits.pps_max, 1000);
+}
+
+TEST(ring_size__is_auto_or_a_number_in_range)
+{
+	struct lull_ring_size ring = { .pkts = 7 };
+	struct lull_error error;
+	char text[16];
+
+	assert_int_equal(lull_ring_size_parse("auto", &ring, &error), 0);
+	assert_true(ring.automatic);
+	assert_int_equal(ring.pkts, LULL_RING_USUAL);
+	assert_string_equal(lull_ring_size_print(&ring, text, sizeof(text)), "auto");
+	assert_int_equal(lull_ring_size_parse("2k", &ring, &error), 0);
+	assert_false(ring.automatic);
+	assert_int_equal(ring.pkts, 2000);
+	assert_string_equal(lull_ring_size_print(&ring, text, sizeof(text)), "2000");
+	for (int i = 0; i < 5; i++) {
+		static const char *const bad[] = { "31", "32769", "", "automatic", "-1" };
+
+		assert_int_equal(lull_ring_size_parse(bad[i], &ring, &error), -EINVAL);
+		assert_non_null(strstr(error.text, "is neither auto nor descriptors in 32..32768"));
+	}
+	assert_int_equal(ring.pkts, 2000); /* no change */
 }
