@@ -225,9 +225,20 @@ class Writer:
         """Another operator."""
         left, sign, right = node.children[0], node.children[-2], node.children[-1]
         others = OPERATORS.get(sign.type, ())
+        if self.is_same_at_the_edge(node):
+            others = others[1:]
         return self.choice(
             node, [f"{self.text(left)} {other} {self.text(right)}" for other in others]
         )
+
+    def is_same_at_the_edge(self, node: tree_sitter.Node) -> bool:
+        """`a > b` of `a > b ? a - b : 0`: with `>=` it is 0 as well."""
+        choice = node.parent
+        if choice is None or choice.type != "conditional_expression" or node.children[1].type != ">":
+            return False
+        left, right = self.text(node.children[0]), self.text(node.children[-1])
+        return (choice.children[0] == node and self.text(choice.children[-1]) == "0"
+                and " ".join(self.text(choice.children[2]).split()) == f"{left} - {right}")
 
     def write_unary_expression(self, node: tree_sitter.Node) -> str:
         """Without its sign."""
