@@ -187,7 +187,8 @@ class Writer:
         self.mutants[-1].classic = True
         if node.type.endswith("_statement"):
             after = "" if after == "nothing" else after
-            return f"{{ if (lull_mutant({number}))\n/*M{number}*/ {{ {after} }} else {{ {text} }} }}"
+            mark = f"/*M{number}*/"
+            return f"{{ if (lull_mutant({number}))\n{mark} {{ {after} }} else {{ {text} }} }}"
         return f"(lull_mutant({number}) ?\n/*M{number}*/ ({after})\n: ({text}))"
 
     def pure(self, node: tree_sitter.Node) -> bool:
@@ -234,10 +235,11 @@ class Writer:
     def is_same_at_the_edge(self, node: tree_sitter.Node) -> bool:
         """`a > b` of `a > b ? a - b : 0`: with `>=` it is 0 as well."""
         choice = node.parent
-        if choice is None or choice.type != "conditional_expression" or node.children[1].type != ">":
+        if choice is None or choice.type != "conditional_expression":
             return False
         left, right = self.text(node.children[0]), self.text(node.children[-1])
-        return (choice.children[0] == node and self.text(choice.children[-1]) == "0"
+        return (node.children[1].type == ">" and choice.children[0] == node
+                and self.text(choice.children[-1]) == "0"
                 and " ".join(self.text(choice.children[2]).split()) == f"{left} - {right}")
 
     def write_unary_expression(self, node: tree_sitter.Node) -> str:

@@ -151,7 +151,7 @@ TEST(usual__counts_none_but_stalls_as_nothing)
 	assert_int_equal(lull_calibration_usual(&calibration, 500000), 0);
 }
 
-/* 200 late ones of 2200: found out of date in the first multiple of 256 at which the habit is good. */
+/* 200 late ones of 2200: out of date in the first multiple of 256 at which the habit is good. */
 TEST(add__what_hundreds_of_rests_contradict_fades_faster)
 {
 	struct lull_calibration calibration;
@@ -175,7 +175,7 @@ TEST(add__what_hundreds_of_rests_contradict_fades_faster)
 			late = late * 255 / 256;
 	}
 	assert_int_equal(faded_at % 256, 0);
-	/* 8 times the habit and 0.1 % are less than the share remembered; 256 rests before not so */
+	/* 8 times the habit and 0.1 % are less than what is remembered; 256 rests before not */
 	assert_true(8 * late + 1000 < 200e6 / faded_at);
 	assert_true(8 * late * 2.72 + 1000 > 200e6 / (faded_at - 256));
 	assert_in_range(calibration.weight, faded_at / 2 - 2, faded_at / 2);
