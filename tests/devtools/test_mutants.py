@@ -118,7 +118,8 @@ def test_what_is_known_of_a_program_holds_until_it_changes(tmp_path: Path) -> No
     known.write()
     again = mutant_tests.Known(tmp_path / "known.json").get(test, 5)
     assert again is not None
-    assert (again.seen, again.passed) == ({5}, {5})
+    assert again.seen == {5}
+    assert again.passed == {5}
     assert not again.failed
     assert count.read_text() == "\n"
     changed = program(tmp_path, text + "true\n")

@@ -273,6 +273,13 @@ TEST(pkts__scales_tell_of_each_other)
 		assert_int_equal(lull_arrival_curve_pkts(&curve, i), 640 >> (5 - i));
 	for (uint32_t i = 5; i < LULL_ARRIVAL_SCALES; i++)
 		assert_int_equal(lull_arrival_curve_pkts(&curve, i), 640);
+	/* of the shortest, too */
+	lull_arrival_curve_init(&curve, 0);
+	curve.pkts_x256[0] = 256 * 7;
+	for (uint32_t i = 0; i < LULL_ARRIVAL_SCALES; i++)
+		assert_int_equal(lull_arrival_curve_pkts(&curve, i), 7);
+	lull_arrival_curve_init(&curve, 0);
+	curve.pkts_x256[5] = 256 * 640;
 	curve.pkts_x256[3] = 256 * 200 + 1; /* parts count as a whole packet */
 	assert_int_equal(lull_arrival_curve_pkts(&curve, 3), 201);
 	assert_int_equal(lull_arrival_curve_pkts(&curve, 4), 320);
@@ -319,7 +326,7 @@ TEST(add__batches_at_the_edges_of_scales)
 			continue;
 		lull_arrival_curve_init(&curve, 0);
 		windows = (struct lull_arrival_windows){ 0 };
-		lull_arrival_curve_add(&curve, &windows, 50 * MS, 50 * MS + window_ns + US, 1000);
+		lull_arrival_curve_add(&curve, &windows, 50 * MS, 50 * MS + window_ns + 1, 1000);
 		assert_int_equal(curve.pkts_x256[scale], 0);
 		assert_int_equal(curve.pkts_x256[scale + 1], 256000);
 	}

@@ -204,3 +204,23 @@ TEST(add__the_full_memory_is_halved)
 			LULL_CALIBRATION_WEIGHT / 2);
 	assert_int_equal(calibration.count, LULL_CALIBRATION_WEIGHT);
 }
+
+TEST(add__costs_begin_with_the_first_that_was_measured)
+{
+	struct lull_calibration calibration;
+
+	lull_calibration_init(&calibration);
+	lull_calibration_add(&calibration, 5, 0);
+	assert_int_equal(calibration.cost_ns, 20000);
+	lull_calibration_add(&calibration, 5, 1);
+	assert_true(calibration.cost_measured);
+	assert_int_equal(calibration.cost_ns, 1);
+	lull_calibration_init(&calibration);
+	lull_calibration_add(&calibration, 5, 8000);
+	lull_calibration_add(&calibration, 5, 0);
+	assert_int_equal(calibration.cost_ns, 8000);
+	lull_calibration_add(&calibration, 5, 16000);
+	assert_int_equal(calibration.cost_ns, 9000);
+	lull_calibration_add(&calibration, 5, 1000000);
+	assert_int_equal(calibration.cost_ns, (7 * 9000 + 36000) / 8);
+}

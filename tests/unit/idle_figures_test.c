@@ -68,6 +68,7 @@ TEST(verdict__tells_what_was_measured)
 TEST(counters__count_what_happened)
 {
 	struct lull_idle_limits limits = { .rest_ns_max = 100 * US };
+	struct lull_verdict verdict;
 	const struct lull_idle_counters *counters;
 	struct stand stand;
 	struct lull_rest rest;
@@ -98,6 +99,9 @@ TEST(counters__count_what_happened)
 	assert_int_equal(counters->wakes_packet, 1);
 	assert_int_equal(counters->wakes_late, 0);
 	assert_int_equal(lull_idle_rest_histogram(stand.idle)->count, 2);
+	/* only what a timer ended tells how late timers are */
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.calibration_count, 1);
 	lull_idle_mark(stand.idle);
 	assert_int_equal(lull_idle_rest_histogram(stand.idle)->count, 0);
 	/* 50 us and four times what is usual, once that is known: 1 us */
@@ -106,6 +110,28 @@ TEST(counters__count_what_happened)
 	assert_int_equal(counters->wakes_late, 0);
 	wake(&stand, rest, 2000 * US, 2000 * US + 100 * US + 55 * US, LULL_WAKE_TIMER);
 	assert_int_equal(counters->wakes_late, 1);
+	free(stand.memory);
+}
+
+/* A rest that was asked for is no stall, one that ends half a millisecond late is. */
+TEST(wake__what_was_asked_for_is_no_stall)
+{
+	struct lull_idle_limits limits = { .rest_ns_max = 10000 * US };
+	struct lull_verdict verdict;
+	struct stand stand;
+	struct lull_rest rest;
+
+	stand_begin(&stand, &limits);
+	answer = (struct lull_rest){ .idle_state = LULL_IDLE_SLEEP, .limit_ns = 5000 * US };
+	rest = iteration(&stand, 1000 * US, 0, 0);
+	wake(&stand, rest, 1000 * US, 6500 * US, LULL_WAKE_TIMER);
+	rest = iteration(&stand, 6500 * US, 0, 0);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.stall_ns, 0);
+	wake(&stand, rest, 6500 * US, 12100 * US, LULL_WAKE_TIMER);
+	iteration(&stand, 12100 * US, 0, 0);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.stall_ns, 5600 * US);
 	free(stand.memory);
 }
 
@@ -182,5 +208,71 @@ TEST(miss__is_charged_to_rests_only_where_one_was)
 	assert_int_equal(counters->misses, 12);
 	assert_int_equal(counters->misses_other, 12);
 	assert_int_equal(missed_pkts, 12);
+	free(stand.memory);
+}
+
+static struct lull_idle_iteration saw;
+
+static struct lull_rest
+seeing_plan(void *state, const struct lull_idle_iteration *iteration)
+{
+	(void)state;
+	saw = *iteration;
+	return lull_rest_none();
+}
+
+/* A burst, or where a short one may leave packets any at all. */
+TEST(plan__a_queue_is_empty_by_what_its_driver_says)
+{
+	struct lull_idle_limits limits = { .burst_pkts = 32 };
+	struct lull_idle_governor seeing = puppet;
+	struct stand stand;
+
+	stand_begin(&stand, &limits);
+	seeing.plan = seeing_plan;
+	assert_int_equal(lull_idle_change(stand.idle, &seeing, &limits), 0);
+	iteration(&stand, 1000 * US, 31, 0);
+	assert_true(saw.drained);
+	assert_int_equal(saw.pkt_count, 31);
+	assert_int_equal(saw.queue_pkts_max, 31);
+	iteration(&stand, 1001 * US, 32, 0);
+	assert_false(saw.drained);
+	limits.short_leaves = true;
+	assert_int_equal(lull_idle_change(stand.idle, &seeing, &limits), 0);
+	iteration(&stand, 1002 * US, 1, 0);
+	assert_false(saw.drained);
+	iteration(&stand, 1003 * US, 0, 0);
+	assert_true(saw.drained);
+	free(stand.memory);
+}
+
+/* Iterations that nobody timed: empty ones that take much longer than usual were held up. */
+TEST(polled__finds_stalls_among_empty_iterations)
+{
+	struct lull_idle_limits limits = { 0 };
+	struct lull_verdict verdict;
+	struct stand stand;
+
+	stand_begin(&stand, &limits);
+	lull_idle_polled(stand.idle, 1010 * US, 100, 100, 0); /* 100 ns each */
+	lull_idle_polled(stand.idle, 1010 * US + 9000 * US, 90000, 90000, 0);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.stall_ns, 0);
+	lull_idle_polled(stand.idle, 20 * LULL_NS_PER_MS, 100, 100, 0);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.stall_ns, 20 * LULL_NS_PER_MS - 10010 * US);
+	/* with packets among them nobody knows */
+	lull_idle_polled(stand.idle, 90 * LULL_NS_PER_MS, 100, 99, 1);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.stall_ns, 20 * LULL_NS_PER_MS - 10010 * US);
+	/* other limits change nothing of that */
+	assert_int_equal(lull_idle_change(stand.idle, NULL, &limits), 0);
+	assert_int_equal(lull_idle_change(stand.idle, &puppet, &limits), 0);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.stall_ns, 20 * LULL_NS_PER_MS - 10010 * US);
+	/* another governor begins to rest: what polling knew is none of its business */
+	assert_int_equal(lull_idle_change(stand.idle, &lull_idle_spin, &limits), 0);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_int_equal(verdict.stall_ns, 0);
 	free(stand.memory);
 }

@@ -288,9 +288,10 @@ TEST(wake__a_late_one_takes_a_quarter)
 	begin(1000);
 	rest_ns = settled_ns();
 	late_ns = 100 * US + 4 * stand.calibration[LULL_IDLE_SLEEP].p99_ns;
-	stand.limits.latency_ns = late_ns;
+	stand.limits.latency_ns = 50 * US;
 	wake.end_ns = MS + late_ns;
 	stand.governor->wake(stand.state, &wake);
+	stand.limits.latency_ns = late_ns;
 	wake.end_ns++;
 	wake.reason = LULL_WAKE_PACKET;
 	stand.governor->wake(stand.state, &wake);
@@ -369,4 +370,121 @@ TEST(plan__watches_how_late_interrupts_are)
 	stand.limits.idle_states = STATES(SLEEP, INTERRUPT);
 	stand.load.arrival_pps = 1;
 	assert_false(plan(0).watch);
+}
+
+/* A record of stalls that took the share @p late_ppm of the packets, over 100 s. */
+static void
+stall(struct lull_stalls *stalls, uint64_t count, uint32_t late_ppm)
+{
+	lull_stalls_init(stalls, LULL_STALL_MEMORY_NS, stand.now_ns);
+	stalls->time_ns = 100 * LULL_NS_PER_S;
+	stalls->bins[3].count_x256 = count * 256;
+	stalls->bins[3].len_ns = late_ppm * 100 * US + count * 200 * US;
+}
+
+/* Stalls take their part of the budget; once they took it all, short rests do not bring it back. */
+TEST(plan__stalls_shorten_rests_until_that_is_no_use)
+{
+	uint64_t free_ns, less_ns;
+
+	begin(1000);
+	free_ns = settled_ns();
+	stall(&stand.stalls.rest, 20, 5000);
+	plan(2 * MS);
+	less_ns = verdict().rest_ns;
+	assert_true(less_ns < free_ns);
+	stand.limits.latency_ns -= 200 * US / 11;
+	assert_int_equal(less_ns, request_ns(stand.limits.latency_ns));
+	stand.limits.latency_ns = 200 * US;
+	assert_int_equal(verdict().state, LULL_VERDICT_FEASIBLE);
+	assert_int_equal(verdict().binding, LULL_BOUND_LATENCY);
+	/* lost, but not so that polling were better: rests as without them, and says so */
+	stall(&stand.stalls.rest, 20, 12000);
+	plan(2 * MS);
+	assert_int_equal(verdict().state, LULL_VERDICT_INFEASIBLE);
+	assert_int_equal(verdict().binding, LULL_BOUND_OVERSHOOT);
+	assert_int_equal(verdict().idle_state, LULL_IDLE_SLEEP);
+	for (int i = 0; i < 60; i++) {
+		stall(&stand.stalls.rest, 20, 12000);
+		plan(2 * MS);
+	}
+	assert_int_equal(verdict().rest_ns, free_ns);
+	/* back within three quarters of it, from the next look on */
+	stall(&stand.stalls.rest, 20, 7000);
+	plan(2 * MS);
+	plan(2 * MS);
+	assert_int_equal(verdict().state, LULL_VERDICT_FEASIBLE);
+	assert_true(verdict().rest_ns < free_ns);
+}
+
+/* Gross stalls suspend resting, in a second at least; silence is no harm, and a trial ends it. */
+TEST(plan__suspends_and_tries_again)
+{
+	begin(1000);
+	stand.limits.idle_states = STATES(SLEEP, PAUSE);
+	plan(LULL_NS_PER_S);
+	stand.load.packet_ns = stand.now_ns;
+	stall(&stand.stalls.recent, 10, 50000);
+	assert_int_equal(plan(2 * MS).idle_state, LULL_IDLE_PAUSE);
+	assert_int_equal(verdict().state, LULL_VERDICT_SUSPENDED);
+	assert_int_equal(verdict().binding, LULL_BOUND_OVERSHOOT);
+	assert_int_equal(verdict().rest_ns, 0);
+	/* while it polls it does not probe: resting is tried in earnest */
+	assert_int_equal(plan(300 * MS).idle_state, LULL_IDLE_PAUSE);
+	plan(700 * MS);
+	assert_int_equal(verdict().idle_state, LULL_IDLE_SLEEP);
+	assert_int_equal(verdict().state, LULL_VERDICT_SUSPENDED);
+	stand.load.packet_ns = stand.now_ns;
+	plan(2 * MS);
+	assert_int_equal(verdict().idle_state, LULL_IDLE_PAUSE);
+	stand.load.packet_ns = stand.now_ns + 3 * LULL_NS_PER_S;
+	plan(3 * LULL_NS_PER_S);
+	assert_int_equal(verdict().idle_state, LULL_IDLE_SLEEP);
+	assert_int_equal(verdict().state, LULL_VERDICT_SUSPENDED);
+	plan(2 * LULL_NS_PER_S);
+	plan(2 * MS);
+	assert_int_equal(verdict().state, LULL_VERDICT_FEASIBLE);
+}
+
+/* What is forbidden is done all the same where polling breaks the objective as well. */
+TEST(plan__rests_anyway_where_polling_fails)
+{
+	const struct lull_calibration *calibration = &stand.calibration[LULL_IDLE_SLEEP];
+
+	for (int ring = 0; ring < 2; ring++) {
+		begin(1000);
+		stand.limits.idle_states = STATES(SLEEP, PAUSE);
+		if (ring == 1) {
+			stand.limits.ring_pkts = 64;
+			stand.limits.pps_max = 1000000; /* 32 us, and wake-ups of 40 */
+			stand.calibration[LULL_IDLE_SLEEP].p9999_ns = 40 * US;
+		} else {
+			learn(&stand.calibration[LULL_IDLE_SLEEP], 1000, 6 * US);
+			for (int i = 0; i < 100; i++)
+				lull_calibration_add(&stand.calibration[LULL_IDLE_SLEEP], 400 * US,
+						     5 * US);
+			stand.calibration[LULL_IDLE_SLEEP].p50_ns = 6 * US;
+		}
+		plan(LULL_NS_PER_S);
+		stand.load.packet_ns = stand.now_ns;
+		plan(2 * MS);
+		assert_int_equal(verdict().state, LULL_VERDICT_INFEASIBLE);
+		if (verdict().idle_state == LULL_IDLE_PAUSE) {
+			stall(&stand.stalls.poll, 20, 50000);
+			plan(2 * MS);
+		}
+		stand.load.packet_ns = stand.now_ns;
+		plan(2 * MS);
+		assert_int_equal(verdict().idle_state, LULL_IDLE_SLEEP);
+		assert_int_equal(verdict().state, LULL_VERDICT_INFEASIBLE);
+		if (ring == 1) {
+			assert_int_equal(verdict().binding, LULL_BOUND_RING);
+			assert_int_equal(
+				verdict().rest_ns,
+				lull_bound_ring_ns(&stand.limits, &stand.pace, 1000000,
+						   lull_calibration_usual(calibration, 999900)));
+		} else {
+			assert_int_equal(verdict().rest_ns, 200 * US - 200 * US / 11 - 6 * US);
+		}
+	}
 }

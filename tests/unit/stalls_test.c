@@ -311,3 +311,15 @@ TEST(late_ppm__of_few_stalls_by_hand)
 	assert_int_equal(lull_stalls_time_ppm(&watch.rest, 0), 1000000);
 	assert_int_equal(lull_stalls_time_ppm(&watch.rest, 1500 * MS), 500000);
 }
+
+TEST(longest_ns__is_a_mean_of_the_longest_bin)
+{
+	struct lull_stall_watch watch;
+
+	lull_stall_watch_init(&watch, 0);
+	lull_stall_watch_stall(&watch, 0, LULL_STALL_NS);
+	lull_stall_watch_stall(&watch, 0, LULL_STALL_NS + 100);
+	assert_int_equal(lull_stalls_longest_ns(&watch.rest), LULL_STALL_NS + 50);
+	lull_stall_watch_stall(&watch, 0, 30 * MS);
+	assert_int_equal(lull_stalls_longest_ns(&watch.rest), 30 * MS);
+}

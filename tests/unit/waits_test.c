@@ -346,3 +346,30 @@ TEST_WITH(settle__at_the_edges, setup, teardown)
 	/* the second packet of two queues waits for its own */
 	assert_int_equal(waits->queues[1].empty_ns, 999 * US);
 }
+
+/* Late for a long rest, but no stall: its packets met none. */
+TEST_WITH(settle__late_packets_need_no_stall, setup, teardown)
+{
+	look(1 * MS, 0);
+	rest(1 * MS, 900 * US, 1900 * US);
+	look(1900 * US, 10);
+	assert_int_equal(waits->late_pkts_x256, 10 * 256 * 701 / 901);
+	lull_stall_watch_fold(&waits->watch, 2 * MS);
+	assert_int_equal(waits->watch.rest.pkts_x256, 10 * 256);
+	for (uint32_t i = 0; i < LULL_STALL_BINS; i++)
+		assert_int_equal(waits->watch.rest.bins[i].pkts_x256, 0);
+	/* of a stall they did */
+	look(4 * MS, 5);
+	assert_int_equal(waits->watch.rest.bins[2].pkts_x256, 5 * 256);
+}
+
+/* A clock that went back is no gap. */
+TEST_WITH(poll__time_that_went_back_is_none, setup, teardown)
+{
+	look(5 * MS, 0);
+	lull_stall_watch_init(&waits->watch, 0);
+	lull_waits_poll(waits, 4 * MS, 1);
+	assert_int_equal(waits->gap_ns, 0);
+	assert_false(waits->stalled);
+	assert_int_equal(lull_stalls_longest_ns(&waits->watch.rest), 0);
+}
