@@ -230,3 +230,24 @@ TEST(latency_ns__is_the_formula_in_real_numbers)
 	assert_int_equal(lull_bound_latency_ns(&usual, 0, 10001), 200000ULL * 10001);
 	assert_int_equal(lull_bound_latency_ns(&usual, 2000000, 1000000), 100000);
 }
+
+/* The fullest memory and the longest rests: sums that are counted in nanoseconds would overflow. */
+TEST(request_ns__of_many_long_rests_is_that_of_few)
+{
+	static const uint32_t counts[] = { 160, 16000 };
+	struct lull_idle_limits limits = usual;
+	uint64_t got_ns[2];
+
+	limits.latency_ns = 900000000;
+	for (int i = 0; i < 2; i++) {
+		struct lull_calibration calibration;
+
+		lull_calibration_init(&calibration);
+		for (uint32_t k = 0; k < counts[i]; k++)
+			lull_calibration_add(&calibration, k % 2 == 0 ? 6000 : 400000, 5000);
+		got_ns[i] =
+			lull_bound_request_ns(&limits, &calibration, NULL, 0, 1000000, 1000000000);
+	}
+	assert_in_range(got_ns[0], 900000000, 910000000);
+	assert_in_range(got_ns[1], got_ns[0] - 10000, got_ns[0] + 10000);
+}

@@ -65,6 +65,24 @@ TEST(verdict__tells_what_was_measured)
 	free(stand.memory);
 }
 
+/* Packets that nobody kept waiting: half of 2048 packets move the share by half. */
+TEST(polled__packets_met_no_rest)
+{
+	struct lull_idle_limits limits = { 0 };
+	struct lull_verdict verdict;
+	uint32_t resting_ppm;
+	struct stand stand;
+
+	stand_begin(&stand, &limits);
+	lull_idle_verdict(stand.idle, &verdict);
+	resting_ppm = verdict.resting_ppm;
+	assert_true(resting_ppm > 0);
+	lull_idle_polled(stand.idle, 2000 * US, 100, 0, 1024);
+	lull_idle_verdict(stand.idle, &verdict);
+	assert_in_range(verdict.resting_ppm, resting_ppm / 2 - 1, resting_ppm / 2 + 1);
+	free(stand.memory);
+}
+
 TEST(counters__count_what_happened)
 {
 	struct lull_idle_limits limits = { .rest_ns_max = 100 * US };
@@ -104,6 +122,10 @@ TEST(counters__count_what_happened)
 	assert_int_equal(verdict.calibration_count, 1);
 	lull_idle_mark(stand.idle);
 	assert_int_equal(lull_idle_rest_histogram(stand.idle)->count, 0);
+	/* a rest that ended before it began took no time */
+	wake(&stand, rest, 1151 * US, 1150 * US, LULL_WAKE_PACKET);
+	assert_int_equal(counters->rest_ns, 147 * US);
+	assert_int_equal(counters->overshoot_ns, 1 * US);
 	/* 50 us and four times what is usual, once that is known: 1 us */
 	for (int i = 0; i < 64; i++)
 		wake(&stand, rest, 2000 * US, 2101 * US, LULL_WAKE_TIMER);

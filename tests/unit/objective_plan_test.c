@@ -256,9 +256,14 @@ TEST(plan__waits_for_unmeasured_interrupts_in_silence_alone)
 /* While refused, a rest of 1 ns each 2 ms, 20 while late, 200 where it was promised away. */
 TEST(plan__probes_while_it_does_not_sleep)
 {
+	struct lull_idle_iteration busy = { .drained = true, .pkt_count = 1 };
+
 	begin(1000);
 	stand.limits.idle_states = STATES(SLEEP, PAUSE);
 	stand.limits.latency_ns = 5 * US;
+	/* not beside a packet */
+	busy.now_ns = stand.now_ns;
+	assert_int_equal(stand.governor->plan(stand.state, &busy).idle_state, LULL_IDLE_PAUSE);
 	assert_int_equal(plan(0).limit_ns, 1);
 	assert_int_equal(plan(200 * MS - 1).idle_state, LULL_IDLE_PAUSE);
 	assert_int_equal(plan(1).idle_state, LULL_IDLE_SLEEP);

@@ -323,3 +323,16 @@ TEST(longest_ns__is_a_mean_of_the_longest_bin)
 	lull_stall_watch_stall(&watch, 0, 30 * MS);
 	assert_int_equal(lull_stalls_longest_ns(&watch.rest), 30 * MS);
 }
+
+/* What has faded to a part of a stall is one still. */
+TEST(longest_ns__counts_parts)
+{
+	struct lull_stalls stalls;
+
+	lull_stalls_init(&stalls, LULL_STALL_MEMORY_NS, 0);
+	stalls.bins[4].count_x256 = 1;
+	stalls.bins[4].len_ns = 50000;
+	assert_int_equal(lull_stalls_longest_ns(&stalls), 256 * 50000);
+	stalls.time_ns = 2000 * MS;
+	assert_int_equal(lull_stalls_rate(&stalls), 1000000 / 256 / 2000);
+}

@@ -323,7 +323,9 @@ TEST_WITH(polled__tells_all_that_a_look_would_tell, setup, teardown)
 	assert_int_equal(waits->queues[0].batch_pkts, 0);
 	assert_int_equal(lull_arrival_curve_pkts(&waits->curve, 9), 10);
 	/* time does not go back */
+	lull_stall_watch_fold(&waits->watch, 1000 * MS);
 	lull_waits_polled(waits, 999 * MS, 0, 0);
+	assert_int_equal(waits->watch.fresh_ns, 0);
 	assert_int_equal(waits->poll_ns, 1000 * MS + 300 * US);
 	assert_int_equal(waits->pkts, 10);
 }
@@ -356,6 +358,7 @@ TEST_WITH(settle__late_packets_need_no_stall, setup, teardown)
 	assert_int_equal(waits->late_pkts_x256, 10 * 256 * 701 / 901);
 	lull_stall_watch_fold(&waits->watch, 2 * MS);
 	assert_int_equal(waits->watch.rest.pkts_x256, 10 * 256);
+	assert_int_equal(waits->watch.rest.time_ns, 901 * US);
 	for (uint32_t i = 0; i < LULL_STALL_BINS; i++)
 		assert_int_equal(waits->watch.rest.bins[i].pkts_x256, 0);
 	/* of a stall they did */
@@ -372,4 +375,29 @@ TEST_WITH(poll__time_that_went_back_is_none, setup, teardown)
 	assert_int_equal(waits->gap_ns, 0);
 	assert_false(waits->stalled);
 	assert_int_equal(lull_stalls_longest_ns(&waits->watch.rest), 0);
+}
+
+/* A packet that ended the rest had come then, on whichever queue of those that are polled. */
+TEST_WITH(woken__shortens_what_was_waited, setup, teardown)
+{
+	assert_int_equal(waits->curve.fade_ns, 999 * US);
+	lull_waits_poll(waits, 1000 * US, 2);
+	lull_waits_queue(waits, 0, 0, 32);
+	lull_waits_queue(waits, 1, 0, 32);
+	lull_waits_settle(waits, 1000 * US, LATENCY_NS);
+	waits->queues[2].empty_ns = 7;
+	lull_waits_woken(waits, 1800 * US);
+	assert_int_equal(waits->queues[0].empty_ns, 1800 * US);
+	assert_int_equal(waits->queues[1].empty_ns, 1800 * US);
+	assert_int_equal(waits->queues[2].empty_ns, 7);
+	lull_waits_woken(waits, 1700 * US);
+	assert_int_equal(waits->queues[1].empty_ns, 1800 * US);
+	lull_waits_poll(waits, 1810 * US, 2);
+	lull_waits_queue(waits, 1, 1, 32);
+	assert_int_equal(waits->pending[0].gap_ns, 10 * US);
+	lull_waits_settle(waits, 1811 * US, LATENCY_NS);
+	assert_int_equal(waits->late_pkts_x256, 0);
+	assert_int_equal(waits->histogram.max, 11 * US);
+	/* one packet is a batch, too */
+	assert_int_equal(lull_arrival_curve_pkts(&waits->curve, LULL_ARRIVAL_SCALES - 1), 1);
 }
