@@ -16,7 +16,7 @@ help: ## this list
 run: setup build ## install what is missing, build, and run the demo on this machine
 	./lull demo
 
-test: ## install what is missing, build with gcc and clang, run all tests; ends with their numbers
+test: ## install what is missing, run all tests with gcc, all but those of whole programs with clang; ends with their numbers
 	@devtools/setup run test
 	@devtools/test
 

@@ -50,6 +50,15 @@ lull_idle_destroy(struct lull_idle *idle)
 	free(idle);
 }
 
+/* A plan counts from the begin of the iteration, and a rest begins at its end. */
+static uint64_t
+poller_deadline(uint64_t begin_ns, uint64_t due_ns)
+{
+	uint64_t now_ns = lull_clock_ns();
+
+	return begin_ns + (due_ns > now_ns ? due_ns - now_ns : 0);
+}
+
 void
 lull_idle_iterate(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_count)
 {
@@ -73,6 +82,8 @@ lull_idle_iterate_sized(struct lull_idle *idle, uint64_t now_ns, uint16_t pkt_co
 
 	if (lull_queue_sources_ask(&iteration.deadline_ns) > 0)
 		iteration.deadline_ns = now_ns;
+	else if (iteration.deadline_ns != 0)
+		iteration.deadline_ns = poller_deadline(now_ns, iteration.deadline_ns);
 	rest = lull_idle_plan(idle, &iteration);
 	if (rest.idle_state == LULL_IDLE_NONE)
 		return;

@@ -115,3 +115,15 @@ lull_port_readings_read(const struct lull_port_readings *readings,
 {
 	lull_cell_read(&readings->sequence, &readings->published, reading, sizeof(*reading));
 }
+
+bool
+lull_port_readings_try(const struct lull_port_readings *readings, struct lull_port_reading *reading)
+{
+	struct lull_port_reading copy;
+
+	if (!lull_cell_try(&readings->sequence, (const uint64_t *)&readings->published,
+			   (uint64_t *)&copy, sizeof(copy) / sizeof(uint64_t)))
+		return false;
+	*reading = copy;
+	return true;
+}

@@ -78,6 +78,9 @@ int lull_port_readings_ask(struct lull_port_readings *readings, const struct lul
 /** What has been published. Any thread. */
 void lull_port_readings_read(const struct lull_port_readings *readings,
 			     struct lull_port_reading *reading);
+/** The same without waiting for a change that is under way. False: there is one. Any thread. */
+bool lull_port_readings_try(const struct lull_port_readings *readings,
+			    struct lull_port_reading *reading);
 /** The same, for the loss audit. */
 static inline struct lull_loss_reading
 lull_port_reading_loss(const struct lull_port_reading *reading)

@@ -266,6 +266,9 @@ explain_reply_numbers(struct lull_telemetry_reply *reply, const struct lull_verd
 	lull_telemetry_put_count(reply, "arrival_pps", verdict->arrival_pps);
 	lull_telemetry_put_text(reply, "envelope", lull_envelope_name(verdict->envelope));
 	lull_telemetry_put_count(reply, "pps_max", verdict->pps_max);
+	lull_telemetry_put_count(reply, "iteration_ns", verdict->iteration_ns);
+	lull_telemetry_put_count(reply, "outrun", verdict->outrun);
+	lull_telemetry_put_count(reply, "interrupt_late_ns", verdict->interrupt_late_ns);
 	lull_telemetry_put_count(reply, "calibration_count", verdict->calibration_count);
 	lull_telemetry_put_count(reply, "late_ppm", verdict->late_ppm);
 	lull_telemetry_put_count(reply, "stall_ppm", verdict->stall_ppm);

@@ -231,16 +231,18 @@ attach_next_ns(uint64_t quiet_ns)
 	return LULL_CLAMP(quiet_ns / WATCH_QUIET_SHARE, WATCH_NS_MIN, WATCH_NS_MAX);
 }
 
-/* What calls the vhost library may have been loaded since. */
+/* What calls a library, and the library itself, may have been loaded since. */
 static void
 attach_follow(uint64_t *next_ns)
 {
 	uint64_t now_ns = lull_clock_ns();
 
+	plugin_vhost_look(now_ns);
 	if (now_ns < *next_ns)
 		return;
 	*next_ns = now_ns + FOLLOW_NS;
 	plugin_vhost_follow();
+	plugin_unseen_follow();
 }
 
 static void *

@@ -46,10 +46,11 @@ struct object {
 struct walk {
 	struct plugin_hook *hooks;
 	uint32_t count;
-	uint32_t index; /* of the object; 0 is the program */
+	uint64_t objects; /* that have been loaded: as many as when they were waited for */
+	uint32_t index;   /* of the object; 0 is the program */
 };
 
-/* Most loaders iteration the addresses of this list into those of the process, some do not. */
+/* Most loaders turn the addresses of this list into those of the process, some do not. */
 static ElfW(Addr) object_address(const struct object *object, ElfW(Addr) address)
 {
 	return address < object->base ? object->base + address : address;
@@ -160,6 +161,8 @@ walk_object(struct dl_phdr_info *info, size_t size, void *arg)
 	struct object object;
 
 	(void)size;
+	if (info->dlpi_adds != walk->objects)
+		return 1;
 	/* Whoever the program polls as ports of ethdev is seen there. DPDK's own calls stay. */
 	if (walk->index++ > 0 && strncmp(file, "librte_", strlen("librte_")) == 0)
 		return 0;
@@ -168,25 +171,32 @@ walk_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-bool
+int
 plugin_hooks_set(struct plugin_hook *hooks, uint32_t count)
 {
-	struct walk walk = { .hooks = hooks, .count = count };
+	struct walk walk = { .hooks = hooks, .count = count, .objects = plugin_hook_objects() };
+	void *program;
 
 	for (uint32_t i = 0; i < count; i++)
 		hooks[i].places = hooks[i].places_left = 0;
-	dl_iterate_phdr(walk_object, &walk);
-	return true;
+	/*
+	 * An object stands in the list before the loader has filled in its addresses, and must not
+	 * be touched until then. This call waits for the loader; what is added later is left.
+	 */
+	program = dlopen(NULL, RTLD_LAZY);
+	if (program != NULL)
+		dlclose(program);
+	return dl_iterate_phdr(walk_object, &walk) == 0 ? 0 : -EAGAIN;
 }
 
 #else
 
-bool
+int
 plugin_hooks_set(struct plugin_hook *hooks, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		hooks[i].places = hooks[i].places_left = 0;
-	return false;
+	return -ENOTSUP;
 }
 
 #endif
@@ -230,6 +240,16 @@ plugin_hook_find(const char *function, const char *library, bool *shared)
 		return dlsym(handle, function); /* never closed: it is called from here on */
 	}
 	return dlsym(RTLD_DEFAULT, function);
+}
+
+/* A program that was linked at fixed addresses has a copy, which all others use too. */
+void *
+plugin_hook_find_data(const char *name, const char *library)
+{
+	void *found = dlsym(RTLD_DEFAULT, name);
+	bool shared;
+
+	return found != NULL ? found : plugin_hook_find(name, library, &shared);
 }
 
 /* ---- files that were loaded since ---- */

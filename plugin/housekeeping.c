@@ -24,7 +24,7 @@ change_limits(const struct plugin_poller *poller)
 		rings.ring_pkts = poller->settings.ring_pkts;
 	limits = lull_resting_limits(&poller->settings.resting, &rings);
 	limits.burst_pkts = poller->burst_pkts;
-	limits.idle_states = PLUGIN_DEPTHS;
+	limits.idle_states = PLUGIN_IDLE_STATES;
 	/* There is nobody to refuse it to: queues come and go. */
 	if (limits.envelope == LULL_ENVELOPE_LINK && limits.pps_max == 0)
 		limits.envelope = LULL_ENVELOPE_LEARNED;
@@ -173,7 +173,8 @@ audit_count(uint16_t port_id, struct lull_port_counts *counts)
 /*
  * Asking takes the place of a rest: where a thread would rest that long no packet waits longer for
  * it. A busy thread asks once a second, to be seen in telemetry, and only a quick driver. The slow
- * ones are not asked while packets might come.
+ * ones are not asked while packets might come, but for the first time after the port has started:
+ * what is lost can only be told from what was lost before.
  */
 static bool
 audit_may_ask(const struct plugin_poller *poller, const struct lull_port_reading *last,
@@ -221,7 +222,8 @@ audit_enter(struct plugin_poller *poller, uint16_t port_id)
 	struct lull_loss_reading lost;
 	bool suspect;
 
-	lull_port_readings_read(&audit_readings[port_id], &reading);
+	if (!lull_port_readings_try(&audit_readings[port_id], &reading))
+		return;
 	lost = lull_port_reading_loss(&reading);
 	if (reading.end_ns == 0 || !lull_loss_audit_due(audit, &lost))
 		return;

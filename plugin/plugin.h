@@ -66,7 +66,7 @@ struct plugin_settings {
 };
 
 /* How a poller may rest. */
-#define PLUGIN_DEPTHS                                                                              \
+#define PLUGIN_IDLE_STATES                                                                         \
 	(LULL_IDLE_STATE_BIT(LULL_IDLE_NONE) | LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) |              \
 	 LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP))
 #define PLUGIN_THREAD_NAME "lull-watch"
@@ -229,6 +229,8 @@ void plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller
 			uint16_t count_max);
 /** Members that this iteration has waited for in vain belong to the thread no longer. */
 void plugin_queue_drop_missing(struct plugin_poller *poller);
+/** It has no members any more: its thread has ended, or another one takes its place. */
+void plugin_queue_drop_all(struct plugin_poller *poller);
 /** Visit one queue of each port at its next poll. */
 void plugin_queue_recall(struct plugin_poller *poller);
 /** The thread has not polled for long: what was known of its queues may hold no more. */
@@ -244,22 +246,25 @@ struct plugin_hook {
 };
 /**
  * Lead the calls of all objects but DPDK's own through ours, of those too that are led already.
- * False: on this kind of processor that cannot be done.
+ * Waits for objects that are just being loaded. 0; -EAGAIN: others were added meanwhile, try again;
+ * -ENOTSUP: on this kind of processor that cannot be done.
  */
-bool plugin_hooks_set(struct plugin_hook *hooks, uint32_t count);
+int plugin_hooks_set(struct plugin_hook *hooks, uint32_t count);
 /**
  * The function itself; NULL: nobody has it. @p library: how the name of its file begins.
  * @p shared: out, it is there and not in the program's own file.
  */
 void *plugin_hook_find(const char *function, const char *library, bool *shared);
-/** Grows with each object that is loaded. Waits for one that is just being loaded. */
+/** A table of a library, the one that the program uses; NULL: nobody has it. */
+void *plugin_hook_find_data(const char *name, const char *library);
+/** Grows with each object that is added to the process; its loading may not have ended. */
 uint64_t plugin_hook_objects(void);
 
 /* vhost.c: queues of guests */
 /** Lead the polls of guests' queues through the plugin. Of objects loaded since too; the watch. */
 void plugin_vhost_follow(void);
-/** Are there guests by now that are not seen? Each 10 ms, any poller. */
-void plugin_vhost_look(void);
+/** Are there guests by now that are not seen? The watch, whenever it is awake. */
+void plugin_vhost_look(uint64_t now_ns);
 /** Why guests are not seen, NULL: they are, or there are none. */
 const char *plugin_vhost_unseen(void);
 /** Queues of guests that were polled. */
@@ -268,6 +273,8 @@ uint32_t plugin_vhost_queues(void);
 /* unseen.c: work of the program that the plugin cannot see */
 /** Before any device can have started. */
 void plugin_unseen_start(void);
+/** Find the libraries that were loaded since. The watch. */
+void plugin_unseen_follow(void);
 /** Look whether there is some. Each 10 ms, any poller. */
 void plugin_unseen_look(void);
 /** The sentence of plugin_unseen(). */

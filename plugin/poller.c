@@ -134,9 +134,10 @@ static bool
 poller_drained(const struct plugin_poller *poller)
 {
 	uint32_t count = LULL_MIN(poller->member_count, (uint32_t)LULL_IDLE_QUEUES_MAX), i;
+	uint32_t left_pkts = poller->limits.short_leaves ? 1 : poller->burst_pkts;
 
 	for (i = 0; i < count; i++)
-		if (poller->queue_pkts[i] >= poller->burst_pkts)
+		if (poller->queue_pkts[i] >= left_pkts)
 			return false;
 	return true;
 }
@@ -149,15 +150,17 @@ poller_may_rest(const struct plugin_poller *poller, const struct lull_rest *rest
 	       plugin_poller_unseen(poller) == NULL;
 }
 
-/* When the thread must poll again, by its own word; 0: whenever. */
+/* When the thread must poll again, by its own word, for a rest that begins now; 0: whenever. */
 static uint64_t
-poller_deadline(const struct plugin_poller *poller, uint64_t now_ns)
+poller_deadline(uint64_t begin_ns, uint64_t now_ns)
 {
 	uint64_t due_ns;
 
 	if (lull_queue_sources_ask(&due_ns) > 0)
-		return now_ns;
-	return due_ns != 0 ? LULL_MAX(due_ns - poller->stolen_ns, now_ns) : 0;
+		return begin_ns;
+	if (due_ns == 0)
+		return 0;
+	return begin_ns + (due_ns > now_ns ? due_ns - now_ns : 0);
 }
 
 /* The program did something else for long: what its packets waited for was not us. */
@@ -183,6 +186,7 @@ poller_timed_iteration(struct plugin_poller *poller)
 	};
 	uint64_t now_ns = lull_clock_ns();
 	struct lull_rest rest;
+	bool may_rest;
 
 	if (now_ns - poller->iteration_begin_ns > ABSENT_NS && !poller->shadow.resting) {
 		poller_absent(poller, now_ns);
@@ -194,12 +198,13 @@ poller_timed_iteration(struct plugin_poller *poller)
 		shadow_end(poller);
 	}
 	iteration.now_ns = poller->iteration_begin_ns - poller->stolen_ns;
-	iteration.deadline_ns = poller_deadline(poller, iteration.now_ns);
+	iteration.deadline_ns = poller_deadline(iteration.now_ns, now_ns);
 	rest = lull_idle_plan(poller->idle, &iteration);
 	poller->size_pkts = poller->bytes = poller->bytes_squared = 0;
 	plugin_housekeeping(poller, now_ns);
-	poller->rest_ns = poller->iteration_pkts == 0 ? rest.limit_ns : 0;
-	if (poller_may_rest(poller, &rest)) {
+	may_rest = poller_may_rest(poller, &rest);
+	poller->rest_ns = may_rest ? rest.limit_ns : 0;
+	if (may_rest) {
 		if (poller->mode == PLUGIN_ON)
 			poller_rest(poller, &rest);
 		else

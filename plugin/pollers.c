@@ -37,6 +37,7 @@ pollers_give_back(void *place)
 
 	lull_rest_thread_leave(poller->class);
 	plugin_audit_end(poller);
+	plugin_queue_drop_all(poller);
 	pthread_mutex_lock(&pollers.lock);
 	__atomic_store_n(&poller->used, false, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&pollers.lock);
@@ -144,6 +145,7 @@ poller_begin(struct plugin_poller *poller)
 	struct lull_idle_limits limits = { 0 };
 	uint64_t now_ns = lull_clock_ns();
 
+	plugin_queue_drop_all(poller);
 	poller_begin_orders(poller);
 	poller->mode = PLUGIN_OFF;
 	poller->governor = plugin_settings_governor(&poller->settings);
@@ -153,7 +155,7 @@ poller_begin(struct plugin_poller *poller)
 	memset(poller->audits, 0, sizeof(poller->audits));
 	poller->timed = poller->crowded = poller->prepared = poller->sampling = false;
 	poller->shadow.resting = false;
-	poller->member_count = poller->burst_pkts = poller->iteration_pkts = 0;
+	poller->burst_pkts = poller->iteration_pkts = 0;
 	poller->seen = poller->again = poller->empty_run = 0;
 	poller->iterations = poller->iterations_empty = poller->pkts = 0;
 	poller->charge = (struct lull_loss_charge){ 0, 0 };
@@ -374,7 +376,7 @@ plugin_poller_info(const struct plugin_poller *poller, struct lull_loop_info *in
 		.cpu = __atomic_load_n(&poller->cpu, __ATOMIC_RELAXED),
 		.tid = poller->tid,
 		.alive = poller_alive(poller),
-		.idle_states = PLUGIN_DEPTHS,
+		.idle_states = PLUGIN_IDLE_STATES,
 		.idle = poller->idle,
 		.class = poller->class,
 		.snapshot = &poller->snapshot,

@@ -121,6 +121,24 @@ plugin_queue_visit(struct plugin_queue *queue, struct plugin_poller *poller, uin
 }
 
 void
+plugin_queue_drop_all(struct plugin_poller *poller)
+{
+	for (uint32_t i = 0; i < poller->member_count; i++) {
+		struct plugin_queue *queue = poller->members[i];
+		struct plugin_poller *owner = poller;
+
+		__atomic_compare_exchange_n(&queue->poller, &owner, NULL, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+		owner = poller;
+		__atomic_compare_exchange_n(&queue->member, &owner, NULL, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+		if (queue->left == poller)
+			queue->left = NULL;
+	}
+	poller->member_count = 0;
+}
+
+void
 plugin_queue_drop_missing(struct plugin_poller *poller)
 {
 	uint16_t pkts[LULL_IDLE_QUEUES_MAX] = { 0 };

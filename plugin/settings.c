@@ -25,7 +25,8 @@ static const char *const mode_names[] = { "off", "passive", "shadow", "on", NULL
 #define LULL_SETTINGS struct plugin_settings
 
 static const struct lull_option options[] = {
-	LULL_ROW_CHOICE("mode", mode, "Rest, only reckon, only count, or nothing.",
+	LULL_ROW_CHOICE("mode", mode,
+			"Rest, only compute rests, only measure how busy threads are, or nothing.",
 			.choices = mode_names, .value = "on", .live = true),
 	/* What the plugin differs in: it must not hold up what it cannot see in the program, like
 	   timers or a Tx drain, and leaves the class of its threads as it is. */

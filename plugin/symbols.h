@@ -11,7 +11,6 @@
 #define LULL_PLUGIN_SYMBOLS_H
 
 #pragma weak rte_bus_name
-#pragma weak rte_crypto_fp_ops
 #pragma weak rte_dev_bus
 #pragma weak rte_dev_devargs
 #pragma weak rte_eth_add_first_rx_callback
@@ -21,8 +20,6 @@
 #pragma weak rte_eth_link_get_nowait
 #pragma weak rte_eth_rx_queue_info_get
 #pragma weak rte_eth_stats_get
-#pragma weak rte_event_dev_attr_get
-#pragma weak rte_event_fp_ops
 #pragma weak rte_tel_data_add_array_string
 #pragma weak rte_tel_data_add_dict_container
 #pragma weak rte_tel_data_add_dict_string

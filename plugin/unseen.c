@@ -8,31 +8,39 @@
  */
 #include "plugin.h"
 
+#include <string.h>
+
 #include <rte_cryptodev.h>
 #include <rte_eventdev.h>
 
+#define CRYPTO_LIBRARY "librte_cryptodev.so"
+#define EVENT_LIBRARY "librte_eventdev.so"
+
 static struct {
-	const void *crypto_placeholder;
+	const struct rte_crypto_fp_ops *crypto; /* of each device; NULL: no such library so far */
+	const struct rte_event_fp_ops *event;
+	int (*event_ask)(uint8_t device_id, uint32_t what, uint32_t *value);
 	const void *event_placeholder, *event_running;
 	const char *reason;
 } unseen;
 
+/* The last place of the table is that of a device that nobody has: a placeholder. */
 static bool
 unseen_crypto(void)
 {
-	for (uint32_t i = 0; rte_crypto_fp_ops != NULL && i < RTE_CRYPTO_MAX_DEVS; i++) {
-		const void *take = (const void *)(uintptr_t)__atomic_load_n(
-			&rte_crypto_fp_ops[i].dequeue_burst, __ATOMIC_RELAXED);
+	const struct rte_crypto_fp_ops *all = __atomic_load_n(&unseen.crypto, __ATOMIC_ACQUIRE);
 
-		if (take != NULL && take != unseen.crypto_placeholder)
+	for (uint32_t i = 0; all != NULL && i < RTE_CRYPTO_MAX_DEVS - 1; i++)
+		if (__atomic_load_n(&all[i].dequeue_burst, __ATOMIC_RELAXED) !=
+		    all[RTE_CRYPTO_MAX_DEVS - 1].dequeue_burst)
 			return true;
-	}
 	return false;
 }
 
 /*
  * The placeholder of event devices is there from the first device on. Whether a function is one,
- * the library knows; it is asked once for each function, for its device may go at any time.
+ * the library knows; it is asked once for each function, for its device may go at any time. It
+ * refuses to answer for a device that has just gone.
  */
 static bool
 event_runs(uint8_t device_id, const void *take)
@@ -43,9 +51,9 @@ event_runs(uint8_t device_id, const void *take)
 		return false;
 	if (take == __atomic_load_n(&unseen.event_running, __ATOMIC_RELAXED))
 		return true;
-	if (rte_event_dev_attr_get != NULL &&
-	    rte_event_dev_attr_get(device_id, RTE_EVENT_DEV_ATTR_STARTED, &runs) != 0)
-		return true;
+	if (unseen.event_ask != NULL &&
+	    unseen.event_ask(device_id, RTE_EVENT_DEV_ATTR_STARTED, &runs) != 0)
+		return false;
 	__atomic_store_n(runs != 0 ? &unseen.event_running : &unseen.event_placeholder, take,
 			 __ATOMIC_RELAXED);
 	return runs != 0;
@@ -54,9 +62,11 @@ event_runs(uint8_t device_id, const void *take)
 static bool
 unseen_event(void)
 {
-	for (uint32_t i = 0; rte_event_fp_ops != NULL && i < RTE_EVENT_MAX_DEVS; i++) {
-		const void *take = (const void *)(uintptr_t)__atomic_load_n(
-			&rte_event_fp_ops[i].dequeue_burst, __ATOMIC_ACQUIRE);
+	const struct rte_event_fp_ops *all = __atomic_load_n(&unseen.event, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; all != NULL && i < RTE_EVENT_MAX_DEVS; i++) {
+		const void *take = (const void *)(uintptr_t)__atomic_load_n(&all[i].dequeue_burst,
+									    __ATOMIC_ACQUIRE);
 
 		if (take != NULL && event_runs((uint8_t)i, take))
 			return true;
@@ -64,12 +74,29 @@ unseen_event(void)
 	return false;
 }
 
+/* EAL loads its own drivers, and the libraries that these need, after the plugin. */
+void
+plugin_unseen_follow(void)
+{
+	bool shared;
+	void *ask;
+
+	if (unseen.crypto == NULL)
+		__atomic_store_n(&unseen.crypto,
+				 plugin_hook_find_data("rte_crypto_fp_ops", CRYPTO_LIBRARY),
+				 __ATOMIC_RELEASE);
+	if (unseen.event != NULL)
+		return;
+	ask = plugin_hook_find("rte_event_dev_attr_get", EVENT_LIBRARY, &shared);
+	memcpy(&unseen.event_ask, &ask, sizeof(ask));
+	__atomic_store_n(&unseen.event, plugin_hook_find_data("rte_event_fp_ops", EVENT_LIBRARY),
+			 __ATOMIC_RELEASE);
+}
+
 void
 plugin_unseen_start(void)
 {
-	if (rte_crypto_fp_ops != NULL)
-		unseen.crypto_placeholder =
-			(const void *)(uintptr_t)rte_crypto_fp_ops[0].dequeue_burst;
+	plugin_unseen_follow();
 	plugin_vhost_follow();
 }
 
@@ -78,7 +105,6 @@ plugin_unseen_look(void)
 {
 	const char *reason;
 
-	plugin_vhost_look();
 	reason = plugin_vhost_unseen();
 	if (reason == NULL && unseen_event())
 		reason = PLUGIN_UNSEEN("the program runs an event device, which lull cannot see");

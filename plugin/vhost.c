@@ -12,10 +12,9 @@
  */
 #include "plugin.h"
 
-#include <pthread.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <rte_vhost.h>
 
@@ -23,6 +22,7 @@
 #define DEVICES_MAX 1024 /* of the library, by number */
 #define QUEUES_MAX 64    /* pairs of a device; of further ones the plugin sees nothing */
 #define ASK_NS LULL_NS_PER_S
+#define LOOK_NS (100 * LULL_NS_PER_MS)
 
 #define UNLIKELY(condition) __builtin_expect(condition, 0)
 
@@ -45,16 +45,14 @@ static struct plugin_queue queues[DEVICES_MAX][QUEUES_MAX];
 static struct {
 	vhost_dequeue_t dequeue; /* the library's; NULL: nobody has it yet */
 	int (*ring)(int vid, uint16_t index, struct rte_vhost_vring *ring);
-	uint64_t objects;     /* loaded when the tables were last gone through */
-	bool again;           /* the last one was perhaps still being loaded */
-	const char *doubt;    /* why guests would not be seen; NULL: they are */
-	const char *unseen;   /* the same, and there are guests */
-	uint32_t queues;      /* seen in all */
-	pthread_mutex_t lock; /* of what follows */
-	nlink_t tasks;        /* threads of the process at the last look */
+	uint64_t objects;   /* loaded when the tables were last gone through */
+	bool again;         /* the last one was perhaps still being loaded */
+	const char *doubt;  /* why guests would not be seen; NULL: they are */
+	const char *unseen; /* the same, and there are guests */
+	uint32_t queues;    /* seen in all */
+	uint64_t looked_ns; /* for the thread of guests' sockets */
 	struct plugin_hook hooks[VHOST_CALL_COUNT];
 } vhost = {
-	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.hooks = {
 		[VHOST_DEQUEUE] = { .function = "rte_vhost_dequeue_burst" },
 		[VHOST_DEQUEUE_DMA] = { .function = "rte_vhost_async_try_dequeue_burst" },
@@ -66,7 +64,8 @@ static struct {
 
 /*
  * Without in-order use or mergeable buffers a guest may take two descriptors for a packet: half of
- * the ring is there for certain. What a guest can send nobody knows.
+ * the ring is there for certain. What a guest can send nobody knows. The library takes 32 packets
+ * at a time, whatever was asked for, and fewer where a descriptor is bad.
  */
 static void
 vhost_visit(struct plugin_queue *queue, struct plugin_poller *poller, uint64_t now_ns)
@@ -78,7 +77,7 @@ vhost_visit(struct plugin_queue *queue, struct plugin_poller *poller, uint64_t n
 	    now_ns - queue->asked_ns < ASK_NS)
 		return;
 	queue->asked_ns = now_ns;
-	queue->facts = (struct lull_ring_facts){ .count = 1 };
+	queue->facts = (struct lull_ring_facts){ .count = 1, .short_leaves = true };
 	if (vhost.ring != NULL && vhost.ring(queue->vid, queue->queue_id, &ring) == 0)
 		queue->facts.ring_pkts = ring.size / 2u;
 }
@@ -127,21 +126,6 @@ vhost_serves(void)
 	return plugin_thread_exists("vhost-e") || plugin_thread_exists("vduse-e");
 }
 
-void
-plugin_vhost_look(void)
-{
-	const char *doubt = __atomic_load_n(&vhost.doubt, __ATOMIC_ACQUIRE);
-	struct stat tasks;
-
-	if (doubt == NULL || __atomic_load_n(&vhost.unseen, __ATOMIC_RELAXED) != NULL ||
-	    stat("/proc/self/task", &tasks) != 0 || pthread_mutex_trylock(&vhost.lock) != 0)
-		return;
-	if (tasks.st_nlink != vhost.tasks && vhost_serves())
-		__atomic_store_n(&vhost.unseen, doubt, __ATOMIC_RELEASE);
-	vhost.tasks = tasks.st_nlink;
-	pthread_mutex_unlock(&vhost.lock);
-}
-
 const char *
 plugin_vhost_unseen(void)
 {
@@ -176,7 +160,10 @@ vhost_doubt(bool led)
 	return NULL;
 }
 
-/* Returns true when calls of the library can be led elsewhere. */
+/*
+ * Returns true when calls of the library can be led elsewhere. A program that shows nothing of it
+ * may have it in its file all the same: then only the library's thread tells of guests.
+ */
 static bool
 vhost_find(void)
 {
@@ -184,14 +171,10 @@ vhost_find(void)
 	void *found = plugin_hook_find(vhost.hooks[VHOST_DEQUEUE].function, VHOST_LIBRARY, &shared);
 	void *ring = plugin_hook_find("rte_vhost_get_vhost_vring", VHOST_LIBRARY, &shared);
 
-	if (found == NULL)
-		return false;
 	memcpy(&vhost.ring, &ring, sizeof(ring));
-	if (!shared) {
-		__atomic_store_n(&vhost.doubt,
-				 PLUGIN_UNSEEN("the program has guests, and the vhost library is "
-					       "part of its file, where lull cannot see its calls"),
-				 __ATOMIC_RELEASE);
+	if (found == NULL || !shared) {
+		vhost.doubt = PLUGIN_UNSEEN("the program has guests, and the vhost library is part "
+					    "of its file, where lull cannot see its calls");
 		return false;
 	}
 	memcpy(&vhost.dequeue, &found, sizeof(found));
@@ -204,7 +187,7 @@ void
 plugin_vhost_follow(void)
 {
 	uint64_t objects = plugin_hook_objects();
-	bool led;
+	int rc;
 
 	if (objects == vhost.objects && !vhost.again)
 		return;
@@ -212,6 +195,23 @@ plugin_vhost_follow(void)
 	vhost.objects = objects;
 	if (vhost.dequeue == NULL && !vhost_find())
 		return;
-	led = plugin_hooks_set(vhost.hooks, VHOST_CALL_COUNT);
-	__atomic_store_n(&vhost.doubt, vhost_doubt(led), __ATOMIC_RELEASE);
+	rc = plugin_hooks_set(vhost.hooks, VHOST_CALL_COUNT);
+	if (rc == -EAGAIN)
+		vhost.again = true;
+	else
+		vhost.doubt = vhost_doubt(rc == 0);
+}
+
+/* A thread gets its name after it has begun: one look is not enough, whoever else comes or goes. */
+void
+plugin_vhost_look(uint64_t now_ns)
+{
+	if (vhost.doubt == NULL || plugin_vhost_unseen() != NULL ||
+	    (vhost.looked_ns != 0 && now_ns - vhost.looked_ns < LOOK_NS))
+		return;
+	vhost.looked_ns = now_ns;
+	if (!vhost_serves())
+		return;
+	plugin_vhost_follow(); /* its library may have come since */
+	__atomic_store_n(&vhost.unseen, vhost.doubt, __ATOMIC_RELEASE);
 }

@@ -7,7 +7,7 @@
  * every fault. The caller has the loop:
  *
  *   for (;;) {
- *           busy = lull_emulator_turn(emulator, lull_clock_ns());
+ *           busy = lull_emulator_iterate(emulator, lull_clock_ns());
  *           until_ns = busy ? 0 : lull_emulator_due_ns(emulator);
  *           if (lull_emulator_wait(emulator, until_ns, -1) || lull_emulator_done(...))
  *                   break;

@@ -43,7 +43,7 @@ struct lull_stall_watch {
 	struct lull_stalls rest;   /* over some 20 s of a loop that rests */
 	struct lull_stalls poll;   /* likewise while it polls instead */
 	struct lull_stalls recent; /* the last quarter of a second of what it does now */
-	bool polling;              /* what it does now; set by lull_stall_watch_iteration_to() */
+	bool polling;              /* what it does now; set by lull_stall_watch_turn_to() */
 	uint64_t since_ns;         /* nothing is known of a time before */
 	uint64_t fresh_ns;         /* looks without a stall that the records do not know yet ... */
 	uint64_t fresh_pkts;       /* ... and packets */

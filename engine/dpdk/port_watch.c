@@ -264,6 +264,12 @@ lull_port_reading(uint16_t port_id, struct lull_port_reading *reading)
 	lull_port_readings_read(&watch.ports[port_id].readings, reading);
 }
 
+bool
+lull_port_reading_try(uint16_t port_id, struct lull_port_reading *reading)
+{
+	return lull_port_readings_try(&watch.ports[port_id].readings, reading);
+}
+
 int
 lull_port_read(uint16_t port_id, struct lull_port_reading *reading)
 {

@@ -43,6 +43,11 @@ void lull_port_watch_remove(uint16_t port_id);
 /** What the port has counted since it was added, as published last. Any thread. */
 void lull_port_reading(uint16_t port_id, struct lull_port_reading *reading);
 /**
+ * The same for a thread that must not wait: of a real-time class it would keep the CPU from the
+ * thread that is writing. False: it is just being written.
+ */
+bool lull_port_reading_try(uint16_t port_id, struct lull_port_reading *reading);
+/**
  * Ask the port now and publish. Waits for a call that is under way; not for a polling thread. Of a
  * port that is not watched: what was published last.
  * @return 0, or -errno: the driver refuses, and @p reading is the last one that succeeded

@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "engine/dpdk/port_watch.h"
 #include "stage.h"
 
 /* As forward.c: a full Tx ring is given so long to drain; told to wait, a second. */
@@ -25,7 +26,9 @@ struct flow_output_stage {
 static const struct lull_counter_info output_counter_table[] = {
 	ROW(rx_pkts, "packets", "packets received from workers"),
 	ROW(tx_pkts, "packets", "packets sent or freed"),
-	ROW(tx_drops, "packets", "packets freed because the driver refused them after all retries"),
+	ROW(tx_drops, "packets",
+	    "packets freed because the driver refused them after all retries, or the device has "
+	    "gone"),
 	ROW(tx_retries, "1", "sends repeated because the Tx ring was full"),
 	ROW(reordered, "packets", "packets that left after a later packet of their bucket"),
 	{ .name = NULL },
@@ -36,10 +39,12 @@ static const struct lull_counter_info output_counter_table[] = {
 static void
 output_send(struct flow_output *output, struct rte_mbuf **pkts, uint16_t count)
 {
-	uint16_t sent = rte_eth_tx_burst(output->port_id, output->queue_id, pkts, count);
 	int retries = output->wait ? RETRIES_WAIT : RETRIES_MAX;
+	uint16_t sent = 0;
 
-	for (int i = 0; i < retries && sent < count; i++) {
+	if (!lull_port_is_gone(output->port_id))
+		sent = rte_eth_tx_burst(output->port_id, output->queue_id, pkts, count);
+	for (int i = 0; i < retries && sent < count && !lull_port_is_gone(output->port_id); i++) {
 		output->counters.tx_retries++;
 		rte_delay_us_block(RETRY_US);
 		sent = (uint16_t)(sent + rte_eth_tx_burst(output->port_id, output->queue_id,

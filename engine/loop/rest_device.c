@@ -8,6 +8,8 @@
 
 #include <rte_ethdev.h>
 
+#include "base/assert.h"
+
 /* vhost complains into the log each time it is asked about a guest that has gone. */
 static bool
 device_may_look(uint16_t port_id)
@@ -43,7 +45,7 @@ device_free_stash(struct lull_rest_device *device)
 void
 lull_rest_device_change(struct lull_rest_device *device, uint32_t queue_count)
 {
-	device_free_stash(device);
+	LULL_ASSERT(device->stash_count == 0);
 	device->queue_count = queue_count;
 	for (uint32_t i = 0; i < queue_count; i++)
 		device->look[i] = device_may_look(device->queues[i].port_id);

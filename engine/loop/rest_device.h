@@ -33,7 +33,7 @@ extern const struct lull_rest_way lull_rest_monitor, lull_rest_interrupt;
 /** Borrows @p queues; nothing is opened before a probe asks for it. */
 void lull_rest_device_init(struct lull_rest_device *device, const struct lull_loop_queue *queues,
 			   uint32_t queue_count, uint16_t burst_pkts);
-/** The first @p queue_count places of its queues hold others now; what is stashed is freed. */
+/** The first @p queue_count places of its queues hold others now; nothing is stashed. */
 void lull_rest_device_change(struct lull_rest_device *device, uint32_t queue_count);
 /** Frees stashed packets too. */
 void lull_rest_device_fini(struct lull_rest_device *device);

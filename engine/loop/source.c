@@ -32,6 +32,8 @@ source_follow_ports(struct engine_loop *own, uint64_t now_ns)
 {
 	uint32_t count = own->polled_count;
 
+	if (own->device.stash_count > 0)
+		return; /* packets that the last rest received come first */
 	own->epoch = lull_port_watch_epoch();
 	source_pick_queues(own);
 	if (own->polled_count != count)
@@ -39,7 +41,7 @@ source_follow_ports(struct engine_loop *own, uint64_t now_ns)
 	lull_loop_limit_anew(&own->loop, now_ns);
 }
 
-/* The fastest of its links that are up; a port that is down may come up as it was. */
+/* The fastest of its links; a port that is down may come up as it was. */
 static void
 source_limit(const struct lull_loop *loop, struct lull_idle_limits *limits)
 {
@@ -53,9 +55,8 @@ source_limit(const struct lull_loop *loop, struct lull_idle_limits *limits)
 
 		if (lull_port_is_gone(own->port_ids[i]))
 			continue;
-		if (!link.up || link.mbps == 0)
-			return;
-		pps_max = LULL_MAX(pps_max, lull_link_pps(link.mbps));
+		pps_max = LULL_MAX(pps_max, link.up && link.mbps != 0 ? lull_link_pps(link.mbps) :
+									limits->pps_max);
 	}
 	if (pps_max > 0)
 		limits->pps_max = pps_max;
@@ -129,8 +130,8 @@ source_audit_port(struct engine_loop *own, uint32_t i, bool last, struct lull_lo
 
 	if (last)
 		lull_port_read(own->port_ids[i], &reading);
-	else
-		lull_port_reading(own->port_ids[i], &reading);
+	else if (!lull_port_reading_try(own->port_ids[i], &reading))
+		return; /* it is just being written: the next time is 10 ms away */
 	lost = lull_port_reading_loss(&reading);
 	if (reading.end_ns != 0 && lull_loss_audit_due(audit, &lost))
 		lull_loss_audit_enter(

@@ -7,6 +7,7 @@
 #include <lull/engine.h>
 
 #include "engine/dpdk/port.h"
+#include "engine/dpdk/port_watch.h"
 #include "traffic.h"
 #include "traffic/probe.h"
 
@@ -23,6 +24,16 @@ struct batch {
 	uint16_t size_bytes[LULL_BURST_MAX];
 	uint16_t stream[LULL_BURST_MAX];
 };
+
+/* A device that has been removed takes nothing, and its registers must not be touched. */
+static uint16_t
+source_send(struct lull_traffic *traffic, struct batch *batch)
+{
+	if (lull_port_is_gone(traffic->config.tx_port_id))
+		return 0;
+	return rte_eth_tx_burst(traffic->config.tx_port_id, traffic->config.tx_queue_id,
+				batch->pkts, batch->count);
+}
 
 static void
 source_headers(struct lull_traffic *traffic)
@@ -264,8 +275,7 @@ probes_send(struct lull_traffic *traffic, uint64_t *now_ns)
 	probes_build(traffic, &batch);
 	*now_ns = lull_clock_ns();
 	probes_stamp(traffic, &batch, *now_ns);
-	sent = rte_eth_tx_burst(traffic->config.tx_port_id, traffic->config.tx_queue_id, batch.pkts,
-				batch.count);
+	sent = source_send(traffic, &batch);
 	source_count(traffic, &batch, sent, *now_ns);
 	probes_taken(traffic, &batch, sent);
 	if (sent < batch.count)
@@ -369,9 +379,8 @@ replay_send(struct lull_traffic *traffic, uint64_t *now_ns)
 	*now_ns = lull_clock_ns();
 	for (i = 0; timed && i < batch.count; i++)
 		lull_histogram_add(&traffic->late, *now_ns - batch.due_ns[i], 1);
-	sent = rte_eth_tx_burst(traffic->config.tx_port_id, traffic->config.tx_queue_id, batch.pkts,
-				batch.count);
-	if (timed) {
+	sent = source_send(traffic, &batch);
+	if (timed || lull_port_is_gone(traffic->config.tx_port_id)) {
 		source_count(traffic, &batch, sent, *now_ns);
 		if (sent < batch.count)
 			rte_pktmbuf_free_bulk(&batch.pkts[sent], batch.count - sent);

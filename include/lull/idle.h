@@ -219,9 +219,10 @@ enum lull_verdict_state {
 	LULL_VERDICT_NONE, /**< the governor takes no objective */
 	/** too few rests measured so far: rests are short, nothing is promised */
 	LULL_VERDICT_CALIBRATING,
-	LULL_VERDICT_FEASIBLE,   /**< the objective holds with the rest stated */
-	LULL_VERDICT_INFEASIBLE, /**< no sleep fits: the idle state stated is the fallback */
-	LULL_VERDICT_SUSPENDED,  /**< this host wakes the thread too late too often */
+	LULL_VERDICT_FEASIBLE, /**< the objective holds with the rest stated */
+	/** it does not hold, for the bound stated; the idle state says what the loop does */
+	LULL_VERDICT_INFEASIBLE,
+	LULL_VERDICT_SUSPENDED, /**< resting threads are woken too late too often */
 };
 /**
  * Name a state, for messages and JSON.

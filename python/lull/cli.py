@@ -227,7 +227,8 @@ def run(config: Path, options: tuple[str, ...], program: str, interval: float) -
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED,
                 metavar="-- COMMAND [ARGUMENT]...")
 @click.option("--mode", type=click.Choice(plugin_settings.MODES),
-              help="on: rest. shadow: only compute the rests. passive: only count.  [default: on]")
+              help="on: rest. shadow: only compute the rests. passive: only measure how busy "
+                   "the threads are.  [default: on]")
 @click.option("--governor", type=click.Choice(plugin_settings.GOVERNORS),
               help="Policy that decides how long threads rest.  [default: objective]")
 @click.option("--max-latency", metavar="US",

@@ -123,3 +123,15 @@ def test_examples__of_pages_must_compile(tmp_path: Path, wrong: str) -> None:
 def test_examples__are_somewhere(tmp_path: Path) -> None:
     bare = HEADER.replace("@code", "").replace("@endcode", "")
     assert check(tmp_path, "check-examples", bare, "# Page\n")[0] == 1
+
+
+@pytest.mark.parametrize(("body", "status"), [("return p->x;", 0), ("return p->gone;", 1)])
+def test_examples__functions_that_a_patch_adds(tmp_path: Path, body: str, status: int) -> None:
+    lines = ["struct pmd {", "    int x;", "};", "", "static int", "f(const struct pmd *p)"]
+    lines += ["{", f"    {body}", "}"]
+    patch = "@@ -1,1 +1,10 @@\n" + "".join(f"+{line}\n" for line in lines) + " old\n"
+    files = {**FILES, "README.md": PAGE, "include/lull/shop.h": HEADER}
+    files["examples/openvswitch/0001.patch"] = patch
+    found, text = run(tree_with(tmp_path, SCRIPTS, files), "devtools/check-examples")
+    assert found == status
+    assert ("0001.patch:2: does not compile" in text) == (status == 1)

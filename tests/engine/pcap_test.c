@@ -12,6 +12,7 @@
 
 #include <lull/generator.h>
 
+#include "engine/dpdk/port_watch.h"
 #include "engine/traffic/replay.h"
 #include "stand.h"
 
@@ -313,6 +314,23 @@ bench_finish(struct bench *bench)
 		assert_int_equal(rte_eth_tx_burst(bench->far.port_id, 0, pkts, count), count);
 		bench_iterate(bench);
 	}
+}
+
+/* Frames are rejected instead of kept for later, so the source comes to its end. */
+TEST(replay_send__a_device_that_has_gone_is_sent_nothing)
+{
+	struct rte_mbuf *pkts[6];
+	struct bench bench;
+
+	bench_open(&bench, open_three(100, 2));
+	__atomic_store_n(&lull_port_watch_gone[bench.near.port_id], true, __ATOMIC_RELAXED);
+	while (!lull_traffic_done(bench.state))
+		bench_iterate(&bench);
+	__atomic_store_n(&lull_port_watch_gone[bench.near.port_id], false, __ATOMIC_RELAXED);
+	assert_int_equal(rte_eth_rx_burst(bench.far.port_id, 0, pkts, 6), 0);
+	assert_int_equal(bench.counters->sent, 0);
+	assert_int_equal(bench.counters->rejected, 6);
+	bench_close(&bench);
 }
 
 TEST(replay_send__sends_what_was_captured)

@@ -46,6 +46,37 @@ TEST_WITH(link__a_change_reaches_the_bound, driver_anew, NULL)
 	scene_end(&scene);
 }
 
+/* The loop has two ports; the first is down, and the second becomes faster. */
+TEST_WITH(link__a_port_that_is_down_hides_no_other, driver_anew, NULL)
+{
+	struct lull_port near[2], far[2];
+	struct lull_forward_config forward;
+	struct lull_loop_config config;
+	struct scene scene;
+
+	stand_pair("one", 1, RING_PKTS, &near[0], &far[0]);
+	stand_pair("two", 1, RING_PKTS, &near[1], &far[1]);
+	config = stand_loop("sink0", 1, &far[0], &forward);
+	config.queue_count = 2;
+	config.queues[1].port_id = far[1].port_id;
+	config.limits.envelope = LULL_ENVELOPE_LINK;
+	config.limits.pps_max = lull_link_pps(10000);
+	forward.mode = LULL_FORWARD_SINK;
+	forward.queue_count = 2;
+	scene.loop = stand_run(&config);
+	SET(down, 1u + far[0].port_id);
+	SET(link_mbps, 25000);
+	driver_tells(&far[0], RTE_ETH_EVENT_INTR_LSC);
+	driver_tells(&far[1], RTE_ETH_EVENT_INTR_LSC);
+	STAND_WAIT(scene_pps(&scene) == lull_link_pps(25000));
+	assert_false(lull_port_link(far[0].port_id).up);
+	lull_loop_destroy(scene.loop);
+	for (int i = 0; i < 2; i++) {
+		lull_port_close(&near[i]);
+		lull_port_close(&far[i]);
+	}
+}
+
 TEST_WITH(link__a_stated_rate_stays, driver_anew, NULL)
 {
 	struct scene scene;

@@ -37,6 +37,7 @@ static struct {
 	int loop_tid;                                  /* 0: no loop; else that must not ask */
 	uint32_t asked_by_loop;
 	uint32_t link_mbps; /* 0: down */
+	uint32_t down;      /* 1 + number of a port that is down whatever the others are; 0: none */
 	bool hardware;
 } driver;
 
@@ -69,9 +70,8 @@ int __wrap_rte_eth_link_get_nowait(uint16_t port_id, struct rte_eth_link *link);
 int
 __wrap_rte_eth_link_get_nowait(uint16_t port_id, struct rte_eth_link *link)
 {
-	uint32_t mbps = GET(link_mbps);
+	uint32_t mbps = GET(down) == 1u + port_id ? 0 : GET(link_mbps);
 
-	(void)port_id;
 	memset(link, 0, sizeof(*link));
 	link->link_speed = mbps;
 	link->link_status = mbps > 0 ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN;

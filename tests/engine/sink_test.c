@@ -2,6 +2,7 @@
 /*
  * The sink: what it finds out about the packets that come, and which of them count in a window.
  */
+#include "engine/dpdk/port_watch.h"
 #include "traffic_bench.h"
 
 /* ---- what the sink finds ---- */
@@ -34,6 +35,24 @@ TEST(sink__losses_swaps_and_copies_are_found)
 	assert_int_equal(tally(&bench)->duplicates, 1);
 	assert_int_equal(tally(&bench)->reordered, 1);
 	assert_int_equal(lull_traffic_lost(bench.state), 10);
+	bench_close(&bench);
+}
+
+TEST(source__a_device_that_has_gone_is_sent_nothing)
+{
+	struct rte_mbuf *pkts[100];
+	struct bench bench;
+
+	bench_ports(&bench, 4 * RING_PKTS);
+	bench.config.count_max = 100;
+	bench_stage(&bench);
+	__atomic_store_n(&lull_port_watch_gone[bench.config.tx_port_id], true, __ATOMIC_RELAXED);
+	while (!lull_traffic_done(bench.state))
+		bench_iterate(&bench);
+	__atomic_store_n(&lull_port_watch_gone[bench.config.tx_port_id], false, __ATOMIC_RELAXED);
+	assert_int_equal(bench_take(&bench, pkts, 100), 0);
+	assert_int_equal(lull_traffic_counters(bench.state)->sent, 0);
+	assert_int_equal(lull_traffic_counters(bench.state)->rejected, 100);
 	bench_close(&bench);
 }
 

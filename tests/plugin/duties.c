@@ -182,6 +182,29 @@ event(const char *argument)
 	poll_phase(1);
 }
 
+static void *
+named_late(void *arg)
+{
+	(void)arg;
+	usleep(400000);
+	pthread_setname_np(pthread_self(), "vhost-events");
+	while (phase == 0)
+		usleep(1000);
+	return NULL;
+}
+
+/* 0: the thread that serves guests' sockets has got its name late. */
+static void
+late_name(const char *argument)
+{
+	pthread_t thread;
+
+	(void)argument;
+	pthread_create(&thread, NULL, named_late, NULL);
+	poll_phase(0);
+	pthread_join(thread, NULL);
+}
+
 /* ---- programs that say it ---- */
 
 /* 0: busy, as it says; 1: idle. */
@@ -299,6 +322,46 @@ has_source(const char *argument)
 	poll_phase(2);
 }
 
+#define DUE_NS 50000000ULL
+#define WORK_NS 20000000ULL
+
+static uint64_t
+due(void *arg)
+{
+	return *(uint64_t *)arg;
+}
+
+/* 0: a duty each 50 ms, and 20 ms of work between two polls. No poll may end long after it. */
+static void
+has_due(const char *argument)
+{
+	static uint64_t next_ns;
+	static const struct lull_queue_source source = { .name = "due",
+							 .arg = &next_ns,
+							 .due_ns = due };
+	uint64_t lates_ns[ITEMS], begin_ns;
+	uint32_t count = 0;
+
+	(void)argument;
+	next_ns = now_ns() + DUE_NS;
+	if (source_add(&source) != 0)
+		rte_exit(1, "the source is refused\n");
+	while (phase == 0) {
+		begin_ns = now_ns();
+		while (now_ns() - begin_ns < WORK_NS)
+			;
+		if (now_ns() >= next_ns)
+			next_ns = now_ns() + DUE_NS;
+		poll_port();
+		begin_ns = now_ns();
+		if (begin_ns >= next_ns && count < ITEMS)
+			lates_ns[count++] = begin_ns - next_ns;
+	}
+	source_remove(&source);
+	qsort(lates_ns, count, sizeof(lates_ns[0]), smaller_first);
+	printf("late_us %ju of %u\n", count > 0 ? (uintmax_t)lates_ns[count / 2] / 1000 : 0, count);
+}
+
 /* ---- all of them ---- */
 
 static const struct way {
@@ -307,7 +370,8 @@ static const struct way {
 	int phases;
 } ways[] = {
 	{ "vhost", vhost, 1 },    { "crypto", crypto, 2 },     { "event", event, 2 },
-	{ "busy", says_busy, 2 }, { "source", has_source, 3 },
+	{ "busy", says_busy, 2 }, { "source", has_source, 3 }, { "late-name", late_name, 1 },
+	{ "due", has_due, 1 },
 };
 static const struct way *way;
 static const char *way_argument;
@@ -359,7 +423,7 @@ main(int argc, char **argv)
 	if (pool == NULL || way == ways + RTE_DIM(ways))
 		rte_exit(1, "no pool, or no way %s\n", argv[used + 1]);
 	way_argument = used + 2 < argc ? argv[used + 2] : NULL;
-	if (way->run == says_busy || way->run == has_source)
+	if (way->run == says_busy || way->run == has_source || way->run == has_due)
 		find_calls();
 	if (pthread_create(&worker, NULL, work, NULL) != 0)
 		rte_exit(1, "no thread\n");

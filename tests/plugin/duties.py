@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import signal
 import time
+from functools import partial
 from pathlib import Path
 
 from stand import FORWARDER_CPU, Files, Host, Telemetry, main, rest_count
@@ -22,6 +23,8 @@ LONG_REST = {**FIXED, "LULL_REST": "200ms", "LULL_MAX_REST": "200ms"}
 QUIET_S = 0.5  # of a thread that must not rest
 ANSWER_S = 5.0
 HALF_OF_A_REST_US = 100000
+FOUND_S = 4.0  # four times the longest time between two looks
+WORK_US = 20000  # of the program between two polls
 
 
 def start(
@@ -49,6 +52,10 @@ def awake(telemetry: Telemetry, what: str) -> None:
         return rests(telemetry) == before
 
     wait_for(f"{what}: no rest", still)
+
+
+def rested(telemetry: Telemetry, count: int) -> bool:
+    return rests(telemetry) > count
 
 
 def resting(telemetry: Telemetry, what: str) -> None:
@@ -143,6 +150,34 @@ def guests_unseen(here: World, files: Files) -> str:
     return f"{taken} packets"
 
 
+def guests_late(here: World, files: Files) -> None:
+    """The thread that serves guests is found by its name, whenever it gets it. Each question is a
+    thread too, which comes and goes, so none is asked meanwhile."""
+    host = start(here, files, "late-name", static=True)
+    resting(host.telemetry, "without guests")
+    time.sleep(FOUND_S)
+    told = host.telemetry.ask("/lull/plugin")
+    check("vhost" in told["unseen"], "the thread is found", told)
+    awake(host.telemetry, "guests that nobody sees")
+    unseen(host.telemetry, "vhost")
+    host.type("end")
+    host.finish()
+
+
+def has_due(here: World, files: Files) -> str:
+    """A rest ends when a duty is due, though the program has used time since its last poll."""
+    said = []
+    for static in (False, True):
+        host = start(here, files, "due", static=static, **LONG_REST)
+        before = rests(host.telemetry)
+        wait_for("rests", partial(rested, host.telemetry, before + 30))
+        host.type("end")
+        said += re.findall(r"late_us (\d+) of (\d+)", host.finish())
+    late = [int(us) for us, count in said]
+    check(max(late) < WORK_US / 2, "a rest ends when a duty is due", said)
+    return f"{said}"
+
+
 def says_busy(here: World, files: Files) -> None:
     """lull_busy(), of liblull and of the plugin."""
     for static in (False, True):
@@ -189,4 +224,4 @@ def gone_at_once(here: World, files: Files) -> None:
 
 if __name__ == "__main__":
     seen = [guests_seen, guests_unseen]
-    main([devices, says_busy, has_source, *seen, gone_at_once], need="rings")
+    main([devices, says_busy, has_source, has_due, *seen, guests_late, gone_at_once], need="rings")

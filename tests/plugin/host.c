@@ -4,8 +4,8 @@
  * Each prints what its test wants to know and ends with 0. Port 0 is a net_ring, which leads back
  * to itself; further ports are what the way needs.
  */
-#include <pthread.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -25,15 +25,14 @@
 #include <rte_metrics.h>
 #include <rte_pdump.h>
 
-#define BURST 32
+#include "host.h"
+
 #define LEN_BYTES 60          /* nobody reads them */
 #define SETTLE_NS 50000000ULL /* more than the plugin takes to attach */
-#define SECOND_NS 1000000000ULL
 
 static struct rte_mempool *pool;
-static atomic_bool stop;
 
-static uint64_t
+uint64_t
 now_ns(void)
 {
 	struct timespec now;
@@ -52,7 +51,7 @@ cpu_ns(void)
 	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-static void
+void
 port_open(uint16_t port_id, uint16_t queue_count)
 {
 	struct rte_eth_conf conf = { 0 };
@@ -69,7 +68,7 @@ port_open(uint16_t port_id, uint16_t queue_count)
 		rte_exit(1, "port %u: cannot start\n", port_id);
 }
 
-static uint16_t
+uint16_t
 take(uint16_t port_id, uint16_t queue_id, uint16_t count_max)
 {
 	struct rte_mbuf *pkts[BURST];
@@ -80,7 +79,7 @@ take(uint16_t port_id, uint16_t queue_id, uint16_t count_max)
 	return count;
 }
 
-static uint16_t
+uint16_t
 put(uint16_t port_id, uint16_t count)
 {
 	struct rte_mbuf *pkts[BURST];
@@ -95,7 +94,7 @@ put(uint16_t port_id, uint16_t count)
 	return sent;
 }
 
-static uint64_t
+uint64_t
 poll_for(uint64_t span_ns)
 {
 	uint64_t end_ns = now_ns() + span_ns, taken = 0;
@@ -250,93 +249,6 @@ many(void)
 }
 
 static void *
-poll_shortly(void *arg)
-{
-	(void)arg;
-	poll_for(2000000);
-	return NULL;
-}
-
-/* Threads come and go; at times several poll the same queue, one after the other. */
-static void
-churn(void)
-{
-	pthread_t thread;
-	uint32_t i;
-
-	port_open(0, 1);
-	for (i = 0; i < 300; i++) {
-		if (pthread_create(&thread, NULL, poll_shortly, NULL) != 0)
-			rte_exit(1, "no thread\n");
-		pthread_join(thread, NULL);
-	}
-}
-
-static pthread_mutex_t share_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void *
-poll_sharing(void *arg)
-{
-	(void)arg;
-	while (!stop) {
-		pthread_mutex_lock(&share_lock);
-		take(0, 0, BURST);
-		pthread_mutex_unlock(&share_lock);
-	}
-	return NULL;
-}
-
-/* Threads that take turns at one queue. */
-static void
-sharing(void)
-{
-	pthread_t threads[2];
-	uint32_t i;
-
-	port_open(0, 1);
-	for (i = 0; i < 2; i++)
-		pthread_create(&threads[i], NULL, poll_sharing, NULL);
-	sleep(2);
-	stop = true;
-	for (i = 0; i < 2; i++)
-		pthread_join(threads[i], NULL);
-}
-
-static atomic_bool inside;
-
-static void *
-poll_cancelled(void *arg)
-{
-	(void)arg;
-	for (;;) {
-		inside = true;
-		take(0, 0, BURST);
-		inside = false;
-		pthread_testcancel();
-	}
-	return NULL;
-}
-
-/* A thread is cancelled where it means to be, not in the middle of a receive. */
-static void
-cancel(void)
-{
-	uint32_t i, badly = 0;
-
-	port_open(0, 1);
-	for (i = 0; i < 50; i++) {
-		pthread_t thread;
-
-		pthread_create(&thread, NULL, poll_cancelled, NULL);
-		usleep(20000);
-		pthread_cancel(thread);
-		pthread_join(thread, NULL);
-		badly += inside;
-	}
-	printf("cancelled in a receive %u\n", badly);
-}
-
-static void *
 poll_forever(void *arg)
 {
 	(void)arg;
@@ -443,6 +355,19 @@ idle(void)
 	poll_for(60 * SECOND_NS);
 }
 
+/* A crypto device, whose library nobody had linked. */
+static void
+crypto_late(void)
+{
+	port_open(1, 1);
+	if (!late_crypto_start())
+		rte_exit(1, "no crypto device\n");
+	puts("polling");
+	fflush(stdout);
+	for (;;)
+		take(1, 0, BURST);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -454,6 +379,7 @@ static const struct {
 	{ "leave", leave },         { "leave-by-signal", leave_by_signal },
 	{ "fork", fork_child },     { "load", load },
 	{ "attach", attach },       { "idle", idle },
+	{ "successor", successor }, { "crypto-late", crypto_late },
 };
 
 static void

@@ -23,9 +23,11 @@ HUGEPAGES_EACH = 80  # of two processes that share them
 VDEVS = "--vdev net_ring0 --vdev net_null1,no-rx=1"
 
 
-def start(here: World, files: Files, way: str, static: bool, **env: str) -> Host:
+def start(
+    here: World, files: Files, way: str, static: bool, more: str = "", **env: str
+) -> Host:
     binary = files.host_static if static else files.host
-    argv = f"{binary} -d {files.plugin} --lcores 0@1 --no-huge --no-pci -m 64 {VDEVS}"
+    argv = f"{binary} -d {files.plugin} --lcores 0@1 --no-huge --no-pci -m 64 {VDEVS} {more}"
     argv += f" --file-prefix PREFIX -- {way}"
     return Host(here, way, argv.split(), env={**FIXED, **env})
 
@@ -119,6 +121,27 @@ def threads(here: World, files: Files) -> None:
         check(number(said, "cancelled in a receive") == 0, "no new cancellation point", said)
 
 
+def takes_over(here: World, files: Files) -> str:
+    """A thread that polls the queues of one that has ended has them all: one is always full, so
+    it never rests, but for the moment in which the plugin gets to know them."""
+    counts = []
+    for said in run(here, files, "successor"):
+        seen, rests = re.findall(r"\(thread second\): (\d+) packets.* in (\d+) rests", said)[0]
+        check(int(rests) < 20, "it does not rest beside a full queue", said)
+        check(int(seen) > 0.9 * number(said, "taken"), "the plugin counts its packets", said)
+        counts.append(int(rests))
+    return f"{counts} rests"
+
+
+def crypto_late(here: World, files: Files) -> None:
+    """A device whose library EAL has loaded behind the plugin is not missed."""
+    host = start(here, files, "crypto-late", static=False, more="--vdev crypto_null")
+    host.says("polling")
+    wait_for("telemetry", host.socket_path.exists)
+    wait_for("the device", lambda: "crypto" in host.telemetry.ask("/lull/plugin")["unseen"])
+    host.finish(signal.SIGTERM)
+
+
 def known_load(here: World, files: Files) -> str:
     """Passive mode tells what the program knows of itself, within five points. A thread that is
     put off its CPU all the time cannot be measured so well: one of five runs must be right."""
@@ -206,6 +229,8 @@ if __name__ == "__main__":
             uneven_rounds,
             ways_to_end,
             threads,
+            takes_over,
+            crypto_late,
             known_load,
             secondary_process,
         ],

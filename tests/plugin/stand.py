@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +64,18 @@ class Telemetry:
     def ask(self, command: str) -> Any:
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
             client.settimeout(30)
-            client.connect(str(self.path))
+            wait_for("the socket listens", partial(self.connects, client), 5)
             limit = json.loads(client.recv(1024))["max_output_len"]
             client.send(command.encode())
             return json.loads(client.recv(limit))[command.split(",", 1)[0]]
+
+    def connects(self, client: socket.socket) -> bool:
+        """DPDK's socket is there before it listens."""
+        try:
+            client.connect(str(self.path))
+        except ConnectionRefusedError:
+            return False
+        return True
 
     def set(self, assignment: str) -> None:
         reply = self.ask(f"/lull/set,{assignment}")

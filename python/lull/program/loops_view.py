@@ -32,7 +32,7 @@ PAUSE, REST = ("pause", "▒", "magenta"), ("rest", "░", "cyan")
 NOBODY_POLLS = "no thread has polled a port yet"
 MODES = {
     "off": "the threads poll as without lull",
-    "passive": "no thread rests; lull only counts",
+    "passive": "no thread rests; lull only measures how busy they are",
     "shadow": "no thread rests; lull only computes how long it would rest",
 }
 
