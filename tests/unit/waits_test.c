@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include <lull/base.h>
 
@@ -16,9 +17,10 @@ static int
 setup(void **state)
 {
 	(void)state;
-	waits = calloc(1, sizeof(*waits));
+	waits = malloc(sizeof(*waits));
 	if (waits == NULL)
 		return -1;
+	memset(waits, 0xa5, sizeof(*waits));
 	lull_waits_init(waits, 999 * US);
 	return 0;
 }
