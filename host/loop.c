@@ -62,6 +62,7 @@ loop_fill(struct lull_loop *loop, const struct lull_loop_parts *parts)
 	loop->source = parts->source;
 	loop->stage = parts->stage;
 	loop->stage_state = parts->stage_state;
+	loop->share = parts->share;
 	loop->way_context = parts->way_context;
 	loop->governor = parts->governor;
 	loop->slack_ns = parts->slack_ns;
@@ -254,6 +255,10 @@ lull_loop_begin(struct lull_loop *loop)
 	now_ns = lull_clock_ns();
 	/* Once more, now that the clock starts: nothing was learned yet. It stays where it is. */
 	lull_idle_init(loop->idle_memory, loop->governor, &loop->limits, now_ns, &idle);
+	if (loop->share != NULL) {
+		lull_share_join(loop->share);
+		lull_idle_join(idle, loop->share);
+	}
 	loop_mark(loop, loop->window, now_ns);
 	lull_loop_housekeeping(loop, now_ns);
 	return now_ns;
@@ -268,6 +273,9 @@ lull_loop_finish(struct lull_loop *loop, uint64_t now_ns)
 		loop->stage->end(loop->stage_state);
 	if (loop->source->end != NULL)
 		loop->source->end(loop);
+	/* Not before its stage has ended: what it sends to is the queue's too. */
+	if (loop->share != NULL)
+		lull_share_leave(loop->share);
 	if (loop->class != NULL)
 		lull_rest_thread_leave(loop->class);
 }

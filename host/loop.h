@@ -16,6 +16,7 @@
 #include <lull/loop.h>
 
 #include "idle/blame.h"
+#include "idle/share.h"
 
 #include "mailbox.h"
 #include "snapshot.h"
@@ -64,7 +65,11 @@ struct lull_loop {
 	void *stage_state;
 	uint64_t housekeeping_ns; /* next time */
 	uint64_t woke_ns;         /* end of the last rest; 0: none yet */
-	uint32_t queue_count;     /* at least 1: a loop that only sends has one that stays empty */
+	/*
+	 * At least 1: a loop that only sends has one that stays empty. Of shared queues the one
+	 * that it holds.
+	 */
+	uint32_t queue_count;
 	bool stop;
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
 	const struct lull_rest_way *ways[LULL_IDLE_STATE_COUNT]; /* NULL: not on offer */
@@ -75,6 +80,7 @@ struct lull_loop {
 
 	/* Each 10 ms. */
 	const struct lull_loop_source *source;
+	struct lull_share_member *share; /* NULL: it has its queues to itself */
 	uint64_t window_begin_ns;
 	uint32_t window;
 	struct lull_snapshot_cell snapshot;
@@ -110,6 +116,7 @@ struct lull_loop_parts {
 	const struct lull_loop_source *source;
 	const struct lull_stage *stage;
 	void *stage_state;
+	struct lull_share_member *share; /**< NULL: it has its queues to itself */
 	/** NULL ends them; of two of the same idle state the first that probes well is used. */
 	const struct lull_rest_way *const *ways;
 	void *way_context;

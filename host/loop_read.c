@@ -2,6 +2,7 @@
 /* Commands to a loop, and what other threads may read of it. */
 #include <errno.h>
 
+#include "idle/governor.h"
 #include "loop.h"
 
 /* ---- command ---- */
@@ -49,6 +50,8 @@ lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *g
 	int rc;
 
 	if (lull_idle_config_check(&change.limits, NULL) != 0)
+		return -EINVAL;
+	if (loop->share != NULL && governor != NULL && !governor->shares_queues)
 		return -EINVAL;
 	rc = loop_post(loop, LULL_LOOP_MESSAGE_CHANGE, &change, sizeof(change));
 	if (rc == 0 && loop->class != NULL)

@@ -55,6 +55,7 @@ loop_info(const struct lull_loop *loop, struct lull_loop_info *info)
 		.alive = true,
 		.idle_states = loop->idle_states,
 		.idle = loop->idle,
+		.share = loop->share,
 		.class = loop->class,
 		.snapshot = &loop->snapshot,
 	};

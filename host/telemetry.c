@@ -208,6 +208,20 @@ loop_reply_histograms(struct lull_telemetry_reply *reply, const struct lull_idle
 	lull_telemetry_put_count(reply, "rest_max_ns", LULL_COUNTER_READ(rest->max));
 }
 
+/* Of queues that its thread shares with others. */
+static void
+loop_reply_share(struct lull_telemetry_reply *reply, const struct lull_share_member *share)
+{
+	const struct lull_histogram *vacations = &share->vacations;
+
+	lull_telemetry_put_table(reply, lull_share_counter_table, &share->counters);
+	lull_telemetry_put_count(reply, "vacation_count", LULL_COUNTER_READ(vacations->count));
+	lull_telemetry_put_count(reply, "vacation_mean_ns", lull_share_vacation_ns(share));
+	lull_telemetry_put_count(reply, "vacation_p99_ns",
+				 lull_histogram_quantile(vacations, 990000));
+	lull_telemetry_put_count(reply, "vacation_max_ns", LULL_COUNTER_READ(vacations->max));
+}
+
 static void
 loop_reply_thread(struct lull_telemetry_reply *reply, const struct lull_loop_info *info)
 {
@@ -243,6 +257,8 @@ loop_reply(struct lull_telemetry_reply *reply, const char *params)
 	lull_telemetry_put_count(reply, "empty_ppm", lull_idle_empty_ppm(counters));
 	lull_telemetry_put_count(reply, "usage_ppm", lull_idle_usage_ppm(counters));
 	loop_reply_histograms(reply, loop.info.idle);
+	if (loop.info.share != NULL)
+		loop_reply_share(reply, loop.info.share);
 	return 0;
 }
 

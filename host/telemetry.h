@@ -16,6 +16,7 @@
 #include <lull/loop.h>
 
 #include "idle/loss_audit.h"
+#include "idle/share.h"
 #include "snapshot.h"
 
 #define LULL_TELEMETRY_TEXT_MAX 127 /* bytes of a text; DPDK takes no more */
@@ -43,7 +44,8 @@ struct lull_loop_info {
 	bool alive;           /**< its thread exists */
 	uint32_t idle_states; /**< LULL_IDLE_STATE_BIT() of those on offer */
 	const struct lull_idle *idle;
-	const struct lull_rest_thread *class; /**< NULL: its class is left alone */
+	const struct lull_share_member *share; /**< NULL: it has its queues to itself */
+	const struct lull_rest_thread *class;  /**< NULL: its class is left alone */
 	const struct lull_snapshot_cell *snapshot;
 	const struct lull_counter_info *stage_table; /**< NULL: it has no stage */
 	const void *stage_counters;

@@ -46,6 +46,7 @@ lull_resting_limits(const struct lull_resting *resting, const struct lull_ring_f
 		.loss = (enum lull_loss)resting->loss,
 		.rest_ns_max = resting->max_rest_ns,
 		.rest_ns = resting->rest_ns,
+		.backup_ns = resting->backup_rest_ns,
 		.envelope = pps_max->envelope,
 		.pps_max = pps_max->pps,
 		.kalman = resting->kalman,

@@ -21,6 +21,7 @@ struct lull_resting {
 	double percentile;
 	uint32_t loss; /**< enum lull_loss */
 	uint64_t max_rest_ns, rest_ns;
+	uint64_t backup_rest_ns; /**< 0: the default, also where the program has no such row */
 	struct lull_pps_max pps_max;
 	struct lull_kalman_config kalman; /**< less what stands in the next two */
 	double kalman_tolerance;          /**< percent */
@@ -76,6 +77,18 @@ const char *lull_resting_governor_help(uint32_t index);
 		      "fixed: length of a rest. metronome: mean time for "                         \
 		      "which an emptied queue is not polled.",                                     \
 		      .value = "50", .unit = "us", .low = 1, .high = LULL_NS_PER_S, __VA_ARGS__)
+/** Two rows, for programs whose threads can share queues. */
+#define LULL_SHARE_OPTIONS(share, backup, changes)                                                 \
+	LULL_ROW_BOOL("share-queues", share,                                                       \
+		      "The threads share all queues, one thread at a time polls a queue. Who "     \
+		      "finds a queue with another thread rests for backup-rest and then tries "    \
+		      "any of them. At least as many threads as queues; governor metronome "       \
+		      "only."),                                                                    \
+		LULL_ROW_TIME("backup-rest", backup,                                               \
+			      "share-queues: rest of a thread that finds its queue with another "  \
+			      "thread.",                                                           \
+			      .value = "500", .unit = "us", .low = 1, .high = LULL_NS_PER_S,       \
+			      .live = changes)
 #define LULL_PPS_MAX_OPTION(member, ...)                                                           \
 	LULL_ROW_CUSTOM("pps-max", "RATE", member, lull_pps_max,                                   \
 			"Largest arrival rate at one ring, for loss=zero: link (64-byte "          \

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/range.h"
 #include "schedule.h"
 
 #define SIDES LULL_SIM_SIDE_COUNT
@@ -24,63 +23,8 @@ struct lull_sim {
 	uint32_t ring_count;
 	struct lull_sim_ring *rings;
 	struct lull_sim_ring **ring_list;
+	struct lull_share *share; /* NULL: each thread has its rings to itself */
 };
-
-/* ---- configuration ---- */
-
-#define CONFIG_BPS_MIN 1000000ULL
-#define CONFIG_BPS_MAX 10000000000000ULL
-#define CONFIG_FAULT_NS_MAX (10 * LULL_NS_PER_S)
-#define CONFIG_TIME_NS_MAX (100000 * LULL_NS_PER_S)
-#define CONFIG_PERIOD_NS_MAX (86400 * LULL_NS_PER_S) /* as core/traffic has it, also per packet: */
-#define CONFIG_PKT_NS_MIN 5
-
-int
-lull_sim_config_check(const struct lull_sim_config *config, struct lull_range *error)
-{
-	bool relayed = config->path == LULL_SIM_SEND_RECEIVE;
-	bool others = config->competitor_ppm > 0;
-	uint32_t queues_max = relayed ? 1 : LULL_IDLE_QUEUES_MAX;
-	uint32_t threads_max = relayed ? 1 : LULL_SIM_THREADS_MAX;
-	uint64_t burst_ns = (uint64_t)config->line_pkts * CONFIG_PKT_NS_MIN;
-	uint64_t line_every_ns_min =
-		config->line_every_ns > 0 ? LULL_MAX(LULL_NS_PER_US, burst_ns) : 0;
-	const struct lull_range ranges[] = {
-		{ "burst", config->burst_pkts, 1, LULL_SIM_BURST_MAX },
-		{ "ring", config->ring_pkts, 1, 1u << 20 },
-		{ "held", config->held_pkts, 0, config->ring_pkts - 1 },
-		/* at least one whole group in a burst */
-		{ "round-bursts", config->round_pkts, 0, config->burst_pkts },
-		{ "public-ring", config->public_pkts, relayed ? 1 : 0, 1u << 20 },
-		{ "queues", config->queue_count, 1, queues_max },
-		{ "threads", config->thread_count, 1, threads_max },
-		/* a competitor is reckoned beside one thread, not among several */
-		{ "cores", config->core_count, others ? config->thread_count : 1,
-		  config->thread_count },
-		{ "link", config->link_bps, config->link_bps == 0 ? 0 : CONFIG_BPS_MIN,
-		  CONFIG_BPS_MAX },
-		{ "shape", config->shape_bps, config->shape_bps == 0 ? 0 : CONFIG_BPS_MIN,
-		  CONFIG_BPS_MAX },
-		{ "late", config->late_ppm, 0, LULL_PPM },
-		{ "late", config->late_ns, 0, CONFIG_FAULT_NS_MAX },
-		{ "stall", config->stall_every_ns,
-		  config->stall_ns > 0 || config->stall_ns_max > 0 ? LULL_NS_PER_US : 0,
-		  CONFIG_TIME_NS_MAX },
-		{ "stall", config->stall_ns, 0, CONFIG_FAULT_NS_MAX },
-		{ "stall", config->stall_ns_max, 0, CONFIG_FAULT_NS_MAX },
-		{ "competitor", config->competitor_ppm, 0, LULL_PPM },
-		{ "competitor", config->competitor_run_ns, others ? LULL_NS_PER_US : 0,
-		  CONFIG_FAULT_NS_MAX },
-		{ "line-bursts", config->line_pkts, config->line_every_ns > 0 ? 1 : 0, 65535 },
-		{ "line-bursts", config->line_every_ns, line_every_ns_min, CONFIG_PERIOD_NS_MAX },
-		{ "duration", config->duration_ns, LULL_NS_PER_US, CONFIG_TIME_NS_MAX },
-		{ "warmup", config->warmup_ns, 0, CONFIG_TIME_NS_MAX },
-	};
-
-	if (LULL_RANGES_CHECK(ranges, error) != 0)
-		return -EINVAL;
-	return config->trace.count > 0 ? 0 : lull_arrival_config_check(&config->arrival, error);
-}
 
 /* Smallest frame the link may be full of: the rate a promise has to reckon with. */
 static uint64_t
@@ -234,16 +178,52 @@ sim_cpu(struct lull_sim *sim, uint32_t number, uint32_t core)
 }
 
 static int
+sim_share(struct lull_sim *sim)
+{
+	const struct lull_sim_config *config = &sim->config;
+
+	if (!config->share_queues)
+		return 0;
+	sim->share = aligned_alloc(LULL_CACHE_LINE, lull_share_size(config->thread_count));
+	if (sim->share == NULL)
+		return -ENOMEM;
+	lull_share_init(sim->share, config->queue_count, config->thread_count, config->seed);
+	return 0;
+}
+
+/* Each shared ring is with the first threads, one each, for its losses and its ideal thread. */
+static int
+sim_receiver(struct lull_sim *sim, uint32_t number)
+{
+	const struct lull_sim_config *config = &sim->config;
+	struct lull_sim_thread *thread = &sim->threads[number];
+	uint32_t room = config->ring_pkts - config->held_pkts;
+	uint32_t per_thread = sim->share == NULL ? config->queue_count : 1;
+	bool has_rings = number * per_thread < sim->ring_count;
+	int rc = sim_thread(sim, number, LULL_SIM_SIDE_RECEIVE, room,
+			    has_rings ? &sim->rings[number * per_thread] : NULL,
+			    has_rings ? per_thread : 0);
+
+	if (rc != 0 || sim->share == NULL)
+		return rc;
+	thread->share = &sim->share->members[number];
+	thread->shared = sim->rings;
+	lull_share_join(thread->share);
+	lull_idle_join(thread->idle, thread->share);
+	return 0;
+}
+
+static int
 sim_receivers(struct lull_sim *sim)
 {
 	const struct lull_sim_config *config = &sim->config;
 	uint32_t i;
-	int rc;
+	int rc = sim_share(sim);
 
+	if (rc != 0)
+		return rc;
 	for (i = 0; i < config->thread_count; i++) {
-		rc = sim_thread(sim, i, LULL_SIM_SIDE_RECEIVE,
-				config->ring_pkts - config->held_pkts,
-				&sim->rings[i * config->queue_count], config->queue_count);
+		rc = sim_receiver(sim, i);
 		if (rc != 0)
 			return rc;
 		sim_cpu(sim, i, i % config->core_count);
@@ -293,7 +273,9 @@ sim_set_up(struct lull_sim *sim)
 	bool relayed = config->path == LULL_SIM_SEND_RECEIVE;
 	int rc;
 
-	sim->ring_count = config->thread_count * config->queue_count + (relayed ? 1 : 0);
+	sim->ring_count = config->queue_count;
+	if (!config->share_queues)
+		sim->ring_count = config->thread_count * config->queue_count + (relayed ? 1 : 0);
 	sim->rings = calloc(sim->ring_count, sizeof(*sim->rings));
 	sim->ring_list = calloc(sim->ring_count, sizeof(struct lull_sim_ring *));
 	if (sim->rings == NULL || sim->ring_list == NULL)
@@ -350,6 +332,7 @@ lull_sim_free(struct lull_sim *sim)
 		lull_sim_ring_done(&sim->rings[i]);
 	free(sim->rings);
 	free(sim->ring_list);
+	free(sim->share);
 	free(sim->arrival);
 	free(sim->bursts);
 	free(sim);
@@ -410,6 +393,15 @@ sim_add_counters(struct lull_idle_counters *sum, const struct lull_idle_counters
 }
 
 static void
+sim_add_share(const struct lull_share_member *member, const struct lull_share_counters *then,
+	      struct lull_sim_result *result)
+{
+	result->share.tries += member->counters.tries - then->tries;
+	result->share.tries_failed += member->counters.tries_failed - then->tries_failed;
+	lull_histogram_merge(&result->vacations, &member->vacations);
+}
+
+static void
 sim_add_thread(const struct lull_sim_thread *thread, struct lull_sim_result *result)
 {
 	const struct lull_sim_stats *stats = &thread->stats;
@@ -437,6 +429,8 @@ sim_add_thread(const struct lull_sim_thread *thread, struct lull_sim_result *res
 	result->samples += stats->samples;
 	result->samples_feasible += stats->samples_feasible;
 	sim_add_counters(&result->counters, lull_idle_counters(thread->idle), &stats->counters);
+	if (thread->share != NULL)
+		sim_add_share(thread->share, &stats->share, result);
 	lull_histogram_merge(&result->latency, &stats->latency);
 	lull_histogram_merge(&result->added, &stats->added);
 	lull_histogram_merge(&result->rest, lull_idle_rest_histogram(thread->idle));

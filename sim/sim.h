@@ -14,6 +14,8 @@
 #include <lull/idle.h>
 #include <lull/traffic.h>
 
+#include "idle/share.h"
+
 #include "feed.h"
 #include "machine.h"
 
@@ -51,7 +53,9 @@ struct lull_sim_config {
 	 */
 	uint32_t round_pkts;
 	bool trusts_short;    /**< governors are not told so: for what that does */
-	uint32_t queue_count; /**< per thread, 1..LULL_IDLE_QUEUES_MAX */
+	uint32_t queue_count; /**< per thread, 1..LULL_IDLE_QUEUES_MAX; or in all: */
+	/** The threads, at least as many as queues, share them; their governor can do so. */
+	bool share_queues;
 	/** Shares of the rings, each thread's after those of the one before; all 0: even. */
 	uint32_t queue_weights[LULL_SIM_WEIGHTS_MAX];
 	uint32_t thread_count, core_count;
@@ -88,7 +92,9 @@ struct lull_sim_result {
 	struct lull_histogram latency; /**< arrival at the ring to the end of its burst */
 	struct lull_histogram added;   /**< beyond an ideal polling thread, see ring.h */
 	struct lull_histogram rest;
-	struct lull_histogram wait; /**< what lull says that packets waited at most, in all */
+	struct lull_share_counters share; /**< with share_queues */
+	struct lull_histogram vacations;  /**< likewise: no thread looked at a queue for so long */
+	struct lull_histogram wait;       /**< what lull says that packets waited at most, in all */
 };
 
 struct lull_sim; /* opaque */

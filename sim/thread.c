@@ -37,6 +37,8 @@ lull_sim_thread_mark(struct lull_sim_thread *thread)
 	stats->leaves = thread->watch.leave_count;
 	stats->competitor_ns = thread->cpu->competitor.got_ns;
 	stats->counters = *lull_idle_counters(thread->idle);
+	if (thread->share != NULL)
+		stats->share = thread->share->counters;
 	lull_idle_mark(thread->idle);
 }
 
@@ -115,11 +117,11 @@ thread_burst_pkts(const struct lull_sim_thread *thread, const struct lull_sim_ri
 	return count;
 }
 
-/* Receive, process and send a burst of one ring; *now_ns moves to its end. */
+/* Receive, process and send a burst of one ring, the iteration's queue @p index; *now_ns moves. */
 static int
-thread_burst(struct lull_sim_thread *thread, uint32_t index, uint64_t *now_ns)
+thread_burst(struct lull_sim_thread *thread, struct lull_sim_ring *ring, uint32_t index,
+	     uint64_t *now_ns)
 {
-	struct lull_sim_ring *ring = &thread->rings[index];
 	uint64_t count, done_ns, i;
 	int rc;
 
@@ -391,40 +393,76 @@ thread_settle(struct lull_sim_thread *thread, uint64_t begin_ns)
 		thread_share(thread);
 }
 
-int
-lull_sim_thread_iterate(struct lull_sim_thread *thread)
+/* ---- iterations ---- */
+
+static int
+thread_receive(struct lull_sim_thread *thread, uint64_t *now_ns)
 {
-	uint64_t begin_ns = thread->now_ns;
+	uint32_t index;
+	int rc = 0;
+
+	if (thread->share == NULL) {
+		for (uint32_t i = 0; rc == 0 && i < thread->ring_count; i++)
+			rc = thread_burst(thread, &thread->rings[i], i, now_ns);
+		return rc;
+	}
+	thread->queue_pkts[0] = 0;
+	if (lull_idle_take(thread->idle, thread->now_ns, &index))
+		rc = thread_burst(thread, &thread->shared[index], 0, now_ns);
+	return rc;
+}
+
+/* Look at the rings; now_ns moves to the end of it. */
+static int
+thread_poll(struct lull_sim_thread *thread)
+{
 	uint64_t stolen_before_ns = thread->cpu->stolen_ns;
-	uint64_t now_ns, busy_ns, stolen_ns;
-	struct lull_iteration iteration = {
-		.now_ns = thread->now_ns,
-		.queue_pkts = thread->queue_pkts,
-		.queue_count = thread->ring_count,
-	};
-	struct lull_rest rest;
+	uint64_t now_ns, stolen_ns;
 	int rc;
 
+	thread->begin_ns = thread->now_ns;
+	thread->left_ns = 0;
 	if (thread->now_ns >= thread->housekeeping_ns)
 		thread_housekeeping(thread);
 	thread->size_pkts = thread->bytes = thread->bytes_squared = 0;
 	now_ns = lull_sim_cpu_work(thread->cpu, thread->now_ns, thread->machine->iteration_ns);
-	for (uint32_t i = 0; i < thread->ring_count; i++) {
-		rc = thread_burst(thread, i, &now_ns);
-		if (rc != 0)
-			return rc;
-	}
-	iteration.size_pkts = thread->size_pkts;
-	iteration.bytes = thread->bytes;
-	iteration.bytes_squared = thread->bytes_squared;
+	rc = thread_receive(thread, &now_ns);
+	if (rc != 0)
+		return rc;
 	stolen_ns = thread->cpu->stolen_ns - stolen_before_ns;
-	busy_ns = now_ns - thread->now_ns - stolen_ns;
 	thread->stats.stolen_ns += stolen_ns;
-	thread_use(thread, busy_ns);
-	rest = lull_idle_plan(thread->idle, &iteration);
+	thread_use(thread, now_ns - thread->now_ns - stolen_ns);
 	thread->now_ns = now_ns;
-	thread->left_ns = 0;
-	rc = rest.idle_state == LULL_IDLE_NONE ? 0 : thread_rest(thread, &rest, now_ns);
-	thread_settle(thread, begin_ns);
+	return 0;
+}
+
+/* Plan and rest, as of the begin of the iteration. */
+static int
+thread_plan(struct lull_sim_thread *thread)
+{
+	const struct lull_iteration iteration = {
+		.now_ns = thread->begin_ns,
+		.queue_pkts = thread->queue_pkts,
+		.queue_count = thread->share != NULL ? 1 : thread->ring_count,
+		.size_pkts = thread->size_pkts,
+		.bytes = thread->bytes,
+		.bytes_squared = thread->bytes_squared,
+	};
+	struct lull_rest rest = lull_idle_plan(thread->idle, &iteration);
+	int rc = 0;
+
+	if (rest.idle_state != LULL_IDLE_NONE)
+		rc = thread_rest(thread, &rest, thread->now_ns);
+	thread_settle(thread, thread->begin_ns);
 	return rc;
+}
+
+int
+lull_sim_thread_iterate(struct lull_sim_thread *thread)
+{
+	bool plans = thread->share == NULL || thread->polled;
+	int rc = thread->polled ? 0 : thread_poll(thread);
+
+	thread->polled = !plans;
+	return rc == 0 && plans ? thread_plan(thread) : rc;
 }

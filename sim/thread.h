@@ -11,6 +11,8 @@
 
 #include <lull/idle.h>
 
+#include "idle/share.h"
+
 #include "cpu.h"
 #include "feed.h"
 #include "machine.h"
@@ -29,6 +31,7 @@ struct lull_sim_stats {
 	uint64_t active_ns, cstate_ns[LULL_SIM_CSTATES_MAX];
 	uint64_t offered, lost; /* counters of the rings at the mark */
 	struct lull_idle_counters counters;
+	struct lull_share_counters share; /* at the mark */
 	struct lull_histogram latency, added;
 };
 
@@ -40,7 +43,14 @@ struct lull_sim_thread {
 	struct lull_sim_cpu *cpu;
 	struct lull_sim_ideal ideal;
 	uint32_t ring_count;
-	struct lull_sim_ring *rings;
+	struct lull_sim_ring *rings; /* of shared ones those whose losses it hears of */
+	/*
+	 * Shared rings: an iteration is two steps, so that others find the ring held in between.
+	 */
+	struct lull_share_member *share; /* NULL: its rings are its own */
+	struct lull_sim_ring *shared;    /* all of them */
+	bool polled;                     /* the first step is done */
+	uint64_t begin_ns;               /* of it */
 	uint32_t burst_pkts, round_pkts;
 	bool wants_sizes;
 	uint16_t queue_pkts[LULL_IDLE_QUEUES_MAX];
@@ -64,7 +74,10 @@ struct lull_sim_thread {
 	struct lull_sim_stats stats;
 };
 
-/** One iteration and the rest after it; moves now_ns on. 0 or -ENOMEM. */
+/**
+ * One iteration and the rest after it, or with shared rings first the one and then the other; moves
+ * now_ns on. 0 or -ENOMEM.
+ */
 int lull_sim_thread_iterate(struct lull_sim_thread *thread);
 /** Measure from here. */
 void lull_sim_thread_mark(struct lull_sim_thread *thread);

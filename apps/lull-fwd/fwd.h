@@ -12,6 +12,7 @@
 
 #include <lull/generator.h>
 
+#include "idle/share.h"
 #include "program/live/loops.h"
 #include "settings.h"
 
@@ -22,6 +23,7 @@ struct fwd {
 	struct lull_port ports[FWD_PORTS_MAX];
 	uint32_t port_count;
 	struct lull_forward_config forward[FWD_THREADS_MAX];
+	struct lull_share *share;  /* NULL: each thread has its queues to itself */
 	struct lull_loop *traffic; /* NULL: none in this process */
 	struct lull_port traffic_port;
 	struct lull_traffic_config traffic_config;
@@ -32,6 +34,8 @@ struct fwd {
 
 /** What rows cannot say about each other. */
 int fwd_check(void *state, struct lull_error *error);
+/** Can the threads share so many queues? 0 or -EINVAL. */
+int fwd_share_check(const struct fwd_settings *settings, uint32_t queues, struct lull_error *error);
 /** Ports, loops, telemetry. */
 int fwd_open(void *state, struct lull_error *error);
 /** Forward until a signal or the duration is over; loops have stopped afterwards. */

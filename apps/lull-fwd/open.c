@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "engine/dpdk/port.h"
 #include "program/live/ports.h"
 #include "program/live/start.h"
 #include "fwd.h"
 
-#define MBUF_BYTES 2560 /* buffer of an ordinary frame, with all that belongs to it */
+#define MBUF_BYTES 2560  /* buffer of an ordinary frame, with all that belongs to it */
+#define CACHED_MBUFS 512 /* that a thread keeps for itself, at most */
 
 /* ---- engine ---- */
 
@@ -29,6 +31,9 @@ open_memory_bytes(const struct fwd_settings *settings)
 		(settings->queues * (2ULL * settings->ring + 1024 + LULL_BURST_MAX) + 2048) *
 		MBUF_BYTES;
 	uint32_t frame = 0;
+
+	if (settings->share_queues)
+		bytes += ports * settings->threads * CACHED_MBUFS * MBUF_BYTES;
 
 	for (uint32_t i = 0; settings->traffic.wanted && i < arrival->size_count; i++)
 		frame = LULL_MAX(frame, (uint32_t)arrival->size_bytes[i]);
@@ -74,7 +79,7 @@ open_engine(const struct fwd *fwd, struct lull_error *error)
 static int
 open_ports(struct fwd *fwd, struct lull_error *error)
 {
-	const struct lull_port_config config = {
+	struct lull_port_config config = {
 		.queues = (uint16_t)fwd->settings.queues,
 		.ring_pkts = (uint16_t)fwd->settings.ring,
 		.burst_pkts = (uint16_t)fwd->settings.burst,
@@ -86,6 +91,9 @@ open_ports(struct fwd *fwd, struct lull_error *error)
 	uint32_t count = lull_port_ids(ids, FWD_PORTS_MAX);
 	int rc;
 
+	/* Any thread may receive and send on any queue. */
+	if (fwd->settings.share_queues)
+		config.held_mbufs += fwd->settings.threads * CACHED_MBUFS;
 	if (fwd->settings.traffic.wanted) {
 		rc = lull_port_pair("traffic", &config, &fwd->traffic_port, &fwd->ports[0], error);
 		fwd->port_count = 1;
@@ -120,13 +128,15 @@ open_thread_queues(struct fwd *fwd, uint32_t thread_index, struct lull_loop_conf
 {
 	struct lull_live_loop *item = &fwd->loops.items[thread_index];
 	struct lull_forward_config *forward = &fwd->forward[thread_index];
+	/* Shared: all of them, in the same order for each thread. */
+	uint32_t first = fwd->share != NULL ? 0 : thread_index;
+	uint32_t step = fwd->share != NULL ? 1 : fwd->settings.threads;
 
 	forward->mode = (enum lull_forward_mode)fwd->settings.mode;
 	for (uint32_t p = 0; p < fwd->port_count; p++) {
 		const struct lull_ring_facts rings = lull_port_rings(&fwd->ports[p]);
 
-		for (uint32_t q = thread_index; q < fwd->settings.queues;
-		     q += fwd->settings.threads) {
+		for (uint32_t q = first; q < fwd->settings.queues; q += step) {
 			uint32_t i = config->queue_count;
 
 			if (i == LULL_IDLE_QUEUES_MAX)
@@ -160,12 +170,33 @@ open_thread(struct fwd *fwd, uint32_t thread_index, struct lull_error *error)
 
 	snprintf(config.name, sizeof(config.name), "fwd%u", thread_index);
 	fwd->loops.items[thread_index].resting = fwd->settings.resting;
+	if (fwd->share != NULL)
+		config.share = &fwd->share->members[thread_index];
 	if (rc == 0)
 		rc = lull_live_loops_create(&fwd->loops, &config, error);
 	if (rc == 0)
 		lull_live_tell_nodes(fwd->run.program->name, fwd->loops.loops[thread_index],
 				     &config, fwd->ports, fwd->port_count);
 	return rc;
+}
+
+/* Once more: the options of EAL may have made ports too. */
+static int
+open_share(struct fwd *fwd, struct lull_error *error)
+{
+	uint32_t queues = fwd->port_count * fwd->settings.queues;
+	int rc;
+
+	if (!fwd->settings.share_queues)
+		return 0;
+	rc = fwd_share_check(&fwd->settings, queues, error);
+	if (rc != 0)
+		return rc;
+	fwd->share = aligned_alloc(LULL_CACHE_LINE, lull_share_size(fwd->settings.threads));
+	if (fwd->share == NULL)
+		return lull_error_set(error, -ENOMEM, "no memory for shared queues");
+	lull_share_init(fwd->share, queues, fwd->settings.threads, lull_clock_ns());
+	return 0;
 }
 
 /* ---- traffic ---- */
@@ -216,6 +247,8 @@ fwd_open(void *state, struct lull_error *error)
 
 	if (rc == 0)
 		rc = open_ports(fwd, error);
+	if (rc == 0)
+		rc = open_share(fwd, error);
 	for (uint32_t i = 0; rc == 0 && i < fwd->settings.threads; i++)
 		rc = open_thread(fwd, i, error);
 	if (rc == 0 && fwd->settings.traffic.wanted)
@@ -233,4 +266,6 @@ fwd_close(void *state)
 	/* Closes the ports too. */
 	if (lull_engine_running())
 		lull_engine_fini();
+	free(fwd->share);
+	fwd->share = NULL;
 }

@@ -69,6 +69,18 @@ summary_traffic(const struct lull_loop *loop)
 		(double)lull_histogram_quantile(latency, 990000) / 1e3, (double)latency->max / 1e3);
 }
 
+/* ", vacation 51.2 us, 3.1 % of 9321 tries failed" */
+static void
+summary_share(const struct lull_share_member *share)
+{
+	const struct lull_share_counters *counters = &share->counters;
+
+	fprintf(stderr, ", mean vacation %.1f us, %.1f %% of %" PRIu64 " tries failed",
+		(double)lull_share_vacation_ns(share) / 1e3,
+		(double)counters->tries_failed * 100 / (double)LULL_MAX(counters->tries, 1u),
+		counters->tries);
+}
+
 static void
 summary_thread(const struct fwd *fwd, uint32_t index)
 {
@@ -92,6 +104,8 @@ summary_thread(const struct fwd *fwd, uint32_t index)
 		fprintf(stderr, ", p99 wait below %.1f us",
 			(double)lull_histogram_quantile(lull_loop_wait_histogram(loop), 990000) /
 				1e3);
+	if (item->share != NULL)
+		summary_share(item->share);
 	fprintf(stderr, "\n");
 	fprintf(stderr, "lull-fwd: %s %s\n", lull_loop_name(loop),
 		lull_verdict_explain(&snapshot.verdict, &snapshot.limits, text, sizeof(text)));

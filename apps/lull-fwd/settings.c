@@ -49,10 +49,12 @@ const struct lull_option fwd_options[] = {
 		       .value = "1", .low = 1, .high = 64),
 	LULL_RING_OPTION,
 	LULL_BURST_OPTION(burst, LULL_BURST_MAX),
-	LULL_ROW_COUNT("threads", "N", threads, "Forwarding threads, at most one per queue.",
+	LULL_ROW_COUNT("threads", "N", threads,
+		       "Forwarding threads, at most one per queue, but for share-queues.",
 		       .group = "Threads", .value = "1", .low = 1, .high = FWD_THREADS_MAX),
 	LULL_CPUS_OPTION(cpus, "cpus", "CPUs of the forwarding threads, such as 1 or 2,3.",
 			 "the last CPUs"),
+	LULL_SHARE_OPTIONS(share_queues, resting.backup_rest_ns, true),
 	LULL_RESTING_OPTIONS(resting, .value = "objective"),
 	LULL_TRAFFIC_OPTION(
 		traffic, traffic,
@@ -70,10 +72,25 @@ const struct lull_option fwd_options[] = {
 };
 
 int
+fwd_share_check(const struct fwd_settings *settings, uint32_t queues, struct lull_error *error)
+{
+	if (queues > LULL_SHARE_QUEUES_MAX)
+		return lull_error_set(error, -EINVAL, "share-queues: %u queues, at most %d", queues,
+				      LULL_SHARE_QUEUES_MAX);
+	if (settings->threads < queues)
+		return lull_error_set(error, -EINVAL,
+				      "share-queues: %u threads for %u queues in all; with fewer "
+				      "threads than queues one is polled by nobody",
+				      settings->threads, queues);
+	return lull_live_share_check(&settings->resting, error);
+}
+
+int
 fwd_check(void *state, struct lull_error *error)
 {
 	const struct fwd_settings *settings = &((struct fwd *)state)->settings;
 	uint32_t ports = fwd_settings_ports(settings);
+	int rc = 0;
 
 	if (ports == 0 && !settings->traffic.wanted)
 		return lull_error_set(error, -EINVAL,
@@ -86,10 +103,15 @@ fwd_check(void *state, struct lull_error *error)
 	if (settings->traffic.wanted && settings->queues > 1)
 		return lull_error_set(error, -EINVAL,
 				      "queues: traffic in this process has one queue");
-	if (settings->threads > settings->queues)
+	if (settings->share_queues)
+		rc = fwd_share_check(settings, LULL_MAX(ports, 1u) * settings->queues, error);
+	if (rc != 0)
+		return rc;
+	if (settings->threads > settings->queues && !settings->share_queues)
 		return lull_error_set(
 			error, -EINVAL,
-			"threads: %u threads for %u queues per port; give --queues %u",
+			"threads: %u threads for %u queues per port; give --queues %u, or "
+			"--share-queues",
 			settings->threads, settings->queues, settings->threads);
 	if (settings->cpus.count > 0 && settings->cpus.count != settings->threads)
 		return lull_error_set(error, -EINVAL, "cpus: %u CPUs for %u threads",

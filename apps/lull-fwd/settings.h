@@ -30,6 +30,7 @@ struct fwd_settings {
 	uint32_t mode; /* enum lull_forward_mode */
 	uint32_t threads, queues, ring, burst;
 	struct lull_cpu_list cpus;
+	bool share_queues;
 
 	struct lull_resting resting;
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+
 #include "program/result.h"
 
 #include "sim_program.h"
@@ -77,6 +79,18 @@ result_core(json_t *object, const struct lull_sim_result *result)
 	lull_result_put_share(object, "competitor_share_pct", got, left, 100);
 }
 
+/* Of all threads that share the queues. */
+static json_t *
+result_share(const struct lull_sim_result *result)
+{
+	json_t *object = json_object();
+
+	lull_result_put_table(object, lull_share_counter_table, &result->share);
+	json_object_set_new(object, "vacation_ns",
+			    lull_result_histogram(&result->vacations, false));
+	return object;
+}
+
 json_t *
 sim_result_side(const struct sim_trial *run, enum lull_sim_side side, bool bins)
 {
@@ -92,8 +106,11 @@ sim_result_side(const struct sim_trial *run, enum lull_sim_side side, bool bins)
 	lull_result_put_count(object, "duration_ns", result->time_ns / result->thread_count);
 	lull_result_put_share(object, "cpu_pct", (double)result->cpu_ns, (double)result->time_ns,
 			      100);
+	/* Threads that take turns each rest longer than the bound knows. */
 	lull_result_put_real(object, "cpu_bound_pct",
-			     (double)lull_sim_cpu_bound_ppm(&run->config, result) / 10000);
+			     run->config.share_queues ?
+				     NAN :
+				     (double)lull_sim_cpu_bound_ppm(&run->config, result) / 10000);
 	lull_result_put_count(object, "offered", result->offered);
 	lull_result_put_share(object, "offered_per_s", (double)result->offered, seconds, 1);
 	lull_result_put_count(object, "delivered", result->delivered);
@@ -113,6 +130,8 @@ sim_result_side(const struct sim_trial *run, enum lull_sim_side side, bool bins)
 			      (double)result->samples, 100);
 	json_object_set_new(object, "verdict",
 			    lull_result_verdict(&result->verdict, &result->limits));
+	json_object_set_new(object, "share",
+			    run->config.share_queues ? result_share(result) : json_null());
 	lull_result_put_table(counters, lull_idle_counter_table, &result->counters);
 	json_object_set_new(object, "counters", counters);
 	return object;

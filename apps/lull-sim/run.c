@@ -46,6 +46,7 @@ run_config(const struct sim_program *program, const struct sim_governor *governo
 		.burst_pkts = settings->burst,
 		.round_pkts = settings->round_bursts,
 		.queue_count = settings->queues,
+		.share_queues = settings->share_queues,
 		.thread_count = settings->threads,
 		.core_count = settings->cores > 0 ? settings->cores : settings->threads,
 		.late_ppm = (uint32_t)settings->late.first,

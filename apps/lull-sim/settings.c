@@ -59,12 +59,13 @@ const struct lull_option sim_options[] = {
 		       "packets. 0: it does not.",
 		       .value = "0", .high = LULL_SIM_BURST_MAX),
 	LULL_ROW_COUNT("queues", "N", queues,
-		       "Rx rings per thread; packets are distributed at random, a burst of "
-		       "--line-bursts goes to one ring.",
+		       "Rx rings per thread, with share-queues in all; packets are distributed at "
+		       "random, a burst of --line-bursts goes to one ring.",
 		       .value = "1", .low = 1, .high = LULL_IDLE_QUEUES_MAX),
 	LULL_ROW_COUNT("threads", "N", threads,
 		       "Polling threads; packets are distributed at random.", .value = "1",
 		       .low = 1, .high = LULL_SIM_THREADS_MAX),
+	LULL_SHARE_OPTIONS(share_queues, resting.backup_rest_ns, false),
 	LULL_ROW_COUNT("cores", "N", cores,
 		       "Cores for the polling threads; threads share cores "
 		       "when there are fewer cores.",

@@ -71,6 +71,8 @@ struct sim_settings {
 	uint32_t path;
 	uint32_t ring, held, public_ring, burst, round_bursts, queues, threads, cores;
 
+	bool share_queues;
+
 	uint32_t machine;
 	uint64_t iteration_ns, rest_ns, switch_ns;   /* SIM_UNSET: the machine's */
 	struct lull_sim_curve burst_cost, overshoot; /* count 0: the machine's */

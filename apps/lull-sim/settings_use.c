@@ -6,6 +6,7 @@
 
 #include <lull/rest.h>
 
+#include "idle/governor.h"
 #include "program/number.h"
 #include "sim_program.h"
 #include "spec.h"
@@ -25,6 +26,34 @@ sim_preset(void *presets)
 	settings->resting.sched_policy = SIM_CHOICE_UNSET;
 	settings->duration_ns = SIM_UNSET;
 	settings->warmup_ns = SIM_UNSET;
+}
+
+static int
+settings_share_check(const struct sim_settings *settings, struct lull_error *error)
+{
+	if (settings->path == LULL_SIM_SEND_RECEIVE)
+		return lull_error_set(
+			error, -EINVAL,
+			"share-queues: with path send-receive there is one thread per "
+			"ring");
+	if (settings->threads < settings->queues)
+		return lull_error_set(error, -EINVAL,
+				      "share-queues: %u threads for %u queues in all; with fewer "
+				      "threads than queues one is polled by nobody",
+				      settings->threads, settings->queues);
+	if (settings->sweep.steps > 0)
+		return lull_error_set(error, -EINVAL,
+				      "sweep-rest: governor fixed does not share queues");
+	for (uint32_t i = 0; i < settings->governors.count; i++) {
+		const struct lull_idle_governor *governor = settings->governors.items[i].governor;
+
+		if (!governor->shares_queues)
+			return lull_error_set(error, -EINVAL,
+					      "governor: threads with share-queues take metronome; "
+					      "%s has its queues to itself",
+					      lull_idle_governor_name(governor));
+	}
+	return 0;
 }
 
 int
@@ -62,6 +91,8 @@ sim_settings_check(const struct sim_settings *settings, struct lull_error *error
 	    (settings->threads > 1 || settings->queues > 1))
 		return lull_error_set(error, -EINVAL,
 				      "path: send-receive has one thread and queue per side");
+	if (settings->share_queues && settings_share_check(settings, error) != 0)
+		return -EINVAL;
 	if (settings->link_bps > 0 && settings->link_bps < 1000000)
 		return lull_error_set(error, -EINVAL,
 				      "link: %llu bit/s is below 1M; give the unit, like 10G",

@@ -64,6 +64,13 @@ lull_blame_iterate(struct lull_blame *blame, uint64_t now_ns, uint64_t pkts, boo
 		blame->rest_ns = 0;
 }
 
+/** Another thread fetches what came during the rest, and is the one to be asked. */
+static inline void
+lull_blame_pass(struct lull_blame *blame)
+{
+	blame->rest_ns = 0;
+}
+
 /** May a packet that was lost between these times have been lost for a rest? */
 static inline bool
 lull_blame_suspects(const struct lull_blame *blame, uint64_t begin_ns, uint64_t end_ns)

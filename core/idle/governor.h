@@ -16,6 +16,7 @@
 #include "calibration.h"
 #include "load.h"
 #include "pace.h"
+#include "share.h"
 #include "stalls.h"
 
 /** What every governor may read; kept up to date by idle.c, lives as long as the state. */
@@ -28,6 +29,7 @@ struct lull_idle_view {
 	const struct lull_pace *pace;
 	/* A governor that polls although it would rather rest says so here, no more. */
 	struct lull_stall_watch *stalls;
+	struct lull_share_member *share;     /* NULL: the loop has its queues to itself */
 	struct lull_idle_counters *counters; /* a governor adds to backoffs, no more */
 };
 
@@ -38,6 +40,7 @@ struct lull_idle_iteration {
 	uint32_t pkt_count;      /* all queues */
 	uint32_t queue_pkts_max; /* the fullest queue */
 	bool drained;            /* every queue is empty, as far as its driver tells */
+	bool due;                /* the loop has a duty before a sleep could end */
 	/* of the packets received since the last plan; size_pkts 0: not measured */
 	uint64_t size_pkts, bytes, bytes_squared;
 };
@@ -62,7 +65,9 @@ struct lull_idle_governor {  /* every member is required */
 	void (*miss)(void *state, uint64_t now_ns, uint64_t pkts);
 	/* Fill in state, binding and whatever the policy knows better than idle.c does. */
 	void (*verdict)(const void *state, struct lull_verdict *verdict);
-	bool wants_sizes; /* reads the sizes of an iteration; the one member that may be left out */
+	/* These two may be left out. */
+	bool wants_sizes;   /* reads the sizes of an iteration */
+	bool shares_queues; /* its plan releases the queue of view->share, or tries another one */
 };
 
 extern const struct lull_idle_governor lull_idle_spin, lull_idle_yield, lull_idle_fixed,

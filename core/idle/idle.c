@@ -136,11 +136,21 @@ lull_idle_init(void *memory, const struct lull_idle_governor *governor,
 	return 0;
 }
 
+void
+lull_idle_join(struct lull_idle *idle, struct lull_share_member *member)
+{
+	LULL_ASSERT(idle->governor->shares_queues);
+	idle->view.share = member;
+}
+
 int
 lull_idle_change(struct lull_idle *idle, const struct lull_idle_governor *governor,
 		 const struct lull_idle_limits *limits)
 {
 	if (lull_idle_config_check(limits, NULL) != 0)
+		return -EINVAL;
+	/* Nobody else could ever have the queue again. */
+	if (idle->view.share != NULL && governor != NULL && !governor->shares_queues)
 		return -EINVAL;
 	/* How late one came that polls says nothing about one that rests. */
 	if (governor != NULL && governor != idle->governor)
@@ -212,6 +222,37 @@ idle_share(struct lull_idle *idle, uint64_t now_ns, uint32_t pkts, bool drained)
 	idle->drain_pkts = 0;
 }
 
+bool
+lull_idle_take(struct lull_idle *idle, uint64_t now_ns, uint32_t *queue)
+{
+	struct lull_share_member *member = idle->view.share;
+	bool held = member->held;
+
+	if (!lull_share_take(member, now_ns))
+		return false;
+	if (!held)
+		lull_waits_found_empty(&idle->waits, 0, member->empty_ns);
+	*queue = member->queue;
+	return true;
+}
+
+/* Another thread holds the queue: it is the one that knows what the last rest did to packets. */
+static void
+idle_pass(struct lull_idle *idle)
+{
+	idle->rest_len_ns = 0;
+	idle->drain_pkts = 0;
+	lull_blame_pass(&idle->blame);
+}
+
+static bool
+idle_is_due(const struct lull_idle *idle, const struct lull_iteration *iteration)
+{
+	return iteration->deadline_ns != 0 &&
+	       iteration->deadline_ns <=
+		       iteration->now_ns + idle->calibration[LULL_IDLE_SLEEP].p99_ns;
+}
+
 static struct lull_idle_iteration
 idle_read_iterate(struct lull_idle *idle, const struct lull_iteration *iteration)
 {
@@ -219,12 +260,18 @@ idle_read_iterate(struct lull_idle *idle, const struct lull_iteration *iteration
 		.now_ns = iteration->now_ns,
 		.quiet_until_ns = iteration->quiet_until_ns,
 		.drained = true,
+		.due = idle_is_due(idle, iteration),
 		.size_pkts = iteration->size_pkts,
 		.bytes = iteration->bytes,
 		.bytes_squared = iteration->bytes_squared,
 	};
 	uint32_t i;
 
+	if (idle->view.share != NULL && !idle->view.share->held) {
+		idle_pass(idle);
+		seen.drained = false;
+		return seen;
+	}
 	lull_waits_poll(&idle->waits, iteration->now_ns, iteration->queue_count);
 	idle->pace.queue_count = iteration->queue_count;
 	for (i = 0; i < iteration->queue_count; i++) {
@@ -451,6 +498,8 @@ lull_idle_mark(struct lull_idle *idle)
 {
 	lull_histogram_clear(&idle->rest_histogram);
 	lull_waits_mark(&idle->waits, idle->settled_ns);
+	if (idle->view.share != NULL)
+		lull_histogram_clear(&idle->view.share->vacations);
 }
 
 bool

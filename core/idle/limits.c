@@ -11,6 +11,7 @@
 #define DEFAULT_PERCENTILE_PPM 990000
 #define DEFAULT_REST_NS_MAX (1 * LULL_NS_PER_MS)
 #define DEFAULT_REST_NS (50 * LULL_NS_PER_US)
+#define DEFAULT_BACKUP_NS (500 * LULL_NS_PER_US)
 #define DEFAULT_RING_PKTS 512
 #define DEFAULT_BURST_PKTS 32
 /* The evaluation of the source of the kalman governors. */
@@ -43,6 +44,8 @@ lull_limits_default(struct lull_idle_limits *limits)
 		limits->rest_ns_max = DEFAULT_REST_NS_MAX;
 	if (limits->rest_ns == 0)
 		limits->rest_ns = DEFAULT_REST_NS;
+	if (limits->backup_ns == 0)
+		limits->backup_ns = DEFAULT_BACKUP_NS;
 	if (limits->ring_pkts == 0)
 		limits->ring_pkts = DEFAULT_RING_PKTS;
 	if (limits->burst_pkts == 0)
@@ -76,6 +79,7 @@ lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_range 
 		{ "loss", (uint32_t)full.loss, 0, LULL_LOSS_TOLERATE },
 		{ "rest_ns_max", full.rest_ns_max, 1, LULL_NS_PER_S },
 		{ "rest_ns", full.rest_ns, 1, LULL_NS_PER_S },
+		{ "backup_ns", full.backup_ns, 1, LULL_NS_PER_S },
 		{ "ring_pkts", full.ring_pkts, 1, 1u << 20 },
 		{ "envelope", (uint32_t)full.envelope, 0, LULL_ENVELOPE_STATED },
 		{ "burst_pkts", full.burst_pkts, 1, 65535 },

@@ -10,9 +10,17 @@
  * load and sleeps:
  *   rho = 3/4 rho + 1/4 busy / (busy + vacation)
  *   TS  = N V (1 - rho) / (1 - rho^N), V = rest_ns
- * A lull loop owns its queues: N is 1, for which TS = V at any load. (Longer
- * sleeps under light load come from threads taking turns.) There is no
- * contention either, hence no backup thread and no long timeout.
+ * A thread that finds the queue with another one is a backup: it sleeps TL
+ * (backup_ns), and then tries any of the queues. So a thread that does not come
+ * is stood in for within TL, and under light load all threads take turns.
+ *
+ * Where a loop has its queues to itself N is 1, for which TS = V at any load;
+ * there is no contention, hence no backup and no TL.
+ *
+ * Where several queues are shared the paper divides the threads by the queues.
+ * Here N is the number of threads that try this queue next: the same on
+ * average, never a fraction, and right for each queue also while threads are
+ * unevenly spread. rho belongs to the queue, and whoever holds it writes it.
  *
  * What we add: the request is TS less the median overshoot that the loop has
  * learned. V is a target for the real vacation, and a sleep ends late by about
@@ -26,13 +34,13 @@
 #include "governor.h"
 #include "metronome.h"
 
-#define METRONOME_THREADS 1
 #define METRONOME_REST_NS_MIN 1
 /* Longer periods count as this much: rho is then 0 or 1 anyway, and no product overflows. */
 #define METRONOME_PERIOD_NS_MAX (1000 * LULL_NS_PER_S)
 
 struct metronome {
 	const struct lull_idle_view *view;
+	/* Of queues of its own; those of shared ones are in the share. */
 	uint64_t vacation_ns;   /* last rest as it really was; 0: none since rho was learned */
 	uint64_t busy_begin_ns; /* its end */
 	uint32_t rho_ppm;
@@ -62,35 +70,74 @@ metronome_init(void *state, const struct lull_idle_view *view)
 	metronome->idle_state = LULL_IDLE_SLEEP;
 }
 
-/* The queues are empty again at @p now_ns: a vacation and a busy period are complete. */
-static void
-metronome_learn(struct metronome *metronome, uint64_t now_ns)
+/* The queue is empty again: a vacation, more than 0, and a busy period are complete. */
+static uint32_t
+metronome_learn(uint32_t rho_ppm, uint64_t vacation_ns, uint64_t begin_ns, uint64_t end_ns)
 {
-	uint64_t busy_ns = now_ns - LULL_MIN(now_ns, metronome->busy_begin_ns);
-	uint64_t vacation_ns = LULL_MIN(metronome->vacation_ns, METRONOME_PERIOD_NS_MAX);
+	uint64_t busy_ns = LULL_MIN(end_ns - LULL_MIN(end_ns, begin_ns), METRONOME_PERIOD_NS_MAX);
 	uint64_t busy_ppm;
 
-	busy_ns = LULL_MIN(busy_ns, METRONOME_PERIOD_NS_MAX);
+	vacation_ns = LULL_MIN(vacation_ns, METRONOME_PERIOD_NS_MAX);
 	busy_ppm = busy_ns * LULL_PPM / (busy_ns + vacation_ns);
-	metronome->rho_ppm = (3 * metronome->rho_ppm + busy_ppm) / 4;
+	return (uint32_t)((3 * (uint64_t)rho_ppm + busy_ppm) / 4);
+}
+
+/* TS, less what a rest usually takes longer. */
+static struct lull_rest
+metronome_rest(const struct metronome *metronome, uint32_t threads, uint32_t rho_ppm)
+{
+	const struct lull_idle_view *view = metronome->view;
+	uint64_t late_ns = view->calibration[metronome->idle_state].p50_ns;
+	uint64_t rest_ns = lull_metronome_rest_ns(threads, view->limits->rest_ns, rho_ppm);
+
+	return lull_rest_sleep(rest_ns > late_ns ? rest_ns - late_ns : METRONOME_REST_NS_MIN);
+}
+
+/* ---- queues of its own ---- */
+
+static struct lull_rest
+metronome_plan_own(struct metronome *metronome, const struct lull_idle_iteration *iteration)
+{
+	if (iteration->pkt_count > 0)
+		return lull_rest_none();
+	if (metronome->vacation_ns > 0)
+		metronome->rho_ppm = metronome_learn(metronome->rho_ppm, metronome->vacation_ns,
+						     metronome->busy_begin_ns, iteration->now_ns);
 	metronome->vacation_ns = 0;
+	return metronome_rest(metronome, 1, metronome->rho_ppm);
+}
+
+/* ---- shared queues ---- */
+
+static struct lull_rest
+metronome_plan_shared(struct metronome *metronome, const struct lull_idle_iteration *iteration)
+{
+	struct lull_share_member *member = metronome->view->share;
+	struct lull_share_queue *queue = lull_share_queue(member);
+	struct lull_rest rest;
+
+	if (!member->held) {
+		lull_share_turn(member);
+		return lull_rest_sleep(metronome->view->limits->backup_ns);
+	}
+	/* What waits to be sent belongs to the queue: it is not given back before. */
+	if (iteration->pkt_count > 0 || iteration->due)
+		return lull_rest_none();
+	if (member->vacation_ns > 0)
+		queue->rho_ppm = metronome_learn(queue->rho_ppm, member->vacation_ns,
+						 member->taken_ns, iteration->now_ns);
+	rest = metronome_rest(metronome, lull_share_queue_threads(queue), queue->rho_ppm);
+	lull_share_release(member, iteration->now_ns);
+	return rest;
 }
 
 static struct lull_rest
 metronome_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	struct metronome *metronome = state;
-	const struct lull_idle_view *view = metronome->view;
-	uint64_t late_ns = view->calibration[metronome->idle_state].p50_ns;
-	uint64_t rest_ns;
 
-	if (iteration->pkt_count > 0)
-		return lull_rest_none();
-	if (metronome->vacation_ns > 0)
-		metronome_learn(metronome, iteration->now_ns);
-	rest_ns = lull_metronome_rest_ns(METRONOME_THREADS, view->limits->rest_ns,
-					 metronome->rho_ppm);
-	return lull_rest_sleep(rest_ns > late_ns ? rest_ns - late_ns : METRONOME_REST_NS_MIN);
+	return metronome->view->share != NULL ? metronome_plan_shared(metronome, iteration) :
+						metronome_plan_own(metronome, iteration);
 }
 
 static void
@@ -113,4 +160,5 @@ const struct lull_idle_governor lull_idle_metronome = {
 	.wake = metronome_wake,
 	.miss = lull_governor_miss_none,
 	.verdict = lull_governor_verdict_none,
+	.shares_queues = true,
 };

@@ -124,6 +124,14 @@ lull_waits_woken(struct lull_waits *waits, uint64_t since_ns)
 }
 
 void
+lull_waits_found_empty(struct lull_waits *waits, uint32_t index, uint64_t empty_ns)
+{
+	waits->poll_ns = empty_ns;
+	waits->queues[index] =
+		(struct lull_wait_queue){ .empty_ns = empty_ns, .batch_ns = empty_ns };
+}
+
+void
 lull_waits_polled(struct lull_waits *waits, uint64_t now_ns, uint64_t pkts, uint64_t idle_ns)
 {
 	uint64_t span_ns = now_ns > waits->poll_ns ? now_ns - waits->poll_ns : 0;

@@ -83,6 +83,11 @@ static inline void lull_waits_poll(struct lull_waits *waits, uint64_t now_ns, ui
  */
 static inline bool lull_waits_queue(struct lull_waits *waits, uint32_t index, uint32_t pkts,
 				    uint32_t emptied_pkts);
+/**
+ * Before a poll: another thread has looked at queue @p index at @p empty_ns, which may be before
+ * this one's last poll (of another queue), and found it empty. So nobody has waited for longer.
+ */
+void lull_waits_found_empty(struct lull_waits *waits, uint32_t index, uint64_t empty_ns);
 /** The iteration has ended, and its packets have been served. */
 static inline void lull_waits_settle(struct lull_waits *waits, uint64_t end_ns,
 				     uint64_t latency_ns);

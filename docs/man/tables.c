@@ -15,6 +15,8 @@
 #include <lull/pipeline.h>
 #include <lull/traffic.h>
 
+#include "idle/share.h"
+
 /* One row; a hyphen would become typographic. */
 static void
 print_row(const char *name, const char *unit, const char *help)
@@ -55,6 +57,7 @@ print_table(const char *name)
 		const struct lull_counter_info *table;
 	} tables[] = {
 		{ "idle", lull_idle_counter_table },
+		{ "share", lull_share_counter_table },
 		{ "forward", lull_stage_forward.counters },
 		{ "traffic", lull_traffic_counter_table },
 		{ "tally", lull_tally_counter_table },

@@ -9,6 +9,7 @@
 #include <rte_malloc.h>
 
 #include "base/range.h"
+#include "idle/governor.h"
 #include "host/error.h"
 
 /*
@@ -35,6 +36,14 @@ loop_check(const struct lull_loop_config *config, struct lull_error *error)
 				      config->name, config->queue_count, LULL_IDLE_QUEUES_MAX);
 	if (lull_range_check("burst", config->burst_pkts, 1, LULL_BURST_MAX, &wrong) != 0)
 		return lull_error_range(error, &wrong);
+	if (config->share != NULL && !config->governor->shares_queues)
+		return lull_error_set(error, -EINVAL,
+				      "loop %s: governor %s does not share queues with other loops",
+				      config->name, lull_idle_governor_name(config->governor));
+	if (config->share != NULL && config->share->share->queue_count != config->queue_count)
+		return lull_error_set(error, -EINVAL, "loop %s: %u queues, but %u are shared",
+				      config->name, config->queue_count,
+				      config->share->share->queue_count);
 	limits.burst_pkts = config->burst_pkts;
 	if (lull_idle_config_check(&limits, &wrong) != 0)
 		return lull_error_range(error, &wrong);
@@ -62,9 +71,10 @@ loop_make(struct engine_loop *own, const struct lull_loop_config *config, struct
 		.name = config->name,
 		.kind = config->kind,
 		.cpu = loop_cpu(config->lcore_id),
-		.queue_count = config->queue_count,
+		.queue_count = config->share != NULL ? 1 : config->queue_count,
 		.burst_pkts = config->burst_pkts,
-		.source = engine_source,
+		.source = config->share != NULL ? engine_source_shared : engine_source,
+		.share = config->share,
 		.stage = config->stage,
 		.stage_state = own->loop.stage_state,
 		.ways = config->way != NULL ? ways : loop_ways,
@@ -166,7 +176,8 @@ lull_loop_start(struct lull_loop *loop)
 	if (own->running)
 		return -EALREADY;
 	loop->stop = false;
-	rc = rte_eal_remote_launch(engine_loop_main, own, own->lcore_id);
+	rc = rte_eal_remote_launch(loop->share != NULL ? engine_loop_main_shared : engine_loop_main,
+				   own, own->lcore_id);
 	own->running = rc == 0;
 	return rc;
 }

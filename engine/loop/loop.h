@@ -48,8 +48,8 @@ engine_loop_of(struct lull_loop *loop)
 /** The queues of @p config, and the ports they are of. */
 void engine_source_open(struct engine_loop *own, const struct lull_loop_config *config);
 /** For lull_loop_parts. */
-extern const struct lull_loop_source *const engine_source;
-/** The thread's main function, for rte_eal_remote_launch(). */
-int engine_loop_main(void *own);
+extern const struct lull_loop_source *const engine_source, *const engine_source_shared;
+/** The thread's main function, for rte_eal_remote_launch(); with shared queues the second. */
+int engine_loop_main(void *own), engine_loop_main_shared(void *own);
 
 #endif

@@ -36,7 +36,8 @@ source_follow_ports(struct engine_loop *own, uint64_t now_ns)
 		return; /* packets that the last rest received come first */
 	own->epoch = lull_port_watch_epoch();
 	source_pick_queues(own);
-	if (own->polled_count != count)
+	/* No rest looks at queues that others hold. */
+	if (own->polled_count != count && own->loop.share == NULL)
 		lull_rest_device_change(&own->device, own->polled_count);
 	lull_loop_limit_anew(&own->loop, now_ns);
 }
@@ -113,6 +114,32 @@ source_receive(struct lull_loop *loop, struct lull_iteration *iteration)
 		if (count > 0)
 			loop->stage->burst(loop->stage_state, place, pkts, count, now_ns);
 	}
+}
+
+/* The one queue that this thread may have, if another does not hold it. */
+static inline __attribute__((always_inline)) void
+source_receive_shared(struct lull_loop *loop, struct lull_iteration *iteration)
+{
+	struct engine_loop *own = engine_loop_of(loop);
+	struct rte_mbuf *pkts[LULL_BURST_MAX];
+	const struct lull_loop_queue *queue;
+	uint32_t index;
+	uint16_t count;
+
+	if (own->epoch != lull_port_watch_epoch())
+		source_follow_ports(own, iteration->now_ns);
+	loop->queue_pkts[0] = 0;
+	if (!lull_idle_take(loop->idle, iteration->now_ns, &index))
+		return;
+	queue = &own->queues[index];
+	if (lull_port_is_gone(queue->port_id))
+		return;
+	count = rte_eth_rx_burst(queue->port_id, queue->queue_id, pkts, own->burst_pkts);
+	loop->queue_pkts[0] = count;
+	if (lull_idle_wants_sizes(loop->idle))
+		source_add_sizes(iteration, pkts, count);
+	if (count > 0)
+		loop->stage->burst(loop->stage_state, index, pkts, count, iteration->now_ns);
 }
 
 /* ---- losses ---- */
@@ -210,7 +237,8 @@ engine_source_open(struct engine_loop *own, const struct lull_loop_config *confi
 		source_begin_audit(own, i);
 	own->epoch = lull_port_watch_epoch();
 	source_pick_queues(own);
-	lull_rest_device_init(&own->device, own->polled, own->polled_count, own->burst_pkts);
+	lull_rest_device_init(&own->device, own->polled,
+			      config->share != NULL ? 0 : own->polled_count, own->burst_pkts);
 }
 
 /* Static: position-independent code may not look into what others could replace. */
@@ -222,10 +250,25 @@ static const struct lull_loop_source source = {
 	.kick = source_kick,
 };
 const struct lull_loop_source *const engine_source = &source;
+static const struct lull_loop_source source_shared = {
+	.receive = source_receive_shared,
+	.audit = source_audit,
+	.limit = source_limit,
+	.missed = source_missed,
+	.kick = source_kick,
+};
+const struct lull_loop_source *const engine_source_shared = &source_shared;
 
 int
 engine_loop_main(void *own)
 {
 	lull_loop_run(&((struct engine_loop *)own)->loop, &source);
+	return 0;
+}
+
+int
+engine_loop_main_shared(void *own)
+{
+	lull_loop_run(&((struct engine_loop *)own)->loop, &source_shared);
 	return 0;
 }

@@ -199,12 +199,19 @@ extern const struct lull_stage lull_stage_forward;
 struct lull_loop_queue {
 	uint16_t port_id, queue_id;
 };
+struct lull_share_member; /* core/idle/share.h */
 struct lull_loop_config {
 	char name[LULL_NAME_SIZE]; /**< "fwd0", "gen0" */
 	const char *kind;          /**< "forward", "traffic" */
 	unsigned int lcore_id;
 	uint32_t queue_count; /**< may be 0 for a loop that only sends */
 	struct lull_loop_queue queues[LULL_IDLE_QUEUES_MAX];
+	/**
+	 * Its queues are those of a share: other loops name the same ones in the same order, and
+	 * whoever holds one alone polls it, and sends what came on it. Borrowed until the loop is
+	 * destroyed. NULL: the loop has its queues to itself.
+	 */
+	struct lull_share_member *share;
 	uint16_t burst_pkts;
 	const struct lull_idle_governor *governor;
 	struct lull_idle_limits

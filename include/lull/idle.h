@@ -124,7 +124,9 @@ struct lull_idle_limits {
 	enum lull_loss loss;     /**< [zero] */
 	/** No timed rest is longer, up to 1 s [1 ms]; one that a packet ends may take 10 ms. */
 	uint64_t rest_ns_max;
-	uint64_t rest_ns;   /**< fixed: the rest; metronome: the vacation target [50 us] */
+	uint64_t rest_ns; /**< fixed: the rest; metronome: the vacation target [50 us] */
+	/** metronome on shared queues: rest of a thread that finds its queue held [500 us] */
+	uint64_t backup_ns;
 	uint32_t ring_pkts; /**< descriptors of the smallest Rx ring, up to 2^20 [512] */
 	uint32_t held_pkts; /**< descriptors the driver keeps for rearming, below ring_pkts [0] */
 	enum lull_envelope envelope; /**< [learned] */

@@ -69,7 +69,8 @@ struct lull_stage {
  * Change governor and limits; takes effect within one rest.
  * @param governor  NULL: keep the present one
  * @param limits    copied
- * @return 0; -EINVAL: limits out of range; -EAGAIN: the mailbox is full
+ * @return 0; -EINVAL: limits out of range, or a governor that cannot share the queues of
+ *         this loop; -EAGAIN: the mailbox is full
  * Threads: any.
  */
 int lull_loop_post_change(struct lull_loop *loop, const struct lull_idle_governor *governor,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "idle/governor.h"
 #include "loops.h"
 
 #include <assert.h>
@@ -27,6 +28,19 @@ lull_live_loop_limits(const struct lull_live_loop *item, struct lull_idle_limits
 	return lull_idle_config_check(limits, &wrong) == 0 ? 0 : lull_error_range(error, &wrong);
 }
 
+int
+lull_live_share_check(const struct lull_resting *resting, struct lull_error *error)
+{
+	const struct lull_idle_governor *governor = lull_resting_governor(resting);
+
+	if (governor->shares_queues)
+		return 0;
+	return lull_error_set(error, -EINVAL,
+			      "governor: threads with share-queues take metronome; %s has its "
+			      "queues to itself",
+			      lull_idle_governor_name(governor));
+}
+
 /* ---- from creation to the end ---- */
 
 int
@@ -49,6 +63,7 @@ lull_live_loops_create(struct lull_live_loops *loops, struct lull_loop_config *c
 	int rc = lull_live_loop_limits(item, &config->limits, error);
 
 	item->rests = true;
+	item->share = config->share;
 	config->governor = lull_resting_governor(&item->resting);
 	config->sched_policy = (enum lull_sched_policy)item->resting.sched_policy;
 	return rc == 0 ? lull_live_loops_add(loops, config, error) : rc;
@@ -117,6 +132,8 @@ loop_change(struct lull_live_loop *item, const struct lull_live_change *change, 
 	memcpy((char *)&item->resting + offset,
 	       (const char *)change->settings + change->option->offset, change->option->size);
 	rc = lull_live_loop_limits(item, &limits, error);
+	if (rc == 0 && item->share != NULL)
+		rc = lull_live_share_check(&item->resting, error);
 	if (rc == 0)
 		rc = lull_live_post_limits(item->loop, lull_resting_governor(&item->resting),
 					   &limits, error);

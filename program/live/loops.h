@@ -15,15 +15,18 @@
 #include <lull/engine.h>
 #include <lull/generator.h>
 
+#include "idle/share.h"
+
 #include "live.h"
 #include "program/resting.h"
 
 struct lull_live_loop {
 	struct lull_loop *loop;
-	struct lull_resting resting;  /**< may be changed for this loop alone */
-	bool rests;                   /**< by those settings */
-	bool inner;                   /**< on rings in this process, which have no link */
-	struct lull_ring_facts rings; /**< that it polls */
+	struct lull_resting resting;     /**< may be changed for this loop alone */
+	struct lull_share_member *share; /**< NULL: it has its queues to itself */
+	bool rests;                      /**< by those settings */
+	bool inner;                      /**< on rings in this process, which have no link */
+	struct lull_ring_facts rings;    /**< that it polls */
 	uint64_t begin_ns, begin_cpu_ns, begin_steal_ns;
 };
 
@@ -36,6 +39,8 @@ struct lull_live_loops {
 /** Limits as its settings and ports have them; -EINVAL and the sentence. */
 int lull_live_loop_limits(const struct lull_live_loop *item, struct lull_idle_limits *limits,
 			  struct lull_error *error);
+/** Can threads with these settings share queues? -EINVAL and the sentence. */
+int lull_live_share_check(const struct lull_resting *resting, struct lull_error *error);
 /** Create the loop of the next item; governor, limits and class come from its settings. */
 int lull_live_loops_create(struct lull_live_loops *loops, struct lull_loop_config *config,
 			   struct lull_error *error);

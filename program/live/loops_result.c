@@ -40,6 +40,17 @@ loop_put_counters(json_t *object, const struct lull_loop *loop)
 	lull_result_put_real(object, "usage_pct", lull_idle_usage_ppm(counters) / 1e4);
 }
 
+/* Of queues that its thread shares with others. */
+static json_t *
+loop_share(const struct lull_share_member *share)
+{
+	json_t *object = json_object();
+
+	lull_result_put_table(object, lull_share_counter_table, &share->counters);
+	json_object_set_new(object, "vacation_ns", lull_result_histogram(&share->vacations, false));
+	return object;
+}
+
 json_t *
 lull_live_loop_result(const struct lull_live_loop *item, uint64_t end_ns)
 {
@@ -61,6 +72,8 @@ lull_live_loop_result(const struct lull_live_loop *item, uint64_t end_ns)
 			    lull_result_histogram(lull_loop_wait_histogram(loop), false));
 	json_object_set_new(object, "real_rest_ns",
 			    lull_result_histogram(lull_loop_rest_histogram(loop), false));
+	if (item->share != NULL)
+		json_object_set_new(object, "share", loop_share(item->share));
 	json_object_set_new(object, "verdict",
 			    lull_result_verdict(&snapshot.verdict, &snapshot.limits));
 	return object;

@@ -60,6 +60,51 @@ def makes_traffic(fwd: str, scratch: str) -> None:
     check(loop["pkts"] - loop["tx_drops"] == traffic["rx_pkts"], "forwarded what came back", result)
 
 
+def shares_queues(fwd: str, scratch: str) -> None:
+    """Three threads at one queue: all comes back in order, and each says how it went."""
+    command = [fwd, "--traffic", "poisson:20k", "--duration", "1", "--threads", "3",
+               "--share-queues", "--governor", "metronome", "--rest", "100us"]
+    result = finished(command, f"{scratch}/shared.json")
+    traffic, loops = result["traffic"], result["loops"]
+    check(traffic["received"] > 0, "traffic comes back", traffic)
+    check(traffic["offered"] == traffic["received"] + traffic["lost"], "all accounted", traffic)
+    check(traffic["duplicates"] == 0 and traffic["reordered"] == 0, "each once, in order", traffic)
+    forwarding = [loop for loop in loops if loop["kind"] == "forward"]
+    check(len(forwarding) == 3, "three threads", loops)
+    check(all("share" not in loop for loop in loops if loop["kind"] != "forward"), "no other")
+    for loop in forwarding:
+        share = loop["share"]
+        taken = share["tries"] - share["tries_failed"]
+        check(taken > 0 and taken - share["vacation_ns"]["count"] <= 1, "takes turns", share)
+        check(loop["wait_ns"]["count"] == loop["pkts"], "bounds each wait", loop["wait_ns"])
+    mean = (sum(loop["share"]["vacation_ns"]["mean"] * loop["share"]["vacation_ns"]["count"]
+                for loop in forwarding)
+            / sum(loop["share"]["vacation_ns"]["count"] for loop in forwarding))
+    check(50_000 < mean < 400_000, "vacations are near 100 us", mean)
+
+
+REFUSALS = {
+    "": "governor: threads with share-queues take metronome; objective has its queues to itself",
+    "--governor metronome --threads 1":
+        "share-queues: 1 threads for 2 queues in all; with fewer threads than queues one is "
+        "polled by nobody",
+    "--governor metronome --threads 3 --queues 2":
+        "share-queues: 3 threads for 4 queues in all; with fewer threads than queues one is "
+        "polled by nobody",
+    "--governor metronome --threads 2 --backup-rest 2s":
+        "backup-rest",
+}
+
+
+def refuses_what_cannot_be_shared(fwd: str, scratch: str) -> None:
+    del scratch
+    for words, sentence in REFUSALS.items():
+        command = [fwd, *NULL_PORTS, "--share-queues", "--threads", "2", *words.split()]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S,
+                             check=False)
+        check(run.returncode == 2 and sentence in run.stderr, " ".join(command), run.stderr)
+
+
 def ends_by_signal(fwd: str, scratch: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         path = Path(scratch, f"{number}.json")
@@ -81,7 +126,8 @@ def ends_by_signal(fwd: str, scratch: str) -> None:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        for test in (floods, makes_traffic, ends_by_signal):
+        for test in (floods, makes_traffic, shares_queues, refuses_what_cannot_be_shared,
+                     ends_by_signal):
             test(sys.argv[1], scratch)
             print(f"{test.__name__}: ok")
 

@@ -165,6 +165,36 @@ def change_while_it_runs(binaries: list[str]) -> None:
         here.check_clean()
 
 
+SHARED = "--threads 5 --share-queues --governor metronome"
+
+
+def shared_queues(binaries: list[str]) -> None:
+    """Five threads, four queues of two ports: in order, all back, and nobody else's governor."""
+    with world() as here:
+        wires = Wires(here, binaries, 2, queues=2)
+        fwd = wires.fwd(SHARED)
+        gen = wires.gen(f"--traffic poisson:20k --flows 16 {FINISH}")
+        loops = fwd.ask("/lull/info")["loops"]
+        check(len(loops) == 5, "a loop for each thread", loops)
+        wait_for("each thread has vacations", lambda: all(
+            fwd.ask(f"/lull/loop,{loop}")["vacation_count"] > 20 for loop in loops))
+        refused(fwd, "governor=objective governor@fwd1=spin share-queues=off")
+        fwd.set("governor=metronome")
+        fwd.set("rest=30us")
+        fwd.set("backup-rest=300us")
+        explained = fwd.ask("/lull/explain,fwd4")
+        check("the governor asks for rests" in explained["text"], "lull explain", explained)
+        check_all_back(gen.finish(), COUNT, "five threads, four queues")
+        result = fwd.finish(signal.SIGINT)
+        check(sum(loop["pkts"] for loop in result["loops"]) == COUNT, "each packet once")
+        for loop in result["loops"]:
+            share = loop["share"]
+            check(share["tries"] > share["tries_failed"] >= 0, "tries", share)
+            vacation = share["vacation_ns"]
+            check(0 < vacation["mean"] <= vacation["max"], "vacations", vacation)
+        here.check_clean()
+
+
 def write_pcap(path: Path, frames: list[bytes], gap_us: int) -> None:
     with path.open("wb") as file:
         file.write(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
@@ -219,6 +249,7 @@ main(
         two_queues,
         every_governor,
         change_while_it_runs,
+        shared_queues,
         replay,
         apart,
     ],

@@ -51,6 +51,34 @@ TEST(config_check__takes_what_is_good)
 	assert_int_equal(lull_sim_config_check(&config, NULL), 0);
 }
 
+static struct lull_sim_config
+shared(void)
+{
+	struct lull_sim_config config = good();
+
+	config.policy[LULL_SIM_SIDE_RECEIVE].governor = lull_idle_governor_find("metronome");
+	config.share_queues = true;
+	config.thread_count = config.core_count = 3;
+	config.queue_count = 2;
+	return config;
+}
+
+TEST(config_check__names_what_cannot_be_shared)
+{
+	struct lull_sim_config config = shared();
+
+	assert_int_equal(lull_sim_config_check(&config, NULL), 0);
+	config.queue_count = 4; /* one more than threads */
+	refused(&config, "threads");
+	config = shared();
+	config.policy[LULL_SIM_SIDE_RECEIVE].governor = lull_idle_governor_find("objective");
+	refused(&config, "share-queues");
+	config = shared();
+	config.thread_count = config.core_count = config.queue_count = 1;
+	config.path = LULL_SIM_SEND_RECEIVE;
+	refused(&config, "share-queues");
+}
+
 TEST(config_check__names_rings_and_threads)
 {
 	REFUSED("burst", config.burst_pkts = 0);

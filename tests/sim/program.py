@@ -101,6 +101,11 @@ def refuses_options(stand: Stand) -> None:
     stand.refused("--held 1024", "held.*--ring")
     stand.refused("--ring 0", "ring.*1")
     stand.refused("--queues 65", "queues.*64")
+    stand.refused("--share-queues --governor metronome,spin", "metronome; spin")
+    stand.refused("--share-queues --governor metronome --queues 2", "1 threads for 2 queues")
+    stand.refused("--share-queues --governor metronome --path send-receive", "send-receive")
+    stand.refused("--share-queues --governor metronome --sweep-rest 1us-9us,3", "fixed")
+    stand.refused("--backup-rest 0", "backup-rest.*1")
     stand.refused("--round-bursts 33", "round-bursts.*--burst")
     stand.refused("--interrupt soon", "interrupt.*soon")
     stand.refused("--monitor 50:1us,20:2us", "monitor")
@@ -309,6 +314,25 @@ def drivers_and_late_packets(stand: Stand) -> None:
         check(run["added_ns"]["p99"] <= 200_000, "kept", run)
 
 
+def shares_queues(stand: Stand) -> None:
+    """Threads that share queues: who tried how often, and for how long nobody looked."""
+    words = ["--governor", "metronome:100us", "--threads", "3", "--traffic", "poisson:50k"]
+    alone = stand.result(*words, *QUICK)["runs"][0]
+    check(alone["share"] is None, "nothing is shared", alone["share"])
+    run = stand.result(*words, "--share-queues", "--queues", "2")["runs"][0]
+    share = run["share"]
+    check(share["vacation_ns"].keys() == HISTOGRAM, "vacations", share)
+    check(90_000 < share["vacation_ns"]["mean"] < 110_000, "near the target", share)
+    check(share["tries"] > 100 > share["tries_failed"], "tries", share)
+    check(run["lost"] == 0 and run["delivered"] > 0, "all delivered", run)
+    check(run["cpu_bound_pct"] is None, "the bound is of threads that are alone", run)
+    # One delivers, and those in vain come in each 20 ms, or in each 2 ms.
+    words = ["--governor", "metronome:100us", "--threads", "2", "--share-queues",
+             "--traffic", "poisson:15M", "--ring", "65536", "--backup-rest"]
+    rare, often = (stand.result(*words, rest)["runs"][0]["share"] for rest in ("20ms", "200us"))
+    check(rare["tries_failed"] < often["tries_failed"], "backup-rest", (rare, often))
+
+
 def same_seed_same_result(stand: Stand) -> None:
     words = ["--governor", "ramp,objective", "--traffic", "selfsimilar:200k", *QUICK]
     first, again = (stand.result(*words, "--seed", "7") for _ in range(2))
@@ -400,6 +424,7 @@ TESTS: tuple[Callable[[Stand], None], ...] = (
     begins_where_lull_fwd_does,
     says_why_and_what_would_help,
     shares_a_core,
+    shares_queues,
     drivers_and_late_packets,
     same_seed_same_result,
     config_equals_options,

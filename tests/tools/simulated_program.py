@@ -39,6 +39,7 @@ class Faults:
     sched_policy: str = ""        # of a program that knows of classes
     may_realtime: bool = True
     one_cpu: bool = False         # loop and traffic share it
+    shares_queues: bool = False   # its thread shares queues with others
     strangers: float = 0          # part of the loop's CPU that programs unknown to us take
 
 
@@ -240,7 +241,10 @@ class SimulatedProgram:
                 "rx_pkts": pkts, "tx_pkts": pkts * 9 // 10 if self.faults.forward_leak else pkts,
                 "tx_drops": 0, "tx_retries": 0, "rx_missed": 0, "rx_nombuf": 0,
                 "empty_ppm": 0, "usage_ppm": 0,
-                "wait_count": self.traffic()["received"]} | wait | self._sched()
+                "wait_count": self.traffic()["received"]} | wait | self._sched() | self._share()
+
+    def _share(self) -> dict[str, Any]:
+        return {"tries": 9, "tries_failed": 1} if self.faults.shares_queues else {}
 
     def _sched(self) -> dict[str, Any]:
         """Members that older programs do not have."""

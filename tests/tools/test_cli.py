@@ -64,6 +64,18 @@ def test_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert one_line(capsys).endswith("has no loop fwd7: it has fwd0, gen0")
 
 
+def test_explain_of_shared_queues(live_program: SimulatedProgram,
+                                  capsys: pytest.CaptureFixture[str]) -> None:
+    """Does not advise what would be refused."""
+    live_program.faults.shares_queues = True
+    assert main(["set", "metronome"]) == 0
+    capsys.readouterr()
+    assert main(["explain", "fwd0"]) == 0
+    text = capsys.readouterr().out
+    assert "threads share queues" in text
+    assert "lull set" not in text
+
+
 def test_set(live_program: SimulatedProgram, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["set", "ramp", "max-latency=150", "traffic=onoff:1M,5ms,20ms"]) == 0
     assert live_program.settings["governor"] == "ramp"

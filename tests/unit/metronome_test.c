@@ -5,6 +5,8 @@
 #include "governor_stand.h"
 #include "idle/metronome.h"
 
+#include <stdlib.h>
+
 #define V (50 * LULL_NS_PER_US)
 
 /* TS = N V (1 - rho) / (1 - rho^N), by hand. */
@@ -114,4 +116,114 @@ TEST(metronome_plan__rests_not_carried_out)
 		assert_int_equal(stand_iteration_of(&stand, 0, 100), V);
 	stand_rest(&stand, V, 0);
 	assert_int_equal(stand_iterate(&stand, 0), V);
+}
+
+/* ---- shared queues ---- */
+
+struct company {
+	struct lull_share *share;
+	struct governor_stand stands[3];
+};
+
+static void
+company_init(struct company *company, uint32_t queues, uint32_t threads)
+{
+	company->share = aligned_alloc(LULL_CACHE_LINE, lull_share_size(threads));
+	assert_non_null(company->share);
+	lull_share_init(company->share, queues, threads, 1);
+	for (uint32_t i = 0; i < threads; i++) {
+		stand_init(&company->stands[i], &lull_idle_metronome);
+		company->stands[i].limits.backup_ns = 500 * LULL_NS_PER_US;
+		company->stands[i].view.share = &company->share->members[i];
+		lull_share_join(&company->share->members[i]);
+	}
+}
+
+/* It tries the queue, which gives @p pkts, if it has it. Returns the rest planned, 0: none. */
+static uint64_t
+company_iterate(struct company *company, uint32_t number, uint64_t now_ns, uint32_t pkts)
+{
+	struct governor_stand *stand = &company->stands[number];
+	bool has = lull_share_take(stand->view.share, now_ns);
+
+	stand->now_ns = now_ns;
+	return stand_iteration_of(stand, has ? pkts : 0, 0);
+}
+
+/* By hand: N = 3, busy 30 us after a vacation of 90 us, so rho goes from 0 to 1/16. */
+TEST(metronome_plan__shared_queue_by_hand)
+{
+	struct company company;
+	const struct lull_share_queue *queue;
+
+	company_init(&company, 1, 3);
+	queue = &company.share->queues[0];
+	/* nothing known of before: no load is learned */
+	assert_int_equal(company_iterate(&company, 0, 10000, 0), 3 * V);
+	assert_int_equal(queue->rho_ppm, 0);
+	assert_int_equal(queue->empty_ns, 10000);
+	/* the second one comes after 90 us, and is busy for 30 us, while the others come in vain */
+	assert_int_equal(company_iterate(&company, 1, 100000, 32), 0);
+	assert_int_equal(company_iterate(&company, 0, 110000, 9), 500 * LULL_NS_PER_US);
+	assert_int_equal(company_iterate(&company, 2, 120000, 9), 500 * LULL_NS_PER_US);
+	assert_int_equal(company_iterate(&company, 1, 130000, 0),
+			 lull_metronome_rest_ns(3, V, 62500));
+	assert_int_equal(queue->rho_ppm, 62500);
+	assert_int_equal(queue->held, 0);
+	/* the third goes on from what the second has learned: 10 us of 25 us */
+	assert_int_equal(company_iterate(&company, 2, 145000, 1), 0);
+	company_iterate(&company, 2, 155000, 0);
+	assert_int_equal(queue->rho_ppm, (3 * 62500 + 400000) / 4);
+	free(company.share);
+}
+
+/* What is to be sent belongs to the queue, so it is kept; a short burst does not end the work. */
+TEST(metronome_plan__keeps_the_queue_until_all_is_done)
+{
+	struct lull_idle_iteration iteration = { .now_ns = 20000, .drained = true, .due = true };
+	struct company company;
+
+	company_init(&company, 1, 2);
+	company_iterate(&company, 0, 10000, 1);
+	assert_int_equal(company.share->queues[0].held, 1);
+	assert_int_equal(lull_idle_metronome.plan(company.stands[0].state, &iteration).idle_state,
+			 LULL_IDLE_NONE);
+	assert_int_equal(company.share->queues[0].held, 1);
+	iteration.due = false;
+	assert_int_equal(lull_idle_metronome.plan(company.stands[0].state, &iteration).idle_state,
+			 LULL_IDLE_SLEEP);
+	assert_int_equal(company.share->queues[0].held, 0);
+	free(company.share);
+}
+
+/* N is the number of threads that try this queue: two try the first one, one the second. */
+TEST(metronome_plan__counts_the_threads_of_each_queue)
+{
+	struct company company;
+
+	company_init(&company, 2, 3);
+	assert_int_equal(company_iterate(&company, 0, 1000, 0), 2 * V);
+	assert_int_equal(company_iterate(&company, 1, 1000, 0), V);
+	assert_int_equal(company_iterate(&company, 2, 1000, 0), 2 * V);
+	/* a backup tries any of them next: sooner or later the other one */
+	company_iterate(&company, 0, 60000, 32);
+	for (int i = 0; company.share->members[2].queue == 0; i++) {
+		assert_true(i < 100);
+		assert_int_equal(company_iterate(&company, 2, 61000, 0), 500 * LULL_NS_PER_US);
+	}
+	assert_int_equal(company_iterate(&company, 1, 70000, 0), 2 * V);
+	free(company.share);
+}
+
+TEST(metronome_plan__asks_for_less_by_the_usual_overshoot_of_shared_queues_too)
+{
+	struct company company;
+
+	company_init(&company, 1, 2);
+	company.stands[0].calibration[LULL_IDLE_SLEEP].p50_ns = 20000;
+	company.stands[1].calibration[LULL_IDLE_SLEEP].p50_ns = 20000;
+	assert_int_equal(company_iterate(&company, 0, 1000, 0), 2 * V - 20000);
+	company_iterate(&company, 0, 2000, 1);
+	assert_int_equal(company_iterate(&company, 1, 2000, 0), 500 * LULL_NS_PER_US);
+	free(company.share);
 }

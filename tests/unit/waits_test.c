@@ -403,3 +403,21 @@ TEST_WITH(woken__shortens_what_was_waited, setup, teardown)
 	/* one packet is a batch, too */
 	assert_int_equal(lull_arrival_curve_pkts(&waits->curve, LULL_ARRIVAL_SCALES - 1), 1);
 }
+
+/* Of a shared queue: it was empty when another thread looked, 30 us ago, and this one long
+ * before. So nothing is late, and no stall is seen. */
+TEST_WITH(found_empty__another_thread_has_looked_since, setup, teardown)
+{
+	look(1 * MS, 0);
+	lull_waits_found_empty(waits, 0, 9 * MS - 30 * US);
+	look(9 * MS, 4);
+	look(9 * MS + US, 0);
+	assert_int_equal(waits->histogram.max, 31 * US);
+	assert_int_equal(lull_stalls_count_x256(&waits->watch.rest, 0), 0);
+	/* another queue, which nobody has looked at for longer */
+	lull_waits_found_empty(waits, 0, 8 * MS);
+	look(9 * MS + 200 * US, 4);
+	look(9 * MS + 201 * US, 0);
+	assert_int_equal(waits->histogram.max, MS + 201 * US);
+	assert_int_equal(lull_stalls_count_x256(&waits->watch.rest, 0), 256);
+}

@@ -106,6 +106,9 @@ def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
     if explain.state != "none":
         console.print(table)
         _print_curve(explain.arrival_pkts, console)
+    elif loop.shares():
+        console.print(f"{loop.governor} has no objective and makes no promise; its threads share "
+                      "queues, which objective cannot", style="dim")
     elif loop.governor != BLOCKING:
         console.print(f"{loop.governor} has no objective and makes no promise; try 'lull set "
                       "objective max-latency=200'", style="dim")

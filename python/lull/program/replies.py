@@ -94,6 +94,10 @@ class Loop(Reply):
         """Rests in every idle state since the start."""
         return sum(self.count(f"rests_{idle_state}") for idle_state in IDLE_STATES)
 
+    def shares(self) -> bool:
+        """Does its thread share queues with others?"""
+        return "tries" in (self.model_extra or {})
+
     def wakes(self) -> int:
         """Rests that gave the CPU away, since the start."""
         return sum(self.count(f"rests_{idle_state}") for idle_state in WAKING_IDLE_STATES)
