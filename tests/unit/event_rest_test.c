@@ -146,3 +146,13 @@ TEST(watch__is_seldom)
 				 LULL_IDLE_NONE);
 	}
 }
+
+/* Exactly as late as the objective is too late. */
+TEST(fits__at_the_edge)
+{
+	begin(LULL_EVENT_READY, 20 * US);
+	stand.limits.latency_ns = lull_event_late_ns(&stand.view, LULL_IDLE_INTERRUPT, 1000);
+	assert_false(fits());
+	stand.limits.latency_ns++;
+	assert_true(fits());
+}
