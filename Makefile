@@ -59,7 +59,7 @@ fuzz: ## let libFuzzer try FUZZ_RUNS (10 million) inputs on each reader of outsi
 	@devtools/setup run test
 	@devtools/fuzz $(FUZZ_RUNS)
 
-mutants: ## which small mistakes in MUTANTS (core/idle) would no test notice? Hours
+mutants: ## which small mistakes in MUTANTS (core/idle) would no test notice? An hour or so
 	@devtools/setup run test
 	@.venv/bin/python devtools/mutants $(MUTANTS)
 

@@ -5,6 +5,10 @@ A mutant is one small mistake: `<` for `<=`, a condition that always holds, a st
 Written side by side (`lull_mutant(7) ? a <= b : a < b`) they need one build instead of thousands.
 The grammar comes from tree-sitter; what stands in a place that must be constant (sizes of arrays,
 case labels, static data) stays as it is.
+
+With LULL_MUTANT_SEEN a test notes the mutants that would have changed something at their own place:
+another value, another branch. One that never does cannot fail the test. Where the other form
+cannot be tried safely (it calls, it divides, it follows a pointer) having been there counts.
 """
 
 from __future__ import annotations
@@ -45,17 +49,35 @@ CONSTANT = {"sizeof_expression", "alignof_expression", "offsetof_expression", "s
             "parameter_list", "attribute_specifier", "gnu_asm_expression"}  # fmt: skip
 ASSERTED = re.compile(r"^(LULL_ASSERT\w*|assert|static_assert|_Static_assert|LULL_BUILD_\w*)$")
 HEAD = """\
+#ifndef LULL_MUTANT_HEAD
+#define LULL_MUTANT_HEAD
 extern int lull_mutant_active;
 extern unsigned char *lull_mutant_seen;
+static inline int lull_mutant_is(int number);
+static inline int
+lull_mutant_is(int number)
+{
+	return __builtin_expect(lull_mutant_active == number, 0);
+}
+static inline void lull_mutant_tell(int number);
+static inline void
+lull_mutant_tell(int number)
+{
+	lull_mutant_seen[number] = 1;
+}
 static inline int lull_mutant(int number);
 static inline int
 lull_mutant(int number)
 {
 	if (__builtin_expect(lull_mutant_seen != 0, 0))
-		lull_mutant_seen[number] = 1;
-	return lull_mutant_active == number;
+		lull_mutant_tell(number);
+	return lull_mutant_is(number);
 }
+#endif
 """
+MACRO = re.compile(r"^LULL_[A-Z_]+$")
+IMPURE = {"assignment_expression", "update_expression", "compound_statement"}
+UNSAFE = re.compile(r"->|[*/%\[]")
 
 
 @dataclass
@@ -69,6 +91,7 @@ class Mutant:
     before: str
     after: str
     again: int  # how many of the same text stand before it in this function
+    classic: bool = False  # from devtools/mutants-classic.txt
 
     def where(self) -> str:
         """What names it as long as the code stays: lines move, texts do not."""
@@ -78,12 +101,16 @@ class Mutant:
 
 @dataclass
 class Writer:
-    """Writes one file with its mutants; `refused` are numbers that did not compile."""
+    """Writes one file with its mutants; `refused` are numbers that did not compile.
+
+    `classic` are mistakes to make besides: function, text, what stands in its place.
+    """
 
     file: str
     source: bytes
     numbers: Iterator[int]
     refused: set[int] = field(default_factory=set)
+    classic: list[tuple[str, str, str]] = field(default_factory=list)
     mutants: list[Mutant] = field(default_factory=list)
     function: str = ""
 
@@ -145,14 +172,53 @@ class Writer:
         write = getattr(self, f"write_{node.type}", None)
         if node.type in CONSTANT or not node.is_named:
             return self.text(node)
-        return write(node) if write else self.children(node, self.inside)
+        text: str = write(node) if write else self.children(node, self.inside)
+        flat = " ".join(self.text(node).split())
+        for function, before, after in self.classic:
+            if (function, before) == (self.function, flat):
+                text = self.replaced(node, after, text)
+        return text
+
+    def replaced(self, node: tree_sitter.Node, after: str, text: str) -> str:
+        """A statement or an expression with a classic mistake in its place."""
+        number = self.add(node, after)
+        if number is None:
+            return text
+        self.mutants[-1].classic = True
+        if node.type.endswith("_statement"):
+            after = "" if after == "nothing" else after
+            mark = f"/*M{number}*/"
+            return f"{{ if (lull_mutant({number}))\n{mark} {{ {after} }} else {{ {text} }} }}"
+        return f"(lull_mutant({number}) ?\n/*M{number}*/ ({after})\n: ({text}))"
+
+    def pure(self, node: tree_sitter.Node) -> bool:
+        """Reckoned twice it gives the same and changes nothing."""
+        if node.type in IMPURE:
+            return False
+        if node.type == "call_expression":
+            function = node.child_by_field_name("function")
+            if function is None or not MACRO.match(self.text(function)):
+                return False
+        return all(self.pure(child) for child in node.children)
+
+    def safe(self, node: tree_sitter.Node) -> bool:
+        """Its other forms can be reckoned beside it: they reach for nothing that it does not."""
+        lazy = node.type == "conditional_expression" or any(
+            child.type in ("&&", "||") for child in node.children
+        )
+        return self.pure(node) and not (lazy and UNSAFE.search(self.text(node)))
 
     def choice(self, node: tree_sitter.Node, others: list[str]) -> str:
         """An expression with other forms of itself, each on a line of its own."""
         text = self.children(node, self.inside)
+        safe = self.safe(node)
         for other in others:
             number = self.add(node, other)
-            if number is not None:
+            if number is None:
+                continue
+            if safe:
+                text = compared(number, text, other)
+            else:
                 text = f"(lull_mutant({number}) ?\n/*M{number}*/ ({other})\n: ({text}))"
         return text
 
@@ -160,9 +226,21 @@ class Writer:
         """Another operator."""
         left, sign, right = node.children[0], node.children[-2], node.children[-1]
         others = OPERATORS.get(sign.type, ())
+        if self.is_same_at_the_edge(node):
+            others = others[1:]
         return self.choice(
             node, [f"{self.text(left)} {other} {self.text(right)}" for other in others]
         )
+
+    def is_same_at_the_edge(self, node: tree_sitter.Node) -> bool:
+        """`a > b` of `a > b ? a - b : 0`: with `>=` it is 0 as well."""
+        choice = node.parent
+        if choice is None or choice.type != "conditional_expression":
+            return False
+        left, right = self.text(node.children[0]), self.text(node.children[-1])
+        return (node.children[1].type == ">" and choice.children[0] == node
+                and self.text(choice.children[-1]) == "0"
+                and " ".join(self.text(choice.children[2]).split()) == f"{left} - {right}")
 
     def write_unary_expression(self, node: tree_sitter.Node) -> str:
         """Without its sign."""
@@ -222,9 +300,14 @@ class Writer:
             if child != condition:
                 return self.inside(child)
             inner = self.children(child, self.inside)
+            pure = self.pure(child)
             for other in ("true", "false"):
                 number = self.add(child, f"if ({other})", f"if {self.text(child)}")
-                if number is not None:
+                if number is None:
+                    continue
+                if pure:
+                    inner = f"({compared(number, f'!!({inner})', other)})"
+                else:
                     inner = f"(lull_mutant({number}) ?\n/*M{number}*/ {other}\n: {inner})"
             return inner
 
@@ -235,7 +318,24 @@ class Writer:
         number = self.add(node, "nothing")
         if number is None:
             return text
+        target = self.kept(node)
+        if target is not None:
+            return (
+                f"{{ __typeof__({target}) lull_old = {target}; if (!lull_mutant_is({number}))\n"
+                f"/*M{number}*/ {{ {text} }} if (lull_mutant_seen != 0 && "
+                f"__builtin_memcmp(&lull_old, &({target}), sizeof(lull_old)) != 0) "
+                f"lull_mutant_tell({number}); }}"
+            )
         return f"{{ if (!lull_mutant({number}))\n/*M{number}*/ {{ {text} }} }}"
+
+    def kept(self, node: tree_sitter.Node) -> str | None:
+        """The place of an assignment that outlives the function and calls nothing, if it is one."""
+        inner = node.named_children[0] if node.named_children else None
+        if inner is None or inner.type != "assignment_expression":
+            return None
+        left, right = inner.children[0], inner.children[-1]
+        target = self.text(left)
+        return target if "->" in target and self.pure(left) and self.pure(right) else None
 
     def write_expression_statement(self, node: tree_sitter.Node) -> str:
         """Left out, or added to another thing."""
@@ -295,6 +395,17 @@ class Writer:
         text = self.inside(value)
         if self.text(value) not in ("0", "false", "NULL"):
             number = self.add(node, "return 0;")
-            if number is not None:
+            if number is not None and self.pure(value):
+                text = compared(number, text, "0")
+            elif number is not None:
                 text = f"(lull_mutant({number}) ?\n/*M{number}*/ 0\n: ({text}))"
         return f"return {text};"
+
+
+def compared(number: int, text: str, other: str) -> str:
+    """An expression, or another one in its place; whether they differ is told."""
+    return (
+        f"({{ __auto_type lull_was = ({text});\n/*M{number}*/ lull_mutant_is({number}) ? ({other}) "
+        f": ((lull_mutant_seen != 0 && lull_was != ({other}) ? "
+        f"lull_mutant_tell({number}) : (void)0), lull_was); }})"
+    )

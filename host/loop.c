@@ -25,7 +25,7 @@ loop_publish(struct lull_loop *loop, uint64_t now_ns)
 	snapshot.governor = lull_idle_governor(loop->idle);
 	snapshot.limits = *lull_idle_limits(loop->idle);
 	lull_idle_verdict(loop->idle, &snapshot.verdict);
-	lull_snapshot_write(&loop->snapshot, &snapshot);
+	lull_snapshot_write(&loop->snapshot, &snapshot, loop->idle);
 }
 
 /* ---- set up ---- */

@@ -10,6 +10,8 @@
 
 #include <lull/rest.h>
 
+#include "explain.h"
+
 #define BINS_MAX 250
 
 /* DPDK's telemetry belongs to the process and hands handlers no pointer of ours. */
@@ -295,6 +297,29 @@ explain_reply_numbers(struct lull_telemetry_reply *reply, const struct lull_verd
 				  LULL_ARRIVAL_SCALES);
 }
 
+/* A list for each member: replies nest nothing but lists. */
+static void
+explain_reply_remedies(struct lull_telemetry_reply *reply, const struct lull_verdict *verdict)
+{
+	char words[LULL_REMEDIES_MAX][LULL_TELEMETRY_TEXT_MAX + 1];
+	const char *texts[LULL_REMEDIES_MAX];
+	uint64_t fits[LULL_REMEDIES_MAX], rest_ns[LULL_REMEDIES_MAX], cpu_ppm[LULL_REMEDIES_MAX];
+	const uint32_t count = verdict->remedy_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct lull_remedy *remedy = &verdict->remedies[i];
+
+		texts[i] = lull_remedy_explain(remedy, words[i], sizeof(words[i]));
+		fits[i] = remedy->fits;
+		rest_ns[i] = remedy->rest_ns;
+		cpu_ppm[i] = remedy->cpu_ppm;
+	}
+	lull_telemetry_put_texts(reply, "remedies", texts, count);
+	lull_telemetry_put_counts(reply, "remedy_fits", fits, count);
+	lull_telemetry_put_counts(reply, "remedy_rest_ns", rest_ns, count);
+	lull_telemetry_put_counts(reply, "remedy_cpu_ppm", cpu_ppm, count);
+}
+
 /* "none pause sleep" */
 static void
 explain_reply_idle_states(struct lull_telemetry_reply *reply, uint32_t idle_states)
@@ -346,6 +371,7 @@ explain_reply(struct lull_telemetry_reply *reply, const char *params)
 	lull_telemetry_put_text(reply, "binding", lull_bound_name(verdict->binding));
 	lull_telemetry_put_text(reply, "idle_state", lull_idle_state_name(verdict->idle_state));
 	explain_reply_numbers(reply, verdict);
+	explain_reply_remedies(reply, verdict);
 	explain_reply_idle_states(reply, loop.info.idle_states);
 	explain_reply_ways(reply, &loop.info);
 	lull_telemetry_put_text(reply, "text",

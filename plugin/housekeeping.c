@@ -147,7 +147,7 @@ plugin_publish(struct plugin_poller *poller, uint64_t now_ns)
 	lull_idle_verdict(poller->idle, &snapshot.verdict);
 	if (poller->mode <= PLUGIN_PASSIVE || plugin_poller_unseen(poller) != NULL)
 		snapshot.verdict.state = LULL_VERDICT_NONE;
-	lull_snapshot_write(&poller->snapshot, &snapshot);
+	lull_snapshot_write(&poller->snapshot, &snapshot, poller->idle);
 	__atomic_store_n(&poller->cpu, sched_getcpu(), __ATOMIC_RELAXED);
 	__atomic_store_n(&poller->published_ns, now_ns, __ATOMIC_RELAXED);
 }

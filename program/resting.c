@@ -57,6 +57,7 @@ lull_resting_limits(const struct lull_resting *resting, const struct lull_ring_f
 	if (rings == NULL)
 		rings = &unknown;
 	limits.ring_pkts = rings->ring_pkts;
+	limits.ring_pkts_max = rings->ring_pkts_max;
 	limits.held_pkts = rings->held_pkts;
 	limits.short_leaves = rings->short_leaves;
 	limits.loss_lag_ns = rings->loss_lag_ns;

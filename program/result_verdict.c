@@ -1,7 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <lull/rest.h>
 
+#include "host/explain.h"
 #include "result.h"
+
+/* Only what is changed stands in an object. */
+static json_t *
+verdict_remedy(const struct lull_remedy *remedy)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+	} counts[] = {
+		{ "ring", remedy->ring_pkts },
+		{ "pps_max", remedy->pps_max },
+		{ "max_latency_ns", remedy->latency_ns },
+		{ "max_rest_ns", remedy->rest_ns_max },
+	};
+	json_t *object = json_object();
+	char text[160];
+
+	lull_result_put_text(object, "text", lull_remedy_explain(remedy, text, sizeof(text)));
+	json_object_set_new(object, "fits", json_boolean(remedy->fits));
+	json_object_set_new(object, "measured", json_boolean(remedy->measured));
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (counts[i].value > 0)
+			lull_result_put_count(object, counts[i].key, counts[i].value);
+	if ((remedy->changes & LULL_REMEDY_LOSS) != 0)
+		lull_result_put_text(object, "loss", "tolerate");
+	lull_result_put_count(object, "rest_ns", remedy->rest_ns);
+	lull_result_put_real(object, "cpu_pct", (double)remedy->cpu_ppm / 10000);
+	return object;
+}
+
+static json_t *
+verdict_remedies(const struct lull_verdict *verdict)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < verdict->remedy_count; i++)
+		json_array_append_new(list, verdict_remedy(&verdict->remedies[i]));
+	return list;
+}
 
 json_t *
 lull_result_verdict(const struct lull_verdict *verdict, const struct lull_idle_limits *limits)
@@ -45,6 +85,7 @@ lull_result_verdict(const struct lull_verdict *verdict, const struct lull_idle_l
 		lull_result_put_count(object, counts[i].key, counts[i].value);
 	for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
 		lull_result_put_real(object, shares[i].key, (double)shares[i].ppm / 10000);
+	json_object_set_new(object, "remedies", verdict_remedies(verdict));
 	lull_result_put_text(object, "text",
 			     lull_verdict_explain(verdict, limits, text, sizeof(text)));
 	return object;

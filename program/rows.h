@@ -9,6 +9,7 @@
 #define LULL_CLI_ROWS_H
 
 #include "cpus.h"
+#include "ring.h"
 #include "row.h"
 #include "speed.h"
 #include "traffic_spec.h"
@@ -38,6 +39,14 @@ struct lull_devices {
 	LULL_ROW_COUNT("ring", "PACKETS", ring,                                                    \
 		       "Descriptors per queue; some drivers ignore this.", .value = "1024",        \
 		       .low = 32, .high = 32768)
+
+/** The same, where a program may choose: a struct lull_ring_size. */
+#define LULL_RING_AUTO_OPTION                                                                      \
+	LULL_ROW_CUSTOM("ring", "PACKETS", ring, lull_ring_size,                                   \
+			"Descriptors per queue; some drivers ignore this. auto: 1024, and up to "  \
+			"what the device grants where threads could not rest with that "           \
+			"(governor objective, loss=zero, pps-max=link).",                          \
+			.value = "auto")
 
 /** Row burst, @p most as .high has it. */
 #define LULL_BURST_OPTION(member, most)                                                            \

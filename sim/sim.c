@@ -410,8 +410,10 @@ sim_add_thread(const struct lull_sim_thread *thread, struct lull_sim_result *res
 	const struct lull_sim_stats *stats = &thread->stats;
 	const struct lull_sim_competitor *competitor = &thread->cpu->competitor;
 
-	if (result->thread_count++ == 0)
+	if (result->thread_count++ == 0) {
 		lull_idle_verdict(thread->idle, &result->verdict);
+		lull_idle_remedies(thread->idle, &result->verdict);
+	}
 	result->time_ns += thread->now_ns - stats->begin_ns;
 	result->cpu_ns += stats->cpu_ns;
 	result->offered += lull_sim_thread_offered(thread) - stats->offered;

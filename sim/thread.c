@@ -50,7 +50,7 @@ lull_sim_thread_mark(struct lull_sim_thread *thread)
 static void
 thread_housekeeping(struct lull_sim_thread *thread)
 {
-	uint64_t lost = lull_sim_thread_lost_told(thread);
+	uint64_t lost = lull_sim_thread_lost_told(thread, lull_sim_thread_lost(thread));
 	struct lull_verdict verdict;
 
 	thread->housekeeping_ns = thread->now_ns + HOUSEKEEPING_NS;

@@ -2,15 +2,15 @@
 #include "thread_quirks.h"
 
 uint64_t
-lull_sim_thread_lost_told(struct lull_sim_thread *thread)
+lull_sim_thread_lost_told(struct lull_sim_thread *thread, uint64_t lost)
 {
 	uint64_t lag_ns = thread->quirks->lag_ns;
 
 	if (lag_ns == 0)
-		return lull_sim_thread_lost(thread);
+		return lost;
 	if (thread->now_ns >= thread->told_ns) {
 		thread->told_ns = thread->now_ns - thread->now_ns % lag_ns + lag_ns;
-		thread->lost_told = lull_sim_thread_lost(thread);
+		thread->lost_told = lost;
 	}
 	return thread->lost_told;
 }

@@ -8,8 +8,8 @@
 
 #include "thread.h"
 
-/** What the driver says was lost, which may be of a time ago. */
-uint64_t lull_sim_thread_lost_told(struct lull_sim_thread *thread);
+/** What the driver says was lost, of @p lost: it may be of a time ago. */
+uint64_t lull_sim_thread_lost_told(struct lull_sim_thread *thread, uint64_t lost);
 /** What waking takes besides after a rest of @p idle_ns: deep idle states take longer. */
 uint64_t lull_sim_thread_exit_ns(const struct lull_sim_thread *thread, uint64_t idle_ns);
 /** From a packet that comes at @p packet_ns to what it wakes. */

@@ -17,7 +17,15 @@
 static uint32_t
 open_traffic_mbufs(const struct fwd_settings *settings)
 {
-	return 4 * settings->ring + 8 * settings->burst + 1024;
+	return 4 * settings->ring.pkts + 8 * settings->burst + 1024;
+}
+
+/* A device on the bus may need a larger one, and most grant so much. */
+static uint32_t
+open_ring_pkts(const struct fwd_settings *settings)
+{
+	return settings->ring.automatic && settings->devices.pci.count > 0 ? 4096 :
+									     settings->ring.pkts;
 }
 
 /* Twice what packets need: pools want it in one piece. */
@@ -26,10 +34,11 @@ open_memory_bytes(const struct fwd_settings *settings)
 {
 	const struct lull_arrival_config *arrival = &settings->traffic.arrival;
 	uint64_t ports = settings->traffic.wanted ? 2 : fwd_settings_ports(settings);
-	uint64_t bytes =
-		ports *
-		(settings->queues * (2ULL * settings->ring + 1024 + LULL_BURST_MAX) + 2048) *
-		MBUF_BYTES;
+	uint64_t bytes = ports *
+			 (settings->queues * (open_ring_pkts(settings) + settings->ring.pkts +
+					      1024ULL + LULL_BURST_MAX) +
+			  2048) *
+			 MBUF_BYTES;
 	uint32_t frame = 0;
 
 	if (settings->share_queues)
@@ -81,7 +90,7 @@ open_ports(struct fwd *fwd, struct lull_error *error)
 {
 	struct lull_port_config config = {
 		.queues = (uint16_t)fwd->settings.queues,
-		.ring_pkts = (uint16_t)fwd->settings.ring,
+		.ring_pkts = (uint16_t)fwd->settings.ring.pkts,
 		.burst_pkts = (uint16_t)fwd->settings.burst,
 		.held_mbufs = fwd->settings.queues * LULL_BURST_MAX, /* by full Tx rings */
 		.interrupt = true,
@@ -89,6 +98,12 @@ open_ports(struct fwd *fwd, struct lull_error *error)
 	};
 	uint16_t ids[FWD_PORTS_MAX];
 	uint32_t count = lull_port_ids(ids, FWD_PORTS_MAX);
+	const struct lull_live_ring wish = {
+		.size = fwd->settings.ring,
+		.resting = &fwd->settings.resting,
+		.queue_count = count * ((fwd->settings.queues + fwd->settings.threads - 1) /
+					fwd->settings.threads),
+	};
 	int rc;
 
 	/* Any thread may receive and send on any queue. */
@@ -102,8 +117,8 @@ open_ports(struct fwd *fwd, struct lull_error *error)
 	if (count > FWD_PORTS_MAX)
 		return lull_error_set(error, -E2BIG, "%u ports, at most %d", count, FWD_PORTS_MAX);
 	for (; fwd->port_count < count; fwd->port_count++) {
-		rc = lull_port_open(ids[fwd->port_count], &config, &fwd->ports[fwd->port_count],
-				    error);
+		rc = lull_live_port_open(fwd->run.program->name, ids[fwd->port_count], &config,
+					 &wish, &fwd->ports[fwd->port_count], error);
 		if (rc != 0)
 			return rc;
 	}
@@ -213,7 +228,8 @@ open_traffic(struct fwd *fwd, struct lull_error *error)
 		.burst_pkts = (uint16_t)fwd->settings.burst,
 		.governor = lull_idle_governor_find("spin"),
 		.sched_policy = LULL_SCHED_OTHER, /* it never rests */
-		.limits = { .ring_pkts = fwd->settings.ring, .envelope = LULL_ENVELOPE_LEARNED },
+		.limits = { .ring_pkts = fwd->settings.ring.pkts,
+			    .envelope = LULL_ENVELOPE_LEARNED },
 		.stage = &lull_stage_traffic,
 		.stage_config = &fwd->traffic_config,
 	};

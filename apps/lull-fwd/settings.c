@@ -47,7 +47,7 @@ const struct lull_option fwd_options[] = {
 		       "Rx and Tx queues per port. Thread i of n polls queues i, i + n, ... of "
 		       "every port.",
 		       .value = "1", .low = 1, .high = 64),
-	LULL_RING_OPTION,
+	LULL_RING_AUTO_OPTION,
 	LULL_BURST_OPTION(burst, LULL_BURST_MAX),
 	LULL_ROW_COUNT("threads", "N", threads,
 		       "Forwarding threads, at most one per queue, but for share-queues.",

@@ -28,7 +28,8 @@ struct fwd_traffic {
 struct fwd_settings {
 	struct lull_devices devices;
 	uint32_t mode; /* enum lull_forward_mode */
-	uint32_t threads, queues, ring, burst;
+	uint32_t threads, queues, burst;
+	struct lull_ring_size ring;
 	struct lull_cpu_list cpus;
 	bool share_queues;
 

@@ -10,6 +10,7 @@
 #include "event_rest.h"
 #include "governor.h"
 #include "limits.h"
+#include "remedy.h"
 #include "verdict.h"
 #include "waits.h"
 
@@ -589,4 +590,22 @@ lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict)
 			lull_event_late_ns(&idle->view, LULL_IDLE_INTERRUPT, RARE_PPM);
 	idle->governor->verdict(idle->governor_state, verdict);
 	lull_verdict_complete(verdict, &idle->view, &idle->waits, idle->settled_ns);
+}
+
+void
+lull_idle_remedy_basis(const struct lull_idle *idle, struct lull_remedy_basis *basis)
+{
+	lull_remedy_basis_read(basis, &idle->view);
+}
+
+void
+lull_idle_remedies(const struct lull_idle *idle, struct lull_verdict *verdict)
+{
+	struct lull_remedy_basis basis;
+
+	verdict->remedy_count = 0;
+	if (!lull_remedies_wanted(verdict))
+		return;
+	lull_remedy_basis_read(&basis, &idle->view);
+	lull_remedies_find(verdict, &idle->limits, &basis);
 }

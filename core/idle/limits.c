@@ -81,6 +81,7 @@ lull_idle_config_check(const struct lull_idle_limits *limits, struct lull_range 
 		{ "rest_ns", full.rest_ns, 1, LULL_NS_PER_S },
 		{ "backup_ns", full.backup_ns, 1, LULL_NS_PER_S },
 		{ "ring_pkts", full.ring_pkts, 1, 1u << 20 },
+		{ "ring_pkts_max", full.ring_pkts_max, 0, 1u << 20 },
 		{ "envelope", (uint32_t)full.envelope, 0, LULL_ENVELOPE_STATED },
 		{ "burst_pkts", full.burst_pkts, 1, 65535 },
 		{ "loss_lag_ns", full.loss_lag_ns, 0, 10 * LULL_NS_PER_S },

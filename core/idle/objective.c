@@ -16,6 +16,7 @@
 #include "course.h"
 #include "event_rest.h"
 #include "governor.h"
+#include "outlook.h"
 #include "ring_guard.h"
 
 #define UPDATE_NS (2 * LULL_NS_PER_MS)
@@ -26,8 +27,6 @@
 #define PROBE_LATE_PPM 20000
 #define PROBE_PROVEN_NS (200 * LULL_NS_PER_MS)
 #define RELEASE_SHIFT 3 /* an eighth of the way up per update */
-/* Of the objective, for what no model sees: the receiver's own polling, above all. */
-#define MARGIN_SHARE 11
 /* After so long without a packet none can be late, whatever holds the thread up. */
 #define SILENCE_NS LULL_NS_PER_S
 
@@ -43,15 +42,6 @@ struct objective {
 	enum lull_idle_state idle_state;
 	enum lull_verdict_state state;
 	enum lull_bound binding;
-};
-
-/* What the bounds say. */
-struct outlook {
-	struct lull_idle_limits limits; /* tightened */
-	uint64_t goal_ns;               /* longest request */
-	uint64_t latency_ns;            /* the same by latency alone */
-	enum lull_bound binding;
-	bool forbidden; /* not worth making */
 };
 
 static void
@@ -71,17 +61,6 @@ static bool
 objective_offers(const struct objective *objective, enum lull_idle_state idle_state)
 {
 	return (objective->view->limits->idle_states & LULL_IDLE_STATE_BIT(idle_state)) != 0;
-}
-
-/* What is left of the objective after serving a burst, less a margin. */
-static struct lull_idle_limits
-objective_tightened(const struct objective *objective)
-{
-	struct lull_idle_limits limits = *objective->view->limits;
-	uint64_t spent_ns = objective->view->load->serve_ns + limits.latency_ns / MARGIN_SHARE;
-
-	limits.latency_ns = limits.latency_ns > spent_ns ? limits.latency_ns - spent_ns : 1;
-	return limits;
 }
 
 /* An interrupt is early enough, and that was measured. */
@@ -164,7 +143,7 @@ objective_prefers_interrupt(const struct objective *objective, uint64_t now_ns)
 
 /* Rests that calibrate are short, and no longer than is safe. */
 static void
-objective_calibrate(struct objective *objective, const struct outlook *outlook)
+objective_calibrate(struct objective *objective, const struct lull_outlook *outlook)
 {
 	objective->state = LULL_VERDICT_CALIBRATING;
 	objective->idle_state = LULL_IDLE_SLEEP;
@@ -174,38 +153,24 @@ objective_calibrate(struct objective *objective, const struct outlook *outlook)
 		objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, outlook->binding);
 }
 
-/* The longest request by latency, and whether that, ring and cap leave one worth making. */
+/* Whether latency, ring and cap leave a rest worth making. */
 static void
-objective_bound_latency(const struct objective *objective, struct outlook *outlook)
+objective_bound_latency(const struct objective *objective, struct lull_outlook *outlook)
 {
-	const struct lull_load *load = objective->view->load;
-	const struct lull_calibration *calibration = &objective->view->calibration[LULL_IDLE_SLEEP];
-	/* Once stalls have spent the budget, shorter rests do not bring it back. */
 	const struct lull_stalls *stalls =
 		objective->course.lost ? NULL : &objective->view->stalls->rest;
-	uint64_t least_ns = lull_bound_break_even_ns(calibration);
 
-	outlook->latency_ns =
-		lull_bound_request_ns(&outlook->limits, calibration, stalls, load->busy_ppm,
-				      load->resting_ppm, outlook->limits.rest_ns_max);
-	if (outlook->latency_ns < least_ns && stalls != NULL)
-		outlook->latency_ns =
-			lull_bound_request_ns(&outlook->limits, calibration, NULL, load->busy_ppm,
-					      load->resting_ppm, outlook->limits.rest_ns_max);
-	if (outlook->latency_ns < outlook->goal_ns) {
-		outlook->goal_ns = outlook->latency_ns;
-		outlook->binding =
-			outlook->latency_ns == 0 ? LULL_BOUND_OVERSHOOT : LULL_BOUND_LATENCY;
-	}
+	lull_outlook_bound_latency(outlook, objective->view, stalls);
 	/* Once refused, it takes a quarter more to be allowed again. */
 	if (objective->state == LULL_VERDICT_INFEASIBLE && objective->idle_state != LULL_IDLE_SLEEP)
-		least_ns += least_ns / 4;
-	outlook->forbidden = outlook->goal_ns == 0 || outlook->goal_ns < least_ns;
+		outlook->forbidden = outlook->goal_ns == 0 ||
+				     outlook->goal_ns < outlook->least_ns + outlook->least_ns / 4;
 }
 
 /* When would polling be no better? */
 static struct lull_course_case
-objective_case(const struct objective *objective, const struct outlook *outlook, uint64_t now_ns)
+objective_case(const struct objective *objective, const struct lull_outlook *outlook,
+	       uint64_t now_ns)
 {
 	const struct lull_idle_limits *limits = objective->view->limits;
 	const struct lull_pace *pace = objective->view->pace;
@@ -235,7 +200,7 @@ objective_case(const struct objective *objective, const struct outlook *outlook,
  * usual. 0: not even that is worth it.
  */
 static uint64_t
-objective_anyway_ns(const struct objective *objective, const struct outlook *outlook)
+objective_anyway_ns(const struct objective *objective, const struct lull_outlook *outlook)
 {
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_IDLE_SLEEP];
 	const struct lull_idle_limits *limits = &outlook->limits;
@@ -257,7 +222,7 @@ objective_anyway_ns(const struct objective *objective, const struct outlook *out
 
 static void
 objective_rest(struct objective *objective, enum lull_verdict_state state,
-	       const struct outlook *outlook, uint64_t now_ns)
+	       const struct lull_outlook *outlook, uint64_t now_ns)
 {
 	uint64_t least_ns =
 		lull_bound_break_even_ns(&objective->view->calibration[LULL_IDLE_SLEEP]);
@@ -276,7 +241,8 @@ objective_rest(struct objective *objective, enum lull_verdict_state state,
 }
 
 static void
-objective_forbidden(struct objective *objective, const struct outlook *outlook, uint64_t now_ns)
+objective_forbidden(struct objective *objective, const struct lull_outlook *outlook,
+		    uint64_t now_ns)
 {
 	/* A burst after silence could overflow the ring all the same. */
 	bool silent = objective_silent(objective, now_ns) &&
@@ -292,7 +258,7 @@ objective_forbidden(struct objective *objective, const struct outlook *outlook, 
 }
 
 static void
-objective_follow(struct objective *objective, const struct outlook *outlook, uint64_t now_ns)
+objective_follow(struct objective *objective, const struct lull_outlook *outlook, uint64_t now_ns)
 {
 	switch (objective->course.state) {
 	case LULL_COURSE_POLLING:
@@ -317,12 +283,8 @@ static void
 objective_update(struct objective *objective, uint64_t now_ns)
 {
 	const struct lull_calibration *calibration = &objective->view->calibration[LULL_IDLE_SLEEP];
-	uint64_t ring_ns = lull_ring_guard_ns(&objective->guard, objective->view);
-	struct outlook outlook = {
-		.limits = objective_tightened(objective),
-		.binding = LULL_BOUND_CAP,
-	};
 	struct lull_course_case given;
+	struct lull_outlook outlook;
 
 	objective->update_ns = now_ns + UPDATE_NS;
 	objective->event.unmeasured = false;
@@ -331,11 +293,8 @@ objective_update(struct objective *objective, uint64_t now_ns)
 		objective_fall_back(objective, LULL_VERDICT_INFEASIBLE, LULL_BOUND_NONE);
 		return;
 	}
-	outlook.goal_ns = outlook.limits.rest_ns_max;
-	if (ring_ns < outlook.goal_ns) {
-		outlook.goal_ns = ring_ns;
-		outlook.binding = LULL_BOUND_RING;
-	}
+	lull_outlook_begin(&outlook, objective->view,
+			   lull_ring_guard_ns(&objective->guard, objective->view));
 	if (calibration->count < LULL_CALIBRATION_READY) {
 		objective_calibrate(objective, &outlook);
 		return;
@@ -378,7 +337,8 @@ objective_watch(const struct objective *objective, const struct lull_idle_iterat
 {
 	const struct lull_idle_view *view = objective->view;
 	/* A packet that is held that long must still be in time. */
-	uint64_t limit_ns = view->limits->latency_ns - view->limits->latency_ns / MARGIN_SHARE;
+	uint64_t limit_ns =
+		view->limits->latency_ns - view->limits->latency_ns / LULL_OUTLOOK_MARGIN_SHARE;
 
 	/* A loop that rests by interrupt hardly ever polls for nothing. */
 	if ((iteration->pkt_count > 0 && objective->idle_state != LULL_IDLE_INTERRUPT) ||

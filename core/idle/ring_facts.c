@@ -20,6 +20,7 @@ lull_ring_facts_add(struct lull_ring_facts *all, const struct lull_ring_facts *o
 		return;
 	if (one->ring_pkts > 0 && (all->ring_pkts == 0 || room < all->ring_pkts - all->held_pkts)) {
 		all->ring_pkts = one->ring_pkts;
+		all->ring_pkts_max = one->ring_pkts_max;
 		all->held_pkts = one->held_pkts;
 	}
 	all->link_pps = facts_rate(all, all->link_pps, one->link_pps);

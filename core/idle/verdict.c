@@ -2,19 +2,7 @@
 #include "verdict.h"
 
 #include "bound.h"
-
-/* Busy share plus what the rests cost of the remaining time. */
-static uint32_t
-verdict_cpu_ppm(const struct lull_verdict *verdict, const struct lull_load *load)
-{
-	uint64_t busy_ppm = LULL_MIN(load->busy_ppm, LULL_PPM);
-	uint64_t real_ns = verdict->rest_ns + verdict->overshoot_p50_ns;
-	uint64_t cost_ns = LULL_MIN(verdict->cost_ns, real_ns);
-
-	if (verdict->idle_state < LULL_IDLE_SLEEP || real_ns == 0)
-		return LULL_PPM;
-	return (uint32_t)(busy_ppm + (LULL_PPM - busy_ppm) * cost_ns / real_ns);
-}
+#include "outlook.h"
 
 /*
  * No loss at a rate that the loop cannot take: whatever a rest lets wait, polling would have had
@@ -76,7 +64,11 @@ verdict_predict(struct lull_verdict *verdict, const struct lull_idle_view *view)
 			LULL_MAX(load->serve_ns,
 				 lull_stalls_wait_ns(&watch->poll,
 						     (uint32_t)LULL_PPM - limits->percentile_ppm));
-	verdict->predicted_cpu_ppm = verdict_cpu_ppm(verdict, load);
+	verdict->predicted_cpu_ppm =
+		verdict->idle_state < LULL_IDLE_SLEEP ?
+			(uint32_t)LULL_PPM :
+			lull_outlook_cpu_ppm(&view->calibration[LULL_IDLE_SLEEP], load->busy_ppm,
+					     verdict->rest_ns);
 }
 
 void

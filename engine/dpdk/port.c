@@ -194,7 +194,8 @@ port_pool(const struct lull_port *port, const struct lull_port_config *config, u
 static int
 port_queues(struct lull_port *port, const struct lull_port_config *config, struct lull_error *error)
 {
-	uint16_t rx_desc = config->ring_pkts, tx_desc = config->ring_pkts;
+	uint16_t rx_desc = config->ring_pkts;
+	uint16_t tx_desc = config->tx_ring_pkts != 0 ? config->tx_ring_pkts : rx_desc;
 	int socket = rte_eth_dev_socket_id(port->port_id);
 	struct rte_mempool *pool;
 	int rc = rte_eth_dev_adjust_nb_rx_tx_desc(port->port_id, &rx_desc, &tx_desc);
@@ -248,27 +249,78 @@ port_start(struct lull_port *port, const struct rte_eth_dev_info *info,
 }
 
 static void
-port_read_facts(struct lull_port *port, const struct rte_eth_dev_info *info)
+port_set_facts(struct lull_port *port, const struct rte_eth_dev_info *info,
+	       const struct lull_port_answer *answer)
 {
 	struct lull_port_driver driver = lull_port_device(info);
-	struct lull_port_answer answer = lull_port_ask(port->port_id, 0, port->ring_pkts, info);
 	struct lull_ring_facts facts;
 
-	answer.asked_pkts = port->ring_pkts;
-	lull_port_facts(&driver, &answer, &facts);
+	lull_port_facts(&driver, answer, &facts);
 	port->ring_pkts = facts.ring_pkts;
 	port->held_pkts = facts.held_pkts;
-	port->link_mbps = answer.link_mbps;
+	port->link_mbps = answer->link_mbps;
 	port->hardware = facts.hardware_pps != 0;
 	port->short_leaves = facts.short_leaves;
 	port->loss_lag_ns = facts.loss_lag_ns;
+}
+
+static void
+port_read_facts(struct lull_port *port, const struct rte_eth_dev_info *info)
+{
+	struct lull_port_answer answer = lull_port_ask(port->port_id, 0, port->ring_pkts, info);
+
+	answer.asked_pkts = port->ring_pkts;
+	port_set_facts(port, info, &answer);
+}
+
+/* Drivers that do not tell leave what DPDK has filled in. */
+static uint32_t
+port_ring_most(const struct rte_eth_dev_info *info)
+{
+	const struct rte_eth_desc_lim *limit = &info->rx_desc_lim;
+	uint32_t align = LULL_MAX(limit->nb_align, 1u);
+
+	return limit->nb_max == UINT16_MAX ? 0 : limit->nb_max / align * align;
+}
+
+/* The ring that the driver has whatever is asked for, else what is asked for. */
+static void
+port_read_ring(struct lull_port *port, const struct rte_eth_dev_info *info,
+	       const struct lull_port_config *config)
+{
+	struct lull_port_driver driver = lull_port_device(info);
+
+	port->ring_pkts = lull_port_driver_ring(&driver, config->ring_pkts);
+	port->ring_pkts_max = port->ring_pkts == 0 ? port_ring_most(info) : 0;
+}
+
+int
+lull_port_offer(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
+		struct lull_error *error)
+{
+	struct rte_eth_dev_info info;
+	int rc;
+
+	*port = (struct lull_port){ .port_id = port_id, .queues = config->queues };
+	rc = port_describe(port, &info, error);
+	if (rc != 0)
+		return rc;
+	port_read_ring(port, &info, config);
+	if (port->ring_pkts == 0)
+		port->ring_pkts = config->ring_pkts;
+	port_set_facts(port, &info,
+		       &(struct lull_port_answer){
+			       .otherwise_pkts = port->ring_pkts,
+			       .asked_pkts = port->ring_pkts,
+			       .link_mbps = lull_port_link_mbps(port_id, &info),
+		       });
+	return 0;
 }
 
 static int
 port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
 	  struct lull_error *error)
 {
-	struct lull_port_driver driver;
 	struct rte_eth_dev_info info;
 	int rc;
 
@@ -278,8 +330,7 @@ port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_p
 		rc = port_check(port, &info, config, error);
 	if (rc != 0)
 		return rc;
-	driver = lull_port_device(&info);
-	port->ring_pkts = lull_port_driver_ring(&driver, config->ring_pkts);
+	port_read_ring(port, &info, config);
 	rc = port_start(port, &info, config, config->interrupt, error);
 	if (rc != 0 && config->interrupt)
 		rc = port_start(port, &info, config, false, error);

@@ -22,6 +22,7 @@ lull_port_rings(const struct lull_port *port)
 	return (struct lull_ring_facts){
 		.count = 1,
 		.ring_pkts = port->ring_pkts,
+		.ring_pkts_max = port->ring_pkts_max,
 		.held_pkts = port->held_pkts,
 		.link_pps = link_pps,
 		.hardware_pps = port->hardware ? link_pps : 0,

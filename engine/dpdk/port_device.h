@@ -100,6 +100,18 @@ lull_port_link_max(const struct rte_eth_dev_info *info)
 	return 0;
 }
 
+/** Its link, or without one the fastest that it can have, Mbit/s; 0: it does not say. */
+static inline uint32_t
+lull_port_link_mbps(uint16_t port_id, const struct rte_eth_dev_info *info)
+{
+	struct rte_eth_link link;
+
+	if (rte_eth_link_get_nowait(port_id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP &&
+	    link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
+		return link.link_speed;
+	return lull_port_link_max(info);
+}
+
 /**
  * @p otherwise_pkts: descriptors if the driver does not tell. A port without a link may get the
  * fastest one that it can have.
@@ -110,17 +122,12 @@ lull_port_ask(uint16_t port_id, uint16_t queue_id, uint32_t otherwise_pkts,
 {
 	struct lull_port_answer answer = { .otherwise_pkts = otherwise_pkts };
 	struct rte_eth_rxq_info rxq;
-	struct rte_eth_link link;
 
 	if (rte_eth_rx_queue_info_get(port_id, queue_id, &rxq) == 0) {
 		answer.desc_pkts = rxq.nb_desc;
 		answer.rearm_pkts = rxq.conf.rx_free_thresh;
 	}
-	if (rte_eth_link_get_nowait(port_id, &link) == 0 && link.link_status == RTE_ETH_LINK_UP &&
-	    link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
-		answer.link_mbps = link.link_speed;
-	else
-		answer.link_mbps = lull_port_link_max(info);
+	answer.link_mbps = lull_port_link_mbps(port_id, info);
 	return answer;
 }
 

@@ -75,8 +75,9 @@ const char *lull_engine_dpdk_version(void);
 /* ---- ports ---- */
 
 struct lull_port_config {
-	uint16_t queues;    /**< Rx and Tx queues each */
-	uint16_t ring_pkts; /**< descriptors asked for, rounded as the driver wants */
+	uint16_t queues;       /**< Rx and Tx queues each */
+	uint16_t ring_pkts;    /**< descriptors asked for, rounded as the driver wants */
+	uint16_t tx_ring_pkts; /**< the same of Tx rings; 0: as ring_pkts */
 	uint16_t burst_pkts;
 	uint16_t mtu;           /**< 0: the driver's */
 	uint16_t buffer_bytes;  /**< of an mbuf at least, where packets may exceed the MTU */
@@ -90,12 +91,13 @@ struct lull_port {
 	char name[64];
 	char driver[LULL_NAME_SIZE];
 	uint16_t queues;
-	uint32_t ring_pkts; /**< as granted, or as configured when the driver does not tell */
-	uint32_t held_pkts; /**< rearm threshold the driver may keep empty */
-	uint32_t link_mbps; /**< when it was opened; 0: unknown */
-	bool hardware;      /**< the link rate means something: a PCI device with a link speed */
-	bool interrupt;     /**< Rx interrupts granted */
-	int node;           /**< NUMA node of the device; -1: any */
+	uint32_t ring_pkts;     /**< as granted, or as configured when the driver does not tell */
+	uint32_t ring_pkts_max; /**< most that may be asked for; 0: not told, or it is ignored */
+	uint32_t held_pkts;     /**< rearm threshold the driver may keep empty */
+	uint32_t link_mbps;     /**< when it was opened; 0: unknown */
+	bool hardware;  /**< the link rate means something: a PCI device with a link speed */
+	bool interrupt; /**< Rx interrupts granted */
+	int node;       /**< NUMA node of the device; -1: any */
 	/** A short burst may leave packets in the ring; true where nobody knows. */
 	bool short_leaves;
 	uint64_t loss_lag_ns; /**< it may tell of lost packets so much later */
@@ -122,6 +124,17 @@ bool lull_port_link_up(const struct lull_port *port);
  * Threads: any.
  */
 uint64_t lull_link_pps(uint32_t link_mbps);
+/**
+ * Tell what a port would be, without opening it: its driver, its link, or else the fastest that it
+ * can have, and the most descriptors that it grants.
+ * @param config  ring_pkts counts, in case the driver goes by it
+ * @param port    out; not to be closed
+ * @param error   gets a sentence on failure; may be NULL
+ * @return 0; -ENODEV: there is no such port; another negative errno of the driver
+ * Threads: the main thread.
+ */
+int lull_port_offer(uint16_t port_id, const struct lull_port_config *config, struct lull_port *port,
+		    struct lull_error *error);
 /**
  * Configure and start a port that EAL has probed, with buffers on its NUMA node. Close it with
  * lull_port_close(). A port without a link is opened too: until the link comes link_mbps is the

@@ -129,6 +129,7 @@ struct lull_idle_limits {
 	uint64_t backup_ns;
 	uint32_t ring_pkts; /**< descriptors of the smallest Rx ring, up to 2^20 [512] */
 	uint32_t held_pkts; /**< descriptors the driver keeps for rearming, below ring_pkts [0] */
+	uint32_t ring_pkts_max; /**< most that the device grants, for remedies; 0: not known [0] */
 	enum lull_envelope envelope; /**< [learned] */
 	uint64_t pps_max; /**< per ring, for link and stated, up to 10^12; ignored when learned */
 	uint32_t burst_pkts; /**< a receive shorter than this emptied its queue [32] */
@@ -262,6 +263,37 @@ enum lull_bound {
  */
 const char *lull_bound_name(enum lull_bound bound);
 
+/** What a remedy changes; a set of these. */
+enum lull_remedy_change {
+	LULL_REMEDY_RING = 1 << 0,      /**< a larger Rx ring: remedy.ring_pkts */
+	LULL_REMEDY_PPS_MAX = 1 << 1,   /**< a lower rate stated: remedy.pps_max */
+	LULL_REMEDY_LATENCY = 1 << 2,   /**< a longer objective: remedy.latency_ns */
+	LULL_REMEDY_MAX_REST = 1 << 3,  /**< a longer cap: remedy.rest_ns_max */
+	LULL_REMEDY_LOSS = 1 << 4,      /**< LULL_LOSS_TOLERATE */
+	LULL_REMEDY_QUIET = 1 << 5,     /**< nothing else that holds the thread up */
+	LULL_REMEDY_INTERRUPT = 1 << 6, /**< rests that an interrupt ends */
+	LULL_REMEDY_PORT = 1 << 7,      /**< a port with interrupts */
+};
+/** Most remedies of a verdict. */
+#define LULL_REMEDIES_MAX 6
+
+/**
+ * Other limits, or another machine, with which the loop could rest, and what that would bring,
+ * reckoned as the governor itself reckons.
+ */
+struct lull_remedy {
+	uint32_t changes;        /**< enum lull_remedy_change, all of them together */
+	bool fits;               /**< the objective would hold; else why not is in binding */
+	bool measured;           /**< wake-ups were measured; else it is reckoned with a guess */
+	enum lull_bound binding; /**< what would limit the rest; NONE and not fits: not known */
+	uint32_t ring_pkts;      /**< descriptors to ask for */
+	uint64_t pps_max;        /**< rate to state, packets per second and ring */
+	uint64_t latency_ns;     /**< objective to set */
+	uint64_t rest_ns_max;    /**< cap to set */
+	uint64_t rest_ns;        /**< longest rest that this allows; 0: none */
+	uint32_t cpu_ppm;        /**< share of the core with such rests */
+};
+
 /** What lull_idle_verdict() tells: a promise, what limits it, and the figures behind it. */
 struct lull_verdict {
 	enum lull_verdict_state state;   /**< what is promised */
@@ -299,6 +331,13 @@ struct lull_verdict {
 	uint64_t stall_ns;   /**< length of the longest ones; 0: none */
 	/** Arrival curve: most packets of one queue in any window of 2^i us, faded by age. */
 	uint64_t arrival_pkts[LULL_ARRIVAL_SCALES];
+	/**
+	 * Where the objective does not hold, lull_idle_remedies() tells what would help: what gives
+	 * up least first, and then what takes the least CPU. Those that do not fit come last, with
+	 * the reason.
+	 */
+	uint32_t remedy_count;
+	struct lull_remedy remedies[LULL_REMEDIES_MAX];
 };
 
 struct lull_idle_governor; /* core/idle/governor.h */
@@ -452,6 +491,13 @@ const struct lull_histogram *lull_idle_wait_histogram(const struct lull_idle *id
  * @param verdict  filled in
  */
 void lull_idle_verdict(const struct lull_idle *idle, struct lull_verdict *verdict);
+/**
+ * Find what would help where the objective does not hold, and fill in the remedies of a verdict.
+ * Takes some 100 us: a loop whose rings fill faster leaves it to a time without traffic.
+ * @param verdict  as lull_idle_verdict() has filled it in; one that is not infeasible or suspended
+ *                 gets no remedies
+ */
+void lull_idle_remedies(const struct lull_idle *idle, struct lull_verdict *verdict);
 
 /**
  * Compute the share of time in iterations that received nothing: T_empty / T, where T is busy_ns +

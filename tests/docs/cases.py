@@ -175,7 +175,7 @@ def simulates(place: Place, block: Block) -> None:
         said = shell.type(sweep.command.replace("--ring 4096", "--ring 1024 --governor objective"))
         check(said.count("infeasible [1]") == 8, "all infeasible", said)
         check("[1] infeasible: the ring of 1024 packets fills in 66.7 us" in said, "why", said)
-        check("raise the ring to" in said, "and what would help", said)
+        check("a ring of 2048 allows rests" in said, "and what would help", said)
         if place.long:
             shell.type(scoreboard.command, timeout_s=3600)
             shell.type(reproduce.command, timeout_s=3600)

@@ -191,14 +191,14 @@ TEST(explain__infeasible_ring_names_the_way_out)
 
 	expect_sentence(&verdict, &limits,
 			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps, but a "
-			"wake-up comes up to 20 us late; the loop polls; raise the ring to 8192 "
-			"or choose loss=tolerate");
+			"wake-up comes up to 20 us late; the loop polls; raise the ring or choose "
+			"loss=tolerate");
 	/* Less may arrive than the link can bring. */
 	verdict.envelope = LULL_ENVELOPE_LINK;
 	expect_sentence(&verdict, &limits,
 			"infeasible: the ring of 1024 packets fills in 6.9 us at 149 Mpps, but a "
-			"wake-up comes up to 20 us late; the loop polls; raise the ring to 8192, "
-			"set pps-max or choose loss=tolerate");
+			"wake-up comes up to 20 us late; the loop polls; raise the ring, set "
+			"pps-max or choose loss=tolerate");
 	verdict.envelope = LULL_ENVELOPE_LEARNED;
 	/* No ring helps against other work on the CPU. */
 	limits.pps_max = verdict.pps_max = 1000000;
@@ -208,11 +208,124 @@ TEST(explain__infeasible_ring_names_the_way_out)
 			"infeasible: the ring of 1024 packets fills in 1 ms at 1 Mpps, but a "
 			"wake-up comes up to 3.7 ms late; the loop polls; keep other work off "
 			"this CPU (isolate it) or choose loss=tolerate");
-	limits.ring_pkts = 32;
+}
+
+/* With figures, where they are known: the best in full, others with their share. */
+TEST(explain__names_the_cheapest_remedy_with_its_figure)
+{
+	struct lull_idle_limits limits = { .ring_pkts = 1024, .pps_max = 37202380 };
+	struct lull_verdict verdict = {
+		.state = LULL_VERDICT_INFEASIBLE,
+		.binding = LULL_BOUND_RING,
+		.idle_state = LULL_IDLE_PAUSE,
+		.pps_max = 37202380,
+		.overshoot_p9999_ns = 60000,
+		.remedy_count = 4,
+		.remedies = {
+			{ .changes = LULL_REMEDY_RING, .fits = true, .measured = true,
+			  .ring_pkts = 4096, .rest_ns = 82000, .cpu_ppm = 312000 },
+			{ .changes = LULL_REMEDY_PPS_MAX, .fits = true, .measured = true,
+			  .pps_max = 8200000, .rest_ns = 50000, .cpu_ppm = 450000 },
+			{ .changes = LULL_REMEDY_LOSS, .fits = true, .measured = true,
+			  .rest_ns = 163000, .cpu_ppm = 92000 },
+			{ .changes = LULL_REMEDY_PORT },
+		},
+	};
+
 	expect_sentence(&verdict, &limits,
-			"infeasible: the ring of 32 packets fills in 32 us at 1 Mpps, but a "
-			"wake-up comes up to 3.7 ms late; the loop polls; keep other work off "
-			"this CPU (isolate it) and raise the ring to 64 or choose loss=tolerate");
+			"infeasible: the ring of 1024 packets fills in 27.5 us at 37.2 Mpps, but "
+			"a wake-up comes up to 60 us late; the loop pauses the core; a ring of "
+			"4096 allows rests of 82 us: 31 % CPU; or pps-max=8.2M: 45 %; or "
+			"loss=tolerate: 9 %");
+}
+
+TEST(explain__says_what_two_changes_bring_and_what_is_not_sure)
+{
+	struct lull_idle_limits limits = { .ring_pkts = 1024, .pps_max = 37202380 };
+	struct lull_verdict verdict = {
+		.state = LULL_VERDICT_INFEASIBLE,
+		.binding = LULL_BOUND_RING,
+		.idle_state = LULL_IDLE_PAUSE,
+		.pps_max = 37202380,
+		.overshoot_p9999_ns = 60000,
+		.remedies = { { .changes = LULL_REMEDY_RING,
+				.fits = true,
+				.ring_pkts = 4096,
+				.rest_ns = 82000,
+				.cpu_ppm = 312000 } },
+	};
+	struct lull_remedy *first = verdict.remedies;
+
+	first->changes |= LULL_REMEDY_LATENCY;
+	first->latency_ns = 120000;
+	verdict.remedy_count = 1;
+	expect_sentence(&verdict, &limits,
+			"infeasible: the ring of 1024 packets fills in 27.5 us at 37.2 Mpps, but "
+			"a wake-up comes up to 60 us late; the loop pauses the core; a ring of "
+			"4096 and max-latency=120us allow rests of 82 us: at most 31 % CPU");
+	/* What does not fit is no remedy. */
+	first->fits = false;
+	expect_sentence(&verdict, &limits,
+			"infeasible: the ring of 1024 packets fills in 27.5 us at 37.2 Mpps, but "
+			"a wake-up comes up to 60 us late; the loop pauses the core; raise the "
+			"ring or choose loss=tolerate");
+	verdict.binding = LULL_BOUND_CAP;
+	limits.rest_ns_max = 1000;
+	*first = (struct lull_remedy){ .changes = LULL_REMEDY_MAX_REST,
+				       .fits = true,
+				       .measured = true,
+				       .rest_ns_max = 18000,
+				       .rest_ns = 18000,
+				       .cpu_ppm = 500000 };
+	expect_sentence(&verdict, &limits,
+			"infeasible: max-rest is 1 us, but a rest that saves CPU lasts at least "
+			"0 ns; the loop pauses the core; max-rest=18us allows rests of 18 us: "
+			"50 % CPU");
+	verdict.state = LULL_VERDICT_SUSPENDED;
+	*first = (struct lull_remedy){ .changes = LULL_REMEDY_QUIET,
+				       .fits = true,
+				       .measured = true,
+				       .rest_ns = 169000,
+				       .cpu_ppm = 47000 };
+	expect_sentence(&verdict, &limits,
+			"suspended: this host wakes a resting thread too late too often; the loop "
+			"pauses the core and will try resting again; keep other work off this CPU "
+			"or allow a real-time class (sched-policy): 5 % CPU");
+}
+
+static void
+expect_remedy(const struct lull_remedy *remedy, const char *words)
+{
+	char text[160];
+
+	assert_string_equal(lull_remedy_explain(remedy, text, sizeof(text)), words);
+}
+
+TEST(remedy__is_told_in_words_and_why_it_does_not_fit)
+{
+	struct lull_remedy remedy = { .changes = LULL_REMEDY_RING,
+				      .ring_pkts = 512,
+				      .binding = LULL_BOUND_RING };
+
+	expect_remedy(&remedy, "a ring of 512: too short");
+	remedy.changes = LULL_REMEDY_INTERRUPT;
+	expect_remedy(&remedy, "interrupts: too late for the ring");
+	remedy.binding = LULL_BOUND_LATENCY;
+	expect_remedy(&remedy, "interrupts: too late for max-latency");
+	remedy.binding = LULL_BOUND_NONE;
+	expect_remedy(&remedy, "interrupts: not measured");
+	remedy.changes = LULL_REMEDY_PORT;
+	expect_remedy(&remedy, "ports with interrupts: not measured");
+	remedy.fits = true;
+	remedy.changes = LULL_REMEDY_QUIET | LULL_REMEDY_RING;
+	expect_remedy(&remedy, "no other work on this CPU and a ring of 512");
+	remedy.changes = LULL_REMEDY_PPS_MAX;
+	remedy.pps_max = 640;
+	expect_remedy(&remedy, "pps-max=640");
+	remedy.pps_max = 370000;
+	expect_remedy(&remedy, "pps-max=370k");
+	remedy.pps_max = 12000000;
+	expect_remedy(&remedy, "pps-max=12M");
 }
 
 TEST(explain__late_packets_are_told_with_their_cause)
@@ -234,15 +347,15 @@ TEST(explain__late_packets_are_told_with_their_cause)
 	expect_sentence(&verdict, &limits,
 			"infeasible: 2.3 % of the packets wait longer than 200 us (stalls of up "
 			"to 7 ms, 2.1 per second); the loop sleeps anyway; keep other work off "
-			"this CPU, allow a real-time class (sched-policy) or raise max-latency");
+			"this CPU or allow a real-time class (sched-policy), or raise max-latency");
 	/* the last second was bad, the window is not */
 	verdict.late_ppm = 9000;
 	verdict.stall_ppm = 9000;
 	verdict.stall_ns = 0;
 	expect_sentence(&verdict, &limits,
 			"infeasible: p99 was recently above 200 us (wake-ups up to 90 us late, "
-			"usually 14 us); the loop sleeps anyway; keep other work off this CPU, "
-			"allow a real-time class (sched-policy) or raise max-latency");
+			"usually 14 us); the loop sleeps anyway; keep other work off this CPU or "
+			"allow a real-time class (sched-policy), or raise max-latency");
 	verdict.state = LULL_VERDICT_SUSPENDED;
 	verdict.idle_state = LULL_IDLE_PAUSE;
 	expect_sentence(&verdict, &limits,
@@ -269,7 +382,7 @@ TEST(explain__knows_the_class)
 	assert_non_null(strstr(text, "allow a real-time class"));
 	lull_verdict_explain_of(&verdict, &limits, true, text, sizeof(text));
 	assert_null(strstr(text, "real-time"));
-	assert_non_null(strstr(text, "; keep other work off this CPU or raise max-latency"));
+	assert_non_null(strstr(text, "; keep other work off this CPU, or raise max-latency"));
 	verdict.state = LULL_VERDICT_SUSPENDED;
 	lull_verdict_explain_of(&verdict, &limits, true, text, sizeof(text));
 	assert_null(strstr(text, "real-time"));

@@ -108,7 +108,7 @@ publish_all(void *arg)
 			.verdict.calibration_count = i,
 		};
 
-		lull_snapshot_write(cell, &snapshot);
+		lull_snapshot_write(cell, &snapshot, NULL);
 		if (i % 16 == 0)
 			sched_yield(); /* as a loop does between two of them */
 	}

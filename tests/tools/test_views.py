@@ -10,7 +10,7 @@ from conftest import Bench, ObedientPace
 from lull.demo.result import Result
 from lull.demo.result_table import print_result
 from lull.demo.view import LiveView, PlainView
-from lull.program.explain_view import print_explain
+from lull.program.explain_view import print_explain, remedy_rows
 from lull.program.loops_view import Watch, as_data, plain_lines, render
 from lull.program.rates import between
 from lull.program.replies import Explain, Info, Loop
@@ -217,6 +217,15 @@ def test_rates_need_time(bench: Bench) -> None:
         later = telemetry.loop("fwd0")
         assert between(loop, later.model_copy(update={"tid": 1})) is None
         assert between(loop, later) is not None
+
+
+def test_remedies_are_a_table() -> None:
+    lists = {"remedies": ["a ring of 4096", "a ring of 512: too short"], "remedy_fits": [1, 0],
+             "remedy_rest_ns": [82_000, 0], "remedy_cpu_ppm": [310_000, 1_000_000]}
+    rows = remedy_rows(Explain.model_validate(lists))
+    assert rows == [("a ring of 4096", micros(82), percent(31)),
+                    ("a ring of 512: too short", "", "")]
+    assert remedy_rows(Explain.model_validate({"text": "of a program that tells none"})) == []
 
 
 def test_explain_says_the_class_once() -> None:

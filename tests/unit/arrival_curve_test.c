@@ -240,4 +240,145 @@ TEST(fade__by_half_in_nine_seconds)
 	assert_int_equal(lull_arrival_curve_pkts(&curve, 14), 0);
 }
 
+/* Between two scales it is a straight line, and through nothing at its beginning. */
+TEST(window_ns__lies_on_a_line_between_scales)
+{
+	struct lull_arrival_curve curve;
+
+	lull_arrival_curve_init(&curve, 0);
+	for (uint32_t i = 0; i < LULL_ARRIVAL_SCALES; i++)
+		curve.pkts_x256[i] = 256 * (100 + 50 * i); /* 100 in 1 us, 150 in 2, 200 in 4 ... */
+	assert_int_equal(lull_arrival_curve_window_ns(&curve, 0, 1), 0);
+	assert_int_equal(lull_arrival_curve_window_ns(&curve, 50, 1), 500);
+	assert_int_equal(lull_arrival_curve_window_ns(&curve, 100, 1), 1000);
+	assert_int_equal(lull_arrival_curve_window_ns(&curve, 125, 1), 1500);
+	assert_int_equal(lull_arrival_curve_window_ns(&curve, 150, 1), 2000);
+	assert_int_equal(lull_arrival_curve_window_ns(&curve, 160, 1), 2400);
+	assert_int_equal(lull_arrival_curve_window_ns(&curve, 320, 2), 2400);
+	assert_int_equal(lull_arrival_curve_window_ns(&curve, 775, 1), (8192 + 4096) * US);
+	/* beyond the last at the rate of the whole */
+	assert_int_equal(lull_arrival_curve_window_ns(&curve, 800, 1), 16384 * US);
+	assert_int_equal(lull_arrival_curve_window_ns(&curve, 1200, 1), 24576 * US);
+}
+
+/* Of twice as long, half; and a longer window holds no fewer. */
+TEST(pkts__scales_tell_of_each_other)
+{
+	struct lull_arrival_curve curve;
+
+	lull_arrival_curve_init(&curve, 0);
+	curve.pkts_x256[5] = 256 * 640;
+	curve.pkts_x256[3] = 256 * 100 + 1;
+	for (uint32_t i = 0; i <= 5; i++)
+		assert_int_equal(lull_arrival_curve_pkts(&curve, i), 640 >> (5 - i));
+	for (uint32_t i = 5; i < LULL_ARRIVAL_SCALES; i++)
+		assert_int_equal(lull_arrival_curve_pkts(&curve, i), 640);
+	/* of the shortest, too */
+	lull_arrival_curve_init(&curve, 0);
+	curve.pkts_x256[0] = 256 * 7;
+	for (uint32_t i = 0; i < LULL_ARRIVAL_SCALES; i++)
+		assert_int_equal(lull_arrival_curve_pkts(&curve, i), 7);
+	lull_arrival_curve_init(&curve, 0);
+	curve.pkts_x256[5] = 256 * 640;
+	curve.pkts_x256[3] = 256 * 200 + 1; /* parts count as a whole packet */
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 3), 201);
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 4), 320);
+	assert_int_equal(lull_arrival_curve_pkts(&curve, 2), 100);
+}
+
+TEST(fade__step_by_step)
+{
+	struct lull_arrival_curve curve;
+
+	lull_arrival_curve_init(&curve, 7);
+	for (uint32_t i = 0; i < LULL_ARRIVAL_SCALES; i++)
+		curve.pkts_x256[i] = 128 * 1000 + 1;
+	lull_arrival_curve_fade(&curve, 100 * MS + 6);
+	assert_int_equal(curve.pkts_x256[0], 128001);
+	lull_arrival_curve_fade(&curve, 100 * MS + 7);
+	for (uint32_t i = 0; i < LULL_ARRIVAL_SCALES; i++)
+		assert_int_equal(curve.pkts_x256[i], 128001 - 1001);
+	assert_int_equal(curve.fade_ns, 100 * MS + 7);
+	lull_arrival_curve_fade(&curve, 350 * MS + 7);
+	assert_int_equal(curve.fade_ns, 300 * MS + 7);
+	/* 1024 steps are made, of more only the time is taken */
+	lull_arrival_curve_init(&curve, 0);
+	lull_arrival_curve_fade(&curve, 102400 * MS + 3);
+	assert_int_equal(curve.fade_ns, 102400 * MS);
+	lull_arrival_curve_init(&curve, 0);
+	lull_arrival_curve_fade(&curve, 103400 * MS + 3);
+	assert_int_equal(curve.fade_ns, 103400 * MS + 3);
+}
+
+/* Which scale a batch begins at, and where a window ends. */
+TEST(add__batches_at_the_edges_of_scales)
+{
+	for (uint32_t scale = 0; scale < LULL_ARRIVAL_SCALES; scale++) {
+		uint64_t window_ns = US << scale;
+		struct lull_arrival_windows windows = { 0 };
+		struct lull_arrival_curve curve;
+
+		lull_arrival_curve_init(&curve, 0);
+		lull_arrival_curve_add(&curve, &windows, 50 * MS, 50 * MS + window_ns, 1000);
+		assert_int_equal(curve.pkts_x256[scale], 256000);
+		assert_true(scale == 0 || curve.pkts_x256[scale - 1] == 0);
+		if (scale == LULL_ARRIVAL_SCALES - 1)
+			continue;
+		lull_arrival_curve_init(&curve, 0);
+		windows = (struct lull_arrival_windows){ 0 };
+		lull_arrival_curve_add(&curve, &windows, 50 * MS, 50 * MS + window_ns + 1, 1000);
+		assert_int_equal(curve.pkts_x256[scale], 0);
+		assert_int_equal(curve.pkts_x256[scale + 1], 256000);
+	}
+}
+
+TEST(add__windows_end_where_they_are_full)
+{
+	struct lull_arrival_windows windows = { 0 };
+	struct lull_arrival_curve curve;
+
+	lull_arrival_curve_init(&curve, 0);
+	/* in 8 us: 10, 20 and 40 packets */
+	lull_arrival_curve_add(&curve, &windows, 100 * US, 102 * US, 10);
+	lull_arrival_curve_add(&curve, &windows, 104 * US, 105 * US, 20);
+	lull_arrival_curve_add(&curve, &windows, 107 * US, 108 * US, 40);
+	assert_int_equal(curve.pkts_x256[3], 70 * 256);
+	assert_int_equal(windows.scales[3].begin_ns, 100 * US);
+	assert_int_equal(windows.scales[3].pkts, 70);
+	/* one more is beyond it: 71 packets in 9 us are 63 in 8, fewer than 70; a new window */
+	lull_arrival_curve_add(&curve, &windows, 107 * US, 109 * US, 1);
+	assert_int_equal(curve.pkts_x256[3], 70 * 256);
+	assert_int_equal(windows.scales[3].begin_ns, 107 * US);
+	assert_int_equal(windows.scales[3].pkts, 1);
+	/* by even spread more than in either part: 61 in 10 us are 48 in 8 */
+	lull_arrival_curve_init(&curve, 0);
+	windows = (struct lull_arrival_windows){ 0 };
+	lull_arrival_curve_add(&curve, &windows, 100 * US, 106 * US, 30);
+	lull_arrival_curve_add(&curve, &windows, 106 * US, 110 * US, 31);
+	assert_int_equal(curve.pkts_x256[3], 48 * 256);
+	/* what begins when the window is over begins the next */
+	lull_arrival_curve_init(&curve, 0);
+	windows = (struct lull_arrival_windows){ 0 };
+	lull_arrival_curve_add(&curve, &windows, 100 * US, 104 * US, 30);
+	lull_arrival_curve_add(&curve, &windows, 108 * US, 109 * US, 29);
+	assert_int_equal(curve.pkts_x256[3], 30 * 256);
+	assert_int_equal(windows.scales[3].begin_ns, 108 * US);
+	/* a batch that ends before it begins is one moment */
+	lull_arrival_curve_add(&curve, &windows, 300 * US, 200 * US, 50);
+	assert_int_equal(curve.pkts_x256[0], 50 * 256);
+}
+
+/* Longer than the widest window: its last part, as if it had come evenly. */
+TEST(add__the_end_of_a_long_batch_is_what_counts)
+{
+	struct lull_arrival_windows windows = { 0 };
+	struct lull_arrival_curve curve;
+
+	lull_arrival_curve_init(&curve, 0);
+	lull_arrival_curve_add(&curve, &windows, 0, 65536 * US, 4000);
+	assert_int_equal(curve.pkts_x256[14], 1001 * 256);
+	assert_int_equal(curve.pkts_x256[13], 0);
+	assert_int_equal(windows.scales[14].begin_ns, (65536 - 16384) * US);
+}
+
 TEST_GROUP(group_setup, group_teardown);

@@ -299,3 +299,55 @@ TEST(break_even_ns__saves_a_fifth)
 	calibration.p50_ns = 30000;
 	assert_int_equal(lull_bound_break_even_ns(&calibration), 1);
 }
+
+TEST(ring_ns__is_what_is_left_of_the_ring)
+{
+	struct lull_idle_limits limits = usual;
+
+	assert_true(lull_bound_ring_ns(&limits, &alone, 0, 0) == UINT64_MAX);
+	assert_int_equal(lull_bound_ring_ns(&limits, &alone, 1000000, 991999), 1);
+	assert_int_equal(lull_bound_ring_ns(&limits, &alone, 1000000, 992000), 0);
+	assert_int_equal(lull_bound_ring_ns(&limits, &alone, 1000000, 992001), 0);
+	limits.held_pkts = 991;
+	assert_int_equal(lull_bound_ring_ns(&limits, &alone, 1000000, 0), 1000);
+	limits.held_pkts = 992;
+	assert_int_equal(lull_bound_ring_ns(&limits, &alone, 1000000, 0), 0);
+	limits.held_pkts = 2000;
+	assert_int_equal(lull_bound_ring_ns(&limits, &alone, 1000000, 0), 0);
+}
+
+TEST(learned_ns__other_queues_take_their_time)
+{
+	struct lull_idle_limits limits = usual;
+	struct lull_pace pace = sixteen(30);
+	struct lull_arrival_curve curve;
+	uint64_t iteration_ns = lull_pace_full_ns(&pace, 32);
+
+	limits.envelope = LULL_ENVELOPE_LEARNED;
+	lull_arrival_curve_init(&curve, 0);
+	assert_true(iteration_ns > 10000);
+	assert_int_equal(lull_bound_learned_ns(&limits, &pace, &curve, 5000, 0),
+			 992000 - 5000 - iteration_ns);
+	pace.queue_count = 2;
+	iteration_ns = lull_pace_full_ns(&pace, 32);
+	assert_int_equal(lull_bound_learned_ns(&limits, &pace, &curve, 0, 0),
+			 992000 - iteration_ns);
+	/* of one queue the burst is all */
+	pace.queue_count = 1;
+	assert_int_equal(lull_bound_learned_ns(&limits, &pace, &curve, 0, 0), 992000);
+	/* no time is left */
+	assert_int_equal(lull_bound_learned_ns(&limits, &alone, &curve, 992000, 0), 0);
+	assert_int_equal(lull_bound_learned_ns(&limits, &alone, &curve, 991999, 0), 1);
+	limits.held_pkts = 992;
+	assert_int_equal(lull_bound_learned_ns(&limits, &alone, &curve, 0, 0), 0);
+	limits.held_pkts = 991;
+	assert_int_equal(lull_bound_learned_ns(&limits, &alone, &curve, 0, 0), 1000);
+	limits.held_pkts = 1024;
+	assert_int_equal(lull_bound_learned_ns(&limits, &alone, &curve, 0, 0), 0);
+	/* and no rate is infinite */
+	assert_int_equal(lull_bound_pps(&limits, &curve), LULL_BOUND_PPS_FLOOR);
+	limits.envelope = LULL_ENVELOPE_STATED;
+	limits.pps_max = 0;
+	limits.held_pkts = 0;
+	assert_int_equal(lull_bound_pps(&limits, &curve), LULL_BOUND_PPS_FLOOR);
+}

@@ -94,3 +94,133 @@ TEST(add__huge_overshoots_stay_in_the_last_bin)
 	assert_int_equal(calibration.bins[LULL_CALIBRATION_BINS - 1], 1);
 	assert_int_equal(calibration.bins[0], 1);
 }
+
+/* Every 64 rests, and when it is ready first. */
+TEST(add__figures_are_those_of_the_rests)
+{
+	struct lull_calibration calibration;
+
+	lull_calibration_init(&calibration);
+	assert_int_equal(calibration.p50_ns, 40000);
+	assert_int_equal(calibration.usual_p99_ns, 40000);
+	assert_int_equal(calibration.cost_ns, 20000);
+	for (uint64_t i = 1; i <= 5000; i++) {
+		uint64_t over_ns = i % 1500 == 0 ? 2000000 : i % 97 == 0 ? 90000 : i * 7919 % 5000;
+		uint64_t p50_ns = calibration.p50_ns;
+
+		lull_calibration_add(&calibration, over_ns, 0);
+		if (i != LULL_CALIBRATION_READY && i % 64 != 0) {
+			assert_int_equal(calibration.p50_ns, p50_ns);
+			continue;
+		}
+		assert_int_equal(calibration.p50_ns,
+				 lull_calibration_quantile(&calibration, 500000));
+		assert_int_equal(calibration.p99_ns,
+				 lull_calibration_quantile(&calibration, 990000));
+		assert_int_equal(calibration.p999_ns,
+				 lull_calibration_quantile(&calibration, 999000));
+		assert_int_equal(calibration.p9999_ns,
+				 lull_calibration_quantile(&calibration, 999900));
+		assert_int_equal(calibration.usual_p99_ns,
+				 lull_calibration_usual(&calibration, 990000));
+	}
+	/* rests that a stall met are told elsewhere */
+	assert_in_range(calibration.p9999_ns, 2000000, 2200000);
+	assert_in_range(lull_calibration_usual(&calibration, 999999), 90000, 98303);
+	assert_in_range(lull_calibration_quantile(&calibration, 999999), 2000000, 2200000);
+	assert_int_equal(calibration.cost_ns, 20000);
+	assert_false(calibration.cost_measured);
+}
+
+TEST(usual__counts_none_but_stalls_as_nothing)
+{
+	struct lull_calibration calibration;
+
+	lull_calibration_init(&calibration);
+	for (uint32_t i = 0; i < LULL_CALIBRATION_READY - 1; i++)
+		lull_calibration_add(&calibration, 1000000, 0);
+	assert_int_equal(lull_calibration_usual(&calibration, 990000), 40000);
+	lull_calibration_add(&calibration, 1000000, 0);
+	assert_int_equal(lull_calibration_usual(&calibration, 990000), 0);
+	/* the last that is no stall, and the first that is */
+	lull_calibration_add(&calibration, LULL_STALL_NS - 1, 0);
+	assert_int_equal(lull_calibration_usual(&calibration, 500000), LULL_STALL_NS - 1);
+	lull_calibration_init(&calibration);
+	for (uint32_t i = 0; i < LULL_CALIBRATION_READY; i++)
+		lull_calibration_add(&calibration, LULL_STALL_NS, 0);
+	assert_int_equal(lull_calibration_usual(&calibration, 500000), 0);
+}
+
+/* 200 late ones of 2200: out of date in the first multiple of 256 at which the habit is good. */
+TEST(add__what_hundreds_of_rests_contradict_fades_faster)
+{
+	struct lull_calibration calibration;
+	double late = 0;
+	uint32_t i = 0, faded_at = 0;
+
+	lull_calibration_init(&calibration);
+	for (; i < 2000; i++)
+		assert_false(lull_calibration_add(&calibration, 6000, 0));
+	for (; i < 2200; i++)
+		assert_true(lull_calibration_add(&calibration, 1000000, 0));
+	late = calibration.late_ppm;
+	assert_in_range(calibration.late_ppm, 540000, 546000);
+	for (; faded_at == 0 && i < 5000; i++) {
+		uint32_t weight = calibration.weight;
+
+		lull_calibration_add(&calibration, 6000, 0);
+		if (calibration.weight != weight + 1)
+			faded_at = i + 1;
+		else
+			late = late * 255 / 256;
+	}
+	assert_int_equal(faded_at % 256, 0);
+	/* 8 times the habit and 0.1 % are less than what is remembered; 256 rests before not */
+	assert_true(8 * late + 1000 < 200e6 / faded_at);
+	assert_true(8 * late * 2.72 + 1000 > 200e6 / (faded_at - 256));
+	assert_in_range(calibration.weight, faded_at / 2 - 2, faded_at / 2);
+}
+
+/* Half of each bin, and the edges of what is left. */
+TEST(add__the_full_memory_is_halved)
+{
+	struct lull_calibration calibration;
+
+	lull_calibration_init(&calibration);
+	lull_calibration_add(&calibration, 3, 0);
+	for (uint32_t i = 0; i < LULL_CALIBRATION_WEIGHT - 3; i++)
+		lull_calibration_add(&calibration, 8 + i % 2, 0);
+	assert_int_equal(calibration.weight, LULL_CALIBRATION_WEIGHT - 2);
+	assert_int_equal(calibration.bin_first, 3);
+	lull_calibration_add(&calibration, 12, 0);
+	assert_int_equal(calibration.bin_last, 12);
+	lull_calibration_add(&calibration, 9, 0);
+	assert_int_equal(calibration.bin_first, 8);
+	assert_int_equal(calibration.bin_last, 9);
+	assert_int_equal(calibration.bins[3], 0);
+	assert_int_equal(calibration.bins[12], 0);
+	assert_int_equal(calibration.weight, calibration.bins[8] + calibration.bins[9]);
+	assert_in_range(calibration.weight, LULL_CALIBRATION_WEIGHT / 2 - 2,
+			LULL_CALIBRATION_WEIGHT / 2);
+	assert_int_equal(calibration.count, LULL_CALIBRATION_WEIGHT);
+}
+
+TEST(add__costs_begin_with_the_first_that_was_measured)
+{
+	struct lull_calibration calibration;
+
+	lull_calibration_init(&calibration);
+	lull_calibration_add(&calibration, 5, 0);
+	assert_int_equal(calibration.cost_ns, 20000);
+	lull_calibration_add(&calibration, 5, 1);
+	assert_true(calibration.cost_measured);
+	assert_int_equal(calibration.cost_ns, 1);
+	lull_calibration_init(&calibration);
+	lull_calibration_add(&calibration, 5, 8000);
+	lull_calibration_add(&calibration, 5, 0);
+	assert_int_equal(calibration.cost_ns, 8000);
+	lull_calibration_add(&calibration, 5, 16000);
+	assert_int_equal(calibration.cost_ns, 9000);
+	lull_calibration_add(&calibration, 5, 1000000);
+	assert_int_equal(calibration.cost_ns, (7 * 9000 + 36000) / 8);
+}

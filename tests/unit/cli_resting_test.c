@@ -7,6 +7,7 @@
 
 #include "case.h"
 #include "program/resting.h"
+#include "program/ring.h"
 
 #define TEN_GBE 14880952
 
@@ -122,4 +123,27 @@ TEST(cpu_latency__words_and_times)
 		assert_true(value == before);
 		assert_non_null(strstr(error.text, "neither auto, off nor a time in 1us..1s"));
 	}
+}
+
+TEST(ring_size__is_auto_or_a_number_in_range)
+{
+	struct lull_ring_size ring = { .pkts = 7 };
+	struct lull_error error;
+	char text[16];
+
+	assert_int_equal(lull_ring_size_parse("auto", &ring, &error), 0);
+	assert_true(ring.automatic);
+	assert_int_equal(ring.pkts, LULL_RING_USUAL);
+	assert_string_equal(lull_ring_size_print(&ring, text, sizeof(text)), "auto");
+	assert_int_equal(lull_ring_size_parse("2k", &ring, &error), 0);
+	assert_false(ring.automatic);
+	assert_int_equal(ring.pkts, 2000);
+	assert_string_equal(lull_ring_size_print(&ring, text, sizeof(text)), "2000");
+	for (int i = 0; i < 5; i++) {
+		static const char *const bad[] = { "31", "32769", "", "automatic", "-1" };
+
+		assert_int_equal(lull_ring_size_parse(bad[i], &ring, &error), -EINVAL);
+		assert_non_null(strstr(error.text, "is neither auto nor descriptors in 32..32768"));
+	}
+	assert_int_equal(ring.pkts, 2000); /* no change */
 }

@@ -259,3 +259,189 @@ TEST(update__forbidden_rests_are_tried_only_where_polling_fails)
 	stand_run(&stand, &good, 10 * MS);
 	assert_int_equal(stand.course.state, LULL_COURSE_RESTING);
 }
+
+/* A record of 100 s in which so many 256ths of a stall made late_ppm of the time late. */
+static void
+record(struct lull_stalls *stalls, uint64_t now_ns, uint64_t count_x256, uint32_t late_ppm)
+{
+	lull_stalls_init(stalls, LULL_STALL_MEMORY_NS, now_ns);
+	stalls->time_ns = 100 * S;
+	stalls->bins[3].count_x256 = count_x256;
+	stalls->bins[3].len_ns = late_ppm * 100 * US + count_x256 * 200 * US / 256;
+}
+
+static enum lull_course_state
+update(struct stand *stand, uint64_t now_ns)
+{
+	stand->given.now_ns = now_ns;
+	lull_course_update(&stand->course, &stand->given);
+	return stand->course.state;
+}
+
+/* One record of the three, at 10 s, of a course that begins at 0. */
+static void
+judge(struct stand *stand, uint64_t count_x256, uint32_t late_ppm, uint32_t recent_ppm)
+{
+	record(&stand->watch.rest, 10 * S, count_x256, late_ppm);
+	record(&stand->watch.recent, 10 * S, count_x256, recent_ppm);
+	update(stand, 10 * S);
+}
+
+/* The budget is 1 %: lost above it, not lost at three quarters. */
+TEST(update__lost_is_above_the_budget)
+{
+	struct stand stand;
+
+	stand_begin(&stand);
+	judge(&stand, 256, 10000, 0);
+	assert_false(stand.course.lost);
+	judge(&stand, 256, 10001, 0);
+	assert_true(stand.course.lost);
+	assert_int_equal(stand.course.lost_ns, 10 * S);
+	judge(&stand, 256, 7501, 0);
+	assert_true(stand.course.lost);
+	judge(&stand, 256, 7500, 0);
+	assert_false(stand.course.lost);
+	/* lately: 1.75 budgets by two stalls or so, and then above one */
+	judge(&stand, 383, 0, 17501);
+	assert_false(stand.course.lost);
+	judge(&stand, 384, 0, 17500);
+	assert_false(stand.course.lost);
+	judge(&stand, 384, 0, 17501);
+	assert_true(stand.course.lost);
+	judge(&stand, 384, 0, 10001);
+	assert_true(stand.course.lost);
+	judge(&stand, 384, 0, 10000);
+	assert_false(stand.course.lost);
+	assert_int_equal(stand.course.state, LULL_COURSE_RESTING);
+}
+
+/* Twice the budget for three seconds by five stalls or so, half a stall faded. */
+TEST(update__what_gives_the_saving_up)
+{
+	static const struct {
+		uint64_t count_x256, at_ns;
+		uint32_t late_ppm;
+		enum lull_course_state state;
+	} table[] = {
+		{ 1152, 13 * S, 20001, LULL_COURSE_POLLING },
+		{ 1152, 13 * S - 1, 20001, LULL_COURSE_RESTING },
+		{ 1152, 13 * S, 20000, LULL_COURSE_RESTING },
+		{ 1151, 13 * S, 20001, LULL_COURSE_RESTING },
+	};
+
+	for (size_t i = 0; i < COUNT(table); i++) {
+		struct stand stand;
+
+		stand_begin(&stand);
+		judge(&stand, 256, 10001, 0);
+		record(&stand.watch.rest, table[i].at_ns, table[i].count_x256, table[i].late_ppm);
+		lull_stalls_init(&stand.watch.recent, S, table[i].at_ns);
+		assert_int_equal(update(&stand, table[i].at_ns), table[i].state);
+		if (table[i].state != LULL_COURSE_POLLING)
+			continue;
+		assert_true(stand.watch.polling);
+		assert_int_equal(stand.course.since_ns, table[i].at_ns);
+		assert_int_equal(stand.watch.poll.time_ns, 0);
+	}
+}
+
+/* At once where four times the budget went, lately, by three stalls or so. */
+TEST(update__gross_stalls_need_no_seconds)
+{
+	struct stand stand;
+
+	stand_begin(&stand);
+	judge(&stand, 639, 0, 40001);
+	assert_int_equal(stand.course.state, LULL_COURSE_RESTING);
+	judge(&stand, 640, 0, 40000);
+	assert_int_equal(stand.course.state, LULL_COURSE_RESTING);
+	judge(&stand, 640, 0, 40001);
+	assert_int_equal(stand.course.state, LULL_COURSE_POLLING);
+	assert_true(stand.course.lost);
+	/* not within the first second, unless a promise of no loss forbids to rest */
+	stand_begin(&stand);
+	record(&stand.watch.recent, S - 1, 640, 40001);
+	assert_int_equal(update(&stand, S - 1), LULL_COURSE_RESTING);
+	record(&stand.watch.recent, S, 640, 40001);
+	assert_int_equal(update(&stand, S), LULL_COURSE_POLLING);
+	for (int i = 0; i < 4; i++) {
+		stand_begin(&stand);
+		stand.given.forbidden = (i & 1) != 0;
+		stand.given.promised = (i & 2) != 0;
+		assert_int_equal(update(&stand, MS),
+				 i == 3 ? LULL_COURSE_POLLING : LULL_COURSE_RESTING);
+	}
+}
+
+/* Polling, as of 10 s. */
+static void
+begin_polling(struct stand *stand)
+{
+	stand_begin(stand);
+	judge(stand, 640, 0, 40001);
+	assert_int_equal(stand->course.state, LULL_COURSE_POLLING);
+}
+
+TEST(update__polling_fails_by_its_own_record)
+{
+	struct stand stand;
+
+	begin_polling(&stand);
+	record(&stand.watch.poll, 11 * S, 383, 10001);
+	assert_int_equal(update(&stand, 11 * S), LULL_COURSE_POLLING);
+	record(&stand.watch.poll, 11 * S, 384, 10000);
+	assert_int_equal(update(&stand, 11 * S), LULL_COURSE_POLLING);
+	/* 30 s of rests whatever happens, then twice as many, 300 at most */
+	for (uint64_t hold_s = 30, now_s = 11; hold_s < 2000; hold_s *= 2) {
+		uint64_t real_s = hold_s < 300 ? hold_s : 300;
+
+		record(&stand.watch.poll, now_s * S, 384, 10001);
+		assert_int_equal(update(&stand, now_s * S), LULL_COURSE_RESTING);
+		assert_false(stand.watch.polling);
+		now_s += real_s;
+		record(&stand.watch.recent, now_s * S - 1, 640, 40001);
+		assert_int_equal(update(&stand, now_s * S - 1), LULL_COURSE_RESTING);
+		record(&stand.watch.recent, now_s * S, 640, 40001);
+		assert_int_equal(update(&stand, now_s * S), LULL_COURSE_POLLING);
+	}
+}
+
+/* After 4 s resting is tried for two; each failure doubles the wait, a minute or so at most. */
+TEST(update__resting_is_tried_again)
+{
+	struct stand stand;
+	uint64_t now_ns = 10 * S;
+
+	begin_polling(&stand);
+	for (uint64_t hold_s = 4; hold_s < 300; hold_s *= 2) {
+		now_ns += (hold_s < 64 ? hold_s : 64) * S;
+		assert_int_equal(update(&stand, now_ns - 1), LULL_COURSE_POLLING);
+		assert_int_equal(update(&stand, now_ns), LULL_COURSE_TRYING);
+		assert_false(stand.watch.polling);
+		assert_int_equal(stand.watch.rest.time_ns, 0);
+		record(&stand.watch.rest, now_ns, 384, 20000);
+		assert_int_equal(update(&stand, now_ns), LULL_COURSE_TRYING);
+		record(&stand.watch.rest, now_ns, 383, 20001);
+		assert_int_equal(update(&stand, now_ns), LULL_COURSE_TRYING);
+		record(&stand.watch.rest, now_ns, 384, 20001);
+		assert_int_equal(update(&stand, now_ns), LULL_COURSE_POLLING);
+		assert_true(stand.course.lost);
+	}
+	now_ns += 64 * S;
+	assert_int_equal(update(&stand, now_ns), LULL_COURSE_TRYING);
+	assert_int_equal(update(&stand, now_ns + 2 * S - 1), LULL_COURSE_TRYING);
+	assert_int_equal(update(&stand, now_ns + 2 * S), LULL_COURSE_RESTING);
+	/* and all holds are as at first */
+	assert_int_equal(stand.course.rest_hold_ns, 4 * S);
+	assert_int_equal(stand.course.poll_hold_ns, 30 * S);
+	/* what is forbidden is not tried, and ends a trial */
+	begin_polling(&stand);
+	stand.given.forbidden = true;
+	assert_int_equal(update(&stand, 20 * S), LULL_COURSE_POLLING);
+	stand.given.forbidden = false;
+	assert_int_equal(update(&stand, 20 * S), LULL_COURSE_TRYING);
+	stand.given.forbidden = true;
+	assert_int_equal(update(&stand, 20 * S), LULL_COURSE_POLLING);
+	assert_int_equal(stand.course.rest_hold_ns, 8 * S);
+}

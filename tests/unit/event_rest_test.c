@@ -294,3 +294,13 @@ TEST(trial__is_none_that_could_do_harm)
 	stand.limits.idle_states = LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT);
 	assert_int_equal(try_at(&event, 1000 * US, false).idle_state, LULL_IDLE_INTERRUPT);
 }
+
+/* Exactly as late as the objective is too late. */
+TEST(fits__at_the_edge)
+{
+	begin(LULL_EVENT_READY, 20 * US);
+	stand.limits.latency_ns = lull_event_late_ns(&stand.view, LULL_IDLE_INTERRUPT, 5000);
+	assert_false(fits());
+	stand.limits.latency_ns++;
+	assert_true(fits());
+}

@@ -296,3 +296,50 @@ TEST(idle__learns_anew)
 	assert_int_equal(known_ns(idle), 0);
 	free(memory);
 }
+
+/* Means move by a sixteenth; the long one up by a quarter and down by a 256th. */
+TEST(busy__moves_by_parts)
+{
+	struct lull_pace pace = { .queue_count = 1 };
+	struct lull_pace_scale *scale = &pace.scales[3];
+
+	lull_pace_busy(&pace, 1000, 10, false);
+	assert_int_equal(scale->mean_x256, 256000);
+	assert_int_equal(scale->long_x256, 256000);
+	assert_int_equal(scale->pkts_x256, 2560);
+	assert_int_equal(scale->count, 1);
+	lull_pace_busy(&pace, 1160, 12, false);
+	assert_int_equal(scale->mean_x256, 256000 + 2560);
+	assert_int_equal(scale->pkts_x256, 2560 + 32);
+	assert_int_equal(scale->long_x256, 256000 + 10240);
+	lull_pace_busy(&pace, 1000, 12, false);
+	assert_int_equal(scale->mean_x256, 258560 - 160);
+	assert_int_equal(scale->long_x256, 266240 - 40);
+	assert_int_equal(scale->count, 3);
+	/* one that was held up counts as 8 times the usual and 10 us */
+	lull_pace_busy(&pace, 1000000, 12, false);
+	assert_int_equal(scale->mean_x256, 258400 + (7 * 258400 + 2560000) / 16);
+	/* of no time at all it is known all the same */
+	lull_pace_busy(&pace, 0, 1, false);
+	assert_int_equal(pace.scales[0].long_x256, 1);
+	assert_int_equal(pace.scales[0].mean_x256, 0);
+	/* the last scale takes all that is more */
+	lull_pace_busy(&pace, 5, 1u << 20, true);
+	assert_int_equal(pace.scales[LULL_PACE_SCALES - 1].count, 1);
+	assert_int_equal(pace.full[LULL_PACE_SCALES - 1].count, 1);
+	assert_int_equal(pace.full[LULL_PACE_SCALES - 1].pkts_x256, 256u << 20);
+}
+
+TEST(empty__moves_by_parts)
+{
+	struct lull_pace pace = { .queue_count = 1 };
+
+	/* from nothing: 10 us at most */
+	lull_pace_empty(&pace, 1600);
+	assert_int_equal(pace.empty_x256, 25600);
+	lull_pace_empty(&pace, 1000000);
+	assert_int_equal(pace.empty_x256, 25600 + (7 * 25600 + 2560000) / 16);
+	pace.empty_x256 = 256000;
+	lull_pace_empty(&pace, 840);
+	assert_int_equal(pace.empty_x256, 256000 - 2560);
+}

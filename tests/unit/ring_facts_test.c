@@ -95,3 +95,22 @@ TEST(add__a_rate_must_hold_for_all)
 	lull_ring_facts_add(&all, &(const struct lull_ring_facts){ .ring_pkts = 1 });
 	assert_int_equal(all.ring_pkts, 512);
 }
+
+/* A larger ring is needed where there is the least room. */
+TEST(add__tells_what_may_be_asked_of_the_tightest_ring)
+{
+	const struct lull_ring_facts large = { .count = 1,
+					       .ring_pkts = 4096,
+					       .ring_pkts_max = 8192 };
+	const struct lull_ring_facts small = { .count = 1,
+					       .ring_pkts = 512,
+					       .ring_pkts_max = 4096 };
+	struct lull_ring_facts all = { .count = 0 };
+
+	lull_ring_facts_add(&all, &large);
+	assert_int_equal(all.ring_pkts_max, 8192);
+	lull_ring_facts_add(&all, &small);
+	assert_int_equal(all.ring_pkts_max, 4096);
+	lull_ring_facts_add(&all, &large);
+	assert_int_equal(all.ring_pkts_max, 4096);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <string.h>
 
 #include <lull/base.h>
 
@@ -110,4 +111,26 @@ TEST(sample_window_add__old_samples_leave)
 	lull_sample_window_add(&window, UINT64_C(1) << 40, 5);
 	assert_int_equal(window.count, 1);
 	assert_true(lull_sample_window_mean(&window) >= 5.0);
+}
+
+/* Whatever lies in its memory. */
+TEST(init__begins_with_nothing)
+{
+	static struct lull_sample_window window;
+
+	memset(&window, 0xa5, sizeof(window));
+	lull_sample_window_init(&window, 1000);
+	assert_int_equal(window.count, 0);
+	assert_true(lull_sample_window_mean(&window) == 0.0);
+	assert_true(lull_sample_window_variance(&window) == 0.0);
+	for (uint32_t i = 1; i <= 3; i++)
+		lull_sample_window_add(&window, i, 2 * i);
+	assert_int_equal(window.head, 0);
+	assert_true(lull_sample_window_mean(&window) == 4.0);
+	assert_true(lull_sample_window_variance(&window) * 3 == 8.0);
+	/* at the end of its span a value is in it */
+	lull_sample_window_add(&window, 1001, 4);
+	assert_int_equal(window.count, 4);
+	lull_sample_window_add(&window, 1002, 4);
+	assert_int_equal(window.count, 4);
 }

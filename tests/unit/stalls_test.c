@@ -176,3 +176,163 @@ TEST(wait_ns__is_the_quantile_of_waits)
 	assert_in_range(lull_stalls_wait_ns(&watch.rest, BUDGET_PPM), 4500 * US, 5500 * US);
 	assert_int_equal(lull_stalls_wait_ns(&watch.rest, 30000), 0);
 }
+
+/* Powers of two from half a millisecond on; the last bin takes all that is longer. */
+TEST(stall__has_the_bin_of_its_length)
+{
+	struct lull_stall_watch watch;
+
+	for (uint32_t i = 0; i < LULL_STALL_BINS; i++) {
+		lull_stall_watch_init(&watch, 0);
+		lull_stall_watch_stall(&watch, 0, LULL_STALL_NS << i);
+		lull_stall_watch_stall(&watch, 0, (LULL_STALL_NS << (i + 1)) - 1);
+		lull_stall_watch_met(&watch, LULL_STALL_NS << i, 3);
+		for (uint32_t k = 0; k < LULL_STALL_BINS; k++) {
+			assert_int_equal(watch.rest.bins[k].count_x256, k == i ? 512 : 0);
+			assert_int_equal(watch.rest.bins[k].pkts_x256, k == i ? 768 : 0);
+		}
+		assert_int_equal(watch.rest.bins[i].len_ns, 3 * (LULL_STALL_NS << i) - 1);
+		assert_int_equal(watch.rest.time_ns, 3 * (LULL_STALL_NS << i) - 1);
+		assert_int_equal(watch.rest.pkts_x256, 768);
+		assert_memory_equal(watch.rest.bins, watch.recent.bins, sizeof(watch.rest.bins));
+	}
+	lull_stall_watch_stall(&watch, 0, 100 * LULL_NS_PER_S);
+	assert_int_equal(watch.rest.bins[LULL_STALL_BINS - 1].count_x256, 768);
+	/* a gap that was planned to be long is less of a stall than its bins begin with */
+	lull_stall_watch_stall(&watch, 0, 1);
+	assert_int_equal(watch.rest.bins[0].count_x256, 256);
+}
+
+/* By a 128th in each 128th of 20 s, as far as whole numbers go. */
+TEST(fold__fades_step_by_step)
+{
+	const uint64_t step_ns = LULL_STALL_MEMORY_NS / 128;
+	struct lull_stall_watch watch;
+
+	lull_stall_watch_init(&watch, 1000 * MS);
+	lull_stall_watch_fine(&watch, 128000, 1000);
+	lull_stall_watch_stall(&watch, 1000 * MS, 1280000);
+	lull_stall_watch_met(&watch, 1280000, 128);
+	lull_stall_watch_fold(&watch, 1000 * MS + step_ns - 1);
+	assert_int_equal(watch.rest.time_ns, 1408000);
+	assert_int_equal(watch.rest.bins[1].count_x256, 256);
+	lull_stall_watch_fold(&watch, 1000 * MS + step_ns);
+	assert_int_equal(watch.rest.time_ns, 1408000 - 11000);
+	assert_int_equal(watch.rest.pkts_x256, 1128 * 256 - 1128 * 2);
+	assert_int_equal(watch.rest.bins[1].count_x256, 254);
+	assert_int_equal(watch.rest.bins[1].len_ns, 1270000);
+	assert_int_equal(watch.rest.bins[1].pkts_x256, 128 * 254);
+	lull_stall_watch_fold(&watch, 1000 * MS + 3 * step_ns);
+	/* rounded up: 254 - 2 - 2 */
+	assert_int_equal(watch.rest.bins[1].count_x256, 250);
+	assert_int_equal(watch.rest.fade_ns, 1000 * MS + 3 * step_ns);
+	/* at last nothing is left of it */
+	lull_stall_watch_fold(&watch, 1000 * MS + 700 * step_ns);
+	assert_int_equal(watch.rest.bins[1].count_x256, 0);
+	assert_int_equal(watch.rest.bins[1].len_ns, 0);
+	assert_int_equal(watch.rest.bins[1].pkts_x256, 0);
+	assert_int_equal(watch.rest.fade_ns, 1000 * MS + 700 * step_ns);
+}
+
+/* After hours it does not count every step of them. */
+TEST(fold__a_long_absence_is_forgotten_at_once)
+{
+	const uint64_t step_ns = LULL_STALL_MEMORY_NS / 128;
+	struct lull_stall_watch watch;
+
+	lull_stall_watch_init(&watch, 0);
+	lull_stall_watch_fold(&watch, 1024 * step_ns);
+	assert_int_equal(watch.rest.fade_ns, 1024 * step_ns);
+	lull_stall_watch_init(&watch, 0);
+	lull_stall_watch_fold(&watch, 5000 * step_ns + 7);
+	assert_int_equal(watch.rest.fade_ns, 5000 * step_ns + 7);
+}
+
+TEST(turn_to__what_was_not_told_yet_is_of_the_time_before)
+{
+	struct lull_stall_watch watch;
+
+	lull_stall_watch_init(&watch, 0);
+	lull_stall_watch_fine(&watch, 3 * MS, 5);
+	lull_stall_watch_turn_to(&watch, true, 3 * MS);
+	assert_int_equal(watch.rest.time_ns, 3 * MS);
+	assert_int_equal(watch.rest.pkts_x256, 5 * 256);
+	assert_int_equal(watch.poll.time_ns, 0);
+	assert_int_equal(watch.recent.time_ns, 0);
+	/* once more changes nothing */
+	lull_stall_watch_fine(&watch, 2 * MS, 5);
+	lull_stall_watch_fold(&watch, 5 * MS);
+	lull_stall_watch_turn_to(&watch, true, 5 * MS);
+	assert_int_equal(watch.recent.time_ns, 2 * MS);
+	assert_int_equal(watch.poll.time_ns, 2 * MS);
+	/* of another time, but it polls as before */
+	lull_stall_watch_fine(&watch, 2 * MS, 5);
+	lull_stall_watch_forget(&watch, 9 * MS);
+	assert_true(watch.polling);
+	assert_int_equal(watch.fresh_ns, 0);
+	assert_int_equal(watch.fresh_pkts, 0);
+	assert_int_equal(watch.poll.time_ns, 0);
+	assert_int_equal(watch.since_ns, 9 * MS);
+	assert_int_equal(watch.rest.fade_ns, 9 * MS);
+}
+
+TEST(late_ppm__of_few_stalls_by_hand)
+{
+	struct lull_stall_watch watch;
+
+	lull_stall_watch_init(&watch, 0);
+	/* 4 s, in which 2 ms and 8 ms were stalls; at 1 ms of wait 1 + 7 ms are late */
+	lull_stall_watch_fine(&watch, 3990 * MS, 0);
+	lull_stall_watch_stall(&watch, 0, 2 * MS);
+	lull_stall_watch_stall(&watch, 0, 8 * MS);
+	assert_int_equal(lull_stalls_late_ppm(&watch.rest, 1 * MS, BUDGET_PPM), 2000);
+	assert_int_equal(lull_stalls_time_ppm(&watch.rest, 1 * MS), 2000);
+	/* what is no longer than the wait takes nothing from what is */
+	assert_int_equal(lull_stalls_late_ppm(&watch.rest, 4 * MS, BUDGET_PPM), 1000);
+	assert_int_equal(lull_stalls_count_x256(&watch.rest, 4 * MS), 256);
+	assert_int_equal(lull_stalls_count_x256(&watch.rest, 2 * MS), 256);
+	assert_int_equal(lull_stalls_count_x256(&watch.rest, 2 * MS - 1), 512);
+	assert_int_equal(lull_stalls_rate(&watch.rest), 500);
+	assert_int_equal(lull_stalls_longest_ns(&watch.rest), 8 * MS);
+	/* packets: 1000 at a budget of 1 % are ten, 999 are not */
+	lull_stall_watch_met(&watch, 8 * MS, 40);
+	lull_stall_watch_fine(&watch, 0, 959);
+	lull_stall_watch_fold(&watch, 0);
+	assert_int_equal(lull_stalls_late_ppm(&watch.rest, 4 * MS, BUDGET_PPM), 1000);
+	lull_stall_watch_fine(&watch, 0, 1);
+	lull_stall_watch_fold(&watch, 0);
+	assert_int_equal(lull_stalls_late_ppm(&watch.rest, 4 * MS, BUDGET_PPM), 20000);
+	/* never more than all */
+	lull_stall_watch_init(&watch, 0);
+	assert_int_equal(lull_stalls_time_ppm(&watch.rest, 0), 0);
+	assert_int_equal(lull_stalls_rate(&watch.rest), 0);
+	lull_stall_watch_stall(&watch, 0, 3000 * MS);
+	assert_int_equal(lull_stalls_late_ppm(&watch.rest, 0, BUDGET_PPM), 1000000);
+	assert_int_equal(lull_stalls_time_ppm(&watch.rest, 0), 1000000);
+	assert_int_equal(lull_stalls_time_ppm(&watch.rest, 1500 * MS), 500000);
+}
+
+TEST(longest_ns__is_a_mean_of_the_longest_bin)
+{
+	struct lull_stall_watch watch;
+
+	lull_stall_watch_init(&watch, 0);
+	lull_stall_watch_stall(&watch, 0, LULL_STALL_NS);
+	lull_stall_watch_stall(&watch, 0, LULL_STALL_NS + 100);
+	assert_int_equal(lull_stalls_longest_ns(&watch.rest), LULL_STALL_NS + 50);
+	lull_stall_watch_stall(&watch, 0, 30 * MS);
+	assert_int_equal(lull_stalls_longest_ns(&watch.rest), 30 * MS);
+}
+
+/* What has faded to a part of a stall is one still. */
+TEST(longest_ns__counts_parts)
+{
+	struct lull_stalls stalls;
+
+	lull_stalls_init(&stalls, LULL_STALL_MEMORY_NS, 0);
+	stalls.bins[4].count_x256 = 1;
+	stalls.bins[4].len_ns = 50000;
+	assert_int_equal(lull_stalls_longest_ns(&stalls), 256 * 50000);
+	stalls.time_ns = 2000 * MS;
+	assert_int_equal(lull_stalls_rate(&stalls), 1000000 / 256 / 2000);
+}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include <lull/base.h>
 
@@ -16,9 +17,10 @@ static int
 setup(void **state)
 {
 	(void)state;
-	waits = calloc(1, sizeof(*waits));
+	waits = malloc(sizeof(*waits));
 	if (waits == NULL)
 		return -1;
+	memset(waits, 0xa5, sizeof(*waits));
 	lull_waits_init(waits, 999 * US);
 	return 0;
 }
@@ -241,6 +243,202 @@ TEST_WITH(rested__stands_for_rests_that_show_nothing, setup, teardown)
 	assert_in_range(lull_stalls_late_ppm(&waits->watch.rest, LATENCY_NS, 10000), 80000, 125000);
 	/* the last moments count what was seen alone */
 	assert_true(lull_stalls_count_x256(&waits->watch.recent, LATENCY_NS) < 6 * 256);
+}
+
+/* Ten steps of a tenth of a second: what is late within them at 2.25 budgets is enough. */
+TEST_WITH(missed__the_last_second_counts_by_itself, setup, teardown)
+{
+	uint64_t now_ns = 999 * US;
+
+	lull_waits_mark(waits, 0);
+	waits->pkts = 1000000; /* in time, long ago */
+	for (int i = 0; i < 30; i++)
+		lull_waits_step(waits, now_ns += 100 * MS);
+	assert_int_equal(waits->step_ns, now_ns);
+	assert_int_equal(waits->step, 0);
+	waits->pkts += 1000;
+	waits->late_pkts_x256 += 22 * 256;
+	assert_false(lull_waits_missed(waits, now_ns, 10000));
+	waits->late_pkts_x256 += 256;
+	assert_true(lull_waits_missed(waits, now_ns, 10000));
+	/* for nine steps more, and then it is past */
+	for (int i = 0; i < 9; i++) {
+		lull_waits_step(waits, now_ns += 100 * MS);
+		assert_true(lull_waits_missed(waits, now_ns, 10000));
+	}
+	assert_true(lull_waits_missed(waits, now_ns + 1000 * MS, 10000));
+	assert_false(lull_waits_missed(waits, now_ns + 1000 * MS + 1, 10000));
+	lull_waits_step(waits, now_ns += 100 * MS);
+	assert_false(lull_waits_missed(waits, now_ns, 10000));
+	/* 2.5 packets are three, rounded */
+	lull_waits_mark(waits, now_ns);
+	waits->pkts += 3;
+	waits->late_pkts_x256 += 639;
+	assert_false(lull_waits_missed(waits, now_ns, 10000));
+	waits->late_pkts_x256 += 1;
+	assert_true(lull_waits_missed(waits, now_ns, 10000));
+	lull_waits_forget(waits, now_ns);
+	assert_false(lull_waits_missed(waits, now_ns, 10000));
+	/* the window stays: a second later it is what tells */
+	assert_false(lull_waits_missed(waits, now_ns + 1000 * MS - 1, 10000));
+	assert_true(lull_waits_missed(waits, now_ns + 1000 * MS, 10000));
+}
+
+/* Not before a tenth is over; after long absence the steps begin anew. */
+TEST_WITH(step__is_a_tenth_of_a_second, setup, teardown)
+{
+	lull_waits_step(waits, 999 * US + 100 * MS - 1);
+	assert_int_equal(waits->step, 0);
+	lull_waits_step(waits, 999 * US + 100 * MS);
+	assert_int_equal(waits->step, 1);
+	assert_int_equal(waits->step_ns, 999 * US + 100 * MS);
+	lull_waits_step(waits, 999 * US + 450 * MS);
+	assert_int_equal(waits->step, 4);
+	assert_int_equal(waits->step_ns, 999 * US + 400 * MS);
+	lull_waits_step(waits, 999 * US + 1400 * MS);
+	assert_int_equal(waits->step, 4);
+	assert_int_equal(waits->step_ns, 999 * US + 1400 * MS);
+	lull_waits_step(waits, 9000 * MS);
+	assert_int_equal(waits->step_ns, 9000 * MS);
+	/* what was seen is folded in then */
+	lull_stall_watch_fine(&waits->watch, 5 * MS, 7);
+	lull_waits_step(waits, 9100 * MS);
+	assert_int_equal(waits->watch.fresh_ns, 0);
+	assert_int_equal(waits->watch.rest.time_ns, 5 * MS);
+	/* the arrival curve fades with the steps */
+	waits->curve.pkts_x256[14] = 1000 * 128;
+	lull_waits_step(waits, 9200 * MS);
+	assert_int_equal(waits->curve.pkts_x256[14], 1000 * 127);
+	/* settle looks at the time */
+	lull_waits_poll(waits, 9299 * MS, 1);
+	lull_waits_settle(waits, 9300 * MS - 1, LATENCY_NS);
+	assert_int_equal(waits->step_ns, 9200 * MS);
+	lull_waits_settle(waits, 9300 * MS, LATENCY_NS);
+	assert_int_equal(waits->step_ns, 9300 * MS);
+}
+
+/* A rest that watches holds a packet as long again. */
+TEST_WITH(rested__a_watched_rest_is_planned_twice_as_long, setup, teardown)
+{
+	struct lull_wake wake = {
+		.rest = { .idle_state = LULL_IDLE_INTERRUPT, .watch = true, .limit_ns = MS }
+	};
+
+	lull_waits_poll(waits, 1000 * MS, 1);
+	lull_waits_rested(waits, &wake);
+	assert_int_equal(waits->planned_ns, 2 * MS);
+	assert_true(waits->rested);
+	lull_waits_poll(waits, 1000 * MS + 2 * MS + LULL_STALL_NS - 1, 1);
+	assert_false(waits->stalled);
+	assert_int_equal(waits->planned_ns, 0);
+	wake.rest = (struct lull_rest){ .idle_state = LULL_IDLE_PAUSE, .limit_ns = US };
+	lull_waits_rested(waits, &wake);
+	assert_false(waits->rested);
+	wake.rest.idle_state = LULL_IDLE_MONITOR;
+	lull_waits_rested(waits, &wake);
+	assert_true(waits->rested);
+	assert_int_equal(waits->planned_ns, 2 * US);
+}
+
+TEST_WITH(polled__tells_all_that_a_look_would_tell, setup, teardown)
+{
+	lull_waits_poll(waits, 1000 * MS, 2);
+	lull_waits_queue(waits, 0, 32, 32);
+	waits->rested = true;
+	waits->planned_ns = MS;
+	lull_stall_watch_fold(&waits->watch, 1000 * MS);
+	uint64_t time_ns = waits->watch.rest.time_ns;
+
+	lull_waits_polled(waits, 1000 * MS + 300 * US, 10, 0);
+	lull_stall_watch_fold(&waits->watch, 1000 * MS);
+	assert_int_equal(waits->watch.rest.time_ns - time_ns, 300 * US);
+	assert_int_equal(waits->watch.rest.pkts_x256, 10 * 256);
+	assert_int_equal(waits->pkts, 10);
+	assert_int_equal(waits->histogram.count, 10);
+	assert_int_equal(waits->poll_ns, 1000 * MS + 300 * US);
+	assert_int_equal(waits->planned_ns, 0);
+	assert_false(waits->rested);
+	assert_int_equal(waits->queues[0].empty_ns, 1000 * MS + 300 * US);
+	assert_int_equal(waits->queues[0].batch_pkts, 0);
+	assert_int_equal(lull_arrival_curve_pkts(&waits->curve, 9), 10);
+	/* time does not go back */
+	lull_stall_watch_fold(&waits->watch, 1000 * MS);
+	lull_waits_polled(waits, 999 * MS, 0, 0);
+	assert_int_equal(waits->watch.fresh_ns, 0);
+	assert_int_equal(waits->poll_ns, 1000 * MS + 300 * US);
+	assert_int_equal(waits->pkts, 10);
+}
+
+/* Exactly the objective is in time; what is served before it was looked at did not wait. */
+TEST_WITH(settle__at_the_edges, setup, teardown)
+{
+	look(1 * MS, 0);
+	look(1 * MS + 199 * US, 100);
+	assert_int_equal(waits->late_pkts_x256, 0);
+	lull_waits_poll(waits, 2 * MS, 1);
+	lull_waits_queue(waits, 0, 0, 32);
+	lull_waits_settle(waits, 1 * MS, LATENCY_NS);
+	lull_waits_poll(waits, 2 * MS + 10, 1);
+	lull_waits_queue(waits, 0, 1, 32);
+	lull_waits_settle(waits, 2 * MS, LATENCY_NS);
+	assert_int_equal(waits->late_pkts_x256, 0);
+	assert_int_equal(waits->pkts, 101);
+	assert_int_equal(waits->pending_count, 0);
+	/* the second packet of two queues waits for its own */
+	assert_int_equal(waits->queues[1].empty_ns, 999 * US);
+}
+
+/* Late for a long rest, but no stall: its packets met none. */
+TEST_WITH(settle__late_packets_need_no_stall, setup, teardown)
+{
+	look(1 * MS, 0);
+	rest(1 * MS, 900 * US, 1900 * US);
+	look(1900 * US, 10);
+	assert_int_equal(waits->late_pkts_x256, 10 * 256 * 701 / 901);
+	lull_stall_watch_fold(&waits->watch, 2 * MS);
+	assert_int_equal(waits->watch.rest.pkts_x256, 10 * 256);
+	assert_int_equal(waits->watch.rest.time_ns, 901 * US);
+	for (uint32_t i = 0; i < LULL_STALL_BINS; i++)
+		assert_int_equal(waits->watch.rest.bins[i].pkts_x256, 0);
+	/* of a stall they did */
+	look(4 * MS, 5);
+	assert_int_equal(waits->watch.rest.bins[2].pkts_x256, 5 * 256);
+}
+
+/* A clock that went back is no gap. */
+TEST_WITH(poll__time_that_went_back_is_none, setup, teardown)
+{
+	look(5 * MS, 0);
+	lull_stall_watch_init(&waits->watch, 0);
+	lull_waits_poll(waits, 4 * MS, 1);
+	assert_int_equal(waits->gap_ns, 0);
+	assert_false(waits->stalled);
+	assert_int_equal(lull_stalls_longest_ns(&waits->watch.rest), 0);
+}
+
+/* A packet that ended the rest had come then, on whichever queue of those that are polled. */
+TEST_WITH(woken__shortens_what_was_waited, setup, teardown)
+{
+	assert_int_equal(waits->curve.fade_ns, 999 * US);
+	lull_waits_poll(waits, 1000 * US, 2);
+	lull_waits_queue(waits, 0, 0, 32);
+	lull_waits_queue(waits, 1, 0, 32);
+	lull_waits_settle(waits, 1000 * US, LATENCY_NS);
+	waits->queues[2].empty_ns = 7;
+	lull_waits_woken(waits, 1800 * US);
+	assert_int_equal(waits->queues[0].empty_ns, 1800 * US);
+	assert_int_equal(waits->queues[1].empty_ns, 1800 * US);
+	assert_int_equal(waits->queues[2].empty_ns, 7);
+	lull_waits_woken(waits, 1700 * US);
+	assert_int_equal(waits->queues[1].empty_ns, 1800 * US);
+	lull_waits_poll(waits, 1810 * US, 2);
+	lull_waits_queue(waits, 1, 1, 32);
+	assert_int_equal(waits->pending[0].gap_ns, 10 * US);
+	lull_waits_settle(waits, 1811 * US, LATENCY_NS);
+	assert_int_equal(waits->late_pkts_x256, 0);
+	assert_int_equal(waits->histogram.max, 11 * US);
+	/* one packet is a batch, too */
+	assert_int_equal(lull_arrival_curve_pkts(&waits->curve, LULL_ARRIVAL_SCALES - 1), 1);
 }
 
 /* Of a shared queue: it was empty when another thread looked, 30 us ago, and this one long

@@ -41,7 +41,8 @@ MEANING = {
 }
 # What stands in words above the table.
 SAID = ("state", "text", "text_more", "sched_text", "sched_text_more",
-        "cpu_latency_text", "cpu_latency_text_more", "arrival_pkts")
+        "cpu_latency_text", "cpu_latency_text_more", "arrival_pkts", "remedies", "remedy_fits",
+        "remedy_rest_ns", "remedy_cpu_ppm")
 WAY = "way_"  # each idle state: how this loop rests in it
 BAR_WIDTH = 40
 BLOCKING = "kernel"  # the thread sleeps until the kernel wakes it: there is nothing to choose
@@ -68,6 +69,28 @@ def curve_rows(pkts: list[int]) -> list[tuple[str, str, str]]:
     return [(micros(float(2 ** scale)), str(count),
              "█" * round(BAR_WIDTH * math.log2(1 + count) / math.log2(1 + most)))
             for scale, count in enumerate(pkts)]
+
+
+def remedy_rows(explain: Explain) -> list[tuple[str, str, str]]:
+    """What would help: in words, the longest rest that it allows, and the CPU then."""
+    columns = zip(explain.remedies, explain.remedy_fits, explain.remedy_rest_ns,
+                  explain.remedy_cpu_ppm, strict=False)
+    return [(text, micros(rest_ns / 1e3) if fits else "", percent(cpu_ppm / 1e4) if fits else "")
+            for text, fits, rest_ns, cpu_ppm in columns]
+
+
+def _print_remedies(explain: Explain, console: Console) -> None:
+    rows = remedy_rows(explain)
+    if not rows:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="what would help",
+                  title_justify="left")
+    table.add_column("change")
+    table.add_column("rests of", justify="right")
+    table.add_column("CPU", justify="right")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
 
 
 def _print_curve(pkts: list[int], console: Console) -> None:
@@ -110,6 +133,7 @@ def print_explain(loop: Loop, explain: Explain, console: Console) -> None:
         return
     if explain.state != "none":
         console.print(table)
+        _print_remedies(explain, console)
         _print_curve(explain.arrival_pkts, console)
     elif loop.shares():
         console.print(f"{loop.governor} has no objective and makes no promise; its threads share "

@@ -113,6 +113,11 @@ class Explain(Reply):
     rest_ns: int = 0
     # Most packets of one queue in any window of 1, 2, 4 ... us.
     arrival_pkts: list[int] = []
+    # What would help where the objective does not hold: a list for each member, best first.
+    remedies: list[str] = []
+    remedy_fits: list[int] = []
+    remedy_rest_ns: list[int] = []
+    remedy_cpu_ppm: list[int] = []
     text: str = ""
     # A string of a DPDK reply holds 127 characters, so a long sentence continues here.
     text_more: str = ""
