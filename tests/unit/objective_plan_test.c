@@ -185,6 +185,7 @@ TEST(plan__falls_back_to_the_best_on_offer)
 		struct lull_rest rest;
 
 		begin(1000);
+		learn(&stand.calibration[LULL_IDLE_INTERRUPT], 64, 5 * US);
 		learn(&stand.events[LULL_IDLE_INTERRUPT], LULL_EVENT_READY, 10 * US);
 		stand.limits.idle_states = table[i].offered;
 		rest = plan(0);
@@ -199,6 +200,7 @@ TEST(plan__falls_back_to_the_best_on_offer)
 		if (table[i].got == LULL_IDLE_MONITOR)
 			assert_int_equal(rest.limit_ns, 100 * US);
 		/* of interrupts that come too late, or were not measured, no use is made */
+		learn(&stand.calibration[LULL_IDLE_INTERRUPT], 64, 5 * US);
 		learn(&stand.events[LULL_IDLE_INTERRUPT], LULL_EVENT_READY, 250 * US);
 		plan(2 * MS);
 		assert_int_not_equal(verdict().idle_state, LULL_IDLE_INTERRUPT);
@@ -217,6 +219,7 @@ TEST(plan__prefers_interrupts_where_packets_are_rare)
 	stand.governor->wake(stand.state, &watched);
 	stand.limits.idle_states = STATES(SLEEP, INTERRUPT);
 	learn(&stand.calibration[LULL_IDLE_INTERRUPT], 64, 6 * US);
+	learn(&stand.calibration[LULL_IDLE_INTERRUPT], 64, 5 * US);
 	learn(&stand.events[LULL_IDLE_INTERRUPT], LULL_EVENT_READY, 10 * US);
 	settled_ns();
 	rest_ns = verdict().rest_ns;
@@ -227,6 +230,7 @@ TEST(plan__prefers_interrupts_where_packets_are_rare)
 	plan(2 * MS);
 	assert_int_equal(verdict().idle_state, LULL_IDLE_SLEEP);
 	stand.load.arrival_pps = 1;
+	learn(&stand.calibration[LULL_IDLE_INTERRUPT], 64, 5 * US);
 	learn(&stand.events[LULL_IDLE_INTERRUPT], LULL_EVENT_READY, 300 * US);
 	plan(2 * MS);
 	assert_int_equal(verdict().idle_state, LULL_IDLE_SLEEP);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "case.h"
 #include "governor_stand.h"
+#include "idle/event_rest.h"
 #include "idle/remedy.h"
 
 #define US LULL_NS_PER_US
@@ -269,8 +270,10 @@ TEST(remedies__say_why_interrupts_are_of_no_use)
 	assert_false(interrupt->fits || interrupt->measured);
 	assert_int_equal(interrupt->binding, LULL_BOUND_NONE);
 	words = &stand.events[LULL_IDLE_INTERRUPT];
-	for (int i = 0; i < 256; i++)
+	for (int i = 0; i < LULL_EVENT_READY; i++) {
 		lull_calibration_add(words, 50 * US, 0);
+		lull_calibration_add(&stand.calibration[LULL_IDLE_INTERRUPT], 5 * US, 0);
+	}
 	verdict = verdict_of(&stand.view, LULL_BOUND_RING);
 	interrupt = remedy_of(&verdict, LULL_REMEDY_INTERRUPT);
 	assert_true(interrupt->measured);
