@@ -219,12 +219,14 @@ TEST(plan__prefers_interrupts_where_packets_are_rare)
 	stand.governor->wake(stand.state, &watched);
 	stand.limits.idle_states = STATES(SLEEP, INTERRUPT);
 	learn(&stand.calibration[LULL_IDLE_INTERRUPT], 64, 6 * US);
-	learn(&stand.calibration[LULL_IDLE_INTERRUPT], 64, 5 * US);
 	learn(&stand.events[LULL_IDLE_INTERRUPT], LULL_EVENT_READY, 10 * US);
 	settled_ns();
 	rest_ns = verdict().rest_ns;
 	stand.load.arrival_pps = (LULL_NS_PER_S / 10 - 1) / rest_ns;
-	assert_int_equal(plan(2 * MS).idle_state, LULL_IDLE_INTERRUPT);
+	/* the first is a trial on a timer, which shows stalls */
+	assert_int_equal(plan(2 * MS).idle_state, LULL_IDLE_SLEEP);
+	assert_int_equal(verdict().idle_state, LULL_IDLE_INTERRUPT);
+	assert_int_equal(plan(0).idle_state, LULL_IDLE_INTERRUPT);
 	assert_int_equal(plan(0).limit_ns, LULL_EVENT_NS);
 	stand.load.arrival_pps = (LULL_NS_PER_S / 10 - 1) / rest_ns + 1;
 	plan(2 * MS);
