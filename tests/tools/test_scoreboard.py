@@ -11,7 +11,7 @@ import pytest
 from lull.cli import main
 from lull.errors import LullError
 from lull.sim import request as sim_request
-from lull.sim import scoreboard_cells
+from lull.sim import scoreboard_cells, scoreboard_objective
 from lull.sim.reply import Latency, SimReply, SimRun, SweepPoint, Verdict
 from lull.sim.scoreboard import Score, scores, statements, summary
 from lull.sim.scoreboard_cells import Cell, Job, Setup, Traffic
@@ -257,6 +257,40 @@ def test_goes_on_where_it_was(simulator: Path, tmp_path: Path,
     assert runs(simulator) == 19
     text = " ".join(capsys.readouterr().out.split())
     assert "in 3 of 3 cells with a feasible verdict" in text
+
+
+def test_objective_only(simulator: Path, tmp_path: Path,
+                        capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    arguments = ["scoreboard", "--cells", "poisson,10G,0%,100us", "--out", str(out),
+                 "--objective-only"]
+    assert main(arguments) == 0
+    # with load 0, and with 1 % that can tell: objective and polling, with bursts and without
+    assert runs(simulator) == 5
+    assert simulator.read_text().count("--line-bursts") == 2
+    assert "kalman" not in simulator.read_text()
+    assert "promised in 1 of 1 cells, kept in 1 of these; mean CPU" in capsys.readouterr().out
+    found = json.loads((out / "objective.json").read_text())
+    assert [one["kept"] for one in found] == [True]
+    assert not (out / "scoreboard.html").exists()
+
+
+def test_objective_only__says_what_was_broken() -> None:
+    cells = scoreboard_cells.choose(["poisson", "10G", "10%", "100us,200us"])
+
+    def find(job: Job) -> SimReply:
+        late_ns = 150e3 if "--line-bursts" not in job.arguments else 0
+        lost = 3 if "objective" in job.arguments and "--line-bursts" in job.arguments else 0
+        runs_ = [{"governor": "objective" if "objective" in job.arguments else "spin",
+                  "feasible_pct": 100, "cpu_pct": 20, "lost": lost,
+                  "added_ns": {"count": 9, "p99": late_ns}}]
+        return SimReply.model_validate({"runs": runs_})
+
+    found = scoreboard_objective.promises(cells, SETUP, find)
+    assert [(one.p99_us, one.lost_bursts, one.kept) for one in found] == [(150, 3, False)] * 2
+    lines = scoreboard_objective.summary(found)
+    assert lines[0] == "promised in 2 of 2 cells, kept in 0 of these; mean CPU 20.0 %"
+    assert "100 us: p99 150.0 us, lost 0, with bursts as large as the ring 3" in lines[1]
 
 
 def test_worlds(simulator: Path, tmp_path: Path) -> None:

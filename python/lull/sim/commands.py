@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Simulation commands: sim, scoreboard and reproduce, as users type them."""
 
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from lull.program.child import find_program
 from lull.reproduce.run import Bench
 from lull.sim import request as sim_request
 from lull.sim import scoreboard as scoreboard_judgement
-from lull.sim import scoreboard_cells, scoreboard_store
+from lull.sim import scoreboard_cells, scoreboard_objective, scoreboard_store
 from lull.sim import table as sim_table
 from lull.sim.simulation import Pool, progress_bar
 
@@ -135,12 +136,15 @@ def run_all(pool: Pool, work: Sequence[Sequence[str]], what: str) -> list[str]:
 @click.option("--duration", default="", metavar="TIME", help="Simulated time of each run.")
 @click.option("--sweep-rest", default=SWEEP, show_default=True, metavar="LOW-HIGH,STEPS",
               help="Fixed sleeps that the oracle tries.")
+@click.option("--objective-only", is_flag=True,
+              help="Run objective beside polling, no other governor and no oracle, and count what "
+                   "it promises and keeps. Writes objective.json.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), show_default=True,
               default="out/scoreboard", metavar="DIR", help="Folder for the results.")
 @JOBS
 def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], machine: str,
-               world: str, seed: str, traffic_size: str, duration: str, sweep_rest: str, out: Path,
-               jobs: int | None) -> None:
+               world: str, seed: str, traffic_size: str, duration: str, sweep_rest: str,
+               objective_only: bool, out: Path, jobs: int | None) -> None:
     """Compare all governors, and an oracle, in 400 cells of traffic, load, link and objective.
 
     The oracle is the best of all fixed sleeps. Writes scoreboard.json, scoreboard.html and
@@ -156,12 +160,19 @@ def scoreboard(options: tuple[str, ...], quick: bool, cells: tuple[str, ...], ma
         setup = scoreboard_cells.Setup(machine, sim_request.capacity_pps(text), seed,
                                        traffic_size, duration, sweep_rest,
                                        (*scoreboard_cells.WORLDS[world], *options))
-        work = scoreboard_cells.jobs(chosen, setup)
+        work = (scoreboard_objective if objective_only else scoreboard_cells).jobs(chosen, setup)
         store = scoreboard_store.Store(out / "cells.jsonl",
                                        scoreboard_store.version_of(executable))
         progress, task = progress_bar(len(work), "scoreboard")
         with progress:
             store.complete(pool, work, lambda: progress.advance(task))
+    if objective_only:
+        promises = scoreboard_objective.promises(chosen, setup, store.known)
+        atomic.write(out / "objective.json",
+                     json.dumps([one.model_dump() for one in promises], indent=1) + "\n")
+        for line in scoreboard_objective.summary(promises):
+            print(line)
+        return
     found = scoreboard_judgement.scores(chosen, setup, store.known)
     from lull.sim import scoreboard_page  # takes a second to load: not before it is needed
 

@@ -156,6 +156,17 @@ def promising_job(cell: Cell, setup: Setup) -> Job:
                 "--max-latency", f"{cell.objective_us}us")
 
 
+def objective_job(cell: Cell, setup: Setup) -> Job:
+    """The governor objective alone."""
+    return _job(cell.traffic, setup, "--governor", "objective",
+                "--max-latency", f"{cell.objective_us}us")
+
+
+def polling_job(traffic: Traffic, setup: Setup) -> Job:
+    """Polling alone."""
+    return _job(traffic, setup, "--governor", "spin")
+
+
 def capped_job(cell: Cell, setup: Setup) -> Job:
     """Governors whose operator can only state the longest rest."""
     metronome = f"{METRONOME}:{time_word(parse_ns(f'{cell.objective_us}us') / 2)}"
@@ -192,6 +203,11 @@ def jobs(cells: Sequence[Cell], setup: Setup) -> list[Job]:
     for cell in needed:
         for one in (promising_job(cell, setup), capped_job(cell, setup)):
             found += [one, stressed(one, setup)]
+    return in_order(found)
+
+
+def in_order(found: Sequence[Job]) -> list[Job]:
+    """Each once, the long ones first."""
     unique = list(dict.fromkeys(found))
     return sorted(unique, key=lambda job: ("--sweep-rest" not in job.arguments, -_rate(job)))
 
