@@ -178,7 +178,7 @@ def times_have_one_unit(programs: list[Program]) -> None:
     first: dict[str, str] = {}
     for program in programs:
         for key, row in program.rows().items():
-            if not row.startswith(" \\fITIME"):
+            if not re.match(r" \\fITIME(?!:)", row):  # TIME:PERCENT refuses it in words of its own
                 continue
             unit = re.search(r"(?m)^Range: .*\((\w+)\)\.$|^A bare number is in (\w+)\.$", row)
             if unit is None:
