@@ -85,12 +85,13 @@ lull_pace_after_rest(struct lull_pace *pace, uint64_t span_ns, uint64_t pkts)
 {
 	uint32_t octave = LULL_MIN(63u - (uint32_t)__builtin_clzll(pkts), LULL_PACE_SCALES - 1u);
 	struct lull_pace_cold *cold = &pace->cold[octave];
-	uint64_t span_x256 = span_ns << LULL_PACE_SHIFT;
+	uint64_t span_x256;
 	uint32_t shift;
 
 	if (cold->count == 0) {
-		cold->mean_x256 = span_x256;
+		cold->mean_x256 = lull_pace_cut_first(pace, span_ns, pkts);
 		cold->pkts_x256 = pkts << LULL_PACE_SHIFT;
+		span_ns = LULL_MIN(span_ns, cold->mean_x256 >> LULL_PACE_SHIFT);
 	}
 	span_x256 = lull_pace_cut(cold->mean_x256, span_ns);
 	cold->long_x256 = LULL_MAX(cold->long_x256, span_x256);

@@ -28,6 +28,9 @@
 /* One that was held up counts as so many times the usual, and this. */
 #define LULL_PACE_GROWTH 8
 #define LULL_PACE_SLACK_NS (10 * LULL_NS_PER_US)
+/* Before any was seen, so many times an empty one, the slack, and so much for each packet: the first
+ * packet of a flow may take a program a millisecond, and those behind it do not. */
+#define LULL_PACE_PKT_NS LULL_NS_PER_US
 
 /* So many are as good as more; half as many while none is seen for so long. */
 #define LULL_PACE_COUNT_MAX 64
@@ -123,6 +126,16 @@ lull_pace_cut(uint64_t usual_x256, uint64_t span_ns)
 	return LULL_MIN(span_ns << LULL_PACE_SHIFT, most);
 }
 
+/* The first of its kind. */
+static inline uint64_t
+lull_pace_cut_first(const struct lull_pace *pace, uint64_t span_ns, uint64_t pkts)
+{
+	uint64_t most_x256 = LULL_PACE_GROWTH * pace->empty_x256 +
+			     ((LULL_PACE_SLACK_NS + pkts * LULL_PACE_PKT_NS) << LULL_PACE_SHIFT);
+
+	return LULL_MIN(span_ns << LULL_PACE_SHIFT, most_x256);
+}
+
 static inline void
 lull_pace_empty(struct lull_pace *pace, uint64_t span_ns)
 {
@@ -131,11 +144,13 @@ lull_pace_empty(struct lull_pace *pace, uint64_t span_ns)
 }
 
 static inline void
-lull_pace_add(struct lull_pace_scale *scale, uint64_t span_ns, uint64_t pkts)
+lull_pace_add(const struct lull_pace *pace, struct lull_pace_scale *scale, uint64_t span_ns,
+	      uint64_t pkts)
 {
-	uint64_t span_x256 = span_ns << LULL_PACE_SHIFT;
+	uint64_t span_x256;
 
 	if (scale->count == 0) {
+		span_x256 = lull_pace_cut_first(pace, span_ns, pkts);
 		*scale = (struct lull_pace_scale){ LULL_MAX(span_x256, 1), span_x256,
 						   pkts << LULL_PACE_SHIFT, 1 };
 		return;
@@ -155,9 +170,9 @@ lull_pace_busy(struct lull_pace *pace, uint64_t span_ns, uint64_t pkts, bool ful
 	uint32_t octave = 63u - (uint32_t)__builtin_clzll(pkts);
 
 	octave = LULL_MIN(octave, LULL_PACE_SCALES - 1u);
-	lull_pace_add(&pace->scales[octave], span_ns, pkts);
+	lull_pace_add(pace, &pace->scales[octave], span_ns, pkts);
 	if (full)
-		lull_pace_add(&pace->full[octave], span_ns, pkts);
+		lull_pace_add(pace, &pace->full[octave], span_ns, pkts);
 }
 
 #endif

@@ -152,6 +152,29 @@ TEST(polls__another_number_of_queues_is_another_loop)
 	assert_true(lull_pace_full_ns(&pace, 32) > 58000);
 }
 
+/* A packet that took a millisecond, and others that take one or two us, as where flows are set up. */
+TEST(busy__the_first_of_a_kind_may_have_been_held_up)
+{
+	struct lull_pace pace = { .queue_count = 3 };
+
+	lull_pace_empty(&pace, 300);
+	lull_pace_busy(&pace, LULL_NS_PER_MS, 1, false);
+	lull_pace_after_rest(&pace, LULL_NS_PER_MS, 1);
+	assert_true(lull_pace_full_ns(&pace, 32) < 96 * 15000);
+	for (uint32_t i = 0; i < 100; i++) {
+		lull_pace_busy(&pace, 2000, 1, false);
+		lull_pace_after_rest(&pace, 2500, 1);
+	}
+	/* at most what one first packet may count as, and soon what packets take */
+	assert_in_range(pace.cold[0].long_x256 >> LULL_PACE_SHIFT, 2500, 14000);
+	assert_in_range(pace.scales[0].mean_x256 >> LULL_PACE_SHIFT, 2000, 2100);
+	assert_in_range(pace.cold[0].mean_x256 >> LULL_PACE_SHIFT, 2500, 2800);
+	/* but one that takes as long each time is believed */
+	for (uint32_t i = 0; i < 100; i++)
+		lull_pace_after_rest(&pace, LULL_NS_PER_MS, 1);
+	assert_true(lull_pace_full_ns(&pace, 32) > LULL_NS_PER_MS);
+}
+
 /* What has not been seen for a minute is of another time; what is seen stays. */
 TEST(fade__forgets_what_is_not_seen_any_more)
 {
