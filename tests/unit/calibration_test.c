@@ -224,3 +224,65 @@ TEST(add__costs_begin_with_the_first_that_was_measured)
 	lull_calibration_add(&calibration, 5, 1000000);
 	assert_int_equal(calibration.cost_ns, (7 * 9000 + 36000) / 8);
 }
+
+/* 8000 rests: 8 of 400 us, 72 of 100 us, 3920 of 7 us, 4000 of 5 us. So many lie above exactly. */
+TEST(add__figures_count_to_the_rest)
+{
+	struct lull_calibration calibration;
+	uint64_t others = 0, low;
+
+	lull_calibration_init(&calibration);
+	for (uint64_t i = 1; i <= 8000; i++) {
+		uint64_t over_ns = i % 1000 == 0 ? 400000 : 100000;
+
+		if (i % 100 != 0) {
+			others++;
+			low = others * 4000 / 7920 - (others - 1) * 4000 / 7920;
+			over_ns = low == 1 ? 5000 : 7000;
+		}
+		lull_calibration_add(&calibration, over_ns, 0);
+	}
+	assert_int_equal(calibration.weight, 8000);
+	assert_in_range(calibration.p50_ns, 5000, 5400);
+	assert_in_range(calibration.p99_ns, 7000, 7500);
+	assert_in_range(calibration.p999_ns, 100000, 107000);
+	assert_in_range(calibration.p9999_ns, 400000, 430000);
+	assert_in_range(calibration.usual_p99_ns, 7000, 7500);
+	/* nothing lies below the shortest */
+	assert_int_equal(lull_calibration_quantile(&calibration, 0), 0);
+}
+
+/* Exactly four times the usual and 50 us are not late. */
+TEST(add__late_at_the_edge)
+{
+	struct lull_calibration calibration;
+	uint64_t edge_ns;
+
+	lull_calibration_init(&calibration);
+	for (uint32_t i = 0; i < LULL_CALIBRATION_READY - 1; i++)
+		assert_false(lull_calibration_add(&calibration, 10, 0));
+	/* nothing is usual before it is ready */
+	assert_false(lull_calibration_add(&calibration, LULL_NS_PER_S, 0));
+	assert_int_equal(calibration.p50_ns, 10);
+	edge_ns = 4 * 10 + 50000;
+	assert_false(lull_calibration_add(&calibration, edge_ns, 0));
+	assert_int_equal(calibration.late_ppm, 0);
+	assert_true(lull_calibration_add(&calibration, edge_ns + 1, 0));
+	assert_int_equal(calibration.late_ppm, 1000000 / 256);
+	assert_false(lull_calibration_add(&calibration, 10, 0));
+	assert_int_equal(calibration.late_ppm, 3906 * 255 / 256);
+}
+
+/* Bins of one nanosecond below 32, then sixteen per octave. */
+TEST(high__by_hand)
+{
+	assert_int_equal(lull_calibration_high(0), 0);
+	assert_int_equal(lull_calibration_high(15), 15);
+	assert_int_equal(lull_calibration_high(16), 16);
+	assert_int_equal(lull_calibration_high(31), 31);
+	assert_int_equal(lull_calibration_high(32), 33);
+	assert_int_equal(lull_calibration_high(33), 35);
+	assert_int_equal(lull_calibration_high(47), 63);
+	assert_int_equal(lull_calibration_high(48), 67);
+	assert_int_equal(lull_calibration_high(LULL_CALIBRATION_BINS - 1), (1ULL << 32) - 1);
+}

@@ -304,3 +304,124 @@ TEST(fits__at_the_edge)
 	stand.limits.latency_ns++;
 	assert_true(fits());
 }
+
+/* Each packet that ends a silence doubles it, from a second to 64. */
+TEST(silence__grows_with_packets)
+{
+	struct lull_event_rest event;
+
+	begin(0, 0);
+	lull_event_rest_init(&event, &stand.view);
+	stand.load.packet_ns = 5;
+	for (uint64_t s = 1; s <= 64; s *= 2) {
+		assert_false(lull_event_silent(&event, 5 + s * LULL_NS_PER_S - 1));
+		assert_true(lull_event_silent(&event, 5 + s * LULL_NS_PER_S));
+		event.unmeasured = true;
+		lull_event_end_silence(&event);
+		assert_false(event.unmeasured);
+	}
+	assert_int_equal(event.silence_ns, 64 * LULL_NS_PER_S);
+}
+
+/* What is remembered tells 367 of a million, and no less. */
+TEST(watch__only_where_it_can_tell)
+{
+	static const struct {
+		uint32_t percentile_ppm;
+		enum lull_idle_state got;
+	} table[] = {
+		{ 999266, LULL_IDLE_INTERRUPT },
+		{ 999268, LULL_IDLE_NONE },
+		{ 999999, LULL_IDLE_NONE },
+	};
+	struct lull_event_rest event;
+
+	for (size_t i = 0; i < COUNT(table); i++) {
+		begin(0, 0);
+		lull_event_rest_init(&event, &stand.view);
+		stand.limits.percentile_ppm = table[i].percentile_ppm;
+		assert_int_equal(lull_event_watch(&event, 0, 100 * US).idle_state, table[i].got);
+	}
+	stand.limits.percentile_ppm = 990000;
+	assert_int_equal(lull_event_watch(&event, 0, 1).limit_ns, 1);
+	assert_int_equal(lull_event_watch(&event, 0, LULL_EVENT_NS + 1).limit_ns, LULL_EVENT_NS);
+}
+
+/* Rests that were not watched are no reason to wait, and time does not go back. */
+TEST(wake__counts_what_was_watched)
+{
+	struct lull_event_rest event;
+	struct lull_wake wake = { .rest = { .idle_state = LULL_IDLE_INTERRUPT },
+				  .begin_ns = 1000,
+				  .end_ns = 1100 };
+
+	begin(0, 0);
+	lull_event_rest_init(&event, &stand.view);
+	lull_event_wake(&event, &wake);
+	assert_int_equal(event.watch_ns, 0);
+	wake.rest.watch = true;
+	lull_event_wake(&event, &wake);
+	assert_int_equal(event.watch_ns, 1100 + 16 * 100);
+	wake.begin_ns = 1200;
+	lull_event_wake(&event, &wake);
+	assert_int_equal(event.watch_ns, 1100);
+}
+
+TEST(trial__lengths_and_pauses)
+{
+	struct lull_event_rest event;
+	struct lull_rest rest;
+
+	begin(LULL_EVENT_READY, 20 * US);
+	lull_event_rest_init(&event, &stand.view);
+	stand.limits.loss = LULL_LOSS_TOLERATE;
+	/* half of the time between packets, 10 ms at most and 1 ms at least */
+	rest = try_at(&event, 0, false);
+	assert_int_equal(rest.limit_ns, LULL_EVENT_NS);
+	assert_int_equal(event.trial_ns, 1024 * LULL_EVENT_NS);
+	assert_false(event.trial_timed);
+	stand.load.arrival_pps = 400;
+	rest = lull_event_trial(&event, 7, 100 * US, false);
+	assert_int_equal(rest.limit_ns, 1250 * US);
+	assert_int_equal(event.trial_ns, 7 + 1024 * 1250 * US);
+	stand.load.arrival_pps = 600;
+	assert_int_equal(lull_event_trial(&event, 7, 100 * US, false).limit_ns, 1000 * US);
+	/* a loop that rests so tries whatever comes */
+	stand.load.arrival_pps = 100000;
+	rest = lull_event_trial(&event, 7, 100 * US, true);
+	assert_int_equal(rest.idle_state, LULL_IDLE_SLEEP);
+	assert_int_equal(event.trial_ns, 7 + 10000 * US);
+	assert_true(event.trial_timed);
+	stand.load.arrival_pps = 1;
+	assert_int_equal(lull_event_trial(&event, 7, 100 * US, false).idle_state,
+			 LULL_IDLE_INTERRUPT);
+	assert_false(event.trial_timed);
+	stand.load.arrival_pps = 400;
+	lull_calibration_init(&stand.calibration[LULL_IDLE_INTERRUPT]);
+	lull_event_trial(&event, 7, 100 * US, false);
+	assert_int_equal(event.trial_ns, 7 + 128 * 1250 * US);
+}
+
+/* A promised ring outlasts a core that takes a millisecond to wake, by a packet. */
+TEST(trial__fits_the_ring_by_a_packet)
+{
+	struct lull_event_rest event;
+	uint64_t late_ns;
+
+	begin(LULL_EVENT_READY, 20 * US);
+	lull_event_rest_init(&event, &stand.view);
+	late_ns = 1000 * US + lull_calibration_quantile(&stand.events[LULL_IDLE_INTERRUPT], 999900);
+	stand.limits.ring_pkts = 32 + (uint32_t)(late_ns / 100);
+	assert_int_equal(try_at(&event, 0, false).idle_state, LULL_IDLE_NONE);
+	event.trial_ns = 0;
+	stand.limits.ring_pkts++;
+	assert_int_equal(try_at(&event, 0, false).idle_state, LULL_IDLE_INTERRUPT);
+	/* exactly as late as the objective is too late */
+	stand.limits.latency_ns =
+		lull_calibration_quantile(&stand.events[LULL_IDLE_INTERRUPT], 995000);
+	event.trial_ns = 0;
+	assert_int_equal(try_at(&event, 0, false).idle_state, LULL_IDLE_NONE);
+	stand.limits.latency_ns++;
+	event.trial_ns = 0;
+	assert_int_equal(try_at(&event, 0, false).idle_state, LULL_IDLE_INTERRUPT);
+}

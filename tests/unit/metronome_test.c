@@ -227,3 +227,49 @@ TEST(metronome_plan__asks_for_less_by_the_usual_overshoot_of_shared_queues_too)
 	assert_int_equal(company_iterate(&company, 1, 2000, 0), 500 * LULL_NS_PER_US);
 	free(company.share);
 }
+
+/* Rests that are no sleeps are corrected by what rests of their own kind take longer. */
+TEST(metronome_plan__asks_for_less_by_the_rest_that_was_made)
+{
+	struct governor_stand stand;
+	struct lull_wake wake = { .rest = { .idle_state = LULL_IDLE_PAUSE } };
+
+	stand_init(&stand, &lull_idle_metronome);
+	stand.calibration[LULL_IDLE_SLEEP].p50_ns = 20000;
+	stand.calibration[LULL_IDLE_PAUSE].p50_ns = 7000;
+	assert_int_equal(stand_iteration_of(&stand, 0, 100), V - 20000);
+	stand.governor->wake(stand.state, &wake);
+	assert_int_equal(stand_iteration_of(&stand, 0, 100), V - 7000);
+	stand.calibration[LULL_IDLE_PAUSE].p50_ns = V - 1;
+	assert_int_equal(stand_iteration_of(&stand, 0, 100), 1);
+	stand.calibration[LULL_IDLE_PAUSE].p50_ns = V - 2;
+	assert_int_equal(stand_iteration_of(&stand, 0, 100), 2);
+}
+
+/* Periods of more than 1000 s count as that; time that went back is no busy period. */
+TEST(metronome_plan__longest_periods)
+{
+	const uint64_t s = LULL_NS_PER_S;
+	struct company company;
+	const struct lull_share_queue *queue;
+
+	company_init(&company, 1, 2);
+	queue = &company.share->queues[0];
+	company_iterate(&company, 0, 1000, 0);
+	/* 3000 s of each */
+	company_iterate(&company, 0, 3000 * s, 1);
+	company_iterate(&company, 0, 6000 * s, 0);
+	assert_int_equal(queue->rho_ppm, 125000);
+	/* vacation of 500 s, busy for 3000 s */
+	company_iterate(&company, 0, 6500 * s, 1);
+	company_iterate(&company, 0, 9500 * s, 0);
+	assert_int_equal(queue->rho_ppm, (375000 + 666666) / 4);
+	/* vacation of 3000 s, busy for 500 s */
+	company_iterate(&company, 0, 12500 * s, 1);
+	company_iterate(&company, 0, 13000 * s, 0);
+	assert_int_equal(queue->rho_ppm, (3 * 260416 + 333333) / 4);
+	company_iterate(&company, 0, 13001 * s, 1);
+	company_iterate(&company, 0, 13000 * s, 0);
+	assert_int_equal(queue->rho_ppm, 3 * 278645 / 4);
+	free(company.share);
+}

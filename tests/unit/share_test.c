@@ -259,3 +259,50 @@ TEST(idle_plan__a_duty_keeps_the_queue)
 	free(seat.memory);
 	free(share);
 }
+
+/* Each thread draws numbers of its own, of which the queue that it tries next is made. */
+TEST(share_turn__goes_where_its_own_chance_says)
+{
+	struct lull_share *share = share_of(4, 6);
+
+	for (uint32_t i = 0; i < 6; i++) {
+		struct lull_share_member *member = &share->members[i];
+		struct lull_prng prng;
+
+		assert_int_equal(member->number, i);
+		assert_int_equal(member->queue, i % 4);
+		lull_prng_init(&prng, 1, i);
+		for (uint32_t k = 0; k < 20; k++) {
+			lull_share_turn(member);
+			assert_int_equal(member->queue, lull_prng_below(&prng, 4));
+		}
+	}
+	free(share);
+}
+
+/* One that leaves without a queue in hand takes nobody's. */
+TEST(share_leave__takes_none_from_others)
+{
+	struct lull_share *share = share_of(1, 3);
+
+	assert_true(lull_share_take(&share->members[0], 1000));
+	lull_share_leave(&share->members[1]);
+	assert_int_equal(lull_share_queue_threads(&share->queues[0]), 2);
+	assert_int_equal(share->queues[0].held, 1);
+	assert_false(lull_share_take(&share->members[2], 1000));
+	lull_share_release(&share->members[0], 2000);
+	/* a vacation of nothing is one, too */
+	assert_true(lull_share_take(&share->members[2], 2000));
+	assert_int_equal(share->members[2].vacations.count, 1);
+	assert_int_equal(share->members[2].vacation_ns, 0);
+	assert_int_equal(share->members[2].taken_ns, 2000);
+	lull_share_release(&share->members[2], 2100);
+	lull_share_take(&share->members[2], 2101);
+	lull_share_release(&share->members[2], 2200);
+	lull_share_take(&share->members[2], 2208);
+	/* the mean of 0, 1 and 8 */
+	assert_int_equal(lull_share_vacation_ns(&share->members[2]), 3);
+	lull_share_leave(&share->members[2]);
+	assert_false(share->members[2].held);
+	free(share);
+}

@@ -107,3 +107,41 @@ TEST(speed_trial_begin__waits_longer_after_each_in_vain)
 	lull_speed_trial_stop(&trial);
 	assert_int_equal(lull_speed_trial_add(&trial, now_ns + SPAN_NS, 1, 1), LULL_TRIAL_OPEN);
 }
+
+/* Short long, long short: five pairs of them, each span over when it is as long as asked for. */
+TEST(speed_trial_add__by_hand)
+{
+	static const bool is_short[] = { true, false, false, true };
+	struct lull_speed_trial trial;
+	uint64_t now_ns = 1000;
+
+	lull_speed_trial_init(&trial);
+	trial.bytes = 7;
+	assert_int_equal(lull_speed_trial_add(&trial, now_ns, 9, 10000), LULL_TRIAL_OPEN);
+	assert_true(lull_speed_trial_begin(&trial, now_ns, 100));
+	assert_false(lull_speed_trial_begin(&trial, now_ns, 100));
+	assert_int_equal(trial.bytes, 0);
+	for (uint32_t i = 0; i < 10; i++) {
+		/* a hundredth more, and a little, is more than the tolerance */
+		uint64_t bytes = is_short[i % 4] ? 10101 : 10000;
+
+		assert_int_equal(lull_speed_trial_is_short(&trial), is_short[i % 4]);
+		assert_int_equal(lull_speed_trial_add(&trial, now_ns + 99, bytes - 1, 10000),
+				 LULL_TRIAL_OPEN);
+		assert_int_equal(trial.spans, i);
+		now_ns += 100;
+		assert_int_equal(lull_speed_trial_add(&trial, now_ns, 1, 10000),
+				 i < 9 ? LULL_TRIAL_OPEN : LULL_TRIAL_COSTS);
+	}
+	assert_false(trial.running);
+	/* one that is no faster ends it at once, and half a second must pass */
+	assert_true(lull_speed_trial_begin(&trial, now_ns, 100));
+	lull_speed_trial_add(&trial, now_ns + 100, 10100, 10000);
+	assert_int_equal(lull_speed_trial_add(&trial, now_ns + 200, 10000, 10000), LULL_TRIAL_FREE);
+	assert_false(lull_speed_trial_begin(&trial, now_ns + 200 + 500 * LULL_NS_PER_MS - 1, 100));
+	assert_true(lull_speed_trial_begin(&trial, now_ns + 200 + 500 * LULL_NS_PER_MS, 100));
+	assert_int_equal(trial.spans, 0);
+	assert_int_equal(trial.pause_ns, LULL_NS_PER_S);
+	lull_speed_trial_stop(&trial);
+	assert_false(trial.running);
+}
