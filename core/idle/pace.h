@@ -28,8 +28,10 @@
 /* One that was held up counts as so many times the usual, and this. */
 #define LULL_PACE_GROWTH 8
 #define LULL_PACE_SLACK_NS (10 * LULL_NS_PER_US)
-/* Before any was seen, so many times an empty one, the slack, and so much for each packet: the first
- * packet of a flow may take a program a millisecond, and those behind it do not. */
+/*
+ * Before any was seen, so many times an empty one, the slack, and so much for each packet: the
+ * first packet of a flow may take a program a millisecond, and those behind it do not.
+ */
 #define LULL_PACE_PKT_NS LULL_NS_PER_US
 
 /* So many are as good as more; half as many while none is seen for so long. */

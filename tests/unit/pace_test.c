@@ -152,7 +152,7 @@ TEST(polls__another_number_of_queues_is_another_loop)
 	assert_true(lull_pace_full_ns(&pace, 32) > 58000);
 }
 
-/* A packet that took a millisecond, and others that take one or two us, as where flows are set up. */
+/* A packet that took a millisecond before others that take one or two us: a flow was set up. */
 TEST(busy__the_first_of_a_kind_may_have_been_held_up)
 {
 	struct lull_pace pace = { .queue_count = 3 };
