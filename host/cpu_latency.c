@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "idle/outlook.h"
+
 #define FOLDER "/sys/devices/system/cpu"
 #define FILE_NAME "power/pm_qos_resume_latency_us"
 #define VALUE_SIZE 32
 #define LATENCY_CPUS_MAX 128  /* more loops than one program has */
 #define NOTHING_US UINT64_MAX /* "0" in the file: no limit */
-/* Of the objective, for what else delays a packet; core/idle/objective.c leaves as much. */
-#define MARGIN_SHARE 11
 
 /* A CPU whose file is ours for now, or was. */
 struct latency_cpu {
@@ -344,7 +344,7 @@ holder_remove(struct cpu_latency *holder)
 static void
 holder_choose(struct cpu_latency *holder, const struct cpu_latency_wish *wish)
 {
-	uint64_t room_ns = wish->latency_ns - wish->latency_ns / MARGIN_SHARE;
+	uint64_t room_ns = wish->latency_ns - wish->latency_ns / LULL_OUTLOOK_MARGIN_SHARE;
 	struct cpu_state states[CPU_STATES_MAX];
 	uint32_t count;
 

@@ -159,9 +159,8 @@ sched_class_sample(uint64_t now_ns)
 
 /* ---- C-states: under the lock `life` ---- */
 
-/* The only CPU that it may run on; -1: several. */
-static int
-class_cpu(int tid)
+int
+sched_only_cpu(int tid)
 {
 	cpu_set_t cpus;
 	int cpu = 0;
@@ -184,7 +183,7 @@ class_hold_cpu(struct lull_rest_thread *thread)
 	};
 
 	if (thread->entered)
-		cpu_latency_hold(thread->cpu_latency, class_cpu(thread->tid), &wish);
+		cpu_latency_hold(thread->cpu_latency, sched_only_cpu(thread->tid), &wish);
 }
 
 void
@@ -200,7 +199,7 @@ sched_class_follow(struct lull_rest_thread *thread)
 	thread->cpu_latency->cpu_seen = cpu;
 	if (!class_life_begin(&cancel))
 		return;
-	if (thread->entered && class_cpu(thread->tid) != thread->cpu_latency->cpu)
+	if (thread->entered && sched_only_cpu(thread->tid) != thread->cpu_latency->cpu)
 		class_hold_cpu(thread);
 	class_life_end(cancel);
 }

@@ -74,6 +74,8 @@ bool sched_thread_alive(struct lull_rest_thread *thread);
 int sched_thread_put_inside(struct lull_rest_thread *thread);
 int sched_thread_put_back(struct lull_rest_thread *thread, struct sched_attributes attributes);
 uint64_t sched_thread_wait_ns(const struct lull_rest_thread *thread);
+/** The only CPU that a thread may run on; -1: several, or it is gone. Any thread. */
+int sched_only_cpu(int tid);
 /** Its class now, as the kernel numbers them. */
 uint32_t sched_thread_class(const struct lull_rest_thread *thread);
 

@@ -57,20 +57,6 @@ explain_add(char *text, size_t size, const char *format, ...)
 
 /* ---- other threads of this program ---- */
 
-/* The only CPU that a thread may run on, -1: several. */
-static int
-mate_cpu(int tid)
-{
-	cpu_set_t cpus;
-	int cpu = 0;
-
-	if (sched_getaffinity(tid, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) != 1)
-		return -1;
-	while (!CPU_ISSET((unsigned int)cpu, &cpus))
-		cpu++;
-	return cpu;
-}
-
 static void
 mate_name(int tid, char *name)
 {
@@ -103,7 +89,7 @@ mate_find(int tid, int cpu)
 		int class_policy = other > 0 && other != tid ? sched_getscheduler(other) : -1;
 
 		if (class_policy >= 0 && (class_policy & ~SCHED_RESET_ON_FORK) == SCHED_OTHER &&
-		    mate_cpu(other) == cpu)
+		    sched_only_cpu(other) == cpu)
 			found = other;
 	}
 	if (tasks != NULL)
@@ -114,7 +100,7 @@ mate_find(int tid, int cpu)
 static void
 explain_mate(int tid, char *text, size_t size)
 {
-	int cpu = mate_cpu(tid), mate = cpu < 0 ? 0 : mate_find(tid, cpu);
+	int cpu = sched_only_cpu(tid), mate = cpu < 0 ? 0 : mate_find(tid, cpu);
 	char name[NAME_SIZE];
 
 	if (mate == 0)

@@ -7,13 +7,13 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "host/loop.h"
+#include "host/sched_class.h"
 
 #define ALIVE_NS (2 * LULL_NS_PER_S)
 #define ABSENCE_POLLS 64 /* empty polls of seen members before the others are taken for gone */
@@ -98,20 +98,6 @@ pollers_grow(void)
 	return poller;
 }
 
-static int
-poller_pinned_cpu(void)
-{
-	cpu_set_t cpus;
-	int cpu = 0;
-
-	if (pthread_getaffinity_np(pthread_self(), sizeof(cpus), &cpus) != 0 ||
-	    CPU_COUNT(&cpus) != 1)
-		return -1;
-	while (!CPU_ISSET(cpu, &cpus))
-		cpu++;
-	return cpu;
-}
-
 static uint64_t
 poller_clock_cost_ns(void)
 {
@@ -171,7 +157,7 @@ poller_begin(struct plugin_poller *poller)
 	poller->clock_ns = poller_clock_cost_ns();
 
 	poller->tid = gettid();
-	poller->pinned_cpu = poller_pinned_cpu();
+	poller->pinned_cpu = sched_only_cpu(poller->tid);
 	if (pthread_getname_np(pthread_self(), poller->thread, sizeof(poller->thread)) != 0)
 		poller->thread[0] = '\0';
 	poller->class_config = (struct lull_rest_thread_config){ .policy = LULL_SCHED_OTHER };
