@@ -40,10 +40,6 @@
 
 struct metronome {
 	const struct lull_idle_view *view;
-	/* Of queues of its own; those of shared ones are in the share. */
-	uint64_t vacation_ns;   /* last rest as it really was; 0: none since rho was learned */
-	uint64_t busy_begin_ns; /* its end */
-	uint32_t rho_ppm;
 	enum lull_idle_state idle_state; /* how rests are carried out here */
 };
 _Static_assert(sizeof(struct metronome) <= LULL_GOVERNOR_STATE_SIZE, "state of metronome");
@@ -93,22 +89,6 @@ metronome_rest(const struct metronome *metronome, uint32_t threads, uint32_t rho
 	return lull_rest_sleep(rest_ns > late_ns ? rest_ns - late_ns : METRONOME_REST_NS_MIN);
 }
 
-/* ---- queues of its own ---- */
-
-static struct lull_rest
-metronome_plan_own(struct metronome *metronome, const struct lull_idle_iteration *iteration)
-{
-	if (iteration->pkt_count > 0)
-		return lull_rest_none();
-	if (metronome->vacation_ns > 0)
-		metronome->rho_ppm = metronome_learn(metronome->rho_ppm, metronome->vacation_ns,
-						     metronome->busy_begin_ns, iteration->now_ns);
-	metronome->vacation_ns = 0;
-	return metronome_rest(metronome, 1, metronome->rho_ppm);
-}
-
-/* ---- shared queues ---- */
-
 static struct lull_rest
 metronome_plan_shared(struct metronome *metronome, const struct lull_idle_iteration *iteration)
 {
@@ -136,8 +116,10 @@ metronome_plan(void *state, const struct lull_idle_iteration *iteration)
 {
 	struct metronome *metronome = state;
 
-	return metronome->view->share != NULL ? metronome_plan_shared(metronome, iteration) :
-						metronome_plan_own(metronome, iteration);
+	if (metronome->view->share != NULL)
+		return metronome_plan_shared(metronome, iteration);
+	/* Of its own queues: one thread, for which the load does not matter. */
+	return iteration->pkt_count > 0 ? lull_rest_none() : metronome_rest(metronome, 1, 0);
 }
 
 static void
@@ -145,8 +127,6 @@ metronome_wake(void *state, const struct lull_wake *wake)
 {
 	struct metronome *metronome = state;
 
-	metronome->vacation_ns = wake->end_ns - LULL_MIN(wake->begin_ns, wake->end_ns);
-	metronome->busy_begin_ns = wake->end_ns;
 	metronome->idle_state = wake->rest.idle_state;
 }
 
