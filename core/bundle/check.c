@@ -69,7 +69,7 @@ bundle_check_portable(uint32_t crc, const uint8_t *bytes, size_t count)
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
+typedef long long check_pair __attribute__((vector_size(16)));
 
 #define CHECK_NATIVE __attribute__((target("sse4.2,pclmul")))
 
@@ -92,10 +92,10 @@ check_word(const uint8_t *at)
 CHECK_NATIVE static inline uint64_t
 check_shift(uint64_t crc, uint32_t power)
 {
-	__m128i product =
-		_mm_clmulepi64_si128(_mm_cvtsi32_si128((int)crc), _mm_cvtsi32_si128((int)power), 0);
+	check_pair product = __builtin_ia32_pclmulqdq128((check_pair){ (long long)crc, 0 },
+							 (check_pair){ power, 0 }, 0);
 
-	return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
+	return __builtin_ia32_crc32di(0, (uint64_t)product[0]);
 }
 
 /* Three streams of @p each bytes, a multiple of 8. */
@@ -105,9 +105,9 @@ check_three(uint64_t crc, const uint8_t *bytes, size_t each, uint32_t once, uint
 	uint64_t second = 0, third = 0;
 
 	for (size_t i = 0; i < each; i += 8) {
-		crc = _mm_crc32_u64(crc, check_word(bytes + i));
-		second = _mm_crc32_u64(second, check_word(bytes + each + i));
-		third = _mm_crc32_u64(third, check_word(bytes + 2 * each + i));
+		crc = __builtin_ia32_crc32di(crc, check_word(bytes + i));
+		second = __builtin_ia32_crc32di(second, check_word(bytes + each + i));
+		third = __builtin_ia32_crc32di(third, check_word(bytes + 2 * each + i));
 	}
 	return check_shift(crc, twice) ^ check_shift(second, once) ^ third;
 }
@@ -130,9 +130,9 @@ check_fast(uint32_t begin, const uint8_t *bytes, size_t count)
 	for (; count >= 3 * CHECK_SHORT; count -= 3 * CHECK_SHORT, bytes += 3 * CHECK_SHORT)
 		crc = check_three(crc, bytes, CHECK_SHORT, CHECK_SHORT_ONCE, CHECK_SHORT_TWICE);
 	for (; count >= 8; count -= 8, bytes += 8)
-		crc = _mm_crc32_u64(crc, check_word(bytes));
+		crc = __builtin_ia32_crc32di(crc, check_word(bytes));
 	for (; count > 0; count--)
-		crc = _mm_crc32_u8((uint32_t)crc, *bytes++);
+		crc = __builtin_ia32_crc32qi((uint32_t)crc, *bytes++);
 	return ~(uint32_t)crc;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Packet: what is on the wire, version 1, little endian. packet.c (what is in each packet of an epoch)
+ * Packet: what is on the wire, version 1, little endian. packet.c (what is in packets of an epoch)
  * and greeting.c (what nodes tell each other of themselves) alone read and write it.
  *
  * Every packet begins with a header of 28 bytes. A packet of an epoch (DATA, ACK, PROBE, REST,
@@ -138,7 +138,10 @@ struct bundle_ack {
 	struct bundle_block blocks[LULL_BUNDLE_PATHS_MAX];
 	struct bundle_record records[BUNDLE_RECORDS_MAX];
 };
-/** Bytes written, at least 8; what does not fit into @p room_bytes is left out, last records first. */
+/**
+ * Bytes written. What does not fit into @p room_bytes, which is at least 8, is left out, the last
+ * records first.
+ */
 uint32_t bundle_ack_write(const struct bundle_ack *ack, uint8_t *at, uint32_t room_bytes);
 bool bundle_ack_read(struct bundle_ack *ack, const uint8_t *at, uint32_t len_bytes);
 
@@ -182,8 +185,8 @@ bool bundle_close_read(struct bundle_close *close, const uint8_t *at, uint32_t l
 
 /**
  * What hello and answer say, protected by the security: version min:8, version max:8, name len:8,
- * target len:8, rails:8, 0:24, node id:64, index:32, piece:32, piece room:32, messages:32, grant:32,
- * credit:32, name, target, rails.
+ * target len:8, rails:8, 0:24, node id:64, index:32, piece:32, piece room:32, messages:32,
+ * grant:32, credit:32, name, target, rails.
  */
 struct bundle_greeting {
 	uint8_t version_min, version_max;   /* 1..15 */
