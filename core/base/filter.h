@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Filter: the step of a Kalman filter of one dimension, of what is estimated in core/idle (sizes and
- * speeds of bursts) and in core/bundle (speeds of paths).
+ * Filter: the step of a Kalman filter of one dimension, for what is estimated in core/idle (sizes
+ * and speeds of bursts) and in core/bundle (speeds of paths).
  *
  * Source: Eq. 11-25 of the sleep model (docs/sleep-model.md). The step weighs a measurement against
  * an observation by their variances. The running deviation is kept squared, so no root is drawn. An

@@ -3,30 +3,33 @@
  * @file
  * Delay: as many packets under way that a short queue stands before the slowest link.
  *
- * The target of the round trip is its least plus what the queue has to last for: 8 packets, so that
- * a quantum can be on its way here, or the longest absence of either host, at most 10 ms. A host
- * that is absent acknowledges nothing and sends nothing meanwhile; a shorter queue runs empty then,
- * and the link is idle.
+ * The target of the round trip is its least plus what the queue has to last for: 8 packets, and as
+ * long as the receiver holds an acknowledgement back (2 quanta, a quarter of the round trip, or
+ * 100 us), since a window that opens at once fills the queue at once; or the longest absence of
+ * either host, at most 10 ms. A host that is absent acknowledges nothing and sends nothing
+ * meanwhile; a shorter queue runs empty then, and the link is idle.
  *
- * Once per round: a window that was full doubles at first (slow start), until the round trip exceeds
- * the target or too much is lost. From then on it grows by a quantum while the round trip is below
- * the target, and by twice as much each time while there is hardly any queue (as the hyperactive
- * increase of TIMELY, SIGCOMM 2015), so that a link that became faster is filled soon. Above the
- * target it shrinks by 0.8 (rtt - target) / rtt (Swift, SIGCOMM 2020, Algorithm 1). What a window
- * did is seen a round later, so the round after a change is left out. A window that was not full
- * does not grow: nothing says that it could.
+ * Once per round: a window that was full doubles at first (slow start), until the round trip
+ * exceeds the target or too much is lost. From then on it grows by what is missing in the queue,
+ * at most a quantum, while the round trip is below the target, and by twice as much each time
+ * while there is hardly any queue (as the hyperactive increase of TIMELY, SIGCOMM 2015), so that a
+ * link that became faster is filled soon. Above the target it shrinks by 0.8 (rtt - target) / rtt
+ * (Swift, SIGCOMM 2020, Algorithm 1). What a window did is seen a round later, so the round after
+ * a change is left out. A window that was not full does not grow: nothing says that it could.
  *
  * Loss up to 2 % is noise. Above it the window is halved. Page's test (Biometrika 1954) decides: a
- * sum of packets lost less 2 % of all, never below 0, that exceeds 6 packets. At 1 % of random loss
- * that happens once in some 100 000 packets, at 20 % of overflow within 30.
+ * sum of packets lost less 2 % of all, never below 0, that exceeds 6 packets. At 1 % of random
+ * loss that happens once in some 100 000 packets, at 20 % of overflow within 30.
  *
  * A queue that always stands would hide the least round trip, and targets would creep up with it
- * (as in LEDBAT, RFC 6817, 4.4). So a path that has not seen an empty queue for 4 s drains it once.
+ * (as in LEDBAT, RFC 6817, 4.4). So a path that has not seen an empty queue for 4 s drains it
+ * once.
  */
 #include "control.h"
 
 #define DELAY_FIRST_PKTS 64 /* what a message may send before it is accepted: 8 quanta */
-#define DELAY_LOSS_PER 50   /* one packet of so many may be lost: 2 % */
+#define DELAY_HELD_NS (100 * LULL_NS_PER_US)
+#define DELAY_LOSS_PER 50 /* one packet of so many may be lost: 2 % */
 #define DELAY_LOSS_PKTS 6
 #define DELAY_DRAIN_NS (4 * LULL_NS_PER_S) /* below a window of the least round trip, 5 s */
 #define DELAY_DRAIN_ROUNDS 2
@@ -96,9 +99,11 @@ delay_loses(struct delay *delay, const struct bundle_round *round)
 static uint64_t
 delay_target_ns(const struct bundle_round *round)
 {
-	uint64_t queue_ns = LULL_BUNDLE_QUANTUM_PKTS * round->packet_ns;
+	uint64_t quantum_ns = LULL_BUNDLE_QUANTUM_PKTS * round->packet_ns;
+	uint64_t held_ns =
+		LULL_MIN(2 * quantum_ns, LULL_MIN(round->base_rtt_ns / 4, DELAY_HELD_NS));
 
-	return round->base_rtt_ns + LULL_MAX(queue_ns, round->absent_ns);
+	return round->base_rtt_ns + LULL_MAX(quantum_ns + held_ns, round->absent_ns);
 }
 
 /* True: the queue is being drained, and the window is not to be changed. */
@@ -137,6 +142,17 @@ delay_shrink(struct delay *delay, uint64_t rtt_ns, uint64_t target_ns)
 	delay->skip = 1;
 }
 
+/* Packets that fill the queue up to the target, at most a quantum. */
+static uint32_t
+delay_room(const struct bundle_round *round, uint64_t target_ns)
+{
+	uint64_t room_ns = target_ns - round->rtt_ns;
+
+	if (room_ns >= LULL_BUNDLE_QUANTUM_PKTS * round->packet_ns)
+		return LULL_BUNDLE_QUANTUM_PKTS;
+	return (uint32_t)(room_ns / round->packet_ns);
+}
+
 static void
 delay_grow(struct delay *delay, const struct bundle_round *round, uint64_t target_ns)
 {
@@ -145,13 +161,16 @@ delay_grow(struct delay *delay, const struct bundle_round *round, uint64_t targe
 
 	if (delay->starting) {
 		delay_set(delay, 2 * delay->window_pkts);
+		delay->skip = 1;
 		return;
 	}
-	delay_set(delay, delay->window_pkts + delay->step_pkts);
-	if (queue_ns <= (target_ns - round->base_rtt_ns) / 4)
+	if (queue_ns <= (target_ns - round->base_rtt_ns) / 4) {
+		delay_set(delay, delay->window_pkts + delay->step_pkts);
 		delay->step_pkts = LULL_MIN(2 * delay->step_pkts, delay->window_pkts);
-	else
+	} else {
 		delay->step_pkts = LULL_BUNDLE_QUANTUM_PKTS;
+		delay_set(delay, delay->window_pkts + delay_room(round, target_ns));
+	}
 	delay->skip = 1;
 }
 
@@ -168,6 +187,8 @@ delay_round(void *state, const struct bundle_round *round)
 		return;
 	}
 	target_ns = delay_target_ns(round);
+	if (round->packet_ns == 0) /* how long the queue may be is not known yet */
+		target_ns = LULL_MAX(target_ns, round->rtt_ns);
 	if (round->rtt_ns > target_ns)
 		delay_shrink(delay, round->rtt_ns, target_ns);
 	else if (round->limited)

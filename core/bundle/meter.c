@@ -11,7 +11,11 @@
 #define METER_ABSENT_NS_MAX (10 * LULL_NS_PER_MS)
 #define METER_TAIL_NS_MIN (200 * LULL_NS_PER_US)
 #define METER_TAIL_NS_FIRST (10 * LULL_NS_PER_MS)
-#define METER_SPAN_NS LULL_NS_PER_MS /* long enough for a rate, however few packets came */
+/* A span is long enough after so much time, or after rounds of so many packets, so that one lost is
+ * no other rate; the first spans already with fewer packets. */
+#define METER_SPAN_PKTS 64
+#define METER_SPAN_PKTS_FIRST LULL_BUNDLE_QUANTUM_PKTS
+#define METER_SPAN_NS (4 * LULL_NS_PER_MS)
 
 void
 bundle_meter_init(struct bundle_meter *meter, uint64_t now_ns)
@@ -119,6 +123,8 @@ meter_weigh(struct bundle_meter *meter, uint64_t span_ns, uint64_t absent_ns)
 static void
 meter_span(struct bundle_meter *meter, const struct bundle_sample *sample, bool round_ends)
 {
+	uint32_t enough_pkts =
+		meter->span_count < BUNDLE_METER_SPANS ? METER_SPAN_PKTS_FIRST : METER_SPAN_PKTS;
 	uint64_t absent_ns, span_ns;
 
 	if (!meter->span_open || !sample->limited) {
@@ -132,8 +138,9 @@ meter_span(struct bundle_meter *meter, const struct bundle_sample *sample, bool 
 	meter->span_pkts += sample->acked_pkts;
 	absent_ns = meter_absent_ns(meter);
 	span_ns = sample->now_ns - meter->span_begin_ns;
-	if (!round_ends || span_ns <= 2 * absent_ns || meter->span_bytes == 0 ||
-	    (meter->span_pkts < LULL_BUNDLE_QUANTUM_PKTS && span_ns < METER_SPAN_NS))
+	if (span_ns <= 2 * absent_ns || meter->span_bytes == 0)
+		return;
+	if (span_ns < METER_SPAN_NS && (!round_ends || meter->span_pkts < enough_pkts))
 		return;
 	meter_weigh(meter, span_ns, absent_ns);
 	meter->span_begin_ns = sample->now_ns;
