@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receives that name a tag in full stand in a hash table by source and tag, those from any source by
- * any and tag; receives that ignore bits stand in a list. A message looks at two chains and this
- * list, and the receive that was posted first decides, as in pml/ob1 of Open MPI and in UCX. Messages
- * all stand in a hash table by source and tag, and in one list in their order, for receives that name
- * less.
+ * Receives that name a tag in full stand in a hash table by source and tag, those from any source
+ * by any and tag; receives that ignore bits stand in a list. A message looks at two chains and
+ * this list, and the receive that was posted first decides, as in pml/ob1 of Open MPI and in UCX.
+ * Messages all stand in a hash table by source and tag, and in one list in their order, for
+ * receives that name less.
  *
  * A chain keeps the order of its entries, so its first one of a key is the oldest of this key.
  */

@@ -7,8 +7,9 @@
  * all bits that the receive does not ignore. Of several receives the one that was posted first
  * takes it, of several messages the one that came first: the rule of MPI and of libfabric.
  *
- * A receive that names its tag in full, and a message, are found in constant time however many wait.
- * Receives that ignore bits are gone through one by one, as are messages by who does not name all.
+ * A receive that names its tag in full, and a message, are found in constant time however many
+ * wait. Receives that ignore bits are gone through one by one, as are messages by who does not
+ * name all.
  *
  * Threads: one. Memory: lull_match_size() bytes of the caller, aligned as malloc() does, no
  * allocation.
