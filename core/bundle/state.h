@@ -459,9 +459,9 @@ bundle_path_carries(const struct bundle_path *path)
 uint32_t bundle_path_window(const struct lull_bundle *bundle, const struct bundle_path *path);
 
 /* flight.c */
-/** A packet leaves: its entry, to be filled in. NULL: the ring is full. */
-struct bundle_flight *bundle_flight_new(struct lull_bundle *bundle, struct bundle_path *path,
-					bool data);
+/** A packet leaves: its entry, to be filled in. NULL: the ring is full, of data alone. */
+struct bundle_flight *bundle_flight_new(struct lull_bundle *bundle, struct bundle_slot *slot,
+					struct bundle_path *path, bool data);
 void bundle_flight_sent(struct lull_bundle *bundle, struct bundle_slot *slot,
 			struct bundle_path *path, struct bundle_flight *flight);
 void bundle_flight_block(struct lull_bundle *bundle, struct bundle_slot *slot,
