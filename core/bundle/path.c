@@ -214,6 +214,13 @@ path_ask(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_pat
 	bundle_slot_touch(slot);
 }
 
+/* No sooner than an answer can be here: the question before counts no more then. */
+static uint64_t
+path_gap_ns(const struct bundle_slot *slot, const struct bundle_path *path)
+{
+	return LULL_MAX(path->probe_gap_ns, 2 * path->meter.srtt_ns) + slot->rest_ns;
+}
+
 static void
 path_run_join(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
 {
@@ -224,9 +231,8 @@ path_run_join(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundl
 		return;
 	}
 	path_ask(bundle, slot, path, path->small_passed);
-	path->probe_ns = bundle->now_ns + path->probe_gap_ns + slot->rest_ns;
-	if (!path->small_passed)
-		path->probe_gap_ns = LULL_MIN(2 * path->probe_gap_ns, PROBE_GAP_NS_MAX);
+	path->probe_ns = bundle->now_ns + path_gap_ns(slot, path);
+	path->probe_gap_ns = LULL_MIN(2 * path->probe_gap_ns, PROBE_GAP_NS_MAX);
 }
 
 static void
@@ -237,7 +243,7 @@ path_run_down(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundl
 	if (path->asked)
 		path->answers = 0; /* the last one was not answered */
 	path_ask(bundle, slot, path, true);
-	path->probe_ns = bundle->now_ns + path->probe_gap_ns + slot->rest_ns;
+	path->probe_ns = bundle->now_ns + path_gap_ns(slot, path);
 	path->probe_gap_ns =
 		LULL_MIN(2 * path->probe_gap_ns, early ? PROBE_GAP_NS_EARLY : PROBE_GAP_NS_MAX);
 }
@@ -256,7 +262,7 @@ path_run_suspect(struct lull_bundle *bundle, struct bundle_slot *slot, struct bu
 	if (bundle->now_ns < path->probe_ns)
 		return;
 	path_ask(bundle, slot, path, true);
-	path->probe_ns = bundle->now_ns + path->probe_gap_ns;
+	path->probe_ns = bundle->now_ns + path_gap_ns(slot, path);
 	path->probe_gap_ns = LULL_MIN(2 * path->probe_gap_ns, PROBE_GAP_NS_EARLY);
 }
 
