@@ -207,9 +207,13 @@ bundle_path_state(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 static void
 path_ask(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path, bool full)
 {
-	path->challenge = bundle_random(bundle);
-	path->challenge_full = full;
-	path->challenge_ns = 0; /* it has not left yet */
+	/* An answer to the question before, which is late, is as good. */
+	path->asked_again = path->asked && path->challenge_full == full && path->challenge_ns > 0;
+	if (!path->asked_again) {
+		path->challenge = bundle_random(bundle);
+		path->challenge_full = full;
+		path->challenge_ns = 0; /* it has not left yet */
+	}
 	path->ask_wanted = path->asked = true;
 	bundle_slot_touch(slot);
 }
@@ -240,7 +244,7 @@ path_run_down(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundl
 {
 	bool early = bundle->now_ns - path->down_ns < EARLY_NS;
 
-	if (path->asked)
+	if (path->asked && path->asked_again)
 		path->answers = 0; /* the last one was not answered */
 	path_ask(bundle, slot, path, true);
 	path->probe_ns = bundle->now_ns + path_gap_ns(slot, path);
@@ -392,7 +396,7 @@ probe_measure(struct lull_bundle *bundle, struct bundle_path *path)
 	};
 	struct bundle_round round;
 
-	if (path->meter.srtt_ns == 0)
+	if (path->meter.srtt_ns == 0 && !path->asked_again)
 		(void)bundle_meter_add(&path->meter, &sample, &round);
 }
 

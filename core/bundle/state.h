@@ -165,7 +165,7 @@ struct bundle_path {
 
 	/* Probes. */
 	uint64_t probe_ns, probe_gap_ns, challenge, challenge_ns;
-	bool ask_wanted, asked, challenge_full, reply_wanted;
+	bool ask_wanted, asked, asked_again, challenge_full, reply_wanted;
 	uint64_t reply_challenge;
 	uint32_t reply_bytes;
 	uint32_t answers;
