@@ -176,7 +176,7 @@ TEST(pull__slow_path_leaves_the_tail_alone)
 	assert_int_equal(take(pull(), 1), 0);
 }
 
-TEST(pull__path_without_measurement_takes_what_it_can)
+TEST(pull__paths_without_measurement_share_by_distance)
 {
 	view_of(3);
 	view.waiting_pkts = 1;
@@ -184,9 +184,18 @@ TEST(pull__path_without_measurement_takes_what_it_can)
 	view.paths[0].arrival_ns = 500 * MS;
 	view.paths[1].srtt_ns = 0;
 	view.paths[1].arrival_ns = 0;
-	assert_int_equal(take(pull(), 0), 1);
+	assert_int_equal(take(pull(), 0), 0); /* the other is nearer */
 	assert_int_equal(take(pull(), 1), 1);
 	assert_int_equal(take(pull(), 2), 1); /* nothing is known about the others */
+	/* What is under way makes a path far, a quantum as much as its distance. */
+	view.paths[1].packet_ns = 0;
+	view.paths[0].arrival_ns = view.paths[1].arrival_ns = 50 * US;
+	view.paths[0].under_way_pkts = 9;
+	view.paths[1].under_way_pkts = 8;
+	assert_int_equal(take(pull(), 0), 0);
+	assert_int_equal(take(pull(), 1), 1);
+	view.paths[1].up = false;
+	assert_int_equal(take(pull(), 0), 1);
 }
 
 TEST(turn__takes_turns_and_waits)
