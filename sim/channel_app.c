@@ -198,6 +198,8 @@ app_down(struct channel_node *node, uint64_t now_ns, const struct lull_bundle_ev
 		return;
 	}
 	if (!peer->up) { /* one that never answered; nobody sets a limit here */
+		if (event->error == -EISCONN)
+			return;
 		if (!world->config.may_fall && !world->closing)
 			channel_fail(world, node->number, "DOWN of peer %" PRIu32 " before UP: %d",
 				     event->peer, event->error);

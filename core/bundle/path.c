@@ -225,6 +225,17 @@ path_gap_ns(const struct bundle_slot *slot, const struct bundle_path *path)
 	return LULL_MAX(path->probe_gap_ns, 2 * path->meter.srtt_ns) + slot->rest_ns;
 }
 
+void
+bundle_path_doubt(struct lull_bundle *bundle, struct bundle_slot *slot)
+{
+	for (uint32_t i = 0; i < slot->store->path_count; i++) {
+		struct bundle_path *path = &slot->store->paths[i];
+
+		if (path->state == LULL_BUNDLE_PATH_UP && !path->asked)
+			path_ask(bundle, slot, path, false);
+	}
+}
+
 static void
 path_run_join(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
 {
