@@ -163,6 +163,23 @@ TEST(pull__long_short_message_goes_where_it_is_whole_first)
 	assert_int_equal(take(pull(), 1), 8);
 }
 
+TEST(pull__compares_the_last_packets)
+{
+	view_of(2);
+	view.waiting_pkts = 20;
+	view.paths[1].arrival_ns = MS;
+	view.paths[1].packet_ns = 100 * US; /* its quantum: 1 ms + 700 us */
+	view.paths[0].arrival_ns = 1700 * US - 19 * 60 * US;
+	assert_int_equal(take(pull(), 1), 8); /* as soon as all on the other */
+	view.paths[0].arrival_ns -= 1;
+	assert_int_equal(take(pull(), 1), 0);
+	view.paths[1].under_way_pkts = 31; /* room for one, which is there sooner */
+	assert_int_equal(take(pull(), 1), 1);
+	view.paths[0].packet_ns = 0; /* not measured: nobody waits for it */
+	view.paths[1].under_way_pkts = 0;
+	assert_int_equal(take(pull(), 1), 8);
+}
+
 TEST(pull__slow_path_leaves_the_tail_alone)
 {
 	view_of(2);
