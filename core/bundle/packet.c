@@ -110,7 +110,7 @@ bundle_head_write(const struct bundle_head *head, uint8_t *at)
 	lull_bytes_put_little(at + 16, head->user, 8);
 	lull_bytes_put_little(at + 24, head->from, 2);
 	lull_bytes_put_little(at + 26, head->to, 2);
-	lull_bytes_put_little(at + 28, 0, 4);
+	lull_bytes_put_little(at + 28, head->matched, 4);
 }
 
 bool
@@ -125,9 +125,10 @@ bundle_head_read(struct bundle_head *head, const uint8_t *at, uint32_t len_bytes
 		.user = lull_bytes_little64(at + 16),
 		.from = lull_bytes_little16(at + 24),
 		.to = lull_bytes_little16(at + 26),
+		.matched = at[28] == 1,
 	};
 	return head->len_bytes <= LULL_BUNDLE_MESSAGE_BYTES_MAX &&
-	       lull_bytes_little32(at + 28) == 0;
+	       lull_bytes_little32(at + 28) <= 1;
 }
 
 /* ---- acknowledgements ---- */

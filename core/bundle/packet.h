@@ -76,11 +76,12 @@ uint64_t bundle_rest_decode(uint8_t rest);
 /** The number near @p largest whose low half is @p low; never below 1. */
 uint64_t bundle_psn_expand(uint64_t largest, uint32_t low);
 
-/** Head of a message: len:40, eager:24, tag:64, user:64, from:16, to:16, reserved:32 (zero). */
+/** Head of a message: len:40, eager:24, tag:64, user:64, from:16, to:16, matched:8 (0, 1), 0:24. */
 struct bundle_head {
 	uint64_t len_bytes, tag, user;
 	uint32_t eager_pieces; /* of the grant that the sender set aside for this message */
 	uint16_t from, to;
+	bool matched; /* its sender waits until it is accepted */
 };
 void bundle_head_write(const struct bundle_head *head, uint8_t *at);
 /** False: too short, longer than a message may be, or what is reserved is not zero. */
