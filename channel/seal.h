@@ -13,7 +13,7 @@
  *
  * Threads: those of the bundle.
  * Memory:  the state of an epoch points to contexts of libcrypto, made with the answer and freed by
- *          forget. Copied elsewhere, it has moved: the old place holds nothing then.
+ *          forget or the next answer.
  */
 #ifndef LULL_CHANNEL_SEAL_H
 #define LULL_CHANNEL_SEAL_H
