@@ -101,8 +101,9 @@ channel_app_disconnect(struct channel_node *node, uint64_t now_ns, uint32_t othe
 	uint32_t peer = node->peer_of[other];
 	int rc;
 
-	if (peer == LULL_SIM_CHANNEL_ANY)
+	if (peer == LULL_SIM_CHANNEL_ANY || node->peers[peer].closing)
 		return;
+	node->peers[peer].closing = true;
 	rc = lull_bundle_disconnect(node->bundle, now_ns, peer, linger_ns);
 	if (rc != 0)
 		channel_fail(node->world, node->number, "disconnect of node %" PRIu32 ": %d", other,
@@ -174,6 +175,8 @@ app_up(struct channel_node *node, const struct lull_bundle_event *event)
 	    node->peers[event->peer].life > world->nodes[other].life)
 		channel_fail(world, node->number, "UP of '%s' with a node id that it never had",
 			     look.name);
+	if (world->closing) /* a question that was under way */
+		channel_app_disconnect(node, lull_sim_net_now(world->net), other, 0);
 }
 
 static void
@@ -455,7 +458,8 @@ app_random(struct channel_node *node, uint64_t now_ns)
 		return;
 	}
 	node->send_ns = now_ns + 1 + lull_prng_below(&node->prng, 2 * job->gap_ns + 1);
-	if (node->peer_of[other] == LULL_SIM_CHANNEL_ANY)
+	if (node->peer_of[other] == LULL_SIM_CHANNEL_ANY ||
+	    node->peers[node->peer_of[other]].closing)
 		return;
 	if (!app_send(node, now_ns, node->peer_of[other], app_size(node)))
 		return;

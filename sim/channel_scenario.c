@@ -112,14 +112,16 @@ scenario_rails(struct scenario *s)
 			*rail = (struct lull_sim_channel_rail){
 				.rate_bps = alike ? rate_bps : rate_bps / draw(s, 1, 8),
 				.packet_bytes = alike ? packet_bytes : scenario_packet_bytes(s),
-				.ring_pkts = 16u << draw(s, 0, 6),
+				/* all nodes are asked by name, which no credit holds back */
+				.ring_pkts = (config->node_count > 2 ? 128u : 32u) << draw(s, 0, 4),
 				.kind = (uint8_t)(kinds ? 1 + r % 2 : 1),
 				.network = (uint8_t)(apart ? r : 0),
 				.wire = wire,
 			};
 			if (!alike && draw_chance(s, 30))
 				rail->wire.delay_ns = draw_wide(s, US, 5 * MS);
-			if (draw_chance(s, 3)) /* full packets do not pass, and nobody is told */
+			/* full packets do not pass, and nobody is told; one rail has to do */
+			if (draw_chance(s, 3) && r > 0)
 				rail->wire.mtu_bytes = (uint32_t)draw(s, 700, 1400);
 		}
 	}

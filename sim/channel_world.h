@@ -45,7 +45,8 @@ struct channel_late {
 
 /* The other end of a connection, by the number that the bundle gave it. */
 struct channel_peer {
-	bool up, reset; /* reset: operations ended with it, and DOWN has to follow */
+	bool up, closing; /* closing: disconnected here, DOWN will follow */
+	bool reset;       /* operations ended with it, and DOWN has to follow */
 	uint32_t node, life, session;
 	uint32_t sending, receiving;
 };

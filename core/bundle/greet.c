@@ -294,8 +294,8 @@ bundle_greet_wants(const struct lull_bundle *bundle)
 		if (slot->state == PEER_HALF && slot->answer_wanted &&
 		    bundle->rails[slot->answer_rail].used)
 			return true;
-		for (uint32_t rail = 0;
-		     slot->state == PEER_HELLO && rail < LULL_BUNDLE_RAILS_MAX; rail++) {
+		for (uint32_t rail = 0; slot->state == PEER_HELLO && rail < LULL_BUNDLE_RAILS_MAX;
+		     rail++) {
 			if (bundle->rails[rail].used && bundle_ask_wants(slot, rail))
 				return true;
 		}
