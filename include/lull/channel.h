@@ -113,7 +113,7 @@ uint32_t lull_channel_check(struct lull_channel *channel, struct lull_finding *l
  * Where others reach this channel: opaque bytes for lull_channel_connect() elsewhere.
  * @return bytes written, at most LULL_CHANNEL_ADDRESS_SIZE
  */
-uint32_t lull_channel_address(const struct lull_channel *channel,
+uint32_t lull_channel_address(struct lull_channel *channel,
 			      uint8_t address[LULL_CHANNEL_ADDRESS_SIZE]);
 /**
  * Connect to a node by its name, asked for on every rail. Waits until it answers; one that is
