@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "telemetry.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
