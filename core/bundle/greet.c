@@ -65,7 +65,7 @@ greet_say(const struct lull_bundle *bundle, const struct bundle_slot *slot, cons
 		.grant_pieces = bundle->config.unexpected_pieces,
 	};
 	memcpy(greeting->name, bundle->config.name, sizeof(greeting->name));
-	memcpy(greeting->target, target, sizeof(greeting->target));
+	memcpy(greeting->target, target, strlen(target) + 1);
 	bundle_greet_rails(bundle, &greeting->rails);
 	for (uint32_t i = 0; i < greeting->rails.count; i++)
 		ring = LULL_MIN(ring, greeting->rails.rails[i].ring_pkts);
