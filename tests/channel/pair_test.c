@@ -11,7 +11,7 @@
 static void
 carry(bool own_loop)
 {
-	static const uint64_t sizes[] = { 0,    1,	7,     8,      64,	 1400,
+	static const uint64_t sizes[] = { 0,    1,     7,     8,      64,      1400,
 					  1500, 10000, 65536, 100001, 1 << 20, 5000003 };
 	struct stand stand = { .own_loop = own_loop, .rail_count = 2 };
 

@@ -24,8 +24,8 @@ stand_start(struct stand *stand)
 			config.security = LULL_CHANNEL_OPEN;
 		for (uint32_t i = 0; i < stand->rail_count; i++) {
 			snprintf(texts[i], sizeof(texts[i]), "pair:%u", i);
-			config.rails[i] = stand->rails[side][i] != NULL ? stand->rails[side][i] :
-									  texts[i];
+			config.rails[i] =
+				stand->rails[side][i] != NULL ? stand->rails[side][i] : texts[i];
 		}
 		if (lull_channel_open(&config, &stand->channels[side], &error) != 0 ||
 		    lull_channel_start(stand->channels[side], &error) != 0)
@@ -65,8 +65,8 @@ stand_connect(struct stand *stand)
 
 	/* With own_loop each side moves its own packets in the call that waits. */
 	assert_int_equal(pthread_create(&thread, NULL, connecting_run, &connecting), 0);
-	assert_int_equal(
-		lull_channel_accept(stand->channels[1], STAND_WAIT_NS, &stand->peers[1]), 0);
+	assert_int_equal(lull_channel_accept(stand->channels[1], STAND_WAIT_NS, &stand->peers[1]),
+			 0);
 	if (stand->own_loop) /* what the other side still waits for */
 		for (uint32_t i = 0; i < 100; i++) {
 			lull_channel_poll(stand->channels[1]);
@@ -125,19 +125,17 @@ stand_send(struct stand *stand, int side, const void *data, uint64_t len_bytes, 
 						      .user = tag + 1,
 						      .endpoint = stand->config.endpoint };
 
-	assert_int_equal(lull_channel_send(stand->channels[side], stand->peers[side], &message,
-					   context),
-			 0);
+	assert_int_equal(
+		lull_channel_send(stand->channels[side], stand->peers[side], &message, context), 0);
 }
 
 void
 stand_recv(struct stand *stand, int side, uint64_t tag, void *buffer, uint64_t size_bytes,
 	   void *context)
 {
-	const struct lull_channel_receive receive = { .source = stand->peers[side],
-						      .tag = tag,
-						      .buffer = buffer,
-						      .size_bytes = size_bytes };
+	const struct lull_channel_receive receive = {
+		.source = stand->peers[side], .tag = tag, .buffer = buffer, .size_bytes = size_bytes
+	};
 
 	assert_int_equal(lull_channel_recv(stand->channels[side], &receive, context), 0);
 }
