@@ -2,10 +2,10 @@
 #include "secret.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "base/assert.h"
+#include "channel/seal.h"
 #include "host/error.h"
 
 void
@@ -28,19 +28,28 @@ int
 channel_secret_open(struct channel_secret *secret, enum lull_channel_security security,
 		    const char *key_file, struct lull_error *error)
 {
-	if (security != LULL_CHANNEL_OPEN && (key_file == NULL || key_file[0] == '\0'))
+	int rc;
+
+	if (security == LULL_CHANNEL_OPEN) {
+		secret->open = (struct lull_bundle_open){ .random = channel_secret_random };
+		secret->security = &lull_bundle_open_security;
+		secret->arg = &secret->open;
+		return 0;
+	}
+	if (key_file == NULL || key_file[0] == '\0')
 		return lull_error_set(error, -EINVAL,
 				      "key_file: missing; make one by 'lull channel key > FILE' "
 				      "and copy it to all nodes, or ask for security open, which "
 				      "keeps out accidents and no attackers");
-	secret->open = (struct lull_bundle_open){ .random = channel_secret_random };
-	secret->security = &lull_bundle_open_security;
-	secret->arg = &secret->open;
-	return 0;
+	rc = lull_channel_keys_read(key_file, &secret->keys, error);
+	secret->security = security == LULL_CHANNEL_SEALED ? &lull_channel_sealed_security :
+							     &lull_channel_signed_security;
+	secret->arg = &secret->keys;
+	return rc;
 }
 
 void
 channel_secret_close(struct channel_secret *secret)
 {
-	memset(secret, 0, sizeof(*secret));
+	lull_channel_keys_wipe(&secret->keys);
 }
