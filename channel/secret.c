@@ -41,7 +41,7 @@ channel_secret_open(struct channel_secret *secret, enum lull_channel_security se
 				      "key_file: missing; make one by 'lull channel key > FILE' "
 				      "and copy it to all nodes, or ask for security open, which "
 				      "keeps out accidents and no attackers");
-	rc = lull_channel_keys_read(key_file, &secret->keys, error);
+	rc = channel_keys_read(key_file, &secret->keys, error);
 	secret->security = security == LULL_CHANNEL_SEALED ? &lull_channel_sealed_security :
 							     &lull_channel_signed_security;
 	secret->arg = &secret->keys;
@@ -51,5 +51,5 @@ channel_secret_open(struct channel_secret *secret, enum lull_channel_security se
 void
 channel_secret_close(struct channel_secret *secret)
 {
-	lull_channel_keys_wipe(&secret->keys);
+	channel_keys_wipe(&secret->keys);
 }

@@ -14,8 +14,8 @@
 struct channel_secret {
 	const struct lull_bundle_security *security;
 	void *arg;
-	struct lull_bundle_open open;  /* of `open` */
-	struct lull_channel_keys keys; /* of the others, from the key file */
+	struct lull_bundle_open open; /* of `open` */
+	struct channel_keys keys;     /* of the others, from the key file */
 };
 
 /** -EINVAL: a key file is missing or bad, -EPERM: others may read it ... */
