@@ -19,10 +19,10 @@
  *
  * Loss up to 2 % is noise. Above it the window is halved. Page's test (Biometrika 1954) decides: a
  * sum of packets lost less 2 % of all, never below 0, that exceeds 6 packets. At 1 % of random
- * loss that happens once in some 100 000 packets, at 20 % of overflow within 30.
+ * loss that happens once in some 100 000 packets, at 20 % of overflow within 35.
  *
  * A queue that always stands would hide the least round trip, and targets would creep up with it
- * (as in LEDBAT, RFC 6817, 4.4). So a path that has not seen an empty queue for 4 s drains it
+ * (as RFC 6817 says of LEDBAT). So a path that has not seen an empty queue for 4 s drains it
  * once.
  */
 #include "control.h"

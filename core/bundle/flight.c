@@ -139,7 +139,10 @@ flight_gaps(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_
 
 		if (flight->fate != FLIGHT_OUT)
 			continue;
-		if (largest - psn >= path->reorder_pkts || late) {
+		if (largest - psn >= BLOCK_PKTS && !flight->data) {
+			flight->fate =
+				FLIGHT_NONE; /* acknowledgements of acknowledgements are rare */
+		} else if (largest - psn >= path->reorder_pkts || late) {
 			flight_lose(bundle, slot, path, flight);
 			lost++;
 		} else {

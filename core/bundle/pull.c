@@ -11,7 +11,8 @@
  * there first by the same rule. Where more waits than the fast path delivers in the meantime, every
  * path is of use.
  *
- * A path without a measured rate or round trip takes what it can, so that it is measured.
+ * A path is measured while it is full. Those that are not measured share by round trip and by what
+ * is under way on them: one that has a quantum under way counts as twice as far.
  *
  * No deadlock: the path that would deliver a quantum first never leaves it to another.
  */
@@ -30,6 +31,27 @@ pull_measured(const struct bundle_spread_path *path)
 	return path->packet_ns > 0 && path->srtt_ns > 0;
 }
 
+/* How far a path is that is not measured yet. */
+static uint64_t
+pull_far(const struct bundle_spread_path *path)
+{
+	return path->arrival_ns * (LULL_BUNDLE_QUANTUM_PKTS + path->under_way_pkts);
+}
+
+/* Another that is not measured either has room and is nearer. */
+static bool
+pull_nearer(const struct bundle_spread_view *view, uint32_t path)
+{
+	for (uint32_t i = 0; i < view->path_count; i++) {
+		const struct bundle_spread_path *other = &view->paths[i];
+
+		if (i != path && !pull_measured(other) && bundle_spread_most(view, i) > 0 &&
+		    pull_far(other) < pull_far(&view->paths[path]))
+			return true;
+	}
+	return false;
+}
+
 static uint32_t
 pull_take(struct bundle_spread_state *state, const struct bundle_spread_view *view, uint32_t path)
 {
@@ -39,8 +61,10 @@ pull_take(struct bundle_spread_state *state, const struct bundle_spread_view *vi
 	(void)state;
 	if (view->resend)
 		return bundle_spread_resend(view, path);
-	if (most == 0 || !pull_measured(&view->paths[path]))
-		return most;
+	if (most == 0)
+		return 0;
+	if (!pull_measured(&view->paths[path]))
+		return pull_nearer(view, path) ? 0 : most;
 	done_ns = pull_done_ns(&view->paths[path], most);
 	for (uint32_t i = 0; i < view->path_count; i++) {
 		const struct bundle_spread_path *other = &view->paths[i];

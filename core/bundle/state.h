@@ -37,7 +37,7 @@
 #define BUNDLE_ANSWER_BYTES 1280
 #define BUNDLE_ACK_PKTS 16 /* two quanta */
 #define BUNDLE_ACK_NS (100 * LULL_NS_PER_US)
-#define BUNDLE_QUIET_ACK_PKTS 64 /* packets that ask for no acknowledgement get one all the same */
+#define BUNDLE_QUIET_ACK_PKTS 32 /* packets that ask for no acknowledgement get one all the same */
 #define BUNDLE_ANSWERS_NEEDED 3
 
 /* ---- lists of numbers ---- */

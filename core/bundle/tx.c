@@ -183,8 +183,11 @@ tx_slot(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t rail,
 		if (path->state == LULL_BUNDLE_PATH_NONE || path->local != rail)
 			continue;
 		len = tx_control(bundle, slot, path, packet);
-		if (len == 0)
+		if (len == 0) {
 			len = tx_data(bundle, slot, path, packet);
+			if (len > 0) /* another path may be the better one from here on */
+				slot->idle_rails = 0;
+		}
 		if (len == 0)
 			continue;
 		LULL_COUNTER_ADD(path->counters.tx_pkts, 1);

@@ -23,6 +23,7 @@ world_of(uint64_t rate_bps, uint64_t rtt_ns)
 	world.fixed_pkts = 64;
 	world.share = 1;
 	world.seed = 7;
+	world.fill = 0xa5;
 }
 
 static void

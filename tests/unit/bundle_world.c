@@ -195,7 +195,7 @@ bundle_world_init(struct bundle_world *world)
 	world->ack_due_ns = UINT64_MAX;
 	world->digest = 0;
 	lull_prng_init(&world->prng, world->seed, 0);
-	memset(world->state, 0xa5, sizeof(world->state)); /* whatever was there */
+	memset(world->state, world->fill, sizeof(world->state));
 	bundle_meter_init(&world->meter, world->now_ns);
 	world->control->init(world->state, &limits, world->share);
 	bundle_world_measure(world);

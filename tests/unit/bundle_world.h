@@ -30,6 +30,7 @@ struct bundle_world {
 	uint32_t loss_ppm;         /* of random loss */
 	uint32_t window_pkts_max, share, fixed_pkts;
 	uint64_t seed;
+	uint8_t fill; /* what was in the control's memory before */
 	uint32_t
 		offer_pkts; /* the sender has no more under way than these; 0: it always has more */
 	struct bundle_host sender, receiver;
