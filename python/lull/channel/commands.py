@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from lull.channel.bed_commands import bed
 from lull.channel.key import write_key
 from lull.program.child import find_program
 from lull.wrap import wrap
@@ -58,6 +59,9 @@ def perf(ignored: list[signal.Signals], options: tuple[str, ...]) -> None:
 def copy(ignored: list[signal.Signals], options: tuple[str, ...]) -> None:
     """Become lull-channel-copy."""
     _become("lull-channel-copy", options, ignored)
+
+
+channel.add_command(bed)
 
 
 def _become(name: str, options: tuple[str, ...], ignored: list[signal.Signals]) -> None:
