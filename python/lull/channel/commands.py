@@ -9,6 +9,7 @@ import click
 
 from lull.channel.bed_commands import bed
 from lull.channel.key import write_key
+from lull.channel.watch_commands import status, top
 from lull.program.child import find_program
 from lull.wrap import wrap
 
@@ -61,7 +62,8 @@ def copy(ignored: list[signal.Signals], options: tuple[str, ...]) -> None:
     _become("lull-channel-copy", options, ignored)
 
 
-channel.add_command(bed)
+for command in (bed, status, top):
+    channel.add_command(command)
 
 
 def _become(name: str, options: tuple[str, ...], ignored: list[signal.Signals]) -> None:
