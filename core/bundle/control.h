@@ -32,4 +32,6 @@ struct lull_bundle_control {
 	uint32_t (*window)(const void *state);
 };
 
+extern const struct lull_bundle_control bundle_control_delay, bundle_control_fixed;
+
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Packet: what is on the wire, version 1, little endian. packet.c alone reads and writes it.
+ * Packet: what is on the wire, version 1, little endian. packet.c (what is in packets of an epoch)
+ * and greeting.c (what nodes tell each other of themselves) alone read and write it.
  *
  * Every packet begins with a header of 28 bytes. A packet of an epoch (DATA, ACK, PROBE, REST,
  * CLOSE) ends with the tag of its security; what stands between is its body. HELLO, ANSWER, RETRY
@@ -24,6 +25,7 @@
 #define BUNDLE_COOKIE_BYTES 16
 #define BUNDLE_RECORDS_MAX 32         /* of an ACK */
 #define BUNDLE_PAYLOAD_BYTES_MAX 1024 /* of a hello or an answer, before it is protected */
+#define BUNDLE_GREETING_BYTES_MAX 614 /* what a greeting needs of that */
 
 enum bundle_type {
 	BUNDLE_HELLO = 1,
@@ -63,25 +65,26 @@ struct bundle_header {
 void bundle_header_write(const struct bundle_header *header, uint8_t *packet);
 /** False: shorter than a header, another version, no such type, unknown flags. */
 bool bundle_header_read(struct bundle_header *header, const uint8_t *packet, uint32_t len_bytes);
-/** Only the version differs from ours: for the counter. */
+/** It may be a packet of ours, of another version: for the counter. */
 bool bundle_header_foreign(const uint8_t *packet, uint32_t len_bytes);
 
-/** 0: polls on; else the least n of 1..255 with 2^((n - 1) / 8) us at least as long. */
+/** 0: polls on; else the least n of 1..255 that bundle_rest_decode() makes at least as long. */
 uint8_t bundle_rest_encode(uint64_t rest_ns);
-/** 0, or 2^((n - 1) / 8) us rounded up to a ns. Integers only: the same on every machine. */
+/** 0, or 2^((n - 1) / 8) us rounded up to a ns: up to 3611.6 s, which longer rests become. */
 uint64_t bundle_rest_decode(uint8_t rest);
 
 /** The number near @p largest whose low half is @p low; never below 1. */
 uint64_t bundle_psn_expand(uint64_t largest, uint32_t low);
 
-/** Head of a message: len:40, eager:24, tag:64, user:64, from:16, to:16, reserved:32 (zero). */
+/** Head of a message: len:40, eager:24, tag:64, user:64, from:16, to:16, matched:8 (0, 1), 0:24. */
 struct bundle_head {
 	uint64_t len_bytes, tag, user;
 	uint32_t eager_pieces; /* of the grant that the sender set aside for this message */
 	uint16_t from, to;
+	bool matched; /* its sender waits until it is accepted */
 };
 void bundle_head_write(const struct bundle_head *head, uint8_t *at);
-/** False: longer than a message may be, or what is reserved is not zero. */
+/** False: too short, longer than a message may be, or what is reserved is not zero. */
 bool bundle_head_read(struct bundle_head *head, const uint8_t *at, uint32_t len_bytes);
 
 /**
@@ -103,8 +106,13 @@ struct bundle_block {
 	uint16_t credit_echo; /* the credit that the sender of this block goes by */
 };
 void bundle_block_write(const struct bundle_block *block, uint8_t *at);
-/** False: too short, no such state, bit 0 not set, or a bit of a psn below 1 (psn < 128). */
+/** False: too short, no such state, or bit 0 not set. */
 bool bundle_block_read(struct bundle_block *block, const uint8_t *at, uint32_t len_bytes);
+/**
+ * Does a bit name a number below 1? @p psn is block->psn in 64 bits: what stands in the packet is
+ * small again after 2^32 packets, and bits of numbers before it are right then.
+ */
+bool bundle_block_reaches_below(const struct bundle_block *block, uint64_t psn);
 
 enum bundle_record_kind {
 	BUNDLE_RECORD_GRANT = 1, /* msg was accepted; pieces before `end` may be sent */
@@ -123,19 +131,24 @@ struct bundle_record {
 };
 
 /**
- * Body of an ACK: blocks:8, records:8, 0:48, then blocks, then records.
+ * Body of an ACK: blocks:8, records:8, 0:48, then blocks, then records; nothing behind them.
+ * Records of other kinds than DONE have no reason.
  */
 struct bundle_ack {
 	uint32_t block_count, record_count;
 	struct bundle_block blocks[LULL_BUNDLE_PATHS_MAX];
 	struct bundle_record records[BUNDLE_RECORDS_MAX];
 };
-/** Bytes written; what does not fit into @p room_bytes is left out, the last records first. */
+/**
+ * Bytes written. What does not fit into @p room_bytes, which is at least 8, is left out, the last
+ * records first.
+ */
 uint32_t bundle_ack_write(const struct bundle_ack *ack, uint8_t *at, uint32_t room_bytes);
 bool bundle_ack_read(struct bundle_ack *ack, const uint8_t *at, uint32_t len_bytes);
 
 /**
  * A rail as the other side is told of it: number:8, kind:8, len:8, 0:8, mtu:32, ring:32, address.
+ * Numbers are 0..15, the MTU is LULL_BUNDLE_PACKET_BYTES_MIN..LULL_BUNDLE_PACKET_BYTES_MAX.
  */
 struct bundle_rail_info {
 	uint8_t number, kind;
@@ -154,7 +167,10 @@ struct bundle_probe {
 	uint64_t challenge;
 	struct bundle_rail_table rails; /* of its sender, all of them */
 };
-/** Bytes written: at least what is needed, padded with zeros to @p pad_bytes where that is more. */
+/**
+ * Bytes written: at least what is needed, padded with zeros to @p pad_bytes where that is more; 0:
+ * @p room_bytes is too little.
+ */
 uint32_t bundle_probe_write(const struct bundle_probe *probe, uint8_t *at, uint32_t room_bytes,
 			    uint32_t pad_bytes);
 /** False: also for two rails of one number, an address that is too long, and rings below 16. */
@@ -168,29 +184,37 @@ struct bundle_close {
 uint32_t bundle_close_write(const struct bundle_close *close, uint8_t *at);
 bool bundle_close_read(struct bundle_close *close, const uint8_t *at, uint32_t len_bytes);
 
-/** What hello and answer say, protected by the security. */
+/**
+ * What hello and answer say, protected by the security: version min:8, version max:8, name len:8,
+ * target len:8, rails:8, 0:24, node id:64, index:32, piece:32, piece room:32, messages:32,
+ * grant:32, credit:32, name, target, rails.
+ */
 struct bundle_greeting {
-	uint8_t version_min, version_max;
+	uint8_t version_min, version_max;   /* 1..15 */
 	char name[LULL_BUNDLE_NAME_SIZE];   /* of who says it */
 	char target[LULL_BUNDLE_NAME_SIZE]; /* whom a hello is for; "": whoever gets it */
 	uint64_t node_id;
 	uint32_t index;       /* what packets to us carry in `to` */
 	uint32_t piece_bytes; /* largest piece that all rails of the sender carry; answer: agreed */
 	uint32_t piece_room;  /* a piece may be so long, for the memory set aside here */
-	uint32_t messages_max; /* that may be under way towards the sender */
-	uint32_t grant_pieces; /* of messages not accepted yet, to begin with */
-	uint32_t credit_pkts;  /* under way towards each rail, to begin with */
+	uint32_t
+		messages_max; /* that may be under way towards the sender; 16..4096, a power of 2 */
+	uint32_t grant_pieces; /* of messages not accepted yet, to begin with; up to 65535 */
+	uint32_t credit_pkts;  /* under way towards each rail, to begin with; 1..65535 */
 	struct bundle_rail_table rails;
 };
-/** Bytes written, at most BUNDLE_PAYLOAD_BYTES_MAX; names are not padded. */
+/** Bytes written, at most BUNDLE_GREETING_BYTES_MAX. Each member has to be in its range. */
 uint32_t bundle_greeting_write(const struct bundle_greeting *greeting, uint8_t *at);
-/** Checks every member, as names of printable characters and pieces of a multiple of 8 bytes. */
+/**
+ * Checks every member: names are of printable characters without blanks, that of who says it is not
+ * empty, both piece sizes are 512..65528 and a multiple of 8.
+ */
 bool bundle_greeting_read(struct bundle_greeting *greeting, const uint8_t *at, uint32_t len_bytes);
 
 /**
- * HELLO and ANSWER: header (psn: key id; msg, off: node id, low half first; grant: bytes of body),
- * HELLO: cookie:128, then the body (the handshake's message), then zeros up to
- * BUNDLE_HELLO_BYTES_MIN.
+ * HELLO and ANSWER: header (psn: key id; msg, off: node id, low half first; grant: bytes of body,
+ * at least 1; flags, rest, sent, the receiver's rail: 0), HELLO: cookie:128, then the body (the
+ * handshake's message), then zeros: in a HELLO up to BUNDLE_HELLO_BYTES_MIN or more.
  */
 struct bundle_hello {
 	uint8_t rail; /* of the sender, 0..15 */
@@ -201,10 +225,12 @@ struct bundle_hello {
 	const uint8_t *body;                 /* read: in the packet */
 	uint32_t body_bytes;
 };
-/** Length of the whole packet; 0: @p room_bytes is too little. @p type: HELLO or ANSWER. */
+/** Length of the whole packet; 0: @p room_bytes is too little. @p type: HELLO or ANSWER. The body
+ * must not be in @p packet. */
 uint32_t bundle_hello_write(const struct bundle_hello *hello, enum bundle_type type,
 			    uint8_t *packet, uint32_t room_bytes);
-/** After bundle_header_read(). A HELLO shorter than BUNDLE_HELLO_BYTES_MIN is refused. */
+/** After bundle_header_read(); type HELLO or ANSWER, of a node id that is not 0. A HELLO shorter
+ * than BUNDLE_HELLO_BYTES_MIN is refused. */
 bool bundle_hello_read(struct bundle_hello *hello, const struct bundle_header *header,
 		       const uint8_t *packet, uint32_t len_bytes);
 

@@ -49,4 +49,51 @@ struct lull_bundle_spread {
 		     uint32_t path, uint32_t pkts);
 };
 
+extern const struct lull_bundle_spread bundle_spread_pull, bundle_spread_turn, bundle_spread_weigh;
+
+/* ---- what every spread asks ---- */
+
+/** Packets that the window of a path has room for; 0 for one that is not up. */
+static inline uint32_t
+bundle_spread_room(const struct bundle_spread_path *path)
+{
+	return path->up && path->window_pkts > path->under_way_pkts ?
+		       path->window_pkts - path->under_way_pkts :
+		       0;
+}
+
+/**
+ * Others may wait for this path: it has room, or will have it when a packet that is under way is
+ * acknowledged. Nobody ever waits for a path of which nothing will be heard.
+ */
+static inline bool
+bundle_spread_moves(const struct bundle_spread_path *path)
+{
+	return path->up && path->window_pkts > 0 &&
+	       (path->under_way_pkts > 0 || path->window_pkts > path->under_way_pkts);
+}
+
+/** The most that @p path may take at once. */
+static inline uint32_t
+bundle_spread_most(const struct bundle_spread_view *view, uint32_t path)
+{
+	uint32_t most = LULL_MIN(view->waiting_pkts, (uint32_t)LULL_BUNDLE_QUANTUM_PKTS);
+
+	return LULL_MIN(most, bundle_spread_room(&view->paths[path]));
+}
+
+/**
+ * What was lost goes to the first path with room, but not to the one that lost it while another is
+ * up that moves.
+ */
+static inline uint32_t
+bundle_spread_resend(const struct bundle_spread_view *view, uint32_t path)
+{
+	for (uint32_t i = 0; i < view->path_count && path == view->not_path; i++) {
+		if (i != path && bundle_spread_moves(&view->paths[i]))
+			return 0;
+	}
+	return bundle_spread_most(view, path);
+}
+
 #endif

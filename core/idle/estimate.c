@@ -13,6 +13,8 @@
 
 #include <lull/base.h>
 
+#include "base/filter.h"
+
 void
 lull_estimate_init(struct lull_estimate *estimate, uint64_t window_ns)
 {
@@ -27,23 +29,10 @@ double
 lull_estimate_weigh(struct lull_estimate *estimate, double measurement, double measurement_variance,
 		    double observation, double observation_variance)
 {
-	double predicted = estimate->variance + measurement_variance;
-	double gain, value;
-
 	estimate->measurement = measurement;
 	estimate->observation = observation;
-	if (observation_variance > 0.0) {
-		gain = predicted / (predicted + observation_variance);
-		value = measurement + gain * (observation - measurement);
-		estimate->variance = (1.0 - gain) * predicted;
-		/* Rounding must not carry it past either. */
-		estimate->value = measurement < observation ?
-					  LULL_CLAMP(value, measurement, observation) :
-					  LULL_CLAMP(value, observation, measurement);
-	} else {
-		estimate->value = observation;
-		estimate->variance = 0.0;
-	}
+	estimate->value = lull_filter_weigh(&estimate->variance, measurement, measurement_variance,
+					    observation, observation_variance);
 	return estimate->value;
 }
 

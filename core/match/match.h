@@ -7,7 +7,12 @@
  * all bits that the receive does not ignore. Of several receives the one that was posted first
  * takes it, of several messages the one that came first: the rule of MPI and of libfabric.
  *
- * Threads: one. Memory: lull_match_size() bytes of the caller, no allocation.
+ * A receive that names its tag in full, and a message, are found in constant time however many
+ * wait. Receives that ignore bits are gone through one by one, as are messages by who does not
+ * name all.
+ *
+ * Threads: one. Memory: lull_match_size() bytes of the caller, aligned as malloc() does, no
+ * allocation.
  */
 #ifndef LULL_MATCH_H
 #define LULL_MATCH_H
@@ -55,7 +60,7 @@ bool lull_match_peek(const struct lull_match *match, uint32_t source, uint64_t t
 /** The same, and it is taken out: whoever asked has it alone now. */
 bool lull_match_claim(struct lull_match *match, uint32_t source, uint64_t tag, uint64_t ignore,
 		      struct lull_match_message *message);
-/** Take the receive with this context out. @return false: none */
+/** Take the receive with this context out, the first of several. @return false: none */
 bool lull_match_cancel(struct lull_match *match, const void *context,
 		       struct lull_match_receive *receive);
 /** Take out, one at a time, what waits for or came from @p source; receives from any stay. */

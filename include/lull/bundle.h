@@ -139,11 +139,17 @@ struct lull_bundle_nonce {
  * other; they are as secret as the table makes them.
  */
 struct lull_bundle_security {
-	const char *name;         /**< "open", "signed", "sealed" */
-	uint32_t tag_bytes;       /**< behind each packet of an epoch, 4..16 */
-	uint32_t handshake_bytes; /**< state of a handshake under way */
-	uint32_t keys_bytes;      /**< state of an epoch */
-	uint32_t hello_bytes;     /**< hello_write() adds at most so many to its payload */
+	const char *name;   /**< "open", "signed", "sealed" */
+	uint32_t tag_bytes; /**< behind each packet of an epoch, 4..16 */
+	/** State of a handshake under way; aligned to 8 bytes. */
+	uint32_t handshake_bytes;
+	/**
+	 * State of an epoch; aligned to 8 bytes. It may be copied elsewhere, and is nothing more
+	 * than bytes at the old place then. answer_write() and answer_read() write it new where
+	 * they succeed, and each state is forgotten once; zeros may be forgotten as well.
+	 */
+	uint32_t keys_bytes;
+	uint32_t hello_bytes; /**< hello_write() adds at most so many to its payload */
 	/** Names the secret, so that a node with several finds the right one; never the secret. */
 	uint32_t (*key_id)(void *arg);
 	/** Fill @p bytes with random bytes that nobody can guess. */

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state.h"
+
+#define UNIT_NS 1024 /* of wait and hold */
+#define UNIT_MAX 65535u
+#define OWN_NS LULL_NS_PER_MS /* between acknowledgements of a path on the path itself, at least */
+#define REPEATS_LEFT 3
+#define REPEAT_NS LULL_NS_PER_MS /* without a measured path */
+
+/* ---- what is to be acknowledged ---- */
+
+void
+bundle_ack_note(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		const struct bundle_header *header, uint64_t psn, bool asks)
+{
+	bool next = psn == path->seen.largest + 1, news = psn > path->seen.largest;
+	const struct bundle_rail *rail = &bundle->rails[path->local];
+
+	bundle_seen_add(&path->seen, psn);
+	path->rx_count++;
+	if (news) {
+		path->rx_sent = header->sent;
+		path->rx_look_ns = rail->look_ns;
+		path->rx_wait_ns = rail->absent_ns;
+	}
+	slot->dirty = true;
+	if (!asks) {
+		path->quiet_pkts++;
+		return;
+	}
+	if (path->ack_pkts++ == 0)
+		path->ack_since_ns = bundle->now_ns;
+	if (!next || (header->flags & BUNDLE_FLAG_NOW) != 0)
+		path->ack_now = true;
+}
+
+uint64_t
+bundle_ack_due(const struct bundle_slot *slot, const struct bundle_path *path)
+{
+	uint32_t enough = LULL_CLAMP(path->credit_given / 2, 1, BUNDLE_ACK_PKTS);
+	uint64_t srtt_ns = path->meter.srtt_ns;
+
+	(void)slot;
+	if (path->ack_now || path->ack_pkts >= enough || path->quiet_pkts >= BUNDLE_QUIET_ACK_PKTS)
+		return 0;
+	if (path->ack_pkts == 0)
+		return LULL_BUNDLE_NEVER;
+	return path->ack_since_ns +
+	       (srtt_ns == 0 ? BUNDLE_ACK_NS : LULL_MIN(srtt_ns / 4, BUNDLE_ACK_NS));
+}
+
+static bool
+ack_news(const struct bundle_path *path)
+{
+	return path->state != LULL_BUNDLE_PATH_NONE && path->seen.largest > 0 &&
+	       (path->ack_pkts > 0 || path->quiet_pkts > 0 || path->ack_now);
+}
+
+struct bundle_path *
+bundle_ack_path(struct bundle_slot *slot)
+{
+	struct bundle_path *best = NULL;
+	bool best_up = false;
+
+	for (uint32_t i = 0; i < slot->store->path_count; i++) {
+		struct bundle_path *path = &slot->store->paths[i];
+		bool up =
+			path->state == LULL_BUNDLE_PATH_UP || path->state == LULL_BUNDLE_PATH_SMALL;
+		bool better;
+
+		if (path->state == LULL_BUNDLE_PATH_NONE)
+			continue;
+		if (best == NULL || up != best_up)
+			better = best == NULL || up;
+		else if (up)
+			better = path->meter.srtt_ns < best->meter.srtt_ns;
+		else
+			better = path->rx_ns > best->rx_ns;
+		if (better) {
+			best = path;
+			best_up = up;
+		}
+	}
+	return best;
+}
+
+/* ---- saying it ---- */
+
+static uint16_t
+ack_units(uint64_t ns)
+{
+	return (uint16_t)LULL_MIN(ns / UNIT_NS, UNIT_MAX);
+}
+
+static void
+ack_fill(const struct lull_bundle *bundle, struct bundle_path *path, struct bundle_block *block)
+{
+	*block = (struct bundle_block){
+		.path = (uint8_t)(path->remote << 4 | path->local),
+		.state = path->state,
+		.wait = ack_units(path->rx_wait_ns),
+		.hold = ack_units(bundle->now_ns - path->rx_look_ns),
+		.duplicates = (uint16_t)path->rx_duplicates,
+		.psn = (uint32_t)path->seen.largest,
+		.sent = path->rx_sent,
+		.received = path->rx_count,
+		.credit = (uint16_t)LULL_MIN(path->credit_given, UNIT_MAX),
+		.credit_echo = (uint16_t)LULL_MIN(path->credit, UNIT_MAX),
+	};
+	bundle_seen_last(&path->seen, block->bits);
+	path->ack_pkts = path->quiet_pkts = 0;
+	path->ack_now = false;
+}
+
+bool
+bundle_ack_block(struct lull_bundle *bundle, struct bundle_slot *slot, uint8_t *at)
+{
+	struct bundle_block block;
+
+	for (uint32_t i = 0; i < slot->store->path_count; i++) {
+		struct bundle_path *path = &slot->store->paths[i];
+
+		if (!ack_news(path))
+			continue;
+		ack_fill(bundle, path, &block);
+		bundle_block_write(&block, at);
+		return true;
+	}
+	return false;
+}
+
+static void
+ack_records(const struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_ack *ack)
+{
+	struct bundle_store *store = slot->store;
+
+	for (uint32_t i = 0; i < BUNDLE_REPEATS && store->repeat_count > 0; i++) {
+		struct bundle_repeat *repeat = &store->repeats[i];
+
+		if (repeat->left == 0 || ack->record_count == BUNDLE_RECORDS_MAX)
+			continue;
+		ack->records[ack->record_count++] = repeat->record;
+		repeat->next_ns = bundle->now_ns + repeat->gap_ns;
+		repeat->gap_ns *= 2;
+		if (--repeat->left == 0)
+			store->repeat_count--;
+	}
+}
+
+static bool
+ack_wanted(const struct lull_bundle *bundle, const struct bundle_slot *slot,
+	   const struct bundle_path *path, bool best)
+{
+	if (best && bundle_record_due(slot) <= bundle->now_ns)
+		return true;
+	if (best) {
+		for (uint32_t i = 0; i < slot->store->path_count; i++) {
+			const struct bundle_path *other = &slot->store->paths[i];
+
+			if (ack_news(other) && bundle_ack_due(slot, other) <= bundle->now_ns)
+				return true;
+		}
+	}
+	/* On the path itself now and then: this is what tells how far it is. */
+	return ack_news(path) && path->ack_pkts > 0 &&
+	       bundle->now_ns - path->block_ns >= LULL_MAX(path->meter.srtt_ns, OWN_NS);
+}
+
+uint32_t
+bundle_ack_tx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+	      uint8_t *body, uint32_t room_bytes)
+{
+	bool best = path == bundle_ack_path(slot);
+	struct bundle_ack *ack = &bundle->ack;
+
+	if (!ack_wanted(bundle, slot, path, best))
+		return 0;
+	ack->block_count = ack->record_count = 0;
+	for (uint32_t i = 0; i < slot->store->path_count; i++) {
+		struct bundle_path *other = &slot->store->paths[i];
+
+		if (ack_news(other))
+			ack_fill(bundle, other, &ack->blocks[ack->block_count++]);
+	}
+	ack_records(bundle, slot, ack);
+	path->block_ns = bundle->now_ns;
+	slot->dirty = true;
+	return bundle_ack_write(ack, body, room_bytes);
+}
+
+/* ---- records ---- */
+
+void
+bundle_record_say(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_record record)
+{
+	const struct bundle_path *path = bundle_ack_path(slot);
+	struct bundle_store *store = slot->store;
+	struct bundle_repeat *repeat = NULL;
+
+	for (uint32_t i = 0; i < BUNDLE_REPEATS && repeat == NULL; i++) {
+		if (store->repeats[i].record.kind == record.kind &&
+		    store->repeats[i].record.msg == record.msg)
+			repeat = &store->repeats[i];
+	}
+	if (repeat == NULL) {
+		repeat = &store->repeats[store->repeat_turn];
+		store->repeat_turn = (store->repeat_turn + 1) % BUNDLE_REPEATS;
+	}
+	if (repeat->left == 0)
+		store->repeat_count++;
+	*repeat = (struct bundle_repeat){
+		.record = record,
+		.next_ns = bundle->now_ns,
+		.gap_ns = path == NULL || path->meter.srtt_ns == 0 ?
+				  REPEAT_NS :
+				  bundle_meter_tail_ns(&path->meter),
+		.left = REPEATS_LEFT,
+	};
+	bundle_slot_touch(slot);
+}
+
+uint64_t
+bundle_record_due(const struct bundle_slot *slot)
+{
+	const struct bundle_store *store = slot->store;
+	uint64_t due_ns = LULL_BUNDLE_NEVER;
+
+	for (uint32_t i = 0; i < BUNDLE_REPEATS && store->repeat_count > 0; i++) {
+		if (store->repeats[i].left > 0)
+			due_ns = LULL_MIN(due_ns, store->repeats[i].next_ns);
+	}
+	return due_ns;
+}
+
+/* ---- hearing it ---- */
+
+static void
+ack_credit(struct bundle_path *path, const struct bundle_block *block)
+{
+	path->credit = LULL_MAX(block->credit, 1);
+	/* A share that was taken back is free once the other side goes by the smaller one. */
+	if (block->credit_echo == path->credit_given)
+		path->credit_held = path->credit_given;
+	else if (block->credit_echo > path->credit_held)
+		path->credit_held = block->credit_echo;
+}
+
+bool
+bundle_ack_block_rx(struct lull_bundle *bundle, struct bundle_slot *slot,
+		    const struct bundle_block *block, uint32_t rail)
+{
+	struct bundle_path *path = bundle_path_find(slot, block->path >> 4, block->path & 15);
+
+	if (path == NULL)
+		return false;
+	ack_credit(path, block);
+	bundle_flight_block(bundle, slot, path, block, bundle->rails[rail].absent_ns);
+	bundle_slot_touch(slot);
+	return true;
+}
+
+void
+bundle_ack_rx(struct lull_bundle *bundle, struct bundle_slot *slot, const struct bundle_ack *ack,
+	      uint32_t rail)
+{
+	for (uint32_t i = 0; i < ack->block_count; i++)
+		(void)bundle_ack_block_rx(bundle, slot, &ack->blocks[i], rail);
+	for (uint32_t i = 0; i < ack->record_count; i++)
+		bundle_out_record(bundle, slot, &ack->records[i]);
+	bundle_slot_touch(slot);
+}

@@ -1,0 +1,660 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages we send. One is *fresh* until its head has gone, then in *bulk* while it has pieces to
+ * send, or it *waits* for a record. What was lost goes first, wherever its message stands.
+ */
+#include <errno.h>
+
+#include "state.h"
+
+#define SMALL_PIECES LULL_BUNDLE_QUANTUM_PKTS
+#define BULK_MAX 4 /* large messages that begin with pieces nobody has accepted */
+#define ASK_NS (20 * LULL_NS_PER_MS)
+#define ASK_NS_MAX LULL_NS_PER_S
+
+/* ---- the table of messages by number ---- */
+
+static uint32_t *
+out_chain(const struct lull_bundle *bundle, struct bundle_store *store, uint32_t number)
+{
+	return &store->out_chains[number & (bundle->config.messages_max - 1)];
+}
+
+static struct bundle_outgoing *
+out_find(const struct lull_bundle *bundle, struct bundle_store *store, uint32_t number)
+{
+	uint32_t at = *out_chain(bundle, store, number);
+
+	while (at != NONE && store->out[at].number != number)
+		at = store->out[at].chain;
+	return at == NONE ? NULL : &store->out[at];
+}
+
+static void
+out_unchain(const struct lull_bundle *bundle, struct bundle_store *store,
+	    const struct bundle_outgoing *message)
+{
+	uint32_t *link = out_chain(bundle, store, message->number);
+	uint32_t own = (uint32_t)(message - store->out);
+
+	while (*link != own)
+		link = &store->out[*link].chain;
+	*link = message->chain;
+}
+
+static uint32_t
+out_index(const struct bundle_store *store, const struct bundle_outgoing *message)
+{
+	return (uint32_t)(message - store->out);
+}
+
+static void
+out_move(struct bundle_store *store, struct bundle_outgoing *message, enum bundle_work list)
+{
+	struct bundle_chainer chainer = BUNDLE_OUT(store, work);
+
+	if (message->work_list != WORK_NONE)
+		bundle_list_remove(&store->work[message->work_list], chainer,
+				   out_index(store, message));
+	store->bulk_count -= message->work_list == WORK_BULK;
+	store->bulk_count += list == WORK_BULK;
+	message->work_list = (uint8_t)list;
+	if (list != WORK_NONE)
+		bundle_list_push(&store->work[list], chainer, out_index(store, message));
+}
+
+void
+bundle_out_init(struct lull_bundle *bundle, struct bundle_store *store)
+{
+	for (uint32_t i = 0; i < WORK_COUNT; i++)
+		bundle_list_init(&store->work[i]);
+	bundle_list_init(&store->again);
+	bundle_list_init(&store->heads);
+	store->wait_ns = LULL_BUNDLE_NEVER;
+	for (uint32_t i = 0; i < bundle->config.messages_max; i++) {
+		store->out[i] = (struct bundle_outgoing){ .work_list = WORK_NONE };
+		store->out_chains[i] = NONE;
+		out_move(store, &store->out[i], WORK_FREE);
+	}
+}
+
+/* ---- what of a message may be sent ---- */
+
+static uint32_t
+out_eager(const struct bundle_outgoing *message)
+{
+	return LULL_MIN(message->piece_count, BUNDLE_EAGER_PIECES);
+}
+
+static uint32_t
+out_end(const struct bundle_outgoing *message)
+{
+	return LULL_MIN(message->end_piece, message->base + bundle_bits_size(&message->acked));
+}
+
+static uint32_t
+out_fresh_pieces(const struct bundle_outgoing *message)
+{
+	uint32_t end = out_end(message);
+
+	return end > message->next_piece ? end - message->next_piece : 0;
+}
+
+/* Packets that it could fill, about. */
+static uint32_t
+out_ready(const struct bundle_outgoing *message)
+{
+	if (message->state == SENDING_FRESH)
+		return out_eager(message);
+	if (message->state != SENDING_OPEN)
+		return 0;
+	return out_fresh_pieces(message) + message->lost_count + message->head_lost;
+}
+
+bool
+bundle_out_wants(const struct bundle_store *store)
+{
+	return store->sendable > 0;
+}
+
+/* The list a message that is open belongs to. */
+static void
+out_sort(struct lull_bundle *bundle, struct bundle_store *store, struct bundle_outgoing *message)
+{
+	struct bundle_chainer chainer = BUNDLE_OUT(store, again);
+	bool again = message->lost_count > 0 || message->head_lost;
+	bool waits = !message->accepted && (message->matched || message->eager == 0 ||
+					    message->end_piece < message->piece_count);
+
+	if (again && !message->in_again)
+		bundle_list_push(&store->again, chainer, out_index(store, message));
+	else if (!again && message->in_again)
+		bundle_list_remove(&store->again, chainer, out_index(store, message));
+	message->in_again = again;
+	if (out_fresh_pieces(message) > 0) {
+		if (message->work_list != WORK_BULK)
+			out_move(store, message, WORK_BULK);
+	} else if (waits) {
+		if (message->work_list != WORK_WAIT) {
+			out_move(store, message, WORK_WAIT);
+			message->asked_ns = bundle->now_ns + ASK_NS;
+			store->wait_ns = LULL_MIN(store->wait_ns, message->asked_ns);
+		}
+	} else if (message->work_list != WORK_NONE) {
+		out_move(store, message, WORK_NONE);
+	}
+}
+
+/* ---- from and to the caller ---- */
+
+int
+lull_bundle_send(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer,
+		 const struct lull_bundle_message *given)
+{
+	struct bundle_slot *slot = bundle_peer_find(bundle, peer);
+	struct bundle_store *store;
+	struct bundle_outgoing *message;
+	uint32_t at;
+
+	if (slot == NULL || slot->state != PEER_UP)
+		return -ENOTCONN;
+	if (given->len_bytes > LULL_BUNDLE_MESSAGE_BYTES_MAX)
+		return -EMSGSIZE;
+	store = slot->store;
+	at = store->work[WORK_FREE].first;
+	if (at == NONE)
+		return -EAGAIN;
+	bundle->now_ns = now_ns;
+	message = &store->out[at];
+	out_move(store, message, WORK_NONE);
+	*message = (struct bundle_outgoing){
+		.data = given->data,
+		.len_bytes = given->len_bytes,
+		.tag = given->tag,
+		.user = given->user,
+		.context = given->context,
+		.from = given->from,
+		.to = given->to,
+		.matched = given->matched,
+		.state = SENDING_FRESH,
+		.work_list = WORK_NONE,
+		.acked.block = NONE,
+		.lost.block = NONE,
+		.lost_path = LULL_BUNDLE_ANY,
+		.piece_count = bundle_piece_count(slot->piece_bytes, given->len_bytes),
+	};
+	out_move(store, message, WORK_FRESH);
+	store->out_count++;
+	store->sendable += out_ready(message);
+	bundle_slot_touch(slot);
+	return 0;
+}
+
+static void
+out_finish(struct lull_bundle *bundle, struct bundle_store *store, struct bundle_outgoing *message,
+	   int error)
+{
+	store->sendable -= out_ready(message);
+	if (message->state == SENDING_OPEN) {
+		out_unchain(bundle, store, message);
+		if (!message->head_acked)
+			bundle_list_remove(&store->heads, BUNDLE_OUT(store, heads),
+					   out_index(store, message));
+		if (message->in_again)
+			bundle_list_remove(&store->again, BUNDLE_OUT(store, again),
+					   out_index(store, message));
+		bundle_bits_fini(store, &message->acked);
+		bundle_bits_fini(store, &message->lost);
+	}
+	message->state = SENDING_DONE;
+	message->error = error;
+	out_move(store, message, WORK_EVENT);
+	store->out_count--;
+	if (error == 0) {
+		store->sent_messages++;
+		store->sent_bytes += message->len_bytes;
+	}
+}
+
+int
+lull_bundle_cancel(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer, const void *context)
+{
+	struct bundle_slot *slot = bundle_peer_find(bundle, peer);
+	struct bundle_store *store = slot == NULL ? NULL : slot->store;
+
+	if (store == NULL)
+		return -ENOENT;
+	bundle->now_ns = now_ns;
+	for (uint32_t at = store->work[WORK_FRESH].first; at != NONE;
+	     at = store->out[at].work.next) {
+		if (store->out[at].context != context)
+			continue;
+		out_finish(bundle, store, &store->out[at], -ECANCELED);
+		bundle_slot_touch(slot);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+void
+bundle_out_end(struct lull_bundle *bundle, struct bundle_slot *slot, int error)
+{
+	struct bundle_store *store = slot->store;
+
+	for (uint32_t i = 0; i < bundle->config.messages_max; i++) {
+		struct bundle_outgoing *message = &store->out[i];
+
+		if (message->state == SENDING_FRESH || message->state == SENDING_OPEN)
+			out_finish(bundle, store, message, error);
+	}
+}
+
+bool
+bundle_out_event(struct bundle_slot *slot, struct lull_bundle_event *event)
+{
+	struct bundle_store *store = slot->store;
+	struct bundle_outgoing *message;
+
+	if (store->work[WORK_EVENT].first == NONE)
+		return false;
+	message = &store->out[store->work[WORK_EVENT].first];
+	event->type = LULL_BUNDLE_SENT;
+	event->error = message->error;
+	event->context = message->context;
+	event->len_bytes = message->len_bytes;
+	event->tag = message->tag;
+	event->user = message->user;
+	event->from = message->from;
+	event->to = message->to;
+	message->state = SENDING_FREE;
+	out_move(store, message, WORK_FREE);
+	return true;
+}
+
+/* ---- choosing what is sent next ---- */
+
+/* Does the receiver have a place for one more head? */
+static bool
+out_may_open(const struct bundle_store *store)
+{
+	return store->heads.first == NONE ||
+	       store->out_number - store->out[store->heads.first].number < store->out_limit;
+}
+
+static struct bundle_outgoing *
+out_again(struct bundle_slot *slot, const struct bundle_path *path)
+{
+	struct bundle_store *store = slot->store;
+	uint32_t own = bundle_path_index(slot, path);
+	bool other = false;
+
+	for (uint32_t i = 0; i < store->path_count; i++)
+		other = other || (i != own && bundle_path_carries(&store->paths[i]));
+	for (uint32_t at = store->again.first; at != NONE; at = store->out[at].again.next) {
+		if (!other || store->out[at].lost_path != own)
+			return &store->out[at];
+	}
+	return NULL;
+}
+
+static struct bundle_outgoing *
+out_next(struct bundle_store *store)
+{
+	uint32_t fresh = store->work[WORK_FRESH].first, bulk = store->work[WORK_BULK].first;
+
+	if (fresh != NONE && !out_may_open(store))
+		fresh = NONE;
+	if (fresh == NONE && bulk == NONE)
+		return NULL;
+	if (fresh == NONE || (bulk != NONE && store->bulk_turn))
+		return &store->out[bulk];
+	return &store->out[fresh];
+}
+
+bool
+bundle_out_view(struct bundle_slot *slot, const struct bundle_path *path,
+		struct bundle_spread_view *view)
+{
+	struct bundle_store *store = slot->store;
+	const struct bundle_outgoing *message = out_again(slot, path);
+
+	view->waiting_pkts = store->sendable;
+	view->resend = message != NULL;
+	view->not_path = LULL_BUNDLE_ANY; /* what this path lost is not shown to it */
+	if (message == NULL)
+		message = out_next(store);
+	if (message == NULL)
+		return false;
+	view->message_pkts = message->piece_count;
+	return true;
+}
+
+/* ---- writing a packet ---- */
+
+/* Its head goes: it has a number, and the first pieces are charged to the grant. */
+static void
+out_open(struct lull_bundle *bundle, struct bundle_store *store, struct bundle_outgoing *message)
+{
+	uint32_t eager = out_eager(message), *chain;
+	bool crowd = message->piece_count > BUNDLE_EAGER_PIECES && store->bulk_count >= BULK_MAX;
+
+	if (crowd || store->grant - store->charged < eager)
+		eager = 0;
+	message->number = store->out_number++;
+	chain = out_chain(bundle, store, message->number);
+	message->chain = *chain;
+	*chain = out_index(store, message);
+	message->state = SENDING_OPEN;
+	message->eager = message->end_piece = eager;
+	store->charged += eager;
+	bundle_bits_init(store, &message->acked, message->piece_count);
+	bundle_bits_init(store, &message->lost, message->piece_count);
+	if (message->lost.block == NONE) /* both have the same size */
+		bundle_bits_fini(store, &message->acked);
+	else if (message->acked.block == NONE)
+		bundle_bits_fini(store, &message->lost);
+	message->head_lost = true; /* it has to be sent */
+	bundle_list_push(&store->heads, BUNDLE_OUT(store, heads), out_index(store, message));
+}
+
+static uint32_t
+out_lost_piece(struct bundle_store *store, struct bundle_outgoing *message)
+{
+	uint32_t piece = message->base;
+
+	while (piece < message->next_piece && !bundle_bits_get(store, &message->lost, piece))
+		piece++;
+	return piece;
+}
+
+/* The pieces of the next packet: *piece on, 0 for a head alone. */
+static uint32_t
+out_pieces(struct bundle_store *store, struct bundle_outgoing *message, uint32_t room,
+	   uint32_t *piece)
+{
+	uint32_t count = 0, end;
+
+	*piece = message->next_piece;
+	if (message->head_lost) {
+		*piece = 0;
+		if (message->eager == 0 || message->head_acked)
+			return 0;
+		if (message->next_piece > 0)
+			return bundle_bits_get(store, &message->acked, 0) || message->base > 0 ? 0 :
+												 1;
+		return LULL_MIN(room, out_end(message));
+	}
+	if (message->lost_count > 0) {
+		*piece = out_lost_piece(store, message);
+		while (count < room && *piece + count < message->next_piece &&
+		       bundle_bits_get(store, &message->lost, *piece + count))
+			count++;
+		return count;
+	}
+	end = out_end(message);
+	return LULL_MIN(room, end - message->next_piece);
+}
+
+static void
+out_taken(struct bundle_store *store, struct bundle_outgoing *message, uint32_t piece,
+	  uint32_t count)
+{
+	for (uint32_t i = piece; i < piece + count; i++) {
+		if (i >= message->base && i < message->next_piece &&
+		    bundle_bits_get(store, &message->lost, i)) {
+			bundle_bits_clear(store, &message->lost, i);
+			message->lost_count--;
+		}
+	}
+	message->next_piece = LULL_MAX(message->next_piece, piece + count);
+}
+
+/* Endpoints take turns, a quantum each. */
+static void
+out_turn(struct bundle_store *store, const struct bundle_outgoing *message)
+{
+	uint32_t first = store->work[WORK_BULK].first;
+
+	store->bulk_turn = message->work_list != WORK_BULK;
+	if (message->work_list != WORK_BULK || ++store->bulk_pkts < LULL_BUNDLE_QUANTUM_PKTS)
+		return;
+	store->bulk_pkts = 0;
+	for (uint32_t at = store->out[first].work.next; at != NONE; at = store->out[at].work.next) {
+		if (store->out[at].from == store->out[first].from)
+			continue;
+		bundle_list_remove(&store->work[WORK_BULK], BUNDLE_OUT(store, work), at);
+		bundle_list_push_front(&store->work[WORK_BULK], BUNDLE_OUT(store, work), at);
+		bundle_list_remove(&store->work[WORK_BULK], BUNDLE_OUT(store, work), first);
+		bundle_list_push(&store->work[WORK_BULK], BUNDLE_OUT(store, work), first);
+		return;
+	}
+}
+
+static uint32_t
+out_write(const struct bundle_slot *slot, const struct bundle_outgoing *message, bool head,
+	  uint32_t piece, uint32_t count, uint8_t *body)
+{
+	uint64_t offset = bundle_piece_offset(slot->piece_bytes, piece), bytes = 0;
+	const struct bundle_head written = {
+		.len_bytes = message->len_bytes,
+		.tag = message->tag,
+		.user = message->user,
+		.eager_pieces = message->eager,
+		.from = message->from,
+		.to = message->to,
+		.matched = message->matched,
+	};
+
+	if (head) {
+		bundle_head_write(&written, body);
+		body += BUNDLE_HEAD_BYTES;
+	}
+	if (count > 0)
+		bytes = bundle_piece_bytes(slot->piece_bytes, message->len_bytes, piece, count);
+	if (bytes > 0)
+		memcpy(body, message->data + offset, bytes);
+	return (uint32_t)bytes + (head ? BUNDLE_HEAD_BYTES : 0);
+}
+
+uint32_t
+bundle_out_tx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+	      struct bundle_header *header, uint8_t *body, uint32_t room_bytes,
+	      struct bundle_flight *flight)
+{
+	struct bundle_store *store = slot->store;
+	struct bundle_outgoing *message = out_again(slot, path);
+	uint32_t piece, count, bytes;
+	bool head, fresh = false;
+
+	if (message == NULL) {
+		message = out_next(store);
+		fresh = message != NULL && message->state == SENDING_FRESH;
+	}
+	if (message == NULL)
+		return 0;
+	store->sendable -= out_ready(message);
+	if (fresh)
+		out_open(bundle, store, message);
+	head = message->head_lost;
+	count = out_pieces(store, message, room_bytes / slot->piece_bytes, &piece);
+	if (!fresh && (message->lost_count > 0 || head)) {
+		header->flags |= BUNDLE_FLAG_RESENT;
+		LULL_COUNTER_ADD(path->counters.resent_pkts, 1);
+	}
+	header->flags |= head ? BUNDLE_FLAG_HEAD : 0;
+	header->msg = message->number;
+	header->off = (uint32_t)(bundle_piece_offset(slot->piece_bytes, piece) / 8);
+	bytes = out_write(slot, message, head, piece, count, body);
+	message->head_lost = false;
+	flight->number = message->number;
+	flight->piece = piece;
+	flight->pieces = (uint16_t)count;
+	flight->head = head;
+	out_taken(store, message, piece, count);
+	LULL_COUNTER_ADD(path->counters.offered_bytes, bytes - (head ? BUNDLE_HEAD_BYTES : 0));
+	out_turn(store, message);
+	out_sort(bundle, store, message);
+	store->sendable += out_ready(message);
+	return bytes;
+}
+
+/* ---- what became of it ---- */
+
+static void
+out_mark(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_outgoing *message,
+	 struct bundle_path *path, uint32_t piece)
+{
+	struct bundle_store *store = slot->store;
+
+	if (piece < message->base || bundle_bits_get(store, &message->acked, piece))
+		return;
+	bundle_bits_set(store, &message->acked, piece);
+	message->acked_count++;
+	if (bundle_bits_get(store, &message->lost, piece)) {
+		bundle_bits_clear(store, &message->lost, piece);
+		message->lost_count--;
+	}
+	LULL_COUNTER_ADD(path->counters.delivered_bytes,
+			 bundle_piece_bytes(slot->piece_bytes, message->len_bytes, piece, 1));
+	while (message->base < message->next_piece &&
+	       bundle_bits_get(store, &message->acked, message->base)) {
+		bundle_bits_clear(store, &message->acked, message->base);
+		message->base++;
+	}
+	(void)bundle;
+}
+
+static bool
+out_whole(const struct bundle_outgoing *message)
+{
+	return message->acked_count == message->piece_count && message->head_acked &&
+	       (message->accepted || (message->eager > 0 && !message->matched));
+}
+
+static void
+out_after(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_outgoing *message)
+{
+	out_sort(bundle, slot->store, message);
+	slot->store->sendable += out_ready(message);
+	if (out_whole(message))
+		out_finish(bundle, slot->store, message, 0);
+	bundle_slot_touch(slot);
+}
+
+void
+bundle_out_acked(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		 const struct bundle_flight *flight)
+{
+	struct bundle_store *store = slot->store;
+	struct bundle_outgoing *message = out_find(bundle, store, flight->number);
+
+	if (message == NULL)
+		return;
+	store->sendable -= out_ready(message);
+	if (flight->head && !message->head_acked) {
+		message->head_acked = true;
+		message->head_lost = false;
+		bundle_list_remove(&store->heads, BUNDLE_OUT(store, heads),
+				   out_index(store, message));
+	}
+	for (uint32_t i = 0; i < flight->pieces; i++)
+		out_mark(bundle, slot, message, path, flight->piece + i);
+	out_after(bundle, slot, message);
+}
+
+void
+bundle_out_lost(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		const struct bundle_flight *flight)
+{
+	struct bundle_store *store = slot->store;
+	struct bundle_outgoing *message = out_find(bundle, store, flight->number);
+
+	if (message == NULL)
+		return;
+	store->sendable -= out_ready(message);
+	message->lost_path = bundle_path_index(slot, path);
+	if (flight->head && !message->head_acked)
+		message->head_lost = true;
+	for (uint32_t piece = flight->piece; piece < flight->piece + flight->pieces; piece++) {
+		if (piece < message->base || bundle_bits_get(store, &message->acked, piece) ||
+		    bundle_bits_get(store, &message->lost, piece))
+			continue;
+		bundle_bits_set(store, &message->lost, piece);
+		message->lost_count++;
+	}
+	out_after(bundle, slot, message);
+}
+
+void
+bundle_out_record(struct lull_bundle *bundle, struct bundle_slot *slot,
+		  const struct bundle_record *record)
+{
+	struct bundle_store *store = slot->store;
+	struct bundle_outgoing *message = out_find(bundle, store, record->msg);
+
+	if (message == NULL)
+		return;
+	if (record->kind == BUNDLE_RECORD_DONE) {
+		out_finish(bundle, store, message,
+			   record->reason == BUNDLE_REASON_REFUSED ? -ECONNREFUSED : 0);
+		bundle_slot_touch(slot);
+		return;
+	}
+	if (record->kind != BUNDLE_RECORD_GRANT)
+		return;
+	store->sendable -= out_ready(message);
+	message->accepted = true;
+	message->end_piece =
+		LULL_MAX(message->end_piece, LULL_MIN(record->end, message->piece_count));
+	out_after(bundle, slot, message);
+}
+
+void
+bundle_out_grant(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t grant)
+{
+	struct bundle_store *store = slot->store;
+
+	if (grant == store->grant || bundle_before(grant, store->grant))
+		return; /* an older packet */
+	if (grant - store->charged > 65535 + BUNDLE_EAGER_PIECES) {
+		LULL_COUNTER_ADD(bundle->counters.bad_grant, 1);
+		return;
+	}
+	store->grant = grant;
+	bundle_slot_touch(slot);
+}
+
+/* ---- time ---- */
+
+/* A message that has waited long: its head goes again, and asks for the record. */
+void
+bundle_out_run(struct lull_bundle *bundle, struct bundle_slot *slot)
+{
+	struct bundle_store *store = slot->store;
+	uint64_t next_ns = LULL_BUNDLE_NEVER;
+
+	if (bundle->now_ns < store->wait_ns)
+		return;
+	for (uint32_t at = store->work[WORK_WAIT].first; at != NONE;
+	     at = store->out[at].work.next) {
+		struct bundle_outgoing *message = &store->out[at];
+
+		if (bundle->now_ns >= message->asked_ns) {
+			store->sendable -= out_ready(message);
+			message->head_lost = true;
+			message->asked_ns =
+				bundle->now_ns + slot->rest_ns +
+				LULL_MIN(ASK_NS << LULL_MIN(++message->asks, 10), ASK_NS_MAX);
+			out_sort(bundle, store, message);
+			store->sendable += out_ready(message);
+		}
+		next_ns = LULL_MIN(next_ns, message->asked_ns);
+	}
+	store->wait_ns = next_ns;
+}
+
+uint64_t
+bundle_out_due(const struct bundle_store *store)
+{
+	return store->wait_ns;
+}

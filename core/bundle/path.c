@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "state.h"
+
+#define PROBE_GAP_NS (10 * LULL_NS_PER_MS)
+#define PROBE_GAP_NS_EARLY (100 * LULL_NS_PER_MS) /* at most, while it is down not long */
+#define PROBE_GAP_NS_MAX LULL_NS_PER_S
+#define EARLY_NS (60 * LULL_NS_PER_S)
+#define SMALL_GAP_NS (30 * LULL_NS_PER_S)
+#define SUSPECT_NS (5 * LULL_NS_PER_MS)
+#define HOLD_NS (100 * LULL_NS_PER_MS)
+#define HOLD_NS_MAX (10 * LULL_NS_PER_S)
+#define STEADY_NS (10 * LULL_NS_PER_S) /* up for so long: it does not flap */
+#define FULL_TRIES 5
+
+const char *
+lull_bundle_path_state_name(enum lull_bundle_path_state state)
+{
+	static const char *const names[] = {
+		[LULL_BUNDLE_PATH_NONE] = "none",       [LULL_BUNDLE_PATH_JOIN] = "join",
+		[LULL_BUNDLE_PATH_SMALL] = "small",     [LULL_BUNDLE_PATH_UP] = "up",
+		[LULL_BUNDLE_PATH_SUSPECT] = "suspect", [LULL_BUNDLE_PATH_DOWN] = "down",
+	};
+
+	return state <= LULL_BUNDLE_PATH_DOWN ? names[state] : "none";
+}
+
+/* ---- life ---- */
+
+static const struct bundle_rail_info *
+path_remote(const struct bundle_slot *slot, uint32_t remote)
+{
+	for (uint32_t i = 0; i < slot->rails.count; i++) {
+		if (slot->rails.rails[i].number == remote)
+			return &slot->rails.rails[i];
+	}
+	return NULL;
+}
+
+static void
+path_control_begin(const struct lull_bundle *bundle, struct bundle_path *path, uint32_t share)
+{
+	const struct bundle_control_limits limits = {
+		.window_pkts_max = bundle->config.window_pkts_max / 4 * 3,
+		.fixed_pkts = LULL_MIN(bundle->config.fixed_window_pkts,
+				       bundle->config.window_pkts_max / 4 * 3),
+	};
+
+	bundle->config.control->init(path->control, &limits, share);
+}
+
+/* Numbers and what was seen go on where they were: no nonce comes twice in an epoch. */
+static void
+path_begin(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+	   const struct bundle_rail_info *remote, uint32_t local)
+{
+	const struct bundle_rail *rail = &bundle->rails[local];
+	struct bundle_path old = *path;
+
+	*path = (struct bundle_path){
+		.state = LULL_BUNDLE_PATH_JOIN,
+		.local = (uint8_t)local,
+		.remote = remote->number,
+		.address = remote->address,
+		.packet_bytes = LULL_MIN(rail->config.packet_bytes, remote->packet_bytes),
+		.state_ns = bundle->now_ns,
+		.psn_next = LULL_MAX(old.psn_next, 1),
+		.flights = old.flights,
+		.reorder_pkts = 3,
+		.heard_ns = bundle->now_ns,
+		.tail_ns = LULL_BUNDLE_NEVER,
+		.gap_ns = LULL_BUNDLE_NEVER,
+		.credit = slot->first_credit,
+		.seen = old.seen,
+		.credit_given = bundle_credit_first(bundle, rail->config.ring_pkts),
+		.probe_ns = bundle->now_ns,
+		.probe_gap_ns = PROBE_GAP_NS,
+		.hold_ns = HOLD_NS,
+		.counters = old.counters,
+	};
+	path->psn_base = path->psn_next;
+	path->largest_acked = path->psn_next - 1;
+	path->credit_held = path->credit_given;
+	memset(path->flights, 0, sizeof(*path->flights) * bundle->config.window_pkts_max);
+	bundle_meter_init(&path->meter, bundle->now_ns);
+	path_control_begin(bundle, path, 1);
+}
+
+struct bundle_path *
+bundle_path_take(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t local,
+		 uint32_t remote)
+{
+	const struct bundle_rail_info *info = path_remote(slot, remote);
+	struct bundle_store *store = slot->store;
+	struct bundle_path *path = NULL;
+
+	if (info == NULL || !bundle->rails[local].used)
+		return NULL;
+	for (uint32_t i = 0; i < store->path_count && path == NULL; i++) {
+		if (store->paths[i].local == local && store->paths[i].remote == remote)
+			path = &store->paths[i];
+	}
+	if (path != NULL && path->state != LULL_BUNDLE_PATH_NONE)
+		return path;
+	if (path == NULL) {
+		if (store->path_count == LULL_BUNDLE_PATHS_MAX)
+			return NULL;
+		path = &store->paths[store->path_count++];
+	}
+	path_begin(bundle, slot, path, info, local);
+	return path;
+}
+
+void
+bundle_path_fini(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
+{
+	bundle_flight_drop(bundle, slot, path);
+	path->state = LULL_BUNDLE_PATH_NONE;
+}
+
+struct bundle_path *
+bundle_path_find(struct bundle_slot *slot, uint32_t local, uint32_t remote)
+{
+	struct bundle_store *store = slot->store;
+
+	for (uint32_t i = 0; i < store->path_count; i++) {
+		struct bundle_path *path = &store->paths[i];
+
+		if (path->local == local && path->remote == remote)
+			return path->state == LULL_BUNDLE_PATH_NONE ? NULL : path;
+	}
+	return NULL;
+}
+
+uint32_t
+bundle_path_index(const struct bundle_slot *slot, const struct bundle_path *path)
+{
+	return (uint32_t)(path - slot->store->paths);
+}
+
+uint32_t
+bundle_path_window(const struct lull_bundle *bundle, const struct bundle_path *path)
+{
+	return LULL_MIN(bundle->config.control->window(path->control), path->credit);
+}
+
+uint64_t
+bundle_path_patience_ns(const struct bundle_slot *slot, const struct bundle_path *path)
+{
+	return LULL_MAX(4 * path->meter.srtt_ns, SUSPECT_NS) + slot->rest_ns;
+}
+
+/* ---- states ---- */
+
+static void
+path_down(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
+{
+	bool steady = path->up_ns > 0 && bundle->now_ns - path->up_ns >= STEADY_NS;
+
+	LULL_COUNTER_ADD(path->counters.downs, 1);
+	path->hold_ns =
+		steady || path->down_ns == 0 ? HOLD_NS : LULL_MIN(2 * path->hold_ns, HOLD_NS_MAX);
+	path->held_until_ns = bundle->now_ns + path->hold_ns;
+	path->down_ns = bundle->now_ns;
+	path->answers = 0;
+	path->probe_gap_ns = PROBE_GAP_NS;
+	path->probe_ns = bundle->now_ns;
+	bundle_flight_drop(bundle, slot, path);
+}
+
+void
+bundle_path_state(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		  enum lull_bundle_path_state state)
+{
+	enum lull_bundle_path_state old = path->state;
+
+	path->state = (uint8_t)state;
+	path->state_ns = bundle->now_ns;
+	bundle_slot_touch(slot);
+	switch (state) {
+	case LULL_BUNDLE_PATH_UP:
+		LULL_COUNTER_ADD(path->counters.ups, 1);
+		path->heard_ns = bundle->now_ns;
+		path->probe_gap_ns = PROBE_GAP_NS;
+		if (old != LULL_BUNDLE_PATH_SUSPECT) {
+			path->up_ns = bundle->now_ns;
+			path_control_begin(bundle, path, old == LULL_BUNDLE_PATH_DOWN ? 8 : 1);
+		}
+		bundle_peer_path_up(bundle, slot);
+		break;
+	case LULL_BUNDLE_PATH_SUSPECT:
+		LULL_COUNTER_ADD(path->counters.suspects, 1);
+		path->asked = false;
+		path->probe_gap_ns = PROBE_GAP_NS / 2;
+		path->probe_ns = bundle->now_ns;
+		break;
+	case LULL_BUNDLE_PATH_DOWN:
+		path_down(bundle, slot, path);
+		break;
+	default:
+		path->probe_ns = bundle->now_ns + SMALL_GAP_NS;
+		path->probes_full = 0;
+	}
+}
+
+/* ---- probes out ---- */
+
+static void
+path_ask(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path, bool full)
+{
+	path->challenge = bundle_random(bundle);
+	path->challenge_full = full;
+	path->challenge_ns = 0; /* it has not left yet */
+	path->ask_wanted = path->asked = true;
+	bundle_slot_touch(slot);
+}
+
+static void
+path_run_join(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
+{
+	if (path->small_passed && path->asked && path->challenge_full)
+		path->probes_full++;
+	if (path->probes_full >= FULL_TRIES) {
+		bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_SMALL);
+		return;
+	}
+	path_ask(bundle, slot, path, path->small_passed);
+	path->probe_ns = bundle->now_ns + path->probe_gap_ns + slot->rest_ns;
+	if (!path->small_passed)
+		path->probe_gap_ns = LULL_MIN(2 * path->probe_gap_ns, PROBE_GAP_NS_MAX);
+}
+
+static void
+path_run_down(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
+{
+	bool early = bundle->now_ns - path->down_ns < EARLY_NS;
+
+	if (path->asked)
+		path->answers = 0; /* the last one was not answered */
+	path_ask(bundle, slot, path, true);
+	path->probe_ns = bundle->now_ns + path->probe_gap_ns + slot->rest_ns;
+	path->probe_gap_ns =
+		LULL_MIN(2 * path->probe_gap_ns, early ? PROBE_GAP_NS_EARLY : PROBE_GAP_NS_MAX);
+}
+
+static void
+path_run_suspect(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
+{
+	uint64_t patience_ns = bundle_path_patience_ns(slot, path);
+
+	/* Somebody is there, and does not hear us on this path. */
+	if (bundle->now_ns - path->state_ns >= patience_ns &&
+	    slot->heard_ns > path->state_ns + patience_ns / 2) {
+		bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_DOWN);
+		return;
+	}
+	if (bundle->now_ns < path->probe_ns)
+		return;
+	path_ask(bundle, slot, path, true);
+	path->probe_ns = bundle->now_ns + path->probe_gap_ns;
+	path->probe_gap_ns = LULL_MIN(2 * path->probe_gap_ns, PROBE_GAP_NS_EARLY);
+}
+
+static uint64_t
+path_idle_ns(const struct lull_bundle *bundle, const struct bundle_path *path)
+{
+	return LULL_MAX(path->rx_ns, path->probe_ns) + bundle->config.idle_probe_ns;
+}
+
+static void
+path_run_up(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
+{
+	if (path->asked && path->challenge_ns > 0 &&
+	    bundle->now_ns - path->challenge_ns >= bundle_path_patience_ns(slot, path)) {
+		bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_SUSPECT);
+		return;
+	}
+	if (!path->asked && bundle->now_ns >= path_idle_ns(bundle, path)) {
+		path_ask(bundle, slot, path, false);
+		path->probe_ns = bundle->now_ns;
+	}
+}
+
+void
+bundle_path_run(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
+{
+	switch (path->state) {
+	case LULL_BUNDLE_PATH_UP:
+		path_run_up(bundle, slot, path);
+		break;
+	case LULL_BUNDLE_PATH_SUSPECT:
+		path_run_suspect(bundle, slot, path);
+		break;
+	case LULL_BUNDLE_PATH_DOWN:
+		if (bundle->now_ns >= path->probe_ns)
+			path_run_down(bundle, slot, path);
+		break;
+	case LULL_BUNDLE_PATH_SMALL:
+		if (bundle->now_ns >= path->probe_ns) {
+			path_ask(bundle, slot, path, true);
+			path->probe_ns = bundle->now_ns + SMALL_GAP_NS;
+		}
+		break;
+	default:
+		if (bundle->now_ns >= path->probe_ns)
+			path_run_join(bundle, slot, path);
+	}
+}
+
+uint64_t
+bundle_path_due(const struct lull_bundle *bundle, const struct bundle_slot *slot,
+		const struct bundle_path *path)
+{
+	uint64_t patience_ns = bundle_path_patience_ns(slot, path);
+
+	if (path->state == LULL_BUNDLE_PATH_UP) {
+		if (path->asked)
+			return path->challenge_ns > 0 ? path->challenge_ns + patience_ns :
+							LULL_BUNDLE_NEVER;
+		return path_idle_ns(bundle, path);
+	}
+	if (path->state == LULL_BUNDLE_PATH_SUSPECT &&
+	    slot->heard_ns > path->state_ns + patience_ns / 2)
+		return LULL_MIN(path->probe_ns, path->state_ns + patience_ns);
+	return path->probe_ns;
+}
+
+uint32_t
+bundle_path_probe_tx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		     uint8_t *body, uint32_t room_bytes, struct lull_bundle_address *to)
+{
+	struct bundle_probe probe = { .kind = BUNDLE_PROBE_ASK };
+
+	bundle_greet_rails(bundle, &probe.rails);
+	*to = path->address;
+	if (path->reply_wanted) {
+		path->reply_wanted = false;
+		probe.kind = BUNDLE_PROBE_REPLY;
+		probe.challenge = path->reply_challenge;
+		*to = path->reply_address;
+		return bundle_probe_write(&probe, body, room_bytes, path->reply_bytes);
+	}
+	if (path->move_wanted) {
+		path->move_wanted = false;
+		path->move_ns = bundle->now_ns;
+		probe.challenge = path->move_challenge;
+		*to = path->move_address;
+		return bundle_probe_write(&probe, body, room_bytes, 0);
+	}
+	if (!path->ask_wanted)
+		return 0;
+	path->ask_wanted = false;
+	path->challenge_ns = bundle->now_ns;
+	probe.challenge = path->challenge;
+	slot->dirty = true;
+	return bundle_probe_write(&probe, body, room_bytes, path->challenge_full ? room_bytes : 0);
+}
+
+/* ---- probes in ---- */
+
+/* The other side has other rails than before. */
+static void
+probe_rails(struct lull_bundle *bundle, struct bundle_slot *slot,
+	    const struct bundle_rail_table *rails)
+{
+	bool same = rails->count == slot->rails.count;
+
+	for (uint32_t i = 0; same && i < rails->count; i++)
+		same = rails->rails[i].number == slot->rails.rails[i].number &&
+		       rails->rails[i].kind == slot->rails.rails[i].kind &&
+		       rails->rails[i].packet_bytes == slot->rails.rails[i].packet_bytes;
+	if (same || rails->count == 0)
+		return;
+	slot->rails = *rails;
+	bundle_peer_plan(bundle, slot);
+}
+
+/* Until packets say more, the answer to a probe tells how far it is. */
+static void
+probe_measure(struct lull_bundle *bundle, struct bundle_path *path)
+{
+	const struct bundle_sample sample = {
+		.now_ns = bundle->now_ns,
+		.rtt_ns = LULL_MAX(bundle->now_ns - path->challenge_ns, 1),
+		.absent_ns = bundle->rails[path->local].absent_ns,
+		.psn_next = path->psn_next,
+	};
+	struct bundle_round round;
+
+	if (path->meter.srtt_ns == 0)
+		(void)bundle_meter_add(&path->meter, &sample, &round);
+}
+
+/* Pieces are as long as all rails had room for when keys were agreed; one may have come later. */
+static bool
+path_fits(const struct lull_bundle *bundle, const struct bundle_slot *slot,
+	  const struct bundle_path *path)
+{
+	return path->packet_bytes >=
+	       BUNDLE_HEADER_BYTES + slot->piece_bytes + bundle->config.security->tag_bytes;
+}
+
+static void
+probe_answered(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
+{
+	path->asked = path->ask_wanted = false;
+	probe_measure(bundle, path);
+	switch (path->state) {
+	case LULL_BUNDLE_PATH_JOIN:
+		if (path->challenge_full) {
+			bundle_path_state(bundle, slot, path,
+					  path_fits(bundle, slot, path) ? LULL_BUNDLE_PATH_UP :
+									  LULL_BUNDLE_PATH_SMALL);
+		} else {
+			path->small_passed = true;
+			path->probe_gap_ns = PROBE_GAP_NS;
+			path->probe_ns = bundle->now_ns;
+		}
+		break;
+	case LULL_BUNDLE_PATH_SMALL:
+		if (path_fits(bundle, slot, path))
+			bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_UP);
+		break;
+	case LULL_BUNDLE_PATH_SUSPECT:
+		bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_UP);
+		break;
+	case LULL_BUNDLE_PATH_DOWN:
+		path->answers++;
+		path->probe_gap_ns = PROBE_GAP_NS;
+		path->probe_ns = bundle->now_ns + PROBE_GAP_NS;
+		if (path->answers >= BUNDLE_ANSWERS_NEEDED && bundle->now_ns >= path->held_until_ns)
+			bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_UP);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+bundle_path_probe_rx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		     const struct bundle_probe *probe, uint32_t len_bytes,
+		     const struct lull_bundle_address *from)
+{
+	bundle_slot_touch(slot);
+	if (probe->kind == BUNDLE_PROBE_ASK) {
+		path->reply_wanted = true;
+		path->reply_challenge = probe->challenge;
+		path->reply_bytes = len_bytes;
+		path->reply_address = *from;
+	} else if (path->move_ns > 0 && probe->challenge == path->move_challenge) {
+		path->address = path->move_address;
+		path->move_ns = 0;
+	} else if (path->asked && path->challenge_ns > 0 && probe->challenge == path->challenge) {
+		probe_answered(bundle, slot, path);
+	}
+	probe_rails(bundle, slot, &probe->rails);
+}
+
+void
+bundle_path_heard(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		  const struct lull_bundle_address *from)
+{
+	path->rx_ns = bundle->now_ns;
+	if (memcmp(from, &path->address, sizeof(*from)) == 0 || path->move_wanted)
+		return;
+	if (path->move_ns > 0 && bundle->now_ns - path->move_ns < LULL_NS_PER_S)
+		return;
+	path->move_wanted = true;
+	path->move_address = *from;
+	path->move_challenge = bundle_random(bundle);
+	bundle_slot_touch(slot);
+}

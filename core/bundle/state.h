@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * State: what a bundle is made of, and which file does what.
+ *
+ *     bundle.c   memory, rails, time             rx.c   a packet came
+ *     greet.c    hello, answer, retry, reset     tx.c   what leaves next
+ *     peer.c     life of a peer                  look.c counters, for others
+ *     path.c     state of a path, probes         credit.c rings of rails
+ *     flight.c   what is under way on a path     acks.c  acknowledgements and records
+ *     outgoing.c messages we send                incoming.c messages we receive
+ *
+ * A peer is a *slot*, small, and a *store*, large, which it has from the agreement on keys on.
+ * A slot has a *place*, its number in the index that packets to us carry.
+ */
+#ifndef LULL_BUNDLE_STATE_H
+#define LULL_BUNDLE_STATE_H
+
+#include <string.h>
+
+#include <lull/bundle.h>
+
+#include "base/assert.h"
+#include "control.h"
+#include "meter.h"
+#include "packet.h"
+#include "seen.h"
+#include "spread.h"
+
+#define NONE UINT32_MAX
+#define BUNDLE_HALVES 32 /* answers that wait for the first packet under their keys */
+#define BUNDLE_PLACE_BITS 12
+#define BUNDLE_EAGER_PIECES 64 /* of a message that is not accepted yet: 8 quanta */
+#define BUNDLE_BITS_LARGE 4096 /* pieces of a large message that may be open */
+#define BUNDLE_BITS_BLOCKS 32  /* large messages in each direction with so many */
+#define BUNDLE_REPEATS 64      /* records that may have been lost */
+#define BUNDLE_ANSWER_BYTES 1280
+#define BUNDLE_ACK_PKTS 16 /* two quanta */
+#define BUNDLE_ACK_NS (100 * LULL_NS_PER_US)
+#define BUNDLE_QUIET_ACK_PKTS 32 /* packets that ask for no acknowledgement get one all the same */
+#define BUNDLE_ANSWERS_NEEDED 3
+
+/* ---- lists of numbers ---- */
+
+struct bundle_list {
+	uint32_t first, last;
+};
+struct bundle_link {
+	uint32_t next, previous;
+};
+
+/* ---- messages ---- */
+
+/* Which pieces of a message are done. Piece n is bit n % size; the first 64 need no block. */
+struct bundle_bits {
+	uint64_t own;
+	uint32_t block; /* NONE: own */
+};
+
+enum bundle_sending { SENDING_FREE, SENDING_FRESH, SENDING_OPEN, SENDING_DONE };
+/* Lists of messages to send; each is in one of them at most. */
+enum bundle_work { WORK_NONE, WORK_FREE, WORK_FRESH, WORK_BULK, WORK_WAIT, WORK_EVENT, WORK_COUNT };
+struct bundle_outgoing {
+	struct bundle_link work;  /* one of enum bundle_work */
+	struct bundle_link heads; /* heads not acknowledged, by number */
+	struct bundle_link again; /* messages with lost pieces */
+	uint32_t number, chain;   /* next of the same hash */
+	const uint8_t *data;
+	uint64_t len_bytes, tag, user;
+	void *context;
+	uint32_t piece_count, next_piece, end_piece; /* pieces before end_piece may be sent */
+	uint32_t eager, base, acked_count, lost_count;
+	struct bundle_bits acked, lost;
+	uint32_t lost_path; /* on which it was lost last */
+	uint64_t
+		asked_ns; /* when the head asks for a lost record; LULL_BUNDLE_NEVER: it waits not */
+	uint32_t asks;
+	int error;
+	uint16_t from, to;
+	uint8_t state;
+	uint8_t work_list; /* enum bundle_work */
+	bool matched, accepted, head_acked, head_lost, in_again;
+};
+
+enum bundle_receiving {
+	RECEIVING_FREE,
+	RECEIVING_PIECES,
+	RECEIVING_WAITS,
+	RECEIVING_ACCEPTED,
+	RECEIVING_DONE
+};
+struct bundle_incoming {
+	struct bundle_link work; /* free ones, events */
+	uint32_t number, chain;
+	struct bundle_head head;
+	uint32_t piece_count, needed_count, base, granted;
+	struct bundle_bits received;
+	uint32_t chunks; /* first one */
+	uint8_t *buffer;
+	uint64_t size_bytes;
+	void *context;
+	int error;
+	uint8_t state;
+	bool head_here, told, in_events;
+};
+/* A piece that has no buffer yet. */
+struct bundle_chunk {
+	uint32_t next, piece, len_bytes;
+};
+/* A record that may have to be said again. */
+struct bundle_repeat {
+	struct bundle_record record;
+	uint64_t next_ns, gap_ns;
+	uint8_t left; /* 0: free */
+};
+
+/* ---- paths ---- */
+
+enum bundle_fate { FLIGHT_NONE, FLIGHT_OUT, FLIGHT_ACKED, FLIGHT_LOST };
+/* A packet that was sent. */
+struct bundle_flight {
+	uint64_t sent_ns;
+	uint32_t number, piece; /* of the message */
+	uint16_t pieces, bytes; /* pieces 0 and head: a head alone */
+	uint8_t fate;
+	bool data, head;
+};
+
+struct bundle_path {
+	uint8_t state; /* enum lull_bundle_path_state; NONE: no path */
+	uint8_t local, remote;
+	uint8_t probes_full; /* unanswered full ones in a row */
+	bool small_passed, suspect_alone, removed;
+	struct lull_bundle_address address;
+	uint32_t packet_bytes; /* both rails' */
+	uint64_t state_ns;
+
+	/* Out. */
+	uint64_t psn_next, psn_base; /* all before base have met their fate */
+	uint64_t psn_data;           /* the last with data */
+	struct bundle_flight *flights;
+	uint32_t under_way; /* with data */
+	uint32_t quota;
+	uint64_t largest_acked, gap_psn, gap_ns;
+	uint32_t reorder_pkts;
+	uint64_t reorder_extra_ns;
+	uint64_t heard_ns; /* an acknowledgement told something new, or data began to be out */
+	uint64_t tail_ns;  /* when the tail timer is due; NEVER */
+	uint32_t tail_tries;
+	bool limited;
+	struct bundle_meter meter;
+	uint64_t control[BUNDLE_CONTROL_STATE / 8];
+	uint32_t credit; /* what the other side allows */
+
+	/* In. */
+	struct bundle_seen seen;
+	uint64_t rx_look_ns, rx_wait_ns; /* of the largest */
+	uint32_t rx_sent, rx_count, rx_duplicates;
+	uint64_t rx_ns;
+	uint32_t ack_pkts, quiet_pkts; /* not acknowledged yet; those that ask for nothing */
+	uint64_t ack_since_ns, block_ns;
+	bool ack_now;
+	uint32_t credit_given, credit_held; /* to the other side; what it may still go by */
+	uint64_t active_ns;
+
+	/* Probes. */
+	uint64_t probe_ns, probe_gap_ns, challenge, challenge_ns;
+	bool ask_wanted, asked, challenge_full, reply_wanted;
+	uint64_t reply_challenge;
+	uint32_t reply_bytes;
+	uint32_t answers;
+	uint64_t hold_ns, held_until_ns, up_ns, down_ns;
+	bool move_wanted; /* packets come from another address */
+	struct lull_bundle_address move_address;
+	struct lull_bundle_address reply_address;
+	uint64_t move_challenge, move_ns;
+
+	struct lull_bundle_path_counters counters;
+};
+
+/* ---- peers ---- */
+
+struct bundle_store {
+	struct bundle_path paths[LULL_BUNDLE_PATHS_MAX];
+	uint32_t path_count; /* used places of paths, holes included */
+	struct bundle_spread_state spread;
+
+	struct bundle_outgoing *out;
+	uint32_t *out_chains;
+	struct bundle_list work[WORK_COUNT], again, heads;
+	uint32_t out_number, out_count, bulk_count, bulk_pkts;
+	uint32_t out_limit; /* messages the other side keeps from its next one on */
+	uint32_t sendable;  /* pieces that may be sent now, about */
+	uint32_t grant, charged;
+	uint64_t wait_ns; /* when a message that waits for a record asks for it, at the earliest */
+	bool bulk_turn;
+
+	struct bundle_incoming *in;
+	uint32_t *in_chains;
+	struct bundle_list in_free;
+	uint32_t in_next, in_count, in_partly; /* number of the next head; those partly here */
+	uint32_t released, in_accepted;        /* those accepted that are not whole */
+	struct bundle_chunk *chunks;
+	uint8_t *chunk_bytes;
+	uint32_t chunk_free, chunk_count;
+	uint64_t *blocks; /* of both directions */
+	uint32_t block_free[2 * BUNDLE_BITS_BLOCKS], block_count;
+	struct bundle_repeat repeats[BUNDLE_REPEATS];
+	uint32_t repeat_turn, repeat_count;
+
+	struct bundle_list in_events;
+	uint32_t under_way; /* of all paths */
+	uint64_t sent_messages, sent_bytes, received_messages, received_bytes;
+};
+
+enum bundle_peer_state {
+	PEER_FREE,
+	PEER_HELLO,
+	PEER_HALF,
+	PEER_JOIN,
+	PEER_UP,
+	PEER_CLOSING,
+	PEER_ENDED
+};
+struct bundle_slot {
+	uint8_t state;
+	bool asked, told_up, close_wanted, rest_wanted, lingers;
+	int error;             /* of the event DOWN */
+	uint32_t place, index; /* index: what packets to us carry */
+	uint32_t remote_index, piece_bytes;
+	char name[LULL_BUNDLE_NAME_SIZE];
+	uint64_t node_id;
+	struct bundle_store *store;
+	struct bundle_rail_table rails; /* of the other side */
+	uint64_t since_ns, heard_ns, limit_ns, end_ns;
+	uint64_t rest_ns; /* what the other side may rest */
+	uint8_t rest_said;
+	uint32_t first_credit, first_grant, messages_max;
+	uint64_t tx_pkts;
+	uint32_t rx_generation;
+	uint64_t rx_generation_ns;
+	uint64_t due_ns;
+	uint32_t idle_rails; /* a bit each: nothing to send there for now */
+	bool dirty;
+	/* HELLO, CLOSING */
+	struct lull_bundle_target target;
+	uint64_t hello_ns, hello_gap_ns;
+	uint32_t hello_turn, hello_rails; /* rails on which it is to be sent now, a bit each */
+	uint32_t hello_seen;              /* checksum of the hello that was answered */
+	uint8_t cookie[BUNDLE_COOKIE_BYTES];
+	/* HALF */
+	uint8_t answer_rail;
+	bool answer_wanted;
+	uint16_t answer_bytes;
+	struct lull_bundle_address answer_to;
+	uint8_t *answer; /* BUNDLE_ANSWER_BYTES, of halves and askers */
+	void *handshake, *keys;
+};
+
+struct bundle_rail {
+	bool used, down;
+	struct lull_bundle_rail config;
+	uint64_t look_ns, absent_ns;
+	uint32_t turn; /* slot whose turn it is */
+};
+
+/* RETRY and RESET on their way. */
+struct bundle_note {
+	uint8_t rail, len_bytes;
+	uint8_t bytes[64]; /* the longest is a CLOSE with its tag */
+	struct lull_bundle_address to;
+};
+#define BUNDLE_NOTES 16
+
+struct lull_bundle {
+	struct lull_bundle_config config;
+	struct lull_bundle_counters counters;
+	struct bundle_rail rails[LULL_BUNDLE_RAILS_MAX];
+	uint64_t now_ns;
+	uint64_t rest_ns;
+	uint32_t slot_count, peer_count, half_count;
+	struct bundle_slot *slots;
+	uint32_t *place_slots; /* by place */
+	uint32_t store_free;
+	struct bundle_store **stores;
+	struct bundle_note notes[BUNDLE_NOTES];
+	uint32_t note_first, note_count;
+	uint32_t event_turn;
+	uint64_t reset_ns; /* resets and hellos are limited by second */
+	uint32_t reset_count, hello_count;
+	uint8_t secret[32]; /* of cookies */
+	uint64_t credit_ns;
+	struct bundle_ack ack; /* scratch */
+};
+
+/* ---- small things ---- */
+
+static inline uint32_t
+bundle_bits_size(const struct bundle_bits *bits)
+{
+	return bits->block == NONE ? 64 : BUNDLE_BITS_LARGE;
+}
+static inline uint64_t *
+bundle_bits_word(struct bundle_store *store, struct bundle_bits *bits, uint32_t piece)
+{
+	if (bits->block == NONE)
+		return &bits->own;
+	return store->blocks + (size_t)bits->block * (BUNDLE_BITS_LARGE / 64) +
+	       piece % BUNDLE_BITS_LARGE / 64;
+}
+static inline bool
+bundle_bits_get(struct bundle_store *store, struct bundle_bits *bits, uint32_t piece)
+{
+	return *bundle_bits_word(store, bits, piece) >> piece % 64 & 1;
+}
+static inline void
+bundle_bits_set(struct bundle_store *store, struct bundle_bits *bits, uint32_t piece)
+{
+	*bundle_bits_word(store, bits, piece) |= 1ULL << piece % 64;
+}
+static inline void
+bundle_bits_clear(struct bundle_store *store, struct bundle_bits *bits, uint32_t piece)
+{
+	*bundle_bits_word(store, bits, piece) &= ~(1ULL << piece % 64);
+}
+/** @p a before @p b, for numbers that wrap. */
+static inline bool
+bundle_before(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+/** Where a piece begins in its message. */
+static inline uint64_t
+bundle_piece_offset(uint32_t piece_bytes, uint32_t piece)
+{
+	return piece == 0 ? 0 : (uint64_t)piece * piece_bytes - BUNDLE_HEAD_BYTES;
+}
+static inline uint32_t
+bundle_piece_count(uint32_t piece_bytes, uint64_t len_bytes)
+{
+	return (uint32_t)((len_bytes + BUNDLE_HEAD_BYTES + piece_bytes - 1) / piece_bytes);
+}
+/** Bytes of pieces @p piece .. @p piece + @p count - 1 of a message. */
+static inline uint64_t
+bundle_piece_bytes(uint32_t piece_bytes, uint64_t len_bytes, uint32_t piece, uint32_t count)
+{
+	uint64_t begin = bundle_piece_offset(piece_bytes, piece);
+
+	return LULL_MIN(bundle_piece_offset(piece_bytes, piece + count), len_bytes) - begin;
+}
+
+#define BUNDLE_OUT(store, member)                                                                  \
+	((struct bundle_chainer){ (store)->out, sizeof(struct bundle_outgoing),                    \
+				  offsetof(struct bundle_outgoing, member) })
+#define BUNDLE_IN(store)                                                                           \
+	((struct bundle_chainer){ (store)->in, sizeof(struct bundle_incoming),                     \
+				  offsetof(struct bundle_incoming, work) })
+
+/* list.c: lists of entries in an array of `size` bytes each, linked at `at` */
+struct bundle_chainer {
+	void *entries;
+	size_t size, at;
+};
+void bundle_list_init(struct bundle_list *list);
+void bundle_list_push(struct bundle_list *list, struct bundle_chainer chainer, uint32_t entry);
+void bundle_list_push_front(struct bundle_list *list, struct bundle_chainer chainer,
+			    uint32_t entry);
+void bundle_list_remove(struct bundle_list *list, struct bundle_chainer chainer, uint32_t entry);
+uint32_t bundle_list_pop(struct bundle_list *list, struct bundle_chainer chainer);
+/** Bitmap blocks. */
+void bundle_bits_init(struct bundle_store *store, struct bundle_bits *bits, uint32_t piece_count);
+void bundle_bits_fini(struct bundle_store *store, struct bundle_bits *bits);
+
+/* bundle.c */
+void bundle_slot_free(struct lull_bundle *bundle, struct bundle_slot *slot);
+struct bundle_slot *bundle_slot_take(struct lull_bundle *bundle);
+void bundle_store_init(struct lull_bundle *bundle, struct bundle_store *store);
+uint64_t bundle_random(struct lull_bundle *bundle);
+
+/* greet.c */
+void bundle_greet_rx(struct lull_bundle *bundle, uint32_t rail, const struct bundle_header *header,
+		     const uint8_t *packet, uint32_t len_bytes,
+		     const struct lull_bundle_address *from);
+void bundle_greet_unknown(struct lull_bundle *bundle, uint32_t rail,
+			  const struct bundle_header *header,
+			  const struct lull_bundle_address *from);
+void bundle_greet_run(struct lull_bundle *bundle, struct bundle_slot *slot);
+/** @return bytes, 0: nothing to say on this rail */
+uint32_t bundle_greet_tx(struct lull_bundle *bundle, uint32_t rail,
+			 struct lull_bundle_packet *packet);
+bool bundle_greet_wants(const struct lull_bundle *bundle);
+struct bundle_note *bundle_note_new(struct lull_bundle *bundle, uint32_t rail,
+				    const struct lull_bundle_address *to);
+
+void bundle_greet_rails(const struct lull_bundle *bundle, struct bundle_rail_table *table);
+
+/* peer.c */
+/** Keys are agreed: the slot gets a store and its paths. False: there is no store. */
+bool bundle_peer_join(struct lull_bundle *bundle, struct bundle_slot *slot,
+		      const struct bundle_greeting *greeting);
+/** The first packet under the keys of a half came: it takes the place of what was before. */
+struct bundle_slot *bundle_peer_promote(struct lull_bundle *bundle, struct bundle_slot *half);
+void bundle_peer_plan(struct lull_bundle *bundle, struct bundle_slot *slot);
+/** Ends it: all operations end with @p error, then event DOWN. */
+void bundle_peer_end(struct lull_bundle *bundle, struct bundle_slot *slot, int error);
+void bundle_peer_heard(struct lull_bundle *bundle, struct bundle_slot *slot);
+void bundle_peer_path_up(struct lull_bundle *bundle, struct bundle_slot *slot);
+void bundle_peer_closed(struct lull_bundle *bundle, struct bundle_slot *slot,
+			const struct bundle_close *close);
+void bundle_peer_run(struct lull_bundle *bundle, struct bundle_slot *slot);
+uint64_t bundle_peer_due(struct lull_bundle *bundle, struct bundle_slot *slot);
+bool bundle_peer_busy(const struct bundle_slot *slot);
+struct bundle_slot *bundle_peer_find(struct lull_bundle *bundle, uint32_t number);
+/** Something changed: its timers and what it has to send are to be looked at anew. */
+static inline void
+bundle_slot_touch(struct bundle_slot *slot)
+{
+	slot->dirty = true;
+	slot->idle_rails = 0;
+}
+static inline bool
+bundle_peer_has_keys(const struct bundle_slot *slot)
+{
+	return slot->state == PEER_JOIN || slot->state == PEER_UP || slot->state == PEER_CLOSING;
+}
+
+/* path.c */
+/** The path of a pair of rails, begun when there is none; NULL: no room. */
+struct bundle_path *bundle_path_take(struct lull_bundle *bundle, struct bundle_slot *slot,
+				     uint32_t local, uint32_t remote);
+void bundle_path_fini(struct lull_bundle *bundle, struct bundle_slot *slot,
+		      struct bundle_path *path);
+struct bundle_path *bundle_path_find(struct bundle_slot *slot, uint32_t local, uint32_t remote);
+void bundle_path_probe_rx(struct lull_bundle *bundle, struct bundle_slot *slot,
+			  struct bundle_path *path, const struct bundle_probe *probe,
+			  uint32_t len_bytes, const struct lull_bundle_address *from);
+/** Something came from this address, opened and new. */
+void bundle_path_heard(struct lull_bundle *bundle, struct bundle_slot *slot,
+		       struct bundle_path *path, const struct lull_bundle_address *from);
+void bundle_path_run(struct lull_bundle *bundle, struct bundle_slot *slot,
+		     struct bundle_path *path);
+uint64_t bundle_path_due(const struct lull_bundle *bundle, const struct bundle_slot *slot,
+			 const struct bundle_path *path);
+uint32_t bundle_path_index(const struct bundle_slot *slot, const struct bundle_path *path);
+/** Silence of a path with data out that makes it suspect. */
+uint64_t bundle_path_patience_ns(const struct bundle_slot *slot, const struct bundle_path *path);
+/** Body of a probe, 0: none is wanted; @p to: where it goes. */
+uint32_t bundle_path_probe_tx(struct lull_bundle *bundle, struct bundle_slot *slot,
+			      struct bundle_path *path, uint8_t *body, uint32_t room_bytes,
+			      struct lull_bundle_address *to);
+void bundle_path_state(struct lull_bundle *bundle, struct bundle_slot *slot,
+		       struct bundle_path *path, enum lull_bundle_path_state state);
+/** May carry data, with no regard to its window. */
+static inline bool
+bundle_path_carries(const struct bundle_path *path)
+{
+	return path->state == LULL_BUNDLE_PATH_UP;
+}
+uint32_t bundle_path_window(const struct lull_bundle *bundle, const struct bundle_path *path);
+
+/* flight.c */
+/** A packet leaves: its entry, to be filled in. NULL: the ring is full. */
+struct bundle_flight *bundle_flight_new(struct lull_bundle *bundle, struct bundle_path *path,
+					bool data);
+void bundle_flight_sent(struct lull_bundle *bundle, struct bundle_slot *slot,
+			struct bundle_path *path, struct bundle_flight *flight);
+void bundle_flight_block(struct lull_bundle *bundle, struct bundle_slot *slot,
+			 struct bundle_path *path, const struct bundle_block *block,
+			 uint64_t absent_ns);
+/** All that is out is taken for lost, may it have arrived or not. */
+void bundle_flight_drop(struct lull_bundle *bundle, struct bundle_slot *slot,
+			struct bundle_path *path);
+void bundle_flight_run(struct lull_bundle *bundle, struct bundle_slot *slot,
+		       struct bundle_path *path);
+uint64_t bundle_flight_due(const struct bundle_slot *slot, const struct bundle_path *path);
+
+/* tx.c */
+/** Bytes of a whole packet of an epoch, sealed; its body is in place. */
+uint32_t bundle_tx_seal(struct lull_bundle *bundle, struct bundle_slot *slot,
+			struct bundle_path *path, struct bundle_header *header, uint8_t *packet,
+			uint32_t body_bytes);
+
+/* acks.c */
+void bundle_ack_note(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		     const struct bundle_header *header, uint64_t psn, bool asks);
+uint64_t bundle_ack_due(const struct bundle_slot *slot, const struct bundle_path *path);
+/** Body of an acknowledgement that is due on this path; 0: none. */
+uint32_t bundle_ack_tx(struct lull_bundle *bundle, struct bundle_slot *slot,
+		       struct bundle_path *path, uint8_t *body, uint32_t room_bytes);
+/** A block for a packet with room for one. False: there is no news. */
+bool bundle_ack_block(struct lull_bundle *bundle, struct bundle_slot *slot, uint8_t *at);
+void bundle_ack_rx(struct lull_bundle *bundle, struct bundle_slot *slot,
+		   const struct bundle_ack *ack, uint32_t rail);
+bool bundle_ack_block_rx(struct lull_bundle *bundle, struct bundle_slot *slot,
+			 const struct bundle_block *block, uint32_t rail);
+void bundle_record_say(struct lull_bundle *bundle, struct bundle_slot *slot,
+		       struct bundle_record record);
+uint64_t bundle_record_due(const struct bundle_slot *slot);
+/** Path that acknowledgements go by: the live one with the least delay. NULL: none. */
+struct bundle_path *bundle_ack_path(struct bundle_slot *slot);
+
+/* credit.c */
+void bundle_credit_run(struct lull_bundle *bundle);
+uint32_t bundle_credit_first(const struct lull_bundle *bundle, uint32_t ring_pkts);
+
+/* outgoing.c */
+void bundle_out_init(struct lull_bundle *bundle, struct bundle_store *store);
+bool bundle_out_wants(const struct bundle_store *store);
+/** What this path would send next. False: nothing. */
+bool bundle_out_view(struct bundle_slot *slot, const struct bundle_path *path,
+		     struct bundle_spread_view *view);
+/**
+ * Write the next packet's body for this path and note it in @p flight: 0, nothing.
+ * @p header: msg, off, flags are set.
+ */
+uint32_t bundle_out_tx(struct lull_bundle *bundle, struct bundle_slot *slot,
+		       struct bundle_path *path, struct bundle_header *header, uint8_t *body,
+		       uint32_t room_bytes, struct bundle_flight *flight);
+void bundle_out_acked(struct lull_bundle *bundle, struct bundle_slot *slot,
+		      struct bundle_path *path, const struct bundle_flight *flight);
+/** It is to be sent again; it may have arrived all the same. */
+void bundle_out_lost(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		     const struct bundle_flight *flight);
+void bundle_out_record(struct lull_bundle *bundle, struct bundle_slot *slot,
+		       const struct bundle_record *record);
+void bundle_out_grant(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t grant);
+void bundle_out_end(struct lull_bundle *bundle, struct bundle_slot *slot, int error);
+void bundle_out_run(struct lull_bundle *bundle, struct bundle_slot *slot);
+uint64_t bundle_out_due(const struct bundle_store *store);
+bool bundle_out_event(struct bundle_slot *slot, struct lull_bundle_event *event);
+
+/* incoming.c */
+void bundle_in_init(struct lull_bundle *bundle, struct bundle_store *store);
+/** False: not taken, so it is not to be acknowledged. */
+bool bundle_in_rx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		  const struct bundle_header *header, const uint8_t *body, uint32_t len_bytes);
+void bundle_in_end(struct lull_bundle *bundle, struct bundle_slot *slot, int error);
+uint32_t bundle_in_grant(const struct lull_bundle *bundle, const struct bundle_store *store);
+bool bundle_in_event(const struct lull_bundle *bundle, struct bundle_slot *slot,
+		     struct lull_bundle_event *event);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <lull/bundle.h>
+
+#include "../case.h"
+#include "bundle/meter.h"
+
+#define US LULL_NS_PER_US
+#define MS LULL_NS_PER_MS
+#define S LULL_NS_PER_S
+
+static struct bundle_meter meter;
+static struct bundle_round ended;
+
+/* Of one packet, which ends no round. */
+static struct bundle_sample
+sample_of(uint64_t now_ns, uint64_t rtt_ns)
+{
+	return (struct bundle_sample){ .now_ns = now_ns,
+				       .rtt_ns = rtt_ns,
+				       .psn = 1,
+				       .psn_next = 1000,
+				       .acked_pkts = 1,
+				       .acked_bytes = 1500 };
+}
+
+static bool
+add(struct bundle_sample sample)
+{
+	return bundle_meter_add(&meter, &sample, &ended);
+}
+
+/* A round that ends with its only sample. */
+static void
+add_round(uint64_t now_ns, uint64_t rtt_ns, uint64_t wait_ns, uint64_t absent_ns)
+{
+	struct bundle_sample sample = sample_of(now_ns, rtt_ns);
+
+	sample.psn = UINT64_MAX;
+	sample.wait_ns = wait_ns;
+	sample.absent_ns = absent_ns;
+	assert_true(add(sample));
+}
+
+TEST(meter_init__knows_nothing)
+{
+	bundle_meter_init(&meter, 5 * S);
+	assert_int_equal(meter.srtt_ns, 0);
+	assert_int_equal(meter.base_rtt_ns, 0);
+	assert_int_equal(meter.rate_bps, 0);
+	assert_int_equal(bundle_meter_tail_ns(&meter), 10 * MS);
+	assert_int_equal(bundle_meter_arrival_ns(&meter, 100), 0);
+}
+
+TEST(meter_add__smooths_as_rfc_6298)
+{
+	bundle_meter_init(&meter, S);
+	add(sample_of(S, 800));
+	assert_int_equal(meter.srtt_ns, 800);
+	assert_int_equal(meter.rttvar_ns, 400);
+	add(sample_of(S + 1, 1600));
+	assert_int_equal(meter.rttvar_ns, (3 * 400 + 800) / 4);
+	assert_int_equal(meter.srtt_ns, (7 * 800 + 1600) / 8);
+	add(sample_of(S + 2, 100));
+	assert_int_equal(meter.rttvar_ns, (3 * 500 + 800) / 4);
+	assert_int_equal(meter.srtt_ns, (7 * 900 + 100) / 8);
+}
+
+TEST(meter_add__smooths_whole_samples)
+{
+	struct bundle_sample sample = sample_of(S, 800);
+
+	bundle_meter_init(&meter, S);
+	sample.wait_ns = 300;
+	sample.absent_ns = 200;
+	add(sample);
+	assert_int_equal(meter.srtt_ns, 800);
+	assert_int_equal(meter.base_rtt_ns, 800);
+}
+
+TEST(meter_add__never_smooths_to_nothing)
+{
+	bundle_meter_init(&meter, S);
+	for (uint64_t i = 0; i < 100; i++)
+		add(sample_of(S + i, 1));
+	assert_int_equal(meter.srtt_ns, 1);
+}
+
+TEST(meter_add__no_round_trip_is_no_sample)
+{
+	bundle_meter_init(&meter, S);
+	add(sample_of(S, 0));
+	assert_int_equal(meter.srtt_ns, 0);
+	assert_int_equal(meter.base_rtt_ns, 0);
+	add_round(S + 1, 0, 50, 50);
+	assert_int_equal(ended.rtt_ns, 0);
+	assert_int_equal(ended.absent_ns, 0);
+	assert_int_equal(ended.acked_pkts, 1);
+}
+
+TEST(meter_base__is_the_least_of_two_windows)
+{
+	bundle_meter_init(&meter, S);
+	add(sample_of(S, 500));
+	assert_int_equal(meter.base_rtt_ns, 500);
+	add(sample_of(S + 1, 400));
+	add(sample_of(S + 2, 700));
+	assert_int_equal(meter.base_rtt_ns, 400);
+	add(sample_of(6 * S - 1, 650));
+	assert_int_equal(meter.base_rtt_ns, 400);
+	add(sample_of(6 * S, 600)); /* the second window */
+	assert_int_equal(meter.base_rtt_ns, 400);
+	add(sample_of(11 * S - 1, 900));
+	assert_int_equal(meter.base_rtt_ns, 400);
+	add(sample_of(11 * S, 800)); /* the third: the first is forgotten */
+	assert_int_equal(meter.base_rtt_ns, 600);
+	add(sample_of(16 * S, 800));
+	assert_int_equal(meter.base_rtt_ns, 800);
+}
+
+TEST(meter_base__is_forgotten_in_silence)
+{
+	bundle_meter_init(&meter, S);
+	add(sample_of(S, 500));
+	add(sample_of(11 * S - 1, 900));
+	assert_int_equal(meter.base_rtt_ns, 500);
+	bundle_meter_init(&meter, S);
+	add(sample_of(S, 500));
+	add(sample_of(11 * S, 900));
+	assert_int_equal(meter.base_rtt_ns, 900);
+}
+
+TEST(meter_round__ends_with_a_packet_sent_after_its_begin)
+{
+	struct bundle_sample sample = sample_of(S, 500);
+
+	bundle_meter_init(&meter, S);
+	sample.psn_next = 10;
+	assert_true(add(sample)); /* sent after bundle_meter_init() */
+	sample.psn = 9;
+	sample.psn_next = 20;
+	assert_false(add(sample));
+	sample.psn = 10;
+	sample.psn_next = 30;
+	assert_true(add(sample));
+	sample.psn = 29;
+	assert_false(add(sample));
+	sample.psn = 40;
+	sample.acked_pkts = 0; /* of losses alone none ends */
+	assert_false(add(sample));
+	sample.acked_pkts = 1;
+	assert_true(add(sample));
+}
+
+TEST(meter_round__takes_absences_out)
+{
+	struct bundle_sample sample = sample_of(S, 5000);
+
+	bundle_meter_init(&meter, S);
+	sample.wait_ns = 1000;
+	sample.absent_ns = 500;
+	sample.psn = 0;
+	assert_false(add(sample));
+	add_round(S + 1, 4000, 0, 0);
+	assert_int_equal(ended.now_ns, S + 1);
+	assert_int_equal(ended.rtt_ns, 3500);
+	assert_int_equal(ended.base_rtt_ns, 4000);
+	assert_int_equal(ended.absent_ns, 1000);
+	assert_int_equal(ended.acked_pkts, 2);
+	add_round(S + 2, 900, 0, 0); /* nothing is left over from the round before */
+	assert_int_equal(ended.rtt_ns, 900);
+	add_round(S + 3, 900, 500, 400);
+	assert_int_equal(ended.rtt_ns, 1);
+	add_round(S + 4, 900, 5000, 5000);
+	assert_int_equal(ended.rtt_ns, 1);
+}
+
+TEST(meter_round__tells_the_longest_absence_of_eight)
+{
+	bundle_meter_init(&meter, S);
+	add_round(S, 9 * MS, 3 * MS, 4 * MS);
+	assert_int_equal(ended.absent_ns, 4 * MS);
+	for (uint64_t i = 1; i < 8; i++) {
+		add_round(S + i, 9 * MS, i * US, 0);
+		assert_int_equal(ended.absent_ns, 4 * MS);
+	}
+	add_round(S + 8, 9 * MS, 0, 0);
+	assert_int_equal(ended.absent_ns, 7 * US);
+}
+
+TEST(meter_round__cuts_absences)
+{
+	bundle_meter_init(&meter, S);
+	add_round(S, 30 * MS, 25 * MS, 0);
+	assert_int_equal(ended.absent_ns, 10 * MS);
+	bundle_meter_init(&meter, S);
+	add_round(S, 200 * US, S, 0); /* the packet ended it */
+	assert_int_equal(ended.absent_ns, 200 * US);
+	bundle_meter_init(&meter, S);
+	add_round(S, 200 * US, 0, S);
+	assert_int_equal(ended.absent_ns, 200 * US);
+}
+
+TEST(meter_round__counts)
+{
+	struct bundle_sample sample = sample_of(S, 500);
+
+	bundle_meter_init(&meter, S);
+	sample.psn = 0;
+	sample.acked_pkts = 3;
+	sample.lost_pkts = 2;
+	sample.limited = true;
+	assert_false(add(sample));
+	sample.limited = false;
+	sample.psn = 5;
+	assert_true(add(sample));
+	assert_int_equal(ended.acked_pkts, 6);
+	assert_int_equal(ended.lost_pkts, 4);
+	assert_true(ended.limited);
+	add_round(S + 1, 500, 0, 0);
+	assert_int_equal(ended.acked_pkts, 1);
+	assert_int_equal(ended.lost_pkts, 0);
+	assert_false(ended.limited);
+}
+
+/* Packets of 1500 bytes, a sample each, of a link of this speed; each ends a ended. */
+static uint64_t
+add_stream(uint64_t now_ns, uint64_t rate_bps, uint32_t count, bool limited)
+{
+	struct bundle_sample sample = sample_of(now_ns, MS);
+
+	sample.psn = UINT64_MAX;
+	sample.limited = limited;
+	for (uint32_t i = 0; i < count; i++) {
+		sample.now_ns += 12000 * S / rate_bps;
+		add(sample);
+	}
+	return sample.now_ns;
+}
+
+static void
+assert_near(uint64_t value, uint64_t wanted)
+{
+	assert_in_range(value, wanted - wanted / 100, wanted + wanted / 100);
+}
+
+TEST(meter_rate__is_measured_while_the_window_is_full)
+{
+	uint64_t now_ns = S;
+
+	bundle_meter_init(&meter, now_ns);
+	now_ns = add_stream(now_ns, 10000000, 1000, false);
+	assert_int_equal(meter.rate_bps, 0);
+	assert_int_equal(ended.packet_ns, 0);
+	now_ns = add_stream(now_ns, 200000000, 8, true);
+	assert_near(meter.rate_bps, 200000000);
+	assert_near(meter.packet_ns, 60000);
+	now_ns = add_stream(now_ns, 1000000, 100, false); /* says nothing about the path */
+	assert_near(meter.rate_bps, 200000000);
+	add_stream(now_ns, 200000000, 500, true);
+	assert_near(meter.rate_bps, 200000000);
+	assert_near(ended.packet_ns, 60000);
+}
+
+TEST(meter_rate__first_span_takes_a_quantum)
+{
+	bundle_meter_init(&meter, S);
+	add_stream(S, 200000000, 8, true); /* the first begins it */
+	assert_int_equal(meter.rate_bps, 0);
+	add_stream(S + 8 * 60 * US, 200000000, 1, true);
+	assert_near(meter.rate_bps, 200000000);
+}
+
+TEST(meter_rate__follows_within_50_ms)
+{
+	uint64_t now_ns = S;
+
+	bundle_meter_init(&meter, now_ns);
+	now_ns = add_stream(now_ns, 200000000, 4000, true);
+	assert_near(meter.rate_bps, 200000000);
+	now_ns = add_stream(now_ns, 50000000, 50 * 50 / 12, true);
+	assert_near(meter.rate_bps, 50000000);
+	add_stream(now_ns, 200000000, 50 * 200 / 12, true);
+	assert_near(meter.rate_bps, 200000000);
+}
+
+TEST(meter_rate__is_smooth)
+{
+	uint64_t now_ns = S;
+	uint64_t least_bps = UINT64_MAX, most_bps = 0;
+
+	bundle_meter_init(&meter, now_ns);
+	now_ns = add_stream(now_ns, 200000000, 2000, true);
+	/* Acknowledgements come 16 at once, a millisecond later or sooner. */
+	for (uint32_t i = 0; i < 1000; i++) {
+		struct bundle_sample sample = sample_of(now_ns, 5 * MS);
+
+		now_ns += 16 * 60 * US;
+		sample.now_ns = now_ns + i % 3 * 300 * US;
+		sample.psn = UINT64_MAX;
+		sample.acked_pkts = 16;
+		sample.acked_bytes = 16ULL * 1500;
+		sample.limited = true;
+		add(sample);
+		if (i > 100) {
+			least_bps = LULL_MIN(least_bps, meter.rate_bps);
+			most_bps = LULL_MAX(most_bps, meter.rate_bps);
+		}
+	}
+	assert_true(least_bps > 165000000);
+	assert_true(most_bps < 240000000);
+}
+
+TEST(meter_rate__spans_outlast_absences)
+{
+	uint64_t now_ns = S;
+
+	bundle_meter_init(&meter, now_ns);
+	/* 3 ms of packets at once, as a host sees them that looks each 3 ms. */
+	for (uint32_t i = 0; i < 100; i++) {
+		struct bundle_sample sample = sample_of(now_ns += 3 * MS, 6 * MS);
+
+		for (uint32_t k = 0; k < 10; k++) {
+			sample.psn = UINT64_MAX;
+			sample.acked_pkts = 5;
+			sample.acked_bytes = 5ULL * 1500;
+			sample.absent_ns = k == 0 ? 3 * MS : 0;
+			sample.now_ns = now_ns + k;
+			sample.limited = true;
+			add(sample);
+		}
+		if (i > 20)
+			assert_in_range(meter.rate_bps, 180000000, 220000000);
+	}
+}
+
+TEST(meter_length__goes_by_full_packets)
+{
+	struct bundle_sample sample = sample_of(S, MS);
+	uint64_t now_ns;
+
+	bundle_meter_init(&meter, S);
+	sample.psn = UINT64_MAX;
+	sample.acked_bytes = 60;
+	add(sample);
+	assert_true(meter.packet_bytes == 60.0);
+	now_ns = add_stream(S, 100000000, 200, true);
+	assert_near(meter.packet_ns, 120000);
+	sample.now_ns = now_ns;
+	for (uint32_t i = 0; i < 100; i++) /* acknowledgements are short */
+		add(sample);
+	assert_near((uint64_t)meter.packet_bytes, 1500);
+}
+
+TEST(meter_tail__waits_for_two_round_trips)
+{
+	bundle_meter_init(&meter, S);
+	add(sample_of(S, MS));
+	assert_int_equal(bundle_meter_tail_ns(&meter), 2 * MS + 4 * MS / 2);
+	bundle_meter_init(&meter, S);
+	add(sample_of(S, 10 * US));
+	assert_int_equal(bundle_meter_tail_ns(&meter), 200 * US);
+}
+
+TEST(meter_arrival__counts_the_queue)
+{
+	uint64_t packet_ns;
+
+	bundle_meter_init(&meter, S);
+	add(sample_of(S, 600 * US));
+	assert_int_equal(bundle_meter_arrival_ns(&meter, 100), 300 * US);
+	bundle_meter_init(&meter, S);
+	add_stream(S, 200000000, 100, true);
+	packet_ns = meter.packet_ns;
+	assert_int_equal(bundle_meter_arrival_ns(&meter, 0), MS / 2 + packet_ns);
+	assert_int_equal(bundle_meter_arrival_ns(&meter, 15), MS / 2 + packet_ns);
+	/* A round trip is 16 packets and a bit: what is more stands in the queue. */
+	assert_int_equal(bundle_meter_arrival_ns(&meter, 99), MS / 2 + 100 * packet_ns - MS);
+}
