@@ -29,6 +29,8 @@ struct stand {
 	uint32_t peers[2];                 /* what each calls the other */
 };
 
+/** Of the node on a side. */
+const char *stand_name(int side);
 /** Open, start and connect; fails the test with the reason. */
 void stand_open(struct stand *stand);
 /** The same without connecting. */
