@@ -237,7 +237,10 @@ TEST(head__stands_byte_by_byte_as_written)
 	assert_true(bundle_head_read(&read, at, sizeof(at)));
 	assert_true(read.len_bytes == head.len_bytes && read.tag == head.tag);
 	assert_true(read.user == head.user && read.eager_pieces == head.eager_pieces);
-	assert_true(read.from == head.from && read.to == head.to);
+	assert_true(read.from == head.from && read.to == head.to && !read.matched);
+	head.matched = true;
+	bundle_head_write(&head, at);
+	assert_true(bundle_head_read(&read, at, sizeof(at)) && read.matched);
 }
 
 TEST(head_read__refuses_what_is_out_of_range)
@@ -261,7 +264,7 @@ TEST(head_read__refuses_what_is_out_of_range)
 	assert_false(bundle_head_read(&read, at, BUNDLE_HEAD_BYTES));
 	at[0] = 0;
 	for (uint32_t i = 28; i < 32; i++) {
-		at[i] = 1;
+		at[i] = i == 28 ? 2 : 1; /* 1: matched */
 		assert_false(bundle_head_read(&read, at, BUNDLE_HEAD_BYTES));
 		at[i] = 0;
 	}
