@@ -204,6 +204,8 @@ bundle_lay(struct lull_bundle *bundle)
 		slot->handshake = memory_take(&at, &sum, config->security->handshake_bytes);
 		slot->keys = memory_take(&at, &sum, config->security->keys_bytes);
 		slot->answer = memory_take(&at, &sum, BUNDLE_ANSWER_BYTES);
+		memset(slot->handshake, 0, config->security->handshake_bytes);
+		memset(slot->keys, 0, config->security->keys_bytes);
 	}
 	bundle->store_free = config->peers_max;
 	for (uint32_t i = 0; i < config->peers_max; i++)
@@ -225,6 +227,16 @@ lull_bundle_init(struct lull_bundle *bundle, const struct lull_bundle_config *co
 	bundle->config.security->random(bundle->config.security_arg, bundle->secret,
 					sizeof(bundle->secret));
 	return 0;
+}
+
+void
+lull_bundle_forget(struct lull_bundle *bundle)
+{
+	const struct lull_bundle_config *config = &bundle->config;
+
+	for (uint32_t i = 0; i < bundle->slot_count; i++)
+		config->security->forget(config->security_arg, bundle->slots[i].handshake,
+					 bundle->slots[i].keys);
 }
 
 uint64_t
