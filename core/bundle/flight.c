@@ -4,7 +4,7 @@
  * or one and a quarter of a round trip has passed; a path that reorders gets more patience
  * (RFC 8985). Nothing is concluded from other paths.
  */
-#include "state.h"
+#include "protocol.h"
 
 #define BLOCK_PKTS 128
 #define REORDER_PKTS_MAX 64

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state.h"
+#include "protocol.h"
 
 #define PROBE_GAP_NS (10 * LULL_NS_PER_MS)
 #define PROBE_GAP_NS_EARLY (100 * LULL_NS_PER_MS) /* at most, while it is down not long */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
-#include "state.h"
+#include "protocol.h"
 
 #define CLOSE_NS (100 * LULL_NS_PER_MS) /* for an answer to CLOSE, behind the time to linger */
 #define CLOSE_GAP_NS (5 * LULL_NS_PER_MS)
@@ -11,7 +11,7 @@
 static void
 peer_end_older(struct lull_bundle *bundle, const struct bundle_slot *slot)
 {
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *other = &bundle->slots[i];
 
 		if (other != slot && bundle_peer_has_keys(other) &&
@@ -52,7 +52,7 @@ bundle_peer_join(struct lull_bundle *bundle, struct bundle_slot *slot,
 static struct bundle_slot *
 promote_into(struct lull_bundle *bundle, struct bundle_slot *half)
 {
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *asking = &bundle->slots[i], old;
 
 		if (asking->state != PEER_HELLO || strcmp(asking->name, half->name) != 0)

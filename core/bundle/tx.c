@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state.h"
+#include "protocol.h"
 
 #define GENERATION_BITS 24 /* a key is used for 2^24 packets */
 
@@ -205,15 +205,15 @@ tx_one(struct lull_bundle *bundle, uint32_t rail, struct lull_bundle_packet *pac
 	struct bundle_rail *from = &bundle->rails[rail];
 	uint32_t len = bundle_greet_tx(bundle, rail, packet);
 
-	for (uint32_t i = 0; i < bundle->slot_count && len == 0; i++) {
-		uint32_t at = (from->turn + i) % bundle->slot_count;
+	for (uint32_t i = 0; i < bundle->slot_high && len == 0; i++) {
+		uint32_t at = (from->turn + i) % bundle->slot_high;
 		struct bundle_slot *slot = &bundle->slots[at];
 
 		if (!bundle_peer_has_keys(slot) || (slot->idle_rails >> rail & 1) != 0)
 			continue;
 		len = tx_slot(bundle, slot, rail, packet);
 		if (len > 0)
-			from->turn = (at + 1) % bundle->slot_count;
+			from->turn = at + 1;
 	}
 	return len;
 }
@@ -229,7 +229,7 @@ lull_bundle_tx(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail,
 		return 0;
 	bundle->now_ns = now_ns;
 	/* What nothing was known of before, may be due by time now. */
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
 
 		if (bundle_peer_has_keys(slot) && bundle_peer_due(bundle, slot) <= now_ns)
