@@ -112,6 +112,27 @@ lull_bundle_connect(struct lull_bundle *bundle, uint64_t now_ns,
 	return (int)(slot - bundle->slots);
 }
 
+/*
+ * Is there a connection already? One that we asked for by address may be to a node that we know,
+ * and what a RESET said may be a lie.
+ */
+static bool
+ask_needless(const struct lull_bundle *bundle, const struct bundle_slot *slot,
+	     const struct bundle_greeting *greeting)
+{
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
+		const struct bundle_slot *other = &bundle->slots[i];
+
+		if (other == slot || (other->state != PEER_JOIN && other->state != PEER_UP) ||
+		    other->node_id != greeting->node_id)
+			continue;
+		if (other->state == PEER_JOIN || other->heard_ns > slot->since_ns ||
+		    (slot->asked && other->doubt_ns == 0))
+			return true;
+	}
+	return false;
+}
+
 void
 bundle_ask_answer(struct lull_bundle *bundle, const struct bundle_hello *answer)
 {
@@ -138,13 +159,35 @@ bundle_ask_answer(struct lull_bundle *bundle, const struct bundle_hello *answer)
 	if (!bundle_greet_fits(&greeting))
 		bundle_peer_end(bundle, slot, -EPROTO);
 	else if (slot->target.name[0] == '\0' || strcmp(slot->target.name, greeting.name) == 0) {
+		if (ask_needless(bundle, slot, &greeting)) {
+			bundle_peer_end(bundle, slot, -EISCONN);
+			return;
+		}
 		bundle_greet_take(bundle, slot, &greeting);
+		slot->asker = true;
 		if (!bundle_peer_join(bundle, slot, &greeting))
 			bundle_peer_end(bundle, slot, -ENOBUFS);
 	}
 }
 
-/* The other side does not know us any more: ask it anew. What was stays until it answers. */
+/* Nothing was heard since somebody said that the other side does not know us: ask it anew. */
+void
+bundle_ask_anew(struct lull_bundle *bundle, struct bundle_slot *slot)
+{
+	struct lull_bundle_target target = { .address_count = 1 };
+
+	slot->doubt_ns = 0;
+	for (uint32_t k = 0; k < bundle->slot_high; k++) {
+		if (bundle->slots[k].state == PEER_HELLO &&
+		    strcmp(bundle->slots[k].name, slot->name) == 0)
+			return;
+	}
+	memcpy(target.name, slot->name, sizeof(target.name));
+	target.addresses[0] = slot->target.addresses[0];
+	(void)ask_begin(bundle, &target, ASK_AGAIN_NS);
+}
+
+/* Anybody can say so: the other side is asked whether it is true, and has some time to answer. */
 void
 bundle_ask_reset(struct lull_bundle *bundle, uint32_t rail, const struct bundle_header *header,
 		 const struct lull_bundle_address *from)
@@ -152,20 +195,15 @@ bundle_ask_reset(struct lull_bundle *bundle, uint32_t rail, const struct bundle_
 	LULL_COUNTER_ADD(bundle->counters.resets_rx, 1);
 	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
-		struct lull_bundle_target target = { .address_count = 1 };
 
 		if ((slot->state != PEER_UP && slot->state != PEER_JOIN) ||
-		    slot->remote_index != header->msg)
+		    slot->remote_index != header->msg || slot->doubt_ns > 0)
 			continue;
-		for (uint32_t k = 0; k < bundle->slot_high; k++) {
-			if (bundle->slots[k].state == PEER_HELLO &&
-			    strcmp(bundle->slots[k].name, slot->name) == 0)
-				return;
-		}
-		memcpy(target.name, slot->name, sizeof(target.name));
-		target.addresses[0].kind = bundle->rails[rail].config.kind;
-		target.addresses[0].address = *from;
-		(void)ask_begin(bundle, &target, ASK_AGAIN_NS);
+		slot->doubt_ns = bundle->now_ns;
+		slot->target.addresses[0].kind = bundle->rails[rail].config.kind;
+		slot->target.addresses[0].address = *from;
+		bundle_path_doubt(bundle, slot);
+		bundle_slot_touch(slot);
 		return;
 	}
 }

@@ -35,6 +35,7 @@ void bundle_ask_answer(struct lull_bundle *bundle, const struct bundle_hello *an
 /** The other side does not know us any more. */
 void bundle_ask_reset(struct lull_bundle *bundle, uint32_t rail, const struct bundle_header *header,
 		      const struct lull_bundle_address *from);
+void bundle_ask_anew(struct lull_bundle *bundle, struct bundle_slot *slot);
 void bundle_ask_retry(struct lull_bundle *bundle, const struct bundle_retry *retry);
 void bundle_ask_run(struct lull_bundle *bundle, struct bundle_slot *slot);
 uint32_t bundle_ask_tx(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t rail,
@@ -108,6 +109,8 @@ void bundle_path_probe_rx(struct lull_bundle *bundle, struct bundle_slot *slot,
 /** Something came from this address, opened and new. */
 void bundle_path_heard(struct lull_bundle *bundle, struct bundle_slot *slot,
 		       struct bundle_path *path, const struct lull_bundle_address *from);
+/** Ask on all paths that carry whether somebody is there. */
+void bundle_path_doubt(struct lull_bundle *bundle, struct bundle_slot *slot);
 void bundle_path_run(struct lull_bundle *bundle, struct bundle_slot *slot,
 		     struct bundle_path *path);
 uint64_t bundle_path_due(const struct lull_bundle *bundle, const struct bundle_slot *slot,
@@ -130,9 +133,9 @@ bundle_path_carries(const struct bundle_path *path)
 uint32_t bundle_path_window(const struct lull_bundle *bundle, const struct bundle_path *path);
 
 /* flight.c */
-/** A packet leaves: its entry, to be filled in. NULL: the ring is full. */
-struct bundle_flight *bundle_flight_new(struct lull_bundle *bundle, struct bundle_path *path,
-					bool data);
+/** A packet leaves: its entry, to be filled in. NULL: the ring is full, of data alone. */
+struct bundle_flight *bundle_flight_new(struct lull_bundle *bundle, struct bundle_slot *slot,
+					struct bundle_path *path, bool data);
 void bundle_flight_sent(struct lull_bundle *bundle, struct bundle_slot *slot,
 			struct bundle_path *path, struct bundle_flight *flight);
 void bundle_flight_block(struct lull_bundle *bundle, struct bundle_slot *slot,

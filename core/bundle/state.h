@@ -157,7 +157,7 @@ struct bundle_path {
 
 	/* Probes. */
 	uint64_t probe_ns, probe_gap_ns, challenge, challenge_ns;
-	bool ask_wanted, asked, challenge_full, reply_wanted;
+	bool ask_wanted, asked, asked_again, challenge_full, reply_wanted;
 	uint64_t reply_challenge;
 	uint32_t reply_bytes;
 	uint32_t answers;
@@ -216,7 +216,7 @@ enum bundle_peer_state {
 };
 struct bundle_slot {
 	uint8_t state;
-	bool asked, told_up, close_wanted, rest_wanted, lingers;
+	bool asked, asker, told_up, close_wanted, rest_wanted, lingers;
 	int error;             /* of the event DOWN */
 	uint32_t place, index; /* index: what packets to us carry */
 	uint32_t remote_index, piece_bytes;
@@ -225,7 +225,8 @@ struct bundle_slot {
 	struct bundle_store *store;
 	struct bundle_rail_table rails; /* of the other side */
 	uint64_t since_ns, heard_ns, limit_ns, end_ns;
-	uint64_t rest_ns; /* what the other side may rest */
+	uint64_t doubt_ns; /* somebody said that it knows us no more; 0: nobody */
+	uint64_t rest_ns;  /* what the other side may rest */
 	uint8_t rest_said;
 	uint32_t first_credit, first_grant, messages_max;
 	uint64_t tx_pkts;

@@ -96,7 +96,7 @@ tx_data(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path
 	if (!bundle_path_carries(path) || !bundle_out_wants(slot->store) ||
 	    !tx_may(bundle, slot, path, &view))
 		return 0;
-	flight = bundle_flight_new(bundle, path, true);
+	flight = bundle_flight_new(bundle, slot, path, true);
 	if (flight == NULL) {
 		path->limited = true;
 		return 0;
@@ -154,15 +154,14 @@ tx_control(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_p
 	uint32_t room = LULL_MIN(packet->room_bytes, path->packet_bytes) - BUNDLE_HEADER_BYTES -
 			bundle->config.security->tag_bytes;
 	struct bundle_header header = { 0 };
-	struct bundle_flight *flight = bundle_flight_new(bundle, path, false);
+	struct bundle_flight *flight;
 	uint32_t bytes, len;
 
-	if (flight == NULL)
-		return 0;
 	bytes = tx_body(bundle, slot, path, &header, packet->bytes + BUNDLE_HEADER_BYTES, room,
 			&packet->to);
 	if (header.type == 0 || (bytes == 0 && header.type != BUNDLE_REST))
 		return 0;
+	flight = bundle_flight_new(bundle, slot, path, false);
 	len = bundle_tx_seal(bundle, slot, path, &header, packet->bytes, bytes);
 	flight->bytes = (uint16_t)len;
 	bundle_flight_sent(bundle, slot, path, flight);

@@ -275,7 +275,8 @@ struct lull_bundle_target {
 };
 /**
  * Connect to a node. An event UP or DOWN with the peer's number follows. A name with which a
- * connection exists or begins gives that one, and no second event.
+ * connection exists or begins gives that one, and no second event. Addresses of a node that is
+ * connected already: DOWN with -EISCONN, and the connection stays.
  * @param limit_ns  time in which it has to answer; LULL_BUNDLE_NEVER: no limit
  * @return the peer's number; -ENOBUFS: peers_max, -ENODEV: no rail of a kind that fits, -EINVAL
  */
