@@ -28,8 +28,10 @@ struct channel_noise {
 	uint8_t foreign[CHANNEL_NOISE_BYTES]; /* re, of who answers */
 };
 
-/** The functions return 0 or bytes, or -EACCES: not from one who has the key, or damaged; -EMSGSIZE:
- * no room; -EIO: libcrypto has no memory or lacks an algorithm. */
+/*
+ * The functions return 0 or bytes, or -EACCES: not from one who has the key, or damaged; -EMSGSIZE:
+ * no room; -EIO: libcrypto has no memory or lacks an algorithm.
+ */
 int channel_noise_begin(struct channel_noise *noise, const uint8_t key[CHANNEL_KEY_BYTES],
 			const uint8_t *prologue, uint32_t prologue_bytes);
 /** @p secret is a new random number for each handshake, from whoever calls. */

@@ -102,7 +102,8 @@ keys_init(struct seal_keys *keys, const struct channel_noise *noise, bool asked)
 	uint8_t asks[CHANNEL_NOISE_BYTES], answers[CHANNEL_NOISE_BYTES];
 	int rc = channel_noise_split(noise, asks, answers);
 
-	memset(keys, 0, sizeof(*keys));
+	direction_forget(&keys->tx);
+	direction_forget(&keys->rx);
 	if (rc == 0)
 		rc = direction_init(&keys->tx, asked ? asks : answers, true);
 	if (rc == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Seal: the securities of a bundle that have secrets. Their argument is a struct channel_keys, which
- * outlives the bundle and does not change meanwhile.
+ * Seal: the securities of a bundle that have secrets. Their argument is a struct channel_keys,
+ * which outlives the bundle and does not change meanwhile.
  *
  * Handshake: channel/noise.h with the first key, answered with each; the name of the security is
  * bound to it. Packets: AES-256-GCM with a key per direction and generation. A nonce is the number
@@ -13,7 +13,7 @@
  *
  * Threads: those of the bundle.
  * Memory:  the state of an epoch points to contexts of libcrypto, made with the answer and freed by
- *          forget. Copied elsewhere, it has moved: the old place holds nothing then.
+ *          forget or the next answer.
  */
 #ifndef LULL_CHANNEL_SEAL_H
 #define LULL_CHANNEL_SEAL_H

@@ -22,7 +22,13 @@ struct net_packet {
 	uint32_t next; /* free ones, and those of a ring */
 };
 
+/* Packets that wait, the first one first. */
+struct net_ring {
+	uint32_t first, last, held;
+};
+
 struct net_path {
+	struct net_ring ring;
 	struct lull_sim_path_config config;
 	struct lull_sim_path_counters counters;
 	struct lull_prng prng;
@@ -34,7 +40,7 @@ struct net_path {
 struct net_node {
 	struct lull_sim_node node;
 	uint64_t run_ns;
-	uint32_t first, last, held; /* its ring */
+	struct net_ring ring;
 };
 
 struct lull_sim_net {
@@ -217,6 +223,10 @@ lull_sim_net_send(struct lull_sim_net *net, uint32_t number, const uint8_t *byte
 	path->counters.sent++;
 	path->counters.sent_bytes += len_bytes;
 	fate = path_draw(path, len_bytes);
+	if (path->config.mtu_bytes > 0 && len_bytes > path->config.mtu_bytes) {
+		path->counters.too_long++;
+		return;
+	}
 	if (!path_has_room(path, net->now_ns, len_bytes)) {
 		path->counters.queue_drops++;
 		return;
@@ -254,50 +264,83 @@ node_give(struct lull_sim_net *net, struct net_node *node, uint32_t slot)
 	net_give_back(net, slot);
 }
 
+/* False: the ring is full, and the packet gone. */
+static bool
+net_hold(struct lull_sim_net *net, struct net_ring *ring, uint32_t ring_pkts, uint32_t slot)
+{
+	if (ring->held >= ring_pkts) {
+		net->paths[net->packets[slot].path].counters.ring_drops++;
+		net_give_back(net, slot);
+		return false;
+	}
+	if (ring->held == 0)
+		ring->first = slot;
+	else
+		net->packets[ring->last].next = slot;
+	ring->last = slot;
+	ring->held++;
+	return true;
+}
+
+static uint32_t
+net_unhold(struct lull_sim_net *net, struct net_ring *ring)
+{
+	uint32_t slot = ring->first;
+
+	ring->held--;
+	ring->first = net->packets[slot].next;
+	return slot;
+}
+
 static void
 node_run(struct lull_sim_net *net, struct net_node *node)
 {
 	uint64_t next_ns;
 
 	node->run_ns = LULL_SIM_NEVER;
-	for (uint32_t slot = node->first, left = node->held; left > 0; left--) {
-		uint32_t next = net->packets[slot].next;
-
-		node->held--;
-		node->first = next;
-		node_give(net, node, slot);
-		slot = next;
-	}
+	for (uint32_t left = node->ring.held; left > 0; left--)
+		node_give(net, node, net_unhold(net, &node->ring));
 	next_ns = node->node.run(node->node.arg, net->now_ns);
 	LULL_ASSERT(next_ns > net->now_ns);
 	node->run_ns = LULL_MIN(node->run_ns, next_ns);
 }
 
-static void
-node_hold(struct lull_sim_net *net, struct net_node *node, uint32_t slot)
+uint32_t
+lull_sim_net_fetch(struct lull_sim_net *net, uint32_t number, uint8_t **bytes)
 {
-	if (node->held == node->node.ring_pkts) {
-		net->paths[net->packets[slot].path].counters.ring_drops++;
-		net_give_back(net, slot);
-		return;
-	}
-	if (node->held == 0)
-		node->first = slot;
-	else
-		net->packets[node->last].next = slot;
-	node->last = slot;
-	node->held++;
+	struct net_path *path = &net->paths[number];
+	uint32_t slot, len_bytes;
+
+	LULL_ASSERT(number < net->path_count);
+	if (path->ring.held == 0)
+		return 0;
+	slot = net_unhold(net, &path->ring);
+	len_bytes = net->packets[slot].len_bytes;
+	path->counters.delivered++;
+	path->counters.delivered_bytes += len_bytes;
+	*bytes = net_bytes(net, slot);
+	net_give_back(net, slot);
+	return len_bytes;
 }
 
 static void
 net_arrive(struct lull_sim_net *net)
 {
-	uint32_t slot = heap_pop(net);
-	struct net_node *node = &net->nodes[net->paths[net->packets[slot].path].config.to];
+	uint32_t slot = heap_pop(net), number = net->packets[slot].path;
+	struct net_path *path = &net->paths[number];
+	struct net_node *node = &net->nodes[path->config.to];
+	uint64_t run_ns;
 
 	net->now_ns = net->packets[slot].at_ns;
+	if (path->config.ring_pkts > 0) {
+		if (net_hold(net, &path->ring, path->config.ring_pkts, slot)) {
+			run_ns = node->node.arrive(node->node.arg, net->now_ns, number);
+			node->run_ns = LULL_MIN(node->run_ns, run_ns);
+		}
+		return;
+	}
 	if (node->node.ring_pkts > 0) {
-		node_hold(net, node, slot);
+		net_hold(net, &node->ring, node->node.ring_pkts, slot);
 		return;
 	}
 	node_give(net, node, slot);
@@ -362,7 +405,9 @@ net_valid(const struct lull_sim_net_config *config)
 		if (config->nodes[i].receive == NULL || config->nodes[i].run == NULL)
 			return false;
 	for (uint32_t i = 0; i < config->path_count; i++)
-		if (!path_valid(&config->paths[i], config->node_count))
+		if (!path_valid(&config->paths[i], config->node_count) ||
+		    (config->paths[i].ring_pkts > 0 &&
+		     config->nodes[config->paths[i].to].arrive == NULL))
 			return false;
 	return true;
 }
@@ -429,7 +474,8 @@ lull_sim_net_change(struct lull_sim_net *net, uint32_t number,
 
 	LULL_ASSERT(number < net->path_count);
 	if (!path_valid(config, net->node_count) || config->from != path->config.from ||
-	    config->to != path->config.to)
+	    config->to != path->config.to ||
+	    (config->ring_pkts > 0) != (path->config.ring_pkts > 0))
 		return -EINVAL;
 	path->config = *config;
 	lull_sim_link_init(&path->link, config->rate_bps, 0, 0);

@@ -10,7 +10,9 @@
  * repeats exactly.
  *
  * A *node* is a state machine under test: it is given packets, and it is run when it asked to be.
- * One with a ring stands for a program that rests: its packets wait until it runs.
+ * One with a ring stands for a program that rests: its packets wait until it runs. A path with a
+ * ring stands for a port of such a program, which looks at one port after the other: its packets
+ * wait until the node fetches them. A node that only sends on what it is given is a switch.
  *
  * The shape (nodes that say when they want to run next, and forward to each other) is that of the
  * simulator in quicly's tests.
@@ -43,21 +45,28 @@ struct lull_sim_path_config {
 	uint32_t duplicate_ppm; /**< arrives twice */
 	uint32_t reorder_ppm;   /**< held back by reorder_ns, so that later ones overtake it */
 	uint64_t reorder_ns;
-	bool silent; /**< loses everything and says nothing: a cable that was pulled out */
+	bool silent;        /**< loses everything and says nothing: a cable that was pulled out */
+	uint32_t mtu_bytes; /**< longer packets are lost, and nobody is told; 0: none is too long */
+	/**
+	 * Packets that wait at the other end until lull_sim_net_fetch(); 0: the node is given them.
+	 * What is set here at the start stays: a change may alter the number, not whether it is 0.
+	 */
+	uint32_t ring_pkts;
 };
 
 /**
- * What became of the packets of a path. sent + duplicated = queue_drops + pool_drops + lost +
- * delivered + ring_drops + those under way.
+ * What became of the packets of a path. sent + duplicated = too_long + queue_drops + pool_drops +
+ * lost + delivered + ring_drops + those under way.
  */
 struct lull_sim_path_counters {
 	uint64_t sent, sent_bytes;
+	uint64_t too_long;    /**< mtu_bytes */
 	uint64_t queue_drops; /**< no room in the queue before the rate */
 	uint64_t pool_drops;  /**< no room for packets under way: packets_max is too small */
 	uint64_t lost;        /**< loss_ppm, fade_ppm, silent */
 	uint64_t damaged, duplicated, reordered;
 	uint64_t delivered, delivered_bytes; /**< given to the node; repeated ones count twice */
-	uint64_t ring_drops;                 /**< the node's ring was full */
+	uint64_t ring_drops;                 /**< the ring of the node or of the path was full */
 };
 
 struct lull_sim_net;
@@ -77,6 +86,11 @@ struct lull_sim_node {
 	 */
 	uint64_t (*run)(void *arg, uint64_t now_ns);
 	uint32_t ring_pkts; /**< packets that wait until it runs; 0: it is given them at once */
+	/**
+	 * A packet waits in the ring of @p path: when to run for it, not before now_ns, or
+	 * LULL_SIM_NEVER. What run returned stays. May be NULL where no path has a ring.
+	 */
+	uint64_t (*arrive)(void *arg, uint64_t now_ns, uint32_t path);
 };
 
 struct lull_sim_net_config {
@@ -100,6 +114,13 @@ void lull_sim_net_destroy(struct lull_sim_net *net);
  */
 void lull_sim_net_send(struct lull_sim_net *net, uint32_t path, const uint8_t *bytes,
 		       uint32_t len_bytes);
+/**
+ * Take the first packet out of the ring of a path, for the node at its end.
+ *
+ * @param bytes  out: may be written to, and is good until the next send
+ * @return its length; 0: the ring is empty
+ */
+uint32_t lull_sim_net_fetch(struct lull_sim_net *net, uint32_t path, uint8_t **bytes);
 /** Run a node at @p at_ns at the latest; 1 ns from now when that has passed. */
 void lull_sim_net_wake(struct lull_sim_net *net, uint32_t node, uint64_t at_ns);
 /** Let everything happen that is due before @p end_ns; the time is end_ns then. */

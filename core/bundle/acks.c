@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state.h"
+#include "protocol.h"
 
 #define UNIT_NS 1024 /* of wait and hold */
 #define UNIT_MAX 65535u

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "base/range.h"
-#include "state.h"
+#include "protocol.h"
 
 #define PEERS 64
 #define MESSAGES 256
@@ -204,6 +204,8 @@ bundle_lay(struct lull_bundle *bundle)
 		slot->handshake = memory_take(&at, &sum, config->security->handshake_bytes);
 		slot->keys = memory_take(&at, &sum, config->security->keys_bytes);
 		slot->answer = memory_take(&at, &sum, BUNDLE_ANSWER_BYTES);
+		memset(slot->handshake, 0, config->security->handshake_bytes);
+		memset(slot->keys, 0, config->security->keys_bytes);
 	}
 	bundle->store_free = config->peers_max;
 	for (uint32_t i = 0; i < config->peers_max; i++)
@@ -225,6 +227,16 @@ lull_bundle_init(struct lull_bundle *bundle, const struct lull_bundle_config *co
 	bundle->config.security->random(bundle->config.security_arg, bundle->secret,
 					sizeof(bundle->secret));
 	return 0;
+}
+
+void
+lull_bundle_forget(struct lull_bundle *bundle)
+{
+	const struct lull_bundle_config *config = &bundle->config;
+
+	for (uint32_t i = 0; i < bundle->slot_count; i++)
+		config->security->forget(config->security_arg, bundle->slots[i].handshake,
+					 bundle->slots[i].keys);
 }
 
 uint64_t
@@ -253,6 +265,7 @@ bundle_slot_take(struct lull_bundle *bundle)
 		if (slot->state != PEER_FREE)
 			continue;
 		*slot = fresh;
+		bundle->slot_high = LULL_MAX(bundle->slot_high, i + 1);
 		slot->index = slot->place | (uint32_t)bundle_random(bundle) << BUNDLE_PLACE_BITS;
 		slot->since_ns = slot->heard_ns = bundle->now_ns;
 		slot->limit_ns = slot->due_ns = LULL_BUNDLE_NEVER;
@@ -276,6 +289,8 @@ bundle_slot_free(struct lull_bundle *bundle, struct bundle_slot *slot)
 	else
 		bundle->peer_count--;
 	slot->state = PEER_FREE;
+	while (bundle->slot_high > 0 && bundle->slots[bundle->slot_high - 1].state == PEER_FREE)
+		bundle->slot_high--;
 }
 
 /* ---- rails ---- */
@@ -283,7 +298,7 @@ bundle_slot_free(struct lull_bundle *bundle, struct bundle_slot *slot)
 static void
 rails_changed(struct lull_bundle *bundle)
 {
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		if (bundle_peer_has_keys(&bundle->slots[i]))
 			bundle_peer_plan(bundle, &bundle->slots[i]);
 	}
@@ -328,7 +343,7 @@ lull_bundle_rail_link(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail
 		return;
 	bundle->now_ns = now_ns;
 	bundle->rails[rail].down = !up;
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
 
 		for (uint32_t k = 0; slot->store != NULL && k < slot->store->path_count; k++) {
@@ -363,7 +378,7 @@ lull_bundle_rest(struct lull_bundle *bundle, uint64_t now_ns, uint64_t rest_ns_m
 
 	bundle->now_ns = now_ns;
 	bundle->rest_ns = rest_ns_max;
-	for (uint32_t i = 0; longer && i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; longer && i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
 
 		if (slot->state == PEER_UP && bundle_rest_encode(rest_ns_max) > slot->rest_said)
@@ -376,7 +391,7 @@ lull_bundle_run(struct lull_bundle *bundle, uint64_t now_ns)
 {
 	bundle->now_ns = now_ns;
 	bundle_credit_run(bundle);
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
 
 		if (slot->state == PEER_FREE || slot->state == PEER_ENDED)
@@ -398,7 +413,7 @@ lull_bundle_deadline_ns(const struct lull_bundle *bundle)
 	struct lull_bundle *own = (struct lull_bundle *)(uintptr_t)bundle;
 	uint64_t due_ns = bundle_greet_wants(bundle) ? 0 : LULL_BUNDLE_NEVER;
 
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		if (bundle->slots[i].state != PEER_FREE && bundle->slots[i].state != PEER_ENDED)
 			due_ns = LULL_MIN(due_ns, bundle_peer_due(own, &own->slots[i]));
 	}
@@ -408,7 +423,7 @@ lull_bundle_deadline_ns(const struct lull_bundle *bundle)
 bool
 lull_bundle_busy(const struct lull_bundle *bundle)
 {
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		if (bundle->slots[i].state != PEER_FREE && bundle_peer_busy(&bundle->slots[i]))
 			return true;
 	}
@@ -449,15 +464,15 @@ event_of_slot(struct lull_bundle *bundle, struct bundle_slot *slot, struct lull_
 bool
 lull_bundle_next(struct lull_bundle *bundle, struct lull_bundle_event *event)
 {
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
-		uint32_t at = (bundle->event_turn + i) % bundle->slot_count;
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
+		uint32_t at = (bundle->event_turn + i) % bundle->slot_high;
 		struct bundle_slot *slot = &bundle->slots[at];
 
 		if (slot->state != PEER_FREE && event_of_slot(bundle, slot, event)) {
-			bundle->event_turn = at; /* one peer at a time: its order is kept */
+			bundle->event_turn = at + (event->type == LULL_BUNDLE_DOWN);
 			return true;
 		}
 	}
-	bundle->event_turn = (bundle->event_turn + 1) % bundle->slot_count;
+	bundle->event_turn++;
 	return false;
 }

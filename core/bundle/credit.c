@@ -3,7 +3,7 @@
  * Rail credit: what all peers together may have under way towards a rail fits into its ring, so a
  * rest of any length overflows none. A larger share is given only from what no other share holds.
  */
-#include "state.h"
+#include "protocol.h"
 
 #define CREDIT_NS LULL_NS_PER_MS
 #define ACTIVE_NS (10 * LULL_NS_PER_MS)
@@ -35,7 +35,7 @@ static void
 credit_count(const struct lull_bundle *bundle, uint32_t rail, struct credit_sum *sum)
 {
 	*sum = (struct credit_sum){ 0 };
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		const struct bundle_slot *slot = &bundle->slots[i];
 
 		for (uint32_t k = 0; bundle_peer_has_keys(slot) && k < slot->store->path_count;
@@ -96,7 +96,7 @@ credit_rail(struct lull_bundle *bundle, uint32_t number)
 
 	credit_count(bundle, number, &sum);
 	share = credit_share(bundle, number, &sum);
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
 
 		for (uint32_t k = 0; bundle_peer_has_keys(slot) && k < slot->store->path_count;

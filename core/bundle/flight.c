@@ -4,7 +4,7 @@
  * or one and a quarter of a round trip has passed; a path that reorders gets more patience
  * (RFC 8985). Nothing is concluded from other paths.
  */
-#include "state.h"
+#include "protocol.h"
 
 #define BLOCK_PKTS 128
 #define REORDER_PKTS_MAX 64
@@ -25,28 +25,6 @@ flight_base(const struct lull_bundle *bundle, struct bundle_path *path)
 	while (path->psn_base < path->psn_next &&
 	       flight_at(bundle, path, path->psn_base)->fate != FLIGHT_OUT)
 		path->psn_base++;
-}
-
-struct bundle_flight *
-bundle_flight_new(struct lull_bundle *bundle, struct bundle_path *path, bool data)
-{
-	uint32_t size = bundle->config.window_pkts_max;
-	struct bundle_flight *oldest;
-
-	flight_base(bundle, path);
-	/* What became of packets without data may stay unknown. */
-	while (path->psn_next - path->psn_base >= size / 4 * 3) {
-		oldest = flight_at(bundle, path, path->psn_base);
-		if (oldest->data)
-			break;
-		oldest->fate = FLIGHT_NONE;
-		flight_base(bundle, path);
-	}
-	if (path->psn_next - path->psn_base >= (data ? size / 4 * 3 : size))
-		return NULL;
-	oldest = flight_at(bundle, path, path->psn_next);
-	*oldest = (struct bundle_flight){ .data = data, .sent_ns = bundle->now_ns };
-	return oldest;
 }
 
 static void
@@ -97,6 +75,35 @@ flight_lose(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_
 	LULL_COUNTER_ADD(path->counters.lost_pkts, 1);
 	if (flight->data)
 		bundle_out_lost(bundle, slot, path, flight);
+}
+
+/*
+ * What became of packets without data may stay unknown. One with data for which there is no place
+ * any more is lost: acknowledgements and probes have to leave, or both ends could wait for ever.
+ */
+struct bundle_flight *
+bundle_flight_new(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		  bool data)
+{
+	uint32_t size = bundle->config.window_pkts_max;
+	struct bundle_flight *oldest;
+
+	flight_base(bundle, path);
+	while (path->psn_next - path->psn_base >= size / 4 * 3) {
+		oldest = flight_at(bundle, path, path->psn_base);
+		if (!oldest->data)
+			oldest->fate = FLIGHT_NONE;
+		else if (!data && path->psn_next - path->psn_base >= size)
+			flight_lose(bundle, slot, path, oldest);
+		else
+			break;
+		flight_base(bundle, path);
+	}
+	if (data && path->psn_next - path->psn_base >= size / 4 * 3)
+		return NULL;
+	oldest = flight_at(bundle, path, path->psn_next);
+	*oldest = (struct bundle_flight){ .data = data, .sent_ns = bundle->now_ns };
+	return oldest;
 }
 
 static void

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "state.h"
+#include "protocol.h"
 
 /* ---- the table of messages by number ---- */
 
@@ -92,46 +92,7 @@ in_free(const struct lull_bundle *bundle, struct bundle_store *store,
 	store->in_count--;
 }
 
-/* ---- pieces without a buffer ---- */
-
-static uint8_t *
-chunk_bytes(const struct lull_bundle *bundle, const struct bundle_store *store, uint32_t chunk)
-{
-	return store->chunk_bytes + (size_t)chunk * bundle->config.piece_bytes_max;
-}
-
-static bool
-chunk_keep(const struct lull_bundle *bundle, struct bundle_store *store,
-	   struct bundle_incoming *message, uint32_t piece, const uint8_t *bytes, uint32_t count)
-{
-	uint32_t at = store->chunk_free;
-
-	if (at == NONE || piece >= BUNDLE_EAGER_PIECES)
-		return false;
-	store->chunk_free = store->chunks[at].next;
-	store->chunk_count--;
-	store->chunks[at] = (struct bundle_chunk){ .next = message->chunks,
-						   .piece = piece,
-						   .len_bytes = count };
-	message->chunks = at;
-	if (count > 0)
-		memcpy(chunk_bytes(bundle, store, at), bytes, count);
-	return true;
-}
-
-static void
-chunks_free(struct bundle_store *store, struct bundle_incoming *message)
-{
-	uint32_t at, next;
-
-	for (at = message->chunks; at != NONE; at = next) {
-		next = store->chunks[at].next;
-		store->chunks[at].next = store->chunk_free;
-		store->chunk_free = at;
-		store->chunk_count++;
-	}
-	message->chunks = NONE;
-}
+/* ---- how far a message is ---- */
 
 static void
 in_place(const struct bundle_slot *slot, const struct bundle_incoming *message, uint32_t piece,
@@ -149,8 +110,6 @@ bundle_in_grant(const struct lull_bundle *bundle, const struct bundle_store *sto
 {
 	return bundle->config.unexpected_pieces + store->released;
 }
-
-/* ---- how far a message is ---- */
 
 /* Whole, as far as its buffer or the eager pieces go. */
 static bool
@@ -310,7 +269,7 @@ in_piece(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_inc
 		return IN_DOUBLE;
 	if (message->state == RECEIVING_ACCEPTED)
 		in_place(slot, message, piece, bytes, count);
-	else if (!chunk_keep(bundle, store, message, piece, bytes, count))
+	else if (!bundle_chunk_keep(bundle, store, message, piece, bytes, count))
 		return IN_REFUSED;
 	bundle_bits_set(store, &message->received, piece);
 	/* The first 64 of a message without a head do not move: nobody knows yet how many come. */
@@ -454,9 +413,9 @@ lull_bundle_accept(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer, u
 				0 :
 				bundle_piece_count(slot->piece_bytes, message->size_bytes);
 	for (uint32_t at = message->chunks; at != NONE; at = store->chunks[at].next)
-		in_place(slot, message, store->chunks[at].piece, chunk_bytes(bundle, store, at),
-			 store->chunks[at].len_bytes);
-	chunks_free(store, message);
+		in_place(slot, message, store->chunks[at].piece,
+			 bundle_chunk_bytes(bundle, store, at), store->chunks[at].len_bytes);
+	bundle_chunks_free(store, message);
 	store->released += message->head.eager_pieces;
 	if (message->head.matched || message->head.eager_pieces == 0)
 		bundle_record_say(bundle, slot,
@@ -478,7 +437,7 @@ lull_bundle_refuse(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer, u
 		return -ENOENT;
 	bundle->now_ns = now_ns;
 	slot->store->in_partly -= in_partly(message);
-	chunks_free(slot->store, message);
+	bundle_chunks_free(slot->store, message);
 	slot->store->released += message->head.eager_pieces;
 	bundle_record_say(bundle, slot,
 			  (struct bundle_record){ .kind = BUNDLE_RECORD_DONE,

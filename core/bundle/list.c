@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state.h"
+#include "protocol.h"
 
 static struct bundle_link *
 list_link(struct bundle_chainer chainer, uint32_t entry)

@@ -2,7 +2,7 @@
 /* What others may see, from any thread: relaxed reads of what the bundle's thread writes. */
 #include <errno.h>
 
-#include "state.h"
+#include "protocol.h"
 
 #define ROW(member, unit, help) LULL_COUNTER_ROW(struct lull_bundle_counters, member, unit, help)
 #define PATH_ROW(member, unit, help)                                                               \

@@ -16,6 +16,7 @@
 #define METER_SPAN_PKTS 64
 #define METER_SPAN_PKTS_FIRST LULL_BUNDLE_QUANTUM_PKTS
 #define METER_SPAN_NS (4 * LULL_NS_PER_MS)
+#define METER_SPAN_ABSENCES 4 /* so much longer than an absence at either end of it */
 
 void
 bundle_meter_init(struct bundle_meter *meter, uint64_t now_ns)
@@ -119,33 +120,47 @@ meter_weigh(struct bundle_meter *meter, uint64_t span_ns, uint64_t absent_ns)
 	meter->packet_ns = (uint64_t)LULL_MAX(8.0 * meter->packet_bytes / speed, 1.0);
 }
 
+uint64_t
+bundle_meter_tail_ns(const struct bundle_meter *meter)
+{
+	if (meter->srtt_ns == 0)
+		return METER_TAIL_NS_FIRST;
+	return LULL_MAX(2 * meter->srtt_ns + 4 * meter->rttvar_ns, METER_TAIL_NS_MIN);
+}
+
+static void
+meter_begin(struct bundle_meter *meter, uint64_t now_ns)
+{
+	meter->span_begin_ns = now_ns;
+	meter->span_bytes = 0;
+	meter->span_pkts = 0;
+}
+
 /* Bytes acknowledged between two acknowledgements, as long as the window was always full. */
 static void
 meter_span(struct bundle_meter *meter, const struct bundle_sample *sample, bool round_ends)
 {
 	uint32_t enough_pkts =
 		meter->span_count < BUNDLE_METER_SPANS ? METER_SPAN_PKTS_FIRST : METER_SPAN_PKTS;
+	bool broken = sample->now_ns - meter->span_last_ns > bundle_meter_tail_ns(meter);
 	uint64_t absent_ns, span_ns;
 
-	if (!meter->span_open || !sample->limited) {
+	meter->span_last_ns = sample->now_ns;
+	if (!meter->span_open || !sample->limited || broken) {
 		meter->span_open = true;
-		meter->span_begin_ns = sample->now_ns;
-		meter->span_bytes = 0;
-		meter->span_pkts = 0;
+		meter_begin(meter, sample->now_ns);
 		return;
 	}
 	meter->span_bytes += sample->acked_bytes;
 	meter->span_pkts += sample->acked_pkts;
 	absent_ns = meter_absent_ns(meter);
 	span_ns = sample->now_ns - meter->span_begin_ns;
-	if (span_ns <= 2 * absent_ns || meter->span_bytes == 0)
+	if (span_ns < METER_SPAN_ABSENCES * absent_ns || meter->span_bytes == 0)
 		return;
 	if (span_ns < METER_SPAN_NS && (!round_ends || meter->span_pkts < enough_pkts))
 		return;
 	meter_weigh(meter, span_ns, absent_ns);
-	meter->span_begin_ns = sample->now_ns;
-	meter->span_bytes = 0;
-	meter->span_pkts = 0;
+	meter_begin(meter, sample->now_ns);
 }
 
 /* Full packets alone say how long one is, as long as there are any. */
@@ -203,14 +218,6 @@ bundle_meter_add(struct bundle_meter *meter, const struct bundle_sample *sample,
 	if (round_ends)
 		meter_round(meter, sample, round);
 	return round_ends;
-}
-
-uint64_t
-bundle_meter_tail_ns(const struct bundle_meter *meter)
-{
-	if (meter->srtt_ns == 0)
-		return METER_TAIL_NS_FIRST;
-	return LULL_MAX(2 * meter->srtt_ns + 4 * meter->rttvar_ns, METER_TAIL_NS_MIN);
 }
 
 uint64_t

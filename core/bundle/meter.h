@@ -15,7 +15,8 @@
  * Kalman estimate of core/base/filter.h over spans of rounds: bytes acknowledged by time, counted
  * only while there was always more to send (else it measures the sender). As in Alg. 2 of the sleep
  * model, the newest span is the measurement, the mean over the last 8 is the observation: a rate
- * that changed is believed at once, a steady one is smooth.
+ * that changed is believed at once, a steady one is smooth. Where nothing came back for longer than
+ * a tail waits, there was nothing under way, and a span does not reach over that.
  *
  * Units: ns, bits/s. Memory: one struct, set up by bundle_meter_init(). Threads: one.
  */
@@ -63,7 +64,7 @@ struct bundle_meter {
 	uint64_t absents_ns[BUNDLE_METER_ABSENTS];
 	uint32_t round_acked, round_lost, round_count;
 	bool round_limited, span_open;
-	uint64_t span_begin_ns, span_bytes;
+	uint64_t span_begin_ns, span_last_ns, span_bytes;
 	uint32_t span_pkts, span_count;
 	uint64_t spans_ns[BUNDLE_METER_SPANS], spans_bytes[BUNDLE_METER_SPANS];
 	double packet_bytes; /* mean length of a packet */

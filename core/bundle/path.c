@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state.h"
+#include "protocol.h"
 
 #define PROBE_GAP_NS (10 * LULL_NS_PER_MS)
 #define PROBE_GAP_NS_EARLY (100 * LULL_NS_PER_MS) /* at most, while it is down not long */
@@ -207,11 +207,33 @@ bundle_path_state(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 static void
 path_ask(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path, bool full)
 {
-	path->challenge = bundle_random(bundle);
-	path->challenge_full = full;
-	path->challenge_ns = 0; /* it has not left yet */
+	/* An answer to the question before, which is late, is as good. */
+	path->asked_again = path->asked && path->challenge_full == full && path->challenge_ns > 0;
+	if (!path->asked_again) {
+		path->challenge = bundle_random(bundle);
+		path->challenge_full = full;
+		path->challenge_ns = 0; /* it has not left yet */
+	}
 	path->ask_wanted = path->asked = true;
 	bundle_slot_touch(slot);
+}
+
+/* No sooner than an answer can be here: the question before counts no more then. */
+static uint64_t
+path_gap_ns(const struct bundle_slot *slot, const struct bundle_path *path)
+{
+	return LULL_MAX(path->probe_gap_ns, 2 * path->meter.srtt_ns) + slot->rest_ns;
+}
+
+void
+bundle_path_doubt(struct lull_bundle *bundle, struct bundle_slot *slot)
+{
+	for (uint32_t i = 0; i < slot->store->path_count; i++) {
+		struct bundle_path *path = &slot->store->paths[i];
+
+		if (path->state == LULL_BUNDLE_PATH_UP && !path->asked)
+			path_ask(bundle, slot, path, false);
+	}
 }
 
 static void
@@ -224,9 +246,8 @@ path_run_join(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundl
 		return;
 	}
 	path_ask(bundle, slot, path, path->small_passed);
-	path->probe_ns = bundle->now_ns + path->probe_gap_ns + slot->rest_ns;
-	if (!path->small_passed)
-		path->probe_gap_ns = LULL_MIN(2 * path->probe_gap_ns, PROBE_GAP_NS_MAX);
+	path->probe_ns = bundle->now_ns + path_gap_ns(slot, path);
+	path->probe_gap_ns = LULL_MIN(2 * path->probe_gap_ns, PROBE_GAP_NS_MAX);
 }
 
 static void
@@ -234,10 +255,10 @@ path_run_down(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundl
 {
 	bool early = bundle->now_ns - path->down_ns < EARLY_NS;
 
-	if (path->asked)
+	if (path->asked && path->asked_again)
 		path->answers = 0; /* the last one was not answered */
 	path_ask(bundle, slot, path, true);
-	path->probe_ns = bundle->now_ns + path->probe_gap_ns + slot->rest_ns;
+	path->probe_ns = bundle->now_ns + path_gap_ns(slot, path);
 	path->probe_gap_ns =
 		LULL_MIN(2 * path->probe_gap_ns, early ? PROBE_GAP_NS_EARLY : PROBE_GAP_NS_MAX);
 }
@@ -256,7 +277,7 @@ path_run_suspect(struct lull_bundle *bundle, struct bundle_slot *slot, struct bu
 	if (bundle->now_ns < path->probe_ns)
 		return;
 	path_ask(bundle, slot, path, true);
-	path->probe_ns = bundle->now_ns + path->probe_gap_ns;
+	path->probe_ns = bundle->now_ns + path_gap_ns(slot, path);
 	path->probe_gap_ns = LULL_MIN(2 * path->probe_gap_ns, PROBE_GAP_NS_EARLY);
 }
 
@@ -386,7 +407,7 @@ probe_measure(struct lull_bundle *bundle, struct bundle_path *path)
 	};
 	struct bundle_round round;
 
-	if (path->meter.srtt_ns == 0)
+	if (path->meter.srtt_ns == 0 && !path->asked_again)
 		(void)bundle_meter_add(&path->meter, &sample, &round);
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
-#include "state.h"
+#include "protocol.h"
 
 #define CLOSE_NS (100 * LULL_NS_PER_MS) /* for an answer to CLOSE, behind the time to linger */
+#define DOUBT_NS (50 * LULL_NS_PER_MS)  /* for a sign of life after a RESET */
 #define CLOSE_GAP_NS (5 * LULL_NS_PER_MS)
 
 /* ---- beginning ---- */
@@ -11,7 +12,7 @@
 static void
 peer_end_older(struct lull_bundle *bundle, const struct bundle_slot *slot)
 {
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *other = &bundle->slots[i];
 
 		if (other != slot && bundle_peer_has_keys(other) &&
@@ -52,7 +53,7 @@ bundle_peer_join(struct lull_bundle *bundle, struct bundle_slot *slot,
 static struct bundle_slot *
 promote_into(struct lull_bundle *bundle, struct bundle_slot *half)
 {
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *asking = &bundle->slots[i], old;
 
 		if (asking->state != PEER_HELLO || strcmp(asking->name, half->name) != 0)
@@ -73,11 +74,35 @@ promote_into(struct lull_bundle *bundle, struct bundle_slot *half)
 	return NULL;
 }
 
+/*
+ * Both asked each other, both were answered, and neither connection is up: that of the larger node
+ * id stays. False: ours does.
+ */
+static bool
+promote_crossing(struct lull_bundle *bundle, const struct bundle_slot *half)
+{
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
+		struct bundle_slot *other = &bundle->slots[i];
+
+		if (other->state != PEER_JOIN || other->node_id != half->node_id)
+			continue;
+		if (other->asker && bundle->config.node_id > half->node_id)
+			return false;
+		bundle->stores[bundle->store_free++] = other->store;
+		other->store = NULL;
+		other->state = PEER_HELLO;
+		other->limit_ns = half->limit_ns;
+	}
+	return true;
+}
+
 struct bundle_slot *
 bundle_peer_promote(struct lull_bundle *bundle, struct bundle_slot *half)
 {
 	struct bundle_slot *slot;
 
+	if (!promote_crossing(bundle, half))
+		return NULL;
 	peer_end_older(bundle, half);
 	if (bundle->store_free == 0)
 		return NULL;
@@ -262,6 +287,8 @@ peer_closing(struct lull_bundle *bundle, struct bundle_slot *slot)
 void
 bundle_peer_heard(struct lull_bundle *bundle, struct bundle_slot *slot)
 {
+	if (bundle->now_ns > slot->doubt_ns)
+		slot->doubt_ns = 0;
 	slot->heard_ns = bundle->now_ns;
 }
 
@@ -271,9 +298,23 @@ peer_silence_ns(const struct lull_bundle *bundle, const struct bundle_slot *slot
 	return slot->heard_ns + bundle->config.peer_timeout_ns + slot->rest_ns;
 }
 
+static uint64_t
+peer_doubt_ns(const struct bundle_slot *slot)
+{
+	uint64_t srtt_ns = 0;
+
+	if (slot->doubt_ns == 0)
+		return LULL_BUNDLE_NEVER;
+	for (uint32_t i = 0; i < slot->store->path_count; i++)
+		srtt_ns = LULL_MAX(srtt_ns, slot->store->paths[i].meter.srtt_ns);
+	return slot->doubt_ns + DOUBT_NS + 4 * srtt_ns + slot->rest_ns;
+}
+
 void
 bundle_peer_run(struct lull_bundle *bundle, struct bundle_slot *slot)
 {
+	if (bundle->now_ns >= peer_doubt_ns(slot))
+		bundle_ask_anew(bundle, slot);
 	if (bundle->now_ns >= peer_silence_ns(bundle, slot)) {
 		bundle_peer_end(bundle, slot, -ECONNRESET);
 		return;
@@ -325,6 +366,7 @@ peer_due_keys(const struct lull_bundle *bundle, struct bundle_slot *slot)
 
 	if (peer_wants(slot))
 		return 0;
+	due_ns = LULL_MIN(due_ns, peer_doubt_ns(slot));
 	if (slot->state == PEER_JOIN)
 		due_ns = LULL_MIN(due_ns, slot->limit_ns);
 	if (slot->state == PEER_CLOSING)

@@ -12,7 +12,8 @@
  * path is of use.
  *
  * A path is measured while it is full. Those that are not measured share by round trip and by what
- * is under way on them: one that has a quantum under way counts as twice as far.
+ * is under way on them: one that has a quantum under way counts as twice as far. Nobody waits for
+ * such a path, but it waits for others: half its round trip is the least that it can take.
  *
  * No deadlock: the path that would deliver a quantum first never leaves it to another.
  */
@@ -61,10 +62,8 @@ pull_take(struct bundle_spread_state *state, const struct bundle_spread_view *vi
 	(void)state;
 	if (view->resend)
 		return bundle_spread_resend(view, path);
-	if (most == 0)
+	if (most == 0 || (!pull_measured(&view->paths[path]) && pull_nearer(view, path)))
 		return 0;
-	if (!pull_measured(&view->paths[path]))
-		return pull_nearer(view, path) ? 0 : most;
 	done_ns = pull_done_ns(&view->paths[path], most);
 	for (uint32_t i = 0; i < view->path_count; i++) {
 		const struct bundle_spread_path *other = &view->paths[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state.h"
+#include "protocol.h"
 
 #define OLD_KEY_PTOS 3 /* how long the key of before is taken, in times of a tail */
 

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * State: what a bundle is made of, and which file does what.
- *
- *     bundle.c   memory, rails, time             rx.c   a packet came
- *     greet.c    hello, answer, retry, reset     tx.c   what leaves next
- *     peer.c     life of a peer                  look.c counters, for others
- *     path.c     state of a path, probes         credit.c rings of rails
- *     flight.c   what is under way on a path     acks.c  acknowledgements and records
- *     outgoing.c messages we send                incoming.c messages we receive
+ * State: what a bundle is made of. protocol.h says what its files do for each other.
  *
  * A peer is a *slot*, small, and a *store*, large, which it has from the agreement on keys on.
  * A slot has a *place*, its number in the index that packets to us carry.
@@ -72,8 +65,7 @@ struct bundle_outgoing {
 	uint32_t eager, base, acked_count, lost_count;
 	struct bundle_bits acked, lost;
 	uint32_t lost_path; /* on which it was lost last */
-	uint64_t
-		asked_ns; /* when the head asks for a lost record; LULL_BUNDLE_NEVER: it waits not */
+	uint64_t asked_ns;  /* when its head goes once more, as a record may be lost */
 	uint32_t asks;
 	int error;
 	uint16_t from, to;
@@ -165,7 +157,7 @@ struct bundle_path {
 
 	/* Probes. */
 	uint64_t probe_ns, probe_gap_ns, challenge, challenge_ns;
-	bool ask_wanted, asked, challenge_full, reply_wanted;
+	bool ask_wanted, asked, asked_again, challenge_full, reply_wanted;
 	uint64_t reply_challenge;
 	uint32_t reply_bytes;
 	uint32_t answers;
@@ -224,7 +216,7 @@ enum bundle_peer_state {
 };
 struct bundle_slot {
 	uint8_t state;
-	bool asked, told_up, close_wanted, rest_wanted, lingers;
+	bool asked, asker, told_up, close_wanted, rest_wanted, lingers;
 	int error;             /* of the event DOWN */
 	uint32_t place, index; /* index: what packets to us carry */
 	uint32_t remote_index, piece_bytes;
@@ -233,7 +225,8 @@ struct bundle_slot {
 	struct bundle_store *store;
 	struct bundle_rail_table rails; /* of the other side */
 	uint64_t since_ns, heard_ns, limit_ns, end_ns;
-	uint64_t rest_ns; /* what the other side may rest */
+	uint64_t doubt_ns; /* somebody said that it knows us no more; 0: nobody */
+	uint64_t rest_ns;  /* what the other side may rest */
 	uint8_t rest_said;
 	uint32_t first_credit, first_grant, messages_max;
 	uint64_t tx_pkts;
@@ -278,7 +271,8 @@ struct lull_bundle {
 	struct bundle_rail rails[LULL_BUNDLE_RAILS_MAX];
 	uint64_t now_ns;
 	uint64_t rest_ns;
-	uint32_t slot_count, peer_count, half_count;
+	uint32_t slot_count, slot_high; /* slots; all from slot_high on are free */
+	uint32_t peer_count, half_count;
 	struct bundle_slot *slots;
 	uint32_t *place_slots; /* by place */
 	uint32_t store_free;
@@ -370,173 +364,5 @@ uint32_t bundle_list_pop(struct bundle_list *list, struct bundle_chainer chainer
 /** Bitmap blocks. */
 void bundle_bits_init(struct bundle_store *store, struct bundle_bits *bits, uint32_t piece_count);
 void bundle_bits_fini(struct bundle_store *store, struct bundle_bits *bits);
-
-/* bundle.c */
-void bundle_slot_free(struct lull_bundle *bundle, struct bundle_slot *slot);
-struct bundle_slot *bundle_slot_take(struct lull_bundle *bundle);
-void bundle_store_init(struct lull_bundle *bundle, struct bundle_store *store);
-uint64_t bundle_random(struct lull_bundle *bundle);
-
-/* greet.c */
-void bundle_greet_rx(struct lull_bundle *bundle, uint32_t rail, const struct bundle_header *header,
-		     const uint8_t *packet, uint32_t len_bytes,
-		     const struct lull_bundle_address *from);
-void bundle_greet_unknown(struct lull_bundle *bundle, uint32_t rail,
-			  const struct bundle_header *header,
-			  const struct lull_bundle_address *from);
-void bundle_greet_run(struct lull_bundle *bundle, struct bundle_slot *slot);
-/** @return bytes, 0: nothing to say on this rail */
-uint32_t bundle_greet_tx(struct lull_bundle *bundle, uint32_t rail,
-			 struct lull_bundle_packet *packet);
-bool bundle_greet_wants(const struct lull_bundle *bundle);
-struct bundle_note *bundle_note_new(struct lull_bundle *bundle, uint32_t rail,
-				    const struct lull_bundle_address *to);
-
-void bundle_greet_rails(const struct lull_bundle *bundle, struct bundle_rail_table *table);
-
-/* peer.c */
-/** Keys are agreed: the slot gets a store and its paths. False: there is no store. */
-bool bundle_peer_join(struct lull_bundle *bundle, struct bundle_slot *slot,
-		      const struct bundle_greeting *greeting);
-/** The first packet under the keys of a half came: it takes the place of what was before. */
-struct bundle_slot *bundle_peer_promote(struct lull_bundle *bundle, struct bundle_slot *half);
-void bundle_peer_plan(struct lull_bundle *bundle, struct bundle_slot *slot);
-/** Ends it: all operations end with @p error, then event DOWN. */
-void bundle_peer_end(struct lull_bundle *bundle, struct bundle_slot *slot, int error);
-void bundle_peer_heard(struct lull_bundle *bundle, struct bundle_slot *slot);
-void bundle_peer_path_up(struct lull_bundle *bundle, struct bundle_slot *slot);
-void bundle_peer_closed(struct lull_bundle *bundle, struct bundle_slot *slot,
-			const struct bundle_close *close);
-void bundle_peer_run(struct lull_bundle *bundle, struct bundle_slot *slot);
-uint64_t bundle_peer_due(struct lull_bundle *bundle, struct bundle_slot *slot);
-bool bundle_peer_busy(const struct bundle_slot *slot);
-struct bundle_slot *bundle_peer_find(struct lull_bundle *bundle, uint32_t number);
-/** Something changed: its timers and what it has to send are to be looked at anew. */
-static inline void
-bundle_slot_touch(struct bundle_slot *slot)
-{
-	slot->dirty = true;
-	slot->idle_rails = 0;
-}
-static inline bool
-bundle_peer_has_keys(const struct bundle_slot *slot)
-{
-	return slot->state == PEER_JOIN || slot->state == PEER_UP || slot->state == PEER_CLOSING;
-}
-
-/* path.c */
-/** The path of a pair of rails, begun when there is none; NULL: no room. */
-struct bundle_path *bundle_path_take(struct lull_bundle *bundle, struct bundle_slot *slot,
-				     uint32_t local, uint32_t remote);
-void bundle_path_fini(struct lull_bundle *bundle, struct bundle_slot *slot,
-		      struct bundle_path *path);
-struct bundle_path *bundle_path_find(struct bundle_slot *slot, uint32_t local, uint32_t remote);
-void bundle_path_probe_rx(struct lull_bundle *bundle, struct bundle_slot *slot,
-			  struct bundle_path *path, const struct bundle_probe *probe,
-			  uint32_t len_bytes, const struct lull_bundle_address *from);
-/** Something came from this address, opened and new. */
-void bundle_path_heard(struct lull_bundle *bundle, struct bundle_slot *slot,
-		       struct bundle_path *path, const struct lull_bundle_address *from);
-void bundle_path_run(struct lull_bundle *bundle, struct bundle_slot *slot,
-		     struct bundle_path *path);
-uint64_t bundle_path_due(const struct lull_bundle *bundle, const struct bundle_slot *slot,
-			 const struct bundle_path *path);
-uint32_t bundle_path_index(const struct bundle_slot *slot, const struct bundle_path *path);
-/** Silence of a path with data out that makes it suspect. */
-uint64_t bundle_path_patience_ns(const struct bundle_slot *slot, const struct bundle_path *path);
-/** Body of a probe, 0: none is wanted; @p to: where it goes. */
-uint32_t bundle_path_probe_tx(struct lull_bundle *bundle, struct bundle_slot *slot,
-			      struct bundle_path *path, uint8_t *body, uint32_t room_bytes,
-			      struct lull_bundle_address *to);
-void bundle_path_state(struct lull_bundle *bundle, struct bundle_slot *slot,
-		       struct bundle_path *path, enum lull_bundle_path_state state);
-/** May carry data, with no regard to its window. */
-static inline bool
-bundle_path_carries(const struct bundle_path *path)
-{
-	return path->state == LULL_BUNDLE_PATH_UP;
-}
-uint32_t bundle_path_window(const struct lull_bundle *bundle, const struct bundle_path *path);
-
-/* flight.c */
-/** A packet leaves: its entry, to be filled in. NULL: the ring is full. */
-struct bundle_flight *bundle_flight_new(struct lull_bundle *bundle, struct bundle_path *path,
-					bool data);
-void bundle_flight_sent(struct lull_bundle *bundle, struct bundle_slot *slot,
-			struct bundle_path *path, struct bundle_flight *flight);
-void bundle_flight_block(struct lull_bundle *bundle, struct bundle_slot *slot,
-			 struct bundle_path *path, const struct bundle_block *block,
-			 uint64_t absent_ns);
-/** All that is out is taken for lost, may it have arrived or not. */
-void bundle_flight_drop(struct lull_bundle *bundle, struct bundle_slot *slot,
-			struct bundle_path *path);
-void bundle_flight_run(struct lull_bundle *bundle, struct bundle_slot *slot,
-		       struct bundle_path *path);
-uint64_t bundle_flight_due(const struct bundle_slot *slot, const struct bundle_path *path);
-
-/* tx.c */
-/** Bytes of a whole packet of an epoch, sealed; its body is in place. */
-uint32_t bundle_tx_seal(struct lull_bundle *bundle, struct bundle_slot *slot,
-			struct bundle_path *path, struct bundle_header *header, uint8_t *packet,
-			uint32_t body_bytes);
-
-/* acks.c */
-void bundle_ack_note(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
-		     const struct bundle_header *header, uint64_t psn, bool asks);
-uint64_t bundle_ack_due(const struct bundle_slot *slot, const struct bundle_path *path);
-/** Body of an acknowledgement that is due on this path; 0: none. */
-uint32_t bundle_ack_tx(struct lull_bundle *bundle, struct bundle_slot *slot,
-		       struct bundle_path *path, uint8_t *body, uint32_t room_bytes);
-/** A block for a packet with room for one. False: there is no news. */
-bool bundle_ack_block(struct lull_bundle *bundle, struct bundle_slot *slot, uint8_t *at);
-void bundle_ack_rx(struct lull_bundle *bundle, struct bundle_slot *slot,
-		   const struct bundle_ack *ack, uint32_t rail);
-bool bundle_ack_block_rx(struct lull_bundle *bundle, struct bundle_slot *slot,
-			 const struct bundle_block *block, uint32_t rail);
-void bundle_record_say(struct lull_bundle *bundle, struct bundle_slot *slot,
-		       struct bundle_record record);
-uint64_t bundle_record_due(const struct bundle_slot *slot);
-/** Path that acknowledgements go by: the live one with the least delay. NULL: none. */
-struct bundle_path *bundle_ack_path(struct bundle_slot *slot);
-
-/* credit.c */
-void bundle_credit_run(struct lull_bundle *bundle);
-uint32_t bundle_credit_first(const struct lull_bundle *bundle, uint32_t ring_pkts);
-
-/* outgoing.c */
-void bundle_out_init(struct lull_bundle *bundle, struct bundle_store *store);
-bool bundle_out_wants(const struct bundle_store *store);
-/** What this path would send next. False: nothing. */
-bool bundle_out_view(struct bundle_slot *slot, const struct bundle_path *path,
-		     struct bundle_spread_view *view);
-/**
- * Write the next packet's body for this path and note it in @p flight: 0, nothing.
- * @p header: msg, off, flags are set.
- */
-uint32_t bundle_out_tx(struct lull_bundle *bundle, struct bundle_slot *slot,
-		       struct bundle_path *path, struct bundle_header *header, uint8_t *body,
-		       uint32_t room_bytes, struct bundle_flight *flight);
-void bundle_out_acked(struct lull_bundle *bundle, struct bundle_slot *slot,
-		      struct bundle_path *path, const struct bundle_flight *flight);
-/** It is to be sent again; it may have arrived all the same. */
-void bundle_out_lost(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
-		     const struct bundle_flight *flight);
-void bundle_out_record(struct lull_bundle *bundle, struct bundle_slot *slot,
-		       const struct bundle_record *record);
-void bundle_out_grant(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t grant);
-void bundle_out_end(struct lull_bundle *bundle, struct bundle_slot *slot, int error);
-void bundle_out_run(struct lull_bundle *bundle, struct bundle_slot *slot);
-uint64_t bundle_out_due(const struct bundle_store *store);
-bool bundle_out_event(struct bundle_slot *slot, struct lull_bundle_event *event);
-
-/* incoming.c */
-void bundle_in_init(struct lull_bundle *bundle, struct bundle_store *store);
-/** False: not taken, so it is not to be acknowledged. */
-bool bundle_in_rx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
-		  const struct bundle_header *header, const uint8_t *body, uint32_t len_bytes);
-void bundle_in_end(struct lull_bundle *bundle, struct bundle_slot *slot, int error);
-uint32_t bundle_in_grant(const struct lull_bundle *bundle, const struct bundle_store *store);
-bool bundle_in_event(const struct lull_bundle *bundle, struct bundle_slot *slot,
-		     struct lull_bundle_event *event);
 
 #endif

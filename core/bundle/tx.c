@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "state.h"
+#include "protocol.h"
 
 #define GENERATION_BITS 24 /* a key is used for 2^24 packets */
 
@@ -96,7 +96,7 @@ tx_data(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path
 	if (!bundle_path_carries(path) || !bundle_out_wants(slot->store) ||
 	    !tx_may(bundle, slot, path, &view))
 		return 0;
-	flight = bundle_flight_new(bundle, path, true);
+	flight = bundle_flight_new(bundle, slot, path, true);
 	if (flight == NULL) {
 		path->limited = true;
 		return 0;
@@ -154,15 +154,14 @@ tx_control(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_p
 	uint32_t room = LULL_MIN(packet->room_bytes, path->packet_bytes) - BUNDLE_HEADER_BYTES -
 			bundle->config.security->tag_bytes;
 	struct bundle_header header = { 0 };
-	struct bundle_flight *flight = bundle_flight_new(bundle, path, false);
+	struct bundle_flight *flight;
 	uint32_t bytes, len;
 
-	if (flight == NULL)
-		return 0;
 	bytes = tx_body(bundle, slot, path, &header, packet->bytes + BUNDLE_HEADER_BYTES, room,
 			&packet->to);
 	if (header.type == 0 || (bytes == 0 && header.type != BUNDLE_REST))
 		return 0;
+	flight = bundle_flight_new(bundle, slot, path, false);
 	len = bundle_tx_seal(bundle, slot, path, &header, packet->bytes, bytes);
 	flight->bytes = (uint16_t)len;
 	bundle_flight_sent(bundle, slot, path, flight);
@@ -205,15 +204,15 @@ tx_one(struct lull_bundle *bundle, uint32_t rail, struct lull_bundle_packet *pac
 	struct bundle_rail *from = &bundle->rails[rail];
 	uint32_t len = bundle_greet_tx(bundle, rail, packet);
 
-	for (uint32_t i = 0; i < bundle->slot_count && len == 0; i++) {
-		uint32_t at = (from->turn + i) % bundle->slot_count;
+	for (uint32_t i = 0; i < bundle->slot_high && len == 0; i++) {
+		uint32_t at = (from->turn + i) % bundle->slot_high;
 		struct bundle_slot *slot = &bundle->slots[at];
 
 		if (!bundle_peer_has_keys(slot) || (slot->idle_rails >> rail & 1) != 0)
 			continue;
 		len = tx_slot(bundle, slot, rail, packet);
 		if (len > 0)
-			from->turn = (at + 1) % bundle->slot_count;
+			from->turn = at + 1;
 	}
 	return len;
 }
@@ -229,7 +228,7 @@ lull_bundle_tx(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail,
 		return 0;
 	bundle->now_ns = now_ns;
 	/* What nothing was known of before, may be due by time now. */
-	for (uint32_t i = 0; i < bundle->slot_count; i++) {
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
 
 		if (bundle_peer_has_keys(slot) && bundle_peer_due(bundle, slot) <= now_ns)

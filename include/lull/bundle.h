@@ -144,9 +144,9 @@ struct lull_bundle_security {
 	/** State of a handshake under way; aligned to 8 bytes. */
 	uint32_t handshake_bytes;
 	/**
-	 * State of an epoch; aligned to 8 bytes. It may be copied elsewhere, and is nothing more
-	 * than bytes at the old place then. answer_write() and answer_read() write it new where
-	 * they succeed, and each state is forgotten once; zeros may be forgotten as well.
+	 * State of an epoch; aligned to 8 bytes, and zeros at first, as after forget(). It may own
+	 * more: answer_write() and answer_read() free what it held, and who copies it elsewhere
+	 * leaves zeros at the old place.
 	 */
 	uint32_t keys_bytes;
 	uint32_t hello_bytes; /**< hello_write() adds at most so many to its payload */
@@ -245,6 +245,12 @@ int lull_bundle_init(struct lull_bundle *bundle, const struct lull_bundle_config
 		     uint64_t now_ns);
 
 /**
+ * Wipe the keys of all peers and give back what they own, without a word to anyone: the last call,
+ * before the memory of a bundle goes.
+ */
+void lull_bundle_forget(struct lull_bundle *bundle);
+
+/**
  * Add a rail; its paths are tried from now on. Peers are told.
  * @return its number, 0..15; -ENOSPC: there are 16, -EINVAL
  */
@@ -269,7 +275,8 @@ struct lull_bundle_target {
 };
 /**
  * Connect to a node. An event UP or DOWN with the peer's number follows. A name with which a
- * connection exists or begins gives that one, and no second event.
+ * connection exists or begins gives that one, and no second event. Addresses of a node that is
+ * connected already: DOWN with -EISCONN, and the connection stays.
  * @param limit_ns  time in which it has to answer; LULL_BUNDLE_NEVER: no limit
  * @return the peer's number; -ENOBUFS: peers_max, -ENODEV: no rail of a kind that fits, -EINVAL
  */

@@ -205,8 +205,8 @@ TEST(net__carries_a_protocol)
 {
 	struct end ends[2] = { { .path = 0 }, { .path = 1 } };
 	const struct lull_sim_node nodes[] = {
-		{ &ends[0], stop_and_wait_answered, stop_and_wait_run, 0 },
-		{ &ends[1], stop_and_wait_take, never_run, 0 },
+		{ &ends[0], stop_and_wait_answered, stop_and_wait_run, 0, NULL },
+		{ &ends[1], stop_and_wait_take, never_run, 0, NULL },
 	};
 	const struct lull_sim_path_config paths[] = {
 		{ .to = 1, .delay_ns = 20 * US, .loss_ppm = 100000, .duplicate_ppm = 100000 },
@@ -244,8 +244,8 @@ TEST(net__carries_a_protocol)
 TEST(create__refuses)
 {
 	struct end end = { .path = 0 };
-	const struct lull_sim_node node = { &end, stop_and_wait_take, never_run, 0 };
-	const struct lull_sim_node deaf = { &end, NULL, never_run, 0 };
+	const struct lull_sim_node node = { &end, stop_and_wait_take, never_run, 0, NULL };
+	const struct lull_sim_node deaf = { &end, NULL, never_run, 0, NULL };
 	struct lull_sim_path_config path = { .delay_ns = 1 };
 	const struct lull_sim_net_config good = {
 		.node_count = 1,

@@ -80,8 +80,8 @@ net_pair_new(uint64_t seed, const struct lull_sim_path_config *path, uint32_t ri
 	struct net_pair *pair = calloc(1, sizeof(*pair));
 	const struct lull_sim_path_config paths[] = { *path, { .to = 1, .delay_ns = 10 } };
 	const struct lull_sim_node nodes[] = {
-		{ pair, sender_receive, sender_run, 0 },
-		{ pair, sink_receive, sink_run, ring_pkts },
+		{ pair, sender_receive, sender_run, 0, NULL },
+		{ pair, sink_receive, sink_run, ring_pkts, NULL },
 	};
 	const struct lull_sim_net_config config = {
 		.seed = seed,

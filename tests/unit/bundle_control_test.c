@@ -197,174 +197,12 @@ TEST(delay__overflow_halves_the_window)
 	assert_true(bundle_world_share_ppm(&world) >= 700000);
 }
 
-/* ---- round by round ---- */
-
-static _Alignas(16) uint8_t state[BUNDLE_CONTROL_STATE];
-static const struct bundle_control_limits limits = { .window_pkts_max = 512, .fixed_pkts = 64 };
-
-static void
-delay_begin(uint32_t share)
-{
-	lull_bundle_controls[0]->init(state, &limits, share);
-}
-
-/* 200 Mb/s, 1 ms: the target is 1.58 ms. Twice, since the round after a change is left out. */
-static uint32_t
-delay_rounds(struct bundle_round round)
-{
-	static uint64_t now_ns = S;
-
-	round.base_rtt_ns = MS;
-	for (uint32_t i = 0; i < 2; i++) {
-		round.now_ns = now_ns += MS;
-		lull_bundle_controls[0]->round(state, &round);
-	}
-	return lull_bundle_controls[0]->window(state);
-}
-
-static struct bundle_round
-round_of(uint64_t rtt_ns)
-{
-	return (struct bundle_round){
-		.rtt_ns = rtt_ns, .packet_ns = 60 * US, .acked_pkts = 20, .limited = true
-	};
-}
-
-TEST(delay__begins_with_8_quanta_or_an_eighth)
-{
-	delay_begin(1);
-	assert_int_equal(lull_bundle_controls[0]->window(state), 64);
-	delay_begin(8);
-	assert_int_equal(lull_bundle_controls[0]->window(state), 8);
-}
-
-TEST(delay__doubles_at_first_up_to_the_most)
-{
-	delay_begin(1);
-	assert_int_equal(delay_rounds(round_of(MS)), 128);
-	assert_int_equal(delay_rounds(round_of(MS)), 256);
-	assert_int_equal(delay_rounds(round_of(MS)), 512);
-	assert_int_equal(delay_rounds(round_of(MS)), 512);
-}
-
-TEST(delay__does_not_grow_unless_limited)
-{
-	struct bundle_round round = round_of(MS);
-
-	delay_begin(1);
-	round.limited = false;
-	for (uint32_t i = 0; i < 20; i++)
-		assert_int_equal(delay_rounds(round), 64);
-	round.rtt_ns = 3 * MS; /* but it shrinks */
-	assert_true(delay_rounds(round) < 64);
-}
-
-TEST(delay__shrinks_by_what_is_above_the_target)
-{
-	delay_begin(1);
-	/* 64 x (1 - 0.8 (3.16 - 1.58) / 3.16) */
-	assert_int_equal(delay_rounds(round_of(3160 * US)), 39);
-	/* Slow start is over: a quantum, then two while there is hardly any queue. */
-	assert_int_equal(delay_rounds(round_of(MS)), 47);
-	assert_int_equal(delay_rounds(round_of(MS)), 63);
-	assert_int_equal(delay_rounds(round_of(MS)), 95);
-	assert_int_equal(delay_rounds(round_of(1200 * US)), 101); /* room for 6.3 packets */
-	assert_int_equal(delay_rounds(round_of(1550 * US)), 101); /* for half a packet */
-	assert_int_equal(delay_rounds(round_of(MS)), 109);
-}
-
-TEST(delay__target_lasts_for_an_absence)
-{
-	struct bundle_round round = round_of(5900 * US);
-
-	delay_begin(1);
-	round.absent_ns = 5 * MS;
-	assert_true(delay_rounds(round) > 64);
-	round.rtt_ns = 9 * MS;
-	assert_true(delay_rounds(round) < 128);
-}
-
-TEST(delay__never_below_a_quantum)
-{
-	delay_begin(8);
-	assert_int_equal(delay_rounds(round_of(500 * MS)), 8);
-	lull_bundle_controls[0]->timeout(state);
-	assert_int_equal(lull_bundle_controls[0]->window(state), 8);
-}
-
-TEST(delay__timeout_halves)
-{
-	delay_begin(1);
-	lull_bundle_controls[0]->timeout(state);
-	assert_int_equal(lull_bundle_controls[0]->window(state), 32);
-	/* The rounds that follow say nothing about this window yet, and slow start is over. */
-	assert_int_equal(delay_rounds(round_of(MS)), 40);
-}
-
-TEST(delay__unknown_rate_is_no_reason_to_shrink)
-{
-	struct bundle_round round = round_of(2 * MS);
-
-	delay_begin(1);
-	round.packet_ns = 0;
-	assert_int_equal(delay_rounds(round), 128);
-	round.rtt_ns = 0; /* no sample says nothing */
-	assert_int_equal(delay_rounds(round), 128);
-}
-
-TEST(delay__one_of_eight_is_noise)
-{
-	struct bundle_round round = round_of(1580 * US);
-
-	delay_begin(1);
-	delay_rounds(round);
-	round.acked_pkts = 7;
-	round.lost_pkts = 1;
-	delay_rounds(round);
-	round.acked_pkts = 200;
-	round.lost_pkts = 0;
-	for (uint32_t i = 0; i < 100; i++) {
-		delay_rounds(round);
-		round.lost_pkts = i % 2;
-	}
-	assert_true(lull_bundle_controls[0]->window(state) >= 64);
-}
-
-TEST(delay__more_than_2_percent_halves_once_per_event)
-{
-	struct bundle_round round = round_of(1580 * US);
-
-	delay_begin(1);
-	delay_rounds(round_of(1580 * US));
-	assert_int_equal(lull_bundle_controls[0]->window(state), 128);
-	round.acked_pkts = 72;
-	round.lost_pkts = 8; /* 8 - 1.6 > 6; the round after it belongs to the same event */
-	assert_int_equal(delay_rounds(round), 64);
-	assert_int_equal(delay_rounds(round), 32);
-}
-
-TEST(delay__3_percent_halves_after_a_while)
-{
-	struct bundle_round round = round_of(1580 * US);
-	uint32_t rounds = 0;
-
-	delay_begin(1);
-	delay_rounds(round_of(2 * MS));
-	round.acked_pkts = 97;
-	round.lost_pkts = 3;
-	while (lull_bundle_controls[0]->window(state) > 40 && rounds < 100) {
-		delay_rounds(round);
-		rounds++;
-	}
-	/* 600 packets, of two rounds each */
-	assert_in_range(rounds, 3, 5);
-}
-
 TEST(fixed__never_changes)
 {
 	const struct lull_bundle_control *fixed = lull_bundle_control_find("fixed");
-	struct bundle_round round = round_of(500 * MS);
-	struct bundle_control_limits others = limits;
+	struct bundle_round round = { .rtt_ns = 500 * MS, .packet_ns = 60 * US, .acked_pkts = 20 };
+	static _Alignas(16) uint8_t state[BUNDLE_CONTROL_STATE];
+	struct bundle_control_limits limits = { .window_pkts_max = 512, .fixed_pkts = 64 };
 
 	round.lost_pkts = 1000;
 	fixed->init(state, &limits, 1);
@@ -373,10 +211,10 @@ TEST(fixed__never_changes)
 	assert_int_equal(fixed->window(state), 64);
 	fixed->init(state, &limits, 8);
 	assert_int_equal(fixed->window(state), 64);
-	others.fixed_pkts = 5000;
-	fixed->init(state, &others, 1);
+	limits.fixed_pkts = 5000;
+	fixed->init(state, &limits, 1);
 	assert_int_equal(fixed->window(state), 512);
-	others.fixed_pkts = 0;
-	fixed->init(state, &others, 1);
+	limits.fixed_pkts = 0;
+	fixed->init(state, &limits, 1);
 	assert_int_equal(fixed->window(state), 8);
 }

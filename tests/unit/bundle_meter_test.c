@@ -2,6 +2,7 @@
 #include <lull/bundle.h>
 
 #include "../case.h"
+#include "base/filter.h"
 #include "bundle/meter.h"
 
 #define US LULL_NS_PER_US
@@ -226,12 +227,13 @@ TEST(meter_round__counts)
 static uint64_t
 add_stream(uint64_t now_ns, uint64_t rate_bps, uint32_t count, bool limited)
 {
-	struct bundle_sample sample = sample_of(now_ns, MS);
+	uint64_t packet_ns = 12000 * S / rate_bps;
+	struct bundle_sample sample = sample_of(now_ns, LULL_MAX(MS, 8 * packet_ns));
 
 	sample.psn = UINT64_MAX;
 	sample.limited = limited;
 	for (uint32_t i = 0; i < count; i++) {
-		sample.now_ns += 12000 * S / rate_bps;
+		sample.now_ns += packet_ns;
 		add(sample);
 	}
 	return sample.now_ns;
@@ -310,6 +312,92 @@ TEST(meter_rate__is_smooth)
 	assert_true(most_bps < 240000000);
 }
 
+/* A span of so many packets of 1500 bytes, that one acknowledgement ends. */
+static uint64_t
+add_span(uint64_t now_ns, uint64_t span_ns, uint32_t pkts, uint64_t absent_ns)
+{
+	struct bundle_sample sample = sample_of(now_ns + span_ns, 20 * MS);
+
+	sample.psn = UINT64_MAX;
+	sample.acked_pkts = pkts;
+	sample.acked_bytes = pkts * 1500ULL;
+	sample.absent_ns = absent_ns;
+	sample.limited = true;
+	add(sample);
+	return sample.now_ns;
+}
+
+/*
+ * Alg. 2 of the sleep model, computed beside it: the newest speed weighed against the mean of the
+ * last 8 spans.
+ */
+TEST(meter_rate__is_the_kalman_estimate)
+{
+	static const uint64_t spans_ns[] = { 5 * MS, 5200 * US, 4900 * US, 5 * MS,    6 * MS,
+					     5 * MS, 4800 * US, 5100 * US, 5 * MS,    7 * MS,
+					     5 * MS, 9 * MS,    5 * MS,    5050 * US, 5 * MS };
+	uint64_t now_ns = add_span(S, 0, 0, 0);
+	double kept = 0.0, wanted = 0.0;
+
+	bundle_meter_init(&meter, now_ns);
+	now_ns = add_span(now_ns, 1, 100, MS);
+	for (uint32_t i = 0; i < COUNT(spans_ns); i++) {
+		uint32_t pkts = 80 + i % 3;
+		uint64_t absent_ns = i < 12 ? MS : 0; /* remembered for 8 rounds */
+		double speed = pkts * 12000.0 / (double)spans_ns[i];
+		double packet = 12000.0 / (double)spans_ns[i];
+		double gone = speed * (double)MS / (double)spans_ns[i];
+		double bits = 0.0, ns = 0.0, variance = 0.0, mean;
+		uint32_t first = i < 7 ? 0 : i - 7;
+
+		for (uint32_t k = first; k <= i; k++) {
+			bits += (80 + k % 3) * 12000.0;
+			ns += (double)spans_ns[k];
+		}
+		mean = bits / ns;
+		for (uint32_t k = first; k <= i; k++) {
+			double off = (80 + k % 3) * 12000.0 / (double)spans_ns[k] - mean;
+
+			variance += off * off / (i - first + 1);
+		}
+		wanted = lull_filter_weigh(&kept, speed, (packet * packet + gone * gone) / 6, mean,
+					   variance);
+		now_ns = add_span(now_ns, spans_ns[i], pkts, absent_ns);
+		assert_in_range(meter.rate_bps, (uint64_t)(wanted * 1e9) - 2,
+				(uint64_t)(wanted * 1e9) + 2);
+		assert_in_range(meter.packet_ns, (uint64_t)(12000.0 / wanted) - 1,
+				(uint64_t)(12000.0 / wanted) + 1);
+	}
+}
+
+TEST(meter_rate__knows_no_silence)
+{
+	uint64_t now_ns = S;
+
+	bundle_meter_init(&meter, now_ns);
+	now_ns = add_stream(now_ns, 200000000, 1000, true);
+	/* The window was full, then nothing was left to send for a second. */
+	now_ns = add_stream(now_ns + S, 200000000, 500, true);
+	assert_near(meter.rate_bps, 200000000);
+	now_ns = add_stream(now_ns + 3 * MS, 200000000, 70, true);
+	assert_near(meter.rate_bps, 200000000);
+}
+
+TEST(meter_rate__span_ends_after_64_packets_or_4_ms)
+{
+	uint64_t now_ns = S, rate_bps;
+
+	bundle_meter_init(&meter, now_ns);
+	now_ns = add_stream(now_ns, 1000000000, 1000, true); /* 64 packets: 0.8 ms */
+	now_ns = add_stream(now_ns, 500000000, 64, true);    /* one span at least */
+	rate_bps = meter.rate_bps;
+	assert_true(rate_bps < 900000000);
+	bundle_meter_init(&meter, now_ns);
+	now_ns = add_stream(now_ns, 10000000, 100, true); /* 1.2 ms each */
+	now_ns = add_stream(now_ns, 5000000, 4, true);    /* 9.6 ms */
+	assert_true(meter.rate_bps < 9000000);
+}
+
 TEST(meter_rate__spans_outlast_absences)
 {
 	uint64_t now_ns = S;
@@ -349,6 +437,23 @@ TEST(meter_length__goes_by_full_packets)
 	for (uint32_t i = 0; i < 100; i++) /* acknowledgements are short */
 		add(sample);
 	assert_near((uint64_t)meter.packet_bytes, 1500);
+}
+
+TEST(meter_length__is_an_eighth_of_the_newest)
+{
+	bundle_meter_init(&meter, S);
+	add_span(S, 0, 1, 0);
+	assert_true(meter.packet_bytes == 1500.0);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bundle_sample sample = sample_of(S + i, MS);
+
+		sample.psn = UINT64_MAX;
+		sample.limited = true;
+		sample.acked_pkts = 2;
+		sample.acked_bytes = 2 * 700;
+		add(sample);
+	}
+	assert_true(meter.packet_bytes == 1400.0 - 700.0 / 8);
 }
 
 TEST(meter_tail__waits_for_two_round_trips)

@@ -5,7 +5,9 @@
 #include <lull/bundle.h>
 
 #include "case.h"
+#include "base/bytes.h"
 #include "base/prng.h"
+#include "bundle/check.h"
 
 #define HEADER 28
 #define PACKET 1460
@@ -248,6 +250,80 @@ TEST(handshake__every_shorter_length_and_room_is_refused)
 						       sizeof(prologue), question, sizeof(question),
 						       asks.message, room),
 				 -EMSGSIZE);
+}
+
+TEST(handshake__takes_just_enough_room_and_nothing_to_say)
+{
+	struct side asks, answers;
+	uint32_t key_id;
+
+	agree(&asks, &answers, 15);
+	key_id = security->key_id(&asks.open);
+	for (uint32_t bytes = 0; bytes <= sizeof(question); bytes += sizeof(question)) {
+		struct lull_bundle_nonce nonce = { .psn = 1 };
+		uint8_t packet[PACKET + 16] = { 0 };
+		int len = security->hello_write(&asks.open, asks.handshake, prologue,
+						sizeof(prologue), question, bytes, asks.message,
+						bytes + 12);
+
+		assert_int_equal(len, bytes + 12);
+		assert_int_equal(security->hello_read(&answers.open, answers.handshake, key_id,
+						      prologue, sizeof(prologue), asks.message,
+						      (uint32_t)len, answers.payload, bytes),
+				 bytes);
+		len = security->answer_write(&answers.open, answers.handshake, answers.keys,
+					     question, bytes, answers.message, bytes + 12);
+		assert_int_equal(len, bytes + 12);
+		assert_int_equal(security->answer_read(&asks.open, asks.handshake, asks.keys,
+						       answers.message, (uint32_t)len, asks.payload,
+						       bytes),
+				 bytes);
+		security->seal(asks.keys, &nonce, packet, HEADER, PACKET);
+		assert_true(opens(&answers, &nonce, packet));
+	}
+}
+
+TEST(handshake__what_is_refused_leaves_the_keys)
+{
+	struct side asks, answers, other;
+
+	agree(&asks, &answers, 16);
+	agree(&other, &answers, 17);
+	other.len = answers.len;
+	memcpy(other.message, answers.message, sizeof(other.message));
+	other.message[20] ^= 1;
+	memcpy(other.payload, asks.keys, security->keys_bytes);
+	assert_int_equal(hear_answer(&asks, &other), -EACCES);
+	assert_memory_equal(other.payload, asks.keys, security->keys_bytes);
+	assert_int_equal(security->answer_write(&answers.open, answers.handshake, asks.keys, reply,
+						sizeof(reply), answers.message, 5),
+			 -EMSGSIZE);
+	assert_memory_equal(other.payload, asks.keys, security->keys_bytes);
+}
+
+/* Other implementations have to find the same. */
+TEST(seal__is_the_check_of_these_bytes)
+{
+	struct lull_bundle_nonce nonce = { .psn = 0x0102030405060708,
+					   .generation = 0x0a0b0c,
+					   .path = 0x34 };
+	uint8_t packet[PACKET + 16] = { 1, 2, 3 };
+	uint8_t before[16] = { [4] = 8, 7, 6, 5, 4, 3, 2, 1, 0x34, 0x0c, 0x0b, 0x0a };
+	struct side asks, answers;
+	uint32_t both, token, check;
+
+	agree(&asks, &answers, 18);
+	both = lull_bytes_little32(answers.message + answers.len - 4);
+	token = bundle_check(both, (const uint8_t *)"asking", 7);
+	lull_bytes_put_little(before, token, 4);
+	check = bundle_check(bundle_check(0, before, 16), packet, PACKET);
+	security->seal(asks.keys, &nonce, packet, HEADER, PACKET);
+	assert_int_equal(lull_bytes_little32(packet + PACKET), check);
+	token = bundle_check(both, (const uint8_t *)"answering", 10);
+	lull_bytes_put_little(before, token, 4);
+	check = bundle_check(bundle_check(0, before, 16), packet, PACKET);
+	security->seal(answers.keys, &nonce, packet, HEADER, PACKET);
+	assert_int_equal(lull_bytes_little32(packet + PACKET), check);
 }
 
 TEST(forget__leaves_nothing)

@@ -223,11 +223,12 @@ TEST(head__stands_byte_by_byte_as_written)
 		.eager_pieces = 0x0c0b0a,
 		.from = 0x1234,
 		.to = 0x5678,
+		.matched = true,
 	};
 	static const uint8_t expected[BUNDLE_HEAD_BYTES] = {
 		0x03, 0x04, 0x05, 0x06, 0x07, 0x0a, 0x0b, 0x0c, 0x88, 0x77, 0x66,
 		0x55, 0x44, 0x33, 0x22, 0x11, 0x00, 0xff, 0xee, 0xdd, 0xcc, 0xbb,
-		0xaa, 0x99, 0x34, 0x12, 0x78, 0x56, 0x00, 0x00, 0x00, 0x00,
+		0xaa, 0x99, 0x34, 0x12, 0x78, 0x56, 0x01, 0x00, 0x00, 0x00,
 	};
 	uint8_t at[BUNDLE_HEAD_BYTES];
 	struct bundle_head read;
@@ -237,7 +238,7 @@ TEST(head__stands_byte_by_byte_as_written)
 	assert_true(bundle_head_read(&read, at, sizeof(at)));
 	assert_true(read.len_bytes == head.len_bytes && read.tag == head.tag);
 	assert_true(read.user == head.user && read.eager_pieces == head.eager_pieces);
-	assert_true(read.from == head.from && read.to == head.to);
+	assert_true(read.from == head.from && read.to == head.to && read.matched);
 }
 
 TEST(head_read__refuses_what_is_out_of_range)
@@ -260,12 +261,16 @@ TEST(head_read__refuses_what_is_out_of_range)
 	at[0] = 1; /* one byte longer than a message may be */
 	assert_false(bundle_head_read(&read, at, BUNDLE_HEAD_BYTES));
 	at[0] = 0;
-	for (uint32_t i = 28; i < 32; i++) {
+	for (uint32_t i = 29; i < 32; i++) {
 		at[i] = 1;
 		assert_false(bundle_head_read(&read, at, BUNDLE_HEAD_BYTES));
 		at[i] = 0;
 	}
-	assert_true(bundle_head_read(&read, at, BUNDLE_HEAD_BYTES));
+	for (uint32_t matched = 0; matched < 256; matched++) {
+		at[28] = (uint8_t)matched;
+		assert_int_equal(bundle_head_read(&read, at, BUNDLE_HEAD_BYTES), matched <= 1);
+		assert_int_equal(read.matched, matched == 1);
+	}
 }
 
 /* ---- acknowledgements ---- */

@@ -208,3 +208,20 @@ TEST(gap__numbers_below_one_are_not_missing)
 	bundle_seen_add(&seen, 2);
 	assert_false(bundle_seen_gap(&seen, 1024));
 }
+
+TEST(gap__finds_one_missing_number_at_any_distance)
+{
+	const uint64_t largest = 3000;
+
+	for (uint64_t distance = 0; distance < 1024; distance += distance < 130 ? 1 : 31) {
+		struct bundle_seen seen = { 0 };
+
+		for (uint64_t psn = 1; psn <= largest; psn++) {
+			if (distance == 0 || psn != largest - distance)
+				bundle_seen_add(&seen, psn);
+		}
+		for (uint32_t count = 1; count <= 1024; count++)
+			assert_int_equal(bundle_seen_gap(&seen, count),
+					 distance > 0 && distance < count);
+	}
+}

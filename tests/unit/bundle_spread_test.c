@@ -163,6 +163,23 @@ TEST(pull__long_short_message_goes_where_it_is_whole_first)
 	assert_int_equal(take(pull(), 1), 8);
 }
 
+TEST(pull__compares_the_last_packets)
+{
+	view_of(2);
+	view.waiting_pkts = 20;
+	view.paths[1].arrival_ns = MS;
+	view.paths[1].packet_ns = 100 * US; /* its quantum: 1 ms + 700 us */
+	view.paths[0].arrival_ns = 1700 * US - 19 * 60 * US;
+	assert_int_equal(take(pull(), 1), 8); /* as soon as all on the other */
+	view.paths[0].arrival_ns -= 1;
+	assert_int_equal(take(pull(), 1), 0);
+	view.paths[1].under_way_pkts = 31; /* room for one, which is there sooner */
+	assert_int_equal(take(pull(), 1), 1);
+	view.paths[0].packet_ns = 0; /* not measured: nobody waits for it */
+	view.paths[1].under_way_pkts = 0;
+	assert_int_equal(take(pull(), 1), 8);
+}
+
 TEST(pull__slow_path_leaves_the_tail_alone)
 {
 	view_of(2);
@@ -176,17 +193,49 @@ TEST(pull__slow_path_leaves_the_tail_alone)
 	assert_int_equal(take(pull(), 1), 0);
 }
 
-TEST(pull__path_without_measurement_takes_what_it_can)
+TEST(pull__nobody_waits_for_a_path_without_measurement)
 {
-	view_of(3);
+	view_of(2);
 	view.waiting_pkts = 1;
-	view.paths[0].packet_ns = 0;
-	view.paths[0].arrival_ns = 500 * MS;
-	view.paths[1].srtt_ns = 0;
-	view.paths[1].arrival_ns = 0;
+	view.paths[0].packet_ns = 0; /* never full yet */
+	view.paths[0].arrival_ns = 100 * US;
 	assert_int_equal(take(pull(), 0), 1);
 	assert_int_equal(take(pull(), 1), 1);
-	assert_int_equal(take(pull(), 2), 1); /* nothing is known about the others */
+	view.paths[0].packet_ns = 60 * US;
+	view.paths[0].srtt_ns = 0; /* nothing came back yet */
+	view.paths[0].arrival_ns = 0;
+	assert_int_equal(take(pull(), 0), 1);
+	assert_int_equal(take(pull(), 1), 1);
+}
+
+TEST(pull__path_without_measurement_waits_for_others)
+{
+	view_of(2);
+	view.waiting_pkts = 1;
+	view.paths[0].packet_ns = 0;
+	view.paths[0].arrival_ns = 5 * MS; /* half its round trip */
+	assert_int_equal(take(pull(), 0), 0);
+	view.waiting_pkts = 100;
+	assert_int_equal(take(pull(), 0), 8);
+}
+
+TEST(pull__paths_without_measurement_share_by_round_trip)
+{
+	view_of(3);
+	view.paths[0].packet_ns = view.paths[1].packet_ns = 0;
+	view.paths[0].arrival_ns = view.paths[1].arrival_ns = 100 * US;
+	assert_int_equal(take(pull(), 0), 8);
+	assert_int_equal(take(pull(), 1), 8);
+	view.paths[0].under_way_pkts = 1;
+	assert_int_equal(take(pull(), 0), 0);
+	assert_int_equal(take(pull(), 1), 8);
+	view.paths[1].arrival_ns = 200 * US; /* twice as far: a quantum more */
+	view.paths[0].under_way_pkts = 8;
+	assert_int_equal(take(pull(), 0), 8);
+	view.paths[0].under_way_pkts = 9;
+	assert_int_equal(take(pull(), 0), 0);
+	view.paths[1].window_pkts = 0;
+	assert_int_equal(take(pull(), 0), 8);
 }
 
 TEST(turn__takes_turns_and_waits)
