@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
@@ -56,15 +57,15 @@ def links(here: World, count: int, mtu: int = 1500, v4: bool = True) -> tuple[st
                     f"ip link set {link} down; ip link set {link} up")
     if not v4:
         for namespace in (a, b):
-            wait_for("each link has an address", lambda: addresses(namespace) == count)
+            wait_for("links have addresses", partial(addressed, namespace, count))
     return a, b
 
 
-def addresses(namespace: str) -> int:
-    """How many links have an address of their own that may be used."""
+def addressed(namespace: str, count: int) -> bool:
+    """So many links have an address of their own that may be used."""
     shown = subprocess.run(["ip", "-n", namespace, "-6", "-o", "addr", "show", "scope", "link"],
                            check=True, capture_output=True, text=True).stdout
-    return len([line for line in shown.splitlines() if "tentative" not in line])
+    return len([line for line in shown.splitlines() if "tentative" not in line]) == count
 
 
 def exchange(node: str, places: tuple[str, str], rails: list[str], size: int = 100000) -> None:
