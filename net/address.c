@@ -37,6 +37,14 @@ lull_net_ip_is_multicast(const struct lull_net_ip *ip)
 	return lull_net_ip_is4(ip) ? (ip->bytes[12] & 0xf0) == 0xe0 : ip->bytes[0] == 0xff;
 }
 
+bool
+lull_net_ip_is_broadcast(const struct lull_net_ip *ip)
+{
+	static const uint8_t all[4] = { 0xff, 0xff, 0xff, 0xff };
+
+	return lull_net_ip_is4(ip) && memcmp(ip->bytes + sizeof(address_mapped), all, 4) == 0;
+}
+
 int
 lull_net_ip_parse(const char *text, struct lull_net_ip *ip)
 {

@@ -38,6 +38,8 @@ struct lull_net_ip lull_net_ip_from4(const uint8_t *bytes);
 bool lull_net_ip_is_any(const struct lull_net_ip *ip);
 bool lull_net_ip_is4(const struct lull_net_ip *ip);
 bool lull_net_ip_is_multicast(const struct lull_net_ip *ip);
+/** 255.255.255.255: all that hear it on a link. */
+bool lull_net_ip_is_broadcast(const struct lull_net_ip *ip);
 /** "192.0.2.1", "2001:db8::1"; 0 or -EINVAL. NULL and "" are any. */
 int lull_net_ip_parse(const char *text, struct lull_net_ip *ip);
 /** Written into @p text of at least 46 bytes. */

@@ -15,6 +15,7 @@
 #ifndef LULL_NET_BACKEND_H
 #define LULL_NET_BACKEND_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,12 +52,16 @@ struct lull_net_packet {
 	uint32_t first; /**< index of the first claim it may be for, plus 1; 0: for none */
 	uint64_t stamp_ns;
 	struct lull_net_ip source;
-	const uint8_t *mac; /**< of the sender; NULL: not known */
+	uint16_t source_port; /**< of UDP */
+	const uint8_t *mac;   /**< of the sender; NULL: not known */
 	/** Where it was sent to; any: claims that take any address alone. */
 	struct lull_net_ip destination;
 };
 
-/** What somebody wants. Lives as long as the back end is open. */
+/**
+ * What somebody wants. Lives as long as the back end is open. Sockets share the port of a group or
+ * of 255.255.255.255 with other programs: each of them hears what is sent there.
+ */
 struct lull_net_claim {
 	uint32_t index; /**< of this claim */
 	uint32_t first; /**< index of the first claim with the same port or ether type */
@@ -96,7 +101,8 @@ struct lull_net_link {
 	uint32_t mtu;  /**< longest packet, without Ethernet header */
 	uint32_t mbps; /**< 0: not known */
 	bool up;
-	int node; /**< NUMA node of the device + 1; 0: not known */
+	int node;                       /**< NUMA node of the device + 1; 0: not known */
+	uint8_t mac[LULL_NET_MAC_SIZE]; /**< of the port; all zero: not known, or it has none */
 };
 
 /** What was for no claim and went to the kernel, and what the kernel sent beside the port. */
@@ -124,6 +130,16 @@ struct lull_net_backend {
 	/** Until packets are there, or kicked; NULL with polled. */
 	void (*wait)(void *state, uint64_t limit_ns);
 	void (*kick)(void *state); /**< NULL with polled */
+	/**
+	 * For who waits for several back ends in one poll(), in the place of wait(): fill in the
+	 * descriptors, at most LULL_NET_CLAIMS_MAX, and return how many. NULL with polled.
+	 */
+	uint32_t (*watch)(void *state, struct pollfd *polls);
+	/**
+	 * What poll() said of them: receive() asks those sockets alone. NULL: it asks all, once.
+	 * NULL with polled.
+	 */
+	void (*watched)(void *state, const struct pollfd *polls);
 	/** Of all packets fetched: for no claim, fragments, malformed below UDP; NULL: none. */
 	uint64_t (*unclaimed)(void *state);
 	uint64_t (*missed)(void *state);

@@ -50,6 +50,7 @@ lull_net_claims_find(const struct lull_net_claims *claims, const uint8_t *frame,
 		packet->first = claims_type(claims, walked.ether_type);
 	} else {
 		packet->source = walked.source;
+		packet->source_port = walked.source_port;
 		packet->destination = walked.destination;
 		packet->first = claims->ports[walked.port];
 	}

@@ -196,9 +196,11 @@ kernel_source(const struct sockaddr_storage *name, struct lull_net_packet *packe
 	if (name->ss_family == AF_INET) {
 		packet->source = lull_net_ip_from4(
 			(const uint8_t *)&((const struct sockaddr_in *)name)->sin_addr);
+		packet->source_port = ntohs(((const struct sockaddr_in *)name)->sin_port);
 	} else if (name->ss_family == AF_INET6) {
 		memcpy(packet->source.bytes, &((const struct sockaddr_in6 *)name)->sin6_addr,
 		       sizeof(packet->source.bytes));
+		packet->source_port = ntohs(((const struct sockaddr_in6 *)name)->sin6_port);
 	} else if (name->ss_family == AF_PACKET) {
 		packet->mac = ((const struct sockaddr_ll *)name)->sll_addr;
 	}
@@ -282,6 +284,25 @@ kernel_release(void *state)
 	(void)state; /* the slab is written again by the next receive */
 }
 
+static uint32_t
+kernel_watch(void *state, struct pollfd *polls)
+{
+	const struct kernel *kernel = state;
+
+	memcpy(polls, kernel->polls, kernel->socket_count * sizeof(*polls));
+	return kernel->socket_count;
+}
+
+static void
+kernel_watched(void *state, const struct pollfd *polls)
+{
+	struct kernel *kernel = state;
+
+	for (uint32_t i = 0; i < kernel->socket_count; i++)
+		if (polls == NULL || polls[i].revents != 0)
+			kernel->ready[i] = true;
+}
+
 static void
 kernel_wait(void *state, uint64_t limit_ns)
 {
@@ -292,9 +313,7 @@ kernel_wait(void *state, uint64_t limit_ns)
 
 	if (ppoll(kernel->polls, kernel->socket_count + 1, &limit, NULL) <= 0)
 		return;
-	for (uint32_t i = 0; i < kernel->socket_count; i++)
-		if (kernel->polls[i].revents != 0)
-			kernel->ready[i] = true;
+	kernel_watched(kernel, kernel->polls);
 	if (kernel->polls[kernel->socket_count].revents != 0)
 		(void)!read(kernel->kick_fd, &kicks, sizeof(kicks));
 }
@@ -405,6 +424,8 @@ const struct lull_net_backend lull_net_kernel = {
 	.open = kernel_open,
 	.wait = kernel_wait,
 	.kick = kernel_kick,
+	.watch = kernel_watch,
+	.watched = kernel_watched,
 	KERNEL_MEMBERS,
 };
 const struct lull_net_backend lull_net_kernel_busy = {

@@ -55,6 +55,8 @@ kernel_send_prepare(const struct kernel_sender *sender, const struct kernel_sock
 
 	if (setsockopt(sock->fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) != 0)
 		(void)setsockopt(sock->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	/* Without it nothing may be sent to all. */
+	(void)setsockopt(sock->fd, SOL_SOCKET, SO_BROADCAST, &(int){ 1 }, sizeof(int));
 }
 
 /* ---- by which socket, to whom ---- */

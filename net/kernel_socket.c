@@ -8,6 +8,7 @@
 #include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,8 @@ kernel_interface_link(const struct kernel_interface *interface, struct lull_net_
 	snprintf(request.ifr_name, sizeof(request.ifr_name), "%.15s", interface->name);
 	if (ioctl(fd, SIOCGIFFLAGS, &request) == 0)
 		link->up = (request.ifr_flags & IFF_RUNNING) != 0;
+	if (ioctl(fd, SIOCGIFHWADDR, &request) == 0 && request.ifr_hwaddr.sa_family == ARPHRD_ETHER)
+		memcpy(link->mac, request.ifr_hwaddr.sa_data, sizeof(link->mac));
 	request.ifr_data = (void *)&command;
 	if (ioctl(fd, SIOCETHTOOL, &request) == 0 &&
 	    ethtool_cmd_speed(&command) != (uint32_t)SPEED_UNKNOWN)
@@ -156,7 +159,8 @@ socket_bind_udp(int fd, const struct kernel_interface *interface, struct lull_ne
 	struct sockaddr_storage address;
 	socklen_t size = socket_address(claim, v6, &address);
 
-	if (shared || lull_net_ip_is_multicast(&claim->address))
+	if (shared || lull_net_ip_is_multicast(&claim->address) ||
+	    lull_net_ip_is_broadcast(&claim->address))
 		socket_option(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (interface->name[0] != '\0' &&
 	    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface->name,

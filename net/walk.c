@@ -31,6 +31,7 @@ walk_udp(const uint8_t *at, size_t left, struct lull_net_walked *walked)
 	length = walk_16(at + 4);
 	if (length < UDP_SIZE || length > left)
 		return LULL_NET_WALK_MALFORMED;
+	walked->source_port = (uint16_t)walk_16(at);
 	walked->port = (uint16_t)walk_16(at + 2);
 	walked->data = at + UDP_SIZE;
 	walked->len_bytes = length - UDP_SIZE;

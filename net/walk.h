@@ -25,7 +25,7 @@ struct lull_net_walked {
 	const uint8_t *data;
 	uint32_t len_bytes;
 	uint16_t ether_type;
-	uint16_t port; /**< UDP destination */
+	uint16_t port, source_port; /**< UDP destination and source */
 	struct lull_net_ip destination, source;
 	const uint8_t *mac; /**< of the sender */
 };

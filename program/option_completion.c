@@ -58,7 +58,15 @@ lull_options_print_completion(const struct lull_program *program, FILE *out)
 	      out);
 	completion_rows(out, program->options, true);
 	completion_rows(out, lull_builtin_options, true);
-	fputs("\tesac\n\tmapfile -t COMPREPLY < <(compgen -W '", out);
+	fputs("\tesac\n", out);
+	if (program->operands != NULL)
+		fputs("\tif [[ $cur != -* ]]; then\n"
+		      "\t\tcompopt -o filenames 2>/dev/null\n"
+		      "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+		      "\t\treturn\n"
+		      "\tfi\n",
+		      out);
+	fputs("\tmapfile -t COMPREPLY < <(compgen -W '", out);
 	completion_rows(out, program->options, false);
 	completion_rows(out, lull_builtin_options, false);
 	fprintf(out, "' -- \"$cur\")\n}\ncomplete -F %s %s\n", function, program->name);

@@ -176,7 +176,9 @@ lull_options_print_help(const struct lull_program *program, FILE *out)
 {
 	struct wrap wrap = { .out = out, .width = terminal_width(out) };
 
-	fprintf(out, "Usage: %s [--KEY VALUE]... [--config FILE]\n\n", program->name);
+	fprintf(out, "Usage: %s [--KEY VALUE]... [--config FILE]%s%s\n\n", program->name,
+		program->operands != NULL ? " " : "",
+		program->operands != NULL ? program->operands : "");
 	wrap_words(&wrap, program->summary);
 	fputc('\n', out);
 	help_rows(out, program->options);

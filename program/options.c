@@ -57,6 +57,9 @@ struct walk {
 	int index;                        /* of the next word */
 	const struct lull_option *option; /* found last, in the table or among the builtins */
 	const char *value;                /* of that option */
+	const char **operands;            /* kept here; NULL: skipped */
+	uint32_t operand_count;
+	bool options_over; /* "--" came: only operands follow */
 };
 
 static const struct lull_option *
@@ -147,6 +150,22 @@ walk_value(struct walk *walk, const char *word, struct lull_error *error)
 	return 0;
 }
 
+/* Is it an operand? It is kept then, unless it only parts options from operands. */
+static bool
+walk_operand(struct walk *walk, const char *word)
+{
+	bool parts = !walk->options_over && strcmp(word, "--") == 0;
+
+	if (walk->program->operands == NULL ||
+	    (!walk->options_over && !parts && word[0] == '-' && word[1] != '\0'))
+		return false;
+	walk->options_over |= parts;
+	if (!parts && walk->operands != NULL)
+		walk->operands[walk->operand_count] = word;
+	walk->operand_count += !parts;
+	return true;
+}
+
 /* 1: an option was found; 0: the end; -errno. */
 static int
 walk_next(struct walk *walk, struct lull_error *error)
@@ -154,9 +173,11 @@ walk_next(struct walk *walk, struct lull_error *error)
 	const char *word;
 	int result;
 
-	if (walk->index >= walk->argc)
-		return 0;
-	word = walk->argv[walk->index++];
+	do {
+		if (walk->index >= walk->argc)
+			return 0;
+		word = walk->argv[walk->index++];
+	} while (walk_operand(walk, word));
 	if (strcmp(word, "-h") == 0)
 		word = "--help";
 	walk->option = walk_find(walk, word);
@@ -227,6 +248,19 @@ lull_options_parse(const struct lull_program *program, int argc, char *const *ar
 	if (result != 0 || *action != LULL_OPTIONS_RUN)
 		return result;
 	return parse_words(walk, settings, error);
+}
+
+uint32_t
+lull_options_operands(const struct lull_program *program, int argc, char *const *argv,
+		      const char **operands)
+{
+	struct walk walk = {
+		.program = program, .argc = argc, .argv = argv, .index = 1, .operands = operands
+	};
+
+	while (walk_next(&walk, NULL) > 0)
+		;
+	return walk.operand_count;
 }
 
 int

@@ -117,6 +117,16 @@ enum lull_options_action {
 int lull_options_parse(const struct lull_program *program, int argc, char *const *argv,
 		       void *settings, enum lull_options_action *action, struct lull_error *error);
 
+/**
+ * The words of the command line that are neither options nor their values, where a program has
+ * operands. "-" is one, and all behind "--" are.
+ *
+ * @param operands  out: borrowed from @p argv; room for argc; NULL: only count
+ * @return how many, of a command line that lull_options_parse() has accepted
+ */
+uint32_t lull_options_operands(const struct lull_program *program, int argc, char *const *argv,
+			       const char **operands);
+
 /** Carry out an action other than RUN. The one function here that prints. 0 or -errno. */
 int lull_options_print(const struct lull_program *program, enum lull_options_action action,
 		       FILE *out);

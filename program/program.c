@@ -221,6 +221,8 @@ program_start(const struct lull_program *program, int argc, char **argv, struct 
 		rc = lull_options_print(program, action, stdout);
 		return rc == 0 ? LULL_STATUS_GOOD : LULL_STATUS_FAILURE;
 	}
+	if (program->operands != NULL)
+		run->operand_count = lull_options_operands(program, argc, argv, run->operands);
 	if (program->check != NULL && program->check(run, error) != 0)
 		return LULL_STATUS_USAGE;
 	if (program->instead != NULL)
@@ -233,15 +235,19 @@ program_start(const struct lull_program *program, int argc, char **argv, struct 
 int
 lull_program_main(const struct lull_program *program, int argc, char **argv)
 {
+	const char **operands = calloc((size_t)argc + 1, sizeof(operands[0]));
 	struct lull_run *run = calloc(1, program->size);
 	struct lull_error error = { .text = "" };
 	enum lull_status status;
 
-	if (run == NULL) {
+	if (run == NULL || operands == NULL) {
 		fprintf(stderr, "%s: no memory\n", program->name);
+		free(operands);
+		free(run);
 		return LULL_STATUS_FAILURE;
 	}
 	run->program = program;
+	run->operands = operands;
 	sigemptyset(&run->signals);
 	pthread_mutex_init(&run->lock, NULL);
 	status = program_start(program, argc, argv, run, &error);
@@ -249,6 +255,7 @@ lull_program_main(const struct lull_program *program, int argc, char **argv)
 		fprintf(stderr, "%s: %s\n", program->name,
 			error.text[0] != '\0' ? error.text : "cannot write to stdout");
 	pthread_mutex_destroy(&run->lock);
+	free(operands);
 	free(run);
 	return (int)status;
 }

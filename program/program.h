@@ -32,8 +32,10 @@ struct lull_run {
 	const char *end;      /**< why the run ended, for the result: "signal", "duration" ... */
 	bool result_anyway;   /**< write the result although the run failed */
 	uint64_t begin_ns, end_ns;
-	uint64_t shown_ns; /**< last line of progress */
-	bool percent;      /**< such a line stands on the terminal */
+	uint64_t shown_ns;     /**< last line of progress */
+	bool percent;          /**< such a line stands on the terminal */
+	const char **operands; /**< of the command line, where the program takes some */
+	uint32_t operand_count;
 };
 
 struct lull_program {
@@ -41,6 +43,7 @@ struct lull_program {
 	const char *version;         /**< whatever --version shall say after the name */
 	const char *summary;         /**< one sentence */
 	const char *const *examples; /**< command lines, NULL at the end; NULL: none */
+	const char *operands; /**< what follows the options: "[FILE]..."; NULL: nothing may */
 	const struct lull_option *options;
 
 	/** LULL_PROGRAM_STATE(); the state has zeros and presets before options are read. */

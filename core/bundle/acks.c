@@ -263,9 +263,10 @@ void
 bundle_ack_rx(struct lull_bundle *bundle, struct bundle_slot *slot, const struct bundle_ack *ack,
 	      uint32_t rail)
 {
-	for (uint32_t i = 0; i < ack->block_count; i++)
-		(void)bundle_ack_block_rx(bundle, slot, &ack->blocks[i], rail);
+	/* First, for a message that was refused is not one whose pieces all came. */
 	for (uint32_t i = 0; i < ack->record_count; i++)
 		bundle_out_record(bundle, slot, &ack->records[i]);
+	for (uint32_t i = 0; i < ack->block_count; i++)
+		(void)bundle_ack_block_rx(bundle, slot, &ack->blocks[i], rail);
 	bundle_slot_touch(slot);
 }

@@ -130,6 +130,7 @@ struct bundle_path {
 	/* Out. */
 	uint64_t psn_next, psn_base; /* all before base have met their fate */
 	uint64_t psn_data;           /* the last with data */
+	uint64_t psn_now;            /* the last that asked to be acknowledged at once */
 	struct bundle_flight *flights;
 	uint32_t under_way; /* with data */
 	uint32_t quota;

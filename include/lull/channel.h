@@ -27,6 +27,7 @@
 #define LULL_CHANNEL_H
 
 #include "base.h"
+#include "finding.h"
 #include "histogram.h"
 
 #ifdef __cplusplus
@@ -62,7 +63,7 @@ struct lull_channel_config {
 	uint32_t rail_count;  /**< 1..16 */
 	const char *key_file; /**< required but for `open` */
 	enum lull_channel_security security;
-	uint16_t endpoint;         /**< of this process at its node [0] */
+	uint16_t endpoint;         /**< of this process at its node, below 65535 [0] */
 	const char *governor;      /**< rests of polled rails [phase] */
 	uint64_t max_latency_ns;   /**< longest rest, 1 us..100 ms [1 ms] */
 	const char *spread;        /**< pull, turn, weigh [pull] */
@@ -98,15 +99,21 @@ int lull_channel_start(struct lull_channel *channel, struct lull_error *error);
  */
 void lull_channel_close(struct lull_channel *channel, uint64_t linger_ns);
 
-struct lull_findings; /* lull/finding.h */
-/** Add what is wrong or weak here: rails too small, too slow, a busy CPU, no key ... */
-void lull_channel_check(struct lull_channel *channel, struct lull_findings *findings);
+/**
+ * Look for what would lose packets, make them slow, or let others in: MTU, link, speed and receive
+ * buffer of each rail, the CPU, `open` security.
+ * @param lines      out: one finding each, with its remedy; at most count_max are written
+ * @param count_max  room in @p lines
+ * @return how many findings there are
+ */
+uint32_t lull_channel_check(struct lull_channel *channel, struct lull_finding *lines,
+			    uint32_t count_max);
 
 /**
  * Where others reach this channel: opaque bytes for lull_channel_connect() elsewhere.
  * @return bytes written, at most LULL_CHANNEL_ADDRESS_SIZE
  */
-uint32_t lull_channel_address(const struct lull_channel *channel,
+uint32_t lull_channel_address(struct lull_channel *channel,
 			      uint8_t address[LULL_CHANNEL_ADDRESS_SIZE]);
 /**
  * Connect to a node by its name, asked for on every rail. Waits until it answers; one that is
@@ -232,7 +239,7 @@ uint32_t lull_channel_poll(struct lull_channel *channel);
  * A descriptor for poll(): readable while completions wait.
  * @return the descriptor, which stays the channel's; -ENOSYS with own_loop
  */
-int lull_channel_fd(const struct lull_channel *channel);
+int lull_channel_fd(struct lull_channel *channel);
 /** End a lull_channel_done(), read or connect that waits, with what it has. */
 void lull_channel_wake(struct lull_channel *channel);
 

@@ -275,6 +275,7 @@ void
 lull_rx_port_link(const struct lull_rx_port *rx_port, struct lull_net_link *link)
 {
 	struct lull_port_link seen = lull_port_link(rx_port->port.port_id);
+	struct rte_ether_addr mac;
 
 	*link = (struct lull_net_link){
 		.mtu = rx_port->mtu,
@@ -282,6 +283,8 @@ lull_rx_port_link(const struct lull_rx_port *rx_port, struct lull_net_link *link
 		.up = seen.up,
 		.node = rx_port->port.node + 1,
 	};
+	if (rte_eth_macaddr_get(rx_port->port.port_id, &mac) == 0)
+		memcpy(link->mac, &mac, sizeof(link->mac));
 }
 
 /* ---- what is whose ---- */

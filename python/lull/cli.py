@@ -15,6 +15,7 @@ from rich.console import Console
 
 from lull import __version__, atomic
 from lull.camera import latency_commands as camera_latency_commands
+from lull.channel import commands as channel_commands
 from lull.demo import markdown, result, result_table
 from lull.demo import settings as demo_settings
 from lull.demo.demo import Demo, View
@@ -476,7 +477,7 @@ def doctor_command(as_json: bool, root: Path) -> int:
 
 
 for command in (*sim_commands.COMMANDS, model_commands.model_group, flow_commands.flow,
-                view_command.view, camera_latency_commands.camera):
+                view_command.view, camera_latency_commands.camera, channel_commands.channel):
     cli.add_command(command)
 
 

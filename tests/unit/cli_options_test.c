@@ -235,6 +235,54 @@ TEST(options_parse__actions)
 	assert_int_equal(action, LULL_OPTIONS_RUN);
 }
 
+/* Which words of a command line are operands. */
+static const char *
+operands_of(const struct lull_program *program, int argc, char *const *argv)
+{
+	static char text[256];
+	const char *words[16];
+	uint32_t count = lull_options_operands(program, argc, argv, words);
+
+	assert_int_equal(lull_options_operands(program, argc, argv, NULL), count);
+	text[0] = '\0';
+	for (uint32_t i = 0; i < count; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "<%s>", words[i]);
+	return text;
+}
+
+TEST(options_operands__found_among_options)
+{
+	char *const argv[] = { (char[]){ "lull-try" },
+			       (char[]){ "a" },
+			       (char[]){ "--queues" },
+			       (char[]){ "4" },
+			       (char[]){ "-" },
+			       (char[]){ "--json=-" },
+			       (char[]){ "--" },
+			       (char[]){ "--rx-only" },
+			       (char[]){ "-b" },
+			       (char[]){ "--" },
+			       NULL };
+	struct lull_program taking = cli_program;
+
+	taking.operands = "[FILE]...";
+	memset(&settings, 0, sizeof(settings));
+	assert_int_equal(lull_options_parse(&taking, 10, argv, &settings, &action, &error), 0);
+	assert_int_equal(settings.queues, 4);
+	assert_string_equal(settings.json, "-");
+	assert_false(settings.rx_only); /* it stands behind "--" */
+	assert_string_equal(operands_of(&taking, 10, argv), "<a><-><--rx-only><-b><-->");
+	assert_string_equal(operands_of(&taking, 4, argv), "<a>");
+	/* Before "--" a word with a dash is an option still. */
+	assert_int_equal(lull_options_parse(&taking, 2, (char *const[]){ argv[0], argv[8], NULL },
+					    &settings, &action, &error),
+			 -EINVAL);
+	/* And whoever takes none refuses all. */
+	assert_int_equal(lull_options_parse(&cli_program, 2, argv, &settings, &action, &error),
+			 -EINVAL);
+	assert_non_null(strstr(error.text, "'a' is not an option"));
+}
+
 TEST(options_change__live)
 {
 	char loop[LULL_OPTION_LOOP_MAX];

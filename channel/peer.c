@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Peers: connect, accept, disconnect, and the address that others connect to. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host/error.h"
+#include "turn.h"
+#include "wait.h"
+
+#define PEER_ADDRESS_VERSION 1
+/* An address: version, how many, then of each kind, length, bytes. */
+#define PEER_ADDRESS_HEAD 2
+
+/* ---- addresses ---- */
+
+uint32_t
+lull_channel_address(struct lull_channel *channel, uint8_t address[LULL_CHANNEL_ADDRESS_SIZE])
+{
+	uint32_t used = PEER_ADDRESS_HEAD;
+
+	memset(address, 0, LULL_CHANNEL_ADDRESS_SIZE);
+	address[0] = PEER_ADDRESS_VERSION;
+	channel_lock(channel);
+	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++) {
+		const struct lull_bundle_rail *rail;
+
+		if (channel->rails[i] == NULL || address[1] == LULL_BUNDLE_TARGETS_MAX)
+			continue;
+		rail = &channel->rails[i]->bundle;
+		if (used + 2u + rail->address.len_bytes > LULL_CHANNEL_ADDRESS_SIZE)
+			continue;
+		address[1]++;
+		address[used++] = rail->kind;
+		address[used++] = rail->address.len_bytes;
+		memcpy(address + used, rail->address.bytes, rail->address.len_bytes);
+		used += rail->address.len_bytes;
+	}
+	channel_unlock(channel);
+	return used;
+}
+
+static int
+peer_address(const uint8_t *address, uint32_t address_bytes, struct lull_bundle_target *target)
+{
+	uint32_t used = PEER_ADDRESS_HEAD;
+
+	if (address_bytes < PEER_ADDRESS_HEAD || address[0] != PEER_ADDRESS_VERSION ||
+	    address[1] == 0 || address[1] > LULL_BUNDLE_TARGETS_MAX)
+		return -EINVAL;
+	target->address_count = address[1];
+	for (uint32_t i = 0; i < target->address_count; i++) {
+		uint32_t size;
+
+		if (address_bytes - used < 2)
+			return -EINVAL;
+		target->addresses[i].kind = address[used];
+		size = address[used + 1];
+		used += 2;
+		if (size == 0 || size > LULL_BUNDLE_ADDRESS_SIZE || size > address_bytes - used)
+			return -EINVAL;
+		target->addresses[i].address.len_bytes = (uint8_t)size;
+		memcpy(target->addresses[i].address.bytes, address + used, size);
+		used += size;
+	}
+	return 0;
+}
+
+/* ---- connect ---- */
+
+static int
+peer_error(int rc, const char *who, uint64_t limit_ns, struct lull_error *error)
+{
+	switch (rc) {
+	case -ETIMEDOUT:
+		return lull_error_set(
+			error, rc,
+			"%s did not answer within %llu ms: it does not run, its rails are not on "
+			"the same links as ours, or it has another key",
+			who, (unsigned long long)(limit_ns / LULL_NS_PER_MS));
+	case -EHOSTUNREACH:
+		return lull_error_set(error, rc,
+				      "no rail here reaches %s: its rails are of other kinds", who);
+	case -ENOBUFS:
+		return lull_error_set(error, rc,
+				      "there are peers_max peers already; raise peers_max, or "
+				      "disconnect one");
+	case -EINTR:
+		return lull_error_set(error, rc, "lull_channel_wake() ended the wait for %s", who);
+	default:
+		return lull_error_set(error, rc, "cannot connect to %s: %s", who, strerror(-rc));
+	}
+}
+
+/* Until the peer is there or gives up. */
+static int
+peer_await(struct lull_channel *channel, uint32_t number, uint64_t limit_ns)
+{
+	struct channel_wait wait = channel_wait_begin(channel, limit_ns);
+	const struct channel_peer *peer = &channel->peers[number];
+	uint32_t ends = peer->ends;
+	int rc = 0;
+
+	while (rc == 0 && !peer->up) {
+		rc = channel_wait(channel, &wait);
+		if (peer->ends != ends)
+			return peer->error != 0 ? peer->error : -ECONNRESET;
+	}
+	return peer->up ? 0 : rc;
+}
+
+static int
+peer_connect(struct lull_channel *channel, const struct lull_bundle_target *target,
+	     uint64_t limit_ns, uint32_t *peer)
+{
+	uint64_t now_ns = lull_clock_ns();
+	int number;
+
+	number = lull_bundle_connect(channel->bundle, now_ns, target,
+				     limit_ns == LULL_CHANNEL_FOREVER ? LULL_BUNDLE_NEVER :
+									limit_ns);
+	if (number < 0)
+		return number == -ENODEV ? -EHOSTUNREACH : number;
+	*peer = (uint32_t)number;
+	if (channel->peers[number].up)
+		return 0;
+	channel_act(channel, now_ns);
+	return peer_await(channel, *peer, limit_ns);
+}
+
+static int
+peer_connect_to(struct lull_channel *channel, const struct lull_bundle_target *target,
+		uint64_t limit_ns, uint32_t *peer, struct lull_error *error)
+{
+	const char *who = target->name[0] != '\0' ? target->name : "the node at this address";
+	int rc;
+
+	if (!channel->started)
+		return lull_error_set(error, -EINVAL,
+				      "the channel does not run; call lull_channel_start() first");
+	channel_lock(channel);
+	rc = peer_connect(channel, target, limit_ns, peer);
+	channel_unlock(channel);
+	return rc == 0 ? 0 : peer_error(rc, who, limit_ns, error);
+}
+
+int
+lull_channel_connect(struct lull_channel *channel, const char *name, uint64_t limit_ns,
+		     uint32_t *peer, struct lull_error *error)
+{
+	struct lull_bundle_target target = { .address_count = 0 };
+
+	if (name == NULL || name[0] == '\0' || strlen(name) >= sizeof(target.name))
+		return lull_error_set(error, -EINVAL, "a node's name has 1..%d characters",
+				      LULL_CHANNEL_NAME_SIZE - 1);
+	if (strcmp(name, channel->name) == 0)
+		return lull_error_set(error, -EINVAL,
+				      "%s is this node itself; give each node a name of its own",
+				      name);
+	snprintf(target.name, sizeof(target.name), "%s", name);
+	return peer_connect_to(channel, &target, limit_ns, peer, error);
+}
+
+int
+lull_channel_connect_address(struct lull_channel *channel, const uint8_t *address,
+			     uint32_t address_bytes, uint64_t limit_ns, uint32_t *peer,
+			     struct lull_error *error)
+{
+	struct lull_bundle_target target = { .name = "" };
+
+	if (peer_address(address, address_bytes, &target) != 0)
+		return lull_error_set(error, -EINVAL,
+				      "these %u bytes are no address of lull_channel_address()",
+				      address_bytes);
+	return peer_connect_to(channel, &target, limit_ns, peer, error);
+}
+
+/* ---- accept, disconnect ---- */
+
+int
+lull_channel_accept(struct lull_channel *channel, uint64_t limit_ns, uint32_t *peer)
+{
+	struct channel_wait wait;
+	int rc = channel->started ? 0 : -EINVAL;
+
+	channel_lock(channel);
+	wait = channel_wait_begin(channel, limit_ns);
+	while (rc == 0 && channel->accept_first == 0)
+		rc = channel_wait(channel, &wait);
+	if (channel->accept_first != 0) {
+		*peer = channel->accept_first - 1;
+		channel->accept_first = channel->peers[*peer].next;
+		channel->peers[*peer].asked = false;
+		rc = 0;
+	}
+	channel_unlock(channel);
+	return rc;
+}
+
+int
+lull_channel_disconnect(struct lull_channel *channel, uint32_t peer, uint64_t linger_ns)
+{
+	uint64_t now_ns = lull_clock_ns();
+	int rc = -ENOTCONN;
+
+	channel_lock(channel);
+	if (channel->started && peer < channel->config.peers_max && channel->peers[peer].up)
+		rc = lull_bundle_disconnect(channel->bundle, now_ns, peer, linger_ns);
+	if (rc == 0)
+		channel_act(channel, now_ns);
+	channel_unlock(channel);
+	return rc;
+}
