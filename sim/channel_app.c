@@ -347,7 +347,9 @@ app_received(struct channel_node *node, const struct lull_bundle_event *event)
 		uint64_t now_ns = lull_sim_net_now(world->net);
 
 		world->result.received++;
-		if (now_ns >= world->config.warmup_ns && now_ns < world->config.calm_ns) {
+		if ((world->config.job.type == LULL_SIM_CHANNEL_RANDOM ||
+		     world->config.job.type == LULL_SIM_CHANNEL_PING) &&
+		    now_ns >= world->config.warmup_ns && now_ns < world->config.calm_ns) {
 			world->result.received_bytes += event->len_bytes;
 			world->result.from_bytes[receive->from] += event->len_bytes;
 		}

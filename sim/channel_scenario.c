@@ -14,7 +14,7 @@
 #define FIRST_FAULT_NS (2 * MS)
 #define FAULT_SPAN_NS (60 * MS)
 #define TAIL_NS (10 * MS)
-#define ENDINGS 5 /* faults that take others back */
+#define ENDINGS 6 /* faults that take others back */
 
 struct scenario {
 	struct lull_sim_channel_config *config;
@@ -319,6 +319,7 @@ scenario_end(struct scenario *s)
 	static const struct lull_sim_channel_fault endings[ENDINGS] = {
 		{ .type = LULL_SIM_CHANNEL_RETURN },
 		{ .type = LULL_SIM_CHANNEL_MTU },
+		{ .type = LULL_SIM_CHANNEL_LOSS, .value = 10000 },
 		{ .type = LULL_SIM_CHANNEL_START },
 		{ .type = LULL_SIM_CHANNEL_ADD },
 		{ .type = LULL_SIM_CHANNEL_LINK, .value = 1 },

@@ -70,6 +70,7 @@ struct channel_node {
 	bool resting;
 	uint32_t idle_turns; /* one after the other in which nothing happened though it was due */
 	uint64_t turns, rests, rested_ns;
+	uint64_t delivered_bytes;                           /* at the last sample */
 	uint64_t wire_tx_pkts, wire_tx_bytes, wire_rx_pkts; /* of this life */
 	uint64_t drops_excused[LULL_BUNDLE_RAILS_MAX];
 
@@ -131,7 +132,6 @@ struct lull_sim_channel {
 	struct channel_record records[CHANNEL_RECORDS];
 	uint64_t seen_frames;
 
-	uint64_t curve_last_bytes;
 	struct lull_sim_channel_result result; /* what is counted while it runs */
 };
 
