@@ -313,7 +313,8 @@ world_calm(struct lull_sim_channel *world)
 	if (!world_until(world, world->config.bound_ns, world_idle)) {
 		for (uint32_t i = 0; i < world->config.node_count; i++)
 			for (uint32_t n = 0; n < world->config.node_count; n++)
-				if (i != n && world->nodes[i].peer_of[n] == LULL_SIM_CHANNEL_ANY)
+				if (i != n && channel_app_meets(&world->nodes[i], n) &&
+				    world->nodes[i].peer_of[n] == LULL_SIM_CHANNEL_ANY)
 					channel_fail(world, i,
 						     "not connected to node %" PRIu32
 						     " though nothing stands between them",

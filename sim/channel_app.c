@@ -29,10 +29,19 @@ app_under_way(const struct lull_sim_channel *world)
 
 /* ---- connections ---- */
 
+/* Who all send to one has no business with each other. */
+bool
+channel_app_meets(const struct channel_node *node, uint32_t other)
+{
+	return other != node->number && (node->world->config.job.type != LULL_SIM_CHANNEL_STREAM ||
+					 other == 0 || node->number == 0);
+}
+
 static bool
 app_asks(const struct channel_node *node, uint32_t other)
 {
-	return other != node->number && (node->number < other || node->world->config.both_ask);
+	return channel_app_meets(node, other) &&
+	       (node->number < other || node->world->config.both_ask);
 }
 
 static void
@@ -129,7 +138,7 @@ channel_app_idle(const struct channel_node *node)
 	for (uint32_t i = 0; i < world->config.node_count; i++) {
 		uint32_t peer = node->peer_of[i];
 
-		if (i != node->number &&
+		if (channel_app_meets(node, i) &&
 		    (peer == LULL_SIM_CHANNEL_ANY || node->peers[peer].sending > 0 ||
 		     node->peers[peer].receiving > 0))
 			return false;

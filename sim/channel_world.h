@@ -207,6 +207,8 @@ void channel_app_end(struct channel_node *node);
 void channel_app_events(struct channel_node *node, uint64_t now_ns);
 /** Do what is due; @return when something is due again */
 uint64_t channel_app_run(struct channel_node *node, uint64_t now_ns);
+/** They are to be connected. */
+bool channel_app_meets(const struct channel_node *node, uint32_t other);
 /** Nothing is under way, and everybody is connected. */
 bool channel_app_idle(const struct channel_node *node);
 void channel_app_disconnect(struct channel_node *node, uint64_t now_ns, uint32_t other,

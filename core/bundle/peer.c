@@ -98,7 +98,6 @@ promote_crossing(struct lull_bundle *bundle, const struct bundle_slot *half)
 		bundle->stores[bundle->store_free++] = other->store;
 		other->store = NULL;
 		other->state = PEER_HELLO;
-		other->limit_ns = half->limit_ns;
 	}
 	return true;
 }
