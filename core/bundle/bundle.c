@@ -368,6 +368,7 @@ lull_bundle_look(struct lull_bundle *bundle, uint64_t now_ns, uint32_t number)
 	LULL_ASSERT_HOT(number < LULL_BUNDLE_RAILS_MAX);
 	bundle->now_ns = now_ns;
 	rail->absent_ns = now_ns - rail->look_ns;
+	rail->absent_ns_max = LULL_MAX(rail->absent_ns_max, rail->absent_ns);
 	rail->look_ns = now_ns;
 }
 

@@ -160,6 +160,7 @@ rx_known(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet 
 		return;
 	}
 	LULL_COUNTER_ADD(path->counters.rx_pkts, 1);
+	bundle->rails[packet->rail].rate_pkts++;
 	LULL_COUNTER_ADD(path->counters.rx_bytes, packet->len_bytes);
 	slot->rest_ns = bundle_rest_decode(packet->header.rest);
 	bundle_peer_heard(bundle, slot);

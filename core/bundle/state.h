@@ -258,7 +258,9 @@ struct bundle_rail {
 	bool used, down;
 	struct lull_bundle_rail config;
 	uint64_t look_ns, absent_ns;
-	uint32_t turn; /* slot whose turn it is */
+	uint64_t absent_ns_max;                      /* lately */
+	uint64_t rate_since_ns, rate_pkts, rate_pps; /* packets that came; rate_pps: lately */
+	uint32_t turn;                               /* slot whose turn it is */
 };
 
 /* RETRY and RESET on their way. */
