@@ -94,6 +94,7 @@ struct lull_channel {
 	uint64_t idle_ns;      /* nothing is under way since then; 0: something is */
 	uint64_t announced_ns; /* longest rest that peers know of */
 	uint64_t max_latency_ns;
+	bool rested;                  /* in poll(), right before this iteration */
 	uint32_t resting;             /* threads in poll(), or on their way there */
 	bool removing;                /* a rail: no rests until it is gone */
 	struct channel_rail *leaving; /* the one, until the thread has let go of it */
