@@ -90,7 +90,7 @@ struct lull_channel {
 
 	/* rests: under the lock */
 	uint64_t
-		rest_until_ns; /* of a rest now: kick it for what is due earlier; 0: there is none */
+		rest_until_ns; /* of a rest now, which is kicked for what is due earlier; 0: none */
 	uint64_t idle_ns;      /* nothing is under way since then; 0: something is */
 	uint64_t announced_ns; /* longest rest that peers know of */
 	uint64_t max_latency_ns;
