@@ -89,10 +89,9 @@ struct lull_channel {
 	struct lull_histogram latency[2]; /* up to a quantum, longer */
 
 	/* rests: under the lock */
-	uint64_t
-		rest_until_ns; /* of a rest now, which is kicked for what is due earlier; 0: none */
-	uint64_t idle_ns;      /* nothing is under way since then; 0: something is */
-	uint64_t announced_ns; /* longest rest that peers know of */
+	uint64_t rest_until_ns; /* of a rest now; what is due earlier ends it; 0: there is none */
+	uint64_t idle_ns;       /* nothing is under way since then; 0: something is */
+	uint64_t announced_ns;  /* longest rest that peers know of */
 	uint64_t max_latency_ns;
 	bool rested;                  /* in poll(), right before this iteration */
 	uint32_t resting;             /* threads in poll(), or on their way there */
