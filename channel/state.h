@@ -64,6 +64,7 @@ struct lull_channel {
 	const struct lull_bundle_control *control;
 	struct channel_secret secret;
 	uint64_t memory_bytes;
+	bool begun; /* the bundle, and with it keys that are to be wiped */
 	bool started;
 
 	pthread_mutex_t lock;
