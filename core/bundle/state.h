@@ -241,7 +241,7 @@ struct bundle_slot {
 	uint64_t hello_ns, hello_gap_ns;
 	uint32_t hello_turn, hello_rails; /* rails on which it is to be sent now, a bit each */
 	uint32_t hello_seen;              /* checksum of the hello that was answered */
-	bool retry_wanted; /* with a cookie, to the one who gave it */
+	bool retry_wanted;                /* with a cookie, to the one who gave it */
 	uint8_t retry_rail;
 	struct lull_bundle_address retry_to;
 	uint8_t cookie[BUNDLE_COOKIE_BYTES];
