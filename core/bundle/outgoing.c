@@ -73,8 +73,9 @@ out_sort(struct lull_bundle *bundle, struct bundle_store *store, struct bundle_o
 {
 	struct bundle_chainer chainer = BUNDLE_OUT(store, again);
 	bool again = message->lost_count > 0 || message->head_lost;
-	bool waits = !message->accepted && (message->matched || message->eager == 0 ||
-					    message->end_piece < message->piece_count);
+	/* For a record: one was said, and may have been lost each time, also after others came. */
+	bool waits = message->end_piece < message->piece_count ||
+		     (!message->accepted && (message->matched || message->eager == 0));
 
 	if (again && !message->in_again)
 		bundle_list_push(&store->again, chainer, out_index(store, message));
@@ -327,6 +328,7 @@ bundle_out_record(struct lull_bundle *bundle, struct bundle_slot *slot,
 		return;
 	store->sendable -= out_ready(message);
 	message->accepted = true;
+	message->asks = 0;
 	message->end_piece =
 		LULL_MAX(message->end_piece, LULL_MIN(record->end, message->piece_count));
 	out_after(bundle, slot, message);

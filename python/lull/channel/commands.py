@@ -7,7 +7,9 @@ import sys
 
 import click
 
+from lull.channel.bed_commands import bed
 from lull.channel.key import write_key
+from lull.channel.watch_commands import status, top
 from lull.program.child import find_program
 from lull.wrap import wrap
 
@@ -58,6 +60,10 @@ def perf(ignored: list[signal.Signals], options: tuple[str, ...]) -> None:
 def copy(ignored: list[signal.Signals], options: tuple[str, ...]) -> None:
     """Become lull-channel-copy."""
     _become("lull-channel-copy", options, ignored)
+
+
+for command in (bed, status, top):
+    channel.add_command(command)
 
 
 def _become(name: str, options: tuple[str, ...], ignored: list[signal.Signals]) -> None:

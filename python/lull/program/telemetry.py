@@ -16,6 +16,10 @@ from typing import Any, Self, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from lull.errors import LullError
+from lull.program.channel_replies import Channel, Paths, Peers, Rails
+from lull.program.channel_replies import Path as ChannelPath
+from lull.program.channel_replies import Peer as ChannelPeer
+from lull.program.channel_replies import Rail as ChannelRail
 from lull.program.replies import (
     Explain,
     FlowTop,
@@ -31,6 +35,7 @@ from lull.program.replies import (
 
 REPLY_BYTES_MIN = 65536
 Reply = TypeVar("Reply", bound=BaseModel)
+Table = TypeVar("Table", Rails, Peers, Paths)
 
 
 class TelemetryError(LullError):
@@ -130,6 +135,30 @@ class Telemetry:
         """Its heaviest flows."""
         return self._ask_model(FlowTop, "/lull/flow_top")
 
+    def channel(self) -> Channel:
+        """Settings and counters of a program with a channel."""
+        return self._ask_model(Channel, "/lull/channel", unknown=(
+            "this program has no channel: choose one with --pid or --program"))
+
+    def channel_rails(self) -> list[ChannelRail]:
+        """Its rails."""
+        return self._ask_rows(Rails, "/lull/channel_rails").rows()
+
+    def channel_peers(self) -> list[ChannelPeer]:
+        """Its peers, however many replies they take."""
+        found: list[ChannelPeer] = []
+        first = 0
+        while True:
+            part = self._ask_rows(Peers, "/lull/channel_peers", str(first))
+            found += part.rows()
+            if part.next <= first:
+                return found
+            first = part.next
+
+    def channel_paths(self, peer: int) -> list[ChannelPath]:
+        """Paths to a peer; none when it is gone."""
+        return self._ask_rows(Paths, "/lull/channel_paths", str(peer)).rows()
+
     def settings(self) -> dict[str, str]:
         """Every setting that can be changed while the program runs, as text."""
         answer = self.ask("/lull/settings")
@@ -161,10 +190,22 @@ class Telemetry:
         try:
             return model.model_validate(answer)
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise self._error(f"{command} has a bad member {where} ({first['msg'].lower()}): "
-                              "lull and the program must be of the same version") from None
+            raise self._bad_member(command, error) from None
+
+    def _ask_rows(self, model: type[Table], command: str, parameter: str = "") -> Table:
+        """A table whose rows have all members as well."""
+        found = self._ask_model(model, command, parameter)
+        try:
+            found.rows()
+        except ValidationError as error:
+            raise self._bad_member(command, error) from None
+        return found
+
+    def _bad_member(self, command: str, error: ValidationError) -> TelemetryError:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return self._error(f"{command} has a bad member {where} ({first['msg'].lower()}): "
+                           "lull and the program must be of the same version")
 
     def _receive(self) -> Any:  # noqa: ANN401 - JSON is anything
         try:

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recovery: what the wire carries while a rail falls silent and is heard again."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import scene
+from lull.channel.bed import SWITCH
+from lull.channel.bed_namespace import inside
+from station import Station
+
+BEGIN_S, SILENT_S, AFTER_S = 3.0, 2.0, 3.0
+SECONDS = BEGIN_S + SILENT_S + AFTER_S
+STEP_S = 0.01
+WINDOW_S = 0.25  # that is to carry so much, all in all
+ZERO_SHARE = 0.02  # of the sum: acknowledgements and questions whether anybody is there
+GOOD_SHARE = 0.95
+
+
+@dataclass
+class Curve:
+    """Bytes that reached node b so far, every 10 ms; times in s since the first."""
+
+    at_s: list[float] = field(default_factory=list)
+    bytes: list[int] = field(default_factory=list)
+    silent_s: float = 0.0
+    heard_s: float = 0.0
+
+    def rate_bps(self, begin_s: float, end_s: float) -> float:
+        """Between two times."""
+        inner = [i for i, at in enumerate(self.at_s) if begin_s <= at <= end_s]
+        if len(inner) < 2:
+            return 0.0
+        first, last = inner[0], inner[-1]
+        return 8 * (self.bytes[last] - self.bytes[first]) / (self.at_s[last] - self.at_s[first])
+
+    def reaches_s(self, bps: float, begin_s: float, end_s: float) -> float | None:
+        """From when on, since begin_s, WINDOW_S carries so much; None: never."""
+        for at in (at for at in self.at_s if begin_s <= at <= end_s - WINDOW_S):
+            if self.rate_bps(at, at + WINDOW_S) >= bps:
+                return at - begin_s
+        return None
+
+    def zero_s(self, bps: float, begin_s: float, end_s: float) -> float:
+        """Longest time in which it stayed below a rate, step by step."""
+        longest, since = 0.0, begin_s
+        for i in range(1, len(self.at_s)):
+            at, before = self.at_s[i], self.at_s[i - 1]
+            if not begin_s < at <= end_s:
+                continue
+            if 8 * (self.bytes[i] - self.bytes[i - 1]) / (at - before) > bps:
+                since = at
+            longest = max(longest, at - since)
+        return longest
+
+    def figures(self, where: scene.Scene) -> dict[str, float]:
+        """What a reader wants to know; a time that is missing never came."""
+        whole, rest = where.sum_bps(), where.sum_bps(without=scene.SILENT_RAIL)
+        end_s = self.heard_s + AFTER_S - STEP_S
+        found = {
+            "before_share": self.rate_bps(self.silent_s - 1, self.silent_s) / whole,
+            "zero_ms": 1e3 * self.zero_s(ZERO_SHARE * whole, self.silent_s, self.heard_s),
+            "silent_share": self.rate_bps(self.silent_s + 0.1, self.heard_s) / rest,
+            "after_share": self.rate_bps(self.heard_s + 0.5, end_s) / whole,
+        }
+        there = self.reaches_s(GOOD_SHARE * rest, self.silent_s, self.heard_s)
+        back = self.reaches_s(GOOD_SHARE * whole, self.heard_s, end_s)
+        found |= {} if there is None else {"there_ms": 1e3 * there}
+        return found | ({} if back is None else {"back_ms": 1e3 * back})
+
+
+class Recorder:
+    """Records until it is stopped, and lets the rail fall silent meanwhile."""
+
+    def __init__(self, station: Station, rails: int) -> None:
+        self._station = station
+        self._ports = [f"b.r{rail}:" for rail in range(rails)]
+        self._stop = threading.Event()
+        self.curve = Curve()
+        self._threads = [threading.Thread(target=work) for work in (self._record, self._silence)]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> Curve:
+        """When the peer has ended."""
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+        return self.curve
+
+    def _record(self) -> None:
+        inside(self._station.bed.namespace(SWITCH), self._look_often)
+
+    def _look_often(self) -> None:
+        begin = time.monotonic()
+        next_s = begin
+        while not self._stop.is_set():
+            text = Path("/proc/thread-self/net/dev").read_text(encoding="ascii")
+            self.curve.at_s.append(time.monotonic() - begin)
+            self.curve.bytes.append(sum(
+                int(line.split()[9]) for line in text.splitlines()
+                if line.split()[0] in self._ports))  # fmt: skip
+            next_s += STEP_S
+            self._stop.wait(max(0.0, next_s - time.monotonic()))
+
+    def _silence(self) -> None:
+        while not self.curve.at_s or self.curve.bytes[-1] - self.curve.bytes[0] < 1 << 20:
+            if self._stop.wait(STEP_S):  # wait until the peer has begun
+                return
+        for seconds, word, member in ((BEGIN_S, "silent", "silent_s"),
+                                      (SILENT_S, "heard", "heard_s")):  # fmt: skip
+            if self._stop.wait(seconds):
+                return
+            self._station.bed.set(scene.SILENT_RAIL, [word])
+            setattr(self.curve, member, self.curve.at_s[-1])
+
+
+def thinned(curve: Curve) -> dict[str, Any]:
+    """For JSON."""
+    return {"at_s": [round(at, 3) for at in curve.at_s], "bytes": curve.bytes,
+            "silent_s": round(curve.silent_s, 3), "heard_s": round(curve.heard_s, 3)}  # fmt: skip

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Result: all rounds, medians of the valid ones, tables for the terminal and for documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import median
+from typing import Any
+
+import scene
+from scene import Scene
+
+COLUMNS: dict[str, Sequence[tuple[str, str, float]]] = {  # figure, title, factor
+    scene.GOODPUT: [("share_pct", "goodput / sum %", 1), ("goodput_bps", "Mb/s", 1e-6)],
+    scene.LATENCY: [("p50_us", "p50 us", 1), ("p99_us", "p99 us", 1), ("max_us", "max us", 1),
+                    ("mean_us", "mean us", 1)],
+    scene.WAIT: [("wait_cpu_pct", "CPU % of who waits", 1)],
+    scene.SILENCE: [("before_share", "before", 1), ("zero_ms", "at zero ms", 1),
+                    ("there_ms", "95 % of the rest after ms", 1),
+                    ("silent_share", "of the rest meanwhile", 1),
+                    ("back_ms", "back to 95 % after ms", 1), ("after_share", "after", 1)],
+}  # fmt: skip
+WORK = [("cpu_a_pct", "CPU % a", 1.0), ("cpu_b_pct", "CPU % b", 1.0)]
+TITLES = {
+    scene.GOODPUT: "messages of 1 MiB from node a to b",
+    scene.LATENCY: "half a round trip of 64 B",
+    scene.WAIT: "one side waits for a message",
+    scene.SILENCE: "one rail is silent for 2 s, by the wire's counters, with headers",
+}
+
+
+@dataclass
+class Round:
+    """One peer in one scene, once."""
+
+    scene: str
+    peer: str
+    number: int
+    figures: dict[str, float]
+    flaw: str  # why it does not count; nothing: it does
+    error: str  # why there are no figures
+    commands: list[str]
+    curve: dict[str, Any] | None = None
+
+
+@dataclass
+class Cell:
+    """A peer in a scene: medians of the valid rounds, of all where none is."""
+
+    scene: Scene
+    peer: str
+    valid: int
+    rounds: int
+    medians: dict[str, float]
+    error: str
+    remark: str
+
+
+@dataclass
+class Result:
+    """What the JSON file holds."""
+
+    machine: dict[str, str]
+    settings: dict[str, Any]
+    remarks: dict[str, str]  # by peer
+    rounds: list[Round] = field(default_factory=list)
+
+    def cells(self) -> Iterator[Cell]:
+        """In the order of scenes and peers."""
+        for where in scene.SCENES:
+            peers = dict.fromkeys(one.peer for one in self.rounds if one.scene == where.name)
+            for peer in peers:
+                found = [one for one in self.rounds if (one.scene, one.peer) == (where.name, peer)]
+                ran = [one for one in found if not one.error]
+                valid = [one for one in ran if not one.flaw]
+                good = valid or ran  # which the row says
+                keys = dict.fromkeys(key for one in good for key in one.figures)
+                # A time that never came in most rounds is none.
+                medians = {key: median(values) for key in keys
+                           if 2 * len(values := [one.figures[key] for one in good
+                                                 if key in one.figures]) > len(good)}  # fmt: skip
+                error = next((one.error for one in found if one.error), "") if not good else ""
+                yield Cell(where, peer, len(valid), len(found), medians, error,
+                           self.remarks.get(peer, ""))  # fmt: skip
+
+    def as_json(self) -> dict[str, Any]:
+        """Rounds, and what follows from them."""
+        return {**asdict(self), "cells": [asdict(cell) for cell in self.cells()]}
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Result:
+        """Of an earlier run."""
+        return Result(data["machine"], data["settings"], data["remarks"],
+                      [Round(**one) for one in data["rounds"]])  # fmt: skip
+
+
+def tables(result: Result) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+    """Title, head and rows of each scene."""
+    cells = list(result.cells())
+    for where in dict.fromkeys(cell.scene for cell in cells):
+        mine = [cell for cell in cells if cell.scene == where]
+        columns = [column for column in [*COLUMNS[where.what], *WORK]
+                   if any(column[0] in cell.medians for cell in mine)]  # fmt: skip
+        head = ["peer", *(title for _, title, _ in columns), "rounds", "remark"]
+        rows = [[cell.peer, *(_number(cell.medians, key, factor) for key, _, factor in columns),
+                 f"{cell.valid}/{cell.rounds}", cell.error or _doubt(cell) or cell.remark]
+                for cell in mine]  # fmt: skip
+        title = f"{where.name}: {TITLES[where.what]} over {where.rails}"
+        yield title, head, rows
+
+
+def _doubt(cell: Cell) -> str:
+    return "" if cell.valid else "all rounds INVALID: of no use but to see that it runs"
+
+
+def _number(medians: dict[str, float], key: str, factor: float) -> str:
+    if key not in medians:
+        return "-"
+    value = medians[key] * factor
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else (
+        f"{value:.2f}")  # fmt: skip
+
+
+def captions(result: Result) -> list[str]:
+    """Where and how it was measured."""
+    machine, settings = result.machine, result.settings
+    flawed = sum(bool(one.flaw) for one in result.rounds)
+    return [
+        f"{machine['cpu']}, {machine['cpus']} CPUs, hypervisor {machine['hypervisor']}, kernel "
+        f"{machine['kernel']}, DPDK {machine['dpdk']}; commit {machine['commit']}, "
+        f"{machine['date']}, load at start {machine['load']}.",
+        f"Medians of the valid ones of {settings['rounds']} rounds of {settings['seconds']:g} s, "
+        f"in which peers take turns; both nodes, the switch and the kernel share these CPUs. "
+        f"INVALID, as the host or other programs had the CPUs for more than 1 %, were {flawed} of "
+        f"{len(result.rounds)} rounds. CPU % is that of all programs of a node, 100 is one CPU.",
+    ]  # fmt: skip
+
+
+def text(result: Result) -> str:
+    """For the terminal."""
+    lines = captions(result)
+    for title, head, rows in tables(result):
+        widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+        lines += ["", title]
+        lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+                  .rstrip() for row in [head, *rows]]  # fmt: skip
+    return "\n".join([*lines, "", "commands:", *_commands(result)])
+
+
+def markdown(result: Result, plot: str) -> str:
+    """For docs/measurements.md."""
+    lines = ["```", str(result.settings["command"]), "```", "", *_spaced(captions(result))]
+    if plot:
+        lines += [f"![Channel and its peers]({plot})", ""]
+    for title, head, rows in tables(result):
+        lines += [f"### {title}", "", f"| {' | '.join(head)} |",
+                  f"|---|{'---:|' * (len(head) - 2)}---|"]  # fmt: skip
+        lines += [f"| {' | '.join(row)} |" for row in rows] + [""]
+    return "\n".join([*lines, "Commands, by node of the bed:", "", "```", *_commands(result),
+                      "```"]) + "\n"  # fmt: skip
+
+
+def _spaced(lines: list[str]) -> list[str]:
+    return [each for line in lines for each in (line, "")]
+
+
+def _commands(result: Result) -> list[str]:
+    """Of each peer, in the first scene of each kind that it took part in."""
+    kinds = {where.name: where.what for where in scene.SCENES}
+    seen: dict[tuple[str, str], Round] = {}
+    for one in result.rounds:
+        if one.commands:
+            seen.setdefault((one.peer, kinds[one.scene]), one)
+    return [line for (peer, kind), one in seen.items()
+            for line in [f"# {peer}, {kind}: {one.scene}", *one.commands]]  # fmt: skip
