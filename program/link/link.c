@@ -214,10 +214,11 @@ lull_link_connect(struct lull_link *link, struct lull_run *run, const char *name
 		}
 	} while (rc == -ETIMEDOUT && passed_ns < wait_ns);
 	if (rc == -ETIMEDOUT)
-		lull_error_set(error, rc,
-			       "%.*s did not answer within %.1f s: it does not run, no rail of it is "
-			       "on the same link as one of ours, or it has another key",
-			       LULL_ERROR_SHOWN, name, (double)wait_ns / LULL_NS_PER_S);
+		lull_error_set(
+			error, rc,
+			"%.*s did not answer within %.1f s: it does not run, no rail of it is "
+			"on the same link as one of ours, or it has another key",
+			LULL_ERROR_SHOWN, name, (double)wait_ns / LULL_NS_PER_S);
 	return rc;
 }
 
