@@ -129,12 +129,14 @@ line_take(struct channel_keys *keys, const char *line, size_t len, unsigned int 
 	return rc;
 }
 
-static int
-keys_parse(struct channel_keys *keys, const char *text, size_t len, struct lull_error *error)
+int
+channel_keys_parse(struct channel_keys *keys, const char *text, size_t len,
+		   struct lull_error *error)
 {
 	unsigned int number = 1;
 	int rc = 0;
 
+	memset(keys, 0, sizeof(*keys));
 	while (len > 0 && rc == 0) {
 		const char *end = memchr(text, '\n', len);
 		size_t count = end == NULL ? len : (size_t)(end - text);
@@ -147,6 +149,8 @@ keys_parse(struct channel_keys *keys, const char *text, size_t len, struct lull_
 	if (rc == 0 && keys->count == 0)
 		rc = lull_error_set(error, -EINVAL,
 				    "there is no key in it: 'lull channel key' writes one");
+	if (rc != 0)
+		channel_keys_wipe(keys);
 	return rc;
 }
 
@@ -207,7 +211,7 @@ keys_read_from(int file, struct channel_keys *keys, struct lull_error *error)
 		rc = lull_error_set(error, -E2BIG, "a key file has at most %d bytes",
 				    CHANNEL_KEY_FILE_BYTES_MAX);
 	else
-		rc = keys_parse(keys, text, (size_t)len, error);
+		rc = channel_keys_parse(keys, text, (size_t)len, error);
 	OPENSSL_cleanse(text, size);
 	free(text);
 	return rc;

@@ -13,6 +13,7 @@
 #ifndef CHANNEL_KEYS_H
 #define CHANNEL_KEYS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <lull/base.h>
@@ -37,6 +38,9 @@ struct channel_keys {
  *         line that is none; -E2BIG: too long, or too many keys; that of open() or read()
  */
 int channel_keys_read(const char *path, struct channel_keys *keys, struct lull_error *error);
+/** The same of what stands in such a file; -EINVAL, -E2BIG. */
+int channel_keys_parse(struct channel_keys *keys, const char *text, size_t len,
+		       struct lull_error *error);
 /** Take one key as the only one; for tests, and where it comes from elsewhere. */
 void channel_keys_set(struct channel_keys *keys, const uint8_t bytes[CHANNEL_KEY_BYTES]);
 /** Leave nothing of them in memory. */

@@ -109,7 +109,6 @@ struct lull_channel {
 	bool looped;
 	pthread_t thread;
 	bool thread_runs;
-	uint64_t rx_pkts_iteration;
 	uint64_t missed_seen, missed_seen_ns;
 	struct lull_loop loop;
 };

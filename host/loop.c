@@ -257,10 +257,6 @@ lull_loop_begin(struct lull_loop *loop)
 	struct lull_idle *idle;
 	uint64_t now_ns;
 
-	/* Whoever knows the number knows also which class was refused. */
-	if (loop->class != NULL)
-		lull_rest_thread_enter(loop->class, 0);
-	__atomic_store_n(&loop->tid, (int)gettid(), __ATOMIC_RELEASE);
 	/* Without it every sleep is 50 us longer; calibration sees that. */
 	lull_rest_thread_slack(LULL_MAX(loop->slack_ns, 1));
 	if (loop->source->begin != NULL)
@@ -272,6 +268,13 @@ lull_loop_begin(struct lull_loop *loop)
 		lull_share_join(loop->share);
 		lull_idle_join(idle, loop->share);
 	}
+	/*
+	 * The watch thread reads counters of the idle object from here on. Whoever knows the number
+	 * of the thread knows also which class was refused.
+	 */
+	if (loop->class != NULL)
+		lull_rest_thread_enter(loop->class, 0);
+	__atomic_store_n(&loop->tid, (int)gettid(), __ATOMIC_RELEASE);
 	loop_mark(loop, loop->window, now_ns);
 	lull_loop_housekeeping(loop, now_ns);
 	return now_ns;

@@ -22,11 +22,11 @@ message_time_put(uint8_t *at, const struct timespec *time)
 static struct timespec
 message_time(struct lull_reader *reader)
 {
-	struct timespec time;
+	uint64_t seconds = lull_reader_u64be(reader);
+	uint32_t ns = lull_reader_u32be(reader);
 
-	time.tv_sec = (time_t)lull_reader_u64be(reader);
-	time.tv_nsec = (long)LULL_MIN(lull_reader_u32be(reader), 999999999U);
-	return time;
+	return (struct timespec){ .tv_sec = (time_t)seconds,
+				  .tv_nsec = (long)LULL_MIN(ns, 999999999U) };
 }
 
 uint32_t

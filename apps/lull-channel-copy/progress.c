@@ -81,6 +81,7 @@ copy_summary_print(struct copy *copy)
 	if (totals->left_out > 0)
 		snprintf(more + strlen(more), sizeof(more) - strlen(more),
 			 ", %" PRIu64 " left out: neither file nor folder", totals->left_out);
-	copy_say(copy, "%" PRIu64 " file%s, %.1f MB%s in %.2f s, SHA-256 equal", totals->files,
-		 totals->files == 1 ? "" : "s", (double)totals->bytes / 1e6, more, seconds);
+	copy_say(copy, "%" PRIu64 " file%s, %.1f MB%s in %.2f s%s", totals->files,
+		 totals->files == 1 ? "" : "s", (double)totals->bytes / 1e6, more, seconds,
+		 totals->files > 0 ? ", SHA-256 equal" : "");
 }

@@ -255,6 +255,7 @@ receive_take(struct copy_session *session)
 			copy_say(session->copy, "%s sends what no lull-channel-copy would",
 				 session->name);
 			copy_pipe_fail(pipe, rc);
+			lull_channel_disconnect(pipe->channel, pipe->peer, 0);
 		}
 	}
 }

@@ -316,6 +316,8 @@ session_over(struct perf_session *session, uint64_t now_ns)
 	perf_session_cancel(session);
 	if (!session->caller)
 		session->wants |= 1U << PERF_CONTROL_REPORT;
+	else if (session->reported)
+		session->phase = PERF_PHASE_ENDED;
 }
 
 void
@@ -327,6 +329,8 @@ perf_session_turn(struct perf_session *session, uint64_t now_ns)
 	if (session->failed != 0 || session->phase != PERF_PHASE_RUNS ||
 	    (session->wants & 1U << PERF_CONTROL_READY) != 0)
 		return;
+	/* It may have begun after the batch in whose turn it is. */
+	now_ns = LULL_MAX(now_ns, session->begin_ns);
 	perf_session_role(session)->turn(session, now_ns);
 	if (session->failed == 0 && perf_session_role(session)->over(session))
 		session_over(session, now_ns);
@@ -371,7 +375,10 @@ session_control_done(struct perf_session *session, struct perf_slot *slot,
 		rc = session_ready(session, completion, now_ns);
 	} else if (slot->kind == PERF_SLOT_REPORT) {
 		rc = perf_report_read(slot->bytes, completion->len_bytes, &session->far);
-		session->phase = rc == 0 ? PERF_PHASE_ENDED : session->phase;
+		session->reported = rc == 0;
+		/* Our own end may stand in a later completion of the same batch. */
+		if (session->reported && session->phase == PERF_PHASE_OVER)
+			session->phase = PERF_PHASE_ENDED;
 	} else if (slot->index == PERF_CONTROL_REPORT) {
 		session->phase = PERF_PHASE_ENDED;
 	}

@@ -82,6 +82,7 @@ struct perf_session {
 	bool in_burst;
 	struct lull_histogram latency;
 	struct perf_report far;
+	bool reported;                                             /* `far` is known */
 	struct lull_bundle_path_look paths[LULL_BUNDLE_PATHS_MAX]; /* at the begin */
 };
 

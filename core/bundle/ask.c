@@ -208,21 +208,34 @@ bundle_ask_reset(struct lull_bundle *bundle, uint32_t rail, const struct bundle_
 	}
 }
 
+/*
+ * It goes to the one who wants the cookie alone, one for one. Those who are asked by name on all
+ * rails may all want another one.
+ */
 void
-bundle_ask_retry(struct lull_bundle *bundle, const struct bundle_retry *retry)
+bundle_ask_retry(struct lull_bundle *bundle, uint32_t rail, const struct bundle_retry *retry,
+		 const struct lull_bundle_address *from)
 {
 	if (retry->node_id != bundle->config.node_id)
 		return;
 	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
 
-		if (slot->state == PEER_HELLO &&
-		    memcmp(slot->cookie, retry->cookie, sizeof(slot->cookie)) != 0) {
-			memcpy(slot->cookie, retry->cookie, sizeof(slot->cookie));
-			slot->hello_ns = bundle->now_ns;
-			slot->dirty = true;
-		}
+		if (slot->state != PEER_HELLO || slot->retry_wanted || slot->answer_bytes == 0 ||
+		    memcmp(slot->cookie, retry->cookie, sizeof(slot->cookie)) == 0)
+			continue;
+		memcpy(slot->cookie, retry->cookie, sizeof(slot->cookie));
+		slot->retry_wanted = true;
+		slot->retry_rail = (uint8_t)rail;
+		slot->retry_to = *from;
 	}
+}
+
+bool
+bundle_ask_wants(const struct bundle_slot *slot, uint32_t rail)
+{
+	return slot->state == PEER_HELLO && ((slot->hello_rails >> rail & 1) != 0 ||
+					     (slot->retry_wanted && slot->retry_rail == rail));
 }
 
 /* ---- time and packets ---- */
@@ -255,8 +268,14 @@ bundle_ask_tx(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t rai
 	};
 	uint32_t room = LULL_MIN(packet->room_bytes, bundle->rails[rail].config.packet_bytes);
 
-	slot->hello_rails &= ~(1u << rail);
 	memset(&packet->to, 0, sizeof(packet->to));
+	if (slot->retry_wanted && slot->retry_rail == rail) {
+		slot->retry_wanted = false;
+		packet->to = slot->retry_to;
+		memcpy(hello.cookie, slot->cookie, sizeof(hello.cookie));
+		return bundle_hello_write(&hello, BUNDLE_HELLO, packet->bytes, room);
+	}
+	slot->hello_rails &= ~(1u << rail);
 	for (uint32_t i = 0; i < target->address_count; i++) {
 		uint32_t turn = (slot->hello_turn + i) % target->address_count;
 
@@ -265,6 +284,5 @@ bundle_ask_tx(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t rai
 		packet->to = target->addresses[turn].address;
 		break;
 	}
-	memcpy(hello.cookie, slot->cookie, sizeof(hello.cookie));
 	return bundle_hello_write(&hello, BUNDLE_HELLO, packet->bytes, room);
 }

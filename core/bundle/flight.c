@@ -175,10 +175,9 @@ flight_measure(struct lull_bundle *bundle, struct bundle_slot *slot, struct bund
 	sample->now_ns = bundle->now_ns;
 	sample->psn_next = path->psn_next;
 	sample->limited = path->limited;
-	if (!bundle_meter_add(&path->meter, sample, &round))
-		return;
-	bundle->config.control->round(path->control, &round);
-	path->limited = path->under_way >= bundle_path_window(bundle, path) &&
+	if (bundle_meter_add(&path->meter, sample, &round))
+		bundle->config.control->round(path->control, &round);
+	path->limited = path->under_way >= bundle->config.control->window(path->control) &&
 			bundle_out_wants(slot->store);
 }
 

@@ -240,7 +240,7 @@ bundle_greet_rx(struct lull_bundle *bundle, uint32_t rail, const struct bundle_h
 		if (!bundle_retry_read(&retry, header, packet, len_bytes))
 			LULL_COUNTER_ADD(bundle->counters.bad_range, 1);
 		else
-			bundle_ask_retry(bundle, &retry);
+			bundle_ask_retry(bundle, rail, &retry, from);
 		break;
 	default:
 		bundle_ask_reset(bundle, rail, header, from);
@@ -279,7 +279,7 @@ bundle_greet_tx(struct lull_bundle *bundle, uint32_t rail, struct lull_bundle_pa
 			packet->to = slot->answer_to;
 			return slot->answer_bytes;
 		}
-		if (slot->state == PEER_HELLO && (slot->hello_rails >> rail & 1) != 0)
+		if (bundle_ask_wants(slot, rail))
 			return bundle_ask_tx(bundle, slot, rail, packet);
 	}
 	return 0;
@@ -294,9 +294,9 @@ bundle_greet_wants(const struct lull_bundle *bundle)
 		if (slot->state == PEER_HALF && slot->answer_wanted &&
 		    bundle->rails[slot->answer_rail].used)
 			return true;
-		for (uint32_t rail = 0; slot->state == PEER_HELLO && slot->hello_rails >> rail != 0;
-		     rail++) {
-			if ((slot->hello_rails >> rail & 1) != 0 && bundle->rails[rail].used)
+		for (uint32_t rail = 0;
+		     slot->state == PEER_HELLO && rail < LULL_BUNDLE_RAILS_MAX; rail++) {
+			if (bundle->rails[rail].used && bundle_ask_wants(slot, rail))
 				return true;
 		}
 	}

@@ -36,7 +36,10 @@ void bundle_ask_answer(struct lull_bundle *bundle, const struct bundle_hello *an
 void bundle_ask_reset(struct lull_bundle *bundle, uint32_t rail, const struct bundle_header *header,
 		      const struct lull_bundle_address *from);
 void bundle_ask_anew(struct lull_bundle *bundle, struct bundle_slot *slot);
-void bundle_ask_retry(struct lull_bundle *bundle, const struct bundle_retry *retry);
+void bundle_ask_retry(struct lull_bundle *bundle, uint32_t rail, const struct bundle_retry *retry,
+		      const struct lull_bundle_address *from);
+/** A hello is to leave on this rail. */
+bool bundle_ask_wants(const struct bundle_slot *slot, uint32_t rail);
 void bundle_ask_run(struct lull_bundle *bundle, struct bundle_slot *slot);
 uint32_t bundle_ask_tx(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t rail,
 		       struct lull_bundle_packet *packet);

@@ -130,6 +130,7 @@ struct bundle_path {
 	/* Out. */
 	uint64_t psn_next, psn_base; /* all before base have met their fate */
 	uint64_t psn_data;           /* the last with data */
+	uint64_t psn_now;            /* the last that asked to be acknowledged at once */
 	struct bundle_flight *flights;
 	uint32_t under_way; /* with data */
 	uint32_t quota;
@@ -240,6 +241,9 @@ struct bundle_slot {
 	uint64_t hello_ns, hello_gap_ns;
 	uint32_t hello_turn, hello_rails; /* rails on which it is to be sent now, a bit each */
 	uint32_t hello_seen;              /* checksum of the hello that was answered */
+	bool retry_wanted; /* with a cookie, to the one who gave it */
+	uint8_t retry_rail;
+	struct lull_bundle_address retry_to;
 	uint8_t cookie[BUNDLE_COOKIE_BYTES];
 	/* HALF */
 	uint8_t answer_rail;

@@ -40,16 +40,12 @@ tx_view(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_spre
 	view->path_count = store->path_count;
 	for (uint32_t i = 0; i < store->path_count; i++) {
 		const struct bundle_path *path = &store->paths[i];
-		uint64_t rate_bps = path->meter.rate_bps;
-
 		view->paths[i] = (struct bundle_spread_path){
 			.up = bundle_path_carries(path) && bundle->rails[path->local].used,
 			.window_pkts = bundle_path_window(bundle, path),
 			.under_way_pkts = path->under_way,
 			.arrival_ns = bundle_meter_arrival_ns(&path->meter, path->under_way),
-			.packet_ns = rate_bps == 0 ? 0 :
-						     (uint64_t)path->packet_bytes * 8 *
-							     LULL_NS_PER_S / rate_bps,
+			.packet_ns = path->meter.packet_ns,
 			.srtt_ns = path->meter.srtt_ns,
 			.declared_bps = bundle->rails[path->local].config.rate_bps,
 		};
@@ -64,7 +60,8 @@ tx_may(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path 
 	uint32_t window = bundle_path_window(bundle, path);
 
 	if (path->under_way >= window) {
-		path->limited = true;
+		/* A window that only the other side's ring holds back is not too small. */
+		path->limited |= path->under_way >= bundle->config.control->window(path->control);
 		return false;
 	}
 	if (path->quota > 0)
@@ -85,7 +82,7 @@ static uint32_t
 tx_data(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
 	struct lull_bundle_packet *packet)
 {
-	uint32_t tag_bytes = bundle->config.security->tag_bytes, bytes, len;
+	uint32_t tag_bytes = bundle->config.security->tag_bytes, bytes, len, window;
 	struct bundle_header header = { .type = BUNDLE_DATA };
 	uint8_t *body = packet->bytes + BUNDLE_HEADER_BYTES;
 	uint32_t room =
@@ -93,6 +90,8 @@ tx_data(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path
 	struct bundle_spread_view view;
 	struct bundle_flight *flight;
 
+	if (!bundle_out_wants(slot->store))
+		path->quota = 0; /* of what was sent then, not of what comes next */
 	if (!bundle_path_carries(path) || !bundle_out_wants(slot->store) ||
 	    !tx_may(bundle, slot, path, &view))
 		return 0;
@@ -110,8 +109,11 @@ tx_data(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path
 		header.flags |= BUNDLE_FLAG_BLOCK;
 		bytes += BUNDLE_BLOCK_BYTES;
 	}
-	if (path->under_way + 1 >= bundle_path_window(bundle, path))
-		header.flags |= BUNDLE_FLAG_NOW; /* nothing leaves until this one is acknowledged */
+	window = bundle_path_window(bundle, path);
+	if (path->under_way + 1 >= window && path->psn_next - path->psn_now >= window / 2) {
+		header.flags |= BUNDLE_FLAG_NOW; /* nothing leaves until one is acknowledged */
+		path->psn_now = path->psn_next;
+	}
 	len = bundle_tx_seal(bundle, slot, path, &header, packet->bytes, bytes);
 	packet->to = path->address;
 	flight->bytes = (uint16_t)len;

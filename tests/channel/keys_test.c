@@ -114,11 +114,14 @@ TEST(keys_read__refuses_what_others_have_rights_on)
 	for (mode_t mode = 0; mode < 0100; mode++) {
 		struct channel_keys keys;
 		struct lull_error error;
+		char said[20];
 		int rc = read_bytes(KEY_A, 64, 0600 | mode, &keys, &error);
 
 		assert_int_equal(rc, mode == 0 ? 0 : -EPERM);
 		if (mode == 0)
 			continue;
+		snprintf(said, sizeof(said), "(mode %03o)", 0600u | mode);
+		assert_non_null(strstr(error.text, said));
 		assert_non_null(strstr(error.text, "chmod 600"));
 		assert_int_equal(keys.count, 0);
 	}
@@ -216,4 +219,38 @@ TEST(key_generate__draws_lines_that_are_read)
 	channel_keys_wipe(&keys);
 	for (size_t i = 0; i < sizeof(keys); i++)
 		assert_int_equal(((const uint8_t *)&keys)[i], 0);
+}
+
+/* A key that is drawn from fewer numbers looks as good as any other. */
+TEST(key_generate__each_digit_comes_at_each_place)
+{
+	bool seen[64][16] = { { false } };
+
+	for (int i = 0; i < 400; i++) {
+		char line[CHANNEL_KEY_LINE];
+
+		assert_int_equal(channel_key_generate(line), 0);
+		for (size_t j = 0; j < 64; j++)
+			seen[j][line[j] <= '9' ? line[j] - '0' : line[j] - 'a' + 10] = true;
+	}
+	for (size_t i = 0; i < 64 * 16; i++)
+		assert_true(seen[i / 16][i % 16]);
+}
+
+TEST(keys_read__closes_the_file)
+{
+	int before = dup(0), after;
+
+	assert_true(before >= 0);
+	close(before);
+	for (int i = 0; i < 10; i++) {
+		struct channel_keys keys;
+		struct lull_error error;
+
+		assert_int_equal(read_text(i % 2 == 0 ? KEY_A : "", &keys, &error),
+				 i % 2 == 0 ? 0 : -EINVAL);
+	}
+	after = dup(0);
+	close(after);
+	assert_int_equal(after, before);
 }

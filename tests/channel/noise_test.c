@@ -183,6 +183,23 @@ TEST(hello_read__refuses_each_changed_bit_and_length)
 			 -EACCES);
 }
 
+/* Nobody vouches for what was decrypted before its tag was wrong. */
+TEST(hello_read__leaves_nothing_of_what_it_refuses)
+{
+	static const uint8_t zeros[128];
+	struct channel_noise answers;
+	struct vector vector;
+	uint8_t out[128] = { 0 };
+
+	vector_read(&vector);
+	begin(&answers, &vector);
+	vector.text[0][vector.text_bytes[0] - 1] ^= 1;
+	assert_int_equal(channel_noise_hello_read(&answers, vector.text[0], vector.text_bytes[0],
+						  out, sizeof(out)),
+			 -EACCES);
+	assert_memory_equal(out, zeros, sizeof(zeros));
+}
+
 /* The right answer is taken although wrong ones came before it. */
 TEST(answer_read__refuses_each_changed_bit_and_then_takes_the_right_one)
 {

@@ -38,6 +38,46 @@ TEST(handshake__another_key_is_refused)
 	}
 }
 
+TEST(handshake__the_key_has_to_be_that_of_its_id)
+{
+	struct side asks, answers;
+
+	side_init(&asks, both[0], 6);
+	side_init(&answers, both[0], 6);
+	say_hello(&asks);
+	asks.keys.keys[0].id++;
+	assert_int_equal(hear_hello(&answers, &asks), -EACCES);
+	answers.keys.count = 0;
+	asks.keys.keys[0].id--;
+	assert_int_equal(hear_hello(&answers, &asks), -EACCES);
+	done(&asks, &answers);
+}
+
+TEST(handshake__what_fails_leaves_neither_state_nor_keys)
+{
+	static const uint8_t zeros[512];
+	struct side asks, answers;
+
+	side_init(&asks, both[0], 6);
+	side_init(&answers, both[0], 6);
+	say_hello(&asks);
+	asks.message[asks.len - 1] ^= 1;
+	assert_int_equal(hear_hello(&answers, &asks), -EACCES);
+	assert_memory_equal(answers.handshake, zeros, both[0]->handshake_bytes);
+	asks.message[asks.len - 1] ^= 1;
+	assert_int_equal(hear_hello(&answers, &asks), sizeof(question));
+	assert_int_equal(both[0]->answer_write(&answers.keys, answers.handshake, answers.epoch,
+					       reply, sizeof(reply), answers.message,
+					       sizeof(reply) + 47),
+			 -EMSGSIZE);
+	assert_memory_equal(answers.epoch, zeros, both[0]->keys_bytes);
+	say_answer(&answers);
+	answers.message[0] ^= 1;
+	assert_int_equal(hear_answer(&asks, &answers), -EACCES);
+	assert_memory_equal(asks.epoch, zeros, both[0]->keys_bytes);
+	done(&asks, &answers);
+}
+
 TEST(handshake__any_key_of_the_file_answers)
 {
 	for (uint32_t place = 0; place < 3; place++) {

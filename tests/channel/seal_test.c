@@ -186,11 +186,8 @@ seal_plainly(const uint8_t key[32], const uint8_t nonce[12], uint8_t *packet, in
 
 TEST(seal__is_aes_gcm_with_these_keys_and_nonces)
 {
-	static const uint8_t nonce_bytes[12] = { 8, 7, 6, 5, 4, 3, 2, 1, 0xab, 1, 0, 0 };
-	struct lull_bundle_nonce nonce = { .psn = 0x0102030405060708,
-					   .path = 0xab,
-					   .generation = 1 };
 	static const uint8_t label[] = "lull channel generation";
+	uint8_t nonce_bytes[12] = { 8, 7, 6, 5, 4, 3, 2, 1, 0xab };
 	uint8_t chain[32], ours[32], key[32], packet[100 + TAG], plain[100 + TAG];
 	struct channel_noise noise;
 	struct side asks, answers;
@@ -198,13 +195,20 @@ TEST(seal__is_aes_gcm_with_these_keys_and_nonces)
 	agree(&lull_channel_sealed_security, &asks, &answers);
 	memcpy(&noise, asks.handshake, sizeof(noise));
 	assert_int_equal(channel_noise_split(&noise, chain, ours), 0);
-	for (int g = 0; g < 2; g++)
+	for (uint32_t g = 0; g < 300; g++) {
+		struct lull_bundle_nonce nonce = { .psn = 0x0102030405060708,
+						   .path = 0xab,
+						   .generation = g };
+
 		assert_int_equal(channel_noise_hkdf(chain, label, sizeof(label), chain, key, NULL),
 				 0);
-	seal(&asks, &nonce, packet, 100);
-	pattern(plain, 100);
-	seal_plainly(key, nonce_bytes, plain, 100);
-	assert_memory_equal(packet, plain, sizeof(packet));
+		nonce_bytes[9] = (uint8_t)g;
+		nonce_bytes[10] = (uint8_t)(g >> 8);
+		seal(&asks, &nonce, packet, 100);
+		pattern(plain, 100);
+		seal_plainly(key, nonce_bytes, plain, 100);
+		assert_memory_equal(packet, plain, sizeof(packet));
+	}
 	done(&asks, &answers);
 }
 

@@ -2,6 +2,7 @@
 #include "stand.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include <lull/rest.h>
@@ -53,6 +54,7 @@ struct connecting {
 	struct stand *stand;
 	struct lull_error error;
 	int rc;
+	atomic_bool accepted;
 };
 
 static void *
@@ -63,6 +65,11 @@ connecting_run(void *arg)
 
 	connecting->rc = lull_channel_connect(stand->channels[0], stand_name(1), STAND_WAIT_NS,
 					      &stand->peers[0], &connecting->error);
+	/* With own_loop nobody else moves the packets that the other side still waits for. */
+	while (!atomic_load(&connecting->accepted)) {
+		lull_channel_poll(stand->channels[0]);
+		usleep(100);
+	}
 	return NULL;
 }
 
@@ -72,11 +79,10 @@ stand_connect(struct stand *stand)
 	struct connecting connecting = { .stand = stand };
 	pthread_t thread;
 
-	/* With own_loop each side moves its own packets in the call that waits. */
 	assert_int_equal(pthread_create(&thread, NULL, connecting_run, &connecting), 0);
 	assert_int_equal(lull_channel_accept(stand->channels[1], STAND_WAIT_NS, &stand->peers[1]),
 			 0);
-	/* What the other side still waits for. */
+	atomic_store(&connecting.accepted, true);
 	while (pthread_tryjoin_np(thread, NULL) != 0) {
 		lull_channel_poll(stand->channels[1]);
 		usleep(100);

@@ -26,7 +26,7 @@ PERF, COPY = "lull-channel-perf", "lull-channel-copy"
 class Stand:
     """A bed, a key, and programs that end with it."""
 
-    def __init__(self, programs: dict[str, str], text: str, **more: Any) -> None:  # noqa: ANN401
+    def __init__(self, programs: dict[str, str], text: str, **more: Any) -> None:
         self.here = World()
         try:
             self.bed = Bed.lay(Plan(id="stand", rails=rails(text), **more))
@@ -70,7 +70,7 @@ class Stand:
         return self.here.start(name or f"{program}-{node}", self.programs[program], options,
                                self.bed.namespace(node))  # fmt: skip
 
-    def listen(self, node: str = "b", **more: Any) -> Program:  # noqa: ANN401
+    def listen(self, node: str = "b", **more: Any) -> Program:
         return self.start(node, "--listen", **more).ready()
 
     def call(self, job: str = "bandwidth", seconds: float = 60, more: str = "",

@@ -260,6 +260,21 @@ TEST(delay__drains_the_queue_each_4_s)
 	assert_true(delay_stand(1580 * US, 9 * S + 3 * MS, 1, true) < 57);
 }
 
+TEST(delay__leaves_the_window_alone_around_a_drain)
+{
+	delay_begin_full();
+	assert_int_equal(delay_stand(1580 * US, S, 4000, true), 54);
+	/* The round that begins it is above the target: 54 x 1 / 1.62 x 3 / 4, and no more */
+	assert_int_equal(delay_stand(1620 * US, 5 * S, 1, true), 24);
+	assert_int_equal(delay_stand(1620 * US, 5 * S + MS, 2, true), 54);
+	/* What comes back now was sent while the window was small. */
+	assert_int_equal(delay_stand(1900 * US, 5 * S + 3 * MS, 1, true), 54);
+	assert_int_equal(delay_stand(1900 * US, 5 * S + 4 * MS, 1, true), 47);
+	/* 4 s from its end */
+	assert_int_equal(delay_stand(1580 * US, 5 * S + 5 * MS, 3997, true), 47);
+	assert_true(delay_stand(1580 * US, 9 * S + 2 * MS, 1, true) < 47);
+}
+
 TEST(delay__drains_no_queue_that_empties_by_itself)
 {
 	delay_begin_full();
@@ -290,6 +305,25 @@ TEST(delay__loss_ends_a_drain)
 	lull_bundle_controls[0]->round(state, &lossy);
 	assert_int_equal(delay_stand(1580 * US, 5 * S + 2 * MS, 1, false), 12);
 	assert_int_equal(delay_stand(1580 * US, 5 * S + 3 * MS, 5, false), 12);
+}
+
+TEST(delay__grows_faster_up_to_a_quarter_of_the_queue)
+{
+	delay_begin_full();
+	assert_int_equal(delay_stand(1144 * US, S, 2, true), 62); /* of 580 us: 145 */
+	assert_int_equal(delay_stand(1144 * US, S, 2, true), 78);
+	assert_int_equal(delay_stand(1146 * US, S, 2, true), 85); /* room for 7.2 packets */
+	assert_int_equal(delay_stand(1144 * US, S, 2, true), 93);
+}
+
+TEST(delay__grows_by_a_quantum_where_there_is_room_for_more)
+{
+	struct bundle_round round = round_of(3 * MS);
+
+	delay_begin_full();
+	round.absent_ns = 5 * MS; /* the target is 6 ms */
+	assert_int_equal(delay_rounds(round), 62);
+	assert_int_equal(delay_rounds(round), 70);
 }
 
 TEST(delay__round_trip_below_the_least_is_no_queue)

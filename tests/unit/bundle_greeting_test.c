@@ -250,6 +250,61 @@ TEST(greeting_read__rails_have_their_ranges)
 	assert_false(takes(4, 1, 2) || takes(4, 1, 4) || takes(4, 1, 17) || takes(4, 1, 255));
 }
 
+/* A name of 32 bytes, all of them there: no zero would end it in the struct. */
+TEST(greeting_read__refuses_names_that_do_not_fit)
+{
+	for (uint32_t which = 2; which <= 3; which++) {
+		struct bundle_greeting greeting = some_greeting(), read;
+		uint8_t at[BUNDLE_PAYLOAD_BYTES_MAX];
+		char *name = which == 2 ? greeting.name : greeting.target;
+		uint32_t len, end;
+
+		greeting.rails.count = 0;
+		memset(name, 'n', LULL_BUNDLE_NAME_SIZE - 1);
+		len = bundle_greeting_write(&greeting, at);
+		end = which == 2 ? 40 + 31 : len;
+		assert_true(greeting_reads(&read, at, len));
+		memmove(at + end + 1, at + end, len - end);
+		at[end] = 'n';
+		at[which]++;
+		assert_false(greeting_reads(&read, at, len + 1));
+	}
+}
+
+/* More than the table has room for, all of them there and each right for itself. */
+TEST(rails__more_than_sixteen_are_refused)
+{
+	struct bundle_probe probe = { .kind = BUNDLE_PROBE_ASK }, read;
+	struct bundle_greeting greeting = some_greeting(), greeting_read;
+	uint8_t at[BUNDLE_PAYLOAD_BYTES_MAX] = { 0 };
+	uint32_t len;
+
+	fill_rails(&probe.rails, LULL_BUNDLE_RAILS_MAX, 20);
+	len = bundle_probe_write(&probe, at, sizeof(at), 0);
+	memcpy(at + len, at + len - 32, 32);
+	at[1]++;
+	assert_false(probe_reads(&read, at, len + 32));
+	greeting.rails = probe.rails;
+	len = bundle_greeting_write(&greeting, at);
+	memcpy(at + len, at + len - 32, 32);
+	at[4]++;
+	assert_false(greeting_reads(&greeting_read, at, len + 32));
+}
+
+TEST(rails__may_have_no_address)
+{
+	struct bundle_probe probe = { .kind = BUNDLE_PROBE_ASK }, read;
+	uint8_t at[BUNDLE_PAYLOAD_BYTES_MAX];
+	uint32_t len;
+
+	fill_rails(&probe.rails, 2, 0);
+	len = bundle_probe_write(&probe, at, sizeof(at), 0);
+	assert_int_equal(len, 16 + 2 * 12);
+	memset(&read, 0xee, sizeof(read));
+	assert_true(probe_reads(&read, at, len));
+	assert_rails_equal(&read.rails, &probe.rails);
+}
+
 /* ---- probe and close ---- */
 
 TEST(probe__comes_back_with_any_padding)
@@ -336,9 +391,11 @@ TEST(close__takes_two_bytes_and_zeros)
 		for (uint32_t reply = 0; reply < 4; reply++) {
 			struct bundle_close close = { (uint8_t)(reason & 1), (reply & 1) != 0 };
 			struct bundle_close read;
-			uint8_t at[9] = { 0 };
+			uint8_t at[9];
 
+			memset(at, 0xee, sizeof(at));
 			assert_int_equal(bundle_close_write(&close, at), 8);
+			assert_int_equal(at[8], 0xee);
 			assert_int_equal(at[0], close.reason);
 			assert_int_equal(at[1], close.reply);
 			at[0] = (uint8_t)reason;

@@ -216,7 +216,7 @@ TEST(psn_expand__follows_a_path_through_the_wrap)
 
 TEST(head__stands_byte_by_byte_as_written)
 {
-	static const struct bundle_head head = {
+	struct bundle_head head = {
 		.len_bytes = 0x0706050403,
 		.tag = 0x1122334455667788,
 		.user = 0x99aabbccddeeff00,
