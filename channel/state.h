@@ -64,6 +64,7 @@ struct lull_channel {
 	const struct lull_bundle_control *control;
 	struct channel_secret secret;
 	uint64_t memory_bytes;
+	bool begun; /* the bundle, and with it keys that are to be wiped */
 	bool started;
 
 	pthread_mutex_t lock;
@@ -89,11 +90,11 @@ struct lull_channel {
 	struct lull_histogram latency[2]; /* up to a quantum, longer */
 
 	/* rests: under the lock */
-	uint64_t
-		rest_until_ns; /* of a rest now: kick it for what is due earlier; 0: there is none */
-	uint64_t idle_ns;      /* nothing is under way since then; 0: something is */
-	uint64_t announced_ns; /* longest rest that peers know of */
+	uint64_t rest_until_ns; /* of a rest now; what is due earlier ends it; 0: there is none */
+	uint64_t idle_ns;       /* nothing is under way since then; 0: something is */
+	uint64_t announced_ns;  /* longest rest that peers know of */
 	uint64_t max_latency_ns;
+	bool rested;                  /* in poll(), right before this iteration */
 	uint32_t resting;             /* threads in poll(), or on their way there */
 	bool removing;                /* a rail: no rests until it is gone */
 	struct channel_rail *leaving; /* the one, until the thread has let go of it */

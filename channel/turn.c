@@ -21,6 +21,9 @@ turn_receive(struct lull_channel *channel, uint64_t now_ns, uint32_t index)
 	if (!rail->begun && rail->way->thread != NULL)
 		rail->way->thread(rail->state, true);
 	rail->begun = true;
+	/* A packet would have ended the rest: nobody was absent meanwhile. */
+	if (channel->rested && rail->way->watch != NULL)
+		lull_bundle_look(channel->bundle, now_ns, index);
 	lull_bundle_look(channel->bundle, now_ns, index);
 	for (uint32_t i = 0; i < TURN_BURSTS && count == CHANNEL_BURST; i++) {
 		count = rail->way->receive(rail->state, packets);
@@ -111,6 +114,7 @@ channel_turn(struct lull_channel *channel, uint64_t now_ns)
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++)
 		if (channel->rails[i] != NULL)
 			pkts += turn_receive(channel, now_ns, i);
+	channel->rested = false;
 	if (pkts > 0)
 		now_ns = lull_clock_ns();
 	lull_bundle_run(channel->bundle, now_ns);

@@ -69,7 +69,7 @@ enum lull_sim_channel_fault_type {
 	LULL_SIM_CHANNEL_SILENT_DOWN, /**< ... what its node would receive */
 	LULL_SIM_CHANNEL_RETURN,      /**< it carries again */
 	LULL_SIM_CHANNEL_RATE,        /**< value: bits/s, as rate_bps */
-	LULL_SIM_CHANNEL_LOSS,        /**< value: ppm */
+	LULL_SIM_CHANNEL_LOSS,        /**< value: ppm; and no fades any more */
 	LULL_SIM_CHANNEL_MTU,         /**< value: bytes of packets that pass; 0: all */
 	LULL_SIM_CHANNEL_REMOVE,      /**< the program takes a rail out of its bundle */
 	LULL_SIM_CHANNEL_ADD,         /**< ... and puts it back */

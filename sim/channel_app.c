@@ -29,10 +29,19 @@ app_under_way(const struct lull_sim_channel *world)
 
 /* ---- connections ---- */
 
+/* Who all send to one has no business with each other. */
+bool
+channel_app_meets(const struct channel_node *node, uint32_t other)
+{
+	return other != node->number && (node->world->config.job.type != LULL_SIM_CHANNEL_STREAM ||
+					 other == 0 || node->number == 0);
+}
+
 static bool
 app_asks(const struct channel_node *node, uint32_t other)
 {
-	return other != node->number && (node->number < other || node->world->config.both_ask);
+	return channel_app_meets(node, other) &&
+	       (node->number < other || node->world->config.both_ask);
 }
 
 static void
@@ -101,8 +110,9 @@ channel_app_disconnect(struct channel_node *node, uint64_t now_ns, uint32_t othe
 	uint32_t peer = node->peer_of[other];
 	int rc;
 
-	if (peer == LULL_SIM_CHANNEL_ANY)
+	if (peer == LULL_SIM_CHANNEL_ANY || node->peers[peer].closing)
 		return;
+	node->peers[peer].closing = true;
 	rc = lull_bundle_disconnect(node->bundle, now_ns, peer, linger_ns);
 	if (rc != 0)
 		channel_fail(node->world, node->number, "disconnect of node %" PRIu32 ": %d", other,
@@ -128,7 +138,7 @@ channel_app_idle(const struct channel_node *node)
 	for (uint32_t i = 0; i < world->config.node_count; i++) {
 		uint32_t peer = node->peer_of[i];
 
-		if (i != node->number &&
+		if (channel_app_meets(node, i) &&
 		    (peer == LULL_SIM_CHANNEL_ANY || node->peers[peer].sending > 0 ||
 		     node->peers[peer].receiving > 0))
 			return false;
@@ -174,6 +184,8 @@ app_up(struct channel_node *node, const struct lull_bundle_event *event)
 	    node->peers[event->peer].life > world->nodes[other].life)
 		channel_fail(world, node->number, "UP of '%s' with a node id that it never had",
 			     look.name);
+	if (world->closing) /* a question that was under way */
+		channel_app_disconnect(node, lull_sim_net_now(world->net), other, 0);
 }
 
 static void
@@ -344,7 +356,9 @@ app_received(struct channel_node *node, const struct lull_bundle_event *event)
 		uint64_t now_ns = lull_sim_net_now(world->net);
 
 		world->result.received++;
-		if (now_ns >= world->config.warmup_ns && now_ns < world->config.calm_ns) {
+		if ((world->config.job.type == LULL_SIM_CHANNEL_RANDOM ||
+		     world->config.job.type == LULL_SIM_CHANNEL_PING) &&
+		    now_ns >= world->config.warmup_ns && now_ns < world->config.calm_ns) {
 			world->result.received_bytes += event->len_bytes;
 			world->result.from_bytes[receive->from] += event->len_bytes;
 		}
@@ -455,7 +469,8 @@ app_random(struct channel_node *node, uint64_t now_ns)
 		return;
 	}
 	node->send_ns = now_ns + 1 + lull_prng_below(&node->prng, 2 * job->gap_ns + 1);
-	if (node->peer_of[other] == LULL_SIM_CHANNEL_ANY)
+	if (node->peer_of[other] == LULL_SIM_CHANNEL_ANY ||
+	    node->peers[node->peer_of[other]].closing)
 		return;
 	if (!app_send(node, now_ns, node->peer_of[other], app_size(node)))
 		return;

@@ -281,8 +281,10 @@ ledger_end_one(struct lull_sim_channel *world, const struct channel_node *node, 
 
 	if (message->life == node->life && node->alive && !message->ended)
 		channel_fail(world, node->number, "message %" PRIu32 " never ended", serial);
-	if (message->ended && message->error == 0 && message->to_life == to->life && to->alive &&
-	    falls == message->falls && !message->received && !message->refused)
+	/* of a sender that died, the receiver may never have heard */
+	if (message->life == node->life && message->ended && message->error == 0 &&
+	    message->to_life == to->life && to->alive && falls == message->falls &&
+	    !message->received && !message->refused)
 		channel_fail(world, node->number,
 			     "message %" PRIu32 " was sent, but node %" PRIu32 " has not got it",
 			     serial, message->to);

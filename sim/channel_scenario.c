@@ -14,7 +14,7 @@
 #define FIRST_FAULT_NS (2 * MS)
 #define FAULT_SPAN_NS (60 * MS)
 #define TAIL_NS (10 * MS)
-#define ENDINGS 5 /* faults that take others back */
+#define ENDINGS 6 /* faults that take others back */
 
 struct scenario {
 	struct lull_sim_channel_config *config;
@@ -112,14 +112,16 @@ scenario_rails(struct scenario *s)
 			*rail = (struct lull_sim_channel_rail){
 				.rate_bps = alike ? rate_bps : rate_bps / draw(s, 1, 8),
 				.packet_bytes = alike ? packet_bytes : scenario_packet_bytes(s),
-				.ring_pkts = 16u << draw(s, 0, 6),
+				/* all nodes are asked by name, which no credit holds back */
+				.ring_pkts = (config->node_count > 2 ? 128u : 32u) << draw(s, 0, 4),
 				.kind = (uint8_t)(kinds ? 1 + r % 2 : 1),
 				.network = (uint8_t)(apart ? r : 0),
 				.wire = wire,
 			};
 			if (!alike && draw_chance(s, 30))
 				rail->wire.delay_ns = draw_wide(s, US, 5 * MS);
-			if (draw_chance(s, 3)) /* full packets do not pass, and nobody is told */
+			/* full packets do not pass, and nobody is told; one rail has to do */
+			if (draw_chance(s, 3) && r > 0)
 				rail->wire.mtu_bytes = (uint32_t)draw(s, 700, 1400);
 		}
 	}
@@ -317,6 +319,7 @@ scenario_end(struct scenario *s)
 	static const struct lull_sim_channel_fault endings[ENDINGS] = {
 		{ .type = LULL_SIM_CHANNEL_RETURN },
 		{ .type = LULL_SIM_CHANNEL_MTU },
+		{ .type = LULL_SIM_CHANNEL_LOSS, .value = 10000 },
 		{ .type = LULL_SIM_CHANNEL_START },
 		{ .type = LULL_SIM_CHANNEL_ADD },
 		{ .type = LULL_SIM_CHANNEL_LINK, .value = 1 },

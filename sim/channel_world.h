@@ -45,7 +45,8 @@ struct channel_late {
 
 /* The other end of a connection, by the number that the bundle gave it. */
 struct channel_peer {
-	bool up, reset; /* reset: operations ended with it, and DOWN has to follow */
+	bool up, closing; /* closing: disconnected here, DOWN will follow */
+	bool reset;       /* operations ended with it, and DOWN has to follow */
 	uint32_t node, life, session;
 	uint32_t sending, receiving;
 };
@@ -69,6 +70,7 @@ struct channel_node {
 	bool resting;
 	uint32_t idle_turns; /* one after the other in which nothing happened though it was due */
 	uint64_t turns, rests, rested_ns;
+	uint64_t delivered_bytes;                           /* at the last sample */
 	uint64_t wire_tx_pkts, wire_tx_bytes, wire_rx_pkts; /* of this life */
 	uint64_t drops_excused[LULL_BUNDLE_RAILS_MAX];
 
@@ -130,7 +132,6 @@ struct lull_sim_channel {
 	struct channel_record records[CHANNEL_RECORDS];
 	uint64_t seen_frames;
 
-	uint64_t curve_last_bytes;
 	struct lull_sim_channel_result result; /* what is counted while it runs */
 };
 
@@ -206,6 +207,8 @@ void channel_app_end(struct channel_node *node);
 void channel_app_events(struct channel_node *node, uint64_t now_ns);
 /** Do what is due; @return when something is due again */
 uint64_t channel_app_run(struct channel_node *node, uint64_t now_ns);
+/** They are to be connected. */
+bool channel_app_meets(const struct channel_node *node, uint32_t other);
 /** Nothing is under way, and everybody is connected. */
 bool channel_app_idle(const struct channel_node *node);
 void channel_app_disconnect(struct channel_node *node, uint64_t now_ns, uint32_t other,

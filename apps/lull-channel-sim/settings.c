@@ -49,7 +49,7 @@ settings_machine_help(uint32_t index)
 #define LULL_SETTINGS struct channel_sim_settings
 
 const struct lull_option channel_sim_options[] = {
-	LULL_ROW_COUNT("nodes", "N", nodes, "Nodes, all connected with each other.",
+	LULL_ROW_COUNT("nodes", "N", nodes, "Nodes; with incast each is connected to node 0.",
 		       .group = "World", .value = "2", .low = 2,
 		       .high = LULL_SIM_CHANNEL_NODES_MAX),
 	LULL_ROW_CUSTOM("rails", "RATE,...", rails, channel_sim_rails,

@@ -168,7 +168,6 @@ bundle_greet_take(struct lull_bundle *bundle, struct bundle_slot *half,
 	half->messages_max = greeting->messages_max;
 	half->first_grant = greeting->grant_pieces;
 	half->first_credit = greeting->credit_pkts;
-	half->limit_ns = bundle->now_ns + HALF_NS;
 }
 
 static void
@@ -203,6 +202,7 @@ greet_hello(struct lull_bundle *bundle, uint32_t rail, const struct bundle_hello
 			return;
 		}
 		bundle_greet_take(bundle, half, &greeting);
+		half->limit_ns = bundle->now_ns + HALF_NS;
 		if ((greeting.target[0] != '\0' && strcmp(greeting.target, config->name) != 0) ||
 		    greeting.node_id == config->node_id || greet_we_ask(bundle, &greeting, from) ||
 		    !half_answer(bundle, half, len_bytes)) {
@@ -294,8 +294,8 @@ bundle_greet_wants(const struct lull_bundle *bundle)
 		if (slot->state == PEER_HALF && slot->answer_wanted &&
 		    bundle->rails[slot->answer_rail].used)
 			return true;
-		for (uint32_t rail = 0;
-		     slot->state == PEER_HELLO && rail < LULL_BUNDLE_RAILS_MAX; rail++) {
+		for (uint32_t rail = 0; slot->state == PEER_HELLO && rail < LULL_BUNDLE_RAILS_MAX;
+		     rail++) {
 			if (bundle->rails[rail].used && bundle_ask_wants(slot, rail))
 				return true;
 		}

@@ -3,8 +3,9 @@
 
 #include "protocol.h"
 
-#define CLOSE_NS (100 * LULL_NS_PER_MS) /* for an answer to CLOSE, behind the time to linger */
-#define DOUBT_NS (50 * LULL_NS_PER_MS)  /* for a sign of life after a RESET */
+#define CLOSE_NS (100 * LULL_NS_PER_MS)    /* for an answer to CLOSE, behind the time to linger */
+#define DOUBT_NS (50 * LULL_NS_PER_MS)     /* for a sign of life after a RESET */
+#define CROSSING_NS (100 * LULL_NS_PER_MS) /* so long packets of a question may be under way */
 #define CLOSE_GAP_NS (5 * LULL_NS_PER_MS)
 
 /* ---- beginning ---- */
@@ -75,8 +76,8 @@ promote_into(struct lull_bundle *bundle, struct bundle_slot *half)
 }
 
 /*
- * Both asked each other, both were answered, and neither connection is up: that of the larger node
- * id stays. False: ours does.
+ * Both asked each other, and both were answered: the connection of the larger node id stays, and
+ * one that is up. False: ours does.
  */
 static bool
 promote_crossing(struct lull_bundle *bundle, const struct bundle_slot *half)
@@ -84,14 +85,19 @@ promote_crossing(struct lull_bundle *bundle, const struct bundle_slot *half)
 	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *other = &bundle->slots[i];
 
-		if (other->state != PEER_JOIN || other->node_id != half->node_id)
+		if (other->node_id != half->node_id)
+			continue;
+		/* It goes on with what is up: this packet was long on its way. */
+		if (other->state == PEER_UP && other->heard_ns > half->since_ns &&
+		    bundle->now_ns - other->heard_ns < CROSSING_NS + other->rest_ns)
+			return false;
+		if (other->state != PEER_JOIN)
 			continue;
 		if (other->asker && bundle->config.node_id > half->node_id)
 			return false;
 		bundle->stores[bundle->store_free++] = other->store;
 		other->store = NULL;
 		other->state = PEER_HELLO;
-		other->limit_ns = half->limit_ns;
 	}
 	return true;
 }
@@ -217,7 +223,7 @@ lull_bundle_disconnect(struct lull_bundle *bundle, uint64_t now_ns, uint32_t num
 
 	if (slot == NULL || slot->state == PEER_CLOSING)
 		return -ENOTCONN;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	bundle_slot_touch(slot);
 	if (slot->state == PEER_HELLO || slot->state == PEER_JOIN) {
 		bundle_peer_end(bundle, slot, 0);
@@ -382,7 +388,8 @@ peer_due_keys(const struct lull_bundle *bundle, struct bundle_slot *slot)
 		due_ns = LULL_MIN(due_ns, bundle_flight_due(slot, path));
 		due_ns = LULL_MIN(due_ns, bundle_ack_due(slot, path));
 	}
-	due_ns = LULL_MIN(due_ns, bundle_record_due(slot));
+	if (bundle_ack_path(slot) != NULL)
+		due_ns = LULL_MIN(due_ns, bundle_record_due(slot));
 	return LULL_MIN(due_ns, bundle_out_due(store));
 }
 

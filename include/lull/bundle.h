@@ -139,14 +139,12 @@ struct lull_bundle_nonce {
  * other; they are as secret as the table makes them.
  */
 struct lull_bundle_security {
-	const char *name;   /**< "open", "signed", "sealed" */
-	uint32_t tag_bytes; /**< behind each packet of an epoch, 4..16 */
-	/** State of a handshake under way; aligned to 8 bytes. */
-	uint32_t handshake_bytes;
+	const char *name;         /**< "open", "signed", "sealed" */
+	uint32_t tag_bytes;       /**< behind each packet of an epoch, 4..16 */
+	uint32_t handshake_bytes; /**< state of a handshake under way, aligned to 8 bytes */
 	/**
-	 * State of an epoch; aligned to 8 bytes, and zeros at first, as after forget(). It may own
-	 * more: answer_write() and answer_read() free what it held, and who copies it elsewhere
-	 * leaves zeros at the old place.
+	 * State of an epoch, aligned to 8 bytes; zeros at first, as after forget(). It may own
+	 * more, which answer_write() and answer_read() free where it stands.
 	 */
 	uint32_t keys_bytes;
 	uint32_t hello_bytes; /**< hello_write() adds at most so many to its payload */
