@@ -159,9 +159,8 @@ channel_peers_down(struct channel_node *node, uint64_t now_ns,
 		return;
 	}
 	if (!peer->up) { /* one that never answered; nobody sets a limit here */
-		if (event->error == -EISCONN)
-			return;
-		if (!world->config.may_fall && !world->closing)
+		/* an address may lead to another node where packets are damaged */
+		if (event->error != -EISCONN && !world->config.may_fall && !world->closing)
 			channel_fail(world, node->number, "DOWN of peer %" PRIu32 " before UP: %d",
 				     event->peer, event->error);
 		for (uint32_t i = 0; i < world->config.node_count; i++)
