@@ -16,7 +16,7 @@ from pathlib import Path
 
 from two_nodes import Nodes, nodes
 from verdict import check, wait_for
-from world import main, run
+from world import Program, main, run
 
 SEED = 20261123
 MIB = 1 << 20
@@ -85,7 +85,8 @@ def files_and_folders(binaries: list[str]) -> None:
             check(result["files"] == 8 and result["folders"] == 4, "counted", result)
             check(result["left_out"] == 2 and result["failed"] == 0, "left out", result)
             check(result["bytes"] == size + here.key.stat().st_size, "bytes", result)
-            check(sum(item["bytes"] for item in result["items"]) == result["bytes"], "items", result)
+            total = sum(item["bytes"] for item in result["items"])
+            check(total == result["bytes"], "items", result)
             for item in result["items"]:
                 check(item["sha256"] == digest(target / item["path"]), "digest", item)
             # The second time, what is larger than a message is there already.
@@ -163,8 +164,12 @@ def outside(binaries: list[str]) -> None:
         listener.finish(signal.SIGINT)
 
 
-def kept(path: Path, least: int) -> bool:
-    return path.exists() and path.stat().st_size >= least
+def await_part(path: Path, least: int) -> None:
+    wait_for("a part of it came", lambda: path.exists() and path.stat().st_size >= least)
+
+
+def await_said(program: Program, text: str) -> None:
+    wait_for(f"it says '{text}'", lambda: text in program.stderr())
 
 
 def breaks(binaries: list[str]) -> None:
@@ -181,17 +186,15 @@ def breaks(binaries: list[str]) -> None:
             sender = here.world.start(f"send-{turn}", copy,
                                       f"--to b {' '.join(here.options('a'))} {source}/big",
                                       here.spaces["a"])  # fmt: skip
-            wait_for("a part of it came", lambda: kept(part, before + 2 * MIB))
-            killed, other = (
-                (listener, sender) if victim == "receiver" else (sender, listener)
-            )
+            await_part(part, before + 2 * MIB)
+            killed, other = (listener, sender)[:: 1 if victim == "receiver" else -1]
             killed.process.kill()
             killed.process.wait()
             if victim == "receiver":
-                check(other.wait() == 1, "the sender says so", other.stderr())
-                check("goes on where it stopped" in other.stderr(), "and what to do", other.stderr())
+                check(other.wait() == 1, "the sender ends", other.stderr())
+                check("goes on where it stopped" in other.stderr(), "says so", other.stderr())
             else:
-                wait_for("the receiver sees it", lambda: "broke off" in listener.stderr())
+                await_said(listener, "broke off")
                 listener.finish(signal.SIGTERM)
             check(not (target / "big").exists(), "nothing has its name yet")
             before = part.stat().st_size
@@ -251,7 +254,7 @@ def full_disk(binaries: list[str]) -> None:
         sender = here.world.start("send", copy,
                                   f"--to b {' '.join(here.options('a'))} {source}/fits",
                                   here.spaces["a"])  # fmt: skip
-        wait_for("a part of it came", lambda: kept(target / "fits.part", MIB))
+        await_part(target / "fits.part", MIB)
         with (target / "other").open("wb", buffering=0) as other:
             try:
                 while other.write(bytes(4096)):
@@ -281,7 +284,7 @@ def discards(binaries: list[str]) -> None:
         sender = here.world.start("send", copy,
                                   f"--to b {' '.join(here.options('a'))} {source}/big",
                                   here.spaces["a"])  # fmt: skip
-        wait_for("a part of it came", lambda: kept(target / "big.part", MIB))
+        await_part(target / "big.part", MIB)
         sender.process.send_signal(signal.SIGINT)
         check(sender.wait() == 1, "interrupted", sender.stderr())
         check("interrupted after 0 of 1 files" in sender.stderr(), "says so", sender.stderr())
@@ -324,7 +327,7 @@ def open_security(binaries: list[str]) -> None:
         plain = [word for word in here.options("b") if word not in ("--key-file", str(here.key))]
         listener = here.world.start("plain", copy, f"--listen --into {target} --security open "
                                     f"{' '.join(plain)}", here.spaces["b"])  # fmt: skip
-        wait_for("it listens", lambda: "listening" in listener.stderr())
+        await_said(listener, "listening")
         check("security open: whoever reaches" in listener.stderr(), "says so", listener.stderr())
         command = [word for word in here.command(copy, "a", "--security", "open", "--to", "b",
                                                  source)
