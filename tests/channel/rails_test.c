@@ -69,6 +69,9 @@ TEST(pair__begins_empty)
 	assert_int_equal(poll(polls, 1, 0), 1);
 	assert_int_equal(there->way->receive(there->state, packets), CHANNEL_BURST);
 	assert_memory_equal(packets[CHANNEL_BURST - 1].bytes, bytes, sizeof(bytes));
+	while (there->way->receive(there->state, packets) > 0)
+		;
+	assert_int_equal(poll(polls, 1, 0), 0);
 	channel_rail_close(here);
 	channel_rail_close(there);
 }
