@@ -160,6 +160,7 @@ rx_known(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet 
 		return;
 	}
 	LULL_COUNTER_ADD(path->counters.rx_pkts, 1);
+	bundle->rails[packet->rail].rate_pkts++;
 	LULL_COUNTER_ADD(path->counters.rx_bytes, packet->len_bytes);
 	slot->rest_ns = bundle_rest_decode(packet->header.rest);
 	bundle_peer_heard(bundle, slot);
@@ -195,7 +196,7 @@ lull_bundle_rx(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail, uint8
 	LULL_ASSERT_HOT(rail < LULL_BUNDLE_RAILS_MAX);
 	if (!bundle->rails[rail].used)
 		return;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	LULL_COUNTER_ADD(bundle->counters.rx_pkts, 1);
 	LULL_COUNTER_ADD(bundle->counters.rx_bytes, len_bytes);
 	if (!bundle_header_read(&packet.header, bytes, len_bytes)) {

@@ -258,7 +258,9 @@ struct bundle_rail {
 	bool used, down;
 	struct lull_bundle_rail config;
 	uint64_t look_ns, absent_ns;
-	uint32_t turn; /* slot whose turn it is */
+	uint64_t absent_ns_max;                      /* lately */
+	uint64_t rate_since_ns, rate_pkts, rate_pps; /* packets that came; rate_pps: lately */
+	uint32_t turn;                               /* slot whose turn it is */
 };
 
 /* RETRY and RESET on their way. */
@@ -320,6 +322,12 @@ static inline void
 bundle_bits_clear(struct bundle_store *store, struct bundle_bits *bits, uint32_t piece)
 {
 	*bundle_bits_word(store, bits, piece) &= ~(1ULL << piece % 64);
+}
+/** It is @p now_ns. Two threads that take turns may have read the clock in the other order. */
+static inline void
+bundle_time(struct lull_bundle *bundle, uint64_t now_ns)
+{
+	bundle->now_ns = LULL_MAX(bundle->now_ns, now_ns);
 }
 /** @p a before @p b, for numbers that wrap. */
 static inline bool
