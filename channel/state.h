@@ -36,7 +36,9 @@
 #define CHANNEL_POLLS_MAX (LULL_CHANNEL_RAILS_MAX * CHANNEL_WATCH_MAX + 1) /* the last: kick */
 
 struct channel_peer {
+	char name[LULL_CHANNEL_NAME_SIZE]; /* of the node */
 	bool up;
+	bool closing;  /* lull_channel_disconnect() ends it */
 	bool asked;    /* lull_channel_accept() has not told of it yet */
 	uint32_t next; /* of those that wait to be accepted, plus 1; 0: the last */
 	uint32_t ends; /* how often a peer of this number ended */
@@ -102,7 +104,6 @@ struct lull_channel {
 	pthread_mutex_t rails_lock; /* add, remove, look: before the other lock */
 
 	/* its thread */
-	atomic_bool kicked;
 	struct channel_polls polls; /* of its next rest */
 	bool polls_said;            /* and poll() has said something of them */
 	bool thread_rests;          /* it is among the resting ones; under the lock */
@@ -136,7 +137,6 @@ channel_kick(struct lull_channel *channel)
 {
 	const uint64_t one = 1;
 
-	atomic_store(&channel->kicked, true);
 	(void)!write(channel->kick_fd, &one, sizeof(one));
 }
 

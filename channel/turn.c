@@ -44,13 +44,9 @@ turn_receive(struct lull_channel *channel, uint64_t now_ns, uint32_t index)
 static bool
 turn_flush(struct channel_rail *rail)
 {
-	if (rail->next < rail->count) {
-		uint32_t sent = rail->way->send(rail->state, &rail->packets[rail->next],
-						rail->count - rail->next);
-
-		rail->next += sent;
-		LULL_COUNTER_ADD(rail->tx_pkts, sent);
-	}
+	if (rail->next < rail->count)
+		rail->next += rail->way->send(rail->state, &rail->packets[rail->next],
+					      rail->count - rail->next);
 	return rail->next >= rail->count;
 }
 
@@ -214,7 +210,6 @@ channel_rest(struct lull_channel *channel, struct channel_polls *polls, uint64_t
 	}
 	if (polls->polls[polls->count].revents == 0)
 		return LULL_WAKE_PACKET;
-	atomic_store(&channel->kicked, false);
 	(void)!read(channel->kick_fd, &kicks, sizeof(kicks));
 	return LULL_WAKE_KICK;
 }

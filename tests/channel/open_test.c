@@ -295,6 +295,7 @@ TEST(look__tells_of_peers_paths_and_rails)
 	struct lull_bundle_peer_look peer;
 	struct lull_bundle_path_look path;
 	struct lull_channel_rail_look rail;
+	uint64_t sent = 0;
 
 	stand_open(&stand);
 	for (uint32_t i = 0; i < 10; i++)
@@ -320,12 +321,14 @@ TEST(look__tells_of_peers_paths_and_rails)
 		assert_true(rail.up);
 		assert_int_equal(rail.mtu_bytes, 1500);
 		assert_true(rail.rx_pkts > 0 && rail.tx_pkts > 0);
+		sent += rail.tx_pkts;
 		assert_int_equal(rail.missed_pkts, 0);
 	}
 	assert_int_equal(lull_channel_rail_look(stand.channels[0], 3, &rail), -ENODEV);
 	assert_int_equal(lull_channel_rail_look(stand.channels[0], 16, &rail), -ENODEV);
 	lull_channel_counters(stand.channels[0], &counters);
 	assert_true(counters.tx_pkts > 150 && counters.rx_pkts > 0);
+	assert_true(counters.tx_pkts >= sent); /* every packet left by a rail */
 	assert_int_equal(counters.peers_up, 1);
 	assert_int_equal(counters.forged + counters.bad_head + counters.bad_ack, 0);
 	lull_channel_histogram(stand.channels[0], false, &latency);
