@@ -67,6 +67,7 @@ def counts_what_the_wire_lost(stand: Stand, caller: Program, rails: list[int]) -
         found = {}
         for rail in rails:
             seen, look = path(caller, rail), stand.port(rail, "b")
+            check(seen, "the caller runs", caller.stderr())
             wire = look.lost_pkts + look.silenced_pkts + look.large_pkts + look.queue_drops
             ours = int(seen["lost_pkts"]) - int(seen["late_pkts"])
             if ours != wire or look.backlog_pkts:
