@@ -125,7 +125,8 @@ def silent_rail(programs: Programs, kind: str) -> None:
         stand.bed.set(1, ["heard"])
         comes_up(caller, 1)
         peer = whole(caller.finish(signal.SIGINT))
-        check(peer["paths"][1]["downs"] > 0, "counted", peer["paths"][1])
+        downs = {one["rail"]: one["downs"] for one in peer["paths"]}
+        check(downs[1] > 0, "counted", downs)
 
 
 def one_way_silence(programs: Programs, kind: str) -> None:
