@@ -26,7 +26,7 @@
 #define BUNDLE_EAGER_PIECES 64 /* of a message that is not accepted yet: 8 quanta */
 #define BUNDLE_BITS_LARGE 4096 /* pieces of a large message that may be open */
 #define BUNDLE_BITS_BLOCKS 32  /* large messages in each direction with so many */
-#define BUNDLE_REPEATS 64      /* records that may have been lost */
+#define BUNDLE_REPEATS 256     /* records that may have been lost */
 #define BUNDLE_ANSWER_BYTES 1280
 #define BUNDLE_ACK_PKTS 16 /* two quanta */
 #define BUNDLE_ACK_NS (100 * LULL_NS_PER_US)
@@ -181,7 +181,7 @@ struct bundle_store {
 	struct bundle_outgoing *out;
 	uint32_t *out_chains;
 	struct bundle_list work[WORK_COUNT], again, heads;
-	uint32_t out_number, out_count, bulk_count, bulk_pkts;
+	uint32_t out_number, out_count, out_open, bulk_count, bulk_pkts;
 	uint32_t out_limit; /* messages the other side keeps from its next one on */
 	uint32_t sendable;  /* pieces that may be sent now, about */
 	uint32_t grant, charged;
@@ -200,6 +200,7 @@ struct bundle_store {
 	uint32_t block_free[2 * BUNDLE_BITS_BLOCKS], block_count;
 	struct bundle_repeat repeats[BUNDLE_REPEATS];
 	uint32_t repeat_turn, repeat_count;
+	uint32_t *refused, refused_count; /* numbers of the last messages_max that were refused */
 
 	struct bundle_list in_events;
 	uint32_t under_way; /* of all paths */
