@@ -321,6 +321,11 @@ TEST(fd__tells_of_completions)
 	assert_int_equal(poll(&poll_of, 1, 20000), 1);
 	assert_int_equal(lull_channel_done(stand.channels[1], done, 4, 0), 1);
 	assert_int_equal(poll(&poll_of, 1, 0), 0);
+	stand_recv(&stand, 1, 3, &buffer, 1, context);
+	stand_send(&stand, 0, "z", 1, 3, context);
+	assert_int_equal(poll(&poll_of, 1, 20000), 1);
+	assert_int_equal(stand_done(&stand, 1).error, 0);
+	assert_int_equal(poll(&poll_of, 1, 0), 0);
 	for (uint32_t i = 0; i < 2; i++)
 		stand_recv(&stand, 1, 2, &buffer, 1, context);
 	for (uint32_t i = 0; i < 2; i++)
