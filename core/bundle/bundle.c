@@ -333,6 +333,7 @@ lull_bundle_rail_remove(struct lull_bundle *bundle, uint64_t now_ns, uint32_t ra
 		return -ENODEV;
 	bundle_time(bundle, now_ns);
 	bundle->rails[rail].used = false;
+	bundle_notes_drop(bundle, rail);
 	rails_changed(bundle);
 	return 0;
 }

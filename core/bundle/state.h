@@ -125,6 +125,7 @@ struct bundle_path {
 	bool small_passed, suspect_alone, removed;
 	struct lull_bundle_address address;
 	uint32_t packet_bytes; /* both rails' */
+	uint32_t remote_bytes; /* the other side's */
 	uint64_t state_ns;
 
 	/* Out. */
@@ -173,10 +174,16 @@ struct bundle_path {
 
 /* ---- peers ---- */
 
+/* Numbers of a pair of rails whose path has left its place. */
+struct bundle_pair {
+	uint64_t psn_next, seen_largest;
+};
 struct bundle_store {
+	struct bundle_pair pairs[LULL_BUNDLE_RAILS_MAX * LULL_BUNDLE_RAILS_MAX];
 	struct bundle_path paths[LULL_BUNDLE_PATHS_MAX];
 	uint32_t path_count; /* used places of paths, holes included */
 	struct bundle_spread_state spread;
+	uint8_t tx_turns[LULL_BUNDLE_RAILS_MAX]; /* path whose turn it is on a rail */
 
 	struct bundle_outgoing *out;
 	uint32_t *out_chains;

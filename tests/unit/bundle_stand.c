@@ -109,12 +109,25 @@ stand_close(struct stand *stand)
 		if (stand->nodes[i].bundle != NULL)
 			stand_node_end(stand, i);
 	}
+	for (uint32_t i = 0; i < STAND_BUFFERS; i++)
+		free(stand->buffers[i]);
 	free(stand->packets);
 	free(stand->bytes);
 	free(stand);
 }
 
 /* ---- events ---- */
+
+static void **
+stand_buffer(struct stand *stand, const void *buffer)
+{
+	uint32_t i = 0;
+
+	while (i < STAND_BUFFERS && stand->buffers[i] != buffer)
+		i++;
+	assert_true(i < STAND_BUFFERS);
+	return &stand->buffers[i];
+}
 
 void
 stand_take(struct stand *stand, uint32_t number, const struct lull_bundle_event *head)
@@ -125,6 +138,7 @@ stand_take(struct stand *stand, uint32_t number, const struct lull_bundle_event 
 
 	assert_non_null(buffer);
 	buffer[size] = 0xa5; /* nothing is written behind it */
+	*stand_buffer(stand, NULL) = buffer;
 	assert_int_equal(lull_bundle_accept(node->bundle, stand->now_ns, head->peer, head->handle,
 					    buffer, size, buffer),
 			 0);
@@ -169,6 +183,7 @@ node_received(struct stand *stand, struct stand_node *node, const struct lull_bu
 		assert_memory_equal(buffer, stand->bytes + event->tag % SHIFTS,
 				    LULL_MIN(size, event->len_bytes));
 	assert_int_equal(buffer[size], 0xa5);
+	*stand_buffer(stand, buffer) = NULL;
 	free(buffer);
 }
 

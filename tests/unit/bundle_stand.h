@@ -21,6 +21,7 @@
 #define STAND_PACKET_BYTES 1500
 #define STAND_PACKETS 4096 /* under way at once */
 #define STAND_HEADS 512
+#define STAND_BUFFERS 1024
 #define STAND_STEP_NS (50 * LULL_NS_PER_US)
 
 enum stand_policy { STAND_ACCEPT, STAND_REFUSE, STAND_HOLD };
@@ -61,6 +62,7 @@ struct stand {
 	uint8_t *bytes; /* what messages consist of */
 	uint64_t message_bytes_max;
 	uint32_t sends;
+	void *buffers[STAND_BUFFERS]; /* of messages that are accepted */
 };
 
 /** Nodes "a", "b", ... with so many rails each; @p config: what is not zero is taken over. */
