@@ -252,15 +252,27 @@ bundle_record_due(const struct bundle_slot *slot)
 
 /* ---- hearing it ---- */
 
-static void
-ack_credit(struct bundle_path *path, const struct bundle_block *block)
+/* An older block, which came by a slower path, says nothing new. */
+static bool
+ack_is_older(const struct bundle_path *path, uint64_t psn, uint32_t received)
 {
+	return psn < path->credit_psn ||
+	       (psn == path->credit_psn && bundle_before(received, path->credit_received));
+}
+
+static void
+ack_credit(struct bundle_path *path, const struct bundle_block *block, uint64_t psn)
+{
+	if (ack_is_older(path, psn, block->received))
+		return;
+	path->credit_psn = psn;
+	path->credit_received = block->received;
 	path->credit = LULL_MAX(block->credit, 1);
 	/* A share that was taken back is free once the other side goes by the smaller one. */
 	if (block->credit_echo == path->credit_given)
 		path->credit_held = path->credit_given;
-	else if (block->credit_echo > path->credit_held)
-		path->credit_held = block->credit_echo;
+	else if (block->credit_echo > path->credit_held) /* not more than it was ever given */
+		path->credit_held = LULL_MIN(block->credit_echo, path->credit_most);
 }
 
 bool
@@ -268,10 +280,16 @@ bundle_ack_block_rx(struct lull_bundle *bundle, struct bundle_slot *slot,
 		    const struct bundle_block *block, uint32_t rail)
 {
 	struct bundle_path *path = bundle_path_find(slot, block->path >> 4, block->path & 15);
+	uint64_t largest;
 
 	if (path == NULL)
 		return false;
-	ack_credit(path, block);
+	largest = bundle_psn_expand(path->psn_next - 1, block->psn);
+	if (largest >= path->psn_next || bundle_block_reaches_below(block, largest)) {
+		LULL_COUNTER_ADD(bundle->counters.bad_ack, 1);
+		return false;
+	}
+	ack_credit(path, block, largest);
 	bundle_flight_block(bundle, slot, path, block, bundle->rails[rail].absent_ns);
 	bundle_slot_touch(slot);
 	return true;

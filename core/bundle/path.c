@@ -70,7 +70,7 @@ bundle_path_begin(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 	};
 	path->psn_base = path->psn_next;
 	path->largest_acked = path->psn_next - 1;
-	path->credit_held = path->credit_given;
+	path->credit_held = path->credit_most = path->credit_given;
 	memset(path->flights, 0, sizeof(*path->flights) * bundle->config.window_pkts_max);
 	bundle_meter_init(&path->meter, bundle->now_ns);
 	path_control_begin(bundle, path, 1);

@@ -144,7 +144,9 @@ struct bundle_path {
 	bool limited;
 	struct bundle_meter meter;
 	uint64_t control[BUNDLE_CONTROL_STATE / 8];
-	uint32_t credit; /* what the other side allows */
+	uint32_t credit;     /* what the other side allows */
+	uint64_t credit_psn; /* of the newest block, which said so */
+	uint32_t credit_received;
 
 	/* In. */
 	struct bundle_seen seen;
@@ -155,6 +157,7 @@ struct bundle_path {
 	uint64_t ack_since_ns, block_ns;
 	bool ack_now;
 	uint32_t credit_given, credit_held; /* to the other side; what it may still go by */
+	uint32_t credit_most;               /* ever given */
 	uint64_t active_ns;
 
 	/* Probes. */
