@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
 from processes import INSIDE, Node, links
 from verdict import TIMEOUT_S, check, wait_for
-from world import Program, World, main, world
+from world import Program, World, main, run, world
 
 RAILS = 2
 KERNEL = [f"kernel:r{i}" for i in range(RAILS)]
@@ -42,6 +42,13 @@ class Bed:
         self.spaces = dict(zip("ab", links(here, RAILS), strict=True))
         self.rails = rails
         self.count = 0
+
+    def shape(self) -> None:
+        """Rails of a known speed, so that an exchange takes its time."""
+        for space in self.spaces.values():
+            for i in range(RAILS):
+                run("tc", "-n", space, "qdisc", "add", "dev", f"r{i}", "root", "tbf",
+                    "rate", f"{MBPS}mbit", "burst", "32kb", "latency", "50ms")
 
     def socket(self, node: str) -> Path:
         return self.world.path(f"node-{node}")
@@ -87,7 +94,7 @@ def bed(binaries: list[str], rails: list[str]) -> Iterator[Bed]:
 
 def counters(program: Program) -> dict[str, Any]:
     """What the program counts."""
-    found: dict[str, Any] = program.ask("/lull/stage,node")
+    found: dict[str, Any] = program.ask("/lull/loop,node")
     return found
 
 
@@ -137,7 +144,8 @@ def together(binaries: list[str]) -> None:
         check(result["tx_pkts"] < result["local_pkts"] / 10, "few are on the wire", result)
 
 
-LONG = (1500, 200000)
+LONG = (600, 200000)
+MBPS = 200  # of a rail: so it takes seconds
 
 
 def moved(program: Program, least: int) -> None:
@@ -148,6 +156,7 @@ def program_killed(binaries: list[str]) -> None:
     """Whoever was attached goes on when there is a program again; nothing has to be cleaned."""
     for rails in (KERNEL, DPDK):
         with bed(binaries, rails) as here:
+            here.shape()
             programs = {name: here.serve(name).ready() for name in "ab"}
             pair = here.pair(("alpha", "one"), LONG)
             for name in ("a", "b", "a"):
@@ -163,6 +172,7 @@ def program_killed(binaries: list[str]) -> None:
 def process_killed(binaries: list[str]) -> None:
     """The other processes of the node go on, and its place is free again."""
     with bed(binaries, KERNEL) as here:
+        here.shape()
         programs = {name: here.serve(name).ready() for name in "ab"}
         stays, dies = here.pair(("alpha", "one"), LONG), here.pair(("beta", "two"), LONG)
         moved(programs["a"], 3000)
@@ -177,6 +187,7 @@ def process_killed(binaries: list[str]) -> None:
 def all_killed(binaries: list[str]) -> None:
     """Program and process of a node die at once; both begin anew as if nothing had been."""
     with bed(binaries, KERNEL) as here:
+        here.shape()
         programs = {name: here.serve(name).ready() for name in "ab"}
         pair = here.pair(("alpha", "one"), LONG)
         moved(programs["a"], 3000)
@@ -218,6 +229,7 @@ class Attached:
 def hostile(binaries: list[str]) -> None:
     """Who writes nonsense loses his own attachment, and nobody else's."""
     with bed(binaries, KERNEL) as here:
+        here.shape()
         programs = {name: here.serve(name).ready() for name in "ab"}
         pair = here.pair(("alpha", "one"), LONG)
         moved(programs["a"], 1000)
