@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "host/node.h"
+#include "net/check_cpu.h"
 
-#include "check_cpu.h"
 #include "receiver.h"
 
 #define RT_RUNTIME "/proc/sys/kernel/sched_rt_runtime_us"

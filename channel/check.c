@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The self-check: what would lose packets, make them slow, or let others in. */
 #include <sched.h>
+#include <string.h>
 
+#include "host/node.h"
+#include "net/check_cpu.h"
 #include "net/finding.h"
+#include "net/interface.h"
 #include "state.h"
 
 #define CHECK_MTU_MIN 1280u   /* of IPv6: less is hardly meant */
@@ -80,6 +84,35 @@ check_unequal(const struct lull_channel *channel, struct lull_findings *findings
 	lull_finding_remedy(findings, "give all rails one MTU, or leave the shorter one out");
 }
 
+/* Neighbours of a host with two addresses in a network reach both by either of its ports. */
+static void
+check_networks(const struct lull_channel *channel, struct lull_findings *findings)
+{
+	struct lull_net_ip ips[LULL_CHANNEL_RAILS_MAX];
+
+	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++) {
+		const struct channel_rail *rail = channel->rails[i];
+
+		if (rail == NULL || rail->bundle.kind != CHANNEL_KIND_IP4)
+			continue;
+		ips[i] = lull_net_ip_from4(rail->bundle.address.bytes);
+		for (uint32_t k = 0; k < i; k++) {
+			const struct channel_rail *other = channel->rails[k];
+
+			if (other == NULL || other->bundle.kind != CHANNEL_KIND_IP4 ||
+			    !lull_net_interface_same(&ips[k], &ips[i]))
+				continue;
+			lull_finding_add(findings, "network", LULL_GRADE_NOTE,
+					 "%.80s and %.80s are in one IP network: packets for "
+					 "either come in by both",
+					 other->text, rail->text);
+			lull_finding_remedy(findings,
+					    "give each rail a network of its own, or sysctl -w "
+					    "net.ipv4.conf.all.arp_ignore=1");
+		}
+	}
+}
+
 static void
 check_security(const struct lull_channel *channel, struct lull_findings *findings)
 {
@@ -115,10 +148,32 @@ check_core(const struct lull_channel *channel, struct lull_findings *findings)
 	}
 }
 
+/* Pinned: another thread there, or a device far away? */
+static void
+check_pinned(const struct lull_channel *channel, int device_node, struct lull_findings *findings)
+{
+	int tid = channel->looped ? lull_loop_tid(&channel->loop) : 0;
+	int cpu = channel->config.cpu - 1;
+	char name[32];
+
+	if (cpu < 0)
+		return;
+	check_cpu_near(cpu, lull_cpu_node(cpu), device_node, findings);
+	if (!check_cpu_shared(cpu, tid, name, sizeof(name)))
+		return;
+	lull_finding_add(findings, "shared core", LULL_GRADE_NOTE,
+			 "%s uses CPU %d too, all the time", name, cpu);
+	lull_finding_remedy(findings,
+			    "move it to another CPU (taskset, cpuset, isolcpus=%d), or set "
+			    "another cpu",
+			    cpu);
+}
+
 uint32_t
 lull_channel_check(struct lull_channel *channel, struct lull_finding *lines, uint32_t count_max)
 {
 	struct lull_findings found = { .lines = lines, .count_max = count_max };
+	int device_node = -1; /* of the first that tells */
 
 	pthread_mutex_lock(&channel->rails_lock);
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++) {
@@ -131,12 +186,16 @@ lull_channel_check(struct lull_channel *channel, struct lull_finding *lines, uin
 		check_mtu(rail, &facts, &found);
 		check_link(rail, &facts, &found);
 		check_ring(rail, &found);
+		if (device_node < 0)
+			device_node = facts.node - 1;
 		if (rail->way->check != NULL)
 			rail->way->check(rail->state, &found);
 	}
 	check_unequal(channel, &found);
+	check_networks(channel, &found);
 	check_security(channel, &found);
 	check_core(channel, &found);
+	check_pinned(channel, device_node, &found);
 	pthread_mutex_unlock(&channel->rails_lock);
 	return found.count;
 }

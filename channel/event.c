@@ -2,6 +2,7 @@
 #include "event.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define EVENT_QUANTUM_BYTES (LULL_BUNDLE_QUANTUM_PKTS * 1400u)
 
@@ -113,8 +114,12 @@ event_up(struct lull_channel *channel, const struct lull_bundle_event *event)
 {
 	struct channel_peer *peer = &channel->peers[event->peer];
 	uint32_t *last = &channel->accept_first;
+	struct lull_bundle_peer_look look;
 
+	if (lull_bundle_peer_look(channel->bundle, event->peer, &look) == 0)
+		memcpy(peer->name, look.name, sizeof(peer->name));
 	peer->up = true;
+	peer->closing = false;
 	channel_stream_begin(&peer->stream,
 			     channel->stream_memory + event->peer * CHANNEL_STREAM_MEMORY);
 	if (!event->asked) {

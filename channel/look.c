@@ -70,7 +70,7 @@ lull_channel_rail_look(struct lull_channel *channel, uint32_t number,
 		look->mbps = facts.mbps;
 		look->up = facts.up;
 		look->rx_pkts = LULL_COUNTER_READ(rail->rx_pkts);
-		look->tx_pkts = LULL_COUNTER_READ(rail->tx_pkts);
+		look->tx_pkts = rail->way->sent(rail->state);
 		look->missed_pkts = rail->way->missed(rail->state);
 	}
 	pthread_mutex_unlock(&channel->rails_lock);

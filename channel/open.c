@@ -195,7 +195,9 @@ open_bundle(struct lull_channel *channel, struct channel_rail *const *rails,
 				      "no memory for %u peers, %zu MiB; lower peers_max or "
 				      "unexpected_bytes",
 				      config->peers_max, lull_bundle_size(&bundle) >> 20);
-	return lull_bundle_init(channel->bundle, &bundle, lull_clock_ns());
+	rc = lull_bundle_init(channel->bundle, &bundle, lull_clock_ns());
+	channel->begun = rc == 0;
+	return rc;
 }
 
 static int
@@ -244,6 +246,8 @@ static void
 open_free(struct lull_channel *channel)
 {
 	channel_thread_free(channel);
+	if (channel->begun)
+		lull_bundle_forget(channel->bundle);
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++)
 		channel_rail_close(channel->rails[i]);
 	if (channel->bundle != NULL)

@@ -94,28 +94,44 @@ peer_error(int rc, const char *who, uint64_t limit_ns, struct lull_error *error)
 
 /* Until the peer is there or gives up. */
 static int
-peer_await(struct lull_channel *channel, uint32_t number, uint64_t limit_ns)
+peer_await(struct lull_channel *channel, uint32_t number, const struct channel_wait *wait)
 {
-	struct channel_wait wait = channel_wait_begin(channel, limit_ns);
 	const struct channel_peer *peer = &channel->peers[number];
 	uint32_t ends = peer->ends;
 	int rc = 0;
 
 	while (rc == 0 && !peer->up) {
-		rc = channel_wait(channel, &wait);
+		rc = channel_wait(channel, wait);
 		if (peer->ends != ends)
 			return peer->error != 0 ? peer->error : -ECONNRESET;
 	}
 	return peer->up ? 0 : rc;
 }
 
+static bool
+peer_closing(const struct lull_channel *channel, const char *name)
+{
+	for (uint32_t i = 0; i < channel->config.peers_max && name[0] != '\0'; i++)
+		if (channel->peers[i].up && channel->peers[i].closing &&
+		    strcmp(channel->peers[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static int
 peer_connect(struct lull_channel *channel, const struct lull_bundle_target *target,
 	     uint64_t limit_ns, uint32_t *peer)
 {
-	uint64_t now_ns = lull_clock_ns();
-	int number;
+	struct channel_wait wait = channel_wait_begin(channel, limit_ns);
+	uint64_t now_ns;
+	int number, rc = 0;
 
+	/* A new connection would cut off what the old one still has to send. */
+	while (rc == 0 && peer_closing(channel, target->name))
+		rc = channel_wait(channel, &wait);
+	if (rc != 0)
+		return rc;
+	now_ns = lull_clock_ns();
 	number = lull_bundle_connect(channel->bundle, now_ns, target,
 				     limit_ns == LULL_CHANNEL_FOREVER ? LULL_BUNDLE_NEVER :
 									limit_ns);
@@ -125,7 +141,7 @@ peer_connect(struct lull_channel *channel, const struct lull_bundle_target *targ
 	if (channel->peers[number].up)
 		return 0;
 	channel_act(channel, now_ns);
-	return peer_await(channel, *peer, limit_ns);
+	return peer_await(channel, *peer, &wait);
 }
 
 static int
@@ -206,8 +222,10 @@ lull_channel_disconnect(struct lull_channel *channel, uint32_t peer, uint64_t li
 	channel_lock(channel);
 	if (channel->started && peer < channel->config.peers_max && channel->peers[peer].up)
 		rc = lull_bundle_disconnect(channel->bundle, now_ns, peer, linger_ns);
-	if (rc == 0)
+	if (rc == 0) {
+		channel->peers[peer].closing = true;
 		channel_act(channel, now_ns);
+	}
 	channel_unlock(channel);
 	return rc;
 }

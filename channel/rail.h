@@ -69,6 +69,8 @@ struct channel_way {
 	void (*thread)(void *state, bool begins);
 	/** May wait for the kernel: without the lock of the channel. */
 	void (*facts)(void *state, struct channel_rail_facts *facts);
+	/** Packets that left. Any thread. */
+	uint64_t (*sent)(void *state);
 	/** Packets lost for want of room here. Any thread. */
 	uint64_t (*missed)(void *state);
 	/** Findings of its own. NULL: none. */
@@ -89,7 +91,7 @@ struct channel_rail {
 	const struct channel_way *way;
 	void *state;
 	struct lull_bundle_rail bundle; /* as the bundle is told */
-	uint64_t rx_pkts, tx_pkts;
+	uint64_t rx_pkts;
 	bool begun; /* way->thread was told */
 
 	/* packets on their way out: those from next on found no room yet */

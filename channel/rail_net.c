@@ -263,6 +263,16 @@ net_facts(void *state, struct channel_rail_facts *facts)
 }
 
 static uint64_t
+net_sent(void *state)
+{
+	const struct net_rail *net = state;
+	struct lull_net_sent sent;
+
+	net->backend->sent(net->state, &sent);
+	return sent.pkts;
+}
+
+static uint64_t
 net_missed(void *state)
 {
 	const struct net_rail *net = state;
@@ -297,6 +307,7 @@ static const struct channel_way net_way_sockets = {
 	.watched = net_watched,
 	.thread = net_thread,
 	.facts = net_facts,
+	.sent = net_sent,
 	.missed = net_missed,
 	.check = net_check,
 	.close = net_close,
@@ -308,6 +319,7 @@ static const struct channel_way net_way_polled = {
 	.send_as = net_send_as,
 	.thread = net_thread,
 	.facts = net_facts,
+	.sent = net_sent,
 	.missed = net_missed,
 	.check = net_check,
 	.close = net_close,

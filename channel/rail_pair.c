@@ -29,6 +29,7 @@ struct pair_end {
 	bool open;
 	uint32_t head, tail; /* written, read */
 	uint64_t missed_pkts;
+	uint64_t sent_pkts; /* from here: under the lock of the other end */
 	struct pair_slot *slots;
 	struct pair_slot *borrowed; /* what receive handed out: CHANNEL_BURST */
 };
@@ -89,8 +90,7 @@ pair_release(void *state)
 static uint32_t
 pair_send(void *state, const struct lull_bundle_packet *packets, uint32_t count)
 {
-	const struct pair_end *end = state;
-	struct pair_end *to = pair_other(end);
+	struct pair_end *end = state, *to = pair_other(end);
 	uint64_t one = 1;
 
 	pthread_mutex_lock(&to->lock);
@@ -103,6 +103,7 @@ pair_send(void *state, const struct lull_bundle_packet *packets, uint32_t count)
 			LULL_COUNTER_ADD(to->missed_pkts, 1);
 			continue;
 		}
+		LULL_COUNTER_ADD(end->sent_pkts, 1);
 		slot->len_bytes = packets[i].len_bytes;
 		memcpy(slot->bytes, packets[i].bytes, slot->len_bytes);
 		if (to->head++ == to->tail)
@@ -136,6 +137,14 @@ pair_facts(void *state, struct channel_rail_facts *facts)
 	pthread_mutex_lock(&other->lock);
 	*facts = (struct channel_rail_facts){ .mtu_bytes = PAIR_BYTES, .up = other->open };
 	pthread_mutex_unlock(&other->lock);
+}
+
+static uint64_t
+pair_sent(void *state)
+{
+	const struct pair_end *end = state;
+
+	return LULL_COUNTER_READ(end->sent_pkts);
 }
 
 static uint64_t
@@ -220,7 +229,7 @@ pair_take(struct pair *pair)
 			/* What was sent to who was here before is for nobody. */
 			end->tail = end->head;
 			(void)!read(end->event_fd, &events, sizeof(events));
-			end->missed_pkts = 0;
+			end->missed_pkts = end->sent_pkts = 0;
 			taken = end->open = true;
 		}
 		pthread_mutex_unlock(&end->lock);
@@ -258,6 +267,7 @@ static const struct channel_way pair_way = {
 	.watch = pair_watch,
 	.watched = pair_watched,
 	.facts = pair_facts,
+	.sent = pair_sent,
 	.missed = pair_missed,
 	.close = pair_close,
 };

@@ -37,7 +37,9 @@
 #define CHANNEL_POLLS_MAX (LULL_CHANNEL_RAILS_MAX * CHANNEL_WATCH_MAX + 1) /* the last: kick */
 
 struct channel_peer {
+	char name[LULL_CHANNEL_NAME_SIZE]; /* of the node */
 	bool up;
+	bool closing;  /* lull_channel_disconnect() ends it */
 	bool asked;    /* lull_channel_accept() has not told of it yet */
 	uint32_t next; /* of those that wait to be accepted, plus 1; 0: the last */
 	uint32_t ends; /* how often a peer of this number ended */
@@ -65,6 +67,7 @@ struct lull_channel {
 	const struct lull_bundle_control *control;
 	struct channel_secret secret;
 	uint64_t memory_bytes;
+	bool begun; /* the bundle, and with it keys that are to be wiped */
 	bool started;
 
 	pthread_mutex_t lock;
@@ -90,11 +93,11 @@ struct lull_channel {
 	struct lull_histogram latency[2]; /* up to a quantum, longer */
 
 	/* rests: under the lock */
-	uint64_t
-		rest_until_ns; /* of a rest now: kick it for what is due earlier; 0: there is none */
-	uint64_t idle_ns;      /* nothing is under way since then; 0: something is */
-	uint64_t announced_ns; /* longest rest that peers know of */
+	uint64_t rest_until_ns; /* of a rest now; what is due earlier ends it; 0: there is none */
+	uint64_t idle_ns;       /* nothing is under way since then; 0: something is */
+	uint64_t announced_ns;  /* longest rest that peers know of */
 	uint64_t max_latency_ns;
+	bool rested;                  /* in poll(), right before this iteration */
 	uint32_t resting;             /* threads in poll(), or on their way there */
 	bool removing;                /* a rail: no rests until it is gone */
 	struct channel_rail *leaving; /* the one, until the thread has let go of it */
@@ -102,7 +105,6 @@ struct lull_channel {
 	pthread_mutex_t rails_lock; /* add, remove, look: before the other lock */
 
 	/* its thread */
-	atomic_bool kicked;
 	struct channel_polls polls; /* of its next rest */
 	bool polls_said;            /* and poll() has said something of them */
 	bool thread_rests;          /* it is among the resting ones; under the lock */
@@ -136,7 +138,6 @@ channel_kick(struct lull_channel *channel)
 {
 	const uint64_t one = 1;
 
-	atomic_store(&channel->kicked, true);
 	(void)!write(channel->kick_fd, &one, sizeof(one));
 }
 

@@ -18,7 +18,6 @@ void
 channel_stream_end(struct channel_stream *stream, int error)
 {
 	stream->out_error = error;
-	stream->waiting_first = stream->waiting_end;
 }
 
 /* ---- in ---- */

@@ -48,6 +48,7 @@ source_receive(struct lull_loop *loop, struct lull_iteration *iteration)
 		channel_watched(channel, NULL);
 	else if (channel->polls_said)
 		channel_watched(channel, &channel->polls);
+	channel->rested = channel->polls_said;
 	channel->polls_said = false;
 	pkts = channel_turn(channel, iteration->now_ns);
 	loop->queue_pkts[0] = (uint16_t)LULL_MIN(pkts, (uint32_t)UINT16_MAX);

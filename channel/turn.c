@@ -21,6 +21,9 @@ turn_receive(struct lull_channel *channel, uint64_t now_ns, uint32_t index)
 	if (!rail->begun && rail->way->thread != NULL)
 		rail->way->thread(rail->state, true);
 	rail->begun = true;
+	/* A packet would have ended the rest: nobody was absent meanwhile. */
+	if (channel->rested && rail->way->watch != NULL)
+		lull_bundle_look(channel->bundle, now_ns, index);
 	lull_bundle_look(channel->bundle, now_ns, index);
 	for (uint32_t i = 0; i < TURN_BURSTS && count == CHANNEL_BURST; i++) {
 		count = rail->way->receive(rail->state, packets);
@@ -41,13 +44,9 @@ turn_receive(struct lull_channel *channel, uint64_t now_ns, uint32_t index)
 static bool
 turn_flush(struct channel_rail *rail)
 {
-	if (rail->next < rail->count) {
-		uint32_t sent = rail->way->send(rail->state, &rail->packets[rail->next],
-						rail->count - rail->next);
-
-		rail->next += sent;
-		LULL_COUNTER_ADD(rail->tx_pkts, sent);
-	}
+	if (rail->next < rail->count)
+		rail->next += rail->way->send(rail->state, &rail->packets[rail->next],
+					      rail->count - rail->next);
 	return rail->next >= rail->count;
 }
 
@@ -111,6 +110,7 @@ channel_turn(struct lull_channel *channel, uint64_t now_ns)
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++)
 		if (channel->rails[i] != NULL)
 			pkts += turn_receive(channel, now_ns, i);
+	channel->rested = false;
 	if (pkts > 0)
 		now_ns = lull_clock_ns();
 	lull_bundle_run(channel->bundle, now_ns);
@@ -210,7 +210,6 @@ channel_rest(struct lull_channel *channel, struct channel_polls *polls, uint64_t
 	}
 	if (polls->polls[polls->count].revents == 0)
 		return LULL_WAKE_PACKET;
-	atomic_store(&channel->kicked, false);
 	(void)!read(channel->kick_fd, &kicks, sizeof(kicks));
 	return LULL_WAKE_KICK;
 }

@@ -52,6 +52,7 @@ wait_turn(struct lull_channel *channel, uint64_t until_ns)
 	channel_rest(channel, &polls, due_ns - now_ns);
 	channel_lock(channel);
 	channel->resting--;
+	channel->rested = true;
 	if (channel->waiting > 0) /* for the rests to end */
 		pthread_cond_broadcast(&channel->changed);
 }

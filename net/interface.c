@@ -64,3 +64,37 @@ lull_net_interface_address(const char *name, struct lull_net_ip *ip, struct lull
 			       "it one by 'ip address add'",
 			       name, name);
 }
+
+/* IPv4 alone: links of IPv6 have one network each. */
+static bool
+interface_mask4(const struct ifaddrs *all, const struct lull_net_ip *own, uint8_t mask[4])
+{
+	for (; all != NULL; all = all->ifa_next) {
+		struct lull_net_ip ip;
+
+		if (all->ifa_addr == NULL || all->ifa_netmask == NULL || !interface_ip4(all, &ip) ||
+		    !lull_net_ip_same(&ip, own))
+			continue;
+		memcpy(mask, &((const struct sockaddr_in *)(void *)all->ifa_netmask)->sin_addr, 4);
+		return true;
+	}
+	return false;
+}
+
+bool
+lull_net_interface_same(const struct lull_net_ip *own, const struct lull_net_ip *other)
+{
+	const uint8_t *a = own->bytes + sizeof(own->bytes) - 4;
+	const uint8_t *b = other->bytes + sizeof(other->bytes) - 4;
+	struct ifaddrs *all;
+	uint8_t mask[4];
+	bool same;
+
+	if (getifaddrs(&all) != 0)
+		return false;
+	same = lull_net_ip_is4(other) && interface_mask4(all, own, mask);
+	freeifaddrs(all);
+	for (uint32_t i = 0; same && i < 4; i++)
+		same = (a[i] & mask[i]) == (b[i] & mask[i]);
+	return same;
+}

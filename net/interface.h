@@ -16,4 +16,7 @@
  */
 int lull_net_interface_address(const char *name, struct lull_net_ip *ip, struct lull_error *error);
 
+/** Is the second address in a network that the first one's interface is in? False: nobody tells. */
+bool lull_net_interface_same(const struct lull_net_ip *own, const struct lull_net_ip *other);
+
 #endif

@@ -43,12 +43,13 @@ int
 copy_below_parent(int folder, const char *path, const char **name)
 {
 	char part[NAME_MAX + 1];
-	int fd = copy_path_check(path), below;
+	int rc = copy_path_check(path), fd, below;
 
-	if (fd == 0)
-		fd = fcntl(folder, F_DUPFD_CLOEXEC, 3);
+	if (rc != 0)
+		return rc;
+	fd = fcntl(folder, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
-		return fd == -1 ? -errno : fd;
+		return -errno;
 	while (strchr(path, '/') != NULL) {
 		size_t len = strcspn(path, "/");
 

@@ -38,13 +38,11 @@ place_error(struct lull_error *error, const struct copy_item *item, int rc)
 				      "system forbids it",
 				      path);
 	case -ELOOP:
-		return lull_error_set(error, rc, "%s: a link stands in its way there: remove it",
-				      path);
 	case -ENOTDIR:
 	case -EISDIR:
 		return lull_error_set(error, rc,
-				      "%s: a file is there where a folder should be, or the "
-				      "reverse: remove it",
+				      "%s: something stands in its way there, a link, or a file "
+				      "instead of a folder: remove it",
 				      path);
 	case -EWOULDBLOCK:
 		return lull_error_set(error, rc,

@@ -193,6 +193,7 @@ copy_run(void *state, struct lull_error *error)
 	copy->run.result_anyway = true;
 	if (copy->run.end == NULL)
 		copy->run.end = "done";
-	copy_summary_print(copy);
+	if (copy->settings.listen || copy->sender.welcomed)
+		copy_summary_print(copy);
 	return rc;
 }

@@ -14,7 +14,6 @@
 #include "copy.h"
 #include "program/result.h"
 
-#define LOOK_NS (LULL_NS_PER_S / 2)
 #define STEP_NS (20 * LULL_NS_PER_MS)
 
 /* ---- replies ---- */
@@ -94,28 +93,7 @@ copy_send_take(struct copy *copy)
 	}
 }
 
-/* ---- connect ---- */
-
-static int
-send_connect(struct copy *copy, uint32_t *peer, struct lull_error *error)
-{
-	const struct copy_settings *settings = &copy->settings;
-	uint64_t end_ns = lull_clock_ns() + settings->link.wait_ns, now_ns;
-	int rc;
-
-	do {
-		now_ns = lull_clock_ns();
-		rc = lull_channel_connect(copy->link.channel, settings->to,
-					  LULL_CLAMP(end_ns - now_ns, LULL_NS_PER_MS, LOOK_NS),
-					  peer, error);
-		if (rc == -ETIMEDOUT && lull_run_signal(&copy->run, 0) != 0) {
-			copy->run.end = "signal";
-			return lull_error_set(error, -EINTR, "a signal came before %s answered",
-					      settings->to);
-		}
-	} while (rc == -ETIMEDOUT && lull_clock_ns() < end_ns);
-	return rc;
-}
+/* ---- greeting ---- */
 
 /* Waits until *what holds. False: the pipe broke, a signal came, or the time is over. */
 static bool
@@ -336,7 +314,7 @@ int
 copy_send_run(struct copy *copy, struct lull_error *error)
 {
 	uint32_t peer = 0;
-	int rc = send_connect(copy, &peer, error);
+	int rc = lull_link_connect(&copy->link, &copy->run, copy->settings.to, &peer, error);
 
 	if (rc == 0)
 		rc = send_greet(copy, peer, error);

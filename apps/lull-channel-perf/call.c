@@ -8,29 +8,6 @@
 
 #include "perf.h"
 
-/* A signal is seen after so long while a node is looked for. */
-#define LOOK_NS (LULL_NS_PER_S / 2)
-
-static int
-call_connect(struct perf *perf, const char *name, uint32_t *peer, struct lull_error *error)
-{
-	uint64_t end_ns = lull_clock_ns() + perf->settings.link.wait_ns, now_ns;
-	int rc;
-
-	do {
-		now_ns = lull_clock_ns();
-		rc = lull_channel_connect(perf->link.channel, name,
-					  LULL_CLAMP(end_ns - now_ns, LULL_NS_PER_MS, LOOK_NS),
-					  peer, error);
-		if (rc == -ETIMEDOUT && lull_run_signal(&perf->run, 0) != 0) {
-			perf->run.end = "signal";
-			return lull_error_set(error, -EINTR, "a signal came before %.*s answered",
-					      LULL_ERROR_SHOWN, name);
-		}
-	} while (rc == -ETIMEDOUT && lull_clock_ns() < end_ns);
-	return rc;
-}
-
 int
 perf_call_begin(struct perf *perf, struct lull_error *error)
 {
@@ -39,7 +16,8 @@ perf_call_begin(struct perf *perf, struct lull_error *error)
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < perf->settings.to.count; i++)
-		rc = call_connect(perf, perf->settings.to.items[i], &peers[i], error);
+		rc = lull_link_connect(&perf->link, &perf->run, perf->settings.to.items[i],
+				       &peers[i], error);
 	/* All are there: now they begin together. */
 	for (uint32_t i = 0; rc == 0 && i < perf->settings.to.count; i++) {
 		struct perf_session *session = perf_session_create(

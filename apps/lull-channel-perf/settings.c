@@ -40,7 +40,8 @@ const struct lull_option perf_options[] = {
 	LULL_ROW_CHOICE("job", job, "What is measured.", .value = "bandwidth", .choices = job_names,
 			.choice_help = job_help),
 	LULL_ROW_COUNT("message", "BYTES", message_bytes, "Length of a message.",
-		       .value_help = "1M; 64 for latency and request, 64K for incast and periodic",
+		       .value_help =
+			       "1 MiB; 64 for latency and request, 64 KiB for incast and periodic",
 		       .low = 1, .high = PERF_MESSAGE_BYTES_MAX),
 	LULL_ROW_COUNT("window", "N", window, "Messages under way at once; latency has one.",
 		       .value_help = "8; 16 for request, 32 for periodic", .low = 1,

@@ -12,11 +12,11 @@ table_path(FILE *out, const struct lull_sim_channel_path *path)
 	fprintf(out,
 		"%4" PRIu32 " %4" PRIu32 " %2" PRIu32 ":%-2" PRIu32
 		" %-8s %9.2f %8.3f %8.3f %6" PRIu32 " %9" PRIu64 " %7" PRIu64 " %7" PRIu64
-		" %7" PRIu64 " %7" PRIu64 "\n",
+		" %7" PRIu64 "\n",
 		path->node, path->peer, look->rail, look->remote_rail,
 		lull_bundle_path_state_name(look->state), (double)look->rate_bps / 1e6,
 		(double)look->base_rtt_ns / 1e6, (double)look->srtt_ns / 1e6, look->window_pkts,
-		c->tx_pkts, c->lost_pkts, c->resent_pkts, c->copied_pkts, c->duplicate_pkts);
+		c->tx_pkts, c->lost_pkts, c->resent_pkts, c->duplicate_pkts);
 }
 
 void
@@ -31,9 +31,9 @@ channel_sim_table(FILE *out, const struct channel_sim *program)
 			program->scenarios, program->received, program->wire_pkts, program->digest);
 		return;
 	}
-	fprintf(out, "%4s %4s %5s %-8s %9s %8s %8s %6s %9s %7s %7s %7s %7s\n", "node", "peer",
+	fprintf(out, "%4s %4s %5s %-8s %9s %8s %8s %6s %9s %7s %7s %7s\n", "node", "peer",
 		"rails", "state", "Mbit/s", "base ms", "srtt ms", "window", "sent", "lost",
-		"resent", "copied", "twice");
+		"resent", "twice");
 	for (uint32_t i = 0; i < result->path_count; i++)
 		table_path(out, &result->paths[i]);
 	fprintf(out,

@@ -7,6 +7,7 @@ import json
 import subprocess
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import scene
 from station import SETTLE_S, Ended, PeerError, Station
@@ -46,6 +47,7 @@ class Iperf:
         """Both sides under the same prefix."""
         self.prepare(station, len(where.rail_list()))
         server = station.start("b", *self.prefix, "iperf3", "-s", "-1")
+        station.received = lambda: read_bytes(server.pid)
         station.listens("b", PORT, server)
         client = station.start("a", *self.prefix, "iperf3", "-J", "-t", f"{station.seconds:.0f}",
                                "-O", str(OMIT_S), "-c", self.address(station))  # fmt: skip
@@ -145,6 +147,12 @@ class Raw:
     @staticmethod
     def _delivered(station: Station) -> int:
         return sum(one.delivered_bytes for one in station.bed.look() if one.node == "b")
+
+
+def read_bytes(pid: int) -> int:
+    """What a program has read so far, from sockets as well."""
+    text = Path(f"/proc/{pid}/io").read_text(encoding="ascii")
+    return int(text.split()[1])
 
 
 def configure(station: Station, node: str, *words: str) -> None:

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import scene
 from kernel_rows import Figures, cpu
+from lull.program.telemetry import Telemetry
 from station import PeerError, Station
 
 NAME = "lull-channel-perf"
@@ -56,7 +56,11 @@ class Channel:
             key = Path(folder) / "key"
             key.touch(mode=0o600)
             key.write_text(secrets.token_hex(32) + "\n", encoding="ascii")
-            return self._run(station, where, key)
+            try:
+                return self._run(station, where, key)
+            finally:
+                station.tell(folder, "/tmp")
+                station.tell(str(self.program), NAME)
 
     def _run(self, station: Station, where: scene.Scene, key: Path) -> Figures:
         rails, folder = len(where.rail_list()), key.parent
@@ -65,7 +69,10 @@ class Channel:
             Path(home["RUNTIME_DIRECTORY"]).mkdir()
         listener = station.start("b", *self._words("b", rails, key), "--listen",
                                  environment=homes["b"])  # fmt: skip
-        self._ready(Path(homes["b"]["RUNTIME_DIRECTORY"]), listener.poll)
+        socket = self._ready(Path(homes["b"]["RUNTIME_DIRECTORY"]), listener.poll)
+        if where.what == scene.SILENCE:
+            telemetry = Telemetry(socket)
+            station.received = lambda: sum(one.received_bytes for one in telemetry.channel_peers())
         job = JOBS[where.what]
         words = ["--to", "b", "--job", job, "--message", str(where.bytes), "--json", "-",
                  "--duration", f"{station.seconds:g}s"]  # fmt: skip
@@ -73,7 +80,10 @@ class Channel:
         caller = station.start("a", *self._words("a", rails, key), *words,
                                environment=homes["a"])  # fmt: skip
         ended = station.finish(caller)
-        result = json.loads(ended.out[ended.out.index("{\n") :])
+        begin = ended.out.find("{\n")  # its words on stderr are around it
+        if begin < 0:
+            raise PeerError(f"{NAME}: no result, but: {' '.join(ended.out.split()[-20:])}")
+        result, _ = json.JSONDecoder().raw_decode(ended.out[begin:])
         figures = {**self._figures(where, result), **cpu(ended)}
         if where.what == scene.WAIT and "cpu_b_pct" in figures:
             figures["wait_cpu_pct"] = figures["cpu_b_pct"]
@@ -93,10 +103,11 @@ class Channel:
                 "goodput_bps": peer["far"]["goodput_bits_per_s"]}  # fmt: skip
 
     @staticmethod
-    def _ready(home: Path, ended: object) -> None:
-        """Until its telemetry is there."""
+    def _ready(home: Path, ended: Callable[[], int | None]) -> Path:
+        """Wait for its telemetry socket."""
         end_s = time.monotonic() + READY_S
-        while not list(home.glob("dpdk/*/dpdk_telemetry.v2*")):
-            if time.monotonic() > end_s or (callable(ended) and ended() is not None):
-                raise PeerError(f"{NAME} --listen does not begin: {os.fspath(home)} has no socket")
+        while not (found := list(home.glob("dpdk/*/dpdk_telemetry.v2*"))):
+            if time.monotonic() > end_s or ended() is not None:
+                raise PeerError(f"{NAME} --listen does not begin")
             time.sleep(0.02)
+        return found[0]

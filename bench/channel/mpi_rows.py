@@ -17,6 +17,7 @@ from station import PeerError, Station
 SOURCE = Path(__file__).with_name("pingpong.c")
 JOBS = {scene.GOODPUT: "bandwidth", scene.SILENCE: "bandwidth", scene.LATENCY: "latency",
         scene.WAIT: "wait"}  # fmt: skip
+CURVE = "PINGPONG_CURVE"  # pingpong writes to this file how many bytes came so far
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # mpirun reaches the other node by this in place of ssh. Each node has a host name of its own.
 AGENT = """#!/bin/sh
@@ -53,6 +54,9 @@ class Mpi:
         agent.write_text(AGENT.format(namespace=station.bed.namespace("b")), encoding="ascii")
         agent.chmod(0o755)
         words, environment = self.ways(len(where.rail_list()))
+        curve = folder / "curve"
+        environment[CURVE] = str(curve)
+        station.received = lambda: int(curve.read_text(encoding="ascii").split()[-1])
         hosts = ",".join(f"{station.bed.control_address(node)}:1" for node in ("a", "b"))
         for key, value in environment.items():
             words += ["-x", f"{key}={value}"]
@@ -63,8 +67,8 @@ class Mpi:
             "--mca", "orte_tmpdir_base", str(folder), *words, str(program), JOBS[where.what],
             f"{station.seconds:g}", str(where.bytes), environment=ROOT,
         )  # fmt: skip
-        station.commands[-1] = station.commands[-1].replace(f"{folder}/", "./").replace(
-            str(folder), "/tmp")
+        station.tell(f"{folder}/", "./")
+        station.tell(str(folder), "/tmp")
         ended = station.finish(run)
         lines = [line for line in ended.out.splitlines() if line.startswith("{")]
         if not lines:

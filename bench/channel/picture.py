@@ -65,6 +65,6 @@ def _curves(axes: Axes, result: Result) -> None:
     axes.set_xlim(-1, 5)
     axes.set_ylim(0, 105)
     axes.set_xlabel("s since the rail fell silent")
-    axes.set_title(f"packets that arrive, in % of {where.rails}; r1 is silent for 2 s", loc="left")
+    axes.set_title(f"goodput in % of {where.rails} while r1 is silent for 2 s", loc="left")
     if drawn:
         axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))

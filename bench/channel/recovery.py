@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recovery: what the wire carries while a rail falls silent and is heard again."""
+"""Recovery: what the receiver's program gets while a rail falls silent and is heard again."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import scene
 from lull.channel.bed import SWITCH
 from lull.channel.bed_namespace import inside
+from lull.errors import LullError
 from station import Station
 
 BEGIN_S, SILENT_S, AFTER_S = 3.0, 2.0, 3.0
@@ -19,12 +20,16 @@ SECONDS = BEGIN_S + SILENT_S + AFTER_S
 STEP_S = 0.01
 WINDOW_S = 0.25  # that is to carry so much, all in all
 ZERO_SHARE = 0.02  # of the sum: acknowledgements and questions whether anybody is there
-GOOD_SHARE = 0.95
+GOOD_SHARE = 0.95  # of its rate before, as far as rails are left
+BEGUN_BYTES = 1 << 20
 
 
 @dataclass
 class Curve:
-    """Bytes that reached node b so far, every 10 ms; times in s since the first."""
+    """Bytes that the program of node b had so far, every 10 ms; times in s since the first.
+
+    Where a peer does not tell, those of the wire, with headers and what is sent again.
+    """
 
     at_s: list[float] = field(default_factory=list)
     bytes: list[int] = field(default_factory=list)
@@ -68,8 +73,9 @@ class Curve:
             "silent_share": self.rate_bps(self.silent_s + 0.1, self.heard_s) / rest,
             "after_share": self.rate_bps(self.heard_s + 0.5, end_s) / whole,
         }
-        there = self.reaches_s(GOOD_SHARE * rest, self.silent_s, self.heard_s)
-        back = self.reaches_s(GOOD_SHARE * whole, self.heard_s, end_s)
+        own = GOOD_SHARE * found["before_share"]
+        there = self.reaches_s(own * rest, self.silent_s, self.heard_s)
+        back = self.reaches_s(own * whole, self.heard_s, end_s)
         found |= {} if there is None else {"there_ms": 1e3 * there}
         return found | ({} if back is None else {"back_ms": 1e3 * back})
 
@@ -81,6 +87,7 @@ class Recorder:
         self._station = station
         self._ports = [f"b.r{rail}:" for rail in range(rails)]
         self._stop = threading.Event()
+        self._wire_bytes = 0
         self.curve = Curve()
         self._threads = [threading.Thread(target=work) for work in (self._record, self._silence)]
         for thread in self._threads:
@@ -101,15 +108,23 @@ class Recorder:
         next_s = begin
         while not self._stop.is_set():
             text = Path("/proc/thread-self/net/dev").read_text(encoding="ascii")
+            self._wire_bytes = sum(int(line.split()[9]) for line in text.splitlines()
+                                   if line.split()[0] in self._ports)  # fmt: skip
             self.curve.at_s.append(time.monotonic() - begin)
-            self.curve.bytes.append(sum(
-                int(line.split()[9]) for line in text.splitlines()
-                if line.split()[0] in self._ports))  # fmt: skip
+            self.curve.bytes.append(self._received())
             next_s += STEP_S
             self._stop.wait(max(0.0, next_s - time.monotonic()))
 
+    def _received(self) -> int:
+        if self._station.received is None:
+            return self._wire_bytes
+        try:
+            return self._station.received()
+        except (OSError, ValueError, LullError):  # it has ended, or not begun
+            return self.curve.bytes[-1] if self.curve.bytes else 0
+
     def _silence(self) -> None:
-        while not self.curve.at_s or self.curve.bytes[-1] - self.curve.bytes[0] < 1 << 20:
+        while self._wire_bytes < BEGUN_BYTES:
             if self._stop.wait(STEP_S):  # wait until the peer has begun
                 return
         for seconds, word, member in ((BEGIN_S, "silent", "silent_s"),

@@ -17,16 +17,16 @@ COLUMNS: dict[str, Sequence[tuple[str, str, float]]] = {  # figure, title, facto
                     ("mean_us", "mean us", 1)],
     scene.WAIT: [("wait_cpu_pct", "CPU % of who waits", 1)],
     scene.SILENCE: [("before_share", "before", 1), ("zero_ms", "at zero ms", 1),
-                    ("there_ms", "95 % of the rest after ms", 1),
+                    ("there_ms", "its share of the rest after ms", 1),
                     ("silent_share", "of the rest meanwhile", 1),
-                    ("back_ms", "back to 95 % after ms", 1), ("after_share", "after", 1)],
+                    ("back_ms", "back after ms", 1), ("after_share", "after", 1)],
 }  # fmt: skip
 WORK = [("cpu_a_pct", "CPU % a", 1.0), ("cpu_b_pct", "CPU % b", 1.0)]
 TITLES = {
     scene.GOODPUT: "messages of 1 MiB from node a to b",
     scene.LATENCY: "half a round trip of 64 B",
     scene.WAIT: "one side waits for a message",
-    scene.SILENCE: "one rail is silent for 2 s, by the wire's counters, with headers",
+    scene.SILENCE: "one rail is silent for 2 s, goodput as shares of the sum of rails,",
 }
 
 

@@ -9,7 +9,7 @@ from lull.channel.bed_plan import Plan, Rail, rails
 
 BED = "bench"
 GOODPUT, LATENCY, WAIT, SILENCE = "goodput", "latency", "wait", "silence"
-MESSAGE_BYTES = {GOODPUT: 1 << 20, LATENCY: 64, WAIT: 64, SILENCE: 1 << 20}
+MESSAGE_BYTES = {GOODPUT: 1 << 20, LATENCY: 64, WAIT: 64, SILENCE: 1 << 16}
 SILENT_RAIL = 1
 
 

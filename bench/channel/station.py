@@ -10,6 +10,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -59,6 +60,7 @@ class Station:
         self.bed = bed
         self.seconds = seconds
         self.commands: list[str] = []  # as anybody can type them
+        self.received: Callable[[], int] | None = None  # bytes that node b's program has so far
         self._started: list[subprocess.Popen[str]] = []
         self._ready: set[int] = set()
 
@@ -91,6 +93,10 @@ class Station:
             raise PeerError(f"{words[0]}: {error.strerror}") from None
         self._started.append(process)
         return process
+
+    def tell(self, text: str, word: str) -> None:
+        """Write commands with a word for what is of this machine alone."""
+        self.commands = [line.replace(text, word) for line in self.commands]
 
     def listens(self, node: str, port: int, process: subprocess.Popen[str]) -> None:
         """Wait until a program takes TCP connections on a port."""

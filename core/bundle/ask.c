@@ -91,7 +91,7 @@ lull_bundle_connect(struct lull_bundle *bundle, uint64_t now_ns,
 {
 	struct bundle_slot *slot;
 
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	if (!target_good(target) || strcmp(target->name, bundle->config.name) == 0)
 		return -EINVAL;
 	for (uint32_t i = 0; i < bundle->slot_high && target->name[0] != '\0'; i++) {

@@ -318,7 +318,7 @@ lull_bundle_rail_add(struct lull_bundle *bundle, uint64_t now_ns,
 		number++;
 	if (number == LULL_BUNDLE_RAILS_MAX)
 		return -ENOSPC;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	bundle->rails[number] =
 		(struct bundle_rail){ .used = true, .config = *rail, .look_ns = now_ns };
 	rails_changed(bundle);
@@ -330,7 +330,7 @@ lull_bundle_rail_remove(struct lull_bundle *bundle, uint64_t now_ns, uint32_t ra
 {
 	if (rail >= LULL_BUNDLE_RAILS_MAX || !bundle->rails[rail].used)
 		return -ENODEV;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	bundle->rails[rail].used = false;
 	rails_changed(bundle);
 	return 0;
@@ -341,7 +341,7 @@ lull_bundle_rail_link(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail
 {
 	if (rail >= LULL_BUNDLE_RAILS_MAX || bundle->rails[rail].down == !up)
 		return;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	bundle->rails[rail].down = !up;
 	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
@@ -366,10 +366,10 @@ lull_bundle_look(struct lull_bundle *bundle, uint64_t now_ns, uint32_t number)
 	struct bundle_rail *rail = &bundle->rails[number];
 
 	LULL_ASSERT_HOT(number < LULL_BUNDLE_RAILS_MAX);
-	bundle->now_ns = now_ns;
-	rail->absent_ns = now_ns - rail->look_ns;
+	bundle_time(bundle, now_ns);
+	rail->absent_ns = bundle->now_ns - rail->look_ns;
 	rail->absent_ns_max = LULL_MAX(rail->absent_ns_max, rail->absent_ns);
-	rail->look_ns = now_ns;
+	rail->look_ns = bundle->now_ns;
 }
 
 void
@@ -377,7 +377,7 @@ lull_bundle_rest(struct lull_bundle *bundle, uint64_t now_ns, uint64_t rest_ns_m
 {
 	bool longer = rest_ns_max > bundle->rest_ns;
 
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	bundle->rest_ns = rest_ns_max;
 	for (uint32_t i = 0; longer && i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
@@ -390,14 +390,14 @@ lull_bundle_rest(struct lull_bundle *bundle, uint64_t now_ns, uint64_t rest_ns_m
 void
 lull_bundle_run(struct lull_bundle *bundle, uint64_t now_ns)
 {
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	bundle_credit_run(bundle);
 	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
 
 		if (slot->state == PEER_FREE || slot->state == PEER_ENDED)
 			continue;
-		if (bundle_peer_due(bundle, slot) > now_ns)
+		if (bundle_peer_due(bundle, slot) > bundle->now_ns)
 			continue;
 		slot->dirty = true;
 		if (bundle_peer_has_keys(slot))

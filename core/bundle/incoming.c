@@ -399,7 +399,7 @@ lull_bundle_accept(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer, u
 
 	if (message == NULL)
 		return -ENOENT;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	store = slot->store;
 	was_partly = in_partly(message);
 	message->buffer = buffer;
@@ -435,7 +435,7 @@ lull_bundle_refuse(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer, u
 
 	if (message == NULL)
 		return -ENOENT;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	slot->store->in_partly -= in_partly(message);
 	bundle_chunks_free(slot->store, message);
 	slot->store->released += message->head.eager_pieces;

@@ -115,7 +115,7 @@ lull_bundle_send(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer,
 	at = store->work[WORK_FREE].first;
 	if (at == NONE)
 		return -EAGAIN;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	message = &store->out[at];
 	out_move(store, message, WORK_NONE);
 	*message = (struct bundle_outgoing){
@@ -175,7 +175,7 @@ lull_bundle_cancel(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer, c
 
 	if (store == NULL)
 		return -ENOENT;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	for (uint32_t at = store->work[WORK_FRESH].first; at != NONE;
 	     at = store->out[at].work.next) {
 		if (store->out[at].context != context)

@@ -200,12 +200,12 @@ record_read(struct bundle_record *record, const uint8_t *at)
 		.msg = lull_bytes_little32(at + 4),
 		.end = lull_bytes_little32(at + 8),
 	};
-	if (record->kind < BUNDLE_RECORD_GRANT || record->kind > BUNDLE_RECORD_LIMIT ||
+	if (record->kind < BUNDLE_RECORD_GRANT || record->kind > BUNDLE_RECORD_DONE ||
 	    lull_bytes_little16(at + 2) != 0)
 		return false;
 	if (record->reason > (record->kind == BUNDLE_RECORD_DONE ? BUNDLE_REASON_MAX : 0))
 		return false;
-	return record->kind != BUNDLE_RECORD_LIMIT || record->end == 0;
+	return true;
 }
 
 uint32_t

@@ -43,10 +43,9 @@ enum bundle_type {
 #define BUNDLE_FLAG_PHASE 0x01u /* lowest bit of the key's generation */
 #define BUNDLE_FLAG_HEAD 0x02u  /* DATA: the first piece, a head stands before it */
 #define BUNDLE_FLAG_NOW 0x04u   /* acknowledge at once */
-#define BUNDLE_FLAG_COPY 0x08u  /* sent on another path as well, not taken for lost */
-#define BUNDLE_FLAG_RESENT 0x10u
-#define BUNDLE_FLAG_BLOCK 0x20u /* DATA: one acknowledgement block stands before all else */
-#define BUNDLE_FLAGS_KNOWN 0x3fu
+#define BUNDLE_FLAG_RESENT 0x08u
+#define BUNDLE_FLAG_BLOCK 0x10u /* DATA: one acknowledgement block ends the body */
+#define BUNDLE_FLAGS_KNOWN 0x1fu
 
 /**
  * The header: byte 0 version:4 (high) and type:4, 1 flags, 2 path: sender's rail:4 (high) and
@@ -116,8 +115,7 @@ bool bundle_block_reaches_below(const struct bundle_block *block, uint64_t psn);
 
 enum bundle_record_kind {
 	BUNDLE_RECORD_GRANT = 1, /* msg was accepted; pieces before `end` may be sent */
-	BUNDLE_RECORD_DONE,  /* no more of msg is needed; reason 0: it was taken, whole or cut */
-	BUNDLE_RECORD_LIMIT, /* messages before number `msg` may be opened; end: 0 */
+	BUNDLE_RECORD_DONE, /* no more of msg is needed; reason 0: it was taken, whole or cut */
 };
 enum bundle_reason {
 	BUNDLE_REASON_NONE,

@@ -167,6 +167,17 @@ path_down(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_pa
 	bundle_flight_drop(bundle, slot, path);
 }
 
+/* Rails that are full lose full packets too: without any other path it is tried again soon. */
+static uint64_t
+path_small_gap_ns(const struct bundle_slot *slot)
+{
+	for (uint32_t i = 0; i < slot->store->path_count; i++) {
+		if (bundle_path_carries(&slot->store->paths[i]))
+			return SMALL_GAP_NS;
+	}
+	return PROBE_GAP_NS_EARLY + slot->rest_ns;
+}
+
 void
 bundle_path_state(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
 		  enum lull_bundle_path_state state)
@@ -197,7 +208,7 @@ bundle_path_state(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 		path_down(bundle, slot, path);
 		break;
 	default:
-		path->probe_ns = bundle->now_ns + SMALL_GAP_NS;
+		path->probe_ns = bundle->now_ns + path_small_gap_ns(slot);
 		path->probes_full = 0;
 	}
 }
@@ -318,7 +329,7 @@ bundle_path_run(struct lull_bundle *bundle, struct bundle_slot *slot, struct bun
 	case LULL_BUNDLE_PATH_SMALL:
 		if (bundle->now_ns >= path->probe_ns) {
 			path_ask(bundle, slot, path, true);
-			path->probe_ns = bundle->now_ns + SMALL_GAP_NS;
+			path->probe_ns = bundle->now_ns + path_small_gap_ns(slot);
 		}
 		break;
 	default:

@@ -223,7 +223,7 @@ lull_bundle_disconnect(struct lull_bundle *bundle, uint64_t now_ns, uint32_t num
 
 	if (slot == NULL || slot->state == PEER_CLOSING)
 		return -ENOTCONN;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	bundle_slot_touch(slot);
 	if (slot->state == PEER_HELLO || slot->state == PEER_JOIN) {
 		bundle_peer_end(bundle, slot, 0);

@@ -196,7 +196,7 @@ lull_bundle_rx(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail, uint8
 	LULL_ASSERT_HOT(rail < LULL_BUNDLE_RAILS_MAX);
 	if (!bundle->rails[rail].used)
 		return;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	LULL_COUNTER_ADD(bundle->counters.rx_pkts, 1);
 	LULL_COUNTER_ADD(bundle->counters.rx_bytes, len_bytes);
 	if (!bundle_header_read(&packet.header, bytes, len_bytes)) {

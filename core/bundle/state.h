@@ -323,6 +323,12 @@ bundle_bits_clear(struct bundle_store *store, struct bundle_bits *bits, uint32_t
 {
 	*bundle_bits_word(store, bits, piece) &= ~(1ULL << piece % 64);
 }
+/** It is @p now_ns. Two threads that take turns may have read the clock in the other order. */
+static inline void
+bundle_time(struct lull_bundle *bundle, uint64_t now_ns)
+{
+	bundle->now_ns = LULL_MAX(bundle->now_ns, now_ns);
+}
 /** @p a before @p b, for numbers that wrap. */
 static inline bool
 bundle_before(uint32_t a, uint32_t b)

@@ -228,12 +228,12 @@ lull_bundle_tx(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail,
 	LULL_ASSERT_HOT(rail < LULL_BUNDLE_RAILS_MAX);
 	if (!bundle->rails[rail].used)
 		return 0;
-	bundle->now_ns = now_ns;
+	bundle_time(bundle, now_ns);
 	/* What nothing was known of before, may be due by time now. */
 	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
 
-		if (bundle_peer_has_keys(slot) && bundle_peer_due(bundle, slot) <= now_ns)
+		if (bundle_peer_has_keys(slot) && bundle_peer_due(bundle, slot) <= bundle->now_ns)
 			slot->idle_rails &= ~(1u << rail);
 	}
 	while (done < count) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <lull/bundle.h>
 #include <lull/camera.h>
 #include <lull/engine.h>
 #include <lull/generator.h>
@@ -74,6 +75,8 @@ print_table(const char *name)
 		{ "camera", lull_camera_counter_table },
 		{ "receiver", lull_receiver_totals_table },
 		{ "assembler", lull_assembler_counter_table },
+		{ "bundle", lull_bundle_counter_table },
+		{ "bundle-path", lull_bundle_path_counter_table },
 	};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {

@@ -437,10 +437,10 @@ struct lull_bundle_path_counters {
 	uint64_t delivered_bytes;       /**< payload acknowledged, each byte once per path */
 	uint64_t acked_pkts, lost_pkts; /**< of tx_pkts, what became of them; others: under way */
 	uint64_t late_pkts;             /**< taken for lost, acknowledged later */
-	uint64_t resent_pkts, copied_pkts; /**< carried a piece that another packet had carried */
-	uint64_t duplicate_pkts;           /**< came, and all of it was here already */
-	uint64_t timeouts;                 /**< tails that were sent again */
-	uint64_t suspects, downs, ups;     /**< changes of state */
+	uint64_t resent_pkts;           /**< carried a piece that another packet had carried */
+	uint64_t duplicate_pkts;        /**< came, and all of it was here already */
+	uint64_t timeouts;              /**< tails that were sent again */
+	uint64_t suspects, downs, ups;  /**< changes of state */
 };
 /** One row per member, ended by a row without name. */
 extern const struct lull_counter_info lull_bundle_path_counter_table[];

@@ -10,8 +10,9 @@
  *
  * Threads: every function may be called from any thread, unless its comment says less. Without
  *          own_loop the channel has one thread of its own, which moves the packets of all rails.
- *          With own_loop it has none: packets move inside lull_channel_poll()
- *          and lull_channel_done().
+ *          With own_loop it has none: packets move inside lull_channel_poll() and the functions
+ *          that wait. Who calls none of them for longer is silent to its peers, also right after
+ *          it connected.
  * Memory:  lull_channel_start() sets all memory aside for peers_max peers, nothing afterwards.
  *          Buffers are the channel's from the call until their completion.
  * Errors:  0 or a negative errno; @p error, which may be NULL, has one sentence with the way out.
@@ -21,7 +22,8 @@
  *          has another key. -ECONNRESET: the peer began anew or is gone. -ECANCELED: cancelled.
  *          -ECONNREFUSED: no such endpoint there. -ENODEV: no such rail. -ENOMEM, -ENOBUFS: no
  *          memory, a bound of the configuration. -EPERM: others may read the key file. -EINVAL: a
- *          member out of its range.
+ *          member out of its range. -EINTR: lull_channel_wake() ended a wait. -EPIPE: the stream
+ *          was shut here.
  */
 #ifndef LULL_CHANNEL_H
 #define LULL_CHANNEL_H
@@ -83,7 +85,8 @@ struct lull_channel;
 
 /**
  * Open a channel: rails, keys and memory, no packets yet.
- * @return 0, -EINVAL, -EPERM, -ENODEV, -ENOMEM ...
+ * @return 0, -EINVAL, -EPERM, -ENODEV, -ENOMEM, -EBUSY: both ends of a pair are taken,
+ *         -EADDRINUSE: another program has the port that was named ...
  */
 int lull_channel_open(const struct lull_channel_config *config, struct lull_channel **channel,
 		      struct lull_error *error);
@@ -119,7 +122,8 @@ uint32_t lull_channel_address(struct lull_channel *channel,
  * Connect to a node by its name, asked for on every rail. Waits until it answers; one that is
  * connected, also from its side, is found at once.
  * @param peer  out: its number
- * @return 0, -ETIMEDOUT, -EHOSTUNREACH, -ENOBUFS, -EINVAL
+ * @return 0, -ETIMEDOUT, -EHOSTUNREACH, -ENOBUFS, -EINTR, -EINVAL: no such name, or the channel does
+ *         not run
  */
 int lull_channel_connect(struct lull_channel *channel, const char *name, uint64_t limit_ns,
 			 uint32_t *peer, struct lull_error *error);
@@ -131,8 +135,8 @@ int lull_channel_connect_address(struct lull_channel *channel, const uint8_t *ad
 				 uint32_t address_bytes, uint64_t limit_ns, uint32_t *peer,
 				 struct lull_error *error);
 /**
- * Wait until somebody connects to us.
- * @return 0 and the peer's number; -ETIMEDOUT
+ * Wait until somebody connects to us; each is told of once.
+ * @return 0 and the peer's number; -ETIMEDOUT, -EINTR, -EINVAL: the channel does not run
  */
 int lull_channel_accept(struct lull_channel *channel, uint64_t limit_ns, uint32_t *peer);
 /**
@@ -149,7 +153,8 @@ struct lull_channel_message {
 	uint64_t len_bytes;
 	uint64_t tag, user; /**< user: 64 bits that only the receiver reads */
 	uint16_t endpoint;  /**< there */
-	bool matched;       /**< complete only when a receive has taken it */
+	bool matched;       /**< complete only when a receive has taken it; else when it is there,
+			     * and lost if its peer ends before somebody receives it */
 };
 /** What is to be received. */
 struct lull_channel_receive {
@@ -171,11 +176,14 @@ struct lull_channel_completion {
 /**
  * Send; never waits.
  * @param context  of its completion; one per operation under way
- * @return 0: a completion follows; -EAGAIN, -ENOTCONN, -EMSGSIZE
+ * @return 0: a completion follows; -EAGAIN, -ENOTCONN, -EMSGSIZE, -EINVAL: the endpoint of streams
  */
 int lull_channel_send(struct lull_channel *channel, uint32_t peer,
 		      const struct lull_channel_message *message, void *context);
-/** Receive; never waits. @return 0: a completion follows; -EAGAIN */
+/**
+ * Receive; never waits.
+ * @return 0: a completion follows; -EAGAIN, -ENOTCONN: the source is no peer
+ */
 int lull_channel_recv(struct lull_channel *channel, const struct lull_channel_receive *receive,
 		      void *context);
 /**
@@ -189,11 +197,14 @@ int lull_channel_peek(struct lull_channel *channel, const struct lull_channel_re
 /**
  * Look for a message that waits, and keep it: nobody else gets it.
  * @param claim  out, for lull_channel_claimed()
- * @return 0, -ENOMSG: none now
+ * @return 0, -ENOMSG: none now, -EAGAIN: no room for another operation
  */
 int lull_channel_claim(struct lull_channel *channel, const struct lull_channel_receive *wanted,
 		       struct lull_channel_completion *found, uint64_t *claim);
-/** Receive a message that was claimed. @return 0: a completion follows; -ENOENT */
+/**
+ * Receive a message that was claimed.
+ * @return 0: a completion follows; -ENOENT: it was received, or its peer is gone
+ */
 int lull_channel_claimed(struct lull_channel *channel, uint64_t claim, void *buffer,
 			 uint64_t size_bytes, void *context);
 /**
@@ -214,26 +225,30 @@ uint32_t lull_channel_done(struct lull_channel *channel,
 /* ---- a stream of bytes ---- */
 
 /**
- * Write to a peer's stream: all of it, waiting for room.
+ * Write to a peer's stream: all of it, waiting for room. The bytes are copied; 512 KiB may be on
+ * their way, and as many wait to be read.
  * @return bytes taken: @p len_bytes, or fewer when @p limit_ns is over; a negative errno
  */
 int64_t lull_channel_write(struct lull_channel *channel, uint32_t peer, const void *data,
 			   uint64_t len_bytes, uint64_t limit_ns);
 /**
- * Read from a peer's stream: what is there, at least one byte.
- * @return bytes; 0: the peer has shut it, and all was read; -ETIMEDOUT; another negative errno
+ * Read from a peer's stream: what is there, at least one byte. What has come stays readable when
+ * the peer is gone, until another one has its number.
+ * @return bytes; 0: the peer has shut it, and all was read; -ETIMEDOUT; -ECONNRESET: the peer is
+ *         gone and did not shut it; another negative errno
  */
 int64_t lull_channel_read(struct lull_channel *channel, uint32_t peer, void *buffer,
 			  uint64_t size_bytes, uint64_t limit_ns);
 /**
- * Write no more: the peer reads the rest, then 0. Reading goes on.
- * @return 0, -ETIMEDOUT, -ENOTCONN
+ * Write no more: the peer reads the rest, then 0. Reading goes on. Waits until all that was written
+ * is there.
+ * @return 0, -ETIMEDOUT: not yet, call it again; -ENOTCONN, -ECONNRESET
  */
 int lull_channel_shut(struct lull_channel *channel, uint32_t peer, uint64_t limit_ns);
 
 /* ---- turning ---- */
 
-/** With own_loop: one poll iteration, without a rest. @return packets received */
+/** With own_loop: one poll iteration, without a rest. @return packets received; else 0 */
 uint32_t lull_channel_poll(struct lull_channel *channel);
 /**
  * A descriptor for poll(): readable while completions wait.
@@ -246,12 +261,13 @@ void lull_channel_wake(struct lull_channel *channel);
 /* ---- change and look ---- */
 
 /**
- * Change the governor (NULL: keep) and the longest rest (0: keep) while it runs.
- * @return 0, -EINVAL
+ * Change the governor (NULL: keep) and the longest rest (0: keep) while it runs. A thread whose rails
+ * are all of kernel: blocks until packets come; it goes by them when it gets a rail that is polled.
+ * @return 0, -EINVAL, -EAGAIN: it has not taken the last change yet
  */
 int lull_channel_change(struct lull_channel *channel, const char *governor, uint64_t max_latency_ns,
 			struct lull_error *error);
-/** Add a rail while it runs. @return its number, or a negative errno */
+/** Add a rail while it runs. @return its number, -ENOSPC: there are 16; another negative errno */
 int lull_channel_rail_add(struct lull_channel *channel, const char *rail, struct lull_error *error);
 /**
  * Take a rail away; what is under way there goes over the others.

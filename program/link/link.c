@@ -4,10 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include <lull/rest.h>
+
 #include "channel/telemetry.h"
 #include "net/module.h"
 
 #define FINDINGS_MAX 128
+/* A signal is seen after so long while a node is looked for. */
+#define LOOK_NS (LULL_NS_PER_S / 2)
 
 const char *const lull_link_securities[] = { "sealed", "signed", "open", NULL };
 
@@ -189,6 +193,33 @@ lull_link_start(struct lull_link *link, struct lull_run *run,
 	if (link_telemetry(link, run, error) != 0)
 		fprintf(stderr, "%s: %s\n", run->program->name, error->text);
 	return 0;
+}
+
+int
+lull_link_connect(struct lull_link *link, struct lull_run *run, const char *name, uint32_t *peer,
+		  struct lull_error *error)
+{
+	uint64_t wait_ns = link->settings->wait_ns, begin_ns = lull_clock_ns(), passed_ns = 0;
+	int rc;
+
+	do {
+		rc = lull_channel_connect(link->channel, name,
+					  LULL_CLAMP(wait_ns - passed_ns, LULL_NS_PER_MS, LOOK_NS),
+					  peer, error);
+		passed_ns = lull_clock_ns() - begin_ns;
+		if (rc == -ETIMEDOUT && lull_run_signal(run, 0) != 0) {
+			run->end = "signal";
+			return lull_error_set(error, -EINTR, "a signal came before %.*s answered",
+					      LULL_ERROR_SHOWN, name);
+		}
+	} while (rc == -ETIMEDOUT && passed_ns < wait_ns);
+	if (rc == -ETIMEDOUT)
+		lull_error_set(
+			error, rc,
+			"%.*s did not answer within %.1f s: it does not run, no rail of it is "
+			"on the same link as one of ours, or it has another key",
+			LULL_ERROR_SHOWN, name, (double)wait_ns / LULL_NS_PER_S);
+	return rc;
 }
 
 int

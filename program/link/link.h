@@ -126,6 +126,12 @@ int lull_link_start(struct lull_link *link, struct lull_run *run,
 		    int (*apply)(void *state, const struct lull_live_change *change,
 				 struct lull_error *error),
 		    struct lull_error *error);
+/**
+ * Connect to a node by its name, within the time of --wait.
+ * @return 0, -ETIMEDOUT, -EINTR: a signal came; or that of lull_channel_connect(); and the sentence
+ */
+int lull_link_connect(struct lull_link *link, struct lull_run *run, const char *name,
+		      uint32_t *peer, struct lull_error *error);
 /** For @p apply: governor and max-latency of a change. */
 int lull_link_change(struct lull_link *link, const struct lull_live_change *change,
 		     const struct lull_link_settings *changed, struct lull_error *error);

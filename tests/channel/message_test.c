@@ -301,6 +301,26 @@ TEST(done__waits_or_not)
 	stand_close(&stand);
 }
 
+/* With own_loop it moves packets, also when it is told not to wait. */
+TEST(done__turns_in_the_callers_loop)
+{
+	struct stand stand = { .rail_count = 1, .own_loop = true };
+	struct lull_channel_completion done[2];
+	uint32_t ended[2] = { 0, 0 };
+	char buffer;
+
+	stand_open(&stand);
+	stand_recv(&stand, 1, 1, &buffer, 1, context);
+	stand_send(&stand, 0, "x", 1, 1, context);
+	for (uint64_t begin_ns = lull_clock_ns(); ended[0] + ended[1] < 2;) {
+		for (int side = 0; side < 2; side++)
+			ended[side] += lull_channel_done(stand.channels[side], done, 2, 0);
+		assert_true(lull_clock_ns() - begin_ns < STAND_WAIT_NS);
+	}
+	assert_int_equal(buffer, 'x');
+	stand_close(&stand);
+}
+
 /* Readable exactly while something has ended that nobody took. */
 TEST(fd__tells_of_completions)
 {
@@ -320,6 +340,11 @@ TEST(fd__tells_of_completions)
 	assert_true(poll_of.fd >= 0);
 	assert_int_equal(poll(&poll_of, 1, 20000), 1);
 	assert_int_equal(lull_channel_done(stand.channels[1], done, 4, 0), 1);
+	assert_int_equal(poll(&poll_of, 1, 0), 0);
+	stand_recv(&stand, 1, 3, &buffer, 1, context);
+	stand_send(&stand, 0, "z", 1, 3, context);
+	assert_int_equal(poll(&poll_of, 1, 20000), 1);
+	assert_int_equal(stand_done(&stand, 1).error, 0);
 	assert_int_equal(poll(&poll_of, 1, 0), 0);
 	for (uint32_t i = 0; i < 2; i++)
 		stand_recv(&stand, 1, 2, &buffer, 1, context);

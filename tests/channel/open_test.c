@@ -2,6 +2,9 @@
 /* A channel is opened, checked and looked at: what is refused, with which sentence. */
 #include "stand.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -192,6 +195,31 @@ TEST(security__keeps_out_who_has_another_key)
 	assert_string_equal(lull_channel_security_name((enum lull_channel_security)9), "?");
 }
 
+/* Keys of somebody who asked and has not come back are wiped at the end (LeakSanitizer looks). */
+TEST(security__forgets_half_a_handshake)
+{
+	struct lull_channel_config config = sound;
+	struct lull_channel *ends[2];
+	struct lull_bundle_counters counters;
+	uint32_t peer;
+
+	config.security = LULL_CHANNEL_SEALED;
+	config.key_file = keys[0];
+	config.own_loop = true;
+	for (uint32_t i = 0; i < 2; i++) {
+		config.name = i == 0 ? "one" : "two";
+		assert_int_equal(lull_channel_open(&config, &ends[i], NULL), 0);
+		assert_int_equal(lull_channel_start(ends[i], NULL), 0);
+	}
+	assert_int_equal(lull_channel_connect(ends[0], "two", 20 * LULL_NS_PER_MS, &peer, NULL),
+			 -ETIMEDOUT);
+	lull_channel_poll(ends[1]);
+	lull_channel_counters(ends[1], &counters);
+	assert_true(counters.rx_pkts > 0 && counters.tx_pkts > 0); /* it has answered */
+	for (uint32_t i = 0; i < 2; i++)
+		lull_channel_close(ends[i], 0);
+}
+
 /* ---- check ---- */
 
 static const struct lull_finding *
@@ -231,12 +259,54 @@ TEST(check__finds_what_is_weak)
 	assert_int_equal(line->grade, LULL_GRADE_FINE);
 	line = found(lines, count, "core");
 	assert_int_equal(line->grade, LULL_GRADE_NOTE); /* polled, and not pinned */
+	line = found(lines, count, "network");          /* loopback twice */
+	assert_int_equal(line->grade, LULL_GRADE_NOTE);
+	assert_non_null(strstr(line->text, "kernel:lo,port=0 and kernel-busy:lo,port=0"));
 	found(lines, count, "receive buffer");
 	found(lines, count, "XDP program");
 	/* Fewer lines than there are: as many are written. */
 	lines[1].subject = "untouched";
 	assert_int_equal(lull_channel_check(channel, lines, 1), count);
 	assert_string_equal(lines[1].subject, "untouched");
+	lull_channel_close(channel, 0);
+}
+
+/* A thread on a CPU that another one wants as well. */
+static void *
+spin(void *over)
+{
+	while (!atomic_load((atomic_bool *)over))
+		;
+	return NULL;
+}
+
+TEST(check__finds_who_shares_the_core)
+{
+	struct lull_channel_config config = sound;
+	struct lull_finding lines[32];
+	struct lull_channel *channel;
+	atomic_bool over = false;
+	cpu_set_t wanted;
+	pthread_t thread;
+	uint32_t count;
+	int cpu = sched_getcpu();
+
+	config.cpu = cpu + 1;
+	assert_int_equal(lull_channel_open(&config, &channel, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, spin, &over), 0);
+	CPU_ZERO(&wanted);
+	CPU_SET((unsigned int)cpu, &wanted);
+	assert_int_equal(pthread_setaffinity_np(thread, sizeof(wanted), &wanted), 0);
+	count = lull_channel_check(channel, lines, COUNT(lines));
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+	assert_non_null(strstr(found(lines, count, "shared core")->text, "uses CPU"));
+	lull_channel_close(channel, 0);
+	/* A CPU that this process may not use, or that is not there. */
+	config.cpu = 1 + CPU_SETSIZE;
+	config.unchecked = true;
+	assert_int_equal(lull_channel_open(&config, &channel, NULL), 0);
+	assert_int_equal(lull_channel_start(channel, NULL), -EINVAL);
 	lull_channel_close(channel, 0);
 }
 
@@ -250,6 +320,7 @@ TEST(look__tells_of_peers_paths_and_rails)
 	struct lull_bundle_peer_look peer;
 	struct lull_bundle_path_look path;
 	struct lull_channel_rail_look rail;
+	uint64_t sent = 0;
 
 	stand_open(&stand);
 	for (uint32_t i = 0; i < 10; i++)
@@ -275,12 +346,14 @@ TEST(look__tells_of_peers_paths_and_rails)
 		assert_true(rail.up);
 		assert_int_equal(rail.mtu_bytes, 1500);
 		assert_true(rail.rx_pkts > 0 && rail.tx_pkts > 0);
+		sent += rail.tx_pkts;
 		assert_int_equal(rail.missed_pkts, 0);
 	}
 	assert_int_equal(lull_channel_rail_look(stand.channels[0], 3, &rail), -ENODEV);
 	assert_int_equal(lull_channel_rail_look(stand.channels[0], 16, &rail), -ENODEV);
 	lull_channel_counters(stand.channels[0], &counters);
 	assert_true(counters.tx_pkts > 150 && counters.rx_pkts > 0);
+	assert_true(counters.tx_pkts >= sent); /* every packet left by a rail */
 	assert_int_equal(counters.peers_up, 1);
 	assert_int_equal(counters.forged + counters.bad_head + counters.bad_ack, 0);
 	lull_channel_histogram(stand.channels[0], false, &latency);

@@ -276,6 +276,35 @@ TEST(disconnect__ends_what_is_pending)
 	stand_close(&stand);
 }
 
+/* One that came and went before anybody accepted it is not told of, those behind it are. */
+TEST(accept__tells_of_who_is_there)
+{
+	struct stand stand = { .rail_count = 1 };
+	struct lull_channel_completion done;
+	struct lull_error error;
+	uint32_t peer;
+
+	stand_start(&stand);
+	for (uint32_t round = 0; round < 2; round++) {
+		assert_int_equal(lull_channel_connect(stand.channels[0], stand_name(1),
+						      STAND_WAIT_NS, &stand.peers[0], &error),
+				 0);
+		/* Its end is known there as soon as this receive has ended. */
+		stand.peers[1] = 0;
+		while (lull_channel_recv(stand.channels[1],
+					 &(struct lull_channel_receive){ .source = 0, .tag = 1 },
+					 context) == -ENOTCONN)
+			usleep(1000);
+		assert_int_equal(lull_channel_disconnect(stand.channels[0], stand.peers[0], 0), 0);
+		done = stand_done(&stand, 1);
+		assert_int_equal(done.error, -ECONNRESET);
+	}
+	assert_int_equal(lull_channel_accept(stand.channels[1], 0, &peer), -ETIMEDOUT);
+	stand_connect(&stand);
+	stand_carry(&stand, 0, 1000, 1);
+	stand_close(&stand);
+}
+
 /* What was accepted for sending arrives before the end. */
 TEST(disconnect__lingers_for_what_was_sent)
 {
@@ -310,6 +339,26 @@ TEST(close__lingers_for_what_was_sent)
 	assert_true(stand_holds(buffer, LARGE, 6));
 	lull_channel_close(stand.channels[1], 0);
 	lull_channel_close(NULL, 0);
+}
+
+/* Who connects while the last connection still ends gets the next one. */
+TEST(connect__waits_for_the_end_of_the_one_before)
+{
+	static uint8_t bytes[LARGE], buffer[LARGE];
+	struct stand stand = { .rail_count = 1 };
+	struct lull_channel_completion done;
+
+	stand_open(&stand);
+	stand_recv(&stand, 1, 5, buffer, LARGE, context);
+	stand_send(&stand, 0, bytes, LARGE, 5, context);
+	assert_int_equal(lull_channel_disconnect(stand.channels[0], stand.peers[0], STAND_WAIT_NS),
+			 0);
+	stand_connect(&stand);
+	assert_int_equal(lull_channel_done(stand.channels[1], &done, 1, 0), 1);
+	assert_int_equal(done.error, 0); /* all of it came before the end */
+	assert_int_equal(stand_done(&stand, 0).error, 0);
+	stand_carry(&stand, 0, 1000, 1);
+	stand_close(&stand);
 }
 
 /* A peer that is gone without a word is found out, by its silence. */

@@ -73,7 +73,11 @@ class Nodes:
             f"--listen {words} {' '.join(self.options(name))}",
             self.spaces[name],
         )
-        wait_for("it listens", lambda: ": listening at" in program.stderr() or program.process.poll())
+
+        def listens() -> bool:
+            return ": listening at" in program.stderr() or program.process.poll() is not None
+
+        wait_for("it listens", listens)
         check(program.process.poll() is None, "it listens", program.stderr())
         return program
 

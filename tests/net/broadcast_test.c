@@ -90,6 +90,14 @@ TEST(interface__tells_its_address)
 	assert_true(lull_net_ip_same(&ip, &expected));
 	assert_int_equal(lull_net_interface_address("nosuch0", &ip, &error), -ENODEV);
 	assert_string_equal(error.text, "interface nosuch0 does not exist; see 'ip link'");
+	/* 127.0.0.1/8 */
+	ip = stand_ip("127.200.3.4");
+	assert_true(lull_net_interface_same(&expected, &ip));
+	ip = stand_ip("128.0.0.1");
+	assert_false(lull_net_interface_same(&expected, &ip));
+	assert_false(lull_net_interface_same(&ip, &expected)); /* no interface has it */
+	ip = stand_ip("::1");
+	assert_false(lull_net_interface_same(&expected, &ip));
 	ip = stand_ip("255.255.255.255");
 	assert_true(lull_net_ip_is_broadcast(&ip));
 	ip = stand_ip("255.255.255.254");

@@ -58,11 +58,17 @@ class Stand:
 
     # ---- programs ----
 
+    def rail_word(self, rail: int) -> str:
+        """Of one kind, or of two in turn; rails of one kind reach each other."""
+        if self.kind == "mixed":
+            return ("kernel:r{}", "dpdk:af_packet=r{}")[rail % 2].format(rail)
+        return self.kind.format(rail)
+
     def start(self, node: str, options: str, name: str = "", program: str = PERF,
               rail_words: list[str] | None = None, key: Path | None = None) -> Program:  # fmt: skip
         """A program in a node, with the rails that the node has."""
-        words = rail_words or [self.kind.format(one.rail) for one in self.bed.look()
-                               if one.node == node]  # fmt: skip
+        mine = [one.rail for one in self.bed.look() if one.node == node]
+        words = rail_words or [self.rail_word(rail) for rail in mine]
         options += " " + " ".join(f"--rail {word}" for word in words)
         options += f" --name {node} --security {self.security} --stats 0"
         if self.security != "open":
@@ -91,9 +97,9 @@ def ended(program: Program) -> bool:
     return program.process.poll() is not None
 
 
-def table(reply: Row) -> list[Row]:
-    """A reply of columns, row by row."""
-    columns = {name: value for name, value in reply.items() if isinstance(value, list)}
+def table(reply: Row | None) -> list[Row]:
+    """A reply of columns, row by row; none before the program knows the command."""
+    columns = {name: value for name, value in (reply or {}).items() if isinstance(value, list)}
     return [dict(zip(columns, values, strict=True))
             for values in zip(*columns.values(), strict=True)]  # fmt: skip
 

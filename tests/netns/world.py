@@ -47,8 +47,10 @@ class Program:
 
     @property
     def socket_path(self) -> Path:
-        program = Path(self.argv[0]).name
-        return self.world.runtime / "dpdk" / f"{program}-{self.process.pid}" / "dpdk_telemetry.v2"
+        """Below a name of the program, or of its library, and the process id."""
+        name, program = f"*-{self.process.pid}/dpdk_telemetry.v2", Path(self.argv[0]).name
+        found = sorted((self.world.runtime / "dpdk").glob(name))
+        return found[0] if found else self.world.runtime / "dpdk" / name.replace("*", program)
 
     def stderr(self) -> str:
         return self.stderr_path.read_text(errors="replace").strip()

@@ -11,7 +11,7 @@ STATES = ("up", "suspect", "down")
 RAILS = ("kernel:r0", "kernel:r1", "kernel:r2")
 NAMES = ("b", "c", "d")
 SINCE_NS = 5 * 10**9  # that they have been there when the first look is taken
-PATH_ZERO = ("tx_pkts", "tx_bytes", "rx_pkts", "rx_bytes", "acked_pkts", "late_pkts", "copied_pkts",
+PATH_ZERO = ("tx_pkts", "tx_bytes", "rx_pkts", "rx_bytes", "acked_pkts", "late_pkts",
              "timeouts", "suspects", "downs", "ups")
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A long message whose receiver's words are lost at any moment goes on when they are heard again. */
+/* A long message goes on when its receiver is heard again, whatever was lost meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 

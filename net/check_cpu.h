@@ -3,15 +3,15 @@
  * @file
  * Check of a CPU: does another thread want it too, is the device near?
  */
-#ifndef LULL_CAMERA_CHECK_CPU_H
-#define LULL_CAMERA_CHECK_CPU_H
+#ifndef LULL_NET_CHECK_CPU_H
+#define LULL_NET_CHECK_CPU_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "net/finding.h"
+#include "finding.h"
 
 /**
  * Look some times within 50 ms, at the threads of all processes but @p skipped and the calling
