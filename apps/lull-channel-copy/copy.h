@@ -37,7 +37,7 @@ struct copy_session {
 	struct copy_place place;
 	char name[LULL_BUNDLE_NAME_SIZE];
 	uint32_t refused; /* errno of its WELCOME */
-	bool welcomed, over, broke;
+	bool welcomed, over, ended, broke;
 	bool dropping; /* the rest of an item that went wrong comes */
 	struct copy_note dropped;
 	uint64_t resumed_bytes; /* of the file that is written */

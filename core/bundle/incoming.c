@@ -395,8 +395,10 @@ in_waiting(struct lull_bundle *bundle, uint32_t peer, uint32_t handle, struct bu
 {
 	struct bundle_incoming *message;
 
-	*slot = bundle_peer_find(bundle, peer);
-	if (*slot == NULL || (*slot)->store == NULL)
+	if (peer >= bundle->slot_count)
+		return NULL;
+	*slot = &bundle->slots[peer]; /* also one that has ended */
+	if ((*slot)->state == PEER_FREE || (*slot)->store == NULL)
 		return NULL;
 	message = in_find(bundle, (*slot)->store, handle);
 	return message != NULL && message->state == RECEIVING_WAITS && message->told ? message :
@@ -499,8 +501,9 @@ bundle_in_event(const struct lull_bundle *bundle, struct bundle_slot *slot,
 			in_free(bundle, store, message);
 			return true;
 		}
-		if (slot->state == PEER_ENDED)
-			continue; /* nobody can accept it any more */
+		/* Of a peer that has ended what is whole can still be accepted, before DOWN. */
+		if (slot->state == PEER_ENDED && message->base < message->piece_count)
+			continue;
 		event->type = LULL_BUNDLE_HEAD;
 		message->told = true;
 		return true;
