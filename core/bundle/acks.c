@@ -56,6 +56,17 @@ ack_news(const struct bundle_path *path)
 	       (path->ack_pkts > 0 || path->quiet_pkts > 0 || path->ack_now);
 }
 
+/*
+ * Whoever only receives has nothing under way on a path that would tell of its end: one on which
+ * nothing came since others were heard is as good as down.
+ */
+static bool
+ack_path_lives(const struct bundle_slot *slot, const struct bundle_path *path)
+{
+	return (path->state == LULL_BUNDLE_PATH_UP || path->state == LULL_BUNDLE_PATH_SMALL) &&
+	       path->rx_ns + bundle_path_patience_ns(slot, path) >= slot->heard_ns;
+}
+
 struct bundle_path *
 bundle_ack_path(struct bundle_slot *slot)
 {
@@ -64,9 +75,7 @@ bundle_ack_path(struct bundle_slot *slot)
 
 	for (uint32_t i = 0; i < slot->store->path_count; i++) {
 		struct bundle_path *path = &slot->store->paths[i];
-		bool up =
-			path->state == LULL_BUNDLE_PATH_UP || path->state == LULL_BUNDLE_PATH_SMALL;
-		bool better;
+		bool up = ack_path_lives(slot, path), better;
 
 		if (path->state == LULL_BUNDLE_PATH_NONE)
 			continue;
