@@ -5,10 +5,12 @@ MAKEFLAGS += --no-print-directory
 PREFIX ?= /usr/local
 FUZZ_RUNS ?= 10000000
 SOAK_FLOWS ?= 10000000
+SCENARIOS ?= 1000000
+SEED ?= 1
 MUTANTS ?= core/idle
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-long bench install clean distclean setup build check format fuzz mutants soak rehearse rehearse-all
+.PHONY: help run test test-all test-long bench install clean distclean setup build check format fuzz mutants soak soak-channel rehearse rehearse-all
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -68,6 +70,11 @@ soak: ## lull-flow through SOAK_FLOWS (10 million) flows: memory stands still; 2
 	@devtools/build tests
 	python3 tests/soak/soak.py build/apps/lull-flow/lull-flow build/tests/soak/soak-flows \
 		--flows $(SOAK_FLOWS)
+
+soak-channel: ## SCENARIOS (a million) worlds of channels in virtual time: every promise is kept
+	@devtools/setup run test
+	@devtools/build tests
+	build/apps/lull-channel-sim/lull-channel-sim --scenarios $(SCENARIOS) --seed $(SEED)
 
 rehearse: ## as root: make run and make test on a fresh Debian 12, in a folder of its own
 	devtools/rehearse

@@ -11,6 +11,7 @@
 #include "base/range.h"
 #include "event.h"
 #include "host/error.h"
+#include "rail_memory.h"
 #include "rails.h"
 #include "thread.h"
 #include "turn.h"
@@ -267,17 +268,38 @@ open_free(struct lull_channel *channel)
 	free(channel);
 }
 
+/* The rails that @p text stands for. */
+static int
+open_rail(struct lull_channel *channel, const char *text, struct channel_rail **rails,
+	  uint32_t *count, struct lull_error *error)
+{
+	const struct channel_rail_config config = { .program = CHANNEL_PROGRAM,
+						    .eal = channel->config.eal,
+						    .unchecked = channel->config.unchecked };
+	char words[LULL_CHANNEL_RAILS_MAX][CHANNEL_RAIL_TEXT_SIZE];
+	int more = channel_rail_memory_spell(text, words, LULL_CHANNEL_RAILS_MAX - *count, error);
+	int rc = more < 0 ? more : 0;
+
+	if (more == 0 && *count == LULL_CHANNEL_RAILS_MAX)
+		return lull_error_set(error, -ENOSPC, "rail %s: there are %d rails already", text,
+				      LULL_CHANNEL_RAILS_MAX);
+	for (int i = 0; rc == 0 && i < LULL_MAX(more, 1); i++) {
+		rc = channel_rail_open(&config, more > 0 ? words[i] : text, &rails[*count], error);
+		*count += rc == 0;
+	}
+	return rc;
+}
+
 static int
 open_rails(struct lull_channel *channel, const struct lull_channel_config *config,
 	   struct channel_rail **rails, struct lull_error *error)
 {
-	const struct channel_rail_config rail = { .program = CHANNEL_PROGRAM,
-						  .eal = channel->config.eal,
-						  .unchecked = config->unchecked };
+	uint32_t count = 0;
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < config->rail_count; i++)
-		rc = channel_rail_open(&rail, config->rails[i], &rails[i], error);
+		rc = open_rail(channel, config->rails[i], rails, &count, error);
+	channel->config.rail_count = count;
 	return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "rail_memory.h"
 #include "rail_net.h"
 #include "rail_pair.h"
 
@@ -45,6 +46,8 @@ rail_open(const struct channel_rail_config *config, struct channel_rail *rail,
 {
 	if (strncmp(rail->text, PAIR, strlen(PAIR)) == 0)
 		return channel_rail_pair_open(rail->text + strlen(PAIR), rail, error);
+	if (strncmp(rail->text, CHANNEL_RAIL_MEMORY, strlen(CHANNEL_RAIL_MEMORY)) == 0)
+		return channel_rail_memory_open(rail, error);
 	return channel_rail_net_open(config, rail, error);
 }
 

@@ -4,7 +4,7 @@
  * Rail: a local port, from its words to its packets.
  *
  * What carries the packets is a table of functions, struct channel_way: rail_net.c has sockets and
- * ports of net/, rail_pair.c two ends in one process.
+ * ports of net/, rail_pair.c two ends in one process, rail_memory.c a rail of lull-channel-node.
  *
  * Threads: open, close and look from any, one at a time; all else under the lock of the channel.
  * Memory:  allocated by open alone.
@@ -25,6 +25,7 @@
 #define CHANNEL_HEAD_ROOM 8       /* in front of each packet on its way out */
 #define CHANNEL_PACKET_BYTES 9000 /* a rail with a larger MTU is not used beyond that */
 #define CHANNEL_PORT 34997        /* of UDP, unless said otherwise */
+#define CHANNEL_RAIL_TEXT_SIZE 128
 #define CHANNEL_ETHER_TYPE 0x88b5 /* for local experiments, IEEE 802 */
 
 /** Kinds of rails: those of one kind reach each other. */
@@ -40,6 +41,7 @@ struct channel_packet {
 	uint8_t *bytes;
 	uint32_t len_bytes;
 	struct lull_bundle_address from;
+	uint16_t to; /* port of the node's program it was sent to; 0: none, or everybody */
 };
 
 /** What a rail is now. */
@@ -56,6 +58,9 @@ struct channel_way {
 	void (*release)(void *state);
 	/** How many are dealt with from the first on; for the others there is no room now. */
 	uint32_t (*send)(void *state, const struct lull_bundle_packet *packets, uint32_t count);
+	/** The same, each in the name of a port, not 0. NULL: the rail was not opened for that. */
+	uint32_t (*send_as)(void *state, const struct lull_bundle_packet *packets,
+			    const uint16_t *ports, uint32_t count);
 	/** Descriptors that are readable when packets are there. NULL: it has to be polled. */
 	uint32_t (*watch)(void *state, struct pollfd *polls);
 	/** What poll() said of them; NULL: receive asks all of them. */
@@ -78,10 +83,11 @@ struct channel_rail_config {
 	const char *program; /* for DPDK's files */
 	const char *eal;     /* further EAL arguments; may be NULL */
 	bool unchecked;
+	bool switched; /* by the node's program, for processes that have a port each */
 };
 
 struct channel_rail {
-	char text[128]; /* as it was configured */
+	char text[CHANNEL_RAIL_TEXT_SIZE]; /* as it was configured */
 	const struct channel_way *way;
 	void *state;
 	struct lull_bundle_rail bundle; /* as the bundle is told */

@@ -5,6 +5,12 @@
  * everybody on the link. So several processes hear who asks for them, whatever their own ports are.
  *
  * dpdk: has raw Ethernet. Ethernet pads short frames, so two bytes of length come first.
+ *
+ * Behind a rail of lull-channel-node are several processes, each with a port of 16 bits. What goes
+ * to or comes from one of them has six more bytes in front, on all kinds of rails: a mark, which no
+ * packet of the bundle begins with, a zero, the port it goes to (0: everybody), the port it comes
+ * from (0: none). Addresses of such rails have the port as two more bytes. So rails of the node's
+ * program and others reach each other, and who uses no such program has nothing of it on the wire.
  */
 #include "rail_net.h"
 
@@ -12,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "host/error.h"
 #include "net/backend.h"
 #include "net/interface.h"
@@ -23,17 +30,19 @@
 #define NET_UDP6_BYTES 48
 #define NET_LENGTH_BYTES 2
 #define NET_PORT_BYTES 2
+#define NET_MARK 0xf1 /* the bundle's first byte has its version in front, a small one */
+#define NET_MARK_BYTES 6
 #define NET_IP4_AT 12 /* in an IPv4-mapped address */
 #define NET_ARGUMENT_SIZE 128
 
 _Static_assert(LULL_NET_BURST == CHANNEL_BURST, "a burst of the back end fits");
 _Static_assert(CHANNEL_WATCH_MAX >= 2, "both sockets fit");
-_Static_assert(CHANNEL_HEAD_ROOM >= NET_LENGTH_BYTES, "the length fits");
+_Static_assert(CHANNEL_HEAD_ROOM >= NET_LENGTH_BYTES + NET_MARK_BYTES, "length and ports fit");
 
 struct net_rail {
 	const struct lull_net_backend *backend;
 	void *state;
-	bool ethernet;
+	bool ethernet, switched;
 	uint32_t ip_at, ip_bytes; /* of an address within 16 bytes */
 	struct lull_net_claim own, all;
 	uint8_t mac[LULL_NET_MAC_SIZE];
@@ -52,6 +61,25 @@ net_from_udp(const struct net_rail *net, const struct lull_net_packet *packet,
 	from->bytes[net->ip_bytes + 1] = (uint8_t)packet->source_port;
 }
 
+/* Ports, if it has some. False: it is for a port, and nobody here has one. */
+static bool
+net_take_ports(const struct net_rail *net, struct channel_packet *taken)
+{
+	const uint8_t *head = taken->bytes;
+	struct lull_bundle_address *from = &taken->from;
+
+	if (taken->len_bytes < NET_MARK_BYTES || head[0] != NET_MARK)
+		return true;
+	taken->bytes += NET_MARK_BYTES;
+	taken->len_bytes -= NET_MARK_BYTES;
+	taken->to = lull_bytes_little16(&head[2]);
+	if (lull_bytes_little16(&head[4]) != 0) {
+		memcpy(&from->bytes[from->len_bytes], &head[4], NET_PORT_BYTES);
+		from->len_bytes = (uint8_t)(from->len_bytes + NET_PORT_BYTES);
+	}
+	return taken->to == 0 || net->switched;
+}
+
 /* False: our own, or none of ours. */
 static bool
 net_take(const struct net_rail *net, const struct lull_net_packet *packet,
@@ -63,8 +91,9 @@ net_take(const struct net_rail *net, const struct lull_net_packet *packet,
 	*taken = (struct channel_packet){ .bytes = bytes, .len_bytes = packet->len_bytes };
 	if (!net->ethernet) {
 		net_from_udp(net, packet, &taken->from);
-		return packet->source_port != net->own.port ||
-		       !lull_net_ip_same(&packet->source, &net->own.address);
+		return (packet->source_port != net->own.port ||
+			!lull_net_ip_same(&packet->source, &net->own.address)) &&
+		       net_take_ports(net, taken);
 	}
 	if (packet->len_bytes < NET_LENGTH_BYTES || packet->mac == NULL ||
 	    memcmp(packet->mac, net->mac, LULL_NET_MAC_SIZE) == 0)
@@ -76,7 +105,7 @@ net_take(const struct net_rail *net, const struct lull_net_packet *packet,
 	taken->len_bytes = len_bytes;
 	taken->from.len_bytes = LULL_NET_MAC_SIZE;
 	memcpy(taken->from.bytes, packet->mac, LULL_NET_MAC_SIZE);
-	return true;
+	return net_take_ports(net, taken);
 }
 
 static uint32_t
@@ -103,7 +132,36 @@ net_release(void *state)
 
 /* ---- packets out ---- */
 
+/* Bytes of an address without a port. */
+static uint32_t
+net_address_bytes(const struct net_rail *net)
+{
+	return net->ethernet ? LULL_NET_MAC_SIZE : net->ip_bytes + NET_PORT_BYTES;
+}
+
+/* False: not an address of such a rail. */
 static bool
+net_to_ports(const struct net_rail *net, const struct lull_bundle_address *to, uint16_t from,
+	     struct lull_net_outgoing *out)
+{
+	uint32_t usual = net_address_bytes(net);
+	bool port = to->len_bytes == usual + NET_PORT_BYTES;
+	uint8_t *head = (uint8_t *)(uintptr_t)out->data - NET_MARK_BYTES;
+
+	if (port || from != 0) {
+		head[0] = NET_MARK;
+		head[1] = 0;
+		memset(&head[2], 0, NET_PORT_BYTES);
+		if (port)
+			memcpy(&head[2], &to->bytes[usual], NET_PORT_BYTES);
+		lull_bytes_put_little(&head[4], from, NET_PORT_BYTES);
+		out->data = head;
+		out->len_bytes += NET_MARK_BYTES;
+	}
+	return port || to->len_bytes == 0 || to->len_bytes == usual;
+}
+
+static void
 net_to_udp(const struct net_rail *net, const struct lull_bundle_address *to,
 	   struct lull_net_outgoing *out)
 {
@@ -112,17 +170,14 @@ net_to_udp(const struct net_rail *net, const struct lull_bundle_address *to,
 	if (to->len_bytes == 0) {
 		out->destination = net->all.address;
 		out->port = net->all.port;
-		return true;
+		return;
 	}
-	if (to->len_bytes != net->ip_bytes + NET_PORT_BYTES)
-		return false;
 	out->destination = net->own.address;
 	memcpy(out->destination.bytes + net->ip_at, to->bytes, net->ip_bytes);
 	out->port = (uint16_t)(to->bytes[net->ip_bytes] << 8 | to->bytes[net->ip_bytes + 1]);
-	return true;
 }
 
-static bool
+static void
 net_to_ethernet(const struct lull_bundle_address *to, struct lull_net_outgoing *out)
 {
 	static const uint8_t everybody[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
@@ -134,11 +189,11 @@ net_to_ethernet(const struct lull_bundle_address *to, struct lull_net_outgoing *
 	out->len_bytes += NET_LENGTH_BYTES;
 	out->ether_type = CHANNEL_ETHER_TYPE;
 	out->mac = to->len_bytes == 0 ? everybody : to->bytes;
-	return to->len_bytes == 0 || to->len_bytes == LULL_NET_MAC_SIZE;
 }
 
 static uint32_t
-net_send(void *state, const struct lull_bundle_packet *packets, uint32_t count)
+net_send_as(void *state, const struct lull_bundle_packet *packets, const uint16_t *ports,
+	    uint32_t count)
 {
 	struct lull_net_outgoing out[CHANNEL_SEND_BURST];
 	struct net_rail *net = state;
@@ -149,14 +204,23 @@ net_send(void *state, const struct lull_bundle_packet *packets, uint32_t count)
 
 		out[ready] = (struct lull_net_outgoing){ .data = packet->bytes,
 							 .len_bytes = packet->len_bytes };
-		if (net->ethernet ? !net_to_ethernet(&packet->to, &out[ready]) :
-				    !net_to_udp(net, &packet->to, &out[ready]))
+		if (!net_to_ports(net, &packet->to, ports != NULL ? ports[ready] : 0, &out[ready]))
 			break;
+		if (net->ethernet)
+			net_to_ethernet(&packet->to, &out[ready]);
+		else
+			net_to_udp(net, &packet->to, &out[ready]);
 	}
 	/* An address that cannot be ours: the packet counts as lost. */
 	if (ready == 0)
 		return LULL_MIN(count, 1u);
 	return net->backend->send(net->state, out, ready);
+}
+
+static uint32_t
+net_send(void *state, const struct lull_bundle_packet *packets, uint32_t count)
+{
+	return net_send_as(state, packets, NULL, count);
 }
 
 /* ---- waiting and looking ---- */
@@ -238,6 +302,7 @@ static const struct channel_way net_way_sockets = {
 	.receive = net_receive,
 	.release = net_release,
 	.send = net_send,
+	.send_as = net_send_as,
 	.watch = net_watch,
 	.watched = net_watched,
 	.thread = net_thread,
@@ -251,6 +316,7 @@ static const struct channel_way net_way_polled = {
 	.receive = net_receive,
 	.release = net_release,
 	.send = net_send,
+	.send_as = net_send_as,
 	.thread = net_thread,
 	.facts = net_facts,
 	.sent = net_sent,
@@ -356,6 +422,8 @@ net_describe(const struct net_rail *net, struct lull_bundle_rail *rail)
 		net_from_udp(net, &own, &rail->address);
 		heads = net->ip_bytes == 4 ? NET_UDP4_BYTES : NET_UDP6_BYTES;
 	}
+	if (net->switched)
+		heads += NET_MARK_BYTES;
 	rail->packet_bytes = LULL_MIN(link.mtu, (uint32_t)CHANNEL_PACKET_BYTES) - heads;
 	rail->ring_pkts = LULL_MAX(net->backend->ring_pkts(net->state), 16u);
 	rail->rate_bps = (uint64_t)link.mbps * 1000000;
@@ -374,9 +442,10 @@ net_choose(const char *text, const struct lull_net_backend **backend, const char
 		rc = -ENOENT;
 	/* That of the back ends names files too. */
 	if (rc == -EINVAL || rc == -ENOENT)
-		return lull_error_set(error, -EINVAL,
-				      "it is not one of kernel:IF[,port=N], "
-				      "kernel-busy:IF[,port=N], dpdk:DEVICE, pair:NAME");
+		return lull_error_set(
+			error, -EINVAL,
+			"it is not one of kernel:IF[,port=N], "
+			"kernel-busy:IF[,port=N], dpdk:DEVICE, node:[SOCKET], pair:NAME");
 	return rc;
 }
 
@@ -416,6 +485,7 @@ channel_rail_net_open(const struct channel_rail_config *config, struct channel_r
 
 	if (net == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for a rail");
+	net->switched = config->switched;
 	rc = net_open(config, net, rail->text, error);
 	if (rc != 0) {
 		net_close(net);

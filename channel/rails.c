@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host/error.h"
+#include "rail_memory.h"
 #include "thread.h"
 #include "turn.h"
 #include "wait.h"
@@ -46,11 +47,19 @@ lull_channel_rail_add(struct lull_channel *channel, const char *text, struct lul
 	const struct channel_rail_config config = { .program = CHANNEL_PROGRAM,
 						    .eal = channel->config.eal,
 						    .unchecked = channel->config.unchecked };
+	char words[LULL_CHANNEL_RAILS_MAX][CHANNEL_RAIL_TEXT_SIZE];
 	struct channel_rail *rail;
-	int number;
+	int number = channel_rail_memory_spell(text, words, LULL_CHANNEL_RAILS_MAX, error);
 
+	if (number < 0)
+		return number;
+	if (number > 1)
+		return lull_error_set(error, -EINVAL,
+				      "rail %s: that is %d rails; add them one by one, the first "
+				      "as %s",
+				      text, number, words[0]);
 	pthread_mutex_lock(&channel->rails_lock);
-	number = channel_rail_open(&config, text, &rail, error);
+	number = channel_rail_open(&config, number == 1 ? words[0] : text, &rail, error);
 	if (number == 0) {
 		number = channel_rails_take(channel, rail, error);
 		if (number < 0)

@@ -69,7 +69,7 @@ lull_sim_channel_free(struct lull_sim_channel *world)
 		channel_app_end(&world->nodes[i]);
 		free(world->nodes[i].memory);
 		free(world->nodes[i].messages);
-		free(world->nodes[i].lates);
+		free(world->nodes[i].heads);
 	}
 	channel_wire_free(world);
 	channel_vault_free(world);
@@ -171,8 +171,8 @@ world_fault_node(struct lull_sim_channel *world, const struct lull_sim_channel_f
 		channel_node_rest(node, now_ns, fault->value);
 		break;
 	case LULL_SIM_CHANNEL_DISCONNECT:
-		channel_app_disconnect(node, now_ns, (uint32_t)fault->value,
-				       lull_prng_below(&node->prng, LINGER_NS / 10));
+		channel_peers_disconnect(node, now_ns, (uint32_t)fault->value,
+					 lull_prng_below(&node->prng, LINGER_NS / 10));
 		break;
 	default:
 		break;
@@ -274,7 +274,7 @@ static bool
 world_idle(const struct lull_sim_channel *world)
 {
 	for (uint32_t i = 0; i < world->config.node_count; i++)
-		if (world->nodes[i].alive && !channel_app_idle(&world->nodes[i]))
+		if (world->nodes[i].alive && !channel_peers_idle(&world->nodes[i]))
 			return false;
 	return true;
 }
@@ -283,7 +283,7 @@ static bool
 world_alone(const struct lull_sim_channel *world)
 {
 	for (uint32_t i = 0; i < world->config.node_count; i++)
-		if (world->nodes[i].alive && !channel_app_alone(&world->nodes[i]))
+		if (world->nodes[i].alive && !channel_peers_alone(&world->nodes[i]))
 			return false;
 	return true;
 }
@@ -313,7 +313,7 @@ world_calm(struct lull_sim_channel *world)
 	if (!world_until(world, world->config.bound_ns, world_idle)) {
 		for (uint32_t i = 0; i < world->config.node_count; i++)
 			for (uint32_t n = 0; n < world->config.node_count; n++)
-				if (i != n && channel_app_meets(&world->nodes[i], n) &&
+				if (i != n && channel_peers_meet(&world->nodes[i], n) &&
 				    world->nodes[i].peer_of[n] == LULL_SIM_CHANNEL_ANY)
 					channel_fail(world, i,
 						     "not connected to node %" PRIu32
@@ -335,12 +335,13 @@ world_close(struct lull_sim_channel *world)
 	for (uint32_t i = 0; i < count && !channel_failed(world); i++)
 		for (uint32_t n = 0; n < count && world->nodes[i].alive; n++)
 			if (n != i)
-				channel_app_disconnect(&world->nodes[i],
-						       lull_sim_net_now(world->net), n, LINGER_NS);
+				channel_peers_disconnect(&world->nodes[i],
+							 lull_sim_net_now(world->net), n,
+							 LINGER_NS);
 	world_wake(world);
 	if (!world_until(world, CLOSE_NS, world_alone))
 		for (uint32_t i = 0; i < count; i++)
-			if (world->nodes[i].alive && !channel_app_alone(&world->nodes[i]))
+			if (world->nodes[i].alive && !channel_peers_alone(&world->nodes[i]))
 				channel_fail(world, i, "a connection did not end in time");
 }
 

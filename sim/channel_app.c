@@ -10,7 +10,6 @@
 
 #define NEVER LULL_BUNDLE_NEVER
 #define RETRY_NS (200 * LULL_NS_PER_US)
-#define RECONNECT_NS (20 * LULL_NS_PER_MS)
 #define UNDER_WAY 16
 #define SENDS_MAX 64 /* of one turn */
 #define GUARD 0x5a
@@ -27,48 +26,7 @@ app_under_way(const struct lull_sim_channel *world)
 	return world->config.job.under_way > 0 ? world->config.job.under_way : UNDER_WAY;
 }
 
-/* ---- connections ---- */
-
-/* Who all send to one has no business with each other. */
-bool
-channel_app_meets(const struct channel_node *node, uint32_t other)
-{
-	return other != node->number && (node->world->config.job.type != LULL_SIM_CHANNEL_STREAM ||
-					 other == 0 || node->number == 0);
-}
-
-static bool
-app_asks(const struct channel_node *node, uint32_t other)
-{
-	return channel_app_meets(node, other) &&
-	       (node->number < other || node->world->config.both_ask);
-}
-
-static void
-app_connect(struct channel_node *node, uint64_t now_ns, uint32_t other)
-{
-	const struct lull_sim_channel_config *config = &node->world->config;
-	struct lull_bundle_target target = { 0 };
-	int rc;
-
-	if (!config->by_address || lull_prng_below(&node->prng, 2) == 0)
-		snprintf(target.name, sizeof(target.name), "node%02" PRIu32, other);
-	if (config->by_address) {
-		target.address_count =
-			LULL_MIN(config->nodes[other].rail_count, LULL_BUNDLE_TARGETS_MAX);
-		for (uint32_t r = 0; r < target.address_count; r++) {
-			target.addresses[r].kind = config->nodes[other].rails[r].kind;
-			target.addresses[r].address = channel_wire_address(other, r);
-		}
-	}
-	node->connect_ns[other] = NEVER;
-	rc = lull_bundle_connect(node->bundle, now_ns, &target, NEVER);
-	if (rc == -ENOBUFS || rc == -ENODEV) /* an old one is not gone yet, no rail is there */
-		node->connect_ns[other] = now_ns + RECONNECT_NS;
-	else if (rc < 0)
-		channel_fail(node->world, node->number, "connect to node %" PRIu32 ": %d", other,
-			     rc);
-}
+/* ---- begin and end ---- */
 
 void
 channel_app_begin(struct channel_node *node, uint64_t now_ns)
@@ -83,8 +41,9 @@ channel_app_begin(struct channel_node *node, uint64_t now_ns)
 	for (uint32_t i = 0; i < node->world->config.node_count; i++) {
 		node->peer_of[i] = LULL_SIM_CHANNEL_ANY;
 		node->connect_ns[i] =
-			app_asks(node, i) ? now_ns + lull_prng_below(&node->prng, LULL_NS_PER_MS) :
-					    NEVER;
+			channel_peers_ask(node, i) ?
+				now_ns + lull_prng_below(&node->prng, LULL_NS_PER_MS) :
+				NEVER;
 	}
 	if (job->type == LULL_SIM_CHANNEL_RANDOM)
 		node->send_ns = now_ns + lull_prng_below(&node->prng, 2 * job->gap_ns + 1);
@@ -100,146 +59,7 @@ channel_app_end(struct channel_node *node)
 		free(receive);
 	}
 	node->receives.next = node->receives.before = &node->receives;
-	node->late_count = 0;
-}
-
-void
-channel_app_disconnect(struct channel_node *node, uint64_t now_ns, uint32_t other,
-		       uint64_t linger_ns)
-{
-	uint32_t peer = node->peer_of[other];
-	int rc;
-
-	if (peer == LULL_SIM_CHANNEL_ANY || node->peers[peer].closing)
-		return;
-	node->peers[peer].closing = true;
-	rc = lull_bundle_disconnect(node->bundle, now_ns, peer, linger_ns);
-	if (rc != 0)
-		channel_fail(node->world, node->number, "disconnect of node %" PRIu32 ": %d", other,
-			     rc);
-}
-
-bool
-channel_app_alone(const struct channel_node *node)
-{
-	for (uint32_t i = 0; i < node->world->config.node_count; i++)
-		if (node->peer_of[i] != LULL_SIM_CHANNEL_ANY)
-			return false;
-	return true;
-}
-
-bool
-channel_app_idle(const struct channel_node *node)
-{
-	const struct lull_sim_channel *world = node->world;
-
-	if (node->late_count > 0)
-		return false;
-	for (uint32_t i = 0; i < world->config.node_count; i++) {
-		uint32_t peer = node->peer_of[i];
-
-		if (channel_app_meets(node, i) &&
-		    (peer == LULL_SIM_CHANNEL_ANY || node->peers[peer].sending > 0 ||
-		     node->peers[peer].receiving > 0))
-			return false;
-	}
-	return true;
-}
-
-static void
-app_up(struct channel_node *node, const struct lull_bundle_event *event)
-{
-	struct lull_sim_channel *world = node->world;
-	struct lull_bundle_peer_look look;
-	uint32_t other = LULL_SIM_CHANNEL_ANY;
-
-	if (event->peer >= CHANNEL_PEERS_MAX || node->peers[event->peer].up ||
-	    lull_bundle_peer_look(node->bundle, event->peer, &look) != 0) {
-		channel_fail(world, node->number, "UP of peer %" PRIu32 ", which is up already",
-			     event->peer);
-		return;
-	}
-	for (uint32_t i = 0; i < world->config.node_count; i++) {
-		char name[LULL_BUNDLE_NAME_SIZE];
-
-		snprintf(name, sizeof(name), "node%02" PRIu32, i);
-		if (strcmp(name, look.name) == 0)
-			other = i;
-	}
-	if (other == LULL_SIM_CHANNEL_ANY || other == node->number ||
-	    node->peer_of[other] != LULL_SIM_CHANNEL_ANY) {
-		channel_fail(world, node->number, "UP of '%s': a stranger, or connected already",
-			     look.name);
-		return;
-	}
-	node->peer_of[other] = event->peer;
-	node->connect_ns[other] = NEVER;
-	node->peers[event->peer] = (struct channel_peer){
-		.up = true,
-		.node = other,
-		.life = (uint32_t)((look.node_id ^ world->id_mask) >> 8),
-		.session = ++node->sessions,
-	};
-	if (((look.node_id ^ world->id_mask) & 0xff) != other ||
-	    node->peers[event->peer].life > world->nodes[other].life)
-		channel_fail(world, node->number, "UP of '%s' with a node id that it never had",
-			     look.name);
-	if (world->closing) /* a question that was under way */
-		channel_app_disconnect(node, lull_sim_net_now(world->net), other, 0);
-}
-
-static void
-app_forget_lates(struct channel_node *node, uint32_t peer)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < node->late_count; i++)
-		if (node->lates[i].peer != peer)
-			node->lates[kept++] = node->lates[i];
-	node->late_count = kept;
-}
-
-static void
-app_down(struct channel_node *node, uint64_t now_ns, const struct lull_bundle_event *event)
-{
-	struct lull_sim_channel *world = node->world;
-	struct channel_peer *peer = &node->peers[event->peer];
-
-	if (event->peer >= CHANNEL_PEERS_MAX) {
-		channel_fail(world, node->number, "DOWN of peer %" PRIu32, event->peer);
-		return;
-	}
-	if (!peer->up) { /* one that never answered; nobody sets a limit here */
-		if (event->error == -EISCONN)
-			return;
-		if (!world->config.may_fall && !world->closing)
-			channel_fail(world, node->number, "DOWN of peer %" PRIu32 " before UP: %d",
-				     event->peer, event->error);
-		for (uint32_t i = 0; i < world->config.node_count; i++)
-			if (app_asks(node, i) && node->peer_of[i] == LULL_SIM_CHANNEL_ANY &&
-			    node->connect_ns[i] == NEVER)
-				node->connect_ns[i] = now_ns + RECONNECT_NS;
-		return;
-	}
-	if (peer->sending > 0 || peer->receiving > 0)
-		channel_fail(world, node->number,
-			     "DOWN of node %" PRIu32 " while %" PRIu32 " sends and %" PRIu32
-			     " receives have not ended",
-			     peer->node, peer->sending, peer->receiving);
-	if (!world->closing) {
-		world->result.falls++;
-		node->falls[peer->node]++;
-		if (!world->config.may_fall)
-			channel_fail(world, node->number,
-				     "the connection to node %" PRIu32 " ended with %d", peer->node,
-				     event->error);
-		if (app_asks(node, peer->node))
-			node->connect_ns[peer->node] =
-				now_ns + lull_prng_below(&node->prng, RECONNECT_NS);
-	}
-	app_forget_lates(node, event->peer);
-	node->peer_of[peer->node] = LULL_SIM_CHANNEL_ANY;
-	*peer = (struct channel_peer){ 0 };
+	node->head_count = 0;
 }
 
 /* ---- receiving ---- */
@@ -324,18 +144,18 @@ app_head(struct channel_node *node, uint64_t now_ns, const struct lull_bundle_ev
 		return;
 	}
 	late.due_ns += lull_prng_below(&node->prng, job->late_ns + 1);
-	if (node->late_count == node->late_room) {
-		uint32_t room = LULL_MAX(16, 2 * node->late_room);
-		void *grown = realloc(node->lates, room * sizeof(*node->lates));
+	if (node->head_count == node->head_room) {
+		uint32_t room = LULL_MAX(16, 2 * node->head_room);
+		void *grown = realloc(node->heads, room * sizeof(*node->heads));
 
 		if (grown == NULL) {
 			channel_fail(node->world, node->number, "no memory for heads");
 			return;
 		}
-		node->lates = grown;
-		node->late_room = room;
+		node->heads = grown;
+		node->head_room = room;
 	}
-	node->lates[node->late_count++] = late;
+	node->heads[node->head_count++] = late;
 }
 
 static void
@@ -580,10 +400,10 @@ channel_app_events(struct channel_node *node, uint64_t now_ns)
 		node->idle_turns = 0;
 		switch (event.type) {
 		case LULL_BUNDLE_UP:
-			app_up(node, &event);
+			channel_peers_up(node, &event);
 			break;
 		case LULL_BUNDLE_DOWN:
-			app_down(node, now_ns, &event);
+			channel_peers_down(node, now_ns, &event);
 			break;
 		case LULL_BUNDLE_HEAD:
 			app_head(node, now_ns, &event);
@@ -610,20 +430,20 @@ channel_app_run(struct channel_node *node, uint64_t now_ns)
 {
 	uint64_t next_ns = NEVER;
 
-	for (uint32_t i = 0; i < node->late_count;) {
-		struct channel_late late = node->lates[i];
+	for (uint32_t i = 0; i < node->head_count;) {
+		struct channel_late late = node->heads[i];
 
 		if (late.due_ns > now_ns && !node->world->calm) {
 			next_ns = LULL_MIN(next_ns, late.due_ns);
 			i++;
 			continue;
 		}
-		node->lates[i] = node->lates[--node->late_count];
+		node->heads[i] = node->heads[--node->head_count];
 		app_accept(node, now_ns, &late);
 	}
 	for (uint32_t i = 0; !node->world->closing && i < node->world->config.node_count; i++) {
 		if (node->connect_ns[i] <= now_ns)
-			app_connect(node, now_ns, i);
+			channel_peers_connect(node, now_ns, i);
 		next_ns = LULL_MIN(next_ns, node->connect_ns[i]);
 	}
 	if (node->cancel_ns <= now_ns) {

@@ -9,7 +9,9 @@
 
 #define FRAME_TYPE_HIGH 0x88
 #define FRAME_TYPE_LOW 0xb5
-#define UP_QUEUE_BYTES 400000u /* of a port that sends, before its own rate */
+#define UP_QUEUE_NS (20 * LULL_NS_PER_MS) /* of a port that sends, before its own rate ... */
+#define UP_QUEUE_BYTES_MIN 40000u
+#define UP_QUEUE_BYTES_MAX 400000u /* ... and in bytes */
 #define PACKETS_PER_PORT 2048u
 #define PACKETS_MAX 200000u
 #define FRAME_USUAL_BYTES 1514u
@@ -53,7 +55,8 @@ wire_port(struct lull_sim_channel *world, uint32_t node, uint32_t rail)
 		.from = node,
 		.to = world->config.node_count,
 		.rate_bps = channel_wire_rate(up_bps, config->packet_bytes),
-		.queue_bytes = UP_QUEUE_BYTES,
+		.queue_bytes = LULL_CLAMP(up_bps / 8 * UP_QUEUE_NS / LULL_NS_PER_S,
+					  UP_QUEUE_BYTES_MIN, UP_QUEUE_BYTES_MAX),
 	};
 	port->down = config->wire;
 	port->down.from = world->config.node_count;

@@ -4,7 +4,7 @@
  * World: what the files of sim/channel share. Nobody else includes it.
  *
  * Layers, each knows those above it: ledger (what was sent, what must come of it), vault (keys),
- * wire (rails, the switch, the attacker), app, node (the loop), channel (the whole).
+ * wire (rails, the switch, the attacker), peers, app, node (the loop), channel (the whole).
  */
 #ifndef LULL_SIM_CHANNEL_WORLD_H
 #define LULL_SIM_CHANNEL_WORLD_H
@@ -85,8 +85,8 @@ struct channel_node {
 	uint32_t message_count, message_room, sent_count; /* sent_count: of RANDOM */
 	uint32_t first_pending;
 	struct channel_receive receives; /* head of a ring */
-	struct channel_late *lates;
-	uint32_t late_count, late_room;
+	struct channel_late *heads;
+	uint32_t head_count, head_room;
 	uint64_t send_ns, retry_ns;
 	uint64_t cancel_ns;
 	uint32_t cancel_serial;
@@ -200,6 +200,22 @@ channel_wire_down(uint32_t port)
 	return 2 * port + 1;
 }
 
+/* ---- peers ---- */
+
+/** They are to be connected; it is this node that asks. */
+bool channel_peers_meet(const struct channel_node *node, uint32_t other);
+bool channel_peers_ask(const struct channel_node *node, uint32_t other);
+void channel_peers_connect(struct channel_node *node, uint64_t now_ns, uint32_t other);
+void channel_peers_disconnect(struct channel_node *node, uint64_t now_ns, uint32_t other,
+			      uint64_t linger_ns);
+void channel_peers_up(struct channel_node *node, const struct lull_bundle_event *event);
+void channel_peers_down(struct channel_node *node, uint64_t now_ns,
+			const struct lull_bundle_event *event);
+/** Nothing is under way, and everybody is connected. */
+bool channel_peers_idle(const struct channel_node *node);
+/** Nobody is connected. */
+bool channel_peers_alone(const struct channel_node *node);
+
 /* ---- app ---- */
 
 void channel_app_begin(struct channel_node *node, uint64_t now_ns);
@@ -207,13 +223,6 @@ void channel_app_end(struct channel_node *node);
 void channel_app_events(struct channel_node *node, uint64_t now_ns);
 /** Do what is due; @return when something is due again */
 uint64_t channel_app_run(struct channel_node *node, uint64_t now_ns);
-/** They are to be connected. */
-bool channel_app_meets(const struct channel_node *node, uint32_t other);
-/** Nothing is under way, and everybody is connected. */
-bool channel_app_idle(const struct channel_node *node);
-void channel_app_disconnect(struct channel_node *node, uint64_t now_ns, uint32_t other,
-			    uint64_t linger_ns);
-bool channel_app_alone(const struct channel_node *node);
 
 /* ---- node ---- */
 

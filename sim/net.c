@@ -220,8 +220,7 @@ lull_sim_net_send(struct lull_sim_net *net, uint32_t number, const uint8_t *byte
 
 	LULL_ASSERT(number < net->path_count);
 	LULL_ASSERT(len_bytes > 0 && len_bytes <= net->packet_bytes_max);
-	path->counters.sent++;
-	path->counters.sent_bytes += len_bytes;
+	path->counters.sent++, path->counters.sent_bytes += len_bytes;
 	fate = path_draw(path, len_bytes);
 	if (path->config.mtu_bytes > 0 && len_bytes > path->config.mtu_bytes) {
 		path->counters.too_long++;
@@ -242,8 +241,7 @@ lull_sim_net_send(struct lull_sim_net *net, uint32_t number, const uint8_t *byte
 		damaged[fate.bit / 8] ^= (uint8_t)(1u << fate.bit % 8);
 		bytes = damaged;
 	}
-	path->counters.damaged += fate.damaged;
-	path->counters.reordered += fate.reordered;
+	path->counters.damaged += fate.damaged, path->counters.reordered += fate.reordered;
 	path->counters.duplicated += fate.duplicated;
 	for (uint32_t i = 0; i <= fate.duplicated; i++)
 		net_carry(net, number, bytes, len_bytes, at_ns);
@@ -341,10 +339,10 @@ net_arrive(struct lull_sim_net *net)
 	}
 	if (node->node.ring_pkts > 0) {
 		net_hold(net, &node->ring, node->node.ring_pkts, slot);
-		return;
+	} else {
+		node_give(net, node, slot);
+		node_run(net, node);
 	}
-	node_give(net, node, slot);
-	node_run(net, node);
 }
 
 void
@@ -406,8 +404,7 @@ net_valid(const struct lull_sim_net_config *config)
 			return false;
 	for (uint32_t i = 0; i < config->path_count; i++)
 		if (!path_valid(&config->paths[i], config->node_count) ||
-		    (config->paths[i].ring_pkts > 0 &&
-		     config->nodes[config->paths[i].to].arrive == NULL))
+		    (config->paths[i].ring_pkts > 0 && !config->nodes[config->paths[i].to].arrive))
 			return false;
 	return true;
 }

@@ -140,12 +140,18 @@ void lull_link_close(struct lull_link *link, uint64_t linger_ns);
 
 /** Counters of the bundle and its rails, into a result. */
 void lull_link_result(const struct lull_link *link, json_t *result);
-/**
- * A peer and its paths; counters less those of @p begin, looks at the same paths earlier.
- * @param begin  LULL_BUNDLE_PATHS_MAX looks, or NULL
- */
-json_t *lull_link_peer_result(const struct lull_link *link, uint32_t peer,
-			      const struct lull_bundle_path_look *begin);
+/** A peer and its paths at some time; paths that are not there have the state NONE. */
+struct lull_link_look {
+	struct lull_bundle_peer_look peer;
+	struct lull_bundle_path_look paths[LULL_BUNDLE_PATHS_MAX];
+};
+/** Look at a peer. One that has gone leaves @p look as it is: what was seen last stays. */
+void lull_link_look(struct lull_channel *channel, uint32_t peer, struct lull_link_look *look);
+/** Counters of a path from @p begin (NULL: ever) to @p end. */
+struct lull_bundle_path_counters lull_link_since(const struct lull_bundle_path_look *begin,
+						 const struct lull_bundle_path_look *end);
+/** A peer and its paths as JSON, from one look (NULL: ever) to another. */
+json_t *lull_link_peer_result(const struct lull_link_look *begin, const struct lull_link_look *end);
 /** Version of DPDK, "" where no rail needs it. */
 const char *lull_link_dpdk(void);
 

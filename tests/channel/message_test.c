@@ -301,6 +301,26 @@ TEST(done__waits_or_not)
 	stand_close(&stand);
 }
 
+/* With own_loop it moves packets, also when it is told not to wait. */
+TEST(done__turns_in_the_callers_loop)
+{
+	struct stand stand = { .rail_count = 1, .own_loop = true };
+	struct lull_channel_completion done[2];
+	uint32_t ended[2] = { 0, 0 };
+	char buffer;
+
+	stand_open(&stand);
+	stand_recv(&stand, 1, 1, &buffer, 1, context);
+	stand_send(&stand, 0, "x", 1, 1, context);
+	for (uint64_t begin_ns = lull_clock_ns(); ended[0] + ended[1] < 2;) {
+		for (int side = 0; side < 2; side++)
+			ended[side] += lull_channel_done(stand.channels[side], done, 2, 0);
+		assert_true(lull_clock_ns() - begin_ns < STAND_WAIT_NS);
+	}
+	assert_int_equal(buffer, 'x');
+	stand_close(&stand);
+}
+
 /* Readable exactly while something has ended that nobody took. */
 TEST(fd__tells_of_completions)
 {

@@ -22,29 +22,51 @@ node_fail(const char *text)
 	return 1;
 }
 
-/* Both directions at once, UNDER_WAY messages of each. */
+/* A completed operation: whose place is it? */
+static uint32_t
+node_place(const struct lull_channel_completion *done, uint64_t bytes)
+{
+	const uint8_t *begin = done->sent ? sent : received;
+
+	return (uint32_t)((uint64_t)((const uint8_t *)done->context - begin) / (bytes + 1));
+}
+
+static int
+node_look(const struct lull_channel_completion *done, uint64_t bytes)
+{
+	if (done->error != 0) {
+		fprintf(stderr, "a message ended with an error: %s\n", strerror(-done->error));
+		return 1;
+	}
+	if (done->len_bytes != bytes)
+		return node_fail("a message has another length");
+	if (!done->sent && !stand_holds(done->context, bytes, done->tag))
+		return node_fail("a message has other bytes");
+	return 0;
+}
+
+/* Both directions at once, UNDER_WAY messages of each; later ones may end before earlier ones. */
 static int
 node_exchange(uint32_t count, uint64_t bytes)
 {
-	uint32_t begun = 0, ended = 0;
+	uint32_t begun = 0, ended = 0, under_way[UNDER_WAY] = { 0 };
 
 	while (ended < 2 * count) {
 		struct lull_channel_completion done;
 
-		while (begun < count && 2 * begun < ended + UNDER_WAY) {
+		while (begun < count && under_way[begun % UNDER_WAY] == 0) {
 			uint64_t at = begun % UNDER_WAY * (bytes + 1);
 
 			stand_fill(sent + at, bytes, begun);
 			stand_recv(&stand, 0, begun, received + at, bytes, received + at);
 			stand_send(&stand, 0, sent + at, bytes, begun, sent + at);
-			begun++;
+			under_way[begun++ % UNDER_WAY] = 2;
 		}
 		done = stand_done(&stand, 0);
 		ended++;
-		if (done.error != 0 || done.len_bytes != bytes)
-			return node_fail("a message ended with an error");
-		if (!done.sent && !stand_holds(done.context, bytes, done.tag))
-			return node_fail("a message has other bytes");
+		if (node_look(&done, bytes) != 0)
+			return 1;
+		under_way[node_place(&done, bytes)]--;
 	}
 	return 0;
 }

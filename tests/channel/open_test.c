@@ -195,6 +195,31 @@ TEST(security__keeps_out_who_has_another_key)
 	assert_string_equal(lull_channel_security_name((enum lull_channel_security)9), "?");
 }
 
+/* Somebody asked, was answered and has not come back: both ends can be closed. */
+TEST(security__closes_with_half_a_handshake)
+{
+	struct lull_channel_config config = sound;
+	struct lull_channel *ends[2];
+	struct lull_bundle_counters counters;
+	uint32_t peer;
+
+	config.security = LULL_CHANNEL_SEALED;
+	config.key_file = keys[0];
+	config.own_loop = true;
+	for (uint32_t i = 0; i < 2; i++) {
+		config.name = i == 0 ? "one" : "two";
+		assert_int_equal(lull_channel_open(&config, &ends[i], NULL), 0);
+		assert_int_equal(lull_channel_start(ends[i], NULL), 0);
+	}
+	assert_int_equal(lull_channel_connect(ends[0], "two", 20 * LULL_NS_PER_MS, &peer, NULL),
+			 -ETIMEDOUT);
+	lull_channel_poll(ends[1]);
+	lull_channel_counters(ends[1], &counters);
+	assert_true(counters.rx_pkts > 0 && counters.tx_pkts > 0); /* it has answered */
+	for (uint32_t i = 0; i < 2; i++)
+		lull_channel_close(ends[i], 0);
+}
+
 /* ---- check ---- */
 
 static const struct lull_finding *

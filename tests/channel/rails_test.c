@@ -6,6 +6,8 @@
 
 #include <lull/rest.h>
 
+#include "channel/rail.h"
+
 #define BYTES 30000
 
 static uint32_t
@@ -37,6 +39,41 @@ await_paths(struct stand *stand, uint32_t wanted)
 			fail_msg("%u of %u paths are up", up, wanted);
 		usleep(1000);
 	} while (up != wanted);
+}
+
+/* What was sent to who was there before is for nobody, and wakes nobody. */
+TEST(pair__begins_empty)
+{
+	const struct channel_rail_config config = { .program = "test" };
+	uint8_t bytes[] = "old";
+	const struct lull_bundle_packet packet = { .bytes = bytes, .len_bytes = sizeof(bytes) };
+	struct channel_packet packets[CHANNEL_BURST];
+	struct channel_rail *here, *there;
+	struct pollfd polls[CHANNEL_WATCH_MAX];
+
+	assert_int_equal(channel_rail_open(&config, "pair:old", &here, NULL), 0);
+	assert_int_equal(channel_rail_open(&config, "pair:old", &there, NULL), 0);
+	assert_int_equal(here->way->send(here->state, &packet, 1), 1);
+	assert_int_equal(there->way->watch(there->state, polls), 1);
+	assert_int_equal(poll(polls, 1, 0), 1);
+	channel_rail_close(there);
+	assert_int_equal(here->way->send(here->state, &packet, 1), 1); /* to nobody */
+	assert_int_equal(channel_rail_open(&config, "pair:old", &there, NULL), 0);
+	assert_int_equal(there->way->watch(there->state, polls), 1);
+	assert_int_equal(poll(polls, 1, 0), 0);
+	assert_int_equal(there->way->receive(there->state, packets), 0);
+	/* As many as there is room for; the others are missed. */
+	for (uint32_t i = 0; i < 600; i++)
+		assert_int_equal(here->way->send(here->state, &packet, 1), 1);
+	assert_int_equal(there->way->missed(there->state), 600 - there->bundle.ring_pkts);
+	assert_int_equal(poll(polls, 1, 0), 1);
+	assert_int_equal(there->way->receive(there->state, packets), CHANNEL_BURST);
+	assert_memory_equal(packets[CHANNEL_BURST - 1].bytes, bytes, sizeof(bytes));
+	while (there->way->receive(there->state, packets) > 0)
+		;
+	assert_int_equal(poll(polls, 1, 0), 0);
+	channel_rail_close(here);
+	channel_rail_close(there);
 }
 
 /* Another rail is used as soon as both ends have it, and one that is gone costs no message. */

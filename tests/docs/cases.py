@@ -304,6 +304,18 @@ def shows_lossy_pictures(place: Place, block: Block) -> None:
     views(place, demo.command)
 
 
+def copies_over_a_channel(place: Place, block: Block) -> None:
+    """Key, listener in the background, copy; then what arrived is what was sent."""
+    key, listen, copy = steps(block, 3)
+    with Shell(place) as shell:
+        shell.type(key.command)
+        shell.type(listen.command)
+        shell.does(copy)
+        shell.type("wait")
+        shell.type("diff -r tests/data/flows /tmp/channel/in/flows && echo all of it")
+        shell.says("all of it\n", "the copy is the folder")
+
+
 def captures_and_simulates(place: Place, block: Block) -> None:
     """eth0 is a veth of the test, on which somebody sends."""
     installed(place)

@@ -45,6 +45,7 @@ BLOCKS: dict[str, Case | NotRun] = {
     "README.md: $ build/apps/lull-cam/lull-cam --backend pcap:": cases.types,
     "README.md: gst-launch-1.0 lullcamerasrc": NotRun("stream=... is to be filled in; "
                                                       "docs/camera.md has a whole one"),
+    "README.md: $ mkdir /tmp/channel; mkdir": cases.copies_over_a_channel,
     "docs/bounds.md: r = (ring": DRAWING,
     "docs/c-states.md: target residency": DRAWING,
     "docs/c-states.md: chgrp GROUP": NotRun("files of the machine's kernel; "
@@ -60,6 +61,7 @@ BLOCKS: dict[str, Case | NotRun] = {
     "docs/camera.md: $ sudo python3 tests/camera/interop": NotRun("a test of its own"),
     "docs/camera.md: $ lull-cam --backend dpdk:af_packet=v1": CAMERA,
     "docs/camera.md: $ export GST_PLUGIN_PATH": cases.runs_a_pipeline,
+    "docs/channel.md: sudo ./lull channel bed up": NotRun("the bed; tests/netns/channel.py"),
     "docs/export.md: {": cases.has_this_record,
     "docs/shared-cpu.md: sudo setcap": cases.grants_a_class,
     "docs/shared-cpu.md: lull_rest_thread_create(": cases.compiles_inside_a_function,

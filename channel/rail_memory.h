@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * @file
+ * Memory rail: a rail of lull-channel-node, by rings in shared memory.
+ *
+ * The process keeps its bundle, with keys and all; the node's program only carries packets. When
+ * that program goes away, the rail is as one whose cable was pulled, and it attaches again by
+ * itself, with the port it had, as soon as there is one.
+ */
+#ifndef LULL_CHANNEL_RAIL_MEMORY_H
+#define LULL_CHANNEL_RAIL_MEMORY_H
+
+#include "rail.h"
+
+#define CHANNEL_RAIL_MEMORY "node:"
+
+/**
+ * What "node:[SOCKET]" stands for: its rails, as "node:[SOCKET],rail=N".
+ * @return how many, at most @p room; 0: @p text is no such string, or names its rail; or a negative
+ *         errno and the sentence
+ */
+int channel_rail_memory_spell(const char *text, char words[][CHANNEL_RAIL_TEXT_SIZE], uint32_t room,
+			      struct lull_error *error);
+
+/** Opens @p rail, whose text is filled in; 0 or a negative errno. */
+int channel_rail_memory_open(struct channel_rail *rail, struct lull_error *error);
+
+#endif

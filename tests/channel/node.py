@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lull-channel-node: processes of two nodes over the rails that this program owns, and who dies.
+
+node.py NODE-PROCESS LULL-CHANNEL-NODE
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import mmap
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
+
+from processes import INSIDE, Node, links
+from verdict import TIMEOUT_S, check, wait_for
+from world import Program, World, main, run, world
+
+RAILS = 2
+KERNEL = [f"kernel:r{i}" for i in range(RAILS)]
+DPDK = ["dpdk:af_packet=r0"]
+MAGIC, VERSION = 0x4E4C554C, 1
+ANSWER_BYTES, ERROR_AT = 72, 8
+FACTS_BYTES, RING_PKTS, SLOT_AT = 64, 1024, 128
+
+
+class Bed:
+    """Nodes a and b with a program each, and processes that attach to it."""
+
+    def __init__(self, here: World, binaries: list[str], rails: list[str]) -> None:
+        self.world = here
+        self.process, self.program = binaries
+        self.spaces = dict(zip("ab", links(here, RAILS), strict=True))
+        self.rails = rails
+        self.count = 0
+
+    def shape(self) -> None:
+        """Rails of a known speed, so that an exchange takes its time."""
+        for space in self.spaces.values():
+            for i in range(RAILS):
+                run("tc", "-n", space, "qdisc", "add", "dev", f"r{i}", "root", "tbf",
+                    "rate", f"{MBPS}mbit", "burst", "32kb", "latency", "50ms")
+
+    def socket(self, node: str) -> Path:
+        return self.world.path(f"node-{node}")
+
+    def serve(self, node: str) -> Program:
+        """The program of a node, from the moment on at which it serves."""
+        self.count += 1
+        words = " ".join(f"--rail {rail}" for rail in self.rails)
+        program = self.world.start(f"program-{node}{self.count}", self.program,
+                                   f"{words} --socket {self.socket(node)} --unchecked",
+                                   self.spaces[node])
+        wait_for("it serves", lambda: ": serving" in program.stderr() or program.process.poll())
+        check(program.process.poll() is None, "it serves", program.stderr())
+        return program
+
+    def rail(self, node: str) -> list[str]:
+        return [f"node:{self.socket(node)},rail={i}" for i in range(len(self.rails))]
+
+    def start(self, node: str, name: str, peer: str, words: tuple[object, ...] = (20, 100000),
+              rails: list[str] | None = None) -> Node:
+        rails = rails or self.rail(node)
+        return Node([*INSIDE, self.spaces[node], self.process, name, peer,
+                     *map(str, words), *rails])
+
+    def pair(self, names: tuple[str, str], words: tuple[object, ...] = (20, 100000),
+             where: str = "ab") -> list[Node]:
+        """A process that waits and one that asks for it."""
+        waiting = self.start(where[1], names[1], "-", words)
+        waiting.ready()
+        return [waiting, self.start(where[0], names[0], names[1], words)]
+
+    def well(self, nodes: list[Node], what: str) -> None:
+        for node in nodes:
+            paths = node.result(what)["paths"]
+            check(paths == len(self.rails), f"{what}: all paths are up", paths)
+
+
+@contextlib.contextmanager
+def bed(binaries: list[str], rails: list[str]) -> Iterator[Bed]:
+    with world() as here:
+        yield Bed(here, binaries, rails)
+
+
+def counters(program: Program) -> dict[str, Any]:
+    """What the program counts."""
+    found: dict[str, Any] = program.ask("/lull/loop,node")
+    return found
+
+
+def exchange(binaries: list[str], rails: list[str]) -> None:
+    """Two processes on each node, at once."""
+    with bed(binaries, rails) as here:
+        programs = [here.serve("a"), here.serve("b")]
+        pairs = here.pair(("alpha", "one")) + here.pair(("beta", "two"))
+        here.well(pairs, "exchange")
+        for program in programs:
+            result = program.finish(signal.SIGTERM)
+            check(result["attached"] == 2 * len(rails), "both processes attached", result)
+            check(result["rx_pkts"] > 100 and result["tx_pkts"] > 100, "packets were moved", result)
+            check(result["nonsense"] == 0 and result["refused"] == 0, "nobody is blamed", result)
+        here.world.check_clean()
+
+
+def kernel(binaries: list[str]) -> None:
+    exchange(binaries, KERNEL)
+
+
+def dpdk(binaries: list[str]) -> None:
+    exchange(binaries, DPDK)
+
+
+def mixed(binaries: list[str]) -> None:
+    """A process with rails of its own reaches those behind a program, by either end's asking."""
+    for rails in (KERNEL, DPDK):
+        with bed(binaries, rails) as here:
+            here.serve("a")
+            waiting = here.start("b", "own", "-", rails=rails)
+            waiting.ready()
+            here.well([waiting, here.start("a", "alpha", "own")], f"{rails}: to an own rail")
+            waiting = here.start("a", "alpha", "-")
+            waiting.ready()
+            here.well([waiting, here.start("b", "own", "alpha", rails=rails)],
+                      f"{rails}: from an own rail")
+
+
+def together(binaries: list[str]) -> None:
+    """Processes of one node meet within the program; nothing of it is on the wire."""
+    with bed(binaries, KERNEL) as here:
+        program = here.serve("a")
+        here.well(here.pair(("alpha", "beta"), where="aa"), "on one node")
+        result = program.finish(signal.SIGTERM)
+        check(result["local_pkts"] > 1000, "packets went from process to process", result)
+        check(result["tx_pkts"] < result["local_pkts"] / 10, "few are on the wire", result)
+
+
+LONG = (600, 200000)
+MBPS = 200  # of a rail: so it takes seconds
+
+
+def moved(program: Program, least: int) -> None:
+    wait_for("packets are moved", lambda: counters(program)["rx_pkts"] > least)
+
+
+def program_killed(binaries: list[str]) -> None:
+    """Whoever was attached goes on when there is a program again; nothing has to be cleaned."""
+    for rails in (KERNEL, DPDK):
+        with bed(binaries, rails) as here:
+            here.shape()
+            programs = {name: here.serve(name).ready() for name in "ab"}
+            pair = here.pair(("alpha", "one"), LONG)
+            for name in ("a", "b", "a"):
+                moved(programs[name], 3000)
+                programs[name].process.kill()
+                programs[name].process.wait()
+                programs[name] = here.serve(name).ready()
+            moved(programs["a"], 100)
+            check(all(node.process.poll() is None for node in pair), "the exchange was long enough")
+            here.well(pair, "after three restarts")
+
+
+def process_killed(binaries: list[str]) -> None:
+    """The other processes of the node go on, and its place is free again."""
+    with bed(binaries, KERNEL) as here:
+        here.shape()
+        programs = {name: here.serve(name).ready() for name in "ab"}
+        stays, dies = here.pair(("alpha", "one"), LONG), here.pair(("beta", "two"), LONG)
+        moved(programs["a"], 3000)
+        for node in dies:
+            node.process.kill()
+            node.process.wait()
+        check(all(node.process.poll() is None for node in stays), "the exchange was long enough")
+        here.well(here.pair(("beta", "two")), "the same names again")
+        here.well(stays, "beside those that died")
+
+
+def all_killed(binaries: list[str]) -> None:
+    """Program and process of a node die at once; both begin anew as if nothing had been."""
+    with bed(binaries, KERNEL) as here:
+        here.shape()
+        programs = {name: here.serve(name).ready() for name in "ab"}
+        pair = here.pair(("alpha", "one"), LONG)
+        moved(programs["a"], 3000)
+        for dead in (programs["a"].process, pair[1].process):
+            dead.kill()
+            dead.wait()
+        here.serve("a")
+        here.well(here.pair(("gamma", "three")), "others go on")
+        pair[0].process.kill()
+
+
+class Attached:
+    """An attachment by hand, to write whatever comes to mind."""
+
+    def __init__(self, path: Path, rail: int = 0) -> None:
+        self.link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.link.settimeout(TIMEOUT_S)
+        self.link.connect(str(path))
+        self.link.send(struct.pack("<IIII", MAGIC, VERSION, rail, 0))
+        answer, ancillary, _, _ = self.link.recvmsg(ANSWER_BYTES, socket.CMSG_SPACE(12))
+        self.error = struct.unpack_from("<i", answer, ERROR_AT)[0]
+        if self.error != 0:
+            return
+        self.fds = array.array("i")
+        self.fds.frombytes(ancillary[0][2])
+        self.memory = mmap.mmap(self.fds[0], 0)
+
+    def write(self, at: int, *words: int) -> None:
+        """Into the ring to the program."""
+        struct.pack_into(f"<{len(words)}I", self.memory, FACTS_BYTES + at, *words)
+
+    def ring(self) -> None:
+        os.write(self.fds[1], struct.pack("<Q", 1))
+
+    def ended(self) -> bool:
+        return self.link.recv(ANSWER_BYTES) == b""
+
+
+def hostile(binaries: list[str]) -> None:
+    """Who writes nonsense loses his own attachment, and nobody else's."""
+    with bed(binaries, KERNEL) as here:
+        here.shape()
+        programs = {name: here.serve(name).ready() for name in "ab"}
+        pair = here.pair(("alpha", "one"), LONG)
+        moved(programs["a"], 1000)
+        path = here.socket("a")
+        nonsense = 0
+        for writes in (
+            [(0, RING_PKTS + 1)],  # more packets than slots
+            [(0, 0x80000000)],
+            [(SLOT_AT, 0), (0, 1)],  # a packet without bytes
+            [(SLOT_AT, 65536), (0, 1)],  # a longer one than fits
+            [(SLOT_AT, 0xFFFFFFFF), (0, 1)],
+            [(SLOT_AT, 100, 21), (0, 1)],  # a longer address than there are
+        ):
+            wrong = Attached(path)
+            check(wrong.error == 0, "it attaches", wrong.error)
+            for at, *words in writes:
+                wrong.write(at, *words)
+            wrong.ring()
+            check(wrong.ended(), "it is hung up on", writes)
+            nonsense += 1
+            check(counters(programs["a"])["nonsense"] == nonsense, "and counted", writes)
+        rings_only = Attached(path)
+        for _ in range(1000):
+            rings_only.ring()
+        with contextlib.suppress(OSError):
+            os.ftruncate(rings_only.fds[0], 0)
+        check(os.fstat(rings_only.fds[0]).st_size > 0, "the memory cannot shrink")
+        check(Attached(path, RAILS).error < 0, "there is no such rail")
+        check(all(node.process.poll() is None for node in pair), "the exchange was long enough")
+        here.well(pair, "beside nonsense")
+        result = programs["a"].finish(signal.SIGTERM)
+        check(result["nonsense"] == nonsense, "all of it is counted", result)
+
+
+STRANGER = """
+import os, socket, sys
+os.setgid(65534); os.setuid(65534)
+link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+try:
+    link.connect(sys.argv[1])
+    link.send(bytes(16))
+    sys.exit(0 if link.recv(100) == b"" else 1)
+except (BrokenPipeError, ConnectionResetError):
+    sys.exit(0)
+except PermissionError:
+    sys.exit(2)
+"""
+
+
+def stranger(binaries: list[str]) -> None:
+    """Another user is kept out by the rights of the socket, and by who he is."""
+    with bed(binaries, KERNEL) as here:
+        program = here.serve("a")
+        path = here.socket("a")
+        here.world.directory.chmod(0o711)
+        command = [sys.executable, "-c", STRANGER, str(path)]
+        check(subprocess.run(command, check=False).returncode == 2, "the socket is not his")
+        path.chmod(0o666)
+        check(subprocess.run(command, check=False).returncode == 0, "he is hung up on")
+        result = program.finish(signal.SIGTERM)
+        check(result["refused"] == 1 and result["attached"] == 0, "and counted", result)
+
+
+def refused(binaries: list[str]) -> None:
+    """One line that says what to do, and nothing is left behind."""
+    with bed(binaries, KERNEL) as here:
+        path = here.socket("a")
+        nobody = here.start("a", "alpha", "-")
+        complaint = nobody.process.communicate(timeout=TIMEOUT_S)[1]
+        check(f"nobody serves {path}: start lull-channel-node" in complaint, "no program", complaint)
+        program = here.serve("a")
+        for words, wanted in (
+            (f"--rail kernel:r0 --socket {path}", "another lull-channel-node serves there"),
+            ("--rail pair:x", "the node's program owns ports"),
+            ("--rail node:", "the node's program owns ports"),
+            ("--rail kernel:nothing", "kernel:nothing"),
+            ("", "no rail: name the ports of this node"),
+            (f"--rail kernel:r0 --socket /{'x' * 200}", "socket: more than 107 characters"),
+            (f"--rail kernel:r0 --socket {here.world.directory}", "it is another kind of file"),
+        ):
+            done = subprocess.run([*INSIDE, here.spaces["a"], here.program, *words.split()],
+                                  env=here.world.env, capture_output=True, text=True, check=False,
+                                  timeout=TIMEOUT_S)
+            check(done.returncode != 0 and wanted in done.stderr, words, done.stderr)
+            check(len(done.stderr.strip().splitlines()) == 1, f"{words}: one line", done.stderr)
+        for rail, wanted in (("rail=2", "the node's program has no such rail"),
+                             ("rail=x", "'rail=x' is not rail=N"),
+                             ("rail=16", "'rail=16' is not rail=N")):
+            wrong = here.start("a", "alpha", "-", rails=[f"node:{path},{rail}"])
+            complaint = wrong.process.communicate(timeout=TIMEOUT_S)[1]
+            check(wanted in complaint, rail, complaint)
+        here.well(here.pair(("alpha", "beta"), where="aa"), "the first program still serves")
+        program.finish(signal.SIGTERM)
+        check(not path.exists(), "the socket is gone")
+
+
+def usual(binaries: list[str]) -> None:
+    """Without a name the socket is in the runtime directory, and node: is all rails of the node."""
+    with bed(binaries, KERNEL) as here:
+        words = " ".join(f"--rail {rail}" for rail in here.rails)
+        program = here.world.start("usual", here.program, words, here.spaces["a"]).ready()
+        os.environ["RUNTIME_DIRECTORY"] = str(here.world.runtime)
+        waiting = here.start("a", "beta", "-", rails=["node:"])
+        waiting.ready()
+        asking = here.start("a", "alpha", "beta", rails=["node:"])
+        for node in (waiting, asking):
+            node.result("by the usual place")
+        result = program.finish(signal.SIGTERM)
+        check(result["attached"] == 2 * RAILS, "each attached to all rails", result)
+
+
+if __name__ == "__main__":
+    main([kernel, dpdk, mixed, together, program_killed, process_killed, all_killed, hostile,
+          stranger, refused, usual], need="root")
