@@ -319,9 +319,9 @@ CASES: list[Callable[[Programs, str], None]] = [
 ]  # fmt: skip
 # Two threads that poll, on CPUs that others use as well, take their time.
 OTHERS: dict[str, list[Callable[[Programs, str], None]]] = {
-    PACKET: [loss, silent_rail, stranger],
-    XDP: [loss, silent_rail],
-    MIXED: [silent_rail, flapping_rail],
+    PACKET: [loss, silent_rail],
+    XDP: [loss],
+    MIXED: [flapping_rail],
 }
 
 

@@ -210,12 +210,15 @@ def test_a_program_without_a_channel(live: SimulatedChannel, monkeypatch: pytest
 def test_a_recorded_program(stand: Stand) -> None:
     """Replies of a lull-channel-perf that sent over 200M:loss=1%,100M,50M, a second apart."""
     recorded = json.loads((Path(__file__).parent / "recorded_channel.json").read_text())
-    replies = recorded["first"]
-    with (TelemetryServer(stand.telemetry.path.with_name("recorded.v2"),
-                          lambda request: replies.get(request)) as server,
+    moments = ["first"]
+
+    def answer(request: str) -> Any:
+        return recorded[moments[-1]].get(request)
+
+    with (TelemetryServer(stand.telemetry.path.with_name("recorded.v2"), answer) as server,
           Telemetry(server.path) as telemetry):
         watch = look.Watch(telemetry)
-        replies = recorded["second"]
+        moments.append("second")
         watch.look()
     rates = [watch.path_rates(0, path) for path in watch.now.paths[0]]
     delivered = [one.delivered_bps / 1e6 for one in rates if one is not None]
