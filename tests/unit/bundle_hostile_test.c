@@ -233,7 +233,7 @@ TEST(config_check__names_what_is_wrong)
 		bad = good;                                                                        \
 		bad.member = (value);                                                              \
 		assert_int_equal(lull_bundle_config_check(&bad, &wrong), -EINVAL);                 \
-		assert_string_equal(wrong.field, #member);                                          \
+		assert_string_equal(wrong.field, #member);                                         \
 		assert_int_equal(lull_bundle_init(stand->nodes[0].bundle, &bad, 0), -EINVAL);      \
 	} while (0)
 	assert_int_equal(lull_bundle_config_check(&good, &wrong), 0);
