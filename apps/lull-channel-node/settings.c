@@ -24,10 +24,9 @@ const struct lull_option node_options[] = {
 	LULL_ROW_TEXT("eal", "ARGUMENTS", eal,
 		      "dpdk: further EAL arguments, split into words as in a shell."),
 	LULL_GOVERNOR_OPTION(governor, .live = true, .value = "phase", .group = "Resting"),
-	LULL_ROW_TIME("max-latency", max_latency_ns,
-		      "Longest rest of the thread that moves packets. What processes send ends it.",
-		      .value = "1000", .unit = "us", .low = LULL_NS_PER_US,
-		      .high = 100 * LULL_NS_PER_MS, .live = true),
+	LULL_CHANNEL_REST_OPTION(
+		max_latency_ns,
+		"Longest rest of the thread that moves packets. What processes send ends it."),
 	LULL_CPUS_OPTION(cpu, "cpu", "CPU of the thread that moves packets.", "any"),
 	LULL_DURATION_OPTION("Run", "until a signal"),
 	LULL_STATS_OPTION,

@@ -91,10 +91,8 @@ const char *lull_link_control_help(uint32_t index);
 			      "dpdk: further EAL arguments, split into words as in a shell."),     \
 		LULL_GOVERNOR_OPTION(member.governor, .live = true, .value = "phase",              \
 				     .group = "Resting"),                                          \
-		LULL_ROW_TIME("max-latency", member.max_latency_ns,                                \
-			      "Longest rest of the thread that moves packets.", .value = "1000",   \
-			      .unit = "us", .low = LULL_NS_PER_US, .high = 100 * LULL_NS_PER_MS,   \
-			      .live = true),                                                       \
+		LULL_CHANNEL_REST_OPTION(member.max_latency_ns,                                    \
+					 "Longest rest of the thread that moves packets."),        \
 		LULL_ROW_BOOL("own-loop", member.own_loop,                                         \
 			      "Move packets on the program's own thread, not on another one."),    \
 		LULL_CPUS_OPTION(member.cpu, "cpu", "CPU of the thread that moves packets.",       \
