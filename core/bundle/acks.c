@@ -52,7 +52,7 @@ bundle_ack_due(const struct bundle_slot *slot, const struct bundle_path *path)
 static bool
 ack_news(const struct bundle_path *path)
 {
-	return path->state != LULL_BUNDLE_PATH_NONE && path->seen.largest > 0 &&
+	return path->state != LULL_BUNDLE_PATH_NONE && path->seen.largest > path->seen_floor &&
 	       (path->ack_pkts > 0 || path->quiet_pkts > 0 || path->ack_now);
 }
 

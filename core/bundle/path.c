@@ -62,6 +62,7 @@ bundle_path_begin(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 		.gap_ns = LULL_BUNDLE_NEVER,
 		.credit = slot->first_credit,
 		.seen = old.seen,
+		.seen_floor = old.seen_floor,
 		.credit_given = bundle_credit_first(bundle, rail->config.ring_pkts),
 		.probe_ns = bundle->now_ns,
 		.probe_gap_ns = PROBE_GAP_NS,

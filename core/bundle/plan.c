@@ -54,15 +54,18 @@ plan_place(struct lull_bundle *bundle, struct bundle_slot *slot, const uint16_t 
 	return found;
 }
 
-/* Every number up to the largest counts as seen. */
+/*
+ * Numbers up to the largest are refused from here on. They are not told as received: nobody knows
+ * any more which of them were.
+ */
 static void
 plan_recall(struct bundle_store *store, struct bundle_path *path, uint32_t local, uint32_t remote)
 {
 	const struct bundle_pair *pair = plan_pair(store, local, remote);
 
 	path->psn_next = pair->psn_next;
-	path->seen.largest = pair->seen_largest;
-	memset(path->seen.bits, pair->seen_largest > 0 ? 0xff : 0, sizeof(path->seen.bits));
+	path->seen = (struct bundle_seen){ .largest = pair->seen_largest };
+	path->seen_floor = pair->seen_largest;
 }
 
 static struct bundle_path *

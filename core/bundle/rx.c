@@ -127,6 +127,12 @@ rx_control(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_p
 
 /* ---- opening it ---- */
 
+static bool
+rx_is_new(const struct bundle_path *path, uint64_t psn)
+{
+	return psn > path->seen_floor && bundle_seen_is_new(&path->seen, psn);
+}
+
 static void
 rx_known(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet *packet)
 {
@@ -138,7 +144,7 @@ rx_known(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet 
 		path = bundle_path_find(slot, local, remote);
 	largest = slot->store == NULL ? 0 : bundle_path_seen(slot, local, remote);
 	packet->psn = bundle_psn_expand(largest, packet->header.psn);
-	if (path != NULL && !bundle_seen_is_new(&path->seen, packet->psn)) {
+	if (path != NULL && !rx_is_new(path, packet->psn)) {
 		path->rx_duplicates++;
 		LULL_COUNTER_ADD(bundle->counters.replayed, 1);
 		return;
@@ -157,7 +163,7 @@ rx_known(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet 
 	}
 	if (path == NULL)
 		path = bundle_path_take(bundle, slot, local, remote);
-	if (path == NULL || !bundle_seen_is_new(&path->seen, packet->psn)) {
+	if (path == NULL || !rx_is_new(path, packet->psn)) {
 		LULL_COUNTER_ADD(bundle->counters.bad_path, 1);
 		return;
 	}

@@ -150,6 +150,7 @@ struct bundle_path {
 
 	/* In. */
 	struct bundle_seen seen;
+	uint64_t seen_floor; /* numbers up to it are refused, and count as not received */
 	uint64_t rx_look_ns, rx_wait_ns; /* of the largest */
 	uint32_t rx_sent, rx_count, rx_duplicates;
 	uint64_t rx_ns;
