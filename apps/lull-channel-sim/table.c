@@ -31,9 +31,9 @@ channel_sim_table(FILE *out, const struct channel_sim *program)
 			program->scenarios, program->received, program->wire_pkts, program->digest);
 		return;
 	}
-	fprintf(out, "%4s %4s %5s %-8s %9s %8s %8s %6s %9s %7s %7s %7s\n", "node", "peer",
-		"rails", "state", "Mbit/s", "base ms", "srtt ms", "window", "sent", "lost",
-		"resent", "twice");
+	fprintf(out, "%4s %4s %5s %-8s %9s %8s %8s %6s %9s %7s %7s %7s\n", "node", "peer", "rails",
+		"state", "Mbit/s", "base ms", "srtt ms", "window", "sent", "lost", "resent",
+		"twice");
 	for (uint32_t i = 0; i < result->path_count; i++)
 		table_path(out, &result->paths[i]);
 	fprintf(out,
