@@ -10,6 +10,7 @@
 
 #include <limits.h>
 
+#include "program/link/link.h"
 #include "program/resting.h"
 #include "program/rows.h"
 

@@ -45,6 +45,12 @@ const char *lull_link_spread_help(uint32_t index);
 const char *lull_link_control_name(uint32_t index);
 const char *lull_link_control_help(uint32_t index);
 
+/** Row max-latency of a thread that moves packets. It has no percentile: a rest ends in time. */
+#define LULL_LINK_MAX_LATENCY_OPTION(member)                                                       \
+	LULL_ROW_TIME("max-latency", member, "Longest rest of the thread that moves packets.",     \
+		      .value = "1000", .unit = "us", .low = LULL_NS_PER_US,                        \
+		      .high = 100 * LULL_NS_PER_MS, .live = true)
+
 /** Rows of all settings above; @p member is the struct. */
 #define LULL_LINK_OPTIONS(member)                                                                  \
 	LULL_ROW_LIST("rail", "RAIL", member.rails,                                                \
@@ -91,10 +97,7 @@ const char *lull_link_control_help(uint32_t index);
 			      "dpdk: further EAL arguments, split into words as in a shell."),     \
 		LULL_GOVERNOR_OPTION(member.governor, .live = true, .value = "phase",              \
 				     .group = "Resting"),                                          \
-		LULL_ROW_TIME("max-latency", member.max_latency_ns,                                \
-			      "Longest rest of the thread that moves packets.", .value = "1000",   \
-			      .unit = "us", .low = LULL_NS_PER_US, .high = 100 * LULL_NS_PER_MS,   \
-			      .live = true),                                                       \
+		LULL_LINK_MAX_LATENCY_OPTION(member.max_latency_ns),                               \
 		LULL_ROW_BOOL("own-loop", member.own_loop,                                         \
 			      "Move packets on the program's own thread, not on another one."),    \
 		LULL_CPUS_OPTION(member.cpu, "cpu", "CPU of the thread that moves packets.",       \
