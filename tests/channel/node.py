@@ -299,7 +299,8 @@ def refused(binaries: list[str]) -> None:
         path = here.socket("a")
         nobody = here.start("a", "alpha", "-")
         complaint = nobody.process.communicate(timeout=TIMEOUT_S)[1]
-        check(f"nobody serves {path}: start lull-channel-node" in complaint, "no program", complaint)
+        wanted = f"nobody serves {path}: start lull-channel-node"
+        check(wanted in complaint, "no program", complaint)
         program = here.serve("a")
         for words, wanted in (
             (f"--rail kernel:r0 --socket {path}", "another lull-channel-node serves there"),
