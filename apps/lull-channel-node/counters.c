@@ -10,5 +10,6 @@ const struct lull_counter_info node_counter_table[] = {
 	ROW(nobody_pkts, "packets for a port that nobody has"),
 	LULL_COUNTER_ROW(struct node_counters, nonsense, "1",
 			 "attachments ended for what was written into them"),
+	LULL_COUNTER_ROW(struct node_counters, ports, "1", "attachments now"),
 	{ .name = NULL },
 };

@@ -42,6 +42,7 @@ node_switch_add(struct node_switch *to, struct node_port *port)
 	to->port_high = LULL_MAX(to->port_high, index + 1u);
 	rail->by_number[port->number] = (uint16_t)(index + 1);
 	rail->ports[rail->port_count++] = index;
+	LULL_COUNTER_ADD(to->counters.ports, 1);
 	to->epoch++;
 	return 0;
 }
@@ -58,6 +59,7 @@ node_switch_remove(struct node_switch *to, struct node_port *port)
 	rail->ports[at] = rail->ports[--rail->port_count];
 	rail->by_number[port->number] = 0;
 	to->ports[index] = NULL;
+	LULL_COUNTER_ADD(to->counters.ports, -1ULL);
 	to->epoch++;
 }
 

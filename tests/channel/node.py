@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,9 @@ def process_killed(binaries: list[str]) -> None:
         for node in dies:
             node.process.kill()
             node.process.wait()
+        for program in programs.values():
+            wait_for("only the others are attached",
+                     partial(lambda program: counters(program)["ports"] == RAILS, program))
         check(all(node.process.poll() is None for node in stays), "the exchange was long enough")
         here.well(here.pair(("beta", "two")), "the same names again")
         here.well(stays, "beside those that died")
