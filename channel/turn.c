@@ -9,35 +9,6 @@
 /* Quiet for so long, it may rest: to say so costs a packet. */
 #define TURN_QUIET_NS (100 * LULL_NS_PER_US)
 
-/* ---- in ---- */
-
-static uint32_t
-turn_receive(struct lull_channel *channel, uint64_t now_ns, uint32_t index)
-{
-	struct channel_rail *rail = channel->rails[index];
-	struct channel_packet packets[CHANNEL_BURST];
-	uint32_t total = 0, count = CHANNEL_BURST;
-
-	if (!rail->begun && rail->way->thread != NULL)
-		rail->way->thread(rail->state, true);
-	rail->begun = true;
-	/* A packet would have ended the rest: nobody was absent meanwhile. */
-	if (channel->rested && rail->way->watch != NULL)
-		lull_bundle_look(channel->bundle, now_ns, index);
-	lull_bundle_look(channel->bundle, now_ns, index);
-	for (uint32_t i = 0; i < TURN_BURSTS && count == CHANNEL_BURST; i++) {
-		count = rail->way->receive(rail->state, packets);
-		for (uint32_t k = 0; k < count; k++)
-			lull_bundle_rx(channel->bundle, now_ns, index, packets[k].bytes,
-				       packets[k].len_bytes, &packets[k].from);
-		if (count > 0)
-			rail->way->release(rail->state);
-		total += count;
-	}
-	LULL_COUNTER_ADD(rail->rx_pkts, total);
-	return total;
-}
-
 /* ---- out ---- */
 
 /* What found no room before. False: there is still none. */
@@ -65,11 +36,11 @@ turn_send(struct lull_channel *channel, uint64_t now_ns, uint32_t index)
 }
 
 static void
-turn_transmit(struct lull_channel *channel, uint64_t now_ns)
+turn_transmit(struct lull_channel *channel, uint64_t now_ns, uint32_t rounds)
 {
 	bool more = true;
 
-	for (uint32_t round = 0; round < TURN_ROUNDS && more; round++) {
+	for (uint32_t round = 0; round < rounds && more; round++) {
 		more = false;
 		for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++)
 			if (channel->rails[i] != NULL)
@@ -84,6 +55,38 @@ turn_full(const struct lull_channel *channel)
 		if (channel->rails[i] != NULL && channel->rails[i]->next < channel->rails[i]->count)
 			return true;
 	return false;
+}
+
+/* ---- in ---- */
+
+static uint32_t
+turn_receive(struct lull_channel *channel, uint64_t now_ns, uint32_t index)
+{
+	struct channel_rail *rail = channel->rails[index];
+	struct channel_packet packets[CHANNEL_BURST];
+	uint32_t total = 0, count = CHANNEL_BURST;
+
+	if (!rail->begun && rail->way->thread != NULL)
+		rail->way->thread(rail->state, true);
+	rail->begun = true;
+	/* A packet would have ended the rest: nobody was absent meanwhile. */
+	if (channel->rested && rail->way->watch != NULL)
+		lull_bundle_look(channel->bundle, now_ns, index);
+	lull_bundle_look(channel->bundle, now_ns, index);
+	for (uint32_t i = 0; i < TURN_BURSTS && count == CHANNEL_BURST; i++) {
+		count = rail->way->receive(rail->state, packets);
+		for (uint32_t k = 0; k < count; k++)
+			lull_bundle_rx(channel->bundle, now_ns, index, packets[k].bytes,
+				       packets[k].len_bytes, &packets[k].from);
+		if (count > 0)
+			rail->way->release(rail->state);
+		total += count;
+		/* An acknowledgement names 128 packets: it leaves before more are looked at. */
+		if (count == CHANNEL_BURST)
+			turn_transmit(channel, now_ns, 1);
+	}
+	LULL_COUNTER_ADD(rail->rx_pkts, total);
+	return total;
 }
 
 /* ---- iterations ---- */
@@ -115,7 +118,7 @@ channel_turn(struct lull_channel *channel, uint64_t now_ns)
 		now_ns = lull_clock_ns();
 	lull_bundle_run(channel->bundle, now_ns);
 	channel_events(channel, now_ns);
-	turn_transmit(channel, now_ns);
+	turn_transmit(channel, now_ns, TURN_ROUNDS);
 	return pkts;
 }
 
@@ -126,7 +129,7 @@ turn_announce(struct lull_channel *channel, uint64_t now_ns, uint64_t rest_ns)
 		return;
 	channel->announced_ns = rest_ns;
 	lull_bundle_rest(channel->bundle, now_ns, rest_ns);
-	turn_transmit(channel, now_ns);
+	turn_transmit(channel, now_ns, TURN_ROUNDS);
 }
 
 static uint64_t
@@ -166,7 +169,7 @@ void
 channel_act(struct lull_channel *channel, uint64_t now_ns)
 {
 	channel_events(channel, now_ns);
-	turn_transmit(channel, now_ns);
+	turn_transmit(channel, now_ns, TURN_ROUNDS);
 	if (channel->rest_until_ns == 0 ||
 	    turn_deadline_ns(channel, now_ns) >= channel->rest_until_ns)
 		return;

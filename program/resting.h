@@ -63,6 +63,10 @@ const char *lull_resting_governor_help(uint32_t index);
 		      "Objective: largest added latency at the "                                   \
 		      "percentile.",                                                               \
 		      .unit = "us", .low = LULL_NS_PER_US, .high = LULL_NS_PER_S, __VA_ARGS__)
+/** Of programs with a channel, whose objective is the longest rest alone; @p text is its help. */
+#define LULL_CHANNEL_REST_OPTION(member, text)                                                     \
+	LULL_ROW_TIME("max-latency", member, text, .value = "1000", .unit = "us",                  \
+		      .low = LULL_NS_PER_US, .high = 100 * LULL_NS_PER_MS, .live = true)
 #define LULL_PERCENTILE_OPTION(member, ...)                                                        \
 	LULL_ROW_REAL("percentile", NULL, member,                                                  \
 		      "Objective: percentile of the packets that "                                 \

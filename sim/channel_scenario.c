@@ -14,7 +14,8 @@
 #define FIRST_FAULT_NS (2 * MS)
 #define FAULT_SPAN_NS (60 * MS)
 #define TAIL_NS (10 * MS)
-#define ENDINGS 6 /* faults that take others back */
+#define QUEUE_BYTES_MIN 20000u /* of a port of the switch */
+#define ENDINGS 6              /* faults that take others back */
 
 struct scenario {
 	struct lull_sim_channel_config *config;
@@ -54,7 +55,7 @@ scenario_wire(struct scenario *s, struct lull_sim_path_config *wire)
 {
 	struct lull_sim_channel_config *config = s->config;
 
-	wire->queue_bytes = draw(s, 20000, 200000);
+	wire->queue_bytes = draw(s, QUEUE_BYTES_MIN, 200000);
 	wire->delay_ns = draw_wide(s, US, 2 * MS);
 	if (draw_chance(s, 25))
 		wire->jitter_ns = draw(s, 0, wire->delay_ns);
@@ -118,6 +119,10 @@ scenario_rails(struct scenario *s)
 				.network = (uint8_t)(apart ? r : 0),
 				.wire = wire,
 			};
+			/* 20 ms of a slow rail are enough */
+			rail->wire.queue_bytes =
+				LULL_MIN(wire.queue_bytes,
+					 LULL_MAX(QUEUE_BYTES_MIN, rail->rate_bps / 8 / 50));
 			if (!alike && draw_chance(s, 30))
 				rail->wire.delay_ns = draw_wide(s, US, 5 * MS);
 			/* full packets do not pass, and nobody is told; one rail has to do */
@@ -143,7 +148,7 @@ scenario_bundle(struct scenario *s)
 	bundle->window_pkts_max = 64u << draw(s, 0, 1);
 	bundle->unexpected_pieces = (uint32_t)draw(s, 64, 160);
 	bundle->piece_bytes_max = draw_chance(s, 80) ? 1464 : 512 + 8 * (uint32_t)draw(s, 0, 120);
-	bundle->peer_timeout_ns = draw(s, 500 * MS, 2000 * MS);
+	bundle->peer_timeout_ns = draw(s, 1000 * MS, 3000 * MS);
 	bundle->idle_probe_ns = draw(s, 10 * MS, 40 * MS);
 }
 

@@ -37,7 +37,7 @@ struct copy_session {
 	struct copy_place place;
 	char name[LULL_BUNDLE_NAME_SIZE];
 	uint32_t refused; /* errno of its WELCOME */
-	bool welcomed, over, broke;
+	bool welcomed, over, ended, broke;
 	bool dropping; /* the rest of an item that went wrong comes */
 	struct copy_note dropped;
 	uint64_t resumed_bytes; /* of the file that is written */
@@ -62,7 +62,8 @@ struct copy_sender {
 	uint64_t total_bytes, total_files;    /* of all that is named; bytes: streams not known */
 	uint64_t passed_bytes;                /* given to the pipe, or there before */
 	struct copy_digest digest;
-	const char *name; /* of the item under way, for the progress */
+	const char *name;           /* of the item under way, for the progress */
+	struct lull_link_look last; /* of the receiver, which goes when it has said BYE */
 };
 
 struct copy {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sender's items: folders, small files in one message, large ones and streams piece by piece. */
+/* The sender's items: folders, small files in one message, large ones and streams in pieces. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -14,8 +14,7 @@
 #include "below.h"
 #include "host/error.h"
 
-/* Room for other things on the disk is not ours to judge: only what surely cannot fit is refused. */
-#define BLOCK_BYTES 512U
+#define BLOCK_BYTES 512U /* of st_blocks */
 
 /* ---- sentences ---- */
 
@@ -169,6 +168,7 @@ place_open_part(struct copy_place *place, uint64_t *there)
 	return 0;
 }
 
+/* Only what surely cannot fit is refused. */
 static int
 place_check_room(const struct copy_place *place)
 {

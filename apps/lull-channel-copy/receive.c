@@ -282,7 +282,9 @@ receive_ended(struct copy_session *session)
 {
 	struct copy_pipe *pipe = &session->pipe;
 
-	if (session->over && pipe->error == 0 && copy_pipe_empty(pipe)) {
+	/* Who has heard that we are done may leave before we hear that he has. */
+	if (session->over && !session->ended && (pipe->error != 0 || copy_pipe_empty(pipe))) {
+		session->ended = true;
 		session->copy->ended += session->refused == 0;
 		copy_pipe_fail(pipe, -ECANCELED); /* its receives */
 	}

@@ -76,9 +76,8 @@ copy_result(void *state, json_t *result)
 		lull_result_put_text(result, "failure", copy->failure.text);
 	json_object_set(result, "items", copy->items);
 	json_object_set_new(result, "rate", result_rate(&copy->rate));
-	if (!copy->settings.listen && copy->sender.pipe.channel != NULL)
-		json_object_set_new(
-			result, "peer",
-			lull_link_peer_result(&copy->link, copy->sender.pipe.peer, NULL));
+	if (copy->sender.last.peer.path_count > 0)
+		json_object_set_new(result, "peer",
+				    lull_link_peer_result(NULL, &copy->sender.last));
 	lull_link_result(&copy->link, result);
 }

@@ -306,6 +306,7 @@ send_part(struct copy *copy)
 	room = copy_send_room(copy);
 	if (room == NULL)
 		return false;
+	lull_link_look(copy->link.channel, sender->pipe.peer, &sender->last);
 	copy_pipe_send(&sender->pipe, COPY_BYE, copy_note_write(room, &bye));
 	return send_wait(copy, &sender->parted, LULL_CHANNEL_FOREVER);
 }

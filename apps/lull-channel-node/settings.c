@@ -24,7 +24,9 @@ const struct lull_option node_options[] = {
 	LULL_ROW_TEXT("eal", "ARGUMENTS", eal,
 		      "dpdk: further EAL arguments, split into words as in a shell."),
 	LULL_GOVERNOR_OPTION(governor, .live = true, .value = "phase", .group = "Resting"),
-	LULL_LINK_MAX_LATENCY_OPTION(max_latency_ns),
+	LULL_CHANNEL_REST_OPTION(
+		max_latency_ns,
+		"Longest rest of the thread that moves packets. What processes send ends it."),
 	LULL_CPUS_OPTION(cpu, "cpu", "CPU of the thread that moves packets.", "any"),
 	LULL_DURATION_OPTION("Run", "until a signal"),
 	LULL_STATS_OPTION,

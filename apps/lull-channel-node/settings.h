@@ -10,7 +10,6 @@
 
 #include <limits.h>
 
-#include "program/link/link.h"
 #include "program/resting.h"
 #include "program/rows.h"
 

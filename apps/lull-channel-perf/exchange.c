@@ -69,7 +69,7 @@ asker_done(struct perf_session *session, struct perf_slot *slot,
 	if (completion->len_bytes != len ||
 	    !perf_pattern_holds(slot->bytes + len, len, slot->number))
 		session->bad_messages++;
-	/* latency: half the way to and fro. */
+	/* latency: half the way there and back. */
 	lull_histogram_add(&session->latency, session->plan.window == 1 ? passed_ns / 2 : passed_ns,
 			   1);
 }

@@ -141,7 +141,7 @@ listen_count(struct perf *perf, const struct perf_session *session)
 		report.messages, report.bytes, (double)report.wall_ns / LULL_NS_PER_S);
 	if (json_array_size(perf->results) == PERF_RESULTS_MAX)
 		json_array_remove(perf->results, 0);
-	json_array_append_new(perf->results, perf_session_result(perf, session));
+	json_array_append_new(perf->results, perf_session_result(session));
 }
 
 void

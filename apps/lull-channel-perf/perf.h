@@ -67,7 +67,7 @@ void perf_listen_sweep(struct perf *perf);
 /** One line about what happened since the last one. */
 void perf_progress_print(struct perf *perf, uint64_t now_ns);
 /** A job as JSON. */
-json_t *perf_session_result(const struct perf *perf, const struct perf_session *session);
+json_t *perf_session_result(const struct perf_session *session);
 /** Jain's index of what the senders got through, 0..1; 0: nothing was sent. */
 double perf_jain(const struct perf *perf);
 

@@ -9,10 +9,9 @@
 
 /* What the session moves: sent and acknowledged, or received. */
 static uint64_t
-progress_moved(const struct perf_session *session, const struct lull_bundle_path_look *look)
+progress_moved(const struct perf_session *session, const struct lull_bundle_path_counters *counters)
 {
-	return session->role == PERF_SINK ? look->counters.rx_bytes :
-					    look->counters.delivered_bytes;
+	return session->role == PERF_SINK ? counters->rx_bytes : counters->delivered_bytes;
 }
 
 static void
@@ -25,7 +24,7 @@ progress_paths(const struct perf *perf, struct perf_progress *now)
 
 			if (lull_channel_path_look(session->channel, session->peer, j, &look) != 0)
 				continue;
-			now->paths[j] += progress_moved(session, &look);
+			now->paths[j] += progress_moved(session, &look.counters);
 			now->lost_pkts += look.counters.lost_pkts;
 			now->resent_pkts += look.counters.resent_pkts;
 		}
@@ -103,24 +102,19 @@ print_latency(FILE *out, const struct perf_session *session)
 static void
 print_paths(FILE *out, const struct perf_session *session)
 {
-	struct lull_bundle_path_look look;
-
 	for (uint32_t i = 0; i < LULL_BUNDLE_PATHS_MAX; i++) {
-		const struct lull_bundle_path_look *begin = &session->paths[i];
-		bool new = begin->state == LULL_BUNDLE_PATH_NONE;
+		const struct lull_bundle_path_look *look = &session->last.paths[i];
+		const struct lull_bundle_path_counters counters =
+			lull_link_since(&session->first.paths[i], look);
 
-		if (lull_channel_path_look(session->channel, session->peer, i, &look) != 0)
+		if (look->state == LULL_BUNDLE_PATH_NONE)
 			continue;
 		fprintf(out,
 			"  path %u (rail %u to %u) %s: %.1f MB, lost %" PRIu64 ", resent %" PRIu64
 			", rtt %.0f us\n",
-			i, look.rail, look.remote_rail, lull_bundle_path_state_name(look.state),
-			(double)(progress_moved(session, &look) -
-				 (new ? 0 : progress_moved(session, begin))) /
-				1e6,
-			look.counters.lost_pkts - (new ? 0 : begin->counters.lost_pkts),
-			look.counters.resent_pkts - (new ? 0 : begin->counters.resent_pkts),
-			(double)look.srtt_ns / LULL_NS_PER_US);
+			i, look->rail, look->remote_rail, lull_bundle_path_state_name(look->state),
+			(double)progress_moved(session, &counters) / 1e6, counters.lost_pkts,
+			counters.resent_pkts, (double)look->srtt_ns / LULL_NS_PER_US);
 	}
 }
 

@@ -62,10 +62,10 @@ result_put_shares(json_t *peer, bool sends)
 }
 
 json_t *
-perf_session_result(const struct perf *perf, const struct perf_session *session)
+perf_session_result(const struct perf_session *session)
 {
 	const struct perf_report report = perf_session_report(session);
-	json_t *object = lull_link_peer_result(&perf->link, session->peer, session->paths);
+	json_t *object = lull_link_peer_result(&session->first, &session->last);
 
 	lull_result_put_text(object, "name", session->name);
 	lull_result_put_text(object, "role", perf_session_role(session)->name);
@@ -106,7 +106,7 @@ result_caller(const struct perf *perf, json_t *result)
 		sum.cpu_ns = LULL_MAX(sum.cpu_ns, report.cpu_ns);
 		sum.bad_messages += report.bad_messages;
 		sum.misordered_messages += report.misordered_messages;
-		json_array_append_new(peers, perf_session_result(perf, perf->sessions[i]));
+		json_array_append_new(peers, perf_session_result(perf->sessions[i]));
 	}
 	lull_result_put_text(result, "job", perf_job_name(perf->settings.job));
 	result_put_report(result, &sum);

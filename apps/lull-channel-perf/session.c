@@ -141,10 +141,8 @@ session_open(struct perf_session *session)
 static void
 session_begin(struct perf_session *session, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < LULL_BUNDLE_PATHS_MAX; i++)
-		if (lull_channel_path_look(session->channel, session->peer, i,
-					   &session->paths[i]) != 0)
-			session->paths[i].state = LULL_BUNDLE_PATH_NONE;
+	lull_link_look(session->channel, session->peer, &session->first);
+	session->last = session->first;
 	session->phase = PERF_PHASE_RUNS;
 	session->begin_ns = session->end_ns = now_ns;
 	session->cpu_begin_ns = session->cpu_end_ns = perf_cpu_ns();
@@ -313,6 +311,7 @@ session_over(struct perf_session *session, uint64_t now_ns)
 	if (session->end_ns == session->begin_ns)
 		session->end_ns = now_ns;
 	session->cpu_end_ns = perf_cpu_ns();
+	lull_link_look(session->channel, session->peer, &session->last);
 	perf_session_cancel(session);
 	if (!session->caller)
 		session->wants |= 1U << PERF_CONTROL_REPORT;

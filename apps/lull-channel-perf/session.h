@@ -17,6 +17,7 @@
 #include <lull/histogram.h>
 
 #include "plan.h"
+#include "program/link/link.h"
 
 enum perf_slot_kind {
 	PERF_SLOT_DATA,    /* the role's */
@@ -82,8 +83,9 @@ struct perf_session {
 	bool in_burst;
 	struct lull_histogram latency;
 	struct perf_report far;
-	bool reported;                                             /* `far` is known */
-	struct lull_bundle_path_look paths[LULL_BUNDLE_PATHS_MAX]; /* at the begin */
+	bool reported; /* `far` is known */
+	/* Of the peer, which may go as soon as it has told its figures. */
+	struct lull_link_look first, last;
 };
 
 /** What a role does. */

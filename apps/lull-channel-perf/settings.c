@@ -17,7 +17,7 @@ job_help(uint32_t index)
 {
 	static const char *const helps[] = {
 		[PERF_JOB_BANDWIDTH] = "Send as fast as the channel takes it.",
-		[PERF_JOB_LATENCY] = "One message to and fro: half the round trip.",
+		[PERF_JOB_LATENCY] = "One message there and back: half the round trip.",
 		[PERF_JOB_REQUEST] = "Requests that come back, several under way.",
 		[PERF_JOB_INCAST] = "All nodes of --to send to this one at once.",
 		[PERF_JOB_PERIODIC] = "Bursts of --burst, one in each --period.",

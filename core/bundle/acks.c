@@ -139,14 +139,19 @@ bundle_ack_block(struct lull_bundle *bundle, struct bundle_slot *slot, uint8_t *
 }
 
 static void
-ack_records(const struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_ack *ack)
+ack_records(const struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_ack *ack,
+	    uint32_t room_bytes)
 {
 	struct bundle_store *store = slot->store;
+	uint32_t most = LULL_MIN(room_bytes / BUNDLE_RECORD_BYTES, BUNDLE_RECORDS_MAX);
+	uint32_t passed = 0, active = store->repeat_count;
 
-	for (uint32_t i = 0; i < BUNDLE_REPEATS && store->repeat_count > 0; i++) {
+	for (uint32_t i = 0; i < BUNDLE_REPEATS && passed < active; i++) {
 		struct bundle_repeat *repeat = &store->repeats[i];
 
-		if (repeat->left == 0 || ack->record_count == BUNDLE_RECORDS_MAX)
+		passed += repeat->left > 0;
+		if (repeat->left == 0 || repeat->next_ns > bundle->now_ns ||
+		    ack->record_count == most)
 			continue;
 		ack->records[ack->record_count++] = repeat->record;
 		repeat->next_ns = bundle->now_ns + repeat->gap_ns;
@@ -181,6 +186,7 @@ bundle_ack_tx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundl
 {
 	bool best = path == bundle_ack_path(slot);
 	struct bundle_ack *ack = &bundle->ack;
+	uint32_t bytes = BUNDLE_ACK_BYTES;
 
 	if (!ack_wanted(bundle, slot, path, best))
 		return 0;
@@ -188,10 +194,13 @@ bundle_ack_tx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundl
 	for (uint32_t i = 0; i < slot->store->path_count; i++) {
 		struct bundle_path *other = &slot->store->paths[i];
 
-		if (ack_news(other))
+		/* What has no room waits for the next one. */
+		if (ack_news(other) && room_bytes - bytes >= BUNDLE_BLOCK_BYTES) {
 			ack_fill(bundle, other, &ack->blocks[ack->block_count++]);
+			bytes += BUNDLE_BLOCK_BYTES;
+		}
 	}
-	ack_records(bundle, slot, ack);
+	ack_records(bundle, slot, ack, room_bytes - bytes);
 	path->block_ns = bundle->now_ns;
 	slot->dirty = true;
 	return bundle_ack_write(ack, body, room_bytes);
@@ -205,16 +214,22 @@ bundle_record_say(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 	const struct bundle_path *path = bundle_ack_path(slot);
 	struct bundle_store *store = slot->store;
 	struct bundle_repeat *repeat = NULL;
+	uint32_t passed = 0;
 
+	for (uint32_t i = 0; i < BUNDLE_REPEATS && passed < store->repeat_count; i++) {
+		struct bundle_repeat *said = &store->repeats[i];
+
+		passed += said->left > 0;
+		if (said->left > 0 && said->record.kind == record.kind &&
+		    said->record.msg == record.msg)
+			repeat = said;
+	}
 	for (uint32_t i = 0; i < BUNDLE_REPEATS && repeat == NULL; i++) {
-		if (store->repeats[i].record.kind == record.kind &&
-		    store->repeats[i].record.msg == record.msg)
+		if (store->repeats[i].left == 0)
 			repeat = &store->repeats[i];
 	}
-	if (repeat == NULL) {
-		repeat = &store->repeats[store->repeat_turn];
-		store->repeat_turn = (store->repeat_turn + 1) % BUNDLE_REPEATS;
-	}
+	if (repeat == NULL) /* one that its sender will ask for */
+		repeat = &store->repeats[store->repeat_turn++ % BUNDLE_REPEATS];
 	if (repeat->left == 0)
 		store->repeat_count++;
 	*repeat = (struct bundle_repeat){
@@ -233,25 +248,40 @@ bundle_record_due(const struct bundle_slot *slot)
 {
 	const struct bundle_store *store = slot->store;
 	uint64_t due_ns = LULL_BUNDLE_NEVER;
+	uint32_t passed = 0;
 
-	for (uint32_t i = 0; i < BUNDLE_REPEATS && store->repeat_count > 0; i++) {
-		if (store->repeats[i].left > 0)
-			due_ns = LULL_MIN(due_ns, store->repeats[i].next_ns);
+	for (uint32_t i = 0; i < BUNDLE_REPEATS && passed < store->repeat_count; i++) {
+		if (store->repeats[i].left == 0)
+			continue;
+		due_ns = LULL_MIN(due_ns, store->repeats[i].next_ns);
+		passed++;
 	}
 	return due_ns;
 }
 
 /* ---- hearing it ---- */
 
-static void
-ack_credit(struct bundle_path *path, const struct bundle_block *block)
+/* An older block, which came by a slower path, says nothing new. */
+static bool
+ack_is_older(const struct bundle_path *path, uint64_t psn, uint32_t received)
 {
+	return psn < path->credit_psn ||
+	       (psn == path->credit_psn && bundle_before(received, path->credit_received));
+}
+
+static void
+ack_credit(struct bundle_path *path, const struct bundle_block *block, uint64_t psn)
+{
+	if (ack_is_older(path, psn, block->received))
+		return;
+	path->credit_psn = psn;
+	path->credit_received = block->received;
 	path->credit = LULL_MAX(block->credit, 1);
 	/* A share that was taken back is free once the other side goes by the smaller one. */
 	if (block->credit_echo == path->credit_given)
 		path->credit_held = path->credit_given;
-	else if (block->credit_echo > path->credit_held)
-		path->credit_held = block->credit_echo;
+	else if (block->credit_echo > path->credit_held) /* not more than it was ever given */
+		path->credit_held = LULL_MIN(block->credit_echo, path->credit_most);
 }
 
 bool
@@ -259,10 +289,16 @@ bundle_ack_block_rx(struct lull_bundle *bundle, struct bundle_slot *slot,
 		    const struct bundle_block *block, uint32_t rail)
 {
 	struct bundle_path *path = bundle_path_find(slot, block->path >> 4, block->path & 15);
+	uint64_t largest;
 
 	if (path == NULL)
 		return false;
-	ack_credit(path, block);
+	largest = bundle_psn_expand(path->psn_next - 1, block->psn);
+	if (largest >= path->psn_next || bundle_block_reaches_below(block, largest)) {
+		LULL_COUNTER_ADD(bundle->counters.bad_ack, 1);
+		return false;
+	}
+	ack_credit(path, block, largest);
 	bundle_flight_block(bundle, slot, path, block, bundle->rails[rail].absent_ns);
 	bundle_slot_touch(slot);
 	return true;

@@ -156,7 +156,7 @@ bundle_ask_answer(struct lull_bundle *bundle, const struct bundle_hello *answer)
 		LULL_COUNTER_ADD(bundle->counters.forged, 1);
 		return;
 	}
-	if (!bundle_greet_fits(&greeting))
+	if (!bundle_greet_fits(&greeting) || greeting.piece_bytes > config->piece_bytes_max)
 		bundle_peer_end(bundle, slot, -EPROTO);
 	else if (slot->target.name[0] == '\0' || strcmp(slot->target.name, greeting.name) == 0) {
 		if (ask_needless(bundle, slot, &greeting)) {
@@ -164,6 +164,7 @@ bundle_ask_answer(struct lull_bundle *bundle, const struct bundle_hello *answer)
 			return;
 		}
 		bundle_greet_take(bundle, slot, &greeting);
+		slot->piece_bytes = greeting.piece_bytes; /* agreed, whatever rails came since */
 		slot->asker = true;
 		if (!bundle_peer_join(bundle, slot, &greeting))
 			bundle_peer_end(bundle, slot, -ENOBUFS);

@@ -128,6 +128,7 @@ store_lay(const struct lull_bundle_config *config, struct bundle_store *store, c
 	into->out_chains = memory_take(&at, &sum, sizeof(uint32_t) * config->messages_max);
 	into->in = memory_take(&at, &sum, sizeof(*into->in) * in_count);
 	into->in_chains = memory_take(&at, &sum, sizeof(uint32_t) * config->messages_max);
+	into->refused = memory_take(&at, &sum, sizeof(uint32_t) * config->messages_max);
 	into->chunks = memory_take(&at, &sum, sizeof(*into->chunks) * config->unexpected_pieces);
 	into->chunk_bytes =
 		memory_take(&at, &sum, (size_t)config->piece_bytes_max * config->unexpected_pieces);
@@ -332,6 +333,7 @@ lull_bundle_rail_remove(struct lull_bundle *bundle, uint64_t now_ns, uint32_t ra
 		return -ENODEV;
 	bundle_time(bundle, now_ns);
 	bundle->rails[rail].used = false;
+	bundle_notes_drop(bundle, rail);
 	rails_changed(bundle);
 	return 0;
 }

@@ -108,6 +108,7 @@ credit_give(struct bundle_slot *slot, struct bundle_path *path, uint32_t wanted,
 	sum->held -= LULL_MAX(path->credit_held, path->credit_given);
 	path->credit_given += more;
 	path->credit_held = LULL_MAX(path->credit_held, path->credit_given);
+	path->credit_most = LULL_MAX(path->credit_most, path->credit_given);
 	sum->held += path->credit_held;
 	slot->dirty = true;
 }

@@ -192,10 +192,6 @@ bundle_flight_block(struct lull_bundle *bundle, struct bundle_slot *slot, struct
 	oldest = path->psn_next > bundle->config.window_pkts_max ?
 			 path->psn_next - bundle->config.window_pkts_max :
 			 1;
-	if (largest >= path->psn_next) {
-		LULL_COUNTER_ADD(bundle->counters.bad_ack, 1);
-		return;
-	}
 	if (largest > path->largest_acked && newest->fate == FLIGHT_OUT && largest >= oldest &&
 	    block->hold != HOLD_LONG) {
 		uint64_t passed_ns = bundle->now_ns - newest->sent_ns;

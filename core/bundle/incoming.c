@@ -228,6 +228,25 @@ in_head(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_inco
 	return true;
 }
 
+/* Its sender may ask for long; refusals of others do not make us forget it. */
+static void
+in_note_refused(const struct lull_bundle *bundle, struct bundle_store *store, uint32_t number)
+{
+	store->refused[store->refused_count++ & (bundle->config.messages_max - 1)] = number;
+}
+
+static bool
+in_was_refused(const struct lull_bundle *bundle, const struct bundle_store *store, uint32_t number)
+{
+	uint32_t count = LULL_MIN(store->refused_count, bundle->config.messages_max);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (store->refused[i] == number)
+			return true;
+	}
+	return false;
+}
+
 /* A message that is over: what comes of it was sent before its sender knew. */
 static void
 in_old(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
@@ -238,12 +257,8 @@ in_old(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path 
 	LULL_COUNTER_ADD(path->counters.duplicate_pkts, 1);
 	if ((header->flags & BUNDLE_FLAG_HEAD) == 0)
 		return;
-	for (uint32_t i = 0; i < BUNDLE_REPEATS; i++) {
-		const struct bundle_record *said = &slot->store->repeats[i].record;
-
-		if (said->kind == BUNDLE_RECORD_DONE && said->msg == header->msg)
-			record = *said;
-	}
+	if (in_was_refused(bundle, slot->store, header->msg))
+		record.reason = BUNDLE_REASON_REFUSED;
 	bundle_record_say(bundle, slot, record);
 }
 
@@ -380,8 +395,10 @@ in_waiting(struct lull_bundle *bundle, uint32_t peer, uint32_t handle, struct bu
 {
 	struct bundle_incoming *message;
 
-	*slot = bundle_peer_find(bundle, peer);
-	if (*slot == NULL || (*slot)->store == NULL)
+	if (peer >= bundle->slot_count)
+		return NULL;
+	*slot = &bundle->slots[peer]; /* also one that has ended */
+	if ((*slot)->state == PEER_FREE || (*slot)->store == NULL)
 		return NULL;
 	message = in_find(bundle, (*slot)->store, handle);
 	return message != NULL && message->state == RECEIVING_WAITS && message->told ? message :
@@ -443,6 +460,7 @@ lull_bundle_refuse(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer, u
 			  (struct bundle_record){ .kind = BUNDLE_RECORD_DONE,
 						  .reason = BUNDLE_REASON_REFUSED,
 						  .msg = handle });
+	in_note_refused(bundle, slot->store, handle);
 	in_free(bundle, slot->store, message);
 	bundle_slot_touch(slot);
 	return 0;
@@ -483,8 +501,9 @@ bundle_in_event(const struct lull_bundle *bundle, struct bundle_slot *slot,
 			in_free(bundle, store, message);
 			return true;
 		}
-		if (slot->state == PEER_ENDED)
-			continue; /* nobody can accept it any more */
+		/* Of a peer that has ended what is whole can still be accepted, before DOWN. */
+		if (slot->state == PEER_ENDED && message->base < message->piece_count)
+			continue;
 		event->type = LULL_BUNDLE_HEAD;
 		message->told = true;
 		return true;

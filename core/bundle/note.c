@@ -109,22 +109,31 @@ bundle_cookie_wanted(struct lull_bundle *bundle, uint32_t rail,
 	return true;
 }
 
+void
+bundle_notes_drop(struct lull_bundle *bundle, uint32_t rail)
+{
+	uint32_t count = bundle->note_count;
+
+	bundle->note_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct bundle_note note = bundle->notes[(bundle->note_first + i) % BUNDLE_NOTES];
+
+		if (note.rail != rail)
+			bundle->notes[(bundle->note_first + bundle->note_count++) % BUNDLE_NOTES] =
+				note;
+	}
+}
+
 uint32_t
 bundle_note_tx(struct lull_bundle *bundle, uint32_t rail, struct lull_bundle_packet *packet)
 {
-	while (bundle->note_count > 0) {
-		const struct bundle_note *note = &bundle->notes[bundle->note_first];
-		bool own = note->rail == rail;
+	const struct bundle_note *note = &bundle->notes[bundle->note_first];
 
-		if (!own && bundle->rails[note->rail].used)
-			return 0;
-		bundle->note_first = (bundle->note_first + 1) % BUNDLE_NOTES;
-		bundle->note_count--;
-		if (!own)
-			continue; /* its rail is gone */
-		memcpy(packet->bytes, note->bytes, note->len_bytes);
-		packet->to = note->to;
-		return note->len_bytes;
-	}
-	return 0;
+	if (bundle->note_count == 0 || note->rail != rail)
+		return 0;
+	bundle->note_first = (bundle->note_first + 1) % BUNDLE_NOTES;
+	bundle->note_count--;
+	memcpy(packet->bytes, note->bytes, note->len_bytes);
+	packet->to = note->to;
+	return note->len_bytes;
 }

@@ -147,6 +147,7 @@ out_finish(struct lull_bundle *bundle, struct bundle_store *store, struct bundle
 {
 	store->sendable -= out_ready(message);
 	if (message->state == SENDING_OPEN) {
+		store->out_open--;
 		out_unchain(bundle, store, message);
 		if (!message->head_acked)
 			bundle_list_remove(&store->heads, BUNDLE_OUT(store, heads),

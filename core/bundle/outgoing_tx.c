@@ -5,12 +5,13 @@
 
 /* ---- choosing what is sent next ---- */
 
-/* Does the receiver have a place for one more head? */
+/* Does the receiver have a place for one more head, and for what may wait with it? */
 static bool
 out_may_open(const struct bundle_store *store)
 {
-	return store->heads.first == NONE ||
-	       store->out_number - store->out[store->heads.first].number < store->out_limit;
+	return store->out_open < store->out_limit &&
+	       (store->heads.first == NONE ||
+		store->out_number - store->out[store->heads.first].number < store->out_limit);
 }
 
 static struct bundle_outgoing *
@@ -73,6 +74,7 @@ out_open(struct lull_bundle *bundle, struct bundle_store *store, struct bundle_o
 	if (crowd || store->grant - store->charged < eager)
 		eager = 0;
 	message->number = store->out_number++;
+	store->out_open++;
 	chain = out_chain(bundle, store, message->number);
 	message->chain = *chain;
 	*chain = out_index(store, message);

@@ -3,7 +3,6 @@
 #include "base/bytes.h"
 #include "packet.h"
 
-#define ACK_BYTES 8     /* before its blocks */
 #define VERSIONS_MAX 15 /* as 4 bits hold */
 
 /* ---- header ---- */
@@ -211,9 +210,9 @@ record_read(struct bundle_record *record, const uint8_t *at)
 uint32_t
 bundle_ack_write(const struct bundle_ack *ack, uint8_t *at, uint32_t room_bytes)
 {
-	uint32_t len = ACK_BYTES, blocks, records;
+	uint32_t len = BUNDLE_ACK_BYTES, blocks, records;
 
-	LULL_ASSERT_HOT(room_bytes >= ACK_BYTES);
+	LULL_ASSERT_HOT(room_bytes >= BUNDLE_ACK_BYTES);
 	LULL_ASSERT_HOT(ack->block_count <= LULL_BUNDLE_PATHS_MAX);
 	LULL_ASSERT_HOT(ack->record_count <= BUNDLE_RECORDS_MAX);
 	blocks = LULL_MIN((room_bytes - len) / BUNDLE_BLOCK_BYTES, ack->block_count);
@@ -229,9 +228,9 @@ bundle_ack_write(const struct bundle_ack *ack, uint8_t *at, uint32_t room_bytes)
 bool
 bundle_ack_read(struct bundle_ack *ack, const uint8_t *at, uint32_t len_bytes)
 {
-	uint32_t len = ACK_BYTES;
+	uint32_t len = BUNDLE_ACK_BYTES;
 
-	if (len_bytes < ACK_BYTES)
+	if (len_bytes < BUNDLE_ACK_BYTES)
 		return false;
 	ack->block_count = at[0];
 	ack->record_count = at[1];

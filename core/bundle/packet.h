@@ -21,6 +21,7 @@
 #define BUNDLE_HEAD_BYTES 32
 #define BUNDLE_BLOCK_BYTES 40
 #define BUNDLE_RECORD_BYTES 12
+#define BUNDLE_ACK_BYTES 8         /* of an ACK before its blocks */
 #define BUNDLE_HELLO_BYTES_MIN 512 /* of a whole HELLO packet; an ANSWER is never longer */
 #define BUNDLE_COOKIE_BYTES 16
 #define BUNDLE_RECORDS_MAX 32         /* of an ACK */

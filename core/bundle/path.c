@@ -26,16 +26,6 @@ lull_bundle_path_state_name(enum lull_bundle_path_state state)
 
 /* ---- life ---- */
 
-static const struct bundle_rail_info *
-path_remote(const struct bundle_slot *slot, uint32_t remote)
-{
-	for (uint32_t i = 0; i < slot->rails.count; i++) {
-		if (slot->rails.rails[i].number == remote)
-			return &slot->rails.rails[i];
-	}
-	return NULL;
-}
-
 static void
 path_control_begin(const struct lull_bundle *bundle, struct bundle_path *path, uint32_t share)
 {
@@ -49,9 +39,9 @@ path_control_begin(const struct lull_bundle *bundle, struct bundle_path *path, u
 }
 
 /* Numbers and what was seen go on where they were: no nonce comes twice in an epoch. */
-static void
-path_begin(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
-	   const struct bundle_rail_info *remote, uint32_t local)
+void
+bundle_path_begin(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		  const struct bundle_rail_info *remote, uint32_t local)
 {
 	const struct bundle_rail *rail = &bundle->rails[local];
 	struct bundle_path old = *path;
@@ -62,6 +52,7 @@ path_begin(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_p
 		.remote = remote->number,
 		.address = remote->address,
 		.packet_bytes = LULL_MIN(rail->config.packet_bytes, remote->packet_bytes),
+		.remote_bytes = remote->packet_bytes,
 		.state_ns = bundle->now_ns,
 		.psn_next = LULL_MAX(old.psn_next, 1),
 		.flights = old.flights,
@@ -79,35 +70,10 @@ path_begin(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_p
 	};
 	path->psn_base = path->psn_next;
 	path->largest_acked = path->psn_next - 1;
-	path->credit_held = path->credit_given;
+	path->credit_held = path->credit_most = path->credit_given;
 	memset(path->flights, 0, sizeof(*path->flights) * bundle->config.window_pkts_max);
 	bundle_meter_init(&path->meter, bundle->now_ns);
 	path_control_begin(bundle, path, 1);
-}
-
-struct bundle_path *
-bundle_path_take(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t local,
-		 uint32_t remote)
-{
-	const struct bundle_rail_info *info = path_remote(slot, remote);
-	struct bundle_store *store = slot->store;
-	struct bundle_path *path = NULL;
-
-	if (info == NULL || !bundle->rails[local].used)
-		return NULL;
-	for (uint32_t i = 0; i < store->path_count && path == NULL; i++) {
-		if (store->paths[i].local == local && store->paths[i].remote == remote)
-			path = &store->paths[i];
-	}
-	if (path != NULL && path->state != LULL_BUNDLE_PATH_NONE)
-		return path;
-	if (path == NULL) {
-		if (store->path_count == LULL_BUNDLE_PATHS_MAX)
-			return NULL;
-		path = &store->paths[store->path_count++];
-	}
-	path_begin(bundle, slot, path, info, local);
-	return path;
 }
 
 void
@@ -244,6 +210,17 @@ bundle_path_doubt(struct lull_bundle *bundle, struct bundle_slot *slot)
 
 		if (path->state == LULL_BUNDLE_PATH_UP && !path->asked)
 			path_ask(bundle, slot, path, false);
+	}
+}
+
+void
+bundle_path_tell(struct lull_bundle *bundle, struct bundle_slot *slot)
+{
+	for (uint32_t i = 0; i < slot->store->path_count; i++) {
+		struct bundle_path *path = &slot->store->paths[i];
+
+		if (path->state == LULL_BUNDLE_PATH_UP)
+			path_ask(bundle, slot, path, path->asked && path->challenge_full);
 	}
 }
 

@@ -124,71 +124,6 @@ bundle_peer_promote(struct lull_bundle *bundle, struct bundle_slot *half)
 	return slot;
 }
 
-/* ---- paths ---- */
-
-static bool
-plan_remote_there(const struct bundle_slot *slot, uint32_t remote)
-{
-	for (uint32_t i = 0; i < slot->rails.count; i++) {
-		if (slot->rails.rails[i].number == remote)
-			return true;
-	}
-	return false;
-}
-
-/* Pair k is (k mod rails here, k mod rails there), of one kind. */
-static void
-plan_kind(struct lull_bundle *bundle, struct bundle_slot *slot, uint8_t kind)
-{
-	uint32_t here[LULL_BUNDLE_RAILS_MAX], there[LULL_BUNDLE_RAILS_MAX];
-	uint32_t here_count = 0, there_count = 0;
-
-	for (uint32_t i = 0; i < LULL_BUNDLE_RAILS_MAX; i++) {
-		if (bundle->rails[i].used && bundle->rails[i].config.kind == kind)
-			here[here_count++] = i;
-	}
-	for (uint32_t number = 0; number < LULL_BUNDLE_RAILS_MAX; number++) {
-		for (uint32_t i = 0; i < slot->rails.count; i++) {
-			if (slot->rails.rails[i].number == number &&
-			    slot->rails.rails[i].kind == kind)
-				there[there_count++] = number;
-		}
-	}
-	if (there_count == 0)
-		return;
-	for (uint32_t k = 0; k < LULL_MAX(here_count, there_count) && here_count > 0; k++)
-		(void)bundle_path_take(bundle, slot, here[k % here_count], there[k % there_count]);
-}
-
-void
-bundle_peer_plan(struct lull_bundle *bundle, struct bundle_slot *slot)
-{
-	struct bundle_store *store = slot->store;
-	uint32_t kinds_done[8] = { 0 };
-
-	for (uint32_t i = 0; i < store->path_count; i++) {
-		struct bundle_path *path = &store->paths[i];
-
-		if (path->state != LULL_BUNDLE_PATH_NONE &&
-		    (!bundle->rails[path->local].used || !plan_remote_there(slot, path->remote)))
-			bundle_path_fini(bundle, slot, path);
-	}
-	for (uint32_t i = 0; i < LULL_BUNDLE_RAILS_MAX; i++) {
-		uint8_t kind = bundle->rails[i].config.kind;
-
-		if (!bundle->rails[i].used || (kinds_done[kind / 32] >> kind % 32 & 1) != 0)
-			continue;
-		kinds_done[kind / 32] |= 1u << kind % 32;
-		plan_kind(bundle, slot, kind);
-	}
-	/* The other side learns of our rails by a probe. */
-	for (uint32_t i = 0; i < store->path_count; i++) {
-		if (store->paths[i].state != LULL_BUNDLE_PATH_NONE)
-			store->paths[i].probe_ns = bundle->now_ns;
-	}
-	bundle_slot_touch(slot);
-}
-
 void
 bundle_peer_path_up(struct lull_bundle *bundle, struct bundle_slot *slot)
 {
@@ -389,7 +324,8 @@ peer_due_keys(const struct lull_bundle *bundle, struct bundle_slot *slot)
 		due_ns = LULL_MIN(due_ns, bundle_ack_due(slot, path));
 	}
 	if (bundle_ack_path(slot) != NULL)
-		due_ns = LULL_MIN(due_ns, bundle_record_due(slot));
+		if (bundle_ack_path(slot) != NULL)
+			due_ns = LULL_MIN(due_ns, bundle_record_due(slot));
 	return LULL_MIN(due_ns, bundle_out_due(store));
 }
 

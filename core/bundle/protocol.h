@@ -6,6 +6,7 @@
  *     bundle.c   memory, rails, time             rx.c   a packet came
  *     ask.c, greet.c, note.c  handshake          tx.c   what leaves next
  *     peer.c     life of a peer                  look.c counters, for others
+ *     plan.c     which pairs of rails are paths
  *     path.c     state of a path, probes         credit.c rings of rails
  *     flight.c   what is under way on a path     acks.c  acknowledgements and records
  *     outgoing*.c messages we send               incoming.c, chunk.c messages we receive
@@ -26,6 +27,8 @@ struct bundle_note *bundle_note_new(struct lull_bundle *bundle, uint32_t rail,
 				    const struct lull_bundle_address *to);
 uint32_t bundle_note_tx(struct lull_bundle *bundle, uint32_t rail,
 			struct lull_bundle_packet *packet);
+/** Its rail is gone. */
+void bundle_notes_drop(struct lull_bundle *bundle, uint32_t rail);
 /** Too many ask: only who gets packets at his address is answered. True: he was sent a cookie. */
 bool bundle_cookie_wanted(struct lull_bundle *bundle, uint32_t rail,
 			  const struct lull_bundle_address *from, const struct bundle_hello *hello);
@@ -75,7 +78,6 @@ bool bundle_peer_join(struct lull_bundle *bundle, struct bundle_slot *slot,
 		      const struct bundle_greeting *greeting);
 /** The first packet under the keys of a half came: it takes the place of what was before. */
 struct bundle_slot *bundle_peer_promote(struct lull_bundle *bundle, struct bundle_slot *half);
-void bundle_peer_plan(struct lull_bundle *bundle, struct bundle_slot *slot);
 /** Ends it: all operations end with @p error, then event DOWN. */
 void bundle_peer_end(struct lull_bundle *bundle, struct bundle_slot *slot, int error);
 void bundle_peer_heard(struct lull_bundle *bundle, struct bundle_slot *slot);
@@ -99,10 +101,20 @@ bundle_peer_has_keys(const struct bundle_slot *slot)
 	return slot->state == PEER_JOIN || slot->state == PEER_UP || slot->state == PEER_CLOSING;
 }
 
-/* path.c */
+/* plan.c */
+/** The rails of one side have changed: paths end, and others begin. */
+void bundle_peer_plan(struct lull_bundle *bundle, struct bundle_slot *slot);
 /** The path of a pair of rails, begun when there is none; NULL: no room. */
 struct bundle_path *bundle_path_take(struct lull_bundle *bundle, struct bundle_slot *slot,
 				     uint32_t local, uint32_t remote);
+/** The largest number that came on a pair of rails, also when there is no such path now. */
+uint64_t bundle_path_seen(struct bundle_slot *slot, uint32_t local, uint32_t remote);
+
+/* path.c */
+/** All begins anew but its numbers: no nonce comes twice in an epoch. */
+void bundle_path_begin(struct lull_bundle *bundle, struct bundle_slot *slot,
+		       struct bundle_path *path, const struct bundle_rail_info *remote,
+		       uint32_t local);
 void bundle_path_fini(struct lull_bundle *bundle, struct bundle_slot *slot,
 		      struct bundle_path *path);
 struct bundle_path *bundle_path_find(struct bundle_slot *slot, uint32_t local, uint32_t remote);
@@ -114,6 +126,8 @@ void bundle_path_heard(struct lull_bundle *bundle, struct bundle_slot *slot,
 		       struct bundle_path *path, const struct lull_bundle_address *from);
 /** Ask on all paths that carry whether somebody is there. */
 void bundle_path_doubt(struct lull_bundle *bundle, struct bundle_slot *slot);
+/** Probes leave on all paths that carry: they say which rails we have. */
+void bundle_path_tell(struct lull_bundle *bundle, struct bundle_slot *slot);
 void bundle_path_run(struct lull_bundle *bundle, struct bundle_slot *slot,
 		     struct bundle_path *path);
 uint64_t bundle_path_due(const struct lull_bundle *bundle, const struct bundle_slot *slot,

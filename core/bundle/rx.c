@@ -132,10 +132,12 @@ rx_known(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet 
 {
 	uint32_t local = packet->header.path & 15, remote = packet->header.path >> 4;
 	struct bundle_path *path = NULL;
+	uint64_t largest;
 
 	if (slot->store != NULL)
 		path = bundle_path_find(slot, local, remote);
-	packet->psn = bundle_psn_expand(path == NULL ? 0 : path->seen.largest, packet->header.psn);
+	largest = slot->store == NULL ? 0 : bundle_path_seen(slot, local, remote);
+	packet->psn = bundle_psn_expand(largest, packet->header.psn);
 	if (path != NULL && !bundle_seen_is_new(&path->seen, packet->psn)) {
 		path->rx_duplicates++;
 		LULL_COUNTER_ADD(bundle->counters.replayed, 1);

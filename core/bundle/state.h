@@ -26,7 +26,7 @@
 #define BUNDLE_EAGER_PIECES 64 /* of a message that is not accepted yet: 8 quanta */
 #define BUNDLE_BITS_LARGE 4096 /* pieces of a large message that may be open */
 #define BUNDLE_BITS_BLOCKS 32  /* large messages in each direction with so many */
-#define BUNDLE_REPEATS 64      /* records that may have been lost */
+#define BUNDLE_REPEATS 256     /* records that may have been lost */
 #define BUNDLE_ANSWER_BYTES 1280
 #define BUNDLE_ACK_PKTS 16 /* two quanta */
 #define BUNDLE_ACK_NS (100 * LULL_NS_PER_US)
@@ -125,6 +125,7 @@ struct bundle_path {
 	bool small_passed, suspect_alone, removed;
 	struct lull_bundle_address address;
 	uint32_t packet_bytes; /* both rails' */
+	uint32_t remote_bytes; /* the other side's */
 	uint64_t state_ns;
 
 	/* Out. */
@@ -143,7 +144,9 @@ struct bundle_path {
 	bool limited;
 	struct bundle_meter meter;
 	uint64_t control[BUNDLE_CONTROL_STATE / 8];
-	uint32_t credit; /* what the other side allows */
+	uint32_t credit;     /* what the other side allows */
+	uint64_t credit_psn; /* of the newest block, which said so */
+	uint32_t credit_received;
 
 	/* In. */
 	struct bundle_seen seen;
@@ -154,6 +157,7 @@ struct bundle_path {
 	uint64_t ack_since_ns, block_ns;
 	bool ack_now;
 	uint32_t credit_given, credit_held; /* to the other side; what it may still go by */
+	uint32_t credit_most;               /* ever given */
 	uint64_t active_ns;
 
 	/* Probes. */
@@ -173,15 +177,21 @@ struct bundle_path {
 
 /* ---- peers ---- */
 
+/* Numbers of a pair of rails whose path has left its place. */
+struct bundle_pair {
+	uint64_t psn_next, seen_largest;
+};
 struct bundle_store {
+	struct bundle_pair pairs[LULL_BUNDLE_RAILS_MAX * LULL_BUNDLE_RAILS_MAX];
 	struct bundle_path paths[LULL_BUNDLE_PATHS_MAX];
 	uint32_t path_count; /* used places of paths, holes included */
 	struct bundle_spread_state spread;
+	uint8_t tx_turns[LULL_BUNDLE_RAILS_MAX]; /* path whose turn it is on a rail */
 
 	struct bundle_outgoing *out;
 	uint32_t *out_chains;
 	struct bundle_list work[WORK_COUNT], again, heads;
-	uint32_t out_number, out_count, bulk_count, bulk_pkts;
+	uint32_t out_number, out_count, out_open, bulk_count, bulk_pkts;
 	uint32_t out_limit; /* messages the other side keeps from its next one on */
 	uint32_t sendable;  /* pieces that may be sent now, about */
 	uint32_t grant, charged;
@@ -200,6 +210,7 @@ struct bundle_store {
 	uint32_t block_free[2 * BUNDLE_BITS_BLOCKS], block_count;
 	struct bundle_repeat repeats[BUNDLE_REPEATS];
 	uint32_t repeat_turn, repeat_count;
+	uint32_t *refused, refused_count; /* numbers of the last messages_max that were refused */
 
 	struct bundle_list in_events;
 	uint32_t under_way; /* of all paths */

@@ -171,33 +171,55 @@ tx_control(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_p
 	return len;
 }
 
+static bool
+tx_is_on(const struct bundle_path *path, uint32_t rail)
+{
+	return path->state != LULL_BUNDLE_PATH_NONE && path->local == rail;
+}
+
+/* What is to be said goes before all data, and paths that share a rail take turns. */
 static uint32_t
-tx_slot(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t rail,
-	struct lull_bundle_packet *packet)
+tx_path(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t rail,
+	struct lull_bundle_packet *packet, struct bundle_path **by)
 {
 	struct bundle_store *store = slot->store;
 	uint32_t len;
 
 	for (uint32_t i = 0; i < store->path_count; i++) {
-		struct bundle_path *path = &store->paths[i];
+		*by = &store->paths[i];
+		len = tx_is_on(*by, rail) ? tx_control(bundle, slot, *by, packet) : 0;
+		if (len > 0)
+			return len;
+	}
+	for (uint32_t i = 0; i < store->path_count; i++) {
+		uint32_t at = (store->tx_turns[rail] + i) % store->path_count;
 
-		if (path->state == LULL_BUNDLE_PATH_NONE || path->local != rail)
-			continue;
-		len = tx_control(bundle, slot, path, packet);
-		if (len == 0) {
-			len = tx_data(bundle, slot, path, packet);
-			if (len > 0) /* another path may be the better one from here on */
-				slot->idle_rails = 0;
-		}
+		*by = &store->paths[at];
+		len = tx_is_on(*by, rail) ? tx_data(bundle, slot, *by, packet) : 0;
 		if (len == 0)
 			continue;
-		LULL_COUNTER_ADD(path->counters.tx_pkts, 1);
-		LULL_COUNTER_ADD(path->counters.tx_bytes, len);
+		store->tx_turns[rail] = (uint8_t)(at + 1);
+		slot->idle_rails = 0; /* another path may be the better one from here on */
 		return len;
 	}
-	slot->idle_rails |= 1u << rail;
-	slot->dirty = true;
 	return 0;
+}
+
+static uint32_t
+tx_slot(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t rail,
+	struct lull_bundle_packet *packet)
+{
+	struct bundle_path *path;
+	uint32_t len = tx_path(bundle, slot, rail, packet, &path);
+
+	if (len == 0) {
+		slot->idle_rails |= 1u << rail;
+		slot->dirty = true;
+		return 0;
+	}
+	LULL_COUNTER_ADD(path->counters.tx_pkts, 1);
+	LULL_COUNTER_ADD(path->counters.tx_bytes, len);
+	return len;
 }
 
 static uint32_t

@@ -123,8 +123,8 @@ uint32_t lull_channel_address(struct lull_channel *channel,
  * Connect to a node by its name, asked for on every rail. Waits until it answers; one that is
  * connected, also from its side, is found at once.
  * @param peer  out: its number
- * @return 0, -ETIMEDOUT, -EHOSTUNREACH, -ENOBUFS, -EINTR, -EINVAL: no such name, or the channel does
- *         not run
+ * @return 0, -ETIMEDOUT, -EHOSTUNREACH, -ENOBUFS, -EINTR, -EINVAL: no such name, or the channel
+ *         does not run
  */
 int lull_channel_connect(struct lull_channel *channel, const char *name, uint64_t limit_ns,
 			 uint32_t *peer, struct lull_error *error);
@@ -262,8 +262,9 @@ void lull_channel_wake(struct lull_channel *channel);
 /* ---- change and look ---- */
 
 /**
- * Change the governor (NULL: keep) and the longest rest (0: keep) while it runs. A thread whose rails
- * are all of kernel: blocks until packets come; it goes by them when it gets a rail that is polled.
+ * Change the governor (NULL: keep) and the longest rest (0: keep) while it runs. A thread whose
+ * rails are all of kernel: blocks until packets come; it goes by them when it gets a rail that is
+ * polled.
  * @return 0, -EINVAL, -EAGAIN: it has not taken the last change yet
  */
 int lull_channel_change(struct lull_channel *channel, const char *governor, uint64_t max_latency_ns,

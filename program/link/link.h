@@ -45,19 +45,13 @@ const char *lull_link_spread_help(uint32_t index);
 const char *lull_link_control_name(uint32_t index);
 const char *lull_link_control_help(uint32_t index);
 
-/** Row max-latency of a thread that moves packets. It has no percentile: a rest ends in time. */
-#define LULL_LINK_MAX_LATENCY_OPTION(member)                                                       \
-	LULL_ROW_TIME("max-latency", member, "Longest rest of the thread that moves packets.",     \
-		      .value = "1000", .unit = "us", .low = LULL_NS_PER_US,                        \
-		      .high = 100 * LULL_NS_PER_MS, .live = true)
-
 /** Rows of all settings above; @p member is the struct. */
 #define LULL_LINK_OPTIONS(member)                                                                  \
 	LULL_ROW_LIST("rail", "RAIL", member.rails,                                                \
 		      "One port of this node; repeat it for each, 16 at most: kernel:IF[,port=N] " \
 		      "(UDP sockets, the thread sleeps in the kernel), kernel-busy:IF[,port=N] "   \
 		      "(the same, polled), dpdk:DEVICE (a PCI address, a vdev, or af_packet=IF, "  \
-		      "af_xdp=IF[,queue=N]), node:[SOCKET] (all rails of lull-channel-node).",     \
+		      "af_xdp=IF[,queue=N]).",                                                     \
 		      .group = "Channel"),                                                         \
 		LULL_ROW_TEXT("name", "NAME", member.name,                                         \
 			      "Name of this node: 1 to 31 printable characters without blanks.",   \
@@ -97,7 +91,8 @@ const char *lull_link_control_help(uint32_t index);
 			      "dpdk: further EAL arguments, split into words as in a shell."),     \
 		LULL_GOVERNOR_OPTION(member.governor, .live = true, .value = "phase",              \
 				     .group = "Resting"),                                          \
-		LULL_LINK_MAX_LATENCY_OPTION(member.max_latency_ns),                               \
+		LULL_CHANNEL_REST_OPTION(member.max_latency_ns,                                    \
+					 "Longest rest of the thread that moves packets."),        \
 		LULL_ROW_BOOL("own-loop", member.own_loop,                                         \
 			      "Move packets on the program's own thread, not on another one."),    \
 		LULL_CPUS_OPTION(member.cpu, "cpu", "CPU of the thread that moves packets.",       \
@@ -143,12 +138,18 @@ void lull_link_close(struct lull_link *link, uint64_t linger_ns);
 
 /** Counters of the bundle and its rails, into a result. */
 void lull_link_result(const struct lull_link *link, json_t *result);
-/**
- * A peer and its paths; counters less those of @p begin, looks at the same paths earlier.
- * @param begin  LULL_BUNDLE_PATHS_MAX looks, or NULL
- */
-json_t *lull_link_peer_result(const struct lull_link *link, uint32_t peer,
-			      const struct lull_bundle_path_look *begin);
+/** A peer and its paths at some time; paths that are not there have the state NONE. */
+struct lull_link_look {
+	struct lull_bundle_peer_look peer;
+	struct lull_bundle_path_look paths[LULL_BUNDLE_PATHS_MAX];
+};
+/** Look at a peer. One that has gone leaves @p look as it is: what was seen last stays. */
+void lull_link_look(struct lull_channel *channel, uint32_t peer, struct lull_link_look *look);
+/** Counters of a path from @p begin (NULL: ever) to @p end. */
+struct lull_bundle_path_counters lull_link_since(const struct lull_bundle_path_look *begin,
+						 const struct lull_bundle_path_look *end);
+/** A peer and its paths as JSON, from one look (NULL: ever) to another. */
+json_t *lull_link_peer_result(const struct lull_link_look *begin, const struct lull_link_look *end);
 /** Version of DPDK, "" where no rail needs it. */
 const char *lull_link_dpdk(void);
 

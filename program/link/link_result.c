@@ -3,11 +3,24 @@
 #include "link.h"
 #include "program/result.h"
 
-/* Counters of @p now less those of @p begin. */
-static struct lull_bundle_path_counters
-result_since(const struct lull_bundle_path_look *now, const struct lull_bundle_path_look *begin)
+void
+lull_link_look(struct lull_channel *channel, uint32_t peer, struct lull_link_look *look)
 {
-	struct lull_bundle_path_counters counters = now->counters;
+	struct lull_bundle_peer_look now;
+
+	if (lull_channel_peer_look(channel, peer, &now) != 0)
+		return;
+	look->peer = now;
+	for (uint32_t i = 0; i < LULL_BUNDLE_PATHS_MAX; i++)
+		if (lull_channel_path_look(channel, peer, i, &look->paths[i]) != 0)
+			look->paths[i] =
+				(struct lull_bundle_path_look){ .state = LULL_BUNDLE_PATH_NONE };
+}
+
+struct lull_bundle_path_counters
+lull_link_since(const struct lull_bundle_path_look *begin, const struct lull_bundle_path_look *end)
+{
+	struct lull_bundle_path_counters counters = end->counters;
 	const struct lull_counter_info *row;
 
 	if (begin == NULL || begin->state == LULL_BUNDLE_PATH_NONE)
@@ -22,9 +35,9 @@ result_since(const struct lull_bundle_path_look *now, const struct lull_bundle_p
 }
 
 static json_t *
-result_path(const struct lull_bundle_path_look *look, const struct lull_bundle_path_look *begin)
+result_path(const struct lull_bundle_path_look *begin, const struct lull_bundle_path_look *look)
 {
-	const struct lull_bundle_path_counters counters = result_since(look, begin);
+	const struct lull_bundle_path_counters counters = lull_link_since(begin, look);
 	json_t *object = json_object();
 
 	lull_result_put_count(object, "rail", look->rail);
@@ -40,22 +53,18 @@ result_path(const struct lull_bundle_path_look *look, const struct lull_bundle_p
 }
 
 json_t *
-lull_link_peer_result(const struct lull_link *link, uint32_t peer,
-		      const struct lull_bundle_path_look *begin)
+lull_link_peer_result(const struct lull_link_look *begin, const struct lull_link_look *end)
 {
 	json_t *object = json_object(), *paths = json_array();
-	struct lull_bundle_path_look path;
-	struct lull_bundle_peer_look look;
 
-	if (lull_channel_peer_look(link->channel, peer, &look) != 0)
-		look = (struct lull_bundle_peer_look){ .path_count = 0 };
-	lull_result_put_text(object, "name", look.name);
-	lull_result_put_count(object, "piece_bytes", look.piece_bytes);
-	lull_result_put_count(object, "rest_ns_max", look.rest_ns_max);
-	for (uint32_t i = 0; i < LULL_MIN(look.path_count, LULL_BUNDLE_PATHS_MAX); i++)
-		if (lull_channel_path_look(link->channel, peer, i, &path) == 0)
+	lull_result_put_text(object, "name", end->peer.name);
+	lull_result_put_count(object, "piece_bytes", end->peer.piece_bytes);
+	lull_result_put_count(object, "rest_ns_max", end->peer.rest_ns_max);
+	for (uint32_t i = 0; i < LULL_BUNDLE_PATHS_MAX; i++)
+		if (end->paths[i].state != LULL_BUNDLE_PATH_NONE)
 			json_array_append_new(paths,
-					      result_path(&path, begin != NULL ? &begin[i] : NULL));
+					      result_path(begin != NULL ? &begin->paths[i] : NULL,
+							  &end->paths[i]));
 	json_object_set_new(object, "paths", paths);
 	return object;
 }

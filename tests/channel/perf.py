@@ -77,6 +77,17 @@ def streams(binaries: list[str]) -> None:
         listener.finish(signal.SIGTERM)
 
 
+def last_job(binaries: list[str]) -> None:
+    """A listener that ends at once takes nothing of the caller's figures along."""
+    perf = binaries[0]
+    with nodes() as here:
+        for turn in range(5):
+            listener = here.listen(perf, "b", "--jobs 1", f"once-{turn}")
+            result = here.result(perf, "a", "--to", "b", "--count", 3, "--duration", 0)
+            consistent(result["peers"][0])
+            listener.finish()
+
+
 def counts(binaries: list[str]) -> None:
     """--count is exact, --jobs ends the listener, lengths are any."""
     perf = binaries[0]
@@ -241,5 +252,5 @@ def self_check(binaries: list[str]) -> None:
         check("v1" in text and "-> " in text, "a rail that is down has a remedy", text)
 
 
-main([streams, counts, exchanges, bursts, incast, ends, refusals, telemetry,
+main([streams, last_job, counts, exchanges, bursts, incast, ends, refusals, telemetry,
       self_check])  # fmt: skip

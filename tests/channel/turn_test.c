@@ -9,6 +9,8 @@
 #include "channel/state.h"
 
 #define BYTES 400000
+#define LARGE (48u << 20)
+#define AWAY_TURNS 24
 
 /* A rail of a pair, with some functions between it and the channel. */
 static struct channel_way between;
@@ -132,4 +134,38 @@ TEST(turn__ends_a_rest_that_is_too_long)
 	lull_channel_counters(stand.channels[0], &counters);
 	assert_true(counters.tx_pkts >= 3);
 	lull_channel_close(stand.channels[0], 0);
+}
+
+/*
+ * A thread that was away finds several hundred packets. Each of its acknowledgements names 128, so
+ * one for all of them would let their sender take the others for lost.
+ */
+TEST(turn__acknowledges_all_that_waited)
+{
+	struct stand stand = { .rail_count = 1, .own_loop = true };
+	uint8_t *from = malloc(LARGE), *to = calloc(1, LARGE);
+	uint32_t pkts, pkts_most = 0;
+	struct lull_bundle_path_look look;
+	struct lull_channel_completion done;
+
+	assert_non_null(from);
+	assert_non_null(to);
+	stand_fill(from, LARGE, 1);
+	stand_open(&stand);
+	stand_recv(&stand, 1, 1, to, LARGE, to);
+	stand_send(&stand, 0, from, LARGE, 1, from);
+	while (lull_channel_done(stand.channels[1], &done, 1, 0) == 0) {
+		for (uint32_t i = 0; i < AWAY_TURNS; i++)
+			lull_channel_poll(stand.channels[0]);
+		pkts = lull_channel_poll(stand.channels[1]);
+		pkts_most = pkts > pkts_most ? pkts : pkts_most;
+	}
+	assert_int_equal(done.error, 0);
+	assert_true(stand_holds(to, LARGE, 1));
+	assert_int_equal(lull_channel_path_look(stand.channels[0], stand.peers[0], 0, &look), 0);
+	assert_true(pkts_most > 128);
+	assert_int_equal(look.counters.lost_pkts, 0);
+	stand_close(&stand);
+	free(from);
+	free(to);
 }

@@ -173,9 +173,6 @@ def declared_once() -> None:
             if found:
                 written[str(path.relative_to(ROOT))] = found
     written.pop("apps/lull-channel-sim/settings.c", None)  # rests of simulated loops
-    # Of a thread with a channel: a bound, and no percentile.
-    channel = written.pop("program/link/link.h", None)
-    check(channel == ['LULL_ROW_TIME("max-latency"'], "max-latency of a channel", channel)
     check(written.keys() == {"program/resting.h"}, "resting options are in resting.h", written)
 
 

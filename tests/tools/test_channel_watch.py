@@ -207,6 +207,36 @@ def test_a_program_without_a_channel(live: SimulatedChannel, monkeypatch: pytest
     assert "has no channel" in one_line(capsys)
 
 
+def test_a_recorded_program(stand: Stand) -> None:
+    """Replies of a lull-channel-perf that sent over 200M:loss=1%,100M,50M, a second apart."""
+    recorded = json.loads((Path(__file__).parent / "recorded_channel.json").read_text())
+    moments = ["first"]
+
+    def answer(request: str) -> Any:
+        return recorded[moments[-1]].get(request)
+
+    with (TelemetryServer(stand.telemetry.path.with_name("recorded.v2"), answer) as server,
+          Telemetry(server.path) as telemetry):
+        watch = look.Watch(telemetry)
+        moments.append("second")
+        watch.look()
+    rates = [watch.path_rates(0, path) for path in watch.now.paths[0]]
+    delivered = [one.delivered_bps / 1e6 for one in rates if one is not None]
+    assert len(delivered) == 3
+    for seen, rail in zip(delivered, (200, 100, 50), strict=True):
+        assert 0.5 * rail < seen < rail
+    assert rates[0] is not None
+    assert rates[0].lost_per_s > 50
+    loop = watch.loop_rates()
+    assert loop is not None
+    assert 10 < loop.cpu_pct < 100
+    assert 10 < loop.rest_pct < 100
+    assert watch.bad_packets() == {}
+    shown = drawn(watch)
+    assert "kernel:r2 → 2" in shown
+    assert "waits: all paths are full" in " ".join(shown.split())
+
+
 def test_watched_on_a_terminal(stand: Stand) -> None:
     out = io.StringIO()
     watching.watch(view.Picture(stand.watch()), stand.pace, out, 1.0, count=2)
