@@ -384,8 +384,10 @@ lull_bundle_rest(struct lull_bundle *bundle, uint64_t now_ns, uint64_t rest_ns_m
 	for (uint32_t i = 0; longer && i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
 
-		if (slot->state == PEER_UP && bundle_rest_encode(rest_ns_max) > slot->rest_said)
-			slot->rest_wanted = slot->dirty = true;
+		if (slot->state != PEER_UP || bundle_rest_encode(rest_ns_max) <= slot->rest_said)
+			continue;
+		slot->rest_wanted = true;
+		bundle_slot_touch(slot);
 	}
 }
 

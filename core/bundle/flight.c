@@ -197,7 +197,9 @@ bundle_flight_block(struct lull_bundle *bundle, struct bundle_slot *slot, struct
 		uint64_t passed_ns = bundle->now_ns - newest->sent_ns;
 		uint64_t hold_ns = (uint64_t)block->hold * HOLD_UNIT_NS;
 
-		sample.rtt_ns = LULL_MAX(passed_ns - LULL_MIN(hold_ns, passed_ns), 1);
+		/* Held since the look, before which the packet need not have been there yet. */
+		if (hold_ns < passed_ns)
+			sample.rtt_ns = passed_ns - hold_ns;
 		sample.wait_ns = (uint64_t)block->wait * HOLD_UNIT_NS;
 	}
 	path->largest_acked = LULL_MAX(path->largest_acked, largest);

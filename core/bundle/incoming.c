@@ -228,25 +228,6 @@ in_head(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_inco
 	return true;
 }
 
-/* Its sender may ask for long; refusals of others do not make us forget it. */
-static void
-in_note_refused(const struct lull_bundle *bundle, struct bundle_store *store, uint32_t number)
-{
-	store->refused[store->refused_count++ & (bundle->config.messages_max - 1)] = number;
-}
-
-static bool
-in_was_refused(const struct lull_bundle *bundle, const struct bundle_store *store, uint32_t number)
-{
-	uint32_t count = LULL_MIN(store->refused_count, bundle->config.messages_max);
-
-	for (uint32_t i = 0; i < count; i++) {
-		if (store->refused[i] == number)
-			return true;
-	}
-	return false;
-}
-
 /* A message that is over: what comes of it was sent before its sender knew. */
 static void
 in_old(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
@@ -257,7 +238,7 @@ in_old(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path 
 	LULL_COUNTER_ADD(path->counters.duplicate_pkts, 1);
 	if ((header->flags & BUNDLE_FLAG_HEAD) == 0)
 		return;
-	if (in_was_refused(bundle, slot->store, header->msg))
+	if (bundle_refused_is(bundle, slot->store, header->msg))
 		record.reason = BUNDLE_REASON_REFUSED;
 	bundle_record_say(bundle, slot, record);
 }
@@ -460,7 +441,7 @@ lull_bundle_refuse(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer, u
 			  (struct bundle_record){ .kind = BUNDLE_RECORD_DONE,
 						  .reason = BUNDLE_REASON_REFUSED,
 						  .msg = handle });
-	in_note_refused(bundle, slot->store, handle);
+	bundle_refused_add(bundle, slot->store, handle);
 	in_free(bundle, slot->store, message);
 	bundle_slot_touch(slot);
 	return 0;

@@ -229,6 +229,12 @@ bool bundle_chunk_keep(const struct lull_bundle *bundle, struct bundle_store *st
 		       uint32_t count);
 void bundle_chunks_free(struct bundle_store *store, struct bundle_incoming *message);
 
+/* refused.c: the last messages_max numbers of messages that were refused */
+void bundle_refused_add(const struct lull_bundle *bundle, struct bundle_store *store,
+			uint32_t number);
+bool bundle_refused_is(const struct lull_bundle *bundle, const struct bundle_store *store,
+		       uint32_t number);
+
 /* incoming.c */
 void bundle_in_init(struct lull_bundle *bundle, struct bundle_store *store);
 /** False: not taken, so it is not to be acknowledged. */

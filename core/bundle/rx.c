@@ -163,7 +163,8 @@ rx_known(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet 
 	}
 	LULL_COUNTER_ADD(path->counters.rx_pkts, 1);
 	bundle->rails[packet->rail].rate_pkts++;
-	LULL_COUNTER_ADD(path->counters.rx_bytes, packet->len_bytes);
+	LULL_COUNTER_ADD(path->counters.rx_bytes,
+			 packet->len_bytes + bundle->config.security->tag_bytes);
 	slot->rest_ns = bundle_rest_decode(packet->header.rest);
 	bundle_peer_heard(bundle, slot);
 	bundle_path_heard(bundle, slot, path, packet->from);

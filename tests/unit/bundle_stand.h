@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Bundles that are joined by a switch, in virtual time. Rail r of node n has the address (n + 1, r).
- * A packet to nobody reaches the rail of the same number at every other node.
+ * Bundles that are joined by a switch, in virtual time. Rail r of node n has the address
+ * (n + 1, r). A packet to nobody reaches the rail of the same number at every other node.
  *
  * Messages of a stand are told apart by their tag, which says what their bytes are.
  */
