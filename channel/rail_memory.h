@@ -10,6 +10,7 @@
 #ifndef LULL_CHANNEL_RAIL_MEMORY_H
 #define LULL_CHANNEL_RAIL_MEMORY_H
 
+#include "attach.h"
 #include "rail.h"
 
 #define CHANNEL_RAIL_MEMORY "node:"
@@ -24,5 +25,15 @@ int channel_rail_memory_spell(const char *text, char words[][CHANNEL_RAIL_TEXT_S
 
 /** Opens @p rail, whose text is filled in; 0 or a negative errno. */
 int channel_rail_memory_open(struct channel_rail *rail, struct lull_error *error);
+
+/* ---- for rail_memory.c ---- */
+
+/** Take "node:SOCKET,rail=N" apart. Either may be missing: the usual socket; @p number stays. */
+int channel_memory_words(const char *text, char path[CHANNEL_ATTACH_PATH_SIZE], uint32_t *number,
+			 struct lull_error *error);
+/** Wait for the first answer, which is a matter of microseconds. -ETIMEDOUT. */
+int channel_memory_wait(int fd);
+/** The sentence of why there is no attachment; returns @p rc. */
+int channel_memory_refused(int rc, const char *path, struct lull_error *error);
 
 #endif

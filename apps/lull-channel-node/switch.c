@@ -10,18 +10,6 @@
 #define SWITCH_BURSTS 8 /* of a rail before the others have their turn */
 #define SWITCH_PORT_BYTES 2
 
-#define ROW(member, text) LULL_COUNTER_ROW(struct node_counters, member, "packets", text)
-const struct lull_counter_info node_counter_table[] = {
-	ROW(rx_pkts, "packets from the rails"),
-	ROW(tx_pkts, "packets to the rails"),
-	ROW(local_pkts, "packets from a process to another of this node"),
-	ROW(full_pkts, "packets lost: the ring of a process was full"),
-	ROW(nobody_pkts, "packets for a port that nobody has"),
-	LULL_COUNTER_ROW(struct node_counters, nonsense, "1",
-			 "attachments ended for what was written into them"),
-	{ .name = NULL },
-};
-
 void
 node_switch_lock(struct node_switch *to)
 {
@@ -54,6 +42,7 @@ node_switch_add(struct node_switch *to, struct node_port *port)
 	to->port_high = LULL_MAX(to->port_high, index + 1u);
 	rail->by_number[port->number] = (uint16_t)(index + 1);
 	rail->ports[rail->port_count++] = index;
+	LULL_COUNTER_ADD(to->counters.ports, 1);
 	to->epoch++;
 	return 0;
 }
@@ -70,6 +59,7 @@ node_switch_remove(struct node_switch *to, struct node_port *port)
 	rail->ports[at] = rail->ports[--rail->port_count];
 	rail->by_number[port->number] = 0;
 	to->ports[index] = NULL;
+	LULL_COUNTER_ADD(to->counters.ports, -1ULL);
 	to->epoch++;
 }
 

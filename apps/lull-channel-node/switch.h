@@ -23,6 +23,7 @@
 #include "channel/attach.h"
 #include "channel/rail.h"
 #include "channel/ring.h"
+#include "counters.h"
 
 #define NODE_PORTS_MAX 512
 
@@ -36,13 +37,6 @@ struct node_port {
 	uint32_t pushed;             /* written to out, and not handed over yet */
 	bool broken;                 /* it wrote nonsense: whoever serves it ends it */
 };
-
-struct node_counters {
-	uint64_t rx_pkts, tx_pkts; /* from and to the wire */
-	uint64_t local_pkts;       /* from process to process */
-	uint64_t full_pkts, nobody_pkts, nonsense;
-};
-extern const struct lull_counter_info node_counter_table[];
 
 struct node_rail {
 	struct channel_rail *rail; /* its packets[] are those on their way to the wire */

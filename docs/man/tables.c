@@ -17,6 +17,7 @@
 #include <lull/traffic.h>
 
 #include "idle/share.h"
+#include "lull-channel-node/counters.h"
 
 /* One row; a hyphen would become typographic. */
 static void
@@ -76,6 +77,7 @@ print_table(const char *name)
 		{ "receiver", lull_receiver_totals_table },
 		{ "assembler", lull_assembler_counter_table },
 		{ "bundle", lull_bundle_counter_table },
+		{ "node", node_counter_table },
 		{ "bundle-path", lull_bundle_path_counter_table },
 	};
 

@@ -59,7 +59,8 @@ struct lull_channel_config {
 	const char
 		*name; /**< of this node: 1..31 printable characters without blanks [host name] */
 	/**
-	 * Rails: "kernel:IF[,port=N]", "kernel-busy:IF[,port=N]", "dpdk:DEVICE", "pair:NAME".
+	 * Rails: "kernel:IF[,port=N]", "kernel-busy:IF[,port=N]", "dpdk:DEVICE", "pair:NAME";
+	 * "node:[SOCKET]": all rails of lull-channel-node, or one of them with ",rail=N".
 	 */
 	const char *rails[LULL_CHANNEL_RAILS_MAX];
 	uint32_t rail_count;  /**< 1..16 */

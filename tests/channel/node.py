@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,9 @@ def process_killed(binaries: list[str]) -> None:
         for node in dies:
             node.process.kill()
             node.process.wait()
+        for program in programs.values():
+            wait_for("only the others are attached",
+                     partial(lambda program: counters(program)["ports"] == RAILS, program))
         check(all(node.process.poll() is None for node in stays), "the exchange was long enough")
         here.well(here.pair(("beta", "two")), "the same names again")
         here.well(stays, "beside those that died")
@@ -299,7 +303,8 @@ def refused(binaries: list[str]) -> None:
         path = here.socket("a")
         nobody = here.start("a", "alpha", "-")
         complaint = nobody.process.communicate(timeout=TIMEOUT_S)[1]
-        check(f"nobody serves {path}: start lull-channel-node" in complaint, "no program", complaint)
+        wanted = f"nobody serves {path}: start lull-channel-node"
+        check(wanted in complaint, "no program", complaint)
         program = here.serve("a")
         for words, wanted in (
             (f"--rail kernel:r0 --socket {path}", "another lull-channel-node serves there"),

@@ -156,7 +156,7 @@ TEST(ring__outlives_the_other_side_at_each_step)
 	assert_true(channel_ring_push(&both.out, 1));
 	assert_int_equal(channel_ring_ready(&both.in), 1);
 	both_take(&both, 0, 1);
-	/* The receiver dies before it gives the slot back: there is room for all others, then none. */
+	/* The receiver dies before it gives a slot back: the others have room, then none. */
 	for (uint32_t i = 1; i < CHANNEL_RING_PKTS; i++) {
 		assert_int_equal(channel_ring_room(&both.out), CHANNEL_RING_PKTS - i);
 		both_put(&both, 0, i);

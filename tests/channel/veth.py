@@ -16,6 +16,7 @@ from processes import INSIDE, Node, links
 from verdict import check
 from world import main, world
 
+
 def exchange(node: str, places: tuple[str, str], rails: list[str], size: int = 100000) -> None:
     a, b = places
     words = ["20", str(size), *rails]
