@@ -273,6 +273,11 @@ thread_loop(struct lull_channel *channel, struct lull_error *error)
 		.governor = thread_governor(channel),
 		.limits = thread_limits(channel),
 		.idle_memory = channel->idle_memory,
+		/*
+		 * It rests for moments while it works as much as it can. In a real-time class it
+		 * would keep the kernel's own threads from the packets it waits for.
+		 */
+		.no_class = true,
 	};
 	int rc;
 

@@ -234,7 +234,11 @@ bundle_flight_drop(struct lull_bundle *bundle, struct bundle_slot *slot, struct 
 	path->tail_tries = 0;
 }
 
-/* The last piece that is out is sent once more, elsewhere if possible; it may still arrive. */
+/*
+ * The last piece that is out is sent once more, elsewhere if possible; it may still arrive. The
+ * path itself is asked: the answer tells which of the others are lost, and a driver that keeps what
+ * it was given until it is given more lets it go.
+ */
 static void
 flight_tail(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
 {
@@ -249,6 +253,8 @@ flight_tail(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_
 			break;
 		}
 	}
+	if (path->state == LULL_BUNDLE_PATH_UP)
+		bundle_path_ask(bundle, slot, path, false);
 	flight_arm(bundle, slot, path);
 }
 

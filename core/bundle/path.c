@@ -182,8 +182,9 @@ bundle_path_state(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 
 /* ---- probes out ---- */
 
-static void
-path_ask(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path, bool full)
+void
+bundle_path_ask(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		bool full)
 {
 	/* An answer to the question before, which is late, is as good. */
 	path->asked_again = path->asked && path->challenge_full == full && path->challenge_ns > 0;
@@ -210,7 +211,7 @@ bundle_path_doubt(struct lull_bundle *bundle, struct bundle_slot *slot)
 		struct bundle_path *path = &slot->store->paths[i];
 
 		if (path->state == LULL_BUNDLE_PATH_UP && !path->asked)
-			path_ask(bundle, slot, path, false);
+			bundle_path_ask(bundle, slot, path, false);
 	}
 }
 
@@ -221,7 +222,7 @@ bundle_path_tell(struct lull_bundle *bundle, struct bundle_slot *slot)
 		struct bundle_path *path = &slot->store->paths[i];
 
 		if (path->state == LULL_BUNDLE_PATH_UP)
-			path_ask(bundle, slot, path, path->asked && path->challenge_full);
+			bundle_path_ask(bundle, slot, path, path->asked && path->challenge_full);
 	}
 }
 
@@ -234,7 +235,7 @@ path_run_join(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundl
 		bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_SMALL);
 		return;
 	}
-	path_ask(bundle, slot, path, path->small_passed);
+	bundle_path_ask(bundle, slot, path, path->small_passed);
 	path->probe_ns = bundle->now_ns + path_gap_ns(slot, path);
 	path->probe_gap_ns = LULL_MIN(2 * path->probe_gap_ns, PROBE_GAP_NS_MAX);
 }
@@ -246,7 +247,7 @@ path_run_down(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundl
 
 	if (path->asked && path->asked_again)
 		path->answers = 0; /* the last one was not answered */
-	path_ask(bundle, slot, path, true);
+	bundle_path_ask(bundle, slot, path, true);
 	path->probe_ns = bundle->now_ns + path_gap_ns(slot, path);
 	path->probe_gap_ns =
 		LULL_MIN(2 * path->probe_gap_ns, early ? PROBE_GAP_NS_EARLY : PROBE_GAP_NS_MAX);
@@ -265,7 +266,7 @@ path_run_suspect(struct lull_bundle *bundle, struct bundle_slot *slot, struct bu
 	}
 	if (bundle->now_ns < path->probe_ns)
 		return;
-	path_ask(bundle, slot, path, true);
+	bundle_path_ask(bundle, slot, path, true);
 	path->probe_ns = bundle->now_ns + path_gap_ns(slot, path);
 	path->probe_gap_ns = LULL_MIN(2 * path->probe_gap_ns, PROBE_GAP_NS_EARLY);
 }
@@ -285,7 +286,7 @@ path_run_up(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_
 		return;
 	}
 	if (!path->asked && bundle->now_ns >= path_idle_ns(bundle, path)) {
-		path_ask(bundle, slot, path, false);
+		bundle_path_ask(bundle, slot, path, false);
 		path->probe_ns = bundle->now_ns;
 	}
 }
@@ -306,7 +307,7 @@ bundle_path_run(struct lull_bundle *bundle, struct bundle_slot *slot, struct bun
 		break;
 	case LULL_BUNDLE_PATH_SMALL:
 		if (bundle->now_ns >= path->probe_ns) {
-			path_ask(bundle, slot, path, true);
+			bundle_path_ask(bundle, slot, path, true);
 			path->probe_ns = bundle->now_ns + path_small_gap_ns(slot);
 		}
 		break;

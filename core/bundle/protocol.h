@@ -128,6 +128,9 @@ void bundle_path_heard(struct lull_bundle *bundle, struct bundle_slot *slot,
 void bundle_path_doubt(struct lull_bundle *bundle, struct bundle_slot *slot);
 /** Probes leave on all paths that carry: they say which rails we have. */
 void bundle_path_tell(struct lull_bundle *bundle, struct bundle_slot *slot);
+/** Send a probe; @p full: as long as the longest packet. */
+void bundle_path_ask(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		     bool full);
 void bundle_path_run(struct lull_bundle *bundle, struct bundle_slot *slot,
 		     struct bundle_path *path);
 uint64_t bundle_path_due(const struct lull_bundle *bundle, const struct bundle_slot *slot,
