@@ -134,7 +134,7 @@ ask_needless(const struct lull_bundle *bundle, const struct bundle_slot *slot,
 }
 
 void
-bundle_ask_answer(struct lull_bundle *bundle, const struct bundle_hello *answer)
+bundle_ask_answer(struct lull_bundle *bundle, uint32_t rail, const struct bundle_hello *answer)
 {
 	const struct lull_bundle_config *config = &bundle->config;
 	uint32_t place = answer->to & ((1u << BUNDLE_PLACE_BITS) - 1);
@@ -166,6 +166,7 @@ bundle_ask_answer(struct lull_bundle *bundle, const struct bundle_hello *answer)
 		bundle_greet_take(bundle, slot, &greeting);
 		slot->piece_bytes = greeting.piece_bytes; /* agreed, whatever rails came since */
 		slot->asker = true;
+		slot->met[rail] |= (uint16_t)(1u << answer->rail);
 		if (!bundle_peer_join(bundle, slot, &greeting))
 			bundle_peer_end(bundle, slot, -ENOBUFS);
 	}

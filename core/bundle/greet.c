@@ -210,6 +210,7 @@ greet_hello(struct lull_bundle *bundle, uint32_t rail, const struct bundle_hello
 			return;
 		}
 	}
+	half->met[rail] |= (uint16_t)(1u << hello->rail);
 	half->answer_rail = (uint8_t)rail;
 	half->answer_to = *from;
 	half->answer_wanted = true;
@@ -234,7 +235,7 @@ bundle_greet_rx(struct lull_bundle *bundle, uint32_t rail, const struct bundle_h
 		if (!bundle_hello_read(&hello, header, packet, len_bytes))
 			LULL_COUNTER_ADD(bundle->counters.bad_range, 1);
 		else
-			bundle_ask_answer(bundle, &hello);
+			bundle_ask_answer(bundle, rail, &hello);
 		break;
 	case BUNDLE_RETRY:
 		if (!bundle_retry_read(&retry, header, packet, len_bytes))

@@ -6,6 +6,7 @@
 #define CLOSE_NS (100 * LULL_NS_PER_MS)    /* for an answer to CLOSE, behind the time to linger */
 #define DOUBT_NS (50 * LULL_NS_PER_MS)     /* for a sign of life after a RESET */
 #define CROSSING_NS (100 * LULL_NS_PER_MS) /* so long packets of a question may be under way */
+#define MEET_NS (200 * LULL_NS_PER_MS)
 #define CLOSE_GAP_NS (5 * LULL_NS_PER_MS)
 
 /* ---- beginning ---- */
@@ -251,6 +252,13 @@ peer_doubt_ns(const struct bundle_slot *slot)
 	return slot->doubt_ns + DOUBT_NS + 4 * srtt_ns + slot->rest_ns;
 }
 
+/* When a plan that leads nowhere is given up for the pairs that were heard; NEVER: it was. */
+static uint64_t
+peer_meets_ns(const struct bundle_slot *slot)
+{
+	return slot->met_used ? LULL_BUNDLE_NEVER : slot->since_ns + MEET_NS + slot->rest_ns;
+}
+
 void
 bundle_peer_run(struct lull_bundle *bundle, struct bundle_slot *slot)
 {
@@ -263,6 +271,10 @@ bundle_peer_run(struct lull_bundle *bundle, struct bundle_slot *slot)
 	if (slot->state == PEER_JOIN && bundle->now_ns >= slot->limit_ns) {
 		bundle_peer_end(bundle, slot, -EHOSTUNREACH);
 		return;
+	}
+	if (slot->state == PEER_JOIN && bundle->now_ns >= peer_meets_ns(slot)) {
+		slot->met_used = true;
+		bundle_peer_plan(bundle, slot);
 	}
 	for (uint32_t i = 0; i < slot->store->path_count; i++) {
 		struct bundle_path *path = &slot->store->paths[i];
@@ -309,7 +321,7 @@ peer_due_keys(const struct lull_bundle *bundle, struct bundle_slot *slot)
 		return 0;
 	due_ns = LULL_MIN(due_ns, peer_doubt_ns(slot));
 	if (slot->state == PEER_JOIN)
-		due_ns = LULL_MIN(due_ns, slot->limit_ns);
+		due_ns = LULL_MIN(due_ns, LULL_MIN(slot->limit_ns, peer_meets_ns(slot)));
 	if (slot->state == PEER_CLOSING)
 		due_ns = LULL_MIN(due_ns, slot->lingers ?
 						  (store->out_count == 0 ? 0 : slot->end_ns) :

@@ -145,6 +145,26 @@ plan_kind(const struct lull_bundle *bundle, const struct bundle_slot *slot, uint
 		wanted[here[k % here_count]] |= (uint16_t)(1u << there[k % there_count]);
 }
 
+/*
+ * The order of the rails is not that of the wires: one rail of the other side that was heard on each
+ * of ours.
+ */
+static void
+plan_met(const struct lull_bundle *bundle, const struct bundle_slot *slot, uint16_t *wanted)
+{
+	for (uint32_t local = 0; local < LULL_BUNDLE_RAILS_MAX; local++) {
+		uint32_t remote = 0;
+
+		if (!bundle->rails[local].used)
+			continue;
+		while (slot->met[local] >> remote != 0 &&
+		       ((slot->met[local] >> remote & 1) == 0 || plan_remote(slot, remote) == NULL))
+			remote++;
+		if (slot->met[local] >> remote != 0)
+			wanted[local] |= (uint16_t)(1u << remote);
+	}
+}
+
 void
 bundle_peer_plan(struct lull_bundle *bundle, struct bundle_slot *slot)
 {
@@ -167,6 +187,8 @@ bundle_peer_plan(struct lull_bundle *bundle, struct bundle_slot *slot)
 		kinds_done[kind / 32] |= 1u << kind % 32;
 		plan_kind(bundle, slot, kind, wanted);
 	}
+	if (slot->met_used)
+		plan_met(bundle, slot, wanted);
 	for (uint32_t pair = 0; pair < LULL_BUNDLE_RAILS_MAX * LULL_BUNDLE_RAILS_MAX; pair++) {
 		if ((wanted[pair / 16] >> pair % 16 & 1) != 0)
 			(void)plan_take(bundle, slot, pair / 16, pair % 16, wanted);

@@ -34,7 +34,8 @@ bool bundle_cookie_wanted(struct lull_bundle *bundle, uint32_t rail,
 			  const struct lull_bundle_address *from, const struct bundle_hello *hello);
 
 /* ask.c: the side that asks */
-void bundle_ask_answer(struct lull_bundle *bundle, const struct bundle_hello *answer);
+void bundle_ask_answer(struct lull_bundle *bundle, uint32_t rail,
+		       const struct bundle_hello *answer);
 /** The other side does not know us any more. */
 void bundle_ask_reset(struct lull_bundle *bundle, uint32_t rail, const struct bundle_header *header,
 		      const struct lull_bundle_address *from);
