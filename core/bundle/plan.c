@@ -146,8 +146,8 @@ plan_kind(const struct lull_bundle *bundle, const struct bundle_slot *slot, uint
 }
 
 /*
- * The order of the rails is not that of the wires: one rail of the other side that was heard on each
- * of ours.
+ * The order of the rails is not that of the wires: one rail of the other side that was heard on
+ * each of ours.
  */
 static void
 plan_met(const struct lull_bundle *bundle, const struct bundle_slot *slot, uint16_t *wanted)

@@ -248,7 +248,7 @@ struct bundle_slot {
 	uint64_t due_ns;
 	uint32_t idle_rails; /* a bit each: nothing to send there for now */
 	bool dirty;
-	/* Rails of the other side that were heard on each of ours; taken when the plan leads nowhere. */
+	/* Rails of the other side that were heard on each of ours, for a plan that leads nowhere */
 	uint16_t met[LULL_BUNDLE_RAILS_MAX];
 	bool met_used;
 	/* HELLO, CLOSING */
