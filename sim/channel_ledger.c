@@ -302,23 +302,28 @@ channel_ledger_end(struct lull_sim_channel *world)
 			ledger_end_one(world, &world->nodes[i], m);
 }
 
+static bool
+ledger_over(const struct channel_node *node, uint32_t serial)
+{
+	return node->messages[serial].ended || node->messages[serial].life != node->life;
+}
+
 void
 channel_ledger_age(struct lull_sim_channel *world, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < world->config.node_count; i++) {
 		struct channel_node *node = &world->nodes[i];
-		const struct channel_message *message = &node->messages[node->first_pending];
+		uint64_t age_ns;
 
 		while (node->first_pending < node->message_count &&
-		       (message->ended || message->life != node->life)) {
-			message++;
+		       ledger_over(node, node->first_pending))
 			node->first_pending++;
-		}
-		if (node->alive && node->first_pending < node->message_count &&
-		    now_ns - message->sent_ns > world->config.age_ns)
+		if (!node->alive || node->first_pending == node->message_count)
+			continue;
+		age_ns = now_ns - node->messages[node->first_pending].sent_ns;
+		if (age_ns > world->config.age_ns)
 			channel_fail(world, node->number,
 				     "message %" PRIu32 " has been under way for %.3f ms",
-				     node->first_pending,
-				     (double)(now_ns - message->sent_ns) / LULL_NS_PER_MS);
+				     node->first_pending, (double)age_ns / LULL_NS_PER_MS);
 	}
 }
