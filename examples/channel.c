@@ -17,8 +17,8 @@ main(int argc, char **argv)
 	struct lull_channel_receive receive = { .tag = 1, .buffer = text, .size_bytes = 63 };
 	struct lull_channel_completion done[2];
 	struct lull_channel *channel;
-	struct lull_error error;
-	uint32_t peer, ended = 0;
+	struct lull_error error = { "" };
+	uint32_t peer = LULL_CHANNEL_ANY, ended = 0;
 	int rc;
 
 	if (argc != 3 && argc != 4)
