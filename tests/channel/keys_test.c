@@ -171,7 +171,7 @@ TEST(keys_read__has_bounds)
 	size_t len = 0;
 
 	for (int i = 0; i < CHANNEL_KEYS_MAX; i++)
-		len += (size_t)sprintf(many + len, "%02x%s\n", i, KEY_A + 2);
+		len += (size_t)sprintf(many + len, "%02x%s\n", i, &KEY_A[2]);
 	assert_int_equal(read_text(many, &keys, &error), 0);
 	assert_int_equal(keys.count, CHANNEL_KEYS_MAX);
 	assert_int_equal(keys.keys[CHANNEL_KEYS_MAX - 1].bytes[0], CHANNEL_KEYS_MAX - 1);
