@@ -53,7 +53,9 @@ TEST(world__carries_messages_and_repeats)
 	assert_int_equal(first->path_count, 4);
 	again = run(config, 0, NULL);
 	assert_int_equal(first->digest, again->digest);
-	assert_memory_equal(first, again, sizeof(*first));
+	assert_memory_equal(&first->counters, &again->counters, sizeof(first->counters));
+	assert_memory_equal(&first->latency, &again->latency, sizeof(first->latency));
+	assert_int_equal(first->wire_pkts, again->wire_pkts);
 	config->seed = 2;
 	other = run(config, 0, NULL);
 	assert_int_not_equal(first->digest, other->digest);
