@@ -8,6 +8,7 @@
 
 #include "host/error.h"
 #include "host/loop_run.h"
+#include "host/loop_thread.h"
 #include "receiver.h"
 #include "telemetry.h"
 
@@ -372,51 +373,21 @@ thread_loop(struct lull_receiver *receiver, struct lull_error *error)
 					strerror(-rc));
 }
 
-static int
-thread_pin(struct lull_receiver *receiver, pthread_attr_t *attr, struct lull_error *error)
-{
-	int cpu = receiver->config.cpu - 1;
-	cpu_set_t wanted, allowed;
-
-	if (cpu < 0)
-		return 0;
-	if (cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(allowed), &allowed) != 0 ||
-	    !CPU_ISSET((unsigned int)cpu, &allowed))
-		return lull_error_set(error, -EINVAL, "cpu: %d is not available to this process",
-				      cpu);
-	CPU_ZERO(&wanted);
-	CPU_SET((unsigned int)cpu, &wanted);
-	return -pthread_attr_setaffinity_np(attr, sizeof(wanted), &wanted);
-}
-
 int
 camera_thread_start(struct lull_receiver *receiver, struct lull_error *error)
 {
-	size_t size = (lull_idle_size() + LULL_CACHE_LINE - 1) & ~(size_t)(LULL_CACHE_LINE - 1);
-	pthread_attr_t attr;
 	int rc;
 
 	if (receiver->config.own_loop)
 		return 0;
-	receiver->idle_memory = aligned_alloc(LULL_CACHE_LINE, size);
+	receiver->idle_memory = lull_loop_memory();
 	if (receiver->idle_memory == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for the thread");
 	rc = thread_loop(receiver, error);
-	if (rc != 0) {
-		camera_thread_free(receiver);
-		return rc;
-	}
-	pthread_attr_init(&attr);
-	rc = thread_pin(receiver, &attr, error);
-	if (rc == 0) {
-		rc = -pthread_create(&receiver->thread, &attr, thread_run, receiver);
-		receiver->thread_runs = rc == 0;
-		if (rc != 0)
-			lull_error_set(error, rc, "no thread: %s", strerror(-rc));
-		else
-			pthread_setname_np(receiver->thread, receiver->loop.thread);
-	}
-	pthread_attr_destroy(&attr);
+	if (rc == 0)
+		rc = lull_loop_thread_create(&receiver->thread, &receiver->loop, thread_run,
+					     receiver, error);
+	receiver->thread_runs = rc == 0;
 	if (rc != 0)
 		camera_thread_free(receiver);
 	return rc;

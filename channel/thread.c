@@ -10,6 +10,7 @@
 #include "event.h"
 #include "host/error.h"
 #include "host/loop_run.h"
+#include "host/loop_thread.h"
 #include "turn.h"
 
 #define THREAD_YIELDS_MAX 1000 /* to callers, in front of an iteration */
@@ -289,55 +290,19 @@ thread_loop(struct lull_channel *channel, struct lull_error *error)
 					strerror(-rc));
 }
 
-static int
-thread_pin(const struct lull_channel *channel, pthread_attr_t *attr, struct lull_error *error)
-{
-	int cpu = channel->config.cpu - 1;
-	cpu_set_t wanted, allowed;
-
-	if (cpu < 0)
-		return 0;
-	if (cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(allowed), &allowed) != 0 ||
-	    !CPU_ISSET((unsigned int)cpu, &allowed))
-		return lull_error_set(error, -EINVAL, "cpu: %d is not available to this process",
-				      cpu);
-	CPU_ZERO(&wanted);
-	CPU_SET((unsigned int)cpu, &wanted);
-	return -pthread_attr_setaffinity_np(attr, sizeof(wanted), &wanted);
-}
-
-static int
-thread_create(struct lull_channel *channel, struct lull_error *error)
-{
-	pthread_attr_t attr;
-	int rc;
-
-	pthread_attr_init(&attr);
-	rc = thread_pin(channel, &attr, error);
-	if (rc == 0) {
-		rc = -pthread_create(&channel->thread, &attr, thread_run, channel);
-		channel->thread_runs = rc == 0;
-		if (rc != 0)
-			lull_error_set(error, rc, "no thread: %s", strerror(-rc));
-		else
-			pthread_setname_np(channel->thread, channel->loop.thread);
-	}
-	pthread_attr_destroy(&attr);
-	return rc;
-}
-
 int
 channel_thread_start(struct lull_channel *channel, struct lull_error *error)
 {
-	size_t size = (lull_idle_size() + LULL_CACHE_LINE - 1) & ~(size_t)(LULL_CACHE_LINE - 1);
 	int rc;
 
-	channel->idle_memory = aligned_alloc(LULL_CACHE_LINE, size);
+	channel->idle_memory = lull_loop_memory();
 	if (channel->idle_memory == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for the thread");
 	rc = thread_loop(channel, error);
 	if (rc == 0)
-		rc = thread_create(channel, error);
+		rc = lull_loop_thread_create(&channel->thread, &channel->loop, thread_run, channel,
+					     error);
+	channel->thread_runs = rc == 0;
 	if (rc != 0)
 		channel_thread_free(channel);
 	return rc;

@@ -4,7 +4,7 @@
 
 #include <lull/rest.h>
 
-#include "loop.h"
+#include "loop_thread.h"
 
 /* What a loop without a device can do. */
 #define POLLER_IDLE_STATES                                                                         \
@@ -21,7 +21,6 @@ lull_idle_create(const char *governor, const struct lull_idle_limits *limits,
 {
 	const struct lull_idle_governor *found = lull_idle_governor_find(governor);
 	struct lull_idle_limits own = { .latency_ns = 0 };
-	size_t size = (lull_idle_size() + LULL_CACHE_LINE - 1) & ~(size_t)(LULL_CACHE_LINE - 1);
 	void *memory;
 	int rc;
 
@@ -33,7 +32,7 @@ lull_idle_create(const char *governor, const struct lull_idle_limits *limits,
 		own.idle_states == 0 ? POLLER_IDLE_STATES : own.idle_states & POLLER_IDLE_STATES;
 	if (own.idle_states == 0)
 		return -EINVAL;
-	memory = aligned_alloc(LULL_CACHE_LINE, size);
+	memory = lull_loop_memory();
 	if (memory == NULL)
 		return -ENOMEM;
 	rc = lull_idle_init(memory, found, &own, lull_clock_ns(), idle);

@@ -9,6 +9,7 @@
 
 #include "host/error.h"
 #include "host/loop_run.h"
+#include "host/loop_thread.h"
 #include "node.h"
 
 #define LOOP_YIELDS_MAX 1000                /* to callers, in front of an iteration */
@@ -335,36 +336,13 @@ loop_init(struct node_loop *loop, const struct node_settings *settings)
 	return lull_loop_init(&loop->loop, &parts);
 }
 
-static int
-loop_create(struct node_loop *loop, struct lull_error *error)
-{
-	pthread_attr_t attr;
-	cpu_set_t cpus;
-	int rc = 0;
-
-	pthread_attr_init(&attr);
-	if (loop->loop.cpu >= 0) {
-		CPU_ZERO(&cpus);
-		CPU_SET((unsigned int)loop->loop.cpu, &cpus);
-		rc = -pthread_attr_setaffinity_np(&attr, sizeof(cpus), &cpus);
-	}
-	if (rc == 0)
-		rc = -pthread_create(&loop->thread, &attr, loop_run, loop);
-	pthread_attr_destroy(&attr);
-	loop->runs = rc == 0;
-	if (rc == 0)
-		pthread_setname_np(loop->thread, loop->loop.thread);
-	return rc == 0 ? 0 : lull_error_set(error, rc, "no thread: %s", strerror(-rc));
-}
-
 int
 node_loop_start(struct node_loop *loop, const struct node_settings *settings,
 		struct lull_error *error)
 {
-	size_t size = (lull_idle_size() + LULL_CACHE_LINE - 1) & ~(size_t)(LULL_CACHE_LINE - 1);
 	int rc;
 
-	loop->idle_memory = aligned_alloc(LULL_CACHE_LINE, size);
+	loop->idle_memory = lull_loop_memory();
 	if (loop->idle_memory == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for the thread");
 	for (uint32_t i = 0; i < loop->to.rail_count; i++)
@@ -372,7 +350,9 @@ node_loop_start(struct node_loop *loop, const struct node_settings *settings,
 	rc = loop_init(loop, settings);
 	if (rc != 0)
 		return lull_error_set(error, rc, "cannot make the loop: %s", strerror(-rc));
-	return loop_create(loop, error);
+	rc = lull_loop_thread_create(&loop->thread, &loop->loop, loop_run, loop, error);
+	loop->runs = rc == 0;
+	return rc;
 }
 
 void
