@@ -35,12 +35,11 @@ bundle_ack_note(struct lull_bundle *bundle, struct bundle_slot *slot, struct bun
 }
 
 uint64_t
-bundle_ack_due(const struct bundle_slot *slot, const struct bundle_path *path)
+bundle_ack_due(const struct bundle_path *path)
 {
 	uint32_t enough = LULL_CLAMP(path->credit_given / 2, 1, BUNDLE_ACK_PKTS);
 	uint64_t srtt_ns = path->meter.srtt_ns;
 
-	(void)slot;
 	if (path->ack_now || path->ack_pkts >= enough || path->quiet_pkts >= BUNDLE_QUIET_ACK_PKTS)
 		return 0;
 	if (path->ack_pkts == 0)
@@ -171,7 +170,7 @@ ack_wanted(const struct lull_bundle *bundle, const struct bundle_slot *slot,
 		for (uint32_t i = 0; i < slot->store->path_count; i++) {
 			const struct bundle_path *other = &slot->store->paths[i];
 
-			if (ack_news(other) && bundle_ack_due(slot, other) <= bundle->now_ns)
+			if (ack_news(other) && bundle_ack_due(other) <= bundle->now_ns)
 				return true;
 		}
 	}

@@ -226,8 +226,8 @@ bundle_out_event(struct bundle_slot *slot, struct lull_bundle_event *event)
 /* ---- what became of it ---- */
 
 static void
-out_mark(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_outgoing *message,
-	 struct bundle_path *path, uint32_t piece)
+out_mark(struct bundle_slot *slot, struct bundle_outgoing *message, struct bundle_path *path,
+	 uint32_t piece)
 {
 	struct bundle_store *store = slot->store;
 
@@ -246,7 +246,6 @@ out_mark(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_out
 		bundle_bits_clear(store, &message->acked, message->base);
 		message->base++;
 	}
-	(void)bundle;
 }
 
 static bool
@@ -283,7 +282,7 @@ bundle_out_acked(struct lull_bundle *bundle, struct bundle_slot *slot, struct bu
 				   out_index(store, message));
 	}
 	for (uint32_t i = 0; i < flight->pieces; i++)
-		out_mark(bundle, slot, message, path, flight->piece + i);
+		out_mark(slot, message, path, flight->piece + i);
 	out_after(bundle, slot, message);
 }
 

@@ -333,11 +333,10 @@ peer_due_keys(const struct lull_bundle *bundle, struct bundle_slot *slot)
 			continue;
 		due_ns = LULL_MIN(due_ns, bundle_path_due(bundle, slot, path));
 		due_ns = LULL_MIN(due_ns, bundle_flight_due(slot, path));
-		due_ns = LULL_MIN(due_ns, bundle_ack_due(slot, path));
+		due_ns = LULL_MIN(due_ns, bundle_ack_due(path));
 	}
 	if (bundle_ack_path(slot) != NULL)
-		if (bundle_ack_path(slot) != NULL)
-			due_ns = LULL_MIN(due_ns, bundle_record_due(slot));
+		due_ns = LULL_MIN(due_ns, bundle_record_due(slot));
 	return LULL_MIN(due_ns, bundle_out_due(store));
 }
 

@@ -178,7 +178,7 @@ uint32_t bundle_tx_seal(struct lull_bundle *bundle, struct bundle_slot *slot,
 /* acks.c */
 void bundle_ack_note(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
 		     const struct bundle_header *header, uint64_t psn, bool asks);
-uint64_t bundle_ack_due(const struct bundle_slot *slot, const struct bundle_path *path);
+uint64_t bundle_ack_due(const struct bundle_path *path);
 /** Body of an acknowledgement that is due on this path; 0: none. */
 uint32_t bundle_ack_tx(struct lull_bundle *bundle, struct bundle_slot *slot,
 		       struct bundle_path *path, uint8_t *body, uint32_t room_bytes);

@@ -81,16 +81,3 @@ bundle_seen_last(const struct bundle_seen *seen, uint64_t bits[2])
 	bits[0] = seen_reversed(seen_from(seen, seen->largest - 63));
 	bits[1] = seen_reversed(seen_from(seen, seen->largest - 127));
 }
-
-bool
-bundle_seen_gap(const struct bundle_seen *seen, uint32_t count)
-{
-	uint64_t left = LULL_MIN((uint64_t)count, seen->largest);
-	uint64_t number = seen->largest - left + 1;
-
-	LULL_ASSERT_HOT(count >= 1 && count <= BUNDLE_SEEN_WINDOW);
-	for (; left >= 64; left -= 64, number += 64)
-		if (seen_from(seen, number) != UINT64_MAX)
-			return true;
-	return left > 0 && (~seen_from(seen, number) & ((1ULL << left) - 1)) != 0;
-}

@@ -24,7 +24,5 @@ bool bundle_seen_is_new(const struct bundle_seen *seen, uint64_t psn);
 void bundle_seen_add(struct bundle_seen *seen, uint64_t psn);
 /** The last 128 up to the largest: bit i of bits[i / 64] is largest - i. */
 void bundle_seen_last(const struct bundle_seen *seen, uint64_t bits[2]);
-/** Is a number below the largest missing among the last @p count (1..1024)? */
-bool bundle_seen_gap(const struct bundle_seen *seen, uint32_t count);
 
 #endif

@@ -122,7 +122,7 @@ struct bundle_path {
 	uint8_t state; /* enum lull_bundle_path_state; NONE: no path */
 	uint8_t local, remote;
 	uint8_t probes_full; /* unanswered full ones in a row */
-	bool small_passed, suspect_alone, removed;
+	bool small_passed;
 	struct lull_bundle_address address;
 	uint32_t packet_bytes; /* both rails' */
 	uint32_t remote_bytes; /* the other side's */

@@ -55,28 +55,6 @@ compare_last(const struct model *model, const struct bundle_seen *seen)
 	}
 }
 
-static void
-compare_gaps(const struct model *model, const struct bundle_seen *seen, struct lull_prng *prng)
-{
-	static const uint32_t counts[] = { 1, 2, 63, 64, 65, 127, 128, 129, 1023, 1024 };
-	uint32_t random = 1 + (uint32_t)lull_prng_below(prng, 1024);
-	uint32_t nearest = 1024; /* of the missing numbers, as distance from the largest */
-
-	for (uint32_t i = 1; i < 1024 && i < model->largest; i++) {
-		if (!model_has(model, model->largest - i)) {
-			nearest = i;
-			break;
-		}
-	}
-	for (uint32_t i = 0; i < COUNT(counts); i++)
-		assert_int_equal(bundle_seen_gap(seen, counts[i]), nearest < counts[i]);
-	assert_int_equal(bundle_seen_gap(seen, random), nearest < random);
-	if (nearest < 1024) {
-		assert_false(bundle_seen_gap(seen, nearest));
-		assert_true(bundle_seen_gap(seen, nearest + 1));
-	}
-}
-
 /* A number as a path would bring it: mostly the next, some late, far ahead, or long gone. */
 static uint64_t
 next_number(const struct model *model, struct lull_prng *prng, uint32_t trial)
@@ -115,10 +93,8 @@ run_trial(uint64_t seed)
 			assert_false(bundle_seen_is_new(&seen, psn));
 		}
 		assert_true(seen.largest == model.largest);
-		if (step % 8 == 0) {
+		if (step % 8 == 0)
 			compare_last(&model, &seen);
-			compare_gaps(&model, &seen, &prng);
-		}
 	}
 }
 
@@ -143,7 +119,6 @@ TEST(is_new__nothing_has_come_at_first)
 	assert_true(bundle_seen_is_new(&seen, UINT64_MAX));
 	bundle_seen_last(&seen, bits);
 	assert_true(bits[0] == 0 && bits[1] == 0);
-	assert_false(bundle_seen_gap(&seen, 1024));
 }
 
 TEST(is_new__the_window_has_1024_numbers)
@@ -172,7 +147,6 @@ TEST(add__jumps_forget_all_before)
 
 		for (uint64_t psn = 1; psn <= 2000; psn++)
 			bundle_seen_add(&seen, psn);
-		assert_false(bundle_seen_gap(&seen, 1024));
 		bundle_seen_add(&seen, 2000 + jumps[i]);
 		bundle_seen_last(&seen, bits);
 		assert_true(bits[0] == 1 && bits[1] == 0);
@@ -190,38 +164,5 @@ TEST(add__ends_at_the_largest_number)
 	assert_true(seen.largest == UINT64_MAX);
 	assert_false(bundle_seen_is_new(&seen, UINT64_MAX));
 	assert_true(bundle_seen_is_new(&seen, UINT64_MAX - 1));
-	assert_true(bundle_seen_gap(&seen, 2));
 	bundle_seen_add(&seen, UINT64_MAX - 1);
-	assert_false(bundle_seen_gap(&seen, 2));
-}
-
-TEST(gap__numbers_below_one_are_not_missing)
-{
-	struct bundle_seen seen = { 0 };
-
-	bundle_seen_add(&seen, 1);
-	assert_false(bundle_seen_gap(&seen, 1024));
-	bundle_seen_add(&seen, 3);
-	assert_false(bundle_seen_gap(&seen, 1));
-	assert_true(bundle_seen_gap(&seen, 2));
-	assert_true(bundle_seen_gap(&seen, 1024));
-	bundle_seen_add(&seen, 2);
-	assert_false(bundle_seen_gap(&seen, 1024));
-}
-
-TEST(gap__finds_one_missing_number_at_any_distance)
-{
-	const uint64_t largest = 3000;
-
-	for (uint64_t distance = 0; distance < 1024; distance += distance < 130 ? 1 : 31) {
-		struct bundle_seen seen = { 0 };
-
-		for (uint64_t psn = 1; psn <= largest; psn++) {
-			if (distance == 0 || psn != largest - distance)
-				bundle_seen_add(&seen, psn);
-		}
-		for (uint32_t count = 1; count <= 1024; count++)
-			assert_int_equal(bundle_seen_gap(&seen, count),
-					 distance > 0 && distance < count);
-	}
 }
