@@ -2,6 +2,7 @@
 /* A ring between two threads: each rests when it has nothing to do, and nobody sleeps for good. */
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -13,11 +14,13 @@
 
 #define PACKET_BYTES 600u
 #define PACKETS 200000u
+#define PAUSE 10000u  /* packets from one rest of the receiver to the next, at most */
 #define WAIT_MS 20000 /* a wake-up that was lost */
 
 struct world {
 	void *memory;
 	int ring_fd;
+	atomic_uint rests; /* of the receiver */
 };
 
 static uint32_t
@@ -26,19 +29,29 @@ packet_bytes(uint32_t number)
 	return 4 + number * 7 % (PACKET_BYTES - 4);
 }
 
+/* Until the receiver has rested once more than it had before the last packets. */
+static void
+world_pause(struct world *world, unsigned int rests)
+{
+	while (atomic_load(&world->rests) == rests)
+		sched_yield();
+}
+
 static void *
 world_send(void *arg)
 {
-	const struct world *world = arg;
+	struct world *world = arg;
 	const struct lull_bundle_address nowhere = { .len_bytes = 0 };
 	uint8_t bytes[PACKET_BYTES];
 	struct channel_ring ring;
 	const uint64_t one = 1;
+	uint32_t pause = PAUSE;
 
 	channel_ring_view(&ring, world->memory, PACKET_BYTES);
 	for (uint32_t number = 0; number < PACKETS;) {
 		uint32_t burst = 1 + number % 17;
 		uint32_t count = (uint32_t)channel_ring_room(&ring);
+		unsigned int rests = atomic_load(&world->rests);
 
 		count = LULL_MIN(LULL_MIN(count, burst), PACKETS - number);
 		for (uint32_t i = 0; i < count; i++) {
@@ -51,6 +64,10 @@ world_send(void *arg)
 			(void)!write(world->ring_fd, &one, sizeof(one));
 		if (number % 31 == 0)
 			sched_yield();
+		if (number >= pause && number < PACKETS) {
+			world_pause(world, rests);
+			pause += PAUSE;
+		}
 	}
 	return NULL;
 }
@@ -74,7 +91,7 @@ TEST(ring__loses_no_packet_and_no_wake_up)
 {
 	struct world world = { .ring_fd = eventfd(0, EFD_NONBLOCK) };
 	struct pollfd polls = { .fd = world.ring_fd, .events = POLLIN };
-	uint32_t number = 0, rests = 0;
+	uint32_t number = 0;
 	struct channel_ring ring;
 	pthread_t thread;
 	uint64_t rings;
@@ -93,12 +110,12 @@ TEST(ring__loses_no_packet_and_no_wake_up)
 		channel_ring_pop(&ring, (uint32_t)ready);
 		if (ready > 0 || channel_ring_rest(&ring))
 			continue;
-		rests++;
+		atomic_fetch_add(&world.rests, 1);
 		assert_int_equal(poll(&polls, 1, WAIT_MS), 1);
 		if (channel_ring_wake(&ring))
 			(void)!read(world.ring_fd, &rings, sizeof(rings));
 	}
-	assert_true(rests > 0);
+	assert_true(atomic_load(&world.rests) >= PACKETS / PAUSE - 1);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	close(world.ring_fd);
 	free(world.memory);
