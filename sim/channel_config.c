@@ -35,7 +35,8 @@ bool
 channel_config_valid(const struct lull_sim_channel_config *config)
 {
 	if (config->node_count < 2 || config->node_count > LULL_SIM_CHANNEL_NODES_MAX ||
-	    config->machine == NULL || config->job.message_bytes > LULL_SIM_CHANNEL_MESSAGE_MAX ||
+	    config->machine == NULL || config->job.under_way > LULL_SIM_CHANNEL_UNDER_WAY_MAX ||
+	    config->job.message_bytes > LULL_SIM_CHANNEL_MESSAGE_MAX ||
 	    config->fault_count > LULL_SIM_CHANNEL_FAULTS_MAX ||
 	    config->warmup_ns > config->calm_ns)
 		return false;
