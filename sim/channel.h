@@ -57,7 +57,7 @@ enum lull_sim_channel_job_type {
 struct lull_sim_channel_job {
 	enum lull_sim_channel_job_type type;
 	uint32_t message_bytes; /**< RANDOM: the largest */
-	/** Messages at once, LULL_SIM_CHANNEL_UNDER_WAY_MAX or bundle.messages_max at most; 0: 16 */
+	/** Messages at once, up to 4096 and bundle.messages_max; 0: 16 */
 	uint32_t under_way;
 	uint32_t messages;            /**< RANDOM: of each node; else 0: as many as go */
 	uint64_t gap_ns;              /**< RANDOM: between messages of a node, in the mean */
