@@ -120,7 +120,7 @@ struct lull_sim_channel_config {
 	 */
 	bool heedless_rests;
 	bool silent_rests; /**< peers are not told of rests */
-	bool event_rests;  /**< a packet ends a rest, as in poll() */
+	bool event_rests;  /**< a packet ends a rest, as in poll(); without a governor */
 	/** Ring that peers are told of, for rail credit; 0: the one that there is. */
 	uint32_t told_ring_pkts;
 	struct lull_sim_channel_job job;

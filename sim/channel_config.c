@@ -38,7 +38,8 @@ channel_config_valid(const struct lull_sim_channel_config *config)
 	    config->machine == NULL || config->job.under_way > LULL_SIM_CHANNEL_UNDER_WAY_MAX ||
 	    config->job.message_bytes > LULL_SIM_CHANNEL_MESSAGE_MAX ||
 	    config->fault_count > LULL_SIM_CHANNEL_FAULTS_MAX ||
-	    config->warmup_ns > config->calm_ns)
+	    config->warmup_ns > config->calm_ns ||
+	    (config->governor != NULL && config->event_rests))
 		return false;
 	for (uint32_t i = 0; i < config->node_count; i++) {
 		if (config->nodes[i].rail_count == 0 ||

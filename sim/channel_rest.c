@@ -41,9 +41,8 @@ rest_limits(const struct lull_sim_channel_config *config, uint32_t number)
 		.loss = LULL_LOSS_TOLERATE,
 		.burst_pkts = CHANNEL_RX_BURST_PKTS,
 		.ring_pkts = UINT32_MAX,
-		.idle_states = config->event_rests ? LULL_IDLE_STATE_BIT(LULL_IDLE_INTERRUPT) :
-						     LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) |
-							     LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP),
+		.idle_states =
+			LULL_IDLE_STATE_BIT(LULL_IDLE_PAUSE) | LULL_IDLE_STATE_BIT(LULL_IDLE_SLEEP),
 	};
 
 	for (uint32_t r = 0; r < config->nodes[number].rail_count; r++)
@@ -115,9 +114,8 @@ rest_end_planned(struct channel_node *node, uint64_t now_ns)
 		.rest = node->rest,
 		.begin_ns = node->rest_from_ns,
 		.end_ns = LULL_MAX(now_ns, node->rest_from_ns),
-		.reason = now_ns >= node->rest_end_ns     ? LULL_WAKE_TIMER :
-			  node->world->config.event_rests ? LULL_WAKE_PACKET :
-							    LULL_WAKE_KICK,
+		/* the application wants to send */
+		.reason = now_ns >= node->rest_end_ns ? LULL_WAKE_TIMER : LULL_WAKE_KICK,
 	};
 	uint64_t rested_ns = wake.end_ns - wake.begin_ns;
 
@@ -255,10 +253,10 @@ channel_rest_arrive(const struct channel_node *node, uint64_t now_ns)
 
 	if (!node->resting)
 		return from_ns;
-	if (config->event_rests)
-		return from_ns + config->machine->event_ns;
 	if (node->idle != NULL)
 		return LULL_MAX(from_ns, node->rest_end_ns);
+	if (config->event_rests)
+		return from_ns + config->machine->event_ns;
 	return node->rest_from_ns +
 	       ((from_ns - node->rest_from_ns) / node->rest_period_ns + 1) * node->rest_period_ns;
 }
@@ -268,9 +266,7 @@ channel_rest_until(const struct channel_node *node)
 {
 	bool heedless = node->resting && node->idle != NULL && node->world->config.heedless_rests;
 
-	return heedless && !node->world->config.event_rests ?
-		       LULL_MAX(node->ready_ns, node->rest_end_ns) :
-		       node->ready_ns;
+	return heedless ? LULL_MAX(node->ready_ns, node->rest_end_ns) : node->ready_ns;
 }
 
 /* ---- what it did ---- */

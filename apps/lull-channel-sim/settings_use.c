@@ -82,6 +82,10 @@ settings_rests(const struct channel_sim_settings *settings, struct lull_sim_chan
 	    settings->rest_ns < LULL_NS_PER_US)
 		return lull_error_set(error, -EINVAL,
 				      "rest: a governor takes 1 us or more; 0: loops poll");
+	if (settings->event_rests && settings->governor != CHANNEL_SIM_STEADY)
+		return lull_error_set(error, -EINVAL,
+				      "event-rests: where packets end rests no governor decides; "
+				      "leave --governor at steady");
 	config->rest_ns = settings->rest_ns;
 	if (settings->governor != CHANNEL_SIM_STEADY)
 		config->governor = lull_idle_governors[settings->governor - 1];

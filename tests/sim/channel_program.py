@@ -57,6 +57,7 @@ def refuses(command: Command) -> None:
         ("--under-way 4097", "under-way"),
         ("--governor best", "kalman"),
         ("--heedless", "governor"),
+        ("--event-rests --governor phase", "no governor decides"),
         ("--governor phase --rest 500ns", "1 us"),
         ("--nonsense", "nonsense"),
     ):

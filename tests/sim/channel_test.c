@@ -84,6 +84,13 @@ TEST(world__refuses_what_it_cannot_be)
 	config->faults[1].rail = 2;
 	assert_int_equal(lull_sim_channel_create(config, &world), -EINVAL);
 	config->fault_count = 0;
+	config->governor = lull_idle_governor_find("phase");
+	config->event_rests = true; /* then the kernel decides */
+	assert_int_equal(lull_sim_channel_create(config, &world), -EINVAL);
+	config->event_rests = false;
+	config->job.under_way = LULL_SIM_CHANNEL_UNDER_WAY_MAX + 1;
+	assert_int_equal(lull_sim_channel_create(config, &world), -EINVAL);
+	config->job.under_way = 0;
 	config->bundle.peers_max = 5000;
 	assert_int_equal(lull_sim_channel_create(config, &world), -EINVAL);
 	free(config);
@@ -109,7 +116,7 @@ small(const char *governor, uint64_t rest_ns)
 TEST(rest__who_polls_has_the_core_for_itself)
 {
 	struct lull_sim_channel_config *config = small("spin", MS);
-	struct lull_sim_channel_result *result = run(config, 0, NULL);
+	struct lull_sim_channel_result *result = run(config, 0, NULL), *whole;
 
 	for (uint32_t n = 0; n < 2; n++) {
 		const struct lull_sim_channel_work *work = &result->work[n];
@@ -123,6 +130,11 @@ TEST(rest__who_polls_has_the_core_for_itself)
 	}
 	assert_true(result->traffic.tx_pkts > 500);
 	assert_true(result->traffic.tx_pkts < result->wire_pkts / 2);
+	config->warmup_ns = 0; /* what went before counts now */
+	whole = run(config, 0, NULL);
+	assert_true(whole->work[0].busy_ns > result->work[0].busy_ns);
+	assert_true(whole->traffic.tx_pkts > result->traffic.tx_pkts);
+	free(whole);
 	free(config);
 	free(result);
 }
@@ -261,20 +273,42 @@ TEST(rest__that_is_not_announced_is_taken_for_loss)
 	free(untold);
 }
 
-TEST(rest__a_packet_or_the_application_ends_it)
+/* Nothing shortens a rest of one that is heedless: neither what is due nor the application. */
+TEST(rest__heedless_ones_have_their_length)
 {
-	struct lull_sim_channel_config *config = small("phase", 10 * MS);
-	struct lull_sim_channel_result *slept, *woken;
+	struct lull_sim_channel_config *config = small("fixed", 7 * MS);
+	struct lull_sim_channel_result *result;
 
-	config->job.type = LULL_SIM_CHANNEL_PING;
-	slept = run(config, 0, NULL);
-	config->event_rests = true;
-	woken = run(config, 0, NULL);
-	assert_true(slept->received > 10);
-	assert_true(woken->received > slept->received);
+	config->job.type = LULL_SIM_CHANNEL_PERIODIC;
+	config->job.period_ns = 10 * MS;
+	config->job.burst_ns = MS;
+	config->heedless_rests = true;
+	config->calm_ns = 200 * MS;
+	result = run(config, 0, NULL);
+	for (uint32_t n = 0; n < 2; n++) {
+		assert_true(result->work[n].rests >= 26 && result->work[n].rests <= 28);
+		assert_int_equal(result->work[n].requested_ns, result->work[n].rests * 7 * MS);
+	}
 	free(config);
-	free(slept);
-	free(woken);
+	free(result);
+}
+
+/* The application need not wait for the end of a rest: it begins to send on time. */
+TEST(rest__the_application_ends_it)
+{
+	struct lull_sim_channel_config *config = bursts();
+	struct lull_sim_channel_result *result;
+	uint64_t bytes = 0;
+
+	config->rest_ns = 20 * MS;
+	result = run(config, 0, NULL);
+	for (uint32_t ms = 0; ms < 6; ms++)
+		bytes += result->curve_bytes[250 + ms];
+	assert_true(bytes > 0);
+	for (uint32_t ms = 10; ms < 50; ms++)
+		assert_int_equal(result->curve_bytes[250 + ms], 0);
+	free(config);
+	free(result);
 }
 
 /* Each check has to be able to fail: what a scenario excuses is told when it is not excused. */
