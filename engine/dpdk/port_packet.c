@@ -2,7 +2,7 @@
 /*
  * The kernel drops packets for an af_packet port whose ring is full, and counts them in the socket;
  * the driver never asks for that number, so a zero-loss claim could not be checked. And the driver
- * leaves the usual send buffer, which is smaller than its ring: what goes beyond it (some 90 packets
+ * leaves the usual send buffer, smaller than its ring: what goes beyond it (some 90 packets
  * on their way) stands in the ring, reported as sent, until the program happens to send again. The
  * sockets are ours, only their descriptors are not known: they are found among the process's files
  * by the interface they are bound to.
