@@ -92,6 +92,21 @@ peer_error(int rc, const char *who, uint64_t limit_ns, struct lull_error *error)
 	}
 }
 
+static int
+peer_no_address(uint32_t address_bytes, struct lull_error *error)
+{
+	return lull_error_set(error, -EINVAL,
+			      "these %u bytes are no address of lull_channel_address()",
+			      address_bytes);
+}
+
+static int
+peer_not_started(struct lull_error *error)
+{
+	return lull_error_set(error, -EINVAL,
+			      "the channel does not run; call lull_channel_start() first");
+}
+
 /* Until the peer is there or gives up. */
 static int
 peer_await(struct lull_channel *channel, uint32_t number, const struct channel_wait *wait)
@@ -119,29 +134,35 @@ peer_closing(const struct lull_channel *channel, const char *name)
 }
 
 static int
+peer_begin(struct lull_channel *channel, const struct lull_bundle_target *target, uint64_t limit_ns,
+	   uint32_t *peer)
+{
+	uint64_t now_ns = lull_clock_ns();
+	int number = lull_bundle_connect(channel->bundle, now_ns, target,
+					 limit_ns == LULL_CHANNEL_FOREVER ? LULL_BUNDLE_NEVER :
+									    limit_ns);
+
+	if (number < 0)
+		return number == -ENODEV ? -EHOSTUNREACH : number;
+	*peer = (uint32_t)number;
+	if (!channel->peers[number].up)
+		channel_act(channel, now_ns);
+	return 0;
+}
+
+static int
 peer_connect(struct lull_channel *channel, const struct lull_bundle_target *target,
 	     uint64_t limit_ns, uint32_t *peer)
 {
 	struct channel_wait wait = channel_wait_begin(channel, limit_ns);
-	uint64_t now_ns;
-	int number, rc = 0;
+	int rc = 0;
 
 	/* A new connection would cut off what the old one still has to send. */
 	while (rc == 0 && peer_closing(channel, target->name))
 		rc = channel_wait(channel, &wait);
-	if (rc != 0)
-		return rc;
-	now_ns = lull_clock_ns();
-	number = lull_bundle_connect(channel->bundle, now_ns, target,
-				     limit_ns == LULL_CHANNEL_FOREVER ? LULL_BUNDLE_NEVER :
-									limit_ns);
-	if (number < 0)
-		return number == -ENODEV ? -EHOSTUNREACH : number;
-	*peer = (uint32_t)number;
-	if (channel->peers[number].up)
-		return 0;
-	channel_act(channel, now_ns);
-	return peer_await(channel, *peer, &wait);
+	if (rc == 0)
+		rc = peer_begin(channel, target, limit_ns, peer);
+	return rc == 0 ? peer_await(channel, *peer, &wait) : rc;
 }
 
 static int
@@ -152,12 +173,26 @@ peer_connect_to(struct lull_channel *channel, const struct lull_bundle_target *t
 	int rc;
 
 	if (!channel->started)
-		return lull_error_set(error, -EINVAL,
-				      "the channel does not run; call lull_channel_start() first");
+		return peer_not_started(error);
 	channel_lock(channel);
 	rc = peer_connect(channel, target, limit_ns, peer);
 	channel_unlock(channel);
 	return rc == 0 ? 0 : peer_error(rc, who, limit_ns, error);
+}
+
+static int
+peer_name(const struct lull_channel *channel, const char *name, struct lull_bundle_target *target,
+	  struct lull_error *error)
+{
+	if (name == NULL || name[0] == '\0' || strlen(name) >= sizeof(target->name))
+		return lull_error_set(error, -EINVAL, "a node's name has 1..%d characters",
+				      LULL_CHANNEL_NAME_SIZE - 1);
+	if (strcmp(name, channel->name) == 0)
+		return lull_error_set(error, -EINVAL,
+				      "%s is this node itself; give each node a name of its own",
+				      name);
+	snprintf(target->name, sizeof(target->name), "%s", name);
+	return 0;
 }
 
 int
@@ -165,16 +200,9 @@ lull_channel_connect(struct lull_channel *channel, const char *name, uint64_t li
 		     uint32_t *peer, struct lull_error *error)
 {
 	struct lull_bundle_target target = { .address_count = 0 };
+	int rc = peer_name(channel, name, &target, error);
 
-	if (name == NULL || name[0] == '\0' || strlen(name) >= sizeof(target.name))
-		return lull_error_set(error, -EINVAL, "a node's name has 1..%d characters",
-				      LULL_CHANNEL_NAME_SIZE - 1);
-	if (strcmp(name, channel->name) == 0)
-		return lull_error_set(error, -EINVAL,
-				      "%s is this node itself; give each node a name of its own",
-				      name);
-	snprintf(target.name, sizeof(target.name), "%s", name);
-	return peer_connect_to(channel, &target, limit_ns, peer, error);
+	return rc == 0 ? peer_connect_to(channel, &target, limit_ns, peer, error) : rc;
 }
 
 int
@@ -185,10 +213,30 @@ lull_channel_connect_address(struct lull_channel *channel, const uint8_t *addres
 	struct lull_bundle_target target = { .name = "" };
 
 	if (peer_address(address, address_bytes, &target) != 0)
-		return lull_error_set(error, -EINVAL,
-				      "these %u bytes are no address of lull_channel_address()",
-				      address_bytes);
+		return peer_no_address(address_bytes, error);
 	return peer_connect_to(channel, &target, limit_ns, peer, error);
+}
+
+int
+lull_channel_connect_begin(struct lull_channel *channel, const char *name, const uint8_t *address,
+			   uint32_t address_bytes, uint64_t limit_ns, uint32_t *peer,
+			   struct lull_error *error)
+{
+	struct lull_bundle_target target = { .address_count = 0 };
+	int rc = peer_name(channel, name, &target, error);
+
+	if (rc != 0)
+		return rc;
+	if (address != NULL && peer_address(address, address_bytes, &target) != 0)
+		return peer_no_address(address_bytes, error);
+	if (!channel->started)
+		return peer_not_started(error);
+	channel_lock(channel);
+	rc = peer_closing(channel, name) ? -EAGAIN : peer_begin(channel, &target, limit_ns, peer);
+	if (rc == 0)
+		channel->peers[*peer].begun = true;
+	channel_unlock(channel);
+	return rc == 0 ? 0 : peer_error(rc, name, limit_ns, error);
 }
 
 /* ---- accept, disconnect ---- */
