@@ -9,8 +9,8 @@
 #include "wait.h"
 
 #define PEER_ADDRESS_VERSION 1
-/* An address: version, how many, then of each kind, length, bytes. */
-#define PEER_ADDRESS_HEAD 2
+/* An address: version, how many, length of the name, name, then of each kind, length, bytes. */
+#define PEER_ADDRESS_HEAD 3
 
 /* ---- addresses ---- */
 
@@ -21,6 +21,9 @@ lull_channel_address(struct lull_channel *channel, uint8_t address[LULL_CHANNEL_
 
 	memset(address, 0, LULL_CHANNEL_ADDRESS_SIZE);
 	address[0] = PEER_ADDRESS_VERSION;
+	address[2] = (uint8_t)strlen(channel->name);
+	memcpy(address + used, channel->name, address[2]);
+	used += address[2];
 	channel_lock(channel);
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++) {
 		const struct lull_bundle_rail *rail;
@@ -45,9 +48,13 @@ peer_address(const uint8_t *address, uint32_t address_bytes, struct lull_bundle_
 {
 	uint32_t used = PEER_ADDRESS_HEAD;
 
+	*target = (struct lull_bundle_target){ .name = "" };
 	if (address_bytes < PEER_ADDRESS_HEAD || address[0] != PEER_ADDRESS_VERSION ||
-	    address[1] == 0 || address[1] > LULL_BUNDLE_TARGETS_MAX)
+	    address[1] == 0 || address[1] > LULL_BUNDLE_TARGETS_MAX || address[2] == 0 ||
+	    address[2] >= sizeof(target->name) || address[2] > address_bytes - used)
 		return -EINVAL;
+	memcpy(target->name, address + used, address[2]);
+	used += address[2];
 	target->address_count = address[1];
 	for (uint32_t i = 0; i < target->address_count; i++) {
 		uint32_t size;
@@ -90,14 +97,6 @@ peer_error(int rc, const char *who, uint64_t limit_ns, struct lull_error *error)
 	default:
 		return lull_error_set(error, rc, "cannot connect to %s: %s", who, strerror(-rc));
 	}
-}
-
-static int
-peer_no_address(uint32_t address_bytes, struct lull_error *error)
-{
-	return lull_error_set(error, -EINVAL,
-			      "these %u bytes are no address of lull_channel_address()",
-			      address_bytes);
 }
 
 static int
@@ -169,7 +168,6 @@ static int
 peer_connect_to(struct lull_channel *channel, const struct lull_bundle_target *target,
 		uint64_t limit_ns, uint32_t *peer, struct lull_error *error)
 {
-	const char *who = target->name[0] != '\0' ? target->name : "the node at this address";
 	int rc;
 
 	if (!channel->started)
@@ -177,21 +175,28 @@ peer_connect_to(struct lull_channel *channel, const struct lull_bundle_target *t
 	channel_lock(channel);
 	rc = peer_connect(channel, target, limit_ns, peer);
 	channel_unlock(channel);
-	return rc == 0 ? 0 : peer_error(rc, who, limit_ns, error);
+	return rc == 0 ? 0 : peer_error(rc, target->name, limit_ns, error);
 }
 
 static int
-peer_name(const struct lull_channel *channel, const char *name, struct lull_bundle_target *target,
-	  struct lull_error *error)
+peer_target(const struct lull_channel *channel, const char *name, const uint8_t *address,
+	    uint32_t address_bytes, struct lull_bundle_target *target, struct lull_error *error)
 {
-	if (name == NULL || name[0] == '\0' || strlen(name) >= sizeof(target->name))
+	*target = (struct lull_bundle_target){ .address_count = 0 };
+	if (address != NULL && peer_address(address, address_bytes, target) != 0)
+		return lull_error_set(error, -EINVAL,
+				      "these %u bytes are no address of lull_channel_address()",
+				      address_bytes);
+	if (address == NULL &&
+	    (name == NULL || name[0] == '\0' || strlen(name) >= sizeof(target->name)))
 		return lull_error_set(error, -EINVAL, "a node's name has 1..%d characters",
 				      LULL_CHANNEL_NAME_SIZE - 1);
-	if (strcmp(name, channel->name) == 0)
+	if (address == NULL)
+		strcpy(target->name, name);
+	if (strcmp(target->name, channel->name) == 0)
 		return lull_error_set(error, -EINVAL,
 				      "%s is this node itself; give each node a name of its own",
-				      name);
-	snprintf(target->name, sizeof(target->name), "%s", name);
+				      target->name);
 	return 0;
 }
 
@@ -199,8 +204,8 @@ int
 lull_channel_connect(struct lull_channel *channel, const char *name, uint64_t limit_ns,
 		     uint32_t *peer, struct lull_error *error)
 {
-	struct lull_bundle_target target = { .address_count = 0 };
-	int rc = peer_name(channel, name, &target, error);
+	struct lull_bundle_target target;
+	int rc = peer_target(channel, name, NULL, 0, &target, error);
 
 	return rc == 0 ? peer_connect_to(channel, &target, limit_ns, peer, error) : rc;
 }
@@ -210,33 +215,31 @@ lull_channel_connect_address(struct lull_channel *channel, const uint8_t *addres
 			     uint32_t address_bytes, uint64_t limit_ns, uint32_t *peer,
 			     struct lull_error *error)
 {
-	struct lull_bundle_target target = { .name = "" };
+	struct lull_bundle_target target;
+	int rc = peer_target(channel, NULL, address, address_bytes, &target, error);
 
-	if (peer_address(address, address_bytes, &target) != 0)
-		return peer_no_address(address_bytes, error);
-	return peer_connect_to(channel, &target, limit_ns, peer, error);
+	return rc == 0 ? peer_connect_to(channel, &target, limit_ns, peer, error) : rc;
 }
 
 int
-lull_channel_connect_begin(struct lull_channel *channel, const char *name, const uint8_t *address,
+lull_channel_connect_begin(struct lull_channel *channel, const uint8_t *address,
 			   uint32_t address_bytes, uint64_t limit_ns, uint32_t *peer,
 			   struct lull_error *error)
 {
-	struct lull_bundle_target target = { .address_count = 0 };
-	int rc = peer_name(channel, name, &target, error);
+	struct lull_bundle_target target;
+	int rc = peer_target(channel, NULL, address, address_bytes, &target, error);
 
 	if (rc != 0)
 		return rc;
-	if (address != NULL && peer_address(address, address_bytes, &target) != 0)
-		return peer_no_address(address_bytes, error);
 	if (!channel->started)
 		return peer_not_started(error);
 	channel_lock(channel);
-	rc = peer_closing(channel, name) ? -EAGAIN : peer_begin(channel, &target, limit_ns, peer);
+	rc = peer_closing(channel, target.name) ? -EAGAIN :
+						  peer_begin(channel, &target, limit_ns, peer);
 	if (rc == 0)
 		channel->peers[*peer].begun = true;
 	channel_unlock(channel);
-	return rc == 0 ? 0 : peer_error(rc, name, limit_ns, error);
+	return rc == 0 ? 0 : peer_error(rc, target.name, limit_ns, error);
 }
 
 /* ---- accept, disconnect ---- */

@@ -115,7 +115,8 @@ uint32_t lull_channel_check(struct lull_channel *channel, struct lull_finding *l
 			    uint32_t count_max);
 
 /**
- * Where others reach this channel: opaque bytes for lull_channel_connect() elsewhere.
+ * Where others reach this channel: its name and rails, opaque bytes for
+ * lull_channel_connect_address() elsewhere.
  * @return bytes written, at most LULL_CHANNEL_ADDRESS_SIZE
  */
 uint32_t lull_channel_address(struct lull_channel *channel,
@@ -137,18 +138,15 @@ int lull_channel_connect_address(struct lull_channel *channel, const uint8_t *ad
 				 uint32_t address_bytes, uint64_t limit_ns, uint32_t *peer,
 				 struct lull_error *error);
 /**
- * Begin to connect, and do not wait. The number is the peer's from now on: it can be named as a
- * source at once, and sends to it are -EAGAIN until it is there. When it does not answer in time,
- * receives from it end with -ECONNRESET.
- * @param name           of the node, one that no other node has
- * @param address        where it is, of lull_channel_address() there; NULL: ask on every rail
- * @param address_bytes  0 with NULL
+ * Begin to connect to the node at an address, and do not wait. The number is the peer's from now
+ * on: it can be named as a source at once, and sends to it are -EAGAIN until it is there. When it
+ * does not answer in time, receives from it end with -ECONNRESET.
  * @return 0: also when it is connected; -EAGAIN: the last connection with it still ends;
  *         -EHOSTUNREACH, -ENOBUFS, -EINVAL
  */
-int lull_channel_connect_begin(struct lull_channel *channel, const char *name,
-			       const uint8_t *address, uint32_t address_bytes, uint64_t limit_ns,
-			       uint32_t *peer, struct lull_error *error);
+int lull_channel_connect_begin(struct lull_channel *channel, const uint8_t *address,
+			       uint32_t address_bytes, uint64_t limit_ns, uint32_t *peer,
+			       struct lull_error *error);
 /**
  * Wait until somebody connects to us; each is told of once.
  * @return 0 and the peer's number; -ETIMEDOUT, -EINTR, -EINVAL: the channel does not run

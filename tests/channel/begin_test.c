@@ -5,6 +5,7 @@
 #include <lull/rest.h>
 
 #define SHORT_NS (150 * LULL_NS_PER_MS)
+#define NAME_AT 3 /* of an address */
 #define SMALL 300
 #define LARGE 400000
 
@@ -20,8 +21,8 @@ begin(struct stand *stand, int side)
 	struct lull_error error = { "" };
 	uint32_t bytes = lull_channel_address(other, address);
 
-	if (lull_channel_connect_begin(channel, stand_name(1 - side), address, bytes, STAND_WAIT_NS,
-				       &stand->peers[side], &error) != 0)
+	if (lull_channel_connect_begin(channel, address, bytes, STAND_WAIT_NS, &stand->peers[side],
+				       &error) != 0)
 		fail_msg("%s", error.text);
 }
 
@@ -109,12 +110,15 @@ TEST(begin__nobody_answers)
 	struct stand stand = { .own_loop = true, .rail_count = 1 };
 	struct lull_channel_message message = { .data = context, .len_bytes = 1 };
 	struct lull_channel_receive receive = { .buffer = context, .size_bytes = 1 };
+	uint8_t address[LULL_CHANNEL_ADDRESS_SIZE];
 	struct lull_channel_completion done;
 	struct lull_error error;
 
 	stand_start(&stand);
-	assert_int_equal(lull_channel_connect_begin(stand.channels[0], "nobody", NULL, 0, SHORT_NS,
-						    &receive.source, &error),
+	lull_channel_address(stand.channels[1], address);
+	address[NAME_AT] ^= 1; /* another name, at the same place */
+	assert_int_equal(lull_channel_connect_begin(stand.channels[0], address, sizeof(address),
+						    SHORT_NS, &receive.source, &error),
 			 0);
 	assert_int_equal(lull_channel_send(stand.channels[0], receive.source, &message, context),
 			 -EAGAIN);
@@ -130,24 +134,25 @@ TEST(begin__nobody_answers)
 TEST(begin__says_what_is_wrong)
 {
 	struct stand stand = { .own_loop = true, .rail_count = 1 };
-	const uint8_t other[] = { 1, 1, 2, 3, 9, 9, 9 };
+	uint8_t address[LULL_CHANNEL_ADDRESS_SIZE];
 	struct lull_error error;
-	uint32_t peer;
+	uint32_t peer, bytes;
 
 	stand_start(&stand);
-	assert_int_equal(
-		lull_channel_connect_begin(stand.channels[0], "", NULL, 0, SHORT_NS, &peer, &error),
-		-EINVAL);
-	assert_int_equal(lull_channel_connect_begin(stand.channels[0], stand_name(0), NULL, 0,
-						    SHORT_NS, &peer, &error),
-			 -EINVAL);
-	assert_int_equal(lull_channel_connect_begin(stand.channels[0], "x", other, 3, SHORT_NS,
+	bytes = lull_channel_address(stand.channels[0], address);
+	assert_int_equal(lull_channel_connect_begin(stand.channels[0], address, bytes, SHORT_NS,
 						    &peer, &error),
 			 -EINVAL);
-	assert_int_equal(lull_channel_connect_begin(stand.channels[0], "x", other, sizeof(other),
-						    SHORT_NS, &peer, &error),
+	assert_non_null(strstr(error.text, "is this node itself"));
+	assert_int_equal(lull_channel_connect_begin(stand.channels[0], address, bytes - 1, SHORT_NS,
+						    &peer, &error),
+			 -EINVAL);
+	address[NAME_AT] ^= 1;
+	address[NAME_AT + address[NAME_AT - 1]] = 99; /* a kind of rails that nobody has */
+	assert_int_equal(lull_channel_connect_begin(stand.channels[0], address, bytes, SHORT_NS,
+						    &peer, &error),
 			 -EHOSTUNREACH);
-	assert_non_null(strstr(error.text, "no rail here reaches x"));
+	assert_non_null(strstr(error.text, "no rail here reaches"));
 	stand_close(&stand);
 }
 
