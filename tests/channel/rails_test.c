@@ -167,8 +167,8 @@ TEST(rails__of_another_way_to_rest)
 }
 
 /*
- * Where packets come fast, a governor that had to spare the ring would not rest between bursts. What
- * may be under way towards a rail fits into its ring.
+ * Where packets come fast, a governor that had to spare the ring would not rest between bursts.
+ * What may be under way towards a rail fits into its ring.
  */
 TEST(rails__that_are_polled_are_spared_by_credit)
 {
