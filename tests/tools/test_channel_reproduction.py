@@ -235,6 +235,7 @@ def test_live_beside_simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             OURS: [(512.0, seen(10, 1e8))], POLLING: [(512.0, seen(99, 1.01e8))]}}
 
     monkeypatch.setattr(channel_live, "measure", measure)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setattr(channel_command, "find_program", lambda name: Path(
         tmp_path / "build" / "apps" / name / name))
     assert reproduce(tmp_path / "out", "--live", "--figures", "steps") == 0
@@ -245,8 +246,13 @@ def test_live_beside_simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert live["speed, phase against polling, at the worst of all sizes"]["verdict"] == "matches"
     assert live["most CPU of either side, kalman"]["because"] == channel_command.NOT_LIVE
     assert data["live"] == {"matches": 4, "differs": 0}
+    few = "want 4 CPUs, this machine has 2"
+    assert few in data["figures"][0]["note"]
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(4)))
     page = (tmp_path / "out" / "reproduce.html").read_text()
     assert "800 Mbit/s in sum" in " ".join(page.split())
+    assert reproduce(tmp_path / "out", "--live", "--figures", "steps") == 0
+    assert few not in (tmp_path / "out" / "reproduce.html").read_text()
 
 
 @pytest.mark.usefixtures("asked")

@@ -26,6 +26,7 @@ from lull.sim.simulation import Pool, progress_bar
 
 PROGRAM = "lull reproduce channel"
 NOT_ASKED = "as root, --live measures it"
+LIVE_CPUS = 4  # two nodes, in each a thread that polls and a program
 NOT_LIVE = "the library never rests while packets are expected, and always says how long"
 
 
@@ -39,7 +40,7 @@ class Choice:
     jobs: int | None = None
 
 
-def run(bench: ChannelBench, choice: Choice, out: Path, command: str) -> None:
+def run(bench: ChannelBench, choice: Choice, out: Path, cpus: int, command: str) -> None:
     """Everything."""
     if not choice.simulated and not choice.live:
         raise LullError("--no-sim without --live leaves nothing to run", 2)
@@ -49,7 +50,7 @@ def run(bench: ChannelBench, choice: Choice, out: Path, command: str) -> None:
                         "rings", 2)
     simulated = _simulate(figures, bench, choice) if choice.simulated else {}
     live, remark = _live(figures, bench) if choice.live else ({}, NOT_ASKED)
-    parts = [_part(figure, simulated.get(figure.name), live.get(figure.name), remark)
+    parts = [_part(figure, simulated.get(figure.name), live.get(figure.name), remark, cpus)
              for figure in figures]
     reproduction_page.save(parts, Head(
         PROGRAM, "reproduce/channel.html.j2", f"lull {__version__}", command,
@@ -90,14 +91,22 @@ def _live(figures: Sequence[Figure], bench: ChannelBench) -> tuple[Mapping[str, 
         return {}, str(error)
 
 
-def _part(figure: Figure, simulated: Curves | None, live: Curves | None, remark: str) -> Part:
+def _part(figure: Figure, simulated: Curves | None, live: Curves | None, remark: str,
+          cpus: int) -> Part:
     rows = [_with_reason(row, claim.live, remark) for row, claim in zip(
         reproduction.rows(figure, simulated, live), figure.claims, strict=True)]
     return Part(
         figure.name, figure.title, rows, reproduction_plot.picture(figure, simulated, live)
-        if simulated or live else None, figure.note,
+        if simulated or live else None, figure.note + (_few(cpus) if live else ""),
         {"simulated": reproduction_page.curve_data(simulated),
          "live": reproduction_page.curve_data(live)})
+
+
+def _few(cpus: int) -> str:
+    """What a small machine does to live figures."""
+    return "" if cpus >= LIVE_CPUS else (
+        f" Live, two nodes whose threads poll want {LIVE_CPUS} CPUs, this machine has {cpus}: they "
+        "take turns, and polling comes out slower than it is.")
 
 
 def _with_reason(row: Row, can: bool, remark: str) -> Row:

@@ -295,8 +295,10 @@ def channel(live: bool, no_sim: bool, figures: str, quick: bool, seed: int, out:
     command = " ".join(["lull reproduce channel", f"--seed {seed}",
                         *(name for name, is_given in given.items() if is_given),
                         *([f"--figures {figures}"] if figures else [])])
-    reproduce_channel.run(replace(QUICK_CHANNEL if quick else ChannelBench(), seed=seed),
-                          reproduce_channel.Choice(not no_sim, live, figures, jobs), out, command)
+    reproduce_channel.run(
+        replace(QUICK_CHANNEL if quick else ChannelBench(), seed=seed),
+        reproduce_channel.Choice(not no_sim, live, figures, jobs), out,
+        len(os.sched_getaffinity(0)), command)
 
 
 COMMANDS: tuple[click.Command, ...] = (sim, scoreboard, reproduce)
