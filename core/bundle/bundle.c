@@ -162,7 +162,7 @@ size_t
 lull_bundle_size(const struct lull_bundle_config *given)
 {
 	const struct lull_bundle_config config = config_full(given);
-	size_t slots = config.peers_max + BUNDLE_HALVES;
+	size_t slots = config.peers_max + BUNDLE_SLOTS_MORE;
 
 	return memory_round(sizeof(struct lull_bundle)) +
 	       memory_round(slots * sizeof(struct bundle_slot)) +
@@ -192,7 +192,7 @@ bundle_lay(struct lull_bundle *bundle)
 	char *at = (char *)bundle + memory_round(sizeof(*bundle));
 	size_t sum = 0;
 
-	bundle->slot_count = config->peers_max + BUNDLE_HALVES;
+	bundle->slot_count = config->peers_max + BUNDLE_SLOTS_MORE;
 	bundle->slots = memory_take(&at, &sum, bundle->slot_count * sizeof(struct bundle_slot));
 	bundle->place_slots = memory_take(&at, &sum, bundle->slot_count * sizeof(uint32_t));
 	bundle->stores = memory_take(&at, &sum, config->peers_max * sizeof(struct bundle_store *));

@@ -69,9 +69,9 @@ cookie_make(const struct lull_bundle *bundle, uint32_t rail, const struct lull_b
 	}
 }
 
-static bool
-cookie_holds(const struct lull_bundle *bundle, uint32_t rail,
-	     const struct lull_bundle_address *from, const struct bundle_hello *hello)
+bool
+bundle_cookie_holds(const struct lull_bundle *bundle, uint32_t rail,
+		    const struct lull_bundle_address *from, const struct bundle_hello *hello)
 {
 	uint64_t time = bundle->now_ns / COOKIE_NS;
 	uint8_t cookie[BUNDLE_COOKIE_BYTES];
@@ -84,29 +84,25 @@ cookie_holds(const struct lull_bundle *bundle, uint32_t rail,
 	return false;
 }
 
-/* Too many ask: only who gets packets at his address is answered. */
 bool
-bundle_cookie_wanted(struct lull_bundle *bundle, uint32_t rail,
-		     const struct lull_bundle_address *from, const struct bundle_hello *hello)
+bundle_cookie_wanted(struct lull_bundle *bundle)
+{
+	greet_second(bundle);
+	return bundle->hello_count++ >= HELLOS_FREE;
+}
+
+void
+bundle_cookie_send(struct lull_bundle *bundle, uint32_t rail,
+		   const struct lull_bundle_address *from, const struct bundle_hello *hello)
 {
 	struct bundle_retry retry = { .key_id = hello->key_id, .node_id = hello->node_id };
-	struct bundle_note *note;
+	struct bundle_note *note = bundle_note_new(bundle, rail, from);
 
-	greet_second(bundle);
-	if (bundle->hello_count < HELLOS_FREE) {
-		bundle->hello_count++;
-		return false;
-	}
-	if (cookie_holds(bundle, rail, from, hello))
-		return false;
-	note = bundle_note_new(bundle, rail, from);
-	if (note != NULL) {
-		cookie_make(bundle, rail, from, hello->node_id, bundle->now_ns / COOKIE_NS,
-			    retry.cookie);
-		note->len_bytes = (uint8_t)bundle_retry_write(&retry, note->bytes);
-		LULL_COUNTER_ADD(bundle->counters.retries, 1);
-	}
-	return true;
+	if (note == NULL)
+		return;
+	cookie_make(bundle, rail, from, hello->node_id, bundle->now_ns / COOKIE_NS, retry.cookie);
+	note->len_bytes = (uint8_t)bundle_retry_write(&retry, note->bytes);
+	LULL_COUNTER_ADD(bundle->counters.retries, 1);
 }
 
 void

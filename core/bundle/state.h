@@ -22,6 +22,8 @@
 
 #define NONE UINT32_MAX
 #define BUNDLE_HALVES 32 /* answers that wait for the first packet under their keys */
+/* Slots besides those of peers: a hello is read before another half gives its place up for it. */
+#define BUNDLE_SLOTS_MORE (BUNDLE_HALVES + 1)
 #define BUNDLE_PLACE_BITS 12
 #define BUNDLE_EAGER_PIECES 64 /* of a message that is not accepted yet: 8 quanta */
 #define BUNDLE_BITS_LARGE 4096 /* pieces of a large message that may be open */
@@ -263,8 +265,9 @@ struct bundle_slot {
 	/* HALF */
 	uint8_t answer_rail;
 	bool answer_wanted;
+	bool proven; /* who asked gets packets at his address: he had a cookie */
 	uint16_t answer_bytes;
-	struct lull_bundle_address answer_to;
+	struct lull_bundle_address answer_to, hello_from;
 	uint8_t *answer; /* BUNDLE_ANSWER_BYTES, of halves and askers */
 	void *handshake, *keys;
 };
