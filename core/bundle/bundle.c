@@ -299,6 +299,7 @@ bundle_slot_free(struct lull_bundle *bundle, struct bundle_slot *slot)
 static void
 rails_changed(struct lull_bundle *bundle)
 {
+	bundle->table++;
 	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		if (bundle_peer_has_keys(&bundle->slots[i]))
 			bundle_peer_plan(bundle, &bundle->slots[i]);

@@ -239,6 +239,8 @@ struct bundle_slot {
 	uint64_t node_id;
 	struct bundle_store *store;
 	struct bundle_rail_table rails; /* of the other side */
+	uint16_t table;                 /* number of the newest table of them, once it was told */
+	bool table_told;
 	uint64_t since_ns, heard_ns, limit_ns, end_ns;
 	uint64_t doubt_ns; /* somebody said that it knows us no more; 0: nobody */
 	uint64_t rest_ns;  /* what the other side may rest */
@@ -293,6 +295,7 @@ struct lull_bundle {
 	struct lull_bundle_config config;
 	struct lull_bundle_counters counters;
 	struct bundle_rail rails[LULL_BUNDLE_RAILS_MAX];
+	uint16_t table; /* number of the rails as they are */
 	uint64_t now_ns;
 	uint64_t rest_ns;
 	uint32_t slot_count, slot_high; /* slots; all from slot_high on are free */
