@@ -9,6 +9,9 @@
 
 #define METER_BASE_NS (5 * LULL_NS_PER_S) /* one of the two windows of the least round trip */
 #define METER_ABSENT_NS_MAX (10 * LULL_NS_PER_MS)
+#define METER_LEAP 8 /* a sample is at most so many times as long as those before it, and 10 ms */
+#define METER_LEAP_NS (10 * LULL_NS_PER_MS)
+#define METER_FIRST_NS_MAX LULL_NS_PER_S
 #define METER_TAIL_NS_MIN (200 * LULL_NS_PER_US)
 #define METER_TAIL_NS_FIRST (10 * LULL_NS_PER_MS)
 /* A span is long enough after so much time, or after rounds of so many packets, so that one lost is
@@ -60,6 +63,18 @@ meter_base(struct bundle_meter *meter, uint64_t now_ns, uint64_t rtt_ns)
 	meter->base_rtt_ns = LULL_MIN(meter->base_now_ns, meter->base_before_ns);
 }
 
+/*
+ * A clock that leaps, or a machine that is stopped, makes one sample as long as that. A round trip
+ * that did become so long is known after a few samples.
+ */
+static uint64_t
+meter_bounded_ns(const struct bundle_meter *meter, uint64_t rtt_ns)
+{
+	if (meter->srtt_ns == 0)
+		return LULL_MIN(rtt_ns, METER_FIRST_NS_MAX);
+	return LULL_MIN(rtt_ns, METER_LEAP * meter->srtt_ns + METER_LEAP_NS);
+}
+
 static void
 meter_sample(struct bundle_meter *meter, const struct bundle_sample *sample)
 {
@@ -68,9 +83,10 @@ meter_sample(struct bundle_meter *meter, const struct bundle_sample *sample)
 	uint64_t longest_ns = LULL_MAX(wait_ns, absent_ns);
 	uint64_t added_ns = wait_ns + absent_ns;
 	uint64_t rtt_ns = sample->rtt_ns > added_ns ? sample->rtt_ns - added_ns : 1;
+	uint64_t bounded_ns = meter_bounded_ns(meter, sample->rtt_ns);
 
-	meter_smooth(meter, sample->rtt_ns);
-	meter_base(meter, sample->now_ns, sample->rtt_ns);
+	meter_smooth(meter, bounded_ns);
+	meter_base(meter, sample->now_ns, bounded_ns);
 	if (meter->round_rtt_ns == 0 || rtt_ns < meter->round_rtt_ns)
 		meter->round_rtt_ns = rtt_ns;
 	meter->round_absent_ns = LULL_MAX(meter->round_absent_ns, longest_ns);

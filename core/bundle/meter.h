@@ -9,7 +9,8 @@
  * known only within a range. srtt and the least round trip go by its upper end, the whole sample:
  * one look after a rest would make the least round trip nothing for 10 s. The round's own goes by
  * its lower end, so that no queue is seen where a host slept. An absence longer than the whole
- * round trip was ended by the packet, and counts as that long.
+ * round trip was ended by the packet, and counts as that long. A sample much longer than those
+ * before it, as after a leap of the clock, counts as 8 times srtt and 10 ms.
  *
  * A *round* ends when a packet that was sent after its begin is acknowledged. The rate is the
  * Kalman estimate of core/base/filter.h over spans of rounds: bytes acknowledged by time, counted

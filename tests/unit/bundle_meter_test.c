@@ -78,6 +78,38 @@ TEST(meter_add__smooths_whole_samples)
 	assert_int_equal(meter.base_rtt_ns, 800);
 }
 
+/* Once 10 s too long: soon nothing is left of it. */
+TEST(meter_add__forgets_a_leap_of_the_clock)
+{
+	uint64_t now_ns = S;
+
+	bundle_meter_init(&meter, S);
+	for (uint32_t i = 0; i < 10; i++)
+		add(sample_of(now_ns += MS, 200 * US));
+	add(sample_of(now_ns += 10 * S, 10 * S));
+	assert_int_equal(meter.srtt_ns, (7 * 200 * US + 8 * 200 * US + 10 * MS) / 8);
+	assert_in_range(bundle_meter_tail_ns(&meter), 0, 20 * MS);
+	assert_in_range(meter.base_rtt_ns, 0, 12 * MS);
+	for (uint32_t i = 0; i < 10; i++)
+		add(sample_of(now_ns += MS, 200 * US));
+	assert_in_range(meter.srtt_ns, 200 * US, 700 * US);
+	assert_int_equal(meter.base_rtt_ns, 200 * US);
+	/* Also when it is the first. */
+	bundle_meter_init(&meter, S);
+	add(sample_of(S, 100 * S));
+	assert_int_equal(meter.srtt_ns, S);
+}
+
+/* A way that is really longer now is believed. */
+TEST(meter_add__follows_a_longer_round_trip)
+{
+	bundle_meter_init(&meter, S);
+	add(sample_of(S, 100 * US));
+	for (uint32_t i = 1; i <= 20; i++)
+		add(sample_of(S + i * MS, 300 * MS));
+	assert_in_range(meter.srtt_ns, 240 * MS, 300 * MS);
+}
+
 TEST(meter_add__never_smooths_to_nothing)
 {
 	bundle_meter_init(&meter, S);
