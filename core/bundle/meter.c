@@ -162,6 +162,7 @@ meter_span(struct bundle_meter *meter, const struct bundle_sample *sample, bool 
 	uint64_t absent_ns, span_ns;
 
 	meter->span_last_ns = sample->now_ns;
+	meter->round_paused |= broken;
 	if (!meter->span_open || !sample->limited || broken) {
 		meter->span_open = true;
 		meter_begin(meter, sample->now_ns);
@@ -207,13 +208,14 @@ meter_round(struct bundle_meter *meter, const struct bundle_sample *sample,
 	round->acked_pkts = meter->round_acked;
 	round->lost_pkts = meter->round_lost;
 	round->limited = meter->round_limited;
+	round->paused = meter->round_paused;
 	meter->round_psn = sample->psn_next;
 	meter->round_rtt_ns = 0;
 	meter->round_absent_ns = 0;
 	meter->round_bytes = 0;
 	meter->round_acked = 0;
 	meter->round_lost = 0;
-	meter->round_limited = false;
+	meter->round_limited = meter->round_paused = false;
 }
 
 bool

@@ -49,6 +49,7 @@ struct bundle_round {
 	uint64_t packet_ns;   /* a packet of the path at the measured rate; 0: unknown */
 	uint32_t acked_pkts, lost_pkts;
 	bool limited; /* in any part of it */
+	bool paused;  /* for a part of it there was nothing under way */
 };
 
 #define BUNDLE_METER_ABSENTS 8 /* rounds whose absences are remembered */
@@ -64,7 +65,7 @@ struct bundle_meter {
 	uint64_t round_psn, round_rtt_ns, round_absent_ns, round_bytes;
 	uint64_t absents_ns[BUNDLE_METER_ABSENTS];
 	uint32_t round_acked, round_lost, round_count;
-	bool round_limited, span_open;
+	bool round_limited, round_paused, span_open;
 	uint64_t span_begin_ns, span_last_ns, span_bytes;
 	uint32_t span_pkts, span_count;
 	uint64_t spans_ns[BUNDLE_METER_SPANS], spans_bytes[BUNDLE_METER_SPANS];

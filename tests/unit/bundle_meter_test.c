@@ -233,6 +233,23 @@ TEST(meter_round__cuts_absences)
 	assert_int_equal(ended.absent_ns, 200 * US);
 }
 
+/* Where nothing came back for longer than a tail waits, nothing was under way. */
+TEST(meter_round__tells_of_a_pause)
+{
+	uint64_t now_ns = S;
+
+	bundle_meter_init(&meter, S);
+	add_round(now_ns, 100 * US, 0, 0);
+	assert_true(ended.paused);
+	add_round(now_ns += 100 * US, 100 * US, 0, 0);
+	assert_false(ended.paused);
+	add(sample_of(now_ns += 10 * MS, 100 * US));
+	add_round(now_ns += 100 * US, 100 * US, 0, 0);
+	assert_true(ended.paused);
+	add_round(now_ns += 100 * US, 100 * US, 0, 0);
+	assert_false(ended.paused);
+}
+
 TEST(meter_round__counts)
 {
 	struct bundle_sample sample = sample_of(S, 500);
