@@ -339,28 +339,6 @@ lull_bundle_rail_remove(struct lull_bundle *bundle, uint64_t now_ns, uint32_t ra
 	return 0;
 }
 
-void
-lull_bundle_rail_link(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail, bool up)
-{
-	if (rail >= LULL_BUNDLE_RAILS_MAX || bundle->rails[rail].down == !up)
-		return;
-	bundle_time(bundle, now_ns);
-	bundle->rails[rail].down = !up;
-	for (uint32_t i = 0; i < bundle->slot_high; i++) {
-		struct bundle_slot *slot = &bundle->slots[i];
-
-		for (uint32_t k = 0; slot->store != NULL && k < slot->store->path_count; k++) {
-			struct bundle_path *path = &slot->store->paths[k];
-
-			if (path->state == LULL_BUNDLE_PATH_UP && path->local == rail && !up)
-				bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_DOWN);
-			else if (path->state == LULL_BUNDLE_PATH_DOWN && path->local == rail && up)
-				path->probe_ns = now_ns;
-		}
-		slot->dirty = true;
-	}
-}
-
 /* ---- time ---- */
 
 void

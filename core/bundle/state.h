@@ -275,7 +275,7 @@ struct bundle_slot {
 };
 
 struct bundle_rail {
-	bool used, down;
+	bool used;
 	struct lull_bundle_rail config;
 	uint64_t look_ns, absent_ns;
 	uint64_t absent_ns_max;                      /* lately */

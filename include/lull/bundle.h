@@ -259,8 +259,6 @@ int lull_bundle_rail_add(struct lull_bundle *bundle, uint64_t now_ns,
  * @return 0, -ENODEV: no such rail
  */
 int lull_bundle_rail_remove(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail);
-/** The driver says that nothing leaves by a rail any more (up: it does again). A hint only. */
-void lull_bundle_rail_link(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail, bool up);
 
 /** Whom to connect to. */
 struct lull_bundle_target {

@@ -211,34 +211,9 @@ TEST(rail__is_refused_where_it_makes_no_sense)
 	assert_int_equal(lull_bundle_rail_remove(bundle, stand->now_ns, 16), -ENODEV);
 	assert_int_equal(lull_bundle_rail_remove(bundle, stand->now_ns, 3), 0);
 	assert_int_equal(lull_bundle_rail_remove(bundle, stand->now_ns, 3), -ENODEV);
-	lull_bundle_rail_link(bundle, stand->now_ns, 16, false);
 	assert_int_equal(lull_bundle_tx(bundle, stand->now_ns, 3, &packet, 1), 0);
 	lull_bundle_rx(bundle, stand->now_ns, 3, bytes, 100, &rail.address);
 	assert_int_equal(lull_bundle_counters(bundle)->rx_pkts, 0);
-	stand_close(stand);
-}
-
-/* The driver's word is a hint: what it says is down is left at once, and tried as before. */
-TEST(rail_link__moves_what_is_under_way)
-{
-	struct stand *stand = stand_open(2, 2, NULL);
-	uint64_t began_ns;
-
-	stand_join(stand, 0, 1);
-	assert_int_equal(stand_send(stand, 0, 4000000, false), 0);
-	stand_run(stand, 2 * LULL_NS_PER_MS);
-	assert_true(stand_path(stand, 0, 1)->under_way > 0);
-	lull_bundle_rail_link(stand->nodes[0].bundle, stand->now_ns, 1, false);
-	assert_int_equal(stand_path(stand, 0, 1)->state, LULL_BUNDLE_PATH_DOWN);
-	assert_int_equal(stand_path(stand, 0, 1)->under_way, 0);
-	stand_wait(stand, &stand->nodes[1].received, 1, LULL_NS_PER_S);
-	stand_wait(stand, &stand->nodes[0].sent, 1, LULL_NS_PER_S);
-	lull_bundle_rail_link(stand->nodes[0].bundle, stand->now_ns, 1, true);
-	began_ns = stand->now_ns;
-	while (stand_path(stand, 0, 1)->state != LULL_BUNDLE_PATH_UP) {
-		stand_step(stand);
-		assert_in_range(stand->now_ns - began_ns, 0, 200 * LULL_NS_PER_MS);
-	}
 	stand_close(stand);
 }
 
