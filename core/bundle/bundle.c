@@ -11,6 +11,7 @@
 #define PIECE 1464
 #define PEER_TIMEOUT_NS (10 * LULL_NS_PER_S)
 #define IDLE_PROBE_NS LULL_NS_PER_S
+#define IDLE_PROBES 4 /* at least so many before a peer counts as gone */
 #define HOUR_NS (3600 * LULL_NS_PER_S)
 
 /* ---- configuration ---- */
@@ -223,6 +224,8 @@ lull_bundle_init(struct lull_bundle *bundle, const struct lull_bundle_config *co
 		return rc;
 	memset(bundle, 0, sizeof(*bundle));
 	bundle->config = config_full(config);
+	bundle->config.idle_probe_ns = LULL_MIN(bundle->config.idle_probe_ns,
+						bundle->config.peer_timeout_ns / IDLE_PROBES);
 	bundle->now_ns = now_ns;
 	bundle_lay(bundle);
 	bundle->config.security->random(bundle->config.security_arg, bundle->secret,

@@ -9,6 +9,12 @@
 
 /* ---- notes: packets without an epoch ---- */
 
+static struct bundle_note *
+note_at(struct lull_bundle *bundle, uint32_t at)
+{
+	return &bundle->notes[(bundle->note_first + at) % BUNDLE_NOTES];
+}
+
 struct bundle_note *
 bundle_note_new(struct lull_bundle *bundle, uint32_t rail, const struct lull_bundle_address *to)
 {
@@ -16,7 +22,7 @@ bundle_note_new(struct lull_bundle *bundle, uint32_t rail, const struct lull_bun
 
 	if (bundle->note_count == BUNDLE_NOTES)
 		return NULL;
-	note = &bundle->notes[(bundle->note_first + bundle->note_count++) % BUNDLE_NOTES];
+	note = note_at(bundle, bundle->note_count++);
 	note->rail = (uint8_t)rail;
 	note->to = *to;
 	return note;
@@ -112,24 +118,29 @@ bundle_notes_drop(struct lull_bundle *bundle, uint32_t rail)
 
 	bundle->note_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		struct bundle_note note = bundle->notes[(bundle->note_first + i) % BUNDLE_NOTES];
+		struct bundle_note note = *note_at(bundle, i);
 
 		if (note.rail != rail)
-			bundle->notes[(bundle->note_first + bundle->note_count++) % BUNDLE_NOTES] =
-				note;
+			*note_at(bundle, bundle->note_count++) = note;
 	}
 }
 
 uint32_t
 bundle_note_tx(struct lull_bundle *bundle, uint32_t rail, struct lull_bundle_packet *packet)
 {
-	const struct bundle_note *note = &bundle->notes[bundle->note_first];
+	uint32_t at = 0;
+	struct bundle_note note;
 
-	if (bundle->note_count == 0 || note->rail != rail)
+	while (at < bundle->note_count && note_at(bundle, at)->rail != rail)
+		at++;
+	if (at == bundle->note_count)
 		return 0;
+	note = *note_at(bundle, at);
+	for (; at > 0; at--) /* those before it, of other rails, stay in order */
+		*note_at(bundle, at) = *note_at(bundle, at - 1);
 	bundle->note_first = (bundle->note_first + 1) % BUNDLE_NOTES;
 	bundle->note_count--;
-	memcpy(packet->bytes, note->bytes, note->len_bytes);
-	packet->to = note->to;
-	return note->len_bytes;
+	memcpy(packet->bytes, note.bytes, note.len_bytes);
+	packet->to = note.to;
+	return note.len_bytes;
 }

@@ -243,7 +243,11 @@ struct bundle_slot {
 	bool table_told;
 	uint64_t since_ns, heard_ns, limit_ns, end_ns;
 	uint64_t doubt_ns; /* somebody said that it knows us no more; 0: nobody */
-	uint64_t rest_ns;  /* what the other side may rest */
+	uint8_t doubt_kind;
+	struct lull_bundle_address doubt_from; /* who said so */
+	uint64_t rest_ns;                      /* what the other side may rest */
+	uint32_t rest_sent;                    /* its clock then */
+	bool rest_told;
 	uint8_t rest_said;
 	uint32_t first_credit, first_grant, messages_max;
 	uint64_t tx_pkts;
