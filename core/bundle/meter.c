@@ -19,6 +19,7 @@
 #define METER_SPAN_PKTS 64
 #define METER_SPAN_PKTS_FIRST LULL_BUNDLE_QUANTUM_PKTS
 #define METER_SPAN_NS (4 * LULL_NS_PER_MS)
+#define METER_SPAN_OF_SRTT 2  /* the least part of a round trip */
 #define METER_SPAN_ABSENCES 4 /* so much longer than an absence at either end of it */
 
 void
@@ -172,7 +173,8 @@ meter_span(struct bundle_meter *meter, const struct bundle_sample *sample, bool 
 	meter->span_pkts += sample->acked_pkts;
 	absent_ns = meter_absent_ns(meter);
 	span_ns = sample->now_ns - meter->span_begin_ns;
-	if (span_ns < METER_SPAN_ABSENCES * absent_ns || meter->span_bytes == 0)
+	/* Acknowledgements that came in one look tell of no time. */
+	if (span_ns == 0 || span_ns < METER_SPAN_ABSENCES * absent_ns || meter->span_bytes == 0)
 		return;
 	if (span_ns < METER_SPAN_NS && (!round_ends || meter->span_pkts < enough_pkts))
 		return;

@@ -334,6 +334,27 @@ TEST(meter_rate__follows_within_50_ms)
 	assert_near(meter.rate_bps, 200000000);
 }
 
+/* Two acknowledgements that came in one look tell of no time. */
+TEST(meter_rate__needs_time_that_passed)
+{
+	struct bundle_sample sample = sample_of(S, 100 * US);
+
+	bundle_meter_init(&meter, S);
+	add_round(S, 100 * US, 0, 0);
+	sample.now_ns = S + 10 * MS;
+	sample.limited = true;
+	add(sample);
+	sample.psn = UINT64_MAX;
+	sample.acked_pkts = 20;
+	sample.acked_bytes = 30000;
+	assert_true(add(sample));
+	assert_int_equal(meter.rate_bps, 0);
+	assert_int_equal(meter.packet_ns, 0);
+	sample.now_ns += 200 * US;
+	assert_true(add(sample)); /* 40 packets in 200 us */
+	assert_int_equal(meter.rate_bps, 2400000000);
+}
+
 TEST(meter_rate__is_smooth)
 {
 	uint64_t now_ns = S;
