@@ -19,8 +19,8 @@ uint32_t lull_crc32c_portable(uint32_t crc, const uint8_t *bytes, size_t count);
 extern const uint32_t lull_crc32c_table[8][256]; /* row n: a byte that n more bytes follow */
 
 /**
- * The register after 8 more bytes, the lowest of @p word first. The register is what a CRC is before
- * all its bits are turned.
+ * The register after 8 more bytes, the lowest of @p word first. The register is a CRC before all
+ * its bits are turned.
  */
 static inline uint32_t
 lull_crc32c_word(uint32_t crc, uint64_t word)

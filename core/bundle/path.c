@@ -368,7 +368,7 @@ bundle_path_probe_tx(struct lull_bundle *bundle, struct bundle_slot *slot, struc
 
 /* ---- probes in ---- */
 
-/* The other side has other rails than before. A probe may be late: its table counts no more then. */
+/* The other side may have other rails than before. The table of a late probe does not count. */
 static void
 probe_rails(struct lull_bundle *bundle, struct bundle_slot *slot, const struct bundle_probe *probe)
 {
