@@ -141,11 +141,6 @@ world_fault_rail(struct lull_sim_channel *world, const struct lull_sim_channel_f
 		if (node->number_of[rail] == LULL_SIM_CHANNEL_ANY)
 			channel_node_rail_add(node, now_ns, rail);
 		break;
-	case LULL_SIM_CHANNEL_LINK:
-		if (node->number_of[rail] != LULL_SIM_CHANNEL_ANY)
-			lull_bundle_rail_link(node->bundle, now_ns, node->number_of[rail],
-					      fault->value != 0);
-		break;
 	default:
 		break;
 	}
@@ -184,7 +179,7 @@ world_fault_node(struct lull_sim_channel *world, const struct lull_sim_channel_f
 static bool
 fault_of_rails(enum lull_sim_channel_fault_type type)
 {
-	return type <= LULL_SIM_CHANNEL_LINK;
+	return type <= LULL_SIM_CHANNEL_ADD;
 }
 
 static void

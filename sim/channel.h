@@ -76,7 +76,6 @@ enum lull_sim_channel_fault_type {
 	LULL_SIM_CHANNEL_MTU,         /**< value: bytes of packets that pass; 0: all */
 	LULL_SIM_CHANNEL_REMOVE,      /**< the program takes a rail out of its bundle */
 	LULL_SIM_CHANNEL_ADD,         /**< ... and puts it back */
-	LULL_SIM_CHANNEL_LINK,        /**< the driver says: down (value 0) or up (1) */
 	LULL_SIM_CHANNEL_KILL,        /**< a node's program dies */
 	LULL_SIM_CHANNEL_START,       /**< ... and begins anew: same name, another node id */
 	LULL_SIM_CHANNEL_STOP,        /**< others have the core of a loop for value ns */

@@ -26,7 +26,7 @@ fault_valid(const struct lull_sim_channel_config *config,
 	    (fault->value >= config->node_count || fault->node == LULL_SIM_CHANNEL_ANY))
 		return false;
 	if (fault->node != LULL_SIM_CHANNEL_ANY && fault->rail != LULL_SIM_CHANNEL_ANY &&
-	    fault->type <= LULL_SIM_CHANNEL_LINK)
+	    fault->type <= LULL_SIM_CHANNEL_ADD)
 		return fault->rail < config->nodes[fault->node].rail_count;
 	return true;
 }
