@@ -294,6 +294,9 @@ struct lull_channel_rail_look {
 	uint32_t mtu_bytes, mbps; /**< mbps 0: not known */
 	bool up;
 	uint64_t rx_pkts, tx_pkts, missed_pkts; /**< missed: lost for want of room here */
+	/** Of a rail "node:": other processes of this node that it reaches directly. */
+	uint32_t neighbours;
+	uint64_t direct_rx_pkts, direct_tx_pkts; /**< from and to them: part of rx and tx */
 };
 /** Look at a rail. @return 0, -ENODEV */
 int lull_channel_rail_look(struct lull_channel *channel, uint32_t rail,

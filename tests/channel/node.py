@@ -29,7 +29,7 @@ from world import Program, World, main, run, world
 RAILS = 2
 KERNEL = [f"kernel:r{i}" for i in range(RAILS)]
 DPDK = ["dpdk:af_packet=r0"]
-MAGIC, VERSION = 0x4E4C554C, 1
+MAGIC, VERSION = 0x4E4C554C, 2
 ANSWER_BYTES, ERROR_AT = 72, 8
 FACTS_BYTES, RING_PKTS, SLOT_AT = 64, 1024, 128
 
