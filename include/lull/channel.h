@@ -61,7 +61,7 @@ struct lull_channel_config {
 	/**
 	 * Rails: "kernel:IF[,port=N]", "kernel-busy:IF[,port=N]", "dpdk:DEVICE", "pair:NAME";
 	 * "node:[SOCKET]": all rails of lull-channel-node, or one of them with ",rail=N";
-	 * "node-busy:[SOCKET]": the same, polled. Other processes of this node are reached directly.
+	 * "node-busy:[SOCKET]": the same, polled. Others of this node are reached directly.
 	 */
 	const char *rails[LULL_CHANNEL_RAILS_MAX];
 	uint32_t rail_count;  /**< 1..16 */

@@ -300,7 +300,7 @@ TEST(neighbours__drop_who_writes_nonsense)
 	two_close(&two);
 }
 
-/* A full bell, one that was made to wait, foreign descriptors: nothing waits, nothing stays open. */
+/* A full bell, one made to wait, foreign descriptors: nothing waits, nothing stays open. */
 TEST(lane__is_not_held_up)
 {
 	int fds[2][CHANNEL_LANE_FDS], nothing[CHANNEL_LANE_FDS], files = files_open();

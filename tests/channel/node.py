@@ -6,103 +6,33 @@ node.py NODE-PROCESS LULL-CHANNEL-NODE
 
 from __future__ import annotations
 
-import array
 import contextlib
-import mmap
 import os
-import select
 import signal
 import socket
-import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from processes import INSIDE, Node, links
+from node_bed import (
+    DPDK,
+    KERNEL,
+    LONG,
+    RAILS,
+    RESTS_AT,
+    RING_PKTS,
+    SLOT_AT,
+    Attached,
+    bed,
+    counters,
+    moved,
+)
+from processes import INSIDE
 from verdict import TIMEOUT_S, check, wait_for
-from world import Program, World, main, run, world
-
-RAILS = 2
-KERNEL = [f"kernel:r{i}" for i in range(RAILS)]
-DPDK = ["dpdk:af_packet=r0"]
-MAGIC, VERSION = 0x4E4C554C, 2
-ANSWER_BYTES, ERROR_AT, RAIL_AT = 72, 8, 24
-MEETING_BYTES = 16
-HEAD_BYTES, RING_PKTS, RESTS_AT, SLOT_AT = 64, 1024, 68, 128
-
-
-class Bed:
-    """Nodes a and b with a program each, and processes that attach to it."""
-
-    def __init__(self, here: World, binaries: list[str], rails: list[str]) -> None:
-        self.world = here
-        self.process, self.program = binaries
-        self.spaces = dict(zip("ab", links(here, RAILS), strict=True))
-        self.rails = rails
-        self.count = 0
-
-    def shape(self) -> None:
-        """Rails of a known speed, so that an exchange takes its time."""
-        for space in self.spaces.values():
-            for i in range(RAILS):
-                run("tc", "-n", space, "qdisc", "add", "dev", f"r{i}", "root", "tbf",
-                    "rate", f"{MBPS}mbit", "burst", "32kb", "latency", "50ms")
-
-    def socket(self, node: str) -> Path:
-        return self.world.path(f"node-{node}")
-
-    def serve(self, node: str, more: str = "") -> Program:
-        """The program of a node, from the moment on at which it serves."""
-        self.count += 1
-        words = " ".join([*(f"--rail {rail}" for rail in self.rails), more])
-        program = self.world.start(f"program-{node}{self.count}", self.program,
-                                   f"{words} --socket {self.socket(node)} --unchecked",
-                                   self.spaces[node])
-        wait_for("it serves", lambda: ": serving" in program.stderr() or program.process.poll())
-        check(program.process.poll() is None, "it serves", program.stderr())
-        return program
-
-    def rail(self, node: str, kind: str = "node") -> list[str]:
-        return [f"{kind}:{self.socket(node)},rail={i}" for i in range(len(self.rails))]
-
-    def start(self, node: str, name: str, peer: str, words: tuple[object, ...] = (20, 100000),
-              rails: list[str] | None = None) -> Node:
-        rails = rails or self.rail(node)
-        return Node([*INSIDE, self.spaces[node], self.process, name, peer,
-                     *map(str, words), *rails])
-
-    def pair(self, names: tuple[str, str], words: tuple[object, ...] = (20, 100000),
-             where: str = "ab", kind: str = "node") -> list[Node]:
-        """A process that waits and one that asks for it."""
-        waiting = self.start(where[1], names[1], "-", words, self.rail(where[1], kind))
-        waiting.ready()
-        return [waiting,
-                self.start(where[0], names[0], names[1], words, self.rail(where[0], kind))]
-
-    def well(self, nodes: list[Node], what: str) -> list[int]:
-        """They end well; how many packets each exchanged directly."""
-        results = [node.result(what) for node in nodes]
-        for result in results:
-            paths = result["paths"]
-            check(paths == len(self.rails), f"{what}: all paths are up", paths)
-        return [result["direct"] for result in results]
-
-
-@contextlib.contextmanager
-def bed(binaries: list[str], rails: list[str]) -> Iterator[Bed]:
-    with world() as here:
-        yield Bed(here, binaries, rails)
-
-
-def counters(program: Program) -> dict[str, Any]:
-    """What the program counts."""
-    found: dict[str, Any] = program.ask("/lull/loop,node")
-    return found
+from world import main
 
 
 def exchange(binaries: list[str], rails: list[str]) -> None:
@@ -139,52 +69,6 @@ def mixed(binaries: list[str]) -> None:
             waiting.ready()
             here.well([waiting, here.start("b", "own", "alpha", rails=rails)],
                       f"{rails}: from an own rail")
-
-
-def together(binaries: list[str]) -> None:
-    """Processes of one node exchange packets directly; the program only lets them meet."""
-    for kind in ("node", "node-busy"):
-        with bed(binaries, KERNEL) as here:
-            program = here.serve("a")
-            direct = here.well(here.pair(("alpha", "beta"), where="aa", kind=kind), kind)
-            check(min(direct) > 1000, f"{kind}: packets went directly", direct)
-            result = program.finish(signal.SIGTERM)
-            check(result["meetings"] == RAILS, f"{kind}: they met on each rail", result)
-            check(result["local_pkts"] < 200, f"{kind}: few went through the program", result)
-            check(result["tx_pkts"] < 200, f"{kind}: few are on the wire", result)
-            here.world.check_clean()
-
-
-def through(binaries: list[str]) -> None:
-    """Without neighbours they meet within the program; nothing of it is on the wire."""
-    with bed(binaries, KERNEL) as here:
-        program = here.serve("a", "--neighbours 0")
-        direct = here.well(here.pair(("alpha", "beta"), where="aa"), "through the program")
-        check(direct == [0, 0], "nothing went directly", direct)
-        result = program.finish(signal.SIGTERM)
-        check(result["local_pkts"] > 1000, "packets went from process to process", result)
-        check(result["tx_pkts"] < result["local_pkts"] / 10, "few are on the wire", result)
-        check(result["meetings"] == 0, "nobody met", result)
-
-
-def neither(binaries: list[str]) -> None:
-    """A polled process and one that rests in the kernel, in both roles."""
-    with bed(binaries, KERNEL) as here:
-        here.serve("a")
-        for kinds in (("node", "node-busy"), ("node-busy", "node")):
-            waiting = here.start("a", "beta", "-", rails=here.rail("a", kinds[0]))
-            waiting.ready()
-            asking = here.start("a", "alpha", "beta", rails=here.rail("a", kinds[1]))
-            direct = here.well([waiting, asking], f"{kinds}")
-            check(min(direct) > 1000, f"{kinds}: packets went directly", direct)
-
-
-LONG = (600, 200000)
-MBPS = 200  # of a rail: so it takes seconds
-
-
-def moved(program: Program, least: int) -> None:
-    wait_for("packets are moved", lambda: counters(program)["rx_pkts"] > least)
 
 
 def program_killed(binaries: list[str]) -> None:
@@ -237,136 +121,6 @@ def all_killed(binaries: list[str]) -> None:
         pair[0].process.kill()
 
 
-def direct_alone(binaries: list[str]) -> None:
-    """Neighbours go on while there is no program, and when there is one again."""
-    with bed(binaries, KERNEL) as here:
-        program = here.serve("a").ready()
-        pair = here.pair(("alpha", "beta"), LONG, "aa")
-        wait_for("they met", lambda: counters(program)["meetings"] == RAILS)
-        program.process.kill()
-        program.process.wait()
-        direct = here.well(pair, "without the program")
-        check(min(direct) > 10000, "packets went directly", direct)
-    with bed(binaries, KERNEL) as here:
-        program = here.serve("a").ready()
-        pair = here.pair(("alpha", "beta"), (4 * LONG[0], LONG[1]), "aa")
-        for _ in range(3):
-            wait_for("they met", lambda: counters(program)["ports"] == 2 * RAILS)
-            program.process.kill()
-            program.process.wait()
-            program = here.serve("a").ready()
-        wait_for("all attach again", lambda: counters(program)["ports"] == 2 * RAILS)
-        others = here.pair(("gamma", "delta"), where="aa")
-        here.well(others, "others meet as well")
-        here.well(pair, "after three restarts")
-
-
-def neighbour_killed(binaries: list[str]) -> None:
-    """One of two neighbours dies, again and again; the other, and others, go on."""
-    with bed(binaries, KERNEL) as here:
-        program = here.serve("a").ready()
-        stays = here.pair(("alpha", "beta"), (6 * LONG[0], LONG[1]), "aa")
-        for turn in range(6):
-            dies = here.pair(("gamma", "delta"), LONG, "aa")
-            meetings = RAILS * (2 + turn)
-            wait_for("they met", lambda least=meetings: counters(program)["meetings"] >= least)
-            for node in dies[turn % 2:] + dies[:turn % 2]:
-                node.process.kill()
-                node.process.wait()
-            wait_for("only the others are attached",
-                     lambda: counters(program)["ports"] == 2 * RAILS)
-        here.well(here.pair(("gamma", "delta"), where="aa"), "the same names again")
-        direct = here.well(stays, "beside those that died")
-        check(min(direct) > 10000, "packets went directly", direct)
-        result = program.finish(signal.SIGTERM)
-        check(result["nonsense"] == 0, "nobody is blamed", result)
-
-
-class Lane:
-    """A side of a lane, by hand: side 0 writes the first ring."""
-
-    def __init__(self, fds: list[int], side: int) -> None:
-        self.memory = mmap.mmap(fds[0], 0)
-        self.memory_fd = fds[0]
-        self.bell = socket.socket(fileno=fds[1])
-        self.bell.settimeout(TIMEOUT_S)
-        half = (len(self.memory) - HEAD_BYTES) // 2
-        self.out, self.into = (HEAD_BYTES + ring * half for ring in (side, 1 - side))
-        self.slot_bytes = (half - SLOT_AT) // RING_PKTS
-        self.sent = 0
-        struct.pack_into("<I", self.memory, 4 * side, 1)  # this side is here
-
-    def write(self, at: int, *words: int) -> None:
-        """Into the ring that this side writes."""
-        struct.pack_into(f"<{len(words)}I", self.memory, self.out + at, *words)
-
-    def send(self, address: bytes, packet: bytes) -> None:
-        at = self.out + SLOT_AT + self.sent % RING_PKTS * self.slot_bytes
-        self.memory[at:at + 5 + len(address)] = (struct.pack("<IB", len(packet), len(address))
-                                                 + address)
-        self.memory[at + 32:at + 32 + len(packet)] = packet
-        self.sent += 1
-        self.write(0, self.sent)
-        self.ring()
-
-    def received(self) -> int:
-        return int(struct.unpack_from("<I", self.memory, self.into)[0])
-
-    def address(self, packet: int) -> bytes:
-        """Where a packet came from, or goes to."""
-        at = self.into + SLOT_AT + packet % RING_PKTS * self.slot_bytes + 4
-        return self.memory[at + 1:at + 1 + self.memory[at]]
-
-    def ring(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            self.bell.send(b"1", socket.MSG_DONTWAIT)
-
-    def ended(self) -> bool:
-        """The other side hangs up."""
-        with contextlib.suppress(ConnectionResetError):
-            while self.bell.recv(100) != b"":
-                pass
-        return True
-
-
-class Attached:
-    """An attachment by hand, to write whatever comes to mind."""
-
-    def __init__(self, path: Path, rail: int = 0) -> None:
-        self.link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.link.settimeout(TIMEOUT_S)
-        self.link.connect(str(path))
-        self.link.send(struct.pack("<IIII", MAGIC, VERSION, rail, 0))
-        answer, fds = self.hear(ANSWER_BYTES)
-        self.error = struct.unpack_from("<i", answer, ERROR_AT)[0]
-        if self.error != 0:
-            return
-        length = answer[RAIL_AT + 1]
-        self.address = answer[RAIL_AT + 2:RAIL_AT + 2 + length]
-        self.lane = Lane(fds, 0)
-
-    def hear(self, size: int) -> tuple[bytes, list[int]]:
-        """What the program says, and the descriptors with it."""
-        words, ancillary, _, _ = self.link.recvmsg(size, socket.CMSG_SPACE(8))
-        fds = array.array("i")
-        for _, _, data in ancillary:
-            fds.frombytes(data)
-        return words, list(fds)
-
-    def meet(self) -> tuple[int, Lane]:
-        """The port of the next neighbour, and the lane to it."""
-        words, fds = self.hear(MEETING_BYTES)
-        _, _, port, side = struct.unpack("<IIII", words)
-        return port, Lane(fds, side)
-
-    def quiet(self) -> bool:
-        """There is no meeting to hear of."""
-        return not select.select([self.link], [], [], 0)[0]
-
-    def ended(self) -> bool:
-        return self.link.recv(ANSWER_BYTES) == b""
-
-
 def hostile(binaries: list[str]) -> None:
     """Who writes nonsense loses his own attachment, and nobody else's."""
     with bed(binaries, KERNEL) as here:
@@ -410,79 +164,6 @@ def hostile(binaries: list[str]) -> None:
         here.well(pair, "beside nonsense")
         result = programs["a"].finish(signal.SIGTERM)
         check(result["nonsense"] == nonsense, "all of it is counted", result)
-
-
-def meeting(binaries: list[str]) -> None:
-    """Who meets whom: by the first packet, as many as may, anew when one has gone."""
-    with bed(binaries, KERNEL) as here:
-        program = here.serve("a", "--neighbours 1").ready()
-        one, two, three = (Attached(here.socket("a")) for _ in range(3))
-        one.lane.send(two.address, b"first")
-        wait_for("it is there", lambda: two.lane.received() == 1)
-        (to_two, lane), (to_one, back) = one.meet(), two.meet()
-        check(two.address.endswith(struct.pack("<H", to_two)), "one meets two", to_two)
-        check(one.address.endswith(struct.pack("<H", to_one)), "two meets one", to_one)
-        lane.send(b"", b"directly")
-        check(back.received() == 1, "it is there at once")
-        one.lane.send(two.address, b"second")
-        one.lane.send(three.address, b"third")
-        wait_for("it is there", lambda: three.lane.received() == 1)
-        check(one.quiet() and two.quiet() and three.quiet(), "nobody meets more than he may")
-        two.link.close()
-        two.lane.bell.close()
-        back.bell.close()
-        wait_for("two is gone", lambda: counters(program)["ports"] == 2)
-        check(lane.ended(), "one hears that two is gone")
-        one.lane.send(three.address, b"fourth")
-        check(three.address.endswith(struct.pack("<H", one.meet()[0])), "now one meets three")
-        three.meet()
-        one.lane.send(one.address, b"to itself")
-        wait_for("it is there", lambda: one.lane.received() == 1)
-        check(one.quiet(), "nobody meets himself")
-        result = program.finish(signal.SIGTERM)
-        check(result["meetings"] == 2 and result["local_pkts"] == 5, "all are counted", result)
-
-
-def neighbour_hostile(binaries: list[str]) -> None:
-    """A neighbour that writes nonsense loses the lane it wrote into, and nobody else does."""
-    with bed(binaries, KERNEL) as here:
-        program = here.serve("a").ready()
-        stays = here.pair(("alpha", "beta"), (8 * LONG[0], LONG[1]), "aa")
-        wait_for("they met", lambda: counters(program)["meetings"] == RAILS)
-        # Whoever asks for a node by name is heard by all: its address is what a packet needs.
-        for writes in (
-            [(0, RING_PKTS + 1)],
-            [(0, 0x80000000)],
-            [(SLOT_AT, 0), (0, 1)],
-            [(SLOT_AT, 65536), (0, 1)],
-            [(SLOT_AT, 100, 21), (0, 1)],
-        ):
-            wrong = Attached(here.socket("a"))
-            asks = here.start("a", "gamma", "nobody")
-            wait_for("it asks", lambda one=wrong: one.lane.received() > 0)
-            wrong.lane.send(wrong.lane.address(0), b"who is there?")
-            lane = wrong.meet()[1]
-            for at, *words in writes:
-                lane.write(at, *words)
-            lane.ring()
-            check(lane.ended(), "it is hung up on", writes)
-            asks.process.kill()
-            asks.process.wait()
-        wrong = Attached(here.socket("a"))
-        asks = here.start("a", "gamma", "nobody")
-        wait_for("it asks", lambda: wrong.lane.received() > 0)
-        wrong.lane.send(wrong.lane.address(0), b"who is there?")
-        lane = wrong.meet()[1]
-        for _ in range(3 * RING_PKTS):  # packets that say they come from others
-            lane.send(os.urandom(8), os.urandom(100))
-        check(asks.process.poll() is None, "nobody cares")
-        asks.process.kill()
-        asks.process.wait()
-        check(all(node.process.poll() is None for node in stays), "the exchange was long enough")
-        direct = here.well(stays, "beside nonsense")
-        check(min(direct) > 10000, "packets went directly", direct)
-        result = program.finish(signal.SIGTERM)
-        check(result["nonsense"] == 0, "none of it went into the program", result)
 
 
 STRANGER = """
@@ -566,6 +247,5 @@ def usual(binaries: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main([kernel, dpdk, mixed, together, through, neither, program_killed, process_killed,
-          all_killed, direct_alone, neighbour_killed, hostile, meeting, neighbour_hostile,
-          stranger, refused, usual], need="root")
+    main([kernel, dpdk, mixed, program_killed, process_killed, all_killed, hostile, stranger,
+          refused, usual], need="root")

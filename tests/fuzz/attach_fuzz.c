@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What comes over the socket of lull-channel-node, with descriptors of all kinds, and what a hostile
- * process writes into the memory of a lane.
+ * What comes over the socket of lull-channel-node, with descriptors of all kinds, and what a
+ * hostile process writes into the memory of a lane.
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two neighbours on two threads: both send and receive and rest, no packet is lost and nobody sleeps
- * for good. Then one dies at some moment, and the other goes on.
+ * Two neighbours on two threads: both send and receive and rest, no packet is lost and nobody
+ * sleeps for good. Then one dies at some moment, and the other goes on.
  */
 #include <poll.h>
 #include <pthread.h>
