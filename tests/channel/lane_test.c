@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -323,6 +324,12 @@ TEST(lane__is_not_held_up)
 
 	nothing[CHANNEL_LANE_MEMORY] = channel_lane_memory(100);
 	nothing[CHANNEL_LANE_BELL] = dup(0);
+	assert_int_equal(channel_lane_open(&lane, nothing, 0, PACKET_BYTES), -EPROTO);
+	nothing[CHANNEL_LANE_MEMORY] = memfd_create("", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	nothing[CHANNEL_LANE_BELL] = dup(0);
+	assert_int_equal(
+		ftruncate(nothing[CHANNEL_LANE_MEMORY], (off_t)channel_lane_bytes(PACKET_BYTES)),
+		0); /* it could shrink */
 	assert_int_equal(channel_lane_open(&lane, nothing, 0, PACKET_BYTES), -EPROTO);
 	nothing[CHANNEL_LANE_MEMORY] = dup(0); /* no memory at all */
 	nothing[CHANNEL_LANE_BELL] = dup(0);
