@@ -6,21 +6,19 @@ from __future__ import annotations
 import json
 import secrets
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import scene
 from kernel_rows import Figures, cpu
 from lull.program.telemetry import Telemetry
-from station import PeerError, Station
+from station import PeerError, Station, ready
 
 NAME = "lull-channel-perf"
 JOBS = {scene.GOODPUT: "bandwidth", scene.SILENCE: "bandwidth", scene.LATENCY: "latency",
         scene.WAIT: "periodic"}  # fmt: skip
 ONCE = ["--period", "100s", "--burst", "1us"]  # one message, then nothing
 NS_PER_US = 1000
-READY_S = 10.0
 
 
 class Channel:
@@ -69,7 +67,7 @@ class Channel:
             Path(home["RUNTIME_DIRECTORY"]).mkdir()
         listener = station.start("b", *self._words("b", rails, key), "--listen",
                                  environment=homes["b"])  # fmt: skip
-        socket = self._ready(Path(homes["b"]["RUNTIME_DIRECTORY"]), listener.poll)
+        socket = ready(Path(homes["b"]["RUNTIME_DIRECTORY"]), listener, NAME)
         if where.what == scene.SILENCE:
             telemetry = Telemetry(socket)
             station.received = lambda: sum(one.received_bytes for one in telemetry.channel_peers())
@@ -101,13 +99,3 @@ class Channel:
             return {"messages": peer["messages"], **found}
         return {"messages": peer["far"]["messages"],
                 "goodput_bps": peer["far"]["goodput_bits_per_s"]}  # fmt: skip
-
-    @staticmethod
-    def _ready(home: Path, ended: Callable[[], int | None]) -> Path:
-        """Wait for its telemetry socket."""
-        end_s = time.monotonic() + READY_S
-        while not (found := list(home.glob("dpdk/*/dpdk_telemetry.v2*"))):
-            if time.monotonic() > end_s or ended() is not None:
-                raise PeerError(f"{NAME} --listen does not begin")
-            time.sleep(0.02)
-        return found[0]

@@ -23,6 +23,7 @@ from lull.program.tree import Tree
 
 SETTLE_S = 0.7  # programs have connected by then
 TIMEOUT_S = 30.0
+READY_S = 10.0
 LISTENS = "0A"  # a state in /proc/net/tcp
 GRACE_S = 3.0
 LINES_TOLD = 3
@@ -169,6 +170,18 @@ def name(words: object) -> str:
     """The program of a command line that begins with `ip netns exec NODE`."""
     assert isinstance(words, list)
     return str(words[4])
+
+
+def ready(home: Path, process: subprocess.Popen[str], program: str) -> Path:
+    """Wait for the telemetry socket of a program of ours, below its RUNTIME_DIRECTORY."""
+    end_s = time.monotonic() + READY_S
+    while not (found := list(home.glob("dpdk/*/dpdk_telemetry.v2*"))):
+        if process.poll() is not None:
+            raise PeerError(told(process.args, process.stdout.read() if process.stdout else ""))
+        if time.monotonic() > end_s:
+            raise PeerError(f"{program} does not begin within {READY_S:.0f} s")
+        time.sleep(0.02)
+    return found[0]
 
 
 def told(words: object, out: str) -> str:
