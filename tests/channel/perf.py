@@ -120,6 +120,18 @@ def exchanges(binaries: list[str]) -> None:
             if job == "latency":
                 check(2 * peer[key]["mean"] * peer["messages"] <= 1.01 * peer["wall_ns"],
                       "round trips fit into the time", peer)  # fmt: skip
+        result = here.result(perf, "a", "--to", "b", "--job", "latency", "--pause", "100ms",
+                             "--count", 5, "--duration", 0)  # fmt: skip
+        (peer,) = result["peers"]
+        consistent(peer)
+        figures(peer["half_round_trip_ns"], 5)
+        check(peer["wall_ns"] > 4 * 100e6, "it waits before each message", peer["wall_ns"])
+        check(peer["half_round_trip_ns"]["max"] < 100e6, "which is not measured", peer)
+        done = here.call(perf, "a", "--to", "b", "--pause", "1ms")
+        check(done.returncode == 2 and b"pause: for --job latency" in done.stderr, "alone", done)
+        result = here.result(perf, "a", "--to", "b", "--job", "latency", "--pause", "10s",
+                             "--duration", "300ms")  # fmt: skip
+        check(result["messages"] == 0, "the end does not wait for a pause", result["messages"])
         listener.finish(signal.SIGTERM)
 
 
