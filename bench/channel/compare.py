@@ -155,7 +155,7 @@ class Comparison:
     def seconds(self, where: scene.Scene) -> float:
         """Of one measurement in a scene."""
         least = min(where.seconds_min, IDLE_S) if self.chosen.quick else where.seconds_min
-        return max(self.chosen.seconds, least)
+        return max(float(self.chosen.seconds), least)
 
     def list_rows(self) -> str:
         """Each row, and how long all of them take."""

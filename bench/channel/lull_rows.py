@@ -79,9 +79,9 @@ class Channel:
             try:
                 return run.measure()
             except PeerError as error:
-                raise PeerError(str(error).replace(folder, "/tmp")) from None  # noqa: S108
+                raise PeerError(str(error).replace(folder, "/tmp")) from None
             finally:
-                station.tell(folder, "/tmp")  # noqa: S108 - a word for the reader
+                station.tell(folder, "/tmp")
                 for name in (NAME, NODE):
                     station.tell(str(self.program(name)), name)
 

@@ -290,7 +290,7 @@ def copy_once(chosen: argparse.Namespace) -> Run:
 
 def room(chosen: argparse.Namespace) -> Path:
     """Memory, so that no disk has a part in it."""
-    memory = Path("/dev/shm")  # noqa: S108 - the folder that holds ours is made for us alone
+    memory = Path("/dev/shm")
     if chosen.folder:
         return Path(chosen.folder)
     if memory.is_dir() and shutil.disk_usage(memory).free > 3 * chosen.bytes:
@@ -326,10 +326,10 @@ def words(result: dict[str, Any]) -> str:
     valid = f"{result['valid']} of {result['rounds']} rounds valid" if result["valid"] else (
         "no round valid, as other programs or the host had more than 1 % of the CPUs")  # fmt: skip
     size = f"{run.bytes / (1 << 30):g} GiB" if run.bytes >= 1 << 30 else f"{run.bytes / MIB:g} MiB"
+    rates = " + ".join(f"{bps / 1e6:g}" for bps in run.rail_bps)
     return (
-        f"{size} over {len(run.rail_bps)} rails of {' + '.join(f'{bps / 1e6:g}' for bps in run.rail_bps)} "
-        f"Mb/s in {result['seconds']:.1f} s: **{result['share_pct']:.1f} % of the sum of what was "
-        f"up at each moment**, where {run.ceiling_pct:.1f} % is the most that frames of 1514 bytes "
+        f"{size} over {len(run.rail_bps)} rails of {rates} Mb/s in {result['seconds']:.1f} s: "
+        f"**{result['share_pct']:.1f} % of the sum of what was up at each moment**, where {run.ceiling_pct:.1f} % is the most that frames of 1514 bytes "
         f"leave to a file ({result['kind']} rails, {result['security']}). SHA-256 equal. Rail "
         f"r{run.pulled_rail} was silent from {run.pulled_s:.1f} s to {run.back_s:.1f} s; "
         f"{run.resent_pkts} packets were sent again.\n\n"

@@ -275,7 +275,8 @@ def busy_core(binaries: list[str]) -> None:
     perf = binaries[0]
     (cpu, *_) = os.sched_getaffinity(0)
     with nodes() as here:
-        with subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]) as hog:
+        spin = ["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]
+        with subprocess.Popen(spin) as hog:
             try:
                 words = ["taskset", "-c", str(cpu), *here.command(perf, "a", "--check")]
                 done = subprocess.run(words, capture_output=True, text=True, env=here.world.env,

@@ -379,9 +379,9 @@ def copied_file(programs: Programs, kind: str) -> None:
 
 KERNEL, PACKET, XDP, MIXED = "kernel:r{}", "dpdk:af_packet=r{}", "dpdk:af_xdp=r{}", "mixed"
 CASES: list[Callable[[Programs, str], None]] = [
-    loss, rates, unequal_rates, silent_rail, one_way_silence, flapping_rail, changed_speed, mixed_mtu,
-    black_hole, unequal_rails, killed_caller, killed_listener, stranger, replaying_recorder,
-    copied_file,
+    loss, rates, unequal_rates, silent_rail, one_way_silence, flapping_rail, changed_speed,
+    mixed_mtu, black_hole, unequal_rails, killed_caller, killed_listener, stranger,
+    replaying_recorder, copied_file,
 ]  # fmt: skip
 # Two threads that poll, on CPUs that others use as well, take their time.
 OTHERS: dict[str, list[Callable[[Programs, str], None]]] = {

@@ -92,7 +92,7 @@ def check_ports(tree: Tree, busy: Mapping[int, float],
     """Too small, too slow, without room, or beside a busy CPU; @p busy: share by CPU."""
     there = ports(tree)
     if not there:
-        return [Check(name="network ports", status="note", found="none is up: a channel needs one or more",
+        return [Check(name="network ports", status="note", found="none is up: a channel needs one",
                       remedy="ip link set dev IF up")]
     return [check_size(there), check_speed(there), check_buffers(tree),
             check_rings(there, ring), check_interrupts(there, busy)]
@@ -150,12 +150,12 @@ def check_rings(there: list[NetPort], ring: Callable[[str], Ring | None]) -> Che
     known = {one.name: found for one in there if (found := ring(one.name)) is not None}
     if not known:
         return Check(name=name, status="ok", found="none that a driver tells: virtual ports")
-    found = _list([f"{port} {one.now} of {one.most}" for port, one in known.items()])
+    text = _list([f"{port} {one.now} of {one.most}" for port, one in known.items()])
     small = [port for port, one in known.items() if one.now < min(ROOM_PKTS, one.most)]
     if not small:
-        return Check(name=name, status="ok", found=found)
+        return Check(name=name, status="ok", found=text)
     most = min(ROOM_PKTS, known[small[0]].most)
-    return Check(name=name, status="note", found=found,
+    return Check(name=name, status="note", found=text,
                  remedy=f"ethtool -G {small[0]} rx {most}, or bursts are lost there")
 
 
@@ -174,7 +174,8 @@ def check_interrupts(there: list[NetPort], busy: Mapping[int, float]) -> Check:
                      found=f"{found}; CPU {cpu} is {percent(100 * busy[cpu])} busy",
                      remedy=f"move what runs on CPU {cpu} (taskset, cpuset), or the interrupts of "
                             f"{port}: /proc/irq/N/smp_affinity_list, irqbalance")
-    if len(known) > 1 and len(busy) > 1 and len(frozenset().union(*(one.cpus for one in known))) == 1:
+    together = frozenset().union(*(one.cpus for one in known))
+    if len(known) > 1 and len(busy) > 1 and len(together) == 1:
         return Check(name=name, status="note", found=f"{found}: all on one",
                      remedy="spread them: irqbalance, or /proc/irq/N/smp_affinity_list")
     return Check(name=name, status="ok", found=found)
