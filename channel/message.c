@@ -252,20 +252,28 @@ message_take(struct lull_channel *channel, struct lull_channel_completion *compl
 	return taken;
 }
 
+/* Until an operation has ended. */
+static void
+message_wait(struct lull_channel *channel, uint64_t limit_ns)
+{
+	const struct channel_wait wait = channel_wait_begin(channel, limit_ns);
+
+	while (channel->operations.ended == 0)
+		if (channel_wait(channel, &wait) != 0)
+			break;
+}
+
 uint32_t
 lull_channel_done(struct lull_channel *channel, struct lull_channel_completion *completions,
 		  uint32_t count, uint64_t limit_ns)
 {
-	struct channel_wait wait;
 	uint32_t taken;
 
 	channel_lock(channel);
 	if (channel->operations.ended == 0)
 		message_look(channel);
-	wait = channel_wait_begin(channel, limit_ns);
-	while (count > 0 && channel->operations.ended == 0)
-		if (channel_wait(channel, &wait) != 0)
-			break;
+	if (count > 0 && limit_ns > 0 && channel->operations.ended == 0)
+		message_wait(channel, limit_ns);
 	taken = message_take(channel, completions, count);
 	channel_unlock(channel);
 	return taken;

@@ -32,15 +32,14 @@ wait_changed(struct lull_channel *channel, uint64_t limit_ns)
 
 /* One iteration, and a rest when nothing came of it. */
 static void
-wait_turn(struct lull_channel *channel, uint64_t until_ns)
+wait_turn(struct lull_channel *channel, uint64_t now_ns, uint64_t until_ns)
 {
-	uint64_t changes = channel->changes, now_ns = lull_clock_ns(), due_ns;
+	uint64_t changes = channel->changes, due_ns;
 	struct channel_polls polls;
 
 	channel_watched(channel, NULL);
 	if (channel_turn(channel, now_ns) > 0 || changes != channel->changes)
 		return;
-	now_ns = lull_clock_ns();
 	due_ns = LULL_MIN(channel_due_ns(channel, now_ns), until_ns);
 	due_ns = LULL_MIN(due_ns,
 			  now_ns + (channel->polled ? channel->max_latency_ns : WAIT_NS_MAX));
@@ -67,7 +66,7 @@ channel_wait(struct lull_channel *channel, const struct channel_wait *wait)
 	if (now_ns >= wait->until_ns)
 		return -ETIMEDOUT;
 	if (channel->config.own_loop)
-		wait_turn(channel, wait->until_ns);
+		wait_turn(channel, now_ns, wait->until_ns);
 	else
 		wait_changed(channel, LULL_MIN(wait->until_ns - now_ns, WAIT_NS_MAX));
 	return 0;

@@ -11,7 +11,7 @@
 #include "sched_class.h"
 
 #define HOUSEKEEPING_NS (10 * LULL_NS_PER_MS)
-#define PUBLISH_BEFORE_REST_NS LULL_NS_PER_MS
+#define PUBLISH_BEFORE_REST_NS HOUSEKEEPING_NS
 
 static void
 loop_publish(struct lull_loop *loop, uint64_t now_ns)

@@ -38,14 +38,15 @@ uint64_t
 bundle_ack_due(const struct bundle_path *path)
 {
 	uint32_t enough = LULL_CLAMP(path->credit_given / 2, 1, BUNDLE_ACK_PKTS);
-	uint64_t srtt_ns = path->meter.srtt_ns;
+	uint64_t wait_ns = BUNDLE_ACK_NS;
 
 	if (path->ack_now || path->ack_pkts >= enough || path->quiet_pkts >= BUNDLE_QUIET_ACK_PKTS)
 		return 0;
 	if (path->ack_pkts == 0)
 		return LULL_BUNDLE_NEVER;
-	return path->ack_since_ns +
-	       (srtt_ns == 0 ? BUNDLE_ACK_NS : LULL_MIN(srtt_ns / 4, BUNDLE_ACK_NS));
+	if (path->meter.srtt_ns != 0)
+		wait_ns = LULL_CLAMP(path->meter.srtt_ns / 4, BUNDLE_ACK_NS_MIN, BUNDLE_ACK_NS);
+	return path->ack_since_ns + wait_ns;
 }
 
 static bool

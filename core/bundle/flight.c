@@ -68,9 +68,12 @@ flight_landed(struct bundle_slot *slot, struct bundle_path *path,
 
 static void
 flight_lose(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
-	    struct bundle_flight *flight)
+	    uint64_t psn)
 {
+	struct bundle_flight *flight = flight_at(bundle, path, psn);
+
 	flight->fate = FLIGHT_LOST;
+	path->psn_lost = LULL_MAX(path->psn_lost, psn);
 	flight_landed(slot, path, flight);
 	LULL_COUNTER_ADD(path->counters.lost_pkts, 1);
 	if (flight->data)
@@ -94,7 +97,7 @@ bundle_flight_new(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 		if (!oldest->data)
 			oldest->fate = FLIGHT_NONE;
 		else if (!data && path->psn_next - path->psn_base >= size)
-			flight_lose(bundle, slot, path, oldest);
+			flight_lose(bundle, slot, path, path->psn_base);
 		else
 			break;
 		flight_base(bundle, path);
@@ -150,7 +153,7 @@ flight_gaps(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_
 			flight->fate =
 				FLIGHT_NONE; /* acknowledgements of acknowledgements are rare */
 		} else if (largest - psn >= path->reorder_pkts || late) {
-			flight_lose(bundle, slot, path, flight);
+			flight_lose(bundle, slot, path, psn);
 			lost++;
 		} else {
 			hole = true;
@@ -203,6 +206,9 @@ bundle_flight_block(struct lull_bundle *bundle, struct bundle_slot *slot, struct
 		sample.wait_ns = (uint64_t)block->wait * HOLD_UNIT_NS;
 	}
 	path->largest_acked = LULL_MAX(path->largest_acked, largest);
+	/* Below the first that is out, only one that was taken for lost can tell something new. */
+	if (path->psn_lost + BLOCK_PKTS < largest)
+		oldest = LULL_MAX(oldest, path->psn_base);
 	for (uint32_t i = 0; i < BLOCK_PKTS && largest - i >= oldest && largest >= i; i++) {
 		if ((block->bits[i / 64] >> i % 64 & 1) != 0)
 			flight_ack(bundle, slot, path, largest - i, largest, &sample);
@@ -227,7 +233,7 @@ bundle_flight_drop(struct lull_bundle *bundle, struct bundle_slot *slot, struct 
 		struct bundle_flight *flight = flight_at(bundle, path, psn);
 
 		if (flight->fate == FLIGHT_OUT)
-			flight_lose(bundle, slot, path, flight);
+			flight_lose(bundle, slot, path, psn);
 	}
 	path->psn_base = path->psn_next;
 	path->tail_ns = path->gap_ns = LULL_BUNDLE_NEVER;

@@ -30,6 +30,7 @@
 #define BUNDLE_ANSWER_BYTES 1280
 #define BUNDLE_ACK_PKTS 16 /* two quanta */
 #define BUNDLE_ACK_NS (100 * LULL_NS_PER_US)
+#define BUNDLE_ACK_NS_MIN (20 * LULL_NS_PER_US) /* an answer that comes by then carries it along */
 #define BUNDLE_QUIET_ACK_PKTS 32 /* packets that ask for no acknowledgement get one all the same */
 #define BUNDLE_ANSWERS_NEEDED 3
 
@@ -130,6 +131,7 @@ struct bundle_path {
 
 	/* Out. */
 	uint64_t psn_next, psn_base; /* all before base have met their fate */
+	uint64_t psn_lost;           /* largest that was taken for lost */
 	uint64_t psn_data;           /* the last with data */
 	uint64_t psn_now;            /* the last that asked to be acknowledged at once */
 	struct bundle_flight *flights;

@@ -44,7 +44,7 @@ void lull_port_pair_refused(uint16_t tx_port_id, uint64_t pkts);
 /** What a port missed in that way. Any thread. */
 uint64_t lull_port_pair_missed(uint16_t port_id);
 
-/** Find the sockets behind an af_packet port; other ports have none. Main thread. */
+/** Find the sockets of an af_packet port, other ports have none; give them room. Main thread. */
 void lull_port_packet_open(uint16_t port_id, const struct rte_eth_dev_info *info);
 /** Packets the kernel dropped for want of room in their rings. One thread at a time. */
 uint64_t lull_port_packet_missed(uint16_t port_id);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel drops packets for an af_packet port whose ring is full, and counts them in the socket;
- * the driver never asks for that number, so a zero-loss claim could not be checked. The sockets are
- * ours, only their descriptors are not known: they are found among the process's files by the
- * interface they are bound to.
+ * the driver never asks for that number, so a zero-loss claim could not be checked. And the driver
+ * leaves the usual send buffer, smaller than its ring: what goes beyond it (some 90 packets
+ * on their way) stands in the ring, reported as sent, until the program happens to send again. The
+ * sockets are ours, only their descriptors are not known: they are found among the process's files
+ * by the interface they are bound to.
  */
 #include <dirent.h>
 #include <linux/if_packet.h>
@@ -15,7 +17,8 @@
 
 #include "port.h"
 
-#define SOCKETS_MAX 16 /* as many queues as the driver has */
+#define SOCKETS_MAX 16         /* as many queues as the driver has */
+#define SEND_BYTES (256 << 20) /* more than what stands in a ring of any size takes */
 
 struct packet_port {
 	uint32_t count;
@@ -49,6 +52,16 @@ packet_is_taken(int fd)
 	return false;
 }
 
+/* Whoever may not pass the system's limit gets as much as that allows. */
+static void
+packet_send_room(int fd)
+{
+	int bytes = SEND_BYTES;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof(bytes)) != 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
 void
 lull_port_packet_open(uint16_t port_id, const struct rte_eth_dev_info *info)
 {
@@ -66,8 +79,10 @@ lull_port_packet_open(uint16_t port_id, const struct rte_eth_dev_info *info)
 		int fd = atoi(entry->d_name);
 
 		if (entry->d_name[0] != '.' && packet_is_bound(fd, info->if_index) &&
-		    !packet_is_taken(fd))
+		    !packet_is_taken(fd)) {
+			packet_send_room(fd);
 			port->sockets[port->count++] = fd;
+		}
 	}
 	closedir(files);
 }

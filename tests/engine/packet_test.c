@@ -70,6 +70,33 @@ TEST(missed__counts_what_the_kernel_dropped)
 	assert_int_equal(lull_port_missed(&port), missed);
 }
 
+/* The last packet socket: the one the driver opened for its port. */
+static int
+send_room_bytes(void)
+{
+	int bytes = 0, last = 0;
+	socklen_t size;
+
+	for (int fd = 0; fd < 1024; fd++) {
+		int domain = 0;
+
+		size = sizeof(domain);
+		if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 ||
+		    domain != AF_PACKET)
+			continue;
+		size = sizeof(bytes);
+		if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &size) == 0)
+			last = bytes;
+	}
+	return last;
+}
+
+/* More than any ring holds: with less, packets stand in it until others follow them. */
+TEST(port__has_room_to_send_all_that_its_ring_holds)
+{
+	assert_true(send_room_bytes() >= 192 << 20);
+}
+
 TEST(audit__charges_what_the_kernel_dropped)
 {
 	struct lull_forward_config forward;
