@@ -323,14 +323,16 @@ def run_of(result: dict[str, Any]) -> Run:
 def words(result: dict[str, Any]) -> str:
     """For README.md, and for the terminal."""
     run, machine = run_of(result), result["machine"]
-    valid = f"{result['valid']} of {result['rounds']} rounds valid" if result["valid"] else (
-        "no round valid, as other programs or the host had more than 1 % of the CPUs")  # fmt: skip
+    valid = f"{result['valid']} of {result['rounds']} rounds valid"
+    if not result["valid"]:
+        valid = f"no round valid, so this only shows how it looks ({run.flaw})"
     size = f"{run.bytes / (1 << 30):g} GiB" if run.bytes >= 1 << 30 else f"{run.bytes / MIB:g} MiB"
     rates = " + ".join(f"{bps / 1e6:g}" for bps in run.rail_bps)
     return (
         f"{size} over {len(run.rail_bps)} rails of {rates} Mb/s in {result['seconds']:.1f} s: "
-        f"**{result['share_pct']:.1f} % of the sum of what was up at each moment**, where {run.ceiling_pct:.1f} % is the most that frames of 1514 bytes "
-        f"leave to a file ({result['kind']} rails, {result['security']}). SHA-256 equal. Rail "
+        f"**{result['share_pct']:.1f} % of the sum of what was up at each moment**, where "
+        f"{run.ceiling_pct:.1f} % is the most that frames of 1514 bytes leave to a file "
+        f"({result['kind']} rails, {result['security']}). SHA-256 equal. Rail "
         f"r{run.pulled_rail} was silent from {run.pulled_s:.1f} s to {run.back_s:.1f} s; "
         f"{run.resent_pkts} packets were sent again.\n\n"
         f"{machine['cpu']}, {machine['cpus']} CPUs for both nodes, switch and kernel; commit "
