@@ -20,7 +20,8 @@ def ask(code: str, *words: object) -> Any:
     """Run a piece of Python beside the bench; what it prints as JSON."""
     done = subprocess.run([sys.executable, "-c", code, *map(str, words)], check=False, cwd=BENCH,
                           capture_output=True, text=True,
-                          env={"PYTHONPATH": f"{TREE}/python:{TREE}/bench/idle", "PATH": "/usr/bin"})
+                          env={"PATH": "/usr/bin",
+                               "PYTHONPATH": f"{TREE}/python:{TREE}/bench/idle"})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
