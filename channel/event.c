@@ -32,6 +32,25 @@ channel_end(struct lull_channel *channel, struct channel_operation *operation, i
 
 /* ---- messages ---- */
 
+/* A message to this channel itself: nothing of it was under way. */
+static void
+take_own(struct lull_channel *channel, const struct lull_match_message *message, void *buffer,
+	 uint64_t size_bytes, struct channel_operation *operation)
+{
+	struct channel_operation *send = &channel->operations.all[message->handle];
+	uint64_t len_bytes = LULL_MIN(message->len_bytes, size_bytes);
+	struct channel_counters *counters = &channel->counters;
+
+	if (len_bytes > 0)
+		memcpy(buffer, send->data, len_bytes);
+	LULL_COUNTER_ADD(counters->sends, 1);
+	LULL_COUNTER_ADD(counters->send_bytes, message->len_bytes);
+	LULL_COUNTER_ADD(counters->receives, 1);
+	LULL_COUNTER_ADD(counters->receive_bytes, message->len_bytes);
+	channel_end(channel, send, 0);
+	channel_end(channel, operation, message->len_bytes > size_bytes ? -EMSGSIZE : 0);
+}
+
 void
 channel_take(struct lull_channel *channel, uint64_t now_ns,
 	     const struct lull_match_message *message, void *buffer, uint64_t size_bytes,
@@ -45,6 +64,10 @@ channel_take(struct lull_channel *channel, uint64_t now_ns,
 	operation->done.tag = message->tag;
 	operation->done.user = message->user;
 	operation->done.endpoint = message->endpoint;
+	if (message->source == LULL_CHANNEL_SELF) {
+		take_own(channel, message, buffer, size_bytes, operation);
+		return;
+	}
 	rc = lull_bundle_accept(channel->bundle, now_ns, message->source, message->handle, buffer,
 				size_bytes, operation);
 	if (rc != 0)
@@ -163,7 +186,7 @@ event_down(struct lull_channel *channel, const struct lull_bundle_event *event)
 	peer->asked = false;
 	if (peer->up)
 		channel_stream_end(&peer->stream, -ECONNRESET);
-	peer->up = false;
+	peer->up = peer->begun = false;
 	peer->error = event->error;
 	peer->ends++;
 	event_drop(channel, event->peer);

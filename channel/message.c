@@ -12,20 +12,62 @@ message_connected(const struct lull_channel *channel, uint32_t peer)
 	return channel->started && peer < channel->config.peers_max && channel->peers[peer].up;
 }
 
+/* A receive may name it as its source. */
+static bool
+message_known(const struct lull_channel *channel, uint32_t source)
+{
+	return source == LULL_CHANNEL_ANY || source == LULL_CHANNEL_SELF ||
+	       message_connected(channel, source) ||
+	       (channel->started && source < channel->config.peers_max &&
+		channel->peers[source].begun);
+}
+
 /* ---- send ---- */
+
+/* To this channel itself: its receive takes it, or it waits for one. */
+static int
+send_own(struct lull_channel *channel, uint64_t now_ns, const struct lull_channel_message *message,
+	 struct channel_operation *operation)
+{
+	const struct lull_match_message own = {
+		.source = LULL_CHANNEL_SELF,
+		.endpoint = channel->config.endpoint,
+		.tag = message->tag,
+		.len_bytes = message->len_bytes,
+		.user = message->user,
+		.handle = (uint32_t)(operation - channel->operations.all),
+	};
+	struct lull_match_receive receive;
+	int rc;
+
+	operation->data = message->data;
+	if (message->endpoint != channel->config.endpoint) {
+		channel_end(channel, operation, -ECONNREFUSED);
+		return 0;
+	}
+	rc = lull_match_arrive(channel->match, &own, &receive);
+	if (rc < 0)
+		return -EAGAIN;
+	if (rc == 1)
+		channel_take(channel, now_ns, &own, receive.buffer, receive.size_bytes,
+			     receive.context);
+	else
+		channel_changed(channel);
+	return 0;
+}
 
 static int
 message_send(struct lull_channel *channel, uint64_t now_ns, uint32_t peer,
 	     const struct lull_channel_message *message, struct channel_operation *operation)
 {
-	const struct lull_bundle_message sent = { .data = message->data,
-						  .len_bytes = message->len_bytes,
-						  .tag = message->tag,
-						  .user = message->user,
-						  .from = channel->config.endpoint,
-						  .to = message->endpoint,
-						  .matched = message->matched,
-						  .context = operation };
+	const struct lull_bundle_message given = { .data = message->data,
+						   .len_bytes = message->len_bytes,
+						   .tag = message->tag,
+						   .user = message->user,
+						   .from = channel->config.endpoint,
+						   .to = message->endpoint,
+						   .matched = message->matched,
+						   .context = operation };
 
 	operation->begin_ns = now_ns;
 	operation->done.sent = true;
@@ -34,7 +76,17 @@ message_send(struct lull_channel *channel, uint64_t now_ns, uint32_t peer,
 	operation->done.tag = message->tag;
 	operation->done.user = message->user;
 	operation->done.endpoint = channel->config.endpoint;
-	return lull_bundle_send(channel->bundle, now_ns, peer, &sent);
+	if (peer == LULL_CHANNEL_SELF)
+		return send_own(channel, now_ns, message, operation);
+	return lull_bundle_send(channel->bundle, now_ns, peer, &given);
+}
+
+static int
+send_possible(const struct lull_channel *channel, uint32_t peer)
+{
+	if (message_connected(channel, peer) || (peer == LULL_CHANNEL_SELF && channel->started))
+		return 0;
+	return peer != LULL_CHANNEL_ANY && message_known(channel, peer) ? -EAGAIN : -ENOTCONN;
 }
 
 int
@@ -43,13 +95,12 @@ lull_channel_send(struct lull_channel *channel, uint32_t peer,
 {
 	struct channel_operation *operation = NULL;
 	uint64_t now_ns = lull_clock_ns();
-	int rc = 0;
+	int rc;
 
 	if (message->endpoint == CHANNEL_STREAM_ENDPOINT)
 		return -EINVAL;
 	channel_lock(channel);
-	if (!message_connected(channel, peer))
-		rc = -ENOTCONN;
+	rc = send_possible(channel, peer);
 	if (rc == 0) {
 		operation = channel_operation_new(&channel->operations, CHANNEL_OPERATION_SENDING);
 		rc = operation == NULL ? -EAGAIN : 0;
@@ -97,7 +148,7 @@ lull_channel_recv(struct lull_channel *channel, const struct lull_channel_receiv
 	int rc;
 
 	channel_lock(channel);
-	if (receive->source != LULL_CHANNEL_ANY && !message_connected(channel, receive->source)) {
+	if (!message_known(channel, receive->source)) {
 		channel_unlock(channel);
 		return -ENOTCONN;
 	}
@@ -219,7 +270,7 @@ message_cancel(struct lull_channel *channel, uint64_t now_ns, const void *contex
 		return 0;
 	}
 	operation = channel_operation_find(operations, CHANNEL_OPERATION_SENDING, context);
-	if (operation == NULL)
+	if (operation == NULL || operation->done.peer == LULL_CHANNEL_SELF)
 		return -ENOENT;
 	rc = lull_bundle_cancel(channel->bundle, now_ns, operation->done.peer, operation);
 	if (rc == 0)

@@ -250,8 +250,6 @@ open_free(struct lull_channel *channel)
 		lull_bundle_forget(channel->bundle);
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++)
 		channel_rail_close(channel->rails[i]);
-	if (channel->bundle != NULL)
-		lull_bundle_forget(channel->bundle);
 	channel_secret_close(&channel->secret);
 	if (channel->event_fd >= 0)
 		close(channel->event_fd);

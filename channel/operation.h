@@ -27,6 +27,7 @@ struct channel_operation {
 	uint32_t serial; /* a claim of an older use of this place is another claim */
 	uint32_t handle; /* of the bundle, while it is a claim */
 	uint64_t begin_ns;
+	const void *data; /* of a send to this channel itself */
 	struct lull_channel_completion done;
 };
 struct channel_operations {

@@ -9,8 +9,8 @@
 #include "wait.h"
 
 #define PEER_ADDRESS_VERSION 1
-/* An address: version, how many, then of each kind, length, bytes. */
-#define PEER_ADDRESS_HEAD 2
+/* An address: version, how many, length of the name, name, then of each kind, length, bytes. */
+#define PEER_ADDRESS_HEAD 3
 
 /* ---- addresses ---- */
 
@@ -21,6 +21,9 @@ lull_channel_address(struct lull_channel *channel, uint8_t address[LULL_CHANNEL_
 
 	memset(address, 0, LULL_CHANNEL_ADDRESS_SIZE);
 	address[0] = PEER_ADDRESS_VERSION;
+	address[2] = (uint8_t)strlen(channel->name);
+	memcpy(address + used, channel->name, address[2]);
+	used += address[2];
 	channel_lock(channel);
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++) {
 		const struct lull_bundle_rail *rail;
@@ -45,9 +48,13 @@ peer_address(const uint8_t *address, uint32_t address_bytes, struct lull_bundle_
 {
 	uint32_t used = PEER_ADDRESS_HEAD;
 
+	*target = (struct lull_bundle_target){ .name = "" };
 	if (address_bytes < PEER_ADDRESS_HEAD || address[0] != PEER_ADDRESS_VERSION ||
-	    address[1] == 0 || address[1] > LULL_BUNDLE_TARGETS_MAX)
+	    address[1] == 0 || address[1] > LULL_BUNDLE_TARGETS_MAX || address[2] == 0 ||
+	    address[2] >= sizeof(target->name) || address[2] > address_bytes - used)
 		return -EINVAL;
+	memcpy(target->name, address + used, address[2]);
+	used += address[2];
 	target->address_count = address[1];
 	for (uint32_t i = 0; i < target->address_count; i++) {
 		uint32_t size;
@@ -92,6 +99,13 @@ peer_error(int rc, const char *who, uint64_t limit_ns, struct lull_error *error)
 	}
 }
 
+static int
+peer_not_started(struct lull_error *error)
+{
+	return lull_error_set(error, -EINVAL,
+			      "the channel does not run; call lull_channel_start() first");
+}
+
 /* Until the peer is there or gives up. */
 static int
 peer_await(struct lull_channel *channel, uint32_t number, const struct channel_wait *wait)
@@ -119,62 +133,81 @@ peer_closing(const struct lull_channel *channel, const char *name)
 }
 
 static int
+peer_begin(struct lull_channel *channel, const struct lull_bundle_target *target, uint64_t limit_ns,
+	   uint32_t *peer)
+{
+	uint64_t now_ns = lull_clock_ns();
+	int number = lull_bundle_connect(channel->bundle, now_ns, target,
+					 limit_ns == LULL_CHANNEL_FOREVER ? LULL_BUNDLE_NEVER :
+									    limit_ns);
+
+	if (number < 0)
+		return number == -ENODEV ? -EHOSTUNREACH : number;
+	*peer = (uint32_t)number;
+	if (!channel->peers[number].up)
+		channel_act(channel, now_ns);
+	return 0;
+}
+
+static int
 peer_connect(struct lull_channel *channel, const struct lull_bundle_target *target,
 	     uint64_t limit_ns, uint32_t *peer)
 {
 	struct channel_wait wait = channel_wait_begin(channel, limit_ns);
-	uint64_t now_ns;
-	int number, rc = 0;
+	int rc = 0;
 
 	/* A new connection would cut off what the old one still has to send. */
 	while (rc == 0 && peer_closing(channel, target->name))
 		rc = channel_wait(channel, &wait);
-	if (rc != 0)
-		return rc;
-	now_ns = lull_clock_ns();
-	number = lull_bundle_connect(channel->bundle, now_ns, target,
-				     limit_ns == LULL_CHANNEL_FOREVER ? LULL_BUNDLE_NEVER :
-									limit_ns);
-	if (number < 0)
-		return number == -ENODEV ? -EHOSTUNREACH : number;
-	*peer = (uint32_t)number;
-	if (channel->peers[number].up)
-		return 0;
-	channel_act(channel, now_ns);
-	return peer_await(channel, *peer, &wait);
+	if (rc == 0)
+		rc = peer_begin(channel, target, limit_ns, peer);
+	return rc == 0 ? peer_await(channel, *peer, &wait) : rc;
 }
 
 static int
 peer_connect_to(struct lull_channel *channel, const struct lull_bundle_target *target,
 		uint64_t limit_ns, uint32_t *peer, struct lull_error *error)
 {
-	const char *who = target->name[0] != '\0' ? target->name : "the node at this address";
 	int rc;
 
 	if (!channel->started)
-		return lull_error_set(error, -EINVAL,
-				      "the channel does not run; call lull_channel_start() first");
+		return peer_not_started(error);
 	channel_lock(channel);
 	rc = peer_connect(channel, target, limit_ns, peer);
 	channel_unlock(channel);
-	return rc == 0 ? 0 : peer_error(rc, who, limit_ns, error);
+	return rc == 0 ? 0 : peer_error(rc, target->name, limit_ns, error);
+}
+
+static int
+peer_target(const struct lull_channel *channel, const char *name, const uint8_t *address,
+	    uint32_t address_bytes, struct lull_bundle_target *target, struct lull_error *error)
+{
+	*target = (struct lull_bundle_target){ .address_count = 0 };
+	if (address != NULL && peer_address(address, address_bytes, target) != 0)
+		return lull_error_set(error, -EINVAL,
+				      "these %u bytes are no address of lull_channel_address()",
+				      address_bytes);
+	if (address == NULL &&
+	    (name == NULL || name[0] == '\0' || strlen(name) >= sizeof(target->name)))
+		return lull_error_set(error, -EINVAL, "a node's name has 1..%d characters",
+				      LULL_CHANNEL_NAME_SIZE - 1);
+	if (address == NULL)
+		strcpy(target->name, name);
+	if (strcmp(target->name, channel->name) == 0)
+		return lull_error_set(error, -EINVAL,
+				      "%s is this node itself; give each node a name of its own",
+				      target->name);
+	return 0;
 }
 
 int
 lull_channel_connect(struct lull_channel *channel, const char *name, uint64_t limit_ns,
 		     uint32_t *peer, struct lull_error *error)
 {
-	struct lull_bundle_target target = { .address_count = 0 };
+	struct lull_bundle_target target;
+	int rc = peer_target(channel, name, NULL, 0, &target, error);
 
-	if (name == NULL || name[0] == '\0' || strlen(name) >= sizeof(target.name))
-		return lull_error_set(error, -EINVAL, "a node's name has 1..%d characters",
-				      LULL_CHANNEL_NAME_SIZE - 1);
-	if (strcmp(name, channel->name) == 0)
-		return lull_error_set(error, -EINVAL,
-				      "%s is this node itself; give each node a name of its own",
-				      name);
-	snprintf(target.name, sizeof(target.name), "%s", name);
-	return peer_connect_to(channel, &target, limit_ns, peer, error);
+	return rc == 0 ? peer_connect_to(channel, &target, limit_ns, peer, error) : rc;
 }
 
 int
@@ -182,13 +215,31 @@ lull_channel_connect_address(struct lull_channel *channel, const uint8_t *addres
 			     uint32_t address_bytes, uint64_t limit_ns, uint32_t *peer,
 			     struct lull_error *error)
 {
-	struct lull_bundle_target target = { .name = "" };
+	struct lull_bundle_target target;
+	int rc = peer_target(channel, NULL, address, address_bytes, &target, error);
 
-	if (peer_address(address, address_bytes, &target) != 0)
-		return lull_error_set(error, -EINVAL,
-				      "these %u bytes are no address of lull_channel_address()",
-				      address_bytes);
-	return peer_connect_to(channel, &target, limit_ns, peer, error);
+	return rc == 0 ? peer_connect_to(channel, &target, limit_ns, peer, error) : rc;
+}
+
+int
+lull_channel_connect_begin(struct lull_channel *channel, const uint8_t *address,
+			   uint32_t address_bytes, uint64_t limit_ns, uint32_t *peer,
+			   struct lull_error *error)
+{
+	struct lull_bundle_target target;
+	int rc = peer_target(channel, NULL, address, address_bytes, &target, error);
+
+	if (rc != 0)
+		return rc;
+	if (!channel->started)
+		return peer_not_started(error);
+	channel_lock(channel);
+	rc = peer_closing(channel, target.name) ? -EAGAIN :
+						  peer_begin(channel, &target, limit_ns, peer);
+	if (rc == 0)
+		channel->peers[*peer].begun = true;
+	channel_unlock(channel);
+	return rc == 0 ? 0 : peer_error(rc, target.name, limit_ns, error);
 }
 
 /* ---- accept, disconnect ---- */

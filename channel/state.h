@@ -39,6 +39,7 @@
 struct channel_peer {
 	char name[LULL_CHANNEL_NAME_SIZE]; /* of the node */
 	bool up;
+	bool begun;    /* somebody connects to it and does not wait */
 	bool closing;  /* lull_channel_disconnect() ends it */
 	bool asked;    /* lull_channel_accept() has not told of it yet */
 	uint32_t next; /* of those that wait to be accepted, plus 1; 0: the last */

@@ -37,10 +37,11 @@ extern "C" {
 #endif
 
 #define LULL_CHANNEL_RAILS_MAX 16
-#define LULL_CHANNEL_NAME_SIZE 32       /**< of a node, its zero included */
-#define LULL_CHANNEL_ADDRESS_SIZE 64    /**< of lull_channel_address() */
-#define LULL_CHANNEL_ANY UINT32_MAX     /**< any source */
-#define LULL_CHANNEL_FOREVER UINT64_MAX /**< no time limit */
+#define LULL_CHANNEL_NAME_SIZE 32          /**< of a node, its zero included */
+#define LULL_CHANNEL_ADDRESS_SIZE 64       /**< of lull_channel_address() */
+#define LULL_CHANNEL_ANY UINT32_MAX        /**< any source */
+#define LULL_CHANNEL_SELF (UINT32_MAX - 1) /**< this channel, as a peer and as a source */
+#define LULL_CHANNEL_FOREVER UINT64_MAX    /**< no time limit */
 
 /** How packets are protected. */
 enum lull_channel_security {
@@ -114,7 +115,8 @@ uint32_t lull_channel_check(struct lull_channel *channel, struct lull_finding *l
 			    uint32_t count_max);
 
 /**
- * Where others reach this channel: opaque bytes for lull_channel_connect() elsewhere.
+ * Where others reach this channel: its name and rails, opaque bytes for
+ * lull_channel_connect_address() elsewhere.
  * @return bytes written, at most LULL_CHANNEL_ADDRESS_SIZE
  */
 uint32_t lull_channel_address(struct lull_channel *channel,
@@ -135,6 +137,16 @@ int lull_channel_connect(struct lull_channel *channel, const char *name, uint64_
 int lull_channel_connect_address(struct lull_channel *channel, const uint8_t *address,
 				 uint32_t address_bytes, uint64_t limit_ns, uint32_t *peer,
 				 struct lull_error *error);
+/**
+ * Begin to connect to the node at an address, and do not wait. The number is the peer's from now
+ * on: it can be named as a source at once, and sends to it are -EAGAIN until it is there. When it
+ * does not answer in time, receives from it end with -ECONNRESET.
+ * @return 0: also when it is connected; -EAGAIN: the last connection with it still ends;
+ *         -EHOSTUNREACH, -ENOBUFS, -EINVAL
+ */
+int lull_channel_connect_begin(struct lull_channel *channel, const uint8_t *address,
+			       uint32_t address_bytes, uint64_t limit_ns, uint32_t *peer,
+			       struct lull_error *error);
 /**
  * Wait until somebody connects to us; each is told of once.
  * @return 0 and the peer's number; -ETIMEDOUT, -EINTR, -EINVAL: the channel does not run
@@ -159,7 +171,7 @@ struct lull_channel_message {
 };
 /** What is to be received. */
 struct lull_channel_receive {
-	uint32_t source;      /**< a peer, or LULL_CHANNEL_ANY */
+	uint32_t source;      /**< a peer, LULL_CHANNEL_SELF, or LULL_CHANNEL_ANY */
 	uint64_t tag, ignore; /**< bits of the tag that do not count */
 	void *buffer;
 	uint64_t size_bytes;
@@ -176,8 +188,10 @@ struct lull_channel_completion {
 };
 /**
  * Send; never waits.
+ * @param peer     LULL_CHANNEL_SELF: complete when a receive here has taken it
  * @param context  of its completion; one per operation under way
- * @return 0: a completion follows; -EAGAIN, -ENOTCONN, -EMSGSIZE, -EINVAL: the endpoint of streams
+ * @return 0: a completion follows; -EAGAIN, also while a connection begins; -ENOTCONN, -EMSGSIZE,
+ *         -EINVAL: the endpoint of streams
  */
 int lull_channel_send(struct lull_channel *channel, uint32_t peer,
 		      const struct lull_channel_message *message, void *context);

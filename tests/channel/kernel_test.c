@@ -56,15 +56,19 @@ TEST(kernel__connects_by_address)
 	struct stand stand = { .rail_count = 1 };
 	uint8_t address[LULL_CHANNEL_ADDRESS_SIZE];
 	struct lull_error error = { "" };
-	uint32_t bytes;
+	uint32_t bytes, name_bytes;
 
 	stand.rails[0][0] = "kernel:lo,port=0";
 	stand.rails[1][0] = "kernel:lo,port=0";
 	stand_start(&stand);
 	bytes = lull_channel_address(stand.channels[1], address);
-	/* Version, one rail, IPv4, 127.0.0.1 and its port. */
-	assert_int_equal(bytes, 10);
-	assert_memory_equal(address, ((uint8_t[]){ 1, 1, CHANNEL_KIND_IP4, 6, 127, 0, 0, 1 }), 8);
+	/* Version, one rail, the name; IPv4, 127.0.0.1 and its port. */
+	name_bytes = (uint32_t)strlen(stand_name(1));
+	assert_int_equal(bytes, 3 + name_bytes + 8);
+	assert_memory_equal(address, ((uint8_t[]){ 1, 1, (uint8_t)name_bytes }), 3);
+	assert_memory_equal(address + 3, stand_name(1), name_bytes);
+	assert_memory_equal(address + 3 + name_bytes,
+			    ((uint8_t[]){ CHANNEL_KIND_IP4, 6, 127, 0, 0, 1 }), 6);
 	if (lull_channel_connect_address(stand.channels[0], address, bytes, STAND_WAIT_NS,
 					 &stand.peers[0], &error) != 0)
 		fail_msg("%s", error.text);

@@ -63,7 +63,8 @@ TEST(connect__by_address)
 
 TEST(connect__says_why_not)
 {
-	uint8_t address[LULL_CHANNEL_ADDRESS_SIZE] = { 0 }, other[] = { 1, 1, 2, 3, 9, 9, 9 };
+	uint8_t address[LULL_CHANNEL_ADDRESS_SIZE] = { 0 },
+		other[] = { 1, 1, 1, 'x', 2, 3, 9, 9, 9 };
 	struct stand stand = { .rail_count = 1 };
 	struct lull_error error;
 	uint32_t peer, bytes;
