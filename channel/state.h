@@ -118,6 +118,13 @@ struct lull_channel {
 	struct lull_loop loop;
 };
 
+/**
+ * lull_channel_check(). @p company: look also at who else uses the CPUs, which takes up to 50 ms
+ * for each and finds nothing that is wrong.
+ */
+uint32_t channel_check(struct lull_channel *channel, struct lull_finding *lines, uint32_t count_max,
+		       bool company);
+
 static inline void
 channel_lock(struct lull_channel *channel)
 {
