@@ -61,6 +61,7 @@ BLOCKS: dict[str, Case | NotRun] = {
     "docs/camera.md: $ sudo python3 tests/camera/interop": NotRun("a test of its own"),
     "docs/camera.md: $ lull-cam --backend dpdk:af_packet=v1": CAMERA,
     "docs/camera.md: $ export GST_PLUGIN_PATH": cases.runs_a_pipeline,
+    "docs/channel.md: taskset -c 0 chrt -f 1 lull-channel-perf": NotRun("figures; two idle CPUs"),
     "docs/channel.md: sudo ./lull channel bed up": NotRun("the bed; tests/netns/channel.py"),
     "docs/export.md: {": cases.has_this_record,
     "docs/shared-cpu.md: sudo setcap": cases.grants_a_class,
