@@ -180,7 +180,9 @@ ask_over(struct lull_bundle *bundle, struct bundle_slot *slot)
 	slot->store = NULL;
 	slot->state = PEER_HELLO;
 	slot->asker = slot->met_used = slot->table_told = slot->rest_told = false;
-	slot->answer_bytes = 0;
+	slot->answer_bytes = 0; /* until it is written anew, there is none to be sent */
+	slot->hello_rails = 0;
+	slot->retry_wanted = false;
 	slot->hello_ns = bundle->now_ns;
 	slot->hello_gap_ns = HELLO_GAP_NS;
 	memset(slot->met, 0, sizeof(slot->met));

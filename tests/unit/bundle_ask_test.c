@@ -57,6 +57,29 @@ TEST(ask__again_when_the_half_is_gone)
 	stand_close(stand);
 }
 
+/* What was still to be sent of the first question is not sent before there is a new one. */
+TEST(ask__again_sends_nothing_of_before)
+{
+	struct stand *stand = stand_open(2, 2, NULL);
+	struct bundle_slot *slot;
+
+	stand->judge = hears_no_keys;
+	slot = &stand->nodes[0].bundle->slots[stand_ask(stand, 0, 1)];
+	slot->limit_ns = LULL_BUNDLE_NEVER;
+	stand_run(stand, 20 * MS);
+	assert_int_equal(slot->state, PEER_JOIN);
+	slot->limit_ns = LULL_BUNDLE_NEVER;
+	slot->hello_rails = 3;
+	slot->retry_wanted = true;
+	slot->doubt_ns = stand->now_ns;
+	bundle_ask_anew(stand->nodes[0].bundle, slot);
+	assert_int_equal(slot->state, PEER_HELLO);
+	assert_false(bundle_ask_wants(slot, 0) || bundle_ask_wants(slot, 1));
+	stand->judge = NULL;
+	stand_wait(stand, &stand->nodes[0].ups, 1, LULL_NS_PER_S);
+	stand_close(stand);
+}
+
 /* Who is told by a stranger that nobody knows him does not go and ask the stranger. */
 TEST(ask__goes_on_where_it_was_told_to)
 {
