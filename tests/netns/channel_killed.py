@@ -70,7 +70,8 @@ def perf(programs: Programs, chance: random.Random) -> None:
             else:
                 kill(caller)
                 check(not ended(listener), f"{what}: the listener goes on", listener.stderr())
-            again = stand.start("a", "--to b --duration 200ms --message 64k", f"again-{turn}")
+            again = stand.start("a", "--to b --duration 200ms --message 64k", f"again-{turn}",
+                                called="again")  # fmt: skip
             whole(again.finish())
             if victim == "listener":  # one that had not connected finds the new one instead
                 left(caller, what)
