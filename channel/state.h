@@ -10,7 +10,8 @@
  *     message.c    send, receive, peek, claim, done     look.c    counters, for others
  *     peer.c       connect, accept, disconnect          check.c   the self-check
  *     bytes.c      write, read, shut                    rails.c   add and remove while it runs
- *     ring.c       packets in shared memory             attach.c  how a process gets them
+ *     ring.c       packets in shared memory             lane.c    two rings and a bell
+ *     attach.c     how a process gets a lane            neighbour.c  lanes to others of the node
  *
  * One lock is around the bundle, matching and operations. The loop has it during an iteration and
  * leaves it at rest. A caller takes it, calls the bundle, sends what is to be sent itself, and ends

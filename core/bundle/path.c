@@ -339,7 +339,7 @@ uint32_t
 bundle_path_probe_tx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
 		     uint8_t *body, uint32_t room_bytes, struct lull_bundle_address *to)
 {
-	struct bundle_probe probe = { .kind = BUNDLE_PROBE_ASK };
+	struct bundle_probe probe = { .kind = BUNDLE_PROBE_ASK, .table = bundle->table };
 
 	bundle_greet_rails(bundle, &probe.rails);
 	*to = path->address;
@@ -368,21 +368,26 @@ bundle_path_probe_tx(struct lull_bundle *bundle, struct bundle_slot *slot, struc
 
 /* ---- probes in ---- */
 
-/* The other side has other rails than before. */
+/* The other side may have other rails than before. The table of a late probe does not count. */
 static void
-probe_rails(struct lull_bundle *bundle, struct bundle_slot *slot,
-	    const struct bundle_rail_table *rails)
+probe_rails(struct lull_bundle *bundle, struct bundle_slot *slot, const struct bundle_probe *probe)
 {
+	const struct bundle_rail_table *rails = &probe->rails;
 	bool same = rails->count == slot->rails.count;
 
+	if (slot->table_told && (int16_t)(probe->table - slot->table) <= 0)
+		return;
+	slot->table_told = true;
+	slot->table = probe->table;
 	for (uint32_t i = 0; same && i < rails->count; i++)
 		same = rails->rails[i].number == slot->rails.rails[i].number &&
 		       rails->rails[i].kind == slot->rails.rails[i].kind &&
 		       rails->rails[i].packet_bytes == slot->rails.rails[i].packet_bytes;
-	if (same || rails->count == 0)
+	if (rails->count == 0)
 		return;
 	slot->rails = *rails;
-	bundle_peer_plan(bundle, slot);
+	if (!same)
+		bundle_peer_plan(bundle, slot);
 }
 
 /* Until packets say more, the answer to a probe tells how far it is. */
@@ -463,7 +468,7 @@ bundle_path_probe_rx(struct lull_bundle *bundle, struct bundle_slot *slot, struc
 	} else if (path->asked && path->challenge_ns > 0 && probe->challenge == path->challenge) {
 		probe_answered(bundle, slot, path);
 	}
-	probe_rails(bundle, slot, &probe->rails);
+	probe_rails(bundle, slot, probe);
 }
 
 void

@@ -264,6 +264,8 @@ bundle_peer_run(struct lull_bundle *bundle, struct bundle_slot *slot)
 {
 	if (bundle->now_ns >= peer_doubt_ns(slot))
 		bundle_ask_anew(bundle, slot);
+	if (!bundle_peer_has_keys(slot))
+		return;
 	if (bundle->now_ns >= peer_silence_ns(bundle, slot)) {
 		bundle_peer_end(bundle, slot, -ECONNRESET);
 		return;

@@ -29,9 +29,14 @@ uint32_t bundle_note_tx(struct lull_bundle *bundle, uint32_t rail,
 			struct lull_bundle_packet *packet);
 /** Its rail is gone. */
 void bundle_notes_drop(struct lull_bundle *bundle, uint32_t rail);
-/** Too many ask: only who gets packets at his address is answered. True: he was sent a cookie. */
-bool bundle_cookie_wanted(struct lull_bundle *bundle, uint32_t rail,
-			  const struct lull_bundle_address *from, const struct bundle_hello *hello);
+/** Whoever asks gets packets at his address: the cookie in his hello is ours. */
+bool bundle_cookie_holds(const struct lull_bundle *bundle, uint32_t rail,
+			 const struct lull_bundle_address *from, const struct bundle_hello *hello);
+/** Too many ask without a cookie. */
+bool bundle_cookie_wanted(struct lull_bundle *bundle);
+/** Come again with this one. */
+void bundle_cookie_send(struct lull_bundle *bundle, uint32_t rail,
+			const struct lull_bundle_address *from, const struct bundle_hello *hello);
 
 /* ask.c: the side that asks */
 void bundle_ask_answer(struct lull_bundle *bundle, uint32_t rail,

@@ -133,6 +133,19 @@ rx_is_new(const struct bundle_path *path, uint64_t psn)
 	return psn > path->seen_floor && bundle_seen_is_new(&path->seen, psn);
 }
 
+/* A packet that was long on its way says what was so before. */
+static void
+rx_rest(const struct lull_bundle *bundle, struct bundle_slot *slot,
+	const struct bundle_header *header)
+{
+	if (slot->rest_told && bundle_before(header->sent, slot->rest_sent) &&
+	    bundle->now_ns - slot->heard_ns < LULL_NS_PER_S)
+		return;
+	slot->rest_told = true;
+	slot->rest_ns = bundle_rest_decode(header->rest);
+	slot->rest_sent = header->sent;
+}
+
 static void
 rx_known(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet *packet)
 {
@@ -171,7 +184,7 @@ rx_known(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet 
 	bundle->rails[packet->rail].rate_pkts++;
 	LULL_COUNTER_ADD(path->counters.rx_bytes,
 			 packet->len_bytes + bundle->config.security->tag_bytes);
-	slot->rest_ns = bundle_rest_decode(packet->header.rest);
+	rx_rest(bundle, slot, &packet->header);
 	bundle_peer_heard(bundle, slot);
 	bundle_path_heard(bundle, slot, path, packet->from);
 	bundle_out_grant(bundle, slot, packet->header.grant);
