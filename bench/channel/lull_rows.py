@@ -26,7 +26,8 @@ WORDS = {  # of the caller
     scene.FIRST: ["--pause", "1s"],
     scene.PERIODIC: ["--period", "100ms", "--burst", "10ms"],
 }
-REST = {scene.FIRST: ["--max-latency", "100us"]}  # of both sides
+# Of both sides. A ping-pong is made in the caller's thread, as by all peers.
+BOTH = {scene.FIRST: ["--max-latency", "100us"], scene.LATENCY: ["--own-loop"]}
 DEVICES = {"kernel": "kernel:r{}", "dpdk": "dpdk:af_packet=r{}"}
 SPUN = (scene.LATENCY, scene.PERIODIC)  # what a row that never rests is there for
 NS_PER_US = 1000
@@ -45,7 +46,7 @@ KINDS = {
     "kernel": Kind(tuple(JOBS)),
     "dpdk": Kind(tuple(JOBS)),
     "memif": Kind((scene.GOODPUT, scene.LATENCY), "shared memory of two DPDK programs", True),
-    "same node": Kind((scene.GOODPUT, scene.LATENCY), "by the node's program", True),
+    "same node": Kind((scene.GOODPUT, scene.LATENCY), "two processes of a node", True),
     "node": Kind((scene.GOODPUT, scene.LATENCY, scene.WAIT), "each node's program has the rails"),
 }
 
@@ -149,7 +150,7 @@ class Run:
             words += ["--key-file", str(self.key)]
         if self.row.governor:
             words += ["--governor", self.row.governor]
-        return words + REST.get(self.where.what, [])
+        return words + BOTH.get(self.where.what, [])
 
     def rail_words(self, name: str) -> list[str]:
         """Starts the node's program where rails are its."""
@@ -159,7 +160,8 @@ class Run:
                     f"socket={self.folder}/memif"]  # fmt: skip
         if self.row.kind in DEVICES:
             return [DEVICES[self.row.kind].format(rail) for rail in range(self.rails)]
-        return [f"node:{self.node_program(self.place(name))}"]
+        kind = "node-busy" if self.row.governor == "spin" else "node"
+        return [f"{kind}:{self.node_program(self.place(name))}"]
 
     def node_program(self, node: str) -> Path:
         """The node's program; its socket. Once for each node."""

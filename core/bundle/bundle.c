@@ -339,6 +339,8 @@ lull_bundle_rail_remove(struct lull_bundle *bundle, uint64_t now_ns, uint32_t ra
 		return -ENODEV;
 	bundle_time(bundle, now_ns);
 	bundle->rails[rail].used = false;
+	for (uint32_t i = 0; i < bundle->slot_high; i++)
+		bundle->slots[i].met[rail] = 0; /* its number may come again on another wire */
 	bundle_notes_drop(bundle, rail);
 	rails_changed(bundle);
 	return 0;

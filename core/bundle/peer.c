@@ -95,7 +95,9 @@ promote_crossing(struct lull_bundle *bundle, const struct bundle_slot *half)
 			return false;
 		if (other->state != PEER_JOIN)
 			continue;
-		if (other->asker && bundle->config.node_id > half->node_id)
+		/* Unless ours leads nowhere, and the other side gave it up. */
+		if (other->asker && bundle->config.node_id > half->node_id &&
+		    bundle->now_ns - other->heard_ns < MEET_NS + CROSSING_NS + other->rest_ns)
 			return false;
 		bundle->stores[bundle->store_free++] = other->store;
 		other->store = NULL;

@@ -35,6 +35,7 @@
 #define BUNDLE_ACK_NS_MIN (20 * LULL_NS_PER_US) /* an answer that comes by then carries it along */
 #define BUNDLE_QUIET_ACK_PKTS 32 /* packets that ask for no acknowledgement get one all the same */
 #define BUNDLE_ANSWERS_NEEDED 3
+#define BUNDLE_PROBE_GAP_NS (10 * LULL_NS_PER_MS)
 
 /* ---- lists of numbers ---- */
 
