@@ -377,7 +377,7 @@ lull_bundle_rest(struct lull_bundle *bundle, uint64_t now_ns, uint64_t rest_ns_m
 	}
 }
 
-/* Nobody was silent while we did not listen: the process was stopped, or the machine stood still. */
+/* Nobody was silent while we did not listen: the process or the machine stood still. */
 static void
 run_late(struct lull_bundle *bundle)
 {
