@@ -313,7 +313,7 @@ void lull_bundle_rx(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail, 
  */
 uint32_t lull_bundle_tx(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail,
 			struct lull_bundle_packet *packets, uint32_t count);
-/** Let timers run; after the rails were drained. 10 ms late: nobody was silent since, as we were. */
+/** Let timers run; after the rails were drained. 10 ms late: nobody was silent since, we were. */
 void lull_bundle_run(struct lull_bundle *bundle, uint64_t now_ns);
 /**
  * When lull_bundle_run() or lull_bundle_tx() has something to do next.
