@@ -88,6 +88,12 @@ peer_error(int rc, const char *who, uint64_t limit_ns, struct lull_error *error)
 	case -EHOSTUNREACH:
 		return lull_error_set(error, rc,
 				      "no rail here reaches %s: its rails are of other kinds", who);
+	case -ECONNRESET:
+		return lull_error_set(error, rc,
+				      "%s answered, and then no path to it came up: it has ended "
+				      "meanwhile, or full packets do not pass between its rails "
+				      "and ours",
+				      who);
 	case -ENOBUFS:
 		return lull_error_set(error, rc,
 				      "there are peers_max peers already; raise peers_max, or "

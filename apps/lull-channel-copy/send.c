@@ -84,12 +84,15 @@ copy_send_take(struct copy *copy)
 	struct copy_pipe *pipe = &copy->sender.pipe;
 	const struct copy_slot *slot;
 
-	while (pipe->error == 0 && (slot = copy_pipe_next(pipe)) != NULL) {
+	/* What came before the end counts: it may be known only together with the end. */
+	while (pipe->error != -EPROTO && (slot = copy_pipe_next(pipe)) != NULL) {
 		int rc = send_reply(copy, slot);
 
 		copy_pipe_took(pipe);
 		if (rc != 0)
 			copy_pipe_fail(pipe, rc);
+		if (rc != 0)
+			break;
 	}
 }
 
@@ -293,6 +296,7 @@ send_all(struct copy *copy)
 
 /* ---- the end ---- */
 
+/* Behind the last verdict nothing is open: a side that ends before it says BYE has all. */
 static bool
 send_part(struct copy *copy)
 {
@@ -303,12 +307,15 @@ send_part(struct copy *copy)
 	while (sender->unanswered > 0 && sender->pipe.error == 0)
 		if (!copy_turn(copy, STEP_NS))
 			return false;
-	room = copy_send_room(copy);
-	if (room == NULL)
+	if (sender->unanswered > 0)
 		return false;
-	lull_link_look(copy->link.channel, sender->pipe.peer, &sender->last);
-	copy_pipe_send(&sender->pipe, COPY_BYE, copy_note_write(room, &bye));
-	return send_wait(copy, &sender->parted, LULL_CHANNEL_FOREVER);
+	room = copy_send_room(copy);
+	if (room != NULL) {
+		lull_link_look(copy->link.channel, sender->pipe.peer, &sender->last);
+		copy_pipe_send(&sender->pipe, COPY_BYE, copy_note_write(room, &bye));
+		(void)send_wait(copy, &sender->parted, LULL_CHANNEL_FOREVER);
+	}
+	return sender->pipe.error != -EPROTO && !copy->interrupted;
 }
 
 int

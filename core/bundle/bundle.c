@@ -11,7 +11,8 @@
 #define PIECE 1464
 #define PEER_TIMEOUT_NS (10 * LULL_NS_PER_S)
 #define IDLE_PROBE_NS LULL_NS_PER_S
-#define IDLE_PROBES 4 /* at least so many before a peer counts as gone */
+#define IDLE_PROBES 4                 /* at least so many before a peer counts as gone */
+#define LATE_NS (10 * LULL_NS_PER_MS) /* behind a deadline: the loop stood still */
 #define HOUR_NS (3600 * LULL_NS_PER_S)
 
 /* ---- configuration ---- */
@@ -227,6 +228,7 @@ lull_bundle_init(struct lull_bundle *bundle, const struct lull_bundle_config *co
 	bundle->config.idle_probe_ns = LULL_MIN(bundle->config.idle_probe_ns,
 						bundle->config.peer_timeout_ns / IDLE_PROBES);
 	bundle->now_ns = now_ns;
+	bundle->told_ns = LULL_BUNDLE_NEVER;
 	bundle_lay(bundle);
 	bundle->config.security->random(bundle->config.security_arg, bundle->secret,
 					sizeof(bundle->secret));
@@ -375,10 +377,26 @@ lull_bundle_rest(struct lull_bundle *bundle, uint64_t now_ns, uint64_t rest_ns_m
 	}
 }
 
+/* Nobody was silent while we did not listen: the process or the machine stood still. */
+static void
+run_late(struct lull_bundle *bundle)
+{
+	uint64_t told_ns = bundle->told_ns;
+
+	bundle->told_ns = LULL_BUNDLE_NEVER;
+	if (bundle->now_ns <= told_ns || bundle->now_ns - told_ns <= LATE_NS)
+		return;
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
+		if (bundle_peer_has_keys(&bundle->slots[i]))
+			bundle_peer_late(bundle, &bundle->slots[i], told_ns);
+	}
+}
+
 void
 lull_bundle_run(struct lull_bundle *bundle, uint64_t now_ns)
 {
 	bundle_time(bundle, now_ns);
+	run_late(bundle);
 	bundle_credit_run(bundle);
 	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		struct bundle_slot *slot = &bundle->slots[i];
@@ -406,6 +424,8 @@ lull_bundle_deadline_ns(const struct lull_bundle *bundle)
 		if (bundle->slots[i].state != PEER_FREE && bundle->slots[i].state != PEER_ENDED)
 			due_ns = LULL_MIN(due_ns, bundle_peer_due(own, &own->slots[i]));
 	}
+	if (own->told_ns == LULL_BUNDLE_NEVER)
+		own->told_ns = LULL_MAX(due_ns, bundle->now_ns);
 	return due_ns;
 }
 

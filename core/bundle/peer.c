@@ -42,6 +42,7 @@ bundle_peer_join(struct lull_bundle *bundle, struct bundle_slot *slot,
 	slot->store->out_limit = LULL_MIN(slot->messages_max, config->messages_max);
 	slot->state = PEER_JOIN;
 	slot->heard_ns = slot->since_ns = bundle->now_ns;
+	slot->absent_ns = 0;
 	slot->limit_ns = LULL_MIN(slot->limit_ns, bundle->now_ns + bundle->config.peer_timeout_ns);
 	if (!slot->asked)
 		slot->limit_ns = bundle->now_ns + bundle->config.peer_timeout_ns;
@@ -234,12 +235,23 @@ bundle_peer_heard(struct lull_bundle *bundle, struct bundle_slot *slot)
 	if (bundle->now_ns > slot->doubt_ns)
 		slot->doubt_ns = 0;
 	slot->heard_ns = bundle->now_ns;
+	slot->absent_ns = 0;
+}
+
+void
+bundle_peer_late(struct lull_bundle *bundle, struct bundle_slot *slot, uint64_t told_ns)
+{
+	uint64_t late_ns = bundle->now_ns - LULL_MAX(told_ns, slot->heard_ns);
+
+	slot->absent_ns = LULL_MAX(slot->absent_ns, late_ns);
+	if (slot->doubt_ns > 0)
+		slot->doubt_ns += bundle->now_ns - LULL_MAX(told_ns, slot->doubt_ns);
 }
 
 static uint64_t
 peer_silence_ns(const struct lull_bundle *bundle, const struct bundle_slot *slot)
 {
-	return slot->heard_ns + bundle->config.peer_timeout_ns + slot->rest_ns;
+	return slot->heard_ns + bundle->config.peer_timeout_ns + slot->rest_ns + slot->absent_ns;
 }
 
 static uint64_t
@@ -261,6 +273,19 @@ peer_meets_ns(const struct bundle_slot *slot)
 	return slot->met_used ? LULL_BUNDLE_NEVER : slot->since_ns + MEET_NS + slot->rest_ns;
 }
 
+/* One that was up fell silent; of one that never was, was there a path that could come up? */
+static int
+peer_end_error(const struct bundle_slot *slot)
+{
+	if (slot->state != PEER_JOIN)
+		return -ECONNRESET;
+	for (uint32_t i = 0; i < slot->store->path_count; i++) {
+		if (slot->store->paths[i].state != LULL_BUNDLE_PATH_NONE)
+			return -ECONNRESET;
+	}
+	return -EHOSTUNREACH;
+}
+
 void
 bundle_peer_run(struct lull_bundle *bundle, struct bundle_slot *slot)
 {
@@ -268,12 +293,9 @@ bundle_peer_run(struct lull_bundle *bundle, struct bundle_slot *slot)
 		bundle_ask_anew(bundle, slot);
 	if (!bundle_peer_has_keys(slot))
 		return;
-	if (bundle->now_ns >= peer_silence_ns(bundle, slot)) {
-		bundle_peer_end(bundle, slot, -ECONNRESET);
-		return;
-	}
-	if (slot->state == PEER_JOIN && bundle->now_ns >= slot->limit_ns) {
-		bundle_peer_end(bundle, slot, -EHOSTUNREACH);
+	if (bundle->now_ns >= peer_silence_ns(bundle, slot) ||
+	    (slot->state == PEER_JOIN && bundle->now_ns >= slot->limit_ns)) {
+		bundle_peer_end(bundle, slot, peer_end_error(slot));
 		return;
 	}
 	if (slot->state == PEER_JOIN && bundle->now_ns >= peer_meets_ns(slot)) {

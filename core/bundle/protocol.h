@@ -88,6 +88,8 @@ struct bundle_slot *bundle_peer_promote(struct lull_bundle *bundle, struct bundl
 /** Ends it: all operations end with @p error, then event DOWN. */
 void bundle_peer_end(struct lull_bundle *bundle, struct bundle_slot *slot, int error);
 void bundle_peer_heard(struct lull_bundle *bundle, struct bundle_slot *slot);
+/** The loop runs much later than at @p told_ns, as it was told: silence since does not count. */
+void bundle_peer_late(struct lull_bundle *bundle, struct bundle_slot *slot, uint64_t told_ns);
 void bundle_peer_path_up(struct lull_bundle *bundle, struct bundle_slot *slot);
 void bundle_peer_closed(struct lull_bundle *bundle, struct bundle_slot *slot,
 			const struct bundle_close *close);

@@ -245,7 +245,8 @@ struct bundle_slot {
 	uint16_t table;                 /* number of the newest table of them, once it was told */
 	bool table_told;
 	uint64_t since_ns, heard_ns, limit_ns, end_ns;
-	uint64_t doubt_ns; /* somebody said that it knows us no more; 0: nobody */
+	uint64_t absent_ns; /* since it was heard, we did not listen for so long at once */
+	uint64_t doubt_ns;  /* somebody said that it knows us no more; 0: nobody */
 	uint8_t doubt_kind;
 	struct lull_bundle_address doubt_from; /* who said so */
 	uint64_t rest_ns;                      /* what the other side may rest */
@@ -304,6 +305,7 @@ struct lull_bundle {
 	struct bundle_rail rails[LULL_BUNDLE_RAILS_MAX];
 	uint16_t table; /* number of the rails as they are */
 	uint64_t now_ns;
+	uint64_t told_ns; /* what was told as the deadline after the last run; NEVER: nothing */
 	uint64_t rest_ns;
 	uint32_t slot_count, slot_high; /* slots; all from slot_high on are free */
 	uint32_t peer_count, half_count;

@@ -274,6 +274,7 @@ struct lull_bundle_target {
  * Connect to a node. An event UP or DOWN with the peer's number follows. A name with which a
  * connection exists or begins gives that one, and no second event. Addresses of a node that is
  * connected already: DOWN with -EISCONN, and the connection stays.
+ * DOWN with -ETIMEDOUT: no answer; -ECONNRESET: no path came up; -EHOSTUNREACH: there is none.
  * @param limit_ns  time in which it has to answer; LULL_BUNDLE_NEVER: no limit
  * @return the peer's number; -ENOBUFS: peers_max, -ENODEV: no rail of a kind that fits, -EINVAL
  */
@@ -312,7 +313,7 @@ void lull_bundle_rx(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail, 
  */
 uint32_t lull_bundle_tx(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail,
 			struct lull_bundle_packet *packets, uint32_t count);
-/** Let timers run that are due; after the rails were drained. */
+/** Let timers run; after the rails were drained. 10 ms late: nobody was silent since, we were. */
 void lull_bundle_run(struct lull_bundle *bundle, uint64_t now_ns);
 /**
  * When lull_bundle_run() or lull_bundle_tx() has something to do next.

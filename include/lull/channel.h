@@ -126,8 +126,8 @@ uint32_t lull_channel_address(struct lull_channel *channel,
  * Connect to a node by its name, asked for on every rail. Waits until it answers; one that is
  * connected, also from its side, is found at once.
  * @param peer  out: its number
- * @return 0, -ETIMEDOUT, -EHOSTUNREACH, -ENOBUFS, -EINTR, -EINVAL: no such name, or the channel
- *         does not run
+ * @return 0, -ETIMEDOUT, -EHOSTUNREACH, -ECONNRESET: it answered, and no path to it came up,
+ *         -ENOBUFS, -EINTR, -EINVAL: no such name, or the channel does not run
  */
 int lull_channel_connect(struct lull_channel *channel, const char *name, uint64_t limit_ns,
 			 uint32_t *peer, struct lull_error *error);

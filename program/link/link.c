@@ -195,11 +195,18 @@ lull_link_start(struct lull_link *link, struct lull_run *run,
 	return 0;
 }
 
+static bool
+link_waits(int rc)
+{
+	return rc == -ETIMEDOUT || rc == -ECONNRESET;
+}
+
 int
 lull_link_connect(struct lull_link *link, struct lull_run *run, const char *name, uint32_t *peer,
 		  struct lull_error *error)
 {
 	uint64_t wait_ns = link->settings->wait_ns, begin_ns = lull_clock_ns(), passed_ns = 0;
+	struct lull_error fell = { .text = "" };
 	int rc;
 
 	do {
@@ -207,13 +214,18 @@ lull_link_connect(struct lull_link *link, struct lull_run *run, const char *name
 					  LULL_CLAMP(wait_ns - passed_ns, LULL_NS_PER_MS, LOOK_NS),
 					  peer, error);
 		passed_ns = lull_clock_ns() - begin_ns;
-		if (rc == -ETIMEDOUT && lull_run_signal(run, 0) != 0) {
+		/* It ended while it was asked: it may begin again, as one that is not there yet. */
+		if (rc == -ECONNRESET)
+			fell = *error;
+		if (link_waits(rc) && lull_run_signal(run, 0) != 0) {
 			run->end = "signal";
 			return lull_error_set(error, -EINTR, "a signal came before %.*s answered",
 					      LULL_ERROR_SHOWN, name);
 		}
-	} while (rc == -ETIMEDOUT && passed_ns < wait_ns);
-	if (rc == -ETIMEDOUT)
+	} while (link_waits(rc) && passed_ns < wait_ns);
+	if (link_waits(rc) && fell.text[0] != '\0')
+		*error = fell;
+	else if (rc == -ETIMEDOUT)
 		lull_error_set(
 			error, rc,
 			"%.*s did not answer within %.1f s: it does not run, no rail of it is "

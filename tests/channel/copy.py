@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Copies between two nodes over two rails: what arrives, what is refused, what goes on.
 
-copy.py LULL-CHANNEL-COPY
+copy.py LULL-CHANNEL-COPY COPY-TAKER
 """
 
 from __future__ import annotations
@@ -363,5 +363,26 @@ def rate(binaries: list[str]) -> None:
         check(json.dumps(said["items"]) == json.dumps(result["items"]), "both tell the same", said)
 
 
-main([files_and_folders, streams, outside, breaks, parts, full_disk, discards, nobody,
+def unparted(binaries: list[str]) -> None:
+    """Who ends behind the last verdict has all, though it never said BYE; in front of it, not."""
+    copy, taker = binaries
+    with nodes() as here:
+        source = here.world.path("file")
+        source.write_text("x")
+        rails = " ".join(f"kernel:v{i}" for i in range(2))
+        for ends, status in (("verdict", 0), ("nothing", 1)):
+            other = here.world.start(ends, taker, f"{ends} b {rails}", here.spaces["b"])
+            await_said(other, "listening")
+            command = [word for word in here.command(copy, "a", "--security", "open", "--to", "b",
+                                                     source)
+                       if word not in ("--key-file", str(here.key))]  # fmt: skip
+            done = subprocess.run(command, capture_output=True, env=here.world.env, timeout=60,
+                                  check=False)  # fmt: skip
+            check(done.returncode == status, f"status behind {ends}", done.stderr)
+            said = (b"SHA-256 equal" in done.stderr, b"copy again" in done.stderr)
+            check(said == (status == 0, status == 1), "and what it says", done.stderr)
+            check(other.wait() == 0, "the other side has done its part", other.stderr())
+
+
+main([unparted, files_and_folders, streams, outside, breaks, parts, full_disk, discards, nobody,
       open_security, rate])  # fmt: skip

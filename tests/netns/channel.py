@@ -270,6 +270,18 @@ def black_hole(programs: Programs, kind: str) -> None:
         whole(caller.finish(signal.SIGINT))
 
 
+def narrow_rails(programs: Programs, kind: str) -> None:
+    """Who answers on rails that all lose what is long is told apart from who is out of reach."""
+    with Stand(programs, "100M:largest=1000,100M:largest=1000") as stand:
+        stand.kind = kind
+        stand.listen()
+        caller = stand.start("a", "--to b --wait 2s", "narrow")
+        check(caller.wait() == 1, "the caller ends with 1", caller.stderr())
+        said = caller.stderr().splitlines()
+        check(len(said) == 1 and "b answered" in said[0] and "full packets" in said[0],
+              "it says why", said)  # fmt: skip
+
+
 def unequal_rails(programs: Programs, kind: str) -> None:
     """Three rails here, two there, at one switch."""
     with Stand(programs, "100M,100M,100M:nodes=a", joined=True) as stand:
@@ -380,7 +392,7 @@ def copied_file(programs: Programs, kind: str) -> None:
 KERNEL, PACKET, XDP, MIXED = "kernel:r{}", "dpdk:af_packet=r{}", "dpdk:af_xdp=r{}", "mixed"
 CASES: list[Callable[[Programs, str], None]] = [
     loss, rates, unequal_rates, silent_rail, one_way_silence, flapping_rail, changed_speed,
-    mixed_mtu, black_hole, unequal_rails, killed_caller, killed_listener, stranger,
+    mixed_mtu, black_hole, narrow_rails, unequal_rails, killed_caller, killed_listener, stranger,
     replaying_recorder, copied_file,
 ]  # fmt: skip
 # Two threads that poll, on CPUs that others use as well, take their time.

@@ -57,6 +57,25 @@ TEST(ask__again_when_the_half_is_gone)
 	stand_close(stand);
 }
 
+/* Whoever falls silent before a path is up is told apart from one that no path leads to. */
+TEST(ask__tells_who_fell_silent_from_who_is_out_of_reach)
+{
+	for (uint32_t reaches = 0; reaches < 2; reaches++) {
+		struct stand *stand = stand_open(2, 2, NULL);
+		struct lull_bundle_target target = { .name = "b" };
+
+		for (uint32_t rail = 0; reaches == 0 && rail < 2; rail++)
+			stand->nodes[1].bundle->rails[rail].config.kind = 2;
+		stand->judge = hears_no_keys;
+		assert_true(lull_bundle_connect(stand->nodes[0].bundle, stand->now_ns, &target,
+						150 * MS) >= 0);
+		stand_wait(stand, &stand->nodes[0].downs, 1, 200 * MS);
+		assert_int_equal(stand->nodes[0].down_error,
+				 reaches > 0 ? -ECONNRESET : -EHOSTUNREACH);
+		stand_close(stand);
+	}
+}
+
 /* What was still to be sent of the first question is not sent before there is a new one. */
 TEST(ask__again_sends_nothing_of_before)
 {

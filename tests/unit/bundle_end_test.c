@@ -239,6 +239,72 @@ TEST(clock__that_goes_back_or_leaps_loses_nothing)
 	stand_close(stand);
 }
 
+static bool
+drops_all(struct stand *stand, struct stand_packet *packet)
+{
+	(void)stand;
+	(void)packet;
+	return false;
+}
+
+/* Longer than a silent peer is given, with messages under way and without, also twice. */
+TEST(clock__that_leaps_far_gives_nobody_up)
+{
+	struct lull_bundle_config config = { .peer_timeout_ns = LULL_NS_PER_S };
+	struct stand *stand = stand_open(2, 2, &config);
+
+	stand_join(stand, 0, 1);
+	for (uint32_t i = 0; i < 8; i++) {
+		if (i % 2 == 0)
+			assert_int_equal(stand_send(stand, 0, 500000, false), 0);
+		stand_run(stand, (1 + i) * LULL_NS_PER_MS);
+		stand->judge = i % 4 < 2 ? drops_all : NULL; /* of what leaves next */
+		stand_step(stand);
+		stand->judge = NULL;
+		stand->now_ns += (1 + 7 * i) * LULL_NS_PER_S;
+		stand_run(stand, 300 * LULL_NS_PER_MS);
+		assert_int_equal(stand->nodes[0].downs + stand->nodes[1].downs, 0);
+	}
+	stand_wait(stand, &stand->nodes[0].sent, 4, 5 * LULL_NS_PER_S);
+	stand_bring(stand, 1, 0, 100000);
+	stand_close(stand);
+}
+
+/* A peer that is gone is given up all the same, in a time of its own behind the leap. */
+TEST(clock__that_leaps_keeps_nobody_who_is_gone)
+{
+	struct lull_bundle_config config = { .peer_timeout_ns = LULL_NS_PER_S };
+	struct stand *stand = stand_open(2, 2, &config);
+
+	stand_join(stand, 0, 1);
+	stand->nodes[1].away = true;
+	stand_run(stand, 500 * LULL_NS_PER_MS);
+	stand->now_ns += 30 * LULL_NS_PER_S;
+	stand_run(stand, 300 * LULL_NS_PER_MS);
+	assert_int_equal(stand->nodes[0].downs, 0);
+	stand_wait(stand, &stand->nodes[0].downs, 1, 300 * LULL_NS_PER_MS);
+	assert_int_equal(stand->nodes[0].down_error, -ECONNRESET);
+	stand_close(stand);
+}
+
+/* Who comes late each time gives it up too. */
+TEST(clock__that_leaps_each_time_ends_who_is_gone)
+{
+	struct lull_bundle_config config = { .peer_timeout_ns = LULL_NS_PER_S };
+	struct stand *stand = stand_open(2, 1, &config);
+	uint64_t gone_ns;
+
+	stand_join(stand, 0, 1);
+	stand->nodes[1].away = true;
+	gone_ns = stand->now_ns;
+	while (stand->nodes[0].downs == 0) {
+		stand->now_ns += 400 * LULL_NS_PER_MS;
+		stand_step(stand);
+		assert_in_range(stand->now_ns - gone_ns, 0, 2 * LULL_NS_PER_S);
+	}
+	stand_close(stand);
+}
+
 TEST(cancel__ends_what_has_not_left)
 {
 	struct stand *stand = stand_open(2, 1, NULL);
