@@ -2,37 +2,18 @@
 #include "attach.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ring.h"
-
 #define ATTACH_MAGIC 0x4e4c554cu /* "LULN" */
-#define ATTACH_VERSION 1u
+#define ATTACH_VERSION 2u
 #define ATTACH_FOLDER "lull-channel"
 #define ATTACH_FILE "node"
-#define ATTACH_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
-
-size_t
-channel_attach_ring_at(uint32_t ring, uint32_t packet_bytes)
-{
-	size_t facts = (sizeof(struct channel_attach_facts) + LULL_CACHE_LINE - 1) &
-		       ~(size_t)(LULL_CACHE_LINE - 1);
-
-	return facts + ring * channel_ring_bytes(packet_bytes);
-}
-
-size_t
-channel_attach_bytes(uint32_t packet_bytes)
-{
-	return channel_attach_ring_at(2, packet_bytes);
-}
+#define ATTACH_FDS_MAX 8 /* of a message, before the kernel closes the others */
 
 /* ---- place ---- */
 
@@ -84,14 +65,26 @@ channel_attach_path(const char *words, bool make, char path[CHANNEL_ATTACH_PATH_
 }
 
 int
-channel_attach_allowed(int fd)
+channel_attach_uid(int fd, uint32_t *uid)
 {
 	struct ucred other;
 	socklen_t size = sizeof(other);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &other, &size) != 0)
 		return -errno;
-	return other.uid == geteuid() || other.uid == 0 ? 0 : -EPERM;
+	*uid = other.uid;
+	return 0;
+}
+
+int
+channel_attach_allowed(int fd)
+{
+	uint32_t uid;
+	int rc = channel_attach_uid(fd, &uid);
+
+	if (rc != 0)
+		return rc;
+	return uid == geteuid() || uid == 0 ? 0 : -EPERM;
 }
 
 /* ---- the process ---- */
@@ -125,60 +118,132 @@ channel_attach_ask(int fd, uint32_t rail, uint32_t port)
 	return send(fd, &request, sizeof(request), MSG_NOSIGNAL) == sizeof(request) ? 0 : -errno;
 }
 
-/* The descriptors of a message; those that are too many are closed by the kernel. */
-static uint32_t
-attach_fds(struct msghdr *message, int fds[CHANNEL_ATTACH_FDS])
+/* ---- messages with descriptors ---- */
+
+static void
+attach_close(int *fds, uint32_t count)
 {
+	for (uint32_t i = 0; i < count; i++)
+		close(fds[i]);
+}
+
+/* Those that came with a message: as many as were wanted, or none. How many came. */
+static uint32_t
+attach_fds(struct msghdr *message, int fds[CHANNEL_LANE_FDS])
+{
+	int came[ATTACH_FDS_MAX];
 	uint32_t count = 0;
 
 	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part != NULL;
 	     part = CMSG_NXTHDR(message, part)) {
-		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+		uint32_t more = (uint32_t)((part->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS ||
+		    more > ATTACH_FDS_MAX - count)
 			continue;
-		count = (uint32_t)((part->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-		count = LULL_MIN(count, (uint32_t)CHANNEL_ATTACH_FDS);
-		memcpy(fds, CMSG_DATA(part), count * sizeof(int));
+		memcpy(&came[count], CMSG_DATA(part), more * sizeof(int));
+		count += more;
 	}
+	if (count == CHANNEL_LANE_FDS)
+		memcpy(fds, came, sizeof(came[0]) * CHANNEL_LANE_FDS);
+	else
+		attach_close(came, count);
 	return count;
 }
 
-static int
-attach_answer_check(const struct channel_attach_answer *answer, ssize_t size, uint32_t fd_count)
+/* The length of the message, or a negative errno; @p fds are -1 unless all came. */
+static ssize_t
+attach_receive(int fd, void *bytes, size_t size, int fds[CHANNEL_LANE_FDS], uint32_t *fd_count)
 {
-	uint32_t wanted = answer->error == 0 && answer->port != 0 ? CHANNEL_ATTACH_FDS : 0;
-
-	if (size != sizeof(*answer) || answer->magic != ATTACH_MAGIC || fd_count != wanted ||
-	    answer->error > 0)
-		return -EPROTO;
-	return answer->version == ATTACH_VERSION ? 0 : -EPROTONOSUPPORT;
-}
-
-int
-channel_attach_read(int fd, struct channel_attach_answer *answer, int fds[CHANNEL_ATTACH_FDS])
-{
-	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(CHANNEL_ATTACH_FDS * sizeof(int))];
-	struct iovec part = { .iov_base = answer, .iov_len = sizeof(*answer) };
+	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(ATTACH_FDS_MAX * sizeof(int))];
+	struct iovec part = { .iov_base = bytes, .iov_len = size };
 	struct msghdr message = { .msg_iov = &part,
 				  .msg_iovlen = 1,
 				  .msg_control = control,
 				  .msg_controllen = sizeof(control) };
-	ssize_t size = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	uint32_t count;
-	int rc;
+	ssize_t length = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC | MSG_TRUNC);
 
-	for (uint32_t i = 0; i < CHANNEL_ATTACH_FDS; i++)
+	for (uint32_t i = 0; i < CHANNEL_LANE_FDS; i++)
 		fds[i] = -1;
-	if (size < 0)
+	*fd_count = 0;
+	if (length < 0)
 		return errno == EINTR ? -EAGAIN : -errno;
-	if (size == 0)
-		return -ECONNRESET;
-	count = attach_fds(&message, fds);
-	rc = attach_answer_check(answer, size, count);
-	for (uint32_t i = 0; rc != 0 && i < count; i++) {
-		close(fds[i]);
-		fds[i] = -1;
+	*fd_count = attach_fds(&message, fds);
+	return length > 0 ? length : -ECONNRESET;
+}
+
+static int
+attach_send(int fd, const void *bytes, size_t size, const int *fds)
+{
+	_Alignas(struct cmsghdr)
+		uint8_t control[CMSG_SPACE(CHANNEL_LANE_FDS * sizeof(int))] = { 0 };
+	struct iovec part = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = size };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	struct cmsghdr *head;
+
+	if (fds != NULL) {
+		message.msg_control = control;
+		message.msg_controllen = sizeof(control);
+		head = CMSG_FIRSTHDR(&message);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(CHANNEL_LANE_FDS * sizeof(int));
+		memcpy(CMSG_DATA(head), fds, CHANNEL_LANE_FDS * sizeof(int));
+	}
+	return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size ? 0 : -errno;
+}
+
+/* ---- the process ---- */
+
+/* Nothing is kept of a message that is refused. */
+static int
+attach_refuse(int rc, int fds[CHANNEL_LANE_FDS], uint32_t fd_count)
+{
+	if (rc != 0 && fd_count == CHANNEL_LANE_FDS) {
+		attach_close(fds, fd_count);
+		for (uint32_t i = 0; i < CHANNEL_LANE_FDS; i++)
+			fds[i] = -1;
 	}
 	return rc;
+}
+
+int
+channel_attach_read(int fd, struct channel_attach_answer *answer, int fds[CHANNEL_LANE_FDS])
+{
+	uint32_t fd_count, wanted;
+	ssize_t size = attach_receive(fd, answer, sizeof(*answer), fds, &fd_count);
+	int rc = 0;
+
+	if (size < 0) {
+		rc = (int)size;
+	} else if (size != sizeof(*answer) || answer->magic != ATTACH_MAGIC || answer->error > 0) {
+		rc = -EPROTO;
+	} else if (answer->version != ATTACH_VERSION) {
+		rc = -EPROTONOSUPPORT;
+	} else {
+		wanted = answer->error == 0 && answer->port != 0 ? CHANNEL_LANE_FDS : 0;
+		rc = fd_count == wanted ? 0 : -EPROTO;
+	}
+	return attach_refuse(rc, fds, fd_count);
+}
+
+int
+channel_attach_meeting_read(int fd, struct channel_attach_meeting *meeting,
+			    int fds[CHANNEL_LANE_FDS])
+{
+	uint32_t fd_count;
+	ssize_t size = attach_receive(fd, meeting, sizeof(*meeting), fds, &fd_count);
+	int rc = 0;
+
+	if (size < 0)
+		rc = (int)size;
+	else if (size != sizeof(*meeting) || meeting->magic != ATTACH_MAGIC ||
+		 meeting->version != ATTACH_VERSION || meeting->port == 0 ||
+		 meeting->port > UINT16_MAX || meeting->side > 1 || fd_count > CHANNEL_LANE_FDS)
+		rc = -EPROTO;
+	else if (fd_count < CHANNEL_LANE_FDS)
+		rc = -EMFILE;
+	return attach_refuse(rc, fds, fd_count);
 }
 
 /* ---- the node's program ---- */
@@ -200,54 +265,15 @@ channel_attach_request_read(int fd, struct channel_attach_request *request)
 int
 channel_attach_reply(int fd, struct channel_attach_answer *answer, const int *fds)
 {
-	_Alignas(struct cmsghdr) uint8_t control[CMSG_SPACE(CHANNEL_ATTACH_FDS * sizeof(int))];
-	struct iovec part = { .iov_base = answer, .iov_len = sizeof(*answer) };
-	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-	struct cmsghdr *head;
-
 	answer->magic = ATTACH_MAGIC;
 	answer->version = ATTACH_VERSION;
-	if (fds != NULL) {
-		memset(control, 0, sizeof(control));
-		message.msg_control = control;
-		message.msg_controllen = sizeof(control);
-		head = CMSG_FIRSTHDR(&message);
-		head->cmsg_level = SOL_SOCKET;
-		head->cmsg_type = SCM_RIGHTS;
-		head->cmsg_len = CMSG_LEN(CHANNEL_ATTACH_FDS * sizeof(int));
-		memcpy(CMSG_DATA(head), fds, CHANNEL_ATTACH_FDS * sizeof(int));
-	}
-	return sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*answer) ? 0 : -errno;
+	return attach_send(fd, answer, sizeof(*answer), fds);
 }
-
-/* ---- memory ---- */
 
 int
-channel_attach_memory(size_t size)
+channel_attach_meet(int fd, struct channel_attach_meeting *meeting, const int *fds)
 {
-	int fd = memfd_create("lull-channel-node", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int rc = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (ftruncate(fd, (off_t)size) != 0 || fcntl(fd, F_ADD_SEALS, ATTACH_SEALS) != 0)
-		rc = -errno;
-	if (rc == 0)
-		return fd;
-	close(fd);
-	return rc;
-}
-
-void *
-channel_attach_map(int fd, size_t size)
-{
-	int seals = fcntl(fd, F_GET_SEALS);
-	struct stat seen;
-	void *memory;
-
-	if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(fd, &seen) != 0 ||
-	    seen.st_size != (off_t)size)
-		return NULL;
-	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	return memory != MAP_FAILED ? memory : NULL;
+	meeting->magic = ATTACH_MAGIC;
+	meeting->version = ATTACH_VERSION;
+	return attach_send(fd, meeting, sizeof(*meeting), fds);
 }

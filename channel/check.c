@@ -1,88 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The self-check: what would lose packets, make them slow, or let others in. */
+#include <net/if.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "check_rails.h"
 #include "host/node.h"
 #include "net/check_cpu.h"
+#include "net/check_interrupts.h"
 #include "net/finding.h"
 #include "net/interface.h"
 #include "state.h"
 
-#define CHECK_MTU_MIN 1280u   /* of IPv6: less is hardly meant */
-#define CHECK_RING_PKTS 1024u /* a window of a path */
-#define CHECK_MBPS_MIN 100u
-
-static void
-check_mtu(const struct channel_rail *rail, const struct channel_rail_facts *facts,
-	  struct lull_findings *findings)
-{
-	bool small = facts->mtu_bytes < CHECK_MTU_MIN;
-
-	lull_finding_add(findings, "MTU", small ? LULL_GRADE_WRONG : LULL_GRADE_FINE,
-			 "%.80s: %u bytes, packets of %u", rail->text, facts->mtu_bytes,
-			 rail->bundle.packet_bytes);
-	if (small)
-		lull_finding_remedy(findings, "ip link set dev IF mtu 1500, or leave it out");
-}
-
-static void
-check_link(const struct channel_rail *rail, const struct channel_rail_facts *facts,
-	   struct lull_findings *findings)
-{
-	bool slow = facts->mbps != 0 && facts->mbps < CHECK_MBPS_MIN;
-
-	if (!facts->up) {
-		lull_finding_add(findings, "link", LULL_GRADE_NOTE, "%.80s: the link is down",
-				 rail->text);
-		lull_finding_remedy(findings, "plug it in, or ip link set dev IF up; the channel "
-					      "uses it as soon as it answers");
-		return;
-	}
-	lull_finding_add(findings, "link", slow ? LULL_GRADE_NOTE : LULL_GRADE_FINE,
-			 "%.80s: up, %u Mb/s (0: not told)", rail->text, facts->mbps);
-	if (slow)
-		lull_finding_remedy(findings, "look at cable and switch: ethtool IF");
-}
-
-static void
-check_ring(const struct channel_rail *rail, struct lull_findings *findings)
-{
-	bool small =
-		rail->bundle.ring_pkts < CHECK_RING_PKTS && rail->bundle.kind < CHANNEL_KIND_PAIR;
-
-	lull_finding_add(findings, "receive buffer", small ? LULL_GRADE_NOTE : LULL_GRADE_FINE,
-			 "%.80s: room for %u packets", rail->text, rail->bundle.ring_pkts);
-	if (small)
-		lull_finding_remedy(findings,
-				    "sysctl -w net.core.rmem_max=8388608 (dpdk: the driver's "
-				    "queue), or peers send slower than they could");
-}
-
-/* Pieces are as long as the shortest rail takes. */
-static void
-check_unequal(const struct lull_channel *channel, struct lull_findings *findings)
-{
-	const struct channel_rail *least = NULL, *most = NULL;
-
-	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++) {
-		const struct channel_rail *rail = channel->rails[i];
-
-		if (rail == NULL)
-			continue;
-		if (least == NULL || rail->bundle.packet_bytes < least->bundle.packet_bytes)
-			least = rail;
-		if (most == NULL || rail->bundle.packet_bytes > most->bundle.packet_bytes)
-			most = rail;
-	}
-	if (least == NULL || least->bundle.packet_bytes + 64 >= most->bundle.packet_bytes)
-		return;
-	lull_finding_add(findings, "unequal MTU", LULL_GRADE_NOTE,
-			 "%.80s takes packets of %u bytes, %.80s of %u: all get the shorter ones",
-			 least->text, least->bundle.packet_bytes, most->text,
-			 most->bundle.packet_bytes);
-	lull_finding_remedy(findings, "give all rails one MTU, or leave the shorter one out");
-}
+#define CHECK_CPUS 8 /* as many are looked at; with more one is free */
 
 /* Neighbours of a host with two addresses in a network reach both by either of its ports. */
 static void
@@ -125,6 +56,21 @@ check_security(const struct lull_channel *channel, struct lull_findings *finding
 		lull_finding_remedy(findings, "lull channel key > FILE, and key_file on all nodes");
 }
 
+/* Not pinned: is any CPU of this process free? @p name: who uses the last one. */
+static bool
+check_all_shared(const cpu_set_t *allowed, int tid, char *name, size_t name_size)
+{
+	int looked = 0;
+
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET((size_t)cpu, allowed))
+			continue;
+		if (looked++ == CHECK_CPUS || !check_cpu_shared(cpu, tid, name, name_size))
+			return false;
+	}
+	return looked > 0;
+}
+
 static void
 check_core(const struct lull_channel *channel, struct lull_findings *findings)
 {
@@ -148,11 +94,27 @@ check_core(const struct lull_channel *channel, struct lull_findings *findings)
 	}
 }
 
+static void
+check_busy(const struct lull_channel *channel, int tid, struct lull_findings *findings)
+{
+	cpu_set_t allowed;
+	char name[32];
+
+	if (channel->config.cpu != 0 || sched_getaffinity(0, sizeof(allowed), &allowed) != 0 ||
+	    !check_all_shared(&allowed, tid, name, sizeof(name)))
+		return;
+	lull_finding_add(findings, "shared core", LULL_GRADE_NOTE,
+			 "no CPU of this process is free: %s uses one of %d all the time", name,
+			 CPU_COUNT(&allowed));
+	lull_finding_remedy(findings, "end it or move it (taskset, cpuset), or pin the thread to "
+				      "a CPU of its own by cpu");
+}
+
 /* Pinned: another thread there, or a device far away? */
 static void
-check_pinned(const struct lull_channel *channel, int device_node, struct lull_findings *findings)
+check_pinned(const struct lull_channel *channel, int tid, int device_node,
+	     struct lull_findings *findings)
 {
-	int tid = channel->looped ? lull_loop_tid(&channel->loop) : 0;
 	int cpu = channel->config.cpu - 1;
 	char name[32];
 
@@ -169,11 +131,53 @@ check_pinned(const struct lull_channel *channel, int device_node, struct lull_fi
 			    cpu);
 }
 
+/* The kernel's interface in "kernel:IF,port=N" or "dpdk:af_packet=IF"; "": none. */
+static void
+check_interface(const char *text, char name[IF_NAMESIZE])
+{
+	const char *at = strstr(text, "=");
+
+	if (strncmp(text, "dpdk:af_", 8) != 0)
+		at = strncmp(text, "kernel", 6) == 0 ? strchr(text, ':') : NULL;
+	snprintf(name, IF_NAMESIZE, "%.*s", at == NULL ? 0 : (int)strcspn(at + 1, ","),
+		 at == NULL ? "" : at + 1);
+}
+
+static void
+check_one(const struct lull_channel *channel, const struct channel_rail *rail,
+	  const struct channel_rail_facts *facts, struct check_rail *seen, bool company,
+	  struct lull_findings *findings)
+{
+	bool polled = channel->polled && channel->config.cpu > 0;
+	char interface[IF_NAMESIZE];
+
+	*seen = (struct check_rail){
+		.text = rail->text,
+		.mtu_bytes = facts->mtu_bytes,
+		.packet_bytes = rail->bundle.packet_bytes,
+		.mbps = facts->mbps,
+		.ring_pkts = rail->bundle.ring_pkts,
+		.up = facts->up,
+		.own = rail->bundle.kind >= CHANNEL_KIND_PAIR,
+	};
+	check_rail(seen, findings);
+	if (rail->way->check != NULL)
+		rail->way->check(rail->state, findings);
+	check_interface(rail->text, interface);
+	if (company && interface[0] != '\0')
+		check_interrupts("", interface, rail->text, polled ? channel->config.cpu - 1 : -1,
+				 findings);
+}
+
 uint32_t
-lull_channel_check(struct lull_channel *channel, struct lull_finding *lines, uint32_t count_max)
+channel_check(struct lull_channel *channel, struct lull_finding *lines, uint32_t count_max,
+	      bool company)
 {
 	struct lull_findings found = { .lines = lines, .count_max = count_max };
+	int tid = channel->looped ? lull_loop_tid(&channel->loop) : 0;
+	struct check_rail rails[LULL_CHANNEL_RAILS_MAX];
 	int device_node = -1; /* of the first that tells */
+	uint32_t count = 0;
 
 	pthread_mutex_lock(&channel->rails_lock);
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++) {
@@ -183,19 +187,24 @@ lull_channel_check(struct lull_channel *channel, struct lull_finding *lines, uin
 		if (rail == NULL)
 			continue;
 		rail->way->facts(rail->state, &facts);
-		check_mtu(rail, &facts, &found);
-		check_link(rail, &facts, &found);
-		check_ring(rail, &found);
+		check_one(channel, rail, &facts, &rails[count++], company, &found);
 		if (device_node < 0)
 			device_node = facts.node - 1;
-		if (rail->way->check != NULL)
-			rail->way->check(rail->state, &found);
 	}
-	check_unequal(channel, &found);
+	check_rails(rails, count, &found);
 	check_networks(channel, &found);
 	check_security(channel, &found);
 	check_core(channel, &found);
-	check_pinned(channel, device_node, &found);
+	if (company) {
+		check_busy(channel, tid, &found);
+		check_pinned(channel, tid, device_node, &found);
+	}
 	pthread_mutex_unlock(&channel->rails_lock);
 	return found.count;
+}
+
+uint32_t
+lull_channel_check(struct lull_channel *channel, struct lull_finding *lines, uint32_t count_max)
+{
+	return channel_check(channel, lines, count_max, true);
 }

@@ -72,6 +72,9 @@ lull_channel_rail_look(struct lull_channel *channel, uint32_t number,
 		look->rx_pkts = LULL_COUNTER_READ(rail->rx_pkts);
 		look->tx_pkts = rail->way->sent(rail->state);
 		look->missed_pkts = rail->way->missed(rail->state);
+		look->neighbours = facts.neighbours;
+		look->direct_rx_pkts = facts.direct_rx_pkts;
+		look->direct_tx_pkts = facts.direct_tx_pkts;
 	}
 	pthread_mutex_unlock(&channel->rails_lock);
 	return rail != NULL ? 0 : -ENODEV;

@@ -362,7 +362,7 @@ start_checked(struct lull_channel *channel, struct lull_error *error)
 
 	if (lines == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for the self-check");
-	count = LULL_MIN(lull_channel_check(channel, lines, OPEN_FINDINGS),
+	count = LULL_MIN(channel_check(channel, lines, OPEN_FINDINGS, false),
 			 (uint32_t)OPEN_FINDINGS);
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		if (lines[i].grade == LULL_GRADE_WRONG)

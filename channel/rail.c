@@ -46,7 +46,7 @@ rail_open(const struct channel_rail_config *config, struct channel_rail *rail,
 {
 	if (strncmp(rail->text, PAIR, strlen(PAIR)) == 0)
 		return channel_rail_pair_open(rail->text + strlen(PAIR), rail, error);
-	if (strncmp(rail->text, CHANNEL_RAIL_MEMORY, strlen(CHANNEL_RAIL_MEMORY)) == 0)
+	if (channel_rail_memory_words(rail->text) != NULL)
 		return channel_rail_memory_open(rail, error);
 	return channel_rail_net_open(config, rail, error);
 }

@@ -49,6 +49,9 @@ struct channel_rail_facts {
 	uint32_t mtu_bytes, mbps;
 	bool up;
 	int node; /* NUMA node of the device + 1; 0: not known */
+	/* of a rail of the node's program */
+	uint32_t neighbours;                     /* processes of this node it meets directly */
+	uint64_t direct_rx_pkts, direct_tx_pkts; /* from and to them */
 };
 
 /** What carries the packets of a rail. Members that say so may be NULL. */

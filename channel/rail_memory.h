@@ -5,7 +5,8 @@
  *
  * The process keeps its bundle, with keys and all; the node's program only carries packets. When
  * that program goes away, the rail is as one whose cable was pulled, and it attaches again by
- * itself, with the port it had, as soon as there is one.
+ * itself, with the port it had, as soon as there is one. Packets to processes of this node go
+ * directly to them (neighbour.h), with the program and without it.
  */
 #ifndef LULL_CHANNEL_RAIL_MEMORY_H
 #define LULL_CHANNEL_RAIL_MEMORY_H
@@ -14,9 +15,13 @@
 #include "rail.h"
 
 #define CHANNEL_RAIL_MEMORY "node:"
+#define CHANNEL_RAIL_MEMORY_BUSY "node-busy:" /* the same, polled */
+
+/** What follows "node:" or "node-busy:" in @p text; NULL: it is another rail. */
+const char *channel_rail_memory_words(const char *text);
 
 /**
- * What "node:[SOCKET]" stands for: its rails, as "node:[SOCKET],rail=N".
+ * What "node:[SOCKET]" stands for: its rails, as "node:[SOCKET],rail=N"; "node-busy:" likewise.
  * @return how many, at most @p room; 0: @p text is no such string, or names its rail; or a negative
  *         errno and the sentence
  */

@@ -43,6 +43,17 @@ channel_memory_wait(int fd)
 	return poll(&polls, 1, MEMORY_ANSWER_MS) == 1 ? 0 : -ETIMEDOUT;
 }
 
+const char *
+channel_rail_memory_words(const char *text)
+{
+	static const char *const kinds[] = { CHANNEL_RAIL_MEMORY, CHANNEL_RAIL_MEMORY_BUSY };
+
+	for (uint32_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(text, kinds[i], strlen(kinds[i])) == 0)
+			return text + strlen(kinds[i]);
+	return NULL;
+}
+
 int
 channel_memory_words(const char *text, char path[CHANNEL_ATTACH_PATH_SIZE], uint32_t *number,
 		     struct lull_error *error)
@@ -51,7 +62,7 @@ channel_memory_words(const char *text, char path[CHANNEL_ATTACH_PATH_SIZE], uint
 	char words[CHANNEL_RAIL_TEXT_SIZE];
 	char *comma, *end;
 
-	snprintf(words, sizeof(words), "%s", text + strlen(CHANNEL_RAIL_MEMORY));
+	snprintf(words, sizeof(words), "%s", channel_rail_memory_words(text));
 	comma = strstr(words, word);
 	if (comma != NULL) {
 		unsigned long value = strtoul(comma + strlen(word), &end, 10);
@@ -70,7 +81,7 @@ static int
 memory_count(const char *path)
 {
 	struct channel_attach_answer answer;
-	int fds[CHANNEL_ATTACH_FDS], fd = channel_attach_connect(path), rc;
+	int fds[CHANNEL_LANE_FDS], fd = channel_attach_connect(path), rc;
 
 	if (fd < 0)
 		return fd;
@@ -97,7 +108,7 @@ channel_rail_memory_spell(const char *text, char words[][CHANNEL_RAIL_TEXT_SIZE]
 	char path[CHANNEL_ATTACH_PATH_SIZE];
 	int rc;
 
-	if (text == NULL || strncmp(text, CHANNEL_RAIL_MEMORY, strlen(CHANNEL_RAIL_MEMORY)) != 0 ||
+	if (text == NULL || channel_rail_memory_words(text) == NULL ||
 	    strlen(text) >= CHANNEL_RAIL_TEXT_SIZE)
 		return 0; /* whoever opens it says what is wrong */
 	rc = channel_memory_words(text, path, &number, error);

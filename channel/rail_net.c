@@ -442,10 +442,10 @@ net_choose(const char *text, const struct lull_net_backend **backend, const char
 		rc = -ENOENT;
 	/* That of the back ends names files too. */
 	if (rc == -EINVAL || rc == -ENOENT)
-		return lull_error_set(
-			error, -EINVAL,
-			"it is not one of kernel:IF[,port=N], "
-			"kernel-busy:IF[,port=N], dpdk:DEVICE, node:[SOCKET], pair:NAME");
+		return lull_error_set(error, -EINVAL,
+				      "it is not one of kernel:IF[,port=N], "
+				      "kernel-busy:IF[,port=N], dpdk:DEVICE, node:[SOCKET], "
+				      "node-busy:[SOCKET], pair:NAME");
 	return rc;
 }
 

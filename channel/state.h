@@ -10,7 +10,8 @@
  *     message.c    send, receive, peek, claim, done     look.c    counters, for others
  *     peer.c       connect, accept, disconnect          check.c   the self-check
  *     bytes.c      write, read, shut                    rails.c   add and remove while it runs
- *     ring.c       packets in shared memory             attach.c  how a process gets them
+ *     ring.c       packets in shared memory             lane.c    two rings and a bell
+ *     attach.c     how a process gets a lane            neighbour.c  lanes to others of the node
  *
  * One lock is around the bundle, matching and operations. The loop has it during an iteration and
  * leaves it at rest. A caller takes it, calls the bundle, sends what is to be sent itself, and ends
@@ -116,6 +117,13 @@ struct lull_channel {
 	uint64_t missed_seen, missed_seen_ns;
 	struct lull_loop loop;
 };
+
+/**
+ * lull_channel_check(). @p company: look also at who else uses the CPUs, which takes up to 50 ms
+ * for each and finds nothing that is wrong.
+ */
+uint32_t channel_check(struct lull_channel *channel, struct lull_finding *lines, uint32_t count_max,
+		       bool company);
 
 static inline void
 channel_lock(struct lull_channel *channel)

@@ -137,6 +137,9 @@ tell_rails(struct lull_channel *channel, const char *params, struct lull_telemet
 	COLUMN(reply, "rx_pkts", rows, count, look.rx_pkts);
 	COLUMN(reply, "tx_pkts", rows, count, look.tx_pkts);
 	COLUMN(reply, "missed_pkts", rows, count, look.missed_pkts);
+	COLUMN(reply, "neighbours", rows, count, look.neighbours);
+	COLUMN(reply, "direct_rx_pkts", rows, count, look.direct_rx_pkts);
+	COLUMN(reply, "direct_tx_pkts", rows, count, look.direct_tx_pkts);
 }
 
 /* ---- /lull/channel_peers ---- */

@@ -212,6 +212,9 @@ thread_limits(const struct lull_channel *channel)
 {
 	struct lull_idle_limits limits = { .latency_ns = channel->max_latency_ns,
 					   .rest_ns_max = channel->max_latency_ns,
+					   /* rail credit spares the rings: a rest of any
+					    * length overflows none */
+					   .loss = LULL_LOSS_TOLERATE,
 					   .burst_pkts = CHANNEL_BURST };
 
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++)

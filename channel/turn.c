@@ -4,6 +4,7 @@
 #include "event.h"
 
 #define TURN_BURSTS 8 /* of a rail before the others have their turn */
+#define TURN_FEW_PKTS 8
 #define TURN_ROUNDS 4 /* bursts out of each rail before packets are looked for again */
 #define TURN_FULL_NS (100 * LULL_NS_PER_US) /* until a rail that was full is tried again */
 /* Quiet for so long, it may rest: to say so costs a packet. */
@@ -114,7 +115,7 @@ channel_turn(struct lull_channel *channel, uint64_t now_ns)
 		if (channel->rails[i] != NULL)
 			pkts += turn_receive(channel, now_ns, i);
 	channel->rested = false;
-	if (pkts > 0)
+	if (pkts > TURN_FEW_PKTS) /* some time has passed */
 		now_ns = lull_clock_ns();
 	lull_bundle_run(channel->bundle, now_ns);
 	channel_events(channel, now_ns);

@@ -51,6 +51,7 @@ lull_sim_channel_create(const struct lull_sim_channel_config *config, struct lul
 	lull_prng_init(&prng, config->seed, 0x776f726c);
 	world->id_mask = lull_prng_u64(&prng) | 1ULL << 63;
 	world->secret = lull_prng_u64(&prng);
+	world->marked_ns = LULL_SIM_NEVER;
 	rc = world_create(world);
 	if (rc != 0) {
 		lull_sim_channel_free(world);
@@ -70,6 +71,7 @@ lull_sim_channel_free(struct lull_sim_channel *world)
 		free(world->nodes[i].memory);
 		free(world->nodes[i].messages);
 		free(world->nodes[i].heads);
+		free(world->nodes[i].idle_memory);
 	}
 	channel_wire_free(world);
 	channel_vault_free(world);
@@ -139,11 +141,6 @@ world_fault_rail(struct lull_sim_channel *world, const struct lull_sim_channel_f
 		if (node->number_of[rail] == LULL_SIM_CHANNEL_ANY)
 			channel_node_rail_add(node, now_ns, rail);
 		break;
-	case LULL_SIM_CHANNEL_LINK:
-		if (node->number_of[rail] != LULL_SIM_CHANNEL_ANY)
-			lull_bundle_rail_link(node->bundle, now_ns, node->number_of[rail],
-					      fault->value != 0);
-		break;
 	default:
 		break;
 	}
@@ -168,7 +165,7 @@ world_fault_node(struct lull_sim_channel *world, const struct lull_sim_channel_f
 		node->ready_ns = LULL_MAX(node->ready_ns, now_ns) + fault->value;
 		break;
 	case LULL_SIM_CHANNEL_REST:
-		channel_node_rest(node, now_ns, fault->value);
+		channel_rest_set(node, now_ns, fault->value);
 		break;
 	case LULL_SIM_CHANNEL_DISCONNECT:
 		channel_peers_disconnect(node, now_ns, (uint32_t)fault->value,
@@ -182,7 +179,7 @@ world_fault_node(struct lull_sim_channel *world, const struct lull_sim_channel_f
 static bool
 fault_of_rails(enum lull_sim_channel_fault_type type)
 {
-	return type <= LULL_SIM_CHANNEL_LINK;
+	return type <= LULL_SIM_CHANNEL_ADD;
 }
 
 static void
@@ -345,55 +342,6 @@ world_close(struct lull_sim_channel *world)
 				channel_fail(world, i, "a connection did not end in time");
 }
 
-static void
-world_check_wires(struct lull_sim_channel *world)
-{
-	uint64_t left = lull_sim_net_under_way(world->net);
-
-	for (uint32_t path = 0; path < 2 * world->port_count; path++) {
-		const struct lull_sim_path_counters *c = lull_sim_net_counters(world->net, path);
-
-		world->result.wire_pkts += c->sent;
-		world->result.wire_lost += c->lost;
-		world->result.queue_drops += c->queue_drops;
-		world->result.ring_drops += c->ring_drops;
-		left += c->too_long + c->queue_drops + c->pool_drops + c->lost + c->delivered +
-			c->ring_drops - c->sent - c->duplicated;
-		if (c->pool_drops > 0)
-			channel_fail(world, LULL_SIM_CHANNEL_ANY, "too many packets under way");
-	}
-	if (left != 0)
-		channel_fail(world, LULL_SIM_CHANNEL_ANY, "packets on wires do not add up");
-}
-
-/* How paths look before they are closed. */
-static void
-world_note_paths(struct lull_sim_channel *world)
-{
-	struct lull_sim_channel_result *result = &world->result;
-
-	for (uint32_t n = 0; n < world->config.node_count; n++)
-		for (uint32_t p = 0; world->nodes[n].alive && p < CHANNEL_PEERS_MAX; p++)
-			for (uint32_t i = 0; world->nodes[n].peers[p].up &&
-					     result->path_count < LULL_SIM_CHANNEL_PATHS_MAX;
-			     i++) {
-				struct lull_sim_channel_path *path =
-					&result->paths[result->path_count];
-
-				if (lull_bundle_path_look(world->nodes[n].bundle, p, i,
-							  &path->look) != 0)
-					break;
-				path->node = n;
-				path->peer = world->nodes[n].peers[p].node;
-				result->path_count++;
-			}
-	for (uint32_t n = 0; n < world->config.node_count; n++) {
-		result->turns += world->nodes[n].turns;
-		result->rests += world->nodes[n].rests;
-		result->rest_ns += world->nodes[n].rested_ns;
-	}
-}
-
 int
 lull_sim_channel_run(struct lull_sim_channel *world,
 		     bool (*progress)(void *arg, uint64_t done_ns, uint64_t total_ns), void *arg)
@@ -408,60 +356,19 @@ lull_sim_channel_run(struct lull_sim_channel *world,
 		if (progress != NULL && step % PROGRESS_STEPS == 0 &&
 		    !progress(arg, now_ns, end_ns))
 			return -EINTR;
+		channel_result_mark(world, now_ns);
 		world_advance(world, LULL_MIN(now_ns + STEP_NS, end_ns));
 		world_sample(world, now_ns);
 		if (world->config.age_ns > 0)
 			channel_ledger_age(world, now_ns);
 	}
 	if (!channel_failed(world)) {
-		world_note_paths(world);
+		channel_result_note(world);
 		world_calm(world);
 	}
 	if (!channel_failed(world))
 		world_close(world);
 	if (!channel_failed(world))
-		world_check_wires(world);
+		channel_result_wires(world);
 	return channel_failed(world) ? -EPROTO : 0;
-}
-
-static void
-world_add_counters(struct lull_bundle_counters *sum, const struct lull_bundle_counters *more)
-{
-	uint64_t *to = (uint64_t *)(void *)sum;
-	const uint64_t *from = (const uint64_t *)(const void *)more;
-
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
-		to[i] += from[i];
-}
-
-void
-lull_sim_channel_read(const struct lull_sim_channel *world, struct lull_sim_channel_result *result)
-{
-	const struct lull_sim_channel_config *config = &world->config;
-	uint32_t to = config->node_count == 2 ? 1 : 0;
-
-	*result = world->result;
-	result->digest = world->digest;
-	result->now_ns = lull_sim_net_now(world->net);
-	result->measured_ns = config->calm_ns - LULL_MIN(config->warmup_ns, config->calm_ns);
-	for (uint32_t r = 0; r < config->nodes[to].rail_count; r++)
-		result->sum_bps += config->nodes[to].rails[r].rate_bps;
-	for (uint32_t i = 0; i < config->node_count; i++)
-		if (world->nodes[i].alive)
-			world_add_counters(&result->counters,
-					   lull_bundle_counters(world->nodes[i].bundle));
-}
-
-double
-lull_sim_channel_jain(const struct lull_sim_channel_result *result, uint32_t first, uint32_t count)
-{
-	double sum = 0, squares = 0;
-
-	for (uint32_t i = first; i < first + count; i++) {
-		double got = (double)result->from_bytes[i];
-
-		sum += got;
-		squares += got * got;
-	}
-	return squares > 0 ? sum * sum / (count * squares) : 0;
 }

@@ -21,6 +21,7 @@
 
 #include <lull/bundle.h>
 #include <lull/histogram.h>
+#include <lull/idle.h>
 
 #include "machine.h"
 #include "net.h"
@@ -28,6 +29,7 @@
 #define LULL_SIM_CHANNEL_NODES_MAX 32
 #define LULL_SIM_CHANNEL_FAULTS_MAX 96
 #define LULL_SIM_CHANNEL_MESSAGE_MAX (4u << 20) /**< longest message, bytes */
+#define LULL_SIM_CHANNEL_UNDER_WAY_MAX 4096
 #define LULL_SIM_CHANNEL_FAILURE_SIZE 320
 #define LULL_SIM_CHANNEL_BINS 4000 /**< of the curve of what arrived, 1 ms each */
 #define LULL_SIM_CHANNEL_ANY UINT32_MAX
@@ -54,8 +56,9 @@ enum lull_sim_channel_job_type {
 /** What applications do. Shares are of a million. */
 struct lull_sim_channel_job {
 	enum lull_sim_channel_job_type type;
-	uint32_t message_bytes;       /**< RANDOM: the largest */
-	uint32_t under_way;           /**< messages at once; 0: 16 */
+	uint32_t message_bytes; /**< RANDOM: the largest */
+	/** Messages at once, up to 4096 and bundle.messages_max; 0: 16 */
+	uint32_t under_way;
 	uint32_t messages;            /**< RANDOM: of each node; else 0: as many as go */
 	uint64_t gap_ns;              /**< RANDOM: between messages of a node, in the mean */
 	uint64_t period_ns, burst_ns; /**< PERIODIC */
@@ -73,7 +76,6 @@ enum lull_sim_channel_fault_type {
 	LULL_SIM_CHANNEL_MTU,         /**< value: bytes of packets that pass; 0: all */
 	LULL_SIM_CHANNEL_REMOVE,      /**< the program takes a rail out of its bundle */
 	LULL_SIM_CHANNEL_ADD,         /**< ... and puts it back */
-	LULL_SIM_CHANNEL_LINK,        /**< the driver says: down (value 0) or up (1) */
 	LULL_SIM_CHANNEL_KILL,        /**< a node's program dies */
 	LULL_SIM_CHANNEL_START,       /**< ... and begins anew: same name, another node id */
 	LULL_SIM_CHANNEL_STOP,        /**< others have the core of a loop for value ns */
@@ -106,7 +108,20 @@ struct lull_sim_channel_config {
 	bool keyed; /**< the security of sim/channel_security.c, which watches; else `open` */
 	const struct lull_sim_machine *machine;
 	uint64_t rest_ns; /**< longest rest; 0: the loop polls */
-	bool event_rests; /**< a packet ends a rest, as in poll() */
+	/**
+	 * Who decides how long a loop rests; rest_ns is its objective and its longest rest. NULL:
+	 * rests of rest_ns, one after the other.
+	 */
+	const struct lull_idle_governor *governor;
+	/**
+	 * With a governor: nothing but the governor decides about a rest, also while packets are
+	 * expected or something is to be sent, and nothing shortens one.
+	 */
+	bool heedless_rests;
+	bool silent_rests; /**< peers are not told of rests */
+	bool event_rests;  /**< a packet ends a rest, as in poll(); without a governor */
+	/** Ring that peers are told of, for rail credit; 0: the one that there is. */
+	uint32_t told_ring_pkts;
 	struct lull_sim_channel_job job;
 	struct lull_sim_channel_attack attack;
 	uint32_t fault_count;
@@ -127,6 +142,22 @@ struct lull_sim_channel_path {
 	struct lull_bundle_path_look look;
 };
 
+/** What the loop of a node did in the measurement, as of its last start. */
+struct lull_sim_channel_work {
+	uint64_t span_ns; /**< of the measurement */
+	uint64_t busy_ns; /**< iterations that moved packets */
+	uint64_t rest_ns; /**< asleep; rest_cpu_ns of it the core worked for it */
+	uint64_t rest_cpu_ns, requested_ns, rests;
+};
+
+/** Packets in the measurement, of all nodes. */
+struct lull_sim_channel_traffic {
+	uint64_t tx_pkts;      /**< sent, those that are sent again too */
+	uint64_t resent_pkts;  /**< carried what another packet had carried */
+	uint64_t dropped_pkts; /**< lost on wires, by full queues and full rings */
+	uint64_t ring_pkts;    /**< of these by rings */
+};
+
 #define LULL_SIM_CHANNEL_PATHS_MAX 512
 
 struct lull_sim_channel_result {
@@ -139,6 +170,8 @@ struct lull_sim_channel_result {
 	uint64_t from_bytes[LULL_SIM_CHANNEL_NODES_MAX];     /* of these, by sender */
 	uint64_t wire_pkts, wire_lost, ring_drops, queue_drops;
 	uint64_t attacks, falls;
+	struct lull_sim_channel_traffic traffic;
+	struct lull_sim_channel_work work[LULL_SIM_CHANNEL_NODES_MAX];
 	uint64_t sum_bps;              /* of the rails that the job can use */
 	struct lull_histogram latency; /* PING: half round trip; else from send to SENT */
 	uint64_t curve_bytes[LULL_SIM_CHANNEL_BINS]; /* payload acknowledged, by ms from 0 on */
@@ -169,6 +202,11 @@ void lull_sim_channel_read(const struct lull_sim_channel *world,
 /** Fairness of what senders got (Jain, Chiu, Hawe 1984): 1 / n .. 1. */
 double lull_sim_channel_jain(const struct lull_sim_channel_result *result, uint32_t first,
 			     uint32_t count);
+
+/** CPU that a loop took, of its time: 0..1; it polls where it does not rest. */
+double lull_sim_channel_cpu(const struct lull_sim_channel_work *work);
+/** Share of its time in which it polled and found nothing: 0..1. */
+double lull_sim_channel_empty(const struct lull_sim_channel_work *work);
 
 /** Settings of a world without faults: @p nodes nodes with @p rails rails of @p rate_bps. */
 void lull_sim_channel_preset(struct lull_sim_channel_config *config, uint32_t nodes, uint32_t rails,

@@ -11,7 +11,6 @@
 #define NEVER LULL_BUNDLE_NEVER
 #define RETRY_NS (200 * LULL_NS_PER_US)
 #define UNDER_WAY 16
-#define SENDS_MAX 64 /* of one turn */
 #define GUARD 0x5a
 
 static bool
@@ -329,7 +328,7 @@ app_target(const struct channel_node *node)
 static void
 app_fill(struct channel_node *node, uint64_t now_ns, uint32_t peer)
 {
-	uint32_t most = LULL_MIN(app_under_way(node->world), SENDS_MAX);
+	uint32_t most = app_under_way(node->world);
 
 	while (node->peers[peer].sending < most)
 		if (!app_send(node, now_ns, peer, node->world->config.job.message_bytes)) {

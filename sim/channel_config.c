@@ -26,7 +26,7 @@ fault_valid(const struct lull_sim_channel_config *config,
 	    (fault->value >= config->node_count || fault->node == LULL_SIM_CHANNEL_ANY))
 		return false;
 	if (fault->node != LULL_SIM_CHANNEL_ANY && fault->rail != LULL_SIM_CHANNEL_ANY &&
-	    fault->type <= LULL_SIM_CHANNEL_LINK)
+	    fault->type <= LULL_SIM_CHANNEL_ADD)
 		return fault->rail < config->nodes[fault->node].rail_count;
 	return true;
 }
@@ -35,9 +35,11 @@ bool
 channel_config_valid(const struct lull_sim_channel_config *config)
 {
 	if (config->node_count < 2 || config->node_count > LULL_SIM_CHANNEL_NODES_MAX ||
-	    config->machine == NULL || config->job.message_bytes > LULL_SIM_CHANNEL_MESSAGE_MAX ||
+	    config->machine == NULL || config->job.under_way > LULL_SIM_CHANNEL_UNDER_WAY_MAX ||
+	    config->job.message_bytes > LULL_SIM_CHANNEL_MESSAGE_MAX ||
 	    config->fault_count > LULL_SIM_CHANNEL_FAULTS_MAX ||
-	    config->warmup_ns > config->calm_ns)
+	    config->warmup_ns > config->calm_ns ||
+	    (config->governor != NULL && config->event_rests))
 		return false;
 	for (uint32_t i = 0; i < config->node_count; i++) {
 		if (config->nodes[i].rail_count == 0 ||

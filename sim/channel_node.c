@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The loop of a node: look at the rails, take what is there, let the bundle and the application
- * work, send, rest. A loop that polls is run when a packet comes, for it would find it at once; one
- * that rests finds it at the end of the rest under way. Rests in which nothing comes are not
- * simulated one by one, but the bundle is told of the last of them.
+ * work, send, rest.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,12 +12,9 @@
 #include "channel_world.h"
 
 #define NEVER LULL_BUNDLE_NEVER
-#define RX_BURST_PKTS 64 /* of a rail and turn */
 #define TX_BURSTS 8
 #define GUARD 0xa7
-#define IDLE_TURNS_MAX 1000
 #define LOOK_TURNS 16 /* between looks at all paths */
-#define OVERSHOOT_USUAL (LULL_SIM_PPB / 10000 * 9999)
 
 /* ---- begin and end ---- */
 
@@ -50,16 +45,6 @@ node_config(struct channel_node *node)
 	return config;
 }
 
-void
-channel_node_rest(struct channel_node *node, uint64_t now_ns, uint64_t rest_ns)
-{
-	uint64_t late_ns =
-		lull_sim_curve_at(&node->world->config.machine->overshoot, OVERSHOOT_USUAL);
-
-	node->rest_max_ns = rest_ns;
-	lull_bundle_rest(node->bundle, now_ns, rest_ns > 0 ? rest_ns + late_ns : 0);
-}
-
 int
 channel_node_rail_add(struct channel_node *node, uint64_t now_ns, uint32_t rail)
 {
@@ -69,7 +54,9 @@ channel_node_rail_add(struct channel_node *node, uint64_t now_ns, uint32_t rail)
 		.kind = config->kind,
 		.address = channel_wire_address(node->number, rail),
 		.packet_bytes = config->packet_bytes,
-		.ring_pkts = config->ring_pkts,
+		.ring_pkts = node->world->config.told_ring_pkts > 0 ?
+				     node->world->config.told_ring_pkts :
+				     config->ring_pkts,
 		.rate_bps = config->rate_bps,
 	};
 	int number = lull_bundle_rail_add(node->bundle, now_ns, &add);
@@ -153,8 +140,6 @@ channel_node_start(struct channel_node *node, uint64_t now_ns)
 		return -EINVAL;
 	node_flush(node);
 	node->alive = true;
-	node->resting = false;
-	node->ready_ns = now_ns;
 	node->steal_ns = now_ns + node_stall_gap(node);
 	if (node->steal_ns < now_ns)
 		node->steal_ns = NEVER;
@@ -162,9 +147,8 @@ channel_node_start(struct channel_node *node, uint64_t now_ns)
 	for (uint32_t r = 0; r < world->config.nodes[node->number].rail_count; r++)
 		if (channel_node_rail_add(node, now_ns, r) != 0)
 			return -EINVAL;
-	channel_node_rest(node, now_ns, world->config.rest_ns);
 	channel_app_begin(node, now_ns);
-	return 0;
+	return channel_rest_begin(node, now_ns);
 }
 
 void
@@ -244,40 +228,26 @@ channel_node_check(struct channel_node *node, uint64_t now_ns)
 /* ---- a turn ---- */
 
 static void
-node_look(struct channel_node *node, uint64_t at_ns)
+node_moved(struct channel_moved *moved, uint64_t len_bytes)
 {
-	for (uint32_t r = 0; r < node->world->config.nodes[node->number].rail_count; r++)
-		if (node->number_of[r] != LULL_SIM_CHANNEL_ANY)
-			lull_bundle_look(node->bundle, at_ns, node->number_of[r]);
+	moved->pkts++;
+	moved->bytes += len_bytes + CHANNEL_FRAME_BYTES;
+	moved->bytes_squared +=
+		(len_bytes + CHANNEL_FRAME_BYTES) * (len_bytes + CHANNEL_FRAME_BYTES);
 }
 
-/* The last rest that ended before this one found nothing. */
 static void
-node_look_before(struct channel_node *node, uint64_t now_ns)
-{
-	uint64_t rested_ns = now_ns - LULL_MIN(node->rest_from_ns, now_ns), whole;
-
-	if (!node->resting || rested_ns == 0)
-		return;
-	whole = (rested_ns - 1) / node->rest_period_ns;
-	node->rests += whole + 1;
-	node->rested_ns += rested_ns;
-	if (whole > 0)
-		node_look(node, node->rest_from_ns + whole * node->rest_period_ns);
-}
-
-static uint32_t
-node_receive(struct channel_node *node, uint64_t now_ns, bool *more)
+node_receive(struct channel_node *node, uint64_t now_ns, struct channel_moved *moved)
 {
 	struct lull_sim_channel *world = node->world;
-	uint32_t pkts = 0, len_bytes, left;
+	uint32_t len_bytes, left;
 
-	node_look(node, now_ns);
+	channel_rest_look(node, now_ns);
 	for (uint32_t r = 0; r < world->config.nodes[node->number].rail_count; r++) {
 		struct lull_bundle_address from;
 		uint8_t *packet;
 
-		for (left = RX_BURST_PKTS; left > 0; left--) {
+		for (left = CHANNEL_RX_BURST_PKTS; left > 0; left--) {
 			len_bytes = channel_wire_fetch(world, world->port_first[node->number] + r,
 						       &packet, &from);
 			if (len_bytes == 0)
@@ -287,15 +257,15 @@ node_receive(struct channel_node *node, uint64_t now_ns, bool *more)
 			lull_bundle_rx(node->bundle, now_ns, node->number_of[r], packet, len_bytes,
 				       &from);
 			node->wire_rx_pkts++;
-			pkts++;
+			node_moved(moved, len_bytes);
 		}
-		*more = *more || left == 0;
+		moved->more = moved->more || left == 0;
 	}
-	return pkts;
 }
 
 static uint32_t
-node_send_burst(struct channel_node *node, uint64_t now_ns, uint32_t rail)
+node_send_burst(struct channel_node *node, uint64_t now_ns, uint32_t rail,
+		struct channel_moved *moved)
 {
 	struct lull_sim_channel *world = node->world;
 	uint32_t room = world->config.nodes[node->number].rails[rail].packet_bytes, count;
@@ -326,53 +296,24 @@ node_send_burst(struct channel_node *node, uint64_t now_ns, uint32_t rail)
 				  &packets[i].to);
 		node->wire_tx_pkts++;
 		node->wire_tx_bytes += packets[i].len_bytes;
+		node_moved(moved, packets[i].len_bytes);
 	}
 	return count;
 }
 
-static uint32_t
-node_send(struct channel_node *node, uint64_t now_ns, bool *more)
+static void
+node_send(struct channel_node *node, uint64_t now_ns, struct channel_moved *moved)
 {
-	uint32_t pkts = 0, count = 0, left;
+	uint32_t left;
 
 	for (uint32_t r = 0; r < node->world->config.nodes[node->number].rail_count; r++) {
 		if (node->number_of[r] == LULL_SIM_CHANNEL_ANY)
 			continue;
-		for (left = TX_BURSTS; left > 0; left--) {
-			count = node_send_burst(node, now_ns, r);
-			pkts += count;
-			if (count < CHANNEL_BURST_PKTS)
+		for (left = TX_BURSTS; left > 0; left--)
+			if (node_send_burst(node, now_ns, r, moved) < CHANNEL_BURST_PKTS)
 				break;
-		}
-		*more = *more || left == 0;
+		moved->more = moved->more || left == 0;
 	}
-	return pkts;
-}
-
-/* When to turn next. */
-static uint64_t
-node_plan(struct channel_node *node, uint64_t now_ns, uint32_t pkts, bool more, uint64_t app_ns)
-{
-	const struct lull_sim_machine *machine = node->world->config.machine;
-	uint64_t deadline_ns = lull_bundle_deadline_ns(node->bundle), late_ns;
-
-	node->ready_ns = now_ns + LULL_MAX(machine->iteration_ns, 1) +
-			 lull_sim_curve_at(&machine->burst, pkts);
-	node->resting = false;
-	node->idle_turns = pkts > 0 || deadline_ns > now_ns ? 0 : node->idle_turns + 1;
-	if (node->idle_turns > IDLE_TURNS_MAX)
-		channel_fail(node->world, node->number,
-			     "the bundle has something to do now, and does nothing");
-	if (more || LULL_MIN(deadline_ns, app_ns) <= node->ready_ns)
-		return node->ready_ns;
-	if (node->rest_max_ns == 0 || lull_bundle_busy(node->bundle))
-		return LULL_MIN(deadline_ns, app_ns);
-	late_ns =
-		lull_sim_curve_at(&machine->overshoot, lull_prng_below(&node->prng, LULL_SIM_PPB));
-	node->resting = true;
-	node->rest_from_ns = node->ready_ns;
-	node->rest_period_ns = node->rest_max_ns + late_ns;
-	return deadline_ns < app_ns ? deadline_ns + late_ns : app_ns;
 }
 
 static uint64_t
@@ -380,14 +321,13 @@ node_run(void *arg, uint64_t now_ns)
 {
 	struct channel_node *node = arg;
 	struct lull_sim_channel *world = node->world;
-	bool more = false;
+	struct channel_moved moved = { 0 };
 	uint64_t app_ns;
-	uint32_t pkts;
 
 	if (!node->alive || channel_failed(world))
 		return NEVER;
-	if (now_ns < node->ready_ns)
-		return node->ready_ns;
+	if (now_ns < channel_rest_until(node))
+		return channel_rest_until(node);
 	if (now_ns >= node->steal_ns) { /* others have the core first */
 		const struct lull_sim_machine *machine = world->config.machine;
 		uint64_t span_ns =
@@ -399,34 +339,26 @@ node_run(void *arg, uint64_t now_ns)
 		return node->ready_ns;
 	}
 	node->turns++;
-	node_look_before(node, now_ns);
-	pkts = node_receive(node, now_ns, &more);
+	channel_rest_end(node, now_ns);
+	node_receive(node, now_ns, &moved);
 	lull_bundle_run(node->bundle, now_ns);
 	channel_app_events(node, now_ns);
 	app_ns = channel_app_run(node, now_ns);
 	channel_app_events(node, now_ns);
-	pkts += node_send(node, now_ns, &more);
+	node_send(node, now_ns, &moved);
 	channel_node_check(node, now_ns);
 	channel_digest(world, now_ns + node->number,
 		       node->wire_tx_bytes ^ node->wire_rx_pkts << 40);
-	return node_plan(node, now_ns, pkts, more, app_ns);
+	return channel_rest_plan(node, now_ns, &moved, app_ns);
 }
 
 static uint64_t
 node_arrive(void *arg, uint64_t now_ns, uint32_t path)
 {
 	const struct channel_node *node = arg;
-	uint64_t from_ns = LULL_MAX(now_ns, node->ready_ns);
 
 	(void)path;
-	if (!node->alive)
-		return NEVER;
-	if (!node->resting)
-		return from_ns;
-	if (node->world->config.event_rests)
-		return from_ns + node->world->config.machine->event_ns;
-	return node->rest_from_ns +
-	       ((from_ns - node->rest_from_ns) / node->rest_period_ns + 1) * node->rest_period_ns;
+	return node->alive ? channel_rest_arrive(node, now_ns) : NEVER;
 }
 
 static void

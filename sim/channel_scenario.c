@@ -15,7 +15,7 @@
 #define FAULT_SPAN_NS (60 * MS)
 #define TAIL_NS (10 * MS)
 #define QUEUE_BYTES_MIN 20000u /* of a port of the switch */
-#define ENDINGS 6              /* faults that take others back */
+#define ENDINGS 5              /* faults that take others back */
 
 struct scenario {
 	struct lull_sim_channel_config *config;
@@ -268,6 +268,7 @@ fault_draw(struct scenario *s)
 	switch (draw(s, 0, 11)) {
 	case 0:
 	case 1:
+	case 6:
 		fault_pair(s, at_ns, LULL_SIM_CHANNEL_SILENT, LULL_SIM_CHANNEL_RETURN, node, rail,
 			   0, 0);
 		break;
@@ -288,10 +289,6 @@ fault_draw(struct scenario *s)
 	case 5:
 		fault_pair(s, at_ns, LULL_SIM_CHANNEL_REMOVE, LULL_SIM_CHANNEL_ADD, node, rail, 0,
 			   0);
-		break;
-	case 6:
-		fault_pair(s, at_ns, LULL_SIM_CHANNEL_LINK, LULL_SIM_CHANNEL_LINK, node, rail, 0,
-			   1);
 		break;
 	case 7:
 	case 8:
@@ -327,7 +324,6 @@ scenario_end(struct scenario *s)
 		{ .type = LULL_SIM_CHANNEL_LOSS, .value = 10000 },
 		{ .type = LULL_SIM_CHANNEL_START },
 		{ .type = LULL_SIM_CHANNEL_ADD },
-		{ .type = LULL_SIM_CHANNEL_LINK, .value = 1 },
 	};
 
 	config->calm_ns = LULL_MAX(s->last_ns, config->job.messages * config->job.gap_ns) + TAIL_NS;

@@ -4,7 +4,8 @@
  * World: what the files of sim/channel share. Nobody else includes it.
  *
  * Layers, each knows those above it: ledger (what was sent, what must come of it), vault (keys),
- * wire (rails, the switch, the attacker), peers, app, node (the loop), channel (the whole).
+ * wire (rails, the switch, the attacker), peers, app, rest (when a loop turns), result, node (the
+ * loop), channel (the whole).
  */
 #ifndef LULL_SIM_CHANNEL_WORLD_H
 #define LULL_SIM_CHANNEL_WORLD_H
@@ -17,8 +18,9 @@
 #define CHANNEL_FRAME_BYTES 14 /* before each packet on a wire: to, from, type, as Ethernet */
 #define CHANNEL_GUARD_BYTES 64
 #define CHANNEL_BURST_PKTS 8
-#define CHANNEL_PEERS_MAX 64 /* numbers of peers that a bundle gives out here */
-#define CHANNEL_RECORDS 32   /* packets that the attacker keeps */
+#define CHANNEL_RX_BURST_PKTS 64 /* of a rail and turn */
+#define CHANNEL_PEERS_MAX 64     /* numbers of peers that a bundle gives out here */
+#define CHANNEL_RECORDS 32       /* packets that the attacker keeps */
 
 /* A message from the call of send to its end. Its serial is its place in the sender's list. */
 struct channel_message {
@@ -70,7 +72,12 @@ struct channel_node {
 	bool resting;
 	uint32_t idle_turns; /* one after the other in which nothing happened though it was due */
 	uint64_t turns, rests, rested_ns;
-	uint64_t delivered_bytes;                           /* at the last sample */
+	struct lull_idle *idle; /* its governor; NULL: rests of rest_max_ns, or none */
+	void *idle_memory;
+	struct lull_rest rest;                     /* the one under way, by the governor */
+	uint64_t rest_end_ns, idle_ns;             /* idle_ns: the governor was told up to then */
+	struct lull_sim_channel_work work, marked; /* since its start; at the begin of measuring */
+	uint64_t delivered_bytes;                  /* at the last sample */
 	uint64_t wire_tx_pkts, wire_tx_bytes, wire_rx_pkts; /* of this life */
 	uint64_t drops_excused[LULL_BUNDLE_RAILS_MAX];
 
@@ -91,6 +98,13 @@ struct channel_node {
 	uint64_t cancel_ns;
 	uint32_t cancel_serial;
 	bool asks; /* PING: the answer is here, ask again */
+};
+
+/* What a turn of a loop moved, in both directions. */
+struct channel_moved {
+	uint32_t pkts;
+	uint64_t bytes, bytes_squared;
+	bool more; /* there is more to move */
 };
 
 /* A port of the switch. */
@@ -116,6 +130,8 @@ struct lull_sim_channel {
 	struct channel_node nodes[LULL_SIM_CHANNEL_NODES_MAX];
 	uint64_t id_mask, secret;
 	bool calm, closing;
+	uint64_t marked_ns; /* measuring began; NEVER: not yet */
+	struct lull_sim_channel_traffic marked;
 	uint64_t digest;
 	char failure[LULL_SIM_CHANNEL_FAILURE_SIZE];
 	uint32_t fault_next;
@@ -224,6 +240,34 @@ void channel_app_events(struct channel_node *node, uint64_t now_ns);
 /** Do what is due; @return when something is due again */
 uint64_t channel_app_run(struct channel_node *node, uint64_t now_ns);
 
+/* ---- rest ---- */
+
+/** The loop of a node begins; 0, -ENOMEM, -EINVAL. */
+int channel_rest_begin(struct channel_node *node, uint64_t now_ns);
+/** The bundle is told that the loop looks at all rails. */
+void channel_rest_look(struct channel_node *node, uint64_t at_ns);
+/** A turn begins: the rest under way, if one is, ends. */
+void channel_rest_end(struct channel_node *node, uint64_t now_ns);
+/** A turn moved @p pkts packets of @p bytes: when is the next one? @p more: some are left. */
+uint64_t channel_rest_plan(struct channel_node *node, uint64_t now_ns,
+			   const struct channel_moved *moved, uint64_t app_ns);
+/** A packet waits in a ring: when is it found? */
+uint64_t channel_rest_arrive(const struct channel_node *node, uint64_t now_ns);
+/** The loop does not run before. */
+uint64_t channel_rest_until(const struct channel_node *node);
+void channel_rest_set(struct channel_node *node, uint64_t now_ns, uint64_t rest_ns);
+/** Begin measuring what the loops do, and end it. */
+void channel_rest_mark(struct channel_node *node, uint64_t now_ns);
+void channel_rest_sum(const struct channel_node *node, uint64_t now_ns,
+		      struct lull_sim_channel_work *work);
+
+/* ---- result ---- */
+
+void channel_result_mark(struct lull_sim_channel *world, uint64_t now_ns);
+void channel_result_note(struct lull_sim_channel *world);
+/** All is over: count what became of packets, and check that they add up. */
+void channel_result_wires(struct lull_sim_channel *world);
+
 /* ---- node ---- */
 
 struct lull_sim_node channel_node_table(struct channel_node *node);
@@ -232,6 +276,5 @@ void channel_node_kill(struct channel_node *node);
 void channel_node_check(struct channel_node *node, uint64_t now_ns);
 int channel_node_rail_add(struct channel_node *node, uint64_t now_ns, uint32_t rail);
 void channel_node_rail_remove(struct channel_node *node, uint64_t now_ns, uint32_t rail);
-void channel_node_rest(struct channel_node *node, uint64_t now_ns, uint64_t rest_ns);
 
 #endif

@@ -27,6 +27,7 @@ result_rate(const struct copy_rate *rate)
 {
 	json_t *object = json_object(), *steps = json_array();
 
+	lull_result_put_count(object, "begin_ns", rate->begin_ns);
 	lull_result_put_count(object, "step_ns", rate->step_ns);
 	for (uint32_t i = 0; i < rate->count; i++)
 		json_array_append_new(steps, lull_result_count(rate->bytes[i]));

@@ -13,6 +13,7 @@
 struct node_counters {
 	uint64_t rx_pkts, tx_pkts; /* from and to the wire */
 	uint64_t local_pkts;       /* from process to process */
+	uint64_t meetings;         /* pairs of processes that got a lane of their own */
 	uint64_t full_pkts, nobody_pkts, nonsense;
 	uint64_t ports; /* now: who adds and removes them writes */
 };

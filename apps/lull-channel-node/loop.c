@@ -134,12 +134,12 @@ static uint64_t
 stage_iterate(void *state, uint64_t now_ns)
 {
 	struct node_loop *loop = state;
-	bool waits = node_switch_waits(&loop->to), broke = loop->to.broke;
+	bool waits = node_switch_waits(&loop->to), tell = loop->to.tell;
 	const uint64_t one = 1;
 
-	loop->to.broke = false;
+	loop->to.tell = false;
 	node_switch_unlock(&loop->to);
-	if (broke)
+	if (tell)
 		(void)!write(loop->told_fd, &one, sizeof(one));
 	return waits ? now_ns + LOOP_FULL_NS : 0;
 }
@@ -181,11 +181,10 @@ rest_begin(struct node_loop *loop)
 
 		if (port == NULL || port->broken)
 			continue;
-		quiet = quiet && !channel_ring_rest(&port->in);
+		quiet = quiet && !channel_lane_rest(&port->lane);
 		loop->ports[loop->count - loop->rail_polls] = port;
 		loop->polls[loop->count++] =
-			(struct pollfd){ .fd = port->fds[CHANNEL_ATTACH_TO_NODE],
-					 .events = POLLIN };
+			(struct pollfd){ .fd = port->lane.bell_fd, .events = POLLIN };
 	}
 	loop->polls[loop->count] = (struct pollfd){ .fd = loop->kick_fd, .events = POLLIN };
 	loop->epoch = loop->to.epoch;
@@ -197,13 +196,17 @@ rest_begin(struct node_loop *loop)
 static void
 rest_end(struct node_loop *loop)
 {
-	uint64_t rings;
-
 	node_switch_lock(&loop->to);
 	if (loop->epoch == loop->to.epoch)
-		for (uint32_t i = loop->rail_polls; i < loop->count; i++)
-			if (loop->polls[i].revents != 0)
-				(void)!read(loop->polls[i].fd, &rings, sizeof(rings));
+		for (uint32_t i = loop->rail_polls; i < loop->count; i++) {
+			struct node_port *port = loop->ports[i - loop->rail_polls];
+
+			if (loop->polls[i].revents == 0)
+				continue;
+			(void)channel_ring_wake(&port->lane.in); /* it is heard here */
+			if (channel_lane_hear(&port->lane) != 0)
+				node_switch_gone(&loop->to, port);
+		}
 	node_switch_unlock(&loop->to);
 }
 

@@ -148,6 +148,7 @@ node_open(void *state, struct lull_error *error)
 	node->loop.told_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (node->loop.kick_fd < 0 || node->loop.told_fd < 0)
 		return lull_error_set(error, -errno, "no eventfd: %s", strerror(errno));
+	node->loop.to.neighbours_max = node->settings.neighbours;
 	rc = run_rails(node, error);
 	if (rc == 0)
 		rc = run_checked(node, error);

@@ -8,9 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,15 +25,9 @@ enum { SERVE_LISTEN, SERVE_TOLD, SERVE_ASKING };
 /* ---- ports ---- */
 
 static void
-serve_free(struct node_server *server, struct node_port *port)
+serve_free(struct node_port *port)
 {
-	uint32_t packet_bytes = server->loop->to.rails[port->rail].rail->bundle.packet_bytes;
-
-	if (port->memory != NULL)
-		munmap(port->memory, channel_attach_bytes(packet_bytes));
-	for (uint32_t i = 0; i < CHANNEL_ATTACH_FDS; i++)
-		if (port->fds[i] >= 0)
-			close(port->fds[i]);
+	channel_lane_close(&port->lane);
 	if (port->process_fd >= 0)
 		close(port->process_fd);
 	free(port);
@@ -48,31 +40,20 @@ serve_detach(struct node_server *server, struct node_port *port)
 	node_switch_remove(&server->loop->to, port);
 	node_switch_unlock(&server->loop->to);
 	node_loop_kick(server->loop);
-	serve_free(server, port);
+	serve_free(port);
 }
 
-/* Rings, and what rings them. */
-static int
-serve_memory(const struct node_server *server, struct node_port *port)
+static uint32_t
+serve_packet_bytes(const struct node_server *server, const struct node_port *port)
 {
-	uint32_t packet_bytes = server->loop->to.rails[port->rail].rail->bundle.packet_bytes;
-	size_t size = channel_attach_bytes(packet_bytes);
-	uint8_t *bytes;
+	return server->loop->to.rails[port->rail].rail->bundle.packet_bytes;
+}
 
-	port->fds[CHANNEL_ATTACH_MEMORY] = channel_attach_memory(size);
-	port->fds[CHANNEL_ATTACH_TO_NODE] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	port->fds[CHANNEL_ATTACH_TO_PROCESS] = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	for (uint32_t i = 0; i < CHANNEL_ATTACH_FDS; i++)
-		if (port->fds[i] < 0)
-			return -EMFILE;
-	bytes = channel_attach_map(port->fds[CHANNEL_ATTACH_MEMORY], size);
-	if (bytes == NULL)
-		return -ENOMEM;
-	port->memory = (struct channel_attach_facts *)(void *)bytes;
-	channel_ring_view(&port->in, bytes + channel_attach_ring_at(0, packet_bytes), packet_bytes);
-	channel_ring_view(&port->out, bytes + channel_attach_ring_at(1, packet_bytes),
-			  packet_bytes);
-	return 0;
+static void
+serve_close(const int fds[CHANNEL_LANE_FDS])
+{
+	for (uint32_t i = 0; i < CHANNEL_LANE_FDS; i++)
+		close(fds[i]);
 }
 
 static void
@@ -82,28 +63,77 @@ serve_facts(const struct node_server *server, struct node_port *port)
 	struct channel_rail_facts facts;
 
 	rail->way->facts(rail->state, &facts);
-	atomic_store(&port->memory->mtu_bytes, facts.mtu_bytes);
-	atomic_store(&port->memory->mbps, facts.mbps);
-	atomic_store(&port->memory->up, facts.up);
+	atomic_store(&port->lane.shared->mtu_bytes, facts.mtu_bytes);
+	atomic_store(&port->lane.shared->mbps, facts.mbps);
+	atomic_store(&port->lane.shared->up, facts.up);
 }
 
+/* The process's side of the lane is the caller's. */
 static int
-serve_attach(struct node_server *server, struct node_port *port, uint32_t wanted)
+serve_attach(struct node_server *server, struct node_port *port, uint32_t wanted,
+	     int fds[CHANNEL_LANE_FDS])
 {
+	uint32_t packet_bytes = serve_packet_bytes(server, port);
+	int both[2][CHANNEL_LANE_FDS], rc = channel_lane_make(packet_bytes, both);
 	struct node_switch *to = &server->loop->to;
-	int rc = serve_memory(server, port);
 
 	if (rc != 0)
 		return rc;
-	serve_facts(server, port);
-	node_switch_lock(to);
-	rc = node_switch_number(to, port->rail, wanted);
-	if (rc > 0) {
-		port->number = (uint32_t)rc;
-		rc = node_switch_add(to, port);
+	memcpy(fds, both[CHANNEL_ATTACH_PROCESS], sizeof(both[0]));
+	rc = channel_lane_open(&port->lane, both[CHANNEL_ATTACH_NODE], CHANNEL_ATTACH_NODE,
+			       packet_bytes);
+	if (rc == 0) {
+		serve_facts(server, port);
+		node_switch_lock(to);
+		rc = node_switch_number(to, port->rail, wanted);
+		if (rc > 0) {
+			port->number = (uint32_t)rc;
+			rc = node_switch_add(to, port);
+		}
+		node_switch_unlock(to);
 	}
-	node_switch_unlock(to);
+	if (rc != 0)
+		serve_close(fds);
 	return rc;
+}
+
+/* ---- meetings ---- */
+
+/*
+ * Each gets a side of a lane. Whoever cannot be told goes on through this program, and so does the
+ * other when it sees that nobody has the other end.
+ */
+static void
+serve_meeting(const struct node_server *server, const struct node_meeting *meeting)
+{
+	int fds[2][CHANNEL_LANE_FDS];
+
+	if (channel_lane_make(serve_packet_bytes(server, meeting->ports[0]), fds) != 0)
+		return;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct channel_attach_meeting told = { .port = meeting->ports[1 - i]->number,
+						       .side = i };
+
+		(void)channel_attach_meet(meeting->ports[i]->process_fd, &told, fds[i]);
+	}
+	serve_close(fds[0]);
+	serve_close(fds[1]);
+}
+
+static void
+serve_meetings(struct node_server *server)
+{
+	struct node_switch *to = &server->loop->to;
+	struct node_meeting meeting;
+	bool more;
+
+	do {
+		node_switch_lock(to);
+		more = node_switch_meeting(to, &meeting);
+		node_switch_unlock(to);
+		if (more) /* this thread alone removes ports */
+			serve_meeting(server, &meeting);
+	} while (more);
 }
 
 /* ---- requests ---- */
@@ -124,23 +154,25 @@ serve_port(struct node_server *server, int fd, const struct channel_attach_reque
 	   struct channel_attach_answer *answer)
 {
 	struct node_port *port = calloc(1, sizeof(*port));
-	int rc;
+	int fds[CHANNEL_LANE_FDS], rc;
 
 	if (port == NULL)
 		return -ENOMEM;
 	port->rail = request->rail;
-	port->process_fd = -1;
-	for (uint32_t i = 0; i < CHANNEL_ATTACH_FDS; i++)
-		port->fds[i] = -1;
-	rc = serve_attach(server, port, request->port);
+	port->process_fd = port->lane.bell_fd = -1;
+	rc = channel_attach_uid(fd, &port->uid);
+	if (rc == 0)
+		rc = serve_attach(server, port, request->port, fds);
 	if (rc != 0) {
-		serve_free(server, port);
+		serve_free(port);
 		return rc;
 	}
 	serve_answer_rail(server, port, answer);
 	port->process_fd = fd;
 	node_loop_kick(server->loop);
-	if (channel_attach_reply(fd, answer, port->fds) != 0)
+	rc = channel_attach_reply(fd, answer, fds);
+	serve_close(fds);
+	if (rc != 0)
 		serve_detach(server, port); /* gone already */
 	else
 		server->attached++;
@@ -249,6 +281,7 @@ node_serve(struct node_server *server, int limit_ms)
 	if (polls[SERVE_TOLD].revents != 0)
 		(void)!read(server->loop->told_fd, &told, sizeof(told));
 	serve_ports(server, &polls[SERVE_ASKING + asking]);
+	serve_meetings(server);
 	serve_asking(server, &polls[SERVE_ASKING], asking);
 	if (polls[SERVE_LISTEN].revents != 0)
 		serve_accept(server);

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "channel/neighbour.h"
+
 #define LULL_SETTINGS struct node_settings
 
 const struct lull_option node_options[] = {
@@ -17,6 +19,12 @@ const struct lull_option node_options[] = {
 		      "Where processes attach, with --rail node:SOCKET. Processes of this user and "
 		      "of root may.",
 		      .value_help = "in the runtime directory of this user"),
+	LULL_ROW_COUNT(
+		"neighbours", "N", neighbours,
+		"Processes of this node with which an attachment exchanges packets directly, "
+		"through memory of the two alone; what goes to others passes this program. "
+		"0: none. With each it takes 3 MB for packets of 1500 bytes.",
+		.value = "16", .high = CHANNEL_NEIGHBOURS_MAX),
 	LULL_ROW_BOOL("check", check,
 		      "Print the self-check of the rails, with a remedy for each problem, and end.",
 		      .action = true),
@@ -43,7 +51,8 @@ node_settings_check(const struct node_settings *settings, struct lull_error *err
 				      "kernel:eth0 --rail kernel:eth1");
 	for (uint32_t i = 0; i < settings->rails.count; i++)
 		if (strncmp(settings->rails.items[i], "pair:", 5) == 0 ||
-		    strncmp(settings->rails.items[i], "node:", 5) == 0)
+		    strncmp(settings->rails.items[i], "node:", 5) == 0 ||
+		    strncmp(settings->rails.items[i], "node-busy:", 10) == 0)
 			return lull_error_set(error, -EINVAL,
 					      "rail %.*s: the node's program owns ports; name one, "
 					      "like kernel:eth0",

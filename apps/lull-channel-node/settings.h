@@ -18,7 +18,8 @@ struct node_settings {
 	char socket[PATH_MAX];
 	bool check, unchecked;
 	char eal[512];
-	uint32_t governor; /* index in lull_idle_governors */
+	uint32_t neighbours; /* of an attachment */
+	uint32_t governor;   /* index in lull_idle_governors */
 	uint64_t max_latency_ns;
 	struct lull_cpu_list cpu;
 	uint64_t duration_ns, stats_ns;

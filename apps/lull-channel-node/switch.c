@@ -39,6 +39,7 @@ node_switch_add(struct node_switch *to, struct node_port *port)
 	if (index == NODE_PORTS_MAX)
 		return -ENOSPC;
 	to->ports[index] = port;
+	port->index = index;
 	to->port_high = LULL_MAX(to->port_high, index + 1u);
 	rail->by_number[port->number] = (uint16_t)(index + 1);
 	rail->ports[rail->port_count++] = index;
@@ -47,11 +48,32 @@ node_switch_add(struct node_switch *to, struct node_port *port)
 	return 0;
 }
 
+/* Nobody has met a port that goes. Who had met too many others may ask again. */
+static void
+switch_forget(struct node_switch *to, const struct node_port *gone)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < to->port_high; i++) {
+		struct node_port *port = to->ports[i];
+
+		if (port == NULL)
+			continue;
+		port->met_count -= node_set_has(&port->met, gone->index);
+		node_set_put(&port->met, gone->index, false);
+		port->asked = port->met;
+	}
+	for (uint32_t i = 0; i < to->meeting_count; i++)
+		if (to->meetings[i].ports[0] != gone && to->meetings[i].ports[1] != gone)
+			to->meetings[left++] = to->meetings[i];
+	to->meeting_count = left;
+}
+
 void
 node_switch_remove(struct node_switch *to, struct node_port *port)
 {
 	struct node_rail *rail = &to->rails[port->rail];
-	uint16_t index = (uint16_t)(rail->by_number[port->number] - 1);
+	uint16_t index = (uint16_t)port->index;
 	uint32_t at = 0;
 
 	while (rail->ports[at] != index)
@@ -59,6 +81,7 @@ node_switch_remove(struct node_switch *to, struct node_port *port)
 	rail->ports[at] = rail->ports[--rail->port_count];
 	rail->by_number[port->number] = 0;
 	to->ports[index] = NULL;
+	switch_forget(to, port);
 	LULL_COUNTER_ADD(to->counters.ports, -1ULL);
 	to->epoch++;
 }
@@ -88,8 +111,45 @@ static void
 switch_break(struct node_switch *to, struct node_port *port)
 {
 	port->broken = true;
-	to->broke = true;
+	to->tell = true;
 	LULL_COUNTER_ADD(to->counters.nonsense, 1);
+}
+
+/* ---- meetings ---- */
+
+static void
+switch_meet(struct node_switch *to, struct node_port *a, struct node_port *b)
+{
+	if (node_set_has(&a->asked, b->index) || to->meeting_count == NODE_MEETINGS_MAX)
+		return;
+	node_set_put(&a->asked, b->index, true);
+	node_set_put(&b->asked, a->index, true);
+	if (to->neighbours_max == 0)
+		return;
+	to->meetings[to->meeting_count++] = (struct node_meeting){ { a, b } };
+	to->tell = true;
+}
+
+bool
+node_switch_meeting(struct node_switch *to, struct node_meeting *meeting)
+{
+	while (to->meeting_count > 0) {
+		struct node_port **ports = meeting->ports;
+
+		*meeting = to->meetings[--to->meeting_count];
+		if (ports[0] == ports[1] || ports[0]->uid != ports[1]->uid ||
+		    node_set_has(&ports[0]->met, ports[1]->index) ||
+		    ports[0]->met_count >= to->neighbours_max ||
+		    ports[1]->met_count >= to->neighbours_max)
+			continue;
+		for (uint32_t i = 0; i < 2; i++) {
+			node_set_put(&ports[i]->met, ports[1 - i]->index, true);
+			ports[i]->met_count++;
+		}
+		LULL_COUNTER_ADD(to->counters.meetings, 1);
+		return true;
+	}
+	return false;
 }
 
 /* ---- to processes ---- */
@@ -98,18 +158,16 @@ static void
 switch_give(struct node_switch *to, struct node_port *port, const struct lull_bundle_address *from,
 	    const uint8_t *bytes, uint32_t len_bytes)
 {
-	int room;
+	int rc;
 
-	if (port->broken)
+	if (port->broken || len_bytes == 0 || len_bytes > port->lane.out.packet_bytes)
 		return;
-	room = channel_ring_room(&port->out);
-	if (room < 0) {
+	rc = channel_lane_put(&port->lane, from, bytes, len_bytes);
+	if (rc == -EPROTO) {
 		switch_break(to, port);
-	} else if ((uint32_t)room <= port->pushed) {
+	} else if (rc != 0) {
 		LULL_COUNTER_ADD(to->counters.full_pkts, 1);
-		atomic_fetch_add_explicit(&port->memory->missed_pkts, 1, memory_order_relaxed);
-	} else if (len_bytes > 0 && len_bytes <= port->out.packet_bytes) {
-		channel_ring_put(&port->out, port->pushed++, from, bytes, len_bytes);
+		channel_lane_miss(&port->lane);
 	}
 }
 
@@ -127,15 +185,8 @@ switch_give_all(struct node_switch *to, const struct node_rail *rail, const stru
 static void
 switch_push(struct node_switch *to, const struct node_rail *rail)
 {
-	const uint64_t one = 1;
-
-	for (uint32_t i = 0; i < rail->port_count; i++) {
-		struct node_port *port = to->ports[rail->ports[i]];
-
-		if (port->pushed > 0 && channel_ring_push(&port->out, port->pushed))
-			(void)!write(port->fds[CHANNEL_ATTACH_TO_PROCESS], &one, sizeof(one));
-		port->pushed = 0;
-	}
+	for (uint32_t i = 0; i < rail->port_count; i++)
+		channel_lane_push(&to->ports[rail->ports[i]]->lane);
 }
 
 static struct node_port *
@@ -201,7 +252,7 @@ switch_flush(struct node_switch *to, struct node_rail *rail)
 
 /* Where the packet of a process goes. True: onto the wire. */
 static bool
-switch_route(struct node_switch *to, struct node_rail *rail, const struct node_port *port,
+switch_route(struct node_switch *to, struct node_rail *rail, struct node_port *port,
 	     const struct lull_bundle_packet *packet)
 {
 	const struct lull_bundle_address *here = &rail->rail->bundle.address;
@@ -223,6 +274,7 @@ switch_route(struct node_switch *to, struct node_rail *rail, const struct node_p
 		return false;
 	}
 	switch_give(to, other, &from, packet->bytes, packet->len_bytes);
+	switch_meet(to, port, other);
 	LULL_COUNTER_ADD(to->counters.local_pkts, 1);
 	return false;
 }
@@ -232,13 +284,13 @@ static uint32_t
 switch_take(struct node_switch *to, struct node_rail *rail, struct node_port *port)
 {
 	struct channel_rail *wire = rail->rail;
-	int ready = port->broken ? 0 : channel_ring_ready(&port->in);
+	int ready = port->broken ? 0 : channel_ring_ready(&port->lane.in);
 	uint32_t count = LULL_MIN((uint32_t)LULL_MAX(ready, 0), (uint32_t)LULL_BUNDLE_QUANTUM_PKTS);
 	uint32_t taken = 0;
 
 	for (; taken < count && wire->count < CHANNEL_SEND_BURST; taken++) {
 		struct lull_bundle_packet *packet = &wire->packets[wire->count];
-		int length = channel_ring_take(&port->in, taken, &packet->to, packet->bytes);
+		int length = channel_ring_take(&port->lane.in, taken, &packet->to, packet->bytes);
 
 		if (length < 0) {
 			ready = length;
@@ -251,7 +303,7 @@ switch_take(struct node_switch *to, struct node_rail *rail, struct node_port *po
 	if (ready < 0)
 		switch_break(to, port);
 	else if (taken > 0)
-		channel_ring_pop(&port->in, taken);
+		channel_ring_pop(&port->lane.in, taken);
 	return taken;
 }
 
@@ -287,16 +339,21 @@ switch_out(struct node_switch *to, struct node_rail *rail)
 
 /* ---- a pass ---- */
 
+void
+node_switch_gone(struct node_switch *to, struct node_port *port)
+{
+	port->broken = true;
+	to->tell = true;
+}
+
 static void
 switch_wake(struct node_switch *to)
 {
-	uint64_t rings;
-
 	for (uint32_t i = 0; i < to->port_high; i++) {
 		struct node_port *port = to->ports[i];
 
-		if (port != NULL && channel_ring_wake(&port->in))
-			(void)!read(port->fds[CHANNEL_ATTACH_TO_NODE], &rings, sizeof(rings));
+		if (port != NULL && !port->broken && channel_lane_wake(&port->lane) != 0)
+			node_switch_gone(to, port);
 	}
 }
 

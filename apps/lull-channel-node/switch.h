@@ -8,6 +8,9 @@
  * everybody. A packet of a process goes to the port of this node it is addressed to, or onto the
  * wire; one for everybody goes to both. The switch knows nothing of what is in a packet.
  *
+ * The first packet from one port to another is a meeting: whoever serves gives the two a lane of
+ * their own, and what follows does not come here.
+ *
  * A process that writes what cannot be into its ring loses its port. Packets that find a process's
  * ring full are lost, as in any switch; when the wire is full, packets wait in the rings.
  *
@@ -21,21 +24,44 @@
 #include <stdatomic.h>
 
 #include "channel/attach.h"
+#include "channel/lane.h"
 #include "channel/rail.h"
-#include "channel/ring.h"
 #include "counters.h"
 
 #define NODE_PORTS_MAX 512
+#define NODE_MEETINGS_MAX 64 /* that wait to be told */
+
+/** Ports by their index. */
+struct node_set {
+	uint64_t bits[NODE_PORTS_MAX / 64];
+};
+static inline bool
+node_set_has(const struct node_set *set, uint32_t index)
+{
+	return (set->bits[index / 64] >> index % 64 & 1) != 0;
+}
+static inline void
+node_set_put(struct node_set *set, uint32_t index, bool in)
+{
+	set->bits[index / 64] &= ~(1ULL << index % 64);
+	set->bits[index / 64] |= (uint64_t)in << index % 64;
+}
 
 struct node_port {
 	uint32_t rail;   /* of the node */
 	uint32_t number; /* 1..65535 */
+	uint32_t index;  /* among all */
 	int process_fd;  /* the connection */
-	int fds[CHANNEL_ATTACH_FDS];
-	struct channel_attach_facts *memory;
-	struct channel_ring in, out; /* from the process, to it */
-	uint32_t pushed;             /* written to out, and not handed over yet */
-	bool broken;                 /* it wrote nonsense: whoever serves it ends it */
+	uint32_t uid;    /* of the process */
+	struct channel_lane lane;
+	bool broken;                /* it wrote nonsense, or hung up: whoever serves it ends it */
+	struct node_set asked, met; /* ports whose lane to this one is asked for, and is there */
+	uint32_t met_count;
+};
+
+/** Two ports that exchange packets. */
+struct node_meeting {
+	struct node_port *ports[2];
 };
 
 struct node_rail {
@@ -56,7 +82,10 @@ struct node_switch {
 	uint32_t port_high; /* all are below */
 	uint32_t epoch;     /* raised by each change of ports */
 	struct node_counters counters;
-	bool broke; /* a port is broken, and nobody was told */
+	bool tell;               /* a port is broken, or two met, and nobody was told */
+	uint32_t neighbours_max; /* meetings of a port */
+	uint32_t meeting_count;  /* that nobody has seen to */
+	struct node_meeting meetings[NODE_MEETINGS_MAX];
 };
 
 /** The lock; whoever moves packets gives way to others. */
@@ -66,8 +95,13 @@ void node_switch_unlock(struct node_switch *to);
 /** Take a port in; its number is free. -ENOSPC: there are too many. */
 int node_switch_add(struct node_switch *to, struct node_port *port);
 void node_switch_remove(struct node_switch *to, struct node_port *port);
+/** The next meeting that is to be seen to, and counted as one. False: there is none. */
+bool node_switch_meeting(struct node_switch *to, struct node_meeting *meeting);
 /** A free number on a rail: @p wanted, or any where that is 0. -EADDRINUSE, -ENOSPC. */
 int node_switch_number(const struct node_switch *to, uint32_t rail, uint32_t wanted);
+
+/** The process of a port hung up its bell: whoever serves ends the port. */
+void node_switch_gone(struct node_switch *to, struct node_port *port);
 
 /** One pass over all rails and ports; how many packets were moved. */
 uint32_t node_switch_turn(struct node_switch *to);

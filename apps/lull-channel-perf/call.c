@@ -29,6 +29,8 @@ perf_call_begin(struct perf *perf, struct lull_error *error)
 					    "smaller --message or --window");
 		else
 			perf->sessions[perf->session_count++] = session;
+		if (session != NULL)
+			session->pause_ns = perf->settings.pause_ns;
 	}
 	for (uint32_t i = 0; rc == 0 && i < perf->session_count; i++)
 		perf_session_turn(perf->sessions[i], lull_clock_ns());

@@ -38,10 +38,17 @@ asker_ask(struct perf_session *session, struct perf_slot *slot)
 	return !slot->unsent;
 }
 
+/* Until then nothing is asked. */
+static uint64_t
+asker_pause_ns(const struct perf_session *session)
+{
+	return LULL_MAX(session->begin_ns, session->end_ns) + session->pause_ns;
+}
+
 static void
 asker_turn(struct perf_session *session, uint64_t now_ns)
 {
-	bool may = perf_session_may_send(session, now_ns);
+	bool may = perf_session_may_send(session, now_ns) && now_ns >= asker_pause_ns(session);
 
 	for (uint64_t i = 0; may && i < session->plan.window; i++) {
 		struct perf_slot *slot = &session->slots[i];
@@ -84,12 +91,14 @@ static uint64_t
 asker_due_ns(const struct perf_session *session)
 {
 	const struct perf_plan *plan = &session->plan;
+	uint64_t now_ns = lull_clock_ns();
+	bool last = perf_session_is_last(session, now_ns);
+	uint64_t end_ns =
+		plan->duration_ns > 0 && !last ? session->begin_ns + plan->duration_ns : UINT64_MAX;
 
-	if (session->messages == session->next && !session->end_wanted)
-		return 0;
-	return plan->duration_ns > 0 && !perf_session_is_last(session, lull_clock_ns()) ?
-		       session->begin_ns + plan->duration_ns :
-		       UINT64_MAX;
+	if (session->messages != session->next || session->end_wanted)
+		return end_ns;
+	return last || session->pause_ns == 0 ? 0 : LULL_MIN(end_ns, asker_pause_ns(session));
 }
 
 const struct perf_role perf_asker = {

@@ -81,6 +81,7 @@ struct perf_session {
 	uint64_t begin_ns, end_ns, cpu_begin_ns, cpu_end_ns;
 	uint64_t burst_begin_ns, burst_ns, bursts; /* periodic: of bursts that have ended */
 	bool in_burst;
+	uint64_t pause_ns; /* latency: between an answer and the next message */
 	struct lull_histogram latency;
 	struct perf_report far;
 	bool reported; /* `far` is known */

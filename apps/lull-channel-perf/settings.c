@@ -52,6 +52,10 @@ const struct lull_option perf_options[] = {
 	LULL_ROW_TIME("burst", burst_ns, "periodic: time in which messages are sent.",
 		      .value = "10", .unit = "ms", .low = LULL_NS_PER_US,
 		      .high = 3600 * LULL_NS_PER_S),
+	LULL_ROW_TIME("pause", pause_ns,
+		      "latency: time without a message before each of them, as of a node that is "
+		      "idle.",
+		      .value = "0", .unit = "s", .high = 3600 * LULL_NS_PER_S),
 	LULL_ROW_BOOL("verify", verify,
 		      "Make the bytes of each message new and compare all of them, which costs "
 		      "CPU. latency and request always do; the others otherwise compare number "
@@ -111,6 +115,8 @@ settings_check_job(const struct perf_settings *settings, struct lull_error *erro
 		return lull_error_set(error, -EINVAL,
 				      "window: latency has one message under way; choose --job "
 				      "request for more");
+	if (settings->job != PERF_JOB_LATENCY && settings->pause_ns > 0)
+		return lull_error_set(error, -EINVAL, "pause: for --job latency alone");
 	if (plan.burst_ns > plan.period_ns)
 		return lull_error_set(error, -EINVAL, "burst: longer than the period");
 	if (perf_plan_check(&plan) != 0)

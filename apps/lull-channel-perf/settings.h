@@ -25,7 +25,7 @@ struct perf_settings {
 	struct lull_option_list to;
 	uint32_t job;                   /* enum perf_job */
 	uint64_t message_bytes, window; /* 0: the job's */
-	uint64_t period_ns, burst_ns;
+	uint64_t period_ns, burst_ns, pause_ns;
 	bool verify;
 	struct lull_link_settings link;
 	uint64_t duration_ns, count, jobs, stats_ns;

@@ -39,6 +39,39 @@ result_path(const struct lull_sim_channel_path *path)
 }
 
 static json_t *
+result_traffic(const struct lull_sim_channel_traffic *traffic)
+{
+	json_t *object = json_object();
+
+	lull_result_put_count(object, "tx_pkts", traffic->tx_pkts);
+	lull_result_put_count(object, "resent_pkts", traffic->resent_pkts);
+	lull_result_put_count(object, "dropped_pkts", traffic->dropped_pkts);
+	lull_result_put_count(object, "ring_dropped_pkts", traffic->ring_pkts);
+	return object;
+}
+
+static json_t *
+result_nodes(const struct channel_sim *program)
+{
+	json_t *list = json_array();
+
+	for (uint32_t n = 0; n < program->config.node_count; n++) {
+		const struct lull_sim_channel_work *work = &program->result->work[n];
+		uint64_t requested_ns = work->rests > 0 ? work->requested_ns / work->rests : 0;
+		json_t *object = json_object();
+
+		lull_result_put_count(object, "node", n);
+		lull_result_put_real(object, "cpu_pct", lull_sim_channel_cpu(work) * 100);
+		lull_result_put_real(object, "empty_pct", lull_sim_channel_empty(work) * 100);
+		lull_result_put_count(object, "rest_ns", work->rest_ns);
+		lull_result_put_count(object, "rests", work->rests);
+		lull_result_put_count(object, "rest_requested_mean_ns", requested_ns);
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
+static json_t *
 result_curve(const struct channel_sim *program)
 {
 	json_t *list = json_array();
@@ -75,6 +108,8 @@ result_world(const struct channel_sim *program)
 	lull_result_put_count(object, "queue_dropped_pkts", result->queue_drops);
 	lull_result_put_count(object, "ring_dropped_pkts", result->ring_drops);
 	json_object_set_new(object, "latency_ns", lull_result_histogram(&result->latency, false));
+	json_object_set_new(object, "traffic", result_traffic(&result->traffic));
+	json_object_set_new(object, "nodes", result_nodes(program));
 	for (uint32_t i = 0; i < result->path_count; i++)
 		json_array_append_new(paths, result_path(&result->paths[i]));
 	json_object_set_new(object, "paths", paths);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
 
+#include "program/resting.h"
 #include "program/rows.h"
 #include "spec.h"
 
@@ -46,6 +47,20 @@ settings_machine_help(uint32_t index)
 	return lull_sim_machines[index].summary;
 }
 
+/* In front of the governors: what is simulated without one. */
+static const char *
+settings_governor_name(uint32_t index)
+{
+	return index == CHANNEL_SIM_STEADY ? "steady" : lull_resting_governor_name(index - 1);
+}
+
+static const char *
+settings_governor_help(uint32_t index)
+{
+	return index == CHANNEL_SIM_STEADY ? "no governor: each rest has the length of --rest" :
+					     lull_resting_governor_help(index - 1);
+}
+
 #define LULL_SETTINGS struct channel_sim_settings
 
 const struct lull_option channel_sim_options[] = {
@@ -85,7 +100,7 @@ const struct lull_option channel_sim_options[] = {
 	LULL_ROW_COUNT("message", "BYTES", message, "Length of each message.",
 		       .value_help = "1 MiB; latency: 64", .high = LULL_SIM_CHANNEL_MESSAGE_MAX),
 	LULL_ROW_COUNT("under-way", "N", under_way, "Messages that a node has under way at once.",
-		       .value = "16", .low = 1, .high = 64),
+		       .value = "16", .low = 1, .high = LULL_SIM_CHANNEL_UNDER_WAY_MAX),
 	LULL_ROW_TIME("period", period_ns, "periodic: from one exchange to the next.",
 		      .value = "100ms", .low = LULL_NS_PER_US, .high = LULL_NS_PER_S),
 	LULL_ROW_TIME("burst", burst_ns, "periodic: how long nodes send in each period.",
@@ -98,8 +113,21 @@ const struct lull_option channel_sim_options[] = {
 			.value = "delay"),
 	LULL_ROW_COUNT("window", "PACKETS", window, "Window of control fixed.", .value = "64",
 		       .low = 8, .high = 1024),
-	LULL_ROW_TIME("rest", rest_ns, "Longest rest of each loop; 0: loops poll.", .value = "0",
-		      .high = LULL_NS_PER_S),
+	LULL_ROW_BOOL("rail-credit", rail_credit,
+		      "Receivers bound what is under way towards a rail by its ring. Without it "
+		      "rings may overflow, and packets that this loses are a result.",
+		      .value = "yes"),
+	LULL_ROW_TIME("rest", rest_ns, "Longest rest of each loop; 0: loops poll.",
+		      .group = "Resting", .value = "0", .high = LULL_NS_PER_S),
+	LULL_ROW_CHOICE("governor", governor, "Policy that decides how long a loop rests.",
+			.choice = settings_governor_name, .choice_help = settings_governor_help,
+			.value = "steady"),
+	LULL_ROW_BOOL("heedless", heedless,
+		      "The governor alone decides: loops rest also while packets are expected or "
+		      "something is to be sent, and nothing shortens a rest.",
+		      .value = "no"),
+	LULL_ROW_BOOL("announce", announce, "Peers are told how long a rest may be.",
+		      .value = "yes"),
 	LULL_ROW_BOOL("event-rests", event_rests,
 		      "A packet ends a rest, as with rails of the kernel.", .value = "no"),
 	LULL_ROW_CHOICE("machine", machine, "Set of costs of the nodes.",

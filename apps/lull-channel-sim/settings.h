@@ -13,6 +13,7 @@
 
 #define CHANNEL_SIM_PATH_SIZE 4096
 #define CHANNEL_SIM_EVENTS_MAX 32
+#define CHANNEL_SIM_STEADY 0
 
 struct channel_sim_rails {
 	uint32_t count;
@@ -47,8 +48,10 @@ struct channel_sim_settings {
 	uint64_t period_ns, burst_ns, time_ns, warmup_ns;
 
 	uint32_t spread, control, window;
+	bool rail_credit;
 	uint64_t rest_ns;
-	bool event_rests;
+	uint32_t governor; /* CHANNEL_SIM_STEADY, else 1 + index in lull_idle_governors */
+	bool heedless, announce, event_rests;
 	uint32_t machine;
 
 	uint64_t seed, scenarios;

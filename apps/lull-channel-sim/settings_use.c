@@ -6,6 +6,8 @@
 
 #define MESSAGE_BYTES (1u << 20)
 #define PING_BYTES 64
+#define MESSAGES_MIN 256            /* default of the bundle */
+#define UNTOLD_RING_PKTS (1u << 20) /* of which no window takes a noticeable part */
 
 static int
 settings_fault(const struct channel_sim_settings *settings, struct lull_sim_channel_config *config,
@@ -68,6 +70,42 @@ settings_nodes(const struct channel_sim_settings *settings, struct lull_error *e
 	return 0;
 }
 
+static int
+settings_rests(const struct channel_sim_settings *settings, struct lull_sim_channel_config *config,
+	       struct lull_error *error)
+{
+	if (settings->heedless && settings->governor == CHANNEL_SIM_STEADY)
+		return lull_error_set(error, -EINVAL,
+				      "heedless: it is the governor that decides alone; choose "
+				      "one, such as --governor kalman");
+	if (settings->governor != CHANNEL_SIM_STEADY && settings->rest_ns > 0 &&
+	    settings->rest_ns < LULL_NS_PER_US)
+		return lull_error_set(error, -EINVAL,
+				      "rest: a governor takes 1 us or more; 0: loops poll");
+	if (settings->event_rests && settings->governor != CHANNEL_SIM_STEADY)
+		return lull_error_set(error, -EINVAL,
+				      "event-rests: where packets end rests no governor decides; "
+				      "leave --governor at steady");
+	config->rest_ns = settings->rest_ns;
+	if (settings->governor != CHANNEL_SIM_STEADY)
+		config->governor = lull_idle_governors[settings->governor - 1];
+	config->heedless_rests = settings->heedless;
+	config->silent_rests = !settings->announce;
+	config->event_rests = settings->event_rests;
+	return 0;
+}
+
+/* Room for twice what is under way: messages wait there for their acknowledgement as well. */
+static uint32_t
+settings_messages(const struct channel_sim_settings *settings)
+{
+	uint32_t room = MESSAGES_MIN;
+
+	while (room < 2 * settings->under_way && room < LULL_SIM_CHANNEL_UNDER_WAY_MAX)
+		room *= 2;
+	return room;
+}
+
 int
 channel_sim_settings_config(const struct channel_sim_settings *settings,
 			    struct lull_sim_channel_config *config, struct lull_error *error)
@@ -91,14 +129,17 @@ channel_sim_settings_config(const struct channel_sim_settings *settings,
 	config->bundle.control = lull_bundle_controls[settings->control];
 	config->bundle.fixed_window_pkts = settings->window;
 	config->machine = &lull_sim_machines[settings->machine];
-	config->rest_ns = settings->rest_ns;
-	config->event_rests = settings->event_rests;
+	config->bundle.messages_max = settings_messages(settings);
+	config->told_ring_pkts = settings->rail_credit ? 0 : UNTOLD_RING_PKTS;
+	rc = settings_rests(settings, config, error);
+	if (rc != 0)
+		return rc;
 	config->seed = settings->seed;
 	config->warmup_ns = settings->warmup_ns;
 	config->calm_ns = settings->warmup_ns + settings->time_ns;
 	/* what the user asked for may end connections and fill rings: that is a result */
 	config->may_fall = settings->kill.count > 0 || settings->wire.fade_ppm > 0;
-	config->may_overflow = settings->wire.duplicate_ppm > 0;
+	config->may_overflow = settings->wire.duplicate_ppm > 0 || !settings->rail_credit;
 	rc = settings_fault(settings, config, &settings->kill, LULL_SIM_CHANNEL_SILENT, error);
 	if (rc == 0)
 		rc = settings_fault(settings, config, &settings->back, LULL_SIM_CHANNEL_RETURN,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +33,7 @@ class Iperf:
     name = "tcp"
     packages: Sequence[str] = ("iperf3",)
     programs: Sequence[str] = ("iperf3",)
-    does: Sequence[str] = (scene.GOODPUT, scene.SILENCE)
+    does: Sequence[str] = (scene.GOODPUT, *scene.CURVES)
     remark = "one rail"
     prefix: Sequence[str] = ()
 
@@ -54,6 +55,28 @@ class Iperf:
         ended = station.finish(client)
         found = json.loads(ended.out)["end"]["sum_received"]
         return {"goodput_bps": found["bits_per_second"], **cpu(ended)}
+
+
+class TcpPing:
+    """Messages over TCP, one at a time."""
+
+    name = "tcp, one at a time"
+    packages: Sequence[str] = ()
+    programs: Sequence[str] = ()
+    does: Sequence[str] = (scene.LATENCY,)
+    remark = "a Python program, which takes some 10 us of each way"
+
+    def measure(self, station: Station, where: scene.Scene) -> Figures:
+        """Server at b, client at a."""
+        python, program = sys.executable, str(Path(__file__).with_name("tcp_pingpong.py"))
+        server = station.start("b", python, program, "serve", str(PORT))
+        station.listens("b", PORT, server)
+        client = station.start("a", python, program, "ask", station.bed.address(0, "b"), str(PORT),
+                               f"{station.seconds:g}", str(where.bytes))  # fmt: skip
+        station.tell(python, "python3")
+        station.tell(program, "bench/channel/tcp_pingpong.py")
+        ended = station.finish(client)
+        return {**json.loads(ended.out.splitlines()[-1]), **cpu(ended)}
 
 
 class Multipath(Iperf):

@@ -5,22 +5,50 @@ from __future__ import annotations
 
 import json
 import secrets
+import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import scene
 from kernel_rows import Figures, cpu
 from lull.program.telemetry import Telemetry
-from station import PeerError, Station
+from station import Ended, PeerError, Station, await_path, ready, stop
 
-NAME = "lull-channel-perf"
-JOBS = {scene.GOODPUT: "bandwidth", scene.SILENCE: "bandwidth", scene.LATENCY: "latency",
-        scene.WAIT: "periodic"}  # fmt: skip
-ONCE = ["--period", "100s", "--burst", "1us"]  # one message, then nothing
+NAME, NODE = "lull-channel-perf", "lull-channel-node"
+JOBS = {scene.GOODPUT: "bandwidth", scene.SILENCE: "bandwidth", scene.CHANGE: "bandwidth",
+        scene.LATENCY: "latency", scene.WAIT: "periodic", scene.INCAST: "incast",
+        scene.FIRST: "latency", scene.PERIODIC: "periodic"}  # fmt: skip
+WORDS = {  # of the caller
+    scene.WAIT: ["--period", "100s", "--burst", "1us"],  # one message, then nothing
+    scene.FIRST: ["--pause", "1s"],
+    scene.PERIODIC: ["--period", "100ms", "--burst", "10ms"],
+}
+# Of both sides. A ping-pong is made in the caller's thread, as by all peers.
+BOTH = {scene.FIRST: ["--max-latency", "100us"], scene.LATENCY: ["--own-loop"]}
+DEVICES = {"kernel": "kernel:r{}", "dpdk": "dpdk:af_packet=r{}"}
+SPUN = (scene.LATENCY, scene.PERIODIC)  # what a row that never rests is there for
 NS_PER_US = 1000
-READY_S = 10.0
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How two programs reach each other."""
+
+    does: Sequence[str]
+    remark: str = ""
+    unshaped: bool = False  # there is no wire that a bed could shape
+
+
+KINDS = {
+    "kernel": Kind(tuple(JOBS)),
+    "dpdk": Kind(tuple(JOBS)),
+    "memif": Kind((scene.GOODPUT, scene.LATENCY), "shared memory of two DPDK programs", True),
+    "same node": Kind((scene.GOODPUT, scene.LATENCY), "two processes of a node", True),
+    "node": Kind((scene.GOODPUT, scene.LATENCY, scene.WAIT), "each node's program has the rails"),
+}
 
 
 class Channel:
@@ -28,86 +56,172 @@ class Channel:
 
     packages: Sequence[str] = ()
     programs: Sequence[str] = ()
-    does: Sequence[str] = tuple(JOBS)
-    remark = ""
 
     def __init__(self, build: Path, kind: str, security: str, governor: str = "") -> None:
         self.name = f"lull {kind} {security}" + f" {governor}" * bool(governor)
-        self.program = build / "apps" / NAME / NAME
+        self.build = build
         self.kind = kind
         self.security = security
         self.governor = governor
+        self.does = SPUN if governor == "spin" else KINDS[kind].does
+        self.remark = KINDS[kind].remark
 
-    def _words(self, node: str, rails: int, key: Path) -> list[str]:
-        device = "kernel:r{}" if self.kind == "kernel" else "dpdk:af_packet=r{}"
-        words = [str(self.program), "--name", node, "--security", self.security, "--stats", "0"]
-        words += [word for rail in range(rails) for word in ("--rail", device.format(rail))]
-        if self.security != "open":
-            words += ["--key-file", str(key)]
-        if self.governor:
-            words += ["--governor", self.governor]
-        return words
+    def takes(self, where: scene.Scene) -> bool:
+        """Nothing shapes shared memory."""
+        shaped = bool(where.sum_bps()) or where.rail_list()[0].port.loss > 0
+        return where.what in self.does and not (KINDS[self.kind].unshaped and shaped)
 
     def measure(self, station: Station, where: scene.Scene) -> Figures:
-        """Node b listens, node a asks."""
-        if not self.program.exists():
+        """Node b listens (and c, d, e), node a asks."""
+        if not self.program(NAME).exists():
             raise PeerError(f"{NAME} is not built: run make build, or name its folder by --build")
         with tempfile.TemporaryDirectory(prefix="lull-bench-") as folder:
-            key = Path(folder) / "key"
-            key.touch(mode=0o600)
-            key.write_text(secrets.token_hex(32) + "\n", encoding="ascii")
+            run = Run(self, station, where, Path(folder))
             try:
-                return self._run(station, where, key)
+                return run.measure()
+            except PeerError as error:
+                raise PeerError(str(error).replace(folder, "/tmp")) from None
             finally:
                 station.tell(folder, "/tmp")
-                station.tell(str(self.program), NAME)
+                for name in (NAME, NODE):
+                    station.tell(str(self.program(name)), name)
 
-    def _run(self, station: Station, where: scene.Scene, key: Path) -> Figures:
-        rails, folder = len(where.rail_list()), key.parent
-        homes = {node: {"RUNTIME_DIRECTORY": str(folder / node)} for node in ("a", "b")}
-        for home in homes.values():
-            Path(home["RUNTIME_DIRECTORY"]).mkdir()
-        listener = station.start("b", *self._words("b", rails, key), "--listen",
-                                 environment=homes["b"])  # fmt: skip
-        socket = self._ready(Path(homes["b"]["RUNTIME_DIRECTORY"]), listener.poll)
-        if where.what == scene.SILENCE:
-            telemetry = Telemetry(socket)
-            station.received = lambda: sum(one.received_bytes for one in telemetry.channel_peers())
-        job = JOBS[where.what]
-        words = ["--to", "b", "--job", job, "--message", str(where.bytes), "--json", "-",
-                 "--duration", f"{station.seconds:g}s"]  # fmt: skip
-        words += ONCE if job == "periodic" else []
-        caller = station.start("a", *self._words("a", rails, key), *words,
-                               environment=homes["a"])  # fmt: skip
-        ended = station.finish(caller)
-        begin = ended.out.find("{\n")  # its words on stderr are around it
-        if begin < 0:
-            raise PeerError(f"{NAME}: no result, but: {' '.join(ended.out.split()[-20:])}")
-        result, _ = json.JSONDecoder().raw_decode(ended.out[begin:])
-        figures = {**self._figures(where, result), **cpu(ended)}
-        if where.what == scene.WAIT and "cpu_b_pct" in figures:
-            figures["wait_cpu_pct"] = figures["cpu_b_pct"]
+    def program(self, name: str) -> Path:
+        """Where one of ours lies."""
+        return self.build / "apps" / name / name
+
+
+class Run:
+    """One measurement, with its files."""
+
+    def __init__(self, row: Channel, station: Station, where: scene.Scene, folder: Path) -> None:
+        self.row, self.station, self.where, self.folder = row, station, where, folder
+        self.rails = len(where.rail_list())
+        self.key = folder / "key"
+        self.key.touch(mode=0o600)
+        self.key.write_text(secrets.token_hex(32) + "\n", encoding="ascii")
+
+    def measure(self) -> Figures:
+        """Start what listens, run the caller to its end."""
+        others = station_nodes(self.where)[1:]
+        sockets, listeners = {}, {}
+        for node in others:
+            words = [*self.words(node), "--listen", "--json", str(self.folder / f"{node}.json")]
+            listeners[node] = self.start(self.place(node), node, NAME, words)
+            sockets[node] = ready(self.home(node), listeners[node], NAME)
+        if self.where.what in scene.CURVES:
+            telemetry = Telemetry(sockets["b"])
+            self.station.received = lambda: sum(
+                one.received_bytes for one in telemetry.channel_peers())
+        job = JOBS[self.where.what]
+        words = [*self.words("a"), "--job", job, "--message", str(self.where.bytes),
+                 "--json", "-", "--duration", f"{self.station.seconds:g}s"]  # fmt: skip
+        words += [word for node in others for word in ("--to", node)]
+        caller = self.start("a", "a", NAME, words + WORDS.get(self.where.what, []))
+        ended = self.station.finish(caller)
+        figures = {**self.figures(told(ended)), **cpu(ended)}
+        if self.where.what == scene.INCAST:
+            figures |= self.resent(listeners)
         return figures
 
-    @staticmethod
-    def _figures(where: scene.Scene, result: dict[str, object]) -> Figures:
-        """Of the side that received; of who asked for latency."""
-        peers = result["peers"]
-        assert isinstance(peers, list)
-        peer = peers[0]
-        if where.what == scene.LATENCY:
-            half = peer["half_round_trip_ns"]
-            found = {f"{key}_us": half[key] / NS_PER_US for key in ("p50", "p99", "max")}
-            return {"messages": peer["messages"], **found}
-        return {"messages": peer["far"]["messages"],
-                "goodput_bps": peer["far"]["goodput_bits_per_s"]}  # fmt: skip
+    # ---- what is started ----
 
-    @staticmethod
-    def _ready(home: Path, ended: Callable[[], int | None]) -> Path:
-        """Wait for its telemetry socket."""
-        end_s = time.monotonic() + READY_S
-        while not (found := list(home.glob("dpdk/*/dpdk_telemetry.v2*"))):
-            if time.monotonic() > end_s or ended() is not None:
-                raise PeerError(f"{NAME} --listen does not begin")
-            time.sleep(0.02)
-        return found[0]
+    def home(self, name: str) -> Path:
+        """Where a program keeps its sockets."""
+        path = self.folder / name
+        path.mkdir(exist_ok=True)
+        return path
+
+    def place(self, name: str) -> str:
+        """The node in which a program of this name runs."""
+        return "a" if self.row.kind == "same node" else name
+
+    def start(self, node: str, name: str, program: str,
+              words: list[str]) -> subprocess.Popen[str]:  # fmt: skip
+        """A program, with its own folder for sockets."""
+        return self.station.start(node, str(self.row.program(program)), *words, environment={
+            "RUNTIME_DIRECTORY": str(self.home(name))})  # fmt: skip
+
+    def words(self, name: str) -> list[str]:
+        """Of both sides."""
+        words = ["--name", name, "--security", self.row.security, "--stats", "0"]
+        words += [word for rail in self.rail_words(name) for word in ("--rail", rail)]
+        if self.row.security != "open":
+            words += ["--key-file", str(self.key)]
+        if self.row.governor:
+            words += ["--governor", self.row.governor]
+        return words + BOTH.get(self.where.what, [])
+
+    def rail_words(self, name: str) -> list[str]:
+        """Starts the node's program where rails are its."""
+        if self.row.kind == "memif":
+            role = "client" if name == "a" else "server"
+            return [f"dpdk:net_memif0,role={role},socket-abstract=no,"
+                    f"socket={self.folder}/memif"]  # fmt: skip
+        if self.row.kind in DEVICES:
+            return [DEVICES[self.row.kind].format(rail) for rail in range(self.rails)]
+        kind = "node-busy" if self.row.governor == "spin" else "node"
+        return [f"{kind}:{self.node_program(self.place(name))}"]
+
+    def node_program(self, node: str) -> Path:
+        """The node's program; its socket. Once for each node."""
+        name = f"program-{node}"
+        socket = self.folder / f"{name}.socket"
+        if name in self.station.apart:
+            return socket
+        device = DEVICES["kernel" if self.row.kind == "same node" else "dpdk"]
+        words = [word for rail in range(self.rails) for word in ("--rail", device.format(rail))]
+        words += ["--governor", self.row.governor] if self.row.governor else []
+        process = self.start(node, name, NODE, [*words, "--socket", str(socket)])
+        await_path(lambda: [socket] * socket.exists(), process, NODE)
+        self.station.apart[name] = process.pid
+        return socket
+
+    # ---- what came of it ----
+
+    def figures(self, result: dict[str, Any]) -> Figures:
+        """Of the side that received; of who asked for latency."""
+        peer, what = result["peers"][0], self.where.what
+        found = {"messages": peer["messages"]}
+        if what in (scene.LATENCY, scene.FIRST):
+            # The first message one way is no longer than there and back.
+            ways = 2 if what == scene.FIRST else 1
+            half = peer["half_round_trip_ns"]
+            return found | {f"{key}_us": ways * half[key] / NS_PER_US
+                            for key in ("p50", "p99", "max")}  # fmt: skip
+        if what == scene.INCAST:
+            return {"messages": result["messages"], "jain": result["jain"],
+                    "goodput_bps": result["goodput_bits_per_s"]}  # fmt: skip
+        found["missing"] = peer["messages"] - peer["far"]["messages"]
+        if what == scene.PERIODIC:
+            sent = sum(path["tx_pkts"] for path in peer["paths"])
+            resent = sum(path["resent_pkts"] for path in peer["paths"])
+            return found | {"goodput_bps": peer["goodput_bits_per_s"],
+                            "resent_pct": 100 * resent / max(1, sent)}  # fmt: skip
+        return found | {"goodput_bps": peer["far"]["goodput_bits_per_s"]}
+
+    def resent(self, listeners: dict[str, subprocess.Popen[str]]) -> Figures:
+        """Of those that sent, all together."""
+        sent = resent = 0
+        for node, process in listeners.items():
+            stop(process)
+            result = json.loads((self.folder / f"{node}.json").read_text(encoding="utf-8"))
+            paths = [path for peer in result["peers"] for path in peer["paths"]]
+            sent += sum(path["tx_pkts"] for path in paths)
+            resent += sum(path["resent_pkts"] for path in paths)
+        return {"resent_pct": 100 * resent / max(1, sent)}
+
+
+def station_nodes(where: scene.Scene) -> str:
+    """Names of the programs, one in each node."""
+    return where.plan().names()
+
+
+def told(ended: Ended) -> dict[str, Any]:
+    """The result of a caller; its words on stderr are around it."""
+    begin = ended.out.find("{\n")
+    if begin < 0:
+        raise PeerError(f"{NAME}: no result, but: {' '.join(ended.out.split()[-20:])}")
+    result, _ = json.JSONDecoder().raw_decode(ended.out[begin:])
+    assert isinstance(result, dict)
+    return result

@@ -3,6 +3,8 @@
  * What the channel itself costs: two nodes in one process, over one rail in memory (pair:), turned
  * by one thread in turn. CPU time of that thread only, both sides together. A message of 64 bytes
  * goes there and back (half of that is the row), then 1-MiB messages go one way, per packet.
+ *
+ *     message-cost [RAIL]           another rail, like node-busy:SOCKET,rail=0 of lull-channel-node
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -132,9 +134,9 @@ bench_packets(const struct bench *bench)
 }
 
 static int
-bench_open(struct bench *bench)
+bench_open(struct bench *bench, const char *rail)
 {
-	struct lull_channel_config config = { .rails = { "pair:cost" },
+	struct lull_channel_config config = { .rails = { rail },
 					      .rail_count = 1,
 					      .security = LULL_CHANNEL_OPEN,
 					      .own_loop = true,
@@ -195,13 +197,13 @@ bench_connect(struct bench *bench)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	struct figure half = { .count = 0 }, packet = { .count = 0 }, rate = { .count = 0 };
 	struct figure idle = { .count = 0 };
 	struct bench bench = { .wrong = 0 };
 
-	if (bench_open(&bench) != 0 || bench_connect(&bench) != 0)
+	if (bench_open(&bench, argc > 1 ? argv[1] : "pair:cost") != 0 || bench_connect(&bench) != 0)
 		return 1;
 	bench_exchange(&bench, WARM);
 	bench_bulk(&bench, WINDOW * 2);

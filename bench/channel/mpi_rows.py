@@ -15,8 +15,8 @@ from kernel_rows import Figures, cpu
 from station import PeerError, Station
 
 SOURCE = Path(__file__).with_name("pingpong.c")
-JOBS = {scene.GOODPUT: "bandwidth", scene.SILENCE: "bandwidth", scene.LATENCY: "latency",
-        scene.WAIT: "wait"}  # fmt: skip
+JOBS = {scene.GOODPUT: "bandwidth", scene.SILENCE: "bandwidth", scene.CHANGE: "bandwidth",
+        scene.LATENCY: "latency", scene.WAIT: "wait"}  # fmt: skip
 CURVE = "PINGPONG_CURVE"  # pingpong writes to this file how many bytes came so far
 ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 # mpirun reaches the other node by this in place of ssh. Each node has a host name of its own.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recovery: what the receiver's program gets while a rail falls silent and is heard again."""
+"""Recovery: what the receiver's program gets while a rail falls silent, or slow, and returns."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ WINDOW_S = 0.25  # that is to carry so much, all in all
 ZERO_SHARE = 0.02  # of the sum: acknowledgements and questions whether anybody is there
 GOOD_SHARE = 0.95  # of its rate before, as far as rails are left
 BEGUN_BYTES = 1 << 20
+LOW_SHARE, LOW_S = 0.9, 0.05  # of its rate, over so long: below it, it has not followed
 
 
 @dataclass
@@ -65,7 +66,7 @@ class Curve:
 
     def figures(self, where: scene.Scene) -> dict[str, float]:
         """What a reader wants to know; a time that is missing never came."""
-        whole, rest = where.sum_bps(), where.sum_bps(without=scene.SILENT_RAIL)
+        whole, rest = where.sum_bps(), where.meanwhile_bps()
         end_s = self.heard_s + AFTER_S - STEP_S
         found = {
             "before_share": self.rate_bps(self.silent_s - 1, self.silent_s) / whole,
@@ -77,19 +78,39 @@ class Curve:
         there = self.reaches_s(own * rest, self.silent_s, self.heard_s)
         back = self.reaches_s(own * whole, self.heard_s, end_s)
         found |= {} if there is None else {"there_ms": 1e3 * there}
-        return found | ({} if back is None else {"back_ms": 1e3 * back})
+        found |= {} if back is None else {"back_ms": 1e3 * back}
+        if where.what == scene.CHANGE:
+            before = found["before_share"]
+            found["below_ms"] = 1e3 * max(
+                self.below_s(LOW_SHARE * before * rest, self.silent_s, self.heard_s),
+                self.below_s(LOW_SHARE * before * whole, self.heard_s, end_s))
+        return found
+
+    def below_s(self, bps: float, begin_s: float, end_s: float) -> float:
+        """Longest time in which no LOW_S carried so much."""
+        longest, since = 0.0, begin_s
+        for at in (at for at in self.at_s if begin_s + LOW_S <= at <= end_s):
+            if self.rate_bps(at - LOW_S, at) >= bps:
+                since = at
+            longest = max(longest, at - since)
+        return longest
 
 
 class Recorder:
-    """Records until it is stopped, and lets the rail fall silent meanwhile."""
+    """Records until it is stopped, and changes a rail meanwhile."""
 
-    def __init__(self, station: Station, rails: int) -> None:
+    def __init__(self, station: Station, where: scene.Scene) -> None:
         self._station = station
+        rails = len(where.rail_list())
+        rate = f"rate={(where.rail_list()[scene.CHANGED_RAIL].port.rate_bps or 0):.0f}"
+        self._rail, self._words = (scene.SILENT_RAIL, ("silent", "heard")) if (
+            where.what == scene.SILENCE) else (
+            scene.CHANGED_RAIL, (f"rate={scene.CHANGED_BPS:.0f}", rate))  # fmt: skip
         self._ports = [f"b.r{rail}:" for rail in range(rails)]
         self._stop = threading.Event()
         self._wire_bytes = 0
         self.curve = Curve()
-        self._threads = [threading.Thread(target=work) for work in (self._record, self._silence)]
+        self._threads = [threading.Thread(target=work) for work in (self._record, self._change)]
         for thread in self._threads:
             thread.start()
 
@@ -123,15 +144,15 @@ class Recorder:
         except (OSError, ValueError, LullError):  # it has ended, or not begun
             return self.curve.bytes[-1] if self.curve.bytes else 0
 
-    def _silence(self) -> None:
+    def _change(self) -> None:
         while self._wire_bytes < BEGUN_BYTES:
             if self._stop.wait(STEP_S):  # wait until the peer has begun
                 return
-        for seconds, word, member in ((BEGIN_S, "silent", "silent_s"),
-                                      (SILENT_S, "heard", "heard_s")):  # fmt: skip
+        for seconds, word, member in ((BEGIN_S, self._words[0], "silent_s"),
+                                      (SILENT_S, self._words[1], "heard_s")):  # fmt: skip
             if self._stop.wait(seconds):
                 return
-            self._station.bed.set(scene.SILENT_RAIL, [word])
+            self._station.bed.set(self._rail, [word])
             setattr(self.curve, member, self.curve.at_s[-1])
 
 

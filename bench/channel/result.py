@@ -11,23 +11,37 @@ from typing import Any
 import scene
 from scene import Scene
 
+_CURVE = [("before_share", "before", 1.0), ("there_ms", "its share of the rest after ms", 1.0),
+          ("silent_share", "of the rest meanwhile", 1.0), ("back_ms", "back after ms", 1.0),
+          ("after_share", "after", 1.0)]  # fmt: skip
 COLUMNS: dict[str, Sequence[tuple[str, str, float]]] = {  # figure, title, factor
     scene.GOODPUT: [("share_pct", "goodput / sum %", 1), ("goodput_bps", "Mb/s", 1e-6)],
     scene.LATENCY: [("p50_us", "p50 us", 1), ("p99_us", "p99 us", 1), ("max_us", "max us", 1),
                     ("mean_us", "mean us", 1)],
     scene.WAIT: [("wait_cpu_pct", "CPU % of who waits", 1)],
-    scene.SILENCE: [("before_share", "before", 1), ("zero_ms", "at zero ms", 1),
-                    ("there_ms", "its share of the rest after ms", 1),
-                    ("silent_share", "of the rest meanwhile", 1),
-                    ("back_ms", "back after ms", 1), ("after_share", "after", 1)],
+    scene.SILENCE: [("zero_ms", "at zero ms", 1), *_CURVE],
+    scene.CHANGE: [("below_ms", "below 90 % ms", 1), *_CURVE],
+    scene.INCAST: [("jain", "Jain", 1), ("resent_pct", "sent again %", 1),
+                   ("share_pct", "goodput / rail %", 1)],
+    scene.FIRST: [("p50_us", "p50 us", 1), ("p99_us", "p99 us", 1), ("max_us", "max us", 1)],
+    scene.PERIODIC: [("goodput_bps", "Mb/s in bursts", 1e-6), ("resent_pct", "sent again %", 1),
+                     ("missing", "messages lost", 1)],
 }  # fmt: skip
-WORK = [("cpu_a_pct", "CPU % a", 1.0), ("cpu_b_pct", "CPU % b", 1.0)]
+WORK = [("cpu_a_pct", "CPU % a", 1.0), ("cpu_b_pct", "CPU % b", 1.0),
+        ("cpu_program-a_pct", "of that its node's program", 1.0)]  # fmt: skip
 TITLES = {
     scene.GOODPUT: "messages of 1 MiB from node a to b",
     scene.LATENCY: "half a round trip of 64 B",
-    scene.WAIT: "one side waits for a message",
+    scene.WAIT: "both sides are idle, b waits for a message,",
     scene.SILENCE: "one rail is silent for 2 s, goodput as shares of the sum of rails,",
+    scene.CHANGE: "one rail has 50 Mb/s for 2 s, goodput as shares of the sum of rails,",
+    scene.INCAST: "four nodes send 64 KiB messages to one",
+    scene.FIRST: "there and back, 64 B after 1 s without a message, rests of 100 us at most,",
+    scene.PERIODIC: "messages of 64 KiB for 10 ms in each 100 ms",
 }
+
+
+Table = tuple[str, list[str], list[list[str]]]  # title, head, rows
 
 
 @dataclass
@@ -95,7 +109,7 @@ class Result:
                       [Round(**one) for one in data["rounds"]])  # fmt: skip
 
 
-def tables(result: Result) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+def tables(result: Result) -> Iterator[Table]:
     """Title, head and rows of each scene."""
     cells = list(result.cells())
     for where in dict.fromkeys(cell.scene for cell in cells):
@@ -115,9 +129,11 @@ def _doubt(cell: Cell) -> str:
 
 
 def _number(medians: dict[str, float], key: str, factor: float) -> str:
-    if key not in medians:
-        return "-"
-    value = medians[key] * factor
+    return number(medians[key] * factor) if key in medians else "-"
+
+
+def number(value: float) -> str:
+    """Three digits, or all of those before the point."""
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.1f}" if abs(value) >= 10 else (
         f"{value:.2f}")  # fmt: skip
 
@@ -137,10 +153,10 @@ def captions(result: Result) -> list[str]:
     ]  # fmt: skip
 
 
-def text(result: Result) -> str:
-    """For the terminal."""
+def text(result: Result, more: Sequence[Table] = ()) -> str:
+    """For the terminal; @p more tables come first."""
     lines = captions(result)
-    for title, head, rows in tables(result):
+    for title, head, rows in [*more, *tables(result)]:
         widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
         lines += ["", title]
         lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -148,12 +164,12 @@ def text(result: Result) -> str:
     return "\n".join([*lines, "", "commands:", *_commands(result)])
 
 
-def markdown(result: Result, plot: str) -> str:
-    """For docs/measurements.md."""
+def markdown(result: Result, plot: str, more: Sequence[Table] = ()) -> str:
+    """For docs/measurements.md; @p more tables come first."""
     lines = ["```", str(result.settings["command"]), "```", "", *_spaced(captions(result))]
     if plot:
         lines += [f"![Channel and its peers]({plot})", ""]
-    for title, head, rows in tables(result):
+    for title, head, rows in [*more, *tables(result)]:
         lines += [f"### {title}", "", f"| {' | '.join(head)} |",
                   f"|---|{'---:|' * (len(head) - 2)}---|"]  # fmt: skip
         lines += [f"| {' | '.join(row)} |" for row in rows] + [""]

@@ -9,8 +9,12 @@ from lull.channel.bed_plan import Plan, Rail, rails
 
 BED = "bench"
 GOODPUT, LATENCY, WAIT, SILENCE = "goodput", "latency", "wait", "silence"
-MESSAGE_BYTES = {GOODPUT: 1 << 20, LATENCY: 64, WAIT: 64, SILENCE: 1 << 16}
-SILENT_RAIL = 1
+CHANGE, INCAST, FIRST, PERIODIC = "change", "incast", "first", "periodic"
+CURVES = (SILENCE, CHANGE)  # recorded over time
+MESSAGE_BYTES = {GOODPUT: 1 << 20, LATENCY: 64, WAIT: 64, SILENCE: 1 << 16, CHANGE: 1 << 16,
+                 INCAST: 1 << 16, FIRST: 64, PERIODIC: 1 << 16}  # fmt: skip
+SILENT_RAIL, CHANGED_RAIL = 1, 0
+CHANGED_BPS = 50e6
 
 
 @dataclass(frozen=True)
@@ -18,13 +22,16 @@ class Scene:
     """Where, and what for."""
 
     name: str
-    what: str  # GOODPUT, LATENCY, WAIT, SILENCE
+    what: str  # GOODPUT, LATENCY ...
     rails: str  # as `lull channel bed up --rails` has them
     offloads: bool = False
+    nodes: int = 2
+    seconds_min: float = 0.0  # less would tell nothing
 
     def plan(self) -> Plan:
         """The bed of this scene."""
-        return Plan(id=BED, rails=self.rail_list(), control=True, offloads=self.offloads)
+        return Plan(id=BED, rails=self.rail_list(), control=True, offloads=self.offloads,
+                    nodes=self.nodes)  # fmt: skip
 
     def rail_list(self) -> tuple[Rail, ...]:
         """Its rails."""
@@ -35,6 +42,12 @@ class Scene:
         rates = [rail.port.rate_bps for number, rail in enumerate(self.rail_list())
                  if number != without]  # fmt: skip
         return sum(rate or 0 for rate in rates) if all(rates) else 0
+
+    def meanwhile_bps(self) -> float:
+        """The sum while a rail is silent, or slower."""
+        if self.what == SILENCE:
+            return self.sum_bps(without=SILENT_RAIL)
+        return self.sum_bps(without=CHANGED_RAIL) + CHANGED_BPS
 
     @property
     def bytes(self) -> int:
@@ -60,4 +73,8 @@ SCENES = [
     Scene("64B-loss-1", LATENCY, "full:loss=1%"),
     Scene("wait", WAIT, "full"),
     Scene("silence", SILENCE, _many(3, "100M")),
+    Scene("change", CHANGE, "200M,200M,100M"),
+    Scene("incast-4", INCAST, "200M", nodes=5),
+    Scene("first", FIRST, "full", seconds_min=30.0),
+    Scene("periodic", PERIODIC, _many(4, "200M")),
 ]

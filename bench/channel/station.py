@@ -23,6 +23,7 @@ from lull.program.tree import Tree
 
 SETTLE_S = 0.7  # programs have connected by then
 TIMEOUT_S = 30.0
+READY_S = 10.0
 LISTENS = "0A"  # a state in /proc/net/tcp
 GRACE_S = 3.0
 LINES_TOLD = 3
@@ -61,6 +62,7 @@ class Station:
         self.seconds = seconds
         self.commands: list[str] = []  # as anybody can type them
         self.received: Callable[[], int] | None = None  # bytes that node b's program has so far
+        self.apart: dict[str, int] = {}  # process ids of programs whose CPU is told apart too
         self._started: list[subprocess.Popen[str]] = []
         self._ready: set[int] = set()
 
@@ -136,25 +138,32 @@ class Station:
     def _watch(self, work: list[Work]) -> None:
         time.sleep(min(SETTLE_S, self.seconds / 3))
         nodes = self.bed.nodes()
-        before = {node: self._threads(node) for node in nodes}
+        before = self._look(nodes)
         begin = time.monotonic_ns()
         time.sleep(max(0.1, self.seconds - 2 * SETTLE_S))
         passed = time.monotonic_ns() - begin
-        for node in nodes:
-            after = self._threads(node)
-            both = before[node].keys() & after.keys()
-            cpu, waited = (sum(after[tid][i] - before[node][tid][i] for tid in both)
+        for name, after in self._look(nodes).items():
+            both = before[name].keys() & after.keys()
+            cpu, waited = (sum(after[tid][i] - before[name][tid][i] for tid in both)
                            for i in (0, 1))  # fmt: skip
             if both:
-                work.append(Work(node, 100 * cpu / passed, 100 * waited / passed))
+                work.append(Work(name, 100 * cpu / passed, 100 * waited / passed))
 
-    def _threads(self, node: str) -> dict[int, tuple[int, int]]:
-        """CPU time and run-queue wait of all threads in a node, in ns."""
+    def _look(self, nodes: list[str]) -> dict[str, dict[int, tuple[int, int]]]:
+        """By node, and by program that is told apart."""
+        found = {}
+        for node in nodes:
+            listed = subprocess.run(["ip", "netns", "pids", self.bed.namespace(node)],
+                                    capture_output=True, text=True, check=False)  # fmt: skip
+            found[node] = self._threads(listed.stdout.split())
+        return found | {name: self._threads([str(pid)]) for name, pid in self.apart.items()}
+
+    @staticmethod
+    def _threads(pids: list[str]) -> dict[int, tuple[int, int]]:
+        """CPU time and run-queue wait of all threads of processes, in ns."""
         found: dict[int, tuple[int, int]] = {}
-        listed = subprocess.run(["ip", "netns", "pids", self.bed.namespace(node)],
-                                capture_output=True, text=True, check=False)  # fmt: skip
         tree = Tree(Path("/"))
-        for pid in listed.stdout.split():
+        for pid in pids:
             for task in (PROC / pid / "task").glob("*/schedstat"):
                 try:
                     fields = task.read_text(encoding="ascii").split()
@@ -165,10 +174,37 @@ class Station:
         return found
 
 
+def stop(process: subprocess.Popen[str]) -> None:
+    """Ask a program to end in order, and wait for it."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.communicate(timeout=TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        raise PeerError(f"{name(process.args)} did not end when told to") from None
+
+
 def name(words: object) -> str:
     """The program of a command line that begins with `ip netns exec NODE`."""
     assert isinstance(words, list)
-    return str(words[4])
+    return Path(words[4]).name
+
+
+def ready(home: Path, process: subprocess.Popen[str], program: str) -> Path:
+    """Wait for the telemetry socket of a program of ours, below its RUNTIME_DIRECTORY."""
+    return await_path(lambda: list(home.glob("dpdk/*/dpdk_telemetry.v2*")), process, program)
+
+
+def await_path(look: Callable[[], list[Path]], process: subprocess.Popen[str],
+               program: str) -> Path:  # fmt: skip
+    """Wait for a file that a program makes."""
+    end_s = time.monotonic() + READY_S
+    while not (found := look()):
+        if process.poll() is not None:
+            raise PeerError(told(process.args, process.stdout.read() if process.stdout else ""))
+        if time.monotonic() > end_s:
+            raise PeerError(f"{program} does not begin within {READY_S:.0f} s")
+        time.sleep(0.02)
+    return found[0]
 
 
 def told(words: object, out: str) -> str:

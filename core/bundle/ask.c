@@ -172,6 +172,23 @@ bundle_ask_answer(struct lull_bundle *bundle, uint32_t rail, const struct bundle
 	}
 }
 
+/* Its answer came, and the half that gave it is gone: the question begins anew. */
+static void
+ask_over(struct lull_bundle *bundle, struct bundle_slot *slot)
+{
+	bundle->stores[bundle->store_free++] = slot->store;
+	slot->store = NULL;
+	slot->state = PEER_HELLO;
+	slot->asker = slot->met_used = slot->table_told = slot->rest_told = false;
+	slot->answer_bytes = 0; /* until it is written anew, there is none to be sent */
+	slot->hello_rails = 0;
+	slot->retry_wanted = false;
+	slot->hello_ns = bundle->now_ns;
+	slot->hello_gap_ns = HELLO_GAP_NS;
+	memset(slot->met, 0, sizeof(slot->met));
+	bundle_slot_touch(slot);
+}
+
 /* Nothing was heard since somebody said that the other side does not know us: ask it anew. */
 void
 bundle_ask_anew(struct lull_bundle *bundle, struct bundle_slot *slot)
@@ -179,13 +196,18 @@ bundle_ask_anew(struct lull_bundle *bundle, struct bundle_slot *slot)
 	struct lull_bundle_target target = { .address_count = 1 };
 
 	slot->doubt_ns = 0;
+	if (slot->state == PEER_JOIN && slot->asker) {
+		ask_over(bundle, slot);
+		return;
+	}
 	for (uint32_t k = 0; k < bundle->slot_high; k++) {
 		if (bundle->slots[k].state == PEER_HELLO &&
 		    strcmp(bundle->slots[k].name, slot->name) == 0)
 			return;
 	}
 	memcpy(target.name, slot->name, sizeof(target.name));
-	target.addresses[0] = slot->target.addresses[0];
+	target.addresses[0].kind = slot->doubt_kind;
+	target.addresses[0].address = slot->doubt_from;
 	(void)ask_begin(bundle, &target, ASK_AGAIN_NS);
 }
 
@@ -202,8 +224,8 @@ bundle_ask_reset(struct lull_bundle *bundle, uint32_t rail, const struct bundle_
 		    slot->remote_index != header->msg || slot->doubt_ns > 0)
 			continue;
 		slot->doubt_ns = bundle->now_ns;
-		slot->target.addresses[0].kind = bundle->rails[rail].config.kind;
-		slot->target.addresses[0].address = *from;
+		slot->doubt_kind = bundle->rails[rail].config.kind;
+		slot->doubt_from = *from;
 		bundle_path_doubt(bundle, slot);
 		bundle_slot_touch(slot);
 		return;

@@ -11,6 +11,7 @@
 #define PIECE 1464
 #define PEER_TIMEOUT_NS (10 * LULL_NS_PER_S)
 #define IDLE_PROBE_NS LULL_NS_PER_S
+#define IDLE_PROBES 4 /* at least so many before a peer counts as gone */
 #define HOUR_NS (3600 * LULL_NS_PER_S)
 
 /* ---- configuration ---- */
@@ -162,7 +163,7 @@ size_t
 lull_bundle_size(const struct lull_bundle_config *given)
 {
 	const struct lull_bundle_config config = config_full(given);
-	size_t slots = config.peers_max + BUNDLE_HALVES;
+	size_t slots = config.peers_max + BUNDLE_SLOTS_MORE;
 
 	return memory_round(sizeof(struct lull_bundle)) +
 	       memory_round(slots * sizeof(struct bundle_slot)) +
@@ -192,7 +193,7 @@ bundle_lay(struct lull_bundle *bundle)
 	char *at = (char *)bundle + memory_round(sizeof(*bundle));
 	size_t sum = 0;
 
-	bundle->slot_count = config->peers_max + BUNDLE_HALVES;
+	bundle->slot_count = config->peers_max + BUNDLE_SLOTS_MORE;
 	bundle->slots = memory_take(&at, &sum, bundle->slot_count * sizeof(struct bundle_slot));
 	bundle->place_slots = memory_take(&at, &sum, bundle->slot_count * sizeof(uint32_t));
 	bundle->stores = memory_take(&at, &sum, config->peers_max * sizeof(struct bundle_store *));
@@ -223,6 +224,8 @@ lull_bundle_init(struct lull_bundle *bundle, const struct lull_bundle_config *co
 		return rc;
 	memset(bundle, 0, sizeof(*bundle));
 	bundle->config = config_full(config);
+	bundle->config.idle_probe_ns = LULL_MIN(bundle->config.idle_probe_ns,
+						bundle->config.peer_timeout_ns / IDLE_PROBES);
 	bundle->now_ns = now_ns;
 	bundle_lay(bundle);
 	bundle->config.security->random(bundle->config.security_arg, bundle->secret,
@@ -299,6 +302,7 @@ bundle_slot_free(struct lull_bundle *bundle, struct bundle_slot *slot)
 static void
 rails_changed(struct lull_bundle *bundle)
 {
+	bundle->table++;
 	for (uint32_t i = 0; i < bundle->slot_high; i++) {
 		if (bundle_peer_has_keys(&bundle->slots[i]))
 			bundle_peer_plan(bundle, &bundle->slots[i]);
@@ -333,31 +337,11 @@ lull_bundle_rail_remove(struct lull_bundle *bundle, uint64_t now_ns, uint32_t ra
 		return -ENODEV;
 	bundle_time(bundle, now_ns);
 	bundle->rails[rail].used = false;
+	for (uint32_t i = 0; i < bundle->slot_high; i++)
+		bundle->slots[i].met[rail] = 0; /* its number may come again on another wire */
 	bundle_notes_drop(bundle, rail);
 	rails_changed(bundle);
 	return 0;
-}
-
-void
-lull_bundle_rail_link(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail, bool up)
-{
-	if (rail >= LULL_BUNDLE_RAILS_MAX || bundle->rails[rail].down == !up)
-		return;
-	bundle_time(bundle, now_ns);
-	bundle->rails[rail].down = !up;
-	for (uint32_t i = 0; i < bundle->slot_high; i++) {
-		struct bundle_slot *slot = &bundle->slots[i];
-
-		for (uint32_t k = 0; slot->store != NULL && k < slot->store->path_count; k++) {
-			struct bundle_path *path = &slot->store->paths[k];
-
-			if (path->state == LULL_BUNDLE_PATH_UP && path->local == rail && !up)
-				bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_DOWN);
-			else if (path->state == LULL_BUNDLE_PATH_DOWN && path->local == rail && up)
-				path->probe_ns = now_ns;
-		}
-		slot->dirty = true;
-	}
 }
 
 /* ---- time ---- */

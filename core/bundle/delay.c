@@ -15,7 +15,9 @@
  * while there is hardly any queue (as the hyperactive increase of TIMELY, SIGCOMM 2015), so that a
  * link that became faster is filled soon. Above the target it shrinks by 0.8 (rtt - target) / rtt
  * (Swift, SIGCOMM 2020, Algorithm 1). What a window did is seen a round later, so the round after
- * a change is left out. A window that was not full does not grow: nothing says that it could.
+ * a change is left out. A window that was not full does not grow: nothing says that it could. One
+ * that was not full for three rounds without a pause does not either: of a burst that fills it at
+ * once the first packets see no queue, and the round's least is theirs.
  *
  * Loss up to 2 % is noise. Above it the window is halved. Page's test (Biometrika 1954) decides: a
  * sum of packets lost less 2 % of all, never below 0, that exceeds 6 packets. At 1 % of random
@@ -31,6 +33,7 @@
 #define DELAY_HELD_NS (100 * LULL_NS_PER_US)
 #define DELAY_LOSS_PER 50 /* one packet of so many may be lost: 2 % */
 #define DELAY_LOSS_PKTS 6
+#define DELAY_FULL_ROUNDS 3 /* in a row with a full window: from here on they tell of it */
 #define DELAY_DRAIN_NS (4 * LULL_NS_PER_S) /* below a window of the least round trip, 5 s */
 #define DELAY_DRAIN_ROUNDS 2
 
@@ -39,6 +42,7 @@ struct delay {
 	uint32_t step_pkts; /* of the next growth */
 	uint32_t loss;      /* sum of Page's test, in 1 / DELAY_LOSS_PER packets */
 	uint32_t skip;      /* rounds that say nothing about this window yet */
+	uint32_t full;      /* rounds in a row in which the window was full */
 	bool starting;      /* slow start */
 	bool forgiven;      /* what is lost in this round was sent before the window was halved */
 	uint32_t drain_rounds, drain_pkts; /* rounds left; the window after them */
@@ -180,6 +184,10 @@ delay_round(void *state, const struct bundle_round *round)
 	struct delay *delay = state;
 	uint64_t target_ns;
 
+	if (!round->limited || round->paused)
+		delay->full = 0;
+	if (round->limited)
+		delay->full = LULL_MIN(delay->full + 1, DELAY_FULL_ROUNDS);
 	if (delay_loses(delay, round) || round->rtt_ns == 0 || delay_drains(delay, round))
 		return;
 	if (delay->skip > 0) {
@@ -191,7 +199,7 @@ delay_round(void *state, const struct bundle_round *round)
 		target_ns = LULL_MAX(target_ns, round->rtt_ns);
 	if (round->rtt_ns > target_ns)
 		delay_shrink(delay, round->rtt_ns, target_ns);
-	else if (round->limited)
+	else if (delay->full == DELAY_FULL_ROUNDS)
 		delay_grow(delay, round, target_ns);
 }
 

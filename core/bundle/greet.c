@@ -170,45 +170,108 @@ bundle_greet_take(struct lull_bundle *bundle, struct bundle_slot *half,
 	half->first_credit = greeting->credit_pkts;
 }
 
+/*
+ * The half that ends when there is one too many: the oldest of those who have no cookie. One with a
+ * cookie also takes the place of the oldest from its own address, so that no address takes those of
+ * all others, or else of the oldest of all. NULL: none of them.
+ */
+static struct bundle_slot *
+half_oldest(struct lull_bundle *bundle, const struct lull_bundle_address *from, bool proven)
+{
+	struct bundle_slot *oldest = NULL;
+	uint32_t least = 0;
+
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
+		struct bundle_slot *slot = &bundle->slots[i];
+		uint32_t claim;
+
+		if (slot->state != PEER_HALF || (slot->proven && !proven))
+			continue;
+		claim = !slot->proven                                       ? 0 :
+			memcmp(&slot->hello_from, from, sizeof(*from)) == 0 ? 1 :
+									      2;
+		if (oldest == NULL || claim < least ||
+		    (claim == least && slot->since_ns < oldest->since_ns)) {
+			oldest = slot;
+			least = claim;
+		}
+	}
+	return oldest;
+}
+
+/* What the hello says is understood, and meant for us. */
+static bool
+half_reads(struct lull_bundle *bundle, struct bundle_slot *half, const struct bundle_hello *hello,
+	   const struct lull_bundle_address *from)
+{
+	const struct lull_bundle_config *config = &bundle->config;
+	uint8_t payload[BUNDLE_PAYLOAD_BYTES_MAX], prologue[BUNDLE_PROLOGUE_BYTES];
+	struct bundle_greeting greeting;
+	int bytes;
+
+	bundle_greet_prologue(hello->key_id, hello->node_id, prologue);
+	bytes = config->security->hello_read(config->security_arg, half->handshake, hello->key_id,
+					     prologue, sizeof(prologue), hello->body,
+					     hello->body_bytes, payload, sizeof(payload));
+	if (bytes < 0 || !bundle_greeting_read(&greeting, payload, (uint32_t)bytes) ||
+	    greeting.node_id != hello->node_id || !bundle_greet_fits(&greeting)) {
+		LULL_COUNTER_ADD(bundle->counters.hellos_refused, 1);
+		return false;
+	}
+	bundle_greet_take(bundle, half, &greeting);
+	return (greeting.target[0] == '\0' || strcmp(greeting.target, config->name) == 0) &&
+	       greeting.node_id != config->node_id && !greet_we_ask(bundle, &greeting, from);
+}
+
+/* NULL: it is not answered. */
+static struct bundle_slot *
+half_new(struct lull_bundle *bundle, uint32_t rail, const struct bundle_hello *hello,
+	 uint32_t len_bytes, const struct lull_bundle_address *from, bool proven)
+{
+	struct bundle_slot *oldest = NULL, *half;
+
+	if (bundle->half_count >= BUNDLE_HALVES) {
+		LULL_COUNTER_ADD(bundle->counters.halves_full, 1);
+		oldest = half_oldest(bundle, from, proven);
+		if (oldest == NULL) { /* all have a cookie: so must this one */
+			bundle_cookie_send(bundle, rail, from, hello);
+			return NULL;
+		}
+	}
+	half = bundle_slot_take(bundle); /* there is always one more than halves and peers */
+	half->state = PEER_HALF;
+	bundle->half_count++;
+	half->answer_rail = (uint8_t)rail;
+	half->limit_ns = bundle->now_ns + HALF_NS;
+	if (!half_reads(bundle, half, hello, from) || !half_answer(bundle, half, len_bytes)) {
+		bundle_slot_free(bundle, half);
+		return NULL;
+	}
+	if (oldest != NULL)
+		bundle_slot_free(bundle, oldest);
+	return half;
+}
+
 static void
 greet_hello(struct lull_bundle *bundle, uint32_t rail, const struct bundle_hello *hello,
 	    uint32_t len_bytes, const struct lull_bundle_address *from)
 {
-	const struct lull_bundle_config *config = &bundle->config;
 	uint32_t seen = (uint32_t)bundle_siphash(bundle->secret, hello->body, hello->body_bytes);
-	uint8_t payload[BUNDLE_PAYLOAD_BYTES_MAX], prologue[BUNDLE_PROLOGUE_BYTES];
 	struct bundle_slot *half = half_find(bundle, hello->node_id, seen);
-	struct bundle_greeting greeting;
-	int bytes;
+	bool proven = bundle_cookie_holds(bundle, rail, from, hello);
 
-	if (half == NULL) {
-		if (bundle->half_count == BUNDLE_HALVES ||
-		    (half = bundle_slot_take(bundle)) == NULL) {
-			LULL_COUNTER_ADD(bundle->counters.halves_full, 1);
-			return;
-		}
-		half->state = PEER_HALF;
-		bundle->half_count++;
-		half->hello_seen = seen;
-		half->answer_rail = (uint8_t)rail;
-		bundle_greet_prologue(hello->key_id, hello->node_id, prologue);
-		bytes = config->security->hello_read(
-			config->security_arg, half->handshake, hello->key_id, prologue,
-			sizeof(prologue), hello->body, hello->body_bytes, payload, sizeof(payload));
-		if (bytes < 0 || !bundle_greeting_read(&greeting, payload, (uint32_t)bytes) ||
-		    greeting.node_id != hello->node_id || !bundle_greet_fits(&greeting)) {
-			LULL_COUNTER_ADD(bundle->counters.hellos_refused, 1);
-			bundle_slot_free(bundle, half);
-			return;
-		}
-		bundle_greet_take(bundle, half, &greeting);
-		half->limit_ns = bundle->now_ns + HALF_NS;
-		if ((greeting.target[0] != '\0' && strcmp(greeting.target, config->name) != 0) ||
-		    greeting.node_id == config->node_id || greet_we_ask(bundle, &greeting, from) ||
-		    !half_answer(bundle, half, len_bytes)) {
-			bundle_slot_free(bundle, half);
-			return;
-		}
+	if (!proven && bundle_cookie_wanted(bundle)) {
+		bundle_cookie_send(bundle, rail, from, hello);
+		return;
+	}
+	if (half == NULL)
+		half = half_new(bundle, rail, hello, len_bytes, from, proven);
+	if (half == NULL)
+		return;
+	half->hello_seen = seen;
+	if (proven && !half->proven) {
+		half->proven = true;
+		half->hello_from = *from;
 	}
 	half->met[rail] |= (uint16_t)(1u << hello->rail);
 	half->answer_rail = (uint8_t)rail;
@@ -228,7 +291,7 @@ bundle_greet_rx(struct lull_bundle *bundle, uint32_t rail, const struct bundle_h
 		LULL_COUNTER_ADD(bundle->counters.hellos, 1);
 		if (!bundle_hello_read(&hello, header, packet, len_bytes))
 			LULL_COUNTER_ADD(bundle->counters.bad_range, 1);
-		else if (!bundle_cookie_wanted(bundle, rail, from, &hello))
+		else
 			greet_hello(bundle, rail, &hello, len_bytes, from);
 		break;
 	case BUNDLE_ANSWER:

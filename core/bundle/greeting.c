@@ -123,7 +123,7 @@ bundle_probe_write(const struct bundle_probe *probe, uint8_t *at, uint32_t room_
 		return 0;
 	at[0] = probe->kind;
 	at[1] = (uint8_t)probe->rails.count;
-	end = lull_bytes_put_little(at + 2, 0, 2);
+	end = lull_bytes_put_little(at + 2, probe->table, 2);
 	end = lull_bytes_put_little(end, len - needed, 4);
 	end = lull_bytes_put_little(end, probe->challenge, 8);
 	end = rails_write(&probe->rails, end);
@@ -135,14 +135,14 @@ bool
 bundle_probe_read(struct bundle_probe *probe, const uint8_t *at, uint32_t len_bytes)
 {
 	struct lull_reader reader = lull_reader_over(at, len_bytes);
-	uint32_t rails, zero, more;
+	uint32_t rails, more;
 
 	probe->kind = lull_reader_u8(&reader);
 	rails = lull_reader_u8(&reader);
-	zero = lull_reader_u16le(&reader);
+	probe->table = lull_reader_u16le(&reader);
 	more = lull_reader_u32le(&reader);
 	probe->challenge = lull_reader_u64le(&reader);
-	if (reader.failed || zero != 0 || !rails_read(&probe->rails, rails, &reader))
+	if (reader.failed || !rails_read(&probe->rails, rails, &reader))
 		return false;
 	return (probe->kind == BUNDLE_PROBE_ASK || probe->kind == BUNDLE_PROBE_REPLY) &&
 	       more == lull_reader_left(&reader) && lull_bytes_zero(at + reader.offset, more);

@@ -421,6 +421,8 @@ lull_bundle_accept(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer, u
 							  .msg = handle,
 							  .end = message->granted });
 	in_after(bundle, slot, message, was_partly);
+	if (slot->state == PEER_ENDED && message->state == RECEIVING_ACCEPTED)
+		in_done(bundle, slot, message, -ECONNRESET); /* the rest of it never comes */
 	bundle_slot_touch(slot);
 	return 0;
 }
@@ -482,9 +484,7 @@ bundle_in_event(const struct lull_bundle *bundle, struct bundle_slot *slot,
 			in_free(bundle, store, message);
 			return true;
 		}
-		/* Of a peer that has ended what is whole can still be accepted, before DOWN. */
-		if (slot->state == PEER_ENDED && message->base < message->piece_count)
-			continue;
+		/* Of a peer that has ended too: what is whole can be accepted until DOWN. */
 		event->type = LULL_BUNDLE_HEAD;
 		message->told = true;
 		return true;

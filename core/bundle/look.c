@@ -29,7 +29,7 @@ const struct lull_counter_info lull_bundle_counter_table[] = {
 	ROW(retries, "packets", "sent: come again with this cookie"),
 	ROW(resets_tx, "packets", "sent: this index is not known"),
 	ROW(resets_rx, "packets", "that say so of an index of ours"),
-	ROW(halves_full, "packets", "hellos for which no place was left"),
+	ROW(halves_full, "packets", "hellos that came while all places for them were taken"),
 	ROW(peers_up, "1", "connections that began"),
 	ROW(peers_down, "1", "connections that ended"),
 	ROW(peers_reset, "1", "connections that a newer one of the same node ended"),

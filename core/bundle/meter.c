@@ -9,6 +9,9 @@
 
 #define METER_BASE_NS (5 * LULL_NS_PER_S) /* one of the two windows of the least round trip */
 #define METER_ABSENT_NS_MAX (10 * LULL_NS_PER_MS)
+#define METER_LEAP 8 /* a sample is at most so many times as long as those before it, and 10 ms */
+#define METER_LEAP_NS (10 * LULL_NS_PER_MS)
+#define METER_FIRST_NS_MAX LULL_NS_PER_S
 #define METER_TAIL_NS_MIN (200 * LULL_NS_PER_US)
 #define METER_TAIL_NS_FIRST (10 * LULL_NS_PER_MS)
 /* A span is long enough after so much time, or after rounds of so many packets, so that one lost is
@@ -16,6 +19,7 @@
 #define METER_SPAN_PKTS 64
 #define METER_SPAN_PKTS_FIRST LULL_BUNDLE_QUANTUM_PKTS
 #define METER_SPAN_NS (4 * LULL_NS_PER_MS)
+#define METER_SPAN_OF_SRTT 2  /* the least part of a round trip */
 #define METER_SPAN_ABSENCES 4 /* so much longer than an absence at either end of it */
 
 void
@@ -60,6 +64,18 @@ meter_base(struct bundle_meter *meter, uint64_t now_ns, uint64_t rtt_ns)
 	meter->base_rtt_ns = LULL_MIN(meter->base_now_ns, meter->base_before_ns);
 }
 
+/*
+ * A clock that leaps, or a machine that is stopped, makes one sample as long as that. A round trip
+ * that did become so long is known after a few samples.
+ */
+static uint64_t
+meter_bounded_ns(const struct bundle_meter *meter, uint64_t rtt_ns)
+{
+	if (meter->srtt_ns == 0)
+		return LULL_MIN(rtt_ns, METER_FIRST_NS_MAX);
+	return LULL_MIN(rtt_ns, METER_LEAP * meter->srtt_ns + METER_LEAP_NS);
+}
+
 static void
 meter_sample(struct bundle_meter *meter, const struct bundle_sample *sample)
 {
@@ -68,9 +84,10 @@ meter_sample(struct bundle_meter *meter, const struct bundle_sample *sample)
 	uint64_t longest_ns = LULL_MAX(wait_ns, absent_ns);
 	uint64_t added_ns = wait_ns + absent_ns;
 	uint64_t rtt_ns = sample->rtt_ns > added_ns ? sample->rtt_ns - added_ns : 1;
+	uint64_t bounded_ns = meter_bounded_ns(meter, sample->rtt_ns);
 
-	meter_smooth(meter, sample->rtt_ns);
-	meter_base(meter, sample->now_ns, sample->rtt_ns);
+	meter_smooth(meter, bounded_ns);
+	meter_base(meter, sample->now_ns, bounded_ns);
 	if (meter->round_rtt_ns == 0 || rtt_ns < meter->round_rtt_ns)
 		meter->round_rtt_ns = rtt_ns;
 	meter->round_absent_ns = LULL_MAX(meter->round_absent_ns, longest_ns);
@@ -146,6 +163,7 @@ meter_span(struct bundle_meter *meter, const struct bundle_sample *sample, bool 
 	uint64_t absent_ns, span_ns;
 
 	meter->span_last_ns = sample->now_ns;
+	meter->round_paused |= broken;
 	if (!meter->span_open || !sample->limited || broken) {
 		meter->span_open = true;
 		meter_begin(meter, sample->now_ns);
@@ -155,7 +173,8 @@ meter_span(struct bundle_meter *meter, const struct bundle_sample *sample, bool 
 	meter->span_pkts += sample->acked_pkts;
 	absent_ns = meter_absent_ns(meter);
 	span_ns = sample->now_ns - meter->span_begin_ns;
-	if (span_ns < METER_SPAN_ABSENCES * absent_ns || meter->span_bytes == 0)
+	/* Acknowledgements that came in one look tell of no time. */
+	if (span_ns == 0 || span_ns < METER_SPAN_ABSENCES * absent_ns || meter->span_bytes == 0)
 		return;
 	if (span_ns < METER_SPAN_NS && (!round_ends || meter->span_pkts < enough_pkts))
 		return;
@@ -191,13 +210,14 @@ meter_round(struct bundle_meter *meter, const struct bundle_sample *sample,
 	round->acked_pkts = meter->round_acked;
 	round->lost_pkts = meter->round_lost;
 	round->limited = meter->round_limited;
+	round->paused = meter->round_paused;
 	meter->round_psn = sample->psn_next;
 	meter->round_rtt_ns = 0;
 	meter->round_absent_ns = 0;
 	meter->round_bytes = 0;
 	meter->round_acked = 0;
 	meter->round_lost = 0;
-	meter->round_limited = false;
+	meter->round_limited = meter->round_paused = false;
 }
 
 bool

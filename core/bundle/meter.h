@@ -9,7 +9,8 @@
  * known only within a range. srtt and the least round trip go by its upper end, the whole sample:
  * one look after a rest would make the least round trip nothing for 10 s. The round's own goes by
  * its lower end, so that no queue is seen where a host slept. An absence longer than the whole
- * round trip was ended by the packet, and counts as that long.
+ * round trip was ended by the packet, and counts as that long. A sample much longer than those
+ * before it, as after a leap of the clock, counts as 8 times srtt and 10 ms.
  *
  * A *round* ends when a packet that was sent after its begin is acknowledged. The rate is the
  * Kalman estimate of core/base/filter.h over spans of rounds: bytes acknowledged by time, counted
@@ -48,6 +49,7 @@ struct bundle_round {
 	uint64_t packet_ns;   /* a packet of the path at the measured rate; 0: unknown */
 	uint32_t acked_pkts, lost_pkts;
 	bool limited; /* in any part of it */
+	bool paused;  /* for a part of it there was nothing under way */
 };
 
 #define BUNDLE_METER_ABSENTS 8 /* rounds whose absences are remembered */
@@ -63,7 +65,7 @@ struct bundle_meter {
 	uint64_t round_psn, round_rtt_ns, round_absent_ns, round_bytes;
 	uint64_t absents_ns[BUNDLE_METER_ABSENTS];
 	uint32_t round_acked, round_lost, round_count;
-	bool round_limited, span_open;
+	bool round_limited, round_paused, span_open;
 	uint64_t span_begin_ns, span_last_ns, span_bytes;
 	uint32_t span_pkts, span_count;
 	uint64_t spans_ns[BUNDLE_METER_SPANS], spans_bytes[BUNDLE_METER_SPANS];

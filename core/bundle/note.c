@@ -9,6 +9,12 @@
 
 /* ---- notes: packets without an epoch ---- */
 
+static struct bundle_note *
+note_at(struct lull_bundle *bundle, uint32_t at)
+{
+	return &bundle->notes[(bundle->note_first + at) % BUNDLE_NOTES];
+}
+
 struct bundle_note *
 bundle_note_new(struct lull_bundle *bundle, uint32_t rail, const struct lull_bundle_address *to)
 {
@@ -16,7 +22,7 @@ bundle_note_new(struct lull_bundle *bundle, uint32_t rail, const struct lull_bun
 
 	if (bundle->note_count == BUNDLE_NOTES)
 		return NULL;
-	note = &bundle->notes[(bundle->note_first + bundle->note_count++) % BUNDLE_NOTES];
+	note = note_at(bundle, bundle->note_count++);
 	note->rail = (uint8_t)rail;
 	note->to = *to;
 	return note;
@@ -69,9 +75,9 @@ cookie_make(const struct lull_bundle *bundle, uint32_t rail, const struct lull_b
 	}
 }
 
-static bool
-cookie_holds(const struct lull_bundle *bundle, uint32_t rail,
-	     const struct lull_bundle_address *from, const struct bundle_hello *hello)
+bool
+bundle_cookie_holds(const struct lull_bundle *bundle, uint32_t rail,
+		    const struct lull_bundle_address *from, const struct bundle_hello *hello)
 {
 	uint64_t time = bundle->now_ns / COOKIE_NS;
 	uint8_t cookie[BUNDLE_COOKIE_BYTES];
@@ -84,29 +90,25 @@ cookie_holds(const struct lull_bundle *bundle, uint32_t rail,
 	return false;
 }
 
-/* Too many ask: only who gets packets at his address is answered. */
 bool
-bundle_cookie_wanted(struct lull_bundle *bundle, uint32_t rail,
-		     const struct lull_bundle_address *from, const struct bundle_hello *hello)
+bundle_cookie_wanted(struct lull_bundle *bundle)
+{
+	greet_second(bundle);
+	return bundle->hello_count++ >= HELLOS_FREE;
+}
+
+void
+bundle_cookie_send(struct lull_bundle *bundle, uint32_t rail,
+		   const struct lull_bundle_address *from, const struct bundle_hello *hello)
 {
 	struct bundle_retry retry = { .key_id = hello->key_id, .node_id = hello->node_id };
-	struct bundle_note *note;
+	struct bundle_note *note = bundle_note_new(bundle, rail, from);
 
-	greet_second(bundle);
-	if (bundle->hello_count < HELLOS_FREE) {
-		bundle->hello_count++;
-		return false;
-	}
-	if (cookie_holds(bundle, rail, from, hello))
-		return false;
-	note = bundle_note_new(bundle, rail, from);
-	if (note != NULL) {
-		cookie_make(bundle, rail, from, hello->node_id, bundle->now_ns / COOKIE_NS,
-			    retry.cookie);
-		note->len_bytes = (uint8_t)bundle_retry_write(&retry, note->bytes);
-		LULL_COUNTER_ADD(bundle->counters.retries, 1);
-	}
-	return true;
+	if (note == NULL)
+		return;
+	cookie_make(bundle, rail, from, hello->node_id, bundle->now_ns / COOKIE_NS, retry.cookie);
+	note->len_bytes = (uint8_t)bundle_retry_write(&retry, note->bytes);
+	LULL_COUNTER_ADD(bundle->counters.retries, 1);
 }
 
 void
@@ -116,24 +118,29 @@ bundle_notes_drop(struct lull_bundle *bundle, uint32_t rail)
 
 	bundle->note_count = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		struct bundle_note note = bundle->notes[(bundle->note_first + i) % BUNDLE_NOTES];
+		struct bundle_note note = *note_at(bundle, i);
 
 		if (note.rail != rail)
-			bundle->notes[(bundle->note_first + bundle->note_count++) % BUNDLE_NOTES] =
-				note;
+			*note_at(bundle, bundle->note_count++) = note;
 	}
 }
 
 uint32_t
 bundle_note_tx(struct lull_bundle *bundle, uint32_t rail, struct lull_bundle_packet *packet)
 {
-	const struct bundle_note *note = &bundle->notes[bundle->note_first];
+	uint32_t at = 0;
+	struct bundle_note note;
 
-	if (bundle->note_count == 0 || note->rail != rail)
+	while (at < bundle->note_count && note_at(bundle, at)->rail != rail)
+		at++;
+	if (at == bundle->note_count)
 		return 0;
+	note = *note_at(bundle, at);
+	for (; at > 0; at--) /* those before it, of other rails, stay in order */
+		*note_at(bundle, at) = *note_at(bundle, at - 1);
 	bundle->note_first = (bundle->note_first + 1) % BUNDLE_NOTES;
 	bundle->note_count--;
-	memcpy(packet->bytes, note->bytes, note->len_bytes);
-	packet->to = note->to;
-	return note->len_bytes;
+	memcpy(packet->bytes, note.bytes, note.len_bytes);
+	packet->to = note.to;
+	return note.len_bytes;
 }

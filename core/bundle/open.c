@@ -10,7 +10,7 @@
 #include <lull/bundle.h>
 
 #include "base/bytes.h"
-#include "check.h"
+#include "base/crc32c.h"
 
 #define OPEN_RANDOM_BYTES 8
 #define OPEN_CHECK_BYTES 4
@@ -56,7 +56,7 @@ open_write(void *arg, uint32_t begin, const uint8_t *payload, uint32_t payload_b
 		return -EMSGSIZE;
 	open_random(arg, out, OPEN_RANDOM_BYTES);
 	lull_bytes_copy(out + OPEN_RANDOM_BYTES, payload, payload_bytes);
-	lull_bytes_put_little(out + len, bundle_check(begin, out, len), OPEN_CHECK_BYTES);
+	lull_bytes_put_little(out + len, lull_crc32c(begin, out, len), OPEN_CHECK_BYTES);
 	return (int)(len + OPEN_CHECK_BYTES);
 }
 
@@ -69,7 +69,7 @@ open_read(uint32_t begin, const uint8_t *in, uint32_t in_bytes, uint8_t *payload
 	if (in_bytes < OPEN_BYTES || in_bytes - OPEN_BYTES > room_bytes)
 		return -EACCES;
 	len = in_bytes - OPEN_CHECK_BYTES;
-	if (open_check_at(in, in_bytes) != bundle_check(begin, in, len))
+	if (open_check_at(in, in_bytes) != lull_crc32c(begin, in, len))
 		return -EACCES;
 	lull_bytes_copy(payload, in + OPEN_RANDOM_BYTES, len - OPEN_RANDOM_BYTES);
 	return (int)(len - OPEN_RANDOM_BYTES);
@@ -81,8 +81,8 @@ open_agree(struct open_keys *keys, const uint8_t *answer, uint32_t len, bool ask
 {
 	static const uint8_t asking[] = "asking", answering[] = "answering";
 	uint32_t both = open_check_at(answer, len);
-	uint32_t asks = bundle_check(both, asking, sizeof(asking));
-	uint32_t answers = bundle_check(both, answering, sizeof(answering));
+	uint32_t asks = lull_crc32c(both, asking, sizeof(asking));
+	uint32_t answers = lull_crc32c(both, answering, sizeof(answering));
 
 	keys->tx_token = asked ? asks : answers;
 	keys->rx_token = asked ? answers : asks;
@@ -93,7 +93,7 @@ open_hello_write(void *arg, void *handshake, const uint8_t *prologue, uint32_t p
 		 const uint8_t *payload, uint32_t payload_bytes, uint8_t *out, uint32_t room_bytes)
 {
 	struct open_handshake *state = handshake;
-	uint32_t begin = bundle_check(0, prologue, prologue_bytes);
+	uint32_t begin = lull_crc32c(0, prologue, prologue_bytes);
 	int len = open_write(arg, begin, payload, payload_bytes, out, room_bytes);
 
 	if (len > 0)
@@ -112,7 +112,7 @@ open_hello_read(void *arg, void *handshake, uint32_t key_id, const uint8_t *prol
 	(void)arg;
 	if (key_id != OPEN_KEY_ID)
 		return -EACCES;
-	len = open_read(bundle_check(0, prologue, prologue_bytes), in, in_bytes, payload,
+	len = open_read(lull_crc32c(0, prologue, prologue_bytes), in, in_bytes, payload,
 			room_bytes);
 	if (len >= 0)
 		state->check = open_check_at(in, in_bytes);
@@ -154,7 +154,7 @@ open_packet_check(uint32_t token, const struct lull_bundle_nonce *nonce, const u
 	lull_bytes_put_little(before, token, 4);
 	lull_bytes_put_little(before + 4, nonce->psn, 8);
 	lull_bytes_put_little(before + 12, (uint64_t)nonce->generation << 8 | nonce->path, 4);
-	return bundle_check(bundle_check(0, before, sizeof(before)), packet, len_bytes);
+	return lull_crc32c(lull_crc32c(0, before, sizeof(before)), packet, len_bytes);
 }
 
 static void

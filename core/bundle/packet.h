@@ -159,10 +159,13 @@ struct bundle_rail_table {
 	struct bundle_rail_info rails[LULL_BUNDLE_RAILS_MAX];
 };
 
-/** PROBE: kind:8, rails:8, 0:16, more:32 (bytes of padding), challenge:64, rails, zeros. */
+/**
+ * PROBE: kind:8, rails:8, table:16, more:32 (bytes of padding), challenge:64, rails, zeros.
+ */
 enum bundle_probe_kind { BUNDLE_PROBE_ASK = 1, BUNDLE_PROBE_REPLY };
 struct bundle_probe {
 	uint8_t kind;
+	uint16_t table; /* number of the rails as they are: each change counts; it wraps */
 	uint64_t challenge;
 	struct bundle_rail_table rails; /* of its sender, all of them */
 };

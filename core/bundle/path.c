@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "protocol.h"
 
-#define PROBE_GAP_NS (10 * LULL_NS_PER_MS)
 #define PROBE_GAP_NS_EARLY (100 * LULL_NS_PER_MS) /* at most, while it is down not long */
 #define PROBE_GAP_NS_MAX LULL_NS_PER_S
 #define EARLY_NS (60 * LULL_NS_PER_S)
@@ -65,7 +64,7 @@ bundle_path_begin(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 		.seen_floor = old.seen_floor,
 		.credit_given = bundle_credit_first(bundle, rail->config.ring_pkts),
 		.probe_ns = bundle->now_ns,
-		.probe_gap_ns = PROBE_GAP_NS,
+		.probe_gap_ns = BUNDLE_PROBE_GAP_NS,
 		.hold_ns = HOLD_NS,
 		.counters = old.counters,
 	};
@@ -129,7 +128,7 @@ path_down(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_pa
 	path->held_until_ns = bundle->now_ns + path->hold_ns;
 	path->down_ns = bundle->now_ns;
 	path->answers = 0;
-	path->probe_gap_ns = PROBE_GAP_NS;
+	path->probe_gap_ns = BUNDLE_PROBE_GAP_NS;
 	path->probe_ns = bundle->now_ns;
 	bundle_flight_drop(bundle, slot, path);
 }
@@ -158,7 +157,7 @@ bundle_path_state(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 	case LULL_BUNDLE_PATH_UP:
 		LULL_COUNTER_ADD(path->counters.ups, 1);
 		path->heard_ns = bundle->now_ns;
-		path->probe_gap_ns = PROBE_GAP_NS;
+		path->probe_gap_ns = BUNDLE_PROBE_GAP_NS;
 		if (old != LULL_BUNDLE_PATH_SUSPECT) {
 			path->up_ns = bundle->now_ns;
 			path_control_begin(bundle, path, old == LULL_BUNDLE_PATH_DOWN ? 8 : 1);
@@ -168,7 +167,7 @@ bundle_path_state(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 	case LULL_BUNDLE_PATH_SUSPECT:
 		LULL_COUNTER_ADD(path->counters.suspects, 1);
 		path->asked = false;
-		path->probe_gap_ns = PROBE_GAP_NS / 2;
+		path->probe_gap_ns = BUNDLE_PROBE_GAP_NS / 2;
 		path->probe_ns = bundle->now_ns;
 		break;
 	case LULL_BUNDLE_PATH_DOWN:
@@ -339,7 +338,7 @@ uint32_t
 bundle_path_probe_tx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
 		     uint8_t *body, uint32_t room_bytes, struct lull_bundle_address *to)
 {
-	struct bundle_probe probe = { .kind = BUNDLE_PROBE_ASK };
+	struct bundle_probe probe = { .kind = BUNDLE_PROBE_ASK, .table = bundle->table };
 
 	bundle_greet_rails(bundle, &probe.rails);
 	*to = path->address;
@@ -364,119 +363,4 @@ bundle_path_probe_tx(struct lull_bundle *bundle, struct bundle_slot *slot, struc
 	probe.challenge = path->challenge;
 	slot->dirty = true;
 	return bundle_probe_write(&probe, body, room_bytes, path->challenge_full ? room_bytes : 0);
-}
-
-/* ---- probes in ---- */
-
-/* The other side has other rails than before. */
-static void
-probe_rails(struct lull_bundle *bundle, struct bundle_slot *slot,
-	    const struct bundle_rail_table *rails)
-{
-	bool same = rails->count == slot->rails.count;
-
-	for (uint32_t i = 0; same && i < rails->count; i++)
-		same = rails->rails[i].number == slot->rails.rails[i].number &&
-		       rails->rails[i].kind == slot->rails.rails[i].kind &&
-		       rails->rails[i].packet_bytes == slot->rails.rails[i].packet_bytes;
-	if (same || rails->count == 0)
-		return;
-	slot->rails = *rails;
-	bundle_peer_plan(bundle, slot);
-}
-
-/* Until packets say more, the answer to a probe tells how far it is. */
-static void
-probe_measure(struct lull_bundle *bundle, struct bundle_path *path)
-{
-	const struct bundle_sample sample = {
-		.now_ns = bundle->now_ns,
-		.rtt_ns = LULL_MAX(bundle->now_ns - path->challenge_ns, 1),
-		.absent_ns = bundle->rails[path->local].absent_ns,
-		.psn_next = path->psn_next,
-	};
-	struct bundle_round round;
-
-	if (path->meter.srtt_ns == 0 && !path->asked_again)
-		(void)bundle_meter_add(&path->meter, &sample, &round);
-}
-
-/* Pieces are as long as all rails had room for when keys were agreed; one may have come later. */
-static bool
-path_fits(const struct lull_bundle *bundle, const struct bundle_slot *slot,
-	  const struct bundle_path *path)
-{
-	return path->packet_bytes >=
-	       BUNDLE_HEADER_BYTES + slot->piece_bytes + bundle->config.security->tag_bytes;
-}
-
-static void
-probe_answered(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path)
-{
-	path->asked = path->ask_wanted = false;
-	probe_measure(bundle, path);
-	switch (path->state) {
-	case LULL_BUNDLE_PATH_JOIN:
-		if (path->challenge_full) {
-			bundle_path_state(bundle, slot, path,
-					  path_fits(bundle, slot, path) ? LULL_BUNDLE_PATH_UP :
-									  LULL_BUNDLE_PATH_SMALL);
-		} else {
-			path->small_passed = true;
-			path->probe_gap_ns = PROBE_GAP_NS;
-			path->probe_ns = bundle->now_ns;
-		}
-		break;
-	case LULL_BUNDLE_PATH_SMALL:
-		if (path_fits(bundle, slot, path))
-			bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_UP);
-		break;
-	case LULL_BUNDLE_PATH_SUSPECT:
-		bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_UP);
-		break;
-	case LULL_BUNDLE_PATH_DOWN:
-		path->answers++;
-		path->probe_gap_ns = PROBE_GAP_NS;
-		path->probe_ns = bundle->now_ns + PROBE_GAP_NS;
-		if (path->answers >= BUNDLE_ANSWERS_NEEDED && bundle->now_ns >= path->held_until_ns)
-			bundle_path_state(bundle, slot, path, LULL_BUNDLE_PATH_UP);
-		break;
-	default:
-		break;
-	}
-}
-
-void
-bundle_path_probe_rx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
-		     const struct bundle_probe *probe, uint32_t len_bytes,
-		     const struct lull_bundle_address *from)
-{
-	bundle_slot_touch(slot);
-	if (probe->kind == BUNDLE_PROBE_ASK) {
-		path->reply_wanted = true;
-		path->reply_challenge = probe->challenge;
-		path->reply_bytes = len_bytes;
-		path->reply_address = *from;
-	} else if (path->move_ns > 0 && probe->challenge == path->move_challenge) {
-		path->address = path->move_address;
-		path->move_ns = 0;
-	} else if (path->asked && path->challenge_ns > 0 && probe->challenge == path->challenge) {
-		probe_answered(bundle, slot, path);
-	}
-	probe_rails(bundle, slot, &probe->rails);
-}
-
-void
-bundle_path_heard(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
-		  const struct lull_bundle_address *from)
-{
-	path->rx_ns = bundle->now_ns;
-	if (memcmp(from, &path->address, sizeof(*from)) == 0 || path->move_wanted)
-		return;
-	if (path->move_ns > 0 && bundle->now_ns - path->move_ns < LULL_NS_PER_S)
-		return;
-	path->move_wanted = true;
-	path->move_address = *from;
-	path->move_challenge = bundle_random(bundle);
-	bundle_slot_touch(slot);
 }

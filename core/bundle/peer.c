@@ -94,7 +94,9 @@ promote_crossing(struct lull_bundle *bundle, const struct bundle_slot *half)
 			return false;
 		if (other->state != PEER_JOIN)
 			continue;
-		if (other->asker && bundle->config.node_id > half->node_id)
+		/* Unless ours leads nowhere, and the other side gave it up. */
+		if (other->asker && bundle->config.node_id > half->node_id &&
+		    bundle->now_ns - other->heard_ns < MEET_NS + CROSSING_NS + other->rest_ns)
 			return false;
 		bundle->stores[bundle->store_free++] = other->store;
 		other->store = NULL;
@@ -264,6 +266,8 @@ bundle_peer_run(struct lull_bundle *bundle, struct bundle_slot *slot)
 {
 	if (bundle->now_ns >= peer_doubt_ns(slot))
 		bundle_ask_anew(bundle, slot);
+	if (!bundle_peer_has_keys(slot))
+		return;
 	if (bundle->now_ns >= peer_silence_ns(bundle, slot)) {
 		bundle_peer_end(bundle, slot, -ECONNRESET);
 		return;

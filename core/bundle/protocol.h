@@ -7,7 +7,8 @@
  *     ask.c, greet.c, note.c  handshake          tx.c   what leaves next
  *     peer.c     life of a peer                  look.c counters, for others
  *     plan.c     which pairs of rails are paths
- *     path.c     state of a path, probes         credit.c rings of rails
+ *     path.c     state of a path, probes out     credit.c rings of rails
+ *     probe.c    what probes and addresses say of paths
  *     flight.c   what is under way on a path     acks.c  acknowledgements and records
  *     outgoing*.c messages we send               incoming.c, chunk.c messages we receive
  */
@@ -29,9 +30,14 @@ uint32_t bundle_note_tx(struct lull_bundle *bundle, uint32_t rail,
 			struct lull_bundle_packet *packet);
 /** Its rail is gone. */
 void bundle_notes_drop(struct lull_bundle *bundle, uint32_t rail);
-/** Too many ask: only who gets packets at his address is answered. True: he was sent a cookie. */
-bool bundle_cookie_wanted(struct lull_bundle *bundle, uint32_t rail,
-			  const struct lull_bundle_address *from, const struct bundle_hello *hello);
+/** Whoever asks gets packets at his address: the cookie in his hello is ours. */
+bool bundle_cookie_holds(const struct lull_bundle *bundle, uint32_t rail,
+			 const struct lull_bundle_address *from, const struct bundle_hello *hello);
+/** Too many ask without a cookie. */
+bool bundle_cookie_wanted(struct lull_bundle *bundle);
+/** Come again with this one. */
+void bundle_cookie_send(struct lull_bundle *bundle, uint32_t rail,
+			const struct lull_bundle_address *from, const struct bundle_hello *hello);
 
 /* ask.c: the side that asks */
 void bundle_ask_answer(struct lull_bundle *bundle, uint32_t rail,
@@ -111,6 +117,17 @@ struct bundle_path *bundle_path_take(struct lull_bundle *bundle, struct bundle_s
 /** The largest number that came on a pair of rails, also when there is no such path now. */
 uint64_t bundle_path_seen(struct bundle_slot *slot, uint32_t local, uint32_t remote);
 
+/* probe.c */
+void bundle_probe_rx(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
+		     const struct bundle_probe *probe, uint32_t len_bytes,
+		     const struct lull_bundle_address *from);
+/** One that came by another rail than the one it names: what it says of rails counts. */
+void bundle_probe_elsewhere(struct lull_bundle *bundle, struct bundle_slot *slot,
+			    const struct bundle_probe *probe);
+/** Something came from this address, opened and new. */
+void bundle_probe_heard(struct lull_bundle *bundle, struct bundle_slot *slot,
+			struct bundle_path *path, const struct lull_bundle_address *from);
+
 /* path.c */
 /** All begins anew but its numbers: no nonce comes twice in an epoch. */
 void bundle_path_begin(struct lull_bundle *bundle, struct bundle_slot *slot,
@@ -119,12 +136,6 @@ void bundle_path_begin(struct lull_bundle *bundle, struct bundle_slot *slot,
 void bundle_path_fini(struct lull_bundle *bundle, struct bundle_slot *slot,
 		      struct bundle_path *path);
 struct bundle_path *bundle_path_find(struct bundle_slot *slot, uint32_t local, uint32_t remote);
-void bundle_path_probe_rx(struct lull_bundle *bundle, struct bundle_slot *slot,
-			  struct bundle_path *path, const struct bundle_probe *probe,
-			  uint32_t len_bytes, const struct lull_bundle_address *from);
-/** Something came from this address, opened and new. */
-void bundle_path_heard(struct lull_bundle *bundle, struct bundle_slot *slot,
-		       struct bundle_path *path, const struct lull_bundle_address *from);
 /** Ask on all paths that carry whether somebody is there. */
 void bundle_path_doubt(struct lull_bundle *bundle, struct bundle_slot *slot);
 /** Probes leave on all paths that carry: they say which rails we have. */

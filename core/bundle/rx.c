@@ -110,7 +110,7 @@ rx_control(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_p
 		break;
 	case BUNDLE_PROBE:
 		if (bundle_probe_read(&probe, body, bytes))
-			bundle_path_probe_rx(bundle, slot, path, &probe, bytes, packet->from);
+			bundle_probe_rx(bundle, slot, path, &probe, bytes, packet->from);
 		else
 			LULL_COUNTER_ADD(bundle->counters.bad_range, 1);
 		break;
@@ -131,6 +131,19 @@ static bool
 rx_is_new(const struct bundle_path *path, uint64_t psn)
 {
 	return psn > path->seen_floor && bundle_seen_is_new(&path->seen, psn);
+}
+
+/* A packet that was long on its way says what was so before. */
+static void
+rx_rest(const struct lull_bundle *bundle, struct bundle_slot *slot,
+	const struct bundle_header *header)
+{
+	if (slot->rest_told && bundle_before(header->sent, slot->rest_sent) &&
+	    bundle->now_ns - slot->heard_ns < LULL_NS_PER_S)
+		return;
+	slot->rest_told = true;
+	slot->rest_ns = bundle_rest_decode(header->rest);
+	slot->rest_sent = header->sent;
 }
 
 static void
@@ -171,9 +184,9 @@ rx_known(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet 
 	bundle->rails[packet->rail].rate_pkts++;
 	LULL_COUNTER_ADD(path->counters.rx_bytes,
 			 packet->len_bytes + bundle->config.security->tag_bytes);
-	slot->rest_ns = bundle_rest_decode(packet->header.rest);
+	rx_rest(bundle, slot, &packet->header);
 	bundle_peer_heard(bundle, slot);
-	bundle_path_heard(bundle, slot, path, packet->from);
+	bundle_probe_heard(bundle, slot, path, packet->from);
 	bundle_out_grant(bundle, slot, packet->header.grant);
 	if (packet->header.type == BUNDLE_DATA)
 		rx_data(bundle, slot, path, packet);
@@ -181,6 +194,48 @@ rx_known(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet 
 		rx_control(bundle, slot, path, packet);
 	if (bundle_peer_has_keys(slot))
 		bundle_slot_touch(slot);
+}
+
+/* These two rails reach each other. Where no path does any more, they become one. */
+static void
+rx_met(struct lull_bundle *bundle, struct bundle_slot *slot, uint32_t local, uint32_t remote)
+{
+	slot->met[local] |= (uint16_t)(1u << remote);
+	for (uint32_t i = 0; i < slot->store->path_count; i++)
+		if (bundle_path_carries(&slot->store->paths[i]))
+			return;
+	if (bundle_path_find(slot, local, remote) != NULL)
+		return;
+	slot->met_used = true;
+	bundle_peer_plan(bundle, slot);
+}
+
+/*
+ * The other side has an address of ours that another rail of ours has now. Where both sides changed
+ * their rails, each may be told of it in no other way than by probes that come here.
+ */
+static void
+rx_elsewhere(struct lull_bundle *bundle, struct bundle_slot *slot, struct rx_packet *packet)
+{
+	uint32_t local = packet->header.path & 15, remote = packet->header.path >> 4;
+	struct bundle_path *path = NULL;
+	struct bundle_probe probe;
+
+	LULL_COUNTER_ADD(bundle->counters.bad_path, 1);
+	if (slot != NULL && packet->header.type == BUNDLE_PROBE && bundle_peer_has_keys(slot))
+		path = bundle_path_find(slot, local, remote);
+	if (path == NULL)
+		return;
+	packet->psn = bundle_psn_expand(path->seen.largest, packet->header.psn);
+	if (!rx_is_new(path, packet->psn) || !rx_open(bundle, slot, path, packet))
+		return;
+	bundle_seen_add(&path->seen, packet->psn);
+	bundle_peer_heard(bundle, slot);
+	rx_met(bundle, slot, packet->rail, remote);
+	if (bundle_probe_read(&probe, packet->bytes + BUNDLE_HEADER_BYTES,
+			      packet->len_bytes - BUNDLE_HEADER_BYTES))
+		bundle_probe_elsewhere(bundle, slot, &probe);
+	bundle_slot_touch(slot);
 }
 
 static void
@@ -221,12 +276,10 @@ lull_bundle_rx(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail, uint8
 		return;
 	}
 	packet.len_bytes = len_bytes - tag_bytes;
-	if ((packet.header.path & 15) != rail) {
-		LULL_COUNTER_ADD(bundle->counters.bad_path, 1);
-		return;
-	}
 	slot = rx_slot(bundle, packet.header.to);
-	if (slot == NULL)
+	if ((packet.header.path & 15) != rail)
+		rx_elsewhere(bundle, slot, &packet);
+	else if (slot == NULL)
 		bundle_greet_unknown(bundle, rail, &packet.header, from);
 	else
 		rx_known(bundle, slot, &packet);

@@ -22,6 +22,8 @@
 
 #define NONE UINT32_MAX
 #define BUNDLE_HALVES 32 /* answers that wait for the first packet under their keys */
+/* Slots besides those of peers: a hello is read before another half gives its place up for it. */
+#define BUNDLE_SLOTS_MORE (BUNDLE_HALVES + 1)
 #define BUNDLE_PLACE_BITS 12
 #define BUNDLE_EAGER_PIECES 64 /* of a message that is not accepted yet: 8 quanta */
 #define BUNDLE_BITS_LARGE 4096 /* pieces of a large message that may be open */
@@ -33,6 +35,7 @@
 #define BUNDLE_ACK_NS_MIN (20 * LULL_NS_PER_US) /* an answer that comes by then carries it along */
 #define BUNDLE_QUIET_ACK_PKTS 32 /* packets that ask for no acknowledgement get one all the same */
 #define BUNDLE_ANSWERS_NEEDED 3
+#define BUNDLE_PROBE_GAP_NS (10 * LULL_NS_PER_MS)
 
 /* ---- lists of numbers ---- */
 
@@ -239,9 +242,15 @@ struct bundle_slot {
 	uint64_t node_id;
 	struct bundle_store *store;
 	struct bundle_rail_table rails; /* of the other side */
+	uint16_t table;                 /* number of the newest table of them, once it was told */
+	bool table_told;
 	uint64_t since_ns, heard_ns, limit_ns, end_ns;
 	uint64_t doubt_ns; /* somebody said that it knows us no more; 0: nobody */
-	uint64_t rest_ns;  /* what the other side may rest */
+	uint8_t doubt_kind;
+	struct lull_bundle_address doubt_from; /* who said so */
+	uint64_t rest_ns;                      /* what the other side may rest */
+	uint32_t rest_sent;                    /* its clock then */
+	bool rest_told;
 	uint8_t rest_said;
 	uint32_t first_credit, first_grant, messages_max;
 	uint64_t tx_pkts;
@@ -265,14 +274,15 @@ struct bundle_slot {
 	/* HALF */
 	uint8_t answer_rail;
 	bool answer_wanted;
+	bool proven; /* who asked gets packets at his address: he had a cookie */
 	uint16_t answer_bytes;
-	struct lull_bundle_address answer_to;
+	struct lull_bundle_address answer_to, hello_from;
 	uint8_t *answer; /* BUNDLE_ANSWER_BYTES, of halves and askers */
 	void *handshake, *keys;
 };
 
 struct bundle_rail {
-	bool used, down;
+	bool used;
 	struct lull_bundle_rail config;
 	uint64_t look_ns, absent_ns;
 	uint64_t absent_ns_max;                      /* lately */
@@ -292,6 +302,7 @@ struct lull_bundle {
 	struct lull_bundle_config config;
 	struct lull_bundle_counters counters;
 	struct bundle_rail rails[LULL_BUNDLE_RAILS_MAX];
+	uint16_t table; /* number of the rails as they are */
 	uint64_t now_ns;
 	uint64_t rest_ns;
 	uint32_t slot_count, slot_high; /* slots; all from slot_high on are free */

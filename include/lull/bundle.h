@@ -208,7 +208,8 @@ struct lull_bundle_config {
 	uint32_t unexpected_pieces; /**< kept per peer until accepted, 64..65535 [716] */
 	uint32_t piece_bytes_max;   /**< size of such a piece, 512..65528, a multiple of 8 [1464] */
 	uint64_t peer_timeout_ns;   /**< silence of a peer that ends it, 100 ms..1 h [10 s] */
-	uint64_t idle_probe_ns;     /**< between probes of a path at rest, 10 ms..1 h [1 s] */
+	/** between probes of a path at rest, 10 ms..1 h [1 s]; at most a quarter of the former */
+	uint64_t idle_probe_ns;
 };
 
 /** A bundle; its size is lull_bundle_size(). */
@@ -259,8 +260,6 @@ int lull_bundle_rail_add(struct lull_bundle *bundle, uint64_t now_ns,
  * @return 0, -ENODEV: no such rail
  */
 int lull_bundle_rail_remove(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail);
-/** The driver says that nothing leaves by a rail any more (up: it does again). A hint only. */
-void lull_bundle_rail_link(struct lull_bundle *bundle, uint64_t now_ns, uint32_t rail, bool up);
 
 /** Whom to connect to. */
 struct lull_bundle_target {

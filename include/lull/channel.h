@@ -61,7 +61,8 @@ struct lull_channel_config {
 		*name; /**< of this node: 1..31 printable characters without blanks [host name] */
 	/**
 	 * Rails: "kernel:IF[,port=N]", "kernel-busy:IF[,port=N]", "dpdk:DEVICE", "pair:NAME";
-	 * "node:[SOCKET]": all rails of lull-channel-node, or one of them with ",rail=N".
+	 * "node:[SOCKET]": all rails of lull-channel-node, or one of them with ",rail=N";
+	 * "node-busy:[SOCKET]": the same, polled. Others of this node are reached directly.
 	 */
 	const char *rails[LULL_CHANNEL_RAILS_MAX];
 	uint32_t rail_count;  /**< 1..16 */
@@ -308,6 +309,9 @@ struct lull_channel_rail_look {
 	uint32_t mtu_bytes, mbps; /**< mbps 0: not known */
 	bool up;
 	uint64_t rx_pkts, tx_pkts, missed_pkts; /**< missed: lost for want of room here */
+	/** Of a rail "node:": other processes of this node that it reaches directly. */
+	uint32_t neighbours;
+	uint64_t direct_rx_pkts, direct_tx_pkts; /**< from and to them: part of rx and tx */
 };
 /** Look at a rail. @return 0, -ENODEV */
 int lull_channel_rail_look(struct lull_channel *channel, uint32_t rail,

@@ -51,7 +51,8 @@ const char *lull_link_control_help(uint32_t index);
 		      "One port of this node; repeat it for each, 16 at most: kernel:IF[,port=N] " \
 		      "(UDP sockets, the thread sleeps in the kernel), kernel-busy:IF[,port=N] "   \
 		      "(the same, polled), dpdk:DEVICE (a PCI address, a vdev, or af_packet=IF, "  \
-		      "af_xdp=IF[,queue=N]).",                                                     \
+		      "af_xdp=IF[,queue=N]), node:[SOCKET] (all rails of lull-channel-node), "     \
+		      "node-busy:[SOCKET] (the same, polled).",                                    \
 		      .group = "Channel"),                                                         \
 		LULL_ROW_TEXT("name", "NAME", member.name,                                         \
 			      "Name of this node: 1 to 31 printable characters without blanks.",   \

@@ -88,6 +88,9 @@ result_rails(const struct lull_link *link)
 		lull_result_put_count(object, "rx_pkts", look.rx_pkts);
 		lull_result_put_count(object, "tx_pkts", look.tx_pkts);
 		lull_result_put_count(object, "missed_pkts", look.missed_pkts);
+		lull_result_put_count(object, "neighbours", look.neighbours);
+		lull_result_put_count(object, "direct_rx_pkts", look.direct_rx_pkts);
+		lull_result_put_count(object, "direct_tx_pkts", look.direct_tx_pkts);
 		json_array_append_new(rails, object);
 	}
 	return rails;

@@ -12,6 +12,7 @@ import os
 import random
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 from two_nodes import Nodes, nodes
@@ -347,8 +348,13 @@ def rate(binaries: list[str]) -> None:
         (source / "big").write_bytes(noise(6 * MIB))
         here.shape("a", 80)
         listener = here.listen(copy, "b", f"--into {target}")
+        before_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         result = here.result(copy, "a", "--to", "b", source / "big")
+        after_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         steps = result["rate"]["bytes"]
+        begin_ns, step_ns = result["rate"]["begin_ns"], result["rate"]["step_ns"]
+        check(before_ns < begin_ns < begin_ns + (len(steps) - 1) * step_ns < after_ns,
+              "steps lie within its time", (before_ns, result["rate"], after_ns))  # fmt: skip
         check(abs(sum(steps) - result["moved_bytes"]) < 64 << 10, "adds up", result["rate"])
         check(len(result["peer"]["paths"]) == 2, "two paths", result["peer"])
         moved = [path["delivered_bytes"] for path in result["peer"]["paths"]]

@@ -5,6 +5,7 @@
  */
 #include "stand.h"
 
+#include <inttypes.h>
 #include <unistd.h>
 
 #include <lull/rest.h>
@@ -99,6 +100,23 @@ node_settle(void)
 	lull_channel_done(stand.channels[0], &done, 1, SETTLE_NS);
 }
 
+/* Over all rails. */
+static uint64_t
+node_direct(void)
+{
+	struct lull_channel_rail_look look;
+	uint64_t direct = 0;
+
+	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++) {
+		if (lull_channel_rail_look(stand.channels[0], i, &look) != 0)
+			continue;
+		direct += look.direct_rx_pkts + look.direct_tx_pkts;
+		if (look.direct_rx_pkts > look.rx_pkts || look.direct_tx_pkts > look.tx_pkts)
+			fprintf(stderr, "rail %u: more packets were direct than there were\n", i);
+	}
+	return direct;
+}
+
 static int
 node_connect(const char *peer, struct lull_error *error)
 {
@@ -137,7 +155,7 @@ main(int argc, char **argv)
 	rc = node_exchange((uint32_t)atoi(argv[3]), bytes);
 	if (rc == 0)
 		node_settle();
-	printf("{\"paths\": %u}\n", paths);
+	printf("{\"paths\": %u, \"direct\": %" PRIu64 "}\n", paths, node_direct());
 	lull_channel_close(stand.channels[0], LULL_NS_PER_S);
 	free(sent);
 	free(received);

@@ -6,97 +6,33 @@ node.py NODE-PROCESS LULL-CHANNEL-NODE
 
 from __future__ import annotations
 
-import array
 import contextlib
-import mmap
 import os
 import signal
 import socket
-import struct
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
-from processes import INSIDE, Node, links
+from node_bed import (
+    DPDK,
+    KERNEL,
+    LONG,
+    RAILS,
+    RESTS_AT,
+    RING_PKTS,
+    SLOT_AT,
+    Attached,
+    bed,
+    counters,
+    moved,
+)
+from processes import INSIDE
 from verdict import TIMEOUT_S, check, wait_for
-from world import Program, World, main, run, world
-
-RAILS = 2
-KERNEL = [f"kernel:r{i}" for i in range(RAILS)]
-DPDK = ["dpdk:af_packet=r0"]
-MAGIC, VERSION = 0x4E4C554C, 1
-ANSWER_BYTES, ERROR_AT = 72, 8
-FACTS_BYTES, RING_PKTS, SLOT_AT = 64, 1024, 128
-
-
-class Bed:
-    """Nodes a and b with a program each, and processes that attach to it."""
-
-    def __init__(self, here: World, binaries: list[str], rails: list[str]) -> None:
-        self.world = here
-        self.process, self.program = binaries
-        self.spaces = dict(zip("ab", links(here, RAILS), strict=True))
-        self.rails = rails
-        self.count = 0
-
-    def shape(self) -> None:
-        """Rails of a known speed, so that an exchange takes its time."""
-        for space in self.spaces.values():
-            for i in range(RAILS):
-                run("tc", "-n", space, "qdisc", "add", "dev", f"r{i}", "root", "tbf",
-                    "rate", f"{MBPS}mbit", "burst", "32kb", "latency", "50ms")
-
-    def socket(self, node: str) -> Path:
-        return self.world.path(f"node-{node}")
-
-    def serve(self, node: str) -> Program:
-        """The program of a node, from the moment on at which it serves."""
-        self.count += 1
-        words = " ".join(f"--rail {rail}" for rail in self.rails)
-        program = self.world.start(f"program-{node}{self.count}", self.program,
-                                   f"{words} --socket {self.socket(node)} --unchecked",
-                                   self.spaces[node])
-        wait_for("it serves", lambda: ": serving" in program.stderr() or program.process.poll())
-        check(program.process.poll() is None, "it serves", program.stderr())
-        return program
-
-    def rail(self, node: str) -> list[str]:
-        return [f"node:{self.socket(node)},rail={i}" for i in range(len(self.rails))]
-
-    def start(self, node: str, name: str, peer: str, words: tuple[object, ...] = (20, 100000),
-              rails: list[str] | None = None) -> Node:
-        rails = rails or self.rail(node)
-        return Node([*INSIDE, self.spaces[node], self.process, name, peer,
-                     *map(str, words), *rails])
-
-    def pair(self, names: tuple[str, str], words: tuple[object, ...] = (20, 100000),
-             where: str = "ab") -> list[Node]:
-        """A process that waits and one that asks for it."""
-        waiting = self.start(where[1], names[1], "-", words)
-        waiting.ready()
-        return [waiting, self.start(where[0], names[0], names[1], words)]
-
-    def well(self, nodes: list[Node], what: str) -> None:
-        for node in nodes:
-            paths = node.result(what)["paths"]
-            check(paths == len(self.rails), f"{what}: all paths are up", paths)
-
-
-@contextlib.contextmanager
-def bed(binaries: list[str], rails: list[str]) -> Iterator[Bed]:
-    with world() as here:
-        yield Bed(here, binaries, rails)
-
-
-def counters(program: Program) -> dict[str, Any]:
-    """What the program counts."""
-    found: dict[str, Any] = program.ask("/lull/loop,node")
-    return found
+from world import main
 
 
 def exchange(binaries: list[str], rails: list[str]) -> None:
@@ -133,24 +69,6 @@ def mixed(binaries: list[str]) -> None:
             waiting.ready()
             here.well([waiting, here.start("b", "own", "alpha", rails=rails)],
                       f"{rails}: from an own rail")
-
-
-def together(binaries: list[str]) -> None:
-    """Processes of one node meet within the program; nothing of it is on the wire."""
-    with bed(binaries, KERNEL) as here:
-        program = here.serve("a")
-        here.well(here.pair(("alpha", "beta"), where="aa"), "on one node")
-        result = program.finish(signal.SIGTERM)
-        check(result["local_pkts"] > 1000, "packets went from process to process", result)
-        check(result["tx_pkts"] < result["local_pkts"] / 10, "few are on the wire", result)
-
-
-LONG = (600, 200000)
-MBPS = 200  # of a rail: so it takes seconds
-
-
-def moved(program: Program, least: int) -> None:
-    wait_for("packets are moved", lambda: counters(program)["rx_pkts"] > least)
 
 
 def program_killed(binaries: list[str]) -> None:
@@ -203,33 +121,6 @@ def all_killed(binaries: list[str]) -> None:
         pair[0].process.kill()
 
 
-class Attached:
-    """An attachment by hand, to write whatever comes to mind."""
-
-    def __init__(self, path: Path, rail: int = 0) -> None:
-        self.link = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.link.settimeout(TIMEOUT_S)
-        self.link.connect(str(path))
-        self.link.send(struct.pack("<IIII", MAGIC, VERSION, rail, 0))
-        answer, ancillary, _, _ = self.link.recvmsg(ANSWER_BYTES, socket.CMSG_SPACE(12))
-        self.error = struct.unpack_from("<i", answer, ERROR_AT)[0]
-        if self.error != 0:
-            return
-        self.fds = array.array("i")
-        self.fds.frombytes(ancillary[0][2])
-        self.memory = mmap.mmap(self.fds[0], 0)
-
-    def write(self, at: int, *words: int) -> None:
-        """Into the ring to the program."""
-        struct.pack_into(f"<{len(words)}I", self.memory, FACTS_BYTES + at, *words)
-
-    def ring(self) -> None:
-        os.write(self.fds[1], struct.pack("<Q", 1))
-
-    def ended(self) -> bool:
-        return self.link.recv(ANSWER_BYTES) == b""
-
-
 def hostile(binaries: list[str]) -> None:
     """Who writes nonsense loses his own attachment, and nobody else's."""
     with bed(binaries, KERNEL) as here:
@@ -250,17 +141,24 @@ def hostile(binaries: list[str]) -> None:
             wrong = Attached(path)
             check(wrong.error == 0, "it attaches", wrong.error)
             for at, *words in writes:
-                wrong.write(at, *words)
-            wrong.ring()
+                wrong.lane.write(at, *words)
+            wrong.lane.ring()
             check(wrong.ended(), "it is hung up on", writes)
             nonsense += 1
             check(counters(programs["a"])["nonsense"] == nonsense, "and counted", writes)
+        hangs_up = Attached(path)
+        hangs_up.lane.bell.shutdown(socket.SHUT_RDWR)
+        check(hangs_up.ended(), "who hangs up his bell is hung up on")
+        waits = Attached(path)
+        waits.lane.bell.setblocking(True)
+        for _ in range(1000):  # as if it had rung
+            waits.lane.write(RESTS_AT, 0)
         rings_only = Attached(path)
         for _ in range(1000):
-            rings_only.ring()
+            rings_only.lane.ring()
         with contextlib.suppress(OSError):
-            os.ftruncate(rings_only.fds[0], 0)
-        check(os.fstat(rings_only.fds[0]).st_size > 0, "the memory cannot shrink")
+            os.ftruncate(rings_only.lane.memory_fd, 0)
+        check(os.fstat(rings_only.lane.memory_fd).st_size > 0, "the memory cannot shrink")
         check(Attached(path, RAILS).error < 0, "there is no such rail")
         check(all(node.process.poll() is None for node in pair), "the exchange was long enough")
         here.well(pair, "beside nonsense")
@@ -310,6 +208,8 @@ def refused(binaries: list[str]) -> None:
             (f"--rail kernel:r0 --socket {path}", "another lull-channel-node serves there"),
             ("--rail pair:x", "the node's program owns ports"),
             ("--rail node:", "the node's program owns ports"),
+            ("--rail node-busy:", "the node's program owns ports"),
+            ("--rail kernel:r0 --neighbours 65", "neighbours"),
             ("--rail kernel:nothing", "kernel:nothing"),
             ("", "no rail: name the ports of this node"),
             (f"--rail kernel:r0 --socket /{'x' * 200}", "socket: more than 107 characters"),
@@ -347,5 +247,5 @@ def usual(binaries: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main([kernel, dpdk, mixed, together, program_killed, process_killed, all_killed, hostile,
-          stranger, refused, usual], need="root")
+    main([kernel, dpdk, mixed, program_killed, process_killed, all_killed, hostile, stranger,
+          refused, usual], need="root")

@@ -280,23 +280,58 @@ spin(void *over)
 	return NULL;
 }
 
+static pthread_t
+spin_on(int cpu, atomic_bool *over)
+{
+	pthread_t thread;
+	cpu_set_t wanted;
+
+	assert_int_equal(pthread_create(&thread, NULL, spin, over), 0);
+	CPU_ZERO(&wanted);
+	CPU_SET((unsigned int)cpu, &wanted);
+	assert_int_equal(pthread_setaffinity_np(thread, sizeof(wanted), &wanted), 0);
+	return thread;
+}
+
+/* Pinned nowhere, on a process with one CPU, which another thread uses all the time. */
+TEST(check__finds_that_no_core_is_free)
+{
+	struct lull_channel_config config = sound;
+	struct lull_finding lines[32];
+	struct lull_channel *channel;
+	cpu_set_t before, one;
+	atomic_bool over = false;
+	pthread_t thread;
+	uint32_t count;
+	int cpu = sched_getcpu();
+
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&one);
+	CPU_SET((unsigned int)cpu, &one);
+	assert_int_equal(lull_channel_open(&config, &channel, NULL), 0);
+	thread = spin_on(cpu, &over);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	count = lull_channel_check(channel, lines, COUNT(lines));
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(sched_setaffinity(0, sizeof(before), &before), 0);
+	assert_non_null(strstr(found(lines, count, "shared core")->text, "no CPU of this process"));
+	lull_channel_close(channel, 0);
+}
+
 TEST(check__finds_who_shares_the_core)
 {
 	struct lull_channel_config config = sound;
 	struct lull_finding lines[32];
 	struct lull_channel *channel;
 	atomic_bool over = false;
-	cpu_set_t wanted;
 	pthread_t thread;
 	uint32_t count;
 	int cpu = sched_getcpu();
 
 	config.cpu = cpu + 1;
 	assert_int_equal(lull_channel_open(&config, &channel, NULL), 0);
-	assert_int_equal(pthread_create(&thread, NULL, spin, &over), 0);
-	CPU_ZERO(&wanted);
-	CPU_SET((unsigned int)cpu, &wanted);
-	assert_int_equal(pthread_setaffinity_np(thread, sizeof(wanted), &wanted), 0);
+	thread = spin_on(cpu, &over);
 	count = lull_channel_check(channel, lines, COUNT(lines));
 	atomic_store(&over, true);
 	pthread_join(thread, NULL);

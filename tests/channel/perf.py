@@ -16,7 +16,7 @@ from typing import Any
 
 from two_nodes import RAILS, Nodes, nodes
 from verdict import check, wait_for
-from world import Program, main
+from world import Program, main, run
 
 MBPS = 100
 SLACK = 1.25  # a token bucket begins full, and rounds
@@ -120,6 +120,18 @@ def exchanges(binaries: list[str]) -> None:
             if job == "latency":
                 check(2 * peer[key]["mean"] * peer["messages"] <= 1.01 * peer["wall_ns"],
                       "round trips fit into the time", peer)  # fmt: skip
+        result = here.result(perf, "a", "--to", "b", "--job", "latency", "--pause", "100ms",
+                             "--count", 5, "--duration", 0)  # fmt: skip
+        (peer,) = result["peers"]
+        consistent(peer)
+        figures(peer["half_round_trip_ns"], 5)
+        check(peer["wall_ns"] > 4 * 100e6, "it waits before each message", peer["wall_ns"])
+        check(peer["half_round_trip_ns"]["max"] < 100e6, "which is not measured", peer)
+        done = here.call(perf, "a", "--to", "b", "--pause", "1ms")
+        check(done.returncode == 2 and b"pause: for --job latency" in done.stderr, "alone", done)
+        result = here.result(perf, "a", "--to", "b", "--job", "latency", "--pause", "10s",
+                             "--duration", "300ms")  # fmt: skip
+        check(result["messages"] == 0, "the end does not wait for a pause", result["messages"])
         listener.finish(signal.SIGTERM)
 
 
@@ -250,7 +262,31 @@ def self_check(binaries: list[str]) -> None:
         done = here.call(perf, "a", "--check")
         text = done.stdout.decode()
         check("v1" in text and "-> " in text, "a rail that is down has a remedy", text)
+        run("ip", "-n", here.spaces["a"], "link", "set", "v1", "mtu", "1200", "up")
+        done = here.call(perf, "a", "--check")
+        text = done.stdout.decode()
+        check(done.returncode == 1, "a rail that is too small is wrong", text)
+        check("WRONG  MTU: kernel:v1: 1200 bytes" in text, "it is named", text)
+        check("unequal MTU: kernel:v1 takes packets of" in text, "beside the other", text)
+
+
+def busy_core(binaries: list[str]) -> None:
+    """A program that may use one CPU, which another one has all the time."""
+    perf = binaries[0]
+    (cpu, *_) = os.sched_getaffinity(0)
+    with nodes() as here:
+        spin = ["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]
+        with subprocess.Popen(spin) as hog:
+            try:
+                words = ["taskset", "-c", str(cpu), *here.command(perf, "a", "--check")]
+                done = subprocess.run(words, capture_output=True, text=True, env=here.world.env,
+                                      timeout=60, check=False)  # fmt: skip
+            finally:
+                hog.kill()
+        check("shared core: no CPU of this process is free" in done.stdout, "it is named",
+              done.stdout + done.stderr)  # fmt: skip
+        check(done.returncode == 0, "and nothing is wrong", done.stderr)
 
 
 main([streams, last_job, counts, exchanges, bursts, incast, ends, refusals, telemetry,
-      self_check])  # fmt: skip
+      self_check, busy_core])  # fmt: skip

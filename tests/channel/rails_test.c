@@ -7,6 +7,7 @@
 #include <lull/rest.h>
 
 #include "channel/rail.h"
+#include "channel/state.h"
 
 #define BYTES 30000
 
@@ -162,6 +163,25 @@ TEST(rails__of_another_way_to_rest)
 					 0);
 		stand_carry(&stand, 0, BYTES, 1);
 	}
+	stand_close(&stand);
+}
+
+/*
+ * Where packets come fast, a governor that had to spare the ring would not rest between bursts.
+ * What may be under way towards a rail fits into its ring.
+ */
+TEST(rails__that_are_polled_are_spared_by_credit)
+{
+	struct stand stand = { .rail_count = 1 };
+	const struct lull_channel *channel;
+
+	stand_open(&stand);
+	channel = stand.channels[0];
+	rail_add(stand.channels[0], "kernel-busy:lo,port=0");
+	stand_carry(&stand, 1, BYTES, 1);
+	channel_lock(stand.channels[0]);
+	assert_int_equal(lull_idle_limits(channel->loop.idle)->loss, LULL_LOSS_TOLERATE);
+	channel_unlock(stand.channels[0]);
 	stand_close(&stand);
 }
 

@@ -46,6 +46,8 @@ BLOCKS: dict[str, Case | NotRun] = {
     "README.md: gst-launch-1.0 lullcamerasrc": NotRun("stream=... is to be filled in; "
                                                       "docs/camera.md has a whole one"),
     "README.md: $ mkdir /tmp/channel; mkdir": cases.copies_over_a_channel,
+    "README.md: sudo .venv/bin/python bench/channel/pulled.py": NotRun(
+        "a minute; tests/netns/channel_pulled.py"),
     "docs/bounds.md: r = (ring": DRAWING,
     "docs/c-states.md: target residency": DRAWING,
     "docs/c-states.md: chgrp GROUP": NotRun("files of the machine's kernel; "
@@ -61,6 +63,9 @@ BLOCKS: dict[str, Case | NotRun] = {
     "docs/camera.md: $ sudo python3 tests/camera/interop": NotRun("a test of its own"),
     "docs/camera.md: $ lull-cam --backend dpdk:af_packet=v1": CAMERA,
     "docs/camera.md: $ export GST_PLUGIN_PATH": cases.runs_a_pipeline,
+    "docs/channel.md: taskset -c 0 chrt -f 1 lull-channel-perf": NotRun("figures; two idle CPUs"),
+    "docs/channel.md: sudo .venv/bin/python bench/channel/pulled.py": NotRun(
+        "a minute; tests/netns/channel_pulled.py"),
     "docs/channel.md: sudo ./lull channel bed up": NotRun("the bed; tests/netns/channel.py"),
     "docs/export.md: {": cases.has_this_record,
     "docs/shared-cpu.md: sudo setcap": cases.grants_a_class,

@@ -185,14 +185,14 @@ def joins_rails_at_one_switch() -> None:
 
 def lies_beside_others() -> None:
     """By their names only own ones are found, and each by its own."""
-    foreign = ["lull-bedroom-a", "lull-bed-a", "lull-bed-one-e", "mine"]
+    foreign = ["lull-bedroom-a", "lull-bed-a", "lull-bed-one-f", "mine"]
     for name in foreign:
         subprocess.run(["ip", "netns", "add", name], check=True)
     with ExitStack() as stack:
-        first = stack.enter_context(Bed.lay(Plan(id="one", rails=rails("50M"), nodes=4)))
+        first = stack.enter_context(Bed.lay(Plan(id="one", rails=rails("50M"), nodes=5)))
         stack.enter_context(Bed.lay(Plan(id="onemore", rails=rails("50M,50M"))))
         check(beds() == ["one", "onemore"], "both are there", beds())
-        check(first.nodes() == ["a", "b", "c", "d"], "nodes", first.nodes())
+        check(first.nodes() == ["a", "b", "c", "d", "e"], "nodes", first.nodes())
         check(send(first, 10) == 10, "works")
         said("up", "--id", "one", status=1)
         said("down", "one")

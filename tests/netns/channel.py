@@ -14,10 +14,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 
 from channel_stand import (
     COPY,
     PERF,
+    Row,
     Stand,
     ended,
     more_delivered,
@@ -29,6 +31,7 @@ from channel_stand import (
     state,
     whole,
 )
+from lull.channel.bed_namespace import inside
 from recorder import Recorder
 from rights import take
 from verdict import Failure, check, wait_for
@@ -37,6 +40,10 @@ from world import Program
 TRIES = 3
 LONG = bool(os.environ.get("LULL_LONG"))
 UNEQUAL = "200M,100M,50M"
+UDP_HEADERS = 14 + 20 + 8  # Ethernet, IPv4, UDP
+HELLO_BYTES = 512 + UDP_HEADERS
+HANDSHAKES_MAX = 4  # packets of a handshake on one rail; they belong to no path yet
+WINDOWS = 20  # of 100 ms
 Programs = dict[str, str]
 
 
@@ -77,6 +84,18 @@ def counts_what_the_wire_lost(stand: Stand, caller: Program, rails: list[int]) -
     wait_for(f"lost packets agree: {differences()}", lambda: not differences())
 
 
+def counts_what_the_wire_saw(stand: Stand, caller: Program, rails: list[int]) -> None:
+    """Packets and bytes of a path are those that the wire saw, but for those of the handshake."""
+    for rail in rails:
+        seen, look = path(caller, rail), stand.port(rail, "b")
+        more = look.seen_pkts - int(seen["tx_pkts"])
+        check(0 <= more <= HANDSHAKES_MAX, f"packets of r{rail}", (look.seen_pkts, seen))
+        if stand.kind == KERNEL:
+            frames = int(seen["tx_bytes"]) + int(seen["tx_pkts"]) * UDP_HEADERS
+            check(look.seen_bytes - frames == more * HELLO_BYTES, f"bytes of r{rail}",
+                  (look.seen_bytes, frames, more))  # fmt: skip
+
+
 def loss(programs: Programs, kind: str) -> None:
     """1 % of the packets is lost everywhere; every one of them is counted, none is missed."""
     with Stand(programs, "200M:loss=1%,100M:loss=1%,50M:loss=1%") as stand:
@@ -89,8 +108,55 @@ def loss(programs: Programs, kind: str) -> None:
             one["under_way_pkts"] == 0 for one in paths(caller)))  # fmt: skip
         quiet(stand)
         counts_what_the_wire_lost(stand, caller, [0, 1, 2])
+        counts_what_the_wire_saw(stand, caller, [0, 1, 2])
         peer = whole(caller.finish(signal.SIGINT))
         check(sum(one["resent_pkts"] for one in peer["paths"]) > 0, "sent again", peer["paths"])
+
+
+def rates(programs: Programs, kind: str) -> None:
+    """What a path counts in 100 ms is what passed the wire, and so is the rate that it measures."""
+    with Stand(programs, "40M,20M") as stand:
+        stand.kind = kind
+        stand.listen()
+        caller = stand.call()
+        more_delivered(caller, 0, 4 << 20)
+        found: dict[str, list[float]] = {"counted": [], "measured": []}
+        wait_for("windows in which the wire is full", lambda: full_window(stand, caller, found))
+        for name, ratios in found.items():
+            check(abs(median(ratios) - 1) < 0.02, f"the rate that is {name}", ratios)
+        whole(caller.finish(signal.SIGINT))
+
+
+def full_window(stand: Stand, caller: Program, found: dict[str, list[float]]) -> bool:
+    """Compare for 100 ms; true: often enough."""
+    before = [wire_and_paths(stand, caller)]
+    time.sleep(0.1)
+    before.append(wire_and_paths(stand, caller))
+    (begin_s, wire, look), (end_s, wire_then, look_then) = before
+    for rail, rate_bps in ((0, 40e6), (1, 20e6)):
+        name = f"b.r{rail}:"
+        passed_bps = 8 * (wire_then[name] - wire[name]) / (end_s - begin_s)
+        if passed_bps < 0.98 * rate_bps or rail not in look or rail not in look_then:
+            continue
+        pkts, size = (look_then[rail][key] - look[rail][key] for key in ("tx_pkts", "tx_bytes"))
+        sent = wire_then[f"a.r{rail}:"] - wire[f"a.r{rail}:"]
+        frames = size + pkts * UDP_HEADERS
+        found["counted"].append(frames / sent)
+        found["measured"].append(look_then[rail]["rate_bps"] * frames / size / passed_bps)
+    return len(found["counted"]) >= WINDOWS
+
+
+def wire_and_paths(stand: Stand, caller: Program) -> tuple[float, dict[str, int], dict[int, Row]]:
+    """At one moment: bytes that came from node a and that went to node b, and the paths."""
+
+    def look() -> tuple[float, dict[str, int]]:
+        text = Path("/proc/thread-self/net/dev").read_text(encoding="ascii")
+        rows = [line.split() for line in text.splitlines()]
+        return time.monotonic(), {row[0]: int(row[1 if row[0].startswith("a.") else 9])
+                                  for row in rows if row[0][:3] in ("a.r", "b.r")}  # fmt: skip
+
+    seen = {int(one["rail"]): one for one in paths(caller)}
+    return *inside(stand.bed.namespace("switch"), look), seen
 
 
 def unequal_rates(programs: Programs, kind: str) -> None:
@@ -313,9 +379,9 @@ def copied_file(programs: Programs, kind: str) -> None:
 
 KERNEL, PACKET, XDP, MIXED = "kernel:r{}", "dpdk:af_packet=r{}", "dpdk:af_xdp=r{}", "mixed"
 CASES: list[Callable[[Programs, str], None]] = [
-    loss, unequal_rates, silent_rail, one_way_silence, flapping_rail, changed_speed, mixed_mtu,
-    black_hole, unequal_rails, killed_caller, killed_listener, stranger, replaying_recorder,
-    copied_file,
+    loss, rates, unequal_rates, silent_rail, one_way_silence, flapping_rail, changed_speed,
+    mixed_mtu, black_hole, unequal_rails, killed_caller, killed_listener, stranger,
+    replaying_recorder, copied_file,
 ]  # fmt: skip
 # Two threads that poll, on CPUs that others use as well, take their time.
 OTHERS: dict[str, list[Callable[[Programs, str], None]]] = {

@@ -65,12 +65,13 @@ class Stand:
         return self.kind.format(rail)
 
     def start(self, node: str, options: str, name: str = "", program: str = PERF,
-              rail_words: list[str] | None = None, key: Path | None = None) -> Program:  # fmt: skip
-        """A program in a node, with the rails that the node has."""
+              rail_words: list[str] | None = None, key: Path | None = None,
+              called: str = "") -> Program:  # fmt: skip
+        """A program in a node, with the rails that the node has; called as the node is."""
         mine = [one.rail for one in self.bed.look() if one.node == node]
         words = rail_words or [self.rail_word(rail) for rail in mine]
         options += " " + " ".join(f"--rail {word}" for word in words)
-        options += f" --name {node} --security {self.security} --stats 0"
+        options += f" --name {called or node} --security {self.security} --stats 0"
         if self.security != "open":
             options += f" --key-file {key or self.key}"
         return self.here.start(name or f"{program}-{node}", self.programs[program], options,

@@ -22,8 +22,11 @@ WHOLE = {"program", "version", "settings", "digest", "world", "scenarios", "dura
 WORLD = {
     "goodput_per_s", "sum_per_s", "share_pct", "jain", "measured_ns", "rest_ns", "messages_sent",
     "messages_received", "messages_failed", "connections_ended", "wire_pkts", "wire_lost_pkts",
-    "queue_dropped_pkts", "ring_dropped_pkts", "latency_ns", "paths", "counters",
+    "queue_dropped_pkts", "ring_dropped_pkts", "latency_ns", "traffic", "nodes", "paths",
+    "counters",
 }  # fmt: skip
+TRAFFIC = {"tx_pkts", "resent_pkts", "dropped_pkts", "ring_dropped_pkts"}
+NODE = {"node", "cpu_pct", "empty_pct", "rest_ns", "rests", "rest_requested_mean_ns"}
 PATH = {
     "node", "peer", "rail", "remote_rail", "state", "base_rtt_ns", "srtt_ns", "rttvar_ns",
     "rate_per_s", "window_pkts", "credit_pkts", "counters",
@@ -51,6 +54,11 @@ def refuses(command: Command) -> None:
         ("--nodes 3", "incast"),
         ("--job incast", "3 or more"),
         ("--message 5M", "message"),
+        ("--under-way 4097", "under-way"),
+        ("--governor best", "kalman"),
+        ("--heedless", "governor"),
+        ("--event-rests --governor phase", "no governor decides"),
+        ("--governor phase --rest 500ns", "1 us"),
         ("--nonsense", "nonsense"),
     ):
         command.refused(words, pattern)
@@ -63,6 +71,11 @@ def has_every_member(command: Command) -> None:
     check(world.keys() == WORLD | {"delivered_bytes_by_ms"}, "world", world.keys() ^ WORLD)
     check(result["scenarios"] is None, "no scenarios", result["scenarios"])
     check(len(world["paths"]) == 4, "two paths, seen from both ends", world["paths"])
+    check(world["traffic"].keys() == TRAFFIC, "traffic", world["traffic"])
+    check([node["node"] for node in world["nodes"]] == [0, 1], "nodes", world["nodes"])
+    for node in world["nodes"]:
+        check(node.keys() == NODE, "members of a node", node.keys() ^ NODE)
+        check(node["cpu_pct"] == 100 and node["rests"] == 0, "it polls", node)
     for path in world["paths"]:
         check(path.keys() == PATH, "members of a path", path.keys() ^ PATH)
         check(path["state"] == "up", "up", path)
@@ -83,6 +96,32 @@ def jobs(command: Command) -> None:
     check(len(incast["paths"]) == 16, "each with node 0 alone", len(incast["paths"]))
     periodic = command.result("--job", "periodic", "--rest", "1ms", *QUICK)["world"]
     check(periodic["rest_ns"] > 0 and periodic["ring_dropped_pkts"] == 0, "rests", periodic)
+
+
+def governors(command: Command) -> None:
+    """What --governor, --heedless, --announce and --rail-credit do to a node that is sent to."""
+    words = ["--rails", "1G,1G", "--message", "500", "--under-way", "256", "--machine", "paper",
+             "--time", "100ms", "--warmup", "100ms"]  # fmt: skip
+    spin = command.result(*words, "--governor", "spin", "--rest", "1ms")["world"]
+    check(spin["nodes"][1]["cpu_pct"] == 100, "spins", spin["nodes"])
+    published = command.result(
+        *words, "--governor", "kalman", "--rest", "10ms", "--heedless", "--announce=no",
+        "--rail-credit=no", "--control", "fixed", "--window", "1024",
+    )["world"]  # fmt: skip
+    for node in published["nodes"]:
+        check(node["cpu_pct"] < 20 and node["rests"] > 10, "rests under full load", node)
+        check(node["empty_pct"] < 5, "and hardly looks in vain", node)
+    check(published["goodput_per_s"] < spin["goodput_per_s"], "at a price", published)
+    ours = command.result(*words, "--governor", "phase", "--rest", "1ms")["world"]
+    check(ours["goodput_per_s"] > 0.99 * spin["goodput_per_s"], "no rest, no price", ours)
+    credit = ["--nodes", "5", "--job", "incast", "--rails", "1G", "--message", "100", "--under-way",
+              "512", "--wire", "queue=4M", "--control", "fixed", "--window", "1024", "--governor",
+              "fixed", "--rest", "4ms", "--heedless", "--time", "60ms"]  # fmt: skip
+    check(command.result(*credit)["world"]["traffic"]["ring_dropped_pkts"] == 0, "rail credit")
+    lossy = command.result(*credit, "--rail-credit=no")["world"]
+    check(lossy["traffic"]["ring_dropped_pkts"] > 100, "without", lossy["traffic"])
+    check(lossy["traffic"]["ring_dropped_pkts"] <= lossy["ring_dropped_pkts"], "of all", lossy)
+    check(lossy["messages_sent"] == lossy["messages_received"], "no message is lost", lossy)
 
 
 def faults_of_rails(command: Command) -> None:
@@ -148,6 +187,7 @@ TESTS: tuple[Callable[[Command], None], ...] = (
     refuses,
     has_every_member,
     jobs,
+    governors,
     faults_of_rails,
     same_seed_same_result,
     scenarios,

@@ -41,9 +41,11 @@ TEST(scenario__the_first_ones)
 /* In the order in which their defects were found; CHANGELOG and commits say what they were. */
 TEST(scenario__seeds_that_failed)
 {
-	static const uint64_t seeds[] = { 2,    40,   50,   52,   54,     65,     86,   235,
-					  257,  360,  450,  709,  1056,   1300,   2459, 2856,
-					  3327, 3456, 4241, 4519, 500029, 1002805 };
+	static const uint64_t seeds[] = { 2,       40,      50,      52,     54,      65,
+					  86,      235,     257,     360,    450,     709,
+					  1056,    1300,    2459,    2856,   3327,    3456,
+					  4241,    4519,    500029,  901887, 1002805, 5047135,
+					  5117983, 5235553, 5459283, 5592661 };
 
 	for (size_t i = 0; i < COUNT(seeds); i++)
 		(void)digest(seeds[i]);

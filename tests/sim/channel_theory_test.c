@@ -274,6 +274,49 @@ TEST(rest__costs_no_message_and_no_ring)
 	assert_true((double)received[1] >= 0.98 * (double)received[0]);
 }
 
+/* Bursts begin with an empty queue and fill windows at once: no port of the switch overflows. */
+TEST(rest__overflows_no_queue)
+{
+	for (uint32_t i = 0; i < 8; i++) {
+		uint64_t received[2], resent[2] = { 0 };
+
+		for (uint32_t rests = 0; rests < 2; rests++) {
+			struct lull_sim_channel_config *config = preset(3, unequal);
+			struct lull_sim_channel_result *result;
+
+			config->seed = 1 + i / 2;
+			config->job.type = LULL_SIM_CHANNEL_PERIODIC;
+			config->job.message_bytes = i % 2 == 0 ? 100000 : 20000;
+			config->job.under_way = 16;
+			config->job.period_ns = 100 * MS;
+			config->job.burst_ns = 10 * MS;
+			config->calm_ns = 1200 * MS;
+			config->rest_ns = rests * MS;
+			result = run(config);
+			received[rests] = result->received_bytes;
+			for (uint32_t k = 0; k < result->path_count; k++)
+				resent[rests] += result->paths[k].look.counters.resent_pkts;
+			assert_int_equal(result->queue_drops + result->ring_drops, 0);
+			free(result);
+		}
+		if (i % 2 == 0) {
+			assert_true(resent[1] <= resent[0]);
+			assert_true((double)received[1] >= 0.98 * (double)received[0]);
+		}
+	}
+}
+
+TEST(start__overflows_no_queue)
+{
+	struct lull_sim_channel_config *config = preset(3, unequal);
+	struct lull_sim_channel_result *result;
+
+	config->calm_ns = 500 * MS;
+	result = run(config);
+	assert_int_equal(result->queue_drops + result->ring_drops, 0);
+	free(result);
+}
+
 /* 32 senders, one receiver: all alike, and hardly anything is sent again. */
 TEST(incast__is_fair_and_loses_little)
 {

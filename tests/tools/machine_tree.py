@@ -23,6 +23,16 @@ def stat(*cpus: tuple[int, int, int]) -> str:
     return "\n".join(["cpu  0 0 0 0 0 0 0 0 0 0", *rows, "intr 1"])
 
 
+def port(name: str, mtu: int = 1500, mbps: int = 1000, irq: int = 24, cpu: str = "0",
+         state: str = "up") -> dict[str, str]:
+    """An Ethernet port."""
+    at = f"sys/class/net/{name}"
+    return {f"{at}/type": "1", f"{at}/operstate": state, f"{at}/mtu": str(mtu),
+            f"{at}/speed": str(mbps), f"{at}/device/msi_irqs/{irq}": "msix",
+            f"proc/irq/{irq}/effective_affinity_list": cpu,
+            f"proc/irq/{irq}/smp_affinity_list": "0-1"}
+
+
 def bare_metal(root: Path) -> None:
     """A server set up well."""
     (root / "dev/hugepages").mkdir(parents=True)
@@ -55,10 +65,13 @@ def bare_metal(root: Path) -> None:
         f"{CPU}/cpu1/topology/thread_siblings_list": "1",
         f"{CPU}/isolated": "1",
         f"{CPU}/nohz_full": "1",
+        "proc/sys/net/core/rmem_max": "8388608",
         "sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc",
         "sys/class/powercap/intel-rapl:0/name": "package-0",
         "sys/class/powercap/intel-rapl:0/energy_uj": "1000",
         "sys/class/powercap/intel-rapl:0/max_energy_range_uj": "262143328850",
         "sys/class/powercap/intel-rapl:0:0/name": "core",
         "sys/class/powercap/intel-rapl:0:0/energy_uj": "500",
+        **port("eth1"),
+        **port("eth2", irq=25, cpu="1"),
     })

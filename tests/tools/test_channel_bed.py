@@ -123,7 +123,7 @@ def test_names_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 def test_only_own_names_are_beds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bed, "namespaces", lambda: [
-        "lull-bed-0-a", "lull-bed-x-switch", "lull-bed-a", "lull-bed--a", "lull-bed-y-e",
+        "lull-bed-0-a", "lull-bed-x-switch", "lull-bed-a", "lull-bed--a", "lull-bed-y-f",
         "lull-bedroom-a", "other"])
     assert bed.beds() == ["0", "x"]
     assert bed.Bed("0").nodes() == ["a"]

@@ -12,6 +12,7 @@ from conftest import ObedientPace
 from lull.doctor import doctor
 from lull.doctor.check import Check
 from lull.doctor.doctor import examine, may_have_real_time
+from lull.doctor.rails import Ring
 from lull.doctor.sleep_probe import SleepRow, measure_sleeps
 from lull.doctor.view import print_checks, to_json
 from lull.program.machine import describe
@@ -38,7 +39,7 @@ def look(root: Path, cpus: tuple[tuple[int, int, int], ...] = ((2, 98, 0), (0, 1
          sleeps: list[SleepRow] = SLEEPS, dpdk: str = "22.11.11",
          real_time: bool = True) -> dict[str, Check]:
     checks = examine(Tree(root), Busy(root, *cpus), lambda: sleeps, lambda _: dpdk,
-                     lambda: real_time)
+                     lambda: real_time, lambda _: Ring(1024, 4096))
     return {check.name: check for check in checks}
 
 
@@ -221,7 +222,7 @@ def test_nothing_known(tmp_path: Path, build: Path) -> None:
     root = tmp_path / "empty"
     root.mkdir()
     checks = examine(Tree(root), ObedientPace(), lambda: SLEEPS, lambda _: "22.11.11")
-    assert len(checks) == 23
+    assert len(checks) == 24
     assert all(check.found for check in checks)
 
 
@@ -232,7 +233,7 @@ def test_output(metal: Path) -> None:
     assert isinstance(console.file, io.StringIO)
     text = console.file.getvalue()
     assert "→ stop other programs" in text
-    assert "0 failed, 1 to look at, 0 notes" in text
+    assert "0 failed, 2 to look at, 0 notes" in text
     assert "default slack" in text
     data = json.loads(to_json(checks))
     assert {"name", "status", "found", "remedy", "data"} == set(data["checks"][0])

@@ -10,10 +10,15 @@
 static _Alignas(16) uint8_t state[BUNDLE_CONTROL_STATE];
 static const struct bundle_control_limits limits = { .window_pkts_max = 512, .fixed_pkts = 64 };
 
+/* The window has been full for two rounds, which say nothing else. */
 static void
 delay_begin(uint32_t share)
 {
+	const struct bundle_round full = { .limited = true };
+
 	lull_bundle_controls[0]->init(state, &limits, share);
+	for (uint32_t i = 0; i < 2; i++)
+		lull_bundle_controls[0]->round(state, &full);
 }
 
 /* 200 Mb/s, 1 ms: the target is 1.58 ms. Twice, since the round after a change is left out. */
@@ -53,6 +58,34 @@ TEST(delay__doubles_at_first_up_to_the_most)
 	assert_int_equal(delay_rounds(round_of(MS)), 256);
 	assert_int_equal(delay_rounds(round_of(MS)), 512);
 	assert_int_equal(delay_rounds(round_of(MS)), 512);
+}
+
+/* The first packets of a burst see no queue: three rounds in a row have to be full. */
+TEST(delay__grows_from_the_third_full_round_on)
+{
+	struct bundle_round round = round_of(MS);
+
+	round.base_rtt_ns = MS;
+	lull_bundle_controls[0]->init(state, &limits, 1);
+	for (uint32_t i = 0; i < 12; i++) {
+		round.now_ns = S + i * MS;
+		round.limited = i % 3 != 0;
+		lull_bundle_controls[0]->round(state, &round);
+		assert_int_equal(lull_bundle_controls[0]->window(state), 64);
+	}
+	/* A round with a pause is the first again. */
+	round.limited = true;
+	for (uint32_t i = 0; i < 3; i++) {
+		round.paused = i == 0;
+		lull_bundle_controls[0]->round(state, &round);
+		assert_int_equal(lull_bundle_controls[0]->window(state), i < 2 ? 64 : 128);
+	}
+	lull_bundle_controls[0]->init(state, &limits, 1);
+	for (uint32_t i = 0; i < 12; i++) {
+		round.paused = i % 2 == 0;
+		lull_bundle_controls[0]->round(state, &round);
+		assert_int_equal(lull_bundle_controls[0]->window(state), 64);
+	}
 }
 
 TEST(delay__does_not_grow_unless_limited)

@@ -310,7 +310,7 @@ TEST(rails__may_have_no_address)
 TEST(probe__comes_back_with_any_padding)
 {
 	uint8_t at[2000];
-	struct bundle_probe probe = { .challenge = 0x0102030405060708 }, read;
+	struct bundle_probe probe = { .challenge = 0x0102030405060708, .table = 0xfedc }, read;
 
 	for (uint32_t rails = 0; rails <= LULL_BUNDLE_RAILS_MAX; rails++) {
 		uint32_t needed = 16 + rails * (12 + 20);
@@ -327,6 +327,7 @@ TEST(probe__comes_back_with_any_padding)
 			assert_true(probe_reads(&read, at, len));
 			assert_int_equal(read.kind, probe.kind);
 			assert_true(read.challenge == probe.challenge);
+			assert_int_equal(read.table, probe.table);
 			assert_rails_equal(&read.rails, &probe.rails);
 			assert_false(probe_reads(&read, at, len - 1));
 			at[len] = 0;
@@ -364,7 +365,7 @@ TEST(probe_read__refuses_what_is_out_of_range)
 		assert_int_equal(probe_reads(&read, at, len), kind == 1 || kind == 2);
 	}
 	at[0] = BUNDLE_PROBE_ASK;
-	for (uint32_t i = 2; i < 8; i++) {
+	for (uint32_t i = 4; i < 8; i++) {
 		at[i]++;
 		assert_false(probe_reads(&read, at, len));
 		at[i]--;

@@ -195,7 +195,7 @@ TEST(look__tells_what_is_there)
 	assert_int_equal(path.state, LULL_BUNDLE_PATH_UP);
 	assert_string_equal(lull_bundle_path_state_name(path.state), "up");
 	assert_string_equal(lull_bundle_path_state_name(77), "none");
-	lull_bundle_rail_link(bundle, stand->now_ns, 0, false);
+	stand_path(stand, 0, 0)->state = LULL_BUNDLE_PATH_DOWN;
 	assert_int_equal(lull_bundle_peer_look(bundle, stand->nodes[0].peer, &look), 0);
 	assert_int_equal(look.waits, LULL_BUNDLE_WAIT_PATH);
 	assert_true(look.busy);

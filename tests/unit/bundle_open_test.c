@@ -7,7 +7,7 @@
 #include "case.h"
 #include "base/bytes.h"
 #include "base/prng.h"
-#include "bundle/check.h"
+#include "base/crc32c.h"
 
 #define HEADER 28
 #define PACKET 1460
@@ -314,14 +314,14 @@ TEST(seal__is_the_check_of_these_bytes)
 
 	agree(&asks, &answers, 18);
 	both = lull_bytes_little32(answers.message + answers.len - 4);
-	token = bundle_check(both, (const uint8_t *)"asking", 7);
+	token = lull_crc32c(both, (const uint8_t *)"asking", 7);
 	lull_bytes_put_little(before, token, 4);
-	check = bundle_check(bundle_check(0, before, 16), packet, PACKET);
+	check = lull_crc32c(lull_crc32c(0, before, 16), packet, PACKET);
 	security->seal(asks.keys, &nonce, packet, HEADER, PACKET);
 	assert_int_equal(lull_bytes_little32(packet + PACKET), check);
-	token = bundle_check(both, (const uint8_t *)"answering", 10);
+	token = lull_crc32c(both, (const uint8_t *)"answering", 10);
 	lull_bytes_put_little(before, token, 4);
-	check = bundle_check(bundle_check(0, before, 16), packet, PACKET);
+	check = lull_crc32c(lull_crc32c(0, before, 16), packet, PACKET);
 	security->seal(answers.keys, &nonce, packet, HEADER, PACKET);
 	assert_int_equal(lull_bytes_little32(packet + PACKET), check);
 }

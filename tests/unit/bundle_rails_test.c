@@ -211,33 +211,88 @@ TEST(rail__is_refused_where_it_makes_no_sense)
 	assert_int_equal(lull_bundle_rail_remove(bundle, stand->now_ns, 16), -ENODEV);
 	assert_int_equal(lull_bundle_rail_remove(bundle, stand->now_ns, 3), 0);
 	assert_int_equal(lull_bundle_rail_remove(bundle, stand->now_ns, 3), -ENODEV);
-	lull_bundle_rail_link(bundle, stand->now_ns, 16, false);
 	assert_int_equal(lull_bundle_tx(bundle, stand->now_ns, 3, &packet, 1), 0);
 	lull_bundle_rx(bundle, stand->now_ns, 3, bytes, 100, &rail.address);
 	assert_int_equal(lull_bundle_counters(bundle)->rx_pkts, 0);
 	stand_close(stand);
 }
 
-/* The driver's word is a hint: what it says is down is left at once, and tried as before. */
-TEST(rail_link__moves_what_is_under_way)
+/* The first probe that node 1 sends on its rail 0 is late. */
+static struct stand_packet late_probe;
+
+static bool
+keeps_a_probe(struct stand *stand, struct stand_packet *packet)
 {
-	struct stand *stand = stand_open(2, 2, NULL);
-	uint64_t began_ns;
+	if (stand->kept > 0 || packet->to != 0 || (packet->bytes[0] & 15) != BUNDLE_PROBE)
+		return true;
+	late_probe = *packet;
+	stand->kept++;
+	return false;
+}
+
+static void
+hear_late(struct stand *stand)
+{
+	lull_bundle_rx(stand->nodes[0].bundle, stand->now_ns, late_probe.to_rail, late_probe.bytes,
+		       late_probe.len_bytes, &late_probe.source);
+}
+
+/* What a probe says of the rails is not believed when a newer one has come. */
+TEST(probe__that_is_late_takes_no_rail_back)
+{
+	struct lull_bundle_config config = { .idle_probe_ns = 10 * LULL_NS_PER_MS };
+	struct stand *stand = stand_open(2, 1, &config);
 
 	stand_join(stand, 0, 1);
-	assert_int_equal(stand_send(stand, 0, 4000000, false), 0);
-	stand_run(stand, 2 * LULL_NS_PER_MS);
-	assert_true(stand_path(stand, 0, 1)->under_way > 0);
-	lull_bundle_rail_link(stand->nodes[0].bundle, stand->now_ns, 1, false);
-	assert_int_equal(stand_path(stand, 0, 1)->state, LULL_BUNDLE_PATH_DOWN);
-	assert_int_equal(stand_path(stand, 0, 1)->under_way, 0);
-	stand_wait(stand, &stand->nodes[1].received, 1, LULL_NS_PER_S);
-	stand_wait(stand, &stand->nodes[0].sent, 1, LULL_NS_PER_S);
-	lull_bundle_rail_link(stand->nodes[0].bundle, stand->now_ns, 1, true);
-	began_ns = stand->now_ns;
-	while (stand_path(stand, 0, 1)->state != LULL_BUNDLE_PATH_UP) {
-		stand_step(stand);
-		assert_in_range(stand->now_ns - began_ns, 0, 200 * LULL_NS_PER_MS);
+	for (uint32_t number = 1; number < 3; number++) {
+		stand->kept = 0;
+		stand->judge = keeps_a_probe;
+		stand_wait(stand, &stand->kept, 1, LULL_NS_PER_S);
+		assert_int_equal(stand_rail_add(stand, 0, number), (int)number);
+		assert_int_equal(stand_rail_add(stand, 1, number), (int)number);
+		stand_run(stand, 50 * LULL_NS_PER_MS);
+		assert_int_equal(stand_slot(stand, 0)->rails.count, number + 1);
+		hear_late(stand);
+		assert_int_equal(stand_slot(stand, 0)->rails.count, number + 1);
+		stand_run(stand, 50 * LULL_NS_PER_MS);
+		for (uint32_t i = 0; i <= number; i++) {
+			assert_int_equal(stand_path(stand, 0, i)->state, LULL_BUNDLE_PATH_UP);
+			assert_int_equal(stand_path(stand, 0, i)->counters.downs, 0);
+			assert_int_equal(stand_path(stand, 0, i)->counters.ups, 1);
+		}
 	}
+	stand_close(stand);
+}
+
+/* Their number wraps. */
+TEST(rails__change_more_often_than_their_number_counts)
+{
+	struct stand *stand = stand_open(2, 1, NULL);
+
+	stand->nodes[1].bundle->table = UINT16_MAX - 1;
+	stand_join(stand, 0, 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(stand_rail_add(stand, 1, 1), 1);
+		stand_run(stand, 20 * LULL_NS_PER_MS);
+		assert_int_equal(stand_slot(stand, 0)->rails.count, 2);
+		assert_int_equal(lull_bundle_rail_remove(stand->nodes[1].bundle, stand->now_ns, 1),
+				 0);
+		stand_run(stand, 20 * LULL_NS_PER_MS);
+		assert_int_equal(stand_slot(stand, 0)->rails.count, 1);
+	}
+	stand_close(stand);
+}
+
+/* A port in the place of another, as long: a path that begins anew goes to its address. */
+TEST(rail__of_another_address_is_known_by_it)
+{
+	struct stand *stand = stand_open(2, 2, NULL);
+	struct lull_bundle_rail other = stand_rail(1, 7);
+
+	stand_join(stand, 0, 1);
+	assert_int_equal(lull_bundle_rail_remove(stand->nodes[1].bundle, stand->now_ns, 1), 0);
+	assert_int_equal(lull_bundle_rail_add(stand->nodes[1].bundle, stand->now_ns, &other), 1);
+	stand_run(stand, 20 * LULL_NS_PER_MS);
+	assert_int_equal(stand_slot(stand, 0)->rails.rails[1].address.bytes[1], 7);
 	stand_close(stand);
 }

@@ -140,3 +140,22 @@ TEST(wrap__of_keys_while_packets_are_lost)
 	assert_int_equal(stand_counters(stand, 1)->forged, 0);
 	stand_close(stand);
 }
+
+/* A machine stands still for some seconds, with packets under way: it is as fast as before. */
+TEST(clock__leaps)
+{
+	struct stand *stand = stand_still();
+
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(stand_send(stand, 0, 200000, false), 0);
+		stand_run(stand, 5 * STAND_STEP_NS);
+		assert_true(stand_path(stand, 0, 0)->under_way > 0);
+		stand->now_ns += 5 * LULL_NS_PER_S;
+		stand_wait(stand, &stand->nodes[1].received, 2 + i, 100 * LULL_NS_PER_MS);
+		assert_in_range(stand_path(stand, 0, 0)->meter.srtt_ns, 1, 5 * LULL_NS_PER_MS);
+		assert_in_range(bundle_meter_tail_ns(&stand_path(stand, 0, 0)->meter), 1,
+				50 * LULL_NS_PER_MS);
+	}
+	assert_int_equal(stand->nodes[0].downs + stand->nodes[1].downs, 0);
+	stand_close(stand);
+}

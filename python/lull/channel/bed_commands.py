@@ -24,7 +24,7 @@ from lull.quantities import si
 from lull.wrap import wrap
 
 TABLE_COLUMNS = 110
-RAIL = re.compile(r"r(\d+)(?:@([a-d]))?")
+RAIL = re.compile(r"r(\d+)(?:@([a-e]))?")
 ID = click.option("--id", "bed_id", default="0", show_default=True, metavar="ID",
                   help="Name of the bed; several may lie side by side.")
 
@@ -33,7 +33,7 @@ ID = click.option("--id", "bed_id", default="0", show_default=True, metavar="ID"
 def bed() -> None:
     """Lay, change and remove a test bed on this machine, as root.
 
-    A bed has 2 to 4 nodes, a, b, c and d, as network namespaces, and a switch between them. A
+    A bed has 2 to 5 nodes, a, b, c, d and e, as network namespaces, and a switch between them. A
     rail has the same device name in every node: r0, r1, ... The switch's port towards a node
     limits the rate of what goes there, and loses it as told.
 

@@ -11,9 +11,9 @@ from typing import Any
 from lull.errors import LullError
 from lull.quantities import parse_ns, parse_rate, rate_word, time_word
 
-NODES_MAX = 4
+NODES_MAX = 5
 RAILS_MAX = 16
-NODE_NAMES = "abcd"
+NODE_NAMES = "abcde"
 MTU_MIN, MTU_MAX = 576, 65521  # veth takes no more
 RATE_MIN, RATE_MAX = 1e4, 1e11  # bit/s
 ID = re.compile(r"[a-z0-9]{1,16}")

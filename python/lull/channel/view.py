@@ -128,13 +128,17 @@ def paths_table(watch: Watch, peer: Peer) -> Table:
 def rails_table(rails: list[Rail]) -> Table:
     """A row for each local port."""
     table = _table("rail", "port", "link")
-    for title in ("MTU", "Mb/s", "received", "sent", "no room"):
+    direct = any(one.direct_rx_pkts or one.direct_tx_pkts or one.neighbours for one in rails)
+    shown = ("neighbours", "direct in", "direct out") if direct else ()
+    for title in ("MTU", "Mb/s", "received", "sent", "no room", *shown):
         table.add_column(title, justify="right", no_wrap=True)
     for one in rails:
+        counts = (one.neighbours, one.direct_rx_pkts, one.direct_tx_pkts) if direct else ()
         table.add_row(
             str(one.rail), one.text, Text("up", "green") if one.up else Text("down", "bold red"),
             str(one.mtu_bytes), str(one.mbps) if one.mbps else UNKNOWN, si(one.rx_pkts),
-            si(one.tx_pkts), Text(si(one.missed_pkts), "bold red" if one.missed_pkts else ""))
+            si(one.tx_pkts), Text(si(one.missed_pkts), "bold red" if one.missed_pkts else ""),
+            *(si(count) for count in counts))
     return table
 
 

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from lull.doctor import nodes, power
+from lull.doctor import nodes, power, rails
 from lull.doctor.check import Check
 from lull.doctor.sleep_probe import SleepRow
 from lull.errors import LullError
@@ -43,8 +43,11 @@ def may_have_real_time() -> bool:
 
 def examine(tree: Tree, pace: Pace, sleeps: Callable[[], list[SleepRow]],
             dpdk_version: Callable[[Tree], str],
-            real_time: Callable[[], bool] = may_have_real_time) -> list[Check]:
+            real_time: Callable[[], bool] = may_have_real_time,
+            ring: Callable[[str], rails.Ring | None] = rails.ring_of) -> list[Check]:
     """Everything, in the order in which one would look."""
+    contention = check_contention(tree, pace)
+    busy = {int(cpu): share for cpu, share in contention.data.get("busy", {}).items()}
     return [
         check_cpus(tree),
         check_program(),
@@ -52,7 +55,7 @@ def examine(tree: Tree, pace: Pace, sleeps: Callable[[], list[SleepRow]],
         check_dpdk(dpdk_version(tree)),
         check_telemetry(tree),
         check_hugepages(tree),
-        check_contention(tree, pace),
+        contention,
         check_sleeps(sleeps(), tree),
         check_slack(tree),
         power.check_cpuidle(tree),
@@ -68,6 +71,7 @@ def examine(tree: Tree, pace: Pace, sleeps: Callable[[], list[SleepRow]],
         power.check_waitpkg(tree),
         power.check_umwait(tree),
         check_clocksource(tree),
+        *rails.check_ports(tree, busy, ring),
         check_energy(tree),
     ]
 

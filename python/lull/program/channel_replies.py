@@ -46,6 +46,9 @@ class Rail(Reply):
     rx_pkts: int
     tx_pkts: int
     missed_pkts: int  # lost for want of room here
+    neighbours: int = 0  # processes of this node that are reached directly
+    direct_rx_pkts: int = 0  # from them
+    direct_tx_pkts: int = 0  # to them
 
 
 class Peer(Reply):

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from lull import __version__
 from lull.errors import LullError
@@ -25,8 +22,9 @@ from lull.reproduce import page as reproduction_page
 from lull.reproduce import reproduction
 from lull.reproduce.dispatch import NOT_COMPARABLE, DispatchFigure, Shown
 from lull.reproduce.dispatch_run import DispatchBench
-from lull.reproduce.page import Head, Part, figure_text
+from lull.reproduce.page import Head, Part
 from lull.reproduce.reproduction import Judged, Row
+from lull.reproduce.table import table
 from lull.sim.simulation import Pool, progress_bar
 
 PROGRAM = "lull reproduce dispatch"
@@ -35,7 +33,6 @@ MEMIF = "net_memif0,socket-abstract=no,socket=/tmp/lull-memif,role="
 LARGER = (f"lull-flow --vdev {MEMIF}server --workers 4 --cpus 1-6 --scheduler NAME --duration 10s "
           f"--json - & lull-gen --vdev {MEMIF}client --cpus 0 --tx-only --flows 10k --traffic "
           "constant:RATE --duration 8s")
-STYLES = {"matches": "green", "differs": "red"}
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ def run(bench: DispatchBench, choice: Choice, out: Path, cpus: int, command: str
         describe(Tree(), "", __version__, CHECKOUT), choice.live, bench), out)
     console = Console(highlight=False)
     for part in parts:
-        console.print(_table(part))
+        console.print(table(part))
     if choice.live and any(figure.roles for figure in figures):
         console.print(f"\nTo measure the others live on a larger machine: {LARGER}", soft_wrap=True,
                       markup=False)
@@ -150,20 +147,3 @@ def _live_data(figure: DispatchFigure, live: Shown | None) -> dict[str, Any]:
     told: dict[str, Callable[[Shown], Any]] = {
         "Fig. 2": lambda shown: shown.shares, "Fig. 6": lambda shown: shown.costs}
     return dict(told[figure.name](live)) if figure.name in told else {}
-
-
-def _table(part: Part) -> Table:
-    """A figure's statements for a terminal."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0),
-                  title=Text(f"{part.name}  {part.title}"), title_justify="left",
-                  title_style="bold")
-    table.add_column("statement")
-    table.add_column("published")
-    for title in ("simulated", "live"):
-        table.add_column(title)
-    for row in part.rows:
-        table.add_row(row.text, row.published, *(
-            Text.assemble(figure_text(one.value, row.unit) if one.value is not None else "",
-                          " ", (one.verdict, STYLES.get(one.verdict, "dim")))
-            for one in (row.simulated, row.live)))
-    return table

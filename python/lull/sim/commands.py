@@ -266,4 +266,39 @@ def dispatch(no_live: bool, no_sim: bool, figures: str, quick: bool, seed: int, 
         len(os.sched_getaffinity(0)), command)
 
 
+@reproduce.command(short_help="Reproduce what is published of BPCM.")
+@click.option("--live", is_flag=True, help="Also measure on this machine, over a test bed; needs "
+                                           "root.")
+@click.option("--no-sim", is_flag=True, help="Only measure on this machine.")
+@click.option("--figures", default="", metavar="A,B",
+              help="Only these: 20, 21, 22, steps, rings.")
+@click.option("--quick", is_flag=True, help="Use fewer sizes and less time, as a trial.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, metavar="N",
+              help="Seed of the simulations.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), show_default=True,
+              default="out/reproduce-channel", metavar="DIR", help="Folder for the results.")
+@JOBS
+def channel(live: bool, no_sim: bool, figures: str, quick: bool, seed: int, out: Path,
+            jobs: int | None) -> None:
+    """Run what is published of BPCM: eight ports as one, with its governor and with ours.
+
+    Writes reproduce.json, reproduce.html and a picture per figure.
+    """
+    atomic.check_writable(out)
+    from lull.reproduce import (
+        channel_command as reproduce_channel,  # takes a second to load: not before it is needed
+    )
+    from lull.reproduce.channel_run import QUICK as QUICK_CHANNEL
+    from lull.reproduce.channel_run import ChannelBench
+
+    given = {"--quick": quick, "--live": live, "--no-sim": no_sim}
+    command = " ".join(["lull reproduce channel", f"--seed {seed}",
+                        *(name for name, is_given in given.items() if is_given),
+                        *([f"--figures {figures}"] if figures else [])])
+    reproduce_channel.run(
+        replace(QUICK_CHANNEL if quick else ChannelBench(), seed=seed),
+        reproduce_channel.Choice(not no_sim, live, figures, jobs), out,
+        len(os.sched_getaffinity(0)), command)
+
+
 COMMANDS: tuple[click.Command, ...] = (sim, scoreboard, reproduce)

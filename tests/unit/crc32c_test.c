@@ -3,13 +3,13 @@
 
 #include "case.h"
 #include "base/prng.h"
-#include "bundle/check.h"
+#include "base/crc32c.h"
 
 #define BYTES_MAX 5000
 
 /* Bit by bit, as the polynomial says. */
 static uint32_t
-slow_check(uint32_t crc, const uint8_t *bytes, size_t count)
+slow_crc32c(uint32_t crc, const uint8_t *bytes, size_t count)
 {
 	crc = ~crc;
 	for (size_t i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ random_bytes(uint8_t *bytes, size_t count, uint64_t seed)
 }
 
 /* RFC 3720, appendix B.4, and the check value of the catalogue of CRC algorithms. */
-TEST(check__matches_published_vectors)
+TEST(crc32c__matches_published_vectors)
 {
 	static const uint8_t read_pdu[48] = {
 		0x01,        0xc0,        [16] = 0x14, [22] = 0x04,
@@ -58,55 +58,55 @@ TEST(check__matches_published_vectors)
 		down[i] = (uint8_t)(31 - i);
 	}
 	for (size_t i = 0; i < COUNT(vectors); i++) {
-		assert_int_equal(bundle_check(0, vectors[i].bytes, vectors[i].count),
+		assert_int_equal(lull_crc32c(0, vectors[i].bytes, vectors[i].count),
 				 vectors[i].crc);
-		assert_int_equal(bundle_check_portable(0, vectors[i].bytes, vectors[i].count),
+		assert_int_equal(lull_crc32c_portable(0, vectors[i].bytes, vectors[i].count),
 				 vectors[i].crc);
 	}
 }
 
 /* Lengths about each border of the streams, and at any alignment. */
-TEST(check__both_ways_are_right_for_every_length)
+TEST(crc32c__both_ways_are_right_for_every_length)
 {
 	static uint8_t bytes[BYTES_MAX];
 
 	random_bytes(bytes, sizeof(bytes), 1);
 	for (size_t count = 0; count < 3100; count++) {
 		size_t shift = count % 9;
-		uint32_t crc = slow_check((uint32_t)count, bytes + shift, count);
+		uint32_t crc = slow_crc32c((uint32_t)count, bytes + shift, count);
 
-		assert_int_equal(bundle_check((uint32_t)count, bytes + shift, count), crc);
-		assert_int_equal(bundle_check_portable((uint32_t)count, bytes + shift, count), crc);
+		assert_int_equal(lull_crc32c((uint32_t)count, bytes + shift, count), crc);
+		assert_int_equal(lull_crc32c_portable((uint32_t)count, bytes + shift, count), crc);
 	}
 }
 
-TEST(check__goes_on_where_it_stopped)
+TEST(crc32c__goes_on_where_it_stopped)
 {
 	static uint8_t bytes[BYTES_MAX];
 	uint32_t whole;
 
 	random_bytes(bytes, sizeof(bytes), 2);
-	whole = bundle_check(0, bytes, sizeof(bytes));
+	whole = lull_crc32c(0, bytes, sizeof(bytes));
 	for (size_t first = 0; first <= sizeof(bytes); first += 7) {
-		uint32_t crc = bundle_check(0, bytes, first);
+		uint32_t crc = lull_crc32c(0, bytes, first);
 
-		assert_int_equal(bundle_check(crc, bytes + first, sizeof(bytes) - first), whole);
-		crc = bundle_check_portable(0, bytes, first);
-		assert_int_equal(bundle_check_portable(crc, bytes + first, sizeof(bytes) - first),
+		assert_int_equal(lull_crc32c(crc, bytes + first, sizeof(bytes) - first), whole);
+		crc = lull_crc32c_portable(0, bytes, first);
+		assert_int_equal(lull_crc32c_portable(crc, bytes + first, sizeof(bytes) - first),
 				 whole);
 	}
 }
 
-TEST(check__notices_any_changed_bit)
+TEST(crc32c__notices_any_changed_bit)
 {
 	static uint8_t bytes[1500];
 	uint32_t crc;
 
 	random_bytes(bytes, sizeof(bytes), 3);
-	crc = bundle_check(0, bytes, sizeof(bytes));
+	crc = lull_crc32c(0, bytes, sizeof(bytes));
 	for (size_t bit = 0; bit < 8 * sizeof(bytes); bit++) {
 		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		assert_int_not_equal(bundle_check(0, bytes, sizeof(bytes)), crc);
+		assert_int_not_equal(lull_crc32c(0, bytes, sizeof(bytes)), crc);
 		bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
 }
@@ -114,7 +114,23 @@ TEST(check__notices_any_changed_bit)
 #if defined(__x86_64__)
 TEST(native__is_taken_where_the_cpu_has_it)
 {
-	assert_int_equal(bundle_check_native(),
+	assert_int_equal(lull_crc32c_native(),
 			 __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul"));
 }
 #endif
+
+/* 8 bytes at once, in the register itself. */
+TEST(crc32c_word__is_8_bytes)
+{
+	uint8_t bytes[8];
+	uint64_t word;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		random_bytes(bytes, sizeof(bytes), i);
+		word = 0;
+		for (uint32_t k = 0; k < 8; k++)
+			word |= (uint64_t)bytes[k] << 8 * k;
+		assert_int_equal(lull_crc32c_word(i * 0x9e3779b9, word),
+				 ~slow_crc32c(~(i * 0x9e3779b9), bytes, 8));
+	}
+}
