@@ -129,8 +129,8 @@ static const char *
 av_straddr(struct fid_av *fid, const void *address, char *text, size_t *bytes)
 {
 	const uint8_t *at = address;
-	int len = snprintf(text, *bytes, "lull://%.*s",
-			   av_good(at) ? at[AV_NAME_AT - 1] : 0, (const char *)at + AV_NAME_AT);
+	int len = snprintf(text, *bytes, "lull://%.*s", av_good(at) ? at[AV_NAME_AT - 1] : 0,
+			   (const char *)at + AV_NAME_AT);
 
 	(void)fid;
 	*bytes = (size_t)len + 1;
@@ -192,18 +192,18 @@ lull_fi_av_open(struct fid_domain *fid, struct fi_av_attr *attr, struct fid_av *
 	struct lull_fi_domain *domain = container_of(fid, struct lull_fi_domain, fid);
 	struct lull_fi_av *av;
 
-	if (attr != NULL && (attr->name != NULL || attr->rx_ctx_bits != 0 ||
-			     (attr->flags & FI_EVENT) != 0))
+	if (attr != NULL &&
+	    (attr->name != NULL || attr->rx_ctx_bits != 0 || (attr->flags & FI_EVENT) != 0))
 		return -FI_ENOSYS;
 	av = calloc(1, sizeof(*av));
 	if (av == NULL)
 		return -FI_ENOMEM;
 	av->domain = domain;
 	pthread_mutex_init(&av->lock, NULL);
-	av->fid = (struct fid_av){ .fid = { .fclass = FI_CLASS_AV,
-					    .context = context,
-					    .ops = &av_fi_ops },
-				   .ops = &av_ops };
+	av->fid = (struct fid_av){
+		.fid = { .fclass = FI_CLASS_AV, .context = context, .ops = &av_fi_ops },
+		.ops = &av_ops
+	};
 	if (attr != NULL && attr->type == FI_AV_UNSPEC)
 		attr->type = FI_AV_TABLE;
 	atomic_fetch_add(&domain->users, 1);

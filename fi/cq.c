@@ -262,10 +262,10 @@ lull_fi_cq_open(struct fid_domain *fid, struct fi_cq_attr *attr, struct fid_cq *
 	if (cq->format == FI_CQ_FORMAT_UNSPEC)
 		cq->format = FI_CQ_FORMAT_TAGGED;
 	pthread_mutex_init(&cq->lock, NULL);
-	cq->fid = (struct fid_cq){ .fid = { .fclass = FI_CLASS_CQ,
-					    .context = context,
-					    .ops = &cq_fi_ops },
-				   .ops = &cq_ops };
+	cq->fid = (struct fid_cq){
+		.fid = { .fclass = FI_CLASS_CQ, .context = context, .ops = &cq_fi_ops },
+		.ops = &cq_ops
+	};
 	atomic_fetch_add(&domain->users, 1);
 	*out = &cq->fid;
 	return 0;

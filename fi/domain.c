@@ -173,11 +173,11 @@ lull_fi_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_
 	}
 	domain->automatic = info->domain_attr->data_progress == FI_PROGRESS_AUTO;
 	pthread_mutex_init(&domain->lock, NULL);
-	domain->fid = (struct fid_domain){ .fid = { .fclass = FI_CLASS_DOMAIN,
-						    .context = context,
-						    .ops = &domain_fi_ops },
-					   .ops = &domain_ops,
-					   .mr = &domain_mr_ops };
+	domain->fid = (struct fid_domain){
+		.fid = { .fclass = FI_CLASS_DOMAIN, .context = context, .ops = &domain_fi_ops },
+		.ops = &domain_ops,
+		.mr = &domain_mr_ops
+	};
 	*out = &domain->fid;
 	return 0;
 }

@@ -138,10 +138,10 @@ fabric_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq
 	eq = calloc(1, sizeof(*eq));
 	if (eq == NULL)
 		return -FI_ENOMEM;
-	eq->fid = (struct fid_eq){ .fid = { .fclass = FI_CLASS_EQ,
-					    .context = context,
-					    .ops = &object_ops },
-				   .ops = &eq_ops };
+	eq->fid = (struct fid_eq){
+		.fid = { .fclass = FI_CLASS_EQ, .context = context, .ops = &object_ops },
+		.ops = &eq_ops
+	};
 	*out = &eq->fid;
 	return 0;
 }
@@ -204,11 +204,11 @@ lull_fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **out, void *conte
 	fabric = calloc(1, sizeof(*fabric));
 	if (fabric == NULL)
 		return -FI_ENOMEM;
-	fabric->fid = (struct fid_fabric){ .fid = { .fclass = FI_CLASS_FABRIC,
-						    .context = context,
-						    .ops = &object_ops },
-					   .ops = &fabric_ops,
-					   .api_version = attr->api_version };
+	fabric->fid = (struct fid_fabric){
+		.fid = { .fclass = FI_CLASS_FABRIC, .context = context, .ops = &object_ops },
+		.ops = &fabric_ops,
+		.api_version = attr->api_version
+	};
 	*out = &fabric->fid;
 	return 0;
 }

@@ -295,8 +295,7 @@ static struct lull_fi_request *
 transfer_find(const struct lull_fi_requests *requests, const void *context)
 {
 	for (uint32_t i = 0; i < requests->count; i++)
-		if (requests->all[i].state == LULL_FI_POSTED &&
-		    requests->all[i].context == context)
+		if (requests->all[i].state == LULL_FI_POSTED && requests->all[i].context == context)
 			return &requests->all[i];
 	return NULL;
 }
@@ -370,8 +369,7 @@ tagged_recvmsg(struct fid_ep *fid, const struct fi_msg_tagged *msg, uint64_t fla
 	struct lull_fi_ep *ep = ep_of(fid);
 	const struct transfer transfer = { .tag = msg->tag,
 					   .ignore = msg->ignore,
-					   .flags =
-						   flags | (ep->rx_selective ? 0 : FI_COMPLETION),
+					   .flags = flags | (ep->rx_selective ? 0 : FI_COMPLETION),
 					   .address = msg->addr,
 					   .context = msg->context,
 					   .tagged = true };
@@ -411,8 +409,8 @@ tagged_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t co
 	(void)desc;
 	if (count > 1)
 		return -FI_EINVAL;
-	return tagged_senddata(fid, count > 0 ? iov->iov_base : NULL,
-			       count > 0 ? iov->iov_len : 0, NULL, 0, address, tag, context);
+	return tagged_senddata(fid, count > 0 ? iov->iov_base : NULL, count > 0 ? iov->iov_len : 0,
+			       NULL, 0, address, tag, context);
 }
 
 static ssize_t
@@ -420,10 +418,8 @@ tagged_sendmsg(struct fid_ep *fid, const struct fi_msg_tagged *msg, uint64_t fla
 {
 	struct lull_fi_ep *ep = ep_of(fid);
 	const struct transfer transfer = { .tag = msg->tag,
-					   .data = (flags & FI_REMOTE_CQ_DATA) != 0 ? msg->data :
-										      0,
-					   .flags =
-						   flags | (ep->tx_selective ? 0 : FI_COMPLETION),
+					   .data = (flags & FI_REMOTE_CQ_DATA) != 0 ? msg->data : 0,
+					   .flags = flags | (ep->tx_selective ? 0 : FI_COMPLETION),
 					   .address = msg->addr,
 					   .context = msg->context,
 					   .tagged = true };
@@ -490,8 +486,7 @@ static ssize_t
 msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
 {
 	struct lull_fi_ep *ep = ep_of(fid);
-	const struct transfer transfer = { .flags =
-						   flags | (ep->rx_selective ? 0 : FI_COMPLETION),
+	const struct transfer transfer = { .flags = flags | (ep->rx_selective ? 0 : FI_COMPLETION),
 					   .address = msg->addr,
 					   .context = msg->context };
 
@@ -505,10 +500,9 @@ static ssize_t
 msg_senddata(struct fid_ep *fid, const void *buffer, size_t len, void *desc, uint64_t data,
 	     fi_addr_t address, void *context)
 {
-	const struct transfer transfer = { .data = data,
-					   .flags = tx_flags(ep_of(fid)),
-					   .address = address,
-					   .context = context };
+	const struct transfer transfer = {
+		.data = data, .flags = tx_flags(ep_of(fid)), .address = address, .context = context
+	};
 
 	(void)desc;
 	return transfer_send(ep_of(fid), buffer, len, &transfer);
@@ -536,10 +530,8 @@ static ssize_t
 msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
 {
 	struct lull_fi_ep *ep = ep_of(fid);
-	const struct transfer transfer = { .data = (flags & FI_REMOTE_CQ_DATA) != 0 ? msg->data :
-										      0,
-					   .flags =
-						   flags | (ep->tx_selective ? 0 : FI_COMPLETION),
+	const struct transfer transfer = { .data = (flags & FI_REMOTE_CQ_DATA) != 0 ? msg->data : 0,
+					   .flags = flags | (ep->tx_selective ? 0 : FI_COMPLETION),
 					   .address = msg->addr,
 					   .context = msg->context };
 
