@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "fi.h"
 
@@ -59,7 +60,8 @@ ep_connect(struct lull_fi_ep *ep, const uint8_t *address, struct lull_fi_peer *p
 	int rc;
 
 	if (memcmp(address, ep->address, sizeof(ep->address)) == 0) {
-		*peer = (struct lull_fi_peer){ LULL_FI_PEER_SELF, LULL_CHANNEL_SELF };
+		peer->state = LULL_FI_PEER_SELF;
+		peer->number = LULL_CHANNEL_SELF;
 		return 0;
 	}
 	rc = lull_channel_connect_begin(ep->channel, address, LULL_FI_ADDRESS_SIZE,
@@ -75,6 +77,12 @@ ep_connect(struct lull_fi_ep *ep, const uint8_t *address, struct lull_fi_peer *p
 	return -FI_EHOSTUNREACH;
 }
 
+struct lull_fi_peer *
+lull_fi_ep_find(struct lull_fi_ep *ep, fi_addr_t at)
+{
+	return ep_peers_room(ep, at) ? &ep->peers[at] : NULL;
+}
+
 ssize_t
 lull_fi_ep_peer(struct lull_fi_ep *ep, fi_addr_t at, uint32_t *number)
 {
@@ -85,11 +93,11 @@ lull_fi_ep_peer(struct lull_fi_ep *ep, fi_addr_t at, uint32_t *number)
 	if (ep->av == NULL || !lull_fi_av_get(ep->av, at, address))
 		return -FI_EINVAL;
 	pthread_mutex_lock(&ep->lock);
-	if (!ep_peers_room(ep, at)) {
+	peer = lull_fi_ep_find(ep, at);
+	if (peer == NULL) {
 		pthread_mutex_unlock(&ep->lock);
 		return -FI_ENOMEM;
 	}
-	peer = &ep->peers[at];
 	if (peer->state == LULL_FI_PEER_NONE)
 		rc = ep_connect(ep, address, peer);
 	else if (peer->state == LULL_FI_PEER_GONE)
@@ -126,6 +134,7 @@ lull_fi_ep_progress(struct lull_fi_ep *ep, uint64_t limit_ns)
 
 	if (ep->channel == NULL)
 		return;
+	lull_fi_transfer_flush(ep);
 	count = lull_channel_done(ep->channel, done, EP_DONE, limit_ns);
 	for (uint32_t i = 0; i < count; i++)
 		lull_fi_transfer_done(ep, &done[i]);
@@ -241,11 +250,27 @@ ep_bind(struct fid *fid, struct fid *other, uint64_t flags)
 	}
 }
 
+/* What its callers were told is sent leaves before it closes. */
+static void
+ep_drain(struct lull_fi_ep *ep)
+{
+	struct timespec now;
+	time_t end;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	end = now.tv_sec + (time_t)(EP_LINGER_NS / LULL_NS_PER_S);
+	while (ep->channel != NULL && ep->waiting > 0 && now.tv_sec < end) {
+		lull_fi_ep_progress(ep, LULL_NS_PER_MS);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	}
+}
+
 static int
 ep_close(struct fid *fid)
 {
 	struct lull_fi_ep *ep = container_of(fid, struct lull_fi_ep, fid.fid), **at;
 
+	ep_drain(ep);
 	pthread_mutex_lock(&ep->domain->lock);
 	for (at = &ep->domain->eps; *at != ep; at = &(*at)->next)
 		;

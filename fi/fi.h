@@ -108,8 +108,9 @@ struct lull_fi_request {
 	void *context, *buffer;
 	uint64_t flags; /* of its completion */
 	uint64_t size_bytes, claim;
-	bool send, silent; /* silent: no completion where it succeeds */
-	uint8_t *inject;   /* its copy, or NULL */
+	bool send, silent;                   /* silent: no completion where it succeeds */
+	uint8_t *inject;                     /* its copy, or NULL */
+	struct lull_channel_message message; /* of a send that waits for room */
 };
 struct lull_fi_requests {
 	struct lull_fi_request *all, *free;
@@ -124,7 +125,8 @@ enum lull_fi_peer_state {
 };
 struct lull_fi_peer {
 	enum lull_fi_peer_state state;
-	uint32_t number; /* of the channel */
+	uint32_t number;                      /* of the channel */
+	struct lull_fi_request *first, *last; /* sends that wait for room or for the connection */
 };
 
 struct lull_fi_ep {
@@ -144,6 +146,7 @@ struct lull_fi_ep {
 	uint8_t *injects;
 	struct lull_fi_peer *peers; /* by fi_addr_t */
 	uint64_t peer_count;
+	uint32_t waiting; /* sends in lists of peers */
 };
 
 struct lull_fi_domain {
@@ -176,10 +179,14 @@ int lull_fi_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_
 		    void *context);
 /** Completions of its channel become entries of its queues. */
 void lull_fi_ep_progress(struct lull_fi_ep *ep, uint64_t limit_ns);
+/** Under ep->lock. @return NULL: none of that address, or no memory */
+struct lull_fi_peer *lull_fi_ep_find(struct lull_fi_ep *ep, fi_addr_t address);
 /** The channel's number of an address. @return 0, -FI_EAGAIN, -FI_EHOSTUNREACH, -FI_EINVAL */
 ssize_t lull_fi_ep_peer(struct lull_fi_ep *ep, fi_addr_t address, uint32_t *number);
 /** Its peer is gone: nothing else is begun with it. */
 void lull_fi_ep_gone(struct lull_fi_ep *ep, fi_addr_t address);
+/** Sends that wait. */
+void lull_fi_transfer_flush(struct lull_fi_ep *ep);
 void lull_fi_transfer_done(struct lull_fi_ep *ep, const struct lull_channel_completion *done);
 ssize_t lull_fi_transfer_cancel(fid_t fid, void *context);
 extern struct fi_ops_msg lull_fi_msg_ops;

@@ -72,6 +72,95 @@ transfer_error(struct lull_fi_ep *ep, const struct transfer *transfer, int rc)
 
 /* ---- send ---- */
 
+/* A send that waits ends with an error. */
+static void
+send_fail(struct lull_fi_ep *ep, struct lull_fi_request *request, int error)
+{
+	const struct lull_channel_completion done = { .context = request,
+						      .error = error,
+						      .len_bytes = request->message.len_bytes,
+						      .tag = request->message.tag };
+
+	lull_fi_transfer_done(ep, &done);
+}
+
+/*
+ * A call that sends must not wait, and some programs begin many sends before they receive: what the
+ * channel has no room for waits here, in order. Takes the first that may go, or has to fail.
+ */
+static struct lull_fi_request *
+send_next(struct lull_fi_ep *ep, struct lull_fi_peer *peer, int *error)
+{
+	struct lull_fi_request *request = peer->first;
+
+	*error = peer->state == LULL_FI_PEER_GONE ?
+			 -ENOTCONN :
+			 lull_channel_send(ep->channel, peer->number, &request->message, request);
+	if (*error == -EAGAIN)
+		return NULL;
+	if (*error == -ENOTCONN)
+		peer->state = LULL_FI_PEER_GONE;
+	peer->first = request->next;
+	ep->waiting--;
+	return request;
+}
+
+void
+lull_fi_transfer_flush(struct lull_fi_ep *ep)
+{
+	struct lull_fi_request *failed = NULL, **last = &failed;
+
+	pthread_mutex_lock(&ep->lock);
+	for (uint64_t at = 0; at < ep->peer_count && ep->waiting > 0; at++) {
+		struct lull_fi_peer *peer = &ep->peers[at];
+
+		while (peer->first != NULL) {
+			int error;
+			struct lull_fi_request *request = send_next(ep, peer, &error);
+
+			if (request == NULL)
+				break;
+			if (error == 0)
+				continue;
+			request->next = NULL;
+			*last = request;
+			last = &request->next;
+		}
+	}
+	pthread_mutex_unlock(&ep->lock);
+	while (failed != NULL) {
+		struct lull_fi_request *request = failed;
+
+		failed = request->next;
+		send_fail(ep, request, -EHOSTUNREACH);
+	}
+}
+
+static ssize_t
+send_begin(struct lull_fi_ep *ep, const struct transfer *transfer, uint32_t number,
+	   struct lull_fi_request *request)
+{
+	struct lull_fi_peer *peer;
+	ssize_t rc = -EAGAIN;
+
+	pthread_mutex_lock(&ep->lock);
+	peer = lull_fi_ep_find(ep, transfer->address);
+	if (peer->first == NULL)
+		rc = lull_channel_send(ep->channel, number, &request->message, request);
+	if (rc == -EAGAIN) {
+		request->next = NULL;
+		if (peer->first == NULL)
+			peer->first = request;
+		else
+			peer->last->next = request;
+		peer->last = request;
+		ep->waiting++;
+		rc = 0;
+	}
+	pthread_mutex_unlock(&ep->lock);
+	return rc;
+}
+
 static ssize_t
 transfer_send(struct lull_fi_ep *ep, const void *buffer, size_t len,
 	      const struct transfer *transfer)
@@ -105,7 +194,8 @@ transfer_send(struct lull_fi_ep *ep, const void *buffer, size_t len,
 		memcpy(request->inject, buffer, len);
 		message.data = request->inject;
 	}
-	rc = lull_channel_send(ep->channel, peer, &message, request);
+	request->message = message;
+	rc = send_begin(ep, transfer, peer, request);
 	if (rc == 0)
 		return 0;
 	request_give(ep, &ep->tx, request);
