@@ -13,6 +13,7 @@
 #include "host/error.h"
 #include "rail_memory.h"
 #include "rails.h"
+#include "stand_in.h"
 #include "thread.h"
 #include "turn.h"
 #include "wait.h"
@@ -384,6 +385,8 @@ lull_channel_start(struct lull_channel *channel, struct lull_error *error)
 	channel->started = rc == 0;
 	if (rc == 0 && !channel->config.own_loop)
 		rc = channel_thread_start(channel, error);
+	if (rc == 0)
+		rc = channel_stand_in_start(channel, error);
 	channel->started = rc == 0;
 	return rc;
 }
@@ -422,6 +425,7 @@ lull_channel_close(struct lull_channel *channel, uint64_t linger_ns)
 {
 	if (channel == NULL)
 		return;
+	channel_stand_in_stop(channel);
 	if (channel->started)
 		close_peers(channel, linger_ns);
 	channel_thread_stop(channel);

@@ -12,6 +12,7 @@
  *     bytes.c      write, read, shut                    rails.c   add and remove while it runs
  *     ring.c       packets in shared memory             lane.c    two rings and a bell
  *     attach.c     how a process gets a lane            neighbour.c  lanes to others of the node
+ *     stand_in.c   turns while callers are away
  *
  * One lock is around the bundle, matching and operations. The loop has it during an iteration and
  * leaves it at rest. A caller takes it, calls the bundle, sends what is to be sent itself, and ends
@@ -105,6 +106,12 @@ struct lull_channel {
 	struct channel_rail *leaving; /* the one, until the thread has let go of it */
 
 	pthread_mutex_t rails_lock; /* add, remove, look: before the other lock */
+
+	/* a thread that turns it while callers are away */
+	uint64_t turned_ns; /* by a caller, the last time */
+	atomic_bool stand_in_ends;
+	bool stand_in_runs;
+	pthread_t stand_in;
 
 	/* its thread */
 	struct channel_polls polls; /* of its next rest */

@@ -109,6 +109,7 @@ channel_turn(struct lull_channel *channel, uint64_t now_ns)
 	uint32_t pkts = 0;
 
 	channel->rest_until_ns = 0;
+	channel->turned_ns = now_ns;
 	if (channel->leaving != NULL)
 		channel_let_go(channel);
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++)

@@ -12,7 +12,7 @@
  *          own_loop the channel has one thread of its own, which moves the packets of all rails.
  *          With own_loop it has none: packets move inside lull_channel_poll() and the functions
  *          that wait. Who calls none of them for longer is silent to its peers, also right after
- *          it connected.
+ *          it connected, but for stand_in.
  * Memory:  lull_channel_start() sets all memory aside for peers_max peers, nothing afterwards.
  *          Buffers are the channel's from the call until their completion.
  * Errors:  0 or a negative errno; @p error, which may be NULL, has one sentence with the way out.
@@ -78,6 +78,11 @@ struct lull_channel_config {
 	uint32_t operations_max;   /**< sends and receives under way, 16..1048576 [4096] */
 	uint64_t peer_timeout_ns;  /**< 100 ms..1 h [10 s] */
 	bool own_loop;             /**< no thread: the caller polls */
+	/**
+	 * With own_loop: a thread moves packets while no caller does for some 2 ms, so that peers
+	 * are answered meanwhile. It rests as long as somebody polls or waits.
+	 */
+	bool stand_in;
 	int cpu;                   /**< of the channel's thread, plus 1; 0: any */
 	bool unchecked;            /**< start although lull_channel_check() finds what is wrong */
 	const char *eal;           /**< further EAL arguments of dpdk: rails */

@@ -156,6 +156,38 @@ TEST(begin__says_what_is_wrong)
 	stand_close(&stand);
 }
 
+/* ---- stand-in ---- */
+
+/* There never polls: it is connected and acknowledges what comes all the same. */
+TEST(stand_in__answers_while_callers_are_away)
+{
+	struct stand stand = { .own_loop = true, .rail_count = 2, .config = { .stand_in = true } };
+	static uint8_t out[LARGE], in[LARGE];
+	struct lull_channel_receive posted = {
+		.source = LULL_CHANNEL_ANY, .tag = 2, .buffer = in, .size_bytes = LARGE
+	};
+	struct lull_channel_message message = { .data = out, .len_bytes = SMALL, .tag = 1 };
+	struct lull_channel_completion done;
+	struct lull_error error;
+
+	stand_start(&stand);
+	stand_fill(out, LARGE, 5);
+	assert_int_equal(lull_channel_recv(stand.channels[1], &posted, in), 0);
+	assert_int_equal(lull_channel_connect(stand.channels[0], stand_name(1), STAND_WAIT_NS,
+					      &stand.peers[0], &error),
+			 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(
+			lull_channel_send(stand.channels[0], stand.peers[0], &message, context), 0);
+		assert_int_equal(lull_channel_done(stand.channels[0], &done, 1, STAND_WAIT_NS), 1);
+		assert_int_equal(done.error, 0);
+		message.tag = 2;
+		message.len_bytes = LARGE;
+	}
+	assert_true(stand_holds(in, LARGE, 5));
+	stand_close(&stand);
+}
+
 /* ---- self ---- */
 
 static int

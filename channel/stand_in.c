@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * With own_loop a channel is silent while its callers compute, or wait for something else: nothing
+ * is acknowledged, and whoever waits for that, waits as long. This thread looks now and then whether
+ * somebody turned the channel. If nobody did, it turns it, and rests as callers do until somebody is
+ * back. While callers turn or rest it does nothing, so that none of them shares a packet with it.
+ */
+#include "stand_in.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "host/error.h"
+#include "turn.h"
+
+#define STAND_IN_NS (2 * LULL_NS_PER_MS) /* between looks, and without a turn by a caller */
+#define STAND_IN_REST_NS LULL_NS_PER_S
+
+static bool
+stand_in_ends(const struct lull_channel *channel)
+{
+	return atomic_load_explicit(&channel->stand_in_ends, memory_order_acquire);
+}
+
+/* Under the lock. A turn of its own does not count as one of a caller. */
+static void
+stand_in_turn(struct lull_channel *channel, uint64_t now_ns)
+{
+	uint64_t turned_ns = channel->turned_ns, due_ns;
+	struct channel_polls polls;
+
+	channel_watched(channel, NULL);
+	if (channel_turn(channel, now_ns) > 0) {
+		channel->turned_ns = turned_ns;
+		return;
+	}
+	channel->turned_ns = turned_ns;
+	due_ns = LULL_MIN(channel_due_ns(channel, now_ns),
+			  now_ns + (channel->polled ? channel->max_latency_ns : STAND_IN_REST_NS));
+	if (due_ns <= now_ns)
+		return;
+	channel_watch(channel, &polls);
+	channel->resting++;
+	channel_unlock(channel);
+	channel_rest(channel, &polls, due_ns - now_ns);
+	channel_lock(channel);
+	channel->resting--;
+	channel->rested = true;
+	if (channel->waiting > 0) /* for the rests to end */
+		pthread_cond_broadcast(&channel->changed);
+}
+
+static void *
+stand_in_run(void *arg)
+{
+	const struct timespec look = { .tv_nsec = STAND_IN_NS };
+	struct lull_channel *channel = arg;
+
+	while (!stand_in_ends(channel)) {
+		uint64_t now_ns;
+		bool away;
+
+		channel_lock(channel);
+		now_ns = lull_clock_ns();
+		away = channel->resting == 0 && now_ns - channel->turned_ns >= STAND_IN_NS &&
+		       now_ns > channel->turned_ns;
+		if (away)
+			stand_in_turn(channel, now_ns);
+		channel_unlock(channel);
+		if (!away)
+			nanosleep(&look, NULL);
+	}
+	return NULL;
+}
+
+int
+channel_stand_in_start(struct lull_channel *channel, struct lull_error *error)
+{
+	int rc;
+
+	if (!channel->config.stand_in || !channel->config.own_loop)
+		return 0;
+	rc = -pthread_create(&channel->stand_in, NULL, stand_in_run, channel);
+	channel->stand_in_runs = rc == 0;
+	if (rc == 0)
+		pthread_setname_np(channel->stand_in, "lull-stand-in");
+	return rc == 0 ? 0 : lull_error_set(error, rc, "no thread: %s", strerror(-rc));
+}
+
+void
+channel_stand_in_stop(struct lull_channel *channel)
+{
+	if (!channel->stand_in_runs)
+		return;
+	atomic_store_explicit(&channel->stand_in_ends, true, memory_order_release);
+	channel_kick(channel);
+	pthread_join(channel->stand_in, NULL);
+	channel->stand_in_runs = false;
+}

@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transfers: calls of libfabric in the words of the channel, and their completions. */
+#include <errno.h>
+#include <string.h>
+
+#include "fi.h"
+
+/* What one call says. */
+struct transfer {
+	uint64_t tag, ignore, data, flags;
+	fi_addr_t address;
+	void *context;
+	bool tagged;
+};
+
+/* ---- requests ---- */
+
+static struct lull_fi_request *
+request_take(struct lull_fi_ep *ep, struct lull_fi_requests *requests)
+{
+	struct lull_fi_request *request;
+
+	pthread_mutex_lock(&ep->lock);
+	request = requests->free;
+	if (request != NULL) {
+		requests->free = request->next;
+		*request = (struct lull_fi_request){ .state = LULL_FI_POSTED };
+	}
+	pthread_mutex_unlock(&ep->lock);
+	return request;
+}
+
+static void
+request_give(struct lull_fi_ep *ep, struct lull_fi_requests *requests,
+	     struct lull_fi_request *request)
+{
+	pthread_mutex_lock(&ep->lock);
+	request->state = LULL_FI_FREE;
+	request->next = requests->free;
+	requests->free = request;
+	pthread_mutex_unlock(&ep->lock);
+}
+
+static uint64_t
+transfer_tag(const struct transfer *transfer)
+{
+	return transfer->tagged ? transfer->tag & ~LULL_FI_TAG_MESSAGE : LULL_FI_TAG_MESSAGE;
+}
+
+static uint64_t
+transfer_ignore(const struct transfer *transfer)
+{
+	return transfer->tagged ? transfer->ignore & ~LULL_FI_TAG_MESSAGE : 0;
+}
+
+static uint64_t
+transfer_flags(const struct transfer *transfer, bool send)
+{
+	return (send ? FI_SEND : FI_RECV) | (transfer->tagged ? FI_TAGGED : FI_MSG);
+}
+
+/* An error of the channel. */
+static ssize_t
+transfer_error(struct lull_fi_ep *ep, const struct transfer *transfer, int rc)
+{
+	if (rc == -ENOTCONN) {
+		lull_fi_ep_gone(ep, transfer->address);
+		return -FI_EHOSTUNREACH;
+	}
+	return rc == -EAGAIN ? -FI_EAGAIN : rc;
+}
+
+/* ---- send ---- */
+
+/* A send that waits ends with an error. */
+static void
+send_fail(struct lull_fi_ep *ep, struct lull_fi_request *request, int error)
+{
+	const struct lull_channel_completion done = { .context = request,
+						      .error = error,
+						      .len_bytes = request->message.len_bytes,
+						      .tag = request->message.tag };
+
+	lull_fi_transfer_done(ep, &done);
+}
+
+/*
+ * A call that sends must not wait, and some programs begin many sends before they receive: what the
+ * channel has no room for waits here, in order. Takes the first that may go, or has to fail.
+ */
+static struct lull_fi_request *
+send_next(struct lull_fi_ep *ep, struct lull_fi_peer *peer, int *error)
+{
+	struct lull_fi_request *request = peer->first;
+
+	*error = peer->state == LULL_FI_PEER_GONE ?
+			 -ENOTCONN :
+			 lull_channel_send(ep->channel, peer->number, &request->message, request);
+	if (*error == -EAGAIN)
+		return NULL;
+	if (*error == -ENOTCONN)
+		peer->state = LULL_FI_PEER_GONE;
+	peer->first = request->next;
+	ep->waiting--;
+	return request;
+}
+
+void
+lull_fi_transfer_flush(struct lull_fi_ep *ep)
+{
+	struct lull_fi_request *failed = NULL, **last = &failed;
+
+	pthread_mutex_lock(&ep->lock);
+	for (uint64_t at = 0; at < ep->peer_count && ep->waiting > 0; at++) {
+		struct lull_fi_peer *peer = &ep->peers[at];
+
+		while (peer->first != NULL) {
+			int error;
+			struct lull_fi_request *request = send_next(ep, peer, &error);
+
+			if (request == NULL)
+				break;
+			if (error == 0)
+				continue;
+			request->next = NULL;
+			*last = request;
+			last = &request->next;
+		}
+	}
+	pthread_mutex_unlock(&ep->lock);
+	while (failed != NULL) {
+		struct lull_fi_request *request = failed;
+
+		failed = request->next;
+		send_fail(ep, request, -EHOSTUNREACH);
+	}
+}
+
+static ssize_t
+send_begin(struct lull_fi_ep *ep, const struct transfer *transfer, uint32_t number,
+	   struct lull_fi_request *request)
+{
+	struct lull_fi_peer *peer;
+	ssize_t rc = -EAGAIN;
+
+	pthread_mutex_lock(&ep->lock);
+	peer = lull_fi_ep_find(ep, transfer->address);
+	if (peer->first == NULL)
+		rc = lull_channel_send(ep->channel, number, &request->message, request);
+	if (rc == -EAGAIN) {
+		request->next = NULL;
+		if (peer->first == NULL)
+			peer->first = request;
+		else
+			peer->last->next = request;
+		peer->last = request;
+		ep->waiting++;
+		rc = 0;
+	}
+	pthread_mutex_unlock(&ep->lock);
+	return rc;
+}
+
+static ssize_t
+transfer_send(struct lull_fi_ep *ep, const void *buffer, size_t len,
+	      const struct transfer *transfer)
+{
+	bool inject = (transfer->flags & FI_INJECT) != 0;
+	struct lull_channel_message message = { .data = buffer,
+						.len_bytes = len,
+						.tag = transfer_tag(transfer),
+						.user = transfer->data };
+	struct lull_fi_request *request;
+	uint32_t peer;
+	ssize_t rc;
+
+	if (ep->channel == NULL)
+		return -FI_EOPBADSTATE;
+	if (inject && len > LULL_FI_INJECT_BYTES)
+		return -FI_EINVAL;
+	rc = lull_fi_ep_peer(ep, transfer->address, &peer);
+	if (rc != 0)
+		return rc;
+	request = request_take(ep, &ep->tx);
+	if (request == NULL)
+		return -FI_EAGAIN;
+	request->send = true;
+	request->context = transfer->context;
+	request->flags = transfer_flags(transfer, true);
+	request->silent = (transfer->flags & FI_COMPLETION) == 0;
+	if (inject && len > 0) {
+		request->inject =
+			ep->injects + (size_t)(request - ep->tx.all) * LULL_FI_INJECT_BYTES;
+		memcpy(request->inject, buffer, len);
+		message.data = request->inject;
+	}
+	request->message = message;
+	rc = send_begin(ep, transfer, peer, request);
+	if (rc == 0)
+		return 0;
+	request_give(ep, &ep->tx, request);
+	return transfer_error(ep, transfer, (int)rc);
+}
+
+/* ---- receive ---- */
+
+static void
+transfer_fail(struct lull_fi_ep *ep, const struct transfer *transfer, int error)
+{
+	const struct fi_cq_err_entry entry = { .op_context = transfer->context,
+					       .flags = transfer_flags(transfer, false),
+					       .tag = transfer->tag,
+					       .err = error,
+					       .prov_errno = error };
+
+	lull_fi_cq_push(ep->rx_cq, &entry);
+}
+
+static struct lull_fi_request *
+transfer_claimed(struct lull_fi_ep *ep, const void *context)
+{
+	struct lull_fi_request *found = NULL;
+
+	pthread_mutex_lock(&ep->lock);
+	for (uint32_t i = 0; i < ep->rx.count && found == NULL; i++)
+		if (ep->rx.all[i].state == LULL_FI_CLAIMED && ep->rx.all[i].context == context)
+			found = &ep->rx.all[i];
+	if (found != NULL)
+		found->state = LULL_FI_POSTED;
+	pthread_mutex_unlock(&ep->lock);
+	return found;
+}
+
+/* A message that was claimed, into its buffer at last. */
+static ssize_t
+transfer_take_claimed(struct lull_fi_ep *ep, void *buffer, size_t len,
+		      const struct transfer *transfer)
+{
+	struct lull_fi_request *request = transfer_claimed(ep, transfer->context);
+
+	if (request == NULL)
+		return -FI_EINVAL;
+	request->buffer = buffer;
+	request->size_bytes = len;
+	if ((transfer->flags & FI_DISCARD) != 0)
+		request->silent = true;
+	if (lull_channel_claimed(ep->channel, request->claim, buffer,
+				 (transfer->flags & FI_DISCARD) != 0 ? 0 : len, request) == 0)
+		return 0;
+	request_give(ep, &ep->rx, request);
+	transfer_fail(ep, transfer, FI_ECONNRESET); /* its peer has gone meanwhile */
+	return 0;
+}
+
+static ssize_t
+transfer_peek(struct lull_fi_ep *ep, const struct lull_channel_receive *wanted,
+	      const struct transfer *transfer)
+{
+	bool claims = (transfer->flags & (FI_CLAIM | FI_DISCARD)) != 0;
+	struct lull_fi_request *request = claims ? request_take(ep, &ep->rx) : NULL;
+	struct lull_channel_completion found;
+	struct fi_cq_err_entry entry;
+	int rc;
+
+	if (claims && request == NULL)
+		return -FI_EAGAIN;
+	rc = claims ? lull_channel_claim(ep->channel, wanted, &found, &request->claim) :
+		      lull_channel_peek(ep->channel, wanted, &found);
+	if (rc != 0) {
+		if (claims)
+			request_give(ep, &ep->rx, request);
+		if (rc == -EAGAIN)
+			return -FI_EAGAIN;
+		transfer_fail(ep, transfer, FI_ENOMSG);
+		return 0;
+	}
+	entry = (struct fi_cq_err_entry){ .op_context = transfer->context,
+					  .flags = transfer_flags(transfer, false) |
+						   FI_REMOTE_CQ_DATA |
+						   (transfer->flags & (FI_PEEK | FI_CLAIM)),
+					  .len = found.len_bytes,
+					  .data = found.user,
+					  .tag = transfer->tagged ? found.tag : 0 };
+	if (claims) {
+		request->context = transfer->context;
+		request->flags = transfer_flags(transfer, false);
+		request->silent = (transfer->flags & FI_COMPLETION) == 0;
+		request->state = LULL_FI_CLAIMED;
+	}
+	if ((transfer->flags & FI_DISCARD) != 0) {
+		struct transfer discard = *transfer;
+
+		discard.flags = FI_CLAIM | FI_DISCARD;
+		(void)transfer_take_claimed(ep, NULL, 0, &discard);
+	}
+	lull_fi_cq_push(ep->rx_cq, &entry);
+	return 0;
+}
+
+static ssize_t
+transfer_receive(struct lull_fi_ep *ep, void *buffer, size_t len, const struct transfer *transfer)
+{
+	struct lull_channel_receive wanted = { .source = LULL_CHANNEL_ANY,
+					       .tag = transfer_tag(transfer),
+					       .ignore = transfer_ignore(transfer),
+					       .buffer = buffer,
+					       .size_bytes = len };
+	struct lull_fi_request *request;
+	ssize_t rc;
+
+	if (ep->channel == NULL)
+		return -FI_EOPBADSTATE;
+	if ((transfer->flags & FI_CLAIM) != 0 && (transfer->flags & FI_PEEK) == 0)
+		return transfer_take_claimed(ep, buffer, len, transfer);
+	if (ep->directed && transfer->address != FI_ADDR_UNSPEC) {
+		rc = lull_fi_ep_peer(ep, transfer->address, &wanted.source);
+		if (rc != 0)
+			return rc;
+	}
+	if ((transfer->flags & FI_PEEK) != 0)
+		return transfer_peek(ep, &wanted, transfer);
+	request = request_take(ep, &ep->rx);
+	if (request == NULL)
+		return -FI_EAGAIN;
+	request->context = transfer->context;
+	request->buffer = buffer;
+	request->size_bytes = len;
+	request->flags = transfer_flags(transfer, false);
+	request->silent = (transfer->flags & FI_COMPLETION) == 0;
+	rc = lull_channel_recv(ep->channel, &wanted, request);
+	if (rc == 0)
+		return 0;
+	request_give(ep, &ep->rx, request);
+	return transfer_error(ep, transfer, (int)rc);
+}
+
+/* ---- ends ---- */
+
+static int
+transfer_err(int error)
+{
+	switch (error) {
+	case -EMSGSIZE:
+		return FI_ETRUNC;
+	case -ECANCELED:
+		return FI_ECANCELED;
+	default:
+		return -error;
+	}
+}
+
+void
+lull_fi_transfer_done(struct lull_fi_ep *ep, const struct lull_channel_completion *done)
+{
+	struct lull_fi_request *request = done->context;
+	struct fi_cq_err_entry entry = { .op_context = request->context,
+					 .flags = request->flags,
+					 .buf = request->send ? NULL : request->buffer,
+					 .len = done->len_bytes,
+					 .tag = done->tag & ~LULL_FI_TAG_MESSAGE };
+	bool silent = request->silent && done->error == 0, send = request->send;
+
+	if (!send && done->error == 0) {
+		entry.data = done->user;
+		entry.flags |= FI_REMOTE_CQ_DATA;
+	}
+	if (done->error != 0) {
+		entry.err = transfer_err(done->error);
+		entry.prov_errno = entry.err;
+		entry.data = done->user;
+		if (done->error == -EMSGSIZE) {
+			entry.len = LULL_MIN(done->len_bytes, request->size_bytes);
+			entry.olen = done->len_bytes - entry.len;
+		}
+	}
+	/* An error of one that was injected has nobody to be told. */
+	if (request->inject != NULL || (request->silent && request->context == NULL))
+		silent = true;
+	request_give(ep, send ? &ep->tx : &ep->rx, request);
+	if (!silent)
+		lull_fi_cq_push(send ? ep->tx_cq : ep->rx_cq, &entry);
+}
+
+static struct lull_fi_request *
+transfer_find(const struct lull_fi_requests *requests, const void *context)
+{
+	for (uint32_t i = 0; i < requests->count; i++)
+		if (requests->all[i].state == LULL_FI_POSTED && requests->all[i].context == context)
+			return &requests->all[i];
+	return NULL;
+}
+
+ssize_t
+lull_fi_transfer_cancel(fid_t fid, void *context)
+{
+	struct lull_fi_ep *ep = container_of(fid, struct lull_fi_ep, fid.fid);
+	struct lull_fi_request *request;
+
+	pthread_mutex_lock(&ep->lock);
+	request = transfer_find(&ep->rx, context);
+	if (request == NULL)
+		request = transfer_find(&ep->tx, context);
+	pthread_mutex_unlock(&ep->lock);
+	if (request == NULL || lull_channel_cancel(ep->channel, request) != 0)
+		return -FI_ENOENT;
+	return 0;
+}
+
+/* ---- the tables ---- */
+
+/* Completions are wanted unless the queue gives them to who asks alone. */
+static uint64_t
+tx_flags(const struct lull_fi_ep *ep)
+{
+	return ep->tx_flags | (ep->tx_selective ? 0 : FI_COMPLETION);
+}
+
+static uint64_t
+rx_flags(const struct lull_fi_ep *ep)
+{
+	return ep->rx_flags | (ep->rx_selective ? 0 : FI_COMPLETION);
+}
+
+static struct lull_fi_ep *
+ep_of(struct fid_ep *fid)
+{
+	return container_of(fid, struct lull_fi_ep, fid);
+}
+
+static ssize_t
+tagged_recv(struct fid_ep *fid, void *buffer, size_t len, void *desc, fi_addr_t source,
+	    uint64_t tag, uint64_t ignore, void *context)
+{
+	const struct transfer transfer = { .tag = tag,
+					   .ignore = ignore,
+					   .flags = rx_flags(ep_of(fid)),
+					   .address = source,
+					   .context = context,
+					   .tagged = true };
+
+	(void)desc;
+	return transfer_receive(ep_of(fid), buffer, len, &transfer);
+}
+
+static ssize_t
+tagged_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t count,
+	     fi_addr_t source, uint64_t tag, uint64_t ignore, void *context)
+{
+	(void)desc;
+	if (count > 1)
+		return -FI_EINVAL;
+	return tagged_recv(fid, count > 0 ? iov->iov_base : NULL, count > 0 ? iov->iov_len : 0,
+			   NULL, source, tag, ignore, context);
+}
+
+static ssize_t
+tagged_recvmsg(struct fid_ep *fid, const struct fi_msg_tagged *msg, uint64_t flags)
+{
+	struct lull_fi_ep *ep = ep_of(fid);
+	const struct transfer transfer = { .tag = msg->tag,
+					   .ignore = msg->ignore,
+					   .flags = flags | (ep->rx_selective ? 0 : FI_COMPLETION),
+					   .address = msg->addr,
+					   .context = msg->context,
+					   .tagged = true };
+
+	if (msg->iov_count > 1)
+		return -FI_EINVAL;
+	return transfer_receive(ep, msg->iov_count > 0 ? msg->msg_iov->iov_base : NULL,
+				msg->iov_count > 0 ? msg->msg_iov->iov_len : 0, &transfer);
+}
+
+static ssize_t
+tagged_senddata(struct fid_ep *fid, const void *buffer, size_t len, void *desc, uint64_t data,
+		fi_addr_t address, uint64_t tag, void *context)
+{
+	const struct transfer transfer = { .tag = tag,
+					   .data = data,
+					   .flags = tx_flags(ep_of(fid)),
+					   .address = address,
+					   .context = context,
+					   .tagged = true };
+
+	(void)desc;
+	return transfer_send(ep_of(fid), buffer, len, &transfer);
+}
+
+static ssize_t
+tagged_send(struct fid_ep *fid, const void *buffer, size_t len, void *desc, fi_addr_t address,
+	    uint64_t tag, void *context)
+{
+	return tagged_senddata(fid, buffer, len, desc, 0, address, tag, context);
+}
+
+static ssize_t
+tagged_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t count,
+	     fi_addr_t address, uint64_t tag, void *context)
+{
+	(void)desc;
+	if (count > 1)
+		return -FI_EINVAL;
+	return tagged_senddata(fid, count > 0 ? iov->iov_base : NULL, count > 0 ? iov->iov_len : 0,
+			       NULL, 0, address, tag, context);
+}
+
+static ssize_t
+tagged_sendmsg(struct fid_ep *fid, const struct fi_msg_tagged *msg, uint64_t flags)
+{
+	struct lull_fi_ep *ep = ep_of(fid);
+	const struct transfer transfer = { .tag = msg->tag,
+					   .data = (flags & FI_REMOTE_CQ_DATA) != 0 ? msg->data : 0,
+					   .flags = flags | (ep->tx_selective ? 0 : FI_COMPLETION),
+					   .address = msg->addr,
+					   .context = msg->context,
+					   .tagged = true };
+
+	if (msg->iov_count > 1)
+		return -FI_EINVAL;
+	return transfer_send(ep, msg->iov_count > 0 ? msg->msg_iov->iov_base : NULL,
+			     msg->iov_count > 0 ? msg->msg_iov->iov_len : 0, &transfer);
+}
+
+static ssize_t
+tagged_injectdata(struct fid_ep *fid, const void *buffer, size_t len, uint64_t data,
+		  fi_addr_t address, uint64_t tag)
+{
+	const struct transfer transfer = {
+		.tag = tag, .data = data, .flags = FI_INJECT, .address = address, .tagged = true
+	};
+
+	return transfer_send(ep_of(fid), buffer, len, &transfer);
+}
+
+static ssize_t
+tagged_inject(struct fid_ep *fid, const void *buffer, size_t len, fi_addr_t address, uint64_t tag)
+{
+	return tagged_injectdata(fid, buffer, len, 0, address, tag);
+}
+
+struct fi_ops_tagged lull_fi_tagged_ops = {
+	.size = sizeof(struct fi_ops_tagged),
+	.recv = tagged_recv,
+	.recvv = tagged_recvv,
+	.recvmsg = tagged_recvmsg,
+	.send = tagged_send,
+	.sendv = tagged_sendv,
+	.sendmsg = tagged_sendmsg,
+	.inject = tagged_inject,
+	.senddata = tagged_senddata,
+	.injectdata = tagged_injectdata,
+};
+
+static ssize_t
+msg_recv(struct fid_ep *fid, void *buffer, size_t len, void *desc, fi_addr_t source, void *context)
+{
+	const struct transfer transfer = { .flags = rx_flags(ep_of(fid)),
+					   .address = source,
+					   .context = context };
+
+	(void)desc;
+	return transfer_receive(ep_of(fid), buffer, len, &transfer);
+}
+
+static ssize_t
+msg_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t count, fi_addr_t source,
+	  void *context)
+{
+	(void)desc;
+	if (count > 1)
+		return -FI_EINVAL;
+	return msg_recv(fid, count > 0 ? iov->iov_base : NULL, count > 0 ? iov->iov_len : 0, NULL,
+			source, context);
+}
+
+static ssize_t
+msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
+{
+	struct lull_fi_ep *ep = ep_of(fid);
+	const struct transfer transfer = { .flags = flags | (ep->rx_selective ? 0 : FI_COMPLETION),
+					   .address = msg->addr,
+					   .context = msg->context };
+
+	if (msg->iov_count > 1 || (flags & (FI_PEEK | FI_CLAIM)) != 0)
+		return -FI_EINVAL;
+	return transfer_receive(ep, msg->iov_count > 0 ? msg->msg_iov->iov_base : NULL,
+				msg->iov_count > 0 ? msg->msg_iov->iov_len : 0, &transfer);
+}
+
+static ssize_t
+msg_senddata(struct fid_ep *fid, const void *buffer, size_t len, void *desc, uint64_t data,
+	     fi_addr_t address, void *context)
+{
+	const struct transfer transfer = {
+		.data = data, .flags = tx_flags(ep_of(fid)), .address = address, .context = context
+	};
+
+	(void)desc;
+	return transfer_send(ep_of(fid), buffer, len, &transfer);
+}
+
+static ssize_t
+msg_send(struct fid_ep *fid, const void *buffer, size_t len, void *desc, fi_addr_t address,
+	 void *context)
+{
+	return msg_senddata(fid, buffer, len, desc, 0, address, context);
+}
+
+static ssize_t
+msg_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t count, fi_addr_t address,
+	  void *context)
+{
+	(void)desc;
+	if (count > 1)
+		return -FI_EINVAL;
+	return msg_senddata(fid, count > 0 ? iov->iov_base : NULL, count > 0 ? iov->iov_len : 0,
+			    NULL, 0, address, context);
+}
+
+static ssize_t
+msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
+{
+	struct lull_fi_ep *ep = ep_of(fid);
+	const struct transfer transfer = { .data = (flags & FI_REMOTE_CQ_DATA) != 0 ? msg->data : 0,
+					   .flags = flags | (ep->tx_selective ? 0 : FI_COMPLETION),
+					   .address = msg->addr,
+					   .context = msg->context };
+
+	if (msg->iov_count > 1)
+		return -FI_EINVAL;
+	return transfer_send(ep, msg->iov_count > 0 ? msg->msg_iov->iov_base : NULL,
+			     msg->iov_count > 0 ? msg->msg_iov->iov_len : 0, &transfer);
+}
+
+static ssize_t
+msg_injectdata(struct fid_ep *fid, const void *buffer, size_t len, uint64_t data, fi_addr_t address)
+{
+	const struct transfer transfer = { .data = data, .flags = FI_INJECT, .address = address };
+
+	return transfer_send(ep_of(fid), buffer, len, &transfer);
+}
+
+static ssize_t
+msg_inject(struct fid_ep *fid, const void *buffer, size_t len, fi_addr_t address)
+{
+	return msg_injectdata(fid, buffer, len, 0, address);
+}
+
+struct fi_ops_msg lull_fi_msg_ops = {
+	.size = sizeof(struct fi_ops_msg),
+	.recv = msg_recv,
+	.recvv = msg_recvv,
+	.recvmsg = msg_recvmsg,
+	.send = msg_send,
+	.sendv = msg_sendv,
+	.sendmsg = msg_sendmsg,
+	.inject = msg_inject,
+	.senddata = msg_senddata,
+	.injectdata = msg_injectdata,
+};
