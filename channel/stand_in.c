@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * With own_loop a channel is silent while its callers compute, or wait for something else: nothing
- * is acknowledged, and whoever waits for that, waits as long. This thread looks now and then whether
- * somebody turned the channel. If nobody did, it turns it, and rests as callers do until somebody is
- * back. While callers turn or rest it does nothing, so that none of them shares a packet with it.
+ * is acknowledged, and whoever waits for that waits as long. This thread looks now and then whether
+ * somebody turned the channel. If nobody did, it turns it, and rests as callers do until somebody
+ * is back. While callers turn or rest it does nothing: none of them shares a packet with it.
  */
 #include "stand_in.h"
 

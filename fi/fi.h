@@ -8,7 +8,7 @@
  *     param.c     settings             av.c         addresses
  *     info.c      what is offered      cq.c         completions
  *     fabric.c    fabric, event queue  endpoint.c   endpoint, its channel, its peers
- *                                      transfer.c   send, receive, peek, claim, cancel
+ *     calls.c     libfabric's tables   transfer.c   send, receive, peek, claim, cancel
  *
  * An endpoint is a channel with a name of its own. An address is that of the channel. The channel
  * matches, sends again and rests; here calls are put into its words.
@@ -187,6 +187,18 @@ ssize_t lull_fi_ep_peer(struct lull_fi_ep *ep, fi_addr_t address, uint32_t *numb
 void lull_fi_ep_gone(struct lull_fi_ep *ep, fi_addr_t address);
 /** Sends that wait. */
 void lull_fi_transfer_flush(struct lull_fi_ep *ep);
+/* What one call says. */
+struct lull_fi_transfer {
+	uint64_t tag, ignore, data, flags;
+	fi_addr_t address;
+	void *context;
+	bool tagged;
+};
+/** Never waits. @return 0, a negative FI_E number */
+ssize_t lull_fi_transfer_send(struct lull_fi_ep *ep, const void *buffer, size_t len,
+			      const struct lull_fi_transfer *transfer);
+ssize_t lull_fi_transfer_receive(struct lull_fi_ep *ep, void *buffer, size_t len,
+				 const struct lull_fi_transfer *transfer);
 void lull_fi_transfer_done(struct lull_fi_ep *ep, const struct lull_channel_completion *done);
 ssize_t lull_fi_transfer_cancel(fid_t fid, void *context);
 extern struct fi_ops_msg lull_fi_msg_ops;

@@ -5,14 +5,6 @@
 
 #include "fi.h"
 
-/* What one call says. */
-struct transfer {
-	uint64_t tag, ignore, data, flags;
-	fi_addr_t address;
-	void *context;
-	bool tagged;
-};
-
 /* ---- requests ---- */
 
 static struct lull_fi_request *
@@ -42,26 +34,26 @@ request_give(struct lull_fi_ep *ep, struct lull_fi_requests *requests,
 }
 
 static uint64_t
-transfer_tag(const struct transfer *transfer)
+transfer_tag(const struct lull_fi_transfer *transfer)
 {
 	return transfer->tagged ? transfer->tag & ~LULL_FI_TAG_MESSAGE : LULL_FI_TAG_MESSAGE;
 }
 
 static uint64_t
-transfer_ignore(const struct transfer *transfer)
+transfer_ignore(const struct lull_fi_transfer *transfer)
 {
 	return transfer->tagged ? transfer->ignore & ~LULL_FI_TAG_MESSAGE : 0;
 }
 
 static uint64_t
-transfer_flags(const struct transfer *transfer, bool send)
+transfer_flags(const struct lull_fi_transfer *transfer, bool send)
 {
 	return (send ? FI_SEND : FI_RECV) | (transfer->tagged ? FI_TAGGED : FI_MSG);
 }
 
 /* An error of the channel. */
 static ssize_t
-transfer_error(struct lull_fi_ep *ep, const struct transfer *transfer, int rc)
+transfer_error(struct lull_fi_ep *ep, const struct lull_fi_transfer *transfer, int rc)
 {
 	if (rc == -ENOTCONN) {
 		lull_fi_ep_gone(ep, transfer->address);
@@ -137,7 +129,7 @@ lull_fi_transfer_flush(struct lull_fi_ep *ep)
 }
 
 static ssize_t
-send_begin(struct lull_fi_ep *ep, const struct transfer *transfer, uint32_t number,
+send_begin(struct lull_fi_ep *ep, const struct lull_fi_transfer *transfer, uint32_t number,
 	   struct lull_fi_request *request)
 {
 	struct lull_fi_peer *peer;
@@ -161,9 +153,9 @@ send_begin(struct lull_fi_ep *ep, const struct transfer *transfer, uint32_t numb
 	return rc;
 }
 
-static ssize_t
-transfer_send(struct lull_fi_ep *ep, const void *buffer, size_t len,
-	      const struct transfer *transfer)
+ssize_t
+lull_fi_transfer_send(struct lull_fi_ep *ep, const void *buffer, size_t len,
+		      const struct lull_fi_transfer *transfer)
 {
 	bool inject = (transfer->flags & FI_INJECT) != 0;
 	struct lull_channel_message message = { .data = buffer,
@@ -205,7 +197,7 @@ transfer_send(struct lull_fi_ep *ep, const void *buffer, size_t len,
 /* ---- receive ---- */
 
 static void
-transfer_fail(struct lull_fi_ep *ep, const struct transfer *transfer, int error)
+transfer_fail(struct lull_fi_ep *ep, const struct lull_fi_transfer *transfer, int error)
 {
 	const struct fi_cq_err_entry entry = { .op_context = transfer->context,
 					       .flags = transfer_flags(transfer, false),
@@ -234,7 +226,7 @@ transfer_claimed(struct lull_fi_ep *ep, const void *context)
 /* A message that was claimed, into its buffer at last. */
 static ssize_t
 transfer_take_claimed(struct lull_fi_ep *ep, void *buffer, size_t len,
-		      const struct transfer *transfer)
+		      const struct lull_fi_transfer *transfer)
 {
 	struct lull_fi_request *request = transfer_claimed(ep, transfer->context);
 
@@ -254,7 +246,7 @@ transfer_take_claimed(struct lull_fi_ep *ep, void *buffer, size_t len,
 
 static ssize_t
 transfer_peek(struct lull_fi_ep *ep, const struct lull_channel_receive *wanted,
-	      const struct transfer *transfer)
+	      const struct lull_fi_transfer *transfer)
 {
 	bool claims = (transfer->flags & (FI_CLAIM | FI_DISCARD)) != 0;
 	struct lull_fi_request *request = claims ? request_take(ep, &ep->rx) : NULL;
@@ -288,7 +280,7 @@ transfer_peek(struct lull_fi_ep *ep, const struct lull_channel_receive *wanted,
 		request->state = LULL_FI_CLAIMED;
 	}
 	if ((transfer->flags & FI_DISCARD) != 0) {
-		struct transfer discard = *transfer;
+		struct lull_fi_transfer discard = *transfer;
 
 		discard.flags = FI_CLAIM | FI_DISCARD;
 		(void)transfer_take_claimed(ep, NULL, 0, &discard);
@@ -297,8 +289,9 @@ transfer_peek(struct lull_fi_ep *ep, const struct lull_channel_receive *wanted,
 	return 0;
 }
 
-static ssize_t
-transfer_receive(struct lull_fi_ep *ep, void *buffer, size_t len, const struct transfer *transfer)
+ssize_t
+lull_fi_transfer_receive(struct lull_fi_ep *ep, void *buffer, size_t len,
+			 const struct lull_fi_transfer *transfer)
 {
 	struct lull_channel_receive wanted = { .source = LULL_CHANNEL_ANY,
 					       .tag = transfer_tag(transfer),
@@ -405,255 +398,3 @@ lull_fi_transfer_cancel(fid_t fid, void *context)
 		return -FI_ENOENT;
 	return 0;
 }
-
-/* ---- the tables ---- */
-
-/* Completions are wanted unless the queue gives them to who asks alone. */
-static uint64_t
-tx_flags(const struct lull_fi_ep *ep)
-{
-	return ep->tx_flags | (ep->tx_selective ? 0 : FI_COMPLETION);
-}
-
-static uint64_t
-rx_flags(const struct lull_fi_ep *ep)
-{
-	return ep->rx_flags | (ep->rx_selective ? 0 : FI_COMPLETION);
-}
-
-static struct lull_fi_ep *
-ep_of(struct fid_ep *fid)
-{
-	return container_of(fid, struct lull_fi_ep, fid);
-}
-
-static ssize_t
-tagged_recv(struct fid_ep *fid, void *buffer, size_t len, void *desc, fi_addr_t source,
-	    uint64_t tag, uint64_t ignore, void *context)
-{
-	const struct transfer transfer = { .tag = tag,
-					   .ignore = ignore,
-					   .flags = rx_flags(ep_of(fid)),
-					   .address = source,
-					   .context = context,
-					   .tagged = true };
-
-	(void)desc;
-	return transfer_receive(ep_of(fid), buffer, len, &transfer);
-}
-
-static ssize_t
-tagged_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t count,
-	     fi_addr_t source, uint64_t tag, uint64_t ignore, void *context)
-{
-	(void)desc;
-	if (count > 1)
-		return -FI_EINVAL;
-	return tagged_recv(fid, count > 0 ? iov->iov_base : NULL, count > 0 ? iov->iov_len : 0,
-			   NULL, source, tag, ignore, context);
-}
-
-static ssize_t
-tagged_recvmsg(struct fid_ep *fid, const struct fi_msg_tagged *msg, uint64_t flags)
-{
-	struct lull_fi_ep *ep = ep_of(fid);
-	const struct transfer transfer = { .tag = msg->tag,
-					   .ignore = msg->ignore,
-					   .flags = flags | (ep->rx_selective ? 0 : FI_COMPLETION),
-					   .address = msg->addr,
-					   .context = msg->context,
-					   .tagged = true };
-
-	if (msg->iov_count > 1)
-		return -FI_EINVAL;
-	return transfer_receive(ep, msg->iov_count > 0 ? msg->msg_iov->iov_base : NULL,
-				msg->iov_count > 0 ? msg->msg_iov->iov_len : 0, &transfer);
-}
-
-static ssize_t
-tagged_senddata(struct fid_ep *fid, const void *buffer, size_t len, void *desc, uint64_t data,
-		fi_addr_t address, uint64_t tag, void *context)
-{
-	const struct transfer transfer = { .tag = tag,
-					   .data = data,
-					   .flags = tx_flags(ep_of(fid)),
-					   .address = address,
-					   .context = context,
-					   .tagged = true };
-
-	(void)desc;
-	return transfer_send(ep_of(fid), buffer, len, &transfer);
-}
-
-static ssize_t
-tagged_send(struct fid_ep *fid, const void *buffer, size_t len, void *desc, fi_addr_t address,
-	    uint64_t tag, void *context)
-{
-	return tagged_senddata(fid, buffer, len, desc, 0, address, tag, context);
-}
-
-static ssize_t
-tagged_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t count,
-	     fi_addr_t address, uint64_t tag, void *context)
-{
-	(void)desc;
-	if (count > 1)
-		return -FI_EINVAL;
-	return tagged_senddata(fid, count > 0 ? iov->iov_base : NULL, count > 0 ? iov->iov_len : 0,
-			       NULL, 0, address, tag, context);
-}
-
-static ssize_t
-tagged_sendmsg(struct fid_ep *fid, const struct fi_msg_tagged *msg, uint64_t flags)
-{
-	struct lull_fi_ep *ep = ep_of(fid);
-	const struct transfer transfer = { .tag = msg->tag,
-					   .data = (flags & FI_REMOTE_CQ_DATA) != 0 ? msg->data : 0,
-					   .flags = flags | (ep->tx_selective ? 0 : FI_COMPLETION),
-					   .address = msg->addr,
-					   .context = msg->context,
-					   .tagged = true };
-
-	if (msg->iov_count > 1)
-		return -FI_EINVAL;
-	return transfer_send(ep, msg->iov_count > 0 ? msg->msg_iov->iov_base : NULL,
-			     msg->iov_count > 0 ? msg->msg_iov->iov_len : 0, &transfer);
-}
-
-static ssize_t
-tagged_injectdata(struct fid_ep *fid, const void *buffer, size_t len, uint64_t data,
-		  fi_addr_t address, uint64_t tag)
-{
-	const struct transfer transfer = {
-		.tag = tag, .data = data, .flags = FI_INJECT, .address = address, .tagged = true
-	};
-
-	return transfer_send(ep_of(fid), buffer, len, &transfer);
-}
-
-static ssize_t
-tagged_inject(struct fid_ep *fid, const void *buffer, size_t len, fi_addr_t address, uint64_t tag)
-{
-	return tagged_injectdata(fid, buffer, len, 0, address, tag);
-}
-
-struct fi_ops_tagged lull_fi_tagged_ops = {
-	.size = sizeof(struct fi_ops_tagged),
-	.recv = tagged_recv,
-	.recvv = tagged_recvv,
-	.recvmsg = tagged_recvmsg,
-	.send = tagged_send,
-	.sendv = tagged_sendv,
-	.sendmsg = tagged_sendmsg,
-	.inject = tagged_inject,
-	.senddata = tagged_senddata,
-	.injectdata = tagged_injectdata,
-};
-
-static ssize_t
-msg_recv(struct fid_ep *fid, void *buffer, size_t len, void *desc, fi_addr_t source, void *context)
-{
-	const struct transfer transfer = { .flags = rx_flags(ep_of(fid)),
-					   .address = source,
-					   .context = context };
-
-	(void)desc;
-	return transfer_receive(ep_of(fid), buffer, len, &transfer);
-}
-
-static ssize_t
-msg_recvv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t count, fi_addr_t source,
-	  void *context)
-{
-	(void)desc;
-	if (count > 1)
-		return -FI_EINVAL;
-	return msg_recv(fid, count > 0 ? iov->iov_base : NULL, count > 0 ? iov->iov_len : 0, NULL,
-			source, context);
-}
-
-static ssize_t
-msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
-{
-	struct lull_fi_ep *ep = ep_of(fid);
-	const struct transfer transfer = { .flags = flags | (ep->rx_selective ? 0 : FI_COMPLETION),
-					   .address = msg->addr,
-					   .context = msg->context };
-
-	if (msg->iov_count > 1 || (flags & (FI_PEEK | FI_CLAIM)) != 0)
-		return -FI_EINVAL;
-	return transfer_receive(ep, msg->iov_count > 0 ? msg->msg_iov->iov_base : NULL,
-				msg->iov_count > 0 ? msg->msg_iov->iov_len : 0, &transfer);
-}
-
-static ssize_t
-msg_senddata(struct fid_ep *fid, const void *buffer, size_t len, void *desc, uint64_t data,
-	     fi_addr_t address, void *context)
-{
-	const struct transfer transfer = {
-		.data = data, .flags = tx_flags(ep_of(fid)), .address = address, .context = context
-	};
-
-	(void)desc;
-	return transfer_send(ep_of(fid), buffer, len, &transfer);
-}
-
-static ssize_t
-msg_send(struct fid_ep *fid, const void *buffer, size_t len, void *desc, fi_addr_t address,
-	 void *context)
-{
-	return msg_senddata(fid, buffer, len, desc, 0, address, context);
-}
-
-static ssize_t
-msg_sendv(struct fid_ep *fid, const struct iovec *iov, void **desc, size_t count, fi_addr_t address,
-	  void *context)
-{
-	(void)desc;
-	if (count > 1)
-		return -FI_EINVAL;
-	return msg_senddata(fid, count > 0 ? iov->iov_base : NULL, count > 0 ? iov->iov_len : 0,
-			    NULL, 0, address, context);
-}
-
-static ssize_t
-msg_sendmsg(struct fid_ep *fid, const struct fi_msg *msg, uint64_t flags)
-{
-	struct lull_fi_ep *ep = ep_of(fid);
-	const struct transfer transfer = { .data = (flags & FI_REMOTE_CQ_DATA) != 0 ? msg->data : 0,
-					   .flags = flags | (ep->tx_selective ? 0 : FI_COMPLETION),
-					   .address = msg->addr,
-					   .context = msg->context };
-
-	if (msg->iov_count > 1)
-		return -FI_EINVAL;
-	return transfer_send(ep, msg->iov_count > 0 ? msg->msg_iov->iov_base : NULL,
-			     msg->iov_count > 0 ? msg->msg_iov->iov_len : 0, &transfer);
-}
-
-static ssize_t
-msg_injectdata(struct fid_ep *fid, const void *buffer, size_t len, uint64_t data, fi_addr_t address)
-{
-	const struct transfer transfer = { .data = data, .flags = FI_INJECT, .address = address };
-
-	return transfer_send(ep_of(fid), buffer, len, &transfer);
-}
-
-static ssize_t
-msg_inject(struct fid_ep *fid, const void *buffer, size_t len, fi_addr_t address)
-{
-	return msg_injectdata(fid, buffer, len, 0, address);
-}
-
-struct fi_ops_msg lull_fi_msg_ops = {
-	.size = sizeof(struct fi_ops_msg),
-	.recv = msg_recv,
-	.recvv = msg_recvv,
-	.recvmsg = msg_recvmsg,
-	.send = msg_send,
-	.sendv = msg_sendv,
-	.sendmsg = msg_sendmsg,
-	.inject = msg_inject,
-	.senddata = msg_senddata,
-	.injectdata = msg_injectdata,
-};

@@ -83,9 +83,9 @@ struct lull_channel_config {
 	 * are answered meanwhile. It rests as long as somebody polls or waits.
 	 */
 	bool stand_in;
-	int cpu;                   /**< of the channel's thread, plus 1; 0: any */
-	bool unchecked;            /**< start although lull_channel_check() finds what is wrong */
-	const char *eal;           /**< further EAL arguments of dpdk: rails */
+	int cpu;         /**< of the channel's thread, plus 1; 0: any */
+	bool unchecked;  /**< start although lull_channel_check() finds what is wrong */
+	const char *eal; /**< further EAL arguments of dpdk: rails */
 };
 
 /** A channel. */

@@ -68,6 +68,7 @@ BLOCKS: dict[str, Case | NotRun] = {
         "a minute; tests/netns/channel_pulled.py"),
     "docs/channel.md: sudo ./lull channel bed up": NotRun("the bed; tests/netns/channel.py"),
     "docs/export.md: {": cases.has_this_record,
+    "docs/mpi.md: export FI_PROVIDER_PATH": NotRun("two nodes; tests/mpi/components.py has one"),
     "docs/shared-cpu.md: sudo setcap": cases.grants_a_class,
     "docs/shared-cpu.md: lull_rest_thread_create(": cases.compiles_inside_a_function,
     "docs/simulator.md: traffic or capture": DRAWING,
