@@ -336,14 +336,15 @@ loop_meets_each_packet(uint32_t queue_count, const char *governor)
 		for (volatile uint32_t spin = 0; spin < i % 997 * 10; spin++)
 			;
 	}
-	lull_loop_snapshot(loop, &snapshot);
+	/* The governor chose it: a fast machine meets all packets while it still calibrates. */
+	STAND_WAIT((lull_loop_snapshot(loop, &snapshot),
+		    snapshot.verdict.idle_state == LULL_IDLE_MONITOR &&
+			    snapshot.verdict.state == LULL_VERDICT_INFEASIBLE));
 	lull_loop_stop(loop);
 	assert_int_equal(fake_port_waiting(), 0);
-	/* counted by idle state, and the governor chose it */
+	/* counted by idle state */
 	assert_int_equal(counters->rests[LULL_IDLE_MONITOR], seen.rests[LULL_IDLE_MONITOR]);
 	assert_int_equal(counters->rests[LULL_IDLE_PAUSE], 0);
-	assert_int_equal(snapshot.verdict.idle_state, LULL_IDLE_MONITOR);
-	assert_int_equal(snapshot.verdict.state, LULL_VERDICT_INFEASIBLE);
 	assert_true(seen.packets > PINGS / 10);
 	/* no longer than the ring lasts if nothing wakes it, and than half of the objective */
 	assert_true(seen.limit_ns_max <= 8 * LULL_NS_PER_US);
