@@ -24,7 +24,8 @@ JOBS = {scene.GOODPUT: "bandwidth", scene.SILENCE: "bandwidth", scene.CHANGE: "b
 WORDS = {  # of the caller
     scene.WAIT: ["--period", "100s", "--burst", "1us"],  # one message, then nothing
     scene.FIRST: ["--pause", "1s"],
-    scene.PERIODIC: ["--period", "100ms", "--burst", "10ms"],
+    # What is under way when a burst ends takes some 3 ms more.
+    scene.PERIODIC: ["--period", "100ms", "--burst", "10ms", "--window", "4"],
 }
 # Of both sides. A ping-pong is made in the caller's thread, as by all peers.
 BOTH = {scene.FIRST: ["--max-latency", "100us"], scene.LATENCY: ["--own-loop"]}

@@ -149,7 +149,8 @@ args_add_memory(struct lull_eal_args *args, const struct lull_engine_config *con
 	if (hugepages)
 		return args_add(args, "--in-memory");
 	snprintf(mb, sizeof(mb), "%u",
-		 config->memory_mb != 0 ? config->memory_mb : MEMORY_MB_DEFAULT);
+		 LULL_MAX(config->memory_mb != 0 ? config->memory_mb : MEMORY_MB_DEFAULT,
+			  config->later_mb));
 	rc = args_add(args, "--no-huge");
 	if (rc == 0)
 		rc = args_add(args, "--no-shconf");

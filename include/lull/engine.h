@@ -43,6 +43,11 @@ struct lull_engine_config {
 	int main_cpu;
 	const char *eal;    /**< further EAL arguments, split like a shell does; may be NULL */
 	uint32_t memory_mb; /**< without hugepages [256] */
+	/**
+	 * At least so much without hugepages, for ports that are opened later; only what they use
+	 * takes memory. With hugepages they take what is free.
+	 */
+	uint32_t later_mb;
 };
 /**
  * Start DPDK's environment (EAL): with hugepages when enough are free, with ordinary memory

@@ -14,6 +14,7 @@
 #include "host/error.h"
 #include "rx_port_xdp.h"
 
+#define LIFE_MB 1024       /* 16 ports of an MTU of 1500 */
 #define EXIT_WAIT_US 10000 /* longer than an iteration */
 
 /* The program ends with ports open: threads may still poll them. */
@@ -44,6 +45,7 @@ lull_rx_port_begin(const struct lull_rx_port_config *config,
 		.pcis = &config->device,
 		.pci_count = device->pci,
 		.eal = config->eal,
+		.later_mb = LIFE_MB, /* the first port begins it; others follow */
 	};
 	cpu_set_t before;
 	int rc;

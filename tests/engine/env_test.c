@@ -68,6 +68,22 @@ TEST(eal_args__without_hugepages)
 	expect_args(&config, false, expected);
 }
 
+TEST(eal_args__sets_memory_aside_for_ports_that_come_later)
+{
+	const struct lull_engine_config config = {
+		.program = "lull-cam",
+		.memory_mb = 99,
+		.later_mb = 500,
+	};
+	static const char *const expected[] = { "lull-cam",  "--file-prefix=lull-cam-42",
+						"--lcores",  "0@0",
+						"--no-huge", "--no-shconf",
+						"-m",        "500",
+						"--no-pci",  NULL };
+
+	expect_args(&config, false, expected);
+}
+
 TEST(eal_args__with_hugepages_and_pci)
 {
 	static const int cpus[] = { 1 };
