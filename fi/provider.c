@@ -15,6 +15,7 @@ struct fi_provider lull_fi_provider = {
 	.cleanup = provider_cleanup,
 };
 
+FI_EXT_INI;
 FI_EXT_INI
 {
 	lull_fi_params_define();
