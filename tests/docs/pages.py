@@ -66,6 +66,8 @@ def complaints(root: Path) -> Iterator[str]:
 def private_folders(root: Path) -> Iterator[str]:
     """Commands that only one machine can run."""
     for block in blocks(root):
+        if block.page in PRINTED:  # what a program started, with folders of its own
+            continue
         created = re.findall(r"mkdir (?:-p )?(\S+?);?(?:\s|$)", block.text)
         for path in PRIVATE.findall(block.text):
             if not any(path == made or path.startswith(f"{made}/") for made in created):
