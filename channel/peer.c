@@ -242,8 +242,10 @@ lull_channel_connect_begin(struct lull_channel *channel, const uint8_t *address,
 	channel_lock(channel);
 	rc = peer_closing(channel, target.name) ? -EAGAIN :
 						  peer_begin(channel, &target, limit_ns, peer);
-	if (rc == 0)
-		channel->peers[*peer].begun = true;
+	if (rc == 0) {
+		lull_bundle_keep(channel->bundle, *peer);
+		channel->peers[*peer].begun = channel->peers[*peer].kept = true;
+	}
 	channel_unlock(channel);
 	return rc == 0 ? 0 : peer_error(rc, target.name, limit_ns, error);
 }
@@ -270,6 +272,13 @@ lull_channel_accept(struct lull_channel *channel, uint64_t limit_ns, uint32_t *p
 	return rc;
 }
 
+/* It has ended, and its number is still its own. */
+static bool
+peer_is_over(const struct channel_peer *peer)
+{
+	return peer->kept && !peer->up && !peer->begun;
+}
+
 int
 lull_channel_disconnect(struct lull_channel *channel, uint32_t peer, uint64_t linger_ns)
 {
@@ -281,7 +290,11 @@ lull_channel_disconnect(struct lull_channel *channel, uint32_t peer, uint64_t li
 		rc = lull_bundle_disconnect(channel->bundle, now_ns, peer, linger_ns);
 	if (rc == 0) {
 		channel->peers[peer].closing = true;
+		channel->peers[peer].kept = false;
 		channel_act(channel, now_ns);
+	} else if (peer < channel->config.peers_max && peer_is_over(&channel->peers[peer])) {
+		channel->peers[peer].kept = false;
+		rc = lull_bundle_disconnect(channel->bundle, now_ns, peer, 0);
 	}
 	channel_unlock(channel);
 	return rc;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "caller.h"
 #include "host/error.h"
 #include "turn.h"
 
@@ -27,28 +28,15 @@ stand_in_ends(const struct lull_channel *channel)
 static void
 stand_in_turn(struct lull_channel *channel, uint64_t now_ns)
 {
-	uint64_t turned_ns = channel->turned_ns, due_ns;
-	struct channel_polls polls;
+	uint64_t turned_ns = channel->turned_ns;
+	uint32_t pkts = channel_caller_turn(channel, now_ns);
 
-	channel_watched(channel, NULL);
-	if (channel_turn(channel, now_ns) > 0) {
-		channel->turned_ns = turned_ns;
-		return;
-	}
 	channel->turned_ns = turned_ns;
-	due_ns = LULL_MIN(channel_due_ns(channel, now_ns),
-			  now_ns + (channel->polled ? channel->max_latency_ns : STAND_IN_REST_NS));
-	if (due_ns <= now_ns)
+	if (pkts > 0)
 		return;
-	channel_watch(channel, &polls);
-	channel->resting++;
-	channel_unlock(channel);
-	channel_rest(channel, &polls, due_ns - now_ns);
-	channel_lock(channel);
-	channel->resting--;
-	channel->rested = true;
-	if (channel->waiting > 0) /* for the rests to end */
-		pthread_cond_broadcast(&channel->changed);
+	channel->stand_in_rests = true;
+	channel_caller_rest(channel, now_ns, now_ns + STAND_IN_REST_NS);
+	channel->stand_in_rests = false;
 }
 
 static void *
