@@ -152,6 +152,8 @@ av_close(struct fid *fid)
 {
 	struct lull_fi_av *av = container_of(fid, struct lull_fi_av, fid.fid);
 
+	if (lull_fi_foreign(av->domain))
+		return 0;
 	atomic_fetch_sub(&av->domain->users, 1);
 	pthread_mutex_destroy(&av->lock);
 	free(av->entries);

@@ -8,10 +8,20 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <lull/rest.h>
+
 #include "fi.h"
 
 #define CQ_ROOM 256u
-#define CQ_VAIN 200 /* reads in vain before it rests */
+#define CQ_VAIN 200 /* reads in vain before a thread rests */
+/* Between two reads of a thread that waits. Who does more in between has work to go on with. */
+#define CQ_GAP_NS (20 * LULL_NS_PER_US)
+
+/* Reads in vain by this thread, in a row. */
+static _Thread_local struct {
+	uint32_t vain;
+	uint64_t read_ns; /* the end of the last */
+} cq_reader;
 
 /* ---- entries ---- */
 
@@ -118,23 +128,61 @@ cq_take(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
 
 /* ---- reads ---- */
 
+/*
+ * No lock is held: other threads send, receive and read meanwhile, and what they do ends the rest.
+ * What they did before is seen, as they look for who rests after that.
+ */
+static ssize_t
+cq_rest(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
+{
+	struct lull_fi_ep *ep = lull_fi_domain_alone(cq->domain);
+	uint64_t changes;
+	ssize_t taken;
+
+	if (ep == NULL)
+		return -FI_EAGAIN;
+	atomic_fetch_add(&cq->domain->resting, 1);
+	changes = lull_channel_changes(ep->channel);
+	taken = cq_take(cq, buffer, count);
+	if (taken == -FI_EAGAIN)
+		(void)lull_channel_rest(ep->channel, changes, cq->domain->settings.max_rest_ns);
+	atomic_fetch_sub(&cq->domain->resting, 1);
+	if (taken != -FI_EAGAIN)
+		return taken;
+	lull_fi_ep_progress(ep, 0);
+	return cq_take(cq, buffer, count);
+}
+
+static ssize_t
+cq_read_slowly(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
+{
+	ssize_t taken;
+
+	if (lull_clock_ns() - cq_reader.read_ns > CQ_GAP_NS)
+		cq_reader.vain = 0;
+	lull_fi_domain_progress(cq->domain);
+	taken = cq_take(cq, buffer, count);
+	if (taken == -FI_EAGAIN && cq_reader.vain >= CQ_VAIN &&
+	    cq->domain->settings.max_rest_ns > 0)
+		taken = cq_rest(cq, buffer, count);
+	cq_reader.vain++;
+	cq_reader.read_ns = lull_clock_ns();
+	return taken;
+}
+
 static ssize_t
 cq_read(struct fid_cq *fid, void *buffer, size_t count)
 {
 	struct lull_fi_cq *cq = container_of(fid, struct lull_fi_cq, fid);
-	ssize_t taken = cq_take(cq, buffer, count);
-	uint64_t limit_ns = 0;
+	ssize_t taken;
 
-	if (taken == -FI_EAGAIN) {
-		if (atomic_load_explicit(&cq->vain, memory_order_relaxed) >= CQ_VAIN)
-			limit_ns = cq->domain->settings.max_rest_ns;
-		lull_fi_domain_progress(cq->domain, limit_ns);
-		taken = cq_take(cq, buffer, count);
-	}
+	if (lull_fi_foreign(cq->domain))
+		return -FI_EOPBADSTATE;
+	taken = cq_take(cq, buffer, count);
 	if (taken == -FI_EAGAIN)
-		atomic_fetch_add_explicit(&cq->vain, 1, memory_order_relaxed);
-	else
-		atomic_store_explicit(&cq->vain, 0, memory_order_relaxed);
+		taken = cq_read_slowly(cq, buffer, count);
+	if (taken != -FI_EAGAIN)
+		cq_reader.vain = 0;
 	return taken;
 }
 
@@ -158,6 +206,8 @@ cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buffer, uint64_t flags)
 	uint32_t at = 0;
 
 	(void)flags;
+	if (lull_fi_foreign(cq->domain))
+		return -FI_EOPBADSTATE;
 	pthread_mutex_lock(&cq->lock);
 	while (at < cq->error_count && !pthread_equal(cq->errors[at].told, pthread_self()))
 		at++;
@@ -219,6 +269,8 @@ cq_close(struct fid *fid)
 {
 	struct lull_fi_cq *cq = container_of(fid, struct lull_fi_cq, fid.fid);
 
+	if (lull_fi_foreign(cq->domain))
+		return 0;
 	atomic_fetch_sub(&cq->domain->users, 1);
 	pthread_mutex_destroy(&cq->lock);
 	free(cq->entries);

@@ -173,6 +173,7 @@ TEST(begin__a_number_is_nobody_elses)
 					      .security = LULL_CHANNEL_OPEN,
 					      .own_loop = true };
 	struct lull_channel_receive named = { .tag = 1, .buffer = context, .size_bytes = 1 };
+	struct lull_channel_completion done;
 	struct lull_bundle_peer_look look;
 	uint8_t address[LULL_CHANNEL_ADDRESS_SIZE];
 	struct lull_channel *third;
@@ -189,6 +190,9 @@ TEST(begin__a_number_is_nobody_elses)
 	assert_int_equal(lull_channel_recv(stand.channels[0], &named, context), 0);
 	while (lull_channel_recv(stand.channels[0], &named, context) == 0)
 		lull_channel_poll(stand.channels[0]);
+	done = done_of(&stand, 0);
+	assert_int_equal(done.error, -ECONNRESET);
+	assert_int_equal(done.peer, gone);
 	assert_int_equal(lull_channel_peer_look(stand.channels[0], gone, &look), 0);
 	assert_false(look.up);
 	assert_int_equal(look.sent_messages, 1);

@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The provider by libfabric's own calls: rests, threads, error entries, forks, what is left. */
+#include <dirent.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "case.h"
+#include "end.h"
+
+#define MS 1000000ULL
+#define WAIT_NS (20000 * MS) /* generous: the machine may be busy */
+#define LONG_US "100000"     /* the longest rest that may be asked for */
+#define SOON_NS (50 * MS)    /* half of that */
+#define ROUNDS 8             /* most of which have to be soon: the machine may be busy */
+#define WARM 1000            /* reads in vain: more than it takes to rest */
+#define TIMES 1000
+#define LEAK_BYTES 20000 /* of all times together */
+#define BYTES 300
+
+static char context[16];
+
+/* ---- ends ---- */
+
+static void
+open_end(struct end *end)
+{
+	int rc = end_open(end);
+
+	if (rc != 0)
+		fail_msg("open: %s", fi_strerror(-rc));
+}
+
+static void
+close_end(struct end *end)
+{
+	assert_int_equal(end_close(end), 0);
+}
+
+static int
+set_up(void **state)
+{
+	(void)state;
+	setenv("FI_LULL_RAILS", "kernel:lo", 1);
+	setenv("FI_LULL_SECURITY", "open", 1);
+	unsetenv("FI_LULL_MAX_REST");
+	unsetenv("FI_LULL_GOVERNOR");
+	return 0;
+}
+
+/* Both are this process: each is read in turn. */
+static void
+exchange(struct end *here, struct end *there, fi_addr_t address, uint64_t tag)
+{
+	uint8_t out[BYTES], in[BYTES] = { 0 };
+	struct fi_cq_tagged_entry entry;
+	uint64_t end_ns = end_clock_ns() + WAIT_NS;
+	uint32_t left = 2;
+
+	memset(out, (int)tag, sizeof(out));
+	assert_int_equal(fi_trecv(there->ep, in, sizeof(in), NULL, FI_ADDR_UNSPEC, tag, 0, in), 0);
+	assert_int_equal(fi_tsend(here->ep, out, sizeof(out), NULL, address, tag, out), 0);
+	while (left > 0) {
+		ssize_t got[] = { fi_cq_read(here->cq, &entry, 1),
+				  fi_cq_read(there->cq, &entry, 1) };
+
+		for (size_t i = 0; i < COUNT(got); i++) {
+			assert_true(got[i] == 1 || got[i] == -FI_EAGAIN);
+			left -= got[i] == 1;
+		}
+		assert_true(end_clock_ns() < end_ns);
+	}
+	assert_memory_equal(in, out, sizeof(in));
+}
+
+/* ---- what is left ---- */
+
+static uint32_t
+entries_of(const char *folder)
+{
+	DIR *all = opendir(folder);
+	uint32_t count = 0;
+
+	assert_non_null(all);
+	while (readdir(all) != NULL)
+		count++;
+	closedir(all);
+	return count;
+}
+
+struct traces {
+	uint32_t threads, files;
+	size_t bytes;
+	cpu_set_t cpus;
+};
+
+static struct traces
+traces_now(void)
+{
+	struct traces traces = { .threads = entries_of("/proc/self/task"),
+				 .files = entries_of("/proc/self/fd"),
+				 .bytes = mallinfo2().uordblks };
+
+	assert_int_equal(sched_getaffinity(0, sizeof(traces.cpus), &traces.cpus), 0);
+	return traces;
+}
+
+static void
+same_traces(const struct traces *before)
+{
+	struct traces now = traces_now();
+
+	assert_int_equal(now.threads, before->threads);
+	assert_int_equal(now.files, before->files);
+	assert_true(now.bytes < before->bytes + LEAK_BYTES);
+	assert_true(CPU_EQUAL(&now.cpus, &before->cpus));
+}
+
+/* Rails that need DPDK, a node's program or an interface that is not there, a key that is none. */
+TEST_WITH(getinfo__reads_settings_and_nothing_else, set_up, NULL)
+{
+	static const char *const rails[] = { "kernel:lo", "dpdk:af_packet=lo", "node:/nowhere",
+					     "kernel:nosuch0,kernel:lo" };
+	struct traces before;
+
+	fi_freeinfo(end_info()); /* libfabric itself looks for providers */
+	before = traces_now();
+	for (size_t i = 0; i < COUNT(rails); i++) {
+		struct fi_info *info;
+
+		setenv("FI_LULL_RAILS", rails[i], 1);
+		setenv("FI_LULL_SECURITY", "sealed", 1);
+		setenv("FI_LULL_KEY", "/nowhere/key", 1);
+		info = end_info();
+		assert_non_null(info);
+		assert_null(info->next);
+		fi_freeinfo(info);
+		same_traces(&before);
+	}
+	unsetenv("FI_LULL_KEY");
+}
+
+TEST_WITH(domain__leaves_nothing_behind, set_up, NULL)
+{
+	struct traces before = { 0 };
+	struct end end;
+
+	for (int i = 0; i < TIMES; i++) {
+		assert_int_equal(end_domain(&end), 0);
+		close_end(&end);
+		if (i == 0)
+			before = traces_now();
+	}
+	same_traces(&before);
+}
+
+TEST_WITH(endpoint__leaves_nothing_behind, set_up, NULL)
+{
+	struct traces before = { 0 };
+	struct end ends[2];
+
+	for (uint64_t i = 0; i < 12; i++) {
+		open_end(&ends[0]);
+		open_end(&ends[1]);
+		exchange(&ends[0], &ends[1], end_know(&ends[0], ends[1].address), i + 1);
+		close_end(&ends[0]);
+		close_end(&ends[1]);
+		if (i == 1)
+			before = traces_now();
+	}
+	same_traces(&before);
+}
+
+/* ---- rests ---- */
+
+/* Reads for a while; how many. */
+static uint32_t
+reads_within(struct end *end, uint64_t time_ns)
+{
+	struct fi_cq_tagged_entry entry;
+	uint64_t end_ns;
+	uint32_t count = 0;
+
+	for (int i = 0; i < WARM; i++)
+		assert_int_equal(fi_cq_read(end->cq, &entry, 1), -FI_EAGAIN);
+	end_ns = end_clock_ns() + time_ns;
+	while (end_clock_ns() < end_ns) {
+		assert_int_equal(fi_cq_read(end->cq, &entry, 1), -FI_EAGAIN);
+		count++;
+	}
+	return count;
+}
+
+TEST_WITH(cq_read__rests_when_nothing_comes, set_up, NULL)
+{
+	struct end end;
+
+	open_end(&end);
+	assert_in_range(reads_within(&end, 200 * MS), 1, 220);
+	close_end(&end);
+	setenv("FI_LULL_MAX_REST", "0", 1);
+	open_end(&end);
+	assert_true(reads_within(&end, 200 * MS) > 500);
+	close_end(&end);
+}
+
+/* Rails that are polled go by the governor. */
+TEST_WITH(cq_read__rests_by_the_governor, set_up, NULL)
+{
+	struct end end;
+
+	setenv("FI_LULL_RAILS", "kernel-busy:lo", 1);
+	setenv("FI_LULL_MAX_REST", "2000", 1);
+	open_end(&end);
+	assert_in_range(reads_within(&end, 400 * MS), 1, 800);
+	close_end(&end);
+	setenv("FI_LULL_GOVERNOR", "spin", 1);
+	open_end(&end);
+	assert_in_range(reads_within(&end, 400 * MS), 1, 220); /* it reads, and looks for packets */
+	close_end(&end);
+}
+
+/* Who has something to compute between two reads is not held up. */
+TEST_WITH(cq_read__does_not_rest_between_work, set_up, NULL)
+{
+	struct fi_cq_tagged_entry entry;
+	uint32_t held_up = 0;
+	struct end end;
+
+	setenv("FI_LULL_MAX_REST", LONG_US, 1);
+	open_end(&end);
+	for (int i = 0; i < WARM; i++) {
+		uint64_t begin_ns = end_clock_ns();
+
+		assert_int_equal(fi_cq_read(end.cq, &entry, 1), -FI_EAGAIN);
+		held_up += end_clock_ns() - begin_ns > SOON_NS;
+		while (end_clock_ns() - begin_ns < 60000)
+			;
+	}
+	assert_int_equal(held_up, 0);
+	close_end(&end);
+}
+
+struct reader {
+	struct end *end;
+	pthread_t thread;
+	atomic_bool ends;
+	_Atomic uint64_t began_ns; /* the read that is under way */
+	_Atomic uint64_t count;
+};
+
+static void *
+reader_run(void *arg)
+{
+	struct fi_cq_tagged_entry entry;
+	struct reader *reader = arg;
+
+	while (!atomic_load(&reader->ends)) {
+		atomic_store(&reader->began_ns, end_clock_ns());
+		fi_cq_read(reader->end->cq, &entry, 1);
+		atomic_fetch_add(&reader->count, 1);
+	}
+	return NULL;
+}
+
+/* It has read in vain often enough, and a read began a moment ago that goes on. */
+static uint64_t
+reader_at_rest(struct reader *reader)
+{
+	uint64_t end_ns = end_clock_ns() + WAIT_NS;
+
+	while (end_clock_ns() < end_ns) {
+		uint64_t began_ns = atomic_load(&reader->began_ns), now_ns = end_clock_ns();
+
+		if (atomic_load(&reader->count) > WARM / 4 && began_ns != 0 && now_ns > began_ns &&
+		    now_ns - began_ns > 2 * MS && now_ns - began_ns < 10 * MS)
+			return atomic_load(&reader->count);
+		usleep(500);
+	}
+	fail_msg("it does not rest");
+	return 0;
+}
+
+/* Not when its time is over. */
+static bool
+reader_ends_soon(const struct reader *reader, uint64_t count, uint64_t since_ns)
+{
+	while (atomic_load(&reader->count) == count)
+		if (end_clock_ns() - since_ns >= SOON_NS)
+			return false;
+	return true;
+}
+
+static void
+start_readers(struct reader *readers, uint32_t count, struct end *end)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		readers[i].end = end;
+		assert_int_equal(pthread_create(&readers[i].thread, NULL, reader_run, &readers[i]),
+				 0);
+	}
+}
+
+static void
+stop_readers(struct reader *readers, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		atomic_store(&readers[i].ends, true);
+	for (uint32_t i = 0; i < count; i++)
+		pthread_join(readers[i].thread, NULL);
+}
+
+/* Somebody of whom nothing ever comes. */
+static fi_addr_t
+nobody(struct end *end)
+{
+	struct end other;
+	fi_addr_t address;
+
+	open_end(&other);
+	address = end_know(end, other.address);
+	close_end(&other);
+	return address;
+}
+
+static void
+ends_by_a_send(const char *rails)
+{
+	struct reader reader = { .end = NULL };
+	uint32_t soon = 0;
+	fi_addr_t address;
+	struct end end;
+
+	setenv("FI_LULL_RAILS", rails, 1);
+	setenv("FI_LULL_MAX_REST", LONG_US, 1);
+	open_end(&end);
+	address = nobody(&end);
+	start_readers(&reader, 1, &end);
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t count = reader_at_rest(&reader), now_ns = end_clock_ns();
+
+		assert_int_equal(fi_tsend(end.ep, NULL, 0, NULL, address, 1, context), 0);
+		/* nor does it keep the sender */
+		soon += end_clock_ns() - now_ns < SOON_NS &&
+			reader_ends_soon(&reader, count, now_ns);
+	}
+	stop_readers(&reader, 1);
+	close_end(&end);
+	assert_true(soon > ROUNDS / 2);
+}
+
+TEST_WITH(cq_read__another_threads_send_ends_a_rest, set_up, NULL)
+{
+	ends_by_a_send("kernel:lo");
+}
+
+TEST_WITH(cq_read__another_threads_send_ends_a_rest_of_polled_rails, set_up, NULL)
+{
+	ends_by_a_send("kernel-busy:lo");
+}
+
+TEST_WITH(cq_read__one_that_rests_keeps_nobody_from_reading, set_up, NULL)
+{
+	struct reader reader = { .end = NULL };
+	struct fi_cq_tagged_entry entry;
+	uint32_t soon = 0;
+	struct end end;
+
+	setenv("FI_LULL_MAX_REST", LONG_US, 1);
+	open_end(&end);
+	start_readers(&reader, 1, &end);
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t now_ns;
+
+		reader_at_rest(&reader);
+		now_ns = end_clock_ns();
+		for (int k = 0; k < 50; k++)
+			assert_int_equal(fi_cq_read(end.cq, &entry, 1), -FI_EAGAIN);
+		soon += end_clock_ns() - now_ns < SOON_NS;
+	}
+	stop_readers(&reader, 1);
+	close_end(&end);
+	assert_true(soon > ROUNDS / 2);
+}
+
+/* Each of them, though one alone hears packets. */
+TEST_WITH(cq_read__what_another_thread_takes_ends_all_rests, set_up, NULL)
+{
+	struct reader readers[3] = { { .end = NULL } };
+	uint64_t counts[3];
+	uint32_t soon = 0;
+	struct end end, other;
+	fi_addr_t address;
+
+	setenv("FI_LULL_MAX_REST", LONG_US, 1);
+	open_end(&end);
+	open_end(&other);
+	address = end_know(&other, end.address);
+	start_readers(readers, 3, &end);
+	for (uint64_t i = 0; i < ROUNDS; i++) {
+		uint64_t now_ns;
+
+		assert_int_equal(fi_trecv(end.ep, NULL, 0, NULL, FI_ADDR_UNSPEC, i, 0, context), 0);
+		usleep(5000);
+		for (uint32_t k = 0; k < 3; k++)
+			counts[k] = reader_at_rest(&readers[k]);
+		now_ns = end_clock_ns();
+		assert_int_equal(fi_tinject(other.ep, context, 0, address, i), 0);
+		while (end_clock_ns() - now_ns < 10 * MS) { /* it is sent once they are connected */
+			struct fi_cq_tagged_entry entry;
+
+			fi_cq_read(other.cq, &entry, 1);
+		}
+		for (uint32_t k = 0; k < 3; k++)
+			soon += reader_ends_soon(&readers[k], counts[k], now_ns);
+	}
+	stop_readers(readers, 3);
+	close_end(&other);
+	close_end(&end);
+	assert_true(soon > 3 * ROUNDS / 2);
+}
+
+/* ---- error entries ---- */
+
+static void *
+readerr_run(void *arg)
+{
+	struct fi_cq_err_entry entry;
+	struct end *end = arg;
+
+	return fi_cq_readerr(end->cq, &entry, 0) == -FI_EAGAIN ? arg : NULL;
+}
+
+static void *
+told_run(void *arg)
+{
+	struct fi_cq_tagged_entry entry;
+	struct fi_cq_err_entry error = { .op_context = NULL };
+	struct end *end = arg;
+	pthread_t thread;
+	void *nothing;
+
+	if (fi_cq_read(end->cq, &entry, 1) != -FI_EAVAIL)
+		return NULL;
+	/* Not to another thread, which was not told. */
+	if (pthread_create(&thread, NULL, readerr_run, end) != 0 ||
+	    pthread_join(thread, &nothing) != 0 || nothing == NULL)
+		return NULL;
+	if (fi_cq_readerr(end->cq, &error, 0) != 1 || error.op_context != context ||
+	    error.err != FI_ENOMSG)
+		return NULL;
+	return fi_cq_readerr(end->cq, &error, 0) == -FI_EAGAIN ? arg : NULL;
+}
+
+static void
+peek(struct end *end, uint64_t flags)
+{
+	const struct fi_msg_tagged message = { .addr = FI_ADDR_UNSPEC,
+					       .tag = 5,
+					       .context = context };
+
+	assert_int_equal(fi_trecvmsg(end->ep, &message, flags), 0);
+}
+
+TEST_WITH(cq_readerr__belongs_to_the_thread_that_was_told, set_up, NULL)
+{
+	pthread_t threads[2];
+	struct end end;
+	void *good;
+
+	open_end(&end);
+	peek(&end, FI_PEEK);
+	assert_int_equal(pthread_create(&threads[0], NULL, told_run, &end), 0);
+	assert_int_equal(pthread_join(threads[0], &good), 0);
+	assert_non_null(good);
+	/* A thread each, at once. */
+	peek(&end, FI_PEEK | FI_CLAIM);
+	peek(&end, FI_PEEK | FI_CLAIM);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, told_run, &end), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(pthread_join(threads[i], &good), 0);
+		(void)good; /* the other's may have been there to be told of */
+	}
+	close_end(&end);
+}
+
+/* ---- forks ---- */
+
+static int
+child_status(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* What it has of its parent it can close, and do nothing else with. */
+static int
+child_touches(struct end *end, fi_addr_t address)
+{
+	struct fi_cq_tagged_entry entry;
+	struct fi_cq_err_entry error;
+
+	if (fi_cq_read(end->cq, &entry, 1) != -FI_EOPBADSTATE ||
+	    fi_cq_readerr(end->cq, &error, 0) != -FI_EOPBADSTATE)
+		return 1;
+	if (fi_tsend(end->ep, NULL, 0, NULL, address, 1, context) != -FI_EOPBADSTATE ||
+	    fi_trecv(end->ep, NULL, 0, NULL, FI_ADDR_UNSPEC, 1, 0, context) != -FI_EOPBADSTATE)
+		return 2;
+	return end_close(end) == 0 ? 0 : 3;
+}
+
+/* A child that goes on with endpoints of its own. */
+static int
+child_begins_anew(void)
+{
+	struct fi_cq_tagged_entry entry;
+	uint64_t end_ns = end_clock_ns() + WAIT_NS;
+	struct end end;
+	ssize_t got;
+
+	if (end_open(&end) != 0 ||
+	    fi_tsend(end.ep, NULL, 0, NULL, end_know(&end, end.address), 1, context) != 0 ||
+	    fi_trecv(end.ep, NULL, 0, NULL, FI_ADDR_UNSPEC, 1, 0, context) != 0)
+		return 1;
+	while ((got = fi_cq_read(end.cq, &entry, 1)) == -FI_EAGAIN)
+		if (end_clock_ns() > end_ns)
+			return 2;
+	return got == 1 && end_close(&end) == 0 ? 0 : 3;
+}
+
+static pid_t
+child(int (*what)(struct end *end, fi_addr_t address), struct end *end, fi_addr_t address)
+{
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid == 0) /* as a program ends that knows nothing of us */
+		exit(what != NULL ? what(end, address) : child_begins_anew());
+	return pid;
+}
+
+TEST_WITH(fork__a_child_touches_nothing, set_up, NULL)
+{
+	struct end ends[2];
+	fi_addr_t address;
+
+	open_end(&ends[0]);
+	open_end(&ends[1]);
+	address = end_know(&ends[0], ends[1].address);
+	exchange(&ends[0], &ends[1], address, 1);
+	assert_int_equal(child_status(child(child_touches, &ends[0], address)), 0);
+	exchange(&ends[0], &ends[1], address, 2);
+	assert_int_equal(child_status(child(NULL, &ends[0], address)), 0);
+	exchange(&ends[0], &ends[1], address, 3);
+	assert_int_equal(system("true"), 0);
+	exchange(&ends[0], &ends[1], address, 4);
+	close_end(&ends[0]);
+	close_end(&ends[1]);
+}
+
+static int
+files_of_a_child(void)
+{
+	FILE *shell = popen("ls /proc/self/fd | wc -l", "r");
+	int count = -1;
+
+	assert_non_null(shell);
+	assert_int_equal(fscanf(shell, "%d", &count), 1);
+	assert_int_equal(pclose(shell), 0);
+	return count;
+}
+
+TEST_WITH(fork__a_program_gets_no_file, set_up, NULL)
+{
+	struct end end;
+	int before;
+
+	before = files_of_a_child();
+	open_end(&end);
+	assert_int_equal(files_of_a_child(), before);
+	close_end(&end);
+}
+
+/* ---- settings ---- */
+
+TEST_WITH(getinfo__offers_nothing_where_a_variable_is_wrong, set_up, NULL)
+{
+	static const char *const wrong[][2] = {
+		{ "FI_LULL_GOVERNOR", "nosuch" },    { "FI_LULL_SECURITY", "none" },
+		{ "FI_LULL_MAX_REST", "100001" },    { "FI_LULL_MAX_REST", "much" },
+		{ "FI_LULL_PEER_TIMEOUT", "-1" },    { "FI_LULL_PEERS", "0" },
+		{ "FI_LULL_CONNECT_TIMEOUT", "99" },
+	};
+	struct fi_info *info;
+
+	for (size_t i = 0; i < COUNT(wrong); i++) {
+		char before[64] = "";
+
+		if (getenv(wrong[i][0]) != NULL)
+			snprintf(before, sizeof(before), "%s", getenv(wrong[i][0]));
+		setenv(wrong[i][0], wrong[i][1], 1);
+		assert_null(end_info());
+		if (before[0] != '\0')
+			setenv(wrong[i][0], before, 1);
+		else
+			unsetenv(wrong[i][0]);
+		info = end_info();
+		assert_non_null(info);
+		fi_freeinfo(info);
+	}
+}
+
+/* Commas part rails too, and belong to one where no kind follows. */
+TEST_WITH(rails__are_parted_by_blanks_or_commas, set_up, NULL)
+{
+	static const char *const rails[] = { "kernel:lo,port=0,kernel:lo,port=0",
+					     " kernel:lo,port=0  kernel-busy:lo,port=0 ",
+					     "kernel:lo,port=0, kernel:lo,port=0" };
+	struct end ends[2];
+
+	for (size_t i = 0; i < COUNT(rails); i++) {
+		setenv("FI_LULL_RAILS", rails[i], 1);
+		open_end(&ends[0]);
+		open_end(&ends[1]);
+		/* version, how many rails */
+		assert_int_equal(ends[0].address[1], 2);
+		exchange(&ends[0], &ends[1], end_know(&ends[0], ends[1].address), 7);
+		close_end(&ends[0]);
+		close_end(&ends[1]);
+	}
+}
