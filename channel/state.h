@@ -12,6 +12,7 @@
  *     bytes.c      write, read, shut                    rails.c   add and remove while it runs
  *     ring.c       packets in shared memory             lane.c    two rings and a bell
  *     attach.c     how a process gets a lane            neighbour.c  lanes to others of the node
+ *     address.c    the bytes of an address
  *     stand_in.c   turns while callers are away     caller.c  turns and rests of callers
  *
  * One lock is around the bundle, matching and operations. The loop has it during an iteration and

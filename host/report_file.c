@@ -8,8 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <lull/base.h>
-
 #define FLAGS (O_RDWR | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC)
 
 /* What this file says and not what its path says: the path may be another one by now. */
@@ -17,7 +15,7 @@ static bool
 report_is_ours(int file, const char *first)
 {
 	char found[LULL_REPORT_FIRST_MAX];
-	size_t size = LULL_MIN(strlen(first), sizeof(found));
+	size_t size = strnlen(first, sizeof(found));
 	struct stat about;
 
 	if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid() ||
