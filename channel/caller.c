@@ -9,7 +9,8 @@
 #include "thread.h"
 #include "turn.h"
 
-#define CALLER_REST_NS LULL_NS_PER_S /* of rails whose packets end a rest */
+#define CALLER_REST_NS LULL_NS_PER_S  /* of rails whose packets end a rest */
+#define CALLER_SPIN_NS LULL_NS_PER_MS /* a governor that rests may poll for so long */
 
 /* ---- governor ---- */
 
@@ -125,6 +126,17 @@ caller_rest(struct lull_channel *channel, const struct lull_rest *planned, struc
 		pthread_cond_broadcast(&channel->changed);
 }
 
+/*
+ * A governor gives up its rests where threads are woken late too often. Callers are many on few
+ * CPUs, and late for that reason: they would take the CPU from those they wait for.
+ */
+static bool
+caller_polls(const struct lull_channel *channel, uint64_t now_ns)
+{
+	return lull_idle_governor(channel->callers_rest.idle) == lull_idle_governor_find("spin") ||
+	       now_ns - channel->idle_ns < CALLER_SPIN_NS;
+}
+
 void
 channel_caller_follow(struct lull_channel *channel, uint64_t limit_ns)
 {
@@ -141,8 +153,9 @@ void
 channel_caller_rest(struct lull_channel *channel, uint64_t now_ns, uint64_t until_ns)
 {
 	uint64_t due_ns = LULL_MIN(channel_due_ns(channel, now_ns), until_ns);
-	struct lull_rest rest = { .idle_state = LULL_IDLE_SLEEP };
+	struct lull_rest rest = { .idle_state = LULL_IDLE_NONE };
 	struct lull_wake wake;
+	bool planned;
 
 	due_ns = LULL_MIN(due_ns,
 			  now_ns + (channel->polled ? channel->max_latency_ns : CALLER_REST_NS));
@@ -154,12 +167,15 @@ channel_caller_rest(struct lull_channel *channel, uint64_t now_ns, uint64_t unti
 		channel_caller_follow(channel, due_ns - now_ns);
 		return;
 	}
-	rest.limit_ns = due_ns - now_ns;
 	if (channel->polled)
 		rest = caller_plan(channel, now_ns, due_ns);
-	if (rest.idle_state == LULL_IDLE_NONE)
+	planned = rest.idle_state != LULL_IDLE_NONE;
+	if (!planned && channel->polled && caller_polls(channel, now_ns))
 		return;
+	if (!planned)
+		rest = (struct lull_rest){ .idle_state = LULL_IDLE_SLEEP,
+					   .limit_ns = due_ns - now_ns };
 	caller_rest(channel, &rest, &wake);
-	if (channel->polled)
+	if (planned)
 		lull_idle_wake(channel->callers_rest.idle, &wake);
 }

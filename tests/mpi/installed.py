@@ -25,7 +25,8 @@ def run(*words: str, folder: Path, **settings: str) -> subprocess.CompletedProce
                           text=True, check=False, timeout=LIMIT_S)  # fmt: skip
 
 
-def main(build: str, peer: str) -> None:
+def main(build: str, program: str) -> None:
+    peer = str(Path(program).resolve())
     with tempfile.TemporaryDirectory(prefix="lull-mpi-") as name:
         root, empty = Path(name) / "root", Path(name) / "empty"
         empty.mkdir()
