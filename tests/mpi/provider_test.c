@@ -47,7 +47,9 @@ static int
 set_up(void **state)
 {
 	(void)state;
-	setenv("FI_LULL_RAILS", "kernel:lo", 1);
+	/* With the rights of tests/netns/rights.py a port of DPDK, else what anybody has. */
+	setenv("FI_LULL_RAILS",
+	       getenv("LULL_TEST_RIGHTS") != NULL ? "dpdk:af_packet=lo" : "kernel:lo", 1);
 	setenv("FI_LULL_SECURITY", "open", 1);
 	unsetenv("FI_LULL_MAX_REST");
 	unsetenv("FI_LULL_GOVERNOR");
@@ -177,6 +179,43 @@ TEST_WITH(endpoint__leaves_nothing_behind, set_up, NULL)
 	same_traces(&before);
 }
 
+/* EAL pins the thread that starts it: neither the rank nor who stands in for it stays there. */
+TEST_WITH(endpoint__leaves_the_affinity_as_it_was, set_up, NULL)
+{
+	struct traces before = traces_now();
+	struct dirent *thread;
+	struct end end;
+	cpu_set_t cpus;
+	uint32_t found = 0;
+	DIR *all;
+
+	open_end(&end);
+	assert_int_equal(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+	assert_true(CPU_EQUAL(&cpus, &before.cpus));
+	all = opendir("/proc/self/task");
+	assert_non_null(all);
+	while ((thread = readdir(all)) != NULL) {
+		char path[300], name[32] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", thread->d_name);
+		file = fopen(path, "r");
+		if (file == NULL)
+			continue;
+		if (fgets(name, sizeof(name), file) != NULL &&
+		    strcmp(name, "lull-stand-in\n") == 0) {
+			found++;
+			assert_int_equal(
+				sched_getaffinity(atoi(thread->d_name), sizeof(cpus), &cpus), 0);
+			assert_true(CPU_EQUAL(&cpus, &before.cpus));
+		}
+		fclose(file);
+	}
+	closedir(all);
+	assert_int_equal(found, 1);
+	close_end(&end);
+}
+
 /* ---- rests ---- */
 
 /* Reads for a while; how many. */
@@ -202,11 +241,11 @@ TEST_WITH(cq_read__rests_when_nothing_comes, set_up, NULL)
 	struct end end;
 
 	open_end(&end);
-	assert_in_range(reads_within(&end, 200 * MS), 1, 220);
+	assert_in_range(reads_within(&end, 200 * MS), 1, 700);
 	close_end(&end);
 	setenv("FI_LULL_MAX_REST", "0", 1);
 	open_end(&end);
-	assert_true(reads_within(&end, 200 * MS) > 500);
+	assert_true(reads_within(&end, 200 * MS) > 1500);
 	close_end(&end);
 }
 
@@ -218,7 +257,7 @@ TEST_WITH(cq_read__rests_by_the_governor, set_up, NULL)
 	setenv("FI_LULL_RAILS", "kernel-busy:lo", 1);
 	setenv("FI_LULL_MAX_REST", "2000", 1);
 	open_end(&end);
-	assert_in_range(reads_within(&end, 400 * MS), 1, 800);
+	assert_in_range(reads_within(&end, 400 * MS), 1, 1400);
 	close_end(&end);
 	setenv("FI_LULL_GOVERNOR", "spin", 1);
 	open_end(&end);
