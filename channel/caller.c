@@ -21,8 +21,6 @@ channel_caller_open(struct lull_channel *channel, struct lull_error *error)
 	struct lull_idle_limits limits;
 	int rc;
 
-	if (!channel->config.own_loop)
-		return 0;
 	callers->memory = lull_loop_memory();
 	if (callers->memory == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for the governor");

@@ -11,7 +11,7 @@
 
 #include "state.h"
 
-/** Memory for the governor. Does nothing without own_loop. @return 0, -ENOMEM, -EINVAL */
+/** Memory for the governor. @return 0, -ENOMEM, -EINVAL */
 int channel_caller_open(struct lull_channel *channel, struct lull_error *error);
 void channel_caller_close(struct lull_channel *channel);
 

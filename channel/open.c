@@ -385,10 +385,9 @@ lull_channel_start(struct lull_channel *channel, struct lull_error *error)
 	if (!channel->config.unchecked)
 		rc = start_checked(channel, error);
 	channel->started = rc == 0;
-	if (rc == 0 && !channel->config.own_loop)
-		rc = channel_thread_start(channel, error);
 	if (rc == 0)
-		rc = channel_caller_open(channel, error);
+		rc = channel->config.own_loop ? channel_caller_open(channel, error) :
+						channel_thread_start(channel, error);
 	if (rc == 0)
 		rc = channel_stand_in_start(channel, error);
 	channel->started = rc == 0;
@@ -441,7 +440,7 @@ lull_channel_close(struct lull_channel *channel, uint64_t linger_ns)
 uint32_t
 lull_channel_poll(struct lull_channel *channel)
 {
-	uint32_t pkts = 0;
+	uint32_t pkts;
 
 	if (!channel->config.own_loop || !channel->started)
 		return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "address.h"
+#include "bundle/peer.h"
 #include "host/error.h"
 #include "turn.h"
 #include "wait.h"

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include "bundle/peer.h"
 #include "event.h"
 
 #define TURN_YIELDS_MAX 1000 /* to callers, in front of an iteration */

@@ -10,7 +10,7 @@
 #include "host/report_file.h"
 
 #define REPORT_FIRST "lull: report of " /* each file begins so */
-#define TELL_NS (100 * LULL_NS_PER_MS) /* whoever polled less only set the ports up */
+#define TELL_NS (100 * LULL_NS_PER_MS)  /* whoever polled less only set the ports up */
 
 static void
 report_verdict(int file, const struct plugin_poller *poller)
@@ -68,8 +68,8 @@ plugin_report(void)
 		return;
 	}
 	if (file != STDERR_FILENO)
-		dprintf(file, REPORT_FIRST "%s (process %d)\n",
-			program_invocation_short_name, (int)getpid());
+		dprintf(file, REPORT_FIRST "%s (process %d)\n", program_invocation_short_name,
+			(int)getpid());
 	if (unseen != NULL)
 		dprintf(file, "lull: %s\n", unseen);
 	for (i = 0; i < plugin_poller_count(); i++)

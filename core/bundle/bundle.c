@@ -446,29 +446,6 @@ lull_bundle_deadline_ns(const struct lull_bundle *bundle)
 	return due_ns;
 }
 
-bool
-lull_bundle_busy(const struct lull_bundle *bundle)
-{
-	for (uint32_t i = 0; i < bundle->slot_high; i++) {
-		if (bundle->slots[i].state != PEER_FREE && bundle_peer_busy(&bundle->slots[i]))
-			return true;
-	}
-	return false;
-}
-
-bool
-lull_bundle_partly(const struct lull_bundle *bundle)
-{
-	for (uint32_t i = 0; i < bundle->slot_high; i++) {
-		const struct bundle_slot *slot = &bundle->slots[i];
-
-		if (slot->state != PEER_FREE && slot->store != NULL && bundle_peer_has_keys(slot) &&
-		    slot->store->in_partly > 0)
-			return true;
-	}
-	return false;
-}
-
 /* ---- events ---- */
 
 static bool

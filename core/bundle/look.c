@@ -2,6 +2,7 @@
 /* What others may see, from any thread: relaxed reads of what the bundle's thread writes. */
 #include <errno.h>
 
+#include "peer.h"
 #include "protocol.h"
 
 #define ROW(member, unit, help) LULL_COUNTER_ROW(struct lull_bundle_counters, member, unit, help)
@@ -59,6 +60,29 @@ const struct lull_bundle_counters *
 lull_bundle_counters(const struct lull_bundle *bundle)
 {
 	return &bundle->counters;
+}
+
+bool
+lull_bundle_busy(const struct lull_bundle *bundle)
+{
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
+		if (bundle->slots[i].state != PEER_FREE && bundle_peer_busy(&bundle->slots[i]))
+			return true;
+	}
+	return false;
+}
+
+bool
+lull_bundle_partly(const struct lull_bundle *bundle)
+{
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
+		const struct bundle_slot *slot = &bundle->slots[i];
+
+		if (slot->state != PEER_FREE && slot->store != NULL && bundle_peer_has_keys(slot) &&
+		    slot->store->in_partly > 0)
+			return true;
+	}
+	return false;
 }
 
 static const struct bundle_slot *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
+#include "peer.h"
 #include "protocol.h"
 
 #define CLOSE_NS (100 * LULL_NS_PER_MS)    /* for an answer to CLOSE, behind the time to linger */

@@ -281,15 +281,8 @@ struct lull_bundle_target {
 int lull_bundle_connect(struct lull_bundle *bundle, uint64_t now_ns,
 			const struct lull_bundle_target *target, uint64_t limit_ns);
 /**
- * Keep a peer's number for it: after its event DOWN nobody else gets it before
- * lull_bundle_disconnect(). It counts for peers_max until then.
- * @return 0, -ENOTCONN
- */
-int lull_bundle_keep(struct lull_bundle *bundle, uint32_t peer);
-/**
  * End a connection: what was accepted for sending is sent first, for at most linger_ns. Pending
- * operations that remain end with -ECONNRESET, then event DOWN. Of a number that is kept after
- * that: give it back, without an event.
+ * operations that remain end with -ECONNRESET, then event DOWN.
  * @return 0, -ENOTCONN
  */
 int lull_bundle_disconnect(struct lull_bundle *bundle, uint64_t now_ns, uint32_t peer,
@@ -333,12 +326,6 @@ uint64_t lull_bundle_deadline_ns(const struct lull_bundle *bundle);
  * @return true: they are
  */
 bool lull_bundle_busy(const struct lull_bundle *bundle);
-/**
- * Ask whether more of a message is expected: some of it is here, and not all that may come before
- * it is accepted, or all of it.
- * @return true: it is
- */
-bool lull_bundle_partly(const struct lull_bundle *bundle);
 /** The thread may rest for so long between two looks from now on; 0: it polls. Peers are told. */
 void lull_bundle_rest(struct lull_bundle *bundle, uint64_t now_ns, uint64_t rest_ns_max);
 
@@ -490,7 +477,7 @@ struct lull_bundle_peer_look {
 	enum lull_bundle_wait waits;
 };
 /**
- * Look at a peer. Of one that has ended and is kept: its name and what it carried.
+ * Look at a peer.
  * @return 0, -ENOENT: there is none of this number
  * Threads: any; what it sees may be some packets old.
  */

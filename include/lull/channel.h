@@ -146,8 +146,8 @@ int lull_channel_connect_address(struct lull_channel *channel, const uint8_t *ad
 /**
  * Begin to connect to the node at an address, and do not wait. The number is the peer's from now
  * on: it can be named as a source at once, and sends to it are -EAGAIN until it is there. When it
- * does not answer in time, receives from it end with -ECONNRESET. Also when it is gone the number is
- * nobody else's before lull_channel_disconnect().
+ * does not answer in time, receives from it end with -ECONNRESET. Also when it is gone the number
+ * is nobody else's before lull_channel_disconnect().
  * @return 0: also when it is connected; -EAGAIN: the last connection with it still ends;
  *         -EHOSTUNREACH, -ENOBUFS, -EINVAL
  */

@@ -44,13 +44,14 @@ class Ranks:
         self.provider, self.program, self.count = provider, program, count
 
     def run(self, *words: str, of: dict[int, dict[str, str]] | None = None,
-            **settings: str) -> list[tuple[int, str]]:
+            settings: dict[str, str] | None = None) -> list[tuple[int, str]]:
         """Exit status and output of each; @of: settings of single ones."""
+        all_of = settings or {}
         with tempfile.TemporaryDirectory(prefix="lull-mpi-") as folder:
             running = [
                 subprocess.Popen(
                     [self.program, folder, str(number), str(self.count), *words],
-                    env=environment(self.provider, **(settings | (of or {}).get(number, {}))),
+                    env=environment(self.provider, **(all_of | (of or {}).get(number, {}))),
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                 for number in range(self.count)]  # fmt: skip
             try:
@@ -84,7 +85,8 @@ def crash(provider: str, program: str) -> None:
 def compute(provider: str, program: str) -> None:
     """Longer than the silence after which a peer is given up, but for who stands in."""
     seconds, timeout_ms = ("60", "5000") if LONG else ("3", "1000")
-    ended = Ranks(provider, program, 3).run("compute", seconds, FI_LULL_PEER_TIMEOUT=timeout_ms)
+    ended = Ranks(provider, program, 3).run(
+        "compute", seconds, settings={"FI_LULL_PEER_TIMEOUT": timeout_ms})
     for number, (status, said) in enumerate(ended):
         check(status == 0 and f"{number}: goes on" in said, "nobody is given up", said)
 
@@ -101,7 +103,7 @@ def keys(provider: str, program: str) -> None:
         here, there = write_key(folder / "here", "1"), write_key(folder / "there", "2")
         began = time.monotonic()
         (status, said), _ = Ranks(provider, program, 2).run(
-            "alone", FI_LULL_SECURITY="sealed", FI_LULL_KEY=here,
+            "alone", settings={"FI_LULL_SECURITY": "sealed", "FI_LULL_KEY": here},
             of={1: {"FI_LULL_KEY": there}})  # fmt: skip
         check(status == 0 and "0: 0 good, 2 failed, 0 nameless" in said, "another key", said)
         says_once(said, "or it has another key", "another key")
@@ -121,7 +123,8 @@ def settings_refused(provider: str, program: str) -> None:
         ({"FI_LULL_GOVERNOR": "nosuch"}, "FI_LULL_GOVERNOR: 'nosuch' does not exist"),
     ):
         began = time.monotonic()
-        ((status, said),) = Ranks(provider, program, 1).run("compute", "0", **settings)
+        ((status, said),) = Ranks(provider, program, 1).run(
+            "compute", "0", settings=settings)
         check(status == 1, f"{settings} is refused", said)
         says_once(said, sentence, str(settings))
         check(time.monotonic() - began < SOON_S, "soon", said)
@@ -135,7 +138,7 @@ def report(provider: str, program: str) -> None:
         for pattern, first in (("%r.json", "0.json"), ("job", "job.0"), ("p%p-%r", None)):
             for _ in range(2):  # it replaces its own
                 ended = Ranks(provider, program, 2).run(
-                    "compute", "0", of=of, FI_LULL_REPORT=str(folder / pattern))
+                    "compute", "0", of=of, settings={"FI_LULL_REPORT": str(folder / pattern)})
                 check([status for status, _ in ended] == [0, 0], pattern, ended)
             if first is not None:
                 told = json.loads((folder / first).read_text())
@@ -149,7 +152,8 @@ def report(provider: str, program: str) -> None:
               list(folder.iterdir()))
         other = folder / "passwd"
         other.write_text("root:x:0:0\n")
-        ((_, said),) = Ranks(provider, program, 1).run("compute", "0", FI_LULL_REPORT=str(other))
+        ((_, said),) = Ranks(provider, program, 1).run(
+            "compute", "0", settings={"FI_LULL_REPORT": str(other)})
         check(other.read_text() == "root:x:0:0\n", "what is no report stays")
         says_once(said, "it is there and no earlier report", "another file")
 
