@@ -13,8 +13,11 @@
 #include "fi.h"
 
 #define CQ_ROOM 256u
-#define CQ_VAIN 200 /* reads in vain before a thread rests */
-/* Between two reads of a thread that waits. Who does more in between has work to go on with. */
+#define CQ_VAIN 200u /* reads in vain before a thread rests */
+/*
+ * Between two reads of a thread that waits. Who does more in between has work to go on with, unless
+ * it was just held up: each time takes a part of its reads back.
+ */
 #define CQ_GAP_NS (20 * LULL_NS_PER_US)
 
 /* Reads in vain by this thread, in a row. */
@@ -159,13 +162,13 @@ cq_read_slowly(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
 	ssize_t taken;
 
 	if (lull_clock_ns() - cq_reader.read_ns > CQ_GAP_NS)
-		cq_reader.vain = 0;
+		cq_reader.vain -= LULL_MIN(cq_reader.vain, CQ_VAIN / 4u);
 	lull_fi_domain_progress(cq->domain);
 	taken = cq_take(cq, buffer, count);
 	if (taken == -FI_EAGAIN && cq_reader.vain >= CQ_VAIN &&
 	    cq->domain->settings.max_rest_ns > 0)
 		taken = cq_rest(cq, buffer, count);
-	cq_reader.vain++;
+	cq_reader.vain = LULL_MIN(cq_reader.vain + 1, CQ_VAIN);
 	cq_reader.read_ns = lull_clock_ns();
 	return taken;
 }

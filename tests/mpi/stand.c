@@ -31,6 +31,7 @@ set_up(void **state)
 	setenv("FI_LULL_SECURITY", "open", 1);
 	unsetenv("FI_LULL_MAX_REST");
 	unsetenv("FI_LULL_GOVERNOR");
+	unsetenv("FI_LULL_CONNECT_TIMEOUT");
 	return 0;
 }
 
