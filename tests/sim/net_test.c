@@ -161,7 +161,7 @@ TEST(path__reorders_its_share)
 	net_pair_free(pair);
 }
 
-/* 280 bytes on the wire take 2.24 us: ahead of all that waits; the others as long as ever in all. */
+/* 280 bytes on the wire take 2.24 us: ahead of all that waits; the others are as late as ever. */
 TEST(path__overtakes_what_waits)
 {
 	const struct lull_sim_path_config path = {
