@@ -27,7 +27,8 @@ from types import FrameType
 from typing import Protocol
 
 TREE = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(TREE / "python"), str(TREE / "bench" / "idle")]
+sys.path[:0] = [str(TREE / "python"), *(str(TREE / "bench" / name)
+                                       for name in ("idle", "rounds", "mpi"))]
 
 import goals  # noqa: E402 - of this checkout
 import recovery  # noqa: E402

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import scene
-from kernel_rows import Figures, cpu
-from station import PeerError, Station
+from station import Figures, PeerError, Station, cpu
 
 PINGPONG_PORT, UCX_PORT = 47592, 13337
 LATENCY_US = 20  # guessed, for how many messages take the seconds wanted

@@ -11,21 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import scene
-from station import SETTLE_S, Ended, PeerError, Station
+from station import SETTLE_S, Figures, PeerError, Station, cpu
 
 PORT = 5201
 OMIT_S = 1  # slow start, and subflows that join
 BOND = "10.78.0"
 FRAME_BYTES = 1400
 EAL = ["--no-huge", "-m", "512", "--no-pci", "--no-telemetry"]
-
-Figures = dict[str, float]
-
-
-def cpu(ended: Ended) -> Figures:
-    """CPU of both sides."""
-    return {f"cpu_{one.node}_pct": one.cpu_pct for one in ended.work}
-
 
 class Iperf:
     """TCP over the first rail alone."""

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import scene
-from kernel_rows import Figures, cpu
 from lull.program.telemetry import Telemetry
-from station import Ended, PeerError, Station, await_path, ready, stop
+from station import Ended, Figures, PeerError, Station, await_path, cpu, ready, stop
 
 NAME, NODE = "lull-channel-perf", "lull-channel-node"
 JOBS = {scene.GOODPUT: "bandwidth", scene.SILENCE: "bandwidth", scene.CHANGE: "bandwidth",

@@ -21,7 +21,9 @@ def ask(code: str, *words: object) -> Any:
     done = subprocess.run([sys.executable, "-c", code, *map(str, words)], check=False, cwd=BENCH,
                           capture_output=True, text=True,
                           env={"PATH": "/usr/bin",
-                               "PYTHONPATH": f"{TREE}/python:{TREE}/bench/idle"})
+                               "PYTHONPATH": ":".join(
+                                   str(TREE / folder) for folder in
+                                   ("python", "bench/idle", "bench/rounds", "bench/mpi"))})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import scene
-from kernel_rows import Figures, cpu
-from station import PeerError, Station
+from station import Figures, PeerError, Station, cpu
 
 SOURCE = Path(__file__).with_name("pingpong.c")
 JOBS = {scene.GOODPUT: "bandwidth", scene.SILENCE: "bandwidth", scene.CHANGE: "bandwidth",

@@ -32,6 +32,8 @@ PF_KTHREAD = 0x00200000
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PROC = Path("/proc")
 
+Figures = dict[str, float]
+
 
 class PeerError(Exception):
     """One sentence: why a peer has no figures here."""
@@ -52,6 +54,11 @@ class Ended:
 
     out: str
     work: list[Work] = field(default_factory=list)
+
+
+def cpu(ended: Ended) -> Figures:
+    """CPU of both sides."""
+    return {f"cpu_{one.node}_pct": one.cpu_pct for one in ended.work}
 
 
 class Station:
