@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What both nodes of an MPI library do for bench/channel/compare.py: one program for every library
- * and every way it takes.
+ * What both ranks do for bench/channel/compare.py and bench/mpi/compare.py: one program for every
+ * MPI library and every way it takes.
  *
  *	pingpong bandwidth SECONDS BYTES    rank 0 sends, 8 messages under way
  *	pingpong latency SECONDS BYTES      there and back, one at a time
@@ -152,12 +152,21 @@ latency_answer(int bytes)
 	}
 }
 
+/* Connecting is not measured. */
+static void
+wait_begin(int other)
+{
+	MPI_Sendrecv(buffers[0], 1, MPI_BYTE, other, TAG_DATA, buffers[1], 1, MPI_BYTE, other,
+		     TAG_DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void
 wait_sleep(double seconds)
 {
 	struct timespec rest = { (time_t)seconds,
 				 (long)(1e9 * (seconds - (double)(time_t)seconds)) };
 
+	wait_begin(1);
 	MPI_Send(buffers[0], 1, MPI_BYTE, 1, TAG_DATA, MPI_COMM_WORLD);
 	nanosleep(&rest, NULL);
 	MPI_Send(buffers[0], 1, MPI_BYTE, 1, TAG_END, MPI_COMM_WORLD);
@@ -168,6 +177,7 @@ wait_receive(void)
 {
 	double wall, cpu;
 
+	wait_begin(0);
 	MPI_Recv(buffers[0], 1, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	wall = now_s(CLOCK_MONOTONIC);
 	cpu = now_s(CLOCK_PROCESS_CPUTIME_ID);

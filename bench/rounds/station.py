@@ -70,6 +70,7 @@ class Station:
         self.commands: list[str] = []  # as anybody can type them
         self.received: Callable[[], int] | None = None  # bytes that node b's program has so far
         self.apart: dict[str, int] = {}  # process ids of programs whose CPU is told apart too
+        self.said = ""  # all that the last program which failed printed
         self._started: list[subprocess.Popen[str]] = []
         self._ready: set[int] = set()
 
@@ -139,6 +140,7 @@ class Station:
             if watched:
                 watcher.join()
         if process.returncode != 0:
+            self.said = out
             raise PeerError(told(process.args, out))
         return Ended(out, work)
 
@@ -191,9 +193,10 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 
 def name(words: object) -> str:
-    """The program of a command line that begins with `ip netns exec NODE`."""
+    """The program of a command line that begins with `ip netns exec NODE`, or so and a shell."""
     assert isinstance(words, list)
-    return Path(words[4]).name
+    first = words.index("sh") + 4 if words[4] == "unshare" else 4  # sh -c SCRIPT sh PROGRAM
+    return Path(words[first]).name
 
 
 def ready(home: Path, process: subprocess.Popen[str], program: str) -> Path:
