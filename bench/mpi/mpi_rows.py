@@ -32,8 +32,10 @@ exec ip netns exec {namespace} unshare -u sh -c "hostname b; $*"
 """
 # What mpirun says around the reason.
 CHATTER = re.compile(r"^[-=*\s]*$|mpirun (detected|noticed|was unable)|exit code:|process name:|"
-                     r"primary job|non-zero|per user-direction|\*\*\*|node:? |local host:|"
-                     r"this process|reference", re.IGNORECASE)  # fmt: skip
+                     r"primary job|non-zero|per user-direction|node:? |local host:|this process|"
+                     r"reported by process|on communicator|errors_are_fatal|potentially your|"
+                     r"help message|set mca parameter", re.IGNORECASE)  # fmt: skip
+SPEAKER = re.compile(r"^\[[^]\s]+\] *(\*{3} *)?")  # [HOST:PID] ***
 WORDS_TOLD = 40
 
 
@@ -142,7 +144,8 @@ def components() -> frozenset[str]:
 
 def plain(error: str, said: str) -> str:
     """The reason, without what mpirun says with every reason."""
-    lines = [line.strip() for line in said.splitlines() if not CHATTER.search(line)]
+    lines = [SPEAKER.sub("", line).strip() for line in said.splitlines()
+             if not CHATTER.search(line)]  # fmt: skip
     words = " ".join(lines).split()
     return f"mpirun: {' '.join(words[:WORDS_TOLD])}" if words else error
 

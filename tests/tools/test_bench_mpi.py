@@ -180,7 +180,11 @@ def test_the_reason_among_what_mpirun_says() -> None:
     said = """--------------------------------------------------------------------------
 libfabric:7:1:lull:core:lull_fi_getinfo():40<warn> FI_LULL_KEY: name the file of a key
 --------------------------------------------------------------------------
-*** An error occurred in MPI_Init
+[a:7] *** An error occurred in MPI_Waitall
+[a:7] *** on communicator MPI_COMM_WORLD
+[a:7] *** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,
+[a:7] ***    and potentially your MPI job)
+[a:6] 1 more process has sent help message help-mpi-errors.txt / mpi_errors_are_fatal
 --------------------------------------------------------------------------
 mpirun detected that one or more processes exited with non-zero status
   Process name: [[1,1],0]
@@ -192,7 +196,7 @@ import mpi_rows
 print(json.dumps([mpi_rows.plain("mpirun: x", sys.argv[1]), mpi_rows.plain("mpirun: x", "")]))
 """, said)
     assert found == ["mpirun: libfabric:7:1:lull:core:lull_fi_getinfo():40<warn> FI_LULL_KEY: name "
-                     "the file of a key", "mpirun: x"]
+                     "the file of a key An error occurred in MPI_Waitall", "mpirun: x"]
 
 
 DOCUMENT = """
