@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from lull import drawing
+from matplotlib.axes import Axes
 from panels import PANEL_IN, WIDTH_IN, curves, has_curves, has_shares, shares
 from result import Result
+from scene import SILENCE
 
 
 def save(result: Result, stem: Path) -> bool:
     """As .png and .svg; false where there is nothing to draw."""
-    panels = [draw for draw, has in ((shares, has_shares), (curves, has_curves)) if has(result)]
+    panels: list[Callable[[Axes, Result], None]] = [shares] if has_shares(result) else []
+    if has_curves(result, SILENCE):
+        panels.append(lambda axes, made: curves(axes, made, SILENCE))
     if not panels:
         return False
     with drawing.style():

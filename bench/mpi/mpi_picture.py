@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from pathlib import Path
 
 from lull import drawing
@@ -12,7 +14,7 @@ from matplotlib.figure import Figure
 from mpi_scenes import TRAINING
 from panels import PANEL_IN, WIDTH_IN, curves, has_curves, has_shares, shares
 from result import Cell, Result
-from scene import LATENCY
+from scene import LATENCY, SILENCE, SILENT
 
 COLOURS = [INKS[name].light for name in ("ramp", "objective")]
 BAR_IN = 0.26
@@ -20,8 +22,10 @@ BAR_IN = 0.26
 
 def save(result: Result, stem: Path) -> bool:
     """As .png and .svg, and the training step as STEM-training; false: nothing to draw."""
-    panels = [draw for draw, has in ((latencies, has_latencies), (shares, has_shares),
-                                     (curves, has_curves)) if has(result)]  # fmt: skip
+    panels: list[Callable[[Axes, Result], None]] = [
+        draw for draw, has in ((latencies, has_latencies), (shares, has_shares)) if has(result)]
+    panels += [functools.partial(curves, what=what) for what in (SILENCE, SILENT)
+               if has_curves(result, what)]  # fmt: skip
     if not panels:
         return save_training(result, stem)
     with drawing.style():
@@ -70,7 +74,7 @@ def save_training(result: Result, stem: Path) -> bool:
     cells = training_cells(result)
     if not cells:
         return False
-    panels = (("goodput_bps", 1e-6, "goodput of the sum, Mb/s"),
+    panels = (("goodput_bps", 1e-6, "goodput of the allreduce, Mb/s"),
               ("rest_cpu_pct", 1.0, "CPU % of a rank at rest"))  # fmt: skip
     with drawing.style():
         made = drawing.figure(WIDTH_IN, 0.9 + BAR_IN * len(cells))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from mpi_jobs import Conform, Job, Pingpong
+from mpi_jobs import TREE, Conform, Job, Pingpong
 from mpi_scenes import CONFORM, TRAINING
 from mpi_training import Training
 from peer import Peer
@@ -81,6 +81,8 @@ class Mpi(Peer):
         finally:
             station.tell(f"{folder}/", "./")
             station.tell(str(folder), "/tmp")
+            station.tell(f"{TREE}/", "")
+            station.commands = list(dict.fromkeys(station.commands))
             shutil.rmtree(folder, ignore_errors=True)
 
     def _run(self, station: Station, where: Scene, folder: Path) -> Figures:
