@@ -28,7 +28,7 @@ sudo .venv/bin/python bench/mpi/compare.py --docs
 
 `--docs` replaces the text below, its pictures and the figures in [docs/mpi.md](mpi.md). `--rows`,
 `--resume`, rounds that are INVALID and peers that are not here are as with the channel above.
-`bench/mpi/compare.py --quick` shows in two minutes that it runs.
+`bench/mpi/compare.py --quick` shows in three minutes that it runs.
 
 """
 STEP = """
