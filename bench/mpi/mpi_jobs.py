@@ -52,8 +52,9 @@ class Pingpong(Job):
                 str(where.bytes)]  # fmt: skip
 
     def environment(self, station: Station, folder: Path) -> dict[str, str]:
-        """A file that tells how far it is."""
+        """A file that tells how far it is; it is there when ranks know each other."""
         curve = folder / "curve"
+        station.begun = curve.exists
         station.received = lambda: int(curve.read_text(encoding="ascii").split()[-1])
         return {CURVE: str(curve)}
 

@@ -46,6 +46,7 @@ class Way:
     words: list[str]  # parameters of mpirun
     environment: dict[str, str] = field(default_factory=dict)  # of all ranks
     own: dict[str, dict[str, str]] = field(default_factory=dict)  # of one node's ranks, by node
+    before: dict[str, list[str]] = field(default_factory=dict)  # the program, by node
 
 
 class Mpi(Peer):
@@ -89,7 +90,8 @@ class Mpi(Peer):
         job, way = JOBS[where.what], self.way(station, where, folder)
         environment = job.environment(station, folder) | way.environment
         program = job.command(station, where, folder)
-        contexts = [[*ranks, *defined(environment | way.own.get(node, {})), *program]
+        contexts = [[*ranks, *defined(environment | way.own.get(node, {})),
+                     *way.before.get(node, []), *program]
                     for node, ranks in self._ranks(station, where, way, job)]  # fmt: skip
         words = functools.reduce(lambda one, other: [*one, ":", *other], contexts)
         command = [

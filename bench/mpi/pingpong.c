@@ -8,7 +8,8 @@
  *	pingpong wait SECONDS BYTES         rank 1 waits in MPI_Recv for a message that comes late
  *
  * Rank 1 prints one line of JSON, as it knows what arrived; rank 0 does for latency. Where
- * PINGPONG_CURVE names a file, rank 1 writes to it every 10 ms how many bytes it has.
+ * PINGPONG_CURVE names a file, rank 1 makes it when it begins, and writes to it every 10 ms how many
+ * bytes it has.
  */
 #include <mpi.h>
 
@@ -26,22 +27,20 @@
 
 static uint8_t *buffers[UNDER_WAY];
 static double *samples;
+static FILE *curve;
 
 static void
 curve_add(double now, uint64_t bytes)
 {
 	static double next;
-	static FILE *file;
 
-	if (next == 0 && getenv("PINGPONG_CURVE") != NULL)
-		file = fopen(getenv("PINGPONG_CURVE"), "w");
-	if (file == NULL || now < next) {
+	if (curve == NULL || now < next) {
 		next = next == 0 ? now : next;
 		return;
 	}
 	next = now + 0.01;
-	fprintf(file, "%llu\n", (unsigned long long)bytes);
-	fflush(file);
+	fprintf(curve, "%llu\n", (unsigned long long)bytes);
+	fflush(curve);
 }
 
 static double
@@ -217,6 +216,8 @@ main(int argc, char **argv)
 	samples = malloc(SAMPLES_MAX * sizeof(*samples));
 	for (i = 0; i < UNDER_WAY; i++)
 		buffers[i] = calloc(1, (size_t)bytes);
+	if (rank == 1 && getenv("PINGPONG_CURVE") != NULL)
+		curve = fopen(getenv("PINGPONG_CURVE"), "w");
 	status = run(rank, argv[1], atof(argv[2]), bytes);
 	fflush(stdout);
 	MPI_Finalize();

@@ -69,6 +69,7 @@ class Station:
         self.seconds = seconds
         self.commands: list[str] = []  # as anybody can type them
         self.received: Callable[[], int] | None = None  # bytes that node b's program has so far
+        self.begun: Callable[[], bool] | None = None  # whether what is measured has begun
         self.apart: dict[str, int] = {}  # process ids of programs whose CPU is told apart too
         self.said = ""  # all that the last program which failed printed
         self._started: list[subprocess.Popen[str]] = []
@@ -128,7 +129,7 @@ class Station:
     def finish(self, process: subprocess.Popen[str], watched: bool = True) -> Ended:
         """Wait until it ends; meanwhile measure the CPU of both nodes."""
         work: list[Work] = []
-        watcher = threading.Thread(target=self._watch, args=(work,))
+        watcher = threading.Thread(target=self._watch, args=(work, process))
         if watched:
             watcher.start()
         try:
@@ -144,7 +145,12 @@ class Station:
             raise PeerError(told(process.args, out))
         return Ended(out, work)
 
-    def _watch(self, work: list[Work]) -> None:
+    def _watch(self, work: list[Work], process: subprocess.Popen[str]) -> None:
+        end_s = time.monotonic() + READY_S
+        while self.begun and not self.begun() and time.monotonic() < end_s:
+            if process.poll() is not None:
+                return
+            time.sleep(0.02)
         time.sleep(min(SETTLE_S, self.seconds / 3))
         nodes = self.bed.nodes()
         before = self._look(nodes)
