@@ -8,8 +8,8 @@
  *	pingpong wait SECONDS BYTES         rank 1 waits in MPI_Recv for a message that comes late
  *
  * Rank 1 prints one line of JSON, as it knows what arrived; rank 0 does for latency. Where
- * PINGPONG_CURVE names a file, rank 1 makes it when it begins, and writes to it every 10 ms how many
- * bytes it has.
+ * PINGPONG_CURVE names a file, rank 1 makes it when it begins, and writes to it every 10 ms how
+ * many bytes it has.
  */
 #include <mpi.h>
 

@@ -129,7 +129,8 @@ class Station:
     def finish(self, process: subprocess.Popen[str], watched: bool = True) -> Ended:
         """Wait until it ends; meanwhile measure the CPU of both nodes."""
         work: list[Work] = []
-        watcher = threading.Thread(target=self._watch, args=(work, process))
+        ended = threading.Event()
+        watcher = threading.Thread(target=self._watch, args=(work, ended))
         if watched:
             watcher.start()
         try:
@@ -138,6 +139,7 @@ class Station:
             raise PeerError(f"{name(process.args)} did not end within "
                             f"{self.seconds + TIMEOUT_S:.0f} s") from None  # fmt: skip
         finally:
+            ended.set()
             if watched:
                 watcher.join()
         if process.returncode != 0:
@@ -145,17 +147,18 @@ class Station:
             raise PeerError(told(process.args, out))
         return Ended(out, work)
 
-    def _watch(self, work: list[Work], process: subprocess.Popen[str]) -> None:
+    def _watch(self, work: list[Work], ended: threading.Event) -> None:
         end_s = time.monotonic() + READY_S
         while self.begun and not self.begun() and time.monotonic() < end_s:
-            if process.poll() is not None:
+            if ended.wait(0.02):
                 return
-            time.sleep(0.02)
-        time.sleep(min(SETTLE_S, self.seconds / 3))
+        if ended.wait(min(SETTLE_S, self.seconds / 3)):
+            return
         nodes = self.bed.nodes()
         before = self._look(nodes)
         begin = time.monotonic_ns()
-        time.sleep(max(0.1, self.seconds - 2 * SETTLE_S))
+        if ended.wait(max(0.1, self.seconds - 2 * SETTLE_S)):
+            return  # its threads are gone
         passed = time.monotonic_ns() - begin
         for name, after in self._look(nodes).items():
             both = before[name].keys() & after.keys()

@@ -26,6 +26,7 @@ TREE = Path(__file__).resolve().parents[2]
 ROWS = "64B-same/lull kernel,64B/Open MPI btl*,64B/lull kernel"
 FOLDERS = "lull-bench-mpi-*"
 LIMIT_S = 120
+ENDS_S = 40  # after a signal; the job alone would last longer
 
 
 def words(build: str, out: Path, *more: str) -> list[str]:
@@ -90,7 +91,9 @@ def ends_in_order(build: str, out: Path, temporary: str) -> None:
                        process)  # fmt: skip
             time.sleep(0.5)  # somewhere between its begin and its end
             process.send_signal(signal.SIGTERM)
-            said, _ = process.communicate(timeout=LIMIT_S)
+            said, _ = process.communicate(timeout=ENDS_S)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"it did not end within {ENDS_S} s of a signal") from None
         finally:
             process.kill()
     check(process.returncode == 128 + signal.SIGTERM, "it tells of the signal", said)
