@@ -24,13 +24,18 @@ from lull.mpi.env import RAILS, VARIABLES, Setting
 from lull.program.child import CHECKOUT
 from lull.program.tree import Tree
 
+NUMBERS = ("US", "MS", "N")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def settings(function: Function) -> Function:
     """Options for everything that the provider can be told; without one, its variable counts."""
     for one in reversed(VARIABLES):
-        kind = click.Choice(one.choices) if one.choices else str
+        kind: click.ParamType = click.STRING
+        if one.choices:
+            kind = click.Choice(one.choices)
+        elif one.metavar in NUMBERS:
+            kind = click.IntRange(0)
         click.option(one.option, _keyword(one.name), type=kind, envvar=one.name,
                      metavar=one.metavar or None, multiple=one.name == RAILS,
                      help=one.help)(function)
@@ -44,7 +49,8 @@ def _keyword(name: str) -> str:
 
 
 def _setting(provider: str | None, options: dict[str, Any]) -> Setting:
-    given = {one.name: options[_keyword(one.name)] for one in VARIABLES if one.name != RAILS}
+    said = {one.name: options[_keyword(one.name)] for one in VARIABLES if one.name != RAILS}
+    given = {name: None if value is None else str(value) for name, value in said.items()}
     return mpi_env.choose(provider, options[_keyword(RAILS)], given)
 
 

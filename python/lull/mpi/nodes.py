@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import os
 import re
 import shlex
 import shutil
+import signal
 import socket
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -75,7 +78,8 @@ class Cluster:
         command = list(words) if is_here(node.name) else self.agent.command(node.name, words)
         try:
             return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                    stderr=subprocess.PIPE, text=True, errors="replace")
+                                    stderr=subprocess.PIPE, text=True, errors="replace",
+                                    process_group=0)  # with all that an agent starts
         except OSError as error:
             raise LullError(f"{command[0]}: {error.strerror}: name what reaches the nodes with "
                             "--agent") from None
@@ -86,7 +90,7 @@ class Cluster:
         try:
             out, err = process.communicate(given, timeout=ANSWER_S)
         except subprocess.TimeoutExpired:
-            process.kill()
+            _end(process)
             process.communicate()
             raise LullError(f"node {node.name} does not answer within {ANSWER_S:.0f} s: "
                             f"try '{by_hand}'") from None
@@ -116,7 +120,7 @@ class Cluster:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 for process in processes:
-                    process.terminate()
+                    _end(process)
                 raise
 
     def places(self) -> tuple[Node, ...]:
@@ -134,6 +138,13 @@ class Cluster:
             raise LullError(f"{ranks} ranks do not fit: the nodes have "
                             f"{sum(counts)} places; say more with --nodes NODE:COUNT", 2)
         return counts
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Whatever an agent has started keeps our pipes open: all of it ends."""
+    if process.returncode is None:  # else its number may be another's
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 @functools.cache
