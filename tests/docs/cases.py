@@ -316,6 +316,19 @@ def copies_over_a_channel(place: Place, block: Block) -> None:
         shell.says("all of it\n", "the copy is the folder")
 
 
+def runs_a_training_step(place: Place, block: Block) -> None:
+    """Over kernel:lo; Open MPI has to be told that root may."""
+    need("mpirun")
+    if not (place.root / "build/fi/liblull-fi.so").exists():
+        raise Lacking("needs the provider, which this build is without")
+    with Shell(place) as shell:
+        shell.type("/usr/bin/python3 -c 'import mpi4py, numpy' && echo both")
+        shell.says("both\n", "mpi4py and numpy")
+        shell.type("export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+        for step in steps(block, 1):
+            shell.does(step)
+
+
 def captures_and_simulates(place: Place, block: Block) -> None:
     """eth0 is a veth of the test, on which somebody sends."""
     installed(place)

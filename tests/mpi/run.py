@@ -20,12 +20,11 @@ from typing import Any
 TREE = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TREE / "tests" / "netns"), str(TREE / "python")]
 
-from rights import skip, take  # noqa: E402
-from verdict import check, wait_for  # noqa: E402
-
 from lull.channel.bed import Bed  # noqa: E402 - of this checkout
 from lull.channel.bed_namespace import run as said_by  # noqa: E402
 from lull.channel.bed_plan import Plan, rails  # noqa: E402
+from rights import skip, take  # noqa: E402
+from verdict import check, wait_for  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # that of Debian's mpi4py
 STEP = ["--", PYTHON, str(TREE / "examples/mpi/training_step.py"), "--json", "--steps=2",

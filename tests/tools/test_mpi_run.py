@@ -188,7 +188,7 @@ def test_signals_go_to_mpirun(job: Job, number: signal.Signals) -> None:
     job.script("mpirun", f"trap 'echo {name} >>\"$FAKE/came\"; exit 33' {name}\n"
                          'touch "$FAKE/there"; while :; do sleep 0.05; done')
     with job.start("-n", "2", "--", "prog") as process:
-        wait_for(lambda: (job.folder / "there").exists())
+        wait_for((job.folder / "there").exists)
         assert job.key_file().exists()
         process.send_signal(number)
         assert process.wait(TIMEOUT_S) == 33
@@ -207,7 +207,7 @@ def test_a_terminal_interrupts_once(job: Job) -> None:
             "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])")
     with subprocess.Popen(job.command("-n", "2", "--", "prog", before=("-c", take)), stdin=theirs,
                           env=job.environment(), start_new_session=True) as process:
-        wait_for(lambda: (job.folder / "there").exists())
+        wait_for((job.folder / "there").exists)
         os.write(ours, b"\x03")
         wait_for(lambda: job.text("came"))
         time.sleep(0.3)  # for one too many
@@ -222,7 +222,7 @@ def test_a_signal_while_nodes_are_asked(job: Job) -> None:
     """Nothing runs, and no key stays."""
     (job.folder / "hangs").touch()
     with job.start("-n", "2", "--", "prog") as process:
-        wait_for(lambda: (job.folder / "hanging").exists())
+        wait_for((job.folder / "hanging").exists)
         path = job.key_file()
         assert path.exists()
         process.send_signal(signal.SIGTERM)

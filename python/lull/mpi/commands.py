@@ -31,7 +31,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def settings(function: Function) -> Function:
     """Options for everything that the provider can be told; without one, its variable counts."""
     for one in reversed(VARIABLES):
-        kind: click.ParamType = click.STRING
+        kind: click.ParamType[Any] = click.STRING
         if one.choices:
             kind = click.Choice(one.choices)
         elif one.metavar in NUMBERS:
