@@ -29,7 +29,7 @@ from verdict import check, wait_for  # noqa: E402
 PYTHON = "/usr/bin/python3"  # that of Debian's mpi4py
 STEP = ["--", PYTHON, str(TREE / "examples/mpi/training_step.py"), "--json", "--steps=2",
         "--period=0.1", "--size=0.5"]  # fmt: skip
-END_S = 10.0  # of what cannot begin
+END_S = 30.0  # of what cannot begin; 2 s on a machine with nothing else to do
 LIMIT_S = 120.0
 KEYS = Path("/dev/shm")
 
@@ -88,7 +88,6 @@ def on_one_machine(bench: Bench) -> None:
     before = keys()
     bench.step()
     bench.step("--security=open", "--max-rest=0")
-    bench.step(ranks=4)
     check(keys() == before, "no key is left", keys() - before)
     done = bench.lull("run", "-n", "2", "--", "sh", "-c", "exit 3")
     check(done.returncode == 3, "the exit status of the ranks", done.returncode)

@@ -148,7 +148,8 @@ class Library:
         return self.answers[opening]
 
 
-GOOD = Library(Probed(version="1.17", listed=True), Probed(version="1.17", listed=True, opened=True))
+LISTED = Probed(version="1.17", listed=True)
+OPENED = Probed(version="1.17", listed=True, opened=True)
 
 
 @pytest.fixture
@@ -174,7 +175,7 @@ def failed(checks: list[Check]) -> dict[str, str]:
 def test_check_is_content(tmp_path: Path, provider: Path, open_mpi: Path) -> None:
     assert open_mpi
     write(tmp_path, net("eth0") | {"proc/sys/kernel/random/boot_id": "one"})
-    library = Library(GOOD.answers[False], GOOD.answers[True])
+    library = Library(LISTED, OPENED)
     checks = examine(setting("kernel:eth0", "node:", folder=str(provider)), 1, Tree(tmp_path),
                      library, {"FI_LULL_RAILS": "x", "FI_LOG_LEVEL": "warn"})
     assert failed(checks) == {}
@@ -338,9 +339,9 @@ def report(name: str, ranks: int = 1, cpus: int = 4, machine: str = "", digest: 
 
 def test_judge_names_node_and_remedy() -> None:
     assert mpi_run.judge([report("a"), report("b")]) == []
-    with pytest.raises(LullError, match="^node b: not listed: mend it$"):
+    with pytest.raises(LullError, match=r"^node b: not listed: mend it$"):
         mpi_run.judge([report("a"), report("b", provider="not listed")])
-    with pytest.raises(LullError, match="^not listed: mend it$"):
+    with pytest.raises(LullError, match=r"^not listed: mend it$"):
         mpi_run.judge([report("a", provider="not listed")])
     with pytest.raises(LullError, match="node b has another key than node a"):
         mpi_run.judge([report("a"), report("b", digest="other")])
