@@ -185,12 +185,48 @@ def sbatch() -> None:
             check(Path(said[7]).exists() and said[-1] == "--json", "the program's words", said)
 
 
+# One rank that adds up wrongly in its second step.
+ADDS_WRONGLY = """
+class Comm:
+    steps = 0
+    def Get_rank(self): return 0
+    def Get_size(self): return 1
+    def Bcast(self, buffer, root): pass
+    def Barrier(self): pass
+    def gather(self, value, root): return [value]
+    def allreduce(self, value): return value
+    def Allreduce(self, source, target, op):
+        target[:] = source
+        target[-1] += self.steps == 1 and WRONG
+        self.steps += 1
+
+class MPI:
+    COMM_WORLD, SUM, Comm = Comm(), None, Comm
+    def Get_library_version(): return "none"
+"""
+
+
+def training_step() -> None:
+    """It notices one element of one sum."""
+    for wrong in (0, 1):
+        with tempfile.TemporaryDirectory(prefix="lull-mpi-") as folder:
+            (Path(folder) / "mpi4py.py").write_text(f"WRONG = {wrong}\n{ADDS_WRONGLY}")
+            done = subprocess.run(
+                ["/usr/bin/python3", EXAMPLES / "training_step.py", "--size=0.1", "--steps=3",
+                 "--period=0"], env={**os.environ, "PYTHONPATH": folder}, capture_output=True,
+                text=True, check=False, timeout=60)  # fmt: skip
+            check(done.returncode == wrong, f"{wrong} wrong: its status", done.stderr)
+            check(f"sums {('right', 'WRONG')[wrong]}" in done.stdout, "what it says", done.stdout)
+
+
 def main(build: str = "") -> None:
     sbatch()
     try:
+        import numpy  # noqa: F401
         import yaml  # type: ignore[import-untyped]
     except ImportError:
-        skip("needs python3-yaml (make test installs it)")
+        skip("needs python3-yaml and python3-numpy (make test installs them)")
+    training_step()
     mpijob(yaml.safe_load)
     if os.environ.get("LULL_LONG") and build:
         sys.stdout.flush()
