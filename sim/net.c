@@ -123,7 +123,7 @@ net_bytes(const struct lull_sim_net *net, uint32_t slot)
 
 /* Drawn for each packet, needed or not: a change of one share then leaves the others alone. */
 struct path_fate {
-	bool lost, damaged, duplicated, reordered;
+	bool lost, damaged, duplicated, reordered, overtakes;
 	uint64_t jitter_ns, bit;
 };
 
@@ -149,6 +149,7 @@ path_draw(struct net_path *path, uint32_t len_bytes)
 	};
 
 	path->fading = path->fading || begins;
+	fate.overtakes = config->overtake_ppm > 0 && path_happens(path, config->overtake_ppm);
 	fate.lost = lost || path->fading || config->silent;
 	path->fading = path->fading && !ends;
 	return fate;
@@ -177,11 +178,26 @@ path_has_room(const struct net_path *path, uint64_t now_ns, uint32_t len_bytes)
 	return waits_ps + lull_sim_frame_ps(config->rate_bps, len_bytes) <= path_queue_ps(config);
 }
 
+/* What waits already is not put off by a packet that overtakes it; what is sent later is. */
+static uint64_t
+path_left_ns(struct net_path *path, uint64_t now_ns, uint32_t len_bytes,
+	     const struct path_fate *fate)
+{
+	uint64_t left_ns = lull_sim_link_pass(&path->link, now_ns, len_bytes), frame_ps;
+
+	if (!fate->overtakes)
+		return left_ns;
+	frame_ps = lull_sim_frame_ps(path->config.rate_bps, len_bytes);
+	return LULL_MIN(left_ns, now_ns + frame_ps / LULL_SIM_PS_PER_NS + 1);
+}
+
 static uint64_t
 path_arrival_ns(struct net_path *path, uint64_t sent_ns, const struct path_fate *fate)
 {
 	uint64_t at_ns = sent_ns + LULL_MAX(path->config.delay_ns, 1) + fate->jitter_ns;
 
+	if (fate->overtakes)
+		return at_ns;
 	if (fate->reordered)
 		return at_ns + path->config.reorder_ns;
 	path->last_ns = LULL_MAX(path->last_ns, at_ns);
@@ -230,7 +246,7 @@ lull_sim_net_send(struct lull_sim_net *net, uint32_t number, const uint8_t *byte
 		path->counters.queue_drops++;
 		return;
 	}
-	at_ns = lull_sim_link_pass(&path->link, net->now_ns, len_bytes);
+	at_ns = path_left_ns(path, net->now_ns, len_bytes, &fate);
 	if (fate.lost) { /* behind the rate: it took its time there */
 		path->counters.lost++;
 		return;
@@ -242,6 +258,7 @@ lull_sim_net_send(struct lull_sim_net *net, uint32_t number, const uint8_t *byte
 		bytes = damaged;
 	}
 	path->counters.damaged += fate.damaged, path->counters.reordered += fate.reordered;
+	path->counters.overtook += fate.overtakes;
 	path->counters.duplicated += fate.duplicated;
 	for (uint32_t i = 0; i <= fate.duplicated; i++)
 		net_carry(net, number, bytes, len_bytes, at_ns);
@@ -387,8 +404,8 @@ path_valid(const struct lull_sim_path_config *config, uint32_t node_count)
 	       config->jitter_ns <= TIME_MAX && config->reorder_ns <= TIME_MAX &&
 	       config->loss_ppm <= SHARE_MAX && config->fade_ppm <= SHARE_MAX &&
 	       config->damage_ppm <= SHARE_MAX && config->duplicate_ppm <= SHARE_MAX &&
-	       config->reorder_ppm <= SHARE_MAX && config->fade_pkts <= FADE_MAX &&
-	       (config->fade_ppm == 0 || config->fade_pkts > 0);
+	       config->reorder_ppm <= SHARE_MAX && config->overtake_ppm <= SHARE_MAX &&
+	       config->fade_pkts <= FADE_MAX && (config->fade_ppm == 0 || config->fade_pkts > 0);
 }
 
 static bool
