@@ -27,10 +27,10 @@ NODE=$node exec sh -c "$*"
 """
 # The lull command of a node: what `mpi check` prints there.
 LULL = """for word; do case $word in --key=*)
-	stat -c '%a %n' "${word#--key=}" >>"$FAKE/key"; cat "${word#--key=}" >>"$FAKE/key";;
+	{ stat -c '%a %n' "${word#--key=}"; cat "${word#--key=}"; } >"$FAKE/key-$NODE";;
 esac; done
 printf '%s\\n' "$NODE $*" >>"$FAKE/asked"
-test ! -e "$FAKE/hangs" || { touch "$FAKE/hanging"; exec sleep 60; }
+test ! -e "$FAKE/hangs" || { touch "$FAKE/hanging-$NODE"; exec sleep 60; }
 cat "$FAKE/$NODE.json" || exit 127
 """
 MPIRUN = """printf '%s\\n' "$@" >"$FAKE/words"
@@ -96,7 +96,7 @@ class Job:
 
     def key_file(self) -> Path:
         """Where the key of the job was."""
-        found = re.search(r"^600 (/dev/shm/lull-mpi-\w+\.key)$", self.text("key"), re.MULTILINE)
+        found = re.match(r"600 (/dev/shm/lull-mpi-\w+\.key)\n", self.text("key-node-x.invalid"))
         assert found is not None
         return Path(found[1])
 
@@ -154,7 +154,8 @@ def test_key_is_on_the_nodes_while_the_job_runs(job: Job) -> None:
     path = job.key_file()
     key = job.text("used")
     assert KEY.fullmatch(key)
-    assert job.text("key") == f"600 {path}\n{key}" * 2
+    for node in NODES.split(","):
+        assert job.text(f"key-{node}") == f"600 {path}\n{key}"
     assert not path.exists()
     for name in ("agent", "asked", "words", "environment"):
         assert job.text(name)
@@ -222,7 +223,7 @@ def test_a_signal_while_nodes_are_asked(job: Job) -> None:
     """Nothing runs, and no key stays."""
     (job.folder / "hangs").touch()
     with job.start("-n", "2", "--", "prog") as process:
-        wait_for((job.folder / "hanging").exists)
+        wait_for((job.folder / "hanging-node-x.invalid").exists)
         path = job.key_file()
         assert path.exists()
         process.send_signal(signal.SIGTERM)

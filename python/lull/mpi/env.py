@@ -19,6 +19,8 @@ PROVIDER_PATH = "FI_PROVIDER_PATH"
 RAILS, KEY, SECURITY, PEERS = "FI_LULL_RAILS", "FI_LULL_KEY", "FI_LULL_SECURITY", "FI_LULL_PEERS"
 OPEN = "open"
 OPEN_MPI = {"pml": "cm", "mtl": "ofi", "mtl_ofi_provider_include": PROVIDER}
+# As in fi/param.c: other commas are within a rail.
+BETWEEN_RAILS = re.compile(r",(?=(?:kernel|kernel-busy|dpdk|node|node-busy|pair):)")
 OWN = re.compile(r"FI_LULL_\w+")
 
 
@@ -98,7 +100,8 @@ def choose(folder: str | None, rails: tuple[str, ...], given: Mapping[str, str |
     for rail in rails:
         if not rail or rail.split() != [rail]:
             raise LullError(f"--rail '{rail}': one port without blanks; repeat --rail for each", 2)
-    lull = {RAILS: " ".join(rails)} if rails else {}
+    single = [one for rail in rails for one in BETWEEN_RAILS.split(rail) if one]
+    lull = {RAILS: " ".join(single)} if single else {}
     lull.update({name: text for name, text in given.items() if text is not None})
     if KEY in lull:
         lull[KEY] = str(Path(lull[KEY]).absolute())
