@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """lull mpi: what is set, what a node lacks, who gets which ranks."""
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -322,6 +323,18 @@ def test_this_machine() -> None:
     assert mpi_nodes.is_here("127.0.0.1")
     assert not mpi_nodes.is_here("192.0.2.1")  # of no machine
     assert not mpi_nodes.is_here("no-such-node.invalid")
+
+
+def test_mpirun_has_the_agent_with_its_arguments_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(mpi_nodes.AGENT_ARGUMENTS, "-o ConnectionAttempts=10")
+    job = mpi_run.Job(setting("kernel:a"), mpi_nodes.cluster("a", None, dict(os.environ)), 1,
+                      ("prog",), "lull")
+    own = mpi_run.environment(job, job.setting)
+    assert own[mpi_nodes.AGENT] == "ssh -o ConnectionAttempts=10"
+    assert mpi_nodes.AGENT_ARGUMENTS not in own
+    assert (own["FI_LOG_LEVEL"], own["FI_LOG_PROV"]) == ("warn", "lull")
+    monkeypatch.setenv("FI_LOG_LEVEL", "debug")
+    assert mpi_run.environment(job, job.setting)["FI_LOG_LEVEL"] == "debug"
 
 
 # ---- run: what is made of the nodes' answers ----

@@ -82,7 +82,7 @@ class Job:
 
     def start(self, *words: str) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(self.command(*words), env=self.environment(),
-                                stdin=subprocess.DEVNULL)
+                                stdin=subprocess.DEVNULL, preexec_fn=heed)
 
     def run(self, *words: str, rails: tuple[str, ...] = ("kernel:r0", "kernel:r1"),
             **variables: str) -> "subprocess.CompletedProcess[str]":
@@ -104,6 +104,12 @@ class Job:
 @pytest.fixture
 def job(tmp_path: Path) -> Job:
     return Job(tmp_path)
+
+
+def heed() -> None:
+    """Whoever runs the tests in the background may have us ignore these."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def wait_for(condition: Callable[[], object]) -> None:
@@ -207,7 +213,8 @@ def test_a_terminal_interrupts_once(job: Job) -> None:
     take = ("import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
             "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])")
     with subprocess.Popen(job.command("-n", "2", "--", "prog", before=("-c", take)), stdin=theirs,
-                          env=job.environment(), start_new_session=True) as process:
+                          env=job.environment(), start_new_session=True,
+                          preexec_fn=heed) as process:
         wait_for((job.folder / "there").exists)
         os.write(ours, b"\x03")
         wait_for(lambda: job.text("came"))
