@@ -82,7 +82,7 @@ class Job:
 
     def start(self, *words: str) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(self.command(*words), env=self.environment(),
-                                stdin=subprocess.DEVNULL, preexec_fn=heed)
+                                stdin=subprocess.DEVNULL, preexec_fn=heed)  # noqa: PLW1509
 
     def run(self, *words: str, rails: tuple[str, ...] = ("kernel:r0", "kernel:r1"),
             **variables: str) -> "subprocess.CompletedProcess[str]":
@@ -214,7 +214,7 @@ def test_a_terminal_interrupts_once(job: Job) -> None:
             "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])")
     with subprocess.Popen(job.command("-n", "2", "--", "prog", before=("-c", take)), stdin=theirs,
                           env=job.environment(), start_new_session=True,
-                          preexec_fn=heed) as process:
+                          preexec_fn=heed) as process:  # noqa: PLW1509
         wait_for((job.folder / "there").exists)
         os.write(ours, b"\x03")
         wait_for(lambda: job.text("came"))
