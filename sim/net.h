@@ -45,9 +45,8 @@ struct lull_sim_path_config {
 	uint32_t duplicate_ppm; /**< arrives twice */
 	uint32_t reorder_ppm;   /**< held back by reorder_ns, so that later ones overtake it */
 	uint64_t reorder_ns;
-	uint32_t
-		overtake_ppm; /**< overtakes all that waits before the rate: another class of traffic */
-	bool silent;          /**< loses everything and says nothing: a cable that was pulled out */
+	uint32_t overtake_ppm; /**< ahead of all that waits before the rate: other traffic */
+	bool silent;        /**< loses everything and says nothing: a cable that was pulled out */
 	uint32_t mtu_bytes; /**< longer packets are lost, and nobody is told; 0: none is too long */
 	/**
 	 * Packets that wait at the other end until lull_sim_net_fetch(); 0: the node is given them.
