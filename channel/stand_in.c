@@ -13,9 +13,9 @@
 
 #include "host/error.h"
 #include "turn.h"
+#include "wait.h"
 
 #define STAND_IN_NS (2 * LULL_NS_PER_MS) /* between looks, and without a turn by a caller */
-#define STAND_IN_REST_NS LULL_NS_PER_S
 
 static bool
 stand_in_ends(const struct lull_channel *channel)
@@ -23,32 +23,15 @@ stand_in_ends(const struct lull_channel *channel)
 	return atomic_load_explicit(&channel->stand_in_ends, memory_order_acquire);
 }
 
-/* Under the lock. A turn of its own does not count as one of a caller. */
+/* Under the lock. Its iteration does not count as one of a caller. */
 static void
 stand_in_turn(struct lull_channel *channel, uint64_t now_ns)
 {
-	uint64_t turned_ns = channel->turned_ns, due_ns;
-	struct channel_polls polls;
+	uint64_t turned_ns = channel->turned_ns;
 
-	channel_watched(channel, NULL);
-	if (channel_turn(channel, now_ns) > 0) {
+	channel_wait_turn(channel, now_ns, UINT64_MAX);
+	if (channel->turned_ns == now_ns) /* no caller's since */
 		channel->turned_ns = turned_ns;
-		return;
-	}
-	channel->turned_ns = turned_ns;
-	due_ns = LULL_MIN(channel_due_ns(channel, now_ns),
-			  now_ns + (channel->polled ? channel->max_latency_ns : STAND_IN_REST_NS));
-	if (due_ns <= now_ns)
-		return;
-	channel_watch(channel, &polls);
-	channel->resting++;
-	channel_unlock(channel);
-	channel_rest(channel, &polls, due_ns - now_ns);
-	channel_lock(channel);
-	channel->resting--;
-	channel->rested = true;
-	if (channel->waiting > 0) /* for the rests to end */
-		pthread_cond_broadcast(&channel->changed);
 }
 
 static void *

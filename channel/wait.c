@@ -30,9 +30,8 @@ wait_changed(struct lull_channel *channel, uint64_t limit_ns)
 	channel->waiting--;
 }
 
-/* One iteration, and a rest when nothing came of it. */
-static void
-wait_turn(struct lull_channel *channel, uint64_t now_ns, uint64_t until_ns)
+void
+channel_wait_turn(struct lull_channel *channel, uint64_t now_ns, uint64_t until_ns)
 {
 	uint64_t changes = channel->changes, due_ns;
 	struct channel_polls polls;
@@ -66,7 +65,7 @@ channel_wait(struct lull_channel *channel, const struct channel_wait *wait)
 	if (now_ns >= wait->until_ns)
 		return -ETIMEDOUT;
 	if (channel->config.own_loop)
-		wait_turn(channel, now_ns, wait->until_ns);
+		channel_wait_turn(channel, now_ns, wait->until_ns);
 	else
 		wait_changed(channel, LULL_MIN(wait->until_ns - now_ns, WAIT_NS_MAX));
 	return 0;

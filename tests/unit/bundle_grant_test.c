@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A long message goes on when its receiver is heard again, whatever was lost meanwhile. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +29,16 @@ struct node {
 	struct lull_prng prng;
 	struct link link; /* away from it */
 	uint32_t peer;
+	int received_error;
 	bool up, sent, received;
+	bool away; /* it takes no events */
 };
 
 struct pair {
 	struct node nodes[2];
 	uint8_t *from, *to;
+	uint64_t room_bytes; /* of the receiver's buffer */
+	bool slow; /* the receiver takes no events until the sender has heard of the end */
 	uint64_t now_ns;
 };
 
@@ -80,17 +85,21 @@ node_events(struct pair *pair, struct node *node)
 {
 	struct lull_bundle_event event;
 
-	while (lull_bundle_next(node->bundle, &event)) {
+	while (!node->away && lull_bundle_next(node->bundle, &event)) {
 		if (event.type == LULL_BUNDLE_UP) {
 			node->peer = event.peer;
 			node->up = true;
 		} else if (event.type == LULL_BUNDLE_HEAD) {
+			node->away = pair->slow;
 			assert_int_equal(lull_bundle_accept(node->bundle, pair->now_ns, event.peer,
-							    event.handle, pair->to, MESSAGE_BYTES,
-							    NULL),
+							    event.handle, pair->to,
+							    pair->room_bytes, NULL),
 					 0);
 		} else {
-			assert_int_equal(event.error, 0);
+			if (event.type == LULL_BUNDLE_RECEIVED)
+				node->received_error = event.error;
+			else
+				assert_int_equal(event.error, 0);
 			node->sent |= event.type == LULL_BUNDLE_SENT;
 			node->received |= event.type == LULL_BUNDLE_RECEIVED;
 		}
@@ -168,13 +177,15 @@ pair_close(struct pair *pair)
 
 /* Sends a message; after so many steps one side is not heard for DEAF_NS. */
 static void
-send_cut(uint32_t steps, uint32_t mute)
+send_cut(uint32_t steps, uint32_t mute, uint64_t room_bytes, bool slow)
 {
 	struct lull_bundle_message message = { .len_bytes = MESSAGE_BYTES };
 	struct pair *pair = pair_open();
 	uint64_t begin_ns = pair->now_ns;
 
 	message.data = pair->from;
+	pair->room_bytes = room_bytes;
+	pair->slow = slow;
 	assert_int_equal(lull_bundle_send(pair->nodes[0].bundle, pair->now_ns, pair->nodes[0].peer,
 					  &message),
 			 0);
@@ -186,21 +197,31 @@ send_cut(uint32_t steps, uint32_t mute)
 	pair->nodes[mute].link.cut = false;
 	while (!(pair->nodes[0].sent && pair->nodes[1].received)) {
 		pair_step(pair);
+		if (pair->nodes[0].sent)
+			pair->nodes[1].away = false;
 		if (pair->now_ns - begin_ns > LIMIT_NS)
 			fail_msg("stuck, cut after %u steps, node %u not heard", steps, mute);
 	}
-	assert_memory_equal(pair->from, pair->to, MESSAGE_BYTES);
+	assert_int_equal(pair->nodes[1].received_error, room_bytes < MESSAGE_BYTES ? -EMSGSIZE : 0);
+	assert_memory_equal(pair->from, pair->to, room_bytes);
 	pair_close(pair);
 }
 
 TEST(grant__is_asked_for_again_when_it_was_lost)
 {
 	for (uint32_t steps = 0; steps < 600; steps += 4)
-		send_cut(steps, 1);
+		send_cut(steps, 1, MESSAGE_BYTES, false);
+}
+
+/* Nothing more is needed then, and that is all the sender has to hear. */
+TEST(grant__end_is_said_again_where_the_buffer_was_short)
+{
+	for (uint32_t steps = 0; steps < 600; steps += 4)
+		send_cut(steps, 1, MESSAGE_BYTES / 3, steps % 8 == 0);
 }
 
 TEST(grant__comes_after_pieces_that_were_lost)
 {
 	for (uint32_t steps = 0; steps < 3000; steps += 89)
-		send_cut(steps, 0);
+		send_cut(steps, 0, MESSAGE_BYTES, false);
 }
