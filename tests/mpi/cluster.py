@@ -142,7 +142,7 @@ class Node:
 
     def __init__(self, program: str, rail_words: list[str], runtime: Path,
                  before: list[str]) -> None:  # fmt: skip
-        runtime.mkdir()
+        runtime.mkdir(exist_ok=True)
         self.log = runtime / "log"
         socket = runtime / f"lull-channel-{os.geteuid()}" / "node"
         options = [part for word in rail_words for part in ("--rail", word)]
@@ -224,6 +224,8 @@ class Nodes(Cluster):
         device = "kernel:r{}" if self.kind == "kernel" else "dpdk:af_packet=r{}"
         words = [device.format(rail) for rail in range(self.count)]
         self.rails = " ".join(words)
+        for name in "ab":
+            (self.folder / f"run-{name}").mkdir()
         if self.kind == "node":
             self.rails = "node:"  # below RUNTIME_DIRECTORY, of which each node has its own
             for name in "ab":
