@@ -12,6 +12,14 @@
 
 #define CQ_ROOM 256u
 #define CQ_VAIN 200 /* reads in vain before it rests */
+/*
+ * A caller that waits and one that only asks between two pieces of its work look alike. So rests
+ * begin short, with some reads between two of them, and double only after many: who asks a thousand
+ * times between two messages loses milliseconds, and who waits for long rests for long.
+ */
+#define CQ_LOOKS 8 /* reads from one rest to the next, until rests are as long as they may be */
+#define CQ_DOUBLES (64 * CQ_LOOKS)
+#define CQ_REST_NS (32 * LULL_NS_PER_US)
 
 /* ---- entries ---- */
 
@@ -118,16 +126,30 @@ cq_take(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
 
 /* ---- reads ---- */
 
+/* How long to rest after so many reads in vain. */
+static uint64_t
+cq_rest_ns(uint32_t vain, uint64_t max_ns)
+{
+	uint64_t rest_ns;
+
+	if (vain < CQ_VAIN)
+		return 0;
+	rest_ns = CQ_REST_NS << LULL_MIN((vain - CQ_VAIN) / CQ_DOUBLES, 16u);
+	if (rest_ns >= max_ns)
+		return max_ns;
+	return vain % CQ_LOOKS == 0 ? rest_ns : 0;
+}
+
 static ssize_t
 cq_read(struct fid_cq *fid, void *buffer, size_t count)
 {
 	struct lull_fi_cq *cq = container_of(fid, struct lull_fi_cq, fid);
 	ssize_t taken = cq_take(cq, buffer, count);
-	uint64_t limit_ns = 0;
+	uint64_t limit_ns;
 
 	if (taken == -FI_EAGAIN) {
-		if (atomic_load_explicit(&cq->vain, memory_order_relaxed) >= CQ_VAIN)
-			limit_ns = cq->domain->settings.max_rest_ns;
+		limit_ns = cq_rest_ns(atomic_load_explicit(&cq->vain, memory_order_relaxed),
+				      cq->domain->settings.max_rest_ns);
 		lull_fi_domain_progress(cq->domain, limit_ns);
 		taken = cq_take(cq, buffer, count);
 	}
