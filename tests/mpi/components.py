@@ -90,4 +90,5 @@ def main(provider: str, node: str, wanted: list[str]) -> None:
     sys.exit(0 if good else 1)
 
 
-main(*sys.argv[1:3], wanted=sys.argv[3:])
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])

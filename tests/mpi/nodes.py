@@ -49,4 +49,4 @@ def main(provider: str, node: str, wanted: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3], wanted=sys.argv[3:])
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
