@@ -6,14 +6,9 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/prng.h"
-#include "link.h"
+#include "wire.h"
 
-#define SHARE_MAX 1000000u
 #define PACKETS_MAX 1000000u
-#define FADE_MAX 1000000u
-#define QUEUE_BYTES_MAX 1000000000ULL
-#define TIME_MAX (1000 * LULL_NS_PER_S)
 #define NOBODY UINT32_MAX
 
 struct net_packet {
@@ -29,12 +24,8 @@ struct net_ring {
 
 struct net_path {
 	struct net_ring ring;
-	struct lull_sim_path_config config;
+	struct lull_sim_wire wire;
 	struct lull_sim_path_counters counters;
-	struct lull_prng prng;
-	struct lull_sim_link link;
-	uint64_t last_ns; /* arrival of the last one that was not held back */
-	bool fading;
 };
 
 struct net_node {
@@ -119,74 +110,7 @@ net_bytes(const struct lull_sim_net *net, uint32_t slot)
 	return net->bytes + (size_t)slot * net->packet_bytes_max;
 }
 
-/* ---- what a path does to a packet ---- */
-
-/* Drawn for each packet, needed or not: a change of one share then leaves the others alone. */
-struct path_fate {
-	bool lost, damaged, duplicated, reordered;
-	uint64_t jitter_ns, bit;
-};
-
-static bool
-path_happens(struct net_path *path, uint32_t share_ppm)
-{
-	return lull_prng_below(&path->prng, SHARE_MAX) < share_ppm;
-}
-
-static struct path_fate
-path_draw(struct net_path *path, uint32_t len_bytes)
-{
-	const struct lull_sim_path_config *config = &path->config;
-	bool lost = path_happens(path, config->loss_ppm);
-	bool begins = path_happens(path, config->fade_ppm);
-	bool ends = lull_prng_below(&path->prng, LULL_MAX(config->fade_pkts, 1)) == 0;
-	struct path_fate fate = {
-		.damaged = path_happens(path, config->damage_ppm),
-		.duplicated = path_happens(path, config->duplicate_ppm),
-		.reordered = path_happens(path, config->reorder_ppm),
-		.jitter_ns = lull_prng_below(&path->prng, config->jitter_ns + 1),
-		.bit = lull_prng_below(&path->prng, (uint64_t)len_bytes * 8),
-	};
-
-	path->fading = path->fading || begins;
-	fate.lost = lost || path->fading || config->silent;
-	path->fading = path->fading && !ends;
-	return fate;
-}
-
-/* Time that so many bytes take at the rate, ps; rates are not 0. */
-static uint64_t
-path_queue_ps(const struct lull_sim_path_config *config)
-{
-	uint64_t scaled = config->queue_bytes * 8 * LULL_NS_PER_S;
-
-	return scaled / config->rate_bps * LULL_SIM_PS_PER_NS +
-	       scaled % config->rate_bps * LULL_SIM_PS_PER_NS / config->rate_bps;
-}
-
-/* Is there room before the rate? One that waits for nobody always finds some. */
-static bool
-path_has_room(const struct net_path *path, uint64_t now_ns, uint32_t len_bytes)
-{
-	const struct lull_sim_path_config *config = &path->config;
-	uint64_t now_ps = now_ns * LULL_SIM_PS_PER_NS, waits_ps;
-
-	if (config->rate_bps == 0 || config->queue_bytes == 0 || path->link.free_ps <= now_ps)
-		return true;
-	waits_ps = path->link.free_ps - now_ps;
-	return waits_ps + lull_sim_frame_ps(config->rate_bps, len_bytes) <= path_queue_ps(config);
-}
-
-static uint64_t
-path_arrival_ns(struct net_path *path, uint64_t sent_ns, const struct path_fate *fate)
-{
-	uint64_t at_ns = sent_ns + LULL_MAX(path->config.delay_ns, 1) + fate->jitter_ns;
-
-	if (fate->reordered)
-		return at_ns + path->config.reorder_ns;
-	path->last_ns = LULL_MAX(path->last_ns, at_ns);
-	return path->last_ns;
-}
+/* ---- paths ---- */
 
 static void
 net_carry(struct lull_sim_net *net, uint32_t number, const uint8_t *bytes, uint32_t len_bytes,
@@ -215,33 +139,34 @@ lull_sim_net_send(struct lull_sim_net *net, uint32_t number, const uint8_t *byte
 {
 	uint8_t damaged[LULL_SIM_NET_BYTES_MAX];
 	struct net_path *path = &net->paths[number];
-	struct path_fate fate;
+	struct lull_sim_fate fate;
 	uint64_t at_ns;
 
 	LULL_ASSERT(number < net->path_count);
 	LULL_ASSERT(len_bytes > 0 && len_bytes <= net->packet_bytes_max);
 	path->counters.sent++, path->counters.sent_bytes += len_bytes;
-	fate = path_draw(path, len_bytes);
-	if (path->config.mtu_bytes > 0 && len_bytes > path->config.mtu_bytes) {
+	fate = lull_sim_wire_draw(&path->wire, len_bytes);
+	if (path->wire.config.mtu_bytes > 0 && len_bytes > path->wire.config.mtu_bytes) {
 		path->counters.too_long++;
 		return;
 	}
-	if (!path_has_room(path, net->now_ns, len_bytes)) {
+	if (!lull_sim_wire_has_room(&path->wire, net->now_ns, len_bytes)) {
 		path->counters.queue_drops++;
 		return;
 	}
-	at_ns = lull_sim_link_pass(&path->link, net->now_ns, len_bytes);
+	at_ns = lull_sim_wire_left_ns(&path->wire, net->now_ns, len_bytes, &fate);
 	if (fate.lost) { /* behind the rate: it took its time there */
 		path->counters.lost++;
 		return;
 	}
-	at_ns = path_arrival_ns(path, at_ns, &fate);
+	at_ns = lull_sim_wire_arrival_ns(&path->wire, at_ns, &fate);
 	if (fate.damaged) {
 		memcpy(damaged, bytes, len_bytes);
 		damaged[fate.bit / 8] ^= (uint8_t)(1u << fate.bit % 8);
 		bytes = damaged;
 	}
 	path->counters.damaged += fate.damaged, path->counters.reordered += fate.reordered;
+	path->counters.overtook += fate.overtakes;
 	path->counters.duplicated += fate.duplicated;
 	for (uint32_t i = 0; i <= fate.duplicated; i++)
 		net_carry(net, number, bytes, len_bytes, at_ns);
@@ -326,12 +251,12 @@ net_arrive(struct lull_sim_net *net)
 {
 	uint32_t slot = heap_pop(net), number = net->packets[slot].path;
 	struct net_path *path = &net->paths[number];
-	struct net_node *node = &net->nodes[path->config.to];
+	struct net_node *node = &net->nodes[path->wire.config.to];
 	uint64_t run_ns;
 
 	net->now_ns = net->packets[slot].at_ns;
-	if (path->config.ring_pkts > 0) {
-		if (net_hold(net, &path->ring, path->config.ring_pkts, slot)) {
+	if (path->wire.config.ring_pkts > 0) {
+		if (net_hold(net, &path->ring, path->wire.config.ring_pkts, slot)) {
 			run_ns = node->node.arrive(node->node.arg, net->now_ns, number);
 			node->run_ns = LULL_MIN(node->run_ns, run_ns);
 		}
@@ -382,13 +307,7 @@ lull_sim_net_run(struct lull_sim_net *net, uint64_t end_ns)
 static bool
 path_valid(const struct lull_sim_path_config *config, uint32_t node_count)
 {
-	return config->from < node_count && config->to < node_count &&
-	       config->queue_bytes <= QUEUE_BYTES_MAX && config->delay_ns <= TIME_MAX &&
-	       config->jitter_ns <= TIME_MAX && config->reorder_ns <= TIME_MAX &&
-	       config->loss_ppm <= SHARE_MAX && config->fade_ppm <= SHARE_MAX &&
-	       config->damage_ppm <= SHARE_MAX && config->duplicate_ppm <= SHARE_MAX &&
-	       config->reorder_ppm <= SHARE_MAX && config->fade_pkts <= FADE_MAX &&
-	       (config->fade_ppm == 0 || config->fade_pkts > 0);
+	return config->from < node_count && config->to < node_count && lull_sim_wire_valid(config);
 }
 
 static bool
@@ -421,9 +340,9 @@ net_fill(struct lull_sim_net *net, const struct lull_sim_net_config *config)
 	for (uint32_t i = 0; i < config->node_count; i++)
 		net->nodes[i].node = config->nodes[i];
 	for (uint32_t i = 0; i < config->path_count; i++) {
-		net->paths[i].config = config->paths[i];
-		lull_prng_init(&net->paths[i].prng, config->seed, i);
-		lull_sim_link_init(&net->paths[i].link, config->paths[i].rate_bps, 0, 0);
+		net->paths[i].wire.config = config->paths[i];
+		lull_prng_init(&net->paths[i].wire.prng, config->seed, i);
+		lull_sim_link_init(&net->paths[i].wire.link, config->paths[i].rate_bps, 0, 0);
 	}
 }
 
@@ -467,16 +386,16 @@ lull_sim_net_change(struct lull_sim_net *net, uint32_t number,
 		    const struct lull_sim_path_config *config)
 {
 	struct net_path *path = &net->paths[number];
-	uint64_t free_ps = path->link.free_ps;
+	uint64_t free_ps = path->wire.link.free_ps;
 
 	LULL_ASSERT(number < net->path_count);
-	if (!path_valid(config, net->node_count) || config->from != path->config.from ||
-	    config->to != path->config.to ||
-	    (config->ring_pkts > 0) != (path->config.ring_pkts > 0))
+	if (!path_valid(config, net->node_count) || config->from != path->wire.config.from ||
+	    config->to != path->wire.config.to ||
+	    (config->ring_pkts > 0) != (path->wire.config.ring_pkts > 0))
 		return -EINVAL;
-	path->config = *config;
-	lull_sim_link_init(&path->link, config->rate_bps, 0, 0);
-	path->link.free_ps = free_ps;
+	path->wire.config = *config;
+	lull_sim_link_init(&path->wire.link, config->rate_bps, 0, 0);
+	path->wire.link.free_ps = free_ps;
 	return 0;
 }
 

@@ -45,6 +45,7 @@ struct lull_sim_path_config {
 	uint32_t duplicate_ppm; /**< arrives twice */
 	uint32_t reorder_ppm;   /**< held back by reorder_ns, so that later ones overtake it */
 	uint64_t reorder_ns;
+	uint32_t overtake_ppm; /**< ahead of all that waits before the rate: other traffic */
 	bool silent;        /**< loses everything and says nothing: a cable that was pulled out */
 	uint32_t mtu_bytes; /**< longer packets are lost, and nobody is told; 0: none is too long */
 	/**
@@ -64,7 +65,7 @@ struct lull_sim_path_counters {
 	uint64_t queue_drops; /**< no room in the queue before the rate */
 	uint64_t pool_drops;  /**< no room for packets under way: packets_max is too small */
 	uint64_t lost;        /**< loss_ppm, fade_ppm, silent */
-	uint64_t damaged, duplicated, reordered;
+	uint64_t damaged, duplicated, reordered, overtook;
 	uint64_t delivered, delivered_bytes; /**< given to the node; repeated ones count twice */
 	uint64_t ring_drops;                 /**< the ring of the node or of the path was full */
 };

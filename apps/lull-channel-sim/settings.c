@@ -71,12 +71,13 @@ const struct lull_option channel_sim_options[] = {
 			"Rails of each node by their rates in bit/s, such as 200M,100M,50M. All "
 			"are ports of one switch.",
 			.value = "100M,100M", .joined = true),
-	LULL_ROW_CUSTOM("wire", "KEY=VALUE,...", wire, channel_sim_wire,
-			"How packets fare from the switch to each rail: loss, fade (bursts of "
-			"loss of 10 packets in the mean), damage, duplicate and reorder take a "
-			"share of the packets, such as 1%; delay, jitter and reorder-by take a "
-			"time; queue takes the bytes that a port of the switch holds.",
-			.value = "none", .joined = true),
+	LULL_ROW_CUSTOM(
+		"wire", "KEY=VALUE,...", wire, channel_sim_wire,
+		"How packets fare from the switch to each rail: loss, fade (bursts of "
+		"loss of 10 packets in the mean), damage, duplicate, reorder and "
+		"overtake take a share of the packets, such as 1%; delay, jitter and "
+		"reorder-by take a time; queue takes the bytes that a port of the switch holds.",
+		.value = "none", .joined = true),
 	LULL_ROW_COUNT("packet", "BYTES", packet_bytes,
 		       "Longest packet, without its Ethernet "
 		       "header.",

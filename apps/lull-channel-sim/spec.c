@@ -136,6 +136,7 @@ static const struct wire_row {
 	{ "damage", WIRE_SHARE, offsetof(struct lull_sim_path_config, damage_ppm) },
 	{ "duplicate", WIRE_SHARE, offsetof(struct lull_sim_path_config, duplicate_ppm) },
 	{ "reorder", WIRE_SHARE, offsetof(struct lull_sim_path_config, reorder_ppm) },
+	{ "overtake", WIRE_SHARE, offsetof(struct lull_sim_path_config, overtake_ppm) },
 	{ "delay", WIRE_TIME, offsetof(struct lull_sim_path_config, delay_ns) },
 	{ "jitter", WIRE_TIME, offsetof(struct lull_sim_path_config, jitter_ns) },
 	{ "reorder-by", WIRE_TIME, offsetof(struct lull_sim_path_config, reorder_ns) },

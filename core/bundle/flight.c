@@ -7,7 +7,7 @@
 #include "protocol.h"
 
 #define BLOCK_PKTS 128
-#define REORDER_PKTS_MAX 64
+#define REORDER_PKTS_MAX BLOCK_PKTS /* farther back nothing is acknowledged */
 #define TAIL_NS_MAX LULL_NS_PER_S
 #define TAIL_TRIES 5
 #define HOLD_UNIT_NS 1024
@@ -109,7 +109,8 @@ bundle_flight_new(struct lull_bundle *bundle, struct bundle_slot *slot, struct b
 	return oldest;
 }
 
-static void
+/* True: for the first time. */
+static bool
 flight_ack(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
 	   uint64_t psn, uint64_t largest, struct bundle_sample *sample)
 {
@@ -128,11 +129,12 @@ flight_ack(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_p
 		sample->acked_bytes += flight->bytes;
 		LULL_COUNTER_ADD(path->counters.acked_pkts, 1);
 	} else {
-		return;
+		return false;
 	}
 	flight->fate = FLIGHT_ACKED;
 	if (flight->data)
 		bundle_out_acked(bundle, slot, path, flight);
+	return true;
 }
 
 /* Losses among what was sent before the largest that was acknowledged. */
@@ -184,39 +186,52 @@ flight_measure(struct lull_bundle *bundle, struct bundle_slot *slot, struct bund
 			bundle_out_wants(slot->store);
 }
 
+/*
+ * The round trip of the newest packet that was acknowledged for the first time. Where others were
+ * overtaken it need not be the largest: those stood in the queue.
+ */
+static void
+flight_time(const struct lull_bundle *bundle, const struct bundle_path *path,
+	    const struct bundle_block *block, uint64_t psn, struct bundle_sample *sample)
+{
+	uint64_t passed_ns = bundle->now_ns - flight_at(bundle, path, psn)->sent_ns;
+	uint64_t hold_ns = (uint64_t)block->hold * HOLD_UNIT_NS;
+
+	if (block->hold == HOLD_LONG)
+		return;
+	/* Held since the look, before which the packet need not have been there yet. */
+	if (hold_ns < passed_ns)
+		sample->rtt_ns = passed_ns - hold_ns;
+	sample->wait_ns = (uint64_t)block->wait * HOLD_UNIT_NS;
+	sample->overtook = path->reorder_extra_ns > 0 && path->psn_base < psn;
+}
+
 void
 bundle_flight_block(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_path *path,
 		    const struct bundle_block *block, uint64_t absent_ns)
 {
 	uint64_t largest = bundle_psn_expand(path->psn_next - 1, block->psn), oldest;
 	struct bundle_sample sample = { .absent_ns = absent_ns, .psn = largest };
-	const struct bundle_flight *newest = flight_at(bundle, path, largest);
+	uint64_t newest = 0; /* of those that are acknowledged for the first time */
 
 	oldest = path->psn_next > bundle->config.window_pkts_max ?
 			 path->psn_next - bundle->config.window_pkts_max :
 			 1;
-	if (largest > path->largest_acked && newest->fate == FLIGHT_OUT && largest >= oldest &&
-	    block->hold != HOLD_LONG) {
-		uint64_t passed_ns = bundle->now_ns - newest->sent_ns;
-		uint64_t hold_ns = (uint64_t)block->hold * HOLD_UNIT_NS;
-
-		/* Held since the look, before which the packet need not have been there yet. */
-		if (hold_ns < passed_ns)
-			sample.rtt_ns = passed_ns - hold_ns;
-		sample.wait_ns = (uint64_t)block->wait * HOLD_UNIT_NS;
-	}
 	path->largest_acked = LULL_MAX(path->largest_acked, largest);
 	/* Below the first that is out, only one that was taken for lost can tell something new. */
 	if (path->psn_lost + BLOCK_PKTS < largest)
 		oldest = LULL_MAX(oldest, path->psn_base);
 	for (uint32_t i = 0; i < BLOCK_PKTS && largest - i >= oldest && largest >= i; i++) {
-		if ((block->bits[i / 64] >> i % 64 & 1) != 0)
-			flight_ack(bundle, slot, path, largest - i, largest, &sample);
+		if ((block->bits[i / 64] >> i % 64 & 1) != 0 &&
+		    flight_ack(bundle, slot, path, largest - i, largest, &sample))
+			newest = LULL_MAX(newest, largest - i);
 	}
 	sample.lost_pkts = flight_gaps(bundle, slot, path);
-	if (sample.acked_pkts == 0 && sample.lost_pkts == 0)
+	if (newest > 0)
+		flight_time(bundle, path, block, newest, &sample);
+	if (newest == 0 && sample.lost_pkts == 0)
 		return;
-	if (sample.acked_pkts > 0) {
+	if (newest > 0) {
 		path->heard_ns = bundle->now_ns;
 		path->tail_tries = 0;
 		flight_arm(bundle, slot, path);

@@ -88,6 +88,8 @@ meter_sample(struct bundle_meter *meter, const struct bundle_sample *sample)
 
 	meter_smooth(meter, bounded_ns);
 	meter_base(meter, sample->now_ns, bounded_ns);
+	if (sample->overtook)
+		rtt_ns = LULL_MAX(rtt_ns, meter->srtt_ns);
 	if (meter->round_rtt_ns == 0 || rtt_ns < meter->round_rtt_ns)
 		meter->round_rtt_ns = rtt_ns;
 	meter->round_absent_ns = LULL_MAX(meter->round_absent_ns, longest_ns);

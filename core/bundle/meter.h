@@ -9,7 +9,8 @@
  * known only within a range. srtt and the least round trip go by its upper end, the whole sample:
  * one look after a rest would make the least round trip nothing for 10 s. The round's own goes by
  * its lower end, so that no queue is seen where a host slept. An absence longer than the whole
- * round trip was ended by the packet, and counts as that long. A sample much longer than those
+ * round trip was ended by the packet, and counts as that long. A packet that overtook others need
+ * not have seen the queue: the round takes srtt for it. A sample much longer than those
  * before it, as after a leap of the clock, counts as 8 times srtt and 10 ms.
  *
  * A *round* ends when a packet that was sent after its begin is acknowledged. The rate is the
@@ -31,6 +32,7 @@
 struct bundle_sample {
 	uint64_t now_ns;
 	uint64_t rtt_ns;    /* now - sent - hold of the largest newly acknowledged; 0: none */
+	bool overtook;      /* that one left others behind: it may have seen no queue */
 	uint64_t wait_ns;   /* the receiver's absence before its look */
 	uint64_t absent_ns; /* our own before this look */
 	uint64_t psn;       /* largest newly acknowledged */

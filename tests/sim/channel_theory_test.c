@@ -359,3 +359,38 @@ TEST(statistics__lost_packets_are_exact)
 	assert_true(lost > 0 && lost <= result->wire_lost + result->queue_drops);
 	free(result);
 }
+
+/*
+ * Some packets overtake those that wait in a port, as where a switch has several queues. They see
+ * no queue: windows that went by them filled the port, what they overtook was taken for lost, and
+ * paths on which all packets were late were given up.
+ */
+TEST(overtaking__costs_little)
+{
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct lull_sim_channel_config *config = malloc(sizeof(*config));
+		struct lull_sim_channel_result *result;
+		uint64_t resent = 0, sent = 0;
+
+		assert_non_null(config);
+		lull_sim_channel_preset(config, 3, 2, 50 * M);
+		config->seed = seed;
+		config->job.type = LULL_SIM_CHANNEL_STREAM;
+		config->job.message_bytes = 1 << 20;
+		config->calm_ns = 1000 * MS;
+		for (uint32_t rail = 0; rail < 2; rail++) {
+			config->nodes[0].rails[rail].wire.overtake_ppm = 200000;
+			config->nodes[0].rails[rail].wire.queue_bytes = 200000;
+		}
+		result = run(config);
+		for (uint32_t i = 0; i < result->path_count; i++) {
+			assert_int_equal(result->paths[i].look.state, LULL_BUNDLE_PATH_UP);
+			resent += result->paths[i].look.counters.resent_pkts;
+			sent += result->paths[i].look.counters.tx_pkts;
+		}
+		assert_between((double)result->received_bytes * 8e9 / (double)result->measured_ns,
+			       94.0 * M, 96.8 * M);
+		assert_between((double)resent, 0, 0.02 * (double)sent);
+		free(result);
+	}
+}

@@ -161,6 +161,27 @@ TEST(path__reorders_its_share)
 	net_pair_free(pair);
 }
 
+/* 280 bytes on the wire take 2.24 us: ahead of all that waits; the others are as late as ever. */
+TEST(path__overtakes_what_waits)
+{
+	const struct lull_sim_path_config path = {
+		.to = 1,
+		.rate_bps = 1000000000,
+		.overtake_ppm = 100000,
+	};
+	struct net_pair *pair = net_pair_new(12, &path, 0);
+	const struct lull_sim_path_counters *counters = net_pair_run(pair, 5000, US);
+	uint32_t at_once = 0;
+
+	net_assert_share(counters->overtook, 5000, 0.1);
+	for (uint32_t i = 0; i < pair->seen_count; i++)
+		at_once += pair->seen[i].number > 9 &&
+			   pair->seen[i].at_ns - pair->seen[i].number * US < 3 * US;
+	assert_in_range(at_once, counters->overtook - 3, counters->overtook);
+	assert_in_range(pair->seen[pair->seen_count - 1].at_ns, 4990 * 2240ULL, 5001 * 2240ULL);
+	net_pair_free(pair);
+}
+
 TEST(change__applies_from_now_on)
 {
 	struct lull_sim_path_config path = { .to = 1, .delay_ns = MS };

@@ -166,6 +166,22 @@ TEST(meter_round__takes_absences_out)
 	assert_int_equal(ended.rtt_ns, 1);
 }
 
+/* A packet that overtook others has seen no queue: it ends no round with less than srtt. */
+TEST(meter_round__does_not_go_by_one_that_overtook)
+{
+	struct bundle_sample sample = sample_of(S + 2, 100);
+	struct bundle_round round;
+
+	bundle_meter_init(&meter, S);
+	add(sample_of(S, 800));
+	sample.overtook = true;
+	sample.psn = sample.psn_next = 1000;
+	assert_true(bundle_meter_add(&meter, &sample, &round));
+	assert_int_equal(meter.srtt_ns, (7 * 800 + 100) / 8);
+	assert_int_equal(round.rtt_ns, (7 * 800 + 100) / 8);
+	assert_int_equal(round.base_rtt_ns, 100);
+}
+
 TEST(meter_round__tells_the_longest_absence_of_eight)
 {
 	bundle_meter_init(&meter, S);
