@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define BYTES_MAX (64 << 20)
-#define ORDERED 500
+#define ORDERED 5000
 #define MANY 64 /* of each rank, to one */
 #define LIMIT_S 60.0
 
