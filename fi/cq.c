@@ -15,6 +15,15 @@
 #define CQ_ROOM 256u
 #define CQ_VAIN 200u /* reads in vain before a thread rests */
 /*
+ * A caller that waits and one that only asks between two pieces of its work look alike. So rests
+ * begin short, with some reads between two of them, and double only after many: who asks a thousand
+ * times between two messages loses milliseconds, and who waits for long rests for long.
+ */
+#define CQ_LOOKS 8u /* reads from one rest to the next, until rests are as long as they may be */
+#define CQ_DOUBLES (64 * CQ_LOOKS)
+#define CQ_VAIN_MAX (CQ_VAIN + 16 * CQ_DOUBLES)
+#define CQ_REST_NS (32 * LULL_NS_PER_US)
+/*
  * Between two reads of a thread that waits. Who does more in between has work to go on with, unless
  * it was just held up: each time takes a part of its reads back.
  */
@@ -131,12 +140,26 @@ cq_take(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
 
 /* ---- reads ---- */
 
+/* How long to rest after so many reads in vain. */
+static uint64_t
+cq_rest_ns(uint32_t vain, uint64_t max_ns)
+{
+	uint64_t rest_ns;
+
+	if (vain < CQ_VAIN)
+		return 0;
+	rest_ns = CQ_REST_NS << (vain - CQ_VAIN) / CQ_DOUBLES;
+	if (rest_ns >= max_ns)
+		return max_ns;
+	return vain % CQ_LOOKS == 0 ? rest_ns : 0;
+}
+
 /*
  * No lock is held: other threads send, receive and read meanwhile, and what they do ends the rest.
  * What they did before is seen, as they look for who rests after that.
  */
 static ssize_t
-cq_rest(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
+cq_rest(struct lull_fi_cq *cq, uint8_t *buffer, size_t count, uint64_t limit_ns)
 {
 	struct lull_fi_ep *ep = lull_fi_domain_alone(cq->domain);
 	uint64_t changes;
@@ -148,7 +171,7 @@ cq_rest(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
 	changes = lull_channel_changes(ep->channel);
 	taken = cq_take(cq, buffer, count);
 	if (taken == -FI_EAGAIN)
-		(void)lull_channel_rest(ep->channel, changes, cq->domain->settings.max_rest_ns);
+		(void)lull_channel_rest(ep->channel, changes, limit_ns);
 	atomic_fetch_sub(&cq->domain->resting, 1);
 	if (taken != -FI_EAGAIN)
 		return taken;
@@ -159,16 +182,17 @@ cq_rest(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
 static ssize_t
 cq_read_slowly(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
 {
+	uint64_t limit_ns;
 	ssize_t taken;
 
 	if (lull_clock_ns() - cq_reader.read_ns > CQ_GAP_NS)
 		cq_reader.vain -= LULL_MIN(cq_reader.vain, CQ_VAIN / 4u);
 	lull_fi_domain_progress(cq->domain);
 	taken = cq_take(cq, buffer, count);
-	if (taken == -FI_EAGAIN && cq_reader.vain >= CQ_VAIN &&
-	    cq->domain->settings.max_rest_ns > 0)
-		taken = cq_rest(cq, buffer, count);
-	cq_reader.vain = LULL_MIN(cq_reader.vain + 1, CQ_VAIN);
+	limit_ns = cq_rest_ns(cq_reader.vain, cq->domain->settings.max_rest_ns);
+	if (taken == -FI_EAGAIN && limit_ns > 0)
+		taken = cq_rest(cq, buffer, count, limit_ns);
+	cq_reader.vain = LULL_MIN(cq_reader.vain + 1, CQ_VAIN_MAX);
 	cq_reader.read_ns = lull_clock_ns();
 	return taken;
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from scene import CHANGE, GOODPUT, LATENCY, SILENCE, SILENT, WAIT, Kind, Scene
 from station import Figures, PeerError, Station
 
 TREE = Path(__file__).resolve().parent.parent.parent
-SOURCE = Path(__file__).with_name("pingpong.c")
-CONFORM_SOURCE = TREE / "tests" / "mpi" / "conform.c"
+SOURCES = (Path(__file__).with_name("pingpong.c"),)
+CONFORM_SOURCES = tuple(sorted((TREE / "tests" / "mpi").glob("conform*.c")))
 CURVE = "PINGPONG_CURVE"  # pingpong writes to this file how many bytes came so far
 WORDS: dict[Kind, str] = {
     **dict.fromkeys((GOODPUT, SILENCE, SILENT, CHANGE), "bandwidth"), LATENCY: "latency",
@@ -48,7 +49,7 @@ class Pingpong(Job):
 
     def command(self, station: Station, where: Scene, folder: Path) -> list[str]:
         """Compiled by the compiler of the MPI that is here."""
-        return [str(compiled(SOURCE, folder)), WORDS[where.what], f"{station.seconds:g}",
+        return [str(compiled(SOURCES, folder)), WORDS[where.what], f"{station.seconds:g}",
                 str(where.bytes)]  # fmt: skip
 
     def environment(self, station: Station, folder: Path) -> dict[str, str]:
@@ -71,7 +72,7 @@ class Conform(Job):
 
     def command(self, station: Station, where: Scene, folder: Path) -> list[str]:
         """The test's own source."""
-        return [str(compiled(CONFORM_SOURCE, folder))]
+        return [str(compiled(CONFORM_SOURCES, folder))]
 
     def figures(self, out: str, wall_s: float) -> Figures:
         """It says when all holds."""
@@ -80,10 +81,11 @@ class Conform(Job):
         return {"wall_s": wall_s}
 
 
-def compiled(source: Path, folder: Path) -> Path:
+def compiled(sources: Sequence[Path], folder: Path) -> Path:
     """A program of ours, by the compiler of the MPI that is here."""
-    program = folder / source.stem
-    done = subprocess.run(["mpicc", "-O2", "-o", str(program), str(source)], capture_output=True,
+    program = folder / sources[0].stem
+    done = subprocess.run(["mpicc", "-O2", "-pthread", "-o", str(program), *map(str, sources)],
+                          capture_output=True,
                           text=True, check=False)  # fmt: skip
     if done.returncode != 0:
         raise PeerError(f"mpicc: {' '.join(done.stderr.split()[:20])}")

@@ -1,40 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The channel below programs that know nothing of it: libfabric's own, and MPI programs.
+"""The channel below programs that know nothing of it, on one node: libfabric's own, and MPI ones.
 
-components.py PROVIDER-FOLDER CONFORM-SOURCE
+components.py PROVIDER-FOLDER LULL-CHANNEL-NODE [CASE ...]: run these cases, or all. The ranks share
+loopback. With LULL_LONG also 4 ranks, over `node:` too, longer, and 20 times.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
+from cluster import LIMIT_S, SECURITY, Attached, Cluster, environment
+from trial import LONG, TURNS, chosen, in_cluster, judge, left_out, told_to_stop
 from verdict import check
 
-SKIP = 77
-LIMIT_S = 120
-SETTINGS = {"FI_LULL_RAILS": "kernel:lo", "FI_LULL_SECURITY": "open"}
-MPI = {"OMPI_MCA_pml": "cm", "OMPI_MCA_mtl": "ofi", "OMPI_MCA_mtl_ofi_provider_include": "lull",
-       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # fmt: skip
-
-
-def environment(provider: str, **settings: str) -> dict[str, str]:
-    inherited = {name: value for name, value in os.environ.items()
-                 if not name.startswith(("FI_", "OMPI_"))}
-    return inherited | {"FI_PROVIDER_PATH": provider} | settings
+SETTINGS = {"FI_LULL_RAILS": "kernel:lo"} | SECURITY
 
 
 def run(*words: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, env=env, capture_output=True, text=True, check=False,
-                          timeout=LIMIT_S)
+                          timeout=LIMIT_S)  # fmt: skip
 
 
 def free_port() -> str:
@@ -43,7 +34,7 @@ def free_port() -> str:
         return str(one.getsockname()[1])
 
 
-def listed(provider: str) -> None:
+def listed(provider: str) -> str:
     """Once, and only where rails are named."""
     found = run("fi_info", "-p", "lull", env=environment(provider, **SETTINGS))
     check(found.returncode == 0 and found.stdout.count("provider: lull") == 1, "listed once",
@@ -57,9 +48,10 @@ def listed(provider: str) -> None:
     offered = run("fi_info", "-e", env=environment(provider)).stdout
     check("FI_LULL_RAILS" in offered and "FI_LULL_MAX_REST" in offered, "variables are listed",
           offered)
+    return ""
 
 
-def pingpong(provider: str) -> None:
+def pingpong(provider: str) -> str:
     env = environment(provider, **SETTINGS)
     words = ["fi_pingpong", "-p", "lull", "-e", "rdm", "-S", "all", "-I", "5"]
     port = free_port()
@@ -77,30 +69,26 @@ def pingpong(provider: str) -> None:
             server.kill()
     check(client.returncode == 0, "fi_pingpong: all sizes", client.stdout + client.stderr)
     check(server.returncode == 0, "and its server", said)
+    return ""
 
 
-def conform(provider: str, source: str) -> None:
-    with tempfile.TemporaryDirectory(prefix="lull-mpi-") as folder:
-        program = f"{folder}/conform"
-        built = run("mpicc", "-O2", "-o", program, source, env=dict(os.environ))
-        check(built.returncode == 0, "conform compiles", built.stderr)
-        for ranks in ("1", "2", "4"):
-            env = environment(provider, **SETTINGS, **MPI, TMPDIR=folder)
-            ended = run("mpirun", "--bind-to", "none", "--oversubscribe", "-n", ranks, program,
-                        env=env)
-            check(ended.returncode == 0 and f"{ranks} ranks: all holds" in ended.stdout,
-                  f"{ranks} ranks", ended.stdout + ended.stderr)
+def main(provider: str, node: str, wanted: list[str]) -> None:
+    told_to_stop()
+    good = True
+    for case in (listed, pingpong):
+        missing = [name for name in ("fi_info", "fi_pingpong") if shutil.which(name) is None]
+        if missing:
+            left_out(case.__name__, f"needs {', '.join(missing)} (make test installs it)")
+        elif chosen(case.__name__, wanted):
+            good &= judge(case.__name__, lambda c=case: c(provider))  # type: ignore[misc]
+    for _ in range(TURNS):
+        with Cluster(provider) as cluster:
+            good &= in_cluster(cluster, wanted, [2, 4] if LONG else [2])
+        if LONG:
+            with Attached(provider, node) as cluster:
+                good &= in_cluster(cluster, wanted, [2, 4])
+    sys.exit(0 if good else 1)
 
 
-def main(provider: str, source: str) -> None:
-    missing = [name for name in ("fi_info", "fi_pingpong", "mpicc", "mpirun")
-               if shutil.which(name) is None]
-    if missing:
-        print(f"skipped: needs {', '.join(missing)} (make test installs them)")
-        sys.exit(SKIP)
-    listed(provider)
-    pingpong(provider)
-    conform(provider, source)
-
-
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
