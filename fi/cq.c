@@ -186,7 +186,8 @@ cq_read_slowly(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
 	ssize_t taken;
 
 	if (lull_clock_ns() - cq_reader.read_ns > CQ_GAP_NS)
-		cq_reader.vain -= LULL_MIN(cq_reader.vain, CQ_VAIN / 4u);
+		cq_reader.vain =
+			LULL_MIN(cq_reader.vain, CQ_VAIN) - LULL_MIN(cq_reader.vain, CQ_VAIN / 4);
 	lull_fi_domain_progress(cq->domain);
 	taken = cq_take(cq, buffer, count);
 	limit_ns = cq_rest_ns(cq_reader.vain, cq->domain->settings.max_rest_ns);
