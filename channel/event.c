@@ -163,8 +163,12 @@ event_drop(struct lull_channel *channel, uint32_t peer)
 	struct lull_match_receive receive;
 	struct lull_match_message message;
 
-	while (lull_match_drop_receive(channel->match, peer, &receive))
-		channel_end(channel, receive.context, -ECONNRESET);
+	while (lull_match_drop_receive(channel->match, peer, &receive)) {
+		struct channel_operation *operation = receive.context;
+
+		operation->done.peer = peer;
+		channel_end(channel, operation, -ECONNRESET);
+	}
 	while (lull_match_drop_message(channel->match, peer, &message))
 		;
 	for (uint32_t i = 0; i < operations->count_max; i++)

@@ -2,6 +2,7 @@
 /* Messages: send, receive, peek, claim, cancel, and what became of them. */
 #include <errno.h>
 
+#include "caller.h"
 #include "event.h"
 #include "turn.h"
 #include "wait.h"
@@ -178,10 +179,8 @@ message_found(const struct lull_match_message *message, struct lull_channel_comp
 static void
 message_look(struct lull_channel *channel)
 {
-	if (channel->config.own_loop && channel->started) {
-		channel_watched(channel, NULL);
-		channel_turn(channel, lull_clock_ns());
-	}
+	if (channel->config.own_loop && channel->started)
+		channel_caller_turn(channel, lull_clock_ns());
 }
 
 int
@@ -312,6 +311,31 @@ message_wait(struct lull_channel *channel, uint64_t limit_ns)
 	while (channel->operations.ended == 0)
 		if (channel_wait(channel, &wait) != 0)
 			break;
+}
+
+uint64_t
+lull_channel_changes(struct lull_channel *channel)
+{
+	uint64_t changes;
+
+	channel_lock(channel);
+	changes = channel->changes;
+	channel_unlock(channel);
+	return changes;
+}
+
+int
+lull_channel_rest(struct lull_channel *channel, uint64_t changes, uint64_t limit_ns)
+{
+	struct channel_wait wait;
+	int rc = 0;
+
+	channel_lock(channel);
+	wait = channel_wait_begin(channel, limit_ns);
+	while (rc == 0 && changes == channel->changes)
+		rc = channel_wait(channel, &wait);
+	channel_unlock(channel);
+	return rc == -ETIMEDOUT ? rc : 0;
 }
 
 uint32_t

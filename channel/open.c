@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/range.h"
+#include "caller.h"
 #include "event.h"
 #include "host/error.h"
 #include "rail_memory.h"
@@ -247,6 +248,7 @@ static void
 open_free(struct lull_channel *channel)
 {
 	channel_thread_free(channel);
+	channel_caller_close(channel);
 	if (channel->begun)
 		lull_bundle_forget(channel->bundle);
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++)
@@ -383,8 +385,9 @@ lull_channel_start(struct lull_channel *channel, struct lull_error *error)
 	if (!channel->config.unchecked)
 		rc = start_checked(channel, error);
 	channel->started = rc == 0;
-	if (rc == 0 && !channel->config.own_loop)
-		rc = channel_thread_start(channel, error);
+	if (rc == 0)
+		rc = channel->config.own_loop ? channel_caller_open(channel, error) :
+						channel_thread_start(channel, error);
 	if (rc == 0)
 		rc = channel_stand_in_start(channel, error);
 	channel->started = rc == 0;
@@ -437,13 +440,12 @@ lull_channel_close(struct lull_channel *channel, uint64_t linger_ns)
 uint32_t
 lull_channel_poll(struct lull_channel *channel)
 {
-	uint32_t pkts = 0;
+	uint32_t pkts;
 
 	if (!channel->config.own_loop || !channel->started)
 		return 0;
 	channel_lock(channel);
-	channel_watched(channel, NULL);
-	pkts = channel_turn(channel, lull_clock_ns());
+	pkts = channel_caller_turn(channel, lull_clock_ns());
 	channel_unlock(channel);
 	return pkts;
 }
@@ -489,6 +491,7 @@ lull_channel_change(struct lull_channel *channel, const char *governor, uint64_t
 		snprintf(channel->governor, sizeof(channel->governor), "%s", governor);
 	if (max_latency_ns != 0)
 		channel->max_latency_ns = max_latency_ns;
+	channel->callers_rest.old = true;
 	channel_unlock(channel);
 	rc = channel_thread_change(channel);
 	return rc == 0 ? 0 :

@@ -4,73 +4,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "address.h"
+#include "bundle/peer.h"
 #include "host/error.h"
 #include "turn.h"
 #include "wait.h"
-
-#define PEER_ADDRESS_VERSION 1
-/* An address: version, how many, length of the name, name, then of each kind, length, bytes. */
-#define PEER_ADDRESS_HEAD 3
 
 /* ---- addresses ---- */
 
 uint32_t
 lull_channel_address(struct lull_channel *channel, uint8_t address[LULL_CHANNEL_ADDRESS_SIZE])
 {
-	uint32_t used = PEER_ADDRESS_HEAD;
+	struct lull_bundle_target own = { .address_count = 0 };
 
-	memset(address, 0, LULL_CHANNEL_ADDRESS_SIZE);
-	address[0] = PEER_ADDRESS_VERSION;
-	address[2] = (uint8_t)strlen(channel->name);
-	memcpy(address + used, channel->name, address[2]);
-	used += address[2];
+	memcpy(own.name, channel->name, sizeof(own.name));
 	channel_lock(channel);
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++) {
-		const struct lull_bundle_rail *rail;
+		const struct channel_rail *rail = channel->rails[i];
 
-		if (channel->rails[i] == NULL || address[1] == LULL_BUNDLE_TARGETS_MAX)
+		if (rail == NULL || own.address_count == LULL_BUNDLE_TARGETS_MAX)
 			continue;
-		rail = &channel->rails[i]->bundle;
-		if (used + 2u + rail->address.len_bytes > LULL_CHANNEL_ADDRESS_SIZE)
-			continue;
-		address[1]++;
-		address[used++] = rail->kind;
-		address[used++] = rail->address.len_bytes;
-		memcpy(address + used, rail->address.bytes, rail->address.len_bytes);
-		used += rail->address.len_bytes;
+		own.addresses[own.address_count].kind = rail->bundle.kind;
+		own.addresses[own.address_count++].address = rail->bundle.address;
 	}
 	channel_unlock(channel);
-	return used;
-}
-
-static int
-peer_address(const uint8_t *address, uint32_t address_bytes, struct lull_bundle_target *target)
-{
-	uint32_t used = PEER_ADDRESS_HEAD;
-
-	*target = (struct lull_bundle_target){ .name = "" };
-	if (address_bytes < PEER_ADDRESS_HEAD || address[0] != PEER_ADDRESS_VERSION ||
-	    address[1] == 0 || address[1] > LULL_BUNDLE_TARGETS_MAX || address[2] == 0 ||
-	    address[2] >= sizeof(target->name) || address[2] > address_bytes - used)
-		return -EINVAL;
-	memcpy(target->name, address + used, address[2]);
-	used += address[2];
-	target->address_count = address[1];
-	for (uint32_t i = 0; i < target->address_count; i++) {
-		uint32_t size;
-
-		if (address_bytes - used < 2)
-			return -EINVAL;
-		target->addresses[i].kind = address[used];
-		size = address[used + 1];
-		used += 2;
-		if (size == 0 || size > LULL_BUNDLE_ADDRESS_SIZE || size > address_bytes - used)
-			return -EINVAL;
-		target->addresses[i].address.len_bytes = (uint8_t)size;
-		memcpy(target->addresses[i].address.bytes, address + used, size);
-		used += size;
-	}
-	return 0;
+	return channel_address_write(&own, address);
 }
 
 /* ---- connect ---- */
@@ -189,7 +147,7 @@ peer_target(const struct lull_channel *channel, const char *name, const uint8_t 
 	    uint32_t address_bytes, struct lull_bundle_target *target, struct lull_error *error)
 {
 	*target = (struct lull_bundle_target){ .address_count = 0 };
-	if (address != NULL && peer_address(address, address_bytes, target) != 0)
+	if (address != NULL && channel_address_read(address, address_bytes, target) != 0)
 		return lull_error_set(error, -EINVAL,
 				      "these %u bytes are no address of lull_channel_address()",
 				      address_bytes);
@@ -242,8 +200,10 @@ lull_channel_connect_begin(struct lull_channel *channel, const uint8_t *address,
 	channel_lock(channel);
 	rc = peer_closing(channel, target.name) ? -EAGAIN :
 						  peer_begin(channel, &target, limit_ns, peer);
-	if (rc == 0)
-		channel->peers[*peer].begun = true;
+	if (rc == 0) {
+		lull_bundle_keep(channel->bundle, *peer);
+		channel->peers[*peer].begun = channel->peers[*peer].kept = true;
+	}
 	channel_unlock(channel);
 	return rc == 0 ? 0 : peer_error(rc, target.name, limit_ns, error);
 }
@@ -270,6 +230,13 @@ lull_channel_accept(struct lull_channel *channel, uint64_t limit_ns, uint32_t *p
 	return rc;
 }
 
+/* It has ended, and its number is still its own. */
+static bool
+peer_is_over(const struct channel_peer *peer)
+{
+	return peer->kept && !peer->up && !peer->begun;
+}
+
 int
 lull_channel_disconnect(struct lull_channel *channel, uint32_t peer, uint64_t linger_ns)
 {
@@ -281,7 +248,11 @@ lull_channel_disconnect(struct lull_channel *channel, uint32_t peer, uint64_t li
 		rc = lull_bundle_disconnect(channel->bundle, now_ns, peer, linger_ns);
 	if (rc == 0) {
 		channel->peers[peer].closing = true;
+		channel->peers[peer].kept = false;
 		channel_act(channel, now_ns);
+	} else if (peer < channel->config.peers_max && peer_is_over(&channel->peers[peer])) {
+		channel->peers[peer].kept = false;
+		rc = lull_bundle_disconnect(channel->bundle, now_ns, peer, 0);
 	}
 	channel_unlock(channel);
 	return rc;

@@ -11,11 +11,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "caller.h"
 #include "host/error.h"
 #include "turn.h"
-#include "wait.h"
 
 #define STAND_IN_NS (2 * LULL_NS_PER_MS) /* between looks, and without a turn by a caller */
+#define STAND_IN_REST_NS LULL_NS_PER_S
 
 static bool
 stand_in_ends(const struct lull_channel *channel)
@@ -23,15 +24,19 @@ stand_in_ends(const struct lull_channel *channel)
 	return atomic_load_explicit(&channel->stand_in_ends, memory_order_acquire);
 }
 
-/* Under the lock. Its iteration does not count as one of a caller. */
+/* Under the lock. A turn of its own does not count as one of a caller. */
 static void
 stand_in_turn(struct lull_channel *channel, uint64_t now_ns)
 {
 	uint64_t turned_ns = channel->turned_ns;
+	uint32_t pkts = channel_caller_turn(channel, now_ns);
 
-	channel_wait_turn(channel, now_ns, UINT64_MAX);
-	if (channel->turned_ns == now_ns) /* no caller's since */
-		channel->turned_ns = turned_ns;
+	channel->turned_ns = turned_ns;
+	if (pkts > 0)
+		return;
+	channel->stand_in_rests = true;
+	channel_caller_rest(channel, now_ns, now_ns + STAND_IN_REST_NS);
+	channel->stand_in_rests = false;
 }
 
 static void *

@@ -12,7 +12,8 @@
  *     bytes.c      write, read, shut                    rails.c   add and remove while it runs
  *     ring.c       packets in shared memory             lane.c    two rings and a bell
  *     attach.c     how a process gets a lane            neighbour.c  lanes to others of the node
- *     stand_in.c   turns while callers are away
+ *     address.c    the bytes of an address
+ *     stand_in.c   turns while callers are away     caller.c  turns and rests of callers
  *
  * One lock is around the bundle, matching and operations. The loop has it during an iteration and
  * leaves it at rest. A caller takes it, calls the bundle, sends what is to be sent itself, and ends
@@ -42,6 +43,7 @@ struct channel_peer {
 	char name[LULL_CHANNEL_NAME_SIZE]; /* of the node */
 	bool up;
 	bool begun;    /* somebody connects to it and does not wait */
+	bool kept;     /* and its number stays its own */
 	bool closing;  /* lull_channel_disconnect() ends it */
 	bool asked;    /* lull_channel_accept() has not told of it yet */
 	uint32_t next; /* of those that wait to be accepted, plus 1; 0: the last */
@@ -61,6 +63,15 @@ struct channel_polls {
 /** What was sent and received; the one who has the lock writes. */
 struct channel_counters {
 	uint64_t sends, send_bytes, receives, receive_bytes, failures;
+	uint64_t rests, rest_ns; /* of callers and the one who stands in: own_loop */
+};
+
+/** How callers rest; under the lock. */
+struct channel_callers {
+	struct lull_idle *idle; /* for rails that are polled */
+	void *memory;
+	bool old; /* it does not know yet that governor, longest rest or rails have changed */
+	uint64_t turns, turns_empty, pkts; /* since the last plan */
 };
 
 struct lull_channel {
@@ -97,6 +108,7 @@ struct lull_channel {
 
 	/* rests: under the lock */
 	uint64_t rest_until_ns; /* of a rest now; what is due earlier ends it; 0: there is none */
+	uint64_t came_ns;       /* the last packet */
 	uint64_t idle_ns;       /* nothing is under way since then; 0: something is */
 	uint64_t announced_ns;  /* longest rest that peers know of */
 	uint64_t max_latency_ns;
@@ -107,10 +119,13 @@ struct lull_channel {
 
 	pthread_mutex_t rails_lock; /* add, remove, look: before the other lock */
 
+	struct channel_callers callers_rest; /* with own_loop */
+
 	/* a thread that turns it while callers are away */
 	uint64_t turned_ns; /* by a caller, the last time */
 	atomic_bool stand_in_ends;
 	bool stand_in_runs;
+	bool stand_in_rests; /* or is on its way there; under the lock */
 	pthread_t stand_in;
 
 	/* its thread */

@@ -100,6 +100,8 @@ tell_channel(struct lull_channel *channel, const char *params, struct lull_telem
 	lull_telemetry_put_count(reply, "receives", counters->receives);
 	lull_telemetry_put_count(reply, "receive_bytes", counters->receive_bytes);
 	lull_telemetry_put_count(reply, "failures", counters->failures);
+	lull_telemetry_put_count(reply, "rests", counters->rests);
+	lull_telemetry_put_count(reply, "rest_ns", counters->rest_ns);
 	tell_latency(&channel->latency[0], "short_count", "short_p50_ns", "short_p99_ns", reply);
 	tell_latency(&channel->latency[1], "long_count", "long_p50_ns", "long_p99_ns", reply);
 	lull_telemetry_put_table(reply, lull_bundle_counter_table,

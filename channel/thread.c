@@ -2,7 +2,6 @@
 #include "thread.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,32 +12,21 @@
 #include "host/loop_thread.h"
 #include "turn.h"
 
-#define THREAD_YIELDS_MAX 1000 /* to callers, in front of an iteration */
-
 static atomic_uint thread_count; /* for their names */
 
 /* ---- source ---- */
 
-/* Who waits for the lock gets it before the next iteration: a loop that polls gives it up for a
- * moment only. */
-static void
-thread_give_way(const struct lull_channel *channel)
-{
-	for (uint32_t i = 0; i < THREAD_YIELDS_MAX; i++) {
-		if (atomic_load_explicit(&channel->callers, memory_order_relaxed) == 0)
-			return;
-		sched_yield();
-	}
-}
-
-/* The lock is held until the iteration of the stage ends. */
+/*
+ * The lock is held until the iteration of the stage ends. A loop that polls gives it up for a
+ * moment only, so callers go first.
+ */
 static void
 source_receive(struct lull_loop *loop, struct lull_iteration *iteration)
 {
 	struct lull_channel *channel = loop->stage_state;
 	uint32_t pkts;
 
-	thread_give_way(channel);
+	channel_give_way(channel);
 	pthread_mutex_lock(&channel->lock);
 	if (channel->thread_rests)
 		channel->resting--;
@@ -207,8 +195,8 @@ thread_governor(const struct lull_channel *channel)
 	return channel->polled ? lull_idle_governor_find(channel->governor) : &lull_loop_blocking;
 }
 
-static struct lull_idle_limits
-thread_limits(const struct lull_channel *channel)
+struct lull_idle_limits
+channel_thread_limits(const struct lull_channel *channel)
 {
 	struct lull_idle_limits limits = { .latency_ns = channel->max_latency_ns,
 					   .rest_ns_max = channel->max_latency_ns,
@@ -242,7 +230,7 @@ channel_thread_change(struct lull_channel *channel)
 	if (!channel->looped)
 		return 0;
 	channel_lock(channel);
-	limits = thread_limits(channel);
+	limits = channel_thread_limits(channel);
 	governor = thread_governor(channel);
 	channel_unlock(channel);
 	return lull_loop_post_change(&channel->loop, governor, &limits);
@@ -275,7 +263,7 @@ thread_loop(struct lull_channel *channel, struct lull_error *error)
 		.ways = thread_ways,
 		.way_context = channel,
 		.governor = thread_governor(channel),
-		.limits = thread_limits(channel),
+		.limits = channel_thread_limits(channel),
 		.idle_memory = channel->idle_memory,
 		/*
 		 * It rests for moments while it works as much as it can. In a real-time class it

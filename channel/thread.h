@@ -15,5 +15,7 @@ void channel_thread_stop(struct lull_channel *channel);
 void channel_thread_free(struct lull_channel *channel);
 /** Governor or longest rest changed, or whether a rail is polled. 0, -EAGAIN ... */
 int channel_thread_change(struct lull_channel *channel);
+/** What whoever moves packets may do at rest: the thread, or a caller. Under the lock. */
+struct lull_idle_limits channel_thread_limits(const struct lull_channel *channel);
 
 #endif

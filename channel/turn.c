@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "turn.h"
 
+#include <sched.h>
+
+#include "bundle/peer.h"
 #include "event.h"
 
-#define TURN_BURSTS 8 /* of a rail before the others have their turn */
+#define TURN_YIELDS_MAX 1000 /* to callers, in front of an iteration */
+#define TURN_BURSTS 8        /* of a rail before the others have their turn */
 #define TURN_FEW_PKTS 8
 #define TURN_ROUNDS 4 /* bursts out of each rail before packets are looked for again */
 #define TURN_FULL_NS (100 * LULL_NS_PER_US) /* until a rail that was full is tried again */
 /* Quiet for so long, it may rest: to say so costs a packet. */
 #define TURN_QUIET_NS (100 * LULL_NS_PER_US)
+#define TURN_PARTLY_NS LULL_NS_PER_MS /* without a packet: a message goes on, and nobody rests */
 
 /* ---- out ---- */
 
@@ -93,6 +98,16 @@ turn_receive(struct lull_channel *channel, uint64_t now_ns, uint32_t index)
 /* ---- iterations ---- */
 
 void
+channel_give_way(const struct lull_channel *channel)
+{
+	for (uint32_t i = 0; i < TURN_YIELDS_MAX; i++) {
+		if (atomic_load_explicit(&channel->callers, memory_order_relaxed) == 0)
+			return;
+		sched_yield();
+	}
+}
+
+void
 channel_let_go(struct lull_channel *channel)
 {
 	struct channel_rail *rail = channel->leaving;
@@ -116,6 +131,8 @@ channel_turn(struct lull_channel *channel, uint64_t now_ns)
 		if (channel->rails[i] != NULL)
 			pkts += turn_receive(channel, now_ns, i);
 	channel->rested = false;
+	if (pkts > 0)
+		channel->came_ns = now_ns;
 	if (pkts > TURN_FEW_PKTS) /* some time has passed */
 		now_ns = lull_clock_ns();
 	lull_bundle_run(channel->bundle, now_ns);
@@ -145,6 +162,13 @@ turn_deadline_ns(const struct lull_channel *channel, uint64_t now_ns)
 	return LULL_MAX(due_ns, now_ns);
 }
 
+/* The rest of a message is expected; not for long from who has fallen silent in the middle. */
+static bool
+turn_partly(const struct lull_channel *channel, uint64_t now_ns)
+{
+	return now_ns - channel->came_ns < TURN_PARTLY_NS && lull_bundle_partly(channel->bundle);
+}
+
 uint64_t
 channel_due_ns(struct lull_channel *channel, uint64_t now_ns)
 {
@@ -152,6 +176,8 @@ channel_due_ns(struct lull_channel *channel, uint64_t now_ns)
 		return now_ns;
 	if (!channel->polled) { /* a packet ends each rest */
 		turn_announce(channel, now_ns, 0);
+		if (turn_partly(channel, now_ns))
+			return now_ns;
 	} else if (lull_bundle_busy(channel->bundle)) {
 		channel->idle_ns = 0;
 		turn_announce(channel, now_ns, 0);
@@ -245,4 +271,5 @@ channel_rails_changed(struct lull_channel *channel)
 	for (uint32_t i = 0; i < LULL_CHANNEL_RAILS_MAX; i++)
 		if (channel->rails[i] != NULL && channel->rails[i]->way->watch == NULL)
 			channel->polled = true;
+	channel->callers_rest.old = true;
 }

@@ -25,6 +25,8 @@ enum lull_wake_reason channel_rest(struct lull_channel *channel, struct channel_
 				   uint64_t limit_ns);
 /** What poll() said; NULL: ask all rails. */
 void channel_watched(struct lull_channel *channel, const struct channel_polls *polls);
+/** Who waits for the lock gets it first. Without the lock. */
+void channel_give_way(const struct lull_channel *channel);
 /** The calling thread lets go of a rail that is being removed. */
 void channel_let_go(struct lull_channel *channel);
 /** Rails have changed. */

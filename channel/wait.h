@@ -18,8 +18,6 @@ struct channel_wait {
 struct channel_wait channel_wait_begin(struct lull_channel *channel, uint64_t limit_ns);
 /** 0: something may have changed, look again; -ETIMEDOUT; -EINTR: by lull_channel_wake(). */
 int channel_wait(struct lull_channel *channel, const struct channel_wait *wait);
-/** With own_loop: one iteration, and a rest, at most until @p until_ns, if nothing came of it. */
-void channel_wait_turn(struct lull_channel *channel, uint64_t now_ns, uint64_t until_ns);
 /** Until no thread rests on, or works with, a rail that was taken out of the table. */
 void channel_wait_removed(struct lull_channel *channel, struct channel_rail *rail);
 

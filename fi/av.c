@@ -3,17 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "channel/address.h"
 #include "fi.h"
 
 #define AV_ROOM 64
-#define AV_NAME_AT 3 /* of an address; its length is in front */
-
-/* A name has to be there: it is what tells nodes apart. */
-static bool
-av_good(const uint8_t *address)
-{
-	return address[AV_NAME_AT - 1] > 0 && address[AV_NAME_AT - 1] < LULL_CHANNEL_NAME_SIZE;
-}
 
 static bool
 av_room(struct lull_fi_av *av, uint64_t count)
@@ -39,13 +32,15 @@ av_insert(struct fid_av *fid, const void *addresses, size_t count, fi_addr_t *ou
 {
 	struct lull_fi_av *av = container_of(fid, struct lull_fi_av, fid);
 	const uint8_t *address = addresses;
+	struct lull_bundle_target target;
 	int inserted = 0;
 
 	(void)context;
 	(void)flags;
 	pthread_mutex_lock(&av->lock);
 	for (size_t i = 0; i < count; i++, address += LULL_FI_ADDRESS_SIZE) {
-		bool good = av_good(address) && av_room(av, av->count + 1);
+		bool good = channel_address_read(address, LULL_FI_ADDRESS_SIZE, &target) == 0 &&
+			    av_room(av, av->count + 1);
 
 		if (out != NULL)
 			out[i] = good ? av->count : FI_ADDR_NOTAVAIL;
@@ -128,10 +123,11 @@ av_lookup(struct fid_av *fid, fi_addr_t at, void *address, size_t *bytes)
 static const char *
 av_straddr(struct fid_av *fid, const void *address, char *text, size_t *bytes)
 {
-	const uint8_t *at = address;
-	int len = snprintf(text, *bytes, "lull://%.*s", av_good(at) ? at[AV_NAME_AT - 1] : 0,
-			   (const char *)at + AV_NAME_AT);
+	struct lull_bundle_target target;
+	int len;
 
+	(void)channel_address_read(address, LULL_FI_ADDRESS_SIZE, &target);
+	len = snprintf(text, *bytes, "lull://%s", target.name);
 	(void)fid;
 	*bytes = (size_t)len + 1;
 	return text;
@@ -152,6 +148,8 @@ av_close(struct fid *fid)
 {
 	struct lull_fi_av *av = container_of(fid, struct lull_fi_av, fid.fid);
 
+	if (lull_fi_foreign(av->domain))
+		return 0;
 	atomic_fetch_sub(&av->domain->users, 1);
 	pthread_mutex_destroy(&av->lock);
 	free(av->entries);

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <lull/rest.h>
+
 #include "fi.h"
 
 #define CQ_ROOM 256u
-#define CQ_VAIN 200 /* reads in vain before it rests */
+#define CQ_VAIN 200u /* reads in vain before a thread rests */
 /*
  * A caller that waits and one that only asks between two pieces of its work look alike. So rests
  * begin short, with some reads between two of them, and double only after many: who asks a thousand
@@ -20,6 +22,18 @@
 #define CQ_LOOKS 8 /* reads from one rest to the next, until rests are as long as they may be */
 #define CQ_DOUBLES (64 * CQ_LOOKS)
 #define CQ_REST_NS (32 * LULL_NS_PER_US)
+#define CQ_VAIN_MAX (CQ_VAIN + 16 * CQ_DOUBLES)
+/*
+ * Between two reads of a thread that waits. Who does more in between has work to go on with, unless
+ * it was just held up: each time takes a part of its reads back.
+ */
+#define CQ_GAP_NS (20 * LULL_NS_PER_US)
+
+/* Reads in vain by this thread, in a row. */
+static _Thread_local struct {
+	uint32_t vain;
+	uint64_t read_ns; /* the end of the last */
+} cq_reader;
 
 /* ---- entries ---- */
 
@@ -140,23 +154,63 @@ cq_rest_ns(uint32_t vain, uint64_t max_ns)
 	return vain % CQ_LOOKS == 0 ? rest_ns : 0;
 }
 
+/*
+ * No lock is held: other threads send, receive and read meanwhile, and what they do ends the rest.
+ * What they did before is seen, as they look for who rests after that.
+ */
+static ssize_t
+cq_rest(struct lull_fi_cq *cq, uint8_t *buffer, size_t count, uint64_t limit_ns)
+{
+	struct lull_fi_ep *ep = lull_fi_domain_alone(cq->domain);
+	uint64_t changes;
+	ssize_t taken;
+
+	if (ep == NULL)
+		return -FI_EAGAIN;
+	atomic_fetch_add(&cq->domain->resting, 1);
+	changes = lull_channel_changes(ep->channel);
+	taken = cq_take(cq, buffer, count);
+	if (taken == -FI_EAGAIN)
+		(void)lull_channel_rest(ep->channel, changes, limit_ns);
+	atomic_fetch_sub(&cq->domain->resting, 1);
+	if (taken != -FI_EAGAIN)
+		return taken;
+	lull_fi_ep_progress(ep, 0);
+	return cq_take(cq, buffer, count);
+}
+
+static ssize_t
+cq_read_slowly(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
+{
+	uint64_t limit_ns;
+	ssize_t taken;
+
+	if (lull_clock_ns() - cq_reader.read_ns > CQ_GAP_NS)
+		cq_reader.vain =
+			LULL_MAX(LULL_MIN(cq_reader.vain, CQ_VAIN), CQ_VAIN / 4u) - CQ_VAIN / 4u;
+	lull_fi_domain_progress(cq->domain);
+	taken = cq_take(cq, buffer, count);
+	limit_ns = cq_rest_ns(cq_reader.vain, cq->domain->settings.max_rest_ns);
+	if (taken == -FI_EAGAIN && limit_ns > 0)
+		taken = cq_rest(cq, buffer, count, limit_ns);
+	cq_reader.vain = LULL_MIN(cq_reader.vain + 1, CQ_VAIN_MAX);
+	cq_reader.read_ns = lull_clock_ns();
+	return taken;
+}
+
 static ssize_t
 cq_read(struct fid_cq *fid, void *buffer, size_t count)
 {
 	struct lull_fi_cq *cq = container_of(fid, struct lull_fi_cq, fid);
-	ssize_t taken = cq_take(cq, buffer, count);
-	uint64_t limit_ns;
+	ssize_t taken;
 
-	if (taken == -FI_EAGAIN) {
-		limit_ns = cq_rest_ns(atomic_load_explicit(&cq->vain, memory_order_relaxed),
-				      cq->domain->settings.max_rest_ns);
-		lull_fi_domain_progress(cq->domain, limit_ns);
-		taken = cq_take(cq, buffer, count);
-	}
+	if (lull_fi_foreign(cq->domain))
+		return -FI_EOPBADSTATE;
+	taken = cq_take(cq, buffer, count);
 	if (taken == -FI_EAGAIN)
-		atomic_fetch_add_explicit(&cq->vain, 1, memory_order_relaxed);
-	else
-		atomic_store_explicit(&cq->vain, 0, memory_order_relaxed);
+		taken = cq_read_slowly(cq, buffer, count);
+	if (taken != -FI_EAGAIN)
+		cq_reader.vain = 0;
 	return taken;
 }
 
@@ -180,6 +234,8 @@ cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *buffer, uint64_t flags)
 	uint32_t at = 0;
 
 	(void)flags;
+	if (lull_fi_foreign(cq->domain))
+		return -FI_EOPBADSTATE;
 	pthread_mutex_lock(&cq->lock);
 	while (at < cq->error_count && !pthread_equal(cq->errors[at].told, pthread_self()))
 		at++;
@@ -241,6 +297,8 @@ cq_close(struct fid *fid)
 {
 	struct lull_fi_cq *cq = container_of(fid, struct lull_fi_cq, fid.fid);
 
+	if (lull_fi_foreign(cq->domain))
+		return 0;
 	atomic_fetch_sub(&cq->domain->users, 1);
 	pthread_mutex_destroy(&cq->lock);
 	free(cq->entries);

@@ -10,6 +10,8 @@ domain_close(struct fid *fid)
 {
 	struct lull_fi_domain *domain = container_of(fid, struct lull_fi_domain, fid.fid);
 
+	if (lull_fi_foreign(domain))
+		return 0;
 	if (atomic_load(&domain->users) > 0)
 		return -FI_EBUSY;
 	pthread_mutex_destroy(&domain->lock);
@@ -17,9 +19,9 @@ domain_close(struct fid *fid)
 	return 0;
 }
 
-/* Not with the lock: who rests here must not keep others from anything. */
+/* Not with the lock: it keeps nobody from anything. */
 void
-lull_fi_domain_progress(struct lull_fi_domain *domain, uint64_t limit_ns)
+lull_fi_domain_progress(struct lull_fi_domain *domain)
 {
 	struct lull_fi_ep *eps[DOMAIN_EPS_MAX];
 	uint32_t count = 0;
@@ -29,9 +31,25 @@ lull_fi_domain_progress(struct lull_fi_domain *domain, uint64_t limit_ns)
 	     ep = ep->next)
 		eps[count++] = ep;
 	pthread_mutex_unlock(&domain->lock);
-	/* One that rests does not see what comes to the others. */
 	for (uint32_t i = 0; i < count; i++)
-		lull_fi_ep_progress(eps[i], count == 1 ? limit_ns : 0);
+		lull_fi_ep_progress(eps[i], 0);
+}
+
+struct lull_fi_ep *
+lull_fi_domain_alone(struct lull_fi_domain *domain)
+{
+	struct lull_fi_ep *found = NULL;
+	uint32_t count = 0;
+
+	pthread_mutex_lock(&domain->lock);
+	for (struct lull_fi_ep *ep = domain->eps; ep != NULL; ep = ep->next) {
+		if (ep->channel == NULL)
+			continue;
+		found = ep;
+		count++;
+	}
+	pthread_mutex_unlock(&domain->lock);
+	return count == 1 ? found : NULL;
 }
 
 /* ---- what nobody offers ---- */
@@ -171,6 +189,7 @@ lull_fi_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_
 		free(domain);
 		return rc;
 	}
+	domain->forks = lull_fi_forks();
 	domain->automatic = info->domain_attr->data_progress == FI_PROGRESS_AUTO;
 	pthread_mutex_init(&domain->lock, NULL);
 	domain->fid = (struct fid_domain){

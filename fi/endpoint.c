@@ -72,7 +72,11 @@ ep_connect(struct lull_fi_ep *ep, const uint8_t *address, struct lull_fi_peer *p
 	}
 	if (rc == -EAGAIN)
 		return -FI_EAGAIN;
-	LULL_FI_WARN("%s\n", error.text);
+	if (rc == -ENOBUFS)
+		LULL_FI_WARN("there are %u peers already; raise FI_LULL_PEERS\n",
+			     ep->domain->settings.peers_max);
+	else
+		LULL_FI_WARN("%s\n", error.text);
 	peer->state = LULL_FI_PEER_GONE;
 	return -FI_EHOSTUNREACH;
 }
@@ -108,19 +112,26 @@ lull_fi_ep_peer(struct lull_fi_ep *ep, fi_addr_t at, uint32_t *number)
 }
 
 void
-lull_fi_ep_gone(struct lull_fi_ep *ep, fi_addr_t at)
+lull_fi_ep_gone(struct lull_fi_ep *ep, struct lull_fi_peer *peer)
 {
 	uint8_t address[LULL_FI_ADDRESS_SIZE];
 
+	if (peer->state != LULL_FI_PEER_BEGUN)
+		return;
+	peer->state = LULL_FI_PEER_GONE;
+	if (lull_fi_av_get(ep->av, (fi_addr_t)(peer - ep->peers), address))
+		LULL_FI_WARN("peer %.*s is gone, or did not answer: it does not run, its rails are "
+			     "not on the same links as ours, or it has another key\n",
+			     address[2], (const char *)address + 3);
+}
+
+void
+lull_fi_ep_lost(struct lull_fi_ep *ep, uint32_t number)
+{
 	pthread_mutex_lock(&ep->lock);
-	if (at < ep->peer_count && ep->peers[at].state == LULL_FI_PEER_BEGUN) {
-		ep->peers[at].state = LULL_FI_PEER_GONE;
-		if (lull_fi_av_get(ep->av, at, address))
-			LULL_FI_WARN("peer %.*s is gone, or did not answer: it does not run, its "
-				     "rails are not on the same links as ours, or it has another "
-				     "key\n",
-				     address[2], (const char *)address + 3);
-	}
+	for (uint64_t at = 0; at < ep->peer_count; at++)
+		if (ep->peers[at].number == number)
+			lull_fi_ep_gone(ep, &ep->peers[at]);
 	pthread_mutex_unlock(&ep->lock);
 }
 
@@ -138,6 +149,15 @@ lull_fi_ep_progress(struct lull_fi_ep *ep, uint64_t limit_ns)
 	count = lull_channel_done(ep->channel, done, EP_DONE, limit_ns);
 	for (uint32_t i = 0; i < count; i++)
 		lull_fi_transfer_done(ep, &done[i]);
+	if (count > 0)
+		lull_fi_ep_wake(ep);
+}
+
+void
+lull_fi_ep_wake(struct lull_fi_ep *ep)
+{
+	if (atomic_load(&ep->domain->resting) > 0)
+		lull_channel_wake(ep->channel);
 }
 
 /* ---- enable ---- */
@@ -202,6 +222,8 @@ ep_enable(struct lull_fi_ep *ep)
 	bool kept;
 	int rc;
 
+	if (lull_fi_foreign(ep->domain))
+		return -FI_EOPBADSTATE;
 	if (ep->channel != NULL)
 		return 0;
 	if (ep->av == NULL || ep->tx_cq == NULL || ep->rx_cq == NULL)
@@ -270,12 +292,15 @@ ep_close(struct fid *fid)
 {
 	struct lull_fi_ep *ep = container_of(fid, struct lull_fi_ep, fid.fid), **at;
 
+	if (lull_fi_foreign(ep->domain))
+		return 0;
 	ep_drain(ep);
 	pthread_mutex_lock(&ep->domain->lock);
 	for (at = &ep->domain->eps; *at != ep; at = &(*at)->next)
 		;
 	*at = ep->next;
 	pthread_mutex_unlock(&ep->domain->lock);
+	lull_fi_report(ep);
 	lull_channel_close(ep->channel, EP_LINGER_NS);
 	atomic_fetch_sub(&ep->domain->users, 1);
 	pthread_mutex_destroy(&ep->lock);

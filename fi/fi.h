@@ -9,6 +9,7 @@
  *     info.c      what is offered      cq.c         completions
  *     fabric.c    fabric, event queue  endpoint.c   endpoint, its channel, its peers
  *     calls.c     libfabric's tables   transfer.c   send, receive, peek, claim, cancel
+ *     report.c    figures at the end
  *
  * An endpoint is a channel with a name of its own. An address is that of the channel. The channel
  * matches, sends again and rests; here calls are put into its words.
@@ -56,7 +57,8 @@ struct lull_fi_settings {
 	char key_file[LULL_FI_PATH_SIZE]; /* "": none */
 	enum lull_channel_security security;
 	char governor[32];
-	uint64_t max_rest_ns; /* 0: spin */
+	char report[LULL_FI_PATH_SIZE]; /* "": none */
+	uint64_t max_rest_ns;           /* 0: spin */
 	uint64_t peer_timeout_ns, connect_ns;
 	uint32_t peers_max;
 };
@@ -93,7 +95,6 @@ struct lull_fi_cq {
 	uint32_t first, count, room;
 	struct lull_fi_entry *errors; /* that somebody was told of */
 	uint32_t error_count, error_room;
-	atomic_uint vain; /* reads without an entry, in a row */
 };
 
 enum lull_fi_request_state {
@@ -154,6 +155,8 @@ struct lull_fi_domain {
 	struct lull_fi_settings settings;
 	bool automatic; /* the channel has a thread */
 	atomic_uint users;
+	atomic_uint resting;  /* threads in fi_cq_read() */
+	uint32_t forks;       /* when it was made */
 	pthread_mutex_t lock; /* the list */
 	struct lull_fi_ep *eps;
 };
@@ -165,8 +168,21 @@ int lull_fi_getinfo(uint32_t version, const char *node, const char *service, uin
 int lull_fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context);
 int lull_fi_domain_open(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain,
 			void *context);
-/** Take what ended, and rest for at most @p limit_ns when nothing did. */
-void lull_fi_domain_progress(struct lull_fi_domain *domain, uint64_t limit_ns);
+/** Take what ended. */
+void lull_fi_domain_progress(struct lull_fi_domain *domain);
+/**
+ * The endpoint that runs; NULL: none, or several. Who rests on one of several does not see what
+ * comes to the others.
+ */
+struct lull_fi_ep *lull_fi_domain_alone(struct lull_fi_domain *domain);
+/** How often this process is a fork's child. What was made before that is its parent's. */
+uint32_t lull_fi_forks(void);
+/** This process has only a copy of the object: it must not touch what stands behind it. */
+static inline bool
+lull_fi_foreign(const struct lull_fi_domain *domain)
+{
+	return domain->forks != lull_fi_forks();
+}
 int lull_fi_av_open(struct fid_domain *domain, struct fi_av_attr *attr, struct fid_av **av,
 		    void *context);
 /** Copies the address; false: there is none. */
@@ -179,12 +195,16 @@ int lull_fi_ep_open(struct fid_domain *domain, struct fi_info *info, struct fid_
 		    void *context);
 /** Completions of its channel become entries of its queues. */
 void lull_fi_ep_progress(struct lull_fi_ep *ep, uint64_t limit_ns);
+/** End the rests of other threads: there is something for them to see. */
+void lull_fi_ep_wake(struct lull_fi_ep *ep);
 /** Under ep->lock. @return NULL: none of that address, or no memory */
 struct lull_fi_peer *lull_fi_ep_find(struct lull_fi_ep *ep, fi_addr_t address);
 /** The channel's number of an address. @return 0, -FI_EAGAIN, -FI_EHOSTUNREACH, -FI_EINVAL */
 ssize_t lull_fi_ep_peer(struct lull_fi_ep *ep, fi_addr_t address, uint32_t *number);
-/** Its peer is gone: nothing else is begun with it. */
-void lull_fi_ep_gone(struct lull_fi_ep *ep, fi_addr_t address);
+/** It is gone, and nothing else is begun with it; says so. Under ep->lock. */
+void lull_fi_ep_gone(struct lull_fi_ep *ep, struct lull_fi_peer *peer);
+/** The same of the peer that the channel knows by this number. */
+void lull_fi_ep_lost(struct lull_fi_ep *ep, uint32_t number);
 /** Sends that wait. */
 void lull_fi_transfer_flush(struct lull_fi_ep *ep);
 /* What one call says. */
@@ -201,6 +221,10 @@ ssize_t lull_fi_transfer_receive(struct lull_fi_ep *ep, void *buffer, size_t len
 				 const struct lull_fi_transfer *transfer);
 void lull_fi_transfer_done(struct lull_fi_ep *ep, const struct lull_channel_completion *done);
 ssize_t lull_fi_transfer_cancel(fid_t fid, void *context);
+/** Write FI_LULL_REPORT, if it is wanted, before the channel of @p ep closes. */
+void lull_fi_report(struct lull_fi_ep *ep);
+/** Free what it keeps. */
+void lull_fi_report_end(void);
 extern struct fi_ops_msg lull_fi_msg_ops;
 extern struct fi_ops_tagged lull_fi_tagged_ops;
 

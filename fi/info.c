@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,20 @@ info_make(const struct fi_info *hints, struct fi_info **out)
 	return 0;
 }
 
+/* Once: other providers ask each on their own. */
+static void
+info_refuse(const char *text)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct lull_error said;
+
+	pthread_mutex_lock(&lock);
+	if (strcmp(said.text, text) != 0)
+		LULL_FI_WARN("%s\n", text);
+	snprintf(said.text, sizeof(said.text), "%s", text);
+	pthread_mutex_unlock(&lock);
+}
+
 /* One info for all rails together: an application would give each of several to another rank. */
 int
 lull_fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
@@ -151,7 +166,7 @@ lull_fi_getinfo(uint32_t version, const char *node, const char *service, uint64_
 	if (rc == -FI_ENODATA)
 		return rc;
 	if (rc != 0) {
-		LULL_FI_WARN("%s\n", error.text);
+		info_refuse(error.text);
 		return -FI_ENODATA;
 	}
 	/* Names of nodes say nothing: addresses come from endpoints. */

@@ -1,9 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fi.h"
 
+static atomic_uint provider_forks;
+
+static void
+provider_forked(void)
+{
+	atomic_fetch_add_explicit(&provider_forks, 1, memory_order_relaxed);
+}
+
+uint32_t
+lull_fi_forks(void)
+{
+	return atomic_load_explicit(&provider_forks, memory_order_relaxed);
+}
+
 static void
 provider_cleanup(void)
 {
+	lull_fi_report_end();
 }
 
 struct fi_provider lull_fi_provider = {
@@ -19,5 +34,7 @@ FI_EXT_INI;
 FI_EXT_INI
 {
 	lull_fi_params_define();
+	if (pthread_atfork(NULL, NULL, provider_forked) != 0)
+		return NULL;
 	return &lull_fi_provider;
 }

@@ -53,10 +53,10 @@ transfer_flags(const struct lull_fi_transfer *transfer, bool send)
 
 /* An error of the channel. */
 static ssize_t
-transfer_error(struct lull_fi_ep *ep, const struct lull_fi_transfer *transfer, int rc)
+transfer_error(struct lull_fi_ep *ep, uint32_t number, int rc)
 {
 	if (rc == -ENOTCONN) {
-		lull_fi_ep_gone(ep, transfer->address);
+		lull_fi_ep_lost(ep, number);
 		return -FI_EHOSTUNREACH;
 	}
 	return rc == -EAGAIN ? -FI_EAGAIN : rc;
@@ -70,6 +70,7 @@ send_fail(struct lull_fi_ep *ep, struct lull_fi_request *request, int error)
 {
 	const struct lull_channel_completion done = { .context = request,
 						      .error = error,
+						      .peer = LULL_CHANNEL_ANY,
 						      .len_bytes = request->message.len_bytes,
 						      .tag = request->message.tag };
 
@@ -91,7 +92,7 @@ send_next(struct lull_fi_ep *ep, struct lull_fi_peer *peer, int *error)
 	if (*error == -EAGAIN)
 		return NULL;
 	if (*error == -ENOTCONN)
-		peer->state = LULL_FI_PEER_GONE;
+		lull_fi_ep_gone(ep, peer);
 	peer->first = request->next;
 	ep->waiting--;
 	return request;
@@ -125,6 +126,8 @@ lull_fi_transfer_flush(struct lull_fi_ep *ep)
 
 		failed = request->next;
 		send_fail(ep, request, -EHOSTUNREACH);
+		if (failed == NULL)
+			lull_fi_ep_wake(ep);
 	}
 }
 
@@ -166,7 +169,7 @@ lull_fi_transfer_send(struct lull_fi_ep *ep, const void *buffer, size_t len,
 	uint32_t peer;
 	ssize_t rc;
 
-	if (ep->channel == NULL)
+	if (ep->channel == NULL || lull_fi_foreign(ep->domain))
 		return -FI_EOPBADSTATE;
 	if (inject && len > LULL_FI_INJECT_BYTES)
 		return -FI_EINVAL;
@@ -188,10 +191,11 @@ lull_fi_transfer_send(struct lull_fi_ep *ep, const void *buffer, size_t len,
 	}
 	request->message = message;
 	rc = send_begin(ep, transfer, peer, request);
+	lull_fi_ep_wake(ep);
 	if (rc == 0)
 		return 0;
 	request_give(ep, &ep->tx, request);
-	return transfer_error(ep, transfer, (int)rc);
+	return transfer_error(ep, peer, (int)rc);
 }
 
 /* ---- receive ---- */
@@ -206,6 +210,7 @@ transfer_fail(struct lull_fi_ep *ep, const struct lull_fi_transfer *transfer, in
 					       .prov_errno = error };
 
 	lull_fi_cq_push(ep->rx_cq, &entry);
+	lull_fi_ep_wake(ep);
 }
 
 static struct lull_fi_request *
@@ -286,6 +291,7 @@ transfer_peek(struct lull_fi_ep *ep, const struct lull_channel_receive *wanted,
 		(void)transfer_take_claimed(ep, NULL, 0, &discard);
 	}
 	lull_fi_cq_push(ep->rx_cq, &entry);
+	lull_fi_ep_wake(ep);
 	return 0;
 }
 
@@ -301,7 +307,7 @@ lull_fi_transfer_receive(struct lull_fi_ep *ep, void *buffer, size_t len,
 	struct lull_fi_request *request;
 	ssize_t rc;
 
-	if (ep->channel == NULL)
+	if (ep->channel == NULL || lull_fi_foreign(ep->domain))
 		return -FI_EOPBADSTATE;
 	if ((transfer->flags & FI_CLAIM) != 0 && (transfer->flags & FI_PEEK) == 0)
 		return transfer_take_claimed(ep, buffer, len, transfer);
@@ -324,7 +330,7 @@ lull_fi_transfer_receive(struct lull_fi_ep *ep, void *buffer, size_t len,
 	if (rc == 0)
 		return 0;
 	request_give(ep, &ep->rx, request);
-	return transfer_error(ep, transfer, (int)rc);
+	return transfer_error(ep, wanted.source, (int)rc);
 }
 
 /* ---- ends ---- */
@@ -366,6 +372,8 @@ lull_fi_transfer_done(struct lull_fi_ep *ep, const struct lull_channel_completio
 			entry.olen = done->len_bytes - entry.len;
 		}
 	}
+	if (done->error == -ECONNRESET)
+		lull_fi_ep_lost(ep, done->peer);
 	/* An error of one that was injected has nobody to be told. */
 	if (request->inject != NULL || (request->silent && request->context == NULL))
 		silent = true;
@@ -389,6 +397,8 @@ lull_fi_transfer_cancel(fid_t fid, void *context)
 	struct lull_fi_ep *ep = container_of(fid, struct lull_fi_ep, fid.fid);
 	struct lull_fi_request *request;
 
+	if (ep->channel == NULL || lull_fi_foreign(ep->domain))
+		return -FI_EOPBADSTATE;
 	pthread_mutex_lock(&ep->lock);
 	request = transfer_find(&ep->rx, context);
 	if (request == NULL)

@@ -17,10 +17,10 @@
 static pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct lull_net_module *module_loaded;
 
-/* Where modules are, seen from the folder of a program, of liblull-camera or of an element for
- * GStreamer: installed, then in the build folder. */
+/* Where modules are, seen from the folder of a program, of liblull-camera, of an element for
+ * GStreamer or of the provider for libfabric: installed, then in the build folder. */
 static const char *const module_places[] = {
-	"../" LULL_NET_LIBDIR "/lull", "lull", "../lull", "../net", "../../net",
+	"../" LULL_NET_LIBDIR "/lull", "lull", "../lull", "..", "../net", "../../net",
 };
 
 /* The folder of the program or library that this code is in. */

@@ -7,9 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "report_file.h"
+#include "host/report_file.h"
 
-#define TELL_NS (100 * LULL_NS_PER_MS) /* whoever polled less only set the ports up */
+#define REPORT_FIRST "lull: report of " /* each file begins so */
+#define TELL_NS (100 * LULL_NS_PER_MS)  /* whoever polled less only set the ports up */
 
 static void
 report_verdict(int file, const struct plugin_poller *poller)
@@ -61,14 +62,14 @@ plugin_report(void)
 	if (settings.report[0] == '\0' || strcmp(settings.report, "none") == 0)
 		return;
 	if (strcmp(settings.report, "-") != 0)
-		file = plugin_report_file_open(settings.report, &why);
+		file = lull_report_file_open(settings.report, REPORT_FIRST, &why);
 	if (file < 0) {
 		plugin_say("report %s: %s", settings.report, why);
 		return;
 	}
 	if (file != STDERR_FILENO)
-		dprintf(file, PLUGIN_REPORT_FIRST "%s (process %d)\n",
-			program_invocation_short_name, (int)getpid());
+		dprintf(file, REPORT_FIRST "%s (process %d)\n", program_invocation_short_name,
+			(int)getpid());
 	if (unseen != NULL)
 		dprintf(file, "lull: %s\n", unseen);
 	for (i = 0; i < plugin_poller_count(); i++)

@@ -295,6 +295,7 @@ bundle_slot_free(struct lull_bundle *bundle, struct bundle_slot *slot)
 	else
 		bundle->peer_count--;
 	slot->state = PEER_FREE;
+	slot->told_down = false;
 	while (bundle->slot_high > 0 && bundle->slots[bundle->slot_high - 1].state == PEER_FREE)
 		bundle->slot_high--;
 }
@@ -392,6 +393,22 @@ run_late(struct lull_bundle *bundle)
 	}
 }
 
+/* Its number and figures stay, and nothing else of it: packets for it are a stranger's. */
+static void
+slot_retire(struct lull_bundle *bundle, struct bundle_slot *slot)
+{
+	const struct lull_bundle_config *config = &bundle->config;
+
+	if (slot->store != NULL) {
+		slot->carried = slot->store->carried;
+		bundle->stores[bundle->store_free++] = slot->store;
+	}
+	slot->store = NULL;
+	config->security->forget(config->security_arg, slot->handshake, slot->keys);
+	slot->index = slot->place | (uint32_t)bundle_random(bundle) << BUNDLE_PLACE_BITS;
+	slot->told_down = true;
+}
+
 void
 lull_bundle_run(struct lull_bundle *bundle, uint64_t now_ns)
 {
@@ -429,16 +446,6 @@ lull_bundle_deadline_ns(const struct lull_bundle *bundle)
 	return due_ns;
 }
 
-bool
-lull_bundle_busy(const struct lull_bundle *bundle)
-{
-	for (uint32_t i = 0; i < bundle->slot_high; i++) {
-		if (bundle->slots[i].state != PEER_FREE && bundle_peer_busy(&bundle->slots[i]))
-			return true;
-	}
-	return false;
-}
-
 /* ---- events ---- */
 
 static bool
@@ -459,14 +466,17 @@ event_of_slot(struct lull_bundle *bundle, struct bundle_slot *slot, struct lull_
 	if (slot->store != NULL && slot->told_up &&
 	    (bundle_out_event(slot, event) || bundle_in_event(bundle, slot, event)))
 		return true;
-	if (slot->state != PEER_ENDED)
+	if (slot->state != PEER_ENDED || slot->told_down)
 		return false;
 	/* The last one of this peer. */
 	event->type = LULL_BUNDLE_DOWN;
 	event->error = slot->error;
 	bool told = slot->told_up || slot->asked;
 
-	bundle_slot_free(bundle, slot);
+	if (slot->kept)
+		slot_retire(bundle, slot);
+	else
+		bundle_slot_free(bundle, slot);
 	return told;
 }
 

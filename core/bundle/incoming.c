@@ -160,8 +160,9 @@ in_done(struct lull_bundle *bundle, struct bundle_slot *slot, struct bundle_inco
 	message->error = error;
 	store->in_accepted--;
 	if (error == 0 || error == -EMSGSIZE) {
-		store->received_messages++;
-		store->received_bytes += LULL_MIN(message->head.len_bytes, message->size_bytes);
+		store->carried.received_messages++;
+		store->carried.received_bytes +=
+			LULL_MIN(message->head.len_bytes, message->size_bytes);
 	}
 	if (message->needed_count < message->piece_count)
 		bundle_record_say(bundle, slot,

@@ -2,6 +2,7 @@
 /* What others may see, from any thread: relaxed reads of what the bundle's thread writes. */
 #include <errno.h>
 
+#include "peer.h"
 #include "protocol.h"
 
 #define ROW(member, unit, help) LULL_COUNTER_ROW(struct lull_bundle_counters, member, unit, help)
@@ -61,6 +62,29 @@ lull_bundle_counters(const struct lull_bundle *bundle)
 	return &bundle->counters;
 }
 
+bool
+lull_bundle_busy(const struct lull_bundle *bundle)
+{
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
+		if (bundle->slots[i].state != PEER_FREE && bundle_peer_busy(&bundle->slots[i]))
+			return true;
+	}
+	return false;
+}
+
+bool
+lull_bundle_partly(const struct lull_bundle *bundle)
+{
+	for (uint32_t i = 0; i < bundle->slot_high; i++) {
+		const struct bundle_slot *slot = &bundle->slots[i];
+
+		if (slot->state != PEER_FREE && slot->store != NULL && bundle_peer_has_keys(slot) &&
+		    slot->store->in_partly > 0)
+			return true;
+	}
+	return false;
+}
+
 static const struct bundle_slot *
 look_slot(const struct lull_bundle *bundle, uint32_t peer)
 {
@@ -94,6 +118,27 @@ look_waits(const struct lull_bundle *bundle, const struct bundle_store *store)
 	return store->under_way > 0 ? LULL_BUNDLE_WAIT_NOTHING : LULL_BUNDLE_WAIT_CREDIT;
 }
 
+/* One that is kept: what it carried. */
+static int
+look_ended(const struct lull_bundle *bundle, uint32_t peer, struct lull_bundle_peer_look *look)
+{
+	const struct bundle_slot *slot = &bundle->slots[peer];
+
+	if (peer >= bundle->slot_count || !slot->told_down)
+		return -ENOENT;
+	*look = (struct lull_bundle_peer_look){
+		.node_id = slot->node_id,
+		.since_ns = slot->since_ns,
+		.heard_ns = slot->heard_ns,
+		.sent_messages = slot->carried.sent_messages,
+		.sent_bytes = slot->carried.sent_bytes,
+		.received_messages = slot->carried.received_messages,
+		.received_bytes = slot->carried.received_bytes,
+	};
+	memcpy(look->name, slot->name, sizeof(look->name));
+	return 0;
+}
+
 int
 lull_bundle_peer_look(const struct lull_bundle *bundle, uint32_t peer,
 		      struct lull_bundle_peer_look *look)
@@ -102,7 +147,7 @@ lull_bundle_peer_look(const struct lull_bundle *bundle, uint32_t peer,
 	const struct bundle_store *store;
 
 	if (slot == NULL)
-		return -ENOENT;
+		return look_ended(bundle, peer, look);
 	store = slot->store;
 	*look = (struct lull_bundle_peer_look){
 		.node_id = slot->node_id,
@@ -112,10 +157,10 @@ lull_bundle_peer_look(const struct lull_bundle *bundle, uint32_t peer,
 		.piece_bytes = slot->piece_bytes,
 		.path_count = store->path_count,
 		.rest_ns_max = slot->rest_ns,
-		.sent_messages = store->sent_messages,
-		.sent_bytes = store->sent_bytes,
-		.received_messages = store->received_messages,
-		.received_bytes = store->received_bytes,
+		.sent_messages = store->carried.sent_messages,
+		.sent_bytes = store->carried.sent_bytes,
+		.received_messages = store->carried.received_messages,
+		.received_bytes = store->carried.received_bytes,
 		.sending = store->out_count,
 		.receiving = store->in_count,
 		.unexpected_pieces = bundle->config.unexpected_pieces - store->chunk_count,

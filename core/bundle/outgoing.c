@@ -163,8 +163,8 @@ out_finish(struct lull_bundle *bundle, struct bundle_store *store, struct bundle
 	out_move(store, message, WORK_EVENT);
 	store->out_count--;
 	if (error == 0) {
-		store->sent_messages++;
-		store->sent_bytes += message->len_bytes;
+		store->carried.sent_messages++;
+		store->carried.sent_bytes += message->len_bytes;
 	}
 }
 

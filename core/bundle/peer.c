@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
+#include "peer.h"
 #include "protocol.h"
 
 #define CLOSE_NS (100 * LULL_NS_PER_MS)    /* for an answer to CLOSE, behind the time to linger */
@@ -64,6 +65,7 @@ promote_into(struct lull_bundle *bundle, struct bundle_slot *half)
 		old = *asking;
 		*asking = *half;
 		asking->asked = old.asked;
+		asking->kept = old.kept;
 		asking->limit_ns = old.limit_ns;
 		half->place = old.place;
 		half->handshake = old.handshake;
@@ -155,15 +157,31 @@ bundle_peer_end(struct lull_bundle *bundle, struct bundle_slot *slot, int error)
 }
 
 int
+lull_bundle_keep(struct lull_bundle *bundle, uint32_t number)
+{
+	struct bundle_slot *slot = bundle_peer_find(bundle, number);
+
+	if (slot == NULL)
+		return -ENOTCONN;
+	slot->kept = true;
+	return 0;
+}
+
+int
 lull_bundle_disconnect(struct lull_bundle *bundle, uint64_t now_ns, uint32_t number,
 		       uint64_t linger_ns)
 {
 	struct bundle_slot *slot = bundle_peer_find(bundle, number);
 
+	if (number < bundle->slot_count && bundle->slots[number].told_down) {
+		bundle_slot_free(bundle, &bundle->slots[number]);
+		return 0;
+	}
 	if (slot == NULL || slot->state == PEER_CLOSING)
 		return -ENOTCONN;
 	bundle_time(bundle, now_ns);
 	bundle_slot_touch(slot);
+	slot->kept = false;
 	if (slot->state == PEER_HELLO || slot->state == PEER_JOIN) {
 		bundle_peer_end(bundle, slot, 0);
 		return 0;

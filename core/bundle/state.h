@@ -183,6 +183,11 @@ struct bundle_path {
 
 /* ---- peers ---- */
 
+/** What a peer was sent, and sent. */
+struct bundle_carried {
+	uint64_t sent_messages, sent_bytes, received_messages, received_bytes;
+};
+
 /* Numbers of a pair of rails whose path has left its place. */
 struct bundle_pair {
 	uint64_t psn_next, seen_largest;
@@ -220,7 +225,7 @@ struct bundle_store {
 
 	struct bundle_list in_events;
 	uint32_t under_way; /* of all paths */
-	uint64_t sent_messages, sent_bytes, received_messages, received_bytes;
+	struct bundle_carried carried;
 };
 
 enum bundle_peer_state {
@@ -235,6 +240,7 @@ enum bundle_peer_state {
 struct bundle_slot {
 	uint8_t state;
 	bool asked, asker, told_up, close_wanted, rest_wanted, lingers;
+	bool kept, told_down;  /* kept: the number stays this peer's when it has ended */
 	int error;             /* of the event DOWN */
 	uint32_t place, index; /* index: what packets to us carry */
 	uint32_t remote_index, piece_bytes;
@@ -245,6 +251,7 @@ struct bundle_slot {
 	uint16_t table;                 /* number of the newest table of them, once it was told */
 	bool table_told;
 	uint64_t since_ns, heard_ns, limit_ns, end_ns;
+	struct bundle_carried carried; /* of one that has ended and is kept */
 	uint64_t absent_ns; /* since it was heard, we did not listen for so long at once */
 	uint64_t doubt_ns;  /* somebody said that it knows us no more; 0: nobody */
 	uint8_t doubt_kind;

@@ -69,7 +69,7 @@ struct lull_channel_config {
 	const char *key_file; /**< required but for `open` */
 	enum lull_channel_security security;
 	uint16_t endpoint;         /**< of this process at its node, below 65535 [0] */
-	const char *governor;      /**< rests of polled rails [phase] */
+	const char *governor;      /**< rests of polled rails, also of callers [phase] */
 	uint64_t max_latency_ns;   /**< longest rest, 1 us..100 ms [1 ms] */
 	const char *spread;        /**< pull, turn, weigh [pull] */
 	const char *control;       /**< delay, fixed [delay] */
@@ -146,7 +146,8 @@ int lull_channel_connect_address(struct lull_channel *channel, const uint8_t *ad
 /**
  * Begin to connect to the node at an address, and do not wait. The number is the peer's from now
  * on: it can be named as a source at once, and sends to it are -EAGAIN until it is there. When it
- * does not answer in time, receives from it end with -ECONNRESET.
+ * does not answer in time, receives from it end with -ECONNRESET. Also when it is gone the number
+ * is nobody else's before lull_channel_disconnect().
  * @return 0: also when it is connected; -EAGAIN: the last connection with it still ends;
  *         -EHOSTUNREACH, -ENOBUFS, -EINVAL
  */
@@ -159,7 +160,8 @@ int lull_channel_connect_begin(struct lull_channel *channel, const uint8_t *addr
  */
 int lull_channel_accept(struct lull_channel *channel, uint64_t limit_ns, uint32_t *peer);
 /**
- * End a connection; what was accepted for sending is sent for at most @p linger_ns.
+ * End a connection; what was accepted for sending is sent for at most @p linger_ns. Of a peer of
+ * lull_channel_connect_begin() that is gone: give its number back.
  * @return 0, -ENOTCONN
  */
 int lull_channel_disconnect(struct lull_channel *channel, uint32_t peer, uint64_t linger_ns);
@@ -243,6 +245,23 @@ uint32_t lull_channel_done(struct lull_channel *channel,
 			   struct lull_channel_completion *completions, uint32_t count,
 			   uint64_t limit_ns);
 
+/**
+ * Count what callers may wait for: ends of operations, messages that came, peers that came or went,
+ * calls of lull_channel_wake().
+ * @return the count, for lull_channel_rest()
+ */
+uint64_t lull_channel_changes(struct lull_channel *channel);
+/**
+ * Rest until something changes, and take nothing: for loops that look at more than the channel.
+ * Other threads may call anything meanwhile. With own_loop it goes by the governor, and does not
+ * rest while a message is partly here.
+ * @param changes   what lull_channel_changes() said before the caller looked: what has changed
+ *                  since then ends it at once
+ * @param limit_ns  longest rest
+ * @return 0: something has changed; -ETIMEDOUT
+ */
+int lull_channel_rest(struct lull_channel *channel, uint64_t changes, uint64_t limit_ns);
+
 /* ---- a stream of bytes ---- */
 
 /**
@@ -276,7 +295,7 @@ uint32_t lull_channel_poll(struct lull_channel *channel);
  * @return the descriptor, which stays the channel's; -ENOSYS with own_loop
  */
 int lull_channel_fd(struct lull_channel *channel);
-/** End a lull_channel_done(), read or connect that waits, with what it has. */
+/** End a lull_channel_done(), rest, read or connect that waits, with what it has. */
 void lull_channel_wake(struct lull_channel *channel);
 
 /* ---- change and look ---- */

@@ -19,10 +19,13 @@
 
 /* The program ends with ports open: threads may still poll them. */
 static bool life_over;
+static pid_t life_pid; /* whose ports they are: not those of a fork's child */
 
 static void
 life_exit(void)
 {
+	if (getpid() != life_pid)
+		return;
 	__atomic_store_n(&life_over, true, __ATOMIC_SEQ_CST);
 	usleep(EXIT_WAIT_US);
 	lull_rx_port_xdp_end();
@@ -59,6 +62,7 @@ lull_rx_port_begin(const struct lull_rx_port_config *config,
 		engine.main_cpu++;
 	rc = lull_engine_init(&engine, error);
 	sched_setaffinity(0, sizeof(before), &before);
+	life_pid = getpid();
 	if (rc == 0)
 		atexit(life_exit);
 	return rc;

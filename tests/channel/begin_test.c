@@ -156,6 +156,57 @@ TEST(begin__says_what_is_wrong)
 	stand_close(&stand);
 }
 
+/* Who comes when a peer has gone gets another number, until it is given back. */
+TEST(begin__a_number_is_nobody_elses)
+{
+	struct stand stand = { .own_loop = true, .rail_count = 1 };
+	struct lull_channel_config config = { .name = "third",
+					      .rails = { "kernel:lo,port=0" },
+					      .rail_count = 1,
+					      .security = LULL_CHANNEL_OPEN,
+					      .own_loop = true };
+	struct lull_channel_receive named = { .tag = 1, .buffer = context, .size_bytes = 1 };
+	struct lull_channel_completion done;
+	struct lull_bundle_peer_look look;
+	uint8_t address[LULL_CHANNEL_ADDRESS_SIZE];
+	struct lull_channel *third;
+	uint32_t gone, peer, bytes;
+
+	stand.rails[0][0] = stand.rails[1][0] = "kernel:lo,port=0";
+	stand_start(&stand);
+	begin(&stand, 0);
+	gone = stand.peers[0];
+	send_again(&stand, 0, context, 1, 1);
+	assert_int_equal(done_of(&stand, 0).error, 0);
+	lull_channel_close(stand.channels[1], 0);
+	named.source = gone;
+	assert_int_equal(lull_channel_recv(stand.channels[0], &named, context), 0);
+	while (lull_channel_recv(stand.channels[0], &named, context) == 0)
+		lull_channel_poll(stand.channels[0]);
+	done = done_of(&stand, 0);
+	assert_int_equal(done.error, -ECONNRESET);
+	assert_int_equal(done.peer, gone);
+	assert_int_equal(lull_channel_peer_look(stand.channels[0], gone, &look), 0);
+	assert_false(look.up);
+	assert_int_equal(look.sent_messages, 1);
+
+	assert_int_equal(lull_channel_open(&config, &third, NULL), 0);
+	assert_int_equal(lull_channel_start(third, NULL), 0);
+	bytes = lull_channel_address(stand.channels[0], address);
+	assert_int_equal(
+		lull_channel_connect_begin(third, address, bytes, STAND_WAIT_NS, &peer, NULL), 0);
+	while (lull_channel_accept(stand.channels[0], 0, &peer) != 0) {
+		lull_channel_poll(third);
+		lull_channel_poll(stand.channels[0]);
+	}
+	assert_int_not_equal(peer, gone);
+	assert_int_equal(lull_channel_recv(stand.channels[0], &named, context), -ENOTCONN);
+	assert_int_equal(lull_channel_disconnect(stand.channels[0], gone, 0), 0);
+	assert_int_equal(lull_channel_disconnect(stand.channels[0], gone, 0), -ENOTCONN);
+	lull_channel_close(third, 0);
+	lull_channel_close(stand.channels[0], 0);
+}
+
 /* ---- stand-in ---- */
 
 /* There never polls: it is connected and acknowledges what comes all the same. */

@@ -9,9 +9,10 @@
 #include <unistd.h>
 
 #include "case.h"
-#include "plugin/report_file.h"
+#include "host/report_file.h"
 
-#define OURS PLUGIN_REPORT_FIRST "testpmd (process 7)\nlull: poll0: a long line of long ago\n"
+#define FIRST "lull: report of "
+#define OURS FIRST "testpmd (process 7)\nlull: poll0: a long line of long ago\n"
 #define OTHERS "root:x:0:0:root:/root:/bin/bash\n"
 
 static char folder[] = "/tmp/lull-report-XXXXXX";
@@ -42,7 +43,7 @@ static void
 writes(const char *name)
 {
 	const char *why = NULL;
-	int file = plugin_report_file_open(name, &why);
+	int file = lull_report_file_open(name, FIRST, &why);
 
 	assert_true(file >= 0);
 	assert_true((fcntl(file, F_GETFD) & FD_CLOEXEC) != 0);
@@ -56,7 +57,7 @@ refuses(const char *name, int rc)
 {
 	const char *why = NULL;
 
-	assert_int_equal(plugin_report_file_open(name, &why), rc);
+	assert_int_equal(lull_report_file_open(name, FIRST, &why), rc);
 	assert_non_null(why);
 }
 

@@ -12,9 +12,10 @@
 
 /* What this file says and not what its path says: the path may be another one by now. */
 static bool
-report_is_ours(int file)
+report_is_ours(int file, const char *first)
 {
-	char first[sizeof(PLUGIN_REPORT_FIRST) - 1];
+	char found[LULL_REPORT_FIRST_MAX];
+	size_t size = strnlen(first, sizeof(found));
 	struct stat about;
 
 	if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid() ||
@@ -22,8 +23,7 @@ report_is_ours(int file)
 		return false;
 	if (about.st_size == 0)
 		return true;
-	return pread(file, first, sizeof(first), 0) == (ssize_t)sizeof(first) &&
-	       memcmp(first, PLUGIN_REPORT_FIRST, sizeof(first)) == 0;
+	return pread(file, found, size, 0) == (ssize_t)size && memcmp(found, first, size) == 0;
 }
 
 static int
@@ -39,9 +39,9 @@ report_fail(int rc, const char **why)
 }
 
 static int
-report_empty(int file, const char **why)
+report_empty(int file, const char *first, const char **why)
 {
-	int rc = report_is_ours(file) ? 0 : -EEXIST;
+	int rc = report_is_ours(file, first) ? 0 : -EEXIST;
 
 	if (rc == 0 && ftruncate(file, 0) != 0)
 		rc = -errno;
@@ -52,7 +52,7 @@ report_empty(int file, const char **why)
 }
 
 int
-plugin_report_file_open(const char *path, const char **why)
+lull_report_file_open(const char *path, const char *first, const char **why)
 {
 	int file = open(path, FLAGS | O_CREAT | O_EXCL, 0644);
 
@@ -61,5 +61,5 @@ plugin_report_file_open(const char *path, const char **why)
 	if (errno != EEXIST)
 		return report_fail(-errno, why);
 	file = open(path, FLAGS);
-	return file >= 0 ? report_empty(file, why) : report_fail(-errno, why);
+	return file >= 0 ? report_empty(file, first, why) : report_fail(-errno, why);
 }
