@@ -17,6 +17,15 @@ channel_changed(struct lull_channel *channel)
 		channel_kick(channel);
 }
 
+bool
+channel_changes_new(struct lull_channel *channel)
+{
+	bool is_new = channel->config.changed != NULL && channel->changes != channel->changes_told;
+
+	channel->changes_told = channel->changes;
+	return is_new;
+}
+
 void
 channel_end(struct lull_channel *channel, struct channel_operation *operation, int error)
 {

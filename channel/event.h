@@ -12,6 +12,8 @@
 void channel_events(struct lull_channel *channel, uint64_t now_ns);
 /** Something changed that callers may wait for. Under the lock. */
 void channel_changed(struct lull_channel *channel);
+/** True: config.changed is to be called, once the lock is given up. */
+bool channel_changes_new(struct lull_channel *channel);
 /** An operation has ended; tells who waits. Under the lock. */
 void channel_end(struct lull_channel *channel, struct channel_operation *operation, int error);
 /**

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "caller.h"
+#include "event.h"
 #include "host/error.h"
 #include "turn.h"
 
@@ -47,7 +48,7 @@ stand_in_run(void *arg)
 
 	while (!stand_in_ends(channel)) {
 		uint64_t now_ns;
-		bool away;
+		bool away, changed;
 
 		channel_lock(channel);
 		now_ns = lull_clock_ns();
@@ -55,7 +56,10 @@ stand_in_run(void *arg)
 		       now_ns > channel->turned_ns;
 		if (away)
 			stand_in_turn(channel, now_ns);
+		changed = away && channel_changes_new(channel);
 		channel_unlock(channel);
+		if (changed)
+			channel->config.changed(channel->config.changed_context);
 		if (!away)
 			nanosleep(&look, NULL);
 	}

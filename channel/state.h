@@ -122,7 +122,8 @@ struct lull_channel {
 	struct channel_callers callers_rest; /* with own_loop */
 
 	/* a thread that turns it while callers are away */
-	uint64_t turned_ns; /* by a caller, the last time */
+	uint64_t turned_ns;    /* by a caller, the last time */
+	uint64_t changes_told; /* config.changed was called for so many */
 	atomic_bool stand_in_ends;
 	bool stand_in_runs;
 	bool stand_in_rests; /* or is on its way there; under the lock */

@@ -123,8 +123,14 @@ static uint64_t
 stage_iterate(void *state, uint64_t now_ns)
 {
 	struct lull_channel *channel = state;
-	uint64_t due_ns = channel_due_ns(channel, now_ns);
+	uint64_t due_ns;
 
+	if (channel_changes_new(channel)) {
+		channel_unlock(channel);
+		channel->config.changed(channel->config.changed_context);
+		return now_ns;
+	}
+	due_ns = channel_due_ns(channel, now_ns);
 	if (!channel->removing) {
 		channel_watch(channel, &channel->polls);
 		channel->resting++;

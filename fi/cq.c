@@ -19,10 +19,10 @@
  * begin short, with some reads between two of them, and double only after many: who asks a thousand
  * times between two messages loses milliseconds, and who waits for long rests for long.
  */
-#define CQ_LOOKS 8 /* reads from one rest to the next, until rests are as long as they may be */
+#define CQ_LOOKS 8u /* reads from one rest to the next, until rests are as long as they may be */
 #define CQ_DOUBLES (48 * CQ_LOOKS)
-#define CQ_REST_NS (32 * LULL_NS_PER_US)
 #define CQ_VAIN_MAX (CQ_VAIN + 16 * CQ_DOUBLES)
+#define CQ_REST_NS (32 * LULL_NS_PER_US)
 /*
  * Between two reads of a thread that waits. Who does more in between has work to go on with, unless
  * it was just held up: each time takes a part of its reads back.
@@ -148,7 +148,7 @@ cq_rest_ns(uint32_t vain, uint64_t max_ns)
 
 	if (vain < CQ_VAIN)
 		return 0;
-	rest_ns = CQ_REST_NS << LULL_MIN((vain - CQ_VAIN) / CQ_DOUBLES, 16u);
+	rest_ns = CQ_REST_NS << (vain - CQ_VAIN) / CQ_DOUBLES;
 	if (rest_ns >= max_ns)
 		return max_ns;
 	return vain % CQ_LOOKS == 0 ? rest_ns : 0;

@@ -160,6 +160,13 @@ lull_fi_ep_wake(struct lull_fi_ep *ep)
 		lull_channel_wake(ep->channel);
 }
 
+/* Nobody reads completions at present, but a connection stands, or there is room again. */
+static void
+ep_changed(void *context)
+{
+	lull_fi_transfer_flush(context);
+}
+
 /* ---- enable ---- */
 
 /* A name that no other endpoint anywhere has. */
@@ -188,7 +195,9 @@ ep_open_channel(struct lull_fi_ep *ep)
 		.operations_max = EP_OPERATIONS,
 		.peer_timeout_ns = settings->peer_timeout_ns,
 		.own_loop = !ep->domain->automatic,
-		.stand_in = true, /* a rank that computes acknowledges what comes */
+		.stand_in = true,      /* a rank that computes acknowledges what comes, */
+		.changed = ep_changed, /* and sends what waits */
+		.changed_context = ep,
 	};
 	char name[LULL_CHANNEL_NAME_SIZE];
 	struct lull_error error = { "" };

@@ -10,8 +10,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import scene
-from station import SETTLE_S, Ended, PeerError, Station
+from peer import Peer
+from scene import CHANGE, GOODPUT, LATENCY, SILENCE, Kind, Scene
+from station import SETTLE_S, Figures, PeerError, Station, cpu
 
 PORT = 5201
 OMIT_S = 1  # slow start, and subflows that join
@@ -19,21 +20,13 @@ BOND = "10.78.0"
 FRAME_BYTES = 1400
 EAL = ["--no-huge", "-m", "512", "--no-pci", "--no-telemetry"]
 
-Figures = dict[str, float]
-
-
-def cpu(ended: Ended) -> Figures:
-    """CPU of both sides."""
-    return {f"cpu_{one.node}_pct": one.cpu_pct for one in ended.work}
-
-
-class Iperf:
+class Iperf(Peer):
     """TCP over the first rail alone."""
 
     name = "tcp"
     packages: Sequence[str] = ("iperf3",)
     programs: Sequence[str] = ("iperf3",)
-    does: Sequence[str] = (scene.GOODPUT, *scene.CURVES)
+    does: Sequence[Kind] = (GOODPUT, SILENCE, CHANGE)
     remark = "one rail"
     prefix: Sequence[str] = ()
 
@@ -44,7 +37,7 @@ class Iperf:
     def prepare(self, station: Station, rails: int) -> None:
         """Before the programs start."""
 
-    def measure(self, station: Station, where: scene.Scene) -> Figures:
+    def measure(self, station: Station, where: Scene) -> Figures:
         """Both sides under the same prefix."""
         self.prepare(station, len(where.rail_list()))
         server = station.start("b", *self.prefix, "iperf3", "-s", "-1")
@@ -57,16 +50,16 @@ class Iperf:
         return {"goodput_bps": found["bits_per_second"], **cpu(ended)}
 
 
-class TcpPing:
+class TcpPing(Peer):
     """Messages over TCP, one at a time."""
 
     name = "tcp, one at a time"
     packages: Sequence[str] = ()
     programs: Sequence[str] = ()
-    does: Sequence[str] = (scene.LATENCY,)
+    does: Sequence[Kind] = (LATENCY,)
     remark = "a Python program, which takes some 10 us of each way"
 
-    def measure(self, station: Station, where: scene.Scene) -> Figures:
+    def measure(self, station: Station, where: Scene) -> Figures:
         """Server at b, client at a."""
         python, program = sys.executable, str(Path(__file__).with_name("tcp_pingpong.py"))
         server = station.start("b", python, program, "serve", str(PORT))
@@ -123,16 +116,16 @@ class Bonding(Iperf):
             configure(station, node, "link", "set", "bond0", "up")
 
 
-class Raw:
+class Raw(Peer):
     """dpdk-testpmd at both ends of every rail: what the driver and the wire carry."""
 
     name = "raw rail"
     packages: Sequence[str] = ("dpdk-dev",)
     programs: Sequence[str] = ("dpdk-testpmd",)
-    does: Sequence[str] = (scene.GOODPUT,)
+    does: Sequence[Kind] = (GOODPUT,)
     remark = f"frames of {FRAME_BYTES} B, by the wire's counters; nothing is sent again"
 
-    def measure(self, station: Station, where: scene.Scene) -> Figures:
+    def measure(self, station: Station, where: Scene) -> Figures:
         """What the switch delivered to node b in a window."""
         rails = range(len(where.rail_list()))
         sink = self._start(station, "b", rails, "rxonly")

@@ -12,51 +12,50 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import scene
-from kernel_rows import Figures, cpu
+from lull.channel.bed_plan import NODE_NAMES
 from lull.program.telemetry import Telemetry
-from station import Ended, PeerError, Station, await_path, ready, stop
+from peer import Peer
+from rails import DEVICES, NODE, devices, memif, node_program, program_of
+from scene import CHANGE, GOODPUT, LATENCY, SILENCE, WAIT, Kind, Scene
+from scenes import FIRST, INCAST, PERIODIC
+from station import Ended, Figures, PeerError, Station, cpu, ready, stop
 
-NAME, NODE = "lull-channel-perf", "lull-channel-node"
-JOBS = {scene.GOODPUT: "bandwidth", scene.SILENCE: "bandwidth", scene.CHANGE: "bandwidth",
-        scene.LATENCY: "latency", scene.WAIT: "periodic", scene.INCAST: "incast",
-        scene.FIRST: "latency", scene.PERIODIC: "periodic"}  # fmt: skip
+NAME = "lull-channel-perf"
+JOBS = {GOODPUT: "bandwidth", SILENCE: "bandwidth", CHANGE: "bandwidth",
+        LATENCY: "latency", WAIT: "periodic", INCAST: "incast",
+        FIRST: "latency", PERIODIC: "periodic"}  # fmt: skip
 WORDS = {  # of the caller
-    scene.WAIT: ["--period", "100s", "--burst", "1us"],  # one message, then nothing
-    scene.FIRST: ["--pause", "1s"],
+    WAIT: ["--period", "100s", "--burst", "1us"],  # one message, then nothing
+    FIRST: ["--pause", "1s"],
     # What is under way when a burst ends takes some 3 ms more.
-    scene.PERIODIC: ["--period", "100ms", "--burst", "10ms", "--window", "4"],
+    PERIODIC: ["--period", "100ms", "--burst", "10ms", "--window", "4"],
 }
 # Of both sides. A ping-pong is made in the caller's thread, as by all peers.
-BOTH = {scene.FIRST: ["--max-latency", "100us"], scene.LATENCY: ["--own-loop"]}
-DEVICES = {"kernel": "kernel:r{}", "dpdk": "dpdk:af_packet=r{}"}
-SPUN = (scene.LATENCY, scene.PERIODIC)  # what a row that never rests is there for
+BOTH = {FIRST: ["--max-latency", "100us"], LATENCY: ["--own-loop"]}
+SPUN = (LATENCY, PERIODIC)  # what a row that never rests is there for
 NS_PER_US = 1000
 
 
 @dataclass(frozen=True)
-class Kind:
+class Way:
     """How two programs reach each other."""
 
-    does: Sequence[str]
+    does: Sequence[Kind]
     remark: str = ""
     unshaped: bool = False  # there is no wire that a bed could shape
 
 
-KINDS = {
-    "kernel": Kind(tuple(JOBS)),
-    "dpdk": Kind(tuple(JOBS)),
-    "memif": Kind((scene.GOODPUT, scene.LATENCY), "shared memory of two DPDK programs", True),
-    "same node": Kind((scene.GOODPUT, scene.LATENCY), "two processes of a node", True),
-    "node": Kind((scene.GOODPUT, scene.LATENCY, scene.WAIT), "each node's program has the rails"),
+WAYS = {
+    "kernel": Way(tuple(JOBS)),
+    "dpdk": Way(tuple(JOBS)),
+    "memif": Way((GOODPUT, LATENCY), "shared memory of two DPDK programs", True),
+    "same node": Way((GOODPUT, LATENCY), "two processes of a node", True),
+    "node": Way((GOODPUT, LATENCY, WAIT), "each node's program has the rails"),
 }
 
 
-class Channel:
+class Channel(Peer):
     """Sealed, signed or open, over one kind of rail."""
-
-    packages: Sequence[str] = ()
-    programs: Sequence[str] = ()
 
     def __init__(self, build: Path, kind: str, security: str, governor: str = "") -> None:
         self.name = f"lull {kind} {security}" + f" {governor}" * bool(governor)
@@ -64,17 +63,17 @@ class Channel:
         self.kind = kind
         self.security = security
         self.governor = governor
-        self.does = SPUN if governor == "spin" else KINDS[kind].does
-        self.remark = KINDS[kind].remark
+        self.does = SPUN if governor == "spin" else WAYS[kind].does
+        self.remark = WAYS[kind].remark
 
-    def takes(self, where: scene.Scene) -> bool:
+    def takes(self, where: Scene) -> bool:
         """Nothing shapes shared memory."""
         shaped = bool(where.sum_bps()) or where.rail_list()[0].port.loss > 0
-        return where.what in self.does and not (KINDS[self.kind].unshaped and shaped)
+        return where.what in self.does and not (WAYS[self.kind].unshaped and shaped)
 
-    def measure(self, station: Station, where: scene.Scene) -> Figures:
+    def measure(self, station: Station, where: Scene) -> Figures:
         """Node b listens (and c, d, e), node a asks."""
-        if not self.program(NAME).exists():
+        if not program_of(self.build, NAME).exists():
             raise PeerError(f"{NAME} is not built: run make build, or name its folder by --build")
         with tempfile.TemporaryDirectory(prefix="lull-bench-") as folder:
             run = Run(self, station, where, Path(folder))
@@ -85,17 +84,13 @@ class Channel:
             finally:
                 station.tell(folder, "/tmp")
                 for name in (NAME, NODE):
-                    station.tell(str(self.program(name)), name)
-
-    def program(self, name: str) -> Path:
-        """Where one of ours lies."""
-        return self.build / "apps" / name / name
+                    station.tell(str(program_of(self.build, name)), name)
 
 
 class Run:
     """One measurement, with its files."""
 
-    def __init__(self, row: Channel, station: Station, where: scene.Scene, folder: Path) -> None:
+    def __init__(self, row: Channel, station: Station, where: Scene, folder: Path) -> None:
         self.row, self.station, self.where, self.folder = row, station, where, folder
         self.rails = len(where.rail_list())
         self.key = folder / "key"
@@ -110,7 +105,7 @@ class Run:
             words = [*self.words(node), "--listen", "--json", str(self.folder / f"{node}.json")]
             listeners[node] = self.start(self.place(node), node, NAME, words)
             sockets[node] = ready(self.home(node), listeners[node], NAME)
-        if self.where.what in scene.CURVES:
+        if self.where.what.curve:
             telemetry = Telemetry(sockets["b"])
             self.station.received = lambda: sum(
                 one.received_bytes for one in telemetry.channel_peers())
@@ -121,7 +116,7 @@ class Run:
         caller = self.start("a", "a", NAME, words + WORDS.get(self.where.what, []))
         ended = self.station.finish(caller)
         figures = {**self.figures(told(ended)), **cpu(ended)}
-        if self.where.what == scene.INCAST:
+        if self.where.what == INCAST:
             figures |= self.resent(listeners)
         return figures
 
@@ -140,7 +135,8 @@ class Run:
     def start(self, node: str, name: str, program: str,
               words: list[str]) -> subprocess.Popen[str]:  # fmt: skip
         """A program, with its own folder for sockets."""
-        return self.station.start(node, str(self.row.program(program)), *words, environment={
+        path = program_of(self.row.build, program)
+        return self.station.start(node, str(path), *words, environment={
             "RUNTIME_DIRECTORY": str(self.home(name))})  # fmt: skip
 
     def words(self, name: str) -> list[str]:
@@ -156,27 +152,14 @@ class Run:
     def rail_words(self, name: str) -> list[str]:
         """Starts the node's program where rails are its."""
         if self.row.kind == "memif":
-            role = "client" if name == "a" else "server"
-            return [f"dpdk:net_memif0,role={role},socket-abstract=no,"
-                    f"socket={self.folder}/memif"]  # fmt: skip
+            return [memif(self.folder, name)]
         if self.row.kind in DEVICES:
-            return [DEVICES[self.row.kind].format(rail) for rail in range(self.rails)]
+            return devices(self.row.kind, self.rails)
         kind = "node-busy" if self.row.governor == "spin" else "node"
-        return [f"{kind}:{self.node_program(self.place(name))}"]
-
-    def node_program(self, node: str) -> Path:
-        """The node's program; its socket. Once for each node."""
-        name = f"program-{node}"
-        socket = self.folder / f"{name}.socket"
-        if name in self.station.apart:
-            return socket
-        device = DEVICES["kernel" if self.row.kind == "same node" else "dpdk"]
-        words = [word for rail in range(self.rails) for word in ("--rail", device.format(rail))]
-        words += ["--governor", self.row.governor] if self.row.governor else []
-        process = self.start(node, name, NODE, [*words, "--socket", str(socket)])
-        await_path(lambda: [socket] * socket.exists(), process, NODE)
-        self.station.apart[name] = process.pid
-        return socket
+        below = "kernel" if self.row.kind == "same node" else "dpdk"
+        socket = node_program(self.station, self.row.build, self.folder, self.place(name),
+                              devices(below, self.rails), self.row.governor)  # fmt: skip
+        return [f"{kind}:{socket}"]
 
     # ---- what came of it ----
 
@@ -184,17 +167,17 @@ class Run:
         """Of the side that received; of who asked for latency."""
         peer, what = result["peers"][0], self.where.what
         found = {"messages": peer["messages"]}
-        if what in (scene.LATENCY, scene.FIRST):
+        if what in (LATENCY, FIRST):
             # The first message one way is no longer than there and back.
-            ways = 2 if what == scene.FIRST else 1
+            ways = 2 if what == FIRST else 1
             half = peer["half_round_trip_ns"]
             return found | {f"{key}_us": ways * half[key] / NS_PER_US
                             for key in ("p50", "p99", "max")}  # fmt: skip
-        if what == scene.INCAST:
+        if what == INCAST:
             return {"messages": result["messages"], "jain": result["jain"],
                     "goodput_bps": result["goodput_bits_per_s"]}  # fmt: skip
         found["missing"] = peer["messages"] - peer["far"]["messages"]
-        if what == scene.PERIODIC:
+        if what == PERIODIC:
             sent = sum(path["tx_pkts"] for path in peer["paths"])
             resent = sum(path["resent_pkts"] for path in peer["paths"])
             return found | {"goodput_bps": peer["goodput_bits_per_s"],
@@ -213,9 +196,9 @@ class Run:
         return {"resent_pct": 100 * resent / max(1, sent)}
 
 
-def station_nodes(where: scene.Scene) -> str:
+def station_nodes(where: Scene) -> str:
     """Names of the programs, one in each node."""
-    return where.plan().names()
+    return NODE_NAMES[:where.nodes]
 
 
 def told(ended: Ended) -> dict[str, Any]:

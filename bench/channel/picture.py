@@ -3,68 +3,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
-import scene
 from lull import drawing
 from matplotlib.axes import Axes
+from panels import PANEL_IN, WIDTH_IN, curves, has_curves, has_shares, shares
 from result import Result
-
-STEPS = 5  # of 10 ms, over which a curve is smooth
-MARKERS = "osD^v<>PX*hd8p"
-WIDTH_IN, PANEL_IN = 9.0, 3.6
+from scene import SILENCE
 
 
 def save(result: Result, stem: Path) -> bool:
     """As .png and .svg; false where there is nothing to draw."""
-    goodput = [cell for cell in result.cells() if "share_pct" in cell.medians]
-    curves = {one.peer: one.curve for one in result.rounds if one.curve and one.curve["heard_s"]}
-    panels = bool(goodput) + bool(curves)
+    panels: list[Callable[[Axes, Result], None]] = [shares] if has_shares(result) else []
+    if has_curves(result, SILENCE):
+        panels.append(lambda axes, made: curves(axes, made, SILENCE))
     if not panels:
         return False
     with drawing.style():
-        made = drawing.figure(WIDTH_IN, PANEL_IN * panels)
-        axes = [made.add_subplot(panels, 1, number + 1) for number in range(panels)]
-        if goodput:
-            _shares(axes[0], result)
-        if curves:
-            _curves(axes[-1], result)
+        made = drawing.figure(WIDTH_IN, PANEL_IN * len(panels))
+        for number, draw in enumerate(panels):
+            draw(made.add_subplot(len(panels), 1, number + 1), result)
         for kind in ("png", "svg"):
             drawing.save(made, stem.with_suffix(f".{kind}"))
     return True
-
-
-def _shares(axes: Axes, result: Result) -> None:
-    cells = [cell for cell in result.cells() if "share_pct" in cell.medians]
-    scenes = list(dict.fromkeys(cell.scene.name for cell in cells))
-    for number, peer in enumerate(dict.fromkeys(cell.peer for cell in cells)):
-        mine = [cell for cell in cells if cell.peer == peer]
-        axes.plot([scenes.index(cell.scene.name) for cell in mine],
-                  [cell.medians["share_pct"] for cell in mine],
-                  MARKERS[number % len(MARKERS)], label=peer, markersize=5)  # fmt: skip
-    axes.set_xticks(range(len(scenes)), scenes)
-    axes.set_ylim(0, 102)
-    axes.set_title("goodput in % of the sum of all rails", loc="left")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-
-
-def _curves(axes: Axes, result: Result) -> None:
-    where = next(one for one in scene.SCENES if one.what == scene.SILENCE)
-    drawn = set()
-    for one in result.rounds:  # the first valid one of each peer
-        curve = one.curve
-        if not curve or not curve["heard_s"] or one.flaw or one.peer in drawn:
-            continue
-        drawn.add(one.peer)
-        at = [second - curve["silent_s"] for second in curve["at_s"]]
-        rates = [800 * (curve["bytes"][i] - curve["bytes"][i - STEPS])
-                 / (at[i] - at[i - STEPS]) / where.sum_bps()
-                 for i in range(STEPS, len(at))]  # fmt: skip
-        axes.plot(at[STEPS:], rates, label=one.peer, linewidth=1)
-    axes.axvspan(0, 2, color=drawing.GRID, alpha=0.6)
-    axes.set_xlim(-1, 5)
-    axes.set_ylim(0, 105)
-    axes.set_xlabel("s since the rail fell silent")
-    axes.set_title(f"goodput in % of {where.rails} while r1 is silent for 2 s", loc="left")
-    if drawn:
-        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))

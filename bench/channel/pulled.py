@@ -32,7 +32,7 @@ from types import FrameType
 from typing import Any
 
 TREE = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(TREE / "python"), str(TREE / "bench" / "idle")]
+sys.path[:0] = [str(TREE / "python"), *(str(TREE / "bench" / name) for name in ("idle", "rounds"))]
 
 from lull.channel.bed import SWITCH, Bed, beds, check_rights  # noqa: E402 - of this checkout
 from lull.channel.bed_namespace import inside  # noqa: E402

@@ -83,9 +83,16 @@ struct lull_channel_config {
 	 * are answered meanwhile. It rests as long as somebody polls or waits.
 	 */
 	bool stand_in;
-	int cpu;         /**< of the channel's thread, plus 1; 0: any */
-	bool unchecked;  /**< start although lull_channel_check() finds what is wrong */
-	const char *eal; /**< further EAL arguments of dpdk: rails */
+	/**
+	 * Called by the channel's own thread, or by the one that stands in, after it changed what
+	 * callers may wait for: a connection, a completion, room. It may call every function of
+	 * the channel but lull_channel_close(), and must not wait. NULL: nothing is called.
+	 */
+	void (*changed)(void *context);
+	void *changed_context; /**< handed to it; the caller's, until lull_channel_close() */
+	int cpu;               /**< of the channel's thread, plus 1; 0: any */
+	bool unchecked;        /**< start although lull_channel_check() finds what is wrong */
+	const char *eal;       /**< further EAL arguments of dpdk: rails */
 };
 
 /** A channel. */

@@ -25,6 +25,7 @@ from lull.doctor import view as doctor_view
 from lull.errors import Interrupted, LullError, ReaderGone
 from lull.flow import commands as flow_commands
 from lull.model import commands as model_commands
+from lull.mpi import commands as mpi_commands
 from lull.program import explain_view, loops_view
 from lull.program.child import CHECKOUT, Child, find_program
 from lull.program.choosing import choosing
@@ -477,7 +478,8 @@ def doctor_command(as_json: bool, root: Path) -> int:
 
 
 for command in (*sim_commands.COMMANDS, model_commands.model_group, flow_commands.flow,
-                view_command.view, camera_latency_commands.camera, channel_commands.channel):
+                view_command.view, camera_latency_commands.camera, channel_commands.channel,
+                mpi_commands.mpi):
     cli.add_command(command)
 
 

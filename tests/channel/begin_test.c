@@ -2,6 +2,8 @@
 /* Connections that begin while their callers go on, and messages of a channel to itself. */
 #include "stand.h"
 
+#include <pthread.h>
+
 #include <lull/rest.h>
 
 #define SHORT_NS (150 * LULL_NS_PER_MS)
@@ -237,6 +239,64 @@ TEST(stand_in__answers_while_callers_are_away)
 	}
 	assert_true(stand_holds(in, LARGE, 5));
 	stand_close(&stand);
+}
+
+struct told {
+	pthread_mutex_t lock;
+	struct stand *stand;
+	const uint8_t *out;
+	uint32_t sent;
+};
+
+/* It sends what had to wait for the connection. Threads of both channels call it. */
+static void
+told_changed(void *of)
+{
+	struct lull_channel_message message = { .len_bytes = SMALL, .tag = 3 };
+	struct told *told = of;
+
+	message.data = told->out;
+	pthread_mutex_lock(&told->lock);
+	if (told->sent == 0)
+		told->sent = lull_channel_send(told->stand->channels[0], told->stand->peers[0],
+					       &message, of) == 0;
+	pthread_mutex_unlock(&told->lock);
+}
+
+/* The first channel's caller begins to connect, and never calls again. */
+static void
+sends_by_itself(bool own_loop)
+{
+	struct stand stand = { .own_loop = own_loop,
+			       .rail_count = 1,
+			       .config = { .stand_in = true, .changed = told_changed } };
+	uint8_t in[SMALL], out[SMALL];
+	struct lull_channel_receive posted = {
+		.source = LULL_CHANNEL_ANY, .tag = 3, .buffer = in, .size_bytes = SMALL
+	};
+	struct told told = { .lock = PTHREAD_MUTEX_INITIALIZER, .stand = &stand, .out = out };
+	struct lull_channel_completion done;
+
+	stand.config.changed_context = &told;
+	stand_fill(out, SMALL, 9);
+	stand_start(&stand);
+	assert_int_equal(lull_channel_recv(stand.channels[1], &posted, in), 0);
+	begin(&stand, 0);
+	assert_int_equal(lull_channel_done(stand.channels[1], &done, 1, STAND_WAIT_NS), 1);
+	assert_int_equal(done.error, 0);
+	assert_true(stand_holds(in, SMALL, 9));
+	stand_close(&stand);
+	assert_int_equal(told.sent, 1);
+}
+
+TEST(changed__is_called_by_the_thread_that_stands_in)
+{
+	sends_by_itself(true);
+}
+
+TEST(changed__is_called_by_the_channels_own_thread)
+{
+	sends_by_itself(false);
 }
 
 /* ---- self ---- */

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 from blocks import Block, Step
@@ -314,6 +315,20 @@ def copies_over_a_channel(place: Place, block: Block) -> None:
         shell.type("wait")
         shell.type("diff -r tests/data/flows /tmp/channel/in/flows && echo all of it")
         shell.says("all of it\n", "the copy is the folder")
+
+
+def runs_a_training_step(place: Place, block: Block) -> None:
+    """Over kernel:lo; Open MPI has to be told that root may."""
+    need("mpirun")
+    if not (place.root / "build/fi/liblull-fi.so").exists():
+        raise Lacking("needs the provider, which this build is without")
+    with Shell(place) as shell:
+        shell.type("/usr/bin/python3 -c 'import mpi4py, numpy' && echo both")
+        shell.says("both\n", "mpi4py and numpy")
+        shell.type("export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+        (step,) = steps(block, 1)
+        # mpirun gives its input to rank 0, and the shell's is what we type.
+        shell.does(replace(step, command=f"{step.command} </dev/null"))
 
 
 def captures_and_simulates(place: Place, block: Block) -> None:

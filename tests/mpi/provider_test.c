@@ -318,6 +318,30 @@ TEST_WITH(fork__a_program_gets_no_file, set_up, NULL)
 
 /* ---- settings ---- */
 
+/* Whoever sends once and then computes calls nothing while the connection comes to stand. */
+TEST_WITH(send__leaves_though_no_call_follows, set_up, NULL)
+{
+	struct end here, there;
+	struct fi_cq_tagged_entry entry;
+	fi_addr_t address;
+	uint64_t end_ns;
+	uint32_t in = 0;
+	ssize_t got;
+
+	open_end(&here);
+	open_end(&there);
+	address = end_know(&here, there.address);
+	assert_int_equal(fi_trecv(there.ep, &in, sizeof(in), NULL, FI_ADDR_UNSPEC, 7, 0, &in), 0);
+	assert_int_equal(fi_tinject(here.ep, &(uint32_t){ 4711 }, sizeof(in), address, 7), 0);
+	end_ns = end_clock_ns() + WAIT_NS;
+	while ((got = fi_cq_read(there.cq, &entry, 1)) == -FI_EAGAIN)
+		assert_true(end_clock_ns() < end_ns);
+	assert_int_equal(got, 1);
+	assert_int_equal(in, 4711);
+	close_end(&there);
+	close_end(&here);
+}
+
 TEST_WITH(getinfo__offers_nothing_where_a_variable_is_wrong, set_up, NULL)
 {
 	static const char *const wrong[][2] = {

@@ -83,7 +83,7 @@ def pingpong(env: dict[str, str]) -> None:
 
 def conform(env: dict[str, str], folder: str) -> None:
     program = f"{folder}/conform"
-    sources = [str(path) for path in sorted(Path(__file__).parent.glob("conform*.c"))]
+    sources = map(str, sorted(Path(__file__).parent.glob("conform*.c")))
     subprocess.run(["mpicc", "-O1", "-pthread", "-o", program, *sources], check=True)
     ended = subprocess.run(
         [*STEADY, "mpirun", "--bind-to", "none", "--oversubscribe", "-n", "2", program],

@@ -21,7 +21,9 @@ def ask(code: str, *words: object) -> Any:
     done = subprocess.run([sys.executable, "-c", code, *map(str, words)], check=False, cwd=BENCH,
                           capture_output=True, text=True,
                           env={"PATH": "/usr/bin",
-                               "PYTHONPATH": f"{TREE}/python:{TREE}/bench/idle"})
+                               "PYTHONPATH": ":".join(
+                                   str(TREE / folder) for folder in
+                                   ("python", "bench/idle", "bench/rounds", "bench/mpi"))})
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -34,11 +36,11 @@ def one(scene: str, peer: str, flaw: str = "", error: str = "", number: int = 1,
 
 VERDICTS = """
 import json, sys
-import goals
+import goal, goals, scenes
 from result import Result, Round
-made = Result({}, {}, {}, [Round(**one) for one in json.loads(sys.argv[1])])
+made = Result({}, {}, {}, [Round(**one) for one in json.loads(sys.argv[1])], scenes.SCENES)
 print(json.dumps([[v.goal.number, v.goal.figure, v.limit, v.found, v.said]
-                  for v in goals.verdicts(made)]))
+                  for v in goal.verdicts(made, goals.goals())]))
 """
 
 
@@ -83,14 +85,15 @@ def test_a_time_that_never_came() -> None:
 def test_every_goal_names_a_row_that_there_is() -> None:
     unknown = ask("""
 import json, pathlib
-import compare, goals, scene
+import compare, goals
+from scenes import SCENES
 peers = {peer.name: peer for peer in compare.all_peers(pathlib.Path("build"))}
-scenes = {where.name: where for where in scene.SCENES}
+scenes = {where.name: where for where in SCENES}
 print(json.dumps([[goal.scene, goal.peer] for goal in goals.goals()
                   if goal.scene not in scenes or goal.peer not in peers
-                  or not compare.takes(peers[goal.peer], scenes[goal.scene])
-                  or goal.beside and not (goal.beside[0] in peers and compare.takes(
-                      peers[goal.beside[0]], scenes[goal.scene]))]))
+                  or not peers[goal.peer].takes(scenes[goal.scene])
+                  or goal.beside and not (goal.beside[0] in peers and peers[
+                      goal.beside[0]].takes(scenes[goal.scene]))]))
 """)
     assert unknown == []
 
@@ -122,16 +125,17 @@ def test_a_killed_run_keeps_its_rounds(tmp_path: Path) -> None:
 
 RESUMED = """
 import argparse, json, pathlib, sys
-import compare
+import compare, comparison
 from result import Round
-chosen = compare.options().parse_args(["--rounds", "2", "--scenes", "64B", "--rows", sys.argv[1]])
+words = ["--rounds", "2", "--scenes", "64B", "--rows", sys.argv[1]]
+chosen = comparison.options(compare.BENCH).parse_args(words)
 measured = []
-def measure(peer, where, number, seconds):
+def measure(peer, where, number, seconds, bed):
     measured.append([peer.name, number, seconds])
     return Round(where.name, peer.name, number, {"p50_us": 1}, "", "", ["x"])
-compare.measure = measure
+comparison.measure = measure
 earlier = [Round(**one) for one in json.loads(sys.argv[2])]
-list(compare.Comparison(chosen).rounds(earlier))
+list(comparison.Comparison(compare.BENCH, chosen).rounds(earlier))
 print(json.dumps(measured))
 """
 
@@ -171,7 +175,8 @@ CHANGED = """
 import json
 import scene
 from recovery import Curve
-where = next(one for one in scene.SCENES if one.what == scene.CHANGE)
+from scenes import SCENES
+where = next(one for one in SCENES if one.what == scene.CHANGE)
 at = [0.01 * i for i in range(800)]
 def rate(t):  # half of what is up; for 0.2 s after the change nothing
     return 0 if 3 <= t < 3.2 else 62.5e6 * 0.5 * (0.7 if 3 <= t < 5 else 1)

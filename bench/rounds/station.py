@@ -32,6 +32,8 @@ PF_KTHREAD = 0x00200000
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PROC = Path("/proc")
 
+Figures = dict[str, float]
+
 
 class PeerError(Exception):
     """One sentence: why a peer has no figures here."""
@@ -54,6 +56,11 @@ class Ended:
     work: list[Work] = field(default_factory=list)
 
 
+def cpu(ended: Ended) -> Figures:
+    """CPU of both sides."""
+    return {f"cpu_{one.node}_pct": one.cpu_pct for one in ended.work}
+
+
 class Station:
     """Leaving the block ends everything that was started."""
 
@@ -62,7 +69,9 @@ class Station:
         self.seconds = seconds
         self.commands: list[str] = []  # as anybody can type them
         self.received: Callable[[], int] | None = None  # bytes that node b's program has so far
+        self.begun: Callable[[], bool] | None = None  # whether what is measured has begun
         self.apart: dict[str, int] = {}  # process ids of programs whose CPU is told apart too
+        self.said = ""  # all that the last program which failed printed
         self._started: list[subprocess.Popen[str]] = []
         self._ready: set[int] = set()
 
@@ -120,7 +129,8 @@ class Station:
     def finish(self, process: subprocess.Popen[str], watched: bool = True) -> Ended:
         """Wait until it ends; meanwhile measure the CPU of both nodes."""
         work: list[Work] = []
-        watcher = threading.Thread(target=self._watch, args=(work,))
+        ended = threading.Event()
+        watcher = threading.Thread(target=self._watch, args=(work, ended))
         if watched:
             watcher.start()
         try:
@@ -129,18 +139,26 @@ class Station:
             raise PeerError(f"{name(process.args)} did not end within "
                             f"{self.seconds + TIMEOUT_S:.0f} s") from None  # fmt: skip
         finally:
+            ended.set()
             if watched:
                 watcher.join()
         if process.returncode != 0:
+            self.said = out
             raise PeerError(told(process.args, out))
         return Ended(out, work)
 
-    def _watch(self, work: list[Work]) -> None:
-        time.sleep(min(SETTLE_S, self.seconds / 3))
+    def _watch(self, work: list[Work], ended: threading.Event) -> None:
+        end_s = time.monotonic() + READY_S
+        while self.begun and not self.begun() and time.monotonic() < end_s:
+            if ended.wait(0.02):
+                return
+        if ended.wait(min(SETTLE_S, self.seconds / 3)):
+            return
         nodes = self.bed.nodes()
         before = self._look(nodes)
         begin = time.monotonic_ns()
-        time.sleep(max(0.1, self.seconds - 2 * SETTLE_S))
+        if ended.wait(max(0.1, self.seconds - 2 * SETTLE_S)):
+            return  # its threads are gone
         passed = time.monotonic_ns() - begin
         for name, after in self._look(nodes).items():
             both = before[name].keys() & after.keys()
@@ -184,9 +202,10 @@ def stop(process: subprocess.Popen[str]) -> None:
 
 
 def name(words: object) -> str:
-    """The program of a command line that begins with `ip netns exec NODE`."""
+    """The program of a command line that begins with `ip netns exec NODE`, or so and a shell."""
     assert isinstance(words, list)
-    return Path(words[4]).name
+    first = words.index("sh") + 4 if words[4] == "unshare" else 4  # sh -c SCRIPT sh PROGRAM
+    return Path(words[first]).name
 
 
 def ready(home: Path, process: subprocess.Popen[str], program: str) -> Path:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Recovery: what the receiver's program gets while a rail falls silent, or slow, and returns."""
+"""Recovery: what the receiver gets while a rail falls silent, or slow, and after it returned."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import scene
 from lull.channel.bed import SWITCH
 from lull.channel.bed_namespace import inside
 from lull.errors import LullError
+from scene import CHANGE, CHANGED_BPS, CHANGED_RAIL, SILENT, SILENT_RAIL, Scene
 from station import PeerError, Station
 
 BEGIN_S, SILENT_S, AFTER_S = 3.0, 2.0, 3.0
@@ -68,25 +68,29 @@ class Curve:
             longest = max(longest, at - since)
         return longest
 
-    def figures(self, where: scene.Scene) -> dict[str, float]:
+    def figures(self, where: Scene) -> dict[str, float]:
         """What a reader wants to know; a time that is missing never came."""
         late_s = self.heard_s - self.silent_s - SILENT_S
         if late_s > LATE_S:
             raise PeerError(f"the rail came back {late_s:.1f} s late: no CPU was left for that")
         whole, rest = where.sum_bps(), where.meanwhile_bps()
         end_s = self.heard_s + AFTER_S - STEP_S
+        back_s = end_s if where.what == SILENT else self.heard_s
         found = {
             "before_share": self.rate_bps(self.silent_s - 1, self.silent_s) / whole,
-            "zero_ms": 1e3 * self.zero_s(ZERO_SHARE * whole, self.silent_s, self.heard_s),
-            "silent_share": self.rate_bps(self.silent_s + 0.1, self.heard_s) / rest,
+            "zero_ms": 1e3 * self.zero_s(ZERO_SHARE * whole, self.silent_s, back_s),
+            "silent_share": self.rate_bps(self.silent_s + 0.1, back_s) / rest,
             "after_share": self.rate_bps(self.heard_s + 0.5, end_s) / whole,
         }
         own = GOOD_SHARE * found["before_share"]
         there = self.reaches_s(own * rest, self.silent_s, self.heard_s)
         back = self.reaches_s(own * whole, self.heard_s, end_s)
         found |= {} if there is None else {"there_ms": 1e3 * there}
-        found |= {} if back is None else {"back_ms": 1e3 * back}
-        if where.what == scene.CHANGE:
+        if where.what == SILENT:
+            del found["after_share"]
+        elif back is not None:
+            found["back_ms"] = 1e3 * back
+        if where.what == CHANGE:
             before = found["before_share"]
             found["below_ms"] = 1e3 * max(
                 self.below_s(LOW_SHARE * before * rest, self.silent_s, self.heard_s),
@@ -106,13 +110,15 @@ class Curve:
 class Recorder:
     """Records until it is stopped, and changes a rail meanwhile."""
 
-    def __init__(self, station: Station, where: scene.Scene) -> None:
+    def __init__(self, station: Station, where: Scene) -> None:
         self._station = station
         rails = len(where.rail_list())
-        rate = f"rate={(where.rail_list()[scene.CHANGED_RAIL].port.rate_bps or 0):.0f}"
-        self._rail, self._words = (scene.SILENT_RAIL, ("silent", "heard")) if (
-            where.what == scene.SILENCE) else (
-            scene.CHANGED_RAIL, (f"rate={scene.CHANGED_BPS:.0f}", rate))  # fmt: skip
+        rate = f"rate={(where.rail_list()[CHANGED_RAIL].port.rate_bps or 0):.0f}"
+        self._rail, self._words = SILENT_RAIL, ("silent", "heard")
+        if where.what == CHANGE:
+            self._rail, self._words = CHANGED_RAIL, (f"rate={CHANGED_BPS:.0f}", rate)
+        elif where.what == SILENT:
+            self._words = ("silent", "silent")
         self._ports = [f"b.r{rail}:" for rail in range(rails)]
         self._stop = threading.Event()
         self._wire_bytes = 0

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What both nodes of an MPI library do for bench/channel/compare.py: one program for every library
- * and every way it takes.
+ * What both ranks do for bench/channel/compare.py and bench/mpi/compare.py: one program for every
+ * MPI library and every way it takes.
  *
  *	pingpong bandwidth SECONDS BYTES    rank 0 sends, 8 messages under way
  *	pingpong latency SECONDS BYTES      there and back, one at a time
  *	pingpong wait SECONDS BYTES         rank 1 waits in MPI_Recv for a message that comes late
  *
  * Rank 1 prints one line of JSON, as it knows what arrived; rank 0 does for latency. Where
- * PINGPONG_CURVE names a file, rank 1 writes to it every 10 ms how many bytes it has.
+ * PINGPONG_CURVE names a file, rank 1 makes it when it begins, and writes to it every 10 ms how
+ * many bytes it has.
  */
 #include <mpi.h>
 
@@ -26,22 +27,20 @@
 
 static uint8_t *buffers[UNDER_WAY];
 static double *samples;
+static FILE *curve;
 
 static void
 curve_add(double now, uint64_t bytes)
 {
 	static double next;
-	static FILE *file;
 
-	if (next == 0 && getenv("PINGPONG_CURVE") != NULL)
-		file = fopen(getenv("PINGPONG_CURVE"), "w");
-	if (file == NULL || now < next) {
+	if (curve == NULL || now < next) {
 		next = next == 0 ? now : next;
 		return;
 	}
 	next = now + 0.01;
-	fprintf(file, "%llu\n", (unsigned long long)bytes);
-	fflush(file);
+	fprintf(curve, "%llu\n", (unsigned long long)bytes);
+	fflush(curve);
 }
 
 static double
@@ -152,12 +151,21 @@ latency_answer(int bytes)
 	}
 }
 
+/* Connecting is not measured. */
+static void
+wait_begin(int other)
+{
+	MPI_Sendrecv(buffers[0], 1, MPI_BYTE, other, TAG_DATA, buffers[1], 1, MPI_BYTE, other,
+		     TAG_DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void
 wait_sleep(double seconds)
 {
 	struct timespec rest = { (time_t)seconds,
 				 (long)(1e9 * (seconds - (double)(time_t)seconds)) };
 
+	wait_begin(1);
 	MPI_Send(buffers[0], 1, MPI_BYTE, 1, TAG_DATA, MPI_COMM_WORLD);
 	nanosleep(&rest, NULL);
 	MPI_Send(buffers[0], 1, MPI_BYTE, 1, TAG_END, MPI_COMM_WORLD);
@@ -168,6 +176,7 @@ wait_receive(void)
 {
 	double wall, cpu;
 
+	wait_begin(0);
 	MPI_Recv(buffers[0], 1, MPI_BYTE, 0, TAG_DATA, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	wall = now_s(CLOCK_MONOTONIC);
 	cpu = now_s(CLOCK_PROCESS_CPUTIME_ID);
@@ -207,6 +216,8 @@ main(int argc, char **argv)
 	samples = malloc(SAMPLES_MAX * sizeof(*samples));
 	for (i = 0; i < UNDER_WAY; i++)
 		buffers[i] = calloc(1, (size_t)bytes);
+	if (rank == 1 && getenv("PINGPONG_CURVE") != NULL)
+		curve = fopen(getenv("PINGPONG_CURVE"), "w");
 	status = run(rank, argv[1], atof(argv[2]), bytes);
 	fflush(stdout);
 	MPI_Finalize();

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lull.errors import LullError
 from result import Result, Round
+from scene import Scene
 
 
 class Ledger:
     """A file of rounds."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, scenes: Sequence[Scene] = ()) -> None:
         self.path = path
+        self.scenes = scenes
 
     def begin(self, made: Result) -> None:
         """A new file; an earlier one is kept under another name."""
@@ -45,8 +48,7 @@ class Ledger:
             self.path.write_text(whole + "\n", encoding="utf-8")
         try:
             head, *rounds = map(json.loads, whole.splitlines())
-            return Result(head["machine"], head["settings"], head["remarks"],
-                          [Round(**one) for one in rounds])  # fmt: skip
+            return Result.from_json({**head, "rounds": rounds}, self.scenes)
         except (ValueError, KeyError, TypeError):
             raise LullError(f"{self.path} is no file of rounds") from None
 

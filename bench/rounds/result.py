@@ -8,38 +8,7 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
-import scene
-from scene import Scene
-
-_CURVE = [("before_share", "before", 1.0), ("there_ms", "its share of the rest after ms", 1.0),
-          ("silent_share", "of the rest meanwhile", 1.0), ("back_ms", "back after ms", 1.0),
-          ("after_share", "after", 1.0)]  # fmt: skip
-COLUMNS: dict[str, Sequence[tuple[str, str, float]]] = {  # figure, title, factor
-    scene.GOODPUT: [("share_pct", "goodput / sum %", 1), ("goodput_bps", "Mb/s", 1e-6)],
-    scene.LATENCY: [("p50_us", "p50 us", 1), ("p99_us", "p99 us", 1), ("max_us", "max us", 1),
-                    ("mean_us", "mean us", 1)],
-    scene.WAIT: [("wait_cpu_pct", "CPU % of who waits", 1)],
-    scene.SILENCE: [("zero_ms", "at zero ms", 1), *_CURVE],
-    scene.CHANGE: [("below_ms", "below 90 % ms", 1), *_CURVE],
-    scene.INCAST: [("jain", "Jain", 1), ("resent_pct", "sent again %", 1),
-                   ("share_pct", "goodput / rail %", 1)],
-    scene.FIRST: [("p50_us", "p50 us", 1), ("p99_us", "p99 us", 1), ("max_us", "max us", 1)],
-    scene.PERIODIC: [("goodput_bps", "Mb/s in bursts", 1e-6), ("resent_pct", "sent again %", 1),
-                     ("missing", "messages lost", 1)],
-}  # fmt: skip
-WORK = [("cpu_a_pct", "CPU % a", 1.0), ("cpu_b_pct", "CPU % b", 1.0),
-        ("cpu_program-a_pct", "of that its node's program", 1.0)]  # fmt: skip
-TITLES = {
-    scene.GOODPUT: "messages of 1 MiB from node a to b",
-    scene.LATENCY: "half a round trip of 64 B",
-    scene.WAIT: "both sides are idle, b waits for a message,",
-    scene.SILENCE: "one rail is silent for 2 s, goodput as shares of the sum of rails,",
-    scene.CHANGE: "one rail has 50 Mb/s for 2 s, goodput as shares of the sum of rails,",
-    scene.INCAST: "four nodes send 64 KiB messages to one",
-    scene.FIRST: "there and back, 64 B after 1 s without a message, rests of 100 us at most,",
-    scene.PERIODIC: "messages of 64 KiB for 10 ms in each 100 ms",
-}
-
+from scene import WORK, Scene
 
 Table = tuple[str, list[str], list[list[str]]]  # title, head, rows
 
@@ -79,10 +48,11 @@ class Result:
     settings: dict[str, Any]
     remarks: dict[str, str]  # by peer
     rounds: list[Round] = field(default_factory=list)
+    scenes: Sequence[Scene] = ()  # in the order of the tables; not in the file
 
     def cells(self) -> Iterator[Cell]:
         """In the order of scenes and peers."""
-        for where in scene.SCENES:
+        for where in self.scenes:
             peers = dict.fromkeys(one.peer for one in self.rounds if one.scene == where.name)
             for peer in peers:
                 found = [one for one in self.rounds if (one.scene, one.peer) == (where.name, peer)]
@@ -100,13 +70,18 @@ class Result:
 
     def as_json(self) -> dict[str, Any]:
         """Rounds, and what follows from them."""
-        return {**asdict(self), "cells": [asdict(cell) for cell in self.cells()]}
+        own = {"machine": self.machine, "settings": self.settings, "remarks": self.remarks,
+               "rounds": [asdict(one) for one in self.rounds]}  # fmt: skip
+        cells = [{**vars(cell), "scene": {"name": cell.scene.name, "rails": cell.scene.rails,
+                                          "what": cell.scene.what.word}}
+                 for cell in self.cells()]  # fmt: skip
+        return {**own, "cells": cells}
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> Result:
+    def from_json(data: dict[str, Any], scenes: Sequence[Scene]) -> Result:
         """Of an earlier run."""
         return Result(data["machine"], data["settings"], data["remarks"],
-                      [Round(**one) for one in data["rounds"]])  # fmt: skip
+                      [Round(**one) for one in data["rounds"]], scenes)  # fmt: skip
 
 
 def tables(result: Result) -> Iterator[Table]:
@@ -114,14 +89,13 @@ def tables(result: Result) -> Iterator[Table]:
     cells = list(result.cells())
     for where in dict.fromkeys(cell.scene for cell in cells):
         mine = [cell for cell in cells if cell.scene == where]
-        columns = [column for column in [*COLUMNS[where.what], *WORK]
+        columns = [column for column in [*where.what.columns, *WORK]
                    if any(column[0] in cell.medians for cell in mine)]  # fmt: skip
         head = ["peer", *(title for _, title, _ in columns), "rounds", "remark"]
         rows = [[cell.peer, *(_number(cell.medians, key, factor) for key, _, factor in columns),
                  f"{cell.valid}/{cell.rounds}", cell.error or _doubt(cell) or cell.remark]
                 for cell in mine]  # fmt: skip
-        title = f"{where.name}: {TITLES[where.what]} over {where.rails}"
-        yield title, head, rows
+        yield where.title(), head, rows
 
 
 def _doubt(cell: Cell) -> str:
@@ -142,9 +116,10 @@ def captions(result: Result) -> list[str]:
     """Where and how it was measured."""
     machine, settings = result.machine, result.settings
     flawed = sum(bool(one.flaw) for one in result.rounds)
+    more = f", {settings['versions']}" if "versions" in settings else ""
     return [
         f"{machine['cpu']}, {machine['cpus']} CPUs, hypervisor {machine['hypervisor']}, kernel "
-        f"{machine['kernel']}, DPDK {machine['dpdk']}; commit {machine['commit']}, "
+        f"{machine['kernel']}, DPDK {machine['dpdk']}{more}; commit {machine['commit']}, "
         f"{machine['date']}, load at start {machine['load']}.",
         f"Medians of the valid ones of {settings['rounds']} rounds of {settings['seconds']:g} s, "
         f"in which peers take turns; both nodes, the switch and the kernel share these CPUs. "
@@ -164,11 +139,12 @@ def text(result: Result, more: Sequence[Table] = ()) -> str:
     return "\n".join([*lines, "", "commands:", *_commands(result)])
 
 
-def markdown(result: Result, plot: str, more: Sequence[Table] = ()) -> str:
+def markdown(result: Result, plot: str, more: Sequence[Table] = (),
+             shows: str = "Channel and its peers") -> str:  # fmt: skip
     """For docs/measurements.md; @p more tables come first."""
     lines = ["```", str(result.settings["command"]), "```", "", *_spaced(captions(result))]
     if plot:
-        lines += [f"![Channel and its peers]({plot})", ""]
+        lines += [f"![{shows}]({plot})", ""]
     for title, head, rows in [*more, *tables(result)]:
         lines += [f"### {title}", "", f"| {' | '.join(head)} |",
                   f"|---|{'---:|' * (len(head) - 2)}---|"]  # fmt: skip
@@ -183,7 +159,7 @@ def _spaced(lines: list[str]) -> list[str]:
 
 def _commands(result: Result) -> list[str]:
     """Of each peer, in the first scene of each kind that it took part in."""
-    kinds = {where.name: where.what for where in scene.SCENES}
+    kinds = {where.name: where.what.word for where in result.scenes}
     seen: dict[tuple[str, str], Round] = {}
     for one in result.rounds:
         if one.commands:
