@@ -20,7 +20,7 @@
  * times between two messages loses milliseconds, and who waits for long rests for long.
  */
 #define CQ_LOOKS 8u /* reads from one rest to the next, until rests are as long as they may be */
-#define CQ_DOUBLES (64 * CQ_LOOKS)
+#define CQ_DOUBLES (48 * CQ_LOOKS)
 #define CQ_VAIN_MAX (CQ_VAIN + 16 * CQ_DOUBLES)
 #define CQ_REST_NS (32 * LULL_NS_PER_US)
 /*
@@ -186,8 +186,7 @@ cq_read_slowly(struct lull_fi_cq *cq, uint8_t *buffer, size_t count)
 	ssize_t taken;
 
 	if (lull_clock_ns() - cq_reader.read_ns > CQ_GAP_NS)
-		cq_reader.vain =
-			LULL_MIN(cq_reader.vain, CQ_VAIN) - LULL_MIN(cq_reader.vain, CQ_VAIN / 4);
+		cq_reader.vain -= LULL_MIN(cq_reader.vain, LULL_MAX(cq_reader.vain, CQ_VAIN) / 4u);
 	lull_fi_domain_progress(cq->domain);
 	taken = cq_take(cq, buffer, count);
 	limit_ns = cq_rest_ns(cq_reader.vain, cq->domain->settings.max_rest_ns);
