@@ -169,6 +169,14 @@ turn_partly(const struct lull_channel *channel, uint64_t now_ns)
 	return now_ns - channel->came_ns < TURN_PARTLY_NS && lull_bundle_partly(channel->bundle);
 }
 
+/* By what it was asked the bundle notices that the process stood still: while a loop polls too. */
+static uint64_t
+turn_at_once(struct lull_channel *channel, uint64_t now_ns)
+{
+	(void)lull_bundle_deadline_ns(channel->bundle);
+	return now_ns;
+}
+
 uint64_t
 channel_due_ns(struct lull_channel *channel, uint64_t now_ns)
 {
@@ -177,16 +185,16 @@ channel_due_ns(struct lull_channel *channel, uint64_t now_ns)
 	if (!channel->polled) { /* a packet ends each rest */
 		turn_announce(channel, now_ns, 0);
 		if (turn_partly(channel, now_ns))
-			return now_ns;
+			return turn_at_once(channel, now_ns);
 	} else if (lull_bundle_busy(channel->bundle)) {
 		channel->idle_ns = 0;
 		turn_announce(channel, now_ns, 0);
-		return now_ns;
+		return turn_at_once(channel, now_ns);
 	} else {
 		if (channel->idle_ns == 0)
 			channel->idle_ns = now_ns;
 		if (now_ns - channel->idle_ns < TURN_QUIET_NS)
-			return now_ns;
+			return turn_at_once(channel, now_ns);
 		turn_announce(channel, now_ns, channel->max_latency_ns);
 	}
 	channel->rest_until_ns = turn_deadline_ns(channel, now_ns);
