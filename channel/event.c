@@ -12,6 +12,8 @@ channel_changed(struct lull_channel *channel)
 	channel->changes++;
 	if (channel->waiting > 0)
 		pthread_cond_broadcast(&channel->changed);
+	if (channel->stand_in_sleeps) /* callers may leave now */
+		pthread_cond_signal(&channel->stand_in_wake);
 	/* Another caller may turn the loop, and this one rest. */
 	if (channel->config.own_loop && channel->resting > 0)
 		channel_kick(channel);

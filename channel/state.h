@@ -126,7 +126,9 @@ struct lull_channel {
 	uint64_t changes_told; /* config.changed was called for so many */
 	atomic_bool stand_in_ends;
 	bool stand_in_runs;
-	bool stand_in_rests; /* or is on its way there; under the lock */
+	bool stand_in_rests;  /* or is on its way there; under the lock */
+	bool stand_in_sleeps; /* for long, as callers wait; what they wait for ends it */
+	pthread_cond_t stand_in_wake;
 	pthread_t stand_in;
 
 	/* its thread */

@@ -2,6 +2,7 @@
 /* Rests of callers: what ends them, whose they are, and when there are none. */
 #include "stand.h"
 
+#include <dirent.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -103,6 +104,55 @@ TEST(rest__ends_when_a_message_comes)
 	assert_int_equal(resting.rc, 0);
 	assert_true(resting.took_ns < STAND_WAIT_NS / 2);
 	assert_int_equal(lull_channel_peek(stand.channels[1], &wanted, &found), 0);
+	stand_close(&stand);
+}
+
+/* How often the threads of this process that stand in went to sleep. */
+static uint64_t
+stand_in_sleeps(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *task;
+	uint64_t sleeps = 0;
+
+	assert_non_null(tasks);
+	while ((task = readdir(tasks)) != NULL) {
+		unsigned long long count;
+		char path[300], line[128];
+		bool named = false;
+		FILE *status;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/status", task->d_name);
+		status = fopen(path, "r");
+		while (status != NULL && fgets(line, sizeof(line), status) != NULL) {
+			named = named || strcmp(line, "Name:\tlull-stand-in\n") == 0;
+			if (named && sscanf(line, "voluntary_ctxt_switches: %llu", &count) == 1)
+				sleeps += count;
+		}
+		if (status != NULL)
+			fclose(status);
+	}
+	closedir(tasks);
+	return sleeps;
+}
+
+/* Its looks every 2 ms would cost as much as the rests of a caller that waits for nothing. */
+TEST(rest__the_stand_in_sleeps_while_a_caller_waits)
+{
+	struct stand stand = { .own_loop = true, .rail_count = 1, .config = { .stand_in = true } };
+	uint64_t begin_ns, sleeps;
+
+	stand.rails[0][0] = stand.rails[1][0] = "kernel:lo,port=0";
+	stand_open(&stand);
+	begin_ns = lull_clock_ns();
+	sleeps = stand_in_sleeps();
+	while (lull_clock_ns() - begin_ns < 400 * LULL_NS_PER_MS)
+		(void)lull_channel_rest(stand.channels[0], lull_channel_changes(stand.channels[0]),
+					LULL_NS_PER_MS);
+	sleeps = stand_in_sleeps() - sleeps;
+	assert_true(sleeps < 120);
+	/* It is there again once nobody waits. */
+	stand_carry(&stand, 1, 400000, 1);
 	stand_close(&stand);
 }
 
