@@ -33,6 +33,7 @@ open_pipeline_flows(const struct flow_settings *settings, struct lull_pipeline_c
 		.entries_max = settings->flows_max,
 		.idle_ns = settings->idle_ns,
 		.active_ns = settings->active_ns,
+		.closed_ns = settings->closed_ns,
 		.payload_bytes = settings->payload_bytes,
 	};
 	config->identify = settings->identify;

@@ -94,6 +94,8 @@ result_dispatch(const struct flow *flow)
 				    result_counts(counters->shadow_pkts, flow->settings.workers));
 		lull_result_put_table(object, lull_flow_parser_counter_table,
 				      lull_pipeline_parser(flow->pipeline, i));
+		lull_result_put_table(object, lull_flow_connections_counter_table,
+				      lull_pipeline_connections(flow->pipeline, i));
 		json_array_append_new(list, object);
 	}
 	return list;

@@ -125,6 +125,12 @@ const struct lull_option flow_options[] = {
 	LULL_ROW_TIME("active-timeout", active_ns,
 		      "Longest time of a record; a longer flow is recorded in parts. 0: no limit.",
 		      .value_help = "0 for files, otherwise 5 min", .unit = "s"),
+	LULL_ROW_TIME("closed-timeout", closed_ns,
+		      "Silence after which the record of a TCP connection ends that was closed by "
+		      "FIN from both sides or by RST; what comes sooner, other than a SYN, is still "
+		      "part of it.",
+		      .value = "5", .unit = "s", .low = LULL_NS_PER_MS,
+		      .high = 86400 * LULL_NS_PER_S),
 	LULL_ROW_COUNT("flows-max", "N", flows_max,
 		       "Largest number of open flows per worker; with more flows, some are "
 		       "recorded early.",

@@ -251,6 +251,8 @@ ipfix_end_reason(const struct lull_flow_record *record)
 		return 1;
 	case LULL_FLOW_END_ACTIVE:
 		return 2;
+	case LULL_FLOW_END_CLOSED:
+		return 3; /* end of flow detected */
 	case LULL_FLOW_END_EVICTED:
 		return 5; /* lack of resources */
 	default:

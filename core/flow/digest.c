@@ -33,7 +33,17 @@ digest_little_half(const uint8_t *bytes)
 	       (uint64_t)bytes[3] << 24;
 }
 
-/* Number of words: 2 for IPv4, 5 for IPv6. */
+/* Tunnel, label and interface, where one of them belongs to the key. */
+static inline unsigned int
+digest_words_more(const struct lull_flow_key *key, uint64_t *words)
+{
+	words[0] = (uint64_t)key->tunnel_id | (uint64_t)key->interface << 32 |
+		   (uint64_t)key->tunnel << 48 | (uint64_t)key->labelled << 56;
+	words[1] = (uint64_t)key->mpls_label | (uint64_t)key->outer << 32;
+	return (words[0] | words[1]) != 0 ? 2 : 0;
+}
+
+/* Number of words: 2 for IPv4, 5 for IPv6, and two for keys with more parts. */
 static inline unsigned int
 digest_words_of(const struct lull_flow_key *key, uint64_t *words)
 {
@@ -43,13 +53,13 @@ digest_words_of(const struct lull_flow_key *key, uint64_t *words)
 	if (key->version == 4) {
 		words[1] = digest_little_half(key->addr[0]) | digest_little_half(key->addr[1])
 								      << 32;
-		return 2;
+		return 2 + digest_words_more(key, words + 2);
 	}
 	words[1] = digest_little(key->addr[0]);
 	words[2] = digest_little(key->addr[0] + 8);
 	words[3] = digest_little(key->addr[1]);
 	words[4] = digest_little(key->addr[1] + 8);
-	return 5;
+	return 5 + digest_words_more(key, words + 5);
 }
 
 /* NH: sum of (low half + a secret) * (high half + another). */
@@ -139,7 +149,7 @@ lull_flow_digest_v4(uint32_t seed, uint64_t ends, uint64_t addresses)
 }
 
 uint32_t
-lull_flow_digest_v6(uint32_t seed, const uint64_t words[LULL_DIGEST_WORDS_MAX])
+lull_flow_digest_v6(uint32_t seed, const uint64_t words[5])
 {
 	return lull_flow_digest_native() ? digest_sse42_v6(seed, words) :
 					   digest_portable(seed, words, 5);
@@ -162,7 +172,7 @@ lull_flow_digest_v4(uint32_t seed, uint64_t ends, uint64_t addresses)
 }
 
 uint32_t
-lull_flow_digest_v6(uint32_t seed, const uint64_t words[LULL_DIGEST_WORDS_MAX])
+lull_flow_digest_v6(uint32_t seed, const uint64_t words[5])
 {
 	return digest_portable(seed, words, 5);
 }
@@ -174,7 +184,10 @@ lull_flow_digest(uint32_t seed, const struct lull_flow_key *key)
 {
 	uint64_t words[LULL_DIGEST_WORDS_MAX];
 
-	if (digest_words_of(key, words) == 2)
+	unsigned int count = digest_words_of(key, words);
+
+	if (count == 2)
 		return lull_flow_digest_v4(seed, words[0], words[1]);
-	return lull_flow_digest_v6(seed, words);
+	return count == 5 ? lull_flow_digest_v6(seed, words) :
+			    digest_portable(seed, words, count);
 }

@@ -11,6 +11,12 @@ fragment_set(const struct lull_fragment_table *table, const struct lull_fragment
 		.vlan_id = name->vlan_id,
 		.version = name->version,
 		.proto = name->proto,
+		.tunnel = name->tunnel,
+		.labelled = name->labelled,
+		.interface = name->interface,
+		.tunnel_id = name->tunnel_id,
+		.mpls_label = name->mpls_label,
+		.outer = name->outer,
 	};
 	uint32_t set;
 
@@ -24,7 +30,9 @@ static bool
 fragment_is(const struct lull_fragment_name *a, const struct lull_fragment_name *b)
 {
 	return a->id == b->id && a->vlan_id == b->vlan_id && a->version == b->version &&
-	       a->proto == b->proto && memcmp(a->source, b->source, sizeof(a->source)) == 0 &&
+	       a->proto == b->proto && a->tunnel == b->tunnel && a->tunnel_id == b->tunnel_id &&
+	       a->labelled == b->labelled && a->mpls_label == b->mpls_label &&
+	       a->interface == b->interface && a->outer == b->outer && memcmp(a->source, b->source, sizeof(a->source)) == 0 &&
 	       memcmp(a->target, b->target, sizeof(a->target)) == 0;
 }
 

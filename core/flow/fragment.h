@@ -3,8 +3,9 @@
  * @file
  * Fragment: what the first fragment of a datagram said, for the fragments that follow it.
  *
- * A datagram is named by source, target, number, VLAN and, in IPv4, protocol; the two directions
- * of a flow have datagrams of their own. Pieces that come before their first one find nothing.
+ * A datagram is named by source, target, number, what else belongs to keys and, in IPv4, protocol;
+ * the two directions of a flow have datagrams of their own. One that carries a tunnel is remembered
+ * by the key of the packet inside. Pieces that come before their first one find nothing.
  * Memory: a table of fixed size; where a new datagram finds no room the oldest neighbour goes.
  */
 #ifndef LULL_FLOW_FRAGMENT_H
@@ -17,15 +18,19 @@
 struct lull_fragment_name {
 	uint8_t source[16], target[16];
 	uint32_t id;
-	uint16_t vlan_id;
+	uint32_t tunnel_id, mpls_label, outer; /**< as in the key, with the next four */
+	uint16_t vlan_id, interface;
+	uint8_t tunnel, labelled;
 	uint8_t version;
 	uint8_t proto; /**< 0 in IPv6, where later fragments may say another one */
 };
 struct lull_fragment_datagram {
 	struct lull_fragment_name name; /**< version 0: no datagram */
-	uint8_t proto;                  /**< of the transport */
-	uint16_t port[2];               /**< of source and target */
-	uint32_t digest, dispatch_hash; /**< as the first fragment has them */
+	struct lull_flow_key key;       /**< as the first fragment has it, with the next three */
+	uint32_t digest, dispatch_hash;
+	uint8_t direction;
+	uint8_t flags;                  /**< LULL_FLOW_TUNNEL, or 0 */
+	bool inner;                     /**< the key is of a packet inside, with its own header */
 	uint64_t time_ns;               /**< stamp of the first fragment */
 };
 struct lull_fragment_table {

@@ -3,13 +3,23 @@
 
 #include <string.h>
 
+const char *
+lull_flow_tunnel_name(enum lull_flow_tunnel tunnel)
+{
+	static const char *const names[] = { "", "vxlan", "geneve", "gre", "gtp" };
+
+	return names[tunnel];
+}
+
 bool
 lull_flow_key_same(const struct lull_flow_key *a, const struct lull_flow_key *b)
 {
 	/* Member by member: bytes between and behind members may differ. */
 	return memcmp(a->addr, b->addr, sizeof(a->addr)) == 0 && a->port[0] == b->port[0] &&
 	       a->port[1] == b->port[1] && a->vlan_id == b->vlan_id && a->version == b->version &&
-	       a->proto == b->proto;
+	       a->proto == b->proto && a->tunnel_id == b->tunnel_id && a->tunnel == b->tunnel &&
+	       a->labelled == b->labelled && a->interface == b->interface &&
+	       a->mpls_label == b->mpls_label && a->outer == b->outer;
 }
 
 static int
@@ -33,5 +43,17 @@ lull_flow_key_compare(const struct lull_flow_key *a, const struct lull_flow_key 
 		order = key_order(a->vlan_id, b->vlan_id);
 	if (order == 0)
 		order = key_order(a->version, b->version);
+	if (order == 0)
+		order = key_order(a->tunnel, b->tunnel);
+	if (order == 0)
+		order = key_order(a->tunnel_id, b->tunnel_id);
+	if (order == 0)
+		order = key_order(a->labelled, b->labelled);
+	if (order == 0)
+		order = key_order(a->mpls_label, b->mpls_label);
+	if (order == 0)
+		order = key_order(a->interface, b->interface);
+	if (order == 0)
+		order = key_order(a->outer, b->outer);
 	return order;
 }

@@ -63,13 +63,17 @@ static enum lull_flow_cause
 link_mpls(struct lull_flow_walk *walk)
 {
 	for (unsigned int i = 0; i < LABELS_MAX; i++) {
+		uint32_t label;
 		bool bottom;
 
 		NEED(walk, 4);
+		label = lull_flow_walk_u16(walk, walk->offset) << 4 |
+			lull_flow_walk_u8(walk, walk->offset + 2) >> 4;
 		bottom = (lull_flow_walk_u8(walk, walk->offset + 2) & 1) != 0;
 		walk->offset += 4;
 		if (!bottom)
 			continue;
+		lull_flow_walk_label(walk, label);
 		/* Labels do not say what they carry: its first bits do, where it is IP. */
 		NEED(walk, 1);
 		switch (lull_flow_walk_u8(walk, walk->offset) >> 4) {

@@ -35,7 +35,7 @@ struct merge_entry {
 
 struct lull_flow_merge {
 	struct lull_flow_index index;
-	uint64_t idle_ns;
+	uint64_t idle_ns, closed_ns;
 	struct lull_flow_cuts cuts;
 	uint32_t payload_bytes;
 	uint32_t records_max;
@@ -89,6 +89,7 @@ lull_flow_merge_init(void *memory, const struct lull_flow_merge_config *config,
 		return -EINVAL;
 	memset(merge, 0, sizeof(*merge));
 	merge->idle_ns = full.idle_ns;
+	merge->closed_ns = full.closed_ns;
 	merge->cuts = lull_flow_cuts(full.active_ns);
 	merge->payload_bytes = full.payload_bytes;
 	merge->records_max = full.records_max;
@@ -117,7 +118,12 @@ merge_record_pkts(const struct lull_flow_record *record)
 static uint64_t
 merge_deadline_ns(const struct lull_flow_merge *merge, const struct lull_flow_record *record)
 {
-	return lull_flow_cut_deadline_ns(&merge->cuts, merge->idle_ns, record->digest, record->cut,
+	/* A shared one may have an earlier part in an entry that knows nothing of the end. */
+	uint64_t silence_ns = record->closed && !record->shared ?
+				      LULL_MIN(merge->closed_ns, merge->idle_ns) :
+				      merge->idle_ns;
+
+	return lull_flow_cut_deadline_ns(&merge->cuts, silence_ns, &record->key, record->cut,
 					 record->last_clock_ns);
 }
 
@@ -126,7 +132,8 @@ merge_deadline_ns(const struct lull_flow_merge *merge, const struct lull_flow_re
 static bool
 merge_same(const struct lull_flow_record *a, const struct lull_flow_record *b)
 {
-	return a->digest == b->digest && a->cut == b->cut && lull_flow_key_same(&a->key, &b->key);
+	return a->digest == b->digest && a->cut == b->cut && a->connection == b->connection &&
+	       lull_flow_key_same(&a->key, &b->key);
 }
 
 static uint32_t

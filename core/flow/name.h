@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Name: 32 bits of a flow and its cut that nobody outside can make alike.
+ * Name: 32 bits of a flow, its connection and its cut that nobody outside can make alike.
  *
  * Digests of a flood can be, by whoever knows the parser's seed. This is NH of UMAC (RFC 4418) with
  * secrets of its own: who does not know them finds no two flows that meet more often than chance.
@@ -16,10 +16,10 @@
 
 #include "base/prng.h"
 
-/* A key, its cut and a zero, in 32-bit words. */
-#define LULL_FLOW_NAME_WORDS 12
-static_assert(sizeof(struct lull_flow_key) <= (LULL_FLOW_NAME_WORDS - 1) * sizeof(uint32_t),
-	      "the cut has the last word");
+/* A key, its connection and its cut, in 32-bit words. */
+#define LULL_FLOW_NAME_WORDS 16
+static_assert(sizeof(struct lull_flow_key) <= (LULL_FLOW_NAME_WORDS - 2) * sizeof(uint32_t),
+	      "connection and cut have the last words");
 
 struct lull_flow_name {
 	uint32_t secrets[LULL_FLOW_NAME_WORDS];
@@ -38,7 +38,10 @@ lull_flow_name_init(struct lull_flow_name *name, uint64_t seed)
 static inline uint32_t
 lull_flow_name(const struct lull_flow_name *name, const struct lull_flow_record *record)
 {
-	uint32_t words[LULL_FLOW_NAME_WORDS] = { [LULL_FLOW_NAME_WORDS - 1] = record->cut };
+	uint32_t words[LULL_FLOW_NAME_WORDS] = {
+		[LULL_FLOW_NAME_WORDS - 2] = record->connection,
+		[LULL_FLOW_NAME_WORDS - 1] = record->cut,
+	};
 	uint64_t sum = 0;
 
 	memcpy(words, &record->key, sizeof(record->key));

@@ -25,7 +25,10 @@
 
 struct lull_flow_parser {
 	uint32_t seed;
+	uint32_t key_parts;
+	uint16_t interface;
 	bool inner;
+	bool plain; /* keys are those of the short way */
 	struct lull_fragment_table fragments;
 	struct lull_flow_parser_counters counters;
 	struct lull_fragment_datagram datagrams[];
@@ -88,6 +91,8 @@ parser_config_full(const struct lull_flow_parser_config *config)
 		full.fragment_bits = DEFAULT_FRAGMENT_BITS;
 	if (full.fragment_ns == 0)
 		full.fragment_ns = DEFAULT_FRAGMENT_NS;
+	if (full.key_parts == 0)
+		full.key_parts = LULL_FLOW_KEY_DEFAULT;
 	return full;
 }
 
@@ -100,6 +105,7 @@ lull_flow_parser_config_check(const struct lull_flow_parser_config *config,
 	const struct lull_range ranges[] = {
 		{ "fragment_bits", full.fragment_bits, 4, 20 },
 		{ "fragment_ns", full.fragment_ns, 1, FRAGMENT_NS_MAX },
+		{ "key_parts", full.key_parts, 1, LULL_FLOW_KEY_NONE },
 	};
 
 	return LULL_RANGES_CHECK(ranges, error);
@@ -128,6 +134,9 @@ lull_flow_parser_init(void *memory, const struct lull_flow_parser_config *config
 	memset(parser, 0, lull_flow_parser_size(config));
 	parser->seed = full.seed;
 	parser->inner = full.inner;
+	parser->key_parts = full.key_parts;
+	parser->plain = !full.inner && (full.key_parts & LULL_FLOW_KEY_VLAN) != 0 &&
+			(full.key_parts & LULL_FLOW_KEY_INTERFACE) == 0;
 	parser->fragments = (struct lull_fragment_table){
 		.datagrams = parser->datagrams,
 		.set_mask = (1u << full.fragment_bits) / LULL_FRAGMENT_WAYS - 1,
@@ -142,6 +151,12 @@ const struct lull_flow_parser_counters *
 lull_flow_parser_counters(const struct lull_flow_parser *parser)
 {
 	return &parser->counters;
+}
+
+void
+lull_flow_parser_interface(struct lull_flow_parser *parser, uint16_t interface)
+{
+	parser->interface = interface;
 }
 
 /* ---- key ---- */
@@ -199,9 +214,15 @@ parser_key(const struct lull_flow_walk *walk, const struct lull_flow_ip *ip, con
 	}
 	key->port[direction] = port[0];
 	key->port[direction ^ 1] = port[1];
-	key->vlan_id = walk->vlan_id;
+	key->vlan_id = (walk->key_parts & LULL_FLOW_KEY_VLAN) != 0 ? walk->vlan_id : 0;
 	key->version = ip->version;
 	key->proto = ip->proto;
+	key->tunnel = walk->more.tunnel;
+	key->labelled = walk->more.labelled;
+	key->interface = walk->more.interface;
+	key->tunnel_id = walk->more.tunnel_id;
+	key->mpls_label = walk->more.mpls_label;
+	key->outer = walk->more.outer;
 	return direction;
 }
 
@@ -215,7 +236,13 @@ parser_fragment_name(const struct lull_flow_walk *walk, const struct lull_flow_i
 
 	*name = (struct lull_fragment_name){
 		.id = ip->fragment_id,
+		.tunnel_id = walk->more.tunnel_id,
+		.mpls_label = walk->more.mpls_label,
+		.outer = walk->more.outer,
 		.vlan_id = walk->vlan_id,
+		.interface = walk->more.interface,
+		.tunnel = walk->more.tunnel,
+		.labelled = walk->more.labelled,
 		.version = ip->version,
 		.proto = ip->version == 4 ? ip->proto : 0,
 	};
@@ -233,7 +260,10 @@ parser_datagram(const struct lull_flow_parser *parser, const struct lull_flow_wa
 	return lull_fragment_find(&parser->fragments, &name, time_ns);
 }
 
-/* Later fragments have ports, protocol and digest of their first one. */
+/*
+ * Later fragments have the key of their first one. Of a packet in a tunnel they have the middle:
+ * what they carry counts as its bytes, without the header around it.
+ */
 static void
 parser_later(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 	     struct lull_flow_ip *ip, struct lull_flow_packet *packet)
@@ -244,10 +274,13 @@ parser_later(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 	datagram = parser_datagram(parser, walk, ip, packet->time_ns);
 	packet->flags |= LULL_FLOW_FRAGMENT | LULL_FLOW_LATER;
 	if (datagram != NULL) {
-		ip->proto = datagram->proto;
-		packet->direction = parser_key(walk, ip, datagram->port, &packet->key);
+		packet->key = datagram->key;
+		packet->direction = datagram->direction;
 		packet->digest = datagram->digest;
 		packet->dispatch_hash = datagram->dispatch_hash;
+		packet->flags |= datagram->flags;
+		if (datagram->inner)
+			ip->offset = ip->payload;
 		return;
 	}
 	packet->flags |= LULL_FLOW_ORPHAN;
@@ -257,20 +290,22 @@ parser_later(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 	LULL_COUNTER_ADD(parser->counters.orphans, 1);
 }
 
+/* @p inner: the key is not of the datagram @p name itself */
 static void
-parser_first(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
-	     const struct lull_flow_ip *ip, const struct lull_flow_transport *transport,
+parser_first(struct lull_flow_parser *parser, const struct lull_fragment_name *name, bool inner,
 	     struct lull_flow_packet *packet)
 {
-	struct lull_fragment_datagram datagram = {
-		.proto = ip->proto,
-		.port = { transport->port[0], transport->port[1] },
+	const struct lull_fragment_datagram datagram = {
+		.name = *name,
+		.key = packet->key,
 		.digest = packet->digest,
 		.dispatch_hash = packet->dispatch_hash,
+		.direction = packet->direction,
+		.flags = packet->flags & LULL_FLOW_TUNNEL,
+		.inner = inner,
 		.time_ns = packet->time_ns,
 	};
 
-	parser_fragment_name(walk, ip, &datagram.name);
 	packet->flags |= LULL_FLOW_FRAGMENT;
 	if (lull_fragment_remember(&parser->fragments, &datagram))
 		LULL_COUNTER_ADD(parser->counters.fragments_replaced, 1);
@@ -323,6 +358,18 @@ parser_icmp_digest(struct lull_flow_parser *parser, const struct lull_flow_walk 
 	return lull_flow_digest(parser->seed, &key);
 }
 
+static void
+parser_icmp(const struct lull_flow_walk *walk, const struct lull_flow_ip *ip,
+	    struct lull_flow_packet *packet)
+{
+	if (ip->proto != LULL_FLOW_PROTO_ICMP && ip->proto != LULL_FLOW_PROTO_ICMP6)
+		return;
+	if (lull_flow_walk_need(walk, ip->payload, 2) != LULL_FLOW_OK)
+		return;
+	packet->icmp_type = lull_flow_walk_u8(walk, ip->payload);
+	packet->icmp_code = lull_flow_walk_u8(walk, ip->payload + 1);
+}
+
 /* ---- packet ---- */
 
 static void
@@ -358,11 +405,16 @@ parser_fill(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 		packet->direction = parser_key(walk, ip, transport.port, &packet->key);
 		packet->digest = lull_flow_digest(parser->seed, &packet->key);
 		packet->dispatch_hash = packet->digest;
+		parser_icmp(walk, ip, packet);
 		if (parser_icmp_error(walk, ip))
 			packet->dispatch_hash = parser_icmp_digest(parser, walk, ip, packet->digest,
 								   packet->time_ns);
-		if (ip->fragment)
-			parser_first(parser, walk, ip, &transport, packet);
+		if (ip->fragment) {
+			struct lull_fragment_name name;
+
+			parser_fragment_name(walk, ip, &name);
+			parser_first(parser, &name, false, packet);
+		}
 	}
 	if (ip->fragment)
 		LULL_COUNTER_ADD(parser->counters.fragments, 1);
@@ -370,24 +422,63 @@ parser_fill(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 	return LULL_FLOW_OK;
 }
 
+/* Datagrams in fragments on the way to the innermost packet. */
+struct parser_around {
+	uint32_t count;
+	struct {
+		struct lull_fragment_name name;
+		uint32_t offset; /* of its header */
+	} datagrams[TUNNELS_MAX];
+};
+
+static void
+parser_enter(struct lull_flow_walk *walk, struct lull_flow_ip *ip,
+	     struct lull_flow_packet *packet, struct parser_around *around)
+{
+	for (unsigned int i = 0; i < TUNNELS_MAX; i++) {
+		struct lull_fragment_name *name = &around->datagrams[around->count].name;
+		bool fragment = ip->fragment;
+
+		if (fragment)
+			parser_fragment_name(walk, ip, name);
+		around->datagrams[around->count].offset = ip->offset;
+		if (!lull_flow_tunnel_enter(walk, ip))
+			break;
+		packet->flags |= LULL_FLOW_TUNNEL;
+		around->count += fragment;
+	}
+}
+
+static void
+parser_remember_around(struct lull_flow_parser *parser, const struct lull_flow_ip *ip,
+		       const struct parser_around *around, struct lull_flow_packet *packet)
+{
+	for (uint32_t i = 0; i < around->count; i++)
+		parser_first(parser, &around->datagrams[i].name,
+			     around->datagrams[i].offset != ip->offset, packet);
+	if (around->count > 0 && !ip->fragment)
+		LULL_COUNTER_ADD(parser->counters.fragments, 1);
+}
+
 static enum lull_flow_cause
 parser_read(struct lull_flow_parser *parser, uint16_t link_type, struct lull_flow_walk *walk,
 	    struct lull_flow_packet *packet)
 {
 	enum lull_flow_cause cause = lull_flow_link_enter(walk, link_type);
+	struct parser_around around;
 	struct lull_flow_ip ip;
 
+	around.count = 0;
 	if (cause == LULL_FLOW_OK)
 		cause = lull_flow_ip_read(walk, &ip);
 	if (cause != LULL_FLOW_OK)
 		return cause;
 	if (parser->inner)
-		for (unsigned int i = 0; i < TUNNELS_MAX; i++) {
-			if (!lull_flow_tunnel_enter(walk, &ip))
-				break;
-			packet->flags |= LULL_FLOW_TUNNEL;
-		}
-	return parser_fill(parser, walk, &ip, packet);
+		parser_enter(walk, &ip, packet, &around);
+	cause = parser_fill(parser, walk, &ip, packet);
+	if (cause == LULL_FLOW_OK)
+		parser_remember_around(parser, &ip, &around, packet);
+	return cause;
 }
 
 /* In pieces, each of two vector stores: gcc 12 clears all at once by "rep stos", for 8 ns. */
@@ -396,11 +487,11 @@ parser_clear(struct lull_flow_packet *packet)
 {
 	uint8_t *bytes = (uint8_t *)packet;
 
-	static_assert(sizeof(*packet) == 104, "three pieces and a word");
+	static_assert(sizeof(*packet) == 120, "three pieces and a smaller one");
 	memset(bytes, 0, 32);
 	memset(bytes + 32, 0, 32);
 	memset(bytes + 64, 0, 32);
-	memset(bytes + 96, 0, 8);
+	memset(bytes + 96, 0, 24);
 }
 
 static enum lull_flow_cause
@@ -411,9 +502,13 @@ parser_long(struct lull_flow_parser *parser, uint16_t link_type, const uint8_t *
 		.data = data,
 		.readable = LULL_MIN(captured_bytes, READABLE_BYTES_MAX),
 		.end = original_bytes,
+		.key_parts = parser->key_parts,
 	};
-	enum lull_flow_cause cause = parser_read(parser, link_type, &walk, packet);
+	enum lull_flow_cause cause;
 
+	if ((parser->key_parts & LULL_FLOW_KEY_INTERFACE) != 0)
+		walk.more.interface = parser->interface;
+	cause = parser_read(parser, link_type, &walk, packet);
 	if (cause != LULL_FLOW_OK)
 		return cause;
 	if ((packet->flags & LULL_FLOW_TUNNEL) != 0)
@@ -434,7 +529,7 @@ lull_flow_parse(struct lull_flow_parser *parser, uint16_t link_type, const uint8
 	original_bytes = LULL_MAX(original_bytes, captured_bytes);
 	parser_clear(packet);
 	packet->time_ns = time_ns;
-	if (link_type != LULL_LINK_ETHERNET || parser->inner ||
+	if (link_type != LULL_LINK_ETHERNET || !parser->plain ||
 	    !lull_flow_plain(parser->seed, data, captured_bytes, original_bytes, packet))
 		cause = parser_long(parser, link_type, data, captured_bytes, original_bytes,
 				    packet);

@@ -7,12 +7,12 @@
 
 #include "base/assert.h"
 
-static_assert(sizeof(struct lull_flow_record) == 200, "4 M entries in 1 GiB, see table.h");
+static_assert(sizeof(struct lull_flow_record) == 224, "4 M entries in about 1 GiB, see table.h");
 
 const char *
 lull_flow_end_name(enum lull_flow_end end)
 {
-	static const char *const names[] = { "idle", "active", "end", "evicted" };
+	static const char *const names[] = { "idle", "active", "end", "closed", "evicted" };
 
 	return names[end];
 }
@@ -30,6 +30,9 @@ lull_flow_record_begin(struct lull_flow_record *record, const struct lull_flow_p
 	record->last_clock_ns = packet->clock_ns;
 	record->first_number = packet->number;
 	record->first_direction = packet->direction;
+	record->connection = packet->connection;
+	record->icmp_type = packet->icmp_type;
+	record->icmp_code = packet->icmp_code;
 	record->workers = 1ULL << worker_index;
 	record->exact = 1;
 }
@@ -69,14 +72,20 @@ record_keep_payload(struct lull_flow_record *record, uint32_t payload_bytes, uin
 		memcpy(record_payload(record, payload_bytes, direction), bytes, len);
 }
 
-/* Of equal numbers the smaller direction, whichever came first. */
+/* Of equal numbers the smaller direction, type and code, whichever came first. */
 static void
-record_first(struct lull_flow_record *record, uint64_t number, uint8_t direction)
+record_first(struct lull_flow_record *record, uint64_t number, uint8_t direction,
+	     const uint8_t icmp[2])
 {
-	if (number < record->first_number)
+	if (number < record->first_number) {
 		record->first_direction = direction;
-	else if (number == record->first_number)
+		record->icmp_type = icmp[0];
+		record->icmp_code = icmp[1];
+	} else if (number == record->first_number) {
 		record->first_direction = LULL_MIN(record->first_direction, direction);
+		record->icmp_type = LULL_MIN(record->icmp_type, icmp[0]);
+		record->icmp_code = LULL_MIN(record->icmp_code, icmp[1]);
+	}
 	record->first_number = LULL_MIN(record->first_number, number);
 }
 
@@ -84,6 +93,7 @@ void
 lull_flow_record_count(struct lull_flow_record *record, const struct lull_flow_packet *packet,
 		       const uint8_t *payload, uint32_t payload_bytes)
 {
+	const uint8_t icmp[2] = { packet->icmp_type, packet->icmp_code };
 	uint32_t direction = packet->direction;
 
 	LULL_ASSERT_HOT(direction < 2);
@@ -98,10 +108,13 @@ lull_flow_record_count(struct lull_flow_record *record, const struct lull_flow_p
 	record->last_ns = LULL_MAX(record->last_ns, packet->time_ns);
 	record->first_clock_ns = LULL_MIN(record->first_clock_ns, packet->clock_ns);
 	record->last_clock_ns = LULL_MAX(record->last_clock_ns, packet->clock_ns);
-	record_first(record, packet->number, packet->direction);
+	record_first(record, packet->number, packet->direction, icmp);
 	record->moves += (packet->mark_flags & LULL_FLOW_MARK_MOVED) != 0;
 	record->fragments += (packet->flags & LULL_FLOW_FRAGMENT) != 0;
 	record->exact &= (packet->mark_flags & LULL_FLOW_MARK_LOST) == 0;
+	record->ending |= (packet->flags & LULL_FLOW_ENDING) != 0;
+	record->closed |= (packet->flags & LULL_FLOW_CLOSED) != 0;
+	record->shared |= (packet->mark_flags & LULL_FLOW_MARK_SHARED) != 0;
 }
 
 static int
@@ -157,7 +170,9 @@ record_join_direction(struct lull_flow_record *whole, const struct lull_flow_rec
 static void
 record_join_first(struct lull_flow_record *whole, const struct lull_flow_record *part)
 {
-	record_first(whole, part->first_number, part->first_direction);
+	const uint8_t icmp[2] = { part->icmp_type, part->icmp_code };
+
+	record_first(whole, part->first_number, part->first_direction, icmp);
 	whole->first_ns = LULL_MIN(whole->first_ns, part->first_ns);
 	whole->last_ns = LULL_MAX(whole->last_ns, part->last_ns);
 	whole->first_clock_ns = LULL_MIN(whole->first_clock_ns, part->first_clock_ns);
@@ -185,4 +200,7 @@ lull_flow_record_join(struct lull_flow_record *whole, const struct lull_flow_rec
 	whole->end = LULL_MAX(whole->end, part->end);
 	whole->announced |= part->announced;
 	whole->exact &= part->exact;
+	whole->ending |= part->ending;
+	whole->closed |= part->closed;
+	whole->shared |= part->shared;
 }

@@ -63,6 +63,7 @@ lull_flow_table_init(void *memory, const struct lull_flow_table_config *config,
 		return -EINVAL;
 	memset(table, 0, sizeof(*table));
 	table->idle_ns = full.idle_ns;
+	table->closed_ns = full.closed_ns;
 	table->cuts = lull_flow_cuts(full.active_ns);
 	table->payload_bytes = full.payload_bytes;
 	table->worker_index = full.worker_index;
@@ -187,6 +188,7 @@ table_create(struct lull_flow_table *table, const struct lull_flow_packet *packe
 	memset(&entry->record, 0, lull_flow_record_bytes(table->payload_bytes));
 	memset((uint8_t *)entry + table->extra_offset, 0, table->extra_bytes);
 	lull_flow_record_begin(&entry->record, packet, cut, table->worker_index);
+	entry->record.shared = table->announce_all;
 	lull_flow_index_link(&table->index, &table->wheel, packet->digest, index);
 	lull_wheel_arm(&table->wheel, index, table_deadline_ns(table, &entry->record));
 	LULL_COUNTER_ADD(table->counters.created, 1);
@@ -199,7 +201,8 @@ static bool
 table_continues(const struct lull_flow_table *table, const struct lull_flow_record *record,
 		const struct lull_flow_packet *packet, uint32_t cut)
 {
-	return record->cut == cut && packet->clock_ns <= record->last_clock_ns + table->idle_ns &&
+	return record->cut == cut && record->connection == packet->connection &&
+	       packet->clock_ns <= record->last_clock_ns + table->idle_ns &&
 	       packet->clock_ns + table->idle_ns >= record->first_clock_ns;
 }
 
@@ -207,9 +210,10 @@ struct lull_flow_record *
 lull_flow_table_add(struct lull_flow_table *table, const struct lull_flow_packet *packet,
 		    const uint8_t *payload)
 {
-	uint32_t cut = lull_flow_cut_number(&table->cuts, packet->digest, packet->clock_ns);
+	uint32_t cut = lull_flow_cut_number(&table->cuts, &packet->key, packet->clock_ns);
 	uint32_t victim, index = table_find(table, packet, &victim);
 	struct table_entry *entry;
+	bool closed;
 
 	LULL_ASSERT_HOT(packet->clock_ns >= table->advanced_ns);
 	table->clock_ns = LULL_MAX(table->clock_ns, packet->clock_ns);
@@ -226,7 +230,11 @@ lull_flow_table_add(struct lull_flow_table *table, const struct lull_flow_packet
 		return NULL;
 	}
 	entry = table_entry(table, index);
+	closed = entry->record.closed;
 	lull_flow_record_count(&entry->record, packet, payload, table->payload_bytes);
+	/* Later packets put it off again when it is due, but nothing else brings it forward. */
+	if (entry->record.closed && !closed)
+		lull_wheel_arm(&table->wheel, index, table_deadline_ns(table, &entry->record));
 	LULL_COUNTER_ADD(table->counters.pkts, 1);
 	LULL_COUNTER_ADD(table->counters.entry_pkts, 1);
 	if ((table->announce_all || (packet->mark_flags & LULL_FLOW_MARK_SHARED) != 0) &&

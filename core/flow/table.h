@@ -33,7 +33,7 @@ struct table_entry {
 
 struct lull_flow_table {
 	struct lull_flow_index index;
-	uint64_t idle_ns;
+	uint64_t idle_ns, closed_ns;
 	struct lull_flow_cuts cuts;
 	uint64_t clock_ns; /* largest seen */
 	uint64_t advanced_ns;
@@ -60,7 +60,10 @@ table_entry(const struct lull_flow_table *table, uint32_t index)
 static inline uint64_t
 table_deadline_ns(const struct lull_flow_table *table, const struct lull_flow_record *record)
 {
-	return lull_flow_cut_deadline_ns(&table->cuts, table->idle_ns, record->digest, record->cut,
+	uint64_t silence_ns = record->closed ? LULL_MIN(table->closed_ns, table->idle_ns) :
+					       table->idle_ns;
+
+	return lull_flow_cut_deadline_ns(&table->cuts, silence_ns, &record->key, record->cut,
 					 record->last_clock_ns);
 }
 

@@ -4,6 +4,7 @@
 
 #define DEFAULT_ENTRIES 65536
 #define DEFAULT_IDLE_NS (30 * LULL_NS_PER_S)
+#define DEFAULT_CLOSED_NS (5 * LULL_NS_PER_S)
 #define DAY_NS (24 * 3600 * LULL_NS_PER_S)
 #define EXTRA_BYTES_MAX 65536
 
@@ -19,6 +20,7 @@ const struct lull_counter_info lull_flow_table_counter_table[] = {
 	ROW(ended_idle, "1", "entries handed over after the idle timeout"),
 	ROW(ended_active, "1", "entries handed over at the active timeout"),
 	ROW(ended_flush, "1", "entries handed over at the end of the input"),
+	ROW(ended_closed, "1", "entries handed over with the end of their TCP connection"),
 	ROW(evicted, "1", "entries handed over early because the table was full"),
 	ROW(announced, "1", "entries announced to the aggregators"),
 	ROW(deferred, "1", "times that an entry had to wait for room in a ring"),
@@ -34,6 +36,8 @@ lull_flow_table_config_full(const struct lull_flow_table_config *config)
 		full.entries_max = DEFAULT_ENTRIES;
 	if (full.idle_ns == 0)
 		full.idle_ns = DEFAULT_IDLE_NS;
+	if (full.closed_ns == 0)
+		full.closed_ns = DEFAULT_CLOSED_NS;
 	return full;
 }
 
@@ -44,6 +48,7 @@ lull_flow_table_config_check(const struct lull_flow_table_config *config, struct
 	const struct lull_range ranges[] = {
 		{ "entries_max", full.entries_max, 16, 1u << 26 },
 		{ "idle_ns", full.idle_ns, LULL_NS_PER_MS, DAY_NS },
+		{ "closed_ns", full.closed_ns, LULL_NS_PER_MS, DAY_NS },
 		{ "active_ns", full.active_ns, full.active_ns > 0 ? LULL_NS_PER_S : 0, DAY_NS },
 		{ "payload_bytes", full.payload_bytes, 0, LULL_FLOW_PAYLOAD_MAX },
 		{ "extra_bytes", full.extra_bytes, 0, EXTRA_BYTES_MAX },

@@ -47,6 +47,7 @@ table_announce_one(struct lull_flow_table *table, struct lull_flow_record *recor
 	message->key = record->key;
 	message->digest = record->digest;
 	message->cut = record->cut;
+	message->connection = record->connection;
 	message->workers = record->workers;
 	/* With several dispatchers an earlier packet may come, none below what advance() heard. */
 	message->first_clock_ns = table->announce_all ?
@@ -101,6 +102,8 @@ table_count_end(struct lull_flow_table *table, const struct lull_flow_record *re
 		LULL_COUNTER_ADD(counters->ended_active, 1);
 	else if (record->end == LULL_FLOW_END_FLUSH)
 		LULL_COUNTER_ADD(counters->ended_flush, 1);
+	else if (record->end == LULL_FLOW_END_CLOSED)
+		LULL_COUNTER_ADD(counters->ended_closed, 1);
 	else
 		LULL_COUNTER_ADD(counters->evicted, 1);
 }
@@ -139,9 +142,15 @@ lull_flow_table_hand_ended(struct lull_flow_table *table, uint32_t *count)
 	return ended->head == LULL_WHEEL_NONE;
 }
 
+/*
+ * What the record shows counts before what ended this part of it: only some workers see where the
+ * next connection begins. The last record of a connection that has one behind it always shows it.
+ */
 static uint8_t
 table_reason(const struct lull_flow_table *table, const struct lull_flow_record *record)
 {
+	if (record->ending)
+		return LULL_FLOW_END_CLOSED;
 	return table_deadline_ns(table, record) <= record->last_clock_ns + table->idle_ns ?
 		       LULL_FLOW_END_ACTIVE :
 		       LULL_FLOW_END_IDLE;
@@ -222,9 +231,10 @@ lull_flow_table_flush(struct lull_flow_table *table)
 	while ((index = lull_wheel_oldest(&table->wheel)) != LULL_WHEEL_NONE) {
 		struct lull_flow_record *record = &table_entry(table, index)->record;
 
-		record->end = table_deadline_ns(table, record) <= table->clock_ns ?
-				      table_reason(table, record) :
-				      LULL_FLOW_END_FLUSH;
+		record->end = table_reason(table, record);
+		if (record->end != LULL_FLOW_END_CLOSED &&
+		    table_deadline_ns(table, record) > table->clock_ns)
+			record->end = LULL_FLOW_END_FLUSH;
 		if (!lull_flow_table_hand_entry(table, index))
 			return false;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fragments of outer packets are not looked into, the first one neither: pieces of one datagram
- * would fall into two flows.
+ * Of outer packets in fragments the first one is looked into, and what it carries ends with it. Its
+ * later pieces follow it by its name (fragment.h).
  */
 #include "tunnel.h"
 
@@ -10,10 +10,12 @@
 #define PROTO_IPV4 4
 #define PROTO_IPV6 41
 #define PROTO_GRE 47
+#define PROTO_AUTHENTICATION 51
 
 #define PORT_GTP 2152
 #define PORT_TEREDO 3544
 #define PORT_VXLAN 4789
+#define PORT_VXLAN_GPE 4790
 #define PORT_VXLAN_LINUX 8472
 #define PORT_GENEVE 6081
 
@@ -24,6 +26,15 @@
 #define GRE_ACKNOWLEDGE 0x0080u
 #define GRE_ERSPAN2 0x88beu /* type I, too, when there is no sequence number */
 #define GRE_ERSPAN3 0x22ebu
+
+#define VXLAN_VNI 0x08u
+#define VXLAN_PROTO 0x04u
+#define VXLAN_OTHER 0x31u /* another version, or not for the user */
+#define GPE_IPV4 1
+#define GPE_IPV6 2
+#define GPE_ETHERNET 3
+#define GPE_MPLS 5
+#define ETHER_MPLS 0x8847u
 
 #define GTP_DATA 255
 #define GTP_EXTENSIONS_MAX 8
@@ -46,6 +57,8 @@ tunnel_type(struct lull_flow_walk *walk, uint16_t type)
 
 	if (type == LULL_ETHER_BRIDGED)
 		cause = lull_flow_link_ethernet(walk);
+	else if (type == LULL_ETHER_PPP)
+		cause = lull_flow_link_ppp(walk);
 	else
 		cause = lull_flow_link_type(walk, type);
 	return cause == LULL_FLOW_OK;
@@ -89,6 +102,10 @@ tunnel_gre(struct lull_flow_walk *walk)
 	bytes += (flags & GRE_CHECKSUM) != 0 ? 4 : 0;
 	if ((flags & 7) != 0 || (flags & GRE_ROUTING) != 0 || !tunnel_take(walk, bytes))
 		return false;
+	if ((flags & GRE_KEY) != 0)
+		lull_flow_walk_tunnel(
+			walk, LULL_FLOW_KEY_GRE, LULL_FLOW_TUNNEL_GRE,
+			lull_flow_walk_u32(walk, start + ((flags & GRE_CHECKSUM) != 0 ? 8 : 4)));
 	if (type == GRE_ERSPAN2 || type == GRE_ERSPAN3)
 		return tunnel_erspan(walk, type, numbered);
 	return tunnel_type(walk, type);
@@ -99,8 +116,41 @@ tunnel_vxlan(struct lull_flow_walk *walk)
 {
 	uint32_t start = walk->offset;
 
-	return tunnel_take(walk, 8) && (lull_flow_walk_u8(walk, start) & 0x08) != 0 &&
-	       lull_flow_link_ethernet(walk) == LULL_FLOW_OK;
+	if (!tunnel_take(walk, 8) || (lull_flow_walk_u8(walk, start) & VXLAN_VNI) == 0)
+		return false;
+	lull_flow_walk_tunnel(walk, LULL_FLOW_KEY_VNI, LULL_FLOW_TUNNEL_VXLAN,
+			      lull_flow_walk_u32(walk, start + 4) >> 8);
+	return lull_flow_link_ethernet(walk) == LULL_FLOW_OK;
+}
+
+/* draft-ietf-nvo3-vxlan-gpe: without its flag the next protocol is Ethernet. */
+static bool
+tunnel_vxlan_gpe(struct lull_flow_walk *walk)
+{
+	uint32_t start = walk->offset;
+	uint8_t flags, next;
+
+	if (!tunnel_take(walk, 8))
+		return false;
+	flags = lull_flow_walk_u8(walk, start);
+	next = (flags & VXLAN_PROTO) != 0 ? lull_flow_walk_u8(walk, start + 3) : GPE_ETHERNET;
+	if ((flags & VXLAN_OTHER) != 0)
+		return false;
+	if ((flags & VXLAN_VNI) != 0)
+		lull_flow_walk_tunnel(walk, LULL_FLOW_KEY_VNI, LULL_FLOW_TUNNEL_VXLAN,
+				      lull_flow_walk_u32(walk, start + 4) >> 8);
+	switch (next) {
+	case GPE_IPV4:
+		return tunnel_type(walk, LULL_ETHER_IPV4);
+	case GPE_IPV6:
+		return tunnel_type(walk, LULL_ETHER_IPV6);
+	case GPE_ETHERNET:
+		return tunnel_type(walk, LULL_ETHER_BRIDGED);
+	case GPE_MPLS:
+		return tunnel_type(walk, ETHER_MPLS);
+	default:
+		return false;
+	}
 }
 
 static bool
@@ -112,6 +162,8 @@ tunnel_geneve(struct lull_flow_walk *walk)
 	if (!tunnel_take(walk, 8))
 		return false;
 	first = lull_flow_walk_u8(walk, start);
+	lull_flow_walk_tunnel(walk, LULL_FLOW_KEY_VNI, LULL_FLOW_TUNNEL_GENEVE,
+			      lull_flow_walk_u32(walk, start + 4) >> 8);
 	return first >> 6 == 0 && tunnel_take(walk, (first & 0x3fu) * 4) &&
 	       tunnel_type(walk, lull_flow_walk_u16(walk, start + 2));
 }
@@ -127,6 +179,8 @@ tunnel_gtp(struct lull_flow_walk *walk)
 	flags = lull_flow_walk_u8(walk, start);
 	if ((flags & 0xf0) != 0x30 || lull_flow_walk_u8(walk, start + 1) != GTP_DATA)
 		return false;
+	lull_flow_walk_tunnel(walk, LULL_FLOW_KEY_TEID, LULL_FLOW_TUNNEL_GTP,
+			      lull_flow_walk_u32(walk, start + 4));
 	if ((flags & 0x07) != 0 && !tunnel_take(walk, 4))
 		return false;
 	next = (flags & 0x04) != 0 ? lull_flow_walk_u8(walk, start + 11) : 0;
@@ -173,6 +227,8 @@ tunnel_udp_port(struct lull_flow_walk *walk, uint16_t port)
 	case PORT_VXLAN:
 	case PORT_VXLAN_LINUX:
 		return tunnel_vxlan(walk);
+	case PORT_VXLAN_GPE:
+		return tunnel_vxlan_gpe(walk);
 	case PORT_GENEVE:
 		return tunnel_geneve(walk);
 	case PORT_GTP:
@@ -217,6 +273,24 @@ tunnel_payload(struct lull_flow_walk *walk, uint8_t proto)
 	}
 }
 
+/* Behind the authentication header of IPv4: the same packet, by what it protects (RFC 4302). */
+static bool
+tunnel_authentication(struct lull_flow_walk *walk, struct lull_flow_ip *ip)
+{
+	struct lull_flow_transport transport;
+	struct lull_flow_ip inner = *ip;
+
+	if (lull_flow_walk_need(walk, ip->payload, 12) != LULL_FLOW_OK)
+		return false;
+	inner.proto = lull_flow_walk_u8(walk, ip->payload);
+	inner.payload += (lull_flow_walk_u8(walk, ip->payload + 1) + 2u) * 4;
+	if (inner.payload > ip->end || lull_flow_walk_need(walk, inner.payload, 0) != LULL_FLOW_OK ||
+	    lull_flow_ip_transport(walk, &inner, &transport) != LULL_FLOW_OK)
+		return false;
+	*ip = inner;
+	return true;
+}
+
 bool
 lull_flow_tunnel_enter(struct lull_flow_walk *walk, struct lull_flow_ip *ip)
 {
@@ -224,11 +298,17 @@ lull_flow_tunnel_enter(struct lull_flow_walk *walk, struct lull_flow_ip *ip)
 	struct lull_flow_transport transport;
 	struct lull_flow_ip inner;
 
+	if (ip->fragment_offset != 0)
+		return false;
+	if (ip->version == 4 && ip->proto == PROTO_AUTHENTICATION)
+		return tunnel_authentication(walk, ip);
 	inner_walk.offset = ip->payload;
-	if (ip->fragment || !tunnel_payload(&inner_walk, ip->proto))
+	if (!tunnel_payload(&inner_walk, ip->proto) ||
+	    lull_flow_ip_read(&inner_walk, &inner) != LULL_FLOW_OK)
 		return false;
-	if (lull_flow_ip_read(&inner_walk, &inner) != LULL_FLOW_OK || inner.end > ip->end)
+	if (inner.end > ip->end && !ip->fragment)
 		return false;
+	inner.end = LULL_MIN(inner.end, ip->end);
 	/* A flow without ports is worse than the outer one. */
 	if (inner.fragment_offset == 0 &&
 	    lull_flow_ip_transport(&inner_walk, &inner, &transport) != LULL_FLOW_OK)

@@ -97,6 +97,7 @@ io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint3
 		burst->first_clock_ns = io->clock_ns;
 	packet->clock_ns = io->clock_ns;
 	packet->number = io_number(io);
+	lull_flow_connections_mark(io->connections, packet);
 	packet->dispatcher = (uint8_t)io->index;
 	burst->digests[burst->kept] = packet->dispatch_hash;
 	burst->pkts[burst->kept++] = pkt;
@@ -355,6 +356,7 @@ io_command(void *state, const void *data, size_t size, uint64_t now_ns)
 		break;
 	case LULL_PIPELINE_IDLE:
 		io->idle_ns = flow_idle_ns(io->pipeline, command->idle_ns);
+		lull_flow_connections_timeouts(io->connections, io->idle_ns);
 		break;
 	default:
 		break;

@@ -17,6 +17,8 @@
 #define DEFAULT_BUCKET_BITS 16
 #define DEFAULT_WINDOW_PKTS 4096
 #define MERGE_RECORDS_MAX (1u << 20)
+#define CONNECTION_BITS_MIN 10
+#define CONNECTION_BITS_MAX 20
 #define DAY_NS (24 * 3600 * LULL_NS_PER_S)
 
 static void
@@ -63,6 +65,20 @@ config_merge_records(const struct lull_pipeline_config *config)
  * struct flow_io): else a flow could move without its packets being marked as shared.
  */
 static void
+config_connections(struct lull_pipeline_config *config)
+{
+	uint64_t entries = 2ull * config->worker_count * config->table.entries_max;
+	uint32_t bits = CONNECTION_BITS_MIN;
+
+	while (bits < CONNECTION_BITS_MAX && 1ull << bits < entries)
+		bits++;
+	if (config->connections.bits == 0)
+		config->connections.bits = bits;
+	config->connections.idle_ns = config->table.idle_ns;
+	config->connections.closed_ns = config->table.closed_ns;
+}
+
+static void
 config_agree(struct lull_pipeline_config *config)
 {
 	uint32_t io_bits = config->io_count > 2 ? 2 : config->io_count - 1;
@@ -71,6 +87,7 @@ config_agree(struct lull_pipeline_config *config)
 	config->dispatch.worker_count = config->worker_count;
 	config->dispatch.tracks = config->worker_count > 1 || config->io_count > 1;
 	config->dispatch.idle_ns = LULL_MAX(config->dispatch.idle_ns, outlast_ns);
+	config_connections(config);
 	config->table.announce_all = config->io_count > 1;
 	config->table.extra_bytes = config->identify ? sizeof(struct lull_identify_flow) : 0;
 	config->resequence.bucket_bits = config->dispatch.bucket_bits + io_bits;
@@ -117,6 +134,7 @@ pipeline_config_merge(const struct lull_pipeline_config *config)
 		.records_max = config->merge_records,
 		.idle_ns = config->table.idle_ns,
 		.active_ns = config->table.active_ns,
+		.closed_ns = config->table.closed_ns,
 		.payload_bytes = config->table.payload_bytes,
 		.hold = config->worker_count > 1,
 	};
@@ -131,6 +149,8 @@ config_parts(const struct lull_pipeline_config *config, struct lull_error *error
 
 	if (rc == 0)
 		rc = lull_flow_parser_config_check(&config->parser, &wrong);
+	if (rc == 0)
+		rc = lull_flow_connections_config_check(&config->connections, &wrong);
 	if (rc == 0)
 		rc = lull_flow_table_config_check(&config->table, &wrong);
 	if (rc == 0)
@@ -169,5 +189,6 @@ lull_pipeline_bytes(const struct lull_pipeline_config *config)
 	worker = lull_flow_table_size(&full.table) +
 		 full.aggregator_count * record * full.aggregator_ring;
 	return full.worker_count * worker + full.aggregator_count * lull_flow_merge_size(&merge) +
-	       full.io_count * lull_dispatch_size(&full.dispatch);
+	       full.io_count * (lull_dispatch_size(&full.dispatch) +
+				lull_flow_connections_size(&full.connections));
 }

@@ -19,6 +19,12 @@ lull_pipeline_parser(const struct lull_pipeline *pipeline, uint32_t io_index)
 	return lull_flow_parser_counters(pipeline->ios[io_index]->parser);
 }
 
+const struct lull_flow_connections_counters *
+lull_pipeline_connections(const struct lull_pipeline *pipeline, uint32_t io_index)
+{
+	return lull_flow_connections_counters(pipeline->ios[io_index]->connections);
+}
+
 const struct lull_flow_table_counters *
 lull_pipeline_table(const struct lull_pipeline *pipeline, uint32_t worker_index)
 {
@@ -63,6 +69,7 @@ info_add(struct info_flows *flows, const struct lull_flow_record *record)
 		struct lull_flow_record *known = &flows->records[i];
 
 		if (known->digest == record->digest && known->cut == record->cut &&
+		    known->connection == record->connection &&
 		    lull_flow_key_same(&known->key, &record->key)) {
 			lull_flow_record_join(known, record, 0);
 			return;

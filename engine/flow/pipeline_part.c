@@ -34,7 +34,7 @@ pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, struct lull_err
 {
 	const struct lull_pipeline_config *config = &pipeline->config;
 	struct flow_io *io = pipeline_zalloc(sizeof(*io), error);
-	void *dispatch, *parser;
+	void *dispatch, *parser, *connections;
 
 	if (io == NULL)
 		return -ENOMEM;
@@ -52,11 +52,15 @@ pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, struct lull_err
 	io->span_ns = config->dispatch.idle_ns - config->table.idle_ns;
 	dispatch = pipeline_zalloc(lull_dispatch_size(&config->dispatch), error);
 	parser = pipeline_zalloc(lull_flow_parser_size(&config->parser), error);
+	connections = pipeline_zalloc(lull_flow_connections_size(&config->connections), error);
 	if (dispatch != NULL && lull_dispatch_init(dispatch, &config->dispatch, &io->dispatch) != 0)
 		rte_free(dispatch);
 	if (parser != NULL && lull_flow_parser_init(parser, &config->parser, &io->parser) != 0)
 		rte_free(parser);
-	if (io->dispatch == NULL || io->parser == NULL)
+	if (connections != NULL && lull_flow_connections_init(connections, &config->connections,
+							      &io->connections) != 0)
+		rte_free(connections);
+	if (io->dispatch == NULL || io->parser == NULL || io->connections == NULL)
 		return -ENOMEM;
 	if (index == 0 && config->trace != NULL)
 		lull_dispatch_trace(io->dispatch, config->trace, config->trace_arg);
@@ -206,6 +210,7 @@ pipeline_free_io(struct flow_io *io)
 	}
 	rte_free(io->dispatch);
 	rte_free(io->parser);
+	rte_free(io->connections);
 	rte_free(io);
 }
 

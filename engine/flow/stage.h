@@ -114,6 +114,7 @@ struct flow_io {
 	uint32_t index, worker_count;
 	struct lull_dispatch *dispatch;
 	struct lull_flow_parser *parser;
+	struct lull_flow_connections *connections;
 	bool tracks, from_source, wait;
 	bool blocked;   /* a ring was full and wait is set: no more input until it has room */
 	bool exhausted; /* the source has come to its end */

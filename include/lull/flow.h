@@ -3,8 +3,9 @@
  * @file
  * Flow: from packets to exact flow records, however the packets were spread.
  *
- * Four parts, each a plain state machine:
+ * Five parts, each a plain state machine:
  *   parser  bytes of a frame -> struct lull_flow_packet: key, digest, lengths
+ *   connections  which TCP connection of its flow a packet belongs to
  *   table   a worker's flows: packets in, partial records out
  *   merge   an aggregator stage: partial records of all workers in, flow records out
  *   top     the heaviest flows of a table, found while it works
@@ -13,11 +14,13 @@
  * *clock* (clock_ns) is the dispatcher's, of packets too, but never goes back; it alone decides
  * where a record ends, so that every worker decides alike.
  *
- * A record ends where, on the clock, its flow was silent for longer than idle_ns, and at the *cuts*
- * of its flow: multiples of active_ns, shifted by the digest so that not all flows are cut at once.
+ * A record ends where, on the clock, its flow was silent for longer than idle_ns, where another TCP
+ * connection begins on its addresses and ports (lull_flow_connections_mark()), and at the *cuts*
+ * of its flow: multiples of active_ns, shifted by its key so that not all flows are cut at once.
  * A packet belongs to cut (clock_ns + phase) / active_ns, with phase
- * = digest * (active_ns / 2^16) / 2^15, in whole numbers; clocks stay below 2^32 s. Both
- * follow from the packets of the flow alone. A
+ * = digest under seed 0 * (active_ns / 2^16) / 2^15, in whole numbers; clocks stay below 2^32 s. Both
+ * follow from the packets of the flow alone; the number of the connection comes with each packet,
+ * from the dispatcher, which sees all of them. A
  * worker that sees some of them cuts at the same cuts and at least at the same silences; what it
  * cut at a silence that other workers' packets fill the merge joins again. So records do not depend
  * on scheduler, worker count or timing.
@@ -28,7 +31,10 @@
  * ended by W when W > last clock + idle_ns or W is at or behind its cut. A merged record is
  * complete when it ended by the smallest W and no announced entry is open that began
  * within idle_ns of its
- * last packet or before. Nothing is guessed from a delay.
+ * last packet or before. Nothing is guessed from a delay. A record whose connection has closed ends
+ * sooner, by closed_ns: behind that no packet has its connection's number. In the merge this holds
+ * only if none of its packets was shared; else an earlier part may still lie at another worker, in
+ * an entry that knows nothing of the end.
  *
  * Why that suffices: a part still missing then belongs to an entry open at W, so with a packet q
  * later than the record's last packet r, and of its cut. r was another worker's (else q would lie
@@ -56,10 +62,25 @@ extern "C" {
 #define LULL_FLOW_PROTO_UDP 17
 #define LULL_FLOW_PROTO_ICMP6 58
 
+/** Whose number tunnel_id is. */
+enum lull_flow_tunnel {
+	LULL_FLOW_TUNNEL_NONE,
+	LULL_FLOW_TUNNEL_VXLAN,  /**< VNI, of VXLAN-GPE too */
+	LULL_FLOW_TUNNEL_GENEVE, /**< VNI */
+	LULL_FLOW_TUNNEL_GRE,    /**< GRE key; of NVGRE virtual subnet and flow id */
+	LULL_FLOW_TUNNEL_GTP     /**< TEID */
+};
+/**
+ * Name a kind of tunnel, for JSON.
+ * @return "", "vxlan", "geneve", "gre" or "gtp"; static
+ * Threads: any.
+ */
+const char *lull_flow_tunnel_name(enum lull_flow_tunnel tunnel);
+
 /**
  * Both directions of a flow have one key: the smaller (address, port) comes first. IPv4 addresses
  * stand in the first 4 bytes, zeros follow. ICMP and fragments without a known first one have
- * ports 0.
+ * ports 0. Everything below proto is 0 unless the parser was asked for it.
  */
 struct lull_flow_key {
 	uint8_t addr[2][16];
@@ -67,6 +88,12 @@ struct lull_flow_key {
 	uint16_t vlan_id; /**< of the outermost tag, 0: none */
 	uint8_t version;  /**< 4 or 6 */
 	uint8_t proto;
+	uint8_t tunnel; /**< enum lull_flow_tunnel: the innermost one with a number */
+	uint8_t labelled;   /**< 1: mpls_label is one */
+	uint16_t interface; /**< where the packet came in, see lull_flow_parser_interface() */
+	uint32_t tunnel_id;
+	uint32_t mpls_label; /**< of the bottom of the stack that was read last */
+	uint32_t outer;      /**< a hash of the tunnels around that one, 0: none has a number */
 };
 /**
  * Compute the digest of a key: seeded CRC-32C of it, mixed. Both directions of a flow have the
@@ -82,7 +109,7 @@ uint32_t lull_flow_digest(uint32_t seed, const struct lull_flow_key *key);
  */
 bool lull_flow_key_same(const struct lull_flow_key *a, const struct lull_flow_key *b);
 /**
- * Order two keys for canonical output: by addresses, ports, proto, VLAN.
+ * Order two keys for canonical output: by addresses, ports, proto, VLAN, the rest.
  * @return below, equal to or above 0
  * Threads: any.
  */
@@ -122,25 +149,44 @@ struct lull_flow_packet {
 	uint16_t payload_offset; /**< behind TCP or UDP header, or behind IP for others */
 	uint16_t payload_captured; /**< bytes there in the frame, may be cut by the capture */
 	uint16_t payload_bytes;    /**< as the headers say */
+	uint16_t connection;       /**< of the flow's TCP connections, see below; else 0 */
 	uint8_t direction;         /**< 0: sent by endpoint 0 of the key */
 	uint8_t tcp_flags;         /**< 0 unless TCP with a whole header */
 	uint8_t flags;             /**< LULL_FLOW_FRAGMENT ... */
 	uint8_t dispatcher;        /**< index of the I/O loop */
+	uint8_t icmp_type;         /**< of ICMP and ICMPv6, else 0 */
+	uint8_t icmp_code;
 };
 #define LULL_FLOW_FRAGMENT 1u /**< part of a fragmented datagram */
 #define LULL_FLOW_ORPHAN 2u   /**< a fragment whose first one was not seen: ports are 0 */
 #define LULL_FLOW_CUT 4u      /**< the capture holds less than the wire */
 #define LULL_FLOW_TUNNEL 8u   /**< the key is of an inner packet */
 #define LULL_FLOW_LATER 16u   /**< not the first fragment: no transport header */
+#define LULL_FLOW_ENDING 32u  /**< a FIN or RST of its TCP connection was seen, here or before */
+#define LULL_FLOW_CLOSED 64u  /**< that has ended, with this packet or before */
+
+/**
+ * Parts of a key besides addresses, ports and protocol, for config key_parts. TEIDs, MPLS labels
+ * and interfaces often differ between the two directions of a flow: with them it becomes two.
+ */
+#define LULL_FLOW_KEY_VLAN 1u      /**< outermost VLAN id */
+#define LULL_FLOW_KEY_VNI 2u       /**< number of VXLAN and Geneve */
+#define LULL_FLOW_KEY_GRE 4u       /**< GRE key */
+#define LULL_FLOW_KEY_TEID 8u      /**< GTP-U tunnel endpoint */
+#define LULL_FLOW_KEY_MPLS 16u     /**< bottom label */
+#define LULL_FLOW_KEY_INTERFACE 32u
+#define LULL_FLOW_KEY_NONE 0x8000u /**< none of them, where 0 would mean the default */
+#define LULL_FLOW_KEY_DEFAULT (LULL_FLOW_KEY_VLAN | LULL_FLOW_KEY_VNI | LULL_FLOW_KEY_GRE)
 
 /** Zero means the default in brackets. */
 struct lull_flow_parser_config {
 	uint32_t seed; /**< of the digest [0] */
 	/**
-	 * Look into GRE, IP in IP, 6in4, GTP-U, VXLAN, Geneve, Teredo: the key is of the innermost
-	 * packet [false]
+	 * Look into GRE, IP in IP, 6in4, GTP-U, VXLAN, Geneve, Teredo and, in IPv4, behind AH: the
+	 * key is of the innermost packet [false]
 	 */
 	bool inner;
+	uint32_t key_parts;     /**< LULL_FLOW_KEY_... [LULL_FLOW_KEY_DEFAULT] */
 	uint32_t fragment_bits; /**< 1 << this datagrams remembered, 4..20 [12] */
 	uint64_t fragment_ns;   /**< for so long [30 s] */
 };
@@ -178,6 +224,11 @@ size_t lull_flow_parser_size(const struct lull_flow_parser_config *config);
 int lull_flow_parser_init(void *memory, const struct lull_flow_parser_config *config,
 			  struct lull_flow_parser **parser);
 /**
+ * Say where the packets to come are from. It belongs to keys with LULL_FLOW_KEY_INTERFACE.
+ * @param interface  any number; 0 at first
+ */
+void lull_flow_parser_interface(struct lull_flow_parser *parser, uint16_t interface);
+/**
  * Read the headers of a frame. It fills in every member of @p packet that follows from the bytes,
  * time_ns included. clock_ns and the members of the dispatcher are zeroed.
  * @param link_type       LINKTYPE_ value: Ethernet, raw IP, Linux cooked 1 and 2, BSD loopback
@@ -199,6 +250,71 @@ enum lull_flow_cause lull_flow_parse(struct lull_flow_parser *parser, uint16_t l
 const struct lull_flow_parser_counters *lull_flow_parser_counters(
 	const struct lull_flow_parser *parser);
 
+/* ---- connections ---- */
+
+/** Zero means the default in brackets. */
+struct lull_flow_connections_config {
+	uint32_t bits;      /**< 1 << this connections are remembered, 4..24 [17]; 24 bytes each */
+	uint64_t idle_ns;   /**< as the tables' [30 s] */
+	uint64_t closed_ns; /**< as the tables' [5 s] */
+};
+/**
+ * Check a configuration. A member that is zero stands for its default.
+ * @param error  gets the first member that is out of range; may be NULL
+ * @return 0; -EINVAL: a member is out of range
+ * Threads: any.
+ */
+int lull_flow_connections_config_check(const struct lull_flow_connections_config *config,
+				       struct lull_range *error);
+/** Counters of the TCP connections of one dispatcher. */
+struct lull_flow_connections_counters {
+	uint64_t connections; /**< with a FIN or RST, or behind such a one */
+	uint64_t closed;      /**< ended: FIN both ways, or RST */
+	uint64_t followed;    /**< begun on the addresses and ports of an earlier one */
+	uint64_t connections_forgotten; /**< for want of room: what follows may join its record */
+};
+/**
+ * Name, unit and meaning of each member of struct lull_flow_connections_counters, ended by a NULL
+ * name.
+ */
+extern const struct lull_counter_info lull_flow_connections_counter_table[];
+struct lull_flow_connections; /* opaque */
+/**
+ * Tell how much memory this configuration needs.
+ * @return bytes; align them to LULL_CACHE_LINE
+ * Threads: any.
+ */
+size_t lull_flow_connections_size(const struct lull_flow_connections_config *config);
+/**
+ * Set up an object in memory of the caller. It lives until the caller frees that memory.
+ * @param memory       lull_flow_connections_size() bytes, aligned to LULL_CACHE_LINE
+ * @param connections  out: the object; it is at @p memory
+ * @return 0; -EINVAL: memory not aligned, or a member of @p config out of range
+ */
+int lull_flow_connections_init(void *memory, const struct lull_flow_connections_config *config,
+			       struct lull_flow_connections **connections);
+/**
+ * Tell which connection of its flow a TCP packet belongs to: packet->connection, and
+ * LULL_FLOW_ENDING and _CLOSED in packet->flags. Others stay as they are. A connection is *closed* by a FIN
+ * from each side, or by an RST (RFC 9293, 3.6 and 3.10.7). The next one begins with a SYN after a
+ * FIN or RST from either side; with SYN and ACK, after one from its own side, for an answer may
+ * cross the RST of who asked; or with any packet more than closed_ns after the last one of a
+ * closed connection. All others belong to the connection there is: the last ACK, FINs and data
+ * sent again, RSTs for them.
+ * @param packet  of the parser, with clock_ns set; clocks never go back
+ */
+void lull_flow_connections_mark(struct lull_flow_connections *connections,
+				struct lull_flow_packet *packet);
+/** Set a new idle_ns; see lull_flow_table_timeouts(). */
+void lull_flow_connections_timeouts(struct lull_flow_connections *connections, uint64_t idle_ns);
+/**
+ * Give access to the counters. Read members with LULL_COUNTER_READ().
+ * @return borrowed for the life of the object
+ * Threads: any.
+ */
+const struct lull_flow_connections_counters *lull_flow_connections_counters(
+	const struct lull_flow_connections *connections);
+
 /* ---- records ---- */
 
 /** First bytes of payload kept per direction at most. */
@@ -209,11 +325,12 @@ enum lull_flow_end {
 	LULL_FLOW_END_IDLE,   /**< silent for idle_ns */
 	LULL_FLOW_END_ACTIVE, /**< cut */
 	LULL_FLOW_END_FLUSH,  /**< the input ended */
+	LULL_FLOW_END_CLOSED, /**< it has a FIN or RST of its TCP connection, or comes after it */
 	LULL_FLOW_END_EVICTED /**< no room: the record may go on in another one */
 };
 /**
  * Name an end, for JSON. Of several parts of a record the last in the list of ends counts.
- * @return "idle", "active", "end" or "evicted"; static
+ * @return "idle", "active", "end", "closed" or "evicted"; static
  * Threads: any.
  */
 const char *lull_flow_end_name(enum lull_flow_end end);
@@ -248,6 +365,8 @@ struct lull_flow_record {
 	uint32_t fragments;       /**< packets */
 	uint16_t app, app_master; /**< protocol by the identifier's numbers, 0: unknown */
 	uint16_t payload_len[2];
+	uint16_t connection;    /**< of the flow's TCP connections, 0: the first, or not TCP */
+	uint8_t icmp_type, icmp_code; /**< of its first packet, for ICMP and ICMPv6 */
 	uint8_t app_confidence; /**< 0 none, 1 guessed by port, 2 by address, 3 by payload */
 	uint8_t app_final;      /**< 1: looked at to the end, app may be 0: later parts know less */
 	uint8_t tcp_flags[2];
@@ -256,6 +375,9 @@ struct lull_flow_record {
 	uint8_t message;   /**< enum lull_flow_message */
 	uint8_t announced; /**< an announcement of this entry was sent before */
 	uint8_t exact;     /**< 0: part of the flow was lost, as far as is known, or evicted */
+	uint8_t ending;    /**< has a packet with LULL_FLOW_ENDING */
+	uint8_t closed;    /**< has a packet with LULL_FLOW_CLOSED */
+	uint8_t shared;    /**< parts of it may be elsewhere */
 };
 /**
  * Compute the bytes of a record with @p payload_bytes kept per direction.
@@ -336,6 +458,7 @@ struct lull_flow_table_config {
 	uint32_t entries_max;   /**< 16..2^26 [65536] */
 	uint64_t idle_ns;       /**< 1 ms..1 day [30 s] */
 	uint64_t active_ns;     /**< 0: no cuts, else 1 s..1 day [0] */
+	uint64_t closed_ns;     /**< silence after which a closed one ends, 1 ms..1 day [5 s] */
 	uint32_t payload_bytes; /**< per direction, 0..LULL_FLOW_PAYLOAD_MAX [0] */
 	uint32_t extra_bytes;   /**< of the caller's per entry, zeroed when new, <= 64 K [0] */
 	uint32_t worker_index;  /**< below 64 */
@@ -356,7 +479,7 @@ struct lull_flow_table_counters {
 	uint64_t entries;    /**< now: created = entries + ended_* + evicted */
 	uint64_t entry_pkts; /**< of the entries now: pkts = entry_pkts + handed_pkts */
 	uint64_t handed_pkts;
-	uint64_t created, ended_idle, ended_active, ended_flush, evicted;
+	uint64_t created, ended_idle, ended_active, ended_flush, ended_closed, evicted;
 	uint64_t announced;
 	uint64_t deferred; /**< times handing over had to wait for room */
 };
@@ -455,6 +578,7 @@ void lull_flow_table_visit(struct lull_flow_table *table, uint32_t *cursor, uint
 struct lull_flow_merge_config {
 	uint32_t records_max;        /**< open ones, 16..2^26 [65536] */
 	uint64_t idle_ns, active_ns; /**< as the tables' */
+	uint64_t closed_ns;          /**< the same */
 	uint32_t payload_bytes;      /**< the same */
 	uint64_t seed; /**< of the index, a secret against floods made to collide [0] */
 	/** Parts may come from several workers, or all are announced; else partials pass. */

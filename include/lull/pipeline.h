@@ -68,6 +68,8 @@ struct lull_pipeline_config {
 	struct lull_resequence_config resequence;
 	struct lull_flow_parser_config parser;
 	struct lull_flow_table_config table; /**< of each worker; indices are filled in */
+	/** Of each I/O loop; timeouts are the table's. bits [all tables' entries, twice] */
+	struct lull_flow_connections_config connections;
 	uint32_t merge_records;              /**< [as the tables together, at most 2^20] */
 	bool identify;                       /**< identify protocols; -ENOTSUP when built without */
 	bool output;      /**< an output loop exists; with order resequence always */
@@ -211,6 +213,15 @@ const struct lull_dispatch_counters *lull_pipeline_dispatch(const struct lull_pi
  */
 const struct lull_flow_parser_counters *lull_pipeline_parser(const struct lull_pipeline *pipeline,
 							     uint32_t io_index);
+/**
+ * Give access to the counters of the TCP connections that a dispatcher has seen. Read members with
+ * LULL_COUNTER_READ().
+ * @param io_index  of its I/O loop
+ * @return borrowed for the life of the pipeline
+ * Threads: any.
+ */
+const struct lull_flow_connections_counters *lull_pipeline_connections(
+	const struct lull_pipeline *pipeline, uint32_t io_index);
 /**
  * Give access to the counters of a flow table. Read members with LULL_COUNTER_READ().
  * @param worker_index  of its worker

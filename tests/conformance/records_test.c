@@ -169,7 +169,7 @@ worker_account(const struct worker *worker)
 	assert_int_equal(counters->pkts, counters->entry_pkts + counters->handed_pkts);
 	assert_int_equal(counters->created, counters->entries + counters->ended_idle +
 						    counters->ended_active + counters->ended_flush +
-						    counters->evicted);
+						    counters->ended_closed + counters->evicted);
 }
 
 static void
@@ -237,6 +237,7 @@ stand_give(void *arg, const struct lull_flow_record *record)
 	kept->record.moves = 0;
 	kept->record.reordered = 0;
 	kept->record.announced = 0;
+	kept->record.shared = 0;
 	if (stand->traffic.dispatcher_count > 1) /* clocks that cross end entries early */
 		kept->record.end = 0;
 	stand->given_pkts += record->packets[0] + record->packets[1];
@@ -298,7 +299,9 @@ stand_create(uint64_t seed)
 	traffic->pkt_count =
 		1 + (uint32_t)lull_prng_below(prng, lull_prng_below(prng, 4) ? 300 : PKTS_MAX);
 	traffic->dispatcher_count = lull_prng_below(prng, 4) == 0 ? 2 : 1;
+	traffic->closed_ns = LULL_NS_PER_MS + lull_prng_below(prng, traffic->idle_ns);
 	traffic_make(traffic);
+	traffic_mark(traffic);
 	reference_make(traffic);
 	stand->split = (enum split)lull_prng_below(prng, SPLIT_COUNT);
 	stand->worker_count = worker_counts[lull_prng_below(prng, 4)];
@@ -319,6 +322,7 @@ stand_start(struct stand *stand)
 		.entries_max = stand->entries_max,
 		.idle_ns = traffic->idle_ns,
 		.active_ns = traffic->active_ns,
+		.closed_ns = traffic->closed_ns,
 		.payload_bytes = KEPT_BYTES,
 		.announce_all = traffic->dispatcher_count > 1,
 	};
@@ -326,6 +330,7 @@ stand_start(struct stand *stand)
 		.records_max = 2 * stand->entries_max,
 		.idle_ns = traffic->idle_ns,
 		.active_ns = traffic->active_ns,
+		.closed_ns = traffic->closed_ns,
 		.payload_bytes = KEPT_BYTES,
 		.hold = stand->worker_count > 1 || traffic->dispatcher_count > 1 ||
 			lull_prng_below(&stand->prng, 2) == 0,

@@ -2,7 +2,7 @@
 /*
  * Random packets of many flows, and the records that they are, worked out from the words of
  * lull/flow.h alone: one pass over all packets in the order of their clocks, a division for the
- * cut, no table, no wheel, no merge.
+ * cut, no table, no wheel, no merge, and a TCP connection in five lines.
  */
 #ifndef RECORDS_WORLD_H
 #define RECORDS_WORLD_H
@@ -27,7 +27,7 @@ struct kept {
 
 struct traffic {
 	struct lull_prng prng;
-	uint64_t idle_ns, active_ns;
+	uint64_t idle_ns, active_ns, closed_ns;
 	uint32_t flow_count, pkt_count, dispatcher_count;
 	uint64_t end_clock_ns;
 	uint32_t digests[FLOWS_MAX];
@@ -37,27 +37,39 @@ struct traffic {
 	struct kept expected[RECORDS_MAX];
 };
 
-static inline uint64_t
-traffic_phase(const struct traffic *traffic, uint32_t digest)
+static inline struct lull_flow_key
+traffic_key(uint32_t flow)
 {
-	return digest * (traffic->active_ns / 65536) / 32768;
+	return (struct lull_flow_key){ .port = { (uint16_t)flow },
+				       .version = 4,
+				       .proto = LULL_FLOW_PROTO_TCP };
+}
+
+/* By the key alone: the digests of this world are random. */
+static inline uint64_t
+traffic_phase(const struct traffic *traffic, uint32_t flow)
+{
+	const struct lull_flow_key key = traffic_key(flow);
+
+	return lull_flow_digest(0, &key) * (traffic->active_ns / 65536) / 32768;
 }
 
 static inline uint32_t
-traffic_cut(const struct traffic *traffic, uint32_t digest, uint64_t clock_ns)
+traffic_cut(const struct traffic *traffic, uint32_t flow, uint64_t clock_ns)
 {
 	if (traffic->active_ns == 0)
 		return 0;
-	return (uint32_t)((clock_ns + traffic_phase(traffic, digest)) / traffic->active_ns);
+	return (uint32_t)((clock_ns + traffic_phase(traffic, flow)) / traffic->active_ns);
 }
 
 /* Mostly small steps; some to the very edge of a flow's silence or cut, or beyond. */
 static inline uint64_t
-traffic_step(struct traffic *traffic, uint64_t clock_ns, uint64_t last_ns, uint32_t digest)
+traffic_step(struct traffic *traffic, uint64_t clock_ns, uint64_t last_ns, uint32_t flow)
 {
 	struct lull_prng *prng = &traffic->prng;
-	uint64_t edge_ns = last_ns + traffic->idle_ns + lull_prng_below(prng, 2);
-	uint64_t cut = traffic_cut(traffic, digest, clock_ns);
+	uint64_t silence_ns = lull_prng_below(prng, 2) == 0 ? traffic->idle_ns : traffic->closed_ns;
+	uint64_t edge_ns = last_ns + silence_ns + lull_prng_below(prng, 2);
+	uint64_t cut = traffic_cut(traffic, flow, clock_ns);
 
 	switch (lull_prng_below(prng, 40)) {
 	case 0:
@@ -68,7 +80,7 @@ traffic_step(struct traffic *traffic, uint64_t clock_ns, uint64_t last_ns, uint3
 	case 3:
 		if (traffic->active_ns == 0)
 			return clock_ns;
-		return (cut + 1) * traffic->active_ns - traffic_phase(traffic, digest) -
+		return (cut + 1) * traffic->active_ns - traffic_phase(traffic, flow) -
 		       (lull_prng_below(prng, 2) == 0 && clock_ns > 0);
 	case 4:
 	case 5:
@@ -80,6 +92,15 @@ traffic_step(struct traffic *traffic, uint64_t clock_ns, uint64_t last_ns, uint3
 	}
 }
 
+/* Enough ends and beginnings for many connections on one pair of ports. */
+static inline uint8_t
+traffic_flags(struct lull_prng *prng)
+{
+	static const uint8_t flags[] = { 2, 2, 18, 17, 17, 1, 4, 20, 6, 24 };
+
+	return lull_prng_below(prng, 3) > 0 ? 16 : flags[lull_prng_below(prng, sizeof(flags))];
+}
+
 static inline void
 traffic_packet(struct traffic *traffic, uint32_t index, uint32_t flow, uint64_t clock_ns)
 {
@@ -87,9 +108,7 @@ traffic_packet(struct traffic *traffic, uint32_t index, uint32_t flow, uint64_t 
 	struct lull_flow_packet *packet = &traffic->pkts[index];
 
 	memset(packet, 0, sizeof(*packet));
-	packet->key.port[0] = (uint16_t)flow;
-	packet->key.version = 4;
-	packet->key.proto = LULL_FLOW_PROTO_TCP;
+	packet->key = traffic_key(flow);
 	packet->digest = traffic->digests[flow];
 	packet->clock_ns = clock_ns;
 	/* As the engine does: own count, or the clock where several count. */
@@ -97,7 +116,7 @@ traffic_packet(struct traffic *traffic, uint32_t index, uint32_t flow, uint64_t 
 	packet->time_ns = clock_ns + LULL_NS_PER_S - lull_prng_below(prng, traffic->idle_ns);
 	packet->ip_bytes = 20 + (uint32_t)lull_prng_below(prng, 1480);
 	packet->direction = (uint8_t)lull_prng_below(prng, 2);
-	packet->tcp_flags = (uint8_t)(1u << lull_prng_below(prng, 6));
+	packet->tcp_flags = traffic_flags(prng);
 	packet->flags = lull_prng_below(prng, 20) == 0 ? LULL_FLOW_FRAGMENT : 0;
 	packet->dispatcher = (uint8_t)lull_prng_below(prng, traffic->dispatcher_count);
 	if (lull_prng_below(prng, 3) > 0) {
@@ -126,14 +145,67 @@ traffic_make(struct traffic *traffic)
 		uint32_t among = lull_prng_below(prng, 3) > 0 ? hot : traffic->flow_count;
 		uint32_t flow = (uint32_t)lull_prng_below(prng, among);
 
-		clock_ns = traffic_step(traffic, clock_ns, last_ns[flow], traffic->digests[flow]);
+		clock_ns = traffic_step(traffic, clock_ns, last_ns[flow], flow);
 		last_ns[flow] = clock_ns;
 		traffic_packet(traffic, i, flow, clock_ns);
 	}
 	traffic->end_clock_ns = clock_ns;
 }
 
+/* The dispatcher's part. Of two dispatchers none sees a connection whole: they tell none. */
+static inline void
+traffic_mark(struct traffic *traffic)
+{
+	const struct lull_flow_connections_config config = {
+		.idle_ns = traffic->idle_ns,
+		.closed_ns = traffic->closed_ns,
+	};
+	size_t bytes = lull_flow_connections_size(&config);
+	void *memory = aligned_alloc(LULL_CACHE_LINE, bytes);
+	struct lull_flow_connections *connections;
+
+	if (traffic->dispatcher_count == 1 && memory != NULL &&
+	    lull_flow_connections_init(memory, &config, &connections) == 0) {
+		for (uint32_t i = 0; i < traffic->pkt_count; i++)
+			lull_flow_connections_mark(connections, &traffic->pkts[i]);
+	}
+	free(memory);
+}
+
 /* ---- the records by definition ---- */
+
+/* What a flow's present connection has shown. */
+struct reference_connection {
+	bool fin[2], rst[2];
+	uint16_t number;
+};
+
+static inline bool
+reference_closed(const struct reference_connection *connection)
+{
+	return (connection->fin[0] && connection->fin[1]) || connection->rst[0] ||
+	       connection->rst[1];
+}
+
+static inline void
+reference_connect(const struct traffic *traffic, struct reference_connection *connection,
+		  const struct lull_flow_packet *packet, uint64_t silence_ns)
+{
+	bool own = connection->fin[packet->direction] || connection->rst[packet->direction];
+	bool other = connection->fin[!packet->direction] || connection->rst[!packet->direction];
+	bool syn = (packet->tcp_flags & 6) == 2, answer = (packet->tcp_flags & 16) != 0;
+	bool late = reference_closed(connection) && silence_ns > traffic->closed_ns;
+	uint16_t number = connection->number;
+
+	if (traffic->dispatcher_count > 1)
+		return;
+	if (silence_ns > traffic->idle_ns)
+		*connection = (struct reference_connection){ .number = 0 };
+	else if (late || (syn && (own || (other && !answer))))
+		*connection = (struct reference_connection){ .number = (uint16_t)(number + 1) };
+	connection->fin[packet->direction] |= (packet->tcp_flags & 1) != 0;
+	connection->rst[packet->direction] |= (packet->tcp_flags & 4) != 0;
+}
 
 static inline void
 reference_payload(struct kept *kept, const struct lull_flow_packet *packet, const uint8_t *bytes)
@@ -180,7 +252,7 @@ reference_packet(struct kept *kept, const struct lull_flow_packet *packet, const
 		record->last_ns = packet->time_ns;
 	record->last_clock_ns = packet->clock_ns;
 	record->tcp_flags[direction] |= packet->tcp_flags;
-	record->fragments += packet->flags == LULL_FLOW_FRAGMENT;
+	record->fragments += (packet->flags & LULL_FLOW_FRAGMENT) != 0;
 }
 
 static inline void
@@ -191,8 +263,10 @@ reference_end(const struct traffic *traffic, struct lull_flow_record *record)
 
 	if (traffic->active_ns > 0)
 		cut_ns = (record->cut + 1ull) * traffic->active_ns -
-			 traffic_phase(traffic, record->digest);
-	if (LULL_MIN(silent_ns, cut_ns) > traffic->end_clock_ns)
+			 traffic_phase(traffic, record->key.port[0]);
+	if (record->ending)
+		record->end = LULL_FLOW_END_CLOSED;
+	else if (LULL_MIN(silent_ns, cut_ns) > traffic->end_clock_ns)
 		record->end = LULL_FLOW_END_FLUSH;
 	else
 		record->end = cut_ns < silent_ns ? LULL_FLOW_END_ACTIVE : LULL_FLOW_END_IDLE;
@@ -205,6 +279,8 @@ reference_end(const struct traffic *traffic, struct lull_flow_record *record)
 static inline void
 reference_make(struct traffic *traffic)
 {
+	struct reference_connection connections[FLOWS_MAX] = { { .number = 0 } };
+	uint64_t last_ns[FLOWS_MAX] = { 0 };
 	int32_t current[FLOWS_MAX];
 
 	memset(current, 0xff, sizeof(current));
@@ -212,10 +288,15 @@ reference_make(struct traffic *traffic)
 	for (uint32_t i = 0; i < traffic->pkt_count; i++) {
 		const struct lull_flow_packet *packet = &traffic->pkts[i];
 		int32_t *at = &current[packet->key.port[0]];
-		uint32_t cut = traffic_cut(traffic, packet->digest, packet->clock_ns);
+		uint32_t cut = traffic_cut(traffic, packet->key.port[0], packet->clock_ns);
 		struct kept *kept = *at < 0 ? NULL : &traffic->expected[*at];
+		struct reference_connection *connection = &connections[packet->key.port[0]];
+		uint64_t *last = &last_ns[packet->key.port[0]];
 
+		reference_connect(traffic, connection, packet, packet->clock_ns - *last);
+		*last = packet->clock_ns;
 		if (kept == NULL || kept->record.cut != cut ||
+		    kept->record.connection != connection->number ||
 		    packet->clock_ns - kept->record.last_clock_ns > traffic->idle_ns) {
 			*at = (int32_t)traffic->expected_count++;
 			kept = &traffic->expected[*at];
@@ -223,7 +304,13 @@ reference_make(struct traffic *traffic)
 			kept->record.key = packet->key;
 			kept->record.digest = packet->digest;
 			kept->record.cut = cut;
+			kept->record.connection = connection->number;
 		}
+		kept->record.ending |=
+			traffic->dispatcher_count == 1 &&
+			(connection->fin[0] || connection->fin[1] || reference_closed(connection));
+		kept->record.closed |=
+			traffic->dispatcher_count == 1 && reference_closed(connection);
 		reference_packet(kept, packet, traffic->payload[i]);
 	}
 	for (uint32_t i = 0; i < traffic->expected_count; i++)
@@ -240,7 +327,9 @@ kept_order(const void *a, const void *b)
 
 	if (x->key.port[0] != y->key.port[0])
 		return x->key.port[0] < y->key.port[0] ? -1 : 1;
-	return (x->first_clock_ns > y->first_clock_ns) - (x->first_clock_ns < y->first_clock_ns);
+	if (x->first_clock_ns != y->first_clock_ns)
+		return x->first_clock_ns < y->first_clock_ns ? -1 : 1;
+	return (x->first_number > y->first_number) - (x->first_number < y->first_number);
 }
 
 static inline bool

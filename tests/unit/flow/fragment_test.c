@@ -24,8 +24,7 @@ datagram(uint32_t id, uint64_t time_ns)
 {
 	return (struct lull_fragment_datagram){
 		.name = { .source = { 1 }, .target = { 2 }, .id = id, .version = 4, .proto = 17 },
-		.proto = 17,
-		.port = { (uint16_t)id, 53 },
+		.key = { .port = { (uint16_t)id, 53 } },
 		.time_ns = time_ns,
 	};
 }
@@ -36,7 +35,7 @@ TEST_WITH(find__by_every_part_of_the_name, setup, NULL)
 
 	assert_false(lull_fragment_remember(&table, &one));
 	assert_non_null(lull_fragment_find(&table, &one.name, 100));
-	assert_int_equal(lull_fragment_find(&table, &one.name, 100)->port[0], 7);
+	assert_int_equal(lull_fragment_find(&table, &one.name, 100)->key.port[0], 7);
 	other = one;
 	other.name.id++;
 	assert_null(lull_fragment_find(&table, &other.name, 100));
@@ -45,6 +44,9 @@ TEST_WITH(find__by_every_part_of_the_name, setup, NULL)
 	assert_null(lull_fragment_find(&table, &other.name, 100));
 	other = one;
 	other.name.proto++;
+	assert_null(lull_fragment_find(&table, &other.name, 100));
+	other = one;
+	other.name.tunnel_id++;
 	assert_null(lull_fragment_find(&table, &other.name, 100));
 	other = one; /* the way back */
 	other.name.source[0] = 2;
@@ -67,10 +69,10 @@ TEST_WITH(remember__same_name_anew, setup, NULL)
 {
 	struct lull_fragment_datagram one = datagram(7, 100), two = datagram(7, 200);
 
-	two.port[0] = 99;
+	two.key.port[0] = 99;
 	lull_fragment_remember(&table, &one);
 	assert_false(lull_fragment_remember(&table, &two));
-	assert_int_equal(lull_fragment_find(&table, &one.name, 200)->port[0], 99);
+	assert_int_equal(lull_fragment_find(&table, &one.name, 200)->key.port[0], 99);
 }
 
 TEST_WITH(remember__full_table_gives_up_the_oldest, setup, NULL)

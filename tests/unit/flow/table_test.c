@@ -73,7 +73,7 @@ stand_check(void)
 	assert_int_equal(counters->pkts, counters->entry_pkts + counters->handed_pkts);
 	assert_int_equal(counters->created, counters->entries + counters->ended_idle +
 						    counters->ended_active + counters->ended_flush +
-						    counters->evicted);
+						    counters->ended_closed + counters->evicted);
 }
 
 static void
@@ -85,6 +85,9 @@ stand_end(void)
 	stand_check();
 	free(stand.memory);
 }
+
+static uint16_t stand_connection;
+static uint8_t stand_flags;
 
 static struct lull_flow_record *
 stand_add(uint32_t flow, uint64_t clock_ns, uint16_t mark_flags)
@@ -100,6 +103,8 @@ stand_add(uint32_t flow, uint64_t clock_ns, uint16_t mark_flags)
 		.payload_bytes = 6,
 		.payload_captured = 6,
 		.mark_flags = mark_flags,
+		.connection = stand_connection,
+		.flags = stand_flags,
 	};
 	struct lull_flow_record *record = lull_flow_table_add(stand.table, &packet, payload);
 
@@ -142,7 +147,9 @@ TEST(add__one_ns_later_is_another_record)
 TEST(advance__cut_to_the_ns)
 {
 	struct lull_flow_table_config config = stand_config();
-	uint64_t cut_ns = ACTIVE_NS - (77 * (ACTIVE_NS / 65536) / 32768);
+	const struct lull_flow_key key = { .port = { 1 }, .version = 4 };
+	uint64_t cut_ns =
+		ACTIVE_NS - lull_flow_digest(0, &key) * (ACTIVE_NS / 65536) / 32768;
 
 	config.active_ns = ACTIVE_NS;
 	stand_start(&config);
@@ -156,6 +163,53 @@ TEST(advance__cut_to_the_ns)
 	lull_flow_table_advance(stand.table, cut_ns + IDLE_NS + 1, 0);
 	assert_int_equal(stand.handed[1].record.cut, 1);
 	assert_int_equal(stand.handed[1].record.end, LULL_FLOW_END_IDLE);
+	stand_end();
+}
+
+/* Closed by its second packet: after closed_ns it is gone, and a late packet puts that off. */
+TEST(advance__closed_to_the_ns)
+{
+	struct lull_flow_table_config config = stand_config();
+
+	config.closed_ns = IDLE_NS / 10;
+	stand_start(&config);
+	stand_add(1, 100, 0);
+	stand_flags = LULL_FLOW_ENDING | LULL_FLOW_CLOSED;
+	stand_add(1, 200, 0);
+	stand_add(1, 300, 0);
+	stand_flags = 0;
+	lull_flow_table_advance(stand.table, 300 + IDLE_NS / 10, 0);
+	assert_int_equal(stand.handed_count, 0);
+	lull_flow_table_advance(stand.table, 301 + IDLE_NS / 10, 0);
+	assert_int_equal(stand.handed_count, 1);
+	assert_int_equal(stand.handed[0].record.end, LULL_FLOW_END_CLOSED);
+	assert_int_equal(stand.handed[0].record.packets[0], 3);
+	assert_int_equal(stand.counters->ended_closed, 1);
+	stand_end();
+}
+
+/* A packet of the next one takes its place at once. */
+TEST(add__next_connection_takes_the_place)
+{
+	struct lull_flow_table_config config = stand_config();
+
+	stand_start(&config);
+	for (uint16_t i = 0; i < 40; i++) {
+		stand_connection = i;
+		stand_flags = 0;
+		stand_add(1, 100 + i, 0);
+		stand_flags = LULL_FLOW_ENDING;
+		stand_add(1, 100 + i, 0);
+		assert_int_equal(stand.counters->entries, 1);
+		assert_int_equal(stand.handed_count, i);
+	}
+	stand_connection = 0;
+	stand_flags = 0;
+	for (uint16_t i = 0; i < 39; i++) {
+		assert_int_equal(stand.handed[i].record.connection, i);
+		assert_int_equal(stand.handed[i].record.end, LULL_FLOW_END_CLOSED);
+		assert_int_equal(stand.handed[i].record.exact, 1);
+	}
 	stand_end();
 }
 

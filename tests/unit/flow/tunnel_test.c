@@ -57,6 +57,13 @@ static const struct {
 	{ 17, 6, 6081, 0, "010086dd0000010000000000" },
 	{ 17, 4, 2152, 0, "30ff002000000001" },
 	{ 17, 6, 2152, 0, "36ff003c000000010000008501100500" },
+	{ 47, 4, 0, 0, "0000880b0021" },     /* PPP */
+	{ 47, 6, 0, 0, "2000880b00000007ff030057" },
+	{ 17, 4, 4790, 0, "0c00000100000100" },
+	{ 17, 6, 4790, 0, "0c00000200000100" },
+	{ 17, 4, 4790, 0, "0c00000300000100" "0001020304050001020304050800" },
+	{ 17, 4, 4790, 0, "0800000000000100" "0001020304050001020304050800" },
+	{ 17, 4, 4790, 0, "0400000500000000" "00010140" },
 	{ 17, 6, 3544, 0, "" },
 	{ 17, 6, 3544, 0, "000100000000000000000000000000c3500a000001" },
 };
@@ -121,6 +128,106 @@ TEST(enter__outer_flow_where_inner_fails)
 	free(parser);
 }
 
+/* Behind an authentication header the packet is the same, and all its bytes count. */
+TEST(enter__behind_ipv4_authentication)
+{
+	struct lull_flow_parser_config config = { .inner = true, .fragment_bits = 4 };
+	struct lull_flow_parser *parser = parser_new(&config);
+	struct frame frame = { .len = 0 }, later = { .len = 0 };
+	struct lull_flow_packet packet;
+
+	put_ipv4(&frame, 51, 20 + 24 + 8 + 12);
+	put(&frame, 0x11040000, 4); /* UDP behind 24 bytes */
+	put_fill(&frame, 20);
+	put_udp(&frame, 50000, 53, 20);
+	put_fill(&frame, 12);
+	assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &packet), LULL_FLOW_OK);
+	assert_int_equal(packet.flags, LULL_FLOW_TUNNEL);
+	assert_int_equal(packet.key.proto, LULL_FLOW_PROTO_UDP);
+	assert_int_equal(packet.key.port[0], 53);
+	assert_int_equal(packet.ip_bytes, frame.len);
+	assert_int_equal(packet.payload_bytes, 12);
+	frame.bytes[6] = 0x20; /* the first of two fragments */
+	assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &packet), LULL_FLOW_OK);
+	put_ipv4_between(&later, 51, 24, 5, 0x0a000002, 0x0a000001);
+	put(&later, 0, 4);
+	assert_int_equal(parse_cut(parser, RAW, &later, later.len, 0, &packet), LULL_FLOW_OK);
+	assert_int_equal(packet.key.port[0], 53);
+	assert_int_equal(packet.ip_bytes, 24);
+	frame.bytes[6] = 0;
+	frame.bytes[21] = 200; /* longer than the packet */
+	assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &packet), LULL_FLOW_OK);
+	assert_int_equal(packet.key.proto, 51);
+	free(parser);
+}
+
+/* What belongs to a key where it is asked for, and nowhere else. */
+TEST(enter__parts_of_the_key)
+{
+	static const struct {
+		uint32_t part;
+		uint8_t proto, version;
+		uint16_t port;
+		const char *one, *two;
+		uint32_t id_one, id_two;
+	} cases[] = {
+		{ LULL_FLOW_KEY_VNI, 17, 4, 4789, "08000000000007000001020304050001020304050800",
+		  "08000000000008000001020304050001020304050800", 7, 8 },
+		{ LULL_FLOW_KEY_VNI, 17, 4, 4790, "0c00000100000700", "0c00000100000800", 7, 8 },
+		{ LULL_FLOW_KEY_VNI, 17, 6, 6081, "000086dd00000700", "000086dd00000800", 7, 8 },
+		{ LULL_FLOW_KEY_TEID, 17, 4, 2152, "30ff002000000007", "30ff002000000008", 7, 8 },
+		{ LULL_FLOW_KEY_GRE, 47, 4, 0, "2000080000000007", "2000080000000008", 7, 8 },
+		{ LULL_FLOW_KEY_GRE, 47, 4, 0, "a00008000000000000000007",
+		  "a00008000000000000000008", 7, 8 },
+		{ LULL_FLOW_KEY_MPLS, 47, 4, 0, "000088470001004000007140",
+		  "000088470001004000008140", 0, 0 },
+		{ LULL_FLOW_KEY_MPLS, 47, 4, 0, "0000884700007140", "0000884700008140", 0, 0 },
+		/* A network in a network: the outer one counts too. */
+		{ LULL_FLOW_KEY_VNI, 17, 4, 4789,
+		  "08000000000007000001020304050001020304050800"
+		  "45000044000000004011000001010101020202020b5812b600300000"
+		  "0c00000100000900",
+		  "08000000000008000001020304050001020304050800"
+		  "45000044000000004011000001010101020202020b5812b600300000"
+		  "0c00000100000900",
+		  9, 9 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t asked[] = { cases[i].part, LULL_FLOW_KEY_NONE, 0 };
+
+		for (size_t j = 0; j < 3; j++) {
+			struct lull_flow_parser_config config = { .inner = true,
+								  .fragment_bits = 4,
+								  .key_parts = asked[j] };
+			bool wanted = ((asked[j] == 0 ? LULL_FLOW_KEY_DEFAULT : asked[j]) &
+				       cases[i].part) != 0;
+			struct lull_flow_parser *parser = parser_new(&config);
+			struct frame one, two;
+			struct lull_flow_packet a, b;
+
+			one = tunnel(cases[i].proto, cases[i].port, cases[i].one, cases[i].version);
+			two = tunnel(cases[i].proto, cases[i].port, cases[i].two, cases[i].version);
+			parse_cut(parser, RAW, &one, one.len, 0, &a);
+			parse_cut(parser, RAW, &two, two.len, 0, &b);
+			free(parser);
+			print_message("case %zu, asked %#x\n", i, asked[j]);
+			assert_int_equal(a.flags, LULL_FLOW_TUNNEL);
+			assert_int_equal(lull_flow_key_same(&a.key, &b.key), !wanted);
+			assert_int_equal(a.digest == b.digest, !wanted);
+			if (!wanted)
+				continue;
+			assert_int_equal(a.key.tunnel_id, cases[i].id_one);
+			assert_int_equal(b.key.tunnel_id, cases[i].id_two);
+			assert_true(lull_flow_key_compare(&a.key, &b.key) != 0);
+			if (cases[i].part == LULL_FLOW_KEY_MPLS) {
+				assert_int_equal(a.key.mpls_label, 7);
+				assert_int_equal(b.key.mpls_label, 8);
+			}
+		}
+	}
+}
+
 TEST(enter__tunnels_in_tunnels_end)
 {
 	struct frame frame = { .len = 0 };
@@ -135,13 +242,40 @@ TEST(enter__tunnels_in_tunnels_end)
 	assert_int_equal(packet.key.proto, 4);
 }
 
-TEST(enter__not_into_fragments)
+/* Of a tunnel in fragments the first one shows the inner flow, and the others follow it. */
+TEST(enter__fragments_of_tunnels)
 {
-	struct frame frame = tunnel(4, 0, "", 4);
-	struct lull_flow_packet packet;
+	struct lull_flow_parser_config config = { .inner = true, .fragment_bits = 4 };
+	struct lull_flow_parser *parser = parser_new(&config);
 
-	frame.bytes[6] = 0x20;
-	assert_int_equal(parse(RAW, true, &frame, &packet), LULL_FLOW_OK);
-	assert_int_equal(packet.flags, LULL_FLOW_FRAGMENT);
-	assert_int_equal(packet.key.proto, 4);
+	for (unsigned int i = 0; i < ROWS; i++) {
+		struct frame frame = row_frame(i), later = { .len = 0 };
+		uint32_t inner = frame.len - (rows[i].version == 4 ? 32 : 52);
+		struct lull_flow_packet first, packet;
+
+		/* Of the inner packet the last four bytes are in the second piece. */
+		frame.bytes[6] = 0x20;
+		frame.len -= 4;
+		frame.bytes[2] = (uint8_t)(frame.len >> 8);
+		frame.bytes[3] = (uint8_t)frame.len;
+		assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &first),
+				 LULL_FLOW_OK);
+		assert_int_equal(first.flags, LULL_FLOW_FRAGMENT | LULL_FLOW_TUNNEL);
+		assert_int_equal(first.key.proto, LULL_FLOW_PROTO_UDP);
+		assert_int_equal(first.ip_offset, inner);
+		assert_int_equal(first.ip_bytes, frame.len - inner);
+		put_ipv4_between(&later, rows[i].proto, 24, (uint16_t)((frame.len - 20) / 8),
+				 OUTER_SOURCE, OUTER_TARGET);
+		put(&later, 0, 4);
+		assert_int_equal(parse_cut(parser, RAW, &later, later.len, 0, &packet),
+				 LULL_FLOW_OK);
+		assert_int_equal(packet.flags,
+				 LULL_FLOW_FRAGMENT | LULL_FLOW_TUNNEL | LULL_FLOW_LATER);
+		assert_true(lull_flow_key_same(&packet.key, &first.key));
+		assert_int_equal(packet.digest, first.digest);
+		assert_int_equal(packet.direction, first.direction);
+		assert_int_equal(packet.ip_bytes, 4);
+		assert_int_equal(packet.payload_bytes, 4);
+	}
+	free(parser);
 }
