@@ -94,6 +94,8 @@ ipfix_open_exporter(struct sink_ipfix *sink, const struct flow_sink_settings *se
 		.template_ns = settings->template_ns,
 		.stream = destination->way != SINK_UDP,
 		.facts = settings->facts,
+		.segment = settings->segment,
+		.interface = settings->interface,
 		.enterprise = settings->enterprise,
 		.app = settings->app,
 		.app_arg = settings->app_arg,

@@ -34,6 +34,8 @@ struct flow_sink_settings {
 	uint32_t instances;     /**< aggregator loops, 1..LULL_PIPELINE_AGGREGATOR_MAX [1] */
 	bool ordered;           /**< collect, sort, write at the end [false] */
 	bool facts;             /**< scheduling facts too [false] */
+	bool segment;           /**< IPFIX: numbers of tunnels too [false] */
+	bool interface;         /**< IPFIX: interfaces too [false] */
 	uint32_t payload_bytes; /**< as the records' */
 	lull_encode_app *app;   /**< names of protocols; NULL: none */
 	void *app_arg;

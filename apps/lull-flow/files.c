@@ -284,6 +284,7 @@ flow_files_read(void *arg, struct lull_pipeline_frame *frames, uint32_t count, b
 			.original_bytes = LULL_MAX(packet->original_bytes, packet->captured_bytes),
 			.time_ns = file->time_ns,
 			.link_type = packet->link_type,
+			.interface = (uint16_t)LULL_MIN(packet->interface_index + 1u, UINT16_MAX),
 		};
 		bytes += frames[taken++].original_bytes;
 		if (files_next(files, file))

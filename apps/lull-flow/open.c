@@ -7,6 +7,7 @@
 #include "program/live/ports.h"
 #include "program/live/start.h"
 
+#define KEY_SEGMENTS (LULL_FLOW_KEY_VNI | LULL_FLOW_KEY_GRE | LULL_FLOW_KEY_TEID)
 #define MBUF_BYTES 2688  /* buffer of an ordinary frame, with all that belongs to it */
 #define FRAME_BYTES 9728 /* the same of a frame in a file, which may be a large one */
 
@@ -28,6 +29,7 @@ static void
 open_pipeline_flows(const struct flow_settings *settings, struct lull_pipeline_config *config)
 {
 	config->parser.inner = settings->inner;
+	config->parser.key_parts = settings->key;
 	config->parser.seed = (uint32_t)settings->seed;
 	config->table = (struct lull_flow_table_config){
 		.entries_max = settings->flows_max,
@@ -120,6 +122,8 @@ open_sink_settings(const struct flow_settings *settings)
 		.instances = settings->aggregators,
 		.ordered = flow_settings_from_files(settings),
 		.facts = settings->facts,
+		.segment = settings->inner && (settings->key & KEY_SEGMENTS) != 0,
+		.interface = (settings->key & LULL_FLOW_KEY_INTERFACE) != 0,
 		.payload_bytes = settings->payload_bytes,
 		.app = settings->identify ? lull_identify_name : NULL,
 	};

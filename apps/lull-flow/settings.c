@@ -53,6 +53,61 @@ output_print(const void *member, char *text, size_t size)
 	return text;
 }
 
+static const struct {
+	const char *name;
+	uint32_t part;
+} key_parts[] = {
+	{ "vlan", LULL_FLOW_KEY_VLAN }, { "vni", LULL_FLOW_KEY_VNI },
+	{ "gre", LULL_FLOW_KEY_GRE },   { "teid", LULL_FLOW_KEY_TEID },
+	{ "mpls", LULL_FLOW_KEY_MPLS }, { "interface", LULL_FLOW_KEY_INTERFACE },
+};
+#define KEY_PARTS (sizeof(key_parts) / sizeof(key_parts[0]))
+
+static int
+key_parse(const char *text, void *member, struct lull_error *error)
+{
+	uint32_t parts = 0;
+
+	if (strcmp(text, "none") == 0) {
+		*(uint32_t *)member = LULL_FLOW_KEY_NONE;
+		return 0;
+	}
+	for (;;) {
+		size_t len = strcspn(text, ","), i = 0;
+
+		while (i < KEY_PARTS && (strlen(key_parts[i].name) != len ||
+					 memcmp(key_parts[i].name, text, len) != 0))
+			i++;
+		if (i == KEY_PARTS)
+			return lull_error_set(error, -EINVAL,
+					      "'%.*s' is not one of vlan, vni, gre, teid, mpls, "
+					      "interface; none stands alone",
+					      (int)LULL_MIN(len, (size_t)LULL_ERROR_SHOWN), text);
+		parts |= key_parts[i].part;
+		if (text[len] == '\0')
+			break;
+		text += len + 1;
+	}
+	*(uint32_t *)member = parts;
+	return 0;
+}
+
+static char *
+key_print(const void *member, char *text, size_t size)
+{
+	uint32_t parts = *(const uint32_t *)member;
+	size_t used = 0;
+
+	snprintf(text, size, "none");
+	for (size_t i = 0; i < KEY_PARTS; i++) {
+		if ((parts & key_parts[i].part) == 0)
+			continue;
+		snprintf(text + used, size - used, "%s%s", used > 0 ? "," : "", key_parts[i].name);
+		used = strlen(text);
+	}
+	return text;
+}
+
 #define LULL_SETTINGS struct flow_settings
 
 const struct lull_option flow_options[] = {
@@ -67,9 +122,17 @@ const struct lull_option flow_options[] = {
 		      "part counts in any case.",
 		      .value = "no"),
 	LULL_ROW_BOOL("inner", inner,
-		      "Decode tunnels (GRE, IP in IP, 6in4, GTP-U, VXLAN, Geneve, Teredo): flows "
-		      "are those of the innermost packets.",
+		      "Decode tunnels (GRE, IP in IP, 6in4, GTP-U, VXLAN, VXLAN-GPE, Geneve, "
+		      "Teredo, AH): flows are those of the innermost packets.",
 		      .value = "no"),
+	LULL_ROW_CUSTOM(
+		"key", "LIST", key, key,
+		"What tells flows apart besides addresses, ports and protocol: vlan "
+		"(outermost VLAN id), vni (number of VXLAN and Geneve) and gre (GRE key), both "
+		"with --inner, teid (GTP-U tunnel, with --inner), mpls (bottom label), "
+		"interface (input port, or interface of a pcapng file); none of them. With "
+		"teid, mpls and interface the two directions of a flow are often two flows.",
+		.value = "vlan,vni,gre", .joined = true),
 	LULL_ROW_COUNT("io", "N", io,
 		       "I/O threads. Each gets a part of the ports; with fewer ports than "
 		       "threads, each port gets a queue per thread.",
@@ -125,12 +188,12 @@ const struct lull_option flow_options[] = {
 	LULL_ROW_TIME("active-timeout", active_ns,
 		      "Longest time of a record; a longer flow is recorded in parts. 0: no limit.",
 		      .value_help = "0 for files, otherwise 5 min", .unit = "s"),
-	LULL_ROW_TIME("closed-timeout", closed_ns,
-		      "Silence after which the record of a TCP connection ends that was closed by "
-		      "FIN from both sides or by RST; what comes sooner, other than a SYN, is still "
-		      "part of it.",
-		      .value = "5", .unit = "s", .low = LULL_NS_PER_MS,
-		      .high = 86400 * LULL_NS_PER_S),
+	LULL_ROW_TIME(
+		"closed-timeout", closed_ns,
+		"Silence after which the record of a TCP connection ends that was closed by "
+		"FIN from both sides or by RST; what comes sooner, other than a SYN, is still "
+		"part of it.",
+		.value = "5", .unit = "s", .low = LULL_NS_PER_MS, .high = 86400 * LULL_NS_PER_S),
 	LULL_ROW_COUNT("flows-max", "N", flows_max,
 		       "Largest number of open flows per worker; with more flows, some are "
 		       "recorded early.",

@@ -53,6 +53,7 @@ struct flow_settings {
 	uint64_t closed_ns;
 	uint32_t flows_max, payload_bytes;
 	bool inner, identify;
+	uint32_t key; /* LULL_FLOW_KEY_... */
 
 	char records[FLOW_PATH_SIZE], ipfix[FLOW_PATH_SIZE], kafka[FLOW_PATH_SIZE];
 	bool facts;

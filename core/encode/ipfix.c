@@ -28,7 +28,7 @@
 /* Longest name of a protocol that is asked for, with its zero: one byte tells its length. */
 #define APP_BYTES 64
 /* Longer than any record: IPv6, facts and the longest name; totals with all their counters. */
-#define RECORD_BYTES_MAX 192
+#define RECORD_BYTES_MAX 208
 #define INITIATOR 1
 
 struct lull_ipfix {
@@ -274,6 +274,13 @@ ipfix_put_app(const struct lull_ipfix *ipfix, struct lull_ipfix_message *message
 	lull_ipfix_message_bytes(message, app, (uint32_t)len);
 }
 
+/* layer2SegmentId: 1 in the first byte says VXLAN, 0 none of those it knows; then the number. */
+static uint64_t
+ipfix_segment(const struct lull_flow_key *key)
+{
+	return (uint64_t)(key->tunnel == LULL_FLOW_TUNNEL_VXLAN) << 56 | key->tunnel_id;
+}
+
 static uint64_t
 ipfix_number(const struct lull_flow_record *record, enum lull_ipfix_value value)
 {
@@ -296,6 +303,12 @@ ipfix_number(const struct lull_flow_record *record, enum lull_ipfix_value value)
 		return INITIATOR;
 	case LULL_IPFIX_VLAN:
 		return record->key.vlan_id;
+	case LULL_IPFIX_ICMP:
+		return (uint64_t)record->icmp_type << 8 | record->icmp_code;
+	case LULL_IPFIX_SEGMENT:
+		return ipfix_segment(&record->key);
+	case LULL_IPFIX_INTERFACE:
+		return record->key.interface;
 	case LULL_IPFIX_BYTES:
 		return record->bytes[there];
 	case LULL_IPFIX_PACKETS:

@@ -26,8 +26,13 @@ const struct lull_ipfix_field lull_ipfix_fields[] = {
 	{ 136, 1, 0, LULL_IPFIX_END_REASON, FLOWS },      /* flowEndReason */
 	{ 239, 1, 0, LULL_IPFIX_INITIATOR, FLOWS },       /* biflowDirection */
 	{ 58, 2, 0, LULL_IPFIX_VLAN, FLOWS },             /* vlanId */
-	{ 1, 8, 0, LULL_IPFIX_BYTES, FLOWS },             /* octetDeltaCount */
-	{ 2, 8, 0, LULL_IPFIX_PACKETS, FLOWS },           /* packetDeltaCount */
+	{ 32, 2, 0, LULL_IPFIX_ICMP, V4 },                /* icmpTypeCodeIPv4 */
+	{ 139, 2, 0, LULL_IPFIX_ICMP, V6 },               /* icmpTypeCodeIPv6 */
+	/* layer2SegmentId, ingressInterface */
+	{ 351, 8, 0, LULL_IPFIX_SEGMENT, FLOWS | LULL_IPFIX_WITH_SEGMENT },
+	{ 10, 4, 0, LULL_IPFIX_INTERFACE, FLOWS | LULL_IPFIX_WITH_INTERFACE },
+	{ 1, 8, 0, LULL_IPFIX_BYTES, FLOWS },   /* octetDeltaCount */
+	{ 2, 8, 0, LULL_IPFIX_PACKETS, FLOWS }, /* packetDeltaCount */
 	{ 6, 1, REVERSE, LULL_IPFIX_TCP_FLAGS_BACK, FLOWS },
 	{ 6, 1, 0, LULL_IPFIX_TCP_FLAGS, FLOWS },          /* tcpControlBits */
 	{ 1, 8, REVERSE, LULL_IPFIX_BYTES_BACK, FLOWS },   /* reverseOctetDeltaCount */
@@ -54,6 +59,10 @@ lull_ipfix_field_in(const struct lull_ipfix_field *field, enum lull_ipfix_templa
 	if ((field->in & (template_id == LULL_IPFIX_V4 ? V4 : V6)) == 0)
 		return false;
 	if ((field->in & LULL_IPFIX_WITH_APP) != 0 && config->app == NULL)
+		return false;
+	if ((field->in & LULL_IPFIX_WITH_SEGMENT) != 0 && !config->segment)
+		return false;
+	if ((field->in & LULL_IPFIX_WITH_INTERFACE) != 0 && !config->interface)
 		return false;
 	return (field->in & LULL_IPFIX_WITH_FACTS) == 0 || config->facts;
 }

@@ -10,9 +10,9 @@
 /* Longest name of a protocol that is asked for, with its zero. */
 #define APP_BYTES 64
 /* All member names and punctuation stay below this; the rest is counted below. */
-#define MEMBERS_BYTES 480
+#define MEMBERS_BYTES 600
 #define WORKERS_BYTES (64 * 3)
-static_assert(MEMBERS_BYTES + 2 * LULL_ENCODE_ADDRESS_MAX + 18 * LULL_ENCODE_NUMBER_MAX +
+static_assert(MEMBERS_BYTES + 2 * LULL_ENCODE_ADDRESS_MAX + 23 * LULL_ENCODE_NUMBER_MAX +
 			      2 * APP_BYTES + 4 * LULL_FLOW_PAYLOAD_MAX + WORKERS_BYTES <=
 		      LULL_ENCODE_JSON_MAX,
 	      "any record must fit");
@@ -57,6 +57,27 @@ json_payload(struct lull_encode_text *text, const char *name, uint32_t payload_b
 	lull_encode_text_hex(text, lull_flow_record_payload(record, payload_bytes, direction),
 			     record->payload_len[direction]);
 	lull_encode_text_word(text, "\"");
+}
+
+/* What only some records have. */
+static void
+json_more(struct lull_encode_text *text, const struct lull_flow_record *record)
+{
+	const struct lull_flow_key *key = &record->key;
+
+	if (key->proto == LULL_FLOW_PROTO_ICMP || key->proto == LULL_FLOW_PROTO_ICMP6) {
+		json_number(text, ",\"icmp_type\":", record->icmp_type);
+		json_number(text, ",\"icmp_code\":", record->icmp_code);
+	}
+	if (key->tunnel != LULL_FLOW_TUNNEL_NONE) {
+		lull_encode_text_word(text, ",\"tunnel\":");
+		lull_encode_text_quoted(text, lull_flow_tunnel_name(key->tunnel));
+		json_number(text, ",\"tunnel_id\":", key->tunnel_id);
+	}
+	if (key->labelled != 0)
+		json_number(text, ",\"mpls_label\":", key->mpls_label);
+	if (key->interface != 0)
+		json_number(text, ",\"interface\":", key->interface);
 }
 
 static void
@@ -104,6 +125,7 @@ lull_encode_json(const struct lull_encode_json_config *config,
 	json_number(&text, ",\"tcp_flags_rev\":", record->tcp_flags[back]);
 	lull_encode_text_word(&text, ",\"tcp_state\":");
 	lull_encode_text_quoted(&text, lull_flow_tcp_state_name(lull_flow_tcp_state(record)));
+	json_more(&text, record);
 	if (config->payload_bytes > 0) {
 		json_payload(&text, ",\"payload\":\"", config->payload_bytes, record, there);
 		json_payload(&text, ",\"payload_rev\":\"", config->payload_bytes, record, back);

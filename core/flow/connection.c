@@ -202,10 +202,9 @@ connections_create(struct lull_flow_connections *connections, uint32_t set,
 	else
 		connections->used[set]++;
 	LULL_COUNTER_ADD(connections->counters.connections, 1);
-	*place = (struct connection){ .digest = packet->digest,
-				      .check = check,
-				      .last_ns = packet->clock_ns,
-				      .used = 1 };
+	*place = (struct connection){
+		.digest = packet->digest, .check = check, .last_ns = packet->clock_ns, .used = 1
+	};
 	return place;
 }
 

@@ -188,6 +188,5 @@ lull_flow_digest(uint32_t seed, const struct lull_flow_key *key)
 
 	if (count == 2)
 		return lull_flow_digest_v4(seed, words[0], words[1]);
-	return count == 5 ? lull_flow_digest_v6(seed, words) :
-			    digest_portable(seed, words, count);
+	return count == 5 ? lull_flow_digest_v6(seed, words) : digest_portable(seed, words, count);
 }

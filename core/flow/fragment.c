@@ -32,7 +32,8 @@ fragment_is(const struct lull_fragment_name *a, const struct lull_fragment_name 
 	return a->id == b->id && a->vlan_id == b->vlan_id && a->version == b->version &&
 	       a->proto == b->proto && a->tunnel == b->tunnel && a->tunnel_id == b->tunnel_id &&
 	       a->labelled == b->labelled && a->mpls_label == b->mpls_label &&
-	       a->interface == b->interface && a->outer == b->outer && memcmp(a->source, b->source, sizeof(a->source)) == 0 &&
+	       a->interface == b->interface && a->outer == b->outer &&
+	       memcmp(a->source, b->source, sizeof(a->source)) == 0 &&
 	       memcmp(a->target, b->target, sizeof(a->target)) == 0;
 }
 

@@ -29,9 +29,9 @@ struct lull_fragment_datagram {
 	struct lull_flow_key key;       /**< as the first fragment has it, with the next three */
 	uint32_t digest, dispatch_hash;
 	uint8_t direction;
-	uint8_t flags;                  /**< LULL_FLOW_TUNNEL, or 0 */
-	bool inner;                     /**< the key is of a packet inside, with its own header */
-	uint64_t time_ns;               /**< stamp of the first fragment */
+	uint8_t flags;    /**< LULL_FLOW_TUNNEL, or 0 */
+	bool inner;       /**< the key is of a packet inside, with its own header */
+	uint64_t time_ns; /**< stamp of the first fragment */
 };
 struct lull_fragment_table {
 	struct lull_fragment_datagram *datagrams;

@@ -60,8 +60,8 @@ table_entry(const struct lull_flow_table *table, uint32_t index)
 static inline uint64_t
 table_deadline_ns(const struct lull_flow_table *table, const struct lull_flow_record *record)
 {
-	uint64_t silence_ns = record->closed ? LULL_MIN(table->closed_ns, table->idle_ns) :
-					       table->idle_ns;
+	uint64_t silence_ns =
+		record->closed ? LULL_MIN(table->closed_ns, table->idle_ns) : table->idle_ns;
 
 	return lull_flow_cut_deadline_ns(&table->cuts, silence_ns, &record->key, record->cut,
 					 record->last_clock_ns);

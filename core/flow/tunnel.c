@@ -284,7 +284,8 @@ tunnel_authentication(struct lull_flow_walk *walk, struct lull_flow_ip *ip)
 		return false;
 	inner.proto = lull_flow_walk_u8(walk, ip->payload);
 	inner.payload += (lull_flow_walk_u8(walk, ip->payload + 1) + 2u) * 4;
-	if (inner.payload > ip->end || lull_flow_walk_need(walk, inner.payload, 0) != LULL_FLOW_OK ||
+	if (inner.payload > ip->end ||
+	    lull_flow_walk_need(walk, inner.payload, 0) != LULL_FLOW_OK ||
 	    lull_flow_ip_transport(walk, &inner, &transport) != LULL_FLOW_OK)
 		return false;
 	*ip = inner;

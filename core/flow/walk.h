@@ -21,7 +21,7 @@ struct lull_flow_walk {
 	uint8_t version;   /* of IP that the layer below promises, 0: any */
 	bool tagged;       /* vlan_id is set; the tags that follow are inner ones */
 	uint16_t vlan_id;
-	uint32_t key_parts;         /* LULL_FLOW_KEY_... that are wanted */
+	uint32_t key_parts;        /* LULL_FLOW_KEY_... that are wanted */
 	struct lull_flow_key more; /* tunnel, label and interface, as far as they are wanted */
 };
 
@@ -35,8 +35,8 @@ lull_flow_walk_tunnel(struct lull_flow_walk *walk, uint32_t part, enum lull_flow
 	if ((walk->key_parts & part) == 0)
 		return;
 	if (more->tunnel != LULL_FLOW_TUNNEL_NONE)
-		more->outer = (more->outer * 0x9e3779b1u ^ more->tunnel_id) * 0x85ebca6bu +
-			      more->tunnel;
+		more->outer =
+			(more->outer * 0x9e3779b1u ^ more->tunnel_id) * 0x85ebca6bu + more->tunnel;
 	more->tunnel = (uint8_t)tunnel;
 	more->tunnel_id = id;
 }

@@ -74,13 +74,15 @@ io_number(struct flow_io *io)
 }
 
 static void
-io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint32_t original_bytes,
-	     uint64_t time_ns, uint64_t clock_ns, uint64_t now_ns)
+io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint16_t interface,
+	     uint32_t original_bytes, uint64_t time_ns, uint64_t clock_ns, uint64_t now_ns)
 {
 	struct lull_flow_packet *packet = &flow_private(pkt)->packet;
 	struct flow_burst *burst = &io->burst;
-	enum lull_flow_cause cause =
-		lull_flow_parse(io->parser, link_type, rte_pktmbuf_mtod(pkt, const uint8_t *),
+	enum lull_flow_cause cause;
+
+	lull_flow_parser_interface(io->parser, interface);
+	cause = lull_flow_parse(io->parser, link_type, rte_pktmbuf_mtod(pkt, const uint8_t *),
 				rte_pktmbuf_data_len(pkt), original_bytes, time_ns, packet);
 
 	burst->causes[cause]++;
@@ -215,8 +217,8 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 	for (uint16_t i = 0; i < count; i++) {
 		if (i + PREFETCH_AHEAD < count)
 			io_prefetch(pkts[i + PREFETCH_AHEAD]);
-		io_burst_add(io, pkts[i], LINK_ETHERNET, rte_pktmbuf_pkt_len(pkts[i]),
-			     io_stamp(io, pkts[i]), now_ns, now_ns);
+		io_burst_add(io, pkts[i], LINK_ETHERNET, (uint16_t)(pkts[i]->port + 1),
+			     rte_pktmbuf_pkt_len(pkts[i]), io_stamp(io, pkts[i]), now_ns, now_ns);
 	}
 	io_burst_end(io, now_ns);
 	if (io->blocked)
@@ -260,8 +262,8 @@ io_source_pull(struct flow_io *io, uint64_t now_ns)
 		const struct lull_pipeline_frame *frame = &frames[i];
 
 		io_source_fill(io, pkts[i], frame);
-		io_burst_add(io, pkts[i], frame->link_type, frame->original_bytes, frame->time_ns,
-			     frame->time_ns, now_ns);
+		io_burst_add(io, pkts[i], frame->link_type, frame->interface, frame->original_bytes,
+			     frame->time_ns, frame->time_ns, now_ns);
 	}
 	if (count < io->burst_pkts)
 		rte_pktmbuf_free_bulk(pkts + count, io->burst_pkts - count);

@@ -57,8 +57,8 @@ pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, struct lull_err
 		rte_free(dispatch);
 	if (parser != NULL && lull_flow_parser_init(parser, &config->parser, &io->parser) != 0)
 		rte_free(parser);
-	if (connections != NULL && lull_flow_connections_init(connections, &config->connections,
-							      &io->connections) != 0)
+	if (connections != NULL &&
+	    lull_flow_connections_init(connections, &config->connections, &io->connections) != 0)
 		rte_free(connections);
 	if (io->dispatch == NULL || io->parser == NULL || io->connections == NULL)
 		return -ENOMEM;

@@ -18,7 +18,8 @@
  * connection begins on its addresses and ports (lull_flow_connections_mark()), and at the *cuts*
  * of its flow: multiples of active_ns, shifted by its key so that not all flows are cut at once.
  * A packet belongs to cut (clock_ns + phase) / active_ns, with phase
- * = digest under seed 0 * (active_ns / 2^16) / 2^15, in whole numbers; clocks stay below 2^32 s. Both
+ * = digest under seed 0 * (active_ns / 2^16) / 2^15, in whole numbers; clocks stay below 2^32 s.
+ * Both
  * follow from the packets of the flow alone; the number of the connection comes with each packet,
  * from the dispatcher, which sees all of them. A
  * worker that sees some of them cuts at the same cuts and at least at the same silences; what it
@@ -88,9 +89,9 @@ struct lull_flow_key {
 	uint16_t vlan_id; /**< of the outermost tag, 0: none */
 	uint8_t version;  /**< 4 or 6 */
 	uint8_t proto;
-	uint8_t tunnel; /**< enum lull_flow_tunnel: the innermost one with a number */
+	uint8_t tunnel;     /**< enum lull_flow_tunnel: the innermost one with a number */
 	uint8_t labelled;   /**< 1: mpls_label is one */
-	uint16_t interface; /**< where the packet came in, see lull_flow_parser_interface() */
+	uint16_t interface; /**< where the packet came in, from 1; lull_flow_parser_interface() */
 	uint32_t tunnel_id;
 	uint32_t mpls_label; /**< of the bottom of the stack that was read last */
 	uint32_t outer;      /**< a hash of the tunnels around that one, 0: none has a number */
@@ -169,11 +170,11 @@ struct lull_flow_packet {
  * Parts of a key besides addresses, ports and protocol, for config key_parts. TEIDs, MPLS labels
  * and interfaces often differ between the two directions of a flow: with them it becomes two.
  */
-#define LULL_FLOW_KEY_VLAN 1u      /**< outermost VLAN id */
-#define LULL_FLOW_KEY_VNI 2u       /**< number of VXLAN and Geneve */
-#define LULL_FLOW_KEY_GRE 4u       /**< GRE key */
-#define LULL_FLOW_KEY_TEID 8u      /**< GTP-U tunnel endpoint */
-#define LULL_FLOW_KEY_MPLS 16u     /**< bottom label */
+#define LULL_FLOW_KEY_VLAN 1u  /**< outermost VLAN id */
+#define LULL_FLOW_KEY_VNI 2u   /**< number of VXLAN and Geneve */
+#define LULL_FLOW_KEY_GRE 4u   /**< GRE key */
+#define LULL_FLOW_KEY_TEID 8u  /**< GTP-U tunnel endpoint */
+#define LULL_FLOW_KEY_MPLS 16u /**< bottom label */
 #define LULL_FLOW_KEY_INTERFACE 32u
 #define LULL_FLOW_KEY_NONE 0x8000u /**< none of them, where 0 would mean the default */
 #define LULL_FLOW_KEY_DEFAULT (LULL_FLOW_KEY_VLAN | LULL_FLOW_KEY_VNI | LULL_FLOW_KEY_GRE)
@@ -225,7 +226,7 @@ int lull_flow_parser_init(void *memory, const struct lull_flow_parser_config *co
 			  struct lull_flow_parser **parser);
 /**
  * Say where the packets to come are from. It belongs to keys with LULL_FLOW_KEY_INTERFACE.
- * @param interface  any number; 0 at first
+ * @param interface  from 1; 0, as at first: not told
  */
 void lull_flow_parser_interface(struct lull_flow_parser *parser, uint16_t interface);
 /**
@@ -268,9 +269,9 @@ int lull_flow_connections_config_check(const struct lull_flow_connections_config
 				       struct lull_range *error);
 /** Counters of the TCP connections of one dispatcher. */
 struct lull_flow_connections_counters {
-	uint64_t connections; /**< with a FIN or RST, or behind such a one */
-	uint64_t closed;      /**< ended: FIN both ways, or RST */
-	uint64_t followed;    /**< begun on the addresses and ports of an earlier one */
+	uint64_t connections;           /**< with a FIN or RST, or behind such a one */
+	uint64_t closed;                /**< ended: FIN both ways, or RST */
+	uint64_t followed;              /**< begun on the addresses and ports of an earlier one */
 	uint64_t connections_forgotten; /**< for want of room: what follows may join its record */
 };
 /**
@@ -295,7 +296,8 @@ int lull_flow_connections_init(void *memory, const struct lull_flow_connections_
 			       struct lull_flow_connections **connections);
 /**
  * Tell which connection of its flow a TCP packet belongs to: packet->connection, and
- * LULL_FLOW_ENDING and _CLOSED in packet->flags. Others stay as they are. A connection is *closed* by a FIN
+ * LULL_FLOW_ENDING and _CLOSED in packet->flags. Others stay as they are. A connection is *closed*
+ * by a FIN
  * from each side, or by an RST (RFC 9293, 3.6 and 3.10.7). The next one begins with a SYN after a
  * FIN or RST from either side; with SYN and ACK, after one from its own side, for an answer may
  * cross the RST of who asked; or with any packet more than closed_ns after the last one of a
@@ -365,10 +367,10 @@ struct lull_flow_record {
 	uint32_t fragments;       /**< packets */
 	uint16_t app, app_master; /**< protocol by the identifier's numbers, 0: unknown */
 	uint16_t payload_len[2];
-	uint16_t connection;    /**< of the flow's TCP connections, 0: the first, or not TCP */
+	uint16_t connection; /**< of the flow's TCP connections, 0: the first, or not TCP */
 	uint8_t icmp_type, icmp_code; /**< of its first packet, for ICMP and ICMPv6 */
-	uint8_t app_confidence; /**< 0 none, 1 guessed by port, 2 by address, 3 by payload */
-	uint8_t app_final;      /**< 1: looked at to the end, app may be 0: later parts know less */
+	uint8_t app_confidence;       /**< 0 none, 1 guessed by port, 2 by address, 3 by payload */
+	uint8_t app_final; /**< 1: looked at to the end, app may be 0: later parts know less */
 	uint8_t tcp_flags[2];
 	uint8_t first_direction;
 	uint8_t end;       /**< enum lull_flow_end */

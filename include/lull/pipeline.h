@@ -37,6 +37,7 @@ struct lull_pipeline_frame {
 	uint32_t captured_bytes, original_bytes;
 	uint64_t time_ns;
 	uint16_t link_type;
+	uint16_t interface; /**< where it came in, for keys that have that; 0: not told */
 };
 
 /** Where packets of an I/O loop come from when it has no ports: files. */
@@ -70,10 +71,10 @@ struct lull_pipeline_config {
 	struct lull_flow_table_config table; /**< of each worker; indices are filled in */
 	/** Of each I/O loop; timeouts are the table's. bits [all tables' entries, twice] */
 	struct lull_flow_connections_config connections;
-	uint32_t merge_records;              /**< [as the tables together, at most 2^20] */
-	bool identify;                       /**< identify protocols; -ENOTSUP when built without */
-	bool output;      /**< an output loop exists; with order resequence always */
-	bool output_send; /**< it sends to output_port/queue; false: it frees */
+	uint32_t merge_records; /**< [as the tables together, at most 2^20] */
+	bool identify;          /**< identify protocols; -ENOTSUP when built without */
+	bool output;            /**< an output loop exists; with order resequence always */
+	bool output_send;       /**< it sends to output_port/queue; false: it frees */
 	uint16_t output_port, output_queue;
 	uint64_t work_ns; /**< further work per packet of a worker, for trials [0] */
 	struct lull_pipeline_source sources[LULL_PIPELINE_IO_MAX]; /**< read NULL: ports */

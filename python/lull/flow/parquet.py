@@ -27,7 +27,9 @@ TYPES = {
     "packets": pa.uint64(), "bytes": pa.uint64(), "packets_rev": pa.uint64(),
     "bytes_rev": pa.uint64(), "first_us": TIME, "last_us": TIME, "app": pa.string(),
     "payload_bytes": pa.uint64(), "payload_bytes_rev": pa.uint64(), "tcp_flags": pa.uint8(),
-    "tcp_flags_rev": pa.uint8(), "tcp_state": pa.string(), "payload": pa.binary(),
+    "tcp_flags_rev": pa.uint8(), "tcp_state": pa.string(), "icmp_type": pa.uint8(),
+    "icmp_code": pa.uint8(), "tunnel": pa.string(), "tunnel_id": pa.uint32(),
+    "mpls_label": pa.uint32(), "interface": pa.uint16(), "payload": pa.binary(),
     "payload_rev": pa.binary(), "workers": pa.list_(pa.uint8()), "moves": pa.uint32(),
     "reordered": pa.uint32(), "fragments": pa.uint32(), "end": pa.string(), "exact": pa.bool_(),
 }

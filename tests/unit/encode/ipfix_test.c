@@ -274,10 +274,8 @@ TEST(add__end_reasons)
 		enum lull_flow_end end;
 		unsigned int reason;
 	} cases[] = {
-		{ LULL_FLOW_END_IDLE, 1 },
-		{ LULL_FLOW_END_ACTIVE, 2 },
-		{ LULL_FLOW_END_CLOSED, 3 },
-		{ LULL_FLOW_END_FLUSH, 4 },
+		{ LULL_FLOW_END_IDLE, 1 },    { LULL_FLOW_END_ACTIVE, 2 },
+		{ LULL_FLOW_END_CLOSED, 3 },  { LULL_FLOW_END_FLUSH, 4 },
 		{ LULL_FLOW_END_EVICTED, 5 },
 	};
 	static struct stand stand;

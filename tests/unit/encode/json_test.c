@@ -132,6 +132,7 @@ TEST(json__the_longest_record_fits)
 	memset(&kept, 0xff, sizeof(kept));
 	kept.record.key.version = 6;
 	kept.record.key.proto = LULL_FLOW_PROTO_TCP;
+	kept.record.key.tunnel = LULL_FLOW_TUNNEL_GENEVE;
 	kept.record.first_direction = 0;
 	kept.record.end = LULL_FLOW_END_EVICTED;
 	kept.record.payload_len[0] = LULL_FLOW_PAYLOAD_MAX;

@@ -81,13 +81,13 @@ walk(const struct step *steps, size_t count)
 TEST(mark__three_connections_on_one_pair_of_ports)
 {
 	static const struct step steps[] = {
-		{ 0, 0, SYN, 0, false },        { 1, 1, SYN | ACK, 0, false },
-		{ 2, 0, ACK, 0, false },        { 3, 0, FIN | ACK, 0, false },
-		{ 4, 1, FIN | ACK, 0, true },   { 5, 0, ACK, 0, true },
-		{ 6, 0, SYN, 1, false },        { 7, 1, SYN | ACK, 1, false },
+		{ 0, 0, SYN, 0, false },          { 1, 1, SYN | ACK, 0, false },
+		{ 2, 0, ACK, 0, false },          { 3, 0, FIN | ACK, 0, false },
+		{ 4, 1, FIN | ACK, 0, true },     { 5, 0, ACK, 0, true },
+		{ 6, 0, SYN, 1, false },          { 7, 1, SYN | ACK, 1, false },
 		{ 8, 0, SYN, 1, false }, /* sent again */
-		{ 9, 1, RST | ACK, 1, true },   { 10, 0, ACK, 1, true },
-		{ 4000, 0, SYN, 2, false },     { 4001, 1, SYN | ACK, 2, false },
+		{ 9, 1, RST | ACK, 1, true },     { 10, 0, ACK, 1, true },
+		{ 4000, 0, SYN, 2, false },       { 4001, 1, SYN | ACK, 2, false },
 		{ 4002, 0, FIN | ACK, 2, false },
 	};
 
@@ -98,10 +98,10 @@ TEST(mark__three_connections_on_one_pair_of_ports)
 TEST(mark__late_packets_stay)
 {
 	static const struct step steps[] = {
-		{ 0, 0, SYN, 0, false },     { 1, 0, FIN | ACK, 0, false },
-		{ 2, 1, FIN | ACK, 0, true }, { 1000, 1, FIN | ACK, 0, true },
+		{ 0, 0, SYN, 0, false },         { 1, 0, FIN | ACK, 0, false },
+		{ 2, 1, FIN | ACK, 0, true },    { 1000, 1, FIN | ACK, 0, true },
 		{ 3000, 1, FIN | ACK, 0, true }, { 3001, 0, RST, 0, true },
-		{ 8001, 0, ACK, 0, true },   { 13001, 0, ACK, 0, true },
+		{ 8001, 0, ACK, 0, true },       { 13001, 0, ACK, 0, true },
 		{ 18002, 0, ACK, 1, false }, /* more than 5 s later */
 		{ 18003, 0, ACK, 1, false },
 	};
@@ -112,12 +112,14 @@ TEST(mark__late_packets_stay)
 TEST(mark__one_direction_alone)
 {
 	static const struct step asks[] = {
-		{ 0, 0, SYN, 0, false },  { 1, 0, FIN | ACK, 0, false }, { 2, 0, ACK, 0, false },
-		{ 3, 0, SYN, 1, false },  { 4, 0, RST, 1, true },        { 5, 0, SYN, 2, false },
+		{ 0, 0, SYN, 0, false }, { 1, 0, FIN | ACK, 0, false }, { 2, 0, ACK, 0, false },
+		{ 3, 0, SYN, 1, false }, { 4, 0, RST, 1, true },        { 5, 0, SYN, 2, false },
 	};
 	static const struct step answers[] = {
-		{ 0, 1, SYN | ACK, 0, false }, { 1, 1, FIN | ACK, 0, false },
-		{ 2, 1, SYN | ACK, 1, false }, { 3, 1, ACK, 1, false },
+		{ 0, 1, SYN | ACK, 0, false },
+		{ 1, 1, FIN | ACK, 0, false },
+		{ 2, 1, SYN | ACK, 1, false },
+		{ 3, 1, ACK, 1, false },
 	};
 
 	WALK(asks);
@@ -128,7 +130,9 @@ TEST(mark__one_direction_alone)
 TEST(mark__answers_may_cross_an_rst)
 {
 	static const struct step steps[] = {
-		{ 0, 0, SYN, 0, false }, { 1, 0, RST, 0, true }, { 2, 1, SYN | ACK, 0, true },
+		{ 0, 0, SYN, 0, false },
+		{ 1, 0, RST, 0, true },
+		{ 2, 1, SYN | ACK, 0, true },
 		{ 3, 0, RST, 0, true },
 	};
 
@@ -139,10 +143,8 @@ TEST(mark__answers_may_cross_an_rst)
 TEST(mark__odd_flags)
 {
 	static const struct step steps[] = {
-		{ 0, 0, SYN | RST, 0, true },
-		{ 1, 0, SYN | RST, 0, true },
-		{ 2, 0, SYN | FIN, 1, false },
-		{ 3, 1, SYN | FIN, 2, false },
+		{ 0, 0, SYN | RST, 0, true },  { 1, 0, SYN | RST, 0, true },
+		{ 2, 0, SYN | FIN, 1, false }, { 3, 1, SYN | FIN, 2, false },
 		{ 4, 0, FIN, 2, true },
 	};
 
@@ -153,8 +155,9 @@ TEST(mark__odd_flags)
 TEST(mark__forgets_after_silence)
 {
 	static const struct step steps[] = {
-		{ 0, 0, RST, 0, true },      { 1, 0, SYN, 1, false },     { 30001, 0, ACK, 1, false },
-		{ 60002, 0, ACK, 0, false }, { 60003, 0, FIN, 0, false },
+		{ 0, 0, RST, 0, true },      { 1, 0, SYN, 1, false },
+		{ 30001, 0, ACK, 1, false }, { 60002, 0, ACK, 0, false },
+		{ 60003, 0, FIN, 0, false },
 	};
 
 	WALK(steps);
@@ -162,7 +165,8 @@ TEST(mark__forgets_after_silence)
 
 TEST(mark__others_are_left_alone)
 {
-	struct lull_flow_packet packet = { .key = { .proto = LULL_FLOW_PROTO_UDP }, .tcp_flags = 4 };
+	struct lull_flow_packet packet = { .key = { .proto = LULL_FLOW_PROTO_UDP },
+					   .tcp_flags = 4 };
 
 	stand_start(0);
 	lull_flow_connections_mark(connections, &packet);

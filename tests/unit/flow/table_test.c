@@ -148,8 +148,7 @@ TEST(advance__cut_to_the_ns)
 {
 	struct lull_flow_table_config config = stand_config();
 	const struct lull_flow_key key = { .port = { 1 }, .version = 4 };
-	uint64_t cut_ns =
-		ACTIVE_NS - lull_flow_digest(0, &key) * (ACTIVE_NS / 65536) / 32768;
+	uint64_t cut_ns = ACTIVE_NS - lull_flow_digest(0, &key) * (ACTIVE_NS / 65536) / 32768;
 
 	config.active_ns = ACTIVE_NS;
 	stand_start(&config);

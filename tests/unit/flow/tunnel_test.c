@@ -57,13 +57,19 @@ static const struct {
 	{ 17, 6, 6081, 0, "010086dd0000010000000000" },
 	{ 17, 4, 2152, 0, "30ff002000000001" },
 	{ 17, 6, 2152, 0, "36ff003c000000010000008501100500" },
-	{ 47, 4, 0, 0, "0000880b0021" },     /* PPP */
+	{ 47, 4, 0, 0, "0000880b0021" }, /* PPP */
 	{ 47, 6, 0, 0, "2000880b00000007ff030057" },
 	{ 17, 4, 4790, 0, "0c00000100000100" },
 	{ 17, 6, 4790, 0, "0c00000200000100" },
-	{ 17, 4, 4790, 0, "0c00000300000100" "0001020304050001020304050800" },
-	{ 17, 4, 4790, 0, "0800000000000100" "0001020304050001020304050800" },
-	{ 17, 4, 4790, 0, "0400000500000000" "00010140" },
+	{ 17, 4, 4790, 0,
+	  "0c00000300000100"
+	  "0001020304050001020304050800" },
+	{ 17, 4, 4790, 0,
+	  "0800000000000100"
+	  "0001020304050001020304050800" },
+	{ 17, 4, 4790, 0,
+	  "0400000500000000"
+	  "00010140" },
 	{ 17, 6, 3544, 0, "" },
 	{ 17, 6, 3544, 0, "000100000000000000000000000000c3500a000001" },
 };
@@ -161,69 +167,74 @@ TEST(enter__behind_ipv4_authentication)
 	free(parser);
 }
 
-/* What belongs to a key where it is asked for, and nowhere else. */
+/* Two packets that differ in a part of the key alone. */
+static const struct {
+	uint32_t part;
+	uint8_t proto, version;
+	uint16_t port;
+	const char *one, *two;
+	uint32_t id_one, id_two;
+} parts[] = {
+	{ LULL_FLOW_KEY_VNI, 17, 4, 4789, "08000000000007000001020304050001020304050800",
+	  "08000000000008000001020304050001020304050800", 7, 8 },
+	{ LULL_FLOW_KEY_VNI, 17, 4, 4790, "0c00000100000700", "0c00000100000800", 7, 8 },
+	{ LULL_FLOW_KEY_VNI, 17, 6, 6081, "000086dd00000700", "000086dd00000800", 7, 8 },
+	{ LULL_FLOW_KEY_TEID, 17, 4, 2152, "30ff002000000007", "30ff002000000008", 7, 8 },
+	{ LULL_FLOW_KEY_GRE, 47, 4, 0, "2000080000000007", "2000080000000008", 7, 8 },
+	{ LULL_FLOW_KEY_GRE, 47, 4, 0, "a00008000000000000000007", "a00008000000000000000008", 7,
+	  8 },
+	{ LULL_FLOW_KEY_MPLS, 47, 4, 0, "000088470001004000007140", "000088470001004000008140", 0,
+	  0 },
+	{ LULL_FLOW_KEY_MPLS, 47, 4, 0, "0000884700007140", "0000884700008140", 0, 0 },
+	/* A network in a network: the outer one counts too. */
+	{ LULL_FLOW_KEY_VNI, 17, 4, 4789,
+	  "08000000000007000001020304050001020304050800"
+	  "45000044000000004011000001010101020202020b5812b600300000"
+	  "0c00000100000900",
+	  "08000000000008000001020304050001020304050800"
+	  "45000044000000004011000001010101020202020b5812b600300000"
+	  "0c00000100000900",
+	  9, 9 },
+};
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+static struct lull_flow_packet
+part_packet(size_t i, const char *hex, uint32_t key_parts)
+{
+	struct lull_flow_parser_config config = { .inner = true,
+						  .fragment_bits = 4,
+						  .key_parts = key_parts };
+	struct frame frame = tunnel(parts[i].proto, parts[i].port, hex, parts[i].version);
+	struct lull_flow_parser *parser = parser_new(&config);
+	struct lull_flow_packet packet;
+
+	assert_int_equal(parse_cut(parser, RAW, &frame, frame.len, 0, &packet), LULL_FLOW_OK);
+	assert_int_equal(packet.flags, LULL_FLOW_TUNNEL);
+	free(parser);
+	return packet;
+}
+
 TEST(enter__parts_of_the_key)
 {
-	static const struct {
-		uint32_t part;
-		uint8_t proto, version;
-		uint16_t port;
-		const char *one, *two;
-		uint32_t id_one, id_two;
-	} cases[] = {
-		{ LULL_FLOW_KEY_VNI, 17, 4, 4789, "08000000000007000001020304050001020304050800",
-		  "08000000000008000001020304050001020304050800", 7, 8 },
-		{ LULL_FLOW_KEY_VNI, 17, 4, 4790, "0c00000100000700", "0c00000100000800", 7, 8 },
-		{ LULL_FLOW_KEY_VNI, 17, 6, 6081, "000086dd00000700", "000086dd00000800", 7, 8 },
-		{ LULL_FLOW_KEY_TEID, 17, 4, 2152, "30ff002000000007", "30ff002000000008", 7, 8 },
-		{ LULL_FLOW_KEY_GRE, 47, 4, 0, "2000080000000007", "2000080000000008", 7, 8 },
-		{ LULL_FLOW_KEY_GRE, 47, 4, 0, "a00008000000000000000007",
-		  "a00008000000000000000008", 7, 8 },
-		{ LULL_FLOW_KEY_MPLS, 47, 4, 0, "000088470001004000007140",
-		  "000088470001004000008140", 0, 0 },
-		{ LULL_FLOW_KEY_MPLS, 47, 4, 0, "0000884700007140", "0000884700008140", 0, 0 },
-		/* A network in a network: the outer one counts too. */
-		{ LULL_FLOW_KEY_VNI, 17, 4, 4789,
-		  "08000000000007000001020304050001020304050800"
-		  "45000044000000004011000001010101020202020b5812b600300000"
-		  "0c00000100000900",
-		  "08000000000008000001020304050001020304050800"
-		  "45000044000000004011000001010101020202020b5812b600300000"
-		  "0c00000100000900",
-		  9, 9 },
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint32_t asked[] = { cases[i].part, LULL_FLOW_KEY_NONE, 0 };
+	for (size_t i = 0; i < PARTS; i++) {
+		const uint32_t asked[] = { parts[i].part, LULL_FLOW_KEY_NONE, 0 };
 
 		for (size_t j = 0; j < 3; j++) {
-			struct lull_flow_parser_config config = { .inner = true,
-								  .fragment_bits = 4,
-								  .key_parts = asked[j] };
-			bool wanted = ((asked[j] == 0 ? LULL_FLOW_KEY_DEFAULT : asked[j]) &
-				       cases[i].part) != 0;
-			struct lull_flow_parser *parser = parser_new(&config);
-			struct frame one, two;
-			struct lull_flow_packet a, b;
+			uint32_t full = asked[j] == 0 ? LULL_FLOW_KEY_DEFAULT : asked[j];
+			bool wanted = (full & parts[i].part) != 0;
+			struct lull_flow_packet one = part_packet(i, parts[i].one, asked[j]);
+			struct lull_flow_packet two = part_packet(i, parts[i].two, asked[j]);
 
-			one = tunnel(cases[i].proto, cases[i].port, cases[i].one, cases[i].version);
-			two = tunnel(cases[i].proto, cases[i].port, cases[i].two, cases[i].version);
-			parse_cut(parser, RAW, &one, one.len, 0, &a);
-			parse_cut(parser, RAW, &two, two.len, 0, &b);
-			free(parser);
-			print_message("case %zu, asked %#x\n", i, asked[j]);
-			assert_int_equal(a.flags, LULL_FLOW_TUNNEL);
-			assert_int_equal(lull_flow_key_same(&a.key, &b.key), !wanted);
-			assert_int_equal(a.digest == b.digest, !wanted);
-			if (!wanted)
+			print_message("part %zu, asked %#x\n", i, asked[j]);
+			assert_int_equal(lull_flow_key_same(&one.key, &two.key), !wanted);
+			assert_int_equal(one.digest == two.digest, !wanted);
+			assert_int_equal(lull_flow_key_compare(&one.key, &two.key) == 0, !wanted);
+			assert_int_equal(one.key.tunnel_id, wanted ? parts[i].id_one : 0);
+			assert_int_equal(two.key.tunnel_id, wanted ? parts[i].id_two : 0);
+			if (!wanted || parts[i].part != LULL_FLOW_KEY_MPLS)
 				continue;
-			assert_int_equal(a.key.tunnel_id, cases[i].id_one);
-			assert_int_equal(b.key.tunnel_id, cases[i].id_two);
-			assert_true(lull_flow_key_compare(&a.key, &b.key) != 0);
-			if (cases[i].part == LULL_FLOW_KEY_MPLS) {
-				assert_int_equal(a.key.mpls_label, 7);
-				assert_int_equal(b.key.mpls_label, 8);
-			}
+			assert_int_equal(one.key.mpls_label, 7);
+			assert_int_equal(two.key.mpls_label, 8);
 		}
 	}
 }
