@@ -38,13 +38,12 @@ lull_flow_name_init(struct lull_flow_name *name, uint64_t seed)
 static inline uint32_t
 lull_flow_name(const struct lull_flow_name *name, const struct lull_flow_record *record)
 {
-	uint32_t words[LULL_FLOW_NAME_WORDS] = {
-		[LULL_FLOW_NAME_WORDS - 2] = record->connection,
-		[LULL_FLOW_NAME_WORDS - 1] = record->cut,
-	};
+	uint32_t words[LULL_FLOW_NAME_WORDS] = { 0 };
 	uint64_t sum = 0;
 
 	memcpy(words, &record->key, sizeof(record->key));
+	words[LULL_FLOW_NAME_WORDS - 2] = record->connection;
+	words[LULL_FLOW_NAME_WORDS - 1] = record->cut;
 	for (uint32_t i = 0; i < LULL_FLOW_NAME_WORDS; i += 2)
 		sum += (uint64_t)(words[i] + name->secrets[i]) *
 		       (words[i + 1] + name->secrets[i + 1]);
