@@ -139,6 +139,8 @@ struct lull_dispatch_mark {
 };
 #define LULL_DISPATCH_SHARED 1u /**< another worker has or had packets of this bucket */
 #define LULL_DISPATCH_MOVED 2u  /**< the first packet after a change of worker */
+/** No flow of the bucket goes to two workers: order within the bucket says nothing of flows. */
+#define LULL_DISPATCH_UNSPLIT 8u
 
 /** Counters of one dispatcher. */
 struct lull_dispatch_counters {

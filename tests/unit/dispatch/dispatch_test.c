@@ -71,9 +71,11 @@ TEST(tracks__no_moves_by_those_that_never_split)
 		second += 1u << 12;
 	for (uint32_t i = 0; i < 5; i++) {
 		assert_int_equal(stand_one(&stand, first), stand_hrw(first, 4));
-		assert_int_equal(stand.marks[0].flags, i > 0 ? LULL_DISPATCH_SHARED : 0);
+		assert_int_equal(stand.marks[0].flags,
+				 LULL_DISPATCH_UNSPLIT | (i > 0 ? LULL_DISPATCH_SHARED : 0));
 		assert_int_equal(stand_one(&stand, second), stand_hrw(second, 4));
-		assert_int_equal(stand.marks[0].flags, LULL_DISPATCH_SHARED);
+		assert_int_equal(stand.marks[0].flags,
+				 LULL_DISPATCH_UNSPLIT | LULL_DISPATCH_SHARED);
 		assert_int_equal(stand.marks[0].seq, 2 * i + 1);
 	}
 	assert_int_equal(stand.counters->moves, 0);
