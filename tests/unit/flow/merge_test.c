@@ -83,6 +83,7 @@ stand_part(uint32_t flow, uint32_t worker, uint64_t first_ns, uint64_t last_ns, 
 		.first_number = first_ns,
 		.workers = 1ull << worker,
 		.announced = announced,
+		.split = 1,
 		.exact = 1,
 	};
 
@@ -177,11 +178,12 @@ TEST(advance__waits_for_what_is_announced)
 	stand_part(1, 0, 5, 9, false);
 	lull_flow_merge_advance(stand.merge, 100 * IDLE_NS);
 	assert_int_equal(stand.given_count, 0);
-	stand_part(1, 1, 7, 20, true);
+	stand_part(1, 1, 7, 100 * IDLE_NS, true);
 	assert_int_equal(stand.counters->awaited, 0);
-	lull_flow_merge_advance(stand.merge, 100 * IDLE_NS);
+	lull_flow_merge_advance(stand.merge, 101 * IDLE_NS + 1);
 	assert_int_equal(stand.given_count, 1);
 	assert_int_equal(stand.given[0].exact, 1);
+	assert_int_equal(stand.counters->late_parts, 0);
 	stand_end();
 }
 
