@@ -78,7 +78,7 @@ bucket_move(struct lull_bucket *bucket, struct track *track, uint16_t proposed, 
 	bool held;
 
 	if (!track->splits) {
-		/* Not a flow that moves: another one of the bucket. It counts if one ever may move. */
+		/* Not a flow that moves: another one of the bucket. Known in case one may later. */
 		bucket->flags |= LULL_DISPATCH_SHARED;
 		return proposed;
 	}

@@ -36,7 +36,7 @@ send_stage(struct flow_io *io, uint32_t worker, struct rte_mbuf *pkt, uint64_t n
 	staging->pkts[staging->count++] = pkt;
 }
 
-/* Does it go where another flow goes? Errors do, so ICMP has one key, many buckets, many workers. */
+/* Does it go where another flow goes? ICMP errors do: one key, many buckets, many workers. */
 static bool
 send_scattered(const struct lull_flow_packet *packet)
 {

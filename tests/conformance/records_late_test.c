@@ -79,7 +79,8 @@ TEST(records__exact_ones_are_whole_beside_late_workers)
 		parts += counters->late_parts;
 		stand_destroy(stand);
 	}
-	print_message("%llu exact, %llu not\n", (unsigned long long)exact, (unsigned long long)inexact);
+	print_message("exact %llu, not %llu\n", (unsigned long long)exact,
+		      (unsigned long long)inexact);
 	assert_true(inexact > 100 && parts > 100 && exact > inexact);
 }
 
