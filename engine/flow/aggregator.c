@@ -64,14 +64,21 @@ aggregator_add(struct flow_aggregator *aggregator, uint32_t worker, uint32_t cou
 	lull_cell_end(&aggregator->sequence);
 }
 
-/* The watermark counts once everything it promises has been fetched. */
+/*
+ * The watermark counts once everything that it promises has been fetched: what was in the ring when
+ * it was read. Waiting for an empty ring would leave it where it is while messages come fast.
+ */
 static uint32_t
 aggregator_fetch(struct flow_aggregator *aggregator, uint32_t worker)
 {
-	uint64_t watermark_ns = __atomic_load_n(
-		&aggregator->pipeline->workers[worker]->watermark_ns, __ATOMIC_ACQUIRE);
+	struct flow_told *told = &aggregator->told[worker];
 	uint32_t total = 0, count = FLOW_RECORDS;
 
+	if (told->until == 0) {
+		told->watermark_ns = __atomic_load_n(
+			&aggregator->pipeline->workers[worker]->watermark_ns, __ATOMIC_ACQUIRE);
+		told->until = rte_ring_count(aggregator->rings[worker]);
+	}
 	for (int i = 0; i < FLOW_RECORD_BATCHES && count == FLOW_RECORDS; i++) {
 		count = rte_ring_sc_dequeue_burst_elem(
 			aggregator->rings[worker], aggregator->messages, aggregator->record_bytes,
@@ -80,12 +87,9 @@ aggregator_fetch(struct flow_aggregator *aggregator, uint32_t worker)
 			aggregator_add(aggregator, worker, count);
 		total += count;
 	}
-	if (count < FLOW_RECORDS) {
-		aggregator->watermarks_ns[worker] = watermark_ns;
-		aggregator->fetched |= 1ull << worker;
-	} else {
-		aggregator->fetched &= ~(1ull << worker);
-	}
+	told->until -= LULL_MIN(told->until, total);
+	if (told->until == 0)
+		aggregator->watermarks_ns[worker] = told->watermark_ns;
 	return total;
 }
 

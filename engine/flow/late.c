@@ -42,7 +42,7 @@ late_is(const struct flow_aggregator *aggregator, uint32_t worker, uint64_t firs
 	uint64_t told_ns = aggregator->watermarks_ns[worker];
 
 	/* What it told may still be in its ring. */
-	if (!was && (aggregator->fetched >> worker & 1) == 0)
+	if (!was && aggregator->told[worker].until > 0)
 		return false;
 	return told_ns < first_ns && first_ns - told_ns > bound_ns;
 }

@@ -94,6 +94,7 @@ pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, struct lull
 	worker->bucket_mask = (1u << config->dispatch.bucket_bits) - 1;
 	worker->record_bytes = (uint32_t)lull_flow_record_bytes(config->table.payload_bytes);
 	worker->strict = config->io_count > 1;
+	worker->ordered = config->wait && config->io_count == 1 && config->sources[0].read != NULL;
 	for (uint32_t i = 0; i < config->io_count; i++) {
 		worker->strict = worker->strict && config->sources[i].read != NULL;
 		worker->live = worker->live || config->sources[i].read == NULL;

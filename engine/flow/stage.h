@@ -200,8 +200,9 @@ struct flow_worker {
 	struct lull_identify *identify; /* NULL: off */
 	bool wait;                      /* for room in the rings behind it */
 	bool behind;                    /* what has ended is still in the table */
-	bool strict; /* several files: take packets in the order of their clocks */
-	bool live;   /* clocks are those of the loops */
+	bool strict;  /* several files: take packets in the order of their clocks */
+	bool ordered; /* a file that waits for room: its ring is in the order of clocks */
+	bool live;    /* clocks are those of the loops */
 	bool flushed;
 	uint32_t record_bytes;
 	uint64_t work_cycles, stall_end_ns;
@@ -263,17 +264,23 @@ struct flow_aggregator_words {
 	uint64_t got[FLOW_WORKERS], got_pkts[FLOW_WORKERS], records, pkts, open_pkts;
 };
 
+/* A watermark that was read, and how many messages of the ring still belong to it. */
+struct flow_told {
+	uint64_t watermark_ns;
+	uint32_t until;
+};
+
 struct flow_aggregator {
 	struct lull_pipeline *pipeline;
 	uint32_t index, worker_count, record_bytes;
 	uint64_t advanced_ns;
 	uint64_t late_ns;       /* a worker so far behind is late; 0: none is */
 	uint64_t late_check_ns; /* when to look again */
-	uint64_t fetched;       /* bit per worker whose ring was empty when it was last looked at */
 	uint32_t full_records;  /* with so many in the merge, only what it waits for is fetched */
 	struct lull_flow_merge *merge;
 	struct lull_pipeline_sink sink;
 	struct rte_ring *rings[FLOW_WORKERS];
+	struct flow_told told[FLOW_WORKERS];
 	uint64_t watermarks_ns[FLOW_WORKERS]; /* all up to it has been fetched */
 	uint64_t totals_next_ns;
 	struct lull_encode_totals totals;

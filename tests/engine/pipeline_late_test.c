@@ -12,8 +12,10 @@
 #define SEED 20261124
 #define FLOWS 300
 #define PKTS 6000
-#define PORT_FLOWS 49 /* odd: by turns each has packets at both workers */
+#define PORT_FLOWS 99 /* odd: by turns each has packets at both workers */
 #define PORT_PKTS 1000
+#define ROUNDS 4
+#define SHORT_NS (5 * LULL_NS_PER_MS) /* many records */
 #define LATE_NS (100 * LULL_NS_PER_MS)
 
 static struct frames frames;
@@ -109,6 +111,7 @@ live_start(struct bench *bench, const char *name, const char *scheduler, struct 
 {
 	port_init(bench, &frames, name, near, far);
 	bench->config.late_ns = LATE_NS;
+	bench->config.dispatch.bucket_bits = 8; /* flows share buckets */
 	bench->config.dispatch.scheduler = lull_scheduler_find(scheduler);
 	bench_start(bench, far);
 	stall(bench, 0, STAND_PATIENCE_NS);
@@ -193,10 +196,28 @@ TEST(late__leaves_out_a_worker_and_takes_it_back)
 
 /* ---- files ---- */
 
+static uint32_t
+rounds_expected(struct lull_flow_record *list)
+{
+	struct bench bench;
+	uint32_t count;
+
+	bench_init(&bench, &frames);
+	bench.readings[0].rounds = ROUNDS;
+	bench.config.table.idle_ns = SHORT_NS;
+	bench_start(&bench, NULL);
+	bench_complete(&bench);
+	count = bench_records(&bench, list);
+	bench_close(&bench);
+	return count;
+}
+
 /* A worker that stands still costs no record: the merge takes no more from the others. */
 TEST(late__waits_in_files_without_evictions)
 {
-	struct paced paced = { .reading = { .frames = &frames, .rounds = 1 } };
+	struct paced paced = { .reading = { .frames = &frames, .rounds = ROUNDS } };
+	struct lull_flow_record *list = calloc(RECORDS_MAX, sizeof(list[0]));
+	uint32_t list_count = rounds_expected(list);
 	const struct lull_flow_merge_counters *merge;
 	struct bench bench;
 
@@ -204,18 +225,22 @@ TEST(late__waits_in_files_without_evictions)
 	bench.config.sources[0] = (struct lull_pipeline_source){ paced_read, &paced };
 	bench.config.worker_count = 2;
 	bench.config.ring_pkts = 8192;
+	bench.config.table.idle_ns = SHORT_NS;
 	bench.config.aggregator_ring = 64;
 	bench.config.merge_records = 900;
 	bench.config.dispatch.scheduler = lull_scheduler_find("rr-packet");
 	bench_start(&bench, NULL);
-	stall(&bench, 0, 300 * LULL_NS_PER_MS);
+	stall(&bench, 0, STAND_PATIENCE_NS);
 	__atomic_store_n(&paced.go, true, __ATOMIC_RELEASE);
+	STAND_WAIT(LULL_COUNTER_READ(bench.pipeline->aggregators[0]->counters.held_back) > 0);
+	stall(&bench, 0, 0);
 	bench_complete(&bench);
 	merge = lull_pipeline_merge(bench.pipeline, 0);
 	assert_int_equal(merge->evicted, 0);
 	assert_int_equal(merge->late + merge->late_parts, 0);
-	bench_same(expected, expected_count, records, bench_records(&bench, records), "stalled");
+	bench_same(list, list_count, records, bench_records(&bench, records), "stalled");
 	bench_close(&bench);
+	free(list);
 }
 
 /* ---- full rings ---- */
@@ -266,6 +291,75 @@ TEST(retry__records_are_the_same)
 	}
 	assert_true(retried > 100);
 	assert_true(compared_count >= 4);
+}
+
+/* ---- full rings, live ---- */
+
+/* A record per flow: those that are exact are whole, and the others lack what was dropped. */
+static void
+check_loss(const struct bench *bench, uint32_t each)
+{
+	uint64_t missing = 0;
+	uint32_t count = bench_records(bench, records);
+
+	assert_int_equal(count, PORT_FLOWS);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t pkts = records[i].packets[0] + records[i].packets[1];
+
+		assert_in_range(pkts, 1, each);
+		assert_int_equal(records[i].exact, pkts == each);
+		missing += each - pkts;
+	}
+	assert_int_equal(missing, totals_of(bench).totals.drop_ring);
+}
+
+/* Returns what was dropped while a worker took nothing. Then one more of each flow comes. */
+static uint64_t
+loss_run(const struct lull_scheduler *scheduler, uint32_t index, uint64_t *retried)
+{
+	const uint32_t each = 20;
+	struct lull_port near, far;
+	struct bench bench;
+	uint64_t dropped;
+	char name[16];
+
+	snprintf(name, sizeof(name), "loss%u", index);
+	port_init(&bench, &frames, name, &near, &far);
+	bench.config.worker_count = 4;
+	bench.config.ring_pkts = 64;
+	bench.config.table.idle_ns = 3600 * LULL_NS_PER_S;
+	bench.config.dispatch.scheduler = scheduler;
+	bench_start(&bench, &far);
+	stall(&bench, 0, STAND_PATIENCE_NS);
+	port_send(&near, PORT_FLOWS, each * PORT_FLOWS);
+	STAND_WAIT(totals_of(&bench).totals.rx == each * PORT_FLOWS);
+	stall(&bench, 0, 0);
+	STAND_WAIT(totals_of(&bench).staged + totals_of(&bench).in_flight == 0);
+	for (uint32_t i = 0; i < PORT_FLOWS; i += 33) {
+		port_send_from(&near, i, 33);
+		STAND_WAIT(totals_of(&bench).totals.rx == each * PORT_FLOWS + i + 33);
+		STAND_WAIT(totals_of(&bench).staged + totals_of(&bench).in_flight == 0);
+	}
+	bench_finish(&bench);
+	bench_check(&bench);
+	assert_int_equal(late_of(&bench).behind + late_of(&bench).parts, 0);
+	check_loss(&bench, each + 1);
+	dropped = totals_of(&bench).totals.drop_ring;
+	*retried += lull_pipeline_dispatch(bench.pipeline, 0)->retried;
+	bench_close(&bench);
+	lull_port_close(&near);
+	lull_port_close(&far);
+	return dropped;
+}
+
+TEST(loss__every_scheduler_tells_it)
+{
+	uint64_t dropped = 0, retried = 0;
+
+	for (uint32_t i = 0; lull_schedulers[i] != NULL; i++)
+		dropped += loss_run(lull_schedulers[i], i, &retried);
+	assert_true(dropped > 100);
+	assert_true(retried > 0);
 }
 
 TEST_GROUP(setup, teardown);

@@ -376,15 +376,27 @@ port_pool(void)
 	return pool;
 }
 
+static void
+port_send_one(const struct lull_port *near, uint32_t flow, uint32_t number)
+{
+	struct rte_mbuf *pkt = NULL;
+
+	STAND_WAIT((pkt = port_frame(flow, number)) != NULL);
+	STAND_WAIT(rte_eth_tx_burst(near->port_id, 0, &pkt, 1) == 1);
+}
+
 void
 port_send(const struct lull_port *near, uint32_t flow_count, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		struct rte_mbuf *pkt = NULL;
+	for (uint32_t i = 0; i < count; i++)
+		port_send_one(near, i % flow_count, i);
+}
 
-		STAND_WAIT((pkt = port_frame(i % flow_count, i)) != NULL);
-		STAND_WAIT(rte_eth_tx_burst(near->port_id, 0, &pkt, 1) == 1);
-	}
+void
+port_send_from(const struct lull_port *near, uint32_t flow, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		port_send_one(near, flow + i, i);
 }
 
 void

@@ -92,5 +92,7 @@ void port_init(struct bench *bench, const struct frames *frames, const char *nam
 	       struct lull_port *near, struct lull_port *far);
 /** Send frames of @p flow_count flows in turn. */
 void port_send(const struct lull_port *near, uint32_t flow_count, uint32_t count);
+/** Send a frame of each of @p count flows from @p flow on. */
+void port_send_from(const struct lull_port *near, uint32_t flow, uint32_t count);
 
 #endif
