@@ -98,7 +98,7 @@ static void
 watch_say(struct sink_target *target, const char *what, uint64_t lost, flow_sink_tell *tell,
 	  void *arg)
 {
-	char text[LULL_ERROR_SIZE], losses[64] = "";
+	char text[2 * LULL_ERROR_SIZE], losses[64] = "";
 
 	if (lost > 0)
 		snprintf(losses, sizeof(losses), "; %" PRIu64 " records lost since the last line",
