@@ -8,9 +8,9 @@
  *
  * Two orders. Live, records leave as they come and an aggregator loop never waits: what a
  * destination does not take at once stands in a bounded queue, what finds no room there is dropped
- * and counted, a stream that broke is opened again, and names are looked up anew. Ordered, for files as input, records are
- * collected and flow_sink_finish() writes them in canonical order, waiting for the destination as
- * long as it moves on.
+ * and counted, a stream that broke is opened again, and names are looked up anew. Ordered, for
+ * files as input, records are collected and flow_sink_finish() writes them in canonical order,
+ * waiting for the destination as long as it moves on.
  *
  * Threads: open, finish and close from the main thread while no loop runs; each instance belongs to
  * its

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the main thread does with sinks while loops run: it reads counters, tells people, rotates. */
+/* What the main thread does with sinks while loops run: read counters, tell people, rotate. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

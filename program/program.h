@@ -67,8 +67,8 @@ struct lull_program {
 	/** After open(), whatever it returned. */
 	void (*close)(void *state);
 	/**
-	 * SIGHUP came: read settings again, open files anew. The run goes on, and from open() to the
-	 * end of the program this signal does nothing else. NULL: SIGHUP ends the run.
+	 * SIGHUP came: read settings again, open files anew. The run goes on, and from open() to
+	 * the end of the program this signal does nothing else. NULL: SIGHUP ends the run.
 	 */
 	void (*hangup)(void *state);
 	/** Add what was measured to a result that says who measured, with what and where. */
