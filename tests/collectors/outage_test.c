@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "case.h"
+#include "export/names.h"
 #include "stand.h"
 
 #define ITERATIONS_MAX 20000
@@ -175,6 +176,71 @@ TEST(outage__datagrams_wait_for_their_collector)
 	(void)flow_sink_finish(sink, &error);
 	got = datagrams_read(peer.fd);
 	assert_in_range(got, 160, 200);
+	flow_sink_close(sink);
+	close(peer.fd);
+}
+
+/* ---- names and totals ---- */
+
+/* A look-up by its thread, while the loop goes on. */
+TEST(names__are_looked_up_again)
+{
+	struct sink_names *names = NULL;
+	struct lull_error error = { "" };
+	const char *reason;
+	bool found = false;
+
+	assert_int_equal(sink_names_open("localhost", "4739", SOCK_STREAM, true, &names, &error),
+			 0);
+	assert_non_null(sink_names_first(names));
+	assert_false(sink_names_take(names, &reason)); /* nobody has asked */
+	for (int round = 0; round < 3; round++) {
+		found = false;
+		sink_names_ask(names);
+		sink_names_ask(names); /* once is enough */
+		for (int i = 0; i < ITERATIONS_MAX && !found; i++) {
+			found = sink_names_take(names, &reason);
+			usleep(ITERATION_US);
+		}
+		assert_true(found);
+		assert_null(reason);
+		assert_non_null(sink_names_first(names));
+	}
+	sink_names_ask(names);
+	sink_names_close(names); /* under way or not */
+	assert_int_not_equal(
+		sink_names_open("no.such.host.invalid", "1", SOCK_STREAM, false, &names, &error),
+		0);
+	assert_true(error.text[0] != '\0');
+	/* An address has no name. */
+	assert_int_equal(sink_names_open("::1", "1", SOCK_DGRAM, true, &names, &error), 0);
+	sink_names_ask(names);
+	usleep(20000);
+	assert_false(sink_names_take(names, &reason));
+	sink_names_close(names);
+}
+
+/* Options records over UDP while the probe runs, not only at the end. */
+TEST(totals__come_over_udp_during_the_run)
+{
+	struct flow_sink_settings settings = { .totals_ns = 20 * LULL_NS_PER_MS };
+	struct peer peer = { .port = 0 };
+	struct flow_sink *sink;
+	struct lull_error error;
+	uint8_t bytes[2048];
+	int totals = 0;
+
+	peer_open(&peer, SOCK_DGRAM);
+	settings.to[FLOW_SINK_IPFIX][0] = peer.to;
+	sink = sink_make(&settings);
+	for (int i = 0; i < 800; i++) {
+		sink_iterate(sink, 0);
+		usleep(ITERATION_US);
+	}
+	while (recv(peer.fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		totals += bytes[16] == 1 && bytes[17] == 2; /* a set of template 258 */
+	assert_true(totals >= 2);
+	(void)flow_sink_finish(sink, &error);
 	flow_sink_close(sink);
 	close(peer.fd);
 }
