@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "output.h"
@@ -26,15 +25,6 @@ struct sink_ipfix {
 	uint64_t totals_ns; /* 0: only at the end */
 	bool totals;        /* of the whole pipeline: the first instance tells them */
 };
-
-static uint64_t
-ipfix_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * LULL_NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 static void
 ipfix_send(void *arg, const uint8_t *message, size_t bytes)
@@ -199,7 +189,7 @@ ipfix_open(const struct sink_job *job, void **state, struct lull_error *error)
 static void
 ipfix_move(struct sink_ipfix *sink)
 {
-	lull_ipfix_flush(sink->ipfix, ipfix_time_ns());
+	lull_ipfix_flush(sink->ipfix, sink_time_ns());
 	if (sink_output_move(&sink->output))
 		lull_ipfix_restart(sink->ipfix);
 }
@@ -211,7 +201,7 @@ ipfix_record(void *state, const struct lull_flow_record *record)
 
 	if (sink->output.stale)
 		ipfix_renew(sink);
-	lull_ipfix_add(sink->ipfix, ipfix_time_ns(), record);
+	lull_ipfix_add(sink->ipfix, sink_time_ns(), record);
 	sink->taken++;
 	LULL_COUNTER_ADD(sink->counters->taken, 1);
 }
@@ -227,11 +217,11 @@ ipfix_iterate(void *state, const struct lull_encode_totals *totals)
 	if (sink_output_is_old(&sink->output))
 		ipfix_move(sink);
 	if (sink->totals && sink->totals_ns > 0 && now_ns - sink->totals_at_ns >= sink->totals_ns) {
-		lull_ipfix_totals(sink->ipfix, ipfix_time_ns(), totals);
+		lull_ipfix_totals(sink->ipfix, sink_time_ns(), totals);
 		sink->totals_at_ns = now_ns;
 	}
 	if (now_ns - sink->flushed_ns >= SINK_FLUSH_NS) {
-		lull_ipfix_flush(sink->ipfix, ipfix_time_ns());
+		lull_ipfix_flush(sink->ipfix, sink_time_ns());
 		sink->flushed_ns = now_ns;
 	}
 	if (sink_output_iterate(&sink->output))
@@ -251,8 +241,8 @@ ipfix_finish(void *state, const struct lull_encode_totals *totals, struct lull_e
 	struct sink_ipfix *sink = state;
 
 	if (sink->totals)
-		lull_ipfix_totals(sink->ipfix, ipfix_time_ns(), totals);
-	lull_ipfix_flush(sink->ipfix, ipfix_time_ns());
+		lull_ipfix_totals(sink->ipfix, sink_time_ns(), totals);
+	lull_ipfix_flush(sink->ipfix, sink_time_ns());
 	sink_output_drain(&sink->output, sink->stall_ns);
 	sink_output_close(&sink->output);
 	*error = sink->output.trouble;

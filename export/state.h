@@ -42,7 +42,4 @@ struct flow_sink {
 	struct sink_instance instances[LULL_PIPELINE_AGGREGATOR_MAX];
 };
 
-/** CLOCK_REALTIME. */
-uint64_t sink_time_ns(void);
-
 #endif

@@ -46,8 +46,8 @@ sink_file_suits(const char *path)
 	return stat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
-static uint64_t
-volume_time_ns(void)
+uint64_t
+sink_time_ns(void)
 {
 	struct timespec now;
 
@@ -103,7 +103,7 @@ volume_open(const struct sink_file_config *config, bool keep, struct sink_volume
 		return lull_error_set(error, -ENOMEM, "%s: no memory", config->path);
 	pthread_mutex_init(&volume->lock, NULL);
 	volume->holders = 1;
-	volume->begun_ns = volume_time_ns();
+	volume->begun_ns = sink_time_ns();
 	volume->fd = open(config->path, flags, 0666);
 	if (volume->fd < 0)
 		rc = lull_error_set(error, -errno, "%s: %s", config->path, strerror(errno));

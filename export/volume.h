@@ -61,4 +61,7 @@ bool sink_volume_is_old(const struct sink_file *file, const struct sink_volume *
 /** Write a whole unit. 0 or an errno: nothing of it is in the file then. */
 int sink_volume_write(struct sink_volume *volume, const void *bytes, size_t len);
 
+/** CLOCK_REALTIME. */
+uint64_t sink_time_ns(void);
+
 #endif

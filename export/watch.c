@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "output.h"
 #include "state.h"
@@ -11,15 +10,6 @@
 /* A destination is told of so often. */
 #define TELL_NS (60 * LULL_NS_PER_S)
 #define WATCH_NS (20 * LULL_NS_PER_MS)
-
-uint64_t
-sink_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * LULL_NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 /* ---- counters ---- */
 
