@@ -15,7 +15,7 @@
 #include "decisions.h"
 #include "files.h"
 #include "settings.h"
-#include "export/sink.h"
+#include "export.h"
 #include "program/live/loops.h"
 #include "program/live/placement.h"
 
@@ -41,12 +41,14 @@ struct flow {
 	struct flow_files files;
 	struct flow_decisions decisions; /* the trace being written */
 	struct flow_sink *sink;
+	struct flow_sink_list sink_list; /* what it has borrowed */
 	struct lull_pipeline *pipeline;
 	struct flow_thread threads[FLOW_LOOPS_MAX];
 	struct lull_live_loops loops;
 	struct lull_live live;
 	uint64_t idle_ns_max; /* idle-timeout at start, the longest while it runs */
 
+	uint64_t late; /* workers that a line on stderr has named */
 	uint64_t checks, violations;
 	struct lull_error violation;        /* the first one */
 	struct lull_pipeline_totals totals; /* in the end */
@@ -66,6 +68,13 @@ void flow_close(void *state);
 void flow_result(void *state, json_t *result);
 /** What it came to in the end, on stderr. */
 void flow_print(void *state);
+
+/** Open the destinations of records. */
+int flow_open_export(struct flow *flow, struct lull_error *error);
+/** Rotate files; tell of destinations that do not take records, or do again. */
+void flow_watch_export(struct flow *flow);
+/** SIGHUP: open files of records anew, read settings again. */
+void flow_hangup(void *state);
 
 /** The loops of the pipeline, part by part. */
 int flow_open_threads(struct flow *flow, struct lull_error *error);

@@ -7,7 +7,6 @@
 #include "program/live/ports.h"
 #include "program/live/start.h"
 
-#define KEY_SEGMENTS (LULL_FLOW_KEY_VNI | LULL_FLOW_KEY_GRE | LULL_FLOW_KEY_TEID)
 #define MBUF_BYTES 2688  /* buffer of an ordinary frame, with all that belongs to it */
 #define FRAME_BYTES 9728 /* the same of a frame in a file, which may be a large one */
 
@@ -112,23 +111,6 @@ open_ports(struct flow *flow, struct lull_error *error)
 	return 0;
 }
 
-static struct flow_sink_settings
-open_sink_settings(const struct flow_settings *settings)
-{
-	return (struct flow_sink_settings){
-		.to = { [FLOW_SINK_JSON] = settings->records,
-			[FLOW_SINK_IPFIX] = settings->ipfix,
-			[FLOW_SINK_KAFKA] = settings->kafka },
-		.instances = settings->aggregators,
-		.ordered = flow_settings_from_files(settings),
-		.facts = settings->facts,
-		.segment = settings->inner && (settings->key & KEY_SEGMENTS) != 0,
-		.interface = (settings->key & LULL_FLOW_KEY_INTERFACE) != 0,
-		.payload_bytes = settings->payload_bytes,
-		.app = settings->identify ? lull_identify_name : NULL,
-	};
-}
-
 /* Captures give the same decisions each time; who sends to ports must not know them in advance. */
 static int
 open_seed(struct flow_settings *settings, struct lull_error *error)
@@ -147,11 +129,8 @@ open_seed(struct flow_settings *settings, struct lull_error *error)
 static int
 open_inputs(struct flow *flow, struct lull_error *error)
 {
-	struct flow_sink_settings sink = open_sink_settings(&flow->settings);
-	int rc = flow_sink_check(&sink, error);
+	int rc = open_seed(&flow->settings, error);
 
-	if (rc == 0)
-		rc = open_seed(&flow->settings, error);
 	if (rc == 0 && flow_settings_from_files(&flow->settings))
 		rc = flow_files_open(&flow->files, &flow->settings.pcap, error);
 	if (rc == 0 && flow->settings.trace[0] != '\0')
@@ -174,6 +153,7 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 		.flush_pkts = settings->flush_burst,
 		.flush_ns = settings->flush_ns,
 		.wait = flow_settings_from_files(settings),
+		.late_ns = settings->late_ns,
 		.dispatch = flow_settings_dispatch(settings),
 		.resequence = { .window_pkts = settings->resequence_window,
 				.delay_ns = settings->resequence_delay_ns },
@@ -209,16 +189,14 @@ int
 flow_open(void *state, struct lull_error *error)
 {
 	struct flow *flow = state;
-	struct flow_sink_settings sink;
 	int rc = open_inputs(flow, error);
 
 	if (rc == 0)
 		rc = open_engine(flow, error);
 	if (rc == 0)
 		rc = open_ports(flow, error);
-	sink = open_sink_settings(&flow->settings);
 	if (rc == 0)
-		rc = flow_sink_open(&sink, &flow->sink, error);
+		rc = flow_open_export(flow, error);
 	if (rc == 0)
 		rc = open_pipeline(flow, error);
 	if (rc == 0)
@@ -233,6 +211,7 @@ flow_close(void *state)
 	struct flow *flow = state;
 
 	lull_telemetry_stop();
+	lull_live_forget(&flow->live);
 	lull_live_loops_destroy(&flow->loops);
 	lull_pipeline_destroy(flow->pipeline);
 	flow_sink_close(flow->sink);

@@ -55,6 +55,27 @@ result_totals(const struct flow *flow)
 }
 
 static json_t *
+result_late(const struct flow *flow)
+{
+	json_t *object = json_object(), *list = json_array();
+	struct lull_pipeline_late late;
+
+	lull_pipeline_late(flow->pipeline, &late);
+	for (uint32_t i = 0; i < flow->settings.workers; i++) {
+		json_t *worker = json_object();
+
+		lull_result_put_count(worker, "times", late.times[i]);
+		lull_result_put_count(worker, "ns", late.ns[i]);
+		json_array_append_new(list, worker);
+	}
+	lull_result_put_count(object, "records", late.records);
+	lull_result_put_count(object, "parts", late.parts);
+	lull_result_put_count(object, "behind", late.behind);
+	json_object_set_new(object, "workers", list);
+	return object;
+}
+
+static json_t *
 result_conservation(const struct flow *flow)
 {
 	json_t *object = json_object();
@@ -147,6 +168,28 @@ result_resequence(const struct flow *flow)
 	return object;
 }
 
+/* One object per destination, in the order of kinds. */
+static json_t *
+result_destinations(const struct flow *flow)
+{
+	json_t *list = json_array();
+	struct flow_sink_state state;
+
+	for (uint32_t i = 0; flow_sink_state(flow->sink, i, &state); i++) {
+		json_t *object = json_object();
+
+		lull_result_put_text(object, "kind", flow_sink_kind_name(state.kind));
+		lull_result_put_text(object, "to", state.to);
+		json_object_set_new(object, "up", json_boolean(state.up));
+		json_object_set_new(object, "reason",
+				    state.reason == NULL ? json_null() :
+							   lull_result_text(state.reason));
+		lull_result_put_table(object, flow_sink_counter_table, &state.counters);
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
 static json_t *
 result_export(const struct flow *flow)
 {
@@ -160,6 +203,7 @@ result_export(const struct flow *flow)
 		lull_result_put_table(inner, flow_sink_counter_table, &counters);
 		json_object_set_new(object, flow_sink_kind_name((enum flow_sink_kind)kind), inner);
 	}
+	json_object_set_new(object, "destinations", result_destinations(flow));
 	return object;
 }
 
@@ -175,6 +219,7 @@ flow_result(void *state, json_t *result)
 	json_object_set_new(result, "ports", result_ports(flow));
 	json_object_set_new(result, "files", result_files(flow));
 	json_object_set_new(result, "totals", result_totals(flow));
+	json_object_set_new(result, "late", result_late(flow));
 	json_object_set_new(result, "conservation", result_conservation(flow));
 	json_object_set_new(result, "dispatch", result_dispatch(flow));
 	json_object_set_new(result, "tables", result_tables(flow));

@@ -37,6 +37,29 @@ run_check(struct flow *flow)
 	}
 }
 
+/* A line when a worker becomes late, and one when it is back. */
+static void
+run_tell_late(struct flow *flow)
+{
+	struct lull_pipeline_late late;
+	uint64_t changed;
+
+	lull_pipeline_late(flow->pipeline, &late);
+	changed = late.workers ^ flow->late;
+	flow->late = late.workers;
+	for (uint32_t i = 0; changed != 0 && i < flow->settings.workers; i++) {
+		if ((changed >> i & 1) == 0)
+			continue;
+		if ((late.workers >> i & 1) != 0)
+			fprintf(stderr,
+				"lull-flow: worker%u is late: records of flows that were split "
+				"leave without it\n",
+				i);
+		else
+			fprintf(stderr, "lull-flow: worker%u is back\n", i);
+	}
+}
+
 static bool
 run_input_ended(struct flow *flow)
 {
@@ -54,12 +77,14 @@ run_until_end(struct flow *flow)
 
 	while (!run_input_ended(flow) &&
 	       lull_run_wait(&flow->run, STEP_NS, flow->settings.duration_ns)) {
+		flow_watch_export(flow);
 		if (lull_run_shows(&flow->run, flow->settings.stats_ns)) {
 			flow_progress_print(flow, &progress);
 			checked_ns = 0;
 		}
 		if (lull_clock_ns() - checked_ns >= CHECK_NS) {
 			run_check(flow);
+			run_tell_late(flow);
 			checked_ns = lull_clock_ns();
 		}
 	}

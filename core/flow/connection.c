@@ -31,7 +31,8 @@
 #define SEEN_RSTS 12u
 
 struct connection {
-	uint64_t last_ns; /* clock of the flow's last packet */
+	uint64_t last_ns;   /* clock of the flow's last packet */
+	uint64_t closed_ns; /* of the packet that closed it */
 	uint32_t digest;
 	uint32_t check; /* another hash of the key */
 	uint16_t number;
@@ -224,7 +225,7 @@ connection_followed(const struct lull_flow_connections *connections,
 	uint8_t own = SEEN_FIN(packet->direction) | SEEN_RST(packet->direction);
 
 	if (connection_closed(connection) &&
-	    packet->clock_ns > connection->last_ns + connections->closed_ns)
+	    packet->clock_ns > connection->closed_ns + connections->closed_ns)
 		return true;
 	if ((packet->tcp_flags & (TCP_SYN | TCP_RST)) != TCP_SYN)
 		return false;
@@ -251,8 +252,10 @@ connection_note(struct lull_flow_connections *connections, struct connection *co
 	if (!connection_closed(connection))
 		return;
 	packet->flags |= LULL_FLOW_CLOSED;
-	if (!closed)
-		LULL_COUNTER_ADD(connections->counters.closed, 1);
+	if (closed)
+		return;
+	connection->closed_ns = packet->clock_ns;
+	LULL_COUNTER_ADD(connections->counters.closed, 1);
 }
 
 void

@@ -4,7 +4,6 @@
 
 #define DEFAULT_RECORDS 65536
 #define DEFAULT_IDLE_NS (30 * LULL_NS_PER_S)
-#define DEFAULT_CLOSED_NS (5 * LULL_NS_PER_S)
 #define DAY_NS (24 * 3600 * LULL_NS_PER_S)
 
 #define ROW(member, unit_text, help_text)                                                          \
@@ -18,7 +17,10 @@ const struct lull_counter_info lull_flow_merge_counter_table[] = {
 	ROW(open_pkts, "packets", "packets in the open records now"),
 	ROW(awaited, "1", "announced entries that have not arrived yet"),
 	ROW(joined, "1", "partial records joined to another one"),
+	ROW(passed, "1", "records passed on at once because their flow was not split"),
 	ROW(evicted, "1", "records passed on early because memory was full"),
+	ROW(late, "1", "records passed on that may lack the part of a late worker"),
+	ROW(late_parts, "1", "partial records that came after their record was passed on"),
 	{ .name = NULL },
 };
 
@@ -31,8 +33,6 @@ lull_flow_merge_config_full(const struct lull_flow_merge_config *config)
 		full.records_max = DEFAULT_RECORDS;
 	if (full.idle_ns == 0)
 		full.idle_ns = DEFAULT_IDLE_NS;
-	if (full.closed_ns == 0)
-		full.closed_ns = DEFAULT_CLOSED_NS;
 	return full;
 }
 
@@ -43,7 +43,6 @@ lull_flow_merge_config_check(const struct lull_flow_merge_config *config, struct
 	const struct lull_range ranges[] = {
 		{ "records_max", full.records_max, 16, 1u << 26 },
 		{ "idle_ns", full.idle_ns, LULL_NS_PER_MS, DAY_NS },
-		{ "closed_ns", full.closed_ns, LULL_NS_PER_MS, DAY_NS },
 		{ "active_ns", full.active_ns, full.active_ns > 0 ? LULL_NS_PER_S : 0, DAY_NS },
 		{ "payload_bytes", full.payload_bytes, 0, LULL_FLOW_PAYLOAD_MAX },
 	};

@@ -114,7 +114,6 @@ lull_flow_record_count(struct lull_flow_record *record, const struct lull_flow_p
 	record->exact &= (packet->mark_flags & LULL_FLOW_MARK_LOST) == 0;
 	record->ending |= (packet->flags & LULL_FLOW_ENDING) != 0;
 	record->closed |= (packet->flags & LULL_FLOW_CLOSED) != 0;
-	record->shared |= (packet->mark_flags & LULL_FLOW_MARK_SHARED) != 0;
 }
 
 static int
@@ -199,8 +198,8 @@ lull_flow_record_join(struct lull_flow_record *whole, const struct lull_flow_rec
 	whole->fragments += part->fragments;
 	whole->end = LULL_MAX(whole->end, part->end);
 	whole->announced |= part->announced;
+	whole->split |= part->split;
 	whole->exact &= part->exact;
 	whole->ending |= part->ending;
 	whole->closed |= part->closed;
-	whole->shared |= part->shared;
 }

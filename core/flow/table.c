@@ -188,7 +188,6 @@ table_create(struct lull_flow_table *table, const struct lull_flow_packet *packe
 	memset(&entry->record, 0, lull_flow_record_bytes(table->payload_bytes));
 	memset((uint8_t *)entry + table->extra_offset, 0, table->extra_bytes);
 	lull_flow_record_begin(&entry->record, packet, cut, table->worker_index);
-	entry->record.shared = table->announce_all;
 	lull_flow_index_link(&table->index, &table->wheel, packet->digest, index);
 	lull_wheel_arm(&table->wheel, index, table_deadline_ns(table, &entry->record));
 	LULL_COUNTER_ADD(table->counters.created, 1);
@@ -215,7 +214,6 @@ lull_flow_table_add(struct lull_flow_table *table, const struct lull_flow_packet
 	struct table_entry *entry;
 	bool closed;
 
-	LULL_ASSERT_HOT(packet->clock_ns >= table->advanced_ns);
 	table->clock_ns = LULL_MAX(table->clock_ns, packet->clock_ns);
 	if (index != LULL_WHEEL_NONE &&
 	    !table_continues(table, &table_entry(table, index)->record, packet, cut)) {
@@ -235,6 +233,11 @@ lull_flow_table_add(struct lull_flow_table *table, const struct lull_flow_packet
 	/* Later packets put it off again when it is due, but nothing else brings it forward. */
 	if (entry->record.closed && !closed)
 		lull_wheel_arm(&table->wheel, index, table_deadline_ns(table, &entry->record));
+	if (packet->clock_ns < table->advanced_ns) {
+		/* The merge was told that none would come. */
+		LULL_COUNTER_ADD(table->counters.behind, 1);
+		entry->record.exact = 0;
+	}
 	LULL_COUNTER_ADD(table->counters.pkts, 1);
 	LULL_COUNTER_ADD(table->counters.entry_pkts, 1);
 	if ((table->announce_all || (packet->mark_flags & LULL_FLOW_MARK_SHARED) != 0) &&

@@ -49,10 +49,8 @@ table_announce_one(struct lull_flow_table *table, struct lull_flow_record *recor
 	message->cut = record->cut;
 	message->connection = record->connection;
 	message->workers = record->workers;
-	/* With several dispatchers an earlier packet may come, none below what advance() heard. */
-	message->first_clock_ns = table->announce_all ?
-					  LULL_MIN(record->first_clock_ns, table->advanced_ns) :
-					  record->first_clock_ns;
+	/* An earlier packet may come behind this one, none below what advance() heard. */
+	message->first_clock_ns = LULL_MIN(record->first_clock_ns, table->advanced_ns);
 	message->message = LULL_FLOW_ANNOUNCE;
 	if (!table->hand(table->hand_arg, message, NULL)) {
 		LULL_COUNTER_ADD(table->counters.deferred, 1);

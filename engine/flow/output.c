@@ -71,8 +71,7 @@ output_judge(struct flow_output *output, struct rte_mbuf *pkt, uint64_t now_ns)
 
 	if (output->next != NULL &&
 	    lull_order_late(&output->next[output_bucket(output, &private->packet)],
-			    private->packet.seq) &&
-	    (private->packet.mark_flags & LULL_DISPATCH_UNSPLIT) == 0)
+			    private->packet.seq))
 		output->counters.reordered++;
 	if (output->resequence != NULL)
 		lull_histogram_add(&output->wait_histogram, now_ns - private->output_ns, 1);

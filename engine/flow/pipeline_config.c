@@ -19,6 +19,8 @@
 #define MERGE_RECORDS_MAX (1u << 20)
 #define CONNECTION_BITS_MIN 10
 #define CONNECTION_BITS_MAX 20
+/* A loop that rests reads clocks, and tells its own, that often at least. */
+#define LATE_NS_MIN (100 * LULL_NS_PER_MS)
 #define DAY_NS (24 * 3600 * LULL_NS_PER_S)
 
 static void
@@ -116,6 +118,7 @@ config_own(const struct lull_pipeline_config *config, struct lull_error *error)
 		{ "burst_pkts", config->burst_pkts, 1, LULL_BURST_MAX },
 		{ "flush_pkts", config->flush_pkts, 1, LULL_BURST_MAX },
 		{ "flush_ns", config->flush_ns, 1, LULL_NS_PER_S },
+		{ "late_ns", config->late_ns, config->late_ns > 0 ? LATE_NS_MIN : 0, DAY_NS },
 	};
 	struct lull_range wrong;
 	int rc = config_power(error, "ring_pkts", config->ring_pkts);
@@ -134,9 +137,8 @@ pipeline_config_merge(const struct lull_pipeline_config *config)
 		.records_max = config->merge_records,
 		.idle_ns = config->table.idle_ns,
 		.active_ns = config->table.active_ns,
-		.closed_ns = config->table.closed_ns,
 		.payload_bytes = config->table.payload_bytes,
-		.hold = config->worker_count > 1,
+		.hold = config->worker_count > 1 || config->io_count > 1,
 	};
 }
 

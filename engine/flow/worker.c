@@ -126,8 +126,7 @@ worker_packet(struct flow_worker *worker, struct rte_mbuf *pkt)
 		rte_pktmbuf_mtod_offset(pkt, const uint8_t *, packet->payload_offset));
 	if (board != NULL)
 		late = worker_late(&board[packet->bucket], packet->seq,
-				   (packet->mark_flags & LULL_DISPATCH_SHARED) != 0) &&
-		       (packet->mark_flags & LULL_DISPATCH_UNSPLIT) == 0;
+				   (packet->mark_flags & LULL_DISPATCH_SHARED) != 0);
 	worker->counters.reordered += late;
 	if (record != NULL) {
 		record->reordered += late;

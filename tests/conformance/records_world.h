@@ -32,6 +32,7 @@ struct traffic {
 	uint64_t end_clock_ns;
 	uint32_t digests[FLOWS_MAX];
 	struct lull_flow_packet pkts[PKTS_MAX];
+	bool gone[PKTS_MAX]; /* lost on its way to a worker */
 	uint8_t payload[PKTS_MAX][16];
 	uint32_t expected_count;
 	struct kept expected[RECORDS_MAX];
@@ -177,6 +178,7 @@ traffic_mark(struct traffic *traffic)
 /* What a flow's present connection has shown. */
 struct reference_connection {
 	bool fin[2], rst[2];
+	uint64_t closed_ns; /* clock of its end */
 	uint16_t number;
 };
 
@@ -194,8 +196,10 @@ reference_connect(const struct traffic *traffic, struct reference_connection *co
 	bool own = connection->fin[packet->direction] || connection->rst[packet->direction];
 	bool other = connection->fin[!packet->direction] || connection->rst[!packet->direction];
 	bool syn = (packet->tcp_flags & 6) == 2, answer = (packet->tcp_flags & 16) != 0;
-	bool late = reference_closed(connection) && silence_ns > traffic->closed_ns;
+	bool late = reference_closed(connection) &&
+		    packet->clock_ns - connection->closed_ns > traffic->closed_ns;
 	uint16_t number = connection->number;
+	bool closed;
 
 	if (traffic->dispatcher_count > 1)
 		return;
@@ -203,8 +207,11 @@ reference_connect(const struct traffic *traffic, struct reference_connection *co
 		*connection = (struct reference_connection){ .number = 0 };
 	else if (late || (syn && (own || (other && !answer))))
 		*connection = (struct reference_connection){ .number = (uint16_t)(number + 1) };
+	closed = reference_closed(connection);
 	connection->fin[packet->direction] |= (packet->tcp_flags & 1) != 0;
 	connection->rst[packet->direction] |= (packet->tcp_flags & 4) != 0;
+	if (!closed && reference_closed(connection))
+		connection->closed_ns = packet->clock_ns;
 }
 
 static inline void
@@ -239,6 +246,7 @@ reference_packet(struct kept *kept, const struct lull_flow_packet *packet, const
 		record->first_clock_ns = packet->clock_ns;
 		record->first_number = packet->number;
 		record->first_direction = packet->direction;
+		record->exact = 1;
 	} else if (packet->number == record->first_number && packet->direction == 0) {
 		record->first_direction = 0;
 	}
@@ -253,6 +261,8 @@ reference_packet(struct kept *kept, const struct lull_flow_packet *packet, const
 	record->last_clock_ns = packet->clock_ns;
 	record->tcp_flags[direction] |= packet->tcp_flags;
 	record->fragments += (packet->flags & LULL_FLOW_FRAGMENT) != 0;
+	if ((packet->mark_flags & LULL_FLOW_MARK_LOST) != 0)
+		record->exact = 0;
 }
 
 static inline void
@@ -270,7 +280,6 @@ reference_end(const struct traffic *traffic, struct lull_flow_record *record)
 		record->end = LULL_FLOW_END_FLUSH;
 	else
 		record->end = cut_ns < silent_ns ? LULL_FLOW_END_ACTIVE : LULL_FLOW_END_IDLE;
-	record->exact = 1;
 	record->app = (uint16_t)(record->key.port[0] + 1);
 	record->app_confidence = 3;
 	record->app_number = record->first_number;
@@ -295,6 +304,9 @@ reference_make(struct traffic *traffic)
 
 		reference_connect(traffic, connection, packet, packet->clock_ns - *last);
 		*last = packet->clock_ns;
+		/* The dispatcher saw what is lost behind it. */
+		if (traffic->gone[i])
+			continue;
 		if (kept == NULL || kept->record.cut != cut ||
 		    kept->record.connection != connection->number ||
 		    packet->clock_ns - kept->record.last_clock_ns > traffic->idle_ns) {

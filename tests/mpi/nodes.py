@@ -2,8 +2,8 @@
 """MPI programs on two nodes of a test bed, over rails that lose, fall silent, or differ.
 
 nodes.py PROVIDER-FOLDER LULL-CHANNEL-NODE [PROGRAM|KIND|WEATHER ...]: those alone that are named.
-Usually two programs on kernel rails that differ, lose and flap; with LULL_LONG each program over each
-kind of rail in all weathers, 20 times.
+Usually two programs on kernel rails that differ, lose and flap; with LULL_LONG each program over
+each kind of rail in all weathers, 20 times.
 """
 
 from __future__ import annotations

@@ -52,6 +52,11 @@ class Probe(Program):
         check(answer["violations"] == 0, "packets add up", self.stderr())
         return answer
 
+    def late(self) -> list[int]:
+        """Per worker: 1 while it is late."""
+        answer: list[int] = self.ask("/lull/flow")["worker_late"]
+        return answer
+
     def received(self, count: int) -> None:
         wait_for(f"{count} packets are here", lambda: self.totals()["rx"] >= count)
 
@@ -248,6 +253,40 @@ def check_loss_is_told(probe: Probe, traffic: Traffic, lost: int) -> None:
     check(missing == lost, "what is missing was counted", (missing, lost))
 
 
+# ---- late workers ----
+
+
+def late_workers_are_named(binaries: list[str]) -> None:
+    """One worker is busy with a single flow; the flows of the other leave meanwhile."""
+    options = ("--workers 2 --scheduler hrw --idle-timeout=200ms --active-timeout=0 --facts "
+               "--late-timeout=100ms")
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 1, options), Traffic()
+        probe.set("worker-delay=20ms")
+        probe.send([traffic.make(0) for _ in range(300)])
+        wait_for("one of them is late", lambda: 1 in probe.late(), EXPORT_SLACK_S)
+        late = probe.late().index(1)
+        wait_for("progress names it", lambda: f"LATE worker{late}" in probe.stderr())
+        wait_for("a line says so", lambda: f"worker{late} is late" in probe.stderr())
+        check(probe.records() == [], "it has told nothing", probe.records())
+        probe.send([traffic.make(i) for i in range(1, FLOWS)])
+        wait_for("the flows of the other leave",
+                 lambda: any(record["workers"] == [1 - late] for record in probe.records()),
+                 EXPORT_SLACK_S)
+        check(1 in probe.late(), "while it is late", probe.late())
+        probe.set("worker-delay=0")
+        wait_for("it is back", lambda: 1 not in probe.late(), EXPORT_SLACK_S)
+        wait_for("a line says that too", lambda: f"worker{late} is back" in probe.stderr())
+        result = probe.end(signal.SIGTERM)
+        check_all_recorded(probe, traffic)
+        check(all(record["exact"] for record in probe.records()), "all whole, none was split")
+        workers = result["late"]["workers"]
+        check(workers[late]["times"] >= 1 and workers[late]["ns"] > 0, "result", result["late"])
+        check(workers[1 - late]["times"] == 0, "the other one was in time", result["late"])
+        check(result["late"]["behind"] == 0, "no packet behind its watermark", result["late"])
+        check(f"worker{late} was late for" in probe.stderr(), "in the end", probe.stderr())
+
+
 # ---- timeouts ----
 
 
@@ -271,13 +310,87 @@ def timeouts_export_in_time(binaries: list[str]) -> None:
         check(Path(probe.records_path).stat().st_size > 0, "records stay")
 
 
+# ---- the life of a daemon ----
+
+
+def checks_a_configuration(binaries: list[str]) -> None:
+    with world() as here:
+        path = here.path("check.yaml")
+        vdev = "vdev: net_null0"
+        cases = (
+            (vdev + "\nthreshold: 60", 0, ""),
+            (vdev + "\nthreshold: much", 1, "threshold"),
+            (vdev + "\nno-such-key: 1", 1, "no-such-key"),
+            (vdev + "\nipfix: [udp://a:1, 'udp://b']", 1, "HOST:PORT"),
+            (vdev + "\nipfix: [udp://a:1, 'udp://a:1']", 1, "twice"),
+            (vdev + "\nkafka-property: sasl.password=x", 1, "--kafka-properties"),
+            ("workers: 2", 1, "no input"),
+        )
+        for text, status, word in cases:
+            path.write_text(text + "\n", encoding="ascii")
+            run = subprocess.run([binaries[1], "--check-config", "--config", str(path)],
+                                 capture_output=True, text=True, check=False)
+            check(run.returncode == status, f"{text}: {status}", (run.returncode, run.stderr))
+            check(word in run.stderr and bool(run.stderr) == bool(status), f"{text}: says {word}",
+                  run.stderr)
+            check(run.stdout == "", "prints nothing else", run.stdout)
+
+
+def a_hangup_opens_files_and_settings_anew(binaries: list[str]) -> None:
+    with world() as here:
+        config, moved = here.path("flow.yaml"), here.path("flow.records.1")
+        config.write_text("threshold: 60\n", encoding="ascii")
+        options = ("--workers 2 --idle-timeout=300ms --active-timeout=0 --records /dev/null "
+                   f"--config {config}")
+        probe, traffic = Probe(here, binaries[1], 1, options), Traffic()
+        probe.send(traffic.mix(FLOWS, COUNT))
+        wait_for("they are exported", lambda: sums(probe.records()) == traffic.sent, EXPORT_SLACK_S)
+        first = len(probe.records())
+        probe.records_path.rename(moved)
+        probe.set("sticky-enter=50")
+        config.write_text("threshold: 70\nring: 2048\n", encoding="ascii")
+        probe.process.send_signal(signal.SIGHUP)
+        wait_for("a new file", probe.records_path.exists)
+        wait_for("the setting", lambda: probe.ask("/lull/settings")["threshold"] == "70")
+        check(probe.ask("/lull/settings")["sticky_enter"] == "50", "what was set stays")
+        later = "ring has changed; it takes effect at the next start"
+        wait_for("says what cannot be", lambda: later in probe.stderr())
+        check("threshold is 70 now" in probe.stderr(), "says what it did", probe.stderr())
+        config.write_text("threshold: [\n", encoding="ascii")
+        probe.process.send_signal(signal.SIGHUP)
+        wait_for("says what is wrong", lambda: "settings stay as they are" in probe.stderr())
+        probe.send(traffic.mix(FLOWS, COUNT))
+        wait_for("the rest is exported", lambda: probe.totals()["records"] > first and
+                 sum(packets(probe.records())) == COUNT, EXPORT_SLACK_S)
+        check(len(moved.read_text(encoding="utf-8").splitlines()) == first, "the old file stays")
+        told = probe.ask("/lull/flow_export")
+        check(told["kind"] == ["records", "records"] and told["up"] == [1, 1], "all is well", told)
+        check(told["volumes"] == [1, 0], "one file was begun", told)
+        with probe.records_path.open("a", encoding="utf-8") as file:
+            file.write(moved.read_text(encoding="utf-8"))
+        probe.stderr_path.write_text("", encoding="ascii")
+        result = probe.end(signal.SIGTERM)
+        check_all_recorded(probe, traffic)
+        told = result["export"]["destinations"]
+        check([one["up"] for one in told] == [True, True], "in the result too", told)
+        taken = result["export"]["records"]["taken"]
+        check(taken == sum(one["taken"] for one in told), "sums", told)
+
+
+def packets(records: list[dict[str, Any]]) -> list[int]:
+    return [record["packets"] + record["packets_rev"] for record in records]
+
+
 main(
     [
+        checks_a_configuration,
+        a_hangup_opens_files_and_settings_anew,
         records_are_what_was_sent,
         both_directions_by_two_ports,
         changes_while_it_runs,
         output_is_in_order,
         overload_is_counted_by_cause,
+        late_workers_are_named,
         timeouts_export_in_time,
     ],
     need="rings",
