@@ -117,20 +117,42 @@ table_evict(struct lull_flow_table *table, uint32_t index)
 	return false;
 }
 
-/* @p last: the last entry that was looked at, when there were suspiciously many; else none. */
+/* Does the packet come behind the end of this record of its flow? An older packet does not end it. */
+static bool
+table_ends(const struct lull_flow_record *record, const struct lull_flow_packet *packet,
+	   uint32_t cut)
+{
+	if (record->cut != cut)
+		return (int32_t)(cut - record->cut) > 0;
+	return (int16_t)(packet->connection - record->connection) > 0;
+}
+
+/*
+ * The entry of this flow, cut and connection. A younger one of the flow may be beside it: what was
+ * sent elsewhere first comes late.
+ * @p ended: another entry of the flow that ends with this packet
+ * @p last: the last entry that was looked at, when there were suspiciously many; else none
+ */
 static uint32_t
-table_find(struct lull_flow_table *table, const struct lull_flow_packet *packet, uint32_t *last)
+table_find(struct lull_flow_table *table, const struct lull_flow_packet *packet, uint32_t cut,
+	   uint32_t *ended, uint32_t *last)
 {
 	uint32_t index = *lull_flow_index_head(&table->index, packet->digest);
 	uint32_t steps = 0;
 
+	*ended = LULL_WHEEL_NONE;
 	*last = LULL_WHEEL_NONE;
 	while (index != LULL_WHEEL_NONE) {
 		const struct table_entry *entry = table_entry(table, index);
 
 		if (entry->record.digest == packet->digest &&
-		    lull_flow_key_same(&entry->record.key, &packet->key))
-			return index;
+		    lull_flow_key_same(&entry->record.key, &packet->key)) {
+			if (entry->record.cut == cut &&
+			    entry->record.connection == packet->connection)
+				return index;
+			if (table_ends(&entry->record, packet, cut))
+				*ended = index;
+		}
 		if (++steps == CHAIN_MAX)
 			*last = index;
 		index = entry->node.chain;
@@ -198,10 +220,9 @@ table_create(struct lull_flow_table *table, const struct lull_flow_packet *packe
 /* The second silence is before the entry: clocks of several dispatchers may cross. */
 static bool
 table_continues(const struct lull_flow_table *table, const struct lull_flow_record *record,
-		const struct lull_flow_packet *packet, uint32_t cut)
+		const struct lull_flow_packet *packet)
 {
-	return record->cut == cut && record->connection == packet->connection &&
-	       packet->clock_ns <= record->last_clock_ns + table->idle_ns &&
+	return packet->clock_ns <= record->last_clock_ns + table->idle_ns &&
 	       packet->clock_ns + table->idle_ns >= record->first_clock_ns;
 }
 
@@ -210,15 +231,18 @@ lull_flow_table_add(struct lull_flow_table *table, const struct lull_flow_packet
 		    const uint8_t *payload)
 {
 	uint32_t cut = lull_flow_cut_number(&table->cuts, &packet->key, packet->clock_ns);
-	uint32_t victim, index = table_find(table, packet, &victim);
+	uint32_t victim, ended, index = table_find(table, packet, cut, &ended, &victim);
 	struct table_entry *entry;
 	bool closed;
 
 	table->clock_ns = LULL_MAX(table->clock_ns, packet->clock_ns);
 	if (index != LULL_WHEEL_NONE &&
-	    !table_continues(table, &table_entry(table, index)->record, packet, cut)) {
-		lull_flow_table_end_entry(table, index);
+	    !table_continues(table, &table_entry(table, index)->record, packet)) {
+		ended = index;
 		index = LULL_WHEEL_NONE;
+	}
+	if (index == LULL_WHEEL_NONE && ended != LULL_WHEEL_NONE) {
+		lull_flow_table_end_entry(table, ended);
 		victim = LULL_WHEEL_NONE;
 	}
 	if (index == LULL_WHEEL_NONE)

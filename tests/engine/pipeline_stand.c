@@ -357,6 +357,8 @@ port_frame(uint32_t flow, uint32_t number)
 	if (pkt == NULL)
 		return NULL;
 	bytes = frame_write(rte_pktmbuf_mtod(pkt, uint8_t *), flow, number, number % 2 != 0, 20);
+	if (flow % 3 != 0) /* one connection: a record for each flow */
+		rte_pktmbuf_mtod(pkt, uint8_t *)[ETHERNET_BYTES + IP_BYTES + 13] = 16;
 	pkt->data_len = (uint16_t)bytes;
 	pkt->pkt_len = bytes;
 	return pkt;
