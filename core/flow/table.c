@@ -117,7 +117,7 @@ table_evict(struct lull_flow_table *table, uint32_t index)
 	return false;
 }
 
-/* Does the packet come behind the end of this record of its flow? An older packet does not end it. */
+/* Does the packet come behind the end of this record of its flow? An older one does not end it. */
 static bool
 table_ends(const struct lull_flow_record *record, const struct lull_flow_packet *packet,
 	   uint32_t cut)
