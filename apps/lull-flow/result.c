@@ -26,8 +26,9 @@ result_files(const struct flow *flow)
 	lull_result_put_count(object, "skipped", files->skipped);
 	lull_result_put_count(object, "pkts", files->pkts);
 	lull_result_put_count(object, "bytes", files->bytes);
-	lull_result_put_count(object, "untimed", files->untimed);
-	lull_result_put_count(object, "back", files->back);
+	lull_result_put_count(object, "untimed", files->stamps.untimed);
+	lull_result_put_count(object, "back", files->stamps.back);
+	lull_result_put_count(object, "wild", files->stamps.wild);
 	for (uint32_t i = 0; i < files->file_count; i++) {
 		const char *fault = flow_files_fault(files, i, &text);
 

@@ -57,9 +57,9 @@ output_print(const void *member, char *text, size_t size)
 
 const struct lull_option flow_options[] = {
 	LULL_ROW_LIST("pcap", "PATH", pcap,
-		      "Capture file (pcap or pcapng), or a folder of such files. Several captures "
-		      "are merged by time stamps. No packet is lost: reading waits for the "
-		      "workers.",
+		      "Capture file (pcap, pcapng or snoop, also compressed by gzip or zstd), a "
+		      "folder of such files, a pipe, or - (stdin). Several captures are merged by "
+		      "time stamps. No packet is lost: reading waits for the workers.",
 		      .group = "Input", .file = true),
 	LULL_PORT_OPTIONS(NULL, "server"),
 	LULL_ROW_BOOL("keep-going", keep_going,
