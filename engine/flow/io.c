@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,6 +19,7 @@
 #define NUMBER_IO_BITS 2 /* LULL_PIPELINE_IO_MAX */
 /* A silent input still moves the clock this often, so that records end. */
 #define SILENCE_NS (10 * LULL_NS_PER_MS)
+#define BACK_NS (10 * LULL_NS_PER_S)
 /* With config.wait a port's burst waits this long for room, then it is dropped. */
 #define WAIT_NS LULL_NS_PER_S
 
@@ -42,7 +44,8 @@ static const struct lull_counter_info io_counter_table[] = {
 	ROW(partial, "1", "times that a ring took only a part of a burst"),
 	ROW(retried, "packets", "packets sent to another worker because a ring was full"),
 	ROW(nombuf, "1", "reads delayed because no packet buffer was free"),
-	ROW(frames_cut, "packets", "frames of a file that were cut to a packet buffer"),
+	ROW(frames_cut, "packets", "frames of a file of which only 65535 bytes were kept"),
+	ROW(clock_back, "1", "times that stamps of files went back by more than 10 s"),
 	ROW(notes, "1", "results of nDPI received from workers"),
 	{ .name = NULL },
 };
@@ -224,20 +227,69 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 
 /* ---- sources ---- */
 
+static void
+io_frame_free(void *bytes, void *shared)
+{
+	(void)bytes;
+	free(shared);
+}
+
+/*
+ * A frame that is longer than a buffer of the pool: memory of its own, in one piece, since parser,
+ * table and identifier read one piece. It is freed with the packet. This alone allocates for a
+ * packet; a pool of such buffers would take 64 KB for each packet that could be under way.
+ */
+static bool
+io_frame_attach(struct rte_mbuf *pkt, uint16_t bytes)
+{
+	struct rte_mbuf_ext_shared_info *shared = malloc(sizeof(*shared) + bytes);
+
+	if (shared == NULL)
+		return false;
+	shared->free_cb = io_frame_free;
+	shared->fcb_opaque = shared;
+	rte_mbuf_ext_refcnt_set(shared, 1);
+	rte_pktmbuf_attach_extbuf(pkt, shared + 1, RTE_BAD_IOVA, bytes, shared);
+	return true;
+}
+
 /*
  * Frames of a source become packets: copied into buffers of the pipeline's pool, so that a worker
- * can hold them for as long as it likes.
+ * can hold them for as long as it likes. Nothing is read behind byte 65535: IP ends before.
  */
 static void
 io_source_fill(struct flow_io *io, struct rte_mbuf *pkt, const struct lull_pipeline_frame *frame)
 {
-	uint32_t bytes = LULL_MIN(frame->captured_bytes, (uint32_t)rte_pktmbuf_tailroom(pkt));
+	uint32_t bytes = LULL_MIN(frame->captured_bytes, (uint32_t)UINT16_MAX);
 
+	if (bytes > rte_pktmbuf_tailroom(pkt) && !io_frame_attach(pkt, (uint16_t)bytes))
+		bytes = rte_pktmbuf_tailroom(pkt);
 	if (bytes < frame->captured_bytes)
 		io->counters.frames_cut++;
 	rte_memcpy(rte_pktmbuf_mtod(pkt, void *), frame->data, bytes);
 	pkt->data_len = (uint16_t)bytes;
 	pkt->pkt_len = bytes;
+}
+
+/*
+ * Clocks never go back, stamps may: a clock that was set, files behind each other. Farther back
+ * than this the clock of the flows goes on from where it is, or no flow would end until the stamps
+ * have caught up. When they do, they and the clock are the same again.
+ */
+static uint64_t
+io_source_clock(struct flow_io *io, uint64_t time_ns)
+{
+	uint64_t clock_ns = time_ns + io->behind_ns;
+	uint64_t apart_ns = io->clock_ns - LULL_MIN(time_ns, io->clock_ns);
+
+	if (clock_ns + BACK_NS < io->clock_ns) {
+		io->counters.clock_back++;
+		io->level_ns = io->clock_ns - io->behind_ns;
+		io->behind_ns = apart_ns;
+	} else if (io->behind_ns > 0 && time_ns + BACK_NS > io->level_ns) {
+		io->behind_ns = LULL_MIN(io->behind_ns, apart_ns);
+	}
+	return time_ns + io->behind_ns;
 }
 
 static uint16_t
@@ -260,7 +312,7 @@ io_source_pull(struct flow_io *io, uint64_t now_ns)
 
 		io_source_fill(io, pkts[i], frame);
 		io_burst_add(io, pkts[i], frame->link_type, frame->original_bytes, frame->time_ns,
-			     frame->time_ns, now_ns);
+			     io_source_clock(io, frame->time_ns), now_ns);
 	}
 	if (count < io->burst_pkts)
 		rte_pktmbuf_free_bulk(pkts + count, io->burst_pkts - count);
