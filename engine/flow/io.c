@@ -23,6 +23,8 @@
 /* With config.wait a port's burst waits this long for room, then it is dropped. */
 #define WAIT_NS LULL_NS_PER_S
 
+static_assert(LULL_BURST_MAX <= LULL_STAMP_BURST_MAX, "a burst can be stamped");
+
 struct flow_io_stage {
 	struct flow_io *io;
 	struct flow_io_counters counters;
@@ -45,6 +47,7 @@ static const struct lull_counter_info io_counter_table[] = {
 	ROW(retried, "packets", "packets sent to another worker because a ring was full"),
 	ROW(nombuf, "1", "reads delayed because no packet buffer was free"),
 	ROW(frames_cut, "packets", "frames of a file of which only 65535 bytes were kept"),
+	ROW(clock_steps, "1", "times that the time of day was set by more than 100 ms"),
 	ROW(clock_back, "1", "times that stamps of files went back by more than 10 s"),
 	ROW(notes, "1", "results of nDPI received from workers"),
 	{ .name = NULL },
@@ -150,10 +153,10 @@ io_find_stamps(struct flow_io *io)
 }
 
 static uint64_t
-io_stamp(const struct flow_io *io, const struct rte_mbuf *pkt)
+io_stamp(const struct flow_io *io, const struct rte_mbuf *pkt, uint16_t index)
 {
 	if ((pkt->ol_flags & io->stamp_flag) == 0)
-		return io->stamp_ns;
+		return lull_stamp_of(&io->stamp, index);
 	return *RTE_MBUF_DYNFIELD(pkt, io->stamp_offset, const rte_mbuf_timestamp_t *) *
 	       LULL_NS_PER_US;
 }
@@ -167,7 +170,10 @@ io_read_time(struct flow_io *io, uint64_t now_ns)
 		return;
 	io->stamp_iteration_ns = now_ns;
 	clock_gettime(CLOCK_REALTIME, &time);
-	io->stamp_ns = (uint64_t)time.tv_sec * LULL_NS_PER_S + (uint64_t)time.tv_nsec;
+	lull_stamp_look(&io->stamp, now_ns,
+			(uint64_t)time.tv_sec * LULL_NS_PER_S + (uint64_t)time.tv_nsec,
+			LULL_MIN(io->looked_ns, now_ns));
+	io->counters.clock_steps = io->stamp.steps;
 }
 
 /* What a loop received it must take: room is waited for here, or what finds none is dropped. */
@@ -211,6 +217,7 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 		return;
 	}
 	io_read_time(io, now_ns);
+	lull_stamp_burst(&io->stamp, count);
 	io_burst_begin(io);
 	for (uint16_t i = 0; i < LULL_MIN(PREFETCH_AHEAD, count); i++)
 		io_prefetch(pkts[i]);
@@ -218,7 +225,7 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 		if (i + PREFETCH_AHEAD < count)
 			io_prefetch(pkts[i + PREFETCH_AHEAD]);
 		io_burst_add(io, pkts[i], LINK_ETHERNET, rte_pktmbuf_pkt_len(pkts[i]),
-			     io_stamp(io, pkts[i]), now_ns, now_ns);
+			     io_stamp(io, pkts[i], i), now_ns, now_ns);
 	}
 	io_burst_end(io, now_ns);
 	if (io->blocked)
@@ -368,6 +375,7 @@ io_iterate(void *state, uint64_t now_ns)
 	bool ending = io->exhausted || flow_closing(io->pipeline);
 	uint64_t deadline_ns;
 
+	io->looked_ns = now_ns;
 	io_take_notes(io);
 	flow_send_flush(io, now_ns, ending);
 	deadline_ns = flow_send_deadline(io);
