@@ -173,6 +173,7 @@ flow_result(void *state, json_t *result)
 				    json_null());
 	json_object_set_new(result, "ports", result_ports(flow));
 	json_object_set_new(result, "files", result_files(flow));
+	lull_result_put_count(result, "filtered", flow_filter_count(flow->filter));
 	json_object_set_new(result, "totals", result_totals(flow));
 	json_object_set_new(result, "conservation", result_conservation(flow));
 	json_object_set_new(result, "dispatch", result_dispatch(flow));

@@ -108,6 +108,22 @@ io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint3
 	burst->pkts[burst->kept++] = pkt;
 }
 
+/* false: the frame does not pass the filter; its buffer goes back, and the clock goes on. */
+static bool
+io_accept(struct flow_io *io, struct rte_mbuf *pkt, const struct lull_pipeline_frame *frame,
+	  uint64_t clock_ns)
+{
+	const struct lull_pipeline_config *config = &io->pipeline->config;
+
+	if (config->accept == NULL ||
+	    config->accept(config->accept_arg, io->index, frame->link_type, frame->data,
+			   frame->captured_bytes, frame->original_bytes))
+		return true;
+	io->clock_ns = LULL_MAX(io->clock_ns, clock_ns);
+	io->burst.freed[io->burst.gone++] = pkt;
+	return false;
+}
+
 static void
 io_count(struct flow_io *io)
 {
@@ -205,6 +221,19 @@ io_prefetch(struct rte_mbuf *pkt)
 	__builtin_prefetch(private + LULL_CACHE_LINE, 1);
 }
 
+static bool
+io_accept_port(struct flow_io *io, struct rte_mbuf *pkt, uint64_t clock_ns)
+{
+	struct lull_pipeline_frame frame = {
+		.data = rte_pktmbuf_mtod(pkt, const uint8_t *),
+		.captured_bytes = rte_pktmbuf_data_len(pkt),
+		.original_bytes = rte_pktmbuf_pkt_len(pkt),
+		.link_type = LINK_ETHERNET,
+	};
+
+	return io_accept(io, pkt, &frame, clock_ns);
+}
+
 static void
 io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t count, uint64_t now_ns)
 {
@@ -224,8 +253,9 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 	for (uint16_t i = 0; i < count; i++) {
 		if (i + PREFETCH_AHEAD < count)
 			io_prefetch(pkts[i + PREFETCH_AHEAD]);
-		io_burst_add(io, pkts[i], LINK_ETHERNET, rte_pktmbuf_pkt_len(pkts[i]),
-			     io_stamp(io, pkts[i], i), now_ns, now_ns);
+		if (io_accept_port(io, pkts[i], now_ns))
+			io_burst_add(io, pkts[i], LINK_ETHERNET, rte_pktmbuf_pkt_len(pkts[i]),
+				     io_stamp(io, pkts[i], i), now_ns, now_ns);
 	}
 	io_burst_end(io, now_ns);
 	if (io->blocked)
@@ -316,10 +346,14 @@ io_source_pull(struct flow_io *io, uint64_t now_ns)
 	io_burst_begin(io);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct lull_pipeline_frame *frame = &frames[i];
+		uint64_t clock_ns;
 
+		clock_ns = io_source_clock(io, frame->time_ns);
+		if (!io_accept(io, pkts[i], frame, clock_ns))
+			continue;
 		io_source_fill(io, pkts[i], frame);
 		io_burst_add(io, pkts[i], frame->link_type, frame->original_bytes, frame->time_ns,
-			     io_source_clock(io, frame->time_ns), now_ns);
+			     clock_ns, now_ns);
 	}
 	if (count < io->burst_pkts)
 		rte_pktmbuf_free_bulk(pkts + count, io->burst_pkts - count);

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,13 @@ class Trial(Command):
     def records(self, *options: object) -> list[dict[str, Any]]:
         run = self.call("--records", "-", "--json", self.scratch / "result.json", *options)
         check(run.returncode == 0, f"ends well with {options}", run.stderr)
-        totals = self.result()["totals"]
+        totals = self.outcome()["totals"]
         lines = [json.loads(line) for line in run.stdout.splitlines()]
         packets = sum(line["packets"] + line["packets_rev"] for line in lines)
         check(totals["dispatched"] == totals["recorded"] == packets, "all recorded", totals)
         return lines
 
-    def result(self) -> dict[str, Any]:
+    def outcome(self) -> dict[str, Any]:
         text = (self.scratch / "result.json").read_text(encoding="utf-8")
         result: dict[str, Any] = json.loads(text)
         return result
@@ -58,7 +59,7 @@ def segment(seq: int, payload: bytes, total: int | None = None) -> bytes:
                                        0) + payload
 
 
-def pcap(path: Path, packets: list[tuple[float, bytes]]) -> Path:
+def pcap(path: Path, packets: Sequence[tuple[float, bytes]]) -> Path:
     with path.open("wb") as file:
         file.write(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1))
         for when, frame in packets:
@@ -69,12 +70,13 @@ def pcap(path: Path, packets: list[tuple[float, bytes]]) -> Path:
 
 def long_frames_keep_length_and_name(trial: Trial) -> None:
     """Of a card that joins segments: more than a buffer holds, and more than IP can say."""
-    request = b"GET /index.html HTTP/1.1\r\nHost: example.org\r\nCookie: " + b"x" * 20000 + b"\r\n\r\n"
+    request = b"GET /index.html HTTP/1.1\r\nHost: example.org\r\nCookie: "
+    request += b"x" * 20000 + b"\r\n\r\n"
     path = pcap(trial.scratch / "long.pcap", [(1, segment(1, request))])
     for workers in (1, 4):
         (record,) = trial.records("--pcap", path, "--workers", workers, "--scheduler", "rr-packet")
         check(record["bytes"] == 40 + len(request), "counts all bytes", record)
-        if trial.result()["ndpi"] is not None:
+        if trial.outcome()["ndpi"] is not None:
             check(record["app"].startswith("HTTP"), "knows the protocol", record)
     huge = pcap(trial.scratch / "huge.pcap", [(1 + i, segment(1 + i, bytes(200000), total=0))
                                               for i in range(50)])
@@ -83,7 +85,7 @@ def long_frames_keep_length_and_name(trial: Trial) -> None:
     # A port that they could leave by cannot read their memory.
     mixed = pcap(trial.scratch / "mixed.pcap", [(1, segment(1, request)), (2, datagram(1))])
     trial.records("--pcap", mixed, "--vdev", "net_null0", "--output", 0)
-    totals = trial.result()["totals"]
+    totals = trial.outcome()["totals"]
     check((totals["output"], totals["output_drops"]) == (1, 1), "sends what can be sent", totals)
 
 
@@ -97,12 +99,12 @@ def a_wild_stamp_stops_no_timeout(trial: Trial) -> None:
         for workers in (1, 3):
             lines = trial.records("--pcap", path, "--workers", workers, "--identify=no")
             check(len(lines) == 10, "ten flows", lines)
-            check(trial.result()["files"]["wild"] == 1, "counts it", trial.result()["files"])
+            check(trial.outcome()["files"]["wild"] == 1, "counts it", trial.outcome()["files"])
             check(max(line["last_us"] for line in lines) == 1100_400_000, "in its time", lines)
 
 
 def a_clock_that_is_set_back_stops_no_timeout(trial: Trial) -> None:
-    times = [9000 + i for i in range(5)] + [100 + i for i in range(20)] + [200 + i for i in range(5)]
+    times = [*range(9000, 9005), *range(100, 120), *range(200, 205)]
     path = pcap(trial.scratch / "back.pcap", [(when, datagram(7)) for when in times])
     lines = trial.records("--pcap", path, "--identify=no")
     check(sorted(line["packets"] for line in lines) == [5, 25], "the silence ends the flow", lines)
@@ -127,7 +129,7 @@ def stamps_that_fit_no_clock_split_no_flow(trial: Trial) -> None:
         lines = trial.records("--pcap", path, "--identify=no", *options)
         check(sum(line["packets"] for line in lines) == 60, "all packets", lines)
         check(len(lines) == 1, "one flow", lines)
-    check(trial.result()["files"]["wild"] == 1, "counts it", trial.result()["files"])
+    check(trial.outcome()["files"]["wild"] == 1, "counts it", trial.outcome()["files"])
 
 
 def packed_or_piped_it_is_the_same(trial: Trial) -> None:
@@ -143,10 +145,47 @@ def packed_or_piped_it_is_the_same(trial: Trial) -> None:
     for path in (source, packed):
         for through in ("cat", "head -c 9999999 <"):
             run = subprocess.run(
-                f"{through} {path} | {trial.program} --pcap - --records - --workers 2 --identify=no",
+                f"{through} {path} | {trial.program} --pcap - --records - --workers 2 "
+                "--identify=no",
                 shell=True, capture_output=True, text=True, check=False)
             check([json.loads(line) for line in run.stdout.splitlines()] == plain, "a pipe",
                   run.stderr)
+
+
+def a_filter_lets_through_what_matches(trial: Trial) -> None:
+    """Beside a capture that has only these packets; link types that differ, in one run."""
+    packets = [(1 + i, datagram(1 + i % 5)) for i in range(50)]
+    path = pcap(trial.scratch / "all.pcap", packets)
+    some = pcap(trial.scratch / "some.pcap", [entry for i, entry in enumerate(packets)
+                                              if i % 5 in (1, 3)])
+    for workers in (1, 3):
+        lines = trial.records("--pcap", path, "--filter", "udp src port 2 or src port 4",
+                              "--workers", workers, "--identify=no")
+        result = trial.outcome()
+        check(result["filtered"] == 30 and result["totals"]["rx"] == 20, "counts", result["totals"])
+        check(lines == trial.records("--pcap", some, "--identify=no"), "the records of these")
+    raw = trial.scratch / "raw.pcap"
+    text = path.read_bytes()
+    raw.write_bytes(text[:20] + struct.pack("<I", 101) + b"".join(
+        struct.pack("<IIII", int(when), 0, len(frame) - 14, len(frame) - 14) + frame[14:]
+        for when, frame in packets))
+    lines = trial.records("--pcap", path, "--pcap", raw, "--filter", "udp port 5", "--identify=no")
+    check([line["packets"] for line in lines] == [20], "of both links", lines)
+    trial.records("--pcap", path, "--pcap", raw, "--filter", "ether broadcast or vlan")
+    check(trial.outcome()["filtered"] == 100, "no answer, no packet", trial.outcome()["filtered"])
+    run = trial.call("--pcap", path, "--filter", "udp prt 5")
+    check(run.returncode != 0 and "filter:" in run.stderr, "refuses", run.stderr)
+
+
+def a_filter_works_on_ports(trial: Trial) -> None:
+    path = pcap(trial.scratch / "port.pcap", [(1 + i, datagram(1 + i % 5)) for i in range(50)])
+    result = trial.scratch / "result.json"
+    run = trial.call("--vdev", f"net_pcap0,rx_pcap={path}", "--filter", "src port 3",
+                     "--records", "-", "--duration", "500ms", "--identify=no", "--json", result)
+    check(run.returncode == 0, "ends well", run.stderr)
+    lines = [json.loads(line) for line in run.stdout.splitlines()]
+    check([(line["src_port"], line["packets"]) for line in lines] == [(3, 10)], "the flow", lines)
+    check(trial.outcome()["filtered"] == 40, "counts", trial.outcome()["filtered"])
 
 
 def main() -> None:
@@ -157,6 +196,12 @@ def main() -> None:
         a_clock_that_is_set_back_stops_no_timeout(trial)
         stamps_that_fit_no_clock_split_no_flow(trial)
         packed_or_piped_it_is_the_same(trial)
+        probe = trial.call("--vdev", "net_null0", "--duration", "1ms", "--filter", "ip")
+        if "built without libpcap" in probe.stderr:
+            print("skipped: no libpcap")
+            return
+        a_filter_lets_through_what_matches(trial)
+        a_filter_works_on_ports(trial)
 
 
 if __name__ == "__main__":
