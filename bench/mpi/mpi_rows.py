@@ -46,7 +46,6 @@ class Way:
     words: list[str]  # parameters of mpirun
     environment: dict[str, str] = field(default_factory=dict)  # of all ranks
     own: dict[str, dict[str, str]] = field(default_factory=dict)  # of one node's ranks, by node
-    before: dict[str, list[str]] = field(default_factory=dict)  # the program, by node
 
 
 class Mpi(Peer):
@@ -91,7 +90,7 @@ class Mpi(Peer):
         environment = job.environment(station, folder) | way.environment
         program = job.command(station, where, folder)
         contexts = [[*ranks, *defined(environment | way.own.get(node, {})),
-                     *way.before.get(node, []), *program]
+                     *program]
                     for node, ranks in self._ranks(station, where, way, job)]  # fmt: skip
         words = functools.reduce(lambda one, other: [*one, ":", *other], contexts)
         command = [

@@ -16,8 +16,6 @@ from station import Figures, Station
 
 PROVIDER = "liblull-fi.so"
 ALONE = (LATENCY, CONFORM)  # what a row that never rests is there for
-# A client of memif that is there before its server fails, or is not heard.
-AFTER = 'until [ -S "$0" ]; do sleep 0.05; done; sleep 0.2; exec "$@"'
 OVER_RAILS = (GOODPUT, LATENCY, SILENCE, SILENT, WAIT, TRAINING)
 
 
@@ -90,9 +88,6 @@ class Lull(Mpi):
         words = {node: self.rail_words(station, where, folder, node) for node in nodes}
         own = {node: {"FI_LULL_RAILS": text, "RUNTIME_DIRECTORY": str(home(folder, node))}
                for node, text in words.items()}  # fmt: skip
-        if self.kind == "memif":
-            first = ["sh", "-c", AFTER, str(folder / "memif")]
-            return Way(mtl_ofi("lull"), environment, own, {"a": first})
         if len(set(words.values())) > 1 or self.kind == "dpdk":
             return Way(mtl_ofi("lull"), environment, own)
         return Way(mtl_ofi("lull"), environment | {"FI_LULL_RAILS": words["a"]})

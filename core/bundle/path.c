@@ -266,6 +266,8 @@ path_run_suspect(struct lull_bundle *bundle, struct bundle_slot *slot, struct bu
 	if (bundle->now_ns < path->probe_ns)
 		return;
 	bundle_path_ask(bundle, slot, path, true);
+	/* When all that is missing is under way here, nobody has anything to say elsewhere. */
+	bundle_path_doubt(bundle, slot);
 	path->probe_ns = bundle->now_ns + path_gap_ns(slot, path);
 	path->probe_gap_ns = LULL_MIN(2 * path->probe_gap_ns, PROBE_GAP_NS_EARLY);
 }

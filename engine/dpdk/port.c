@@ -19,6 +19,7 @@
 #include "eal_log.h"
 #include "host/error.h"
 #include "port_device.h"
+#include "port_memif.h"
 #include "port_watch.h"
 
 #define QUOTE_SIZE 160
@@ -262,7 +263,7 @@ port_start(struct lull_port *port, const struct rte_eth_dev_info *info,
 	rc = port_queues(port, config, error);
 	if (rc != 0)
 		return rc;
-	rc = rte_eth_dev_start(port->port_id);
+	rc = lull_port_memif_start(port->port_id, info);
 	if (rc != 0)
 		return lull_error_set(error, rc, "port %s does not start: %s", port->name,
 				      strerror(-rc));

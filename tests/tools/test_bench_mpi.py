@@ -110,9 +110,7 @@ with tempfile.TemporaryDirectory() as folder:
     ranks = peer._ranks(Station(), where, way, JOBS[where.what])
     print(json.dumps([[word.replace(folder, "/f") for word in way.words], way.environment,
                       {node: one.get("FI_LULL_RAILS", "").replace(folder, "/f")
-                       for node, one in way.own.items()}, ranks,
-                      {node: words[-1].replace(folder, "/f") for node, words in way.before.items()}
-                      ]))
+                       for node, one in way.own.items()}, ranks]))
 """
 
 
@@ -122,7 +120,7 @@ with tempfile.TemporaryDirectory() as folder:
     ("64B-same", "lull kernel spin", "kernel:lo", "0")])
 def test_rails_that_are_the_same_for_all(scene: str, peer: str, rails: str,
                                          rest: str | None) -> None:
-    _, environment, own, ranks, _ = ask(WAY, scene, peer)
+    _, environment, own, ranks = ask(WAY, scene, peer)
     assert environment["FI_LULL_RAILS"] == rails
     assert environment.get("FI_LULL_MAX_REST") == rest
     assert not own
@@ -135,9 +133,7 @@ def test_rails_that_are_the_same_for_all(scene: str, peer: str, rails: str,
     ("4x200", "lull node", "node:/a(dpdk:af_packet=r0)", "node:/b(dpdk:af_packet=r0)"),
     ("64B-same", "lull node spin", "node-busy:/a(kernel:r0)", None)])
 def test_rails_of_each_node(scene: str, peer: str, a: str, b: str | None) -> None:
-    _, environment, own, ranks, before = ask(WAY, scene, peer)
-    # A client of memif begins when its server is there.
-    assert before == ({"a": "/f/memif"} if "memif" in peer else {})
+    _, environment, own, ranks = ask(WAY, scene, peer)
     if b is None:
         assert environment["FI_LULL_RAILS"] == a
     else:
@@ -150,11 +146,24 @@ def test_others_get_all_rails_or_one() -> None:
     assert ask(WAY, "200+100+50", "Open MPI btl/tcp")[0][-1] == "r0,r1,r2"
     assert ask(WAY, "64B-same", "Open MPI btl/tcp")[0][-1] == "lo"
     assert ask(WAY, "4x200", "Open MPI pml/ucx tcp")[1]["UCX_NET_DEVICES"] == "r0,r1,r2,r3"
-    words, environment, _, ranks, _ = ask(WAY, "4x200", FABRIC)
+    words, environment, _, ranks = ask(WAY, "4x200", FABRIC)
     assert words[-1] == "tcp;ofi_rxm"
     assert environment == {"FI_TCP_IFACE": "r0"}
     assert ranks == [["a", ["-np", "2", "--host", "10.0.0.a:1,10.0.0.b:1"]]]
     assert ask(WAY, "conform-4", FABRIC)[3] == [["a", ["--oversubscribe", "-np", "4"]]]
+
+
+def test_the_curve_is_read_by_whole_lines() -> None:
+    code = """
+import json, mpi_jobs
+def read(text):
+    try:
+        return mpi_jobs.last_number(text)
+    except ValueError:
+        return None
+print(json.dumps([read(text) for text in ("", "12", "12\\n", "1\\n22\\n3")]))
+"""
+    assert ask(code) == [None, None, 12, 22]
 
 
 def test_what_is_not_here_is_a_row_with_the_reason(tmp_path: Path) -> None:

@@ -54,6 +54,38 @@ TEST(path__that_flaps_is_held_down_longer)
 }
 
 static bool
+silent_1_both(struct stand *stand, struct stand_packet *packet)
+{
+	(void)stand;
+	return packet->from_rail != 1 && packet->to_rail != 1;
+}
+
+/*
+ * Messages one by one: when what the silent rail had is all that is missing, nobody has anything
+ * to say on the others.
+ */
+TEST(path__that_falls_silent_under_the_last_message_is_told_from_a_silent_peer)
+{
+	for (uint64_t phase = 0; phase < 40; phase++) {
+		struct stand *stand = stand_open(2, 3, NULL);
+		uint64_t begin_ns;
+
+		stand_join(stand, 0, 1);
+		for (uint32_t i = 0; i < 4; i++)
+			stand_bring(stand, 0, 1, 1000000);
+		assert_int_equal(stand_send(stand, 0, 1000000, false), 0);
+		stand_run(stand, phase * 50 * LULL_NS_PER_US);
+		stand->judge = silent_1_both;
+		begin_ns = stand->now_ns;
+		while (stand_slot(stand, 0)->store->out_count > 0) {
+			stand_step(stand);
+			assert_true(stand->now_ns - begin_ns < 50 * MS);
+		}
+		stand_close(stand);
+	}
+}
+
+static bool
 loses_the_9th(struct stand *stand, struct stand_packet *packet)
 {
 	return packet->from != 0 || (packet->bytes[0] & 15) != BUNDLE_DATA || ++stand->judged != 9;
