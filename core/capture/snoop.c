@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Snoop files, RFC 1761; numbers of links beyond it are those of Solaris, as Wireshark reads them. */
+/* Snoop files, RFC 1761; link numbers beyond it are those of Solaris, as Wireshark reads them. */
 #include <string.h>
 
 #include <lull/base.h>

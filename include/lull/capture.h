@@ -93,7 +93,7 @@ struct lull_capture {
 	enum lull_capture_result result; /**< of the last call; all but PACKET are final */
 	const uint8_t *data;
 	size_t len;
-	bool foreign; /**< of an UNSUPPORTED file: not even its first bytes are those of a capture */
+	bool foreign; /**< UNSUPPORTED: its first bytes are not those of any capture */
 	enum lull_capture_result (*read)(struct lull_capture *, struct lull_capture_packet *);
 	bool big_endian;
 	bool modified;  /* pcap with longer headers of packets */

@@ -320,7 +320,7 @@ TEST_WITH(time__of_a_wild_stamp_is_that_of_the_packet_before, setup, teardown)
 		{ { 0, 900000000, 900000001, 900000002, 900000003, 900000004 },
 		  { 900000000, 900000000, 900000001, 900000002, 900000003, 900000004 },
 		  1 },
-		/* No clock is wild here: silence, a clock that was set, little traffic, disorder. */
+		/* Nothing is wild: silence, a clock that was set, little traffic, disorder. */
 		{ { 100, 101, 9000, 9001, 9002, 9003 }, { 100, 101, 9000, 9001, 9002, 9003 }, 0 },
 		{ { 9000, 9001, 100, 101, 102, 103 }, { 9000, 9001, 100, 101, 102, 103 }, 0 },
 		{ { 100, 7200, 14400, 21600, 28800, 36000 },
