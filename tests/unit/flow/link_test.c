@@ -263,6 +263,23 @@ TEST(enter__what_is_no_ip)
 	}
 }
 
+/* The length of NSH counts words, up to 63 of them. */
+TEST(enter__nsh_of_any_length)
+{
+	struct lull_flow_packet packet;
+
+	for (uint32_t words = 2; words < 64; words++) {
+		struct frame frame = { .len = 0 };
+
+		put_ethernet(&frame, 0x894f);
+		put(&frame, 0x0fc00201 | words << 16, 4);
+		put_fill(&frame, 4 * words - 4);
+		put_datagram(&frame);
+		assert_int_equal(parse(ETHERNET, false, &frame, &packet), LULL_FLOW_OK);
+		assert_datagram(&packet, 4, 14 + 4 * words, 0);
+	}
+}
+
 /* A frame may carry a frame; no number of bytes makes the parser go deeper than 32. */
 TEST(enter__frames_in_frames_have_an_end)
 {
