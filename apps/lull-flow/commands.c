@@ -27,6 +27,24 @@ dispatch_sum(const struct flow *flow, struct lull_dispatch_counters *sum)
 	}
 }
 
+/* Per worker: late now, how often, how long. */
+static void
+late_reply(const struct flow *flow, struct lull_telemetry_reply *reply)
+{
+	uint64_t now[LULL_DISPATCH_WORKERS_MAX];
+	struct lull_pipeline_late late;
+
+	lull_pipeline_late(flow->pipeline, &late);
+	for (uint32_t i = 0; i < flow->settings.workers; i++)
+		now[i] = late.workers >> i & 1;
+	lull_telemetry_put_count(reply, "late_records", late.records);
+	lull_telemetry_put_count(reply, "late_parts", late.parts);
+	lull_telemetry_put_count(reply, "behind", late.behind);
+	lull_telemetry_put_counts(reply, "worker_late", now, flow->settings.workers);
+	lull_telemetry_put_counts(reply, "worker_late_times", late.times, flow->settings.workers);
+	lull_telemetry_put_counts(reply, "worker_late_ns", late.ns, flow->settings.workers);
+}
+
 static void
 flow_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
 {
@@ -61,6 +79,7 @@ flow_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
 				  flow->settings.workers);
 	lull_telemetry_put_counts(reply, "shadow_pkts", dispatch.shadow_pkts,
 				  flow->settings.workers);
+	late_reply(flow, reply);
 	if (resequence == NULL)
 		return;
 	for (const struct lull_counter_info *row = lull_resequence_counter_table; row->name != NULL;

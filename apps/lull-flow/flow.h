@@ -49,6 +49,7 @@ struct flow {
 	struct lull_live live;
 	uint64_t idle_ns_max; /* idle-timeout at start, the longest while it runs */
 
+	uint64_t late; /* workers that a line on stderr has named */
 	uint64_t checks, violations;
 	struct lull_error violation;        /* the first one */
 	struct lull_pipeline_totals totals; /* in the end */

@@ -174,6 +174,7 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 		.flush_pkts = settings->flush_burst,
 		.flush_ns = settings->flush_ns,
 		.wait = flow_settings_from_files(settings),
+		.late_ns = settings->late_ns,
 		.dispatch = flow_settings_dispatch(settings),
 		.resequence = { .window_pkts = settings->resequence_window,
 				.delay_ns = settings->resequence_delay_ns },

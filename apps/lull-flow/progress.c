@@ -18,6 +18,22 @@ progress_lost(const struct lull_encode_totals *totals)
 	return totals->drop_ring + totals->missed + totals->nombuf + totals->errors;
 }
 
+/* ", LATE worker0 worker3" */
+static void
+progress_late(const struct flow *flow)
+{
+	struct lull_pipeline_late late;
+
+	lull_pipeline_late(flow->pipeline, &late);
+	if (late.workers == 0)
+		return;
+	fprintf(stderr, ", LATE");
+	for (uint32_t i = 0; i < flow->settings.workers; i++) {
+		if ((late.workers >> i & 1) != 0)
+			fprintf(stderr, " worker%u", i);
+	}
+}
+
 void
 flow_progress_print(const struct flow *flow, struct flow_progress *last)
 {
@@ -29,12 +45,14 @@ flow_progress_print(const struct flow *flow, struct flow_progress *last)
 	lull_pipeline_totals(flow->pipeline, &totals);
 	fprintf(stderr,
 		"%6.1f s  %s pkt/s, %s flows/s, lost %" PRIu64 ", in flight %" PRIu64
-		", open %" PRIu64 ", CPU",
+		", open %" PRIu64,
 		(double)(now_ns - flow->run.begin_ns) / LULL_NS_PER_S,
 		progress_rate(totals.totals.rx, last->totals.rx, seconds, pkts, sizeof(pkts)),
 		progress_rate(totals.totals.records, last->totals.records, seconds, records,
 			      sizeof(records)),
 		progress_lost(&totals.totals), totals.in_flight, totals.open);
+	progress_late(flow);
+	fprintf(stderr, ", CPU");
 	for (uint32_t i = 0; i < flow->loops.count; i++) {
 		uint64_t cpu_ns = lull_live_loop_cpu_ns(&flow->loops.items[i]);
 
@@ -62,6 +80,30 @@ summary_loss(const struct lull_encode_totals *totals)
 	}
 }
 
+static void
+summary_late(const struct flow *flow)
+{
+	struct lull_pipeline_late late;
+
+	lull_pipeline_late(flow->pipeline, &late);
+	for (uint32_t i = 0; i < flow->settings.workers; i++) {
+		if (late.times[i] > 0)
+			fprintf(stderr,
+				"lull-flow: worker%u was late for %.3f s (times: %" PRIu64 ")\n", i,
+				(double)late.ns[i] / LULL_NS_PER_S, late.times[i]);
+	}
+	if (late.records + late.parts > 0)
+		fprintf(stderr,
+			"lull-flow: %" PRIu64 " records did not wait for it, %" PRIu64
+			" parts came too late\n",
+			late.records, late.parts);
+	if (late.behind > 0)
+		fprintf(stderr,
+			"lull-flow: %" PRIu64 " packets came behind their watermark: a "
+			"defect of this program\n",
+			late.behind);
+}
+
 void
 flow_print(void *state)
 {
@@ -79,6 +121,7 @@ flow_print(void *state)
 	if (flow->files.skipped > 0)
 		fprintf(stderr, "lull-flow: passed over %u files that are no captures\n",
 			flow->files.skipped);
+	summary_late(flow);
 	for (int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
 		flow_sink_read(flow->sink, (enum flow_sink_kind)kind, &sink);
 		if (sink.drops > 0)

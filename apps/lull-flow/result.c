@@ -56,6 +56,27 @@ result_totals(const struct flow *flow)
 }
 
 static json_t *
+result_late(const struct flow *flow)
+{
+	json_t *object = json_object(), *list = json_array();
+	struct lull_pipeline_late late;
+
+	lull_pipeline_late(flow->pipeline, &late);
+	for (uint32_t i = 0; i < flow->settings.workers; i++) {
+		json_t *worker = json_object();
+
+		lull_result_put_count(worker, "times", late.times[i]);
+		lull_result_put_count(worker, "ns", late.ns[i]);
+		json_array_append_new(list, worker);
+	}
+	lull_result_put_count(object, "records", late.records);
+	lull_result_put_count(object, "parts", late.parts);
+	lull_result_put_count(object, "behind", late.behind);
+	json_object_set_new(object, "workers", list);
+	return object;
+}
+
+static json_t *
 result_conservation(const struct flow *flow)
 {
 	json_t *object = json_object();
@@ -175,6 +196,7 @@ flow_result(void *state, json_t *result)
 	json_object_set_new(result, "files", result_files(flow));
 	lull_result_put_count(result, "filtered", flow_filter_count(flow->filter));
 	json_object_set_new(result, "totals", result_totals(flow));
+	json_object_set_new(result, "late", result_late(flow));
 	json_object_set_new(result, "conservation", result_conservation(flow));
 	json_object_set_new(result, "dispatch", result_dispatch(flow));
 	json_object_set_new(result, "tables", result_tables(flow));

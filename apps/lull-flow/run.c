@@ -37,6 +37,29 @@ run_check(struct flow *flow)
 	}
 }
 
+/* A line when a worker becomes late, and one when it is back. */
+static void
+run_tell_late(struct flow *flow)
+{
+	struct lull_pipeline_late late;
+	uint64_t changed;
+
+	lull_pipeline_late(flow->pipeline, &late);
+	changed = late.workers ^ flow->late;
+	flow->late = late.workers;
+	for (uint32_t i = 0; changed != 0 && i < flow->settings.workers; i++) {
+		if ((changed >> i & 1) == 0)
+			continue;
+		if ((late.workers >> i & 1) != 0)
+			fprintf(stderr,
+				"lull-flow: worker%u is late: records of flows that were split "
+				"leave without it\n",
+				i);
+		else
+			fprintf(stderr, "lull-flow: worker%u is back\n", i);
+	}
+}
+
 static bool
 run_input_ended(struct flow *flow)
 {
@@ -60,6 +83,7 @@ run_until_end(struct flow *flow)
 		}
 		if (lull_clock_ns() - checked_ns >= CHECK_NS) {
 			run_check(flow);
+			run_tell_late(flow);
 			checked_ns = lull_clock_ns();
 		}
 	}

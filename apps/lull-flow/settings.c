@@ -133,6 +133,11 @@ const struct lull_option flow_options[] = {
 	LULL_ROW_TIME("active-timeout", active_ns,
 		      "Longest time of a record; a longer flow is recorded in parts. 0: no limit.",
 		      .value_help = "0 for files, otherwise 5 min", .unit = "s"),
+	LULL_ROW_TIME("late-timeout", late_ns,
+		      "How far a worker may be behind the others before the records of flows that "
+		      "were split do not wait for it; they say that they are not exact. 0: no "
+		      "limit.",
+		      .value_help = "0 for files, otherwise 1 s", .unit = "s"),
 	LULL_ROW_COUNT("flows-max", "N", flows_max,
 		       "Largest number of open flows per worker; with more flows, some are "
 		       "recorded early.",

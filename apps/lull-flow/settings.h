@@ -53,6 +53,7 @@ struct flow_settings {
 
 	uint64_t idle_ns;
 	uint64_t active_ns; /* UINT64_MAX until flow_check() */
+	uint64_t late_ns;   /* the same */
 	uint32_t flows_max, payload_bytes;
 	bool inner, identify;
 

@@ -5,6 +5,8 @@
 #include "flow.h"
 
 #define LIVE_ACTIVE_NS (300 * LULL_NS_PER_S)
+#define LIVE_LATE_NS LULL_NS_PER_S
+#define LATE_NS_MIN (100 * LULL_NS_PER_MS)
 #define ACTIVE_NS_MAX (86400 * LULL_NS_PER_S)
 
 void
@@ -16,6 +18,7 @@ flow_preset(void *presets)
 	settings->resting.governor = FLOW_NOT_CHOSEN;
 	settings->seed = FLOW_SEED_NOT_CHOSEN;
 	settings->active_ns = UINT64_MAX;
+	settings->late_ns = UINT64_MAX;
 	settings->identify = lull_identify_version() != NULL;
 }
 
@@ -116,6 +119,12 @@ check_flows(const struct flow_settings *settings, struct lull_error *error)
 	if (settings->active_ns > 0 &&
 	    (settings->active_ns < LULL_NS_PER_S || settings->active_ns > ACTIVE_NS_MAX))
 		return lull_error_set(error, -EINVAL, "active-timeout: it is 0 or 1 s to 24 h");
+	if (settings->late_ns > 0 &&
+	    (settings->late_ns < LATE_NS_MIN || settings->late_ns > ACTIVE_NS_MAX))
+		return lull_error_set(error, -EINVAL, "late-timeout: it is 0 or 100 ms to 24 h");
+	if (settings->late_ns > 0 && flow_settings_from_files(settings))
+		return lull_error_set(error, -EINVAL,
+				      "late-timeout: with files records wait for every worker");
 	if (settings->identify && lull_identify_version() == NULL)
 		return lull_error_set(error, -ENOTSUP,
 				      "identify: lull was built without nDPI (libndpi-dev)");
@@ -133,6 +142,8 @@ flow_check(void *state, struct lull_error *error)
 	settings_choose_scheduler(settings);
 	if (settings->active_ns == UINT64_MAX)
 		settings->active_ns = flow_settings_from_files(settings) ? 0 : LIVE_ACTIVE_NS;
+	if (settings->late_ns == UINT64_MAX)
+		settings->late_ns = flow_settings_from_files(settings) ? 0 : LIVE_LATE_NS;
 	if ((settings->ring & (settings->ring - 1)) != 0)
 		return lull_error_set(error, -EINVAL, "ring: %u is not a power of two",
 				      settings->ring);

@@ -184,6 +184,7 @@ parts_add(struct lull_flow_merge *merge, uint32_t flow, uint32_t worker, uint8_t
 		.workers = 1ULL << worker,
 		.message = message,
 		.announced = announced,
+		.split = 1,
 		.exact = 1,
 	};
 

@@ -78,7 +78,7 @@ bucket_move(struct lull_bucket *bucket, struct track *track, uint16_t proposed, 
 	bool held;
 
 	if (!track->splits) {
-		/* Not a flow that moves: another one of the bucket. */
+		/* Not a flow that moves: another one of the bucket. Known in case one may later. */
 		bucket->flags |= LULL_DISPATCH_SHARED;
 		return proposed;
 	}
@@ -120,15 +120,18 @@ bucket_decide(struct lull_bucket *bucket, struct track *track, uint32_t digest, 
 	return worker;
 }
 
+/* While no flow can be at two workers none is called shared, whoever else is in its bucket. */
 static void
-mark_fill(struct lull_dispatch_mark *mark, const struct lull_dispatch *dispatch,
+mark_fill(struct lull_dispatch_mark *mark, const struct track *track,
 	  const struct lull_bucket *bucket, uint32_t digest, uint16_t moved)
 {
+	const struct lull_dispatch *dispatch = track->dispatch;
 	uint32_t index = digest & dispatch->view.bucket_mask;
+	uint32_t shared = track->splits ? bucket->flags & LULL_DISPATCH_SHARED : 0;
 
 	mark->bucket = index;
 	mark->seq = bucket->seq;
-	mark->flags = (uint16_t)((bucket->flags & LULL_DISPATCH_SHARED) | moved);
+	mark->flags = (uint16_t)(shared | moved);
 	mark->app = 0;
 	if ((bucket->flags & LULL_BUCKET_NOTED) != 0 && dispatch->notes[index].digest == digest)
 		mark->app = dispatch->notes[index].app;
@@ -152,7 +155,7 @@ lull_bucket_track(struct lull_dispatch *dispatch, const uint32_t *digests, uint3
 		else if (workers[i] != bucket->worker)
 			workers[i] = bucket_decide(bucket, &track, digests[i], workers[i], &moved);
 		if (marks != NULL)
-			mark_fill(&marks[i], dispatch, bucket, digests[i], moved);
+			mark_fill(&marks[i], &track, bucket, digests[i], moved);
 		bucket->worker = (uint8_t)workers[i];
 		bucket->position = ++track.sent[workers[i]];
 		bucket->ticks = track.ticks;

@@ -1,53 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An entry is an open record or an *awaited* one: an announcement whose partial has not come yet.
  * Records of one flow and cut lie more than idle_ns apart, else they would have been joined. A
  * record that ended but must wait for an awaited one is *held*: that one's partial will join it,
  * for it lasted beyond the record's end and had no silence between.
+ *
+ * Of a worker that is late nothing is known beyond its watermark, neither its partials nor its
+ * announcements. What ended behind it may lack a part of that worker; and what of it began before
+ * the last record was given without it may belong to such a record.
  */
 #include "merge.h"
 
 #include <errno.h>
-#include <stdalign.h>
 #include <string.h>
-
-#include "cut.h"
-#include "index.h"
-#include "name.h"
-#include "wheel.h"
-
-#define LIST_FREE LULL_WHEEL_OWN
-#define LIST_HELD (LULL_WHEEL_OWN + 1)
-#define LIST_AWAITED (LULL_WHEEL_OWN + 2)
-
-/*
- * Entries that share a head: so many only a flow leaves behind that falls silent a thousand times
- * while a worker stands still, or a flood whose sender knows the seed. The oldest gives way.
- */
-#define CHAIN_MAX 4096
-/* Announcements that were forgotten are counted by low bits of their digest. */
-#define FORGOTTEN_SLOTS 256
-
-struct merge_entry {
-	struct lull_wheel_node node; /* first: the wheel finds it */
-	struct lull_flow_record record;
-};
-
-struct lull_flow_merge {
-	struct lull_flow_index index;
-	uint64_t idle_ns;
-	struct lull_flow_cuts cuts;
-	uint32_t payload_bytes;
-	uint32_t records_max;
-	uint32_t fresh; /* entries from here on were never used */
-	bool hold;
-	lull_flow_give *give;
-	void *give_arg;
-	struct lull_flow_name name;
-	uint32_t forgotten[FORGOTTEN_SLOTS]; /* announced, forgotten, not here yet */
-	alignas(LULL_CACHE_LINE) struct lull_flow_merge_counters counters;
-	alignas(LULL_CACHE_LINE) struct lull_wheel wheel;
-};
 
 static size_t
 merge_aligned(size_t bytes)
@@ -102,180 +66,15 @@ lull_flow_merge_init(void *memory, const struct lull_flow_merge_config *config,
 	return 0;
 }
 
-static struct merge_entry *
-merge_entry(const struct lull_flow_merge *merge, uint32_t index)
-{
-	return (struct merge_entry *)lull_wheel_node(&merge->wheel, index);
-}
-
-static uint64_t
-merge_record_pkts(const struct lull_flow_record *record)
-{
-	return record->packets[0] + record->packets[1];
-}
-
-static uint64_t
-merge_deadline_ns(const struct lull_flow_merge *merge, const struct lull_flow_record *record)
-{
-	return lull_flow_cut_deadline_ns(&merge->cuts, merge->idle_ns, record->digest, record->cut,
-					 record->last_clock_ns);
-}
-
-/* ---- entries ---- */
-
-static bool
-merge_same(const struct lull_flow_record *a, const struct lull_flow_record *b)
-{
-	return a->digest == b->digest && a->cut == b->cut && lull_flow_key_same(&a->key, &b->key);
-}
-
-static uint32_t
-merge_chain(const struct lull_flow_merge *merge, const struct lull_flow_record *record)
-{
-	return *lull_flow_index_head(&merge->index, lull_flow_name(&merge->name, record));
-}
-
-static bool
-merge_is_awaited(const struct merge_entry *entry)
-{
-	return entry->node.list == LIST_AWAITED;
-}
-
-static void
-merge_free(struct lull_flow_merge *merge, uint32_t index)
-{
-	lull_flow_index_unlink(&merge->index, &merge->wheel,
-			       lull_flow_name(&merge->name, &merge_entry(merge, index)->record),
-			       index);
-	lull_wheel_put(&merge->wheel, index, LIST_FREE);
-}
-
-/* What is awaited of the flow of an evicted record will not be whole. */
-static void
-merge_spoil(struct lull_flow_merge *merge, const struct lull_flow_record *record)
-{
-	uint32_t index = merge_chain(merge, record);
-
-	for (; index != LULL_WHEEL_NONE; index = merge_entry(merge, index)->node.chain) {
-		struct merge_entry *entry = merge_entry(merge, index);
-
-		if (merge_is_awaited(entry) && merge_same(&entry->record, record))
-			entry->record.exact = 0;
-	}
-}
-
-static uint32_t *
-merge_forgotten(struct lull_flow_merge *merge, const struct lull_flow_record *record)
-{
-	return &merge->forgotten[record->digest % FORGOTTEN_SLOTS];
-}
-
-static void
-merge_give(struct lull_flow_merge *merge, uint32_t index)
-{
-	struct lull_flow_record *record = &merge_entry(merge, index)->record;
-	uint64_t pkts = merge_record_pkts(record);
-
-	/* What is forgotten may have been a part of it. */
-	if (*merge_forgotten(merge, record) > 0)
-		record->exact = 0;
-	merge->give(merge->give_arg, record);
-	LULL_COUNTER_ADD(merge->counters.records, 1);
-	LULL_COUNTER_ADD(merge->counters.pkts, pkts);
-	LULL_COUNTER_ADD(merge->counters.open, UINT64_MAX);
-	LULL_COUNTER_ADD(merge->counters.open_pkts, 0 - pkts);
-	merge_free(merge, index);
-}
-
-static void
-merge_free_awaited(struct lull_flow_merge *merge, uint32_t index)
-{
-	LULL_COUNTER_ADD(merge->counters.awaited, UINT64_MAX);
-	merge_free(merge, index);
-}
-
-/* Give a record early, or forget an announcement until its partial is here. */
-static void
-merge_evict(struct lull_flow_merge *merge, uint32_t index)
-{
-	struct lull_flow_record *record = &merge_entry(merge, index)->record;
-
-	if (merge_is_awaited(merge_entry(merge, index))) {
-		++*merge_forgotten(merge, record);
-		merge_free_awaited(merge, index);
-		return;
-	}
-	record->end = LULL_FLOW_END_EVICTED;
-	record->exact = 0;
-	merge_spoil(merge, record);
-	LULL_COUNTER_ADD(merge->counters.evicted, 1);
-	merge_give(merge, index);
-}
-
-/* The oldest record: held ones have ended already. Announcements go when there is nothing else. */
-static uint32_t
-merge_oldest(const struct lull_flow_merge *merge)
-{
-	uint32_t index = merge->wheel.lists[LIST_HELD].head;
-
-	if (index == LULL_WHEEL_NONE)
-		index = lull_wheel_oldest(&merge->wheel);
-	return index != LULL_WHEEL_NONE ? index : merge->wheel.lists[LIST_AWAITED].head;
-}
-
-/*
- * Keep the chain of @p record short: the oldest record in it goes, an announcement when there is
- * nothing else, so that none is forgotten that a held record waits for.
- */
-static void
-merge_shorten(struct lull_flow_merge *merge, const struct lull_flow_record *record)
-{
-	uint32_t index = merge_chain(merge, record), last = LULL_WHEEL_NONE;
-	uint32_t awaited = LULL_WHEEL_NONE, count = 0;
-
-	for (; index != LULL_WHEEL_NONE; index = merge_entry(merge, index)->node.chain) {
-		if (merge_is_awaited(merge_entry(merge, index)))
-			awaited = index;
-		else
-			last = index;
-		count++;
-	}
-	if (count >= CHAIN_MAX)
-		merge_evict(merge, last != LULL_WHEEL_NONE ? last : awaited);
-}
-
-/* A copy of @p record in the index, in no list. */
-static uint32_t
-merge_create(struct lull_flow_merge *merge, const struct lull_flow_record *record, size_t bytes)
-{
-	const struct lull_wheel_list *unused = &merge->wheel.lists[LIST_FREE];
-	uint32_t index;
-
-	merge_shorten(merge, record);
-	if (unused->head == LULL_WHEEL_NONE && merge->fresh == merge->records_max)
-		merge_evict(merge, merge_oldest(merge));
-	index = unused->head;
-	if (index != LULL_WHEEL_NONE) {
-		lull_wheel_take(&merge->wheel, index);
-	} else {
-		index = merge->fresh++;
-		merge_entry(merge, index)->node.list = LULL_WHEEL_NONE;
-	}
-	memcpy(&merge_entry(merge, index)->record, record, bytes);
-	lull_flow_index_link(&merge->index, &merge->wheel, lull_flow_name(&merge->name, record),
-			     index);
-	return index;
-}
-
 /* ---- messages ---- */
 
 static void
 merge_announce(struct lull_flow_merge *merge, const struct lull_flow_record *message)
 {
-	uint32_t index = merge_create(merge, message, sizeof(*message));
+	uint32_t index = lull_flow_merge_create(merge, message, sizeof(*message));
 
 	merge_entry(merge, index)->record.exact = 1;
-	lull_wheel_put(&merge->wheel, index, LIST_AWAITED);
+	lull_wheel_put(&merge->wheel, index, MERGE_LIST_AWAITED);
 	LULL_COUNTER_ADD(merge->counters.awaited, 1);
 }
 
@@ -288,7 +87,7 @@ merge_release_held(struct lull_flow_merge *merge, const struct lull_flow_record 
 	for (; index != LULL_WHEEL_NONE; index = merge_entry(merge, index)->node.chain) {
 		struct merge_entry *entry = merge_entry(merge, index);
 
-		if (entry->node.list == LIST_HELD && merge_same(&entry->record, part))
+		if (entry->node.list == MERGE_LIST_HELD && merge_same(&entry->record, part))
 			lull_wheel_arm(&merge->wheel, index,
 				       merge_deadline_ns(merge, &entry->record));
 	}
@@ -316,7 +115,7 @@ merge_arrived(struct lull_flow_merge *merge, const struct lull_flow_record *part
 		return false;
 	}
 	exact = merge_entry(merge, found)->record.exact;
-	merge_free_awaited(merge, found);
+	lull_flow_merge_free_awaited(merge, found);
 	merge_release_held(merge, part);
 	return exact;
 }
@@ -351,7 +150,7 @@ merge_join(struct lull_flow_merge *merge, const struct lull_flow_record *part)
 		lull_flow_record_join(record, &entry->record, merge->payload_bytes);
 		LULL_COUNTER_ADD(merge->counters.open, UINT64_MAX);
 		LULL_COUNTER_ADD(merge->counters.joined, 1);
-		merge_free(merge, index);
+		lull_flow_merge_free(merge, index);
 	}
 	if (whole == LULL_WHEEL_NONE)
 		return whole;
@@ -364,8 +163,27 @@ static void
 merge_pass(struct lull_flow_merge *merge, const struct lull_flow_record *part)
 {
 	merge->give(merge->give_arg, part);
+	LULL_COUNTER_ADD(merge->counters.passed, 1);
 	LULL_COUNTER_ADD(merge->counters.records, 1);
 	LULL_COUNTER_ADD(merge->counters.pkts, merge_record_pkts(part));
+}
+
+/* May other parts of its record come, or have come? An evicted one may go on in the next. */
+static bool
+merge_holds(const struct lull_flow_merge *merge, const struct lull_flow_record *part)
+{
+	return part->announced != 0 ||
+	       (merge->hold && (part->split != 0 || part->end == LULL_FLOW_END_EVICTED));
+}
+
+/* May the record that it is a part of have been given? */
+static bool
+merge_is_late(const struct lull_flow_merge *merge, const struct lull_flow_record *part)
+{
+	uint32_t worker = (uint32_t)__builtin_ctzll(part->workers);
+
+	return merge_deadline_ns(merge, part) <= merge->advanced_ns ||
+	       (merge->left_ns[worker] > 0 && part->first_clock_ns <= merge->left_ns[worker]);
 }
 
 static void
@@ -373,15 +191,21 @@ merge_partial(struct lull_flow_merge *merge, const struct lull_flow_record *part
 {
 	bool exact = !part->announced || merge_arrived(merge, part);
 	bool empty = merge->counters.open == 0 && merge->counters.awaited == 0;
+	bool holds = merge_holds(merge, part);
 	uint32_t index = empty ? LULL_WHEEL_NONE : merge_join(merge, part);
 	struct lull_flow_record *record;
 
-	if (index == LULL_WHEEL_NONE && !merge->hold && !part->announced) {
+	if (holds && part->end != LULL_FLOW_END_EVICTED && merge_is_late(merge, part)) {
+		LULL_COUNTER_ADD(merge->counters.late_parts, 1);
+		exact = false;
+	}
+	if (index == LULL_WHEEL_NONE && !holds) {
 		merge_pass(merge, part);
 		return;
 	}
 	if (index == LULL_WHEEL_NONE) {
-		index = merge_create(merge, part, lull_flow_record_bytes(merge->payload_bytes));
+		index = lull_flow_merge_create(merge, part,
+					       lull_flow_record_bytes(merge->payload_bytes));
 		LULL_COUNTER_ADD(merge->counters.open, 1);
 	}
 	LULL_COUNTER_ADD(merge->counters.open_pkts, merge_record_pkts(part));
@@ -404,20 +228,42 @@ lull_flow_merge_add(struct lull_flow_merge *merge, const struct lull_flow_record
 
 /* ---- completeness ---- */
 
-/* May an announced entry that has not come yet belong to this record? */
+/* May an announced entry of these workers that has not come yet belong to this record? */
 static bool
-merge_must_wait(const struct lull_flow_merge *merge, const struct lull_flow_record *record)
+merge_must_wait(const struct lull_flow_merge *merge, const struct lull_flow_record *record,
+		uint64_t workers)
 {
 	uint32_t index = merge_chain(merge, record);
 
 	for (; index != LULL_WHEEL_NONE; index = merge_entry(merge, index)->node.chain) {
 		const struct merge_entry *entry = merge_entry(merge, index);
 
-		if (merge_is_awaited(entry) && merge_same(&entry->record, record) &&
+		if (merge_is_awaited(entry) && (entry->record.workers & workers) != 0 &&
+		    merge_same(&entry->record, record) &&
 		    entry->record.first_clock_ns <= record->last_clock_ns + merge->idle_ns)
 			return true;
 	}
 	return false;
+}
+
+/* May a worker that is late have a part of this ended record? */
+static bool
+merge_lacks(const struct lull_flow_merge *merge, const struct lull_flow_record *record)
+{
+	return merge->late != 0 && (merge_deadline_ns(merge, record) > merge->late_ns ||
+				    merge_must_wait(merge, record, merge->late));
+}
+
+static void
+merge_give_ended(struct lull_flow_merge *merge, uint32_t index)
+{
+	struct lull_flow_record *record = &merge_entry(merge, index)->record;
+
+	if (merge_lacks(merge, record)) {
+		LULL_COUNTER_ADD(merge->counters.late, 1);
+		record->exact = 0;
+	}
+	lull_flow_merge_give(merge, index);
 }
 
 /* All workers have flushed: nothing is awaited any more. */
@@ -427,12 +273,12 @@ merge_give_all(struct lull_flow_merge *merge)
 	const struct lull_wheel_list *lists = merge->wheel.lists;
 	uint32_t index;
 
-	while ((index = lists[LIST_HELD].head) != LULL_WHEEL_NONE)
-		merge_give(merge, index);
+	while ((index = lists[MERGE_LIST_HELD].head) != LULL_WHEEL_NONE)
+		lull_flow_merge_give(merge, index);
 	while ((index = lull_wheel_oldest(&merge->wheel)) != LULL_WHEEL_NONE)
-		merge_give(merge, index);
-	while ((index = lists[LIST_AWAITED].head) != LULL_WHEEL_NONE)
-		merge_free_awaited(merge, index);
+		lull_flow_merge_give(merge, index);
+	while ((index = lists[MERGE_LIST_AWAITED].head) != LULL_WHEEL_NONE)
+		lull_flow_merge_free_awaited(merge, index);
 }
 
 void
@@ -440,16 +286,42 @@ lull_flow_merge_advance(struct lull_flow_merge *merge, uint64_t watermark_ns)
 {
 	uint32_t index, steps = UINT32_MAX;
 
+	merge->advanced_ns = watermark_ns;
 	if (watermark_ns == UINT64_MAX) {
 		merge_give_all(merge);
 		return;
 	}
+	for (uint64_t late = merge->late; late != 0; late &= late - 1)
+		merge->left_ns[__builtin_ctzll(late)] = watermark_ns;
 	while ((index = lull_wheel_due(&merge->wheel, watermark_ns, &steps)) != LULL_WHEEL_NONE) {
-		if (merge_must_wait(merge, &merge_entry(merge, index)->record))
-			lull_wheel_put(&merge->wheel, index, LIST_HELD);
+		if (merge_must_wait(merge, &merge_entry(merge, index)->record, ~merge->late))
+			lull_wheel_put(&merge->wheel, index, MERGE_LIST_HELD);
 		else
-			merge_give(merge, index);
+			merge_give_ended(merge, index);
 	}
+}
+
+/* What waited for them alone ended long ago: it is due. */
+static void
+merge_release_all(struct lull_flow_merge *merge)
+{
+	const struct lull_wheel_list *held = &merge->wheel.lists[MERGE_LIST_HELD];
+	uint32_t index;
+
+	while ((index = held->head) != LULL_WHEEL_NONE)
+		lull_wheel_arm(&merge->wheel, index,
+			       merge_deadline_ns(merge, &merge_entry(merge, index)->record));
+}
+
+void
+lull_flow_merge_late(struct lull_flow_merge *merge, uint64_t workers, uint64_t watermark_ns)
+{
+	uint64_t more = workers & ~merge->late;
+
+	merge->late = workers;
+	merge->late_ns = workers != 0 ? watermark_ns : 0;
+	if (more != 0)
+		merge_release_all(merge);
 }
 
 void
@@ -461,7 +333,7 @@ lull_flow_merge_timeouts(struct lull_flow_merge *merge, uint64_t idle_ns)
 	for (index = 0; index < merge->fresh; index++) {
 		struct merge_entry *entry = merge_entry(merge, index);
 
-		if (entry->node.list != LIST_FREE && entry->node.list != LIST_AWAITED)
+		if (entry->node.list != MERGE_LIST_FREE && entry->node.list != MERGE_LIST_AWAITED)
 			lull_wheel_arm(&merge->wheel, index,
 				       merge_deadline_ns(merge, &entry->record));
 	}

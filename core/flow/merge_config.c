@@ -17,7 +17,10 @@ const struct lull_counter_info lull_flow_merge_counter_table[] = {
 	ROW(open_pkts, "packets", "packets in the open records now"),
 	ROW(awaited, "1", "announced entries that have not arrived yet"),
 	ROW(joined, "1", "partial records joined to another one"),
+	ROW(passed, "1", "records passed on at once because their flow was not split"),
 	ROW(evicted, "1", "records passed on early because memory was full"),
+	ROW(late, "1", "records passed on that may lack the part of a late worker"),
+	ROW(late_parts, "1", "partial records that came after their record was passed on"),
 	{ .name = NULL },
 };
 

@@ -184,5 +184,6 @@ lull_flow_record_join(struct lull_flow_record *whole, const struct lull_flow_rec
 	whole->fragments += part->fragments;
 	whole->end = LULL_MAX(whole->end, part->end);
 	whole->announced |= part->announced;
+	whole->split |= part->split;
 	whole->exact &= part->exact;
 }

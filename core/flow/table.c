@@ -211,7 +211,6 @@ lull_flow_table_add(struct lull_flow_table *table, const struct lull_flow_packet
 	uint32_t victim, index = table_find(table, packet, &victim);
 	struct table_entry *entry;
 
-	LULL_ASSERT_HOT(packet->clock_ns >= table->advanced_ns);
 	table->clock_ns = LULL_MAX(table->clock_ns, packet->clock_ns);
 	if (index != LULL_WHEEL_NONE &&
 	    !table_continues(table, &table_entry(table, index)->record, packet, cut)) {
@@ -227,6 +226,11 @@ lull_flow_table_add(struct lull_flow_table *table, const struct lull_flow_packet
 	}
 	entry = table_entry(table, index);
 	lull_flow_record_count(&entry->record, packet, payload, table->payload_bytes);
+	if (packet->clock_ns < table->advanced_ns) {
+		/* The merge was told that none would come. */
+		LULL_COUNTER_ADD(table->counters.behind, 1);
+		entry->record.exact = 0;
+	}
 	LULL_COUNTER_ADD(table->counters.pkts, 1);
 	LULL_COUNTER_ADD(table->counters.entry_pkts, 1);
 	if ((table->announce_all || (packet->mark_flags & LULL_FLOW_MARK_SHARED) != 0) &&

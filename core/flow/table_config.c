@@ -12,6 +12,7 @@
 const struct lull_counter_info lull_flow_table_counter_table[] = {
 	ROW(pkts, "packets", "packets recorded in an entry"),
 	ROW(unrecorded, "packets", "packets without a record because the table was full"),
+	ROW(behind, "packets", "packets that came after their worker's watermark had passed them"),
 	ROW(entries, "1", "entries now"),
 	ROW(entry_pkts, "packets", "packets in the entries now"),
 	ROW(handed_pkts, "packets", "packets in the entries handed over"),

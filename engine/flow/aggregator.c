@@ -22,6 +22,8 @@ static const struct lull_counter_info aggregator_counter_table[] = {
 	ROW(announcements, "1", "announcements among the messages"),
 	ROW(records, "1", "complete records passed to the exporters"),
 	ROW(pkts, "packets", "packets in the records passed on"),
+	ROW(late, "1", "times that a worker was late: records no longer waited for it"),
+	ROW(held_back, "1", "times that a worker's messages waited because memory was nearly full"),
 	{ .name = NULL },
 };
 
@@ -62,14 +64,21 @@ aggregator_add(struct flow_aggregator *aggregator, uint32_t worker, uint32_t cou
 	lull_cell_end(&aggregator->sequence);
 }
 
-/* The watermark counts once everything it promises has been fetched. */
+/*
+ * The watermark counts once everything that it promises has been fetched: what was in the ring when
+ * it was read. Waiting for an empty ring would leave it where it is while messages come fast.
+ */
 static uint32_t
 aggregator_fetch(struct flow_aggregator *aggregator, uint32_t worker)
 {
-	uint64_t watermark_ns = __atomic_load_n(
-		&aggregator->pipeline->workers[worker]->watermark_ns, __ATOMIC_ACQUIRE);
+	struct flow_told *told = &aggregator->told[worker];
 	uint32_t total = 0, count = FLOW_RECORDS;
 
+	if (told->until == 0) {
+		told->watermark_ns = __atomic_load_n(
+			&aggregator->pipeline->workers[worker]->watermark_ns, __ATOMIC_ACQUIRE);
+		told->until = rte_ring_count(aggregator->rings[worker]);
+	}
 	for (int i = 0; i < FLOW_RECORD_BATCHES && count == FLOW_RECORDS; i++) {
 		count = rte_ring_sc_dequeue_burst_elem(
 			aggregator->rings[worker], aggregator->messages, aggregator->record_bytes,
@@ -78,33 +87,54 @@ aggregator_fetch(struct flow_aggregator *aggregator, uint32_t worker)
 			aggregator_add(aggregator, worker, count);
 		total += count;
 	}
-	if (count < FLOW_RECORDS)
-		aggregator->watermarks_ns[worker] = watermark_ns;
+	told->until -= LULL_MIN(told->until, total);
+	if (told->until == 0)
+		aggregator->watermarks_ns[worker] = told->watermark_ns;
 	return total;
+}
+
+/*
+ * The merge is nearly full, and does not wait for this worker: its messages stay in its ring until
+ * others have caught up. One of them is the last of all and is always fetched.
+ */
+static bool
+aggregator_holds_back(struct flow_aggregator *aggregator, uint32_t worker, uint64_t last_ns)
+{
+	const struct lull_flow_merge_counters *merge = lull_flow_merge_counters(aggregator->merge);
+
+	if (merge->open + merge->awaited < aggregator->full_records ||
+	    aggregator->watermarks_ns[worker] <= last_ns)
+		return false;
+	aggregator->counters.held_back++;
+	return true;
 }
 
 static uint16_t
 aggregator_pull(void *state, uint64_t now_ns)
 {
 	struct flow_aggregator *aggregator = ((struct flow_aggregator_stage *)state)->aggregator;
+	uint64_t last_ns = flow_late_watermark(aggregator);
 	uint32_t total = 0;
 
 	(void)now_ns;
-	for (uint32_t i = 0; i < aggregator->worker_count; i++)
-		total += aggregator_fetch(aggregator, i);
+	for (uint32_t i = 0; i < aggregator->worker_count; i++) {
+		if (!aggregator_holds_back(aggregator, i, last_ns))
+			total += aggregator_fetch(aggregator, i);
+	}
 	return (uint16_t)total;
 }
 
 /* ---- the iteration ---- */
 
 static void
-aggregator_advance(struct flow_aggregator *aggregator)
+aggregator_advance(struct flow_aggregator *aggregator, uint64_t now_ns)
 {
-	uint64_t watermark_ns = FLOW_CLOCK_END;
+	bool changed = flow_late_look(aggregator, now_ns);
+	uint64_t watermark_ns = flow_late_watermark(aggregator);
 
-	for (uint32_t i = 0; i < aggregator->worker_count; i++)
-		watermark_ns = LULL_MIN(watermark_ns, aggregator->watermarks_ns[i]);
-	if (watermark_ns == aggregator->advanced_ns)
+	/* A worker that is back may be behind what was said without it. */
+	watermark_ns = LULL_MAX(watermark_ns, aggregator->advanced_ns);
+	if (watermark_ns == aggregator->advanced_ns && !changed)
 		return;
 	aggregator->advanced_ns = watermark_ns;
 	lull_flow_merge_advance(aggregator->merge, watermark_ns);
@@ -135,7 +165,7 @@ aggregator_iterate(void *state, uint64_t now_ns)
 	uint64_t deadline_ns;
 	bool last;
 
-	aggregator_advance(aggregator);
+	aggregator_advance(aggregator, now_ns);
 	last = !aggregator->done && aggregator_all_drained(aggregator);
 	if (last || now_ns >= aggregator->totals_next_ns) {
 		aggregator->totals_next_ns = now_ns + TOTALS_NS;

@@ -59,6 +59,10 @@ input_take_all(struct flow_worker *worker)
 		input_refill(worker, input);
 		for (; input->head < input->count; input->head++)
 			worker->batch[worker->batch_count++] = input->pkts[input->head];
+		/* Its records would wait for all that is in the ring else. */
+		if (worker->ordered && input->count > 0)
+			input_pass(input,
+				   flow_private(input->pkts[input->count - 1])->packet.clock_ns);
 		if (input->until == 0 && input->clock_ns != FLOW_CLOCK_END)
 			input->mark_ns = LULL_MAX(input->mark_ns, input->clock_ns);
 	}

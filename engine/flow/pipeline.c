@@ -186,6 +186,7 @@ lull_pipeline_destroy(struct lull_pipeline *pipeline)
 		pipeline_free_io(pipeline->ios[i]);
 		rte_free(pipeline->boards[i]);
 	}
+	rte_free(pipeline->splits);
 	rte_mempool_free(pipeline->pool);
 	rte_free(pipeline);
 }

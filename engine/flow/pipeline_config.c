@@ -17,6 +17,8 @@
 #define DEFAULT_BUCKET_BITS 16
 #define DEFAULT_WINDOW_PKTS 4096
 #define MERGE_RECORDS_MAX (1u << 20)
+/* A loop that rests reads clocks, and tells its own, that often at least. */
+#define LATE_NS_MIN (100 * LULL_NS_PER_MS)
 #define DAY_NS (24 * 3600 * LULL_NS_PER_S)
 
 static void
@@ -99,6 +101,7 @@ config_own(const struct lull_pipeline_config *config, struct lull_error *error)
 		{ "burst_pkts", config->burst_pkts, 1, LULL_BURST_MAX },
 		{ "flush_pkts", config->flush_pkts, 1, LULL_BURST_MAX },
 		{ "flush_ns", config->flush_ns, 1, LULL_NS_PER_S },
+		{ "late_ns", config->late_ns, config->late_ns > 0 ? LATE_NS_MIN : 0, DAY_NS },
 	};
 	struct lull_range wrong;
 	int rc = config_power(error, "ring_pkts", config->ring_pkts);
@@ -118,7 +121,7 @@ pipeline_config_merge(const struct lull_pipeline_config *config)
 		.idle_ns = config->table.idle_ns,
 		.active_ns = config->table.active_ns,
 		.payload_bytes = config->table.payload_bytes,
-		.hold = config->worker_count > 1,
+		.hold = config->worker_count > 1 || config->io_count > 1,
 	};
 }
 

@@ -47,6 +47,45 @@ lull_pipeline_resequence_wait(const struct lull_pipeline *pipeline)
 	return &pipeline->output->wait_histogram;
 }
 
+/* ---- late workers ---- */
+
+static void
+info_late_worker(const struct flow_aggregator *aggregator, uint64_t now_ns, uint32_t worker,
+		 struct lull_pipeline_late *late)
+{
+	bool is_late = (LULL_COUNTER_READ(aggregator->late) >> worker & 1) != 0;
+	uint64_t begin_ns = LULL_COUNTER_READ(aggregator->late_begin_ns[worker]);
+	uint64_t ns = LULL_COUNTER_READ(aggregator->late_total_ns[worker]);
+
+	if (is_late && now_ns > begin_ns)
+		ns += now_ns - begin_ns;
+	late->workers |= (uint64_t)is_late << worker;
+	late->times[worker] =
+		LULL_MAX(late->times[worker], LULL_COUNTER_READ(aggregator->late_times[worker]));
+	late->ns[worker] = LULL_MAX(late->ns[worker], ns);
+}
+
+void
+lull_pipeline_late(const struct lull_pipeline *pipeline, struct lull_pipeline_late *late)
+{
+	uint64_t now_ns = lull_clock_ns();
+
+	*late = (struct lull_pipeline_late){ 0 };
+	for (uint32_t i = 0; i < pipeline->config.aggregator_count; i++) {
+		const struct flow_aggregator *aggregator = pipeline->aggregators[i];
+		const struct lull_flow_merge_counters *merge =
+			lull_flow_merge_counters(aggregator->merge);
+
+		late->records += LULL_COUNTER_READ(merge->late);
+		late->parts += LULL_COUNTER_READ(merge->late_parts);
+		for (uint32_t j = 0; j < pipeline->config.worker_count; j++)
+			info_late_worker(aggregator, now_ns, j, late);
+	}
+	for (uint32_t i = 0; i < pipeline->config.worker_count; i++)
+		late->behind += LULL_COUNTER_READ(
+			lull_flow_table_counters(pipeline->workers[i]->table)->behind);
+}
+
 /* ---- the heaviest flows ---- */
 
 /* All workers' lists, the parts of one flow put together. */

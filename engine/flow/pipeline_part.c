@@ -65,7 +65,12 @@ pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, struct lull_err
 		return 0;
 	pipeline->boards[index] =
 		pipeline_zalloc(sizeof(uint32_t) << config->dispatch.bucket_bits, error);
-	return pipeline->boards[index] != NULL ? 0 : -ENOMEM;
+	if (pipeline->boards[index] == NULL || io->several)
+		return pipeline->boards[index] != NULL ? 0 : -ENOMEM;
+	pipeline->splits = pipeline_zalloc(sizeof(uint64_t) << config->dispatch.bucket_bits, error);
+	io->splits = pipeline->splits;
+	io->bucket_mask = (1u << config->dispatch.bucket_bits) - 1;
+	return io->splits != NULL ? 0 : -ENOMEM;
 }
 
 int
@@ -84,8 +89,12 @@ pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, struct lull
 	worker->io_count = config->io_count;
 	worker->aggregator_count = config->aggregator_count;
 	worker->wait = config->wait;
+	worker->alone = config->worker_count == 1 && config->io_count == 1;
+	worker->splits = pipeline->splits;
+	worker->bucket_mask = (1u << config->dispatch.bucket_bits) - 1;
 	worker->record_bytes = (uint32_t)lull_flow_record_bytes(config->table.payload_bytes);
 	worker->strict = config->io_count > 1;
+	worker->ordered = config->wait && config->io_count == 1 && config->sources[0].read != NULL;
 	for (uint32_t i = 0; i < config->io_count; i++) {
 		worker->strict = worker->strict && config->sources[i].read != NULL;
 		worker->live = worker->live || config->sources[i].read == NULL;
@@ -128,6 +137,10 @@ pipeline_make_aggregator(struct lull_pipeline *pipeline, uint32_t index, struct 
 	aggregator->index = index;
 	aggregator->worker_count = config->worker_count;
 	aggregator->record_bytes = (uint32_t)lull_flow_record_bytes(config->table.payload_bytes);
+	aggregator->late_ns = config->worker_count > 1 ? config->late_ns : 0;
+	/* A sink that waits has time; else a worker that stands still would cost records. */
+	aggregator->full_records =
+		config->wait ? config->merge_records - config->merge_records / 4 : UINT32_MAX;
 	aggregator->sink = config->sinks[index];
 	if (aggregator->sink.record == NULL || aggregator->sink.iterate == NULL)
 		return lull_error_set(error, -EINVAL, "pipeline: aggregator %u has no sink", index);

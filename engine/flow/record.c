@@ -37,6 +37,24 @@ record_finish(struct flow_worker *worker, struct lull_flow_record *record,
 }
 
 /*
+ * May another worker have packets of it? With several dispatchers, any, and parts
+ * where their clocks cross. What ended by the clock
+ * that was published is known here, and so is what ended because a later packet came.
+ */
+static bool
+record_split(const struct flow_worker *worker, const struct lull_flow_record *record)
+{
+	const uint64_t *split_ns;
+
+	if (worker->alone)
+		return false;
+	if (worker->splits == NULL || record->announced != 0)
+		return true;
+	split_ns = &worker->splits[record->digest & worker->bucket_mask];
+	return __atomic_load_n(split_ns, __ATOMIC_RELAXED) >= record->first_clock_ns;
+}
+
+/*
  * Counted before the aggregator can see it. Packets of the batch in hand may be among those handed.
  */
 static void
@@ -69,6 +87,7 @@ flow_record_hand(void *arg, struct lull_flow_record *record, void *extra)
 	}
 	if (record->message == LULL_FLOW_PARTIAL) {
 		record_finish(worker, record, extra);
+		record->split = record_split(worker, record);
 		pkts = record->packets[0] + record->packets[1];
 		worker->counters.records++;
 	}

@@ -36,15 +36,27 @@ send_stage(struct flow_io *io, uint32_t worker, struct rte_mbuf *pkt, uint64_t n
 	staging->pkts[staging->count++] = pkt;
 }
 
+/* Does it go where another flow goes? ICMP errors do: one key, many buckets, many workers. */
 static bool
-send_icmp(const struct lull_flow_packet *packet)
+send_scattered(const struct lull_flow_packet *packet)
 {
 	return packet->key.proto == LULL_FLOW_PROTO_ICMP ||
-	       packet->key.proto == LULL_FLOW_PROTO_ICMP6;
+	       packet->key.proto == LULL_FLOW_PROTO_ICMP6 ||
+	       packet->dispatch_hash != packet->digest;
+}
+
+/* Other workers may have packets of this flow: what ends behind its clock is not known whole. */
+static void
+send_tell_split(struct flow_io *io, const struct lull_flow_packet *packet)
+{
+	uint64_t *split_ns = &io->splits[packet->digest & io->bucket_mask];
+
+	if (packet->clock_ns > *split_ns)
+		__atomic_store_n(split_ns, packet->clock_ns, __ATOMIC_RELAXED);
 }
 
 static void
-send_mark(struct rte_mbuf *pkt, const struct lull_dispatch_mark *mark)
+send_mark(struct flow_io *io, struct rte_mbuf *pkt, const struct lull_dispatch_mark *mark)
 {
 	struct lull_flow_packet *packet = &flow_private(pkt)->packet;
 
@@ -52,11 +64,12 @@ send_mark(struct rte_mbuf *pkt, const struct lull_dispatch_mark *mark)
 	packet->seq = mark->seq;
 	packet->mark_flags = mark->flags;
 	packet->hint = mark->app;
-	if (!send_icmp(packet))
-		return;
-	/* Errors go where the flows go that they are about: one key, many buckets, many workers. */
-	packet->mark_flags |= LULL_DISPATCH_SHARED;
-	packet->hint = 0;
+	if (send_scattered(packet)) {
+		packet->mark_flags |= LULL_DISPATCH_SHARED;
+		packet->hint = 0;
+	}
+	if ((packet->mark_flags & LULL_DISPATCH_SHARED) != 0 && io->splits != NULL)
+		send_tell_split(io, packet);
 }
 
 /* ---- lost ---- */
@@ -107,7 +120,7 @@ flow_send_burst(struct flow_io *io, uint64_t now_ns)
 			    burst->kept, workers, io->tracks ? marks : NULL);
 	for (uint32_t i = 0; i < burst->kept; i++) {
 		if (io->tracks)
-			send_mark(burst->pkts[i], &marks[i]);
+			send_mark(io, burst->pkts[i], &marks[i]);
 		if (io->lost_count > 0)
 			send_tell_lost(io, &flow_private(burst->pkts[i])->packet);
 		send_stage(io, workers[i], burst->pkts[i], now_ns);
@@ -200,7 +213,7 @@ send_refused(struct flow_io *io, uint16_t from, uint64_t now_ns)
 			continue;
 		}
 		if (io->tracks)
-			send_mark(pkts[i], &marks[i]);
+			send_mark(io, pkts[i], &marks[i]);
 		send_stage(io, workers[i], pkts[i], now_ns);
 		other->given++;
 		io->loads[workers[i]].used_pkts++;

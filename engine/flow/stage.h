@@ -18,6 +18,10 @@
  * reads it before it finds the ring empty, and its own watermark is published after its records
  * are in the rings of the aggregators. Aggregators read watermarks before they empty these.
  *
+ * Splits: with one I/O loop, it writes down for each bucket the clock of its last packet that may
+ * have parts of its flow elsewhere, before it publishes that clock or sends a later packet. So a
+ * worker that hands over an entry can tell whether it is all of its record.
+ *
  * Threads: members are written by the loop they belong to; those read by others say so.
  */
 #ifndef LULL_FLOW_STAGE_H
@@ -121,6 +125,8 @@ struct flow_io {
 	bool exhausted; /* the source has come to its end */
 	bool several;   /* several I/O loops feed the workers */
 	uint32_t burst_pkts, flush_pkts;
+	uint32_t bucket_mask;
+	uint64_t *splits; /* clock per bucket; NULL: none is split, or all are */
 	uint64_t flush_ns;
 	uint64_t clock_ns;  /* of the last packet; live: of the last iteration */
 	uint64_t behind_ns; /* files: what stamps are behind that clock, since they went back ... */
@@ -199,8 +205,9 @@ struct flow_worker {
 	struct lull_identify *identify; /* NULL: off */
 	bool wait;                      /* for room in the rings behind it */
 	bool behind;                    /* what has ended is still in the table */
-	bool strict; /* several files: take packets in the order of their clocks */
-	bool live;   /* clocks are those of the loops */
+	bool strict;  /* several files: take packets in the order of their clocks */
+	bool ordered; /* a file that waits for room: its ring is in the order of clocks */
+	bool live;    /* clocks are those of the loops */
 	bool flushed;
 	uint32_t record_bytes;
 	uint64_t work_cycles, stall_end_ns;
@@ -212,6 +219,9 @@ struct flow_worker {
 	struct rte_mbuf *pending[FLOW_BATCH * LULL_PIPELINE_IO_MAX];
 	struct rte_ring *aggregators[LULL_PIPELINE_AGGREGATOR_MAX], *out;
 	uint32_t *boards[LULL_PIPELINE_IO_MAX]; /* next number per bucket; NULL: not tracked */
+	const uint64_t *splits;                 /* that of the only I/O loop */
+	uint32_t bucket_mask;
+	bool alone; /* there is no other worker, nor another clock */
 	struct flow_worker_counters counters;
 	/* The round that looks for the heaviest flows. */
 	bool top_round;
@@ -252,20 +262,30 @@ uint64_t flow_top_iterate(struct flow_worker *worker, uint64_t now_ns);
 /* ---- aggregator ---- */
 
 struct flow_aggregator_counters {
-	uint64_t messages, announcements, records, pkts;
+	uint64_t messages, announcements, records, pkts, late, held_back;
 };
 /* Sum of got_pkts = pkts + open_pkts. Per worker. */
 struct flow_aggregator_words {
 	uint64_t got[FLOW_WORKERS], got_pkts[FLOW_WORKERS], records, pkts, open_pkts;
 };
 
+/* A watermark that was read, and how many messages of the ring still belong to it. */
+struct flow_told {
+	uint64_t watermark_ns;
+	uint32_t until;
+};
+
 struct flow_aggregator {
 	struct lull_pipeline *pipeline;
 	uint32_t index, worker_count, record_bytes;
 	uint64_t advanced_ns;
+	uint64_t late_ns;       /* a worker so far behind is late; 0: none is */
+	uint64_t late_check_ns; /* when to look again */
+	uint32_t full_records;  /* with so many in the merge, only what it waits for is fetched */
 	struct lull_flow_merge *merge;
 	struct lull_pipeline_sink sink;
 	struct rte_ring *rings[FLOW_WORKERS];
+	struct flow_told told[FLOW_WORKERS];
 	uint64_t watermarks_ns[FLOW_WORKERS]; /* all up to it has been fetched */
 	uint64_t totals_next_ns;
 	struct lull_encode_totals totals;
@@ -276,7 +296,19 @@ struct flow_aggregator {
 	alignas(LULL_CACHE_LINE) uint32_t sequence;
 	struct flow_aggregator_words words;
 	bool drained, done;
+	alignas(LULL_CACHE_LINE) uint64_t late; /* bit per worker that nothing waits for */
+	uint64_t late_times[FLOW_WORKERS], late_total_ns[FLOW_WORKERS];
+	uint64_t late_begin_ns[FLOW_WORKERS];
 };
+
+/* flow_late.c */
+/**
+ * Which workers are late, now and then; tells the merge.
+ * @return true: the answer has changed
+ */
+bool flow_late_look(struct flow_aggregator *aggregator, uint64_t now_ns);
+/** The clock up to which all workers that are not late have told everything. */
+uint64_t flow_late_watermark(const struct flow_aggregator *aggregator);
 
 /* ---- output ---- */
 
@@ -312,6 +344,7 @@ struct lull_pipeline {
 	struct flow_output *output;
 	struct rte_mempool *pool; /* of sources */
 	uint32_t *boards[LULL_PIPELINE_IO_MAX];
+	uint64_t *splits;
 
 	/* Main thread, before the loops run. */
 	uint32_t port_count;

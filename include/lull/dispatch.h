@@ -137,8 +137,12 @@ struct lull_dispatch_mark {
 	uint16_t flags;  /**< LULL_DISPATCH_... */
 	uint16_t app;    /**< verdict of an earlier worker on this flow, 0: none */
 };
-#define LULL_DISPATCH_SHARED 1u /**< another worker has or had packets of this bucket */
-#define LULL_DISPATCH_MOVED 2u  /**< the first packet after a change of worker */
+/**
+ * Another worker has or had packets of this bucket, and flows can have packets at two workers: the
+ * scheduler splits them, or another one decided before.
+ */
+#define LULL_DISPATCH_SHARED 1u
+#define LULL_DISPATCH_MOVED 2u /**< the first packet after a change of worker */
 
 /** Counters of one dispatcher. */
 struct lull_dispatch_counters {

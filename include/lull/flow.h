@@ -28,7 +28,17 @@
  * ended by W when W > last clock + idle_ns or W is at or behind its cut. A merged record is
  * complete when it ended by the smallest W and no announced entry is open that began
  * within idle_ns of its
- * last packet or before. Nothing is guessed from a delay.
+ * last packet or before. Nothing is guessed from a delay. Packets need not come to a worker in the
+ * order of their clocks: only W counts.
+ *
+ * Whoever dispatches knows more: of which flows all packets went to one worker. An entry of such a
+ * flow is a whole record when it is handed over, and waits for nobody; the others are *split*. An
+ * entry that ended by W may be called whole when no packet of its bucket was marked as shared from
+ * its first clock on, by those who dispatched up to W.
+ *
+ * A worker that stands still holds all split records back. The merge can be told to go on without
+ * it (lull_flow_merge_late()); what it may lack then says that it is not exact, and so do parts
+ * that come when their record has gone.
  *
  * Why that suffices: a part still missing then belongs to an entry open at W, so with a packet q
  * later than the record's last packet r, and of its cut. r was another worker's (else q would lie
@@ -255,7 +265,8 @@ struct lull_flow_record {
 	uint8_t end;       /**< enum lull_flow_end */
 	uint8_t message;   /**< enum lull_flow_message */
 	uint8_t announced; /**< an announcement of this entry was sent before */
-	uint8_t exact;     /**< 0: part of the flow was lost, as far as is known, or evicted */
+	uint8_t exact;     /**< 0: part of the flow was lost, as far as is known, evicted or late */
+	uint8_t split;     /**< other workers may have parts; told by who hands it over */
 };
 /**
  * Compute the bytes of a record with @p payload_bytes kept per direction.
@@ -353,6 +364,8 @@ int lull_flow_table_config_check(const struct lull_flow_table_config *config,
 struct lull_flow_table_counters {
 	uint64_t pkts;       /**< recorded in an entry */
 	uint64_t unrecorded; /**< no entry to be had: full, and nothing may be handed over */
+	/** Came with a clock below the watermark: a mistake of who told it, and no longer exact. */
+	uint64_t behind;
 	uint64_t entries;    /**< now: created = entries + ended_* + evicted */
 	uint64_t entry_pkts; /**< of the entries now: pkts = entry_pkts + handed_pkts */
 	uint64_t handed_pkts;
@@ -389,7 +402,8 @@ size_t lull_flow_table_size(const struct lull_flow_table_config *config);
 int lull_flow_table_init(void *memory, const struct lull_flow_table_config *config,
 			 lull_flow_hand *hand, void *hand_arg, struct lull_flow_table **table);
 /**
- * Record a packet. Its clock is not below what lull_flow_table_advance() was told.
+ * Record a packet. Its clock is not below what lull_flow_table_advance() was told; it may be below
+ * those of earlier packets.
  * @param payload  payload_captured bytes
  * @return its entry with the packet in it, for the caller to use until the next call; NULL: not
  *         recorded, as the table is full. lull_flow_table_extra() gives its extra bytes.
@@ -457,7 +471,7 @@ struct lull_flow_merge_config {
 	uint64_t idle_ns, active_ns; /**< as the tables' */
 	uint32_t payload_bytes;      /**< the same */
 	uint64_t seed; /**< of the index, a secret against floods made to collide [0] */
-	/** Parts may come from several workers, or all are announced; else partials pass. */
+	/** Parts may come from several workers; else all that are not announced pass. */
 	bool hold;
 };
 /**
@@ -476,7 +490,10 @@ struct lull_flow_merge_counters {
 	uint64_t open, open_pkts; /**< now: pkts + open_pkts is what came in */
 	uint64_t awaited;         /**< announced and not yet here */
 	uint64_t joined;          /**< added to another one: partials = records + open + joined */
+	uint64_t passed;          /**< partials given at once: of flows that were not split */
 	uint64_t evicted;         /**< records given early: no room, or 4096 of a flow wait */
+	uint64_t late;       /**< records given that may lack a part of a worker that is late */
+	uint64_t late_parts; /**< parts that came when their record may have been given */
 };
 /**
  * Name, unit and meaning of each member of struct lull_flow_merge_counters, ended by a NULL name.
@@ -508,10 +525,18 @@ int lull_flow_merge_init(void *memory, const struct lull_flow_merge_config *conf
 void lull_flow_merge_add(struct lull_flow_merge *merge, const struct lull_flow_record *message);
 /**
  * Give the records that are complete.
- * @param watermark_ns  the smallest watermark of all workers, read before the messages added so far
- *                      were fetched; UINT64_MAX: all have flushed, give everything
+ * @param watermark_ns  the smallest watermark of all workers that are not late, read before the
+ *                      messages added so far were fetched; never goes back; UINT64_MAX: all have
+ *                      flushed, late ones too, give everything
  */
 void lull_flow_merge_advance(struct lull_flow_merge *merge, uint64_t watermark_ns);
+/**
+ * Say which workers records do not wait for. What they may lack of these is not exact any more.
+ * Call lull_flow_merge_advance() after each change.
+ * @param workers       bit per worker that is late; 0: none
+ * @param watermark_ns  the smallest watermark of these; not looked at when there are none
+ */
+void lull_flow_merge_late(struct lull_flow_merge *merge, uint64_t workers, uint64_t watermark_ns);
 /** Set a new idle_ns; see lull_flow_table_timeouts(). */
 void lull_flow_merge_timeouts(struct lull_flow_merge *merge, uint64_t idle_ns);
 /**

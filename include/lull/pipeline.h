@@ -64,6 +64,13 @@ struct lull_pipeline_config {
 	uint32_t flush_pkts; /**< staged packets that are sent at once, up to LULL_BURST_MAX [32] */
 	uint64_t flush_ns;   /**< staged packets are sent after so long [20 us] */
 	bool wait;           /**< wait for room instead of dropping: for files [false] */
+	/**
+	 * Records of flows that were split wait for a worker that stands still until it is so far
+	 * behind the worker that is ahead of all, on the packets' clock; then they go without its
+	 * part, and say that they are not exact. 100 ms to 1 day; 0: they wait as long as it takes
+	 * [0]
+	 */
+	uint64_t late_ns;
 	struct lull_dispatch_config dispatch; /**< worker_count, tracks are filled in */
 	struct lull_resequence_config resequence;
 	struct lull_flow_parser_config parser;
@@ -192,6 +199,22 @@ struct lull_pipeline_totals {
  */
 void lull_pipeline_totals(const struct lull_pipeline *pipeline,
 			  struct lull_pipeline_totals *totals);
+/** Workers that stood still for longer than config late_ns: records did not wait for them. */
+struct lull_pipeline_late {
+	uint64_t workers; /**< bit per worker that is late now */
+	uint64_t records; /**< that left without the part of a late worker, if there is one */
+	uint64_t parts;   /**< partial records that came when theirs had gone */
+	uint64_t behind;  /**< packets that came behind their worker's watermark: our own mistake */
+	uint64_t times[LULL_DISPATCH_WORKERS_MAX]; /**< per worker, how often */
+	uint64_t ns[LULL_DISPATCH_WORKERS_MAX];    /**< per worker, how long in all */
+};
+/**
+ * Tell which workers are or were late. Each aggregator finds out by itself; of several, times and
+ * ns are those of the one that has most.
+ * @param late  out
+ * Threads: any.
+ */
+void lull_pipeline_late(const struct lull_pipeline *pipeline, struct lull_pipeline_late *late);
 /**
  * Check that every packet is accounted for: rx = staged + dispatched + drops by cause, dispatched =
  * finished + in flight, finished = recorded + open + unrecorded. It reads what lies downstream

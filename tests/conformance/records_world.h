@@ -32,6 +32,7 @@ struct traffic {
 	uint64_t end_clock_ns;
 	uint32_t digests[FLOWS_MAX];
 	struct lull_flow_packet pkts[PKTS_MAX];
+	bool gone[PKTS_MAX]; /* lost on its way to a worker */
 	uint8_t payload[PKTS_MAX][16];
 	uint32_t expected_count;
 	struct kept expected[RECORDS_MAX];
@@ -167,6 +168,7 @@ reference_packet(struct kept *kept, const struct lull_flow_packet *packet, const
 		record->first_clock_ns = packet->clock_ns;
 		record->first_number = packet->number;
 		record->first_direction = packet->direction;
+		record->exact = 1;
 	} else if (packet->number == record->first_number && packet->direction == 0) {
 		record->first_direction = 0;
 	}
@@ -181,6 +183,8 @@ reference_packet(struct kept *kept, const struct lull_flow_packet *packet, const
 	record->last_clock_ns = packet->clock_ns;
 	record->tcp_flags[direction] |= packet->tcp_flags;
 	record->fragments += packet->flags == LULL_FLOW_FRAGMENT;
+	if ((packet->mark_flags & LULL_FLOW_MARK_LOST) != 0)
+		record->exact = 0;
 }
 
 static inline void
@@ -196,7 +200,6 @@ reference_end(const struct traffic *traffic, struct lull_flow_record *record)
 		record->end = LULL_FLOW_END_FLUSH;
 	else
 		record->end = cut_ns < silent_ns ? LULL_FLOW_END_ACTIVE : LULL_FLOW_END_IDLE;
-	record->exact = 1;
 	record->app = (uint16_t)(record->key.port[0] + 1);
 	record->app_confidence = 3;
 	record->app_number = record->first_number;
@@ -215,6 +218,8 @@ reference_make(struct traffic *traffic)
 		uint32_t cut = traffic_cut(traffic, packet->digest, packet->clock_ns);
 		struct kept *kept = *at < 0 ? NULL : &traffic->expected[*at];
 
+		if (traffic->gone[i])
+			continue;
 		if (kept == NULL || kept->record.cut != cut ||
 		    packet->clock_ns - kept->record.last_clock_ns > traffic->idle_ns) {
 			*at = (int32_t)traffic->expected_count++;

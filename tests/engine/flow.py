@@ -141,6 +141,8 @@ def mistakes_are_refused(trial: Trial) -> None:
     refused(trial, "scheduler", "--pcap", trial.captures, "--scheduler", "best")
     refused(trial, "power of two", "--pcap", trial.captures, "--ring", 100)
     refused(trial, "one thread", "--pcap", trial.captures, "--io", 2)
+    refused(trial, "wait for every worker", "--pcap", trial.captures, "--late-timeout", "1s")
+    refused(trial, "100 ms to 24 h", "--vdev", "net_null0", "--late-timeout", "1ms")
     refused(trial, "not from both", "--pcap", trial.captures, "--vdev", "net_null0")
     refused(trial, "not a trace", "--replay", "/dev/null")
 

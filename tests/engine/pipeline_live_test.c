@@ -36,15 +36,6 @@ teardown(void **state)
 	return stand_stop(state);
 }
 
-static struct lull_pipeline_totals
-totals_of(const struct bench *bench)
-{
-	struct lull_pipeline_totals totals;
-
-	lull_pipeline_totals(bench->pipeline, &totals);
-	return totals;
-}
-
 /* ---- conservation ---- */
 
 static void
@@ -172,58 +163,6 @@ TEST(pipeline_check__finds_what_does_not_add_up)
 
 /* ---- ports ---- */
 
-static struct rte_mbuf *
-port_frame(uint32_t flow, uint32_t number)
-{
-	struct rte_mbuf *pkt = rte_pktmbuf_alloc(stand_pool());
-	uint32_t bytes;
-
-	if (pkt == NULL)
-		return NULL;
-	bytes = frame_write(rte_pktmbuf_mtod(pkt, uint8_t *), flow, number, number % 2 != 0, 20);
-	pkt->data_len = (uint16_t)bytes;
-	pkt->pkt_len = bytes;
-	return pkt;
-}
-
-static struct rte_mempool *
-port_pool(void)
-{
-	struct rte_mempool *pool = rte_mempool_lookup("stand");
-	struct lull_error error = { "" };
-
-	/* Frames pass through rings: their receiver writes behind the mbufs of their sender. */
-	if (pool == NULL)
-		pool = lull_pipeline_pool("stand", 8191, 0, &error);
-	if (pool == NULL)
-		fail_msg("%s", error.text);
-	return pool;
-}
-
-static void
-port_send(const struct lull_port *near, uint32_t flow_count, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		struct rte_mbuf *pkt = NULL;
-
-		STAND_WAIT((pkt = port_frame(i % flow_count, i)) != NULL);
-		STAND_WAIT(rte_eth_tx_burst(near->port_id, 0, &pkt, 1) == 1);
-	}
-}
-
-static void
-port_init(struct bench *bench, const char *name, struct lull_port *near, struct lull_port *far)
-{
-	port_pool();
-	stand_pair(name, 1, 1024, near, far);
-	bench_init(bench, &frames);
-	memset(&bench->config.sources, 0, sizeof(bench->config.sources));
-	bench->config.wait = false;
-	bench->config.ring_pkts = 1024;
-	bench->config.worker_count = 2;
-	bench->config.dispatch.scheduler = lull_scheduler_find("rr-packet");
-}
-
 TEST(pipeline__a_port_goes_silent_and_its_flows_end)
 {
 	const struct lull_pipeline_command idle = { .verb = LULL_PIPELINE_IDLE,
@@ -231,7 +170,7 @@ TEST(pipeline__a_port_goes_silent_and_its_flows_end)
 	struct lull_port near, far;
 	struct bench bench;
 
-	port_init(&bench, "silent", &near, &far);
+	port_init(&bench, &frames, "silent", &near, &far);
 	bench.config.table.idle_ns = 3600 * LULL_NS_PER_S;
 	bench_start(&bench, &far);
 	port_send(&near, 50, 1000);
@@ -289,7 +228,7 @@ TEST(pipeline__packets_leave_by_the_output_port_in_order)
 	struct bench bench;
 	uint32_t count = 0, next[7] = { 0 };
 
-	port_init(&bench, "output", &near, &far);
+	port_init(&bench, &frames, "output", &near, &far);
 	bench.config.table.idle_ns = 30 * LULL_NS_PER_S;
 	bench.config.dispatch.order = LULL_ORDER_RESEQUENCE;
 	bench.config.output_send = true;

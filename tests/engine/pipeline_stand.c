@@ -5,6 +5,8 @@
 
 #include <arpa/inet.h>
 
+#include <rte_ethdev.h>
+
 #include <base/prng.h>
 
 #include "engine/flow/stage.h"
@@ -167,6 +169,7 @@ bench_records(const struct bench *bench, struct lull_flow_record *records)
 		records[i].moves = 0;
 		records[i].reordered = 0;
 		records[i].announced = 0;
+		records[i].split = 0;
 	}
 	qsort(records, count, sizeof(records[0]), compare);
 	return count;
@@ -332,4 +335,80 @@ void
 bench_post(struct lull_loop *loop, const struct lull_pipeline_command *command)
 {
 	STAND_WAIT(lull_loop_post_stage(loop, command, sizeof(*command)) == 0);
+}
+
+struct lull_pipeline_totals
+totals_of(const struct bench *bench)
+{
+	struct lull_pipeline_totals totals;
+
+	lull_pipeline_totals(bench->pipeline, &totals);
+	return totals;
+}
+
+/* ---- ports ---- */
+
+static struct rte_mbuf *
+port_frame(uint32_t flow, uint32_t number)
+{
+	struct rte_mbuf *pkt = rte_pktmbuf_alloc(stand_pool());
+	uint32_t bytes;
+
+	if (pkt == NULL)
+		return NULL;
+	bytes = frame_write(rte_pktmbuf_mtod(pkt, uint8_t *), flow, number, number % 2 != 0, 20);
+	pkt->data_len = (uint16_t)bytes;
+	pkt->pkt_len = bytes;
+	return pkt;
+}
+
+static struct rte_mempool *
+port_pool(void)
+{
+	struct rte_mempool *pool = rte_mempool_lookup("stand");
+	struct lull_error error = { "" };
+
+	/* Frames pass through rings: their receiver writes behind the mbufs of their sender. */
+	if (pool == NULL)
+		pool = lull_pipeline_pool("stand", 8191, 0, &error);
+	if (pool == NULL)
+		fail_msg("%s", error.text);
+	return pool;
+}
+
+static void
+port_send_one(const struct lull_port *near, uint32_t flow, uint32_t number)
+{
+	struct rte_mbuf *pkt = NULL;
+
+	STAND_WAIT((pkt = port_frame(flow, number)) != NULL);
+	STAND_WAIT(rte_eth_tx_burst(near->port_id, 0, &pkt, 1) == 1);
+}
+
+void
+port_send(const struct lull_port *near, uint32_t flow_count, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		port_send_one(near, i % flow_count, i);
+}
+
+void
+port_send_from(const struct lull_port *near, uint32_t flow, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		port_send_one(near, flow + i, i);
+}
+
+void
+port_init(struct bench *bench, const struct frames *frames, const char *name,
+	  struct lull_port *near, struct lull_port *far)
+{
+	port_pool();
+	stand_pair(name, 1, 1024, near, far);
+	bench_init(bench, frames);
+	memset(&bench->config.sources, 0, sizeof(bench->config.sources));
+	bench->config.wait = false;
+	bench->config.ring_pkts = 1024;
+	bench->config.worker_count = 2;
+	bench->config.dispatch.scheduler = lull_scheduler_find("rr-packet");
 }

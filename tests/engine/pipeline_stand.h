@@ -85,5 +85,14 @@ void bench_same(const struct lull_flow_record *a, uint32_t a_count,
 		const struct lull_flow_record *b, uint32_t b_count, const char *what);
 /** Fail unless the identities hold now. */
 void bench_check(const struct bench *bench);
+struct lull_pipeline_totals totals_of(const struct bench *bench);
+
+/** Two workers by rr-packet, and a pair of ports; @p far is to feed them. */
+void port_init(struct bench *bench, const struct frames *frames, const char *name,
+	       struct lull_port *near, struct lull_port *far);
+/** Send frames of @p flow_count flows in turn. */
+void port_send(const struct lull_port *near, uint32_t flow_count, uint32_t count);
+/** Send a frame of each of @p count flows from @p flow on. */
+void port_send_from(const struct lull_port *near, uint32_t flow, uint32_t count);
 
 #endif

@@ -2,7 +2,7 @@
 """MPI programs on two nodes of a test bed, over rails that lose, fall silent, or differ.
 
 nodes.py PROVIDER-FOLDER LULL-CHANNEL-NODE [PROGRAM|KIND|WEATHER ...]: those alone that are named.
-Usually two programs on kernel rails that differ and lose; with LULL_LONG each program over each
+Usually two programs on kernel rails that differ, lose and flap; with LULL_LONG each program over each
 kind of rail in all weathers, 20 times.
 """
 
@@ -25,7 +25,8 @@ WEATHERS = (
     Weather("flapping", "400M,400M", flaps=True),
     Weather("unequal", "200M,100M,50M"),
 )
-USUAL = [("kernel", Weather("unequal and lossy", "200M:loss=1%,100M:loss=1%,50M:loss=1%"))]
+USUAL = [("kernel", Weather("unequal, lossy and flapping",
+                            "200M:loss=1%,100M:loss=1%,50M:loss=1%", flaps=True))]  # fmt: skip
 USUAL_PROGRAMS = ["conform", "mpi4py"]
 
 

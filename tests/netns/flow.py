@@ -52,6 +52,11 @@ class Probe(Program):
         check(answer["violations"] == 0, "packets add up", self.stderr())
         return answer
 
+    def late(self) -> list[int]:
+        """Per worker: 1 while it is late."""
+        answer: list[int] = self.ask("/lull/flow")["worker_late"]
+        return answer
+
     def received(self, count: int) -> None:
         wait_for(f"{count} packets are here", lambda: self.totals()["rx"] >= count)
 
@@ -248,6 +253,40 @@ def check_loss_is_told(probe: Probe, traffic: Traffic, lost: int) -> None:
     check(missing == lost, "what is missing was counted", (missing, lost))
 
 
+# ---- late workers ----
+
+
+def late_workers_are_named(binaries: list[str]) -> None:
+    """One worker is busy with a single flow; the flows of the other leave meanwhile."""
+    options = ("--workers 2 --scheduler hrw --idle-timeout=200ms --active-timeout=0 --facts "
+               "--late-timeout=100ms")
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 1, options), Traffic()
+        probe.set("worker-delay=20ms")
+        probe.send([traffic.make(0) for _ in range(300)])
+        wait_for("one of them is late", lambda: 1 in probe.late(), EXPORT_SLACK_S)
+        late = probe.late().index(1)
+        wait_for("progress names it", lambda: f"LATE worker{late}" in probe.stderr())
+        wait_for("a line says so", lambda: f"worker{late} is late" in probe.stderr())
+        check(probe.records() == [], "it has told nothing", probe.records())
+        probe.send([traffic.make(i) for i in range(1, FLOWS)])
+        wait_for("the flows of the other leave",
+                 lambda: any(record["workers"] == [1 - late] for record in probe.records()),
+                 EXPORT_SLACK_S)
+        check(1 in probe.late(), "while it is late", probe.late())
+        probe.set("worker-delay=0")
+        wait_for("it is back", lambda: 1 not in probe.late(), EXPORT_SLACK_S)
+        wait_for("a line says that too", lambda: f"worker{late} is back" in probe.stderr())
+        result = probe.end(signal.SIGTERM)
+        check_all_recorded(probe, traffic)
+        check(all(record["exact"] for record in probe.records()), "all whole, none was split")
+        workers = result["late"]["workers"]
+        check(workers[late]["times"] >= 1 and workers[late]["ns"] > 0, "result", result["late"])
+        check(workers[1 - late]["times"] == 0, "the other one was in time", result["late"])
+        check(result["late"]["behind"] == 0, "no packet behind its watermark", result["late"])
+        check(f"worker{late} was late for" in probe.stderr(), "in the end", probe.stderr())
+
+
 # ---- timeouts ----
 
 
@@ -278,6 +317,7 @@ main(
         changes_while_it_runs,
         output_is_in_order,
         overload_is_counted_by_cause,
+        late_workers_are_named,
         timeouts_export_in_time,
     ],
     need="rings",

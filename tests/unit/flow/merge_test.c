@@ -70,6 +70,25 @@ stand_end(void)
 }
 
 static void
+stand_whole(uint32_t flow, uint32_t worker, uint64_t first_ns, uint64_t last_ns, uint8_t end)
+{
+	struct lull_flow_record part = {
+		.key = { .port = { (uint16_t)flow, (uint16_t)(flow >> 16) }, .version = 4 },
+		.digest = 77,
+		.packets = { 2, 1 },
+		.first_clock_ns = first_ns,
+		.last_clock_ns = last_ns,
+		.workers = 1ull << worker,
+		.end = end,
+		.exact = end != LULL_FLOW_END_EVICTED,
+	};
+
+	stand.taken_pkts += 3;
+	lull_flow_merge_add(stand.merge, &part);
+	stand_check();
+}
+
+static void
 stand_part(uint32_t flow, uint32_t worker, uint64_t first_ns, uint64_t last_ns, bool announced)
 {
 	struct lull_flow_record part = {
@@ -83,6 +102,7 @@ stand_part(uint32_t flow, uint32_t worker, uint64_t first_ns, uint64_t last_ns, 
 		.first_number = first_ns,
 		.workers = 1ull << worker,
 		.announced = announced,
+		.split = 1,
 		.exact = 1,
 	};
 
@@ -177,11 +197,12 @@ TEST(advance__waits_for_what_is_announced)
 	stand_part(1, 0, 5, 9, false);
 	lull_flow_merge_advance(stand.merge, 100 * IDLE_NS);
 	assert_int_equal(stand.given_count, 0);
-	stand_part(1, 1, 7, 20, true);
+	stand_part(1, 1, 7, 100 * IDLE_NS, true);
 	assert_int_equal(stand.counters->awaited, 0);
-	lull_flow_merge_advance(stand.merge, 100 * IDLE_NS);
+	lull_flow_merge_advance(stand.merge, 101 * IDLE_NS + 1);
 	assert_int_equal(stand.given_count, 1);
 	assert_int_equal(stand.given[0].exact, 1);
+	assert_int_equal(stand.counters->late_parts, 0);
 	stand_end();
 }
 
@@ -248,5 +269,99 @@ TEST(add__tiny_silences_are_bounded)
 	assert_int_equal(stand.counters->open, 4096);
 	assert_int_equal(stand.counters->evicted, 104);
 	assert_int_equal(stand.given[0].first_ns, 0);
+	stand_end();
+}
+
+/* ---- what waits for nobody ---- */
+
+TEST(add__passes_what_was_not_split)
+{
+	stand_start(true, 16);
+	stand_whole(1, 0, 5, 9, LULL_FLOW_END_IDLE);
+	assert_int_equal(stand.given_count, 1);
+	assert_int_equal(stand.given[0].exact, 1);
+	assert_int_equal(stand.counters->passed, 1);
+	/* One that had to go early goes on in the next. */
+	stand_whole(2, 0, 5, 9, LULL_FLOW_END_EVICTED);
+	assert_int_equal(stand.given_count, 1);
+	stand_whole(2, 0, 10, 20, LULL_FLOW_END_IDLE);
+	assert_int_equal(stand.counters->open, 1);
+	stand_end();
+	assert_int_equal(stand.given_count, 2);
+	assert_int_equal(stand.given[1].packets[0], 4);
+	assert_int_equal(stand.given[1].exact, 0);
+}
+
+/* Nobody was late: somebody has told a watermark too early. */
+TEST(add__counts_what_comes_behind_the_watermark)
+{
+	stand_start(true, 16);
+	stand_part(1, 0, 5, 9, false);
+	lull_flow_merge_advance(stand.merge, 9 + IDLE_NS + 1);
+	assert_int_equal(stand.given_count, 1);
+	stand_part(1, 1, 6, 9, false);
+	assert_int_equal(stand.counters->late_parts, 1);
+	stand_part(2, 1, 6, 10, false);
+	assert_int_equal(stand.counters->late_parts, 1);
+	stand_end();
+	assert_int_equal(stand.given[0].exact, 1);
+	assert_int_equal(stand.given[1].exact, 0);
+	assert_int_equal(stand.given[2].exact, 1);
+}
+
+/* ---- late workers ---- */
+
+TEST(late__is_not_waited_for)
+{
+	stand_start(true, 16);
+	stand_part(1, 0, 5, 9, false);
+	stand_part(2, 0, 3 * IDLE_NS, 4 * IDLE_NS, false);
+	/* Worker 1 has told all up to here, and nothing since. */
+	lull_flow_merge_late(stand.merge, 2, 2 * IDLE_NS);
+	lull_flow_merge_advance(stand.merge, 10 * IDLE_NS);
+	assert_int_equal(stand.given_count, 2);
+	assert_int_equal(stand.given[0].exact, 1); /* it had told */
+	assert_int_equal(stand.given[1].exact, 0);
+	assert_int_equal(stand.counters->late, 1);
+	/* It is back: what began before may belong to what has gone, the rest does not. */
+	lull_flow_merge_late(stand.merge, 0, 0);
+	stand_part(2, 1, 10 * IDLE_NS, 11 * IDLE_NS, false);
+	stand_part(3, 1, 10 * IDLE_NS + 1, 11 * IDLE_NS, false);
+	stand_part(4, 0, 10 * IDLE_NS, 11 * IDLE_NS, false);
+	assert_int_equal(stand.counters->late_parts, 1);
+	lull_flow_merge_advance(stand.merge, 13 * IDLE_NS);
+	assert_int_equal(stand.given_count, 5);
+	for (uint32_t i = 2; i < 5; i++)
+		assert_int_equal(stand.given[i].exact, stand.given[i].key.port[0] != 2);
+	assert_int_equal(stand.counters->late, 1);
+	stand_end();
+}
+
+/* What waits for an announced part of it alone goes; what waits for another worker stays. */
+TEST(late__releases_what_is_held)
+{
+	stand_start(true, 16);
+	stand_announce(1, 1, 7);
+	stand_announce(2, 2, 7);
+	stand_part(1, 0, 5, 9, false);
+	stand_part(2, 0, 5, 9, false);
+	lull_flow_merge_advance(stand.merge, 4 * IDLE_NS);
+	assert_int_equal(stand.given_count, 0);
+	lull_flow_merge_late(stand.merge, 2, 4 * IDLE_NS);
+	lull_flow_merge_advance(stand.merge, 4 * IDLE_NS);
+	assert_int_equal(stand.given_count, 1);
+	assert_int_equal(stand.given[0].key.port[0], 1);
+	assert_int_equal(stand.given[0].exact, 0);
+	assert_int_equal(stand.counters->awaited, 2);
+	/* The part comes in the end. */
+	stand_part(1, 1, 7, 5 * IDLE_NS, true);
+	assert_int_equal(stand.counters->awaited, 1);
+	assert_int_equal(stand.counters->late_parts, 1);
+	stand_part(2, 2, 7, 5 * IDLE_NS, true);
+	lull_flow_merge_late(stand.merge, 0, 0);
+	lull_flow_merge_advance(stand.merge, 7 * IDLE_NS);
+	assert_int_equal(stand.given_count, 3);
+	for (uint32_t i = 1; i < 3; i++)
+		assert_int_equal(stand.given[i].exact, stand.given[i].key.port[0] == 2);
 	stand_end();
 }
