@@ -206,7 +206,7 @@ TEST(pipeline__packets_of_one_poll_have_times_of_their_own)
 	struct bench bench;
 	const struct lull_flow_record *record = NULL;
 
-	port_init(&bench, "spread", &near, &far);
+	port_init(&bench, &frames, "spread", &near, &far);
 	port_send(&near, 1, 20);
 	bench_start(&bench, &far);
 	STAND_WAIT(totals_of(&bench).totals.rx == 20);
