@@ -8,7 +8,7 @@
 
 #include "output.h"
 
-/** File, stdout or datagram socket: open now. Streams: only find the address. */
+/** Stdout, device, pipe or datagram socket: open now. Streams: only find the address. */
 int sink_connect_open(struct sink_output *output, struct lull_error *error);
 /** Streams, blocking: wait until somebody answers, a few seconds. */
 int sink_connect_wait(struct sink_output *output, struct lull_error *error);
@@ -16,6 +16,13 @@ int sink_connect_wait(struct sink_output *output, struct lull_error *error);
 bool sink_connect_ready(struct sink_output *output);
 /** The stream broke: close it, try again later. */
 void sink_connect_lost(struct sink_output *output, int code);
+
+/** Datagrams: look up the name when it is time; true: they go to another address from now on. */
+bool sink_connect_moved(struct sink_output *output);
+/** Datagrams do not arrive: pause before the next one, longer each time. */
+void sink_connect_pause(struct sink_output *output, int code);
+/** A datagram left; after a pause the second one without complaint ends the trouble. */
+void sink_connect_sent(struct sink_output *output);
 
 /** Keep the first trouble, count each. */
 void sink_output_trouble(struct sink_output *output, int code);

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "output.h"
 
@@ -23,26 +25,32 @@ struct sink_json {
 };
 
 static int
-json_check(const char *to, struct lull_error *error)
+json_check(const struct flow_sink_settings *settings, const char *to, struct lull_error *error)
 {
 	struct sink_destination destination;
 
+	(void)settings;
 	return sink_destination_parse(to, &destination, error);
 }
 
+/* Lines of a run that was killed: the last one may lack its end. */
 static int
-json_open(const struct flow_sink_settings *settings, uint32_t instance,
-	  struct flow_sink_counters *counters, void **state, struct lull_error *error)
+json_mend(int fd, uint64_t size, struct lull_error *error)
 {
-	struct sink_output_config output = {
-		.queue_bytes = settings->queue_bytes,
-		.datagrams_pps = settings->datagrams_pps,
-		.blocking = settings->ordered,
-		.first = instance == 0,
-	};
+	char last;
+
+	if (pread(fd, &last, 1, (off_t)size - 1) == 1 && (last == '\n' || write(fd, "\n", 1) == 1))
+		return 0;
+	return lull_error_set(error, -errno, "cannot continue it: %s", strerror(errno));
+}
+
+static int
+json_open(const struct sink_job *job, void **state, struct lull_error *error)
+{
+	const struct flow_sink_settings *settings = job->settings;
 	struct sink_destination destination;
 	struct sink_json *json;
-	int rc = sink_destination_parse(settings->to[FLOW_SINK_JSON], &destination, error);
+	int rc = sink_destination_parse(job->to, &destination, error);
 
 	if (rc != 0)
 		return rc;
@@ -55,10 +63,10 @@ json_open(const struct flow_sink_settings *settings, uint32_t instance,
 		.app = settings->app,
 		.app_arg = settings->app_arg,
 	};
-	json->counters = counters;
+	json->counters = job->counters;
 	json->single = destination.way == SINK_UDP;
 	json->stall_ns = settings->ordered ? SINK_STALL_NS_ORDERED : SINK_STALL_NS_LIVE;
-	rc = sink_output_open(&json->output, &destination, &output, counters, error);
+	rc = sink_output_open(&json->output, &destination, job, false, error);
 	if (rc != 0) {
 		free(json);
 		return rc;
@@ -97,13 +105,20 @@ json_iterate(void *state, const struct lull_encode_totals *totals)
 	uint64_t now_ns = sink_clock_ns();
 
 	(void)totals;
+	if (sink_output_is_old(&json->output)) {
+		json_flush(json);
+		(void)sink_output_iterate(&json->output);
+		(void)sink_output_move(&json->output);
+	}
 	if (now_ns - json->flushed_ns >= SINK_FLUSH_NS) {
 		json_flush(json);
 		json->flushed_ns = now_ns;
 	}
 	if (sink_output_iterate(&json->output))
 		return SINK_WAIT_NS;
-	return json->len > 0 ? SINK_FLUSH_NS : 0;
+	if (json->len > 0)
+		return SINK_FLUSH_NS;
+	return json->output.file != NULL ? SINK_LOOK_NS : 0;
 }
 
 static void
@@ -130,6 +145,7 @@ json_close(void *state)
 const struct sink_exporter sink_exporter_json = {
 	.name = "records",
 	.check = json_check,
+	.mend = json_mend,
 	.open = json_open,
 	.record = json_record,
 	.iterate = json_iterate,

@@ -20,6 +20,7 @@
 struct sink_kafka {
 	struct lull_encode_json_config config;
 	struct flow_sink_counters *counters;
+	struct sink_health *health;
 	const char *to;
 	rd_kafka_t *producer;
 	rd_kafka_topic_t *topic;
@@ -27,27 +28,29 @@ struct sink_kafka {
 	bool blocking, given_up;
 };
 
+/* librdkafka's own words for causes that others have too. */
 static int
-kafka_check(const char *to, struct lull_error *error)
+kafka_errno(rd_kafka_resp_err_t code)
 {
-	const char *slash = strchr(to, '/');
-
-	if (strstr(to, "://") != NULL)
-		return lull_error_set(error, -EINVAL,
-				      "%.*s: give BROKERS/TOPIC without a scheme, such as "
-				      "localhost:9092/flows",
-				      LULL_ERROR_SHOWN, to);
-	if (slash == NULL || slash == to || slash[1] == '\0' || strchr(slash + 1, '/') != NULL)
-		return lull_error_set(error, -EINVAL,
-				      "%.*s: give BROKERS/TOPIC, such as localhost:9092/flows",
-				      LULL_ERROR_SHOWN, to);
-	return 0;
+	switch (code) {
+	case RD_KAFKA_RESP_ERR__TRANSPORT:
+	case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+		return ECONNREFUSED;
+	case RD_KAFKA_RESP_ERR__TIMED_OUT:
+	case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+	case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+		return ETIMEDOUT;
+	case RD_KAFKA_RESP_ERR__RESOLVE:
+		return EADDRNOTAVAIL;
+	default:
+		return EIO;
+	}
 }
 
 static void
-kafka_trouble(struct sink_kafka *kafka, const char *text)
+kafka_trouble(struct sink_kafka *kafka, rd_kafka_resp_err_t code, const char *text)
 {
-	LULL_COUNTER_ADD(kafka->counters->errors, 1);
+	sink_count_error(kafka->counters, kafka_errno(code));
 	if (kafka->trouble.text[0] == '\0')
 		lull_error_set(&kafka->trouble, -EIO, "%s: %s", kafka->to, text);
 }
@@ -59,10 +62,16 @@ kafka_delivered(rd_kafka_t *producer, const rd_kafka_message_t *message, void *a
 
 	(void)producer;
 	if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-		LULL_COUNTER_ADD(kafka->counters->drops, 1);
-		kafka_trouble(kafka, rd_kafka_err2str(message->err));
+		bool end = message->err == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
+			   message->err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT;
+
+		sink_count_drops(kafka->counters,
+				 end ? &kafka->counters->drop_end : &kafka->counters->drop_refused,
+				 1);
+		kafka_trouble(kafka, message->err, rd_kafka_err2str(message->err));
 		return;
 	}
+	sink_health_up(kafka->health);
 	LULL_COUNTER_ADD(kafka->counters->records, 1);
 	LULL_COUNTER_ADD(kafka->counters->bytes, message->len);
 }
@@ -70,8 +79,13 @@ kafka_delivered(rd_kafka_t *producer, const rd_kafka_message_t *message, void *a
 static void
 kafka_error(rd_kafka_t *producer, int code, const char *reason, void *arg)
 {
-	(void)producer, (void)code;
-	kafka_trouble(arg, reason);
+	struct sink_kafka *kafka = arg;
+
+	(void)producer;
+	kafka_trouble(kafka, (rd_kafka_resp_err_t)code, reason);
+	if (code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ||
+	    code == RD_KAFKA_RESP_ERR__AUTHENTICATION)
+		sink_health_down(kafka->health, rd_kafka_err2str((rd_kafka_resp_err_t)code));
 }
 
 /* What it would print comes as errors and counters. */
@@ -91,25 +105,84 @@ kafka_set(rd_kafka_conf_t *conf, const char *name, const char *value, struct lul
 	return lull_error_set(error, -EINVAL, "kafka: %s", text);
 }
 
-/* "name=value,name=value" */
+/* "name=value" */
 static int
-kafka_set_extra(rd_kafka_conf_t *conf, const char *extra, struct lull_error *error)
+kafka_set_property(rd_kafka_conf_t *conf, const char *property, struct lull_error *error)
 {
-	char *copy = strdup(extra), *rest = copy, *name;
-	int rc = copy == NULL ? lull_error_set(error, -ENOMEM, "no memory for Kafka") : 0;
+	char *copy = strdup(property), *value = copy == NULL ? NULL : strchr(copy, '=');
+	int rc;
 
-	while (rc == 0 && (name = strsep(&rest, ",")) != NULL) {
-		char *value = strchr(name, '=');
-
-		if (value == NULL) {
-			rc = lull_error_set(error, -EINVAL, "kafka: '%.*s': wants NAME=VALUE",
-					    LULL_ERROR_SHOWN, name);
-			break;
-		}
+	if (copy == NULL)
+		return lull_error_set(error, -ENOMEM, "no memory for Kafka");
+	if (value == NULL) {
+		rc = lull_error_set(error, -EINVAL, "kafka: '%.*s': wants NAME=VALUE",
+				    LULL_ERROR_SHOWN, property);
+	} else {
 		*value = '\0';
-		rc = kafka_set(conf, name, value + 1, error);
+		rc = kafka_set(conf, copy, value + 1, error);
 	}
 	free(copy);
+	return rc;
+}
+
+static int
+kafka_set_file(rd_kafka_conf_t *conf, const char *path, struct lull_error *error)
+{
+	FILE *file = fopen(path, "re");
+	char line[SINK_PATH_MAX];
+	int rc = 0;
+
+	if (file == NULL)
+		return lull_error_set(error, -errno, "%s: %s", path, strerror(errno));
+	for (int number = 1; rc == 0 && fgets(line, sizeof(line), file) != NULL; number++) {
+		line[strcspn(line, "\r\n")] = '\0';
+		if (line[0] == '\0' || line[0] == '#')
+			continue;
+		/* A line may hold a secret: the sentence does not repeat it. */
+		if (strchr(line, '=') == NULL)
+			rc = lull_error_set(error, -EINVAL, "it is not NAME=VALUE");
+		else
+			rc = kafka_set_property(conf, line, error);
+		if (rc != 0)
+			lull_error_prefix(error, "%s: line %d: ", path, number);
+	}
+	fclose(file);
+	return rc;
+}
+
+static int
+kafka_set_extra(rd_kafka_conf_t *conf, const struct flow_sink_settings *settings,
+		struct lull_error *error)
+{
+	int rc = 0;
+
+	if (settings->kafka_file != NULL && settings->kafka_file[0] != '\0')
+		rc = kafka_set_file(conf, settings->kafka_file, error);
+	for (const char *const *property = settings->kafka_properties;
+	     rc == 0 && property != NULL && *property != NULL; property++)
+		rc = kafka_set_property(conf, *property, error);
+	return rc;
+}
+
+static int
+kafka_check(const struct flow_sink_settings *settings, const char *to, struct lull_error *error)
+{
+	const char *slash = strchr(to, '/');
+	rd_kafka_conf_t *conf;
+	int rc;
+
+	if (strstr(to, "://") != NULL)
+		return lull_error_set(error, -EINVAL,
+				      "%.*s: give BROKERS/TOPIC without a scheme, such as "
+				      "localhost:9092/flows",
+				      LULL_ERROR_SHOWN, to);
+	if (slash == NULL || slash == to || slash[1] == '\0' || strchr(slash + 1, '/') != NULL)
+		return lull_error_set(error, -EINVAL,
+				      "%.*s: give BROKERS/TOPIC, such as localhost:9092/flows",
+				      LULL_ERROR_SHOWN, to);
+	conf = rd_kafka_conf_new();
+	rc = kafka_set_extra(conf, settings, error);
+	rd_kafka_conf_destroy(conf);
 	return rc;
 }
 
@@ -134,9 +207,9 @@ kafka_configure(struct sink_kafka *kafka, const struct flow_sink_settings *setti
 	/* Repeated sends after a lost answer neither double nor reorder. */
 	if (rc == 0)
 		rc = kafka_set(conf, "enable.idempotence", "true", error);
-	if (rc == 0 && settings->kafka_extra != NULL && settings->kafka_extra[0] != '\0')
-		rc = kafka_set_extra(conf, settings->kafka_extra, error);
-	return rc;
+	if (rc == 0)
+		rc = kafka_set(conf, "socket.keepalive.enable", "true", error);
+	return rc == 0 ? kafka_set_extra(conf, settings, error) : rc;
 }
 
 /* Ordered: is anybody there? */
@@ -194,13 +267,12 @@ kafka_start(struct sink_kafka *kafka, const struct flow_sink_settings *settings,
 }
 
 static int
-kafka_open(const struct flow_sink_settings *settings, uint32_t instance,
-	   struct flow_sink_counters *counters, void **state, struct lull_error *error)
+kafka_open(const struct sink_job *job, void **state, struct lull_error *error)
 {
+	const struct flow_sink_settings *settings = job->settings;
 	struct sink_kafka *kafka = calloc(1, sizeof(*kafka));
 	int rc;
 
-	(void)instance;
 	if (kafka == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for Kafka");
 	kafka->config = (struct lull_encode_json_config){
@@ -209,8 +281,9 @@ kafka_open(const struct flow_sink_settings *settings, uint32_t instance,
 		.app = settings->app,
 		.app_arg = settings->app_arg,
 	};
-	kafka->counters = counters;
-	kafka->to = settings->to[FLOW_SINK_KAFKA];
+	kafka->counters = job->counters;
+	kafka->health = job->health;
+	kafka->to = job->to;
 	kafka->blocking = settings->ordered;
 	rc = kafka_start(kafka, settings, error);
 	if (rc != 0) {
@@ -258,8 +331,8 @@ kafka_record(void *state, const struct lull_flow_record *record)
 		return;
 	if (kafka->blocking && !kafka->given_up && kafka_wait_produce(kafka, line, len))
 		return;
-	LULL_COUNTER_ADD(kafka->counters->drops, 1);
-	kafka_trouble(kafka, rd_kafka_err2str(rd_kafka_last_error()));
+	sink_count_drops(kafka->counters, &kafka->counters->drop_full, 1);
+	kafka_trouble(kafka, rd_kafka_last_error(), rd_kafka_err2str(rd_kafka_last_error()));
 }
 
 static uint64_t

@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 static int
-kafka_check(const char *to, struct lull_error *error)
+kafka_check(const struct flow_sink_settings *settings, const char *to, struct lull_error *error)
 {
+	(void)settings;
 	return lull_error_set(error, -ENOTSUP,
 			      "%.*s: lull was built without Kafka; install librdkafka-dev and "
 			      "build again",
@@ -15,11 +16,10 @@ kafka_check(const char *to, struct lull_error *error)
 }
 
 static int
-kafka_open(const struct flow_sink_settings *settings, uint32_t instance,
-	   struct flow_sink_counters *counters, void **state, struct lull_error *error)
+kafka_open(const struct sink_job *job, void **state, struct lull_error *error)
 {
-	(void)instance, (void)counters, (void)state;
-	return kafka_check(settings->to[FLOW_SINK_KAFKA], error);
+	(void)state;
+	return kafka_check(job->settings, job->to, error);
 }
 
 /* open() never succeeds: nothing below is called. */

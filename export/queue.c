@@ -61,6 +61,7 @@ sink_queue_put(struct sink_queue *queue, const void *bytes, uint32_t len, uint32
 	if (queue->tail > queue->head)
 		queue->end = queue->tail;
 	queue->records += records;
+	queue->used += need;
 	queue->count++;
 	return true;
 }
@@ -79,6 +80,7 @@ sink_queue_pop(struct sink_queue *queue)
 	const struct sink_unit *unit = sink_queue_front(queue);
 
 	queue->records -= unit->records;
+	queue->used -= queue_unit_bytes(unit->len);
 	queue->count--;
 	queue->head += queue_unit_bytes(unit->len);
 	if (queue->head == queue->end && queue->count > 0)

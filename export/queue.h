@@ -21,6 +21,7 @@ struct sink_queue {
 	size_t end;              /**< behind the last unit before the tail went round */
 	uint64_t records;        /**< waiting */
 	size_t count;            /**< units waiting */
+	size_t used;             /**< bytes of them */
 };
 
 /** 0 or -ENOMEM. */

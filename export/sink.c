@@ -3,17 +3,18 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collection.h"
-#include "exporter.h"
+#include "destination.h"
+#include "state.h"
 
-#define DEFAULT_QUEUE_BYTES (4u << 20)
-#define DEFAULT_DATAGRAMS_PPS 10000
+#define DEFAULT_QUEUE_BYTES (32u << 20)
+#define DEFAULT_TIMEOUT_NS (30 * LULL_NS_PER_S)
 /* A unit of any exporter fits in the queue. */
 #define QUEUE_BYTES_MIN (128u << 10)
+/* Ordered, files may be rotated behind so many. */
+#define TURN_RECORDS 16
 
 static const struct sink_exporter *const sink_exporters[FLOW_SINK_KINDS] = {
 	[FLOW_SINK_JSON] = &sink_exporter_json,
@@ -27,25 +28,22 @@ static const struct sink_exporter *const sink_exporters[FLOW_SINK_KINDS] = {
 const struct lull_counter_info flow_sink_counter_table[] = {
 	ROW(taken, "records", "records taken from the aggregators"),
 	ROW(records, "records", "records accepted by the kernel or acknowledged by a broker"),
-	ROW(drops, "records", "records lost: queue full, destination gone, write failed"),
+	ROW(drops, "records", "records lost; the sum of the next four"),
+	ROW(drop_full, "records", "records lost: no room in the queue"),
+	ROW(drop_cut, "records", "records lost: a connection broke on which they depended"),
+	ROW(drop_refused, "records", "records lost: refused by the kernel or a broker"),
+	ROW(drop_end, "records", "records lost: they still waited when the program ended"),
 	ROW(bytes, "bytes", "bytes accepted by the kernel"),
-	ROW(errors, "1", "failed calls, lost and refused connections"),
+	ROW(errors, "1", "failed calls, lost and refused connections; the sum of the next six"),
+	ROW(error_refused, "1", "errors: nobody listens there"),
+	ROW(error_reset, "1", "errors: the other side ended the connection"),
+	ROW(error_timeout, "1", "errors: no answer in time"),
+	ROW(error_unreachable, "1", "errors: no way to the host"),
+	ROW(error_name, "1", "errors: the name of the host has no address"),
+	ROW(error_write, "1", "errors: disk full, and all others"),
 	ROW(connects, "1", "connections made"),
+	ROW(volumes, "1", "files begun by rotation, or because SIGHUP found the file moved"),
 	{ NULL, NULL, NULL, 0 },
-};
-
-/* What one aggregator loop writes to. */
-struct sink_instance {
-	alignas(LULL_CACHE_LINE) struct flow_sink_counters counters[FLOW_SINK_KINDS];
-	void *exporters[FLOW_SINK_KINDS]; /* NULL: none */
-	bool ordered;
-	struct sink_collection collection;
-	struct lull_encode_totals totals; /* as of the last iteration */
-};
-
-struct flow_sink {
-	struct flow_sink_settings settings;
-	struct sink_instance instances[LULL_PIPELINE_AGGREGATOR_MAX];
 };
 
 const char *
@@ -54,77 +52,135 @@ flow_sink_kind_name(enum flow_sink_kind kind)
 	return sink_exporters[kind]->name;
 }
 
+/* ---- checking ---- */
+
+/* A file is the exporter's own. */
 static bool
-sink_wanted(const struct flow_sink_settings *settings, unsigned int kind)
+sink_twice(const struct flow_sink_settings *settings, unsigned int kind, unsigned int each)
 {
-	return settings->to[kind] != NULL && settings->to[kind][0] != '\0';
+	for (unsigned int k = 0; k <= kind; k++) {
+		for (unsigned int i = 0; i < FLOW_SINK_EACH_MAX; i++) {
+			const char *to = settings->to[k][i];
+
+			if (k == kind && i == each)
+				return false;
+			if (to != NULL && strcmp(to, settings->to[kind][each]) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static int
+sink_check_one(const struct flow_sink_settings *settings, unsigned int kind, unsigned int each,
+	       struct lull_error *error)
+{
+	const char *to = settings->to[kind][each];
+	int rc;
+
+	if (to == NULL || to[0] == '\0')
+		return 0;
+	rc = sink_exporters[kind]->check(settings, to, error);
+	if (rc == 0 && sink_twice(settings, kind, each))
+		rc = lull_error_set(error, -EINVAL, "%.*s is named twice", LULL_ERROR_SHOWN, to);
+	if (rc != 0)
+		lull_error_prefix(error, "--%s: ", sink_exporters[kind]->name);
+	return rc;
 }
 
 int
 flow_sink_check(const struct flow_sink_settings *settings, struct lull_error *error)
 {
+	int rc = 0;
+
 	for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
-		int rc = sink_wanted(settings, kind) ?
-				 sink_exporters[kind]->check(settings->to[kind], error) :
-				 0;
-
-		if (rc != 0) {
-			lull_error_prefix(error, "--%s: ", sink_exporters[kind]->name);
-			return rc;
-		}
+		for (unsigned int i = 0; rc == 0 && i < FLOW_SINK_EACH_MAX; i++)
+			rc = sink_check_one(settings, kind, i, error);
 	}
-	return 0;
+	return rc;
 }
 
-/* What nobody wants need not be kept. */
-static bool
-sink_any_wanted(const struct flow_sink_settings *settings)
-{
-	bool any = false;
-
-	for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++)
-		any |= sink_wanted(settings, kind);
-	return any;
-}
+/* ---- opening ---- */
 
 static void
-sink_default(struct flow_sink_settings *settings)
+sink_default(struct flow_sink *sink)
 {
-	settings->ordered = settings->ordered && sink_any_wanted(settings);
+	struct flow_sink_settings *settings = &sink->settings;
+
+	/* What nobody wants need not be kept. */
+	settings->ordered = settings->ordered && sink->target_count > 0;
 	if (settings->instances == 0)
 		settings->instances = 1;
 	if (settings->queue_bytes == 0)
 		settings->queue_bytes = DEFAULT_QUEUE_BYTES;
 	settings->queue_bytes = LULL_MAX(settings->queue_bytes, QUEUE_BYTES_MIN);
-	if (settings->datagrams_pps == 0)
-		settings->datagrams_pps = DEFAULT_DATAGRAMS_PPS;
+	if (settings->timeout_ns == 0)
+		settings->timeout_ns = DEFAULT_TIMEOUT_NS;
 	if (settings->domain_id == 0)
 		settings->domain_id = 1;
 }
 
-/* Ordered, one instance writes for all. */
-static int
-sink_open_instances(struct flow_sink *sink, struct lull_error *error)
+static void
+sink_list_targets(struct flow_sink *sink)
 {
-	const struct flow_sink_settings *settings = &sink->settings;
+	for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
+		for (unsigned int i = 0; i < FLOW_SINK_EACH_MAX; i++) {
+			const char *to = sink->settings.to[kind][i];
 
-	for (uint32_t i = 0; i < settings->instances; i++) {
-		struct sink_instance *instance = &sink->instances[i];
-
-		instance->ordered = settings->ordered;
-		sink_collection_init(&instance->collection, settings->payload_bytes);
-		for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
-			int rc;
-
-			if (!sink_wanted(settings, kind) || (settings->ordered && i > 0))
-				continue;
-			rc = sink_exporters[kind]->open(settings, i, &instance->counters[kind],
-							&instance->exporters[kind], error);
-			if (rc != 0)
-				return rc;
+			if (to != NULL && to[0] != '\0')
+				sink->targets[sink->target_count++] = (struct sink_target){
+					.kind = (enum flow_sink_kind)kind,
+					.to = to,
+					.exporter = sink_exporters[kind],
+				};
 		}
 	}
-	return 0;
+}
+
+/* The file of a target that goes to one. */
+static int
+sink_open_file(struct flow_sink *sink, struct sink_target *target, struct lull_error *error)
+{
+	struct sink_file_config config = {
+		.path = target->to,
+		.append = !sink->settings.ordered,
+		.rotate_ns = sink->settings.rotate_ns,
+		.rotate_bytes = sink->settings.rotate_bytes,
+		.mend = target->exporter->mend,
+	};
+	struct sink_destination destination;
+	int rc = 0;
+
+	if (config.mend == NULL)
+		return 0;
+	rc = sink_destination_parse(target->to, &destination, error);
+	if (rc != 0 || destination.way != SINK_FILE || !sink_file_suits(target->to))
+		return rc;
+	return sink_file_open(&config, &target->file, error);
+}
+
+static int
+sink_open_target(struct flow_sink *sink, uint32_t index, struct lull_error *error)
+{
+	struct sink_target *target = &sink->targets[index];
+	/* Ordered, one instance writes for all. */
+	uint32_t instances = sink->settings.ordered ? 1 : sink->settings.instances;
+	int rc = sink_open_file(sink, target, error);
+
+	for (uint32_t i = 0; rc == 0 && i < instances; i++) {
+		struct sink_instance *instance = &sink->instances[i];
+		struct sink_job job = {
+			.settings = &sink->settings,
+			.to = target->to,
+			.instance = i,
+			.file = target->file,
+			.counters = &instance->counters[index],
+			.health = &instance->health[index],
+		};
+
+		rc = target->exporter->open(&job, &instance->exporters[index], error);
+	}
+	return rc;
 }
 
 int
@@ -138,10 +194,16 @@ flow_sink_open(const struct flow_sink_settings *settings, struct flow_sink **cre
 		return lull_error_set(error, -ENOMEM, "no memory for sinks");
 	memset(sink, 0, sizeof(*sink));
 	sink->settings = *settings;
-	sink_default(&sink->settings);
-	signal(SIGPIPE, SIG_IGN);
 	if (rc == 0)
-		rc = sink_open_instances(sink, error);
+		sink_list_targets(sink);
+	sink_default(sink);
+	signal(SIGPIPE, SIG_IGN);
+	for (uint32_t i = 0; i < sink->settings.instances; i++) {
+		sink->instances[i].sink = sink;
+		sink_collection_init(&sink->instances[i].collection, settings->payload_bytes);
+	}
+	for (uint32_t i = 0; rc == 0 && i < sink->target_count; i++)
+		rc = sink_open_target(sink, i, error);
 	if (rc != 0) {
 		flow_sink_close(sink);
 		return rc;
@@ -155,10 +217,10 @@ flow_sink_open(const struct flow_sink_settings *settings, struct flow_sink **cre
 static void
 instance_give(struct sink_instance *instance, const struct lull_flow_record *record)
 {
-	for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
-		if (instance->exporters[kind] != NULL)
-			sink_exporters[kind]->record(instance->exporters[kind], record);
-	}
+	const struct flow_sink *sink = instance->sink;
+
+	for (uint32_t i = 0; i < sink->target_count; i++)
+		sink->targets[i].exporter->record(instance->exporters[i], record);
 }
 
 static void
@@ -166,7 +228,7 @@ instance_record(void *arg, const struct lull_flow_record *record)
 {
 	struct sink_instance *instance = arg;
 
-	if (instance->ordered)
+	if (instance->sink->settings.ordered)
 		sink_collection_add(&instance->collection, record);
 	else
 		instance_give(instance, record);
@@ -176,15 +238,14 @@ static uint64_t
 instance_iterate(void *arg, uint64_t now_ns, const struct lull_encode_totals *totals)
 {
 	struct sink_instance *instance = arg;
+	const struct flow_sink *sink = instance->sink;
 	uint64_t soonest_ns = 0;
 
 	instance->totals = *totals;
-	for (unsigned int kind = 0; kind < FLOW_SINK_KINDS && !instance->ordered; kind++) {
-		uint64_t next_ns;
+	for (uint32_t i = 0; i < sink->target_count && !sink->settings.ordered; i++) {
+		uint64_t next_ns =
+			sink->targets[i].exporter->iterate(instance->exporters[i], totals);
 
-		if (instance->exporters[kind] == NULL)
-			continue;
-		next_ns = sink_exporters[kind]->iterate(instance->exporters[kind], totals);
 		if (next_ns > 0 && (soonest_ns == 0 || now_ns + next_ns < soonest_ns))
 			soonest_ns = now_ns + next_ns;
 	}
@@ -210,6 +271,25 @@ sink_compare(const void *a, const void *b)
 					*(const struct lull_flow_record *const *)b);
 }
 
+/* Files are rotated between records. */
+static void
+sink_turn_ordered(struct flow_sink *sink)
+{
+	struct lull_error unheard;
+
+	for (uint32_t i = 0; i < sink->target_count; i++) {
+		struct sink_target *target = &sink->targets[i];
+
+		if (target->file == NULL ||
+		    (sink->settings.rotate_ns == 0 && sink->settings.rotate_bytes == 0))
+			continue;
+		(void)target->exporter->iterate(sink->instances[0].exporters[i],
+						&sink->instances[0].totals);
+		if (sink_file_turn(target->file, sink_time_ns(), &unheard) > 0)
+			LULL_COUNTER_ADD(target->volumes, 1);
+	}
+}
+
 /* Records of all instances in canonical order, through the first one. */
 static int
 sink_write_ordered(struct flow_sink *sink, struct lull_error *error)
@@ -231,8 +311,11 @@ sink_write_ordered(struct flow_sink *sink, struct lull_error *error)
 	for (uint32_t i = 0; i < sink->settings.instances; i++)
 		count += sink_collection_list(&sink->instances[i].collection, records + count);
 	qsort(records, count, sizeof(*records), sink_compare);
-	for (uint64_t i = 0; i < count; i++)
+	for (uint64_t i = 0; i < count; i++) {
 		instance_give(&sink->instances[0], records[i]);
+		if (i % TURN_RECORDS == 0)
+			sink_turn_ordered(sink);
+	}
 	free(records);
 	return 0;
 }
@@ -257,6 +340,19 @@ sink_judge(const struct flow_sink_counters *counters, const struct lull_error *t
 	return 0;
 }
 
+static int
+sink_finish_exporter(struct flow_sink *sink, struct sink_instance *instance, uint32_t index,
+		     struct lull_error *error)
+{
+	const struct sink_target *target = &sink->targets[index];
+	struct lull_error trouble = { "" };
+
+	if (instance->exporters[index] == NULL)
+		return 0;
+	target->exporter->finish(instance->exporters[index], &instance->totals, &trouble);
+	return sink_judge(&instance->counters[index], &trouble, target->to, error);
+}
+
 int
 flow_sink_finish(struct flow_sink *sink, struct lull_error *error)
 {
@@ -265,18 +361,10 @@ flow_sink_finish(struct flow_sink *sink, struct lull_error *error)
 	if (sink->settings.ordered)
 		result = sink_write_ordered(sink, error);
 	for (uint32_t i = 0; i < sink->settings.instances; i++) {
-		struct sink_instance *instance = &sink->instances[i];
+		for (uint32_t target = 0; target < sink->target_count; target++) {
+			struct lull_error sentence;
+			int rc = sink_finish_exporter(sink, &sink->instances[i], target, &sentence);
 
-		for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
-			struct lull_error trouble = { "" }, sentence;
-			int rc;
-
-			if (instance->exporters[kind] == NULL)
-				continue;
-			sink_exporters[kind]->finish(instance->exporters[kind], &instance->totals,
-						     &trouble);
-			rc = sink_judge(&instance->counters[kind], &trouble,
-					sink->settings.to[kind], &sentence);
 			if (rc != 0 && result == 0) {
 				*error = sentence;
 				result = rc;
@@ -292,33 +380,14 @@ flow_sink_close(struct flow_sink *sink)
 	if (sink == NULL)
 		return;
 	for (uint32_t i = 0; i < LULL_PIPELINE_AGGREGATOR_MAX; i++) {
-		for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
-			if (sink->instances[i].exporters[kind] != NULL)
-				sink_exporters[kind]->close(sink->instances[i].exporters[kind]);
+		for (uint32_t target = 0; target < sink->target_count; target++) {
+			if (sink->instances[i].exporters[target] != NULL)
+				sink->targets[target].exporter->close(
+					sink->instances[i].exporters[target]);
 		}
 		sink_collection_clear(&sink->instances[i].collection);
 	}
+	for (uint32_t target = 0; target < sink->target_count; target++)
+		sink_file_close(sink->targets[target].file);
 	free(sink);
-}
-
-static void
-counters_sum(struct flow_sink_counters *sum, const struct flow_sink_counters *part)
-{
-	for (const struct lull_counter_info *info = flow_sink_counter_table; info->name != NULL;
-	     info++) {
-		uint64_t *to = (uint64_t *)(void *)((uint8_t *)sum + info->offset);
-		const uint64_t *from =
-			(const uint64_t *)(const void *)((const uint8_t *)part + info->offset);
-
-		*to += LULL_COUNTER_READ(*from);
-	}
-}
-
-void
-flow_sink_read(const struct flow_sink *sink, enum flow_sink_kind kind,
-	       struct flow_sink_counters *counters)
-{
-	memset(counters, 0, sizeof(*counters));
-	for (uint32_t i = 0; i < sink->settings.instances; i++)
-		counters_sum(counters, &sink->instances[i].counters[kind]);
 }

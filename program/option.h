@@ -8,7 +8,7 @@
 
 #include "options.h"
 
-/** Rows every program has: config, help, version, completion-bash, man. */
+/** Rows every program has: config, check-config, help, version, completion-bash, man. */
 extern const struct lull_option lull_builtin_options[];
 
 /** Read @p value into the member; LIST appends. The sentence goes without the key. */

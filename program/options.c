@@ -11,6 +11,7 @@
 /* Order of lull_builtin_options. */
 enum {
 	BUILTIN_CONFIG,
+	BUILTIN_CHECK,
 	BUILTIN_HELP,
 	BUILTIN_VERSION,
 	BUILTIN_COMPLETION,
@@ -28,6 +29,11 @@ const struct lull_option lull_builtin_options[] = {
 		.type = LULL_OPTION_TEXT,
 		.file = true,
 	},
+	[BUILTIN_CHECK] = {
+		.key = "check-config",
+		.help = "Read and check all options and files of options, start nothing, and end: "
+		        "with 0 when they are right, else with 1 and the reason on stderr.",
+	},
 	[BUILTIN_HELP] = { .key = "help", .help = "Print this list and end." },
 	[BUILTIN_VERSION] = { .key = "version", .help = "Print the version and end." },
 	[BUILTIN_COMPLETION] = {
@@ -44,9 +50,9 @@ const struct lull_option lull_builtin_options[] = {
 };
 
 static const enum lull_options_action builtin_actions[] = {
-	[BUILTIN_CONFIG] = LULL_OPTIONS_RUN,      [BUILTIN_HELP] = LULL_OPTIONS_HELP,
-	[BUILTIN_VERSION] = LULL_OPTIONS_VERSION, [BUILTIN_COMPLETION] = LULL_OPTIONS_COMPLETION,
-	[BUILTIN_MAN] = LULL_OPTIONS_MAN,
+	[BUILTIN_CONFIG] = LULL_OPTIONS_RUN, [BUILTIN_CHECK] = LULL_OPTIONS_CHECK,
+	[BUILTIN_HELP] = LULL_OPTIONS_HELP,  [BUILTIN_VERSION] = LULL_OPTIONS_VERSION,
+	[BUILTIN_MAN] = LULL_OPTIONS_MAN,    [BUILTIN_COMPLETION] = LULL_OPTIONS_COMPLETION,
 };
 
 /* Walks the command line, one option at a time. */
@@ -187,18 +193,26 @@ walk_next(struct walk *walk, struct lull_error *error)
 	return result == 0 ? 1 : result;
 }
 
-/* First pass: stop at an action, read the files; the other options only have to exist. */
+/*
+ * First pass: stop at an action, read the files; the other options only have to exist. A check is
+ * no reason to stop.
+ */
 static int
 parse_files(struct walk walk, void *settings, enum lull_options_action *action,
 	    struct lull_error *error)
 {
+	enum lull_options_action found;
 	int result;
 
 	while ((result = walk_next(&walk, error)) > 0) {
 		if (!is_builtin(walk.option))
 			continue;
-		*action = builtin_actions[walk.option - lull_builtin_options];
-		if (*action != LULL_OPTIONS_RUN)
+		found = builtin_actions[walk.option - lull_builtin_options];
+		if (found != LULL_OPTIONS_RUN)
+			*action = found;
+		if (found == LULL_OPTIONS_CHECK)
+			continue;
+		if (found != LULL_OPTIONS_RUN)
 			return 0;
 		result = lull_options_load(walk.program, walk.value, settings, error);
 		if (result != 0)
@@ -211,18 +225,18 @@ parse_files(struct walk walk, void *settings, enum lull_options_action *action,
 static int
 parse_words(struct walk walk, void *settings, struct lull_error *error)
 {
-	uint64_t seen = 0;
+	bool seen[LULL_OPTIONS_MAX] = { false };
 	int result;
 
 	while ((result = walk_next(&walk, error)) > 0) {
-		uint64_t bit;
+		bool *again;
 
 		if (is_builtin(walk.option))
 			continue;
-		bit = UINT64_C(1) << (walk.option - walk.program->options);
-		if ((seen & bit) == 0)
+		again = &seen[walk.option - walk.program->options];
+		if (!*again)
 			lull_option_clear(walk.option, settings);
-		seen |= bit;
+		*again = true;
 		result = lull_option_parse(walk.option, walk.value, settings, error);
 		if (result != 0) {
 			lull_error_prefix(error, "--%s: ", walk.option->key);
@@ -245,9 +259,24 @@ lull_options_parse(const struct lull_program *program, int argc, char *const *ar
 		result = lull_option_reset(row, settings, error);
 	if (result == 0)
 		result = parse_files(walk, settings, action, error);
-	if (result != 0 || *action != LULL_OPTIONS_RUN)
+	if (result != 0 || (*action != LULL_OPTIONS_RUN && *action != LULL_OPTIONS_CHECK))
 		return result;
 	return parse_words(walk, settings, error);
+}
+
+bool
+lull_options_asks_check(const struct lull_program *program, int argc, char *const *argv)
+{
+	struct walk walk = { .program = program, .argc = argc, .argv = argv, .index = 1 };
+	struct lull_error unheard;
+	int result;
+
+	do {
+		result = walk_next(&walk, &unheard);
+		if (result > 0 && walk.option == &lull_builtin_options[BUILTIN_CHECK])
+			return true;
+	} while (result != 0);
+	return false;
 }
 
 uint32_t
@@ -269,6 +298,7 @@ lull_options_print(const struct lull_program *program, enum lull_options_action 
 	errno = 0;
 	switch (action) {
 	case LULL_OPTIONS_RUN:
+	case LULL_OPTIONS_CHECK:
 		break;
 	case LULL_OPTIONS_HELP:
 		lull_options_print_help(program, out);

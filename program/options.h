@@ -92,13 +92,14 @@ struct lull_option {
 	.offset = offsetof(settings, member), .size = sizeof(((settings *)0)->member)
 
 /** Most rows of a table. */
-#define LULL_OPTIONS_MAX 64
+#define LULL_OPTIONS_MAX 96
 
 struct lull_program; /* program.h */
 
 /** What the command line asks for. */
 enum lull_options_action {
 	LULL_OPTIONS_RUN,
+	LULL_OPTIONS_CHECK,      /**< --check-config: all is read as for a run */
 	LULL_OPTIONS_HELP,       /**< --help */
 	LULL_OPTIONS_VERSION,    /**< --version */
 	LULL_OPTIONS_COMPLETION, /**< --completion-bash: a bash script */
@@ -109,7 +110,7 @@ enum lull_options_action {
  * Read the command line: first the defaults, then each --config file, then
  * the other options, so that the command line wins. Options given twice: the
  * last wins, lists append (to what the command line said, not to the file).
- * For anything but RUN, hand the action to lull_options_print() and leave.
+ * For anything but RUN and CHECK, hand the action to lull_options_print() and leave.
  *
  * @param settings  the program's struct, preset where rows have no default
  * @return 0 or -errno and the sentence; then the settings are half-filled
@@ -127,7 +128,10 @@ int lull_options_parse(const struct lull_program *program, int argc, char *const
 uint32_t lull_options_operands(const struct lull_program *program, int argc, char *const *argv,
 			       const char **operands);
 
-/** Carry out an action other than RUN. The one function here that prints. 0 or -errno. */
+/** Does a command line, right or wrong, have --check-config? */
+bool lull_options_asks_check(const struct lull_program *program, int argc, char *const *argv);
+
+/** Carry out an action other than RUN and CHECK. The one function here that prints. 0 or -errno. */
 int lull_options_print(const struct lull_program *program, enum lull_options_action action,
 		       FILE *out);
 

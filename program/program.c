@@ -30,6 +30,9 @@ run_take_signals(struct lull_run *run)
 
 	sigaddset(&run->signals, SIGINT);
 	sigaddset(&run->signals, SIGTERM);
+	/* Ignored signals would not even wait. */
+	if (run->program->hangup != NULL)
+		signal(SIGHUP, SIG_DFL);
 	/* nohup has it ignored: then the end of a terminal is none of the program. */
 	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
 		sigaddset(&run->signals, SIGHUP);
@@ -43,7 +46,10 @@ lull_run_signal(struct lull_run *run, uint64_t ns)
 					.tv_nsec = (long)(ns % LULL_NS_PER_S) };
 	int number = sigtimedwait(&run->signals, NULL, &limit);
 
-	return LULL_MAX(number, 0);
+	if (number != SIGHUP || run->program->hangup == NULL)
+		return LULL_MAX(number, 0);
+	run->program->hangup(run);
+	return 0;
 }
 
 void
@@ -83,8 +89,12 @@ lull_run_shows(struct lull_run *run, uint64_t stats_ns)
 void
 lull_run_end(struct lull_run *run)
 {
+	sigset_t ending = run->signals;
+
 	run->end_ns = lull_clock_ns();
-	pthread_sigmask(SIG_UNBLOCK, &run->signals, NULL);
+	if (run->program->hangup != NULL)
+		sigdelset(&ending, SIGHUP);
+	pthread_sigmask(SIG_UNBLOCK, &ending, NULL);
 }
 
 bool
@@ -193,8 +203,8 @@ program_go(const struct lull_program *program, struct lull_run *run, struct lull
 	return rc;
 }
 
-static void
-program_preset(const struct lull_program *program, void *settings)
+void
+lull_run_preset(const struct lull_program *program, void *settings)
 {
 	const struct lull_option *stats = lull_options_find(program->options, "stats");
 	uint64_t ns = isatty(STDERR_FILENO) ? LULL_NS_PER_S : 0;
@@ -213,11 +223,11 @@ program_start(const struct lull_program *program, int argc, char **argv, struct 
 	bool done = false;
 	int rc;
 
-	program_preset(program, lull_run_settings(run));
+	lull_run_preset(program, lull_run_settings(run));
 	rc = lull_options_parse(program, argc, argv, lull_run_settings(run), &action, error);
 	if (rc != 0)
 		return LULL_STATUS_USAGE;
-	if (action != LULL_OPTIONS_RUN) {
+	if (action != LULL_OPTIONS_RUN && action != LULL_OPTIONS_CHECK) {
 		rc = lull_options_print(program, action, stdout);
 		return rc == 0 ? LULL_STATUS_GOOD : LULL_STATUS_FAILURE;
 	}
@@ -225,6 +235,8 @@ program_start(const struct lull_program *program, int argc, char **argv, struct 
 		run->operand_count = lull_options_operands(program, argc, argv, run->operands);
 	if (program->check != NULL && program->check(run, error) != 0)
 		return LULL_STATUS_USAGE;
+	if (action == LULL_OPTIONS_CHECK)
+		return LULL_STATUS_GOOD;
 	if (program->instead != NULL)
 		rc = program->instead(run, &done, error);
 	if (rc == 0 && !done)
@@ -248,9 +260,14 @@ lull_program_main(const struct lull_program *program, int argc, char **argv)
 	}
 	run->program = program;
 	run->operands = operands;
+	run->argc = argc;
+	run->argv = argv;
 	sigemptyset(&run->signals);
 	pthread_mutex_init(&run->lock, NULL);
 	status = program_start(program, argc, argv, run, &error);
+	/* Of a check there are two results. */
+	if (status == LULL_STATUS_USAGE && lull_options_asks_check(program, argc, argv))
+		status = LULL_STATUS_FAILURE;
 	if (status != LULL_STATUS_GOOD)
 		fprintf(stderr, "%s: %s\n", program->name,
 			error.text[0] != '\0' ? error.text : "cannot write to stdout");

@@ -36,6 +36,8 @@ struct lull_run {
 	bool percent;          /**< such a line stands on the terminal */
 	const char **operands; /**< of the command line, where the program takes some */
 	uint32_t operand_count;
+	int argc; /**< the command line, to be read again */
+	char **argv;
 };
 
 struct lull_program {
@@ -64,6 +66,11 @@ struct lull_program {
 	int (*run)(void *state, struct lull_error *error);
 	/** After open(), whatever it returned. */
 	void (*close)(void *state);
+	/**
+	 * SIGHUP came: read settings again, open files anew. The run goes on, and from open() to
+	 * the end of the program this signal does nothing else. NULL: SIGHUP ends the run.
+	 */
+	void (*hangup)(void *state);
 	/** Add what was measured to a result that says who measured, with what and where. */
 	void (*result)(void *state, json_t *result);
 	/** What it came to, for people, after a run that has a result. */
@@ -83,7 +90,13 @@ int lull_program_main(const struct lull_program *program, int argc, char **argv)
 /** Settings in the state that @p run is the head of. */
 void *lull_run_settings(struct lull_run *run);
 
-/** Rest until a signal comes, or @p ns at most; returns its number, 0: none. */
+/** Settings before options are read: what has no default in the table. */
+void lull_run_preset(const struct lull_program *program, void *settings);
+
+/**
+ * Rest until a signal comes, or @p ns at most; returns its number, 0: none. A SIGHUP that the
+ * program has a use for is dealt with, and is none.
+ */
 int lull_run_signal(struct lull_run *run, uint64_t ns);
 /** The run begins now. */
 void lull_run_begin(struct lull_run *run);

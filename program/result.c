@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LINKS_MAX 40
 #define DUMP_FLAGS (JSON_INDENT(2) | JSON_REAL_PRECISION(12))
 
 /* Where a result goes. */
@@ -63,6 +64,27 @@ last_error(void)
 	return errno != 0 ? -errno : -EIO;
 }
 
+/* A link that leads nowhere yet: its target is to be made, and the link stays. */
+static int
+target_follow(struct target *target)
+{
+	for (int links = 0; links < LINKS_MAX; links++) {
+		char *base = strrchr(target->path, '/'), to[PATH_MAX];
+		size_t folder = base == NULL ? 0 : (size_t)(base - target->path) + 1;
+		ssize_t len = readlink(target->path, to, sizeof(to) - 1);
+
+		if (len < 0)
+			return 0;
+		to[len] = '\0';
+		if (to[0] == '/')
+			folder = 0;
+		if (folder + (size_t)len >= sizeof(target->path))
+			return -ENAMETOOLONG;
+		memcpy(target->path + folder, to, (size_t)len + 1);
+	}
+	return -ELOOP;
+}
+
 static int
 target_find(const char *path, struct target *target)
 {
@@ -79,8 +101,11 @@ target_find(const char *path, struct target *target)
 		if (access(path, W_OK) != 0 || realpath(path, target->path) == NULL)
 			return -errno;
 		target->mode = status.st_mode & 07777;
-	} else if (errno != ENOENT) {
-		return -errno;
+	} else {
+		int code = errno == ENOENT ? target_follow(target) : -errno;
+
+		if (code != 0)
+			return code;
 	}
 	snprintf(target->tmp, sizeof(target->tmp), "%s.tmp", target->path);
 	return 0;

@@ -9,6 +9,7 @@
 
 #define ENDPOINT_TEXT (INET6_ADDRSTRLEN + 8)
 #define NAME_TEXT 64
+#define FLOW_EXPORT_MAX (FLOW_SINK_KINDS * FLOW_SINK_EACH_MAX)
 
 /* ---- /lull/flow ---- */
 
@@ -169,9 +170,45 @@ flow_top_reply(void *arg, const char *params, struct lull_telemetry_reply *reply
 	lull_telemetry_put_counts(reply, "workers", columns.workers, top.count);
 }
 
+/* ---- /lull/flow_export ---- */
+
+static void
+export_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
+{
+	const struct flow *flow = lull_live_state(arg);
+	const char *kinds[FLOW_EXPORT_MAX], *to[FLOW_EXPORT_MAX], *reasons[FLOW_EXPORT_MAX];
+	struct flow_sink_state states[FLOW_EXPORT_MAX];
+	uint64_t counts[FLOW_EXPORT_MAX];
+	uint32_t count = 0;
+
+	(void)params;
+	for (; count < FLOW_EXPORT_MAX && flow_sink_state(flow->sink, count, &states[count]);
+	     count++) {
+		kinds[count] = flow_sink_kind_name(states[count].kind);
+		to[count] = states[count].to;
+		reasons[count] = states[count].reason == NULL ? "" : states[count].reason;
+		counts[count] = states[count].up;
+	}
+	lull_telemetry_put_count(reply, "now_ns", lull_clock_ns());
+	lull_telemetry_put_texts(reply, "kind", kinds, count);
+	lull_telemetry_put_texts(reply, "to", to, count);
+	lull_telemetry_put_counts(reply, "up", counts, count);
+	lull_telemetry_put_texts(reply, "reason", reasons, count);
+	for (const struct lull_counter_info *row = flow_sink_counter_table; row->name != NULL;
+	     row++) {
+		for (uint32_t i = 0; i < count; i++)
+			counts[i] = *(
+				const uint64_t *)(const void *)((const char *)&states[i].counters +
+								row->offset);
+		lull_telemetry_put_counts(reply, row->name, counts, count);
+	}
+}
+
 const struct lull_telemetry_command flow_commands[] = {
 	{ "/lull/flow", "Packets by fate, decisions, order. No parameters", flow_reply },
 	{ "/lull/flow_top", "The heaviest flows now, a list per column. No parameters",
 	  flow_top_reply },
+	{ "/lull/flow_export", "Destinations of records, a list per column. No parameters",
+	  export_reply },
 	{ NULL, NULL, NULL },
 };

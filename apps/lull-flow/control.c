@@ -85,6 +85,8 @@ control_apply(void *state, const struct lull_live_change *change, struct lull_er
 int
 flow_control_start(struct flow *flow, struct lull_error *error)
 {
+	int rc;
+
 	flow->idle_ns_max = flow->settings.idle_ns;
 	flow->live = (struct lull_live){
 		.apply = control_apply,
@@ -94,5 +96,6 @@ flow_control_start(struct flow *flow, struct lull_error *error)
 			.commands = flow_commands,
 		},
 	};
-	return lull_live_start(&flow->live, &flow->run, error);
+	rc = lull_live_start(&flow->live, &flow->run, error);
+	return rc == 0 ? lull_live_remember(&flow->live, error) : rc;
 }

@@ -16,7 +16,7 @@
 #include "files.h"
 #include "filter.h"
 #include "settings.h"
-#include "export/sink.h"
+#include "export.h"
 #include "program/live/loops.h"
 #include "program/live/placement.h"
 
@@ -43,6 +43,7 @@ struct flow {
 	struct flow_filter *filter;      /* NULL: all packets */
 	struct flow_decisions decisions; /* the trace being written */
 	struct flow_sink *sink;
+	struct flow_sink_list sink_list; /* what it has borrowed */
 	struct lull_pipeline *pipeline;
 	struct flow_thread threads[FLOW_LOOPS_MAX];
 	struct lull_live_loops loops;
@@ -69,6 +70,13 @@ void flow_close(void *state);
 void flow_result(void *state, json_t *result);
 /** What it came to in the end, on stderr. */
 void flow_print(void *state);
+
+/** Open the destinations of records. */
+int flow_open_export(struct flow *flow, struct lull_error *error);
+/** Rotate files; tell of destinations that do not take records, or do again. */
+void flow_watch_export(struct flow *flow);
+/** SIGHUP: open files of records anew, read settings again. */
+void flow_hangup(void *state);
 
 /** The loops of the pipeline, part by part. */
 int flow_open_threads(struct flow *flow, struct lull_error *error);

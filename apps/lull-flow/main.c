@@ -23,6 +23,7 @@ static const struct lull_program flow_program = {
 	.open = flow_open,
 	.run = flow_run,
 	.close = flow_close,
+	.hangup = flow_hangup,
 	.result = flow_result,
 	.print = flow_print,
 	.dpdk = lull_engine_dpdk_version,

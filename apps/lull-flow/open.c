@@ -112,21 +112,6 @@ open_ports(struct flow *flow, struct lull_error *error)
 	return 0;
 }
 
-static struct flow_sink_settings
-open_sink_settings(const struct flow_settings *settings)
-{
-	return (struct flow_sink_settings){
-		.to = { [FLOW_SINK_JSON] = settings->records,
-			[FLOW_SINK_IPFIX] = settings->ipfix,
-			[FLOW_SINK_KAFKA] = settings->kafka },
-		.instances = settings->aggregators,
-		.ordered = flow_settings_from_files(settings),
-		.facts = settings->facts,
-		.payload_bytes = settings->payload_bytes,
-		.app = settings->identify ? lull_identify_name : NULL,
-	};
-}
-
 /* Captures give the same decisions each time; who sends to ports must not know them in advance. */
 static int
 open_seed(struct flow_settings *settings, struct lull_error *error)
@@ -145,11 +130,8 @@ open_seed(struct flow_settings *settings, struct lull_error *error)
 static int
 open_inputs(struct flow *flow, struct lull_error *error)
 {
-	struct flow_sink_settings sink = open_sink_settings(&flow->settings);
-	int rc = flow_sink_check(&sink, error);
+	int rc = open_seed(&flow->settings, error);
 
-	if (rc == 0)
-		rc = open_seed(&flow->settings, error);
 	if (rc == 0 && flow_settings_from_files(&flow->settings))
 		rc = flow_files_open(&flow->files, &flow->settings.pcap, error);
 	if (rc == 0 && flow->settings.filter[0] != '\0')
@@ -214,16 +196,14 @@ int
 flow_open(void *state, struct lull_error *error)
 {
 	struct flow *flow = state;
-	struct flow_sink_settings sink;
 	int rc = open_inputs(flow, error);
 
 	if (rc == 0)
 		rc = open_engine(flow, error);
 	if (rc == 0)
 		rc = open_ports(flow, error);
-	sink = open_sink_settings(&flow->settings);
 	if (rc == 0)
-		rc = flow_sink_open(&sink, &flow->sink, error);
+		rc = flow_open_export(flow, error);
 	if (rc == 0)
 		rc = open_pipeline(flow, error);
 	if (rc == 0)
@@ -238,6 +218,7 @@ flow_close(void *state)
 	struct flow *flow = state;
 
 	lull_telemetry_stop();
+	lull_live_forget(&flow->live);
 	lull_live_loops_destroy(&flow->loops);
 	lull_pipeline_destroy(flow->pipeline);
 	flow_sink_close(flow->sink);

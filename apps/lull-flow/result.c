@@ -167,6 +167,28 @@ result_resequence(const struct flow *flow)
 	return object;
 }
 
+/* One object per destination, in the order of kinds. */
+static json_t *
+result_destinations(const struct flow *flow)
+{
+	json_t *list = json_array();
+	struct flow_sink_state state;
+
+	for (uint32_t i = 0; flow_sink_state(flow->sink, i, &state); i++) {
+		json_t *object = json_object();
+
+		lull_result_put_text(object, "kind", flow_sink_kind_name(state.kind));
+		lull_result_put_text(object, "to", state.to);
+		json_object_set_new(object, "up", json_boolean(state.up));
+		json_object_set_new(object, "reason",
+				    state.reason == NULL ? json_null() :
+							   lull_result_text(state.reason));
+		lull_result_put_table(object, flow_sink_counter_table, &state.counters);
+		json_array_append_new(list, object);
+	}
+	return list;
+}
+
 static json_t *
 result_export(const struct flow *flow)
 {
@@ -180,6 +202,7 @@ result_export(const struct flow *flow)
 		lull_result_put_table(inner, flow_sink_counter_table, &counters);
 		json_object_set_new(object, flow_sink_kind_name((enum flow_sink_kind)kind), inner);
 	}
+	json_object_set_new(object, "destinations", result_destinations(flow));
 	return object;
 }
 

@@ -77,6 +77,7 @@ run_until_end(struct flow *flow)
 
 	while (!run_input_ended(flow) &&
 	       lull_run_wait(&flow->run, STEP_NS, flow->settings.duration_ns)) {
+		flow_watch_export(flow);
 		if (lull_run_shows(&flow->run, flow->settings.stats_ns)) {
 			flow_progress_print(flow, &progress);
 			checked_ns = 0;

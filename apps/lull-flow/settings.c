@@ -148,19 +148,68 @@ const struct lull_option flow_options[] = {
 	LULL_ROW_BOOL("identify", identify,
 		      "Identify the protocol of each flow with nDPI; --identify=no: do not.",
 		      .value_help = "yes when built with nDPI"),
-	LULL_ROW_FILE("records", "WHERE", records,
+	LULL_ROW_LIST("records", "WHERE", records,
 		      "Write a JSON object per flow to FILE, - (stdout), udp://HOST:PORT, "
-		      "tcp://HOST:PORT or unix:PATH. With captures as input, a file or stdout "
-		      "gets all records at the end, sorted by time.",
-		      .group = "Export"),
-	LULL_ROW_FILE("ipfix", "WHERE", ipfix,
-		      "Send IPFIX to udp://HOST:PORT or tcp://HOST:PORT, or write it to a file."),
-	LULL_ROW_TEXT("kafka", "WHERE", kafka,
-		      "Send JSON to a topic: BROKER[:PORT][,BROKER...]/TOPIC."),
+		      "tcp://HOST:PORT or unix:PATH. With captures as input, a file is replaced "
+		      "and gets all records at the end, sorted by time; with ports, a file is "
+		      "continued. May be given several times.",
+		      .group = "Export", .file = true),
+	LULL_ROW_LIST("ipfix", "WHERE", ipfix,
+		      "Send IPFIX to udp://HOST:PORT or tcp://HOST:PORT, or write it to a file. "
+		      "May be given several times.",
+		      .file = true),
+	LULL_ROW_LIST("kafka", "WHERE", kafka,
+		      "Send JSON to a topic: BROKER[:PORT][,BROKER...]/TOPIC. May be given several "
+		      "times."),
 	LULL_ROW_BOOL(
 		"facts", facts,
 		"Also export what scheduling did to each flow: workers, moves, reordered packets.",
 		.value = "no"),
+	LULL_ROW_TIME(
+		"rotate-time", rotate_ns,
+		"Begin a new file at each multiple of this time since 1970 (UTC). The old one "
+		"gets the time in its name: flows.json becomes flows-20261123T130000Z.json; "
+		"under that name it is whole. 0: never.",
+		.value = "0", .unit = "s", .high = 366 * 86400 * LULL_NS_PER_S),
+	LULL_ROW_COUNT("rotate-size", "BYTES", rotate_bytes,
+		       "Begin a new file when one has so many bytes, in the same way; 0: never.",
+		       .value = "0"),
+	LULL_ROW_COUNT("export-rate", "N", export_rate,
+		       "Datagrams per second to each collector over UDP. 0: 1000, which collectors "
+		       "with ordinary buffers follow; with ports, up to 10000 while the queue is "
+		       "more than half full.",
+		       .value = "0", .high = 10000000),
+	LULL_ROW_COUNT("export-queue", "BYTES", export_queue_bytes,
+		       "Room for records that wait for a destination, for each destination and "
+		       "aggregator.",
+		       .value = "32M", .low = 131072, .high = UINT32_MAX),
+	LULL_ROW_TIME("export-timeout", export_timeout_ns,
+		      "Time without an answer after which a TCP connection is given up and opened "
+		      "again.",
+		      .value = "30", .unit = "s", .low = LULL_NS_PER_S,
+		      .high = 3600 * LULL_NS_PER_S),
+	LULL_ROW_COUNT("ipfix-domain", "N", ipfix_domain,
+		       "Observation domain of the first aggregator; the others follow.",
+		       .value = "1", .low = 1, .high = UINT32_MAX - LULL_PIPELINE_AGGREGATOR_MAX),
+	LULL_ROW_COUNT("ipfix-enterprise", "N", ipfix_enterprise,
+		       "Private enterprise number of lull's own elements; 32473 is the one for "
+		       "documentation.",
+		       .value = "32473", .low = 1, .high = UINT32_MAX),
+	LULL_ROW_TIME("ipfix-templates", ipfix_template_ns,
+		      "Time after which templates are sent again over UDP.", .value = "60",
+		      .unit = "s", .low = LULL_NS_PER_S, .high = 86400 * LULL_NS_PER_S),
+	LULL_ROW_TIME("ipfix-totals", ipfix_totals_ns,
+		      "Time between options records with the totals; 0: only at the end.",
+		      .value_help = "10 s, over UDP 60 s", .unit = "s"),
+	LULL_ROW_COUNT("ipfix-message", "BYTES", ipfix_message_bytes, "Longest IPFIX message.",
+		       .value = "1420", .low = 512, .high = 65507),
+	LULL_ROW_LIST("kafka-property", "NAME=VALUE", kafka_properties,
+		      "Property of librdkafka, such as compression.type=zstd or "
+		      "security.protocol=ssl. May be given several times. Passwords belong into "
+		      "--kafka-properties."),
+	LULL_ROW_FILE("kafka-properties", "FILE", kafka_file,
+		      "Read properties of librdkafka from FILE, a line NAME=VALUE for each, such "
+		      "as sasl.password. Neither results nor lists of processes show them."),
 	LULL_RESTING_OPTIONS(resting, .value_help = "objective, on shared CPUs ramp"),
 	LULL_DURATION_OPTION("Run", "at the end of the files, or at a signal"),
 	LULL_STATS_OPTION,

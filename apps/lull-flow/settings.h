@@ -57,8 +57,17 @@ struct flow_settings {
 	uint32_t flows_max, payload_bytes;
 	bool inner, identify;
 
-	char records[FLOW_PATH_SIZE], ipfix[FLOW_PATH_SIZE], kafka[FLOW_PATH_SIZE];
+	struct lull_option_list records, ipfix, kafka;
 	bool facts;
+	uint32_t export_rate; /* 0: by what waits */
+	uint32_t export_queue_bytes;
+	uint64_t export_timeout_ns;
+	uint64_t rotate_ns, rotate_bytes; /* 0: never */
+	uint32_t ipfix_domain, ipfix_enterprise, ipfix_message_bytes;
+	uint64_t ipfix_template_ns;
+	uint64_t ipfix_totals_ns; /* UINT64_MAX: by the kind of destination */
+	struct lull_option_list kafka_properties;
+	char kafka_file[FLOW_PATH_SIZE];
 
 	struct lull_resting resting;
 

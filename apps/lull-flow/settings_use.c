@@ -19,6 +19,7 @@ flow_preset(void *presets)
 	settings->seed = FLOW_SEED_NOT_CHOSEN;
 	settings->active_ns = UINT64_MAX;
 	settings->late_ns = UINT64_MAX;
+	settings->ipfix_totals_ns = UINT64_MAX;
 	settings->identify = lull_identify_version() != NULL;
 }
 
@@ -131,6 +132,55 @@ check_flows(const struct flow_settings *settings, struct lull_error *error)
 	return 0;
 }
 
+static bool
+check_names(const struct lull_option_list *list, const char *word)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (strcmp(list->items[i], word) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Results and lists of processes show what options say. */
+static int
+check_secrets(const struct flow_settings *settings, struct lull_error *error)
+{
+	static const char *const secrets[] = { "password", "secret", ".pem", "oauthbearer.config" };
+
+	for (uint32_t i = 0; i < settings->kafka_properties.count; i++) {
+		const char *property = settings->kafka_properties.items[i];
+		size_t len = strcspn(property, "=");
+
+		for (size_t s = 0; s < sizeof(secrets) / sizeof(*secrets); s++) {
+			const char *at = strstr(property, secrets[s]);
+
+			if (at != NULL && at < property + len)
+				return lull_error_set(error, -EINVAL,
+						      "kafka-property: %.*s is a secret; write it "
+						      "into a file for --kafka-properties",
+						      (int)len, property);
+		}
+	}
+	return 0;
+}
+
+static int
+check_export(const struct flow_settings *settings, struct lull_error *error)
+{
+	struct flow_sink_settings sink;
+	struct flow_sink_list list;
+	int rc = check_secrets(settings, error);
+
+	if (rc == 0)
+		rc = flow_sink_settings_make(settings, &list, &sink, error);
+	if (rc == 0)
+		rc = flow_sink_check(&sink, error);
+	if (rc == 0 && strcmp(settings->json, "-") == 0 && check_names(&settings->records, "-"))
+		rc = lull_error_set(error, -EINVAL, "json: stdout is taken by --records");
+	return rc;
+}
+
 int
 flow_check(void *state, struct lull_error *error)
 {
@@ -150,10 +200,10 @@ flow_check(void *state, struct lull_error *error)
 	if (settings->enter > 0 && settings->leave > settings->enter)
 		return lull_error_set(error, -EINVAL,
 				      "sticky-leave: it must not be above sticky-enter");
-	if (strcmp(settings->json, "-") == 0 && strcmp(settings->records, "-") == 0)
-		return lull_error_set(error, -EINVAL, "json: stdout is taken by --records");
 	rc = check_input(settings, error);
-	return rc == 0 ? check_flows(settings, error) : rc;
+	if (rc == 0)
+		rc = check_flows(settings, error);
+	return rc == 0 ? check_export(settings, error) : rc;
 }
 
 int

@@ -16,6 +16,7 @@
 #include <lull/pipeline.h>
 #include <lull/traffic.h>
 
+#include "export/sink.h"
 #include "idle/share.h"
 #include "lull-channel-node/counters.h"
 
@@ -73,6 +74,7 @@ print_table(const char *name)
 		{ "worker", lull_stage_flow_worker.counters },
 		{ "aggregator", lull_stage_flow_aggregator.counters },
 		{ "output", lull_stage_flow_output.counters },
+		{ "export", flow_sink_counter_table },
 		{ "camera", lull_camera_counter_table },
 		{ "receiver", lull_receiver_totals_table },
 		{ "assembler", lull_assembler_counter_table },

@@ -48,7 +48,7 @@ def check_path(path: Path) -> None:
     """Complain before the work about a file that cannot be drawn."""
     if path.suffix.lstrip(".").lower() not in FORMATS:
         raise LullError(f"{path}: end the name with .{', .'.join(FORMATS)}", 2)
-    atomic.check_writable(path.parent)
+    atomic.check_target(path)
 
 
 def save(made: Figure, path: Path) -> None:

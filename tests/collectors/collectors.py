@@ -112,6 +112,10 @@ class Program:
         self.records: list[dict[str, Any]] = [json.loads(line) for line in self.text.splitlines()]
         check(len(self.records) > 0, "there are records", command)
 
+    def is_lull_flow(self) -> bool:
+        """Has it options, or only destinations?"""
+        return Path(self.command[0]).name == "lull-flow"
+
     def run(self, *destinations: str) -> None:
         run = subprocess.run([*self.command, *destinations], capture_output=True, text=True,
                              timeout=TIMEOUT_S, check=False)  # fmt: skip
@@ -383,17 +387,63 @@ def several_at_once(program: Program, scratch: Path, _stand: str) -> None:
     check_ipfix(program, messages, "ipfixDump beside JSON")
 
 
-def kafka(program: Program, _scratch: Path, stand: str) -> None:
+def kafka(program: Program, scratch: Path, stand: str) -> None:
     if stand == "-":
         raise Missing("librdkafka")
+    properties: list[str] = []
+    if program.is_lull_flow():
+        secrets = scratch / "kafka.properties"
+        secrets.write_text("# what nobody shall see\nlinger.ms=1\n", encoding="ascii")
+        properties = ["--kafka-property", "compression.type=gzip",
+                      "--kafka-properties", str(secrets)]  # fmt: skip
     count = len(program.records)
     with subprocess.Popen([stand, "flows", str(count)], stdout=subprocess.PIPE, text=True) as run:
         check(run.stdout is not None, "kafka_stand starts")
         brokers = run.stdout.readline().strip() if run.stdout else ""
-        program.run("--kafka", f"{brokers}/flows")
+        program.run("--kafka", f"{brokers}/flows", *properties)
         seen, _ = run.communicate(timeout=TIMEOUT_S)
     check(run.returncode == 0, "all messages arrive", f"{len(seen.splitlines())} of {count}")
     check(Counter(seen.splitlines()) == Counter(program.text.splitlines()), "each once, unchanged")
+
+
+def ipfix_settings(program: Program, scratch: Path, _stand: str) -> None:
+    if not program.is_lull_flow():
+        return
+    one, other = scratch / "one.ipfix", scratch / "other.ipfix"
+    program.run("--ipfix", str(one), "--ipfix", str(other), "--ipfix-domain", "7700", "--facts",
+                "--ipfix-enterprise", "64999", "--ipfix-message", "600")  # fmt: skip
+    messages = ipfix_messages(one.read_bytes())
+    check({int.from_bytes(message[12:16], "big") for message in messages} == {7700}, "the domain")
+    check(300 < max(map(len, messages)) <= 600, "the longest message", max(map(len, messages)))
+    check((64999).to_bytes(4, "big") in messages[0], "the enterprise number", messages[0])
+    check(ipfix_messages(other.read_bytes())[0][16:] == messages[0][16:], "two of one kind")
+    check(len(ipfix_messages(other.read_bytes())) == len(messages), "both have all")
+
+
+def refusals_of_settings(program: Program, scratch: Path, stand: str) -> None:
+    if not program.is_lull_flow():
+        return
+    secrets = scratch / "wrong.properties"
+    secrets.write_text("sasl.username=me\nmypassword\n", encoding="ascii")
+    wrong = [
+        (["--ipfix", "udp://a:1", "--ipfix", "udp://a:1"], "twice"),
+        (["--ipfix-message", "100"], "512"),
+        ([word for port in range(1, 10) for word in ("--records", f"udp://a:{port}")], "at most 8"),
+        (["--kafka-property", "sasl.password=mypassword"], "--kafka-properties"),
+        (["--kafka-property", "ssl.key.pem=mypassword"], "--kafka-properties"),
+    ]
+    if stand != "-":
+        wrong += [
+            (["--kafka", "a/b", "--kafka-property", "compression.type=brick"], "brick"),
+            (["--kafka", "a/b", "--kafka-property", "linger"], "NAME=VALUE"),
+            (["--kafka", "a/b", "--kafka-properties", str(secrets)], "line 2"),
+            (["--kafka", "a/b", "--kafka-properties", str(scratch / "none")], "No such file"),
+        ]
+    for options, remedy in wrong:
+        run = subprocess.run([*program.command, *options], capture_output=True, text=True,
+                             timeout=TIMEOUT_S, check=False)  # fmt: skip
+        check(run.returncode == 2 and remedy in run.stderr, f"{options}: says {remedy}", run.stderr)
+        check("mypassword" not in run.stderr, f"{options}: keeps the secret", run.stderr)
 
 
 def refusals(program: Program, scratch: Path, _stand: str) -> None:
@@ -415,7 +465,8 @@ def refusals(program: Program, scratch: Path, _stand: str) -> None:
               run.stderr)  # fmt: skip
 
 
-CASES = (refusals, json_everywhere, ipfix_file, ipfix_tcp, several_at_once, nfcapd, nfacctd, kafka)
+CASES = (refusals, refusals_of_settings, ipfix_settings, json_everywhere, ipfix_file, ipfix_tcp,
+         several_at_once, nfcapd, nfacctd, kafka)
 
 
 def main() -> None:

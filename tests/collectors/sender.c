@@ -61,7 +61,7 @@ main(int argc, char **argv)
 	for (int i = 3; i + 1 < argc; i += 2) {
 		for (unsigned int kind = 0; kind < FLOW_SINK_KINDS; kind++) {
 			if (strcmp(argv[i] + 2, flow_sink_kind_name(kind)) == 0)
-				settings.to[kind] = argv[i + 1];
+				settings.to[kind][0] = argv[i + 1];
 		}
 	}
 	if (flow_sink_open(&settings, &sink, &error) != 0)

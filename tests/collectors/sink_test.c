@@ -141,7 +141,7 @@ sink_make(enum flow_sink_kind kind, const char *to, bool ordered)
 	struct lull_error error = { "" };
 	struct flow_sink *sink = NULL;
 
-	settings.to[kind] = to;
+	settings.to[kind][0] = to;
 	if (flow_sink_open(&settings, &sink, &error) != 0)
 		fail_msg("%s", error.text);
 	return sink;
@@ -328,7 +328,7 @@ TEST(sink__ordered_instances_make_one_file)
 	FILE *file;
 	int fd = mkstemp(path);
 
-	settings.to[FLOW_SINK_JSON] = path;
+	settings.to[FLOW_SINK_JSON][0] = path;
 	assert_int_equal(flow_sink_open(&settings, &sink, &error), 0);
 	for (uint32_t i = 3000; i > 0; i--) {
 		struct lull_pipeline_sink instance = flow_sink_instance(sink, i % 3);

@@ -310,8 +310,81 @@ def timeouts_export_in_time(binaries: list[str]) -> None:
         check(Path(probe.records_path).stat().st_size > 0, "records stay")
 
 
+# ---- the life of a daemon ----
+
+
+def checks_a_configuration(binaries: list[str]) -> None:
+    with world() as here:
+        path = here.path("check.yaml")
+        vdev = "vdev: net_null0"
+        cases = (
+            (vdev + "\nthreshold: 60", 0, ""),
+            (vdev + "\nthreshold: much", 1, "threshold"),
+            (vdev + "\nno-such-key: 1", 1, "no-such-key"),
+            (vdev + "\nipfix: [udp://a:1, 'udp://b']", 1, "HOST:PORT"),
+            (vdev + "\nipfix: [udp://a:1, 'udp://a:1']", 1, "twice"),
+            (vdev + "\nkafka-property: sasl.password=x", 1, "--kafka-properties"),
+            ("workers: 2", 1, "no input"),
+        )
+        for text, status, word in cases:
+            path.write_text(text + "\n", encoding="ascii")
+            run = subprocess.run([binaries[1], "--check-config", "--config", str(path)],
+                                 capture_output=True, text=True, check=False)
+            check(run.returncode == status, f"{text}: {status}", (run.returncode, run.stderr))
+            check(word in run.stderr and bool(run.stderr) == bool(status), f"{text}: says {word}",
+                  run.stderr)
+            check(run.stdout == "", "prints nothing else", run.stdout)
+
+
+def a_hangup_opens_files_and_settings_anew(binaries: list[str]) -> None:
+    with world() as here:
+        config, moved = here.path("flow.yaml"), here.path("flow.records.1")
+        config.write_text("threshold: 60\n", encoding="ascii")
+        options = ("--workers 2 --idle-timeout=300ms --active-timeout=0 --records /dev/null "
+                   f"--config {config}")
+        probe, traffic = Probe(here, binaries[1], 1, options), Traffic()
+        probe.send(traffic.mix(FLOWS, COUNT))
+        wait_for("they are exported", lambda: sums(probe.records()) == traffic.sent, EXPORT_SLACK_S)
+        first = len(probe.records())
+        probe.records_path.rename(moved)
+        probe.set("sticky-enter=50")
+        config.write_text("threshold: 70\nring: 2048\n", encoding="ascii")
+        probe.process.send_signal(signal.SIGHUP)
+        wait_for("a new file", probe.records_path.exists)
+        wait_for("the setting", lambda: probe.ask("/lull/settings")["threshold"] == "70")
+        check(probe.ask("/lull/settings")["sticky_enter"] == "50", "what was set stays")
+        later = "ring has changed; it takes effect at the next start"
+        wait_for("says what cannot be", lambda: later in probe.stderr())
+        check("threshold is 70 now" in probe.stderr(), "says what it did", probe.stderr())
+        config.write_text("threshold: [\n", encoding="ascii")
+        probe.process.send_signal(signal.SIGHUP)
+        wait_for("says what is wrong", lambda: "settings stay as they are" in probe.stderr())
+        probe.send(traffic.mix(FLOWS, COUNT))
+        wait_for("the rest is exported", lambda: probe.totals()["records"] > first and
+                 sum(packets(probe.records())) == COUNT, EXPORT_SLACK_S)
+        check(len(moved.read_text(encoding="utf-8").splitlines()) == first, "the old file stays")
+        told = probe.ask("/lull/flow_export")
+        check(told["kind"] == ["records", "records"] and told["up"] == [1, 1], "all is well", told)
+        check(told["volumes"] == [1, 0], "one file was begun", told)
+        with probe.records_path.open("a", encoding="utf-8") as file:
+            file.write(moved.read_text(encoding="utf-8"))
+        probe.stderr_path.write_text("", encoding="ascii")
+        result = probe.end(signal.SIGTERM)
+        check_all_recorded(probe, traffic)
+        told = result["export"]["destinations"]
+        check([one["up"] for one in told] == [True, True], "in the result too", told)
+        taken = result["export"]["records"]["taken"]
+        check(taken == sum(one["taken"] for one in told), "sums", told)
+
+
+def packets(records: list[dict[str, Any]]) -> list[int]:
+    return [record["packets"] + record["packets_rev"] for record in records]
+
+
 main(
     [
+        checks_a_configuration,
+        a_hangup_opens_files_and_settings_anew,
         records_are_what_was_sent,
         both_directions_by_two_ports,
         changes_while_it_runs,

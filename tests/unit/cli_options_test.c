@@ -230,6 +230,15 @@ TEST(options_parse__actions)
 	assert_int_equal(action, LULL_OPTIONS_MAN);
 	assert_int_equal(parse("--completion-bash", NULL), 0);
 	assert_int_equal(action, LULL_OPTIONS_COMPLETION);
+	/* A check reads everything, and finds what is wrong behind it. */
+	assert_int_equal(parse("--check-config", "--queues=2", NULL), 0);
+	assert_int_equal(action, LULL_OPTIONS_CHECK);
+	assert_int_equal(settings.queues, 2);
+	assert_int_equal(parse("--check-config", "--bogus", NULL), -EINVAL);
+	assert_true(lull_options_asks_check(&cli_program, 3,
+					    (char *[]){ "x", "--bogus", "--check-config", NULL }));
+	assert_false(
+		lull_options_asks_check(&cli_program, 2, (char *[]){ "x", "--queues=2", NULL }));
 	/* As a value it is none. */
 	assert_int_equal(parse("--json=--help", NULL), 0);
 	assert_int_equal(action, LULL_OPTIONS_RUN);

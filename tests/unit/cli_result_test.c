@@ -145,6 +145,31 @@ TEST(result_write__through_link)
 	json_decref(result);
 }
 
+/* The file is yet to be made; the link leads to it by another one. */
+TEST(result_write__through_link_to_nothing)
+{
+	json_t *result = small_result();
+	struct stat status;
+
+	assert_int_equal(symlink("new.json", file_path("link.json")), 0);
+	assert_int_equal(symlink("link.json", file_path("chain.json")), 0);
+	assert_int_equal(lull_result_check(file_path("chain.json"), &error), 0);
+	assert_int_equal(lull_result_write(file_path("chain.json"), result, &error), 0);
+	assert_int_equal(lstat(file_path("chain.json"), &status), 0);
+	assert_true(S_ISLNK(status.st_mode));
+	assert_int_equal(lstat(file_path("link.json"), &status), 0);
+	assert_true(S_ISLNK(status.st_mode));
+	assert_int_equal(lstat(file_path("new.json"), &status), 0);
+	assert_true(S_ISREG(status.st_mode));
+	unlink(file_path("new.json"));
+	unlink(file_path("chain.json"));
+	assert_int_equal(symlink("loop.json", file_path("loop.json")), 0);
+	assert_int_equal(lull_result_write(file_path("loop.json"), result, &error), -ELOOP);
+	unlink(file_path("loop.json"));
+	unlink(file_path("link.json"));
+	json_decref(result);
+}
+
 TEST(result_write__stdout)
 {
 	json_t *result = small_result();

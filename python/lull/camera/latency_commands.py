@@ -104,7 +104,7 @@ def latency(json_path: str | None, plot: Path | None, output: Path | None, sourc
 
         camera_latency_page.check_path(output)
     if json_path and json_path != "-":
-        atomic.check_writable(Path(json_path).absolute().parent)
+        atomic.check_target(Path(json_path))
     report = load(source) if source else measure(settings(asked))
     text = report.model_dump_json(indent=1) + "\n"
     if json_path and json_path != "-":

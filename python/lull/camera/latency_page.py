@@ -27,7 +27,7 @@ def check_path(path: Path) -> None:
     """Complain before the work about a name that does not tell the format."""
     if path.suffix.lower() not in FORMATS:
         raise LullError(f"{path}: end the name with {' or '.join(FORMATS)}", 2)
-    atomic.check_writable(path.absolute().parent)
+    atomic.check_target(path)
 
 
 def save(report: Report, path: Path) -> None:

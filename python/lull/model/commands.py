@@ -138,7 +138,7 @@ def _run(asked: dict[str, Any], work: Work, scenarios: int) -> None:
 
         drawing.check_path(plot)
     if json_path and json_path != "-":
-        atomic.check_writable(Path(json_path).absolute().parent)
+        atomic.check_target(Path(json_path))
     executable = find_program(PROGRAM)
     bench = RingBench(executable) if asked["ports"] == "ring" else VethBench(
         executable, RealPace())
