@@ -39,22 +39,22 @@ files_sink(struct flow_files *files, uint32_t place)
 	heap[place] = file;
 }
 
-/* ---- files ---- */
-
-/* Look at the next packet of a file; false: it has none. */
-static bool
-files_next(struct flow_files *files, struct flow_file *file)
+/* The last file of the heap may be earlier than those above it. */
+static void
+files_rise(struct flow_files *files, uint32_t place)
 {
-	if (lull_capture_next(&file->capture, &file->packet) != LULL_CAPTURE_PACKET)
-		return false;
-	if (!file->packet.timed)
-		LULL_COUNTER_ADD(files->untimed, 1);
-	else if (file->packet.timestamp_ns < file->time_ns)
-		LULL_COUNTER_ADD(files->back, 1);
-	if (file->packet.timed)
-		file->time_ns = file->packet.timestamp_ns;
-	return true;
+	uint32_t *heap = files->heap, file = heap[place];
+
+	for (uint32_t parent; place > 0; place = parent) {
+		parent = (place - 1) / 2;
+		if (!files_before(files, file, heap[parent]))
+			break;
+		heap[place] = heap[parent];
+	}
+	heap[place] = file;
 }
+
+/* ---- files ---- */
 
 static struct flow_file *
 files_add(struct flow_files *files)
@@ -73,46 +73,104 @@ files_add(struct flow_files *files)
 	return &files->files[files->file_count++];
 }
 
-/* Map what @p fd is open on; found in a folder, what is no capture is passed over. */
+/* Keep what @p fd is open on under its name. */
+static struct flow_file *
+files_keep(struct flow_files *files, const char *path, int fd, struct lull_error *error)
+{
+	struct flow_file *file = files_add(files);
+
+	if (file == NULL || (file->path = strdup(path)) == NULL) {
+		lull_error_set(error, -ENOMEM, "%s: no memory", path);
+		return NULL;
+	}
+	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (file->fd >= 0)
+		return file;
+	lull_error_set(error, -EMFILE, "%s: %s", path, strerror(errno));
+	return NULL;
+}
+
+/* Found in a folder, what is no capture is passed over. */
+static int
+files_refuse(struct flow_files *files, const char *path, const char *reason, bool found,
+	     struct lull_error *error)
+{
+	files->skipped += found;
+	return found ? 0 : lull_error_set(error, -EINVAL, "%s: %s", path, reason);
+}
+
+/* Map what @p fd is open on. */
 static int
 files_map(struct flow_files *files, const char *path, int fd, size_t size, bool found,
 	  struct lull_error *error)
 {
 	struct lull_capture capture;
 	struct flow_file *file;
-	void *data = MAP_FAILED;
+	void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 
-	if (size > 0)
-		data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (size > 0 && data == MAP_FAILED)
+	if (data == MAP_FAILED)
 		return lull_error_set(error, -errno, "%s: %s", path, strerror(errno));
-	if (size > 0)
-		lull_capture_open(&capture, data, size);
-	if (size == 0 || capture.result == LULL_CAPTURE_UNSUPPORTED) {
-		if (size > 0)
-			munmap(data, size);
-		files->skipped += found;
-		return found ? 0 :
-			       lull_error_set(error, -EINVAL, "%s: %s", path,
-					      size == 0 ? "it is empty, not even a file header" :
-							  "neither pcap nor pcapng");
-	}
-	file = files_add(files);
-	if (file == NULL || (file->path = strdup(path)) == NULL) {
+	lull_capture_open(&capture, data, size);
+	/* A version that is not read here is no reason to pass a file over in silence. */
+	if (capture.result == LULL_CAPTURE_UNSUPPORTED && (capture.foreign || !found)) {
 		munmap(data, size);
-		return lull_error_set(error, -ENOMEM, "%s: no memory", path);
+		return files_refuse(files, path, capture.reason, found, error);
 	}
-	file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (file->fd < 0) {
-		lull_error_set(error, -errno, "%s: %s", path, strerror(errno));
+	file = files_keep(files, path, fd, error);
+	if (file == NULL) {
 		munmap(data, size);
-		return -EMFILE;
+		return -ENOMEM;
 	}
 	madvise(data, size, MADV_SEQUENTIAL);
 	file->data = data;
 	file->size = size;
 	file->capture = capture;
+	file->opened = true;
 	return 0;
+}
+
+/* Read @p fd as it comes. A pipe is only looked at when it is read. */
+static int
+files_stream(struct flow_files *files, const char *path, int fd, bool regular, bool found,
+	     struct lull_error *error)
+{
+	struct flow_file *file = files_keep(files, path, fd, error);
+	enum flow_stream_result result;
+
+	if (file == NULL)
+		return -ENOMEM;
+	file->stream = malloc(sizeof(*file->stream));
+	if (file->stream == NULL || flow_stream_open(file->stream, file->fd, regular) != 0)
+		return lull_error_set(error, -ENOMEM, "%s: no memory", path);
+	if (!regular)
+		return 0;
+	do {
+		result = flow_stream_fill(file->stream, 0);
+		flow_file_resume(file);
+	} while (result == FLOW_STREAM_MORE && !file->opened);
+	if (result == FLOW_STREAM_BROKEN && file->stream->len == 0)
+		return lull_error_set(error, -EINVAL, "%s: %s", path, file->stream->reason);
+	if (file->capture.result != LULL_CAPTURE_UNSUPPORTED || (found && !file->capture.foreign))
+		return 0;
+	lull_error_set(error, -EINVAL, "%s: %s", path, file->capture.reason);
+	flow_file_close(file);
+	files->file_count--;
+	files->skipped += found;
+	return found ? 0 : -EINVAL;
+}
+
+static int
+files_open_regular(struct flow_files *files, const char *path, int fd, size_t size, bool found,
+		   struct lull_error *error)
+{
+	uint8_t first[FLOW_STREAM_FIRST_BYTES] = { 0 };
+
+	if (size == 0)
+		return files_refuse(files, path, "it is empty, not even a file header", found,
+				    error);
+	if (pread(fd, first, sizeof(first), 0) > 0 && flow_stream_is_packed(first))
+		return files_stream(files, path, fd, true, found, error);
+	return files_map(files, path, fd, size, found, error);
 }
 
 /* ---- paths ---- */
@@ -122,22 +180,28 @@ static int files_open_folder(struct flow_files *files, const char *path, struct 
 static int
 files_open_path(struct flow_files *files, const char *path, bool found, struct lull_error *error)
 {
+	bool input = !found && strcmp(path, "-") == 0;
 	/* Not to wait for a writer, should it be a pipe. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+	int fd = input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) :
+			 open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat stat;
+	int rc;
 
 	if (fd < 0)
 		return lull_error_set(error, -errno, "%s: %s", path, strerror(errno));
 	if (fstat(fd, &stat) != 0)
 		rc = lull_error_set(error, -errno, "%s: %s", path, strerror(errno));
 	else if (S_ISREG(stat.st_mode))
-		rc = files_map(files, path, fd, (size_t)stat.st_size, found, error);
+		rc = files_open_regular(files, path, fd, (size_t)stat.st_size, found, error);
 	else if (found)
 		rc = 0; /* a folder in a folder, a socket: none of our business */
 	else if (S_ISDIR(stat.st_mode))
 		rc = files_open_folder(files, path, error);
+	else if (input || S_ISFIFO(stat.st_mode))
+		rc = files_stream(files, path, fd, false, false, error);
 	else
-		rc = lull_error_set(error, -EINVAL, "%s: neither a file nor a folder", path);
+		rc = lull_error_set(error, -EINVAL, "%s: neither a file nor a folder nor a pipe",
+				    path);
 	close(fd);
 	return rc;
 }
@@ -185,6 +249,27 @@ files_allow_many(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* A file that stands nowhere gets its place: by the time of its next packet, if it has one. */
+static void
+files_place(struct flow_files *files, uint32_t index, enum flow_file_next next)
+{
+	struct flow_file *file = &files->files[index];
+
+	switch (next) {
+	case FLOW_FILE_PACKET:
+		files->heap[files->heap_count++] = index;
+		files_rise(files, files->heap_count - 1);
+		break;
+	case FLOW_FILE_LATER:
+		files->waiting[files->waiting_count++] = index;
+		break;
+	case FLOW_FILE_NONE:
+		if (file->capture.result != LULL_CAPTURE_END)
+			LULL_COUNTER_ADD(files->faults, 1);
+		break;
+	}
+}
+
 int
 flow_files_open(struct flow_files *files, const struct lull_option_list *paths,
 		struct lull_error *error)
@@ -198,33 +283,26 @@ flow_files_open(struct flow_files *files, const struct lull_option_list *paths,
 	if (rc != 0)
 		return rc;
 	files->heap = calloc(LULL_MAX(files->file_count, 1u), sizeof(*files->heap));
-	if (files->heap == NULL)
+	files->waiting = calloc(LULL_MAX(files->file_count, 1u), sizeof(*files->waiting));
+	if (files->heap == NULL || files->waiting == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for %u files", files->file_count);
 	for (uint32_t i = 0; i < files->file_count; i++) {
-		if (files_next(files, &files->files[i]))
-			files->heap[files->heap_count++] = i;
+		if (files->files[i].stream != NULL)
+			files->waiting[files->waiting_count++] = i;
 		else
-			files->faults += files->files[i].capture.result != LULL_CAPTURE_END;
+			files_place(files, i, flow_file_next(&files->stamps, &files->files[i]));
 	}
-	for (uint32_t place = files->heap_count / 2; place > 0; place--)
-		files_sink(files, place - 1);
 	return 0;
 }
 
 void
 flow_files_close(struct flow_files *files)
 {
-	for (uint32_t i = 0; i < files->file_count; i++) {
-		struct flow_file *file = &files->files[i];
-
-		if (file->data != NULL)
-			munmap((void *)(uintptr_t)file->data, file->size);
-		if (file->fd >= 0)
-			close(file->fd);
-		free(file->path);
-	}
+	for (uint32_t i = 0; i < files->file_count; i++)
+		flow_file_close(&files->files[i]);
 	free(files->files);
 	free(files->heap);
+	free(files->waiting);
 	memset(files, 0, sizeof(*files));
 }
 
@@ -236,7 +314,7 @@ files_shrunk(const struct flow_files *files, struct flow_file *file)
 {
 	struct stat stat = { .st_size = 0 };
 
-	if (file->looked == files->calls)
+	if (file->looked == files->calls || file->stream != NULL)
 		return false;
 	file->looked = files->calls;
 	if (fstat(file->fd, &stat) == 0 && (uint64_t)stat.st_size >= file->size)
@@ -247,15 +325,52 @@ files_shrunk(const struct flow_files *files, struct flow_file *file)
 	return true;
 }
 
-/* The file that the next packet came from has no more, or may not be read any more. */
+/* The earliest file has given its packet: place it by the next one. */
 static void
-files_end(struct flow_files *files, const struct flow_file *file)
+files_advance(struct flow_files *files, struct flow_file *file, enum flow_file_next next)
 {
-	if (file->capture.result != LULL_CAPTURE_END)
-		LULL_COUNTER_ADD(files->faults, 1);
+	uint32_t index = (uint32_t)(file - files->files);
+
+	if (next == FLOW_FILE_PACKET) {
+		files_sink(files, 0);
+		return;
+	}
 	files->heap[0] = files->heap[--files->heap_count];
 	if (files->heap_count > 0)
 		files_sink(files, 0);
+	files_place(files, index, next);
+}
+
+/* Streams get their next packets, where these have come; false: one of them has not. */
+static bool
+files_fill(struct flow_files *files)
+{
+	uint32_t count = files->waiting_count;
+
+	files->waiting_count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t index = files->waiting[i];
+
+		files_place(files, index, flow_file_fill(&files->stamps, &files->files[index]));
+	}
+	return files->waiting_count == 0;
+}
+
+/* Hand over the earliest packet. */
+static void
+files_take(struct flow_files *files, struct flow_file *file, struct lull_pipeline_frame *frame)
+{
+	const struct lull_capture_packet *packet = &file->packet;
+
+	*frame = (struct lull_pipeline_frame){
+		.data = packet->data,
+		.captured_bytes = packet->captured_bytes,
+		.original_bytes = LULL_MAX(packet->original_bytes, packet->captured_bytes),
+		.time_ns = file->time_ns,
+		.link_type = packet->link_type,
+		.interface = (uint16_t)LULL_MIN(packet->interface_index + 1u, UINT16_MAX),
+	};
+	files_advance(files, file, flow_file_next(&files->stamps, file));
 }
 
 uint32_t
@@ -263,38 +378,29 @@ flow_files_read(void *arg, struct lull_pipeline_frame *frames, uint32_t count, b
 {
 	struct flow_files *files = arg;
 	uint64_t bytes = 0;
-	uint32_t taken;
+	uint32_t taken = 0;
 
 	if (__atomic_load_n(&files->stop, __ATOMIC_RELAXED)) {
 		*end = true;
 		return 0;
 	}
 	files->calls++;
-	for (taken = 0; taken < count && files->heap_count > 0;) {
+	if (files->waiting_count > 0 && !files_fill(files))
+		return 0;
+	/* A window moves when it is filled, so frames of it are handed over before. */
+	while (taken < count && files->heap_count > 0 && files->waiting_count == 0) {
 		struct flow_file *file = &files->files[files->heap[0]];
-		const struct lull_capture_packet *packet = &file->packet;
 
 		if (files_shrunk(files, file)) {
-			files_end(files, file);
+			files_advance(files, file, FLOW_FILE_NONE);
 			continue;
 		}
-		frames[taken] = (struct lull_pipeline_frame){
-			.data = packet->data,
-			.captured_bytes = packet->captured_bytes,
-			.original_bytes = LULL_MAX(packet->original_bytes, packet->captured_bytes),
-			.time_ns = file->time_ns,
-			.link_type = packet->link_type,
-			.interface = (uint16_t)LULL_MIN(packet->interface_index + 1u, UINT16_MAX),
-		};
+		files_take(files, file, &frames[taken]);
 		bytes += frames[taken++].original_bytes;
-		if (files_next(files, file))
-			files_sink(files, 0);
-		else
-			files_end(files, file);
 	}
 	LULL_COUNTER_ADD(files->pkts, taken);
 	LULL_COUNTER_ADD(files->bytes, bytes);
-	*end = taken == 0;
+	*end = taken == 0 && files->waiting_count == 0;
 	return taken;
 }
 
@@ -306,7 +412,7 @@ flow_files_fault(const struct flow_files *files, uint32_t index, struct lull_err
 	if (file->capture.result == LULL_CAPTURE_PACKET || file->capture.result == LULL_CAPTURE_END)
 		return NULL;
 	lull_error_set(text, -EBADMSG, "%s: %s at byte %zu: %s", file->path,
-		       lull_capture_result_name(file->capture.result), file->capture.offset,
-		       file->capture.reason);
+		       lull_capture_result_name(file->capture.result),
+		       file->base + file->capture.offset, file->capture.reason);
 	return text->text;
 }

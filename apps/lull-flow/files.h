@@ -3,7 +3,8 @@
  * @file
  * Files: captures, and folders of them, as one stream of packets by time.
  *
- * Files are mapped, not copied. One that becomes shorter meanwhile ends as
+ * Files are mapped, not copied; what is compressed or comes from a pipe is a
+ * stream, of which a window is in memory. One that becomes shorter meanwhile ends as
  * truncated, where that is seen before its bytes are read: it is looked at once
  * per read(). Several are merged by time stamps, as captures that were rotated
  * or taken at several places want it; at equal times the file named first comes
@@ -16,40 +17,30 @@
 #ifndef LULL_FLOW_FILES_H
 #define LULL_FLOW_FILES_H
 
-#include <lull/capture.h>
 #include <lull/pipeline.h>
 
+#include "file.h"
 #include "host/error.h"
 #include "program/options.h"
-
-struct flow_file {
-	char *path;
-	int fd; /* stays open: to see whether the file is still as long */
-	const uint8_t *data;
-	size_t size;
-	uint64_t looked;                   /* number of the call that did */
-	struct lull_capture capture;       /* its result, offset and reason tell how it ended */
-	struct lull_capture_packet packet; /* the next one */
-	uint64_t time_ns;                  /* of that, or of the last one that had a time */
-};
 
 struct flow_files {
 	struct flow_file *files; /* in the order named, folders by name */
 	uint32_t file_count, file_room;
 	uint32_t *heap; /* files with packets left, the earliest first */
 	uint32_t heap_count;
+	uint32_t *waiting; /* streams whose next packet has not come yet; before all others */
+	uint32_t waiting_count;
 	uint32_t skipped; /* in folders: no captures, or empty */
 	uint32_t faults;  /* files that ended in the middle or contradict themselves */
 	uint64_t calls;   /* of read() */
 	uint64_t pkts, bytes;
-	uint64_t untimed; /* packets without a time: they get that of the one before */
-	uint64_t back;    /* packets stamped earlier than one before them in their file */
-	bool stop;        /* read() says that there are no more; set by any thread */
+	struct flow_file_counters stamps;
+	bool stop; /* read() says that there are no more; set by any thread */
 };
 
 /**
- * Open files and folders. 0, or -errno and the sentence: a path that cannot be read, a file named
- * that is no capture, a folder without one. Close in any case.
+ * Open files and folders; "-" is standard input. 0, or -errno and the sentence: a path that cannot
+ * be read, a file named that is no capture, a folder without one. Close in any case.
  */
 int flow_files_open(struct flow_files *files, const struct lull_option_list *paths,
 		    struct lull_error *error);

@@ -14,6 +14,7 @@
 
 #include "decisions.h"
 #include "files.h"
+#include "filter.h"
 #include "settings.h"
 #include "export.h"
 #include "program/live/loops.h"
@@ -39,6 +40,7 @@ struct flow {
 	uint32_t port_count;
 	uint16_t port_queues; /* of each */
 	struct flow_files files;
+	struct flow_filter *filter;      /* NULL: all packets */
 	struct flow_decisions decisions; /* the trace being written */
 	struct flow_sink *sink;
 	struct flow_sink_list sink_list; /* what it has borrowed */

@@ -7,7 +7,8 @@
 #include "program/live/ports.h"
 #include "program/live/start.h"
 
-#define MBUF_BYTES 2688  /* buffer of an ordinary frame, with all that belongs to it */
+#define MBUF_BYTES 2688 /* buffer of an ordinary frame, with all that belongs to it */
+#define ORDINARY_MTU 1500
 #define FRAME_BYTES 9728 /* the same of a frame in a file, which may be a large one */
 
 /* ---- engine ---- */
@@ -60,8 +61,9 @@ open_memory_bytes(const struct flow_settings *settings)
 {
 	uint64_t ports = flow_settings_ports(settings);
 	uint64_t held = open_held_mbufs(settings);
-	uint64_t bytes =
-		ports * (settings->io * (2ULL * settings->ring + 1024) + 2048 + held) * MBUF_BYTES;
+	uint64_t mbufs = settings->io * (2ULL * settings->ring + 1024) + 2048 + held;
+	uint64_t longer = settings->mtu > ORDINARY_MTU ? settings->mtu - ORDINARY_MTU : 0;
+	uint64_t bytes = ports * mbufs * (MBUF_BYTES + longer);
 
 	if (flow_settings_from_files(settings))
 		bytes += held * FRAME_BYTES;
@@ -89,6 +91,7 @@ open_ports(struct flow *flow, struct lull_error *error)
 		.ring_pkts = (uint16_t)settings->ring,
 		.burst_pkts = (uint16_t)settings->burst,
 		.private_bytes = LULL_PIPELINE_PRIVATE,
+		.mtu = (uint16_t)settings->mtu,
 		.held_mbufs = open_held_mbufs(settings),
 		.interrupt = true,
 		.promiscuous = true,
@@ -133,6 +136,8 @@ open_inputs(struct flow *flow, struct lull_error *error)
 
 	if (rc == 0 && flow_settings_from_files(&flow->settings))
 		rc = flow_files_open(&flow->files, &flow->settings.pcap, error);
+	if (rc == 0 && flow->settings.filter[0] != '\0')
+		rc = flow_filter_open(&flow->filter, flow->settings.filter, error);
 	if (rc == 0 && flow->settings.trace[0] != '\0')
 		rc = flow_decisions_open(&flow->decisions, flow->settings.trace, error);
 	return rc;
@@ -170,6 +175,10 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 		config.sources[0] = (struct lull_pipeline_source){ flow_files_read, &flow->files };
 	for (uint32_t i = 0; i < settings->aggregators; i++)
 		config.sinks[i] = flow_sink_instance(flow->sink, i);
+	if (flow->filter != NULL) {
+		config.accept = flow_filter_accept;
+		config.accept_arg = flow->filter;
+	}
 	if (flow->decisions.file != NULL) {
 		config.trace = flow_decisions_write;
 		config.trace_arg = &flow->decisions;
@@ -217,6 +226,7 @@ flow_close(void *state)
 	flow_sink_close(flow->sink);
 	flow_decisions_close(&flow->decisions, flow->settings.trace, &unheard);
 	flow_files_close(&flow->files);
+	flow_filter_close(flow->filter);
 	/* Closes the ports too. */
 	if (lull_engine_running())
 		lull_engine_fini();

@@ -26,8 +26,9 @@ result_files(const struct flow *flow)
 	lull_result_put_count(object, "skipped", files->skipped);
 	lull_result_put_count(object, "pkts", files->pkts);
 	lull_result_put_count(object, "bytes", files->bytes);
-	lull_result_put_count(object, "untimed", files->untimed);
-	lull_result_put_count(object, "back", files->back);
+	lull_result_put_count(object, "untimed", files->stamps.untimed);
+	lull_result_put_count(object, "back", files->stamps.back);
+	lull_result_put_count(object, "wild", files->stamps.wild);
 	for (uint32_t i = 0; i < files->file_count; i++) {
 		const char *fault = flow_files_fault(files, i, &text);
 
@@ -218,6 +219,7 @@ flow_result(void *state, json_t *result)
 				    json_null());
 	json_object_set_new(result, "ports", result_ports(flow));
 	json_object_set_new(result, "files", result_files(flow));
+	lull_result_put_count(result, "filtered", flow_filter_count(flow->filter));
 	json_object_set_new(result, "totals", result_totals(flow));
 	json_object_set_new(result, "late", result_late(flow));
 	json_object_set_new(result, "conservation", result_conservation(flow));

@@ -112,15 +112,23 @@ key_print(const void *member, char *text, size_t size)
 
 const struct lull_option flow_options[] = {
 	LULL_ROW_LIST("pcap", "PATH", pcap,
-		      "Capture file (pcap or pcapng), or a folder of such files. Several captures "
-		      "are merged by time stamps. No packet is lost: reading waits for the "
-		      "workers.",
+		      "Capture file (pcap, pcapng or snoop, also compressed by gzip or zstd), a "
+		      "folder of such files, a pipe, or - (stdin). Several captures are merged by "
+		      "time stamps. No packet is lost: reading waits for the workers.",
 		      .group = "Input", .file = true),
 	LULL_PORT_OPTIONS(NULL, "server"),
 	LULL_ROW_BOOL("keep-going", keep_going,
 		      "Do not fail when a capture file is truncated or malformed. Its readable "
 		      "part counts in any case.",
 		      .value = "no"),
+	LULL_ROW_TEXT("filter", "EXPRESSION", filter,
+		      "Look only at packets that match, in the language of tcpdump(8), "
+		      "pcap-filter(7): \"udp port 53 or (vlan and udp port 53)\". What does not "
+		      "match counts as filtered and nowhere else."),
+	LULL_ROW_COUNT("mtu", "BYTES", mtu,
+		       "MTU of the ports: bytes of the longest packet without its Ethernet header. "
+		       "A mirror of jumbo frames needs 9000 or more.",
+		       .value_help = "the driver's", .low = 0, .high = 16000),
 	LULL_ROW_BOOL("inner", inner,
 		      "Decode tunnels (GRE, IP in IP, 6in4, GTP-U, VXLAN, VXLAN-GPE, Geneve, "
 		      "Teredo, AH): flows are those of the innermost packets.",

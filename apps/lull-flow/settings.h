@@ -16,6 +16,7 @@
 #include "program/rows.h"
 
 #define FLOW_PATH_SIZE 4096
+#define FLOW_FILTER_SIZE 1024
 /* Of scheduler and governor: the program decides. */
 #define FLOW_NOT_CHOSEN UINT32_MAX
 #define FLOW_SEED_NOT_CHOSEN UINT64_MAX
@@ -30,6 +31,8 @@ struct flow_settings {
 	struct lull_option_list pcap;
 	struct lull_devices devices;
 	bool keep_going;
+	char filter[FLOW_FILTER_SIZE]; /* "": none */
+	uint32_t mtu;                  /* 0: as it is */
 
 	uint32_t io, workers, aggregators;
 	struct lull_cpu_list cpus;

@@ -25,18 +25,26 @@ void
 lull_capture_open(struct lull_capture *capture, const uint8_t *data, size_t len)
 {
 	struct lull_reader reader = lull_reader_over(data, len);
+	uint32_t first;
 
-	memset(capture, 0, sizeof(*capture));
+	/* What follows is written before it is read. */
+	memset(capture, 0, offsetof(struct lull_capture, interfaces));
 	capture->data = data;
 	capture->len = len;
-	capture->blocks = lull_reader_u32le(&reader) == LULL_PCAPNG_SECTION;
-	if (reader.failed)
+	first = lull_reader_u32be(&reader);
+	if (reader.failed) {
 		capture->result = lull_capture_fail(capture, LULL_CAPTURE_TRUNCATED,
 						    "file ends inside its header");
-	else if (capture->blocks)
+	} else if (first == LULL_PCAPNG_SECTION) {
+		capture->read = lull_pcapng_next;
 		capture->result = lull_pcapng_open(capture);
-	else
+	} else if (first == LULL_SNOOP_FIRST) {
+		capture->read = lull_snoop_next;
+		capture->result = lull_snoop_open(capture);
+	} else {
+		capture->read = lull_pcap_next;
 		capture->result = lull_pcap_open(capture);
+	}
 }
 
 enum lull_capture_result
@@ -46,8 +54,7 @@ lull_capture_next(struct lull_capture *capture, struct lull_capture_packet *pack
 
 	if (capture->result != LULL_CAPTURE_PACKET)
 		return capture->result;
-	capture->result = capture->blocks ? lull_pcapng_next(capture, &found) :
-					    lull_pcap_next(capture, &found);
+	capture->result = capture->read(capture, &found);
 	if (capture->result == LULL_CAPTURE_PACKET)
 		*packet = found;
 	return capture->result;

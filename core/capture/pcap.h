@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Pcap: the two file formats behind lull/capture.h, and what they share.
+ * Pcap: the file formats behind lull/capture.h, and what they share.
  *
  * The format functions return a result other than PACKET with capture->offset
  * at the record to blame; lull_capture_next() makes it final.
@@ -14,6 +14,7 @@
 #include "base/reader.h"
 
 #define LULL_PCAPNG_SECTION 0x0a0d0d0aU /* reads the same in both byte orders */
+#define LULL_SNOOP_FIRST 0x736e6f6fU    /* "snoo", big-endian like all of such a file */
 
 /** Read the file header; PACKET when it is good. */
 enum lull_capture_result lull_pcap_open(struct lull_capture *capture);
@@ -24,6 +25,11 @@ enum lull_capture_result lull_pcapng_open(struct lull_capture *capture);
 /** Read the next packet block and all blocks before it. */
 enum lull_capture_result lull_pcapng_next(struct lull_capture *capture,
 					  struct lull_capture_packet *packet);
+
+/** Read the header of a snoop file; PACKET when it is good. */
+enum lull_capture_result lull_snoop_open(struct lull_capture *capture);
+enum lull_capture_result lull_snoop_next(struct lull_capture *capture,
+					 struct lull_capture_packet *packet);
 
 static inline enum lull_capture_result
 lull_capture_fail(struct lull_capture *capture, enum lull_capture_result result, const char *reason)

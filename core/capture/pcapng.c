@@ -101,8 +101,10 @@ section_read(struct lull_capture *capture, struct block *block)
 		return fail_malformed(capture, "section header is too short");
 	if (major != SECTION_VERSION_MAJOR)
 		return lull_capture_fail(capture, LULL_CAPTURE_UNSUPPORTED,
-					 "pcapng version is not 1");
+					 "pcapng, but of another version than 1");
 	capture->interface_count = 0;
+	capture->kind_count = 0;
+	capture->simple_snap_bytes = 0;
 	return LULL_CAPTURE_PACKET;
 }
 
@@ -141,6 +143,44 @@ interface_options(const struct lull_capture *capture, struct lull_capture_interf
 	return !reader->failed;
 }
 
+static bool
+interface_same(const struct lull_capture_interface *a, const struct lull_capture_interface *b)
+{
+	return a->link_type == b->link_type && a->binary == b->binary &&
+	       a->exponent == b->exponent && a->offset_s == b->offset_s;
+}
+
+/* Interfaces by the thousand are of few kinds. @return its number; kind_count: a new one */
+static uint32_t
+interface_kind(const struct lull_capture *capture, const struct lull_capture_interface *interface)
+{
+	uint32_t kind = 0;
+
+	while (kind < capture->kind_count && !interface_same(&capture->kinds[kind], interface))
+		kind++;
+	return kind;
+}
+
+static enum lull_capture_result
+interface_add(struct lull_capture *capture, const struct lull_capture_interface *interface)
+{
+	uint32_t kind = interface_kind(capture, interface);
+
+	if (capture->interface_count == LULL_CAPTURE_INTERFACES_MAX)
+		return lull_capture_fail(capture, LULL_CAPTURE_UNSUPPORTED,
+					 "more than 8192 interfaces in a section");
+	if (kind == LULL_CAPTURE_KINDS_MAX)
+		return lull_capture_fail(capture, LULL_CAPTURE_UNSUPPORTED,
+					 "more than 64 kinds of interfaces in a section");
+	if (kind == capture->kind_count)
+		capture->kinds[capture->kind_count++] = *interface;
+	/* Simple packet blocks are of the first one. */
+	if (capture->interface_count == 0)
+		capture->simple_snap_bytes = interface->snap_bytes;
+	capture->interfaces[capture->interface_count++] = (uint8_t)kind;
+	return LULL_CAPTURE_PACKET;
+}
+
 static enum lull_capture_result
 interface_read(struct lull_capture *capture, struct block *block)
 {
@@ -153,11 +193,7 @@ interface_read(struct lull_capture *capture, struct block *block)
 		return fail_malformed(capture, "interface description is too short");
 	if (!interface_options(capture, &interface, &block->body))
 		return fail_malformed(capture, "interface option is longer than its block");
-	if (capture->interface_count == LULL_CAPTURE_INTERFACES_MAX)
-		return lull_capture_fail(capture, LULL_CAPTURE_UNSUPPORTED,
-					 "more than 64 interfaces in a section");
-	capture->interfaces[capture->interface_count++] = interface;
-	return LULL_CAPTURE_PACKET;
+	return interface_add(capture, &interface);
 }
 
 /* Floor of ticks in ns; UINT64_MAX when it does not fit. */
@@ -199,12 +235,16 @@ interface_time(const struct lull_capture_interface *interface, uint64_t ticks)
 
 /* ---- packets ---- */
 
+static const struct lull_capture_interface *
+packet_interface(const struct lull_capture *capture, const struct lull_capture_packet *packet)
+{
+	return &capture->kinds[capture->interfaces[packet->interface_index]];
+}
+
 /* Take the data of a packet whose lengths are known. */
 static enum lull_capture_result
 packet_data(struct lull_capture *capture, struct block *block, struct lull_capture_packet *packet)
 {
-	const struct lull_capture_interface *interface;
-
 	if (block->body.failed)
 		return fail_malformed(capture, "packet block is too short");
 	if (packet->interface_index >= capture->interface_count)
@@ -215,8 +255,7 @@ packet_data(struct lull_capture *capture, struct block *block, struct lull_captu
 	lull_reader_skip(&block->body, packet->captured_bytes);
 	if (block->body.failed)
 		return fail_malformed(capture, "packet is longer than its block");
-	interface = &capture->interfaces[packet->interface_index];
-	packet->link_type = interface->link_type;
+	packet->link_type = packet_interface(capture, packet)->link_type;
 	return LULL_CAPTURE_PACKET;
 }
 
@@ -240,8 +279,7 @@ packet_read(struct lull_capture *capture, struct block *block, struct lull_captu
 	result = packet_data(capture, block, packet);
 	if (result == LULL_CAPTURE_PACKET) {
 		packet->timed = true;
-		packet->timestamp_ns =
-			interface_time(&capture->interfaces[packet->interface_index], ticks);
+		packet->timestamp_ns = interface_time(packet_interface(capture, packet), ticks);
 	}
 	return result;
 }
@@ -250,11 +288,11 @@ static enum lull_capture_result
 packet_read_simple(struct lull_capture *capture, struct block *block,
 		   struct lull_capture_packet *packet)
 {
-	uint32_t snap_bytes = capture->interfaces[0].snap_bytes;
+	uint32_t snap_bytes = capture->simple_snap_bytes;
 
 	packet->original_bytes = lull_capture_u32(capture, &block->body);
 	packet->captured_bytes = packet->original_bytes;
-	if (capture->interface_count > 0 && snap_bytes > 0)
+	if (snap_bytes > 0)
 		packet->captured_bytes = LULL_MIN(packet->original_bytes, snap_bytes);
 	return packet_data(capture, block, packet);
 }

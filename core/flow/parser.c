@@ -9,6 +9,7 @@
 #include "fragment.h"
 #include "ip.h"
 #include "link.h"
+#include "medium.h"
 #include "parser.h"
 #include "plain.h"
 #include "tunnel.h"
@@ -383,7 +384,7 @@ static enum lull_flow_cause
 parser_read(struct lull_flow_parser *parser, uint16_t link_type, struct lull_flow_walk *walk,
 	    struct lull_flow_packet *packet)
 {
-	enum lull_flow_cause cause = lull_flow_link_enter(walk, link_type);
+	enum lull_flow_cause cause = lull_flow_medium_enter(walk, link_type);
 	struct parser_around around;
 	struct lull_flow_ip ip;
 

@@ -19,6 +19,7 @@ struct lull_flow_walk {
 	uint32_t end;      /* of the layer on the wire, >= readable */
 	uint32_t offset;   /* of the next header */
 	uint8_t version;   /* of IP that the layer below promises, 0: any */
+	uint8_t depth;     /* frames in frames so far */
 	bool tagged;       /* vlan_id is set; the tags that follow are inner ones */
 	uint16_t vlan_id;
 	uint32_t key_parts;        /* LULL_FLOW_KEY_... that are wanted */

@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_dev.h>
+#include <rte_devargs.h>
 #include <rte_errno.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
@@ -23,6 +25,7 @@
 #define QUOTE_SIZE 160
 #define PAIRS_MAX 8
 #define NO_PORT UINT16_MAX
+#define SLOT_BYTES_MAX 65000ul
 #define RSS_WANTED (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP)
 
 /* ---- pairs: two ports wired back to back ---- */
@@ -156,6 +159,9 @@ port_configure(const struct lull_port *port, const struct rte_eth_dev_info *info
 {
 	struct rte_eth_conf conf = { .rxmode = { .mtu = config->mtu } };
 
+	/* Its slots decide (framesz); the driver would refuse whatever is not ordinary. */
+	if (strcmp(info->driver_name, "net_af_packet") == 0)
+		conf.rxmode.mtu = 0;
 	if (config->queues > 1 && (info->flow_type_rss_offloads & RSS_WANTED) != 0) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & RSS_WANTED;
@@ -164,6 +170,21 @@ port_configure(const struct lull_port *port, const struct rte_eth_dev_info *info
 	conf.intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
 	conf.intr_conf.rmv = (*info->dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
 	return rte_eth_dev_configure(port->port_id, config->queues, config->queues, &conf);
+}
+
+/* af_packet wants buffers for whole slots of its ring, however long the packets are. */
+static uint16_t
+port_slot_bytes(const struct lull_port *port)
+{
+	struct rte_eth_dev_info info;
+	const char *framesz = NULL;
+
+	if (strcmp(port->driver, "net_af_packet") == 0 &&
+	    rte_eth_dev_info_get(port->port_id, &info) == 0 && info.device != NULL &&
+	    rte_dev_devargs(info.device) != NULL && rte_dev_devargs(info.device)->args != NULL)
+		framesz = strstr(rte_dev_devargs(info.device)->args, "framesz=");
+	return framesz == NULL ? 0 :
+				 (uint16_t)LULL_MIN(strtoul(framesz + 8, NULL, 10), SLOT_BYTES_MAX);
 }
 
 /* Buffers for full rings both ways, what caches hold back and what loops have in hand. */
@@ -180,6 +201,7 @@ port_pool(const struct lull_port *port, const struct lull_port_config *config, u
 
 	/* A port opened again gets its buffers back if there are enough. */
 	room = LULL_MAX(room, config->buffer_bytes);
+	room = LULL_MAX(room, port_slot_bytes(port));
 	snprintf(name, sizeof(name), "lp%x_%x_%x_%x", port->port_id, count, room,
 		 config->private_bytes);
 	pool = rte_mempool_lookup(name);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,8 +19,11 @@
 #define NUMBER_IO_BITS 2 /* LULL_PIPELINE_IO_MAX */
 /* A silent input still moves the clock this often, so that records end. */
 #define SILENCE_NS (10 * LULL_NS_PER_MS)
+#define BACK_NS (10 * LULL_NS_PER_S)
 /* With config.wait a port's burst waits this long for room, then it is dropped. */
 #define WAIT_NS LULL_NS_PER_S
+
+static_assert(LULL_BURST_MAX <= LULL_STAMP_BURST_MAX, "a burst can be stamped");
 
 struct flow_io_stage {
 	struct flow_io *io;
@@ -42,7 +46,9 @@ static const struct lull_counter_info io_counter_table[] = {
 	ROW(partial, "1", "times that a ring took only a part of a burst"),
 	ROW(retried, "packets", "packets sent to another worker because a ring was full"),
 	ROW(nombuf, "1", "reads delayed because no packet buffer was free"),
-	ROW(frames_cut, "packets", "frames of a file that were cut to a packet buffer"),
+	ROW(frames_cut, "packets", "frames of a file of which only 65535 bytes were kept"),
+	ROW(clock_steps, "1", "times that the time of day was set by more than 100 ms"),
+	ROW(clock_back, "1", "times that stamps of files went back by more than 10 s"),
 	ROW(notes, "1", "results of nDPI received from workers"),
 	{ .name = NULL },
 };
@@ -105,6 +111,22 @@ io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint1
 	burst->pkts[burst->kept++] = pkt;
 }
 
+/* false: the frame does not pass the filter; its buffer goes back, and the clock goes on. */
+static bool
+io_accept(struct flow_io *io, struct rte_mbuf *pkt, const struct lull_pipeline_frame *frame,
+	  uint64_t clock_ns)
+{
+	const struct lull_pipeline_config *config = &io->pipeline->config;
+
+	if (config->accept == NULL ||
+	    config->accept(config->accept_arg, io->index, frame->link_type, frame->data,
+			   frame->captured_bytes, frame->original_bytes))
+		return true;
+	io->clock_ns = LULL_MAX(io->clock_ns, clock_ns);
+	io->burst.freed[io->burst.gone++] = pkt;
+	return false;
+}
+
 static void
 io_count(struct flow_io *io)
 {
@@ -150,10 +172,10 @@ io_find_stamps(struct flow_io *io)
 }
 
 static uint64_t
-io_stamp(const struct flow_io *io, const struct rte_mbuf *pkt)
+io_stamp(const struct flow_io *io, const struct rte_mbuf *pkt, uint16_t index)
 {
 	if ((pkt->ol_flags & io->stamp_flag) == 0)
-		return io->stamp_ns;
+		return lull_stamp_of(&io->stamp, index);
 	return *RTE_MBUF_DYNFIELD(pkt, io->stamp_offset, const rte_mbuf_timestamp_t *) *
 	       LULL_NS_PER_US;
 }
@@ -167,7 +189,10 @@ io_read_time(struct flow_io *io, uint64_t now_ns)
 		return;
 	io->stamp_iteration_ns = now_ns;
 	clock_gettime(CLOCK_REALTIME, &time);
-	io->stamp_ns = (uint64_t)time.tv_sec * LULL_NS_PER_S + (uint64_t)time.tv_nsec;
+	lull_stamp_look(&io->stamp, now_ns,
+			(uint64_t)time.tv_sec * LULL_NS_PER_S + (uint64_t)time.tv_nsec,
+			LULL_MIN(io->looked_ns, now_ns));
+	io->counters.clock_steps = io->stamp.steps;
 }
 
 /* What a loop received it must take: room is waited for here, or what finds none is dropped. */
@@ -199,6 +224,19 @@ io_prefetch(struct rte_mbuf *pkt)
 	__builtin_prefetch(private + LULL_CACHE_LINE, 1);
 }
 
+static bool
+io_accept_port(struct flow_io *io, struct rte_mbuf *pkt, uint64_t clock_ns)
+{
+	struct lull_pipeline_frame frame = {
+		.data = rte_pktmbuf_mtod(pkt, const uint8_t *),
+		.captured_bytes = rte_pktmbuf_data_len(pkt),
+		.original_bytes = rte_pktmbuf_pkt_len(pkt),
+		.link_type = LINK_ETHERNET,
+	};
+
+	return io_accept(io, pkt, &frame, clock_ns);
+}
+
 static void
 io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t count, uint64_t now_ns)
 {
@@ -211,14 +249,17 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 		return;
 	}
 	io_read_time(io, now_ns);
+	lull_stamp_burst(&io->stamp, count);
 	io_burst_begin(io);
 	for (uint16_t i = 0; i < LULL_MIN(PREFETCH_AHEAD, count); i++)
 		io_prefetch(pkts[i]);
 	for (uint16_t i = 0; i < count; i++) {
 		if (i + PREFETCH_AHEAD < count)
 			io_prefetch(pkts[i + PREFETCH_AHEAD]);
-		io_burst_add(io, pkts[i], LINK_ETHERNET, (uint16_t)(pkts[i]->port + 1),
-			     rte_pktmbuf_pkt_len(pkts[i]), io_stamp(io, pkts[i]), now_ns, now_ns);
+		if (io_accept_port(io, pkts[i], now_ns))
+			io_burst_add(io, pkts[i], LINK_ETHERNET, (uint16_t)(pkts[i]->port + 1),
+				     rte_pktmbuf_pkt_len(pkts[i]), io_stamp(io, pkts[i], i), now_ns,
+				     now_ns);
 	}
 	io_burst_end(io, now_ns);
 	if (io->blocked)
@@ -227,20 +268,69 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 
 /* ---- sources ---- */
 
+static void
+io_frame_free(void *bytes, void *shared)
+{
+	(void)bytes;
+	free(shared);
+}
+
+/*
+ * A frame that is longer than a buffer of the pool: memory of its own, in one piece, since parser,
+ * table and identifier read one piece. It is freed with the packet. This alone allocates for a
+ * packet; a pool of such buffers would take 64 KB for each packet that could be under way.
+ */
+static bool
+io_frame_attach(struct rte_mbuf *pkt, uint16_t bytes)
+{
+	struct rte_mbuf_ext_shared_info *shared = malloc(sizeof(*shared) + bytes);
+
+	if (shared == NULL)
+		return false;
+	shared->free_cb = io_frame_free;
+	shared->fcb_opaque = shared;
+	rte_mbuf_ext_refcnt_set(shared, 1);
+	rte_pktmbuf_attach_extbuf(pkt, shared + 1, RTE_BAD_IOVA, bytes, shared);
+	return true;
+}
+
 /*
  * Frames of a source become packets: copied into buffers of the pipeline's pool, so that a worker
- * can hold them for as long as it likes.
+ * can hold them for as long as it likes. Nothing is read behind byte 65535: IP ends before.
  */
 static void
 io_source_fill(struct flow_io *io, struct rte_mbuf *pkt, const struct lull_pipeline_frame *frame)
 {
-	uint32_t bytes = LULL_MIN(frame->captured_bytes, (uint32_t)rte_pktmbuf_tailroom(pkt));
+	uint32_t bytes = LULL_MIN(frame->captured_bytes, (uint32_t)UINT16_MAX);
 
+	if (bytes > rte_pktmbuf_tailroom(pkt) && !io_frame_attach(pkt, (uint16_t)bytes))
+		bytes = rte_pktmbuf_tailroom(pkt);
 	if (bytes < frame->captured_bytes)
 		io->counters.frames_cut++;
 	rte_memcpy(rte_pktmbuf_mtod(pkt, void *), frame->data, bytes);
 	pkt->data_len = (uint16_t)bytes;
 	pkt->pkt_len = bytes;
+}
+
+/*
+ * Clocks never go back, stamps may: a clock that was set, files behind each other. Farther back
+ * than this the clock of the flows goes on from where it is, or no flow would end until the stamps
+ * have caught up. When they do, they and the clock are the same again.
+ */
+static uint64_t
+io_source_clock(struct flow_io *io, uint64_t time_ns)
+{
+	uint64_t clock_ns = time_ns + io->behind_ns;
+	uint64_t apart_ns = io->clock_ns - LULL_MIN(time_ns, io->clock_ns);
+
+	if (clock_ns + BACK_NS < io->clock_ns) {
+		io->counters.clock_back++;
+		io->level_ns = io->clock_ns - io->behind_ns;
+		io->behind_ns = apart_ns;
+	} else if (io->behind_ns > 0 && time_ns + BACK_NS > io->level_ns) {
+		io->behind_ns = LULL_MIN(io->behind_ns, apart_ns);
+	}
+	return time_ns + io->behind_ns;
 }
 
 static uint16_t
@@ -260,10 +350,14 @@ io_source_pull(struct flow_io *io, uint64_t now_ns)
 	io_burst_begin(io);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct lull_pipeline_frame *frame = &frames[i];
+		uint64_t clock_ns;
 
+		clock_ns = io_source_clock(io, frame->time_ns);
+		if (!io_accept(io, pkts[i], frame, clock_ns))
+			continue;
 		io_source_fill(io, pkts[i], frame);
 		io_burst_add(io, pkts[i], frame->link_type, frame->interface, frame->original_bytes,
-			     frame->time_ns, frame->time_ns, now_ns);
+			     frame->time_ns, clock_ns, now_ns);
 	}
 	if (count < io->burst_pkts)
 		rte_pktmbuf_free_bulk(pkts + count, io->burst_pkts - count);
@@ -319,6 +413,7 @@ io_iterate(void *state, uint64_t now_ns)
 	bool ending = io->exhausted || flow_closing(io->pipeline);
 	uint64_t deadline_ns;
 
+	io->looked_ns = now_ns;
 	io_take_notes(io);
 	flow_send_flush(io, now_ns, ending);
 	deadline_ns = flow_send_deadline(io);

@@ -57,6 +57,23 @@ output_send(struct flow_output *output, struct rte_mbuf **pkts, uint16_t count)
 	rte_pktmbuf_free_bulk(pkts + sent, (unsigned int)(count - sent));
 }
 
+/* What no port can send: a long frame of a file lies in memory that no device reads. */
+static uint32_t
+output_sift(struct flow_output *output, struct rte_mbuf **pkts, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!RTE_MBUF_HAS_EXTBUF(pkts[i])) {
+			pkts[kept++] = pkts[i];
+			continue;
+		}
+		rte_pktmbuf_free(pkts[i]);
+		LULL_COUNTER_ADD(output->counters.tx_drops, 1);
+	}
+	return kept;
+}
+
 /* One numbering per I/O loop and bucket. */
 static uint32_t
 output_bucket(const struct flow_output *output, const struct lull_flow_packet *packet)
@@ -87,6 +104,7 @@ output_leave(struct flow_output *output, void **pkts, uint32_t count, uint64_t n
 		for (uint32_t i = 0; i < part; i++)
 			output_judge(output, leaving[i], now_ns);
 		if (output->send) {
+			part = output_sift(output, leaving, part);
 			output_send(output, leaving, (uint16_t)part);
 			continue;
 		}

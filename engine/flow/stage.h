@@ -38,6 +38,7 @@
 #include <lull/histogram.h>
 #include <lull/pipeline.h>
 
+#include "flow/stamp.h"
 #include "host/cell.h"
 #include "host/port_readings.h"
 
@@ -82,6 +83,7 @@ struct flow_note {
 struct flow_io_counters {
 	uint64_t rx_pkts, rx_bytes, dispatched, not_ip, link, truncated, malformed, drop_ring;
 	uint64_t flushes_size, flushes_deadline, partial, retried, nombuf, frames_cut, notes;
+	uint64_t clock_steps, clock_back;
 };
 /* rx = sum of causes; causes[OK] = staged + dispatched + dropped; dispatched = sum of sent. */
 struct flow_io_words {
@@ -127,10 +129,13 @@ struct flow_io {
 	uint32_t bucket_mask;
 	uint64_t *splits; /* clock per bucket; NULL: none is split, or all are */
 	uint64_t flush_ns;
-	uint64_t clock_ns; /* of the last packet; live: of the last iteration */
-	uint64_t number;   /* of the last packet */
-	uint64_t span_ns;  /* most clock that one decision may span */
-	uint64_t stamp_ns; /* time of day of this iteration */
+	uint64_t clock_ns;  /* of the last packet; live: of the last iteration */
+	uint64_t behind_ns; /* files: what stamps are behind that clock, since they went back ... */
+	uint64_t level_ns;  /* ... from here */
+	uint64_t number;    /* of the last packet */
+	uint64_t span_ns;   /* most clock that one decision may span */
+	struct lull_stamp stamp; /* of packets that their driver does not stamp */
+	uint64_t looked_ns;      /* clock of the last iteration */
 	uint64_t stamp_iteration_ns;
 	uint64_t stamp_flag; /* of mbufs whose driver stamped them; 0: no driver does */
 	int stamp_offset;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * @file
- * Capture: read packets out of a pcap or pcapng file that lies in memory.
+ * Capture: read packets out of a pcap, pcapng or snoop file that lies in memory.
  *
  * The caller maps the file; nothing is copied, data views point into it.
- * Classic pcap: both byte orders, us and ns. pcapng: both byte orders, any
+ * Classic pcap: both byte orders, us and ns, all versions 2.x, AIX's and Kuznetzov's
+ * variants. Snoop: RFC 1761. pcapng: both byte orders, any
  * if_tsresol and if_tsoffset, several interfaces and sections; enhanced,
  * simple and (obsolete) packet blocks; other blocks are skipped.
  * Threads: a capture belongs to one thread.
@@ -41,10 +42,13 @@
 extern "C" {
 #endif
 
-#define LULL_CAPTURE_INTERFACES_MAX 64 /**< interfaces of a section */
+#define LULL_CAPTURE_INTERFACES_MAX 8192 /**< interfaces of a section */
+#define LULL_CAPTURE_KINDS_MAX 64        /**< that differ in link type or in the form of stamps */
 /** Longest packet believed; a longer length field means a broken file. */
 #define LULL_CAPTURE_PACKET_BYTES_MAX 262144
 #define LULL_CAPTURE_LINK_ETHERNET 1
+/** Link type of a snoop file for which there is no LINKTYPE_ value. */
+#define LULL_CAPTURE_LINK_UNKNOWN 0xffff
 
 /** What lull_capture_next() found. */
 enum lull_capture_result {
@@ -52,7 +56,7 @@ enum lull_capture_result {
 	LULL_CAPTURE_END,         /**< the file ends where a record ends */
 	LULL_CAPTURE_TRUNCATED,   /**< the file ends inside the record at the offset */
 	LULL_CAPTURE_MALFORMED,   /**< the record at the offset contradicts itself */
-	LULL_CAPTURE_UNSUPPORTED, /**< neither pcap nor pcapng, or a version not read here */
+	LULL_CAPTURE_UNSUPPORTED, /**< not a capture, or a version or size not read here */
 };
 /**
  * Name a result, for messages.
@@ -64,10 +68,10 @@ const char *lull_capture_result_name(enum lull_capture_result result);
 
 /** A packet as the file has it. */
 struct lull_capture_packet {
-	uint64_t timestamp_ns;    /**< since 1970; 0 when not timed */
+	uint64_t timestamp_ns;    /**< since 1970; 0 when not timed; UINT64_MAX: later than fits */
 	bool timed;               /**< false: the record carries no time (simple packet block) */
 	uint16_t link_type;       /**< LINKTYPE_ value, LULL_CAPTURE_LINK_ETHERNET */
-	uint32_t interface_index; /**< within its section; 0 in classic pcap */
+	uint32_t interface_index; /**< within its section; 0 in pcap and snoop */
 	uint32_t captured_bytes;  /**< bytes at data, may be 0 */
 	uint32_t original_bytes;  /**< on the wire, as the file says */
 	const uint8_t *data;
@@ -82,17 +86,22 @@ struct lull_capture_interface {
 	int64_t offset_s;    /**< added to every time */
 };
 
-/** Look at offset, result and reason; the rest is private. */
+/** Look at offset, result, reason and foreign; the rest is private. */
 struct lull_capture {
 	size_t offset;      /**< of the next record, or of the one that failed */
 	const char *reason; /**< what is wrong there, a few words; NULL while nothing is */
 	enum lull_capture_result result; /**< of the last call; all but PACKET are final */
 	const uint8_t *data;
 	size_t len;
-	bool blocks; /* pcapng */
+	bool foreign; /**< UNSUPPORTED: its first bytes are not those of any capture */
+	enum lull_capture_result (*read)(struct lull_capture *, struct lull_capture_packet *);
 	bool big_endian;
-	uint32_t interface_count;
-	struct lull_capture_interface interfaces[LULL_CAPTURE_INTERFACES_MAX];
+	bool modified;  /* pcap with longer headers of packets */
+	bool unordered; /* pcap whose lengths may stand the other way round */
+	uint32_t interface_count, kind_count;
+	uint32_t simple_snap_bytes;
+	struct lull_capture_interface kinds[LULL_CAPTURE_KINDS_MAX];
+	uint8_t interfaces[LULL_CAPTURE_INTERFACES_MAX]; /* kind of each */
 };
 
 /**

@@ -86,6 +86,13 @@ struct lull_pipeline_config {
 	uint64_t work_ns; /**< further work per packet of a worker, for trials [0] */
 	struct lull_pipeline_source sources[LULL_PIPELINE_IO_MAX]; /**< read NULL: ports */
 	struct lull_pipeline_sink sinks[LULL_PIPELINE_AGGREGATOR_MAX];
+	/**
+	 * Shall a frame be looked at? One that shall not is freed, and is not received: no counter
+	 * of the pipeline has it, only the clock goes on. On the I/O loop's thread. NULL: all.
+	 */
+	bool (*accept)(void *arg, uint32_t io_index, uint16_t link_type, const uint8_t *data,
+		       uint32_t captured_bytes, uint32_t original_bytes);
+	void *accept_arg;
 	lull_dispatch_tracer *trace; /**< of I/O loop 0, on its thread; NULL: none */
 	void *trace_arg;
 };
@@ -100,7 +107,7 @@ struct lull_pipeline; /* opaque */
 uint64_t lull_pipeline_bytes(const struct lull_pipeline_config *config);
 /**
  * Make rings and state for all loops. Free them with lull_pipeline_destroy().
- * @param config    copied; what sources, sinks and trace_arg point at is borrowed
+ * @param config    copied; what sources, sinks, accept_arg and trace_arg point at is borrowed
  * @param pipeline  out
  * @param error     gets a sentence on failure; may be NULL
  * @return 0; -EINVAL: a member is out of range; -ENOTSUP: identify, built without it; -ENOMEM;

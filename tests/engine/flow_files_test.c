@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Captures as lull-flow reads them: merged by time, faults told with file and place. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +139,8 @@ setup(void **state)
 static int
 teardown(void **state)
 {
-	static const char *const names[] = { "a", "b", "c", "note", "empty", "folder" };
+	static const char *const names[] = { "a",     "b",     "c",      "note", "a.gz",
+					     "a.zst", "empty", "folder", "pipe" };
 
 	(void)state;
 	flow_files_close(&files);
@@ -277,4 +279,208 @@ TEST_WITH(read__survives_a_file_that_becomes_shorter, setup, teardown)
 	assert_int_equal(files.pkts, 11);
 	assert_non_null(strstr(flow_files_fault(&files, 0, &error), "b: truncated at byte 24"));
 	assert_null(flow_files_fault(&files, 1, &error));
+}
+
+/* ---- stamps ---- */
+
+static void
+assert_times(const uint32_t *seconds, const uint32_t *times, uint32_t count, uint64_t wild)
+{
+	struct lull_pipeline_frame frame;
+	FILE *file = capture_begin("a");
+	bool end = false;
+
+	for (uint32_t i = 0; i < count; i++)
+		capture_add(file, seconds[i], 'a');
+	fclose(file);
+	paths.count = 0;
+	name_path("a");
+	open_well();
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(flow_files_read(&files, &frame, 1, &end), 1);
+		assert_int_equal(frame.time_ns, times[i] * LULL_NS_PER_S);
+	}
+	assert_int_equal(files.stamps.wild, wild);
+	flow_files_close(&files);
+}
+
+TEST_WITH(time__of_a_wild_stamp_is_that_of_the_packet_before, setup, teardown)
+{
+	static const struct {
+		uint32_t seconds[6], times[6];
+		uint64_t wild;
+	} rows[] = {
+		{ { 100, 101, 4000000000, 102, 103, 104 }, { 100, 101, 101, 102, 103, 104 }, 1 },
+		{ { 1000, 1001, 0, 1002, 1003, 1004 }, { 1000, 1001, 1001, 1002, 1003, 1004 }, 1 },
+		{ { 100, 4000000000, 3000000000, 102, 160, 220 },
+		  { 100, 100, 100, 102, 160, 220 },
+		  2 },
+		/* The first one: no packet is before it. */
+		{ { 4000000000, 101, 102, 103, 104, 105 }, { 101, 101, 102, 103, 104, 105 }, 1 },
+		{ { 0, 900000000, 900000001, 900000002, 900000003, 900000004 },
+		  { 900000000, 900000000, 900000001, 900000002, 900000003, 900000004 },
+		  1 },
+		/* Nothing is wild: silence, a clock that was set, little traffic, disorder. */
+		{ { 100, 101, 9000, 9001, 9002, 9003 }, { 100, 101, 9000, 9001, 9002, 9003 }, 0 },
+		{ { 9000, 9001, 100, 101, 102, 103 }, { 9000, 9001, 100, 101, 102, 103 }, 0 },
+		{ { 100, 7200, 14400, 21600, 28800, 36000 },
+		  { 100, 7200, 14400, 21600, 28800, 36000 },
+		  0 },
+		{ { 100, 105, 101, 106, 102, 107 }, { 100, 105, 101, 106, 102, 107 }, 0 },
+		{ { 0, 1, 2, 3, 4, 5 }, { 0, 1, 2, 3, 4, 5 }, 0 },
+	};
+
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		print_message("%u\n", i);
+		assert_times(rows[i].seconds, rows[i].times, 6, rows[i].wild);
+	}
+}
+
+/* ---- streams ---- */
+
+static void
+run_shell(const char *format, const char *a, const char *b)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), format, a, b);
+	assert_int_equal(system(command), 0);
+}
+
+/* More than one window, so that frames of many fillings come. */
+static void
+assert_large(const char *name, const char *command)
+{
+	struct lull_pipeline_frame frames[8];
+	uint32_t total = 0, count;
+	FILE *file = capture_begin("a");
+	char from[128];
+	bool end = false;
+
+	for (uint32_t i = 0; i < 50000; i++)
+		capture_add(file, i / 100, (uint8_t)i);
+	fclose(file);
+	snprintf(from, sizeof(from), "%s", in_folder("a"));
+	run_shell(command, from, in_folder(name));
+	name_path(name);
+	open_well();
+	do {
+		count = flow_files_read(&files, frames, 7, &end);
+		for (uint32_t i = 0; i < count; i++, total++) {
+			assert_int_equal(frames[i].data[0], (uint8_t)total);
+			assert_int_equal(frames[i].data[3], (uint8_t)total);
+			assert_int_equal(frames[i].time_ns, total / 100 * LULL_NS_PER_S);
+		}
+	} while (!end);
+	assert_int_equal(total, 50000);
+	assert_int_equal(files.pkts, 50000);
+	assert_int_equal(files.faults, 0);
+}
+
+TEST_WITH(read__takes_what_gzip_compressed, setup, teardown)
+{
+	assert_large("a.gz", "gzip <%s >%s");
+}
+
+/* Two members, as "cat a.gz b.gz" makes them. */
+TEST_WITH(read__takes_several_members, setup, teardown)
+{
+	assert_large("a.gz", "(head -c 100000 %1$s | gzip; tail -c +100001 %1$s | gzip) >%2$s");
+}
+
+TEST_WITH(read__takes_what_zstd_compressed, setup, teardown)
+{
+	if (system("command -v zstd >/dev/null") != 0) {
+		puts("skipped: no zstd");
+		skip();
+	}
+	assert_large("a.zst", "zstd -q <%s >%s");
+}
+
+TEST_WITH(fault__of_what_is_compressed_counts_unpacked_bytes, setup, teardown)
+{
+	struct lull_error text;
+	char from[128];
+
+	capture_write("a", "abc", 1, 1);
+	snprintf(from, sizeof(from), "%s", in_folder("a"));
+	run_shell("gzip <%s | head -c -12 >%s", from, in_folder("a.gz"));
+	name_path("a.gz");
+	open_well();
+	read_all(8);
+	assert_int_equal(files.faults, 1);
+	assert_non_null(strstr(flow_files_fault(&files, 0, &text), "end too early"));
+	flow_files_close(&files);
+	/* Its last packet is cut before it was compressed. */
+	run_shell("head -c -2 <%s | gzip >%s", from, in_folder("a.gz"));
+	open_well();
+	assert_string_equal(read_all(8), "ab");
+	assert_non_null(strstr(flow_files_fault(&files, 0, &text), "truncated at byte 64"));
+	flow_files_close(&files);
+	/* Something else in it. */
+	run_shell("echo %s and more that is no capture | gzip >%s", "words", in_folder("a.gz"));
+	assert_refused(-EINVAL, "neither pcap nor pcapng nor snoop");
+}
+
+/* A pipe gives its packets when they come, and holds up those of other files until then. */
+TEST_WITH(read__waits_for_a_pipe, setup, teardown)
+{
+	struct lull_pipeline_frame frames[8];
+	uint8_t bytes[HEADER_BYTES + 2 * (RECORD_BYTES + FRAME_BYTES)];
+	bool end = false;
+	FILE *file;
+	int fd;
+
+	capture_write("a", "ac", 1, 2);
+	file = fopen(in_folder("a"), "re");
+	assert_int_equal(fread(bytes, 1, sizeof(bytes), file), sizeof(bytes));
+	fclose(file);
+	capture_write("b", "bd", 2, 2);
+	assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+	name_path("b");
+	name_path("pipe");
+	open_well();
+	assert_int_equal(flow_files_read(&files, frames, 8, &end), 0);
+	assert_false(end);
+	fd = open(in_folder("pipe"), O_WRONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < sizeof(bytes) - 1; i++) {
+		assert_int_equal(write(fd, bytes + i, 1), 1);
+		if (i < HEADER_BYTES + RECORD_BYTES + FRAME_BYTES - 1)
+			assert_int_equal(flow_files_read(&files, frames, 8, &end), 0);
+		if (i == HEADER_BYTES + RECORD_BYTES + FRAME_BYTES - 1) {
+			assert_int_equal(flow_files_read(&files, frames, 8, &end), 1);
+			assert_int_equal(frames[0].data[0], 'a');
+		}
+		assert_false(end);
+	}
+	assert_int_equal(flow_files_read(&files, frames, 8, &end), 0);
+	assert_int_equal(write(fd, bytes + sizeof(bytes) - 1, 1), 1);
+	close(fd);
+	assert_string_equal(read_all(8), "bcd");
+	assert_int_equal(files.faults, 0);
+}
+
+/* ---- versions ---- */
+
+/* What is a capture, but of another version, is told also in a folder. */
+TEST_WITH(open__tells_a_version_that_it_cannot_read, setup, teardown)
+{
+	struct lull_error text;
+	FILE *file = fopen(in_folder("a"), "we");
+
+	put32(file, 0xa1b2c3d4);
+	put32(file, 3);
+	for (int i = 0; i < 4; i++)
+		put32(file, 0);
+	fclose(file);
+	name_path("a");
+	assert_refused(-EINVAL, "pcap, but of another version than 2");
+	paths.count = 0;
+	snprintf(paths.items[paths.count++], LULL_OPTION_LIST_TEXT, "%s", folder);
+	open_well();
+	assert_string_equal(read_all(8), "");
+	assert_int_equal(files.faults, 1);
+	assert_int_equal(files.skipped, 0);
+	assert_non_null(strstr(flow_files_fault(&files, 0, &text), "another version"));
 }

@@ -199,6 +199,29 @@ TEST(pipeline__a_port_goes_silent_and_its_flows_end)
 	lull_port_close(&far);
 }
 
+/* They waited in the ring, so one poll finds them all: spread over a millisecond. */
+TEST(pipeline__packets_of_one_poll_have_times_of_their_own)
+{
+	struct lull_port near, far;
+	struct bench bench;
+	const struct lull_flow_record *record = NULL;
+
+	port_init(&bench, &frames, "spread", &near, &far);
+	port_send(&near, 1, 20);
+	bench_start(&bench, &far);
+	STAND_WAIT(totals_of(&bench).totals.rx == 20);
+	bench_finish(&bench);
+	bench_stop(&bench);
+	assert_int_equal(bench.kept[0].count, 1);
+	record = &bench.kept[0].records[0];
+	assert_int_equal(record->packets[0] + record->packets[1], 20);
+	assert_true(record->last_ns - record->first_ns > 940 * LULL_NS_PER_US);
+	assert_true(record->last_ns - record->first_ns <= LULL_NS_PER_MS);
+	bench_close(&bench);
+	lull_port_close(&near);
+	lull_port_close(&far);
+}
+
 TEST(pipeline__packets_leave_by_the_output_port_in_order)
 {
 	struct lull_port near, far;

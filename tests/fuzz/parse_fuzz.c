@@ -7,7 +7,7 @@
 #include "base/reader.h"
 #include "fuzz.h"
 
-#define LINK_COUNT 16
+#define LINK_COUNT 32
 
 static volatile uint8_t touched;
 
@@ -31,8 +31,10 @@ check_packet(const uint8_t *data, uint32_t captured, const struct lull_flow_pack
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const uint16_t links[LINK_COUNT] = { 1,   0,   9,   12,  14,  50,  51,  101,
-						    104, 105, 108, 113, 127, 228, 229, 276 };
+	static const uint16_t links[LINK_COUNT] = {
+		1, 0, 9,  12,  14,  50,  51,  101, 104, 105, 108, 113, 127, 228, 229, 276,
+		6, 7, 10, 107, 129, 192, 204, 205, 206, 226, 239, 242, 1,   1,   1,   1,
+	};
 	struct lull_reader reader = lull_reader_over(data, size);
 	uint16_t link_type = links[lull_reader_u8(&reader) % LINK_COUNT];
 	struct lull_flow_parser_config config = {

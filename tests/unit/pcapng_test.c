@@ -147,14 +147,78 @@ TEST(next__pcapng_contradictions_are_malformed)
 	assert_fails(&file, LULL_CAPTURE_MALFORMED, 28);
 }
 
-TEST(next__pcapng_interfaces_have_a_limit)
+/* Description blocks of 36 bytes by the thousand: more than a struct file holds. */
+static size_t
+put_interfaces(uint8_t *bytes, uint32_t count, bool differ)
 {
+	struct file file;
+	size_t len;
+
+	pcapng_header(&file, false);
+	memcpy(bytes, file.bytes, file.len);
+	len = file.len;
+	for (uint32_t i = 0; i < count; i++) {
+		memset(&file, 0, sizeof(file));
+		interface(&file, (uint16_t)(differ ? i : i % 2), 0, 0, 0);
+		memcpy(bytes + len, file.bytes, file.len);
+		len += file.len;
+	}
+	return len;
+}
+
+static void
+assert_interfaces(uint32_t count, bool differ, const char *reason)
+{
+	uint8_t *bytes = malloc((count + 2) * 48u);
+	struct lull_capture_packet packet;
+	struct lull_capture capture;
+	struct file file = { .len = 0 };
+	size_t len;
+
+	assert_non_null(bytes);
+	len = put_interfaces(bytes, count, differ);
+	enhanced(&file, count - 1, 7, 4, 4);
+	memcpy(bytes + len, file.bytes, file.len);
+	lull_capture_open(&capture, bytes, len + file.len);
+	if (reason != NULL) {
+		assert_int_equal(lull_capture_next(&capture, &packet), LULL_CAPTURE_UNSUPPORTED);
+		assert_string_equal(capture.reason, reason);
+	} else {
+		assert_int_equal(lull_capture_next(&capture, &packet), LULL_CAPTURE_PACKET);
+		assert_int_equal(packet.interface_index, count - 1);
+		assert_int_equal(packet.link_type, differ ? count - 1 : (count - 1) % 2);
+		assert_int_equal(lull_capture_next(&capture, &packet), LULL_CAPTURE_END);
+	}
+	free(bytes);
+}
+
+TEST(next__pcapng_interfaces_by_the_thousand)
+{
+	assert_interfaces(65, false, NULL);
+	assert_interfaces(LULL_CAPTURE_INTERFACES_MAX, false, NULL);
+	assert_interfaces(LULL_CAPTURE_INTERFACES_MAX + 1, false,
+			  "more than 8192 interfaces in a section");
+	assert_interfaces(LULL_CAPTURE_KINDS_MAX, true, NULL);
+	assert_interfaces(LULL_CAPTURE_KINDS_MAX + 1, true,
+			  "more than 64 kinds of interfaces in a section");
+}
+
+/* Interfaces of a section before, its snap length too, are forgotten. */
+TEST(next__pcapng_simple_packets_have_the_snap_length_of_their_section)
+{
+	struct opened opened;
 	struct file file;
 
 	pcapng_header(&file, false);
-	for (uint32_t i = 0; i < LULL_CAPTURE_INTERFACES_MAX; i++)
-		interface(&file, 1, 0, 0, 0);
-	assert_fails(&file, LULL_CAPTURE_END, file.len);
-	interface(&file, 1, 0, 0, 0);
-	assert_fails(&file, LULL_CAPTURE_UNSUPPORTED, file.len - 36);
+	interface(&file, 1, 2, 0, 0);
+	section(&file, false);
+	interface(&file, 113, 0, 0, 0);
+	interface(&file, 113, 3, 0, 0);
+	block_begin(&file, 3);
+	put(&file, 4, 4);
+	put_data(&file, 4);
+	block_end(&file);
+	open_len(&opened, &file, file.len);
+	assert_packet(&opened, 0, 113, 4, 4);
+	assert_result(&opened, LULL_CAPTURE_END, file.len);
 }

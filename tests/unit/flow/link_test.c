@@ -116,6 +116,63 @@ static const struct {
 	  "00001a00 03000080 00000000 00000000 0000000000000000 20 00 "
 	  "8801 0000 000102030405 000102030405 000102030405 1000 0000 0000 "
 	  "aaaa03000000 0800" },
+	/* Cisco's framing on a line of PPP. */
+	{ 9, 4, 0, false, "0f00 0800" },
+	{ 9, 6, 0, false, "8f00 86dd" },
+	{ 204, 4, 0, false, "01 ff03 0021" },
+	{ 205, 4, 0, false, "00 0f00 0800" },
+	/* Token ring, with a way of three bridges too; FDDI. */
+	{ 6, 4, 0, false, "1040 000102030405 000102030405 aaaa03 000000 0800" },
+	{ 6, 4, 0, false, "1040 000102030405 800102030405 06b0 0011 0022 aaaa03 000000 0800" },
+	{ 10, 4, 0, false, "50 000102030405 000102030405 aaaa03 000000 0800" },
+	{ 10, 6, 0, false, "d7 000102030405 000102030405 aaaa03 000000 86dd" },
+	/* ARCnet: of BSD, of Linux, with padding, by RFC 1051. */
+	{ 7, 4, 0, false, "0102 d4 00 0001" },
+	{ 7, 6, 0, false, "0102 c4 00 0001" },
+	{ 7, 4, 0, false, "0102 d4 ff ffff d4 00 0001" },
+	{ 7, 4, 0, false, "0102 f0" },
+	{ 129, 4, 0, false, "0102 0000 d4 00 0001" },
+	/* Frame Relay: RFC 2427, Cisco's, longer addresses, PPP, a bridged frame. */
+	{ 107, 4, 0, false, "1841 03 cc" },
+	{ 107, 6, 0, false, "1841 03 8e" },
+	{ 107, 4, 0, false, "18404041 03 cc" },
+	{ 107, 4, 0, false, "1841 0300 80 000000 0800" },
+	{ 107, 4, 5, false, "1841 0300 80 0080c2 0007 000102030405 060708090a0b 8100 0005 0800" },
+	{ 107, 4, 0, false, "1841 03 cf 0021" },
+	{ 107, 4, 0, false, "1841 0800" },
+	{ 206, 4, 0, false, "01 1841 03 cc" },
+	/* NFLOG in both byte orders: a prefix, a mark, the packet. */
+	{ 239, 4, 0, false, "02000001 0600 0a00 41000000 0800 0300 00000001 2400 0900" },
+	{ 239, 6, 0, false, "0a000001 0006 000a 41000000 0008 0003 00000001 0038 0009" },
+	{ 242, 4, 0, false,
+	  "6000000000000000 0001020304050607 08090a0b0c0d0e0f 0001020304050607 08090a0b0c0d0e0f "
+	  "0800 0000" },
+	{ 226, 4, 0, false, "0102 0000 00000020 00000001 00000000 00000000 00000000" },
+	{ 226, 6, 0, false, "011a 0000 00000020 00000001 00000000 00000000 00000000" },
+	/* PPI: before Ethernet, and before 802.11 with a field of its own. */
+	{ 192, 4, 0, false, "00000800 01000000 000102030405 060708090a0b 0800" },
+	{ 192, 4, 0, false,
+	  "00001000 69000000 0200 0400 00000000 "
+	  "0801 0000 000102030405 000102030405 000102030405 1000 aaaa03000000 0800" },
+	/* Tags and carriers that are passed over. */
+	{ 1, 4, 0, true, "8926 80000001 0800" },
+	{ 1, 4, 5, true, "8926 80000001 8100 0005 0800" },
+	{ 1, 6, 0, true, "893f 000000010000 86dd" },
+	{ 1, 4, 0, true, "8903 0100 000102030405 060708090a0b 0800" },
+	{ 1, 4, 7, true, "88a8 0007 88e7 00123456 000102030405 060708090a0b 0800" },
+	{ 1, 4, 9, true, "88e7 00123456 000102030405 060708090a0b 8100 0009 0800" },
+	{ 1, 4, 0, true, "88e5 0000 00000001 0800" },
+	{ 1, 6, 3, true, "88e5 2000 00000001 0001020304050001 8100 0003 86dd" },
+	{ 1, 4, 0, true, "894f 0fc6 0101 00000aff 00000000 00000000 00000000 00000000" },
+	{ 1, 6, 0, true, "894f 0fc2 0202 00000aff" },
+	{ 1, 4, 0, true, "894f 0fc2 0203 00000aff 000102030405 060708090a0b 0800" },
+	{ 1, 4, 0, true, "894f 0fc2 0204 00000aff 0fc2 0201 00000aff" },
+	{ 1, 4, 0, true, "894f 0fc2 0205 00000aff 00010140" },
+	/* Pseudowires: with a control word, without, to an address that begins like IP. */
+	{ 1, 4, 0, true, "8847 00010140 00000007 000102030405 060708090a0b 0800" },
+	{ 1, 4, 5, true, "8847 00010140 000102030405 060708090a0b 8100 0005 0800" },
+	{ 1, 4, 0, true, "8847 00010140 6c0102030405 060708090a0b 0800" },
+	{ 1, 6, 0, true, "8847 00010140 48ff02030405 060708090a0b 86dd" },
 };
 
 TEST(enter__every_way_to_ip)
@@ -165,6 +222,29 @@ static const struct {
 	{ 127, LULL_FLOW_MALFORMED, false, "00000700 00000000" },
 	{ 127, LULL_FLOW_MALFORMED, false, "00000800 00000080" },
 	{ 127, LULL_FLOW_MALFORMED, false, "0000ffff 00000000" },
+	{ 6, LULL_FLOW_NOT_IP, false, "1000 000102030405 000102030405 aaaa03 000000 0800" },
+	{ 10, LULL_FLOW_NOT_IP, false, "c3 000102030405 000102030405 aaaa03 000000 0800" },
+	{ 7, LULL_FLOW_NOT_IP, false, "0102 d4 02 0001" }, /* a later piece */
+	{ 7, LULL_FLOW_NOT_IP, false, "0102 d5 00 0001" },
+	{ 107, LULL_FLOW_NOT_IP, false, "1841 03 81" },
+	{ 107, LULL_FLOW_NOT_IP, false, "1841 7f 08" },
+	{ 107, LULL_FLOW_NOT_IP, false, "1841 0300 80 0080c2 000e 0000" },
+	{ 107, LULL_FLOW_MALFORMED, false, "1840404040 03 cc" },
+	{ 239, LULL_FLOW_NOT_IP, false, "02010001 2400 0900" },
+	{ 239, LULL_FLOW_MALFORMED, false, "02000001 0300 0100 2400 0900" },
+	{ 242, LULL_FLOW_NOT_IP, false,
+	  "6000000000000000 0001020304050607 08090a0b0c0d0e0f 0001020304050607 08090a0b0c0d0e0f "
+	  "0806 0000" },
+	{ 226, LULL_FLOW_NOT_IP, false, "0107 0000 00000020 00000001 00000000 00000000 00000000" },
+	{ 192, LULL_FLOW_MALFORMED, false, "01000800 01000000 000102030405 060708090a0b 0800" },
+	{ 192, LULL_FLOW_MALFORMED, false, "00000700 01000000 000102030405 060708090a0b 0800" },
+	{ 192, LULL_FLOW_LINK, false, "00000800 c0000000 00000800 01000000" }, /* in itself */
+	{ 1, LULL_FLOW_NOT_IP, true, "88e5 0c00 00000001 0800" },              /* encrypted */
+	{ 1, LULL_FLOW_NOT_IP, true, "88e5 0400 00000001 0800" },              /* changed */
+	{ 1, LULL_FLOW_NOT_IP, true, "894f 4fc2 0201 00000aff" },
+	{ 1, LULL_FLOW_NOT_IP, true, "894f 0fc1 0201 00000aff" },
+	{ 1, LULL_FLOW_NOT_IP, true, "894f 0fc2 0206 00000aff" },
+	{ 1, LULL_FLOW_NOT_IP, true, "8847 00010140 10000021" }, /* of the wire itself */
 	{ 147, LULL_FLOW_LINK, false, "" },
 	{ 65535, LULL_FLOW_LINK, false, "" },
 };
@@ -180,5 +260,41 @@ TEST(enter__what_is_no_ip)
 		put_datagram(&frame);
 		assert_int_equal(parse(others[i].link_type, false, &frame, &packet),
 				 others[i].cause);
+	}
+}
+
+/* The length of NSH counts words, up to 63 of them. */
+TEST(enter__nsh_of_any_length)
+{
+	struct lull_flow_packet packet;
+
+	for (uint32_t words = 2; words < 64; words++) {
+		struct frame frame = { .len = 0 };
+
+		put_ethernet(&frame, 0x894f);
+		put(&frame, 0x0fc00201 | words << 16, 4);
+		put_fill(&frame, 4 * words - 4);
+		put_datagram(&frame);
+		assert_int_equal(parse(ETHERNET, false, &frame, &packet), LULL_FLOW_OK);
+		assert_datagram(&packet, 4, 14 + 4 * words, 0);
+	}
+}
+
+/* A frame may carry a frame; no number of bytes makes the parser go deeper than 32. */
+TEST(enter__frames_in_frames_have_an_end)
+{
+	struct lull_flow_packet packet;
+	struct frame frame;
+
+	for (unsigned int depth = 30; depth <= 34; depth++) {
+		frame = (struct frame){ .len = 0 };
+		for (unsigned int i = 0; i < depth; i++) {
+			put_ethernet(&frame, 0x88e7);
+			put(&frame, 0, 4);
+		}
+		put_ethernet(&frame, 0x0800);
+		put_datagram(&frame);
+		assert_int_equal(parse(ETHERNET, false, &frame, &packet),
+				 depth <= 32 ? LULL_FLOW_OK : LULL_FLOW_MALFORMED);
 	}
 }
