@@ -23,6 +23,8 @@
 #define DEFAULT_DOMAIN 1
 #define DEFAULT_MESSAGE_BYTES 1420
 #define MESSAGE_BYTES_MIN 512
+/* All templates with all elements; half of them fit a message of the least length. */
+#define TEMPLATES_BYTES 1024
 #define DEFAULT_TEMPLATE_NS (60 * LULL_NS_PER_S)
 #define DEFAULT_ENTERPRISE 32473
 /* Longest name of a protocol that is asked for, with its zero: one byte tells its length. */
@@ -42,7 +44,7 @@ struct lull_ipfix {
 	uint32_t options;      /* of these */
 	bool templates_sent;
 	struct lull_ipfix_message message;
-	uint8_t templates[MESSAGE_BYTES_MIN];
+	uint8_t templates[TEMPLATES_BYTES];
 	uint8_t bytes[]; /* config.message_bytes */
 };
 
@@ -218,10 +220,14 @@ ipfix_send_templates(struct lull_ipfix *ipfix, uint64_t time_ns)
 	ipfix_put_template(ipfix, &message, LULL_IPFIX_V4);
 	ipfix_put_template(ipfix, &message, LULL_IPFIX_V6);
 	ipfix_put_options_template(ipfix, &message);
+	if (ipfix->config.message_bytes < TEMPLATES_BYTES)
+		ipfix_emit(ipfix, time_ns, &message);
+	ipfix_put_template(ipfix, &message, LULL_IPFIX_ICMP_V4);
+	ipfix_put_template(ipfix, &message, LULL_IPFIX_ICMP_V6);
+	ipfix_emit(ipfix, time_ns, &message);
 	ipfix->templates_sent = true;
 	ipfix->templates_ns = time_ns;
 	LULL_COUNTER_ADD(ipfix->counters.templates, LULL_IPFIX_TEMPLATES_END - LULL_IPFIX_V4);
-	ipfix_emit(ipfix, time_ns, &message);
 }
 
 void
@@ -364,7 +370,7 @@ ipfix_begin(struct lull_ipfix *ipfix, uint64_t time_ns, enum lull_ipfix_template
 void
 lull_ipfix_add(struct lull_ipfix *ipfix, uint64_t time_ns, const struct lull_flow_record *record)
 {
-	enum lull_ipfix_template id = record->key.version == 4 ? LULL_IPFIX_V4 : LULL_IPFIX_V6;
+	enum lull_ipfix_template id = lull_ipfix_template_of(record);
 	struct lull_ipfix_message *message = ipfix_begin(ipfix, time_ns, id);
 	const struct lull_ipfix_field *field;
 	uint32_t before = message->len;

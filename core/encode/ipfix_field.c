@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ipfix_field.h"
 
-#define V4 LULL_IPFIX_IN_V4
-#define V6 LULL_IPFIX_IN_V6
+#include "base/assert.h"
+
+#define ICMP_V4 LULL_IPFIX_IN_ICMP_V4
+#define ICMP_V6 LULL_IPFIX_IN_ICMP_V6
+#define V4 (LULL_IPFIX_IN_V4 | ICMP_V4)
+#define V6 (LULL_IPFIX_IN_V6 | ICMP_V6)
 #define FLOWS (V4 | V6)
 #define REVERSE LULL_IPFIX_REVERSE
 #define PRIVATE LULL_IPFIX_PRIVATE
@@ -11,7 +15,8 @@
  * Element numbers: the IPFIX registry of IANA. Times are in milliseconds because nfcapd reads no
  * others; the JSON lines have microseconds. Lengths below an element's own are the reduced ones of
  * RFC 7011, 6.2. What has no fixed length comes last. nfcapd 1.7.1 keeps one set of TCP flags, the
- * last it reads: those of the initiator.
+ * last it reads: those of the initiator. It takes type and code of ICMP for the destination port of
+ * every protocol but TCP and UDP, so templates without ICMP lack them.
  */
 const struct lull_ipfix_field lull_ipfix_fields[] = {
 	{ 152, 8, 0, LULL_IPFIX_FIRST_MS, FLOWS },        /* flowStartMilliseconds */
@@ -26,8 +31,8 @@ const struct lull_ipfix_field lull_ipfix_fields[] = {
 	{ 136, 1, 0, LULL_IPFIX_END_REASON, FLOWS },      /* flowEndReason */
 	{ 239, 1, 0, LULL_IPFIX_INITIATOR, FLOWS },       /* biflowDirection */
 	{ 58, 2, 0, LULL_IPFIX_VLAN, FLOWS },             /* vlanId */
-	{ 32, 2, 0, LULL_IPFIX_ICMP, V4 },                /* icmpTypeCodeIPv4 */
-	{ 139, 2, 0, LULL_IPFIX_ICMP, V6 },               /* icmpTypeCodeIPv6 */
+	{ 32, 2, 0, LULL_IPFIX_ICMP, ICMP_V4 },           /* icmpTypeCodeIPv4 */
+	{ 139, 2, 0, LULL_IPFIX_ICMP, ICMP_V6 },          /* icmpTypeCodeIPv6 */
 	/* layer2SegmentId, ingressInterface */
 	{ 351, 8, 0, LULL_IPFIX_SEGMENT, FLOWS | LULL_IPFIX_WITH_SEGMENT },
 	{ 10, 4, 0, LULL_IPFIX_INTERFACE, FLOWS | LULL_IPFIX_WITH_INTERFACE },
@@ -52,11 +57,40 @@ const uint16_t lull_ipfix_total_elements[LULL_IPFIX_TOTAL_COUNT] = {
 	[LULL_IPFIX_TOTAL_RECORDS] = 42, [LULL_IPFIX_TOTAL_BYTES] = 40,
 };
 
+enum lull_ipfix_template
+lull_ipfix_template_of(const struct lull_flow_record *record)
+{
+	switch (record->key.proto) {
+	case LULL_FLOW_PROTO_ICMP:
+		return record->key.version == 4 ? LULL_IPFIX_ICMP_V4 : LULL_IPFIX_V6;
+	case LULL_FLOW_PROTO_ICMP6:
+		return record->key.version == 6 ? LULL_IPFIX_ICMP_V6 : LULL_IPFIX_V4;
+	default:
+		return record->key.version == 4 ? LULL_IPFIX_V4 : LULL_IPFIX_V6;
+	}
+}
+
+static unsigned int
+field_place(enum lull_ipfix_template template_id)
+{
+	switch (template_id) {
+	case LULL_IPFIX_V4:
+		return LULL_IPFIX_IN_V4;
+	case LULL_IPFIX_V6:
+		return LULL_IPFIX_IN_V6;
+	case LULL_IPFIX_ICMP_V4:
+		return ICMP_V4;
+	default:
+		LULL_ASSERT(template_id == LULL_IPFIX_ICMP_V6);
+		return ICMP_V6;
+	}
+}
+
 bool
 lull_ipfix_field_in(const struct lull_ipfix_field *field, enum lull_ipfix_template template_id,
 		    const struct lull_ipfix_config *config)
 {
-	if ((field->in & (template_id == LULL_IPFIX_V4 ? V4 : V6)) == 0)
+	if ((field->in & field_place(template_id)) == 0)
 		return false;
 	if ((field->in & LULL_IPFIX_WITH_APP) != 0 && config->app == NULL)
 		return false;

@@ -15,6 +15,8 @@ enum lull_ipfix_template {
 	LULL_IPFIX_V4 = 256,
 	LULL_IPFIX_V6 = 257,
 	LULL_IPFIX_TOTALS = 258, /**< an options template */
+	LULL_IPFIX_ICMP_V4 = 259,
+	LULL_IPFIX_ICMP_V6 = 260,
 	LULL_IPFIX_TEMPLATES_END
 };
 
@@ -63,6 +65,8 @@ enum lull_ipfix_value {
 #define LULL_IPFIX_WITH_FACTS 8u
 #define LULL_IPFIX_WITH_SEGMENT 16u
 #define LULL_IPFIX_WITH_INTERFACE 32u
+#define LULL_IPFIX_IN_ICMP_V4 64u
+#define LULL_IPFIX_IN_ICMP_V6 128u
 
 struct lull_ipfix_field {
 	uint16_t element;
@@ -73,6 +77,8 @@ struct lull_ipfix_field {
 };
 /** Fields of flow records in their order; the last has bytes 0. */
 extern const struct lull_ipfix_field lull_ipfix_fields[];
+/** The template of @p record: type and code of ICMP have templates of their own. */
+enum lull_ipfix_template lull_ipfix_template_of(const struct lull_flow_record *record);
 /** Is @p field in the records of @p template_id with this config? */
 bool lull_ipfix_field_in(const struct lull_ipfix_field *field, enum lull_ipfix_template template_id,
 			 const struct lull_ipfix_config *config);

@@ -11,7 +11,7 @@
 #define PEN_REVERSE 29305
 #define PEN_OWN 32473
 #define FIELDS_MAX 40
-#define TEMPLATES_MAX 3
+#define TEMPLATES_MAX 5
 #define FLOWS_MAX 4096
 #define TIME_NS (1700000000 * LULL_NS_PER_S)
 
@@ -292,6 +292,43 @@ TEST(add__end_reasons)
 	}
 }
 
+/* nfcapd takes element 32 for the destination port, also of SCTP: it stands with ICMP alone. */
+TEST(add__type_and_code_of_icmp_only)
+{
+	static const struct {
+		uint8_t version, proto;
+		uint16_t id, element;
+	} cases[] = {
+		{ 4, LULL_FLOW_PROTO_ICMP, 259, 32 },
+		{ 6, LULL_FLOW_PROTO_ICMP6, 260, 139 },
+		{ 4, 132, 256, 0 },
+		{ 6, 132, 257, 0 },
+		{ 4, LULL_FLOW_PROTO_ICMP6, 256, 0 },
+		{ 6, LULL_FLOW_PROTO_ICMP, 257, 0 },
+	};
+	static struct stand stand;
+	struct lull_ipfix_config config = { 0 };
+
+	stand_open(&stand, &config);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct lull_flow_record record = record_make(cases[i].version, 0);
+		uint16_t element = cases[i].element;
+
+		record.key.proto = cases[i].proto;
+		record.icmp_type = 3;
+		record.icmp_code = 4;
+		lull_ipfix_add(stand.ipfix, TIME_NS, &record);
+		lull_ipfix_flush(stand.ipfix, TIME_NS);
+		assert_int_equal(stand.collector.ids[i], cases[i].id);
+		assert_direction(&stand.collector, &record, 0);
+		if (element != 0)
+			assert_int_equal(number_of(&stand.collector, 0, element), 0x304);
+		assert_true(element == 32 || value_of(&stand.collector, 0, 32) == NULL);
+		assert_true(element == 139 || value_of(&stand.collector, 0, 139) == NULL);
+	}
+	assert_int_equal(stand.collector.seq_errors, 0);
+}
+
 TEST(add__names_and_facts_on_request)
 {
 	static struct stand stand;
@@ -323,7 +360,11 @@ TEST(add__messages_are_bounded)
 	static struct stand stand;
 
 	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
-		struct lull_ipfix_config config = { .app = app_name, .message_bytes = bounds[i] };
+		struct lull_ipfix_config config = { .app = app_name,
+						    .facts = true,
+						    .segment = true,
+						    .interface = true,
+						    .message_bytes = bounds[i] };
 
 		stand_open(&stand, &config);
 		for (unsigned int n = 0; n < FLOWS_MAX; n++) {
@@ -403,12 +444,12 @@ TEST(templates__again_after_their_time)
 	struct lull_ipfix_config config = { .template_ns = 10 * LULL_NS_PER_S };
 
 	stand_open(&stand, &config);
-	assert_int_equal(templates_after(&stand, TIME_NS), 3);
+	assert_int_equal(templates_after(&stand, TIME_NS), 5);
 	assert_int_equal(templates_after(&stand, TIME_NS + 1), 0);
 	assert_int_equal(templates_after(&stand, TIME_NS + 10 * LULL_NS_PER_S - 1), 0);
-	assert_int_equal(templates_after(&stand, TIME_NS + 10 * LULL_NS_PER_S), 3);
+	assert_int_equal(templates_after(&stand, TIME_NS + 10 * LULL_NS_PER_S), 5);
 	assert_int_equal(templates_after(&stand, TIME_NS + 19 * LULL_NS_PER_S), 0);
-	assert_int_equal(templates_after(&stand, TIME_NS), 3); /* the clock was set back */
+	assert_int_equal(templates_after(&stand, TIME_NS), 5); /* the clock was set back */
 }
 
 TEST(templates__once_on_a_stream_and_after_restart)
@@ -419,7 +460,7 @@ TEST(templates__once_on_a_stream_and_after_restart)
 	uint32_t records;
 
 	stand_open(&stand, &config);
-	assert_int_equal(templates_after(&stand, TIME_NS), 3);
+	assert_int_equal(templates_after(&stand, TIME_NS), 5);
 	assert_int_equal(templates_after(&stand, TIME_NS + LULL_NS_PER_S * 3600), 0);
 	lull_ipfix_add(stand.ipfix, TIME_NS, &record); /* begun, then forgotten */
 	records = stand.collector.records;
@@ -428,7 +469,7 @@ TEST(templates__once_on_a_stream_and_after_restart)
 	assert_int_equal(stand.collector.records, records);
 	stand.collector.seq = 0;
 	stand.collector.form_count = 0;
-	assert_int_equal(templates_after(&stand, TIME_NS), 3);
+	assert_int_equal(templates_after(&stand, TIME_NS), 5);
 	assert_int_equal(stand.collector.records, records + 1);
 }
 
