@@ -18,6 +18,7 @@ flow_send_loads(struct flow_io *io)
 
 		load->capacity_pkts = rte_ring_get_capacity(io->rings[i]);
 		load->used_pkts = LULL_MIN(used, load->capacity_pkts);
+		load->staged_pkts = io->staging[i].count;
 		load->done_pkts = __atomic_load_n(&io->pipeline->workers[i]->done[io->index].pkts,
 						  __ATOMIC_ACQUIRE);
 	}

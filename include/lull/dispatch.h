@@ -128,6 +128,7 @@ struct lull_dispatch_load {
 	uint32_t used_pkts;     /**< in its ring and staged for it */
 	uint32_t capacity_pkts; /**< of the ring, > 0 */
 	uint64_t done_pkts;     /**< of what this dispatcher sent it, finished since the start */
+	uint32_t staged_pkts;   /**< of used_pkts, those that this dispatcher has not written yet */
 };
 
 /** What travels with a packet when buckets are kept; all zero otherwise. */
