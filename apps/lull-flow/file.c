@@ -12,6 +12,7 @@
 #define YEAR_NS (365 * 86400 * LULL_NS_PER_S)
 #define TIME_NS_MAX (LULL_NS_PER_S << 32) /* clocks of flows stay below */
 #define VOTES_MAX 8
+#define RELEASE_BYTES ((size_t)2 << 20) /* whole pages */
 
 /* ---- stamps ---- */
 
@@ -129,10 +130,21 @@ file_end(struct flow_file *file, enum flow_stream_result result)
 	file->capture.result = stream->cut ? LULL_CAPTURE_TRUNCATED : LULL_CAPTURE_MALFORMED;
 }
 
+/* Pages of packets that are over do not stay in memory; who still looks at one gets it again. */
+static void
+file_release(struct flow_file *file)
+{
+	if (file->data == NULL || file->capture.offset < file->released + 2 * RELEASE_BYTES)
+		return;
+	madvise((void *)(uintptr_t)(file->data + file->released), RELEASE_BYTES, MADV_DONTNEED);
+	file->released += RELEASE_BYTES;
+}
+
 /* Look at the next packet of a file, in what is in memory. */
 enum flow_file_next
 flow_file_next(struct flow_file_counters *counters, struct flow_file *file)
 {
+	file_release(file);
 	if (file->undecided ||
 	    lull_capture_next(&file->capture, &file->packet) == LULL_CAPTURE_PACKET) {
 		file->undecided = !file_time(counters, file);

@@ -404,6 +404,16 @@ flow_files_read(void *arg, struct lull_pipeline_frame *frames, uint32_t count, b
 	return taken;
 }
 
+bool
+flow_files_stay(const struct flow_files *files)
+{
+	for (uint32_t i = 0; i < files->file_count; i++) {
+		if (files->files[i].stream != NULL)
+			return false;
+	}
+	return true;
+}
+
 const char *
 flow_files_fault(const struct flow_files *files, uint32_t index, struct lull_error *text)
 {

@@ -206,7 +206,7 @@ bench_init(struct bench *bench, const struct frames *frames)
 	for (int i = 0; i < LULL_PIPELINE_IO_MAX; i++)
 		bench->readings[i] = (struct reading){ .frames = frames, .rounds = 1 };
 	bench->config.sources[0] =
-		(struct lull_pipeline_source){ reading_read, &bench->readings[0] };
+		(struct lull_pipeline_source){ reading_read, &bench->readings[0], true };
 	for (int i = 0; i < LULL_PIPELINE_AGGREGATOR_MAX; i++) {
 		bench->kept[i].records = calloc(RECORDS_MAX, sizeof(struct lull_flow_record));
 		assert_non_null(bench->kept[i].records);
@@ -328,7 +328,12 @@ bench_complete(struct bench *bench)
 	assert_memory_equal(totals, &bench->kept[0].totals, sizeof(*totals));
 	bench_stop(bench);
 	/* No buffer has been forgotten. */
-	assert_int_equal(rte_mempool_in_use_count(bench->pipeline->pool), 0);
+	if (bench->pipeline->pool != NULL)
+		assert_int_equal(rte_mempool_in_use_count(bench->pipeline->pool), 0);
+	for (uint32_t i = 0; i < bench->pipeline->config.io_count; i++) {
+		if (bench->pipeline->ios[i]->frames != NULL)
+			assert_int_equal(flow_frames_in_use(bench->pipeline->ios[i]->frames), 0);
+	}
 }
 
 void

@@ -169,7 +169,7 @@ sources_init(struct bench *bench, const struct frames *second)
 	bench->config.io_count = 2;
 	bench->readings[1].frames = second;
 	bench->config.sources[1] =
-		(struct lull_pipeline_source){ reading_read, &bench->readings[1] };
+		(struct lull_pipeline_source){ reading_read, &bench->readings[1], false };
 }
 
 TEST(pipeline__several_sources_meet_in_one_record)
