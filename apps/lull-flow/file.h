@@ -25,7 +25,8 @@ struct flow_file {
 	bool opened;                /* its header has been read */
 	const uint8_t *data;        /* mapped */
 	size_t size;
-	size_t released; /* mapped pages up to here were let go */
+	size_t prefetched;                 /* up to here */
+	size_t released;                   /* mapped pages up to here were let go */
 	uint64_t looked;                   /* number of the call that did */
 	struct lull_capture capture;       /* its result, offset and reason tell how it ended */
 	struct lull_capture_packet packet; /* the next one */

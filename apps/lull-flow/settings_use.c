@@ -63,6 +63,12 @@ flow_settings_bare(const struct flow_settings *settings)
 }
 
 bool
+flow_settings_whole(const struct flow_settings *settings)
+{
+	return flow_settings_bare(settings) && settings->workers == 1 && settings->aggregators == 1;
+}
+
+bool
 flow_settings_has_output(const struct flow_settings *settings)
 {
 	return settings->output.wanted || settings->order == LULL_ORDER_RESEQUENCE;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A capture of ordinary traffic, the same bytes each time: web over TLS and HTTP, DNS, QUIC, NTP,
+"""traffic.py FILE PACKETS: a capture of ordinary traffic, the same bytes each time: web over TLS and HTTP, DNS, QUIC, NTP,
 bulk transfers, pings, some of it over IPv6.
 
 Sizes are bimodal as on real links (acknowledgments and full frames, 350 bytes on average), TCP
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 import struct
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,3 +219,7 @@ def write(path: Path, packets: int) -> None:
             seconds, rest_us = divmod(BEGIN_US + at_us, 10**6)
             file.write(struct.pack("<IIII", seconds, rest_us, len(frame), len(frame)) + frame)
     part.replace(path)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]), int(sys.argv[2]))

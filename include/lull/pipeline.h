@@ -147,6 +147,12 @@ extern const struct lull_stage lull_stage_flow_aggregator;
 /** The stage that puts packets back in order, and sends or frees them. */
 extern const struct lull_stage lull_stage_flow_output;
 
+/**
+ * All of it on one thread, instead of the first three: for a pipeline with one source, one worker,
+ * one aggregator and no output. Its config is that of the others, with index 0.
+ */
+extern const struct lull_stage lull_stage_flow_whole;
+
 /** Commands of lull_loop_post_stage(). */
 enum lull_pipeline_verb {
 	LULL_PIPELINE_SCHEDULER,  /**< I/O: scheduler and shadow */

@@ -251,6 +251,11 @@ bench_start(struct bench *bench, const struct lull_port *port)
 		fail_msg("%s", error.text);
 	if (port != NULL)
 		assert_int_equal(lull_pipeline_port(bench->pipeline, port), 0);
+	if (bench->whole) {
+		bench->ios[0] = bench_loop(bench, "flow", 0, &lull_stage_flow_whole, NULL);
+		bench->workers[0] = bench->ios[0];
+		return;
+	}
 	if (config->output || config->dispatch.order == LULL_ORDER_RESEQUENCE)
 		bench->output = bench_loop(bench, "out", 0, &lull_stage_flow_output, NULL);
 	for (uint32_t i = 0; i < LULL_MAX(config->aggregator_count, 1u); i++)
