@@ -121,7 +121,8 @@ files_map(struct flow_files *files, const char *path, int fd, size_t size, bool 
 		munmap(data, size);
 		return -ENOMEM;
 	}
-	madvise(data, size, MADV_SEQUENTIAL);
+	/* Not MADV_SEQUENTIAL: the kernel would look for pages to read ahead that are all there. */
+	posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	file->data = data;
 	file->size = size;
 	file->capture = capture;

@@ -29,7 +29,7 @@ enum flow_part {
 	FLOW_PART_WORKER,
 	FLOW_PART_AGGREGATOR,
 	FLOW_PART_OUTPUT,
-	FLOW_PART_WHOLE, /* the first three in one */
+	FLOW_PART_WHOLE, /* I/O, the first worker and the aggregator in one */
 };
 
 /** What a loop of the pipeline is; the loop has the same index. */

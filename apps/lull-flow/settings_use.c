@@ -65,7 +65,7 @@ flow_settings_bare(const struct flow_settings *settings)
 bool
 flow_settings_whole(const struct flow_settings *settings)
 {
-	return flow_settings_bare(settings) && settings->workers == 1 && settings->aggregators == 1;
+	return flow_settings_bare(settings) && settings->aggregators == 1;
 }
 
 bool

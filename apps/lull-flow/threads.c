@@ -76,6 +76,17 @@ thread_open(struct flow *flow, enum flow_part part, uint32_t index, struct lull_
 	return rc;
 }
 
+/* One thread for all, and one for each further worker. */
+static int
+thread_open_whole(struct flow *flow, struct lull_error *error)
+{
+	int rc = thread_open(flow, FLOW_PART_WHOLE, 0, error);
+
+	for (uint32_t i = 1; rc == 0 && i < flow->settings.workers; i++)
+		rc = thread_open(flow, FLOW_PART_WORKER, i, error);
+	return rc;
+}
+
 int
 flow_open_threads(struct flow *flow, struct lull_error *error)
 {
@@ -88,7 +99,7 @@ flow_open_threads(struct flow *flow, struct lull_error *error)
 	int rc = 0;
 
 	if (flow_settings_whole(&flow->settings))
-		return thread_open(flow, FLOW_PART_WHOLE, 0, error);
+		return thread_open_whole(flow, error);
 	for (int part = FLOW_PART_IO; part <= FLOW_PART_OUTPUT; part++) {
 		for (uint32_t i = 0; rc == 0 && i < counts[part]; i++)
 			rc = thread_open(flow, (enum flow_part)part, i, error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The whole pipeline as one stage: where there is one I/O loop, one worker and one aggregator, their
- * stages take turns on one thread. Packets and records go the same ways, by rings that stay in this
- * CPU's cache; so records, counters and telemetry are those of three loops.
+ * The whole pipeline as one stage: where there is one I/O loop and one aggregator, their stages and
+ * that of the first worker take turns on one thread; further workers have loops of their own. Packets
+ * and records go the same ways, by rings that stay in this CPU's cache.
  */
 #include <errno.h>
 #include <stdalign.h>
@@ -53,6 +53,25 @@ static const struct lull_counter_info whole_counter_table[] = {
 	{ .name = NULL },
 };
 
+static uint32_t
+whole_pull_part(struct flow_whole_stage *stage, enum whole_part part, uint64_t now_ns)
+{
+	return whole_stages[part]->pull(stage->parts[part].state, now_ns);
+}
+
+/*
+ * Beside other workers the own one does what they leave: while its packets wait the dispatcher
+ * gives more to those others, and when their rings are full too it works instead of waiting.
+ */
+static bool
+whole_works(const struct flow_whole_stage *stage, uint32_t read)
+{
+	const struct rte_ring *ring = stage->pipeline->ios[0]->rings[0];
+
+	return read == 0 || stage->pipeline->config.worker_count == 1 ||
+	       rte_ring_count(ring) >= rte_ring_get_capacity(ring) / 2;
+}
+
 static uint16_t
 whole_pull(void *state, uint64_t now_ns)
 {
@@ -60,9 +79,10 @@ whole_pull(void *state, uint64_t now_ns)
 	uint32_t total = 0, count = 1;
 
 	for (int round = 0; round < ROUNDS && count > 0; round++) {
-		count = 0;
-		for (int part = 0; part < WHOLE_PARTS; part++)
-			count += whole_stages[part]->pull(stage->parts[part].state, now_ns);
+		count = whole_pull_part(stage, WHOLE_IO, now_ns);
+		if (whole_works(stage, count))
+			count += whole_pull_part(stage, WHOLE_WORKER, now_ns);
+		count += whole_pull_part(stage, WHOLE_AGGREGATOR, now_ns);
 		total += count;
 	}
 	return (uint16_t)LULL_MIN(total, (uint32_t)UINT16_MAX);
@@ -125,9 +145,8 @@ whole_init(void *state, const void *config, uint64_t now_ns)
 	struct flow_whole_stage *stage = state;
 	int rc = 0;
 
-	if (place->index != 0 || pipeline->io_count != 1 || pipeline->worker_count != 1 ||
-	    pipeline->aggregator_count != 1 || pipeline->output ||
-	    pipeline->sources[0].read == NULL)
+	if (place->index != 0 || pipeline->io_count != 1 || pipeline->aggregator_count != 1 ||
+	    pipeline->output || pipeline->sources[0].read == NULL)
 		return -EINVAL;
 	stage->pipeline = place->pipeline;
 	for (int part = 0; rc == 0 && part < WHOLE_PARTS; part++) {

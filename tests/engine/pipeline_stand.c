@@ -254,6 +254,9 @@ bench_start(struct bench *bench, const struct lull_port *port)
 	if (bench->whole) {
 		bench->ios[0] = bench_loop(bench, "flow", 0, &lull_stage_flow_whole, NULL);
 		bench->workers[0] = bench->ios[0];
+		for (uint32_t i = 1; i < config->worker_count; i++)
+			bench->workers[i] =
+				bench_loop(bench, "worker", i, &lull_stage_flow_worker, NULL);
 		return;
 	}
 	if (config->output || config->dispatch.order == LULL_ORDER_RESEQUENCE)
