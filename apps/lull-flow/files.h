@@ -5,8 +5,8 @@
  *
  * Files are mapped, not copied; what is compressed or comes from a pipe is a
  * stream, of which a window is in memory. One that becomes shorter meanwhile ends as
- * truncated, where that is seen before its bytes are read: it is looked at once
- * per read(). Several are merged by time stamps, as captures that were rotated
+ * truncated: it is looked at once per read(), and what is read of it nevertheless are
+ * zeros (torn.h). Several are merged by time stamps, as captures that were rotated
  * or taken at several places want it; at equal times the file named first comes
  * first, and within a file its own order stands.
  *

@@ -254,6 +254,24 @@ TEST_WITH(fault__names_the_file_and_the_byte, setup, teardown)
 	assert_non_null(strstr(text.text, where));
 }
 
+/* A worker may look at a packet long after it was read. */
+TEST_WITH(read__gives_zeros_where_bytes_have_gone, setup, teardown)
+{
+	struct lull_pipeline_frame frame;
+	struct lull_error error;
+	bool end = false;
+
+	capture_write("torn", "a", 1, 1);
+	name_path("torn");
+	assert_int_equal(flow_files_open(&files, &paths, &error), 0);
+	assert_int_equal(flow_files_read(&files, &frame, 1, &end), 1);
+	assert_null(flow_files_fault(&files, 0, &error));
+	assert_int_equal(frame.data[0], 'a');
+	assert_int_equal(truncate(in_folder("torn"), 0), 0);
+	assert_int_equal(frame.data[0], 0);
+	assert_non_null(strstr(flow_files_fault(&files, 0, &error), "became shorter"));
+}
+
 /* Its bytes are gone: to touch them would be a SIGBUS. */
 TEST_WITH(read__survives_a_file_that_becomes_shorter, setup, teardown)
 {
