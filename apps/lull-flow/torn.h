@@ -3,8 +3,8 @@
  * @file
  * Torn: mapped files that become shorter while packets are read where they lie.
  *
- * Bytes behind the new end cannot be read: the kernel sends SIGBUS, which would end the program. From
- * flow_torn_watch() on they are zeros instead, and the file says that it is torn.
+ * Bytes behind the new end cannot be read: the kernel sends SIGBUS, which would end the program.
+ * From flow_torn_watch() on they are zeros instead, and the file says that it is torn.
  *
  * Threads: main thread; the files may be read by any.
  * Memory:  the files are borrowed until flow_torn_forget().

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""traffic.py FILE PACKETS: a capture of ordinary traffic, the same bytes each time: web over TLS and HTTP, DNS, QUIC, NTP,
-bulk transfers, pings, some of it over IPv6.
+"""traffic.py FILE PACKETS: a capture of ordinary traffic, the same bytes each time.
+
+Web over TLS and HTTP, DNS, QUIC, NTP, bulk transfers, pings, some of it over IPv6.
 
 Sizes are bimodal as on real links (acknowledgments and full frames, 350 bytes on average), TCP
 connections have their handshakes and ends, and what nDPI looks at is well-formed.

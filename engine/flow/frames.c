@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_memcpy.h>
 #include <rte_ring.h>
 
 #include "base/assert.h"
 #include "engine/dpdk/memory.h"
 
-/* Of frames that are copied; longer ones get memory of their own, freed when they are used again. */
+/* Of frames that are copied; longer ones get memory of their own until they are used again. */
 #define COPY_BYTES 2048
 
 struct flow_frames {
@@ -169,6 +170,47 @@ flow_frames_fill(struct flow_frames *frames, struct rte_mbuf *pkt, const uint8_t
 	}
 	pkt->data_off = 0;
 	pkt->data_len = (uint16_t)bytes;
+	pkt->pkt_len = bytes;
+	return whole;
+}
+
+/* ---- of a pool ---- */
+
+static void
+frames_free_long(void *bytes, void *shared)
+{
+	(void)bytes;
+	free(shared);
+}
+
+/*
+ * A frame that is longer than a buffer of the pool: memory of its own, in one piece, since parser,
+ * table and identifier read one piece. It is freed with the packet. This alone allocates for a
+ * packet; a pool of such buffers would take 64 KB for each packet that could be under way.
+ */
+static bool
+frames_attach_long(struct rte_mbuf *pkt, uint16_t bytes)
+{
+	struct rte_mbuf_ext_shared_info *shared = malloc(sizeof(*shared) + bytes);
+
+	if (shared == NULL)
+		return false;
+	shared->free_cb = frames_free_long;
+	shared->fcb_opaque = shared;
+	rte_mbuf_ext_refcnt_set(shared, 1);
+	rte_pktmbuf_attach_extbuf(pkt, shared + 1, RTE_BAD_IOVA, bytes, shared);
+	return true;
+}
+
+bool
+flow_frames_copy(struct rte_mbuf *pkt, const uint8_t *data, uint16_t bytes)
+{
+	bool whole = bytes <= rte_pktmbuf_tailroom(pkt) || frames_attach_long(pkt, bytes);
+
+	if (!whole)
+		bytes = rte_pktmbuf_tailroom(pkt);
+	rte_memcpy(rte_pktmbuf_mtod(pkt, void *), data, bytes);
+	pkt->data_len = bytes;
 	pkt->pkt_len = bytes;
 	return whole;
 }

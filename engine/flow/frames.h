@@ -40,5 +40,7 @@ uint32_t flow_frames_in_use(struct flow_frames *frames);
  */
 bool flow_frames_fill(struct flow_frames *frames, struct rte_mbuf *pkt, const uint8_t *data,
 		      uint32_t bytes);
+/** The same of a packet out of a mempool: its bytes are copied in any case. */
+bool flow_frames_copy(struct rte_mbuf *pkt, const uint8_t *data, uint16_t bytes);
 
 #endif

@@ -65,7 +65,7 @@ const struct lull_counter_info lull_identify_counter_table[] = {
 /* The library keeps names in a module, and modules belong to workers; so they are copied once. */
 static char identify_names[NAMES_MAX][NAME_SIZE];
 static pthread_once_t identify_once = PTHREAD_ONCE_INIT;
-/* A worker's module, while the names are read for the first time: another one takes 15 ms to make. */
+/* A worker's module, while names are read for the first time: another takes 15 ms to make. */
 static struct ndpi_detection_module_struct *identify_named;
 
 static void

@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include <rte_mbuf_dyn.h>
-#include <rte_memcpy.h>
 
 #include "stage.h"
 
@@ -268,32 +267,6 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 
 /* ---- sources ---- */
 
-static void
-io_frame_free(void *bytes, void *shared)
-{
-	(void)bytes;
-	free(shared);
-}
-
-/*
- * A frame that is longer than a buffer of the pool: memory of its own, in one piece, since parser,
- * table and identifier read one piece. It is freed with the packet. This alone allocates for a
- * packet; a pool of such buffers would take 64 KB for each packet that could be under way.
- */
-static bool
-io_frame_attach(struct rte_mbuf *pkt, uint16_t bytes)
-{
-	struct rte_mbuf_ext_shared_info *shared = malloc(sizeof(*shared) + bytes);
-
-	if (shared == NULL)
-		return false;
-	shared->free_cb = io_frame_free;
-	shared->fcb_opaque = shared;
-	rte_mbuf_ext_refcnt_set(shared, 1);
-	rte_pktmbuf_attach_extbuf(pkt, shared + 1, RTE_BAD_IOVA, bytes, shared);
-	return true;
-}
-
 /*
  * Frames of a source become packets that a worker can hold for as long as it likes: what lasts is
  * read where it lies, else it is copied. Nothing is read behind byte 65535: IP ends before.
@@ -302,21 +275,11 @@ static void
 io_source_fill(struct flow_io *io, struct rte_mbuf *pkt, const struct lull_pipeline_frame *frame)
 {
 	uint32_t bytes = LULL_MIN(frame->captured_bytes, (uint32_t)UINT16_MAX);
+	bool whole = io->frames != NULL ? flow_frames_fill(io->frames, pkt, frame->data, bytes) :
+					  flow_frames_copy(pkt, frame->data, (uint16_t)bytes);
 
-	if (io->frames != NULL) {
-		bool whole = flow_frames_fill(io->frames, pkt, frame->data, bytes);
-
-		if (!whole || bytes < frame->captured_bytes)
-			io->counters.frames_cut++;
-		return;
-	}
-	if (bytes > rte_pktmbuf_tailroom(pkt) && !io_frame_attach(pkt, (uint16_t)bytes))
-		bytes = rte_pktmbuf_tailroom(pkt);
-	if (bytes < frame->captured_bytes)
+	if (!whole || bytes < frame->captured_bytes)
 		io->counters.frames_cut++;
-	rte_memcpy(rte_pktmbuf_mtod(pkt, void *), frame->data, bytes);
-	pkt->data_len = (uint16_t)bytes;
-	pkt->pkt_len = bytes;
 }
 
 /*

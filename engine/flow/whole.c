@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The whole pipeline as one stage: where there is one I/O loop and one aggregator, their stages and
- * that of the first worker take turns on one thread; further workers have loops of their own. Packets
- * and records go the same ways, by rings that stay in this CPU's cache.
+ * that of the first worker take turns on one thread; further workers have loops of their own.
+ * Packets and records go the same ways, by rings that stay in this CPU's cache.
  */
 #include <errno.h>
 #include <stdalign.h>

@@ -76,7 +76,7 @@ loop_cpu(unsigned int lcore_id)
 	return -1;
 }
 
-/* A bare engine has no device to rest on, and DPDK does not know the rate of the time stamp counter. */
+/* A bare engine has no device to rest on, nor the rate of the time stamp counter from DPDK. */
 static const struct lull_rest_way *const *
 loop_usual_ways(void)
 {

@@ -43,7 +43,7 @@ struct engine_loop {
 
 	/* Once. */
 	unsigned int lcore_id;
-	/* Of a bare engine: a thread that waits behind its loop, so that its CPU time can be read. */
+	/* Of a bare engine: a thread that waits behind its loop; its CPU time is still read. */
 	pthread_t thread;
 	bool threaded;
 	sem_t ended, released;

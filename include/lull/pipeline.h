@@ -149,8 +149,8 @@ extern const struct lull_stage lull_stage_flow_output;
 
 /**
  * All of it on one thread, for a pipeline with one source, one aggregator and no output: in the
- * place of these two and of the first worker. Further workers have loops of their own. Its config is
- * that of the others, with index 0.
+ * place of these two and of the first worker. Further workers have loops of their own. Its config
+ * is that of the others, with index 0.
  */
 extern const struct lull_stage lull_stage_flow_whole;
 
