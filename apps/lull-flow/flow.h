@@ -24,7 +24,13 @@
 #define FLOW_LOOPS_MAX                                                                             \
 	(LULL_PIPELINE_IO_MAX + LULL_DISPATCH_WORKERS_MAX + LULL_PIPELINE_AGGREGATOR_MAX + 1)
 
-enum flow_part { FLOW_PART_IO, FLOW_PART_WORKER, FLOW_PART_AGGREGATOR, FLOW_PART_OUTPUT };
+enum flow_part {
+	FLOW_PART_IO,
+	FLOW_PART_WORKER,
+	FLOW_PART_AGGREGATOR,
+	FLOW_PART_OUTPUT,
+	FLOW_PART_WHOLE, /* I/O, the first worker and the aggregator in one */
+};
 
 /** What a loop of the pipeline is; the loop has the same index. */
 struct flow_thread {

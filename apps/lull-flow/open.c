@@ -77,6 +77,8 @@ open_engine(struct flow *flow, struct lull_error *error)
 	struct lull_placement placement;
 
 	flow_place(settings, &placement);
+	if (flow_settings_bare(settings))
+		return lull_live_engine_bare(flow->run.program, &placement, error);
 	return lull_live_engine(flow->run.program, &settings->devices, &placement,
 				open_memory_bytes(settings), error);
 }
@@ -172,7 +174,11 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 	if (settings->output.wanted)
 		config.output_port = flow->ports[settings->output.port_index].port_id;
 	if (config.wait)
-		config.sources[0] = (struct lull_pipeline_source){ flow_files_read, &flow->files };
+		config.sources[0] = (struct lull_pipeline_source){
+			.read = flow_files_read,
+			.arg = &flow->files,
+			.stays = flow_files_stay(&flow->files),
+		};
 	for (uint32_t i = 0; i < settings->aggregators; i++)
 		config.sinks[i] = flow_sink_instance(flow->sink, i);
 	if (flow->filter != NULL) {
@@ -198,11 +204,12 @@ int
 flow_open(void *state, struct lull_error *error)
 {
 	struct flow *flow = state;
+	bool bare = flow_settings_bare(&flow->settings);
 	int rc = open_inputs(flow, error);
 
 	if (rc == 0)
 		rc = open_engine(flow, error);
-	if (rc == 0)
+	if (rc == 0 && !bare)
 		rc = open_ports(flow, error);
 	if (rc == 0)
 		rc = flow_open_export(flow, error);

@@ -88,6 +88,10 @@ flow_settings_ports(const struct flow_settings *settings)
 }
 /** Are packets read from files? */
 bool flow_settings_from_files(const struct flow_settings *settings);
+/** Is nothing of DPDK needed: no ports, no output loop, no arguments for it? */
+bool flow_settings_bare(const struct flow_settings *settings);
+/** Does one thread do all that further workers do not? */
+bool flow_settings_whole(const struct flow_settings *settings);
 /** Does an output loop run? */
 bool flow_settings_has_output(const struct flow_settings *settings);
 const struct lull_scheduler *flow_settings_scheduler(const struct flow_settings *settings);

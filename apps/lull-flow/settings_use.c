@@ -56,6 +56,19 @@ flow_settings_from_files(const struct flow_settings *settings)
 }
 
 bool
+flow_settings_bare(const struct flow_settings *settings)
+{
+	return flow_settings_from_files(settings) && !flow_settings_has_output(settings) &&
+	       flow_settings_ports(settings) == 0 && settings->devices.eal[0] == '\0';
+}
+
+bool
+flow_settings_whole(const struct flow_settings *settings)
+{
+	return flow_settings_bare(settings) && settings->aggregators == 1;
+}
+
+bool
 flow_settings_has_output(const struct flow_settings *settings)
 {
 	return settings->output.wanted || settings->order == LULL_ORDER_RESEQUENCE;

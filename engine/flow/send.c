@@ -173,7 +173,7 @@ send_drop(struct flow_io *io, struct rte_mbuf **pkts, uint32_t count)
 	io->counters.drop_ring += count;
 	for (uint32_t i = 0; i < count; i++)
 		send_remember_lost(io, pkts[i]);
-	rte_pktmbuf_free_bulk(pkts, count);
+	flow_io_free(io, pkts, count);
 }
 
 /* ---- second chance ---- */

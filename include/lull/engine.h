@@ -41,6 +41,11 @@ struct lull_engine_config {
 	const int *cpus; /**< lcore i + 1 runs on cpus[i]; lcore 0 (main) on main_cpu */
 	uint32_t cpu_count;
 	int main_cpu;
+	/**
+	 * Without DPDK's environment: no ports and no hugepages, loops on threads of this process,
+	 * telemetry on a socket of our own. It starts in a moment and takes no memory.
+	 */
+	bool bare;
 	const char *eal;    /**< further EAL arguments, split like a shell does; may be NULL */
 	uint32_t memory_mb; /**< without hugepages [256] */
 	/**

@@ -206,7 +206,7 @@ bench_init(struct bench *bench, const struct frames *frames)
 	for (int i = 0; i < LULL_PIPELINE_IO_MAX; i++)
 		bench->readings[i] = (struct reading){ .frames = frames, .rounds = 1 };
 	bench->config.sources[0] =
-		(struct lull_pipeline_source){ reading_read, &bench->readings[0] };
+		(struct lull_pipeline_source){ reading_read, &bench->readings[0], true };
 	for (int i = 0; i < LULL_PIPELINE_AGGREGATOR_MAX; i++) {
 		bench->kept[i].records = calloc(RECORDS_MAX, sizeof(struct lull_flow_record));
 		assert_non_null(bench->kept[i].records);
@@ -251,6 +251,14 @@ bench_start(struct bench *bench, const struct lull_port *port)
 		fail_msg("%s", error.text);
 	if (port != NULL)
 		assert_int_equal(lull_pipeline_port(bench->pipeline, port), 0);
+	if (bench->whole) {
+		bench->ios[0] = bench_loop(bench, "flow", 0, &lull_stage_flow_whole, NULL);
+		bench->workers[0] = bench->ios[0];
+		for (uint32_t i = 1; i < config->worker_count; i++)
+			bench->workers[i] =
+				bench_loop(bench, "worker", i, &lull_stage_flow_worker, NULL);
+		return;
+	}
 	if (config->output || config->dispatch.order == LULL_ORDER_RESEQUENCE)
 		bench->output = bench_loop(bench, "out", 0, &lull_stage_flow_output, NULL);
 	for (uint32_t i = 0; i < LULL_MAX(config->aggregator_count, 1u); i++)
@@ -328,7 +336,12 @@ bench_complete(struct bench *bench)
 	assert_memory_equal(totals, &bench->kept[0].totals, sizeof(*totals));
 	bench_stop(bench);
 	/* No buffer has been forgotten. */
-	assert_int_equal(rte_mempool_in_use_count(bench->pipeline->pool), 0);
+	if (bench->pipeline->pool != NULL)
+		assert_int_equal(rte_mempool_in_use_count(bench->pipeline->pool), 0);
+	for (uint32_t i = 0; i < bench->pipeline->config.io_count; i++) {
+		if (bench->pipeline->ios[i]->frames != NULL)
+			assert_int_equal(flow_frames_in_use(bench->pipeline->ios[i]->frames), 0);
+	}
 }
 
 void

@@ -54,6 +54,7 @@ struct kept {
 struct bench {
 	struct lull_pipeline_config config;
 	struct lull_pipeline *pipeline;
+	bool whole; /* one loop for I/O, the first worker and the aggregator */
 	struct reading readings[LULL_PIPELINE_IO_MAX];
 	struct kept kept[LULL_PIPELINE_AGGREGATOR_MAX];
 	uint32_t loop_count;
