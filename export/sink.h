@@ -64,6 +64,12 @@ struct flow_sink_settings {
 	/** Properties of librdkafka, "name=value", NULL at the end; NULL: none. Borrowed. */
 	const char *const *kafka_properties;
 	const char *kafka_file; /**< with a property per line, such as a password; NULL: none */
+	/**
+	 * Files are opened between as_user(arg, true) and as_user(arg, false), with the rights that
+	 * the process will have when it opens them anew; NULL: with those it has.
+	 */
+	void (*as_user)(void *arg, bool as_user);
+	void *as_user_arg;
 };
 
 /** taken = records + drops + what waits; drops and errors are the sums of their causes. */

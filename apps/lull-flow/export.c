@@ -60,12 +60,22 @@ flow_sink_settings_make(const struct flow_settings *settings, struct flow_sink_l
 	return rc == 0 ? export_list(&settings->kafka, FLOW_SINK_KAFKA, sink, error) : rc;
 }
 
+static void
+export_as_user(void *arg, bool as_user)
+{
+	lull_user_files(arg, as_user);
+}
+
 int
 flow_open_export(struct flow *flow, struct lull_error *error)
 {
 	struct flow_sink_settings sink;
 	int rc = flow_sink_settings_make(&flow->settings, &flow->sink_list, &sink, error);
 
+	if (flow->user.wanted) {
+		sink.as_user = export_as_user;
+		sink.as_user_arg = &flow->user;
+	}
 	return rc == 0 ? flow_sink_open(&sink, &flow->sink, error) : rc;
 }
 

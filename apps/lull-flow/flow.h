@@ -19,6 +19,7 @@
 #include "export.h"
 #include "program/live/loops.h"
 #include "program/live/placement.h"
+#include "program/user.h"
 
 #define FLOW_PORTS_MAX 16
 #define FLOW_LOOPS_MAX                                                                             \
@@ -36,6 +37,7 @@ struct flow {
 	struct lull_run run;
 	struct flow_settings settings;
 
+	struct lull_user user; /* who it becomes */
 	struct lull_port ports[FLOW_PORTS_MAX];
 	uint32_t port_count;
 	uint16_t port_queues; /* of each */

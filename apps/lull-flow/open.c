@@ -6,6 +6,7 @@
 #include "flow.h"
 #include "program/live/ports.h"
 #include "program/live/start.h"
+#include "program/result.h"
 
 #define MBUF_BYTES 2688 /* buffer of an ordinary frame, with all that belongs to it */
 #define ORDINARY_MTU 1500
@@ -194,12 +195,29 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 
 /* ---- all of it ---- */
 
+/* What the user may not do in the end is told before anything is received. */
+static int
+open_leave_root(struct flow *flow, struct lull_error *error)
+{
+	const char *json = flow->settings.json;
+	int rc = 0;
+
+	if (flow->user.wanted && json[0] != '\0') {
+		lull_user_files(&flow->user, true);
+		rc = lull_result_check(json, error);
+		lull_user_files(&flow->user, false);
+	}
+	return rc == 0 ? lull_user_become(&flow->user, lull_engine_runtime_dir(), error) : rc;
+}
+
 int
 flow_open(void *state, struct lull_error *error)
 {
 	struct flow *flow = state;
-	int rc = open_inputs(flow, error);
+	int rc = lull_user_begin(&flow->user, error);
 
+	if (rc == 0)
+		rc = open_inputs(flow, error);
 	if (rc == 0)
 		rc = open_engine(flow, error);
 	if (rc == 0)
@@ -210,7 +228,9 @@ flow_open(void *state, struct lull_error *error)
 		rc = open_pipeline(flow, error);
 	if (rc == 0)
 		rc = flow_open_threads(flow, error);
-	return rc == 0 ? flow_control_start(flow, error) : rc;
+	if (rc == 0)
+		rc = flow_control_start(flow, error);
+	return rc == 0 ? open_leave_root(flow, error) : rc;
 }
 
 void
@@ -230,4 +250,5 @@ flow_close(void *state)
 	/* Closes the ports too. */
 	if (lull_engine_running())
 		lull_engine_fini();
+	lull_user_end(&flow->user);
 }

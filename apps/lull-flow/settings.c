@@ -282,6 +282,9 @@ const struct lull_option flow_options[] = {
 	LULL_DURATION_OPTION("Run", "at the end of the files, or at a signal"),
 	LULL_STATS_OPTION,
 	LULL_JSON_OPTION,
+	LULL_ROW_TEXT("user", "NAME[:GROUP]", user,
+		      "Go on as this user, without any capability, once ports, files and exports "
+		      "are open; root alone can. With GROUP that is its only group."),
 	LULL_ROW_FILE("trace", "FILE", trace,
 		      "Write every decision of the first I/O thread's dispatcher to FILE."),
 	LULL_ROW_FILE("replay", "FILE", replay,

@@ -71,6 +71,13 @@ bool lull_engine_running(void);
  */
 void lull_engine_fini(void);
 /**
+ * Tell the runtime directory, with DPDK's telemetry socket, of a process that is going to lose the
+ * right to remove it.
+ * @return static; NULL: it does not run, or the directory is not its own (`--file-prefix`)
+ * Threads: the main thread.
+ */
+const char *lull_engine_runtime_dir(void);
+/**
  * Tell the version of the DPDK in use.
  * @return for example "22.11.11"; static
  * Threads: any.
