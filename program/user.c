@@ -178,6 +178,16 @@ lull_user_begin(struct lull_user *user, struct lull_error *error)
 	return keeper_start(user, error);
 }
 
+int
+lull_user_keep(struct lull_user *user, const char *folder, struct lull_error *error)
+{
+	if (!user->wanted || folder == NULL)
+		return 0;
+	if (write(user->keeper_fd, folder, strlen(folder)) < 0)
+		return lull_error_set(error, -errno, "user: %s: %s", folder, strerror(errno));
+	return 0;
+}
+
 /*
  * The kernel keeps these by thread; the C library's setgroups() would change all of them. With
  * another user for files go the capabilities that look past their rights.
@@ -203,14 +213,12 @@ lull_user_files(const struct lull_user *user, bool as_user)
 }
 
 int
-lull_user_become(struct lull_user *user, const char *folder, struct lull_error *error)
+lull_user_become(struct lull_user *user, struct lull_error *error)
 {
 	const char *step = NULL;
 
 	if (!user->wanted)
 		return 0;
-	if (folder != NULL && write(user->keeper_fd, folder, strlen(folder)) < 0)
-		return lull_error_set(error, -errno, "user: %s: %s", folder, strerror(errno));
 	if (setgroups((size_t)user->group_count, user->groups) != 0)
 		step = "setgroups";
 	else if (setresgid(user->gid, user->gid, user->gid) != 0)

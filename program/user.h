@@ -6,6 +6,7 @@
  * In this order: lull_user_find(), lull_user_begin() before there are threads, lull_user_files()
  * around the opening of files that will be opened anew later, lull_user_become() when all that
  * needs root is open, lull_user_end() last of all.
+ * lull_user_keep() when there is the folder.
  *
  * Threads: main thread. Memory: the caller's struct.
  */
@@ -43,14 +44,12 @@ int lull_user_find(const char *text, struct lull_user *user, struct lull_error *
  * @return 0, or -errno and the sentence: -EPERM for who is not root
  */
 int lull_user_begin(struct lull_user *user, struct lull_error *error);
+/** Once: @p folder, which root alone can remove, goes when this process ends. NULL: there is none. */
+int lull_user_keep(struct lull_user *user, const char *folder, struct lull_error *error);
 /** This thread opens files with the rights of that user; false: with its own again. */
 void lull_user_files(const struct lull_user *user, bool as_user);
-/**
- * Every thread becomes that user for good, without any capability.
- * @param folder  goes when this process has ended; only root can remove it. NULL: none
- * @return 0, or -errno and the sentence
- */
-int lull_user_become(struct lull_user *user, const char *folder, struct lull_error *error);
+/** Every thread becomes that user for good, without any capability. 0, or -errno and the sentence. */
+int lull_user_become(struct lull_user *user, struct lull_error *error);
 /** Wait until that folder is gone. */
 void lull_user_end(struct lull_user *user);
 

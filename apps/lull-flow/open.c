@@ -207,7 +207,7 @@ open_leave_root(struct flow *flow, struct lull_error *error)
 		rc = lull_result_check(json, error);
 		lull_user_files(&flow->user, false);
 	}
-	return rc == 0 ? lull_user_become(&flow->user, lull_engine_runtime_dir(), error) : rc;
+	return rc == 0 ? lull_user_become(&flow->user, error) : rc;
 }
 
 int
@@ -220,6 +220,8 @@ flow_open(void *state, struct lull_error *error)
 		rc = open_inputs(flow, error);
 	if (rc == 0)
 		rc = open_engine(flow, error);
+	if (rc == 0)
+		rc = lull_user_keep(&flow->user, lull_engine_runtime_dir(), error);
 	if (rc == 0)
 		rc = open_ports(flow, error);
 	if (rc == 0)
