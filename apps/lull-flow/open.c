@@ -96,6 +96,7 @@ open_ports(struct flow *flow, struct lull_error *error)
 		.held_mbufs = open_held_mbufs(settings),
 		.interrupt = true,
 		.promiscuous = true,
+		.symmetric = true,
 	};
 	uint16_t ids[FLOW_PORTS_MAX];
 	uint32_t count = lull_port_ids(ids, FLOW_PORTS_MAX);
@@ -108,6 +109,9 @@ open_ports(struct flow *flow, struct lull_error *error)
 	for (; flow->port_count < count; flow->port_count++) {
 		rc = lull_port_open(ids[flow->port_count], &config, &flow->ports[flow->port_count],
 				    error);
+		if (rc != 0 && config.queues > 1)
+			lull_error_prefix(error, "each of the %u I/O threads reads a queue of each "
+					  "port: ", settings->io);
 		if (rc != 0)
 			return rc;
 	}

@@ -143,7 +143,8 @@ const struct lull_option flow_options[] = {
 		.value = "vlan,vni,gre", .joined = true),
 	LULL_ROW_COUNT("io", "N", io,
 		       "I/O threads. Each gets a part of the ports; with fewer ports than "
-		       "threads, each port gets a queue per thread.",
+		       "threads, each port gets a queue per thread, and deals packets out by a "
+		       "symmetric hash where its driver can (af_packet: qpairs=N).",
 		       .group = "Threads", .value = "1", .low = 1, .high = LULL_PIPELINE_IO_MAX),
 	LULL_ROW_COUNT("workers", "N", workers, "Worker threads, each with a flow table.",
 		       .value = "1", .low = 1, .high = LULL_DISPATCH_WORKERS_MAX),

@@ -97,6 +97,17 @@ struct lull_port_config {
 	uint32_t held_mbufs;    /**< most that loops keep beyond a burst, in rings of their own */
 	bool interrupt;         /**< also ask for Rx interrupts if the driver has them */
 	bool promiscuous;
+	/**
+	 * Both directions of a flow come to one queue, and with them its fragments, where the
+	 * driver can.
+	 */
+	bool symmetric;
+};
+/** Which queue of a port a packet comes to. */
+enum lull_port_spread {
+	LULL_PORT_SPREAD_NONE,      /**< there is one */
+	LULL_PORT_SPREAD_SYMMETRIC, /**< both directions of a flow to the same */
+	LULL_PORT_SPREAD_DRIVER,    /**< as the driver, or whoever sends to it, likes */
 };
 struct lull_port {
 	uint16_t port_id;
@@ -110,6 +121,7 @@ struct lull_port {
 	bool hardware;  /**< the link rate means something: a PCI device with a link speed */
 	bool interrupt; /**< Rx interrupts granted */
 	int node;       /**< NUMA node of the device; -1: any */
+	enum lull_port_spread spread;
 	/** A short burst may leave packets in the ring; true where nobody knows. */
 	bool short_leaves;
 	uint64_t loss_lag_ns; /**< it may tell of lost packets so much later */

@@ -27,12 +27,13 @@ EXPORT_SLACK_S = 20
 class Probe(Program):
     """lull-flow in the namespace "far", wired to "near" by as many veth pairs as ports."""
 
-    def __init__(self, here: World, binary: str, ports: int, options: str) -> None:
+    def __init__(self, here: World, binary: str, ports: int, options: str,
+                 more: str = "") -> None:
         self.near, self.far = here.namespace("near"), here.namespace("far")
         words: list[str] = []
         for i in range(ports):
             here.veth((self.near, f"n{i}"), (self.far, f"f{i}"))
-            words += ["--vdev", f"net_af_packet{i},iface=f{i},{RING}"]
+            words += ["--vdev", f"net_af_packet{i},iface=f{i},{RING}{more}"]
         self.records_path = here.path("flow.records")
         words += ["--records", str(self.records_path), "--stats", "0.05", *options.split()]
         words += ["--seed", "0"]  # which flows share a bucket is the same each time
@@ -144,6 +145,24 @@ def both_directions_by_two_ports(binaries: list[str]) -> None:
         check(all(record["exact"] for record in records), "nothing is missing")
         seen = [sum(dispatch["worker_pkts"]) for dispatch in result["dispatch"]]
         check(seen == [COUNT, COUNT], "each I/O thread had a port", seen)
+
+
+def one_port_by_two_queues(binaries: list[str]) -> None:
+    """The kernel deals the packets of one interface out to two I/O threads."""
+    options = f"--io 2 --workers 3 --scheduler rr-packet --facts {LONG}"
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 1, options, ",qpairs=2"), Traffic()
+        probe.send(traffic.mix(FLOWS, COUNT))
+        probe.received(COUNT)
+        result = probe.end(signal.SIGINT)
+        check_all_recorded(probe, traffic)
+        records = probe.records()
+        check(len(records) == FLOWS, "one record per flow", len(records))
+        check(all(record["exact"] for record in records), "nothing is missing")
+        seen = [sum(dispatch["worker_pkts"]) for dispatch in result["dispatch"]]
+        check(len(seen) == 2 and min(seen) > 0 and sum(seen) == COUNT, "both had packets", seen)
+        (port,) = result["ports"]
+        check(port["queues"] == 2 and port["spread"] == "symmetric", "that is told", port)
 
 
 # ---- changes ----
@@ -387,6 +406,7 @@ main(
         a_hangup_opens_files_and_settings_anew,
         records_are_what_was_sent,
         both_directions_by_two_ports,
+        one_port_by_two_queues,
         changes_while_it_runs,
         output_is_in_order,
         overload_is_counted_by_cause,
