@@ -88,10 +88,11 @@ lull_user_find(const char *text, struct lull_user *user, struct lull_error *erro
 	if (colon != NULL)
 		return user_find_group(colon + 1, user, error);
 	if (passwd == NULL)
-		return lull_error_set(error, -EINVAL,
-				      "user: there is no user %s; a number without a name needs its "
-				      "group: %s:GROUP",
-				      user->name, user->name);
+		return lull_error_set(
+			error, -EINVAL,
+			"user: there is no user %s; a number without a name needs its "
+			"group: %s:GROUP",
+			user->name, user->name);
 	return user_find_groups(passwd, user, error);
 }
 

@@ -62,6 +62,8 @@ flow_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
 	lull_telemetry_put_table(reply, lull_encode_totals_table, &totals.totals);
 	lull_telemetry_put_count(reply, "in_flight", totals.in_flight);
 	lull_telemetry_put_count(reply, "open", totals.open);
+	lull_telemetry_put_count(reply, "open_flows", totals.open_flows);
+	lull_telemetry_put_count(reply, "filtered", flow_filter_count(flow->filter));
 	lull_telemetry_put_count(reply, "reordered", totals.reordered);
 	lull_telemetry_put_count(reply, "output", totals.output);
 	lull_telemetry_put_count(reply, "output_drops", totals.output_drops);

@@ -110,8 +110,10 @@ open_ports(struct flow *flow, struct lull_error *error)
 		rc = lull_port_open(ids[flow->port_count], &config, &flow->ports[flow->port_count],
 				    error);
 		if (rc != 0 && config.queues > 1)
-			lull_error_prefix(error, "each of the %u I/O threads reads a queue of each "
-					  "port: ", settings->io);
+			lull_error_prefix(error,
+					  "each of the %u I/O threads reads a queue of each "
+					  "port: ",
+					  settings->io);
 		if (rc != 0)
 			return rc;
 	}

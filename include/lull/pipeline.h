@@ -191,6 +191,8 @@ struct lull_pipeline_totals {
 	uint64_t in_flight;            /**< dispatched and not yet in a table, at most ... */
 	uint64_t in_flight_room;       /**< ... this many have room */
 	uint64_t open;                 /**< in tables and merges */
+	/** Flows in the tables: one that was split counts at each worker that has a part of it. */
+	uint64_t open_flows;
 	uint64_t output, output_drops; /**< left by the output loop */
 	uint64_t reordered;            /**< finished by workers after a later one of their bucket */
 };

@@ -165,6 +165,23 @@ def one_port_by_two_queues(binaries: list[str]) -> None:
         check(port["queues"] == 2 and port["spread"] == "symmetric", "that is told", port)
 
 
+def what_is_filtered_is_told(binaries: list[str]) -> None:
+    """Even flows are UDP."""
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 1, f"--workers 2 --scheduler hrw {LONG} "
+                               "--filter udp"), Traffic()
+        probe.send([traffic.make(i % FLOWS) for i in range(COUNT)])
+        wait_for("all have come", lambda: probe.totals()["rx"] + probe.totals()["filtered"]
+                 == COUNT)
+        wait_for("they are in tables", lambda: probe.totals()["open"] == COUNT // 2)
+        told = probe.totals()
+        check(told["filtered"] == COUNT // 2, "half of them", told["filtered"])
+        check(told["open_flows"] == FLOWS // 2, "flows, not packets", told["open_flows"])
+        result = probe.end(signal.SIGINT)
+        check(result["filtered"] == COUNT // 2, "in the result too", result["filtered"])
+        check(f", filtered {COUNT // 2}" in probe.stderr(), "and in words", probe.stderr())
+
+
 # ---- changes ----
 
 
@@ -407,6 +424,7 @@ main(
         records_are_what_was_sent,
         both_directions_by_two_ports,
         one_port_by_two_queues,
+        what_is_filtered_is_told,
         changes_while_it_runs,
         output_is_in_order,
         overload_is_counted_by_cause,
