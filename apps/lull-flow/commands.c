@@ -172,6 +172,28 @@ flow_top_reply(void *arg, const char *params, struct lull_telemetry_reply *reply
 	lull_telemetry_put_counts(reply, "workers", columns.workers, top.count);
 }
 
+/* ---- /lull/flow_interfaces ---- */
+
+/* Numbers as records with interface in their key have them. */
+static void
+interfaces_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
+{
+	const struct flow *flow = lull_live_state(arg);
+	const char *names[FLOW_PORTS_MAX], *drivers[FLOW_PORTS_MAX];
+	uint64_t numbers[FLOW_PORTS_MAX];
+
+	(void)params;
+	for (uint32_t i = 0; i < flow->port_count; i++) {
+		numbers[i] = flow->ports[i].port_id + 1u;
+		names[i] = flow->ports[i].name;
+		drivers[i] = flow->ports[i].driver;
+	}
+	lull_telemetry_put_count(reply, "now_ns", lull_clock_ns());
+	lull_telemetry_put_counts(reply, "interface", numbers, flow->port_count);
+	lull_telemetry_put_texts(reply, "name", names, flow->port_count);
+	lull_telemetry_put_texts(reply, "driver", drivers, flow->port_count);
+}
+
 /* ---- /lull/flow_export ---- */
 
 static void
@@ -212,5 +234,9 @@ const struct lull_telemetry_command flow_commands[] = {
 	  flow_top_reply },
 	{ "/lull/flow_export", "Destinations of records, a list per column. No parameters",
 	  export_reply },
+	{ "/lull/flow_interfaces",
+	  "Names of the interfaces in records, a list per column. No "
+	  "parameters",
+	  interfaces_reply },
 	{ NULL, NULL, NULL },
 };

@@ -36,6 +36,7 @@ flow_sink_settings_make(const struct flow_settings *settings, struct flow_sink_l
 		.facts = settings->facts,
 		.segment = settings->inner && (settings->key & KEY_SEGMENTS) != 0,
 		.interface = (settings->key & LULL_FLOW_KEY_INTERFACE) != 0,
+		.observation_point = settings->observation_point,
 		.payload_bytes = settings->payload_bytes,
 		.app = settings->identify ? lull_identify_name : NULL,
 		.queue_bytes = settings->export_queue_bytes,

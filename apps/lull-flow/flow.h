@@ -91,7 +91,7 @@ void flow_place(struct flow_settings *settings, struct lull_placement *placement
 
 /** Start telemetry. */
 int flow_control_start(struct flow *flow, struct lull_error *error);
-/** "/lull/flow", "/lull/flow_top". */
+/** "/lull/flow", "/lull/flow_top", "/lull/flow_interfaces", "/lull/flow_export". */
 extern const struct lull_telemetry_command flow_commands[];
 
 /** Progress since the last line; all zero at first. */

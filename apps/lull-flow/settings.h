@@ -62,7 +62,8 @@ struct flow_settings {
 
 	struct lull_option_list records, ipfix, kafka;
 	bool facts;
-	uint32_t export_rate; /* 0: by what waits */
+	uint32_t observation_point; /* 0: not told */
+	uint32_t export_rate;       /* 0: by what waits */
 	uint32_t export_queue_bytes;
 	uint64_t export_timeout_ns;
 	uint64_t rotate_ns, rotate_bytes; /* 0: never */

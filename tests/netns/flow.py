@@ -129,7 +129,7 @@ def records_are_what_was_sent(binaries: list[str]) -> None:
 def both_directions_by_two_ports(binaries: list[str]) -> None:
     """Half of each flow comes by another port, I/O thread and dispatcher."""
     options = ("--io 2 --aggregators 2 --workers 3 --scheduler rr-packet --order none "
-               f"--facts {LONG}")
+               f"--facts {LONG} --observation-point 12")
     with world() as here:
         probe, traffic = Probe(here, binaries[1], 2, options), Traffic()
         forth = [traffic.make(i % FLOWS) for i in range(COUNT)]
@@ -138,6 +138,7 @@ def both_directions_by_two_ports(binaries: list[str]) -> None:
             probe.send(forth[part::4], port=0)
             probe.send(back[part::4], port=1)
             probe.received((part + 1) * COUNT // 2)
+        told = probe.ask("/lull/flow_interfaces")
         result = probe.end(signal.SIGINT)
         check_all_recorded(probe, traffic)
         records = probe.records()
@@ -145,6 +146,10 @@ def both_directions_by_two_ports(binaries: list[str]) -> None:
         check(all(record["exact"] for record in records), "nothing is missing")
         seen = [sum(dispatch["worker_pkts"]) for dispatch in result["dispatch"]]
         check(seen == [COUNT, COUNT], "each I/O thread had a port", seen)
+        check({record["observation_point"] for record in records} == {12}, "where that was")
+        named = {port["interface"]: port["name"] for port in result["ports"]}
+        check(named == dict(zip(told["interface"], told["name"], strict=True))
+              == {1: "net_af_packet0", 2: "net_af_packet1"}, "numbers have names", (named, told))
 
 
 def one_port_by_two_queues(binaries: list[str]) -> None:

@@ -353,6 +353,22 @@ TEST(add__names_and_facts_on_request)
 	assert_int_equal(value_of(&stand.collector, 0, 96)->len, 0);
 }
 
+TEST(add__tells_the_observation_point)
+{
+	static struct stand stand;
+	struct lull_ipfix_config config = { .observation_point = 0x80000001 };
+
+	for (unsigned int version = 4; version <= 6; version += 2) {
+		struct lull_flow_record record = record_make(version, 0);
+
+		stand_open(&stand, &config);
+		lull_ipfix_add(stand.ipfix, TIME_NS, &record);
+		lull_ipfix_flush(stand.ipfix, TIME_NS);
+		assert_int_equal(number_of(&stand.collector, 0, 138), 0x80000001);
+		assert_int_equal(number_of(&stand.collector, 0, 2), record.packets[0]);
+	}
+}
+
 /* Many records of both families in turn: messages of bounded length, no gap in the numbers. */
 TEST(add__messages_are_bounded)
 {
@@ -364,6 +380,7 @@ TEST(add__messages_are_bounded)
 						    .facts = true,
 						    .segment = true,
 						    .interface = true,
+						    .observation_point = 9,
 						    .message_bytes = bounds[i] };
 
 		stand_open(&stand, &config);
