@@ -98,7 +98,8 @@ target_find(const char *path, struct target *target)
 		/* Renaming over /dev/stdout would replace the device. */
 		if (!S_ISREG(status.st_mode))
 			return 0;
-		if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 || realpath(path, target->path) == NULL)
+		if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 ||
+		    realpath(path, target->path) == NULL)
 			return -errno;
 		target->mode = status.st_mode & 07777;
 	} else {

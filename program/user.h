@@ -44,11 +44,11 @@ int lull_user_find(const char *text, struct lull_user *user, struct lull_error *
  * @return 0, or -errno and the sentence: -EPERM for who is not root
  */
 int lull_user_begin(struct lull_user *user, struct lull_error *error);
-/** Once: @p folder, which root alone can remove, goes when this process ends. NULL: there is none. */
+/** Once: @p folder, which root alone can remove, goes when this process ends; NULL: none. */
 int lull_user_keep(struct lull_user *user, const char *folder, struct lull_error *error);
 /** This thread opens files with the rights of that user; false: with its own again. */
 void lull_user_files(const struct lull_user *user, bool as_user);
-/** Every thread becomes that user for good, without any capability. 0, or -errno and the sentence. */
+/** Every thread becomes that user for good, without capabilities. 0, or -errno and the sentence. */
 int lull_user_become(struct lull_user *user, struct lull_error *error);
 /** Wait until that folder is gone. */
 void lull_user_end(struct lull_user *user);

@@ -234,10 +234,11 @@ const struct lull_option flow_options[] = {
 		"facts", facts,
 		"Also export what scheduling did to each flow: workers, moves, reordered packets.",
 		.value = "no"),
-	LULL_ROW_COUNT("observation-point", "N", observation_point,
-		       "Number of the place where this program observes packets, such as a link or a "
-		       "tap, in every record; 0: records do not tell it.",
-		       .value = "0", .high = UINT32_MAX),
+	LULL_ROW_COUNT(
+		"observation-point", "N", observation_point,
+		"Number of the place where this program observes packets, such as a link or a "
+		"tap, in every record; 0: records do not tell it.",
+		.value = "0", .high = UINT32_MAX),
 	LULL_ROW_TIME(
 		"rotate-time", rotate_ns,
 		"Begin a new file at each multiple of this time since 1970 (UTC). The old one "

@@ -261,9 +261,8 @@ bench_start(struct bench *bench, const struct lull_port *port)
 	for (uint32_t i = 0; i < LULL_MAX(config->worker_count, 1u); i++)
 		bench->workers[i] = bench_loop(bench, "worker", i, &lull_stage_flow_worker, NULL);
 	for (uint32_t i = 0; i < LULL_MAX(config->io_count, 1u); i++)
-		bench->ios[i] =
-			bench_loop(bench, "io", i, &lull_stage_flow_io,
-				   port != NULL && i < port->queues ? port : NULL);
+		bench->ios[i] = bench_loop(bench, "io", i, &lull_stage_flow_io,
+					   port != NULL && i < port->queues ? port : NULL);
 }
 
 bool
