@@ -19,6 +19,7 @@
 #include "export.h"
 #include "program/live/loops.h"
 #include "program/live/placement.h"
+#include "program/user.h"
 
 #define FLOW_PORTS_MAX 16
 #define FLOW_LOOPS_MAX                                                                             \
@@ -42,6 +43,7 @@ struct flow {
 	struct lull_run run;
 	struct flow_settings settings;
 
+	struct lull_user user; /* who it becomes */
 	struct lull_port ports[FLOW_PORTS_MAX];
 	uint32_t port_count;
 	uint16_t port_queues; /* of each */
@@ -95,7 +97,7 @@ void flow_place(struct flow_settings *settings, struct lull_placement *placement
 
 /** Start telemetry. */
 int flow_control_start(struct flow *flow, struct lull_error *error);
-/** "/lull/flow", "/lull/flow_top". */
+/** "/lull/flow", "/lull/flow_top", "/lull/flow_interfaces", "/lull/flow_export". */
 extern const struct lull_telemetry_command flow_commands[];
 
 /** Progress since the last line; all zero at first. */

@@ -6,6 +6,7 @@
 #include "flow.h"
 #include "program/live/ports.h"
 #include "program/live/start.h"
+#include "program/result.h"
 
 #define MBUF_BYTES 2688 /* buffer of an ordinary frame, with all that belongs to it */
 #define ORDINARY_MTU 1500
@@ -97,6 +98,7 @@ open_ports(struct flow *flow, struct lull_error *error)
 		.held_mbufs = open_held_mbufs(settings),
 		.interrupt = true,
 		.promiscuous = true,
+		.symmetric = true,
 	};
 	uint16_t ids[FLOW_PORTS_MAX];
 	uint32_t count = lull_port_ids(ids, FLOW_PORTS_MAX);
@@ -109,6 +111,11 @@ open_ports(struct flow *flow, struct lull_error *error)
 	for (; flow->port_count < count; flow->port_count++) {
 		rc = lull_port_open(ids[flow->port_count], &config, &flow->ports[flow->port_count],
 				    error);
+		if (rc != 0 && config.queues > 1)
+			lull_error_prefix(error,
+					  "each of the %u I/O threads reads a queue of each "
+					  "port: ",
+					  settings->io);
 		if (rc != 0)
 			return rc;
 	}
@@ -200,15 +207,34 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 
 /* ---- all of it ---- */
 
+/* What the user may not do in the end is told before anything is received. */
+static int
+open_leave_root(struct flow *flow, struct lull_error *error)
+{
+	const char *json = flow->settings.json;
+	int rc = 0;
+
+	if (flow->user.wanted && json[0] != '\0') {
+		lull_user_files(&flow->user, true);
+		rc = lull_result_check(json, error);
+		lull_user_files(&flow->user, false);
+	}
+	return rc == 0 ? lull_user_become(&flow->user, error) : rc;
+}
+
 int
 flow_open(void *state, struct lull_error *error)
 {
 	struct flow *flow = state;
 	bool bare = flow_settings_bare(&flow->settings);
-	int rc = open_inputs(flow, error);
+	int rc = lull_user_begin(&flow->user, error);
 
 	if (rc == 0)
+		rc = open_inputs(flow, error);
+	if (rc == 0)
 		rc = open_engine(flow, error);
+	if (rc == 0)
+		rc = lull_user_keep(&flow->user, lull_engine_runtime_dir(), error);
 	if (rc == 0 && !bare)
 		rc = open_ports(flow, error);
 	if (rc == 0)
@@ -217,7 +243,9 @@ flow_open(void *state, struct lull_error *error)
 		rc = open_pipeline(flow, error);
 	if (rc == 0)
 		rc = flow_open_threads(flow, error);
-	return rc == 0 ? flow_control_start(flow, error) : rc;
+	if (rc == 0)
+		rc = flow_control_start(flow, error);
+	return rc == 0 ? open_leave_root(flow, error) : rc;
 }
 
 void
@@ -237,4 +265,5 @@ flow_close(void *state)
 	/* Closes the ports too. */
 	if (lull_engine_running())
 		lull_engine_fini();
+	lull_user_end(&flow->user);
 }

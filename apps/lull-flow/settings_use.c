@@ -197,11 +197,15 @@ check_export(const struct flow_settings *settings, struct lull_error *error)
 int
 flow_check(void *state, struct lull_error *error)
 {
-	struct flow_settings *settings = &((struct flow *)state)->settings;
+	struct flow *flow = state;
+	struct flow_settings *settings = &flow->settings;
 	int rc;
 
 	if (settings->replay[0] != '\0')
 		return 0;
+	rc = lull_user_find(settings->user, &flow->user, error);
+	if (rc != 0)
+		return rc;
 	settings_choose_scheduler(settings);
 	if (settings->active_ns == UINT64_MAX)
 		settings->active_ns = flow_settings_from_files(settings) ? 0 : LIVE_ACTIVE_NS;

@@ -18,9 +18,9 @@
  *   THRESHOLDS  u32 threshold_ppm, u32 enter_ppm, u32 leave_ppm
  *
  * string: u8 length and so many characters. loads: worker_count (of CONFIG) x { u32 used_pkts,
- * u32 capacity_pkts, u64 done_pkts, u32 staged_pkts }. CONFIG comes first and once. A tracer is called once with
- * magic and CONFIG together, then once per record. Marks are not traced: no worker depends on
- * them, who replays may give NULL.
+ * u32 capacity_pkts, u64 done_pkts, u32 staged_pkts }. CONFIG comes first and once. A tracer is
+ * called once with magic and CONFIG together, then once per record. Marks are not traced: no worker
+ * depends on them, who replays may give NULL.
  */
 #ifndef LULL_DISPATCH_TRACE_H
 #define LULL_DISPATCH_TRACE_H

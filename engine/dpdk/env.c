@@ -317,6 +317,12 @@ lull_engine_running(void)
 }
 
 const char *
+lull_engine_runtime_dir(void)
+{
+	return env.running && env.own_prefix ? rte_eal_get_runtime_dir() : NULL;
+}
+
+const char *
 lull_engine_dpdk_version(void)
 {
 	return lull_dpdk_version();

@@ -215,6 +215,7 @@ bench_init(struct bench *bench, const struct frames *frames)
 	}
 }
 
+/* An I/O loop reads the queue of its index. */
 static struct lull_loop *
 bench_loop(struct bench *bench, const char *name, uint32_t index, const struct lull_stage *stage,
 	   const struct lull_port *port)
@@ -232,8 +233,10 @@ bench_loop(struct bench *bench, const char *name, uint32_t index, const struct l
 	};
 	struct lull_loop *loop;
 
-	if (port != NULL)
+	if (port != NULL) {
 		config.queues[0].port_id = port->port_id;
+		config.queues[0].queue_id = (uint16_t)index;
+	}
 	snprintf(config.name, sizeof(config.name), "%s%u", name, index);
 	assert_in_range(bench->loop_count, 0, PIPELINE_LOOPS - 1);
 	loop = stand_run(&config);
@@ -266,8 +269,8 @@ bench_start(struct bench *bench, const struct lull_port *port)
 	for (uint32_t i = 0; i < LULL_MAX(config->worker_count, 1u); i++)
 		bench->workers[i] = bench_loop(bench, "worker", i, &lull_stage_flow_worker, NULL);
 	for (uint32_t i = 0; i < LULL_MAX(config->io_count, 1u); i++)
-		bench->ios[i] =
-			bench_loop(bench, "io", i, &lull_stage_flow_io, i == 0 ? port : NULL);
+		bench->ios[i] = bench_loop(bench, "io", i, &lull_stage_flow_io,
+					   port != NULL && i < port->queues ? port : NULL);
 }
 
 bool
@@ -391,36 +394,44 @@ port_pool(void)
 	return pool;
 }
 
-static void
-port_send_one(const struct lull_port *near, uint32_t flow, uint32_t number)
+void
+port_send_one(const struct lull_port *near, uint16_t queue, uint32_t flow, uint32_t number)
 {
 	struct rte_mbuf *pkt = NULL;
 
 	STAND_WAIT((pkt = port_frame(flow, number)) != NULL);
-	STAND_WAIT(rte_eth_tx_burst(near->port_id, 0, &pkt, 1) == 1);
+	STAND_WAIT(rte_eth_tx_burst(near->port_id, queue, &pkt, 1) == 1);
 }
 
 void
 port_send(const struct lull_port *near, uint32_t flow_count, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		port_send_one(near, i % flow_count, i);
+		port_send_one(near, 0, i % flow_count, i);
 }
 
 void
 port_send_from(const struct lull_port *near, uint32_t flow, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		port_send_one(near, flow + i, i);
+		port_send_one(near, 0, flow + i, i);
 }
 
 void
 port_init(struct bench *bench, const struct frames *frames, const char *name,
 	  struct lull_port *near, struct lull_port *far)
 {
+	port_init_queues(bench, frames, name, 1, near, far);
+}
+
+void
+port_init_queues(struct bench *bench, const struct frames *frames, const char *name,
+		 uint16_t queues, struct lull_port *near, struct lull_port *far)
+{
 	port_pool();
-	stand_pair(name, 1, 1024, near, far);
+	stand_pair(name, queues, 1024, near, far);
 	bench_init(bench, frames);
+	bench->config.io_count = queues;
 	memset(&bench->config.sources, 0, sizeof(bench->config.sources));
 	bench->config.wait = false;
 	bench->config.ring_pkts = 1024;
