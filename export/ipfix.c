@@ -95,6 +95,7 @@ ipfix_config(const struct flow_sink_settings *settings, uint32_t instance, bool 
 		.stream = stream,
 		.facts = settings->facts,
 		.segment = settings->segment,
+		.sampling = settings->sampling,
 		.interface = settings->interface,
 		.enterprise = settings->enterprise,
 		.app = settings->app,

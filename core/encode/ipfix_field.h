@@ -55,6 +55,7 @@ enum lull_ipfix_value {
 	LULL_IPFIX_MOVES,
 	LULL_IPFIX_REORDERED,
 	LULL_IPFIX_EXACT,
+	LULL_IPFIX_PROBABILITY,
 	LULL_IPFIX_APP
 };
 
@@ -67,13 +68,14 @@ enum lull_ipfix_value {
 #define LULL_IPFIX_WITH_INTERFACE 32u
 #define LULL_IPFIX_IN_ICMP_V4 64u
 #define LULL_IPFIX_IN_ICMP_V6 128u
+#define LULL_IPFIX_WITH_SAMPLING 256u
 
 struct lull_ipfix_field {
 	uint16_t element;
 	uint16_t bytes; /**< or LULL_IPFIX_VARIABLE */
 	uint8_t owner;  /**< enum lull_ipfix_owner */
 	uint8_t value;  /**< enum lull_ipfix_value */
-	uint8_t in;     /**< LULL_IPFIX_IN_..., LULL_IPFIX_WITH_... */
+	uint16_t in;    /**< LULL_IPFIX_IN_..., LULL_IPFIX_WITH_... */
 };
 /** Fields of flow records in their order; the last has bytes 0. */
 extern const struct lull_ipfix_field lull_ipfix_fields[];

@@ -364,6 +364,7 @@ TEST(add__messages_are_bounded)
 						    .facts = true,
 						    .segment = true,
 						    .interface = true,
+						    .sampling = true,
 						    .message_bytes = bounds[i] };
 
 		stand_open(&stand, &config);
@@ -383,6 +384,34 @@ TEST(add__messages_are_bounded)
 		assert_int_equal(lull_ipfix_counters(stand.ipfix)->messages,
 				 stand.collector.messages);
 	}
+}
+
+/* A double, big-endian: 1 where nothing was sampled. */
+TEST(add__probability_of_samples)
+{
+	static struct stand stand;
+	struct lull_ipfix_config config = { .sampling = true };
+	struct lull_flow_record record = record_make(4, 0);
+	const double expected[] = { 1, 0.5, 0.25, 1.0 / 1024 };
+	const uint8_t shifts[] = { 0, 1, 2, 10 };
+
+	stand_open(&stand, &config);
+	for (size_t i = 0; i < COUNT(shifts); i++) {
+		uint64_t bits;
+		double probability;
+
+		record.sampling = shifts[i];
+		lull_ipfix_add(stand.ipfix, TIME_NS, &record);
+		lull_ipfix_flush(stand.ipfix, TIME_NS);
+		bits = number_of(&stand.collector, 0, 311);
+		memcpy(&probability, &bits, sizeof(probability));
+		assert_true(probability == expected[i]);
+	}
+	config.sampling = false;
+	stand_open(&stand, &config);
+	lull_ipfix_add(stand.ipfix, TIME_NS, &record);
+	lull_ipfix_flush(stand.ipfix, TIME_NS);
+	assert_null(value_of(&stand.collector, 0, 311));
 }
 
 TEST(totals__are_an_options_record)
