@@ -176,7 +176,8 @@ struct flow_worker_counters {
 };
 /*
  * pkts = entry_pkts + handed_pkts; handed_pkts = sum of put_pkts; taken - pkts - unrecorded is in
- * hand. What the table left out counts as unrecorded. put and taken: per aggregator and per I/O loop.
+ * hand. What the table left out counts as unrecorded. put and taken: per aggregator and per I/O
+ * loop.
  */
 struct flow_worker_words {
 	uint64_t taken[LULL_PIPELINE_IO_MAX], pkts, unrecorded, entry_pkts, handed_pkts;

@@ -52,7 +52,8 @@ struct lull_encode_json_config {
  * src_port, dst_ip, dst_port, proto, vlan_id, packets, bytes, packets_rev, bytes_rev, first_us,
  * last_us, app, payload_bytes, payload_bytes_rev, tcp_flags, tcp_flags_rev, tcp_state; of ICMP
  * icmp_type, icmp_code; where it belongs to the key: tunnel, tunnel_id, mpls_label, interface; of a
- * sample: sampling_interval; with payload: payload, payload_rev; with facts: workers, moves, reordered, fragments, end, exact.
+ * sample: sampling_interval; with payload: payload, payload_rev; with facts: workers, moves,
+ * reordered, fragments, end, exact.
  * @param line  out: room for LULL_ENCODE_JSON_MAX bytes; no zero at its end
  * @return its bytes
  * Threads: any.

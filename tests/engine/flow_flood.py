@@ -61,9 +61,9 @@ def scene(path: Path) -> int:
     """How many packets it has."""
     chance = random.Random(7)
     packets = [packet for i in range(REAL) for packet in real(i, 3.35 + i * 0.005)]
-    packets += [(SPAN_S * i / FORGED,
-                 tcp(chance.randrange(64 << 24, 128 << 24), chance.randrange(1024, 65536), True, SYN))
-                for i in range(FORGED)]
+    for i in range(FORGED):
+        client, port = chance.randrange(64 << 24, 128 << 24), chance.randrange(1024, 65536)
+        packets.append((SPAN_S * i / FORGED, tcp(client, port, True, SYN)))
     write(path, packets)
     return len(packets)
 
