@@ -26,7 +26,7 @@
 #define MERGE_LIST_HALF_OPEN (LULL_WHEEL_OWN + 3)
 
 /* That part of the room is for records of half-open flows at most. */
-#define MERGE_HALF_OPEN_SHARE 4
+#define MERGE_HALF_OPEN_SHARE 8
 
 /* Announcements that were forgotten are counted by low bits of their digest. */
 #define MERGE_FORGOTTEN_SLOTS 256
