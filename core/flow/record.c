@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "probation.h"
 
-static_assert(sizeof(struct lull_flow_record) == 224, "4 M entries in about 1 GiB, see table.h");
+static_assert(sizeof(struct lull_flow_record) == 224, "4 M entries in 1.2 GiB, see table.h");
 
 const char *
 lull_flow_end_name(enum lull_flow_end end)
