@@ -6,11 +6,12 @@ PREFIX ?= /usr/local
 FUZZ_RUNS ?= 10000000
 SOAK_FLOWS ?= 10000000
 SCENARIOS ?= 1000000
+FLOOD_MS ?= 60000
 SEED ?= 1
 MUTANTS ?= core/idle
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-long bench install clean distclean setup build check format fuzz mutants soak soak-channel rehearse rehearse-all
+.PHONY: help run test test-all test-long bench install clean distclean setup build check format fuzz mutants soak soak-channel soak-flood rehearse rehearse-all
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -75,6 +76,11 @@ soak-channel: ## SCENARIOS (a million) worlds of channels in virtual time: every
 	@devtools/setup run test
 	@devtools/build tests
 	build/apps/lull-channel-sim/lull-channel-sim --scenarios $(SCENARIOS) --seed $(SEED)
+
+soak-flood: ## a million forged SYNs per second for FLOOD_MS (60,000) ms: every real flow is whole
+	@devtools/setup run test
+	@devtools/build tests
+	LULL_FLOOD_MS=$(FLOOD_MS) build/tests/flow/flow-flood
 
 rehearse: ## as root: make run and make test on a fresh Debian 12, in a folder of its own
 	devtools/rehearse

@@ -95,6 +95,7 @@ ipfix_config(const struct flow_sink_settings *settings, uint32_t instance, bool 
 		.stream = stream,
 		.facts = settings->facts,
 		.segment = settings->segment,
+		.sampling = settings->sampling,
 		.interface = settings->interface,
 		.observation_point = settings->observation_point,
 		.enterprise = settings->enterprise,

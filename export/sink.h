@@ -39,6 +39,7 @@ struct flow_sink_settings {
 	bool ordered;               /**< collect, sort, write at the end [false] */
 	bool facts;                 /**< scheduling facts too [false] */
 	bool segment;               /**< IPFIX: numbers of tunnels too [false] */
+	bool sampling;              /**< IPFIX: the probability that a record is there [false] */
 	bool interface;             /**< IPFIX: interfaces too [false] */
 	uint32_t observation_point; /**< of all records; 0: it is not told */
 	uint32_t payload_bytes;     /**< as the records' */

@@ -35,6 +35,7 @@ flow_sink_settings_make(const struct flow_settings *settings, struct flow_sink_l
 		.ordered = flow_settings_from_files(settings),
 		.facts = settings->facts,
 		.segment = settings->inner && (settings->key & KEY_SEGMENTS) != 0,
+		.sampling = settings->half_open_rate > 0,
 		.interface = (settings->key & LULL_FLOW_KEY_INTERFACE) != 0,
 		.observation_point = settings->observation_point,
 		.payload_bytes = settings->payload_bytes,

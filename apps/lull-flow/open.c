@@ -38,6 +38,11 @@ open_pipeline_flows(const struct flow_settings *settings, struct lull_pipeline_c
 		.active_ns = settings->active_ns,
 		.closed_ns = settings->closed_ns,
 		.payload_bytes = settings->payload_bytes,
+		.half_open_rate = settings->half_open_rate,
+		.prefix4_bits = settings->prefix4,
+		.prefix6_bits = settings->prefix6,
+		/* Of captures the same each time, else a secret, as that of the digests. */
+		.seed = settings->seed * 0x9e3779b97f4a7c15u,
 	};
 	config->identify = settings->identify;
 }

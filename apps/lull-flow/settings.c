@@ -211,6 +211,17 @@ const struct lull_option flow_options[] = {
 		       "Largest number of open flows per worker; with more flows, some are "
 		       "recorded early.",
 		       .value = "65536", .low = 16, .high = 67108864),
+	LULL_ROW_COUNT("half-open-rate", "N", half_open_rate,
+		       "With a full flow table, flows that have not answered go first. So many of "
+		       "their records per second and worker are kept; of more, one in a power of "
+		       "two, which the record tells (sampling_interval). 0: all.",
+		       .value_help = "0 for files, otherwise 10000", .high = 100000000),
+	LULL_ROW_COUNT("prefix4", "BITS", prefix4,
+		       "Sources with the same first bits share places of flows that have not "
+		       "answered; one prefix cannot take those of others. For IPv4.",
+		       .value = "24", .low = 1, .high = 32),
+	LULL_ROW_COUNT("prefix6", "BITS", prefix6, "The same for IPv6.", .value = "48", .low = 1,
+		       .high = 128),
 	LULL_ROW_COUNT("payload", "BYTES", payload_bytes,
 		       "Number of first payload bytes to record per direction.", .value = "0",
 		       .low = 0, .high = LULL_FLOW_PAYLOAD_MAX),

@@ -57,6 +57,8 @@ struct flow_settings {
 	uint64_t closed_ns;
 	uint64_t late_ns; /* the same */
 	uint32_t flows_max, payload_bytes;
+	uint32_t half_open_rate; /* FLOW_NOT_CHOSEN until flow_check() */
+	uint32_t prefix4, prefix6;
 	bool inner, identify;
 	uint32_t key; /* LULL_FLOW_KEY_... */
 

@@ -6,6 +6,7 @@
 
 #define LIVE_ACTIVE_NS (300 * LULL_NS_PER_S)
 #define LIVE_LATE_NS LULL_NS_PER_S
+#define LIVE_HALF_OPEN_RATE 10000
 #define LATE_NS_MIN (100 * LULL_NS_PER_MS)
 #define ACTIVE_NS_MAX (86400 * LULL_NS_PER_S)
 
@@ -19,6 +20,7 @@ flow_preset(void *presets)
 	settings->seed = FLOW_SEED_NOT_CHOSEN;
 	settings->active_ns = UINT64_MAX;
 	settings->late_ns = UINT64_MAX;
+	settings->half_open_rate = FLOW_NOT_CHOSEN;
 	settings->ipfix_totals_ns = UINT64_MAX;
 	settings->identify = lull_identify_version() != NULL;
 }
@@ -211,6 +213,9 @@ flow_check(void *state, struct lull_error *error)
 		settings->active_ns = flow_settings_from_files(settings) ? 0 : LIVE_ACTIVE_NS;
 	if (settings->late_ns == UINT64_MAX)
 		settings->late_ns = flow_settings_from_files(settings) ? 0 : LIVE_LATE_NS;
+	if (settings->half_open_rate == FLOW_NOT_CHOSEN)
+		settings->half_open_rate =
+			flow_settings_from_files(settings) ? 0 : LIVE_HALF_OPEN_RATE;
 	if ((settings->ring & (settings->ring - 1)) != 0)
 		return lull_error_set(error, -EINVAL, "ring: %u is not a power of two",
 				      settings->ring);

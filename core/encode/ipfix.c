@@ -287,6 +287,13 @@ ipfix_segment(const struct lull_flow_key *key)
 	return (uint64_t)(key->tunnel == LULL_FLOW_TUNNEL_VXLAN) << 56 | key->tunnel_id;
 }
 
+/* 1 / 2^sampling as a double of IEEE 754: the exponent alone tells it. */
+static uint64_t
+ipfix_probability(const struct lull_flow_record *record)
+{
+	return (1023ull - record->sampling) << 52;
+}
+
 static uint64_t
 ipfix_number(const struct lull_flow_record *record, enum lull_ipfix_value value)
 {
@@ -333,6 +340,8 @@ ipfix_number(const struct lull_flow_record *record, enum lull_ipfix_value value)
 		return record->moves;
 	case LULL_IPFIX_REORDERED:
 		return record->reordered;
+	case LULL_IPFIX_PROBABILITY:
+		return ipfix_probability(record);
 	default:
 		LULL_ASSERT(value == LULL_IPFIX_EXACT);
 		return record->exact;

@@ -37,6 +37,8 @@ const struct lull_ipfix_field lull_ipfix_fields[] = {
 	{ 351, 8, 0, LULL_IPFIX_SEGMENT, FLOWS | LULL_IPFIX_WITH_SEGMENT },
 	{ 10, 4, 0, LULL_IPFIX_INTERFACE, FLOWS | LULL_IPFIX_WITH_INTERFACE },
 	{ 138, 4, 0, LULL_IPFIX_POINT, FLOWS | LULL_IPFIX_WITH_POINT },
+	/* samplingProbability, here that a flow has a record */
+	{ 311, 8, 0, LULL_IPFIX_PROBABILITY, FLOWS | LULL_IPFIX_WITH_SAMPLING },
 	{ 1, 8, 0, LULL_IPFIX_BYTES, FLOWS },   /* octetDeltaCount */
 	{ 2, 8, 0, LULL_IPFIX_PACKETS, FLOWS }, /* packetDeltaCount */
 	{ 6, 1, REVERSE, LULL_IPFIX_TCP_FLAGS_BACK, FLOWS },
@@ -100,6 +102,8 @@ lull_ipfix_field_in(const struct lull_ipfix_field *field, enum lull_ipfix_templa
 	if ((field->in & LULL_IPFIX_WITH_INTERFACE) != 0 && !config->interface)
 		return false;
 	if ((field->in & LULL_IPFIX_WITH_POINT) != 0 && config->observation_point == 0)
+		return false;
+	if ((field->in & LULL_IPFIX_WITH_SAMPLING) != 0 && !config->sampling)
 		return false;
 	return (field->in & LULL_IPFIX_WITH_FACTS) == 0 || config->facts;
 }

@@ -56,6 +56,7 @@ enum lull_ipfix_value {
 	LULL_IPFIX_MOVES,
 	LULL_IPFIX_REORDERED,
 	LULL_IPFIX_EXACT,
+	LULL_IPFIX_PROBABILITY,
 	LULL_IPFIX_APP
 };
 
@@ -69,6 +70,7 @@ enum lull_ipfix_value {
 #define LULL_IPFIX_IN_ICMP_V4 64u
 #define LULL_IPFIX_IN_ICMP_V6 128u
 #define LULL_IPFIX_WITH_POINT 256u
+#define LULL_IPFIX_WITH_SAMPLING 512u
 
 struct lull_ipfix_field {
 	uint16_t element;

@@ -12,7 +12,7 @@
 /* All member names and punctuation stay below this; the rest is counted below. */
 #define MEMBERS_BYTES 600
 #define WORKERS_BYTES (64 * 3)
-static_assert(MEMBERS_BYTES + 2 * LULL_ENCODE_ADDRESS_MAX + 23 * LULL_ENCODE_NUMBER_MAX +
+static_assert(MEMBERS_BYTES + 2 * LULL_ENCODE_ADDRESS_MAX + 24 * LULL_ENCODE_NUMBER_MAX +
 			      2 * APP_BYTES + 4 * LULL_FLOW_PAYLOAD_MAX + WORKERS_BYTES <=
 		      LULL_ENCODE_JSON_MAX,
 	      "any record must fit");
@@ -81,6 +81,8 @@ json_more(struct lull_encode_text *text, const struct lull_encode_json_config *c
 		json_number(text, ",\"interface\":", key->interface);
 	if (config->observation_point != 0)
 		json_number(text, ",\"observation_point\":", config->observation_point);
+	if (record->sampling != 0)
+		json_number(text, ",\"sampling_interval\":", 1ull << record->sampling);
 }
 
 static void

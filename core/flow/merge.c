@@ -68,11 +68,31 @@ lull_flow_merge_init(void *memory, const struct lull_flow_merge_config *config,
 
 /* ---- messages ---- */
 
+/* Half-open so far, but another part has come up: it waits for that one. */
+static void
+merge_arm_half_open(struct lull_flow_merge *merge, const struct lull_flow_record *message)
+{
+	uint32_t index = merge_chain(merge, message);
+
+	for (; merge->half_open > 0 && index != LULL_WHEEL_NONE;
+	     index = merge_entry(merge, index)->node.chain) {
+		struct merge_entry *entry = merge_entry(merge, index);
+
+		if (entry->node.list != MERGE_LIST_HALF_OPEN ||
+		    !merge_same(&entry->record, message))
+			continue;
+		lull_flow_merge_off_half_open(merge, index);
+		lull_wheel_arm(&merge->wheel, index, merge_deadline_ns(merge, &entry->record));
+	}
+}
+
 static void
 merge_announce(struct lull_flow_merge *merge, const struct lull_flow_record *message)
 {
-	uint32_t index = lull_flow_merge_create(merge, message, sizeof(*message));
+	uint32_t index;
 
+	merge_arm_half_open(merge, message);
+	index = lull_flow_merge_create(merge, message, sizeof(*message));
 	merge_entry(merge, index)->record.exact = 1;
 	lull_wheel_put(&merge->wheel, index, MERGE_LIST_AWAITED);
 	LULL_COUNTER_ADD(merge->counters.awaited, 1);
@@ -186,6 +206,38 @@ merge_is_late(const struct lull_flow_merge *merge, const struct lull_flow_record
 	       (merge->left_ns[worker] > 0 && part->first_clock_ns <= merge->left_ns[worker]);
 }
 
+/* Is a part of this record awaited, be it of the same worker? */
+static bool
+merge_awaits(const struct lull_flow_merge *merge, const struct lull_flow_record *record)
+{
+	uint32_t index = merge_chain(merge, record);
+
+	for (; index != LULL_WHEEL_NONE; index = merge_entry(merge, index)->node.chain) {
+		const struct merge_entry *entry = merge_entry(merge, index);
+
+		if (merge_is_awaited(entry) && merge_same(&entry->record, record))
+			return true;
+	}
+	return false;
+}
+
+/* Until when it stays: its own time, or as long as there is room for half-open ones. */
+static void
+merge_keep(struct lull_flow_merge *merge, uint32_t index)
+{
+	const struct lull_flow_record *record = &merge_entry(merge, index)->record;
+	const struct lull_wheel_list *half_open = &merge->wheel.lists[MERGE_LIST_HALF_OPEN];
+
+	lull_flow_merge_off_half_open(merge, index);
+	if (record->half_open == 0 || merge_awaits(merge, record)) {
+		lull_wheel_arm(&merge->wheel, index, merge_deadline_ns(merge, record));
+		return;
+	}
+	lull_wheel_put(&merge->wheel, index, MERGE_LIST_HALF_OPEN);
+	if (++merge->half_open > merge->records_max / MERGE_HALF_OPEN_SHARE)
+		lull_flow_merge_give(merge, half_open->head);
+}
+
 static void
 merge_partial(struct lull_flow_merge *merge, const struct lull_flow_record *part)
 {
@@ -211,7 +263,7 @@ merge_partial(struct lull_flow_merge *merge, const struct lull_flow_record *part
 	LULL_COUNTER_ADD(merge->counters.open_pkts, merge_record_pkts(part));
 	record = &merge_entry(merge, index)->record;
 	record->exact &= exact;
-	lull_wheel_arm(&merge->wheel, index, merge_deadline_ns(merge, record));
+	merge_keep(merge, index);
 }
 
 void
@@ -278,12 +330,40 @@ merge_give_all(struct lull_flow_merge *merge)
 	const struct lull_wheel_list *lists = merge->wheel.lists;
 	uint32_t index;
 
+	while ((index = lists[MERGE_LIST_HALF_OPEN].head) != LULL_WHEEL_NONE)
+		lull_flow_merge_give(merge, index);
 	while ((index = lists[MERGE_LIST_HELD].head) != LULL_WHEEL_NONE)
 		lull_flow_merge_give(merge, index);
 	while ((index = lull_wheel_oldest(&merge->wheel)) != LULL_WHEEL_NONE)
 		lull_flow_merge_give(merge, index);
 	while ((index = lists[MERGE_LIST_AWAITED].head) != LULL_WHEEL_NONE)
 		lull_flow_merge_free_awaited(merge, index);
+}
+
+/* It has ended by the watermark. */
+static void
+merge_end(struct lull_flow_merge *merge, uint32_t index)
+{
+	if (merge_must_wait(merge, &merge_entry(merge, index)->record, ~merge->late))
+		lull_wheel_put(&merge->wheel, index, MERGE_LIST_HELD);
+	else
+		merge_give_ended(merge, index);
+}
+
+/* In the order in which they came, which is nearly that of their deadlines. */
+static void
+merge_end_half_open(struct lull_flow_merge *merge, uint64_t watermark_ns)
+{
+	const struct lull_wheel_list *half_open = &merge->wheel.lists[MERGE_LIST_HALF_OPEN];
+
+	while (half_open->head != LULL_WHEEL_NONE) {
+		uint32_t index = half_open->head;
+
+		if (merge_deadline_ns(merge, &merge_entry(merge, index)->record) > watermark_ns)
+			return;
+		lull_flow_merge_off_half_open(merge, index);
+		merge_end(merge, index);
+	}
 }
 
 void
@@ -304,12 +384,9 @@ lull_flow_merge_advance(struct lull_flow_merge *merge, uint64_t watermark_ns)
 		if (watermark_ns > merge->left_ns[worker])
 			merge->back &= ~(1ull << worker);
 	}
-	while ((index = lull_wheel_due(&merge->wheel, watermark_ns, &steps)) != LULL_WHEEL_NONE) {
-		if (merge_must_wait(merge, &merge_entry(merge, index)->record, ~merge->late))
-			lull_wheel_put(&merge->wheel, index, MERGE_LIST_HELD);
-		else
-			merge_give_ended(merge, index);
-	}
+	merge_end_half_open(merge, watermark_ns);
+	while ((index = lull_wheel_due(&merge->wheel, watermark_ns, &steps)) != LULL_WHEEL_NONE)
+		merge_end(merge, index);
 }
 
 /* What waited for them alone ended long ago: it is due. */
@@ -345,7 +422,8 @@ lull_flow_merge_timeouts(struct lull_flow_merge *merge, uint64_t idle_ns)
 	for (index = 0; index < merge->fresh; index++) {
 		struct merge_entry *entry = merge_entry(merge, index);
 
-		if (entry->node.list != MERGE_LIST_FREE && entry->node.list != MERGE_LIST_AWAITED)
+		if (entry->node.list != MERGE_LIST_FREE && entry->node.list != MERGE_LIST_AWAITED &&
+		    entry->node.list != MERGE_LIST_HALF_OPEN)
 			lull_wheel_arm(&merge->wheel, index,
 				       merge_deadline_ns(merge, &entry->record));
 	}

@@ -5,6 +5,8 @@
  * merge_entry.c keeps entries, merge_config.c knows the limits.
  *
  * An entry is an open record or an *awaited* one: an announcement whose partial has not come yet.
+ * Open records of half-open flows, which their tables had no room for, have a bounded list instead
+ * of the wheel, unless another part is awaited: a flood of them pushes nothing else out.
  */
 #ifndef LULL_FLOW_MERGE_H
 #define LULL_FLOW_MERGE_H
@@ -21,6 +23,10 @@
 #define MERGE_LIST_FREE LULL_WHEEL_OWN
 #define MERGE_LIST_HELD (LULL_WHEEL_OWN + 1)
 #define MERGE_LIST_AWAITED (LULL_WHEEL_OWN + 2)
+#define MERGE_LIST_HALF_OPEN (LULL_WHEEL_OWN + 3)
+
+/* That part of the room is for records of half-open flows at most. */
+#define MERGE_HALF_OPEN_SHARE 8
 
 /* Announcements that were forgotten are counted by low bits of their digest. */
 #define MERGE_FORGOTTEN_SLOTS 256
@@ -39,6 +45,7 @@ struct lull_flow_merge {
 	uint32_t records_max;
 	uint32_t fresh; /* entries from here on were never used */
 	bool hold;
+	uint32_t half_open; /* entries in that list */
 	lull_flow_give *give;
 	void *give_arg;
 	struct lull_flow_name name;
@@ -104,6 +111,8 @@ uint32_t lull_flow_merge_create(struct lull_flow_merge *merge,
 				const struct lull_flow_record *record, size_t bytes);
 void lull_flow_merge_free(struct lull_flow_merge *merge, uint32_t index);
 void lull_flow_merge_free_awaited(struct lull_flow_merge *merge, uint32_t index);
+/** Out of the list of half-open flows, if it is in that. */
+void lull_flow_merge_off_half_open(struct lull_flow_merge *merge, uint32_t index);
 /** Pass a record on and free it. */
 void lull_flow_merge_give(struct lull_flow_merge *merge, uint32_t index);
 

@@ -11,8 +11,18 @@
 #define CHAIN_MAX 4096
 
 void
+lull_flow_merge_off_half_open(struct lull_flow_merge *merge, uint32_t index)
+{
+	if (merge_entry(merge, index)->node.list != MERGE_LIST_HALF_OPEN)
+		return;
+	lull_wheel_take(&merge->wheel, index);
+	merge->half_open--;
+}
+
+void
 lull_flow_merge_free(struct lull_flow_merge *merge, uint32_t index)
 {
+	lull_flow_merge_off_half_open(merge, index);
 	lull_flow_index_unlink(&merge->index, &merge->wheel,
 			       lull_flow_name(&merge->name, &merge_entry(merge, index)->record),
 			       index);
@@ -75,12 +85,17 @@ merge_evict(struct lull_flow_merge *merge, uint32_t index)
 	lull_flow_merge_give(merge, index);
 }
 
-/* The oldest record: held ones have ended already. Announcements go when there is nothing else. */
+/*
+ * The oldest record: half-open ones first, and held ones have ended already. Announcements go when
+ * there is nothing else.
+ */
 static uint32_t
 merge_oldest(const struct lull_flow_merge *merge)
 {
-	uint32_t index = merge->wheel.lists[MERGE_LIST_HELD].head;
+	uint32_t index = merge->wheel.lists[MERGE_LIST_HALF_OPEN].head;
 
+	if (index == LULL_WHEEL_NONE)
+		index = merge->wheel.lists[MERGE_LIST_HELD].head;
 	if (index == LULL_WHEEL_NONE)
 		index = lull_wheel_oldest(&merge->wheel);
 	return index != LULL_WHEEL_NONE ? index : merge->wheel.lists[MERGE_LIST_AWAITED].head;

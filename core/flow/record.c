@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "probation.h"
 
-static_assert(sizeof(struct lull_flow_record) == 224, "4 M entries in about 1 GiB, see table.h");
+static_assert(sizeof(struct lull_flow_record) == 224, "4 M entries in 1.2 GiB, see table.h");
 
 const char *
 lull_flow_end_name(enum lull_flow_end end)
@@ -199,6 +200,8 @@ lull_flow_record_join(struct lull_flow_record *whole, const struct lull_flow_rec
 	whole->end = LULL_MAX(whole->end, part->end);
 	whole->announced |= part->announced;
 	whole->split |= part->split;
+	whole->half_open = lull_flow_probation_join(whole->half_open, part->half_open);
+	whole->sampling = LULL_MIN(whole->sampling, part->sampling);
 	whole->exact &= part->exact;
 	whole->ending |= part->ending;
 	whole->closed |= part->closed;

@@ -47,7 +47,8 @@ lull_flow_table_size(const struct lull_flow_table_config *config)
 	struct lull_flow_table_config full = lull_flow_table_config_full(config);
 
 	return table_aligned(sizeof(struct lull_flow_table)) + table_message_bytes(&full) +
-	       table_heads_bytes(&full) + full.entries_max * table_stride(&full);
+	       table_heads_bytes(&full) + lull_flow_probation_size(&full) +
+	       full.entries_max * table_stride(&full);
 }
 
 int
@@ -80,6 +81,8 @@ lull_flow_table_init(void *memory, const struct lull_flow_table_config *config,
 	at += table_message_bytes(&full);
 	lull_flow_index_init(&table->index, (uint32_t *)(void *)at, full.entries_max);
 	at += table_heads_bytes(&full);
+	lull_flow_probation_init(&table->probation, at, &full);
+	at += lull_flow_probation_size(&full);
 	lull_wheel_init(&table->wheel, at, table_stride(&full));
 	*out = table;
 	return 0;
@@ -104,17 +107,36 @@ table_oldest(struct lull_flow_table *table)
 	return index;
 }
 
+/*
+ * Whoever samples has no use for a half-open entry that finds no room either. One that was
+ * announced is awaited, and may be part of a flow that has answered elsewhere: it is never left
+ * out.
+ * @p room: nothing that ended before waits
+ */
 static bool
-table_evict(struct lull_flow_table *table, uint32_t index)
+table_evict(struct lull_flow_table *table, uint32_t index, bool room)
 {
-	struct lull_flow_record *record = &table_entry(table, index)->record;
+	struct table_entry *entry = table_entry(table, index);
+	struct lull_flow_record *record = &entry->record;
+	bool samples = table->probation.quota > 0 && entry->heard != 0 && !entry->mute &&
+		       !record->announced;
+	uint8_t exact = record->exact;
 
-	record->end = LULL_FLOW_END_EVICTED;
-	record->exact = 0;
-	if (lull_flow_table_hand_entry(table, index))
-		return true;
-	record->exact = 1;
-	return false;
+	if (!samples || lull_flow_probation_keeps(&table->probation, record->digest,
+						  table->clock_ns, &record->sampling)) {
+		record->end = LULL_FLOW_END_EVICTED;
+		record->exact = 0;
+		record->half_open = entry->heard;
+		if (room && lull_flow_table_hand_entry(table, index))
+			return true;
+		record->exact = exact;
+		record->half_open = 0;
+		record->sampling = 0;
+		if (!samples)
+			return false;
+	}
+	lull_flow_table_leave_out(table, index);
+	return true;
 }
 
 /* Does the packet come behind the end of this record of its flow? An older one does not end it. */
@@ -189,9 +211,11 @@ table_take(struct lull_flow_table *table, uint32_t victim)
 		index = table_unused(table);
 		if (index != LULL_WHEEL_NONE)
 			return index;
-		victim = table_oldest(table);
+		victim = lull_flow_probation_victim(&table->probation);
 	}
-	if (!handed || victim == LULL_WHEEL_NONE || !table_evict(table, victim))
+	if (victim == LULL_WHEEL_NONE)
+		victim = table_oldest(table);
+	if (victim == LULL_WHEEL_NONE || !table_evict(table, victim, handed))
 		return LULL_WHEEL_NONE;
 	return table_unused(table);
 }
@@ -207,6 +231,8 @@ table_create(struct lull_flow_table *table, const struct lull_flow_packet *packe
 		return index;
 	entry = table_entry(table, index);
 	entry->mute = 0;
+	entry->heard = LULL_FLOW_PROBATION_NEW;
+	lull_flow_probation_enter(&table->probation, index, packet);
 	memset(&entry->record, 0, lull_flow_record_bytes(table->payload_bytes));
 	memset((uint8_t *)entry + table->extra_offset, 0, table->extra_bytes);
 	lull_flow_record_begin(&entry->record, packet, cut, table->worker_index);
@@ -215,6 +241,18 @@ table_create(struct lull_flow_table *table, const struct lull_flow_packet *packe
 	LULL_COUNTER_ADD(table->counters.created, 1);
 	LULL_COUNTER_ADD(table->counters.entries, 1);
 	return index;
+}
+
+static void
+table_hear(struct lull_flow_table *table, uint32_t index, const struct lull_flow_packet *packet)
+{
+	struct table_entry *entry = table_entry(table, index);
+
+	entry->heard = lull_flow_probation_hear(entry->heard, packet);
+	if (entry->heard == 0)
+		lull_flow_probation_leave(&table->probation, index);
+	else
+		lull_flow_probation_touch(&table->probation, index);
 }
 
 /* The second silence is before the entry: clocks of several dispatchers may cross. */
@@ -254,6 +292,8 @@ lull_flow_table_add(struct lull_flow_table *table, const struct lull_flow_packet
 	entry = table_entry(table, index);
 	closed = entry->record.closed;
 	lull_flow_record_count(&entry->record, packet, payload, table->payload_bytes);
+	if (entry->heard != 0)
+		table_hear(table, index, packet);
 	/* Later packets put it off again when it is due, but nothing else brings it forward. */
 	if (entry->record.closed && !closed)
 		lull_wheel_arm(&table->wheel, index, table_deadline_ns(table, &entry->record));
@@ -274,6 +314,15 @@ void *
 lull_flow_table_extra(struct lull_flow_table *table, struct lull_flow_record *record)
 {
 	return (uint8_t *)record - offsetof(struct table_entry, record) + table->extra_offset;
+}
+
+bool
+lull_flow_table_half_open(struct lull_flow_table *table, const struct lull_flow_record *record)
+{
+	const uint8_t *bytes = (const uint8_t *)record - offsetof(struct table_entry, record);
+
+	(void)table;
+	return ((const struct table_entry *)(const void *)bytes)->heard != 0;
 }
 
 void

@@ -5,8 +5,9 @@
  * table_config.c knows the limits.
  *
  * An entry lives in one of these: the index and the wheel (it may get packets), the list of ended
- * ones that nobody had room for, the list of free ones. 40 + 200 bytes and 4..8 of the index make
- * 4 M entries fit into 1 GiB.
+ * ones that nobody had room for, the list of free ones. One of a half-open flow also stands on
+ * probation. 40 + 224 bytes, 16 on probation and 4..8 of the index make 4 M entries fit into
+ * 1.2 GiB.
  */
 #ifndef LULL_FLOW_TABLE_H
 #define LULL_FLOW_TABLE_H
@@ -17,6 +18,7 @@
 
 #include "cut.h"
 #include "index.h"
+#include "probation.h"
 #include "wheel.h"
 
 #define TABLE_LIST_FREE LULL_WHEEL_OWN
@@ -27,7 +29,8 @@
 struct table_entry {
 	struct lull_wheel_node node; /* first: the wheel finds it */
 	uint32_t mute_next, mute_prev;
-	uint8_t mute; /* waits to be announced */
+	uint8_t mute;  /* waits to be announced */
+	uint8_t heard; /* on probation; 0: it has answered, or ended */
 	struct lull_flow_record record;
 };
 
@@ -48,6 +51,7 @@ struct lull_flow_table {
 	void *hand_arg;
 	struct lull_flow_record *message; /* an announcement, with room for payload */
 	alignas(LULL_CACHE_LINE) struct lull_flow_table_counters counters;
+	struct lull_flow_probation probation;
 	alignas(LULL_CACHE_LINE) struct lull_wheel wheel;
 };
 
@@ -74,6 +78,8 @@ struct lull_flow_table_config lull_flow_table_config_full(
 void lull_flow_table_announce(struct lull_flow_table *table, uint32_t index);
 /** Hand over an entry as it is and free it; false: no room, nothing has changed. */
 bool lull_flow_table_hand_entry(struct lull_flow_table *table, uint32_t index);
+/** Free an entry without a record: its packets are counted, and its extra bytes are taken back. */
+void lull_flow_table_leave_out(struct lull_flow_table *table, uint32_t index);
 /** At most @p *count of those that ended without room, before all later ones. true: none left. */
 bool lull_flow_table_hand_ended(struct lull_flow_table *table, uint32_t *count);
 /** A packet came that does not belong to this entry any more: it leaves the index. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "base/assert.h"
 #include "table.h"
 
 /* Moves on the wheel per entry that may be handed over. */
@@ -104,6 +105,50 @@ table_count_end(struct lull_flow_table *table, const struct lull_flow_record *re
 		LULL_COUNTER_ADD(counters->ended_closed, 1);
 	else
 		LULL_COUNTER_ADD(counters->evicted, 1);
+	LULL_COUNTER_ADD(counters->half_open_evicted, record->half_open != 0);
+}
+
+/* It has ended, and gives way no more. */
+static void
+table_off_probation(struct lull_flow_table *table, uint32_t index)
+{
+	struct table_entry *entry = table_entry(table, index);
+
+	if (entry->heard != 0)
+		lull_flow_probation_leave(&table->probation, index);
+	entry->heard = 0;
+}
+
+static void
+table_free(struct lull_flow_table *table, uint32_t index)
+{
+	struct table_entry *entry = table_entry(table, index);
+
+	if (entry->mute)
+		table_mute_take(table, index);
+	if (entry->node.list != TABLE_LIST_ENDED)
+		lull_flow_index_unlink(&table->index, &table->wheel, entry->record.digest, index);
+	table_off_probation(table, index);
+	lull_wheel_put(&table->wheel, index, TABLE_LIST_FREE);
+}
+
+void
+lull_flow_table_leave_out(struct lull_flow_table *table, uint32_t index)
+{
+	struct table_entry *entry = table_entry(table, index);
+	struct lull_flow_record *record = &entry->record;
+	struct lull_flow_table_counters *counters = &table->counters;
+	uint64_t pkts = record->packets[0] + record->packets[1];
+	bool taken;
+
+	LULL_COUNTER_ADD(counters->entries, UINT64_MAX);
+	LULL_COUNTER_ADD(counters->entry_pkts, 0 - pkts);
+	LULL_COUNTER_ADD(counters->left_out, 1);
+	LULL_COUNTER_ADD(counters->left_out_pkts, pkts);
+	record->message = LULL_FLOW_LEFT_OUT;
+	taken = table->hand(table->hand_arg, record, (uint8_t *)entry + table->extra_offset);
+	LULL_ASSERT(taken);
+	table_free(table, index);
 }
 
 bool
@@ -111,7 +156,6 @@ lull_flow_table_hand_entry(struct lull_flow_table *table, uint32_t index)
 {
 	struct table_entry *entry = table_entry(table, index);
 	struct lull_flow_record *record = &entry->record;
-	bool ended = entry->node.list == TABLE_LIST_ENDED;
 
 	record->app_number = record->app != 0 || record->app_final != 0 ? record->first_number : 0;
 	if (!table->hand(table->hand_arg, record, (uint8_t *)entry + table->extra_offset)) {
@@ -119,11 +163,7 @@ lull_flow_table_hand_entry(struct lull_flow_table *table, uint32_t index)
 		return false;
 	}
 	table_count_end(table, record);
-	if (entry->mute)
-		table_mute_take(table, index);
-	if (!ended)
-		lull_flow_index_unlink(&table->index, &table->wheel, record->digest, index);
-	lull_wheel_put(&table->wheel, index, TABLE_LIST_FREE);
+	table_free(table, index);
 	return true;
 }
 
@@ -165,6 +205,7 @@ lull_flow_table_end_entry(struct lull_flow_table *table, uint32_t index)
 	if (lull_flow_table_hand_ended(table, &retries) && lull_flow_table_hand_entry(table, index))
 		return;
 	lull_flow_index_unlink(&table->index, &table->wheel, record->digest, index);
+	table_off_probation(table, index);
 	lull_wheel_put(&table->wheel, index, TABLE_LIST_ENDED);
 }
 

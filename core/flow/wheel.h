@@ -22,7 +22,7 @@
 #define LULL_WHEEL_SLOTS (LULL_WHEEL_LEVELS * 64)
 /** Lists of the owner: LULL_WHEEL_OWN + 0 .. LULL_WHEEL_OWN_COUNT - 1. */
 #define LULL_WHEEL_OWN (LULL_WHEEL_SLOTS + 1)
-#define LULL_WHEEL_OWN_COUNT 3
+#define LULL_WHEEL_OWN_COUNT 4
 #define LULL_WHEEL_LISTS (LULL_WHEEL_OWN + LULL_WHEEL_OWN_COUNT)
 
 struct lull_wheel_node {

@@ -58,6 +58,10 @@ config_merge_records(const struct lull_pipeline_config *config)
 {
 	uint64_t together = (uint64_t)config->worker_count * config->table.entries_max;
 
+	/* Each entry may be announced; what half-open flows leave behind comes on top. */
+	if (config->worker_count > 1)
+		together += together / 4;
+
 	return (uint32_t)LULL_MIN(together, (uint64_t)MERGE_RECORDS_MAX);
 }
 

@@ -54,6 +54,14 @@ record_split(const struct flow_worker *worker, const struct lull_flow_record *re
 	return __atomic_load_n(split_ns, __ATOMIC_RELAXED) >= record->first_clock_ns;
 }
 
+/* What was left out was in an entry first, and is without a record then. */
+static void
+record_set_pkts(struct flow_worker_words *words, const struct lull_flow_table_counters *table)
+{
+	lull_cell_set(&words->pkts, table->pkts - table->left_out_pkts);
+	lull_cell_set(&words->unrecorded, table->unrecorded + table->left_out_pkts);
+}
+
 /*
  * Counted before the aggregator can see it. Packets of the batch in hand may be among those handed.
  */
@@ -64,8 +72,7 @@ record_count(struct flow_worker *worker, uint32_t aggregator, uint64_t pkts)
 	struct flow_worker_words *words = &worker->words;
 
 	lull_cell_begin(&worker->sequence);
-	lull_cell_set(&words->pkts, table->pkts);
-	lull_cell_set(&words->unrecorded, table->unrecorded);
+	record_set_pkts(words, table);
 	LULL_COUNTER_ADD(words->put[aggregator], 1);
 	LULL_COUNTER_ADD(words->put_pkts[aggregator], pkts);
 	LULL_COUNTER_ADD(words->handed_pkts, pkts);
@@ -81,6 +88,11 @@ flow_record_hand(void *arg, struct lull_flow_record *record, void *extra)
 	uint64_t pkts = 0;
 	int rc;
 
+	if (record->message == LULL_FLOW_LEFT_OUT) {
+		record_finish(worker, record, extra);
+		flow_record_publish(worker);
+		return true;
+	}
 	if (rte_ring_free_count(worker->aggregators[aggregator]) == 0) {
 		worker->counters.records_deferred++;
 		return false;
@@ -120,14 +132,16 @@ flow_record_publish(struct flow_worker *worker)
 	struct flow_worker_words *words = &worker->words;
 
 	lull_cell_begin(&worker->sequence);
-	lull_cell_set(&words->pkts, table->pkts);
-	lull_cell_set(&words->unrecorded, table->unrecorded);
+	record_set_pkts(words, table);
 	lull_cell_set(&words->entry_pkts, table->entry_pkts);
 	lull_cell_set(&words->handed_pkts, table->handed_pkts);
 	lull_cell_set(&words->reordered, worker->counters.reordered);
 	lull_cell_end(&worker->sequence);
 	worker->counters.pkts = table->pkts;
 	worker->counters.unrecorded = table->unrecorded;
+	worker->counters.half_open_evicted = table->half_open_evicted;
+	worker->counters.left_out = table->left_out;
+	worker->counters.left_out_pkts = table->left_out_pkts;
 }
 
 /* ---- the heaviest ---- */

@@ -174,10 +174,12 @@ uint64_t flow_send_deadline(const struct flow_io *io);
 struct flow_worker_counters {
 	uint64_t pkts, unrecorded, reordered, identified, notes, notes_lost, output_refused;
 	uint64_t records, records_deferred;
+	uint64_t half_open_evicted, left_out, left_out_pkts;
 };
 /*
  * pkts = entry_pkts + handed_pkts; handed_pkts = sum of put_pkts; taken - pkts - unrecorded is in
- * hand. put and taken: per aggregator and per I/O loop.
+ * hand. What the table left out counts as unrecorded. put and taken: per aggregator and per I/O
+ * loop.
  */
 struct flow_worker_words {
 	uint64_t taken[LULL_PIPELINE_IO_MAX], pkts, unrecorded, entry_pkts, handed_pkts;

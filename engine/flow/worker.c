@@ -36,6 +36,9 @@ static const struct lull_counter_info worker_counter_table[] = {
 	ROW(output_refused, "packets", "packets freed because the output ring was full"),
 	ROW(records, "1", "records sent to the aggregators"),
 	ROW(records_deferred, "1", "times that a record had to wait for an aggregator's ring"),
+	ROW(half_open_evicted, "1", "records of half-open flows sent early, the table being full"),
+	ROW(left_out, "1", "records of half-open flows left out by sampling, the table being full"),
+	ROW(left_out_pkts, "packets", "packets in the records left out"),
 	{ .name = NULL },
 };
 
@@ -89,6 +92,10 @@ worker_identify(struct flow_worker *worker, const struct rte_mbuf *pkt,
 	uint32_t bytes = rte_pktmbuf_data_len(pkt);
 
 	if (flow->done || packet->ip_offset >= bytes)
+		return;
+	/* A flood costs no states; there is nothing to be found in it. */
+	if (flow->state == NULL && packet->payload_bytes == 0 &&
+	    lull_flow_table_half_open(worker->table, record))
 		return;
 	lull_identify_packet(worker->identify, flow, packet,
 			     rte_pktmbuf_mtod_offset(pkt, const uint8_t *, packet->ip_offset),

@@ -53,8 +53,8 @@ struct lull_encode_json_config {
  * src_port, dst_ip, dst_port, proto, vlan_id, packets, bytes, packets_rev, bytes_rev, first_us,
  * last_us, app, payload_bytes, payload_bytes_rev, tcp_flags, tcp_flags_rev, tcp_state; of ICMP
  * icmp_type, icmp_code; where it belongs to the key: tunnel, tunnel_id, mpls_label, interface;
- * observation_point, if there is one; with
- * payload: payload, payload_rev; with facts: workers, moves, reordered, fragments, end, exact.
+ * observation_point, if there is one; of a sample: sampling_interval; with payload: payload,
+ * payload_rev; with facts: workers, moves, reordered, fragments, end, exact.
  * @param line  out: room for LULL_ENCODE_JSON_MAX bytes; no zero at its end
  * @return its bytes
  * Threads: any.
@@ -73,6 +73,7 @@ struct lull_ipfix_config {
 	bool facts;                 /**< scheduling facts as enterprise elements [false] */
 	bool segment;               /**< numbers of tunnels, as layer2SegmentId [false] */
 	bool interface;             /**< interfaces of keys, as ingressInterface [false] */
+	bool sampling;              /**< samplingProbability, 1 but for samples [false] */
 	uint32_t observation_point; /**< observationPointId of all records; 0: it is not told */
 	uint32_t enterprise;  /**< private enterprise number of those [32473, documentation] */
 	lull_encode_app *app; /**< applicationName; NULL: none */

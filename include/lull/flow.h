@@ -351,7 +351,9 @@ const char *lull_flow_end_name(enum lull_flow_end end);
 enum lull_flow_message {
 	LULL_FLOW_PARTIAL,
 	/** Only key, digest, cut, workers, first_clock_ns are filled in: no packet is earlier */
-	LULL_FLOW_ANNOUNCE
+	LULL_FLOW_ANNOUNCE,
+	/** Not for the merge: an entry goes without a record, its extra bytes are to be cleaned. */
+	LULL_FLOW_LEFT_OUT
 };
 
 /**
@@ -390,6 +392,8 @@ struct lull_flow_record {
 	uint8_t closed;    /**< has a packet with LULL_FLOW_CLOSED */
 	uint8_t exact;     /**< 0: part of the flow was lost, as far as is known, evicted or late */
 	uint8_t split;     /**< other workers may have parts; told by who hands it over */
+	uint8_t half_open; /**< not 0: evicted, and no answer in any of its parts */
+	uint8_t sampling;  /**< it stands for 2^this records of half-open flows that were evicted */
 };
 /**
  * Compute the bytes of a record with @p payload_bytes kept per direction.
@@ -475,6 +479,15 @@ struct lull_flow_table_config {
 	uint32_t extra_bytes;   /**< of the caller's per entry, zeroed when new, <= 64 K [0] */
 	uint32_t worker_index;  /**< below 64 */
 	bool announce_all;      /**< every entry may have parts elsewhere [false] */
+	/**
+	 * So many records of evicted half-open flows per second are handed over; of more, one in a
+	 * power of two is, and the others are left out. 0: all are [0]
+	 */
+	uint32_t half_open_rate;
+	/** No two sources share half-open entries that differ in these bits: 1..32 [24] ... */
+	uint32_t prefix4_bits;
+	uint32_t prefix6_bits; /**< ... of IPv6: 1..128 [48] */
+	uint64_t seed;         /**< of prefixes, a secret against floods made to collide [0] */
 };
 /**
  * Check a configuration. A member that is zero stands for its default.
@@ -490,10 +503,13 @@ struct lull_flow_table_counters {
 	uint64_t unrecorded; /**< no entry to be had: full, and nothing may be handed over */
 	/** Came with a clock below the watermark: a mistake of who told it, and no longer exact. */
 	uint64_t behind;
-	uint64_t entries;    /**< now: created = entries + ended_* + evicted */
-	uint64_t entry_pkts; /**< of the entries now: pkts = entry_pkts + handed_pkts */
+	uint64_t entries; /**< now: created = entries + ended_* + evicted + left_out */
+	/** Of the entries now: pkts = entry_pkts + handed_pkts + left_out_pkts */
+	uint64_t entry_pkts;
 	uint64_t handed_pkts;
 	uint64_t created, ended_idle, ended_active, ended_flush, ended_closed, evicted;
+	uint64_t half_open_evicted;       /**< of the evicted: of flows that had not answered */
+	uint64_t left_out, left_out_pkts; /**< of these: by sampling, without a record */
 	uint64_t announced;
 	uint64_t deferred; /**< times handing over had to wait for room */
 };
@@ -505,6 +521,7 @@ extern const struct lull_counter_info lull_flow_table_counter_table[];
  * Take a partial record or an announcement: borrow it during the call. false: no room, ask again
  * later; then an entry stays and its worker's watermark with it. All that is handed over must reach
  * the merge in this order.
+ * LULL_FLOW_LEFT_OUT, with config half_open_rate alone, is not for the merge and is never refused.
  * @p extra  the entry's extra bytes; NULL for announcements
  */
 typedef bool lull_flow_hand(void *arg, struct lull_flow_record *record, void *extra);
@@ -541,6 +558,14 @@ struct lull_flow_record *lull_flow_table_add(struct lull_flow_table *table,
  * @return config extra_bytes bytes, borrowed as long as the entry
  */
 void *lull_flow_table_extra(struct lull_flow_table *table, struct lull_flow_record *record);
+/**
+ * Ask whether a flow has answered yet: packets of both directions, one of them with more than a
+ * SYN and none of the two only an RST; or three such packets.
+ * @param record  an entry that lull_flow_table_add() returned
+ * @return true: it has not
+ */
+bool lull_flow_table_half_open(struct lull_flow_table *table,
+			       const struct lull_flow_record *record);
 /**
  * Tell that no packet with a clock below @p clock_ns will come, and hand over what has ended by
  * then.

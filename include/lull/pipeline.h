@@ -79,7 +79,7 @@ struct lull_pipeline_config {
 	struct lull_flow_table_config table; /**< of each worker; indices are filled in */
 	/** Of each I/O loop; timeouts are the table's. bits [all tables' entries, twice] */
 	struct lull_flow_connections_config connections;
-	uint32_t merge_records; /**< [as the tables together, at most 2^20] */
+	uint32_t merge_records; /**< [as the tables together and a quarter, at most 2^20] */
 	bool identify;          /**< identify protocols; -ENOTSUP when built without */
 	bool output;            /**< an output loop exists; with order resequence always */
 	bool output_send;       /**< it sends to output_port/queue; false: it frees */

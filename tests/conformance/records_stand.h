@@ -45,7 +45,8 @@ worker_account(const struct worker *worker)
 	assert_int_equal(counters->pkts, counters->entry_pkts + counters->handed_pkts);
 	assert_int_equal(counters->created, counters->entries + counters->ended_idle +
 						    counters->ended_active + counters->ended_flush +
-						    counters->ended_closed + counters->evicted);
+						    counters->ended_closed + counters->evicted +
+						    counters->left_out);
 }
 
 static inline void

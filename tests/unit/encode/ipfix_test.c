@@ -332,18 +332,23 @@ TEST(add__type_and_code_of_icmp_only)
 TEST(add__names_and_facts_on_request)
 {
 	static struct stand stand;
-	struct lull_ipfix_config config = {
-		.app = app_name, .facts = true, .domain_id = 77, .observation_point = 0x80000001
-	};
+	struct lull_ipfix_config config = { .app = app_name,
+					    .facts = true,
+					    .sampling = true,
+					    .domain_id = 77,
+					    .observation_point = 0x80000001 };
 	struct lull_flow_record record = record_make(6, 0);
 	const struct value *name;
+	double probability = 1.0 / 1024;
 
 	stand_open(&stand, &config);
+	record.sampling = 10;
 	lull_ipfix_add(stand.ipfix, TIME_NS, &record);
 	lull_ipfix_flush(stand.ipfix, TIME_NS);
 	name = value_of(&stand.collector, 0, 96);
 	assert_int_equal(name->len, 3);
 	assert_memory_equal(name->bytes, "DNS", 3);
+	assert_memory_equal(&(uint64_t){ number_of(&stand.collector, 0, 311) }, &probability, 8);
 	assert_int_equal(number_of(&stand.collector, PEN_OWN, 1), 5);
 	assert_int_equal(number_of(&stand.collector, PEN_OWN, 2), 6);
 	assert_int_equal(number_of(&stand.collector, PEN_OWN, 3), 7);
@@ -368,6 +373,7 @@ TEST(add__messages_are_bounded)
 						    .segment = true,
 						    .interface = true,
 						    .observation_point = 9,
+						    .sampling = true,
 						    .message_bytes = bounds[i] };
 
 		stand_open(&stand, &config);

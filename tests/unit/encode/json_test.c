@@ -131,6 +131,19 @@ app_longest(void *arg, uint16_t app, uint16_t app_master, char *text, size_t siz
 	return text;
 }
 
+TEST(json__interval_of_samples)
+{
+	struct lull_encode_json_config config = { 0 };
+	struct kept kept = kept_make();
+	char line[LULL_ENCODE_JSON_MAX + 1];
+
+	line[lull_encode_json(&config, &kept.record, line)] = '\0';
+	assert_null(strstr(line, "sampling"));
+	kept.record.sampling = 5;
+	line[lull_encode_json(&config, &kept.record, line)] = '\0';
+	assert_non_null(strstr(line, ",\"sampling_interval\":32}\n"));
+}
+
 TEST(json__the_longest_record_fits)
 {
 	struct lull_encode_json_config config = { .facts = true,
@@ -146,6 +159,7 @@ TEST(json__the_longest_record_fits)
 	kept.record.key.tunnel = LULL_FLOW_TUNNEL_GENEVE;
 	kept.record.first_direction = 0;
 	kept.record.end = LULL_FLOW_END_EVICTED;
+	kept.record.sampling = 24;
 	kept.record.payload_len[0] = LULL_FLOW_PAYLOAD_MAX;
 	kept.record.payload_len[1] = LULL_FLOW_PAYLOAD_MAX;
 	assert_in_range(lull_encode_json(&config, &kept.record, line), 1400, sizeof(line));

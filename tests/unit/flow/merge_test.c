@@ -365,3 +365,72 @@ TEST(late__releases_what_is_held)
 		assert_int_equal(stand.given[i].exact, stand.given[i].key.port[0] == 2);
 	stand_end();
 }
+
+/* Evicted with one packet: a SYN. */
+static void
+stand_half_open(uint32_t flow, uint32_t worker, uint64_t clock_ns)
+{
+	struct lull_flow_record part = {
+		.key = { .port = { (uint16_t)flow, (uint16_t)(flow >> 16) }, .version = 4 },
+		.digest = 77,
+		.packets = { 1, 0 },
+		.first_clock_ns = clock_ns,
+		.last_clock_ns = clock_ns,
+		.workers = 1ull << worker,
+		.end = LULL_FLOW_END_EVICTED,
+		.half_open = 0x81,
+		.split = 1,
+	};
+
+	stand.taken_pkts += 1;
+	lull_flow_merge_add(stand.merge, &part);
+	stand_check();
+}
+
+/* A flood of such parts has an eighth of the room, and leaves in its order. */
+TEST(half_open__bounded)
+{
+	stand_start(true, 1024);
+	stand_part(1, 0, 100, 200, false);
+	for (uint32_t i = 0; i < 1000; i++)
+		stand_half_open(1000 + i, 1, 100 + i);
+	assert_int_equal(stand.counters->open, 1 + 1024 / 8);
+	assert_int_equal(stand.counters->evicted, 0);
+	for (uint32_t i = 0; i < stand.given_count; i++)
+		assert_int_equal(stand.given[i].key.port[0], 1000 + i);
+	lull_flow_merge_advance(stand.merge, 1000 + IDLE_NS);
+	assert_int_equal(stand.given[stand.given_count - 2].key.port[0], 1899);
+	assert_int_equal(stand.given[stand.given_count - 1].key.port[0], 1);
+	stand_end();
+}
+
+/* The SYN went early at one worker, whatever the flood: the rest joins it. */
+TEST(half_open__stays_for_another_part)
+{
+	uint32_t found = 0;
+
+	stand_start(true, 1024);
+	stand_half_open(1, 0, 100);
+	stand_announce(1, 1, 110); /* after it */
+	stand_announce(2, 1, 90);  /* before it */
+	stand_half_open(2, 0, 100);
+	stand_half_open(3, 0, 100); /* joined at once */
+	stand_part(3, 1, 110, 300, false);
+	for (uint32_t i = 0; i < 1000; i++)
+		stand_half_open(1000 + i, 1, 100 + i);
+	stand_part(1, 1, 110, 300, true);
+	stand_part(2, 1, 90, 300, true);
+	lull_flow_merge_advance(stand.merge, 301 + IDLE_NS);
+	for (uint32_t i = 0; i < stand.given_count; i++) {
+		const struct lull_flow_record *record = &stand.given[i];
+
+		if (record->key.port[0] > 3)
+			continue;
+		assert_int_equal(record->packets[0], 3);
+		assert_int_equal(record->workers, 3);
+		assert_int_equal(record->half_open, 0);
+		found++;
+	}
+	assert_int_equal(found, 3);
+	stand_end();
+}

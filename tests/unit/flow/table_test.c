@@ -20,7 +20,7 @@ struct stand {
 	struct lull_flow_table *table;
 	const struct lull_flow_table_counters *counters;
 	bool refuse;
-	uint32_t handed_count, announced_count;
+	uint32_t handed_count, announced_count, left_out_count;
 	struct handed handed[HANDED_MAX];
 };
 static struct stand stand;
@@ -31,6 +31,10 @@ stand_hand(void *arg, struct lull_flow_record *record, void *extra)
 	struct stand *to = arg;
 
 	assert_true((extra == NULL) == (record->message == LULL_FLOW_ANNOUNCE));
+	if (record->message == LULL_FLOW_LEFT_OUT) {
+		to->left_out_count++;
+		return true;
+	}
 	if (to->refuse)
 		return false;
 	if (record->message == LULL_FLOW_ANNOUNCE) {
@@ -70,10 +74,12 @@ stand_check(void)
 {
 	const struct lull_flow_table_counters *counters = stand.counters;
 
-	assert_int_equal(counters->pkts, counters->entry_pkts + counters->handed_pkts);
+	assert_int_equal(counters->pkts,
+			 counters->entry_pkts + counters->handed_pkts + counters->left_out_pkts);
 	assert_int_equal(counters->created, counters->entries + counters->ended_idle +
 						    counters->ended_active + counters->ended_flush +
-						    counters->ended_closed + counters->evicted);
+						    counters->ended_closed + counters->evicted +
+						    counters->left_out);
 }
 
 static void
@@ -262,6 +268,64 @@ TEST(add__full_evicts_the_oldest)
 	stand_end();
 	for (uint32_t i = 1; i < stand.handed_count; i++)
 		assert_int_equal(stand.handed[i].record.exact, 1);
+}
+
+/* Three packets are an answer. Of 16 entries 2 are for half-open flows in any case. */
+TEST(add__half_open_ones_go_first)
+{
+	struct lull_flow_table_config config = stand_config();
+
+	stand_start(&config);
+	for (uint32_t i = 0; i < 10; i++) {
+		stand_add(i, 100, 0);
+		assert_true(lull_flow_table_half_open(stand.table, stand_add(i, 101, 0)));
+		assert_false(lull_flow_table_half_open(stand.table, stand_add(i, 102, 0)));
+	}
+	for (uint32_t i = 0; i < 100; i++)
+		stand_add(1000 + i, 200 + i, 0);
+	assert_int_equal(stand.counters->evicted, 94);
+	assert_int_equal(stand.counters->half_open_evicted, 94);
+	for (uint32_t i = 0; i < 94; i++) {
+		assert_int_equal(stand.handed[i].record.key.port[0], 1000 + i);
+		assert_int_not_equal(stand.handed[i].record.half_open, 0);
+		assert_int_equal(stand.handed[i].record.sampling, 0);
+	}
+	for (uint32_t i = 10; i < 20;
+	     i++) { /* now these have answered, and take the others' room */
+		stand_add(i, 400 + i, 0);
+		stand_add(i, 400 + i, 0);
+		stand_add(i, 400 + i, 0);
+	}
+	assert_int_equal(stand.counters->evicted, 104);
+	assert_in_range(stand.counters->half_open_evicted, 98, 103);
+	stand_end();
+}
+
+/* A sampler never keeps its callers waiting for a half-open one, nor lets go of announced ones. */
+TEST(add__leaves_out_what_finds_no_room)
+{
+	struct lull_flow_table_config config = stand_config();
+
+	config.half_open_rate = 1000000;
+	stand_start(&config);
+	for (uint32_t i = 0; i < 16; i++)
+		stand_add(i, 100 + i, i == 0 ? LULL_FLOW_MARK_SHARED : 0);
+	stand.refuse = true;
+	assert_null(stand_add(100, 200, 0)); /* the first one was announced */
+	stand_add(0, 200, 0);
+	assert_non_null(stand_add(101, 201, 0));
+	assert_int_equal(stand.left_out_count, 1);
+	assert_int_equal(stand.counters->left_out, 1);
+	assert_int_equal(stand.counters->left_out_pkts, 1);
+	assert_int_equal(stand.counters->unrecorded, 1);
+	stand.refuse = false;
+	stand_add(102, 202, 0);
+	assert_int_equal(stand.counters->half_open_evicted, 1);
+	assert_int_equal(stand.handed[0].record.end, LULL_FLOW_END_EVICTED);
+	assert_int_equal(stand.handed[0].record.sampling, 0);
+	stand_end();
+	for (uint32_t i = 1; i < stand.handed_count; i++)
+		assert_int_equal(stand.handed[i].record.half_open, 0);
 }
 
 TEST(add__chain_of_a_flood_is_bounded)
