@@ -289,6 +289,12 @@ camera_control_fragment(struct camera_control *control, uint64_t now_ns,
 		lull_resend_stream_fragment(&control->resend, now_ns, fragment);
 }
 
+void
+camera_control_anew(struct camera_control *control)
+{
+	lull_resend_stream_anew(&control->resend);
+}
+
 static bool
 control_ask(void *arg, const struct lull_gvcp_resend *request)
 {

@@ -21,6 +21,10 @@
 #define PATIENCE_NS_MIN (5 * LULL_NS_PER_MS)
 #define PATIENCE_NS_MAX LULL_NS_PER_S
 
+/* Silence after which nothing is late any more: see receive_quiet(). */
+#define QUIET_NS_MIN (100 * LULL_NS_PER_MS)
+#define QUIET_NS_MAX LULL_NS_PER_S
+
 struct receive_iteration {
 	struct lull_receiver *receiver;
 	uint64_t now_ns;  /* CLOCK_MONOTONIC */
@@ -31,7 +35,7 @@ struct receive_iteration {
 /* ---- arrival stamps ---- */
 
 static struct camera_arrival *
-receive_arrival(struct camera_stream *stream, uint64_t key)
+receive_arrival(struct camera_stream *stream, uint64_t key, bool former)
 {
 	for (uint32_t i = 1; i <= CAMERA_FOLLOWED; i++) {
 		struct camera_arrival *arrival =
@@ -39,16 +43,26 @@ receive_arrival(struct camera_stream *stream, uint64_t key)
 
 		if (arrival->fetched_ns == 0)
 			return NULL;
-		if (arrival->key == key)
+		if (arrival->key == key && arrival->former == former)
 			return arrival;
 	}
 	return NULL;
 }
 
+/* Of a frame that is given: what ended by a restart is from before it. */
+static const struct camera_arrival *
+receive_arrival_given(struct camera_stream *stream, const struct lull_frame *frame)
+{
+	bool former = frame->reason == LULL_FRAME_RESTART;
+	const struct camera_arrival *arrival = receive_arrival(stream, frame->key, former);
+
+	return arrival != NULL ? arrival : receive_arrival(stream, frame->key, !former);
+}
+
 static void
 receive_stamp(struct camera_stream *stream, uint64_t key, uint64_t stamp_ns, uint64_t now_ns)
 {
-	struct camera_arrival *arrival = receive_arrival(stream, key);
+	struct camera_arrival *arrival = receive_arrival(stream, key, false);
 
 	if (arrival == NULL) {
 		arrival = &stream->arrivals[stream->arrival_next++ % CAMERA_FOLLOWED];
@@ -94,7 +108,7 @@ receive_give(struct receive_iteration *iteration, struct camera_stream *stream)
 	struct lull_frame frame;
 
 	while (lull_assembler_next(stream->assembler, iteration->time_ns, &frame)) {
-		const struct camera_arrival *known = receive_arrival(stream, frame.key);
+		const struct camera_arrival *known = receive_arrival_given(stream, &frame);
 		struct camera_arrival arrival = { .fetched_ns = iteration->now_ns };
 		bool complete = frame.reason == LULL_FRAME_COMPLETE;
 
@@ -127,6 +141,29 @@ receive_begin(struct receive_iteration *iteration, struct camera_stream *stream,
 		camera_images_replace(iteration->receiver, stream);
 }
 
+/*
+ * The sender began anew with a fragment of frame @p key. Frames that came before keep their times,
+ * while keys that come again are new.
+ */
+static void
+receive_anew(struct receive_iteration *iteration, struct camera_stream *stream, uint64_t key)
+{
+	for (uint32_t i = 0; i < CAMERA_FOLLOWED; i++)
+		stream->arrivals[i].former = true;
+	if (stream->control != NULL)
+		camera_control_anew(stream->control);
+	if (key == stream->phase_key)
+		receive_begin(iteration, stream, key);
+}
+
+/* Is it, for what is open, a frame that begins? It may also be one of these, told once more. */
+static bool
+receive_may_begin(struct camera_stream *stream, const struct lull_frame_fragment *fragment)
+{
+	return fragment->key != stream->phase_key &&
+	       receive_arrival(stream, fragment->key, false) == NULL;
+}
+
 /* The first picture tells how large buffers must be. */
 static bool
 receive_size(struct camera_stream *stream, const struct lull_frame_fragment *fragment)
@@ -149,16 +186,19 @@ receive_fragment(struct receive_iteration *iteration, struct camera_stream *stre
 		 const struct lull_net_packet *packet, const struct lull_frame_fragment *fragment)
 {
 	const struct lull_assembler_counters *counters;
-	uint64_t used;
+	uint64_t used, restarts;
 
 	if (!receive_size(stream, fragment))
 		return;
 	counters = lull_assembler_counters(stream->assembler);
 	used = counters->used;
-	if (fragment->key != stream->phase_key && receive_arrival(stream, fragment->key) == NULL)
+	restarts = counters->restarts;
+	if (receive_may_begin(stream, fragment))
 		receive_begin(iteration, stream, fragment->key);
 	lull_assembler_add(stream->assembler, iteration->time_ns, fragment);
 	stream->busy = true;
+	if (counters->restarts != restarts)
+		receive_anew(iteration, stream, fragment->key);
 	if (counters->used != used)
 		receive_stamp(stream, fragment->key, packet->stamp_ns, iteration->now_ns);
 	if (stream->control != NULL)
@@ -181,15 +221,35 @@ receive_verdict(struct camera_stream *stream, enum lull_frame_verdict verdict)
 		LULL_COUNTER_ADD(counters->foreign, 1);
 }
 
+/*
+ * Was the sender silent before this packet? For longer than packets are under way, and than from
+ * frame to frame: then what begins again is new.
+ */
+static void
+receive_quiet(struct camera_stream *stream, uint64_t stamp_ns)
+{
+	uint64_t period_ns = stream->phase.period_ns;
+	uint64_t quiet_ns = LULL_CLAMP(period_ns + period_ns / 2, QUIET_NS_MIN, QUIET_NS_MAX);
+
+	if (stream->heard_ns == 0 || stamp_ns < stream->heard_ns + quiet_ns)
+		return;
+	if (stream->protocol->quiet != NULL)
+		stream->protocol->quiet(stream->protocol_state);
+	if (stream->assembler != NULL)
+		lull_assembler_quiet(stream->assembler);
+}
+
 /* Is it for this stream? False: ask the next one on its port. */
 static bool
 receive_offer(struct receive_iteration *iteration, struct camera_stream *stream,
 	      const struct lull_net_packet *packet)
 {
 	enum lull_frame_verdict verdict;
+	uint64_t stamp_ns = packet->stamp_ns != 0 ? packet->stamp_ns : iteration->time_ns;
 	struct lull_frame_fragment fragment;
 	uint32_t fragments = 0;
 
+	receive_quiet(stream, stamp_ns);
 	do {
 		verdict = stream->protocol->parse(stream->protocol_state, packet->data,
 						  packet->len_bytes, &fragment);
@@ -201,6 +261,8 @@ receive_offer(struct receive_iteration *iteration, struct camera_stream *stream,
 			receive_verdict(stream, verdict);
 	} while (verdict == LULL_FRAME_FRAGMENT && (fragment.flags & LULL_FRAME_MORE) &&
 		 ++fragments < FRAGMENTS_MAX);
+	if (verdict == LULL_FRAME_FRAGMENT)
+		stream->heard_ns = stamp_ns;
 	LULL_COUNTER_ADD(stream->counters.pkts, 1);
 	LULL_COUNTER_ADD(stream->counters.bytes, packet->len_bytes);
 	return true;

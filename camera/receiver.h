@@ -56,6 +56,7 @@ struct camera_arrival {
 	uint64_t key;
 	uint64_t first_ns, last_ns; /* 0: none */
 	uint64_t fetched_ns;        /* its last packet, CLOCK_MONOTONIC */
+	bool former;                /* of a sender that has begun anew since */
 };
 
 struct camera_stream {
@@ -72,6 +73,7 @@ struct camera_stream {
 	struct lull_phase phase;
 	uint64_t phase_key;
 	uint64_t newest_key;
+	uint64_t heard_ns; /* its last packet, by the clock of the packets; 0: none */
 	uint64_t seen_bytes; /* of the assembler, when phase was told last */
 	bool busy;           /* a fragment came in this iteration */
 
