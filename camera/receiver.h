@@ -73,7 +73,7 @@ struct camera_stream {
 	struct lull_phase phase;
 	uint64_t phase_key;
 	uint64_t newest_key;
-	uint64_t heard_ns; /* its last packet, by the clock of the packets; 0: none */
+	uint64_t heard_ns;   /* its last packet, by the clock of the packets; 0: none */
 	uint64_t seen_bytes; /* of the assembler, when phase was told last */
 	bool busy;           /* a fragment came in this iteration */
 
@@ -176,6 +176,23 @@ void camera_images_take_back(struct lull_receiver *receiver, struct camera_strea
 void camera_images_end(struct lull_receiver *receiver);
 /** Images that the application holds. */
 uint32_t camera_images_out(struct lull_receiver *receiver);
+
+/* ---- packets of a stream: fragments.c; receiving thread ---- */
+
+/** Of the receiving thread. */
+struct camera_iteration {
+	struct lull_receiver *receiver;
+	uint64_t now_ns;  /* CLOCK_MONOTONIC */
+	uint64_t time_ns; /* of the assemblers: now_ns, or the time of a capture */
+	uint32_t count;   /* packets fetched */
+};
+/** Is @p packet for this stream? False: ask the next one on its port. */
+bool camera_fragments_offer(struct camera_iteration *iteration, struct camera_stream *stream,
+			    const struct lull_net_packet *packet);
+/** Count a packet that brings no fragment. */
+void camera_fragments_verdict(struct camera_stream *stream, enum lull_frame_verdict verdict);
+/** Give the frames that ended to the application. */
+void camera_fragments_give(struct camera_iteration *iteration, struct camera_stream *stream);
 
 /* ---- receiving: receive.c, thread.c ---- */
 

@@ -21,7 +21,7 @@
 #define PAIR_COUNT 4      /* frames of two fields that are remembered */
 #define GROUP_BYTES_MAX 9 /* of all pixels */
 #define RIVAL_PKTS 16
-#define LINES_MAX 2048    /* headers in a packet; 9216 bytes hold fewer with data */
+#define LINES_MAX 2048 /* headers in a packet; 9216 bytes hold fewer with data */
 
 /* The two fields of a frame; times are unwrapped. */
 struct pair {
@@ -39,11 +39,11 @@ struct rfc4175 {
 	uint16_t extended; /* upper bits of the last packet */
 	bool trusted;      /* they were seen to count a wrap */
 	bool bound;
-	uint32_t source;     /* the sender that is followed */
-	uint32_t rival;      /* another one heard since */
-	uint16_t rival_next; /* the sequence number that would prove it */
-	uint16_t rival_pkts; /* that followed each other */
-	bool quiet; /* nobody was heard for long */
+	uint32_t source;       /* the sender that is followed */
+	uint32_t rival;        /* another one heard since */
+	uint16_t rival_next;   /* the sequence number that would prove it */
+	uint16_t rival_pkts;   /* that followed each other */
+	bool quiet;            /* nobody was heard for long */
 	const uint8_t *packet; /* has more lines; NULL: there is none */
 	size_t packet_bytes;
 	size_t head_next, data_next; /* where the header and the data of the next one lie in it */
@@ -394,11 +394,11 @@ rfc4175_parse(void *state, const uint8_t *packet, size_t len_bytes,
 }
 
 static void
-rfc4175_quiet(void *state)
+rfc4175_quiet(void *state, bool gone)
 {
 	struct rfc4175 *own = state;
 
-	own->quiet = true;
+	own->quiet |= gone;
 }
 
 const struct lull_frame_protocol lull_frame_rfc4175 = {

@@ -249,8 +249,8 @@ frame_of(struct rvf *own, const struct header *header, uint64_t number, uint32_t
 			return frame;
 	}
 	/* The number lost a turn or more within the frame. */
-	if (!anew && !newest->ended && place > newest->place && ((newest->first ^ first) & 0xff) == 0 &&
-	    is_of(newest, header, newest->first)) {
+	if (!anew && !newest->ended && place > newest->place &&
+	    ((newest->first ^ first) & 0xff) == 0 && is_of(newest, header, newest->first)) {
 		newest->first = first;
 		return newest;
 	}
@@ -321,10 +321,11 @@ rvf_parse(void *state, const uint8_t *packet, size_t len_bytes,
 }
 
 static void
-rvf_quiet(void *state)
+rvf_quiet(void *state, bool gone)
 {
 	struct rvf *own = state;
 
+	(void)gone;
 	own->quiet = true;
 }
 

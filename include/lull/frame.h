@@ -128,9 +128,10 @@ struct lull_frame_protocol {
 					 struct lull_frame_fragment *fragment);
 	/**
 	 * The sender was silent before the next packet, see lull_assembler_quiet(): what says that
-	 * it began anew needs no further proof. NULL: it makes no difference.
+	 * it began anew needs no further proof. @p gone: for longer than from frame to frame, too,
+	 * so that another sender may take its place. NULL: it makes no difference.
 	 */
-	void (*quiet)(void *state);
+	void (*quiet)(void *state, bool gone);
 };
 /** Every protocol, ended by NULL. */
 extern const struct lull_frame_protocol *const lull_frame_protocols[];
@@ -287,8 +288,8 @@ void lull_assembler_add(struct lull_assembler *assembler, uint64_t now_ns,
 			const struct lull_frame_fragment *fragment);
 /**
  * Say that the sender was silent for so long that nothing sent before can still come: longer than
- * packets are under way, and than from frame to frame. Keys that begin again are then those of new
- * frames, from their first packet on. It holds until the next fragment that was not asked for.
+ * packets are under way. Keys that begin again are then those of new frames, from their first packet
+ * on; the rest of a frame still finds it. It holds until the next fragment that was not asked for.
  */
 void lull_assembler_quiet(struct lull_assembler *assembler);
 /**

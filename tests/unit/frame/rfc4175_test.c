@@ -298,12 +298,12 @@ TEST(quiet__another_source_is_followed_at_once)
 	sink_open(&sink, "rfc4175", &config, 32);
 	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 	key = sink.fragment.key;
-	lull_frame_protocol_find("rfc4175")->quiet(sink.state);
+	lull_frame_protocol_find("rfc4175")->quiet(sink.state, true);
 	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 	assert_int_equal(sink.fragment.key, key);
 	packet.source = 2;
 	assert_int_equal(take(&sink, &packet), LULL_FRAME_FOREIGN);
-	lull_frame_protocol_find("rfc4175")->quiet(sink.state);
+	lull_frame_protocol_find("rfc4175")->quiet(sink.state, true);
 	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 	assert_true(sink.fragment.key > key + (1ULL << 39));
 	sink_close(&sink);

@@ -112,8 +112,8 @@ answer(struct camera *camera, const uint8_t *message, size_t len, uint8_t *reply
 	if (header.code == LULL_GVCP_WRITEREG) {
 		note(camera, number_at(message + 8), number_at(message + 12));
 		/* While it acquires, nothing of the stream can be changed. */
-		if (camera->runs && camera->acquisition == 3 &&
-		    where != &camera->acquisition && where != &camera->control)
+		if (camera->runs && camera->acquisition == 3 && where != &camera->acquisition &&
+		    where != &camera->control)
 			status = 0x8007;
 		else if (camera->deny)
 			status = 0x8006;
@@ -157,7 +157,8 @@ TEST(start__fake_camera)
 	lull_gvcp_start(&client, 1000);
 	talk(&client, &camera, 1000);
 	assert_int_equal(client.state, LULL_GVCP_STREAMING);
-	assert_string_equal(camera.log, "a00=2 124=0 938=bb8 d04=4000230c d18=a000002 d00=15b3 124=1 ");
+	assert_string_equal(camera.log,
+			    "a00=2 124=0 938=bb8 d04=4000230c d18=a000002 d00=15b3 124=1 ");
 	assert_int_equal(client.packet_bytes, 8972);
 	assert_int_equal(client.capability, LULL_GVCP_CAN_RESEND);
 	lull_gvcp_stop(&client, 2000);
