@@ -16,8 +16,13 @@
 /* ---- packets ---- */
 
 static bool
-receive_is_from(const struct lull_net_source *source, const struct lull_net_packet *packet)
+receive_is_from(const struct camera_stream *stream, const struct lull_net_packet *packet)
 {
+	const struct lull_net_source *source = &stream->claim.source;
+	uint32_t port = atomic_load_explicit(&stream->source_port, memory_order_relaxed);
+
+	if (port != 0 && packet->source_port != port)
+		return false;
 	if (source->kind == LULL_NET_SOURCE_ANY)
 		return true;
 	if (source->kind == LULL_NET_SOURCE_IP)
@@ -42,7 +47,7 @@ receive_search(struct camera_iteration *iteration, const struct lull_net_packet 
 		if (lull_net_ip_is_any(&claim->address) != any ||
 		    (!any && !lull_net_ip_same(&claim->address, &packet->destination)))
 			continue;
-		if (!receive_is_from(&claim->source, packet))
+		if (!receive_is_from(stream, packet))
 			search->strange = stream;
 		else if (camera_fragments_offer(iteration, stream, packet))
 			return true;

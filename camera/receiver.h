@@ -66,6 +66,8 @@ struct camera_stream {
 	struct lull_assembler *assembler; /* NULL: the size of a picture is not known yet */
 	uint32_t next;                    /* on the same port: index plus 1; 0: none */
 	struct lull_net_claim claim;
+	_Atomic uint32_t source_port; /* that the camera under control sends from; 0: any */
+	bool source_open;             /* with control: the user takes any source */
 	struct lull_camera_counters counters;
 	uint64_t unsized; /* fragments before there was an assembler */
 	uint32_t arrival_next;

@@ -40,6 +40,7 @@ struct rfc4175 {
 	bool trusted;      /* they were seen to count a wrap */
 	bool bound;
 	uint32_t source;       /* the sender that is followed */
+	uint8_t type;          /* of its payload */
 	uint32_t rival;        /* another one heard since */
 	uint16_t rival_next;   /* the sequence number that would prove it */
 	uint16_t rival_pkts;   /* that followed each other */
@@ -54,6 +55,7 @@ static_assert(sizeof(struct rfc4175) <= 512, "a few cache lines");
 
 struct rtp {
 	bool marker;
+	uint8_t type; /* of the payload */
 	uint16_t sequence, extended;
 	uint32_t time, source;
 };
@@ -91,6 +93,7 @@ read_rtp(struct lull_reader *reader, struct rtp *rtp)
 	if (first >> 6 != 2 || (second >= 192 && second <= 223)) /* not RTP 2, or RTCP */
 		return LULL_FRAME_FOREIGN;
 	rtp->marker = second >> 7 != 0;
+	rtp->type = second & 0x7f;
 	if ((first & 15) != 0)
 		lull_reader_skip(reader, 4 * (size_t)(first & 15));
 	if ((first & 16) != 0) {
@@ -122,9 +125,10 @@ is_followed(struct rfc4175 *own, const struct rtp *rtp)
 	own->quiet = false;
 	if (!own->bound) {
 		own->source = rtp->source;
+		own->type = rtp->type;
 		own->bound = true;
 	}
-	if (rtp->source == own->source) {
+	if (rtp->source == own->source && rtp->type == own->type) {
 		own->rival_pkts = 0;
 		return true;
 	}
@@ -136,6 +140,7 @@ is_followed(struct rfc4175 *own, const struct rtp *rtp)
 		return false;
 	own->rival_pkts = 0;
 	own->source = rtp->source;
+	own->type = rtp->type;
 	own->trusted = false;
 	lull_unwrap_restart(&own->time, rtp->time, 32);
 	lull_unwrap_restart(&own->number, rtp->sequence, 16);

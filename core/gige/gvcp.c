@@ -27,6 +27,7 @@ enum step {
 	WRITE_SETUP,
 	WRITE_ADDRESS,
 	WRITE_PORT,
+	READ_SOURCE,
 	WRITE_START,
 	STREAM, /* heartbeats */
 	WRITE_STOP,
@@ -228,6 +229,10 @@ say_stream(struct lull_gvcp_client *client, uint64_t now_ns)
 		say_write(client, now_ns, channel_register(client, LULL_GVCP_REG_STREAM_PORT),
 			  config->port, false);
 		return true;
+	case READ_SOURCE:
+		say_read(client, now_ns, channel_register(client, LULL_GVCP_REG_STREAM_SOURCE),
+			 true);
+		return true;
 	case WRITE_START:
 		return say_list(client, now_ns, config->start, config->start_count, false);
 	case WRITE_STOP:
@@ -312,6 +317,9 @@ take_register(struct lull_gvcp_client *client, uint32_t value)
 		break;
 	case READ_SIZE:
 		client->packet_bytes = value & 0xffff;
+		break;
+	case READ_SOURCE:
+		client->source_port = (uint16_t)value;
 		break;
 	case STREAM:
 		if ((value & (LULL_GVCP_CONTROL_ACCESS | LULL_GVCP_CONTROL_EXCLUSIVE)) == 0)

@@ -118,7 +118,10 @@ struct lull_camera_stream {
 	/** IPv4 or IPv6 address and port the packets are sent to [any address of the interface]. */
 	const char *address;
 	uint16_t port; /**< UDP; 0 only for Ethernet protocols and for gvsp with control */
-	/** Only from this IP or MAC address; others count as source_mismatch [any]. */
+	/**
+	 * Only from this IP or MAC address; others count as source_mismatch [any; with control only
+	 * from that camera's address and from the port that it names, unless this is "any"].
+	 */
 	const char *source;
 	/** GVSP: take control of this camera (IP address, or MAC) and let it stream [NULL]. */
 	const char *control;

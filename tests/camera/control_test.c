@@ -110,6 +110,7 @@ device_open(bool deaf)
 	struct timeval limit = { .tv_usec = 10000 };
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(LULL_GVCP_PORT) };
 	struct device *device = calloc(1, sizeof(*device));
+	struct sockaddr_in stream;
 
 	device->deaf = deaf;
 	pthread_mutex_init(&device->lock, NULL);
@@ -119,8 +120,11 @@ device_open(bool deaf)
 	inet_pton(AF_INET, ADDRESS, &address.sin_addr);
 	device->control = socket(AF_INET, SOCK_DGRAM, 0);
 	device->stream = socket(AF_INET, SOCK_DGRAM, 0);
+	stream = address; /* from elsewhere nobody would listen */
+	stream.sin_port = 0;
 	setsockopt(device->control, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	if (bind(device->control, (struct sockaddr *)&address, sizeof(address)) != 0)
+	if (bind(device->stream, (struct sockaddr *)&stream, sizeof(stream)) != 0 ||
+	    bind(device->control, (struct sockaddr *)&address, sizeof(address)) != 0)
 		fail_msg("no camera on " ADDRESS ": %s", strerror(errno));
 	assert_int_equal(pthread_create(&device->thread, NULL, device_run, device), 0);
 	return device;

@@ -20,6 +20,7 @@ struct packet {
 	uint16_t sequence, extended;
 	uint32_t time, source;
 	bool marker;
+	uint8_t other_type; /* than 96 */
 	uint16_t line, column, length;
 };
 
@@ -29,7 +30,7 @@ take(struct sink *sink, const struct packet *packet)
 	uint8_t bytes[256] = { 0x80 };
 	uint8_t *at = bytes + 1;
 
-	at = lull_bytes_put(at, packet->marker ? 0xe0 : 0x60, 1);
+	at = lull_bytes_put(at, (packet->marker ? 0xe0u : 0x60u) + packet->other_type, 1);
 	at = lull_bytes_put(at, packet->sequence, 2);
 	at = lull_bytes_put(at, packet->time, 4);
 	at = lull_bytes_put(at, packet->source, 4);
@@ -284,6 +285,22 @@ TEST(parse__another_source_does_not_displace_a_living_one)
 		assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 		assert_int_equal(sink.fragment.key, key);
 	}
+	sink_close(&sink);
+}
+
+/* Nor do packets of another payload, such as sound, that name the same source. */
+TEST(parse__another_payload_type)
+{
+	struct lull_frame_protocol_config config = config_small(false, false);
+	struct packet packet = { .length = 8, .time = 1000, .source = 1 };
+	struct sink sink;
+
+	sink_open(&sink, "rfc4175", &config, 32);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	packet.other_type = 1;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FOREIGN);
+	packet.other_type = 0;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 	sink_close(&sink);
 }
 
