@@ -266,11 +266,14 @@ camera_control_start(struct camera_stream *stream, struct lull_error *error)
 		return rc;
 	}
 	rc = control_outcome(control, stream->config.control, error);
-	if (rc != 0)
+	if (rc != 0) {
 		camera_control_stop(control);
-	else
-		stream->control = control;
-	return rc;
+		return rc;
+	}
+	pthread_mutex_lock(&stream->receiver->state_lock);
+	stream->control = control;
+	pthread_mutex_unlock(&stream->receiver->state_lock);
+	return 0;
 }
 
 static void

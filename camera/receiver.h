@@ -141,8 +141,15 @@ struct lull_receiver {
 	atomic_bool event_asked;
 	_Atomic uint32_t events;  /* futex word */
 	_Atomic uint32_t waiters; /* in lull_receiver_get() */
+	_Atomic uint32_t readers; /* of statistics, in a call */
 	atomic_bool woken;
 	atomic_uint_fast64_t foreign; /* puts of what is no image */
+
+	/*
+	 * On the back end's state, controls, settings and whether there is a loop, for who reads
+	 * statistics while they change. The receiving thread takes it only to count losses.
+	 */
+	pthread_mutex_t state_lock;
 
 	/* its thread; with a loop of the application there is none of this */
 	void *idle_memory;
@@ -152,6 +159,13 @@ struct lull_receiver {
 	bool thread_runs;
 	struct lull_loop loop;
 };
+
+/** Streams so far, for any thread. */
+static inline uint32_t
+camera_stream_count(const struct lull_receiver *receiver)
+{
+	return __atomic_load_n(&receiver->stream_count, __ATOMIC_ACQUIRE);
+}
 
 /* ---- streams: stream.c ---- */
 
@@ -195,6 +209,12 @@ bool camera_fragments_offer(struct camera_iteration *iteration, struct camera_st
 void camera_fragments_verdict(struct camera_stream *stream, enum lull_frame_verdict verdict);
 /** Give the frames that ended to the application. */
 void camera_fragments_give(struct camera_iteration *iteration, struct camera_stream *stream);
+
+/* ---- statistics: statistics.c ---- */
+
+/** Around whatever reads, with the lock: a close waits for it. */
+void camera_read_begin(struct lull_receiver *receiver);
+void camera_read_end(struct lull_receiver *receiver);
 
 /* ---- receiving: receive.c, thread.c ---- */
 
