@@ -172,6 +172,12 @@ discover_add(struct discover *discover, const char *name, const struct lull_gvcp
 	snprintf(found.version, sizeof(found.version), "%s", device->version);
 	snprintf(found.serial, sizeof(found.serial), "%s", device->serial);
 	snprintf(found.name, sizeof(found.name), "%s", device->name);
+	/* Whoever answers writes these: nothing in them moves a terminal. */
+	lull_text_clean(found.maker);
+	lull_text_clean(found.model);
+	lull_text_clean(found.version);
+	lull_text_clean(found.serial);
+	lull_text_clean(found.name);
 	for (uint32_t i = 0; i < LULL_MIN(discover->found_count, discover->found_max); i++)
 		if (strcmp(discover->found[i].interface, name) == 0 &&
 		    strcmp(discover->found[i].mac, found.mac) == 0 &&

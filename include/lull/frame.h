@@ -288,8 +288,9 @@ void lull_assembler_add(struct lull_assembler *assembler, uint64_t now_ns,
 			const struct lull_frame_fragment *fragment);
 /**
  * Say that the sender was silent for so long that nothing sent before can still come: longer than
- * packets are under way. Keys that begin again are then those of new frames, from their first packet
- * on; the rest of a frame still finds it. It holds until the next fragment that was not asked for.
+ * packets are under way. Keys that begin again are then those of new frames, from their first
+ * packet on; the rest of a frame still finds it. It holds until the next fragment that was not
+ * asked for.
  */
 void lull_assembler_quiet(struct lull_assembler *assembler);
 /**

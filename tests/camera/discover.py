@@ -93,6 +93,8 @@ def answer(number: int, address: str) -> bytes:
     device[10:16] = bytes.fromhex("020000000042")
     device[36:40] = socket.inet_aton(address)
     device[72:78] = b"forged"
+    for at in (104, 136, 216, 232):  # model, version, serial, name
+        device[at : at + 8] = b"\x1b[31mred"
     return struct.pack("!HHHH", 0, 0x0003, len(device), number) + device
 
 
@@ -130,7 +132,12 @@ def believes_no_liar(binaries: list[str]) -> None:
         try:
             check(sight.discover() == [] and asked != [], "lies are heard, not believed", asked)
             honest, first = True, asked[0]
-            check(addresses(sight.discover()) == [("v1", "10.9.0.1")], "the truth is")
+            found = sight.discover()
+            check(addresses(found) == [("v1", "10.9.0.1")], "the truth is", found)
+            texts = {found[0][member] for member in ("model", "version", "serial", "name")}
+            check(texts == {"?[31mred"}, "no escapes", texts)
+            shown = sight.call("--discover", "--duration", "300ms").stdout
+            check("forged" in shown and "\x1b" not in shown, "nor in the list", shown)
             check(asked[-1] != first, "each question has a number of its own", asked)
         finally:
             stop.set()

@@ -36,7 +36,7 @@ def leader(time: int, width: int, height: int) -> bytes:
 
 
 def disturb(sender: socket.socket, port: int, stop: threading.Event) -> None:
-    """Leaders, huge ones too, data and ends of the blocks that the camera is at, and of stale ones."""
+    """Leaders, huge ones too, data and ends of blocks that the camera is at, and of stale ones."""
     while not stop.is_set():
         for block in (*range(1, FRAMES + 2), *range(30000, 30010)):
             for packet in (

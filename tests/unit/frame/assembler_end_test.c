@@ -356,7 +356,7 @@ TEST(restart__single_frames_of_one_key)
 	}
 }
 
-/* The clock goes on, keys go back to what nobody remembers: a new acquisition from its leader on. */
+/* The clock goes on, keys go back to what nobody remembers: new from the leader on. */
 TEST(restart__keys_go_back_while_the_clock_goes_on)
 {
 	struct lull_assembler_config config = stand_config(WIDTH, 1);
