@@ -15,7 +15,14 @@ from lull.reproduce import channel as published
 from lull.reproduce import channel_command, channel_live, channel_run
 from lull.reproduce.channel import CROWDED, NAMES, ORIGINAL, OURS, PAPER, POLLING, ChannelSeen
 from lull.reproduce.channel_run import QUICK, ChannelBench
-from lull.reproduce.reproduction import Curves, Side, rows
+from lull.reproduce.reproduction import (
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    REPRODUCED,
+    Curves,
+    Side,
+    rows,
+)
 
 HERE = Path(__file__).resolve().parent
 pytestmark = pytest.mark.usefixtures("signals")
@@ -43,7 +50,9 @@ def test_what_claims_measure() -> None:
     assert published.slower(PAPER, 512)(CURVES) == pytest.approx(-5)
     assert published.worst(PAPER, ORIGINAL)(CURVES) == pytest.approx(-5)
     assert published.tenfold(CURVES) == 10
-    assert published.resent({PAPER: [(1, seen(again=3)), (2, seen(again=1))]}, PAPER) == 3
+    assert published.resent(PAPER)({PAPER: [(1, seen(again=3)), (2, seen(again=1))]}) == 3
+    assert published.resent(PAPER)({PAPER: [(1, seen(speed=0))]}) is None
+    assert published.most(PAPER, "send.cpu_pct")({PAPER: [(1, seen(speed=0))]}) is None
     nothing: Curves = {ORIGINAL: [(512, seen(speed=0))], PAPER: [(512, seen())]}
     assert published.slower(PAPER, 512)(nothing) is None
     assert published.worst(PAPER, ORIGINAL)(nothing) is None
@@ -72,20 +81,21 @@ def test_every_claim_has_a_tolerance_and_a_source() -> None:
 
 
 def test_verdicts() -> None:
-    """As in the text: each published statement matches; a little off, it differs."""
+    """As in the text: each statement is reproduced; a little off, it is not."""
     curves: Curves = {**CURVES, OURS: [(512, seen(14, 3.99e9)), (768, seen(14, 4.95e9))]}
     verdicts = {row.text: row.simulated.verdict
-                for figure in published.figures()[:2] for row in rows(figure, curves, None)}
-    assert verdicts["most CPU of a sender, kalman"] == "matches"
-    assert verdicts["empty polling rate of a sender falls, kalman"] == "differs"  # by 65 points
-    assert verdicts["speed at 512 bytes, kalman"] == "matches"
-    assert verdicts["loss, kalman over original"] == "matches"
-    assert verdicts["loss, phase"] == "matches"
+                for figure in published.figures()[:2] for row in rows(figure, [curves], None, 2)}
+    assert verdicts["most CPU of a sender, kalman"] == REPRODUCED
+    # By 65 points.
+    assert verdicts["empty polling rate of a sender falls, kalman"] == NOT_REPRODUCED
+    assert verdicts["speed at 512 bytes, kalman"] == REPRODUCED
+    assert verdicts["loss, kalman over original"] == REPRODUCED
+    assert verdicts["loss, phase"] == REPRODUCED
     curves = {**curves, OURS: [(512, seen(14, 3.9e9, loss=1))]}
     verdicts = {row.text: row.simulated.verdict
-                for figure in published.figures()[:2] for row in rows(figure, curves, None)}
-    assert verdicts["speed, phase, at the worst of all sizes"] == "differs"
-    assert verdicts["loss, phase"] == "differs"
+                for figure in published.figures()[:2] for row in rows(figure, [curves], None, 2)}
+    assert verdicts["speed, phase, at the worst of all sizes"] == NOT_REPRODUCED
+    assert verdicts["loss, phase"] == NOT_REPRODUCED
 
 
 # ---- what is run ----
@@ -194,7 +204,7 @@ def test_page(asked: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     root = ET.fromstring(page.removeprefix("<!DOCTYPE html>").strip())  # noqa: S314 - our own
     assert len(list(root.iter("h2"))) == len(list(root.iter("img"))) == len(NAMES)
     text = " ".join("".join(root.itertext()).split())
-    for words in ("about 99", "below 20", "-4.3", "ten times", "differs because",
+    for words in ("about 99", "below 20", "-4.3", "ten times", "not reproduced because",
                   "never rests while packets are expected", "Live: left out",
                   "Again: lull reproduce channel --seed 1 --quick"):
         assert words in text
@@ -207,11 +217,11 @@ def test_page(asked: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
                 for name, one in figures.items() for row in one["rows"]}
     steps = published.STEPS
     # What was recorded of a real run: the published policy saves the CPU, and ours too in steps.
-    assert verdicts[published.ALL_THE_TIME, "most CPU of a receiver, kalman"] == "matches"
-    assert verdicts[steps, "most CPU of either side, phase"] == "matches"
-    assert verdicts[steps, "sent again, phase, beyond polling"] == "matches"
-    assert verdicts[published.LOSSES, "loss, original"] == "differs"
-    assert verdicts[published.RINGS, "loss with rail credit, any rest"] == "matches"
+    assert verdicts[published.ALL_THE_TIME, "most CPU of a receiver, kalman"] == REPRODUCED
+    assert verdicts[steps, "most CPU of either side, phase"] == REPRODUCED
+    assert verdicts[steps, "sent again, phase, beyond polling"] == REPRODUCED
+    assert verdicts[published.LOSSES, "loss, original"] == NOT_TESTABLE
+    assert verdicts[published.RINGS, "loss with rail credit, any rest"] == REPRODUCED
     assert {row["live"]["verdict"] for one in figures.values() for row in one["rows"]} == {
         "not run"}
     assert {path.name for path in out.glob("*.png")} == {
@@ -242,10 +252,11 @@ def test_live_beside_simulated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     data = json.loads((tmp_path / "out" / "reproduce.json").read_text())
     live = {row["text"]: row["live"] for row in data["figures"][0]["rows"]}
     assert live["most CPU of either side, phase"] == {
-        "value": 10, "verdict": "matches", "because": ""}
-    assert live["speed, phase against polling, at the worst of all sizes"]["verdict"] == "matches"
-    assert live["most CPU of either side, kalman"]["because"] == channel_command.NOT_LIVE
-    assert data["live"] == {"matches": 4, "differs": 0}
+        "value": 10, "low": 10, "high": 10, "runs": 1, "verdict": REPRODUCED, "because": ""}
+    assert live["speed, phase against polling, at the worst of all sizes"]["verdict"] == REPRODUCED
+    assert live["most CPU of either side, kalman"]["because"] == published.NOT_LIVE
+    assert data["live"] == {
+        "reproduced": 4, "not_reproduced": 0, "assumed": 0, "not_testable": 5}
     few = "want 4 CPUs, this machine has 2"
     assert few in data["figures"][0]["note"]
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(4)))
@@ -271,7 +282,7 @@ def test_live_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     live = [row["live"] for row in data["figures"][0]["rows"]]
     assert {one["verdict"] for one in live} == {"not run"}
     assert "a test bed needs root" in {one["because"] for one in live}
-    assert data["simulated"]["matches"] > 0
+    assert data["simulated"]["reproduced"] > 0
 
 
 @pytest.mark.usefixtures("asked")

@@ -20,14 +20,13 @@ from lull.reproduce import plot as reproduction_plot
 from lull.reproduce import reproduction
 from lull.reproduce.channel_run import ChannelBench
 from lull.reproduce.page import Head, Part
-from lull.reproduce.reproduction import Curves, Figure, Judged, Row
+from lull.reproduce.reproduction import NOT_RUN, Curves, Figure, Judged, Row
 from lull.reproduce.table import table
 from lull.sim.simulation import Pool, progress_bar
 
 PROGRAM = "lull reproduce channel"
 NOT_ASKED = "as root, --live measures it"
 LIVE_CPUS = 4  # two nodes, in each a thread that polls and a program
-NOT_LIVE = "the library never rests while packets are expected, and always says how long"
 
 
 @dataclass(frozen=True)
@@ -93,13 +92,15 @@ def _live(figures: Sequence[Figure], bench: ChannelBench) -> tuple[Mapping[str, 
 
 def _part(figure: Figure, simulated: Curves | None, live: Curves | None, remark: str,
           cpus: int) -> Part:
-    rows = [_with_reason(row, claim.live, remark) for row, claim in zip(
-        reproduction.rows(figure, simulated, live), figure.claims, strict=True)]
+    rows = reproduction.rows(figure, None if simulated is None else [simulated],
+                             None if live is None else [live], cpus)
+    rows = [_with_reason(row, claim.no_live or remark)
+            for row, claim in zip(rows, figure.claims, strict=True)]
     return Part(
         figure.name, figure.title, rows, reproduction_plot.picture(figure, simulated, live)
         if simulated or live else None, figure.note + (_few(cpus) if live else ""),
-        {"simulated": reproduction_page.curve_data(simulated),
-         "live": reproduction_page.curve_data(live)})
+        data={"simulated": reproduction_page.curve_data(simulated),
+              "live": reproduction_page.curve_data(live)})
 
 
 def _few(cpus: int) -> str:
@@ -109,8 +110,8 @@ def _few(cpus: int) -> str:
         "take turns, and polling comes out slower than it is.")
 
 
-def _with_reason(row: Row, can: bool, remark: str) -> Row:
+def _with_reason(row: Row, remark: str) -> Row:
     """Say why a live value is not there."""
-    if row.live.verdict != "not run":
+    if row.live.verdict != NOT_RUN:
         return row
-    return row.model_copy(update={"live": Judged(because=remark if can else NOT_LIVE)})
+    return row.model_copy(update={"live": Judged(because=remark)})

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reproduce dispatch: run its figures and Table 1, judge them, write table, JSON and page."""
 
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -20,15 +21,14 @@ from lull.reproduce import dispatch_plot as reproduction_dispatch_plot
 from lull.reproduce import dispatch_run as run_
 from lull.reproduce import page as reproduction_page
 from lull.reproduce import reproduction
-from lull.reproduce.dispatch import NOT_COMPARABLE, DispatchFigure, Shown
+from lull.reproduce.dispatch import DispatchFigure, Shown
 from lull.reproduce.dispatch_run import DispatchBench
 from lull.reproduce.page import Head, Part
-from lull.reproduce.reproduction import Judged, Row
+from lull.reproduce.reproduction import NOT_RUN, NOT_TESTABLE, Judged, Row
 from lull.reproduce.table import table
 from lull.sim.simulation import Pool, progress_bar
 
 PROGRAM = "lull reproduce dispatch"
-NOT_MEASURED = "not measured on this machine"
 MEMIF = "net_memif0,socket-abstract=no,socket=/tmp/lull-memif,role="
 LARGER = (f"lull-flow --vdev {MEMIF}server --workers 4 --cpus 1-6 --scheduler NAME --duration 10s "
           f"--json - & lull-gen --vdev {MEMIF}client --cpus 0 --tx-only --flows 10k --traffic "
@@ -62,13 +62,14 @@ def run(bench: DispatchBench, choice: Choice, out: Path, cpus: int, command: str
     console = Console(highlight=False)
     for part in parts:
         console.print(table(part))
-    if choice.live and any(figure.roles for figure in figures):
+    if choice.live and any(figure.traffics for figure in figures):
         console.print(f"\nTo measure the others live on a larger machine: {LARGER}", soft_wrap=True,
                       markup=False)
     console.print(f"\n[dim]page[/]  {out / 'reproduce.html'}", soft_wrap=True)
 
 
-def _simulate(figures: Sequence[DispatchFigure], bench: DispatchBench, choice: Choice) -> Shown:
+def _simulate(figures: Sequence[DispatchFigure], bench: DispatchBench,
+              choice: Choice) -> list[Shown]:
     with Pool(find_program("lull-flow-sim"), choice.jobs) as pool:
         jobs = run_.plan(figures, bench)
         progress, task = progress_bar(len(jobs), "simulated")
@@ -99,37 +100,33 @@ def _live(figures: Sequence[DispatchFigure], bench: DispatchBench) -> tuple[Show
     return Shown(shares=shares, costs=costs), remark
 
 
-def _part(figure: DispatchFigure, simulated: Shown | None, live: Shown | None, remark: str,
-          cpus: int) -> Part:
-    told = None if live is None or (figure.name == "Fig. 6" and not live.costs) else live
-    rows = [reproduction.row(figure.name, claim, simulated, told) for claim in figure.claims]
-    rows = [_stated(one) for one in rows]
+def _part(figure: DispatchFigure, simulated: Sequence[Shown] | None, live: Shown | None,
+          remark: str, cpus: int) -> Part:
+    told = None if live is None else [live]
+    rows = [reproduction.row(figure.name, claim, _known(figure, simulated), told, cpus)
+            for claim in figure.claims]
     note = figure.note
-    if live is not None and figure.roles:
-        why = (f"source, I/O, {reproduction_dispatch.WORKERS} workers and aggregator "
-               f"want {figure.roles} CPUs, this machine has {cpus}" if cpus < figure.roles else
-               "loss by load needs a source that steps through rates")
-        rows = [_without_live(one) for one in rows]
-        note = f"{note} Live: {NOT_MEASURED}: {why}. To measure it: {LARGER}".strip()
-    elif live is not None and remark and figure.name == "Fig. 6":
-        rows = [_without_live(one) for one in rows]
-        note = f"{note} Live: {NOT_MEASURED}: {remark}"
+    if live is not None and remark and figure.name == "Fig. 6":
+        rows = [_without_live(one, remark) for one in rows]
+    if live is not None and figure.traffics and figure.name != "Fig. 2":
+        note = f"{note} To measure it live on a larger machine: {LARGER}".strip()
+    first = simulated[0] if simulated else None
+    number = "".join(re.findall(r"[0-9]+", figure.name))
     return Part(figure.name, figure.title, rows,
-                reproduction_dispatch_plot.picture(figure.name, simulated, live), note,
-                {"simulated": _data(figure, simulated), "live": _live_data(figure, live)})
+                reproduction_dispatch_plot.picture(figure.name, first, live), note,
+                f"{PROGRAM} --figures {number}",
+                {"simulated": _data(figure, first), "live": _live_data(figure, live)})
 
 
-def _stated(row: Row) -> Row:
-    """What has no tolerance is stated, and cannot be compared."""
-    def plain(judged: Judged) -> Judged:
-        stated = judged.verdict == "not stated"
-        return judged.model_copy(update={"verdict": NOT_COMPARABLE}) if stated else judged
-
-    return row.model_copy(update={"simulated": plain(row.simulated), "live": plain(row.live)})
+def _known(figure: DispatchFigure, simulated: Sequence[Shown] | None) -> Sequence[Shown] | None:
+    """What the simulator showed of a figure; Fig. 6 has nothing of it."""
+    return [] if simulated is not None and figure.name == "Fig. 6" else simulated
 
 
-def _without_live(row: Row) -> Row:
-    return row.model_copy(update={"live": Judged(verdict=NOT_MEASURED)})
+def _without_live(row: Row, remark: str) -> Row:
+    if row.live.verdict == NOT_RUN:
+        return row
+    return row.model_copy(update={"live": Judged(verdict=NOT_TESTABLE, because=remark)})
 
 
 def _data(figure: DispatchFigure, simulated: Shown | None) -> dict[str, Any]:

@@ -12,12 +12,14 @@ from lull.errors import LullError
 from lull.flow import capture as flow_capture
 from lull.flow import result as flow_result
 from lull.reproduce.dispatch import (
+    EIGHTH,
     HRW,
     ONE,
     PAPER,
     SCHEDULERS,
     THRESHOLDS,
     TRAFFICS,
+    TWO,
     WORKERS,
     DispatchFigure,
     Shown,
@@ -29,6 +31,7 @@ from lull.sim.simulation import Pool
 # Of the example program that the text builds on; the text names none.
 BURST, RING = "144", "1024"
 ODDS_LOAD = "0.7"
+LARGE = 0.4
 FLOWS = 10_000
 Advance = Callable[[], None]
 
@@ -38,13 +41,14 @@ class DispatchBench:
     """What the text leaves open, chosen here."""
 
     seed: int = 1
-    packets: int = 500_000
+    packets: int = 200_000
     loads: tuple[float, ...] = tuple(step / 20 for step in range(1, 21))
+    seeds: int = 8
     rounds: int = 9  # of dispatch-cost
     capture_packets: int = 200_000
 
 
-QUICK = DispatchBench(packets=100_000, loads=(0.1, 0.3, 0.5, 0.7), rounds=3,
+QUICK = DispatchBench(packets=50_000, loads=(0.1, 0.3, 0.5, 0.7), seeds=2, rounds=3,
                       capture_packets=20_000)
 
 
@@ -56,39 +60,51 @@ class Job:
     traffic: str = ""
     scheduler: str = ""
     threshold: int = 0
+    turn: int = 0  # of the seed
+
+
+def every_load(bench: DispatchBench) -> list[float]:
+    """The loads to be tried, and an eighth of the larger ones: lull-flow-sim takes 32 at most."""
+    eighths = {round(load / EIGHTH, 6) for load in bench.loads if load >= LARGE}
+    return sorted(eighths | set(bench.loads))
 
 
 def plan(figures: Sequence[DispatchFigure], bench: DispatchBench) -> list[Job]:
     """Every run that the figures want, each once."""
-    same = ("--workers", str(WORKERS), "--burst", BURST, "--flush-burst", BURST, "--ring", RING,
-            "--flows", str(FLOWS), "--packets", str(bench.packets), "--start", "cold",
-            "--seed", str(bench.seed), "--json", "-")
-    loads = ",".join(f"{load:g}" for load in bench.loads)
     traffics = dict.fromkeys(traffic for figure in figures for traffic in figure.traffics)
-    jobs = [Job(("--scheduler", scheduler, *TRAFFICS[traffic], "--load", loads, *same), traffic,
-                scheduler) for traffic in traffics for scheduler in SCHEDULERS]
-    if any(figure.name == "Table 1" for figure in figures):
-        jobs += [Job(("--scheduler", PAPER, *TRAFFICS[ONE], "--load", ODDS_LOAD, "--watch", BURST,
-                      "--threshold", str(threshold), *same), threshold=threshold)
-                 for threshold in THRESHOLDS]
+    jobs = []
+    for turn in range(bench.seeds):
+        same = ("--workers", str(WORKERS), "--burst", BURST, "--flush-burst", BURST, "--ring",
+                RING, "--flows", str(FLOWS), "--packets", str(bench.packets), "--start", "cold",
+                "--seed", str(bench.seed + turn), "--json", "-")
+        for traffic in traffics:
+            loads = every_load(bench) if traffic in (ONE, TWO) else bench.loads
+            words = ",".join(f"{load:g}" for load in loads)
+            jobs += [Job(("--scheduler", scheduler, *TRAFFICS[traffic], "--load", words, *same),
+                         traffic, scheduler, turn=turn) for scheduler in SCHEDULERS]
+        if any(figure.name == "Table 1" for figure in figures):
+            jobs += [Job(("--scheduler", PAPER, *TRAFFICS[ONE], "--load", ODDS_LOAD, "--watch",
+                          BURST, "--threshold", str(threshold), *same), threshold=threshold,
+                         turn=turn) for threshold in THRESHOLDS]
     return jobs
 
 
-def simulate(pool: Pool, jobs: Sequence[Job], advance: Advance) -> Shown:
-    """Run them all."""
-    runs: dict[tuple[str, str], list[FlowRun]] = {}
-    odds: dict[int, FlowRun] = {}
+def simulate(pool: Pool, jobs: Sequence[Job], advance: Advance) -> list[Shown]:
+    """Run them all; what each seed showed."""
+    turns = 1 + max((job.turn for job in jobs), default=-1)
+    runs: list[dict[tuple[str, str], list[FlowRun]]] = [{} for _ in range(turns)]
+    odds: list[dict[int, FlowRun]] = [{} for _ in range(turns)]
     for index, text in pool.run([job.words for job in jobs]):
         job, found = jobs[index], flow_sim_reply.parse(text)
         if not found or any(run.scheduler != (job.scheduler or PAPER) for run in found):
             raise LullError("lull-flow-sim ran another scheduler than it was asked for: rebuild "
                             "it with 'make build'")
         if job.threshold:
-            odds[job.threshold] = found[0]
+            odds[job.turn][job.threshold] = found[0]
         else:
-            runs[job.traffic, job.scheduler] = sorted(found, key=lambda run: run.load)
+            runs[job.turn][job.traffic, job.scheduler] = sorted(found, key=lambda run: run.load)
         advance()
-    return Shown(runs=runs, odds=odds)
+    return [Shown(runs=runs[turn], odds=odds[turn]) for turn in range(turns)]
 
 
 def live_shares(pool: Pool, bench: DispatchBench, folder: Path,

@@ -14,7 +14,15 @@ from pydantic import BaseModel
 from lull import atomic, drawing, page
 from lull.program.machine import Machine
 from lull.quantities import digits
-from lull.reproduce.reproduction import Curves, Judged, Row
+from lull.reproduce.reproduction import (
+    ASSUMED,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    REPRODUCED,
+    Curves,
+    Judged,
+    Row,
+)
 
 
 @dataclass(frozen=True)
@@ -26,20 +34,26 @@ class Part:
     rows: list[Row]
     picture: Picture | None = None
     note: str = ""
+    command: str = ""  # that makes these rows alone
     data: dict[str, Any] = field(default_factory=dict)
 
 
 class Counts(BaseModel):
-    """How many statements came out."""
+    """How many statements have which verdict."""
 
-    matches: int = 0
-    differs: int = 0
+    reproduced: int = 0
+    not_reproduced: int = 0
+    assumed: int = 0
+    not_testable: int = 0
 
 
 def count(judged: Sequence[Judged]) -> Counts:
-    """Verdicts that are one."""
-    return Counts(matches=sum(one.verdict == "matches" for one in judged),
-                  differs=sum(one.verdict == "differs" for one in judged))
+    """Of one half of rows."""
+    def of(verdict: str) -> int:
+        return sum(one.verdict == verdict for one in judged)
+
+    return Counts(reproduced=of(REPRODUCED), not_reproduced=of(NOT_REPRODUCED),
+                  assumed=of(ASSUMED), not_testable=of(NOT_TESTABLE))
 
 
 def curve_data(curves: Curves | None) -> dict[str, Any]:
@@ -68,15 +82,16 @@ def save(parts: Sequence[Part], head: Head, out: Path) -> None:
     simulated, lived = (count([getattr(row, name) for row in every])
                         for name in ("simulated", "live"))
     atomic.write(out / "reproduce.html", page.fill(
-        head.template, {"figure": figure_text}, parts=shown, bench=head.bench,
-        machine=head.machine, live=head.live, version=head.version, command=head.command,
-        program=head.program, simulated=simulated, lived=lived))
+        head.template, {"figure": figure_text, "spread": spread_text}, parts=shown,
+        bench=head.bench, machine=head.machine, live=head.live, version=head.version,
+        command=head.command, program=head.program, simulated=simulated, lived=lived))
     atomic.write(out / "reproduce.json", json.dumps({
         "program": head.program, "version": head.version, "machine": head.machine.model_dump(),
         "bench": asdict(head.bench), "simulated": simulated.model_dump(),
         "live": lived.model_dump() if head.live else None,
         "figures": [{"name": part.name, "title": part.title, "note": part.note,
-                     "rows": [row.model_dump() for row in part.rows], **part.data}
+                     "command": part.command, "rows": [row.model_dump() for row in part.rows],
+                     **part.data}
                     for part in parts]}, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -87,10 +102,18 @@ def _drawn(part: Part, out: Path) -> dict[str, Any]:
         drawing.save(part.picture, out / f"{name}.png")
         png = drawing.to_base64(part.picture)
     return {"name": part.name, "title": part.title, "rows": part.rows, "note": part.note,
-            "png": png}
+            "png": png, "command": part.command}
 
 
 def figure_text(value: float | None, unit: str) -> str:
     """A figure with its unit."""
     # Too little to be shown has no sign either.
     return "–" if value is None else f"{digits(value) if abs(value) >= 0.005 else 0} {unit}".strip()
+
+
+def spread_text(judged: Judged, unit: str) -> str:
+    """From the least to the most of several runs; empty where they are the same, or one."""
+    if judged.low is None or judged.high is None:
+        return ""
+    low, high = (figure_text(one, "") for one in (judged.low, judged.high))
+    return f"{low} to {high} {unit}".strip() if low != high else ""

@@ -13,6 +13,7 @@ from lull.reproduce.run import BurstCost
 TITLES = {"cpu_pct": "CPU, %", "empty_pct": "empty polling, %",
           "empty_requested_pct": "empty polling as published, %", "speed_bps": "speed, Mbit/s",
           "loss_ppm": "loss, ppm", "resent_ppm": "sent again, ppm",
+          "loops_per_s": "loops per second",
           "rest_us": "sleep at the end, us"}
 SIDES = {"send": "sender: ", "receive": "receiver: ", "": ""}
 COLOURS = ("#0b7a8c", "#d9822b", "#8b5fbf", "#4f7d33", "#b5475f", "#3b63c4", "#8c6d46")

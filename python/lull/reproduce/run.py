@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from lull.errors import LullError
+from lull.reproduce.disturbance import Watch
 from lull.reproduce.reproduction import (
     BLOCK,
     USLEEP,
@@ -18,7 +19,6 @@ from lull.reproduce.reproduction import (
     Rest,
     Scenario,
     Side,
-    middle,
 )
 from lull.sim import load_traffic
 from lull.sim import reply as sim_reply
@@ -38,9 +38,10 @@ class Bench:
     """What the text leaves open, chosen here."""
 
     seed: int = 1
-    rounds: int = 5  # simulations of a policy that searches, each with a seed of its own
+    rounds: int = 8  # simulations of each run, each with a seed of its own
     duration: str = "1s"
     live_ms: int = 500
+    tries: int = 3   # of a live run, until nothing else took the CPUs
     objective_us: int = 1100  # of the receiver: what the longest rest allowed takes
     public_ring: int = 64
 
@@ -109,6 +110,8 @@ def _sim_side(run: SimRun) -> Side:
     mean_ns = float(asked_ns) / run.rests if run.rests else 0.0
     return Side(cpu_pct=run.cpu_pct, empty_pct=run.empty_pct,
                 empty_requested_pct=run.empty_requested_pct, speed_bps=run.bits_per_s,
+                loops_per_s=1e9 * run.counters.get("iterations", 0) / run.duration_ns
+                if run.duration_ns else 0.0,
                 rest_us=(run.verdict.rest_ns or mean_ns) / 1e3)
 
 
@@ -123,6 +126,9 @@ class LiveSide(BaseModel):
     empty_requested_pct: float = 0
     bits_per_s: float = 0
     rest_requested_mean_ns: float = 0
+    window_s: float = 0
+    bursts: float = 0
+    iterations_empty: float = 0
 
 
 class LiveReply(BaseModel):
@@ -160,6 +166,8 @@ def live_observation(text: str) -> Observation:
     def side(of: LiveSide) -> Side:
         return Side(cpu_pct=of.cpu_pct, empty_pct=of.empty_pct, speed_bps=of.bits_per_s,
                     empty_requested_pct=of.empty_requested_pct,
+                    loops_per_s=(of.bursts + of.iterations_empty) / of.window_s
+                    if of.window_s else 0.0,
                     rest_us=of.rest_requested_mean_ns / 1e3)
 
     return Observation(send=side(reply.sender), receive=side(reply.receiver),
@@ -168,16 +176,16 @@ def live_observation(text: str) -> Observation:
 
 # ---- both ----
 
-Seen = Mapping[Scenario, Observation]
+Seen = Mapping[Scenario, Sequence[Observation]]  # by seed or round; empty: all were disturbed
 
 
 Plan = Sequence[tuple[Scenario, Sequence[str]]]
 
 
 def sim_plan(figures: Sequence[Figure], bench: Bench) -> Plan:
-    """Every run of lull-sim, those of policies that search several times."""
+    """Every run of lull-sim, with each seed."""
     return [(scenario, sim_arguments(scenario, bench, turn)) for scenario in _each(figures)
-            for turn in range(bench.rounds if scenario.searches() else 1)]
+            for turn in range(bench.rounds)]
 
 
 def live_plan(figures: Sequence[Figure], bench: Bench) -> Plan:
@@ -190,24 +198,41 @@ def _each(figures: Sequence[Figure]) -> list[Scenario]:
         scenario for figure in figures for scenario in figure.scenarios()))
 
 
-def observe(pool: Pool, plan: Plan, understand: Callable[[str], Observation],
-            advance: Callable[[], None]) -> Seen:
-    """Every scenario; the median where it is run several times."""
-    seen: dict[Scenario, list[Observation]] = {}
+def simulate(pool: Pool, plan: Plan, advance: Callable[[], None]) -> Seen:
+    """Every scenario, in the order of its seeds."""
+    seen: dict[int, Observation] = {}
     for index, text in pool.run([arguments for _, arguments in plan]):
-        seen.setdefault(plan[index][0], []).append(understand(text))
+        seen[index] = sim_observation(text)
         advance()
-    return {scenario: middle(several) for scenario, several in seen.items()}
+    found: dict[Scenario, list[Observation]] = {}
+    for index, (scenario, _) in enumerate(plan):
+        found.setdefault(scenario, []).append(seen[index])
+    return found
 
 
-def curves(figure: Figure, seen: Seen | None) -> Curves | None:
-    """The lines of a figure; None when they were not run."""
-    if seen is None:
+def measure(pool: Pool, plan: Plan, tries: int, advance: Callable[[], None]) -> Seen:
+    """Every scenario live, again where something else took the CPUs."""
+    found: dict[Scenario, list[Observation]] = {}
+    for scenario, arguments in plan:
+        found[scenario] = []
+        for _ in range(tries):
+            with Watch() as watch:
+                text = pool.one(arguments)
+            observation = live_observation(text)
+            if not watch.disturbed():
+                found[scenario] = [observation]
+                break
+        advance()
+    return found
+
+
+def curves(figure: Figure, seen: Seen | None) -> list[Curves] | None:
+    """The lines of a figure by seed; None when they were not run, empty when one is not valid."""
+    if seen is None or any(scenario not in seen for scenario in figure.scenarios()):
         return None
-    if any(scenario not in seen for scenario in figure.scenarios()):
-        return None
-    return {series.name: [(x, seen[scenario]) for x, scenario in series.points]
-            for series in figure.series}
+    turns = min((len(seen[scenario]) for scenario in figure.scenarios()), default=1)
+    return [{series.name: [(x, seen[scenario][turn]) for x, scenario in series.points]
+             for series in figure.series} for turn in range(turns)]
 
 
 # ---- Fig. 6: what a burst costs ----

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reproduce the sleep model: run its scenarios, judge them, write the page."""
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +21,17 @@ from lull.reproduce import reproduction
 from lull.reproduce import run as reproduction_run
 from lull.reproduce import sleep as reproduction_sleep
 from lull.reproduce.page import Head, Part
-from lull.reproduce.reproduction import Figure
+from lull.reproduce.reproduction import (
+    ASSUMED,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    REPRODUCED,
+    Figure,
+)
 from lull.reproduce.run import Bench, BurstCost, Seen
 from lull.sim.simulation import Pool, progress_bar
+
+COMMAND = "lull reproduce sleep"
 
 
 @dataclass(frozen=True)
@@ -54,11 +64,11 @@ def run(bench: Bench, choice: Choice, out: Path) -> None:
                         "tables 1, 2, 4", 2)
     simulated = _simulate(figures, costs, bench, choice) if choice.simulated else Findings()
     live = _live(figures, costs, bench) if choice.live else Findings()
-    parts = _parts(figures, costs, simulated, live)
-    command = "lull reproduce sleep" + ("" if choice.live else " --no-live") + (
+    parts = _parts(figures, costs, simulated, live, choice.live)
+    command = COMMAND + ("" if choice.live else " --no-live") + (
         f" --figures {choice.figures}" if choice.figures else "")
     reproduction_page.save(parts, Head(
-        "lull reproduce sleep", "reproduce/sleep.html.j2", f"lull {__version__}", command,
+        COMMAND, "reproduce/sleep.html.j2", f"lull {__version__}", command,
         describe(Tree(), "", __version__, CHECKOUT), choice.live, bench), out)
     _tell(parts, choice, out)
 
@@ -70,29 +80,34 @@ def _simulate(figures: Sequence[Figure], costs: bool, bench: Bench, choice: Choi
         plan = reproduction_run.sim_plan(figures, bench)
         progress, task = progress_bar(len(plan), "simulated")
         with progress:
-            seen = reproduction_run.observe(pool, plan, reproduction_run.sim_observation,
-                                            lambda: progress.advance(task))
+            seen = reproduction_run.simulate(pool, plan, lambda: progress.advance(task))
     return Findings(seen, stated)
 
 
 def _live(figures: Sequence[Figure], costs: bool, bench: Bench) -> Findings:
     """One at a time: each needs the machine for itself."""
-    chosen = [figure for figure in figures
-              if any(claim.live and claim.measure for claim in figure.claims)]
+    cpus = usable_cpus()
+    chosen = [figure for figure in figures if any(
+        not claim.no_live and claim.cpus <= cpus for claim in figure.claims)]
     with Pool(find_program("lull-model"), 1) as pool:
         plan = reproduction_run.live_plan(chosen, bench)
         progress, task = progress_bar(len(plan), "live")
         with progress:
             measured = reproduction_run.live_costs(pool.one(
                 ("--burst-cost", "--json", "-"))) if costs else []
-            seen = reproduction_run.observe(pool, plan, reproduction_run.live_observation,
+            seen = reproduction_run.measure(pool, plan, bench.tries,
                                             lambda: progress.advance(task))
     return Findings(seen, measured)
 
 
-def _parts(figures: Sequence[Figure], costs: bool, simulated: Findings,
-           live: Findings) -> list[Part]:
-    parts = [_part(figure, simulated, live) for figure in figures]
+def usable_cpus() -> int:
+    """CPUs that a live run may have."""
+    return len(os.sched_getaffinity(0))
+
+
+def _parts(figures: Sequence[Figure], costs: bool, simulated: Findings, live: Findings,
+           asked_live: bool) -> list[Part]:
+    parts = [_part(figure, simulated, live, asked_live) for figure in figures]
     if costs:
         place = sum(part.name in ("Fig. 2", "Fig. 3", "Fig. 4") for part in parts)
         parts.insert(place, Part(
@@ -100,19 +115,25 @@ def _parts(figures: Sequence[Figure], costs: bool, simulated: Findings,
             reproduction_costs.rows(simulated.costs, live.costs),
             reproduction_plot.cost_picture(simulated.costs, live.costs),
             "Without data (0 packets) as with it. The simulator's costs are stated, not measured.",
-            {"simulated": [one.model_dump() for one in simulated.costs],
-             "live": [one.model_dump() for one in live.costs]}))
+            f"{COMMAND} --figures 6", {
+                "simulated": [one.model_dump() for one in simulated.costs],
+                "live": [one.model_dump() for one in live.costs]}))
     return parts
 
 
-def _part(figure: Figure, simulated: Findings, live: Findings) -> Part:
-    sim_curves = reproduction_run.curves(figure, simulated.seen)
-    live_curves = reproduction_run.curves(figure, live.seen)
+def _part(figure: Figure, simulated: Findings, live: Findings, asked_live: bool) -> Part:
+    sim_worlds = reproduction_run.curves(figure, simulated.seen)
+    live_worlds = reproduction_run.curves(figure, live.seen)
+    sim_curves, live_curves = (
+        reproduction.middle_curves(worlds) for worlds in (sim_worlds, live_worlds))
+    # What no claim could use was not run: that is said by each of them.
+    told = [] if live_worlds is None and asked_live else live_worlds
     return Part(
-        figure.name, figure.title, reproduction.rows(figure, sim_curves, live_curves),
+        figure.name, figure.title, reproduction.rows(figure, sim_worlds, told, usable_cpus()),
         reproduction_plot.picture(figure, sim_curves, live_curves) if figure.series else None,
-        figure.note, {"simulated": reproduction_page.curve_data(sim_curves),
-                      "live": reproduction_page.curve_data(live_curves)})
+        figure.note, f"{COMMAND} --figures {','.join(re.findall(r'[0-9]+', figure.name))}",
+        {"simulated": reproduction_page.curve_data(sim_curves),
+         "live": reproduction_page.curve_data(live_curves)})
 
 
 def _tell(parts: Sequence[Part], choice: Choice, out: Path) -> None:
@@ -121,7 +142,10 @@ def _tell(parts: Sequence[Part], choice: Choice, out: Path) -> None:
         words = []
         for name, chosen in (("simulated", choice.simulated), ("live", choice.live)):
             counts = reproduction_page.count([getattr(row, name) for row in part.rows])
-            if chosen and counts.matches + counts.differs:
-                words.append(f"{name} {counts.matches} of {counts.matches + counts.differs} match")
-        console.print(f"{part.name:<18}{', '.join(words) or 'held by unit tests'}")
+            told = [f"{number} {word}" for number, word in (
+                (counts.reproduced, REPRODUCED), (counts.not_reproduced, NOT_REPRODUCED),
+                (counts.assumed, ASSUMED), (counts.not_testable, NOT_TESTABLE)) if number]
+            if chosen:
+                words.append(f"{name}: {', '.join(told)}")
+        console.print(f"{part.name:<18}{'; '.join(words)}")
     console.print(f"\n[dim]page[/]  {out / 'reproduce.html'}", soft_wrap=True)

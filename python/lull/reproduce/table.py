@@ -6,8 +6,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lull.reproduce.page import Part, figure_text
+from lull.reproduce.reproduction import NOT_REPRODUCED, REPRODUCED
 
-STYLES = {"matches": "green", "differs": "red"}
+STYLES = {REPRODUCED: "green", NOT_REPRODUCED: "red"}
 
 
 def table(part: Part) -> Table:

@@ -15,6 +15,12 @@ class FlowWorker(Data):
     packets: int
 
 
+class FlowDispatch(Data):
+    """What the scheduler did."""
+
+    relieved: int = 0  # packets that another worker got, as theirs had too much
+
+
 class FlowRun(Data):
     """One scheduler under one load."""
 
@@ -25,6 +31,7 @@ class FlowRun(Data):
     loss_ppm: float
     watched: int = 0
     watched_lost_pct: float = 0
+    dispatch: FlowDispatch = Field(default_factory=FlowDispatch)
     worker: list[FlowWorker] = Field(default_factory=list)
 
 
