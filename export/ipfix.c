@@ -96,6 +96,7 @@ ipfix_config(const struct flow_sink_settings *settings, uint32_t instance, bool 
 		.facts = settings->facts,
 		.segment = settings->segment,
 		.interface = settings->interface,
+		.observation_point = settings->observation_point,
 		.enterprise = settings->enterprise,
 		.app = settings->app,
 		.app_arg = settings->app_arg,

@@ -278,6 +278,7 @@ kafka_open(const struct sink_job *job, void **state, struct lull_error *error)
 	kafka->config = (struct lull_encode_json_config){
 		.facts = settings->facts,
 		.payload_bytes = settings->payload_bytes,
+		.observation_point = settings->observation_point,
 		.app = settings->app,
 		.app_arg = settings->app_arg,
 	};

@@ -165,8 +165,13 @@ sink_open_target(struct flow_sink *sink, uint32_t index, struct lull_error *erro
 	struct sink_target *target = &sink->targets[index];
 	/* Ordered, one instance writes for all. */
 	uint32_t instances = sink->settings.ordered ? 1 : sink->settings.instances;
-	int rc = sink_open_file(sink, target, error);
+	/* What Kafka reads it reads once; it may be root's alone. */
+	bool as_user = sink->settings.as_user != NULL && target->exporter->mend != NULL;
+	int rc;
 
+	if (as_user)
+		sink->settings.as_user(sink->settings.as_user_arg, true);
+	rc = sink_open_file(sink, target, error);
 	for (uint32_t i = 0; rc == 0 && i < instances; i++) {
 		struct sink_instance *instance = &sink->instances[i];
 		struct sink_job job = {
@@ -180,6 +185,8 @@ sink_open_target(struct flow_sink *sink, uint32_t index, struct lull_error *erro
 
 		rc = target->exporter->open(&job, &instance->exporters[index], error);
 	}
+	if (as_user)
+		sink->settings.as_user(sink->settings.as_user_arg, false);
 	return rc;
 }
 

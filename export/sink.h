@@ -35,13 +35,14 @@ const char *flow_sink_kind_name(enum flow_sink_kind kind);
 struct flow_sink_settings {
 	/** Destinations, in front; NULL or "": none. Borrowed. */
 	const char *to[FLOW_SINK_KINDS][FLOW_SINK_EACH_MAX];
-	uint32_t instances;     /**< aggregator loops, 1..LULL_PIPELINE_AGGREGATOR_MAX [1] */
-	bool ordered;           /**< collect, sort, write at the end [false] */
-	bool facts;             /**< scheduling facts too [false] */
-	bool segment;           /**< IPFIX: numbers of tunnels too [false] */
-	bool interface;         /**< IPFIX: interfaces too [false] */
-	uint32_t payload_bytes; /**< as the records' */
-	lull_encode_app *app;   /**< names of protocols; NULL: none */
+	uint32_t instances;         /**< aggregator loops, 1..LULL_PIPELINE_AGGREGATOR_MAX [1] */
+	bool ordered;               /**< collect, sort, write at the end [false] */
+	bool facts;                 /**< scheduling facts too [false] */
+	bool segment;               /**< IPFIX: numbers of tunnels too [false] */
+	bool interface;             /**< IPFIX: interfaces too [false] */
+	uint32_t observation_point; /**< of all records; 0: it is not told */
+	uint32_t payload_bytes;     /**< as the records' */
+	lull_encode_app *app;       /**< names of protocols; NULL: none */
 	void *app_arg;
 	uint32_t queue_bytes; /**< what waits for each destination [32 MiB] */
 	/**
@@ -64,6 +65,12 @@ struct flow_sink_settings {
 	/** Properties of librdkafka, "name=value", NULL at the end; NULL: none. Borrowed. */
 	const char *const *kafka_properties;
 	const char *kafka_file; /**< with a property per line, such as a password; NULL: none */
+	/**
+	 * Files are opened between as_user(arg, true) and as_user(arg, false), with the rights that
+	 * the process will have when it opens them anew; NULL: with those it has.
+	 */
+	void (*as_user)(void *arg, bool as_user);
+	void *as_user_arg;
 };
 
 /** taken = records + drops + what waits; drops and errors are the sums of their causes. */

@@ -178,6 +178,23 @@ sink_volume_write(struct sink_volume *volume, const void *bytes, size_t len)
 
 /* ---- the file ---- */
 
+/* Rotation makes names in the folder of the file itself, not of a link to it. */
+static int
+file_check_folder(const struct sink_file_config *config, struct lull_error *error)
+{
+	char path[PATH_MAX];
+
+	if (config->rotate_ns == 0 && config->rotate_bytes == 0)
+		return 0;
+	if (realpath(config->path, path) != NULL) {
+		*(strrchr(path, '/') + 1) = '\0';
+		if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0)
+			return 0;
+	}
+	return lull_error_set(error, -errno, "%s: cannot be rotated: %s: %s", config->path, path,
+			      strerror(errno));
+}
+
 int
 sink_file_open(const struct sink_file_config *config, struct sink_file **created,
 	       struct lull_error *error)
@@ -189,6 +206,11 @@ sink_file_open(const struct sink_file_config *config, struct sink_file **created
 		return lull_error_set(error, -ENOMEM, "%s: no memory", config->path);
 	file->config = *config;
 	rc = volume_open(config, config->append, &file->newest, error);
+	if (rc == 0) {
+		rc = file_check_folder(config, error);
+		if (rc != 0)
+			volume_drop(file->newest);
+	}
 	if (rc != 0) {
 		free(file);
 		return rc;

@@ -98,7 +98,8 @@ target_find(const char *path, struct target *target)
 		/* Renaming over /dev/stdout would replace the device. */
 		if (!S_ISREG(status.st_mode))
 			return 0;
-		if (access(path, W_OK) != 0 || realpath(path, target->path) == NULL)
+		if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 ||
+		    realpath(path, target->path) == NULL)
 			return -errno;
 		target->mode = status.st_mode & 07777;
 	} else {
@@ -201,7 +202,7 @@ lull_result_check(const char *path, struct lull_error *error)
 	code = target_find(path, &target);
 	/* Opening a pipe would wait for its reader. */
 	if (code == 0 && target.tmp[0] == '\0')
-		code = access(target.path, W_OK) == 0 ? 0 : -errno;
+		code = faccessat(AT_FDCWD, target.path, W_OK, AT_EACCESS) == 0 ? 0 : -errno;
 	else if (code == 0)
 		code = target_open(&target, &stream);
 	if (code != 0)

@@ -83,6 +83,7 @@ io_loads(const struct lull_sim_pipeline *pipeline, struct lull_dispatch_load *lo
 		loads[w].used_pkts = lull_sim_pipeline_worker_used(worker) + worker->staged_count;
 		loads[w].capacity_pkts = pipeline->config.ring_pkts;
 		loads[w].done_pkts = worker->done_pkts;
+		loads[w].staged_pkts = worker->staged_count;
 	}
 }
 

@@ -29,8 +29,8 @@ const struct lull_option flow_sim_options[] = {
 		      .value = "30", .unit = "s", .low = LULL_NS_PER_MS,
 		      .high = 3600 * LULL_NS_PER_S),
 	LULL_ROW_COUNT("pin", "PACKETS", pin_pkts,
-		       "Number of first packets for which a flow stays at its worker while it is "
-		       "being identified; 0: flows may move at once.",
+		       "Number of first packets for which a bucket of flows stays at its worker "
+		       "while none of them is identified; 0: buckets may move at once.",
 		       .value = "0", .high = 65535),
 	LULL_ROW_BOOL("hand-over", hand_over,
 		      "The identification moves with the flow: its next worker does not identify "

@@ -62,6 +62,8 @@ flow_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
 	lull_telemetry_put_table(reply, lull_encode_totals_table, &totals.totals);
 	lull_telemetry_put_count(reply, "in_flight", totals.in_flight);
 	lull_telemetry_put_count(reply, "open", totals.open);
+	lull_telemetry_put_count(reply, "open_flows", totals.open_flows);
+	lull_telemetry_put_count(reply, "filtered", flow_filter_count(flow->filter));
 	lull_telemetry_put_count(reply, "reordered", totals.reordered);
 	lull_telemetry_put_count(reply, "output", totals.output);
 	lull_telemetry_put_count(reply, "output_drops", totals.output_drops);
@@ -170,6 +172,28 @@ flow_top_reply(void *arg, const char *params, struct lull_telemetry_reply *reply
 	lull_telemetry_put_counts(reply, "workers", columns.workers, top.count);
 }
 
+/* ---- /lull/flow_interfaces ---- */
+
+/* Numbers as records with interface in their key have them. */
+static void
+interfaces_reply(void *arg, const char *params, struct lull_telemetry_reply *reply)
+{
+	const struct flow *flow = lull_live_state(arg);
+	const char *names[FLOW_PORTS_MAX], *drivers[FLOW_PORTS_MAX];
+	uint64_t numbers[FLOW_PORTS_MAX];
+
+	(void)params;
+	for (uint32_t i = 0; i < flow->port_count; i++) {
+		numbers[i] = flow->ports[i].port_id + 1u;
+		names[i] = flow->ports[i].name;
+		drivers[i] = flow->ports[i].driver;
+	}
+	lull_telemetry_put_count(reply, "now_ns", lull_clock_ns());
+	lull_telemetry_put_counts(reply, "interface", numbers, flow->port_count);
+	lull_telemetry_put_texts(reply, "name", names, flow->port_count);
+	lull_telemetry_put_texts(reply, "driver", drivers, flow->port_count);
+}
+
 /* ---- /lull/flow_export ---- */
 
 static void
@@ -210,5 +234,9 @@ const struct lull_telemetry_command flow_commands[] = {
 	  flow_top_reply },
 	{ "/lull/flow_export", "Destinations of records, a list per column. No parameters",
 	  export_reply },
+	{ "/lull/flow_interfaces",
+	  "Names of the interfaces in records, a list per column. No "
+	  "parameters",
+	  interfaces_reply },
 	{ NULL, NULL, NULL },
 };

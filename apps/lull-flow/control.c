@@ -8,7 +8,7 @@
 static const struct {
 	const char *key;
 	enum lull_pipeline_verb verb;
-	unsigned int parts; /* bit per enum flow_part */
+	unsigned int parts; /* bit per enum flow_part; the whole takes each */
 } stage_keys[] = {
 	{ "scheduler", LULL_PIPELINE_SCHEDULER, 1u << FLOW_PART_IO },
 	{ "shadow", LULL_PIPELINE_SCHEDULER, 1u << FLOW_PART_IO },
@@ -61,7 +61,8 @@ control_apply_stages(struct flow *flow, const struct lull_live_change *change, s
 	for (uint32_t i = 0; i < flow->loops.count; i++) {
 		int rc = 0;
 
-		if ((stage_keys[row].parts & 1u << flow->threads[i].part) != 0)
+		if (flow->threads[i].part == FLOW_PART_WHOLE ||
+		    (stage_keys[row].parts & 1u << flow->threads[i].part) != 0)
 			rc = lull_live_post_stage(flow->loops.loops[i], &command, sizeof(command),
 						  error);
 		if (rc != 0)

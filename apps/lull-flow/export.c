@@ -36,6 +36,7 @@ flow_sink_settings_make(const struct flow_settings *settings, struct flow_sink_l
 		.facts = settings->facts,
 		.segment = settings->inner && (settings->key & KEY_SEGMENTS) != 0,
 		.interface = (settings->key & LULL_FLOW_KEY_INTERFACE) != 0,
+		.observation_point = settings->observation_point,
 		.payload_bytes = settings->payload_bytes,
 		.app = settings->identify ? lull_identify_name : NULL,
 		.queue_bytes = settings->export_queue_bytes,
@@ -60,12 +61,22 @@ flow_sink_settings_make(const struct flow_settings *settings, struct flow_sink_l
 	return rc == 0 ? export_list(&settings->kafka, FLOW_SINK_KAFKA, sink, error) : rc;
 }
 
+static void
+export_as_user(void *arg, bool as_user)
+{
+	lull_user_files(arg, as_user);
+}
+
 int
 flow_open_export(struct flow *flow, struct lull_error *error)
 {
 	struct flow_sink_settings sink;
 	int rc = flow_sink_settings_make(&flow->settings, &flow->sink_list, &sink, error);
 
+	if (flow->user.wanted) {
+		sink.as_user = export_as_user;
+		sink.as_user_arg = &flow->user;
+	}
 	return rc == 0 ? flow_sink_open(&sink, &flow->sink, error) : rc;
 }
 

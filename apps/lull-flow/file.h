@@ -25,7 +25,10 @@ struct flow_file {
 	bool opened;                /* its header has been read */
 	const uint8_t *data;        /* mapped */
 	size_t size;
-	uint64_t looked;                   /* number of the call that did */
+	size_t prefetched; /* up to here */
+	size_t released;   /* mapped pages up to here were let go */
+	bool torn;         /* some of its bytes were gone when they were read; set by any thread */
+	uint64_t looked;   /* number of the call that did */
 	struct lull_capture capture;       /* its result, offset and reason tell how it ended */
 	struct lull_capture_packet packet; /* the next one */
 	uint64_t time_ns;                  /* of that, or of the last one that had a time */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "files.h"
+#include "torn.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -121,7 +122,8 @@ files_map(struct flow_files *files, const char *path, int fd, size_t size, bool 
 		munmap(data, size);
 		return -ENOMEM;
 	}
-	madvise(data, size, MADV_SEQUENTIAL);
+	/* Not MADV_SEQUENTIAL: the kernel would look for pages to read ahead that are all there. */
+	posix_fadvise(file->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	file->data = data;
 	file->size = size;
 	file->capture = capture;
@@ -292,12 +294,14 @@ flow_files_open(struct flow_files *files, const struct lull_option_list *paths,
 		else
 			files_place(files, i, flow_file_next(&files->stamps, &files->files[i]));
 	}
+	flow_torn_watch(files);
 	return 0;
 }
 
 void
 flow_files_close(struct flow_files *files)
 {
+	flow_torn_forget();
 	for (uint32_t i = 0; i < files->file_count; i++)
 		flow_file_close(&files->files[i]);
 	free(files->files);
@@ -404,11 +408,27 @@ flow_files_read(void *arg, struct lull_pipeline_frame *frames, uint32_t count, b
 	return taken;
 }
 
+bool
+flow_files_stay(const struct flow_files *files)
+{
+	for (uint32_t i = 0; i < files->file_count; i++) {
+		if (files->files[i].stream != NULL)
+			return false;
+	}
+	return true;
+}
+
 const char *
 flow_files_fault(const struct flow_files *files, uint32_t index, struct lull_error *text)
 {
 	const struct flow_file *file = &files->files[index];
 
+	if (__atomic_load_n(&file->torn, __ATOMIC_RELAXED) &&
+	    file->capture.result != LULL_CAPTURE_TRUNCATED) {
+		lull_error_set(text, -EBADMSG, "%s: truncated: it became shorter while it was read",
+			       file->path);
+		return text->text;
+	}
 	if (file->capture.result == LULL_CAPTURE_PACKET || file->capture.result == LULL_CAPTURE_END)
 		return NULL;
 	lull_error_set(text, -EBADMSG, "%s: %s at byte %zu: %s", file->path,

@@ -5,8 +5,8 @@
  *
  * Files are mapped, not copied; what is compressed or comes from a pipe is a
  * stream, of which a window is in memory. One that becomes shorter meanwhile ends as
- * truncated, where that is seen before its bytes are read: it is looked at once
- * per read(). Several are merged by time stamps, as captures that were rotated
+ * truncated: it is looked at once per read(), and what is read of it nevertheless are
+ * zeros (torn.h). Several are merged by time stamps, as captures that were rotated
  * or taken at several places want it; at equal times the file named first comes
  * first, and within a file its own order stands.
  *
@@ -47,6 +47,8 @@ int flow_files_open(struct flow_files *files, const struct lull_option_list *pat
 void flow_files_close(struct flow_files *files);
 /** The read of struct lull_pipeline_source; @p arg: the files. */
 uint32_t flow_files_read(void *arg, struct lull_pipeline_frame *frames, uint32_t count, bool *end);
+/** Do frames last until the files are closed? Those of streams do not. */
+bool flow_files_stay(const struct flow_files *files);
 /** "FILE: truncated at byte 24: ..." of file @p index; NULL when it ended well. */
 const char *flow_files_fault(const struct flow_files *files, uint32_t index,
 			     struct lull_error *text);

@@ -19,12 +19,19 @@
 #include "export.h"
 #include "program/live/loops.h"
 #include "program/live/placement.h"
+#include "program/user.h"
 
 #define FLOW_PORTS_MAX 16
 #define FLOW_LOOPS_MAX                                                                             \
 	(LULL_PIPELINE_IO_MAX + LULL_DISPATCH_WORKERS_MAX + LULL_PIPELINE_AGGREGATOR_MAX + 1)
 
-enum flow_part { FLOW_PART_IO, FLOW_PART_WORKER, FLOW_PART_AGGREGATOR, FLOW_PART_OUTPUT };
+enum flow_part {
+	FLOW_PART_IO,
+	FLOW_PART_WORKER,
+	FLOW_PART_AGGREGATOR,
+	FLOW_PART_OUTPUT,
+	FLOW_PART_WHOLE, /* I/O, the first worker and the aggregator in one */
+};
 
 /** What a loop of the pipeline is; the loop has the same index. */
 struct flow_thread {
@@ -36,6 +43,7 @@ struct flow {
 	struct lull_run run;
 	struct flow_settings settings;
 
+	struct lull_user user; /* who it becomes */
 	struct lull_port ports[FLOW_PORTS_MAX];
 	uint32_t port_count;
 	uint16_t port_queues; /* of each */
@@ -89,7 +97,7 @@ void flow_place(struct flow_settings *settings, struct lull_placement *placement
 
 /** Start telemetry. */
 int flow_control_start(struct flow *flow, struct lull_error *error);
-/** "/lull/flow", "/lull/flow_top". */
+/** "/lull/flow", "/lull/flow_top", "/lull/flow_interfaces", "/lull/flow_export". */
 extern const struct lull_telemetry_command flow_commands[];
 
 /** Progress since the last line; all zero at first. */

@@ -6,6 +6,7 @@
 #include "flow.h"
 #include "program/live/ports.h"
 #include "program/live/start.h"
+#include "program/result.h"
 
 #define MBUF_BYTES 2688 /* buffer of an ordinary frame, with all that belongs to it */
 #define ORDINARY_MTU 1500
@@ -77,6 +78,8 @@ open_engine(struct flow *flow, struct lull_error *error)
 	struct lull_placement placement;
 
 	flow_place(settings, &placement);
+	if (flow_settings_bare(settings))
+		return lull_live_engine_bare(flow->run.program, &placement, error);
 	return lull_live_engine(flow->run.program, &settings->devices, &placement,
 				open_memory_bytes(settings), error);
 }
@@ -95,6 +98,7 @@ open_ports(struct flow *flow, struct lull_error *error)
 		.held_mbufs = open_held_mbufs(settings),
 		.interrupt = true,
 		.promiscuous = true,
+		.symmetric = true,
 	};
 	uint16_t ids[FLOW_PORTS_MAX];
 	uint32_t count = lull_port_ids(ids, FLOW_PORTS_MAX);
@@ -107,6 +111,11 @@ open_ports(struct flow *flow, struct lull_error *error)
 	for (; flow->port_count < count; flow->port_count++) {
 		rc = lull_port_open(ids[flow->port_count], &config, &flow->ports[flow->port_count],
 				    error);
+		if (rc != 0 && config.queues > 1)
+			lull_error_prefix(error,
+					  "each of the %u I/O threads reads a queue of each "
+					  "port: ",
+					  settings->io);
 		if (rc != 0)
 			return rc;
 	}
@@ -172,7 +181,11 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 	if (settings->output.wanted)
 		config.output_port = flow->ports[settings->output.port_index].port_id;
 	if (config.wait)
-		config.sources[0] = (struct lull_pipeline_source){ flow_files_read, &flow->files };
+		config.sources[0] = (struct lull_pipeline_source){
+			.read = flow_files_read,
+			.arg = &flow->files,
+			.stays = flow_files_stay(&flow->files),
+		};
 	for (uint32_t i = 0; i < settings->aggregators; i++)
 		config.sinks[i] = flow_sink_instance(flow->sink, i);
 	if (flow->filter != NULL) {
@@ -194,15 +207,35 @@ open_pipeline(struct flow *flow, struct lull_error *error)
 
 /* ---- all of it ---- */
 
+/* What the user may not do in the end is told before anything is received. */
+static int
+open_leave_root(struct flow *flow, struct lull_error *error)
+{
+	const char *json = flow->settings.json;
+	int rc = 0;
+
+	if (flow->user.wanted && json[0] != '\0') {
+		lull_user_files(&flow->user, true);
+		rc = lull_result_check(json, error);
+		lull_user_files(&flow->user, false);
+	}
+	return rc == 0 ? lull_user_become(&flow->user, error) : rc;
+}
+
 int
 flow_open(void *state, struct lull_error *error)
 {
 	struct flow *flow = state;
-	int rc = open_inputs(flow, error);
+	bool bare = flow_settings_bare(&flow->settings);
+	int rc = lull_user_begin(&flow->user, error);
 
+	if (rc == 0)
+		rc = open_inputs(flow, error);
 	if (rc == 0)
 		rc = open_engine(flow, error);
 	if (rc == 0)
+		rc = lull_user_keep(&flow->user, lull_engine_runtime_dir(), error);
+	if (rc == 0 && !bare)
 		rc = open_ports(flow, error);
 	if (rc == 0)
 		rc = flow_open_export(flow, error);
@@ -210,7 +243,9 @@ flow_open(void *state, struct lull_error *error)
 		rc = open_pipeline(flow, error);
 	if (rc == 0)
 		rc = flow_open_threads(flow, error);
-	return rc == 0 ? flow_control_start(flow, error) : rc;
+	if (rc == 0)
+		rc = flow_control_start(flow, error);
+	return rc == 0 ? open_leave_root(flow, error) : rc;
 }
 
 void
@@ -230,4 +265,5 @@ flow_close(void *state)
 	/* Closes the ports too. */
 	if (lull_engine_running())
 		lull_engine_fini();
+	lull_user_end(&flow->user);
 }

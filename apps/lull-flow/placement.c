@@ -53,6 +53,8 @@ flow_place(struct flow_settings *settings, struct lull_placement *placement)
 
 	placement->count = settings->io + settings->workers + settings->aggregators +
 			   flow_settings_has_output(settings);
+	if (flow_settings_whole(settings))
+		placement->count = settings->workers;
 	placement_assign(settings, placement, cpus, cpu_count);
 	lull_placement_rest(placement);
 	shared = cpu_count < placement->count;

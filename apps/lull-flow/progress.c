@@ -116,6 +116,8 @@ flow_print(void *state)
 		" flows",
 		totals->rx, (double)(flow->run.end_ns - flow->run.begin_ns) / LULL_NS_PER_S,
 		totals->recorded, totals->records);
+	if (flow->filter != NULL)
+		fprintf(stderr, ", filtered %" PRIu64, flow_filter_count(flow->filter));
 	summary_loss(totals);
 	fprintf(stderr, "\n");
 	if (flow->files.skipped > 0)

@@ -8,10 +8,13 @@
 static json_t *
 result_ports(const struct flow *flow)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *port;
 
-	for (uint32_t i = 0; i < flow->port_count; i++)
-		json_array_append_new(list, lull_live_port_result(&flow->ports[i]));
+	for (uint32_t i = 0; i < flow->port_count; i++) {
+		port = lull_live_port_result(&flow->ports[i]);
+		lull_result_put_count(port, "interface", flow->ports[i].port_id + 1u);
+		json_array_append_new(list, port);
+	}
 	return list;
 }
 

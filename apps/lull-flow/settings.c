@@ -143,7 +143,8 @@ const struct lull_option flow_options[] = {
 		.value = "vlan,vni,gre", .joined = true),
 	LULL_ROW_COUNT("io", "N", io,
 		       "I/O threads. Each gets a part of the ports; with fewer ports than "
-		       "threads, each port gets a queue per thread.",
+		       "threads, each port gets a queue per thread, and deals packets out by a "
+		       "symmetric hash where its driver can (af_packet: qpairs=N).",
 		       .group = "Threads", .value = "1", .low = 1, .high = LULL_PIPELINE_IO_MAX),
 	LULL_ROW_COUNT("workers", "N", workers, "Worker threads, each with a flow table.",
 		       .value = "1", .low = 1, .high = LULL_DISPATCH_WORKERS_MAX),
@@ -166,9 +167,9 @@ const struct lull_option flow_options[] = {
 	LULL_THRESHOLD_OPTIONS(threshold, enter, leave, true),
 	LULL_ROW_COUNT(
 		"pin", "PACKETS", pin,
-		"Number of first packets for which a flow that nDPI has not identified yet stays "
-		"at its worker (nDPI needs up to 80), unless the worker's ring is nearly full; 0: "
-		"flows may move at once.",
+		"Number of first packets for which a bucket of flows stays at its worker, unless "
+		"nDPI has identified one of them (which takes up to 80) or the worker's ring is "
+		"nearly full; 0: buckets may move at once.",
 		.value = "80", .low = 0, .high = 255),
 	LULL_ROW_CHOICE("weights", weights,
 			"Instructions with which hrw computes weights; all "
@@ -233,6 +234,11 @@ const struct lull_option flow_options[] = {
 		"facts", facts,
 		"Also export what scheduling did to each flow: workers, moves, reordered packets.",
 		.value = "no"),
+	LULL_ROW_COUNT(
+		"observation-point", "N", observation_point,
+		"Number of the place where this program observes packets, such as a link or a "
+		"tap, in every record; 0: records do not tell it.",
+		.value = "0", .high = UINT32_MAX),
 	LULL_ROW_TIME(
 		"rotate-time", rotate_ns,
 		"Begin a new file at each multiple of this time since 1970 (UTC). The old one "
@@ -282,6 +288,9 @@ const struct lull_option flow_options[] = {
 	LULL_DURATION_OPTION("Run", "at the end of the files, or at a signal"),
 	LULL_STATS_OPTION,
 	LULL_JSON_OPTION,
+	LULL_ROW_TEXT("user", "NAME[:GROUP]", user,
+		      "Go on as this user, without any capability, once ports, files and exports "
+		      "are open; root alone can. With GROUP that is its only group."),
 	LULL_ROW_FILE("trace", "FILE", trace,
 		      "Write every decision of the first I/O thread's dispatcher to FILE."),
 	LULL_ROW_FILE("replay", "FILE", replay,

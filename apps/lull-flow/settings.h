@@ -17,6 +17,7 @@
 
 #define FLOW_PATH_SIZE 4096
 #define FLOW_FILTER_SIZE 1024
+#define FLOW_USER_SIZE 128
 /* Of scheduler and governor: the program decides. */
 #define FLOW_NOT_CHOSEN UINT32_MAX
 #define FLOW_SEED_NOT_CHOSEN UINT64_MAX
@@ -61,7 +62,8 @@ struct flow_settings {
 
 	struct lull_option_list records, ipfix, kafka;
 	bool facts;
-	uint32_t export_rate; /* 0: by what waits */
+	uint32_t observation_point; /* 0: not told */
+	uint32_t export_rate;       /* 0: by what waits */
 	uint32_t export_queue_bytes;
 	uint64_t export_timeout_ns;
 	uint64_t rotate_ns, rotate_bytes; /* 0: never */
@@ -74,6 +76,7 @@ struct flow_settings {
 	struct lull_resting resting;
 
 	char trace[FLOW_PATH_SIZE], replay[FLOW_PATH_SIZE];
+	char user[FLOW_USER_SIZE]; /* "": as it was started */
 	uint64_t duration_ns, stats_ns, worker_delay_ns;
 	char json[FLOW_PATH_SIZE];
 };
@@ -88,6 +91,10 @@ flow_settings_ports(const struct flow_settings *settings)
 }
 /** Are packets read from files? */
 bool flow_settings_from_files(const struct flow_settings *settings);
+/** Is nothing of DPDK needed: no ports, no output loop, no arguments for it? */
+bool flow_settings_bare(const struct flow_settings *settings);
+/** Does one thread do all that further workers do not? */
+bool flow_settings_whole(const struct flow_settings *settings);
 /** Does an output loop run? */
 bool flow_settings_has_output(const struct flow_settings *settings);
 const struct lull_scheduler *flow_settings_scheduler(const struct flow_settings *settings);

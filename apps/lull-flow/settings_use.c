@@ -56,6 +56,19 @@ flow_settings_from_files(const struct flow_settings *settings)
 }
 
 bool
+flow_settings_bare(const struct flow_settings *settings)
+{
+	return flow_settings_from_files(settings) && !flow_settings_has_output(settings) &&
+	       flow_settings_ports(settings) == 0 && settings->devices.eal[0] == '\0';
+}
+
+bool
+flow_settings_whole(const struct flow_settings *settings)
+{
+	return flow_settings_bare(settings) && settings->aggregators == 1;
+}
+
+bool
 flow_settings_has_output(const struct flow_settings *settings)
 {
 	return settings->output.wanted || settings->order == LULL_ORDER_RESEQUENCE;
@@ -184,11 +197,15 @@ check_export(const struct flow_settings *settings, struct lull_error *error)
 int
 flow_check(void *state, struct lull_error *error)
 {
-	struct flow_settings *settings = &((struct flow *)state)->settings;
+	struct flow *flow = state;
+	struct flow_settings *settings = &flow->settings;
 	int rc;
 
 	if (settings->replay[0] != '\0')
 		return 0;
+	rc = lull_user_find(settings->user, &flow->user, error);
+	if (rc != 0)
+		return rc;
 	settings_choose_scheduler(settings);
 	if (settings->active_ns == UINT64_MAX)
 		settings->active_ns = flow_settings_from_files(settings) ? 0 : LIVE_ACTIVE_NS;

@@ -14,6 +14,7 @@ static const struct {
 	[FLOW_PART_WORKER] = { "worker", "worker", &lull_stage_flow_worker },
 	[FLOW_PART_AGGREGATOR] = { "aggregator", "aggregator", &lull_stage_flow_aggregator },
 	[FLOW_PART_OUTPUT] = { "output", "output", &lull_stage_flow_output },
+	[FLOW_PART_WHOLE] = { "flow", "flow", &lull_stage_flow_whole },
 };
 
 /* With a port for each I/O thread they share the ports, else the queues of every port. */
@@ -62,7 +63,7 @@ thread_open(struct flow *flow, enum flow_part part, uint32_t index, struct lull_
 	thread->part = part;
 	thread->place = (struct lull_pipeline_place){ flow->pipeline, index };
 	item->resting = flow->settings.resting;
-	item->inner = part != FLOW_PART_IO;
+	item->inner = part != FLOW_PART_IO && part != FLOW_PART_WHOLE;
 	rc = item->inner ? 0 : thread_queues(flow, index, &config, error);
 	if (item->rings.count == 0) /* files, and what is inside of the program */
 		item->rings.ring_pkts = flow->settings.ring;
@@ -72,6 +73,17 @@ thread_open(struct flow *flow, enum flow_part part, uint32_t index, struct lull_
 		lull_live_tell_nodes(flow->run.program->name,
 				     flow->loops.loops[flow->loops.count - 1], &config, flow->ports,
 				     flow->port_count);
+	return rc;
+}
+
+/* One thread for all, and one for each further worker. */
+static int
+thread_open_whole(struct flow *flow, struct lull_error *error)
+{
+	int rc = thread_open(flow, FLOW_PART_WHOLE, 0, error);
+
+	for (uint32_t i = 1; rc == 0 && i < flow->settings.workers; i++)
+		rc = thread_open(flow, FLOW_PART_WORKER, i, error);
 	return rc;
 }
 
@@ -86,6 +98,8 @@ flow_open_threads(struct flow *flow, struct lull_error *error)
 	};
 	int rc = 0;
 
+	if (flow_settings_whole(&flow->settings))
+		return thread_open_whole(flow, error);
 	for (int part = FLOW_PART_IO; part <= FLOW_PART_OUTPUT; part++) {
 		for (uint32_t i = 0; rc == 0 && i < counts[part]; i++)
 			rc = thread_open(flow, (enum flow_part)part, i, error);

@@ -25,7 +25,8 @@ struct replayer {
 	struct lull_dispatch *dispatch;
 	struct lull_dispatch_replay *replay;
 	uint32_t worker_count;
-	bool follows; /* changes of scheduler: it began with that of the trace */
+	bool unstaged; /* of a trace that does not tell what is staged */
+	bool follows;  /* changes of scheduler: it began with that of the trace */
 	uint64_t now_ns;
 	uint32_t count;
 	struct lull_dispatch_load loads[LULL_DISPATCH_WORKERS_MAX];
@@ -126,12 +127,14 @@ static const char *
 take_head(struct lull_reader *reader, struct lull_dispatch_config *config)
 {
 	const uint8_t *magic = lull_reader_bytes(reader, LULL_TRACE_MAGIC_SIZE);
+	size_t same = LULL_TRACE_MAGIC_SIZE - 1;
 	struct lull_reader ahead, members;
 	const char *reason;
 	uint8_t kind;
 
 	memset(config, 0, sizeof(*config));
-	if (magic == NULL || memcmp(magic, LULL_TRACE_MAGIC, LULL_TRACE_MAGIC_SIZE) != 0) {
+	if (magic == NULL || memcmp(magic, LULL_TRACE_MAGIC, same) != 0 ||
+	    (magic[same] != LULL_TRACE_MAGIC[same] && magic[same] != LULL_TRACE_VERSION_UNSTAGED)) {
 		reader->offset = 0;
 		return "not a decision trace of this version";
 	}
@@ -189,6 +192,8 @@ take_loads(struct replayer *replayer)
 		load->used_pkts = lull_reader_u32le(&replayer->reader);
 		load->capacity_pkts = lull_reader_u32le(&replayer->reader);
 		done_pkts = lull_reader_u64le(&replayer->reader);
+		if (!replayer->unstaged)
+			load->staged_pkts = lull_reader_u32le(&replayer->reader);
 		if (replayer->reader.failed)
 			return "record is too short";
 		if (load->capacity_pkts == 0)
@@ -419,6 +424,8 @@ lull_dispatch_replay_run(const uint8_t *bytes, size_t size, struct lull_dispatch
 	replay->calls = replay->pkts = replay->differences = replay->first_call = 0;
 	replay->reason = take_head(&reader, &traced);
 	replayer.worker_count = traced.worker_count;
+	replayer.unstaged = replay->reason == NULL &&
+			    bytes[LULL_TRACE_MAGIC_SIZE - 1] == LULL_TRACE_VERSION_UNSTAGED;
 	replayer.follows = traced.scheduler == lull_dispatch_scheduler(dispatch);
 	while (replay->reason == NULL && lull_reader_left(&reader) > 0) {
 		struct lull_reader ahead = reader;

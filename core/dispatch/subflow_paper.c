@@ -3,8 +3,8 @@
  * Subflow as published: Algorithm 1 of Li, Song and Zeng (see subflow.c) line by line. Different
  * flows that share a slot inherit each other's worker; that is counted, not mended. The program it
  * was built upon, DPDK's example load_balancer, reads and writes bursts of 144 packets and keeps
- * what it has not written yet in an array per worker: n_mbufs is that array's length, so the
- * threshold is only looked at when nothing is waiting to be written.
+ * what it has not written yet in an array per worker, from one burst it reads to the next: n_mbufs
+ * is that array's length, so the threshold is only looked at when nothing is waiting to be written.
  */
 #include "subflow.h"
 
@@ -44,9 +44,11 @@ static void
 paper_burst(void *state, const struct lull_schedule_view *view, const uint32_t *digests,
 	    uint32_t count, uint16_t *workers)
 {
-	uint32_t waiting[LULL_DISPATCH_WORKERS_MAX] = { 0 };
+	uint32_t waiting[LULL_DISPATCH_WORKERS_MAX];
 	struct paper *paper = state;
 
+	for (uint32_t i = 0; i < view->worker_count; i++)
+		waiting[i] = view->loads[i].staged_pkts;
 	view->best(digests, count, view->worker_count, workers);
 	paper_clear(paper); /* line 1 */
 	for (uint32_t i = 0; i < count; i++) {
@@ -61,7 +63,7 @@ paper_burst(void *state, const struct lull_schedule_view *view, const uint32_t *
 			slot->worker = lull_subflow_adjust(view, digests[i], slot->worker);
 		workers[i] = slot->worker;
 		view->tally->relieved += slot->worker != home;
-		if (++waiting[slot->worker] == BURST_WRITE)
+		if (++waiting[slot->worker] >= BURST_WRITE)
 			waiting[slot->worker] = 0;
 	}
 }

@@ -84,6 +84,7 @@ writer_packets(struct writer *writer, const struct lull_trace *trace,
 		writer_little(writer, burst->loads[i].used_pkts, 4);
 		writer_little(writer, burst->loads[i].capacity_pkts, 4);
 		writer_little(writer, burst->loads[i].done_pkts, 8);
+		writer_little(writer, burst->loads[i].staged_pkts, 4);
 	}
 	for (uint32_t i = 0; i < burst->count; i++)
 		writer_little(writer, burst->digests[i], 4);

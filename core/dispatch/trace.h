@@ -18,9 +18,9 @@
  *   THRESHOLDS  u32 threshold_ppm, u32 enter_ppm, u32 leave_ppm
  *
  * string: u8 length and so many characters. loads: worker_count (of CONFIG) x { u32 used_pkts,
- * u32 capacity_pkts, u64 done_pkts }. CONFIG comes first and once. A tracer is called once with
- * magic and CONFIG together, then once per record. Marks are not traced: no worker depends on
- * them, who replays may give NULL.
+ * u32 capacity_pkts, u64 done_pkts, u32 staged_pkts }. CONFIG comes first and once. A tracer is
+ * called once with magic and CONFIG together, then once per record. Marks are not traced: no worker
+ * depends on them, who replays may give NULL.
  */
 #ifndef LULL_DISPATCH_TRACE_H
 #define LULL_DISPATCH_TRACE_H
@@ -28,14 +28,15 @@
 #include <lull/dispatch.h>
 
 /* The last byte is the version. */
-#define LULL_TRACE_MAGIC "lulldsp\1"
+#define LULL_TRACE_MAGIC "lulldsp\2"
+#define LULL_TRACE_VERSION_UNSTAGED 1 /* its loads have no staged_pkts */
 #define LULL_TRACE_MAGIC_SIZE 8
 /* Length and kind. */
 #define LULL_TRACE_HEAD_SIZE 5
 #define LULL_TRACE_NAME_MAX 64
 /* Of a record, the largest is a full REFUSED for all workers. */
 #define LULL_TRACE_RECORD_MAX                                                                      \
-	(LULL_TRACE_HEAD_SIZE + 12 + 16 * LULL_DISPATCH_WORKERS_MAX + 5 * LULL_DISPATCH_BURST_MAX)
+	(LULL_TRACE_HEAD_SIZE + 12 + 20 * LULL_DISPATCH_WORKERS_MAX + 5 * LULL_DISPATCH_BURST_MAX)
 
 enum lull_trace_kind {
 	LULL_TRACE_CONFIG = 1,

@@ -347,6 +347,8 @@ ipfix_put_field(const struct lull_ipfix *ipfix, struct lull_ipfix_message *messa
 
 	if (field->value == LULL_IPFIX_APP)
 		ipfix_put_app(ipfix, message, record);
+	else if (field->value == LULL_IPFIX_POINT)
+		lull_ipfix_message_number(message, ipfix->config.observation_point, field->bytes);
 	else if (field->value == LULL_IPFIX_SOURCE)
 		lull_ipfix_message_bytes(message, record->key.addr[there], field->bytes);
 	else if (field->value == LULL_IPFIX_DESTINATION)

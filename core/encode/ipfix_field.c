@@ -33,9 +33,10 @@ const struct lull_ipfix_field lull_ipfix_fields[] = {
 	{ 58, 2, 0, LULL_IPFIX_VLAN, FLOWS },             /* vlanId */
 	{ 32, 2, 0, LULL_IPFIX_ICMP, ICMP_V4 },           /* icmpTypeCodeIPv4 */
 	{ 139, 2, 0, LULL_IPFIX_ICMP, ICMP_V6 },          /* icmpTypeCodeIPv6 */
-	/* layer2SegmentId, ingressInterface */
+	/* layer2SegmentId, ingressInterface, observationPointId */
 	{ 351, 8, 0, LULL_IPFIX_SEGMENT, FLOWS | LULL_IPFIX_WITH_SEGMENT },
 	{ 10, 4, 0, LULL_IPFIX_INTERFACE, FLOWS | LULL_IPFIX_WITH_INTERFACE },
+	{ 138, 4, 0, LULL_IPFIX_POINT, FLOWS | LULL_IPFIX_WITH_POINT },
 	{ 1, 8, 0, LULL_IPFIX_BYTES, FLOWS },   /* octetDeltaCount */
 	{ 2, 8, 0, LULL_IPFIX_PACKETS, FLOWS }, /* packetDeltaCount */
 	{ 6, 1, REVERSE, LULL_IPFIX_TCP_FLAGS_BACK, FLOWS },
@@ -97,6 +98,8 @@ lull_ipfix_field_in(const struct lull_ipfix_field *field, enum lull_ipfix_templa
 	if ((field->in & LULL_IPFIX_WITH_SEGMENT) != 0 && !config->segment)
 		return false;
 	if ((field->in & LULL_IPFIX_WITH_INTERFACE) != 0 && !config->interface)
+		return false;
+	if ((field->in & LULL_IPFIX_WITH_POINT) != 0 && config->observation_point == 0)
 		return false;
 	return (field->in & LULL_IPFIX_WITH_FACTS) == 0 || config->facts;
 }

@@ -45,6 +45,7 @@ enum lull_ipfix_value {
 	LULL_IPFIX_ICMP,
 	LULL_IPFIX_SEGMENT,
 	LULL_IPFIX_INTERFACE,
+	LULL_IPFIX_POINT,
 	LULL_IPFIX_BYTES,
 	LULL_IPFIX_PACKETS,
 	LULL_IPFIX_TCP_FLAGS,
@@ -67,13 +68,14 @@ enum lull_ipfix_value {
 #define LULL_IPFIX_WITH_INTERFACE 32u
 #define LULL_IPFIX_IN_ICMP_V4 64u
 #define LULL_IPFIX_IN_ICMP_V6 128u
+#define LULL_IPFIX_WITH_POINT 256u
 
 struct lull_ipfix_field {
 	uint16_t element;
 	uint16_t bytes; /**< or LULL_IPFIX_VARIABLE */
 	uint8_t owner;  /**< enum lull_ipfix_owner */
 	uint8_t value;  /**< enum lull_ipfix_value */
-	uint8_t in;     /**< LULL_IPFIX_IN_..., LULL_IPFIX_WITH_... */
+	uint16_t in;    /**< LULL_IPFIX_IN_..., LULL_IPFIX_WITH_... */
 };
 /** Fields of flow records in their order; the last has bytes 0. */
 extern const struct lull_ipfix_field lull_ipfix_fields[];

@@ -61,7 +61,8 @@ json_payload(struct lull_encode_text *text, const char *name, uint32_t payload_b
 
 /* What only some records have. */
 static void
-json_more(struct lull_encode_text *text, const struct lull_flow_record *record)
+json_more(struct lull_encode_text *text, const struct lull_encode_json_config *config,
+	  const struct lull_flow_record *record)
 {
 	const struct lull_flow_key *key = &record->key;
 
@@ -78,6 +79,8 @@ json_more(struct lull_encode_text *text, const struct lull_flow_record *record)
 		json_number(text, ",\"mpls_label\":", key->mpls_label);
 	if (key->interface != 0)
 		json_number(text, ",\"interface\":", key->interface);
+	if (config->observation_point != 0)
+		json_number(text, ",\"observation_point\":", config->observation_point);
 }
 
 static void
@@ -125,7 +128,7 @@ lull_encode_json(const struct lull_encode_json_config *config,
 	json_number(&text, ",\"tcp_flags_rev\":", record->tcp_flags[back]);
 	lull_encode_text_word(&text, ",\"tcp_state\":");
 	lull_encode_text_quoted(&text, lull_flow_tcp_state_name(lull_flow_tcp_state(record)));
-	json_more(&text, record);
+	json_more(&text, config, record);
 	if (config->payload_bytes > 0) {
 		json_payload(&text, ",\"payload\":\"", config->payload_bytes, record, there);
 		json_payload(&text, ",\"payload_rev\":\"", config->payload_bytes, record, back);

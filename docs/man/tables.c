@@ -74,6 +74,7 @@ print_table(const char *name)
 		{ "worker", lull_stage_flow_worker.counters },
 		{ "aggregator", lull_stage_flow_aggregator.counters },
 		{ "output", lull_stage_flow_output.counters },
+		{ "whole", lull_stage_flow_whole.counters },
 		{ "export", flow_sink_counter_table },
 		{ "camera", lull_camera_counter_table },
 		{ "receiver", lull_receiver_totals_table },

@@ -30,6 +30,9 @@ static struct {
 	struct lull_eal_args args;
 	bool running;
 	bool own_prefix; /* its runtime directory is ours to remove */
+	bool bare;
+	uint32_t cpu_count; /* of a bare one: lcore i + 1 is on cpus[i] */
+	int cpus[LULL_LOOPS_MAX];
 } env;
 
 /* ---- what the machine has ---- */
@@ -245,6 +248,39 @@ env_start(const struct lull_engine_config *config, struct lull_error *error)
 	return rc;
 }
 
+/* ---- without EAL ---- */
+
+static int
+env_open_bare(const struct lull_engine_config *config, struct lull_error *error)
+{
+	if (config->vdev_count + config->pci_count > 0 || config->eal != NULL)
+		return lull_error_set(error, -EINVAL, "a bare engine has no devices");
+	if (config->cpu_count > LULL_LOOPS_MAX)
+		return lull_error_set(error, -E2BIG,
+				      "%u CPUs were named, but at most %d loops can run",
+				      config->cpu_count, LULL_LOOPS_MAX);
+	env.cpu_count = config->cpu_count;
+	for (uint32_t i = 0; i < config->cpu_count; i++)
+		env.cpus[i] = config->cpus[i];
+	env_ignore_sigpipe();
+	env.bare = env.running = true;
+	return 0;
+}
+
+bool
+lull_env_bare(void)
+{
+	return env.bare;
+}
+
+int
+lull_env_bare_cpu(unsigned int lcore_id)
+{
+	return lcore_id > 0 && lcore_id <= env.cpu_count ? env.cpus[lcore_id - 1] : -1;
+}
+
+/* ---- all of it ---- */
+
 int
 lull_env_open(const struct lull_engine_config *config, struct lull_error *error)
 {
@@ -252,6 +288,8 @@ lull_env_open(const struct lull_engine_config *config, struct lull_error *error)
 	bool hugepages = env_hugepages_free_kb() >= memory_mb * 1024ULL;
 	int rc = env_check_cpus(config, error);
 
+	if (rc == 0 && config->bare)
+		return env_open_bare(config, error);
 	if (rc == 0)
 		rc = lull_eal_args_build(&env.args, config, getpid(), hugepages, error);
 	if (rc != 0)
@@ -279,6 +317,12 @@ lull_engine_running(void)
 }
 
 const char *
+lull_engine_runtime_dir(void)
+{
+	return env.running && env.own_prefix ? rte_eal_get_runtime_dir() : NULL;
+}
+
+const char *
 lull_engine_dpdk_version(void)
 {
 	return lull_dpdk_version();
@@ -288,6 +332,10 @@ void
 lull_env_close(void)
 {
 	env.running = false;
+	if (env.bare) {
+		env.bare = false;
+		return;
+	}
 	/* In reverse: later ports may be wired to earlier ones. */
 	for (uint16_t id = RTE_MAX_ETHPORTS; id-- > 0;) {
 		struct lull_port port = { .port_id = id };

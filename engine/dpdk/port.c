@@ -20,13 +20,13 @@
 #include "host/error.h"
 #include "port_device.h"
 #include "port_memif.h"
+#include "port_rss.h"
 #include "port_watch.h"
 
 #define QUOTE_SIZE 160
 #define PAIRS_MAX 8
 #define NO_PORT UINT16_MAX
 #define SLOT_BYTES_MAX 65000ul
-#define RSS_WANTED (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP)
 
 /* ---- pairs: two ports wired back to back ---- */
 
@@ -162,10 +162,7 @@ port_configure(const struct lull_port *port, const struct rte_eth_dev_info *info
 	/* Its slots decide (framesz); the driver would refuse whatever is not ordinary. */
 	if (strcmp(info->driver_name, "net_af_packet") == 0)
 		conf.rxmode.mtu = 0;
-	if (config->queues > 1 && (info->flow_type_rss_offloads & RSS_WANTED) != 0) {
-		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
-		conf.rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & RSS_WANTED;
-	}
+	lull_port_rss_ask(info, config, &conf);
 	conf.intr_conf.rxq = interrupt;
 	conf.intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
 	conf.intr_conf.rmv = (*info->dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
@@ -363,6 +360,7 @@ port_open(uint16_t port_id, const struct lull_port_config *config, struct lull_p
 		rte_eth_promiscuous_enable(port_id); /* a driver without it receives all anyway */
 	lull_port_packet_open(port_id, &info);
 	port_read_facts(port, &info);
+	port->spread = lull_port_rss_settle(port_id, &info, config);
 	lull_port_watch_add(port_id);
 	return 0;
 }

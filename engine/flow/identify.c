@@ -65,20 +65,25 @@ const struct lull_counter_info lull_identify_counter_table[] = {
 /* The library keeps names in a module, and modules belong to workers; so they are copied once. */
 static char identify_names[NAMES_MAX][NAME_SIZE];
 static pthread_once_t identify_once = PTHREAD_ONCE_INIT;
+/* A worker's module, while names are read for the first time: another takes 15 ms to make. */
+static struct ndpi_detection_module_struct *identify_named;
 
 static void
 identify_read_names(void)
 {
-	struct ndpi_detection_module_struct *module = ndpi_init_detection_module(ndpi_no_prefs);
+	struct ndpi_detection_module_struct *module = identify_named;
 	uint32_t count;
 
+	if (module == NULL)
+		module = ndpi_init_detection_module(ndpi_no_prefs);
 	if (module == NULL)
 		return;
 	count = ndpi_get_num_supported_protocols(module);
 	for (uint32_t i = 0; i < count && i < NAMES_MAX; i++)
 		snprintf(identify_names[i], NAME_SIZE, "%s",
 			 ndpi_get_proto_name(module, (uint16_t)i));
-	ndpi_exit_detection_module(module);
+	if (module != identify_named)
+		ndpi_exit_detection_module(module);
 }
 
 const char *
@@ -171,7 +176,6 @@ lull_identify_create(uint32_t flows_max, struct lull_identify **created, struct 
 			"version",
 			ndpi_revision());
 	}
-	pthread_once(&identify_once, identify_read_names);
 	identify = calloc(1, sizeof(*identify));
 	if (identify != NULL) {
 		identify->states_max = flows_max;
@@ -183,6 +187,9 @@ lull_identify_create(uint32_t flows_max, struct lull_identify **created, struct 
 		return lull_error_set(error, -ENOMEM,
 				      "no memory to identify the protocols of %u flows", flows_max);
 	}
+	identify_named = identify->module;
+	pthread_once(&identify_once, identify_read_names);
+	identify_named = NULL;
 	*created = identify;
 	return 0;
 }

@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include <rte_mbuf_dyn.h>
-#include <rte_memcpy.h>
 
 #include "stage.h"
 
@@ -155,7 +154,7 @@ io_burst_end(struct flow_io *io, uint64_t now_ns)
 	io_count(io);
 	flow_send_burst(io, now_ns);
 	if (io->burst.gone > 0)
-		rte_pktmbuf_free_bulk(io->burst.freed, io->burst.gone);
+		flow_io_free(io, io->burst.freed, io->burst.gone);
 	flow_send_flush(io, now_ns, false);
 }
 
@@ -268,48 +267,19 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 
 /* ---- sources ---- */
 
-static void
-io_frame_free(void *bytes, void *shared)
-{
-	(void)bytes;
-	free(shared);
-}
-
 /*
- * A frame that is longer than a buffer of the pool: memory of its own, in one piece, since parser,
- * table and identifier read one piece. It is freed with the packet. This alone allocates for a
- * packet; a pool of such buffers would take 64 KB for each packet that could be under way.
- */
-static bool
-io_frame_attach(struct rte_mbuf *pkt, uint16_t bytes)
-{
-	struct rte_mbuf_ext_shared_info *shared = malloc(sizeof(*shared) + bytes);
-
-	if (shared == NULL)
-		return false;
-	shared->free_cb = io_frame_free;
-	shared->fcb_opaque = shared;
-	rte_mbuf_ext_refcnt_set(shared, 1);
-	rte_pktmbuf_attach_extbuf(pkt, shared + 1, RTE_BAD_IOVA, bytes, shared);
-	return true;
-}
-
-/*
- * Frames of a source become packets: copied into buffers of the pipeline's pool, so that a worker
- * can hold them for as long as it likes. Nothing is read behind byte 65535: IP ends before.
+ * Frames of a source become packets that a worker can hold for as long as it likes: what lasts is
+ * read where it lies, else it is copied. Nothing is read behind byte 65535: IP ends before.
  */
 static void
 io_source_fill(struct flow_io *io, struct rte_mbuf *pkt, const struct lull_pipeline_frame *frame)
 {
 	uint32_t bytes = LULL_MIN(frame->captured_bytes, (uint32_t)UINT16_MAX);
+	bool whole = io->frames != NULL ? flow_frames_fill(io->frames, pkt, frame->data, bytes) :
+					  flow_frames_copy(pkt, frame->data, (uint16_t)bytes);
 
-	if (bytes > rte_pktmbuf_tailroom(pkt) && !io_frame_attach(pkt, (uint16_t)bytes))
-		bytes = rte_pktmbuf_tailroom(pkt);
-	if (bytes < frame->captured_bytes)
+	if (!whole || bytes < frame->captured_bytes)
 		io->counters.frames_cut++;
-	rte_memcpy(rte_pktmbuf_mtod(pkt, void *), frame->data, bytes);
-	pkt->data_len = (uint16_t)bytes;
-	pkt->pkt_len = bytes;
 }
 
 /*
@@ -333,6 +303,14 @@ io_source_clock(struct flow_io *io, uint64_t time_ns)
 	return time_ns + io->behind_ns;
 }
 
+static bool
+io_source_take(struct flow_io *io, struct rte_mbuf **pkts)
+{
+	if (io->frames != NULL)
+		return flow_frames_take(io->frames, pkts, io->burst_pkts);
+	return rte_pktmbuf_alloc_bulk(io->pipeline->pool, pkts, io->burst_pkts) == 0;
+}
+
 static uint16_t
 io_source_pull(struct flow_io *io, uint64_t now_ns)
 {
@@ -342,7 +320,7 @@ io_source_pull(struct flow_io *io, uint64_t now_ns)
 	uint32_t count;
 
 	/* First the buffers: what has been read cannot be put back. */
-	if (rte_pktmbuf_alloc_bulk(io->pipeline->pool, pkts, io->burst_pkts) != 0) {
+	if (!io_source_take(io, pkts)) {
 		io->counters.nombuf++;
 		return 0;
 	}
@@ -360,7 +338,7 @@ io_source_pull(struct flow_io *io, uint64_t now_ns)
 			     frame->time_ns, clock_ns, now_ns);
 	}
 	if (count < io->burst_pkts)
-		rte_pktmbuf_free_bulk(pkts + count, io->burst_pkts - count);
+		flow_io_free(io, pkts + count, io->burst_pkts - count);
 	if (count > 0)
 		io_burst_end(io, now_ns);
 	return (uint16_t)count;
@@ -470,7 +448,8 @@ io_init(void *state, const void *config, uint64_t now_ns)
 	if (place->index >= place->pipeline->config.io_count)
 		return -EINVAL;
 	stage->io = place->pipeline->ios[place->index];
-	io_find_stamps(stage->io);
+	if (!stage->io->from_source)
+		io_find_stamps(stage->io);
 	return 0;
 }
 

@@ -7,13 +7,12 @@
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_errno.h>
 #include <rte_lcore.h>
-#include <rte_malloc.h>
 
 #include "host/error.h"
 #include "pipeline_config.h"
 #include "pipeline_part.h"
+#include "engine/dpdk/memory.h"
 #include "engine/dpdk/port.h"
 
 /* Frames of files up to jumbo size keep their whole payload. */
@@ -27,16 +26,22 @@ static struct rte_ring *
 pipeline_ring(const struct lull_pipeline *pipeline, const char *kind, const uint32_t *pair,
 	      uint32_t element_bytes, uint32_t count, struct lull_error *error)
 {
+	ssize_t bytes = rte_ring_get_memsize_elem(element_bytes, rte_align32pow2(count + 1));
 	char name[RTE_RING_NAMESIZE];
-	struct rte_ring *ring;
+	struct rte_ring *ring = NULL;
+	int rc = -ENOMEM;
 
 	snprintf(name, sizeof(name), "%08x%s%u_%u", (uint32_t)pipeline->id, kind, pair[0], pair[1]);
-	ring = rte_ring_create_elem(name, element_bytes, count, SOCKET_ID_ANY,
-				    RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
-	if (ring == NULL)
-		lull_error_set(error, -rte_errno, "pipeline: ring of %u: %s", count,
-			       strerror(rte_errno));
-	return ring;
+	if (bytes > 0)
+		ring = lull_memory_zalloc("lull_ring", (size_t)bytes, LULL_MEMORY_ANY_NODE);
+	if (ring != NULL)
+		rc = rte_ring_init(ring, name, count,
+				   RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+	if (rc == 0)
+		return ring;
+	lull_memory_free(ring);
+	lull_error_set(error, rc, "pipeline: ring of %u: %s", count, strerror(-rc));
+	return NULL;
 }
 
 /* What an I/O loop and a worker have between them. */
@@ -112,12 +117,37 @@ pipeline_pool_pkts(const struct lull_pipeline_config *config)
 	return count + config->io_count * 2 * LULL_BURST_MAX + loops * POOL_CACHED;
 }
 
+/* Each source has frames of its own. */
+static int
+pipeline_make_frames(struct lull_pipeline *pipeline, struct lull_error *error)
+{
+	const struct lull_pipeline_config *config = &pipeline->config;
+	bool framed = false;
+
+	for (uint32_t i = 0; i < config->io_count; i++) {
+		if (config->sources[i].read == NULL)
+			continue;
+		pipeline->ios[i]->frames =
+			flow_frames_create(pipeline_pool_pkts(config), config->worker_count,
+					   !config->sources[i].stays);
+		if (pipeline->ios[i]->frames == NULL)
+			return lull_error_set(error, -ENOMEM, "pipeline: no memory for packets");
+		framed = true;
+	}
+	for (uint32_t i = 0; i < config->worker_count; i++)
+		pipeline->workers[i]->framed = framed;
+	return 0;
+}
+
 static int
 pipeline_make_pool(struct lull_pipeline *pipeline, struct lull_error *error)
 {
 	char name[RTE_MEMPOOL_NAMESIZE];
 	bool wanted = false;
 
+	/* What is sent needs buffers of a pool. */
+	if (!pipeline->config.output)
+		return pipeline_make_frames(pipeline, error);
 	for (uint32_t i = 0; i < pipeline->config.io_count; i++)
 		wanted = wanted || pipeline->config.sources[i].read != NULL;
 	if (!wanted)
@@ -156,7 +186,7 @@ lull_pipeline_create(const struct lull_pipeline_config *config, struct lull_pipe
 	struct lull_pipeline *pipeline;
 	int rc;
 
-	pipeline = rte_zmalloc("lull_pipeline", sizeof(*pipeline), LULL_CACHE_LINE);
+	pipeline = lull_memory_zalloc("lull_pipeline", sizeof(*pipeline), LULL_MEMORY_ANY_NODE);
 	if (pipeline == NULL)
 		return lull_error_set(error, -ENOMEM, "pipeline: out of memory");
 	/* Its address tells its rings from those of another pipeline. */
@@ -184,11 +214,11 @@ lull_pipeline_destroy(struct lull_pipeline *pipeline)
 		pipeline_free_worker(pipeline->workers[i]);
 	for (uint32_t i = 0; i < LULL_PIPELINE_IO_MAX; i++) {
 		pipeline_free_io(pipeline->ios[i]);
-		rte_free(pipeline->boards[i]);
+		lull_memory_free(pipeline->boards[i]);
 	}
-	rte_free(pipeline->splits);
+	lull_memory_free(pipeline->splits);
 	rte_mempool_free(pipeline->pool);
-	rte_free(pipeline);
+	lull_memory_free(pipeline);
 }
 
 /* ---- the end ---- */

@@ -7,9 +7,9 @@
 
 #include <errno.h>
 
-#include <rte_malloc.h>
 #include <rte_random.h>
 
+#include "engine/dpdk/memory.h"
 #include "host/error.h"
 #include "pipeline_config.h"
 
@@ -19,7 +19,7 @@
 static void *
 pipeline_zalloc(size_t bytes, struct lull_error *error)
 {
-	void *memory = rte_zmalloc("lull_pipeline", bytes, LULL_CACHE_LINE);
+	void *memory = lull_memory_zalloc("lull_pipeline", bytes, LULL_MEMORY_ANY_NODE);
 
 	if (memory == NULL)
 		lull_error_set(error, -ENOMEM,
@@ -54,12 +54,12 @@ pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, struct lull_err
 	parser = pipeline_zalloc(lull_flow_parser_size(&config->parser), error);
 	connections = pipeline_zalloc(lull_flow_connections_size(&config->connections), error);
 	if (dispatch != NULL && lull_dispatch_init(dispatch, &config->dispatch, &io->dispatch) != 0)
-		rte_free(dispatch);
+		lull_memory_free(dispatch);
 	if (parser != NULL && lull_flow_parser_init(parser, &config->parser, &io->parser) != 0)
-		rte_free(parser);
+		lull_memory_free(parser);
 	if (connections != NULL &&
 	    lull_flow_connections_init(connections, &config->connections, &io->connections) != 0)
-		rte_free(connections);
+		lull_memory_free(connections);
 	if (io->dispatch == NULL || io->parser == NULL || io->connections == NULL)
 		return -ENOMEM;
 	if (index == 0 && config->trace != NULL)
@@ -109,7 +109,7 @@ pipeline_make_worker(struct lull_pipeline *pipeline, uint32_t index, struct lull
 		return -ENOMEM;
 	if (lull_flow_table_init(table, &table_config, flow_record_hand, worker, &worker->table) !=
 	    0) {
-		rte_free(table);
+		lull_memory_free(table);
 		return lull_error_set(error, -EINVAL, "pipeline: flow table");
 	}
 	if (!config->identify)
@@ -154,7 +154,7 @@ pipeline_make_aggregator(struct lull_pipeline *pipeline, uint32_t index, struct 
 	merge = pipeline_zalloc(lull_flow_merge_size(&merge_config), error);
 	if (merge != NULL && lull_flow_merge_init(merge, &merge_config, aggregator_give, aggregator,
 						  &aggregator->merge) != 0)
-		rte_free(merge);
+		lull_memory_free(merge);
 	return aggregator->messages != NULL && aggregator->merge != NULL ? 0 : -ENOMEM;
 }
 
@@ -186,7 +186,7 @@ pipeline_make_output(struct lull_pipeline *pipeline, struct lull_error *error)
 	resequence = pipeline_zalloc(lull_resequence_size(&config->resequence), error);
 	if (resequence != NULL &&
 	    lull_resequence_init(resequence, &config->resequence, &output->resequence) != 0)
-		rte_free(resequence);
+		lull_memory_free(resequence);
 	output->released = pipeline_zalloc(
 		((size_t)config->resequence.window_pkts + 1) * sizeof(void *), error);
 	return output->resequence != NULL && output->released != NULL ? 0 : -ENOMEM;
@@ -194,11 +194,19 @@ pipeline_make_output(struct lull_pipeline *pipeline, struct lull_error *error)
 
 /* ---- undone ---- */
 
+/* Frames go with what they belong to. */
+static void
+part_free_pkt(struct rte_mbuf *pkt)
+{
+	if (pkt->pool != NULL)
+		rte_pktmbuf_free(pkt);
+}
+
 static void
 part_free_pkts(struct rte_mbuf **pkts, uint32_t count)
 {
-	if (count > 0)
-		rte_pktmbuf_free_bulk(pkts, count);
+	for (uint32_t i = 0; i < count; i++)
+		part_free_pkt(pkts[i]);
 }
 
 static void
@@ -207,8 +215,8 @@ part_free_ring(struct rte_ring *ring, bool of_pkts)
 	void *pkt;
 
 	while (ring != NULL && of_pkts && rte_ring_sc_dequeue(ring, &pkt) == 0)
-		rte_pktmbuf_free(pkt);
-	rte_ring_free(ring);
+		part_free_pkt(pkt);
+	lull_memory_free(ring);
 }
 
 void
@@ -221,10 +229,11 @@ pipeline_free_io(struct flow_io *io)
 		part_free_ring(io->rings[i], true);
 		part_free_ring(io->notes[i], false);
 	}
-	rte_free(io->dispatch);
-	rte_free(io->parser);
-	rte_free(io->connections);
-	rte_free(io);
+	flow_frames_destroy(io->frames);
+	lull_memory_free(io->dispatch);
+	lull_memory_free(io->parser);
+	lull_memory_free(io->connections);
+	lull_memory_free(io);
 }
 
 void
@@ -240,8 +249,8 @@ pipeline_free_worker(struct flow_worker *worker)
 		part_free_ring(worker->aggregators[i], false);
 	part_free_ring(worker->out, true);
 	lull_identify_destroy(worker->identify);
-	rte_free(worker->table);
-	rte_free(worker);
+	lull_memory_free(worker->table);
+	lull_memory_free(worker);
 }
 
 void
@@ -249,9 +258,9 @@ pipeline_free_aggregator(struct flow_aggregator *aggregator)
 {
 	if (aggregator == NULL)
 		return;
-	rte_free(aggregator->messages);
-	rte_free(aggregator->merge);
-	rte_free(aggregator);
+	lull_memory_free(aggregator->messages);
+	lull_memory_free(aggregator->merge);
+	lull_memory_free(aggregator);
 }
 
 void
@@ -263,8 +272,8 @@ pipeline_free_output(struct flow_output *output)
 		part_free_pkts(
 			(struct rte_mbuf **)output->released,
 			lull_resequence_expire(output->resequence, UINT64_MAX, output->released));
-	rte_free(output->resequence);
-	rte_free(output->released);
-	rte_free(output->next);
-	rte_free(output);
+	lull_memory_free(output->resequence);
+	lull_memory_free(output->released);
+	lull_memory_free(output->next);
+	lull_memory_free(output);
 }

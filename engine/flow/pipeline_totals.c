@@ -88,6 +88,7 @@ totals_add_workers(const struct lull_pipeline *pipeline, const struct pipeline_r
 		all->totals.unrecorded += words->unrecorded;
 		all->totals.evicted += LULL_COUNTER_READ(table->evicted);
 		all->reordered += words->reordered;
+		all->open_flows += LULL_COUNTER_READ(table->entries);
 	}
 	all->in_flight = all->totals.dispatched - finished;
 	all->open = finished - all->totals.unrecorded;

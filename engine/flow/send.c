@@ -18,6 +18,7 @@ flow_send_loads(struct flow_io *io)
 
 		load->capacity_pkts = rte_ring_get_capacity(io->rings[i]);
 		load->used_pkts = LULL_MIN(used, load->capacity_pkts);
+		load->staged_pkts = io->staging[i].count;
 		load->done_pkts = __atomic_load_n(&io->pipeline->workers[i]->done[io->index].pkts,
 						  __ATOMIC_ACQUIRE);
 	}
@@ -172,7 +173,7 @@ send_drop(struct flow_io *io, struct rte_mbuf **pkts, uint32_t count)
 	io->counters.drop_ring += count;
 	for (uint32_t i = 0; i < count; i++)
 		send_remember_lost(io, pkts[i]);
-	rte_pktmbuf_free_bulk(pkts, count);
+	flow_io_free(io, pkts, count);
 }
 
 /* ---- second chance ---- */

@@ -42,6 +42,7 @@
 #include "host/cell.h"
 #include "host/port_readings.h"
 
+#include "frames.h"
 #include "identify.h"
 
 #define FLOW_WORKERS LULL_DISPATCH_WORKERS_MAX
@@ -120,6 +121,7 @@ struct flow_io {
 	uint32_t index, worker_count;
 	struct lull_dispatch *dispatch;
 	struct lull_flow_parser *parser;
+	struct flow_frames *frames; /* of a source; NULL: the pipeline's pool, or ports */
 	struct lull_flow_connections *connections;
 	bool tracks, from_source, wait;
 	bool blocked;   /* a ring was full and wait is set: no more input until it has room */
@@ -209,6 +211,7 @@ struct flow_worker {
 	bool strict;  /* several files: take packets in the order of their clocks */
 	bool ordered; /* a file that waits for room: its ring is in the order of clocks */
 	bool live;    /* clocks are those of the loops */
+	bool framed;  /* some I/O loop has frames of its own */
 	bool flushed;
 	uint32_t record_bytes;
 	uint64_t work_cycles, stall_end_ns;
@@ -343,7 +346,7 @@ struct lull_pipeline {
 	struct flow_worker *workers[FLOW_WORKERS];
 	struct flow_aggregator *aggregators[LULL_PIPELINE_AGGREGATOR_MAX];
 	struct flow_output *output;
-	struct rte_mempool *pool; /* of sources */
+	struct rte_mempool *pool; /* of sources whose packets are sent on */
 	uint32_t *boards[LULL_PIPELINE_IO_MAX];
 	uint64_t *splits;
 
@@ -361,6 +364,16 @@ static inline bool
 flow_closing(const struct lull_pipeline *pipeline)
 {
 	return __atomic_load_n(&pipeline->closing, __ATOMIC_ACQUIRE);
+}
+
+/* On the I/O loop's thread. */
+static inline void
+flow_io_free(struct flow_io *io, struct rte_mbuf **pkts, uint32_t count)
+{
+	if (io->frames != NULL)
+		flow_frames_give(io->frames, pkts, count);
+	else
+		rte_pktmbuf_free_bulk(pkts, count);
 }
 
 /* Tables may wait no longer than the dispatchers remember who had a flow: see pipeline.c. */

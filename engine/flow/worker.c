@@ -14,6 +14,8 @@
 #define ADVANCE_ENTRIES 64
 #define ADVANCE_PAUSE_NS LULL_NS_PER_MS
 #define BEHIND_PAUSE_NS (50 * LULL_NS_PER_US)
+/* As long as the rate of the time stamp counter is measured. */
+#define TSC_NS LULL_NS_PER_MS
 /* Numbers wrap: a board that nobody has raised for so long would call them late. */
 #define BOARD_STALE (1u << 30)
 
@@ -161,6 +163,30 @@ worker_output(struct flow_worker *worker)
 	return worker->pending_count == 0;
 }
 
+/* To where they came from. */
+static void
+worker_free(struct flow_worker *worker)
+{
+	struct rte_mbuf **pkts = worker->batch;
+	uint32_t count = worker->batch_count;
+
+	if (worker->io_count == 1 && worker->inputs[0].io->frames != NULL) {
+		flow_frames_return(worker->inputs[0].io->frames, worker->index, pkts, count);
+		return;
+	}
+	for (uint32_t i = 0; worker->framed && i < count; i++) {
+		const struct flow_io *io =
+			worker->inputs[flow_private(pkts[i])->packet.dispatcher].io;
+
+		if (io->frames != NULL)
+			flow_frames_return(io->frames, worker->index, &pkts[i], 1);
+		else
+			rte_pktmbuf_free(pkts[i]);
+	}
+	if (!worker->framed)
+		rte_pktmbuf_free_bulk(pkts, count);
+}
+
 static void
 worker_finish(struct flow_worker *worker)
 {
@@ -168,7 +194,7 @@ worker_finish(struct flow_worker *worker)
 	for (uint32_t i = 0; i < worker->io_count; i++)
 		__atomic_store_n(&worker->done[i].pkts, worker->finished[i], __ATOMIC_RELEASE);
 	if (worker->out == NULL) {
-		rte_pktmbuf_free_bulk(worker->batch, worker->batch_count);
+		worker_free(worker);
 		return;
 	}
 	for (uint32_t i = 0; i < worker->batch_count; i++)
@@ -279,10 +305,25 @@ worker_iterate(void *state, uint64_t now_ns)
 	return worker_deadline(worker, now_ns, top_ns);
 }
 
+/* DPDK measures it when its environment starts; without one it is done here. */
+static double
+worker_tsc_hz(void)
+{
+	uint64_t begin = rte_rdtsc(), begin_ns = lull_clock_ns(), end_ns = begin_ns;
+
+	if (rte_get_tsc_hz() > 0)
+		return (double)rte_get_tsc_hz();
+	while (end_ns - begin_ns < TSC_NS)
+		end_ns = lull_clock_ns();
+	return (double)(rte_rdtsc() - begin) * (double)LULL_NS_PER_S / (double)(end_ns - begin_ns);
+}
+
 static uint64_t
 worker_cycles(uint64_t work_ns)
 {
-	return (uint64_t)((double)LULL_MIN(work_ns, LULL_NS_PER_S) * (double)rte_get_tsc_hz() /
+	if (work_ns == 0)
+		return 0;
+	return (uint64_t)((double)LULL_MIN(work_ns, LULL_NS_PER_S) * worker_tsc_hz() /
 			  (double)LULL_NS_PER_S);
 }
 

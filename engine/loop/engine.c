@@ -16,7 +16,7 @@ lull_engine_init(const struct lull_engine_config *config, struct lull_error *err
 	static const struct lull_telemetry_carrier carrier = { .start = engine_telemetry };
 	int rc = lull_env_open(config, error);
 
-	if (rc == 0)
+	if (rc == 0 && !config->bare)
 		lull_telemetry_carry(&carrier);
 	return rc;
 }

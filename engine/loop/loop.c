@@ -6,11 +6,13 @@
 
 #include <rte_launch.h>
 #include <rte_lcore.h>
-#include <rte_malloc.h>
 
 #include "base/range.h"
 #include "idle/governor.h"
 #include "host/error.h"
+#include "host/loop_thread.h"
+#include "engine/dpdk/env.h"
+#include "engine/dpdk/memory.h"
 
 /*
  * Every way there is; the first that probes well wins its idle state. A new way is one line here.
@@ -23,13 +25,21 @@ static const struct lull_rest_way *const loop_ways[] = {
 
 /* ---- create ---- */
 
+static bool
+loop_has_lcore(unsigned int lcore_id)
+{
+	if (lull_env_bare())
+		return lull_env_bare_cpu(lcore_id) >= 0;
+	return lcore_id != rte_get_main_lcore() && rte_lcore_is_enabled(lcore_id);
+}
+
 static int
 loop_check(const struct lull_loop_config *config, struct lull_error *error)
 {
 	struct lull_idle_limits limits = config->limits;
 	struct lull_range wrong;
 
-	if (config->lcore_id == rte_get_main_lcore() || !rte_lcore_is_enabled(config->lcore_id))
+	if (!loop_has_lcore(config->lcore_id))
 		return lull_error_set(error, -EINVAL, "loop %s: lcore %u is not a worker",
 				      config->name, config->lcore_id);
 	if (config->queue_count > LULL_IDLE_QUEUES_MAX)
@@ -54,8 +64,11 @@ loop_check(const struct lull_loop_config *config, struct lull_error *error)
 static int
 loop_cpu(unsigned int lcore_id)
 {
-	rte_cpuset_t cpus = rte_lcore_cpuset(lcore_id);
+	rte_cpuset_t cpus;
 
+	if (lull_env_bare())
+		return lull_env_bare_cpu(lcore_id);
+	cpus = rte_lcore_cpuset(lcore_id);
 	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		if (CPU_ISSET((unsigned int)cpu, &cpus))
 			return cpu;
@@ -63,11 +76,19 @@ loop_cpu(unsigned int lcore_id)
 	return -1;
 }
 
+/* A bare engine has no device to rest on, nor the rate of the time stamp counter from DPDK. */
+static const struct lull_rest_way *const *
+loop_usual_ways(void)
+{
+	return lull_env_bare() ? lull_loop_ways : loop_ways;
+}
+
 static int
 loop_make(struct engine_loop *own, const struct lull_loop_config *config, struct lull_error *error)
 {
 	/* Its own way goes before the usual ones. */
 	const struct lull_rest_way *ways[1 + LOOP_WAYS] = { config->way };
+	const struct lull_rest_way *const *usual = loop_usual_ways();
 	const struct lull_loop_parts parts = {
 		.name = config->name,
 		.kind = config->kind,
@@ -78,7 +99,7 @@ loop_make(struct engine_loop *own, const struct lull_loop_config *config, struct
 		.share = config->share,
 		.stage = config->stage,
 		.stage_state = own->loop.stage_state,
-		.ways = config->way != NULL ? ways : loop_ways,
+		.ways = config->way != NULL ? ways : usual,
 		.way_context = &own->device,
 		.governor = config->governor,
 		.limits = config->limits,
@@ -91,7 +112,8 @@ loop_make(struct engine_loop *own, const struct lull_loop_config *config, struct
 	};
 	int rc;
 
-	memcpy(ways + 1, loop_ways, sizeof(loop_ways));
+	for (size_t i = 1; i <= LOOP_WAYS && usual[i - 1] != NULL; i++)
+		ways[i] = usual[i - 1];
 	rc = lull_loop_init(&own->loop, &parts);
 	if (rc == -EINVAL)
 		return lull_error_set(error, rc, "loop %s: the limits contradict each other",
@@ -110,22 +132,21 @@ loop_make(struct engine_loop *own, const struct lull_loop_config *config, struct
 static struct engine_loop *
 loop_allocate(const struct lull_loop_config *config)
 {
-	int socket = (int)rte_lcore_to_socket_id(config->lcore_id);
-	struct engine_loop *own =
-		rte_zmalloc_socket("lull_loop", sizeof(*own), LULL_CACHE_LINE, socket);
+	int node = lull_env_bare() ? LULL_MEMORY_ANY_NODE :
+				     (int)rte_lcore_to_socket_id(config->lcore_id);
+	struct engine_loop *own = lull_memory_zalloc("lull_loop", sizeof(*own), node);
 
 	if (own == NULL)
 		return NULL;
 	own->lcore_id = config->lcore_id;
-	own->loop.idle_memory =
-		rte_zmalloc_socket("lull_idle", lull_idle_size(), LULL_CACHE_LINE, socket);
-	own->loop.stage_state = rte_zmalloc_socket(
-		"lull_stage", LULL_MAX(config->stage->state_size, 1u), LULL_CACHE_LINE, socket);
+	own->loop.idle_memory = lull_memory_zalloc("lull_idle", lull_idle_size(), node);
+	own->loop.stage_state =
+		lull_memory_zalloc("lull_stage", LULL_MAX(config->stage->state_size, 1u), node);
 	if (own->loop.idle_memory != NULL && own->loop.stage_state != NULL)
 		return own;
-	rte_free(own->loop.stage_state);
-	rte_free(own->loop.idle_memory);
-	rte_free(own);
+	lull_memory_free(own->loop.stage_state);
+	lull_memory_free(own->loop.idle_memory);
+	lull_memory_free(own);
 	return NULL;
 }
 
@@ -150,6 +171,47 @@ lull_loop_create(const struct lull_loop_config *config, struct lull_loop **loop,
 	return rc;
 }
 
+/* ---- threads of a bare engine ---- */
+
+static void *
+loop_bare_main(void *arg)
+{
+	struct engine_loop *own = arg;
+
+	engine_loop_main(own);
+	sem_post(&own->ended);
+	while (sem_wait(&own->released) != 0)
+		;
+	return NULL;
+}
+
+static void
+loop_bare_release(struct engine_loop *own)
+{
+	if (!own->threaded)
+		return;
+	sem_post(&own->released);
+	pthread_join(own->thread, NULL);
+	sem_destroy(&own->ended);
+	sem_destroy(&own->released);
+	own->threaded = false;
+}
+
+static int
+loop_bare_start(struct engine_loop *own)
+{
+	int rc;
+
+	loop_bare_release(own);
+	sem_init(&own->ended, 0, 0);
+	sem_init(&own->released, 0, 0);
+	rc = lull_loop_thread_create(&own->thread, &own->loop, loop_bare_main, own, NULL);
+	own->threaded = rc == 0;
+	return rc;
+}
+
+/* ---- destroy ---- */
+
 void
 lull_loop_destroy(struct lull_loop *loop)
 {
@@ -158,13 +220,14 @@ lull_loop_destroy(struct lull_loop *loop)
 	if (loop == NULL)
 		return;
 	lull_loop_stop(loop);
+	loop_bare_release(own);
 	lull_rest_device_fini(&own->device);
 	if (own->ready && loop->stage->fini != NULL)
 		loop->stage->fini(loop->stage_state);
 	lull_loop_fini(loop);
-	rte_free(loop->stage_state);
-	rte_free(loop->idle_memory);
-	rte_free(own);
+	lull_memory_free(loop->stage_state);
+	lull_memory_free(loop->idle_memory);
+	lull_memory_free(own);
 }
 
 /* ---- run ---- */
@@ -178,8 +241,12 @@ lull_loop_start(struct lull_loop *loop)
 	if (own->running)
 		return -EALREADY;
 	loop->stop = false;
-	rc = rte_eal_remote_launch(loop->share != NULL ? engine_loop_main_shared : engine_loop_main,
-				   own, own->lcore_id);
+	if (lull_env_bare())
+		rc = loop_bare_start(own);
+	else
+		rc = rte_eal_remote_launch(loop->share != NULL ? engine_loop_main_shared :
+								 engine_loop_main,
+					   own, own->lcore_id);
 	own->running = rc == 0;
 	return rc;
 }
@@ -192,6 +259,11 @@ lull_loop_stop(struct lull_loop *loop)
 	if (!own->running)
 		return;
 	lull_loop_end(loop);
-	rte_eal_wait_lcore(own->lcore_id);
+	if (own->threaded) {
+		while (sem_wait(&own->ended) != 0)
+			;
+	} else {
+		rte_eal_wait_lcore(own->lcore_id);
+	}
 	own->running = false;
 }

@@ -8,6 +8,9 @@
 #ifndef LULL_ENGINE_LOOP_H
 #define LULL_ENGINE_LOOP_H
 
+#include <pthread.h>
+#include <semaphore.h>
+
 #include <lull/engine.h>
 
 #include "idle/loss_audit.h"
@@ -40,6 +43,10 @@ struct engine_loop {
 
 	/* Once. */
 	unsigned int lcore_id;
+	/* Of a bare engine: a thread that waits behind its loop; its CPU time is still read. */
+	pthread_t thread;
+	bool threaded;
+	sem_t ended, released;
 	bool running;
 	bool ready; /* the stage has been initialized */
 };

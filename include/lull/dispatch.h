@@ -109,7 +109,10 @@ struct lull_dispatch_config {
 	 */
 	uint32_t enter_ppm, leave_ppm;
 	uint64_t idle_ns; /**< a bucket silent for so long is forgotten, 1 ms..1 day [30 s] */
-	/** A flow being identified stays for its first so many, 0..65534 [0: no pins]. */
+	/**
+	 * A bucket in which no flow is identified stays for its first so many packets, of whichever
+	 * flow, 0..65534 [0: no pins].
+	 */
 	uint32_t pin_pkts;
 	bool tracks;               /**< keep buckets whatever the scheduler [false] */
 	enum lull_weights weights; /**< [best] */
@@ -128,6 +131,7 @@ struct lull_dispatch_load {
 	uint32_t used_pkts;     /**< in its ring and staged for it */
 	uint32_t capacity_pkts; /**< of the ring, > 0 */
 	uint64_t done_pkts;     /**< of what this dispatcher sent it, finished since the start */
+	uint32_t staged_pkts;   /**< of used_pkts, those that this dispatcher has not written yet */
 };
 
 /** What travels with a packet when buckets are kept; all zero otherwise. */
@@ -151,7 +155,7 @@ struct lull_dispatch_counters {
 	uint64_t moves;          /**< a bucket changed worker */
 	uint64_t moves_inflight; /**< of these, while the old worker still held some of it */
 	uint64_t held_order;     /**< packets that stayed only because of the order contract */
-	uint64_t held_pin;       /**< packets that stayed only because their flow is pinned */
+	uint64_t held_pin;       /**< packets that stayed only because their bucket is pinned */
 	uint64_t relieved;       /**< packets the scheduler sent elsewhere because of load */
 	uint64_t collisions;     /**< subflow-paper: packets that took the slot of another flow */
 	uint64_t retried;        /**< packets given a second worker by lull_dispatch_refused() */
@@ -223,7 +227,7 @@ void lull_dispatch_refused(struct lull_dispatch *dispatch, uint64_t now_ns, uint
 void lull_dispatch_dropped(struct lull_dispatch *dispatch, uint16_t worker, uint32_t count);
 /**
  * Tell that a worker has identified a flow. The verdict travels with later packets of the flow, and
- * its pin ends.
+ * the pin of its bucket ends.
  * @param digest  of the flow
  * @param app     the verdict, above 0
  */

@@ -42,6 +42,7 @@ extern const struct lull_counter_info lull_encode_totals_table[];
 struct lull_encode_json_config {
 	bool facts;             /**< scheduling facts too: workers, moves, reordered, end, exact */
 	uint32_t payload_bytes; /**< as the records', written in hex when > 0 */
+	uint32_t observation_point; /**< where all packets were observed; 0: it is not told */
 	lull_encode_app *app;
 	void *app_arg;
 };
@@ -51,7 +52,8 @@ struct lull_encode_json_config {
  * Write a record as one JSON object and a line feed. Members always come in this order: src_ip,
  * src_port, dst_ip, dst_port, proto, vlan_id, packets, bytes, packets_rev, bytes_rev, first_us,
  * last_us, app, payload_bytes, payload_bytes_rev, tcp_flags, tcp_flags_rev, tcp_state; of ICMP
- * icmp_type, icmp_code; where it belongs to the key: tunnel, tunnel_id, mpls_label, interface; with
+ * icmp_type, icmp_code; where it belongs to the key: tunnel, tunnel_id, mpls_label, interface;
+ * observation_point, if there is one; with
  * payload: payload, payload_rev; with facts: workers, moves, reordered, fragments, end, exact.
  * @param line  out: room for LULL_ENCODE_JSON_MAX bytes; no zero at its end
  * @return its bytes
@@ -64,15 +66,16 @@ size_t lull_encode_json(const struct lull_encode_json_config *config,
 
 /** Zero means the default in brackets. */
 struct lull_ipfix_config {
-	uint32_t domain_id;     /**< observation domain [1] */
-	uint32_t message_bytes; /**< longest message, 512..65535 [1420] */
-	uint64_t template_ns;   /**< templates again after so long; stream: only once [60 s] */
-	bool stream;            /**< TCP or file: templates once */
-	bool facts;             /**< scheduling facts as enterprise elements [false] */
-	bool segment;           /**< numbers of tunnels, as layer2SegmentId [false] */
-	bool interface;         /**< interfaces of keys, as ingressInterface [false] */
-	uint32_t enterprise;    /**< private enterprise number of those [32473, documentation] */
-	lull_encode_app *app;   /**< applicationName; NULL: none */
+	uint32_t domain_id;         /**< observation domain [1] */
+	uint32_t message_bytes;     /**< longest message, 512..65535 [1420] */
+	uint64_t template_ns;       /**< templates again after so long; stream: only once [60 s] */
+	bool stream;                /**< TCP or file: templates once */
+	bool facts;                 /**< scheduling facts as enterprise elements [false] */
+	bool segment;               /**< numbers of tunnels, as layer2SegmentId [false] */
+	bool interface;             /**< interfaces of keys, as ingressInterface [false] */
+	uint32_t observation_point; /**< observationPointId of all records; 0: it is not told */
+	uint32_t enterprise;  /**< private enterprise number of those [32473, documentation] */
+	lull_encode_app *app; /**< applicationName; NULL: none */
 	void *app_arg;
 };
 /**

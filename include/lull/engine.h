@@ -41,6 +41,11 @@ struct lull_engine_config {
 	const int *cpus; /**< lcore i + 1 runs on cpus[i]; lcore 0 (main) on main_cpu */
 	uint32_t cpu_count;
 	int main_cpu;
+	/**
+	 * Without DPDK's environment: no ports and no hugepages, loops on threads of this process,
+	 * telemetry on a socket of our own. It starts in a moment and takes no memory.
+	 */
+	bool bare;
 	const char *eal;    /**< further EAL arguments, split like a shell does; may be NULL */
 	uint32_t memory_mb; /**< without hugepages [256] */
 	/**
@@ -71,6 +76,13 @@ bool lull_engine_running(void);
  */
 void lull_engine_fini(void);
 /**
+ * Tell the runtime directory, with DPDK's telemetry socket, of a process that is going to lose the
+ * right to remove it.
+ * @return static; NULL: it does not run, or the directory is not its own (`--file-prefix`)
+ * Threads: the main thread.
+ */
+const char *lull_engine_runtime_dir(void);
+/**
  * Tell the version of the DPDK in use.
  * @return for example "22.11.11"; static
  * Threads: any.
@@ -90,6 +102,17 @@ struct lull_port_config {
 	uint32_t held_mbufs;    /**< most that loops keep beyond a burst, in rings of their own */
 	bool interrupt;         /**< also ask for Rx interrupts if the driver has them */
 	bool promiscuous;
+	/**
+	 * Both directions of a flow come to one queue, and with them its fragments, where the
+	 * driver can.
+	 */
+	bool symmetric;
+};
+/** Which queue of a port a packet comes to. */
+enum lull_port_spread {
+	LULL_PORT_SPREAD_NONE,      /**< there is one */
+	LULL_PORT_SPREAD_SYMMETRIC, /**< both directions of a flow to the same */
+	LULL_PORT_SPREAD_DRIVER,    /**< as the driver, or whoever sends to it, likes */
 };
 struct lull_port {
 	uint16_t port_id;
@@ -103,6 +126,7 @@ struct lull_port {
 	bool hardware;  /**< the link rate means something: a PCI device with a link speed */
 	bool interrupt; /**< Rx interrupts granted */
 	int node;       /**< NUMA node of the device; -1: any */
+	enum lull_port_spread spread;
 	/** A short burst may leave packets in the ring; true where nobody knows. */
 	bool short_leaves;
 	uint64_t loss_lag_ns; /**< it may tell of lost packets so much later */

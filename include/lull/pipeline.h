@@ -31,7 +31,7 @@ extern "C" {
 /** Private bytes per mbuf that the pipeline needs. */
 #define LULL_PIPELINE_PRIVATE 128
 
-/** A frame of a source; data is borrowed until the next read. */
+/** A frame of a source; data is borrowed until the next read, or as long as the source says. */
 struct lull_pipeline_frame {
 	const uint8_t *data;
 	uint32_t captured_bytes, original_bytes;
@@ -45,6 +45,7 @@ struct lull_pipeline_source {
 	/** Fill in up to @p count frames; 0 and *end true: there are no more. I/O loop's thread. */
 	uint32_t (*read)(void *arg, struct lull_pipeline_frame *frames, uint32_t count, bool *end);
 	void *arg;
+	bool stays; /**< data lasts as long as the pipeline: it is read where it lies, not copied */
 };
 /** Takes records on an aggregator loop's thread; every member is required. */
 struct lull_pipeline_sink {
@@ -146,6 +147,13 @@ extern const struct lull_stage lull_stage_flow_aggregator;
 /** The stage that puts packets back in order, and sends or frees them. */
 extern const struct lull_stage lull_stage_flow_output;
 
+/**
+ * All of it on one thread, for a pipeline with one source, one aggregator and no output: in the
+ * place of these two and of the first worker. Further workers have loops of their own. Its config
+ * is that of the others, with index 0.
+ */
+extern const struct lull_stage lull_stage_flow_whole;
+
 /** Commands of lull_loop_post_stage(). */
 enum lull_pipeline_verb {
 	LULL_PIPELINE_SCHEDULER,  /**< I/O: scheduler and shadow */
@@ -187,10 +195,12 @@ int lull_pipeline_finish(struct lull_pipeline *pipeline, uint64_t limit_ns,
 /** Packets by fate, read so that the identities below can be judged while all run. */
 struct lull_pipeline_totals {
 	struct lull_encode_totals totals;
-	uint64_t staged;               /**< decided, waiting to be sent to a ring */
-	uint64_t in_flight;            /**< dispatched and not yet in a table, at most ... */
-	uint64_t in_flight_room;       /**< ... this many have room */
-	uint64_t open;                 /**< in tables and merges */
+	uint64_t staged;         /**< decided, waiting to be sent to a ring */
+	uint64_t in_flight;      /**< dispatched and not yet in a table, at most ... */
+	uint64_t in_flight_room; /**< ... this many have room */
+	uint64_t open;           /**< in tables and merges */
+	/** Flows in the tables: one that was split counts at each worker that has a part of it. */
+	uint64_t open_flows;
 	uint64_t output, output_drops; /**< left by the output loop */
 	uint64_t reordered;            /**< finished by workers after a later one of their bucket */
 };

@@ -97,6 +97,10 @@ lull_live_port_result(const struct lull_port *port)
 	lull_result_put_text(object, "name", port->name);
 	lull_result_put_text(object, "driver", port->driver);
 	lull_result_put_count(object, "queues", port->queues);
+	if (port->spread != LULL_PORT_SPREAD_NONE)
+		lull_result_put_text(object, "spread",
+				     port->spread == LULL_PORT_SPREAD_SYMMETRIC ? "symmetric" :
+										  "driver");
 	lull_result_put_count(object, "ring", port->ring_pkts);
 	lull_result_put_count(object, "link_mbps", port->link_mbps);
 	json_object_set_new(object, "hardware", json_boolean(port->hardware));

@@ -35,6 +35,21 @@ lull_live_engine(const struct lull_program *program, const struct lull_devices *
 	return lull_engine_init(&config, error);
 }
 
+int
+lull_live_engine_bare(const struct lull_program *program, const struct lull_placement *placement,
+		      struct lull_error *error)
+{
+	const struct lull_engine_config config = {
+		.program = program->name,
+		.cpus = placement->cpus,
+		.cpu_count = placement->count,
+		.main_cpu = placement->rest,
+		.bare = true,
+	};
+
+	return lull_engine_init(&config, error);
+}
+
 /* 0 is as good as any. */
 uint16_t
 lull_live_run_number(void)

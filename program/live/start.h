@@ -16,6 +16,9 @@
 int lull_live_engine(const struct lull_program *program, const struct lull_devices *devices,
 		     const struct lull_placement *placement, uint64_t memory_bytes,
 		     struct lull_error *error);
+/** The same without DPDK's environment, for who has no devices: see struct lull_engine_config. */
+int lull_live_engine_bare(const struct lull_program *program,
+			  const struct lull_placement *placement, struct lull_error *error);
 /** A number for probes that no earlier start is likely to have had. */
 uint16_t lull_live_run_number(void);
 

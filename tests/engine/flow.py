@@ -144,6 +144,8 @@ def mistakes_are_refused(trial: Trial) -> None:
     refused(trial, "wait for every worker", "--pcap", trial.captures, "--late-timeout", "1s")
     refused(trial, "100 ms to 24 h", "--vdev", "net_null0", "--late-timeout", "1ms")
     refused(trial, "not from both", "--pcap", trial.captures, "--vdev", "net_null0")
+    one_queue = f"net_pcap0,rx_pcap={Path(trial.captures) / 'http.pcap'}"
+    refused(trial, "each of the 2 I/O threads", "--vdev", one_queue, "--io", 2)
     refused(trial, "not a trace", "--replay", "/dev/null")
 
 

@@ -254,6 +254,20 @@ TEST_WITH(fault__names_the_file_and_the_byte, setup, teardown)
 	assert_non_null(strstr(text.text, where));
 }
 
+TEST_WITH(read__gives_zeros_where_bytes_have_gone, setup, teardown)
+{
+	struct lull_pipeline_frame frame;
+	bool end = false;
+
+	capture_write("b", "ab", 1, 1);
+	name_path("b");
+	open_well();
+	assert_int_equal(flow_files_read(&files, &frame, 1, &end), 1);
+	assert_int_equal(truncate(in_folder("b"), 0), 0);
+	assert_int_equal(frame.data[0], 0);
+	assert_true(files.files[0].torn);
+}
+
 /* Its bytes are gone: to touch them would be a SIGBUS. */
 TEST_WITH(read__survives_a_file_that_becomes_shorter, setup, teardown)
 {

@@ -214,6 +214,8 @@ def interfaces_tell_flows_apart(trial: Trial) -> None:
         out += block(6, struct.pack("<IIIII", index, 0, 1000000, len(packet), len(packet)) + packet)
     trial.capture.write_bytes(out)
     check([line["packets"] for line in trial.run()] == [3], "not by themselves")
+    check("observation_point" not in trial.run()[0], "a place is told only when it is given")
+    check(trial.run("--observation-point=7")[0]["observation_point"] == 7, "and then it is")
     lines = trial.run("--key=vlan,interface")
     check([(line["interface"], line["packets"]) for line in lines] == [(1, 1), (2, 2)],
           "where it is asked for", lines)

@@ -222,7 +222,7 @@ TEST(late__waits_in_files_without_evictions)
 	struct bench bench;
 
 	bench_init(&bench, &frames);
-	bench.config.sources[0] = (struct lull_pipeline_source){ paced_read, &paced };
+	bench.config.sources[0] = (struct lull_pipeline_source){ paced_read, &paced, true };
 	bench.config.worker_count = 2;
 	bench.config.ring_pkts = 8192;
 	bench.config.table.idle_ns = SHORT_NS;
@@ -259,7 +259,7 @@ paced_run(const struct lull_scheduler *scheduler, bool *compared)
 	bench.config.worker_count = 4;
 	bench.config.wait = false;
 	bench.config.dispatch.scheduler = scheduler;
-	bench.config.sources[0] = (struct lull_pipeline_source){ paced_read, &paced };
+	bench.config.sources[0] = (struct lull_pipeline_source){ paced_read, &paced, false };
 	bench_start(&bench, NULL);
 	stall(&bench, 0, STAND_PATIENCE_NS);
 	__atomic_store_n(&paced.go, true, __ATOMIC_RELEASE);

@@ -176,11 +176,13 @@ TEST(pipeline__a_port_goes_silent_and_its_flows_end)
 	port_send(&near, 50, 1000);
 	STAND_WAIT(totals_of(&bench).totals.rx == 1000);
 	STAND_WAIT(totals_of(&bench).open == 1000);
+	assert_in_range(totals_of(&bench).open_flows, 50, 100); /* of two workers */
 	/* Not a packet more: the clock of the loops alone ends the flows. */
 	for (int i = 0; i < 2; i++)
 		bench_post(bench.workers[i], &idle);
 	bench_post(bench.loops[0], &idle);
 	STAND_WAIT(totals_of(&bench).totals.recorded == 1000);
+	assert_int_equal(totals_of(&bench).open_flows, 0);
 	bench_check(&bench);
 	STAND_WAIT(__atomic_load_n(&bench.kept[0].count, __ATOMIC_ACQUIRE) ==
 		   totals_of(&bench).totals.records);

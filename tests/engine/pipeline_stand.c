@@ -206,7 +206,7 @@ bench_init(struct bench *bench, const struct frames *frames)
 	for (int i = 0; i < LULL_PIPELINE_IO_MAX; i++)
 		bench->readings[i] = (struct reading){ .frames = frames, .rounds = 1 };
 	bench->config.sources[0] =
-		(struct lull_pipeline_source){ reading_read, &bench->readings[0] };
+		(struct lull_pipeline_source){ reading_read, &bench->readings[0], true };
 	for (int i = 0; i < LULL_PIPELINE_AGGREGATOR_MAX; i++) {
 		bench->kept[i].records = calloc(RECORDS_MAX, sizeof(struct lull_flow_record));
 		assert_non_null(bench->kept[i].records);
@@ -215,6 +215,7 @@ bench_init(struct bench *bench, const struct frames *frames)
 	}
 }
 
+/* An I/O loop reads the queue of its index. */
 static struct lull_loop *
 bench_loop(struct bench *bench, const char *name, uint32_t index, const struct lull_stage *stage,
 	   const struct lull_port *port)
@@ -232,8 +233,10 @@ bench_loop(struct bench *bench, const char *name, uint32_t index, const struct l
 	};
 	struct lull_loop *loop;
 
-	if (port != NULL)
+	if (port != NULL) {
 		config.queues[0].port_id = port->port_id;
+		config.queues[0].queue_id = (uint16_t)index;
+	}
 	snprintf(config.name, sizeof(config.name), "%s%u", name, index);
 	assert_in_range(bench->loop_count, 0, PIPELINE_LOOPS - 1);
 	loop = stand_run(&config);
@@ -251,6 +254,14 @@ bench_start(struct bench *bench, const struct lull_port *port)
 		fail_msg("%s", error.text);
 	if (port != NULL)
 		assert_int_equal(lull_pipeline_port(bench->pipeline, port), 0);
+	if (bench->whole) {
+		bench->ios[0] = bench_loop(bench, "flow", 0, &lull_stage_flow_whole, NULL);
+		bench->workers[0] = bench->ios[0];
+		for (uint32_t i = 1; i < config->worker_count; i++)
+			bench->workers[i] =
+				bench_loop(bench, "worker", i, &lull_stage_flow_worker, NULL);
+		return;
+	}
 	if (config->output || config->dispatch.order == LULL_ORDER_RESEQUENCE)
 		bench->output = bench_loop(bench, "out", 0, &lull_stage_flow_output, NULL);
 	for (uint32_t i = 0; i < LULL_MAX(config->aggregator_count, 1u); i++)
@@ -258,8 +269,8 @@ bench_start(struct bench *bench, const struct lull_port *port)
 	for (uint32_t i = 0; i < LULL_MAX(config->worker_count, 1u); i++)
 		bench->workers[i] = bench_loop(bench, "worker", i, &lull_stage_flow_worker, NULL);
 	for (uint32_t i = 0; i < LULL_MAX(config->io_count, 1u); i++)
-		bench->ios[i] =
-			bench_loop(bench, "io", i, &lull_stage_flow_io, i == 0 ? port : NULL);
+		bench->ios[i] = bench_loop(bench, "io", i, &lull_stage_flow_io,
+					   port != NULL && i < port->queues ? port : NULL);
 }
 
 bool
@@ -328,7 +339,12 @@ bench_complete(struct bench *bench)
 	assert_memory_equal(totals, &bench->kept[0].totals, sizeof(*totals));
 	bench_stop(bench);
 	/* No buffer has been forgotten. */
-	assert_int_equal(rte_mempool_in_use_count(bench->pipeline->pool), 0);
+	if (bench->pipeline->pool != NULL)
+		assert_int_equal(rte_mempool_in_use_count(bench->pipeline->pool), 0);
+	for (uint32_t i = 0; i < bench->pipeline->config.io_count; i++) {
+		if (bench->pipeline->ios[i]->frames != NULL)
+			assert_int_equal(flow_frames_in_use(bench->pipeline->ios[i]->frames), 0);
+	}
 }
 
 void
@@ -378,36 +394,44 @@ port_pool(void)
 	return pool;
 }
 
-static void
-port_send_one(const struct lull_port *near, uint32_t flow, uint32_t number)
+void
+port_send_one(const struct lull_port *near, uint16_t queue, uint32_t flow, uint32_t number)
 {
 	struct rte_mbuf *pkt = NULL;
 
 	STAND_WAIT((pkt = port_frame(flow, number)) != NULL);
-	STAND_WAIT(rte_eth_tx_burst(near->port_id, 0, &pkt, 1) == 1);
+	STAND_WAIT(rte_eth_tx_burst(near->port_id, queue, &pkt, 1) == 1);
 }
 
 void
 port_send(const struct lull_port *near, uint32_t flow_count, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		port_send_one(near, i % flow_count, i);
+		port_send_one(near, 0, i % flow_count, i);
 }
 
 void
 port_send_from(const struct lull_port *near, uint32_t flow, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		port_send_one(near, flow + i, i);
+		port_send_one(near, 0, flow + i, i);
 }
 
 void
 port_init(struct bench *bench, const struct frames *frames, const char *name,
 	  struct lull_port *near, struct lull_port *far)
 {
+	port_init_queues(bench, frames, name, 1, near, far);
+}
+
+void
+port_init_queues(struct bench *bench, const struct frames *frames, const char *name,
+		 uint16_t queues, struct lull_port *near, struct lull_port *far)
+{
 	port_pool();
-	stand_pair(name, 1, 1024, near, far);
+	stand_pair(name, queues, 1024, near, far);
 	bench_init(bench, frames);
+	bench->config.io_count = queues;
 	memset(&bench->config.sources, 0, sizeof(bench->config.sources));
 	bench->config.wait = false;
 	bench->config.ring_pkts = 1024;

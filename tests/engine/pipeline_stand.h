@@ -54,6 +54,7 @@ struct kept {
 struct bench {
 	struct lull_pipeline_config config;
 	struct lull_pipeline *pipeline;
+	bool whole; /* one loop for I/O, the first worker and the aggregator */
 	struct reading readings[LULL_PIPELINE_IO_MAX];
 	struct kept kept[LULL_PIPELINE_AGGREGATOR_MAX];
 	uint32_t loop_count;
@@ -62,7 +63,7 @@ struct bench {
 };
 /** One I/O loop reading @p frames once, one worker, one aggregator, waits for room. */
 void bench_init(struct bench *bench, const struct frames *frames);
-/** Create pipeline and loops, and start them; @p port: queue 0 of it feeds I/O loop 0. */
+/** Create pipeline and loops, and start them; @p port: each queue of it feeds an I/O loop. */
 void bench_start(struct bench *bench, const struct lull_port *port);
 /** All input has been dispatched. */
 bool bench_ended(const struct bench *bench);
@@ -90,6 +91,11 @@ struct lull_pipeline_totals totals_of(const struct bench *bench);
 /** Two workers by rr-packet, and a pair of ports; @p far is to feed them. */
 void port_init(struct bench *bench, const struct frames *frames, const char *name,
 	       struct lull_port *near, struct lull_port *far);
+/** The same with a queue and an I/O loop for each of @p queues. */
+void port_init_queues(struct bench *bench, const struct frames *frames, const char *name,
+		      uint16_t queues, struct lull_port *near, struct lull_port *far);
+/** Send frame @p number of @p flow, back when that is odd, to that queue. */
+void port_send_one(const struct lull_port *near, uint16_t queue, uint32_t flow, uint32_t number);
 /** Send frames of @p flow_count flows in turn. */
 void port_send(const struct lull_port *near, uint32_t flow_count, uint32_t count);
 /** Send a frame of each of @p count flows from @p flow on. */

@@ -85,6 +85,45 @@ TEST(pipeline__records_do_not_depend_on_scheduling)
 	}
 }
 
+TEST(pipeline__parts_on_one_thread_make_the_same_records)
+{
+	for (uint32_t i = 0; i < 24; i++) {
+		struct bench bench;
+		char what[64];
+
+		bench_init(&bench, &frames);
+		bench.whole = true;
+		bench.config.worker_count = 1 + i / 8;
+		bench.config.dispatch.scheduler =
+			lull_scheduler_find((i & 1) != 0 ? "rr-packet" : "sticky");
+		bench.config.sources[0].stays = (i & 1) != 0;
+		bench.config.burst_pkts = (i & 2) != 0 ? 256 : 7;
+		bench.config.flush_pkts = (i & 4) != 0 ? 1 : 256;
+		bench.config.aggregator_ring = 64;
+		bench.kept[0].slow = i % 8 == 0;
+		snprintf(what, sizeof(what), "%u workers on one thread less, variant %u",
+			 bench.config.worker_count, i % 8);
+		bench_run(&bench, what);
+	}
+}
+
+TEST(pipeline__parts_on_one_thread_are_one_of_each)
+{
+	struct lull_pipeline_place place = { NULL, 0 };
+	struct lull_error error;
+	struct bench bench;
+	void *state = aligned_alloc(LULL_CACHE_LINE, lull_stage_flow_whole.state_size);
+
+	assert_non_null(state);
+	bench_init(&bench, &frames);
+	bench.config.aggregator_count = 2;
+	assert_int_equal(lull_pipeline_create(&bench.config, &bench.pipeline, &error), 0);
+	place.pipeline = bench.pipeline;
+	assert_int_equal(lull_stage_flow_whole.init(state, &place, 0), -EINVAL);
+	bench_close(&bench);
+	free(state);
+}
+
 TEST(pipeline__records_do_not_depend_on_rings_and_aggregators)
 {
 	for (uint32_t i = 0; i < 8; i++) {
@@ -169,7 +208,7 @@ sources_init(struct bench *bench, const struct frames *second)
 	bench->config.io_count = 2;
 	bench->readings[1].frames = second;
 	bench->config.sources[1] =
-		(struct lull_pipeline_source){ reading_read, &bench->readings[1] };
+		(struct lull_pipeline_source){ reading_read, &bench->readings[1], false };
 }
 
 TEST(pipeline__several_sources_meet_in_one_record)

@@ -3,8 +3,10 @@
 #include <errno.h>
 
 #include <rte_ethdev.h>
+#include <rte_thash.h>
 
 #include "engine/dpdk/port.h"
+#include "engine/dpdk/port_rss.h"
 #include "stand.h"
 
 static const struct lull_port_config plain = { .queues = 1, .ring_pkts = 256, .burst_pkts = 32 };
@@ -222,6 +224,78 @@ TEST(facts__go_by_the_driver_then_by_what_it_tells)
 }
 
 /* Two ports that always have packets and take any: the loop never falls behind its own books. */
+/* ---- several queues ---- */
+
+/* Of a pair of addresses, as a NIC computes it. */
+static uint32_t
+hash_of(const struct rte_eth_conf *conf, uint32_t from, uint32_t to)
+{
+	uint32_t tuple[] = { from, to };
+
+	return rte_softrss(tuple, 2, conf->rx_adv_conf.rss_conf.rss_key);
+}
+
+TEST(port_rss_ask__wants_both_directions_in_one_queue)
+{
+	const struct lull_port_config config = { .queues = 4, .symmetric = true };
+	struct rte_eth_dev_info info = { .hash_key_size = 52,
+					 .flow_type_rss_offloads =
+						 RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP };
+	struct rte_eth_conf conf = { 0 };
+
+	lull_port_rss_ask(&info, &config, &conf);
+	assert_int_equal(conf.rxmode.mq_mode, RTE_ETH_MQ_RX_RSS);
+	assert_int_equal(conf.rx_adv_conf.rss_conf.rss_key_len, 52);
+	assert_int_equal(hash_of(&conf, 0x0a000001, 0xc6336407),
+			 hash_of(&conf, 0xc6336407, 0x0a000001));
+	assert_int_not_equal(hash_of(&conf, 0x0a000001, 0xc6336407),
+			     hash_of(&conf, 0x0a000002, 0xc6336407));
+	/* Fragments have no ports. */
+	assert_int_equal(conf.rx_adv_conf.rss_conf.rss_hf, RTE_ETH_RSS_IP);
+	/* A driver that hashes TCP and nothing else by addresses: better than one queue for all. */
+	info.flow_type_rss_offloads = RTE_ETH_RSS_NONFRAG_IPV4_TCP | RTE_ETH_RSS_NONFRAG_IPV4_UDP;
+	lull_port_rss_ask(&info, &config, &conf);
+	assert_int_equal(conf.rx_adv_conf.rss_conf.rss_hf, info.flow_type_rss_offloads);
+}
+
+TEST(port_rss_ask__asks_nothing_that_is_not_wanted)
+{
+	struct lull_port_config config = { .queues = 1, .symmetric = true };
+	struct rte_eth_dev_info info = { .hash_key_size = 40,
+					 .flow_type_rss_offloads = RTE_ETH_RSS_IP };
+	struct rte_eth_conf conf = { 0 };
+
+	lull_port_rss_ask(&info, &config, &conf);
+	assert_int_equal(conf.rxmode.mq_mode, RTE_ETH_MQ_RX_NONE);
+	config = (struct lull_port_config){ .queues = 2 };
+	lull_port_rss_ask(&info, &config, &conf);
+	assert_int_equal(conf.rxmode.mq_mode, RTE_ETH_MQ_RX_RSS);
+	assert_null(conf.rx_adv_conf.rss_conf.rss_key);
+	info.flow_type_rss_offloads = 0;
+	conf = (struct rte_eth_conf){ 0 };
+	lull_port_rss_ask(&info, &config, &conf);
+	assert_int_equal(conf.rxmode.mq_mode, RTE_ETH_MQ_RX_NONE);
+}
+
+/* Whoever sends into rings chooses the queue. */
+TEST(port_open__tells_how_packets_are_dealt_out)
+{
+	struct lull_port_config config = plain;
+	struct lull_error error = { "" };
+	struct lull_port near, far;
+
+	config.symmetric = true;
+	assert_int_equal(lull_port_pair("one", &config, &near, &far, &error), 0);
+	assert_int_equal(far.spread, LULL_PORT_SPREAD_NONE);
+	lull_port_close(&near);
+	lull_port_close(&far);
+	config.queues = 2;
+	assert_int_equal(lull_port_pair("two", &config, &near, &far, &error), 0);
+	assert_int_equal(far.spread, LULL_PORT_SPREAD_DRIVER);
+	lull_port_close(&near);
+	lull_port_close(&far);
+}
+
 TEST(null_ports__flood)
 {
 	struct lull_forward_config forward;

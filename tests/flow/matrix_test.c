@@ -103,7 +103,7 @@ run_cell(const char *path, const struct cell *cell)
 	if (flow_files_open(&files, &paths, &error) != 0)
 		fail_msg("%s", error.text);
 	bench_init(&bench, NULL);
-	bench.config.sources[0] = (struct lull_pipeline_source){ flow_files_read, &files };
+	bench.config.sources[0] = (struct lull_pipeline_source){ flow_files_read, &files, true };
 	run_bench(&bench, cell, &run);
 	assert_int_equal(files.faults, 0);
 	flow_files_close(&files);

@@ -27,12 +27,13 @@ EXPORT_SLACK_S = 20
 class Probe(Program):
     """lull-flow in the namespace "far", wired to "near" by as many veth pairs as ports."""
 
-    def __init__(self, here: World, binary: str, ports: int, options: str) -> None:
+    def __init__(self, here: World, binary: str, ports: int, options: str,
+                 more: str = "") -> None:
         self.near, self.far = here.namespace("near"), here.namespace("far")
         words: list[str] = []
         for i in range(ports):
             here.veth((self.near, f"n{i}"), (self.far, f"f{i}"))
-            words += ["--vdev", f"net_af_packet{i},iface=f{i},{RING}"]
+            words += ["--vdev", f"net_af_packet{i},iface=f{i},{RING}{more}"]
         self.records_path = here.path("flow.records")
         words += ["--records", str(self.records_path), "--stats", "0.05", *options.split()]
         words += ["--seed", "0"]  # which flows share a bucket is the same each time
@@ -128,7 +129,7 @@ def records_are_what_was_sent(binaries: list[str]) -> None:
 def both_directions_by_two_ports(binaries: list[str]) -> None:
     """Half of each flow comes by another port, I/O thread and dispatcher."""
     options = ("--io 2 --aggregators 2 --workers 3 --scheduler rr-packet --order none "
-               f"--facts {LONG}")
+               f"--facts {LONG} --observation-point 12")
     with world() as here:
         probe, traffic = Probe(here, binaries[1], 2, options), Traffic()
         forth = [traffic.make(i % FLOWS) for i in range(COUNT)]
@@ -137,6 +138,7 @@ def both_directions_by_two_ports(binaries: list[str]) -> None:
             probe.send(forth[part::4], port=0)
             probe.send(back[part::4], port=1)
             probe.received((part + 1) * COUNT // 2)
+        told = probe.ask("/lull/flow_interfaces")
         result = probe.end(signal.SIGINT)
         check_all_recorded(probe, traffic)
         records = probe.records()
@@ -144,6 +146,45 @@ def both_directions_by_two_ports(binaries: list[str]) -> None:
         check(all(record["exact"] for record in records), "nothing is missing")
         seen = [sum(dispatch["worker_pkts"]) for dispatch in result["dispatch"]]
         check(seen == [COUNT, COUNT], "each I/O thread had a port", seen)
+        check({record["observation_point"] for record in records} == {12}, "where that was")
+        named = {port["interface"]: port["name"] for port in result["ports"]}
+        check(named == dict(zip(told["interface"], told["name"], strict=True))
+              == {1: "net_af_packet0", 2: "net_af_packet1"}, "numbers have names", (named, told))
+
+
+def one_port_by_two_queues(binaries: list[str]) -> None:
+    """The kernel deals the packets of one interface out to two I/O threads."""
+    options = f"--io 2 --workers 3 --scheduler rr-packet --facts {LONG}"
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 1, options, ",qpairs=2"), Traffic()
+        probe.send(traffic.mix(FLOWS, COUNT))
+        probe.received(COUNT)
+        result = probe.end(signal.SIGINT)
+        check_all_recorded(probe, traffic)
+        records = probe.records()
+        check(len(records) == FLOWS, "one record per flow", len(records))
+        check(all(record["exact"] for record in records), "nothing is missing")
+        seen = [sum(dispatch["worker_pkts"]) for dispatch in result["dispatch"]]
+        check(len(seen) == 2 and min(seen) > 0 and sum(seen) == COUNT, "both had packets", seen)
+        (port,) = result["ports"]
+        check(port["queues"] == 2 and port["spread"] == "symmetric", "that is told", port)
+
+
+def what_is_filtered_is_told(binaries: list[str]) -> None:
+    """Even flows are UDP."""
+    with world() as here:
+        probe, traffic = Probe(here, binaries[1], 1, f"--workers 2 --scheduler hrw {LONG} "
+                               "--filter udp"), Traffic()
+        probe.send([traffic.make(i % FLOWS) for i in range(COUNT)])
+        wait_for("all have come", lambda: probe.totals()["rx"] + probe.totals()["filtered"]
+                 == COUNT)
+        wait_for("they are in tables", lambda: probe.totals()["open"] == COUNT // 2)
+        told = probe.totals()
+        check(told["filtered"] == COUNT // 2, "half of them", told["filtered"])
+        check(told["open_flows"] == FLOWS // 2, "flows, not packets", told["open_flows"])
+        result = probe.end(signal.SIGINT)
+        check(result["filtered"] == COUNT // 2, "in the result too", result["filtered"])
+        check(f", filtered {COUNT // 2}" in probe.stderr(), "and in words", probe.stderr())
 
 
 # ---- changes ----
@@ -387,6 +428,8 @@ main(
         a_hangup_opens_files_and_settings_anew,
         records_are_what_was_sent,
         both_directions_by_two_ports,
+        one_port_by_two_queues,
+        what_is_filtered_is_told,
         changes_while_it_runs,
         output_is_in_order,
         overload_is_counted_by_cause,

@@ -89,7 +89,7 @@ worker_of(const char *scheduler, uint32_t digest)
 					       .worker_count = 4,
 					       .bucket_bits = 8 };
 	struct lull_dispatch_load loads[4] = {
-		{ 0, 64, 0 }, { 0, 64, 0 }, { 0, 64, 0 }, { 0, 64, 0 }
+		{ 0, 64, 0, 0 }, { 0, 64, 0, 0 }, { 0, 64, 0, 0 }, { 0, 64, 0, 0 }
 	};
 	size_t size = (lull_dispatch_size(&config) + 63) / 64 * 64;
 	void *memory = aligned_alloc(64, size);

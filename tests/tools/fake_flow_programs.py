@@ -14,7 +14,7 @@ from typing import Any
 KNEES = {"uniform": 0.8, "zipf": 0.6, "elephant": 0.35, "2": 0.3, "1": 0.1}
 SPREADS = ("rr-burst", "subflow-paper", "subflow", "sticky")
 CHOICES = {"--scheduler", "--zipf", "--elephant", "--target", "--load", "--watch", "--threshold",
-           "--workers", "--burst", "--flush-burst", "--ring", "--flows", "--packets",
+           "--workers", "--burst", "--flush-burst", "--flush-time", "--ring", "--flows", "--packets",
            "--start", "--seed", "--json", "--pcap", "--order", "--stats", "--rounds"}
 COSTS = {"stage only": 3.0, "rr-burst": 11.0, "crc32": 12.0, "hrw": 15.0, "subflow-paper": 19.0,
          "subflow": 17.0, "sticky": 16.0}

@@ -43,7 +43,8 @@ class SimulatedFlows:
                 "not_ip": 7, "malformed": 0, "truncated": 0, "link": 0,
                 "drop_ring": self.drop_ring, "missed": 0, "nombuf": 0, "errors": 0,
                 "unrecorded": 0, "recorded": rx, "records": round(self.seconds() * 20),
-                "evicted": 0, "in_flight": 12, "open": 3, "reordered": 0, "output": 0,
+                "evicted": 0, "in_flight": 12, "open": 900, "open_flows": 3, "filtered": 0,
+                "reordered": 0, "output": 0,
                 "output_drops": 0, "checks": 5, "violations": self.violations,
                 "dispatch_pkts": rx, "dispatch_moves": 2,
                 "worker_pkts": [rx // 2, rx // 4, rx // 4, 0], "shadow_pkts": [0] * WORKERS}

@@ -101,7 +101,7 @@ def test_picture(stand: Stand) -> None:
     wide, narrow = drawn(watch, 130), drawn(watch, 80)
     for words in ("lull-flow", "pid 4712", "[2001:db8::1]:443", "TLS.YouTube", "TCP", "UDP",
                   "10k", "96M", "lost 10", "unaccounted for at 3 checks", "worker3   0 %",
-                  "worker0", "50 %"):
+                  "worker0", "50 %", "in flight 12", "open flows 3 "):
         assert words in wide
     assert "workers" in wide
     assert "workers" not in narrow

@@ -29,8 +29,9 @@ TYPES = {
     "payload_bytes": pa.uint64(), "payload_bytes_rev": pa.uint64(), "tcp_flags": pa.uint8(),
     "tcp_flags_rev": pa.uint8(), "tcp_state": pa.string(), "icmp_type": pa.uint8(),
     "icmp_code": pa.uint8(), "tunnel": pa.string(), "tunnel_id": pa.uint32(),
-    "mpls_label": pa.uint32(), "interface": pa.uint16(), "payload": pa.binary(),
-    "payload_rev": pa.binary(), "workers": pa.list_(pa.uint8()), "moves": pa.uint32(),
+    "mpls_label": pa.uint32(), "interface": pa.uint16(),
+    "observation_point": pa.uint32(), "payload": pa.binary(), "payload_rev": pa.binary(),
+    "workers": pa.list_(pa.uint8()), "moves": pa.uint32(),
     "reordered": pa.uint32(), "fragments": pa.uint32(), "end": pa.string(), "exact": pa.bool_(),
 }
 SCHEMA = pa.schema([pa.field(name, kind, nullable=name not in (*NUMBERS, *TEXTS))

@@ -11,7 +11,7 @@ from lull.errors import LullError
 
 # Counters of the dispatcher that tell of flows that changed worker, or did not, and why.
 MOVES = {"moves": "moved", "moves_inflight": "moved with packets under way",
-         "held_order": "stayed for their order", "held_pin": "stayed until identified",
+         "held_order": "stayed for their order", "held_pin": "stayed in a new bucket",
          "relieved": "sent elsewhere for load", "retried": "found a ring full",
          "shadow_moves": "moves of the shadow"}
 

@@ -129,7 +129,7 @@ def totals_line(watch: FlowWatch) -> Text:
     totals, rates = watch.totals, watch.rates
     rx = f"{si(rates.rx_pps)} packets/s" if rates else f"{si(totals.rx)} packets"
     line = Text.assemble(rx, ("  in flight ", "dim"), si(totals.count("in_flight")),
-                         ("  open flows ", "dim"), si(totals.count("open")))
+                         ("  open flows ", "dim"), si(totals.count("open_flows")))
     if rates:
         line.append("  records ", "dim").append(f"{si(rates.records_per_s)}/s")
     line.append("  lost ", "dim")

@@ -30,6 +30,7 @@ from lull.sim.simulation import Pool
 
 # Of the example program that the text builds on; the text names none.
 BURST, RING = "144", "1024"
+FLUSH_TIME = "20ms"  # a million loops there: what is staged waits for its 144 packets
 ODDS_LOAD = "0.7"
 LARGE = 0.4
 FLOWS = 10_000
@@ -74,8 +75,9 @@ def plan(figures: Sequence[DispatchFigure], bench: DispatchBench) -> list[Job]:
     traffics = dict.fromkeys(traffic for figure in figures for traffic in figure.traffics)
     jobs = []
     for turn in range(bench.seeds):
-        same = ("--workers", str(WORKERS), "--burst", BURST, "--flush-burst", BURST, "--ring",
-                RING, "--flows", str(FLOWS), "--packets", str(bench.packets), "--start", "cold",
+        same = ("--workers", str(WORKERS), "--burst", BURST, "--flush-burst", BURST,
+                "--flush-time", FLUSH_TIME, "--ring", RING,
+                "--flows", str(FLOWS), "--packets", str(bench.packets), "--start", "cold",
                 "--seed", str(bench.seed + turn), "--json", "-")
         for traffic in traffics:
             loads = every_load(bench) if traffic in (ONE, TWO) else bench.loads

@@ -263,6 +263,34 @@ TEST(pin__until_identified)
 	stand_end(&stand);
 }
 
+/* It is the bucket that stays: its packets count, whichever flow they are of. */
+TEST(pin__is_of_the_bucket)
+{
+	struct lull_dispatch_config config = stand_config("rr-packet");
+	const uint32_t one = 100, other = 100 + (1u << 12);
+	struct dispatch_stand stand;
+
+	config.pin_pkts = 4;
+	stand_init(&stand, &config);
+	/* The proposals are 0 1 2 3 0 1: the fourth packet is the last that is held. */
+	assert_int_equal(stand_one(&stand, one), 0);
+	assert_int_equal(stand_one(&stand, other), 0);
+	assert_int_equal(stand_one(&stand, one), 0);
+	assert_int_equal(stand_one(&stand, other), 0);
+	assert_int_equal(stand.counters->held_pin, 3);
+	assert_int_equal(stand_one(&stand, other), 0);
+	assert_int_equal(stand_one(&stand, other), 1);
+	/* Nor does a newcomer begin anew, unless the bucket does. */
+	assert_int_equal(stand_one(&stand, other + (1u << 12)), 2);
+	assert_int_equal(stand.counters->held_pin, 3);
+	stand_drain(&stand);
+	stand.now_ns += 3600 * LULL_NS_PER_S;
+	assert_int_equal(stand_one(&stand, one), 3);
+	assert_int_equal(stand_one(&stand, other), 3);
+	assert_int_equal(stand.counters->held_pin, 4);
+	stand_end(&stand);
+}
+
 TEST(refused__given_to_another)
 {
 	struct lull_dispatch_config config = stand_config("subflow");

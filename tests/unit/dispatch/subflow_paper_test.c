@@ -53,6 +53,33 @@ TEST(subflow_paper__looks_when_nothing_waits)
 	stand_end(&stand);
 }
 
+/* What an earlier burst left staged counts as well: it is written with what follows. */
+TEST(subflow_paper__knows_what_is_staged)
+{
+	struct lull_dispatch_config config = stand_config("subflow-paper");
+	struct dispatch_stand stand;
+	uint32_t digests[146];
+	uint16_t home;
+
+	stand_init(&stand, &config);
+	digests[0] = stand_digest_of(&stand, 0);
+	home = stand_hrw(digests[0], 4);
+	for (uint32_t i = 1; i < COUNT(digests); i++)
+		digests[i] = digests[0];
+	for (uint16_t i = 0; i < 4; i++)
+		stand.loads[i].used_pkts = STAND_CAPACITY / 2 + i;
+	stand.loads[home].staged_pkts = 1;
+	assert_int_equal(stand_one(&stand, digests[0]), home);
+	/* The 143rd fills the 144 that are written at once, and the next one is looked at. */
+	stand_burst(&stand, digests, COUNT(digests));
+	for (uint32_t i = 0; i < 143; i++)
+		assert_int_equal(stand.workers[i], home);
+	assert_int_not_equal(stand.workers[143], home);
+	stand.loads[home].staged_pkts = 0;
+	assert_int_not_equal(stand_one(&stand, digests[0]), home);
+	stand_end(&stand);
+}
+
 /* 144 packets are staged and written at once: then the subflow is adjusted again. */
 TEST(subflow_paper__adjusts_again)
 {

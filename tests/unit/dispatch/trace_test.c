@@ -24,7 +24,7 @@ sheet_write(void *arg, const uint8_t *bytes, size_t size)
 TEST(trace__config)
 {
 	static const uint8_t expected[] = {
-		'l', 'u', 'l', 'l', 'd', 's', 'p', 1,   52,   0,    0, 0, 1, /* length, kind */
+		'l', 'u', 'l', 'l', 'd', 's', 'p', 2,   52,   0,    0, 0, 1, /* length, kind */
 		3,   'h', 'r', 'w', 3,   'j', 's', 'q', 1,    0,    0,       /* order drain */
 		4,   0,   0,   0,   12,  0,   0,   0,   0,    0,    0, 0,    /* threshold */
 		0,   0,   0,   0,   0,   0,   0,   0,   5,    0,    0, 0,    /* pin_pkts */
@@ -78,7 +78,7 @@ TEST(trace__records)
 
 		assert_int_equal(lull_reader_u8(&reader), kinds[i]);
 		if (kinds[i] == LULL_TRACE_BURST)
-			assert_int_equal(len, 1 + 8 + 2 + 32 * 16 + 512 * 5);
+			assert_int_equal(len, 1 + 8 + 2 + 32 * 20 + 512 * 5);
 		if (kinds[i] == LULL_TRACE_NOTE) {
 			struct lull_reader note = reader;
 

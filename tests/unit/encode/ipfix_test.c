@@ -332,7 +332,9 @@ TEST(add__type_and_code_of_icmp_only)
 TEST(add__names_and_facts_on_request)
 {
 	static struct stand stand;
-	struct lull_ipfix_config config = { .app = app_name, .facts = true, .domain_id = 77 };
+	struct lull_ipfix_config config = {
+		.app = app_name, .facts = true, .domain_id = 77, .observation_point = 0x80000001
+	};
 	struct lull_flow_record record = record_make(6, 0);
 	const struct value *name;
 
@@ -347,6 +349,7 @@ TEST(add__names_and_facts_on_request)
 	assert_int_equal(number_of(&stand.collector, PEN_OWN, 3), 7);
 	assert_int_equal(number_of(&stand.collector, PEN_OWN, 4), 1);
 	assert_int_equal(stand.collector.domain_id, 77);
+	assert_int_equal(number_of(&stand.collector, 0, 138), 0x80000001);
 	record.app = 0;
 	lull_ipfix_add(stand.ipfix, TIME_NS, &record);
 	lull_ipfix_flush(stand.ipfix, TIME_NS);
@@ -364,6 +367,7 @@ TEST(add__messages_are_bounded)
 						    .facts = true,
 						    .segment = true,
 						    .interface = true,
+						    .observation_point = 9,
 						    .message_bytes = bounds[i] };
 
 		stand_open(&stand, &config);

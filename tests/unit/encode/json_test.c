@@ -112,6 +112,16 @@ TEST(json__payload_and_facts)
 	assert_line(&config, &kept, expected);
 }
 
+TEST(json__tells_the_observation_point)
+{
+	struct lull_encode_json_config config = { .observation_point = UINT32_MAX };
+	struct kept kept = kept_make();
+	char expected[LULL_ENCODE_JSON_MAX];
+
+	snprintf(expected, sizeof(expected), PLAIN ",\"observation_point\":4294967295}\n", "");
+	assert_line(&config, &kept, expected);
+}
+
 static const char *
 app_longest(void *arg, uint16_t app, uint16_t app_master, char *text, size_t size)
 {
@@ -125,6 +135,7 @@ TEST(json__the_longest_record_fits)
 {
 	struct lull_encode_json_config config = { .facts = true,
 						  .payload_bytes = LULL_FLOW_PAYLOAD_MAX,
+						  .observation_point = UINT32_MAX,
 						  .app = app_longest };
 	char line[LULL_ENCODE_JSON_MAX];
 	struct kept kept;
