@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +34,7 @@ struct camera_control {
 	uint64_t lost, requests, requested;
 	_Atomic uint32_t state;
 	_Atomic uint32_t packet_bytes;
+	_Atomic uint32_t *source_port; /* of the stream; NULL: the user takes any source */
 	pthread_t thread;
 	atomic_bool stop;
 
@@ -56,6 +58,8 @@ control_output(struct camera_control *control, uint64_t now_ns)
 	while ((len = lull_gvcp_output(&control->client, now_ns, message)) > 0)
 		(void)!send(control->fd, message, len, 0);
 	atomic_store(&control->packet_bytes, control->client.packet_bytes);
+	if (control->source_port != NULL)
+		atomic_store(control->source_port, control->client.source_port);
 	atomic_store(&control->state, (uint32_t)control->client.state);
 }
 
@@ -156,9 +160,10 @@ control_run(void *arg)
 /* ---- start and stop ---- */
 
 static int
-control_connect(struct camera_control *control, const char *text, uint32_t *host,
+control_connect(struct camera_control *control, struct camera_stream *stream, uint32_t *host,
 		struct lull_error *error)
 {
+	const char *text = stream->config.control;
 	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(LULL_GVCP_PORT) };
 	socklen_t size = sizeof(address);
 	int rc;
@@ -166,6 +171,12 @@ control_connect(struct camera_control *control, const char *text, uint32_t *host
 	rc = camera_discover_address(text, &address.sin_addr, error);
 	if (rc != 0)
 		return rc;
+	if (!stream->source_open) {
+		stream->claim.source.kind = LULL_NET_SOURCE_IP;
+		stream->claim.source.ip =
+			lull_net_ip_from4((const uint8_t *)&address.sin_addr.s_addr);
+		control->source_port = &stream->source_port;
+	}
 	control->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	control->kick_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (control->fd < 0 || control->kick_fd < 0 ||
@@ -210,7 +221,7 @@ control_outcome(const struct camera_control *control, const char *text, struct l
 }
 
 static int
-control_begin(struct camera_control *control, const struct camera_stream *stream,
+control_begin(struct camera_control *control, struct camera_stream *stream,
 	      struct lull_error *error)
 {
 	struct lull_gvcp_config config = {
@@ -220,13 +231,15 @@ control_begin(struct camera_control *control, const struct camera_stream *stream
 		.xml_bytes_max = XML_BYTES_MAX,
 	};
 	uint64_t end_ns = lull_clock_ns() + START_NS;
-	int rc = control_connect(control, stream->config.control, &config.address, error);
+	int rc = control_connect(control, stream, &config.address, error);
 
 	if (rc != 0)
 		return rc;
 	rc = lull_gvcp_init(&control->client, &config);
 	if (rc != 0)
 		return lull_error_set(error, rc, "control: packet_bytes is out of range");
+	/* Nobody guesses the numbers of our questions. */
+	(void)!getrandom(&control->client.id, sizeof(control->client.id), GRND_NONBLOCK);
 	rc = -pthread_create(&control->thread, NULL, control_run, control);
 	if (rc != 0)
 		return lull_error_set(error, rc, "no thread: %s", strerror(-rc));
@@ -253,11 +266,14 @@ camera_control_start(struct camera_stream *stream, struct lull_error *error)
 		return rc;
 	}
 	rc = control_outcome(control, stream->config.control, error);
-	if (rc != 0)
+	if (rc != 0) {
 		camera_control_stop(control);
-	else
-		stream->control = control;
-	return rc;
+		return rc;
+	}
+	pthread_mutex_lock(&stream->receiver->state_lock);
+	stream->control = control;
+	pthread_mutex_unlock(&stream->receiver->state_lock);
+	return 0;
 }
 
 static void
@@ -287,6 +303,12 @@ camera_control_fragment(struct camera_control *control, uint64_t now_ns,
 {
 	if (control->resends)
 		lull_resend_stream_fragment(&control->resend, now_ns, fragment);
+}
+
+void
+camera_control_anew(struct camera_control *control)
+{
+	lull_resend_stream_anew(&control->resend);
 }
 
 static bool

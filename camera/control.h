@@ -15,6 +15,8 @@
 int camera_control_start(struct camera_stream *stream, struct lull_error *error);
 /** Stop it, release its privilege. NULL is ignored. */
 void camera_control_stop(struct camera_control *control);
+/** The sender began anew. Receiving thread. */
+void camera_control_anew(struct camera_control *control);
 /** A packet came. Receiving thread. */
 void camera_control_fragment(struct camera_control *control, uint64_t now_ns,
 			     const struct lull_frame_fragment *fragment);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,7 +23,6 @@
 #define ASKED_TIMES 3 /* within the first half: messages may be lost */
 #define NAMED_NS (2 * LULL_NS_PER_S)
 #define NAMED_MAX 256
-#define ID 0x6c75 /* of our question */
 #define STEP_NS LULL_NS_PER_S
 
 /* A socket for each interface. */
@@ -34,7 +34,8 @@ struct discover {
 
 	struct lull_camera_found *found;
 	uint32_t found_max, found_count;
-	const char *wanted; /* a MAC address, that ends it; NULL: all */
+	const char *wanted; /* a MAC address; NULL: all */
+	uint16_t id;        /* of our question: only answers to it count */
 };
 
 static const struct sockaddr_in *
@@ -127,7 +128,7 @@ discover_ask(const struct discover *discover)
 		.sin_addr.s_addr = htonl(INADDR_BROADCAST),
 	};
 	uint8_t message[LULL_GVCP_HEADER_BYTES];
-	size_t length = lull_gvcp_write_discovery(message, ID, true);
+	size_t length = lull_gvcp_write_discovery(message, discover->id, true);
 
 	for (uint32_t i = 0; i < discover->port_count; i++)
 		(void)!sendto(discover->fds[i], message, length, 0, (const struct sockaddr *)&all,
@@ -171,6 +172,12 @@ discover_add(struct discover *discover, const char *name, const struct lull_gvcp
 	snprintf(found.version, sizeof(found.version), "%s", device->version);
 	snprintf(found.serial, sizeof(found.serial), "%s", device->serial);
 	snprintf(found.name, sizeof(found.name), "%s", device->name);
+	/* Whoever answers writes these: nothing in them moves a terminal. */
+	lull_text_clean(found.maker);
+	lull_text_clean(found.model);
+	lull_text_clean(found.version);
+	lull_text_clean(found.serial);
+	lull_text_clean(found.name);
 	for (uint32_t i = 0; i < LULL_MIN(discover->found_count, discover->found_max); i++)
 		if (strcmp(discover->found[i].interface, name) == 0 &&
 		    strcmp(discover->found[i].mac, found.mac) == 0 &&
@@ -181,16 +188,34 @@ discover_add(struct discover *discover, const char *name, const struct lull_gvcp
 	discover->found_count++;
 }
 
+/* An answer to our question, from the camera that it tells of? */
+static bool
+discover_is_answer(const struct discover *discover, const uint8_t *message, size_t len,
+		   const struct sockaddr_in *from, struct lull_gvcp_device *device)
+{
+	struct lull_gvcp_header header;
+
+	return lull_gvcp_header_read(message, len, &header) && header.id == discover->id &&
+	       lull_gvcp_read_discovery(message, len, device) &&
+	       from->sin_port == htons(LULL_GVCP_PORT) &&
+	       ntohl(from->sin_addr.s_addr) == device->address;
+}
+
 static void
 discover_hear(struct discover *discover, uint32_t port)
 {
 	uint8_t message[LULL_GVCP_BYTES_MAX];
+	struct sockaddr_in from;
+	socklen_t size = sizeof(from);
 	struct lull_gvcp_device device;
 	ssize_t got;
 
-	while ((got = recv(discover->fds[port], message, sizeof(message), 0)) > 0)
-		if (lull_gvcp_read_discovery(message, (size_t)got, &device))
+	while ((got = recvfrom(discover->fds[port], message, sizeof(message), 0,
+			       (struct sockaddr *)&from, &size)) > 0) {
+		if (discover_is_answer(discover, message, (size_t)got, &from, &device))
 			discover_add(discover, discover->names[port], &device);
+		size = sizeof(from);
+	}
 }
 
 /* The one that was asked for, where it can be talked to; NULL: it has not answered. */
@@ -204,6 +229,16 @@ discover_wanted(const struct discover *discover)
 	return NULL;
 }
 
+static uint16_t
+discover_new_id(void)
+{
+	uint16_t id = 0;
+
+	if (getrandom(&id, sizeof(id), GRND_NONBLOCK) != sizeof(id) || id == 0)
+		id = (uint16_t)lull_clock_ns() | 1; /* 0 is no id */
+	return id;
+}
+
 static void
 discover_run(struct discover *discover, uint64_t wait_ns)
 {
@@ -211,6 +246,7 @@ discover_run(struct discover *discover, uint64_t wait_ns)
 	struct pollfd polls[PORTS_MAX];
 	uint32_t asked = 0;
 
+	discover->id = discover_new_id();
 	for (uint32_t i = 0; i < discover->port_count; i++)
 		polls[i] = (struct pollfd){ .fd = discover->fds[i], .events = POLLIN };
 	while (now_ns - begin_ns < wait_ns && discover_wanted(discover) == NULL) {

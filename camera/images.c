@@ -273,7 +273,7 @@ images_choose(struct lull_receiver *receiver, uint32_t index)
 
 		return stream->ready.first != NULL ? stream : NULL;
 	}
-	for (uint32_t i = 0; i < receiver->stream_count; i++) {
+	for (uint32_t i = 0; i < camera_stream_count(receiver); i++) {
 		struct camera_stream *stream = receiver->streams[i];
 
 		if (stream->ready.first != NULL &&
@@ -309,7 +309,7 @@ lull_receiver_get(struct lull_receiver *receiver, uint32_t stream, struct lull_c
 	uint64_t begin_ns = timeout_ns == 0 ? 0 : lull_clock_ns();
 
 	*image = NULL;
-	if (stream != LULL_CAMERA_ANY && stream >= receiver->stream_count)
+	if (stream != LULL_CAMERA_ANY && stream >= camera_stream_count(receiver))
 		return -EINVAL;
 	for (;;) {
 		uint32_t seen = atomic_load(&receiver->events);
@@ -338,7 +338,7 @@ lull_receiver_get(struct lull_receiver *receiver, uint32_t stream, struct lull_c
 static struct camera_image *
 images_find(struct lull_receiver *receiver, const struct lull_camera_image *address)
 {
-	for (uint32_t i = 0; i < receiver->stream_count; i++) {
+	for (uint32_t i = 0; i < camera_stream_count(receiver); i++) {
 		struct camera_stream *stream = receiver->streams[i];
 		uintptr_t from = (uintptr_t)stream->images;
 		uintptr_t at = (uintptr_t)address;
@@ -378,7 +378,7 @@ camera_images_out(struct lull_receiver *receiver)
 	uint32_t count = 0;
 
 	pthread_mutex_lock(&receiver->lock);
-	for (uint32_t i = 0; i < receiver->stream_count; i++)
+	for (uint32_t i = 0; i < camera_stream_count(receiver); i++)
 		for (uint32_t j = 0; j < receiver->streams[i]->image_count; j++)
 			count += receiver->streams[i]->images[j].state == CAMERA_IMAGE_OUT;
 	pthread_mutex_unlock(&receiver->lock);

@@ -1,216 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * An iteration of the receiving thread: packets to streams, fragments to assemblers, frames to
- * images.
- */
+/* An iteration of the receiving thread: packets to streams, and what is due. */
 #include <string.h>
 
 #include "control.h"
 #include "packets.h"
 #include "receiver.h"
 
-/* Fragments of one packet at most: a protocol that asks for more is not believed. */
-#define FRAGMENTS_MAX 256
 /*
  * An iteration that begins so long after the one before may find a queue of what came in meanwhile.
  */
 #define AWAY_NS LULL_NS_PER_MS
 #define BEHIND_PKTS_MIN 65536u /* sockets tell bytes, not packets */
 #define GAP_LATE_NS (100 * LULL_NS_PER_US)
-/* The default patience: see lull_camera_stream.deadline_ns. */
-#define PATIENCE_NS_MIN (5 * LULL_NS_PER_MS)
-#define PATIENCE_NS_MAX LULL_NS_PER_S
-
-struct receive_iteration {
-	struct lull_receiver *receiver;
-	uint64_t now_ns;  /* CLOCK_MONOTONIC */
-	uint64_t time_ns; /* of the assemblers: now_ns, or the time of a capture */
-	uint32_t count;   /* packets fetched */
-};
-
-/* ---- arrival stamps ---- */
-
-static struct camera_arrival *
-receive_arrival(struct camera_stream *stream, uint64_t key)
-{
-	for (uint32_t i = 1; i <= CAMERA_FOLLOWED; i++) {
-		struct camera_arrival *arrival =
-			&stream->arrivals[(stream->arrival_next - i) % CAMERA_FOLLOWED];
-
-		if (arrival->fetched_ns == 0)
-			return NULL;
-		if (arrival->key == key)
-			return arrival;
-	}
-	return NULL;
-}
-
-static void
-receive_stamp(struct camera_stream *stream, uint64_t key, uint64_t stamp_ns, uint64_t now_ns)
-{
-	struct camera_arrival *arrival = receive_arrival(stream, key);
-
-	if (arrival == NULL) {
-		arrival = &stream->arrivals[stream->arrival_next++ % CAMERA_FOLLOWED];
-		*arrival = (struct camera_arrival){ .key = key, .first_ns = stamp_ns };
-	}
-	arrival->last_ns = stamp_ns;
-	arrival->fetched_ns = now_ns;
-}
-
-/* ---- frames ---- */
-
-/* Half a period of silence ends a frame, unless the user said something else. */
-static void
-receive_timeouts(struct camera_stream *stream)
-{
-	uint64_t wanted_ns =
-		LULL_CLAMP(stream->phase.period_ns / 2, PATIENCE_NS_MIN, PATIENCE_NS_MAX);
-	uint64_t now_ns = stream->assembly.silence_ns;
-
-	if (stream->config.deadline_ns != 0 || stream->phase.period_ns == 0)
-		return;
-	if (wanted_ns > now_ns - now_ns / 8 && wanted_ns < now_ns + now_ns / 8)
-		return;
-	stream->assembly.silence_ns = wanted_ns;
-	if (stream->receiver->behind_pkts == 0)
-		lull_assembler_timeouts(stream->assembler, 0, wanted_ns);
-}
-
-static uint32_t
-receive_whole_rows(const struct lull_frame *frame)
-{
-	uint64_t row_bytes =
-		frame->geometry.height == 0 ? 0 : frame->bytes / frame->geometry.height;
-
-	if (frame->missing_count == 0 || row_bytes == 0)
-		return frame->geometry.height;
-	return (uint32_t)(frame->missing[0].offset / row_bytes);
-}
-
-static void
-receive_give(struct receive_iteration *iteration, struct camera_stream *stream)
-{
-	struct lull_frame frame;
-
-	while (lull_assembler_next(stream->assembler, iteration->time_ns, &frame)) {
-		const struct camera_arrival *known = receive_arrival(stream, frame.key);
-		struct camera_arrival arrival = { .fetched_ns = iteration->now_ns };
-		bool complete = frame.reason == LULL_FRAME_COMPLETE;
-
-		if (known != NULL)
-			arrival = *known;
-		if (complete && frame.counts.resent > 0)
-			LULL_COUNTER_ADD(stream->counters.repaired, 1);
-		if (frame.key == stream->phase_key) {
-			lull_phase_end(&stream->phase, iteration->now_ns, frame.bytes, complete);
-			receive_timeouts(stream);
-		}
-		if (stream->config.rows != NULL)
-			camera_rows_report(stream, frame.key, frame.data,
-					   receive_whole_rows(&frame), true);
-		camera_images_give(iteration->receiver, stream, &frame, &arrival);
-	}
-}
-
-/* ---- fragments ---- */
-
-/* A frame that was not seen before begins. */
-static void
-receive_begin(struct receive_iteration *iteration, struct camera_stream *stream, uint64_t key)
-{
-	stream->phase_key = key;
-	lull_phase_begin(&stream->phase, iteration->now_ns);
-	stream->seen_bytes = lull_assembler_counters(stream->assembler)->bytes;
-	if (stream->config.policy == LULL_FRAME_NEWEST_WINS &&
-	    lull_assembler_buffers(stream->assembler) == 0)
-		camera_images_replace(iteration->receiver, stream);
-}
-
-/* The first picture tells how large buffers must be. */
-static bool
-receive_size(struct camera_stream *stream, const struct lull_frame_fragment *fragment)
-{
-	uint64_t bytes = 0;
-
-	if (stream->assembler != NULL)
-		return true;
-	if (fragment->flags & LULL_FRAME_GEOMETRY)
-		bytes = lull_frame_bytes(&fragment->geometry);
-	if (bytes > 0 && bytes <= CAMERA_LEARNED_BYTES_MAX &&
-	    camera_stream_size(stream, bytes, NULL) == 0)
-		return true;
-	LULL_COUNTER_ADD(stream->unsized, 1);
-	return false;
-}
-
-static void
-receive_fragment(struct receive_iteration *iteration, struct camera_stream *stream,
-		 const struct lull_net_packet *packet, const struct lull_frame_fragment *fragment)
-{
-	const struct lull_assembler_counters *counters;
-	uint64_t used;
-
-	if (!receive_size(stream, fragment))
-		return;
-	counters = lull_assembler_counters(stream->assembler);
-	used = counters->used;
-	if (fragment->key != stream->phase_key && receive_arrival(stream, fragment->key) == NULL)
-		receive_begin(iteration, stream, fragment->key);
-	lull_assembler_add(stream->assembler, iteration->time_ns, fragment);
-	stream->busy = true;
-	if (counters->used != used)
-		receive_stamp(stream, fragment->key, packet->stamp_ns, iteration->now_ns);
-	if (stream->control != NULL)
-		camera_control_fragment(stream->control, iteration->now_ns, fragment);
-	receive_give(iteration, stream);
-}
-
-static void
-receive_verdict(struct camera_stream *stream, enum lull_frame_verdict verdict)
-{
-	struct lull_camera_counters *counters = &stream->counters;
-
-	if (verdict == LULL_FRAME_NOTHING)
-		LULL_COUNTER_ADD(counters->nothing, 1);
-	else if (verdict == LULL_FRAME_MALFORMED)
-		LULL_COUNTER_ADD(counters->malformed, 1);
-	else if (verdict == LULL_FRAME_OTHER)
-		LULL_COUNTER_ADD(counters->other, 1);
-	else if (verdict == LULL_FRAME_FOREIGN)
-		LULL_COUNTER_ADD(counters->foreign, 1);
-}
-
-/* Is it for this stream? False: ask the next one on its port. */
-static bool
-receive_offer(struct receive_iteration *iteration, struct camera_stream *stream,
-	      const struct lull_net_packet *packet)
-{
-	enum lull_frame_verdict verdict;
-	struct lull_frame_fragment fragment;
-	uint32_t fragments = 0;
-
-	do {
-		verdict = stream->protocol->parse(stream->protocol_state, packet->data,
-						  packet->len_bytes, &fragment);
-		if (verdict == LULL_FRAME_FOREIGN && fragments == 0)
-			return false;
-		if (verdict == LULL_FRAME_FRAGMENT)
-			receive_fragment(iteration, stream, packet, &fragment);
-		else
-			receive_verdict(stream, verdict);
-	} while (verdict == LULL_FRAME_FRAGMENT && (fragment.flags & LULL_FRAME_MORE) &&
-		 ++fragments < FRAGMENTS_MAX);
-	LULL_COUNTER_ADD(stream->counters.pkts, 1);
-	LULL_COUNTER_ADD(stream->counters.bytes, packet->len_bytes);
-	return true;
-}
 
 /* ---- packets ---- */
 
 static bool
-receive_is_from(const struct lull_net_source *source, const struct lull_net_packet *packet)
+receive_is_from(const struct camera_stream *stream, const struct lull_net_packet *packet)
 {
+	const struct lull_net_source *source = &stream->claim.source;
+	uint32_t port = atomic_load_explicit(&stream->source_port, memory_order_relaxed);
+
+	if (port != 0 && packet->source_port != port)
+		return false;
 	if (source->kind == LULL_NET_SOURCE_ANY)
 		return true;
 	if (source->kind == LULL_NET_SOURCE_IP)
@@ -224,7 +36,7 @@ struct receive_search {
 
 /* Ask the streams with this address, or those that take any. */
 static bool
-receive_search(struct receive_iteration *iteration, const struct lull_net_packet *packet, bool any,
+receive_search(struct camera_iteration *iteration, const struct lull_net_packet *packet, bool any,
 	       struct receive_search *search)
 {
 	for (uint32_t at = packet->first; at != 0;
@@ -235,9 +47,9 @@ receive_search(struct receive_iteration *iteration, const struct lull_net_packet
 		if (lull_net_ip_is_any(&claim->address) != any ||
 		    (!any && !lull_net_ip_same(&claim->address, &packet->destination)))
 			continue;
-		if (!receive_is_from(&claim->source, packet))
+		if (!receive_is_from(stream, packet))
 			search->strange = stream;
-		else if (receive_offer(iteration, stream, packet))
+		else if (camera_fragments_offer(iteration, stream, packet))
 			return true;
 		else
 			search->foreign = stream;
@@ -246,7 +58,7 @@ receive_search(struct receive_iteration *iteration, const struct lull_net_packet
 }
 
 static void
-receive_packet(struct receive_iteration *iteration, const struct lull_net_packet *packet)
+receive_packet(struct camera_iteration *iteration, const struct lull_net_packet *packet)
 {
 	struct receive_search search = { .foreign = NULL };
 	struct lull_receiver *receiver = iteration->receiver;
@@ -259,7 +71,7 @@ receive_packet(struct receive_iteration *iteration, const struct lull_net_packet
 	if (search.foreign != NULL) {
 		LULL_COUNTER_ADD(search.foreign->counters.pkts, 1);
 		LULL_COUNTER_ADD(search.foreign->counters.bytes, packet->len_bytes);
-		receive_verdict(search.foreign, LULL_FRAME_FOREIGN);
+		camera_fragments_verdict(search.foreign, LULL_FRAME_FOREIGN);
 	} else if (search.strange != NULL) {
 		LULL_COUNTER_ADD(search.strange->counters.source_mismatch, 1);
 	} else {
@@ -282,7 +94,7 @@ receive_rows(struct camera_stream *stream)
 
 /* What was received in this iteration is in: rows and phase. */
 static void
-receive_settle(struct receive_iteration *iteration, struct camera_stream *stream)
+receive_settle(struct camera_iteration *iteration, struct camera_stream *stream)
 {
 	uint64_t bytes = lull_assembler_counters(stream->assembler)->bytes;
 
@@ -298,7 +110,7 @@ receive_settle(struct receive_iteration *iteration, struct camera_stream *stream
  * other streams only do not tell whether this one's are fetched.
  */
 static uint64_t
-receive_ask(struct receive_iteration *iteration, struct camera_stream *stream, bool busy)
+receive_ask(struct camera_iteration *iteration, struct camera_stream *stream, bool busy)
 {
 	if (iteration->count == 0 || (busy && iteration->count < CAMERA_BURST))
 		return camera_control_iterate(stream->control, stream, iteration->now_ns);
@@ -306,7 +118,7 @@ receive_ask(struct receive_iteration *iteration, struct camera_stream *stream, b
 }
 
 static uint64_t
-receive_streams(struct receive_iteration *iteration)
+receive_streams(struct camera_iteration *iteration)
 {
 	struct lull_receiver *receiver = iteration->receiver;
 	uint64_t due_ns = UINT64_MAX;
@@ -324,7 +136,7 @@ receive_streams(struct receive_iteration *iteration)
 		stream_ns = lull_assembler_deadline_ns(stream->assembler);
 		if (stream_ns <= iteration->time_ns) {
 			lull_assembler_expire(stream->assembler, iteration->time_ns);
-			receive_give(iteration, stream);
+			camera_fragments_give(iteration, stream);
 			stream_ns = lull_assembler_deadline_ns(stream->assembler);
 		}
 		due_ns = LULL_MIN(due_ns, stream_ns);
@@ -401,9 +213,9 @@ receive_behind(struct lull_receiver *receiver, uint64_t now_ns, uint32_t count)
 uint32_t
 camera_receive(struct lull_receiver *receiver, uint64_t now_ns, uint64_t *due_ns)
 {
-	struct receive_iteration iteration = { .receiver = receiver,
-					       .now_ns = now_ns,
-					       .time_ns = now_ns };
+	struct camera_iteration iteration = { .receiver = receiver,
+					      .now_ns = now_ns,
+					      .time_ns = now_ns };
 	struct lull_net_packet packets[CAMERA_BURST];
 	uint32_t count = 0;
 
@@ -437,7 +249,7 @@ camera_receive(struct lull_receiver *receiver, uint64_t now_ns, uint64_t *due_ns
 void
 camera_receive_end(struct lull_receiver *receiver)
 {
-	struct receive_iteration iteration = { .receiver = receiver, .now_ns = lull_clock_ns() };
+	struct camera_iteration iteration = { .receiver = receiver, .now_ns = lull_clock_ns() };
 
 	iteration.time_ns = receiver->backend->file ? receiver->file_ns : iteration.now_ns;
 	for (uint32_t i = 0; i < receiver->stream_count; i++) {
@@ -447,7 +259,7 @@ camera_receive_end(struct lull_receiver *receiver)
 			continue;
 		camera_images_take_back(receiver, stream);
 		lull_assembler_flush(stream->assembler, iteration.time_ns);
-		receive_give(&iteration, stream);
+		camera_fragments_give(&iteration, stream);
 	}
 	camera_images_end(receiver);
 }

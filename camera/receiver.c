@@ -88,6 +88,7 @@ camera_free(struct lull_receiver *receiver)
 	camera_thread_free(receiver);
 	if (receiver->event_fd >= 0)
 		close(receiver->event_fd);
+	pthread_mutex_destroy(&receiver->state_lock);
 	pthread_mutex_destroy(&receiver->lock);
 	free(receiver);
 }
@@ -106,6 +107,7 @@ lull_receiver_open(const struct lull_receiver_config *config, struct lull_receiv
 		return lull_error_set(error, -ENOMEM, "no memory for a camera");
 	memset(receiver, 0, size);
 	pthread_mutex_init(&receiver->lock, NULL);
+	pthread_mutex_init(&receiver->state_lock, NULL);
 	atomic_store(&receiver->cpu, -1);
 	receiver->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	rc = receiver->event_fd < 0 ?
@@ -160,13 +162,17 @@ lull_receiver_stream_add(struct lull_receiver *receiver, const struct lull_camer
 	if (rc != 0)
 		return rc;
 	stream->claim.first = stream->claim.index;
-	if (stream->claim.port == 0 && !stream->claim.ethernet) {
-		/* The back end chooses: nobody else is on that port. */
-		rc = receiver->backend->claim(receiver->backend_state, &stream->claim, error);
-	} else {
+	/* Without a port the back end chooses: nobody else is on that one. */
+	if (stream->claim.port != 0 || stream->claim.ethernet)
 		camera_chain(receiver, stream);
-		rc = receiver->backend->claim(receiver->backend_state, &stream->claim, error);
+	pthread_mutex_lock(&receiver->state_lock);
+	rc = receiver->backend->claim(receiver->backend_state, &stream->claim, error);
+	if (rc == 0) {
+		receiver->streams[receiver->stream_count] = stream;
+		__atomic_store_n(&receiver->stream_count, receiver->stream_count + 1,
+				 __ATOMIC_RELEASE);
 	}
+	pthread_mutex_unlock(&receiver->state_lock);
 	if (rc != 0) {
 		for (uint32_t i = 0; i < receiver->stream_count; i++)
 			if (receiver->streams[i]->next == stream->claim.index + 1)
@@ -174,20 +180,19 @@ lull_receiver_stream_add(struct lull_receiver *receiver, const struct lull_camer
 		camera_stream_destroy(stream);
 		return rc;
 	}
-	receiver->streams[receiver->stream_count++] = stream;
 	return (int)stream->claim.index;
 }
 
 const char *
 lull_receiver_stream_name(struct lull_receiver *receiver, uint32_t stream)
 {
-	return stream < receiver->stream_count ? receiver->streams[stream]->name : NULL;
+	return stream < camera_stream_count(receiver) ? receiver->streams[stream]->name : NULL;
 }
 
 uint32_t
 lull_receiver_stream_count(struct lull_receiver *receiver)
 {
-	return receiver->stream_count;
+	return camera_stream_count(receiver);
 }
 
 /* ---- start ---- */
@@ -213,6 +218,17 @@ camera_start_checked(struct lull_receiver *receiver, struct lull_error *error)
 }
 
 static int
+camera_start_backend(struct lull_receiver *receiver, struct lull_error *error)
+{
+	int rc;
+
+	pthread_mutex_lock(&receiver->state_lock);
+	rc = receiver->backend->start(receiver->backend_state, error);
+	pthread_mutex_unlock(&receiver->state_lock);
+	return rc;
+}
+
+static int
 camera_controls(struct lull_receiver *receiver, struct lull_error *error)
 {
 	int rc = 0;
@@ -228,13 +244,16 @@ camera_release(struct lull_receiver *receiver)
 {
 	for (uint32_t i = 0; i < receiver->stream_count; i++) {
 		struct camera_stream *stream = receiver->streams[i];
+		struct camera_control *control = stream->control;
 
-		if (stream->control == NULL)
+		if (control == NULL)
 			continue;
 		/* Counters may be read until the last close. */
-		camera_control_count(stream->control, &stream->counters);
-		camera_control_stop(stream->control);
+		pthread_mutex_lock(&receiver->state_lock);
+		camera_control_count(control, &stream->counters);
 		stream->control = NULL;
+		pthread_mutex_unlock(&receiver->state_lock);
+		camera_control_stop(control);
 	}
 }
 
@@ -250,7 +269,7 @@ lull_receiver_start(struct lull_receiver *receiver, struct lull_error *error)
 	if (!receiver->config.unchecked)
 		rc = camera_start_checked(receiver, error);
 	if (rc == 0)
-		rc = receiver->backend->start(receiver->backend_state, error);
+		rc = camera_start_backend(receiver, error);
 	if (rc == 0)
 		rc = camera_controls(receiver, error);
 	if (rc == 0)
@@ -295,33 +314,53 @@ lull_receiver_change(struct lull_receiver *receiver, const char *governor,
 	return camera_thread_change(receiver, found, limits);
 }
 
+/* With the lock. */
+static bool
+camera_has_class(const struct lull_receiver *receiver)
+{
+	return receiver->looped && receiver->loop.class != NULL;
+}
+
 int
 lull_receiver_change_class(struct lull_receiver *receiver, enum lull_sched_policy policy)
 {
-	if (!receiver->looped || receiver->loop.class == NULL)
-		return -ENOTSUP;
-	lull_loop_change_class(&receiver->loop, policy);
-	return 0;
+	bool has;
+
+	camera_read_begin(receiver);
+	has = camera_has_class(receiver);
+	if (has)
+		lull_loop_change_class(&receiver->loop, policy);
+	camera_read_end(receiver);
+	return has ? 0 : -ENOTSUP;
 }
 
 int
 lull_receiver_change_cpu_latency(struct lull_receiver *receiver, uint64_t cpu_latency_ns)
 {
-	if (!receiver->looped || receiver->loop.class == NULL)
-		return -ENOTSUP;
-	lull_loop_change_cpu_latency(&receiver->loop, cpu_latency_ns);
-	return 0;
+	bool has;
+
+	camera_read_begin(receiver);
+	has = camera_has_class(receiver);
+	if (has)
+		lull_loop_change_cpu_latency(&receiver->loop, cpu_latency_ns);
+	camera_read_end(receiver);
+	return has ? 0 : -ENOTSUP;
 }
 
 int
-lull_receiver_class(const struct lull_receiver *receiver, struct lull_rest_thread_info *info,
-		    char *text, size_t size)
+lull_receiver_class(struct lull_receiver *receiver, struct lull_rest_thread_info *info, char *text,
+		    size_t size)
 {
-	if (!receiver->looped || receiver->loop.class == NULL)
-		return -ENOTSUP;
-	lull_loop_class(&receiver->loop, info);
-	lull_loop_class_explain(&receiver->loop, text, size);
-	return 0;
+	bool has;
+
+	camera_read_begin(receiver);
+	has = camera_has_class(receiver);
+	if (has) {
+		lull_loop_class(&receiver->loop, info);
+		lull_loop_class_explain(&receiver->loop, text, size);
+	}
+	camera_read_end(receiver);
+	return has ? 0 : -ENOTSUP;
 }
 
 /* ---- close ---- */
@@ -341,7 +380,7 @@ camera_stop(struct lull_receiver *receiver)
 	camera_release(receiver);
 	camera_images_end(receiver);
 	/* Counters may be read until the last close. */
-	pthread_mutex_lock(&receiver->lock);
+	pthread_mutex_lock(&receiver->state_lock);
 	receiver->missed_end = backend->missed(receiver->backend_state);
 	if (backend->unclaimed != NULL)
 		LULL_COUNTER_ADD(receiver->unclaimed, backend->unclaimed(receiver->backend_state));
@@ -349,7 +388,7 @@ camera_stop(struct lull_receiver *receiver)
 		backend->exceptions(receiver->backend_state, &receiver->exceptions_end);
 	backend->close(receiver->backend_state);
 	receiver->backend_state = NULL;
-	pthread_mutex_unlock(&receiver->lock);
+	pthread_mutex_unlock(&receiver->state_lock);
 }
 
 int
@@ -361,8 +400,8 @@ lull_receiver_close(struct lull_receiver *receiver)
 		camera_stop(receiver);
 	if (camera_images_out(receiver) > 0)
 		return -EBUSY;
-	/* Who still waits for an image has been woken and is about to leave. */
-	while (atomic_load(&receiver->waiters) > 0)
+	/* Who still waits for an image has been woken and is about to leave; who reads, too. */
+	while (atomic_load(&receiver->waiters) + atomic_load(&receiver->readers) > 0)
 		usleep(CLOSE_WAIT_US);
 	camera_free(receiver);
 	return 0;

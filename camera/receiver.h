@@ -56,6 +56,7 @@ struct camera_arrival {
 	uint64_t key;
 	uint64_t first_ns, last_ns; /* 0: none */
 	uint64_t fetched_ns;        /* its last packet, CLOCK_MONOTONIC */
+	bool former;                /* of a sender that has begun anew since */
 };
 
 struct camera_stream {
@@ -65,6 +66,8 @@ struct camera_stream {
 	struct lull_assembler *assembler; /* NULL: the size of a picture is not known yet */
 	uint32_t next;                    /* on the same port: index plus 1; 0: none */
 	struct lull_net_claim claim;
+	_Atomic uint32_t source_port; /* that the camera under control sends from; 0: any */
+	bool source_open;             /* with control: the user takes any source */
 	struct lull_camera_counters counters;
 	uint64_t unsized; /* fragments before there was an assembler */
 	uint32_t arrival_next;
@@ -72,6 +75,7 @@ struct camera_stream {
 	struct lull_phase phase;
 	uint64_t phase_key;
 	uint64_t newest_key;
+	uint64_t heard_ns;   /* its last packet, by the clock of the packets; 0: none */
 	uint64_t seen_bytes; /* of the assembler, when phase was told last */
 	bool busy;           /* a fragment came in this iteration */
 
@@ -137,8 +141,15 @@ struct lull_receiver {
 	atomic_bool event_asked;
 	_Atomic uint32_t events;  /* futex word */
 	_Atomic uint32_t waiters; /* in lull_receiver_get() */
+	_Atomic uint32_t readers; /* of statistics, in a call */
 	atomic_bool woken;
 	atomic_uint_fast64_t foreign; /* puts of what is no image */
+
+	/*
+	 * On the back end's state, controls, settings and whether there is a loop, for who reads
+	 * statistics while they change. The receiving thread takes it only to count losses.
+	 */
+	pthread_mutex_t state_lock;
 
 	/* its thread; with a loop of the application there is none of this */
 	void *idle_memory;
@@ -148,6 +159,13 @@ struct lull_receiver {
 	bool thread_runs;
 	struct lull_loop loop;
 };
+
+/** Streams so far, for any thread. */
+static inline uint32_t
+camera_stream_count(const struct lull_receiver *receiver)
+{
+	return __atomic_load_n(&receiver->stream_count, __ATOMIC_ACQUIRE);
+}
 
 /* ---- streams: stream.c ---- */
 
@@ -174,6 +192,29 @@ void camera_images_take_back(struct lull_receiver *receiver, struct camera_strea
 void camera_images_end(struct lull_receiver *receiver);
 /** Images that the application holds. */
 uint32_t camera_images_out(struct lull_receiver *receiver);
+
+/* ---- packets of a stream: fragments.c; receiving thread ---- */
+
+/** Of the receiving thread. */
+struct camera_iteration {
+	struct lull_receiver *receiver;
+	uint64_t now_ns;  /* CLOCK_MONOTONIC */
+	uint64_t time_ns; /* of the assemblers: now_ns, or the time of a capture */
+	uint32_t count;   /* packets fetched */
+};
+/** Is @p packet for this stream? False: ask the next one on its port. */
+bool camera_fragments_offer(struct camera_iteration *iteration, struct camera_stream *stream,
+			    const struct lull_net_packet *packet);
+/** Count a packet that brings no fragment. */
+void camera_fragments_verdict(struct camera_stream *stream, enum lull_frame_verdict verdict);
+/** Give the frames that ended to the application. */
+void camera_fragments_give(struct camera_iteration *iteration, struct camera_stream *stream);
+
+/* ---- statistics: statistics.c ---- */
+
+/** Around whatever reads, with the lock: a close waits for it. */
+void camera_read_begin(struct lull_receiver *receiver);
+void camera_read_end(struct lull_receiver *receiver);
 
 /* ---- receiving: receive.c, thread.c ---- */
 

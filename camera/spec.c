@@ -34,7 +34,8 @@ const struct lull_option cam_spec_keys[] = {
 		      "IP address that the camera sends to, such as a multicast group. Default: "
 		      "any of the interface."),
 	LULL_ROW_TEXT("source", "IP|MAC", source,
-		      "Receive only packets of this sender. Default: any sender."),
+		      "Receive only packets of this sender, or any. Default: any; with control, "
+		      "the camera."),
 	LULL_ROW_TEXT("control", "IP|MAC", control,
 		      "gvsp: take control of this camera and let it stream."),
 	LULL_ROW_BOOL("resend", resend, "gvsp with control: request missing packets again."),

@@ -59,6 +59,20 @@ lull_camera_clock_name(enum lull_camera_clock clock)
 	return index < sizeof(names) / sizeof(names[0]) ? names[index] : "unknown";
 }
 
+void
+camera_read_begin(struct lull_receiver *receiver)
+{
+	atomic_fetch_add(&receiver->readers, 1);
+	pthread_mutex_lock(&receiver->state_lock);
+}
+
+void
+camera_read_end(struct lull_receiver *receiver)
+{
+	pthread_mutex_unlock(&receiver->state_lock);
+	atomic_fetch_sub(&receiver->readers, 1);
+}
+
 /* Counters are uint64_t and nothing else. */
 static void
 statistics_copy(void *to, const void *from, size_t size)
@@ -70,17 +84,13 @@ statistics_copy(void *to, const void *from, size_t size)
 		copies[i] = LULL_COUNTER_READ(values[i]);
 }
 
-int
-lull_receiver_counters(struct lull_receiver *receiver, uint32_t index,
-		       struct lull_camera_counters *counters,
-		       struct lull_assembler_counters *assembler)
+/* With the lock: a control that ends is counted once. */
+static void
+statistics_stream(struct camera_stream *stream, struct lull_camera_counters *counters,
+		  struct lull_assembler_counters *assembler)
 {
 	struct lull_assembler *assembling;
-	struct camera_stream *stream;
 
-	if (index >= receiver->stream_count)
-		return -EINVAL;
-	stream = receiver->streams[index];
 	statistics_copy(counters, &stream->counters, sizeof(*counters));
 	counters->fetched = atomic_load(&stream->fetched);
 	counters->put = atomic_load(&stream->put);
@@ -91,27 +101,45 @@ lull_receiver_counters(struct lull_receiver *receiver, uint32_t index,
 	if (assembling != NULL)
 		counters->gone = LULL_COUNTER_READ(lull_assembler_counters(assembling)->gone);
 	if (assembler == NULL)
-		return 0;
+		return;
 	memset(assembler, 0, sizeof(*assembler));
 	if (assembling != NULL)
 		statistics_copy(assembler, lull_assembler_counters(assembling), sizeof(*assembler));
 	assembler->frames_replaced += LULL_COUNTER_READ(stream->replaced);
 	assembler->unsized += LULL_COUNTER_READ(stream->unsized);
 	assembler->fragments += LULL_COUNTER_READ(stream->unsized);
-	return 0;
+}
+
+int
+lull_receiver_counters(struct lull_receiver *receiver, uint32_t index,
+		       struct lull_camera_counters *counters,
+		       struct lull_assembler_counters *assembler)
+{
+	bool there;
+
+	camera_read_begin(receiver);
+	there = index < receiver->stream_count;
+	if (there)
+		statistics_stream(receiver->streams[index], counters, assembler);
+	camera_read_end(receiver);
+	return there ? 0 : -EINVAL;
 }
 
 int
 lull_receiver_histogram(struct lull_receiver *receiver, uint32_t stream,
 			enum lull_camera_figure figure, struct lull_histogram *histogram)
 {
+	const struct lull_histogram *from = NULL;
+
 	memset(histogram, 0, sizeof(*histogram));
-	if (figure == LULL_CAMERA_GAP) {
-		lull_histogram_merge(histogram, &receiver->gaps);
-		return 0;
-	}
-	if (stream >= receiver->stream_count || (uint32_t)figure >= LULL_CAMERA_FIGURE_COUNT)
-		return -EINVAL;
-	lull_histogram_merge(histogram, &receiver->streams[stream]->figures[figure]);
-	return 0;
+	atomic_fetch_add(&receiver->readers, 1);
+	if (figure == LULL_CAMERA_GAP)
+		from = &receiver->gaps;
+	else if (stream < camera_stream_count(receiver) &&
+		 (uint32_t)figure < LULL_CAMERA_FIGURE_COUNT)
+		from = &receiver->streams[stream]->figures[figure];
+	if (from != NULL)
+		lull_histogram_merge(histogram, from);
+	atomic_fetch_sub(&receiver->readers, 1);
+	return from != NULL ? 0 : -EINVAL;
 }

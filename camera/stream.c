@@ -55,6 +55,12 @@ stream_addresses(struct camera_stream *stream, struct lull_error *error)
 	if (lull_net_source_parse(config->source, &claim->source) != 0)
 		return lull_error_set(error, -EINVAL, "source: '%s' is not an IP or MAC address",
 				      config->source);
+	stream->source_open = config->source != NULL && config->source[0] != '\0';
+	/* A MAC address is looked for at the start, when its camera is asked to stream. */
+	if (config->control != NULL && !stream->source_open &&
+	    lull_net_source_parse(config->control, &claim->source) == 0 &&
+	    claim->source.kind == LULL_NET_SOURCE_MAC)
+		claim->source.kind = LULL_NET_SOURCE_ANY;
 	claim->ethernet = stream->protocol->ethernet;
 	claim->ether_type = stream->protocol->ether_type;
 	claim->port = config->port;

@@ -79,8 +79,10 @@ thread_totals(struct lull_receiver *receiver, struct lull_receiver_totals *total
 void
 lull_receiver_totals(struct lull_receiver *receiver, struct lull_receiver_totals *totals)
 {
-	struct lull_net_exceptions beside = receiver->exceptions_end;
+	struct lull_net_exceptions beside;
 
+	camera_read_begin(receiver);
+	beside = receiver->exceptions_end;
 	*totals = (struct lull_receiver_totals){
 		.pkts = LULL_COUNTER_READ(receiver->pkts),
 		.bytes = LULL_COUNTER_READ(receiver->bytes),
@@ -96,10 +98,12 @@ lull_receiver_totals(struct lull_receiver *receiver, struct lull_receiver_totals
 		if (receiver->backend->exceptions != NULL)
 			receiver->backend->exceptions(receiver->backend_state, &beside);
 	}
+	pthread_mutex_unlock(&receiver->state_lock);
 	totals->to_kernel = beside.to_kernel;
 	totals->from_kernel = beside.from_kernel;
 	totals->kernel_lost = beside.refused;
 	thread_totals(receiver, totals);
+	atomic_fetch_sub(&receiver->readers, 1);
 }
 
 /* ---- source ---- */
@@ -146,11 +150,11 @@ source_missed(const struct lull_loop *loop, uint64_t *missed, uint64_t *nombuf)
 	struct lull_receiver *receiver = loop->stage_state;
 
 	(void)nombuf;
-	pthread_mutex_lock(&receiver->lock);
+	pthread_mutex_lock(&receiver->state_lock);
 	*missed = receiver->backend_state == NULL ?
 			  receiver->missed_end :
 			  receiver->backend->missed(receiver->backend_state);
-	pthread_mutex_unlock(&receiver->lock);
+	pthread_mutex_unlock(&receiver->state_lock);
 }
 
 static void
@@ -288,7 +292,11 @@ camera_thread_change(struct lull_receiver *receiver, const struct lull_idle_gove
 	struct lull_idle_limits limits;
 	int rc = 0;
 
-	pthread_mutex_lock(&receiver->lock);
+	camera_read_begin(receiver);
+	if (receiver->backend_state == NULL) {
+		camera_read_end(receiver);
+		return -ENODEV;
+	}
 	limits = asked != NULL ? *asked : receiver->config.limits;
 	receiver->config.limits = limits;
 	if (receiver->looped) {
@@ -298,7 +306,7 @@ camera_thread_change(struct lull_receiver *receiver, const struct lull_idle_gove
 	} else if (governor != NULL) {
 		strcpy(receiver->governor, lull_idle_governor_name(governor));
 	}
-	pthread_mutex_unlock(&receiver->lock);
+	camera_read_end(receiver);
 	return rc;
 }
 
@@ -338,6 +346,7 @@ thread_check(const struct lull_receiver *receiver, const struct lull_idle_limits
 	return 0;
 }
 
+/* With the lock: settings may be changed meanwhile. */
 static int
 thread_loop(struct lull_receiver *receiver, struct lull_error *error)
 {
@@ -383,7 +392,9 @@ camera_thread_start(struct lull_receiver *receiver, struct lull_error *error)
 	receiver->idle_memory = lull_loop_memory();
 	if (receiver->idle_memory == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for the thread");
+	pthread_mutex_lock(&receiver->state_lock);
 	rc = thread_loop(receiver, error);
+	pthread_mutex_unlock(&receiver->state_lock);
 	if (rc == 0)
 		rc = lull_loop_thread_create(&receiver->thread, &receiver->loop, thread_run,
 					     receiver, error);
@@ -406,9 +417,14 @@ camera_thread_stop(struct lull_receiver *receiver)
 void
 camera_thread_free(struct lull_receiver *receiver)
 {
-	if (receiver->looped)
-		lull_loop_fini(&receiver->loop);
+	bool looped;
+
+	pthread_mutex_lock(&receiver->state_lock);
+	looped = receiver->looped;
 	receiver->looped = false;
+	pthread_mutex_unlock(&receiver->state_lock);
+	if (looped)
+		lull_loop_fini(&receiver->loop);
 	free(receiver->idle_memory);
 	receiver->idle_memory = NULL;
 }

@@ -79,7 +79,7 @@ lull_net_source_parse(const char *text, struct lull_net_source *source)
 	int end = 0;
 
 	memset(source, 0, sizeof(*source));
-	if (text == NULL || text[0] == '\0')
+	if (text == NULL || text[0] == '\0' || strcmp(text, "any") == 0)
 		return 0;
 	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &byte[0], &byte[1], &byte[2], &byte[3],
 		   &byte[4], &byte[5], &end) == LULL_NET_MAC_SIZE &&

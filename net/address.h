@@ -44,7 +44,7 @@ bool lull_net_ip_is_broadcast(const struct lull_net_ip *ip);
 int lull_net_ip_parse(const char *text, struct lull_net_ip *ip);
 /** Written into @p text of at least 46 bytes. */
 const char *lull_net_ip_format(const struct lull_net_ip *ip, char *text);
-/** IP or MAC ("02:00:00:00:00:01"); 0 or -EINVAL. NULL and "" are any. */
+/** IP or MAC ("02:00:00:00:00:01"); 0 or -EINVAL. NULL, "" and "any" are any. */
 int lull_net_source_parse(const char *text, struct lull_net_source *source);
 
 #endif

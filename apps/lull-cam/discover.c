@@ -39,8 +39,7 @@ discover_print(FILE *out, const struct lull_camera_found *found, uint32_t count)
 
 		snprintf(camera, sizeof(camera), "%s %s", found[i].maker, found[i].model);
 		fprintf(out, "%-15s  %s  %-10s  %-24s  %-16s  %s%s\n", found[i].address,
-			found[i].mac, found[i].interface, lull_text_clean(camera), found[i].serial,
-			found[i].name,
+			found[i].mac, found[i].interface, camera, found[i].serial, found[i].name,
 			found[i].reachable ? "" : "  (in no network of this interface)");
 	}
 }

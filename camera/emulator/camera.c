@@ -234,6 +234,7 @@ camera_packet(struct emulator_camera *camera, uint64_t now_ns)
 {
 	uint64_t frame = camera->frame;
 	uint32_t index = camera->index;
+	struct lull_packet_frame twice;
 
 	switch (inject_packet(&camera->inject, frame, index, now_ns)) {
 	case INJECT_LOSE:
@@ -251,8 +252,9 @@ camera_packet(struct emulator_camera *camera, uint64_t now_ns)
 	case INJECT_DUPLICATE:
 		camera->counters.duplicated++;
 		camera_log(camera, EMULATOR_DUPLICATE, frame, index);
-		camera_send(camera, frame, index);
-		camera_send(camera, frame, index);
+		twice = camera_frame(camera, frame); /* one packet, with one time */
+		camera_put(camera, &twice, frame, index);
+		camera_put(camera, &twice, frame, index);
 		break;
 	default:
 		camera_send(camera, frame, index);

@@ -4,37 +4,8 @@
 #include "assembler.h"
 #include "base/assert.h"
 
-/* So many steps ahead, 34 s at 30 frames/s, is not the sender that the open frames are from. */
-#define FAR_STEP_BITS 10
 #define NEWS_FLAGS (LULL_FRAME_START | LULL_FRAME_END | LULL_FRAME_DAMAGED)
 #define COUNT(counter) LULL_ASSEMBLER_COUNT(assembler, counter, 1)
-
-/* What a new key means. */
-enum judgement {
-	JUDGE_NEW,
-	JUDGE_PASSED_OVER, /* by newer frames */
-	JUDGE_STRANGE,     /* below all that is remembered */
-};
-
-static bool
-ranges_inside(const struct lull_frame_fragment *fragment, uint64_t bytes)
-{
-	for (uint32_t i = 0; i < fragment->range_count; i++)
-		if (fragment->ranges[i].offset > bytes ||
-		    fragment->ranges[i].bytes > bytes - fragment->ranges[i].offset)
-			return false;
-	return true;
-}
-
-static uint64_t
-fragment_bytes(const struct lull_frame_fragment *fragment)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < fragment->range_count; i++)
-		bytes += fragment->ranges[i].bytes;
-	return bytes;
-}
 
 /* ---- fragments of open frames ---- */
 
@@ -92,7 +63,7 @@ frame_resize(struct lull_assembler *assembler, struct lull_open_frame *frame, ui
 	if (lull_frame_geometry_equal(&frame->geometry, &fragment->geometry))
 		return true;
 	if (!lull_frame_layout_init(&layout, &fragment->geometry) ||
-	    !ranges_inside(fragment, layout.bytes)) {
+	    !lull_fragment_inside(fragment, layout.bytes)) {
 		COUNT(outside);
 		return false;
 	}
@@ -137,6 +108,14 @@ frame_use(struct lull_assembler *assembler, struct lull_open_frame *frame, uint6
 }
 
 static void
+frame_began(struct lull_assembler *assembler, struct lull_open_frame *frame, uint64_t time)
+{
+	frame->began = (struct lull_past_stamp){ .known = true, .time = time };
+	if (frame->key >= assembler->newest)
+		assembler->newest_began = frame->began;
+}
+
+static void
 frame_take(struct lull_assembler *assembler, struct lull_open_frame *frame, uint64_t now_ns,
 	   const struct lull_frame_fragment *fragment)
 {
@@ -151,7 +130,7 @@ frame_take(struct lull_assembler *assembler, struct lull_open_frame *frame, uint
 	}
 	if ((flags & LULL_FRAME_GEOMETRY) && !frame_resize(assembler, frame, now_ns, fragment))
 		return;
-	if (!ranges_inside(fragment, frame->layout.bytes)) {
+	if (!lull_fragment_inside(fragment, frame->layout.bytes)) {
 		COUNT(outside);
 		return;
 	}
@@ -161,6 +140,8 @@ frame_take(struct lull_assembler *assembler, struct lull_open_frame *frame, uint
 	}
 	if ((flags & ~frame->flags) & LULL_FRAME_TIMED)
 		frame->stamps.device_time = fragment->device_time;
+	if (!frame->began.known && lull_fragment_tells_begin(fragment))
+		frame_began(assembler, frame, fragment->device_time);
 	news = ((flags & ~frame->flags) & NEWS_FLAGS) != 0;
 	frame->flags |= flags & (NEWS_FLAGS | LULL_FRAME_TIMED);
 	for (uint32_t i = 0; i < fragment->range_count; i++)
@@ -173,260 +154,6 @@ frame_take(struct lull_assembler *assembler, struct lull_open_frame *frame, uint
 	}
 }
 
-/* ---- opening frames ---- */
-
-/* A buffer for a new frame; false: there is none. */
-static bool
-buffer_take(struct lull_assembler *assembler, uint16_t *slot)
-{
-	if (assembler->ready.count > 0) {
-		*slot = lull_slot_pop(&assembler->ready);
-		return true;
-	}
-	if (assembler->config.policy != LULL_FRAME_NEWEST_WINS || assembler->given_count == 0)
-		return false;
-	*slot = lull_assembler_given_pop(assembler);
-	COUNT(frames_replaced);
-	return true;
-}
-
-/* No buffer. After fail-stop open frames get no more fragments: they are given as they are. */
-static void
-open_without_buffer(struct lull_assembler *assembler, uint64_t now_ns, uint64_t key, uint64_t bytes)
-{
-	const struct lull_past_frame past = { .left = bytes, .kind = LULL_PAST_NO_BUFFER };
-
-	COUNT(frames_dropped);
-	lull_past_add(&assembler->past, key, &past);
-	if (assembler->config.policy != LULL_FRAME_FAIL_STOP) {
-		COUNT(no_buffer);
-		return;
-	}
-	COUNT(stopped);
-	assembler->stopped = true;
-	lull_assembler_end(assembler, now_ns, lull_assembler_all(assembler), LULL_FRAME_SUPERSEDED);
-}
-
-/* Make room: frames that open_max newer ones were opened after. */
-static void
-open_supersede(struct lull_assembler *assembler, uint64_t now_ns)
-{
-	uint32_t ending = 0;
-
-	assembler->ordinal++;
-	for (uint32_t i = 0; i < assembler->open_count; i++) {
-		const struct lull_open_frame *frame = &assembler->open[assembler->sorted[i]];
-
-		if (assembler->ordinal - frame->ordinal >= assembler->config.open_max)
-			ending |= 1u << i;
-	}
-	if (ending != 0)
-		lull_assembler_end(assembler, now_ns, ending, LULL_FRAME_SUPERSEDED);
-}
-
-static struct lull_open_frame *
-open_link(struct lull_assembler *assembler, uint64_t key)
-{
-	uint32_t index = (uint32_t)__builtin_ctz(assembler->vacant);
-	uint32_t position = assembler->open_count++;
-
-	for (; position > 0; position--) {
-		uint8_t below = assembler->sorted[position - 1];
-
-		if (assembler->open[below].key < key)
-			break;
-		assembler->sorted[position] = below;
-	}
-	assembler->sorted[position] = (uint8_t)index;
-	assembler->vacant &= ~(1u << index);
-	return &assembler->open[index];
-}
-
-/* NULL: the fragment is counted. */
-static struct lull_open_frame *
-frame_open(struct lull_assembler *assembler, uint64_t now_ns, uint64_t key)
-{
-	const struct lull_frame_layout *layout = &assembler->layout;
-	struct lull_open_frame *frame;
-	struct lull_spans_node *nodes;
-	uint64_t due_ns;
-	uint16_t slot;
-
-	lull_past_open(&assembler->past);
-	open_supersede(assembler, now_ns);
-	if (layout->bytes > assembler->config.buffer_bytes) {
-		const struct lull_past_frame past = { .left = layout->pixel_bytes,
-						      .kind = LULL_PAST_OVERSIZE };
-
-		lull_past_add(&assembler->past, key, &past);
-		COUNT(oversize);
-		return NULL;
-	}
-	if (!buffer_take(assembler, &slot)) {
-		open_without_buffer(assembler, now_ns, key, layout->pixel_bytes);
-		return NULL;
-	}
-	frame = open_link(assembler, key);
-	nodes = frame->spans.nodes;
-	*frame = (struct lull_open_frame){
-		.key = key,
-		.data = assembler->slots[slot].data,
-		.slot = slot,
-		.ordinal = assembler->ordinal,
-		.news_ns = now_ns,
-		.layout = *layout,
-		.geometry = assembler->geometry,
-		.stamps.first_ns = now_ns,
-	};
-	lull_spans_init(&frame->spans, nodes, assembler->config.spans_max, layout->pixel_bytes);
-	due_ns = lull_open_frame_due_ns(assembler, frame);
-	assembler->due_ns = LULL_MIN(assembler->due_ns, due_ns);
-	return frame;
-}
-
-/* ---- keys ---- */
-
-static enum judgement
-key_judge(const struct lull_assembler *assembler, uint64_t key)
-{
-	uint64_t floor = lull_past_floor(&assembler->past);
-
-	if (!assembler->begun || key > assembler->newest)
-		return JUDGE_NEW;
-	if (assembler->config.order == LULL_FRAME_ORDER_FRAME ?
-		    !assembler->handed || key > assembler->last :
-		    floor == UINT64_MAX || key > floor)
-		return JUDGE_NEW;
-	return key > floor ? JUDGE_PASSED_OVER : JUDGE_STRANGE;
-}
-
-/* The sender began anew: what is open stays as it is. */
-static void
-sender_restart(struct lull_assembler *assembler, uint64_t now_ns)
-{
-	COUNT(restarts);
-	assembler->past.count = 0;
-	assembler->past.next = 0;
-	assembler->past.opened = 0;
-	lull_assembler_end(assembler, now_ns, lull_assembler_all(assembler), LULL_FRAME_RESTART);
-	for (uint32_t i = 0; i < assembler->past.count; i++)
-		assembler->past.frames[i].former = true;
-	assembler->begun = false;
-	assembler->stepped = false;
-	assembler->handed = false;
-}
-
-static void
-key_follow(struct lull_assembler *assembler, uint64_t now_ns, uint64_t key)
-{
-	uint64_t step = key - assembler->newest;
-
-	if (assembler->begun && key <= assembler->newest)
-		return;
-	if (assembler->stepped && step >> FAR_STEP_BITS > assembler->step &&
-	    assembler->open_count > 0)
-		sender_restart(assembler, now_ns);
-	assembler->stepped = assembler->begun;
-	assembler->step = step;
-	assembler->newest = key;
-	assembler->begun = true;
-}
-
-/* ---- fragments of no open frame ---- */
-
-static void
-past_count(struct lull_assembler *assembler, const struct lull_past_frame *past)
-{
-	if (past == NULL || past->kind == LULL_PAST_GIVEN)
-		COUNT(late);
-	else if (past->kind == LULL_PAST_NO_BUFFER)
-		COUNT(no_buffer);
-	else
-		COUNT(oversize);
-}
-
-/* Does the fragment bring what @p past cannot lack? Else it is counted. */
-static bool
-past_repeats(struct lull_assembler *assembler, struct lull_past_frame *past,
-	     const struct lull_frame_fragment *fragment)
-{
-	uint64_t bytes = fragment_bytes(fragment);
-	uint32_t news = fragment->flags & ~past->flags & (LULL_FRAME_START | LULL_FRAME_END);
-
-	past->flags |= news;
-	if (fragment->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) {
-		past_count(assembler, past);
-	} else if (bytes == 0 && news != 0 && past->kind == LULL_PAST_GIVEN && past->left == 0) {
-		COUNT(used); /* the trailer of a frame that was complete without it */
-	} else if (bytes <= past->left) {
-		past->left -= bytes;
-		past_count(assembler, past);
-	} else {
-		past->left = 0;
-		return true;
-	}
-	return false;
-}
-
-/* Learn the geometry that a new frame has; false: the fragment is counted. */
-static bool
-geometry_find(struct lull_assembler *assembler, const struct lull_frame_fragment *fragment,
-	      struct lull_frame_layout *layout)
-{
-	*layout = assembler->layout;
-	if ((fragment->flags & LULL_FRAME_GEOMETRY) &&
-	    (layout->bytes == 0 ||
-	     !lull_frame_geometry_equal(&assembler->geometry, &fragment->geometry)) &&
-	    !lull_frame_layout_init(layout, &fragment->geometry)) {
-		COUNT(outside);
-		return false;
-	}
-	if (layout->bytes == 0) {
-		COUNT(unsized);
-		return false;
-	}
-	if (!ranges_inside(fragment, layout->bytes)) {
-		COUNT(outside);
-		return false;
-	}
-	return true;
-}
-
-/* The fragment's key is not open: open it, or count the fragment and return NULL. */
-static struct lull_open_frame *
-frame_begin(struct lull_assembler *assembler, uint64_t now_ns,
-	    const struct lull_frame_fragment *fragment)
-{
-	struct lull_past_frame *past = lull_past_find(&assembler->past, fragment->key);
-	struct lull_frame_layout layout;
-	enum judgement judgement;
-
-	if (fragment->flags & LULL_FRAME_GONE)
-		COUNT(gone);
-	if (past != NULL && !past_repeats(assembler, past, fragment))
-		return NULL;
-	if (fragment->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) { /* opens nothing */
-		COUNT(late);
-		return NULL;
-	}
-	if (!geometry_find(assembler, fragment, &layout))
-		return NULL;
-	judgement = past != NULL ? JUDGE_PASSED_OVER : key_judge(assembler, fragment->key);
-	if (judgement != JUDGE_NEW) {
-		if (!lull_past_doubt(&assembler->past, fragment->key, fragment_bytes(fragment),
-				     layout.pixel_bytes, judgement == JUDGE_STRANGE)) {
-			past_count(assembler, past);
-			return NULL;
-		}
-		sender_restart(assembler, now_ns);
-	}
-	assembler->layout = layout;
-	if (fragment->flags & LULL_FRAME_GEOMETRY)
-		assembler->geometry = fragment->geometry;
-	key_follow(assembler, now_ns, fragment->key);
-	return frame_open(assembler, now_ns, fragment->key);
-}
-
 static struct lull_open_frame *
 frame_find(struct lull_assembler *assembler, uint64_t key)
 {
@@ -434,6 +161,23 @@ frame_find(struct lull_assembler *assembler, uint64_t key)
 		if (assembler->open[assembler->sorted[i]].key == key)
 			return &assembler->open[assembler->sorted[i]];
 	return NULL;
+}
+
+/* Does another frame have the key of an open one? That ends as it is, its holes stay holes. */
+static bool
+is_another(const struct lull_assembler *assembler, const struct lull_open_frame *frame,
+	   const struct lull_frame_fragment *fragment)
+{
+	if ((fragment->flags & LULL_FRAME_START) == 0 ||
+	    (fragment->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) != 0)
+		return false;
+	return assembler->quiet || lull_past_stamp_contradicts(&frame->began, fragment);
+}
+
+void
+lull_assembler_quiet(struct lull_assembler *assembler)
+{
+	assembler->quiet = true;
 }
 
 void
@@ -454,7 +198,11 @@ lull_assembler_add(struct lull_assembler *assembler, uint64_t now_ns,
 	if (frame == NULL || frame->key != fragment->key)
 		frame = frame_find(assembler, fragment->key);
 	if (frame == NULL)
-		frame = frame_begin(assembler, now_ns, fragment);
+		frame = lull_assembler_begin(assembler, now_ns, fragment);
+	else if (is_another(assembler, frame, fragment))
+		frame = lull_assembler_begin_anew(assembler, now_ns, fragment);
+	if ((fragment->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) == 0)
+		assembler->quiet = false;
 	assembler->current = frame;
 	if (frame != NULL)
 		frame_take(assembler, frame, now_ns, fragment);

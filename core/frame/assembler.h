@@ -3,8 +3,8 @@
  * @file
  * Assembler, inside: open frames by key, buffers by what they are doing, the past.
  *
- * Fragments come in by assembler.c, frames end in assembler_end.c, assembler_info.c answers
- * questions: each calls those after it and none before.
+ * Fragments come in by assembler.c, frames begin in assembler_begin.c and end in assembler_end.c,
+ * assembler_info.c answers questions: each calls those after it and none before.
  *
  * A frame is superseded when open_max frames were opened after it, counting those that found no
  * buffer: that bounds the open ones, and nothing waits for ever without a deadline. In frame order
@@ -36,7 +36,8 @@ struct lull_open_frame {
 	uint64_t high;           /* place behind the highest byte so far */
 	uint64_t packet_max;     /* highest number so far */
 	uint32_t flags;          /* LULL_FRAME_START, END, DAMAGED, TIMED: came */
-	bool numbered;           /* packet_max is known */
+	struct lull_past_stamp began;
+	bool numbered; /* packet_max is known */
 	uint16_t slot;
 	uint64_t ordinal; /* of its opening */
 	uint64_t news_ns; /* of the last packet used */
@@ -81,6 +82,8 @@ struct lull_assembler {
 	bool handed;                             /* last is known */
 	uint64_t newest, step;                   /* highest key, its distance to the one before */
 	uint64_t last;                           /* highest key given */
+	struct lull_past_stamp newest_began;     /* of the highest key whose START told */
+	bool quiet; /* the sender was silent: see lull_assembler_quiet() */
 
 	uint32_t lent; /* buffers */
 	bool fetched;  /* a slot whose spans the caller may look at */
@@ -101,6 +104,20 @@ void lull_slot_push(struct lull_slot_stack *stack, uint16_t slot);
 uint16_t lull_slot_pop(struct lull_slot_stack *stack);
 /** Oldest frame that was given and not fetched. given_count is not 0. */
 uint16_t lull_assembler_given_pop(struct lull_assembler *assembler);
+
+/** Do all ranges lie within a picture of @p bytes? */
+bool lull_fragment_inside(const struct lull_frame_fragment *fragment, uint64_t bytes);
+/** A START with its time? What is sent again on request tells nothing new. */
+bool lull_fragment_tells_begin(const struct lull_frame_fragment *fragment);
+/** Is @p fragment of another frame than the one with its key, of which this is known? */
+bool lull_past_stamp_contradicts(const struct lull_past_stamp *began,
+				 const struct lull_frame_fragment *fragment);
+/** The fragment's key is not open: open it, or count the fragment and return NULL. */
+struct lull_open_frame *lull_assembler_begin(struct lull_assembler *assembler, uint64_t now_ns,
+					     const struct lull_frame_fragment *fragment);
+/** The same by proof that the sender began anew: what is open ends as it is. */
+struct lull_open_frame *lull_assembler_begin_anew(struct lull_assembler *assembler, uint64_t now_ns,
+						  const struct lull_frame_fragment *fragment);
 
 /** When @p frame has to end; UINT64_MAX: never. */
 uint64_t lull_open_frame_due_ns(const struct lull_assembler *assembler,

@@ -64,6 +64,7 @@ frame_remember(struct lull_assembler *assembler, const struct lull_open_frame *f
 		.left = frame->spans.missing,
 		.flags = frame->flags,
 		.kind = LULL_PAST_GIVEN,
+		.began = frame->began,
 	};
 
 	lull_past_add(&assembler->past, frame->key, &past);

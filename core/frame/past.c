@@ -6,10 +6,12 @@
 struct lull_past_frame *
 lull_past_find(struct lull_past *past, uint64_t key)
 {
+	struct lull_past_frame *found = NULL;
+
 	for (uint32_t i = 0; i < past->count; i++)
-		if (past->keys[i] == key)
-			return &past->frames[i];
-	return NULL;
+		if (past->keys[i] == key && (found == NULL || found->former))
+			found = &past->frames[i];
+	return found;
 }
 
 void

@@ -12,6 +12,9 @@
  *
  * - strange fragments of two frames came, one key above the other, or 16 strange fragments;
  * - repeats came for half a frame, and then one of a higher key.
+ *
+ * The assembler asks for no such proof where a START tells another time than the one that is known
+ * of its frame, or the sender was silent before.
  */
 #ifndef LULL_FRAME_PAST_H
 #define LULL_FRAME_PAST_H
@@ -27,11 +30,17 @@ enum lull_past_kind {
 	LULL_PAST_NO_BUFFER,
 	LULL_PAST_OVERSIZE,
 };
+/** What the sender's clock said in the START of a frame. */
+struct lull_past_stamp {
+	bool known;
+	uint64_t time;
+};
 struct lull_past_frame {
 	uint64_t left;  /**< bytes that did not come yet */
 	uint32_t flags; /**< LULL_FRAME_START, END: came */
 	enum lull_past_kind kind;
 	bool former; /**< of a sender that has begun anew since */
+	struct lull_past_stamp began;
 };
 struct lull_doubt {
 	bool on;
@@ -46,7 +55,7 @@ struct lull_past {
 	struct lull_past_frame frames[LULL_PAST_FRAMES];
 };
 
-/** All zero is an empty past. NULL: no frame of @p key is remembered. */
+/** All zero is an empty past. NULL: no frame of @p key is remembered. A former one comes last. */
 struct lull_past_frame *lull_past_find(struct lull_past *past, uint64_t key);
 /** Remember a frame in place of the one that ended first. */
 void lull_past_add(struct lull_past *past, uint64_t key, const struct lull_past_frame *frame);

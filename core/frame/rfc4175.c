@@ -20,7 +20,8 @@
 
 #define PAIR_COUNT 4      /* frames of two fields that are remembered */
 #define GROUP_BYTES_MAX 9 /* of all pixels */
-#define LINES_MAX 2048    /* headers in a packet; 9216 bytes hold fewer with data */
+#define RIVAL_PKTS 16
+#define LINES_MAX 2048 /* headers in a packet; 9216 bytes hold fewer with data */
 
 /* The two fields of a frame; times are unwrapped. */
 struct pair {
@@ -38,10 +39,12 @@ struct rfc4175 {
 	uint16_t extended; /* upper bits of the last packet */
 	bool trusted;      /* they were seen to count a wrap */
 	bool bound;
-	uint32_t source;     /* the sender that is followed */
-	uint32_t rival;      /* another one heard since */
-	uint16_t rival_next; /* the sequence number that would prove it */
-	bool rival_heard;
+	uint32_t source;       /* the sender that is followed */
+	uint8_t type;          /* of its payload */
+	uint32_t rival;        /* another one heard since */
+	uint16_t rival_next;   /* the sequence number that would prove it */
+	uint16_t rival_pkts;   /* that followed each other */
+	bool quiet;            /* nobody was heard for long */
 	const uint8_t *packet; /* has more lines; NULL: there is none */
 	size_t packet_bytes;
 	size_t head_next, data_next; /* where the header and the data of the next one lie in it */
@@ -52,6 +55,7 @@ static_assert(sizeof(struct rfc4175) <= 512, "a few cache lines");
 
 struct rtp {
 	bool marker;
+	uint8_t type; /* of the payload */
 	uint16_t sequence, extended;
 	uint32_t time, source;
 };
@@ -89,6 +93,7 @@ read_rtp(struct lull_reader *reader, struct rtp *rtp)
 	if (first >> 6 != 2 || (second >= 192 && second <= 223)) /* not RTP 2, or RTCP */
 		return LULL_FRAME_FOREIGN;
 	rtp->marker = second >> 7 != 0;
+	rtp->type = second & 0x7f;
 	if ((first & 15) != 0)
 		lull_reader_skip(reader, 4 * (size_t)(first & 15));
 	if ((first & 16) != 0) {
@@ -108,29 +113,34 @@ read_rtp(struct lull_reader *reader, struct rtp *rtp)
 }
 
 /*
- * One sender is followed. Another one takes its place with two packets that follow each other and
- * none of the old one between: a stray packet changes nothing.
+ * One sender is followed. Another one takes its place at once when that was silent for long, else
+ * with so many packets that follow each other and none of the old one between: a sender that lives
+ * has its place, whoever sends beside it.
  */
 static bool
 is_followed(struct rfc4175 *own, const struct rtp *rtp)
 {
-	bool proven;
+	bool quiet = own->quiet;
 
+	own->quiet = false;
 	if (!own->bound) {
 		own->source = rtp->source;
+		own->type = rtp->type;
 		own->bound = true;
 	}
-	if (rtp->source == own->source) {
-		own->rival_heard = false;
+	if (rtp->source == own->source && rtp->type == own->type) {
+		own->rival_pkts = 0;
 		return true;
 	}
-	proven = own->rival_heard && own->rival == rtp->source && own->rival_next == rtp->sequence;
+	if (own->rival != rtp->source || own->rival_next != rtp->sequence)
+		own->rival_pkts = 0;
 	own->rival = rtp->source;
 	own->rival_next = (uint16_t)(rtp->sequence + 1);
-	own->rival_heard = !proven;
-	if (!proven)
+	if (!quiet && ++own->rival_pkts < RIVAL_PKTS)
 		return false;
+	own->rival_pkts = 0;
 	own->source = rtp->source;
+	own->type = rtp->type;
 	own->trusted = false;
 	lull_unwrap_restart(&own->time, rtp->time, 32);
 	lull_unwrap_restart(&own->number, rtp->sequence, 16);
@@ -388,10 +398,19 @@ rfc4175_parse(void *state, const uint8_t *packet, size_t len_bytes,
 	return LULL_FRAME_FRAGMENT;
 }
 
+static void
+rfc4175_quiet(void *state, bool gone)
+{
+	struct rfc4175 *own = state;
+
+	own->quiet |= gone;
+}
+
 const struct lull_frame_protocol lull_frame_rfc4175 = {
 	.name = "rfc4175",
 	.summary = "uncompressed video over RTP (RFC 4175, ST 2110-20)",
 	.state_size = sizeof(struct rfc4175),
 	.init = rfc4175_init,
 	.parse = rfc4175_parse,
+	.quiet = rfc4175_quiet,
 };

@@ -39,6 +39,7 @@ struct rvf {
 	uint32_t part_count; /* in a line */
 	uint32_t late;
 	uint32_t newest;
+	bool quiet; /* nothing was heard for long */
 	struct known frames[FRAME_COUNT];
 };
 
@@ -213,27 +214,47 @@ is_of(const struct known *frame, const struct header *header, uint64_t first)
 	return frame->first == first;
 }
 
+/*
+ * Does the sender begin anew with this packet? Its numbers went back while its clock went on, or
+ * after silence, when only the rest of a frame that has not ended can belong to what is known.
+ */
+static bool
+is_anew(struct rvf *own, const struct header *header, uint64_t first, uint32_t place)
+{
+	const struct known *newest = &own->frames[own->newest];
+	bool quiet = own->quiet;
+
+	own->quiet = false;
+	if (newest->key == 0)
+		return false;
+	if (quiet)
+		return first != newest->first || newest->ended || place <= newest->place;
+	return place == 0 && first <= newest->first && header->stamped && newest->stamped &&
+	       lull_unwrap_distance(newest->stamp, header->stamp, 32) > 0;
+}
+
 /* NULL: of a frame long past. */
 static struct known *
 frame_of(struct rvf *own, const struct header *header, uint64_t number, uint32_t place)
 {
 	struct known *newest = &own->frames[own->newest];
 	uint64_t first = number - place;
+	bool anew = is_anew(own, header, first, place);
 	uint64_t key;
 
-	for (uint32_t i = 0; i < FRAME_COUNT; i++) {
+	for (uint32_t i = 0; i < FRAME_COUNT && !anew; i++) {
 		struct known *frame = &own->frames[(own->newest + FRAME_COUNT - i) % FRAME_COUNT];
 
 		if (is_of(frame, header, first))
 			return frame;
 	}
 	/* The number lost a turn or more within the frame. */
-	if (!newest->ended && place > newest->place && ((newest->first ^ first) & 0xff) == 0 &&
-	    is_of(newest, header, newest->first)) {
+	if (!anew && !newest->ended && place > newest->place &&
+	    ((newest->first ^ first) & 0xff) == 0 && is_of(newest, header, newest->first)) {
 		newest->first = first;
 		return newest;
 	}
-	if (newest->key != 0 && first < newest->first && ++own->late < LATE_MAX)
+	if (!anew && newest->key != 0 && first < newest->first && ++own->late < LATE_MAX)
 		return NULL;
 	key = newest->key + 1;
 	own->newest = (own->newest + 1) % FRAME_COUNT;
@@ -299,6 +320,15 @@ rvf_parse(void *state, const uint8_t *packet, size_t len_bytes,
 	return LULL_FRAME_FRAGMENT;
 }
 
+static void
+rvf_quiet(void *state, bool gone)
+{
+	struct rvf *own = state;
+
+	(void)gone;
+	own->quiet = true;
+}
+
 const struct lull_frame_protocol lull_frame_rvf = {
 	.name = "rvf",
 	.summary = "IEEE 1722 raw video",
@@ -307,4 +337,5 @@ const struct lull_frame_protocol lull_frame_rvf = {
 	.state_size = sizeof(struct rvf),
 	.init = rvf_init,
 	.parse = rvf_parse,
+	.quiet = rvf_quiet,
 };

@@ -19,6 +19,7 @@ enum step {
 	READ_TICKS_LOW,
 	READ_URL,
 	READ_XML,
+	STOP_FORMER, /* acquisition that a controller left running when it died */
 	WRITE_HEARTBEAT,
 	WRITE_EXTENDED,
 	WRITE_SIZE,
@@ -26,6 +27,7 @@ enum step {
 	WRITE_SETUP,
 	WRITE_ADDRESS,
 	WRITE_PORT,
+	READ_SOURCE,
 	WRITE_START,
 	STREAM, /* heartbeats */
 	WRITE_STOP,
@@ -126,11 +128,11 @@ channel_register(const struct lull_gvcp_client *client, uint32_t address)
 /* The next register of a list; false: it has no more. */
 static bool
 say_list(struct lull_gvcp_client *client, uint64_t now_ns, const struct lull_gvcp_register *list,
-	 uint32_t count)
+	 uint32_t count, bool optional)
 {
 	if (client->index >= count)
 		return false;
-	say_write(client, now_ns, list[client->index].address, list[client->index].value, false);
+	say_write(client, now_ns, list[client->index].address, list[client->index].value, optional);
 	return true;
 }
 
@@ -185,6 +187,9 @@ say_setup(struct lull_gvcp_client *client, uint64_t now_ns)
 		say_memory(client, now_ns, client->xml_address + client->xml_there,
 			   (LULL_MIN(left, LULL_GVCP_MEMORY_MAX) + 3) & ~3u);
 		return true;
+	case STOP_FORMER:
+		choose_acquisition(client);
+		return say_list(client, now_ns, config->stop, config->stop_count, true);
 	case WRITE_HEARTBEAT:
 		say_write(client, now_ns, LULL_GVCP_REG_HEARTBEAT, config->camera_ms, true);
 		return true;
@@ -215,7 +220,7 @@ say_stream(struct lull_gvcp_client *client, uint64_t now_ns)
 		say_read(client, now_ns, channel_register(client, LULL_GVCP_REG_PACKET_SIZE), true);
 		return true;
 	case WRITE_SETUP:
-		return say_list(client, now_ns, config->setup, config->setup_count);
+		return say_list(client, now_ns, config->setup, config->setup_count, false);
 	case WRITE_ADDRESS:
 		say_write(client, now_ns, channel_register(client, LULL_GVCP_REG_STREAM_ADDRESS),
 			  config->address, false);
@@ -224,11 +229,14 @@ say_stream(struct lull_gvcp_client *client, uint64_t now_ns)
 		say_write(client, now_ns, channel_register(client, LULL_GVCP_REG_STREAM_PORT),
 			  config->port, false);
 		return true;
+	case READ_SOURCE:
+		say_read(client, now_ns, channel_register(client, LULL_GVCP_REG_STREAM_SOURCE),
+			 true);
+		return true;
 	case WRITE_START:
-		choose_acquisition(client);
-		return say_list(client, now_ns, config->start, config->start_count);
+		return say_list(client, now_ns, config->start, config->start_count, false);
 	case WRITE_STOP:
-		return say_list(client, now_ns, config->stop, config->stop_count);
+		return say_list(client, now_ns, config->stop, config->stop_count, false);
 	case CLOSE_PORT:
 		say_write(client, now_ns, channel_register(client, LULL_GVCP_REG_STREAM_PORT), 0,
 			  true);
@@ -261,8 +269,8 @@ go_on(struct lull_gvcp_client *client, uint64_t now_ns)
 static void
 next_step(struct lull_gvcp_client *client, uint64_t now_ns)
 {
-	bool list = client->step == WRITE_SETUP || client->step == WRITE_START ||
-		    client->step == WRITE_STOP;
+	bool list = client->step == STOP_FORMER || client->step == WRITE_SETUP ||
+		    client->step == WRITE_START || client->step == WRITE_STOP;
 
 	if (list)
 		client->index++;
@@ -309,6 +317,9 @@ take_register(struct lull_gvcp_client *client, uint32_t value)
 		break;
 	case READ_SIZE:
 		client->packet_bytes = value & 0xffff;
+		break;
+	case READ_SOURCE:
+		client->source_port = (uint16_t)value;
 		break;
 	case STREAM:
 		if ((value & (LULL_GVCP_CONTROL_ACCESS | LULL_GVCP_CONTROL_EXCLUSIVE)) == 0)

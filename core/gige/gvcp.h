@@ -58,6 +58,7 @@ struct lull_gvcp_client {
 	enum lull_gvcp_state state;
 	/* What is known of the camera. */
 	uint32_t capability;
+	uint16_t source_port;  /* that it sends the stream from; 0: it does not say */
 	uint64_t ticks_per_s;  /**< of device times, 0: unknown */
 	uint32_t packet_bytes; /**< that it really sends */
 	bool xml_used;         /**< start and stop come from the description */

@@ -35,7 +35,8 @@
 #define LULL_GVCP_REG_STREAM_PORT 0x0d00
 #define LULL_GVCP_REG_PACKET_SIZE 0x0d04
 #define LULL_GVCP_REG_STREAM_ADDRESS 0x0d18
-#define LULL_GVCP_CHANNEL_STEP 0x40 /* from one stream channel's registers to the next */
+#define LULL_GVCP_REG_STREAM_SOURCE 0x0d1c /* UDP port that the camera sends from */
+#define LULL_GVCP_CHANNEL_STEP 0x40        /* from one stream channel's registers to the next */
 
 #define LULL_GVCP_CAN_RESEND 0x4u
 #define LULL_GVCP_CONTROL_EXCLUSIVE 0x1u

@@ -48,8 +48,10 @@ struct gvsp {
 	uint16_t part; /* of the last leader */
 	enum content content;
 	uint64_t picture_bytes; /* 0: not known */
+	uint64_t newest;        /* key of the block remembered last */
 	uint32_t block_next;
 	struct block blocks[BLOCK_COUNT];
+	struct block stray; /* of a packet of a block long past */
 };
 
 struct header {
@@ -117,14 +119,20 @@ key_of(struct gvsp *own, const struct header *header)
 	return header->extended ? header->block : lull_unwrap_next(&own->id, header->block, 16);
 }
 
+/* What is known of a block. A stale packet takes the place of none: only what begins one does. */
 static struct block *
-block_of(struct gvsp *own, uint64_t key)
+block_of(struct gvsp *own, uint64_t key, bool begins)
 {
 	struct block *block;
 
 	for (uint32_t i = 0; i < BLOCK_COUNT; i++)
 		if (own->blocks[i].used && own->blocks[i].key == key)
 			return &own->blocks[i];
+	if (!begins && own->newest != 0 && key < own->newest) {
+		own->stray = (struct block){ .key = key };
+		return &own->stray;
+	}
+	own->newest = key;
 	block = &own->blocks[own->block_next];
 	own->block_next = (own->block_next + 1) % BLOCK_COUNT;
 	*block = (struct block){ .key = key, .used = true };
@@ -372,7 +380,9 @@ gvsp_parse(void *state, const uint8_t *packet, size_t len_bytes,
 	verdict = read_status(&header, fragment, &done);
 	if (done)
 		return verdict;
-	block = block_of(own, fragment->key);
+	block = block_of(own, fragment->key,
+			 header.format == GVSP_FORMAT_LEADER ||
+				 header.format == GVSP_FORMAT_ALL_IN);
 	switch (header.format) {
 	case GVSP_FORMAT_LEADER:
 		return header.packet == 0 ? read_leader(own, block, &reader, fragment) :

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "resend_stream.h"
 
+#include <string.h>
+
 #include "gvsp.h"
 
 #define TAIL_NS (5 * LULL_NS_PER_MS) /* until somebody knows better */
@@ -14,6 +16,13 @@ lull_resend_stream_init(struct lull_resend_stream *resend, uint32_t budget_ppm)
 
 	lull_resend_init(&resend->decide, &config);
 	resend->tail_ns = TAIL_NS;
+}
+
+void
+lull_resend_stream_anew(struct lull_resend_stream *resend)
+{
+	memset(resend->frames, 0, sizeof(resend->frames));
+	memset(resend->decide.frames, 0, sizeof(resend->decide.frames));
 }
 
 /* With this key, or in the place of none, or of the one whose news are oldest. */

@@ -32,6 +32,8 @@ struct lull_resend_stream {
 
 /** Begin. @p budget_ppm: packets asked for, of those of a frame; 0: the default of resend.h. */
 void lull_resend_stream_init(struct lull_resend_stream *resend, uint32_t budget_ppm);
+/** The sender began anew: keys that come again are those of other frames. */
+void lull_resend_stream_anew(struct lull_resend_stream *resend);
 /** A packet of the stream, which came at @p now_ns. */
 void lull_resend_stream_fragment(struct lull_resend_stream *resend, uint64_t now_ns,
 				 const struct lull_frame_fragment *fragment);

@@ -48,7 +48,8 @@
  * @endcode
  *
  * Threads: open, add, start and close from one thread. Receiving runs on a thread of the library,
- *          or where lull_receiver_poll() is called. get, put, statistics and fd from any thread.
+ *          or where lull_receiver_poll() is called. get, put, statistics and fd from any thread,
+ *          from the open until a close has returned 0: it waits for calls that are under way.
  * Memory:  buffers of the library, or of the application per stream. An image belongs to who got
  *          it until put; put twice, or of a foreign image, is an error, not a crash.
  * Errors:  0 or a negative errno. A parameter @p error takes one sentence that says what is wrong
@@ -118,7 +119,10 @@ struct lull_camera_stream {
 	/** IPv4 or IPv6 address and port the packets are sent to [any address of the interface]. */
 	const char *address;
 	uint16_t port; /**< UDP; 0 only for Ethernet protocols and for gvsp with control */
-	/** Only from this IP or MAC address; others count as source_mismatch [any]. */
+	/**
+	 * Only from this IP or MAC address; others count as source_mismatch [any; with control only
+	 * from that camera's address and from the port that it names, unless this is "any"].
+	 */
 	const char *source;
 	/** GVSP: take control of this camera (IP address, or MAC) and let it stream [NULL]. */
 	const char *control;
@@ -359,7 +363,7 @@ uint32_t lull_receiver_stream_count(struct lull_receiver *receiver);
  * @param limits    copied; NULL: keep the present ones
  * @return 0; -EINVAL: no such governor, or limits that do not fit; -ENOTSUP: the back end blocks in
  *         the kernel, or the application has the loop; -EAGAIN: the thread has not taken the
- *         change before yet
+ *         change before yet; -ENODEV: the receiver was closed
  * Threads: any.
  */
 int lull_receiver_change(struct lull_receiver *receiver, const char *governor,
@@ -385,7 +389,7 @@ int lull_receiver_change_cpu_latency(struct lull_receiver *receiver, uint64_t cp
  * @return 0; -ENOTSUP: the thread is not the library's, or not yet started
  * Threads: any.
  */
-int lull_receiver_class(const struct lull_receiver *receiver, struct lull_rest_thread_info *info,
+int lull_receiver_class(struct lull_receiver *receiver, struct lull_rest_thread_info *info,
 			char *text, size_t size);
 /**
  * Stop receiving, close the back end, and free the receiver. On a port, no program of ours stays on

@@ -10,7 +10,8 @@
  *
  * A frame is complete when all its bytes are there; sequence numbers decide nothing. Several
  * frames may be open at once; fragments of a frame that was given lately are counted late, they do
- * not open it again; a sender that starts anew is followed within two frames.
+ * not open it again. A sender that starts anew is followed from its first packet where its time
+ * stamp or silence before it tells, else within two frames.
  *
  * Frames of packets that the application receives itself:
  *
@@ -125,6 +126,12 @@ struct lull_frame_protocol {
 	 */
 	enum lull_frame_verdict (*parse)(void *state, const uint8_t *packet, size_t len_bytes,
 					 struct lull_frame_fragment *fragment);
+	/**
+	 * The sender was silent before the next packet, see lull_assembler_quiet(): what says that
+	 * it began anew needs no further proof. @p gone: for longer than from frame to frame, too,
+	 * so that another sender may take its place. NULL: it makes no difference.
+	 */
+	void (*quiet)(void *state, bool gone);
 };
 /** Every protocol, ended by NULL. */
 extern const struct lull_frame_protocol *const lull_frame_protocols[];
@@ -279,6 +286,13 @@ uint32_t lull_assembler_buffers(const struct lull_assembler *assembler);
  */
 void lull_assembler_add(struct lull_assembler *assembler, uint64_t now_ns,
 			const struct lull_frame_fragment *fragment);
+/**
+ * Say that the sender was silent for so long that nothing sent before can still come: longer than
+ * packets are under way. Keys that begin again are then those of new frames, from their first
+ * packet on; the rest of a frame still finds it. It holds until the next fragment that was not
+ * asked for.
+ */
+void lull_assembler_quiet(struct lull_assembler *assembler);
 /**
  * End the frames whose time is over. lull_assembler_add() and lull_assembler_next() do this too;
  * call it when no packet comes.

@@ -9,14 +9,18 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import socket
+import struct
 import subprocess
 import sys
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
+from camera_world import inside
 from verdict import TIMEOUT_S, check, wait_for
 from world import World, main, run, world
 
@@ -83,6 +87,65 @@ def addresses(found: Found) -> list[tuple[str, str]]:
     return [(camera["interface"], camera["address"]) for camera in found]
 
 
+def answer(number: int, address: str) -> bytes:
+    """Of a camera there, to question @p number."""
+    device = bytearray(248)
+    device[10:16] = bytes.fromhex("020000000042")
+    device[36:40] = socket.inet_aton(address)
+    device[72:78] = b"forged"
+    for at in (104, 136, 216, 232):  # model, version, serial, name
+        device[at : at + 8] = b"\x1b[31mred"
+    return struct.pack("!HHHH", 0, 0x0003, len(device), number) + device
+
+
+def believes_no_liar(binaries: list[str]) -> None:
+    """Answers to other questions, for other addresses, and from other ports are none."""
+    with ExitStack() as stack, world() as here:
+        sight = Sight(here, stack, binaries)
+        asked, stop = [], threading.Event()
+        with inside(sight.camera):
+            ear = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            ear.bind(("255.255.255.255", 3956))
+            ear.settimeout(0.1)
+            mouth, other = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(2))
+            mouth.bind(("10.9.0.1", 3956))
+            other.bind(("10.9.0.1", 0))
+
+        def lie() -> None:
+            while not stop.is_set():
+                try:
+                    question, who = ear.recvfrom(600)
+                except TimeoutError:
+                    continue
+                number = struct.unpack("!H", question[6:8])[0]
+                asked.append(number)
+                mouth.sendto(answer((number + 1) & 0xFFFF, "10.9.0.1"), who)
+                mouth.sendto(answer(0x6C75, "10.9.0.1"), who)
+                mouth.sendto(answer(number, "10.9.0.9"), who)
+                other.sendto(answer(number, "10.9.0.1"), who)
+                if honest:
+                    mouth.sendto(answer(number, "10.9.0.1"), who)
+
+        honest = False
+        thread = threading.Thread(target=lie)
+        thread.start()
+        try:
+            check(sight.discover() == [] and asked != [], "lies are heard, not believed", asked)
+            honest, first = True, asked[0]
+            found = sight.discover()
+            check(addresses(found) == [("v1", "10.9.0.1")], "the truth is", found)
+            texts = {found[0][member] for member in ("model", "version", "serial", "name")}
+            check(texts == {"?[31mred"}, "no escapes", texts)
+            shown = sight.call("--discover", "--duration", "300ms").stdout
+            check("forged" in shown and "\x1b" not in shown, "nor in the list", shown)
+            check(asked[-1] != first, "each question has a number of its own", asked)
+        finally:
+            stop.set()
+            thread.join()
+            for end in (ear, mouth, other):
+                end.close()
+
+
 def discovers(binaries: list[str]) -> None:
     with ExitStack() as stack, world() as here:
         sight = Sight(here, stack, binaries)
@@ -134,4 +197,4 @@ def takes_by_mac(sight: Sight, found: Found) -> None:
           ran.stderr)  # fmt: skip
 
 
-main([discovers])
+main([discovers, believes_no_liar])

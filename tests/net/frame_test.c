@@ -151,5 +151,7 @@ TEST(source__is_an_address_or_a_mac)
 	assert_int_equal(source.kind, LULL_NET_SOURCE_IP);
 	assert_int_equal(lull_net_source_parse("", &source), 0);
 	assert_int_equal(source.kind, LULL_NET_SOURCE_ANY);
+	assert_int_equal(lull_net_source_parse("any", &source), 0);
+	assert_int_equal(source.kind, LULL_NET_SOURCE_ANY);
 	assert_true(lull_net_source_parse("192.0.2", &source) < 0);
 }

@@ -323,6 +323,146 @@ TEST(restart__leaves_the_former_late)
 	stand_end(&stand);
 }
 
+static void
+check_leader(struct stand *stand, uint64_t key, uint64_t time)
+{
+	struct lull_frame_fragment leader = { .key = key,
+					      .device_time = time,
+					      .flags = LULL_FRAME_START | LULL_FRAME_TIMED };
+
+	stand_add(stand, &leader);
+}
+
+/* Each acquisition begins with key 1 again: not one picture is lost. */
+TEST(restart__single_frames_of_one_key)
+{
+	for (enum lull_frame_order order = 0; order <= LULL_FRAME_ORDER_ARRIVAL; order++) {
+		struct lull_assembler_config config = stand_config(WIDTH, 1);
+		struct stand stand;
+
+		config.order = order;
+		stand_init(&stand, &config, 8);
+		for (uint64_t run = 0; run < 10; run++) {
+			check_leader(&stand, 1, 1000 - run);
+			check_leader(&stand, 1, 1000 - run); /* sent twice */
+			stand_whole(&stand, 1);
+			stand_fragment(&stand, 1, 0, 0, LULL_FRAME_END);
+			stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+			check_leader(&stand, 1, 1000 - run); /* late, of this run */
+			assert_false(stand_next(&stand));
+			assert_int_equal(stand.counters->restarts, run);
+		}
+		stand_end(&stand);
+	}
+}
+
+/* The clock goes on, keys go back to what nobody remembers: new from the leader on. */
+TEST(restart__keys_go_back_while_the_clock_goes_on)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	stand_init(&stand, &config, 8);
+	for (uint64_t run = 0; run < 3; run++)
+		for (uint64_t key = 1; key <= 100; key++) {
+			check_leader(&stand, key, 1000 * run + key);
+			if (key > 1) /* the leader of an older one overtaken changes nothing */
+				check_leader(&stand, key - 1, 1000 * run + key - 1);
+			stand_whole(&stand, key);
+			stand_expect(&stand, key, LULL_FRAME_COMPLETE);
+			assert_int_equal(stand.counters->restarts, run);
+		}
+	stand_end(&stand);
+}
+
+/* A leader's other time stamp tells another picture: no hole of the old one is filled. */
+TEST(restart__does_not_fill_holes)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	stand_init(&stand, &config, 8);
+	check_leader(&stand, 1, 500);
+	stand_fragment(&stand, 1, 0, 40, 0);
+	stand_fragment(&stand, 1, 60, 40, 0);
+	check_leader(&stand, 1, 501);
+	stand_fragment(&stand, 1, 40, 20, 0);
+	stand_fragment(&stand, 1, 0, 40, 0);
+	stand_fragment(&stand, 1, 60, 40, 0);
+	stand_expect(&stand, 1, LULL_FRAME_RESTART);
+	assert_int_equal(stand.frame.bytes_there, 80);
+	assert_int_equal(stand.frame.stamps.device_time, 500);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.frame.stamps.device_time, 501);
+	stand_end(&stand);
+}
+
+/* One that is sent again on request has its old time, and a forged one ends nothing. */
+TEST(restart__not_by_what_was_asked_for)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct lull_frame_fragment leader = { .key = 1, .device_time = 9 };
+	struct stand stand;
+
+	stand_init(&stand, &config, 8);
+	check_leader(&stand, 1, 500);
+	stand_fragment(&stand, 1, 0, 40, 0);
+	leader.flags = LULL_FRAME_START | LULL_FRAME_TIMED | LULL_FRAME_RESENT;
+	stand_add(&stand, &leader);
+	leader.flags = LULL_FRAME_START | LULL_FRAME_TIMED | LULL_FRAME_GEOMETRY; /* 0 x 0 */
+	stand_add(&stand, &leader);
+	assert_int_equal(stand.counters->outside, 1);
+	stand_fragment(&stand, 1, 40, 60, 0);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.counters->restarts, 0);
+	stand_end(&stand);
+}
+
+/* Senders without a clock: silence tells. */
+TEST(quiet__keys_begin_again)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	stand_init(&stand, &config, 8);
+	for (uint64_t run = 0; run < 6; run++) {
+		if (run > 0)
+			lull_assembler_quiet(stand.assembler);
+		stand_whole(&stand, 1);
+		stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+		stand_whole(&stand, 1); /* duplicates */
+		assert_false(stand_next(&stand));
+	}
+	assert_int_equal(stand.counters->restarts, 5);
+	/* One that goes on is the same sender. */
+	lull_assembler_quiet(stand.assembler);
+	stand_whole(&stand, 2);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.counters->restarts, 5);
+	stand_end(&stand);
+}
+
+/* A pause within a frame is none between two: only a START tells that the old one is over. */
+TEST(quiet__within_a_frame)
+{
+	struct lull_assembler_config config = stand_config(WIDTH, 1);
+	struct stand stand;
+
+	stand_init(&stand, &config, 8);
+	stand_fragment(&stand, 1, 0, 40, LULL_FRAME_START);
+	lull_assembler_quiet(stand.assembler);
+	stand_fragment(&stand, 1, 40, 60, 0);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	stand_fragment(&stand, 2, 0, 40, LULL_FRAME_START);
+	lull_assembler_quiet(stand.assembler);
+	stand_fragment(&stand, 2, 0, 60, LULL_FRAME_START);
+	stand_fragment(&stand, 2, 60, 40, 0);
+	stand_expect(&stand, 2, LULL_FRAME_RESTART);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	assert_int_equal(stand.counters->restarts, 1);
+	stand_end(&stand);
+}
+
 /* Spans of a frame outlast what is supplied and given after it, until the next is fetched. */
 TEST(next__keeps_spans)
 {

@@ -105,6 +105,25 @@ fits(const struct model *model, const struct lull_frame_fragment *fragment)
 	return true;
 }
 
+static bool
+asked_for(const struct lull_frame_fragment *fragment)
+{
+	return (fragment->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) != 0;
+}
+
+static bool
+tells(const struct lull_frame_fragment *fragment)
+{
+	return (fragment->flags & LULL_FRAME_START) && (fragment->flags & LULL_FRAME_TIMED) &&
+	       !asked_for(fragment);
+}
+
+static bool
+contradicts(const struct model_frame *frame, const struct lull_frame_fragment *fragment)
+{
+	return tells(fragment) && frame->timed && frame->began != fragment->device_time;
+}
+
 static void
 take(struct model *model, uint64_t now_ns, struct model_frame *frame,
      const struct lull_frame_fragment *fragment)
@@ -126,6 +145,14 @@ take(struct model *model, uint64_t now_ns, struct model_frame *frame,
 	frame->counts.resent += resent;
 	if (fragment->flags & ~frame->flags & LULL_FRAME_TIMED)
 		frame->stamps.device_time = fragment->device_time;
+	if (!frame->timed && tells(fragment)) {
+		frame->timed = true;
+		frame->began = fragment->device_time;
+		if (frame->key >= model->newest) {
+			model->clocked = true;
+			model->clock = frame->began;
+		}
+	}
 	frame->flags |= fragment->flags;
 	for (uint32_t i = 0; i < fragment->range_count; i++)
 		news |= take_range(model, frame, &fragment->ranges[i]);
@@ -165,7 +192,7 @@ restart(struct model *model, uint64_t now_ns)
 	for (uint32_t i = 0; i < model->past_count; i++)
 		model->past[i]->former = true;
 	model->opened_since = 0;
-	model->begun = model->stepped = model->handed = false;
+	model->begun = model->stepped = model->handed = model->clocked = false;
 }
 
 static void
@@ -295,22 +322,66 @@ past_doubts(struct model *model, struct model_frame *past,
 	return true;
 }
 
+/* Does a fragment of a frame that is not open show by itself that the sender began anew? */
+static bool
+shows_restart(const struct model *model, const struct model_frame *past, bool is_new,
+	      const struct lull_frame_fragment *fragment)
+{
+	if (past != NULL && !past->former && contradicts(past, fragment))
+		return true;
+	if (past == NULL && model->begun && fragment->key <= model->newest && model->clocked &&
+	    tells(fragment) && fragment->device_time > model->clock)
+		return true;
+	if (!model->quiet || asked_for(fragment))
+		return false;
+	if (past == NULL)
+		return !is_new;
+	return (fragment->flags & LULL_FRAME_START) || (past->kept && past->left == 0);
+}
+
+static struct model_frame *
+begin_anew(struct model *model, uint64_t now_ns, const struct lull_frame_fragment *fragment)
+{
+	if (!fits(model, fragment)) {
+		model->counters.outside++;
+		return NULL;
+	}
+	restart(model, now_ns);
+	follow(model, now_ns, fragment->key);
+	return begin(model, now_ns, fragment->key);
+}
+
+/* Is an open frame with this key another one? */
+static bool
+is_another(const struct model *model, const struct model_frame *frame,
+	   const struct lull_frame_fragment *fragment)
+{
+	if (contradicts(frame, fragment))
+		return true;
+	return model->quiet && (fragment->flags & LULL_FRAME_START) && !asked_for(fragment);
+}
+
 static struct model_frame *
 find(struct model *model, uint64_t now_ns, const struct lull_frame_fragment *fragment)
 {
 	struct model_frame *past = NULL;
-	bool strange = false;
+	bool strange = false, is_new;
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < model->frame_count; i++)
 		if (model->frames[i].open && model->frames[i].key == fragment->key)
-			return &model->frames[i];
+			return is_another(model, &model->frames[i], fragment) ?
+				       begin_anew(model, now_ns, fragment) :
+				       &model->frames[i];
 	for (uint32_t i = 0; i < fragment->range_count; i++)
 		bytes += fragment->ranges[i].bytes;
-	for (uint32_t i = model->past_count; i-- > 0;)
-		if (model->past[i]->key == fragment->key)
+	for (uint32_t i = 0; i < model->past_count; i++)
+		if (model->past[i]->key == fragment->key && (past == NULL || past->former))
 			past = model->past[i];
 	model->counters.gone += (fragment->flags & LULL_FRAME_GONE) != 0;
+	is_new = past == NULL && key_is_new(model, fragment->key, &strange);
+	if (shows_restart(model, past, is_new, fragment))
+		return begin_anew(model, now_ns, fragment);
 	if (past != NULL && !past_doubts(model, past, fragment, bytes))
 		return NULL;
 	if (fragment->flags & (LULL_FRAME_RESENT | LULL_FRAME_GONE)) {
@@ -321,7 +392,7 @@ find(struct model *model, uint64_t now_ns, const struct lull_frame_fragment *fra
 		model->counters.outside++;
 		return NULL;
 	}
-	if (past != NULL || !key_is_new(model, fragment->key, &strange)) {
+	if (!is_new) {
 		if (!doubts(model, fragment->key, bytes, strange)) {
 			count_past(model, past);
 			return NULL;
@@ -344,6 +415,8 @@ model_add(struct model *model, uint64_t now_ns, const struct lull_frame_fragment
 		return;
 	}
 	frame = find(model, now_ns, fragment);
+	if (!asked_for(fragment))
+		model->quiet = false;
 	if (frame != NULL)
 		take(model, now_ns, frame, fragment);
 }

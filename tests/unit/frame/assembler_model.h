@@ -22,6 +22,8 @@ struct model_frame {
 	enum lull_frame_reason reason;
 	uint32_t flags, opening;
 	bool open, kept, full, numbered, former; /* kept: it had a buffer */
+	bool timed;                              /* its START told when it began */
+	uint64_t began;
 	uint8_t data[MODEL_BYTES], states[MODEL_BYTES];
 	bool written[MODEL_BYTES];
 };
@@ -37,6 +39,8 @@ struct model {
 	uint32_t given_count, buffers;
 	bool begun, stepped, handed, stopped, doubt;
 	uint64_t newest, step, last, number;
+	bool quiet, clocked; /* clocked: the START of the newest key told */
+	uint64_t clock;
 	uint64_t doubt_key, doubt_bytes;
 	uint32_t doubt_fragments, doubt_strange;
 };

@@ -23,7 +23,7 @@ struct packet {
 struct trial {
 	struct stand stand;
 	struct lull_prng prng;
-	uint64_t key, step, packet;
+	uint64_t key, step, packet, session;
 	uint32_t loss, twice, late; /* parts of 100 */
 	uint32_t size;              /* largest range of a packet */
 	uint32_t way_count;
@@ -224,7 +224,7 @@ send_packet(uint64_t offset)
 					      LULL_FRAME_RESENT };
 	struct packet packet = { .fragment = { .key = trial.key,
 					       .packet = trial.packet++,
-					       .device_time = trial.packet,
+					       .device_time = trial.session + trial.key,
 					       .flags = LULL_FRAME_TIMED } };
 	uint32_t ranges = (uint32_t)below(FRAGMENT_RANGES) + 1;
 
@@ -271,6 +271,12 @@ send_frame(void)
 	if (!chance(3)) {
 		trial.key += trial.step;
 		return;
+	}
+	if (chance(50))
+		trial.session += below(2) == 0 ? 1 : 1000000;
+	if (chance(30)) {
+		lull_assembler_quiet(trial.stand.assembler);
+		model.quiet = true;
 	}
 	switch (below(4)) { /* begin anew */
 	case 0:

@@ -20,6 +20,7 @@ struct packet {
 	uint16_t sequence, extended;
 	uint32_t time, source;
 	bool marker;
+	uint8_t other_type; /* than 96 */
 	uint16_t line, column, length;
 };
 
@@ -29,7 +30,7 @@ take(struct sink *sink, const struct packet *packet)
 	uint8_t bytes[256] = { 0x80 };
 	uint8_t *at = bytes + 1;
 
-	at = lull_bytes_put(at, packet->marker ? 0xe0 : 0x60, 1);
+	at = lull_bytes_put(at, (packet->marker ? 0xe0u : 0x60u) + packet->other_type, 1);
 	at = lull_bytes_put(at, packet->sequence, 2);
 	at = lull_bytes_put(at, packet->time, 4);
 	at = lull_bytes_put(at, packet->source, 4);
@@ -256,12 +257,72 @@ TEST(parse__time_wraps_and_sender_restarts)
 		packet.source = 1;
 		assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 	}
-	packet = (struct packet){ .length = 8, .time = 5, .source = 2, .sequence = 100 };
-	assert_int_equal(take(&sink, &packet), LULL_FRAME_FOREIGN);
-	packet.sequence = 101;
+	packet = (struct packet){ .length = 8, .time = 5, .source = 2 };
+	for (packet.sequence = 100; packet.sequence < 115; packet.sequence++)
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_FOREIGN);
 	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
 	assert_true(sink.fragment.key > key + (1ULL << 39));
 	assert_int_equal((uint32_t)sink.fragment.key, 5);
+	sink_close(&sink);
+}
+
+/* A few packets of another source prove nothing while the one that is followed lives. */
+TEST(parse__another_source_does_not_displace_a_living_one)
+{
+	struct lull_frame_protocol_config config = config_small(false, false);
+	struct packet packet = { .length = 8, .time = 1000, .source = 1 };
+	struct packet other = { .length = 8, .time = 5, .source = 2 };
+	struct sink sink;
+	uint64_t key;
+
+	sink_open(&sink, "rfc4175", &config, 32);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	key = sink.fragment.key;
+	for (uint32_t i = 0; i < 100; i++) {
+		for (uint32_t j = 0; j < 10; j++, other.sequence++)
+			assert_int_equal(take(&sink, &other), LULL_FRAME_FOREIGN);
+		packet.sequence++;
+		assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+		assert_int_equal(sink.fragment.key, key);
+	}
+	sink_close(&sink);
+}
+
+/* Nor do packets of another payload, such as sound, that name the same source. */
+TEST(parse__another_payload_type)
+{
+	struct lull_frame_protocol_config config = config_small(false, false);
+	struct packet packet = { .length = 8, .time = 1000, .source = 1 };
+	struct sink sink;
+
+	sink_open(&sink, "rfc4175", &config, 32);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	packet.other_type = 1;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FOREIGN);
+	packet.other_type = 0;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	sink_close(&sink);
+}
+
+/* After silence the first packet of another source counts: nothing of its picture is lost. */
+TEST(quiet__another_source_is_followed_at_once)
+{
+	struct lull_frame_protocol_config config = config_small(false, false);
+	struct packet packet = { .length = 8, .time = 1000, .source = 1 };
+	struct sink sink;
+	uint64_t key;
+
+	sink_open(&sink, "rfc4175", &config, 32);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	key = sink.fragment.key;
+	lull_frame_protocol_find("rfc4175")->quiet(sink.state, true);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.key, key);
+	packet.source = 2;
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FOREIGN);
+	lull_frame_protocol_find("rfc4175")->quiet(sink.state, true);
+	assert_int_equal(take(&sink, &packet), LULL_FRAME_FRAGMENT);
+	assert_true(sink.fragment.key > key + (1ULL << 39));
 	sink_close(&sink);
 }
 

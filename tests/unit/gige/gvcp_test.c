@@ -30,7 +30,7 @@ static const char description[] =
 /* A camera: registers, memory with a description, and what it was told. */
 struct camera {
 	uint32_t control, port, size, address, heartbeat, acquisition, capability;
-	bool mute, deny;
+	bool mute, deny, runs;
 	uint32_t commands;
 	char log[4096];
 };
@@ -111,7 +111,11 @@ answer(struct camera *camera, const uint8_t *message, size_t len, uint8_t *reply
 	lull_bytes_put(data, where != NULL ? *where : 0, 4);
 	if (header.code == LULL_GVCP_WRITEREG) {
 		note(camera, number_at(message + 8), number_at(message + 12));
-		if (camera->deny)
+		/* While it acquires, nothing of the stream can be changed. */
+		if (camera->runs && camera->acquisition == 3 && where != &camera->acquisition &&
+		    where != &camera->control)
+			status = 0x8007;
+		else if (camera->deny)
 			status = 0x8006;
 		else if (where != NULL)
 			*where = number_at(message + 12);
@@ -153,7 +157,8 @@ TEST(start__fake_camera)
 	lull_gvcp_start(&client, 1000);
 	talk(&client, &camera, 1000);
 	assert_int_equal(client.state, LULL_GVCP_STREAMING);
-	assert_string_equal(camera.log, "a00=2 938=bb8 d04=4000230c d18=a000002 d00=15b3 124=1 ");
+	assert_string_equal(camera.log,
+			    "a00=2 124=0 938=bb8 d04=4000230c d18=a000002 d00=15b3 124=1 ");
 	assert_int_equal(client.packet_bytes, 8972);
 	assert_int_equal(client.capability, LULL_GVCP_CAN_RESEND);
 	lull_gvcp_stop(&client, 2000);
@@ -183,6 +188,26 @@ TEST(start__from_the_description)
 	lull_gvcp_stop(&client, 1);
 	talk(&client, &camera, 1);
 	assert_int_equal(camera.acquisition, 4);
+}
+
+/* Its former controller died without a word: the camera acquires, and starts only when stopped. */
+TEST(start__after_a_controller_that_died)
+{
+	struct camera camera = { .runs = true, .acquisition = 3, .port = 77 };
+	struct lull_gvcp_config config = config_default();
+	struct lull_gvcp_client client;
+	uint8_t xml[4096];
+
+	config.xml = xml;
+	config.xml_bytes_max = sizeof(xml);
+	assert_int_equal(lull_gvcp_init(&client, &config), 0);
+	lull_gvcp_start(&client, 0);
+	talk(&client, &camera, 0);
+	assert_int_equal(client.state, LULL_GVCP_STREAMING);
+	assert_int_equal(camera.port, 5555);
+	assert_non_null(strstr(camera.log, "1f0=4 "));
+	assert_true(strstr(camera.log, "1f0=4 ") < strstr(camera.log, "d00=15b3 "));
+	assert_int_equal(camera.acquisition, 3);
 }
 
 TEST(heartbeat__keeps_and_loses_control)

@@ -67,6 +67,23 @@ TEST(parse__told_the_packet_size)
 	sink_close(&sink);
 }
 
+/* Packets of blocks long past displace none that is on its way. */
+TEST(parse__stale_ids)
+{
+	uint8_t other[8 + 36] = { 0, 0, 0, 101, 1 };
+	struct sink sink;
+
+	begin(&sink, 128 + 28);
+	assert_int_equal(send(&sink, 100, 0, false), LULL_FRAME_FRAGMENT);
+	for (uint64_t stale = 20; stale < 60; stale++)
+		assert_int_equal(send(&sink, stale, 3, false), LULL_FRAME_FRAGMENT);
+	other[11] = 9; /* a payload type without a picture */
+	assert_int_equal(sink_take(&sink, other, sizeof(other)), LULL_FRAME_OTHER);
+	assert_int_equal(send(&sink, 100, 4, false), LULL_FRAME_FRAGMENT);
+	assert_int_equal(sink.fragment.ranges[0].offset, 360);
+	sink_close(&sink);
+}
+
 TEST(parse__answers_and_what_is_gone)
 {
 	struct lull_packet_frame frame = { .key = 7, .data = picture };
