@@ -25,6 +25,7 @@ CONNECT_S = 0.1
 AGAIN_S = 0.5
 DEFAULTS = {"width": 640, "rate": 15, "quality": 80}
 UNSEEN = {"rate": 0}  # nobody looks
+RANGES = {"width": (16, 8192), "rate": (1, 120), "quality": (1, 100)}  # all of which lull-cam takes
 
 
 class Mailbox:
@@ -53,9 +54,10 @@ class Mailbox:
         self._changed.set()
 
     def drawn(self, stream: int) -> None:
-        """The browser is done with an image."""
-        self._under_way[stream] = max(0, self._under_way.get(stream, 0) - 1)
-        self._changed.set()
+        """The browser is done with an image; of a camera that it was sent nothing of, nothing."""
+        if self._under_way.get(stream, 0) > 0:
+            self._under_way[stream] -= 1
+            self._changed.set()
 
     async def next(self) -> str | bytes:
         """What is to be sent now."""
@@ -109,10 +111,18 @@ class Feed:
         """How the receiver or a sender is: waiting, live, ended or failed."""
         self._tell(who, json.dumps({"type": who, "state": state, "text": text}))
 
-    def change(self, wanted: dict[str, Any]) -> None:
-        """Settings of the previews; lull-cam judges their values."""
-        self.settings.update({key: value for key, value in wanted.items()
-                              if key in DEFAULTS and type(value) is int and value > 0})
+    def change(self, wanted: dict[str, Any], asker: Mailbox) -> None:
+        """Settings of the previews, which all browsers share; who asks for what cannot be is told,
+        and nothing changes.
+        """
+        known = {key: value for key, value in wanted.items() if key in RANGES}
+        for key, value in known.items():
+            least, most = RANGES[key]
+            if type(value) is not int or not least <= value <= most:
+                asker.put_text("error", json.dumps({
+                    "type": "error", "text": f"{key}: a whole number from {least} to {most}"}))
+                return
+        self.settings.update(known)
         for box in self._boxes:
             box.put_text("settings", self._settings_text())
         self._ask()

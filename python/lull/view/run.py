@@ -106,9 +106,10 @@ async def _greeting(show: Show) -> None:
 
 
 async def _serve(request: Request, show: Show, bound: socket.socket) -> None:
-    runner = web.AppRunner(view_server.application(show.feed), access_log=None,
-                           handle_signals=False, shutdown_timeout=2.0)
+    app = view_server.application(show.feed)
+    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=2.0)
     await runner.setup()
+    assert runner.server is not None
     try:
         await web.SockSite(runner, bound).start()
         where = view_server.url(bound)
@@ -117,7 +118,8 @@ async def _serve(request: Request, show: Show, bound: socket.socket) -> None:
             print(f"lull: whoever reaches {request.listen} sees the cameras", file=sys.stderr)
         if request.open_browser:
             await asyncio.to_thread(webbrowser.open, where)
-        async with _background(_watch(show), show.stop):
+        async with (_background(_watch(show), show.stop),
+                    _background(view_server.sweep(app, runner.server), show.stop)):
             await show.stop.wait()
     finally:
         await runner.cleanup()

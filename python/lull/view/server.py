@@ -10,7 +10,7 @@ import contextlib
 import ipaddress
 import json
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -30,7 +30,13 @@ HEADERS = {
 }
 MESSAGE_MOST = 4096
 HEARTBEAT_S = 20.0
+BROWSERS_MOST = 32     # that get pictures
+CONNECTIONS_MOST = 128
+SILENT_S = 10.0        # a connection without a request; browsers open some to have them
+SWEEP_S = 0.5
 FEED = web.AppKey("feed", Feed)
+NAMES = web.AppKey("names", set[str])
+AT_WORK = web.AppKey("at_work", set[object])
 SOCKETS = web.AppKey("sockets", set[web.WebSocketResponse])
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -40,6 +46,9 @@ def application(feed: Feed) -> web.Application:
     app = web.Application(middlewares=[_guard])
     app[FEED] = feed
     app[SOCKETS] = set()
+    app[AT_WORK] = set()
+    app[NAMES] = {"localhost", socket.gethostname().lower()}
+    app.cleanup_ctx.append(_full_name)
     parts = {path.name: path for path in sorted(PAGE.iterdir()) if path.suffix in TYPES}
     for name, path in parts.items():
         place = "/" if name == "index.html" else f"/{name}"
@@ -76,6 +85,33 @@ def is_private(bound: socket.socket) -> bool:
     return ipaddress.ip_address(bound.getsockname()[0]).is_loopback
 
 
+async def sweep(app: web.Application, server: web.Server) -> None:
+    """End connections that ask nothing for SILENT_S, and the oldest of them beyond
+    CONNECTIONS_MOST, until cancelled.
+    """
+    loop = asyncio.get_running_loop()
+    idle_since: dict[web.RequestHandler, float] = {}
+    while True:
+        await asyncio.sleep(SWEEP_S)
+        open_now, now = server.connections, loop.time()
+        idle_since = {one: idle_since.get(one, now) for one in open_now
+                      if one not in app[AT_WORK]}
+        crowd = len(open_now) - CONNECTIONS_MOST
+        for one, since in sorted(idle_since.items(), key=lambda item: item[1]):
+            if crowd > 0 or now - since > SILENT_S:
+                one.force_close()
+                crowd -= 1
+
+
+async def _full_name(app: web.Application) -> AsyncIterator[None]:
+    """The long name of this machine, asked for once: name servers may take their time."""
+    task = asyncio.create_task(asyncio.to_thread(socket.getfqdn))
+    task.add_done_callback(lambda done: None if done.cancelled() or done.exception()
+                           else app[NAMES].add(done.result().lower()))
+    yield
+    task.cancel()
+
+
 def _part(content: bytes, kind: str) -> Handler:
     async def answer(_request: web.Request) -> web.Response:
         return web.Response(body=content, content_type=kind, charset="utf-8")
@@ -85,23 +121,27 @@ def _part(content: bytes, kind: str) -> Handler:
 
 @web.middleware
 async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    if not _is_known(request.host):
+    if not _is_known(request.host, request.app[NAMES]):
         raise web.HTTPForbidden(text=f"{request.host}: not a name of this machine; use its "
                                 "address\n", headers=HEADERS)
     origin = request.headers.get("Origin")
     if origin is not None and urlsplit(origin).netloc != request.host:
         raise web.HTTPForbidden(text="pages of other origins are refused\n", headers=HEADERS)
+    at_work = request.app[AT_WORK]
+    at_work.add(request.protocol)
     try:
         response = await handler(request)
     except web.HTTPException as error:
         error.headers.update(HEADERS)
         raise
+    finally:
+        at_work.discard(request.protocol)
     if not response.prepared:
         response.headers.update(HEADERS)
     return response
 
 
-def _is_known(host: str) -> bool:
+def _is_known(host: str, names: set[str]) -> bool:
     """An address, or what this machine calls itself."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
@@ -110,11 +150,13 @@ def _is_known(host: str) -> bool:
     try:
         ipaddress.ip_address(name)
     except ValueError:
-        return name in ("localhost", socket.gethostname().lower(), socket.getfqdn().lower())
+        return name in names
     return True
 
 
 async def _live(request: web.Request) -> web.WebSocketResponse:
+    if len(request.app[SOCKETS]) >= BROWSERS_MOST:
+        raise web.HTTPServiceUnavailable(text=f"{BROWSERS_MOST} browsers look already\n")
     answer = web.WebSocketResponse(max_msg_size=MESSAGE_MOST, heartbeat=HEARTBEAT_S,
                                    compress=False)
     await answer.prepare(request)
@@ -153,10 +195,10 @@ def _take(feed: Feed, box: Mailbox, text: str) -> None:
         return
     if not isinstance(wanted, dict):
         return
-    if isinstance(wanted.get("drawn"), int):
+    if type(wanted.get("drawn")) is int:
         box.drawn(wanted["drawn"])
     elif wanted:
-        feed.change(wanted)
+        feed.change(wanted, box)
 
 
 async def _hang_up(app: web.Application) -> None:
