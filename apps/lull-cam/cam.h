@@ -69,6 +69,8 @@ struct cam_progress {
 	uint64_t frames[LULL_CAMERA_STREAMS_MAX], partial;
 };
 void cam_progress_print(struct cam *cam, struct cam_progress *last);
+/** @return -ENODATA with a sentence why no image was received, and what helps */
+int cam_nothing(struct cam *cam, struct lull_error *error);
 /** What it came to in the end. */
 void cam_summary_print(struct cam *cam);
 

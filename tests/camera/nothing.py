@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""lull-cam that receives no image says why, and its exit status does.
+
+nothing.py LULL-CAM
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
+
+from verdict import check, free_ports
+
+TREE = Path(__file__).resolve().parents[2]
+CAPTURE = f"pcap:{TREE}/tests/data/camera/r4175_rgb_64x48.pcap"
+SIZE = "width=64,height=48,pixel=rgb8"
+CASES = (
+    (f"protocol=rfc4175,port=5004,{SIZE}", ""),
+    (f"protocol=rfc4175,port=5005,{SIZE}", "14 packets came, none for a stream: see port="),
+    (f"protocol=rfc4175,port=5004,source=192.0.2.1,{SIZE}",
+     "14 of 14 packets came from another source: see source="),
+    ("protocol=rfc4175,port=5004,width=32,height=24,pixel=rgb8", "see protocol=, width=, height="),
+    ("protocol=rfc4175,port=5004,width=64,height=48,pixel=mono16", "height= and pixel="),
+    ("protocol=gvsp,port=5004", "of 14 packets were of another protocol"),
+)  # fmt: skip
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / "result.json"
+        silent = (f"protocol=gvsp,port={free_ports(1)}", "no packet came; is the camera on")
+        runs = [("--backend", CAPTURE, *case) for case in CASES]
+        for *backend, stream, why in (*runs, ("--backend", "kernel:lo", *silent)):
+            ran = subprocess.run(
+                [sys.argv[1], *backend, "--stream", stream, "--duration", "2s", "--stats", "0",
+                 "--json", str(result)], capture_output=True, text=True, check=False, timeout=60,
+            )  # fmt: skip
+            check(ran.returncode == (1 if why else 0), f"{stream}: exit status", ran.stderr)
+            check(("no image: " in ran.stderr) == bool(why), f"{stream}: only then", ran.stderr)
+            check(why in ran.stderr, f"{stream}: why", ran.stderr)
+            told = json.loads(result.read_text())["end"]
+            check(told in ("input", "duration"), f"{stream}: the result is there", told)
+
+
+if __name__ == "__main__":
+    main()
