@@ -153,14 +153,6 @@ run_files(struct cam *cam, struct lull_error *error)
 	return rc;
 }
 
-/* Who ends a run by hand knows that it was short. */
-static bool
-run_interrupted(const struct cam *cam)
-{
-	return strcmp(cam->run.end, "duration") != 0 && strcmp(cam->run.end, "input") != 0 &&
-	       strcmp(cam->run.end, "frames") != 0;
-}
-
 int
 cam_run(void *state, struct lull_error *error)
 {
@@ -183,7 +175,8 @@ cam_run(void *state, struct lull_error *error)
 		return rc;
 	cam_summary_print(cam);
 	rc = run_files(cam, error);
-	if (rc == 0 && cam->fetched == 0 && !run_interrupted(cam)) {
+	/* Who ends a run by hand knows that it was short. */
+	if (rc == 0 && cam->fetched == 0 && strcmp(cam->run.end, "signal") != 0) {
 		cam->run.result_anyway = true;
 		rc = cam_nothing(cam, error);
 	}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import frames
-from frames import ARP, ETHERNET, SERVER, Sent, Traffic
+from frames import ARP, ETHERNET, SERVER, Traffic
 from verdict import check, wait_for
 from world import Program, World, main, world
 
@@ -43,10 +43,7 @@ class Probe(Program):
 
     def send(self, data: list[bytes], port: int = 0) -> None:
         path = frames.write(self.world.path("send.frames"), data)
-        command = ["ip", "netns", "exec", self.near, sys.executable, frames.__file__, "send",
-                   f"n{port}", str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        check(done.returncode == 0, "sends", done.stderr)
+        frames.send_from(self.near, f"n{port}", path)
 
     def totals(self) -> dict[str, Any]:
         answer: dict[str, Any] = self.ask("/lull/flow")
@@ -91,21 +88,8 @@ class Probe(Program):
         return result
 
 
-def sums(records: list[dict[str, Any]]) -> dict[str, Sent]:
-    """By client, whoever sent the first packet that came here."""
-    found: dict[str, Sent] = {}
-    for record in records:
-        one = Sent(*(record[name] for name in Sent._fields))
-        name = record["src_ip"]
-        if name == SERVER:
-            name, one = record["dst_ip"], Sent(*one[2:], *one[:2])
-        before = found.get(name, Sent(0, 0, 0, 0))
-        found[name] = Sent(*(a + b for a, b in zip(before, one, strict=True)))
-    return found
-
-
 def check_all_recorded(probe: Probe, traffic: Traffic) -> None:
-    found = sums(probe.records())
+    found = frames.sums(probe.records())
     differ = {name: (found.get(name), sent) for name, sent in traffic.sent.items()
               if found.get(name) != sent}
     check(not differ and len(found) == len(traffic.sent), "records are what was sent", differ)
@@ -283,7 +267,7 @@ def overload_is_counted_by_cause(binaries: list[str]) -> None:
 
 
 def check_loss_is_told(probe: Probe, traffic: Traffic, lost: int) -> None:
-    found, missing = sums(probe.records()), 0
+    found, missing = frames.sums(probe.records()), 0
     for record in probe.records():
         name = record["src_ip"] if record["src_ip"] != SERVER else record["dst_ip"]
         short = sum(traffic.sent[name][::2]) - sum(found[name][::2])
@@ -338,7 +322,7 @@ def timeouts_export_in_time(binaries: list[str]) -> None:
         probe.send(traffic.mix(FLOWS, COUNT))
         # Not a packet follows, and the records come out.
         wait_for("idle flows are exported",
-                 lambda: sums(probe.records()) == traffic.sent, EXPORT_SLACK_S)
+                 lambda: frames.sums(probe.records()) == traffic.sent, EXPORT_SLACK_S)
         check({record["end"] for record in probe.records()} <= {"idle", "active"}, "why")
 
         def cut() -> bool:
@@ -385,7 +369,8 @@ def a_hangup_opens_files_and_settings_anew(binaries: list[str]) -> None:
                    f"--config {config}")
         probe, traffic = Probe(here, binaries[1], 1, options), Traffic()
         probe.send(traffic.mix(FLOWS, COUNT))
-        wait_for("they are exported", lambda: sums(probe.records()) == traffic.sent, EXPORT_SLACK_S)
+        wait_for("they are exported", lambda: frames.sums(probe.records()) == traffic.sent,
+                 EXPORT_SLACK_S)
         first = len(probe.records())
         probe.records_path.rename(moved)
         probe.set("sticky-enter=50")

@@ -9,13 +9,12 @@ import pwd
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import frames
-from frames import SERVER, Sent, Traffic
+from frames import Traffic
 from verdict import check, wait_for
 from world import Program, World, main, world
 
@@ -73,10 +72,7 @@ class Probe(Program):
 
     def send(self, data: list[bytes]) -> None:
         path = frames.write(self.world.path("send.frames"), data)
-        command = ["ip", "netns", "exec", self.near, sys.executable, frames.__file__, "send",
-                   "n0", str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        check(done.returncode == 0, "sends", done.stderr)
+        frames.send_from(self.near, "n0", path)
 
     def records(self) -> list[dict[str, Any]]:
         """Of all files of records, wherever they have been moved to."""
@@ -95,19 +91,6 @@ class Probe(Program):
     def main_user(self) -> int:
         """It answers a moment earlier."""
         return int(self.threads()[str(self.process.pid)]["Uid"].split()[0])
-
-
-def sums(records: list[dict[str, Any]]) -> dict[str, Sent]:
-    """By client, whoever sent the first packet of a record."""
-    found: dict[str, Sent] = {}
-    for record in records:
-        one = Sent(*(record[name] for name in Sent._fields))
-        name = record["src_ip"]
-        if name == SERVER:
-            name, one = record["dst_ip"], Sent(*one[2:], *one[:2])
-        before = found.get(name, Sent(0, 0, 0, 0))
-        found[name] = Sent(*(a + b for a, b in zip(before, one, strict=True)))
-    return found
 
 
 def check_threads(probe: Probe) -> None:
@@ -133,7 +116,8 @@ def all_of_its_life_goes_on(binaries: list[str]) -> None:
         wait_for("connects", lambda: collector.connections == 1, EXPORT_SLACK_S)
         for times in range(1, 4):
             probe.send(traffic.mix(FLOWS, COUNT))
-            wait_for("exported", lambda: sums(probe.records()) == traffic.sent, EXPORT_SLACK_S)
+            wait_for("exported", lambda: frames.sums(probe.records()) == traffic.sent,
+                     EXPORT_SLACK_S)
             if times == 1:
                 collector.cut()
         wait_for("connects again", lambda: collector.connections == 2, EXPORT_SLACK_S)
@@ -143,7 +127,8 @@ def all_of_its_life_goes_on(binaries: list[str]) -> None:
         probe.process.send_signal(signal.SIGHUP)
         wait_for("a new file", (probe.folder / "flow.records").exists)
         probe.send(traffic.mix(FLOWS, COUNT))
-        wait_for("exported there", lambda: sums(probe.records()) == traffic.sent, EXPORT_SLACK_S)
+        wait_for("exported there", lambda: frames.sums(probe.records()) == traffic.sent,
+                 EXPORT_SLACK_S)
         check_threads(probe)
         owners = {path.stat().st_uid for path in probe.folder.glob("*.records*")}
         check(owners == {NOBODY.pw_uid}, "they are that user's", owners)
@@ -151,7 +136,7 @@ def all_of_its_life_goes_on(binaries: list[str]) -> None:
         check(probe.wait() == 0, "ends with 0", probe.stderr())
         here.check_clean()
         records = probe.records()
-        check(sums(records) == traffic.sent, "every packet is in a record")
+        check(frames.sums(records) == traffic.sent, "every packet is in a record")
         check(all(record["exact"] for record in records), "nothing is missing")
         lines = collector.text.decode().splitlines()
         check(len(lines) > len(records) // 2, "the collector has records", len(lines))

@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import socket
 import struct
+import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from verdict import check
 
 ETHERNET = bytes([2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1])
 IPV4 = b"\x08\x00"
@@ -111,6 +114,19 @@ def read(path: Path) -> list[bytes]:
     return frames
 
 
+def sums(records: list[dict[str, Any]]) -> dict[str, Sent]:
+    """By client, whoever sent the first packet that came here."""
+    found: dict[str, Sent] = {}
+    for record in records:
+        one = Sent(*(record[name] for name in Sent._fields))
+        name = record["src_ip"]
+        if name == SERVER:
+            name, one = record["dst_ip"], Sent(*one[2:], *one[:2])
+        before = found.get(name, Sent(0, 0, 0, 0))
+        found[name] = Sent(*(a + b for a, b in zip(before, one, strict=True)))
+    return found
+
+
 def packet_socket(interface: str) -> socket.socket:
     raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS))
     raw.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BYTES)
@@ -123,6 +139,14 @@ def send(interface: str, path: Path) -> None:
     with packet_socket(interface) as raw:
         for data in read(path):
             raw.send(data)
+
+
+def send_from(namespace: str, interface: str, path: Path) -> None:
+    """The same in a network namespace, by a process of its own."""
+    command = ["ip", "netns", "exec", namespace, sys.executable, __file__, "send", interface,
+               str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    check(done.returncode == 0, "sends", done.stderr)
 
 
 def take(interface: str, path: Path, count: int) -> None:

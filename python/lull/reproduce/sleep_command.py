@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Reproduce the sleep model: run its scenarios, judge them, write the page."""
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,7 +51,7 @@ class Findings:
     costs: Sequence[BurstCost] = ()
 
 
-def run(bench: Bench, choice: Choice, out: Path) -> None:
+def run(bench: Bench, choice: Choice, out: Path, cpus: int) -> None:
     """Everything."""
     if not choice.simulated and not choice.live:
         raise LullError("--no-sim and --no-live leave nothing to run", 2)
@@ -63,8 +62,8 @@ def run(bench: Bench, choice: Choice, out: Path) -> None:
         raise LullError(f"--figures: {choice.figures}: the figures are 2-4, 6-11, 17-22 and "
                         "tables 1, 2, 4", 2)
     simulated = _simulate(figures, costs, bench, choice) if choice.simulated else Findings()
-    live = _live(figures, costs, bench) if choice.live else Findings()
-    parts = _parts(figures, costs, simulated, live, choice.live)
+    live = _live(figures, costs, bench, cpus) if choice.live else Findings()
+    parts = _parts(figures, costs, simulated, live, choice.live, cpus)
     command = COMMAND + ("" if choice.live else " --no-live") + (
         f" --figures {choice.figures}" if choice.figures else "")
     reproduction_page.save(parts, Head(
@@ -84,9 +83,8 @@ def _simulate(figures: Sequence[Figure], costs: bool, bench: Bench, choice: Choi
     return Findings(seen, stated)
 
 
-def _live(figures: Sequence[Figure], costs: bool, bench: Bench) -> Findings:
+def _live(figures: Sequence[Figure], costs: bool, bench: Bench, cpus: int) -> Findings:
     """One at a time: each needs the machine for itself."""
-    cpus = usable_cpus()
     chosen = [figure for figure in figures if any(
         not claim.no_live and claim.cpus <= cpus for claim in figure.claims)]
     with Pool(find_program("lull-model"), 1) as pool:
@@ -100,14 +98,9 @@ def _live(figures: Sequence[Figure], costs: bool, bench: Bench) -> Findings:
     return Findings(seen, measured)
 
 
-def usable_cpus() -> int:
-    """CPUs that a live run may have."""
-    return len(os.sched_getaffinity(0))
-
-
 def _parts(figures: Sequence[Figure], costs: bool, simulated: Findings, live: Findings,
-           asked_live: bool) -> list[Part]:
-    parts = [_part(figure, simulated, live, asked_live) for figure in figures]
+           asked_live: bool, cpus: int) -> list[Part]:
+    parts = [_part(figure, simulated, live, asked_live, cpus) for figure in figures]
     if costs:
         place = sum(part.name in ("Fig. 2", "Fig. 3", "Fig. 4") for part in parts)
         parts.insert(place, Part(
@@ -121,7 +114,8 @@ def _parts(figures: Sequence[Figure], costs: bool, simulated: Findings, live: Fi
     return parts
 
 
-def _part(figure: Figure, simulated: Findings, live: Findings, asked_live: bool) -> Part:
+def _part(figure: Figure, simulated: Findings, live: Findings, asked_live: bool,
+          cpus: int) -> Part:
     sim_worlds = reproduction_run.curves(figure, simulated.seen)
     live_worlds = reproduction_run.curves(figure, live.seen)
     sim_curves, live_curves = (
@@ -129,7 +123,7 @@ def _part(figure: Figure, simulated: Findings, live: Findings, asked_live: bool)
     # What no claim could use was not run: that is said by each of them.
     told = [] if live_worlds is None and asked_live else live_worlds
     return Part(
-        figure.name, figure.title, reproduction.rows(figure, sim_worlds, told, usable_cpus()),
+        figure.name, figure.title, reproduction.rows(figure, sim_worlds, told, cpus),
         reproduction_plot.picture(figure, sim_curves, live_curves) if figure.series else None,
         figure.note, f"{COMMAND} --figures {','.join(re.findall(r'[0-9]+', figure.name))}",
         {"simulated": reproduction_page.curve_data(sim_curves),

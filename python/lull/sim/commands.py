@@ -230,7 +230,8 @@ def sleep(no_live: bool, no_sim: bool, figures: str, seed: int, rounds: int, dur
 
     bench = Bench(seed=seed, rounds=rounds, duration=duration, live_ms=live_ms,
                   objective_us=max_latency, public_ring=public_ring)
-    reproduce_sleep.run(bench, reproduce_sleep.Choice(not no_sim, not no_live, figures, jobs), out)
+    reproduce_sleep.run(bench, reproduce_sleep.Choice(not no_sim, not no_live, figures, jobs), out,
+                        len(os.sched_getaffinity(0)))
 
 
 @reproduce.command(short_help="Reproduce the paper about Subflow.")
