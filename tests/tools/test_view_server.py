@@ -76,7 +76,10 @@ def test_connections_that_ask_nothing_end(path: Path, monkeypatch: pytest.Monkey
                 half[1].write(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
                 assert await asyncio.wait_for(silent[0].read(), 10) == b""
                 assert await asyncio.wait_for(half[0].read(), 10) == b""
-                assert not browser.closed
+                await browser.send_json({"width": 1})  # it is answered, so it is still there
+                async with asyncio.timeout(10):
+                    while "a whole number" not in await browser.receive_str():
+                        pass
                 assert (await client.get("/")).status == 200
                 await hang_up(silent[1], half[1])
             task.cancel()
