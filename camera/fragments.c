@@ -21,7 +21,7 @@ fragments_arrival(struct camera_stream *stream, uint64_t key, bool former)
 		struct camera_arrival *arrival =
 			&stream->arrivals[(stream->arrival_next - i) % CAMERA_FOLLOWED];
 
-		if (arrival->fetched_ns == 0)
+		if (arrival->since_ns == 0)
 			return NULL;
 		if (arrival->key == key && arrival->former == former)
 			return arrival;
@@ -40,7 +40,7 @@ fragments_arrival_given(struct camera_stream *stream, const struct lull_frame *f
 }
 
 static void
-fragments_stamp(struct camera_stream *stream, uint64_t key, uint64_t stamp_ns, uint64_t now_ns)
+fragments_stamp(struct camera_stream *stream, uint64_t key, uint64_t stamp_ns, uint64_t since_ns)
 {
 	struct camera_arrival *arrival = fragments_arrival(stream, key, false);
 
@@ -49,7 +49,7 @@ fragments_stamp(struct camera_stream *stream, uint64_t key, uint64_t stamp_ns, u
 		*arrival = (struct camera_arrival){ .key = key, .first_ns = stamp_ns };
 	}
 	arrival->last_ns = stamp_ns;
-	arrival->fetched_ns = now_ns;
+	arrival->since_ns = since_ns;
 }
 
 /* ---- frames ---- */
@@ -89,7 +89,7 @@ camera_fragments_give(struct camera_iteration *iteration, struct camera_stream *
 
 	while (lull_assembler_next(stream->assembler, iteration->time_ns, &frame)) {
 		const struct camera_arrival *known = fragments_arrival_given(stream, &frame);
-		struct camera_arrival arrival = { .fetched_ns = iteration->now_ns };
+		struct camera_arrival arrival = { .since_ns = iteration->now_ns };
 		bool complete = frame.reason == LULL_FRAME_COMPLETE;
 
 		if (known != NULL)
@@ -180,7 +180,7 @@ fragments_fragment(struct camera_iteration *iteration, struct camera_stream *str
 	if (counters->restarts != restarts)
 		fragments_anew(iteration, stream, fragment->key);
 	if (counters->used != used)
-		fragments_stamp(stream, fragment->key, packet->stamp_ns, iteration->now_ns);
+		fragments_stamp(stream, fragment->key, packet->stamp_ns, iteration->since_ns);
 	if (stream->control != NULL)
 		camera_control_fragment(stream->control, iteration->now_ns, fragment);
 	camera_fragments_give(iteration, stream);

@@ -191,16 +191,17 @@ images_clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * LULL_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* From its last packet to now, by the clock that stamped it if that still runs. */
+/* From its last packet to @p end_ns, by the clock that stamped it if that still runs. */
 static uint64_t
-images_latency_ns(const struct lull_camera_image *image)
+images_latency_ns(const struct camera_stream *stream, const struct camera_arrival *arrival,
+		  uint64_t end_ns)
 {
-	uint64_t last_ns = image->frame.stamps.last_ns, now_ns;
+	uint64_t now_ns;
 
-	if (image->packet_clock != LULL_CAMERA_CLOCK_KERNEL || last_ns == 0)
-		return image->wait_ns;
+	if (stream->receiver->origin != LULL_CAMERA_ORIGIN_KERNEL)
+		return end_ns > arrival->since_ns ? end_ns - arrival->since_ns : 0;
 	now_ns = images_clock_ns(CLOCK_REALTIME);
-	return now_ns > last_ns ? now_ns - last_ns : 0;
+	return now_ns > arrival->last_ns ? now_ns - arrival->last_ns : 0;
 }
 
 static void
@@ -218,9 +219,8 @@ images_fill(struct lull_receiver *receiver, struct camera_image *image,
 	out->frame.stamps.first_ns = arrival->first_ns;
 	out->frame.stamps.last_ns = arrival->last_ns;
 	out->frame.stamps.done_ns = lull_clock_ns();
-	out->wait_ns = out->frame.stamps.done_ns > arrival->fetched_ns ?
-			       out->frame.stamps.done_ns - arrival->fetched_ns :
-			       0;
+	out->latency_from = receiver->origin;
+	out->latency_ns = images_latency_ns(image->stream, arrival, out->frame.stamps.done_ns);
 }
 
 static void
@@ -229,7 +229,8 @@ images_measure(struct camera_stream *stream, const struct lull_camera_image *ima
 	const struct lull_frame_stamps *stamps = &image->frame.stamps;
 	struct lull_histogram *figures = stream->figures;
 
-	lull_histogram_add(&figures[LULL_CAMERA_LATENCY], images_latency_ns(image), 1);
+	if (stamps->last_ns != 0)
+		lull_histogram_add(&figures[LULL_CAMERA_LATENCY], image->latency_ns, 1);
 	if (stamps->last_ns >= stamps->first_ns)
 		lull_histogram_add(&figures[LULL_CAMERA_ASSEMBLY],
 				   stamps->last_ns - stamps->first_ns, 1);
@@ -255,7 +256,6 @@ camera_images_give(struct lull_receiver *receiver, struct camera_stream *stream,
 		images_descriptor_set(receiver);
 	pthread_mutex_unlock(&receiver->lock);
 	images_wake(receiver);
-	/* Not before: what is measured ends where the application can have it. */
 	images_measure(stream, &image->image);
 	LULL_COUNTER_ADD(stream->counters.given, 1);
 }
@@ -283,6 +283,19 @@ images_choose(struct lull_receiver *receiver, uint32_t index)
 	return oldest;
 }
 
+/* With the lock: it is the application's from here on. */
+static void
+images_measure_fetched(struct camera_stream *stream, const struct lull_camera_image *image)
+{
+	const struct lull_frame_stamps *stamps = &image->frame.stamps;
+	uint64_t now_ns = lull_clock_ns();
+
+	atomic_fetch_add(&stream->fetched, 1);
+	if (stamps->last_ns != 0 && now_ns >= stamps->done_ns)
+		lull_histogram_add(&stream->figures[LULL_CAMERA_FETCHED],
+				   image->latency_ns + (now_ns - stamps->done_ns), 1);
+}
+
 static struct lull_camera_image *
 images_take(struct lull_receiver *receiver, uint32_t index)
 {
@@ -296,7 +309,7 @@ images_take(struct lull_receiver *receiver, uint32_t index)
 		image->state = CAMERA_IMAGE_OUT;
 		if (--receiver->ready_count == 0)
 			images_descriptor_clear(receiver);
-		atomic_fetch_add(&stream->fetched, 1);
+		images_measure_fetched(stream, &image->image);
 	}
 	pthread_mutex_unlock(&receiver->lock);
 	return image == NULL ? NULL : &image->image;

@@ -210,6 +210,27 @@ receive_behind(struct lull_receiver *receiver, uint64_t now_ns, uint32_t count)
 		receive_silence(receiver, receiver->behind_pkts == 0);
 }
 
+/*
+ * When the packets fetched in this iteration may have come at the earliest: not before the queue
+ * was last seen to be empty, by an iteration that fetched less than a burst. Returns it.
+ */
+static uint64_t
+receive_since(struct lull_receiver *receiver, uint64_t now_ns, uint32_t count)
+{
+	const struct lull_net_backend *backend = receiver->backend;
+	uint64_t since_ns = receiver->empty_ns != 0 ? receiver->empty_ns : now_ns;
+	uint64_t unclaimed = 0;
+
+	if (receiver->origin != LULL_CAMERA_ORIGIN_BOUND)
+		return now_ns;
+	if (backend->unclaimed != NULL)
+		unclaimed = backend->unclaimed(receiver->backend_state);
+	if (count + (unclaimed - receiver->unclaimed_seen) < LULL_NET_BURST)
+		receiver->empty_ns = now_ns;
+	receiver->unclaimed_seen = unclaimed;
+	return since_ns;
+}
+
 uint32_t
 camera_receive(struct lull_receiver *receiver, uint64_t now_ns, uint64_t *due_ns)
 {
@@ -223,6 +244,7 @@ camera_receive(struct lull_receiver *receiver, uint64_t now_ns, uint64_t *due_ns
 	if (!receive_must_wait(receiver))
 		count = receiver->backend->receive(receiver->backend_state, packets);
 	receive_behind(receiver, now_ns, count);
+	iteration.since_ns = receive_since(receiver, now_ns, count);
 	if (receiver->config.packets != NULL)
 		camera_packets_report(receiver, packets, count);
 	/* Fetching took its time: a frame that begins now has not begun before. */

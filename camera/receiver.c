@@ -28,6 +28,12 @@ camera_choose(struct lull_receiver *receiver, const char *text, struct lull_erro
 		[LULL_NET_CLOCK_POLL] = LULL_CAMERA_CLOCK_POLL,
 		[LULL_NET_CLOCK_FILE] = LULL_CAMERA_CLOCK_FILE,
 	};
+	static const enum lull_camera_origin origins[] = {
+		[LULL_NET_CLOCK_NONE] = LULL_CAMERA_ORIGIN_BOUND,
+		[LULL_NET_CLOCK_KERNEL] = LULL_CAMERA_ORIGIN_KERNEL,
+		[LULL_NET_CLOCK_POLL] = LULL_CAMERA_ORIGIN_BOUND,
+		[LULL_NET_CLOCK_FILE] = LULL_CAMERA_ORIGIN_READ,
+	};
 	const char *argument;
 	int rc = lull_net_choose(text, &receiver->backend, &argument, error);
 
@@ -39,6 +45,7 @@ camera_choose(struct lull_receiver *receiver, const char *text, struct lull_erro
 		return lull_error_set(error, -EINVAL, "backend: '%s' is too long", text);
 	strcpy(receiver->argument, argument);
 	receiver->clock = clocks[receiver->backend->clock];
+	receiver->origin = origins[receiver->backend->clock];
 	return 0;
 }
 

@@ -55,7 +55,7 @@ struct camera_queue {
 struct camera_arrival {
 	uint64_t key;
 	uint64_t first_ns, last_ns; /* 0: none */
-	uint64_t fetched_ns;        /* its last packet, CLOCK_MONOTONIC */
+	uint64_t since_ns;          /* its last packet came then or later, CLOCK_MONOTONIC */
 	bool former;                /* of a sender that has begun anew since */
 };
 
@@ -95,7 +95,7 @@ struct camera_stream {
 	uint64_t rows_key;        /* rows callback: told so far of this frame */
 	uint32_t rows_reported;
 	bool rows_begun;
-	struct lull_histogram figures[LULL_CAMERA_GAP];
+	struct lull_histogram figures[LULL_CAMERA_GAP]; /* but FETCHED: under the lock */
 	struct camera_control *control;
 
 	/* under the lock */
@@ -109,6 +109,7 @@ struct lull_receiver {
 	const struct lull_net_backend *backend;
 	void *backend_state;
 	enum lull_camera_clock clock; /* of the back end's stamps */
+	enum lull_camera_origin origin;
 	struct lull_receiver_config config;
 	char argument[256], program[64], governor[32];
 	struct camera_stream *streams[LULL_CAMERA_STREAMS_MAX];
@@ -121,6 +122,8 @@ struct lull_receiver {
 	uint64_t bytes, unclaimed, errors, gaps_late;
 	uint64_t iteration_ended_ns; /* 0: none, or a rest lies in between */
 	uint64_t iteration_ns;       /* the last one began */
+	uint64_t empty_ns;           /* the queue was empty then; 0: not known */
+	uint64_t unclaimed_seen;     /* of the back end, by then */
 	uint32_t behind_pkts;        /* packets that may have waited since before */
 	uint64_t file_ns;            /* time of the capture */
 	uint64_t due_ns;             /* of the iteration: something is due at the latest */
@@ -198,7 +201,8 @@ uint32_t camera_images_out(struct lull_receiver *receiver);
 /** Of the receiving thread. */
 struct camera_iteration {
 	struct lull_receiver *receiver;
-	uint64_t now_ns;  /* CLOCK_MONOTONIC */
+	uint64_t now_ns;   /* CLOCK_MONOTONIC */
+	uint64_t since_ns; /* its packets came then or later */
 	uint64_t time_ns; /* of the assemblers: now_ns, or the time of a capture */
 	uint32_t count;   /* packets fetched */
 };

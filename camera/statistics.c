@@ -59,6 +59,21 @@ lull_camera_clock_name(enum lull_camera_clock clock)
 	return index < sizeof(names) / sizeof(names[0]) ? names[index] : "unknown";
 }
 
+const char *
+lull_camera_origin_name(enum lull_camera_origin origin)
+{
+	static const char *const names[] = { "nic", "kernel", "bound", "read" };
+	uint32_t index = (uint32_t)origin;
+
+	return index < sizeof(names) / sizeof(names[0]) ? names[index] : "unknown";
+}
+
+enum lull_camera_origin
+lull_receiver_origin(const struct lull_receiver *receiver)
+{
+	return receiver->origin;
+}
+
 void
 camera_read_begin(struct lull_receiver *receiver)
 {

@@ -31,11 +31,12 @@ main(int argc, char **argv)
 	while (lull_receiver_get(receiver, LULL_CAMERA_ANY, &image, LULL_NS_PER_S) != -ENODEV) {
 		if (image == NULL)
 			continue;
-		printf("%llu %s, %llu bytes missing, handed over after %.1f us\n",
+		printf("%llu %s, %llu bytes missing, latency %.1f us (%s)\n",
 		       (unsigned long long)image->frame.number,
 		       lull_frame_reason_name(image->frame.reason),
 		       (unsigned long long)(image->frame.bytes - image->frame.bytes_there),
-		       (double)image->wait_ns / 1000);
+		       (double)image->latency_ns / 1000,
+		       lull_camera_origin_name(image->latency_from));
 		lull_receiver_put(receiver, image);
 	}
 	return -lull_receiver_close(receiver);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From images to buffers: the streaming thread. */
 #include <errno.h>
-#include <time.h>
 
 #include <gst/video/video.h>
 
@@ -91,31 +90,15 @@ produce_wanted(LullCameraSrc *source, const struct lull_camera_image *image)
 
 /* ---- times ---- */
 
-static uint64_t
-produce_clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * LULL_NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* Since the last packet came. A clock that was set meanwhile says nothing. */
 static uint64_t
 produce_age_ns(const struct lull_camera_image *image)
 {
-	const struct lull_frame_stamps *stamps = &image->frame.stamps;
-	uint64_t given_ns = lull_clock_ns() - stamps->done_ns;
-	uint64_t age_ns = given_ns + image->wait_ns;
+	uint64_t given_ns = lull_clock_ns() - image->frame.stamps.done_ns;
 
-	if (image->packet_clock == LULL_CAMERA_CLOCK_KERNEL && stamps->last_ns != 0) {
-		uint64_t now_ns = produce_clock_ns(CLOCK_REALTIME);
-
-		if (now_ns >= stamps->last_ns &&
-		    now_ns - stamps->last_ns < LULL_NS_PER_S + given_ns)
-			age_ns = now_ns - stamps->last_ns;
-	}
-	return age_ns;
+	if (image->latency_from == LULL_CAMERA_ORIGIN_KERNEL && image->latency_ns >= LULL_NS_PER_S)
+		return given_ns;
+	return given_ns + image->latency_ns;
 }
 
 /* Running time of the arrival; none without a clock. */

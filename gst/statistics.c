@@ -40,6 +40,8 @@ statistics_put_latency(GstStructure *structure, struct lull_receiver *receiver)
 	struct lull_histogram *latency = g_new0(struct lull_histogram, 1);
 
 	lull_receiver_histogram(receiver, 0, LULL_CAMERA_LATENCY, latency);
+	statistics_put_text(structure, "latency-from",
+			    lull_camera_origin_name(lull_receiver_origin(receiver)));
 	statistics_put(structure, "latency-p50", lull_histogram_quantile(latency, 500000));
 	statistics_put(structure, "latency-p99", lull_histogram_quantile(latency, 990000));
 	statistics_put(structure, "latency-max", latency->max);
@@ -119,6 +121,8 @@ lull_gst_describe(const struct lull_camera_image *image, GstStructure *structure
 	statistics_put(structure, "first-ns", frame->stamps.first_ns);
 	statistics_put(structure, "last-ns", frame->stamps.last_ns);
 	statistics_put(structure, "done-ns", frame->stamps.done_ns);
-	statistics_put(structure, "wait-ns", image->wait_ns);
+	statistics_put(structure, "latency-ns", image->latency_ns);
+	statistics_put_text(structure, "latency-from",
+			    lull_camera_origin_name(image->latency_from));
 	statistics_put_missing(structure, frame);
 }

@@ -61,6 +61,8 @@ int cam_discover_print(const struct cam *cam, FILE *out, struct lull_error *erro
 /** Telemetry, from the start of the camera to its close. */
 int cam_control_start(struct cam *cam, struct lull_error *error);
 void cam_control_stop(struct cam *cam);
+/** Telemetry of its own. */
+extern const struct lull_telemetry_command cam_commands[];
 
 /** One progress line about what happened since the last one. */
 struct cam_progress {

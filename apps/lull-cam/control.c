@@ -80,7 +80,7 @@ cam_control_start(struct cam *cam, struct lull_error *error)
 	cam->loop = camera_loop(cam->receiver);
 	cam->live = (struct lull_live){
 		.apply = control_apply,
-		.telemetry = { .loops = &cam->loop, .loop_count = 1 },
+		.telemetry = { .loops = &cam->loop, .loop_count = 1, .commands = cam_commands },
 	};
 	lull_live_describe(&cam->live, &cam->run);
 	rc = module != NULL ? module->telemetry_start(&cam->live.telemetry) :

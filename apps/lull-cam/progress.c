@@ -41,6 +41,9 @@ progress_latency(struct cam *cam)
 		lull_histogram_merge(&latency, &one);
 	}
 	lull_run_latency(&latency);
+	if (latency.count > 0)
+		fprintf(stderr, " (from: %s)",
+			lull_camera_origin_name(lull_receiver_origin(cam->receiver)));
 }
 
 void

@@ -58,6 +58,7 @@ result_stream(struct cam *cam, uint32_t index)
 	lull_result_put_table(part, lull_assembler_counter_table, &assembler);
 	json_object_set_new(object, "assembler", part);
 	json_object_set_new(object, "latency_ns", result_figure(cam, index, LULL_CAMERA_LATENCY));
+	json_object_set_new(object, "fetched_ns", result_figure(cam, index, LULL_CAMERA_FETCHED));
 	json_object_set_new(object, "assembly_ns", result_figure(cam, index, LULL_CAMERA_ASSEMBLY));
 	json_object_set_new(object, "period_ns", result_figure(cam, index, LULL_CAMERA_PERIOD));
 	if (cam->sent.streams != NULL) {
@@ -131,6 +132,8 @@ cam_result(void *state, json_t *result)
 	struct cam *cam = state;
 
 	result_totals(cam, result);
+	lull_result_put_text(result, "latency_from",
+			     lull_camera_origin_name(lull_receiver_origin(cam->receiver)));
 	lull_result_put_count(result, "fetched", cam->fetched);
 	lull_result_put_count(result, "fetched_partial", cam->partial);
 	lull_result_put_count(result, "recorded", cam->record.files);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "message.h"
 
-#include <lull/rest.h>
-#include <time.h>
-
 #include "program/result.h"
 
 #define VERSION 1 /* of the messages */
@@ -41,21 +38,6 @@ view_message_hello(const struct camera_view_config *config)
 	return object;
 }
 
-/* From its last packet to hand-over. The kernel's stamps are of another clock than ours. */
-static uint64_t
-message_latency_ns(const struct lull_camera_image *image)
-{
-	const struct lull_frame_stamps *stamps = &image->frame.stamps;
-	uint64_t done_ns, age_ns = lull_clock_ns() - stamps->done_ns;
-	struct timespec now;
-
-	if (image->packet_clock != LULL_CAMERA_CLOCK_KERNEL || stamps->last_ns == 0)
-		return image->wait_ns;
-	clock_gettime(CLOCK_REALTIME, &now);
-	done_ns = (uint64_t)now.tv_sec * LULL_NS_PER_S + (uint64_t)now.tv_nsec - age_ns;
-	return done_ns > stamps->last_ns ? done_ns - stamps->last_ns : 0;
-}
-
 static json_t *
 message_missing(const struct view_missing *missing)
 {
@@ -76,7 +58,7 @@ view_message_image(const struct lull_camera_image *image, const struct view_pict
 		   const struct view_missing *missing)
 {
 	const struct lull_frame *frame = &image->frame;
-	double latency_us = (double)message_latency_ns(image) / LULL_NS_PER_US;
+	double latency_us = (double)image->latency_ns / LULL_NS_PER_US;
 	json_t *object = json_object();
 
 	message_text(object, "type", "image");

@@ -119,6 +119,9 @@ view_statistics_take(struct view_statistics *statistics, struct lull_receiver *r
 				      statistics_stream(statistics, receiver, i, now, first));
 	json_object_set_new(object, "type", json_string("statistics"));
 	json_object_set_new(object, "t", lull_result_real((double)now_ns / 1e9));
+	json_object_set_new(
+		object, "latency_from",
+		lull_result_text(lull_camera_origin_name(lull_receiver_origin(receiver))));
 	json_object_set_new(object, "streams", streams);
 	json_object_set_new(object, "cpu_percent",
 			    statistics_rate(now->cpu_ns, first->cpu_ns, ns, 1e-7));

@@ -158,6 +158,24 @@ enum lull_camera_clock {
  */
 const char *lull_camera_clock_name(enum lull_camera_clock clock);
 
+/** Where the latency of an image begins: at its last packet, seen by ... */
+enum lull_camera_origin {
+	LULL_CAMERA_ORIGIN_NIC,    /**< the NIC, by its stamp */
+	LULL_CAMERA_ORIGIN_KERNEL, /**< the kernel, by its stamp */
+	/**
+	 * Nobody: it came after the receiving thread had last looked and not found it. Latencies
+	 * are upper bounds, by less than a rest or an iteration.
+	 */
+	LULL_CAMERA_ORIGIN_BOUND,
+	LULL_CAMERA_ORIGIN_READ /**< who read it from a capture: there was no wire */
+};
+/**
+ * Name an origin, for messages and JSON.
+ * @return "nic", "kernel", "bound" or "read"; "unknown" for any other value; static
+ * Threads: any.
+ */
+const char *lull_camera_origin_name(enum lull_camera_origin origin);
+
 /** A packet as it came, without its headers; all of it borrowed. */
 struct lull_camera_packet {
 	const uint8_t *data;          /**< UDP payload, or what follows the ether type */
@@ -178,7 +196,8 @@ struct lull_camera_image {
 		frame;   /**< stamps: first_ns and last_ns by packet_clock, done_ns by poll */
 	uint32_t stream; /**< index of its stream */
 	enum lull_camera_clock packet_clock; /**< of first_ns and last_ns */
-	uint64_t wait_ns; /**< fetching its last packet to hand-over, CLOCK_MONOTONIC */
+	enum lull_camera_origin latency_from; /**< where latency_ns begins */
+	uint64_t latency_ns; /**< its last packet to done_ns, when it could be fetched */
 	void *user;       /**< the application's own */
 };
 
@@ -212,7 +231,9 @@ extern const struct lull_counter_info lull_receiver_totals_table[];
 
 /** Histograms of lull_receiver_histogram(), all in ns. */
 enum lull_camera_figure {
-	LULL_CAMERA_LATENCY,  /**< last packet to hand-over, ns */
+	/** last packet to hand-over, when the image could be fetched; see lull_receiver_origin() */
+	LULL_CAMERA_LATENCY,
+	LULL_CAMERA_FETCHED,  /**< last packet to the application: lull_receiver_get() returns it */
 	LULL_CAMERA_ASSEMBLY, /**< first to last packet */
 	LULL_CAMERA_PERIOD,   /**< between frames */
 	/** between iterations of the receiving thread, rests left out; no stream */
@@ -345,6 +366,12 @@ void lull_receiver_totals(struct lull_receiver *receiver, struct lull_receiver_t
  */
 int lull_receiver_histogram(struct lull_receiver *receiver, uint32_t stream,
 			    enum lull_camera_figure figure, struct lull_histogram *histogram);
+/**
+ * Tell where the latencies of this receiver begin. It depends on the back end alone.
+ * @return also in each image, as latency_from
+ * Threads: any.
+ */
+enum lull_camera_origin lull_receiver_origin(const struct lull_receiver *receiver);
 /**
  * Name a stream, as configured or "cam0", "cam1" ...
  * @return its name, until lull_receiver_close(); NULL: no such stream

@@ -31,14 +31,15 @@ TIMEOUT_S = 60
 SEED = 20261122
 WHOLE = {
     "program", "version", "end", "settings", "machine", "duration_s", "totals", "cpu_pct",
-    "steal_pct", "valid", "gap_ns", "fetched", "fetched_partial", "recorded", "streams", "findings",
+    "steal_pct", "valid", "gap_ns", "latency_from", "fetched", "fetched_partial", "recorded",
+    "streams", "findings",
 }  # fmt: skip
 # Of the receiving thread, where there is one of the library's.
 CLASS = {"sched_policy", "sched_class", "sched_changes", "sched_forced", "run_wait_ns",
          "cpu_latency_ns"}
 STREAM = {
     "name", "protocol", "frames", "partial", "reasons", "counters", "assembler", "latency_ns",
-    "assembly_ns", "period_ns",
+    "fetched_ns", "assembly_ns", "period_ns",
 }  # fmt: skip
 FIGURES = {
     "count", "mean", "min", "p50", "p90", "p99", "p995", "p999", "p9999", "p99999", "max", "bins",

@@ -61,6 +61,7 @@ TEST(capture__is_pixel_exact)
 			assert_int_equal(image->frame.number, number - 1);
 			stand_check_pixels(image, number);
 			assert_int_equal(image->packet_clock, LULL_CAMERA_CLOCK_FILE);
+			assert_int_equal(image->latency_from, LULL_CAMERA_ORIGIN_READ);
 			assert_true(image->frame.stamps.last_ns >= image->frame.stamps.first_ns);
 			assert_int_equal(lull_receiver_put(receiver, image), 0);
 		}

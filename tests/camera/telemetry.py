@@ -26,6 +26,7 @@ from world import Program, World, main, world
 TREE = Path(__file__).resolve().parents[2]
 PORT = 5004
 STREAM = f"protocol=rfc4175,port={PORT},width={WIDTH},height={HEIGHT},pixel=rgb8"
+PICTURES = 40
 FRAMES = 1000  # of a capture: more than a pipe holds lines about them
 ENDING = (signal.SIGINT, signal.SIGTERM)
 
@@ -121,6 +122,7 @@ def kernel(binaries: list[str]) -> None:
         seen_by_all(here, cam)
         told = loop(cam)
         check(told["governor"] == "kernel" and told["rests_interrupt"] > 0, "blocks", told)
+        tells_cameras(here, cam, "kernel")
         check("kernel wakes" in cam.ask("/lull/explain,cam0")["text"], "explains itself")
         reply = cam.ask("/lull/set,governor=fixed")
         check("without a governor" in reply.get("error", ""), "refuses a governor", reply)
@@ -158,10 +160,48 @@ def dpdk(binaries: list[str]) -> None:
         cam = receive(here, binaries, "dpdk:af_packet=lo")
         receives(cam)
         seen_by_all(here, cam)
+        tells_cameras(here, cam, "bound", "--json")
         check(cam.ask("/lull/info")["dpdk"] != "", "on DPDK's socket", cam.ask("/lull/info"))
         set_governor(here, cam)
         cam.finish(signal.SIGTERM)
         here.check_clean()
+
+
+def tells_the_rest(binaries: list[str]) -> None:
+    """Rests of 900 us, no stamps: what is shown is no less than what the sender's stamps say."""
+    with world() as here:
+        resting = ("--sent-stamp", "--governor", "fixed", "--rest", "900us", "--max-rest", "900us")
+        cam = receive(here, binaries, "dpdk:af_packet=lo", "--frames", str(PICTURES), *resting)
+        source = subprocess.run(
+            [binaries[1], "--protocol", "rfc4175", "--to", f"127.0.0.1:{PORT}", "--width",
+             str(WIDTH), "--height", str(HEIGHT), "--pixel", "rgb8", "--rate", "73", "--frames",
+             str(PICTURES), "--sent-stamp", "--stats", "0", "--linger", "0"],
+            capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+        )  # fmt: skip
+        check(source.returncode == 0, "the sender ends well", source.stderr)
+        result = cam.finish()
+        (stream,) = result["streams"]
+        shown, sent = stream["latency_ns"], stream["sent_done_ns"]
+        check(result["latency_from"] == "bound", "an upper bound", result["latency_from"])
+        check(sent["p50"] > 200_000, "it rested", sent)
+        check(0.9 * sent["p50"] <= shown["p50"], "what was shown is true", (shown, sent))
+        check(shown["p50"] < sent["p50"] + 2_000_000, "about", (shown, sent))
+        check(stream["fetched_ns"]["mean"] > shown["mean"], "fetched later", stream)
+        check("(from: bound)" in cam.stderr(), "the summary says so", cam.stderr())
+
+
+def tells_cameras(here: World, cam: Program, origin: str, *words: str) -> None:
+    told = cam.ask("/lull/cameras")
+    check(told["name"] == ["cam0"] and told["latency_from"] == origin, "cameras", told)
+    check(len(told["latency_p50_ns"]) == 1 and told["frames"] == [1], "a figure each", told)
+    said = lull(here, "show", *words)
+    if words:
+        shown = json.loads(said)["cameras"]
+        frames = [one["frames"] for one in shown["streams"]]
+        check(shown["latency_from"] == origin and frames == [1], "JSON", shown)
+    else:
+        whence = "the kernel's stamp of the last packet"
+        check(whence in " ".join(said.split()), "lull show tells whence", said)
 
 
 def write_capture(path: Path) -> None:
@@ -282,4 +322,4 @@ def place(binaries: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main([kernel, kernel_busy, dpdk, pcap, hostile, place], "rings")
+    main([kernel, kernel_busy, dpdk, tells_the_rest, pcap, hostile, place], "rings")

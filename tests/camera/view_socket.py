@@ -32,7 +32,9 @@ IMAGE = {
     "type", "stream", "number", "key", "reason", "damaged", "width", "height", "pixel",
     "view_width", "view_height", "bytes", "bytes_there", "missing", "missing_more", "latency_us",
 }  # fmt: skip
-STATISTICS = {"type", "t", "streams", "cpu_percent", "steal_percent", "pkts_s", "missed"}
+STATISTICS = {
+    "type", "t", "streams", "cpu_percent", "steal_percent", "pkts_s", "missed", "latency_from",
+}  # fmt: skip
 STREAM = {
     "index", "frames", "partial", "fps", "mbit_s", "duplicates", "late", "missing_bytes",
     "latency_us", "latency_bins",
@@ -155,6 +157,7 @@ def shows(place: Place) -> None:
         check(numbers == sorted(set(numbers)), "each shown once", numbers)
         figures, body = viewer.next("statistics", lambda header: header["pkts_s"] > 0)
         check(figures.keys() == STATISTICS and body == b"", "members", figures.keys() ^ STATISTICS)
+        check(figures["latency_from"] == "kernel", "whose stamp", figures["latency_from"])
         (stream,) = figures["streams"]
         check(stream.keys() == STREAM, "members of a stream", stream.keys() ^ STREAM)
         check(stream["frames"] > 0 and stream["fps"] > 0 and stream["mbit_s"] > 0, "goes on")

@@ -10,8 +10,9 @@ from conftest import Bench, ObedientPace
 from lull.demo.result import Result
 from lull.demo.result_table import print_result
 from lull.demo.view import LiveView, PlainView
+from lull.program.camera_replies import Cameras
 from lull.program.explain_view import print_explain, remedy_rows
-from lull.program.loops_view import Watch, as_data, plain_lines, render
+from lull.program.loops_view import Watch, as_data, camera_lines, plain_lines, render
 from lull.program.rates import between
 from lull.program.replies import Explain, Info, Loop
 from lull.program.runqueue import last_cpu
@@ -251,3 +252,22 @@ def test_explain_tells_the_ways_and_c_states() -> None:
     assert lines[2:5] == ["pause: the core pauses; no TPAUSE: the CPU has no WAITPKG",
                           "sleep: on a timer", "each C-state of CPU 1 fits the objective"]
     assert not any("way_" in line or "cpu_latency_text" in line for line in lines)
+
+
+# ---- cameras ----
+
+
+def test_cameras_say_where_their_latency_begins() -> None:
+    told = Cameras.model_validate({
+        "now_ns": 1, "latency_from": "bound", "name": ["front", "back"], "frames": [1200, 0],
+        "partial": [3, 0], "latency_p50_ns": [451_000, 0], "latency_p99_ns": [900_000, 0],
+        "latency_max_ns": [1_200_000, 0], "fetched_p50_ns": [470_000, 0],
+        "fetched_p99_ns": [950_000, 0]})
+    console = terminal(110)
+    for part in camera_lines(told):
+        console.print(part)
+    said = [" ".join(line.split()) for line in drawn(console).splitlines()]
+    assert "front 1.2k 3 451 µs 900 µs 1200 µs 470 µs 950 µs" in said
+    assert "back 0 0 – – – – –" in said
+    assert any(line.startswith("latency: upper bound: from the last look") for line in said)
+    assert camera_lines(None) == []

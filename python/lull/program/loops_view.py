@@ -14,6 +14,7 @@ from rich.text import Text
 from lull.demo.result_table import verdict_text
 from lull.palette import ink
 from lull.program import watching
+from lull.program.camera_replies import ORIGINS, Camera, Cameras
 from lull.program.pace import Pace
 from lull.program.rates import Rates, between
 from lull.program.replies import Explain, Info, Loop
@@ -57,6 +58,7 @@ class Watch:
         self.info: Info = telemetry.info()
         self.loops: list[Watched] = []
         self.mode = ""
+        self.cameras: Cameras | None = None  # of a program that has some
         self.look()
 
     def look(self) -> None:
@@ -64,6 +66,8 @@ class Watch:
         before = {watched.loop.name: watched for watched in self.loops}
         self.info = self._telemetry.info()
         self.loops = [self._one(name, before.get(name)) for name in self.info.loops]
+        received = any(one.loop.kind == "camera" for one in self.loops)
+        self.cameras = self._telemetry.cameras() if received else None
         # Only the plugin has modes; other programs always rest.
         self.mode = self._telemetry.settings().get("mode", "") if self.foreign() else ""
 
@@ -115,6 +119,10 @@ def plain_lines(seen: Watch) -> list[str]:
             f"rest {100 * rates.rest_share:5.1f} %  {si(rates.wakes_per_s):>5} wakes/s  "
             f"wait p50 {micros(loop.wait_p50_ns / 1e3)} "
             f"p99 {micros(loop.wait_p99_ns / 1e3)}  {watched.explain.state}")
+    if seen.cameras is not None:
+        lines += [f"{one.name:<6} frames {one.frames} partial {one.partial}  latency "
+                  f"p50 {micros(one.latency_p50_ns / 1e3)} p99 {micros(one.latency_p99_ns / 1e3)} "
+                  f"(from: {seen.cameras.latency_from})" for one in seen.cameras.rows()]
     return lines
 
 
@@ -128,7 +136,7 @@ def render(seen: Watch, width: int) -> RenderableType:
     if not seen.loops:
         return Padding(Group(head, Text(), Text(f"{NOBODY_POLLS}.".capitalize())), (1, 1, 0, 1))
     return Padding(Group(head, *mode_lines(seen.mode), Text(), loops_table(seen, width),
-                         *threads_lines(seen, width), *legend(),
+                         *threads_lines(seen, width), *camera_lines(seen.cameras), *legend(),
                          *verdict_lines(seen, width < NARROW)), (1, 1, 0, 1))
 
 
@@ -144,6 +152,29 @@ def threads_lines(seen: Watch, width: int) -> list[RenderableType]:
         return []
     names = (f"{one.loop.name} {one.loop.thread}" for one in seen.loops)
     return [Text(), Text.assemble(("threads: ", "dim"), ", ".join(names))]
+
+
+def camera_lines(cameras: Cameras | None) -> list[RenderableType]:
+    """A table of the cameras, and where their latencies begin."""
+    if cameras is None:
+        return []
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("camera", no_wrap=True)
+    for title in ("frames", "partial", "latency p50", "p99", "max", "fetched p50", "p99"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for one in cameras.rows():
+        table.add_row(*camera_cells(one))
+    origin = ORIGINS.get(cameras.latency_from, cameras.latency_from)
+    said = Text(f"latency: {origin}; to its hand-over, fetched: to the application", "dim")
+    return [Text(), table, said]
+
+
+def camera_cells(one: Camera) -> list[RenderableType]:
+    """Cells of one camera."""
+    times = (one.latency_p50_ns, one.latency_p99_ns, one.latency_max_ns, one.fetched_p50_ns,
+             one.fetched_p99_ns)
+    return [Text(one.name, "bold"), si(one.frames), si(one.partial),
+            *(micros(ns / 1e3) if one.frames else Text("–", "dim") for ns in times)]
 
 
 def cpu_text(loop: Loop) -> str:
@@ -261,6 +292,9 @@ def as_data(seen: Watch, settings: dict[str, str]) -> dict[str, Any]:
     return {
         "info": seen.info.model_dump(),
         "settings": settings,
+        "cameras": None if seen.cameras is None else {
+            "latency_from": seen.cameras.latency_from,
+            "streams": [one.model_dump() for one in seen.cameras.rows()]},
         "loops": [watched.loop.model_dump()
                   | {"rates": asdict(watched.rates) if watched.rates else None,
                      "explain": watched.explain.model_dump()} for watched in seen.loops],

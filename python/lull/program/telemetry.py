@@ -16,6 +16,7 @@ from typing import Any, Self, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from lull.errors import LullError
+from lull.program.camera_replies import Cameras
 from lull.program.channel_replies import Channel, Paths, Peers, Rails
 from lull.program.channel_replies import Path as ChannelPath
 from lull.program.channel_replies import Peer as ChannelPeer
@@ -35,7 +36,7 @@ from lull.program.replies import (
 
 REPLY_BYTES_MIN = 65536
 Reply = TypeVar("Reply", bound=BaseModel)
-Table = TypeVar("Table", Rails, Peers, Paths)
+Table = TypeVar("Table", Cameras, Rails, Peers, Paths)
 
 
 class TelemetryError(LullError):
@@ -134,6 +135,10 @@ class Telemetry:
     def flow_top(self) -> FlowTop:
         """Its heaviest flows."""
         return self._ask_model(FlowTop, "/lull/flow_top")
+
+    def cameras(self) -> Cameras:
+        """Frames and latencies of a program that receives cameras."""
+        return self._ask_rows(Cameras, "/lull/cameras")
 
     def channel(self) -> Channel:
         """Settings and counters of a program with a channel."""

@@ -98,7 +98,7 @@ export class Tile {
 
   // ---- figures ----
 
-  statistics(stream, points) {
+  statistics(stream, points, origin) {
     if (stream.frames > this.frames) this.wake();
     this.frames = stream.frames;
     this.show("fps", figure(stream.fps));
@@ -112,7 +112,7 @@ export class Tile {
       : count(stream.lost_pkts));
     this.element.querySelector(".partial").classList.toggle("some", stream.partial > 0);
     const latency = stream.latency_us ?? {};
-    this.show("latency", `p50 ${time(latency.p50)}, p99 ${time(latency.p99)}, max ${time(latency.max)}`);
+    this.show("latency", `${origin} p50 ${time(latency.p50)}, p99 ${time(latency.p99)}, max ${time(latency.max)}`);
     if (stream.latency_bins)
       this.element.querySelector(".histogram").replaceChildren(
         histogram(stream.latency_bins, latency));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // View: what comes over the WebSocket goes to the tiles; what the user does goes back.
-import { count, percent } from "./words.js";
+import { count, origin, percent } from "./words.js";
 import { sparkline } from "./charts.js";
 import { Link } from "./link.js";
 import { Tile } from "./tile.js";
@@ -63,7 +63,7 @@ function drawStatistics(message) {
   for (const stream of message.streams) {
     const points = history.map((point) => ({ t: point.t,
       ...point.streams.find((one) => one.index === stream.index) }));
-    tiles.get(stream.index)?.statistics(stream, points);
+    tiles.get(stream.index)?.statistics(stream, points, origin(message.latency_from));
   }
 }
 

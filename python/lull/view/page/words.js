@@ -5,6 +5,9 @@ const REASONS = { complete: "complete", deadline: "deadline passed",
   superseded: "overtaken by newer frames", restart: "camera began anew",
   flush: "the end was asked for" };
 
+const ORIGINS = { nic: "NIC stamp:", kernel: "kernel stamp:", bound: "at most",
+  read: "from reading:" };
+
 const known = (value) => typeof value === "number" && Number.isFinite(value);
 
 export function count(value) {
@@ -34,6 +37,11 @@ export function bytes(value) {
   if (!known(value)) return "–";
   return value < 10_000 ? count(value) : value < 10_000_000 ? `${count(value / 1e3)} kB`
     : `${count(value / 1e6)} MB`;
+}
+
+/** Where a latency begins. */
+export function origin(name) {
+  return ORIGINS[name] ?? "";
 }
 
 export function reason(name) {
