@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Images on their way: assembler -> ready -> out -> returned -> assembler. Who waits sleeps on a
- * futex, so that waking costs nothing while nobody does, and can be done from a signal handler.
- */
+/* Images on their way: assembler -> ready -> out -> returned -> assembler. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -50,25 +47,12 @@ images_futex_wake(_Atomic uint32_t *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static void
-images_wake(struct lull_receiver *receiver)
+void
+camera_images_wake(struct lull_receiver *receiver)
 {
 	atomic_fetch_add(&receiver->events, 1);
 	if (atomic_load(&receiver->waiters) > 0)
 		images_futex_wake(&receiver->events);
-}
-
-/* Until the word has another value, at most wait_ns. */
-static void
-images_wait(struct lull_receiver *receiver, uint32_t seen, uint64_t wait_ns)
-{
-	struct timespec limit = { .tv_sec = (time_t)(wait_ns / LULL_NS_PER_S),
-				  .tv_nsec = (long)(wait_ns % LULL_NS_PER_S) };
-
-	atomic_fetch_add(&receiver->waiters, 1);
-	syscall(SYS_futex, &receiver->events, FUTEX_WAIT_PRIVATE, seen,
-		wait_ns == UINT64_MAX ? NULL : &limit, NULL, 0);
-	atomic_fetch_sub(&receiver->waiters, 1);
 }
 
 /* With the lock: the descriptor is readable while images wait, and from the end on. */
@@ -97,25 +81,20 @@ camera_images_end(struct lull_receiver *receiver)
 	pthread_mutex_lock(&receiver->lock);
 	images_descriptor_set(receiver);
 	pthread_mutex_unlock(&receiver->lock);
-	images_wake(receiver);
+	camera_images_wake(receiver);
 }
 
 int
 lull_receiver_fd(struct lull_receiver *receiver)
 {
+	if (receiver->config.direct)
+		return -ENOTSUP;
 	pthread_mutex_lock(&receiver->lock);
 	if (!atomic_exchange(&receiver->event_asked, true) &&
 	    (receiver->ready_count > 0 || atomic_load(&receiver->ended)))
 		images_descriptor_set(receiver);
 	pthread_mutex_unlock(&receiver->lock);
 	return receiver->event_fd;
-}
-
-void
-lull_receiver_wake(struct lull_receiver *receiver)
-{
-	atomic_store(&receiver->woken, true);
-	images_wake(receiver);
 }
 
 /* ---- the receiving thread ---- */
@@ -255,7 +234,7 @@ camera_images_give(struct lull_receiver *receiver, struct camera_stream *stream,
 	if (receiver->ready_count++ == 0)
 		images_descriptor_set(receiver);
 	pthread_mutex_unlock(&receiver->lock);
-	images_wake(receiver);
+	camera_images_wake(receiver);
 	images_measure(stream, &image->image);
 	LULL_COUNTER_ADD(stream->counters.given, 1);
 }
@@ -296,8 +275,8 @@ images_measure_fetched(struct camera_stream *stream, const struct lull_camera_im
 				   image->latency_ns + (now_ns - stamps->done_ns), 1);
 }
 
-static struct lull_camera_image *
-images_take(struct lull_receiver *receiver, uint32_t index)
+struct lull_camera_image *
+camera_images_take(struct lull_receiver *receiver, uint32_t index)
 {
 	struct camera_image *image = NULL;
 	struct camera_stream *stream;
@@ -313,38 +292,6 @@ images_take(struct lull_receiver *receiver, uint32_t index)
 	}
 	pthread_mutex_unlock(&receiver->lock);
 	return image == NULL ? NULL : &image->image;
-}
-
-int
-lull_receiver_get(struct lull_receiver *receiver, uint32_t stream, struct lull_camera_image **image,
-		  uint64_t timeout_ns)
-{
-	uint64_t begin_ns = timeout_ns == 0 ? 0 : lull_clock_ns();
-
-	*image = NULL;
-	if (stream != LULL_CAMERA_ANY && stream >= camera_stream_count(receiver))
-		return -EINVAL;
-	for (;;) {
-		uint32_t seen = atomic_load(&receiver->events);
-		bool ended = atomic_load(&receiver->ended);
-		uint64_t left_ns = UINT64_MAX;
-
-		*image = images_take(receiver, stream);
-		if (*image != NULL)
-			return 0;
-		if (ended)
-			return -ENODEV;
-		if (timeout_ns == 0 || atomic_exchange(&receiver->woken, false))
-			return 0;
-		if (timeout_ns != UINT64_MAX) {
-			uint64_t waited_ns = lull_clock_ns() - begin_ns;
-
-			if (waited_ns >= timeout_ns)
-				return 0;
-			left_ns = timeout_ns - waited_ns;
-		}
-		images_wait(receiver, seen, left_ns);
-	}
 }
 
 /* The image of ours at this address; NULL: there is none. Nothing is read from it. */

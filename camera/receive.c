@@ -240,6 +240,7 @@ camera_receive(struct lull_receiver *receiver, uint64_t now_ns, uint64_t *due_ns
 	struct lull_net_packet packets[CAMERA_BURST];
 	uint32_t count = 0;
 
+	receiver->iterating = true;
 	receive_gap(receiver, now_ns);
 	if (!receive_must_wait(receiver))
 		count = receiver->backend->receive(receiver->backend_state, packets);
@@ -265,6 +266,7 @@ camera_receive(struct lull_receiver *receiver, uint64_t now_ns, uint64_t *due_ns
 		iteration.time_ns = receiver->file_ns;
 	*due_ns = receive_streams(&iteration);
 	receiver->iteration_ended_ns = count > 0 ? lull_clock_ns() : now_ns;
+	receiver->iterating = false;
 	return count;
 }
 
@@ -274,6 +276,7 @@ camera_receive_end(struct lull_receiver *receiver)
 	struct camera_iteration iteration = { .receiver = receiver, .now_ns = lull_clock_ns() };
 
 	iteration.time_ns = receiver->backend->file ? receiver->file_ns : iteration.now_ns;
+	receiver->iterating = true;
 	for (uint32_t i = 0; i < receiver->stream_count; i++) {
 		struct camera_stream *stream = receiver->streams[i];
 
@@ -283,6 +286,7 @@ camera_receive_end(struct lull_receiver *receiver)
 		lull_assembler_flush(stream->assembler, iteration.time_ns);
 		camera_fragments_give(&iteration, stream);
 	}
+	receiver->iterating = false;
 	camera_images_end(receiver);
 }
 

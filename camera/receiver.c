@@ -84,6 +84,9 @@ camera_configure(struct lull_receiver *receiver, const struct lull_receiver_conf
 		return lull_error_set(error, -EINVAL,
 				      "backend: missing; name one, such as "
 				      "kernel:eth0");
+	if (config->direct && config->own_loop)
+		return lull_error_set(error, -EINVAL,
+				      "direct and own_loop: one of them says who receives");
 	return camera_choose(receiver, config->backend, error);
 }
 
@@ -386,6 +389,9 @@ camera_stop(struct lull_receiver *receiver)
 	}
 	camera_release(receiver);
 	camera_images_end(receiver);
+	atomic_store(&receiver->kickless, true);
+	while (atomic_load(&receiver->kickers) > 0)
+		usleep(CLOSE_WAIT_US);
 	/* Counters may be read until the last close. */
 	pthread_mutex_lock(&receiver->state_lock);
 	receiver->missed_end = backend->missed(receiver->backend_state);
@@ -403,6 +409,10 @@ lull_receiver_close(struct lull_receiver *receiver)
 {
 	if (receiver == NULL)
 		return 0;
+	if (camera_in_callback(receiver))
+		return -EDEADLK;
+	if (receiver->direct_runs && !camera_direct_is_here(receiver))
+		return -EPERM;
 	if (!receiver->closed)
 		camera_stop(receiver);
 	if (camera_images_out(receiver) > 0)

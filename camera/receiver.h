@@ -10,6 +10,7 @@
 #define LULL_CAMERA_RECEIVER_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 
@@ -128,6 +129,8 @@ struct lull_receiver {
 	uint64_t file_ns;            /* time of the capture */
 	uint64_t due_ns;             /* of the iteration: something is due at the latest */
 	struct lull_histogram gaps;
+	pthread_t self; /* once there is a tid */
+	bool iterating; /* asked by this thread alone */
 	atomic_int tid, cpu;
 	atomic_bool ended; /* no image will come any more */
 	uint64_t started_ns, steal_begin_ns, cpu_begin_ns;
@@ -161,6 +164,15 @@ struct lull_receiver {
 	pthread_t thread;
 	bool thread_runs;
 	struct lull_loop loop;
+
+	/* direct: who started it is the receiving thread */
+	bool direct_runs;
+	bool moved;        /* to another CPU */
+	cpu_set_t cpus;    /* that it had before */
+	uint64_t until_ns; /* no rest goes on for longer */
+	uint32_t wanted;   /* whose image ends one; LULL_CAMERA_ANY */
+	_Atomic uint32_t kickers;
+	atomic_bool kickless; /* the back end is about to be closed */
 };
 
 /** Streams so far, for any thread. */
@@ -193,6 +205,10 @@ bool camera_images_waiting(struct lull_receiver *receiver, struct camera_stream 
 void camera_images_take_back(struct lull_receiver *receiver, struct camera_stream *stream);
 /** Wake all that wait, and make the descriptor readable: something has ended. */
 void camera_images_end(struct lull_receiver *receiver);
+/** Something has changed: to all that wait. */
+void camera_images_wake(struct lull_receiver *receiver);
+/** The oldest one of @p stream, or of any, for the application; NULL: there is none. */
+struct lull_camera_image *camera_images_take(struct lull_receiver *receiver, uint32_t stream);
 /** Images that the application holds. */
 uint32_t camera_images_out(struct lull_receiver *receiver);
 
@@ -233,6 +249,18 @@ void camera_rows_report(struct camera_stream *stream, uint64_t key, const uint8_
 			uint32_t rows, bool end);
 int camera_thread_start(struct lull_receiver *receiver, struct lull_error *error);
 void camera_thread_stop(struct lull_receiver *receiver);
+/** Is this the receiving thread, within an iteration: in a callback? */
+bool camera_in_callback(const struct lull_receiver *receiver);
+/** With config direct: is this the thread that receives? */
+bool camera_direct_is_here(const struct lull_receiver *receiver);
+/**
+ * One iteration with config direct, and its rest, which ends at @p until_ns or when there is an
+ * image of @p stream. Returns the clock.
+ */
+uint64_t camera_direct_iterate(struct lull_receiver *receiver, uint32_t stream, uint64_t now_ns,
+			       uint64_t until_ns);
+/** End its rest, one that is under way or about to begin. Any thread; signal handlers too. */
+void camera_direct_kick(struct lull_receiver *receiver);
 /** Free what the start made. */
 void camera_thread_free(struct lull_receiver *receiver);
 /** The calling thread receives from here on. */

@@ -15,97 +15,6 @@
 /* A capture that waits for the application looks so often for what that has put back. */
 #define FILE_REST_NS_MAX (50 * LULL_NS_PER_US)
 
-/* All CPUs that the thread may run on: without a pinned one, time is stolen from any of them. */
-static uint64_t
-thread_steal_ns(const struct lull_receiver *receiver)
-{
-	int pinned = atomic_load(&receiver->cpu);
-	uint64_t sum_ns = 0;
-	cpu_set_t allowed;
-
-	if (pinned >= 0)
-		return lull_steal_ns(pinned);
-	if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-		return 0;
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET((unsigned int)cpu, &allowed))
-			sum_ns += lull_steal_ns(cpu);
-	return sum_ns;
-}
-
-void
-camera_thread_begin(struct lull_receiver *receiver)
-{
-	int tid = (int)gettid();
-
-	atomic_store(&receiver->cpu, receiver->config.cpu - 1);
-	receiver->cpu_begin_ns = lull_thread_cpu_ns(tid);
-	receiver->steal_begin_ns = thread_steal_ns(receiver);
-	receiver->started_ns = lull_clock_ns();
-	atomic_store(&receiver->tid, tid);
-	if (receiver->backend->thread != NULL)
-		receiver->backend->thread(receiver->backend_state, true);
-}
-
-void
-camera_thread_end(struct lull_receiver *receiver)
-{
-	if (atomic_load(&receiver->ended_ns) != 0)
-		return;
-	if (receiver->backend->thread != NULL && !receiver->config.own_loop)
-		receiver->backend->thread(receiver->backend_state, false);
-	atomic_store(&receiver->cpu_end_ns, lull_thread_cpu_ns(atomic_load(&receiver->tid)));
-	atomic_store(&receiver->steal_end_ns, thread_steal_ns(receiver));
-	atomic_store(&receiver->ended_ns, lull_clock_ns());
-}
-
-static void
-thread_totals(struct lull_receiver *receiver, struct lull_receiver_totals *totals)
-{
-	uint64_t end_ns = atomic_load(&receiver->ended_ns);
-	int tid = atomic_load(&receiver->tid);
-	uint64_t cpu_ns, steal_ns;
-
-	if (tid == 0)
-		return;
-	cpu_ns = end_ns != 0 ? atomic_load(&receiver->cpu_end_ns) : lull_thread_cpu_ns(tid);
-	steal_ns = end_ns != 0 ? atomic_load(&receiver->steal_end_ns) : thread_steal_ns(receiver);
-	totals->wall_ns = (end_ns != 0 ? end_ns : lull_clock_ns()) - receiver->started_ns;
-	totals->cpu_ns = cpu_ns > receiver->cpu_begin_ns ? cpu_ns - receiver->cpu_begin_ns : 0;
-	totals->steal_ns =
-		steal_ns > receiver->steal_begin_ns ? steal_ns - receiver->steal_begin_ns : 0;
-}
-
-void
-lull_receiver_totals(struct lull_receiver *receiver, struct lull_receiver_totals *totals)
-{
-	struct lull_net_exceptions beside;
-
-	camera_read_begin(receiver);
-	beside = receiver->exceptions_end;
-	*totals = (struct lull_receiver_totals){
-		.pkts = LULL_COUNTER_READ(receiver->pkts),
-		.bytes = LULL_COUNTER_READ(receiver->bytes),
-		.unclaimed = LULL_COUNTER_READ(receiver->unclaimed),
-		.missed = receiver->missed_end,
-		.errors = LULL_COUNTER_READ(receiver->errors) + atomic_load(&receiver->foreign),
-		.gaps_late = LULL_COUNTER_READ(receiver->gaps_late),
-	};
-	if (receiver->backend_state != NULL) {
-		totals->missed = receiver->backend->missed(receiver->backend_state);
-		if (receiver->backend->unclaimed != NULL)
-			totals->unclaimed += receiver->backend->unclaimed(receiver->backend_state);
-		if (receiver->backend->exceptions != NULL)
-			receiver->backend->exceptions(receiver->backend_state, &beside);
-	}
-	pthread_mutex_unlock(&receiver->state_lock);
-	totals->to_kernel = beside.to_kernel;
-	totals->from_kernel = beside.from_kernel;
-	totals->kernel_lost = beside.refused;
-	thread_totals(receiver, totals);
-	atomic_fetch_sub(&receiver->readers, 1);
-}
-
 /* ---- source ---- */
 
 static void
@@ -175,14 +84,18 @@ source_audit(struct lull_loop *loop, bool last, struct lull_loss_charge *charge)
 }
 
 static void
-source_kick(struct lull_loop *loop)
+thread_kick(struct lull_receiver *receiver)
 {
-	struct lull_receiver *receiver = loop->stage_state;
-
 	if (receiver->backend->kick == NULL)
 		return;
 	atomic_store(&receiver->kicked, true);
 	receiver->backend->kick(receiver->backend_state);
+}
+
+static void
+source_kick(struct lull_loop *loop)
+{
+	thread_kick(loop->stage_state);
 }
 
 static const struct lull_loop_source thread_source = {
@@ -196,13 +109,24 @@ static const struct lull_loop_source thread_source = {
 
 /* ---- stage ---- */
 
+/* With config direct, all on one thread: is there an image for who asked? */
+static bool
+direct_has(const struct lull_receiver *receiver)
+{
+	if (receiver->wanted == LULL_CAMERA_ANY)
+		return receiver->ready_count > 0;
+	return receiver->streams[receiver->wanted]->ready.count > 0;
+}
+
 static uint64_t
 stage_iterate(void *state, uint64_t now_ns)
 {
 	const struct lull_receiver *receiver = state;
+	uint64_t due_ns = receiver->due_ns;
 
-	(void)now_ns;
-	return receiver->due_ns == UINT64_MAX ? 0 : receiver->due_ns;
+	if (receiver->direct_runs)
+		due_ns = direct_has(receiver) ? now_ns : LULL_MIN(due_ns, receiver->until_ns);
+	return due_ns == UINT64_MAX ? 0 : due_ns;
 }
 
 #define ROW(member, shown, member_unit, text)                                                      \
@@ -354,7 +278,7 @@ thread_loop(struct lull_receiver *receiver, struct lull_error *error)
 	const struct lull_loop_parts parts = {
 		.name = "cam0",
 		.kind = "camera",
-		.thread = "lull-camera",
+		.thread = receiver->config.direct ? "application" : "lull-camera",
 		.cpu = receiver->config.cpu - 1,
 		.burst_pkts = thread_burst(receiver),
 		.source = &thread_source,
@@ -382,6 +306,94 @@ thread_loop(struct lull_receiver *receiver, struct lull_error *error)
 					strerror(-rc));
 }
 
+/* ---- direct: the application's thread ---- */
+
+bool
+camera_in_callback(const struct lull_receiver *receiver)
+{
+	return atomic_load(&receiver->tid) != 0 && pthread_equal(receiver->self, pthread_self()) &&
+	       receiver->iterating;
+}
+
+bool
+camera_direct_is_here(const struct lull_receiver *receiver)
+{
+	return receiver->direct_runs && pthread_equal(receiver->self, pthread_self());
+}
+
+static void
+direct_stop(struct lull_receiver *receiver)
+{
+	lull_loop_finish(&receiver->loop, lull_clock_ns());
+	receiver->direct_runs = false;
+	if (receiver->moved)
+		(void)sched_setaffinity(0, sizeof(receiver->cpus), &receiver->cpus);
+	receiver->moved = false;
+}
+
+uint64_t
+camera_direct_iterate(struct lull_receiver *receiver, uint32_t stream, uint64_t now_ns,
+		      uint64_t until_ns)
+{
+	receiver->wanted = stream;
+	receiver->until_ns = until_ns;
+	now_ns = lull_loop_iterate(&receiver->loop, &thread_source, now_ns);
+	if (__atomic_load_n(&receiver->loop.stop, __ATOMIC_RELAXED))
+		direct_stop(receiver);
+	return now_ns;
+}
+
+/* Who closes waits for those who kick, and no signal handler for anybody. */
+void
+camera_direct_kick(struct lull_receiver *receiver)
+{
+	atomic_fetch_add(&receiver->kickers, 1);
+	if (!atomic_load(&receiver->kickless))
+		thread_kick(receiver);
+	atomic_fetch_sub(&receiver->kickers, 1);
+}
+
+static int
+direct_move(struct lull_receiver *receiver, struct lull_error *error)
+{
+	int cpu = receiver->config.cpu - 1;
+	cpu_set_t wanted;
+
+	if (cpu < 0)
+		return 0;
+	CPU_ZERO(&wanted);
+	if (cpu < CPU_SETSIZE)
+		CPU_SET((unsigned int)cpu, &wanted);
+	if (sched_getaffinity(0, sizeof(receiver->cpus), &receiver->cpus) != 0 ||
+	    sched_setaffinity(0, sizeof(wanted), &wanted) != 0)
+		return lull_error_set(error, -EINVAL, "cpu: %d is not available to this process",
+				      cpu);
+	receiver->moved = true;
+	return 0;
+}
+
+static int
+direct_start(struct lull_receiver *receiver, struct lull_error *error)
+{
+	int rc = direct_move(receiver, error);
+
+	if (rc != 0)
+		return rc;
+	(void)lull_loop_begin(&receiver->loop);
+	receiver->direct_runs = true;
+	return 0;
+}
+
+static int
+thread_create(struct lull_receiver *receiver, struct lull_error *error)
+{
+	int rc = lull_loop_thread_create(&receiver->thread, &receiver->loop, thread_run, receiver,
+					 error);
+
+	receiver->thread_runs = rc == 0;
+	return rc;
+}
+
 int
 camera_thread_start(struct lull_receiver *receiver, struct lull_error *error)
 {
@@ -396,9 +408,8 @@ camera_thread_start(struct lull_receiver *receiver, struct lull_error *error)
 	rc = thread_loop(receiver, error);
 	pthread_mutex_unlock(&receiver->state_lock);
 	if (rc == 0)
-		rc = lull_loop_thread_create(&receiver->thread, &receiver->loop, thread_run,
-					     receiver, error);
-	receiver->thread_runs = rc == 0;
+		rc = receiver->config.direct ? direct_start(receiver, error) :
+					       thread_create(receiver, error);
 	if (rc != 0)
 		camera_thread_free(receiver);
 	return rc;
@@ -407,6 +418,8 @@ camera_thread_start(struct lull_receiver *receiver, struct lull_error *error)
 void
 camera_thread_stop(struct lull_receiver *receiver)
 {
+	if (receiver->direct_runs)
+		direct_stop(receiver);
 	if (!receiver->thread_runs)
 		return;
 	lull_loop_end(&receiver->loop);

@@ -116,6 +116,7 @@ cam_open(struct cam *cam, struct lull_error *error)
 		.socket_bytes = settings->socket_bytes,
 		.ring_pkts = settings->ring_pkts,
 		.cpu = settings->cpu.count > 0 ? settings->cpu.cpus[0] + 1 : 0,
+		.direct = settings->direct,
 		.unchecked = settings->unchecked,
 		.eal = settings->eal[0] != '\0' ? settings->eal : NULL,
 		.packets = settings->packets[0] != '\0' ? cam_packets_take : NULL,

@@ -29,6 +29,9 @@ const struct lull_option cam_options[] = {
 		       "kernel, kernel-busy: receive buffer of each socket.",
 		       .value_help = "32 MiB", .low = 4096, .high = 1U << 30),
 	LULL_CPUS_OPTION(cpu, "cpu", "CPU of the receiving thread.", "any"),
+	LULL_ROW_BOOL("direct", direct,
+		      "Receive on the thread that uses the images: no wake-up stands between. "
+		      "While it writes files, nothing is received."),
 	LULL_ROW_BOOL("check", check,
 		      "Print the self-check, with a remedy for each problem, and "
 		      "end.",

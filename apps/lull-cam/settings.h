@@ -20,6 +20,7 @@ struct cam_settings {
 	uint32_t ring_pkts;    /* 0: the library's */
 	uint64_t socket_bytes; /* 0: the library's */
 	struct lull_cpu_list cpu;
+	bool direct;
 	bool check, unchecked, discover;
 
 	struct lull_option_list streams, controls;

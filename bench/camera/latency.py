@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""How long after its last packet is a picture whole: kernel, busy-polled kernel, DPDK?
+"""How long after its last packet has the application a picture: kernel, polled kernel, DPDK?
 
 `lull camera latency` with every receiver, one camera and eight; writes OUT/camera-latency.json,
 .md, .html and .svg. Needs root and two quiet CPUs. Judges nothing; --help of the command tells what
@@ -17,7 +17,9 @@ from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent.parent
 NAME = "camera-latency"
-RECEIVERS = "kernel,kernel-busy,dpdk,dpdk-xdp,dpdk-phase"
+RECEIVERS = (
+    "kernel,kernel-direct,kernel-busy,kernel-busy-direct,dpdk,dpdk-direct,dpdk-xdp,dpdk-phase"
+)
 
 
 def main() -> int:

@@ -48,8 +48,11 @@
  * @endcode
  *
  * Threads: open, add, start and close from one thread. Receiving runs on a thread of the library,
- *          or where lull_receiver_poll() is called. get, put, statistics and fd from any thread,
- *          from the open until a close has returned 0: it waits for calls that are under way.
+ *          with config own_loop where lull_receiver_poll() is called, with config direct where
+ *          lull_receiver_get() is: there start, get and close are all called by one thread. Else
+ *          get, and always put, wake and statistics from any thread, from the open until a close
+ *          has returned 0: it waits for calls that are under way. Callbacks run on the receiving
+ *          thread; they may put, but not get or close.
  * Memory:  buffers of the library, or of the application per stream. An image belongs to who got
  *          it until put; put twice, or of a foreign image, is an error, not a crash.
  * Errors:  0 or a negative errno. A parameter @p error takes one sentence that says what is wrong
@@ -92,6 +95,12 @@ struct lull_receiver_config {
 	uint32_t ring_pkts;             /**< slots of a port's queue [16384] */
 	int cpu;                        /**< of the receiving thread plus 1 [0: any] */
 	bool own_loop;   /**< no thread: the application calls lull_receiver_poll() */
+	/**
+	 * No thread: lull_receiver_get() receives, and rests by the governor, on the thread that
+	 * calls it. So no wake-up of a thread stands between an image and the application; but
+	 * nothing is received while the application does something else.
+	 */
+	bool direct;
 	bool unchecked;  /**< start although the self-check fails */
 	const char *eal; /**< further EAL arguments [NULL] */
 	/** Real-time class of the receiving thread while it rests [auto]; not with own_loop. */
@@ -298,6 +307,9 @@ uint32_t lull_receiver_check(struct lull_receiver *receiver, struct lull_finding
  * @return 0; -EPERM: the check found something wrong (config unchecked: not looked at); -EINVAL:
  *         there is no stream; -EALREADY; -EBUSY: another application controls a camera; another
  *         negative errno of the back end
+ * Threads: with config direct, which needs it, the one that will call lull_receiver_get(). It is
+ *          moved to config cpu, and gets the scheduling class of a receiving thread, until the
+ *          close.
  */
 int lull_receiver_start(struct lull_receiver *receiver, struct lull_error *error);
 /**
@@ -307,8 +319,10 @@ int lull_receiver_start(struct lull_receiver *receiver, struct lull_error *error
  * @param image       out; NULL: none came in time, or lull_receiver_wake() was called
  * @param timeout_ns  longest wait; 0: do not wait; UINT64_MAX: wait for ever
  * @return 0, with or without an image; -ENODEV: no image will ever come, as the capture ended or
- *         the receiver was closed; -EINVAL: no such stream
- * Threads: any.
+ *         the receiver was closed; -EINVAL: no such stream; with config direct also -EPERM: this is
+ *         not the thread that started the receiver, or it has not been started; -EDEADLK: called
+ *         from a callback
+ * Threads: any; with config direct the one that started the receiver.
  */
 int lull_receiver_get(struct lull_receiver *receiver, uint32_t stream,
 		      struct lull_camera_image **image, uint64_t timeout_ns);
@@ -326,7 +340,8 @@ void lull_receiver_wake(struct lull_receiver *receiver);
 /**
  * Give a descriptor for poll(2) and epoll(7). It is readable while images wait, and after the end.
  * Do not read or close it.
- * @return the descriptor; it lives until lull_receiver_close()
+ * @return the descriptor; it lives until lull_receiver_close(). -ENOTSUP: config direct, where
+ *         nothing comes while nobody calls lull_receiver_get()
  * Threads: any.
  */
 int lull_receiver_fd(struct lull_receiver *receiver);
@@ -423,7 +438,8 @@ int lull_receiver_class(struct lull_receiver *receiver, struct lull_rest_thread_
  * the interface.
  * @param receiver  NULL is ignored
  * @return 0; -EBUSY: images are out. They stay valid; call it again after the last
- *         lull_receiver_put()
+ *         lull_receiver_put(). -EDEADLK: called from a callback; -EPERM: config direct, and not the
+ *         thread that started it; nothing was done then
  */
 int lull_receiver_close(struct lull_receiver *receiver);
 

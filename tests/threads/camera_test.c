@@ -96,12 +96,12 @@ send_frame(struct device *device, uint64_t number)
 }
 
 static void
-check_round(struct device *device, struct reading *reading, const char *at, const char *backend)
+check_round(struct device *device, struct reading *reading, const char *at,
+	    const struct lull_receiver_config *config)
 {
-	const struct lull_receiver_config config = { .backend = backend, .unchecked = true };
 	struct lull_camera_stream stream = stand_stream(&device->sender, 0);
 	struct lull_camera_image *image = NULL;
-	struct lull_receiver *receiver = stand_open(&config);
+	struct lull_receiver *receiver = stand_open(config);
 
 	read_begin(reading, receiver);
 	stream.control = at;
@@ -123,13 +123,83 @@ check_round(struct device *device, struct reading *reading, const char *at, cons
 	assert_int_equal(lull_receiver_close(receiver), 0);
 }
 
+/* ---- direct: others put and wake while the one that gets receives ---- */
+
+struct putting {
+	struct lull_receiver *receiver;
+	struct lull_camera_image *_Atomic image; /* NULL: none to be put */
+	atomic_bool stop;
+};
+
+static void *
+put_run(void *arg)
+{
+	struct putting *putting = arg;
+
+	while (!atomic_load(&putting->stop)) {
+		struct lull_camera_image *image = atomic_exchange(&putting->image, NULL);
+
+		if (image != NULL)
+			assert_int_equal(lull_receiver_put(putting->receiver, image), 0);
+		lull_receiver_wake(putting->receiver);
+		usleep(100);
+	}
+	return NULL;
+}
+
+TEST(direct__others_put_and_wake)
+{
+	const struct lull_receiver_config config = { .backend = "kernel:lo",
+						     .direct = true,
+						     .unchecked = true };
+	struct putting putting = { .receiver = stand_open(&config) };
+	uint16_t port = stand_free_port();
+	int fd = stand_socket("127.0.0.1", "127.0.0.1", port);
+	struct lull_camera_stream stream;
+	struct lull_camera_image *image;
+	struct sender sender;
+	pthread_t thread;
+
+	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, 200, 100);
+	stream = stand_stream(&sender, port);
+	stream.deadline_ns = STAND_WAIT_NS;
+	stream.buffers = 4;
+	stand_add(putting.receiver, &stream);
+	stand_start(putting.receiver);
+	assert_int_equal(pthread_create(&thread, NULL, put_run, &putting), 0);
+	for (uint64_t number = 1; number <= 50; number++) {
+		stand_send(fd, &sender, number, NULL);
+		do /* woken again and again */
+			assert_int_equal(
+				lull_receiver_get(putting.receiver, 0, &image, STAND_WAIT_NS), 0);
+		while (image == NULL);
+		while (atomic_load(&putting.image) != NULL)
+			usleep(10);
+		atomic_store(&putting.image, image);
+	}
+	while (atomic_load(&putting.image) != NULL)
+		usleep(10);
+	atomic_store(&putting.stop, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(lull_receiver_close(putting.receiver), 0);
+	close(fd);
+	sender_free(&sender);
+}
+
 TEST(statistics__from_any_thread_while_it_is_closed)
 {
 	static const char at[] = "127.0.4.1";
 	struct device *device = device_open(at, false);
 	struct reading reading = { .receiver = NULL };
 
-	for (uint32_t round = 0; round < ROUNDS; round++)
-		check_round(device, &reading, at, round % 2 == 0 ? "kernel:lo" : "kernel-busy:lo");
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		const struct lull_receiver_config config = {
+			.backend = round % 2 == 0 ? "kernel:lo" : "kernel-busy:lo",
+			.direct = round % 4 >= 2,
+			.unchecked = true,
+		};
+
+		check_round(device, &reading, at, &config);
+	}
 	device_close(device);
 }

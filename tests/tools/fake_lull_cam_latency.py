@@ -36,7 +36,8 @@ def stream(typical_ns: int, frames: int) -> dict[str, Any]:
             "reasons": {"complete": frames - 1, "deadline": 1, "superseded": 0, "restart": 0,
                         "flush": 0},
             "assembler": {"bytes": PICTURE * frames}, "sent_done_ns": histogram(done),
-            "sent_fetched_ns": histogram([value + 5_000 for value in done])}
+            "sent_fetched_ns": histogram([value + 5_000 for value in done]),
+            "fetched_ns": histogram([value // 2 for value in done])}
 
 
 def cam(asked: dict[str, str], fault: str) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def main() -> int:
     if log:
         with open(log, "a", encoding="utf-8") as file:  # noqa: PTH123 - one write, whole lines
             file.write(" ".join([which, f"nice={os.nice(0)}", *words]) + "\n")
-    words = [word for word in words if word not in ("--sent-stamp", "--segment")]
+    words = [word for word in words if word not in ("--sent-stamp", "--segment", "--direct")]
     asked = {key.removeprefix("--"): value
              for key, value in zip(words[::2], words[1::2], strict=True)}
     if which == fault:

@@ -14,9 +14,6 @@ from rich.console import Console
 from lull import __version__, atomic
 from lull.camera import latency_table as camera_latency_table
 from lull.camera.latency import (
-    BLOCKING,
-    BUSY,
-    DPDK,
     RECEIVERS,
     XDP,
     Report,
@@ -47,8 +44,8 @@ def camera() -> None:
 @camera.command(short_help="Compare the latency of receivers.")
 @click.option("--cameras", default="1,8", show_default=True, metavar="N,N",
               help="Numbers of cameras to measure with.")
-@click.option("--receivers", default=f"{BLOCKING},{BUSY},{DPDK}", show_default=True, metavar="A,B",
-              help=f"Receivers to compare, of {', '.join(RECEIVERS)}.")
+@click.option("--receivers", default=",".join(Settings().receivers), show_default=True,
+              metavar="A,B", help=f"Receivers to compare, of {', '.join(RECEIVERS)}.")
 @click.option("--protocol", type=click.Choice(["gvsp", "rfc4175"]), default="gvsp",
               show_default=True, help="Protocol of the packets.")
 @click.option("--width", type=click.IntRange(1, 65535), default=1920, show_default=True,
@@ -88,7 +85,7 @@ def camera() -> None:
               help="Run nothing: show and draw a file that --json wrote.")
 def latency(json_path: str | None, plot: Path | None, output: Path | None, source: Path | None,
             **asked: Any) -> None:  # noqa: ANN401 - options of all kinds
-    """Measure how long after its last packet a picture is complete, with several receivers.
+    """Measure how long after its last packet the application has a picture, by several receivers.
 
     One sender sends the same pictures to each receiver. The receivers take turns in short rounds,
     so that a slow moment of the machine affects all of them. Needs root: makes two network

@@ -11,8 +11,11 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from lull import drawing
 from lull.camera.latency import (
     BLOCKING,
+    BLOCKING_DIRECT,
     BUSY,
+    BUSY_DIRECT,
     DPDK,
+    DPDK_DIRECT,
     PHASE,
     RECEIVERS,
     XDP,
@@ -24,7 +27,8 @@ from lull.camera.latency import (
 from lull.camera.latency_histogram import Histogram, pool
 from lull.camera.latency_table import invalid, load
 
-COLOURS = {BLOCKING: "#b5475f", BUSY: "#d9822b", DPDK: "#0b7a8c", XDP: "#3b63c4", PHASE: "#8b5fbf"}
+COLOURS = {BLOCKING: "#b5475f", BLOCKING_DIRECT: "#d48a9a", BUSY: "#d9822b", BUSY_DIRECT: "#e8b06a",
+           DPDK: "#0b7a8c", DPDK_DIRECT: "#45b5a0", XDP: "#3b63c4", PHASE: "#8b5fbf"}
 NS = 1e3
 COLUMN_IN = 5.0
 
@@ -38,7 +42,7 @@ def picture(report: Report) -> Figure:
         for column, cameras in enumerate(columns):
             rows = [row for row in report.rows if row.cameras == cameras]
             _ranges(panels[0][column], rows)
-            _curves(panels[1][column], report, rows, "done")
+            _curves(panels[1][column], report, rows, "fetched")
             _curves(panels[2][column], report, rows, "gap")
             panels[0][column].set_title(load(report, cameras), loc="left")
         panels[1][0].set_ylabel("share of frames that took at least so long")
@@ -53,7 +57,7 @@ def picture(report: Report) -> Figure:
 def _ranges(axes: Axes, rows: Sequence[Row]) -> None:
     """From minimum to maximum with the average, as Tables I and II tell; p50 and p99 besides."""
     for place, row in enumerate(rows):
-        found, colour = row.pooled, COLOURS[row.receiver]
+        found, colour = row.fetched_pooled, COLOURS[row.receiver]
         if found.min is None or found.max is None:
             continue
         axes.plot([max(found.min, 1e-2), found.max], [place, place], color=colour, linewidth=2,

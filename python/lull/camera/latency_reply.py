@@ -45,6 +45,7 @@ class Stream(Reply):
     assembler: Assembler
     sent_done_ns: Histogram
     sent_fetched_ns: Histogram
+    fetched_ns: Histogram
 
 
 class Totals(Reply):
@@ -87,6 +88,10 @@ class CamReply(Reply):
     def fetched(self) -> Histogram:
         """All streams together."""
         return pool([stream.sent_fetched_ns for stream in self.streams])
+
+    def arrived(self) -> Histogram:
+        """All streams together: frames with holes, too."""
+        return pool([stream.fetched_ns for stream in self.streams])
 
     def complete(self) -> int:
         """Whole frames."""

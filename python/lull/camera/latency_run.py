@@ -71,7 +71,7 @@ class Bench:
             before = self.tree.cpu_times()
             with self._cam(receiver, cameras, received) as cam:
                 self._wait_ready(cam)
-                watch = Watch(cam.pid, self.tree)
+                watch = Watch(cam.pid, self.tree, RECEIVERS[receiver].direct)
                 watch.watch_cpus(self.cpus_used())
                 with self._source(cameras, sent) as source:
                     waited_send_ns = self._follow(source, cam, watch)
@@ -89,6 +89,7 @@ class Bench:
             steal_pct=100 * totals.steal_ns / max(1, totals.wall_ns),
             steal_send_pct=_stolen_pct(before, self.tree.cpu_times(), self.settings.send_cpu),
             gaps_late=totals.gaps_late, done=reply.done(), fetched=reply.fetched(),
+            arrived=reply.arrived(),
             gap=reply.gap_ns, notes=reply.notes())
 
     def cpus_used(self) -> set[int]:
@@ -119,6 +120,8 @@ class Bench:
                  "--cameras", str(cameras), "--cpu", str(chosen.receive_cpu), "--sent-stamp",
                  "--frames", str(chosen.frames() * cameras), "--stats", "0",
                  "--json", str(result)]
+        if kind.direct:
+            words.append("--direct")
         if kind.governor:
             words += ["--governor", kind.governor]
         return self._child(self.programs.cam, words, self.ends.receiver())
@@ -174,10 +177,13 @@ class Bench:
 class Watch:
     """The receiving thread, from outside."""
 
-    def __init__(self, pid: int, tree: Tree) -> None:
+    def __init__(self, pid: int, tree: Tree, direct: bool) -> None:
         self._tree = tree
-        self._threads = {int(path.name): tree.text(f"/proc/{pid}/task/{path.name}/comm")
-                         for path in tree.glob(f"/proc/{pid}/task/*")}
+        names = {int(path.name): tree.text(f"/proc/{pid}/task/{path.name}/comm")
+                 for path in tree.glob(f"/proc/{pid}/task/*")}
+        self._others = {tid for tid, name in names.items()
+                        if (tid != pid if direct else name != THREAD)}
+        self._receiving = set(names) - self._others
         self._begin_ns = self._end_ns = self._waited_ns()
 
     def look(self) -> None:
@@ -190,15 +196,12 @@ class Watch:
 
     def watch_cpus(self, cpus: Collection[int]) -> None:
         """Keep the other threads of the program off its CPU: the application, DPDK's own."""
-        for tid, name in self._threads.items():
-            if name == THREAD:
-                continue
+        for tid in self._others:
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(tid, cpus)
 
     def _waited_ns(self) -> int:
-        return sum(waited_ns(self._tree, tid) for tid, name in self._threads.items()
-                   if name == THREAD)
+        return sum(waited_ns(self._tree, tid) for tid in self._receiving)
 
 
 @contextlib.contextmanager
