@@ -90,6 +90,21 @@ camera_configure(struct lull_receiver *receiver, const struct lull_receiver_conf
 	return camera_choose(receiver, config->backend, error);
 }
 
+/*
+ * The receiving thread may be of a real-time class, and who holds a lock an ordinary thread that
+ * others keep from the CPU: it then runs at the receiving thread's priority until it lets go.
+ */
+static void
+camera_lock_init(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t inherits;
+
+	pthread_mutexattr_init(&inherits);
+	pthread_mutexattr_setprotocol(&inherits, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(lock, &inherits);
+	pthread_mutexattr_destroy(&inherits);
+}
+
 static void
 camera_free(struct lull_receiver *receiver)
 {
@@ -116,8 +131,8 @@ lull_receiver_open(const struct lull_receiver_config *config, struct lull_receiv
 	if (receiver == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for a camera");
 	memset(receiver, 0, size);
-	pthread_mutex_init(&receiver->lock, NULL);
-	pthread_mutex_init(&receiver->state_lock, NULL);
+	camera_lock_init(&receiver->lock);
+	camera_lock_init(&receiver->state_lock);
 	atomic_store(&receiver->cpu, -1);
 	receiver->event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	rc = receiver->event_fd < 0 ?
