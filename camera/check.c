@@ -138,6 +138,31 @@ check_throttling(struct lull_receiver *receiver, struct lull_findings *findings)
 	lull_finding_remedy(findings, "sysctl -w kernel.sched_rt_runtime_us=-1");
 }
 
+/* Streams whose size the camera tells have none yet. */
+static void
+check_memory(struct lull_receiver *receiver, struct lull_findings *findings)
+{
+	char text[160];
+
+	for (uint32_t i = 0; i < receiver->stream_count; i++) {
+		const struct camera_stream *stream = receiver->streams[i];
+		const struct camera_memory *memory = &stream->memory;
+		bool granted;
+
+		if (__atomic_load_n(&stream->assembler, __ATOMIC_ACQUIRE) == NULL ||
+		    memory->data == NULL)
+			continue;
+		granted = camera_memory_explain(memory, text, sizeof(text));
+		lull_finding_add(findings, "memory", granted ? LULL_GRADE_FINE : LULL_GRADE_NOTE,
+				 "%s: %s", stream->name, text);
+		if (!granted && memory->pages == LULL_CAMERA_PAGES_HUGE)
+			lull_finding_remedy(findings,
+					    "reserve %llu more huge pages (vm.nr_hugepages), or "
+					    "leave pages=huge out",
+					    (unsigned long long)((memory->bytes >> 21) + 1));
+	}
+}
+
 uint32_t
 lull_receiver_check(struct lull_receiver *receiver, struct lull_finding *lines, uint32_t count_max)
 {
@@ -152,6 +177,7 @@ lull_receiver_check(struct lull_receiver *receiver, struct lull_finding *lines, 
 	check_ring(receiver, findings);
 	check_core(receiver, findings);
 	check_node(receiver, findings);
+	check_memory(receiver, findings);
 	check_shared(receiver, findings);
 	check_gaps(receiver, findings);
 	check_throttling(receiver, findings);

@@ -19,6 +19,7 @@
 
 #include "frame/phase.h"
 #include "host/loop.h"
+#include "memory.h"
 #include "net/backend.h"
 
 #define CAMERA_BURST LULL_NET_BURST
@@ -27,6 +28,8 @@
 #define CAMERA_BUFFERS 16
 /* A picture whose size only its leader tells is believed up to here. */
 #define CAMERA_LEARNED_BYTES_MAX (256ULL << 20)
+/* Of buffers whose size is learned, so much is made present at once. */
+#define CAMERA_LEARNED_FILL_MAX (64ULL << 20)
 #define CAMERA_FOLLOWED 32 /* frames whose arrival stamps are kept */
 
 struct camera_control; /* control.h */
@@ -88,8 +91,7 @@ struct camera_stream {
 	uint32_t image_count;
 	uint32_t away; /* images with the assembler */
 	struct camera_image *images;
-	uint8_t *memory; /* of the library's buffers */
-	uint64_t memory_bytes;
+	struct camera_memory memory; /* of the library's buffers */
 	struct lull_frame_span *spans;
 	uint64_t replaced;
 	uint64_t period_first_ns; /* arrival of the frame before */
@@ -219,8 +221,8 @@ struct camera_iteration {
 	struct lull_receiver *receiver;
 	uint64_t now_ns;   /* CLOCK_MONOTONIC */
 	uint64_t since_ns; /* its packets came then or later */
-	uint64_t time_ns; /* of the assemblers: now_ns, or the time of a capture */
-	uint32_t count;   /* packets fetched */
+	uint64_t time_ns;  /* of the assemblers: now_ns, or the time of a capture */
+	uint32_t count;    /* packets fetched */
 };
 /** Is @p packet for this stream? False: ask the next one on its port. */
 bool camera_fragments_offer(struct camera_iteration *iteration, struct camera_stream *stream,

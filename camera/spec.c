@@ -15,6 +15,7 @@ spec_pixel(uint32_t index)
 	return index < LULL_PIXEL_COUNT ? lull_pixel_name((enum lull_pixel)index) : NULL;
 }
 
+static const char *const pages[] = { "auto", "huge", "lazy", NULL };
 static const char *const orders[] = { "frame", "arrival", NULL };
 static const char *const policies[] = { "drop-newest", "newest", "fail-stop", NULL };
 
@@ -78,6 +79,11 @@ const struct lull_option cam_spec_keys[] = {
 		      "Longest time from a frame's first packet to its end. Default: half of the "
 		      "frame period, or 20 ms until the period is known.",
 		      .unit = "ms", .low = LULL_NS_PER_US, .high = 3600 * LULL_NS_PER_S),
+	LULL_ROW_CHOICE("pages", pages,
+			"Memory of the buffers. auto: present before the first packet, in large "
+			"pages where the kernel has them. huge: in reserved huge pages "
+			"(vm.nr_hugepages). lazy: small pages that come as they are written to.",
+			.choices = pages, .value = "auto"),
 	LULL_ROW_CHOICE("order", order,
 			"Order of delivery. frame: as the camera made the frames. arrival: as "
 			"they become complete.",
@@ -176,6 +182,7 @@ cam_spec_stream(const struct cam_spec *spec)
 		.deadline_ns = spec->deadline_ns,
 		.order = (enum lull_frame_order)spec->order,
 		.policy = (enum lull_frame_policy)spec->policy,
+		.pages = (enum lull_camera_pages)spec->pages,
 		.resend = spec->resend,
 		.resend_ppm = (uint32_t)(spec->resend_percent * 10000 + 0.5),
 	};

@@ -26,6 +26,7 @@ struct cam_spec {
 	uint32_t buffers, open_max;
 	uint64_t deadline_ns;
 	uint32_t order, policy; /* enum lull_frame_order, enum lull_frame_policy */
+	uint32_t pages;         /* enum lull_camera_pages */
 	bool resend;
 	double resend_percent;
 };

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/range.h"
 #include "host/error.h"
@@ -175,26 +174,37 @@ stream_images(struct camera_stream *stream, struct lull_error *error)
 	return 0;
 }
 
-/* Pages come as they are written to, so a large bound costs nothing. */
+/* NUMA node of the port, plus 1; 0: not known, or a capture. */
+static int
+stream_node(const struct camera_stream *stream)
+{
+	const struct lull_receiver *receiver = stream->receiver;
+	struct lull_net_link link = { .node = 0 };
+
+	if (receiver->backend->file || receiver->backend->link == NULL)
+		return 0;
+	receiver->backend->link(receiver->backend_state, &link);
+	return link.node;
+}
+
 static int
 stream_buffers(struct camera_stream *stream, uint64_t bytes, struct lull_error *error)
 {
 	uint64_t step = (bytes + LULL_CACHE_LINE - 1) & ~(uint64_t)(LULL_CACHE_LINE - 1);
-	void *memory;
+	uint64_t whole = step * stream->image_count;
+	bool known = stream->claim.burst_bytes != 0; /* not a bound, or what a leader says */
 
 	for (uint32_t i = 0; stream->config.lent.data != NULL && i < stream->image_count; i++)
 		stream->images[i].data = stream->config.lent.data[i];
 	if (stream->config.lent.data != NULL)
 		return 0;
-	memory = mmap(NULL, step * stream->image_count, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
+	if (camera_memory_take(&stream->memory, whole, stream->config.pages, stream_node(stream),
+			       known || whole <= CAMERA_LEARNED_FILL_MAX,
+			       &camera_memory_kernel) != 0)
 		return lull_error_set(error, -ENOMEM, "no memory for %u buffers of %llu bytes",
 				      stream->image_count, (unsigned long long)bytes);
-	stream->memory = memory;
-	stream->memory_bytes = step * stream->image_count;
 	for (uint32_t i = 0; i < stream->image_count; i++)
-		stream->images[i].data = stream->memory + i * step;
+		stream->images[i].data = stream->memory.data + i * step;
 	return 0;
 }
 
@@ -307,8 +317,7 @@ camera_stream_create(struct lull_receiver *receiver, const struct lull_camera_st
 void
 camera_stream_destroy(struct camera_stream *stream)
 {
-	if (stream->memory != NULL)
-		munmap(stream->memory, stream->memory_bytes);
+	camera_memory_free(&stream->memory);
 	free(stream->assembler);
 	free(stream->protocol_state);
 	free(stream->spans);

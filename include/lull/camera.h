@@ -94,7 +94,7 @@ struct lull_receiver_config {
 	uint64_t socket_bytes;          /**< receive buffer per socket [32 MiB] */
 	uint32_t ring_pkts;             /**< slots of a port's queue [16384] */
 	int cpu;                        /**< of the receiving thread plus 1 [0: any] */
-	bool own_loop;   /**< no thread: the application calls lull_receiver_poll() */
+	bool own_loop; /**< no thread: the application calls lull_receiver_poll() */
 	/**
 	 * No thread: lull_receiver_get() receives, and rests by the governor, on the thread that
 	 * calls it. So no wake-up of a thread stands between an image and the application; but
@@ -112,6 +112,15 @@ struct lull_receiver_config {
 	void *packets_arg; /**< passed to packets */
 };
 
+/** Pages of the buffers that the library makes. */
+enum lull_camera_pages {
+	/** present before the first packet; large ones where the kernel has them */
+	LULL_CAMERA_PAGES_AUTO,
+	/** the same, reserved huge pages (vm.nr_hugepages); where there are too few: as auto */
+	LULL_CAMERA_PAGES_HUGE,
+	/** small ones, each of which comes when it is first written to, which takes its time */
+	LULL_CAMERA_PAGES_LAZY
+};
 /** Buffers that the application lends. */
 struct lull_camera_buffers {
 	uint8_t **data; /**< count addresses, 64-byte aligned, with room for a frame each */
@@ -139,15 +148,21 @@ struct lull_camera_stream {
 	uint64_t buffer_bytes;           /**< of each [from the geometry, or from the camera] */
 	uint32_t buffers;                /**< how many [16] */
 	struct lull_camera_buffers lent; /**< memory of the application [of the library] */
-	uint32_t open_max;               /**< frames open at once, 1..16 [4] */
-	uint64_t deadline_ns;            /**< [half a frame period once known, 20 ms before] */
-	enum lull_frame_order order;     /**< [frame] */
-	enum lull_frame_policy policy;   /**< [drop newest] */
-	bool resend;                     /**< GVSP with control: ask again for what is missing */
-	uint32_t resend_ppm;             /**< requests per frame, of its packets [100000 = 10 %] */
-	lull_camera_rows *rows;          /**< called as rows become whole [NULL] */
-	void *rows_arg;                  /**< passed to rows */
-	uint32_t rows_step;              /**< rows per call [64] */
+	/**
+	 * Pages of the library's memory, which is on the node of the port [auto]. What became of it
+	 * tells lull_receiver_check(). Of buffers whose size only the camera tells at most 64 MiB
+	 * are present beforehand: they are made while its first picture comes.
+	 */
+	enum lull_camera_pages pages;
+	uint32_t open_max;             /**< frames open at once, 1..16 [4] */
+	uint64_t deadline_ns;          /**< [half a frame period once known, 20 ms before] */
+	enum lull_frame_order order;   /**< [frame] */
+	enum lull_frame_policy policy; /**< [drop newest] */
+	bool resend;                   /**< GVSP with control: ask again for what is missing */
+	uint32_t resend_ppm;           /**< requests per frame, of its packets [100000 = 10 %] */
+	lull_camera_rows *rows;        /**< called as rows become whole [NULL] */
+	void *rows_arg;                /**< passed to rows */
+	uint32_t rows_step;            /**< rows per call [64] */
 };
 
 /** Who made a time stamp. */
@@ -204,10 +219,10 @@ struct lull_camera_image {
 	struct lull_frame
 		frame;   /**< stamps: first_ns and last_ns by packet_clock, done_ns by poll */
 	uint32_t stream; /**< index of its stream */
-	enum lull_camera_clock packet_clock; /**< of first_ns and last_ns */
+	enum lull_camera_clock packet_clock;  /**< of first_ns and last_ns */
 	enum lull_camera_origin latency_from; /**< where latency_ns begins */
 	uint64_t latency_ns; /**< its last packet to done_ns, when it could be fetched */
-	void *user;       /**< the application's own */
+	void *user;          /**< the application's own */
 };
 
 /** Per stream; any thread. */
