@@ -16,9 +16,9 @@
 #include "base/range.h"
 
 #define WEIGHT_ONE 68719476736.0 /* 2^36: times LULL_SIM_FLOWS_MAX it still fits */
-#define DIGESTS_AHEAD 512u
+#define LINK_ETHERNET 1
 
-enum { STREAM_DRAW = 101, STREAM_DIGEST };
+enum { STREAM_DRAW = 101, STREAM_HEADER };
 
 int
 lull_sim_flows_config_check(const struct lull_sim_flows_config *config, struct lull_range *error)
@@ -34,73 +34,76 @@ lull_sim_flows_config_check(const struct lull_sim_flows_config *config, struct l
 	return LULL_RANGES_CHECK(ranges, error);
 }
 
-/* ---- digests ---- */
+/* ---- headers ---- */
 
-static int
-digests_ask(const char *scheduler, uint32_t worker_count, struct lull_dispatch **dispatch)
+/* What schedulers do with a flow is asked of them, not known here. */
+static struct lull_dispatch *
+asked_create(const char *scheduler, uint32_t worker_count)
 {
 	struct lull_dispatch_config config = {
 		.scheduler = lull_scheduler_find(scheduler),
 		.worker_count = worker_count,
 		.bucket_bits = 8,
 	};
-	size_t size = lull_dispatch_size(&config);
-	void *memory = aligned_alloc(LULL_CACHE_LINE, (size + LULL_CACHE_LINE - 1) /
-							      LULL_CACHE_LINE * LULL_CACHE_LINE);
+	size_t size = (lull_dispatch_size(&config) + LULL_CACHE_LINE - 1) / LULL_CACHE_LINE *
+		      LULL_CACHE_LINE;
+	void *memory = aligned_alloc(LULL_CACHE_LINE, size);
+	struct lull_dispatch *dispatch;
+	int rc;
 
-	*dispatch = NULL;
 	if (memory == NULL)
-		return -ENOMEM;
-	if (lull_dispatch_init(memory, &config, dispatch) == 0)
-		return 0;
-	free(memory);
-	return -EINVAL;
+		return NULL;
+	rc = lull_dispatch_init(memory, &config, &dispatch);
+	LULL_ASSERT(rc == 0 && (void *)dispatch == memory);
+	return dispatch;
 }
 
-uint32_t
-lull_sim_digests_find(struct lull_prng *prng, uint32_t worker_count, uint32_t target_count,
-		      uint32_t *digests, uint32_t count)
+static int
+flows_ask(struct lull_sim_flows *flows)
 {
 	static const char *const names[] = { "hrw", "crc32" };
-	struct lull_dispatch_load loads[LULL_DISPATCH_WORKERS_MAX] = { { 0 } };
-	struct lull_dispatch *asked[2] = { NULL, NULL };
-	uint32_t tried[DIGESTS_AHEAD], found = 0;
-	uint16_t workers[2][DIGESTS_AHEAD];
-	int rc = 0;
 
-	for (uint32_t i = 0; i < LULL_DISPATCH_WORKERS_MAX; i++)
-		loads[i].capacity_pkts = 1024;
-	for (uint32_t i = 0; i < 2 && rc == 0; i++)
-		rc = digests_ask(names[i], worker_count, &asked[i]);
-	while (rc == 0 && found < count) {
-		for (uint32_t i = 0; i < DIGESTS_AHEAD; i++)
-			tried[i] = (uint32_t)lull_prng_u64(prng) & LULL_DIGEST_MAX;
-		for (uint32_t i = 0; i < 2; i++)
-			lull_dispatch_burst(asked[i], 0, loads, tried, DIGESTS_AHEAD, workers[i],
-					    NULL);
-		for (uint32_t i = 0; i < DIGESTS_AHEAD && found < count; i++)
-			if (workers[0][i] == workers[1][i] && workers[0][i] < target_count)
-				digests[found++] = tried[i];
+	if (flows->config.target_count == 0)
+		return 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		flows->asked[i] = asked_create(names[i], flows->config.worker_count);
+		if (flows->asked[i] == NULL)
+			return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < 2; i++)
-		free(asked[i]);
-	return found;
+	return 0;
 }
 
-/* With churn a run may want any number of them: some are kept ahead. */
-static uint32_t
-flows_digest(struct lull_sim_flows *flows)
+static bool
+flows_targeted(struct lull_sim_flows *flows, uint32_t digest, uint32_t crc)
 {
-	const struct lull_sim_flows_config *config = &flows->config;
+	struct lull_dispatch_load loads[LULL_DISPATCH_WORKERS_MAX] = { { 0 } };
+	uint16_t workers[2];
 
-	if (config->target_count == 0)
-		return (uint32_t)lull_prng_u64(&flows->digest_prng) & LULL_DIGEST_MAX;
-	if (flows->digest_count == 0)
-		flows->digest_count =
-			lull_sim_digests_find(&flows->digest_prng, config->worker_count,
-					      config->target_count, flows->digests, DIGESTS_AHEAD);
-	LULL_ASSERT(flows->digest_count > 0);
-	return flows->digests[--flows->digest_count];
+	if (flows->config.target_count == 0)
+		return true;
+	for (uint32_t i = 0; i < flows->config.worker_count; i++)
+		loads[i].capacity_pkts = 1;
+	for (uint32_t i = 0; i < 2; i++)
+		lull_dispatch_burst(flows->asked[i], 0, loads, &digest, &crc, 1, &workers[i], NULL);
+	return workers[0] == workers[1] && workers[0] < flows->config.target_count;
+}
+
+/* Draw headers until they suit; all packets of the flow have what is read in them here. */
+static void
+flows_draw(struct lull_sim_flows *flows, struct lull_sim_flow *flow)
+{
+	struct lull_flow_packet packet;
+	enum lull_flow_cause cause;
+
+	do {
+		uint32_t bytes = lull_sim_header_draw(&flows->header_prng, flow->frame);
+
+		cause = lull_flow_parse(flows->parser, LINK_ETHERNET, flow->frame, bytes, bytes, 0,
+					&packet);
+		LULL_ASSERT(cause == LULL_FLOW_OK);
+		flow->digest = packet.dispatch_hash;
+		flow->crc = lull_flow_key_crc32(&packet.key);
+	} while (!flows_targeted(flows, flow->digest, flow->crc));
 }
 
 /* ---- shares ---- */
@@ -167,7 +170,8 @@ flows_bear(struct lull_sim_flows *flows, uint32_t rank, uint32_t slot)
 
 	flows->slots[rank] = slot;
 	memset(&flows->seen[(size_t)slot * worker_count], 0, worker_count);
-	flows->flows[slot] = (struct lull_sim_flow){ .digest = flows_digest(flows) };
+	flows->flows[slot] = (struct lull_sim_flow){ 0 };
+	flows_draw(flows, &flows->flows[slot]);
 }
 
 int
@@ -184,14 +188,15 @@ lull_sim_flows_init(struct lull_sim_flows *flows, const struct lull_sim_flows_co
 	flows->slots = calloc(config->flow_count, sizeof(*flows->slots));
 	flows->unused = calloc(spare + 1, sizeof(*flows->unused));
 	flows->aliases = calloc(config->flow_count, sizeof(*flows->aliases));
-	flows->digests = calloc(DIGESTS_AHEAD, sizeof(*flows->digests));
+	flows->parser = lull_sim_parser_create(config->seed);
 	if (flows->flows == NULL || flows->seen == NULL || flows->slots == NULL ||
-	    flows->unused == NULL || flows->aliases == NULL || flows->digests == NULL) {
+	    flows->unused == NULL || flows->aliases == NULL || flows->parser == NULL ||
+	    flows_ask(flows) != 0) {
 		lull_sim_flows_done(flows);
 		return -ENOMEM;
 	}
 	lull_prng_init(&flows->draw_prng, config->seed, STREAM_DRAW);
-	lull_prng_init(&flows->digest_prng, config->seed, STREAM_DIGEST);
+	lull_prng_init(&flows->header_prng, config->seed, STREAM_HEADER);
 	for (uint32_t i = 0; i < config->flow_count; i++)
 		flows_bear(flows, i, i);
 	for (uint32_t i = 0; i < spare; i++)
@@ -211,7 +216,9 @@ lull_sim_flows_done(struct lull_sim_flows *flows)
 	free(flows->slots);
 	free(flows->unused);
 	free(flows->aliases);
-	free(flows->digests);
+	lull_sim_parser_free(flows->parser);
+	for (uint32_t i = 0; i < 2; i++)
+		free(flows->asked[i]);
 	memset(flows, 0, sizeof(*flows));
 }
 

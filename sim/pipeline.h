@@ -5,8 +5,8 @@
  *
  *     source -> Rx ring -> I/O core -> staging -> worker rings -> workers -> order -> output
  *
- * The dispatcher, its schedulers and the resequencer are those of core/, called as lull-flow calls
- * them; what they cost and what workers cost are numbers here. Time is exact in ns:
+ * The parser, the dispatcher, its schedulers and the resequencer are those of core/, called as
+ * lull-flow calls them; what they cost and what workers cost are numbers here. Time is exact in ns:
  *   I/O core  an iteration takes up to burst_pkts packets that have arrived, reads the loads,
  *   decides and
  *             stages. It ends io_iteration_ns and io_pkt_ns per packet later; what is due is sent

@@ -216,7 +216,7 @@ io_receive(struct lull_sim_pipeline *pipeline, uint64_t now_ns)
 	struct lull_dispatch_load loads[LULL_DISPATCH_WORKERS_MAX];
 	struct lull_dispatch_mark marks[LULL_SIM_PIPELINE_BURST_MAX];
 	struct lull_sim_pipeline_arrival burst[LULL_SIM_PIPELINE_BURST_MAX];
-	uint32_t digests[LULL_SIM_PIPELINE_BURST_MAX], count;
+	uint32_t digests[LULL_SIM_PIPELINE_BURST_MAX], crcs[LULL_SIM_PIPELINE_BURST_MAX], count;
 	uint16_t workers[LULL_SIM_PIPELINE_BURST_MAX];
 	uint64_t waiting = pipeline->rx_tail - pipeline->rx_head;
 	uint64_t watch_above =
@@ -228,6 +228,7 @@ io_receive(struct lull_sim_pipeline *pipeline, uint64_t now_ns)
 	for (uint32_t i = 0; i < count; i++) {
 		burst[i] = pipeline->rx[pipeline->rx_head++ & pipeline->rx_mask];
 		digests[i] = pipeline->flows.flows[burst[i].slot].digest;
+		crcs[i] = pipeline->flows.flows[burst[i].slot].crc;
 	}
 	if (!pipeline->measuring && burst[count - 1].measured)
 		io_measure(pipeline, now_ns);
@@ -235,7 +236,7 @@ io_receive(struct lull_sim_pipeline *pipeline, uint64_t now_ns)
 	io_loads(pipeline, loads);
 	if (!pipeline->tracks)
 		memset(marks, 0, count * sizeof(marks[0]));
-	lull_dispatch_burst(pipeline->dispatch, now_ns, loads, digests, count, workers,
+	lull_dispatch_burst(pipeline->dispatch, now_ns, loads, digests, crcs, count, workers,
 			    pipeline->tracks ? marks : NULL);
 	for (uint32_t i = 0; i < count; i++)
 		io_stage(pipeline, workers[i], &burst[i], &marks[i], now_ns);

@@ -99,7 +99,7 @@ distributor_pass(const struct lane *lane)
 	}
 	begin = rte_rdtsc_precise();
 	for (uint32_t first = 0; first + burst_pkts <= lane->headers->count; first += burst_pkts) {
-		lane_digests(lane, first, burst_pkts, digests);
+		lane_digests(lane, first, burst_pkts, digests, NULL);
 		for (uint32_t i = 0; i < burst_pkts; i++) {
 			pkts[i] = peer_mbufs[next_mbuf++ & (PEER_MBUFS - 1)];
 			pkts[i]->hash.usr = digests[i];

@@ -198,7 +198,7 @@ device_pass(struct device *device, const struct lane *lane)
 	}
 	begin = rte_rdtsc_precise();
 	for (uint32_t first = 0; first + burst_pkts <= lane->headers->count; first += burst_pkts) {
-		lane_digests(lane, first, burst_pkts, digests);
+		lane_digests(lane, first, burst_pkts, digests, NULL);
 		for (uint32_t i = 0; i < burst_pkts; i++)
 			events[i] = (struct rte_event){
 				.flow_id = digests[i] & FLOW_ID_MASK,

@@ -31,7 +31,8 @@ lane_open(struct lane *lane, const struct lane_config *config, struct headers *h
 }
 
 void
-lane_digests(const struct lane *lane, uint32_t first, uint32_t count, uint32_t *digests)
+lane_digests(const struct lane *lane, uint32_t first, uint32_t count, uint32_t *digests,
+	     uint32_t *crcs)
 {
 	const uint8_t *const *frames = lane->headers->frames + first;
 	const uint32_t ahead = lane->config.prefetch;
@@ -45,6 +46,8 @@ lane_digests(const struct lane *lane, uint32_t first, uint32_t count, uint32_t *
 		lull_flow_parse(lane->parser, 1, frames[i], HEADERS_FRAME_BYTES,
 				HEADERS_FRAME_BYTES, lane->now_ns, &packet);
 		digests[i] = packet.digest;
+		if (crcs != NULL)
+			crcs[i] = lull_flow_key_crc32(&packet.key);
 	}
 }
 
@@ -103,17 +106,19 @@ lane_burst(struct lane *lane, struct lane_row *row, uint32_t first, uint32_t cou
 {
 	struct lull_dispatch_load loads[LANE_WORKERS_MAX];
 	struct lull_dispatch_mark marks[LANE_BURST_MAX];
-	uint32_t digests[LANE_BURST_MAX];
+	uint32_t digests[LANE_BURST_MAX], crcs[LANE_BURST_MAX];
+	bool needs_crcs = row->dispatch != NULL && lull_dispatch_needs_crcs(row->dispatch);
 	uint16_t workers[LANE_BURST_MAX];
 
 	lane->now_ns += BURST_NS;
 	if (row->parses)
-		lane_digests(lane, first, count, digests);
+		lane_digests(lane, first, count, digests, needs_crcs ? crcs : NULL);
 	else
 		memset(digests, 0, count * sizeof(digests[0]));
 	lane_loads(lane, row, loads);
 	if (row->dispatch != NULL)
-		lull_dispatch_burst(row->dispatch, lane->now_ns, loads, digests, count, workers,
+		lull_dispatch_burst(row->dispatch, lane->now_ns, loads, digests,
+				    needs_crcs ? crcs : NULL, count, workers,
 				    row->tracks ? marks : NULL);
 	else
 		lane_in_turn(lane, count, workers);

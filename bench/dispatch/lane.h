@@ -67,6 +67,7 @@ int lane_open(struct lane *lane, const struct lane_config *config, struct header
 /** All frames once; TSC cycles per packet. */
 double lane_pass(struct lane *lane, struct lane_row *row);
 /** Parse a burst: digests of frames first .. first + count - 1; also used beside the peers. */
-void lane_digests(const struct lane *lane, uint32_t first, uint32_t count, uint32_t *digests);
+void lane_digests(const struct lane *lane, uint32_t first, uint32_t count, uint32_t *digests,
+		  uint32_t *crcs);
 
 #endif

@@ -67,6 +67,7 @@ asked_targeted(struct asked *asked, const uint8_t *frame, uint32_t target_count)
 	struct lull_dispatch_load loads[LULL_DISPATCH_WORKERS_MAX] = { { 0 } };
 	struct lull_flow_packet packet;
 	uint16_t workers[2];
+	uint32_t crc;
 
 	if (target_count == 0)
 		return true;
@@ -74,9 +75,10 @@ asked_targeted(struct asked *asked, const uint8_t *frame, uint32_t target_count)
 		loads[i].capacity_pkts = 1;
 	lull_flow_parse(asked->parser, LINK_ETHERNET, frame, LIVE_FRAME_BYTES, LIVE_FRAME_BYTES, 0,
 			&packet);
+	crc = lull_flow_key_crc32(&packet.key);
 	for (int i = 0; i < 2; i++)
-		lull_dispatch_burst(asked->dispatch[i], 0, loads, &packet.digest, 1, &workers[i],
-				    NULL);
+		lull_dispatch_burst(asked->dispatch[i], 0, loads, &packet.digest, &crc, 1,
+				    &workers[i], NULL);
 	return workers[0] == workers[1] && workers[0] < target_count;
 }
 

@@ -9,45 +9,23 @@
 #include "bytes.h"
 #include "crc32c.h"
 
-/*
- * Entry i of a table is the sum of the entries of its bits, so eight numbers give all 256. Row n is
- * for a byte that n more bytes follow.
- */
-#define CRC32C_BIT(i, n, number) (((i) >> (n)&1) != 0 ? (number) : 0u)
-#define CRC32C_ENTRY(i, a, b, c, d, e, f, g, h)                                                    \
-	(CRC32C_BIT(i, 0, a) ^ CRC32C_BIT(i, 1, b) ^ CRC32C_BIT(i, 2, c) ^ CRC32C_BIT(i, 3, d) ^   \
-	 CRC32C_BIT(i, 4, e) ^ CRC32C_BIT(i, 5, f) ^ CRC32C_BIT(i, 6, g) ^ CRC32C_BIT(i, 7, h))
-#define CRC32C_4(i, ...)                                                                           \
-	CRC32C_ENTRY((i), __VA_ARGS__), CRC32C_ENTRY((i) + 1, __VA_ARGS__),                        \
-		CRC32C_ENTRY((i) + 2, __VA_ARGS__), CRC32C_ENTRY((i) + 3, __VA_ARGS__)
-#define CRC32C_16(i, ...)                                                                          \
-	CRC32C_4((i), __VA_ARGS__), CRC32C_4((i) + 4, __VA_ARGS__),                                \
-		CRC32C_4((i) + 8, __VA_ARGS__), CRC32C_4((i) + 12, __VA_ARGS__)
-#define CRC32C_64(i, ...)                                                                          \
-	CRC32C_16((i), __VA_ARGS__), CRC32C_16((i) + 16, __VA_ARGS__),                             \
-		CRC32C_16((i) + 32, __VA_ARGS__), CRC32C_16((i) + 48, __VA_ARGS__)
-#define CRC32C_ROW(...)                                                                            \
-	{                                                                                          \
-		CRC32C_64(0u, __VA_ARGS__), CRC32C_64(64u, __VA_ARGS__),                           \
-			CRC32C_64(128u, __VA_ARGS__), CRC32C_64(192u, __VA_ARGS__)                 \
-	}
 const uint32_t lull_crc32c_table[8][256] = {
-	CRC32C_ROW(0xf26b8303, 0xe13b70f7, 0xc79a971f, 0x8ad958cf, 0x105ec76f, 0x20bd8ede,
-		   0x417b1dbc, 0x82f63b78),
-	CRC32C_ROW(0x13a29877, 0x274530ee, 0x4e8a61dc, 0x9d14c3b8, 0x3fc5f181, 0x7f8be302,
-		   0xff17c604, 0xfbc3faf9),
-	CRC32C_ROW(0xa541927e, 0x4f6f520d, 0x9edea41a, 0x38513ec5, 0x70a27d8a, 0xe144fb14,
-		   0xc76580d9, 0x8b277743),
-	CRC32C_ROW(0xdd45aab8, 0xbf672381, 0x7b2231f3, 0xf64463e6, 0xe964b13d, 0xd725148b,
-		   0xaba65fe7, 0x52a0c93f),
-	CRC32C_ROW(0x38116fac, 0x7022df58, 0xe045beb0, 0xc5670b91, 0x8f2261d3, 0x1ba8b557,
-		   0x37516aae, 0x6ea2d55c),
-	CRC32C_ROW(0xef306b19, 0xdb8ca0c3, 0xb2f53777, 0x6006181f, 0xc00c303e, 0x85f4168d,
-		   0x0e045beb, 0x1c08b7d6),
-	CRC32C_ROW(0x68032cc8, 0xd0065990, 0xa5e0c5d1, 0x4e2dfd53, 0x9c5bfaa6, 0x3d5b83bd,
-		   0x7ab7077a, 0xf56e0ef4),
-	CRC32C_ROW(0x493c7d27, 0x9278fa4e, 0x211d826d, 0x423b04da, 0x847609b4, 0x0d006599,
-		   0x1a00cb32, 0x34019664),
+	LULL_CRC_ROW(0xf26b8303, 0xe13b70f7, 0xc79a971f, 0x8ad958cf, 0x105ec76f, 0x20bd8ede,
+		     0x417b1dbc, 0x82f63b78),
+	LULL_CRC_ROW(0x13a29877, 0x274530ee, 0x4e8a61dc, 0x9d14c3b8, 0x3fc5f181, 0x7f8be302,
+		     0xff17c604, 0xfbc3faf9),
+	LULL_CRC_ROW(0xa541927e, 0x4f6f520d, 0x9edea41a, 0x38513ec5, 0x70a27d8a, 0xe144fb14,
+		     0xc76580d9, 0x8b277743),
+	LULL_CRC_ROW(0xdd45aab8, 0xbf672381, 0x7b2231f3, 0xf64463e6, 0xe964b13d, 0xd725148b,
+		     0xaba65fe7, 0x52a0c93f),
+	LULL_CRC_ROW(0x38116fac, 0x7022df58, 0xe045beb0, 0xc5670b91, 0x8f2261d3, 0x1ba8b557,
+		     0x37516aae, 0x6ea2d55c),
+	LULL_CRC_ROW(0xef306b19, 0xdb8ca0c3, 0xb2f53777, 0x6006181f, 0xc00c303e, 0x85f4168d,
+		     0x0e045beb, 0x1c08b7d6),
+	LULL_CRC_ROW(0x68032cc8, 0xd0065990, 0xa5e0c5d1, 0x4e2dfd53, 0x9c5bfaa6, 0x3d5b83bd,
+		     0x7ab7077a, 0xf56e0ef4),
+	LULL_CRC_ROW(0x493c7d27, 0x9278fa4e, 0x211d826d, 0x423b04da, 0x847609b4, 0x0d006599,
+		     0x1a00cb32, 0x34019664),
 };
 
 uint32_t

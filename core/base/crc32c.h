@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "crc_table.h"
+
 /** CRC of @p count more bytes after those of which @p crc is the result; at first 0. */
 uint32_t lull_crc32c(uint32_t crc, const uint8_t *bytes, size_t count);
 /** The same without instructions that not every CPU has. */
@@ -25,12 +27,7 @@ extern const uint32_t lull_crc32c_table[8][256]; /* row n: a byte that n more by
 static inline uint32_t
 lull_crc32c_word(uint32_t crc, uint64_t word)
 {
-	uint32_t low = crc ^ (uint32_t)word, high = (uint32_t)(word >> 32);
-
-	return lull_crc32c_table[7][low & 0xff] ^ lull_crc32c_table[6][low >> 8 & 0xff] ^
-	       lull_crc32c_table[5][low >> 16 & 0xff] ^ lull_crc32c_table[4][low >> 24] ^
-	       lull_crc32c_table[3][high & 0xff] ^ lull_crc32c_table[2][high >> 8 & 0xff] ^
-	       lull_crc32c_table[1][high >> 16 & 0xff] ^ lull_crc32c_table[0][high >> 24];
+	return lull_crc_word(lull_crc32c_table, crc, word);
 }
 
 /** Does this CPU have the instructions that lull_crc32c() takes where it can? */

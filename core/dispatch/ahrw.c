@@ -9,8 +9,9 @@
  *   ahrw-paper  the largest of mu_j * weight, mu_j the free share now, as Li, Song and Zeng have it
  *               (see subflow.c): not in proportion, and no memory.
  *
- * Moving flows away from lowered workers only: Kencl and Le Boudec, "Adaptive load sharing for
- * network processors", 2008.
+ * Adapting weights now and then, and moving flows away from lowered workers only, is the idea of
+ * Kencl and Le Boudec, "Adaptive load sharing for network processors", 2008; their thresholds and
+ * steps are not these.
  */
 #include "logarithm.h"
 #include "scheduler.h"

@@ -223,17 +223,27 @@ dispatch_prefetch(const struct lull_dispatch *dispatch, const uint32_t *digests,
 		__builtin_prefetch(&dispatch->buckets[digests[i] & dispatch->view.bucket_mask], 1);
 }
 
+static bool
+dispatch_schedules_by_crc(const struct lull_dispatch *dispatch)
+{
+	return dispatch->scheduler->needs_crcs ||
+	       (dispatch->shadow != NULL && dispatch->shadow->needs_crcs);
+}
+
 void
 lull_dispatch_burst(struct lull_dispatch *dispatch, uint64_t now_ns,
-		    const struct lull_dispatch_load *loads, const uint32_t *digests, uint32_t count,
-		    uint16_t *workers, struct lull_dispatch_mark *marks)
+		    const struct lull_dispatch_load *loads, const uint32_t *digests,
+		    const uint32_t *crcs, uint32_t count, uint16_t *workers,
+		    struct lull_dispatch_mark *marks)
 {
 	struct lull_dispatch_counters *counters = &dispatch->counters;
 
 	LULL_ASSERT(count <= LULL_DISPATCH_BURST_MAX);
+	LULL_ASSERT(crcs != NULL || !dispatch_schedules_by_crc(dispatch));
 	if (dispatch->buckets != NULL)
 		dispatch_prefetch(dispatch, digests, count);
 	dispatch_look(dispatch, now_ns, loads);
+	dispatch->view.crcs = crcs;
 	dispatch->scheduler->burst(dispatch->state, &dispatch->view, digests, count, workers);
 	if (dispatch->buckets != NULL) {
 		lull_bucket_track(dispatch, digests, count, workers, marks);
@@ -252,7 +262,7 @@ lull_dispatch_burst(struct lull_dispatch *dispatch, uint64_t now_ns,
 	if (dispatch->trace.tracer != NULL)
 		lull_trace_burst(
 			&dispatch->trace,
-			&(struct lull_trace_burst){ now_ns, loads, digests, workers, count });
+			&(struct lull_trace_burst){ now_ns, loads, digests, crcs, workers, count });
 }
 
 void
@@ -276,7 +286,7 @@ lull_dispatch_refused(struct lull_dispatch *dispatch, uint64_t now_ns, uint16_t 
 	if (dispatch->trace.tracer != NULL)
 		lull_trace_refused(
 			&dispatch->trace, from,
-			&(struct lull_trace_burst){ now_ns, loads, digests, workers, count });
+			&(struct lull_trace_burst){ now_ns, loads, digests, NULL, workers, count });
 }
 
 void
@@ -330,6 +340,12 @@ const struct lull_scheduler *
 lull_dispatch_scheduler(const struct lull_dispatch *dispatch)
 {
 	return dispatch->scheduler;
+}
+
+bool
+lull_dispatch_needs_crcs(const struct lull_dispatch *dispatch)
+{
+	return dispatch_schedules_by_crc(dispatch) || dispatch->trace.tracer != NULL;
 }
 
 bool

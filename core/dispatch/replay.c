@@ -30,7 +30,7 @@ struct replayer {
 	uint64_t now_ns;
 	uint32_t count;
 	struct lull_dispatch_load loads[LULL_DISPATCH_WORKERS_MAX];
-	uint32_t digests[LULL_DISPATCH_BURST_MAX];
+	uint32_t digests[LULL_DISPATCH_BURST_MAX], crcs[LULL_DISPATCH_BURST_MAX];
 	uint16_t traced[LULL_DISPATCH_BURST_MAX], workers[LULL_DISPATCH_BURST_MAX];
 	struct history history[LULL_DISPATCH_WORKERS_MAX];
 };
@@ -207,9 +207,9 @@ take_loads(struct replayer *replayer)
 	return NULL;
 }
 
-/* count, loads, digests, workers: what BURST and REFUSED end with. */
+/* count, loads, digests, workers: what BURST and REFUSED end with, and CRCs of BURST_CRCS. */
 static const char *
-take_packets(struct replayer *replayer)
+take_packets(struct replayer *replayer, bool crcs)
 {
 	struct lull_reader *reader = &replayer->reader;
 	const char *reason;
@@ -230,6 +230,8 @@ take_packets(struct replayer *replayer)
 		if (replayer->traced[i] >= replayer->worker_count)
 			return "worker is out of range";
 	}
+	for (uint32_t i = 0; crcs && i < replayer->count; i++)
+		replayer->crcs[i] = lull_reader_u32le(reader);
 	return take_end(reader);
 }
 
@@ -263,16 +265,19 @@ replayer_compare(struct replayer *replayer)
 }
 
 static const char *
-replay_burst(struct replayer *replayer)
+replay_burst(struct replayer *replayer, bool crcs)
 {
 	const char *reason = take_now(replayer);
 
 	if (reason == NULL)
-		reason = take_packets(replayer);
+		reason = take_packets(replayer, crcs);
+	if (reason == NULL && !crcs && lull_dispatch_needs_crcs(replayer->dispatch))
+		reason = "burst without the CRC-32 of keys, which the scheduler reads";
 	if (reason != NULL)
 		return reason;
 	lull_dispatch_burst(replayer->dispatch, replayer->now_ns, replayer->loads,
-			    replayer->digests, replayer->count, replayer->workers, NULL);
+			    replayer->digests, crcs ? replayer->crcs : NULL, replayer->count,
+			    replayer->workers, NULL);
 	for (uint32_t i = 0; i < replayer->count; i++)
 		history_push(&replayer->history[replayer->workers[i]], replayer->digests[i]);
 	replayer->replay->pkts += replayer->count;
@@ -287,7 +292,7 @@ replay_refused(struct replayer *replayer)
 	uint16_t from = lull_reader_u16le(&replayer->reader);
 
 	if (reason == NULL)
-		reason = take_packets(replayer);
+		reason = take_packets(replayer, false);
 	if (reason == NULL && from >= replayer->worker_count)
 		reason = "worker is out of range";
 	if (reason != NULL)
@@ -381,7 +386,8 @@ replay_call(struct replayer *replayer, uint8_t kind)
 {
 	switch (kind) {
 	case LULL_TRACE_BURST:
-		return replay_burst(replayer);
+	case LULL_TRACE_BURST_CRCS:
+		return replay_burst(replayer, kind == LULL_TRACE_BURST_CRCS);
 	case LULL_TRACE_REFUSED:
 		return replay_refused(replayer);
 	case LULL_TRACE_DROPPED:

@@ -26,6 +26,7 @@ struct lull_schedule_tally {
 struct lull_schedule_view {
 	uint64_t now_ns;
 	const struct lull_dispatch_load *loads;
+	const uint32_t *crcs;    /* of the packets of the burst; NULL: nobody asked for them */
 	lull_weights_best *best; /* workers of largest weight, for a burst */
 	struct lull_schedule_tally *tally;
 	uint32_t worker_count;
@@ -41,6 +42,7 @@ struct lull_scheduler {      /* every member but placed is required */
 	const char *name;    /* what the user types after --scheduler */
 	const char *summary; /* one line for --help and the man page */
 	bool splits;         /* packets of one flow can go to several workers */
+	bool needs_crcs;     /* reads view->crcs */
 	/* Bytes of state for a config without zeros; given zeroed and cache-line aligned. */
 	size_t (*state_size)(const struct lull_dispatch_config *config);
 	/* The view has no loads and no time yet. */
@@ -56,9 +58,9 @@ struct lull_scheduler {      /* every member but placed is required */
 };
 
 extern const struct lull_scheduler lull_scheduler_rr_packet, lull_scheduler_rr_burst,
-	lull_scheduler_crc32, lull_scheduler_hrw, lull_scheduler_ahrw, lull_scheduler_ahrw_paper,
-	lull_scheduler_subflow, lull_scheduler_subflow_paper, lull_scheduler_sticky,
-	lull_scheduler_jsq;
+	lull_scheduler_crc32, lull_scheduler_hash, lull_scheduler_hrw, lull_scheduler_ahrw,
+	lull_scheduler_ahrw_paper, lull_scheduler_subflow, lull_scheduler_subflow_paper,
+	lull_scheduler_sticky, lull_scheduler_jsq;
 
 /* For policies that remember nothing. */
 size_t lull_scheduler_state_none(const struct lull_dispatch_config *config);

@@ -9,6 +9,7 @@ const struct lull_scheduler *const lull_schedulers[] = {
 	&lull_scheduler_rr_packet,
 	&lull_scheduler_rr_burst,
 	&lull_scheduler_crc32,
+	&lull_scheduler_hash,
 	&lull_scheduler_hrw,
 	&lull_scheduler_ahrw,
 	&lull_scheduler_ahrw_paper,

@@ -97,9 +97,11 @@ lull_trace_burst(const struct lull_trace *trace, const struct lull_trace_burst *
 {
 	struct writer writer;
 
-	writer_begin(&writer, LULL_TRACE_BURST);
+	writer_begin(&writer, burst->crcs != NULL ? LULL_TRACE_BURST_CRCS : LULL_TRACE_BURST);
 	writer_little(&writer, burst->now_ns, 8);
 	writer_packets(&writer, trace, burst);
+	for (uint32_t i = 0; burst->crcs != NULL && i < burst->count; i++)
+		writer_little(&writer, burst->crcs[i], 4);
 	writer_end(&writer, trace, false);
 }
 

@@ -11,6 +11,7 @@
  *               u32 worker_count, u32 bucket_bits, u32 threshold_ppm, u32 enter_ppm,
  *               u32 leave_ppm, u32 pin_pkts, u64 idle_ns, u64 seed     as configured, zeros too
  *   BURST       u64 now_ns, u16 count, loads, count x u32 digest, count x u8 worker
+ *   BURST_CRCS  as BURST, and count x u32 CRC-32 of the key behind it
  *   REFUSED     u64 now_ns, u16 from, u16 count, loads, count x u32 digest, count x u8 worker
  *   DROPPED     u16 worker, u32 count
  *   NOTE        u32 digest, u16 app
@@ -34,9 +35,9 @@
 /* Length and kind. */
 #define LULL_TRACE_HEAD_SIZE 5
 #define LULL_TRACE_NAME_MAX 64
-/* Of a record, the largest is a full REFUSED for all workers. */
+/* Of a record, the largest is a full BURST_CRCS for all workers. */
 #define LULL_TRACE_RECORD_MAX                                                                      \
-	(LULL_TRACE_HEAD_SIZE + 12 + 20 * LULL_DISPATCH_WORKERS_MAX + 5 * LULL_DISPATCH_BURST_MAX)
+	(LULL_TRACE_HEAD_SIZE + 12 + 20 * LULL_DISPATCH_WORKERS_MAX + 9 * LULL_DISPATCH_BURST_MAX)
 
 enum lull_trace_kind {
 	LULL_TRACE_CONFIG = 1,
@@ -45,7 +46,8 @@ enum lull_trace_kind {
 	LULL_TRACE_DROPPED,
 	LULL_TRACE_NOTE,
 	LULL_TRACE_CHANGE,
-	LULL_TRACE_THRESHOLDS
+	LULL_TRACE_THRESHOLDS,
+	LULL_TRACE_BURST_CRCS
 };
 
 /** Where the trace of a dispatcher goes; NULL: nowhere. */
@@ -60,6 +62,7 @@ struct lull_trace_burst {
 	uint64_t now_ns;
 	const struct lull_dispatch_load *loads;
 	const uint32_t *digests;
+	const uint32_t *crcs; /* NULL: nobody knows them */
 	const uint16_t *workers;
 	uint32_t count;
 };

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/crc32.h"
+
 const char *
 lull_flow_tunnel_name(enum lull_flow_tunnel tunnel)
 {
@@ -56,4 +58,20 @@ lull_flow_key_compare(const struct lull_flow_key *a, const struct lull_flow_key 
 	if (order == 0)
 		order = key_order(a->outer, b->outer);
 	return order;
+}
+
+uint32_t
+lull_flow_key_crc32(const struct lull_flow_key *key)
+{
+	size_t addr_bytes = key->version == 4 ? 4 : 16, at = 2 * addr_bytes;
+	uint8_t bytes[2 * 16 + 5];
+
+	memcpy(bytes, key->addr[0], addr_bytes);
+	memcpy(bytes + addr_bytes, key->addr[1], addr_bytes);
+	for (int i = 0; i < 2; i++) {
+		bytes[at++] = (uint8_t)(key->port[i] >> 8);
+		bytes[at++] = (uint8_t)key->port[i];
+	}
+	bytes[at++] = key->proto;
+	return lull_crc32(0, bytes, at);
 }

@@ -110,15 +110,20 @@ send_tell_lost(struct flow_io *io, struct lull_flow_packet *packet)
 void
 flow_send_burst(struct flow_io *io, uint64_t now_ns)
 {
+	bool needs_crcs = lull_dispatch_needs_crcs(io->dispatch);
 	struct lull_dispatch_mark marks[LULL_BURST_MAX];
 	struct flow_burst *burst = &io->burst;
 	uint16_t workers[LULL_BURST_MAX];
+	uint32_t crcs[LULL_BURST_MAX];
 
 	if (burst->kept == 0)
 		return;
 	flow_send_loads(io);
+	for (uint32_t i = 0; needs_crcs && i < burst->kept; i++)
+		crcs[i] = lull_flow_key_crc32(&flow_private(burst->pkts[i])->packet.key);
 	lull_dispatch_burst(io->dispatch, burst->first_clock_ns, io->loads, burst->digests,
-			    burst->kept, workers, io->tracks ? marks : NULL);
+			    needs_crcs ? crcs : NULL, burst->kept, workers,
+			    io->tracks ? marks : NULL);
 	for (uint32_t i = 0; i < burst->kept; i++) {
 		if (io->tracks)
 			send_mark(io, burst->pkts[i], &marks[i]);

@@ -196,13 +196,16 @@ int lull_dispatch_init(void *memory, const struct lull_dispatch_config *config,
  * @param now_ns   clock of the iteration; never goes back
  * @param loads    one per worker
  * @param digests  one per packet, 0..LULL_DIGEST_MAX
+ * @param crcs     lull_flow_key_crc32() of each packet; may be NULL unless
+ *                 lull_dispatch_needs_crcs()
  * @param count    packets, at most LULL_DISPATCH_BURST_MAX
  * @param workers  out: worker index of each packet
  * @param marks    out: one per packet; may be NULL when buckets are not kept
  */
 void lull_dispatch_burst(struct lull_dispatch *dispatch, uint64_t now_ns,
 			 const struct lull_dispatch_load *loads, const uint32_t *digests,
-			 uint32_t count, uint16_t *workers, struct lull_dispatch_mark *marks);
+			 const uint32_t *crcs, uint32_t count, uint16_t *workers,
+			 struct lull_dispatch_mark *marks);
 /**
  * Choose again for packets that a worker has no room for. They are the last that it was sent. Each
  * gets another worker that has room and may have it, or @p from itself: then the packet must be
@@ -252,6 +255,12 @@ void lull_dispatch_thresholds(struct lull_dispatch *dispatch, uint32_t threshold
  * @return the scheduler; static, never NULL
  */
 const struct lull_scheduler *lull_dispatch_scheduler(const struct lull_dispatch *dispatch);
+/**
+ * Ask whether somebody reads the CRC-32 of keys: scheduler, shadow or trace. Packets then need
+ * theirs.
+ * @return true: lull_dispatch_burst() must get them
+ */
+bool lull_dispatch_needs_crcs(const struct lull_dispatch *dispatch);
 /**
  * Ask whether buckets are kept and marks filled in. That holds for the life of the dispatcher.
  * @return true: they are

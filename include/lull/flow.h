@@ -115,6 +115,14 @@ struct lull_flow_key {
  */
 uint32_t lull_flow_digest(uint32_t seed, const struct lull_flow_key *key);
 /**
+ * Compute the CRC-32 (IEEE 802.3) of a key's 5-tuple, for the scheduler crc32: addr[0], addr[1] (4
+ * bytes each, or 16), port[0], port[1] and proto, all in network byte order, 13 or 37 bytes. What
+ * else belongs to the key does not count.
+ * @return 32 bits
+ * Threads: any.
+ */
+uint32_t lull_flow_key_crc32(const struct lull_flow_key *key);
+/**
  * Compare two keys.
  * @return true: they are equal
  * Threads: any.

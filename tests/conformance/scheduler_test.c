@@ -72,8 +72,8 @@ world_burst(struct world *world)
 	}
 	world->now_ns += lull_prng_below(&world->prng, 200000);
 	world->workers[count] = 0xbeef;
-	lull_dispatch_burst(world->dispatch, world->now_ns, world->loads, world->digests, count,
-			    world->workers, NULL);
+	lull_dispatch_burst(world->dispatch, world->now_ns, world->loads, world->digests,
+			    world->digests, count, world->workers, NULL);
 	assert_int_equal(world->workers[count], 0xbeef);
 	return count;
 }
@@ -147,7 +147,9 @@ TEST(burst__never_splits_unless_it_says_so)
 /* With empty rings hashing policies spread flows evenly; sticky as hrw. */
 TEST(burst__uniform)
 {
-	static const char *const names[] = { "crc32", "hrw", "ahrw", "ahrw-paper", "subflow" };
+	static const char *const names[] = {
+		"crc32", "hash", "hrw", "ahrw", "ahrw-paper", "subflow"
+	};
 
 	for (uint32_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		for (uint32_t worker_count = 2; worker_count <= 16; worker_count *= 2) {
@@ -163,7 +165,8 @@ TEST(burst__uniform)
 					world.digests[n] = (uint32_t)lull_prng_u64(&world.prng) &
 							   LULL_DIGEST_MAX;
 				lull_dispatch_burst(world.dispatch, ++world.now_ns, world.loads,
-						    world.digests, 256, world.workers, NULL);
+						    world.digests, world.digests, 256,
+						    world.workers, NULL);
 			}
 			counters = lull_dispatch_counters(world.dispatch);
 			for (uint32_t k = 0; k < worker_count; k++)
@@ -186,10 +189,10 @@ TEST(hrw__minimal_disruption)
 	for (uint32_t k = 0; k < 64; k++) {
 		for (uint32_t n = 0; n < 256; n++)
 			few.digests[n] = (uint32_t)lull_prng_u64(&few.prng) & LULL_DIGEST_MAX;
-		lull_dispatch_burst(few.dispatch, 1, few.loads, few.digests, 256, few.workers,
+		lull_dispatch_burst(few.dispatch, 1, few.loads, few.digests, NULL, 256, few.workers,
 				    NULL);
-		lull_dispatch_burst(more.dispatch, 1, few.loads, few.digests, 256, more.workers,
-				    NULL);
+		lull_dispatch_burst(more.dispatch, 1, few.loads, few.digests, NULL, 256,
+				    more.workers, NULL);
 		for (uint32_t n = 0; n < 256; n++) {
 			assert_true(more.workers[n] == few.workers[n] || more.workers[n] == 7);
 			moved += more.workers[n] == 7;

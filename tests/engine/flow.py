@@ -182,7 +182,7 @@ def dealt(trial: Trial, *options: object) -> tuple[int, str, str]:
     """Seed, packets per worker, and records."""
     result = trial.scratch / "seed.json"
     run = trial.call("--pcap", trial.captures, "--identify=no", "--records", "-", "--workers", 4,
-                    "--scheduler", "crc32", "--order", "none", "--json", result, *options)
+                    "--scheduler", "hash", "--order", "none", "--json", result, *options)
     check(run.returncode == 0, "ends well", run.stderr)
     end = json.loads(result.read_text(encoding="utf-8"))
     return int(end["settings"]["seed"]), str(end["dispatch"][0]["worker_pkts"]), run.stdout

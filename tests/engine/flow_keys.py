@@ -36,7 +36,8 @@ class Trial(Command):
         found = re.search(r"--scheduler(.*?)--shadow", text, re.DOTALL)
         self.schedulers = re.findall(r"^ {30}([a-z]\S*)", found.group(1) if found else "",
                                      re.MULTILINE)
-        check(len(self.schedulers) == 10, "tells its schedulers", self.schedulers)
+        check({"rr-burst", "crc32", "hash", "hrw", "subflow", "sticky"} < set(self.schedulers),
+              "tells its schedulers", self.schedulers)
 
     def write(self, packets: list[Packet], link_type: int = RAW) -> None:
         parts = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link_type)]

@@ -20,7 +20,7 @@ RING = "framecnt=4096,framesz=2048,blocksz=4096"
 FLOWS = 40
 COUNT = 2000
 LONG = "--idle-timeout=1h --active-timeout=0"
-SCHEDULERS = "rr-packet rr-burst crc32 hrw ahrw ahrw-paper subflow subflow-paper sticky jsq"
+SCHEDULERS = "rr-packet rr-burst crc32 hash hrw ahrw ahrw-paper subflow subflow-paper sticky jsq"
 EXPORT_SLACK_S = 20
 
 

@@ -83,7 +83,7 @@ TEST(next__gives_the_elephant_its_share)
 }
 
 static uint16_t
-worker_of(const char *scheduler, uint32_t digest)
+worker_of(const char *scheduler, const struct lull_sim_flow *flow)
 {
 	struct lull_dispatch_config config = { .scheduler = lull_scheduler_find(scheduler),
 					       .worker_count = 4,
@@ -98,26 +98,60 @@ worker_of(const char *scheduler, uint32_t digest)
 
 	assert_non_null(memory);
 	assert_int_equal(lull_dispatch_init(memory, &config, &dispatch), 0);
-	lull_dispatch_burst(dispatch, 0, loads, &digest, 1, &worker, NULL);
+	lull_dispatch_burst(dispatch, 0, loads, &flow->digest, &flow->crc, 1, &worker, NULL);
 	free(memory);
 	return worker;
 }
 
-TEST(digests_find__suits_both_schedulers)
+/* What the parser reads in the frame is what the schedulers get. */
+TEST(init__reads_the_headers_of_each_flow)
 {
-	uint32_t digests[200], seen = 0;
-	struct lull_prng prng;
+	struct lull_sim_flows_config config = config_of(500, 1100);
+	struct lull_flow_parser *parser = lull_sim_parser_create(config.seed);
+	uint32_t protos[256] = { 0 }, versions[16] = { 0 };
+	struct lull_sim_flows flows;
+
+	assert_non_null(parser);
+	assert_int_equal(lull_sim_flows_init(&flows, &config), 0);
+	for (uint32_t i = 0; i < 500; i++) {
+		const struct lull_sim_flow *flow = &flows.flows[i];
+		uint32_t bytes = LULL_SIM_HEADER_BYTES_MAX;
+		struct lull_flow_packet packet;
+
+		assert_int_equal(lull_flow_parse(parser, 1, flow->frame, bytes, bytes, 0, &packet),
+				 LULL_FLOW_OK);
+		assert_int_equal(flow->digest,
+				 lull_flow_digest((uint32_t)config.seed, &packet.key));
+		assert_int_equal(flow->crc, lull_flow_key_crc32(&packet.key));
+		protos[packet.key.proto]++;
+		versions[packet.key.version]++;
+	}
+	assert_int_equal(protos[LULL_FLOW_PROTO_TCP] + protos[LULL_FLOW_PROTO_UDP], 500);
+	assert_in_range(protos[LULL_FLOW_PROTO_TCP], 200, 300);
+	assert_in_range(versions[6], 40, 90);
+	assert_int_equal(versions[4] + versions[6], 500);
+	lull_sim_flows_done(&flows);
+	lull_sim_parser_free(parser);
+}
+
+TEST(init__targets_suit_both_schedulers)
+{
+	uint32_t seen = 0;
 
 	for (uint32_t target = 1; target <= 2; target++) {
-		lull_prng_init(&prng, 3, target);
-		assert_int_equal(lull_sim_digests_find(&prng, 4, target, digests, 200), 200);
-		for (uint32_t i = 0; i < 200; i++) {
-			uint16_t worker = worker_of("hrw", digests[i]);
+		struct lull_sim_flows_config config = config_of(200, 1100);
+		struct lull_sim_flows flows;
 
-			assert_true(digests[i] <= LULL_DIGEST_MAX && worker < target);
-			assert_int_equal(worker_of("crc32", digests[i]), worker);
+		config.target_count = target;
+		assert_int_equal(lull_sim_flows_init(&flows, &config), 0);
+		for (uint32_t i = 0; i < 200; i++) {
+			uint16_t worker = worker_of("hrw", &flows.flows[i]);
+
+			assert_true(worker < target);
+			assert_int_equal(worker_of("crc32", &flows.flows[i]), worker);
 			seen |= 1u << worker;
 		}
+		lull_sim_flows_done(&flows);
 	}
 	assert_int_equal(seen, 3);
 }

@@ -247,9 +247,9 @@ TEST(seed__gives_the_result_written_down)
 		enum lull_order order;
 		uint64_t digest;
 	} pinned[] = {
-		{ "rr-packet", LULL_ORDER_NONE, 0x0a7991eb5705114f },
-		{ "crc32", LULL_ORDER_NONE, 0x111b7644a2648216 },
-		{ "hrw", LULL_ORDER_NONE, 0xfc0fe7a2d36821e4 },
+		{ "rr-packet", LULL_ORDER_NONE, 0x2ff1f8682a4582b0 },
+		{ "crc32", LULL_ORDER_NONE, 0xee2544111c96605f },
+		{ "hrw", LULL_ORDER_NONE, 0xe6bd51dab57ff25c },
 	};
 	bool differs = false;
 

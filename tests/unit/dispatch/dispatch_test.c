@@ -123,13 +123,13 @@ TEST(shadow__beside)
 
 TEST(change__keeps_the_contract)
 {
-	struct lull_dispatch_config config = stand_config("crc32");
+	struct lull_dispatch_config config = stand_config("hash");
 	struct dispatch_stand stand;
 	uint32_t digest;
 
 	config.order = LULL_ORDER_DRAIN;
 	stand_init(&stand, &config);
-	digest = stand_digest_of(&stand, 3) & 0x1fffffff; /* crc32: 0 */
+	digest = stand_digest_of(&stand, 3) & 0x1fffffff; /* hash: 0 */
 	while (stand_hrw(digest, 4) == 0)
 		digest--;
 	assert_int_equal(stand_one(&stand, digest), 0);

@@ -22,7 +22,7 @@
 struct recording {
 	uint8_t *bytes;
 	size_t size, room;
-	uint32_t kinds[LULL_TRACE_THRESHOLDS + 1];
+	uint32_t kinds[LULL_TRACE_BURST_CRCS + 1];
 };
 
 static void
@@ -38,7 +38,7 @@ recording_add(void *arg, const uint8_t *bytes, size_t size)
 	}
 	memcpy(recording->bytes + recording->size, bytes, size);
 	recording->size += size;
-	assert_in_range(bytes[kind_at], LULL_TRACE_CONFIG, LULL_TRACE_THRESHOLDS);
+	assert_in_range(bytes[kind_at], LULL_TRACE_CONFIG, LULL_TRACE_BURST_CRCS);
 	recording->kinds[bytes[kind_at]]++;
 }
 
@@ -131,8 +131,8 @@ world_burst(struct world *world)
 	for (uint16_t i = 0; i < WORKERS; i++)
 		world->loads[i].staged_pkts =
 			LULL_MIN(world_below(world, 3), world->loads[i].used_pkts);
-	lull_dispatch_burst(world->dispatch, world->now_ns, world->loads, world->digests, count,
-			    world->workers, marks);
+	lull_dispatch_burst(world->dispatch, world->now_ns, world->loads, world->digests,
+			    world->digests, count, world->workers, marks);
 	for (uint32_t i = 0; i < count; i++)
 		given[world->workers[i]]++;
 	for (uint16_t i = 0; i < WORKERS; i++) {
@@ -242,11 +242,11 @@ expect_same_again(const struct lull_dispatch_config *config, bool changes)
 	assert_int_equal(replay.offset, recording.size);
 	assert_int_equal(replay.differences, 0);
 	assert_int_equal(replay.first_call, 0);
-	for (uint32_t kind = LULL_TRACE_BURST; kind <= LULL_TRACE_THRESHOLDS; kind++)
+	for (uint32_t kind = LULL_TRACE_BURST; kind <= LULL_TRACE_BURST_CRCS; kind++)
 		calls += recording.kinds[kind];
 	assert_int_equal(replay.calls, calls);
 	assert_int_equal(replay.pkts, lull_dispatch_counters(world.dispatch)->pkts);
-	assert_true(recording.kinds[LULL_TRACE_BURST] == 600);
+	assert_true(recording.kinds[LULL_TRACE_BURST_CRCS] == 600);
 	assert_true(recording.kinds[LULL_TRACE_NOTE] > 0);
 	assert_true(recording.kinds[LULL_TRACE_THRESHOLDS] > 0);
 	assert_true(!changes || recording.kinds[LULL_TRACE_CHANGE] > 0);
@@ -282,8 +282,8 @@ recording_unstage(struct recording *recording)
 		uint8_t *bytes = recording->bytes + from, kind = bytes[4], *out;
 		uint32_t len = bytes[0] | (uint32_t)bytes[1] << 8, loads = 0, cut = 0;
 
-		if (kind == LULL_TRACE_BURST || kind == LULL_TRACE_REFUSED) {
-			loads = kind == LULL_TRACE_BURST ? 5 + 10 : 5 + 12;
+		if (kind == LULL_TRACE_BURST_CRCS || kind == LULL_TRACE_REFUSED) {
+			loads = kind == LULL_TRACE_BURST_CRCS ? 5 + 10 : 5 + 12;
 			cut = 4 * WORKERS;
 		}
 		out = recording->bytes + to;
@@ -408,7 +408,7 @@ TEST(replay_run__tells_where_a_trace_is_cut)
 	uint32_t whole = 0, records = 0;
 
 	world_run(&world, &config, 8, true, &recording);
-	for (uint32_t kind = 0; kind <= LULL_TRACE_THRESHOLDS; kind++)
+	for (uint32_t kind = 0; kind <= LULL_TRACE_BURST_CRCS; kind++)
 		records += recording.kinds[kind];
 	for (size_t size = 0; size <= recording.size; size++)
 		whole += read_copy(recording.bytes, size) == 0;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
 #include "dispatch/trace.h"
 #include "base/reader.h"
 #include "dispatch_stand.h"
@@ -49,8 +51,9 @@ TEST(trace__config)
 TEST(trace__records)
 {
 	static const uint8_t kinds[] = {
-		LULL_TRACE_CONFIG,     LULL_TRACE_BURST, LULL_TRACE_REFUSED, LULL_TRACE_DROPPED,
-		LULL_TRACE_THRESHOLDS, LULL_TRACE_NOTE,  LULL_TRACE_CHANGE,
+		LULL_TRACE_CONFIG,  LULL_TRACE_BURST_CRCS, LULL_TRACE_REFUSED,
+		LULL_TRACE_DROPPED, LULL_TRACE_THRESHOLDS, LULL_TRACE_NOTE,
+		LULL_TRACE_CHANGE,
 	};
 	struct lull_dispatch_config config = stand_config("rr-packet");
 	static uint32_t digests[LULL_DISPATCH_BURST_MAX];
@@ -77,8 +80,8 @@ TEST(trace__records)
 		uint32_t len = lull_reader_u32le(&reader);
 
 		assert_int_equal(lull_reader_u8(&reader), kinds[i]);
-		if (kinds[i] == LULL_TRACE_BURST)
-			assert_int_equal(len, 1 + 8 + 2 + 32 * 20 + 512 * 5);
+		if (kinds[i] == LULL_TRACE_BURST_CRCS)
+			assert_int_equal(len, 1 + 8 + 2 + 32 * 20 + 512 * 9);
 		if (kinds[i] == LULL_TRACE_NOTE) {
 			struct lull_reader note = reader;
 
@@ -90,4 +93,30 @@ TEST(trace__records)
 	assert_false(reader.failed);
 	assert_int_equal(lull_reader_left(&reader), 0);
 	stand_end(&stand);
+}
+
+/* As traces were before they held the CRCs of keys: hrw can be replayed, crc32 cannot. */
+TEST(trace__without_the_crcs_of_keys)
+{
+	struct lull_dispatch_config config = stand_config("hrw");
+	struct lull_dispatch_replay replay;
+	const uint32_t digest = 5;
+	struct dispatch_stand stand;
+	struct sheet sheet = { .size = 0 };
+
+	stand_init(&stand, &config);
+	lull_dispatch_trace(stand.dispatch, sheet_write, &sheet);
+	lull_dispatch_burst(stand.dispatch, 1, stand.loads, &digest, NULL, 1, stand.workers, NULL);
+	stand_end(&stand);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(lull_dispatch_replay_open(sheet.bytes, sheet.size, &replay), 0);
+		replay.config.scheduler = lull_scheduler_find(i == 0 ? "hrw" : "crc32");
+		stand_init(&stand, &replay.config);
+		assert_int_equal(
+			lull_dispatch_replay_run(sheet.bytes, sheet.size, stand.dispatch, &replay),
+			i == 0 ? 0 : -EINVAL);
+		stand_end(&stand);
+	}
+	assert_string_equal(replay.reason,
+			    "burst without the CRC-32 of keys, which the scheduler reads");
 }
