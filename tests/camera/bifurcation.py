@@ -21,7 +21,7 @@ from camera_world import (
     whole_checksums,
 )
 from verdict import check, wait_for
-from world import Program, main, run, world
+from world import Program, Skip, main, run, world
 
 PORT, GVCP, OTHER, CLOSED = 5004, 3956, 6000, 6001
 FRAMES = 60
@@ -93,11 +93,14 @@ def af_xdp(binaries: list[str]) -> None:
         check(totals["unclaimed"] == 0, "it sees nothing but its own", totals)
 
 
+def needs_tap() -> None:
+    if not Path("/dev/net/tun").exists():
+        raise Skip("needs TAP")
+
+
 def exception(binaries: list[str]) -> None:
     """A port that takes all, and a TAP with the host's address for the rest."""
-    if not Path("/dev/net/tun").exists():
-        print("exception: left out, the kernel has no TAP")
-        return
+    needs_tap()
     with world() as here:
         link = Link(here, binaries)
         whole_checksums(link)
@@ -114,9 +117,16 @@ def exception(binaries: list[str]) -> None:
 
 def control(binaries: list[str]) -> None:
     """A GigE Vision camera is controlled through the kernel while its pictures go past it."""
-    for backend in ("dpdk:af_packet=v1", "dpdk:af_xdp=v1", "dpdk:af_xdp=v1,exception=tap0"):
+    for backend in ("dpdk:af_packet=v1", "dpdk:af_xdp=v1"):
         with world() as here:
             controlled(Link(here, binaries), backend)
+
+
+def control_beside(binaries: list[str]) -> None:
+    """The same through a TAP."""
+    needs_tap()
+    with world() as here:
+        controlled(Link(here, binaries), "dpdk:af_xdp=v1,exception=tap0")
 
 
 def controlled(link: Link, backend: str) -> None:
@@ -140,26 +150,34 @@ def controlled(link: Link, backend: str) -> None:
 
 def ends(binaries: list[str]) -> None:
     """No program stays, however the receiver ends."""
+    leave_nothing(binaries, "dpdk:af_xdp=v1")
+
+
+def ends_beside(binaries: list[str]) -> None:
+    needs_tap()
+    leave_nothing(binaries, "dpdk:af_xdp=v1,exception=tap0")
+
+
+def leave_nothing(binaries: list[str], backend: str) -> None:
     with world() as here:
         link = Link(here, binaries)
         link.address_host()
-        for backend in ("dpdk:af_xdp=v1", "dpdk:af_xdp=v1,exception=tap0"):
-            for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
-                receiver = link.receive(f"--backend {backend} --stream {VIDEO}")
-                check(link.xdp() == OURS, "our program is there", link.xdp())
-                if sign == signal.SIGKILL:
-                    receiver.process.kill()
-                    receiver.wait()
-                else:
-                    receiver.finish(sign)
-                wait_for(f"none after {sign.name}", lambda: link.xdp() == "")
+        for sign in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL):
+            receiver = link.receive(f"--backend {backend} --stream {VIDEO}")
+            check(link.xdp() == OURS, "our program is there", link.xdp())
+            if sign == signal.SIGKILL:
+                receiver.process.kill()
+                receiver.wait()
+            else:
+                receiver.finish(sign)
+            wait_for(f"none after {sign.name}", lambda: link.xdp() == "")
 
 
 def stray(binaries: list[str]) -> None:
     """What another DPDK program left is named, with the command that removes it."""
     testpmd = shutil.which("dpdk-testpmd")
     if testpmd is None:
-        return
+        raise Skip("needs dpdk-testpmd")
     with world() as here:
         link = Link(here, binaries)
         link.address_host()
@@ -196,4 +214,5 @@ def queues(binaries: list[str]) -> None:
             check(len(said) == 1 and "queue" in said[0], f"{wrong} is refused", said)
 
 
-main([kernel, af_packet, af_xdp, exception, control, ends, stray, queues], need="root")
+main([kernel, af_packet, af_xdp, exception, control, control_beside, ends, ends_beside, stray,
+      queues], need="root")  # fmt: skip

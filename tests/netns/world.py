@@ -28,6 +28,10 @@ from verdict import TIMEOUT_S, Failure, check, wait_for
 TRIES = 3
 
 
+class Skip(Exception):
+    """A case cannot run here: what it needs."""
+
+
 class Program:
     """A running lull program and its telemetry."""
 
@@ -198,16 +202,21 @@ def world() -> Iterator[World]:
         here.close()
 
 
-def run_case(case: Callable[[list[str]], None], binaries: list[str]) -> str:
-    """What became of it. A fault of ours fails each time; a host that stood still does not."""
+def run_case(case: Callable[[list[str]], None], binaries: list[str]) -> tuple[bool, str]:
+    """Whether it is well, and what became of it in the words of TAP, which devtools/testlog.py
+    reads. A fault of ours fails each time; a host that stood still does not."""
     said: list[str] = []
+    begin = time.monotonic()
     for _ in range(TRIES):
         try:
             case(binaries)
-            return "ok" if not said else f"ok after {'; '.join(said)}"
+            after = f" after {'; '.join(said)}" if said else ""
+            return True, f"ok - {case.__name__}{after} ({time.monotonic() - begin:.1f} s)"
+        except Skip as reason:
+            return True, f"ok - {case.__name__} # SKIP {reason}"
         except Failure as failure:
             said.append(str(failure))
-    return f"FAILED {TRIES} times: {'; '.join(said)}"
+    return False, f"not ok - {case.__name__}: FAILED {TRIES} times: {'; '.join(said)}"
 
 
 def main(cases: Sequence[Callable[[list[str]], None]], need: str = "namespaces") -> None:
@@ -220,8 +229,7 @@ def main(cases: Sequence[Callable[[list[str]], None]], need: str = "namespaces")
     for case in cases:
         if len(sys.argv) > 3 and case.__name__ not in sys.argv[3:]:
             continue
-        begin = time.monotonic()
-        verdict = run_case(case, binaries)
-        failed += not verdict.startswith("ok")
-        print(f"{case.__name__}: {verdict} ({time.monotonic() - begin:.1f} s)", flush=True)
+        well, verdict = run_case(case, binaries)
+        failed += not well
+        print(verdict, flush=True)
     sys.exit(1 if failed else 0)
