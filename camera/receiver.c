@@ -59,6 +59,7 @@ camera_open_backend(struct lull_receiver *receiver, struct lull_error *error)
 		.eal = config->eal,
 		.socket_bytes = config->socket_bytes,
 		.ring_pkts = config->ring_pkts,
+		.mtu = config->mtu,
 		.own_loop = config->own_loop,
 		.unchecked = config->unchecked,
 	};
@@ -414,6 +415,8 @@ camera_stop(struct lull_receiver *receiver)
 		LULL_COUNTER_ADD(receiver->unclaimed, backend->unclaimed(receiver->backend_state));
 	if (backend->exceptions != NULL)
 		backend->exceptions(receiver->backend_state, &receiver->exceptions_end);
+	if (backend->damaged != NULL)
+		backend->damaged(receiver->backend_state, &receiver->damaged_end);
 	backend->close(receiver->backend_state);
 	receiver->backend_state = NULL;
 	pthread_mutex_unlock(&receiver->state_lock);

@@ -139,6 +139,7 @@ struct lull_receiver {
 	uint64_t missed_end;                  /* when the back end was closed */
 	uint64_t missed_seen, missed_seen_ns; /* by the last loss audit, and when */
 	struct lull_net_exceptions exceptions_end;
+	struct lull_net_damaged damaged_end;
 	atomic_uint_fast64_t ended_ns, cpu_end_ns, steal_end_ns;
 
 	/* hand-over */

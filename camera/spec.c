@@ -58,6 +58,11 @@ const struct lull_option cam_spec_keys[] = {
 	LULL_ROW_COUNT("packet-bytes", NULL, packet_bytes,
 		       "gvsp: IP length of a packet, in bytes. Default: as the camera is set up.",
 		       .low = 64, .high = UINT16_MAX),
+	LULL_ROW_COUNT("mtu", "BYTES", mtu,
+		       "IP length of the longest packet that the camera sends: the self-check "
+		       "compares it, and a DPDK port without an interface is set up for it. "
+		       "Default: packet-bytes.",
+		       .low = 68, .high = UINT16_MAX),
 	LULL_ROW_COUNT("stream-id", NULL, stream_id,
 		       "rvf: stream id; cmp: device * 256 + stream. Default: the first one seen.",
 		       .low = 1, .high = UINT64_MAX),
@@ -183,6 +188,7 @@ cam_spec_stream(const struct cam_spec *spec)
 		.order = (enum lull_frame_order)spec->order,
 		.policy = (enum lull_frame_policy)spec->policy,
 		.pages = (enum lull_camera_pages)spec->pages,
+		.mtu = spec->mtu,
 		.resend = spec->resend,
 		.resend_ppm = (uint32_t)(spec->resend_percent * 10000 + 0.5),
 	};

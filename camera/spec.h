@@ -19,7 +19,7 @@ struct cam_spec {
 	uint32_t width, height, row_bytes;
 	uint32_t pixel; /* enum lull_pixel */
 	bool interlaced, field_rows;
-	uint32_t packet_bytes;
+	uint32_t packet_bytes, mtu;
 	uint64_t stream_id;
 	uint8_t virtual_channel, data_type;
 	uint64_t buffer_bytes;

@@ -146,7 +146,7 @@ stream_settle(struct camera_stream *stream, struct lull_error *error)
 	if (lull_range_check("buffers", stream->image_count, 2, CAMERA_BUFFERS_MAX, &wrong) != 0)
 		return lull_error_range(error, &wrong);
 	claim->burst_bytes = lull_frame_bytes(&config->settings.geometry);
-	claim->packet_bytes = config->settings.packet_bytes;
+	claim->packet_bytes = LULL_MAX(config->settings.packet_bytes, config->mtu);
 	claim->burst_pkts =
 		(uint32_t)(LULL_MAX(claim->burst_bytes, config->buffer_bytes) /
 				   (claim->packet_bytes > 100 ? claim->packet_bytes - 36 :

@@ -71,9 +71,11 @@ void
 lull_receiver_totals(struct lull_receiver *receiver, struct lull_receiver_totals *totals)
 {
 	struct lull_net_exceptions beside;
+	struct lull_net_damaged damaged;
 
 	camera_read_begin(receiver);
 	beside = receiver->exceptions_end;
+	damaged = receiver->damaged_end;
 	*totals = (struct lull_receiver_totals){
 		.pkts = LULL_COUNTER_READ(receiver->pkts),
 		.bytes = LULL_COUNTER_READ(receiver->bytes),
@@ -88,11 +90,14 @@ lull_receiver_totals(struct lull_receiver *receiver, struct lull_receiver_totals
 			totals->unclaimed += receiver->backend->unclaimed(receiver->backend_state);
 		if (receiver->backend->exceptions != NULL)
 			receiver->backend->exceptions(receiver->backend_state, &beside);
+		if (receiver->backend->damaged != NULL)
+			receiver->backend->damaged(receiver->backend_state, &damaged);
 	}
 	pthread_mutex_unlock(&receiver->state_lock);
 	totals->to_kernel = beside.to_kernel;
 	totals->from_kernel = beside.from_kernel;
 	totals->kernel_lost = beside.refused;
+	totals->cut = damaged.cut;
 	thread_totals(receiver, totals);
 	atomic_fetch_sub(&receiver->readers, 1);
 }

@@ -107,6 +107,7 @@ source_open(LullCameraSrc *source, struct lull_error *error)
 	if (rc != 0)
 		return rc;
 	stream = cam_spec_stream(&source->spec);
+	config.mtu = stream.mtu;
 	rc = lull_gst_session_open(&config, &stream, &source->session, error);
 	if (rc != 0)
 		return rc;

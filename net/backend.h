@@ -33,6 +33,7 @@ struct lull_net_config {
 	const char *eal;       /**< further EAL arguments [NULL] */
 	uint64_t socket_bytes; /**< receive buffer per socket [32 MiB] */
 	uint32_t ring_pkts;    /**< slots of a port's queue [16384] */
+	uint32_t mtu;          /**< longest packet of a port without an interface [1500] */
 	bool own_loop;         /**< nobody calls wait(): ask all sockets each time */
 	uint32_t send_pkts;    /**< room for packets on their way out [0: it only receives] */
 	bool unchecked;        /**< open although what is known to take packets away is there */
@@ -111,6 +112,11 @@ struct lull_net_exceptions {
 	uint64_t refused; /**< no room, or the other side did not take it */
 };
 
+/** Packets for claims that were not given to them. */
+struct lull_net_damaged {
+	uint64_t cut; /**< without their end: of a capture, a slot, longer than the port's MTU */
+};
+
 struct lull_net_backend {
 	const char *name; /**< before the colon */
 	const char *summary;
@@ -143,6 +149,7 @@ struct lull_net_backend {
 	/** Of all packets fetched: for no claim, fragments, malformed below UDP; NULL: none. */
 	uint64_t (*unclaimed)(void *state);
 	uint64_t (*missed)(void *state);
+	void (*damaged)(void *state, struct lull_net_damaged *damaged); /**< NULL: none are */
 	/** NULL: nothing goes beside. */
 	void (*exceptions)(void *state, struct lull_net_exceptions *exceptions);
 	/** Slots of the ring that rests must not overflow. */

@@ -32,15 +32,16 @@ claims_type(const struct lull_net_claims *claims, uint16_t ether_type)
 	return 0;
 }
 
-bool
+enum lull_net_found
 lull_net_claims_find(const struct lull_net_claims *claims, const uint8_t *frame, size_t len_bytes,
 		     struct lull_net_packet *packet)
 {
 	struct lull_net_walked walked;
 	enum lull_net_walk walk = lull_net_walk(frame, len_bytes, &walked);
 
-	if (walk != LULL_NET_WALK_UDP && walk != LULL_NET_WALK_ETHERNET)
-		return false;
+	if (walk != LULL_NET_WALK_UDP && walk != LULL_NET_WALK_CUT &&
+	    walk != LULL_NET_WALK_ETHERNET)
+		return LULL_NET_FOUND_NOBODY;
 	*packet = (struct lull_net_packet){
 		.data = walked.data,
 		.len_bytes = walked.len_bytes,
@@ -54,5 +55,7 @@ lull_net_claims_find(const struct lull_net_claims *claims, const uint8_t *frame,
 		packet->destination = walked.destination;
 		packet->first = claims->ports[walked.port];
 	}
-	return packet->first != 0;
+	if (packet->first == 0)
+		return LULL_NET_FOUND_NOBODY;
+	return walk == LULL_NET_WALK_CUT ? LULL_NET_FOUND_CUT : LULL_NET_FOUND_CLAIM;
 }

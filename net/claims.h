@@ -19,9 +19,16 @@ struct lull_net_claims {
 	} types[LULL_NET_ETHER_TYPES_MAX];
 };
 
+/** For whom a frame is. */
+enum lull_net_found {
+	LULL_NET_FOUND_NOBODY,
+	LULL_NET_FOUND_CLAIM, /**< one, or some with the same port or ether type */
+	LULL_NET_FOUND_CUT,   /**< the same, but its end is missing */
+};
+
 void lull_net_claims_add(struct lull_net_claims *claims, const struct lull_net_claim *claim);
-/** Fill in @p packet from a frame, but for its stamp; false: it is for no claim. */
-bool lull_net_claims_find(const struct lull_net_claims *claims, const uint8_t *frame,
-			  size_t len_bytes, struct lull_net_packet *packet);
+/** Fill in @p packet from a frame that is for a claim, but for its stamp. */
+enum lull_net_found lull_net_claims_find(const struct lull_net_claims *claims, const uint8_t *frame,
+					 size_t len_bytes, struct lull_net_packet *packet);
 
 #endif

@@ -32,7 +32,7 @@ struct kernel {
 	int kick_fd;
 	uint32_t socket_count;
 	uint32_t next; /* socket to ask first */
-	uint64_t truncated;
+	uint64_t cut;
 	struct kernel_sender *sender; /* NULL: it only receives */
 	struct kernel_socket sockets[LULL_NET_CLAIMS_MAX];
 	struct pollfd polls[LULL_NET_CLAIMS_MAX + 1]; /* the last: kick */
@@ -216,7 +216,7 @@ kernel_fill(struct kernel *kernel, const struct kernel_socket *sock, uint32_t co
 		struct msghdr *header = &kernel->messages[i].msg_hdr;
 
 		if (header->msg_flags & MSG_TRUNC) {
-			LULL_COUNTER_ADD(kernel->truncated, 1);
+			LULL_COUNTER_ADD(kernel->cut, 1);
 			continue;
 		}
 		packets[used] = (struct lull_net_packet){
@@ -368,12 +368,12 @@ kernel_missed(void *state)
 	return missed;
 }
 
-static uint64_t
-kernel_unclaimed(void *state)
+static void
+kernel_damaged(void *state, struct lull_net_damaged *damaged)
 {
 	const struct kernel *kernel = state;
 
-	return LULL_COUNTER_READ(kernel->truncated);
+	*damaged = (struct lull_net_damaged){ .cut = LULL_COUNTER_READ(kernel->cut) };
 }
 
 static uint32_t
@@ -413,7 +413,7 @@ kernel_check_all(void *state, struct lull_findings *findings)
 
 #define KERNEL_MEMBERS                                                                             \
 	.clock = LULL_NET_CLOCK_KERNEL, .claim = kernel_claim, .start = kernel_start,              \
-	.receive = kernel_receive, .release = kernel_release, .unclaimed = kernel_unclaimed,       \
+	.receive = kernel_receive, .release = kernel_release, .damaged = kernel_damaged,           \
 	.missed = kernel_missed, .ring_pkts = kernel_ring_pkts, .check = kernel_check_all,         \
 	.check_claim = kernel_check, .send = kernel_send_packets, .sent = kernel_sent,             \
 	.link = kernel_link, .close = kernel_close

@@ -18,7 +18,7 @@ struct pcap {
 	struct lull_capture capture;
 	uint8_t *bytes;
 	size_t size;
-	uint64_t unclaimed;
+	uint64_t unclaimed, cut;
 	bool ended;
 	struct lull_net_claims claims;
 };
@@ -112,6 +112,7 @@ pcap_receive(void *state, struct lull_net_packet *packets)
 {
 	struct pcap *pcap = state;
 	struct lull_capture_packet packet;
+	enum lull_net_found found;
 	uint32_t count = 0;
 
 	/* One at a time: between two the receiver may find that it has to wait. */
@@ -120,14 +121,16 @@ pcap_receive(void *state, struct lull_net_packet *packets)
 			pcap->ended = true;
 			break;
 		}
-		if (packet.link_type == LULL_CAPTURE_LINK_ETHERNET &&
-		    lull_net_claims_find(&pcap->claims, packet.data, packet.captured_bytes,
-					 &packets[count])) {
-			packets[count].stamp_ns = packet.timestamp_ns;
-			count++;
-		} else {
+		found = LULL_NET_FOUND_NOBODY;
+		if (packet.link_type == LULL_CAPTURE_LINK_ETHERNET)
+			found = lull_net_claims_find(&pcap->claims, packet.data,
+						     packet.captured_bytes, &packets[count]);
+		if (found == LULL_NET_FOUND_CLAIM)
+			packets[count++].stamp_ns = packet.timestamp_ns;
+		else if (found == LULL_NET_FOUND_CUT)
+			LULL_COUNTER_ADD(pcap->cut, 1);
+		else
 			LULL_COUNTER_ADD(pcap->unclaimed, 1);
-		}
 	}
 	return count;
 }
@@ -144,6 +147,14 @@ pcap_unclaimed(void *state)
 	struct pcap *pcap = state;
 
 	return LULL_COUNTER_READ(pcap->unclaimed);
+}
+
+static void
+pcap_damaged(void *state, struct lull_net_damaged *damaged)
+{
+	const struct pcap *pcap = state;
+
+	*damaged = (struct lull_net_damaged){ .cut = LULL_COUNTER_READ(pcap->cut) };
 }
 
 static uint64_t
@@ -188,6 +199,7 @@ const struct lull_net_backend lull_net_pcap = {
 	.receive = pcap_receive,
 	.release = pcap_release,
 	.unclaimed = pcap_unclaimed,
+	.damaged = pcap_damaged,
 	.missed = pcap_missed,
 	.ring_pkts = pcap_ring_pkts,
 	.check = pcap_check,

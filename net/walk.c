@@ -21,33 +21,34 @@ walk_16(const uint8_t *at)
 	return (uint32_t)at[0] << 8 | at[1];
 }
 
+/* @p size: as IP says, of which @p left are there. */
 static enum lull_net_walk
-walk_udp(const uint8_t *at, size_t left, struct lull_net_walked *walked)
+walk_udp(const uint8_t *at, size_t size, size_t left, struct lull_net_walked *walked)
 {
 	uint32_t length;
 
 	if (left < UDP_SIZE)
 		return LULL_NET_WALK_MALFORMED;
 	length = walk_16(at + 4);
-	if (length < UDP_SIZE || length > left)
+	if (length < UDP_SIZE || length > size)
 		return LULL_NET_WALK_MALFORMED;
 	walked->source_port = (uint16_t)walk_16(at);
 	walked->port = (uint16_t)walk_16(at + 2);
 	walked->data = at + UDP_SIZE;
-	walked->len_bytes = length - UDP_SIZE;
-	return LULL_NET_WALK_UDP;
+	walked->len_bytes = (uint32_t)(length <= left ? length : left) - UDP_SIZE;
+	return length <= left ? LULL_NET_WALK_UDP : LULL_NET_WALK_CUT;
 }
 
 static enum lull_net_walk
 walk_ipv4(const uint8_t *at, size_t left, struct lull_net_walked *walked)
 {
-	uint32_t header, total;
+	size_t header, total;
 
 	if (left < IPV4_SIZE || at[0] >> 4 != 4)
 		return LULL_NET_WALK_MALFORMED;
-	header = (at[0] & 15u) * 4;
+	header = (size_t)(at[0] & 15) * 4;
 	total = walk_16(at + 2);
-	if (header < IPV4_SIZE || total < header || total > left)
+	if (header < IPV4_SIZE || total < header || header > left)
 		return LULL_NET_WALK_MALFORMED;
 	if (at[9] != UDP)
 		return LULL_NET_WALK_OTHER;
@@ -55,7 +56,8 @@ walk_ipv4(const uint8_t *at, size_t left, struct lull_net_walked *walked)
 		return LULL_NET_WALK_FRAGMENT;
 	walked->source = lull_net_ip_from4(at + 12);
 	walked->destination = lull_net_ip_from4(at + 16);
-	return walk_udp(at + header, total - header, walked);
+	return walk_udp(at + header, total - header, (total < left ? total : left) - header,
+			walked);
 }
 
 static bool
@@ -68,26 +70,27 @@ static enum lull_net_walk
 walk_ipv6(const uint8_t *at, size_t left, struct lull_net_walked *walked)
 {
 	const uint8_t *header = at;
+	size_t size;
 	uint8_t next;
 
 	if (left < IPV6_SIZE || at[0] >> 4 != 6)
 		return LULL_NET_WALK_MALFORMED;
-	if (walk_16(at + 4) > left - IPV6_SIZE)
-		return LULL_NET_WALK_MALFORMED;
-	left = walk_16(at + 4);
+	size = walk_16(at + 4);
+	left = size < left - IPV6_SIZE ? size : left - IPV6_SIZE;
 	next = at[6];
 	at += IPV6_SIZE;
 	for (uint32_t i = 0; i < IPV6_HEADERS_MAX && walk_ipv6_steps_over(next); i++) {
-		size_t size;
+		size_t step;
 
 		if (left < 8)
 			return LULL_NET_WALK_MALFORMED;
-		size = ((size_t)at[1] + 1) * 8;
-		if (size > left)
+		step = ((size_t)at[1] + 1) * 8;
+		if (step > left)
 			return LULL_NET_WALK_MALFORMED;
 		next = at[0];
-		at += size;
-		left -= size;
+		at += step;
+		size -= step;
+		left -= step;
 	}
 	if (next == IPV6_FRAGMENT)
 		return LULL_NET_WALK_FRAGMENT;
@@ -95,7 +98,7 @@ walk_ipv6(const uint8_t *at, size_t left, struct lull_net_walked *walked)
 		return LULL_NET_WALK_OTHER;
 	memcpy(walked->source.bytes, header + 8, sizeof(walked->source.bytes));
 	memcpy(walked->destination.bytes, header + 24, sizeof(walked->destination.bytes));
-	return walk_udp(at, left, walked);
+	return walk_udp(at, size, left, walked);
 }
 
 enum lull_net_walk

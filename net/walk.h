@@ -19,6 +19,7 @@ enum lull_net_walk {
 	LULL_NET_WALK_ETHERNET,  /**< neither IP: data is what follows the ether type */
 	LULL_NET_WALK_OTHER,     /**< IP, but not UDP */
 	LULL_NET_WALK_FRAGMENT,  /**< of a UDP datagram */
+	LULL_NET_WALK_CUT,       /**< UDP whose end is missing; data goes as far as it is there */
 	LULL_NET_WALK_MALFORMED, /**< lengths contradict each other */
 };
 struct lull_net_walked {
@@ -29,7 +30,7 @@ struct lull_net_walked {
 	struct lull_net_ip destination, source;
 	const uint8_t *mac; /**< of the sender */
 };
-/** @p walked: filled in for UDP and ETHERNET. */
+/** @p walked: filled in for UDP, CUT and ETHERNET. */
 enum lull_net_walk lull_net_walk(const uint8_t *frame, size_t len_bytes,
 				 struct lull_net_walked *walked);
 

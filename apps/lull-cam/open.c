@@ -101,6 +101,17 @@ cam_check(void *state, struct lull_error *error)
 
 /* ---- camera ---- */
 
+/* What a port without an interface has to let through. */
+static uint32_t
+open_mtu(const struct cam *cam)
+{
+	uint32_t mtu = 0;
+
+	for (uint32_t i = 0; i < cam->spec_count; i++)
+		mtu = LULL_MAX(mtu, cam->specs[i].mtu);
+	return mtu;
+}
+
 int
 cam_open(struct cam *cam, struct lull_error *error)
 {
@@ -115,6 +126,7 @@ cam_open(struct cam *cam, struct lull_error *error)
 		.cpu_latency_ns = settings->resting.cpu_latency_ns,
 		.socket_bytes = settings->socket_bytes,
 		.ring_pkts = settings->ring_pkts,
+		.mtu = open_mtu(cam),
 		.cpu = settings->cpu.count > 0 ? settings->cpu.cpus[0] + 1 : 0,
 		.direct = settings->direct,
 		.unchecked = settings->unchecked,

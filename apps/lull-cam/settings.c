@@ -18,8 +18,9 @@ const struct lull_option cam_options[] = {
 		      "Source of the packets: kernel:IF (sockets, the thread sleeps in the "
 		      "kernel), kernel-busy:IF (sockets, polled), dpdk:PORT (a PCI address, a "
 		      "vdev, or af_packet=IF, af_xdp=IF[,queue=N], tap=IF; with ,exception=NAME "
-		      "packets of no camera pass through a TAP interface NAME), pcap:FILE (a "
-		      "capture, as fast as possible).",
+		      "packets of no camera pass through a TAP interface NAME; ,mtu=BYTES sets "
+		      "the longest packet, ,scatter=yes takes it in several buffers of 2 KiB), "
+		      "pcap:FILE (a capture, as fast as possible).",
 		      .group = "Back end"),
 	LULL_ROW_TEXT("eal", "ARGUMENTS", eal,
 		      "dpdk: further EAL arguments, split into words as in a shell."),

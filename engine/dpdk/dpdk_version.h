@@ -36,6 +36,13 @@ lull_dpdk_version(void)
 	return number != NULL ? number : version;
 }
 
+/** Of a buffer, the device fills no more (struct rte_eth_dev_info); before 24.03 none says so. */
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 3, 0, 0)
+#define lull_dpdk_buffer_max(info) ((info)->max_rx_bufsize)
+#else
+#define lull_dpdk_buffer_max(info) ((void)(info), UINT32_MAX)
+#endif
+
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
 
 /* 23.03 renamed u64 to uint, 25.11 has the old names no more. */

@@ -20,6 +20,7 @@
 #include "host/error.h"
 #include "port_device.h"
 #include "port_memif.h"
+#include "port_mtu.h"
 #include "port_rss.h"
 #include "port_watch.h"
 
@@ -157,16 +158,17 @@ static int
 port_configure(const struct lull_port *port, const struct rte_eth_dev_info *info,
 	       const struct lull_port_config *config, bool interrupt)
 {
-	struct rte_eth_conf conf = { .rxmode = { .mtu = config->mtu } };
+	struct rte_eth_conf conf = { .rxmode = { .mtu = lull_port_mtu_asked(info, config) } };
+	int rc;
 
-	/* Its slots decide (framesz); the driver would refuse whatever is not ordinary. */
-	if (strcmp(info->driver_name, "net_af_packet") == 0)
-		conf.rxmode.mtu = 0;
+	if (lull_port_scatters(info, config))
+		conf.rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
 	lull_port_rss_ask(info, config, &conf);
 	conf.intr_conf.rxq = interrupt;
 	conf.intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
 	conf.intr_conf.rmv = (*info->dev_flags & RTE_ETH_DEV_INTR_RMV) != 0;
-	return rte_eth_dev_configure(port->port_id, config->queues, config->queues, &conf);
+	rc = rte_eth_dev_configure(port->port_id, config->queues, config->queues, &conf);
+	return rc != 0 ? rc : lull_port_mtu_set(port->port_id, info, config);
 }
 
 /* af_packet wants buffers for whole slots of its ring, however long the packets are. */
@@ -187,12 +189,12 @@ port_slot_bytes(const struct lull_port *port)
 /* Buffers for full rings both ways, what caches hold back and what loops have in hand. */
 static struct rte_mempool *
 port_pool(const struct lull_port *port, const struct lull_port_config *config, uint16_t rx_desc,
-	  uint16_t tx_desc, struct lull_error *error)
+	  uint16_t tx_desc, bool scatters, struct lull_error *error)
 {
 	uint32_t held = (port->ring_pkts > rx_desc ? port->ring_pkts : rx_desc) + tx_desc;
 	uint32_t count =
 		config->queues * (held + 2u * config->burst_pkts) + 2048 + config->held_mbufs;
-	uint16_t room = (uint16_t)(config->mtu == 0 ? 0 : config->mtu + 26);
+	uint16_t room = (uint16_t)(scatters ? 0 : lull_port_packet_bytes(config));
 	struct rte_mempool *pool;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
@@ -212,7 +214,8 @@ port_pool(const struct lull_port *port, const struct lull_port_config *config, u
 }
 
 static int
-port_queues(struct lull_port *port, const struct lull_port_config *config, struct lull_error *error)
+port_queues(struct lull_port *port, const struct rte_eth_dev_info *info,
+	    const struct lull_port_config *config, struct lull_error *error)
 {
 	uint16_t rx_desc = config->ring_pkts;
 	uint16_t tx_desc = config->tx_ring_pkts != 0 ? config->tx_ring_pkts : rx_desc;
@@ -225,7 +228,7 @@ port_queues(struct lull_port *port, const struct lull_port_config *config, struc
 				      config->ring_pkts, strerror(-rc));
 	if (port->ring_pkts == 0)
 		port->ring_pkts = rx_desc;
-	pool = port_pool(port, config, rx_desc, tx_desc, error);
+	pool = port_pool(port, config, rx_desc, tx_desc, lull_port_scatters(info, config), error);
 	if (pool == NULL)
 		return -ENOMEM;
 	for (uint16_t i = 0; rc == 0 && i < config->queues; i++) {
@@ -257,7 +260,7 @@ port_start(struct lull_port *port, const struct rte_eth_dev_info *info,
 	if (rc != 0)
 		return lull_error_set(error, rc, "port %s cannot be configured: %s", port->name,
 				      strerror(-rc));
-	rc = port_queues(port, config, error);
+	rc = port_queues(port, info, config, error);
 	if (rc != 0)
 		return rc;
 	rc = lull_port_memif_start(port->port_id, info);

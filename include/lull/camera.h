@@ -10,7 +10,8 @@
  *     kernel-busy:IF   the same sockets, polled
  *     dpdk:PORT        a DPDK port: PCI address, vdev ("net_af_packet0,iface=veth0"), or
  *                      af_packet=IF, af_xdp=IF[,queue=N], tap=IF in short; polled, rests by a
- *                      governor; ",exception=NAME" makes a TAP for what is no camera's
+ *                      governor; ",exception=NAME" makes a TAP for what is no camera's,
+ *                      ",mtu=BYTES" is for longer packets
  *     pcap:FILE        a capture, as fast as it goes; ends at its end
  *
  * A program that receives until the capture ends:
@@ -110,6 +111,8 @@ struct lull_receiver_config {
 	/** Gets packets before the library looks at them [NULL]. */
 	lull_camera_packets *packets;
 	void *packets_arg; /**< passed to packets */
+	/** Longest packet of a DPDK port that is no interface of the kernel, in bytes [1500]. */
+	uint32_t mtu;
 };
 
 /** Pages of the buffers that the library makes. */
@@ -163,6 +166,9 @@ struct lull_camera_stream {
 	lull_camera_rows *rows;        /**< called as rows become whole [NULL] */
 	void *rows_arg;                /**< passed to rows */
 	uint32_t rows_step;            /**< rows per call [64] */
+	/** Longest packet that the camera sends, in bytes from the IP header on; for the self-check
+	 *  [as settings.packet_bytes] */
+	uint32_t mtu;
 };
 
 /** Who made a time stamp. */
@@ -248,6 +254,8 @@ struct lull_receiver_totals {
 		gaps_late;
 	/** dpdk:PORT,exception=NAME: through the TAP, and what one of both sides did not take. */
 	uint64_t to_kernel, from_kernel, kernel_lost;
+	/** Packets without their end: cut in the capture, or longer than the port's MTU. */
+	uint64_t cut;
 	uint64_t cpu_ns, steal_ns, wall_ns; /**< of the receiving thread since start */
 };
 /** Name, unit and meaning of each member of struct lull_receiver_totals, ended by a NULL name. */

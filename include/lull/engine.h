@@ -102,6 +102,8 @@ struct lull_port_config {
 	uint32_t held_mbufs;    /**< most that loops keep beyond a burst, in rings of their own */
 	bool interrupt;         /**< also ask for Rx interrupts if the driver has them */
 	bool promiscuous;
+	/** With mtu: packets may come in several buffers of 2 KiB, if the driver can do that. */
+	bool scatter;
 	/**
 	 * Both directions of a flow come to one queue, and with them its fragments, where the
 	 * driver can.

@@ -126,3 +126,18 @@ check_port(const struct check_port *port, struct lull_findings *findings)
 				 "%u UDP ports are held: the kernel drops its copies",
 				 port->held_count);
 }
+
+void
+check_port_mtu(const struct lull_rx_port_info *info, const struct lull_net_claim *claim,
+	       struct lull_findings *findings)
+{
+	bool fits = claim->packet_bytes <= info->mtu;
+
+	if (claim->packet_bytes == 0)
+		return;
+	lull_finding_add(findings, "MTU", fits ? LULL_GRADE_FINE : LULL_GRADE_WRONG,
+			 "stream %u: packets of %u bytes, MTU %u of %s", claim->index,
+			 claim->packet_bytes, info->mtu, info->name);
+	if (!fits)
+		lull_finding_remedy(findings, "add mtu=%u to the port", claim->packet_bytes);
+}

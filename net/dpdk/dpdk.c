@@ -34,7 +34,7 @@ struct dpdk {
 	struct lull_rx_port *rx_port;
 	struct lull_rx_port_info info;
 	struct kernel_interface interface; /* behind the port; index 0: none */
-	uint64_t unclaimed;
+	uint64_t unclaimed, cut;
 	uint32_t held_count, rule_count, asked_count;
 	int held[LULL_NET_CLAIMS_MAX];
 	struct lull_rx_port_packet packets[LULL_RX_PORT_BURST];
@@ -82,6 +82,7 @@ dpdk_open(const struct lull_net_config *config, const char *argument, void **sta
 		.device = argument,
 		.eal = config->eal,
 		.ring_pkts = config->ring_pkts != 0 ? config->ring_pkts : RING_PKTS,
+		.mtu = config->mtu,
 		.send_pkts = config->send_pkts,
 	};
 	char name[IF_NAMESIZE];
@@ -169,9 +170,16 @@ dpdk_start(void *state, struct lull_error *error)
 
 /* ---- packets ---- */
 
+/* Not for a claim, or of no use to it. */
 static void
-dpdk_unclaim(struct dpdk *dpdk, uint32_t index)
+dpdk_refuse(struct dpdk *dpdk, uint32_t index, enum lull_net_found found)
 {
+	if (dpdk->packets[index].len_bytes == 0)
+		return; /* the port has counted it */
+	if (found == LULL_NET_FOUND_CUT) {
+		LULL_COUNTER_ADD(dpdk->cut, 1);
+		return;
+	}
 	LULL_COUNTER_ADD(dpdk->unclaimed, 1);
 	lull_rx_port_except(dpdk->rx_port, index);
 }
@@ -187,11 +195,14 @@ dpdk_receive(void *state, struct lull_net_packet *packets)
 		return 0;
 	now_ns = lull_clock_ns();
 	for (uint32_t i = 0; i < count; i++) {
-		if (lull_net_claims_find(&dpdk->claims, dpdk->packets[i].data,
-					 dpdk->packets[i].len_bytes, &packets[used]))
+		enum lull_net_found found =
+			lull_net_claims_find(&dpdk->claims, dpdk->packets[i].data,
+					     dpdk->packets[i].len_bytes, &packets[used]);
+
+		if (found == LULL_NET_FOUND_CLAIM)
 			packets[used++].stamp_ns = now_ns;
 		else
-			dpdk_unclaim(dpdk, i);
+			dpdk_refuse(dpdk, i, found);
 	}
 	if (used == 0)
 		lull_rx_port_release(dpdk->rx_port);
@@ -236,6 +247,17 @@ dpdk_unclaimed(void *state)
 	const struct dpdk *dpdk = state;
 
 	return LULL_COUNTER_READ(dpdk->unclaimed);
+}
+
+static void
+dpdk_damaged(void *state, struct lull_net_damaged *damaged)
+{
+	const struct dpdk *dpdk = state;
+
+	*damaged = (struct lull_net_damaged){
+		.cut = LULL_COUNTER_READ(dpdk->cut) +
+		       lull_rx_port_too_long(dpdk->rx_port),
+	};
 }
 
 static uint64_t
@@ -292,7 +314,10 @@ dpdk_check_claim(void *state, const struct lull_net_claim *claim, struct lull_fi
 	struct kernel_interface interface = dpdk->interface;
 
 	interface.mtu = dpdk->info.mtu;
-	kernel_check_mtu(&interface, claim, findings);
+	if (dpdk->info.own_mtu)
+		check_port_mtu(&dpdk->info, claim, findings);
+	else
+		kernel_check_mtu(&interface, claim, findings);
 }
 
 static const struct lull_net_backend dpdk_backend = {
@@ -305,6 +330,7 @@ static const struct lull_net_backend dpdk_backend = {
 	.receive = dpdk_receive,
 	.release = dpdk_release,
 	.unclaimed = dpdk_unclaimed,
+	.damaged = dpdk_damaged,
 	.missed = dpdk_missed,
 	.exceptions = dpdk_exceptions,
 	.ring_pkts = dpdk_ring_pkts,

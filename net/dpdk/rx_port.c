@@ -24,17 +24,22 @@
 
 #define MTU_USUAL 1500
 #define QUOTE_SIZE 160
+/* A packet in several buffers is put together here; longer ones were not asked for. */
+#define WHOLE_BYTES 9728u
+#define FRAME_EXTRA 64u
 
 struct lull_rx_port {
 	struct lull_port port;
 	char bus[8], name[64]; /* of the device, for taking it away */
 	unsigned int if_index;
 	uint32_t mtu, queue;
-	bool kernel_beside, whole;
+	bool kernel_beside, whole, own_mtu;
 	struct lull_error unfiltered;
 	struct lull_rx_port_exception *exception;
 	struct lull_rx_port_sender *sender; /* NULL: it only receives */
-	uint64_t scattered;
+	uint64_t too_long;
+	uint32_t whole_bytes; /* of a slot of the slab */
+	uint8_t *slab;
 	uint32_t count; /* packets out */
 	struct rte_mbuf *pkts[LULL_RX_PORT_BURST];
 };
@@ -74,6 +79,8 @@ rx_port_bifurcate(struct lull_rx_port *rx_port, const struct lull_rx_port_device
 
 	rx_port->if_index = info->if_index;
 	rx_port->queue = device->queue;
+	rx_port->own_mtu = strcmp(info->driver_name, "net_af_packet") != 0 &&
+			   strcmp(info->driver_name, "net_af_xdp") != 0;
 	rx_port->kernel_beside = strcmp(info->driver_name, "net_af_packet") == 0;
 	if (device->xdp && lull_rx_port_xdp_open(rx_port->port.port_id, info->if_index, all,
 						 &rx_port->unfiltered) == 0)
@@ -91,6 +98,8 @@ rx_port_port(struct lull_rx_port *rx_port, const struct lull_rx_port_device *dev
 		.ring_pkts = device->ring_pkts,
 		.burst_pkts = LULL_RX_PORT_BURST,
 		.buffer_bytes = device->buffer_bytes,
+		.mtu = (uint16_t)device->mtu_asked,
+		.scatter = device->scatter,
 		.held_mbufs = exception ? LULL_RX_PORT_EXCEPTION_PKTS : 0,
 	};
 	struct rte_eth_dev_info info;
@@ -119,9 +128,22 @@ rx_port_port(struct lull_rx_port *rx_port, const struct lull_rx_port_device *dev
 	return 0;
 }
 
+/* Its pages come when they are needed first, if ever. */
+static int
+rx_port_slab(struct lull_rx_port *rx_port, struct lull_error *error)
+{
+	uint32_t bytes = LULL_MAX(rx_port->mtu + FRAME_EXTRA, WHOLE_BYTES);
+
+	rx_port->whole_bytes = (bytes + LULL_CACHE_LINE - 1) & ~(LULL_CACHE_LINE - 1u);
+	rx_port->slab = aligned_alloc(LULL_CACHE_LINE,
+				      (size_t)rx_port->whole_bytes * LULL_RX_PORT_BURST);
+	return rx_port->slab != NULL ? 0 : lull_error_set(error, -ENOMEM, "no memory for packets");
+}
+
 static void
 rx_port_unplug(struct lull_rx_port *rx_port)
 {
+	free(rx_port->slab);
 	if (rx_port->bus[0] != '\0')
 		rte_eal_hotplug_remove(rx_port->bus, rx_port->name);
 	free(rx_port);
@@ -154,7 +176,8 @@ lull_rx_port_open(const struct lull_rx_port_config *config, struct lull_rx_port 
 		rx_port_unplug(rx_port);
 		return rc;
 	}
-	if (config->send_pkts != 0)
+	rc = rx_port_slab(rx_port, error);
+	if (rc == 0 && config->send_pkts != 0)
 		rc = lull_rx_port_send_open(port_id, config->send_pkts, rx_port->mtu,
 					    rx_port->exception, &rx_port->sender, error);
 	if (rc != 0) {
@@ -183,6 +206,27 @@ lull_rx_port_close(struct lull_rx_port *rx_port)
 
 /* ---- packets ---- */
 
+/* Several buffers, one after the other, to slot @p index. */
+static void
+rx_port_gather(struct lull_rx_port *rx_port, const struct rte_mbuf *pkt, uint32_t index,
+	       struct lull_rx_port_packet *packet)
+{
+	uint8_t *whole = rx_port->slab + (size_t)index * rx_port->whole_bytes;
+	uint32_t used = 0;
+
+	packet->data = whole;
+	packet->len_bytes = 0;
+	for (const struct rte_mbuf *part = pkt; part != NULL; part = part->next) {
+		if (part->data_len > rx_port->whole_bytes - used) {
+			LULL_COUNTER_ADD(rx_port->too_long, 1);
+			return;
+		}
+		memcpy(whole + used, rte_pktmbuf_mtod(part, const void *), part->data_len);
+		used += part->data_len;
+	}
+	packet->len_bytes = used;
+}
+
 uint32_t
 lull_rx_port_receive(struct lull_rx_port *rx_port, struct lull_rx_port_packet *packets)
 {
@@ -197,9 +241,9 @@ lull_rx_port_receive(struct lull_rx_port *rx_port, struct lull_rx_port_packet *p
 
 		rte_prefetch0(rte_pktmbuf_mtod(pkt, const void *));
 		packets[i].data = rte_pktmbuf_mtod(pkt, const uint8_t *);
-		packets[i].len_bytes = pkt->nb_segs == 1 ? pkt->data_len : 0;
+		packets[i].len_bytes = pkt->data_len;
 		if (pkt->nb_segs != 1)
-			LULL_COUNTER_ADD(rx_port->scattered, 1);
+			rx_port_gather(rx_port, pkt, i, &packets[i]);
 	}
 	return count;
 }
@@ -232,9 +276,9 @@ lull_rx_port_missed(const struct lull_rx_port *rx_port)
 }
 
 uint64_t
-lull_rx_port_scattered(const struct lull_rx_port *rx_port)
+lull_rx_port_too_long(const struct lull_rx_port *rx_port)
 {
-	return LULL_COUNTER_READ(rx_port->scattered);
+	return LULL_COUNTER_READ(rx_port->too_long);
 }
 
 void
@@ -249,6 +293,7 @@ lull_rx_port_info(const struct lull_rx_port *rx_port, struct lull_rx_port_info *
 		.whole = rx_port->whole,
 		.exception = rx_port->exception != NULL,
 		.mtu = rx_port->mtu,
+		.own_mtu = rx_port->own_mtu,
 		.queue = rx_port->queue,
 		.unfiltered = rx_port->unfiltered.text,
 	};

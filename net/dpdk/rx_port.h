@@ -22,15 +22,17 @@ struct lull_rx_port_config {
 	const char *program;
 	/**
 	 * "af_packet=IF", "af_xdp=IF,queue=N", "tap=IF", "net_DRIVER,...", or a PCI address; then
-	 * ",exception=NAME": see lull_rx_port_except().
+	 * ",exception=NAME": see lull_rx_port_except(); ",mtu=BYTES": the longest packet;
+	 * ",scatter=yes": in buffers of 2 KiB, several for a long packet.
 	 */
 	const char *device;
 	const char *eal;    /**< further EAL arguments; may be NULL */
 	uint32_t ring_pkts; /**< asked for */
+	uint32_t mtu;       /**< of a port without an interface, if the device says none; 0: 1500 */
 	uint32_t send_pkts; /**< room for packets on their way out; 0: it only receives */
 };
 struct lull_rx_port_packet {
-	const uint8_t *data; /**< from the Ethernet header on */
+	const uint8_t *data; /**< from the Ethernet header on, in one piece */
 	uint32_t len_bytes;
 };
 struct lull_rx_port_info {
@@ -42,6 +44,7 @@ struct lull_rx_port_info {
 	bool whole;         /**< the port takes all packets from the kernel */
 	bool exception;     /**< and what is nobody's goes to the kernel through a TAP */
 	uint32_t mtu;       /**< longest packet, without Ethernet header */
+	bool own_mtu;       /**< mtu= sets it: no interface has it */
 	uint32_t queue;     /**< of the interface, where the driver is bound to one of them */
 	/** Why an AF_XDP port has no filter; "": it has one, or needs none. */
 	const char *unfiltered;
@@ -66,8 +69,8 @@ void lull_rx_port_release(struct lull_rx_port *rx_port);
 void lull_rx_port_thread(struct lull_rx_port *rx_port, bool begins);
 /** Lost by the port. Any thread. */
 uint64_t lull_rx_port_missed(const struct lull_rx_port *rx_port);
-/** In several buffers: not read. Any thread. */
-uint64_t lull_rx_port_scattered(const struct lull_rx_port *rx_port);
+/** Came without their end, as they were longer than the port is set up for. Any thread. */
+uint64_t lull_rx_port_too_long(const struct lull_rx_port *rx_port);
 
 /**
  * Ask for what the rule says: the filter of an AF_XDP port brings nothing else, other ports may

@@ -26,8 +26,16 @@
 #define PACKET_DESCRIPTORS 512
 #define XDP_DESCRIPTORS 2048
 #define MTU_USUAL 1500
-#define XDP_ROOM 3456 /* with headroom and mbuf it fits a page, which is what a umem takes */
+/*
+ * A umem takes a page for each packet at most. Of it a pool uses an odd number of cache lines, for
+ * header and mbuf (192 bytes), headroom (128), that of XDP (256), and the packet.
+ */
+#define XDP_ROOM 3712
+#define XDP_MTU_MAX 3434u /* and Ethernet with two VLAN tags */
 #define QUEUE_MAX 4095
+#define QUEUE_NONE UINT32_MAX
+#define MTU_MIN 576
+#define MTU_MAX 16000 /* with headers and headroom it fits the buffer of a slot */
 
 static uint32_t
 device_mtu(const char *interface)
@@ -66,29 +74,57 @@ device_take(char *text, const char *key, char *value, size_t size)
 	return 0;
 }
 
+/* ",KEY=NUMBER"; @p value stays as it is where it is not there. */
 static int
-device_take_ours(struct lull_rx_port_device *device, char *text, bool *has_queue,
-		 struct lull_error *error)
+device_take_number(char *text, const char *key, uint32_t low, uint32_t high, uint32_t *value,
+		   struct lull_error *error)
 {
 	char number[8], *end = number;
-	unsigned long queue;
+	unsigned long given = 0;
+	int rc = device_take(text, key, number, sizeof(number));
+
+	if (rc == 0 && number[0] == '\0')
+		return 0;
+	if (rc == 0)
+		given = strtoul(number, &end, 10);
+	if (rc != 0 || number[0] == '-' || *end != '\0' || given < low || given > high)
+		return lull_error_set(error, -EINVAL,
+				      "device %s: %.*s: give a number in %u..%u", text,
+				      (int)strlen(key) - 2, key + 1, low, high);
+	*value = (uint32_t)given;
+	return 0;
+}
+
+static int
+device_take_yes(char *text, const char *key, bool *value, struct lull_error *error)
+{
+	char word[4];
+	int rc = device_take(text, key, word, sizeof(word));
+
+	if (rc != 0 || (word[0] != '\0' && strcmp(word, "yes") != 0 && strcmp(word, "no") != 0))
+		return lull_error_set(error, -EINVAL, "device %s: %.*s: say yes or no", text,
+				      (int)strlen(key) - 2, key + 1);
+	*value = strcmp(word, "yes") == 0;
+	return 0;
+}
+
+static int
+device_take_ours(struct lull_rx_port_device *device, char *text, struct lull_error *error)
+{
+	int rc;
 
 	if (device_take(text, ",exception=", device->exception, sizeof(device->exception)) != 0)
 		return lull_error_set(error, -EINVAL,
 				      "device %s: exception: give the name of an interface, 1..%d "
 				      "bytes",
 				      text, IFNAMSIZ - 1);
-	if (device_take(text, ",queue=", number, sizeof(number)) != 0)
-		number[0] = '-'; /* no number */
-	*has_queue = number[0] != '\0';
-	if (!*has_queue)
-		return 0;
-	queue = strtoul(number, &end, 10);
-	if (number[0] == '-' || *end != '\0' || queue > QUEUE_MAX)
-		return lull_error_set(error, -EINVAL, "device %s: queue: give a number in 0..%d",
-				      text, QUEUE_MAX);
-	device->queue = (uint32_t)queue;
-	return 0;
+	device->queue = QUEUE_NONE;
+	rc = device_take_number(text, ",queue=", 0, QUEUE_MAX, &device->queue, error);
+	if (rc == 0)
+		rc = device_take_number(text, ",mtu=", MTU_MIN, MTU_MAX, &device->mtu_asked, error);
+	if (rc == 0)
+		rc = device_take_yes(text, ",scatter=", &device->scatter, error);
+	return rc;
 }
 
 /* ---- kinds ---- */
@@ -110,14 +146,41 @@ device_af_packet(struct lull_rx_port_device *device, const char *interface, uint
 	device->buffer_bytes = (uint16_t)slot;
 }
 
-static void
-device_af_xdp(struct lull_rx_port_device *device, const char *interface)
+static int
+device_af_xdp(struct lull_rx_port_device *device, const char *interface, struct lull_error *error)
 {
+	if (device->mtu > XDP_MTU_MAX)
+		return lull_error_set(error, -EINVAL,
+				      "device af_xdp=%s: its MTU is %u, and AF_XDP takes at most "
+				      "%u; ip link set dev %s mtu %u, or use af_packet=%s",
+				      interface, device->mtu, XDP_MTU_MAX, interface, XDP_MTU_MAX,
+				      interface);
 	snprintf(device->args, sizeof(device->args), "iface=%s,start_queue=%u", interface,
-		 device->queue);
+		 device->queue != QUEUE_NONE ? device->queue : 0);
 	device->ring_pkts = XDP_DESCRIPTORS;
 	if (device->mtu > MTU_USUAL)
 		device->buffer_bytes = XDP_ROOM;
+	return 0;
+}
+
+/* Of an interface that is there the kernel has the say; slots may be made for less. */
+static int
+device_kernel_mtu(struct lull_rx_port_device *device, const char *interface,
+		  struct lull_error *error)
+{
+	device->mtu = device_mtu(interface);
+	if (device->mtu == 0)
+		return lull_error_set(error, -ENODEV, "interface %s does not exist", interface);
+	if (device->mtu_asked > device->mtu)
+		return lull_error_set(error, -EINVAL,
+				      "mtu: %u is more than the %u of %s; ip link set dev %s mtu "
+				      "%u",
+				      device->mtu_asked, device->mtu, interface, interface,
+				      device->mtu_asked);
+	if (device->mtu_asked != 0)
+		device->mtu = device->mtu_asked;
+	device->mtu_asked = 0; /* nothing to set */
+	return 0;
 }
 
 static int
@@ -125,18 +188,20 @@ device_interface(struct lull_rx_port_device *device, const char *kind, const cha
 		 uint32_t ring_pkts, struct lull_error *error)
 {
 	static unsigned int number;
+	int rc = 0;
 
-	device->mtu = device_mtu(interface);
-	if (device->mtu == 0 && strcmp(kind, "tap") != 0)
-		return lull_error_set(error, -ENODEV, "interface %s does not exist", interface);
+	if (strcmp(kind, "tap") != 0)
+		rc = device_kernel_mtu(device, interface, error);
+	if (rc != 0)
+		return rc;
 	snprintf(device->name, sizeof(device->name), "net_%s9%u", kind, number++);
 	if (strcmp(kind, "af_packet") == 0)
 		device_af_packet(device, interface, ring_pkts);
 	else if (strcmp(kind, "af_xdp") == 0)
-		device_af_xdp(device, interface);
+		rc = device_af_xdp(device, interface, error);
 	else
 		snprintf(device->args, sizeof(device->args), "iface=%s", interface);
-	return 0;
+	return rc;
 }
 
 /* A driver or an address, and arguments in the driver's own words. */
@@ -155,6 +220,42 @@ device_own_words(struct lull_rx_port_device *device, const char *text, struct lu
 		snprintf(device->args, sizeof(device->args), "%s", text + length + 1);
 	if (strncmp(device->name, "net_af_xdp", 10) == 0)
 		device->queue = lull_port_driver_argument(device->args, "start_queue", 0);
+	if (device->mtu_asked != 0 && (strncmp(device->name, "net_af_xdp", 10) == 0 ||
+				       strncmp(device->name, "net_af_packet", 13) == 0))
+		return lull_error_set(error, -EINVAL,
+				      "device %s: mtu: its interface has one; name the port "
+				      "af_packet=IF or af_xdp=IF",
+				      text);
+	return 0;
+}
+
+static const char *
+device_kind(const char *text)
+{
+	static const char *const kinds[] = { "af_packet", "af_xdp", "tap" };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(text, kinds[i], strlen(kinds[i])) == 0 && text[strlen(kinds[i])] == '=')
+			return kinds[i];
+	return NULL;
+}
+
+/* What the driver, whichever it is, has no use for. */
+static int
+device_check(const struct lull_rx_port_device *device, const char *text, struct lull_error *error)
+{
+	bool packet = strncmp(device->name, "net_af_packet", 13) == 0;
+
+	if (device->exception[0] != '\0' && packet)
+		return lull_error_set(error, -EINVAL,
+				      "device %s: leave exception out: the kernel gets the other "
+				      "packets anyway",
+				      text);
+	if (device->scatter && (packet || strncmp(device->name, "net_af_xdp", 10) == 0))
+		return lull_error_set(error, -EINVAL,
+				      "device %s: leave scatter out: the kernel wants each packet "
+				      "in one buffer",
+				      text);
 	return 0;
 }
 
@@ -162,10 +263,8 @@ int
 lull_rx_port_device_parse(const struct lull_rx_port_config *config,
 			  struct lull_rx_port_device *device, struct lull_error *error)
 {
-	static const char *const kinds[] = { "af_packet", "af_xdp", "tap" };
 	char text[LULL_RX_PORT_DEVICE_SIZE];
-	const char *kind = NULL;
-	bool has_queue;
+	const char *kind;
 	int rc;
 
 	memset(device, 0, sizeof(*device));
@@ -173,13 +272,11 @@ lull_rx_port_device_parse(const struct lull_rx_port_config *config,
 	if (strlen(config->device) >= sizeof(text))
 		return lull_error_set(error, -EINVAL, "device %.64s...: too long", config->device);
 	strcpy(text, config->device);
-	rc = device_take_ours(device, text, &has_queue, error);
+	rc = device_take_ours(device, text, error);
 	if (rc != 0)
 		return rc;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strncmp(text, kinds[i], strlen(kinds[i])) == 0 && text[strlen(kinds[i])] == '=')
-			kind = kinds[i];
-	if (has_queue && (kind == NULL || strcmp(kind, "af_xdp") != 0))
+	kind = device_kind(text);
+	if (device->queue != QUEUE_NONE && (kind == NULL || strcmp(kind, "af_xdp") != 0))
 		return lull_error_set(error, -EINVAL, "device %s: queue is only for af_xdp=IF",
 				      config->device);
 	if (kind != NULL)
@@ -187,12 +284,14 @@ lull_rx_port_device_parse(const struct lull_rx_port_config *config,
 				      error);
 	else
 		rc = device_own_words(device, text, error);
-	if (rc == 0 && device->exception[0] != '\0' &&
-	    strncmp(device->name, "net_af_packet", 13) == 0)
-		rc = lull_error_set(error, -EINVAL,
-				    "device %s: leave exception out: the kernel gets the other "
-				    "packets anyway",
-				    config->device);
+	if (rc == 0)
+		rc = device_check(device, config->device, error);
+	if (device->queue == QUEUE_NONE)
+		device->queue = 0;
+	if (device->mtu_asked == 0 && device->mtu == 0 && config->mtu > MTU_USUAL)
+		device->mtu_asked = config->mtu;
+	if (device->mtu == 0)
+		device->mtu = device->mtu_asked;
 	device->xdp = strncmp(device->name, "net_af_xdp", 10) == 0 &&
 		      strstr(device->args, "xdp_prog=") == NULL;
 	return rc;

@@ -5,7 +5,8 @@
  *
  *     af_packet=IF   af_xdp=IF   tap=IF   net_DRIVER,ARGUMENT=...   0000:01:00.0,ARGUMENT=...
  *
- * and, after any of them, ",queue=N" (af_xdp: the queue of the interface) and ",exception=NAME".
+ * and, after any of them, ",queue=N" (af_xdp: the queue of the interface), ",mtu=BYTES",
+ * ",scatter=yes" and ",exception=NAME".
  */
 #ifndef LULL_RX_PORT_DEVICE_H
 #define LULL_RX_PORT_DEVICE_H
@@ -24,7 +25,9 @@ struct lull_rx_port_device {
 	bool pci;
 	bool xdp;       /**< net_af_xdp, without a program of the user's */
 	uint32_t queue; /**< of the interface, with xdp */
-	uint32_t mtu;   /**< of the interface; 0: not known */
+	uint32_t mtu;   /**< of the interface, or asked for; 0: not known */
+	uint32_t mtu_asked; /**< of the driver; 0: nothing */
+	bool scatter;       /**< long packets into several small buffers */
 	uint16_t ring_pkts, buffer_bytes;
 };
 

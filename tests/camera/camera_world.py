@@ -93,10 +93,10 @@ class Link:
         wait_for("lull-cam receives", receiving)
         return program
 
-    def send(self, options: str) -> Program:
+    def send(self, options: str, namespace: str = "") -> Program:
         self.programs += 1
         return self.world.start(f"source{self.programs}", self.binaries[1],
-                                f"{options} --stats 0", self.camera)  # fmt: skip
+                                f"{options} --stats 0", namespace or self.camera)  # fmt: skip
 
     def call(self, namespace: str, *command: str) -> str:
         """What a program that ends by itself prints."""
@@ -112,6 +112,14 @@ class Link:
             check=False, capture_output=True, text=True, env=self.world.env, timeout=TIMEOUT_S,
         )  # fmt: skip
         return (shown.stdout + shown.stderr).splitlines()
+
+
+def macvlan(link: Link, name: str, mtu: int = 1500) -> None:
+    """An interface of the host above v1, which filters MAC addresses as a NIC does."""
+    run("ip", "-n", link.host, "link", "add", "link", "v1", "name", name, "mtu", str(mtu), "type",
+        "macvlan", "mode", "bridge")  # fmt: skip
+    run("ip", "-n", link.host, "link", "set", name, "up")
+    link.address_host(name)
 
 
 # ---- what else there is on the wire ----

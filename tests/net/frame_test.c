@@ -93,7 +93,7 @@ TEST(frame__has_checksums_that_hold)
 	assert_int_equal(sum_of(sum, made.frame + 14 + 40, 8 + PAYLOAD), 0xffff);
 }
 
-/* Each length that contradicts another, and each cut, is refused and never read past. */
+/* Each length that contradicts another, and each cut, is named and never read past. */
 TEST(walk__refuses_lengths_that_contradict)
 {
 	struct lull_net_walked walked;
@@ -104,7 +104,8 @@ TEST(walk__refuses_lengths_that_contradict)
 		uint8_t *cut = malloc(size + 1);
 
 		memcpy(cut, made.frame, size);
-		assert_int_equal(lull_net_walk(cut, size, &walked), LULL_NET_WALK_MALFORMED);
+		assert_int_equal(lull_net_walk(cut, size, &walked),
+				 size < 14 + 20 + 8 ? LULL_NET_WALK_MALFORMED : LULL_NET_WALK_CUT);
 		free(cut);
 	}
 	made.frame[14 + 20 + 4] = 1; /* UDP longer than IP */
@@ -126,17 +127,23 @@ TEST(claims__find_the_first)
 	struct made made;
 
 	make(&made, "192.0.2.1", "192.0.2.2", 0);
-	assert_false(lull_net_claims_find(&claims, made.frame, made.size, &packet));
+	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, &packet),
+			 LULL_NET_FOUND_NOBODY);
 	lull_net_claims_add(&claims, &claim);
-	assert_true(lull_net_claims_find(&claims, made.frame, made.size, &packet));
+	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, &packet),
+			 LULL_NET_FOUND_CLAIM);
 	assert_int_equal(packet.first, 4);
 	assert_int_equal(packet.len_bytes, PAYLOAD);
+	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size - 1, &packet),
+			 LULL_NET_FOUND_CUT);
 	make(&made, NULL, NULL, 0x99fe);
-	assert_false(lull_net_claims_find(&claims, made.frame, made.size, &packet));
+	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, &packet),
+			 LULL_NET_FOUND_NOBODY);
 	claim = (struct lull_net_claim){ .index = 5, .first = 4, .ethernet = true };
 	claim.ether_type = 0x99fe;
 	lull_net_claims_add(&claims, &claim);
-	assert_true(lull_net_claims_find(&claims, made.frame, made.size, &packet));
+	assert_int_equal(lull_net_claims_find(&claims, made.frame, made.size, &packet),
+			 LULL_NET_FOUND_CLAIM);
 	assert_int_equal(packet.first, 5);
 }
 

@@ -202,12 +202,17 @@ expect_refusal(const char *text, const char *words)
 
 TEST(device__is_in_the_driver_s_words)
 {
-	struct lull_rx_port_device device = parse("af_xdp=lo,queue=3,exception=cam0");
+	struct lull_rx_port_device device;
 
+	device = parse("af_xdp=lo,mtu=1500,queue=3,exception=cam0");
 	assert_string_equal(device.args, "iface=lo,start_queue=3");
 	assert_string_equal(device.exception, "cam0");
 	assert_true(device.xdp);
 	assert_int_equal(device.queue, 3);
+	device = parse("0000:01:00.0,mtu=9000,scatter=yes");
+	assert_int_equal(device.mtu, 9000);
+	assert_true(device.scatter);
+	assert_string_equal(device.args, "");
 	device = parse("net_af_xdp4,exception=cam0,iface=lo,start_queue=2");
 	assert_string_equal(device.name, "net_af_xdp4");
 	assert_string_equal(device.args, "iface=lo,start_queue=2");
@@ -233,6 +238,7 @@ TEST(device__names_what_is_wrong)
 	expect_refusal("af_packet=lo,exception=", "exception: give the name of an interface");
 	expect_refusal("af_packet=lo,exception=much-too-long-a-name", "exception: give");
 	expect_refusal("af_packet=lo,exception=cam0", "the kernel gets the other packets anyway");
+	expect_refusal("af_xdp=lo", "its MTU is 65536, and AF_XDP takes at most 3434");
 	expect_refusal("af_packet=nosuch0", "nosuch0 does not exist");
 }
 

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic_stand.h"
+
+#include <errno.h>
+
+#include "net/frame.h"
+#include "net/module.h"
+
+struct nic nic;
+static bool nic_holds; /* packets, until the next receive */
+
+/* Of the module, which is linked in. */
+extern const struct lull_net_module lull_net_module;
+
+/* ---- the driver ---- */
+
+int __real_rte_eth_dev_info_get(uint16_t port_id, struct rte_eth_dev_info *info);
+int __wrap_rte_eth_dev_info_get(uint16_t port_id, struct rte_eth_dev_info *info);
+int
+__wrap_rte_eth_dev_info_get(uint16_t port_id, struct rte_eth_dev_info *info)
+{
+	int rc = __real_rte_eth_dev_info_get(port_id, info);
+
+	info->max_mtu = (uint16_t)nic.mtu_max;
+	info->rx_offload_capa = nic.offloads;
+	return rc;
+}
+
+int __real_rte_eth_dev_configure(uint16_t port_id, uint16_t rx_count, uint16_t tx_count,
+				 const struct rte_eth_conf *conf);
+int __wrap_rte_eth_dev_configure(uint16_t port_id, uint16_t rx_count, uint16_t tx_count,
+				 const struct rte_eth_conf *conf);
+int
+__wrap_rte_eth_dev_configure(uint16_t port_id, uint16_t rx_count, uint16_t tx_count,
+			     const struct rte_eth_conf *conf)
+{
+	struct rte_eth_conf plain = *conf;
+
+	nic.conf = *conf;
+	plain.rxmode.offloads = 0;
+	return __real_rte_eth_dev_configure(port_id, rx_count, tx_count, &plain);
+}
+
+/* As ixgbe does: what may not fit a buffer must be allowed to come in several. */
+int __real_rte_eth_rx_queue_setup(uint16_t port_id, uint16_t queue_id, uint16_t desc_count,
+				  unsigned int socket_id, const struct rte_eth_rxconf *conf,
+				  struct rte_mempool *pool);
+int __wrap_rte_eth_rx_queue_setup(uint16_t port_id, uint16_t queue_id, uint16_t desc_count,
+				  unsigned int socket_id, const struct rte_eth_rxconf *conf,
+				  struct rte_mempool *pool);
+int
+__wrap_rte_eth_rx_queue_setup(uint16_t port_id, uint16_t queue_id, uint16_t desc_count,
+			      unsigned int socket_id, const struct rte_eth_rxconf *conf,
+			      struct rte_mempool *pool)
+{
+	uint32_t frame = nic.conf.rxmode.mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+
+	nic.room_bytes = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
+	if (frame > nic.room_bytes && !(nic.conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_SCATTER))
+		return -EINVAL;
+	return __real_rte_eth_rx_queue_setup(port_id, queue_id, desc_count, socket_id, conf, pool);
+}
+
+int __wrap_rte_eth_dev_set_mtu(uint16_t port_id, uint16_t mtu);
+int
+__wrap_rte_eth_dev_set_mtu(uint16_t port_id, uint16_t mtu)
+{
+	(void)port_id;
+	nic.mtu = mtu;
+	return 0;
+}
+
+/* ---- the back end ---- */
+
+void
+nic_reset(void)
+{
+	nic = (struct nic){
+		.mtu_max = 9710,
+		.offloads = RTE_ETH_RX_OFFLOAD_SCATTER | RTE_ETH_RX_OFFLOAD_UDP_CKSUM |
+			    RTE_ETH_RX_OFFLOAD_IPV4_CKSUM,
+		.backend = lull_net_module.backend,
+	};
+}
+
+static int
+nic_try(const char *device, struct lull_error *error)
+{
+	const struct lull_net_config config = { .program = "test", .ring_pkts = 64 };
+
+	return nic.backend->open(&config, device, &nic.state, error);
+}
+
+void
+nic_open(const char *words)
+{
+	struct lull_error error = { "" };
+	char device[128];
+
+	snprintf(device, sizeof(device), NIC "%s", words);
+	if (nic_try(device, &error) != 0)
+		fail_msg("%s", error.text);
+	assert_int_equal(rte_eth_dev_get_port_by_name(NIC, &nic.port_id), 0);
+}
+
+void
+nic_refuses(const char *device, const char *words)
+{
+	struct lull_error error = { "" };
+
+	assert_true(nic_try(device, &error) < 0);
+	if (strstr(error.text, words) == NULL)
+		fail_msg("'%s' is not in '%s'", words, error.text);
+}
+
+void
+nic_claim(uint16_t port, const char *address)
+{
+	struct lull_net_claim *claim = &nic.claims[nic.claim_count];
+	struct lull_error error = { "" };
+
+	*claim = (struct lull_net_claim){
+		.index = nic.claim_count,
+		.first = nic.claim_count,
+		.port = port,
+	};
+	assert_int_equal(lull_net_ip_parse(address, &claim->address), 0);
+	if (nic.backend->claim(nic.state, claim, &error) != 0)
+		fail_msg("%s", error.text);
+	nic.claim_count++;
+}
+
+void
+nic_start(void)
+{
+	struct lull_error error = { "" };
+
+	if (nic.backend->start(nic.state, &error) != 0)
+		fail_msg("%s", error.text);
+	nic.backend->thread(nic.state, true);
+}
+
+void
+nic_close(void)
+{
+	if (nic_holds)
+		nic.backend->release(nic.state);
+	nic_holds = false;
+	nic.backend->thread(nic.state, false);
+	nic.backend->close(nic.state);
+}
+
+/* ---- packets ---- */
+
+static uint8_t
+nic_byte(uint32_t number, uint32_t at)
+{
+	return (uint8_t)(number * 31 + at + (at >> 8));
+}
+
+uint32_t
+nic_frame(uint8_t *frame, uint16_t port, uint32_t number, uint32_t len_bytes)
+{
+	struct lull_net_outgoing packet = {
+		.len_bytes = len_bytes,
+		.source_port = 4000,
+		.port = port,
+	};
+	uint32_t head;
+
+	assert_int_equal(lull_net_ip_parse("192.0.2.1", &packet.source), 0);
+	assert_int_equal(lull_net_ip_parse("192.0.2.2", &packet.destination), 0);
+	head = lull_net_frame_head(&packet);
+	assert_true(head + len_bytes <= NIC_FRAME_MAX);
+	for (uint32_t i = 0; i < len_bytes; i++)
+		frame[head + i] = nic_byte(number, i);
+	packet.data = frame + head;
+	lull_net_frame_write(frame, &packet, true);
+	return head + len_bytes;
+}
+
+void
+nic_comes(uint16_t queue, const uint8_t *frame, uint32_t size, uint32_t segments, uint64_t flags)
+{
+	struct rte_mbuf *first = NULL, *last = NULL;
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < segments; i++) {
+		uint32_t part = i + 1 < segments ? size / segments : size - used;
+		struct rte_mbuf *pkt = rte_pktmbuf_alloc(stand_pool());
+
+		assert_non_null(pkt);
+		assert_true(part <= rte_pktmbuf_tailroom(pkt));
+		memcpy(rte_pktmbuf_mtod(pkt, void *), frame + used, part);
+		pkt->data_len = (uint16_t)part;
+		used += part;
+		if (first == NULL)
+			first = pkt;
+		else
+			last->next = pkt;
+		last = pkt;
+	}
+	first->nb_segs = (uint16_t)segments;
+	first->pkt_len = size;
+	first->ol_flags = flags;
+	assert_int_equal(rte_eth_tx_burst(nic.port_id, queue, &first, 1), 1);
+}
+
+uint32_t
+nic_receive(struct lull_net_packet *packets)
+{
+	uint32_t count;
+
+	if (nic_holds)
+		nic.backend->release(nic.state);
+	count = nic.backend->receive(nic.state, packets);
+	nic_holds = count > 0;
+	return count;
+}
+
+void
+nic_expect(const struct lull_net_packet *packet, uint32_t number, uint32_t len_bytes)
+{
+	assert_int_equal(packet->len_bytes, len_bytes);
+	for (uint32_t i = 0; i < len_bytes; i++)
+		assert_int_equal(packet->data[i], nic_byte(number, i));
+}
