@@ -31,9 +31,10 @@ const struct lull_option cam_spec_keys[] = {
 		       "UDP port that the camera sends to. Required for UDP, except for gvsp with "
 		       "control.",
 		       .low = 1, .high = UINT16_MAX),
-	LULL_ROW_TEXT("address", "IP", address,
-		      "IP address that the camera sends to, such as a multicast group. Default: "
-		      "any of the interface."),
+	LULL_ROW_TEXT("address", "IP|MAC", address,
+		      "IP address that the camera sends to, such as a multicast group; a MAC "
+		      "address for cmp and rvf. Default: any of the interface; for cmp and rvf, "
+		      "all groups."),
 	LULL_ROW_TEXT("source", "IP|MAC", source,
 		      "Receive only packets of this sender, or any. Default: any; with control, "
 		      "the camera."),

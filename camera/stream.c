@@ -46,11 +46,18 @@ stream_addresses(struct camera_stream *stream, struct lull_error *error)
 	const struct lull_camera_stream *config = &stream->config;
 	struct lull_net_claim *claim = &stream->claim;
 
-	if (lull_net_ip_parse(config->address, &claim->address) != 0)
+	if (stream->protocol->ethernet) {
+		if (lull_net_mac_parse(config->address, claim->mac) != 0)
+			return lull_error_set(error, -EINVAL,
+					      "address: '%s' is not a MAC address, and %s runs "
+					      "directly on Ethernet",
+					      config->address, stream->protocol->name);
+	} else if (lull_net_ip_parse(config->address, &claim->address) != 0) {
 		return lull_error_set(error, -EINVAL,
 				      "address: '%s' is not an IPv4 or IPv6 "
 				      "address",
 				      config->address);
+	}
 	if (lull_net_source_parse(config->source, &claim->source) != 0)
 		return lull_error_set(error, -EINVAL, "source: '%s' is not an IP or MAC address",
 				      config->source);
@@ -60,11 +67,10 @@ stream_addresses(struct camera_stream *stream, struct lull_error *error)
 	    lull_net_source_parse(config->control, &claim->source) == 0 &&
 	    claim->source.kind == LULL_NET_SOURCE_MAC)
 		claim->source.kind = LULL_NET_SOURCE_ANY;
+	claim->all_groups = true;
 	claim->ethernet = stream->protocol->ethernet;
 	claim->ether_type = stream->protocol->ether_type;
 	claim->port = config->port;
-	if (claim->ethernet)
-		memset(&claim->address, 0, sizeof(claim->address));
 	if (claim->ethernet && config->port != 0)
 		return lull_error_set(error, -EINVAL,
 				      "port: %s runs directly on Ethernet; leave the port out",

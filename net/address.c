@@ -73,20 +73,52 @@ lull_net_ip_format(const struct lull_net_ip *ip, char *text)
 }
 
 int
-lull_net_source_parse(const char *text, struct lull_net_source *source)
+lull_net_mac_parse(const char *text, uint8_t mac[LULL_NET_MAC_SIZE])
 {
 	unsigned int byte[LULL_NET_MAC_SIZE];
 	int end = 0;
 
+	memset(mac, 0, LULL_NET_MAC_SIZE);
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &byte[0], &byte[1], &byte[2], &byte[3],
+		   &byte[4], &byte[5], &end) != LULL_NET_MAC_SIZE ||
+	    text[end] != '\0')
+		return -EINVAL;
+	for (uint32_t i = 0; i < LULL_NET_MAC_SIZE; i++)
+		mac[i] = (uint8_t)byte[i];
+	return 0;
+}
+
+bool
+lull_net_mac_is_any(const uint8_t mac[LULL_NET_MAC_SIZE])
+{
+	static const uint8_t any[LULL_NET_MAC_SIZE];
+
+	return memcmp(mac, any, sizeof(any)) == 0;
+}
+
+void
+lull_net_ip_group_mac(const struct lull_net_ip *ip, uint8_t mac[LULL_NET_MAC_SIZE])
+{
+	const uint8_t *at = ip->bytes + sizeof(ip->bytes) - 4;
+
+	if (lull_net_ip_is4(ip))
+		memcpy(mac, (const uint8_t[]){ 0x01, 0x00, 0x5e, at[1] & 0x7f, at[2], at[3] },
+		       LULL_NET_MAC_SIZE);
+	else
+		memcpy(mac, (const uint8_t[]){ 0x33, 0x33, at[0], at[1], at[2], at[3] },
+		       LULL_NET_MAC_SIZE);
+}
+
+int
+lull_net_source_parse(const char *text, struct lull_net_source *source)
+{
 	memset(source, 0, sizeof(*source));
 	if (text == NULL || text[0] == '\0' || strcmp(text, "any") == 0)
 		return 0;
-	if (sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &byte[0], &byte[1], &byte[2], &byte[3],
-		   &byte[4], &byte[5], &end) == LULL_NET_MAC_SIZE &&
-	    text[end] == '\0') {
+	if (lull_net_mac_parse(text, source->mac) == 0) {
 		source->kind = LULL_NET_SOURCE_MAC;
-		for (uint32_t i = 0; i < LULL_NET_MAC_SIZE; i++)
-			source->mac[i] = (uint8_t)byte[i];
 		return 0;
 	}
 	source->kind = LULL_NET_SOURCE_IP;

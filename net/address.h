@@ -42,6 +42,11 @@ bool lull_net_ip_is_multicast(const struct lull_net_ip *ip);
 bool lull_net_ip_is_broadcast(const struct lull_net_ip *ip);
 /** "192.0.2.1", "2001:db8::1"; 0 or -EINVAL. NULL and "" are any. */
 int lull_net_ip_parse(const char *text, struct lull_net_ip *ip);
+/** "02:00:00:00:00:01"; 0 or -EINVAL. NULL and "" are all zero. */
+int lull_net_mac_parse(const char *text, uint8_t mac[LULL_NET_MAC_SIZE]);
+bool lull_net_mac_is_any(const uint8_t mac[LULL_NET_MAC_SIZE]);
+/** Of a group: what Ethernet has for it (RFC 1112, RFC 2464). */
+void lull_net_ip_group_mac(const struct lull_net_ip *ip, uint8_t mac[LULL_NET_MAC_SIZE]);
 /** Written into @p text of at least 46 bytes. */
 const char *lull_net_ip_format(const struct lull_net_ip *ip, char *text);
 /** IP or MAC ("02:00:00:00:00:01"); 0 or -EINVAL. NULL, "" and "any" are any. */

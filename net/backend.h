@@ -68,6 +68,8 @@ struct lull_net_claim {
 	uint32_t first; /**< index of the first claim with the same port or ether type */
 	bool ethernet;  /**< the ether type counts, not address and port */
 	uint16_t ether_type;
+	uint8_t mac[LULL_NET_MAC_SIZE]; /**< with ethernet: it is sent to; all zero: to any */
+	bool all_groups;                /**< any is also: to any group, as far as can be asked */
 	struct lull_net_ip address;
 	struct lull_net_source source;
 	uint16_t port;         /**< 0: the back end finds a free one and writes it here */

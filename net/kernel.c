@@ -127,6 +127,18 @@ kernel_open_busy(const struct lull_net_config *config, const char *argument, voi
 	return kernel_open_as(config, argument, true, state, error);
 }
 
+/* Another camera of the same ether type, sent to another address perhaps. */
+static int
+kernel_claim_mac(const struct kernel *kernel, const struct kernel_socket *sock,
+		 const struct lull_net_claim *claim, struct lull_error *error)
+{
+	int rc = kernel_socket_join_claim(sock->fd, kernel->interface.index, claim);
+
+	return rc == 0 ? 0 :
+			 lull_error_set(error, rc, "address: %s does not take it: %s",
+					kernel->interface.name, strerror(-rc));
+}
+
 static int
 kernel_claim(void *state, struct lull_net_claim *claim, struct lull_error *error)
 {
@@ -145,6 +157,8 @@ kernel_claim(void *state, struct lull_net_claim *claim, struct lull_error *error
 		if (other->ethernet != claim->ethernet || other->ether_type != claim->ether_type ||
 		    other->port != claim->port || claim->port + claim->ether_type == 0)
 			continue;
+		if (claim->ethernet)
+			return kernel_claim_mac(kernel, other, claim, error);
 		if (lull_net_ip_same(&other->address, &claim->address))
 			return 0;
 		shared = true;

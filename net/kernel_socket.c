@@ -177,6 +177,30 @@ socket_bind_udp(int fd, const struct kernel_interface *interface, struct lull_ne
 	return socket_join(fd, interface, claim);
 }
 
+int
+kernel_socket_join_mac(int fd, unsigned int if_index, const uint8_t *mac)
+{
+	struct packet_mreq member = { .mr_ifindex = (int)if_index, .mr_type = PACKET_MR_ALLMULTI };
+
+	if (mac != NULL && !lull_net_mac_is_any(mac)) {
+		member.mr_type = (mac[0] & 1) != 0 ? PACKET_MR_MULTICAST : PACKET_MR_UNICAST;
+		member.mr_alen = LULL_NET_MAC_SIZE;
+		memcpy(member.mr_address, mac, LULL_NET_MAC_SIZE);
+	}
+	return setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &member, sizeof(member)) == 0 ?
+		       0 :
+		       -errno;
+}
+
+/* "Any" has no filter to ask: what its interfaces let through comes. */
+int
+kernel_socket_join_claim(int fd, unsigned int if_index, const struct lull_net_claim *claim)
+{
+	if (if_index == 0 || (lull_net_mac_is_any(claim->mac) && !claim->all_groups))
+		return 0;
+	return kernel_socket_join_mac(fd, if_index, claim->mac);
+}
+
 static int
 socket_bind_packet(int fd, const struct kernel_interface *interface,
 		   const struct lull_net_claim *claim)
@@ -187,7 +211,9 @@ socket_bind_packet(int fd, const struct kernel_interface *interface,
 		.sll_ifindex = (int)interface->index,
 	};
 
-	return bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ? 0 : -errno;
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
+		return -errno;
+	return interface->index == 0 ? 0 : kernel_socket_join_mac(fd, interface->index, claim->mac);
 }
 
 int

@@ -32,6 +32,13 @@ void kernel_interface_link(const struct kernel_interface *interface, struct lull
 int kernel_socket_open(struct kernel_socket *sock, const struct kernel_interface *interface,
 		       struct lull_net_claim *claim, uint64_t buffer_bytes, bool shared,
 		       struct lull_error *error);
+/**
+ * Have the interface let frames to @p mac through, or to all groups (NULL, or all zero), as long
+ * as this packet socket is open. 0 or a negative errno.
+ */
+int kernel_socket_join_mac(int fd, unsigned int if_index, const uint8_t *mac);
+/** The same for a claim of an ether type, if it asks for a group. */
+int kernel_socket_join_claim(int fd, unsigned int if_index, const struct lull_net_claim *claim);
 /** Drop all that comes: nothing queues. 0 or a negative errno. */
 int kernel_socket_deafen(const struct kernel_socket *sock);
 /** Packets that found no room. */

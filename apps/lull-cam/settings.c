@@ -19,7 +19,8 @@ const struct lull_option cam_options[] = {
 		      "kernel), kernel-busy:IF (sockets, polled), dpdk:PORT (a PCI address, a "
 		      "vdev, or af_packet=IF, af_xdp=IF[,queue=N], tap=IF; with ,exception=NAME "
 		      "packets of no camera pass through a TAP interface NAME; ,mtu=BYTES sets "
-		      "the longest packet, ,scatter=yes takes it in several buffers of 2 KiB), "
+		      "the longest packet, ,scatter=yes takes it in several buffers of 2 KiB; "
+		      ",ip=ADDRESS is the port's address for IGMP), "
 		      "pcap:FILE (a capture, as fast as possible).",
 		      .group = "Back end"),
 	LULL_ROW_TEXT("eal", "ARGUMENTS", eal,

@@ -137,7 +137,10 @@ typedef void lull_camera_rows(void *arg, uint32_t stream, uint64_t key, const ui
 struct lull_camera_stream {
 	const char *name;     /**< for statistics [cam0, cam1 ...] */
 	const char *protocol; /**< of lull_frame_protocols; required */
-	/** IPv4 or IPv6 address and port the packets are sent to [any address of the interface]. */
+	/**
+	 * Where the packets are sent to: an IPv4 or IPv6 address, or for Ethernet protocols a MAC
+	 * address [any address of the interface; for Ethernet protocols also all groups].
+	 */
 	const char *address;
 	uint16_t port; /**< UDP; 0 only for Ethernet protocols and for gvsp with control */
 	/**

@@ -108,6 +108,45 @@ port_check_rules(const struct check_port *port, struct lull_findings *findings)
 					      "other packets");
 }
 
+static void
+port_check_groups(const struct lull_rx_port_info *info, struct lull_findings *findings)
+{
+	char igmp[64] = "";
+
+	if (info->igmp_count > 0)
+		snprintf(igmp, sizeof(igmp), "; lull reports %u of IPv4 itself (IGMP)",
+			 info->igmp_count);
+	if (info->group_way == LULL_RX_PORT_GROUP_LIST && info->group_count > 0)
+		lull_finding_add(findings, "groups", LULL_GRADE_FINE,
+				 "%u addresses are in the filter of %s%s", info->group_count,
+				 info->name, igmp);
+	else if (info->group_way == LULL_RX_PORT_GROUP_LIST)
+		lull_finding_add(findings, "groups", LULL_GRADE_FINE,
+				 "the kernel's interface lets them through%s", igmp);
+	else if (info->group_way == LULL_RX_PORT_GROUP_ALL)
+		lull_finding_add(findings, "groups", LULL_GRADE_FINE,
+				 "%s lets all groups through%s", info->name, igmp);
+	else if (info->group_way == LULL_RX_PORT_GROUP_OPEN)
+		lull_finding_add(
+			findings, "groups", LULL_GRADE_NOTE,
+			"the driver of %s lets groups through or not, and cannot be asked%s",
+			info->name, igmp);
+}
+
+void
+check_port_group(const struct lull_rx_port_info *info, const struct lull_net_claim *claim,
+		 struct lull_findings *findings)
+{
+	if (claim->ethernet || info->kernel_beside || lull_net_ip_is4(&claim->address) ||
+	    !lull_net_ip_is_multicast(&claim->address))
+		return;
+	lull_finding_add(findings, "groups", LULL_GRADE_NOTE,
+			 "stream %u: lull does not report groups of IPv6 (MLD), so a switch may "
+			 "keep them back",
+			 claim->index);
+	lull_finding_remedy(findings, "add exception=NAME to the port, or use a group of IPv4");
+}
+
 void
 check_port(const struct check_port *port, struct lull_findings *findings)
 {
@@ -121,6 +160,7 @@ check_port(const struct check_port *port, struct lull_findings *findings)
 		port_check_exception(port, findings);
 	else if (!xdp && port->interface->index != 0)
 		kernel_check_interface(port->interface, findings);
+	port_check_groups(port->info, findings);
 	if (port->held_count > 0)
 		lull_finding_add(findings, "held ports", LULL_GRADE_FINE,
 				 "%u UDP ports are held: the kernel drops its copies",

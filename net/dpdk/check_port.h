@@ -17,6 +17,9 @@ struct check_port {
 };
 
 void check_port(const struct check_port *port, struct lull_findings *findings);
+/** Does what is sent to its group get to the port? */
+void check_port_group(const struct lull_rx_port_info *info, const struct lull_net_claim *claim,
+		      struct lull_findings *findings);
 /** Do the packets of @p claim fit a port whose MTU lull sets? */
 void check_port_mtu(const struct lull_rx_port_info *info, const struct lull_net_claim *claim,
 		    struct lull_findings *findings);

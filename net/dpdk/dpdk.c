@@ -153,8 +153,11 @@ dpdk_claim(void *state, struct lull_net_claim *claim, struct lull_error *error)
 		rc = dpdk_hold(dpdk, claim, error);
 	else if (!claim->ethernet && claim->port == 0)
 		claim->port = (uint16_t)(PORT_FIRST + claim->index);
+	if (rc == 0)
+		rc = lull_rx_port_join(dpdk->rx_port, claim, error);
 	if (rc != 0)
 		return rc;
+	lull_rx_port_info(dpdk->rx_port, &dpdk->info);
 	lull_net_claims_add(&dpdk->claims, claim);
 	dpdk_steer(dpdk, claim);
 	return 0;
@@ -255,8 +258,7 @@ dpdk_damaged(void *state, struct lull_net_damaged *damaged)
 	const struct dpdk *dpdk = state;
 
 	*damaged = (struct lull_net_damaged){
-		.cut = LULL_COUNTER_READ(dpdk->cut) +
-		       lull_rx_port_too_long(dpdk->rx_port),
+		.cut = LULL_COUNTER_READ(dpdk->cut) + lull_rx_port_too_long(dpdk->rx_port),
 	};
 }
 
@@ -313,6 +315,7 @@ dpdk_check_claim(void *state, const struct lull_net_claim *claim, struct lull_fi
 	const struct dpdk *dpdk = state;
 	struct kernel_interface interface = dpdk->interface;
 
+	check_port_group(&dpdk->info, claim, findings);
 	interface.mtu = dpdk->info.mtu;
 	if (dpdk->info.own_mtu)
 		check_port_mtu(&dpdk->info, claim, findings);

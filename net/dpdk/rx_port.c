@@ -11,12 +11,14 @@
 #include <rte_ethdev.h>
 
 #include <lull/engine.h>
+#include <lull/rest.h>
 
 #include "engine/dpdk/eal_log.h"
 #include "engine/dpdk/port_watch.h"
 #include "host/error.h"
 #include "rx_port_device.h"
 #include "rx_port_exception.h"
+#include "rx_port_group.h"
 #include "rx_port_life.h"
 #include "rx_port_rule.h"
 #include "rx_port_send.h"
@@ -37,6 +39,8 @@ struct lull_rx_port {
 	struct lull_error unfiltered;
 	struct lull_rx_port_exception *exception;
 	struct lull_rx_port_sender *sender; /* NULL: it only receives */
+	struct lull_rx_port_groups groups;
+	uint8_t ip[4]; /* of its own, for IGMP */
 	uint64_t too_long;
 	uint32_t whole_bytes; /* of a slot of the slab */
 	uint8_t *slab;
@@ -110,14 +114,19 @@ rx_port_port(struct lull_rx_port *rx_port, const struct lull_rx_port_device *dev
 	rc = lull_port_open(port_id, &config, &rx_port->port, error);
 	if (rc != 0)
 		return rc;
-	rte_eth_allmulticast_enable(port_id); /* a driver without it receives all anyway */
+	memcpy(rx_port->ip, device->ip, sizeof(rx_port->ip));
 	rx_port->mtu = device->mtu != 0 ? device->mtu : MTU_USUAL;
 	if (rte_eth_dev_info_get(port_id, &info) == 0)
 		rx_port_bifurcate(rx_port, device, &info);
-	if (exception)
+	lull_rx_port_group_open(&rx_port->groups, port_id,
+				rx_port->own_mtu ? 0 : rx_port->if_index);
+	if (exception) /* which groups its kernel is in, nobody tells */
+		rc = lull_rx_port_group_add(&rx_port->groups, NULL, error);
+	if (exception && rc == 0)
 		rc = lull_rx_port_exception_open(port_id, device->exception, rx_port->mtu,
 						 &rx_port->exception, error);
 	if (rc != 0) {
+		lull_rx_port_group_close(&rx_port->groups);
 		lull_port_close(&rx_port->port);
 		return rc;
 	}
@@ -135,8 +144,8 @@ rx_port_slab(struct lull_rx_port *rx_port, struct lull_error *error)
 	uint32_t bytes = LULL_MAX(rx_port->mtu + FRAME_EXTRA, WHOLE_BYTES);
 
 	rx_port->whole_bytes = (bytes + LULL_CACHE_LINE - 1) & ~(LULL_CACHE_LINE - 1u);
-	rx_port->slab = aligned_alloc(LULL_CACHE_LINE,
-				      (size_t)rx_port->whole_bytes * LULL_RX_PORT_BURST);
+	rx_port->slab =
+		aligned_alloc(LULL_CACHE_LINE, (size_t)rx_port->whole_bytes * LULL_RX_PORT_BURST);
 	return rx_port->slab != NULL ? 0 : lull_error_set(error, -ENOMEM, "no memory for packets");
 }
 
@@ -197,7 +206,9 @@ lull_rx_port_close(struct lull_rx_port *rx_port)
 		lull_rx_port_exception_stop(rx_port->exception);
 	lull_rx_port_rule_remove_all(port_id);
 	lull_rx_port_xdp_close(port_id);
+	lull_rx_port_group_close(&rx_port->groups);
 	lull_port_close(&rx_port->port);
+	lull_rx_port_group_free(&rx_port->groups);
 	lull_rx_port_send_close(rx_port->sender);
 	if (rx_port->exception != NULL)
 		lull_rx_port_exception_free(rx_port->exception);
@@ -236,6 +247,8 @@ lull_rx_port_receive(struct lull_rx_port *rx_port, struct lull_rx_port_packet *p
 		count = rte_eth_rx_burst(rx_port->port.port_id, 0, rx_port->pkts,
 					 LULL_RX_PORT_BURST);
 	rx_port->count = count;
+	if (rx_port->groups.igmp != NULL && count < LULL_RX_PORT_BURST)
+		lull_rx_port_group_iterate(&rx_port->groups, lull_clock_ns());
 	for (uint32_t i = 0; i < count; i++) {
 		const struct rte_mbuf *pkt = rx_port->pkts[i];
 
@@ -295,6 +308,9 @@ lull_rx_port_info(const struct lull_rx_port *rx_port, struct lull_rx_port_info *
 		.mtu = rx_port->mtu,
 		.own_mtu = rx_port->own_mtu,
 		.queue = rx_port->queue,
+		.group_way = rx_port->groups.way,
+		.group_count = rx_port->groups.count,
+		.igmp_count = rx_port->groups.igmp != NULL ? rx_port->groups.igmp->count : 0,
 		.unfiltered = rx_port->unfiltered.text,
 	};
 }
@@ -343,9 +359,40 @@ lull_rx_port_steer(struct lull_rx_port *rx_port, const struct lull_rx_port_rule 
 	return rc == -ENOTSUP ? lull_rx_port_rule_add(port_id, rule) : rc;
 }
 
+int
+lull_rx_port_join(struct lull_rx_port *rx_port, const struct lull_net_claim *claim,
+		  struct lull_error *error)
+{
+	bool any = claim->ethernet ? lull_net_mac_is_any(claim->mac) :
+				     lull_net_ip_is_any(&claim->address);
+	uint8_t mac[LULL_NET_MAC_SIZE];
+	int rc;
+
+	if (any && !claim->all_groups)
+		return 0;
+	if (claim->ethernet)
+		return lull_rx_port_group_add(&rx_port->groups, any ? NULL : claim->mac, error);
+	/* Sockets on an interface of the kernel do not hear all groups either. */
+	if (any)
+		return rx_port->own_mtu ? lull_rx_port_group_add(&rx_port->groups, NULL, error) : 0;
+	if (!lull_net_ip_is_multicast(&claim->address))
+		return 0;
+	lull_net_ip_group_mac(&claim->address, mac);
+	rc = lull_rx_port_group_add(&rx_port->groups, mac, error);
+	if (rc != 0 || rx_port->kernel_beside || !lull_net_ip_is4(&claim->address) ||
+	    rx_port->sender != NULL) /* whose thread has the queue */
+		return rc;
+	return lull_rx_port_group_join(&rx_port->groups, rx_port->ip, claim->address.bytes + 12,
+				       error);
+}
+
 void
 lull_rx_port_except(struct lull_rx_port *rx_port, uint32_t index)
 {
+	if (rx_port->groups.igmp != NULL)
+		lull_rx_port_group_hear(&rx_port->groups,
+					rte_pktmbuf_mtod(rx_port->pkts[index], const uint8_t *),
+					rx_port->pkts[index]->data_len);
 	if (rx_port->exception != NULL &&
 	    lull_rx_port_exception_give(rx_port->exception, rx_port->pkts[index]))
 		rx_port->pkts[index] = NULL;

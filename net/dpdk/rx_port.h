@@ -23,7 +23,7 @@ struct lull_rx_port_config {
 	/**
 	 * "af_packet=IF", "af_xdp=IF,queue=N", "tap=IF", "net_DRIVER,...", or a PCI address; then
 	 * ",exception=NAME": see lull_rx_port_except(); ",mtu=BYTES": the longest packet;
-	 * ",scatter=yes": in buffers of 2 KiB, several for a long packet.
+	 * ",scatter=yes": in buffers of 2 KiB, several for a long packet; ",ip=ADDRESS": its own.
 	 */
 	const char *device;
 	const char *eal;    /**< further EAL arguments; may be NULL */
@@ -35,6 +35,14 @@ struct lull_rx_port_packet {
 	const uint8_t *data; /**< from the Ethernet header on, in one piece */
 	uint32_t len_bytes;
 };
+/** How a port lets through what is sent to groups. */
+enum lull_rx_port_group_way {
+	LULL_RX_PORT_GROUP_NONE, /**< nobody asked for any */
+	LULL_RX_PORT_GROUP_LIST, /**< those of a list, and no others */
+	LULL_RX_PORT_GROUP_ALL,  /**< all */
+	LULL_RX_PORT_GROUP_OPEN, /**< the driver knows no filter: what comes, comes */
+};
+
 struct lull_rx_port_info {
 	const char *name, *driver;
 	uint32_t ring_pkts;
@@ -46,6 +54,9 @@ struct lull_rx_port_info {
 	uint32_t mtu;       /**< longest packet, without Ethernet header */
 	bool own_mtu;       /**< mtu= sets it: no interface has it */
 	uint32_t queue;     /**< of the interface, where the driver is bound to one of them */
+	enum lull_rx_port_group_way group_way;
+	uint32_t group_count; /**< addresses in the list of the driver */
+	uint32_t igmp_count;  /**< groups that lull reports itself */
 	/** Why an AF_XDP port has no filter; "": it has one, or needs none. */
 	const char *unfiltered;
 };
@@ -77,6 +88,9 @@ uint64_t lull_rx_port_too_long(const struct lull_rx_port *rx_port);
  * take it as a rule. 0, or a negative errno of a port that takes no such rules.
  */
 int lull_rx_port_steer(struct lull_rx_port *rx_port, const struct lull_rx_port_rule *rule);
+/** Have what is sent to the claim's group come, if it has one. */
+int lull_rx_port_join(struct lull_rx_port *rx_port, const struct lull_net_claim *claim,
+		      struct lull_error *error);
 /**
  * Packet @p index of those out is for nobody here: to the kernel, with ",exception=NAME". Nothing
  * otherwise. Never waits.

@@ -88,9 +88,8 @@ device_take_number(char *text, const char *key, uint32_t low, uint32_t high, uin
 	if (rc == 0)
 		given = strtoul(number, &end, 10);
 	if (rc != 0 || number[0] == '-' || *end != '\0' || given < low || given > high)
-		return lull_error_set(error, -EINVAL,
-				      "device %s: %.*s: give a number in %u..%u", text,
-				      (int)strlen(key) - 2, key + 1, low, high);
+		return lull_error_set(error, -EINVAL, "device %s: %.*s: give a number in %u..%u",
+				      text, (int)strlen(key) - 2, key + 1, low, high);
 	*value = (uint32_t)given;
 	return 0;
 }
@@ -109,6 +108,20 @@ device_take_yes(char *text, const char *key, bool *value, struct lull_error *err
 }
 
 static int
+device_take_ip(struct lull_rx_port_device *device, char *text, struct lull_error *error)
+{
+	struct lull_net_ip ip;
+	char word[48];
+
+	if (device_take(text, ",ip=", word, sizeof(word)) != 0 ||
+	    lull_net_ip_parse(word, &ip) != 0 ||
+	    (!lull_net_ip_is_any(&ip) && !lull_net_ip_is4(&ip)))
+		return lull_error_set(error, -EINVAL, "device %s: ip: give an IPv4 address", text);
+	memcpy(device->ip, ip.bytes + sizeof(ip.bytes) - sizeof(device->ip), sizeof(device->ip));
+	return 0;
+}
+
+static int
 device_take_ours(struct lull_rx_port_device *device, char *text, struct lull_error *error)
 {
 	int rc;
@@ -122,6 +135,8 @@ device_take_ours(struct lull_rx_port_device *device, char *text, struct lull_err
 	rc = device_take_number(text, ",queue=", 0, QUEUE_MAX, &device->queue, error);
 	if (rc == 0)
 		rc = device_take_number(text, ",mtu=", MTU_MIN, MTU_MAX, &device->mtu_asked, error);
+	if (rc == 0)
+		rc = device_take_ip(device, text, error);
 	if (rc == 0)
 		rc = device_take_yes(text, ",scatter=", &device->scatter, error);
 	return rc;

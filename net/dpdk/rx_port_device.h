@@ -6,7 +6,7 @@
  *     af_packet=IF   af_xdp=IF   tap=IF   net_DRIVER,ARGUMENT=...   0000:01:00.0,ARGUMENT=...
  *
  * and, after any of them, ",queue=N" (af_xdp: the queue of the interface), ",mtu=BYTES",
- * ",scatter=yes" and ",exception=NAME".
+ * ",scatter=yes", ",ip=ADDRESS" and ",exception=NAME".
  */
 #ifndef LULL_RX_PORT_DEVICE_H
 #define LULL_RX_PORT_DEVICE_H
@@ -23,10 +23,11 @@ struct lull_rx_port_device {
 	char name[64], args[LULL_RX_PORT_DEVICE_SIZE];
 	char exception[IFNAMSIZ]; /**< TAP for what is nobody's; "": none */
 	bool pci;
-	bool xdp;       /**< net_af_xdp, without a program of the user's */
-	uint32_t queue; /**< of the interface, with xdp */
-	uint32_t mtu;   /**< of the interface, or asked for; 0: not known */
+	bool xdp;           /**< net_af_xdp, without a program of the user's */
+	uint32_t queue;     /**< of the interface, with xdp */
+	uint32_t mtu;       /**< of the interface, or asked for; 0: not known */
 	uint32_t mtu_asked; /**< of the driver; 0: nothing */
+	uint8_t ip[4];      /**< of the port's own; all zero: none */
 	bool scatter;       /**< long packets into several small buffers */
 	uint16_t ring_pkts, buffer_bytes;
 };

@@ -71,20 +71,13 @@ lull_rx_port_send_close(struct lull_rx_port_sender *sender)
 static bool
 send_mac(const struct lull_net_outgoing *packet, uint8_t mac[LULL_NET_MAC_SIZE])
 {
-	const uint8_t *ip = packet->destination.bytes;
-
 	if (packet->mac != NULL) {
 		memcpy(mac, packet->mac, LULL_NET_MAC_SIZE);
 		return true;
 	}
 	if (packet->ether_type != 0 || !lull_net_ip_is_multicast(&packet->destination))
 		return false;
-	if (lull_net_ip_is4(&packet->destination))
-		memcpy(mac, (const uint8_t[]){ 0x01, 0x00, 0x5e, ip[13] & 0x7f, ip[14], ip[15] },
-		       LULL_NET_MAC_SIZE);
-	else
-		memcpy(mac, (const uint8_t[]){ 0x33, 0x33, ip[12], ip[13], ip[14], ip[15] },
-		       LULL_NET_MAC_SIZE);
+	lull_net_ip_group_mac(&packet->destination, mac);
 	return true;
 }
 

@@ -70,6 +70,29 @@ __wrap_rte_eth_dev_set_mtu(uint16_t port_id, uint16_t mtu)
 	return 0;
 }
 
+int __wrap_rte_eth_dev_set_mc_addr_list(uint16_t port_id, struct rte_ether_addr *list,
+					uint32_t count);
+int
+__wrap_rte_eth_dev_set_mc_addr_list(uint16_t port_id, struct rte_ether_addr *list, uint32_t count)
+{
+	(void)port_id;
+	assert_true(count <= sizeof(nic.macs) / sizeof(nic.macs[0]));
+	if (nic.list_rc != 0)
+		return nic.list_rc;
+	memcpy(nic.macs, list, count * sizeof(*list));
+	nic.mac_count = count;
+	return 0;
+}
+
+int __wrap_rte_eth_allmulticast_enable(uint16_t port_id);
+int
+__wrap_rte_eth_allmulticast_enable(uint16_t port_id)
+{
+	(void)port_id;
+	nic.all_groups = true;
+	return 0;
+}
+
 /* ---- the back end ---- */
 
 void
@@ -113,21 +136,46 @@ nic_refuses(const char *device, const char *words)
 		fail_msg("'%s' is not in '%s'", words, error.text);
 }
 
-void
-nic_claim(uint16_t port, const char *address)
+static struct lull_net_claim *
+nic_next(void)
 {
 	struct lull_net_claim *claim = &nic.claims[nic.claim_count];
+
+	*claim = (struct lull_net_claim){ .index = nic.claim_count,
+					  .first = nic.claim_count,
+					  .all_groups = true };
+	return claim;
+}
+
+static void
+nic_add(struct lull_net_claim *claim)
+{
 	struct lull_error error = { "" };
 
-	*claim = (struct lull_net_claim){
-		.index = nic.claim_count,
-		.first = nic.claim_count,
-		.port = port,
-	};
-	assert_int_equal(lull_net_ip_parse(address, &claim->address), 0);
 	if (nic.backend->claim(nic.state, claim, &error) != 0)
 		fail_msg("%s", error.text);
 	nic.claim_count++;
+}
+
+void
+nic_claim(uint16_t port, const char *address)
+{
+	struct lull_net_claim *claim = nic_next();
+
+	claim->port = port;
+	assert_int_equal(lull_net_ip_parse(address, &claim->address), 0);
+	nic_add(claim);
+}
+
+void
+nic_claim_ethernet(uint16_t ether_type, const char *mac)
+{
+	struct lull_net_claim *claim = nic_next();
+
+	claim->ethernet = true;
+	claim->ether_type = ether_type;
+	assert_int_equal(lull_net_mac_parse(mac, claim->mac), 0);
+	nic_add(claim);
 }
 
 void
@@ -204,6 +252,20 @@ nic_comes(uint16_t queue, const uint8_t *frame, uint32_t size, uint32_t segments
 	first->pkt_len = size;
 	first->ol_flags = flags;
 	assert_int_equal(rte_eth_tx_burst(nic.port_id, queue, &first, 1), 1);
+}
+
+uint32_t
+nic_sent(uint8_t *frame)
+{
+	struct rte_mbuf *pkt;
+	uint32_t size;
+
+	if (rte_eth_rx_burst(nic.port_id, 0, &pkt, 1) == 0)
+		return 0;
+	size = pkt->pkt_len;
+	memcpy(frame, rte_pktmbuf_mtod(pkt, const void *), size);
+	rte_pktmbuf_free(pkt);
+	return size;
 }
 
 uint32_t

@@ -21,10 +21,14 @@ struct nic {
 	/* what it can do */
 	uint32_t mtu_max;
 	uint64_t offloads;
+	int list_rc; /* what it answers to a list of groups */
 	/* what it was asked for */
 	struct rte_eth_conf conf;
 	uint32_t mtu;        /* by a call of its own */
 	uint32_t room_bytes; /* of a buffer, behind its headroom */
+	uint32_t mac_count;  /* groups in its filter */
+	struct rte_ether_addr macs[16];
+	bool all_groups;
 	/* the back end */
 	const struct lull_net_backend *backend;
 	void *state;
@@ -41,6 +45,8 @@ void nic_open(const char *words);
 /** It is refused, and the sentence has @p words in it. */
 void nic_refuses(const char *device, const char *words);
 void nic_claim(uint16_t port, const char *address);
+/** An ether type; @p mac: NULL for any. */
+void nic_claim_ethernet(uint16_t ether_type, const char *mac);
 void nic_start(void);
 void nic_close(void);
 
@@ -49,6 +55,8 @@ uint32_t nic_frame(uint8_t *frame, uint16_t port, uint32_t number, uint32_t len_
 /** It comes to @p queue in so many buffers of about the same size, with these flags. */
 void nic_comes(uint16_t queue, const uint8_t *frame, uint32_t size, uint32_t segments,
 	       uint64_t flags);
+/** What lull has sent on the first queue; 0: nothing. It comes no more. */
+uint32_t nic_sent(uint8_t *frame);
 /** What there is; the packets are released by the next call. */
 uint32_t nic_receive(struct lull_net_packet *packets);
 /** The payload of nic_frame(). */
