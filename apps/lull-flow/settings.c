@@ -167,9 +167,9 @@ const struct lull_option flow_options[] = {
 	LULL_THRESHOLD_OPTIONS(threshold, enter, leave, true),
 	LULL_ROW_COUNT(
 		"pin", "PACKETS", pin,
-		"Number of first packets for which a bucket of flows stays at its worker, unless "
-		"nDPI has identified one of them (which takes up to 80) or the worker's ring is "
-		"nearly full; 0: buckets may move at once.",
+		"Number of first packets of a flow that do not move it to another worker, unless "
+		"nDPI has identified it (which takes up to 80) or the worker's ring is nearly "
+		"full; 0: flows may move at once.",
 		.value = "80", .low = 0, .high = 255),
 	LULL_ROW_CHOICE("weights", weights,
 			"Instructions with which hrw computes weights; all "

@@ -18,7 +18,7 @@ const struct lull_counter_info lull_dispatch_counter_table[] = {
 	ROW(moves, "1", "buckets that changed their worker"),
 	ROW(moves_inflight, "1", "moves while the old worker still held packets of the bucket"),
 	ROW(held_order, "packets", "packets that stayed only because of the order contract"),
-	ROW(held_pin, "packets", "packets that stayed only because their bucket is new to nDPI"),
+	ROW(held_pin, "packets", "packets that stayed only because their flow is new to nDPI"),
 	ROW(relieved, "packets", "packets sent to another worker because of load"),
 	ROW(collisions, "packets", "packets that took the slot of another flow (subflow-paper)"),
 	ROW(retried, "packets", "packets given to a second worker because the first ring was full"),
@@ -126,6 +126,7 @@ lull_dispatch_init(void *memory, const struct lull_dispatch_config *config,
 	}
 	dispatch->idle_ticks = (uint32_t)(full.idle_ns >> LULL_BUCKET_TICK_SHIFT) + 1;
 	dispatch->pin_pkts = full.pin_pkts;
+	dispatch->tag_shift = full.bucket_bits;
 	dispatch->order = full.order;
 	dispatch->trace.worker_count = full.worker_count;
 	dispatch->view = (struct lull_schedule_view){

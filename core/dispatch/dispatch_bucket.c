@@ -16,6 +16,7 @@ struct track {
 	uint32_t done[LULL_DISPATCH_WORKERS_MAX];
 	uint32_t ticks;
 	bool splits; /* packets of one flow may be proposed to different workers */
+	bool pins;   /* first packets of flows are counted */
 };
 
 static void
@@ -24,6 +25,7 @@ track_begin(struct track *track, struct lull_dispatch *dispatch)
 	track->dispatch = dispatch;
 	track->ticks = (uint32_t)(dispatch->view.now_ns >> LULL_BUCKET_TICK_SHIFT);
 	track->splits = dispatch->scheduler->splits || dispatch->changed;
+	track->pins = track->splits && dispatch->pin_pkts > 0;
 	for (uint32_t worker = 0; worker < dispatch->view.worker_count; worker++) {
 		track->sent[worker] = (uint32_t)dispatch->counters.worker_pkts[worker];
 		track->done[worker] = (uint32_t)dispatch->view.loads[worker].done_pkts;
@@ -68,11 +70,71 @@ bucket_renew(struct lull_bucket *bucket)
 {
 	bucket->flags = 0;
 	bucket->pkts = 0;
+	memset(bucket->flow_pkts, 0, sizeof(bucket->flow_pkts));
 }
+
+/* ---- flows of a bucket ---- */
+
+static uint16_t
+bucket_tag(const struct lull_dispatch *dispatch, uint32_t digest)
+{
+	return (uint16_t)(digest >> dispatch->tag_shift);
+}
+
+/* How many packets of the flow there were, up to pin_pkts; NULL: it is not known (any more). */
+static uint16_t *
+bucket_flow(struct lull_bucket *bucket, uint16_t tag)
+{
+	for (uint32_t i = 0; i < LULL_BUCKET_FLOWS; i++) {
+		if (bucket->tags[i] == tag && bucket->flow_pkts[i] > 0)
+			return &bucket->flow_pkts[i];
+	}
+	return NULL;
+}
+
+/* A flow that finds no place takes that of the one which came first; who has many is back soon. */
+static void
+bucket_flow_add(struct lull_bucket *bucket, uint16_t tag, uint16_t pkts)
+{
+	memmove(bucket->tags + 1, bucket->tags, sizeof(bucket->tags) - sizeof(bucket->tags[0]));
+	memmove(bucket->flow_pkts + 1, bucket->flow_pkts,
+		sizeof(bucket->tags) - sizeof(bucket->tags[0]));
+	bucket->tags[0] = tag;
+	bucket->flow_pkts[0] = pkts;
+}
+
+/* One more packet of the flow. */
+static void
+bucket_flow_count(struct lull_bucket *bucket, const struct track *track, uint32_t digest)
+{
+	uint16_t tag = bucket_tag(track->dispatch, digest);
+	uint16_t *pkts = bucket_flow(bucket, tag);
+
+	if (pkts == NULL)
+		bucket_flow_add(bucket, tag, 1);
+	else if (*pkts < track->dispatch->pin_pkts)
+		++*pkts;
+}
+
+/* Has its worker not yet had enough of the flow to identify it? */
+static bool
+bucket_pinned(struct lull_bucket *bucket, const struct track *track, uint32_t digest)
+{
+	const struct lull_dispatch *dispatch = track->dispatch;
+	const uint16_t *pkts;
+
+	if (!track->pins || (dispatch->tight >> bucket->worker & 1) != 0)
+		return false;
+	pkts = bucket_flow(bucket, bucket_tag(dispatch, digest));
+	return pkts == NULL || *pkts < dispatch->pin_pkts;
+}
+
+/* ---- moves ---- */
 
 /* The scheduler proposes another worker than the bucket's: which one it is to be. */
 static uint16_t
-bucket_move(struct lull_bucket *bucket, struct track *track, uint16_t proposed, uint16_t *moved)
+bucket_move(struct lull_bucket *bucket, struct track *track, uint32_t digest, uint16_t proposed,
+	    uint16_t *moved)
 {
 	struct lull_dispatch *dispatch = track->dispatch;
 	bool held;
@@ -82,8 +144,7 @@ bucket_move(struct lull_bucket *bucket, struct track *track, uint16_t proposed, 
 		bucket->flags |= LULL_DISPATCH_SHARED;
 		return proposed;
 	}
-	if (bucket->pkts < dispatch->pin_pkts && (bucket->flags & LULL_BUCKET_NOTED) == 0 &&
-	    (dispatch->tight >> bucket->worker & 1) == 0) {
+	if (bucket_pinned(bucket, track, digest)) {
 		LULL_COUNTER_ADD(dispatch->counters.held_pin, 1);
 		return bucket->worker;
 	}
@@ -113,7 +174,7 @@ static uint16_t
 bucket_decide(struct lull_bucket *bucket, struct track *track, uint32_t digest, uint16_t proposed,
 	      uint16_t *moved)
 {
-	uint16_t worker = bucket_move(bucket, track, proposed, moved);
+	uint16_t worker = bucket_move(bucket, track, digest, proposed, moved);
 
 	if (worker != proposed)
 		track_placed(track, digest, worker);
@@ -161,6 +222,8 @@ lull_bucket_track(struct lull_dispatch *dispatch, const uint32_t *digests, uint3
 		bucket->ticks = track.ticks;
 		bucket->seq++;
 		bucket->pkts = (uint16_t)(bucket->pkts + (bucket->pkts != UINT16_MAX));
+		if (track.pins)
+			bucket_flow_count(bucket, &track, digests[i]);
 	}
 	track_end(&track);
 }
@@ -173,8 +236,12 @@ bucket_take_back(struct track *track, uint16_t from, const uint32_t *digests, ui
 		struct lull_bucket *bucket =
 			&track->dispatch->buckets[digests[i] & track->dispatch->view.bucket_mask];
 
+		uint16_t *pkts = bucket_flow(bucket, bucket_tag(track->dispatch, digests[i]));
+
 		if (bucket->pkts > 0 && bucket->pkts < UINT16_MAX)
 			bucket->pkts--;
+		if (pkts != NULL && *pkts < track->dispatch->pin_pkts)
+			--*pkts;
 	}
 	track->sent[from] -= count;
 }
@@ -228,7 +295,7 @@ bucket_second(const struct lull_bucket *bucket, const struct track *track, const
 
 /* Send a refused packet to @p second after all. */
 static void
-bucket_resend(struct lull_bucket *bucket, struct track *track, uint16_t second,
+bucket_resend(struct lull_bucket *bucket, struct track *track, uint32_t digest, uint16_t second,
 	      struct lull_dispatch_mark *mark)
 {
 	struct lull_dispatch_counters *counters = &track->dispatch->counters;
@@ -242,6 +309,8 @@ bucket_resend(struct lull_bucket *bucket, struct track *track, uint16_t second,
 	bucket->worker = (uint8_t)second;
 	bucket->position = ++track->sent[second];
 	bucket->pkts = (uint16_t)(bucket->pkts + (bucket->pkts != UINT16_MAX));
+	if (track->pins)
+		bucket_flow_count(bucket, track, digest);
 	LULL_COUNTER_ADD(counters->retried, 1);
 	if (mark == NULL)
 		return;
@@ -271,7 +340,8 @@ lull_bucket_refused(struct lull_dispatch *dispatch, uint16_t from, const uint32_
 			continue;
 		}
 		given[workers[i]]++;
-		bucket_resend(bucket, &track, workers[i], marks != NULL ? &marks[i] : NULL);
+		bucket_resend(bucket, &track, digests[i], workers[i],
+			      marks != NULL ? &marks[i] : NULL);
 	}
 	/* Numbers of dropped packets are used again when nothing came after them. */
 	for (uint32_t i = count; marks != NULL && i-- > 0;) {
@@ -288,6 +358,14 @@ lull_bucket_note(struct lull_dispatch *dispatch, uint32_t digest, uint16_t app)
 {
 	uint32_t index = digest & dispatch->view.bucket_mask;
 
+	struct lull_bucket *bucket = &dispatch->buckets[index];
+	uint16_t tag = bucket_tag(dispatch, digest);
+	uint16_t *pkts = bucket_flow(bucket, tag);
+
 	dispatch->notes[index] = (struct lull_bucket_note){ digest, app };
-	dispatch->buckets[index].flags |= LULL_BUCKET_NOTED;
+	bucket->flags |= LULL_BUCKET_NOTED;
+	if (pkts != NULL)
+		*pkts = UINT16_MAX;
+	else
+		bucket_flow_add(bucket, tag, UINT16_MAX);
 }

@@ -18,7 +18,10 @@
 /* A flag of a bucket; LULL_DISPATCH_SHARED is the other. */
 #define LULL_BUCKET_NOTED 128u
 
-/* Four to a cache line; all numbers wrap. */
+/* Flows of a bucket that are told apart: those seen last. */
+#define LULL_BUCKET_FLOWS 4
+
+/* Two to a cache line; all numbers wrap. */
 struct lull_bucket {
 	uint32_t position; /* of its last packet among those sent to its worker, 1 2 3 .. */
 	uint32_t ticks;    /* clock of its last packet */
@@ -26,8 +29,13 @@ struct lull_bucket {
 	uint16_t pkts;     /* since it was new (0: it is); stays at UINT16_MAX */
 	uint8_t worker;
 	uint8_t flags;
+	/*
+	 * Of each flow, the one that came last first: bits of its digest that the bucket does not
+	 * tell, its packets up to pin_pkts, 0: none. Known ones have UINT16_MAX.
+	 */
+	uint16_t tags[LULL_BUCKET_FLOWS], flow_pkts[LULL_BUCKET_FLOWS];
 };
-static_assert(sizeof(struct lull_bucket) == 16, "a bucket takes 16 bytes");
+static_assert(sizeof(struct lull_bucket) == 32, "a bucket takes 32 bytes");
 
 /* The last verdict in a bucket. */
 struct lull_bucket_note {
@@ -44,7 +52,8 @@ struct lull_dispatch {
 	uint8_t *shadow_workers; /* by bucket, + 1; 0: none yet */
 	uint32_t idle_ticks;
 	uint32_t pin_pkts;
-	uint32_t tight; /* bit per worker: too full for pins */
+	uint32_t tag_shift; /* of a digest */
+	uint32_t tight;     /* bit per worker: too full for pins */
 	enum lull_order order;
 	bool changed; /* another scheduler was here before: flows can move between the two */
 	uint32_t capacity_pkts[LULL_DISPATCH_WORKERS_MAX]; /* that view.per_slot is for */

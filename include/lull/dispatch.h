@@ -110,8 +110,8 @@ struct lull_dispatch_config {
 	uint32_t enter_ppm, leave_ppm;
 	uint64_t idle_ns; /**< a bucket silent for so long is forgotten, 1 ms..1 day [30 s] */
 	/**
-	 * A bucket in which no flow is identified stays for its first so many packets, of whichever
-	 * flow, 0..65534 [0: no pins].
+	 * The first so many packets of a flow that is not identified do not move its bucket,
+	 * 0..65534 [0: no pins].
 	 */
 	uint32_t pin_pkts;
 	bool tracks;               /**< keep buckets whatever the scheduler [false] */
@@ -229,8 +229,8 @@ void lull_dispatch_refused(struct lull_dispatch *dispatch, uint64_t now_ns, uint
  */
 void lull_dispatch_dropped(struct lull_dispatch *dispatch, uint16_t worker, uint32_t count);
 /**
- * Tell that a worker has identified a flow. The verdict travels with later packets of the flow, and
- * the pin of its bucket ends.
+ * Tell that a worker has identified a flow. The verdict travels with later packets of the flow,
+ * which may move from now on.
  * @param digest  of the flow
  * @param app     the verdict, above 0
  */

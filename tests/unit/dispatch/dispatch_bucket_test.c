@@ -250,7 +250,7 @@ TEST(pin__until_identified)
 	lull_dispatch_note(stand.dispatch, 200, 7);
 	assert_int_equal(stand_one(&stand, 200), 0);
 	assert_int_equal(stand.marks[0].app, 7);
-	assert_int_equal(stand_one(&stand, 200 + (1u << 12)), 1); /* same bucket, other flow */
+	assert_int_equal(stand_one(&stand, 200 + (1u << 12)), 0); /* same bucket, other flow */
 	assert_int_equal(stand.marks[0].app, 0);
 	assert_int_equal(stand.marks[0].bucket, 200);
 	assert_int_equal(stand.counters->notes, 1);
@@ -263,31 +263,94 @@ TEST(pin__until_identified)
 	stand_end(&stand);
 }
 
-/* It is the bucket that stays: its packets count, whichever flow they are of. */
-TEST(pin__is_of_the_bucket)
+/* Each flow has its own first packets, also in a bucket that has had many of others. */
+TEST(pin__is_of_the_flow)
 {
 	struct lull_dispatch_config config = stand_config("rr-packet");
-	const uint32_t one = 100, other = 100 + (1u << 12);
+	const uint32_t one = 100, other = 100 + (1u << 12), third = 100 + (2u << 12);
 	struct dispatch_stand stand;
 
 	config.pin_pkts = 4;
 	stand_init(&stand, &config);
-	/* The proposals are 0 1 2 3 0 1: the fourth packet is the last that is held. */
-	assert_int_equal(stand_one(&stand, one), 0);
-	assert_int_equal(stand_one(&stand, other), 0);
-	assert_int_equal(stand_one(&stand, one), 0);
-	assert_int_equal(stand_one(&stand, other), 0);
+	/* The proposals are 0 1 2 3 again and again. */
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(stand_one(&stand, one), 0);
 	assert_int_equal(stand.counters->held_pin, 3);
+	/* A newcomer takes the bucket nowhere ... */
 	assert_int_equal(stand_one(&stand, other), 0);
+	assert_int_equal(stand_one(&stand, other), 0);
+	assert_int_equal(stand.counters->held_pin, 4);
+	/* ... who has had its packets does, and takes the newcomer with it. */
+	assert_int_equal(stand_one(&stand, one), 2);
+	assert_int_equal(stand_one(&stand, other), 2);
+	assert_int_equal(stand_one(&stand, other), 2);
+	assert_int_equal(stand.counters->held_pin, 6);
 	assert_int_equal(stand_one(&stand, other), 1);
-	/* Nor does a newcomer begin anew, unless the bucket does. */
-	assert_int_equal(stand_one(&stand, other + (1u << 12)), 2);
-	assert_int_equal(stand.counters->held_pin, 3);
+	/* A verdict is about one flow. */
+	assert_int_equal(stand_one(&stand, third), 1);
+	lull_dispatch_note(stand.dispatch, other, 7);
+	assert_int_equal(stand_one(&stand, third), 1);
+	lull_dispatch_note(stand.dispatch, third, 8);
+	stand_one(&stand, third);
+	assert_int_equal(stand_one(&stand, third), 1);
+	assert_int_equal(stand_one(&stand, third), 2);
+	assert_int_equal(stand.counters->held_pin, 8);
+	/* A bucket that was silent begins anew. */
 	stand_drain(&stand);
 	stand.now_ns += 3600 * LULL_NS_PER_S;
 	assert_int_equal(stand_one(&stand, one), 3);
-	assert_int_equal(stand_one(&stand, other), 3);
-	assert_int_equal(stand.counters->held_pin, 4);
+	assert_int_equal(stand_one(&stand, one), 3);
+	assert_int_equal(stand.counters->held_pin, 9);
+	stand_end(&stand);
+}
+
+/* Of more flows than are told apart the one that came first begins anew; that ends. */
+TEST(pin__of_many_flows)
+{
+	struct lull_dispatch_config config = stand_config("rr-packet");
+	struct dispatch_stand stand;
+	uint64_t held;
+
+	config.pin_pkts = 2;
+	stand_init(&stand, &config);
+	for (uint32_t flow = 0; flow < 6; flow++) {
+		for (uint32_t i = 0; i < 3; i++)
+			stand_one(&stand, 100 + (flow << 12));
+	}
+	held = stand.counters->held_pin;
+	for (uint32_t i = 0; i < 100; i++)
+		stand_one(&stand, 100 + (5u << 12));
+	assert_int_equal(stand.counters->held_pin, held);
+	for (uint32_t i = 0; i < 100; i++)
+		stand_one(&stand, 100);
+	assert_in_range(stand.counters->held_pin, held + 1, held + 2);
+	stand_end(&stand);
+}
+
+/* What was refused and dropped did not come to nDPI. */
+TEST(pin__does_not_count_what_is_dropped)
+{
+	struct lull_dispatch_config config = stand_config("rr-packet");
+	struct dispatch_stand stand;
+	uint32_t digests[2] = { 100, 100 };
+	uint16_t workers[2];
+
+	config.pin_pkts = 5;
+	stand_init(&stand, &config);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(stand_one(&stand, 100), 0);
+	for (uint32_t worker = 0; worker < 4; worker++)
+		stand.loads[worker].used_pkts = STAND_CAPACITY / 8 * 7;
+	lull_dispatch_refused(stand.dispatch, stand.now_ns, 0, stand.loads, digests, 2, workers,
+			      NULL);
+	assert_int_equal(workers[0], 0);
+	assert_int_equal(stand.counters->refused, 2);
+	for (uint32_t worker = 0; worker < 4; worker++)
+		stand.loads[worker].used_pkts = 0;
+	/* One has come; the proposals go on with 3 0 1 2 3. */
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(stand_one(&stand, 100), 0);
+	assert_int_equal(stand_one(&stand, 100), 3);
 	stand_end(&stand);
 }
 
