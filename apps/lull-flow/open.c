@@ -19,7 +19,8 @@ static uint32_t
 open_held_mbufs(const struct flow_settings *settings)
 {
 	uint32_t pairs = settings->io * settings->workers;
-	uint32_t held = pairs * (settings->ring + 4 * LULL_BURST_MAX) + 4096;
+	uint32_t held = pairs * (settings->ring + 4 * LULL_BURST_MAX) +
+			settings->io * LULL_FLOW_EARLY_MAX + 4096;
 
 	if (flow_settings_has_output(settings))
 		held += settings->workers * settings->ring + settings->resequence_window;
@@ -31,6 +32,7 @@ open_pipeline_flows(const struct flow_settings *settings, struct lull_pipeline_c
 {
 	config->parser.inner = settings->inner;
 	config->parser.key_parts = settings->key;
+	config->parser.fragment_wait_ns = settings->fragment_wait_ns;
 	config->parser.seed = (uint32_t)settings->seed;
 	config->table = (struct lull_flow_table_config){
 		.entries_max = settings->flows_max,

@@ -141,6 +141,11 @@ const struct lull_option flow_options[] = {
 		"interface (input port, or interface of a pcapng file); none of them. With "
 		"teid, mpls and interface the two directions of a flow are often two flows.",
 		.value = "vlan,vni,gre", .joined = true),
+	LULL_ROW_TIME("fragment-wait", fragment_wait_ns,
+		      "How long a fragment that comes before the first one of its datagram waits "
+		      "for that, which tells its flow, by the time of the packets; up to 256 of "
+		      "each I/O thread do. 0: they do not wait, and have ports 0.",
+		      .value = "100", .unit = "ms", .high = 10 * LULL_NS_PER_S),
 	LULL_ROW_COUNT("io", "N", io,
 		       "I/O threads. Each gets a part of the ports; with fewer ports than "
 		       "threads, each port gets a queue per thread, and deals packets out by a "

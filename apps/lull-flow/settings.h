@@ -60,6 +60,7 @@ struct flow_settings {
 	uint32_t half_open_rate; /* FLOW_NOT_CHOSEN until flow_check() */
 	uint32_t prefix4, prefix6;
 	bool inner, identify;
+	uint64_t fragment_wait_ns;
 	uint32_t key; /* LULL_FLOW_KEY_... */
 
 	struct lull_option_list records, ipfix, kafka;

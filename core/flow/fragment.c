@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static struct lull_fragment_datagram *
-fragment_set(const struct lull_fragment_table *table, const struct lull_fragment_name *name)
+uint32_t
+lull_fragment_hash(const struct lull_fragment_table *table, const struct lull_fragment_name *name)
 {
 	struct lull_flow_key key = {
 		.port = { (uint16_t)name->id, (uint16_t)(name->id >> 16) },
@@ -18,16 +18,22 @@ fragment_set(const struct lull_fragment_table *table, const struct lull_fragment
 		.mpls_label = name->mpls_label,
 		.outer = name->outer,
 	};
-	uint32_t set;
 
 	memcpy(key.addr[0], name->source, sizeof(key.addr[0]));
 	memcpy(key.addr[1], name->target, sizeof(key.addr[1]));
-	set = lull_flow_digest(table->seed, &key) & table->set_mask;
-	return table->datagrams + (size_t)set * LULL_FRAGMENT_WAYS;
+	return lull_flow_digest(table->seed, &key);
 }
 
-static bool
-fragment_is(const struct lull_fragment_name *a, const struct lull_fragment_name *b)
+static struct lull_fragment_datagram *
+fragment_set(const struct lull_fragment_table *table, const struct lull_fragment_name *name)
+{
+	size_t set = lull_fragment_hash(table, name) & table->set_mask;
+
+	return table->datagrams + set * LULL_FRAGMENT_WAYS;
+}
+
+bool
+lull_fragment_same(const struct lull_fragment_name *a, const struct lull_fragment_name *b)
 {
 	return a->id == b->id && a->vlan_id == b->vlan_id && a->version == b->version &&
 	       a->proto == b->proto && a->tunnel == b->tunnel && a->tunnel_id == b->tunnel_id &&
@@ -35,6 +41,16 @@ fragment_is(const struct lull_fragment_name *a, const struct lull_fragment_name 
 	       a->interface == b->interface && a->outer == b->outer &&
 	       memcmp(a->source, b->source, sizeof(a->source)) == 0 &&
 	       memcmp(a->target, b->target, sizeof(a->target)) == 0;
+}
+
+void
+lull_fragment_apply(const struct lull_fragment_datagram *datagram, struct lull_flow_packet *packet)
+{
+	packet->key = datagram->key;
+	packet->direction = datagram->direction;
+	packet->digest = datagram->digest;
+	packet->dispatch_hash = datagram->dispatch_hash;
+	packet->flags |= datagram->flags;
 }
 
 /* Stamps may go back a little: what lies ahead is as near as what lies behind. */
@@ -55,7 +71,7 @@ lull_fragment_find(const struct lull_fragment_table *table, const struct lull_fr
 	const struct lull_fragment_datagram *set = fragment_set(table, name);
 
 	for (unsigned int way = 0; way < LULL_FRAGMENT_WAYS; way++)
-		if (fragment_is(&set[way].name, name))
+		if (lull_fragment_same(&set[way].name, name))
 			return fragment_lives(table, &set[way], time_ns) ? &set[way] : NULL;
 	return NULL;
 }
@@ -68,7 +84,7 @@ lull_fragment_remember(struct lull_fragment_table *table,
 	struct lull_fragment_datagram *place = NULL, *oldest = set;
 
 	for (unsigned int way = 0; way < LULL_FRAGMENT_WAYS; way++) {
-		if (fragment_is(&set[way].name, &datagram->name)) {
+		if (lull_fragment_same(&set[way].name, &datagram->name)) {
 			set[way] = *datagram;
 			return false;
 		}

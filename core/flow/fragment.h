@@ -5,7 +5,8 @@
  *
  * A datagram is named by source, target, number, what else belongs to keys and, in IPv4, protocol;
  * the two directions of a flow have datagrams of their own. One that carries a tunnel is remembered
- * by the key of the packet inside. Pieces that come before their first one find nothing.
+ * by the key of the packet inside. Pieces that come before their first one find nothing; early.h
+ * lets them wait.
  * Memory: a table of fixed size; where a new datagram finds no room the oldest neighbour goes.
  */
 #ifndef LULL_FLOW_FRAGMENT_H
@@ -40,6 +41,13 @@ struct lull_fragment_table {
 	uint64_t lifetime_ns;
 };
 
+/** Spread by the table's seed: equal names have equal hashes. */
+uint32_t lull_fragment_hash(const struct lull_fragment_table *table,
+			    const struct lull_fragment_name *name);
+bool lull_fragment_same(const struct lull_fragment_name *a, const struct lull_fragment_name *b);
+/** Give @p packet, a later fragment, what @p datagram knows. */
+void lull_fragment_apply(const struct lull_fragment_datagram *datagram,
+			 struct lull_flow_packet *packet);
 /** What is remembered of the datagram @p name at @p time_ns, or NULL. */
 const struct lull_fragment_datagram *lull_fragment_find(const struct lull_fragment_table *table,
 							const struct lull_fragment_name *name,

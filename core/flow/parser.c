@@ -6,7 +6,6 @@
 #include <stdalign.h>
 #include <string.h>
 
-#include "fragment.h"
 #include "ip.h"
 #include "link.h"
 #include "medium.h"
@@ -19,17 +18,6 @@
 /* Offsets are 16 bits; no header that matters lies behind them. */
 #define READABLE_BYTES_MAX UINT16_MAX
 #define ICMP_ERROR_BYTES 8
-
-struct lull_flow_parser {
-	uint32_t seed;
-	uint32_t key_parts;
-	uint16_t interface;
-	bool inner;
-	bool plain; /* keys are those of the short way */
-	struct lull_fragment_table fragments;
-	struct lull_flow_parser_counters counters;
-	struct lull_fragment_datagram datagrams[];
-};
 
 size_t
 lull_flow_parser_size(const struct lull_flow_parser_config *config)
@@ -63,6 +51,7 @@ lull_flow_parser_init(void *memory, const struct lull_flow_parser_config *config
 		.seed = full.seed,
 		.lifetime_ns = full.fragment_ns,
 	};
+	parser->early.wait_ns = full.fragment_wait_ns;
 	*out = parser;
 	return 0;
 }
@@ -170,16 +159,6 @@ parser_fragment_name(const struct lull_flow_walk *walk, const struct lull_flow_i
 	memcpy(name->target, walk->data + ip->target, bytes);
 }
 
-static const struct lull_fragment_datagram *
-parser_datagram(const struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
-		const struct lull_flow_ip *ip, uint64_t time_ns)
-{
-	struct lull_fragment_name name;
-
-	parser_fragment_name(walk, ip, &name);
-	return lull_fragment_find(&parser->fragments, &name, time_ns);
-}
-
 /*
  * Later fragments have the key of their first one. Of a packet in a tunnel they have the middle:
  * what they carry counts as its bytes, without the header around it.
@@ -189,16 +168,14 @@ parser_later(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 	     struct lull_flow_ip *ip, struct lull_flow_packet *packet)
 {
 	static const uint16_t no_ports[2] = { 0, 0 };
+	struct lull_early_pkt *early = &parser->early.last;
 	const struct lull_fragment_datagram *datagram;
 
-	datagram = parser_datagram(parser, walk, ip, packet->time_ns);
+	parser_fragment_name(walk, ip, &early->name);
+	datagram = lull_fragment_find(&parser->fragments, &early->name, packet->time_ns);
 	packet->flags |= LULL_FLOW_FRAGMENT | LULL_FLOW_LATER;
 	if (datagram != NULL) {
-		packet->key = datagram->key;
-		packet->direction = datagram->direction;
-		packet->digest = datagram->digest;
-		packet->dispatch_hash = datagram->dispatch_hash;
-		packet->flags |= datagram->flags;
+		lull_fragment_apply(datagram, packet);
 		if (datagram->inner)
 			ip->offset = ip->payload;
 		return;
@@ -207,7 +184,10 @@ parser_later(struct lull_flow_parser *parser, const struct lull_flow_walk *walk,
 	packet->direction = parser_key(walk, ip, no_ports, &packet->key);
 	packet->digest = lull_flow_digest(parser->seed, &packet->key);
 	packet->dispatch_hash = packet->digest;
-	LULL_COUNTER_ADD(parser->counters.orphans, 1);
+	early->packet = packet;
+	early->header_bytes = (uint16_t)(ip->payload - ip->offset);
+	if (parser->early.wait_ns == 0)
+		LULL_COUNTER_ADD(parser->counters.orphans, 1);
 }
 
 /* @p inner: the key is not of the datagram @p name itself */
@@ -229,6 +209,11 @@ parser_first(struct lull_flow_parser *parser, const struct lull_fragment_name *n
 	packet->flags |= LULL_FLOW_FRAGMENT;
 	if (lull_fragment_remember(&parser->fragments, &datagram))
 		LULL_COUNTER_ADD(parser->counters.fragments_replaced, 1);
+	if (parser->early.count > 0)
+		LULL_COUNTER_ADD(parser->counters.tunnels,
+				 lull_early_join(&parser->early,
+						 lull_fragment_hash(&parser->fragments, name),
+						 &datagram));
 }
 
 static bool
@@ -265,9 +250,11 @@ parser_icmp_digest(struct lull_flow_parser *parser, const struct lull_flow_walk 
 	    lull_flow_ip_transport(&quoted_walk, &quoted, &transport) != LULL_FLOW_OK)
 		return own_digest;
 	if (quoted.fragment_offset != 0) {
-		const struct lull_fragment_datagram *datagram =
-			parser_datagram(parser, &quoted_walk, &quoted, time_ns);
+		const struct lull_fragment_datagram *datagram;
+		struct lull_fragment_name name;
 
+		parser_fragment_name(&quoted_walk, &quoted, &name);
+		datagram = lull_fragment_find(&parser->fragments, &name, time_ns);
 		if (datagram == NULL)
 			return own_digest;
 		LULL_COUNTER_ADD(parser->counters.icmp_errors, 1);
@@ -376,6 +363,9 @@ parser_remember_around(struct lull_flow_parser *parser, const struct lull_flow_i
 	for (uint32_t i = 0; i < around->count; i++)
 		parser_first(parser, &around->datagrams[i].name,
 			     around->datagrams[i].offset != ip->offset, packet);
+	/* What is around it has been told its key. */
+	if (around->count > 0)
+		parser->early.last.packet = NULL;
 	if (around->count > 0 && !ip->fragment)
 		LULL_COUNTER_ADD(parser->counters.fragments, 1);
 }
@@ -426,6 +416,7 @@ parser_long(struct lull_flow_parser *parser, uint16_t link_type, const uint8_t *
 	};
 	enum lull_flow_cause cause;
 
+	parser->early.last.packet = NULL;
 	if ((parser->key_parts & LULL_FLOW_KEY_INTERFACE) != 0)
 		walk.more.interface = parser->interface;
 	cause = parser_read(parser, link_type, &walk, packet);

@@ -7,6 +7,7 @@
 
 #define DEFAULT_FRAGMENT_BITS 12
 #define DEFAULT_FRAGMENT_NS (30 * LULL_NS_PER_S)
+#define FRAGMENT_WAIT_NS_MAX (10 * LULL_NS_PER_S)
 #define FRAGMENT_NS_MAX (86400 * LULL_NS_PER_S)
 
 #define ROW(member, help_text)                                                                     \
@@ -24,7 +25,9 @@ const struct lull_counter_info lull_flow_parser_counter_table[] = {
 	ROW_CAUSE(LULL_FLOW_TRUNCATED, "truncated", "packets whose key the capture cut off"),
 	ROW_CAUSE(LULL_FLOW_MALFORMED, "malformed", "packets whose headers contradict each other"),
 	ROW(fragments, "fragments that belong to a flow"),
-	ROW(orphans, "fragments whose first fragment was not seen"),
+	ROW(orphans, "fragments whose first fragment was not seen, or not in time"),
+	ROW(early, "fragments that came before their first one and joined it"),
+	ROW(early_full, "fragments that could not wait for their first one for want of room"),
 	ROW(tunnels, "packets whose flow is that of an inner packet"),
 	ROW(cut, "packets of a flow that the capture has cut"),
 	ROW(icmp_errors, "ICMP errors dispatched with the flow that caused them"),
@@ -80,6 +83,7 @@ lull_flow_parser_config_check(const struct lull_flow_parser_config *config,
 	const struct lull_range ranges[] = {
 		{ "fragment_bits", full.fragment_bits, 4, 20 },
 		{ "fragment_ns", full.fragment_ns, 1, FRAGMENT_NS_MAX },
+		{ "fragment_wait_ns", full.fragment_wait_ns, 0, FRAGMENT_WAIT_NS_MAX },
 		{ "key_parts", full.key_parts, 1, LULL_FLOW_KEY_NONE },
 	};
 

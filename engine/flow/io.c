@@ -78,6 +78,25 @@ io_number(struct flow_io *io)
 	return io->number;
 }
 
+void
+flow_io_dispatch(struct flow_io *io, struct lull_flow_packet *packet, uint64_t now_ns)
+{
+	struct flow_burst *burst = &io->burst;
+
+	/* The dispatcher hears one clock per call: buckets are forgotten by it. */
+	if (burst->kept > 0 && (burst->kept == LULL_BURST_MAX ||
+				io->clock_ns - burst->first_clock_ns > io->span_ns))
+		flow_send_burst(io, now_ns);
+	if (burst->kept == 0)
+		burst->first_clock_ns = io->clock_ns;
+	packet->clock_ns = io->clock_ns;
+	packet->number = io_number(io);
+	lull_flow_connections_mark(io->connections, packet);
+	packet->dispatcher = (uint8_t)io->index;
+	burst->digests[burst->kept] = packet->dispatch_hash;
+	burst->pkts[burst->kept++] = flow_mbuf(packet);
+}
+
 static void
 io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint16_t interface,
 	     uint32_t original_bytes, uint64_t time_ns, uint64_t clock_ns, uint64_t now_ns)
@@ -86,6 +105,8 @@ io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint1
 	struct flow_burst *burst = &io->burst;
 	enum lull_flow_cause cause;
 
+	if (io->early_count > 0)
+		flow_early_release(io, clock_ns, now_ns);
 	lull_flow_parser_interface(io->parser, interface);
 	cause = lull_flow_parse(io->parser, link_type, rte_pktmbuf_mtod(pkt, const uint8_t *),
 				rte_pktmbuf_data_len(pkt), original_bytes, time_ns, packet);
@@ -97,17 +118,12 @@ io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint1
 		burst->freed[burst->gone++] = pkt;
 		return;
 	}
-	/* The dispatcher hears one clock per call: buckets are forgotten by it. */
-	if (burst->kept > 0 && io->clock_ns - burst->first_clock_ns > io->span_ns)
-		flow_send_burst(io, now_ns);
-	if (burst->kept == 0)
-		burst->first_clock_ns = io->clock_ns;
-	packet->clock_ns = io->clock_ns;
-	packet->number = io_number(io);
-	lull_flow_connections_mark(io->connections, packet);
-	packet->dispatcher = (uint8_t)io->index;
-	burst->digests[burst->kept] = packet->dispatch_hash;
-	burst->pkts[burst->kept++] = pkt;
+	if ((packet->flags & LULL_FLOW_ORPHAN) != 0)
+		flow_early_hold(io, packet, now_ns);
+	else
+		flow_io_dispatch(io, packet, now_ns);
+	if (io->early_count > 0)
+		flow_early_release(io, 0, now_ns);
 }
 
 /* false: the frame does not pass the filter; its buffer goes back, and the clock goes on. */
@@ -383,6 +399,22 @@ io_close(struct flow_io *io)
 	__atomic_store_n(&io->clock_out, FLOW_CLOCK_END, __ATOMIC_RELEASE);
 }
 
+/* When something has to go at the latest; 0: nothing is there that has to. */
+static uint64_t
+io_deadline(const struct flow_io *io, uint64_t now_ns, bool ending)
+{
+	uint64_t deadline_ns = flow_send_deadline(io), early_ns;
+
+	if (io->early_count == 0)
+		return deadline_ns;
+	if (ending)
+		return deadline_ns != 0 ? deadline_ns : now_ns + io->flush_ns;
+	if (io->from_source)
+		return deadline_ns;
+	early_ns = LULL_MIN(lull_flow_parser_deadline_ns(io->parser) + 1, now_ns + SILENCE_NS);
+	return deadline_ns != 0 ? LULL_MIN(deadline_ns, early_ns) : early_ns;
+}
+
 static uint64_t
 io_iterate(void *state, uint64_t now_ns)
 {
@@ -393,10 +425,14 @@ io_iterate(void *state, uint64_t now_ns)
 
 	io->looked_ns = now_ns;
 	io_take_notes(io);
-	flow_send_flush(io, now_ns, ending);
-	deadline_ns = flow_send_deadline(io);
 	if (!io->from_source && io->clock_out != FLOW_CLOCK_END)
 		io->clock_ns = LULL_MAX(io->clock_ns, now_ns);
+	if (io->early_count > 0 && !io->blocked) {
+		flow_early_release(io, ending ? UINT64_MAX : io->clock_ns, now_ns);
+		flow_send_burst(io, now_ns);
+	}
+	flow_send_flush(io, now_ns, ending);
+	deadline_ns = io_deadline(io, now_ns, ending);
 	if (ending && deadline_ns == 0)
 		io_close(io);
 	if (io->clock_out != FLOW_CLOCK_END)

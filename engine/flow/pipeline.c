@@ -114,7 +114,8 @@ pipeline_pool_pkts(const struct lull_pipeline_config *config)
 
 	if (config->output)
 		count += config->worker_count * config->ring_pkts + config->resequence.window_pkts;
-	return count + config->io_count * 2 * LULL_BURST_MAX + loops * POOL_CACHED;
+	return count + config->io_count * (2 * LULL_BURST_MAX + LULL_FLOW_EARLY_MAX) +
+	       loops * POOL_CACHED;
 }
 
 /* Each source has frames of its own. */

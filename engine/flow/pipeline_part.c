@@ -219,11 +219,23 @@ part_free_ring(struct rte_ring *ring, bool of_pkts)
 	lull_memory_free(ring);
 }
 
+static void
+part_free_early(struct lull_flow_parser *parser)
+{
+	struct lull_flow_packet *packet;
+	uint64_t due_ns;
+
+	while (parser != NULL &&
+	       (packet = lull_flow_parser_release(parser, UINT64_MAX, &due_ns)) != NULL)
+		part_free_pkt(flow_mbuf(packet));
+}
+
 void
 pipeline_free_io(struct flow_io *io)
 {
 	if (io == NULL)
 		return;
+	part_free_early(io->parser);
 	for (uint32_t i = 0; i < io->worker_count; i++) {
 		part_free_pkts(io->staging[i].pkts, io->staging[i].count);
 		part_free_ring(io->rings[i], true);

@@ -183,6 +183,20 @@ send_drop(struct flow_io *io, struct rte_mbuf **pkts, uint32_t count)
 
 /* ---- second chance ---- */
 
+/* More than the dispatcher takes back at once, for much that waited came together. */
+static void
+send_drop_excess(struct flow_io *io, uint16_t from)
+{
+	struct flow_staging *staging = &io->staging[from];
+	uint32_t excess = staging->count - LULL_MIN(staging->count, LULL_DISPATCH_BURST_MAX);
+
+	if (excess == 0)
+		return;
+	lull_dispatch_dropped(io->dispatch, from, excess);
+	staging->count -= excess;
+	send_drop(io, staging->pkts + staging->count, excess);
+}
+
 /* What @p from refused goes to others that have room, or is dropped. */
 static void
 send_refused(struct flow_io *io, uint16_t from, uint64_t now_ns)
@@ -192,8 +206,10 @@ send_refused(struct flow_io *io, uint16_t from, uint64_t now_ns)
 	uint32_t digests[FLOW_STAGING_PKTS];
 	uint16_t workers[FLOW_STAGING_PKTS];
 	struct flow_staging *staging = &io->staging[from];
-	uint32_t count = staging->count, dropped_count = 0;
+	uint32_t count, dropped_count = 0;
 
+	send_drop_excess(io, from);
+	count = staging->count;
 	LULL_ASSERT(count > 0 && count <= FLOW_STAGING_PKTS);
 	memcpy(pkts, staging->pkts, count * sizeof(pkts[0]));
 	staging->count = 0;

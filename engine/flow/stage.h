@@ -29,6 +29,7 @@
 
 #include <assert.h>
 #include <stdalign.h>
+#include <stddef.h>
 
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
@@ -47,8 +48,8 @@
 
 #define FLOW_WORKERS LULL_DISPATCH_WORKERS_MAX
 #define FLOW_PORTS_MAX 16
-/* What waited for a worker, less than flush_pkts, and a burst. */
-#define FLOW_STAGING_PKTS (2 * LULL_BURST_MAX)
+/* What waited for a worker, less than flush_pkts, a burst, and fragments whose first one came. */
+#define FLOW_STAGING_PKTS (2 * LULL_BURST_MAX + LULL_FLOW_EARLY_MAX)
 /* Packets a worker takes from a ring at a time, and records an aggregator takes. */
 #define FLOW_BATCH 64
 #define FLOW_RECORDS 32
@@ -74,6 +75,14 @@ flow_private(struct rte_mbuf *pkt)
 	return rte_mbuf_to_priv(pkt);
 }
 
+/* The other way. */
+static inline struct rte_mbuf *
+flow_mbuf(struct lull_flow_packet *packet)
+{
+	static_assert(offsetof(struct flow_private, packet) == 0, "it comes first");
+	return RTE_PTR_SUB(packet, sizeof(struct rte_mbuf));
+}
+
 /* A verdict, from a worker to the dispatcher that sent it the packet. */
 struct flow_note {
 	uint32_t digest, app;
@@ -86,7 +95,10 @@ struct flow_io_counters {
 	uint64_t flushes_size, flushes_deadline, partial, retried, nombuf, frames_cut, notes;
 	uint64_t clock_steps, clock_back;
 };
-/* rx = sum of causes; causes[OK] = staged + dispatched + dropped; dispatched = sum of sent. */
+/*
+ * rx = sum of causes; causes[OK] = staged + dispatched + dropped; dispatched = sum of sent. Staged
+ * are fragments too that wait for their first one.
+ */
 struct flow_io_words {
 	uint64_t rx, causes[LULL_FLOW_CAUSE_COUNT], staged, dispatched, dropped;
 	uint64_t sent[FLOW_WORKERS];
@@ -128,6 +140,7 @@ struct flow_io {
 	bool exhausted; /* the source has come to its end */
 	bool several;   /* several I/O loops feed the workers */
 	uint32_t burst_pkts, flush_pkts;
+	uint32_t early_count; /* fragments that wait for their first one */
 	uint32_t bucket_mask;
 	uint64_t *splits; /* clock per bucket; NULL: none is split, or all are */
 	uint64_t flush_ns;
@@ -156,6 +169,15 @@ struct flow_io {
 	alignas(LULL_CACHE_LINE) uint64_t clock_out; /* published; FLOW_CLOCK_END: nothing comes */
 	uint64_t clock_last;                         /* valid when clock_out says the end */
 };
+
+/* flow_early.c */
+/** The packet parsed last, a fragment without its first one, waits, or goes on. */
+void flow_early_hold(struct flow_io *io, struct lull_flow_packet *packet, uint64_t now_ns);
+/** What need not wait any more at @p clock_ns goes the way of all packets. */
+void flow_early_release(struct flow_io *io, uint64_t clock_ns, uint64_t now_ns);
+/* flow_io.c */
+/** Number a packet at io->clock_ns and make it part of io->burst. */
+void flow_io_dispatch(struct flow_io *io, struct lull_flow_packet *packet, uint64_t now_ns);
 
 /* flow_send.c */
 /** How full the workers are, into io->loads. */

@@ -178,7 +178,7 @@ struct lull_flow_packet {
 	uint8_t icmp_code;
 };
 #define LULL_FLOW_FRAGMENT 1u /**< part of a fragmented datagram */
-#define LULL_FLOW_ORPHAN 2u   /**< a fragment whose first one was not seen: ports are 0 */
+#define LULL_FLOW_ORPHAN 2u   /**< a fragment whose first one has not been seen: ports are 0 */
 #define LULL_FLOW_CUT 4u      /**< the capture holds less than the wire */
 #define LULL_FLOW_TUNNEL 8u   /**< the key is of an inner packet */
 #define LULL_FLOW_LATER 16u   /**< not the first fragment: no transport header */
@@ -209,7 +209,14 @@ struct lull_flow_parser_config {
 	uint32_t key_parts;     /**< LULL_FLOW_KEY_... [LULL_FLOW_KEY_DEFAULT] */
 	uint32_t fragment_bits; /**< 1 << this datagrams remembered, 4..20 [12] */
 	uint64_t fragment_ns;   /**< for so long [30 s] */
+	/**
+	 * What lull_flow_parser_hold() gets waits so long for the first fragment of its datagram,
+	 * up to 10 s; 0: nothing waits [0]
+	 */
+	uint64_t fragment_wait_ns;
 };
+/** Packets that wait for the first fragment of their datagram, in one parser, at most. */
+#define LULL_FLOW_EARLY_MAX 256
 /**
  * Check a configuration. A member that is zero stands for its default.
  * @param error  gets the first member that is out of range; may be NULL
@@ -222,6 +229,8 @@ int lull_flow_parser_config_check(const struct lull_flow_parser_config *config,
 struct lull_flow_parser_counters {
 	uint64_t causes[LULL_FLOW_CAUSE_COUNT]; /**< packets by outcome; their sum is all */
 	uint64_t fragments, orphans, tunnels, cut, icmp_errors;
+	uint64_t early;      /**< fragments that came before their first one and joined it */
+	uint64_t early_full; /**< that could not wait so long for want of room */
 	uint64_t fragments_replaced; /**< datagrams forgotten for want of room */
 };
 /**
@@ -262,6 +271,30 @@ enum lull_flow_cause lull_flow_parse(struct lull_flow_parser *parser, uint16_t l
 				     const uint8_t *data, uint32_t captured_bytes,
 				     uint32_t original_bytes, uint64_t time_ns,
 				     struct lull_flow_packet *packet);
+/**
+ * Let the packet parsed last, which has LULL_FLOW_ORPHAN, wait for the first fragment of its
+ * datagram. It stays the caller's, who changes nothing in it until it comes back: at once, here or
+ * by lull_flow_parser_release().
+ * @param clock_ns  of the packet; clocks never go back
+ * @return NULL: it waits; else the one that does not, or no longer, for want of room: an orphan
+ */
+struct lull_flow_packet *lull_flow_parser_hold(struct lull_flow_parser *parser,
+					       struct lull_flow_packet *packet, uint64_t clock_ns);
+/**
+ * Get back a packet that need not wait any more: its first fragment came, and it has the key of
+ * that, or it has waited for fragment_wait_ns and is an orphan. Ask until there is none, before a
+ * packet is parsed, and behind one with LULL_FLOW_FRAGMENT. Order is that of arrival.
+ * @param clock_ns  now; UINT64_MAX: nothing more comes
+ * @param due_ns    out: the clock at which its wait ended, 0: its first fragment came
+ * @return NULL: none
+ */
+struct lull_flow_packet *lull_flow_parser_release(struct lull_flow_parser *parser,
+						  uint64_t clock_ns, uint64_t *due_ns);
+/**
+ * Tell up to which clock all packets that wait may go on doing so.
+ * @return UINT64_MAX: none waits
+ */
+uint64_t lull_flow_parser_deadline_ns(const struct lull_flow_parser *parser);
 /**
  * Give access to the counters. Read members with LULL_COUNTER_READ().
  * @return borrowed for the life of the parser

@@ -190,6 +190,70 @@ def fragments_of_tunnels_follow(trial: Trial) -> None:
           "one flow, with all bytes of the packets inside", lines)
 
 
+def pieces(number: int, data: bytes, sport: int, **more: int) -> list[bytes]:
+    """A datagram of UDP from A to B in pieces of 64 bytes."""
+    whole = struct.pack(">HHHH", sport, 53, 8 + len(data), 0) + data
+    return [ip(17, A, B, whole[at:at + 64], id=number,
+               fragment=at // 8 | (0x2000 if at + 64 < len(whole) else 0), **more)
+            for at in range(0, len(whole), 64)]
+
+
+def early_fragments_join_their_flow(trial: Trial) -> None:
+    """30 datagrams of 6 flows, whose pieces come in order, the last one first, or mixed."""
+    datagrams = [pieces(number, bytes(500), 1000 + number % 6) for number in range(30)]
+    orders = {
+        "in order": [(number, part) for number in range(30) for part in range(8)],
+        "the last one first": [(number, 7 - part) for number in range(30) for part in range(8)],
+        "mixed": sorted(((number, part) for number in range(30) for part in range(8)),
+                        key=lambda place: (place[0] * 7 + place[1] * 53) % 211 + place[0] * 40),
+    }
+    expected: list[dict[str, Any]] = []
+    for name, order in orders.items():
+        packets = [(0.0001 * at, datagrams[number][part])
+                   for at, (number, part) in enumerate(order)]
+        trial.write(packets)
+        lines = trial.records(packets) if name == "mixed" else trial.run()
+        lines = [{member: line[member] for member in
+                  ("src_ip", "src_port", "dst_port", "packets", "packets_rev", "bytes",
+                   "fragments", "payload_bytes")} for line in lines]
+        lines.sort(key=lambda line: int(line["src_port"]))
+        expected = expected or lines
+        check(len(lines) == 6 and lines == expected, f"{name}: the flows they are of", lines)
+
+
+def early_fragments_wait_as_long_as_they_may(trial: Trial) -> None:
+    first, *rest = pieces(1, bytes(100), 1000)
+    trial.write([(0.0, rest[0]), (0.3, first), (0.4, udp(A, B, 1000, 53, b"x"))])
+    for wait, ports in (("100ms", [0, 1000]), ("400ms", [1000]), ("0", [0, 1000])):
+        lines = trial.run(f"--fragment-wait={wait}", "--workers=2", "--scheduler=rr-packet")
+        check(sorted(line["src_port"] for line in lines) == ports, f"waits {wait}", lines)
+        check(min(line["first_us"] for line in lines) == 1000_000_000, "stamps stay", lines)
+    result = trial.scratch / "result.json"
+    many = [(1e-5 * number, pieces(number, bytes(100), 1000)[1]) for number in range(1000)]
+    trial.write([*many, (0.011, pieces(999, bytes(100), 1000)[0])])
+    trial.run("--json", result)
+    counted = json.loads(result.read_text(encoding="utf-8"))["dispatch"][0]
+    check((counted["fragments"], counted["early"], counted["early_full"], counted["orphans"])
+          == (1001, 1, 744, 999), "room for 256, the oldest ones go", counted)
+
+
+def early_fragments_of_tunnels_follow(trial: Trial) -> None:
+    whole = bytes(12) + b"\x08\x00" + udp(A, B, 4000, 53, bytes(1000))
+    outer = struct.pack(">HHHH", 50000, 4789, 16 + len(whole), 0) + struct.pack(
+        ">II", 8 << 24, 9 << 8) + whole
+    packets = []
+    for number in range(20):
+        for part, (begin, end) in enumerate(((600, len(outer)), (0, 600))):
+            packets.append((0.01 * number + 0.001 * part,
+                            ip(17, "192.0.2.1", "192.0.2.2", outer[begin:end], id=number,
+                               fragment=begin // 8 | (0x2000 if part == 1 else 0))))
+    trial.write(packets)
+    lines = trial.run("--inner", "--workers=2", "--scheduler=rr-packet")
+    check([(line["src_port"], line["tunnel_id"], line["packets"], line["bytes"], line["fragments"],
+            line["payload_bytes"]) for line in lines] == [(4000, 9, 40, 20 * 1028, 40, 20 * 1000)],
+          "one flow, as if they came in order", lines)
+
+
 def icmp_has_type_and_code(trial: Trial) -> None:
     packets = [(0.0, ip(1, A, B, struct.pack(">BBHHH", 8, 0, 0, 1, 1))),
                (1, ip(1, B, A, struct.pack(">BBHHH", 0, 0, 0, 1, 1))),
@@ -258,6 +322,9 @@ TESTS = (
     finished_flows_free_their_place,
     tenants_stay_apart,
     fragments_of_tunnels_follow,
+    early_fragments_join_their_flow,
+    early_fragments_wait_as_long_as_they_may,
+    early_fragments_of_tunnels_follow,
     icmp_has_type_and_code,
     interfaces_tell_flows_apart,
     seeds_do_not_move_cuts,

@@ -8,6 +8,8 @@
 #include "fuzz.h"
 
 #define LINK_COUNT 32
+#define PACKETS_MAX 512
+#define WAIT_NS 20
 
 static volatile uint8_t touched;
 
@@ -22,6 +24,25 @@ check_packet(const uint8_t *data, uint32_t captured, const struct lull_flow_pack
 	FUZZ_CHECK((uint32_t)packet->payload_offset + packet->payload_captured <= captured);
 	for (uint32_t i = 0; i < packet->payload_captured; i++)
 		touched = data[packet->payload_offset + i];
+}
+
+/* Who comes back was given away, and waits no longer than it may. @return how many */
+static uint32_t
+check_released(struct lull_flow_parser *parser, const struct lull_flow_packet *packets,
+	       uint64_t clock_ns)
+{
+	const struct lull_flow_packet *packet;
+	uint64_t due_ns;
+	uint32_t count = 0;
+
+	while ((packet = lull_flow_parser_release(parser, clock_ns, &due_ns)) != NULL) {
+		FUZZ_CHECK(packet >= packets && packet < packets + PACKETS_MAX);
+		FUZZ_CHECK((due_ns == 0) == ((packet->flags & LULL_FLOW_ORPHAN) == 0));
+		FUZZ_CHECK(due_ns == 0 || due_ns == packet->time_ns + WAIT_NS);
+		count++;
+	}
+	FUZZ_CHECK(clock_ns == UINT64_MAX || lull_flow_parser_deadline_ns(parser) >= clock_ns);
+	return count;
 }
 
 /*
@@ -40,16 +61,20 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct lull_flow_parser_config config = {
 		.inner = (lull_reader_u8(&reader) & 1) != 0,
 		.fragment_bits = 4,
+		.fragment_wait_ns = WAIT_NS,
 	};
+	struct lull_flow_packet packets[PACKETS_MAX];
 	struct lull_flow_parser *parser;
+	uint32_t held = 0;
 	void *memory = malloc(lull_flow_parser_size(&config));
 
 	if (memory == NULL || lull_flow_parser_init(memory, &config, &parser) != 0)
 		abort();
-	for (uint64_t time_ns = 0; lull_reader_left(&reader) >= 4; time_ns++) {
+	for (uint64_t time_ns = 0; lull_reader_left(&reader) >= 4 && time_ns < PACKETS_MAX;
+	     time_ns++) {
 		uint32_t captured = lull_reader_u16be(&reader);
 		uint32_t more = lull_reader_u16be(&reader);
-		struct lull_flow_packet packet;
+		struct lull_flow_packet *packet = &packets[time_ns];
 		uint8_t *frame;
 
 		captured = (uint32_t)LULL_MIN(captured, lull_reader_left(&reader));
@@ -59,10 +84,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(frame, data + reader.offset, captured);
 		reader.offset += captured;
 		if (lull_flow_parse(parser, link_type, frame, captured, captured + more, time_ns,
-				    &packet) == LULL_FLOW_OK)
-			check_packet(frame, captured, &packet);
+				    packet) == LULL_FLOW_OK) {
+			check_packet(frame, captured, packet);
+			if ((packet->flags & LULL_FLOW_ORPHAN) != 0)
+				held += lull_flow_parser_hold(parser, packet, time_ns) == NULL;
+		}
+		held -= check_released(parser, packets, time_ns);
 		free(frame);
 	}
+	held -= check_released(parser, packets, UINT64_MAX);
+	FUZZ_CHECK(held == 0);
 	free(memory);
 	return 0;
 }
