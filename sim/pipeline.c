@@ -122,10 +122,8 @@ pipeline_create_workers(struct lull_sim_pipeline *pipeline)
 		worker->mask = room - 1;
 		worker->stall_at_ns = stalls ? config->stall_every_ns : NEVER;
 		worker->pkts = calloc(room, sizeof(*worker->pkts));
-		worker->staged =
-			calloc(config->flush_pkts + config->burst_pkts, sizeof(*worker->staged));
 		worker->watch = calloc(config->watch_pkts + 1, 1);
-		if (worker->pkts == NULL || worker->staged == NULL || worker->watch == NULL)
+		if (worker->pkts == NULL || worker->watch == NULL)
 			return -ENOMEM;
 		pipeline->worker_ns[w] = NEVER;
 	}
@@ -193,6 +191,8 @@ pipeline_create_parts(struct lull_sim_pipeline *pipeline)
 	if (rc == 0)
 		rc = pipeline_create_dispatch(pipeline);
 	if (rc == 0)
+		rc = lull_sim_pipeline_staging_init(pipeline);
+	if (rc == 0)
 		rc = pipeline_create_output(pipeline);
 	if (rc != 0)
 		return rc;
@@ -241,10 +241,12 @@ lull_sim_pipeline_free(struct lull_sim_pipeline *pipeline)
 		return;
 	for (uint32_t w = 0; w < pipeline->worker_count; w++) {
 		free(pipeline->workers[w].pkts);
-		free(pipeline->workers[w].staged);
 		free(pipeline->workers[w].watch);
 	}
 	lull_sim_flows_done(&pipeline->flows);
+	free(pipeline->staging);
+	free(pipeline->staged_pkts);
+	free(pipeline->spare);
 	free(pipeline->dispatch);
 	free(pipeline->resequence);
 	free(pipeline->rx);

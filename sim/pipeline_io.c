@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pipeline, the I/O core and what comes to it. */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pipeline_state.h"
@@ -72,113 +74,98 @@ source_arrive(struct lull_sim_pipeline *pipeline, uint64_t now_ns)
 	}
 }
 
-/* ---- loads ---- */
-
-static void
-io_loads(const struct lull_sim_pipeline *pipeline, struct lull_dispatch_load *loads)
-{
-	for (uint32_t w = 0; w < pipeline->worker_count; w++) {
-		const struct lull_sim_pipeline_worker *worker = &pipeline->workers[w];
-
-		loads[w].used_pkts = lull_sim_pipeline_worker_used(worker) + worker->staged_count;
-		loads[w].capacity_pkts = pipeline->config.ring_pkts;
-		loads[w].done_pkts = worker->done_pkts;
-		loads[w].staged_pkts = worker->staged_count;
-	}
-}
-
 /* ---- out: staging to rings ---- */
 
 static void
-io_lose(struct lull_sim_pipeline *pipeline, uint32_t index, const struct lull_sim_pipeline_pkt *pkt)
+io_look(void *owner, uint32_t index, struct lull_dispatch_load *load)
 {
-	lull_sim_flows_left(&pipeline->flows, pkt->slot);
-	pipeline->ring_lost++;
-	pipeline->result.lost_ring += pkt->measured;
-	pipeline->lost = pipeline->lost || pkt->measured;
-	if (pipeline->config.watch_pkts > 0)
-		lull_sim_pipeline_watch_lost(pipeline, index);
+	const struct lull_sim_pipeline *pipeline = owner;
+	const struct lull_sim_pipeline_worker *worker = &pipeline->workers[index];
+
+	load->used_pkts = lull_sim_pipeline_worker_used(worker);
+	load->capacity_pkts = pipeline->config.ring_pkts;
+	load->done_pkts = worker->done_pkts;
 }
 
 /* What finds no room stays staged. */
-static void
-io_send(struct lull_sim_pipeline *pipeline, uint32_t index, uint64_t now_ns)
+static uint32_t
+io_send(void *owner, uint32_t index, void **pkts, uint32_t count)
 {
-	struct lull_sim_pipeline_worker *worker = &pipeline->workers[index];
-	uint32_t count = worker->staged_count;
-	uint32_t sent =
-		lull_sim_pipeline_worker_put(pipeline, index, worker->staged, count, now_ns);
+	struct lull_sim_pipeline *pipeline = owner;
+	uint32_t sent = 0;
 
-	if (sent < count)
-		memmove(worker->staged, worker->staged + sent,
-			(count - sent) * sizeof(*worker->staged));
-	worker->staged_count = count - sent;
-	worker->refused = sent < count;
+	while (sent < count &&
+	       lull_sim_pipeline_worker_put(pipeline, index, pkts[sent], pipeline->io_ns))
+		pipeline->spare[pipeline->spare_count++] = pkts[sent++];
+	return sent;
 }
 
-/* Another worker's: behind what is staged there. */
-static bool
-io_send_other(struct lull_sim_pipeline *pipeline, uint32_t index,
-	      const struct lull_sim_pipeline_pkt *pkt, uint64_t now_ns)
+static uint32_t
+io_decided(const void *pkt, struct lull_dispatch_mark *mark)
 {
-	io_send(pipeline, index, now_ns);
-	return pipeline->workers[index].staged_count == 0 &&
-	       lull_sim_pipeline_worker_put(pipeline, index, pkt, 1, now_ns) == 1;
+	const struct lull_sim_pipeline_pkt *staged = pkt;
+
+	*mark = staged->mark;
+	return staged->digest;
 }
 
-/* The ring is full: what is left gets another worker once, or is lost. */
 static void
-io_refuse(struct lull_sim_pipeline *pipeline, uint32_t index, uint64_t now_ns)
+io_changed(void *owner, void *pkt, const struct lull_dispatch_mark *mark)
 {
-	struct lull_sim_pipeline_worker *worker = &pipeline->workers[index];
-	struct lull_dispatch_load loads[LULL_DISPATCH_WORKERS_MAX];
-	struct lull_dispatch_mark marks[LULL_DISPATCH_BURST_MAX];
-	uint32_t digests[LULL_DISPATCH_BURST_MAX], count = worker->staged_count;
-	uint16_t others[LULL_DISPATCH_BURST_MAX];
+	(void)owner;
+	if (mark != NULL)
+		((struct lull_sim_pipeline_pkt *)pkt)->mark = *mark;
+}
+
+static void
+io_drop(void *owner, void **pkts, uint32_t count)
+{
+	struct lull_sim_pipeline *pipeline = owner;
 
 	for (uint32_t i = 0; i < count; i++) {
-		digests[i] = pipeline->flows.flows[worker->staged[i].slot].digest;
-		marks[i] = worker->staged[i].mark;
-	}
-	io_loads(pipeline, loads);
-	lull_dispatch_refused(pipeline->dispatch, now_ns, (uint16_t)index, loads, digests, count,
-			      others, pipeline->tracks ? marks : NULL);
-	worker->staged_count = 0;
-	worker->refused = false;
-	for (uint32_t i = 0; i < count; i++) {
-		struct lull_sim_pipeline_pkt *pkt = &worker->staged[i];
+		struct lull_sim_pipeline_pkt *pkt = pkts[i];
 
-		pkt->mark = marks[i];
-		if (others[i] != index && io_send_other(pipeline, others[i], pkt, now_ns))
-			continue;
-		if (others[i] != index)
-			lull_dispatch_dropped(pipeline->dispatch, others[i], 1);
-		io_lose(pipeline, index, pkt);
+		lull_sim_flows_left(&pipeline->flows, pkt->slot);
+		pipeline->ring_lost++;
+		pipeline->result.lost_ring += pkt->measured;
+		pipeline->lost = pipeline->lost || pkt->measured;
+		if (pipeline->config.watch_pkts > 0)
+			lull_sim_pipeline_watch_lost(pipeline, pkt->worker);
+		pipeline->spare[pipeline->spare_count++] = pkt;
 	}
 }
 
-static void
-io_flush(struct lull_sim_pipeline *pipeline, uint64_t now_ns)
+static const struct lull_staging_way io_way = {
+	.look = io_look,
+	.send = io_send,
+	.decided = io_decided,
+	.changed = io_changed,
+	.drop = io_drop,
+};
+
+int
+lull_sim_pipeline_staging_init(struct lull_sim_pipeline *pipeline)
 {
 	const struct lull_sim_pipeline_config *config = &pipeline->config;
-	bool again = true;
+	uint32_t room = config->burst_pkts + config->flush_pkts * pipeline->worker_count;
+	struct lull_staging *staging = calloc(1, sizeof(*staging));
 
-	for (uint32_t w = 0; w < pipeline->worker_count; w++) {
-		struct lull_sim_pipeline_worker *worker = &pipeline->workers[w];
-
-		if (worker->staged_count >= config->flush_pkts ||
-		    (worker->staged_count > 0 && now_ns >= worker->staged_ns + config->flush_ns))
-			io_send(pipeline, w, now_ns);
-	}
-	/* A worker that has to take what others were refused may have no room for its own. */
-	while (again) {
-		again = false;
-		for (uint32_t w = 0; w < pipeline->worker_count; w++)
-			if (pipeline->workers[w].refused) {
-				io_refuse(pipeline, w, now_ns);
-				again = true;
-			}
-	}
+	pipeline->staging = staging;
+	pipeline->staged_pkts = calloc(room, sizeof(*pipeline->staged_pkts));
+	pipeline->spare = calloc(room, sizeof(pipeline->spare[0]));
+	if (staging == NULL || pipeline->staged_pkts == NULL || pipeline->spare == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < room; i++)
+		pipeline->spare[i] = &pipeline->staged_pkts[i];
+	pipeline->spare_count = room;
+	staging->way = &io_way;
+	staging->owner = pipeline;
+	staging->dispatch = pipeline->dispatch;
+	staging->worker_count = pipeline->worker_count;
+	staging->flush_pkts = config->flush_pkts;
+	staging->flush_ns = config->flush_ns;
+	staging->marks = pipeline->tracks;
+	return 0;
 }
 
 /* ---- in: Rx ring to staging ---- */
@@ -192,28 +179,31 @@ io_measure(struct lull_sim_pipeline *pipeline, uint64_t now_ns)
 }
 
 static void
-io_stage(struct lull_sim_pipeline *pipeline, uint32_t index,
+io_stage(struct lull_sim_pipeline *pipeline, uint16_t index,
 	 const struct lull_sim_pipeline_arrival *arrival, const struct lull_dispatch_mark *mark,
 	 uint64_t now_ns)
 {
-	struct lull_sim_pipeline_worker *worker = &pipeline->workers[index];
+	struct lull_sim_flow *flow = &pipeline->flows.flows[arrival->slot];
 	struct lull_sim_pipeline_pkt *pkt;
 
-	LULL_ASSERT(index < pipeline->worker_count);
-	if (worker->staged_count == 0)
-		worker->staged_ns = now_ns;
-	pkt = &worker->staged[worker->staged_count++];
-	pkt->arrive_ns = arrival->at_ns;
-	pkt->slot = arrival->slot;
-	pkt->seq = pipeline->flows.flows[arrival->slot].seq++;
-	pkt->mark = *mark;
-	pkt->measured = arrival->measured;
+	LULL_ASSERT(index < pipeline->worker_count && pipeline->spare_count > 0);
+	pkt = pipeline->spare[--pipeline->spare_count];
+	*pkt = (struct lull_sim_pipeline_pkt){
+		.arrive_ns = arrival->at_ns,
+		.slot = arrival->slot,
+		.seq = flow->seq++,
+		.digest = flow->digest,
+		.worker = index,
+		.mark = *mark,
+		.measured = arrival->measured,
+	};
+	lull_staging_add(pipeline->staging, index, pkt, now_ns);
 }
 
 static uint32_t
 io_receive(struct lull_sim_pipeline *pipeline, uint64_t now_ns)
 {
-	struct lull_dispatch_load loads[LULL_DISPATCH_WORKERS_MAX];
+	const struct lull_dispatch_load *loads = pipeline->staging->loads;
 	struct lull_dispatch_mark marks[LULL_SIM_PIPELINE_BURST_MAX];
 	struct lull_sim_pipeline_arrival burst[LULL_SIM_PIPELINE_BURST_MAX];
 	uint32_t digests[LULL_SIM_PIPELINE_BURST_MAX], crcs[LULL_SIM_PIPELINE_BURST_MAX], count;
@@ -233,7 +223,7 @@ io_receive(struct lull_sim_pipeline *pipeline, uint64_t now_ns)
 	if (!pipeline->measuring && burst[count - 1].measured)
 		io_measure(pipeline, now_ns);
 	pipeline->received += count;
-	io_loads(pipeline, loads);
+	lull_staging_look(pipeline->staging);
 	if (!pipeline->tracks)
 		memset(marks, 0, count * sizeof(marks[0]));
 	lull_dispatch_burst(pipeline->dispatch, now_ns, loads, digests, crcs, count, workers,
@@ -253,13 +243,10 @@ static uint64_t
 io_next_ns(const struct lull_sim_pipeline *pipeline, uint64_t now_ns)
 {
 	uint64_t iteration_ns = pipeline->config.io_iteration_ns, next_ns = pipeline->next_ns;
+	uint64_t deadline_ns = lull_staging_deadline_ns(pipeline->staging);
 
-	for (uint32_t w = 0; w < pipeline->worker_count; w++) {
-		const struct lull_sim_pipeline_worker *worker = &pipeline->workers[w];
-
-		if (worker->staged_count > 0)
-			next_ns = LULL_MIN(next_ns, worker->staged_ns + pipeline->config.flush_ns);
-	}
+	if (deadline_ns != 0)
+		next_ns = LULL_MIN(next_ns, deadline_ns);
 	if (next_ns == NEVER)
 		return NEVER;
 	if (next_ns <= now_ns + iteration_ns)
@@ -276,7 +263,7 @@ io_conserve(const struct lull_sim_pipeline *pipeline)
 		const struct lull_sim_pipeline_worker *worker = &pipeline->workers[w];
 
 		LULL_ASSERT(worker->tail - worker->head <= pipeline->config.ring_pkts);
-		inside += worker->staged_count + (worker->tail - worker->at);
+		inside += pipeline->staging->workers[w].count + (worker->tail - worker->at);
 	}
 	LULL_ASSERT(pipeline->arrived == pipeline->rx_lost +
 						 (pipeline->rx_tail - pipeline->rx_head) +
@@ -291,7 +278,7 @@ lull_sim_pipeline_io_iterate(struct lull_sim_pipeline *pipeline)
 	uint64_t now_ns = pipeline->io_ns, cost_ns;
 	uint32_t count;
 
-	io_flush(pipeline, now_ns);
+	lull_staging_flush(pipeline->staging, now_ns, now_ns, false);
 	for (uint32_t i = 0; i < pipeline->note_count; i++)
 		lull_dispatch_note(pipeline->dispatch, pipeline->notes[i].digest,
 				   pipeline->notes[i].app);

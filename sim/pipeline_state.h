@@ -9,6 +9,7 @@
 #include "pipeline.h"
 
 #include "base/assert.h"
+#include "dispatch/staging.h"
 
 #define NEVER UINT64_MAX
 
@@ -18,6 +19,8 @@ struct lull_sim_pipeline_pkt {
 	uint64_t done_ns; /* at the output */
 	uint32_t slot;    /* of its flow */
 	uint32_t seq;     /* of its flow */
+	uint32_t digest;
+	uint16_t worker; /* the first one it was decided for */
 	struct lull_dispatch_mark mark;
 	bool measured;
 };
@@ -38,11 +41,6 @@ struct lull_sim_pipeline_worker {
 	uint64_t done_pkts;  /* as it says */
 	uint64_t stall_at_ns;
 	uint64_t cost_ns; /* of the packet it works on */
-	/* the I/O core's */
-	struct lull_sim_pipeline_pkt *staged;
-	uint32_t staged_count;
-	uint64_t staged_ns; /* since */
-	bool refused;       /* some of it was sent and found no room */
 	/* of the last watch_pkts packets it was sent: to be counted if one of them is lost */
 	uint8_t *watch;
 	uint64_t watch_count; /* packets sent */
@@ -78,6 +76,11 @@ struct lull_sim_pipeline {
 	struct lull_sim_pipeline_arrival *rx;
 	uint64_t rx_mask, rx_head, rx_tail;
 
+	/* staging: the engine's, of packets that are not spare */
+	struct lull_staging *staging;
+	struct lull_sim_pipeline_pkt *staged_pkts, **spare;
+	uint32_t spare_count;
+
 	/* workers */
 	struct lull_sim_pipeline_worker workers[LULL_DISPATCH_WORKERS_MAX];
 	struct lull_prng service_prng;
@@ -95,7 +98,7 @@ struct lull_sim_pipeline {
 	void **out;
 
 	/* conservation: all packets, lead-in included */
-	uint64_t arrived, rx_lost, received, ring_lost, staged, left;
+	uint64_t arrived, rx_lost, received, ring_lost, left;
 
 	bool measuring, lost;
 	uint64_t begin_ns, now_ns;
@@ -110,15 +113,16 @@ struct lull_sim_pipeline {
 #define LULL_SIM_GAP_BITS 20
 /** @p identified: packets, of those measured, that are among the first of their flows */
 void lull_sim_pipeline_source_init(struct lull_sim_pipeline *pipeline, uint64_t identified);
+/** Rings and packets, for the staging. @return 0; -ENOMEM */
+int lull_sim_pipeline_staging_init(struct lull_sim_pipeline *pipeline);
 /** What was staged goes, and the next iteration begins: all at pipeline->io_ns, which moves on. */
 void lull_sim_pipeline_io_iterate(struct lull_sim_pipeline *pipeline);
 
 /* workers: pipeline_worker.c */
 
-/** Put as many of @p count packets as have room into a ring. */
-uint32_t lull_sim_pipeline_worker_put(struct lull_sim_pipeline *pipeline, uint32_t index,
-				      const struct lull_sim_pipeline_pkt *pkts, uint32_t count,
-				      uint64_t now_ns);
+/** Put a packet into a ring. @return false: it has no room */
+bool lull_sim_pipeline_worker_put(struct lull_sim_pipeline *pipeline, uint32_t index,
+				  const struct lull_sim_pipeline_pkt *pkt, uint64_t now_ns);
 /** Its event, at pipeline->worker_ns[index], which moves on. */
 void lull_sim_pipeline_worker_iterate(struct lull_sim_pipeline *pipeline, uint32_t index);
 static inline uint32_t

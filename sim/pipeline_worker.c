@@ -108,24 +108,23 @@ worker_finish(struct lull_sim_pipeline *pipeline, uint32_t index, uint64_t now_n
 
 /* ---- the I/O core's side and the event ---- */
 
-uint32_t
+bool
 lull_sim_pipeline_worker_put(struct lull_sim_pipeline *pipeline, uint32_t index,
-			     const struct lull_sim_pipeline_pkt *pkts, uint32_t count,
-			     uint64_t now_ns)
+			     const struct lull_sim_pipeline_pkt *pkt, uint64_t now_ns)
 {
 	struct lull_sim_pipeline_worker *worker = &pipeline->workers[index];
 	uint32_t used = lull_sim_pipeline_worker_used(worker);
 	uint64_t *most = &pipeline->result.ring_pkts_max[index];
 
-	count = LULL_MIN(count, pipeline->config.ring_pkts - used);
-	for (uint32_t i = 0; i < count; i++)
-		worker->pkts[worker->tail++ & worker->mask] = pkts[i];
-	*most = LULL_MAX(*most, used + count);
-	if (count > 0 && pipeline->worker_ns[index] == NEVER) {
+	if (used == pipeline->config.ring_pkts)
+		return false;
+	worker->pkts[worker->tail++ & worker->mask] = *pkt;
+	*most = LULL_MAX(*most, used + 1);
+	if (pipeline->worker_ns[index] == NEVER) {
 		worker->waking = true;
 		pipeline->worker_ns[index] = now_ns + pipeline->config.wake_ns;
 	}
-	return count;
+	return true;
 }
 
 void

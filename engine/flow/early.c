@@ -14,7 +14,7 @@ flow_early_hold(struct flow_io *io, struct lull_flow_packet *packet, uint64_t no
 	if (packet == NULL)
 		return;
 	io->early_count--;
-	flow_io_dispatch(io, packet, now_ns);
+	flow_send_add(io, packet, now_ns);
 }
 
 void
@@ -28,6 +28,22 @@ flow_early_release(struct flow_io *io, uint64_t clock_ns, uint64_t now_ns)
 		/* At the end nothing is waited for. */
 		if (clock_ns != UINT64_MAX)
 			io->clock_ns = LULL_MAX(io->clock_ns, due_ns);
-		flow_io_dispatch(io, packet, now_ns);
+		flow_send_add(io, packet, now_ns);
 	}
+}
+
+uint64_t
+flow_early_deadline(const struct flow_io *io, uint64_t now_ns, bool ending)
+{
+	uint64_t deadline_ns = lull_staging_deadline_ns(&io->staging), early_ns;
+
+	if (io->early_count == 0)
+		return deadline_ns;
+	if (ending)
+		return deadline_ns != 0 ? deadline_ns : now_ns + io->staging.flush_ns;
+	/* Clocks of files do not go on by themselves. */
+	if (io->from_source)
+		return deadline_ns;
+	early_ns = LULL_MIN(lull_flow_parser_deadline_ns(io->parser) + 1, now_ns + FLOW_SILENCE_NS);
+	return deadline_ns != 0 ? LULL_MIN(deadline_ns, early_ns) : early_ns;
 }

@@ -15,9 +15,6 @@
 
 #define LINK_ETHERNET 1
 #define PREFETCH_AHEAD 8
-#define NUMBER_IO_BITS 2 /* LULL_PIPELINE_IO_MAX */
-/* A silent input still moves the clock this often, so that records end. */
-#define SILENCE_NS (10 * LULL_NS_PER_MS)
 #define BACK_NS (10 * LULL_NS_PER_S)
 /* With config.wait a port's burst waits this long for room, then it is dropped. */
 #define WAIT_NS LULL_NS_PER_S
@@ -65,38 +62,6 @@ io_burst_begin(struct flow_io *io)
 	memset(burst->causes, 0, sizeof(burst->causes));
 }
 
-/* Numbers of several I/O loops compare by clock; within one they never repeat. */
-static uint64_t
-io_number(struct flow_io *io)
-{
-	uint64_t clock_number = io->clock_ns << NUMBER_IO_BITS | io->index;
-
-	if (io->several)
-		io->number = LULL_MAX(io->number + (1u << NUMBER_IO_BITS), clock_number);
-	else
-		io->number++;
-	return io->number;
-}
-
-void
-flow_io_dispatch(struct flow_io *io, struct lull_flow_packet *packet, uint64_t now_ns)
-{
-	struct flow_burst *burst = &io->burst;
-
-	/* The dispatcher hears one clock per call: buckets are forgotten by it. */
-	if (burst->kept > 0 && (burst->kept == LULL_BURST_MAX ||
-				io->clock_ns - burst->first_clock_ns > io->span_ns))
-		flow_send_burst(io, now_ns);
-	if (burst->kept == 0)
-		burst->first_clock_ns = io->clock_ns;
-	packet->clock_ns = io->clock_ns;
-	packet->number = io_number(io);
-	lull_flow_connections_mark(io->connections, packet);
-	packet->dispatcher = (uint8_t)io->index;
-	burst->digests[burst->kept] = packet->dispatch_hash;
-	burst->pkts[burst->kept++] = flow_mbuf(packet);
-}
-
 static void
 io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint16_t interface,
 	     uint32_t original_bytes, uint64_t time_ns, uint64_t clock_ns, uint64_t now_ns)
@@ -121,7 +86,7 @@ io_burst_add(struct flow_io *io, struct rte_mbuf *pkt, uint16_t link_type, uint1
 	if ((packet->flags & LULL_FLOW_ORPHAN) != 0)
 		flow_early_hold(io, packet, now_ns);
 	else
-		flow_io_dispatch(io, packet, now_ns);
+		flow_send_add(io, packet, now_ns);
 	if (io->early_count > 0)
 		flow_early_release(io, 0, now_ns);
 }
@@ -216,16 +181,16 @@ io_wait(struct flow_io *io, uint64_t now_ns)
 {
 	uint64_t end_ns = now_ns + WAIT_NS;
 
-	while (io->blocked && now_ns < end_ns) {
+	while (io->staging.blocked && now_ns < end_ns) {
 		sched_yield();
 		now_ns = lull_clock_ns();
 		flow_send_flush(io, now_ns, false);
 	}
-	if (!io->blocked)
+	if (!io->staging.blocked)
 		return;
-	io->wait = false;
+	io->staging.wait = false;
 	flow_send_flush(io, now_ns, false);
-	io->wait = true;
+	io->staging.wait = true;
 }
 
 /* The headers, and the two lines behind the buffer's own that they are written down in. */
@@ -277,7 +242,7 @@ io_burst(void *state, uint32_t queue_index, struct rte_mbuf **pkts, uint16_t cou
 				     now_ns);
 	}
 	io_burst_end(io, now_ns);
-	if (io->blocked)
+	if (io->staging.blocked)
 		io_wait(io, now_ns);
 }
 
@@ -367,9 +332,9 @@ io_pull(void *state, uint64_t now_ns)
 
 	if (!io->from_source || io->exhausted || flow_closing(io->pipeline))
 		return 0;
-	if (io->blocked)
+	if (io->staging.blocked)
 		flow_send_flush(io, now_ns, false);
-	return io->blocked ? 0 : io_source_pull(io, now_ns);
+	return io->staging.blocked ? 0 : io_source_pull(io, now_ns);
 }
 
 /* ---- the iteration ---- */
@@ -399,22 +364,6 @@ io_close(struct flow_io *io)
 	__atomic_store_n(&io->clock_out, FLOW_CLOCK_END, __ATOMIC_RELEASE);
 }
 
-/* When something has to go at the latest; 0: nothing is there that has to. */
-static uint64_t
-io_deadline(const struct flow_io *io, uint64_t now_ns, bool ending)
-{
-	uint64_t deadline_ns = flow_send_deadline(io), early_ns;
-
-	if (io->early_count == 0)
-		return deadline_ns;
-	if (ending)
-		return deadline_ns != 0 ? deadline_ns : now_ns + io->flush_ns;
-	if (io->from_source)
-		return deadline_ns;
-	early_ns = LULL_MIN(lull_flow_parser_deadline_ns(io->parser) + 1, now_ns + SILENCE_NS);
-	return deadline_ns != 0 ? LULL_MIN(deadline_ns, early_ns) : early_ns;
-}
-
 static uint64_t
 io_iterate(void *state, uint64_t now_ns)
 {
@@ -427,20 +376,20 @@ io_iterate(void *state, uint64_t now_ns)
 	io_take_notes(io);
 	if (!io->from_source && io->clock_out != FLOW_CLOCK_END)
 		io->clock_ns = LULL_MAX(io->clock_ns, now_ns);
-	if (io->early_count > 0 && !io->blocked) {
+	if (io->early_count > 0 && !io->staging.blocked) {
 		flow_early_release(io, ending ? UINT64_MAX : io->clock_ns, now_ns);
 		flow_send_burst(io, now_ns);
 	}
 	flow_send_flush(io, now_ns, ending);
-	deadline_ns = io_deadline(io, now_ns, ending);
+	deadline_ns = flow_early_deadline(io, now_ns, ending);
 	if (ending && deadline_ns == 0)
 		io_close(io);
 	if (io->clock_out != FLOW_CLOCK_END)
 		__atomic_store_n(&io->clock_out, flow_send_floor(io), __ATOMIC_RELEASE);
 	flow_counters_copy(&stage->counters, &io->counters, sizeof(io->counters));
 	if (deadline_ns == 0)
-		return io->from_source ? 0 : now_ns + SILENCE_NS;
-	return LULL_MAX(deadline_ns, io->blocked ? now_ns + io->flush_ns : 0);
+		return io->from_source ? 0 : now_ns + FLOW_SILENCE_NS;
+	return LULL_MAX(deadline_ns, io->staging.blocked ? now_ns + io->staging.flush_ns : 0);
 }
 
 static void
@@ -462,8 +411,9 @@ io_command(void *state, const void *data, size_t size, uint64_t now_ns)
 					 command->leave_ppm);
 		break;
 	case LULL_PIPELINE_FLUSH:
-		io->flush_pkts = LULL_CLAMP(command->flush_pkts, 1u, (uint32_t)LULL_BURST_MAX);
-		io->flush_ns = LULL_MIN(command->flush_ns, LULL_NS_PER_S);
+		io->staging.flush_pkts =
+			LULL_CLAMP(command->flush_pkts, 1u, (uint32_t)LULL_BURST_MAX);
+		io->staging.flush_ns = LULL_MIN(command->flush_ns, LULL_NS_PER_S);
 		break;
 	case LULL_PIPELINE_IDLE:
 		io->idle_ns = flow_idle_ns(io->pipeline, command->idle_ns);

@@ -43,11 +43,8 @@ pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, struct lull_err
 	io->index = index;
 	io->worker_count = config->worker_count;
 	io->from_source = config->sources[index].read != NULL;
-	io->wait = config->wait;
 	io->several = config->io_count > 1;
 	io->burst_pkts = config->burst_pkts;
-	io->flush_pkts = config->flush_pkts;
-	io->flush_ns = config->flush_ns;
 	io->idle_ns = config->table.idle_ns;
 	io->span_ns = config->dispatch.idle_ns - config->table.idle_ns;
 	dispatch = pipeline_zalloc(lull_dispatch_size(&config->dispatch), error);
@@ -64,8 +61,8 @@ pipeline_make_io(struct lull_pipeline *pipeline, uint32_t index, struct lull_err
 		return -ENOMEM;
 	if (index == 0 && config->trace != NULL)
 		lull_dispatch_trace(io->dispatch, config->trace, config->trace_arg);
-	io->tracks = lull_dispatch_tracks(io->dispatch);
-	if (!io->tracks)
+	flow_send_init(io, config);
+	if (!io->staging.marks)
 		return 0;
 	pipeline->boards[index] =
 		pipeline_zalloc(sizeof(uint32_t) << config->dispatch.bucket_bits, error);
@@ -237,7 +234,8 @@ pipeline_free_io(struct flow_io *io)
 		return;
 	part_free_early(io->parser);
 	for (uint32_t i = 0; i < io->worker_count; i++) {
-		part_free_pkts(io->staging[i].pkts, io->staging[i].count);
+		part_free_pkts((struct rte_mbuf **)io->staging.workers[i].pkts,
+			       io->staging.workers[i].count);
 		part_free_ring(io->rings[i], true);
 		part_free_ring(io->notes[i], false);
 	}

@@ -1,41 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From the dispatcher's decision to the workers' rings. A whole burst is staged before any of it
- * is sent: what a ring refuses are then the last packets its worker was given, as the dispatcher
- * wants it.
+ * From the dispatcher's decision to the workers' rings: what packets carry of it, what the rings
+ * are, and what is lost. When they are sent, and where to, is core/dispatch/staging.h.
  */
-#include <string.h>
-
 #include "base/assert.h"
 #include "stage.h"
 
-void
-flow_send_loads(struct flow_io *io)
-{
-	for (uint32_t i = 0; i < io->worker_count; i++) {
-		struct lull_dispatch_load *load = &io->loads[i];
-		uint32_t used = rte_ring_count(io->rings[i]) + io->staging[i].count;
+#define NUMBER_IO_BITS 2 /* LULL_PIPELINE_IO_MAX */
 
-		load->capacity_pkts = rte_ring_get_capacity(io->rings[i]);
-		load->used_pkts = LULL_MIN(used, load->capacity_pkts);
-		load->staged_pkts = io->staging[i].count;
-		load->done_pkts = __atomic_load_n(&io->pipeline->workers[i]->done[io->index].pkts,
-						  __ATOMIC_ACQUIRE);
-	}
-}
-
-/* ---- staging ---- */
-
-static void
-send_stage(struct flow_io *io, uint32_t worker, struct rte_mbuf *pkt, uint64_t now_ns)
-{
-	struct flow_staging *staging = &io->staging[worker];
-
-	LULL_ASSERT(staging->count < FLOW_STAGING_PKTS);
-	if (staging->count == 0)
-		staging->since_ns = now_ns;
-	staging->pkts[staging->count++] = pkt;
-}
+/* ---- marks ---- */
 
 /* Does it go where another flow goes? ICMP errors do: one key, many buckets, many workers. */
 static bool
@@ -105,6 +78,94 @@ send_tell_lost(struct flow_io *io, struct lull_flow_packet *packet)
 		packet->mark_flags |= LULL_FLOW_MARK_LOST;
 }
 
+/* ---- rings ---- */
+
+static void
+send_look(void *owner, uint32_t worker, struct lull_dispatch_load *load)
+{
+	const struct flow_io *io = owner;
+
+	load->capacity_pkts = rte_ring_get_capacity(io->rings[worker]);
+	load->used_pkts = rte_ring_count(io->rings[worker]);
+	load->done_pkts = __atomic_load_n(&io->pipeline->workers[worker]->done[io->index].pkts,
+					  __ATOMIC_ACQUIRE);
+}
+
+/* Counted before a worker can see them. */
+static uint32_t
+send_enqueue(void *owner, uint32_t worker, void **pkts, uint32_t count)
+{
+	struct flow_io *io = owner;
+	/* Read once: room only grows meanwhile. */
+	uint32_t room = rte_ring_free_count(io->rings[worker]), sent;
+
+	count = LULL_MIN(count, room);
+	if (count == 0)
+		return 0;
+	lull_cell_begin(&io->sequence);
+	LULL_COUNTER_ADD(io->words.staged, -(uint64_t)count);
+	LULL_COUNTER_ADD(io->words.dispatched, count);
+	LULL_COUNTER_ADD(io->words.sent[worker], count);
+	lull_cell_end(&io->sequence);
+	sent = rte_ring_sp_enqueue_burst(io->rings[worker], pkts, count, NULL);
+	LULL_ASSERT(sent == count);
+	io->counters.dispatched += count;
+	return count;
+}
+
+static uint32_t
+send_decided(const void *pkt, struct lull_dispatch_mark *mark)
+{
+	const struct lull_flow_packet *packet = rte_mbuf_to_priv((struct rte_mbuf *)(uintptr_t)pkt);
+
+	*mark = (struct lull_dispatch_mark){ packet->bucket, packet->seq, packet->mark_flags,
+					     packet->hint };
+	return packet->dispatch_hash;
+}
+
+static void
+send_changed(void *owner, void *pkt, const struct lull_dispatch_mark *mark)
+{
+	if (mark != NULL)
+		send_mark(owner, pkt, mark);
+}
+
+static void
+send_drop(void *owner, void **pkts, uint32_t count)
+{
+	struct flow_io *io = owner;
+
+	lull_cell_begin(&io->sequence);
+	LULL_COUNTER_ADD(io->words.staged, -(uint64_t)count);
+	LULL_COUNTER_ADD(io->words.dropped, count);
+	lull_cell_end(&io->sequence);
+	io->counters.drop_ring += count;
+	for (uint32_t i = 0; i < count; i++)
+		send_remember_lost(io, pkts[i]);
+	flow_io_free(io, (struct rte_mbuf **)pkts, count);
+}
+
+static const struct lull_staging_way send_way = {
+	.look = send_look,
+	.send = send_enqueue,
+	.decided = send_decided,
+	.changed = send_changed,
+	.drop = send_drop,
+};
+
+void
+flow_send_init(struct flow_io *io, const struct lull_pipeline_config *config)
+{
+	io->staging.way = &send_way;
+	io->staging.owner = io;
+	io->staging.dispatch = io->dispatch;
+	io->staging.worker_count = config->worker_count;
+	io->staging.flush_pkts = config->flush_pkts;
+	io->staging.flush_ns = config->flush_ns;
+	io->staging.marks = lull_dispatch_tracks(io->dispatch);
+	io->staging.wait = config->wait;
+}
+
 /* ---- decisions ---- */
 
 void
@@ -118,165 +179,52 @@ flow_send_burst(struct flow_io *io, uint64_t now_ns)
 
 	if (burst->kept == 0)
 		return;
-	flow_send_loads(io);
+	lull_staging_look(&io->staging);
 	for (uint32_t i = 0; needs_crcs && i < burst->kept; i++)
 		crcs[i] = lull_flow_key_crc32(&flow_private(burst->pkts[i])->packet.key);
-	lull_dispatch_burst(io->dispatch, burst->first_clock_ns, io->loads, burst->digests,
+	lull_dispatch_burst(io->dispatch, burst->first_clock_ns, io->staging.loads, burst->digests,
 			    needs_crcs ? crcs : NULL, burst->kept, workers,
-			    io->tracks ? marks : NULL);
+			    io->staging.marks ? marks : NULL);
 	for (uint32_t i = 0; i < burst->kept; i++) {
-		if (io->tracks)
+		if (io->staging.marks)
 			send_mark(io, burst->pkts[i], &marks[i]);
 		if (io->lost_count > 0)
 			send_tell_lost(io, &flow_private(burst->pkts[i])->packet);
-		send_stage(io, workers[i], burst->pkts[i], now_ns);
+		lull_staging_add(&io->staging, workers[i], burst->pkts[i], now_ns);
 	}
 	burst->kept = 0;
 }
 
-/* ---- rings ---- */
-
-/* Returns what the ring has no room for. Counted before a worker can see them. */
-static uint32_t
-send_enqueue(struct flow_io *io, uint32_t worker)
+/* Numbers of several I/O loops compare by clock; within one they never repeat. */
+static uint64_t
+send_number(struct flow_io *io)
 {
-	struct flow_staging *staging = &io->staging[worker];
-	/* Read once: room only grows meanwhile. */
-	uint32_t room = rte_ring_free_count(io->rings[worker]);
-	uint32_t count = LULL_MIN(staging->count, room);
+	uint64_t clock_number = io->clock_ns << NUMBER_IO_BITS | io->index;
 
-	if (count > 0) {
-		uint32_t sent;
-
-		lull_cell_begin(&io->sequence);
-		LULL_COUNTER_ADD(io->words.staged, -(uint64_t)count);
-		LULL_COUNTER_ADD(io->words.dispatched, count);
-		LULL_COUNTER_ADD(io->words.sent[worker], count);
-		lull_cell_end(&io->sequence);
-		sent = rte_ring_sp_enqueue_burst(io->rings[worker], (void **)staging->pkts, count,
-						 NULL);
-		LULL_ASSERT(sent == count);
-		staging->count -= count;
-		memmove(staging->pkts, staging->pkts + count,
-			staging->count * sizeof(staging->pkts[0]));
-		io->counters.dispatched += count;
-	}
-	if (staging->count > 0)
-		io->counters.partial++;
-	return staging->count;
+	if (io->several)
+		io->number = LULL_MAX(io->number + (1u << NUMBER_IO_BITS), clock_number);
+	else
+		io->number++;
+	return io->number;
 }
 
-static void
-send_drop(struct flow_io *io, struct rte_mbuf **pkts, uint32_t count)
+void
+flow_send_add(struct flow_io *io, struct lull_flow_packet *packet, uint64_t now_ns)
 {
-	if (count == 0)
-		return;
-	lull_cell_begin(&io->sequence);
-	LULL_COUNTER_ADD(io->words.staged, -(uint64_t)count);
-	LULL_COUNTER_ADD(io->words.dropped, count);
-	lull_cell_end(&io->sequence);
-	io->counters.drop_ring += count;
-	for (uint32_t i = 0; i < count; i++)
-		send_remember_lost(io, pkts[i]);
-	flow_io_free(io, pkts, count);
-}
+	struct flow_burst *burst = &io->burst;
 
-/* ---- second chance ---- */
-
-/* More than the dispatcher takes back at once, for much that waited came together. */
-static void
-send_drop_excess(struct flow_io *io, uint16_t from)
-{
-	struct flow_staging *staging = &io->staging[from];
-	uint32_t excess = staging->count - LULL_MIN(staging->count, LULL_DISPATCH_BURST_MAX);
-
-	if (excess == 0)
-		return;
-	lull_dispatch_dropped(io->dispatch, from, excess);
-	staging->count -= excess;
-	send_drop(io, staging->pkts + staging->count, excess);
-}
-
-/* What @p from refused goes to others that have room, or is dropped. */
-static void
-send_refused(struct flow_io *io, uint16_t from, uint64_t now_ns)
-{
-	struct rte_mbuf *pkts[FLOW_STAGING_PKTS], *dropped[FLOW_STAGING_PKTS];
-	struct lull_dispatch_mark marks[FLOW_STAGING_PKTS];
-	uint32_t digests[FLOW_STAGING_PKTS];
-	uint16_t workers[FLOW_STAGING_PKTS];
-	struct flow_staging *staging = &io->staging[from];
-	uint32_t count, dropped_count = 0;
-
-	send_drop_excess(io, from);
-	count = staging->count;
-	LULL_ASSERT(count > 0 && count <= FLOW_STAGING_PKTS);
-	memcpy(pkts, staging->pkts, count * sizeof(pkts[0]));
-	staging->count = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct lull_flow_packet *packet = &flow_private(pkts[i])->packet;
-
-		digests[i] = packet->dispatch_hash;
-		marks[i] = (struct lull_dispatch_mark){ packet->bucket, packet->seq,
-							packet->mark_flags, packet->hint };
-	}
-	lull_dispatch_refused(io->dispatch, now_ns, from, io->loads, digests, count, workers,
-			      io->tracks ? marks : NULL);
-	for (uint32_t i = 0; i < count; i++) {
-		struct flow_staging *other = &io->staging[workers[i]];
-
-		if (workers[i] == from) {
-			dropped[dropped_count++] = pkts[i];
-			continue;
-		}
-		if (other->count == FLOW_STAGING_PKTS) {
-			lull_dispatch_dropped(io->dispatch, workers[i], 1);
-			dropped[dropped_count++] = pkts[i];
-			continue;
-		}
-		if (io->tracks)
-			send_mark(io, pkts[i], &marks[i]);
-		send_stage(io, workers[i], pkts[i], now_ns);
-		other->given++;
-		io->loads[workers[i]].used_pkts++;
-		io->counters.retried++;
-	}
-	send_drop(io, dropped, dropped_count);
-}
-
-/* Send what others refused; what finds no room here either is dropped. */
-static void
-send_given(struct flow_io *io, uint16_t worker)
-{
-	struct flow_staging *staging = &io->staging[worker];
-	uint32_t left = send_enqueue(io, worker);
-	uint32_t dropped = LULL_MIN(left, staging->given);
-
-	staging->given = 0;
-	if (dropped == 0)
-		return;
-	lull_dispatch_dropped(io->dispatch, worker, dropped);
-	staging->count -= dropped;
-	send_drop(io, staging->pkts + staging->count, dropped);
-}
-
-static void
-send_retry(struct flow_io *io, uint64_t now_ns, uint32_t full)
-{
-	flow_send_loads(io);
-	/* Nobody is given what would then stand behind packets that were refused themselves. */
-	for (uint16_t i = 0; i < io->worker_count; i++) {
-		if ((full >> i & 1) != 0)
-			io->loads[i].used_pkts = io->loads[i].capacity_pkts;
-	}
-	for (uint16_t i = 0; i < io->worker_count; i++) {
-		if ((full >> i & 1) != 0)
-			send_refused(io, i, now_ns);
-	}
-	for (uint16_t i = 0; i < io->worker_count; i++) {
-		if (io->staging[i].given > 0)
-			send_given(io, i);
-	}
+	/* The dispatcher hears one clock per call: buckets are forgotten by it. */
+	if (burst->kept > 0 &&
+	    (burst->kept == LULL_BURST_MAX || io->clock_ns - burst->first_clock_ns > io->span_ns))
+		flow_send_burst(io, now_ns);
+	if (burst->kept == 0)
+		burst->first_clock_ns = io->clock_ns;
+	packet->clock_ns = io->clock_ns;
+	packet->number = send_number(io);
+	lull_flow_connections_mark(io->connections, packet);
+	packet->dispatcher = (uint8_t)io->index;
+	burst->digests[burst->kept] = packet->dispatch_hash;
+	burst->pkts[burst->kept++] = flow_mbuf(packet);
 }
 
 /* ---- flush ---- */
@@ -284,24 +232,13 @@ send_retry(struct flow_io *io, uint64_t now_ns, uint32_t full)
 void
 flow_send_flush(struct flow_io *io, uint64_t now_ns, bool all)
 {
-	uint32_t full = 0;
+	const struct lull_staging_counters *counters = &io->staging.counters;
 
-	for (uint32_t i = 0; i < io->worker_count; i++) {
-		struct flow_staging *staging = &io->staging[i];
-		bool late = all || io->blocked || now_ns >= staging->since_ns + io->flush_ns;
-
-		if (staging->count == 0 || (staging->count < io->flush_pkts && !late))
-			continue;
-		if (staging->count >= io->flush_pkts)
-			io->counters.flushes_size++;
-		else
-			io->counters.flushes_deadline++;
-		if (send_enqueue(io, i) > 0)
-			full |= 1u << i;
-	}
-	io->blocked = full != 0 && io->wait;
-	if (full != 0 && !io->wait)
-		send_retry(io, io->clock_ns, full);
+	lull_staging_flush(&io->staging, now_ns, io->clock_ns, all);
+	io->counters.flushes_size = counters->flushes_size;
+	io->counters.flushes_deadline = counters->flushes_deadline;
+	io->counters.partial = counters->partial;
+	io->counters.retried = counters->retried;
 }
 
 uint64_t
@@ -310,22 +247,12 @@ flow_send_floor(const struct flow_io *io)
 	uint64_t clock_ns = io->clock_ns;
 
 	for (uint32_t i = 0; i < io->worker_count; i++) {
-		if (io->staging[i].count > 0)
-			clock_ns = LULL_MIN(clock_ns,
-					    flow_private(io->staging[i].pkts[0])->packet.clock_ns);
+		const struct lull_staged *staged = &io->staging.workers[i];
+
+		if (staged->count > 0)
+			clock_ns =
+				LULL_MIN(clock_ns, flow_private(staged->pkts[0])->packet.clock_ns);
 	}
 	/* Another packet may still come at that very clock. */
 	return clock_ns == 0 ? 0 : clock_ns - 1;
-}
-
-uint64_t
-flow_send_deadline(const struct flow_io *io)
-{
-	uint64_t since_ns = UINT64_MAX;
-
-	for (uint32_t i = 0; i < io->worker_count; i++) {
-		if (io->staging[i].count > 0)
-			since_ns = LULL_MIN(since_ns, io->staging[i].since_ns);
-	}
-	return since_ns == UINT64_MAX ? 0 : since_ns + io->flush_ns;
 }

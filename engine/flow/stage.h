@@ -39,6 +39,7 @@
 #include <lull/histogram.h>
 #include <lull/pipeline.h>
 
+#include "dispatch/staging.h"
 #include "flow/stamp.h"
 #include "host/cell.h"
 #include "host/port_readings.h"
@@ -47,9 +48,9 @@
 #include "identify.h"
 
 #define FLOW_WORKERS LULL_DISPATCH_WORKERS_MAX
-#define FLOW_PORTS_MAX 16
 /* What waited for a worker, less than flush_pkts, a burst, and fragments whose first one came. */
-#define FLOW_STAGING_PKTS (2 * LULL_BURST_MAX + LULL_FLOW_EARLY_MAX)
+static_assert(2 * LULL_BURST_MAX + LULL_FLOW_EARLY_MAX <= LULL_STAGING_PKTS, "all can be staged");
+#define FLOW_PORTS_MAX 16
 /* Packets a worker takes from a ring at a time, and records an aggregator takes. */
 #define FLOW_BATCH 64
 #define FLOW_RECORDS 32
@@ -60,6 +61,8 @@
 /* Flows of which an I/O loop remembers a drop, a power of two; of two in one slot the last. */
 #define FLOW_LOST_SLOTS 16384
 #define FLOW_CLOCK_END UINT64_MAX
+/* A silent input still moves the clock this often, so that records end. */
+#define FLOW_SILENCE_NS (10 * LULL_NS_PER_MS)
 
 /* Behind each mbuf. */
 struct flow_private {
@@ -104,14 +107,6 @@ struct flow_io_words {
 	uint64_t sent[FLOW_WORKERS];
 };
 
-/* Packets decided for a worker, not yet in its ring. */
-struct flow_staging {
-	uint32_t count;
-	uint32_t given;    /* the last so many were refused by another worker */
-	uint64_t since_ns; /* when the oldest came */
-	struct rte_mbuf *pkts[FLOW_STAGING_PKTS];
-};
-
 /* A flow lost a packet, and none of it has come since to tell its record. */
 struct flow_lost {
 	uint64_t clock_ns;
@@ -135,15 +130,13 @@ struct flow_io {
 	struct lull_flow_parser *parser;
 	struct flow_frames *frames; /* of a source; NULL: the pipeline's pool, or ports */
 	struct lull_flow_connections *connections;
-	bool tracks, from_source, wait;
-	bool blocked;   /* a ring was full and wait is set: no more input until it has room */
+	bool from_source;
 	bool exhausted; /* the source has come to its end */
 	bool several;   /* several I/O loops feed the workers */
-	uint32_t burst_pkts, flush_pkts;
+	uint32_t burst_pkts;
 	uint32_t early_count; /* fragments that wait for their first one */
 	uint32_t bucket_mask;
-	uint64_t *splits; /* clock per bucket; NULL: none is split, or all are */
-	uint64_t flush_ns;
+	uint64_t *splits;   /* clock per bucket; NULL: none is split, or all are */
 	uint64_t clock_ns;  /* of the last packet; live: of the last iteration */
 	uint64_t behind_ns; /* files: what stamps are behind that clock, since they went back ... */
 	uint64_t level_ns;  /* ... from here */
@@ -154,8 +147,7 @@ struct flow_io {
 	uint64_t stamp_iteration_ns;
 	uint64_t stamp_flag; /* of mbufs whose driver stamped them; 0: no driver does */
 	int stamp_offset;
-	struct lull_dispatch_load loads[FLOW_WORKERS];
-	struct flow_staging staging[FLOW_WORKERS];
+	struct lull_staging staging; /* blocked: no more input until the ring has room */
 	struct rte_ring *rings[FLOW_WORKERS], *notes[FLOW_WORKERS];
 	struct flow_io_counters counters;
 	struct flow_burst burst;
@@ -175,21 +167,20 @@ struct flow_io {
 void flow_early_hold(struct flow_io *io, struct lull_flow_packet *packet, uint64_t now_ns);
 /** What need not wait any more at @p clock_ns goes the way of all packets. */
 void flow_early_release(struct flow_io *io, uint64_t clock_ns, uint64_t now_ns);
-/* flow_io.c */
-/** Number a packet at io->clock_ns and make it part of io->burst. */
-void flow_io_dispatch(struct flow_io *io, struct lull_flow_packet *packet, uint64_t now_ns);
+/** When something that is staged or waits has to go at the latest; 0: nothing has to. */
+uint64_t flow_early_deadline(const struct flow_io *io, uint64_t now_ns, bool ending);
 
 /* flow_send.c */
-/** How full the workers are, into io->loads. */
-void flow_send_loads(struct flow_io *io);
+/** Set io->staging up. */
+void flow_send_init(struct flow_io *io, const struct lull_pipeline_config *config);
+/** Number a packet at io->clock_ns and make it part of io->burst. */
+void flow_send_add(struct flow_io *io, struct lull_flow_packet *packet, uint64_t now_ns);
 /** Decide for the packets kept in io->burst, oldest first, and stage them. */
 void flow_send_burst(struct flow_io *io, uint64_t now_ns);
 /** Send what is due: full bursts, what has waited long enough, or @p all. */
 void flow_send_flush(struct flow_io *io, uint64_t now_ns, bool all);
 /** Nothing that is still staged has a clock up to this. */
 uint64_t flow_send_floor(const struct flow_io *io);
-/** When the oldest staged packet must go; 0: none is staged. */
-uint64_t flow_send_deadline(const struct flow_io *io);
 
 /* ---- worker ---- */
 
