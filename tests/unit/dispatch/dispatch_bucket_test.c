@@ -425,7 +425,7 @@ TEST(refused__not_by_those_that_never_split)
 
 	for (uint32_t tracks = 0; tracks < 2; tracks++) {
 		struct lull_dispatch_config config = stand_config("crc32");
-		const uint32_t digests[3] = { 1, 2, 3 };
+		const uint32_t digests[3] = { 4, 8, 12 }; /* all to worker 0 */
 
 		config.tracks = tracks;
 		stand_init(&stand, &config);
