@@ -9,10 +9,13 @@
 #include "control.h"
 #include "host/error.h"
 #include "receiver.h"
+#include "sized.h"
 
 #define GOVERNOR "phase"
 #define PROGRAM "lull-camera"
 #define CLOSE_WAIT_US 100
+/* Of 0.1. Once that is out: the offset behind its last member. */
+#define CONFIG_BYTES_FIRST sizeof(struct lull_receiver_config)
 #define FINDINGS_MAX 128
 
 _Static_assert(LULL_CAMERA_STREAMS_MAX <= LULL_NET_CLAIMS_MAX, "a claim for each stream");
@@ -68,12 +71,17 @@ camera_open_backend(struct lull_receiver *receiver, struct lull_error *error)
 }
 
 static int
-camera_configure(struct lull_receiver *receiver, const struct lull_receiver_config *config,
+camera_configure(struct lull_receiver *receiver, const struct lull_receiver_config *given,
 		 struct lull_error *error)
 {
-	const char *governor = config->governor != NULL ? config->governor : GOVERNOR;
+	const struct lull_receiver_config *config = &receiver->config;
+	const char *governor;
+	int rc = camera_sized_copy(&receiver->config, sizeof(receiver->config), CONFIG_BYTES_FIRST,
+				   given, "config", error);
 
-	receiver->config = *config;
+	if (rc != 0)
+		return rc;
+	governor = config->governor != NULL ? config->governor : GOVERNOR;
 	snprintf(receiver->program, sizeof(receiver->program), "%s",
 		 config->program != NULL ? config->program : PROGRAM);
 	receiver->config.program = receiver->program;

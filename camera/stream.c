@@ -8,12 +8,15 @@
 #include "base/range.h"
 #include "host/error.h"
 #include "receiver.h"
+#include "sized.h"
 
 #define SILENCE_NS (20 * LULL_NS_PER_MS)
 #define OPEN_MAX 4
 #define SPANS_MAX 1024
 #define PACKET_BYTES 1400 /* an estimate, where nobody says */
 #define RESEND_PPM 100000
+/* Of 0.1. Once that is out: the offset behind its last member. */
+#define STREAM_BYTES_FIRST sizeof(struct lull_camera_stream)
 
 static void *
 stream_aligned(size_t size)
@@ -262,12 +265,17 @@ stream_reader(struct camera_stream *stream, struct lull_error *error)
 }
 
 static int
-stream_copy(struct camera_stream *stream, const struct lull_camera_stream *config, uint32_t index,
+stream_copy(struct camera_stream *stream, const struct lull_camera_stream *given, uint32_t index,
 	    struct lull_error *error)
 {
-	const char *protocol = config->protocol != NULL ? config->protocol : "";
+	const struct lull_camera_stream *config = &stream->config;
+	const char *protocol;
+	int rc = camera_sized_copy(&stream->config, sizeof(stream->config), STREAM_BYTES_FIRST,
+				   given, "stream", error);
 
-	stream->config = *config;
+	if (rc != 0)
+		return rc;
+	protocol = config->protocol != NULL ? config->protocol : "";
 	stream->claim.index = index;
 	stream->protocol = lull_frame_protocol_find(protocol);
 	if (stream->protocol == NULL)

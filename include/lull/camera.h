@@ -56,6 +56,9 @@
  *          thread; they may put, but not get or close.
  * Memory:  buffers of the library, or of the application per stream. An image belongs to who got
  *          it until put; put twice, or of a foreign image, is an error, not a crash.
+ * Versions: structs grow at their end. Set size in struct lull_receiver_config and in struct
+ *          lull_camera_stream, and a program works with a newer library, and with an older one as
+ *          long as it sets no member that one does not know.
  * Errors:  0 or a negative errno. A parameter @p error takes one sentence that says what is wrong
  *          and what to do. It may be NULL.
  */
@@ -87,6 +90,8 @@ typedef void lull_camera_packets(void *arg, const struct lull_camera_packet *pac
 
 /** Zero means the default in brackets. */
 struct lull_receiver_config {
+	/** sizeof(struct lull_receiver_config), for members newer than 0.1 [that of 0.1] */
+	size_t size;
 	const char *backend; /**< "kernel:veth0" ...; required */
 	const char *program; /**< name for DPDK's files [lull-camera] */
 	/** Governor of the polling back ends by name, "phase" too [phase]. */
@@ -135,6 +140,8 @@ typedef void lull_camera_rows(void *arg, uint32_t stream, uint64_t key, const ui
 
 /** Zero means the default in brackets. */
 struct lull_camera_stream {
+	/** sizeof(struct lull_camera_stream), for members newer than 0.1 [that of 0.1] */
+	size_t size;
 	const char *name;     /**< for statistics [cam0, cam1 ...] */
 	const char *protocol; /**< of lull_frame_protocols; required */
 	/**
