@@ -90,8 +90,8 @@ def _curves(axes: Axes, report: Report, rows: Sequence[Row], which: str) -> None
     axes.set_yscale("log")
     axes.set_ylim(lowest / 1.5, 1.5)
     _time_axis(axes)
-    axes.set_xlabel("stamp of the last packet to the whole frame" if which == "done" else
-                    "from the end of an iteration of the receiving thread to the next")
+    axes.set_xlabel("stamp of the last packet to the application" if which == "fetched" else
+                    "from the end of an iteration to the next")
 
 
 def _time_axis(axes: Axes) -> None:

@@ -14,6 +14,7 @@ from rich.text import Text
 from lull.camera.latency import (
     BLOCKING,
     DPDK,
+    DPDK_DIRECT,
     HELD_PCT,
     RECEIVERS,
     Latency,
@@ -137,7 +138,8 @@ def _row(report: Report, receiver: str, cameras: int) -> Row | None:
 
 
 def _paper(report: Report, cameras: int) -> Sheet | None:
-    kernel, dpdk = (_row(report, name, cameras) for name in (BLOCKING, DPDK))
+    mine = DPDK_DIRECT if DPDK_DIRECT in report.settings.receivers else DPDK
+    kernel, dpdk = (_row(report, name, cameras) for name in (BLOCKING, mine))
     if kernel is None or dpdk is None:
         return None
     rows = [["bandwidth", rate(PAPER_MB_S), rate(PAPER_MB_S), "",
@@ -150,7 +152,7 @@ def _paper(report: Report, cameras: int) -> Sheet | None:
     return Sheet(f"Tables I and II: latency results, {crowd(cameras)}"
                  + ("" if trusted else " - INVALID"),
                  ("Description", "paper: Linux", "paper: DPDK", "ratio",
-                  "here: Linux", "here: DPDK", "ratio"), rows,
+                  "here: Linux", f"here: {RECEIVERS[mine].title}", "ratio"), rows,
                  bad=set() if trusted else set(range(len(rows))))
 
 
