@@ -1,16 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The lull command as installed: its libraries lie next to it where `make install` put them;
-# a package may rely on those of the system instead.
+# The lull command as installed: it uses the Python libraries of the system, or those of
+# PREFIX/lib/lull/venv if someone made one there.
 prefix=$(dirname "$(dirname "$(readlink -f "$0")")")
 python=$prefix/lib/lull/venv/bin/python
 if [ ! -x "$python" ]; then
 	python=/usr/bin/python3
-	"$python" -c 'import click, elftools, jinja2, matplotlib, pydantic, rich' || {
-		echo "lull: a Python library is missing (above); to install all of them:"
+	"$python" -c 'import aiohttp, click, elftools, jinja2, matplotlib, rich' || {
+		echo "lull: a Python library is missing (above); as root run:"
+		echo "  apt-get install python3-aiohttp python3-click python3-jinja2 python3-matplotlib \\"
+		echo "    python3-pyelftools python3-rich"
+		echo "or, where those are too old or not wanted:"
 		echo "  python3 -m venv $prefix/lib/lull/venv"
-		echo "  $prefix/lib/lull/venv/bin/pip install \\"
-		echo "    -r $prefix/share/lull/requirements.txt"
+		echo "  $prefix/lib/lull/venv/bin/pip install -r $prefix/share/lull/requirements.txt"
 		exit 1
 	} >&2
 fi

@@ -55,10 +55,10 @@ def main(arguments: Sequence[str]) -> int:
                           obj=ignored)
         sys.stdout.flush()
         return status if isinstance(status, int) else 0
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
-        return 0
     except click.UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # of click 8.2; 8.1 shows it itself
+            click.echo(error.format_message())
+            return 0
         path = error.ctx.command_path if error.ctx is not None else "lull"
         return _fail(f"{error.format_message().rstrip('.')}; see '{path} --help'", 2)
     except click.ClickException as error:

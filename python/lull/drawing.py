@@ -18,9 +18,11 @@ import matplotlib as mpl  # noqa: E402
 from matplotlib.axes import Axes  # noqa: E402
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.layout_engine import ConstrainedLayoutEngine  # noqa: E402
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: E402
 
 INK, MUTED, GRID, BAD, GOOD = "#1c2126", "#666f79", "#e3e5e4", "#c0392b", "#23794a"
+LEGEND_IN = 0.3
 FORMATS = ("png", "svg", "pdf")
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif", "font.size": 8.5, "text.color": INK, "axes.labelcolor": MUTED,
@@ -42,6 +44,19 @@ def figure(width_in: float, height_in: float) -> Figure:
     made = Figure(figsize=(width_in, height_in), layout="constrained")
     FigureCanvasAgg(made)
     return made
+
+
+def legend_above(made: Figure, *entries: Any,  # noqa: ANN401 - what Figure.legend() takes
+                 side: str = "left", **looks: Any) -> None:  # noqa: ANN401
+    """A legend over all axes, which make room for it."""
+    draw: Any = made.legend
+    try:
+        draw(*entries, loc=f"outside upper {side}", **looks)
+    except ValueError:  # matplotlib 3.6, of Debian 12, makes no room
+        draw(*entries, loc=f"upper {side}", **looks)
+        engine = made.get_layout_engine()
+        assert isinstance(engine, ConstrainedLayoutEngine)
+        engine.set(rect=(0, 0, 1, 1 - LEGEND_IN / made.get_figheight()))
 
 
 def check_path(path: Path) -> None:

@@ -95,7 +95,7 @@ def interrupted(build: str) -> None:
 
 
 def main() -> None:
-    missing = [name for name in ("pydantic", "click", "rich", "matplotlib", "jinja2")
+    missing = [name for name in ("click", "rich", "matplotlib", "jinja2")
                if importlib.util.find_spec(name) is None]  # fmt: skip
     if missing:
         skip(f"needs the Python libraries {', '.join(missing)}")

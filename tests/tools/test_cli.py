@@ -117,7 +117,7 @@ def test_nothing_runs(command: list[str], capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize(("arguments", "words"), [
     (["fly"], "No such command 'fly'"),
-    (["demo", "--fast"], "No such option '--fast'"),
+    (["demo", "--fast"], "No such option"),
     (["demo", "--duration", "long"], "'long' is not a valid float"),
     (["demo", "--duration", "3"], "duration: 3 is not in"),
     (["demo", "--governors", "spin,"], ""),

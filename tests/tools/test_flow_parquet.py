@@ -2,6 +2,7 @@
 """lull flow parquet: every record arrives, typed; what does not fit is named."""
 
 import io
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,14 @@ def test_blank_lines_are_none(tmp_path: Path) -> None:
 
 def test_protocol_names() -> None:
     assert [protocol_name(number) for number in (6, 17, 58, 253)] == ["TCP", "UDP", "ICMPv6", "253"]
+
+
+def test_without_its_library(tmp_path: Path, capsys: pytest.CaptureFixture[str],
+                             monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "lull.flow.parquet")
+    monkeypatch.delattr("lull.flow.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    source = write(tmp_path / "flows.jsonl", [record(0)])
+    assert main(["flow", "parquet", str(source), str(tmp_path / "out.parquet")]) == 1
+    assert "the Python library pyarrow is missing" in capsys.readouterr().err
+    assert not (tmp_path / "out.parquet").exists()

@@ -79,7 +79,7 @@ def test_place_is_checked_before_the_work(tmp_path: Path) -> None:
     ("", "not a result of 'lull demo'"),
     ("{", "not a result"),
     ("[]", "not a result"),
-    ('{"runs": []}', "machine: Field required"),
+    ('{"runs": []}', "machine: is missing"),
     ("\0\1", "not a result"),
 ])
 def test_load_nonsense(tmp_path: Path, text: str, message: str) -> None:

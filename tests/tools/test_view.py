@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """lull view: what comes from lull-cam reaches browsers, and never more than they draw."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import json

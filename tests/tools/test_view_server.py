@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """lull view: who may look, how many, and for how long they may say nothing."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import socket
@@ -17,7 +19,7 @@ from aiohttp.test_utils import TestClient
 from lull.errors import LullError
 from lull.view import server as view_server
 from lull.view.feed import Feed
-from view_stand import browsing, until
+from view_stand import browsing, until, visiting
 
 ANYWHERE = "0.0.0.0:0"
 
@@ -31,12 +33,13 @@ def path() -> Iterator[Path]:
 # ---- who may look ----
 
 
-def sweeping(client: TestClient[Any, Any]) -> tuple[web.Server, asyncio.Task[None]]:
+def sweeping(client: TestClient[Any, Any],
+             site: view_server.Site) -> tuple[web.Server, asyncio.Task[None]]:
     """What ends connections of a test's server."""
     assert client.server.runner is not None
     server = client.server.runner.server
     assert isinstance(server, web.Server)
-    return server, asyncio.create_task(view_server.sweep(client.app, server))
+    return server, asyncio.create_task(site.sweep(server))
 
 
 async def hang_up(*writers: asyncio.StreamWriter) -> None:
@@ -50,12 +53,12 @@ def test_browsers_are_counted(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(view_server, "BROWSERS_MOST", 2)
 
     async def work() -> None:
-        async with browsing(Feed(path)) as client:
+        async with visiting(Feed(path)) as (client, site):
             async with client.ws_connect("/live"), client.ws_connect("/live"):
                 answer = await client.get("/live")
                 assert (answer.status, await answer.text()) == (503, "2 browsers look already\n")
                 assert (await client.get("/")).status == 200
-            await until(lambda: not client.app[view_server.SOCKETS])
+            await until(lambda: not site.sockets)
             async with client.ws_connect("/live"):
                 pass
 
@@ -68,8 +71,8 @@ def test_connections_that_ask_nothing_end(path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(view_server, "SILENT_S", 0.2)
 
     async def work() -> None:
-        async with browsing(Feed(path)) as client:
-            _, task = sweeping(client)
+        async with visiting(Feed(path)) as (client, site):
+            _, task = sweeping(client, site)
             async with client.ws_connect("/live") as browser:
                 silent = await asyncio.open_connection(client.host, client.port)
                 half = await asyncio.open_connection(client.host, client.port)
@@ -92,8 +95,8 @@ def test_connections_are_counted(path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(view_server, "CONNECTIONS_MOST", 3)
 
     async def work() -> None:
-        async with browsing(Feed(path)) as client:
-            server, task = sweeping(client)
+        async with visiting(Feed(path)) as (client, site):
+            server, task = sweeping(client, site)
             crowd = [await asyncio.open_connection(client.host, client.port) for _ in range(9)]
             await until(lambda: len(server.connections) == 3)
             assert (await client.get("/")).status == 200
@@ -117,12 +120,12 @@ def test_names_are_looked_up_once_and_nobody_waits(path: Path,
     monkeypatch.setattr("socket.getfqdn", slow)
 
     async def work() -> None:
-        async with browsing(Feed(path)) as client:
+        async with visiting(Feed(path)) as (client, site):
             known = {"Host": "machine.example"}
             assert (await client.get("/", headers=known)).status == 403
             assert (await client.get("/", headers={"Host": "localhost"})).status == 200
             answer.set()
-            await until(lambda: "machine.example" in client.app[view_server.NAMES])
+            await until(lambda: "machine.example" in site.names)
             assert (await client.get("/", headers=known)).status == 200
 
     asyncio.run(work())

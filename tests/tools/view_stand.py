@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """View stand: the server of lull view on a port of its own, and waiting for what it does."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
@@ -15,8 +17,15 @@ TIMEOUT_S = 20
 
 
 @contextlib.asynccontextmanager
+async def visiting(feed: Feed) -> AsyncIterator[tuple[TestClient[Any, Any], view_server.Site]]:
+    site = view_server.Site(feed)
+    async with TestClient(TestServer(site.app)) as client:
+        yield client, site
+
+
+@contextlib.asynccontextmanager
 async def browsing(feed: Feed) -> AsyncIterator[TestClient[Any, Any]]:
-    async with TestClient(TestServer(view_server.application(feed))) as client:
+    async with visiting(feed) as (client, _):
         yield client
 
 

@@ -22,9 +22,8 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from lull.camera.latency_histogram import Histogram, pool
+from lull.document import Document, item
 from lull.program.machine import Machine
 
 FORMAT: Literal[1] = 1
@@ -35,10 +34,8 @@ HELD_PCT = 2.0
 P999_COUNT = 1000
 
 
-class Receiver(BaseModel):
+class Receiver(Document):
     """A way to receive."""
-
-    model_config = ConfigDict(frozen=True)
 
     title: str
     backend: str  # {} is the interface
@@ -64,10 +61,8 @@ RECEIVERS = {
 }
 
 
-class Settings(BaseModel):
+class Settings(Document):
     """What is sent, and how it is measured."""
-
-    model_config = ConfigDict(frozen=True)
 
     cameras: list[int] = [1, 8]
     receivers: list[str] = [BLOCKING, BLOCKING_DIRECT, BUSY, DPDK, DPDK_DIRECT]
@@ -92,10 +87,8 @@ class Settings(BaseModel):
         return max(2, round(self.rate * self.seconds))
 
 
-class Sent(BaseModel):
+class Sent(Document):
     """What the sender says of a round."""
-
-    model_config = ConfigDict(frozen=True)
 
     frames: int
     packets: int
@@ -104,10 +97,8 @@ class Sent(BaseModel):
     behind_ns: int = 0  # the latest beginning of a frame, against the rate
 
 
-class Round(BaseModel):
+class Round(Document):
     """One receiver, one number of cameras, once."""
-
-    model_config = ConfigDict(frozen=True)
 
     receiver: str
     cameras: int
@@ -160,10 +151,8 @@ class Round(BaseModel):
         return found
 
 
-class Latency(BaseModel):
+class Latency(Document):
     """Figures of a distribution, in us; None: too few for it, or none."""
-
-    model_config = ConfigDict(frozen=True)
 
     min: float | None = None
     avg: float | None = None
@@ -173,10 +162,8 @@ class Latency(BaseModel):
     max: float | None = None
 
 
-class Row(BaseModel):
+class Row(Document):
     """A receiver with so many cameras, over the rounds that count."""
-
-    model_config = ConfigDict(frozen=True)
 
     receiver: str
     cameras: int
@@ -201,10 +188,8 @@ class Row(BaseModel):
     late_per_s: float  # iterations over 100 us after the last
 
 
-class Ratio(BaseModel):
+class Ratio(Document):
     """A comparison, with a goal or without."""
-
-    model_config = ConfigDict(frozen=True)
 
     cameras: int
     what: str
@@ -221,13 +206,13 @@ class Ratio(BaseModel):
         return self.measured >= self.goal if self.at_least else self.measured <= self.goal
 
 
-class Report(BaseModel):
+class Report(Document):
     """All that was measured, and all that follows."""
 
     format: Literal[1] = FORMAT
     command: str = ""  # that measured it
     settings: Settings
-    machine: Machine = Field(default_factory=Machine)
+    machine: Machine = item(default_factory=Machine)
     rounds: list[Round]
     rows: list[Row] = []
     ratios: list[Ratio] = []

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from pydantic import ValidationError
 from rich.console import Console
 
 from lull import __version__, atomic
@@ -22,6 +21,7 @@ from lull.camera.latency import (
 )
 from lull.camera.latency_run import IP_UDP_BYTES, Bench, Programs, aside
 from lull.camera.latency_wire import Wire
+from lull.document import DocumentError
 from lull.errors import LullError
 from lull.program.child import CHECKOUT, find_program
 from lull.program.machine import describe
@@ -204,8 +204,7 @@ def load(path: Path) -> Report:
     except OSError as error:
         raise LullError(f"{path}: {error.strerror}; give a file that "
                         "'lull camera latency --json FILE' wrote") from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise LullError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}; give a file "
-                        "that 'lull camera latency --json FILE' wrote") from None
+    except DocumentError as error:
+        raise LullError(f"{path}: {error}; give a file that "
+                        "'lull camera latency --json FILE' wrote") from None
     return conclude(found.settings, found.machine, found.rounds, found.command)

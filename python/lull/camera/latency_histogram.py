@@ -3,16 +3,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from lull.document import Document
 
 PARTS = 64
 MILLION = 1_000_000
 
 
-class Histogram(BaseModel):
+class Histogram(Document):
     """How many had which value."""
-
-    model_config = ConfigDict(frozen=True)
 
     count: int = 0
     mean: float = 0.0
@@ -20,11 +18,10 @@ class Histogram(BaseModel):
     max: int = 0
     bins: list[int] = []  # low, weight, low, weight ... by rising low
 
-    @model_validator(mode="after")
-    def _adds_up(self) -> "Histogram":
+    def check(self) -> None:
+        """The bins add up."""
         if len(self.bins) % 2 or sum(self.bins[1::2]) != self.count:
             raise ValueError("the bins do not hold as many as the histogram counts")
-        return self
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         """Lowest value and weight of each bin."""

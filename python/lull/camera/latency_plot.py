@@ -116,4 +116,4 @@ def _legend(made: Figure, panels: Sequence[Axes]) -> None:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             known.setdefault(label, handle)
     if known:
-        made.legend(list(known.values()), list(known), loc="outside upper left", ncols=len(known))
+        drawing.legend_above(made, list(known.values()), list(known), ncols=len(known))

@@ -2,21 +2,17 @@
 """What lull-cam and lull-cam-source wrote of a round, checked and joined."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from lull.camera.latency import Sent
 from lull.camera.latency_histogram import Histogram, pool
+from lull.document import Document, DocumentError
 from lull.errors import LullError
 
 
-class Reply(BaseModel):
+class Reply(Document):
     """Part of what a program writes; what is not named here is not looked at."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 class Reasons(Reply):
@@ -147,15 +143,11 @@ def read(path: Path, kind: type[Kind], program: str) -> Kind:
         return kind.model_validate(json.loads(path.read_bytes()))
     except OSError:
         raise LullError(f"{program} left no result: run it by hand to see why") from None
-    except (ValueError, ValidationError) as error:
+    except ValueError as error:
         raise LullError(f"{program}: result not understood ({_where(error)}): rebuild it with "
                         "'make build'") from None
 
 
 def _where(error: ValueError) -> str:
     """The first thing that is wrong."""
-    if not isinstance(error, ValidationError):
-        return "no JSON"
-    first = error.errors()[0]
-    place: Sequence[int | str] = first["loc"]
-    return f"{'.'.join(map(str, place))}: {first['msg']}"
+    return str(error) if isinstance(error, DocumentError) else "no JSON"

@@ -119,10 +119,10 @@ def check_conservation(traffic: Traffic, before: Loop, after: Loop, where: str) 
         ("offered", traffic.offered, "sent + rejected + no_buffer", offered),
         ("lost", traffic.lost, "offered - received", traffic.offered - traffic.received),
     ]
-    if "rx_pkts" in (traffic.model_extra or {}):
+    if "rx_pkts" in traffic.model_extra:
         rows.append(("rx_pkts", traffic.count("rx_pkts"), "received + duplicates + foreign + stale",
                      traffic.received + traffic.duplicates + traffic.foreign + traffic.stale))
-    if "tx_drops" in (after.model_extra or {}):
+    if "tx_drops" in after.model_extra:
         forwarded = {name: after.count(name) - before.count(name)
                      for name in ("rx_pkts", "tx_pkts", "tx_drops")}
         rows.append((f"rx_pkts of {after.name}", forwarded["rx_pkts"], "tx_pkts + tx_drops",

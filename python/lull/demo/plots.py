@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from lull import drawing
 from lull.demo import shared_plot
 from lull.demo.result import Result, Run
 from lull.demo.settings import Phase
@@ -157,8 +158,8 @@ def _phase_axis(axes: Axes, result: Result) -> None:
 def _legend(figure: Figure, result: Result) -> None:
     handles = [Line2D([], [], color=_colour(result, name), marker=ink(name).marker, linestyle="",
                       markersize=6, label=name) for name in result.settings.governors]
-    figure.legend(handles=handles, loc="outside upper left", ncols=len(handles),
-                  handletextpad=0.2, columnspacing=1.4, borderaxespad=0.1)
+    drawing.legend_above(figure, handles=handles, ncols=len(handles),
+                         handletextpad=0.2, columnspacing=1.4, borderaxespad=0.1)
 
 
 def _cpu(figure: Figure, result: Result) -> None:

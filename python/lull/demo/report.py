@@ -3,8 +3,6 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel
-
 from lull import atomic, page
 from lull.demo.judgement import (
     BASELINE,
@@ -21,11 +19,12 @@ from lull.demo.judgement import (
 from lull.demo.plots import plots
 from lull.demo.result import Result
 from lull.demo.settings import GOVERNOR_SUMMARY
+from lull.document import Document
 from lull.palette import PROGRAM, ink
 from lull.quantities import micros, percent, si
 
 
-class Tile(BaseModel):
+class Tile(Document):
     """One governor in four figures."""
 
     governor: str

@@ -7,24 +7,21 @@ from pathlib import Path
 from statistics import median
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
 from lull import atomic
 from lull.demo.settings import NAME_PATTERN, Phase, Settings
+from lull.document import Document, DocumentError, Pattern, item
 from lull.errors import LullError
 from lull.program.machine import Machine
 from lull.program.runqueue import DISTURBED_PCT
 
 FORMAT = 1
-Name = Annotated[str, Field(pattern=NAME_PATTERN)]
+Name = Annotated[str, Pattern(NAME_PATTERN)]
 # Below this many packets beyond a percentile the figure is one packet's luck.
 PACKETS_BEYOND_MIN = 10
 
 
-class Sample(BaseModel):
+class Sample(Document):
     """One measurement: one round of one phase with one governor."""
-
-    model_config = ConfigDict(frozen=True)
 
     governor: Name
     phase: Name
@@ -64,13 +61,11 @@ class Sample(BaseModel):
     energy_j: float | None = None
     verdict: str
     verdict_text: str
-    latency_bins: list[int] = Field(default_factory=list, exclude=True)
+    latency_bins: list[int] = item(default_factory=list, hidden=True)
 
 
-class Run(BaseModel):
+class Run(Document):
     """All rounds of one phase with one governor: medians, and sums of what was lost."""
-
-    model_config = ConfigDict(frozen=True)
 
     governor: Name
     phase: Name
@@ -92,20 +87,14 @@ class Run(BaseModel):
     wakes_per_s: float
     empty_pct: float
     steal_ms: float
-    waited_pct: float = Field(
-        default=0, description="strangers had a CPU that the loop or its traffic needed")
-    run_wait_pct: float = Field(
-        default=0, description="the loop was ready to run while anything else had its CPU")
-    other_pct: float | None = Field(
-        default=None, description="CPU that the other program got, of one CPU")
-    other_of_rest_pct: float | None = Field(
-        default=None, description="the same, of what the loop left over")
-    sched_class: str = Field(default="", description="class of the loop, in most rounds")
+    waited_pct: float = 0  # strangers had a CPU that the loop or its traffic needed
+    run_wait_pct: float = 0  # the loop was ready to run while anything else had its CPU
+    other_pct: float | None = None  # CPU that the other program got, of one CPU
+    other_of_rest_pct: float | None = None  # the same, of what the loop left over
+    sched_class: str = ""  # class of the loop, in most rounds
     sched_changes: int = 0
-    sink_gap_us: float = Field(
-        default=0, description="p99.5 of the time between two looks of the generator's sink")
-    kept: bool | None = Field(
-        default=None, description="p99 within the objective and, where it says so, nothing lost")
+    sink_gap_us: float = 0  # p99.5 of the time between two looks of the generator's sink
+    kept: bool | None = None  # p99 within the objective and, where it says so, nothing lost
     rounds_kept: int = 0
     cpu_s: float = 0
     package_w: float | None = None
@@ -113,8 +102,7 @@ class Run(BaseModel):
     rounds: int
     verdict: str
     verdict_text: str
-    latency_bins: list[int] = Field(default_factory=list,
-                                    description="low edge in ns and count, in turn, all rounds")
+    latency_bins: list[int] = []  # low edge in ns and count, in turn, all rounds
 
     def bins(self) -> list[tuple[int, int]]:
         """(low edge in ns, count) of the latency of every packet."""
@@ -135,16 +123,14 @@ class Run(BaseModel):
         return self.received * (1 - percentile / 100) < PACKETS_BEYOND_MIN
 
 
-class Result(BaseModel):
+class Result(Document):
     """result.json."""
-
-    model_config = ConfigDict(frozen=True)
 
     format: int = FORMAT
     machine: Machine
     settings: Settings
     runs: list[Run]
-    samples: list[Sample] = Field(default_factory=list)
+    samples: list[Sample] = []
 
     def run(self, governor: str, phase: str) -> Run | None:
         """One cell of the table."""
@@ -274,11 +260,8 @@ def load(path: Path) -> Result:
         raise LullError(f"{path}: not a result of 'lull demo' (not text)") from None
     try:
         result = Result.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        what = f"{where}: {first['msg']}" if where else first["msg"]
-        raise LullError(f"{path}: not a result of 'lull demo' ({what})") from None
+    except DocumentError as error:
+        raise LullError(f"{path}: not a result of 'lull demo' ({error})") from None
     if result.format != FORMAT:
         raise LullError(f"{path}: format {result.format} is not {FORMAT}: "
                         "use the lull that wrote it")

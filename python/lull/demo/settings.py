@@ -4,8 +4,7 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from lull.document import Document, Pattern
 from lull.errors import LullError
 from lull.quantities import parse_rate
 
@@ -16,16 +15,13 @@ OUT = "out/demo"
 NAME_PATTERN = "^[a-z][a-z0-9_-]*$"
 
 
-class Phase(BaseModel):
+class Phase(Document):
     """One kind of traffic."""
 
-    model_config = ConfigDict(frozen=True)
-
-    name: str = Field(pattern=NAME_PATTERN)
-    traffic: str = Field(description="as lull-fwd's option traffic takes it")
+    name: Annotated[str, Pattern(NAME_PATTERN)]
+    traffic: str  # as lull-fwd's option traffic takes it
     summary: str
-    other: bool = Field(default=False,
-                        description="another program keeps the CPU of the loop busy")
+    other: bool = False  # another program keeps the CPU of the loop busy
 
     def peak_pps(self) -> float:
         """The largest rate that it sends at."""
@@ -60,17 +56,15 @@ GOVERNOR_SUMMARY = {
 }
 
 
-class Settings(BaseModel):
+class Settings(Document):
     """What one demo does; part of its result."""
 
-    model_config = ConfigDict(frozen=True)
-
-    governors: tuple[Annotated[str, Field(pattern=NAME_PATTERN)], ...] = GOVERNORS
+    governors: tuple[Annotated[str, Pattern(NAME_PATTERN)], ...] = GOVERNORS
     phases: tuple[Phase, ...] = PHASES
     max_latency_us: float = MAX_LATENCY_US
     percentile: str = "99"
     loss: str = "zero"
-    sched_policy: str = Field(default="", description="of lull-fwd; empty: its own default")
+    sched_policy: str = ""  # of lull-fwd; empty: its own default
     # As large NIC rings are; a busy neighbour on a small machine would overflow a small one.
     ring_pkts: int = 4096
     rounds: int = 3

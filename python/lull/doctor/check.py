@@ -3,16 +3,16 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from lull.document import Document
 
 Status = Literal["ok", "note", "warn", "fail"]
 
 
-class Check(BaseModel):
+class Check(Document):
     """One thing looked at."""
 
     name: str
     status: Status
     found: str
     remedy: str = ""
-    data: dict[str, Any] = Field(default_factory=dict)
+    data: dict[str, Any] = {}

@@ -81,7 +81,12 @@ def parquet(source: Path, out: Path) -> None:
 
     Works on any number of records. All files have the same typed columns.
     """
-    from lull.flow import parquet as flow_parquet  # takes a second to load: not before it is needed
+    try:  # takes a second to load: not before it is needed
+        from lull.flow import parquet as flow_parquet
+    except ModuleNotFoundError as error:
+        raise LullError(f"the Python library {error.name} is missing, which Debian does not have: "
+                        "pip install pyarrow, into a virtual environment that sees the libraries "
+                        "of the system, or read the JSON lines as they are") from None
 
     print(f"{out}: {flow_parquet.write(source, out)} records")
 

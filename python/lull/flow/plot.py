@@ -40,7 +40,7 @@ def balance(result: FlowResult) -> Figure:
     axes.yaxis.set_major_formatter(SI)
     axes.set_ylabel("packets")
     axes.grid(visible=False, axis="x")
-    made.legend(loc="outside upper left", ncols=3)
+    drawing.legend_above(made, ncols=3)
     return made
 
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from matplotlib.figure import Figure
-from pydantic import BaseModel
 
 from lull import atomic, drawing, page
+from lull.document import Document
 from lull.flow import plot as flow_plot
 from lull.flow.record import protocol_name, read
 from lull.flow.result import FlowResult, imbalance, load
@@ -18,14 +18,14 @@ from lull.quantities import digits, si
 TEMPLATE = "flow/report.html.j2"
 
 
-class Statement(BaseModel):
+class Statement(Document):
     """A sentence that is good news, or is not."""
 
     text: str
     good: bool
 
 
-class Section(BaseModel):
+class Section(Document):
     """A picture and how to read it."""
 
     title: str

@@ -18,8 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from lull.document import Document
 from lull.errors import LullError
 from lull.model.reply import BurstCost, ModelReply, Side
 from lull.program.machine import Machine
@@ -68,10 +67,8 @@ class Settings:
         return round(link_pps(parse_rate(self.link), scenario.size) * self.load_pct / 100)
 
 
-class Figures(BaseModel):
+class Figures(Document):
     """One measured side."""
-
-    model_config = ConfigDict(frozen=True)
 
     rest: str
     cpu_pct: float
@@ -85,10 +82,8 @@ class Figures(BaseModel):
     burst_mean_pkts: float
 
 
-class Row(BaseModel):
+class Row(Document):
     """All rounds of one scenario."""
-
-    model_config = ConfigDict(frozen=True)
 
     figure: str
     size: int
@@ -102,7 +97,7 @@ class Row(BaseModel):
     rounds: int
 
 
-class Threshold(BaseModel):
+class Threshold(Document):
     """The longest sleep of a sweep that keeps the speed of the shortest."""
 
     figure: str
@@ -110,19 +105,17 @@ class Threshold(BaseModel):
     sleep_us: float
 
 
-class Report(BaseModel):
+class Report(Document):
     """What a command found."""
-
-    model_config = ConfigDict(frozen=True)
 
     format: int = FORMAT
     command: str
     ports: str = "ring"
-    settings: dict[str, float | str] = Field(default_factory=dict)
+    settings: dict[str, float | str] = {}
     machine: Machine | None = None
-    rows: list[Row] = Field(default_factory=list)
-    costs: list[BurstCost] = Field(default_factory=list)
-    thresholds: list[Threshold] = Field(default_factory=list)
+    rows: list[Row] = []
+    costs: list[BurstCost] = []
+    thresholds: list[Threshold] = []
 
 
 class Bench:

@@ -99,5 +99,5 @@ def _bars(rows: Sequence[Row]) -> Figure:
         axes.set_xticks([place + 0.4 for place in range(len(sizes))],
                         [f"{size} B" for size in sizes])
     handles, labels = panels[0][0].get_legend_handles_labels()
-    made.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    drawing.legend_above(made, handles, labels, side="center", ncols=len(labels))
     return made

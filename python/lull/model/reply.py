@@ -6,8 +6,7 @@ Unknown members are kept: a newer program may say more.
 
 import json
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
+from lull.document import Document, item
 from lull.errors import LullError
 from lull.program.replies import Reply
 
@@ -36,10 +35,8 @@ class Machine(Reply):
     dpdk: str = ""
 
 
-class BurstCost(BaseModel):
+class BurstCost(Document):
     """Time of one receive and one send; None: could not be measured."""
-
-    model_config = ConfigDict(frozen=True)
 
     burst: int
     size: int
@@ -50,11 +47,11 @@ class BurstCost(BaseModel):
 class ModelReply(Reply):
     """Everything that one lull-model wrote, or two of them together."""
 
-    machine: Machine = Field(default_factory=Machine)
+    machine: Machine = item(default_factory=Machine)
     sender: Side | None = None
     receiver: Side | None = None
     lost: int | None = None
-    burst_cost: list[BurstCost] = Field(default_factory=list)
+    burst_cost: list[BurstCost] = []
 
     def both(self) -> tuple[Side, Side]:
         """Sender and receiver."""
@@ -67,7 +64,7 @@ def parse(text: str) -> ModelReply:
     """What lull-model wrote; complains where it does not fit."""
     try:
         return ModelReply.model_validate(json.loads(text))
-    except (ValueError, ValidationError) as error:
+    except ValueError as error:
         first = str(error).replace("\n", " ")[:160]
         raise LullError(f"lull-model: reply not understood ({first}): rebuild it with "
                         "'make build'") from None

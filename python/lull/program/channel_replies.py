@@ -5,9 +5,7 @@ Tables come as a list per column, since replies do not nest; rows() turns them r
 the program's monotonic clock.
 """
 
-from typing import Any, Self, TypeVar
-
-from pydantic import model_validator
+from typing import Any, TypeVar
 
 from lull.program.replies import Reply
 
@@ -99,15 +97,14 @@ class Columns(Reply):
 
     now_ns: int
 
-    @model_validator(mode="after")
-    def _as_long_as_each_other(self) -> Self:
+    def check(self) -> None:
+        """One value of each column for each row."""
         columns = self._columns().values()
         if len({len(column) for column in columns}) > 1:
             raise ValueError("columns differ in length")
-        return self
 
     def _columns(self) -> dict[str, list[Any]]:
-        return {name: value for name, value in (self.__pydantic_extra__ or {}).items()
+        return {name: value for name, value in self.model_extra.items()
                 if isinstance(value, list)}
 
     def _rows(self, model: type[Row]) -> list[Row]:

@@ -8,8 +8,7 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
+from lull.document import Document
 from lull.program.tree import Tree
 
 CAP_SYS_NICE = 23
@@ -21,10 +20,8 @@ HYPERVISORS = {"KVMKVMKVM": "KVM", "Microsoft Hv": "Hyper-V", "VMwareVMware": "V
                "XenVMMXenVMM": "Xen", "TCGTCGTCGTCG": "QEMU TCG"}
 
 
-class Machine(BaseModel):
+class Machine(Document, keep_unknown=True):
     """Facts that a reader needs to judge the numbers; "" or None: not known."""
-
-    model_config = ConfigDict(extra="allow")
 
     cpu: str = ""
     cores: int = 0

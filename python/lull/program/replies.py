@@ -4,9 +4,8 @@
 Unknown members are kept: a newer program may say more.
 """
 
-from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from lull.document import Document
 
 UINT64_MAX = 2**64 - 1
 # Depths that hand the CPU back to the kernel; leaving one is a wake-up.
@@ -18,10 +17,8 @@ IDLE_STATES = ("pause", "monitor", "sleep", "interrupt")
 FLOW_DROPS = ("drop_ring", "missed", "nombuf", "errors", "unrecorded")
 
 
-class Reply(BaseModel):
+class Reply(Document, keep_unknown=True):
     """Base of all replies."""
-
-    model_config = ConfigDict(extra="allow")
 
     def count(self, name: str) -> int:
         """A counter by its name in the C table; 0 when the program does not have it."""
@@ -85,11 +82,10 @@ class Loop(Reply):
     wait_p999_ns: int = 0
     wait_max_ns: int = 0
 
-    @field_validator("cpu")
-    @classmethod
-    def _bound_to_none(cls, cpu: int) -> int:
+    def check(self) -> None:
         """Threads of other programs may move: -1, which telemetry can only say unsigned."""
-        return -1 if cpu == UINT64_MAX else cpu
+        if self.cpu == UINT64_MAX:
+            object.__setattr__(self, "cpu", -1)
 
     def rests(self) -> int:
         """Rests in every idle state since the start."""
@@ -97,7 +93,7 @@ class Loop(Reply):
 
     def shares(self) -> bool:
         """Does its thread share queues with others?"""
-        return "tries" in (self.model_extra or {})
+        return "tries" in self.model_extra
 
     def wakes(self) -> int:
         """Rests that gave the CPU away, since the start."""
@@ -130,7 +126,7 @@ class Explain(Reply):
 
     def ways(self) -> dict[str, str]:
         """How the loop rests in each idle state, or why it cannot."""
-        told = self.model_extra or {}
+        told = self.model_extra
         return {name.removeprefix("way_"): f"{words}{told.get(name + '_more', '')}"
                 for name, words in told.items()
                 if name.startswith("way_") and not name.endswith("_more")}
@@ -177,7 +173,7 @@ class Traffic(Reply):
 class Histogram(Reply):
     """/lull/histogram,NAME,WHICH: low edge and count in turn, ascending, empty bins left out."""
 
-    bins: list[int] = Field(default_factory=list)
+    bins: list[int] = []
 
     def pairs(self) -> list[tuple[int, int]]:
         """(low edge in ns, count) of each bin."""
@@ -191,7 +187,7 @@ class FlowTotals(Reply):
     rx: int
     dispatched: int
     records: int = 0
-    worker_pkts: list[int] = Field(default_factory=list)
+    worker_pkts: list[int] = []
 
     def dropped(self) -> int:
         """Packets of flows that are in no record, for whatever cause."""
@@ -215,21 +211,20 @@ class FlowTop(Reply):
     app: list[str]
     workers: list[int]
 
-    @model_validator(mode="after")
-    def _as_long_as_each_other(self) -> Self:
-        if len({len(getattr(self, name)) for name in FlowRow.model_fields}) != 1:
+    def check(self) -> None:
+        """One value of each column for each row."""
+        if len({len(getattr(self, name)) for name in FlowRow.model_names()}) != 1:
             raise ValueError("columns differ in length")
-        return self
 
     def rows(self) -> list["FlowRow"]:
         """Flow by flow."""
-        names = list(FlowRow.model_fields)
+        names = FlowRow.model_names()
         columns = (getattr(self, name) for name in names)
         return [FlowRow.model_validate(dict(zip(names, row, strict=True)))
                 for row in zip(*columns, strict=True)]
 
 
-class FlowRow(BaseModel):
+class FlowRow(Document):
     """One flow of /lull/flow_top; workers has a bit for each that had packets of it."""
 
     src: str

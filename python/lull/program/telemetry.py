@@ -13,8 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from pydantic import BaseModel, ValidationError
-
+from lull.document import Document, DocumentError
 from lull.errors import LullError
 from lull.program.camera_replies import Cameras
 from lull.program.channel_replies import Channel, Paths, Peers, Rails
@@ -35,7 +34,7 @@ from lull.program.replies import (
 )
 
 REPLY_BYTES_MIN = 65536
-Reply = TypeVar("Reply", bound=BaseModel)
+Reply = TypeVar("Reply", bound=Document)
 Table = TypeVar("Table", Cameras, Rails, Peers, Paths)
 
 
@@ -74,7 +73,7 @@ class Telemetry:
         greeting = self._receive()
         try:
             self.greeting = Greeting.model_validate(greeting)
-        except ValidationError:
+        except DocumentError:
             raise self._error("this is not a DPDK telemetry socket (version 2)") from None
         self._reply_bytes = max(REPLY_BYTES_MIN, self.greeting.max_output_len)
 
@@ -194,7 +193,7 @@ class Telemetry:
             raise self._unknown(f"{command},{parameter}" if parameter else command)
         try:
             return model.model_validate(answer)
-        except ValidationError as error:
+        except DocumentError as error:
             raise self._bad_member(command, error) from None
 
     def _ask_rows(self, model: type[Table], command: str, parameter: str = "") -> Table:
@@ -202,14 +201,12 @@ class Telemetry:
         found = self._ask_model(model, command, parameter)
         try:
             found.rows()
-        except ValidationError as error:
+        except DocumentError as error:
             raise self._bad_member(command, error) from None
         return found
 
-    def _bad_member(self, command: str, error: ValidationError) -> TelemetryError:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        return self._error(f"{command} has a bad member {where} ({first['msg'].lower()}): "
+    def _bad_member(self, command: str, error: DocumentError) -> TelemetryError:
+        return self._error(f"{command} has a bad member {error.place()} ({error.what}): "
                            "lull and the program must be of the same version")
 
     def _receive(self) -> Any:  # noqa: ANN401 - JSON is anything

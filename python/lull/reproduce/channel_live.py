@@ -8,10 +8,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
-
 from lull.channel import bed_plan
 from lull.channel.bed import Bed
+from lull.document import Document
 from lull.errors import LullError
 from lull.program.child import die_with_parent, end_process
 from lull.reproduce.channel import (
@@ -37,7 +36,7 @@ READY_S = 20.0
 LIMIT_S = 30.0
 
 
-class PathReply(BaseModel):
+class PathReply(Document):
     """A path of the sender."""
 
     tx_pkts: int
@@ -46,14 +45,14 @@ class PathReply(BaseModel):
     resent_pkts: int
 
 
-class SideReply(BaseModel):
+class SideReply(Document):
     """What the other side told."""
 
     cpu_pct: float
     goodput_bits_per_s: float
 
 
-class PeerReply(BaseModel):
+class PeerReply(Document):
     """The job with a node."""
 
     cpu_pct: float
@@ -61,7 +60,7 @@ class PeerReply(BaseModel):
     paths: list[PathReply]
 
 
-class PerfReply(BaseModel):
+class PerfReply(Document):
     """What lull-channel-perf says."""
 
     peers: list[PeerReply]
@@ -78,7 +77,7 @@ def seen(text: str) -> ChannelSeen:
     """What one run showed."""
     try:
         peer = PerfReply.model_validate(json.loads(text)).peers[0]
-    except (ValueError, ValidationError, IndexError) as error:
+    except (ValueError, IndexError) as error:
         raise LullError(f"{NAME}: result not understood ({str(error)[:160]}): rebuild it with "
                         "'make build'") from None
     sent, lost, late, again = (sum(getattr(path, name) for path in peer.paths) for name in (

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from pydantic import BaseModel, ValidationError
-
+from lull.document import Document
 from lull.errors import LullError
 from lull.reproduce.channel import (
     ALL_THE_TIME,
@@ -127,7 +126,7 @@ def plan(figures: Sequence[Figure], bench: ChannelBench) -> list[Job]:
     return jobs
 
 
-class NodeReply(BaseModel):
+class NodeReply(Document):
     """What the loop of a node did."""
 
     cpu_pct: float
@@ -135,7 +134,7 @@ class NodeReply(BaseModel):
     rest_requested_mean_ns: int
 
 
-class TrafficReply(BaseModel):
+class TrafficReply(Document):
     """What became of packets."""
 
     tx_pkts: int
@@ -143,7 +142,7 @@ class TrafficReply(BaseModel):
     dropped_pkts: int
 
 
-class WorldReply(BaseModel):
+class WorldReply(Document):
     """A world of lull-channel-sim."""
 
     goodput_per_s: float
@@ -152,7 +151,7 @@ class WorldReply(BaseModel):
     nodes: list[NodeReply]
 
 
-class SimReply(BaseModel):
+class SimReply(Document):
     """What lull-channel-sim says."""
 
     world: WorldReply
@@ -162,7 +161,7 @@ def sim_seen(text: str, receiver: int) -> ChannelSeen:
     """One run; the busiest of those who send stands for the sender."""
     try:
         world = SimReply.model_validate(json.loads(text)).world
-    except (ValueError, ValidationError) as error:
+    except ValueError as error:
         raise LullError(f"lull-channel-sim: reply not understood ({str(error)[:160]}): rebuild it "
                         "with 'make build'") from None
     if world.messages_failed:
@@ -186,7 +185,7 @@ def middle(seen: Sequence[ChannelSeen]) -> ChannelSeen:
     """The median of several runs, figure by figure."""
     def side(sides: Sequence[Side]) -> Side:
         return Side.model_validate({name: median(getattr(one, name) for one in sides)
-                                    for name in Side.model_fields})
+                                    for name in Side.model_names()})
 
     return ChannelSeen(send=side([one.send for one in seen]),
                        receive=side([one.receive for one in seen]),

@@ -55,7 +55,7 @@ def _groups(axes: Axes, names: Sequence[str], bars: Mapping[str, Sequence[float]
 
 def _legend(made: Figure, axes: Axes) -> Figure:
     handles, labels = axes.get_legend_handles_labels()
-    made.legend(handles, labels, loc="outside upper left", ncols=6)
+    drawing.legend_above(made, handles, labels, ncols=6)
     return made
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
-
+from lull.document import Document
 from lull.errors import LullError
 from lull.flow import capture as flow_capture
 from lull.flow import result as flow_result
@@ -129,7 +128,7 @@ def live_shares(pool: Pool, bench: DispatchBench, folder: Path,
     return found
 
 
-class CostRow(BaseModel):
+class CostRow(Document):
     """One row of dispatch-cost."""
 
     workers: int
@@ -137,7 +136,7 @@ class CostRow(BaseModel):
     ns_median: float
 
 
-class Costs(BaseModel):
+class Costs(Document):
     """All of them."""
 
     rows: list[CostRow]
@@ -150,7 +149,7 @@ def live_costs(pool: Pool, bench: DispatchBench, folder: Path) -> dict[str, floa
               "--json", str(path)))
     try:
         rows = Costs.model_validate(json.loads(path.read_bytes())).rows
-    except (OSError, ValueError, ValidationError):
+    except (OSError, ValueError):
         raise LullError("dispatch-cost: result not understood: rebuild it with "
                         "'make bench'") from None
     found = {one.row: one.ns_median for one in rows if one.row in SCHEDULERS}

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure as Picture
-from pydantic import BaseModel
 
 from lull import atomic, drawing, page
+from lull.document import Document
 from lull.program.machine import Machine
 from lull.quantities import digits
 from lull.reproduce.reproduction import (
@@ -38,7 +38,7 @@ class Part:
     data: dict[str, Any] = field(default_factory=dict)
 
 
-class Counts(BaseModel):
+class Counts(Document):
     """How many statements have which verdict."""
 
     reproduced: int = 0

@@ -32,7 +32,7 @@ def picture(figure: Figure, simulated: Curves | None, live: Curves | None) -> Pi
         for axes in panels[len(figure.panels):]:
             axes.set_visible(False)
         handles, labels = panels[0].get_legend_handles_labels()
-        made.legend(handles, labels, loc="outside upper left", ncols=4)
+        drawing.legend_above(made, handles, labels, ncols=4)
         return made
 
 
@@ -69,5 +69,5 @@ def cost_picture(simulated: Sequence[BurstCost], live: Sequence[BurstCost]) -> P
             axes.set_xlabel("packets of a burst")
         handles, labels = panels[0].get_legend_handles_labels()
         if labels:
-            made.legend(handles, labels, loc="outside upper left", ncols=4)
+            drawing.legend_above(made, handles, labels, ncols=4)
         return made

@@ -12,7 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Generic, TypeVar
 
-from pydantic import BaseModel
+from lull.document import Document
 
 BLOCK, USLEEP = "block", "usleep"
 
@@ -46,7 +46,7 @@ class Scenario:
         return not {self.send.kind, self.receive.kind} <= {"none", BLOCK, USLEEP}
 
 
-class Side(BaseModel):
+class Side(Document):
     """What one of the two threads did."""
 
     cpu_pct: float
@@ -57,7 +57,7 @@ class Side(BaseModel):
     rest_us: float = 0              # that the governor took at the end
 
 
-class Observation(BaseModel):
+class Observation(Document):
     """What one run showed."""
 
     send: Side
@@ -69,7 +69,7 @@ def middle(seen: Sequence[Observation]) -> Observation:
     """The median of several runs, figure by figure."""
     def side(sides: Sequence[Side]) -> Side:
         return Side.model_validate({name: median(getattr(one, name) for one in sides)
-                                    for name in Side.model_fields})
+                                    for name in Side.model_names()})
 
     return Observation(send=side([one.send for one in seen]),
                        receive=side([one.receive for one in seen]),
@@ -173,7 +173,7 @@ class Figure:
         return [scenario for series in self.series for _, scenario in series.points]
 
 
-class Judged(BaseModel):
+class Judged(Document):
     """What was found beside what was published."""
 
     value: float | None = None  # the median
@@ -184,7 +184,7 @@ class Judged(BaseModel):
     because: str = ""
 
 
-class Row(BaseModel):
+class Row(Document):
     """One claim, judged."""
 
     figure: str

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
+from lull.document import Document
 from lull.errors import LullError
 from lull.reproduce.disturbance import Watch
 from lull.reproduce.reproduction import (
@@ -118,7 +117,7 @@ def _sim_side(run: SimRun) -> Side:
 # ---- live ----
 
 
-class LiveSide(BaseModel):
+class LiveSide(Document):
     """One thread of lull-model."""
 
     cpu_pct: float
@@ -131,7 +130,7 @@ class LiveSide(BaseModel):
     iterations_empty: float = 0
 
 
-class LiveReply(BaseModel):
+class LiveReply(Document):
     """What lull-model says."""
 
     sender: LiveSide
@@ -159,7 +158,7 @@ def live_observation(text: str) -> Observation:
     """What lull-model said about one scenario."""
     try:
         reply = LiveReply.model_validate(json.loads(text))
-    except (ValueError, ValidationError) as error:
+    except ValueError as error:
         raise LullError(f"lull-model: reply not understood ({str(error)[:160]}): rebuild it "
                         "with 'make build'") from None
 
@@ -238,7 +237,7 @@ def curves(figure: Figure, seen: Seen | None) -> list[Curves] | None:
 # ---- Fig. 6: what a burst costs ----
 
 
-class BurstCost(BaseModel):
+class BurstCost(Document):
     """Time of one receive and one send."""
 
     burst: int

@@ -3,8 +3,7 @@
 
 import json
 
-from pydantic import Field, ValidationError
-
+from lull.document import item
 from lull.errors import LullError
 from lull.sim.reply import Data
 
@@ -31,8 +30,8 @@ class FlowRun(Data):
     loss_ppm: float
     watched: int = 0
     watched_lost_pct: float = 0
-    dispatch: FlowDispatch = Field(default_factory=FlowDispatch)
-    worker: list[FlowWorker] = Field(default_factory=list)
+    dispatch: FlowDispatch = item(default_factory=FlowDispatch)
+    worker: list[FlowWorker] = []
 
 
 class FlowSimReply(Data):
@@ -45,7 +44,7 @@ def parse(text: str) -> list[FlowRun]:
     """Its runs; complains where they do not fit."""
     try:
         return FlowSimReply.model_validate(json.loads(text)).runs
-    except (ValueError, ValidationError) as error:
+    except ValueError as error:
         first = str(error).replace("\n", " ")[:160]
         raise LullError(f"lull-flow-sim: reply not understood ({first}): rebuild it with "
                         "'make build'") from None

@@ -85,7 +85,7 @@ def _lines(outcomes: Sequence[Outcome], axis: str) -> Figure:
     panels[0][0].set_ylabel("CPU of one core, %")
     panels[1][0].set_ylabel("p99 of the added latency")
     handles, labels = panels[0][0].get_legend_handles_labels()
-    made.legend(handles, labels, loc="outside upper center", ncols=min(6, len(labels)))
+    drawing.legend_above(made, handles, labels, side="center", ncols=min(6, len(labels)))
     return made
 
 

@@ -52,7 +52,7 @@ class Outcome:
 
     def as_data(self) -> dict[str, Any]:
         """For JSON."""
-        return {"point": self.values, **self.reply.model_dump(mode="json")}
+        return {"point": self.values, **self.reply.model_dump()}
 
 
 def points(request: Request, capacity: Callable[[], float]) -> list[Point]:

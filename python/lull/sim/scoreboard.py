@@ -3,8 +3,7 @@
 
 from collections.abc import Callable, Sequence
 
-from pydantic import BaseModel
-
+from lull.document import Document
 from lull.sim import scoreboard_cells
 from lull.sim.reply import SimReply, SimRun, kept
 from lull.sim.scoreboard_cells import Cell, Job, Setup, Traffic
@@ -20,7 +19,7 @@ RIVALS = ("ramp", "drain", "kalman")
 Find = Callable[[Job], SimReply]
 
 
-class Entry(BaseModel):
+class Entry(Document):
     """One governor in one cell."""
 
     governor: str
@@ -40,7 +39,7 @@ class Entry(BaseModel):
     competitor_share_pct: float | None = None  # of what it left, on a shared core
 
 
-class Oracle(BaseModel):
+class Oracle(Document):
     """The best fixed sleep; rest 0: only polling keeps the objective."""
 
     rest_us: float
@@ -48,7 +47,7 @@ class Oracle(BaseModel):
     p99_us: float
 
 
-class Score(BaseModel):
+class Score(Document):
     """One cell."""
 
     kind: str
@@ -99,7 +98,7 @@ class Score(BaseModel):
                 and self.entry().cpu_pct > self.entry(name).cpu_pct + TIE_POINTS]
 
 
-class Statement(BaseModel):
+class Statement(Document):
     """One sentence of the summary, counted."""
 
     holds: bool
@@ -295,7 +294,7 @@ def _rivals(score: Score) -> str:
     return f"{score.words()}: objective {score.entry().cpu_pct:.1f} % CPU, {others}"
 
 
-class Standing(BaseModel):
+class Standing(Document):
     """One governor over all cells."""
 
     governor: str

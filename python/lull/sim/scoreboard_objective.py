@@ -3,15 +3,14 @@
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel
-
+from lull.document import Document
 from lull.sim import scoreboard_cells
 from lull.sim.reply import SimRun, kept
 from lull.sim.scoreboard import FEASIBLE_SHARE, PERCENTILE, Find
 from lull.sim.scoreboard_cells import Cell, Job, Setup
 
 
-class Promise(BaseModel):
+class Promise(Document):
     """One cell."""
 
     cell: str

@@ -61,7 +61,7 @@ class Store:
             "runs": [run.model_copy(update={"counters": {}}) for run in reply.runs]})
         self._known[job.key(self._version)] = reply
         line = json.dumps({"key": job.key(self._version), "version": self._version,
-                           "arguments": job.arguments, "reply": reply.model_dump(mode="json")})
+                           "arguments": job.arguments, "reply": reply.model_dump()})
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a+", encoding="utf-8") as file:

@@ -137,6 +137,7 @@ def progress_bar(total: int, what: str) -> tuple[Progress, TaskID]:
     progress = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
         TimeRemainingColumn(), TextColumn("{task.fields[detail]}", style="dim"),
-        console=Console(file=sys.stderr, highlight=False), transient=True,
-        disable=not sys.stderr.isatty())
+        # rich before 14 ends a disabled bar with an empty line, unless it is quiet.
+        console=Console(file=sys.stderr, highlight=False, quiet=not sys.stderr.isatty()),
+        transient=True, disable=not sys.stderr.isatty())
     return progress, progress.add_task(what, total=total, detail="")

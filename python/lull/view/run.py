@@ -3,6 +3,7 @@
 
 import asyncio
 import contextlib
+import inspect
 import signal
 import socket
 import sys
@@ -11,6 +12,7 @@ import webbrowser
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from aiohttp import web
 
@@ -106,8 +108,11 @@ async def _greeting(show: Show) -> None:
 
 
 async def _serve(request: Request, show: Show, bound: socket.socket) -> None:
-    app = view_server.application(show.feed)
-    runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=2.0)
+    site = view_server.Site(show.feed)
+    # aiohttp before 3.9 takes it elsewhere, and needs none.
+    known = inspect.signature(web.BaseRunner.__init__).parameters
+    timeout: dict[str, Any] = {"shutdown_timeout": 2.0} if "shutdown_timeout" in known else {}
+    runner = web.AppRunner(site.app, access_log=None, handle_signals=False, **timeout)
     await runner.setup()
     assert runner.server is not None
     try:
@@ -119,7 +124,7 @@ async def _serve(request: Request, show: Show, bound: socket.socket) -> None:
         if request.open_browser:
             await asyncio.to_thread(webbrowser.open, where)
         async with (_background(_watch(show), show.stop),
-                    _background(view_server.sweep(app, runner.server), show.stop)):
+                    _background(site.sweep(runner.server), show.stop)):
             await show.stop.wait()
     finally:
         await runner.cleanup()

@@ -34,28 +34,98 @@ BROWSERS_MOST = 32     # that get pictures
 CONNECTIONS_MOST = 128
 SILENT_S = 10.0        # a connection without a request; browsers open some to have them
 SWEEP_S = 0.5
-FEED = web.AppKey("feed", Feed)
-NAMES = web.AppKey("names", set[str])
-AT_WORK = web.AppKey("at_work", set[object])
-SOCKETS = web.AppKey("sockets", set[web.WebSocketResponse])
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def application(feed: Feed) -> web.Application:
-    """The pages of one feed."""
-    app = web.Application(middlewares=[_guard])
-    app[FEED] = feed
-    app[SOCKETS] = set()
-    app[AT_WORK] = set()
-    app[NAMES] = {"localhost", socket.gethostname().lower()}
-    app.cleanup_ctx.append(_full_name)
-    parts = {path.name: path for path in sorted(PAGE.iterdir()) if path.suffix in TYPES}
-    for name, path in parts.items():
-        place = "/" if name == "index.html" else f"/{name}"
-        app.router.add_get(place, _part(path.read_bytes(), TYPES[path.suffix]))
-    app.router.add_get("/live", _live)
-    app.on_shutdown.append(_hang_up)
-    return app
+class Site:
+    """The pages of one feed, and who looks at them."""
+
+    def __init__(self, feed: Feed) -> None:
+        self.feed = feed
+        self.names = {"localhost", socket.gethostname().lower()}
+        self.sockets: set[web.WebSocketResponse] = set()
+        self._at_work: set[object] = set()
+
+        @web.middleware
+        async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+            return await self._guard(request, handler)
+
+        self.app = web.Application(middlewares=[guard])
+        self.app.cleanup_ctx.append(self._full_name)
+        parts = {path.name: path for path in sorted(PAGE.iterdir()) if path.suffix in TYPES}
+        for name, path in parts.items():
+            place = "/" if name == "index.html" else f"/{name}"
+            self.app.router.add_get(place, _part(path.read_bytes(), TYPES[path.suffix]))
+        self.app.router.add_get("/live", self._live)
+        self.app.on_shutdown.append(self._hang_up)
+
+    async def sweep(self, server: web.Server) -> None:
+        """End connections that ask nothing for SILENT_S, and the oldest of them beyond
+        CONNECTIONS_MOST, until cancelled.
+        """
+        loop = asyncio.get_running_loop()
+        idle_since: dict[web.RequestHandler, float] = {}
+        while True:
+            await asyncio.sleep(SWEEP_S)
+            open_now, now = server.connections, loop.time()
+            idle_since = {one: idle_since.get(one, now) for one in open_now
+                          if one not in self._at_work}
+            crowd = len(open_now) - CONNECTIONS_MOST
+            for one, since in sorted(idle_since.items(), key=lambda item: item[1]):
+                if crowd > 0 or now - since > SILENT_S:
+                    one.force_close()
+                    crowd -= 1
+
+    async def _full_name(self, _app: web.Application) -> AsyncIterator[None]:
+        """The long name of this machine, asked for once: name servers may take their time."""
+        task = asyncio.create_task(asyncio.to_thread(socket.getfqdn))
+        task.add_done_callback(lambda done: None if done.cancelled() or done.exception()
+                               else self.names.add(done.result().lower()))
+        yield
+        task.cancel()
+
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if not _is_known(request.host, self.names):
+            raise web.HTTPForbidden(text=f"{request.host}: not a name of this machine; use its "
+                                    "address\n", headers=HEADERS)
+        origin = request.headers.get("Origin")
+        if origin is not None and urlsplit(origin).netloc != request.host:
+            raise web.HTTPForbidden(text="pages of other origins are refused\n", headers=HEADERS)
+        self._at_work.add(request.protocol)
+        try:
+            response = await handler(request)
+        except web.HTTPException as error:
+            error.headers.update(HEADERS)
+            raise
+        finally:
+            self._at_work.discard(request.protocol)
+        if not response.prepared:
+            response.headers.update(HEADERS)
+        return response
+
+    async def _live(self, request: web.Request) -> web.WebSocketResponse:
+        if len(self.sockets) >= BROWSERS_MOST:
+            raise web.HTTPServiceUnavailable(text=f"{BROWSERS_MOST} browsers look already\n")
+        answer = web.WebSocketResponse(max_msg_size=MESSAGE_MOST, heartbeat=HEARTBEAT_S,
+                                       compress=False)
+        await answer.prepare(request)
+        self.sockets.add(answer)
+        with self.feed.subscription() as box:
+            sender = asyncio.create_task(_send(answer, box))
+            try:
+                async for message in answer:
+                    if message.type == WSMsgType.TEXT:
+                        _take(self.feed, box, message.data)
+            finally:
+                self.sockets.discard(answer)
+                sender.cancel()
+                with contextlib.suppress(asyncio.CancelledError, ConnectionError):
+                    await sender
+        return answer
+
+    async def _hang_up(self, _app: web.Application) -> None:
+        for answer in list(self.sockets):
+            await answer.close(code=WSCloseCode.GOING_AWAY, message=b"lull view ends")
 
 
 def listen(address: str) -> socket.socket:
@@ -85,60 +155,11 @@ def is_private(bound: socket.socket) -> bool:
     return ipaddress.ip_address(bound.getsockname()[0]).is_loopback
 
 
-async def sweep(app: web.Application, server: web.Server) -> None:
-    """End connections that ask nothing for SILENT_S, and the oldest of them beyond
-    CONNECTIONS_MOST, until cancelled.
-    """
-    loop = asyncio.get_running_loop()
-    idle_since: dict[web.RequestHandler, float] = {}
-    while True:
-        await asyncio.sleep(SWEEP_S)
-        open_now, now = server.connections, loop.time()
-        idle_since = {one: idle_since.get(one, now) for one in open_now
-                      if one not in app[AT_WORK]}
-        crowd = len(open_now) - CONNECTIONS_MOST
-        for one, since in sorted(idle_since.items(), key=lambda item: item[1]):
-            if crowd > 0 or now - since > SILENT_S:
-                one.force_close()
-                crowd -= 1
-
-
-async def _full_name(app: web.Application) -> AsyncIterator[None]:
-    """The long name of this machine, asked for once: name servers may take their time."""
-    task = asyncio.create_task(asyncio.to_thread(socket.getfqdn))
-    task.add_done_callback(lambda done: None if done.cancelled() or done.exception()
-                           else app[NAMES].add(done.result().lower()))
-    yield
-    task.cancel()
-
-
 def _part(content: bytes, kind: str) -> Handler:
     async def answer(_request: web.Request) -> web.Response:
         return web.Response(body=content, content_type=kind, charset="utf-8")
 
     return answer
-
-
-@web.middleware
-async def _guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    if not _is_known(request.host, request.app[NAMES]):
-        raise web.HTTPForbidden(text=f"{request.host}: not a name of this machine; use its "
-                                "address\n", headers=HEADERS)
-    origin = request.headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc != request.host:
-        raise web.HTTPForbidden(text="pages of other origins are refused\n", headers=HEADERS)
-    at_work = request.app[AT_WORK]
-    at_work.add(request.protocol)
-    try:
-        response = await handler(request)
-    except web.HTTPException as error:
-        error.headers.update(HEADERS)
-        raise
-    finally:
-        at_work.discard(request.protocol)
-    if not response.prepared:
-        response.headers.update(HEADERS)
-    return response
 
 
 def _is_known(host: str, names: set[str]) -> bool:
@@ -152,29 +173,6 @@ def _is_known(host: str, names: set[str]) -> bool:
     except ValueError:
         return name in names
     return True
-
-
-async def _live(request: web.Request) -> web.WebSocketResponse:
-    if len(request.app[SOCKETS]) >= BROWSERS_MOST:
-        raise web.HTTPServiceUnavailable(text=f"{BROWSERS_MOST} browsers look already\n")
-    answer = web.WebSocketResponse(max_msg_size=MESSAGE_MOST, heartbeat=HEARTBEAT_S,
-                                   compress=False)
-    await answer.prepare(request)
-    sockets = request.app[SOCKETS]
-    sockets.add(answer)
-    feed = request.app[FEED]
-    with feed.subscription() as box:
-        sender = asyncio.create_task(_send(answer, box))
-        try:
-            async for message in answer:
-                if message.type == WSMsgType.TEXT:
-                    _take(feed, box, message.data)
-        finally:
-            sockets.discard(answer)
-            sender.cancel()
-            with contextlib.suppress(asyncio.CancelledError, ConnectionError):
-                await sender
-    return answer
 
 
 async def _send(answer: web.WebSocketResponse, box: Mailbox) -> None:
@@ -199,9 +197,3 @@ def _take(feed: Feed, box: Mailbox, text: str) -> None:
         box.drawn(wanted["drawn"])
     elif wanted:
         feed.change(wanted, box)
-
-
-async def _hang_up(app: web.Application) -> None:
-    sockets = app[SOCKETS]
-    for answer in list(sockets):
-        await answer.close(code=WSCloseCode.GOING_AWAY, message=b"lull view ends")
