@@ -8,11 +8,12 @@ if [ ! -x "$python" ]; then
 	python=/usr/bin/python3
 	"$python" -c 'import aiohttp, click, elftools, jinja2, matplotlib, rich' || {
 		echo "lull: a Python library is missing (above); as root run:"
-		echo "  apt-get install python3-aiohttp python3-click python3-jinja2 python3-matplotlib \\"
-		echo "    python3-pyelftools python3-rich"
+		echo "  apt-get install python3-aiohttp python3-click python3-jinja2 \\"
+		echo "    python3-matplotlib python3-pyelftools python3-rich"
 		echo "or, where those are too old or not wanted:"
 		echo "  python3 -m venv $prefix/lib/lull/venv"
-		echo "  $prefix/lib/lull/venv/bin/pip install -r $prefix/share/lull/requirements.txt"
+		echo "  $prefix/lib/lull/venv/bin/pip install \\"
+		echo "    -r $prefix/share/lull/requirements.txt"
 		exit 1
 	} >&2
 fi
