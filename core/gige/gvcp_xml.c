@@ -6,6 +6,9 @@
 #include <lull/base.h>
 
 #define HOPS_MAX 4
+/* A camera may write what it likes, and each byte is looked at so often at most. */
+#define NODES_MAX 8
+#define NAME_MAX 256u
 
 /* A part of the description. */
 struct text {
@@ -65,10 +68,10 @@ node_len(struct text kind, struct text rest)
 static struct text
 find_node(struct text xml, struct text name, const char *has)
 {
+	uint32_t at, nodes = 0;
 	struct text rest = xml;
-	uint32_t at;
 
-	while ((at = find(rest, " Name=\"")) < rest.len) {
+	while (nodes < NODES_MAX && (at = find(rest, " Name=\"")) < rest.len) {
 		struct text found = behind(rest, at + 7);
 		struct text kind = { rest.at + at, 0 };
 		struct text node;
@@ -78,9 +81,11 @@ find_node(struct text xml, struct text name, const char *has)
 			kind.len++;
 		}
 		rest = found;
+		found.len = LULL_MIN(found.len, NAME_MAX);
 		found.len = find(found, "\"");
 		if (!equals(found, name))
 			continue;
+		nodes++;
 		node = (struct text){ rest.at, node_len(kind, rest) };
 		if (find(node, has) < node.len)
 			return node;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <lull/base.h>
 
@@ -337,6 +338,43 @@ TEST(resend__both_forms)
 	assert_int_equal(back.last, one.last);
 	for (size_t i = 0; i < len; i++)
 		assert_false(lull_gvcp_read_resend(message, i, &back));
+}
+
+static uint64_t
+cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * LULL_NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* Whatever a camera writes into its description, it is looked at in time for its length. */
+TEST(xml__takes_no_time)
+{
+	static const char *const words[] = {
+		"<C Name=\"AcquisitionStart\" ",
+		"<C Name=\"AcquisitionStart\"><CommandValue>",
+		" Name=\"",
+		" Name=\"A",
+		"<C Name=\"AcquisitionStart\"></B><pValue>AcquisitionStart<CommandValue>1<",
+		"<CommandValue><",
+	};
+	const uint32_t len = 1 << 20;
+	uint8_t *xml = malloc(len);
+	struct lull_gvcp_register reg;
+
+	assert_non_null(xml);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t word = strlen(words[i]);
+		uint64_t begin_ns = cpu_ns();
+
+		for (uint32_t k = 0; k < len; k++)
+			xml[k] = (uint8_t)words[i][k % word];
+		assert_false(lull_gvcp_xml_command(xml, len, "AcquisitionStart", &reg));
+		assert_true(cpu_ns() - begin_ns < 3 * LULL_NS_PER_S);
+	}
+	free(xml);
 }
 
 TEST(xml__place_and_commands)
