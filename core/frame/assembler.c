@@ -32,19 +32,26 @@ frame_copy(struct lull_assembler *assembler, struct lull_open_frame *frame,
 	return news;
 }
 
-/* The picture turned out to be larger than a buffer. */
+/* Its buffer cannot hold it, or nobody knows what it is: what comes of @p left is counted. */
 static void
 frame_drop(struct lull_assembler *assembler, struct lull_open_frame *frame, uint64_t now_ns,
-	   const struct lull_frame_layout *layout)
+	   enum lull_past_kind kind, uint64_t left)
 {
-	const struct lull_past_frame past = { .left = layout->pixel_bytes,
-					      .kind = LULL_PAST_OVERSIZE };
+	const struct lull_past_frame past = { .left = left, .kind = kind };
 
-	COUNT(oversize);
 	lull_past_add(&assembler->past, frame->key, &past);
 	lull_slot_push(&assembler->ready, frame->slot);
 	lull_assembler_unlink(assembler, frame);
 	lull_assembler_release(assembler, now_ns);
+}
+
+/* All of it is missing again. */
+static void
+frame_forget(struct lull_assembler *assembler, struct lull_open_frame *frame)
+{
+	lull_spans_init(&frame->spans, frame->spans.nodes, assembler->config.spans_max,
+			frame->layout.pixel_bytes);
+	frame->high = 0;
 }
 
 /*
@@ -59,6 +66,7 @@ frame_resize(struct lull_assembler *assembler, struct lull_open_frame *frame, ui
 	const struct lull_frame_layout *known = &frame->layout;
 	struct lull_frame_layout layout;
 	uint64_t due_ns;
+	bool moved;
 
 	if (lull_frame_geometry_equal(&frame->geometry, &fragment->geometry))
 		return true;
@@ -70,17 +78,16 @@ frame_resize(struct lull_assembler *assembler, struct lull_open_frame *frame, ui
 	assembler->geometry = fragment->geometry;
 	assembler->layout = layout;
 	if (layout.bytes > assembler->config.buffer_bytes) {
-		frame_drop(assembler, frame, now_ns, &layout);
+		COUNT(oversize);
+		frame_drop(assembler, frame, now_ns, LULL_PAST_OVERSIZE, layout.pixel_bytes);
 		return false;
 	}
-	if (layout.bytes != known->bytes || layout.row_bytes != known->row_bytes ||
-	    layout.used_bytes != known->used_bytes) {
-		lull_spans_init(&frame->spans, frame->spans.nodes, assembler->config.spans_max,
-				layout.pixel_bytes);
-		frame->high = 0;
-	}
+	moved = layout.bytes != known->bytes || layout.row_bytes != known->row_bytes ||
+		layout.used_bytes != known->used_bytes;
 	frame->layout = layout;
 	frame->geometry = fragment->geometry;
+	if (moved)
+		frame_forget(assembler, frame);
 	due_ns = lull_open_frame_due_ns(assembler, frame);
 	assembler->due_ns = LULL_MIN(assembler->due_ns, due_ns);
 	return true;
@@ -103,7 +110,7 @@ frame_use(struct lull_assembler *assembler, struct lull_open_frame *frame, uint6
 		frame->packet_max = fragment->packet;
 		frame->numbered = true;
 	}
-	if (frame->spans.missing == 0)
+	if (lull_open_frame_whole(frame))
 		lull_assembler_release(assembler, now_ns);
 }
 
@@ -113,6 +120,29 @@ frame_began(struct lull_assembler *assembler, struct lull_open_frame *frame, uin
 	frame->began = (struct lull_past_stamp){ .known = true, .time = time };
 	if (frame->key >= assembler->newest)
 		assembler->newest_began = frame->began;
+}
+
+/* What the fragment says of where the frame's bytes lie; false: it is counted. */
+static bool
+frame_place(struct lull_assembler *assembler, struct lull_open_frame *frame, uint64_t now_ns,
+	    const struct lull_frame_fragment *fragment)
+{
+	bool presumed = (fragment->flags & LULL_FRAME_PRESUMED) != 0;
+
+	if (fragment->flags & LULL_FRAME_UNSIZED) {
+		COUNT(unsized);
+		COUNT(frames_unsized);
+		frame_drop(assembler, frame, now_ns, LULL_PAST_UNSIZED, UINT64_MAX);
+		return false;
+	}
+	if ((fragment->flags & LULL_FRAME_GEOMETRY) && (!presumed || frame->presumed) &&
+	    !frame_resize(assembler, frame, now_ns, fragment))
+		return false;
+	if (fragment->flags & LULL_FRAME_MOVED)
+		frame_forget(assembler, frame);
+	if (!presumed)
+		frame->presumed = false;
+	return true;
 }
 
 static void
@@ -128,7 +158,7 @@ frame_take(struct lull_assembler *assembler, struct lull_open_frame *frame, uint
 		COUNT(used);
 		return;
 	}
-	if ((flags & LULL_FRAME_GEOMETRY) && !frame_resize(assembler, frame, now_ns, fragment))
+	if (!frame_place(assembler, frame, now_ns, fragment))
 		return;
 	if (!lull_fragment_inside(fragment, frame->layout.bytes)) {
 		COUNT(outside);

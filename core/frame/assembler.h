@@ -38,6 +38,7 @@ struct lull_open_frame {
 	uint32_t flags;          /* LULL_FRAME_START, END, DAMAGED, TIMED: came */
 	struct lull_past_stamp began;
 	bool numbered; /* packet_max is known */
+	bool presumed; /* its geometry was not told so far */
 	uint16_t slot;
 	uint64_t ordinal; /* of its opening */
 	uint64_t news_ns; /* of the last packet used */
@@ -119,6 +120,12 @@ struct lull_open_frame *lull_assembler_begin(struct lull_assembler *assembler, u
 struct lull_open_frame *lull_assembler_begin_anew(struct lull_assembler *assembler, uint64_t now_ns,
 						  const struct lull_frame_fragment *fragment);
 
+/** Is all of it there, and known to be all? */
+static inline bool
+lull_open_frame_whole(const struct lull_open_frame *frame)
+{
+	return frame->spans.missing == 0 && !frame->presumed;
+}
 /** When @p frame has to end; UINT64_MAX: never. */
 uint64_t lull_open_frame_due_ns(const struct lull_assembler *assembler,
 				const struct lull_open_frame *frame);

@@ -248,6 +248,8 @@ past_count(struct lull_assembler *assembler, const struct lull_past_frame *past)
 		COUNT(late);
 	else if (past->kind == LULL_PAST_NO_BUFFER)
 		COUNT(no_buffer);
+	else if (past->kind == LULL_PAST_UNSIZED)
+		COUNT(unsized);
 	else
 		COUNT(oversize);
 }
@@ -303,11 +305,16 @@ static struct lull_open_frame *
 frame_follow(struct lull_assembler *assembler, uint64_t now_ns,
 	     const struct lull_frame_fragment *fragment, const struct lull_frame_layout *layout)
 {
+	struct lull_open_frame *frame;
+
 	assembler->layout = *layout;
 	if (fragment->flags & LULL_FRAME_GEOMETRY)
 		assembler->geometry = fragment->geometry;
 	key_follow(assembler, now_ns, fragment->key);
-	return frame_open(assembler, now_ns, fragment->key);
+	frame = frame_open(assembler, now_ns, fragment->key);
+	if (frame != NULL)
+		frame->presumed = (fragment->flags & LULL_FRAME_PRESUMED) != 0;
+	return frame;
 }
 
 struct lull_open_frame *
@@ -332,6 +339,13 @@ lull_assembler_begin(struct lull_assembler *assembler, uint64_t now_ns,
 
 	if (fragment->flags & LULL_FRAME_GONE)
 		COUNT(gone);
+	if (fragment->flags & LULL_FRAME_UNSIZED) {
+		if (past != NULL)
+			past_count(assembler, past);
+		else
+			COUNT(unsized);
+		return NULL;
+	}
 	judgement = past != NULL ? JUDGE_PASSED_OVER : key_judge(assembler, fragment->key);
 	if (begins_anew(assembler, past, fragment, judgement == JUDGE_NEW))
 		return lull_assembler_begin_anew(assembler, now_ns, fragment);

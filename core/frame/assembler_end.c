@@ -15,7 +15,7 @@ lull_open_frame_due_ns(const struct lull_assembler *assembler, const struct lull
 {
 	uint64_t due_ns = time_after(frame->stamps.first_ns, assembler->config.deadline_ns);
 
-	if (frame->spans.missing > 0)
+	if (!lull_open_frame_whole(frame))
 		due_ns = LULL_MIN(due_ns, time_after(frame->news_ns, assembler->config.silence_ns));
 	return due_ns;
 }
@@ -99,6 +99,7 @@ frame_describe(struct lull_assembler *assembler, const struct lull_open_frame *f
 		.number = assembler->number++,
 		.reason = reason,
 		.damaged = (frame->flags & LULL_FRAME_DAMAGED) != 0,
+		.presumed = frame->presumed,
 		.data = frame->data,
 		.bytes = frame->layout.bytes,
 		.bytes_there = frame->layout.bytes - frame->spans.missing,
@@ -121,6 +122,7 @@ frame_give(struct lull_assembler *assembler, struct lull_open_frame *frame,
 	uint32_t place =
 		(assembler->given_first + assembler->given_count) % LULL_ASSEMBLER_BUFFERS_MAX;
 
+	/* What was presumed until its end was not contradicted. */
 	if (frame->spans.missing == 0)
 		reason = LULL_FRAME_COMPLETE;
 	frame_describe(assembler, frame, reason, now_ns);
@@ -139,7 +141,7 @@ lull_assembler_release(struct lull_assembler *assembler, uint64_t now_ns)
 	while (position < assembler->open_count) {
 		struct lull_open_frame *frame = &assembler->open[assembler->sorted[position]];
 
-		if (frame->spans.missing == 0)
+		if (lull_open_frame_whole(frame))
 			frame_give(assembler, frame, LULL_FRAME_COMPLETE, now_ns);
 		else if (assembler->config.order == LULL_FRAME_ORDER_FRAME)
 			return;

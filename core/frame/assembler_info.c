@@ -22,7 +22,7 @@ const struct lull_counter_info lull_assembler_counter_table[] = {
 	ROW(oversize, "packets", "fragments of pictures larger than a buffer"),
 	ROW(outside, "packets",
 	    "fragments with bytes outside the picture, or of an impossible picture"),
-	ROW(unsized, "packets", "fragments that came before the geometry was known"),
+	ROW(unsized, "packets", "fragments of frames whose geometry is not known"),
 	ROW(stopped, "packets", "fragments that came after fail-stop"),
 	ROW(bytes, "bytes", "pixel bytes, each counted once"),
 	FRAMES_ROW(LULL_FRAME_COMPLETE, "frames_complete", "frames delivered complete"),
@@ -37,6 +37,9 @@ const struct lull_counter_info lull_assembler_counter_table[] = {
 	ROW(frames_replaced, "frames", "frames taken back for newer ones before they were fetched"),
 	ROW(restarts, "1", "restarts of the sender"),
 	ROW(spans_full, "frames", "frames whose map of missing ranges was full"),
+	ROW(frames_unsized, "frames",
+	    "frames dropped because the leader was lost and the size was not that of the frame "
+	    "before"),
 	{ NULL, NULL, NULL, 0 },
 };
 

@@ -10,6 +10,8 @@
  *
  * The camera counts frames as it likes (1, 2, 1, 2 or not at all): then the end of a frame and the
  * time of messages tell the frames apart. Lines count from 1, or from 0 as soon as there was a 0.
+ *
+ * Where the height is learned, it is presumed of each frame until that ends with so many lines.
  */
 #include "frame/cmp.h"
 
@@ -44,6 +46,7 @@ struct cmp {
 	struct lull_frame_rows rows; /* count 0: not known yet */
 	enum lull_pixel pixel;       /* configured */
 	bool learning;               /* the geometry was not configured */
+	bool agreed;                 /* the frame that just ended was as high as known */
 	uint32_t lines_seen, lines_before;
 	bool bound;
 	uint32_t stream;
@@ -159,6 +162,7 @@ frame_of(struct cmp *own, const struct message *message, uint16_t counter, bool 
 static void
 learn_height(struct cmp *own)
 {
+	own->agreed = own->lines_seen == own->rows.count;
 	if (own->learning && own->lines_seen != 0 && own->lines_seen == own->lines_before) {
 		own->geometry.height = own->lines_seen;
 		if (!lull_frame_rows_of(&own->geometry, &own->rows))
@@ -271,11 +275,16 @@ take_line(struct cmp *own, const struct message *message, const struct csi2 *csi
 		own->from_zero = true;
 	row = own->from_zero ? csi2->line : csi2->line - 1u;
 	if (!follow_line(own, csi2->type, csi2->words, row))
-		return LULL_FRAME_OTHER;
+		return LULL_FRAME_UNNAMED;
 	fragment->key =
 		frame_of(own, message, csi2->frame, (csi2->flags & CMP_CSI2_FRAMES_COUNTED) != 0);
 	if (own->rows.count == 0)
 		return LULL_FRAME_NOTHING;
+	if (row >= own->rows.count && own->learning) {
+		own->rows.count = 0;
+		fragment->flags |= LULL_FRAME_UNSIZED;
+		return LULL_FRAME_FRAGMENT;
+	}
 	if (row >= own->rows.count || csi2->words > own->rows.row_bytes)
 		return LULL_FRAME_MALFORMED;
 	if ((csi2->flags & (CMP_CSI2_CHECKSUM_WRONG | CMP_CSI2_ECC_WRONG)) != 0)
@@ -400,6 +409,8 @@ take_message(struct cmp *own, const struct message *message, struct lull_frame_f
 	if (own->rows.count != 0) {
 		fragment->geometry = own->geometry;
 		fragment->flags |= LULL_FRAME_GEOMETRY;
+		if (own->learning && !((fragment->flags & LULL_FRAME_END) && own->agreed))
+			fragment->flags |= LULL_FRAME_PRESUMED;
 	}
 	return verdict;
 }
@@ -433,7 +444,7 @@ cmp_parse(void *state, const uint8_t *packet, size_t len_bytes,
 		verdict = take_message(own, &message, fragment);
 		if (verdict == LULL_FRAME_MALFORMED)
 			return verdict;
-		if (verdict == LULL_FRAME_OTHER)
+		if (verdict == LULL_FRAME_OTHER || verdict == LULL_FRAME_UNNAMED)
 			worst = verdict;
 		if (verdict == LULL_FRAME_FRAGMENT)
 			break;

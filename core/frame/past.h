@@ -29,6 +29,7 @@ enum lull_past_kind {
 	LULL_PAST_GIVEN,
 	LULL_PAST_NO_BUFFER,
 	LULL_PAST_OVERSIZE,
+	LULL_PAST_UNSIZED,
 };
 /** What the sender's clock said in the START of a frame. */
 struct lull_past_stamp {

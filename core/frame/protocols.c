@@ -22,7 +22,7 @@ lull_frame_verdict_name(enum lull_frame_verdict verdict)
 	static const char *const names[LULL_FRAME_VERDICT_COUNT] = {
 		[LULL_FRAME_FRAGMENT] = "fragment", [LULL_FRAME_NOTHING] = "nothing",
 		[LULL_FRAME_FOREIGN] = "foreign",   [LULL_FRAME_MALFORMED] = "malformed",
-		[LULL_FRAME_OTHER] = "other",
+		[LULL_FRAME_OTHER] = "other",       [LULL_FRAME_UNNAMED] = "unnamed",
 	};
 
 	return (unsigned int)verdict < LULL_FRAME_VERDICT_COUNT ? names[verdict] : "?";

@@ -128,7 +128,7 @@ follow_geometry(struct rvf *own, const struct header *header)
 	struct lull_frame_rows rows;
 
 	if (pixel == LULL_PIXEL_UNKNOWN)
-		return LULL_FRAME_OTHER;
+		return LULL_FRAME_UNNAMED;
 	if (own->geometry.width == geometry.width && own->geometry.height == geometry.height &&
 	    own->geometry.pixel == pixel)
 		return LULL_FRAME_FRAGMENT;

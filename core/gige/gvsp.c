@@ -2,8 +2,10 @@
 /*
  * GVSP: the stream protocol of GigE Vision. A block is a leader (packet 0: format, size), payload
  * packets 1.. of one size but for the last, and a trailer. Where a payload packet belongs follows
- * from its number and that size, which is configured or learned: it is what two packets of one
- * block have in common, and of the first packet when a second does not contradict it.
+ * from its number and that size, which is configured or learned: see gvsp_place.h.
+ *
+ * A block whose leader is lost is presumed to be like the one before: it is not whole before its
+ * trailer agrees, and what is seen to have another size is no picture of this one.
  *
  * No count of the wire is believed: the picture ends where width, height and format say, chunks
  * behind it are left out, a short packet that does not reach the end is no payload of this size.
@@ -14,6 +16,7 @@
 
 #include "base/reader.h"
 #include "gvsp.h"
+#include "gvsp_place.h"
 #include "pixel/pfnc.h"
 #include "frame/unwrap.h"
 
@@ -33,22 +36,24 @@ struct block {
 	uint64_t key;
 	bool used;
 	enum content content;
-	uint16_t part;       /* of the image */
-	uint32_t some_bytes; /* length of a payload packet of it, 0: none yet */
-	uint32_t some_packet;
+	uint16_t part; /* of the image */
+	bool other;    /* of another size than its former one, which was presumed */
+	struct gvsp_block_place place;
 	uint64_t picture_bytes;
 };
 
 struct gvsp {
 	struct lull_unwrap id;
 	uint32_t packet_bytes; /* configured */
-	uint32_t data_bytes;   /* of a full payload packet, 0: not known */
-	bool fixed;
+	struct gvsp_places places;
 	bool extended; /* ids of the last packet */
-	uint16_t part; /* of the last leader */
+	/* Of the last leader. */
+	uint64_t told;
+	uint16_t part;
 	enum content content;
 	uint64_t picture_bytes; /* 0: not known */
-	uint64_t newest;        /* key of the block remembered last */
+	struct lull_frame_geometry geometry;
+	uint64_t newest; /* key of the block remembered last */
 	uint32_t block_next;
 	struct block blocks[BLOCK_COUNT];
 	struct block stray; /* of a packet of a block long past */
@@ -72,7 +77,8 @@ gvsp_init(void *state, const struct lull_frame_protocol_config *config)
 	     config->packet_bytes <= GVSP_IP_UDP_BYTES + GVSP_HEADER_BYTES_EXTENDED))
 		return -EINVAL;
 	own->packet_bytes = config->packet_bytes;
-	own->fixed = config->packet_bytes != 0;
+	own->places.fixed = config->packet_bytes != 0;
+	own->geometry = config->geometry;
 	own->picture_bytes = lull_frame_bytes(&config->geometry);
 	if (config->geometry.width != 0 && own->picture_bytes == 0)
 		return -EINVAL;
@@ -111,11 +117,12 @@ key_of(struct gvsp *own, const struct header *header)
 	if (header->extended != own->extended) {
 		own->extended = header->extended;
 		own->id.running = false;
-		own->data_bytes = 0; /* headers are longer, payloads shorter */
+		own->places.data_bytes = 0; /* headers are longer, payloads shorter */
 	}
-	if (own->fixed)
-		own->data_bytes = own->packet_bytes - GVSP_IP_UDP_BYTES -
-				  (own->extended ? GVSP_HEADER_BYTES_EXTENDED : GVSP_HEADER_BYTES);
+	if (own->places.fixed)
+		own->places.data_bytes =
+			own->packet_bytes - GVSP_IP_UDP_BYTES -
+			(own->extended ? GVSP_HEADER_BYTES_EXTENDED : GVSP_HEADER_BYTES);
 	return header->extended ? header->block : lull_unwrap_next(&own->id, header->block, 16);
 }
 
@@ -194,6 +201,21 @@ read_parts(struct lull_reader *reader, struct lull_frame_fragment *fragment, uin
 	return LULL_FRAME_OTHER;
 }
 
+/* What blocks without a leader are presumed to be; a late leader tells nothing of them. */
+static void
+follow_leader(struct gvsp *own, const struct block *block,
+	      const struct lull_frame_fragment *fragment)
+{
+	if (block->key < own->told && (block->key != own->newest || !block->used))
+		return;
+	own->told = block->key;
+	own->content = block->content;
+	own->part = block->part;
+	own->picture_bytes = block->picture_bytes;
+	if (block->picture_bytes != 0)
+		own->geometry = fragment->geometry;
+}
+
 static enum lull_frame_verdict
 read_leader(struct gvsp *own, struct block *block, struct lull_reader *reader,
 	    struct lull_frame_fragment *fragment)
@@ -220,31 +242,36 @@ read_leader(struct gvsp *own, struct block *block, struct lull_reader *reader,
 		return verdict;
 	if (verdict != LULL_FRAME_FRAGMENT)
 		content = OTHER;
-	block->content = own->content = content;
-	block->part = own->part = part;
+	block->content = content;
+	block->part = part;
 	block->picture_bytes =
 		verdict == LULL_FRAME_FRAGMENT ? lull_frame_bytes(&fragment->geometry) : 0;
-	own->picture_bytes = block->picture_bytes;
+	if (block->other) { /* given up before */
+		block->other = false;
+		block->place = (struct gvsp_block_place){ .some_packet = 0 };
+	}
+	follow_leader(own, block, fragment);
 	return verdict;
 }
 
-/* Learn the size of full packets; false: it is not known where this packet belongs. */
-static bool
-learn(struct gvsp *own, struct block *block, uint32_t packet, uint32_t bytes)
+/* What a block without a leader has, unless it is seen to be another; @p agreed: it is not. */
+static void
+presume(const struct gvsp *own, struct lull_frame_fragment *fragment, bool agreed)
 {
-	if (own->fixed)
-		return true;
-	if (block->some_bytes == bytes && block->some_packet != packet)
-		own->data_bytes = bytes; /* only the last may differ */
-	else if (bytes > own->data_bytes && own->data_bytes != 0)
-		own->data_bytes = 0;
-	if (own->data_bytes == 0 && block->some_bytes > bytes && block->some_packet < packet)
-		own->data_bytes = block->some_bytes; /* this one is the last, and short */
-	if (block->some_bytes <= bytes) {
-		block->some_bytes = bytes;
-		block->some_packet = packet;
-	}
-	return packet == 1 || own->data_bytes != 0;
+	if (own->picture_bytes == 0)
+		return;
+	fragment->geometry = own->geometry;
+	fragment->flags |= LULL_FRAME_GEOMETRY;
+	if (!agreed)
+		fragment->flags |= LULL_FRAME_PRESUMED;
+}
+
+static enum lull_frame_verdict
+give_up(struct block *block, struct lull_frame_fragment *fragment)
+{
+	block->other = true;
+	fragment->flags |= LULL_FRAME_UNSIZED;
+	return LULL_FRAME_FRAGMENT;
 }
 
 /* Bytes of the picture at @p offset, what is behind it left out. */
@@ -265,36 +292,80 @@ add_range(uint64_t picture_bytes, uint64_t offset, const uint8_t *data, uint64_t
 	return LULL_FRAME_FRAGMENT;
 }
 
+static struct gvsp_extent
+extent_of(const struct gvsp *own, const struct block *block)
+{
+	bool told = block->content != UNTOLD;
+
+	return (struct gvsp_extent){
+		.bytes = told ? block->picture_bytes : own->picture_bytes,
+		.told = told,
+	};
+}
+
 static enum lull_frame_verdict
 read_payload(struct gvsp *own, struct block *block, const struct header *header,
 	     struct lull_reader *reader, struct lull_frame_fragment *fragment)
 {
 	uint32_t bytes = (uint32_t)lull_reader_left(reader);
-	uint64_t picture_bytes =
-		block->content == UNTOLD ? own->picture_bytes : block->picture_bytes;
-	enum content content = block->content == UNTOLD ? own->content : block->content;
-	uint64_t offset;
+	struct gvsp_extent picture = extent_of(own, block);
+	enum content content = picture.told ? block->content : own->content;
+	uint64_t offset = 0;
+	enum gvsp_placed placed;
+	bool moved;
 
 	if (content == OTHER || content == PARTS)
 		return LULL_FRAME_OTHER;
-	if (header->packet == 0 || bytes == 0 || (own->fixed && bytes > own->data_bytes))
+	if (header->packet == 0 || bytes == 0)
 		return LULL_FRAME_MALFORMED;
-	if (!learn(own, block, header->packet, bytes))
+	if (block->other)
+		return give_up(block, fragment);
+	placed = gvsp_place(&own->places, &block->place, picture, header->packet, bytes, &offset,
+			    &moved);
+	if (placed == GVSP_WRONG)
+		return LULL_FRAME_MALFORMED;
+	if (placed == GVSP_OTHER)
+		return give_up(block, fragment);
+	if (placed == GVSP_HELD)
 		return LULL_FRAME_NOTHING;
-	offset = (uint64_t)(header->packet - 1) * own->data_bytes;
-	/* A short one must be the last; the first lies at 0 however long it is. */
-	if (header->packet > 1 && bytes < own->data_bytes && picture_bytes != 0 &&
-	    offset + bytes < picture_bytes)
+	if (moved)
+		fragment->flags |= LULL_FRAME_MOVED;
+	if (!picture.told)
+		presume(own, fragment, placed == GVSP_LAST);
+	if (offset < picture.bytes || picture.bytes == 0)
+		return add_range(picture.bytes, offset, lull_reader_bytes(reader, bytes), bytes,
+				 fragment);
+	return moved ? LULL_FRAME_FRAGMENT : LULL_FRAME_NOTHING;
+}
+
+/* Without a leader the number of packets has to agree with what was presumed. */
+static enum lull_frame_verdict
+read_trailer(struct gvsp *own, struct block *block, const struct header *header,
+	     struct lull_reader *reader, struct lull_frame_fragment *fragment)
+{
+	struct gvsp_extent picture = extent_of(own, block);
+	enum gvsp_placed placed;
+
+	fragment->flags |= LULL_FRAME_END;
+	if (lull_reader_left(reader) < 4 || header->packet == 0)
 		return LULL_FRAME_MALFORMED;
-	return add_range(picture_bytes, offset, lull_reader_bytes(reader, bytes), bytes, fragment);
+	if (block->other)
+		return give_up(block, fragment);
+	if (picture.told || own->content == PARTS)
+		return LULL_FRAME_FRAGMENT;
+	placed = gvsp_place_count(&own->places, &block->place, picture, header->packet - 1);
+	if (placed == GVSP_OTHER)
+		return give_up(block, fragment);
+	presume(own, fragment, placed == GVSP_LAST);
+	return LULL_FRAME_FRAGMENT;
 }
 
 static enum lull_frame_verdict
 read_multipart(struct gvsp *own, struct block *block, struct lull_reader *reader,
 	       struct lull_frame_fragment *fragment)
 {
-	enum content content = block->content == UNTOLD ? own->content : block->content;
-	uint16_t wanted = block->content == UNTOLD ? own->part : block->part;
+	struct gvsp_extent picture = extent_of(own, block);
+	uint16_t wanted = picture.told ? block->part : own->part;
 	uint8_t part = lull_reader_u8(reader);
 	uint32_t bytes;
 	uint64_t offset;
@@ -304,12 +375,15 @@ read_multipart(struct gvsp *own, struct block *block, struct lull_reader *reader
 	bytes = (uint32_t)lull_reader_left(reader);
 	if (reader->failed || bytes == 0)
 		return LULL_FRAME_MALFORMED;
-	if (content != PARTS)
+	if ((picture.told ? block->content : own->content) != PARTS)
 		return LULL_FRAME_OTHER;
 	if (part != wanted)
 		return LULL_FRAME_NOTHING;
-	return add_range(block->content == UNTOLD ? own->picture_bytes : block->picture_bytes,
-			 offset, lull_reader_bytes(reader, bytes), bytes, fragment);
+	if (block->other || (!picture.told && offset + bytes > picture.bytes))
+		return give_up(block, fragment);
+	if (!picture.told)
+		presume(own, fragment, false);
+	return add_range(picture.bytes, offset, lull_reader_bytes(reader, bytes), bytes, fragment);
 }
 
 /* Leader, trailer, for chunks their size, then the data: a block in one packet. */
@@ -388,9 +462,7 @@ gvsp_parse(void *state, const uint8_t *packet, size_t len_bytes,
 		return header.packet == 0 ? read_leader(own, block, &reader, fragment) :
 					    LULL_FRAME_MALFORMED;
 	case GVSP_FORMAT_TRAILER:
-		fragment->flags |= LULL_FRAME_END;
-		return lull_reader_left(&reader) >= 4 && header.packet != 0 ? LULL_FRAME_FRAGMENT :
-									      LULL_FRAME_MALFORMED;
+		return read_trailer(own, block, &header, &reader, fragment);
 	case GVSP_FORMAT_PAYLOAD:
 		return read_payload(own, block, &header, &reader, fragment);
 	case GVSP_FORMAT_ALL_IN:

@@ -8,8 +8,9 @@
  * The *assembler* puts fragments of one stream into buffers and gives frames back: complete, or
  * partial with the exact list of what is missing, never later than the deadline.
  *
- * A frame is complete when all its bytes are there; sequence numbers decide nothing. Several
- * frames may be open at once; fragments of a frame that was given lately are counted late, they do
+ * A frame is complete when all its bytes are there; sequence numbers decide nothing. One whose
+ * geometry is presumed, since the packet that tells it is lost, has to come to its end as well.
+ * Several frames may be open at once; fragments of a frame that was given lately are counted late, they do
  * not open it again. A sender that starts anew is followed from its first packet where its time
  * stamp or silence before it tells, else within two frames.
  *
@@ -72,6 +73,10 @@ struct lull_frame_range {
 #define LULL_FRAME_TIMED 64u   /**< device_time is filled in */
 #define LULL_FRAME_MORE 128u   /**< the packet has more fragments: parse it once more, at once */
 #define LULL_FRAME_WIDE 256u   /**< GVSP: the key is an id of 64 bits, as the sender counts */
+/** The frame has not told its geometry so far: it is presumed to be that of the one before. */
+#define LULL_FRAME_PRESUMED 512u
+#define LULL_FRAME_UNSIZED 1024u /**< what was presumed is wrong: nobody can place the frame */
+#define LULL_FRAME_MOVED 2048u   /**< bytes that came before lie elsewhere: all is missing again */
 /** One packet as its protocol reads it. */
 struct lull_frame_fragment {
 	uint64_t key;         /**< which frame: RTP time, block id, frame counter, unwrapped */
@@ -91,11 +96,13 @@ enum lull_frame_verdict {
 	LULL_FRAME_FOREIGN,   /**< not this protocol, or another stream's */
 	LULL_FRAME_MALFORMED, /**< contradicts itself: nothing of it is used */
 	LULL_FRAME_OTHER,     /**< of this protocol, in a form that is not read here */
+	LULL_FRAME_UNNAMED,   /**< its pixels are not described: set geometry.pixel of the config */
 	LULL_FRAME_VERDICT_COUNT /**< how many there are */
 };
 /**
  * Name a verdict, for messages.
- * @return "fragment", "nothing", "foreign", "malformed" or "other"; "?" for any other value; static
+ * @return "fragment", "nothing", "foreign", "malformed", "other" or "unnamed"; "?" for any other
+ *         value; static
  * Threads: any.
  */
 const char *lull_frame_verdict_name(enum lull_frame_verdict verdict);
@@ -196,9 +203,10 @@ struct lull_frame {
 	uint64_t key, number;          /**< number: 0, 1, 2 ... of the frames given */
 	enum lull_frame_reason reason; /**< why it was given */
 	bool damaged;                  /**< the sender says so */
-	uint8_t *data;        /**< bytes of the picture; what is missing has its old content */
-	uint64_t bytes;       /**< of the picture */
-	uint64_t bytes_there; /**< of these, bytes that came */
+	bool presumed; /**< geometry is that of the frame before: the packet with its own is lost */
+	uint8_t *data; /**< bytes of the picture; what is missing has its old content */
+	uint64_t bytes;                      /**< of the picture */
+	uint64_t bytes_there;                /**< of these, bytes that came */
 	struct lull_frame_geometry geometry; /**< of the picture */
 	struct lull_frame_stamps stamps;     /**< when it came */
 	struct lull_frame_counts counts;     /**< of fragments */
@@ -235,7 +243,7 @@ struct lull_assembler_counters {
 	uint64_t no_buffer;                       /**< of frames without a buffer */
 	uint64_t oversize;                        /**< of pictures larger than a buffer */
 	uint64_t outside;                         /**< ranges beyond the picture: malformed */
-	uint64_t unsized;                         /**< before the geometry was known */
+	uint64_t unsized;                         /**< of frames whose geometry is not known */
 	uint64_t stopped;                         /**< after fail-stop */
 	uint64_t bytes;                           /**< new ones */
 	uint64_t frames[LULL_FRAME_REASON_COUNT]; /**< given, by reason */
@@ -243,6 +251,7 @@ struct lull_assembler_counters {
 	uint64_t frames_replaced;                 /**< newest wins */
 	uint64_t restarts;                        /**< times the sender began anew */
 	uint64_t spans_full;                      /**< frames whose holes did not fit */
+	uint64_t frames_unsized; /**< dropped: they had another size than was presumed */
 };
 /**
  * Name, unit and meaning of each member of struct lull_assembler_counters, ended by a NULL name.

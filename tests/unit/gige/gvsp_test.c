@@ -41,8 +41,9 @@ TEST(parse__learns_the_packet_size)
 
 	begin(&sink, 0);
 	assert_int_equal(send(&sink, 1, 0, false), LULL_FRAME_FRAGMENT);
-	assert_int_equal(send(&sink, 1, 9, false), LULL_FRAME_NOTHING); /* the short one first */
-	assert_int_equal(send(&sink, 1, 3, false), LULL_FRAME_NOTHING);
+	assert_int_equal(send(&sink, 1, 9, false), LULL_FRAME_NOTHING);  /* the short one first */
+	assert_int_equal(send(&sink, 1, 3, false), LULL_FRAME_FRAGMENT); /* a longer one before */
+	assert_int_equal(sink.fragment.ranges[0].offset, 240);
 	assert_int_equal(send(&sink, 1, 5, false), LULL_FRAME_FRAGMENT);
 	assert_int_equal(sink.fragment.ranges[0].offset, 480);
 	assert_int_equal(send(&sink, 1, 9, false), LULL_FRAME_FRAGMENT);
