@@ -112,6 +112,24 @@ check_gaps(struct lull_receiver *receiver, struct lull_findings *findings)
 				    "programs off it (isolcpus, cpuset)");
 }
 
+/* Where the protocol does not say how pixels are packed, nobody can place them. */
+static void
+check_pixels(struct lull_receiver *receiver, struct lull_findings *findings)
+{
+	for (uint32_t i = 0; i < receiver->stream_count; i++) {
+		const struct camera_stream *stream = receiver->streams[i];
+		uint64_t unnamed = LULL_COUNTER_READ(stream->counters.unnamed);
+
+		if (unnamed == 0)
+			continue;
+		lull_finding_add(findings, "pixels", LULL_GRADE_NOTE,
+				 "stream %s: %" PRIu64 " packets of pixels that %s does not "
+				 "describe are left out",
+				 stream->name, unnamed, stream->protocol->name);
+		lull_finding_remedy(findings, "name them by pixel");
+	}
+}
+
 /* A thread of SCHED_FIFO that polls is stopped for 50 ms in every second. */
 static void
 check_throttling(struct lull_receiver *receiver, struct lull_findings *findings)
@@ -180,6 +198,7 @@ lull_receiver_check(struct lull_receiver *receiver, struct lull_finding *lines, 
 	check_memory(receiver, findings);
 	check_shared(receiver, findings);
 	check_gaps(receiver, findings);
+	check_pixels(receiver, findings);
 	check_throttling(receiver, findings);
 	return found.count;
 }

@@ -197,6 +197,8 @@ camera_fragments_verdict(struct camera_stream *stream, enum lull_frame_verdict v
 		LULL_COUNTER_ADD(counters->malformed, 1);
 	else if (verdict == LULL_FRAME_OTHER)
 		LULL_COUNTER_ADD(counters->other, 1);
+	else if (verdict == LULL_FRAME_UNNAMED)
+		LULL_COUNTER_ADD(counters->unnamed, 1);
 	else if (verdict == LULL_FRAME_FOREIGN)
 		LULL_COUNTER_ADD(counters->foreign, 1);
 }

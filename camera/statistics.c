@@ -29,6 +29,8 @@ const struct lull_counter_info lull_camera_counter_table[] = {
 	STREAM_ROW(repaired, "frames", "frames completed by resent packets"),
 	STREAM_ROW(gone, "packets", "requested packets that the camera no longer had"),
 	STREAM_ROW(control_lost, "1", "heartbeats that the camera did not answer"),
+	STREAM_ROW(unnamed, "packets",
+		   "packets of pixels that the protocol does not describe, to be named by pixel"),
 	{ .name = NULL },
 };
 const struct lull_counter_info lull_receiver_totals_table[] = {

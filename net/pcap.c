@@ -2,6 +2,7 @@
 /* pcap:FILE: a capture in the place of a network, with the times that it was recorded at. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,8 +19,12 @@ struct pcap {
 	struct lull_capture capture;
 	uint8_t *bytes;
 	size_t size;
-	uint64_t unclaimed, cut;
+	uint64_t unclaimed;
+	uint64_t cut;       /* packets that are there only in part */
+	uint64_t cut_bytes; /* of the longest of these */
 	bool ended;
+	_Atomic(const char *) broken; /* why it ended early */
+	size_t broken_at;
 	struct lull_net_claims claims;
 };
 
@@ -107,6 +112,22 @@ pcap_start(void *state, struct lull_error *error)
 	return 0;
 }
 
+static void
+pcap_end(struct pcap *pcap)
+{
+	pcap->broken_at = pcap->capture.offset;
+	atomic_store_explicit(&pcap->broken, pcap->capture.reason, memory_order_release);
+	pcap->ended = true;
+}
+
+static void
+pcap_count_cut(struct pcap *pcap, const struct lull_capture_packet *packet)
+{
+	if (packet->captured_bytes > pcap->cut_bytes)
+		LULL_COUNTER_ADD(pcap->cut_bytes, packet->captured_bytes - pcap->cut_bytes);
+	LULL_COUNTER_ADD(pcap->cut, 1);
+}
+
 static uint32_t
 pcap_receive(void *state, struct lull_net_packet *packets)
 {
@@ -118,17 +139,19 @@ pcap_receive(void *state, struct lull_net_packet *packets)
 	/* One at a time: between two the receiver may find that it has to wait. */
 	while (count == 0 && !pcap->ended) {
 		if (lull_capture_next(&pcap->capture, &packet) != LULL_CAPTURE_PACKET) {
-			pcap->ended = true;
+			pcap_end(pcap);
 			break;
 		}
 		found = LULL_NET_FOUND_NOBODY;
 		if (packet.link_type == LULL_CAPTURE_LINK_ETHERNET)
 			found = lull_net_claims_find(&pcap->claims, packet.data,
 						     packet.captured_bytes, &packets[count]);
+		if (found == LULL_NET_FOUND_CLAIM && packet.captured_bytes < packet.original_bytes)
+			found = LULL_NET_FOUND_CUT; /* without IP it does not tell itself */
 		if (found == LULL_NET_FOUND_CLAIM)
 			packets[count++].stamp_ns = packet.timestamp_ns;
 		else if (found == LULL_NET_FOUND_CUT)
-			LULL_COUNTER_ADD(pcap->cut, 1);
+			pcap_count_cut(pcap, &packet);
 		else
 			LULL_COUNTER_ADD(pcap->unclaimed, 1);
 	}
@@ -174,9 +197,25 @@ pcap_ring_pkts(void *state)
 static void
 pcap_check(void *state, struct lull_findings *findings)
 {
-	const struct pcap *pcap = state;
+	struct pcap *pcap = state;
+	const char *broken = atomic_load_explicit(&pcap->broken, memory_order_acquire);
+	uint64_t cut = LULL_COUNTER_READ(pcap->cut);
 
 	lull_finding_add(findings, "capture", LULL_GRADE_FINE, "%zu bytes to read", pcap->size);
+	if (cut > 0) {
+		lull_finding_add(findings, "capture", LULL_GRADE_NOTE,
+				 "has only the first %llu bytes (snaplen) of %llu packets, which "
+				 "are left out",
+				 (unsigned long long)LULL_COUNTER_READ(pcap->cut_bytes),
+				 (unsigned long long)cut);
+		lull_finding_remedy(findings, "record whole packets: tcpdump -s 0");
+	}
+	if (broken != NULL) {
+		lull_finding_add(findings, "capture", LULL_GRADE_NOTE, "ends early: %s at byte %zu",
+				 broken, pcap->broken_at);
+		lull_finding_remedy(findings, "end the program that records before the disk is "
+					      "full, by SIGINT");
+	}
 }
 
 static bool

@@ -30,6 +30,8 @@ nothing_reason(struct cam *cam, uint64_t *stream_pkts)
 			  "see protocol=, width=, height= and pixel=" },
 			{ packets.other, "had a form of the protocol that lull does not read",
 			  "see docs/camera.md" },
+			{ packets.unnamed, "were of pixels that their protocol does not describe",
+			  "name them by pixel=" },
 			{ images.oversize, "were of images larger than the buffers",
 			  "see width=, height= and pixel=" },
 			{ images.outside, "lay outside the image",
@@ -58,10 +60,15 @@ cam_nothing(struct cam *cam, struct lull_error *error)
 
 	lull_receiver_totals(cam->receiver, &totals);
 	most = nothing_reason(cam, &pkts);
-	if (most.pkts > 0)
+	if (most.pkts > 0 && most.pkts >= totals.cut)
 		return lull_error_set(error, -ENODATA,
 				      "no image: %" PRIu64 " of %" PRIu64 " packets %s: %s",
 				      most.pkts, totals.pkts, most.text, most.help);
+	if (totals.cut > 0)
+		return lull_error_set(error, -ENODATA,
+				      "no image: %" PRIu64 " packets came without their end: record "
+				      "whole ones (tcpdump -s 0), or see the MTU of the port",
+				      totals.cut);
 	if (pkts > 0)
 		return lull_error_set(error, -ENODATA,
 				      "no image: the %" PRIu64 " packets did not end one", pkts);

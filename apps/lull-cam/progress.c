@@ -103,4 +103,9 @@ cam_summary_print(struct cam *cam)
 		fprintf(stderr, ", missed %" PRIu64, totals.missed);
 	progress_latency(cam);
 	fputs("\n", stderr);
+	if (totals.cut > 0)
+		fprintf(stderr,
+			"lull-cam: %" PRIu64 " more packets came without their end: record whole "
+			"ones (tcpdump -s 0), or see the MTU of the port\n",
+			totals.cut);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "picture.h"
 
@@ -85,6 +86,31 @@ record_write(struct cam_record *record, FILE *out, const struct lull_frame *fram
 	return errno != 0 ? -errno : -EIO;
 }
 
+/* No picture can be made of it: its bytes are kept, and the run goes on. */
+static int
+record_instead(struct cam_record *record, const char *name, const char *file,
+	       const struct lull_camera_image *image, struct lull_error *error)
+{
+	const struct lull_frame_geometry *geometry = &image->frame.geometry;
+	struct cam_record raw = *record;
+	char path[PATH_MAX + FILE_TEXT];
+	int rc;
+
+	if (!record->instead)
+		fprintf(stderr,
+			"lull-cam: no picture can be made of pixels %s, %u x %u: such frames are "
+			"recorded raw\n",
+			lull_pixel_name(geometry->pixel), geometry->width, geometry->height);
+	record->instead = true;
+	snprintf(path, sizeof(path), "%s/%s", record->folder, file);
+	unlink(path);
+	raw.format = CAM_FORMAT_RAW;
+	rc = cam_record_frame(&raw, name, image, error);
+	record->files = raw.files;
+	record->bytes = raw.bytes;
+	return rc;
+}
+
 int
 cam_record_frame(struct cam_record *record, const char *name, const struct lull_camera_image *image,
 		 struct lull_error *error)
@@ -103,10 +129,7 @@ cam_record_frame(struct cam_record *record, const char *name, const struct lull_
 	if (fclose(out) != 0 && rc == 0)
 		rc = -errno;
 	if (rc == -ENOTSUP || rc == -EINVAL)
-		return lull_error_set(error, rc,
-				      "format: no picture can be made of %s, %u x %u; record raw",
-				      lull_pixel_name(frame->geometry.pixel), frame->geometry.width,
-				      frame->geometry.height);
+		return record_instead(record, name, file, image, error);
 	if (rc != 0)
 		return record_complain(record, file, rc, error);
 	cam_record_line(record->index, name, file, image);
@@ -150,10 +173,10 @@ cam_record_line(FILE *out, const char *name, const char *file,
 	if (file != NULL)
 		fprintf(out, ", \"file\": \"%s\"", file);
 	fprintf(out,
-		", \"reason\": \"%s\", \"damaged\": %s, \"bytes\": %" PRIu64
+		", \"reason\": \"%s\", \"damaged\": %s, \"presumed\": %s, \"bytes\": %" PRIu64
 		", \"bytes_there\": %" PRIu64,
 		lull_frame_reason_name(frame->reason), frame->damaged ? "true" : "false",
-		frame->bytes, frame->bytes_there);
+		frame->presumed ? "true" : "false", frame->bytes, frame->bytes_there);
 	record_geometry(out, &frame->geometry);
 	fprintf(out,
 		", \"clock\": \"%s\", \"device_time\": %" PRIu64 ", \"first_ns\": %" PRIu64

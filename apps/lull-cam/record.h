@@ -23,6 +23,7 @@ struct cam_record {
 	uint8_t *rgb;
 	uint64_t rgb_bytes;
 	uint64_t files, bytes;
+	bool instead; /* it was said that some frames are recorded raw */
 };
 
 /** Make the folder if need be; @p folder is borrowed. 0 or -errno and the sentence. */

@@ -251,6 +251,7 @@ struct lull_camera_counters {
 	uint64_t requests, requested, repaired,
 		gone;          /**< resend: messages, packets, frames, packets */
 	uint64_t control_lost; /**< times the heartbeat failed */
+	uint64_t unnamed;      /**< pixels that the protocol does not describe: set settings */
 };
 /** Name, unit and meaning of each member of struct lull_camera_counters, ended by a NULL name. */
 extern const struct lull_counter_info lull_camera_counter_table[];

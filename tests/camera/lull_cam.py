@@ -23,6 +23,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "netns"))
 
+import captures
 from command import Command
 from pictures import fill, gvsp_missing, png_pixels
 from verdict import check, free_ports, wait_for
@@ -303,6 +304,37 @@ def records_pictures(stand: Stand) -> None:
         check((width, height, len(pixels)) == (64, 48, 64 * 48 * 3), "YUV as RGB", line)
 
 
+def records_what_no_picture_shows(stand: Stand) -> None:
+    """One frame of unknown pixels among others does not end a recording of pictures."""
+    packets = []
+    for block, code in ((1, 0x1080001), (2, 0x1080FFF), (3, 0x1080001)):
+        packets += captures.gvsp(block, code, 64, 48, bytes(range(64)) * 48, 1000)
+    file = captures.write(stand.scratch / "odd.pcap", [captures.udp(packet) for packet in packets])
+    words = ["--stream", "protocol=gvsp,port=20202", "--record", "odd", "--format", "png"]
+    errors = stand.start("--backend", file, *words).end()
+    check("pixels unknown, 64 x 48: such frames are recorded raw" in errors, "says so", errors)
+    names = [line["file"] for line in stand.lines("odd/frames.jsonl")]
+    wanted = ["cam0-00000000.png", "cam0-00000001.raw", "cam0-00000002.png"]
+    check(names == wanted, "all three", names)
+    check({path.name for path in (stand.scratch / "odd").iterdir()} == {*wanted, "frames.jsonl"},
+          "files", names)  # fmt: skip
+
+
+def names_cut_captures(stand: Stand) -> None:
+    """Packets that are there in part are counted, and an end in the middle of one is told."""
+    whole = [captures.udp(p) for p in captures.gvsp(1, 0x1080001, 64, 48, bytes(3072), 1000)]
+    longer = [captures.udp(p) for p in captures.gvsp(2, 0x1080001, 64, 48, bytes(3072), 1500)]
+    file = captures.write(stand.scratch / "cut.pcap", [*whole, *longer], 1100, cut_end=3)
+    words = ["--stream", "protocol=gvsp,port=20202"]
+    errors = stand.start("--backend", file, *words).end()
+    check("only the beginning of 2 more packets (snaplen)" in errors, "says so", errors)
+    result = stand.written()
+    check(result["totals"]["cut"] == 2, "counted", result["totals"])
+    texts = [line["text"] for line in result["findings"] if line["subject"] == "capture"]
+    check(any("first 1100 bytes (snaplen) of 2 packets" in text for text in texts), "snaplen", texts)
+    check(any(re.search(r"ends early: .* at byte \d+", text) for text in texts), "end", texts)
+
+
 def receives_two_cameras(stand: Stand) -> None:
     """Pictures over loopback, one row of one lost: it alone is not whole, and says which."""
     for backend in ("kernel:lo", "kernel-busy:lo"):
@@ -396,6 +428,8 @@ TESTS: tuple[Callable[[Stand], None], ...] = (
     reads_captures,
     tells_what_is_missing,
     records_pictures,
+    records_what_no_picture_shows,
+    names_cut_captures,
     receives_two_cameras,
     ends_by_signal,
     ends_in_time,

@@ -7,6 +7,7 @@ nothing.py LULL-CAM
 from __future__ import annotations
 
 import json
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "netns"))
 
+import captures
 from verdict import check, free_ports
 
 TREE = Path(__file__).resolve().parents[2]
@@ -30,11 +32,33 @@ CASES = (
 )  # fmt: skip
 
 
+def by_hand(folder: Path) -> list[tuple[str, str, str]]:
+    """Backend, stream and reason."""
+    cut = [captures.udp(packet) for packet in captures.gvsp(1, 0x1080001, 64, 48, b"x" * 3072, 999)]
+    rows = captures.rvf(7, 0, 4, 64, [bytes(64)] * 8)
+    cut_file = captures.write(folder / "cut.pcap", cut, snap=60)
+    rvf_file = captures.write(folder / "rvf.pcap", [captures.ethernet(0x22F0, p) for p in rows])
+    cmp_file = captures.write(folder / "cmp.pcap", [captures.ethernet(0x99FE, cmp_line())] * 3)
+    return [
+        (cut_file, "protocol=gvsp,port=20202", "only the beginning of 5 packets (snaplen)"),
+        (rvf_file, "protocol=rvf", "8 of 8 packets were of pixels that their protocol does not"),
+        (rvf_file, "protocol=rvf,pixel=mono8", ""),
+        (cmp_file, "protocol=cmp", "does not describe: name them by pixel="),
+    ]  # fmt: skip
+
+
+def cmp_line() -> bytes:
+    """One line of pixels of a type that camera and receiver agree upon."""
+    csi2 = struct.pack("!HHHHBBIH", 3, 0, 1, 1, 0x30, 0, 0, 60) + bytes(60)
+    return bytes((1, 0, 0, 1, 1, 2, 0, 0)) + struct.pack("!QIBBH", 9, 1, 0, 0x0C, len(csi2)) + csi2
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "result.json"
         silent = (f"protocol=gvsp,port={free_ports(1)}", "no packet came; is the camera on")
         runs = [("--backend", CAPTURE, *case) for case in CASES]
+        runs += [("--backend", *case) for case in by_hand(Path(folder))]
         for *backend, stream, why in (*runs, ("--backend", "kernel:lo", *silent)):
             ran = subprocess.run(
                 [sys.argv[1], *backend, "--stream", stream, "--duration", "2s", "--stats", "0",
