@@ -47,6 +47,8 @@ application_receive(struct lull_receiver *receiver, uint32_t stream,
 	while ((*image = camera_images_take(receiver, stream)) == NULL) {
 		if (atomic_load(&receiver->ended))
 			return -ENODEV;
+		if (camera_images_stopped(receiver, stream) && looked)
+			return -ENOBUFS;
 		if (!camera_direct_is_here(receiver))
 			return -EPERM;
 		if (looked && (now_ns >= until_ns || atomic_exchange(&receiver->woken, false)))
@@ -72,6 +74,7 @@ lull_receiver_get(struct lull_receiver *receiver, uint32_t stream, struct lull_c
 	for (;;) {
 		uint32_t seen = atomic_load(&receiver->events);
 		bool ended = atomic_load(&receiver->ended);
+		bool stopped = camera_images_stopped(receiver, stream);
 		uint64_t left_ns = UINT64_MAX;
 
 		*image = camera_images_take(receiver, stream);
@@ -79,6 +82,8 @@ lull_receiver_get(struct lull_receiver *receiver, uint32_t stream, struct lull_c
 			return 0;
 		if (ended)
 			return -ENODEV;
+		if (stopped)
+			return -ENOBUFS;
 		if (timeout_ns == 0 || atomic_exchange(&receiver->woken, false))
 			return 0;
 		if (timeout_ns != UINT64_MAX) {

@@ -130,6 +130,26 @@ check_pixels(struct lull_receiver *receiver, struct lull_findings *findings)
 	}
 }
 
+/* Nothing that a camera says makes buffers larger than the user allows. */
+static void
+check_sizes(struct lull_receiver *receiver, struct lull_findings *findings)
+{
+	for (uint32_t i = 0; i < receiver->stream_count; i++) {
+		const struct camera_stream *stream = receiver->streams[i];
+		uint64_t bytes = LULL_COUNTER_READ(stream->oversize_bytes);
+
+		if (bytes == 0)
+			continue;
+		lull_finding_add(findings, "buffers", LULL_GRADE_NOTE,
+				 "stream %s: images of up to %" PRIu64 " bytes are larger than its "
+				 "%u buffers may become, and are left out",
+				 stream->name, bytes, stream->image_count);
+		lull_finding_remedy(findings,
+				    "allow more memory, or take fewer buffers; or see who sends "
+				    "this");
+	}
+}
+
 /* A thread of SCHED_FIFO that polls is stopped for 50 ms in every second. */
 static void
 check_throttling(struct lull_receiver *receiver, struct lull_findings *findings)
@@ -199,6 +219,7 @@ lull_receiver_check(struct lull_receiver *receiver, struct lull_finding *lines, 
 	check_shared(receiver, findings);
 	check_gaps(receiver, findings);
 	check_pixels(receiver, findings);
+	check_sizes(receiver, findings);
 	check_throttling(receiver, findings);
 	return found.count;
 }

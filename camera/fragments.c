@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets of a stream: fragments to its assembler, frames to images. */
 #include "control.h"
+#include "pixel/geometry.h"
 #include "receiver.h"
 
 /* Fragments of one packet at most: a protocol that asks for more is not believed. */
@@ -105,6 +106,7 @@ camera_fragments_give(struct camera_iteration *iteration, struct camera_stream *
 					   fragments_whole_rows(&frame), true);
 		camera_images_give(iteration->receiver, stream, &frame, &arrival);
 	}
+	camera_buffers_renew(stream);
 }
 
 /* ---- fragments ---- */
@@ -144,20 +146,28 @@ fragments_may_begin(struct camera_stream *stream, const struct lull_frame_fragme
 	       fragments_arrival(stream, fragment->key, false) == NULL;
 }
 
-/* The first picture tells how large buffers must be. */
+/* The first picture tells how large buffers must be, and each larger one; smaller ones fit. */
 static bool
 fragments_size(struct camera_stream *stream, const struct lull_frame_fragment *fragment)
 {
 	uint64_t bytes = 0;
 
-	if (stream->assembler != NULL)
-		return true;
-	if (fragment->flags & LULL_FRAME_GEOMETRY)
+	if ((fragment->flags & LULL_FRAME_GEOMETRY) &&
+	    !lull_frame_geometry_equal(&stream->sized, &fragment->geometry)) {
+		stream->sized = fragment->geometry;
 		bytes = lull_frame_bytes(&fragment->geometry);
-	if (bytes > 0 && bytes <= CAMERA_LEARNED_BYTES_MAX &&
-	    camera_stream_size(stream, bytes, NULL) == 0)
+	}
+	if (stream->assembler != NULL) {
+		if (bytes > stream->assembly.buffer_bytes)
+			camera_buffers_grow(stream, bytes);
 		return true;
-	LULL_COUNTER_ADD(stream->unsized, 1);
+	}
+	if (bytes > 0 && camera_stream_size(stream, bytes, NULL) == 0)
+		return true;
+	if (stream->oversize_bytes > 0)
+		LULL_COUNTER_ADD(stream->oversize, 1);
+	else
+		LULL_COUNTER_ADD(stream->unsized, 1);
 	return false;
 }
 
@@ -175,12 +185,16 @@ fragments_fragment(struct camera_iteration *iteration, struct camera_stream *str
 	restarts = counters->restarts;
 	if (fragments_may_begin(stream, fragment))
 		fragments_begin(iteration, stream, fragment->key);
+	if (lull_assembler_stopped(stream->assembler)) /* somebody may have said to go on */
+		camera_images_take_back(iteration->receiver, stream);
 	lull_assembler_add(stream->assembler, iteration->time_ns, fragment);
 	stream->busy = true;
 	if (counters->restarts != restarts)
 		fragments_anew(iteration, stream, fragment->key);
 	if (counters->used != used)
 		fragments_stamp(stream, fragment->key, packet->stamp_ns, iteration->since_ns);
+	if (lull_assembler_stopped(stream->assembler))
+		camera_images_stop(iteration->receiver, stream);
 	if (stream->control != NULL)
 		camera_control_fragment(stream->control, iteration->now_ns, fragment);
 	camera_fragments_give(iteration, stream);

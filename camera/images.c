@@ -99,14 +99,19 @@ lull_receiver_fd(struct lull_receiver *receiver)
 
 /* ---- the receiving thread ---- */
 
-static void
-images_supply(struct camera_stream *stream, struct camera_image *image)
+void
+camera_images_stop(struct lull_receiver *receiver, struct camera_stream *stream)
 {
-	image->state = CAMERA_IMAGE_AWAY;
-	if (lull_assembler_supply(stream->assembler, image->data, image) == 0)
-		stream->away++;
-	else
-		LULL_COUNTER_ADD(stream->receiver->errors, 1);
+	if (!atomic_exchange(&stream->stopped, true))
+		camera_images_wake(receiver);
+}
+
+static void
+images_resume(struct camera_stream *stream)
+{
+	atomic_store(&stream->resume_asked, false);
+	lull_assembler_resume(stream->assembler);
+	atomic_store(&stream->stopped, false);
 }
 
 void
@@ -114,6 +119,8 @@ camera_images_take_back(struct lull_receiver *receiver, struct camera_stream *st
 {
 	struct camera_image *image, *next;
 
+	if (atomic_load_explicit(&stream->resume_asked, memory_order_relaxed))
+		images_resume(stream);
 	if (atomic_load_explicit(&stream->returned_count, memory_order_relaxed) == 0)
 		return;
 	pthread_mutex_lock(&receiver->lock);
@@ -125,7 +132,7 @@ camera_images_take_back(struct lull_receiver *receiver, struct camera_stream *st
 	pthread_mutex_unlock(&receiver->lock);
 	for (; image != NULL; image = next) {
 		next = image->next;
-		images_supply(stream, image);
+		camera_buffers_supply(stream, image);
 	}
 }
 
@@ -146,7 +153,7 @@ camera_images_replace(struct lull_receiver *receiver, struct camera_stream *stre
 	if (image == NULL)
 		return false;
 	LULL_COUNTER_ADD(stream->replaced, 1);
-	images_supply(stream, image);
+	camera_buffers_supply(stream, image);
 	return true;
 }
 
@@ -292,6 +299,29 @@ camera_images_take(struct lull_receiver *receiver, uint32_t index)
 	}
 	pthread_mutex_unlock(&receiver->lock);
 	return image == NULL ? NULL : &image->image;
+}
+
+/* Nothing will come before somebody says to go on. */
+bool
+camera_images_stopped(const struct lull_receiver *receiver, uint32_t index)
+{
+	uint32_t count = camera_stream_count(receiver);
+
+	if (index != LULL_CAMERA_ANY)
+		return atomic_load(&receiver->streams[index]->stopped);
+	for (uint32_t i = 0; i < count; i++)
+		if (!atomic_load(&receiver->streams[i]->stopped))
+			return false;
+	return count > 0;
+}
+
+int
+lull_receiver_resume(struct lull_receiver *receiver, uint32_t stream)
+{
+	if (stream >= camera_stream_count(receiver))
+		return -EINVAL;
+	atomic_store(&receiver->streams[stream]->resume_asked, true);
+	return 0;
 }
 
 /* The image of ours at this address; NULL: there is none. Nothing is read from it. */

@@ -26,8 +26,6 @@
 #define CAMERA_BUFFERS_MAX 256
 #define CAMERA_NAME_SIZE 32
 #define CAMERA_BUFFERS 16
-/* A picture whose size only its leader tells is believed up to here. */
-#define CAMERA_LEARNED_BYTES_MAX (256ULL << 20)
 /* Of buffers whose size is learned, so much is made present at once. */
 #define CAMERA_LEARNED_FILL_MAX (64ULL << 20)
 #define CAMERA_FOLLOWED 32 /* frames whose arrival stamps are kept */
@@ -47,6 +45,8 @@ struct camera_image {
 	enum camera_image_state state;
 	uint64_t order; /* among the ready ones of all streams */
 	uint8_t *data;
+	uint64_t bytes;           /* of room at data */
+	struct camera_memory own; /* where it has grown; else it is in that of the stream */
 	struct lull_frame_span *spans;
 };
 /* Oldest first. */
@@ -73,7 +73,7 @@ struct camera_stream {
 	_Atomic uint32_t source_port; /* that the camera under control sends from; 0: any */
 	bool source_open;             /* with control: the user takes any source */
 	struct lull_camera_counters counters;
-	uint64_t unsized; /* fragments before there was an assembler */
+	uint64_t unsized, oversize; /* fragments before there was an assembler */
 	uint32_t arrival_next;
 	struct camera_arrival arrivals[CAMERA_FOLLOWED];
 	struct lull_phase phase;
@@ -91,9 +91,11 @@ struct camera_stream {
 	uint32_t image_count;
 	uint32_t away; /* images with the assembler */
 	struct camera_image *images;
-	struct camera_memory memory; /* of the library's buffers */
+	struct camera_memory memory;      /* of the library's buffers, as they were at first */
+	struct lull_frame_geometry sized; /* for which buffers are large enough, or may not be */
 	struct lull_frame_span *spans;
 	uint64_t replaced;
+	uint64_t oversize_bytes;  /* largest picture that buffers may not become as large as */
 	uint64_t period_first_ns; /* arrival of the frame before */
 	uint64_t rows_key;        /* rows callback: told so far of this frame */
 	uint32_t rows_reported;
@@ -106,6 +108,8 @@ struct camera_stream {
 	struct camera_queue returned;
 	atomic_uint returned_count;
 	atomic_uint_fast64_t fetched, put, refused;
+	atomic_bool stopped;      /* by fail-stop */
+	atomic_bool resume_asked; /* see lull_receiver_resume() */
 };
 
 struct lull_receiver {
@@ -194,6 +198,20 @@ void camera_stream_destroy(struct camera_stream *stream);
 /** Pictures have @p bytes: make buffers and assembler. */
 int camera_stream_size(struct camera_stream *stream, uint64_t bytes, struct lull_error *error);
 
+/* ---- where pictures lie: buffers.c ---- */
+
+/** Does the user allow buffers of so many bytes? Else the size is noted. */
+bool camera_buffers_allow(struct camera_stream *stream, uint64_t bytes);
+/** For all images; each has the size of the assembly. */
+int camera_buffers_make(struct camera_stream *stream, struct lull_error *error);
+void camera_buffers_free(struct camera_stream *stream);
+/** Give the assembler the buffer of an image, as large as it has to be. Receiving thread. */
+void camera_buffers_supply(struct camera_stream *stream, struct camera_image *image);
+/** Larger pictures than before: replace buffers as they become free. False: not allowed. */
+bool camera_buffers_grow(struct camera_stream *stream, uint64_t bytes);
+/** Replace those that are free and too small. */
+void camera_buffers_renew(struct camera_stream *stream);
+
 /* ---- images: images.c ---- */
 
 void camera_queue_init(struct camera_queue *queue);
@@ -206,6 +224,10 @@ bool camera_images_replace(struct lull_receiver *receiver, struct camera_stream 
 bool camera_images_waiting(struct lull_receiver *receiver, struct camera_stream *stream);
 /** Supply the assembler with what came back. Receiving thread. */
 void camera_images_take_back(struct lull_receiver *receiver, struct camera_stream *stream);
+/** The stream took the last fragment before somebody says to go on. */
+void camera_images_stop(struct lull_receiver *receiver, struct camera_stream *stream);
+/** Has it, or has each stream with LULL_CAMERA_ANY? */
+bool camera_images_stopped(const struct lull_receiver *receiver, uint32_t stream);
 /** Wake all that wait, and make the descriptor readable: something has ended. */
 void camera_images_end(struct lull_receiver *receiver);
 /** Something has changed: to all that wait. */

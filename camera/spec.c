@@ -76,8 +76,13 @@ const struct lull_option cam_spec_keys[] = {
 		       .high = 256),
 	LULL_ROW_COUNT("buffer-bytes", NULL, buffer_bytes,
 		       "Size of an image buffer, in bytes. "
-		       "Default: the size of a picture.",
+		       "Default: the size of a picture, and larger when pictures become larger.",
 		       .low = 1, .high = LULL_FRAME_BYTES_MAX),
+	LULL_ROW_COUNT("memory", "BYTES", memory_bytes,
+		       "Largest memory of all image buffers of the stream. Buffers grow up to it "
+		       "when the camera's pictures become larger; those that do not fit are "
+		       "counted as oversize. Default: 1G.",
+		       .low = 1, .high = 1ULL << 40),
 	LULL_ROW_COUNT("open", NULL, open_max,
 		       "Largest number of frames that are assembled at a time. Default: 4.",
 		       .low = 1, .high = 16),
@@ -184,6 +189,7 @@ cam_spec_stream(const struct cam_spec *spec)
 		},
 		.buffer_bytes = spec->buffer_bytes,
 		.buffers = spec->buffers,
+		.memory_bytes = spec->memory_bytes,
 		.open_max = spec->open_max,
 		.deadline_ns = spec->deadline_ns,
 		.order = (enum lull_frame_order)spec->order,

@@ -22,7 +22,7 @@ struct cam_spec {
 	uint32_t packet_bytes, mtu;
 	uint64_t stream_id;
 	uint8_t virtual_channel, data_type;
-	uint64_t buffer_bytes;
+	uint64_t buffer_bytes, memory_bytes;
 	uint32_t buffers, open_max;
 	uint64_t deadline_ns;
 	uint32_t order, policy; /* enum lull_frame_order, enum lull_frame_policy */

@@ -29,6 +29,7 @@ const struct lull_counter_info lull_camera_counter_table[] = {
 	STREAM_ROW(repaired, "frames", "frames completed by resent packets"),
 	STREAM_ROW(gone, "packets", "requested packets that the camera no longer had"),
 	STREAM_ROW(control_lost, "1", "heartbeats that the camera did not answer"),
+	STREAM_ROW(grown, "1", "times that the image buffers became larger, for larger images"),
 	STREAM_ROW(unnamed, "packets",
 		   "packets of pixels that the protocol does not describe, to be named by pixel"),
 	{ .name = NULL },
@@ -126,7 +127,9 @@ statistics_stream(struct camera_stream *stream, struct lull_camera_counters *cou
 		statistics_copy(assembler, lull_assembler_counters(assembling), sizeof(*assembler));
 	assembler->frames_replaced += LULL_COUNTER_READ(stream->replaced);
 	assembler->unsized += LULL_COUNTER_READ(stream->unsized);
-	assembler->fragments += LULL_COUNTER_READ(stream->unsized);
+	assembler->oversize += LULL_COUNTER_READ(stream->oversize);
+	assembler->fragments +=
+		LULL_COUNTER_READ(stream->unsized) + LULL_COUNTER_READ(stream->oversize);
 }
 
 int

@@ -17,6 +17,7 @@
 #define RESEND_PPM 100000
 /* Of 0.1. Once that is out: the offset behind its last member. */
 #define STREAM_BYTES_FIRST sizeof(struct lull_camera_stream)
+#define MEMORY_BYTES (1ULL << 30)
 
 static void *
 stream_aligned(size_t size)
@@ -183,40 +184,6 @@ stream_images(struct camera_stream *stream, struct lull_error *error)
 	return 0;
 }
 
-/* NUMA node of the port, plus 1; 0: not known, or a capture. */
-static int
-stream_node(const struct camera_stream *stream)
-{
-	const struct lull_receiver *receiver = stream->receiver;
-	struct lull_net_link link = { .node = 0 };
-
-	if (receiver->backend->file || receiver->backend->link == NULL)
-		return 0;
-	receiver->backend->link(receiver->backend_state, &link);
-	return link.node;
-}
-
-static int
-stream_buffers(struct camera_stream *stream, uint64_t bytes, struct lull_error *error)
-{
-	uint64_t step = (bytes + LULL_CACHE_LINE - 1) & ~(uint64_t)(LULL_CACHE_LINE - 1);
-	uint64_t whole = step * stream->image_count;
-	bool known = stream->claim.burst_bytes != 0; /* not a bound, or what a leader says */
-
-	for (uint32_t i = 0; stream->config.lent.data != NULL && i < stream->image_count; i++)
-		stream->images[i].data = stream->config.lent.data[i];
-	if (stream->config.lent.data != NULL)
-		return 0;
-	if (camera_memory_take(&stream->memory, whole, stream->config.pages, stream_node(stream),
-			       known || whole <= CAMERA_LEARNED_FILL_MAX,
-			       &camera_memory_kernel) != 0)
-		return lull_error_set(error, -ENOMEM, "no memory for %u buffers of %llu bytes",
-				      stream->image_count, (unsigned long long)bytes);
-	for (uint32_t i = 0; i < stream->image_count; i++)
-		stream->images[i].data = stream->memory.data + i * step;
-	return 0;
-}
-
 int
 camera_stream_size(struct camera_stream *stream, uint64_t bytes, struct lull_error *error)
 {
@@ -224,13 +191,16 @@ camera_stream_size(struct camera_stream *stream, uint64_t bytes, struct lull_err
 	void *memory;
 	int rc;
 
+	if (!camera_buffers_allow(stream, bytes))
+		return lull_error_set(error, -ENOMEM, "memory: less than %u buffers of %llu bytes",
+				      stream->image_count, (unsigned long long)bytes);
 	stream->assembly.buffer_bytes = bytes;
 	memory = stream_aligned(lull_assembler_size(&stream->assembly));
 	if (memory == NULL)
 		return lull_error_set(error, -ENOMEM, "no memory for an assembler");
 	rc = lull_assembler_init(memory, &stream->assembly, &assembler);
 	if (rc == 0)
-		rc = stream_buffers(stream, bytes, error);
+		rc = camera_buffers_make(stream, error);
 	else
 		lull_error_set(error, rc, "buffer_bytes: %llu is not possible",
 			       (unsigned long long)bytes);
@@ -291,6 +261,8 @@ stream_copy(struct camera_stream *stream, const struct lull_camera_stream *given
 	}
 	if (stream->config.resend_ppm == 0)
 		stream->config.resend_ppm = RESEND_PPM;
+	if (stream->config.memory_bytes == 0)
+		stream->config.memory_bytes = MEMORY_BYTES;
 	return 0;
 }
 
@@ -331,7 +303,8 @@ camera_stream_create(struct lull_receiver *receiver, const struct lull_camera_st
 void
 camera_stream_destroy(struct camera_stream *stream)
 {
-	camera_memory_free(&stream->memory);
+	if (stream->images != NULL)
+		camera_buffers_free(stream);
 	free(stream->assembler);
 	free(stream->protocol_state);
 	free(stream->spans);

@@ -113,6 +113,8 @@ static const struct lull_loop_source thread_source = {
 static bool
 direct_has(const struct lull_receiver *receiver)
 {
+	if (camera_images_stopped(receiver, receiver->wanted))
+		return true; /* there will be none */
 	if (receiver->wanted == LULL_CAMERA_ANY)
 		return receiver->ready_count > 0;
 	return receiver->streams[receiver->wanted]->ready.count > 0;

@@ -117,10 +117,12 @@ run_until_end(struct cam *cam, struct lull_error *error)
 	int rc = 0;
 
 	while (rc == 0 && !run_over(cam, now_ns, &wait_ns)) {
-		if (lull_receiver_get(cam->receiver, LULL_CAMERA_ANY, &image, wait_ns) == -ENODEV) {
+		int got = lull_receiver_get(cam->receiver, LULL_CAMERA_ANY, &image, wait_ns);
+
+		if (got == -ENODEV)
 			cam->run.end = "input";
+		if (got == -ENODEV || got == -ENOBUFS)
 			break;
-		}
 		if (image != NULL) {
 			rc = run_take(cam, image, error);
 			if (!camera_view_take(cam->view, image))

@@ -40,7 +40,7 @@ frame_drop(struct lull_assembler *assembler, struct lull_open_frame *frame, uint
 	const struct lull_past_frame past = { .left = left, .kind = kind };
 
 	lull_past_add(&assembler->past, frame->key, &past);
-	lull_slot_push(&assembler->ready, frame->slot);
+	lull_slot_return(assembler, frame->slot);
 	lull_assembler_unlink(assembler, frame);
 	lull_assembler_release(assembler, now_ns);
 }
@@ -52,6 +52,22 @@ frame_forget(struct lull_assembler *assembler, struct lull_open_frame *frame)
 	lull_spans_init(&frame->spans, frame->spans.nodes, assembler->config.spans_max,
 			frame->layout.pixel_bytes);
 	frame->high = 0;
+}
+
+/* The buffer of a frame that lost all its bytes may be another one, where it is too small. */
+static bool
+frame_fits(struct lull_assembler *assembler, struct lull_open_frame *frame, uint64_t bytes)
+{
+	uint16_t slot;
+
+	if (bytes <= assembler->slots[frame->slot].bytes)
+		return true;
+	if (bytes > assembler->config.buffer_bytes || !lull_slot_take(assembler, &slot))
+		return false;
+	lull_slot_return(assembler, frame->slot);
+	frame->slot = slot;
+	frame->data = assembler->slots[slot].data;
+	return true;
 }
 
 /*
@@ -77,8 +93,9 @@ frame_resize(struct lull_assembler *assembler, struct lull_open_frame *frame, ui
 	}
 	assembler->geometry = fragment->geometry;
 	assembler->layout = layout;
-	if (layout.bytes > assembler->config.buffer_bytes) {
+	if (!frame_fits(assembler, frame, layout.bytes)) {
 		COUNT(oversize);
+		COUNT(frames_oversize);
 		frame_drop(assembler, frame, now_ns, LULL_PAST_OVERSIZE, layout.pixel_bytes);
 		return false;
 	}

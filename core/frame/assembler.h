@@ -51,6 +51,7 @@ struct lull_open_frame {
 /* A buffer, and the frame in it once that has ended. */
 struct lull_frame_slot {
 	uint8_t *data;
+	uint64_t bytes; /* of room */
 	void *user;
 	struct lull_frame frame;
 	struct lull_frame_span *missing; /* room for spans_max */
@@ -92,6 +93,7 @@ struct lull_assembler {
 	uint32_t given_first, given_count; /* a ring of those waiting to be fetched */
 	uint16_t given[LULL_ASSEMBLER_BUFFERS_MAX];
 	struct lull_slot_stack empty, ready; /* without and with a buffer */
+	struct lull_slot_stack small;        /* with one that is too small by now */
 
 	struct lull_past past;
 	struct lull_open_frame open[LULL_ASSEMBLER_OPEN_MAX];
@@ -103,6 +105,10 @@ void lull_assembler_config_default(struct lull_assembler_config *config);
 /** Put @p slot away: empty or ready. */
 void lull_slot_push(struct lull_slot_stack *stack, uint16_t slot);
 uint16_t lull_slot_pop(struct lull_slot_stack *stack);
+/** Put away the slot of a buffer that no frame is in: ready, or small. */
+void lull_slot_return(struct lull_assembler *assembler, uint16_t slot);
+/** A buffer for a new frame; false: there is none. */
+bool lull_slot_take(struct lull_assembler *assembler, uint16_t *slot);
 /** Oldest frame that was given and not fetched. given_count is not 0. */
 uint16_t lull_assembler_given_pop(struct lull_assembler *assembler);
 

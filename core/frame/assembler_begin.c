@@ -43,21 +43,6 @@ lull_fragment_tells_begin(const struct lull_frame_fragment *fragment)
 
 /* ---- opening frames ---- */
 
-/* A buffer for a new frame; false: there is none. */
-static bool
-buffer_take(struct lull_assembler *assembler, uint16_t *slot)
-{
-	if (assembler->ready.count > 0) {
-		*slot = lull_slot_pop(&assembler->ready);
-		return true;
-	}
-	if (assembler->config.policy != LULL_FRAME_NEWEST_WINS || assembler->given_count == 0)
-		return false;
-	*slot = lull_assembler_given_pop(assembler);
-	COUNT(frames_replaced);
-	return true;
-}
-
 /* No buffer. After fail-stop open frames get no more fragments: they are given as they are. */
 static void
 open_without_buffer(struct lull_assembler *assembler, uint64_t now_ns, uint64_t key, uint64_t bytes)
@@ -128,9 +113,10 @@ frame_open(struct lull_assembler *assembler, uint64_t now_ns, uint64_t key)
 
 		lull_past_add(&assembler->past, key, &past);
 		COUNT(oversize);
+		COUNT(frames_oversize);
 		return NULL;
 	}
-	if (!buffer_take(assembler, &slot)) {
+	if (!lull_slot_take(assembler, &slot)) {
 		open_without_buffer(assembler, now_ns, key, layout->pixel_bytes);
 		return NULL;
 	}

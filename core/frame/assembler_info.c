@@ -37,6 +37,7 @@ const struct lull_counter_info lull_assembler_counter_table[] = {
 	ROW(frames_replaced, "frames", "frames taken back for newer ones before they were fetched"),
 	ROW(restarts, "1", "restarts of the sender"),
 	ROW(spans_full, "frames", "frames whose map of missing ranges was full"),
+	ROW(frames_oversize, "frames", "frames dropped because they are larger than a buffer"),
 	ROW(frames_unsized, "frames",
 	    "frames dropped because the leader was lost and the size was not that of the frame "
 	    "before"),
@@ -123,6 +124,12 @@ lull_assembler_rows(const struct lull_assembler *assembler, uint64_t *key)
 	rows = (uint32_t)lull_frame_rows(&frame->layout, place) * frame->layout.group_rows;
 	*key = frame->key;
 	return LULL_MIN(rows, frame->geometry.height);
+}
+
+void
+lull_assembler_resume(struct lull_assembler *assembler)
+{
+	assembler->stopped = false;
 }
 
 bool

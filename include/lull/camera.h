@@ -158,8 +158,11 @@ struct lull_camera_stream {
 	/** GVSP: take control of this camera (IP address, or MAC) and let it stream [NULL]. */
 	const char *control;
 	struct lull_frame_protocol_config settings; /**< of the protocol */
-	uint64_t buffer_bytes;           /**< of each [from the geometry, or from the camera] */
-	uint32_t buffers;                /**< how many [16] */
+	/** Of each [as large as the pictures, and larger when these become larger]. */
+	uint64_t buffer_bytes;
+	uint32_t buffers; /**< how many [16] */
+	/** Of all buffers; larger pictures are counted as oversize [1 GiB]. */
+	uint64_t memory_bytes;
 	struct lull_camera_buffers lent; /**< memory of the application [of the library] */
 	/**
 	 * Pages of the library's memory, which is on the node of the port [auto]. What became of it
@@ -251,6 +254,7 @@ struct lull_camera_counters {
 	uint64_t requests, requested, repaired,
 		gone;          /**< resend: messages, packets, frames, packets */
 	uint64_t control_lost; /**< times the heartbeat failed */
+	uint64_t grown;        /**< times buffers became larger, for larger pictures */
 	uint64_t unnamed;      /**< pixels that the protocol does not describe: set settings */
 };
 /** Name, unit and meaning of each member of struct lull_camera_counters, ended by a NULL name. */
@@ -353,9 +357,10 @@ int lull_receiver_start(struct lull_receiver *receiver, struct lull_error *error
  * @param image       out; NULL: none came in time, or lull_receiver_wake() was called
  * @param timeout_ns  longest wait; 0: do not wait; UINT64_MAX: wait for ever
  * @return 0, with or without an image; -ENODEV: no image will ever come, as the capture ended or
- *         the receiver was closed; -EINVAL: no such stream; with config direct also -EPERM: this is
- *         not the thread that started the receiver, or it has not been started; -EDEADLK: called
- *         from a callback
+ *         the receiver was closed; -ENOBUFS: none will come before lull_receiver_resume(), as the
+ *         stream (of any: each of them) ran out of buffers under LULL_FRAME_FAIL_STOP; -EINVAL: no
+ *         such stream; with config direct also -EPERM: this is not the thread that started the
+ *         receiver, or it has not been started; -EDEADLK: called from a callback
  * Threads: any; with config direct the one that started the receiver.
  */
 int lull_receiver_get(struct lull_receiver *receiver, uint32_t stream,
@@ -366,6 +371,14 @@ int lull_receiver_get(struct lull_receiver *receiver, uint32_t stream,
  * Threads: any.
  */
 int lull_receiver_put(struct lull_receiver *receiver, struct lull_camera_image *image);
+/**
+ * Go on with a stream that has stopped under LULL_FRAME_FAIL_STOP, from its next packet on. Put
+ * images back before, or it stops again.
+ * @param stream  its index
+ * @return 0; -EINVAL: no such stream
+ * Threads: any.
+ */
+int lull_receiver_resume(struct lull_receiver *receiver, uint32_t stream);
 /**
  * Wake a lull_receiver_get() that waits, or the next one that would wait. It returns 0 and no
  * image. Threads: any; signal handlers too.

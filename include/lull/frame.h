@@ -10,9 +10,9 @@
  *
  * A frame is complete when all its bytes are there; sequence numbers decide nothing. One whose
  * geometry is presumed, since the packet that tells it is lost, has to come to its end as well.
- * Several frames may be open at once; fragments of a frame that was given lately are counted late, they do
- * not open it again. A sender that starts anew is followed from its first packet where its time
- * stamp or silence before it tells, else within two frames.
+ * Several frames may be open at once; fragments of a frame that was given lately are counted late,
+ * they do not open it again. A sender that starts anew is followed from its first packet where its
+ * time stamp or silence before it tells, else within two frames.
  *
  * Frames of packets that the application receives itself:
  *
@@ -178,7 +178,7 @@ enum lull_frame_order {
 enum lull_frame_policy {
 	LULL_FRAME_DROP_NEWEST, /**< a frame without a buffer is counted and not kept */
 	LULL_FRAME_NEWEST_WINS, /**< take back the oldest one given but not fetched */
-	LULL_FRAME_FAIL_STOP    /**< stop taking fragments, say so */
+	LULL_FRAME_FAIL_STOP    /**< stop taking fragments until somebody says to go on */
 };
 
 /** A part of a picture. */
@@ -251,6 +251,7 @@ struct lull_assembler_counters {
 	uint64_t frames_replaced;                 /**< newest wins */
 	uint64_t restarts;                        /**< times the sender began anew */
 	uint64_t spans_full;                      /**< frames whose holes did not fit */
+	uint64_t frames_oversize;                 /**< dropped: larger than a buffer */
 	uint64_t frames_unsized; /**< dropped: they had another size than was presumed */
 };
 /**
@@ -277,12 +278,26 @@ size_t lull_assembler_size(const struct lull_assembler_config *config);
 int lull_assembler_init(void *memory, const struct lull_assembler_config *config,
 			struct lull_assembler **assembler);
 /**
- * Lend a buffer until it comes back in a frame. It also ends fail-stop.
- * @param data  config buffer_bytes bytes; not NULL
+ * Lend a buffer until it comes back in a frame, or by lull_assembler_reclaim().
+ * @param data  config buffer_bytes bytes, or as many as lull_assembler_resize() said last; not NULL
  * @param user  anything; comes back as frame->buffer_user
  * @return 0; -ENOSPC: the assembler has config buffer_max buffers
  */
 int lull_assembler_supply(struct lull_assembler *assembler, uint8_t *data, void *user);
+/**
+ * Have buffers of another size from now on. Frames that are open stay where they are; buffers that
+ * have become too small come back by lull_assembler_reclaim() as soon as no frame is in them.
+ * @param buffer_bytes  of each that is supplied from now on
+ * @return 0; -EINVAL: 0, or more than LULL_FRAME_BYTES_MAX
+ */
+int lull_assembler_resize(struct lull_assembler *assembler, uint64_t buffer_bytes);
+/**
+ * Take a buffer back that is too small, to supply a larger one in its place.
+ * @param data  out: as it was supplied
+ * @param user  out: as it was supplied
+ * @return false: there is none
+ */
+bool lull_assembler_reclaim(struct lull_assembler *assembler, uint8_t **data, void **user);
 /**
  * Count the buffers that no frame is in.
  * @return 0..256
@@ -335,10 +350,12 @@ bool lull_assembler_next(struct lull_assembler *assembler, uint64_t now_ns,
 			 struct lull_frame *frame);
 /**
  * Ask whether the assembler has stopped for want of buffers (LULL_FRAME_FAIL_STOP).
- * lull_assembler_supply() ends that.
+ * lull_assembler_resume() ends that, and nothing else.
  * @return true: it takes no fragments
  */
 bool lull_assembler_stopped(const struct lull_assembler *assembler);
+/** Take fragments again after LULL_FRAME_FAIL_STOP. Supply buffers before. */
+void lull_assembler_resume(struct lull_assembler *assembler);
 /**
  * Count the rows that are whole from the top of the newest open frame, for who reads pictures
  * before they are complete.

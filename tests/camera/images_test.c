@@ -178,6 +178,7 @@ TEST(policy__fail_stop)
 		stand_check_pixels(image, number);
 		lull_receiver_put(bench.receiver, image);
 	}
+	assert_int_equal(lull_receiver_resume(bench.receiver, 1), -EINVAL);
 	bench_end(&bench);
 }
 
@@ -213,6 +214,108 @@ TEST(policy__a_slow_stream_leaves_others_alone)
 	}
 	assert_int_equal(stand_counters(bench.receiver, 1).given, BUFFERS);
 	bench_end(&bench);
+}
+
+static void
+bench_frames(struct bench *bench, uint32_t width, uint64_t first, uint64_t last)
+{
+	struct sender sender;
+
+	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, width, 100);
+	for (uint64_t number = first; number <= last; number++)
+		recording_frame(&bench->recording, &sender, PORT, number, NULL);
+	sender_free(&sender);
+}
+
+static void
+bench_begin(struct bench *bench)
+{
+	memset(bench, 0, sizeof(*bench));
+	sender_init(&bench->sender, "gvsp", LULL_PIXEL_MONO8, 200, 100);
+	recording_open(&bench->recording);
+	bench->stream = (struct lull_camera_stream){
+		.protocol = "gvsp",
+		.port = PORT,
+		.buffers = BUFFERS,
+	};
+}
+
+/* Pictures become larger, smaller and larger again; what the application holds stays as it is. */
+TEST(buffers__grow_with_the_pictures)
+{
+	static const uint32_t widths[] = { 200, 300, 100, 450, 450, 200 };
+	struct lull_camera_image *held[2];
+	struct bench bench;
+	uint64_t number = 1;
+
+	bench_begin(&bench);
+	for (uint32_t i = 0; i < COUNT(widths); i++)
+		bench_frames(&bench, widths[i], 3 * i + 1, 3 * i + 3);
+	recording_close(&bench.recording);
+	bench_start(&bench);
+	held[0] = stand_get(bench.receiver, 0);
+	held[1] = stand_get(bench.receiver, 0);
+	for (number = 3; number <= 3 * COUNT(widths); number++) {
+		struct lull_camera_image *image = stand_get(bench.receiver, 0);
+
+		assert_int_equal(image->frame.reason, LULL_FRAME_COMPLETE);
+		assert_int_equal(image->frame.geometry.width, widths[(number - 1) / 3]);
+		stand_check_pixels(image, number);
+		assert_int_equal(lull_receiver_put(bench.receiver, image), 0);
+		if (number == 9)
+			for (uint32_t i = 0; i < 2; i++) {
+				stand_check_pixels(held[i], 1 + i);
+				lull_receiver_put(bench.receiver, held[i]);
+			}
+	}
+	assert_int_equal(stand_counters(bench.receiver, 0).grown, 2);
+	bench_end(&bench);
+}
+
+/* A leader of a picture that nobody allowed reserves nothing, and costs no frame of the camera. */
+TEST(buffers__do_not_grow_beyond_the_bound)
+{
+	struct lull_finding findings[64];
+	struct lull_packet_plan plan;
+	struct lull_packet_format format = {
+		.geometry = { .width = 20000, .height = 20000, .pixel = LULL_PIXEL_MONO8 },
+		.packet_bytes = STAND_PACKET_BYTES,
+	};
+	struct lull_packet_frame forged = { .key = 20, .device_time = 1 };
+	struct bench bench;
+	bool told = false;
+	uint32_t count;
+
+	for (uint32_t first = 0; first < 2; first++) {
+		bench_begin(&bench);
+		assert_int_equal(lull_gvsp_writer.plan(&plan, &format), 0);
+		for (uint64_t number = 1; number <= 6; number++) {
+			if (number == (first != 0 ? 1 : 4)) {
+				size_t size = lull_gvsp_writer.write(&plan, &forged, 0,
+								     bench.sender.packet);
+
+				recording_udp(&bench.recording, PORT, bench.sender.packet, size);
+			}
+			bench_frames(&bench, 200, number + 7, number + 7);
+		}
+		recording_close(&bench.recording);
+		bench.stream.memory_bytes = BUFFERS * 100000;
+		bench_start(&bench);
+		for (uint64_t number = 8; number <= 13; number++) {
+			struct lull_camera_image *image = stand_get(bench.receiver, 0);
+
+			stand_check_pixels(image, number);
+			assert_int_equal(image->frame.reason, LULL_FRAME_COMPLETE);
+			lull_receiver_put(bench.receiver, image);
+		}
+		assert_int_equal(stand_assembler(bench.receiver, 0).oversize, 1);
+		assert_int_equal(stand_counters(bench.receiver, 0).grown, 0);
+		count = lull_receiver_check(bench.receiver, findings, COUNT(findings));
+		for (uint32_t i = 0; i < count; i++)
+			told |= strstr(findings[i].text, "images of up to 400000000 bytes") != NULL;
+		assert_true(told);
+		bench_end(&bench);
+	}
 }
 
 struct told {

@@ -86,6 +86,46 @@ TEST(kernel__receives_whole_frames)
 	stream_whole("kernel:any");
 }
 
+/* It stops for want of buffers, says so, and goes on when told; not because images come back. */
+TEST(fail_stop__goes_on_when_told)
+{
+	struct lull_receiver_config config = { .backend = "kernel:lo", .unchecked = true };
+	struct lull_camera_image *images[2], *none;
+	struct lull_camera_stream stream;
+	struct world world;
+	uint64_t number;
+
+	sender_init(&world.sender, "gvsp", LULL_PIXEL_MONO8, 320, 100);
+	world.port = stand_free_port();
+	world.fd = stand_socket("127.0.0.1", "127.0.0.1", world.port);
+	stream = stand_stream(&world.sender, world.port);
+	stream.policy = LULL_FRAME_FAIL_STOP;
+	stream.buffers = 2;
+	world.receiver = stand_open(&config);
+	stand_add(world.receiver, &stream);
+	stand_start(world.receiver);
+	for (number = 1; number <= 3; number++)
+		stand_send(world.fd, &world.sender, number, NULL);
+	for (uint32_t i = 0; i < 2; i++)
+		images[i] = stand_get(world.receiver, 0);
+	assert_int_equal(lull_receiver_get(world.receiver, 0, &none, UINT64_MAX), -ENOBUFS);
+	assert_int_equal(lull_receiver_get(world.receiver, LULL_CAMERA_ANY, &none, UINT64_MAX),
+			 -ENOBUFS);
+	for (uint32_t i = 0; i < 2; i++)
+		lull_receiver_put(world.receiver, images[i]);
+	stand_send(world.fd, &world.sender, 4, NULL);
+	stand_wait_pkts(world.receiver, 0, 4ull * world.sender.plan.count);
+	assert_int_equal(lull_receiver_get(world.receiver, 0, &none, UINT64_MAX), -ENOBUFS);
+	assert_int_equal(lull_receiver_resume(world.receiver, 1), -EINVAL);
+	assert_int_equal(lull_receiver_resume(world.receiver, 0), 0);
+	stand_send(world.fd, &world.sender, 5, NULL);
+	for (none = NULL; none == NULL;)
+		(void)lull_receiver_get(world.receiver, 0, &none, LULL_NS_PER_MS);
+	stand_check_pixels(none, 5);
+	lull_receiver_put(world.receiver, none);
+	world_close(&world);
+}
+
 TEST(kernel_busy__receives_whole_frames)
 {
 	stream_whole("kernel-busy:lo");

@@ -331,7 +331,8 @@ def names_cut_captures(stand: Stand) -> None:
     result = stand.written()
     check(result["totals"]["cut"] == 2, "counted", result["totals"])
     texts = [line["text"] for line in result["findings"] if line["subject"] == "capture"]
-    check(any("first 1100 bytes (snaplen) of 2 packets" in text for text in texts), "snaplen", texts)
+    cut = "first 1100 bytes (snaplen) of 2 packets"
+    check(any(cut in text for text in texts), "snaplen", texts)
     check(any(re.search(r"ends early: .* at byte \d+", text) for text in texts), "end", texts)
 
 

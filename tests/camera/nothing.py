@@ -34,13 +34,18 @@ CASES = (
 
 def by_hand(folder: Path) -> list[tuple[str, str, str]]:
     """Backend, stream and reason."""
-    cut = [captures.udp(packet) for packet in captures.gvsp(1, 0x1080001, 64, 48, b"x" * 3072, 999)]
+    packets = captures.gvsp(1, 0x1080001, 64, 48, b"x" * 3072, 1024)
+    cut = [captures.udp(packet) for packet in packets]
     rows = captures.rvf(7, 0, 4, 64, [bytes(64)] * 8)
     cut_file = captures.write(folder / "cut.pcap", cut, snap=60)
+    whole_file = captures.write(folder / "whole.pcap", cut)
     rvf_file = captures.write(folder / "rvf.pcap", [captures.ethernet(0x22F0, p) for p in rows])
     cmp_file = captures.write(folder / "cmp.pcap", [captures.ethernet(0x99FE, cmp_line())] * 3)
     return [
-        (cut_file, "protocol=gvsp,port=20202", "only the beginning of 5 packets (snaplen)"),
+        (cut_file, "protocol=gvsp,port=20202", "only the beginning of 4 packets (snaplen)"),
+        (whole_file, "protocol=gvsp,port=20202,buffers=2,memory=6143",
+         "5 of 5 packets were of images larger than the buffers may become: see memory="),
+        (whole_file, "protocol=gvsp,port=20202,buffers=2,memory=6144", ""),
         (rvf_file, "protocol=rvf", "8 of 8 packets were of pixels that their protocol does not"),
         (rvf_file, "protocol=rvf,pixel=mono8", ""),
         (cmp_file, "protocol=cmp", "does not describe: name them by pixel="),

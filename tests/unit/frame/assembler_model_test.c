@@ -129,8 +129,9 @@ put_back(void)
 
 		assert_int_equal(lull_assembler_supply(trial.stand.assembler, data, data), 0);
 		model.buffers++;
-		model.stopped = false;
 	}
+	lull_assembler_resume(trial.stand.assembler);
+	model.stopped = false;
 }
 
 static void

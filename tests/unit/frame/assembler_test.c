@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
 #include "assembler_stand.h"
 
 TEST(add__completes_by_bytes)
@@ -292,7 +294,8 @@ TEST(newest_wins__takes_back_the_oldest)
 	stand_end(&stand);
 }
 
-TEST(fail_stop__ends_with_a_buffer)
+/* Buffers that come back do not end it: only who says so knows that frames are lost. */
+TEST(fail_stop__ends_when_told)
 {
 	struct lull_assembler_config config = stand_config(100, 1);
 	struct stand stand;
@@ -308,9 +311,86 @@ TEST(fail_stop__ends_with_a_buffer)
 	assert_int_equal(stand.counters->stopped, 2);
 	assert_int_equal(stand.counters->frames_dropped, 1);
 	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
-	assert_false(lull_assembler_stopped(stand.assembler));
 	stand_expect(&stand, 2, LULL_FRAME_SUPERSEDED);
+	assert_true(lull_assembler_stopped(stand.assembler));
+	stand_fragment(&stand, 4, 0, 100, 0);
+	assert_int_equal(stand.counters->stopped, 3);
+	lull_assembler_resume(stand.assembler);
+	assert_false(lull_assembler_stopped(stand.assembler));
 	stand_fragment(&stand, 4, 0, 100, 0);
 	stand_expect(&stand, 4, LULL_FRAME_COMPLETE);
+	stand_end(&stand);
+}
+
+/* Tell frame @p key its geometry, and fill it. */
+static void
+leader(struct stand *stand, uint64_t key, uint32_t width)
+{
+	struct lull_frame_fragment fragment = {
+		.key = key,
+		.packet = stand->counters->fragments,
+		.flags = LULL_FRAME_GEOMETRY | LULL_FRAME_START,
+		.geometry = stand_picture(width, 1),
+	};
+
+	stand_add(stand, &fragment);
+}
+
+/* Open frames stay, free buffers come back to be replaced, and so do those of the application. */
+TEST(resize__replaces_small_buffers)
+{
+	struct lull_assembler_config config = stand_config(100, 1);
+	struct stand stand;
+	uint8_t *data;
+	void *user;
+
+	config.buffer_bytes = 100;
+	config.open_max = 8;
+	stand_init(&stand, &config, 3);
+	stand_fragment(&stand, 1, 0, 100, 0);
+	stand_fragment(&stand, 2, 0, 40, 0);
+	leader(&stand, 3, 200);
+	assert_int_equal(stand.counters->frames_oversize, 1);
+	assert_int_equal(lull_assembler_resize(stand.assembler, 0), -EINVAL);
+	assert_int_equal(lull_assembler_resize(stand.assembler, 200), 0);
+	assert_true(lull_assembler_reclaim(stand.assembler, &data, &user));
+	assert_ptr_equal(user, data);
+	assert_false(lull_assembler_reclaim(stand.assembler, &data, &user));
+	leader(&stand, 4, 200);
+	assert_int_equal(stand.counters->frames_dropped, 1); /* the only free one is too small */
+	assert_int_equal(lull_assembler_supply(stand.assembler, data, user), 0);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	leader(&stand, 5, 200);
+	stand_fragment(&stand, 5, 0, 200, 0);
+	leader(&stand, 6, 100);
+	stand_fragment(&stand, 6, 0, 60, 0);
+	leader(&stand, 6, 150); /* another picture after all, and it fits */
+	stand_fragment(&stand, 6, 0, 150, 0);
+	stand_fragment(&stand, 2, 40, 60, 0);
+	stand_expect(&stand, 2, LULL_FRAME_COMPLETE);
+	stand_expect(&stand, 5, LULL_FRAME_COMPLETE);
+	stand_expect(&stand, 6, LULL_FRAME_COMPLETE);
+	stand_end(&stand);
+}
+
+/* The geometry comes behind the first bytes: the frame moves to a buffer that is large enough. */
+TEST(resize__moves_an_open_frame)
+{
+	struct lull_assembler_config config = stand_config(100, 1);
+	struct stand stand;
+	uint8_t *data;
+	void *user;
+
+	config.buffer_bytes = 100;
+	stand_init(&stand, &config, 1);
+	stand_fragment(&stand, 1, 50, 50, 0);
+	lull_assembler_resize(stand.assembler, 200);
+	stand_supply(&stand, 1);
+	leader(&stand, 1, 200);
+	assert_true(lull_assembler_reclaim(stand.assembler, &data, &user));
+	assert_ptr_equal(data, stand.buffers[0]);
+	stand_fragment(&stand, 1, 0, 200, 0);
+	stand_expect(&stand, 1, LULL_FRAME_COMPLETE);
+	assert_ptr_equal(stand.frame.data, stand.buffers[1]);
 	stand_end(&stand);
 }
