@@ -60,7 +60,7 @@ static void
 fragments_timeouts(struct camera_stream *stream)
 {
 	uint64_t wanted_ns =
-		LULL_CLAMP(stream->phase.period_ns / 2, PATIENCE_NS_MIN, PATIENCE_NS_MAX);
+		LULL_CLAMP(lull_phase_silence_ns(&stream->phase), PATIENCE_NS_MIN, PATIENCE_NS_MAX);
 	uint64_t now_ns = stream->assembly.silence_ns;
 
 	if (stream->config.deadline_ns != 0 || stream->phase.period_ns == 0)
@@ -98,7 +98,7 @@ camera_fragments_give(struct camera_iteration *iteration, struct camera_stream *
 		if (complete && frame.counts.resent > 0)
 			LULL_COUNTER_ADD(stream->counters.repaired, 1);
 		if (frame.key == stream->phase_key) {
-			lull_phase_end(&stream->phase, iteration->now_ns, frame.bytes, complete);
+			lull_phase_end(&stream->phase, iteration->time_ns, frame.bytes, complete);
 			fragments_timeouts(stream);
 		}
 		if (stream->config.rows != NULL)
@@ -116,7 +116,7 @@ static void
 fragments_begin(struct camera_iteration *iteration, struct camera_stream *stream, uint64_t key)
 {
 	stream->phase_key = key;
-	lull_phase_begin(&stream->phase, iteration->now_ns);
+	lull_phase_begin(&stream->phase, iteration->time_ns);
 	stream->seen_bytes = lull_assembler_counters(stream->assembler)->bytes;
 	if (stream->config.policy == LULL_FRAME_NEWEST_WINS &&
 	    lull_assembler_buffers(stream->assembler) == 0)

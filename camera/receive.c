@@ -101,7 +101,7 @@ receive_settle(struct camera_iteration *iteration, struct camera_stream *stream)
 	stream->busy = false;
 	if (stream->config.rows != NULL)
 		receive_rows(stream);
-	lull_phase_news(&stream->phase, iteration->now_ns, bytes - stream->seen_bytes);
+	lull_phase_news(&stream->phase, iteration->time_ns, bytes - stream->seen_bytes);
 	stream->seen_bytes = bytes;
 }
 

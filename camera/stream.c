@@ -11,6 +11,7 @@
 #include "sized.h"
 
 #define SILENCE_NS (20 * LULL_NS_PER_MS)
+#define SILENCE_FIELDS_NS (100 * LULL_NS_PER_MS) /* from field to field, at any rate in use */
 #define OPEN_MAX 4
 #define SPANS_MAX 1024
 #define PACKET_BYTES 1400 /* an estimate, where nobody says */
@@ -102,7 +103,9 @@ stream_assembly(struct camera_stream *stream, struct lull_error *error)
 		.buffer_bytes = config->buffer_bytes,
 		.spans_max = SPANS_MAX,
 		.deadline_ns = config->deadline_ns,
-		.silence_ns = config->deadline_ns == 0 ? SILENCE_NS : 0,
+		.silence_ns = config->deadline_ns != 0    ? 0 :
+			      config->settings.interlaced ? SILENCE_FIELDS_NS :
+							    SILENCE_NS,
 		.order = config->order,
 		.policy = config->policy,
 		.geometry = config->settings.geometry,

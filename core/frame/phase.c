@@ -10,6 +10,8 @@
 /* A step that is an eighth away from the period is a new one. */
 #define PERIOD_AWAY 8
 #define LEFT_OUT_MAX 4
+/* So many steps in a row that leave periods out are no losses: it is the period that is wrong. */
+#define ALWAYS_LEFT_OUT 4
 /* The shortest span and the fastest rate fade by a 32nd per frame, lest one odd frame counts for
  * ever. */
 #define FADE_BITS 5
@@ -26,11 +28,20 @@ lull_phase_begin(struct lull_phase *phase, uint64_t now_ns)
 	phase->first_ns = now_ns;
 	phase->news_ns = now_ns;
 	phase->bytes = 0;
+	phase->gap_ns = 0;
+}
+
+static void
+phase_gap(struct lull_phase *phase, uint64_t now_ns)
+{
+	if (phase->open && now_ns > phase->news_ns)
+		phase->gap_ns = LULL_MAX(phase->gap_ns, now_ns - phase->news_ns);
 }
 
 void
 lull_phase_news(struct lull_phase *phase, uint64_t now_ns, uint64_t bytes)
 {
+	phase_gap(phase, now_ns);
 	phase->bytes += bytes;
 	phase->news_ns = now_ns;
 }
@@ -63,7 +74,9 @@ phase_period(struct lull_phase *phase, uint64_t step_ns)
 	uint64_t away_ns =
 		one_ns > phase->period_ns ? one_ns - phase->period_ns : phase->period_ns - one_ns;
 
-	if (phase->period_ns == 0 || away_ns > phase->period_ns / PERIOD_AWAY) {
+	phase->left_out = one_ns == step_ns ? 0 : phase->left_out + 1;
+	if (phase->period_ns == 0 || phase->left_out == ALWAYS_LEFT_OUT ||
+	    away_ns > phase->period_ns / PERIOD_AWAY) {
 		phase->period_ns = step_ns;
 		phase->jitter_ns = step_ns / PERIOD_AWAY;
 		return;
@@ -82,6 +95,7 @@ lull_phase_end(struct lull_phase *phase, uint64_t now_ns, uint64_t bytes, bool c
 	uint64_t span_ns = now_ns - phase->first_ns;
 	bool open = phase->open;
 
+	phase_gap(phase, now_ns);
 	phase->open = false;
 	phase->news_ns = LULL_MAX(phase->news_ns, now_ns);
 	/* An incomplete frame ends when it is given up: that says nothing of the sender. */
@@ -90,12 +104,23 @@ lull_phase_end(struct lull_phase *phase, uint64_t now_ns, uint64_t bytes, bool c
 	if (phase->last_ns != 0 && now_ns > phase->last_ns)
 		phase_period(phase, now_ns - phase->last_ns);
 	phase->last_ns = now_ns;
+	phase->pause_ns = LULL_MAX(phase->gap_ns, phase->pause_ns - (phase->pause_ns >> FADE_BITS));
 	/* A first packet that was fetched late makes the span short and the rate high: cautious. */
 	phase->span_ns = phase_lowest(phase->span_ns, span_ns);
 	if (bytes > 0 && span_ns < LULL_NS_PER_S)
 		phase->ns_per_byte_16 =
 			phase_lowest(phase->ns_per_byte_16,
 				     LULL_MIN((span_ns << 16) / bytes, (uint64_t)UINT32_MAX));
+}
+
+/* Up to three quarters of a period: a receiver that was held up sees pauses that are none. */
+uint64_t
+lull_phase_silence_ns(const struct lull_phase *phase)
+{
+	uint64_t half_ns = phase->period_ns / 2;
+	uint64_t paused_ns = phase->pause_ns + phase->pause_ns / 2;
+
+	return LULL_CLAMP(paused_ns, half_ns, half_ns + half_ns / 2);
 }
 
 static uint64_t

@@ -22,9 +22,12 @@ struct lull_phase {
 	uint64_t last_ns;        /* last packet of the complete frame before; 0: none */
 	uint64_t news_ns;        /* last packet of all */
 	uint64_t period_ns;      /* 0: not known */
+	uint32_t left_out;       /* steps in a row in which frames were missing */
 	uint64_t jitter_ns;      /* mean distance from the period */
 	uint64_t span_ns;        /* shortest from first to last packet lately; 0: not known */
 	uint64_t ns_per_byte_16; /* lowest lately, times 2^16, at most UINT32_MAX */
+	uint64_t gap_ns;         /* longest without news in this frame */
+	uint64_t pause_ns;       /* the same in complete frames, lately */
 };
 
 /** The first packet of a frame was fetched. */
@@ -33,6 +36,11 @@ void lull_phase_begin(struct lull_phase *phase, uint64_t now_ns);
 void lull_phase_news(struct lull_phase *phase, uint64_t now_ns, uint64_t bytes);
 /** Its last packet was fetched; @p complete: all of it came. */
 void lull_phase_end(struct lull_phase *phase, uint64_t now_ns, uint64_t bytes, bool complete);
+/**
+ * After so long without news an open frame is not going on: half a period, and more where frames
+ * have pauses, as between the two fields of interlaced ones. 0: not known yet.
+ */
+uint64_t lull_phase_silence_ns(const struct lull_phase *phase);
 /**
  * Nothing urgent is expected before; at most @p now_ns: something may come at any time; 0: no frame
  * yet, or none for several periods: who knows. @p bytes: of a whole frame; 0: not known.

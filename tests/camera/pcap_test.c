@@ -111,6 +111,84 @@ TEST(capture__tells_what_is_missing)
 	finish(receiver, &recording, &sender);
 }
 
+/* A frame of which the half behind @p pause is sent that much later. */
+static void
+record_halves(struct recording *recording, struct sender *sender, uint64_t number,
+	      uint64_t begin_ns, uint64_t pause_ns, uint32_t first_count)
+{
+	struct lull_packet_frame frame = sender_frame(sender, number);
+
+	recording->now_ns = begin_ns;
+	for (uint32_t i = 0; i < sender->plan.count; i++) {
+		size_t size = sender_packet(sender, &frame, i);
+
+		if (i == first_count)
+			recording->now_ns = begin_ns + pause_ns;
+		recording_udp(recording, PORT, sender->packet, size);
+	}
+}
+
+static void
+expect_whole(struct recording *recording, const struct lull_camera_stream *stream, uint64_t frames)
+{
+	struct lull_receiver *receiver;
+
+	recording_close(recording);
+	receiver = stand_capture(recording, stream);
+	for (uint64_t number = 1; number <= frames; number++) {
+		struct lull_camera_image *image = stand_get(receiver, 0);
+
+		if (image->frame.reason != LULL_FRAME_COMPLETE)
+			fail_msg("frame %llu is partial", (unsigned long long)number);
+		lull_receiver_put(receiver, image);
+	}
+	assert_int_equal(lull_receiver_close(receiver), 0);
+	recording_remove(recording);
+}
+
+/* What ends a frame is learned from the times in the capture, however fast that is read. */
+TEST(capture__has_its_own_time)
+{
+	struct lull_camera_stream stream;
+	struct recording recording;
+	struct sender sender;
+
+	sender_init(&sender, "gvsp", LULL_PIXEL_MONO8, 200, 100);
+	recording_open(&recording);
+	for (uint64_t number = 1; number <= 40; number++)
+		record_halves(&recording, &sender, number, LULL_NS_PER_S + number * 33333333,
+			      12 * LULL_NS_PER_MS, sender.plan.count / 2);
+	stream = stand_stream(&sender, PORT);
+	expect_whole(&recording, &stream, 40);
+	sender_free(&sender);
+}
+
+/* Fields that come in bursts, 25 frames per second, and none of them in time. */
+TEST(capture__waits_for_the_second_field)
+{
+	struct lull_packet_format format;
+	struct lull_camera_stream stream;
+	struct recording recording;
+	struct sender sender;
+
+	sender_init(&sender, "rfc4175", LULL_PIXEL_UYVY8, 200, 100);
+	format = sender.plan.format;
+	format.interlaced = true;
+	format.field_time = 1800;
+	sender.frame_step = 3600;
+	assert_int_equal(sender.writer->plan(&sender.plan, &format), 0);
+	recording_open(&recording);
+	for (uint64_t number = 1; number <= 300; number++)
+		record_halves(&recording, &sender, number,
+			      LULL_NS_PER_S + number * 40 * LULL_NS_PER_MS + number * 7919 % 900000,
+			      20 * LULL_NS_PER_MS + number * 6007 % 1500000,
+			      sender.plan.first_count);
+	stream = stand_stream(&sender, PORT);
+	stream.settings.interlaced = true;
+	expect_whole(&recording, &stream, 300);
+	sender_free(&sender);
+}
+
 /* Whoever is not configured is counted and has no effect; the rest is for no stream. */
 TEST(capture__counts_source_mismatch_and_others)
 {

@@ -88,3 +88,27 @@ TEST(phase_end__survives_losses)
 	}
 	assert_int_equal(phase.period_ns, 10 * MS);
 }
+
+/* What ends a frame: half a period of silence, but not the pause between two fields. */
+TEST(phase_silence__leaves_pauses_alone)
+{
+	struct lull_phase phase = { .open = false };
+	uint64_t now_ns;
+
+	assert_int_equal(lull_phase_silence_ns(&phase), 0);
+	now_ns = frames(&phase, MS, 60, 2 * MS) + 31 * MS;
+	assert_in_range(lull_phase_silence_ns(&phase), PERIOD / 2 - US, PERIOD / 2 + US);
+	for (uint32_t i = 0; i < 8; i++) {
+		lull_phase_begin(&phase, now_ns);
+		lull_phase_news(&phase, now_ns + MS, BYTES / 2);
+		lull_phase_news(&phase, now_ns + PERIOD / 2, BYTES / 4);
+		lull_phase_end(&phase, now_ns + PERIOD / 2 + MS, BYTES, true);
+		if (i >= 2) /* the period is found again */
+			assert_in_range(lull_phase_silence_ns(&phase), PERIOD * 2 / 3,
+					PERIOD * 3 / 4 + MS);
+		now_ns += PERIOD;
+	}
+	/* a pause of long ago is forgotten */
+	frames(&phase, now_ns, 200, 2 * MS);
+	assert_in_range(lull_phase_silence_ns(&phase), PERIOD / 2 - US, PERIOD / 2 + MS);
+}
